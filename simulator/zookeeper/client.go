@@ -68,50 +68,46 @@ func (s *Session) Watch(r Request) (Reply, *ClientWatch, error) {
 
 func (s *Session) ask(r Request) (Reply, *ClientWatch, error) {
 	s.p.Own()
-	seen := s.p.MustAsk(process.Op{Kind: process.Request, Node: number, Arg: s.x.internRequest(r)})
+	seen := s.p.MustAsk(process.Op{Kind: process.Request, Node: number, Arg: s.x.internRequest(wireRequest{Request: r})})
 	if err := seen.Err("read"); err != nil {
 		return Reply{}, nil, err
 	}
 	a := s.x.answers.At(uint32(seen.Val))
 	s.receive(a.events)
-	w := s.leave(r, a)
-	if a.reply.Code != OK {
-		return a.reply, w, a.reply.Code
+	var w *ClientWatch
+	if watch, leaves := r.leaves(a.reply.Code); leaves {
+		w = &ClientWatch{s: s, watch: watch, left: a.left}
+		s.watches = append(s.watches, w)
 	}
 	reply := a.reply
+	if reply.Code != OK {
+		return reply, w, reply.Code
+	}
 	reply.Children = slices.Clone(reply.Children)
 	return reply, w, nil
 }
 
 // A ClientWatch is a watch that a client has left.
 type ClientWatch struct {
-	s            *Session
-	watch        Watch
-	left         stamp // what it looked at when it was left
-	fired, ended bool  // ended: it will not fire any more
+	s     *Session
+	watch Watch
+	left  stamp // what it looked at when it was left
+	fired bool
+	ended error // SessionExpired: it will not fire any more
 }
 
-// Wait blocks the calling thread until the watch has fired, for at most patience
-// on the client's own clock. It returns [SessionExpired] if the session with which
-// it was left has ended.
+// Wait blocks the calling thread until the watch has fired, for at most patience on the client's own clock. It returns
+// [SessionExpired] if the session with which it was left has ended.
 func (w *ClientWatch) Wait(patience time.Duration) (fired bool, err error) {
-	switch {
-	case w.ended:
-		return false, SessionExpired
-	case w.fired:
-		return true, nil
+	if s := w.s; !w.fired && w.ended == nil {
+		s.p.Own()
+		seen := s.p.MustAsk(process.Op{Kind: process.Watch, Arg: s.x.watches.ID(w.watch), D: max(patience, 0)})
+		if seen.Kind == process.Slept {
+			return false, nil
+		}
+		s.receive(s.x.answers.At(uint32(seen.Val)).events)
 	}
-	s := w.s
-	s.p.Own()
-	seen := s.p.MustAsk(process.Op{Kind: process.Watch, Arg: s.x.watches.ID(w.watch), D: max(patience, 0)})
-	if seen.Kind == process.Slept {
-		return false, nil
-	}
-	s.receive(s.x.answers.At(uint32(seen.Val)).events)
-	if w.ended {
-		return false, SessionExpired
-	}
-	return w.fired, nil
+	return w.fired, w.ended
 }
 
 // Heed says for which context the calling thread acts, until restore is called; see
@@ -125,38 +121,15 @@ func (s *Session) receive(events []Event) {
 			if !ends(e, w.watch) {
 				return false
 			}
-			w.ended = e.Type == sessionEnded
-			w.fired = !w.ended
+			if w.fired = e.Type != sessionEnded; !w.fired {
+				w.ended = SessionExpired
+			}
 			if id, asked := s.x.watches.Find(w.watch); asked && s.p.OthersWait(process.Op{Kind: process.Watch, Arg: id}) {
 				process.Exceed("limit.session") // that thread would not be notified
 			}
 			return true
 		})
 	}
-}
-
-// leave remembers the watch that a request has left; nil if it has left none.
-func (s *Session) leave(r Request, a *storedAnswer) *ClientWatch {
-	watch, leaves := r.leaves(a.reply.Code)
-	if !leaves {
-		return nil
-	}
-	w := &ClientWatch{s: s, watch: watch, left: a.left}
-	s.watches = append(s.watches, w)
-	return w
-}
-
-// leaves is the watch that the request leaves when it is answered by code, if it does.
-func (r Request) leaves(code Code) (w Watch, leaves bool) {
-	switch {
-	case !r.Watch || code != OK && (r.Op != Exists || code != NoNode):
-		return w, false
-	case r.Op == GetChildren:
-		return Watch{WatchChildren, r.Path}, true
-	case code == NoNode:
-		return Watch{WatchCreation, r.Path}, true
-	}
-	return Watch{WatchData, r.Path}, true
 }
 
 // Idle is true: a session lives on from one use of a lock to the next, but it is the ensemble's.

@@ -3,6 +3,7 @@ package zookeeper
 import (
 	"cmp"
 	"math"
+	"slices"
 	"time"
 
 	"locklab/simulator/history"
@@ -16,7 +17,7 @@ import (
 // that would need it are refused.
 //
 // Sessions ("ZooKeeper Sessions" in the Programmer's Guide). Code that opens connections
-// begins and ends its sessions itself: see sessions.go. Any other client has one
+// begins and ends its sessions itself: see connections.go. Any other client has one
 // before the run begins. Its library pings: while the process lives, is not paused
 // and has a connection, the ensemble receives from it all the time; from the moment at
 // which it does not, the session's time-out runs, on the ensemble's clock, which has
@@ -139,28 +140,27 @@ func (s *ensemble) passed(pending bool) {
 // endSessions ends the sessions whose ends are over; see passed for their order.
 func (s *ensemble) endSessions(over func(end time.Duration) bool) {
 	for {
-		first := int8(0)
-		for c, end := range s.ends {
-			before := func(c, d int) bool {
-				return cmp.Or(cmp.Compare(end, s.ends[d]), cmp.Compare(s.oldest(c), s.oldest(d))) < 0
-			}
-			if over(end) && (first == 0 || before(c, int(first-1))) {
-				first = int8(c + 1)
+		var due []int8
+		for i, end := range s.ends {
+			if over(end) {
+				due = append(due, int8(i+1))
 			}
 		}
-		if first == 0 {
+		if len(due) == 0 {
 			return
 		}
-		s.endSession(first)
+		s.endSession(slices.MinFunc(due, func(a, b int8) int {
+			return cmp.Or(cmp.Compare(s.ends[a-1], s.ends[b-1]), cmp.Compare(s.oldest(a), s.oldest(b)))
+		}))
 	}
 }
 
-// oldest returns the transaction that created the oldest znode of the session at a place.
-func (s *ensemble) oldest(at int) (czxid int64) {
+// oldest returns the transaction that created the oldest znode of the session at a place, from 1.
+func (s *ensemble) oldest(at int8) (czxid int64) {
 	in := s.now()
 	czxid = math.MaxInt64
 	for i := range in.state.nodes {
-		if n := &in.state.nodes[i]; n.owner != 0 && n.owner == in.peers[at].session {
+		if n := &in.state.nodes[i]; n.owner != 0 && n.owner == in.peers[at-1].session {
 			czxid = min(czxid, n.czxid)
 		}
 	}

@@ -1,7 +1,6 @@
 package zookeeper
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -177,14 +176,19 @@ func (k *Kind) Offers(w world.World, c int8, servers bool, buf []world.Choice) [
 		if p.Stands(int(t)) {
 			continue
 		}
-		if _, news, broken := e.listens(c, t); news || broken {
-			buf = append(buf, world.Choice{Verb: world.Unblock, Client: c, Thread: t})
-		}
-		if e.awaited(c, t) {
-			buf = append(buf, world.Choice{Verb: world.Deliver, Client: c, Thread: t})
+		if at, broken := e.news(c, t); at != 0 || broken {
+			buf = append(buf, world.Choice{Verb: k.brings(), Client: c, Thread: t})
 		}
 	}
 	return buf
+}
+
+// brings returns the choice by which news reach a thread: it waits for a watch, or listens on a connection.
+func (k *Kind) brings() world.Verb {
+	if k.config.Wires {
+		return world.Unblock
+	}
+	return world.Deliver
 }
 
 // Step has an event happen.
@@ -221,10 +225,10 @@ func (k *Kind) choose(s *ensemble, c world.Choice) (why string, err error) {
 	switch c.Verb {
 	case world.Reconnect:
 		return s.reconnect(c.Client), nil
-	case world.Deliver:
+	case k.brings():
 		return s.deliver(c.Client, c.Thread)
-	case world.Unblock:
-		return s.unblock(c.Client, c.Thread)
+	case world.Deliver, world.Unblock:
+		return "refused.watch", nil
 	case world.End:
 		if !slices.Contains(k.Enabled(s.w.Now(), *s.EnsembleState, number, nil), c) {
 			return "refused.nothing.ends", nil
@@ -307,16 +311,3 @@ func (k *Kind) real(a act, eff *effect) (answer uint32) {
 	}
 	return x.answers.ID(storedAnswer{do.Events, known(r, is), replyText(r, is), x.answers.At(eff.answer).left})
 }
-
-// Observed returns what of a reply a client can observe, in words; the children are in order.
-func (r Request) Observed(reply Reply) string {
-	reply = known(r, reply)
-	text := fmt.Sprintf("%s %q %q %q", codes[reply.Code].text, reply.Path, reply.Data, slices.Sorted(slices.Values(reply.Children)))
-	if reply.Stat.Czxid != 0 {
-		text += fmt.Sprintf(", transaction %d", reply.Stat.Czxid)
-	}
-	return text
-}
-
-// Text is the request as histories show it.
-func (r Request) Text() []string { return requestText(r) }

@@ -3,50 +3,42 @@ package zookeeper
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// A Line is a znode at which clients queue, as in the recipe "Locks": its children
-// that are ephemeral and carry a number, of which the lowest is the first. Of two with
-// the same number, which only an exhausted counter gives, the older child is first. An
-// ephemeral without a number is a line of one, for those who want to create it.
-type Line struct {
-	Parent string    // path; of an ephemeral without a number its own
-	First  string    // name of the first child, or which session has it: "session 2"
-	Owner  SessionID // whose that is
+// A line is the first of those who queue at a znode, as in the recipe "Locks": of its children that are ephemeral and
+// carry a number that with the lowest one. Of two with the same number, which only an exhausted counter gives, the older
+// child is first. An ephemeral without a number is a line of one, for those who want to create it.
+type line struct {
+	first         string // name of the child, or which session has it: "session 2"
+	owner         SessionID
+	number, czxid int64 // of the child
 }
 
-// Lines lists the znodes at which clients queue, in the order of their paths. Whether
-// a queue is a lock is up to its users.
-func (s State) Lines() (lines []Line) {
-	type rank struct{ number, czxid int64 }
-	ranks := map[string]rank{} // of the first, by parent
+// lines are those of an ensemble by the paths of the znodes; that of an ephemeral without a number has its own path.
+// Whether a queue is a lock is up to its users.
+func (s *State) lines() map[string]line {
+	lines := map[string]line{}
 	for i := range s.nodes {
 		n := &s.nodes[i]
-		number, ok := numbered(n.path)
-		switch {
-		case n.owner == 0:
+		if n.owner == 0 {
 			continue
-		case !ok:
-			lines = append(lines, Line{n.path, fmt.Sprintf("session %d", n.owner), n.owner})
+		}
+		number, ok := numbered(n.path)
+		if !ok {
+			lines[n.path] = line{first: fmt.Sprintf("session %d", n.owner), owner: n.owner}
 			continue
 		}
 		above := parent(n.path)
-		line := Line{above, strings.TrimPrefix(n.path[len(above):], "/"), n.owner}
-		at := slices.IndexFunc(lines, func(l Line) bool { return l.Parent == above })
-		switch {
-		case at < 0:
-			lines = append(lines, line)
-		case number < ranks[above].number, number == ranks[above].number && n.czxid < ranks[above].czxid:
-			lines[at] = line
-		default:
-			continue
+		l := line{strings.TrimPrefix(n.path[len(above):], "/"), n.owner, number, n.czxid}
+		first, there := lines[above]
+		if !there || cmp.Or(cmp.Compare(number, first.number), cmp.Compare(n.czxid, first.czxid)) < 0 {
+			lines[above] = l
 		}
-		ranks[above] = rank{number, n.czxid}
 	}
-	slices.SortFunc(lines, func(a, b Line) int { return cmp.Compare(a.Parent, b.Parent) })
 	return lines
 }
 
@@ -62,95 +54,32 @@ func numbered(path string) (number int64, ok bool) {
 	return 0, false
 }
 
-// A watch is one as the server remembers it: to it, one on a znode that is
-// not there yet is a WatchData.
-type watch struct {
-	session SessionID
-	path    string
-	kind    WatchKind
+// lineChange is one line whose first has become another.
+type lineChange struct {
+	key           string // what histories call it
+	before, after string // names
+	gone          bool   // the former first has left the line, and was not overtaken
+	owner         int8   // client of the new one; 0: none, or of no client
 }
 
-func (a watch) compare(b watch) int {
-	return cmp.Or(cmp.Compare(a.session, b.session), cmp.Compare(a.path, b.path), cmp.Compare(a.kind, b.kind))
-}
-
-// watch is s with w left. A session has at most one watch of a kind on a path.
-func (s State) watch(w watch) State {
-	if i, there := slices.BinarySearchFunc(s.watches, w, watch.compare); !there {
-		s.watches = slices.Insert(slices.Clone(s.watches), i, w)
-	}
-	return s
-}
-
-// fire notifies every session that has left a watch of one of the kinds on path,
-// once each, and takes those watches away.
-func (s State) fire(fired []Event, event EventType, path string, kinds ...WatchKind) (State, []Event) {
-	hit := func(w watch) bool { return w.path == path && slices.Contains(kinds, w.kind) }
-	if !slices.ContainsFunc(s.watches, hit) {
-		return s, fired
-	}
-	last := SessionID(0)
-	for _, w := range s.watches {
-		if hit(w) && w.session != last {
-			last = w.session
-			fired = append(fired, Event{w.session, event, path})
+// lineChanges lists the lines that have another first, in the order of their paths.
+func (x *Executor) lineChanges(from, to *contents) (changes []lineChange) {
+	all := maps.Clone(from.lines)
+	maps.Copy(all, to.lines)
+	for _, path := range slices.Sorted(maps.Keys(all)) {
+		a, b := from.lines[path], to.lines[path]
+		if a == b {
+			continue
 		}
+		ch := lineChange{key: cmp.Or(x.config.Lines[path], path), before: a.first, after: b.first}
+		if a.first != "" {
+			_, there := to.state.find(strings.TrimSuffix(path, "/") + "/" + a.first)
+			ch.gone = !there
+		}
+		if b.first != "" {
+			ch.owner = to.clientAt(to.ofSession(b.owner))
+		}
+		changes = append(changes, ch)
 	}
-	s.watches = slices.DeleteFunc(slices.Clone(s.watches), hit)
-	return s, fired
-}
-
-// requestText is a request as histories show it, in the words of the API.
-func requestText(r Request) []string {
-	text := []string{map[Op]string{
-		Ping: "PING", Create: "CREATE", Delete: "DELETE", Exists: "EXISTS", GetData: "GETDATA",
-		SetData: "SETDATA", GetChildren: "GETCHILDREN", Sync: "SYNC",
-		opConnect: "CONNECT", opSetWatches: "SETWATCHES", opClose: "CLOSE", opHangUp: "DISCONNECT", opListen: "LISTEN",
-	}[r.Op]}
-	if r.Path != "" {
-		text = append(text, r.Path)
-	}
-	if r.Data != "" || r.Op == SetData {
-		text = append(text, r.Data)
-	}
-	switch r.Mode {
-	case Ephemeral:
-		text = append(text, "EPHEMERAL")
-	case Sequential:
-		text = append(text, "PERSISTENT_SEQUENTIAL")
-	case Ephemeral | Sequential:
-		text = append(text, "EPHEMERAL_SEQUENTIAL")
-	}
-	if versioned := r.Op == Delete || r.Op == SetData; versioned && r.Version != AnyVersion {
-		text = append(text, "VERSION", fmt.Sprint(r.Version))
-	}
-	if r.Watch {
-		text = append(text, "WATCH")
-	}
-	return text
-}
-
-// replyText is the reply to a request as histories show it.
-func replyText(r Request, reply Reply) string {
-	if reply.Code != OK {
-		return "(error) " + codes[reply.Code].name
-	}
-	switch r.Op {
-	case Create:
-		return reply.Path
-	case Exists:
-		return fmt.Sprintf("czxid %d", reply.Stat.Czxid)
-	case GetData:
-		return fmt.Sprintf("%q", reply.Data)
-	case GetChildren:
-		return "[" + strings.Join(reply.Children, ", ") + "]"
-	}
-	return "OK"
-}
-
-func eventText(e EventType) string {
-	return [...]string{
-		NodeCreated: "created", NodeDeleted: "deleted",
-		NodeDataChanged: "its data changed", NodeChildrenChanged: "a child came or went",
-	}[e]
+	return changes
 }

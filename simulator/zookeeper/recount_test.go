@@ -104,7 +104,7 @@ func (n *numberedAlike) step(r *rand.Rand) {
 		}
 	default:
 		q := n.asked(c, r)
-		a.kind, a.arg = ActServe, n.x.internRequest(q)
+		a.kind, a.arg = ActServe, n.x.internRequest(wireRequest{Request: q})
 		eff := n.x.look(a)
 		n.contents = eff.to
 		if !eff.refused {
@@ -235,8 +235,8 @@ func TestInterchange(t *testing.T) {
 		k.CountCreations(true)
 		x := k.Executor
 		begin := k.Start(1, 2).(EnsembleState)
-		left := x.look(act{begin.contents, x.internRequest(Request{Op: GetChildren, Path: "/", Watch: true}), ActServe, 2})
-		a := act{left.to, x.internRequest(Request{Op: Create, Path: "/c1.1-", Mode: Ephemeral | Sequential}), ActServe, 1}
+		left := x.look(act{begin.contents, x.internRequest(wireRequest{Request: Request{Op: GetChildren, Path: "/", Watch: true}}), ActServe, 2})
+		a := act{left.to, x.internRequest(wireRequest{Request: Request{Op: Create, Path: "/c1.1-", Mode: Ephemeral | Sequential}}), ActServe, 1}
 		x.look(a)
 		other, err := x.mapped(a, translate.Rename(history.Swap(1, 2)))
 		if err != nil {

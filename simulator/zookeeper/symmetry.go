@@ -4,8 +4,6 @@ import (
 	"slices"
 
 	"locklab/simulator/history"
-	"locklab/simulator/internal/clock"
-	"locklab/simulator/internal/codec"
 	world "locklab/simulator/node"
 	"locklab/simulator/translate"
 )
@@ -33,9 +31,6 @@ func (x *Executor) named(a act) (asked, kept history.ClientSet) {
 	}
 	return asked, x.contents.Named(a.contents)
 }
-
-// stamps are none: an ensemble has no time stamps that could be moved.
-func (x *Executor) stamps(act) (asked, kept clock.Stamps) { return clock.NoStamps, clock.NoStamps }
 
 // commute reports whether the effect of b, which is a in a translation, is that of a in it.
 func (x *Executor) commute(a, b act, t *translate.Translation) bool {
@@ -67,45 +62,49 @@ func (x *Executor) actText(a act) []string {
 	if a.kind.serves() {
 		return x.requests.At(a.arg).text
 	}
-	return []string{[...]string{ActNotify: "notify", ActCut: "disconnect", ActConnect: "connect", ActEnd: "end of a session"}[a.kind]}
+	return []string{[...]string{
+		ActNotify: "notify", ActCut: "disconnect", ActConnect: "connect", ActEnd: "end of a session",
+	}[a.kind]}
 }
 
-// mapped is contents in a translation.
+// mapped is contents in a translation. Clients that get other names have what the others had, but for the numbers of
+// their sessions.
+//
+// All numbers of an ensemble only grow: those of transactions, and those in the names of sequential znodes. What it does
+// depends on their order: of two znodes with different czxids, of two children of one znode with different numbers, and
+// of a znode now and when a watch was left on it. So with others in the same order it does the same, but for these. A
+// session that begins in place of one that has ended has the number of that; see Kind.CountCreations, without which no
+// number is another.
 func (from contents) mapped(t *translate.Translation) contents {
-	switch {
-	case t.Names != nil:
-		return from.renamed(t.Names)
-	case t.Count != nil:
-		return from.recounted(t.Count)
-	}
-	return translate.Value(from, t)
-}
-
-// renamed is contents with the clients renamed: each has what the other had, but for the number of
-// its session.
-func (from contents) renamed(to *history.Names) contents {
+	s := translate.Value(from, t)
 	renamed := func(id SessionID) SessionID {
 		if c := from.ofSession(id); c >= 0 && c < world.MaxClients {
-			return from.peers[to[c+1]-1].session
+			return from.peers[t.Client(int8(c+1))-1].session
 		}
 		return id // of before the run
 	}
-	s := codec.Replace(from, to.Rename)
+	s.state.zxid = t.Number(history.Creations, s.state.zxid, true)
 	for i := range s.state.nodes {
-		s.state.nodes[i].owner = renamed(s.state.nodes[i].owner)
+		n := &s.state.nodes[i]
+		n.owner = renamed(n.owner)
+		n.czxid = t.Number(history.Creations, n.czxid, false)
+		n.mzxid, n.pzxid = t.Number(history.Changes, n.mzxid, false), t.Number(history.Changes, n.pzxid, false)
+		if n.creates > 0 {
+			n.creates = int32(t.Number(history.Places, int64(n.creates-1), true)) + 1
+		}
 	}
-	slices.SortFunc(s.state.nodes, znode.compare)
 	for i := range s.state.sessions {
 		s.state.sessions[i] = renamed(s.state.sessions[i])
 	}
-	slices.Sort(s.state.sessions)
 	for i := range s.state.watches {
 		s.state.watches[i].session = renamed(s.state.watches[i].session)
 	}
+	slices.SortFunc(s.state.nodes, znode.compare)
+	slices.Sort(s.state.sessions)
 	slices.SortFunc(s.state.watches, watch.compare)
 	sent := s.peers
-	for c := range world.MaxClients {
-		s.peers[to[c+1]-1].events = sent[c].events
+	for c := range int8(world.MaxClients) {
+		s.peers[t.Client(c+1)-1].events = sent[c].events
 	}
 	return s
 }
@@ -127,12 +126,11 @@ func (a storedAnswer) sorted() storedAnswer {
 // numbered can be told from what was there before.
 const anew = 1 << 40
 
-// countCreations is s, which one act has made of before, with its numbers counted anew: a
-// znode that the act has created has the next number, and mzxid and pzxid of every znode
-// say how often they have changed since then. One act creates at most one znode.
-func (s State) countCreations(before *State) State {
+// countCreations counts the numbers of s, which one act has made of before and whose znodes are its own, anew: a znode
+// that the act has created has the next number, and mzxid and pzxid of every znode say how often they have changed since
+// then. One act creates at most one znode.
+func (s *State) countCreations(before *State) {
 	s.zxid = before.zxid
-	s.nodes = slices.Clone(s.nodes)
 	for i := range s.nodes {
 		n := &s.nodes[i]
 		if n.czxid > anew {
@@ -140,51 +138,22 @@ func (s State) countCreations(before *State) State {
 			n.czxid, n.mzxid, n.pzxid = s.zxid, 0, 0
 			continue
 		}
-		if n.mzxid <= anew && n.pzxid <= anew {
-			continue
-		}
 		at, _ := before.find(n.path)
-		old := &before.nodes[at]
 		if n.mzxid > anew {
-			n.mzxid = old.mzxid + 1
+			n.mzxid = before.nodes[at].mzxid + 1
 		}
 		if n.pzxid > anew {
-			n.pzxid = old.pzxid + 1
+			n.pzxid = before.nodes[at].pzxid + 1
 		}
 	}
-	return s
 }
 
-// nameLast is s with its newest session, which has nothing yet, called id, which no other
-// session is called.
-func (s State) nameLast(id SessionID) State {
-	last := len(s.sessions) - 1
-	s.newest--
-	at, _ := s.session(id)
-	s.sessions = slices.Insert(slices.Clone(s.sessions[:last]), at, id)
-	return s
-}
-
-// All numbers of an ensemble only grow: those of transactions, and those in the names of sequential znodes. What it does depends on their
-// order: of two znodes with different czxids, of two children of one znode with different numbers, and of a znode now and when a watch was
-// left on it. So with others in the same order it does the same, but for these. A session that begins in place of one that has ended has
-// the number of that; see Kind.CountCreations, without which nothing here applies.
-
-// recounted is contents with other numbers.
-func (from contents) recounted(f history.Recount) contents {
-	s := codec.Replace(from, f.Text)
-	s.state.zxid = f(history.Creations, s.state.zxid, true)
-	for i := range s.state.nodes {
-		n := &s.state.nodes[i]
-		n.czxid = f(history.Creations, n.czxid, false)
-		n.mzxid, n.pzxid = f(history.Changes, n.mzxid, false), f(history.Changes, n.pzxid, false)
-		if n.creates > 0 {
-			n.creates = int32(f(history.Places, int64(n.creates-1), true)) + 1
-		}
-	}
-	slices.SortFunc(s.state.nodes, znode.compare)
-	slices.SortFunc(s.state.watches, watch.compare)
-	return s
+// nameLast calls the newest session, which has nothing yet, id, which no other session is called.
+func (c *change) nameLast(id SessionID) {
+	c.newest--
+	c.sessions = c.sessions[:len(c.sessions)-1]
+	at, _ := c.session(id)
+	c.sessions = slices.Insert(c.sessions, at, id)
 }
 
 // mapped is an answer in a translation, before its children are in order.

@@ -29,13 +29,6 @@ func (s *State) find(path string) (int, bool) {
 	return slices.BinarySearchFunc(s.nodes, path, func(n znode, path string) int { return cmp.Compare(n.path, path) })
 }
 
-// with is s with n in place i.
-func (s State) with(i int, n znode) State {
-	s.nodes = slices.Clone(s.nodes)
-	s.nodes[i] = n
-	return s
-}
-
 // parent is the path above path; "" if path has no slash.
 func parent(path string) string {
 	i := strings.LastIndexByte(path, '/')
@@ -88,41 +81,51 @@ func valid(path string) bool {
 	})
 }
 
+// A change is a State while something happens to it, with slices of its own, and the events of the watches that
+// have fired.
+type change struct {
+	State
+	fired []Event
+}
+
+func (s State) change() *change {
+	s.nodes, s.sessions, s.watches = slices.Clone(s.nodes), slices.Clone(s.sessions), slices.Clone(s.watches)
+	return &change{State: s}
+}
+
 // create makes a znode.
-func (s State) create(id SessionID, r Request) (State, Reply, []Event) {
-	s.zxid++
+func (c *change) create(id SessionID, r Request) Reply {
+	c.zxid++
 	above, path := parent(r.Path), r.Path
-	p, ok := s.find(above)
+	p, ok := c.find(above)
 	switch {
 	case above == "" || strings.Contains(path, "\x00"):
-		return s, Reply{Code: BadArguments}, nil
+		return Reply{Code: BadArguments}
 	case !ok:
-		return s, Reply{Code: NoNode}, nil
+		return Reply{Code: NoNode}
 	}
-	from := s.nodes[p]
+	from := &c.nodes[p]
 	if r.Mode&Sequential != 0 {
 		path += sequence(from.creates)
 	}
-	i, exists := s.find(path)
+	i, exists := c.find(path)
 	switch {
 	case !valid(path):
-		return s, Reply{Code: BadArguments}, nil
+		return Reply{Code: BadArguments}
 	case exists:
-		return s, Reply{Code: NodeExists}, nil
+		return Reply{Code: NodeExists}
 	case from.owner != 0:
-		return s, Reply{Code: NoChildrenForEphemerals}, nil
+		return Reply{Code: NoChildrenForEphemerals}
 	}
-	n := znode{path: path, data: r.Data, czxid: s.zxid, mzxid: s.zxid, pzxid: s.zxid}
+	n := znode{path: path, data: r.Data, czxid: c.zxid, mzxid: c.zxid, pzxid: c.zxid}
 	if r.Mode&Ephemeral != 0 {
 		n.owner = id
 	}
-	from.count(s.zxid)
-	s = s.with(p, from)
-	s.nodes = slices.Insert(s.nodes, i, n) // with has made the slice ours
-	var fired []Event
-	s, fired = s.fire(fired, NodeCreated, path, WatchData)
-	s, fired = s.fire(fired, NodeChildrenChanged, above, WatchChildren)
-	return s, Reply{Path: path}, fired
+	from.count(c.zxid)
+	c.nodes = slices.Insert(c.nodes, i, n)
+	c.fire(NodeCreated, path, WatchData)
+	c.fire(NodeChildrenChanged, above, WatchChildren)
+	return Reply{Path: path}
 }
 
 // count counts one more child. The guide says that the counter overflows, to
@@ -143,71 +146,61 @@ func (n *znode) count(zxid int64) {
 func sequence(n int32) string { return fmt.Sprintf("%010d", n) }
 
 // delete removes a znode.
-func (s State) delete(r Request) (State, Reply, []Event) {
-	s.zxid++
-	i, ok := s.find(r.Path)
+func (c *change) delete(r Request) Code {
+	c.zxid++
+	i, ok := c.find(r.Path)
 	switch {
 	case r.Path == "/" || parent(r.Path) == "" || strings.Contains(r.Path, "\x00"):
-		return s, Reply{Code: BadArguments}, nil
+		return BadArguments
 	case !ok:
-		return s, Reply{Code: NoNode}, nil
-	case !matches(s.nodes[i].version, r.Version):
-		return s, Reply{Code: BadVersion}, nil
-	case s.stat(&s.nodes[i]).NumChildren > 0:
-		return s, Reply{Code: NotEmpty}, nil
+		return NoNode
+	case !r.matches(&c.nodes[i]):
+		return BadVersion
+	case c.stat(&c.nodes[i]).NumChildren > 0:
+		return NotEmpty
 	}
-	s, fired := s.remove(i, nil)
-	return s, Reply{}, fired
+	c.remove(i)
+	return OK
 }
 
 // remove takes the znode in place i away, in the present transaction.
-func (s State) remove(i int, fired []Event) (State, []Event) {
-	path := s.nodes[i].path
+func (c *change) remove(i int) {
+	path := c.nodes[i].path
 	above := parent(path)
-	p, _ := s.find(above)
-	from := s.nodes[p]
-	from.pzxid = s.zxid
-	s = s.with(p, from)
-	s.nodes = slices.Delete(s.nodes, i, i+1)
-	s, fired = s.fire(fired, NodeDeleted, path, WatchData, WatchChildren)
-	return s.fire(fired, NodeChildrenChanged, above, WatchChildren)
+	p, _ := c.find(above)
+	c.nodes[p].pzxid = c.zxid
+	c.nodes = slices.Delete(c.nodes, i, i+1)
+	c.fire(NodeDeleted, path, WatchData, WatchChildren)
+	c.fire(NodeChildrenChanged, above, WatchChildren)
 }
 
 // setData replaces the data of a znode.
-func (s State) setData(r Request) (State, Reply, []Event) {
-	s.zxid++
-	i, ok := s.find(r.Path)
+func (c *change) setData(r Request) Reply {
+	c.zxid++
+	i, ok := c.find(r.Path)
 	switch {
 	case !valid(r.Path):
-		return s, Reply{Code: BadArguments}, nil
+		return Reply{Code: BadArguments}
 	case !ok:
-		return s, Reply{Code: NoNode}, nil
-	case !matches(s.nodes[i].version, r.Version):
-		return s, Reply{Code: BadVersion}, nil
+		return Reply{Code: NoNode}
+	case !r.matches(&c.nodes[i]):
+		return Reply{Code: BadVersion}
 	}
-	n := s.nodes[i]
-	n.data, n.mzxid = r.Data, s.zxid
+	n := &c.nodes[i]
+	n.data, n.mzxid = r.Data, c.zxid
 	n.version++
-	s = s.with(i, n)
-	s, fired := s.fire(nil, NodeDataChanged, r.Path, WatchData)
-	return s, Reply{Stat: s.stat(&n)}, fired
+	c.fire(NodeDataChanged, r.Path, WatchData)
+	return Reply{Stat: c.stat(n)}
 }
 
-func matches(is, want int32) bool { return want == AnyVersion || want == is }
+// matches reports whether a znode has the version that a request asks for.
+func (r Request) matches(n *znode) bool { return r.Version == AnyVersion || r.Version == n.version }
 
-// read looks at a znode and may leave a watch. Only Exists leaves one on a
-// znode that is not there.
-func (s State) read(id SessionID, r Request) (State, Reply) {
+// read looks at a znode.
+func (s *State) read(r Request) Reply {
 	i, ok := s.find(r.Path)
-	if r.Watch && (ok || r.Op == Exists) {
-		kind := WatchData
-		if r.Op == GetChildren {
-			kind = WatchChildren
-		}
-		s = s.watch(watch{id, r.Path, kind})
-	}
 	if !ok {
-		return s, Reply{Code: NoNode}
+		return Reply{Code: NoNode}
 	}
 	n := &s.nodes[i]
 	reply := Reply{Stat: s.stat(n)}
@@ -218,7 +211,7 @@ func (s State) read(id SessionID, r Request) (State, Reply) {
 		s.children(n.path, func(name string) { reply.Children = append(reply.Children, name) })
 		slices.SortFunc(reply.Children, byHash)
 	}
-	return s, reply
+	return reply
 }
 
 // byHash is the order in which children are listed.
@@ -240,7 +233,7 @@ func (s State) SetCounter(path string, next int32) State {
 	if !ok {
 		panic(fmt.Sprintf("zookeeper: SetCounter: there is no znode %q", path))
 	}
-	n := s.nodes[i]
-	n.creates = next
-	return s.with(i, n)
+	c := s.change()
+	c.nodes[i].creates = next
+	return c.State
 }

@@ -59,16 +59,18 @@ func (r wireRef) sameSession(o wireRef) bool { return r.client == o.client && r.
 
 // A call is a request as a client numbers it.
 type call struct {
-	Request
+	wireRequest
 	xid, code int32
-	memory    uint32 // opSetWatches: what the client remembers
 }
+
+// request is a request of which a client says no more than what it asks for.
+func (c *Wire) request(op Op) wireRequest { return wireRequest{Request: Request{Op: op}, on: c.on} }
 
 // codeNames are those of op codes that the ensemble does not know.
 var codeNames = map[int32]string{
-	6: "getACL", 7: "setACL", 13: "check", 14: "multi", 15: "create2", 16: "reconfig", 17: "checkWatches", 18: "removeWatches",
-	19: "createContainer", 20: "deleteContainer", 21: "createTTL", 22: "multiRead", 100: "auth", 102: "sasl", 103: "getEphemerals",
-	104: "getAllChildrenNumber", 105: "setWatches2", 106: "addWatch", 107: "whoAmI",
+	6: "getACL", 7: "setACL", 13: "check", 14: "multi", 15: "create2", 16: "reconfig", 17: "checkWatches",
+	18: "removeWatches", 19: "createContainer", 20: "deleteContainer", 21: "createTTL", 22: "multiRead", 100: "auth",
+	102: "sasl", 103: "getEphemerals", 104: "getAllChildrenNumber", 105: "setWatches2", 106: "addWatch", 107: "whoAmI",
 }
 
 // Pings is true: code ends no read by its own deadline while the ensemble answers pings.
@@ -91,7 +93,16 @@ func (c *Wire) Write(b []byte) (answers []byte, err error) {
 		case !whole:
 			return answers, nil
 		}
-		answer, err := c.take(&jute.Reader{B: message})
+		r := &jute.Reader{B: message}
+		var answer []byte
+		if c.on == (wireRef{}) {
+			answer, err = c.connect(r)
+		} else {
+			err = c.take(r)
+		}
+		if err == nil && r.Short {
+			err = noMessage(message)
+		}
 		if err != nil {
 			return answers, err
 		}
@@ -102,11 +113,10 @@ func (c *Wire) Write(b []byte) (answers []byte, err error) {
 
 // Bye says that the session has ended, so that the client stops waiting for watches.
 func (c *Wire) Bye(b []byte) (answers []byte) {
-	message, _, whole := jute.Frame(b)
-	if c.on != (wireRef{}) || !whole {
-		return nil
-	}
-	if asks := readConnect(&jute.Reader{B: message}); asks.Session == 0 {
+	message, _, _ := jute.Frame(b)
+	var asks jute.Connect
+	(&jute.Reader{B: message}).Get(&asks)
+	if c.on != (wireRef{}) || asks.Session == 0 {
 		return nil
 	}
 	return c.connected(false)
@@ -119,66 +129,37 @@ func noMessage(b []byte) error {
 	return i18n.Errorf("error.wire.zookeeper.message", "bytes", fmt.Sprintf("%.40q", b))
 }
 
-// take takes one message.
-func (c *Wire) take(r *jute.Reader) (answer []byte, err error) {
-	whole := r.B
-	if c.on == (wireRef{}) {
-		answer, err = c.connect(r)
-	} else {
-		err = c.request(r)
-	}
-	if err == nil && r.Short {
-		err = noMessage(whole)
-	}
-	return answer, err
-}
-
-// connect is the request with which a connection begins. A new session is answered at
-// once.
+// connect is the request with which a connection begins. A new session is answered at once.
 func (c *Wire) connect(r *jute.Reader) (answer []byte, err error) {
-	asks := readConnect(r)
-	id := asks.Session
-	if r.Short {
+	var asks jute.Connect
+	if r.Get(&asks); r.Short {
 		return nil, nil
 	}
-	if err := c.of.kind.asks(time.Duration(asks.Timeout) * time.Millisecond); err != nil {
-		return nil, err
+	k, timeout := c.of.kind, time.Duration(asks.Timeout)*time.Millisecond
+	if k.asked != 0 && k.asked != timeout {
+		return nil, i18n.Errorf("error.wire.zookeeper.timeouts",
+			"one", min(k.asked, timeout), "other", max(k.asked, timeout))
 	}
-	c.on = wireRef{client: c.of.client, session: uint16(id)}
-	if id != 0 && (id != sessionName(c.on) || c.on.session > c.of.sessions) {
-		return nil, i18n.Errorf("error.wire.zookeeper.session", "client", c.of.client, "id", fmt.Sprintf("%#x", id))
+	k.asked = timeout
+	on, id := wireRef{client: c.of.client, session: uint16(asks.Session)}, asks.Session
+	if c.on = on; id != 0 && (id != sessionName(on) || on.session > c.of.sessions) {
+		return nil, i18n.Errorf("error.wire.zookeeper.session", "client", on.client, "id", fmt.Sprintf("%#x", id))
 	}
 	if id == 0 {
 		c.of.sessions++
-		c.on.session = c.of.sessions
+		c.on.session, c.open = c.of.sessions, true
 	}
 	c.of.conns[c.on.session]++
 	c.on.conn = c.of.conns[c.on.session]
-	if id == 0 {
-		c.open = true
+	if c.open {
 		return c.connected(true), nil
 	}
-	c.out = append(c.out, call{Request: Request{Op: opConnect}})
+	c.out = append(c.out, call{wireRequest: c.request(opConnect)})
 	return nil, nil
 }
 
-// readConnect reads a request to connect.
-func readConnect(r *jute.Reader) (asks jute.Connect) {
-	r.Get(&asks)
-	return asks
-}
-
-// asks notes the time-out that a client wants for its session.
-func (k *Kind) asks(timeout time.Duration) error {
-	if k.asked != 0 && k.asked != timeout {
-		return i18n.Errorf("error.wire.zookeeper.timeouts", "one", min(k.asked, timeout), "other", max(k.asked, timeout))
-	}
-	k.asked = timeout
-	return nil
-}
-
-// Asked is the time-out that clients have wanted for their sessions, if any has. It is
-// not what they are given: that is Config.Session.
+// Asked is the time-out that clients have wanted for their sessions, if any has. It is not what they are given: that is
+// Config.Session.
 func (k *Kind) Asked() []world.Length {
 	if k.asked == 0 {
 		return nil
@@ -200,11 +181,11 @@ func (c *Wire) connected(alive bool) []byte {
 // sessionName returns the id by which a client knows a session.
 func sessionName(on wireRef) int64 { return int64(on.client)<<32 | int64(on.session) }
 
-// request takes a request.
-func (c *Wire) request(r *jute.Reader) error {
+// take takes a request.
+func (c *Wire) take(r *jute.Reader) error {
 	var q call
 	r.Get(&q.xid, &q.code)
-	q.Op = Op(q.code)
+	q.wireRequest = c.request(Op(q.code))
 	switch q.code {
 	case jute.Ping:
 		return nil
@@ -226,10 +207,10 @@ func (c *Wire) request(r *jute.Reader) error {
 		r.Get(&q.Path, &q.Version)
 	case jute.SetData:
 		r.Get(&q.Path, &q.Data, &q.Version)
-	case jute.Exists, jute.GetData, jute.GetChildren:
-		r.Get(&q.Path, &q.Watch)
 	case jute.GetChildren2:
 		q.Op = GetChildren
+		fallthrough
+	case jute.Exists, jute.GetData, jute.GetChildren:
 		r.Get(&q.Path, &q.Watch)
 	case jute.Sync:
 		r.Get(&q.Path)
@@ -262,9 +243,10 @@ func (c *Wire) Asks() (o process.Op, ok bool, err error) {
 		return process.Op{}, false, nil
 	case len(c.out) > 0:
 		c.now, c.out, c.busy, c.used = c.out[0], c.out[1:], true, true
-		return process.Op{Kind: process.Request, Node: number, Arg: x.internStored(wireRequest{c.now.Request, c.on, c.now.memory})}, true, nil
+		return process.Op{Kind: process.Request, Node: number, Arg: x.internRequest(c.now.wireRequest)}, true, nil
 	case c.open:
-		return process.Op{Kind: process.Listen, Node: number, Arg: x.internStored(wireRequest{Request{Op: opListen}, c.on, 0}), D: clock.Never}, true, nil
+		listen := x.internRequest(c.request(opListen))
+		return process.Op{Kind: process.Listen, Node: number, Arg: listen, D: clock.Never}, true, nil
 	}
 	return process.Op{}, false, nil
 }
@@ -275,7 +257,7 @@ func (c *Wire) Close() bool {
 		c.over = true
 		return false
 	}
-	c.out = []call{{Request: Request{Op: opHangUp}}}
+	c.out = []call{{wireRequest: c.request(opHangUp)}}
 	return true
 }
 
@@ -323,11 +305,10 @@ func (c *Wire) reply(r *Reply) []byte {
 		return putStat(b, &r.Stat)
 	case jute.GetData:
 		return putStat(jute.Put(b, r.Data), &r.Stat)
-	case jute.GetChildren, jute.GetChildren2:
-		b = jute.Put(b, r.Children)
-		if c.now.code == jute.GetChildren2 {
-			b = putStat(b, &r.Stat)
-		}
+	case jute.GetChildren:
+		return jute.Put(b, r.Children)
+	case jute.GetChildren2:
+		return putStat(jute.Put(b, r.Children), &r.Stat)
 	}
 	return b
 }

@@ -9,7 +9,7 @@
 // connections of the clients, and the messages on their way; an [EnsembleState] is
 // its part of a world (ensemble.go says what is simulated). A [Session] is what the
 // code of a client uses (client.go); code that opens connections speaks ZooKeeper's
-// protocol on a [Wire] (wire.go, sessions.go).
+// protocol on a [Wire] (wire.go).
 //
 // # The behaviour of a State
 //
@@ -190,6 +190,19 @@ func (w Watch) compare(o Watch) int {
 	return cmp.Or(cmp.Compare(w.Path, o.Path), cmp.Compare(w.Kind, o.Kind))
 }
 
+// leaves is the watch that the request leaves when it is answered by code, if it does.
+func (r Request) leaves(code Code) (w Watch, leaves bool) {
+	switch {
+	case !r.Watch || code != OK && (r.Op != Exists || code != NoNode):
+		return w, false
+	case r.Op == GetChildren:
+		return Watch{WatchChildren, r.Path}, true
+	case code == NoNode:
+		return Watch{WatchCreation, r.Path}, true
+	}
+	return Watch{WatchData, r.Path}, true
+}
+
 // A State is everything that the ensemble holds. It is a value that never
 // changes, so a copy is a snapshot. The zero State is an ensemble without the
 // root; use New.
@@ -198,7 +211,7 @@ type State struct {
 	newest   SessionID
 	nodes    []znode     // in the order of their paths
 	sessions []SessionID // in order
-	watches  []watch     // in the order of less
+	watches  []watch     // in order
 }
 
 // New is an ensemble in which only the root exists and no session.
@@ -208,33 +221,39 @@ func New() State { return State{nodes: []znode{{path: "/"}}} }
 // that fails, and so do the beginning and the end of a session.
 func (s State) Zxid() int64 { return s.zxid }
 
-// Apply runs what session asks for, and
-// returns what the ensemble holds then, the answer, and the watches that fired.
-// A session that has ended is answered SessionExpired, and nothing happens; from a real
-// server it gets that answer when it reconnects.
+// Apply runs what session asks for, and returns what the ensemble holds then, the answer, and the watches that fired.
+// A session that has ended is answered SessionExpired, and nothing happens; from a real server it gets that answer when
+// it reconnects.
 func (s State) Apply(id SessionID, r Request) (State, Reply, []Event) {
-	if !s.Alive(id) {
-		return s, Reply{Code: SessionExpired, Zxid: s.zxid}, nil
+	c := s.change()
+	reply := c.apply(id, r)
+	return c.State, reply, c.fired
+}
+
+func (c *change) apply(id SessionID, r Request) (reply Reply) {
+	if !c.Alive(id) {
+		return Reply{Code: SessionExpired, Zxid: c.zxid}
 	}
-	var reply Reply
-	var fired []Event
 	switch r.Op {
 	case Ping:
 	case Sync:
 		reply.Path = r.Path
 	case Create:
-		s, reply, fired = s.create(id, r)
+		reply = c.create(id, r)
 	case Delete:
-		s, reply, fired = s.delete(r)
+		reply.Code = c.delete(r)
 	case SetData:
-		s, reply, fired = s.setData(r)
+		reply = c.setData(r)
 	case Exists, GetData, GetChildren:
-		s, reply = s.read(id, r)
+		reply = c.read(r)
+		if w, leaves := r.leaves(reply.Code); leaves {
+			c.leave(id, w)
+		}
 	default:
 		reply.Code = BadArguments
 	}
-	reply.Zxid = s.zxid
-	return s, reply, fired
+	reply.Zxid = c.zxid
+	return reply
 }
 
 // Paths lists the znodes, the root included, in the order of their paths.

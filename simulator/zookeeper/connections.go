@@ -8,7 +8,11 @@ import (
 	"locklab/simulator/process"
 )
 
-// What befalls the sessions of clients, and what the library of a client with a [Session] does by itself.
+// What befalls the sessions and connections of clients, and what the library of a client with a [Session] does by itself.
+//
+// A client whose code opens connections may have several sessions, as one whose end has not reached the ensemble yet. What
+// is said of sessions in ensemble.go holds, but nothing is done for the code: it sees that its connection has broken, and
+// connects again, or does not.
 
 // alive reports whether the session at a place, from 1, has not ended.
 func (s *ensemble) alive(at int8) bool { return s.now().state.Alive(s.now().peers[at-1].session) }
@@ -43,14 +47,28 @@ func (s *ensemble) sessionOf(c int8) (at int8) {
 	return at
 }
 
-// awaited reports whether there is a notification for a thread that waits for one.
-func (s *ensemble) awaited(c, thread int8) bool {
-	p := &s.now().peers[c-1]
-	if s.w.Client(c).Threads[thread].Phase != world.Asleep || len(p.events) == 0 {
-		return false
+// news returns the place, from 1, of the session whose notifications a thread waits for and can receive; 0: there is none.
+// broken: the thread listens on a connection that has broken.
+func (s *ensemble) news(c, thread int8) (at int8, broken bool) {
+	now, phase := s.now(), s.w.Client(c).Threads[thread].Phase
+	switch {
+	case s.onWires() && phase == world.Listening:
+		on := s.wireOf(c, thread)
+		i := now.find(on)
+		switch {
+		case i < 0: // it has ended, or has not begun
+			return 0, now.ended(on)
+		case !now.peers[i].up || now.peers[i].on != on:
+			return 0, true
+		case len(now.peers[i].events) > 0:
+			return int8(i + 1), false
+		}
+	case !s.onWires() && phase == world.Asleep:
+		if o := s.w.Op(c, thread); o.Kind == process.Watch && now.peers[c-1].endsWait(*s.x.watches.At(o.Arg)) {
+			return c, false
+		}
 	}
-	o := s.w.Op(c, thread)
-	return o.Kind == process.Watch && p.endsWait(*s.x.watches.At(o.Arg))
+	return 0, false
 }
 
 // cannotReconnect returns the reason for which client c does not connect to the ensemble now. What came
@@ -97,24 +115,31 @@ func (s *ensemble) reconnect(c int8) (why string) {
 	return ""
 }
 
-// deliver brings a notification to a thread that waits for it.
+// deliver brings a client's thread the notifications that it waits for, or that its connection has broken.
 func (s *ensemble) deliver(c, thread int8) (why string, err error) {
 	there := c >= 1 && int(c) <= s.w.Clients() && thread >= 0 && thread < process.MaxThreads
-	if !there || s.w.Client(c).Dead || s.w.Client(c).Stands(int(thread)) || !s.awaited(c, thread) {
+	if !there || s.w.Client(c).Dead || s.w.Client(c).Stands(int(thread)) {
 		return "refused.watch", nil
 	}
-	for t := range s.w.Client(c).Each {
-		s.needOrder(c, t, s.now().peers[c-1].events)
+	at, broken := s.news(c, thread)
+	kind := process.Replied
+	switch {
+	case broken:
+		e := s.w.EmitClient(history.Broken, c, thread)
+		e.Node, e.Msg, e.Cmd = number, int(s.w.Client(c).Threads[thread].Msg), s.x.requests.At(s.w.Op(c, thread).Arg).text
+		return "", s.w.Observe(c, thread, process.Observation{Kind: process.Broken})
+	case at == 0:
+		return "refused.watch", nil
+	case !s.onWires():
+		for t := range s.w.Client(c).Each {
+			s.needOrder(c, t, s.now().peers[at-1].events)
+		}
+		kind = process.Notified
 	}
-	return "", s.notify(c, c, thread, process.Notified)
-}
-
-// notify has a client's thread observe the events for the session at a place.
-func (s *ensemble) notify(at, c, thread int8, kind process.ObservationKind) error {
 	eff := s.act(ActNotify, at, 0)
 	s.kind.group.Close(s.w)
 	s.w.EmitClient(history.Wake, c, thread).Note = "news of a watch"
-	return s.w.Observe(c, thread, process.Observation{Kind: kind, Val: int64(eff.answer)})
+	return "", s.w.Observe(c, thread, process.Observation{Kind: kind, Val: int64(eff.answer)})
 }
 
 // arrive has a request reach the ensemble.
@@ -177,7 +202,7 @@ func (s *ensemble) serve(o *process.Op, from int8, msg uint32, kind ActKind) (an
 		at = int8(s.x.place(s.now(), q, kind == ActServeOrphan) + 1)
 		switch {
 		case at == 0 && q.Op == opConnect && s.now().ended(q.on):
-			answer = s.x.answers.ID(storedAnswer{reply: Reply{Code: SessionExpired}, text: "(error) " + codes[SessionExpired].name})
+			answer = s.x.answers.ID(answerTo(q.Request, Reply{Code: SessionExpired}))
 			s.apply(o, from, msg, answer)
 			return answer
 		case at == 0:

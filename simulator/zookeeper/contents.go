@@ -1,0 +1,154 @@
+package zookeeper
+
+import (
+	"slices"
+
+	world "locklab/simulator/node"
+)
+
+// contents is an ensemble without time: what it holds, and what is on its way to
+// the clients.
+type contents struct {
+	state State
+	peers [maxSessions]peer
+	lines map[string]line `codec:"derived"`
+	// begun is the number of sessions that each client has begun on its connections.
+	begun [world.MaxClients]uint16
+}
+
+// lined is s with its lines.
+func (s contents) lined() contents {
+	s.lines = s.state.lines()
+	return s
+}
+
+// maxSessions is the number of sessions that clients may have at once. Session's are at the place
+// of their client; those of code that opens connections are anywhere.
+const maxSessions = 16
+
+// A peer is one client to the ensemble, or one of its sessions.
+type peer struct {
+	session SessionID
+	on      wireRef // its latest connection, if code opens them
+	up      bool    // that stands
+	// events are on their way to the client, in the order in which they were sent.
+	// They reach it before whatever is sent later. They do not name the session.
+	events []Event
+}
+
+// sentTo returns those of the events that are sent to a session.
+func sentTo(id SessionID, fired []Event) (events []Event) {
+	for _, e := range fired {
+		if e.Session == id {
+			events = append(events, Event{Type: e.Type, Path: e.Path})
+		}
+	}
+	return events
+}
+
+// sessionEnded among the events is not sent by the ensemble: the client's library
+// makes it of the refusal of its session.
+const sessionEnded EventType = 0
+
+func (p *peer) sessionEnded() bool {
+	return slices.ContainsFunc(p.events, func(e Event) bool { return e.Type == sessionEnded })
+}
+
+// lose drops the events on a connection that breaks. The client's library knows that
+// a session has ended, and that is not lost.
+func (p *peer) lose() {
+	ended := p.sessionEnded()
+	p.events = nil
+	if ended {
+		p.events = []Event{{Type: sessionEnded}}
+	}
+}
+
+// endsWait reports whether the events hold what ends a wait for watch w.
+func (p *peer) endsWait(w Watch) bool {
+	return slices.ContainsFunc(p.events, func(e Event) bool { return ends(e, w) })
+}
+
+// ends reports whether event e is the end of watch w.
+func ends(e Event, w Watch) bool {
+	switch e.Type {
+	case sessionEnded:
+		return true
+	case NodeDeleted:
+		return e.Path == w.Path
+	}
+	return e.Path == w.Path && (e.Type == NodeChildrenChanged) == (w.Kind == WatchChildren)
+}
+
+// find is the place of the session of a connection; -1: the ensemble does not have it.
+func (s *contents) find(on wireRef) int {
+	return slices.IndexFunc(s.peers[:], func(p peer) bool { return p.on.sameSession(on) })
+}
+
+// ended reports whether the session of a connection has ended: it had begun, and is gone.
+func (s *contents) ended(on wireRef) bool {
+	return s.find(on) < 0 && on.session <= s.begun[on.client-1]
+}
+
+// place is the place at which a request on a connection is run: that of its session, or
+// one for a new session. It is -1 if the request has no effect.
+func (x *Executor) place(s *contents, q *storedRequest, orphan bool) int {
+	at := s.find(q.on)
+	switch {
+	case s.ended(q.on):
+		return -1
+	case at < 0:
+		if at = slices.IndexFunc(s.peers[:], func(p peer) bool { return p.session == 0 }); at < 0 {
+			x.memo.Room.Exceed("limit.zookeeper.sessions", "most", maxSessions)
+		}
+		return at
+	}
+	switch p := &s.peers[at]; {
+	case q.Op == opConnect && q.on.conn > p.on.conn:
+		return at
+	case q.on.conn != p.on.conn, !p.up && !orphan:
+		return -1
+	}
+	return at
+}
+
+// ofSession returns the place of a session among the peers; -1: it has none.
+func (s *contents) ofSession(id SessionID) int {
+	return slices.IndexFunc(s.peers[:], func(p peer) bool { return p.session == id })
+}
+
+// clientAt is the client at a place among the peers; 0: there is none.
+func (s *contents) clientAt(at int) int8 {
+	if at >= 0 && s.peers[at].on.client != 0 {
+		return s.peers[at].on.client
+	}
+	return int8(at + 1)
+}
+
+// send puts the events that an act has fired on their way, but for those that its answer brings to
+// their client.
+func (s *contents) send(fired []Event, a act) (of []firing) {
+	for _, e := range fired {
+		c := s.ofSession(e.Session)
+		if c < 0 { // a session of before the run, of no client
+			continue
+		}
+		of = append(of, firing{s.clientAt(c), e.Path, eventText(e.Type)})
+		if p := &s.peers[c]; a.kind != ActServe || c+1 != int(a.client) {
+			p.events = append(slices.Clip(p.events), Event{Type: e.Type, Path: e.Path})
+		}
+	}
+	return of
+}
+
+// onWire is a reply as it is sent on a connection: the owner of a znode is what its client calls its session, and the
+// transaction is sent with a watch only.
+func (s *contents) onWire(r Request, reply Reply) Reply {
+	if at := s.ofSession(reply.Stat.Owner); reply.Stat.Owner != 0 && at >= 0 {
+		reply.Stat.Owner = SessionID(sessionName(s.peers[at].on))
+	}
+	if !r.Watch {
+		reply.Zxid = 0
+	}
+	return reply
+}
