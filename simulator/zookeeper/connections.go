@@ -15,12 +15,12 @@ import (
 // connects again, or does not.
 
 // alive reports whether the session at a place, from 1, has not ended.
-func (s *ensemble) alive(at int8) bool { return s.now().state.Alive(s.now().peers[at-1].session) }
+func (s *ensemble) alive(at int8) bool { return s.now().state.Alive(s.now().at(at).session) }
 
 // connected reports whether client c has a connection for its session at a place, from 1.
 func (s *ensemble) connected(c, at int8) bool {
 	if s.onWires() {
-		return s.now().peers[at-1].up
+		return s.now().at(at).up
 	}
 	return !s.w.Client(c).Cut
 }
@@ -28,8 +28,8 @@ func (s *ensemble) connected(c, at int8) bool {
 // sessionsOf yields the places, from 1, of client c's sessions.
 func (s *ensemble) sessionsOf(c int8) func(yield func(at int8) bool) {
 	return func(yield func(int8) bool) {
-		for i := range maxSessions {
-			if now := s.now(); now.peers[i].session != 0 && now.clientAt(i) == c && !yield(int8(i+1)) {
+		for at := int8(1); at <= maxSessions; at++ {
+			if now := s.now(); now.at(at).session != 0 && now.clientAt(at) == c && !yield(at) {
 				return
 			}
 		}
@@ -38,9 +38,9 @@ func (s *ensemble) sessionsOf(c int8) func(yield func(at int8) bool) {
 
 // sessionOf returns the place, from 1, of the session that client c has begun last; 0: it has none.
 func (s *ensemble) sessionOf(c int8) (at int8) {
-	peers := &s.now().peers
+	now := s.now()
 	for one := range s.sessionsOf(c) {
-		if s.alive(one) && (at == 0 || peers[one-1].on.session > peers[at-1].on.session) {
+		if s.alive(one) && (at == 0 || now.at(one).on.session > now.at(at).on.session) {
 			at = one
 		}
 	}
@@ -50,25 +50,24 @@ func (s *ensemble) sessionOf(c int8) (at int8) {
 // news returns the place, from 1, of the session whose notifications a thread waits for and can receive; 0: there is none.
 // broken: the thread listens on a connection that has broken.
 func (s *ensemble) news(c, thread int8) (at int8, broken bool) {
-	now, phase := s.now(), s.w.Client(c).Threads[thread].Phase
-	switch {
+	now, o := s.now(), s.w.Op(c, thread)
+	switch phase := s.w.Client(c).Threads[thread].Phase; {
 	case s.onWires() && phase == world.Listening:
 		on := s.wireOf(c, thread)
-		i := now.find(on)
-		switch {
-		case i < 0: // it has ended, or has not begun
-			return 0, now.ended(on)
-		case !now.peers[i].up || now.peers[i].on != on:
-			return 0, true
-		case len(now.peers[i].events) > 0:
-			return int8(i + 1), false
+		if at = now.standing(on); at == 0 {
+			return 0, now.find(on) != 0 || now.ended(on) // else it has not begun
 		}
-	case !s.onWires() && phase == world.Asleep:
-		if o := s.w.Op(c, thread); o.Kind == process.Watch && now.peers[c-1].endsWait(*s.x.watches.At(o.Arg)) {
-			return c, false
+		if len(now.at(at).events) == 0 {
+			return 0, false
 		}
+		return at, false
+	case s.onWires() || phase != world.Asleep || o.Kind != process.Watch:
+		return 0, false
 	}
-	return 0, false
+	if now.at(c).endsWait(*s.x.watches.At(o.Arg)) {
+		at = c
+	}
+	return at, false
 }
 
 // cannotReconnect returns the reason for which client c does not connect to the ensemble now. What came
@@ -132,7 +131,7 @@ func (s *ensemble) deliver(c, thread int8) (why string, err error) {
 		return "refused.watch", nil
 	case !s.onWires():
 		for t := range s.w.Client(c).Each {
-			s.needOrder(c, t, s.now().peers[at-1].events)
+			s.needOrder(c, t, s.now().at(at).events)
 		}
 		kind = process.Notified
 	}
@@ -148,7 +147,7 @@ func (s *ensemble) arrive(c, thread int8) {
 	if s.othersWait(c, thread) {
 		kind = ActServeBeside
 	}
-	sent := s.now().peers[c-1].events
+	sent := s.now().at(c).events
 	th.Answer(s.serve(s.w.Op(c, thread), c, th.Msg, kind))
 	if kind == ActServe {
 		return
@@ -199,7 +198,7 @@ func (s *ensemble) serve(o *process.Op, from int8, msg uint32, kind ActKind) (an
 	at := from
 	if s.onWires() {
 		q := s.x.requests.At(o.Arg)
-		at = int8(s.x.place(s.now(), q, kind == ActServeOrphan) + 1)
+		at = s.x.place(s.now(), q, kind == ActServeOrphan)
 		switch {
 		case at == 0 && q.Op == opConnect && s.now().ended(q.on):
 			answer = s.x.answers.ID(answerTo(q.Request, Reply{Code: SessionExpired}))
@@ -230,21 +229,18 @@ func (s *ensemble) serve(o *process.Op, from int8, msg uint32, kind ActKind) (an
 // hangUp breaks a connection of client c. A request on its way may still be run. A thread that listens on
 // it observes that.
 func (s *ensemble) hangUp(c int8, on wireRef) {
-	p, at, ended := s.w.Client(c), int(c-1), !s.onWires() && !s.alive(c)
+	p, at, ended := s.w.Client(c), c, false
 	switch now := s.now(); {
 	case s.onWires():
-		ended = now.ended(on)
-		if at = now.find(on); at >= 0 && (now.peers[at].on != on || !now.peers[at].up) {
-			at = -1
-		}
+		at, ended = now.standing(on), now.ended(on)
 	case p.Cut:
 		return
 	default:
-		p.Cut = true
+		p.Cut, ended = true, !s.alive(c)
 	}
-	if at >= 0 {
-		s.act(ActCut, int8(at+1), 0)
-		s.silence(int8(at + 1))
+	if at != 0 {
+		s.act(ActCut, at, 0)
+		s.silence(at)
 	}
 	for t, th := range p.Each {
 		if !s.w.Op(c, t).Kind.ToServer() || s.wireOf(c, t) != on {
@@ -281,7 +277,7 @@ func (s *ensemble) crashed(c int8) {
 // held up.
 func (s *ensemble) silenced(c int8, held bool) {
 	for at := range s.sessionsOf(c) {
-		if !held || s.heldUp(c, s.now().peers[at-1].on) {
+		if !held || s.heldUp(c, s.now().at(at).on) {
 			s.silence(at)
 		}
 	}
@@ -290,7 +286,7 @@ func (s *ensemble) silenced(c int8, held bool) {
 // resumed has client c ping again, or find out that its session has ended.
 func (s *ensemble) resumed(c int8) {
 	for at := range s.sessionsOf(c) {
-		on := s.now().peers[at-1].on
+		on := s.now().at(at).on
 		switch {
 		case !s.connected(c, at):
 		case !s.alive(at):

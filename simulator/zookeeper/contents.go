@@ -80,61 +80,79 @@ func ends(e Event, w Watch) bool {
 	return e.Path == w.Path && (e.Type == NodeChildrenChanged) == (w.Kind == WatchChildren)
 }
 
-// find is the place of the session of a connection; -1: the ensemble does not have it.
-func (s *contents) find(on wireRef) int {
-	return slices.IndexFunc(s.peers[:], func(p peer) bool { return p.on.sameSession(on) })
+// at returns what the ensemble has at a place, from 1.
+func (s *contents) at(place int8) *peer { return &s.peers[place-1] }
+
+// placeOf returns the first place, from 1, of which is holds; 0: there is none.
+func (s *contents) placeOf(is func(p *peer) bool) int8 {
+	for i := range s.peers {
+		if is(&s.peers[i]) {
+			return int8(i + 1)
+		}
+	}
+	return 0
+}
+
+// ofSession returns the place of a session; 0: it has none.
+func (s *contents) ofSession(id SessionID) int8 {
+	return s.placeOf(func(p *peer) bool { return p.session == id })
+}
+
+// find returns the place of the session of a connection; 0: the ensemble does not have it.
+func (s *contents) find(on wireRef) int8 {
+	return s.placeOf(func(p *peer) bool { return p.on.sameSession(on) })
+}
+
+// standing returns the place of the session of a connection that stands; 0: it does not.
+func (s *contents) standing(on wireRef) int8 {
+	return s.placeOf(func(p *peer) bool { return p.up && p.on == on })
 }
 
 // ended reports whether the session of a connection has ended: it had begun, and is gone.
 func (s *contents) ended(on wireRef) bool {
-	return s.find(on) < 0 && on.session <= s.begun[on.client-1]
+	return s.find(on) == 0 && on.session <= s.begun[on.client-1]
 }
 
-// place is the place at which a request on a connection is run: that of its session, or
-// one for a new session. It is -1 if the request has no effect.
-func (x *Executor) place(s *contents, q *storedRequest, orphan bool) int {
+// place returns the place at which a request on a connection is run: that of its session, or one for a new session. It
+// is 0 if the request has no effect.
+func (x *Executor) place(s *contents, q *storedRequest, orphan bool) int8 {
 	at := s.find(q.on)
 	switch {
 	case s.ended(q.on):
-		return -1
-	case at < 0:
-		if at = slices.IndexFunc(s.peers[:], func(p peer) bool { return p.session == 0 }); at < 0 {
+		return 0
+	case at == 0:
+		if at = s.ofSession(0); at == 0 {
 			x.memo.Room.Exceed("limit.zookeeper.sessions", "most", maxSessions)
 		}
 		return at
 	}
-	switch p := &s.peers[at]; {
+	switch p := s.at(at); {
 	case q.Op == opConnect && q.on.conn > p.on.conn:
 		return at
 	case q.on.conn != p.on.conn, !p.up && !orphan:
-		return -1
+		return 0
 	}
 	return at
 }
 
-// ofSession returns the place of a session among the peers; -1: it has none.
-func (s *contents) ofSession(id SessionID) int {
-	return slices.IndexFunc(s.peers[:], func(p peer) bool { return p.session == id })
-}
-
-// clientAt is the client at a place among the peers; 0: there is none.
-func (s *contents) clientAt(at int) int8 {
-	if at >= 0 && s.peers[at].on.client != 0 {
-		return s.peers[at].on.client
+// clientAt returns the client at a place; 0: there is none.
+func (s *contents) clientAt(at int8) int8 {
+	if at > 0 && s.at(at).on.client != 0 {
+		return s.at(at).on.client
 	}
-	return int8(at + 1)
+	return at
 }
 
 // send puts the events that an act has fired on their way, but for those that its answer brings to
 // their client.
 func (s *contents) send(fired []Event, a act) (of []firing) {
 	for _, e := range fired {
-		c := s.ofSession(e.Session)
-		if c < 0 { // a session of before the run, of no client
+		at := s.ofSession(e.Session)
+		if at == 0 { // a session of before the run, of no client
 			continue
 		}
-		of = append(of, firing{s.clientAt(c), e.Path, eventText(e.Type)})
-		if p := &s.peers[c]; a.kind != ActServe || c+1 != int(a.client) {
+		of = append(of, firing{s.clientAt(at), e.Path, eventText(e.Type)})
+		if p := s.at(at); a.kind != ActServe || at != a.client {
 			p.events = append(slices.Clip(p.events), Event{Type: e.Type, Path: e.Path})
 		}
 	}
@@ -144,8 +162,8 @@ func (s *contents) send(fired []Event, a act) (of []firing) {
 // onWire is a reply as it is sent on a connection: the owner of a znode is what its client calls its session, and the
 // transaction is sent with a watch only.
 func (s *contents) onWire(r Request, reply Reply) Reply {
-	if at := s.ofSession(reply.Stat.Owner); reply.Stat.Owner != 0 && at >= 0 {
-		reply.Stat.Owner = SessionID(sessionName(s.peers[at].on))
+	if at := s.ofSession(reply.Stat.Owner); reply.Stat.Owner != 0 && at != 0 {
+		reply.Stat.Owner = SessionID(sessionName(s.at(at).on))
 	}
 	if !r.Watch {
 		reply.Zxid = 0

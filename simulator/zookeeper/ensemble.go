@@ -120,7 +120,7 @@ func (s *ensemble) heldUp(c int8, on wireRef) bool {
 // silence begins the time-out of the session at a place, from 1, if
 // it does not run yet: from now on the ensemble receives nothing from it.
 func (s *ensemble) silence(at int8) {
-	if now := s.now(); s.ends[at-1] == 0 && now.state.Alive(now.peers[at-1].session) {
+	if s.ends[at-1] == 0 && s.alive(at) {
 		s.ends[at-1] = clock.Later(s.w.Now(), s.clock.After(s.kind.config.Session))
 	}
 }
@@ -160,7 +160,7 @@ func (s *ensemble) oldest(at int8) (czxid int64) {
 	in := s.now()
 	czxid = math.MaxInt64
 	for i := range in.state.nodes {
-		if n := &in.state.nodes[i]; n.owner != 0 && n.owner == in.peers[at-1].session {
+		if n := &in.state.nodes[i]; n.owner != 0 && n.owner == in.at(at).session {
 			czxid = min(czxid, n.czxid)
 		}
 	}
@@ -170,7 +170,7 @@ func (s *ensemble) oldest(at int8) (czxid int64) {
 // endSession ends the session at a place, from 1.
 func (s *ensemble) endSession(at int8) {
 	s.ends[at-1] = 0
-	s.emit(history.SessionEnd, s.now().clientAt(int(at-1)))
+	s.emit(history.SessionEnd, s.now().clientAt(at))
 	s.act(ActEnd, at, 0)
 }
 

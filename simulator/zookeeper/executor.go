@@ -121,7 +121,7 @@ func (x *Executor) run(a act) *effect {
 	if x.creations {
 		c.zxid += anew
 	}
-	switch own := &s.peers[a.client-1]; a.kind {
+	switch own := s.at(a.client); a.kind {
 	case ActServe, ActServeOrphan, ActServeBeside:
 		if eff.answer, eff.refused = x.serve(a, &s, c); eff.refused {
 			return &effect{to: a.contents, refused: true}
@@ -153,7 +153,7 @@ func (x *Executor) run(a act) *effect {
 
 // serve runs a request of a client's library, or one on a connection. A library's is refused if its session has ended.
 func (x *Executor) serve(a act, s *contents, c *change) (answer uint32, refused bool) {
-	q, own, wires := x.requests.At(a.arg), &s.peers[a.client-1], x.config.Wires
+	q, own, wires := x.requests.At(a.arg), s.at(a.client), x.config.Wires
 	if wires && own.session == 0 {
 		c.State, own.session = c.Connect()
 		s.begun[q.on.client-1] = q.on.session

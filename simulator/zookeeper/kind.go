@@ -154,7 +154,7 @@ func (k *Kind) Enabled(_ time.Duration, state world.State, _ int8, buf []world.C
 		}
 		c := world.Choice{Verb: world.End, Client: int8(at + 1), Node: number}
 		if k.config.Wires { // a client may have several
-			c.Client, c.Thread = k.Executor.contents.At(s.contents).clientAt(at), int8(at+1)
+			c.Client, c.Thread = k.Executor.contents.At(s.contents).clientAt(int8(at+1)), int8(at+1)
 		}
 		buf = append(buf, c)
 	}
@@ -254,7 +254,7 @@ func (k *Kind) EndSession(w world.World, c int8) (why string) {
 	if at == 0 {
 		return "refused.session"
 	}
-	on := s.now().peers[at-1].on
+	on := s.now().at(at).on
 	s.endSession(at)
 	if !w.Client(c).Paused {
 		s.hangUp(c, on)
@@ -292,7 +292,7 @@ func (k *Kind) real(a act, eff *effect) (answer uint32) {
 	}
 	x := k.Executor
 	was := x.contents.At(a.contents)
-	own := &was.peers[a.client-1]
+	own := was.at(a.client)
 	do := Action{Kind: a.kind, Client: a.client, Ended: eff.refused, Holds: x.contents.At(eff.to).state}
 	if a.kind.answers() {
 		do.Events = x.answers.At(eff.answer).events

@@ -78,8 +78,8 @@ func (x *Executor) actText(a act) []string {
 func (from contents) mapped(t *translate.Translation) contents {
 	s := translate.Value(from, t)
 	renamed := func(id SessionID) SessionID {
-		if c := from.ofSession(id); c >= 0 && c < world.MaxClients {
-			return from.peers[t.Client(int8(c+1))-1].session
+		if c := from.ofSession(id); c > 0 && c <= world.MaxClients {
+			return from.at(t.Client(c)).session
 		}
 		return id // of before the run
 	}
@@ -104,7 +104,7 @@ func (from contents) mapped(t *translate.Translation) contents {
 	slices.SortFunc(s.state.watches, watch.compare)
 	sent := s.peers
 	for c := range int8(world.MaxClients) {
-		s.peers[t.Client(c+1)-1].events = sent[c].events
+		s.at(t.Client(c + 1)).events = sent[c].events
 	}
 	return s
 }
