@@ -8,10 +8,9 @@ import (
 	"locklab/simulator/process"
 )
 
-// A Session is a client's session with the ensemble, as a client library keeps it:
-// there from the start of the process, connected again when the connection breaks,
-// and begun anew when it has ended. Several threads of the process may wait on it, but
-// for one watch only one of them.
+// A Session is a client's session with the ensemble, as a client library keeps it: there from the start of the
+// process, connected again when the connection breaks, and begun anew when it has ended. Several threads of the
+// process may wait on it, but for one watch only one of them.
 type Session struct {
 	x       *Executor
 	p       *process.Code
@@ -45,14 +44,12 @@ func (s *Session) Memory() uint32 {
 	return s.x.memories.ID(m)
 }
 
-// Do sends a request and waits for the answer. An error is a [Code] if the ensemble
-// refused, and a *net.OpError if the connection broke, or the answer did not come
-// within two thirds of the session's time-out: then the request may have been run.
-// While there is no connection it waits for one.
+// Do sends a request and waits for the answer. An error is a [Code] if the ensemble refused, and a *net.OpError if the
+// connection broke, or the answer did not come within two thirds of the session's time-out: then the request may have
+// been run. While there is no connection it waits for one.
 //
-// Of the reply a client observes Code, Path, Data, Children, and of Exists
-// Stat.Czxid: whatever else a server sends would distinguish histories that are
-// equivalent.
+// Of the reply a client observes Code, Path, Data, Children, and of Exists Stat.Czxid: whatever else a server sends
+// would distinguish histories that are equivalent.
 func (s *Session) Do(r Request) (Reply, error) {
 	r.Watch = false
 	reply, _, err := s.ask(r)
@@ -110,8 +107,7 @@ func (w *ClientWatch) Wait(patience time.Duration) (fired bool, err error) {
 	return w.fired, w.ended
 }
 
-// Heed says for which context the calling thread acts, until restore is called; see
-// process.Code.Heed.
+// Heed says for which context the calling thread acts, until restore is called; see process.Code.Heed.
 func (s *Session) Heed(ctx context.Context) (restore func()) { return s.p.Heed(ctx) }
 
 // receive updates the watches by events that have reached the client.

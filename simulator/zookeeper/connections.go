@@ -8,11 +8,12 @@ import (
 	"locklab/simulator/process"
 )
 
-// What befalls the sessions and connections of clients, and what the library of a client with a [Session] does by itself.
+// What befalls the sessions and connections of clients, and what the library of a client with a [Session] does by
+// itself.
 //
-// A client whose code opens connections may have several sessions, as one whose end has not reached the ensemble yet. What
-// is said of sessions in ensemble.go holds, but nothing is done for the code: it sees that its connection has broken, and
-// connects again, or does not.
+// A client whose code opens connections may have several sessions, as one whose end has not reached the ensemble yet.
+// What is said of sessions in ensemble.go holds, but nothing is done for the code: it sees that its connection has
+// broken, and connects again, or does not.
 
 // alive reports whether the session at a place, from 1, has not ended.
 func (s *ensemble) alive(at int8) bool { return s.now().state.Alive(s.now().at(at).session) }
@@ -47,8 +48,8 @@ func (s *ensemble) sessionOf(c int8) (at int8) {
 	return at
 }
 
-// news returns the place, from 1, of the session whose notifications a thread waits for and can receive; 0: there is none.
-// broken: the thread listens on a connection that has broken.
+// news returns the place, from 1, of the session whose notifications a thread waits for and can receive; 0: there is
+// none. broken: the thread listens on a connection that has broken.
 func (s *ensemble) news(c, thread int8) (at int8, broken bool) {
 	now, o := s.now(), s.w.Op(c, thread)
 	switch phase := s.w.Client(c).Threads[thread].Phase; {
@@ -273,8 +274,7 @@ func (s *ensemble) crashed(c int8) {
 	s.silenced(c, false)
 }
 
-// silenced begins the time-outs of client c's sessions; if held, of those of which a request is
-// held up.
+// silenced begins the time-outs of client c's sessions; if held, of those of which a request is held up.
 func (s *ensemble) silenced(c int8, held bool) {
 	for at := range s.sessionsOf(c) {
 		if !held || s.heldUp(c, s.now().at(at).on) {

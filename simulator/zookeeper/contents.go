@@ -6,8 +6,7 @@ import (
 	world "locklab/simulator/node"
 )
 
-// contents is an ensemble without time: what it holds, and what is on its way to
-// the clients.
+// contents is an ensemble without time: what it holds, and what is on its way to the clients.
 type contents struct {
 	state State
 	peers [maxSessions]peer
@@ -143,8 +142,7 @@ func (s *contents) clientAt(at int8) int8 {
 	return at
 }
 
-// send puts the events that an act has fired on their way, but for those that its answer brings to
-// their client.
+// send puts the events that an act has fired on their way, but for those that its answer brings to their client.
 func (s *contents) send(fired []Event, a act) (of []firing) {
 	for _, e := range fired {
 		at := s.ofSession(e.Session)

@@ -12,36 +12,28 @@ import (
 	"locklab/simulator/process"
 )
 
-// The ensemble in a world. It is one server, number 1, and the only one: how its
-// servers agree, and what happens when one of them fails, is left out, and faults
-// that would need it are refused.
+// The ensemble in a world. It is one server, number 1, and the only one: how its servers agree, and what happens when
+// one of them fails, is left out, and faults that would need it are refused.
 //
-// Sessions ("ZooKeeper Sessions" in the Programmer's Guide). Code that opens connections
-// begins and ends its sessions itself: see connections.go. Any other client has one
-// before the run begins. Its library pings: while the process lives, is not paused
-// and has a connection, the ensemble receives from it all the time; from the moment at
-// which it does not, the session's time-out runs, on the ensemble's clock, which has
-// a rate and does not jump (a server counts elapsed time). A process whose program
-// has ended pings on. A request that is held up holds up the pings behind it. A real
-// library pings every third of the time-out, so that a session may end up to that
-// much sooner.
+// Sessions ("ZooKeeper Sessions" in the Programmer's Guide). Code that opens connections begins and ends its sessions
+// itself: see connections.go. Any other client has one before the run begins. Its library pings: while the process
+// lives, is not paused and has a connection, the ensemble receives from it all the time; from the moment at which it
+// does not, the session's time-out runs, on the ensemble's clock, which has a rate and does not jump (a server counts
+// elapsed time). A process whose program has ended pings on. A request that is held up holds up the pings behind it. A
+// real library pings every third of the time-out, so that a session may end up to that much sooner.
 //
-// When a session ends its ephemerals go and watches fire, and the client is not
-// notified. It observes that when it connects again, which it does at once when it can; it
-// then begins another session.
+// When a session ends its ephemerals go and watches fire, and the client is not notified. It observes that when it
+// connects again, which it does at once when it can; it then begins another session.
 //
-// Connections. Notifications of watches and replies reach a client in the order in
-// which they were sent ("What ZooKeeper Guarantees about Watches"): what has been
-// sent before a reply is received with it. Notifications are on their way until the
-// client receives a reply or waits for one of them. If several threads of a client wait, each receives
-// its reply in its own time, and notifications are left to the threads that wait for them: the
-// client's library hands both on to the threads, and the threads are not ordered. Where it matters
-// whether a watch was left before something was sent or after it, that is a limit. A message that is
-// lost breaks the connection, and so does a client that has waited for an answer for two thirds of
-// the time-out, as ZooKeeper's own client does. Then a request on its way is run
-// before the client has connected again, or never; one that is sent meanwhile
-// waits. A client that connects again hands in its watches: what it has missed
-// fires.
+// Connections. Notifications of watches and replies reach a client in the order in which they were sent ("What
+// ZooKeeper Guarantees about Watches"): what has been sent before a reply is received with it. Notifications are on
+// their way until the client receives a reply or waits for one of them. If several threads of a client wait, each
+// receives its reply in its own time, and notifications are left to the threads that wait for them: the client's
+// library hands both on to the threads, and the threads are not ordered. Where it matters whether a watch was left
+// before something was sent or after it, that is a limit. A message that is lost breaks the connection, and so does a
+// client that has waited for an answer for two thirds of the time-out, as ZooKeeper's own client does. Then a request
+// on its way is run before the client has connected again, or never; one that is sent meanwhile waits. A client that
+// connects again hands in its watches: what it has missed fires.
 
 // number is that of the ensemble among the servers.
 const number = 1
@@ -51,9 +43,8 @@ const number = 1
 type EnsembleState struct {
 	contents uint32
 	clock    clock.State
-	// ends are the true times at which the sessions at their places end that are silent;
-	// 0: the ensemble receives from it, or there is none; endsNow: at the present instant, if it
-	// stays silent until that passes.
+	// ends are the true times at which the sessions at their places end that are silent; 0: the ensemble receives from
+	// it, or there is none; endsNow: at the present instant, if it stays silent until that passes.
 	ends [maxSessions]time.Duration
 }
 
@@ -197,9 +188,8 @@ func (s *ensemble) enter(eff *effect, kind ActKind, client int8) {
 	}
 }
 
-// emitLine records that a line has another first. If the old one has left, the
-// client that removed it did that; that another one is first now is a grant to that
-// one.
+// emitLine records that a line has another first. If the old one has left, the client that removed it did that; that
+// another one is first now is a grant to that one.
 func (s *ensemble) emitLine(ch *lineChange, kind ActKind, client int8) {
 	before := ch.before
 	if ch.gone {

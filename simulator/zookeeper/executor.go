@@ -56,8 +56,7 @@ func newExecutor(config Config, m *memo.Memo) *Executor {
 	return x
 }
 
-// act is one thing that an ensemble of certain contents may do, or that happens to
-// it.
+// act is one thing that an ensemble of certain contents may do, or that happens to it.
 type act struct {
 	contents uint32
 	arg      uint32

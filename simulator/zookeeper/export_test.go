@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Reconnect is the same session on a new connection, with the highest zxid that the client has seen in a reply, as in the
-// protocol. It answers SessionExpired if the session has ended.
+// Reconnect is the same session on a new connection, with the highest zxid that the client has seen in a reply, as in
+// the protocol. It answers SessionExpired if the session has ended.
 func (s State) Reconnect(id SessionID, seen int64, watches []Watch) (State, Code, []Event) {
 	return s.reconnect(id, watches, since(seen))
 }

@@ -15,8 +15,7 @@ import (
 	. "locklab/simulator/zookeeper"
 )
 
-// TestSilence ends a session because its client is silent: on a real server by waiting,
-// on a State by Close.
+// TestSilence ends a session because its client is silent: on a real server by waiting, on a State by Close.
 func TestSilence(t *testing.T) {
 	const timeout = 300 * time.Millisecond
 	s := newStage(servertest.ZooKeeper(t, t.TempDir()), "/silence")
@@ -77,8 +76,7 @@ func TestNothingMissed(t *testing.T) {
 	}
 }
 
-// TestOverflow numbers children past 2^31: the numbers of a queue are not unique for
-// ever.
+// TestOverflow numbers children past 2^31: the numbers of a queue are not unique for ever.
 func TestOverflow(t *testing.T) {
 	servertest.NeedZooKeeper(t)
 	dir := t.TempDir()
@@ -112,8 +110,7 @@ func TestOverflow(t *testing.T) {
 
 const lastButOne = 1<<31 - 2
 
-// usedUp leaves a log in dataDir in which the parent /wrap has numbered all but
-// two of the 2^31 children that it can.
+// usedUp leaves a log in dataDir in which the parent /wrap has numbered all but two of the 2^31 children that it can.
 func usedUp(t *testing.T, dataDir string) {
 	t.Helper()
 	t.Run("a server makes its folder", func(t *testing.T) { servertest.ZooKeeper(t, dataDir) })

@@ -10,8 +10,8 @@ import (
 )
 
 // A line is the first of those who queue at a znode, as in the recipe "Locks": of its children that are ephemeral and
-// carry a number that with the lowest one. Of two with the same number, which only an exhausted counter gives, the older
-// child is first. An ephemeral without a number is a line of one, for those who want to create it.
+// carry a number that with the lowest one. Of two with the same number, which only an exhausted counter gives, the
+// older child is first. An ephemeral without a number is a line of one, for those who want to create it.
 type line struct {
 	first         string // name of the child, or which session has it: "session 2"
 	owner         SessionID

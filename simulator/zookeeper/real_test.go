@@ -69,7 +69,8 @@ func TestRealServer(t *testing.T) {
 		}
 	})
 	for _, what := range []string{
-		NoNode.Error(), BadVersion.Error(), NoChildrenForEphemerals.Error(), NodeExists.Error(), NotEmpty.Error(), "event 1", "event 2", "event 3", "event 4", "closes", "expires", "returns to 1 or more events",
+		NoNode.Error(), BadVersion.Error(), NoChildrenForEphemerals.Error(), NodeExists.Error(), NotEmpty.Error(),
+		"event 1", "event 2", "event 3", "event 4", "closes", "expires", "returns to 1 or more events",
 	} {
 		if played[what] < 3 {
 			t.Errorf("%q was met %d times: the steps are too tame", what, played[what])
@@ -170,7 +171,8 @@ func (s *stage) connectFor(timeout time.Duration) error {
 		ready: make(chan struct{}, 100), expired: make(chan struct{}, 100)}
 	var err error
 	// See servertest.Line for the repeated address.
-	c.conn, _, err = zk.Connect([]string{s.addr, s.addr, s.addr}, time.Minute, zk.WithDialer(c.line.Dial), zk.WithLogger(silent{}),
+	c.conn, _, err = zk.Connect([]string{s.addr, s.addr, s.addr}, time.Minute,
+		zk.WithDialer(c.line.Dial), zk.WithLogger(silent{}),
 		zk.WithEventCallback(func(e zk.Event) {
 			switch {
 			case e.State == zk.StateHasSession && e.Type == zk.EventSession:
@@ -244,7 +246,9 @@ func (s *stage) comeBack(c *client) {
 	for w := range c.wait {
 		watches = append(watches, w)
 	}
-	slices.SortFunc(watches, func(a, b Watch) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Kind, b.Kind)) })
+	slices.SortFunc(watches, func(a, b Watch) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Kind, b.Kind))
+	})
 	if len(watches) > 0 {
 		<-c.line.Rearmed
 	}
@@ -353,8 +357,7 @@ func (s *stage) deliver(fired []Event) {
 	}
 }
 
-// compareEvents sends a request in every session: the events that arrive before the reply
-// are all there will be.
+// compareEvents sends a request in every session: the events that arrive before the reply are all there will be.
 func (s *stage) compareEvents(ordered bool) error {
 	for _, c := range s.sessions {
 		if c.away {
@@ -375,7 +378,9 @@ func (s *stage) compareEvents(ordered bool) error {
 		}
 		if !ordered {
 			for _, list := range [][]Event{got, want} {
-				slices.SortFunc(list, func(a, b Event) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Type, b.Type)) })
+				slices.SortFunc(list, func(a, b Event) int {
+					return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Type, b.Type))
+				})
 			}
 		}
 		if !slices.Equal(got, want) {
@@ -442,7 +447,8 @@ func (s *stage) real(c *client, r Request) (reply Reply) {
 func code(err error) Code {
 	for code, is := range map[Code]error{
 		BadArguments: zk.ErrBadArguments, NoNode: zk.ErrNoNode, BadVersion: zk.ErrBadVersion, NodeExists: zk.ErrNodeExists,
-		NoChildrenForEphemerals: zk.ErrNoChildrenForEphemerals, NotEmpty: zk.ErrNotEmpty, SessionExpired: zk.ErrSessionExpired,
+		NoChildrenForEphemerals: zk.ErrNoChildrenForEphemerals, NotEmpty: zk.ErrNotEmpty,
+		SessionExpired: zk.ErrSessionExpired,
 	} {
 		if errors.Is(err, is) {
 			return code

@@ -115,8 +115,8 @@ func (n *numberedAlike) step(r *rand.Rand) {
 	n.contents = n.x.look(a).to
 }
 
-// TestRecount: an ensemble whose numbers are the smallest ones in their order does what it does with its own, but for these: also
-// for clients that know some of the numbers, and whose watches may have missed something.
+// TestRecount: an ensemble whose numbers are the smallest ones in their order does what it does with its own, but for
+// these: also for clients that know some of the numbers, and whose watches may have missed something.
 func TestRecount(t *testing.T) {
 	k := NewKind(Config{Session: time.Second}, memo.New(table.NewRoom()))
 	k.CountCreations(true)
@@ -134,7 +134,8 @@ func TestRecount(t *testing.T) {
 			want.recount(t)
 			known := slices.Equal(want.answers[0], least.answers[0]) && slices.Equal(want.answers[1], least.answers[1])
 			if !known || want.contents != least.contents || want.memories != least.memories {
-				t.Fatalf("seed %d, step %d: with the smallest numbers the ensemble holds\n%v\nand with its own, which are then made smaller,\n%v", seed, i,
+				t.Fatalf("seed %d, step %d: with the smallest numbers the ensemble holds\n%v\n"+
+					"and with its own, which are then made smaller,\n%v", seed, i,
 					*k.Executor.contents.At(least.contents), *k.Executor.contents.At(want.contents))
 			}
 			if own.contents != want.contents {
@@ -179,7 +180,10 @@ func TestStamps(t *testing.T) {
 			case 0, 1, 2:
 				change(true)
 			case 3, 4:
-				q := Request{Op: []Op{Exists, GetData, GetChildren}[r.IntN(3)], Path: paths[r.IntN(len(paths))], Watch: r.IntN(4) > 0}
+				q := Request{
+					Op: []Op{Exists, GetData, GetChildren}[r.IntN(3)], Path: paths[r.IntN(len(paths))],
+					Watch: r.IntN(4) > 0,
+				}
 				var reply Reply
 				s, reply, _ = s.Apply(me, q)
 				hear() // what was sent before the reply
@@ -235,8 +239,10 @@ func TestInterchange(t *testing.T) {
 		k.CountCreations(true)
 		x := k.Executor
 		begin := k.Start(1, 2).(EnsembleState)
-		left := x.look(act{begin.contents, x.internRequest(wireRequest{Request: Request{Op: GetChildren, Path: "/", Watch: true}}), ActServe, 2})
-		a := act{left.to, x.internRequest(wireRequest{Request: Request{Op: Create, Path: "/c1.1-", Mode: Ephemeral | Sequential}}), ActServe, 1}
+		request := func(r Request) uint32 { return x.internRequest(wireRequest{Request: r}) }
+		left := x.look(act{begin.contents, request(Request{Op: GetChildren, Path: "/", Watch: true}), ActServe, 2})
+		create := request(Request{Op: Create, Path: "/c1.1-", Mode: Ephemeral | Sequential})
+		a := act{left.to, create, ActServe, 1}
 		x.look(a)
 		other, err := x.mapped(a, translate.Rename(history.Swap(1, 2)))
 		if err != nil {

@@ -70,11 +70,11 @@ func (x *Executor) actText(a act) []string {
 // mapped is contents in a translation. Clients that get other names have what the others had, but for the numbers of
 // their sessions.
 //
-// All numbers of an ensemble only grow: those of transactions, and those in the names of sequential znodes. What it does
-// depends on their order: of two znodes with different czxids, of two children of one znode with different numbers, and
-// of a znode now and when a watch was left on it. So with others in the same order it does the same, but for these. A
-// session that begins in place of one that has ended has the number of that; see Kind.CountCreations, without which no
-// number is another.
+// All numbers of an ensemble only grow: those of transactions, and those in the names of sequential znodes. What it
+// does depends on their order: of two znodes with different czxids, of two children of one znode with different
+// numbers, and of a znode now and when a watch was left on it. So with others in the same order it does the same, but
+// for these. A session that begins in place of one that has ended has the number of that; see Kind.CountCreations,
+// without which no number is another.
 func (from contents) mapped(t *translate.Translation) contents {
 	s := translate.Value(from, t)
 	renamed := func(id SessionID) SessionID {
@@ -109,8 +109,7 @@ func (from contents) mapped(t *translate.Translation) contents {
 	return s
 }
 
-// sorted is an answer in which texts were replaced, with the children in the order in which an
-// ensemble lists them.
+// sorted is an answer in which texts were replaced, with the children in the order in which an ensemble lists them.
 func (a storedAnswer) sorted() storedAnswer {
 	if len(a.reply.Children) > 0 {
 		slices.SortFunc(a.reply.Children, byHash)
@@ -127,8 +126,8 @@ func (a storedAnswer) sorted() storedAnswer {
 const anew = 1 << 40
 
 // countCreations counts the numbers of s, which one act has made of before and whose znodes are its own, anew: a znode
-// that the act has created has the next number, and mzxid and pzxid of every znode say how often they have changed since
-// then. One act creates at most one znode.
+// that the act has created has the next number, and mzxid and pzxid of every znode say how often they have changed
+// since then. One act creates at most one znode.
 func (s *State) countCreations(before *State) {
 	s.zxid = before.zxid
 	for i := range s.nodes {

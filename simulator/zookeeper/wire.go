@@ -31,10 +31,9 @@ func (k *Kind) Dial(p *process.Code) func(int) process.Wire {
 
 // A Wire is the client's end of a connection to the ensemble, in ZooKeeper's protocol.
 //
-// Pings go nowhere: while a connection stands, the ensemble receives from the session. The
-// request for a new session is answered at once, and the ensemble has the session from
-// its first request on. The request to go on with a session goes to the ensemble, for the
-// session may have ended.
+// Pings go nowhere: while a connection stands, the ensemble receives from the session. The request for a new session
+// is answered at once, and the ensemble has the session from its first request on. The request to go on with a session
+// goes to the ensemble, for the session may have ended.
 type Wire struct {
 	of   *Wires
 	on   wireRef // zero: it has not asked for a session

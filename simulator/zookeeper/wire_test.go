@@ -51,8 +51,7 @@ var talk = slices.Concat(
 	message(5, -11),
 )
 
-// Where the writes of a client end makes no difference; what is no message is an error, and
-// never more than that.
+// Where the writes of a client end makes no difference; what is no message is an error, and never more than that.
 func TestWirePieces(t *testing.T) {
 	c := connection()
 	if answers, err := c.Write(talk); err != nil || len(answers) == 0 {
@@ -94,9 +93,8 @@ func TestWirePieces(t *testing.T) {
 
 var allOps = [8]Op{Ping, Create, Delete, Exists, GetData, SetData, GetChildren, Sync}
 
-// FuzzState sends any requests of three sessions to an ensemble, with any paths. None
-// panics, no state changes afterwards, and each is a tree: a znode has a parent, which is
-// no ephemeral, and an ephemeral a session.
+// FuzzState sends any requests of three sessions to an ensemble, with any paths. None panics, no state changes
+// afterwards, and each is a tree: a znode has a parent, which is no ephemeral, and an ephemeral a session.
 func FuzzState(f *testing.F) {
 	f.Add([]byte{1, 0, 1, 1, 1, 3, 3, 2, 1, 6, 4, 0, 2, 0, 255, 0, 200, 0, 210, 1}, "/lock", "/lock/n-", "x")
 	f.Add([]byte{1, 0, 5, 0, 5, 0, 4, 0, 220, 2, 7, 0}, "/", "/a//b", "\x00")
@@ -125,7 +123,10 @@ func FuzzState(f *testing.F) {
 			case op >= 210:
 				s, _, _ = s.Reconnect(id, int64(arg), []Watch{{Kind: WatchData, Path: paths[arg%4]}})
 			default:
-				r := Request{Op: allOps[op%8], Path: paths[arg%4], Data: data, Mode: Mode(arg >> 2 % 4), Version: int32(arg>>4) - 1, Watch: arg&128 != 0}
+				r := Request{
+					Op: allOps[op%8], Path: paths[arg%4], Data: data, Mode: Mode(arg >> 2 % 4),
+					Version: int32(arg>>4) - 1, Watch: arg&128 != 0,
+				}
 				s, _, _ = s.Apply(id, r)
 			}
 			if key != codec.Key(before) {

@@ -77,8 +77,7 @@ func (r Request) Text() []string {
 	return text
 }
 
-// A storedAnswer is a message to a client: events, and behind them the reply
-// to its request, if it waits for one.
+// A storedAnswer is a message to a client: events, and behind them the reply to its request, if it waits for one.
 type storedAnswer struct {
 	events []Event
 	reply  Reply
@@ -107,7 +106,8 @@ func known(r Request, reply Reply) (t Reply) {
 // Observed returns what of a reply a client can observe, in words; the children are in order.
 func (r Request) Observed(reply Reply) string {
 	reply = known(r, reply)
-	text := fmt.Sprintf("%s %q %q %q", codes[reply.Code].text, reply.Path, reply.Data, slices.Sorted(slices.Values(reply.Children)))
+	children := slices.Sorted(slices.Values(reply.Children))
+	text := fmt.Sprintf("%s %q %q %q", codes[reply.Code].text, reply.Path, reply.Data, children)
 	if reply.Stat.Czxid != 0 {
 		text += fmt.Sprintf(", transaction %d", reply.Stat.Czxid)
 	}
@@ -139,19 +139,17 @@ func eventText(e EventType) string {
 	}[e]
 }
 
-// A memory holds what a client's library must know to connect again: the watches that have
-// not fired, and which of them have missed something. That can be told by left, what each
-// looked at when it was left, or by seen, the last transaction that the client has
-// observed: a watch that has not fired had missed nothing then, because its event would
-// have come first. A [Session] has left, and code that opens connections sends seen.
+// A memory holds what a client's library must know to connect again: the watches that have not fired, and which of
+// them have missed something. That can be told by left, what each looked at when it was left, or by seen, the last
+// transaction that the client has observed: a watch that has not fired had missed nothing then, because its event
+// would have come first. A [Session] has left, and code that opens connections sends seen.
 type memory struct {
 	watches []Watch
 	left    []stamp
 	seen    int64
 }
 
-// last returns a transaction that the client has observed, and by which none of its watches had
-// missed anything.
+// last returns a transaction that the client has observed, and by which none of its watches had missed anything.
 func (m *memory) last() (last int64) {
 	for _, s := range m.left {
 		last = max(last, s.created, s.changed)

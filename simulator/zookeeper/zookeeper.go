@@ -1,32 +1,26 @@
 // Package zookeeper is a ZooKeeper ensemble as a value.
 //
-// A [State] is what an ensemble holds: an operation returns the next State, the
-// reply, and the watches that it fires. It has no clock, no socket and no thread,
-// and knows nothing of the simulator: its caller ends the sessions whose time is over
-// (State.Close), and carries replies and events, or loses them.
+// A [State] is what an ensemble holds: an operation returns the next State, the reply, and the watches that it fires.
+// It has no clock, no socket and no thread, and knows nothing of the simulator: its caller ends the sessions whose
+// time is over (State.Close), and carries replies and events, or loses them.
 //
-// A [Kind] is the ensemble of a simulator: States in a memo table, the sessions and
-// connections of the clients, and the messages on their way; an [EnsembleState] is
-// its part of a world (ensemble.go says what is simulated). A [Session] is what the
-// code of a client uses (client.go); code that opens connections speaks ZooKeeper's
-// protocol on a [Wire] (wire.go).
+// A [Kind] is the ensemble of a simulator: States in a memo table, the sessions and connections of the clients, and
+// the messages on their way; an [EnsembleState] is its part of a world (ensemble.go says what is simulated). A
+// [Session] is what the code of a client uses (client.go); code that opens connections speaks ZooKeeper's protocol on
+// a [Wire] (wire.go).
 //
 // # The behaviour of a State
 //
-// The behaviour is that of the ZooKeeper Programmer's Guide, sections "The
-// ZooKeeper Data Model" (znodes, versions, "Ephemeral Nodes", "Sequence Nodes"),
-// "ZooKeeper Sessions" and "ZooKeeper Watches" ("Semantics of Watches", "What
-// ZooKeeper Guarantees about Watches"). Where the guide is silent, as on which
-// of two errors is reported, it is that of the server 3.8, with which a test
-// compares it. The order in which the server runs requests is the order of the
-// calls here: an ensemble agrees on one order of writes ("Consistency
-// Guarantees", sequential consistency), and a read of the one server that is
-// simulated never lags, so that sync has nothing to wait for.
+// The behaviour is that of the ZooKeeper Programmer's Guide, sections "The ZooKeeper Data Model" (znodes, versions,
+// "Ephemeral Nodes", "Sequence Nodes"), "ZooKeeper Sessions" and "ZooKeeper Watches" ("Semantics of Watches", "What
+// ZooKeeper Guarantees about Watches"). Where the guide is silent, as on which of two errors is reported, it is that
+// of the server 3.8, with which a test compares it. The order in which the server runs requests is the order of the
+// calls here: an ensemble agrees on one order of writes ("Consistency Guarantees", sequential consistency), and a read
+// of the one server that is simulated never lags, so that sync has nothing to wait for.
 //
-// What is left out: access control, quotas and the reserved znodes below
-// /zookeeper; containers and znodes with a TTL of their own; persistent and
-// recursive watches; multi; the wall-clock times ctime and mtime in a Stat; the
-// password of a session.
+// What is left out: access control, quotas and the reserved znodes below /zookeeper; containers and znodes with a TTL
+// of their own; persistent and recursive watches; multi; the wall-clock times ctime and mtime in a Stat; the password
+// of a session.
 //
 // Where a State and a Kind differ from a server 3.8:
 //   - A Kind ends a session at its time-out to the nanosecond. A server rounds the end
@@ -110,8 +104,7 @@ type Stat struct {
 	NumChildren int
 }
 
-// A Code is how an operation ended. Codes other than OK are errors; the numbers
-// are those of the protocol.
+// A Code is how an operation ended. Codes other than OK are errors; the numbers are those of the protocol.
 type Code int32
 
 const (
@@ -154,9 +147,8 @@ const (
 	NodeChildrenChanged EventType = 4
 )
 
-// An Event tells Session that a watch has fired. It reaches the session before
-// any reply that the server gives it later ("What ZooKeeper Guarantees about
-// Watches"); so among the events and replies to one session the order in which
+// An Event tells Session that a watch has fired. It reaches the session before any reply that the server gives it
+// later ("What ZooKeeper Guarantees about Watches"); so among the events and replies to one session the order in which
 // this package returns them is kept, an operation's events first.
 type Event struct {
 	Session SessionID
@@ -174,9 +166,8 @@ const (
 	// WatchChildren is left by GetChildren: it fires when a child is created or
 	// deleted, or the znode itself is deleted.
 	WatchChildren
-	// WatchCreation is left by Exists on a znode that is not there: it fires when
-	// the znode is created. The server does not tell it from WatchData; a client
-	// that comes back must.
+	// WatchCreation is left by Exists on a znode that is not there: it fires when the znode is created. The server
+	// does not tell it from WatchData; a client that comes back must.
 	WatchCreation
 )
 
@@ -203,9 +194,8 @@ func (r Request) leaves(code Code) (w Watch, leaves bool) {
 	return Watch{WatchData, r.Path}, true
 }
 
-// A State is everything that the ensemble holds. It is a value that never
-// changes, so a copy is a snapshot. The zero State is an ensemble without the
-// root; use New.
+// A State is everything that the ensemble holds. It is a value that never changes, so a copy is a snapshot. The zero
+// State is an ensemble without the root; use New.
 type State struct {
 	zxid     int64
 	newest   SessionID
