@@ -47,8 +47,15 @@ func (k *Kind) Restart(w node.World, n int8, d time.Duration) (why string) {
 	}
 	s.emit(history.Down)
 	node.HangUp(w, n, history.AllClients&^s.cut)
-	s.replace(s.kept(), history.Disk)
-	s.copies().compare()
+	kept := Data{}
+	switch s.config.AOF {
+	case Always:
+		kept = s.x.bareData(s.data)
+	case EverySecond:
+		kept = s.copies[s.config.Replicas]
+	}
+	s.replace(kept, history.Disk)
+	s.compare()
 	if s.outage, s.until = down, clock.Later(s.now, d); d == 0 {
 		s.comeBack()
 		s.expire()
@@ -56,21 +63,8 @@ func (k *Kind) Restart(w node.World, n int8, d time.Duration) (why string) {
 	return ""
 }
 
-// kept returns what the server has on disk.
-func (s *instance) kept() Data {
-	switch s.config.AOF {
-	case Always:
-		return s.x.bareData(s.data)
-	case EverySecond:
-		return s.disk
-	}
-	return Data{}
-}
-
 // HasReplica reports whether a server has that replica, from 0, to promote.
-func (k *Kind) HasReplica(w node.World, n, replica int8) bool {
-	return k.at(w, n).copies().has(replica)
-}
+func (k *Kind) HasReplica(w node.World, n, replica int8) bool { return k.at(w, n).hasReplica(replica) }
 
 // Failover puts a replica of a server, from 0, in its place, with what it has received,
 // no cached scripts, and the connections to the old one broken. The other
@@ -79,7 +73,7 @@ func (k *Kind) HasReplica(w node.World, n, replica int8) bool {
 func (k *Kind) Failover(w node.World, n, replica int8) (why string) {
 	s := k.at(w, n)
 	defer k.close(w)
-	if !s.copies().has(replica) {
+	if !s.hasReplica(replica) {
 		return "refused.replica.unknown"
 	}
 	s.emit(history.Failover).Replica = replica
@@ -87,23 +81,6 @@ func (k *Kind) Failover(w node.World, n, replica int8) (why string) {
 	s.promote(replica)
 	s.expire()
 	return ""
-}
-
-// CannotSplit returns the reason for which the master of server n cannot be cut off with client c;
-// "": it can.
-func (k *Kind) CannotSplit(w node.World, c, n, replica int8) (why string, err error) {
-	return k.at(w, n).cannotSplit(c, replica)
-}
-
-// Split cuts the master of server n off, with client c, and promotes a replica, from 0. If that is
-// so already, one more client is cut off with it.
-func (k *Kind) Split(w node.World, c, n, replica int8) (why string, err error) {
-	s := k.at(w, n)
-	defer k.close(w)
-	if why, err = s.cannotSplit(c, replica); why == "" && err == nil {
-		s.split(c, replica)
-	}
-	return why, err
 }
 
 // StepClock moves the clock of a server by d, and with it the end of every key that
@@ -126,7 +103,7 @@ func (k *Kind) StepClock(w node.World, n int8, d time.Duration, pending bool) (w
 // key of its ends.
 func (k *Kind) JumpsToEnd(w node.World, n int8, d time.Duration) bool {
 	s := *k.at(w, n).State
-	return s.clock.Jump(d) == "" && k.moment(w.Now(), &s).keyEndsNow()
+	return s.clock.Jump(d) == "" && k.alone(w.Now(), &s, n).keyEndsNow()
 }
 
 // Keys calls yield for the keys of a server, in the order of their names, with

@@ -9,81 +9,75 @@ import (
 	"locklab/simulator/process"
 )
 
-// A moment is a server at an instant of true time.
-type moment struct {
+// An instance is a server at an instant of true time, in a world while something happens to it.
+type instance struct {
 	*State
-	x   *Executor
-	now time.Duration
+	now    time.Duration
+	config *Config
+	kind   *Kind
+	x      *Executor
+	w      node.World
+	n      int8
+}
+
+// alone returns server n at an instant, with no world around it.
+func (k *Kind) alone(now time.Duration, s *State, n int8) *instance {
+	return &instance{State: s, now: now, kind: k, x: k.Executor, n: n}
 }
 
 // reading returns what the server's clock shows.
-func (m moment) reading() time.Duration { return m.clock.Read(m.now) }
+func (s *instance) reading() time.Duration { return s.clock.Read(s.now) }
 
 // due returns the next true time at which a key expires or an outage ends.
-func (m moment) due() time.Duration {
+func (s *instance) due() time.Duration {
 	next := clock.Never
-	if m.outage != down || m.pending && m.until <= m.now { // what is pending ends before time passes
-		next = m.expiry(&m.data)
+	if s.outage != down || s.pending && s.until <= s.now { // what is pending ends before time passes
+		next = s.expiry(&s.data)
 	}
-	if m.outage != serving && !(m.pending && m.until <= m.now) {
-		next = min(next, m.until)
+	if s.outage != serving && !(s.pending && s.until <= s.now) {
+		next = min(next, s.until)
 	}
-	if m.cut != 0 {
-		next = min(next, m.expiry(&m.replicas[m.oldMaster]))
+	if s.cut != 0 {
+		next = min(next, s.expiry(&s.copies[s.oldMaster]))
 	}
 	return next
 }
 
 // expiry returns the first true time at which a key of a server's data is dead.
-func (m moment) expiry(d *Data) time.Duration {
+func (s *instance) expiry(d *Data) time.Duration {
 	first := clock.Never
-	for i := range m.x.keys(d).ttls {
-		if !m.pending || !m.endsNow(d, i) {
-			first = min(first, m.diesAt(d.deadline[i]))
+	for i := range s.x.keys(d).ttls {
+		if !s.pending || !s.endsNow(d, i) {
+			first = min(first, s.diesAt(d.deadline[i]))
 		}
 	}
 	return first
 }
 
 // diesAt returns the first true time at which a key with the given deadline is dead.
-func (m moment) diesAt(deadline int64) time.Duration {
+func (s *instance) diesAt(deadline int64) time.Duration {
 	if deadline >= clock.EndOfTime.Milliseconds() {
 		return clock.Never
 	}
-	return m.clock.When(m.now, time.Duration(deadline+m.x.spare)*time.Millisecond)
+	return s.clock.When(s.now, time.Duration(deadline+s.x.spare)*time.Millisecond)
 }
 
 // shift moves all times by the present one, forward or, if sign is -1, back.
-func (m moment) shift(sign int64) {
-	ms := sign * clock.Millis(m.reading())
-	m.x.shift(&m.data, ms)
-	m.x.shift(&m.disk, ms)
-	for i := range m.replicas {
-		m.x.shift(&m.replicas[i], ms)
+func (s *instance) shift(sign int64) {
+	ms := sign * clock.Millis(s.reading())
+	for d := range s.all {
+		s.x.shift(d, ms)
 	}
-	if m.cut != 0 && m.refuses != clock.Never {
-		m.refuses += time.Duration(sign) * m.now
+	if s.cut != 0 && s.refuses != clock.Never {
+		s.refuses += time.Duration(sign) * s.now
 	}
-	if m.outage != serving && m.until != clock.Never {
-		m.until += time.Duration(sign) * m.now
+	if s.outage != serving && s.until != clock.Never {
+		s.until += time.Duration(sign) * s.now
 	}
-}
-
-// An instance is a server of a world while something happens to it.
-type instance struct {
-	moment
-	config Config
-	kind   *Kind
-	w      node.World
-	n      int8
 }
 
 // emit records an event at the server.
-func (s *instance) emit(kind history.EventKind) *history.Event {
-	e := s.w.Emit(kind)
-	e.Node = int(s.n)
-	return e
-}
+func (s *instance) emit(kind history.EventKind) *history.Event { return s.own().emit(kind, 0) }
 
 // comeBack ends the outage.
 func (s *instance) comeBack() {
@@ -133,37 +127,30 @@ func (s *instance) leaveBehind() {
 	}
 }
 
-// An arrival is a request that has reached its server.
-type arrival struct {
-	from       int8
-	lease      uint8
-	batch, msg uint32
-}
-
-// serve executes a request on the side that its client reaches.
-func (s *instance) serve(a arrival) (answer uint32, err error) {
-	if s.x.gone(&s.data, a.batch) {
+// serve executes a batch of the request on the side that its client reaches.
+func (r request) serve(batch uint32) (answer uint32, err error) {
+	s, to, refuses := r.at, r.at.side(r.c), uint32(0)
+	if s.x.gone(&s.data, batch) {
 		return node.LostConn, nil
 	}
-	to, batch := s.side(a.from), a.batch
-	if s.tooFewReplicas(a.from) {
-		batch |= refuseWrites
+	if s.tooFewReplicas(r.c) {
+		refuses = refuseWrites
 	}
-	e := s.w.Emit(history.Apply)
-	e.Client, e.Node, e.Lease, e.Msg = int(a.from), to.number, int(a.lease), int(a.msg)
+	e := to.emit(history.Apply, r.c)
+	e.Lease, e.Msg = int(r.op.Lease), int(r.msg)
 	before := *to.data
-	eff, err := s.x.apply(to.data, s.reading(), batch)
+	eff, err := s.x.apply(to.data, s.reading(), batch|refuses)
 	if err != nil {
 		return 0, err
 	}
-	answer = s.kind.execute(a.from, to.number, a.msg, a.batch, eff.Reply)
-	e.Cmd, e.Reply = s.x.batches.At(a.batch).text, s.x.replies.At(answer).text
+	answer = s.kind.execute(r.c, to.number, r.msg, batch, eff.Reply)
+	e.Cmd, e.Reply = s.x.batches.At(batch).text, s.x.replies.At(answer).text
 	for i := range eff.Changes {
 		ch := &eff.Changes[i]
 		if ch.Before == ch.After && ch.Was >= 0 && ch.Is >= 0 && before.deadline[ch.Was] == to.data.deadline[ch.Is] {
 			continue // it was given the time to live that it had
 		}
-		to.emitChange(int(a.from), ch).Lease = int(a.lease)
+		to.emitChange(r.c, ch).Lease = int(r.op.Lease)
 	}
 	if to.data == &s.data && s.config.copies() > 0 {
 		if len(eff.Changes)+len(eff.stood) > 0 {
@@ -171,7 +158,7 @@ func (s *instance) serve(a arrival) (answer uint32, err error) {
 		}
 		for i := range s.lacks[:s.config.Replicas] {
 			if s.behind>>i&1 != 0 {
-				s.lacks[i] |= history.Only(uint8(a.from))
+				s.lacks[i] |= history.Only(uint8(r.c))
 			}
 		}
 	}
@@ -192,7 +179,7 @@ func (s *instance) arriveOrphan(o *node.Orphan) (why string, err error) {
 		batch = wait.before
 	}
 	if batch != noBatch {
-		_, err = s.serve(arrival{o.From, o.Op.Lease, batch, o.Msg})
+		_, err = request{at: s, c: o.From, op: o.Op, msg: o.Msg}.serve(batch)
 	}
 	return "", err
 }
@@ -218,13 +205,17 @@ func (s *instance) own() side { return side{s, &s.data, int(s.n)} }
 // old returns the side of the old master of a server that is split. Its number in histories is as far
 // behind that of the server as there are servers.
 func (s *instance) old() side {
-	return side{s, &s.replicas[s.oldMaster], len(s.kind.servers) + int(s.n)}
+	return side{s, &s.copies[s.oldMaster], len(s.kind.servers) + int(s.n)}
 }
 
 // expire removes the keys whose time is over, and reports whether there were any.
 func (d side) expire() (any bool) {
+	spare := d.of.x.spare
+	if d.of.pending {
+		spare = 1
+	}
 	for ; ; any = true {
-		place, ok := d.of.x.overdue(d.data, d.of.reading(), d.of.spare())
+		place, ok := d.of.x.overdue(d.data, d.of.reading(), spare)
 		if !ok {
 			return any
 		}
@@ -235,14 +226,21 @@ func (d side) expire() (any bool) {
 // expireKey removes the key in a place.
 func (d side) expireKey(place int) {
 	key := d.of.x.drop(d.data, place)
-	e := d.of.w.Emit(history.Expire)
-	e.Node, e.Key, e.Before = d.number, key.name, key.text()
+	e := d.emit(history.Expire, 0)
+	e.Key, e.Before = key.name, key.text()
+}
+
+// emit records an event on the side, which a client has brought about; 0: none has.
+func (d side) emit(kind history.EventKind, client int8) *history.Event {
+	e := d.of.w.Emit(kind)
+	e.Client, e.Node = int(client), d.number
+	return e
 }
 
 // emitChange records that a client has changed a key, and until when the key lives.
-func (d side) emitChange(client int, ch *Change) *history.Event {
-	e := d.of.w.Emit(history.Change)
-	e.Client, e.Node, e.Key, e.Before, e.After = client, d.number, ch.Key, ch.Before, ch.After
+func (d side) emitChange(client int8, ch *Change) *history.Event {
+	e := d.emit(history.Change, client)
+	e.Key, e.Before, e.After = ch.Key, ch.Before, ch.After
 	switch {
 	case ch.Is >= 0:
 		e.Until = d.of.diesAt(d.data.deadline[ch.Is])
@@ -256,14 +254,15 @@ func (d side) emitChange(client int, ch *Change) *history.Event {
 type request struct {
 	at        *instance
 	c, thread int8
-	th        *node.Thread
+	th        *node.Thread // nil: it is orphaned
 	op        process.Op
+	msg       uint32 // its number in the history
 }
 
 // request returns what a client's thread waits for.
 func (k *Kind) request(w node.World, c, thread int8) request {
-	o := *w.Op(c, thread)
-	return request{&k.servers[o.Node-1], c, thread, &w.Client(c).Threads[thread], o}
+	o, th := *w.Op(c, thread), &w.Client(c).Threads[thread]
+	return request{&k.servers[o.Node-1], c, thread, th, o, th.Msg}
 }
 
 // requests yields what threads wait for at the server.
@@ -279,9 +278,6 @@ func (s *instance) requests(yield func(r request) bool) {
 
 func (r request) batch() *batch { return r.at.x.batches.At(r.op.Arg) }
 
-// arrival returns the arrival of a batch of the request.
-func (r request) arrival(batch uint32) arrival { return arrival{r.c, r.op.Lease, batch, r.th.Msg} }
-
 // arrive has the request reach its server.
 func (r request) arrive() error {
 	switch reachedBy(r.c, r.at.State) {
@@ -295,7 +291,7 @@ func (r request) arrive() error {
 	if wait := r.batch().wait; wait != nil {
 		return r.await(wait)
 	}
-	answer, err := r.at.serve(r.arrival(r.op.Arg))
+	answer, err := r.serve(r.op.Arg)
 	r.th.Answer(answer)
 	return err
 }

@@ -33,7 +33,7 @@ type Kind struct {
 	// Executor executes the requests of clients.
 	Executor *Executor
 
-	servers []instance
+	servers []instance // as open has left them
 	group   node.Group[State]
 }
 
@@ -48,7 +48,7 @@ func New(configs []Config, m *memo.Memo) (*Kind, error) {
 		if c.MaxLag == 0 {
 			c.MaxLag = defaultMaxLag
 		}
-		k.servers[i] = instance{config: c, kind: k, n: int8(i + 1)}
+		k.servers[i] = instance{config: &c, kind: k, n: int8(i + 1)}
 	}
 	var err error
 	k.Executor, err = newExecutor(m, spare)
@@ -70,13 +70,10 @@ func (k *Kind) Asked() []node.Length { return k.Executor.asked.All() }
 // Start returns a server with its clock and nothing else.
 func (k *Kind) Start(n int8, _ int) node.State { return State{clock: k.servers[n-1].config.Clock} }
 
-// moment returns a server at an instant.
-func (k *Kind) moment(now time.Duration, s *State) moment { return moment{s, k.Executor, now} }
-
 // Enabled appends what server n can do by itself.
 func (k *Kind) Enabled(now time.Duration, state node.State, n int8, buf []node.Choice) []node.Choice {
 	s := state.(State)
-	buf = k.moment(now, &s).endings(n, buf)
+	buf = k.alone(now, &s, n).endings(buf)
 	if s.outage != serving {
 		if k.servers[n-1].config.EarlyEnd {
 			buf = append(buf, node.Choice{Verb: node.Resume, Node: n})
@@ -116,7 +113,7 @@ func (k *Kind) Offers(w node.World, c int8, servers bool, buf []node.Choice) []n
 // Due returns the next true time at which a key expires or an outage ends.
 func (k *Kind) Due(now time.Duration, state node.State) time.Duration {
 	s := state.(State)
-	return k.moment(now, &s).due()
+	return k.alone(now, &s, 0).due()
 }
 
 // Step has an event happen. A server does not notice what else happens to a client.
@@ -156,7 +153,8 @@ func (k *Kind) Step(w node.World, e node.Event) (why string, err error) {
 func (k *Kind) open(w node.World) {
 	states := k.group.Open(w)
 	for i := range states {
-		k.servers[i].w, k.servers[i].moment = w, k.moment(w.Now(), &states[i])
+		s := &k.servers[i]
+		s.State, s.x, s.w, s.now = &states[i], k.Executor, w, w.Now()
 	}
 }
 
@@ -186,13 +184,13 @@ func (k *Kind) choose(w node.World, c node.Choice) (why string, err error) {
 		k.request(w, c.Client, c.Thread).unblock()
 		return "", nil
 	}
-	s := &instance{moment: k.moment(w.Now(), &State{})} // no server: it can do nothing
+	s := k.alone(w.Now(), &State{}, 0) // no server: it can do nothing
 	if c.Node >= 1 && int(c.Node) <= len(k.servers) {
 		s = &k.servers[c.Node-1]
 	}
 	switch c.Verb {
 	case node.Replicate:
-		return s.copies().update(c.Thread), nil
+		return s.update(c.Thread), nil
 	case node.Heal:
 		return s.heal(), nil
 	case node.Resume:
@@ -220,11 +218,8 @@ func (k *Kind) passed(pending bool) {
 
 // settle ends what is pending.
 func (k *Kind) settle() {
-	for i := range k.servers {
-		if k.servers[i].pending {
-			k.passed(false)
-			return
-		}
+	if slices.ContainsFunc(k.servers, func(s instance) bool { return s.pending }) {
+		k.passed(false)
 	}
 }
 
@@ -244,8 +239,8 @@ func (k *Kind) HoldsBack(o *process.Op) time.Duration {
 // Relative returns a server as a part of a world at now.
 func (k *Kind) Relative(now time.Duration, state node.State, readsClock bool) node.State {
 	s := state.(State)
-	k.moment(now, &s).shift(-1)
-	if k.moment(0, &s).refusing() && s.cut != 0 {
+	k.alone(now, &s, 0).shift(-1)
+	if k.alone(0, &s, 0).refusing() && s.cut != 0 {
 		s.refuses = refusing
 	}
 	if !k.Executor.memo.Waits {
@@ -266,7 +261,7 @@ func (k *Kind) Absolute(now time.Duration, state node.State) node.State {
 	if now == 0 && clock.Millis(s.clock.Read(now)) == 0 {
 		return state
 	}
-	k.moment(now, &s).shift(1)
+	k.alone(now, &s, 0).shift(1)
 	return s
 }
 

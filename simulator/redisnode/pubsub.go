@@ -191,9 +191,9 @@ func (r request) push() (why string, err error) {
 	if err != nil {
 		return "", err
 	}
-	answer := s.kind.execute(r.c, d.number, r.th.Msg, r.op.Arg, eff.Reply)
-	e := s.w.Emit(history.Push)
-	e.Client, e.Thread, e.Node, e.Msg = int(r.c), int(r.thread), d.number, int(r.th.Msg)
+	answer := s.kind.execute(r.c, d.number, r.msg, r.op.Arg, eff.Reply)
+	e := d.emit(history.Push, r.c)
+	e.Thread, e.Msg = int(r.thread), int(r.msg)
 	e.Cmd, e.Reply = takeText, s.x.replies.At(answer).text
 	r.th.Answer(answer)
 	return "", nil

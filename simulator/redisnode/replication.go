@@ -11,69 +11,54 @@ import (
 	"locklab/simulator/node"
 )
 
-// copies hold a server's data once more: its replicas, from 0, and after them its disk.
-type copies struct{ s *instance }
-
-// copies returns what has a copy of the data.
-func (s *instance) copies() copies { return copies{s} }
-
-// of returns what a replica holds, from 0, or, after them, the disk.
-func (c copies) of(i int8) *Data {
-	if int(i) < c.s.config.Replicas {
-		return &c.s.replicas[i]
-	}
-	return &c.s.disk
+// hasReplica reports whether the server has that replica, from 0, to promote.
+func (s *instance) hasReplica(i int8) bool {
+	return i >= 0 && int(i) < s.config.Replicas && (s.cut == 0 || i != int8(s.oldMaster))
 }
 
-// has reports whether the server has that replica, from 0.
-func (c copies) has(replica int8) bool {
-	return replica >= 0 && int(replica) < c.s.config.Replicas && (c.s.cut == 0 || replica != int8(c.s.oldMaster))
-}
-
-// update brings a replica, or the disk, up to date.
-func (c copies) update(i int8) (why string) {
+// update brings a replica, from 0, up to date, or the disk.
+func (s *instance) update(i int8) (why string) {
 	switch {
-	case i < 0 || c.s.behind>>i&1 == 0:
+	case i < 0 || s.behind>>i&1 == 0:
 		return "refused.replica.behind"
-	case c.s.outage != serving:
+	case s.outage != serving:
 		return "refused.server.down"
 	}
-	c.catchUp(i)
+	s.catchUp(i)
 	return ""
 }
 
-// catchUp gives replica i, from 0, all that the server has; after the
-// replicas comes its disk.
-func (c copies) catchUp(i int8) {
-	*c.of(i) = c.s.x.bareData(c.s.data)
-	c.s.behind &^= 1 << i
-	if int(i) == c.s.config.Replicas {
-		c.s.emit(history.Sync)
+// catchUp gives a copy all that the server has.
+func (s *instance) catchUp(i int8) {
+	s.copies[i] = s.x.bareData(s.data)
+	s.behind &^= 1 << i
+	if int(i) == s.config.Replicas {
+		s.emit(history.Sync)
 		return
 	}
-	c.s.lacks[i] = 0
-	c.s.emit(history.Replicate).Replica = i
-	c.s.acknowledge(i)
+	s.lacks[i] = 0
+	s.emit(history.Replicate).Replica = i
+	s.acknowledge(i)
 }
 
 // promote puts a replica, from 0, in the server's place. Its disk has what it has
 // itself.
 func (s *instance) promote(replica int8) {
-	s.replace(s.replicas[replica], replica)
+	s.replace(s.copies[replica], replica)
 	if s.config.AOF == EverySecond {
-		s.disk = s.data
+		s.copies[s.config.Replicas] = s.data
 	}
 	s.outage, s.until = serving, 0
-	s.copies().compare()
+	s.compare()
 }
 
-// compare finds out which replicas, and whether the disk, lack something
-// that the server has. All connections to it are new: no client has written by them.
-func (c copies) compare() {
-	c.s.behind, c.s.lacks = 0, [MaxReplicas]history.ClientSet{}
-	for i := range int8(c.s.config.copies()) {
-		if *c.of(i) != c.s.data && (c.s.cut == 0 || i != int8(c.s.oldMaster)) {
-			c.s.behind |= 1 << i
+// compare finds out which copies lack something that the server has. All connections to it are new: no
+// client has written by them.
+func (s *instance) compare() {
+	s.behind, s.lacks = 0, [MaxReplicas]history.ClientSet{}
+	for i := range int8(s.config.copies()) {
+		if s.copies[i] != s.data && (s.cut == 0 || i != int8(s.oldMaster)) {
+			s.behind |= 1 << i
 		}
 	}
 }
@@ -105,31 +90,37 @@ func (s *instance) replace(data Data, source int8) {
 // The simulation differs: the lag runs from the cut to the instant, where Redis
 // counts in whole seconds; only a split keeps a replica from being heard of.
 
-// split cuts the master off, with client c, and promotes a replica,
-// from 0. If that is so already, one more client is cut off with it.
-func (s *instance) split(c, replica int8) {
+// Split cuts the master of server n off, with client c, and promotes a replica, from 0. If that is
+// so already, one more client is cut off with it.
+func (k *Kind) Split(w node.World, c, n, replica int8) (why string, err error) {
+	if why, err = k.CannotSplit(w, c, n, replica); why != "" || err != nil {
+		return why, err
+	}
+	s, alone := k.at(w, n), history.Only(uint8(c))
+	defer k.close(w)
 	e := s.emit(history.Split)
 	e.Client, e.Replica = int(c), replica
 	if s.cut != 0 {
-		node.HangUp(s.w, s.n, history.Only(uint8(c)))
-		s.cut |= history.Only(uint8(c))
-		return
+		node.HangUp(w, n, alone)
+		s.cut |= alone
+		return "", nil
 	}
-	node.HangUp(s.w, s.n, ^history.Only(uint8(c)))
+	node.HangUp(w, n, ^alone)
 	old := s.data
-	s.cut, s.oldMaster, s.refuses = history.Only(uint8(c)), uint8(replica), clock.Never
+	s.cut, s.oldMaster, s.refuses = alone, uint8(replica), clock.Never
 	if s.config.MinReplicas > 0 {
 		s.refuses = clock.Later(s.now, s.clock.After(s.config.MaxLag))
 	}
 	s.promote(replica)
-	s.replicas[replica] = old
+	s.copies[replica] = old
 	s.expire()
+	return "", nil
 }
 
-// cannotSplit returns the reason for which the master cannot be cut off with client c; "":
-// it can. The error is a *table.LimitError.
-func (s *instance) cannotSplit(c, replica int8) (why string, err error) {
-	servers := len(s.kind.servers)
+// CannotSplit returns the reason for which the master of server n cannot be cut off with client c;
+// "": it can. The error is a *table.LimitError.
+func (k *Kind) CannotSplit(w node.World, c, n, replica int8) (why string, err error) {
+	s, servers := k.at(w, n), len(k.servers)
 	switch {
 	case s.outage != serving:
 		return "refused.server.down", nil
@@ -137,10 +128,10 @@ func (s *instance) cannotSplit(c, replica int8) (why string, err error) {
 		return "refused.split.client", nil
 	case s.cut != 0 && replica != int8(s.oldMaster):
 		return "refused.split.already", nil
-	case s.cut == 0 && !s.copies().has(replica):
+	case s.cut == 0 && !s.hasReplica(replica):
 		return "refused.replica.unknown", nil
-	case servers+int(s.n) > maxNumber:
-		return "", table.Limit("limit.split", "server", s.n, "servers", servers, "most", maxNumber)
+	case servers+int(n) > maxNumber:
+		return "", table.Limit("limit.split", "server", n, "servers", servers, "most", maxNumber)
 	}
 	return "", nil
 }
@@ -160,7 +151,7 @@ func (s *instance) heal() (why string) {
 	node.HangUp(s.w, s.n, s.cut)
 	old := int8(s.oldMaster)
 	s.cut, s.oldMaster, s.refuses = 0, 0, 0
-	s.copies().catchUp(old)
+	s.catchUp(old)
 	return ""
 }
 

@@ -36,8 +36,8 @@ const (
 	Always                 // all that it has answered for
 )
 
-// copies returns the number of copies of its data that a server has beside its own: its replicas,
-// and after them its disk, if that can lag.
+// copies returns the number of copies of its data that a server has: its replicas, and after them its
+// disk, if that can lag.
 func (c *Config) copies() int {
 	if c.AOF == EverySecond {
 		return c.Replicas + 1
@@ -49,12 +49,12 @@ func (c *Config) copies() int {
 // a comparable value; its numbers name entries of its Kind's tables.
 type State struct {
 	data Data
-	// replicas is the data that its replicas have received. While the old master of a split
-	// lives on, its data stands in the place of the replica that was promoted.
-	replicas [MaxReplicas]Data
-	disk     Data // what it had at its last fsync
-	clock    clock.State
-	behind   copySet // the replicas, and the disk, that lack something that the server has
+	// copies is the data that its replicas have received, and after theirs what it had on disk at its
+	// last fsync. While the old master of a split lives on, its data stands in the place of the
+	// replica that was promoted.
+	copies [MaxReplicas + 1]Data
+	clock  clock.State
+	behind copySet // the copies that lack something that the server has
 	// lacks are, for each replica, the clients that have had a command executed since it
 	// lacks something: their WAIT waits for it.
 	lacks [MaxReplicas]history.ClientSet
@@ -93,12 +93,12 @@ var _ node.Failing = State{}
 
 // WithoutCopies is a server without what its replicas, and its disk, hold.
 func (s State) WithoutCopies() node.State {
-	s.replicas, s.disk = [MaxReplicas]Data{}, Data{}
+	s.copies = [MaxReplicas + 1]Data{}
 	return s
 }
 
-// WithoutAges is a server, as Relative returns it and not split, in which keys of replicas and of the disk that have ended
-// have ended just now. (The server itself has removed such keys.)
+// WithoutAges is a server, as Relative returns it and not split, in which keys of its copies that have
+// ended have ended just now. (The server itself has removed such keys.)
 func (s State) WithoutAges() node.State {
 	for d := range s.all {
 		for i := range d.deadline {
@@ -131,13 +131,12 @@ func reachedBy(client int8, s *State) outage {
 	return s.outage
 }
 
-// all yields the data of the server, of its replicas and of its disk.
+// all yields the data of the server and of its copies.
 func (s *State) all(yield func(d *Data) bool) {
 	going := yield(&s.data)
-	for i := range s.replicas {
-		going = going && yield(&s.replicas[i])
+	for i := range s.copies {
+		going = going && yield(&s.copies[i])
 	}
-	_ = going && yield(&s.disk)
 }
 
 // What ends by itself at an instant and what else happens at that instant have no order. Where
@@ -147,16 +146,16 @@ func (s *State) all(yield func(d *Data) bool) {
 // of an outage, ends one of these, in any order; all that are left end before time passes.
 
 // endsNow reports whether the key in a place comes to its end now: in this millisecond of the server's clock.
-func (m moment) endsNow(d *Data, place int) bool {
-	return d.deadline[place] == clock.Millis(m.reading())
+func (s *instance) endsNow(d *Data, place int) bool {
+	return d.deadline[place] == clock.Millis(s.reading())
 }
 
 // keyEndsNow reports whether a key of the server comes to its end now: in its own data, or in what may
 // take its place.
-func (m moment) keyEndsNow() bool {
-	for d := range m.all {
-		for i := range m.x.keys(d).ttls {
-			if m.endsNow(d, i) {
+func (s *instance) keyEndsNow() bool {
+	for d := range s.all {
+		for i := range s.x.keys(d).ttls {
+			if s.endsNow(d, i) {
 				return true
 			}
 		}
@@ -164,24 +163,16 @@ func (m moment) keyEndsNow() bool {
 	return false
 }
 
-// spare returns the milliseconds that a key lives from its deadline on.
-func (m moment) spare() int64 {
-	if m.pending {
-		return 1
-	}
-	return m.x.spare
-}
-
 // refusing in place of the time from which an old master refuses writes is an earlier time.
 const refusing = -1
 
 // refusing reports whether the old master of a split refuses writes.
-func (m moment) refusing() bool { return m.refuses < m.now || m.refuses == m.now && !m.pending }
+func (s *instance) refusing() bool { return s.refuses < s.now || s.refuses == s.now && !s.pending }
 
 // tidy resets pending where nothing is.
-func (m moment) tidy() {
-	if m.pending {
-		m.pending = m.outage != serving && m.until == m.now || m.cut != 0 && m.refuses == m.now || m.keyEndsNow()
+func (s *instance) tidy() {
+	if s.pending {
+		s.pending = s.outage != serving && s.until == s.now || s.cut != 0 && s.refuses == s.now || s.keyEndsNow()
 	}
 }
 
@@ -192,29 +183,29 @@ const (
 	placeRefusing  = 2 * MaxKeys
 )
 
-// endings appends what may end at server n now.
-func (m moment) endings(n int8, buf []node.Choice) []node.Choice {
-	if !m.pending {
+// endings appends what may end at the server now.
+func (s *instance) endings(buf []node.Choice) []node.Choice {
+	if !s.pending {
 		return buf
 	}
-	if m.outage != down {
-		buf = m.keyEndings(n, 0, &m.data, buf)
+	if s.outage != down {
+		buf = s.keyEndings(0, &s.data, buf)
 	}
-	if m.cut == 0 {
+	if s.cut == 0 {
 		return buf
 	}
-	buf = m.keyEndings(n, placeOldMaster, &m.replicas[m.oldMaster], buf)
-	if m.refuses == m.now {
-		buf = append(buf, node.Choice{Verb: node.End, Node: n, Thread: placeRefusing})
+	buf = s.keyEndings(placeOldMaster, &s.copies[s.oldMaster], buf)
+	if s.refuses == s.now {
+		buf = append(buf, node.Choice{Verb: node.End, Node: s.n, Thread: placeRefusing})
 	}
 	return buf
 }
 
 // keyEndings appends those of the keys of d, whose places begin at first: one for keys that end together.
-func (m moment) keyEndings(n int8, first int, d *Data, buf []node.Choice) []node.Choice {
-	for i := range m.x.keys(d).ttls {
-		if m.endsNow(d, i) && int(d.with[i]) == i {
-			buf = append(buf, node.Choice{Verb: node.End, Node: n, Thread: int8(first + i)})
+func (s *instance) keyEndings(first int, d *Data, buf []node.Choice) []node.Choice {
+	for i := range s.x.keys(d).ttls {
+		if s.endsNow(d, i) && int(d.with[i]) == i {
+			buf = append(buf, node.Choice{Verb: node.End, Node: s.n, Thread: int8(first + i)})
 		}
 	}
 	return buf
@@ -222,7 +213,7 @@ func (m moment) keyEndings(n int8, first int, d *Data, buf []node.Choice) []node
 
 // end makes a choice of endings happen.
 func (s *instance) end(c node.Choice) (why string) {
-	if !slices.Contains(s.endings(s.n, nil), c) {
+	if !slices.Contains(s.endings(nil), c) {
 		return "refused.nothing.ends"
 	}
 	d, place := s.own(), int(c.Thread)

@@ -80,17 +80,17 @@ func (r request) await(wait *waitCommand) (err error) {
 	s, th := r.at, r.th
 	th.Phase, th.Reply = node.Blocked, 0
 	if wait.before != noBatch {
-		if th.Reply, err = s.serve(r.arrival(wait.before)); err != nil {
+		if th.Reply, err = r.serve(wait.before); err != nil {
 			return err
 		}
 	}
 	if real := s.kind.Real; real != nil {
 		text := [][]string{wait.text}
-		real.Wait(Request{Client: r.c, Server: s.side(r.c).number, Msg: th.Msg, Commands: text, behind: s.behind})
+		real.Wait(Request{Client: r.c, Server: s.side(r.c).number, Msg: r.msg, Commands: text, behind: s.behind})
 	}
 	th.Acks, th.Hold = 0, clock.Never
 	for i, lacking := range s.lacks {
-		if !lacking.Has(uint8(r.c)) && !s.cut.Has(uint8(r.c)) && s.copies().has(int8(i)) {
+		if !lacking.Has(uint8(r.c)) && !s.cut.Has(uint8(r.c)) && s.hasReplica(int8(i)) {
 			th.Acks |= 1 << i
 		}
 	}
@@ -125,11 +125,10 @@ func (r request) unblock() {
 		resp = ":" + strconv.Itoa(bits.OnesCount8(th.Acks)) + "\r\n"
 	}
 	if s.kind.Real != nil {
-		resp = s.kind.Real.Waited(th.Msg, resp)
+		resp = s.kind.Real.Waited(r.msg, resp)
 	}
-	e := s.w.Emit(history.Apply)
-	e.Client, e.Node, e.Msg = int(r.c), s.side(r.c).number, int(th.Msg)
-	e.Cmd, e.Reply = wait.text, ReplyText(resp)
+	e := s.side(r.c).emit(history.Apply, r.c)
+	e.Msg, e.Cmd, e.Reply = int(r.msg), wait.text, ReplyText(resp)
 	th.Answer(s.x.internReply(s.x.replies.At(th.Reply).resp + resp))
 }
 
