@@ -117,12 +117,19 @@ func (e *engine) confine(args []string) []string {
 	return args
 }
 
+// source is the script that has been seen with the given digest.
+func (e *engine) source(sha string) (source string, known bool) {
+	i := slices.IndexFunc(e.sources, func(source string) bool { return strings.EqualFold(sha, scriptSHA(source)) })
+	if i < 0 {
+		return "", false
+	}
+	return e.sources[i], true
+}
+
 // confinedSHA is the digest under which the engine caches the script with the given one.
 func (e *engine) confinedSHA(sha string) string {
-	for _, source := range e.sources {
-		if strings.EqualFold(sha, scriptSHA(source)) {
-			return scriptSHA(confined(source))
-		}
+	if source, known := e.source(sha); known {
+		return scriptSHA(confined(source))
 	}
 	return sha
 }

@@ -2,7 +2,6 @@ package redisnode
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"locklab/simulator/internal/clock"
@@ -59,13 +58,6 @@ func diff(from, to *keyspace, lives []Lifetime) (changes []Change) {
 	return changes
 }
 
-type askedKey struct {
-	of node.LengthOf
-	d  time.Duration
-}
-
-func keyOf(l node.Length) askedKey { return askedKey{l.Of, l.D} }
-
 var readsClock = node.Length{Of: node.ClockReads}
 
 // noted is called with each length when it is asked for the first time.
@@ -115,21 +107,10 @@ func (x *Executor) Drop(keyspace uint32, place int) (to uint32, key string, err 
 }
 
 // Expiring returns the number of keys of a keyspace that expire.
-func (x *Executor) Expiring(keyspace uint32) int { return x.keyspaces.At(keyspace).ttls }
+func (x *Executor) Expiring(keyspace uint32) int { return len(x.keyspaces.At(keyspace).ttls) }
 
 // RequestText returns a request as histories show it.
 func (x *Executor) RequestText(request uint32) []string { return x.batches.At(request).text }
 
 // ReplyText returns a reply as redis-cli shows it.
 func (x *Executor) ReplyText(reply uint32) string { return x.replies.At(reply).text }
-
-// KeysText returns the keys of a keyspace with their values.
-func (x *Executor) KeysText(keyspace uint32) (text string) {
-	for _, key := range x.keyspaces.At(keyspace).keys {
-		text += " " + key.name + "=" + key.text()
-		if key.expires {
-			text += " (expires)"
-		}
-	}
-	return strings.TrimPrefix(text, " ")
-}

@@ -221,32 +221,26 @@ const mark = 500 * time.Microsecond
 // matter.
 func longTTL(i int) time.Duration { return time.Duration(400*24+i) * time.Hour }
 
-// An outcome is the result of a batch of commands.
-type outcome struct {
-	reply string // RESP
-	keys  keyspace
-	ttls  []time.Duration // of the expiring keys, in the order of their places; with mark: kept
-	needs needs
-}
-
 // cannotCarry returns why something is refused: a command, as "the command WAIT", or the way in which one is sent.
 func cannotCarry(what string) error {
 	if cmd := strings.TrimPrefix(what, "the command "); cmd == "CLUSTER" || cmd == "SENTINEL" {
 		return i18n.Errorf("error.redis.alone", "command", cmd)
 	}
-	return fmt.Errorf("simulator: the lab cannot carry %s: it waits in a script, or leaves or reports what no snapshot holds", what)
+	return fmt.Errorf("simulator: the lab cannot carry %s: "+
+		"it waits in a script, or leaves or reports what no snapshot holds", what)
 }
 
 // run brings miniredis to keyspace s with the given lifetimes, sets the clock, runs
-// the commands of one batch, and reads the result.
-func (e *engine) run(id uint32, s *keyspace, ttls []time.Duration, now time.Time, b *batch) (outcome, error) {
+// the commands of one batch, and reads the result: the reply, in RESP, the keyspace, and the lifetimes of
+// its expiring keys in the order of their places; with mark: kept. What it depends on is in e.needs.
+func (e *engine) run(id uint32, s *keyspace, ttls []time.Duration, now time.Time, b *batch) (
+	reply string, to keyspace, left []time.Duration, err error) {
 	e.restore(id, s, ttls)
 	e.now = now
 	e.m.SetTime(now)
 	conns, peers, own := e.connect(s, b)
 	e.needs, e.refused, e.exceeded, e.scripted = needsNothing, b.unfit, nil, false
 	e.conns, e.published = s.conns, nil
-	reply := ""
 	if b.unfit == "" {
 		for _, args := range b.commands { // nearly always one
 			reply += e.redisScript(args, e.send(own, e.confine(args)))
@@ -255,23 +249,20 @@ func (e *engine) run(id uint32, s *keyspace, ttls []time.Duration, now time.Time
 	if e.scripted {
 		e.loaded = e.cached()
 	}
-	if e.exceeded != nil {
-		return outcome{}, e.exceeded
+	switch {
+	case e.exceeded != nil:
+		return "", to, nil, e.exceeded
+	case e.refused != "":
+		return "", to, nil, cannotCarry(e.refused)
 	}
-	if e.refused != "" {
-		return outcome{}, cannotCarry(e.refused)
+	if to.keys, left, err = e.read(); err != nil {
+		return "", to, nil, err
 	}
-	needs := e.needs
-	keys, after, err := e.read()
-	if err != nil {
-		return outcome{}, err
+	to.scripts, to.conns = e.loaded, e.watching(s, to.keys, b, conns, peers)
+	if !e.deliver(to.conns) {
+		return "", to, nil, table.Limit("limit.messages", "most", maxInbox)
 	}
-	conns = e.watching(s, keys, b, conns, peers)
-	if !e.deliver(conns) {
-		return outcome{}, table.Limit("limit.messages", "most", maxInbox)
-	}
-	left := keyspace{keys: keys, scripts: e.loaded, conns: conns}
-	return outcome{reply: reply, keys: left.sorted(), ttls: after, needs: needs}, nil
+	return reply, to.sorted(), left, nil
 }
 
 // restore makes miniredis hold s. Mostly it does already, since the last command

@@ -27,12 +27,12 @@ type Executor struct {
 	keyspaces *memo.Table[string, keyspace]
 	batches   *memo.Table[batchKey, batch]
 	replies   *memo.Table[string, reply]
-	asked     *memo.Table[askedKey, node.Length]
+	asked     *memo.Table[[2]int64, node.Length] // by what it is of, and how long
 	effects   memo.Map[effectKey, *Effect]
 	exact     memo.Map[exactKey, *Effect]
-	bare      memo.Map[uint32, uint32]    // keyspace -> the same without scripts and connections
-	less      memo.Map[[2]uint32, uint32] // keyspace, place -> the same without that key
-	checks    memo.Effects[execution]
+	// less is keyspace, place -> the same without that key; noPlace: without scripts and connections.
+	less   memo.Map[[2]uint32, uint32]
+	checks memo.Effects[execution]
 
 	insights map[string]insight // by script
 	far      far                // which counter has counted beyond memo.Most, which is tried: see stand
@@ -76,19 +76,20 @@ func newExecutor(m *memo.Memo, spare int64) (*Executor, error) {
 	x := &Executor{
 		memo: m, engine: e, spare: spare, insights: map[string]insight{},
 		effects: memo.NewMap[effectKey, *Effect](m), exact: memo.NewMap[exactKey, *Effect](m),
-		bare: memo.NewMap[uint32, uint32](m), less: memo.NewMap[[2]uint32, uint32](m),
+		less: memo.NewMap[[2]uint32, uint32](m),
 	}
 	const requests = "limit.of.requests"
-	x.asked = memo.NewTable(m, memo.Entries[askedKey, node.Length]{What: requests, Key: keyOf, Fill: x.noted})
+	x.asked = memo.NewTable(m, memo.Entries[[2]int64, node.Length]{What: requests, Fill: x.noted,
+		Key: func(l node.Length) [2]int64 { return [2]int64{int64(l.Of), int64(l.D)} }})
 	x.keyspaces = memo.NewTable(m, memo.Entries[string, keyspace]{What: "limit.of.contents", Key: codec.Key[keyspace],
 		Fill: keyspace.counted, Map: keyspace.mapped, Sort: keyspace.sortedWithin, First: []keyspace{{}}})
 	x.replies = memo.NewTable(m, memo.Entries[string, reply]{What: "limit.of.replies", Key: reply.key,
 		Fill: reply.worded, Text: reply.words, Map: reply.mapped, First: []reply{{}}})
 	x.batches = memo.NewTable(m, memo.Entries[batchKey, batch]{What: requests, Key: batch.key,
 		Fill: x.completed, Text: batch.words, Map: batch.mapped})
-	m.Counted = memo.NewTable(m, memo.Entries[[2]uint32, [2]uint32]{What: "limit.of.replies", Key: func(of [2]uint32) [2]uint32 { return of }})
-	x.checks = memo.Effects[execution]{Checked: func(e execution) *memo.Checked { return &e.eff.checked }, Map: x.mapped,
-		Commutes: x.commute, Named: x.named, Stamps: x.stamps, Text: x.commandOf, Try: x.try}
+	m.Counted = memo.NewTable(m, memo.Entries[[2]uint32, [2]uint32]{What: "limit.of.replies",
+		Key: func(of [2]uint32) [2]uint32 { return of }})
+	x.checks = x.executions()
 	m.OnClear = func() {
 		e.forgetScripts()
 		if m.ReadsClock {
@@ -107,7 +108,8 @@ func (r reply) worded() reply {
 
 func (r reply) words() []string { return []string{r.text} }
 
-// mapped is a reply in a translation, with the lengths of its texts. Other names, and stamps at other times, have the same.
+// mapped is a reply in a translation, with the lengths of its texts. Other names, and stamps at other
+// times, have the same.
 func (r reply) mapped(t *translate.Translation) reply {
 	if t.Names != nil || t.Moves() {
 		return translate.Value(r, t)
@@ -144,11 +146,10 @@ func (x *Executor) completed(b batch) batch {
 	}
 	b.wait = x.waitOf(b.commands)
 	b.transaction = transactionOf(b.commands)
-	text := b.text
-	x.markSubscribe(&b)
 	if b.wait != nil && b.wait.limit > 0 {
-		x.asked.ID(node.Length{Of: node.WaitLimit, D: b.wait.limit, Request: text})
+		x.asked.ID(node.Length{Of: node.WaitLimit, D: b.wait.limit, Request: b.text})
 	}
+	x.markSubscribe(&b)
 	return b
 }
 
@@ -216,7 +217,7 @@ func (x *Executor) run(d *Data, now time.Duration, b uint32, n needs) (*Effect, 
 		return x.subscribe(d.keyspace, x.batches.At(b)), nil
 	}
 	left := x.left(d, now)
-	ttls := make([]time.Duration, x.keys(d).ttls)
+	ttls := make([]time.Duration, len(x.keys(d).ttls))
 	for i := range ttls {
 		ttls[i] = longTTL(i)
 		if n != needsNothing {
@@ -224,22 +225,22 @@ func (x *Executor) run(d *Data, now time.Duration, b uint32, n needs) (*Effect, 
 		}
 	}
 	at := clock.Epoch.Add(time.Duration(clock.Millis(now)) * time.Millisecond)
-	out, err := x.engine.run(d.keyspace, x.keys(d), ttls, at, x.batches.At(b))
+	reply, keys, ttls, err := x.engine.run(d.keyspace, x.keys(d), ttls, at, x.batches.At(b))
 	switch {
 	case err != nil:
 		return nil, err
-	case out.needs > n:
-		return &Effect{needs: out.needs}, nil
-	case len(out.ttls) > MaxKeys:
+	case x.engine.needs > n:
+		return &Effect{needs: x.engine.needs}, nil
+	case len(ttls) > MaxKeys:
 		return nil, table.Limit("limit.keys", "most", MaxKeys)
 	}
-	keys, stood := x.stand(x.keys(d), out.keys)
-	eff := &Effect{To: x.keyspaces.ID(keys), Reply: x.internReply(out.reply), needs: n, stood: stood}
+	keys, stood := x.stand(x.keys(d), keys)
+	eff := &Effect{To: x.keyspaces.ID(keys), Reply: x.internReply(reply), needs: n, stood: stood}
 	if n == needsNothing && stood == nil && x.memo.Room.Exceeded == nil {
 		x.engine.held = int64(eff.To)
 	}
 	from, to := x.keys(d), x.keyspaces.At(eff.To)
-	for place, ttl := range out.ttls {
+	for place, ttl := range ttls {
 		l := Lifetime{-1, ttl.Truncate(time.Millisecond)}
 		// A lifetime that was kept may have come from another key (RENAME), which
 		// only a command that reads lifetimes can do, so that they are true here.
@@ -250,7 +251,7 @@ func (x *Executor) run(d *Data, now time.Duration, b uint32, n needs) (*Effect, 
 		eff.Lives = append(eff.Lives, l)
 	}
 	eff.Changes = diff(from, to, eff.Lives)
-	x.noteLives(eff, left[:len(ttls)], x.batches.At(b).text)
+	x.noteLives(eff, left[:len(from.ttls)], x.batches.At(b).text)
 	return eff, nil
 }
 
@@ -271,9 +272,7 @@ func (x *Executor) overdue(d *Data, now time.Duration, spare int64) (place int, 
 func (x *Executor) drop(d *Data, place int) *keyValue {
 	from := x.keys(d)
 	key := from.expiring(place)
-	d.keyspace, _ = x.less.Get([2]uint32{d.keyspace, uint32(place)}, func() (uint32, error) {
-		return x.keyspaces.ID(from.without(key.name)), nil
-	})
+	x.reduce(d, place, func() keyspace { return from.without(key.name) })
 	copy(d.deadline[place:], d.deadline[place+1:])
 	copy(d.with[place:], d.with[place+1:])
 	d.deadline[MaxKeys-1], d.with[MaxKeys-1] = 0, 0
@@ -284,10 +283,17 @@ func (x *Executor) drop(d *Data, place int) *keyValue {
 // bareData returns data as it goes to a replica or to disk: without cached scripts and
 // without connections.
 func (x *Executor) bareData(d Data) Data {
-	d.keyspace, _ = x.bare.Get(d.keyspace, func() (uint32, error) {
-		return x.keyspaces.ID(keyspace{keys: x.keys(&d).keys}), nil
-	})
+	x.reduce(&d, noPlace, func() keyspace { return keyspace{keys: x.keys(&d).keys} })
 	return d
+}
+
+const noPlace = MaxKeys
+
+// reduce replaces the keyspace of d by one with less in it, computed once for each place.
+func (x *Executor) reduce(d *Data, place int, to func() keyspace) {
+	d.keyspace, _ = x.less.Get([2]uint32{d.keyspace, uint32(place)}, func() (uint32, error) {
+		return x.keyspaces.ID(to()), nil
+	})
 }
 
 // regroup numbers anew which keys of d end together: with is the same for those that do. It matters

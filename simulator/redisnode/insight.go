@@ -313,49 +313,36 @@ func (s *script) command(args []ast.Expr, from origins) origins {
 	return contents | counts
 }
 
-// looksAt returns what the commands of an execution look into, with the words of scripts that are there.
-func looksAt(x *Executor, e execution) (l insight, words []string) {
-	for _, c := range x.batches.At(e.batch &^ refuseWrites).commands {
+// looksAt returns what the commands of an execution look into, and whether a word that names a client is
+// among what their scripts look into.
+func (x *Executor) looksAt(e execution) (sees insight, names bool) {
+	for _, c := range x.batches.At(e.command()).commands {
 		cmd := strings.ToUpper(c[0])
 		if is(cmd, inside) {
-			l.into |= contents | counts
+			sees.into |= contents | counts
 		}
 		if !strings.HasPrefix(cmd, "EVAL") || len(c) < 3 {
 			continue
 		}
 		source := c[1]
 		if strings.HasPrefix(cmd, "EVALSHA") {
-			source = ""
-			for _, one := range x.engine.sources {
-				if strings.EqualFold(c[1], scriptSHA(one)) {
-					source = one
-				}
-			}
+			source, _ = x.engine.source(c[1])
 		}
 		of, known := x.insights[source]
 		if !known {
 			of = insightOf(source)
 			x.insights[source] = of
 		}
-		l.into |= of.into
-		l.numerals = append(l.numerals, of.numerals...)
+		sees.into |= of.into
+		sees.numerals = append(sees.numerals, of.numerals...)
 		keys, _ := strconv.Atoi(c[2])
 		for i, word := range c[3:] {
 			first, at, most := firstKey, i, 13
 			if i >= keys {
 				first, at, most = firstArg, i-keys, 47
 			}
-			if of.into&(first<<min(at, most)) != 0 {
-				words = append(words, word)
-			}
+			names = names || of.into&(first<<min(at, most)) != 0 && history.Named(word) != 0
 		}
 	}
-	return l, words
-}
-
-// looksAtNames reports whether an execution looks into names, such as tokens.
-func looksAtNames(x *Executor, e execution) bool {
-	l, words := looksAt(x, e)
-	return l.into&contents != 0 && x.keyspaces.Named(e.data.keyspace) != 0 ||
-		slices.ContainsFunc(words, func(word string) bool { return history.Named(word) != 0 })
+	return sees, names
 }

@@ -14,7 +14,7 @@ type keyspace struct {
 	keys    []keyValue   // by name
 	scripts []string     // sources, sorted
 	conns   []connection // that watch keys or have subscribed, by name
-	ttls    int          `codec:"derived"` // number of keys that expire
+	ttls    []int        `codec:"derived"` // the indices of the keys that expire, by place
 }
 
 // A connection is what the server keeps of one.
@@ -98,11 +98,12 @@ func (s keyspace) sorted() keyspace {
 	return s
 }
 
-// counted fills in the number of keys that expire.
+// counted fills in which keys expire.
 func (s keyspace) counted() keyspace {
+	s.ttls = nil
 	for i := range s.keys {
 		if s.keys[i].expires {
-			s.ttls++
+			s.ttls = append(s.ttls, i)
 		}
 	}
 	return s
@@ -141,32 +142,11 @@ func (s *keyspace) find(name string) *keyValue {
 
 // place returns the place of the deadline of the named key; -1 if it does not expire.
 func (s *keyspace) place(name string) int {
-	n := 0
-	for i := range s.keys {
-		switch k := &s.keys[i]; {
-		case k.name == name && k.expires:
-			return n
-		case k.name == name:
-			return -1
-		case k.expires:
-			n++
-		}
-	}
-	return -1
+	return slices.IndexFunc(s.ttls, func(i int) bool { return s.keys[i].name == name })
 }
 
-// expiring is the key whose deadline is kept in place i.
-func (s *keyspace) expiring(i int) *keyValue {
-	for j := range s.keys {
-		if s.keys[j].expires {
-			if i == 0 {
-				return &s.keys[j]
-			}
-			i--
-		}
-	}
-	panic("redisnode: a deadline without a key")
-}
+// expiring is the key whose deadline is kept in a place.
+func (s *keyspace) expiring(place int) *keyValue { return &s.keys[s.ttls[place]] }
 
 // without is s after one key has expired.
 func (s *keyspace) without(name string) keyspace {

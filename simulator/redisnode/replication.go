@@ -67,7 +67,7 @@ func (s *instance) compare() {
 // which keys became others by it, in value or only in how long they live.
 func (s *instance) replace(data Data, source int8) {
 	from, to := s.x.keys(&s.data), s.x.keys(&data)
-	lives := make([]Lifetime, to.ttls)
+	lives := make([]Lifetime, len(to.ttls))
 	for i := range lives {
 		lives[i].Keep = from.place(to.expiring(i).name)
 		if p := lives[i].Keep; p >= 0 && s.data.deadline[p] != data.deadline[i] {

@@ -350,7 +350,7 @@ func TestKeyspaces(t *testing.T) {
 	}
 	ab := of([]keyValue{key("a", "string", true, "1"), key("b", "string", true, "2")}, []string{"x", "y"})
 	ba := of([]keyValue{key("b", "string", true, "2"), key("a", "string", true, "1")}, []string{"y", "x"})
-	if codec.Key(ab) != codec.Key(ba) || ab.ttls != 2 || !slices.Equal(ab.scripts, ba.scripts) {
+	if codec.Key(ab) != codec.Key(ba) || len(ab.ttls) != 2 || !slices.Equal(ab.scripts, ba.scripts) {
 		t.Errorf("the order in which keys and scripts are told makes another keyspace: %+v, %+v", ab, ba)
 	}
 	if ab.place("b") != 1 || ab.expiring(1).name != "b" || ab.place("c") != -1 {

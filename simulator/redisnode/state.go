@@ -225,7 +225,7 @@ func (s *instance) end(c node.Choice) (why string) {
 		d, place = s.old(), place-placeOldMaster
 	}
 	with := d.data.with
-	for i := s.x.keys(d.data).ttls - 1; i >= place; i-- { // the keys behind a removed one move up
+	for i := len(s.x.keys(d.data).ttls) - 1; i >= place; i-- { // the keys behind a removed one move up
 		if with[i] == with[place] {
 			d.expireKey(i)
 		}
