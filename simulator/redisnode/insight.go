@@ -1,6 +1,7 @@
 package redisnode
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strconv"
@@ -12,9 +13,10 @@ import (
 	"locklab/simulator/history"
 )
 
-// A script may do something else with a token or a counter that was not tried: so it is read for whether it takes one apart or computes
-// with it. Values are followed to arithmetic, order and functions on texts, through variables, tables and functions, each of which
-// has whatever is given to it anywhere (a flow-insensitive taint analysis). A function that is not known looks into what it is given.
+// A script may do something else with a token or a counter that was not tried: so it is read for whether it
+// takes one apart or computes with it. Values are followed to arithmetic, order and functions on texts,
+// through variables, tables and functions, each of which has whatever is given to it anywhere (a
+// flow-insensitive taint analysis). A function that is not known looks into what it is given.
 
 // origins are where a value may come from: the data, as a text or a counter, and the words of KEYS and ARGV.
 type origins uint64
@@ -44,7 +46,7 @@ func insightOf(source string) insight {
 	s := &script{vars: map[string]origins{"KEYS": allKeys, "ARGV": allArgs}, named: map[string]bool{}, news: true}
 	for s.news { // of any variable or function
 		s.news, s.into = false, 0
-		s.of(reflect.ValueOf(chunk))
+		s.of(chunk)
 	}
 	slices.Sort(s.numerals)
 	return insight{s.into, slices.Compact(s.numerals)}
@@ -76,39 +78,40 @@ func (s *script) look(from origins) origins {
 	return from
 }
 
-// of reads a part of a script, and returns where its value comes from.
-func (s *script) of(part reflect.Value) (from origins) {
+// of reads parts of a script, and returns where their values come from.
+func (s *script) of(parts ...any) (from origins) {
+	for _, part := range parts {
+		from |= s.part(reflect.ValueOf(part))
+	}
+	return from
+}
+
+// part reads a part of a script: whatever is below it, of what expression and statement do not know.
+func (s *script) part(part reflect.Value) (from origins) {
 	switch part.Kind() {
-	case reflect.Interface, reflect.Pointer:
-		if part.IsNil() {
-			return 0
+	case reflect.Interface:
+		return s.part(part.Elem())
+	case reflect.Pointer:
+		switch n := part.Interface().(type) {
+		case ast.Stmt:
+			s.statement(n, part.Elem())
+		default:
+			return s.expression(n, part.Elem())
 		}
-		return s.node(part)
 	case reflect.Slice:
 		for i := range part.Len() {
-			from |= s.of(part.Index(i))
+			from |= s.part(part.Index(i))
 		}
 	case reflect.Struct:
 		for i := range part.NumField() {
-			from |= s.of(part.Field(i))
+			from |= s.part(part.Field(i))
 		}
 	}
 	return from
 }
 
-// parts reads some parts of a script.
-func (s *script) parts(all ...any) (from origins) {
-	for _, one := range all {
-		if one != nil {
-			from |= s.of(reflect.ValueOf(one))
-		}
-	}
-	return from
-}
-
-// node reads what a pointer or an interface of the tree is.
-func (s *script) node(part reflect.Value) origins {
-	switch n := part.Interface().(type) {
+func (s *script) expression(n any, below reflect.Value) origins {
+	switch n := n.(type) {
 	case *ast.IdentExpr:
 		return s.vars[n.Value]
 	case *ast.NumberExpr:
@@ -122,96 +125,78 @@ func (s *script) node(part reflect.Value) origins {
 	case *ast.FuncCallExpr:
 		return s.call(n)
 	case *ast.RelationalOpExpr:
-		a, b := s.parts(n.Lhs), s.parts(n.Rhs)
-		if n.Operator != "==" && n.Operator != "~=" || a == 0 && !isLiteral(n.Lhs) || b == 0 && !isLiteral(n.Rhs) { // it may be computed
+		a, b := s.of(n.Lhs), s.of(n.Rhs)
+		computed := a == 0 && !isLiteral(n.Lhs) || b == 0 && !isLiteral(n.Rhs) // it may be
+		if n.Operator != "==" && n.Operator != "~=" || computed {
 			s.look(a | b)
 		}
 		return 0
 	case *ast.UnaryNotOpExpr:
-		s.parts(n.Expr)
+		s.of(n.Expr)
 		return 0
 	case *ast.ArithmeticOpExpr:
-		return s.look(s.parts(n.Lhs, n.Rhs))
+		return s.look(s.of(n.Lhs, n.Rhs))
 	case *ast.UnaryMinusOpExpr:
-		return s.look(s.parts(n.Expr))
+		return s.look(s.of(n.Expr))
 	case *ast.UnaryLenOpExpr:
 		if of, is := n.Expr.(*ast.IdentExpr); is && (of.Value == "KEYS" || of.Value == "ARGV") {
 			return 0
 		}
-		return s.look(s.parts(n.Expr))
-	case ast.Stmt:
-		return s.statement(part)
+		return s.look(s.of(n.Expr))
 	case *ast.FunctionExpr:
 		s.depth++
 		s.assign(n.ParList.Names, s.vars[passed])
-		s.parts(n.Stmts)
+		s.of(n.Stmts)
 		s.depth--
 		return 0
 	}
-	return s.of(part.Elem())
+	return s.part(below)
 }
 
-// statement is node of one.
-func (s *script) statement(part reflect.Value) origins {
-	switch n := part.Interface().(type) {
+func (s *script) statement(n ast.Stmt, below reflect.Value) {
+	switch n := n.(type) {
 	case *ast.NumberForStmt:
-		s.set(n.Name, s.look(s.parts(n.Init, n.Limit, n.Step)))
-		s.parts(n.Stmts)
-		return 0
+		s.set(n.Name, s.look(s.of(n.Init, n.Limit, n.Step)))
+		s.of(n.Stmts)
 	case *ast.GenericForStmt:
-		s.assign(n.Names, s.parts(n.Exprs))
-		s.parts(n.Stmts)
-		return 0
+		s.assign(n.Names, s.of(n.Exprs))
+		s.of(n.Stmts)
 	case *ast.LocalAssignStmt:
 		for i, name := range n.Names {
-			_, function := at(n.Exprs, i).(*ast.FunctionExpr)
+			function := false
+			if i < len(n.Exprs) {
+				_, function = n.Exprs[i].(*ast.FunctionExpr)
+			}
 			known, before := s.named[name]
 			s.named[name] = function && (known || !before)
 		}
-		s.assign(n.Names, s.parts(n.Exprs))
-		return 0
+		s.assign(n.Names, s.of(n.Exprs))
 	case *ast.AssignStmt:
-		from := s.parts(n.Rhs)
+		from := s.of(n.Rhs)
 		for _, to := range n.Lhs {
-			for { // an element of a table is all of it
-				at, is := to.(*ast.AttrGetExpr)
-				if !is {
-					break
-				}
-				to = at.Object
+			element, is := to.(*ast.AttrGetExpr)
+			for is { // an element of a table is all of it
+				to = element.Object
+				element, is = to.(*ast.AttrGetExpr)
 			}
 			if name, is := to.(*ast.IdentExpr); is {
 				s.named[name.Value] = false
 				s.set(name.Value, from)
 			}
 		}
-		return 0
 	case *ast.ReturnStmt:
-		if from := s.parts(n.Exprs); s.depth > 0 {
+		if from := s.of(n.Exprs); s.depth > 0 {
 			s.set(returned, from)
 		}
-		return 0
+	default:
+		s.part(below)
 	}
-	return s.of(part.Elem())
-}
-
-func (s *script) declares(name string) bool {
-	_, is := s.vars[name]
-	return is
 }
 
 // isLiteral reports whether an expression is a constant, whose numeral is tried.
 func isLiteral(e ast.Expr) bool {
 	_, is := e.(ast.ConstExpr)
 	return is
-}
-
-// at is an expression of a list; nil: the list is shorter.
-func at(list []ast.Expr, i int) ast.Expr {
-	if i < len(list) {
-		return list[i]
-	}
-	return nil
 }
 
 func (s *script) assign(names []string, from origins) {
@@ -226,7 +211,8 @@ func (s *script) numeral(text string) {
 	}
 }
 
-// attribute reads an element of a table: of KEYS and ARGV it is a word of the request. A function of redis that is no call of it has a name.
+// attribute reads an element of a table: of KEYS and ARGV it is a word of the request. A function of redis
+// that is no call of it has a name.
 func (s *script) attribute(n *ast.AttrGetExpr) origins {
 	base, _ := n.Object.(*ast.IdentExpr)
 	index, _ := n.Key.(*ast.NumberExpr)
@@ -247,14 +233,14 @@ func (s *script) attribute(n *ast.AttrGetExpr) origins {
 	case base.Value == "ARGV":
 		return allArgs
 	}
-	return s.parts(n.Object, n.Key)
+	return s.of(n.Object, n.Key)
 }
 
 // call reads a call of a function.
 func (s *script) call(n *ast.FuncCallExpr) origins {
-	args := s.parts(n.Args)
+	args := s.of(n.Args)
 	if n.Method != "" {
-		return s.look(s.parts(n.Receiver) | args)
+		return s.look(s.of(n.Receiver) | args)
 	}
 	base, name := "", ""
 	switch f := n.Func.(type) {
@@ -267,11 +253,12 @@ func (s *script) call(n *ast.FuncCallExpr) origins {
 			base, name = of.Value, key.Value
 		}
 	}
+	_, declared := s.vars[cmp.Or(base, name)]
 	switch full := " " + base + "." + name + " "; {
 	case s.named[name] && base == "":
 		s.set(passed, args)
 		return args | s.vars[returned]
-	case name == "", s.declares(base), base == "" && s.declares(name):
+	case name == "", declared:
 	case base == "redis" && (name == "call" || name == "pcall"):
 		return s.command(n.Args, args)
 	case strings.Contains(" table.insert table.concat table.remove ", full):
@@ -284,12 +271,12 @@ func (s *script) call(n *ast.FuncCallExpr) origins {
 	case strings.Contains(passing, full):
 		return args
 	}
-	return s.look(s.parts(n.Func)|args) | contents | counts
+	return s.look(s.of(n.Func)|args) | contents | counts
 }
 
 // passing are functions whose results are what they are given.
-const passing = " .tonumber .tostring .type .unpack .ipairs .pairs .next .select .assert .error .rawget string.format " +
-	"redis.log redis.status_reply redis.error_reply redis.replicate_commands "
+const passing = " .tonumber .tostring .type .unpack .ipairs .pairs .next .select .assert .error .rawget" +
+	" string.format redis.log redis.status_reply redis.error_reply redis.replicate_commands "
 
 // command reads a call of a command: where its answer comes from.
 func (s *script) command(args []ast.Expr, from origins) origins {
