@@ -30,7 +30,6 @@ type engine struct {
 	held    int64    // number of the keyspace that it holds; unknown: it is not known
 	loaded  []string // sources in its script cache, sorted
 	sources []string // scripts that it has seen, by first appearance
-	known   map[string]bool
 	// noMemo is the simple implementation that tests compare with: every state is
 	// built anew.
 	noMemo bool
@@ -83,7 +82,7 @@ func isAbsolute(arg string) bool {
 }
 
 func newEngine() (*engine, error) {
-	e := &engine{m: miniredis.NewMiniRedis(), known: map[string]bool{}, held: unknown}
+	e := &engine{m: miniredis.NewMiniRedis(), held: unknown}
 	conn, err := e.m.Dial() // starts it, without a listener
 	if err != nil {
 		return nil, fmt.Errorf("simulator: start miniredis: %w", err)
@@ -104,41 +103,39 @@ func (e *engine) close() { e.m.Close() }
 // it has answered the command itself.
 func (e *engine) before(peer *server.Peer, cmd string, args ...string) bool {
 	e.needs = max(e.needs, classify(cmd, args))
-	if is(cmd, unfit) {
+	switch {
+	case is(cmd, unfit):
 		e.refuse("the command " + cmd)
-		return true
-	}
-	if is(cmd, random) || cmd == byChance && len(args) == 1 {
-		what := cmd
-		if cmd == byChance {
-			what = args[0]
-		}
-		e.limit("limit.chance", "what", what)
-		return true
-	}
-	if unordered[cmd] > 0 && !e.ordering {
+	case is(cmd, random):
+		e.limit("limit.chance", "what", cmd)
+	case cmd == byChance && len(args) == 1:
+		e.limit("limit.chance", "what", args[0])
+	case unordered[cmd] > 0 && !e.ordering:
 		e.answerUnordered(peer, cmd, args)
-		return true
-	}
-	if e.refuses && cmd == "MULTI" {
+	case e.refuses && cmd == "MULTI":
 		e.refuse("a transaction on a server with too few replicas")
-		return true
+	case e.refuses && !is(cmd, reads):
+		peer.WriteError("NOREPLICAS Not enough good replicas to write.")
+	default:
+		return e.instead(peer, cmd, args)
 	}
-	if e.refuses && refuseWrite(peer, cmd) {
+	return true
+}
+
+// instead executes what is no command of a miniredis, or another one there; false: nothing. Scripts are
+// noted.
+func (e *engine) instead(peer *server.Peer, cmd string, args []string) bool {
+	if earlier := e.endedNow(cmd, args); earlier != nil {
+		e.m.Server().Dispatch(peer, earlier)
 		return true
-	}
-	if namesDeadline(cmd, args) {
-		if earlier := e.endedNow(cmd, args); earlier != nil {
-			e.m.Server().Dispatch(peer, earlier)
-			return true
-		}
 	}
 	switch cmd {
 	case "SET":
-		if set, comparison, ok := cutIfEqual(args); ok {
+		set, comparison, ok := cutIfEqual(args)
+		if ok {
 			e.setIfEqual(peer, set, comparison)
-			return true
 		}
+		return ok
 	case "PUBLISH":
 		return e.publish(peer, args)
 	case "EVAL", "EVAL_RO":
@@ -162,7 +159,7 @@ func (e *engine) endedNow(cmd string, args []string) []string {
 	if cmd == "SET" { // after the value
 		options = 2
 	}
-	for i := options; i+1 < len(args); i++ {
+	for i := options; i+1 < len(args) && namesDeadline(cmd, args); i++ {
 		if !isAbsolute(args[i]) {
 			continue
 		}
@@ -189,8 +186,7 @@ func (e *engine) refuse(what string) {
 func (e *engine) learn(source string) {
 	e.scripted = true
 	source = strings.TrimPrefix(source, confinement)
-	if !e.known[source] {
-		e.known[source] = true
+	if !slices.Contains(e.sources, source) {
 		e.sources = append(e.sources, source)
 	}
 }
@@ -303,7 +299,6 @@ func (e *engine) loadScripts(sources []string) {
 func (e *engine) forgetScripts() {
 	e.loadScripts(nil)
 	e.held, e.sources = unknown, nil
-	clear(e.known)
 }
 
 // put writes one key. The errors of these calls all say "wrong type", which a

@@ -126,11 +126,10 @@ func (k *Kind) Command(w node.World, n int8, note string, args ...string) (why s
 	if err != nil {
 		return "", err
 	}
-	eff, err := s.x.apply(&s.data, s.reading(), id)
+	eff, answer, err := s.own().execute(0, 0, id)
 	if err != nil {
 		return "", err
 	}
-	answer := k.execute(0, int(n), 0, id, eff.Reply)
 	e := s.emit(history.External)
 	e.Cmd, e.Reply, e.Note = s.x.batches.At(id).text, s.x.replies.At(answer).text, note
 	for i := range eff.Changes {

@@ -139,11 +139,10 @@ func (r request) serve(batch uint32) (answer uint32, err error) {
 	e := to.emit(history.Apply, r.c)
 	e.Lease, e.Msg = int(r.op.Lease), int(r.msg)
 	before := *to.data
-	eff, err := s.x.apply(to.data, s.reading(), batch|refuses)
+	eff, answer, err := to.execute(r.c, r.msg, batch|refuses)
 	if err != nil {
 		return 0, err
 	}
-	answer = s.kind.execute(r.c, to.number, r.msg, batch, eff.Reply)
 	e.Cmd, e.Reply = s.x.batches.At(batch).text, s.x.replies.At(answer).text
 	for i := range eff.Changes {
 		ch := &eff.Changes[i]

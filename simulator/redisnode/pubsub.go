@@ -186,15 +186,14 @@ func (r request) push() (why string, err error) {
 		r.th.Answer(node.LostConn)
 		return "", nil
 	}
-	s, d := r.at, r.at.side(r.c)
-	eff, err := s.x.apply(d.data, s.reading(), r.op.Arg)
+	d := r.at.side(r.c)
+	_, answer, err := d.execute(r.c, r.msg, r.op.Arg)
 	if err != nil {
 		return "", err
 	}
-	answer := s.kind.execute(r.c, d.number, r.msg, r.op.Arg, eff.Reply)
 	e := d.emit(history.Push, r.c)
 	e.Thread, e.Msg = int(r.thread), int(r.msg)
-	e.Cmd, e.Reply = takeText, s.x.replies.At(answer).text
+	e.Cmd, e.Reply = takeText, r.at.x.replies.At(answer).text
 	r.th.Answer(answer)
 	return "", nil
 }
@@ -228,20 +227,22 @@ type Request struct {
 // ReplicaBehind reports whether a replica, from 0, lacks something when a WAIT begins.
 func (r *Request) ReplicaBehind(replica int) bool { return r.behind>>replica&1 != 0 }
 
-// execute is the answer of the real server to batch b, if there is one; else the lab's.
-func (k *Kind) execute(client int8, server int, msg, b, lab uint32) (answer uint32) {
-	if k.Real == nil {
-		return lab
+// execute runs a batch on the side, as message msg of a client; 0: of none. The answer is that of the real
+// server, if there is one.
+func (d side) execute(client int8, msg, batch uint32) (eff *Effect, answer uint32, err error) {
+	x, real := d.of.x, d.of.kind.Real
+	if eff, err = x.apply(d.data, d.of.reading(), batch); err != nil {
+		return nil, 0, err
 	}
-	return k.Executor.internReply(k.Real.Execute(k.realRequest(client, server, msg, b), k.Executor.replies.At(lab).resp))
-}
-
-func (k *Kind) realRequest(client int8, server int, msg, b uint32) Request {
-	r := Request{Client: client, Server: server, Msg: msg, Conn: k.Executor.batches.At(b).on.name, Commands: k.Executor.batches.At(b).commands}
+	if real == nil {
+		return eff, eff.Reply, nil
+	}
+	b := x.batches.At(batch &^ refuseWrites)
+	r := Request{Client: client, Server: d.number, Msg: msg, Conn: b.on.name, Commands: b.commands}
 	if len(r.Commands) == 1 && r.Commands[0][0] == takeCommand {
 		r.Commands = nil
 	}
-	return r
+	return eff, x.internReply(real.Execute(r, x.replies.At(eff.Reply).resp)), nil
 }
 
 // Values returns the number of RESP values of an answer.

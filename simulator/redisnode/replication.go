@@ -3,8 +3,6 @@ package redisnode
 import (
 	"time"
 
-	"github.com/alicebob/miniredis/v2/server"
-
 	"locklab/simulator/history"
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/internal/table"
@@ -171,16 +169,6 @@ func (s *instance) tooFewReplicas(client int8) bool {
 // refuseWrites marks the number of a batch: the server that executes it has too few
 // replicas to write.
 const refuseWrites = 1 << 31
-
-// refuseWrite answers a command on a server that has too few replicas; false: it
-// may be executed.
-func refuseWrite(peer *server.Peer, cmd string) bool {
-	if is(cmd, reads) {
-		return false
-	}
-	peer.WriteError("NOREPLICAS Not enough good replicas to write.")
-	return true
-}
 
 // defaultMaxLag is Redis's min-replicas-max-lag.
 const defaultMaxLag = 10 * time.Second
