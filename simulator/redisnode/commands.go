@@ -15,12 +15,14 @@ const (
 	// reads: it does not write, as Redis's own table has it. Scripts may read and are refused at their
 	// first write.
 	reads
-	// unfit: it is refused and never executed. It is for a cluster or Sentinels, or would leave something behind that no keyspace holds (state of a
-	// connection, of the whole process, lifetimes of hash fields), report such a thing, or wait.
+	// unfit: it is refused and never executed. It is for a cluster or Sentinels, or would leave something behind
+	// that no keyspace holds (state of a connection, of the whole process, lifetimes of hash fields), report
+	// such a thing, or wait.
 	unfit
 	// random: it chooses by chance, and is never executed.
 	random
-	// plain: its answer has nothing of what keys hold, but lengths, flags, times, or the count of a hash, which is exact.
+	// plain: its answer has nothing of what keys hold, but lengths, flags, times, or the count of a hash, which
+	// is exact.
 	plain
 	// counting: its answer is a string that counts.
 	counting
@@ -44,11 +46,12 @@ var commandTraits = traits(map[trait]string{
 		BLPOP BRPOP BRPOPLPUSH BLMOVE BZMPOP BZPOPMAX BZPOPMIN XREAD XREADGROUP
 		WAIT AUTH HELLO CLIENT QUIT INFO OBJECT HEXPIRE HSETEX CLUSTER SENTINEL`,
 	random: `SPOP SRANDMEMBER HRANDFIELD ZRANDMEMBER RANDOMKEY`,
-	plain: `DEL EXISTS EXPIRE EXPIREAT EXPIRETIME HDEL HEXISTS HINCRBY HLEN HSET HSETNX LLEN LPUSH LREM LTRIM MSET MSETNX PERSIST PEXPIRE PEXPIREAT
-		PEXPIRETIME PSETEX PTTL PUBLISH RPUSH SADD SCARD SETEX SETNX SISMEMBER SREM TIME TTL TYPE UNLINK ZADD ZCARD ZCOUNT ZRANK ZREM ZREMRANGEBYSCORE`,
+	plain: `DEL EXISTS EXPIRE EXPIREAT EXPIRETIME HDEL HEXISTS HINCRBY HLEN HSET HSETNX LLEN LPUSH LREM LTRIM
+		MSET MSETNX PERSIST PEXPIRE PEXPIREAT PEXPIRETIME PSETEX PTTL PUBLISH RPUSH SADD SCARD SETEX SETNX
+		SISMEMBER SREM TIME TTL TYPE UNLINK ZADD ZCARD ZCOUNT ZRANK ZREM ZREMRANGEBYSCORE`,
 	counting: `DECR DECRBY INCR INCRBY`,
-	inside: `APPEND BITCOUNT BITFIELD BITOP BITPOS GETBIT GETRANGE HSTRLEN INCRBYFLOAT KEYS LCS SCAN SETBIT SETRANGE SORT STRLEN SUBSTR ZLEXCOUNT
-		ZRANGEBYLEX ZREMRANGEBYLEX ZREVRANGEBYLEX`,
+	inside: `APPEND BITCOUNT BITFIELD BITOP BITPOS GETBIT GETRANGE HSTRLEN INCRBYFLOAT KEYS LCS SCAN
+		SETBIT SETRANGE SORT STRLEN SUBSTR ZLEXCOUNT ZRANGEBYLEX ZREMRANGEBYLEX ZREVRANGEBYLEX`,
 })
 
 func traits(of map[trait]string) map[string]trait {

@@ -36,9 +36,9 @@ type Connections struct {
 // Library is the go-redis clients of process p.
 func (k *Kind) Library(p *process.Code) process.Library { return &Connections{kind: k, p: p} }
 
-// Client is the go-redis client for server n, from 1: as it comes, but with
-// Kind.Retries of its own, which follow at once, without the niceties of a new connection, and without deadlines, which the
-// simulator keeps in its own time.
+// Client is the go-redis client for server n, from 1: as it comes, but with Kind.Retries of its own, which
+// follow at once, without the niceties of a new connection, and without deadlines, which the simulator
+// keeps in its own time.
 func (c *Connections) Client(n int) *redis.Client {
 	if nodes := len(c.kind.servers); n < 1 || n > nodes {
 		panic(fmt.Sprintf("there is no server %d: the setup has %d", n, nodes))
@@ -145,7 +145,8 @@ func (c *Connections) number() int {
 }
 
 // connectionName returns the name by which a server knows the n-th connection of client c of which it
-// keeps something. born is above 0 for a process that was started in place of one that died, of which a server may still keep something.
+// keeps something. born is above 0 for a process that was started in place of one that died, of which a
+// server may still keep something.
 func connectionName(c, n int, born int64) string {
 	name := connectionPrefix(int8(c)) + fmt.Sprint(n)
 	if born > 0 {
@@ -304,7 +305,8 @@ func (c *conn) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-var errMachineClock = errors.New("simulator: a read deadline by the machine's clock, which is nobody's in the lab: give the context a deadline by the client's own")
+var errMachineClock = errors.New("simulator: a read deadline by the machine's clock, " +
+	"which is nobody's in the lab: give the context a deadline by the client's own")
 
 // endOfTime is later than any clock of a world.
 var endOfTime = clock.Epoch.Add(2 * clock.EndOfTime)

@@ -42,8 +42,9 @@ type engine struct {
 	refuses  bool   // the server has too few replicas to write
 	now      time.Time
 
-	conns     []connection // of which the keyspace keeps something
-	published []message    // by the commands of this call
+	conns     []connection   // of which the keyspace keeps something, and that of this call
+	peers     []*server.Peer // theirs
+	published []message      // by the commands of this call
 }
 
 // unknown is the number of no keyspace.
@@ -234,9 +235,9 @@ func (e *engine) run(id uint32, s *keyspace, ttls []time.Duration, now time.Time
 	e.restore(id, s, ttls)
 	e.now = now
 	e.m.SetTime(now)
-	conns, peers, own := e.connect(s, b)
+	own := e.connect(s, b)
 	e.needs, e.refused, e.exceeded, e.scripted = needsNothing, b.unfit, nil, false
-	e.conns, e.published = s.conns, nil
+	e.published = nil
 	if b.unfit == "" {
 		for _, args := range b.commands { // nearly always one
 			reply += e.redisScript(args, e.send(own, e.confine(args)))
@@ -254,7 +255,7 @@ func (e *engine) run(id uint32, s *keyspace, ttls []time.Duration, now time.Time
 	if to.keys, left, err = e.read(); err != nil {
 		return "", to, nil, err
 	}
-	to.scripts, to.conns = e.loaded, e.watching(s, to.keys, b, conns, peers)
+	to.scripts, to.conns = e.loaded, e.watching(s, &to, b)
 	if !e.deliver(to.conns) {
 		return "", to, nil, table.Limit("limit.messages", "most", maxInbox)
 	}

@@ -16,11 +16,10 @@ import (
 	"locklab/simulator/node"
 )
 
-// WAIT n ms answers with the number of replicas that have all that the server had written when
-// it executed the client's last command, also if that wrote nothing: at once if they are n or more, else as soon as they are, or after
-// ms, 0 being for ever (redis.io, commands/wait). It is never an error to be too
-// few: the caller must compare. A miniredis has no replication, so this package
-// answers it.
+// WAIT n ms answers with the number of replicas that have all that the server had written when it executed
+// the client's last command, also if that wrote nothing: at once if they are n or more, else as soon as they
+// are, or after ms, 0 being for ever (redis.io, commands/wait). It is never an error to be too few: the
+// caller must compare. A miniredis has no replication, so this package answers it.
 //
 // The simulation differs from Redis: what counts is the client's last command to that
 // server, by whichever connection, since it last lost its connections; Redis looks
@@ -196,15 +195,15 @@ func touch(conns []connection, key string) []connection {
 	return conns
 }
 
-// connect gives the batch's connection and all others of which keyspace s keeps something
+// connect gives the batch's connection, which it returns, and all others of which keyspace s keeps something
 // their peers in miniredis. A batch that has nothing to do with them comes on
 // the peer that is always there.
-func (e *engine) connect(s *keyspace, b *batch) (conns []connection, peers []*server.Peer, own *server.Peer) {
-	own, conns = e.peer, slices.Clone(s.conns)
+func (e *engine) connect(s *keyspace, b *batch) (own *server.Peer) {
+	own, e.conns, e.peers = e.peer, slices.Clone(s.conns), nil
 	if b.on.name != "" && s.conn(b.on.name) == nil {
-		conns = append(conns, connection{name: b.on.name})
+		e.conns = append(e.conns, connection{name: b.on.name})
 	}
-	for _, c := range conns {
+	for _, c := range e.conns {
 		peer := server.NewPeer(bufio.NewWriter(&e.out))
 		switch {
 		case c.touched:
@@ -217,24 +216,24 @@ func (e *engine) connect(s *keyspace, b *batch) (conns []connection, peers []*se
 		if c.name == b.on.name {
 			own = peer
 		}
-		peers = append(peers, peer)
+		e.peers = append(e.peers, peer)
 	}
-	return conns, peers, own
+	return own
 }
 
 // touchedKey stands for whichever key it was.
 const touchedKey = "\x00touched"
 
-// watching returns the connections after batch b has made keys out of s. A
+// watching returns the connections after batch b has made keyspace to out of s. A
 // FLUSHALL passes miniredis's WATCH by, so that what is gone is looked at as well.
-func (e *engine) watching(s *keyspace, keys []keyValue, b *batch, conns []connection, peers []*server.Peer) []connection {
-	if len(conns) == 0 {
+func (e *engine) watching(s, to *keyspace, b *batch) []connection {
+	if len(e.conns) == 0 {
 		return nil
 	}
+	conns := e.conns
 	for i := range s.keys {
-		k := &s.keys[i]
-		if j := slices.IndexFunc(keys, func(o keyValue) bool { return o.name == k.name }); j < 0 || !k.same(&keys[j]) {
-			conns = touch(conns, k.name)
+		if k := to.find(s.keys[i].name); k == nil || !k.same(&s.keys[i]) {
+			conns = touch(conns, s.keys[i].name)
 		}
 	}
 	for i := range conns {
@@ -247,7 +246,7 @@ func (e *engine) watching(s *keyspace, keys []keyValue, b *batch, conns []connec
 				c.keys = slices.Compact(slices.Sorted(slices.Values(slices.Concat(c.keys, b.watches))))
 			}
 		}
-		if len(c.keys) > 0 && e.fails(peers[i]) {
+		if len(c.keys) > 0 && e.fails(e.peers[i]) {
 			c.keys, c.touched = nil, true
 		}
 	}

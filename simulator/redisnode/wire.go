@@ -3,7 +3,6 @@ package redisnode
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/alicebob/miniredis/v2/proto"
@@ -104,14 +103,12 @@ func (c *Wire) Close() bool {
 	return true
 }
 
-var errFrame = errors.New("simulator: not a RESP value")
-
 // ParseBatch splits what a client wrote into commands, each of at least one word.
 func ParseBatch(wire string) (commands [][]string, err error) {
 	for wire != "" {
 		var args []string
 		if args, wire, err = resp.Command(wire); err != nil {
-			return nil, fmt.Errorf("simulator: what the client wrote is no command: %w", errFrame)
+			return nil, errors.New("simulator: what the client wrote is no command: simulator: not a RESP value")
 		}
 		commands = append(commands, args)
 	}
@@ -133,8 +130,11 @@ func ReplyText(reply string) string {
 	if err != nil {
 		return fmt.Sprintf("%q", reply)
 	}
-	if push, ok := only(values); ok && len(push) == 3 && slices.Contains([]any{"message", "subscribe", "unsubscribe"}, push[0]) {
-		return resp.Text(push[2])
+	if push, _ := only(values); len(push) == 3 {
+		switch push[0] {
+		case "message", "subscribe", "unsubscribe":
+			return resp.Text(push[2])
+		}
 	}
 	texts := make([]string, len(values))
 	for i, v := range values {
