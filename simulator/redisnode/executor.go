@@ -78,16 +78,19 @@ func newExecutor(m *memo.Memo, spare int64) (*Executor, error) {
 		effects: memo.NewMap[effectKey, *Effect](m), exact: memo.NewMap[exactKey, *Effect](m),
 		less: memo.NewMap[[2]uint32, uint32](m),
 	}
-	const requests = "limit.of.requests"
+	const requests, replies = "limit.of.requests", "limit.of.replies"
 	x.asked = memo.NewTable(m, memo.Entries[[2]int64, node.Length]{What: requests, Fill: x.noted,
 		Key: func(l node.Length) [2]int64 { return [2]int64{int64(l.Of), int64(l.D)} }})
 	x.keyspaces = memo.NewTable(m, memo.Entries[string, keyspace]{What: "limit.of.contents", Key: codec.Key[keyspace],
 		Fill: keyspace.counted, Map: keyspace.mapped, Sort: keyspace.sortedWithin, First: []keyspace{{}}})
-	x.replies = memo.NewTable(m, memo.Entries[string, reply]{What: "limit.of.replies", Key: reply.key,
-		Fill: reply.worded, Text: reply.words, Map: reply.mapped, First: []reply{{}}})
-	x.batches = memo.NewTable(m, memo.Entries[batchKey, batch]{What: requests, Key: batch.key,
-		Fill: x.completed, Text: batch.words, Map: batch.mapped})
-	m.Counted = memo.NewTable(m, memo.Entries[[2]uint32, [2]uint32]{What: "limit.of.replies",
+	x.replies = memo.NewTable(m, memo.Entries[string, reply]{What: replies, First: []reply{{}}, Map: reply.mapped,
+		Key:  func(r reply) string { return r.resp },
+		Fill: func(r reply) reply { return reply{r.resp, ReplyText(r.resp)} },
+		Text: func(r reply) []string { return []string{r.text} }})
+	x.batches = memo.NewTable(m, memo.Entries[batchKey, batch]{What: requests, Fill: x.completed, Map: batch.mapped,
+		Key:  func(b batch) batchKey { return batchKey{b.on, string(writeBatch(b.commands))} },
+		Text: func(b batch) []string { return b.text }})
+	m.Counted = memo.NewTable(m, memo.Entries[[2]uint32, [2]uint32]{What: replies,
 		Key: func(of [2]uint32) [2]uint32 { return of }})
 	x.checks = x.executions()
 	m.OnClear = func() {
@@ -99,15 +102,6 @@ func newExecutor(m *memo.Memo, spare int64) (*Executor, error) {
 	return x, nil
 }
 
-func (r reply) key() string { return r.resp }
-
-func (r reply) worded() reply {
-	r.text = ReplyText(r.resp)
-	return r
-}
-
-func (r reply) words() []string { return []string{r.text} }
-
 // mapped is a reply in a translation, with the lengths of its texts. Other names, and stamps at other
 // times, have the same.
 func (r reply) mapped(t *translate.Translation) reply {
@@ -118,10 +112,6 @@ func (r reply) mapped(t *translate.Translation) reply {
 }
 
 func (x *Executor) internReply(resp string) uint32 { return x.replies.ID(reply{resp: resp}) }
-
-func (b batch) key() batchKey { return batchKey{b.on, string(writeBatch(b.commands))} }
-
-func (b batch) words() []string { return b.text }
 
 // internBatch numbers the bytes of one write, which come on a connection.
 func (x *Executor) internBatch(on connRef, wire []byte) (uint32, error) {

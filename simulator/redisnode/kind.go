@@ -292,8 +292,9 @@ func (k *Kind) Left(state node.State, name string) time.Duration {
 	data := state.(State).data
 	keys := k.Executor.keyspaces.At(data.keyspace)
 	at := slices.IndexFunc(keys.keys, func(k keyValue) bool { return strings.HasPrefix(k.name, name) })
-	if at < 0 || !keys.keys[at].expires {
+	place := slices.Index(keys.ttls, at)
+	if place < 0 {
 		return clock.Never
 	}
-	return time.Duration(data.deadline[keys.place(keys.keys[at].name)]) * time.Millisecond
+	return time.Duration(data.deadline[place]) * time.Millisecond
 }
