@@ -144,7 +144,9 @@ func (k *Kind) Step(w node.World, e node.Event) (why string, err error) {
 	case node.Passed:
 		k.passed(e.Pending)
 	case node.Settled:
-		k.settle()
+		if slices.ContainsFunc(k.servers, func(s instance) bool { return s.pending }) {
+			k.passed(false)
+		}
 	}
 	return "", nil
 }
@@ -213,13 +215,6 @@ func (k *Kind) passed(pending bool) {
 	}
 	for i := range k.servers {
 		k.servers[i].expire()
-	}
-}
-
-// settle ends what is pending.
-func (k *Kind) settle() {
-	if slices.ContainsFunc(k.servers, func(s instance) bool { return s.pending }) {
-		k.passed(false)
 	}
 }
 
