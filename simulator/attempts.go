@@ -18,8 +18,8 @@ const (
 	MostFirst = 250
 )
 
-// attempts try hypothesis.Rests: a process of the first client's code that never forgets follows histories of the first client in later
-// attempts.
+// attempts try hypothesis.Rests: a process of the first client's code that never forgets follows histories of the first
+// client in later attempts.
 type attempts struct {
 	*Symmetry
 	first, twin *process.Process
@@ -43,9 +43,10 @@ func drawn(list []uint32, most int) (some []uint32) {
 	return some
 }
 
-// CheckRests checks hypothesis.Rests in histories of the first client, evenly drawn if they are more than MostTried: where a process
-// rests and keeps nothing, its code does in the next attempt what it does in one before which nothing was observed. With
-// hypothesis.Strangers that is the first attempt, with other tokens. It returns a *hypothesis.Refuted if it does not. Code of a Host is not tried.
+// CheckRests checks hypothesis.Rests in histories of the first client, evenly drawn if they are more than MostTried:
+// where a process rests and keeps nothing, its code does in the next attempt what it does in one before which nothing
+// was observed. With hypothesis.Strangers that is the first attempt, with other tokens. It returns a
+// *hypothesis.Refuted if it does not. Code of a Host is not tried.
 func (sym *Symmetry) CheckRests() error {
 	if !sym.s.assumed.Rests || sym.s.config.Clients[0].Host != nil || sym.s.sessions != nil && !sym.s.assumed.Ordered {
 		return nil
@@ -122,7 +123,8 @@ func (a *attempts) fits(from, at uint32) bool {
 	return is.Tokens == root.Tokens && is.Ops[0] == root.Ops[0]
 }
 
-// follow has the twin, which rests, observe what the first client has observed in a history, with its own tokens, and do the same.
+// follow has the twin, which rests, observe what the first client has observed in a history, with its own tokens, and
+// do the same.
 func (a *attempts) follow(from, at uint32) (uint32, error) {
 	var way []uint32
 	for ; at != a.roots[at]; at = a.first.At(at).Parent {
@@ -161,9 +163,9 @@ func (a *attempts) same(was, is process.Entry, later *translate.Translation) boo
 	return a.sameActions(&was, &is, later)
 }
 
-// Recounted is the part of client c, from 1, which has observed other numbers in the place of those of an ensemble, of its tokens, and of
-// its attempts. Where it rests the attempt that comes next is the first. That its code then does the same, but for numbers, is checked: the
-// error is an *hypothesis.Refuted, or one of Step's.
+// Recounted is the part of client c, from 1, which has observed other numbers in the place of those of an ensemble, of
+// its tokens, and of its attempts. Where it rests the attempt that comes next is the first. That its code then does the
+// same, but for numbers, is checked: the error is an *hypothesis.Refuted, or one of Step's.
 func (sym *Symmetry) Recounted(part ClientPart, c int, f history.Recount) (ClientPart, error) {
 	switch {
 	case part.s.Dead:
@@ -181,7 +183,8 @@ func (sym *Symmetry) Recounted(part ClientPart, c int, f history.Recount) (Clien
 	return part, err
 }
 
-// recounted finds the entry of process b that has observed what entry at of process a, which has the same program, has, with other numbers.
+// recounted finds the entry of process b that has observed what entry at of process a, which has the same program, has,
+// with other numbers.
 func (sym *Symmetry) recounted(at uint32, a, b *process.Process, f history.Recount) (uint32, error) {
 	e, c, t := *a.At(at), history.Counter(a.Code().ID()), translate.Recount(f)
 	if e.Parent == at {
@@ -219,12 +222,13 @@ func (sym *Symmetry) recounted(at uint32, a, b *process.Process, f history.Recou
 	return to, nil
 }
 
-// MostOrdered bounds the histories in which hypothesis.Ordered is tried. The text prove.assumed.ordered has the numbers by which others are
-// further.
+// MostOrdered bounds the histories in which hypothesis.Ordered is tried. The text prove.assumed.ordered has the numbers
+// by which others are further.
 const MostOrdered = 200
 
-// CheckOrder checks hypothesis.Ordered in histories of the first client, evenly drawn if they are more than MostOrdered: where all numbers
-// of a counter are further, or those from one of them on, its code does the same. It returns an *hypothesis.Refuted if it does not.
+// CheckOrder checks hypothesis.Ordered in histories of the first client, evenly drawn if they are more than
+// MostOrdered: where all numbers of a counter are further, or those from one of them on, its code does the same. It
+// returns an *hypothesis.Refuted if it does not.
 func (sym *Symmetry) CheckOrder() error {
 	if !sym.s.assumed.Ordered {
 		return nil

@@ -26,8 +26,9 @@ type Config struct {
 	// whose connection broke or whose answer did not come, at once. A ZooKeeper's client
 	// does not.
 	ClientRetries int
-	// Drawn, if it is not nil, returns a text with values as code draws them in the place of names that stand for these: see
-	// bubble.Drawn. What Redis servers do must then be the same with them; where it is not, the step ends with a *node.DrawnError.
+	// Drawn, if it is not nil, returns a text with values as code draws them in the place of names that stand for these:
+	// see bubble.Drawn. What Redis servers do must then be the same with them; where it is not, the step ends with a
+	// *hypothesis.Refuted.
 	Drawn func(text string) string
 	Epoch Date // when right clocks begin
 	// Timing bounds how long things take. Without one a message takes as long as the
@@ -73,8 +74,8 @@ type NodeConfig struct {
 	AOF         AOF           // what a crash leaves; the zero value is nothing
 	Offset      time.Duration // as of a client
 	PPM         int32         // as of a client
-	// Session is the time-out of the clients' sessions, on its clock. Above 0 it makes a server without other Contents a ZooKeeper
-	// ensemble, which must be alone: all else but PPM is for a Redis. A database has one or none (0).
+	// Session is the time-out of the clients' sessions, on its clock. Above 0 it makes a server without other Contents a
+	// ZooKeeper ensemble, which must be alone: all else but PPM is for a Redis. A database has one or none (0).
 	Session time.Duration
 	// Contents are the data at the start, a value of its kind: of an ensemble a
 	// [zookeeper.Contents], and of a database, which must be alone as well, a [database.Contents]. nil: nothing.

@@ -8,8 +8,8 @@ import (
 	"locklab/simulator/process"
 )
 
-// A part of the rest belongs to a client: its requests that are under way although it does not wait for them any more. The
-// budget of faults and the resource belong to no client.
+// A part of the rest belongs to a client: its requests that are under way although it does not wait for them any more.
+// The budget of faults and the resource belong to no client.
 
 // DeadPart is the part of a client that has died.
 func DeadPart() ClientPart { return ClientPart{node.ClientProcess{Dead: true}} }
@@ -21,7 +21,8 @@ func (ps Parts) OrphansOf(r *RestPart, c int) RestPart {
 	})}
 }
 
-// Connected reports whether servers keep something of connections that matters to their clients only; see node.Connected.
+// Connected reports whether servers keep something of connections that matters to their clients only; see
+// node.Connected.
 func (ps Parts) Connected() bool {
 	_, ok := ps.s.kind.(node.Connected)
 	return ok

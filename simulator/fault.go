@@ -23,8 +23,8 @@ type Fault struct {
 	// Returns: it has clients return. Where a budget allows one, it makes a difference what a
 	// client that has died had done.
 	Returns bool
-	// Rewinds: it may set the clocks of servers back, which others are refused. Where a budget allows none, it makes no difference
-	// how long ago a key of a replica, or of a disk, has come to its end.
+	// Rewinds: it may set the clocks of servers back, which others are refused. Where a budget allows none, it makes no
+	// difference how long ago a key of a replica, or of a disk, has come to its end.
 	Rewinds bool
 	// Punctual: it breaks no connection and holds up no message and no thread of a client that
 	// lives on.

@@ -142,8 +142,8 @@ func (d Date) Ahead() time.Duration {
 	return time.UnixMilli(int64(d)).Sub(Epoch)
 }
 
-// EpochSetting is the name of the Date among the settings of a trace. Those of a link always have it, and those of a Trace if it is not
-// Epoch: a run is played at its own date, also if Epoch is another one by then.
+// EpochSetting is the name of the Date among the settings of a trace. Those of a link always have it, and those of a
+// Trace if it is not Epoch: a run is played at its own date, also if Epoch is another one by then.
 const EpochSetting = "epoch"
 
 // undated is the Date of links that have none.

@@ -202,8 +202,8 @@ func (p NodePart) WithoutCopies() NodePart {
 	return p
 }
 
-// WithoutAges is a server's part, whose clock never goes back, without how long ago keys have ended that its replicas and its
-// disk still hold: they never live again.
+// WithoutAges is a server's part, whose clock never goes back, without how long ago keys have ended that its replicas
+// and its disk still hold: they never live again.
 func (p NodePart) WithoutAges() NodePart {
 	if f, ok := p.s.(node.Failing); ok {
 		p.s = f.WithoutAges()

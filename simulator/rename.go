@@ -80,8 +80,8 @@ func (sym *Symmetry) representative(c int, at uint32) (uint32, error) {
 	return to, nil
 }
 
-// represents returns what reports whether an entry of client c represents itself, see process.Represents: symmetric clients have
-// the classes of client 1.
+// represents returns what reports whether an entry of client c represents itself, see process.Represents: symmetric
+// clients have the classes of client 1.
 func (sym *Symmetry) represents(c int) func(at uint32) bool {
 	first := sym.s.clients.procs[0]
 	if c == 1 || c > sym.s.assumed.Symmetric {
@@ -247,8 +247,8 @@ func stranger(c int) uint8 {
 }
 
 // CheckStrangers checks hypothesis.Strangers and Counted in every history of the first client: if the answer that it
-// observes last names other clients, then the history belongs to the same class if it names any one in their place, or other
-// attempts of its own process; and so if it has the number of a counter, and a higher one in its place.
+// observes last names other clients, then the history belongs to the same class if it names any one in their place, or
+// other attempts of its own process; and so if it has the number of a counter, and a higher one in its place.
 func (sym *Symmetry) CheckStrangers() error {
 	first, answers, further := sym.s.clients.procs[0], sym.s.clients.words.Answers, sym.counted()
 	for at := uint32(0); int(at) < first.Len(); at++ {

@@ -13,9 +13,9 @@ import (
 	"locklab/simulator/zookeeper"
 )
 
-// newServers makes the servers of a simulator, whose tables are those of m: Redis servers, or what holds the contents of the
-// first one: a database, or a ZooKeeper ensemble, which sessions with a time-out make of one without contents. All of a world
-// are of one kind.
+// newServers makes the servers of a simulator, whose tables are those of m: Redis servers, or what holds the contents
+// of the first one: a database, or a ZooKeeper ensemble, which sessions with a time-out make of one without contents.
+// All of a world are of one kind.
 func newServers(c *Config, m *memo.Memo) (node.Kind, error) {
 	first := &c.Nodes[0]
 	if contents, ok := first.Contents.(database.Contents); ok {

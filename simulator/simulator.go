@@ -118,9 +118,8 @@ func (s *Simulator) Close() {
 	}
 }
 
-// NewWorld is the world at the start of a run. It may empty tables that have
-// grown too large: worlds of earlier runs then mean nothing any more, and Step refuses them. With hypothesis.Merged it keeps
-// them, and what was learned.
+// NewWorld is the world at the start of a run. It may empty tables that have grown too large: worlds of earlier runs
+// then mean nothing any more, and Step refuses them. With hypothesis.Merged it keeps them, and what was learned.
 func (s *Simulator) NewWorld() World {
 	if s.Size() > s.limit && s.assumed.Merging == hypothesis.NoMerging {
 		s.emptied++

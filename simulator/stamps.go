@@ -11,21 +11,20 @@ import (
 	"locklab/simulator/translate"
 )
 
-// Clients that use their clocks to measure may also write down what they show: the end of a lease as the value
-// of a key, which others compare with their own clocks. What all of them do is the same at any time of day, if all
-// readings and all such stamps are later (time-translation invariance). So the present is no part of a world: the stamps
-// that a client sends and receives count from when it has first read its clock (see measure), those that
-// servers and orphaned requests hold count from the present as soon as they are parts (see Parts), and they are
-// moved where one passes them to the other. That code does the same at other times of day, with stamps that are as
-// much later as its readings, is checked in all of its histories (process.Process.CheckMeasures), and that servers do
-// in all of their effects.
+// Clients that use their clocks to measure may also write down what they show: the end of a lease as the value of a
+// key, which others compare with their own clocks. What all of them do is the same at any time of day, if all readings
+// and all such stamps are later (time-translation invariance). So the present is no part of a world: the stamps that a
+// client sends and receives count from when it has first read its clock (see measure), those that servers and orphaned
+// requests hold count from the present as soon as they are parts (see Parts), and they are moved where one passes them
+// to the other. That code does the same at other times of day, with stamps that are as much later as its readings, is
+// checked in all of its histories (process.Process.CheckMeasures), and that servers do in all of their effects.
 //
-// Stamps that servers keep grow older without end. With hypothesis.Aged all stamps are one to a client that were ancient
-// when it first read its clock, and those that servers keep grow no older than Ancient and Span together: then they
-// are ancient to all clients, since none measures for longer than Span. Two different stamps are never taken for the same:
-// a request with a stamp that is ancient by then refutes the assumption, so that a stamp which is written after a client has
-// read an ancient one is not ancient to it; and so do two different ancient stamps on servers at a time (see CheckOld). That code
-// and servers do the same with ancient stamps that are older still is checked as above.
+// Stamps that servers keep grow older without end. With hypothesis.Aged all stamps are one to a client that were
+// ancient when it first read its clock, and those that servers keep grow no older than Ancient and Span together: then
+// they are ancient to all clients, since none measures for longer than Span. Two different stamps are never taken for
+// the same: a request with a stamp that is ancient by then refutes the assumption, so that a stamp which is written
+// after a client has read an ancient one is not ancient to it; and so do two different ancient stamps on servers at a
+// time (see CheckOld). That code and servers do the same with ancient stamps that are older still is checked as above.
 
 // Stamps are the time stamps in what clients and servers exchange.
 type Stamps struct {
@@ -72,7 +71,8 @@ func (st *Stamps) note(o *process.Op) {
 	}
 }
 
-// Phases are the times past a whole grain that clients' clocks have shown, sorted; nil: stamps do not count from the present.
+// Phases are the times past a whole grain that clients' clocks have shown, sorted; nil: stamps do not count from the
+// present.
 func (st *Stamps) Phases() (list []time.Duration) {
 	if st.grain == 0 {
 		return nil
@@ -155,8 +155,8 @@ func (st *Stamps) arrive(now time.Duration, o *process.Op) {
 	}
 }
 
-// CheckOld returns an *hypothesis.Refuted if servers with these parts hold two different stamps that a client which reads its clock
-// now would take for one.
+// CheckOld returns an *hypothesis.Refuted if servers with these parts hold two different stamps that a client which
+// reads its clock now would take for one.
 func (st *Stamps) CheckOld(servers ...NodePart) error {
 	if st.ages == (hypothesis.Ages{}) {
 		return nil

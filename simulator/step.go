@@ -18,9 +18,9 @@ var errEmptied = i18n.Errorf("error.world.emptied")
 // Step makes choice c happen in w and returns what it was, in order. The events are
 // good until the next Step of this simulator.
 //
-// The error is a *NotEnabledError if the choice cannot happen in w, which is then as
-// it was; any other error (*NondeterministicError, a panic of the client's code, a
-// command that cannot be simulated, a *LimitError) leaves w unusable. So is a world of tables that NewWorld has emptied since.
+// The error is a *NotEnabledError if the choice cannot happen in w, which is then as it was; any other error
+// (*NondeterministicError, a panic of the client's code, a command that cannot be simulated, a *LimitError) leaves w
+// unusable. So is a world of tables that NewWorld has emptied since.
 func (s *Simulator) Step(w *World, c Choice) ([]history.Event, error) {
 	s.events, s.reached = s.events[:0], false
 	if w.tables != s.emptied {

@@ -20,8 +20,8 @@ type Traits struct {
 	// rate of its own.
 	ReadsClock bool
 	Measured   bool // a client has read its clock to measure how long something takes
-	// Grain: a client that measures has sent what its clock shows, in a time stamp that can be later by whole grains, of a second or
-	// a millisecond; 0: none has.
+	// Grain: a client that measures has sent what its clock shows, in a time stamp that can be later by whole grains, of a
+	// second or a millisecond; 0: none has.
 	Grain     time.Duration
 	SendsWait bool // a client has sent WAIT: it matters whose writes a replica lacks
 	// Abandons: code has stopped waiting for a request in flight after it observed something else, so that
@@ -43,8 +43,8 @@ func (s *Simulator) Traits() Traits {
 // OfTime are those that decide what of the present time belongs to a state.
 func (t Traits) OfTime() Traits { return Traits{ReadsClock: t.ReadsClock, Grain: t.Grain} }
 
-// Lasting reports whether the first client was seen to ask servers by a name that its process keeps for its whole life, and not for
-// one attempt: the id of its thread. Tokens that are drawn have other names; see process.Code.Token.
+// Lasting reports whether the first client was seen to ask servers by a name that its process keeps for its whole life,
+// and not for one attempt: the id of its thread. Tokens that are drawn have other names; see process.Code.Token.
 func (ps Parts) Lasting() bool {
 	p := ps.s.clients.procs[0]
 	for at := range p.Len() {
@@ -142,8 +142,8 @@ func (s *Simulator) measure(on bool) {
 	}
 }
 
-// Repeat runs the code of every client once more in each history in which it has run only once; see process.Process.Repeat. Code that
-// does something else then is a *process.NondeterministicError.
+// Repeat runs the code of every client once more in each history in which it has run only once; see
+// process.Process.Repeat. Code that does something else then is a *process.NondeterministicError.
 func (s *Simulator) Repeat() error {
 	for _, p := range s.clients.procs {
 		if err := p.Repeat(); err != nil {

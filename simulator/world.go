@@ -32,7 +32,8 @@ const Never = clock.Never
 // Epoch is the wall-clock reading of a right clock at the start of a run.
 var Epoch = clock.Epoch
 
-// Midst is the first reading of a client's clock, up to a grain (Traits.Grain), where time stamps count from the present.
+// Midst is the first reading of a client's clock, up to a grain (Traits.Grain), where time stamps count from the
+// present.
 var Midst = Epoch.Add(clock.Midst)
 
 // A LimitError is something that the simulator has no room for. Nothing is left out

@@ -8,8 +8,8 @@ import (
 	"locklab/simulator/process"
 )
 
-// A history names what the tables of its simulator have. In texts it means the same to every simulator of the same config, which
-// replays it on the code.
+// A history names what the tables of its simulator have. In texts it means the same to every simulator of the same
+// config, which replays it on the code.
 
 // Writing writes histories of clients in texts, and reads them.
 type Writing struct{ s *Simulator }
@@ -44,8 +44,8 @@ func (ws Writing) WriteHistory(c int, at uint32) (w WrittenHistory) {
 	return w
 }
 
-// Replay replays what WriteHistory has written on the code of client c, and returns the history. After each observation it calls each
-// with the history so far, and ends if that returns false.
+// Replay replays what WriteHistory has written on the code of client c, and returns the history. After each observation
+// it calls each with the history so far, and ends if that returns false.
 func (ws Writing) Replay(c int, w *WrittenHistory, each func(at uint32) bool) (at uint32, err error) {
 	at, err = process.ReadRoot(ws.s.clients.procs[c-1], w.Root)
 	for i := 0; err == nil && i < len(w.Seen); i++ {
@@ -56,7 +56,8 @@ func (ws Writing) Replay(c int, w *WrittenHistory, each func(at uint32) bool) (a
 	return at, err
 }
 
-// Longest are the histories of client c that no other one is known to go on from, and in which it has observed something.
+// Longest are the histories of client c that no other one is known to go on from, and in which it has observed
+// something.
 func (ws Writing) Longest(c int) []uint32 { return process.Longest(ws.s.clients.procs[c-1]) }
 
 // Again runs the code of client c once more in a history; see [process.Again].
@@ -67,7 +68,8 @@ func (ws Writing) ByChance(c int, at uint32) error {
 	return process.ByChance(ws.s.clients.procs[c-1], at)
 }
 
-// ByBranch returns the error that the code of client c may go on in several ways at the end of a history; see [process.ByBranch].
+// ByBranch returns the error that the code of client c may go on in several ways at the end of a history; see
+// [process.ByBranch].
 func (ws Writing) ByBranch(c int, at uint32, is string) error {
 	return process.ByBranch(ws.s.clients.procs[c-1], at, is)
 }
@@ -78,7 +80,8 @@ func (ws Writing) Describe(c int, at uint32) string {
 	return p.Describe(p.At(at))
 }
 
-// Histories are those of client c on the way to a history, itself last: each has one observation more than the one before.
+// Histories are those of client c on the way to a history, itself last: each has one observation more than the one
+// before.
 func (ws Writing) Histories(c int, at uint32) []uint32 {
 	_, way := process.History(ws.s.clients.procs[c-1], at)
 	return way

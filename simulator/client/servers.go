@@ -13,9 +13,9 @@ import (
 	"locklab/simulator/zookeeper"
 )
 
-// Servers returns the servers of a lock: n servers like one; or a ZooKeeper ensemble with
-// sessions of length ttl, on which the lock has been used before; or one database like one, which ends idle sessions after ttl if
-// the lock lasts as long as its session.
+// Servers returns the servers of a lock: n servers like one; or a ZooKeeper ensemble with sessions of length ttl, on
+// which the lock has been used before; or one database like one, which ends idle sessions after ttl if the lock lasts
+// as long as its session.
 func Servers(entry lock.Entry, ttl time.Duration, like simulator.NodeConfig, n int) []simulator.NodeConfig {
 	if entry.OnZooKeeper() {
 		lines := map[string]string{entry.Line(Key): Key, entry.Line(OtherKey): OtherKey}
@@ -31,8 +31,8 @@ func Servers(entry lock.Entry, ttl time.Duration, like simulator.NodeConfig, n i
 	return slices.Repeat([]simulator.NodeConfig{like}, n)
 }
 
-// tables returns the database of a lock: the table of package locklab/algorithms/database, with the deadline that the lock has, and with
-// the rows of the keys if it needs them.
+// tables returns the database of a lock: the table of package locklab/algorithms/database, with the deadline that the
+// lock has, and with the rows of the keys if it needs them.
 func tables(entry lock.Entry) database.Contents {
 	dialect := database.MariaDB
 	if entry.Database == lock.PostgreSQL {

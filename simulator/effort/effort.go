@@ -43,8 +43,8 @@ func Need(t testing.TB, err error) {
 	}
 }
 
-// Cases sets how many random cases rapid checks from here on, many where tests are exhaustive: the same ones in every run,
-// so that a test fails always or never. The test is not parallel to others: the setting is global.
+// Cases sets how many random cases rapid checks from here on, many where tests are exhaustive: the same ones in every
+// run, so that a test fails always or never. The test is not parallel to others: the setting is global.
 func Cases(t testing.TB, few, many int) {
 	t.Helper()
 	if Exhaustive() {

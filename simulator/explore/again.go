@@ -12,21 +12,23 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A search of any number of attempts has one state less for each attempt that it need not count. A client that rests, and of which
-// nothing goes on, begins anew under another name if its code remembers nothing and draws its tokens anew: to code and servers it is
-// a new client. Its former name is a spare one, which cannot act, and is mentioned by servers, judges and requests under way until none
-// of them does any more; then it is free. Spare names are parts of dead clients, so that symmetry.go sorts them like all others.
-// Where servers keep sessions, which outlast attempts, it begins anew under its own name; see recounts below.
-// To the judges the attempts of a client then are clients of their own, and versions of the resource are older or
-// not (verdict.Safety.ObserveVersion). Clients may stop at any rest: the probe may begin when all of them rest or are dead.
+// A search of any number of attempts has one state less for each attempt that it need not count. A client that rests,
+// and of which nothing goes on, begins anew under another name if its code remembers nothing and draws its tokens anew:
+// to code and servers it is a new client. Its former name is a spare one, which cannot act, and is mentioned by
+// servers, judges and requests under way until none of them does any more; then it is free. Spare names are parts of
+// dead clients, so that symmetry.go sorts them like all others. Where servers keep sessions, which outlast attempts, it
+// begins anew under its own name; see recounts below. To the judges the attempts of a client then are clients of their
+// own, and versions of the resource are older or not (verdict.Safety.ObserveVersion). Clients may stop at any rest: the
+// probe may begin when all of them rest or are dead.
 //
 // A counter of a server stands still as in proofs for any number of clients: see views.go.
 //
-// This counts without end, and is named: memory that is kept between two attempts, tokens that are drawn once, ids of threads, threads that go on at
-// rest in attempt after attempt, clocks that are read, more names than there are spare ones.
+// This counts without end, and is named: memory that is kept between two attempts, tokens that are drawn once, ids of
+// threads, threads that go on at rest in attempt after attempt, clocks that are read, more names than there are spare
+// ones.
 //
-// What is found has no choices: the way is that of clients that have more names than one. Its attempts are counted, and a search of so
-// many attempts finds the witness.
+// What is found has no choices: the way is that of clients that have more names than one. Its attempts are counted, and
+// a search of so many attempts finds the witness.
 
 // Spares is the number of spare names.
 const Spares = 3
@@ -286,7 +288,8 @@ func attemptsOn(s *search, d *discovery) (most int, err error) {
 	return max(1, slices.Max(made[:])), nil
 }
 
-// countsWithoutEnd names what keeps a search of any number of attempts from an end, if something was refuted; zero: nothing does.
+// countsWithoutEnd names what keeps a search of any number of attempts from an end, if something was refuted; zero:
+// nothing does.
 func (o *Options) countsWithoutEnd(weaker assumptions, seen simulator.Traits) i18n.Message {
 	switch {
 	case o.active == 0:
@@ -302,8 +305,9 @@ func (o *Options) countsWithoutEnd(weaker assumptions, seen simulator.Traits) i1
 	return i18n.Message{}
 }
 
-// SearchAgain searches m with any number of attempts in place of m's; endless: with faults that are never used up. What it finds has the
-// number of attempts that its way takes, and no choices. m must have a probe. The errors are those of [Exhaust].
+// SearchAgain searches m with any number of attempts in place of m's; endless: with faults that are never used up. What
+// it finds has the number of attempts that its way takes, and no choices. m must have a probe. The errors are those of
+// [Exhaust].
 func SearchAgain(ctx context.Context, m *Model, endless bool) (*Result, error) {
 	named := *m
 	named.Attempts = attemptsTried
@@ -324,12 +328,13 @@ func SearchAgain(ctx context.Context, m *Model, endless bool) (*Result, error) {
 	return r, err
 }
 
-// Where servers keep sessions, a client that rests begins anew under its own name: its session goes on, and with it what its earlier
-// attempts have left. What tells attempts apart are the numbers of its tokens and leases. They count without end, and so do the numbers that
-// an ensemble gives to transactions and to the children of a znode. But all of them are only compared (hypothesis.Ordered). So
-// in each state those that anything mentions (servers, what clients have observed, judges, requests under way) are the smallest ones in
-// their order, and each counter stands at the greatest one that is mentioned and that it has counted. A counter that stands back gives a
-// number again that nothing mentions.
+// Where servers keep sessions, a client that rests begins anew under its own name: its session goes on, and with it
+// what its earlier attempts have left. What tells attempts apart are the numbers of its tokens and leases. They count
+// without end, and so do the numbers that an ensemble gives to transactions and to the children of a znode. But all of
+// them are only compared (hypothesis.Ordered). So in each state those that anything mentions (servers, what clients
+// have observed, judges, requests under way) are the smallest ones in their order, and each counter stands at the
+// greatest one that is mentioned and that it has counted. A counter that stands back gives a number again that nothing
+// mentions.
 
 // recounts has the numbers of states be the smallest ones.
 type recounts struct {

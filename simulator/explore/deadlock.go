@@ -13,9 +13,9 @@ type asker struct {
 	found  verdict.Set
 }
 
-// deadlock has the probe ask for the lock from each shared part whose clients have all come to their ends, as a search does:
-// in every order of what is left to happen, without a fault. Clients of which something goes on at rest are left out: if that
-// ever changes a key, a DEADLOCK is not excluded.
+// deadlock has the probe ask for the lock from each shared part whose clients have all come to their ends, as a search
+// does: in every order of what is left to happen, without a fault. Clients of which something goes on at rest are left
+// out: if that ever changes a key, a DEADLOCK is not excluded.
 func (p *prover) deadlock() error {
 	a := &asker{search: p.search, been: newStore(p.stride())}
 	for _, q := range p.queue { // all views, in the order in which they were met

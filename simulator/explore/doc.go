@@ -1,157 +1,123 @@
-// Package explore answers whether a lock can break. It visits every state that any
-// interleaving and any fault within a budget can reach, running the lock's own code,
-// and returns the shortest way to each harm. [Search] builds the simulator of a lock
-// and searches it; [Exhaust] searches a given simulator; [DoomOf] says how much of a run's
-// future is lost after each of its steps.
+// Package explore answers whether a lock can break. It visits every state that any interleaving and any fault within a
+// budget can reach, running the lock's own code, and returns the shortest way to each harm. [Search] builds the
+// simulator of a lock and searches it; [Exhaust] searches a given simulator; [DoomOf] says how much of a run's future
+// is lost after each of its steps.
 //
-// Read search.go first: it is the whole search, without any reduction, in a hundred lines, over the
-// rules of rules.go. Tests hold the fast search, which all that follows is about, against it.
+// Read search.go first: it is the whole search, without any reduction, in a hundred lines, over the rules of rules.go.
+// Tests hold the fast search, which all that follows is about, against it.
 //
 // # States
 //
-// A state is a world of the simulator with what the judges of exclusion remember of
-// the way to it. A world consists of parts: each client, each server, and the rest
-// (orphaned requests, the resource, the budget of faults). Equal parts get the same
-// number, and a state is the list of these numbers. A move reaches one or two parts
-// only. What it does to them is computed once, by the simulator's own Step on a world
-// that holds only these parts, and looked up from then on (moves.go, effects.go).
+// A state is a world of the simulator with what the judges of exclusion remember of the way to it. A world consists of
+// parts: each client, each server, and the rest (orphaned requests, the resource, the budget of faults). Equal parts
+// get the same number, and a state is the list of these numbers. A move reaches one or two parts only. What it does to
+// them is computed once, by the simulator's own Step on a world that holds only these parts, and looked up from then on
+// (moves.go, effects.go).
 //
 // # Time
 //
-// At any timing (Options.Step) a message, a timer or a client's work takes any number of
-// steps within the bounds of the simulator's Timing: time may pass by a step while
-// something could happen, but not beyond the time by which it has to. In lockstep whatever
-// is ready happens before time passes, in every possible order, and time passes to the next
-// deadline; only a pause lets time pass a client that is ready, and it ends at a deadline
-// of another part, or at its own bound.
+// At any timing (Options.Step) a message, a timer or a client's work takes any number of steps within the bounds of the
+// simulator's Timing: time may pass by a step while something could happen, but not beyond the time by which it has to.
+// In lockstep whatever is ready happens before time passes, in every possible order, and time passes to the next
+// deadline; only a pause lets time pass a client that is ready, and it ends at a deadline of another part, or at its
+// own bound.
 //
-// A key lives in [0, T), a half-open time, and so do sessions and outages. Whole steps suffice only
-// where all bounds are closed (Henzinger, Manna, Pnueli 1992): of a run in real time there is then one
-// in whole steps in which each thing happens at the step below or above its time, in the same order. So
-// ends count as closed bounds: at the instant T at which something ends, it ends before or after whatever else
-// happens then (simulator.Pending, simulator.End), and all of it before time passes. Every run in real time
-// has its like, with any number of keys under way; tests have locks that need halves and thirds of a step
-// without this. What is found may be too much: it is a run of closed bounds, which some real time comes
-// close to or, where ends depend on one another, none. Orders that cannot be are left out where that is
-// cheap: keys to which one command gives the same end, end together. Ends at the same instant on several servers
-// come together, too, which leaves out orders that can be: those of keys that were set at different times.
-// Not covered are constants with which code compares clocks, the rest of a key's life or elapsed time.
+// A key lives in [0, T), a half-open time, and so do sessions and outages. Whole steps suffice only where all bounds
+// are closed (Henzinger, Manna, Pnueli 1992): of a run in real time there is then one in whole steps in which each
+// thing happens at the step below or above its time, in the same order. So ends count as closed bounds: at the instant
+// T at which something ends, it ends before or after whatever else happens then (simulator.Pending, simulator.End), and
+// all of it before time passes. Every run in real time has its like, with any number of keys under way; tests have
+// locks that need halves and thirds of a step without this. What is found may be too much: it is a run of closed
+// bounds, which some real time comes close to or, where ends depend on one another, none. Orders that cannot be are
+// left out where that is cheap: keys to which one command gives the same end, end together. Ends at the same instant on
+// several servers come together, too, which leaves out orders that can be: those of keys that were set at different
+// times. Not covered are constants with which code compares clocks, the rest of a key's life or elapsed time.
 //
-// Where a length is no whole number of steps, time stops at its end, and goes on by steps
-// from there: no other instants in between are visited. Result.Lengths are the lengths that
-// were met. With what code compares a clock or the rest of a key's life is not among them.
+// Where a length is no whole number of steps, time stops at its end, and goes on by steps from there: no other instants
+// in between are visited. Result.Lengths are the lengths that were met. With what code compares a clock or the rest of
+// a key's life is not among them.
 //
-// Times in a state count from the present, so that a state recurs whenever the same is
-// left to happen. So do the readings of clocks, and time stamps in requests, answers and data, as far as the code
-// does the same at other times of day (simulator.Stamps); of stamps that show seconds, where in a second the present is belongs
-// to the state. If the code does not, the true time becomes part of the state, and the search begins anew.
-// Clients that write stamps, or look at the time of day, may not wait without end.
+// Times in a state count from the present, so that a state recurs whenever the same is left to happen. So do the
+// readings of clocks, and time stamps in requests, answers and data, as far as the code does the same at other times of
+// day (simulator.Stamps); of stamps that show seconds, where in a second the present is belongs to the state. If the
+// code does not, the true time becomes part of the state, and the search begins anew. Clients that write stamps, or
+// look at the time of day, may not wait without end.
 //
 // # Transactions
 //
-// An ensemble numbers its transactions, so that no state would recur after one. In a search
-// only transactions that create a znode have numbers (package hypothesis):
-// clients learn of no others, and code that compares two czxids finds the same order. Code
-// that counts with them could tell the difference.
+// An ensemble numbers its transactions, so that no state would recur after one. In a search only transactions that
+// create a znode have numbers (package hypothesis): clients learn of no others, and code that compares two czxids finds
+// the same order. Code that counts with them could tell the difference.
 //
 // # Rest
 //
-// A process has one Strategy for its whole life, as in production. Between two attempts it
-// rests. A process that rests, with nothing else under way, forgets what has left nothing in
-// the memory of its Strategy: histories that lead to the same memory are one, and if it is the
-// memory of a new Strategy, all of them are (memory.go; process.Code.Rest). So a search
-// grows with the number of attempts, and not with its power. Where the memory cannot be read,
-// as that of a closure or a channel, the process keeps its history. A client that has come to
-// its end forgets in any case.
+// A process has one Strategy for its whole life, as in production. Between two attempts it rests. A process that rests,
+// with nothing else under way, forgets what has left nothing in the memory of its Strategy: histories that lead to the
+// same memory are one, and if it is the memory of a new Strategy, all of them are (memory.go; process.Code.Rest). So a
+// search grows with the number of attempts, and not with its power. Where the memory cannot be read, as that of a
+// closure or a channel, the process keeps its history. A client that has come to its end forgets in any case.
 //
 // # Histories
 //
-// At any timing a client forgets what its code forgets: of histories of equally many
-// observations, after which the code waits for the same, one stands for all, as far as the
-// code does the same after all of them, whatever it observes then. That is taken for a
-// hypothesis and checked on the code wherever a search comes to (process.Process.Merge). If
-// a check fails, the search is restarted with refined assumptions. If there are
-// too many histories to check, if a clock is read, or on an ensemble, a client forgets only
-// in which order its threads have observed what they have, checked likewise, or nothing. In
-// lockstep there are few histories, and to check those that cannot happen takes longer.
+// At any timing a client forgets what its code forgets: of histories of equally many observations, after which the code
+// waits for the same, one stands for all, as far as the code does the same after all of them, whatever it observes
+// then. That is taken for a hypothesis and checked on the code wherever a search comes to (process.Process.Merge). If a
+// check fails, the search is restarted with refined assumptions. If there are too many histories to check, if a clock
+// is read, or on an ensemble, a client forgets only in which order its threads have observed what they have, checked
+// likewise, or nothing. In lockstep there are few histories, and to check those that cannot happen takes longer.
 //
 // # What is dropped
 //
-// At any timing a state does not hold what nothing that follows depends on, by the faults
-// that the budget has left: time-outs that cannot come before their answer, what replicas
-// and disks hold that will never take a server's place, how long ago their keys have come to
-// their ends, and versions of the resource that no comparison can reach any more (drop.go).
+// At any timing a state does not hold what nothing that follows depends on, by the faults that the budget has left:
+// time-outs that cannot come before their answer, what replicas and disks hold that will never take a server's place,
+// how long ago their keys have come to their ends, and versions of the resource that no comparison can reach any more
+// (drop.go).
 //
 // # Uses
 //
-// What clients do with a lock besides (Scope.Uses: renew, check, enter again, wait in line,
-// give up) are choices of the search: where a client idles, the choice is not only when it
-// goes on but also how (process.Clock.Idle). If nothing is left to happen but faults, and a
-// client waits for its turn all the same, that is a DEADLOCK; the probe's begin stands for
-// it in a witness.
+// What clients do with a lock besides (Scope.Uses: renew, check, enter again, wait in line, give up) are choices of the
+// search: where a client idles, the choice is not only when it goes on but also how (process.Clock.Idle). If nothing is
+// left to happen but faults, and a client waits for its turn all the same, that is a DEADLOCK; the probe's begin stands
+// for it in a witness.
 //
 // # Bounds of verdicts
 //
-// With Scope.Slow and Scope.Noisy, SLOW and NOISY are looked for as well. Since when a client waits and the requests of its running second
-// are then part of the state, with the judges. Of attempts that are longer than Slow in real time one is longer in whole steps as well (the two
-// ends can be rounded apart); the requests of a second have no such like, so Noisy is for lockstep. Neither is for any number
-// of attempts or clients.
+// With Scope.Slow and Scope.Noisy, SLOW and NOISY are looked for as well. Since when a client waits and the requests of
+// its running second are then part of the state, with the judges. Of attempts that are longer than Slow in real time
+// one is longer in whole steps as well (the two ends can be rounded apart); the requests of a second have no such like,
+// so Noisy is for lockstep. Neither is for any number of attempts or clients.
 //
 // # Symmetry
 //
-// Clients that run the same code are interchangeable: a state in which c1 holds and c2
-// waits has the same futures, up to names, as one in which c2 holds and c1 waits. The
-// search keeps one of them. Whether the clients' code and the servers do treat them alike
-// is checked on the way; if not, the search begins anew without symmetry and says why
+// Clients that run the same code are interchangeable: a state in which c1 holds and c2 waits has the same futures, up
+// to names, as one in which c2 holds and c1 waits. The search keeps one of them. Whether the clients' code and the
+// servers do treat them alike is checked on the way; if not, the search begins anew without symmetry and says why
 // (symmetry.go).
 //
 // # Shortest ways
 //
-// A state costs the faults injected on the way to it, then its steps; states are
-// visited in that order, so the first way to a verdict has the fewest faults and, of these, the fewest steps.
+// A state costs the faults injected on the way to it, then its steps; states are visited in that order, so the first
+// way to a verdict has the fewest faults and, of these, the fewest steps.
 //
 // What follows from the states of a layer (the states of the same cost) is computed by one goroutine, and ahead of it,
-// as far as the tables have it, by a worker for each further core that no other search has (lookahead.go). Another
-// one enters it into the set of visited states, always in the same order: a search comes to the same result on any number of cores.
-//
-// # Larger than a machine
-//
-// A search is not divided among machines. Parts that begin after other first choices could be
-// searched independently, but what two of them can reach is searched twice: most of what can
-// follow one order of two requests can also follow the other, and a lock that uses a lease
-// forgets the past. Of the token lock with three clients, two attempts, a crash and a pause,
-// 4 parts visit 2.9 times as many states as one search, and 64 parts 17.7 times as many.
-//
-// Partitioning by a hash (Stern and Dill 1997; the distributed mode of TLC; pins2lts-dist of
-// LTSmin) visits each state once. A state belongs to the machine that its hash names, which
-// gets it from those that reach it: of n machines, a transition stays on its own in one case
-// of n. So every machine needs one part in n of the memory, and nearly every transition goes
-// over the network. A state here is a list of numbers of table entries, which mean something
-// in one process only. It would travel as what the numbers stand for, some hundred bytes,
-// and to encode, send, decode and enter it takes some microseconds, where a transition now
-// takes half of one. We expect each machine to make a tenth of the transitions that one
-// makes now: n machines are n/10 times as fast as one. Beyond one
-// machine's memory it is the only way: 64 GB hold about a thousand million states (some 60
-// bytes each with the index), which take one or two hours.
-//
-// It would cost us numbers that all machines agree on, or states that are sent in full; an
-// end that is detected across machines (Dijkstra and Scholten 1980); layers in step, so that
-// the first way to a verdict has the fewest faults; witnesses put together backwards from
-// machine to machine. A machine that is lost loses the search. No search of the lab is that large.
+// as far as the tables have it, by a worker for each further core that no other search has (lookahead.go). Another one
+// enters it into the set of visited states, always in the same order: a search comes to the same result on any number
+// of cores.
 //
 // # Any number of attempts
 //
-// [SearchAgain] searches a number of clients that make any number of attempts: one that rests and keeps nothing begins anew; see again.go.
-// Where servers keep sessions, the numbers of a state are the smallest ones in their order; see again.go.
+// [SearchAgain] searches a number of clients that make any number of attempts: one that rests and keeps nothing begins
+// anew; see again.go. Where servers keep sessions, the numbers of a state are the smallest ones in their order; see
+// again.go.
 //
 // # Any number of clients
 //
-// [ProveFor] computes what any number of clients can come to, in any number of attempts, from views of one client; see views.go.
+// [ProveFor] computes what any number of clients can come to, in any number of attempts, from views of one client; see
+// views.go.
 //
 // # Incomplete searches
 //
-// A search may end early: ctx ends, MaxStates or MaxBytes is reached, or the simulator
-// or the search runs out of numbers (Result.Limit says of what). Result.Complete is
-// then false. What was found has a run, with
-// ends as closed bounds (see Time); what was not visited is unknown.
+// A search may end early: ctx ends, MaxStates or MaxBytes is reached, or the simulator or the search runs out of
+// numbers (Result.Limit says of what). Result.Complete is then false. What was found has a run, with ends as closed
+// bounds (see Time); what was not visited is unknown.
 package explore

@@ -10,18 +10,18 @@ import (
 	"locklab/simulator"
 )
 
-// After its first states a search looks up nearly all that follows from a state: the tables have it.
-// So while it visits the states of a layer in their order, workers, one for each further core that no other search has, look up
-// what follows from those whose turn comes soon. A state for which the tables lack
-// something is left to the search, which computes it in its turn. So everything is numbered in
-// the same order as without workers, and every result is the same on any number of cores.
+// After its first states a search looks up nearly all that follows from a state: the tables have it. So while it visits
+// the states of a layer in their order, workers, one for each further core that no other search has, look up what
+// follows from those whose turn comes soon. A state for which the tables lack something is left to the search, which
+// computes it in its turn. So everything is numbered in the same order as without workers, and every result is the same
+// on any number of cores.
 //
-// The search goes through a round of states forwards and computes what the workers have not. They go through it backwards, and
-// where they meet the search they go on in the next round. So one waits for another for a chunk at most.
+// The search goes through a round of states forwards and computes what the workers have not. They go through it
+// backwards, and where they meet the search they go on in the next round. So one waits for another for a chunk at most.
 //
-// Workers read copies of the tables (readers), whose slices share their memory with the tables. What the search appends is beyond the ends
-// of these slices. What it changes in place, columns and memos, it sets once, by an atomic store: a worker has it or lacks
-// it. Maps are copied, but for those of recounts, which have a lock.
+// Workers read copies of the tables (readers), whose slices share their memory with the tables. What the search appends
+// is beyond the ends of these slices. What it changes in place, columns and memos, it sets once, by an atomic store: a
+// worker has it or lacks it. Maps are copied, but for those of recounts, which have a lock.
 
 // lookahead holds what follows from the states that are visited next, as far as workers have computed it.
 type lookahead struct {
@@ -89,8 +89,8 @@ func (r *numbers) lacking() {
 	}
 }
 
-// has is called before a reader looks up one of n: a memo or a column, which it shares, may name one that came after its copies of the
-// tables were made.
+// has is called before a reader looks up one of n: a memo or a column, which it shares, may name one that came after
+// its copies of the tables were made.
 func (r *numbers) has(id uint32, n int) {
 	if int(id) >= n {
 		r.lacking()

@@ -35,8 +35,8 @@ type Limits struct {
 	// injected, and what the clients were doing that they hit. The causes are then part
 	// of the state, which makes several times as many states.
 	Causes bool
-	// Recheck has the set of a search that is complete checked by the plain rules: see recheck.go. Not with Causes, nor of any number of
-	// attempts.
+	// Recheck has the set of a search that is complete checked by the plain rules: see recheck.go. Not with Causes, nor of
+	// any number of attempts.
 	Recheck bool
 	// MaxStates ends the search; 0: no limit.
 	MaxStates int
@@ -59,8 +59,8 @@ type Model struct {
 	// Code, if it is not nil, makes the clients, and the probe, in place of Entry's lock.
 	// They record what the programs in programs.go record.
 	Code func(probe bool) simulator.ClientConfig
-	// Afterwards, if it is not nil, is called when all has been searched or proved, or the search was cut short, with the simulator
-	// and the histories that it has of the code. Its error is that of the search.
+	// Afterwards, if it is not nil, is called when all has been searched or proved, or the search was cut short, with the
+	// simulator and the histories that it has of the code. Its error is that of the search.
 	Afterwards func(sim *simulator.Simulator) error
 	Drawn      func(text string) string // what Code draws; see simulator.Config
 	Key        string                   // that Code's clients lock; "": client.Key
@@ -91,8 +91,8 @@ func Search(ctx context.Context, m *Model) (*Result, error) {
 	return m.search(func(sim *simulator.Simulator) (*Result, error) { return Exhaust(ctx, sim, m.Options()) })
 }
 
-// Confirm searches m for verdicts, each by as many faults as it says at most, and ends when it has the shortest way to each. What it has
-// covered is not all that m can come to. The errors are those of Search.
+// Confirm searches m for verdicts, each by as many faults as it says at most, and ends when it has the shortest way to
+// each. What it has covered is not all that m can come to. The errors are those of Search.
 func Confirm(ctx context.Context, m *Model, wanted []Witness) (*Result, error) {
 	return m.search(func(sim *simulator.Simulator) (*Result, error) {
 		opt := m.Options()
@@ -197,8 +197,8 @@ func (m *Model) Case() history.History {
 	return h
 }
 
-// alike is the number of clients, from the first, that have the same lock. Among readers the last client is a writer, and so is the probe,
-// whom all that readers leave behind keeps out.
+// alike is the number of clients, from the first, that have the same lock. Among readers the last client is a writer,
+// and so is the probe, whom all that readers leave behind keeps out.
 func (m *Model) alike() int {
 	if m.Entry.Writer != nil {
 		return m.Clients - 1
@@ -260,7 +260,8 @@ func (m *Model) client(probe bool) simulator.ClientConfig {
 	return simulator.ClientConfig{Program: m.contender, Skews: m.Skews, List: list}
 }
 
-// attemptsTried is the number of attempts that code has. Only the first is made in worlds; the others are tried, whether they are like it.
+// attemptsTried is the number of attempts that code has. Only the first is made in worlds; the others are tried,
+// whether they are like it.
 const attemptsTried = 5
 
 // ofViews is m with as many attempts as are tried.

@@ -37,7 +37,8 @@ func sharedBy(t *tables, state []uint32) (s shared) {
 	return s
 }
 
-// canonical returns the shared part of a state under canonical names, with each order of the clients that gives the same.
+// canonical returns the shared part of a state under canonical names, with each order of the clients that gives the
+// same.
 func (p *prover) canonical(state []uint32) (least []naming, err error) {
 	key := sharedBy(p.tables, state)
 	if p.namings[key] == nil {
@@ -125,11 +126,12 @@ func permutations(n int) [][]int {
 	return all
 }
 
-// A view's face is what the other client of a world can notice of it: who it is for the servers, what the judges know of
-// it, which of its requests are under way, and whether time may pass. Where one of two clients makes a move, the other
-// keeps its part: the move is the same beside all views with one face, and makes the same of each of them. So one view of
-// each face is in a world with every view of the shared part, and what moves of others make of it is made of all with
-// that face. The views that are found are those of the worlds of any two, which are many times as many: see Plain.Faces.
+// A view's face is what the other client of a world can notice of it: who it is for the servers, what the judges know
+// of it, which of its requests are under way, and whether time may pass. Where one of two clients makes a move, the
+// other keeps its part: the move is the same beside all views with one face, and makes the same of each of them. So one
+// view of each face is in a world with every view of the shared part, and what moves of others make of it is made of
+// all with that face. The views that are found are those of the worlds of any two, which are many times as many: see
+// Plain.Faces.
 
 // A face is all of a view that the moves of another client in the same world depend on, or change.
 type face struct {

@@ -11,16 +11,18 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A set of states is all that can be reached if the start is in it, and every move of every member leads into it (an inductive invariant);
-// and a verdict that no such move comes to does not occur. So whoever doubts the search need not believe it: it hands out its set, and recheck
-// goes through the members one after the other, by the rules of the plain search (rules.go), which make every move anew, in whole worlds, by the
-// simulator's Step. Nothing here relies on how the set was found: not on moves, remembered effects, workers or the order of states.
+// A set of states is all that can be reached if the start is in it, and every move of every member leads into it (an
+// inductive invariant); and a verdict that no such move comes to does not occur. So whoever doubts the search need not
+// believe it: it hands out its set, and recheck goes through the members one after the other, by the rules of the plain
+// search (rules.go), which make every move anew, in whole worlds, by the simulator's Step. Nothing here relies on how
+// the set was found: not on moves, remembered effects, workers or the order of states.
 //
-// What is relied on is what counts as one state. A member stands for a world, and the world that a move leads to for a member, by the parts of
-// worlds (simulator.Parts), and in a search with reductions by its hypotheses (quotient): a move must then lead to a world that counts as a
-// member's.
+// What is relied on is what counts as one state. A member stands for a world, and the world that a move leads to for a
+// member, by the parts of worlds (simulator.Parts), and in a search with reductions by its hypotheses (quotient): a
+// move must then lead to a world that counts as a member's.
 
-// A NotClosedError is a set of states from which a move leads elsewhere, or comes to a verdict that the search has not found.
+// A NotClosedError is a set of states from which a move leads elsewhere, or comes to a verdict that the search has not
+// found.
 type NotClosedError struct {
 	State   int // its number in the set, from 0
 	Choice  string
@@ -37,8 +39,8 @@ func (e *NotClosedError) Message() i18n.Message {
 	return i18n.New("error.recheck.open", "state", e.State, "choice", e.Choice)
 }
 
-// recheck checks the set of a search that is complete, and returns the number of moves. That the start is in it one sees (search.begin): to
-// make it again might empty the tables. The error is a *NotClosedError, ctx's, or that of a
+// recheck checks the set of a search that is complete, and returns the number of moves. That the start is in it one
+// sees (search.begin): to make it again might empty the tables. The error is a *NotClosedError, ctx's, or that of a
 // step.
 func (s *search) recheck(ctx context.Context) (moves int, err error) {
 	rules, next := NewRules(s.sim, &s.opt), s.successors.next

@@ -52,7 +52,8 @@ type Result struct {
 	settled bool // of what was wanted, all was found that there is
 }
 
-// HasLooked reports whether the code, or a server, does not only compare tokens, or what keys hold: what follows from others is not known.
+// HasLooked reports whether the code, or a server, does not only compare tokens, or what keys hold: what follows from
+// others is not known.
 func (r *Result) HasLooked() bool {
 	return r.Tokens == simulator.TokensLookedInto || slices.ContainsFunc(r.Lengths, func(one node.Length) bool { return one.Of == node.Insight })
 }

@@ -81,8 +81,8 @@ func (r *Rules) Allowed(p *Position) (allowed []simulator.Choice) {
 	return allowed
 }
 
-// unbounded reports whether no bound says by when something happens at any timing: it happens before time passes. A client
-// connects again at once, and what a server sends of itself, or may answer at last, is there at once.
+// unbounded reports whether no bound says by when something happens at any timing: it happens before time passes. A
+// client connects again at once, and what a server sends of itself, or may answer at last, is there at once.
 func (r *Rules) unbounded(p *Position, c simulator.Choice) bool {
 	switch c.Verb {
 	case simulator.Start:
@@ -101,7 +101,8 @@ func (r *Rules) Step(p *Position, c simulator.Choice) (events []history.Event, w
 	return events, r.observe(p, c, events, p.World.Now()), nil
 }
 
-// observe notes that a choice was made, by which events have happened, and that it is now. It returns the verdicts that the judges come to.
+// observe notes that a choice was made, by which events have happened, and that it is now. It returns the verdicts that
+// the judges come to.
 func (r *Rules) observe(p *Position, c simulator.Choice, events []history.Event, now time.Duration) (words []verdict.Word) {
 	switch {
 	case c.Verb >= simulator.FaultVerb:

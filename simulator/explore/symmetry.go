@@ -10,18 +10,15 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// Clients that run the same code can change places. Of all states that differ only in
-// a permutation of such clients the search keeps the canonical one: the clients sorted
-// by what they have observed and then by what the judges know of them. Two clients that
-// are equal in both may still differ in a server's data. Then several states are kept
-// instead of one, which costs time and nothing else.
+// Clients that run the same code can change places. Of all states that differ only in a permutation of such clients the
+// search keeps the canonical one: the clients sorted by what they have observed and then by what the judges know of
+// them. Two clients that are equal in both may still differ in a server's data. Then several states are kept instead of
+// one, which costs time and nothing else.
 //
-// This is sound if every move commutes with every permutation: what follows from a
-// renamed state is, renamed, what follows from the state. Then, by induction, the search
-// visits every reachable state under some permutation. A move consists of what code
-// does, what servers do, and what the simulator does itself. The simulator knows clients
-// by number only, and treats all numbers alike. Code and servers can look at names, so
-// they are checked:
+// This is sound if every move commutes with every permutation: what follows from a renamed state is, renamed, what
+// follows from the state. Then, by induction, the search visits every reachable state under some permutation. A move
+// consists of what code does, what servers do, and what the simulator does itself. The simulator knows clients by
+// number only, and treats all numbers alike. Code and servers can look at names, so they are checked:
 //
 //   - Code, when a client is in a state that no client was in before: in that state every
 //     other client does the same, with the names exchanged (checkClass). What one of two clients
@@ -30,20 +27,19 @@ import (
 //     something on its contents: the renamed command on the renamed data has the renamed
 //     effect (package hypothesis).
 //
-// Both checks cover all renamed forms of what was visited, and what a search without
-// symmetry would visit consists of such forms. So it does not matter which form the search
-// keeps. Nor does it matter how a name makes a difference (comparison, sorting, cutting,
-// hashing, a constant, the order of members, of keys or of a table), because only the
+// Both checks cover all renamed forms of what was visited, and what a search without symmetry would visit consists of
+// such forms. So it does not matter which form the search keeps. Nor does it matter how a name makes a difference
+// (comparison, sorting, cutting, hashing, a constant, the order of members, of keys or of a table), because only the
 // effects are compared.
 //
 // If a check fails, the search begins anew without symmetry.
 
-// quotient maps every state to the canonical one of those that count as one: dead components are
-// dropped (drop.go), and clients that are alike are sorted.
+// quotient maps every state to the canonical one of those that count as one: dead components are dropped (drop.go), and
+// clients that are alike are sorted.
 type quotient struct {
 	*tables
-	// A canonical state has the classes of its symmetric clients: the numbers of the same states of
-	// client 1. classes are those of each client's states, and members the other way round.
+	// A canonical state has the classes of its symmetric clients: the numbers of the same states of client 1. classes are
+	// those of each client's states, and members the other way round.
 	classes, members [simulator.MaxClients]column
 	renames          map[uint32]*renamed // by permutation, see code
 	dropped          dropped
@@ -57,7 +53,8 @@ type renamed struct{ nodes, rest, judges column }
 
 func newQuotient(t *tables, opt *Options) *quotient {
 	q := &quotient{tables: t, renames: map[uint32]*renamed{}, drops: !opt.Plain.Parts && opt.Step > 0}
-	// Without a lock clients often overlap, and states with the version and without it would stand side by side; or the resource looks at it.
+	// Without a lock clients often overlap, and states with the version and without it would stand side by side; or the
+	// resource looks at it.
 	q.versions = t.sim.Traits().OldBases || slices.Contains(opt.Case.Holders, history.NoLock)
 	return q
 }
@@ -101,9 +98,8 @@ func (s *quotient) join(class uint32, c int, id uint32) {
 	s.members[c].set(class, id)
 }
 
-// checkClass checks a class: that every symmetric client in this state does the same. Which of
-// them are visited in it depends on the order of the classes: a state that is always the
-// newest, for example, is that of the last client only.
+// checkClass checks a class: that every symmetric client in this state does the same. Which of them are visited in it
+// depends on the order of the classes: a state that is always the newest, for example, is that of the last client only.
 func (s *quotient) checkClass(class uint32) error {
 	for c := 1; c < s.symmetric; c++ {
 		if _, err := s.sim.Symmetry().Client(s.clientTab[0].keys[class], 1, c+1); err != nil {
@@ -126,8 +122,8 @@ func (s *quotient) ofClass(class uint32, c int) (id uint32, err error) {
 	return id, err
 }
 
-// canonicalize makes a state canonical: the words of symmetric clients become classes,
-// sorted, and all other words are renamed to fit.
+// canonicalize makes a state canonical: the words of symmetric clients become classes, sorted, and all other words are
+// renamed to fit.
 func (s *quotient) canonicalize(state []uint32) error {
 	_, err := s.canonicalizeNames(state)
 	return err

@@ -99,8 +99,8 @@ func (t *table[K, E]) image(in *column, id uint32, f func(K) K) uint32 {
 	return to
 }
 
-// column is a function of the numbers of a table, as far as it is known; unseen: not yet. While one goroutine sets values others may
-// read copies of the column.
+// column is a function of the numbers of a table, as far as it is known; unseen: not yet. While one goroutine sets
+// values others may read copies of the column.
 type column []uint32
 
 const unseen = ^uint32(0)

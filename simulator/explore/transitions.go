@@ -12,8 +12,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// transitions is the transition relation by parts of the world, as far as it was needed: the
-// effects of moves on parts.
+// transitions is the transition relation by parts of the world, as far as it was needed: the effects of moves on parts.
 type transitions struct {
 	*tables
 
@@ -48,9 +47,8 @@ func (s *transitions) after(d time.Duration) *passed {
 	return p
 }
 
-// effect returns what a move does to the parts that it reaches. It is computed once, by
-// the simulator's own Step on a world that holds these parts only, and looked up
-// from then on.
+// effect returns what a move does to the parts that it reaches. It is computed once, by the simulator's own Step on a
+// world that holds these parts only, and looked up from then on.
 func (s *transitions) effect(state []uint32, m *move) (effect, error) {
 	key := s.effectKey(state, m)
 	alone, mayBeAlone := s.clientKey(key, m)
@@ -154,9 +152,8 @@ func (s *transitions) compute(state []uint32, m *move, key, alone effectKey, may
 	return eff, key, nil
 }
 
-// clientKey is key without the ensemble and the rest, if m is a choice of a client that need
-// not look at them. (That of a client of a Redis has neither in its key, unless code abandons
-// requests.)
+// clientKey is key without the ensemble and the rest, if m is a choice of a client that need not look at them. (That of
+// a client of a Redis has neither in its key, unless code abandons requests.)
 func (s *transitions) clientKey(key effectKey, m *move) (alone effectKey, may bool) {
 	if m.fault || m.client < 0 || m.node < 0 || s.numbers.traits(s.sim).Abandons {
 		return key, false
@@ -184,9 +181,8 @@ func (s *transitions) effectKey(state []uint32, m *move) effectKey {
 	return key
 }
 
-// mayTell reports whether the server of m has a message for the listening thread of the
-// client of m. That there is none is remembered as an effect with the events
-// unseen.
+// mayTell reports whether the server of m has a message for the listening thread of the client of m. That there is none
+// is remembered as an effect with the events unseen.
 func (s *successors) mayTell(m *move) bool {
 	key := s.transitions.effectKey(s.cur, m)
 	if eff, ok := s.transitions.effects.get(&key); ok {
@@ -202,8 +198,8 @@ func (s *successors) mayTell(m *move) bool {
 	return may
 }
 
-// faultsOn lists the faults that are possible on client c, or on a server (those that
-// name both are listed for the server, unless they strike the client only).
+// faultsOn lists the faults that are possible on client c, or on a server (those that name both are listed for the
+// server, unless they strike the client only).
 func (s *transitions) faultsOn(c, node int, state []uint32) []uint16 {
 	key := effectKey{rest: state[s.restAt], now: s.nowID(state), who: noClient}
 	if c >= 0 {
@@ -269,8 +265,8 @@ func (s *transitions) due(state []uint32) time.Duration {
 	return due
 }
 
-// passTime lets time pass by c, for each part by itself, and tells the judges; or what still stands at
-// all servers ends by c, and no time passes.
+// passTime lets time pass by c, for each part by itself, and tells the judges; or what still stands at all servers ends
+// by c, and no time passes.
 func (s *transitions) passTime(state, next []uint32, c simulator.Choice) (found verdict.Set, err error) {
 	copy(next, state)
 	now, d, after := s.now(state), c.D, s.after(c.D)
@@ -350,8 +346,8 @@ func (s *transitions) passNode(n int, state []uint32, c simulator.Choice) (effec
 	return eff, nil
 }
 
-// quiet reports whether no server records anything as time passes by c: then each client is the same afterwards, whatever the
-// others are.
+// quiet reports whether no server records anything as time passes by c: then each client is the same afterwards,
+// whatever the others are.
 func (s *transitions) quiet(state []uint32, c simulator.Choice) (bool, error) {
 	for n := range s.nodes {
 		if eff, err := s.passNode(n, state, c); err != nil || eff.events != 0 {
@@ -414,8 +410,8 @@ func (s *transitions) computeJudged(id, events uint32) (to uint32, found verdict
 	return s.judgeTab.id(v), found
 }
 
-// memo is a map of effects by what they depend on. It is faster than a Go map because
-// it knows the form of the key. While one goroutine puts effects others may get them from copies of the memo.
+// memo is a map of effects by what they depend on. It is faster than a Go map because it knows the form of the key.
+// While one goroutine puts effects others may get them from copies of the memo.
 type memo struct {
 	slots []memoSlot
 	n     int

@@ -16,43 +16,43 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// View abstraction (Abdulla, Haziza and Holik, "All for the price of few", VMCAI 2013) proves for any number of
-// clients what a search shows for a few. A view is one client, and what it shares with all others: the servers and the
-// faults that are left. The set of views begins with a client at rest. Any two views of it that agree about what is
-// shared make a world of two clients; each of its moves is made by the simulator's own Step; and both clients of the
-// world that follows are views of the set, until nothing is new. Then every client of every run, with however many
-// others, is in one of the views, and a harm that no world of two shows does not exist. (Which of these worlds need not
-// be made: faces.go.) That holds since a move reaches one client and the shared part, or time passes for all: a client that
-// does not move is in a world with the one that does, and keeps its part. What else happens in worlds of two is too much
-// and not too little: deadlines of the clients that are left out do not keep time from passing.
+// View abstraction (Abdulla, Haziza and Holik, "All for the price of few", VMCAI 2013) proves for any number of clients
+// what a search shows for a few. A view is one client, and what it shares with all others: the servers and the faults
+// that are left. The set of views begins with a client at rest. Any two views of it that agree about what is shared
+// make a world of two clients; each of its moves is made by the simulator's own Step; and both clients of the world
+// that follows are views of the set, until nothing is new. Then every client of every run, with however many others, is
+// in one of the views, and a harm that no world of two shows does not exist. (Which of these worlds need not be made:
+// naming.go.) That holds since a move reaches one client and the shared part, or time passes for all: a client that
+// does not move is in a world with the one that does, and keeps its part. What else happens in worlds of two is too
+// much and not too little: deadlines of the clients that are left out do not keep time from passing.
 //
 // A client has everything that bears its name: its process, its requests under way, also when it has given up or died
-// (a ghost), what the only server keeps of its connections (which keys they watch, and what replicas lack of them), and what
-// the judges know of it. In what is shared it is named: the owner of a key is the client of the view, another one, or none
-// that can still act. These are never mixed up: of the clients of a world one at most is the owner, and a key without an
-// owner stays so. A client that has come to its end begins anew as another one, of which there are always more at rest; its
-// former name has no owner, or is that of a ghost. So does a process that rests after an attempt: if nothing of it goes on, it remembers nothing and draws its
-// tokens anew, it is a new client to code and servers, and the views are those of any number of attempts. The id of its
-// thread would be an old name: [simulator.Parts.Lasting].
-// Whether that is so is tried: with code in the second to fourth attempt of one process (simulator.Symmetry, CheckRests), and with servers
-// at the tokens of later attempts (hypothesis.Strangers).
-// To the judges its attempts then are clients of their own. Else each client takes the lock once (Proof.Once).
+// (a ghost), what the only server keeps of its connections (which keys they watch, and what replicas lack of them), and
+// what the judges know of it. In what is shared it is named: the owner of a key is the client of the view, another one,
+// or none that can still act. These are never mixed up: of the clients of a world one at most is the owner, and a key
+// without an owner stays so. A client that has come to its end begins anew as another one, of which there are always
+// more at rest; its former name has no owner, or is that of a ghost. So does a process that rests after an attempt: if
+// nothing of it goes on, it remembers nothing and draws its tokens anew, it is a new client to code and servers, and
+// the views are those of any number of attempts. The id of its thread would be an old name: [simulator.Parts.Lasting].
+// Whether that is so is tried: with code in the second to fourth attempt of one process (simulator.Symmetry,
+// CheckRests), and with servers at the tokens of later attempts (hypothesis.Strangers). To the judges its attempts then
+// are clients of their own. Else each client takes the lock once (Proof.Once).
 //
-// What a client learns of others by name, as the owner of a key, is not renamed with them: code is to do the same whichever
-// other client an answer names, and whether two answers name the same one. That is a hypothesis, held against the code in
-// all of its histories (hypothesis.Strangers); of code that compares others there is no proof.
+// What a client learns of others by name, as the owner of a key, is not renamed with them: code is to do the same
+// whichever other client an answer names, and whether two answers name the same one. That is a hypothesis, held against
+// the code in all of its histories (hypothesis.Strangers); of code that compares others there is no proof.
 //
-// Of what a client has read of the resource, its view keeps whether another client has written since. A write that was stale
-// makes what others have read old as well: then STALE-WRITE is among the harms already. An ORPHAN is a refusal while neither
-// client of the world has the lock. If a client outside it has, that is no ORPHAN: views may show too many of them, never too few.
-// A DEADLOCK is found by the probe from a shared part whose clients have all come to their ends, or where both clients of a
-// world wait without end (see deadlock.go).
+// Of what a client has read of the resource, its view keeps whether another client has written since. A write that was
+// stale makes what others have read old as well: then STALE-WRITE is among the harms already. An ORPHAN is a refusal
+// while neither client of the world has the lock. If a client outside it has, that is no ORPHAN: views may show too
+// many of them, never too few. A DEADLOCK is found by the probe from a shared part whose clients have all come to their
+// ends, or where both clients of a world wait without end (see deadlock.go).
 //
-// Time stamps in data grow older without end. From some age on code and servers are to do the same however old they are: see
-// [hypothesis.Ages], which begin small and are doubled where a step, or a check of the code, refutes them.
+// Time stamps in data grow older without end. From some age on code and servers are to do the same however old they
+// are: see [hypothesis.Ages], which begin small and are doubled where a step, or a check of the code, refutes them.
 //
-// Counters that servers keep, as for fencing tokens, count without end. From 1 on, or from 3, they stand still, and code and servers are
-// to do the same however far one has counted: hypothesis.Counted.
+// Counters that servers keep, as for fencing tokens, count without end. From 1 on, or from 3, they stand still, and
+// code and servers are to do the same however far one has counted: hypothesis.Counted.
 //
 // Not looked for are FENCED, BLOCKED and STARVED.
 
@@ -83,8 +83,8 @@ type Proof struct {
 	Once i18n.Message
 }
 
-// A Culprit is the first world of two that has come to a verdict: its views, and the move, of which c1 is the client of the first view, and
-// c2 that of the second.
+// A Culprit is the first world of two that has come to a verdict: its views, and the move, of which c1 is the client of
+// the first view, and c2 that of the second.
 type Culprit struct {
 	Verdict verdict.Word
 	Views   [2]Standing
@@ -108,11 +108,13 @@ const worldsPerView = 100
 // mostCounting bounds the views where the number of a counter makes a difference: they may be without end.
 const mostCounting = 50_000
 
-// mostHistories bounds the histories of all clients together, through each of which the code is executed, in up to half a minute.
+// mostHistories bounds the histories of all clients together, through each of which the code is executed, in up to half
+// a minute.
 const mostHistories = 50_000
 
-// ProveFor computes the views of m, most at most, which has 2+Outsiders clients and a probe, and two attempts or more, of which only the first
-// is made. With endless, no fault is ever used up. The error is about code that the simulator cannot run, or ctx's.
+// ProveFor computes the views of m, most at most, which has 2+Outsiders clients and a probe, and two attempts or more,
+// of which only the first is made. With endless, no fault is ever used up. The error is about code that the simulator
+// cannot run, or ctx's.
 func ProveFor(ctx context.Context, m *Model, endless bool, most int) (*Proof, error) {
 	return proveAnd(ctx, m, endless, most, func(*prover) error { return nil })
 }
@@ -261,9 +263,9 @@ type group struct {
 	known  map[viewOf]int // where each is
 	byFace map[face]*faceViews
 	faces  []*faceViews // as they were found
-	// alone are the choices of a view's client that change nothing but its own part and that no judge sees: what they lead to
-	// was entered once, with whomever it shares a world. (A command that a server executes is seen by judges.) The same goes for
-	// time that passes.
+	// alone are the choices of a view's client that change nothing but its own part and that no judge sees: what they lead
+	// to was entered once, with whomever it shares a world. (A command that a server executes is seen by judges.) The same
+	// goes for time that passes.
 	alone map[aloneAt]bool
 }
 
@@ -289,7 +291,8 @@ func (p ofTwo) value(a, b uint32, compute func() uint32) uint32 {
 // joined are parts with what a view has of them, by the numbers of the two.
 type joined struct{ conns, orphans, judges ofTwo }
 
-// owned are what a client has of the servers, of the rest and of what the judges know, as client 1 would have it, by their numbers.
+// owned are what a client has of the servers, of the rest and of what the judges know, as client 1 would have it, by
+// their numbers.
 type owned struct{ conns, orphans, judges column }
 
 // A queued view is at a place of its group.

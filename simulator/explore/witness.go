@@ -279,8 +279,8 @@ func (s *successors) causeOf(fault simulator.Choice) (c Cause) {
 	return c
 }
 
-// CausesOf searches m for all that a verdict can come about by with so many faults, which is its par: the causes of each such way, sorted.
-// Not all: the search was cut short. The errors are those of [Exhaust].
+// CausesOf searches m for all that a verdict can come about by with so many faults, which is its par: the causes of
+// each such way, sorted. Not all: the search was cut short. The errors are those of [Exhaust].
 func CausesOf(ctx context.Context, m *Model, of verdict.Word, par int) (ways [][]Cause, all bool, err error) {
 	sim, err := m.Simulator()
 	if err != nil {

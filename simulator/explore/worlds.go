@@ -162,8 +162,9 @@ func (p *prover) join(state []uint32, v *viewOf, c int) error {
 	return nil
 }
 
-// step makes a move of the world in cur, and enters what client 1 then is, and what the move makes of the others. It reports
-// whether nothing else changes, so that it need not be made in other worlds; of time that passes, whether it is quiet.
+// step makes a move of the world in cur, and enters what client 1 then is, and what the move makes of the others. It
+// reports whether nothing else changes, so that it need not be made in other worlds; of time that passes, whether it is
+// quiet.
 func (p *prover) step(m *move, gone history.ClientSet, s *shared, others *faceViews) (alone bool, err error) {
 	made, err := p.follow(m, gone)
 	if err != nil {

@@ -24,7 +24,8 @@ type History struct {
 	// Holders is, for each client, how many may be inside together with it, itself
 	// counted: 1 for a lock that excludes, AnyNumber for a reader. Nil: 1 for each.
 	Holders []int `json:"holders,omitempty"`
-	// Held reports whether somebody holds the lock, by the key's value, "" if it is missing; nil: a key that exists is held.
+	// Held reports whether somebody holds the lock, by the key's value, "" if it is missing; nil: a key that exists is
+	// held.
 	Held func(value string) bool `json:"-"`
 	// Slow is the longest that an Acquire may last, and Noisy the number of requests a second that a client
 	// may send while it waits; 0: no verdict depends on it.
@@ -87,7 +88,8 @@ const GaveUp = "gave up: context deadline exceeded"
 // FromPause is the Note of a Wake by which a thread goes on that was paused alone.
 const FromPause = "from its pause"
 
-// Way is the form of the Note of a Wake by which code goes on in one of several ways, by chance: which of them, from 1, and how many there are.
+// Way is the form of the Note of a Wake by which code goes on in one of several ways, by chance: which of them, from 1,
+// and how many there are.
 const Way = "way %d of %d"
 
 // FromStart is the Note of a ClockStep of a client whose program begins with it.

@@ -69,8 +69,9 @@ func Same() (to Names) {
 	return to
 }
 
-// nextName is the place of the next name of a client in a text from a place on: c2. and the like (see process.Code.Token), with its dot,
-// which begins a word. Below 0: there is none. A token that is cut short or hashed is not found.
+// nextName is the place of the next name of a client in a text from a place on: c2. and the like (see
+// process.Code.Token), with its dot, which begins a word. Below 0: there is none. A token that is cut short or hashed
+// is not found.
 func nextName(s string, from int) int {
 	for i := from; i+2 < len(s); i++ {
 		if s[i] == 'c' && s[i+1] >= '1' && s[i+1] <= '8' && s[i+2] == '.' && (i == 0 || !isWord(s[i-1])) {
@@ -97,7 +98,8 @@ func (to *Names) Rename(s string) string {
 	return string(b)
 }
 
-// Later gives client c in a text, or all of them (0), the tokens that it draws when it has drawn so many more: c2.1 becomes c2.4.
+// Later gives client c in a text, or all of them (0), the tokens that it draws when it has drawn so many more: c2.1
+// becomes c2.4.
 func Later(s string, c int, drawn int) string {
 	return renumbered(s, func(client, n int) (int, int) {
 		if c == 0 || client == c {
@@ -107,8 +109,8 @@ func Later(s string, c int, drawn int) string {
 	})
 }
 
-// OfOne gives all clients in a text, but for some, names that client c has never had, each others: as if the text named other attempts
-// of it.
+// OfOne gives all clients in a text, but for some, names that client c has never had, each others: as if the text named
+// other attempts of it.
 func OfOne(s string, c int, but ClientSet) string {
 	return renumbered(s, func(client, n int) (int, int) {
 		if client == c || but.Has(uint8(client)) {

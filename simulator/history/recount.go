@@ -19,8 +19,8 @@ const (
 	Counters  = Leases + MaxClients + 1
 )
 
-// A Recount gives a number of a counter another one. last: it is that of the counter itself, the last one that it has counted, and need
-// not be mentioned anywhere else.
+// A Recount gives a number of a counter another one. last: it is that of the counter itself, the last one that it has
+// counted, and need not be mentioned anywhere else.
 type Recount func(of Counter, n int64, last bool) int64
 
 // Numbers are sets of numbers below 64, by counter: bit n for n. Each has 0, which says that nothing was counted.
@@ -34,7 +34,8 @@ func NoNumbers() (all Numbers) {
 	return all
 }
 
-// Note adds all numbers that are mentioned, and those of counters to counted; far is set if a mentioned one has no place in a set.
+// Note adds all numbers that are mentioned, and those of counters to counted; far is set if a mentioned one has no
+// place in a set.
 func (all *Numbers) Note(counted *Numbers, far *bool) Recount {
 	return func(of Counter, n int64, last bool) int64 {
 		switch {
@@ -66,7 +67,8 @@ func (all *Numbers) Add(more *Numbers) {
 	}
 }
 
-// Ranks gives the numbers of a set the smallest ones in the same order. A counter goes back to the greatest number that is still in the set.
+// Ranks gives the numbers of a set the smallest ones in the same order. A counter goes back to the greatest number that
+// is still in the set.
 func (all *Numbers) Ranks(of Counter, n int64, _ bool) int64 {
 	return int64(bits.OnesCount64(all[of]&(2<<min(max(n, 0), 63)-1))) - 1
 }

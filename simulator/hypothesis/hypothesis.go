@@ -42,8 +42,8 @@ type Set struct {
 // Usual are those of a new simulator.
 var Usual = Set{Rests: true}
 
-// Ages bound the ages of time stamps that code and servers can tell apart (extrapolation; Behrmann, Bouyer, Larsen and Pelánek
-// 2004). The zero value does not.
+// Ages bound the ages of time stamps that code and servers can tell apart (extrapolation; Behrmann, Bouyer, Larsen and
+// Pelánek 2004). The zero value does not.
 type Ages struct {
 	Ancient time.Duration // to a client all stamps are one that were so old when it first read its clock
 	Span    time.Duration // no client measures for longer; servers cannot tell apart stamps that are older than both together
@@ -168,7 +168,8 @@ func (s *Set) Lines(m Met) (keys []string) {
 	return keys
 }
 
-// A Refuted is the error that a hypothesis does not hold: code, or a server, does something else where it should do the same.
+// A Refuted is the error that a hypothesis does not hold: code, or a server, does something else where it should do the
+// same.
 type Refuted struct {
 	Of      ID
 	Command []string      // of a server that does: at this command

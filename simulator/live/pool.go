@@ -73,8 +73,8 @@ func (p *Pool) Close() {
 	clear(p.idle)
 }
 
-// Counts returns the numbers of times that servers were used again, and that they could not be, since something was left
-// that cleaning does not remove.
+// Counts returns the numbers of times that servers were used again, and that they could not be, since something was
+// left that cleaning does not remove.
 func (p *Pool) Counts() (again, unclean int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

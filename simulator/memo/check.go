@@ -16,7 +16,8 @@ import (
 type Effects[X any] struct {
 	// Checked is what was checked of the effect of x.
 	Checked func(x X) *Checked
-	// Map is x in a translation, and its effect. Commutes reports whether the effect of y, which is x in a translation, is the effect of x in it.
+	// Map is x in a translation, and its effect. Commutes reports whether the effect of y, which is x in a translation, is
+	// the effect of x in it.
 	Map      func(x X, t *translate.Translation) (X, error)
 	Commutes func(x, y X, t *translate.Translation) bool
 	// Named are the clients that a request names, and the data, and Stamps the time stamps in them.
@@ -34,8 +35,9 @@ type Checked struct {
 	tried   bool  // it was tried in all other ways
 }
 
-// Check checks, when an effect is used for the first time, that it commutes with all translations that are assumed to make no difference:
-// what follows from translated data by a translated act is what follows, translated. The error names what it does not commute with.
+// Check checks, when an effect is used for the first time, that it commutes with all translations that are assumed to
+// make no difference: what follows from translated data by a translated act is what follows, translated. The error
+// names what it does not commute with.
 func (of *Effects[X]) Check(m *Memo, x X) error {
 	if of.Checked(x).clients < m.Symmetric && !m.Plain {
 		if err := of.checkNames(m, x); err != nil {
@@ -132,8 +134,8 @@ func (of *Effects[X]) close(orbit *[]X, clients uint8) error {
 	return nil
 }
 
-// stampMoves move the time stamps of an act and its data to the Epoch and to other times of day; where data holds ancient ones, also those to more
-// ancient ones. nil: there are none.
+// stampMoves move the time stamps of an act and its data to the Epoch and to other times of day; where data holds
+// ancient ones, also those to more ancient ones. nil: there are none.
 func stampMoves[X any](m *Memo, of *Effects[X], x X) (all []*translate.Translation) {
 	asked, kept := of.Stamps(x)
 	first := min(asked.First, kept.First)
@@ -151,8 +153,8 @@ func stampMoves[X any](m *Memo, of *Effects[X], x X) (all []*translate.Translati
 	return all
 }
 
-// otherAttempts give clients the names that they have in later attempts, and put those of other attempts of one client in the place of other
-// clients.
+// otherAttempts give clients the names that they have in later attempts, and put those of other attempts of one client
+// in the place of other clients.
 func otherAttempts[X any](m *Memo, of *Effects[X], x X) (all []*translate.Translation) {
 	asked, kept := of.Named(x)
 	add := func(text func(string) string) { all = append(all, translate.Texts(text)) }
@@ -173,8 +175,8 @@ func otherAttempts[X any](m *Memo, of *Effects[X], x X) (all []*translate.Transl
 // MostTokens is the most that a token is later, since 1000 stand for those of other clients.
 const MostTokens = 900
 
-// further are numbers by which others are higher where it is tried that they make no difference: 1 to 128, which have all residues of all
-// moduli up to 128, powers of two with one beside each, and two hundred that are drawn.
+// further are numbers by which others are higher where it is tried that they make no difference: 1 to 128, which have
+// all residues of all moduli up to 128, powers of two with one beside each, and two hundred that are drawn.
 var further = func() []int {
 	list := []int{1, 8, 9, 98, 2, 3} // with which 1 and 2 have as many digits, fewer, or more
 	for n := 4; n <= 128; n++ {
@@ -189,7 +191,8 @@ var further = func() []int {
 	return list
 }()
 
-// Further are n numbers from 1 to most by which others are to be higher: always the first ones, half of them, and the next ones in turn.
+// Further are n numbers from 1 to most by which others are to be higher: always the first ones, half of them, and the
+// next ones in turn.
 func (m *Memo) Further(n, most int) (some []int) {
 	for some = append(some, further[:(n+1)/2]...); len(some) < n; {
 		if m.turn = (m.turn + 1) % len(further); m.turn >= (n+1)/2 && further[m.turn] <= most {

@@ -1,13 +1,12 @@
-// Package node is the contract between a world and the servers in it. A kind of server is a package
-// of its own that implements [Kind]. World and search do not ask which kind it is; what can serve
-// one kind only does (packages live, promela, locktest).
+// Package node is the contract between a world and the servers in it. A kind of server is a package of its own that
+// implements [Kind]. World and search do not ask which kind it is; what can serve one kind only does (packages live,
+// promela, locktest).
 //
-// A server is a value: its [State] is comparable and never changes. What happens to it is an
-// [Event]; Server.Step puts another State in its place. Everything that a kind needs of the world, and
-// does to it, goes through [World]. What clients and servers exchange goes by numbers: a kind keeps
-// it in tables of package memo, which number and rename it for all kinds alike; [Words] are
-// those of them that the simulator needs. Time in a State is true time. Relative makes it count from
-// the present, so that equal futures are equal values, and Absolute undoes that.
+// A server is a value: its [State] is comparable and never changes. What happens to it is an [Event]; Server.Step puts
+// another State in its place. Everything that a kind needs of the world, and does to it, goes through [World]. What
+// clients and servers exchange goes by numbers: a kind keeps it in tables of package memo, which number and rename it
+// for all kinds alike; [Words] are those of them that the simulator needs. Time in a State is true time. Relative makes
+// it count from the present, so that equal futures are equal values, and Absolute undoes that.
 //
 // What only some kinds can do are further interfaces: [Fallible], [Sessions], [Numbering], [Patient], [Timekeeper],
 // [Holding], [Dialer], [Connected], [Expiring], [Stamping].
@@ -34,8 +33,8 @@ const (
 // A State is one server at one instant: a comparable value that never changes.
 type State any
 
-// A World is what a server sees of the world around it, and does to it. Clients
-// and servers count from 1, threads from 0 (the main thread).
+// A World is what a server sees of the world around it, and does to it. Clients and servers count from 1, threads from
+// 0 (the main thread).
 type World interface {
 	Now() time.Duration // true time since the start
 	Clients() int
@@ -45,21 +44,21 @@ type World interface {
 	// Memory returns the number of what a client's library remembers; see process.Library.
 	Memory(c int8) uint32
 
-	// Servers is the number of servers. State is that of server n; nil in a world of which only
-	// parts are known, and not this one. SetState replaces it.
+	// Servers is the number of servers. State is that of server n; nil in a world of which only parts are known, and not
+	// this one. SetState replaces it.
 	Servers() int
 	State(n int8) State
 	SetState(n int8, s State)
 
-	// Emit records an event at the present time. The pointer is good until the next
-	// event; EmitClient fills in the client, its thread and its clock.
+	// Emit records an event at the present time. The pointer is good until the next event; EmitClient fills in the client,
+	// its thread and its clock.
 	Emit(k history.EventKind) *history.Event
 	EmitClient(k history.EventKind, c, thread int8) *history.Event
 
 	// Observe ends what a thread waits for and lets its code run.
 	Observe(c, thread int8, s process.Observation) error
-	// Orphan keeps a thread's request under way though no thread waits for its answer
-	// any more, and DropOrphans loses those to server n that come from some clients.
+	// Orphan keeps a thread's request under way though no thread waits for its answer any more, and DropOrphans loses
+	// those to server n that come from some clients.
 	Orphan(c, thread int8)
 	DropOrphans(n int8, from history.ClientSet)
 	// ReleaseOrphans has those go on that server n holds up.
@@ -87,16 +86,16 @@ type Server interface {
 	Start(n int8, clients int) State
 	// Enabled appends what server n can do by itself.
 	Enabled(now time.Duration, s State, n int8, buf []Choice) []Choice
-	// Due is the next true time, from now on, at which something is due at a server, without
-	// what still stands: its time has come.
+	// Due is the next true time, from now on, at which something is due at a server, without what still stands: its time
+	// has come.
 	Due(now time.Duration, s State) time.Duration
-	// Step has an event happen. why is "" when it is done; otherwise nothing has happened, for
-	// that reason, a key of the texts. After an error the world is of no use.
+	// Step has an event happen. why is "" when it is done; otherwise nothing has happened, for that reason, a key of the
+	// texts. After an error the world is of no use.
 	Step(w World, e Event) (why string, err error)
 
-	// Relative is a state as a part of a world at now: with times that count from
-	// now, and without what makes no difference. Where no clock is read only its
-	// place in the present millisecond is left of the server's. Absolute undoes it.
+	// Relative is a state as a part of a world at now: with times that count from now, and without what makes no
+	// difference. Where no clock is read only its place in the present millisecond is left of the server's. Absolute
+	// undoes it.
 	Relative(now time.Duration, s State, readsClock bool) State
 	Absolute(now time.Duration, s State) State
 	// Map is a state in a translation.
@@ -109,8 +108,8 @@ type Protocol interface {
 	Library(p *process.Code) process.Library
 	// Words returns the tables of what clients and servers exchange. They are always the same.
 	Words() Words
-	// Offers appends what client c's library can do by itself or, if servers, what they can send to
-	// those of its threads that wait for a notification.
+	// Offers appends what client c's library can do by itself or, if servers, what they can send to those of its threads
+	// that wait for a notification.
 	Offers(w World, c int8, servers bool, buf []Choice) []Choice
 }
 
@@ -141,8 +140,7 @@ const (
 	Settled                   // time is about to pass: what has come to its end and still stands ends
 )
 
-// Words are the tables of what clients and servers exchange, and of what clients' libraries remember.
-// nil: nothing.
+// Words are the tables of what clients and servers exchange, and of what clients' libraries remember. nil: nothing.
 type Words struct {
 	Requests, Watches, Answers, Memories Vocabulary
 }
@@ -195,8 +193,8 @@ func (g *Group[S]) Close(w World) {
 
 // An Expiring kind has keys with a time to live.
 type Expiring interface {
-	// Left returns what is left of the first key of a state, as Relative returns it, whose name begins so; Never: it has no
-	// time to live.
+	// Left returns what is left of the first key of a state, as Relative returns it, whose name begins so; Never: it has
+	// no time to live.
 	Left(s State, name string) time.Duration
 }
 
@@ -207,7 +205,8 @@ type Stamping interface{ StampsIn(s State) clock.Stamps }
 type Connected interface {
 	// ConnectionsOf returns a state with the connections of client c in s, and nothing else.
 	ConnectionsOf(s State, c int8) State
-	// WithoutConnections returns s without those of all clients, and WithConnections returns s with those of another state as well.
+	// WithoutConnections returns s without those of all clients, and WithConnections returns s with those of another state
+	// as well.
 	WithoutConnections(s State) State
 	WithConnections(s, other State) State
 }
@@ -217,22 +216,22 @@ type Patient interface{ Patience() time.Duration }
 
 // A Dialer has code open connections that speak the protocol of its servers.
 type Dialer interface {
-	// Dial returns a function that makes a connection of process p to server n. It knows nothing of
-	// those that p makes elsewhere.
+	// Dial returns a function that makes a connection of process p to server n. It knows nothing of those that p makes
+	// elsewhere.
 	Dial(p *process.Code) func(n int) process.Wire
 }
 
 // A Holding kind has servers that hold back an answer.
 type Holding interface {
-	// HoldsBack returns the true time for which the server of a request holds back the answer at
-	// most while replicas catch up; Never if there is no bound.
+	// HoldsBack returns the true time for which the server of a request holds back the answer at most while replicas catch
+	// up; Never if there is no bound.
 	HoldsBack(o *process.Op) time.Duration
 }
 
 // A Timekeeper kind has servers that are asked for times.
 type Timekeeper interface {
-	// Asked are the different times that servers were asked for, in the order in which they
-	// were met. The slice must not be changed.
+	// Asked are the different times that servers were asked for, in the order in which they were met. The slice must not
+	// be changed.
 	Asked() []Length
 }
 
@@ -263,8 +262,8 @@ const (
 	ClockReads                 // no length: a request has read its server's clock
 )
 
-// A Fallible kind has servers that can fail, of which faults are made. n counts from 1, replicas
-// from 0. why is as of Server.Step, and an err is a *table.LimitError.
+// A Fallible kind has servers that can fail, of which faults are made. n counts from 1, replicas from 0. why is as of
+// Server.Step, and an err is a *table.LimitError.
 type Fallible interface {
 	Hang(w World, n int8, d, longest time.Duration) (why string)
 	Restart(w World, n int8, d time.Duration) (why string)
@@ -286,7 +285,8 @@ type Failing interface {
 	Split() bool          // its old master lives on
 	Behind() bool         // a replica, or its disk, lacks something
 	WithoutCopies() State // without what its replicas, and its disk, hold
-	// WithoutAges is a state as Relative returns it, without how long ago keys have ended that its replicas, and its disk, still hold.
+	// WithoutAges is a state as Relative returns it, without how long ago keys have ended that its replicas, and its disk,
+	// still hold.
 	WithoutAges() State
 }
 
@@ -299,14 +299,13 @@ type Sessions interface {
 
 // A Numbering kind has servers that number all that they do, and clients learn the numbers.
 type Numbering interface {
-	// CountCreations has only transactions that create something have numbers from now on, if it
-	// can; no code learns of the others.
+	// CountCreations has only transactions that create something have numbers from now on, if it can; no code learns of
+	// the others.
 	CountCreations(on bool)
 }
 
-// HangUp breaks the connections of some clients to server n: their threads see it
-// in place of an answer, unless one was on its way and survives, and their orphaned
-// requests are lost.
+// HangUp breaks the connections of some clients to server n: their threads see it in place of an answer, unless one was
+// on its way and survives, and their orphaned requests are lost.
 func HangUp(w World, n int8, who history.ClientSet) {
 	for c := int8(1); int(c) <= w.Clients(); c++ {
 		for t, th := range w.Client(c).Each {

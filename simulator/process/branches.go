@@ -8,13 +8,14 @@ import (
 	"slices"
 )
 
-// A select with several ready branches takes one by chance, and so code may go on in several ways after the same observations. Where that
-// was seen, each history is executed until executions show nothing new. The ways that were seen become entries: the thread that has observed
-// comes to a Branch, an operation that takes no time, and the observation that ends it has the number of the way. An execution that is to
-// repeat such a history begins again until the code takes its way.
+// A select with several ready branches takes one by chance, and so code may go on in several ways after the same
+// observations. Where that was seen, each history is executed until executions show nothing new. The ways that were
+// seen become entries: the thread that has observed comes to a Branch, an operation that takes no time, and the
+// observation that ends it has the number of the way. An execution that is to repeat such a history begins again until
+// the code takes its way.
 
-// Branches are places in the code of a Host at which executions of one history have gone on in different ways, each with the number of
-// executions in a row that are to show no further way. Processes may share it.
+// Branches are places in the code of a Host at which executions of one history have gone on in different ways, each
+// with the number of executions in a row that are to show no further way. Processes may share it.
 type Branches map[string]int
 
 const (
@@ -29,8 +30,9 @@ const (
 // MostWays is the number of ways of a history: code that has more goes by chance.
 const MostWays = 4
 
-// Learn adds the place at which an error of Advance says that the code is not deterministic, or has its histories executed twice as often
-// there. It reports whether everything is to begin anew; false: the code is nothing for Branches.
+// Learn adds the place at which an error of Advance says that the code is not deterministic, or has its histories
+// executed twice as often there. It reports whether everything is to begin anew; false: the code is nothing for
+// Branches.
 func (b Branches) Learn(err error) bool {
 	e := (*NondeterministicError)(nil)
 	if b == nil || !errors.As(err, &e) || e.place == "" {
@@ -50,7 +52,8 @@ var errOtherWay = errors.New("simulator: the code has taken another way")
 // everywhere in place of the name of a place is any other one.
 const everywhere = "everywhere"
 
-// Everywhere has histories executed so at every place: for a run of which it is not known where the code has gone on in several ways.
+// Everywhere has histories executed so at every place: for a run of which it is not known where the code has gone on in
+// several ways.
 func (b Branches) Everywhere() { b[everywhere] = leastQuiet }
 
 // Quiet is the least number of executions that have shown no further way, for each but the first.
@@ -59,7 +62,8 @@ func (b Branches) Quiet() int { return slices.Min(slices.Collect(maps.Values(b))
 // at is the number of executions at a place that are to show no further way; 0: the code goes on in one way there.
 func (b Branches) at(place string) int { return max(b[place], b[everywhere]) }
 
-// Branching is the thread of an entry that goes on in one of several ways before anything else happens in its process; -1: there is none.
+// Branching is the thread of an entry that goes on in one of several ways before anything else happens in its process;
+// -1: there is none.
 func (e *Entry) Branching() int {
 	return slices.IndexFunc(e.Ops[:], func(o Op) bool { return o.Kind == Branch })
 }
@@ -86,8 +90,8 @@ func (t turn) place(p *Process) string {
 	return fmt.Sprintf("%s: %d by thread %d", withoutDigits(p.waitsFor(&p.entries[t.from].Ops)), t.what.Kind, t.what.Thread)
 }
 
-// differs is the error that an execution does something else than an entry has, to which a turn leads: errOtherWay if that is another way of
-// its history.
+// differs is the error that an execution does something else than an entry has, to which a turn leads: errOtherWay if
+// that is another way of its history.
 func (t turn) differs(p *Process, does *Entry) error {
 	e := &p.entries[t.to]
 	for way := range int64(MostWays) {
@@ -101,7 +105,8 @@ func (t turn) differs(p *Process, does *Entry) error {
 	return different
 }
 
-// failed is an error of an execution that was to make turns, as one of Advance: where it is a DifferentError, one of the turns is its reason.
+// failed is an error of an execution that was to make turns, as one of Advance: where it is a DifferentError, one of
+// the turns is its reason.
 func failed(p *Process, err error, all []turn) error {
 	d := (*DifferentError)(nil)
 	switch {
@@ -127,7 +132,8 @@ func untilTaken(p *Process, try func() error) (err error) {
 	return &NondeterministicError{Client: p.code.id, Was: "what it has done in a history", Is: fmt.Sprintf("something else in each of %d executions", mostTries)}
 }
 
-// observes has an execution that stands at an entry observe what, and returns what the code does; p.run is that execution.
+// observes has an execution that stands at an entry observe what, and returns what the code does; p.run is that
+// execution.
 func observes(p *Process, from uint32, what TimedObservation) (does Entry, err error) {
 	err = untilTaken(p, func() error {
 		if (p.run == nil || p.at != from || p.noMemo) && !p.unpark(from) {
@@ -145,8 +151,8 @@ func observes(p *Process, from uint32, what TimedObservation) (does Entry, err e
 	return does, err
 }
 
-// ByBranch returns a *NondeterministicError if the code may go on in several ways where it has come to an entry, and an execution elsewhere
-// has come to something else; nil: it may not.
+// ByBranch returns a *NondeterministicError if the code may go on in several ways where it has come to an entry, and an
+// execution elsewhere has come to something else; nil: it may not.
 func ByBranch(p *Process, at uint32, is string) error {
 	_, all := turns(p, at)
 	if len(all) == 0 {
@@ -165,8 +171,8 @@ type way struct {
 	seen int // executions that have taken it
 }
 
-// ways executes a history until so many executions for each way but the first have shown nothing new, and each way was seen several times.
-// The ways are in the order of the words for them.
+// ways executes a history until so many executions for each way but the first have shown nothing new, and each way was
+// seen several times. The ways are in the order of the words for them.
 func ways(p *Process, from uint32, what TimedObservation, quiet int) (all []way, err error) {
 	seldom := func() bool { return slices.ContainsFunc(all, func(w way) bool { return w.seen < leastSeen }) }
 	for runs, since := 0, 0; since < quiet*max(1, len(all)-1) || seldom(); runs++ {

@@ -96,7 +96,8 @@ func (p *Process) readsClock(at uint32, s Observation) Entry {
 	return e
 }
 
-// lastRun returns the entry up to which code has run in a history: one before, where its clock is still to be read or its way is open.
+// lastRun returns the entry up to which code has run in a history: one before, where its clock is still to be read or
+// its way is open.
 func lastRun(p *Process, at uint32) uint32 {
 	switch e := &p.entries[at]; {
 	case e.Parent == at || p.entries[e.Parent].Branching() >= 0:
@@ -108,8 +109,8 @@ func lastRun(p *Process, at uint32) uint32 {
 	return at
 }
 
-// input returns what the execution observes when the process observes s at an entry, and the
-// entry at which the execution then is: where a process is timed, or takes one of several ways, that is one observation before.
+// input returns what the execution observes when the process observes s at an entry, and the entry at which the
+// execution then is: where a process is timed, or takes one of several ways, that is one observation before.
 func (p *Process) input(at uint32, s Observation) (from uint32, what TimedObservation) {
 	if e := &p.entries[at]; e.Branching() >= 0 {
 		from, what = p.input(e.Parent, e.Seen)

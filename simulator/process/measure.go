@@ -13,19 +13,20 @@ import (
 // there; see hypothesis.Measures. Whether code is such is tried: whatever it does in a
 // history with readings, it must do in the same history with all readings later.
 
-// Stride is the unit by which the readings of a history are later when it is tried: by Years, which are 25 years, and 1 to
-// Strides times as much. So each reading comes to be at every second of a minute, every minute of
-// an hour, every hour of a day, every day of the week and in every month of the year: one stride
-// moves none of the first four by more than one place, and sixty of them move each all the way
-// round. The 17 ms move it within the second, and a thousand of them to each millisecond of it.
+// Stride is the unit by which the readings of a history are later when it is tried: by Years, which are 25 years, and 1
+// to Strides times as much. So each reading comes to be at every second of a minute, every minute of an hour, every
+// hour of a day, every day of the week and in every month of the year: one stride moves none of the first four by more
+// than one place, and sixty of them move each all the way round. The 17 ms move it within the second, and a thousand of
+// them to each millisecond of it.
 const (
 	Stride  = 29*24*time.Hour + time.Hour + 59*time.Second + 17*time.Millisecond
 	Strides = 60
 	Years   = 25 * (365*24*time.Hour + 6*time.Hour)
 )
 
-// OtherDate is by how much later an execution begins that is the n-th at another date: n strides after Years, up to 600 of them, and each
-// eighth one on a 29 February. So 24 in a row begin at every hour of a day, on every day of the week, in every month and on three leap days.
+// OtherDate is by how much later an execution begins that is the n-th at another date: n strides after Years, up to 600
+// of them, and each eighth one on a 29 February. So 24 in a row begin at every hour of a day, on every day of the week,
+// in every month and on three leap days.
 func OtherDate(n int) time.Duration {
 	if n%8 == 0 {
 		return leapDay(clock.Epoch.Add(Years).Year()+n/2%40) + time.Duration(n%24)*(time.Hour+time.Minute+7*time.Second+13*time.Millisecond)
@@ -108,8 +109,8 @@ func (c *checked) strides(p *Process, at uint32) (list []time.Duration) {
 	return list
 }
 
-// toEpoch returns the negative time that brings the first of the readings and stamps of a history to the Epoch, where a run begins;
-// nil where no stamps count.
+// toEpoch returns the negative time that brings the first of the readings and stamps of a history to the Epoch, where a
+// run begins; nil where no stamps count.
 func (c *checked) toEpoch(p *Process, at uint32) []time.Duration {
 	if p.Stamps == nil || p.Stamps.Grain() == 0 {
 		return nil
@@ -148,10 +149,9 @@ func ancient(p *Process, at uint32) []clock.Shift {
 	return nil
 }
 
-// newYears are by how much the readings of a history are later so that the first of them comes to a 29 February, and the first or the
-// last to the beginning of a year, UTC: of a month, a day, an hour, a minute, a second and
-// a millisecond, with the readings before it on the other side. Any other reading comes there in
-// another history.
+// newYears are by how much the readings of a history are later so that the first of them comes to a 29 February, and
+// the first or the last to the beginning of a year, UTC: of a month, a day, an hour, a minute, a second and a
+// millisecond, with the readings before it on the other side. Any other reading comes there in another history.
 func (c *checked) newYears(p *Process, at uint32) (list []time.Duration) {
 	met, first := false, time.Duration(0)
 	for ; p.entries[at].Reads; at = p.entries[at].Parent {
@@ -240,8 +240,8 @@ func stampsIn(p *Process, at uint32, s Observation) clock.Stamps {
 	return clock.NoStamps
 }
 
-// later returns the observation with which the code goes on from one entry to another, and the actions that it is to take then, at
-// another time of day.
+// later returns the observation with which the code goes on from one entry to another, and the actions that it is to
+// take then, at another time of day.
 func later(p *Process, from uint32, e *Entry, s TimedObservation, by clock.Shift) (TimedObservation, *Entry) {
 	s.Now += by.By
 	switch {

@@ -6,10 +6,10 @@ import (
 	"locklab/simulator/hypothesis"
 )
 
-// A Host's code takes long to run, and what several threads observe comes in many orders: three answers in six, those of two
-// rounds of requests to three servers in thirty-six. A class of a Host's histories therefore follows only two of its members. Each
-// other one goes on in some ways that are drawn, to the end, as the class did (Process.Repeat); what only other ways show is not
-// seen. Where it does something else the classes are divided, as everywhere.
+// A Host's code takes long to run, and what several threads observe comes in many orders: three answers in six, those
+// of two rounds of requests to three servers in thirty-six. A class of a Host's histories therefore follows only two of
+// its members. Each other one goes on in some ways that are drawn, to the end, as the class did (Process.Repeat); what
+// only other ways show is not seen. Where it does something else the classes are divided, as everywhere.
 
 // mostFollowed is the number of members that a class of a Host's histories follows.
 const mostFollowed = 2
@@ -23,8 +23,9 @@ type orders struct {
 	tried  int      // of them, so many
 }
 
-// try has each other history go on in some ways, all of them at every call: their classes have observed more since the last one. Where some
-// do something else than their classes, all members of those go on in that way, so that one division distinguishes them.
+// try has each other history go on in some ways, all of them at every call: their classes have observed more since the
+// last one. Where some do something else than their classes, all members of those go on in that way, so that one
+// division distinguishes them.
 func (m *merged) try() error {
 	var split *difference
 	divided := map[uint32]bool{} // classes
@@ -52,7 +53,8 @@ func (m *merged) try() error {
 	return nil
 }
 
-// goOnSomehow has a history go on in waysTried ways, and returns the first on which it does something else; nil: there is none.
+// goOnSomehow has a history go on in waysTried ways, and returns the first on which it does something else; nil: there
+// is none.
 func (m *merged) goOnSomehow(at uint32) (way []Observation, err error) {
 	for k := 0; k < waysTried && way == nil && err == nil; k++ {
 		way, err = m.goOn(at, rand.New(rand.NewPCG(uint64(at), uint64(k))))
@@ -101,7 +103,8 @@ func (m *merged) goOnOnce(at uint32, draw *rand.Rand) (way []Observation, err er
 // A difference is two entries of one class that do different things.
 type difference struct{ was, is uint32 }
 
-// distinguish has all entries of a class go on in a way, on which one does something else than the class. That is found, or split.
+// distinguish has all entries of a class go on in a way, on which one does something else than the class. That is
+// found, or split.
 func (m *merged) distinguish(class uint32, way []Observation, split *difference) (*difference, error) {
 	p := m.p
 	for at := range uint32(len(m.of)) {
@@ -130,8 +133,8 @@ func (m *merged) distinguish(class uint32, way []Observation, split *difference)
 	return split, nil
 }
 
-// Tried returns the number of histories of a Host's code that differ from others in the order of what their threads have observed, and
-// have gone on in some ways only.
+// Tried returns the number of histories of a Host's code that differ from others in the order of what their threads
+// have observed, and have gone on in some ways only.
 func Tried(p *Process) int {
 	if p.merged == nil {
 		return 0
@@ -139,7 +142,8 @@ func Tried(p *Process) int {
 	return p.merged.tried
 }
 
-// Represents reports whether an entry of a Host's code represents itself; false: another order of what its threads have observed does.
+// Represents reports whether an entry of a Host's code represents itself; false: another order of what its threads have
+// observed does.
 func Represents(p *Process, at uint32) bool {
 	if p.merged == nil || p.host == nil || p.merged.of[at].class == outside {
 		return true

@@ -55,9 +55,11 @@ type Process struct {
 	// Stamps has the stamps of answers count as readings of the clock, and those of requests be later where these are
 	// tried later. To be set before the first observation; nil: there are none.
 	Stamps Stamps
-	// Branches are the places at which the code of a Host may go on in several ways; nil: it may not. To be set before the first observation.
+	// Branches are the places at which the code of a Host may go on in several ways; nil: it may not. To be set before the
+	// first observation.
 	Branches Branches
-	// Unfenced: the program leaves out fencing tokens, which the resource does not look at. Earlier entries are void when it changes.
+	// Unfenced: the program leaves out fencing tokens, which the resource does not look at. Earlier entries are void when
+	// it changes.
 	Unfenced bool
 	starts   int // how often the program was started
 	resumed  int // how often a coroutine was let run
@@ -414,8 +416,8 @@ func (p *Process) known(at uint32, s Observation) (to uint32, ok bool) {
 // It returns what the code did last.
 func (p *Process) rerun(at uint32) (did Entry, err error) { return p.rerunLater(at, clock.Shift{}) }
 
-// rerunLater is rerun with a clock that shows so much more at every reading, and with stamps that are moved. If anything is,
-// the execution is of no further use.
+// rerunLater is rerun with a clock that shows so much more at every reading, and with stamps that are moved. If
+// anything is, the execution is of no further use.
 func (p *Process) rerunLater(at uint32, by clock.Shift) (did Entry, err error) {
 	root, all := turns(p, at)
 	err = untilTaken(p, func() error {
@@ -446,7 +448,8 @@ func (p *Process) rerunLater(at uint32, by clock.Shift) (did Entry, err error) {
 	return did, err
 }
 
-// different is the error that the code did something else at an entry. Where that is not in the words for it, it has what differs besides.
+// different is the error that the code did something else at an entry. Where that is not in the words for it, it has
+// what differs besides.
 func different(p *Process, was, is *Entry) *NondeterministicError {
 	e := &NondeterministicError{Client: p.code.id, Was: p.Describe(was), Is: p.Describe(is)}
 	if e.Was != e.Is {

@@ -52,9 +52,9 @@ func Again(p *Process, at uint32) error {
 	return nil
 }
 
-// ByChance executes a history of a Host's code, after which that has done something else at another time, elsewhere or for another client,
-// again and again as it was. The error is a *NondeterministicError if it does something else then as well, or goes on in several ways: so that
-// was not the reason.
+// ByChance executes a history of a Host's code, after which that has done something else at another time, elsewhere or
+// for another client, again and again as it was. The error is a *NondeterministicError if it does something else then
+// as well, or goes on in several ways: so that was not the reason.
 func ByChance(p *Process, at uint32) error {
 	if p.host == nil {
 		return nil
@@ -108,8 +108,8 @@ type Root struct{ of root }
 // Write returns the root in texts.
 func (r Root) Write() map[string]string { return codec.Leaves(r.of) }
 
-// History returns the root of an entry's history, and the entries on the way, the root first and the entry last: each has
-// observed one thing more than the one before.
+// History returns the root of an entry's history, and the entries on the way, the root first and the entry last: each
+// has observed one thing more than the one before.
 func History(p *Process, at uint32) (r Root, way []uint32) {
 	for way = []uint32{at}; p.entries[at].Parent != at; way = append(way, at) {
 		at = p.entries[at].Parent
@@ -118,7 +118,8 @@ func History(p *Process, at uint32) (r Root, way []uint32) {
 	return Root{rootAt(&p.entries[at])}, way
 }
 
-// ReadRoot returns the root entry of which Write has returned these texts, of a program that has not begun, or has ended.
+// ReadRoot returns the root entry of which Write has returned these texts, of a program that has not begun, or has
+// ended.
 func ReadRoot(p *Process, written map[string]string) (uint32, error) {
 	r, err := codec.FromLeaves[root](written)
 	if err == nil && (r.main.Kind != Begin && r.main != Op{} || r.kept != NoMemory) {

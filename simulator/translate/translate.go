@@ -1,6 +1,6 @@
-// Package translate gives plain values other names, numbers and time stamps. Whatever lets two states count as one is such a
-// translation: what a server does with translated data at a translated request must be the translated effect, and code that
-// has observed a translated history must do the translated thing.
+// Package translate gives plain values other names, numbers and time stamps. Whatever lets two states count as one is
+// such a translation: what a server does with translated data at a translated request must be the translated effect,
+// and code that has observed a translated history must do the translated thing.
 package translate
 
 import (
@@ -9,8 +9,9 @@ import (
 	"locklab/simulator/internal/codec"
 )
 
-// A Translation of plain values is one of four: clients get other names (Rename), texts become others (Texts), what counts gets other
-// numbers (Recount), or time stamps are moved (Move). A kind of server may ask which it is, where its values have more than texts.
+// A Translation of plain values is one of four: clients get other names (Rename), texts become others (Texts), what
+// counts gets other numbers (Recount), or time stamps are moved (Move). A kind of server may ask which it is, where its
+// values have more than texts.
 type Translation struct {
 	Names *history.Names  // of clients; nil: they keep theirs
 	Count history.Recount // of what counts; nil: it keeps its numbers
@@ -63,8 +64,8 @@ func (t *Translation) Number(of history.Counter, n int64, last bool) int64 {
 	return t.Count(of, n, last)
 }
 
-// Value is a plain value with all its texts in the translation, and, if that moves time stamps, its numerals. Derived fields of it are
-// zero; see package codec.
+// Value is a plain value with all its texts in the translation, and, if that moves time stamps, its numerals. Derived
+// fields of it are zero; see package codec.
 func Value[V any](v V, t *Translation) V {
 	if t.Moves() {
 		return codec.ReplaceNumerals(v, t.text)

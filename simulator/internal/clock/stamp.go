@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A stamp is a decimal number in a text, or one that stands for a text (see codec.Numeral), that shows a time near the Epoch, in Unix
-// seconds, milliseconds, microseconds or nanoseconds.
+// A stamp is a decimal number in a text, or one that stands for a text (see codec.Numeral), that shows a time near the
+// Epoch, in Unix seconds, milliseconds, microseconds or nanoseconds.
 
 // Midst is the time to which clocks are set that show no time of day: so far from the Epoch, on one side, and
 // from the end of what is taken for a stamp, on the other, that stamps have equally many digits.
@@ -16,9 +16,9 @@ const Midst = 5 * 24 * time.Hour
 // stampUnits are the units in which a stamp may count, by its number of digits.
 var stampUnits = map[int]time.Duration{10: time.Second, 13: time.Millisecond, 16: time.Microsecond, 19: time.Nanosecond}
 
-// Stamps holds properties of all stamps in some texts. Grain is the shortest time by which all of them can be later:
-// a second if one shows seconds, else a millisecond; 0: there is none. First is the first time that they show, since the Epoch,
-// and Second the first of the others; Never: there is none.
+// Stamps holds properties of all stamps in some texts. Grain is the shortest time by which all of them can be later: a
+// second if one shows seconds, else a millisecond; 0: there is none. First is the first time that they show, since the
+// Epoch, and Second the first of the others; Never: there is none.
 type Stamps struct{ Grain, First, Second time.Duration }
 
 // NoStamps are those of no text.

@@ -9,8 +9,8 @@ import (
 // maxLeaves bounds the length of a list that FromLeaves reads.
 const maxLeaves = 1 << 12
 
-// Leaves returns the numbers, truths and texts of a plain value that are not zero, by their paths: a.0.b is field b of the first
-// element of field a, and the length of list a is a.len. Derived fields are left out.
+// Leaves returns the numbers, truths and texts of a plain value that are not zero, by their paths: a.0.b is field b of
+// the first element of field a, and the length of list a is a.len. Derived fields are left out.
 func Leaves(v any) map[string]string {
 	all := map[string]string{}
 	value := reflect.New(reflect.TypeOf(v)).Elem()
@@ -23,8 +23,8 @@ func Leaves(v any) map[string]string {
 	return all
 }
 
-// FromLeaves returns the value of which Leaves has returned these. The error names a path that the value does not have, or that
-// does not fit.
+// FromLeaves returns the value of which Leaves has returned these. The error names a path that the value does not have,
+// or that does not fit.
 func FromLeaves[V any](all map[string]string) (v V, err error) {
 	used := 0
 	value := reflect.ValueOf(&v).Elem()
@@ -44,7 +44,8 @@ func FromLeaves[V any](all map[string]string) (v V, err error) {
 	return v, err
 }
 
-// leaves calls visit for all that is neither list nor struct, and for the lengths of lists, before it looks at their elements.
+// leaves calls visit for all that is neither list nor struct, and for the lengths of lists, before it looks at their
+// elements.
 func (p *plan) leaves(path string, v reflect.Value, visit func(path string, leaf reflect.Value)) {
 	in := func(name string) string {
 		if path == "" {
