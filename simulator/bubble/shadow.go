@@ -172,9 +172,15 @@ func (c *Handle) drain() {
 		one.wake()
 	}
 	synctest.Wait()
-	for d := time.Second; !c.over && d < 100*time.Hour; d *= 4 {
+	for d := time.Second; !c.isOver() && d < 100*time.Hour; d *= 4 {
 		time.Sleep(d)
 		synctest.Wait()
 	}
 	time.Sleep(afterwards)
+}
+
+func (c *Handle) isOver() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.over
 }
