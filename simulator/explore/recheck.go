@@ -13,13 +13,14 @@ import (
 
 // A set of states is all that can be reached if the start is in it, and every move of every member leads into it (an
 // inductive invariant); and a verdict that no such move comes to does not occur. So whoever doubts the search need not
-// believe it: it hands out its set, and recheck goes through the members one after the other, by the rules of the plain
-// search (rules.go), which make every move anew, in whole worlds, by the simulator's Step. Nothing here relies on how
-// the set was found: not on moves, remembered effects, workers or the order of states.
+// believe how it found its set: recheck goes through the members one after the other, by the rules of the plain search
+// (rules.go), which make every move in a whole world, by the simulator's Step. Nothing here relies on what moves are
+// thought to reach, on the effects that the search remembers, on its workers or on the order of states.
 //
-// What is relied on is what counts as one state. A member stands for a world, and the world that a move leads to for a
-// member, by the parts of worlds (simulator.Parts), and in a search with reductions by its hypotheses (quotient): a
-// move must then lead to a world that counts as a member's.
+// What is relied on is the simulator, whose tables remember what code and servers have done (tests hold them against
+// tables that remember nothing); and what counts as one state: a member stands for a world by its parts
+// (simulator.Parts) and, in a search with reductions, by its hypotheses (quotient): a move must then lead to a world that
+// counts as a member's.
 
 // A NotClosedError is a set of states from which a move leads elsewhere, or comes to a verdict that the search has not
 // found.
@@ -116,5 +117,5 @@ func (s *search) position(state []uint32) Position {
 
 // isMember reports whether a state counts as a member of the set.
 func (s *search) isMember(state []uint32) bool {
-	return s.quotient.canonicalize(state) == nil && s.visited.states.has(state)
+	return s.quotient.canonicalize(state) == nil && s.visited.states.has(state) // what is refuted is no member
 }
