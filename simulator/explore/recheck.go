@@ -19,8 +19,8 @@ import (
 //
 // What is relied on is the simulator, whose tables remember what code and servers have done (tests hold them against
 // tables that remember nothing); and what counts as one state: a member stands for a world by its parts
-// (simulator.Parts) and, in a search with reductions, by its hypotheses (quotient): a move must then lead to a world that
-// counts as a member's.
+// (simulator.Parts) and, in a search with reductions, by its hypotheses (quotient): a move must then lead to a world
+// that counts as a member's.
 
 // A NotClosedError is a set of states from which a move leads elsewhere, or comes to a verdict that the search has not
 // found.
@@ -40,9 +40,9 @@ func (e *NotClosedError) Message() i18n.Message {
 	return i18n.New("error.recheck.open", "state", e.State, "choice", e.Choice)
 }
 
-// recheck checks the set of a search that is complete, and returns the number of moves. That the start is in it one
-// sees (search.begin): to make it again might empty the tables. The error is a *NotClosedError, ctx's, or that of a
-// step.
+// recheck checks the set of a search that is complete, and returns the number of moves; with an error, 0. That the
+// start is in it one sees (search.begin): to make it again might empty the tables. The error is a *NotClosedError,
+// ctx's, or that of a step.
 func (s *search) recheck(ctx context.Context) (moves int, err error) {
 	rules, next := NewRules(s.sim, &s.opt), s.successors.next
 	var found verdict.Set
@@ -51,21 +51,21 @@ func (s *search) recheck(ctx context.Context) (moves int, err error) {
 	}
 	for id := range s.visited.states.n {
 		if err := ctx.Err(); err != nil {
-			return moves, err
+			return 0, err
 		}
 		if err := s.loadState(uint32(id)); err != nil {
-			return moves, err
+			return 0, err
 		}
 		from := s.position(s.successors.cur)
 		for _, c := range rules.Allowed(&from) {
 			to := from
 			words, err := rules.stepFrom(&to, c, from.World.Now())
 			if err != nil {
-				return moves, fmt.Errorf("explore: %w", err)
+				return 0, fmt.Errorf("explore: %w", err)
 			}
 			for _, word := range words {
 				if found&verdict.SetOf(word) == 0 {
-					return moves, &NotClosedError{id, s.sim.Describe(c), word}
+					return 0, &NotClosedError{id, s.sim.Describe(c), word}
 				}
 			}
 			if s.sim.Config().Guard == history.Naive { // FENCED depends on an earlier stale write
@@ -73,7 +73,7 @@ func (s *search) recheck(ctx context.Context) (moves int, err error) {
 			}
 			s.takeState(&to.World, s.judgeTab.id(to.judges), next)
 			if !s.isMember(next) {
-				return moves, &NotClosedError{id, s.sim.Describe(c), ""}
+				return 0, &NotClosedError{id, s.sim.Describe(c), ""}
 			}
 			moves++
 		}

@@ -54,7 +54,7 @@ func (e *failedMove) Unwrap() error { return e.error }
 // has run. To be called when all states of the layer are entered.
 func (s *search) schedule(err error) error {
 	failed, limited, asymmetric := (*failedMove)(nil), (*simulator.LimitError)(nil), (*hypothesis.Refuted)(nil)
-	if !errors.As(err, &failed) || errors.As(err, &limited) || errors.As(err, &asymmetric) && asymmetric.Of == hypothesis.Alike {
+	if !errors.As(err, &failed) || errors.As(err, &limited) || errors.As(err, &asymmetric) && asymmetric.Of <= hypothesis.Strangers {
 		return err
 	}
 	choices, way := s.path(&discovery{steps: int(s.visited.states.depth(failed.from)) + 1, state: failed.from, choice: failed.via, failed: true})
