@@ -143,6 +143,8 @@ func (x *exploreFlags) run(e *env, args []string) error {
 	switch {
 	case beside:
 		unanswered = noAnswer("error.stopped.beside")
+	case stopped && s.Result.Complete && x.Recheck && s.Rechecked == 0:
+		unanswered = noAnswer("error.stopped.recheck")
 	case stopped && s.Result.Complete:
 		unanswered = noAnswer("error.stopped.boundary")
 	}

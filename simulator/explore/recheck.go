@@ -40,9 +40,8 @@ func (e *NotClosedError) Message() i18n.Message {
 	return i18n.New("error.recheck.open", "state", e.State, "choice", e.Choice)
 }
 
-// recheck checks the set of a search that is complete, and returns the number of moves; with an error, 0. That the
-// start is in it one sees (search.begin): to make it again might empty the tables. The error is a *NotClosedError,
-// ctx's, or that of a step.
+// recheck checks the set of a search that is complete, and returns the number of moves; with an error, 0. That the start
+// is in it one sees (search.begin). The error is a *NotClosedError, ctx's, or that of a step.
 func (s *search) recheck(ctx context.Context) (moves int, err error) {
 	rules, next := NewRules(s.sim, &s.opt), s.successors.next
 	var found verdict.Set
