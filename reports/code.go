@@ -69,25 +69,22 @@ func code(out *layout.Lines, h *history.History, all declared) error {
 // A Listing is a declaration of a lock's code: a function, or a script that it has servers
 // run.
 type Listing struct {
-	File  string
-	First int // its first line in the file, from 1
-	Lines []string
+	File  string `json:"f"`
+	First int    `json:"n"` // its first line in the file, from 1
+	Text  string `json:"t"`
 }
 
-// A Call is what a client's code asks for at an event, with the lines through which it
-// does, the outermost call first.
+// A Call is what a client's code asks for at an event, by its index, with the lines through which it
+// does, the outermost call first: the index of a listing, and of a line in it.
 type Call struct {
-	Event  int // by its index
-	Client int
-	Lines  []CodeLine
+	Event  int      `json:"e"`
+	Client int      `json:"c"`
+	Lines  [][2]int `json:"l"`
 }
 
-// A CodeLine is a line of a Listing, both by their indexes.
-type CodeLine struct{ Listing, Line int }
-
-// Calls are those of a run that was recorded with code, and the declarations of which
+// callsOf are those of a run that was recorded with code, and the declarations of which
 // their lines are. Both are empty if it was not.
-func Calls(h *history.History) (listings []Listing, calls []Call) {
+func callsOf(h *history.History) (listings []Listing, calls []Call) {
 	var all []*block
 	d := declarations()
 	for i := range h.Events {
@@ -96,7 +93,7 @@ func Calls(h *history.History) (listings []Listing, calls []Call) {
 		for _, at := range slices.Backward(e.Code) {
 			if n, line := d.find(&all, at); n >= 0 {
 				all[n].marks[line] = nil
-				c.Lines = append(c.Lines, CodeLine{n, line - all[n].first})
+				c.Lines = append(c.Lines, [2]int{n, line - all[n].first})
 			}
 		}
 		if len(c.Lines) > 0 {
@@ -106,11 +103,11 @@ func Calls(h *history.History) (listings []Listing, calls []Call) {
 	index := map[*block]int{}
 	for n, b := range d.withScripts(all) {
 		index[b] = n
-		listings = append(listings, Listing{b.file, b.first, b.lines})
+		listings = append(listings, Listing{b.file, b.first, strings.ReplaceAll(strings.Join(b.lines, "\n"), "\t", "    ")})
 	}
 	for _, c := range calls {
 		for n := range c.Lines {
-			c.Lines[n].Listing = index[all[c.Lines[n].Listing]]
+			c.Lines[n][0] = index[all[c.Lines[n][0]]]
 		}
 	}
 	return listings, calls

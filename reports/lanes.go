@@ -19,9 +19,9 @@ func Lanes(w io.Writer, h *history.History, j verdict.Judgement, o Look) error {
 	v := newWording(out.Lang(), h)
 	steps := withoutReloads(stepsOf(h, j))
 	if o.NoReturn > 0 && len(steps) > 0 {
-		steps[stepAt(steps, o.NoReturn-1)].remark = v.say("lanes.noreturn")
+		steps[stepAt(steps, o.NoReturn-1)].noReturn = true
 	}
-	d := newDrawing(v, v.rows(steps))
+	d := newDrawing(v, linesOf(h, steps))
 	d.shown = o.Rows
 	if o.Width > 0 && o.Width < NarrowWidth || !d.columns().Write(out) {
 		d.list(out)
@@ -39,20 +39,20 @@ func Lanes(w io.Writer, h *history.History, j verdict.Judgement, o Look) error {
 	return out.Err()
 }
 
-// A drawing is the rows of one run and their measures.
+// A drawing is the lines of one run and their measures.
 type drawing struct {
 	words    *wording
-	rows     []row
-	shown    int // rows that are drawn; 0: all
+	lines    []line
+	shown    int // lines that are drawn; 0: all
 	clients  int // that have a column: a probe that has not begun has none
 	ttlWidth int
-	gap      time.Duration // time without an event from which a row says that time passes
+	gap      time.Duration // time without an event from which a line says that time passes
 }
 
-func newDrawing(v *wording, rows []row) *drawing {
-	d := &drawing{words: v, rows: rows, clients: v.h.Clients, ttlWidth: len(Millis(v.h.TTL, 0))}
-	if n := len(rows); n > 0 {
-		d.gap = max((rows[n-1].to-rows[0].from)/5, 1)
+func newDrawing(v *wording, lines []line) *drawing {
+	d := &drawing{words: v, lines: lines, clients: v.h.Clients, ttlWidth: len(Millis(v.h.TTL, 0))}
+	if n := len(lines); n > 0 {
+		d.gap = max((lines[n-1].to-lines[0].from)/5, 1)
 	}
 	if v.h.Probe == v.h.Clients && !slices.ContainsFunc(v.h.Events, func(e history.Event) bool { return e.Client == v.h.Probe }) {
 		d.clients--
@@ -65,18 +65,18 @@ func (d *drawing) columns() *layout.Sheet {
 	s := &layout.Sheet{Right: layout.Only(0), Floor: 12}
 	s.Rows = append(s.Rows, d.heads())
 	before := make([]ClientState, d.words.h.Clients)
-	for i := range d.rows {
-		r := &d.rows[i]
-		if i > 0 && r.from-d.rows[i-1].to > d.gap {
-			s.Rows = append(s.Rows, d.silence(&d.rows[i-1], r))
+	for i := range d.lines {
+		l := &d.lines[i]
+		if i > 0 && l.from-d.lines[i-1].to > d.gap {
+			s.Rows = append(s.Rows, d.silence(&d.lines[i-1], l))
 		}
-		line := []string{d.when(r)}
+		row := []string{d.words.when(l.from, l.to)}
 		for c := range d.clients {
-			line = append(line, d.lane(r, c, before[c]))
+			row = append(row, d.lane(l, c, before[c]))
 		}
-		before = r.last.Clients
-		line = append(line, strings.Join(r.marks, "\n"))
-		s.Rows = append(s.Rows, d.withRedis(line, d.servers(r)))
+		before = l.last.Clients
+		row = append(row, strings.Join(d.words.marks(l), "\n"))
+		s.Rows = append(s.Rows, d.withRedis(row, d.servers(l)))
 		if i+1 == d.shown {
 			s.Show = len(s.Rows)
 		}
@@ -123,29 +123,21 @@ func eachNode(h *history.History, name func(n int) string) string {
 }
 
 // silence marks a time in which nothing happened.
-func (d *drawing) silence(p, r *row) []string {
+func (d *drawing) silence(p, l *line) []string {
 	line := []string{":"}
 	for _, c := range p.last.Clients[:d.clients] {
 		line = append(line, d.glyph(c))
 	}
-	return d.withRedis(append(line, ""), ": "+RoundSpan(r.from-p.to))
+	return d.withRedis(append(line, ""), ": "+RoundSpan(l.from-p.to))
 }
 
-func (d *drawing) when(r *row) string {
-	from, to := Millis(r.from, d.words.decimals), Millis(r.to, d.words.decimals)
-	if from == to {
-		return from
-	}
-	return from + ".." + to
-}
-
-// lane returns the text of client c+1 in a row.
-func (d *drawing) lane(r *row, c int, before ClientState) string {
+// lane returns the text of client c+1 in a line.
+func (d *drawing) lane(l *line, c int, before ClientState) string {
 	after := ClientState{}
-	if c < len(r.last.Clients) {
-		after = r.last.Clients[c]
+	if c < len(l.last.Clients) {
+		after = l.last.Clients[c]
 	}
-	text := d.words.cell(&r.cells[c], r.to)
+	text := d.words.lanesTurn(l, c)
 	switch {
 	case text == "":
 		return d.glyph(after)
@@ -174,20 +166,23 @@ func (d *drawing) glyph(c ClientState) string {
 	return "."
 }
 
-// servers shows who owns the key after the row, for how long, and what befell it.
-func (d *drawing) servers(r *row) string {
-	if d.words.h.Local {
-		return strings.Join(r.notes, "  ")
+// servers shows who owns the key after the line, for how long, and what befell it.
+func (d *drawing) servers(l *line) string {
+	var parts []string
+	if !d.words.h.Local {
+		owners := layout.PadRight(ownerName(l.last.Keys[0]), 2)
+		if d.words.h.Nodes > 1 {
+			owners = eachNode(d.words.h, func(n int) string { return ownerName(l.last.Keys[n]) })
+		}
+		parts = append(parts, owners)
+		if left, held := timeLeft(l.last.Keys, l.to); held {
+			parts = append(parts, d.ttl(left))
+		}
 	}
-	owners := layout.PadRight(ownerName(r.last.Keys[0]), 2)
-	if d.words.h.Nodes > 1 {
-		owners = eachNode(d.words.h, func(n int) string { return ownerName(r.last.Keys[n]) })
+	if befell := d.words.befell(l); befell != "" {
+		parts = append(parts, befell)
 	}
-	parts := []string{owners}
-	if left, held := timeLeft(r.last.Keys, r.to); held {
-		parts = append(parts, d.ttl(left))
-	}
-	return strings.Join(append(parts, r.notes...), "  ")
+	return strings.Join(parts, "  ")
 }
 
 func (d *drawing) ttl(left time.Duration) string {
@@ -229,12 +224,12 @@ func timeLeft(keys []KeyState, at time.Duration) (left time.Duration, held bool)
 func (d *drawing) list(out *layout.Lines) {
 	s := &layout.Sheet{Right: layout.Only(0), Floor: 8}
 	s.Rows = append(s.Rows, []string{"t/ms", "", "", serverName(d.words.h) + ": " + d.words.h.Key})
-	for i := range d.rows {
-		r := &d.rows[i]
-		if i > 0 && r.from-d.rows[i-1].to > d.gap {
-			s.Rows = append(s.Rows, []string{":", "", ": " + RoundSpan(r.from-d.rows[i-1].to)})
+	for i := range d.lines {
+		l := &d.lines[i]
+		if i > 0 && l.from-d.lines[i-1].to > d.gap {
+			s.Rows = append(s.Rows, []string{":", "", ": " + RoundSpan(l.from-d.lines[i-1].to)})
 		}
-		s.Rows = append(s.Rows, d.listed(r)...)
+		s.Rows = append(s.Rows, d.listed(l)...)
 		if i+1 == d.shown {
 			s.Show = len(s.Rows)
 		}
@@ -242,11 +237,10 @@ func (d *drawing) list(out *layout.Lines) {
 	s.WriteOrList(out, 1)
 }
 
-func (d *drawing) listed(r *row) [][]string {
-	var out [][]string
-	when, redis := d.when(r), d.servers(r)
-	for c := range r.cells {
-		if text := d.words.cell(&r.cells[c], r.to); text != "" {
+func (d *drawing) listed(l *line) (out [][]string) {
+	when, redis := d.words.when(l.from, l.to), d.servers(l)
+	for c := range l.turns {
+		if text := d.words.lanesTurn(l, c); text != "" {
 			out = append(out, []string{when, d.name(c + 1), text, redis})
 			when, redis = "", ""
 		}
@@ -254,7 +248,7 @@ func (d *drawing) listed(r *row) [][]string {
 	if out == nil {
 		out = append(out, []string{when, "", "", redis})
 	}
-	for _, m := range r.marks {
+	for _, m := range d.words.marks(l) {
 		out = append(out, []string{"", "", m})
 	}
 	return out

@@ -73,16 +73,16 @@ func (o Look) Lines(w io.Writer) *layout.Lines {
 // the index to (not included) were, and that some time passed with them.
 func Summary(h *history.History, from, to int, passed time.Duration, lang string) string {
 	v := newWording(lang, h)
-	what, who := cell{}, ""
+	texts, who := []string(nil), ""
 	for _, e := range h.Events[from:to] {
 		if e.Client > 0 && e.Kind != history.Change {
 			who = clientName(e.Client) + " "
 		}
-		if text := v.brief(e, len(what.texts) > 0); text != "" {
-			what.texts = append(what.texts, text)
+		if text := v.brief(e, len(texts) > 0); text != "" {
+			texts = append(texts, text)
 		}
 	}
-	text := v.cell(&what, 0)
+	text := v.list(texts)
 	switch {
 	case passed == 0:
 		return who + text

@@ -20,7 +20,7 @@ var views = []struct {
 	name string
 	text func(io.Writer, *history.History, verdict.Judgement, Look) error
 }{
-	{"lanes", Lanes}, {"redis-cli", RedisCLI}, {"story", Story}, {"timeline", Timeline},
+	{"lanes", Lanes}, {"redis-cli", RedisCLI}, {"story", Story}, {"timeline", Notation},
 }
 
 func TestTexts(t *testing.T) {
@@ -242,7 +242,7 @@ func TestNamelessFault(t *testing.T) {
 		lines []string
 	}{
 		{Lanes, "en", []string{`^ *100  \.  +-  - +FAULT odd-one \(memory is short\)$`, `^ *200  \. +-  - +n2 FAULT odd-one  \.$`, `^ *300  \. +-  - +FAULT odd-one +\.$`}},
-		{Timeline, "en", []string{`^ *100  C2 +FAULT odd-one \(memory is short\)$`, `^ *200  n2 +FAULT odd-one$`}},
+		{Notation, "en", []string{`^ *100  C2 +FAULT odd-one \(memory is short\)$`, `^ *200  n2 +FAULT odd-one$`}},
 		{RedisCLI, "en", []string{`^# 100 ms: c2: FAULT odd-one \(memory is short\)$`, `^# 200 ms: n2: FAULT odd-one$`, `^# 300 ms: FAULT odd-one$`}},
 		{Story, "en", []string{`^ *100 ms  A fault hits c2: odd-one\.$`, `^ *200 ms  A fault hits a server: odd-one\.$`}},
 		{Lanes, "zh", []string{`^ *100 .* 故障 odd-one（内存不足）$`}},

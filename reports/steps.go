@@ -22,7 +22,7 @@ type step struct {
 	noScript bool // an unknown script, which the client sends again in full: no news
 	State         // without which servers are down
 	findings []verdict.Finding
-	remark   string // a further text in the margin
+	noReturn bool // the point of no return is here
 }
 
 // who is the client that acts in s; 0: none, or a server acts.

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"locklab/reports"
-	"locklab/reports/motion"
 	"locklab/reports/page"
 	"locklab/reports/text"
 	"locklab/simulator/record"
@@ -325,7 +324,7 @@ func (l *judgedLog) page(e *env) page.Log {
 		h, j, names, start := f.Window()
 		h.Strategy = f.Key
 		key, pairs := l.saying(e, f)
-		run, _ := motion.Of(h, j, j.Verdicts, e.Langs(), false)
+		run, _ := reports.RunOf(h, j, j.Verdicts, e.Langs(), false)
 		p.Parts = append(p.Parts, page.Part{
 			Title: fmt.Sprintf("%d %s", i+1, f.Verdict), Run: run,
 			Text: e.First(key, pairs...) + " " + e.First("judge.window", "clients", legend(names), "start", l.when(start)),

@@ -422,8 +422,8 @@ func (r *shownRun) stepThrough(e *env) {
 	in := bufio.NewReader(e.stdin)
 	look := e.look()
 	look.Brief = true
-	all := len(reports.Rows(e.Langs()[0], r.History, r.Judgement))
-	for n, shown := 1, ""; n <= all; {
+	run, _ := reports.RunOf(r.History, r.Judgement, nil, e.Langs()[:1], false)
+	for n, shown, all := 1, "", len(run.Rows); n <= all; {
 		var b strings.Builder
 		look.Rows = n
 		e.Keep(reports.Lanes(&b, r.History, r.Judgement, look))

@@ -10,7 +10,6 @@ import (
 
 	"locklab/algorithms"
 	"locklab/reports"
-	"locklab/reports/motion"
 	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
@@ -42,11 +41,11 @@ func TestRuns(t *testing.T) {
 					must(t, reports.Lanes(sums[0], o.History, o.Judgement, look))
 					must(t, reports.Story(sums[1], o.History, o.Judgement, look))
 					must(t, reports.RedisCLI(sums[2], o.History, o.Judgement, look))
-					must(t, reports.Timeline(sums[3], o.History, o.Judgement, look))
+					must(t, reports.Notation(sums[3], o.History, o.Judgement, look))
 					must(t, reports.Code(sums[4], o.History, look))
 				}
 			}
-			run, _ := motion.Of(o.History, o.Judgement, o.Verdicts, text.Languages(), false)
+			run, _ := reports.RunOf(o.History, o.Judgement, o.Verdicts, text.Languages(), false)
 			must(t, json.NewEncoder(sums[5]).Encode([]any{run.At, run.States, run.Messages, run.Faults, run.Marks, run.Skews}))
 		}
 		all.WriteString(e.ID)

@@ -16,11 +16,11 @@ import (
 	"testing"
 
 	"locklab/algorithms"
+	"locklab/reports"
 	"locklab/reports/board"
 	"locklab/reports/chart"
 	"locklab/reports/game"
 	"locklab/reports/lessons"
-	"locklab/reports/motion"
 	"locklab/reports/page"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
@@ -258,14 +258,14 @@ func (b *browser) report(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := page.Report{Lang: "zh", Runs: map[string]*motion.Book{}, Grid: chart.Grid{Scenarios: []chart.Column{{ID: sc.ID, Race: sc.Race}}}}
+	r := page.Report{Lang: "zh", Runs: map[string]*reports.Book{}, Grid: chart.Grid{Scenarios: []chart.Column{{ID: sc.ID, Race: sc.Race}}}}
 	for _, e := range algorithms.Milestones() {
 		o, err := (&race.Runner{Lines: true}).Play(e, sc, sc.Settings)
 		if err != nil {
 			t.Fatal(err)
 		}
-		run, listings := motion.Of(o.History, o.Judgement, o.Verdicts, []string{"zh"}, true)
-		r.Runs[e.ID] = &motion.Book{}
+		run, listings := reports.RunOf(o.History, o.Judgement, o.Verdicts, []string{"zh"}, true)
+		r.Runs[e.ID] = &reports.Book{}
 		r.Runs[e.ID].Add(sc.ID, run, listings)
 		r.Grid.Strategies = append(r.Grid.Strategies, chart.Row{ID: e.ID})
 		r.Grid.Cells = append(r.Grid.Cells, []chart.Cell{{Strategy: e.ID, Scenario: sc.ID, Verdicts: o.Verdicts, AsExpected: true, Reached: true}})

@@ -55,7 +55,7 @@ func faded(c color.NRGBA, alpha uint8) color.NRGBA { c.A = alpha; return c }
 
 // timelinePlot is a Timeline in a language. Until it is drawn, places have no unit.
 type timelinePlot struct {
-	*motion.Timeline
+	*reports.Run
 	lang    string
 	at      []int64     // of each event, in microseconds
 	x       []vg.Length // of each event
@@ -81,10 +81,10 @@ type fold struct {
 const mostRepeated vg.Length = 110
 
 func (r *Timeline) picture(f Format) picture {
-	run, _ := motion.Of(r.History, r.Judgement, r.Verdicts, []string{f.Lang}, false)
-	p := &timelinePlot{Timeline: run, lang: f.Lang}
+	run, _ := reports.RunOf(r.History, r.Judgement, r.Verdicts, []string{f.Lang}, false)
+	p := &timelinePlot{Run: run, lang: f.Lang}
 	for c := 1; c <= run.Clients; c++ {
-		acts := func(s motion.State) bool { return s.Clients[c-1] != "idle" }
+		acts := func(s reports.Moment) bool { return s.Clients[c-1].String() != "idle" }
 		if c != run.Probe || slices.ContainsFunc(run.States, acts) {
 			p.clients = append(p.clients, c)
 		}
@@ -168,7 +168,8 @@ func (p *timelinePlot) places() {
 func (p *timelinePlot) fold(client, from, to int) {
 	f := fold{client: client, last: to, times: 1}
 	for i, s := range p.States {
-		begins := s.Clients[client-1] == "acquiring" && (i == 0 || p.States[i-1].Clients[client-1] != "acquiring")
+		asks := func(s reports.Moment) bool { return s.Clients[client-1].String() == "acquiring" }
+		begins := asks(s) && (i == 0 || !asks(p.States[i-1]))
 		if s.Event > to || !begins {
 			continue
 		}
@@ -190,8 +191,8 @@ func (p *timelinePlot) fold(client, from, to int) {
 		p.x[i] -= min(p.x[i]-begin, width) * (1 - mostRepeated/width)
 	}
 	for n, s := range p.States {
-		if s.Event >= f.first && s.Event < f.last && s.Clients[client-1] != "idle" {
-			p.States[n].Clients[client-1] = "waiting"
+		if s.Event >= f.first && s.Event < f.last && s.Clients[client-1].String() != "idle" {
+			p.States[n].Clients[client-1] = reports.ClientState{Retries: true}
 		}
 	}
 }
@@ -311,8 +312,8 @@ func (p *timelinePlot) client(c int) {
 	write(p.c, bold(normal), p.c.Min.X, y, fmt.Sprintf("c%d", c))
 	p.c.StrokeLine2(draw.LineStyle{Color: hairline, Width: 0.7, Dashes: []vg.Length{2, 3}}, p.x[0], y, end, y)
 	for n := 0; n < len(p.States); {
-		first, stage := n, p.States[n].Clients[c-1]
-		for n < len(p.States) && p.States[n].Clients[c-1] == stage {
+		first, stage := n, p.States[n].Clients[c-1].String()
+		for n < len(p.States) && p.States[n].Clients[c-1].String() == stage {
 			n++
 		}
 		at := box(p.x[p.States[first].Event], y-p.bar/2, p.until(n-1), y+p.bar/2)
@@ -394,11 +395,11 @@ func (p *timelinePlot) lease(n int) {
 }
 
 // wedge draws what is left of a lease between two places.
-func (p *timelinePlot) wedge(k motion.Key, event int, left, right, y vg.Length) {
+func (p *timelinePlot) wedge(k reports.KeyState, event int, left, right, y vg.Length) {
 	height := func(at int64) vg.Length {
 		share := 1.0
-		if k.Until >= 0 {
-			share = min(max(float64(k.Until-at)/float64(max(p.TTL, 1)), 0), 1)
+		if k.Until != history.Forever {
+			share = min(max(float64(k.Until.Microseconds()-at)/float64(max(p.TTL, 1)), 0), 1)
 		}
 		return y + p.node*vg.Length(share)
 	}
@@ -455,7 +456,7 @@ func (p *timelinePlot) messages() {
 }
 
 // saidOf is a message with its reply. The attempt before a fold has the number of all: of these nothing is said.
-func (p *timelinePlot) saidOf(m *motion.Message, out int) string {
+func (p *timelinePlot) saidOf(m *reports.Message, out int) string {
 	said := m.What + " → " + m.Reply
 	if m.Node < 0 || m.Reply == "" {
 		said = strings.TrimSpace(m.What + " " + m.Reply)
@@ -473,7 +474,7 @@ func (p *timelinePlot) saidOf(m *motion.Message, out int) string {
 }
 
 // touch marks a read or a write of the resource at the edge of a lane.
-func (p *timelinePlot) touch(m *motion.Message, edge vg.Length) {
+func (p *timelinePlot) touch(m *reports.Message, edge vg.Length) {
 	glyph := draw.GlyphStyle{Color: ink, Radius: 2.4, Shape: draw.RingGlyph{}}
 	if m.What == "WRITE" {
 		glyph.Shape = draw.CircleGlyph{}
@@ -482,7 +483,7 @@ func (p *timelinePlot) touch(m *motion.Message, edge vg.Length) {
 }
 
 // arrows draws a request, solid, and its reply, dashed. A cross ends one that is lost.
-func (p *timelinePlot) arrows(m *motion.Message, edge, server vg.Length) {
+func (p *timelinePlot) arrows(m *reports.Message, edge, server vg.Length) {
 	target := server + p.node/2
 	if edge < server {
 		target = server - p.node/2

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"locklab/reports"
 	"locklab/reports/chart"
 	"locklab/reports/motion"
 	"locklab/reports/text"
@@ -42,7 +43,7 @@ var (
 
 // Write writes a lesson as one file, which asks no server for anything.
 func Write(w io.Writer, p Page) error {
-	d := &document{Page: p, book: motion.Book{}}
+	d := &document{Page: p, book: reports.Book{}}
 	if err := d.fill(); err != nil {
 		return err
 	}
@@ -60,7 +61,7 @@ func Write(w io.Writer, p Page) error {
 type document struct {
 	Page
 	Slides []slide
-	book   motion.Book
+	book   reports.Book
 }
 
 // A slide is a Step with its pictures.
@@ -91,7 +92,7 @@ func (d *document) fill() error {
 func (d *document) add(s *slide) (err error) {
 	o := s.Run
 	s.RunID = fmt.Sprintf("run%d", s.Number)
-	run, listings := motion.Of(o.History, o.Judgement, o.Verdicts, []string{d.Lang}, false)
+	run, listings := reports.RunOf(o.History, o.Judgement, o.Verdicts, []string{d.Lang}, false)
 	d.book.Add(s.RunID, run, listings)
 	title := text.Say(d.Lang, "lesson.race", "lock", o.Strategy.ID, "race", o.Scenario.ID)
 	open := o

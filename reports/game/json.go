@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"locklab/reports"
-	"locklab/reports/motion"
 	"locklab/reports/text"
 	"locklab/scenarios/play"
 	"locklab/scenarios/race"
@@ -21,18 +20,18 @@ const Format = 2
 
 // PositionJSON is a position, or the run of a question, as JSON.
 type PositionJSON struct {
-	Version  int              `json:"version"`
-	Lock     string           `json:"lock"`
-	Title    Words            `json:"title"`
-	Bounds   string           `json:"bounds,omitempty"`
-	Link     string           `json:"link"`
-	Steps    int              `json:"steps"`
-	Verdicts []verdict.Word   `json:"verdicts"`
-	Faults   []FaultJSON      `json:"faults"`
-	Moves    []MoveJSON       `json:"moves"`
-	Moving   *motion.Timeline `json:"moving,omitempty"`   // the run so far as a timeline
-	Listings []motion.Listing `json:"listings,omitempty"` // the code in which its clients are
-	Goal     *GoalJSON        `json:"goal,omitempty"`     // that is reached, with its par
+	Version  int               `json:"version"`
+	Lock     string            `json:"lock"`
+	Title    Words             `json:"title"`
+	Bounds   string            `json:"bounds,omitempty"`
+	Link     string            `json:"link"`
+	Steps    int               `json:"steps"`
+	Verdicts []verdict.Word    `json:"verdicts"`
+	Faults   []FaultJSON       `json:"faults"`
+	Moves    []MoveJSON        `json:"moves"`
+	Moving   *reports.Run      `json:"moving,omitempty"`   // the run so far as a timeline
+	Listings []reports.Listing `json:"listings,omitempty"` // the code in which its clients are
+	Goal     *GoalJSON         `json:"goal,omitempty"`     // that is reached, with its par
 }
 
 // FaultJSON is a fault of the budget.
@@ -50,7 +49,7 @@ type MoveJSON struct {
 	Kind    string `json:"kind"`              // arrive, answer, pass, …, or the name of the fault
 	Client  int    `json:"client,omitempty"`  // from 1
 	Node    int    `json:"node,omitempty"`    // server, from 1
-	Message int    `json:"message,omitempty"` // one that is on its way, as motion.Message.ID
+	Message int    `json:"message,omitempty"` // one that is on its way, as reports.Message.ID
 }
 
 // ToJSON is a position of a game.
@@ -112,8 +111,8 @@ func outcomeJSON(o *race.Outcome) PositionJSON {
 	if h == nil {
 		return j
 	}
-	moving, listings := motion.Of(h, o.Judgement, o.Verdicts, text.Languages(), false)
-	var book motion.Book
+	moving, listings := reports.RunOf(h, o.Judgement, o.Verdicts, text.Languages(), false)
+	var book reports.Book
 	book.Add("", moving, listings)
 	j.Moving, j.Listings = moving, book.Listings
 	return j

@@ -231,7 +231,7 @@ func findingWords(lang string, o *played, word verdict.Word) string {
 		if f.Verdict != word || f.Event >= len(o.History.Events) {
 			continue
 		}
-		found := strings.TrimPrefix(reports.Mark(lang, o.History, f), "!! ")
+		found := strings.TrimPrefix(reports.Margin(lang, o.History, f), "!! ")
 		if f.Forever {
 			return text.Say(lang, "quiz.finding.only", "found", found)
 		}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"locklab/reports"
-	"locklab/reports/motion"
 	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
@@ -18,18 +17,18 @@ import (
 
 // RunJSON is a run to be watched, with the lines of the lock's code.
 type RunJSON struct {
-	Version       int              `json:"version"`
-	Lock          string           `json:"lock"`
-	Race          string           `json:"race"` // "search": none
-	Title         Words            `json:"title"`
-	Verdicts      []verdict.Word   `json:"verdicts"`
-	Price         Words            `json:"price,omitempty"`          // of surviving the race
-	NotApplicable Words            `json:"not_applicable,omitempty"` // why there is no run
-	NotInjected   []Words          `json:"not_injected,omitempty"`
-	Settings      []SettingJSON    `json:"settings"`
-	Link          string           `json:"link"`
-	Run           *motion.Timeline `json:"run,omitempty"`
-	Listings      []motion.Listing `json:"listings,omitempty"`
+	Version       int               `json:"version"`
+	Lock          string            `json:"lock"`
+	Race          string            `json:"race"` // "search": none
+	Title         Words             `json:"title"`
+	Verdicts      []verdict.Word    `json:"verdicts"`
+	Price         Words             `json:"price,omitempty"`          // of surviving the race
+	NotApplicable Words             `json:"not_applicable,omitempty"` // why there is no run
+	NotInjected   []Words           `json:"not_injected,omitempty"`
+	Settings      []SettingJSON     `json:"settings"`
+	Link          string            `json:"link"`
+	Run           *reports.Run      `json:"run,omitempty"`
+	Listings      []reports.Listing `json:"listings,omitempty"`
 }
 
 // SettingJSON is a setting of a race that can be changed.
@@ -103,9 +102,9 @@ func runJSON(o *race.Outcome) *RunJSON {
 	if o.Forever() {
 		j.Price = sayAll(reports.Forever)
 	}
-	run, listings := motion.Of(o.History, o.Judgement, o.Verdicts, text.Languages(), true)
+	run, listings := reports.RunOf(o.History, o.Judgement, o.Verdicts, text.Languages(), true)
 	run.Replay = "locklab run " + j.Link
-	var book motion.Book
+	var book reports.Book
 	book.Add("", run, listings)
 	j.Run, j.Listings = run, book.Listings
 	return j

@@ -123,7 +123,7 @@ type view = func(io.Writer, *history.History, verdict.Judgement, reports.Look) e
 
 // notation prints a run in the notation of the articles, with its verdicts.
 func (t *Teacher) notation(o *race.Outcome) {
-	t.indented(reports.Timeline, o.History, o.Judgement, t.look)
+	t.indented(reports.Notation, o.History, o.Judgement, t.look)
 }
 
 // results returns the verdicts of an outcome, and the contract's reason for them.

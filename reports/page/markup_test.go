@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"locklab/reports"
 	"locklab/reports/internal/samples"
-	"locklab/reports/motion"
 	"locklab/simulator/history"
 )
 
@@ -24,7 +24,7 @@ func TestMarkupInNames(t *testing.T) {
 	plain := strings.Count(pageOf(t, r), "<script")
 	r.Title, r.Command, r.Seeds, r.Assumptions = name, name, name, []string{name}
 	r.Grid.Strategies[0].ID, r.Grid.Scenarios[0].ID = name, name
-	run, listings := motion.Of(h, j, j.Verdicts, []string{"en"}, true)
+	run, listings := reports.RunOf(h, j, j.Verdicts, []string{"en"}, true)
 	run.Replay = name
 	r.Runs["token"].Add(name, run, listings) // a lock's id is a name that the lab gives
 	page := pageOf(t, r)

@@ -43,7 +43,7 @@ type Report struct {
 	Assumptions []string // one sentence each
 	Grid        chart.Grid
 	First       *chart.Grid              // a part of Grid that is shown before it; nil: none
-	Runs        map[string]*motion.Book  // by lock, its runs by race; a cell without a run has no link
+	Runs        map[string]*reports.Book // by lock, its runs by race; a cell without a run has no link
 	Open        string                   // the run that the page opens on, "LOCK.RACE"; "": none
 	Question    func(lang string) string // about that run, asked before it is played; nil: none
 	Board       string                   // where the page to play on is, relative to this one; "": nowhere
@@ -245,7 +245,7 @@ func newPage(r *Report) (*page, error) {
 }
 
 // packed is a book as the script reads it.
-func packed(b *motion.Book) (string, error) {
+func packed(b *reports.Book) (string, error) {
 	content, err := json.Marshal(b)
 	if err != nil {
 		return "", fmt.Errorf("page: packing runs: %w", err)
@@ -264,9 +264,9 @@ func packed(b *motion.Book) (string, error) {
 // Data returns the input of the script, as JSON.
 func (p *page) Data() (template.JS, error) {
 	type named struct {
-		ID    string      `json:"id"`
-		Short string      `json:"short,omitempty"`
-		Title motion.Said `json:"title"`
+		ID    string       `json:"id"`
+		Short string       `json:"short,omitempty"`
+		Title reports.Said `json:"title"`
 	}
 	data := struct {
 		Lang  string            `json:"lang"`
@@ -277,7 +277,7 @@ func (p *page) Data() (template.JS, error) {
 		Board string            `json:"board"`
 		Asked bool              `json:"asked"` // of the run that it opens on: its end is not shown at once
 	}{Lang: p.Langs[0], Texts: text.Texts(p.Langs[0], "motion.", "html.run."), Open: p.Open, Board: p.Board, Asked: p.Question != nil}
-	title := func(of func(lang string) string) motion.Said { return motion.Said{p.Langs[0]: of(p.Langs[0])} }
+	title := func(of func(lang string) string) reports.Said { return reports.Said{p.Langs[0]: of(p.Langs[0])} }
 	for _, r := range p.Grid.Strategies {
 		data.Locks = append(data.Locks, named{r.ID, "", title(r.Title)})
 	}
@@ -406,7 +406,7 @@ type Log struct {
 // A Part is one moment of a log.
 type Part struct {
 	Title, Text string
-	Run         *motion.Timeline
+	Run         *reports.Run
 }
 
 var (
@@ -420,10 +420,10 @@ var (
 func WriteLog(w io.Writer, l Log) error {
 	lang := text.Chosen(l.Lang)[0]
 	data := struct {
-		Lang  string             `json:"lang"`
-		Texts map[string]string  `json:"texts"`
-		Runs  []*motion.Timeline `json:"runs"`
-	}{lang, text.Texts(lang, "motion."), []*motion.Timeline{}}
+		Lang  string            `json:"lang"`
+		Texts map[string]string `json:"texts"`
+		Runs  []*reports.Run    `json:"runs"`
+	}{lang, text.Texts(lang, "motion."), []*reports.Run{}}
 	for _, p := range l.Parts {
 		data.Runs = append(data.Runs, p.Run)
 	}

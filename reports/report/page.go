@@ -12,7 +12,6 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/reports"
 	"locklab/reports/chart"
-	"locklab/reports/motion"
 	"locklab/reports/page"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
@@ -32,13 +31,13 @@ var assumptions = []string{"page.assumption.code", "page.assumption.lease", "pag
 type Collector struct {
 	langs []string
 	mu    sync.Mutex
-	books map[string]*motion.Book
+	books map[string]*reports.Book
 	code  map[string]map[string][]reports.Listing // until all runs are there: their order decides
 }
 
 // NewCollector returns a collector of runs whose texts are in some languages.
 func NewCollector(langs []string) *Collector {
-	return &Collector{langs: langs, books: map[string]*motion.Book{}, code: map[string]map[string][]reports.Listing{}}
+	return &Collector{langs: langs, books: map[string]*reports.Book{}, code: map[string]map[string][]reports.Listing{}}
 }
 
 // Add adds a run that has its history.
@@ -46,19 +45,19 @@ func (c *Collector) Add(o *race.Outcome) {
 	if o.History == nil {
 		return
 	}
-	run, listings := motion.Of(o.History, o.Judgement, o.Verdicts, c.langs, true)
+	run, listings := reports.RunOf(o.History, o.Judgement, o.Verdicts, c.langs, true)
 	run.Replay = "locklab run " + o.Trace.Link()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	lock := o.Strategy.ID
 	if c.books[lock] == nil {
-		c.books[lock], c.code[lock] = &motion.Book{Runs: map[string]*motion.Timeline{}}, map[string][]reports.Listing{}
+		c.books[lock], c.code[lock] = &reports.Book{Runs: map[string]*reports.Run{}}, map[string][]reports.Listing{}
 	}
 	c.books[lock].Runs[o.Scenario.ID], c.code[lock][o.Scenario.ID] = run, listings
 }
 
 // Runs returns the books, the same whatever the order in which the runs were played.
-func (c *Collector) Runs() map[string]*motion.Book {
+func (c *Collector) Runs() map[string]*reports.Book {
 	for lock, code := range c.code {
 		for _, race := range slices.Sorted(maps.Keys(code)) {
 			c.books[lock].Add(race, c.books[lock].Runs[race], code[race])

@@ -12,7 +12,6 @@ import (
 	"locklab/reports"
 	"locklab/reports/chart"
 	"locklab/reports/lessons"
-	"locklab/reports/motion"
 	"locklab/reports/page"
 	"locklab/reports/text"
 	"locklab/scenarios/contract"
@@ -29,7 +28,7 @@ type Report struct {
 	Locks         []lock.Entry
 	Grid          *chart.Grid
 	Outcomes      []*race.Outcome // of all cells
-	Runs          map[string]*motion.Book
+	Runs          map[string]*reports.Book
 	Waits         bool // in the charts of pauses; see study.Situation
 }
 

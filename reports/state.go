@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -11,8 +12,8 @@ import (
 
 // A State is that of all clients and keys at one moment of a run, as the judges read it.
 type State struct {
-	Clients []ClientState // by client, from 0
-	Keys    []KeyState    // the locked key by server, from 0
+	Clients []ClientState `json:"c"` // by client, from 0
+	Keys    []KeyState    `json:"k"` // the locked key by server, from 0
 }
 
 // A ClientState is the state of a client.
@@ -57,7 +58,7 @@ func (s State) of(h *history.History) State {
 
 // A Moment is a state that a run comes to.
 type Moment struct {
-	Event int // the event after which it is so, by its index
+	Event int `json:"e"` // the event after which it is so, by its index
 	State
 }
 
@@ -76,28 +77,6 @@ func Moments(h *history.History) (all []Moment) {
 	return all
 }
 
-// A Row is one line of the lanes as data, for a picture that is drawn elsewhere.
-type Row struct {
-	From, To time.Duration // true time
-	Event    int           // the last event that it tells, by its index
-	Lanes    []string      // what each client does, from 0; "": nothing
-	Servers  string        // what befell the servers
-	Marks    []string      // the verdicts that begin here, as margins have them
-}
-
-// Rows are the lines that Lanes draws.
-func Rows(lang string, h *history.History, j verdict.Judgement) (rows []Row) {
-	v := newWording(lang, h)
-	for _, r := range v.rows(withoutReloads(stepsOf(h, j))) {
-		row := Row{From: r.from, To: r.to, Event: r.last.index, Servers: strings.Join(r.notes, "  "), Marks: r.marks}
-		for i := range r.cells {
-			row.Lanes = append(row.Lanes, v.cell(&r.cells[i], r.to))
-		}
-		rows = append(rows, row)
-	}
-	return rows
-}
-
 // Name returns the state of the client in one word: the end of the keys of its texts.
 func (s ClientState) Name() string {
 	switch {
@@ -106,13 +85,47 @@ func (s ClientState) Name() string {
 	case s.Stage == verdict.Idle && s.Retries:
 		return "waiting"
 	}
-	return map[verdict.Stage]string{
-		verdict.Idle: "idle", verdict.Acquiring: "acquiring", verdict.Inside: "inside",
-		verdict.Leaving: "leaving", verdict.Releasing: "releasing", verdict.Dead: "dead",
-	}[s.Stage]
+	return stages[s.Stage]
 }
 
-// Mark is a finding as margins have it: "!! OVERLAP c1+c2".
-func Mark(lang string, h *history.History, f verdict.Finding) string {
-	return newWording(lang, h).mark(f)
+var stages = map[verdict.Stage]string{
+	verdict.Idle: "idle", verdict.Acquiring: "acquiring", verdict.Inside: "inside",
+	verdict.Leaving: "leaving", verdict.Releasing: "releasing", verdict.Dead: "dead",
+}
+
+// String returns the name, with "/paused" if the client's process stands still.
+func (s ClientState) String() string {
+	if s.Paused {
+		return s.Name() + "/paused"
+	}
+	return s.Name()
+}
+
+// MarshalText returns String.
+func (s ClientState) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads what MarshalText has returned; any other text is an idle client.
+func (s *ClientState) UnmarshalText(written []byte) error {
+	name, paused := strings.CutSuffix(string(written), "/paused")
+	*s = ClientState{Paused: paused, Veiled: name == "veiled", Retries: name == "waiting"}
+	for stage, of := range stages {
+		if name == of {
+			s.Stage = stage
+		}
+	}
+	return nil
+}
+
+// MarshalJSON returns the key for a picture. Without an owner and with u 0 it is free.
+func (k KeyState) MarshalJSON() ([]byte, error) {
+	key := struct {
+		Held  bool  `json:"h,omitempty"`
+		Owner int   `json:"o,omitempty"`
+		Until int64 `json:"u,omitempty"` // -1: it has no time to live
+		Down  bool  `json:"d,omitempty"`
+	}{Held: k.Held, Down: k.Down}
+	if k.Held {
+		key.Owner, key.Until = k.Owner, micros(k.Until)
+	}
+	return json.Marshal(key)
 }
