@@ -51,7 +51,7 @@ func (s State) of(h *history.History) State {
 		clients[i].Veiled = h.Veiled && clients[i].Stage != verdict.Dead
 	}
 	if h.Local {
-		return State{Clients: clients}
+		return State{clients, []KeyState{}}
 	}
 	return State{clients, slices.Clone(s.Keys)}
 }
