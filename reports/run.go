@@ -26,7 +26,10 @@ type Run struct {
 	Probe     int            `json:"probe,omitempty"` // the client that looks for deadlocks; 0: there is none
 	TTL       int64          `json:"ttl"`
 	End       int64          `json:"end"`
-	At        []int64        `json:"at"`     // of each event, the time since the one before
+	At        []int64        `json:"at"`             // of each event, the time since the one before
+	X         []float64      `json:"x"`              // where each stands in a picture, and last the end; its unit is the picture's
+	Cuts      []int          `json:"cuts,omitempty"` // events before which time is cut
+	Bands     []Band         `json:"bands"`
 	States    []Moment       `json:"states"` // each until the next
 	Messages  []Message      `json:"messages"`
 	Faults    []Fault        `json:"faults,omitempty"`
@@ -50,6 +53,7 @@ type Message struct {
 	What     string `json:"w"`
 	Reply    string `json:"p,omitempty"`
 	Lost     bool   `json:"l,omitempty"`
+	Times    int    `json:"x,omitempty"` // of attempts that repeat each other, which it stands for; 0: one
 }
 
 // A Fault is what went wrong.
@@ -58,6 +62,7 @@ type Fault struct {
 	Client int    `json:"c,omitempty"`
 	Node   int    `json:"n,omitempty"`
 	Name   string `json:"w"`
+	Said   Said   `json:"s"`
 }
 
 // A Mark is a verdict at the event that completes it, with the time that it covers.
@@ -154,6 +159,10 @@ func RunOf(h *history.History, j verdict.Judgement, verdicts []verdict.Word, lan
 	if h.Local {
 		r.Nodes = 0
 	}
+	in := saying{}
+	for _, lang := range langs {
+		in = append(in, newWording(lang, h))
+	}
 	if len(h.Events) == 0 { // a picture of the beginning
 		r.At, r.States = []int64{0}, []Moment{{State: StateOf(h)}}
 	}
@@ -163,16 +172,12 @@ func RunOf(h *history.History, j verdict.Judgement, verdicts []verdict.Word, lan
 		at := micros(e.At)
 		r.At, last = append(r.At, at-last), at
 		if e.Kind.Fault() {
-			name := e.Name()
-			if e.D != 0 {
-				name += " " + Span(e.D)
-			}
-			r.Faults = append(r.Faults, Fault{i, e.Client, e.Node, name})
+			said := in.say(func(v *wording) string {
+				s := &step{Event: *e}
+				return cmp.Or(v.lane(s, ""), v.server(s), e.Name())
+			})
+			r.Faults = append(r.Faults, Fault{i, e.Client, e.Node, e.Name(), said})
 		}
-	}
-	in := saying{}
-	for _, lang := range langs {
-		in = append(in, newWording(lang, h))
 	}
 	for _, f := range j.Findings {
 		r.Marks = append(r.Marks, Mark{
@@ -181,6 +186,9 @@ func RunOf(h *history.History, j verdict.Judgement, verdicts []verdict.Word, lan
 		})
 	}
 	r.Rows = in.rows(h, j)
+	r.fold()
+	r.place()
+	r.Bands = r.bands()
 	if words {
 		r.Story, r.Commands = in.story(j), in.commands(j)
 	}

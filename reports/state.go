@@ -56,6 +56,10 @@ func (s State) of(h *history.History) State {
 	return State{clients, slices.Clone(s.Keys)}
 }
 
+func (s State) equal(other State) bool {
+	return slices.Equal(s.Clients, other.Clients) && slices.Equal(s.Keys, other.Keys)
+}
+
 // A Moment is a state that a run comes to.
 type Moment struct {
 	Event int `json:"e"` // the event after which it is so, by its index
@@ -69,7 +73,7 @@ func Moments(h *history.History) (all []Moment) {
 		first := i
 		i = w.take(i)
 		s := w.now()
-		if n := len(all); n > 0 && slices.Equal(all[n-1].Clients, s.Clients) && slices.Equal(all[n-1].Keys, s.Keys) {
+		if n := len(all); n > 0 && all[n-1].equal(s) {
 			continue
 		}
 		all = append(all, Moment{first, s})

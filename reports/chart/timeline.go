@@ -20,8 +20,8 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A Timeline draws a run for a slide: the picture of package motion at its end. The x axis has events, not
-// time: events of one instant stand beside each other, and a wave marks idle time that is cut.
+// A Timeline draws a run for a slide: what motion.js draws, at its end. Time runs evenly between gaps that are cut, which
+// a wave marks; events of one instant stand beside each other.
 type Timeline struct {
 	History   *history.History
 	Judgement verdict.Judgement
@@ -30,15 +30,14 @@ type Timeline struct {
 
 // The measures of the picture, in points. Heights are the least; a high picture stretches them.
 const (
-	timelineLeft  vg.Length = 44 // for the names
-	timelineRight vg.Length = 10
+	timelineLeft  vg.Length = 52 // for the names
+	timelineRight vg.Length = 12
 	timelineFlags           = 3 // rows above the lanes for faults and verdicts
 	laneHeight    vg.Length = 16
 	laneGap       vg.Length = 15 // for the messages of a lane
 	arrowGap      vg.Length = 26 // between lanes and servers
-	nodeHeight    vg.Length = 20
-	manyNodes     vg.Length = 11 // instead, where there are more than two servers
-	nodeGap       vg.Length = 3
+	bandHigh      vg.Length = 20
+	bandGap       vg.Length = 5
 )
 
 // faultInk is that of faults, between the colours of harm and of calm.
@@ -58,45 +57,33 @@ type timelinePlot struct {
 	*reports.Run
 	lang    string
 	at      []int64     // of each event, in microseconds
-	x       []vg.Length // of each event
+	x       []vg.Length // of each event, and of the end
 	clients []int       // shown, from 1
-	folds   []fold
 
 	c            draw.Canvas
 	lane, server map[int]vg.Length // the middles, by client and by server
 	top, axis    vg.Length
-	bar, node    vg.Length // heights
+	bar, band    vg.Length // heights
 }
-
-// A fold is attempts of a client that are counted and not drawn: they share one row with the attempt
-// before them.
-type fold struct {
-	client      int
-	asked       int // the event with which the attempt before them begins
-	first, last int // their events
-	times       int // of attempts, with the one before
-}
-
-// mostRepeated is the width of a fold, before the picture is stretched.
-const mostRepeated vg.Length = 110
 
 func (r *Timeline) picture(f Format) picture {
 	run, _ := reports.RunOf(r.History, r.Judgement, r.Verdicts, []string{f.Lang}, false)
 	p := &timelinePlot{Run: run, lang: f.Lang}
+	now := int64(0)
+	for _, d := range run.At {
+		now += d
+		p.at = append(p.at, now)
+	}
 	for c := 1; c <= run.Clients; c++ {
 		acts := func(s reports.Moment) bool { return s.Clients[c-1].String() != "idle" }
 		if c != run.Probe || slices.ContainsFunc(run.States, acts) {
 			p.clients = append(p.clients, c)
 		}
 	}
-	p.places()
 	f.Title = cmp.Or(f.Title, r.finding(f.Lang))
 	title := text.ScenarioTitle(r.History.Scenario, f.Lang)
 	below := []string{text.Label(say(f.Lang, "explain.head", "text", r.History.Scenario)) + title}
-	needs := timelineLeft + timelineRight
-	if n := len(p.x); n > 0 {
-		needs += 0.55 * p.x[n-1]
-	}
+	needs := timelineLeft + timelineRight + 0.55*vg.Length(run.X[len(run.X)-1])
 	return f.fitted(nil, below, needs, func(vg.Length) []block { return []block{growing(p.least(), p.draw)} })
 }
 
@@ -128,91 +115,12 @@ func seconds(lang string, d time.Duration) string {
 	return say(lang, "part.seconds", "n", fmt.Sprint(math.Round(d.Seconds()*10)/10))
 }
 
-// places puts the events where motion.js does, but for folds.
-func (p *timelinePlot) places() {
-	telling := map[int]bool{}
-	for _, s := range p.States {
-		telling[s.Event] = true
-	}
-	for _, f := range p.Faults {
-		telling[f.Event] = true
-	}
-	for _, m := range p.Marks {
-		telling[m.Event] = true
-	}
-	for _, m := range p.Messages {
-		telling[m.Sent], telling[m.Arrived], telling[m.Answered] = true, true, true
-	}
-	now, x := int64(0), vg.Length(0)
-	for i, d := range p.At {
-		switch {
-		case i == 0:
-		case d > 0:
-			x += vg.Length(min(84, 6+15*math.Log10(1+float64(d)/1000)))
-		case telling[i]:
-			x += 5
-		}
-		now += d
-		p.at, p.x = append(p.at, now), append(p.x, x)
-	}
-	for _, r := range p.Rows {
-		for _, c := range p.clients {
-			if r.To > r.From {
-				p.fold(c, slices.IndexFunc(p.at, func(t int64) bool { return t >= r.From }), r.Event)
-			}
-		}
-	}
-}
-
-// fold makes attempts of a client between two events narrower, if they are wide, and removes their states.
-func (p *timelinePlot) fold(client, from, to int) {
-	f := fold{client: client, last: to, times: 1}
-	for i, s := range p.States {
-		asks := func(s reports.Moment) bool { return s.Clients[client-1].String() == "acquiring" }
-		begins := asks(s) && (i == 0 || !asks(p.States[i-1]))
-		if s.Event > to || !begins {
-			continue
-		}
-		if s.Event <= from {
-			f.asked = s.Event
-			continue
-		}
-		if f.times++; f.times == 2 {
-			f.first = s.Event
-		}
-	}
-	width := p.x[max(f.last, f.first)] - p.x[f.first]
-	if f.times < 2 || width <= mostRepeated {
-		return
-	}
-	p.folds = append(p.folds, f)
-	begin := p.x[f.first]
-	for i := f.first; i < len(p.x); i++ {
-		p.x[i] -= min(p.x[i]-begin, width) * (1 - mostRepeated/width)
-	}
-	for n, s := range p.States {
-		if s.Event >= f.first && s.Event < f.last && s.Clients[client-1].String() != "idle" {
-			p.States[n].Clients[client-1] = reports.ClientState{Retries: true}
-		}
-	}
-}
-
-// folded returns the fold that an event is in.
-func (p *timelinePlot) folded(event int) *fold {
-	for i, f := range p.folds {
-		if event >= f.first && event <= f.last {
-			return &p.folds[i]
-		}
-	}
-	return nil
-}
-
 // placeOf returns the place of an instant; between two events time runs evenly.
 func (p *timelinePlot) placeOf(at int64) vg.Length {
 	i := slices.IndexFunc(p.at, func(t int64) bool { return t >= at })
 	switch {
 	case i < 0:
-		return p.x[len(p.x)-1]
+		return p.x[len(p.at)-1]
 	case i == 0 || p.at[i] == at:
 		return p.x[i]
 	}
@@ -222,36 +130,26 @@ func (p *timelinePlot) placeOf(at int64) vg.Length {
 // above counts the clients that stand above the servers; the others stand below.
 func (p *timelinePlot) above() int { return (len(p.clients) + 1) / 2 }
 
-func (p *timelinePlot) nodeLeast() vg.Length {
-	if p.Nodes > 2 {
-		return manyNodes
-	}
-	return nodeHeight
-}
-
 // least is the least height of the drawing.
 func (p *timelinePlot) least() vg.Length {
-	lanes, nodes := vg.Length(len(p.clients))*(laneHeight+laneGap), vg.Length(p.Nodes)*(p.nodeLeast()+nodeGap)
-	return timelineFlags*smallLine + lanes + 2*arrowGap + nodes + 2*smallLine
+	lanes, bands := vg.Length(len(p.clients))*(laneHeight+laneGap), vg.Length(len(p.Bands))*(bandHigh+bandGap)
+	return timelineFlags*smallLine + lanes + 2*arrowGap + bands + 2*smallLine
 }
 
 func (p *timelinePlot) draw(c draw.Canvas) {
 	p.c = c
-	if len(p.x) == 0 {
-		return
-	}
-	last := max(p.x[len(p.x)-1], 1)
-	for i := range p.x {
-		p.x[i] = c.Min.X + timelineLeft + p.x[i]*(c.Size().X-timelineLeft-timelineRight)/last
-	}
+	width := max(p.X[len(p.X)-1], 1)
+	p.x = lists.Each(p.X, func(x float64) vg.Length {
+		return c.Min.X + timelineLeft + vg.Length(x/width)*(c.Size().X-timelineLeft-timelineRight)
+	})
 	p.arrange()
 	p.overlaps()
 	p.flags()
 	for _, client := range p.clients {
 		p.client(client)
 	}
-	for n := 1; n <= p.Nodes; n++ {
-		p.lease(n)
+	for _, b := range p.Bands {
+		p.bandOf(b)
 	}
 	p.messages()
 	p.times()
@@ -260,12 +158,12 @@ func (p *timelinePlot) draw(c draw.Canvas) {
 // arrange places lanes and servers from top to bottom, and lets them fill the height.
 func (p *timelinePlot) arrange() {
 	stretch := (p.c.Size().Y - (timelineFlags+2)*smallLine) / (p.least() - (timelineFlags+2)*smallLine)
-	p.bar, p.node = laneHeight*min(stretch, 1.6), p.nodeLeast()*min(stretch, 2)
+	p.bar, p.band = laneHeight*min(stretch, 1.6), bandHigh*min(stretch, 2)
 	p.top, p.axis = p.c.Max.Y-timelineFlags*smallLine, p.c.Min.Y+smallLine
 	p.lane, p.server = map[int]vg.Length{}, map[int]vg.Length{}
 	room := p.bar + laneGap*min(stretch, 1.4)
-	nodes := vg.Length(p.Nodes) * (p.node + nodeGap)
-	gap := (p.top - p.axis - smallLine - 4 - nodes - room*vg.Length(len(p.clients))) / 2 // on both sides of the servers
+	bands := vg.Length(len(p.Bands)) * (p.band + bandGap)
+	gap := (p.top - p.axis - smallLine - 4 - bands - room*vg.Length(len(p.clients))) / 2 // on both sides of the servers
 	y := p.top
 	for i, c := range p.clients {
 		if i < p.above() { // its messages stand above it
@@ -276,9 +174,11 @@ func (p *timelinePlot) arrange() {
 		p.lane[c] = p.axis + smallLine + 4 + room*vg.Length(len(p.clients)-i) - p.bar/2
 	}
 	y -= gap
-	for n := 1; n <= p.Nodes; n++ {
-		p.server[n] = y - p.node/2
-		y -= p.node + nodeGap
+	for _, b := range p.Bands {
+		for _, n := range b.Servers {
+			p.server[n] = y - p.band/2
+		}
+		y -= p.band + bandGap
 	}
 }
 
@@ -291,9 +191,8 @@ func (p *timelinePlot) overlaps() {
 		left, right := p.placeOf(m.From), p.placeOf(m.To)
 		fillBox(p.c, box(left, p.axis, right, p.top), faded(vermillion, 0x30))
 		label := fmt.Sprintf("%s %s", m.Word, reports.RoundSpan(time.Duration(m.To-m.From)*time.Microsecond))
-		if smallStrong.Width(label) < right-left {
-			letters := aligned(bold(writing(smallSize, vermillion)), draw.XCenter)
-			write(p.c, letters, (left+right)/2, p.axis+smallLine/2+4, label)
+		if smallStrong.Width(label)+10 < right-left {
+			write(p.c, bold(writing(smallSize, vermillion)), left+10, p.axis+smallLine/2+4, label)
 		}
 	}
 }
@@ -363,18 +262,14 @@ func hatch(c draw.Canvas, at vg.Rectangle) {
 	}
 }
 
-// lease draws whose the key is on a server. The height is what is left of the lease.
-func (p *timelinePlot) lease(n int) {
-	y := p.server[n] - p.node/2
-	frame := box(p.x[0], y, p.x[len(p.x)-1], y+p.node)
-	strokeBox(p.c, frame, hairline, 0.7)
-	name := p.Key
-	if p.Nodes > 1 {
-		name = fmt.Sprintf("n%d", n)
-	}
-	letters := bold(writing(min(textSize, p.node), ink))
-	write(p.c, letters, p.c.Min.X, p.server[n], fitText(letters, name, timelineLeft-4))
-	for i := 0; i < len(p.States); {
+// bandOf draws whose the key is on the servers of a band. The height is what is left of the lease.
+func (p *timelinePlot) bandOf(b reports.Band) {
+	n := b.Servers[0]
+	y := p.server[n] - p.band/2
+	strokeBox(p.c, box(p.x[0], y, p.x[len(p.x)-1], y+p.band), hairline, 0.7)
+	name := cmp.Or(b.Name, say(p.lang, "motion.storage"))
+	write(p.c, strong, p.c.Min.X, p.server[n], fitText(strong, name, timelineLeft-4))
+	for i := 0; n > 0 && i < len(p.States); {
 		first, k := i, p.States[i].Keys[n-1]
 		for i < len(p.States) && p.States[i].Keys[n-1] == k {
 			i++
@@ -383,12 +278,12 @@ func (p *timelinePlot) lease(n int) {
 		switch {
 		case right <= left:
 		case k.Down:
-			hatch(p.c, box(left, y, right, y+p.node))
+			hatch(p.c, box(left, y, right, y+p.band))
 		case k.Held:
 			p.wedge(k, event, left, right, y)
 			another := first == 0 || p.States[first-1].Keys[n-1].Owner != k.Owner
-			if another && k.Owner > 0 && p.node > smallSize {
-				write(p.c, smallStrong, left+3, y+p.node/3, fmt.Sprintf("c%d", k.Owner))
+			if another && k.Owner > 0 {
+				write(p.c, smallStrong, left+3, y+p.band/3, fmt.Sprintf("c%d", k.Owner))
 			}
 		}
 	}
@@ -401,12 +296,15 @@ func (p *timelinePlot) wedge(k reports.KeyState, event int, left, right, y vg.Le
 		if k.Until != history.Forever {
 			share = min(max(float64(k.Until.Microseconds()-at)/float64(max(p.TTL, 1)), 0), 1)
 		}
-		return y + p.node*vg.Length(share)
+		return y + p.band*vg.Length(share)
 	}
 	path := vg.Path{}
 	path.Move(vg.Point{X: left, Y: y})
-	for i := event; i < len(p.x) && p.x[i] <= right; i++ {
+	for i := event; i < len(p.at) && p.x[i] <= right; i++ {
 		path.Line(vg.Point{X: p.x[i], Y: height(p.at[i])})
+	}
+	if end := len(p.at); right > p.x[end-1] {
+		path.Line(vg.Point{X: right, Y: height(p.End)})
 	}
 	path.Line(vg.Point{X: right, Y: y})
 	path.Close()
@@ -418,75 +316,108 @@ func (p *timelinePlot) wedge(k reports.KeyState, event int, left, right, y vg.Le
 	p.c.Fill(path)
 }
 
-// messages draws requests and replies as arrows, and beside the lane what they say, where there is room.
+// messages draws requests and replies as arrows, and beside the lane what they say, where there is room: on paper, so
+// that no line runs through it. One that says what the one before it does is not said.
 func (p *timelinePlot) messages() {
-	free := map[int]vg.Length{}
+	last, rooms := map[int]string{}, map[int]*room{}
+	for _, c := range p.clients {
+		rooms[c] = &room{}
+	}
+	rooms[history.Resource] = &room{lines: lists.Each(p.Marks, func(m reports.Mark) vg.Length { return p.x[m.Event] })}
+	var labels []func()
 	for _, m := range p.Messages {
 		lane, shown := p.lane[m.Client]
+		server, ok := p.server[m.Node]
 		out := m.Sent
-		if out < 0 || m.Node < 0 {
+		if out < 0 {
 			out = m.Arrived
 		}
-		if !shown || out < 0 {
+		if !shown || !ok || out < 0 {
 			continue
 		}
-		up := slices.Index(p.clients, m.Client) < p.above()
 		edge, beside := lane-p.bar/2, lane+p.bar/2+smallLine/2 // towards the servers, and away from them
-		if !up {
+		if slices.Index(p.clients, m.Client) >= p.above() {
 			edge, beside = lane+p.bar/2, lane-p.bar/2-smallLine/2
 		}
-		said := p.saidOf(&m, out)
-		if said == "" {
+		p.arrows(&m, edge, server)
+		if m.Node < 0 {
+			if m.Arrived >= 0 && m.What == "WRITE" {
+				p.touch(&m, server, rooms[m.Node])
+			} else if m.Arrived >= 0 {
+				labels = append(labels, func() { p.touch(&m, server, rooms[m.Node]) })
+			}
 			continue
 		}
-		if server, ok := p.server[m.Node]; ok {
-			p.arrows(&m, edge, server)
-		} else if m.Arrived >= 0 {
-			p.touch(&m, edge)
+		said := m.What
+		if m.Reply != "" {
+			said += " → " + m.Reply
 		}
-		width, x, end := small.Width(said), p.x[out], p.x[len(p.x)-1]+timelineRight
-		if x+width > end {
-			x = end - width
+		if again := last[m.Client] == said; again && m.Times == 0 {
+			continue
 		}
-		if x >= free[m.Client] {
-			write(p.c, small, x, beside, said)
-			free[m.Client] = x + width + 6
+		last[m.Client] = said
+		if m.Times > 0 { // what has a number stands before what has none
+			p.label(fmt.Sprintf("%s x%d", said, m.Times), p.x[out], beside, rooms[m.Client])
+		} else {
+			labels = append(labels, func() { p.label(said, p.x[out], beside, rooms[m.Client]) })
+		}
+	}
+	for _, write := range labels {
+		write()
+	}
+}
+
+// label writes what a message says at a place, or so that it ends with the picture.
+func (p *timelinePlot) label(said string, x, y vg.Length, r *room) {
+	width := small.Width(said)
+	x = min(x, p.x[len(p.x)-1]+timelineRight-width)
+	if r.take(x, x+width) {
+		fillBox(p.c, box(x-1, y-smallLine/2+1, x+width+1, y+smallLine/2-1), white)
+		write(p.c, small, x, y, said)
+	}
+}
+
+// touch marks a read or a write in the lane of the resource, with what it says, where there is room for both.
+func (p *timelinePlot) touch(m *reports.Message, y vg.Length, r *room) {
+	said, letters, glyph := m.Reply, small, draw.GlyphStyle{Color: ink, Radius: 2.4, Shape: draw.RingGlyph{}}
+	switch {
+	case m.Reply == "refused":
+		said, letters = say(p.lang, "motion.refused"), bold(writing(smallSize, green))
+		glyph = draw.GlyphStyle{Color: green, Radius: 3, Shape: draw.CrossGlyph{}}
+	case m.What == "WRITE":
+		said, letters, glyph.Shape = say(p.lang, "motion.write")+" "+m.Reply, smallStrong, draw.CircleGlyph{}
+	}
+	x, width := p.x[m.Arrived], letters.Width(said)
+	for _, from := range []vg.Length{x + 5, x - 5 - width} {
+		if left, right := min(x-3, from), max(x+3, from+width); right <= p.c.Max.X && r.take(left, right) {
+			p.c.DrawGlyph(glyph, vg.Point{X: x, Y: y})
+			write(p.c, letters, from, y, said)
+			return
 		}
 	}
 }
 
-// saidOf is a message with its reply. The attempt before a fold has the number of all: of these nothing is said.
-func (p *timelinePlot) saidOf(m *reports.Message, out int) string {
-	said := m.What + " → " + m.Reply
-	if m.Node < 0 || m.Reply == "" {
-		said = strings.TrimSpace(m.What + " " + m.Reply)
-	}
-	for _, f := range p.folds {
-		switch {
-		case f.client != m.Client:
-		case out >= f.first && out <= f.last:
-			return ""
-		case out >= f.asked && out < f.first:
-			said += fmt.Sprintf(" x%d", f.times)
-		}
-	}
-	return said
+// A room is what is free in a line of labels.
+type room struct {
+	taken [][2]vg.Length
+	lines []vg.Length // through which no label is to run
 }
 
-// touch marks a read or a write of the resource at the edge of a lane.
-func (p *timelinePlot) touch(m *reports.Message, edge vg.Length) {
-	glyph := draw.GlyphStyle{Color: ink, Radius: 2.4, Shape: draw.RingGlyph{}}
-	if m.What == "WRITE" {
-		glyph.Shape = draw.CircleGlyph{}
+// take takes a place, if it is free.
+func (r *room) take(left, right vg.Length) bool {
+	over := func(t [2]vg.Length) bool { return left < t[1]+4 && right > t[0]-4 }
+	if slices.ContainsFunc(r.taken, over) || slices.ContainsFunc(r.lines, func(x vg.Length) bool { return left+4 < x && x < right }) {
+		return false
 	}
-	p.c.DrawGlyph(glyph, vg.Point{X: p.x[m.Arrived], Y: edge})
+	r.taken = append(r.taken, [2]vg.Length{left, right})
+	return true
 }
 
 // arrows draws a request, solid, and its reply, dashed. A cross ends one that is lost.
 func (p *timelinePlot) arrows(m *reports.Message, edge, server vg.Length) {
-	target := server + p.node/2
+	target := server + p.band/2
 	if edge < server {
-		target = server - p.node/2
+		target = server - p.band/2
 	}
 	line := draw.LineStyle{Color: clientColor(m.Client), Width: 1}
 	arrow := func(from, to int, y, end vg.Length) {
@@ -501,9 +432,7 @@ func (p *timelinePlot) arrows(m *reports.Message, edge, server vg.Length) {
 			p.head(line.Color, vg.Point{X: p.x[from], Y: y}, vg.Point{X: p.x[to], Y: end})
 		}
 	}
-	if m.Sent >= 0 {
-		arrow(m.Sent, m.Arrived, edge, target)
-	}
+	arrow(m.Sent, m.Arrived, edge, target)
 	line.Dashes = []vg.Length{2, 1.5}
 	arrow(m.Arrived, m.Answered, target, edge)
 }
@@ -539,7 +468,7 @@ func (p *timelinePlot) flags() {
 			where = fmt.Sprintf(" n%d", f.Node)
 		}
 		line := draw.LineStyle{Color: faultInk, Width: 0.9, Dashes: []vg.Length{3, 2}}
-		all = append(all, timelineFlag{f.Event, f.Name + where, line})
+		all = append(all, timelineFlag{f.Event, f.Said[p.lang] + where, line})
 	}
 	for _, m := range p.Marks {
 		line := draw.LineStyle{Color: vermillion, Width: 1.2}
@@ -573,25 +502,17 @@ func (p *timelinePlot) times() {
 	p.c.StrokeLine2(axis, p.x[0], p.axis, p.x[len(p.x)-1], p.axis)
 	write(p.c, faint, p.c.Min.X, p.c.Min.Y+smallLine/2, "ms")
 	free := vg.Length(0)
-	for i, x := range p.x {
-		inside := p.folded(i)
-		if inside != nil && i > inside.first && i < inside.last {
-			continue
-		}
-		label := reports.Millis(time.Duration(p.at[i])*time.Microsecond, 0)
+	for i, at := range p.at {
+		label, x := reports.Millis(time.Duration(at)*time.Microsecond, 0), p.x[i]
 		if width := faint.Width(label); x-width/2 >= free {
 			write(p.c, aligned(faint, draw.XCenter), x, p.c.Min.Y+smallLine/2, label)
 			p.c.StrokeLine2(axis, x, p.axis, x, p.axis-3)
 			free = x + width/2 + 6
 		}
-		if before := max(i-1, 0); p.at[i]-p.at[before] >= 200_000 || inside != nil && i == inside.last {
-			if inside != nil && i == inside.last {
-				before = inside.first
-			}
-			middle := (x + p.x[before]) / 2
-			wave := []vg.Point{{X: -4, Y: 0}, {X: -2, Y: 3}, {X: 2, Y: -3}, {X: 4, Y: 0}}
-			at := vg.Point{X: middle, Y: p.axis}
-			p.c.StrokeLines(axis, lists.Each(wave, at.Add))
-		}
+	}
+	for _, i := range p.Cuts {
+		wave := []vg.Point{{X: -4, Y: 0}, {X: -2, Y: 3}, {X: 2, Y: -3}, {X: 4, Y: 0}}
+		at := vg.Point{X: (p.x[i] + p.x[i-1]) / 2, Y: p.axis}
+		p.c.StrokeLines(axis, lists.Each(wave, at.Add))
 	}
 }

@@ -17,8 +17,8 @@
 // where() and goTo(share), and playFrom(event). From top to bottom it shows: where everybody is now, the picture, the controls,
 // what happens now, the code, and all lines of the run.
 //
-// x is not time: long idle gaps are cut short (marked by a wave), and events of one instant
-// stand beside each other. So x belongs to events: X[i] is where event i stands.
+// Where events stand, which of them are counted and not drawn, and which servers are drawn as one, the data say: X[i] is
+// where event i stands. Long gaps are cut, which a wave marks.
 "use strict";
 const MOTION = {
   clients: [], // their colours, which package motion adds
@@ -57,16 +57,8 @@ function motion(run, words, o = {}) {
   let sum = 0;
   const T = run.at.map((d) => (sum += d)); // when event i happens
   const live = Boolean(o.acts); // the run goes on: from now, which may be after its last event
-  if (live && run.end > sum) T.push(run.end);
-  const last = T.length - 1;
-  const X = [];
-  const telling = new Set([0, last, ...run.states.map((s) => s.e), ...(run.faults ?? []).map((f) => f.e), ...(run.marks ?? []).map((m) => m.e),
-    ...run.messages.flatMap((m) => [m.s, m.a, m.r])]);
-  T.forEach((t, i) => {
-    const d = i ? t - T[i - 1] : 0;
-    const wide = d > 0 ? Math.min(84, 6 + 15 * Math.log10(1 + d / 1000)) : telling.has(i) ? 5 : 0;
-    X.push(i ? X[i - 1] + wide : 0);
-  });
+  if (run.end > sum) T.push(run.end);
+  const last = T.length - 1, X = run.x.slice(0, T.length);
   const room = Math.max(560, Math.min(1190, document.documentElement.clientWidth - 60) * (o.part ?? 1));
   const stretch = Math.max(1, Math.min(4, (room - MOTION.left - MOTION.right) / Math.max(X[last] ?? 0, 1))); // a short run fills the page
   X.forEach((x, i) => { X[i] = x * stretch; });
@@ -98,8 +90,8 @@ function motion(run, words, o = {}) {
   let y = MOTION.top;
   for (const c of above) { y += 18; laneOf[c] = y; y += MOTION.bar + 8; }
   y += MOTION.gap - 22;
-  const each = run.nodes > 2 ? 18 : MOTION.node;
-  for (let n = 1; n <= run.nodes; n++) { nodeOf[n] = y; y += each + 5; }
+  const each = run.bands.length > 3 ? 18 : MOTION.node;
+  for (const b of run.bands) { for (const n of b.n) nodeOf[n] = y; y += each + 5; }
   y += MOTION.gap - 22;
   for (const c of below) { laneOf[c] = y; y += MOTION.bar + 22; }
   const axis = y + 16, height = axis + 22; // above the axis stand the lengths of overlaps
@@ -149,10 +141,10 @@ function motion(run, words, o = {}) {
   }
 
   // ---- servers: whose the key is, and how much of its lease is left ---------------------------
-  for (let n = 1; n <= run.nodes; n++) {
+  for (const { n: [n] } of run.bands) {
     const yy = nodeOf[n];
     put("rect", { x: 0, y: yy, width: live ? edgeX : X[last], height: each, class: "motion-node" });
-    run.states.forEach((s, i) => {
+    if (n > 0) run.states.forEach((s, i) => {
       const k = s.k[n - 1], a = X[s.e], b = ends[i];
       if (b <= a) return;
       if (k.d) { put("rect", { x: a, y: yy, width: b - a, height: each, fill: `url(#${id}p)`, class: "motion-down" }); return; }
@@ -170,13 +162,16 @@ function motion(run, words, o = {}) {
 
   // ---- messages ------------------------------------------------------------------------------
   const free = {}; // by lane, where the next label may begin
+  let before = ""; // what the label before says
   const flying = []; // messages that are on their way: where they began, and from which height to which
   const actsOn = (what) => (o.acts ?? []).filter((a) => Object.entries(what).every(([k, v]) => a[k] === v));
   for (const m of run.messages) {
     const to = nodeOf[m.n], from = laneOf[m.c];
     if (from === undefined) continue;
     const up = above.includes(m.c), out = m.s < 0 ? m.a : m.s;
-    const tip = m.r >= 0 ? `${m.w} → ${m.p ?? ""}` : `${m.w} ${m.l ? "✕" : "…"}`;
+    const stored = m.n < 0 && m.a >= 0;
+    const tip = m.n < 0 ? `${say("motion." + m.w.toLowerCase())} ${m.p === "refused" ? say("motion.refused") : m.p ?? "…"}`
+      : (m.r >= 0 ? `${m.w} → ${m.p ?? ""}` : `${m.w} ${m.l ? "✕" : "…"}`) + (m.x ? ` ×${m.x}` : "");
     if (to !== undefined) {
       const edge = up ? from + MOTION.bar : from, target = up ? to : to + each;
       const arrow = (x1, y1, x2, y2, className) => {
@@ -196,14 +191,13 @@ function motion(run, words, o = {}) {
       else if (m.a >= 0 && m.l) { put("line", { x1: X[m.a], y1: target, x2: X[m.a] + 6, y2: middle, class: "motion-message motion-reply" }).style.stroke = paint(m.c); cross(X[m.a] + 7, middle); }
     }
     if (out < 0) continue;
-    const x = X[m.n < 0 ? Math.max(m.a, out) : out], side = up ? from - 7 : from + MOTION.bar + 12;
-    const text = m.n < 0 ? `${m.w} ${m.p ?? ""}` : tip, long = 5.6 * [...text].length, end = x + long > limit;
-    const begin = end ? x - long : x;
-    if (begin >= (free[m.c] ?? -1e9)) { // a label where there is room for one
-      label(x, side, text, "motion-small", end ? "end" : "start");
-      free[m.c] = begin + long + 10;
-    }
-    if (m.n < 0 && m.a >= 0) put("circle", { cx: X[m.a], cy: up ? from : from + MOTION.bar, r: 3.4, class: m.w === "WRITE" ? "motion-write" : "motion-read" }, node("title", {}, `${m.w} ${m.p ?? ""}`));
+    const lane = m.n < 0 ? -1 : m.c, x = X[stored ? m.a : out], at = stored ? x + 7 : x, long = 5.6 * [...tip].length, end = at + long > limit;
+    const yy = stored ? nodeOf[-1] + each / 2 + 4 : up ? from - 7 : from + MOTION.bar + 12, begin = end ? at - long : at;
+    if (m.n < 0 && !stored || begin < (free[lane] ?? -1e9) || m.n > 0 && !m.x && before === m.c + tip) continue;
+    before = m.c + tip; // a label where there is room for one, and for what it is about
+    free[lane] = begin + long + 10;
+    label(end ? x - 7 : at, yy, tip, m.p === "refused" ? "motion-calm motion-small" : "motion-small", end ? "end" : "start");
+    if (stored) put("circle", { cx: x, cy: yy - 4, r: 3.4, class: m.p === "refused" ? "motion-refused" : m.w === "WRITE" ? "motion-write" : "motion-read" });
   }
 
   // ---- faults and verdicts -----------------------------------------------------------------------
@@ -211,7 +205,7 @@ function motion(run, words, o = {}) {
   const clocks = []; // what says that a clock is off, with its text
   const news = node("g"); // flags stand above the cover, and what is still to come is pale
   const raise = (e, x) => { e.dataset.x = x; news.append(e); return e; };
-  const flags = [...(run.faults ?? []).map((f) => ({ e: f.e, fault: true, text: "⚡ " + f.w + (f.c ? " c" + f.c : f.n && run.nodes > 1 ? " n" + f.n : "") })),
+  const flags = [...(run.faults ?? []).map((f) => ({ e: f.e, fault: true, clock: /clock/.test(f.w), text: "⚡ " + own(f.s) + (f.c ? " c" + f.c : f.n && run.nodes > 1 ? " n" + f.n : "") })),
     ...(run.marks ?? []).map((m) => ({ e: m.e, calm: m.w === "FENCED", text: own(m.s).replace(/^!! /, "") }))].sort((a, b) => a.e - b.e);
   for (const f of flags) {
     const x = X[f.e], long = 7 * [...f.text].length + 12;
@@ -222,7 +216,7 @@ function motion(run, words, o = {}) {
     if (row < 0) continue;
     rows[row] = from + long;
     const flag = raise(label(end ? x - 4 : x + 4, 16 + 17 * row, f.text, f.fault ? "motion-fault" : f.calm ? "motion-calm" : "motion-harm", end ? "end" : "start"), x);
-    if (f.fault && /clock/.test(f.text)) clocks.push([flag, f.text]);
+    if (f.clock) clocks.push([flag, f.text]);
   }
 
   // ---- the axis, with a wave where time is cut short --------------------------------------------
@@ -236,7 +230,7 @@ function motion(run, words, o = {}) {
       said = X[i];
       put("line", { x1: X[i], x2: X[i], y1: axis, y2: axis + 4, class: "motion-axis" });
     }
-    if (i && t - T[i - 1] >= 200000) {
+    if (run.cuts?.includes(i)) {
       const x = (X[i] + X[i - 1]) / 2;
       put("path", { d: `M${x - 6} ${axis} q3 -5 6 0 t6 0`, class: "motion-cut" }, node("title", {}, ms(t - T[i - 1]) + " ms"));
     }
@@ -254,7 +248,7 @@ function motion(run, words, o = {}) {
     names.append(t);
   };
   for (const c of shown) name(laneOf[c] + MOTION.bar / 2 + 5, "c" + c + (c === run.probe ? "*" : ""), paint(c), c === run.probe ? say("motion.probe") : "");
-  for (let n = 1; n <= run.nodes; n++) name(nodeOf[n] + each / 2 + 5, run.nodes > 1 ? "n" + n : run.key.length > 8 ? "…" + run.key.slice(-7) : run.key);
+  for (const b of run.bands) name(nodeOf[b.n[0]] + each / 2 + 5, b.w ? (b.w.length > 8 ? "…" + b.w.slice(-7) : b.w) : say("motion.storage"));
   (run.skews ?? []).forEach((d, i) => {
     if (!d || !laneOf[i + 1]) return;
     const text = `◷ ${d > 0 ? "+" : "−"}${ms(Math.abs(d))}`;
@@ -368,11 +362,11 @@ function motion(run, words, o = {}) {
   }
 
   // ---- playing ------------------------------------------------------------------------------------------
-  let before = 0;
+  let began = 0;
   function tick(when) {
     if (!state.playing || !element.isConnected) { state.playing = 0; return; }
-    place(state.x + ((when - before) / 1000) * 70 * state.speed, true);
-    before = when;
+    place(state.x + ((when - began) / 1000) * 70 * state.speed, true);
+    began = when;
     if (state.x >= X[last]) { rest(); return o.onward?.(); }
     state.playing = requestAnimationFrame(tick);
   }
@@ -384,7 +378,7 @@ function motion(run, words, o = {}) {
   }
   function begin() {
     play.textContent = "❚❚";
-    before = performance.now();
+    began = performance.now();
     state.playing = requestAnimationFrame(tick);
   }
   function rest() {
@@ -444,7 +438,7 @@ function motion(run, words, o = {}) {
   if (live) {
     const over = (yy, high) => put("rect", { x: -MOTION.left, y: yy, width: total, height: high, class: "motion-over" });
     for (const c of shown) target(over(laneOf[c] - 2, MOTION.bar + 4), "c" + c, actsOn({ client: c }));
-    for (let n = 1; n <= run.nodes; n++) target(over(nodeOf[n], each), "n" + n, actsOn({ client: 0, node: n }));
+    for (const b of run.bands) target(over(nodeOf[b.n[0]], each), "n" + b.n[0], b.n.flatMap((n) => actsOn({ client: 0, node: n })));
     target(over(axis - 6, 26), "time", actsOn({ kind: "pass" }));
     for (const [m, x, y1, y2] of flying) {
       const acts = actsOn({ message: m.i }), to = X[last] + 30, middle = y1 + (y2 - y1) * 0.6;

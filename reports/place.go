@@ -1,0 +1,205 @@
+package reports
+
+import (
+	"slices"
+
+	"locklab/simulator/history"
+	"locklab/simulator/verdict"
+)
+
+// A picture of a run is as wide as wide, before it is stretched. Its time runs evenly, but that events keep a distance,
+// and that at most so many gaps are cut: those that would take more than long have the width cut.
+const (
+	wide   = 760.0
+	long   = 0.34 * wide
+	cut    = 0.24 * wide
+	cuts   = 3
+	apart  = 11.0 // two instants, at least
+	beside = 5.0  // events of one instant
+)
+
+// place says where events stand in a picture, and which gaps between them are cut.
+func (r *Run) place() {
+	told := r.told()
+	at, now := make([]int64, len(r.At)), int64(0)
+	for i, d := range r.At {
+		now += d
+		at[i] = now
+	}
+	at = append(at, max(r.End, now)) // the end
+	told = append(told, len(at)-1)
+	gaps, least, spent := make([]int64, len(told)), make([]float64, len(told)), 0.0
+	for n := 1; n < len(told); n++ {
+		gaps[n] = at[told[n]] - at[told[n-1]]
+		switch {
+		case gaps[n] > 0 && n < len(told)-1:
+			least[n] = apart
+		case gaps[n] == 0 && n < len(told)-1:
+			least[n] = beside
+		}
+		spent += least[n]
+	}
+	isCut := make([]bool, len(told))
+	scale := func() float64 {
+		even, left := int64(0), max(wide-spent, wide/4)
+		for n, d := range gaps {
+			if isCut[n] {
+				left -= cut
+			} else {
+				even += d
+			}
+		}
+		return max(left, 0) / float64(max(even, 1))
+	}
+	for range cuts {
+		n := 0 // before which nothing is
+		for i, d := range gaps {
+			if !isCut[i] && (isCut[n] || d > gaps[n]) {
+				n = i
+			}
+		}
+		if float64(gaps[n])*scale() <= long {
+			break
+		}
+		isCut[n] = true
+		r.Cuts = append(r.Cuts, told[n])
+	}
+	slices.Sort(r.Cuts)
+	r.X = make([]float64, len(at))
+	x, even := 0.0, scale()
+	for n := 1; n < len(told); n++ {
+		from, to, width := told[n-1], told[n], least[n]+float64(gaps[n])*even
+		if isCut[n] {
+			width = least[n] + cut
+		}
+		for i := from + 1; i <= to; i++ { // between two that are told time runs evenly
+			share := 1.0
+			if gaps[n] > 0 {
+				share = float64(at[i]-at[from]) / float64(gaps[n])
+			} else if i < to {
+				share = 0
+			}
+			r.X[i] = x + width*share
+		}
+		x += width
+	}
+	for i, x := range r.X {
+		r.X[i] = float64(int(x*10+0.5)) / 10
+	}
+}
+
+// told are the events of which a picture has something, by their indexes; the first is one of them.
+func (r *Run) told() []int {
+	all := []int{0}
+	for _, s := range r.States {
+		all = append(all, s.Event)
+	}
+	for _, f := range r.Faults {
+		all = append(all, f.Event)
+	}
+	for _, m := range r.Marks {
+		all = append(all, m.Event)
+	}
+	for _, m := range r.Messages {
+		for _, event := range []int{m.Sent, m.Arrived, m.Answered} {
+			all = append(all, max(event, 0))
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// fold has attempts that repeat each other be one, with their number: where a row of the lanes has several, a picture
+// has the first, and that its client waits.
+func (r *Run) fold() {
+	for _, row := range r.Rows {
+		for c := 1; row.To > row.From && c <= r.Clients; c++ {
+			r.foldAttempts(c, row)
+		}
+	}
+}
+
+func (r *Run) foldAttempts(client int, row Row) {
+	asks := func(n int) bool {
+		s := r.States[n].Clients[client-1]
+		return s.Stage == verdict.Acquiring && !s.Paused
+	}
+	asked, first, times, now := -1, 0, 1, int64(0)
+	from := slices.IndexFunc(r.At, func(d int64) bool { now += d; return now >= row.From })
+	for n := range r.States {
+		switch event := r.States[n].Event; {
+		case event > row.Event || !asks(n) || n > 0 && asks(n-1):
+		case event <= from:
+			asked = event
+		default:
+			if times++; times == 2 {
+				first = event
+			}
+		}
+	}
+	if times < 3 {
+		return
+	}
+	inside := func(event int) bool { return event >= first && event <= row.Event }
+	r.Messages = slices.DeleteFunc(r.Messages, func(m Message) bool {
+		return m.Client == client && inside(sentAt(&m)) && (m.Lost || inside(m.Answered))
+	})
+	for i := range r.Messages {
+		if m := &r.Messages[i]; m.Client == client && sentAt(m) >= asked && sentAt(m) < first && m.Node > 0 {
+			m.Times = times
+		}
+	}
+	var states []Moment
+	for _, s := range r.States {
+		if is := &s.Clients[client-1]; s.Event >= first && s.Event < row.Event && (is.Stage != verdict.Idle || is.Retries) {
+			*is = ClientState{Retries: true}
+		}
+		if n := len(states); n == 0 || !states[n-1].equal(s.State) {
+			states = append(states, s)
+		}
+	}
+	r.States = states
+}
+
+// sentAt is the event with which a message begins.
+func sentAt(m *Message) int {
+	if m.Sent < 0 {
+		return m.Arrived
+	}
+	return m.Sent
+}
+
+// A Band is servers on which the same happens to the key throughout a run, which a picture draws as one; or the resource.
+type Band struct {
+	Servers []int  `json:"n"` // from 1; -1: the resource
+	Name    string `json:"w"` // "n1-3", the key if there is one server; "": the resource
+}
+
+// bands gathers the servers of a run, and adds the resource if it is read or written.
+func (r *Run) bands() (all []Band) {
+	type life struct {
+		held, down bool
+		owner      int
+	}
+	lives := make([][]life, r.Nodes)
+	for n := range lives {
+		for _, s := range r.States {
+			lives[n] = append(lives[n], life{s.Keys[n].Held, s.Keys[n].Down, s.Keys[n].Owner})
+		}
+		lives[n] = slices.Compact(lives[n])
+		same := slices.IndexFunc(all, func(b Band) bool { return slices.Equal(lives[b.Servers[0]-1], lives[n]) })
+		if same < 0 {
+			same, all = len(all), append(all, Band{})
+		}
+		all[same].Servers = append(all[same].Servers, n+1)
+	}
+	for i := range all {
+		if all[i].Name = "n" + ranges(all[i].Servers); r.Nodes == 1 {
+			all[i].Name = r.Key
+		}
+	}
+	if slices.ContainsFunc(r.Messages, func(m Message) bool { return m.Node < 0 && m.Arrived >= 0 }) {
+		all = append(all, Band{Servers: []int{history.Resource}})
+	}
+	return all
+}
