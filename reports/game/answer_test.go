@@ -33,13 +33,13 @@ func TestCannotBeDone(t *testing.T) {
 		t.Errorf("the course says how its levels end: %.300s", out)
 	}
 	for i, l := range play.Levels() {
-		var start game.PositionJSON
+		var start game.Position
 		out := ask(t, &table, game.Request{Do: "level", Number: i + 1, Harm: l.Harm}, &start)
 		if strings.Contains(out, `"goal"`) || len(start.Moves) < 2 {
 			t.Errorf("level %d begins with %.300s", i+1, out)
 		}
 		want := l.Solution()
-		var judged game.JudgedJSON
+		var judged game.Judged
 		ask(t, &table, game.Request{Do: "cannot", Link: start.Link, Harm: l.Harm}, &judged)
 		if judged.Right == want.Possible || judged.Goal.Par != want.Par || judged.Goal.States != want.States || judged.Said["zh"] == "" ||
 			strings.HasPrefix(judged.Said["en"], "Right.") == want.Possible {
@@ -62,7 +62,7 @@ func TestCannotBeDone(t *testing.T) {
 func TestGoals(t *testing.T) {
 	var table game.Table
 	defer table.Close()
-	var at game.PositionJSON
+	var at game.Position
 	ask(t, &table, game.Request{Do: "level", Number: 1}, &at)
 	for _, number := range []int{1, 0} {
 		ask(t, &table, game.Request{Do: "move", Link: at.Link, Number: number, Harm: "OVERLAP"}, &at)
@@ -70,7 +70,7 @@ func TestGoals(t *testing.T) {
 	if at.Goal == nil || !at.Goal.Possible || at.Goal.Par != 0 || at.Goal.Steps != 2 {
 		t.Errorf("level 1 is solved: %+v", at.Goal)
 	}
-	var judged game.JudgedJSON
+	var judged game.Judged
 	for budget, right := range map[string]bool{"crash=1": true, "pause=1": false} {
 		ask(t, &table, game.Request{Do: "start", Lock: "token", Budget: budget}, &at)
 		ask(t, &table, game.Request{Do: "cannot", Link: at.Link}, &judged)
@@ -93,7 +93,7 @@ func TestQuestionsOfALesson(t *testing.T) {
 		return [][2]string{{"token", "late-release"}}, nil
 	}}
 	for n := range 2 {
-		var q game.QuestionJSON
+		var q game.Question
 		if out := ask(t, &table, game.Request{Do: "question", Seed: 7, Name: "6", Number: n}, &q); q.Lock != "token" {
 			t.Errorf("question %d is about %q: %.300s", n, q.Lock, out)
 		}
@@ -108,7 +108,7 @@ func TestQuestionsOfALesson(t *testing.T) {
 func TestMovesActOn(t *testing.T) {
 	var table game.Table
 	defer table.Close()
-	position := func(r game.Request) (p game.PositionJSON) {
+	position := func(r game.Request) (p game.Position) {
 		t.Helper()
 		request, err := json.Marshal(r)
 		if err != nil {
@@ -129,7 +129,7 @@ func TestMovesActOn(t *testing.T) {
 			t.Errorf("at the beginning: %+v", m)
 		}
 	}
-	for _, want := range [][]game.MoveJSON{
+	for _, want := range [][]game.Move{
 		{{Kind: "arrive", Client: 1, Message: 1}, {Kind: "start", Client: 2}},
 		{
 			{Kind: "answer", Client: 1, Message: 1}, {Kind: "start", Client: 2},
