@@ -273,8 +273,7 @@ func (q *quizFlags) questions(e *env, scope game.Scope) (all []*game.Question, e
 		case errors.As(err, &none) && len(all) > 0:
 			return nil, text.Errorf("error.quiz.few", "scope", strings.TrimSpace(q.asked(e)), "n", len(all), "count", q.count)
 		case errors.As(err, &none):
-			locks, races := game.Usual()
-			return nil, text.Errorf("error.quiz.none", "scope", strings.TrimSpace(q.asked(e)), "locks", strings.Join(locks, ", "), "races", strings.Join(races, ", "))
+			return nil, text.Errorf("error.quiz.none", "scope", strings.TrimSpace(q.asked(e)), "locks", strings.Join(game.Usual.Locks, ", "), "races", strings.Join(game.Usual.Races, ", "))
 		case err != nil:
 			return nil, internal(err)
 		case e.ctx.Err() != nil:

@@ -18,25 +18,22 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A Table answers requests for positions and questions. It keeps the last game, so that the next move of it needs no new
-// simulator, and the quiz. It is used by one goroutine at a time.
+// A Table answers requests for positions and questions. It keeps the last game, so that the next move of it needs no
+// new simulator, and the quiz. It is used by one goroutine at a time.
 type Table struct {
 	game  *play.Game
 	quiz  *Quiz
-	asked int
 	about string // the request of the quiz
 
-	// Lesson is a lesson in a language; nil: there are none. See lessons.Stage.Read.
+	// Lesson is a lesson in a language; a request for one needs it. See lessons.Stage.Read.
 	Lesson func(ctx context.Context, lang, name string) (string, error)
 	// Cells are the locks and races that a lesson of the path tells of; none: there is no such lesson. A question with
 	// a Name needs it. See lessons.PathCells.
 	Cells func(lesson string) (cells [][2]string, names []string)
 }
 
-// A Request is what a page or a Session asks for. A position is named by its link, which is all that a page has to keep.
+// A Request is what a page or a Session asks for. A position is named by its link: a page has to keep nothing else.
 //
-//	texts            what the page says, by key and language
-//	levels, locks    the course, and the locks that there are
 //	level            the start of level Number
 //	start            the start of a game of Lock with Budget, Timing, Nodes and Fenced
 //	again            the start of Link's game
@@ -74,8 +71,8 @@ type Request struct {
 	Name     string `json:"name,omitempty"`
 }
 
-// Answer answers a request in JSON. An error is an answer too: {"error": {"en": …, "zh": …}}. The same request gives the
-// same bytes, on every machine.
+// Answer answers a request in JSON. An error is an answer too: {"error": {"en": …, "zh": …}}. The same request gives
+// the same bytes, on every machine.
 func (t *Table) Answer(ctx context.Context, request []byte) (answer []byte) {
 	defer func() {
 		if r := recover(); r != nil { // code that cannot be simulated: the table goes on
@@ -113,97 +110,48 @@ func (t *Table) Close() {
 	}
 }
 
-// asked is a request with what has been read for it.
-type asked struct {
-	Request
-	ctx   context.Context
-	trace simulator.Trace // of Link, if the request needs one
-}
-
-// A need is what a request requires before it is answered. An unknown request requires all of it: what is wrong with its
-// link is reported first.
-type need int
-
-const (
-	needsHarm need = iota // Harm, and the game of Link
-	needsGame             // the game of Link
-	needsLink             // Link
-	needsNothing
-)
-
-// requests are the answers, by Request.Do.
-var requests = map[string]struct {
-	need   need
-	answer func(*Table, *asked) (any, error)
-}{
-	"texts":    {needsNothing, func(*Table, *asked) (any, error) { return pageTexts(), nil }},
-	"levels":   {needsNothing, func(*Table, *asked) (any, error) { return Levels(), nil }},
-	"locks":    {needsNothing, func(*Table, *asked) (any, error) { return locks(), nil }},
-	"race":     {needsNothing, func(_ *Table, r *asked) (any, error) { return playRace(r.Lock, r.Race, r.Settings) }},
-	"lesson":   {needsNothing, (*Table).lesson},
-	"question": {needsNothing, (*Table).question},
-	"level":    {needsNothing, (*Table).level},
-	"start":    {needsNothing, (*Table).start},
-	"replay":   {needsLink, func(_ *Table, r *asked) (any, error) { return replay(r.trace, r.Lock) }},
-	"at":       {needsGame, func(t *Table, r *asked) (any, error) { return t.position(r, r.trace.Choices, nil) }},
-	"again":    {needsGame, (*Table).first},
-	"undo":     {needsGame, (*Table).undo},
-	"move":     {needsGame, (*Table).move},
-	"goal":     {needsGame, (*Table).goal},
-	"doom":     {needsHarm, (*Table).doom},
-	"hint":     {needsGame, (*Table).hint},
-	"way":      {needsGame, (*Table).way},
-	"mend":     {needsHarm, (*Table).mend},
-	"cannot":   {needsGame, (*Table).cannot},
-}
-
 // do answers a request.
-func (t *Table) do(ctx context.Context, request Request) (_ any, err error) {
-	r := &asked{Request: request, ctx: ctx}
-	known := requests[r.Do]
-	if known.need <= needsLink {
-		if r.trace, err = simulator.ParseLink(r.Link); err != nil {
+func (t *Table) do(ctx context.Context, r Request) (any, error) {
+	switch r.Do {
+	case "race":
+		return playRace(r.Lock, r.Race, r.Settings)
+	case "lesson":
+		return t.lesson(ctx, r.Name)
+	case "question":
+		return t.question(ctx, &r)
+	case "level":
+		l, err := play.LevelAt(r.Number)
+		if err != nil {
 			return nil, err
 		}
+		g, err := l.Game()
+		return t.begin(ctx, g, err)
+	case "start":
+		g, err := r.newGame(ctx)
+		return t.begin(ctx, g, err)
 	}
-	if known.need <= needsGame {
-		if err := t.open(ctx, r.trace); err != nil {
-			return nil, err
-		}
-	}
+	trace, err := simulator.ParseLink(r.Link)
 	switch {
-	case known.answer == nil:
-		return nil, i18n.Errorf("error.play.do", "name", r.Do)
-	case !play.IsHarm(r.Harm) && (known.need == needsHarm || r.Harm != ""):
-		return nil, i18n.Errorf("error.play.harm", "name", r.Harm, "names", play.HarmNames())
+	case err != nil:
+		return nil, err
+	case r.Do == "replay":
+		return replay(trace, r.Lock)
 	}
-	return known.answer(t, r)
-}
-
-// open keeps the game of a trace at hand.
-func (t *Table) open(ctx context.Context, trace simulator.Trace) error {
-	if t.game != nil && t.game.Strategy.ID == trace.Strategy && t.game.Bounds.String() == trace.Settings {
-		return nil
-	}
-	g, err := play.Open(ctx, trace)
-	if err != nil {
-		return err
-	}
-	t.Close()
-	t.game = g
-	return nil
-}
-
-func (t *Table) level(r *asked) (any, error) {
-	l, err := play.LevelAt(r.Number)
-	if err != nil {
+	if err := t.open(ctx, trace); err != nil {
 		return nil, err
 	}
-	g, err := l.Game()
-	return t.begin(r, g, err)
+	a, ofGame := ofGames[r.Do]
+	switch {
+	case !ofGame:
+		return nil, i18n.Errorf("error.play.do", "name", r.Do)
+	case !play.IsHarm(r.Harm) && (r.Harm != "" || a.needsHarm):
+		return nil, i18n.Errorf("error.play.harm", "name", r.Harm, "names", play.HarmNames())
+	}
+	return a.answer(&asked{r, ctx, t.game, trace.Choices})
 }
 
-func (t *Table) start(r *asked) (any, error) {
+// newGame is the game of a lock of one's own choice.
+func (r *Request) newGame(ctx context.Context) (*play.Game, error) {
 	entry, err := race.Strategy(r.Lock)
 	if err != nil {
 		return nil, err
@@ -215,70 +163,111 @@ func (t *Table) start(r *asked) (any, error) {
 			return nil, err
 		}
 	}
-	g, err := play.New(r.ctx, entry, b)
-	return t.begin(r, g, err)
+	return play.New(ctx, entry, b)
 }
 
-func (t *Table) begin(r *asked, g *play.Game, err error) (any, error) {
+// begin takes up a game, unless it cannot begin, and returns its first position.
+func (t *Table) begin(ctx context.Context, g *play.Game, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
 	t.Close()
 	t.game = g
-	return t.first(r)
+	return (&asked{ctx: ctx, game: g}).position(g.Forward(nil, ""))
 }
 
-// first is the first position in which there is a choice.
-func (t *Table) first(r *asked) (any, error) {
-	choices, err := t.game.Forward(nil, "")
-	return t.position(r, choices, err)
+// open keeps the game of a trace at hand.
+func (t *Table) open(ctx context.Context, trace simulator.Trace) error {
+	if t.game != nil && t.game.Strategy.ID == trace.Strategy && t.game.Bounds.String() == trace.Settings {
+		return nil
+	}
+	g, err := play.Open(ctx, trace)
+	if err == nil {
+		t.Close()
+		t.game = g
+	}
+	return err
 }
 
-func (t *Table) undo(r *asked) (any, error) {
-	choices, err := t.game.Back(r.trace.Choices, r.Harm)
-	return t.position(r, choices, err)
+// asked is a request about a position of a game, with what has been read for it.
+type asked struct {
+	Request
+	ctx     context.Context
+	game    *play.Game
+	choices []simulator.Choice // of Link
 }
 
-func (t *Table) move(r *asked) (any, error) {
-	at, err := t.game.At(r.trace.Choices)
+// ofGames are the answers about positions, by Request.Do.
+var ofGames = map[string]struct {
+	needsHarm bool
+	answer    func(*asked) (any, error)
+}{
+	"at":     {false, func(r *asked) (any, error) { return r.position(r.choices, nil) }},
+	"again":  {false, func(r *asked) (any, error) { return r.position(r.game.Forward(nil, "")) }},
+	"undo":   {false, func(r *asked) (any, error) { return r.position(r.game.Back(r.choices, r.Harm)) }},
+	"move":   {false, (*asked).move},
+	"goal":   {false, (*asked).goal},
+	"hint":   {false, (*asked).hint},
+	"way":    {false, (*asked).way},
+	"cannot": {false, (*asked).cannot},
+	"doom":   {true, (*asked).doom},
+	"mend":   {true, (*asked).mend},
+}
+
+// position is the position after choices, unless these could not be found.
+func (r *asked) position(choices []simulator.Choice, err error) (*Position, error) {
+	if err != nil {
+		return nil, err
+	}
+	at, err := r.game.At(choices)
+	if err != nil {
+		return nil, err
+	}
+	p := positionOf(r.game, at)
+	switch {
+	case r.Harm == "" || !at.Has(r.Harm):
+		return p, nil
+	case r.Do == "way":
+		p.End = words("play.gaveup", "harm", r.Harm, "faults", at.Used(), "steps", p.Steps)
+		return p, nil
+	}
+	truth, err := r.game.Truth(r.ctx, r.Harm)
+	par := "?"
+	if truth.Possible {
+		par = fmt.Sprint(truth.Par)
+	}
+	p.End = words("play.reached", "harm", r.Harm, "faults", at.Used(), "steps", p.Steps, "par", par)
+	return p, err
+}
+
+func (r *asked) move() (any, error) {
+	at, err := r.game.At(r.choices)
 	if err != nil {
 		return nil, err
 	}
 	if r.Number < 0 || r.Number >= len(at.Moves) {
 		return nil, i18n.Errorf("error.play.move", "value", r.Number+1, "most", len(at.Moves))
 	}
-	choices, err := t.game.Forward(append(r.trace.Choices, at.Moves[r.Number].Choice), r.Harm)
-	return t.position(r, choices, err)
+	return r.position(r.game.Forward(append(r.choices, at.Moves[r.Number].Choice), r.Harm))
 }
 
-// position is the position after choices, unless these could not be found; where the harm has happened that was asked for,
-// with its par.
-func (t *Table) position(r *asked, choices []simulator.Choice, err error) (*Position, error) {
-	if err != nil {
-		return nil, err
-	}
-	at, err := t.game.At(choices)
-	if err != nil {
-		return nil, err
-	}
-	p := positionOf(t.game, at)
-	if r.Harm != "" && at.Has(r.Harm) {
-		truth, err := t.game.Truth(r.ctx, r.Harm)
-		if err != nil {
-			return nil, err
-		}
-		p.reach(truth, r.Harm, r.Do == "way")
-	}
-	return p, nil
+// A Goal is what to bring about: a harm; "": any, of which a search has found none.
+type Goal struct {
+	Harm verdict.Word `json:"harm"`
+	Said Words        `json:"said"`
 }
 
-// goal is Harm, or the gravest of those that a search finds.
-func (t *Table) goal(r *asked) (any, error) {
-	s, err := t.game.Search(r.ctx)
+// goal is Harm, or the gravest harm that a search finds.
+func (r *asked) goal() (any, error) {
+	s, err := r.game.Search(r.ctx)
 	if err != nil {
 		return nil, err
 	}
-	return goalOf(s, cmp.Or(r.Harm, play.Gravest(s))), nil
+	harm := cmp.Or(r.Harm, play.Gravest(s))
+	if harm == "" && !s.Complete {
+		return &Goal{harm, words("play.unfound", "states", s.States)}, nil
+	}
+	return &Goal{harm, aim(harm)}, nil
 }
 
 // A Doom is the share of what can follow a position that ends in a harm.
@@ -287,27 +276,27 @@ type Doom struct {
 	Known bool    `json:"known"` // false: too much can follow
 }
 
-func (t *Table) doom(r *asked) (any, error) {
-	at, err := t.game.At(r.trace.Choices)
+func (r *asked) doom() (any, error) {
+	at, err := r.game.At(r.choices)
 	if err != nil || at.Has(r.Harm) {
 		return &Doom{1, true}, err
 	}
-	share, known, err := t.game.Doom(r.ctx, r.trace.Choices, r.Harm)
+	share, known, err := r.game.Doom(r.ctx, r.choices, r.Harm)
 	return &Doom{share, known}, err
 }
 
 // way is the position at the end of a shortest way, or that there can be none.
-func (t *Table) way(r *asked) (any, error) {
-	w, none, err := t.wayFrom(r)
-	if err != nil || none == nil {
-		return t.position(r, w.Choices, err)
+func (r *asked) way() (any, error) {
+	w, none, err := r.wayOn()
+	if none != nil {
+		return &Judged{true, proved(r.game, *none, r.Harm)}, nil
 	}
-	return &Judged{true, goalFrom(*none, r.Harm), proved(t.game, *none, r.Harm)}, nil
+	return r.position(w.Choices, err)
 }
 
 // hint is a move on a shortest way. Where there can be none it asks whether the goal can be reached, and does not tell.
-func (t *Table) hint(r *asked) (any, error) {
-	w, none, err := t.wayFrom(r)
+func (r *asked) hint() (any, error) {
+	w, none, err := r.wayOn()
 	switch {
 	case err != nil:
 		return nil, err
@@ -316,20 +305,20 @@ func (t *Table) hint(r *asked) (any, error) {
 	case none != nil:
 		return &Hint{-1, words("play.hint.never", "harm", r.Harm)}, nil
 	}
-	at, err := t.game.At(r.trace.Choices)
-	if err != nil {
+	at, err := r.game.At(r.choices)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if at.Has(r.Harm) {
+	case at.Has(r.Harm):
 		return nil, i18n.Errorf("play.done", "harm", r.Harm)
 	}
-	return hintOf(r.ctx, t.game, at, w, r.Harm)
+	return hintOf(r.ctx, r.game, at, w, r.Harm)
 }
 
-// wayFrom finds a shortest way from Link to Harm; none: a search has proved that there can be none. The error says why
+// wayOn finds a shortest way from Link to Harm; none: a search has proved that there can be none. The error says why
 // there is none from here.
-func (t *Table) wayFrom(r *asked) (w play.Way, none *play.Truth, err error) {
-	truth, err := t.game.Truth(r.ctx, r.Harm)
+func (r *asked) wayOn() (w play.Way, none *play.Truth, err error) {
+	truth, err := r.game.Truth(r.ctx, r.Harm)
 	switch {
 	case err != nil:
 		return w, nil, err
@@ -337,9 +326,8 @@ func (t *Table) wayFrom(r *asked) (w play.Way, none *play.Truth, err error) {
 		return w, &truth, nil
 	case r.Harm == "" && !truth.Known:
 		return w, nil, i18n.Errorf("play.unfound", "states", truth.States)
-	}
-	if r.Harm != "" {
-		w, err = t.game.Way(r.ctx, r.trace.Choices, r.Harm)
+	case r.Harm != "":
+		w, err = r.game.Way(r.ctx, r.choices, r.Harm)
 	}
 	switch {
 	case err != nil:
@@ -352,17 +340,17 @@ func (t *Table) wayFrom(r *asked) (w play.Way, none *play.Truth, err error) {
 }
 
 // cannot judges the answer that Harm, "" for any, cannot be brought about.
-func (t *Table) cannot(r *asked) (any, error) {
-	truth, err := t.game.Truth(r.ctx, r.Harm)
-	return judge(t.game, truth, r.Harm), err
+func (r *asked) cannot() (any, error) {
+	truth, err := r.game.Truth(r.ctx, r.Harm)
+	return judge(r.game, truth, r.Harm), err
 }
 
-func (t *Table) mend(r *asked) (any, error) {
+func (r *asked) mend() (any, error) {
 	entry, err := race.Strategy(r.Lock)
 	if err != nil {
 		return nil, err
 	}
-	m, err := t.game.Against(r.ctx, entry, r.Harm, r.trace.Choices)
+	m, err := r.game.Against(r.ctx, entry, r.Harm, r.choices)
 	if err != nil {
 		return nil, err
 	}
@@ -371,14 +359,11 @@ func (t *Table) mend(r *asked) (any, error) {
 		return nil, err
 	}
 	defer other.Close()
-	return mendedOf(other, m, len(r.trace.Choices), r.Harm), nil
+	return mendedOf(other, m, len(r.choices), r.Harm), nil
 }
 
-// question makes the questions up to Number, as far as that is still to be done.
-func (t *Table) question(r *asked) (any, error) {
-	if r.Number < 0 {
-		return nil, i18n.Errorf("error.play.question", "value", r.Number)
-	}
+// question is question Number of a quiz.
+func (t *Table) question(ctx context.Context, r *Request) (any, error) {
 	d, err := ParseDifficulty(r.Difficulty)
 	if err != nil {
 		return nil, err
@@ -393,33 +378,21 @@ func (t *Table) question(r *asked) (any, error) {
 			scope.Cells = append(scope.Cells, Cell{Lock: c[0], Race: c[1]})
 		}
 	}
-	if about := fmt.Sprint(r.Seed, scope); t.quiz == nil || t.about != about || r.Number < t.asked {
-		t.quiz, t.about, t.asked = NewQuiz(r.Seed, scope), about, 0
+	if about := fmt.Sprint(r.Seed, scope); t.quiz == nil || t.about != about {
+		t.quiz, t.about = NewQuiz(r.Seed, scope), about
 	}
-	for {
-		q, err := t.quiz.Next()
-		if err = cmp.Or(err, r.ctx.Err()); err != nil {
-			t.quiz = nil // else the next request would find another question at this number
-			return nil, err
-		}
-		if t.asked++; t.asked > r.Number {
-			return q, nil
-		}
-	}
+	return t.quiz.Question(ctx, r.Number)
 }
 
 // lesson is a lesson in each language.
-func (t *Table) lesson(r *asked) (any, error) {
-	if t.Lesson == nil {
-		return nil, i18n.Errorf("error.play.do", "name", r.Do)
-	}
+func (t *Table) lesson(ctx context.Context, name string) (any, error) {
 	said := Words{}
 	for _, lang := range text.Languages() {
-		one, err := t.Lesson(r.ctx, lang, r.Name)
+		one, err := t.Lesson(ctx, lang, name)
 		if err != nil {
 			return nil, err
 		}
 		said[lang] = one
 	}
-	return map[string]any{"name": r.Name, "said": said}, nil
+	return map[string]any{"name": name, "said": said}, nil
 }

@@ -17,8 +17,8 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A Hint is a move on a shortest way to a harm, with the reason: the next event on that way which matters, and what it
-// finds. Without a way, Move is -1.
+// A Hint is a move on a shortest way to a harm, with the reason: the next event on that way which matters, and what
+// it finds. Without a way, Move is -1.
 type Hint struct {
 	Move int   `json:"move"` // from 0
 	Said Words `json:"said"`
@@ -40,11 +40,11 @@ func hintOf(ctx context.Context, g *play.Game, at *play.Position, w play.Way, ha
 	}
 	r := reasonOf(g, steps, harm)
 	if next := firstOf(at, steps, r); next != steps[0].Choice {
-		w, err = g.Sooner(w, choices, next, func(from []simulator.Choice) (play.Way, error) { return g.Way(ctx, from, harm) })
-		if err != nil {
-			return nil, err
+		find := func(from []simulator.Choice) (play.Way, error) { return g.Way(ctx, from, harm) }
+		if w, err = g.Sooner(w, choices, next, find); err == nil {
+			steps, err = g.Steps(w.Choices, len(choices))
 		}
-		if steps, err = g.Steps(w.Choices, len(choices)); err != nil {
+		if err != nil {
 			return nil, err
 		}
 		r = reasonOf(g, steps, harm)
@@ -56,8 +56,8 @@ func hintOf(ctx context.Context, g *play.Game, at *play.Position, w play.Way, ha
 	return &Hint{n, words("play.hint", "why", r.why, "n", n+1, "what", movesOf(at)[n])}, nil
 }
 
-// firstOf is the move that leads most directly to a reason: its own choice if that is possible now, and else a move of the
-// same client.
+// firstOf is the move that leads most directly to a reason: its own choice if that is possible now, and else a move of
+// the same client.
 func firstOf(at *play.Position, steps []play.Step, r reason) simulator.Choice {
 	own := steps[0].Choice
 	if int(own.Client) == r.client || r.step == 0 {
@@ -74,8 +74,8 @@ func firstOf(at *play.Position, steps []play.Step, r reason) simulator.Choice {
 	return own
 }
 
-// reasonOf returns the first event of a way that matters. A refusal, or a wait without result, matters only where nothing
-// else does; an entry, only after what another client has to do first for its own sake.
+// reasonOf returns the first event of a way that matters. A refusal, or a wait without result, matters only where
+// nothing else does; an entry, only after what another client has to do first for its own sake.
 func reasonOf(g *play.Game, steps []play.Step, harm verdict.Word) reason {
 	var vain, enters *reason
 	for i := range steps {
@@ -107,17 +107,19 @@ func entersBy(s *play.Step) bool {
 	return slices.ContainsFunc(s.Events(), func(e history.Event) bool { return e.Kind == history.Enter })
 }
 
-// withTime adds to a reason that time has to pass, where the next move is another client's: in lockstep time passes only
-// when nothing else can happen.
+// withTime adds to a reason that time has to pass, where the next move is another client's: in lockstep time passes
+// only when nothing else can happen.
 func withTime(g *play.Game, steps []play.Step, r reason) reason {
-	next, passes := steps[0].Choice, func(s play.Step) bool { return s.Choice.Verb == simulator.Pass }
-	if g.Bounds.Timing == study.Lockstep && next.Verb != simulator.Pass && int(next.Client) != r.client && slices.ContainsFunc(steps[:r.step+1], passes) {
+	passes := func(s play.Step) bool { return s.Choice.Verb == simulator.Pass }
+	if g.Bounds.Timing == study.Lockstep && !passes(steps[0]) && int(steps[0].Choice.Client) != r.client &&
+		slices.ContainsFunc(steps[:r.step+1], passes) {
 		r.why = words("play.hint.time", "why", r.why)
 	}
 	return r
 }
 
-// telling says why a step matters; nil: it does not. now is the run up to the present; later: something else comes first.
+// telling says why a step matters; nil: it does not. now is the run up to the present; later: something else comes
+// first.
 func telling(g *play.Game, s *play.Step, now *history.History, later bool) Words {
 	switch {
 	case s.Choice.Verb >= simulator.FaultVerb:
@@ -128,14 +130,15 @@ func telling(g *play.Game, s *play.Step, now *history.History, later bool) Words
 	before, present := stateOf(s.Before), stateOf(now)
 	for _, e := range s.Events() {
 		if key, other := whatMatters(&e, before, present, s.Run.Key); key != "" {
-			return words("play.hint."+key, "client", clientName(e.Client), "owner", clientName(other), "other", clientName(other), "left", seconds(e.At-s.Before.End))
+			return words("play.hint."+key, "client", clientName(e.Client), "owner", clientName(other),
+				"other", clientName(other), "left", seconds(e.At-s.Before.End))
 		}
 	}
 	return nil
 }
 
-// whatMatters is the key of the text for an event that matters, and the other client that plays a part in it, or the owner
-// of the key; "": it does not matter. The state is that before the event, and present that of now.
+// whatMatters is the key of the text for an event that matters, and the other client that plays a part in it, or the
+// owner of the key; "": it does not matter. The state is that before the event, and present that of now.
 func whatMatters(e *history.Event, before, present state, locked string) (key string, other int) {
 	owner := before.owner(e.Node)
 	switch {

@@ -20,31 +20,28 @@ import (
 const firstShown = 13
 
 // budgets are those that a page offers for a lock of one's own choice.
-var budgets = []string{"crash=1,pause=1", "crash=1", "pause=1", "lose-reply=1", "lose-request=1", "delay=1@9s", "restart=1", "failover=1",
-	"split=1", "client-clock=1@10s", "node-clock=1@10s", "delete=1", "expire-session=1", "crash=1,failover=1", "pause=2", ""}
+var budgets = []string{
+	"crash=1,pause=1", "crash=1", "pause=1", "lose-reply=1", "lose-request=1", "delay=1@9s", "restart=1", "failover=1",
+	"split=1", "client-clock=1@10s", "node-clock=1@10s", "delete=1", "expire-session=1", "crash=1,failover=1", "pause=2", "",
+}
 
-// PageData returns the JSON that a page shows before its engine is ready: its texts, the course, the locks, and a run to
-// look at.
+// PageData returns the JSON that a page shows before its engine is ready: its texts, the course, the locks, and a run
+// to look at.
 func PageData() ([]byte, error) {
-	l, err := play.LevelAt(firstShown)
+	var t Table
+	defer t.Close()
+	ctx, course := context.Background(), Levels()
+	start, err := t.do(ctx, Request{Do: "level", Number: firstShown})
 	if err != nil {
 		return nil, err
 	}
-	g, err := l.Game()
-	if err != nil {
-		return nil, err
-	}
-	defer g.Close()
-	w, err := g.Way(context.Background(), nil, l.Harm)
-	if err != nil {
-		return nil, err
-	}
-	at, err := g.At(w.Choices)
+	shown, err := t.do(ctx, Request{Do: "way", Link: start.(*Position).Link, Harm: course[firstShown-1].Harm})
 	if err != nil {
 		return nil, err
 	}
 	return json.Marshal(map[string]any{
-		"version": Format, "texts": pageTexts(), "levels": Levels(), "locks": locks(), "races": races(), "shown": positionOf(g, at), "budgets": budgets,
+		"version": Format, "texts": pageTexts(), "levels": course, "locks": locks(), "races": races(), "shown": shown,
+		"budgets": budgets,
 	})
 }
 

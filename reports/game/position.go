@@ -1,7 +1,6 @@
 package game
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -32,7 +31,8 @@ type Run struct {
 
 // runOf returns a run under the title of its lock, without its link; with its story, if that is wanted.
 func runOf(o *race.Outcome, story bool) Run {
-	r := Run{Version: Format, Lock: o.Strategy.ID, Title: lockTitle(o.Strategy.ID), Verdicts: append([]verdict.Word{}, o.Verdicts...)}
+	r := Run{Version: Format, Lock: o.Strategy.ID, Title: lockTitle(o.Strategy.ID)}
+	r.Verdicts = append([]verdict.Word{}, o.Verdicts...)
 	if o.History == nil {
 		return r
 	}
@@ -55,8 +55,7 @@ type Position struct {
 	Steps   int     `json:"steps"`
 	Faults  []Fault `json:"faults"`
 	Moves   []Move  `json:"moves"`
-	Goal    *Goal   `json:"goal,omitempty"` // that is reached, with its par
-	End     Words   `json:"end,omitempty"`  // what is said of that
+	End     Words   `json:"end,omitempty"` // that the goal is reached, with its par
 
 	at *play.Position
 }
@@ -81,12 +80,15 @@ type Move struct {
 
 // positionOf returns a position of a game, with the lines of the lock's code.
 func positionOf(g *play.Game, at *play.Position) *Position {
-	p := &Position{Run: runOf(withCode(g, at), false), Bounds: g.Bounds.String(), Unusual: unusual(g.Bounds), Steps: len(at.Trace.Choices),
-		Faults: []Fault{}, Moves: []Move{}, at: at}
+	p := &Position{
+		Run: runOf(withCode(g, at), false), Bounds: g.Bounds.String(), Unusual: unusual(g.Bounds),
+		Steps: len(at.Trace.Choices), Faults: []Fault{}, Moves: []Move{}, at: at,
+	}
 	p.Link, p.Verdicts = at.Trace.Link(), append([]verdict.Word{}, at.Verdicts...)
 	p.Moving.Verdicts = p.Verdicts
 	for _, f := range at.Faults {
-		p.Faults = append(p.Faults, Fault{f.Name, sayAll(func(lang string) string { return text.FaultTitle(f.Name, lang) }), f.Used, f.Most})
+		title := sayAll(func(lang string) string { return text.FaultTitle(f.Name, lang) })
+		p.Faults = append(p.Faults, Fault{f.Name, title, f.Used, f.Most})
 	}
 	for i, said := range movesOf(at) {
 		p.Moves = append(p.Moves, moveOf(at, &at.Moves[i], said))
@@ -94,7 +96,7 @@ func positionOf(g *play.Game, at *play.Position) *Position {
 	return p
 }
 
-// withCode returns the run of a position with the lines of the lock's code; without them if it cannot be played with them.
+// withCode returns the run of a position with the lines of the lock's code, unless it cannot be played with them.
 func withCode(g *play.Game, at *play.Position) *race.Outcome {
 	watched, err := study.ReplayWithCodeOn(g.Strategy, at.Trace)
 	if err != nil || len(watched.History.Events) != len(at.Outcome.History.Events) {
@@ -139,74 +141,29 @@ func moveOf(at *play.Position, m *play.Move, said Words) Move {
 	return j
 }
 
-// A Goal is the result of a search for a harm.
-type Goal struct {
-	Harm     verdict.Word `json:"harm"` // "": none
-	Possible bool         `json:"possible"`
-	Par      int          `json:"par"`
-	Steps    int          `json:"steps"`
-	States   int          `json:"states"`
-	Complete bool         `json:"complete"`
-	Said     Words        `json:"said,omitempty"` // as what to bring about
-}
-
-func goalOf(s *study.Search, harm verdict.Word) *Goal {
-	g := &Goal{Harm: harm, States: s.States, Complete: s.Complete}
-	g.Par, g.Steps, g.Possible = play.Par(s, harm)
-	switch {
-	case harm == "" && !s.Complete:
-		g.Said = words("play.unfound", "states", s.States)
-	case harm == "":
-		g.Said = words("play.goal.any")
-	default:
-		g.Said = aim(harm)
-	}
-	return g
-}
-
-// aim says that a harm is to be brought about.
+// aim says that a harm, "" for any, is to be brought about.
 func aim(harm verdict.Word) Words {
+	if harm == "" {
+		return words("play.goal.any")
+	}
 	return words("play.goal", "harm", harm, "meaning", meaningOf(harm))
-}
-
-func goalFrom(truth play.Truth, harm verdict.Word) Goal {
-	return Goal{harm, truth.Possible, truth.Par, truth.Steps, truth.States, truth.Known, nil}
-}
-
-// reach adds that the harm has happened; on the way that was asked for, or by the player's own moves.
-func (p *Position) reach(truth play.Truth, harm verdict.Word, gaveUp bool) {
-	goal := goalFrom(truth, harm)
-	p.Goal = &goal
-	par := "?"
-	if truth.Possible {
-		par = fmt.Sprint(truth.Par)
-	}
-	key := "play.reached"
-	if gaveUp {
-		key = "play.gaveup"
-	}
-	p.End = words(key, "harm", harm, "faults", p.at.Used(), "steps", p.Steps, "par", par)
 }
 
 // A Judged judges the answer that a harm cannot be brought about.
 type Judged struct {
 	Right bool  `json:"right"`
-	Goal  Goal  `json:"goal"`
 	Said  Words `json:"said"`
 }
 
 // judge judges the answer that a harm, "" for any, cannot be brought about.
 func judge(g *play.Game, truth play.Truth, harm verdict.Word) *Judged {
-	j := &Judged{Goal: goalFrom(truth, harm)}
 	switch {
 	case !truth.Known:
-		j.Said = words("play.unknown", "states", truth.States)
+		return &Judged{false, words("play.unknown", "states", truth.States)}
 	case truth.Possible:
-		j.Said = words("play.can", "faults", truth.Par)
-	default:
-		j.Right, j.Said = true, words("play.right", "proved", proved(g, truth, harm))
+		return &Judged{false, words("play.can", "faults", truth.Par)}
 	}
-	return j
+	return &Judged{true, words("play.right", "proved", proved(g, truth, harm))}
 }
 
 // proved says what a search has proved of a harm, "" for any.
@@ -221,26 +178,26 @@ func proved(g *play.Game, truth play.Truth, harm verdict.Word) Words {
 
 // A Mended is an attack on another lock.
 type Mended struct {
-	Position      // after the same moves
-	Goal     Goal `json:"goal"` // of every way with the same faults
+	Position        // after the same moves
+	Possible bool   `json:"possible"` // by the same faults, in some order
+	Way      string `json:"way"`      // a link to the shortest way to the harm, or to the position if there is none
 	// Said is how far the moves were possible and what they have come to, and what a search of every way has found.
 	Said []Words `json:"said"`
-	Way  string  `json:"way"` // a link to the shortest way to the harm, or to the position if there is none
 }
 
 // mendedOf returns the attack of so many moves on another lock, of which a search has tried every way to a harm.
 func mendedOf(other *play.Game, m *play.Mended, moves int, harm verdict.Word) *Mended {
-	j := &Mended{Position: *positionOf(other, m.Position), Goal: *goalOf(m.Search, harm)}
+	j := &Mended{Position: *positionOf(other, m.Position)}
 	j.Way = j.Link
 	var found []string
 	for _, w := range m.Search.Witnesses {
 		if found = append(found, string(w.Verdict)); w.Verdict == harm {
-			j.Way = w.Trace.Link()
+			j.Possible, j.Way = true, w.Trace.Link()
 		}
 	}
 	key := "play.mend.holds"
 	switch {
-	case j.Goal.Possible:
+	case j.Possible:
 		key = "play.mend.still"
 	case !m.Search.Complete:
 		key = "play.mend.unknown"

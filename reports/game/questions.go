@@ -48,7 +48,8 @@ func (z *Quiz) insideMoments(c Cell, hard bool) []int {
 			n++
 		}
 		switch e.Kind {
-		case history.Enter, history.Expire, history.Resume, history.Pause, history.Crash, history.Failover, history.Up, history.ClockStep:
+		case history.Enter, history.Expire, history.Resume, history.Pause, history.Crash, history.Failover, history.Up,
+			history.ClockStep:
 			if in := len(o.state(n).inside()); in > 1 || in > 0 && trouble {
 				moments = append(moments, n)
 			}
@@ -68,10 +69,10 @@ func (z *Quiz) insideAt(c Cell, n int, _ bool) *Question {
 	right := o.state(n).inside()
 	q := questionAt(o, n, words("quiz.inside"))
 	q.Outcome.History.Veiled, q.Outcome.Judgement.Findings = true, nil // they would give it away
-	q.Answers = []Answer{{whoIn(right), true, join("quiz.sentences", rightInside(o, n, right)...)}}
-	for _, set := range [][]int{{1, 2}, {1}, {2}, nil} {
-		if !slices.Equal(set, right) && len(q.Answers) < 4 {
-			q.Answers = append(q.Answers, Answer{whoIn(set), false, join("quiz.sentences", wrongInside(o, n, set, right)...)})
+	for _, set := range [][]int{right, {1, 2}, {1}, {2}, nil} {
+		isRight := slices.Equal(set, right)
+		if len(q.Answers) == 0 || !isRight && len(q.Answers) < 4 {
+			q.Answers = append(q.Answers, Answer{whoIn(set), isRight, whyInside(o, n, set, right)})
 		}
 	}
 	return q
@@ -88,45 +89,38 @@ func whoIn(set []int) Words {
 	return join("quiz.and", all...)
 }
 
-// rightInside says of each client since when it is inside, and that neither the end of its lease nor a pause takes it out.
-func rightInside(o *played, n int, in []int) (all []Words) {
-	s := o.state(n)
+// whyInside says why an answer is right, since when each client is inside, and that neither the end of its lease nor a
+// pause takes it out; or which clients the answer leaves out or takes for being inside.
+func whyInside(o *played, n int, set, in []int) Words {
+	var all []Words
+	s, right := o.state(n), slices.Equal(set, in)
 	for _, c := range in {
-		all = append(all, words("quiz.inside.since", "client", clientName(c), "time", entered(o, c, n)))
-		if s.Clients[c-1].Paused {
-			all = append(all, words("quiz.inside.paused"))
-		}
-		if s.lease(c) == 0 && !o.History.Local {
-			all = append(all, words("quiz.inside.keyless", "client", clientName(c)))
-		}
-	}
-	for c := range min(o.History.Clients, 2) {
-		if !slices.Contains(in, c+1) {
-			all = append(all, outside(o.History, c+1, n))
-		}
-	}
-	return all
-}
-
-// wrongInside says which clients an answer leaves out or takes for being inside.
-func wrongInside(o *played, n int, set, in []int) (all []Words) {
-	for _, c := range in {
-		if !slices.Contains(set, c) {
+		switch {
+		case right:
+			all = append(all, words("quiz.inside.since", "client", clientName(c), "time", entered(o, c, n)))
+			if s.Clients[c-1].Paused {
+				all = append(all, words("quiz.inside.paused"))
+			}
+			if s.lease(c) == 0 && !o.History.Local {
+				all = append(all, words("quiz.inside.keyless", "client", clientName(c)))
+			}
+		case !slices.Contains(set, c):
 			all = append(all, words("quiz.inside.still", "client", clientName(c)))
 		}
 	}
-	for _, c := range set {
-		if !slices.Contains(in, c) {
+	for _, c := range []int{1, 2} {
+		if !slices.Contains(in, c) && (right || slices.Contains(set, c)) {
 			all = append(all, outside(o.History, c, n))
 		}
 	}
-	return all
+	return join("quiz.sentences", all...)
 }
 
 // entered returns the time at which a client got in last before the event at index n.
 func entered(o *played, client, n int) string {
 	for i := n - 1; i >= 0; i-- {
-		if e := &o.History.Events[i]; e.Kind == history.Enter && e.Client == client && !slices.Contains(o.state(i).inside(), client) {
+		e := &o.History.Events[i]
+		if e.Kind == history.Enter && e.Client == client && o.state(i).stage(client) != verdict.Inside {
 			return millis(e)
 		}
 	}
@@ -153,9 +147,12 @@ func outside(h *history.History, client, n int) Words {
 }
 
 // asking are the commands whose answer depends on a circumstance alone, with the keys of their rules.
-var asking = map[string]string{"SETNX": "set", "SET": "set", "DEL": "del", "EXPIRE": "expire", "PEXPIRE": "expire", "GET": "get", "GETSET": "getset", "EVAL": "script", "EVALSHA": "script"}
+var asking = map[string]string{
+	"SETNX": "set", "SET": "set", "DEL": "del", "EXPIRE": "expire", "PEXPIRE": "expire", "GET": "get", "GETSET": "getset",
+	"EVAL": "script", "EVALSHA": "script",
+}
 
-// A circumstance is whose the key is when a command arrives, as the end of the key of its text: what the answer depends on.
+// A circumstance is whose the key is when a command arrives, as the end of the key of its text.
 type circumstance string
 
 const (
@@ -175,11 +172,13 @@ type served struct {
 // servedAt is the request whose answer is the event at index n; nil: its answer depends on more than whose the key is.
 func servedAt(o *played, n int) *served {
 	e := &o.History.Events[n]
-	if e.Kind != history.Answer || e.Client == 0 || e.Node < 1 || len(e.Cmd) < 2 || e.Reply == "" || strings.HasPrefix(e.Reply, "(error)") ||
-		asking[strings.ToUpper(e.Cmd[0])] == "" || o.History.ZooKeeper || !slices.Contains(e.Cmd, o.History.Key) {
+	if e.Kind != history.Answer || e.Client == 0 || e.Node < 1 || len(e.Cmd) < 2 || e.Reply == "" ||
+		strings.HasPrefix(e.Reply, "(error)") || asking[strings.ToUpper(e.Cmd[0])] == "" || o.History.ZooKeeper ||
+		!slices.Contains(e.Cmd, o.History.Key) {
 		return nil
 	}
-	apply := slices.IndexFunc(o.History.Events[:n], func(a history.Event) bool { return a.Kind == history.Apply && a.Msg == e.Msg })
+	applies := func(a history.Event) bool { return a.Kind == history.Apply && a.Msg == e.Msg }
+	apply := slices.IndexFunc(o.History.Events[:n], applies)
 	if apply < 0 {
 		return nil
 	}
@@ -196,8 +195,8 @@ func servedAt(o *played, n int) *served {
 	return s
 }
 
-// tells reports whether an answer surprises the client that asks: the key is free though a client is inside, or is not the
-// client's own though it is inside or releases.
+// tells reports whether an answer surprises the client that asks: the key is free though a client is inside, or is not
+// the client's own though it is inside or releases.
 func (s *served) tells() bool {
 	switch s.state.stage(s.answer.Client) {
 	case verdict.Inside, verdict.Leaving, verdict.Releasing:
@@ -206,8 +205,7 @@ func (s *served) tells() bool {
 	return s.circumstance == keyFree && s.state.insiderBut(s.answer.Client) > 0
 }
 
-// replyMoments are the answers to commands that ask for what a question asks for, before anything went wrong the first of
-// those that are alike.
+// replyMoments are the answers that depend on whose the key is, after something went wrong; of like ones the first.
 func (z *Quiz) replyMoments(c Cell, hard bool) []int {
 	o := z.play(c)
 	if o == nil {
@@ -234,23 +232,22 @@ func (z *Quiz) replyAt(c Cell, n int, _ bool) *Question {
 	command, right := reports.Command(s.answer.Cmd, o.History.Key), reports.Reply(s.answer.Reply)
 	client := clientName(s.answer.Client)
 	q := questionAt(o, s.apply, words("quiz.reply", "client", client, "command", command))
-	q.Answers = []Answer{{same(right), true, join("quiz.sentences",
-		words("quiz.reply.right", "reply", right, "command", command, "state", found(o, s)), words(rule(command)))}}
+	why := words("quiz.reply.right", "reply", right, "command", command, "state", found(o, s))
+	q.Answers = []Answer{{same(right), true, join("quiz.sentences", why, words(rule(command)))}}
 	replies, seen := map[string]bool{right: true}, map[circumstance]bool{s.circumstance: true}
 	for x := range z.lenders(c) {
 		for i := range x.History.Events {
-			f := &x.History.Events[i]
-			said := reports.Reply(f.Reply)
-			if x.History.Local || f.Kind != history.Answer || replies[said] || reports.Command(f.Cmd, x.History.Key) != command || strings.HasPrefix(said, `"`) && x != o {
+			r := servedAt(x, i)
+			if r == nil || x.History.Local || seen[r.circumstance] || reports.Command(r.answer.Cmd, x.History.Key) != command {
 				continue
 			}
-			r := servedAt(x, i)
-			if r == nil || seen[r.circumstance] {
+			said := reports.Reply(r.answer.Reply)
+			if replies[said] || strings.HasPrefix(said, `"`) && x != o { // a value of another run
 				continue
 			}
 			replies[said], seen[r.circumstance] = true, true
-			q.Answers = append(q.Answers, Answer{same(said), false,
-				words("quiz.reply.wrong", "reply", said, "if", words("quiz.if."+string(r.circumstance), "client", client))})
+			found := words("quiz.if."+string(r.circumstance), "client", client)
+			q.Answers = append(q.Answers, Answer{same(said), false, words("quiz.reply.wrong", "reply", said, "if", found)})
 		}
 	}
 	if len(q.Answers) < 2 {
@@ -285,7 +282,8 @@ func found(o *played, s *served) Words {
 	if k.Until != history.Forever {
 		whose += ".lease"
 	}
-	return words(whose, "key", key, "client", clientName(k.Owner), "left", seconds(k.Until-o.History.Events[s.apply].At))
+	left := seconds(k.Until - o.History.Events[s.apply].At)
+	return words(whose, "key", key, "client", clientName(k.Owner), "left", left)
 }
 
 // freed says why a key is free: who removed it, or what.
@@ -331,7 +329,8 @@ func (z *Quiz) verdictAt(c Cell, _ int, _ bool) *Question {
 	for _, sameRace := range []bool{true, false} { // what the other locks come to in this race is nearest
 		for x := range z.lenders(c) {
 			word := x.Verdicts[0]
-			if (x.Scenario.ID == c.Race) != sameRace || len(q.Answers) == 4 || seen[word] || !word.Broken() && word != verdict.Holds {
+			if (x.Scenario.ID == c.Race) != sameRace || len(q.Answers) == 4 || seen[word] ||
+				!word.Broken() && word != verdict.Holds {
 				continue
 			}
 			seen[word] = true
@@ -348,8 +347,8 @@ func (z *Quiz) verdictAt(c Cell, _ int, _ bool) *Question {
 	return q
 }
 
-// openUntil is the index of the event up to which a run does not show its first verdict: that which brings it about, or the
-// one after its last fault.
+// openUntil is the index of the event up to which a run does not show its first verdict: that which brings it about, or
+// the one after its last fault.
 func openUntil(o *played) (n int) {
 	switch o.Verdicts[0] {
 	case verdict.Holds, verdict.Blocked, verdict.Deadlock, verdict.Starved:
@@ -397,8 +396,8 @@ func foundAndMeant(o *played) Words {
 	return join("quiz.sentences", all...)
 }
 
-// outcomes are the runs of the scope's locks in a race that survive it, and that fall; of a quiz that is not hard without
-// the hard locks.
+// outcomes are the runs of the scope's locks in a race that survive it, and that fall; without those of hard locks,
+// unless the quiz is hard.
 func (z *Quiz) outcomes(scenario string, hard bool) (survive, fall []*played) {
 	for _, l := range z.scope.Locks {
 		if !hard && difficultyOf(Cell{l, "calm"}) == Hard {
@@ -415,8 +414,8 @@ func (z *Quiz) outcomes(scenario string, hard bool) (survive, fall []*played) {
 	return survive, fall
 }
 
-// survivorMoments is the beginning of a race that some locks survive, unless the resource refuses late writes, for then the
-// locks are not what saves the data.
+// survivorMoments is the beginning of a race that some locks survive, unless the resource refuses late writes, for then
+// the locks are not what saves the data.
 func (z *Quiz) survivorMoments(c Cell, hard bool) []int {
 	if strings.Contains(c.Race, "-fenced") || strings.Contains(c.Race, "-cas") {
 		return nil

@@ -2,6 +2,7 @@ package game
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -12,11 +13,12 @@ import (
 	"locklab/scenarios"
 	"locklab/scenarios/race"
 	"locklab/simulator/i18n"
+	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
 
-// A Question is about a run that was stopped at a telling moment. Question and answers are made from runs: a wrong answer
-// is what would be right in other circumstances.
+// A Question is about a run that was stopped at a telling moment. Question and answers are made from runs: a wrong
+// answer is what would be right in other circumstances.
 type Question struct {
 	Kind    string        `json:"kind"`
 	Lock    string        `json:"lock"`
@@ -47,17 +49,21 @@ type Scope struct {
 
 // holds reports whether the locks and races of a scope have those of a cell.
 func (s *Scope) holds(c Cell) bool {
-	return (len(s.Locks) == 0 || slices.Contains(s.Locks, c.Lock)) && (len(s.Races) == 0 || slices.Contains(s.Races, c.Race))
+	among := func(all []string, one string) bool { return len(all) == 0 || slices.Contains(all, one) }
+	return among(s.Locks, c.Lock) && among(s.Races, c.Race)
 }
 
-// usual is what questions are about, if nothing else is asked for.
-var usual = Scope{
-	Locks: []string{"setnx", "setnx-expire", "getset", "constant", "thread-id", "token", "watchdog", "redlock", "zk-recheck", "zk-protected"},
-	Races: []string{"crash-holding", "slow-work", "late-release", "client-skew", "gc-pause", "gc-pause-fenced", "failover", "restart", "clock-jump", "lost-reply"},
+// Usual is what questions are about, if nothing else is asked for.
+var Usual = Scope{
+	Locks: []string{
+		"setnx", "setnx-expire", "getset", "constant", "thread-id", "token", "watchdog", "redlock", "zk-recheck",
+		"zk-protected",
+	},
+	Races: []string{
+		"crash-holding", "slow-work", "late-release", "client-skew", "gc-pause", "gc-pause-fenced", "failover", "restart",
+		"clock-jump", "lost-reply",
+	},
 }
-
-// Usual are the locks and the races that questions are about, if nothing else is asked for.
-func Usual() (locks, races []string) { return slices.Clone(usual.Locks), slices.Clone(usual.Races) }
 
 // grid returns the cells of locks and races.
 func grid(locks, races []string) (cells []Cell) {
@@ -69,30 +75,26 @@ func grid(locks, races []string) (cells []Cell) {
 	return cells
 }
 
-// A Difficulty is how hard a question is: as hard as its lock or its race, whichever is harder.
-type Difficulty int
+// A Difficulty is how hard a question is: as hard as its lock or its race, whichever is harder; "": however hard.
+type Difficulty string
 
-// The difficulties; AnyDifficulty asks for none of them.
+// The difficulties, in the order in which a quiz asks.
 const (
-	AnyDifficulty Difficulty = iota
-	Easy
-	Medium
-	Hard
+	Easy   Difficulty = "easy"
+	Medium Difficulty = "medium"
+	Hard   Difficulty = "hard"
 )
 
 // Difficulties are their names.
-var Difficulties = []string{"easy", "medium", "hard"}
+var Difficulties = []string{string(Easy), string(Medium), string(Hard)}
 
-// ParseDifficulty reads a name; "" is AnyDifficulty. The error names them all.
+// ParseDifficulty reads a name, or "". The error names them all.
 func ParseDifficulty(name string) (Difficulty, error) {
-	if name == "" {
-		return AnyDifficulty, nil
+	d := Difficulty(strings.ToLower(name))
+	if d != "" && !slices.Contains(Difficulties, string(d)) {
+		return "", i18n.Errorf("error.quiz.difficulty", "name", name, "names", strings.Join(Difficulties, ", "))
 	}
-	i := slices.Index(Difficulties, strings.ToLower(name))
-	if i < 0 {
-		return AnyDifficulty, i18n.Errorf("error.quiz.difficulty", "name", name, "names", strings.Join(Difficulties, ", "))
-	}
-	return Easy + Difficulty(i), nil
+	return d, nil
 }
 
 // easy is what an article begins with.
@@ -104,9 +106,10 @@ var easy = Scope{
 // difficultyOf returns the difficulty of a cell: several servers, ZooKeeper and clocks that are wrong are hard.
 func difficultyOf(c Cell) Difficulty {
 	entry, err := race.Strategy(c.Lock)
-	clocked := slices.ContainsFunc([]string{"clock", "skew", "drift"}, func(word string) bool { return strings.Contains(c.Race, word) })
+	inName := func(word string) bool { return strings.Contains(c.Race, word) }
+	clocks := slices.ContainsFunc([]string{"clock", "skew", "drift"}, inName)
 	switch {
-	case err == nil && (entry.Servers() > 1 || entry.OnZooKeeper()) || clocked:
+	case clocks || err == nil && (entry.Servers() > 1 || entry.OnZooKeeper()):
 		return Hard
 	case easy.holds(c):
 		return Easy
@@ -122,19 +125,19 @@ type Quiz struct {
 	cells  []Cell
 	played map[Cell]*played
 	asked  map[string]bool // moments of cells, and the cells of which there is no other
-	number int
+	made   []*Question
 	err    error // the first of what was played
 }
 
 // NewQuiz makes the quiz of a seed: the same seed, the same questions. Easy ones come first.
 func NewQuiz(seed uint64, scope Scope) *Quiz {
 	z := &Quiz{random: rand.New(rand.NewPCG(seed, 0)), scope: scope, played: map[Cell]*played{}, asked: map[string]bool{}}
-	z.cells = slices.DeleteFunc(slices.Clone(scope.Cells), func(c Cell) bool { return !scope.holds(c) })
+	z.cells = lists.Pick(scope.Cells, scope.holds)
 	if len(scope.Locks) == 0 {
-		z.scope.Locks = usual.Locks
+		z.scope.Locks = Usual.Locks
 	}
 	if len(scope.Races) == 0 {
-		z.scope.Races = usual.Races
+		z.scope.Races = Usual.Races
 	}
 	if len(scope.Cells) == 0 {
 		z.cells = grid(z.scope.Locks, z.scope.Races)
@@ -150,39 +153,55 @@ func (e *NoQuestionError) Error() string { return "quiz: " + e.Message().String(
 // Message implements i18n.Error.
 func (e *NoQuestionError) Message() i18n.Message { return i18n.New("error.quiz.end", "n", e.Asked) }
 
-// Next is the next question: easy ones first, unless the scope says how hard they are, and kinds in turn as long as there
-// are such questions. No question comes twice.
+// Question is a question by its number, from 0.
+func (z *Quiz) Question(ctx context.Context, number int) (*Question, error) {
+	if number < 0 {
+		return nil, i18n.Errorf("error.play.question", "value", number)
+	}
+	for len(z.made) <= number {
+		if _, err := z.Next(); err != nil {
+			return nil, err
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	return z.made[number], nil
+}
+
+// Next makes a further question: easy ones first, unless the scope says how hard they are, and kinds in turn as long as
+// there are such questions. No question comes twice.
 func (z *Quiz) Next() (*Question, error) {
 	for _, d := range z.difficulties() {
 		for k := range kinds {
-			q := z.find(&kinds[(z.number+k)%len(kinds)], d)
+			q := z.find(&kinds[(len(z.made)+k)%len(kinds)], d)
 			if z.err != nil {
 				return nil, z.err
 			}
 			if q != nil {
-				z.number++
+				z.made = append(z.made, q)
 				return q, nil
 			}
 		}
 	}
-	return nil, &NoQuestionError{z.number}
+	return nil, &NoQuestionError{len(z.made)}
 }
 
 // difficulties are those of the next question, in the order in which they are tried.
 func (z *Quiz) difficulties() []Difficulty {
-	if z.scope.Difficulty != AnyDifficulty {
+	if z.scope.Difficulty != "" {
 		return []Difficulty{z.scope.Difficulty}
 	}
-	first := min(Easy+Difficulty(z.number/len(kinds)), Hard)
 	all := []Difficulty{Easy, Medium, Hard}
-	return append(slices.Clone(all[first-Easy:]), all[:first-Easy]...)
+	first := min(len(z.made)/len(kinds), len(all)-1)
+	return slices.Concat(all[first:], all[:first])
 }
 
 // find makes a question of a kind that was not asked yet; nil: there is none.
 func (z *Quiz) find(k *kind, d Difficulty) *Question {
-	cells := slices.DeleteFunc(slices.Clone(z.cells), func(c Cell) bool { return difficultyOf(c) != d })
+	cells := lists.Pick(z.cells, func(c Cell) bool { return difficultyOf(c) == d })
 	z.random.Shuffle(len(cells), func(i, j int) { cells[i], cells[j] = cells[j], cells[i] })
-	if z.number == 0 { // where the articles begin, or their lesson
+	if len(z.made) == 0 { // where the articles begin, or their lesson
 		slices.SortStableFunc(cells, func(a, b Cell) int { return cmp.Compare(beginning(a), beginning(b)) })
 	}
 	for _, c := range cells {
@@ -190,7 +209,7 @@ func (z *Quiz) find(k *kind, d Difficulty) *Question {
 		if z.asked[spent] {
 			continue
 		}
-		for _, n := range k.moments(z, c, d > Easy) {
+		for _, n := range k.moments(z, c, d != Easy) {
 			key := fmt.Sprint(k.name, c, n)
 			if k.ofRace {
 				key = fmt.Sprint(k.name, c.Race)
@@ -199,7 +218,7 @@ func (z *Quiz) find(k *kind, d Difficulty) *Question {
 				continue
 			}
 			z.asked[key] = true
-			if q := k.ask(z, c, n, d > Easy); q != nil {
+			if q := k.ask(z, c, n, d != Easy); q != nil {
 				q.Kind, q.Lock, q.Race = k.name, q.Outcome.Strategy.ID, ownTitle(q.Outcome.Scenario.ID)
 				if q.Outcome.History != nil {
 					run := runOf(q.Outcome, false)
@@ -224,8 +243,8 @@ func beginning(c Cell) int {
 	return 1
 }
 
-// telling puts the moments first that tell more than the others, both in an order of chance. Of a hard quiz the others are
-// no questions.
+// telling puts the moments first that tell more than the others, both in an order of chance. Of a hard quiz the others
+// are no questions.
 func (z *Quiz) telling(moments []int, tells func(n int) bool, hard bool) (all []int) {
 	z.random.Shuffle(len(moments), func(i, j int) { moments[i], moments[j] = moments[j], moments[i] })
 	var rest []int
@@ -266,7 +285,7 @@ func (z *Quiz) play(c Cell) *played {
 
 // lenders are the runs that may lend a wrong answer: the cell's own first, then those of its lock, then all.
 func (z *Quiz) lenders(c Cell) func(yield func(*played) bool) {
-	cells := append(append([]Cell{c}, grid([]string{c.Lock}, usual.Races)...), grid(usual.Locks, usual.Races)...)
+	cells := append(append([]Cell{c}, grid([]string{c.Lock}, Usual.Races)...), grid(Usual.Locks, Usual.Races)...)
 	return func(yield func(*played) bool) {
 		for _, other := range cells {
 			if p := z.play(other); p != nil && !yield(p) {
@@ -276,7 +295,7 @@ func (z *Quiz) lenders(c Cell) func(yield func(*played) bool) {
 	}
 }
 
-// played is a run with the states that it comes to.
+// played is the whole run of a cell, with the states that it comes to.
 type played struct {
 	*race.Outcome
 	moments []reports.Moment
@@ -299,7 +318,7 @@ func (p *played) until(n int) *race.Outcome {
 		h.End = h.Events[n-1].At
 	}
 	cut.History = &h
-	cut.Judgement.Findings = slices.DeleteFunc(slices.Clone(p.Judgement.Findings), func(f verdict.Finding) bool { return f.Event >= n })
+	cut.Judgement.Findings = lists.Pick(p.Judgement.Findings, func(f verdict.Finding) bool { return f.Event < n })
 	cut.Verdicts = nil
 	return &cut
 }

@@ -3,6 +3,7 @@ package game
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -54,8 +55,19 @@ func (s *Screen) tell(label string, w Words) {
 	}
 }
 
-// within returns words for use within a line.
-func (s *Screen) within(w Words) string { return s.Each(w.Say) }
+// within returns words for use within a line; what is the same in each language is said once.
+func (s *Screen) within(w Words) string {
+	var all []string
+	for _, lang := range s.Langs() {
+		if !slices.Contains(all, w[lang]) {
+			all = append(all, w[lang])
+		}
+	}
+	return strings.Join(all, " / ")
+}
+
+// line prints words as one line, which is not broken.
+func (s *Screen) line(label string, w Words) { s.Printf("%s%s\n", label, s.within(w)) }
 
 // lanes draws a run without its legend.
 func (s *Screen) lanes(o *race.Outcome) {
@@ -68,7 +80,7 @@ func (s *Screen) lanes(o *race.Outcome) {
 type Session struct {
 	out     *Screen
 	table   Table
-	number  int          // of its level, from 1; 0: none
+	level   int          // its number, from 1; 0: none
 	harm    verdict.Word // to be brought about; "": none
 	at      *Position
 	reached bool // and said so
@@ -82,14 +94,14 @@ func Start(out *Screen, g *play.Game, harm verdict.Word, choices []simulator.Cho
 	if len(choices) == 0 {
 		choices, err = g.Forward(nil, harm)
 	}
-	t.at, err = t.table.position(&asked{Request: Request{Harm: harm}, ctx: out.Ctx}, choices, err)
+	t.at, err = (&asked{Request: Request{Harm: harm}, ctx: out.Ctx, game: g}).position(choices, err)
 	return t, err
 }
 
 // StartLevel begins the game of a level.
 func StartLevel(out *Screen, n int, l play.Level, g *play.Game) (*Session, error) {
 	t, err := Start(out, g, l.Harm, nil)
-	t.number = n
+	t.level = n
 	return t, err
 }
 
@@ -118,37 +130,42 @@ func (t *Session) Play() error {
 func (t *Session) ask(r Request) any {
 	r.Link, r.Harm = t.at.Link, t.harm
 	answer, err := t.table.do(t.out.Ctx, r)
-	if _, said := err.(i18n.Error); said && t.out.Ctx.Err() == nil {
-		t.out.tell("", errorWords(err))
-		return nil
+	if err == nil {
+		return answer
 	}
-	t.out.Keep(err)
-	return answer
+	if _, says := err.(i18n.Error); says && t.out.Ctx.Err() == nil {
+		t.out.tell("", errorWords(err))
+	} else {
+		t.out.Keep(err)
+	}
+	return nil
 }
 
 // introduce says what is played and what for. Whether the goal can be reached is not said.
 func (t *Session) introduce() {
-	goal := aim(t.harm)
-	if t.number > 0 {
-		l := play.Levels()[t.number-1]
-		t.out.tell("", words("play.level", "n", t.number, "of", len(play.Levels()), "title", levelText(&l, "title")))
-	} else if t.harm == "" {
+	g, goal := t.table.game, aim(t.harm)
+	switch {
+	case t.level > 0:
+		l := play.Levels()[t.level-1]
+		t.out.tell("", words("play.level", "n", t.level, "of", len(play.Levels()), "title", levelText(&l, "title")))
+	case t.harm == "":
 		found, ok := t.ask(Request{Do: "goal"}).(*Goal)
 		if !ok {
 			return
 		}
 		t.harm, goal = found.Harm, found.Said
-		t.at, _ = t.ask(Request{Do: "at"}).(*Position)
+		if at, ok := t.ask(Request{Do: "at"}).(*Position); ok { // which says whether it is reached
+			t.at = at
+		}
 	}
-	g := t.table.game
-	t.out.tell("", words("play.bounds", "lock", g.Strategy.Heading(), "clients", g.Bounds.Clients, "attempts", g.Bounds.Attempts,
-		"faults", orNone(string(g.Bounds.Budget))))
-	for _, w := range append(t.at.Unusual, goal, words("play.keys")) {
+	about := words("play.bounds", "lock", g.Strategy.Heading(), "clients", g.Bounds.Clients, "attempts", g.Bounds.Attempts,
+		"faults", orNone(string(g.Bounds.Budget)))
+	for _, w := range slices.Concat([]Words{about}, t.at.Unusual, []Words{goal, words("play.keys")}) {
 		t.out.tell("", w)
 	}
-	if t.harm != "" { // by no move: all is lost from the start
+	if t.harm != "" {
 		share, ok, err := g.Doom(t.out.Ctx, nil, t.harm)
-		t.lost = ok && share == 1
+		t.lost = ok && share == 1 // by no move: all is lost from the start
 		t.out.Keep(err)
 	}
 }
@@ -161,22 +178,23 @@ func (t *Session) show(p *Position) {
 		t.out.lanes(p.at.Outcome)
 		t.out.Printf("\n")
 	}
-	used := strings.Join(lists.Each(p.Faults, func(f Fault) string { return fmt.Sprintf("%s %d/%d", f.Name, f.Used, f.Most) }), ", ")
-	t.out.Printf("%s\n", t.out.within(words("play.now", "time", reports.Millis(p.at.Now, 0), "steps", p.Steps, "faults", orNone(used))))
+	each := lists.Each(p.Faults, func(f Fault) string { return fmt.Sprintf("%s %d/%d", f.Name, f.Used, f.Most) })
+	used := orNone(strings.Join(each, ", "))
+	t.out.line("", words("play.now", "time", reports.Millis(p.at.Now, 0), "steps", p.Steps, "faults", used))
 	s := reports.StateOf(p.at.Outcome.History)
 	for c, at := range s.Clients[:t.table.game.Bounds.Clients] {
-		t.out.Printf("  %s  %s\n", clientName(c+1), t.out.within(stageWords(at)))
+		t.out.line("  "+clientName(c+1)+"  ", stageWords(at))
 	}
 	for n, k := range s.Keys {
 		name := p.at.Outcome.History.Key
 		if len(s.Keys) > 1 {
 			name = fmt.Sprintf("n%d %s", n+1, name)
 		}
-		t.out.Printf("  %s\n", t.out.within(keyWords(name, k, p.at.Now)))
+		t.out.line("  ", keyWords(name, k, p.at.Now))
 	}
 	if t.harm != "" && !t.lost && p.End == nil {
 		if doom, ok := t.ask(Request{Do: "doom"}).(*Doom); ok && doom.Known {
-			t.out.Printf("  %s\n", t.out.within(words("play.doom", "share", percent(doom.Share), "bar", bar(doom.Share), "harm", t.harm)))
+			t.out.line("  ", words("play.doom", "share", percent(doom.Share), "bar", bar(doom.Share), "harm", t.harm))
 		}
 	}
 	t.out.Printf("\n")
@@ -248,10 +266,10 @@ func bar(share float64) string {
 
 // lesson says what is to be learned from a level, and where to go on, if that is wanted.
 func (t *Session) lesson(on bool) {
-	if t.number == 0 {
+	if t.level == 0 {
 		return
 	}
-	l := Levels()[t.number-1]
+	l := Levels()[t.level-1]
 	for _, lang := range t.out.Langs() {
 		label := func(key string) string { return "  " + text.Label(text.Say(lang, key)) }
 		t.out.Wrap(label("play.learn"), l.Learn[lang])
@@ -263,8 +281,8 @@ func (t *Session) lesson(on bool) {
 			t.out.Wrap(label("play.fix"), fmt.Sprintf("%s (locklab play --level %d)", Levels()[l.Fix-1].Title[lang], l.Fix))
 		}
 	}
-	if on && t.number < len(play.Levels()) {
-		t.out.Next(fmt.Sprintf("locklab play --level %d", t.number+1))
+	if on && t.level < len(play.Levels()) {
+		t.out.Next(fmt.Sprintf("locklab play --level %d", t.level+1))
 	}
 }
 
@@ -311,8 +329,8 @@ func (t *Session) choose(number string) {
 	}
 }
 
-// advise gives a hint, the end of a shortest way, or a judgement of the answer that the goal cannot be reached. What was
-// proved of the goal is said on every later request.
+// advise gives a hint, the end of a shortest way, or a judgement of the answer that the goal cannot be reached. What
+// was proved of the goal is said on every later request.
 func (t *Session) advise(letter string) {
 	do := "cannot"
 	switch {
@@ -397,21 +415,12 @@ func (s *Screen) showQuestion(q *Question, n int) {
 	s.Printf("\n")
 	s.tell("", q.Ask)
 	for i, answer := range q.Answers {
-		s.Printf("  %c  %s\n", 'a'+i, s.once(answer.Said))
+		s.line(fmt.Sprintf("  %c  ", 'a'+i), answer.Said)
 	}
 }
 
-// once returns words in each language that is wanted, without repetition.
-func (s *Screen) once(w Words) string {
-	first := w[s.Langs()[0]]
-	if said := s.within(w); said != first+" / "+first {
-		return said
-	}
-	return first
-}
-
-// choose reads a letter or a number until there is one; false: no answer comes. The link of a run is printed on request: of
-// the question that was answered last, and before the first answer of the present one.
+// choose reads a letter or a number until there is one; false: no answer comes. On request it prints the link of a run:
+// of the question that was answered last, and before the first answer of the present one.
 func (s *Screen) choose(questions []*Question, n int) (int, bool) {
 	answers := len(questions[n].Answers)
 	for {
@@ -444,7 +453,7 @@ func (s *Screen) explain(q *Question, chosen int) {
 		if answer.Right && i == chosen {
 			s.Sentence("quiz.right")
 		} else if answer.Right {
-			s.Sentence("quiz.wrong", "letter", string(rune('a'+i)), "right", s.once(answer.Said))
+			s.Sentence("quiz.wrong", "letter", string(rune('a'+i)), "right", s.within(answer.Said))
 		}
 	}
 	for i, answer := range q.Answers {

@@ -1,13 +1,14 @@
-// Package page writes the HTML report on one page that needs no network: the grid, the
-// charts, and every run that was played. The grid is read without a script; the script opens
-// the runs, as timelines that move, and filters the grid.
+// Package page writes pages that need no network: a report, the page about a log, and the board to play on. Of a report,
+// the grid is read without a script; the script opens the runs, as timelines that move, and filters the grid.
+//
+// Runs are drawn by package motion, with which stands what all pages share.
 package page
 
 import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
-	_ "embed"
+	"embed"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -62,18 +63,36 @@ type Chart struct {
 	CSV string // name of the file with the numbers
 }
 
-var (
-	//go:embed head.html
-	headText string // of all pages
-	//go:embed page.html
-	pageText string
-	//go:embed page.css
-	pageStyle string
-	//go:embed page.js
-	pageScript string
+//go:embed *.html *.css *.js
+var files embed.FS
 
-	pageTemplate = template.Must(template.New("page").Parse(headText + pageText))
-)
+var templates = template.Must(template.ParseFS(files, "*.html"))
+
+// file is the content of an embedded file.
+func file(name string) string {
+	content, err := files.ReadFile(name)
+	if err != nil {
+		panic(err) // the program lacks a part of itself
+	}
+	return string(content)
+}
+
+// style is a style sheet with those that all pages share.
+func style(name string) template.CSS { return template.CSS(file(name) + motion.Style) }
+
+// script is the scripts of a page, in their order, after those that all pages share.
+func script(names ...string) template.JS {
+	return template.JS(motion.Script + strings.Join(lists.Each(names, file), ""))
+}
+
+// policy is what a page may do beside showing what stands in it.
+func policy(more string) template.HTML {
+	return template.HTML(`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; ` + more +
+		`; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"/>`)
+}
+
+// inline is the policy of a page whose scripts stand in it, and ask nobody.
+const inline = "script-src 'unsafe-inline'"
 
 // Write writes the page. It returns ErrTooLarge if that would have more than MaxSize bytes.
 func Write(w io.Writer, r Report) error {
@@ -81,16 +100,16 @@ func Write(w io.Writer, r Report) error {
 	if err != nil {
 		return err
 	}
-	return execute(w, pageTemplate, p)
+	return execute(w, "page.html", p, MaxSize)
 }
 
-// execute writes a page that a template makes, within MaxSize.
-func execute(w io.Writer, t *template.Template, data any) error {
+// execute writes a page that a template makes, of at most so many bytes.
+func execute(w io.Writer, name string, data any, most int) error {
 	var b bytes.Buffer
-	if err := t.Execute(&b, data); err != nil {
+	if err := templates.ExecuteTemplate(&b, name, data); err != nil {
 		return fmt.Errorf("page: filling the template: %w", err)
 	}
-	if b.Len() > MaxSize {
+	if b.Len() > most {
 		return ErrTooLarge
 	}
 	if _, err := io.WriteString(w, text.InMarkup(b.String())); err != nil {
@@ -111,6 +130,7 @@ type page struct {
 	Langs        []string
 	Tag          string // of the first language
 	Takeaway     []spoken
+	Policy       template.HTML
 	Style        template.CSS
 	Tables       []table
 	Bands        []band // of the whole grid, where there are many strategies
@@ -217,8 +237,7 @@ func newPage(r *Report) (*page, error) {
 	langs := text.Chosen(r.Lang)
 	p := &page{
 		Report: r, Langs: langs, Tag: text.Tag(langs[0]),
-		Style:        template.CSS(pageStyle + chart.StyleSheet() + motion.Style),
-		Script:       template.JS(motion.Script + pageScript),
+		Policy: policy(inline), Style: template.CSS(chart.StyleSheet()) + style("page.css"), Script: script("page.js"),
 		Uncontracted: r.Grid.Uncontracted() > 0,
 	}
 	p.Glossary = p.glossary()
@@ -290,7 +309,7 @@ func (p *page) Data() (template.JS, error) {
 
 func (p *page) newDrawing(c Chart) drawing {
 	whole := func(lang string) string { return sentence(c.Texts.Finding(lang)) + " " + c.Texts.Takeaway(lang) }
-	d := drawing{CSV: c.CSV, SVG: inline(c.SVG, whole(p.Langs[0]))}
+	d := drawing{CSV: c.CSV, SVG: drawn(c.SVG, whole(p.Langs[0]))}
 	d.Texts = p.inEach(func(lang string) string {
 		if lang == p.Langs[0] {
 			return c.Texts.Takeaway(lang)
@@ -388,8 +407,8 @@ func (p *page) glossary() (terms []term) {
 	return terms
 }
 
-// inline makes an SVG file a part of a page.
-func inline(svg []byte, title string) template.HTML {
+// drawn makes an SVG file a part of a page.
+func drawn(svg []byte, title string) template.HTML {
 	label := ` role="img" aria-label="` + template.HTMLEscapeString(title) + `"`
 	return template.HTML(strings.Replace(chart.Inline(string(svg)), "<svg", "<svg"+label, 1))
 }
@@ -409,13 +428,6 @@ type Part struct {
 	Run         *motion.Timeline
 }
 
-var (
-	//go:embed log.html
-	logText string
-
-	logTemplate = template.Must(template.New("log").Parse(headText + logText))
-)
-
 // WriteLog writes the page. It returns ErrTooLarge if that would have more than MaxSize bytes.
 func WriteLog(w io.Writer, l Log) error {
 	lang := text.Chosen(l.Lang)[0]
@@ -427,9 +439,9 @@ func WriteLog(w io.Writer, l Log) error {
 	for _, p := range l.Parts {
 		data.Runs = append(data.Runs, p.Run)
 	}
-	return execute(w, logTemplate, map[string]any{
+	return execute(w, "log.html", map[string]any{
 		"Tag": text.Tag(lang), "Title": l.Title, "Command": l.Command, "Parts": l.Parts, "Notes": l.Notes, "Data": data,
 		"Again": text.Say(lang, "html.again"), "NoScript": text.Say(lang, "html.run.noscript"),
-		"Style": template.CSS(pageStyle + motion.Style), "Script": template.JS(motion.Script),
-	})
+		"Policy": policy(inline), "Style": style("page.css"), "Script": script(),
+	}, MaxSize)
 }

@@ -262,6 +262,6 @@ function drawMend(at) {
 
 function drawMended() {
   const m = state.mended, [same, found] = m.said;
-  return el("div.end" + (m.goal.possible ? ".harmful" : ""), el("p", own(same)), motion(m.moving, { still: true, part: wide() ? 0.6 : 1 }), el("p", own(found)),
-    button(say("board.start") + ": " + m.lock, () => openLink(m.way, m.goal.harm)));
+  return el("div.end" + (m.possible ? ".harmful" : ""), el("p", own(same)), motion(m.moving, { still: true, part: wide() ? 0.6 : 1 }), el("p", own(found)),
+    button(say("board.start") + ": " + m.lock, () => openLink(m.way, state.harm)));
 }
