@@ -152,21 +152,12 @@ var asking = map[string]string{
 	"EVAL": "script", "EVALSHA": "script",
 }
 
-// A circumstance is whose the key is when a command arrives, as the end of the key of its text.
-type circumstance string
-
-const (
-	keyFree   circumstance = "free"
-	keyOwn    circumstance = "own"
-	keyOthers circumstance = "others"
-)
-
 // A served request is one that a server has executed, and whose answer has come.
 type served struct {
 	apply  int // the event, by its index
 	answer *history.Event
-	circumstance
-	state state // before the command
+	whose  string // the key is when the command arrives, as texts are named: "free", "own" or "others"
+	state  state  // before the command
 }
 
 // servedAt is the request whose answer is the event at index n; nil: its answer depends on more than whose the key is.
@@ -182,15 +173,15 @@ func servedAt(o *played, n int) *served {
 	if apply < 0 {
 		return nil
 	}
-	s := &served{apply, e, keyOthers, o.state(apply)}
+	s := &served{apply, e, "others", o.state(apply)}
 	if e.Node > len(s.state.Keys) || s.state.Keys[e.Node-1].Down {
 		return nil
 	}
 	switch k := s.state.Keys[e.Node-1]; {
 	case !k.Held:
-		s.circumstance = keyFree
+		s.whose = "free"
 	case k.Owner == e.Client:
-		s.circumstance = keyOwn
+		s.whose = "own"
 	}
 	return s
 }
@@ -200,9 +191,9 @@ func servedAt(o *played, n int) *served {
 func (s *served) tells() bool {
 	switch s.state.stage(s.answer.Client) {
 	case verdict.Inside, verdict.Leaving, verdict.Releasing:
-		return s.circumstance != keyOwn
+		return s.whose != "own"
 	}
-	return s.circumstance == keyFree && s.state.insiderBut(s.answer.Client) > 0
+	return s.whose == "free" && s.state.insiderBut(s.answer.Client) > 0
 }
 
 // replyMoments are the answers that depend on whose the key is, after something went wrong; of like ones the first.
@@ -217,7 +208,7 @@ func (z *Quiz) replyMoments(c Cell, hard bool) []int {
 		e := &o.History.Events[i]
 		trouble = trouble || e.Kind.Fault() || e.Kind == history.Expire
 		if s := servedAt(o, i); s != nil && trouble {
-			if like := fmt.Sprint(e.Client, reports.Command(e.Cmd, o.History.Key), s.circumstance); !known[like] {
+			if like := fmt.Sprint(e.Client, reports.Command(e.Cmd, o.History.Key), s.whose); !known[like] {
 				moments, known[like] = append(moments, i), true
 			}
 		}
@@ -234,19 +225,19 @@ func (z *Quiz) replyAt(c Cell, n int, _ bool) *Question {
 	q := questionAt(o, s.apply, words("quiz.reply", "client", client, "command", command))
 	why := words("quiz.reply.right", "reply", right, "command", command, "state", found(o, s))
 	q.Answers = []Answer{{same(right), true, join("quiz.sentences", why, words(rule(command)))}}
-	replies, seen := map[string]bool{right: true}, map[circumstance]bool{s.circumstance: true}
+	replies, seen := map[string]bool{right: true}, map[string]bool{s.whose: true}
 	for x := range z.lenders(c) {
 		for i := range x.History.Events {
 			r := servedAt(x, i)
-			if r == nil || x.History.Local || seen[r.circumstance] || reports.Command(r.answer.Cmd, x.History.Key) != command {
+			if r == nil || x.History.Local || seen[r.whose] || reports.Command(r.answer.Cmd, x.History.Key) != command {
 				continue
 			}
 			said := reports.Reply(r.answer.Reply)
 			if replies[said] || strings.HasPrefix(said, `"`) && x != o { // a value of another run
 				continue
 			}
-			replies[said], seen[r.circumstance] = true, true
-			found := words("quiz.if."+string(r.circumstance), "client", client)
+			replies[said], seen[r.whose] = true, true
+			found := words("quiz.if."+r.whose, "client", client)
 			q.Answers = append(q.Answers, Answer{same(said), false, words("quiz.reply.wrong", "reply", said, "if", found)})
 		}
 	}
@@ -278,7 +269,7 @@ func found(o *played, s *served) Words {
 	case k.Owner == 0:
 		return words("quiz.found.unknown", "key", key)
 	}
-	whose := "quiz.found." + string(s.circumstance)
+	whose := "quiz.found." + s.whose
 	if k.Until != history.Forever {
 		whose += ".lease"
 	}

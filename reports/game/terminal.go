@@ -230,19 +230,19 @@ func stageWords(at reports.ClientState) Words {
 
 // keyWords describes the locked key, which has a name, on a server.
 func keyWords(name string, k reports.KeyState, now time.Duration) Words {
-	owner := "?"
+	key, owner := "play.key.lease", "?"
+	switch {
+	case k.Down:
+		key = "play.key.down"
+	case !k.Held:
+		key = "play.key.free"
+	case k.Until == history.Forever:
+		key = "play.key.forever"
+	}
 	if k.Owner > 0 {
 		owner = clientName(k.Owner)
 	}
-	switch {
-	case k.Down:
-		return words("play.key.down", "key", name)
-	case !k.Held:
-		return words("play.key.free", "key", name)
-	case k.Until == history.Forever:
-		return words("play.key.forever", "key", name, "owner", owner)
-	}
-	return words("play.key.lease", "key", name, "owner", owner, "left", reports.Millis(max(k.Until-now, 0), 0))
+	return words(key, "key", name, "owner", owner, "left", reports.Millis(max(k.Until-now, 0), 0))
 }
 
 func percent(share float64) string {
@@ -269,19 +269,19 @@ func (t *Session) lesson(on bool) {
 	if t.level == 0 {
 		return
 	}
-	l := Levels()[t.level-1]
+	course := Levels()
+	l := course[t.level-1]
 	for _, lang := range t.out.Langs() {
-		label := func(key string) string { return "  " + text.Label(text.Say(lang, key)) }
-		t.out.Wrap(label("play.learn"), l.Learn[lang])
-		if !on {
-			continue
+		tell := func(key, said string) { t.out.Wrap("  "+text.Label(text.Say(lang, key)), said) }
+		tell("play.learn", l.Learn[lang])
+		if on {
+			tell("play.question", l.Question[lang]+" ("+strings.TrimSpace("locklab explain interview "+l.Topic)+")")
 		}
-		t.out.Wrap(label("play.question"), l.Question[lang]+" ("+strings.TrimSpace("locklab explain interview "+l.Topic)+")")
-		if l.Fix > 0 {
-			t.out.Wrap(label("play.fix"), fmt.Sprintf("%s (locklab play --level %d)", Levels()[l.Fix-1].Title[lang], l.Fix))
+		if on && l.Fix > 0 {
+			tell("play.fix", fmt.Sprintf("%s (locklab play --level %d)", course[l.Fix-1].Title[lang], l.Fix))
 		}
 	}
-	if on && t.level < len(play.Levels()) {
+	if on && t.level < len(course) {
 		t.out.Next(fmt.Sprintf("locklab play --level %d", t.level+1))
 	}
 }
