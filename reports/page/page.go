@@ -1,5 +1,5 @@
-// Package page writes pages that need no network: a report, the page about a log, and the board to play on. Of a report,
-// the grid is read without a script; the script opens the runs, as timelines that move, and filters the grid.
+// Package page writes pages that need no network: a report, the page about a log, and the board to play on. The grid of
+// a report is read without a script; the script opens the runs, as timelines that move, and filters the grid.
 //
 // Runs are drawn by package motion, with which stands what all pages share.
 package page

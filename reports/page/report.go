@@ -38,8 +38,8 @@ type Report struct {
 	Charts      []Chart                  // in the order of the page
 }
 
-// A Chart is a picture made beforehand. Texts says in each language what it has found, at length, and with
-// which assumptions. Screen readers read the first two; they stand below the picture, and so does the rest, to be opened.
+// A Chart is a picture made beforehand. Texts says in each language what it has found, at length, and with which
+// assumptions. Screen readers read the first two; they stand below the picture, and so does the rest, to be opened.
 type Chart struct {
 	Texts interface {
 		Finding(lang string) string
@@ -165,7 +165,8 @@ func (p *page) Cell(g *chart.Grid, lock, race int) cell {
 	if book := p.Runs[g.Strategies[lock].ID]; book != nil && book.Runs[g.Scenarios[race].ID] != nil {
 		link = "run." + g.Strategies[lock].ID + "." + g.Scenarios[race].ID
 	}
-	return cell{c, chart.LookOf(c.Word()), link, p.inEach(func(lang string) string { return text.Reason(lang, kind, reason) })}
+	whys := p.inEach(func(lang string) string { return text.Reason(lang, kind, reason) })
+	return cell{c, chart.LookOf(c.Word()), link, whys}
 }
 
 type drawing struct {
@@ -234,7 +235,7 @@ func (p *page) Data() (template.JS, error) {
 		Open  string            `json:"open"`
 		Board string            `json:"board"`
 		Asked bool              `json:"asked"` // of the run that it opens on: its end is not shown at once
-	}{Lang: p.Langs[0], Texts: text.Texts(p.Langs[0], "motion.", "html.run."), Open: p.Open, Board: p.Board, Asked: p.Question != nil}
+	}{p.Langs[0], text.Texts(p.Langs[0], "motion.", "html.run."), nil, nil, p.Open, p.Board, p.Question != nil}
 	title := func(of func(lang string) string) motion.Said { return motion.Said{p.Langs[0]: of(p.Langs[0])} }
 	for _, r := range p.Grid.Strategies {
 		data.Locks = append(data.Locks, named{r.ID, "", title(r.Title)})
