@@ -1,6 +1,7 @@
 package game
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -77,27 +78,26 @@ func firstOf(at *play.Position, steps []play.Step, r reason) simulator.Choice {
 // reasonOf returns the first event of a way that matters. A refusal, or a wait without result, matters only where
 // nothing else does; an entry, only after what another client has to do first for its own sake.
 func reasonOf(g *play.Game, steps []play.Step, harm verdict.Word) reason {
-	var vain, enters *reason
+	var waits, enters *reason
 	for i := range steps {
 		s := &steps[i]
-		r := reason{i, int(s.Choice.Client), telling(g, s, steps[0].Before, i > 0)}
-		own := r.client == int(steps[0].Choice.Client)
+		why, inVain := telling(g, s, steps[0].Before, i > 0)
+		r := &reason{i, int(s.Choice.Client), why}
 		switch {
-		case r.why != nil && (own || !entersBy(s) && enters == nil):
-			return withTime(g, steps, r)
-		case r.why != nil && enters == nil:
-			enters = &r
-		case vain == nil:
-			if r.why = inVain(s); r.why != nil {
-				vain = &r
-			}
+		case why == nil:
+		case inVain:
+			waits = cmp.Or(waits, r)
+		case s.Choice.Client == steps[0].Choice.Client || !entersBy(s) && enters == nil:
+			return withTime(g, steps, *r)
+		default:
+			enters = cmp.Or(enters, r)
 		}
 	}
 	switch {
 	case enters != nil:
 		return withTime(g, steps, *enters)
-	case vain != nil:
-		return *vain
+	case waits != nil:
+		return *waits
 	}
 	return reason{why: words("play.hint.last", "harm", harm)}
 }
@@ -118,29 +118,35 @@ func withTime(g *play.Game, steps []play.Step, r reason) reason {
 	return r
 }
 
-// telling says why a step matters; nil: it does not. now is the run up to the present; later: something else comes
-// first.
-func telling(g *play.Game, s *play.Step, now *history.History, later bool) Words {
+// telling says why a step matters, or what is in vain in it; nil: it does not matter. now is the run up to the present;
+// later: something else comes first.
+func telling(g *play.Game, s *play.Step, now *history.History, later bool) (why Words, inVain bool) {
 	switch {
 	case s.Choice.Verb >= simulator.FaultVerb:
-		return faultWords(g, s, later)
+		return faultWords(g, s, later), false
 	case s.Choice.Verb == simulator.Orphaned:
-		return words("play.hint.orphan", "client", clientName(s.Choice.Client))
+		return words("play.hint.orphan", "client", clientName(s.Choice.Client)), false
 	}
 	before, present := stateOf(s.Before), stateOf(now)
 	for _, e := range s.Events() {
-		if key, other := whatMatters(&e, before, present, s.Run.Key); key != "" {
-			return words("play.hint."+key, "client", clientName(e.Client), "owner", clientName(other),
-				"other", clientName(other), "left", seconds(e.At-s.Before.End))
+		key, other := whatMatters(&e, before, present, s.Run.Key)
+		vain := key == "vain" || key == "timeout"
+		if key == "" || vain && why != nil {
+			continue
+		}
+		why = words("play.hint."+key, "client", clientName(e.Client), "owner", clientName(other),
+			"other", clientName(other), "left", seconds(e.At-s.Before.End))
+		if !vain {
+			return why, false
 		}
 	}
-	return nil
+	return why, true
 }
 
-// whatMatters is the key of the text for an event that matters, and the other client that plays a part in it, or the
-// owner of the key; "": it does not matter. The state is that before the event, and present that of now.
+// whatMatters is the key of the text for an event that matters, or is in vain, and the other client that plays a part in
+// it, or the owner of the key; "": it does not matter. before is the state before the event, and present that of now.
 func whatMatters(e *history.Event, before, present state, locked string) (key string, other int) {
-	owner := before.owner(e.Node)
+	owner := before.owner(max(e.Node, 1))
 	switch {
 	case e.Kind == history.Expire && owner > 0:
 		return "expire", owner
@@ -163,11 +169,16 @@ func whatMatters(e *history.Event, before, present state, locked string) (key st
 			key = "delete.before"
 		}
 		return key, owner
+	case e.Kind == history.Write && before.insiderBut(e.Client) > 0:
+		return "write.late", before.insiderBut(e.Client)
 	case e.Kind == history.Write:
-		if other = before.insiderBut(e.Client); other > 0 {
-			return "write.late", other
-		}
 		return "write", 0
+	case e.Kind == history.Refuse || e.Kind == history.Answer && e.Node > 0:
+		if owner > 0 && owner != e.Client {
+			return "vain", owner
+		}
+	case e.Kind == history.Timeout || e.Kind == history.Broken:
+		return "timeout", 0
 	}
 	return "", 0
 }
@@ -185,21 +196,6 @@ func changeOf(e *history.Event, owner int) string {
 		return "renew"
 	}
 	return "overwrite"
-}
-
-// inVain says that a client is refused or waits for an answer that does not come; nil: it does not.
-func inVain(s *play.Step) Words {
-	before := stateOf(s.Before)
-	for _, e := range s.Events() {
-		owner := before.owner(max(e.Node, 1))
-		switch {
-		case (e.Kind == history.Refuse || e.Kind == history.Answer && e.Node > 0) && owner > 0 && owner != e.Client:
-			return words("play.hint.vain", "client", clientName(e.Client), "owner", clientName(owner))
-		case e.Kind == history.Timeout || e.Kind == history.Broken:
-			return words("play.hint.timeout", "client", clientName(e.Client))
-		}
-	}
-	return nil
 }
 
 // faultWords says what a fault strikes.

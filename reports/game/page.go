@@ -80,7 +80,7 @@ type Level struct {
 func Levels() (all []Level) {
 	for i, l := range play.Levels() {
 		all = append(all, Level{
-			Number: i + 1, ID: l.ID, Lock: l.Lock, Budget: l.Budget, Harm: l.Harm, Meaning: meaningOf(l.Harm), Said: aim(l.Harm),
+			Number: i + 1, ID: l.ID, Lock: l.Lock, Budget: l.Budget, Harm: l.Harm, Meaning: titled(reports.Meaning, l.Harm), Said: aim(l.Harm),
 			Title: levelText(&l, "title"), Learn: levelText(&l, "learn"), Question: levelText(&l, "question"), Topic: l.Topic,
 			Fix: play.Number(l.Fix),
 		})
@@ -99,8 +99,7 @@ type Lock struct {
 func locks() (all []Lock) {
 	for _, e := range algorithms.All() {
 		next, _ := race.Successor(e)
-		family := sayAll(func(lang string) string { return text.FamilyTitle(string(e.Family), lang) })
-		all = append(all, Lock{e.ID, lockTitle(e.ID), family, next.ID})
+		all = append(all, Lock{e.ID, titled(text.LockTitle, e.ID), titled(text.FamilyTitle, string(e.Family)), next.ID})
 	}
 	return all
 }
@@ -114,13 +113,9 @@ type Race struct {
 
 func races() (all []Race) {
 	for _, sc := range scenarios.All() {
-		all = append(all, Race{sc.ID, sc.Race, raceTitle(sc.ID)})
+		all = append(all, Race{sc.ID, sc.Race, titled(text.ScenarioTitle, sc.ID)})
 	}
 	return all
-}
-
-func raceTitle(id string) Words {
-	return sayAll(func(lang string) string { return text.ScenarioTitle(id, lang) })
 }
 
 // A RaceRun is the run of a lock in a race, under the title of the race, with the lines of the lock's code.
@@ -175,7 +170,7 @@ func raceRunOf(o *race.Outcome, err error) (*RaceRun, error) {
 		return nil, err
 	}
 	r := &RaceRun{Run: runOf(o, true), Race: o.Scenario.ID, Settings: []Setting{}}
-	r.Link, r.Title = o.Trace.Link(), raceTitle(o.Scenario.ID)
+	r.Link, r.Title = o.Trace.Link(), titled(text.ScenarioTitle, o.Scenario.ID)
 	usual := map[string]time.Duration{}
 	if sc, err := scenarios.ByName(o.Scenario.ID); err == nil {
 		for _, s := range sc.Settings.Lengths() {

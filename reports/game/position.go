@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"locklab/reports"
 	"locklab/reports/motion"
 	"locklab/reports/text"
 	"locklab/scenarios/play"
@@ -31,7 +32,7 @@ type Run struct {
 
 // runOf returns a run under the title of its lock, without its link; with its story, if that is wanted.
 func runOf(o *race.Outcome, story bool) Run {
-	r := Run{Version: Format, Lock: o.Strategy.ID, Title: lockTitle(o.Strategy.ID)}
+	r := Run{Version: Format, Lock: o.Strategy.ID, Title: titled(text.LockTitle, o.Strategy.ID)}
 	r.Verdicts = append([]verdict.Word{}, o.Verdicts...)
 	if o.History == nil {
 		return r
@@ -41,10 +42,6 @@ func runOf(o *race.Outcome, story bool) Run {
 	book.Add("", moving, listings)
 	r.Moving, r.Listings = moving, book.Listings
 	return r
-}
-
-func lockTitle(id string) Words {
-	return sayAll(func(lang string) string { return text.LockTitle(id, lang) })
 }
 
 // A Position is a position of a game.
@@ -87,8 +84,7 @@ func positionOf(g *play.Game, at *play.Position) *Position {
 	p.Link, p.Verdicts = at.Trace.Link(), append([]verdict.Word{}, at.Verdicts...)
 	p.Moving.Verdicts = p.Verdicts
 	for _, f := range at.Faults {
-		title := sayAll(func(lang string) string { return text.FaultTitle(f.Name, lang) })
-		p.Faults = append(p.Faults, Fault{f.Name, title, f.Used, f.Most})
+		p.Faults = append(p.Faults, Fault{f.Name, titled(text.FaultTitle, f.Name), f.Used, f.Most})
 	}
 	for i, said := range movesOf(at) {
 		p.Moves = append(p.Moves, moveOf(at, &at.Moves[i], said))
@@ -146,7 +142,7 @@ func aim(harm verdict.Word) Words {
 	if harm == "" {
 		return words("play.goal.any")
 	}
-	return words("play.goal", "harm", harm, "meaning", meaningOf(harm))
+	return words("play.goal", "harm", harm, "meaning", titled(reports.Meaning, harm))
 }
 
 // A Judged judges the answer that a harm cannot be brought about.

@@ -325,7 +325,7 @@ func (z *Quiz) verdictAt(c Cell, _ int, _ bool) *Question {
 				continue
 			}
 			seen[word] = true
-			why := words("quiz.verdict.wrong", "meaning", meaningOf(word))
+			why := words("quiz.verdict.wrong", "meaning", titled(reports.Meaning, word))
 			if word == verdict.Holds {
 				why = words("quiz.verdict.holds", "found", finding(o))
 			}
@@ -376,7 +376,7 @@ func finding(o *played) Words {
 
 // foundAndMeant is the finding of a run's first verdict, what that means, and the contract's reason for it.
 func foundAndMeant(o *played) Words {
-	all := []Words{meaningOf(o.Verdicts[0])}
+	all := []Words{titled(reports.Meaning, o.Verdicts[0])}
 	if o.Verdicts[0] != verdict.Holds {
 		all = append([]Words{finding(o)}, all...)
 	}
@@ -430,7 +430,7 @@ func (z *Quiz) survivorAt(c Cell, _ int, hard bool) *Question {
 		if o == right && o.Forever() && fall[0].Verdicts[0] == verdict.Overlap {
 			why = words("quiz.survivor.forever")
 		}
-		why = words("quiz.survivor.why", "lock", o.Strategy.ID, "title", lockTitle(o.Strategy.ID), "why", why)
+		why = words("quiz.survivor.why", "lock", o.Strategy.ID, "title", titled(text.LockTitle, o.Strategy.ID), "why", why)
 		q.Answers = append(q.Answers, Answer{same(o.Strategy.ID), o == right, why})
 	}
 	return q
@@ -441,5 +441,5 @@ func ownTitle(id string) Words {
 	if key := "quiz.title." + id; text.In("en").Has(key) {
 		return words(key)
 	}
-	return raceTitle(id)
+	return titled(text.ScenarioTitle, id)
 }

@@ -201,8 +201,9 @@ func (z *Quiz) difficulties() []Difficulty {
 func (z *Quiz) find(k *kind, d Difficulty) *Question {
 	cells := lists.Pick(z.cells, func(c Cell) bool { return difficultyOf(c) == d })
 	z.random.Shuffle(len(cells), func(i, j int) { cells[i], cells[j] = cells[j], cells[i] })
-	if len(z.made) == 0 { // where the articles begin, or their lesson
-		slices.SortStableFunc(cells, func(a, b Cell) int { return cmp.Compare(beginning(a), beginning(b)) })
+	if len(z.made) == 0 { // where the articles begin
+		later := func(c Cell) bool { return c.Lock != "setnx" && c.Lock != "token" }
+		cells = append(slices.DeleteFunc(slices.Clone(cells), later), lists.Pick(cells, later)...)
 	}
 	for _, c := range cells {
 		spent := fmt.Sprint(k.name, c)
@@ -236,29 +237,15 @@ func (z *Quiz) find(k *kind, d Difficulty) *Question {
 	return nil
 }
 
-func beginning(c Cell) int {
-	if c.Lock == "setnx" || c.Lock == "token" {
-		return 0
-	}
-	return 1
-}
-
 // telling puts the moments first that tell more than the others, both in an order of chance. Of a hard quiz the others
 // are no questions.
-func (z *Quiz) telling(moments []int, tells func(n int) bool, hard bool) (all []int) {
+func (z *Quiz) telling(moments []int, tells func(n int) bool, hard bool) []int {
 	z.random.Shuffle(len(moments), func(i, j int) { moments[i], moments[j] = moments[j], moments[i] })
-	var rest []int
-	for _, n := range moments {
-		if tells(n) {
-			all = append(all, n)
-		} else {
-			rest = append(rest, n)
-		}
-	}
+	all := lists.Pick(moments, tells)
 	if hard {
 		return all
 	}
-	return append(all, rest...)
+	return append(all, lists.Pick(moments, func(n int) bool { return !tells(n) })...)
 }
 
 // play plays a lock in a race; nil: the race does not apply, or shows nothing, or err is set.

@@ -39,6 +39,11 @@ func words(key string, pairs ...any) Words {
 // same returns a text that is the same in each language.
 func same(s string) Words { return sayAll(func(string) string { return s }) }
 
+// titled returns the title or the meaning of something, as a function says it.
+func titled[T any](say func(of T, lang string) string, of T) Words {
+	return sayAll(func(lang string) string { return say(of, lang) })
+}
+
 // join joins texts by one with the placeholders {first} and {next}.
 func join(key string, parts ...Words) Words {
 	return sayAll(func(lang string) string {
@@ -66,10 +71,6 @@ func levelText(l *play.Level, part string) Words { return words("level." + l.ID 
 
 // LevelTitle returns the title of a level.
 func LevelTitle(l *play.Level, lang string) string { return levelText(l, "title")[lang] }
-
-func meaningOf(w verdict.Word) Words {
-	return sayAll(func(lang string) string { return reports.Meaning(w, lang) })
-}
 
 // movesOf describes the moves of a position. Those of the same words are lettered.
 func movesOf(p *play.Position) []Words {
