@@ -249,11 +249,11 @@ func (z *Quiz) replyAt(c Cell, n int, _ bool) *Question {
 
 // rule is the key of what a command does, by the owner of the key.
 func rule(command string) string {
-	words := strings.Fields(command)
-	if len(words) > 1 && text.In("en").Has("quiz.rule."+words[1]) { // a script
-		return "quiz.rule." + words[1]
+	parts := strings.Fields(command)
+	if len(parts) > 1 && text.In("en").Has("quiz.rule."+parts[1]) { // a script
+		return "quiz.rule." + parts[1]
 	}
-	return "quiz.rule." + asking[words[0]]
+	return "quiz.rule." + asking[parts[0]]
 }
 
 // found says what a command finds: whose the key is, and why it is free.
