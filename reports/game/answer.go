@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime/debug"
+	"strconv"
 	"strings"
 
 	"locklab/faults"
@@ -272,17 +273,28 @@ func (r *asked) goal() (any, error) {
 
 // A Doom is the share of what can follow a position that ends in a harm.
 type Doom struct {
-	Share float64 `json:"share"`
-	Known bool    `json:"known"` // false: too much can follow
+	Share   float64 `json:"share"`
+	Percent string  `json:"percent"` // as it is shown: "0.0" and "100.0" are exact
+	Known   bool    `json:"known"`   // false: too much can follow
 }
 
 func (r *asked) doom() (any, error) {
 	at, err := r.game.At(r.choices)
 	if err != nil || at.Has(r.Harm) {
-		return &Doom{1, true}, err
+		return &Doom{1, percent(1), true}, err
 	}
 	share, known, err := r.game.Doom(r.ctx, r.choices, r.Harm)
-	return &Doom{share, known}, err
+	return &Doom{share, percent(share), known}, err
+}
+
+func percent(share float64) string {
+	switch {
+	case share > 0 && share < 0.001:
+		return "<0.1"
+	case share < 1 && share > 0.999:
+		return ">99.9"
+	}
+	return strconv.FormatFloat(100*share, 'f', 1, 64)
 }
 
 // way is the position at the end of a shortest way, or that there can be none.

@@ -9,6 +9,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/contract"
 	"locklab/simulator/history"
+	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
 
@@ -82,11 +83,7 @@ func whoIn(set []int) Words {
 	if len(set) == 0 {
 		return words("quiz.nobody")
 	}
-	var all []Words
-	for _, c := range set {
-		all = append(all, same(clientName(c)))
-	}
-	return join("quiz.and", all...)
+	return join("quiz.and", lists.Each(set, func(c int) Words { return same(clientName(c)) })...)
 }
 
 // whyInside says why an answer is right, since when each client is inside, and that neither the end of its lease nor a

@@ -194,7 +194,7 @@ func (t *Session) show(p *Position) {
 	}
 	if t.harm != "" && !t.lost && p.End == nil {
 		if doom, ok := t.ask(Request{Do: "doom"}).(*Doom); ok && doom.Known {
-			t.out.line("  ", words("play.doom", "share", percent(doom.Share), "bar", bar(doom.Share), "harm", t.harm))
+			t.out.line("  ", words("play.doom", "share", doom.Percent, "bar", bar(doom.Share), "harm", t.harm))
 		}
 	}
 	t.out.Printf("\n")
@@ -243,16 +243,6 @@ func keyWords(name string, k reports.KeyState, now time.Duration) Words {
 		owner = clientName(k.Owner)
 	}
 	return words(key, "key", name, "owner", owner, "left", reports.Millis(max(k.Until-now, 0), 0))
-}
-
-func percent(share float64) string {
-	switch {
-	case share > 0 && share < 0.001:
-		return "<0.1"
-	case share < 1 && share > 0.999:
-		return ">99.9"
-	}
-	return strconv.FormatFloat(100*share, 'f', 1, 64)
 }
 
 func bar(share float64) string {

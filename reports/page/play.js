@@ -84,7 +84,7 @@ async function findGoal(at, harm = "") {
 
 // play begins a game at a position, with what is to be brought about: a goal, or a level.
 function play(at, goal, level) {
-  Object.assign(state, { at, goal, harm: goal.harm, level, hinted: -1, why: "", mended: null, gaveUp: null, flow: false, share: null, proved: null });
+  Object.assign(state, { at, goal, harm: goal.harm, level, hinted: -1, why: "", mended: null, gaveUp: null, flow: false, doom: null, proved: null });
   reached();
   askShare();
   return turn("game");
@@ -95,7 +95,7 @@ async function step(request) {
   const before = state.at.moving.at.length, at = await engine.ask({ link: state.at.link, harm: state.harm, ...request });
   if (!at.link) { state.gaveUp = at.said; return proved(at); } // there is no way
   if (request.do === "way") state.gaveUp = at.end;
-  Object.assign(state, { mended: null, at, hinted: -1, why: "", share: null });
+  Object.assign(state, { mended: null, at, hinted: -1, why: "", doom: null });
   reached();
   if (state.view === "game") {
     state.drawn = ""; // a new position is shown at its end
@@ -121,7 +121,7 @@ async function askShare() {
   if (!state.harm) return;
   const d = await engine.ask({ do: "doom", link, harm: state.harm }, true).catch(() => null);
   if (state.at.link !== link) return;
-  state.share = d?.known ? d.share : null;
+  state.doom = d?.known ? d : null;
   document.getElementById("doom")?.replaceWith(drawDoom());
 }
 
@@ -229,10 +229,10 @@ function drawGame() {
 }
 
 function drawDoom() {
-  const share = state.share, lost = share === 0 && !over() && state.at.faults.every((f) => f.used === f.most);
-  const text = share === null ? "…" : share > 0 && share < 0.001 ? "<0.1 %" : (100 * share).toFixed(1) + " %";
+  const share = state.doom?.share, lost = share === 0 && !over() && state.at.faults.every((f) => f.used === f.most);
+  const text = state.doom ? state.doom.percent + " %" : "…";
   return el("span", { id: "doom", title: say("board.doomhelp", { harm: state.harm }) }, say("board.doom") + " ",
-    el("span.bar", el("i", { style: `width:${share === null ? 0 : 100 * share}%` })), " ", el("b", text),
+    el("span.bar", el("i", { style: `width:${100 * (share ?? 0)}%` })), " ", el("b", text),
     lost ? " " + say("play.noway", { harm: state.harm }) : "");
 }
 
