@@ -63,7 +63,6 @@ var strangers = map[string][]string{
 	"reports":           {"scenarios", "faults", "simulator", "simulator/schedule", "simulator/explore", "simulator/client"}, // they show finished runs
 	"reports/page":      {"scenarios", "faults", "simulator", "simulator/schedule", "simulator/explore", "simulator/client"},
 	"reports/motion":    {"scenarios", "faults", "simulator", "simulator/schedule", "simulator/explore", "simulator/client"},
-	"reports/board":     {"scenarios", "faults", "simulator", "algorithms", "reports/text"},                                       // it asks an engine
 	"reports/chart":     {"scenarios/race", "faults", "simulator", "simulator/schedule", "simulator/explore", "simulator/client"}, // they draw results of studies
 	"simulator":         {"algorithms"},                                                                                           // it would treat locks differently
 	"simulator/explore": {"algorithms/redis", "algorithms/zookeeper", "scenarios"},

@@ -100,10 +100,10 @@ func (p *playFlags) link(e *env, link string) error {
 
 // listLevels prints the course.
 func listLevels(e *env) {
-	e.show(game.LevelsJSON(), func() {
+	e.show(game.Levels(), func() {
 		e.Wrap("", e.Say("play.levels"))
 		for i, l := range play.Levels() {
-			e.Wrap(fmt.Sprintf("  %2d  %s %s ", i+1, text.Pad(l.Lock, 15), text.Pad(string(l.Harm), 12)), e.Each(func(lang string) string { return game.LevelTitle(l, lang) }))
+			e.Wrap(fmt.Sprintf("  %2d  %s %s ", i+1, text.Pad(l.Lock, 15), text.Pad(string(l.Harm), 12)), e.Each(func(lang string) string { return game.LevelTitle(&l, lang) }))
 		}
 		e.Next("locklab play --level 1", "locklab play quiz")
 	})
@@ -129,7 +129,7 @@ func playGame(e *env, g *play.Game, failed error, start func() (*game.Session, e
 		return err
 	}
 	if e.json {
-		e.printJSON(s.JSON())
+		e.printJSON(s.Position())
 		return nil
 	}
 	return internal(s.Play())
@@ -204,11 +204,7 @@ func (q *quizFlags) run(e *env, _ []string) error {
 		return err
 	}
 	if e.json {
-		all := quizJSON{Version: schema, Seed: q.seed}
-		for _, one := range questions {
-			all.Questions = append(all.Questions, one.JSON())
-		}
-		e.printJSON(all)
+		e.printJSON(quizJSON{schema, q.seed, questions})
 		return nil
 	}
 	screen(e).Ask(questions, strings.TrimSpace(fmt.Sprintf("locklab play quiz --seed %d%s", q.seed, q.asked(e))))
@@ -277,8 +273,7 @@ func (q *quizFlags) questions(e *env, scope game.Scope) (all []*game.Question, e
 		case errors.As(err, &none) && len(all) > 0:
 			return nil, text.Errorf("error.quiz.few", "scope", strings.TrimSpace(q.asked(e)), "n", len(all), "count", q.count)
 		case errors.As(err, &none):
-			locks, races := game.Usual()
-			return nil, text.Errorf("error.quiz.none", "scope", strings.TrimSpace(q.asked(e)), "locks", strings.Join(locks, ", "), "races", strings.Join(races, ", "))
+			return nil, text.Errorf("error.quiz.none", "scope", strings.TrimSpace(q.asked(e)), "locks", strings.Join(game.Usual.Locks, ", "), "races", strings.Join(game.Usual.Races, ", "))
 		case err != nil:
 			return nil, internal(err)
 		case e.ctx.Err() != nil:
@@ -291,9 +286,9 @@ func (q *quizFlags) questions(e *env, scope game.Scope) (all []*game.Question, e
 
 // quizJSON is the questions with their answers.
 type quizJSON struct {
-	Version   int                 `json:"version"`
-	Seed      uint64              `json:"seed"`
-	Questions []game.QuestionJSON `json:"questions"`
+	Version   int              `json:"version"`
+	Seed      uint64           `json:"seed"`
+	Questions []*game.Question `json:"questions"`
 }
 
 // lessonFlags are the flags of "locklab lesson".

@@ -53,7 +53,7 @@ func TestSavedGame(t *testing.T) {
 		t.Errorf("the link opens\n%s\nand was taken from\n%s", again, shown)
 	}
 	code, out, errs := callWith(t.Context(), "", "play", link, "--json")
-	var p game.PositionJSON
+	var p game.Position
 	if err := json.Unmarshal([]byte(out), &p); code != 0 || err != nil || p.Version != game.Format || p.Link != link || p.Steps != 3 || len(p.Moves) == 0 {
 		t.Errorf("exit status %d, %v, %+v %s", code, err, p, errs)
 	}

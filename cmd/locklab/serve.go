@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"locklab/reports/board"
 	"locklab/reports/game"
 	"locklab/reports/lessons"
+	"locklab/reports/page"
 	"locklab/reports/text"
 	"locklab/simulator/i18n"
 )
@@ -72,7 +72,7 @@ func newSite(host string) (*site, error) {
 		return nil, err
 	}
 	var b bytes.Buffer
-	if err := board.Write(&b, board.Page{Data: data}); err != nil {
+	if err := page.WriteBoard(&b, page.Board{Data: data}); err != nil {
 		return nil, err
 	}
 	s := &site{host: host, page: b.Bytes()}

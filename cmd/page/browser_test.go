@@ -17,7 +17,6 @@ import (
 
 	"locklab/algorithms"
 	"locklab/reports"
-	"locklab/reports/board"
 	"locklab/reports/chart"
 	"locklab/reports/game"
 	"locklab/reports/lessons"
@@ -48,7 +47,7 @@ func native(t *testing.T) http.Handler {
 		t.Fatal(err)
 	}
 	var content bytes.Buffer
-	if err := board.Write(&content, board.Page{Data: data}); err != nil {
+	if err := page.WriteBoard(&content, page.Board{Data: data}); err != nil {
 		t.Fatal(err)
 	}
 	var mus [2]sync.Mutex

@@ -18,8 +18,8 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"locklab/reports/board"
 	"locklab/reports/game"
+	"locklab/reports/page"
 	"locklab/reports/text"
 )
 
@@ -63,12 +63,12 @@ func write(dir string) error {
 	if err != nil {
 		return err
 	}
-	for file, p := range map[string]board.Page{
+	for file, p := range map[string]page.Board{
 		filepath.Join(dir, pageFile):  {Data: content, Glue: glue, Engine: engine},
 		filepath.Join(site, siteFile): {Data: content, Glue: glue, EngineFile: engineFile + ".gz"},
 	} {
 		var b bytes.Buffer
-		if err := board.Write(&b, p); err != nil {
+		if err := page.WriteBoard(&b, p); err != nil {
 			return err
 		}
 		if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {

@@ -81,7 +81,6 @@ func requestsOfAPage(t *testing.T) (requests []string, answers [][]byte) {
 		_ = json.Unmarshal(answer, &at)
 		return at.Link
 	}
-	ask(game.Request{Do: "texts"})
 	for n, l := range play.Levels() {
 		start := ask(game.Request{Do: "level", Number: n + 1})
 		if l.Solution().States > 2_000 {

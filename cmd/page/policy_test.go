@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"locklab/reports/board"
 	"locklab/reports/page"
 )
 
@@ -22,9 +21,9 @@ func TestPolicies(t *testing.T) {
 		connect []string // "'none'": nobody
 		more    []string // sources beside what stands in the page
 	}{
-		"one file":    {func(w io.Writer) error { return board.Write(w, board.Page{Engine: []byte("x")}) }, []string{"'none'"}, []string{"blob:", "'wasm-unsafe-eval'"}},
-		"a folder":    {func(w io.Writer) error { return board.Write(w, board.Page{EngineFile: "x"}) }, []string{"'self'"}, []string{"blob:", "'wasm-unsafe-eval'"}},
-		"a server":    {func(w io.Writer) error { return board.Write(w, board.Page{}) }, []string{"'self'"}, []string{"blob:", "'wasm-unsafe-eval'"}},
+		"one file":    {func(w io.Writer) error { return page.WriteBoard(w, page.Board{Engine: []byte("x")}) }, []string{"'none'"}, []string{"blob:", "'wasm-unsafe-eval'"}},
+		"a folder":    {func(w io.Writer) error { return page.WriteBoard(w, page.Board{EngineFile: "x"}) }, []string{"'self'"}, []string{"blob:", "'wasm-unsafe-eval'"}},
+		"a server":    {func(w io.Writer) error { return page.WriteBoard(w, page.Board{}) }, []string{"'self'"}, []string{"blob:", "'wasm-unsafe-eval'"}},
 		"a report":    {func(w io.Writer) error { return page.Write(w, page.Report{}) }, []string{"'none'"}, nil},
 		"of a run":    {func(w io.Writer) error { return page.Write(w, page.Report{Open: "a.b"}) }, []string{"'none'"}, nil},
 		"in a tongue": {func(w io.Writer) error { return page.Write(w, page.Report{Lang: "zh"}) }, []string{"'none'"}, nil},

@@ -1,6 +1,5 @@
 // The script of a lesson. All slides are in the page; this shows one at a time and plays the runs. The address has
 // the slide, "#3", with "!" once its answer is shown, or the name of a view for paper, "#worksheet".
-"use strict";
 const steps = [...document.querySelectorAll(".step")];
 const VIEWS = ["slides", "handout", "worksheet", "key"];
 let DATA = { texts: {}, book: { runs: {}, listings: [] }, view: "slides" };
@@ -13,9 +12,6 @@ try {
 } catch {
   damaged();
 }
-const say = (key) => DATA.texts[key] ?? key.replace(/^.*\./, "");
-const own = (said) => (!said ? "" : typeof said === "string" ? said : said[DATA.lang] ?? Object.values(said)[0] ?? "");
-
 const state = { at: 0, answered: false, view: "slides", moving: null };
 
 // play puts the run of a slide on it, at its beginning. One that cannot be played is shown as a picture.
@@ -26,7 +22,7 @@ function play(step) {
   try {
     const run = DATA.book.runs[step.dataset.run];
     if (!run) throw new Error("missing");
-    const moving = motion(run, { say, own }, { listings: DATA.book.listings });
+    const moving = motion(run, { listings: DATA.book.listings });
     place.replaceChildren(moving);
     moving.goTo(step.classList.contains("quiz") ? 1 : 0);
     state.moving = moving;
@@ -66,24 +62,18 @@ function arrive() {
   draw();
 }
 
-const button = (label, title, what, pressed) => {
-  const b = Object.assign(document.createElement("button"), { type: "button", textContent: label, title, onclick: what });
-  b.setAttribute("aria-label", title);
-  if (pressed !== undefined) b.setAttribute("aria-pressed", pressed);
-  return b;
-};
-
 function draw() {
   const views = VIEWS.map((v) => {
-    const b = button(say("lesson.view." + v), say("lesson.view." + v), () => { v === "slides" ? go(state.at, state.answered) : (location.hash = v); });
+    const b = sign(say("lesson.view." + v), say("lesson.view." + v), () => { v === "slides" ? go(state.at, state.answered) : (location.hash = v); });
     if (state.view === v) b.setAttribute("aria-current", "page");
     return b;
   });
-  const where = Object.assign(document.createElement("output"), { textContent: `${state.at + 1} / ${steps.length}` });
+  const answers = hidden(steps[state.at]), notesOn = sign(say("lesson.notes.short"), say("lesson.notes"), notes);
+  notesOn.setAttribute("aria-pressed", String(Boolean(state.notes)));
   const slides = state.view !== "slides" ? [] : [
-    button("◀", say("lesson.back"), back), where, button(hidden(steps[state.at]) ? say("lesson.answer") : "▶", say(hidden(steps[state.at]) ? "lesson.answer" : "lesson.forward"), next),
-    button(say("lesson.notes.short"), say("lesson.notes"), notes, String(Boolean(state.notes)))];
-  document.getElementById("bar").replaceChildren(...slides, ...views, button(say("lesson.print"), say("lesson.print"), () => print()));
+    sign("◀", say("lesson.back"), back), el("output", `${state.at + 1} / ${steps.length}`),
+    sign(answers ? say("lesson.answer") : "▶", say(answers ? "lesson.answer" : "lesson.forward"), next), notesOn];
+  document.getElementById("bar").replaceChildren(...slides, ...views, sign(say("lesson.print"), say("lesson.print"), () => print()));
 }
 
 function notes() { state.notes = !state.notes; arrive(); }

@@ -1,8 +1,8 @@
 package game
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -18,13 +18,11 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A hint is a move on a shortest way to a harm, with the reason: the next event on that way which matters, and what it
-// finds.
-type hint struct {
-	Move   int   `json:"move"` // from 0
-	Why    Words `json:"why"`
-	Left   int   `json:"left"`
-	Faults int   `json:"faults"`
+// A Hint is a move on a shortest way to a harm, with the reason: the next event on that way which matters, and what
+// it finds. Without a way, Move is -1.
+type Hint struct {
+	Move int   `json:"move"` // from 0
+	Said Words `json:"said"`
 }
 
 // A reason is why a way goes on as it does.
@@ -35,78 +33,73 @@ type reason struct {
 }
 
 // hintOf is the hint at a position from which a way leads to a harm.
-func hintOf(ctx context.Context, g *play.Game, p *play.Position, w play.Way, harm verdict.Word) (hint, error) {
-	choices := p.Trace.Choices
+func hintOf(ctx context.Context, g *play.Game, at *play.Position, w play.Way, harm verdict.Word) (*Hint, error) {
+	choices := at.Trace.Choices
 	steps, err := g.Steps(w.Choices, len(choices))
 	if err != nil {
-		return hint{}, err
+		return nil, err
 	}
 	r := reasonOf(g, steps, harm)
-	if next := firstOf(p, steps, r); next != steps[0].Choice {
-		w, err = g.Sooner(w, choices, next, func(from []simulator.Choice) (play.Way, error) { return g.Way(ctx, from, harm) })
-		if err != nil {
-			return hint{}, err
+	if next := firstOf(at, steps, r); next != steps[0].Choice {
+		find := func(from []simulator.Choice) (play.Way, error) { return g.Way(ctx, from, harm) }
+		if w, err = g.Sooner(w, choices, next, find); err == nil {
+			steps, err = g.Steps(w.Choices, len(choices))
 		}
-		if steps, err = g.Steps(w.Choices, len(choices)); err != nil {
-			return hint{}, err
+		if err != nil {
+			return nil, err
 		}
 		r = reasonOf(g, steps, harm)
 	}
-	for i, m := range p.Moves {
-		if m.Choice == steps[0].Choice {
-			return hint{i, r.why, len(steps), w.Faults}, nil
-		}
+	n := slices.IndexFunc(at.Moves, func(m play.Move) bool { return m.Choice == steps[0].Choice })
+	if n < 0 {
+		return nil, i18n.Errorf("error.play.hint")
 	}
-	return hint{}, i18n.Errorf("error.play.hint")
+	return &Hint{n, words("play.hint", "why", r.why, "n", n+1, "what", movesOf(at)[n])}, nil
 }
 
-// firstOf is the move that leads most directly to a reason: its own choice if that is possible now, and else a move of the
-// same client.
-func firstOf(p *play.Position, steps []play.Step, r reason) simulator.Choice {
+// firstOf is the move that leads most directly to a reason: its own choice if that is possible now, and else a move of
+// the same client.
+func firstOf(at *play.Position, steps []play.Step, r reason) simulator.Choice {
 	own := steps[0].Choice
 	if int(own.Client) == r.client || r.step == 0 {
 		return own
 	}
-	for _, m := range p.Moves {
-		if m.Choice == steps[r.step].Choice {
-			return m.Choice
-		}
-	}
-	for _, m := range p.Moves {
-		if !m.Fault && r.client > 0 && int(m.Choice.Client) == r.client {
-			return m.Choice
+	for _, wanted := range []func(m play.Move) bool{
+		func(m play.Move) bool { return m.Choice == steps[r.step].Choice },
+		func(m play.Move) bool { return !m.Fault && r.client > 0 && int(m.Choice.Client) == r.client },
+	} {
+		if i := slices.IndexFunc(at.Moves, wanted); i >= 0 {
+			return at.Moves[i].Choice
 		}
 	}
 	return own
 }
 
-// reasonOf returns the first event of a way that matters. A refusal, or a wait without result, matters only where nothing
-// else does; an entry, only after what another client has to do first for its own sake.
+// reasonOf returns the first event of a way that matters. A refusal, or a wait without result, matters only where
+// nothing else does; an entry, only after what another client has to do first for its own sake.
 func reasonOf(g *play.Game, steps []play.Step, harm verdict.Word) reason {
-	var vain, enters *reason
+	var waits, enters *reason
 	for i := range steps {
 		s := &steps[i]
-		r := reason{step: i, client: int(s.Choice.Client)}
-		r.why = telling(g, s, steps[0].Before, i > 0)
-		own := r.client == int(steps[0].Choice.Client)
-		switch entering := entersBy(s); {
-		case r.why != nil && (own || !entering && enters == nil):
-			return withTime(g, steps, r)
-		case r.why != nil && enters == nil:
-			enters = &r
-		case vain == nil:
-			if r.why = inVain(s); r.why != nil {
-				vain = &r
-			}
+		why, inVain := telling(g, s, steps[0].Before, i > 0)
+		r := &reason{i, int(s.Choice.Client), why}
+		switch {
+		case why == nil:
+		case inVain:
+			waits = cmp.Or(waits, r)
+		case s.Choice.Client == steps[0].Choice.Client || !entersBy(s) && enters == nil:
+			return withTime(g, steps, *r)
+		default:
+			enters = cmp.Or(enters, r)
 		}
 	}
 	switch {
 	case enters != nil:
 		return withTime(g, steps, *enters)
-	case vain != nil:
-		return *vain
+	case waits != nil:
+		return *waits
 	}
-	return reason{why: words("play.hint.last", "harm", string(harm))}
+	return reason{why: words("play.hint.last", "harm", harm)}
 }
 
 // entersBy reports whether a client gets in by a step.
@@ -114,64 +107,80 @@ func entersBy(s *play.Step) bool {
 	return slices.ContainsFunc(s.Events(), func(e history.Event) bool { return e.Kind == history.Enter })
 }
 
-// withTime adds to a reason that time has to pass, where the next move is another client's: in lockstep time passes only
-// when nothing else can happen.
+// withTime adds to a reason that time has to pass, where the next move is another client's: in lockstep time passes
+// only when nothing else can happen.
 func withTime(g *play.Game, steps []play.Step, r reason) reason {
-	next, passes := steps[0].Choice, func(s play.Step) bool { return s.Choice.Verb == simulator.Pass }
-	if g.Bounds.Timing != study.Lockstep || next.Verb == simulator.Pass || int(next.Client) == r.client || !slices.ContainsFunc(steps[:r.step+1], passes) {
-		return r
+	passes := func(s play.Step) bool { return s.Choice.Verb == simulator.Pass }
+	if g.Bounds.Timing == study.Lockstep && !passes(steps[0]) && int(steps[0].Choice.Client) != r.client &&
+		slices.ContainsFunc(steps[:r.step+1], passes) {
+		r.why = words("play.hint.time", "why", r.why)
 	}
-	why := r.why
-	r.why = sayAll(func(lang string) string { return text.Say(lang, "play.hint.time", "why", why[lang]) })
 	return r
 }
 
-// clientWord is the name of a client, from 1.
-func clientWord(c int) string { return fmt.Sprintf("c%d", c) }
-
-// telling says why a step matters; nil: it does not. now is the run up to the present; later: something else comes first.
-func telling(g *play.Game, s *play.Step, now *history.History, later bool) Words {
-	if s.Choice.Verb >= simulator.FaultVerb {
-		return faultWords(g, s, later)
+// telling says why a step matters, or what is in vain in it; nil: it does not matter. now is the run up to the present;
+// later: something else comes first.
+func telling(g *play.Game, s *play.Step, now *history.History, later bool) (why Words, inVain bool) {
+	switch {
+	case s.Choice.Verb >= simulator.FaultVerb:
+		return faultWords(g, s, later), false
+	case s.Choice.Verb == simulator.Orphaned:
+		return words("play.hint.orphan", "client", clientName(s.Choice.Client)), false
 	}
-	at := reports.StateOf(s.Before)
-	if s.Choice.Verb == simulator.Orphaned {
-		return words("play.hint.orphan", "client", clientWord(int(s.Choice.Client)))
-	}
+	before, present := stateOf(s.Before), stateOf(now)
 	for _, e := range s.Events() {
-		client := clientWord(e.Client)
-		owner := ownerIn(at, e.Node)
-		switch {
-		case e.Kind == history.Expire && owner > 0:
-			return words("play.hint.expire", "client", clientWord(owner), "left", seconds(e.At-s.Before.End))
-		case e.Kind == history.Expire:
-			return words("play.hint.expire.key", "left", seconds(e.At-s.Before.End))
-		case e.Kind == history.Enter && at.Clients[e.Client-1].Stage != verdict.Inside:
-			if other := insiderBut(at, e.Client); other > 0 {
-				if insiderBut(reports.StateOf(now), e.Client) == 0 {
-					return words("play.hint.enter.both", "client", client, "other", clientWord(other))
-				}
-				return words("play.hint.enter.too", "client", client, "other", clientWord(other))
-			}
-			return words("play.hint.enter", "client", client)
-		case e.Kind == history.Resume && at.Clients[e.Client-1].Stage == verdict.Inside:
-			return words("play.hint.wake.inside", "client", client)
-		case e.Kind == history.Resume:
-			return words("play.hint.wake", "client", client)
-		case e.Kind == history.Change && e.Client > 0 && e.Key == s.Run.Key && owner > 0:
-			if key := changeOf(&e, owner); key != "" {
-				if key == "delete" && ownerIn(reports.StateOf(now), e.Node) != owner {
-					key = "delete.before"
-				}
-				return words("play.hint."+key, "client", client, "owner", clientWord(owner))
-			}
-		case e.Kind == history.Write && insiderBut(at, e.Client) > 0:
-			return words("play.hint.write.late", "client", client, "other", clientWord(insiderBut(at, e.Client)))
-		case e.Kind == history.Write:
-			return words("play.hint.write", "client", client)
+		key, other := whatMatters(&e, before, present, s.Run.Key)
+		vain := key == "vain" || key == "timeout"
+		if key == "" || vain && why != nil {
+			continue
+		}
+		why = words("play.hint."+key, "client", clientName(e.Client), "owner", clientName(other),
+			"other", clientName(other), "left", seconds(e.At-s.Before.End))
+		if !vain {
+			return why, false
 		}
 	}
-	return nil
+	return why, true
+}
+
+// whatMatters is the key of the text for an event that matters, or is in vain, and the other client that plays a part in
+// it, or the owner of the key; "": it does not matter. before is the state before the event, and present that of now.
+func whatMatters(e *history.Event, before, present state, locked string) (key string, other int) {
+	owner := before.owner(max(e.Node, 1))
+	switch {
+	case e.Kind == history.Expire && owner > 0:
+		return "expire", owner
+	case e.Kind == history.Expire:
+		return "expire.key", 0
+	case e.Kind == history.Enter && before.stage(e.Client) != verdict.Inside:
+		switch other = before.insiderBut(e.Client); {
+		case other == 0:
+			return "enter", 0
+		case present.insiderBut(e.Client) == 0:
+			return "enter.both", other
+		}
+		return "enter.too", other
+	case e.Kind == history.Resume && before.stage(e.Client) == verdict.Inside:
+		return "wake.inside", 0
+	case e.Kind == history.Resume:
+		return "wake", 0
+	case e.Kind == history.Change && e.Client > 0 && e.Key == locked && owner > 0:
+		if key = changeOf(e, owner); key == "delete" && present.owner(e.Node) != owner {
+			key = "delete.before"
+		}
+		return key, owner
+	case e.Kind == history.Write && before.insiderBut(e.Client) > 0:
+		return "write.late", before.insiderBut(e.Client)
+	case e.Kind == history.Write:
+		return "write", 0
+	case e.Kind == history.Refuse || e.Kind == history.Answer && e.Node > 0:
+		if owner > 0 && owner != e.Client {
+			return "vain", owner
+		}
+	case e.Kind == history.Timeout || e.Kind == history.Broken:
+		return "timeout", 0
+	}
+	return "", 0
 }
 
 // changeOf is the key of the text for what a client does to the key of an owner; "": nothing that matters.
@@ -189,67 +198,41 @@ func changeOf(e *history.Event, owner int) string {
 	return "overwrite"
 }
 
-// inVain says that a client is refused or waits for an answer that does not come; nil: it does not.
-func inVain(s *play.Step) Words {
-	at := reports.StateOf(s.Before)
-	for _, e := range s.Events() {
-		switch {
-		case e.Kind == history.Refuse || e.Kind == history.Answer && e.Node > 0:
-			if owner := ownerIn(at, max(e.Node, 1)); owner > 0 && owner != e.Client {
-				return words("play.hint.vain", "client", clientWord(e.Client), "owner", clientWord(owner))
-			}
-		case e.Kind == history.Timeout || e.Kind == history.Broken:
-			return words("play.hint.timeout", "client", clientWord(e.Client))
-		}
-	}
-	return nil
-}
-
 // faultWords says what a fault strikes.
 func faultWords(g *play.Game, s *play.Step, later bool) Words {
-	name := faultName(g, s.Choice)
-	return sayAll(func(lang string) string {
-		state := struckWords(lang, g, s)
-		if later {
-			return text.Say(lang, "play.hint.later", "fault", name, "state", state)
-		}
-		do := "play.hint.do." + name
-		if !text.In(lang).Has(do) {
-			do = "play.hint.do"
-		}
-		return text.Say(lang, "play.hint.now", "state", state, "do", text.Say(lang, do, "fault", name))
-	})
-}
-
-// faultName is the name of the fault that a choice is.
-func faultName(g *play.Game, c simulator.Choice) string {
-	budget, _ := g.Bounds.Budget.Parse()
-	for _, b := range budget {
-		if b.Fault.Verb == c.Verb {
-			return b.Fault.Name
+	name, do := "", "play.hint.do"
+	for _, b := range g.Bounds.Budget.Faults() {
+		if b.Fault.Verb == s.Choice.Verb {
+			name = b.Fault.Name
 		}
 	}
-	return ""
+	struck := struckWords(s, name)
+	if later {
+		return words("play.hint.later", "fault", name, "state", struck)
+	}
+	if own := do + "." + name; text.In("en").Has(own) {
+		do = own
+	}
+	return words("play.hint.now", "state", struck, "do", words(do, "fault", name))
 }
 
 // struckWords is the state of what a fault strikes: of the client, or of the client that is inside by a server's key.
-func struckWords(lang string, g *play.Game, s *play.Step) string {
-	at := reports.StateOf(s.Before)
-	client := int(s.Choice.Client)
-	if other := insiderBut(at, client); client > 0 && other > 0 && faultName(g, s.Choice) == "client-clock" {
-		return text.Say(lang, "play.hint.at.clock", "client", clientWord(client), "other", clientWord(other))
+func struckWords(s *play.Step, fault string) Words {
+	at, client := stateOf(s.Before), int(s.Choice.Client)
+	if other := at.insiderBut(client); client > 0 && other > 0 && fault == "client-clock" {
+		return words("play.hint.at.clock", "client", clientName(client), "other", clientName(other))
 	}
 	if client == 0 {
-		client = insiderBut(at, 0)
+		client = at.insiderBut(0)
 	}
-	if client == 0 {
-		owner := ownerIn(at, max(int(s.Choice.Node), 1))
-		if owner == 0 {
-			return text.Say(lang, "play.hint.at.free")
-		}
-		return text.Say(lang, "play.hint.at.key", "owner", clientWord(owner))
+	owner := at.owner(max(int(s.Choice.Node), 1))
+	switch {
+	case client == 0 && owner == 0:
+		return words("play.hint.at.free")
+	case client == 0:
+		return words("play.hint.at.key", "owner", clientName(owner))
 	}
-	stage, lease := at.Clients[client-1], leaseOf(at, client)
+	stage, lease := at.Clients[client-1], at.lease(client)
 	key := stage.Name()
 	switch {
 	case lease == 0 || s.Before.ZooKeeper && stage.Stage != verdict.Acquiring:
@@ -262,29 +245,46 @@ func struckWords(lang string, g *play.Game, s *play.Step) string {
 	case stage.Stage == verdict.Acquiring:
 		key = "acquiring.holds"
 	}
-	return text.Say(lang, "play.hint.at."+key, "client", clientWord(client), "left", seconds(lease-s.Before.End))
+	return words("play.hint.at."+key, "client", clientName(client), "left", seconds(lease-s.Before.End))
 }
 
-// ownerIn returns the owner of the key on a server, both from 1; 0: there is none.
-func ownerIn(s reports.State, node int) int {
+// A state is that of all clients and keys at one moment of a run. Clients and servers are numbered from 1.
+type state struct{ reports.State }
+
+func stateOf(h *history.History) state { return state{reports.StateOf(h)} }
+
+func (s state) stage(client int) verdict.Stage { return s.Clients[client-1].Stage }
+
+// owner returns the owner of the key on a server; 0: there is none.
+func (s state) owner(node int) int {
 	if node < 1 || node > len(s.Keys) || !s.Keys[node-1].Held {
 		return 0
 	}
 	return s.Keys[node-1].Owner
 }
 
-// insiderBut returns a client that is inside, other than one; 0: there is none.
-func insiderBut(s reports.State, but int) int {
+// inside returns the clients in the critical section.
+func (s state) inside() (in []int) {
 	for c, at := range s.Clients {
-		if at.Stage == verdict.Inside && c+1 != but {
-			return c + 1
+		if at.Stage == verdict.Inside {
+			in = append(in, c+1)
+		}
+	}
+	return in
+}
+
+// insiderBut returns a client that is inside, other than one; 0: there is none.
+func (s state) insiderBut(but int) int {
+	for _, c := range s.inside() {
+		if c != but {
+			return c
 		}
 	}
 	return 0
 }
 
-// leaseOf returns the end of the first key of a client; 0: it has none.
-func leaseOf(s reports.State, client int) (until time.Duration) {
+// lease returns the end of the first key of a client; 0: it has none.
+func (s state) lease(client int) (until time.Duration) {
 	for _, k := range s.Keys {
 		if k.Held && k.Owner == client && (until == 0 || k.Until < until) {
 			until = k.Until

@@ -19,7 +19,7 @@ func TestQuizBeginsEasy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c := (Cell{q.Outcome.Strategy.ID, q.Outcome.Scenario.ID}); beginning(c) != 0 || difficultyOf(c) != Easy {
+		if c := (Cell{q.Outcome.Strategy.ID, q.Outcome.Scenario.ID}); c.Lock != "setnx" && c.Lock != "token" || difficultyOf(c) != Easy {
 			t.Errorf("seed %d begins with %+v", seed, c)
 		}
 	}
@@ -45,7 +45,7 @@ func TestQuizScope(t *testing.T) {
 			c := Cell{q.Outcome.Strategy.ID, q.Outcome.Scenario.ID}
 			if len(scope.Races) > 0 && !slices.Contains(scope.Races, c.Race) || q.Kind != "survivor" &&
 				(len(scope.Locks) > 0 && !slices.Contains(scope.Locks, c.Lock) || len(scope.Cells) > 0 && !slices.Contains(scope.Cells, c) ||
-					scope.Difficulty != AnyDifficulty && difficultyOf(c) != scope.Difficulty) {
+					scope.Difficulty != "" && difficultyOf(c) != scope.Difficulty) {
 				t.Errorf("%+v asks about %+v", scope, c)
 			}
 			if asked > 100 {
@@ -70,8 +70,8 @@ func TestReasons(t *testing.T) {
 		ifs, id := map[string]bool{}, q.Outcome.Scenario.ID
 		var whole *played
 		if q.Kind != "survivor" {
-			if whole, err = z.play(Cell{q.Outcome.Strategy.ID, id}); err != nil {
-				t.Fatal(err)
+			if whole = z.play(Cell{q.Outcome.Strategy.ID, id}); whole == nil {
+				t.Fatal(z.err)
 			}
 		}
 		for _, a := range q.Answers {
@@ -86,10 +86,10 @@ func TestReasons(t *testing.T) {
 				}
 				ifs[circumstance] = true
 			case "survivor": // the lock is what saves the data; who is right does not fail, and all others do
-				o, err := z.play(Cell{said, id})
-				if err != nil || verdict.Fails(o.Verdicts) == a.Right || strings.Contains(id, "fenced") ||
+				o := z.play(Cell{said, id})
+				if o == nil || verdict.Fails(o.Verdicts) == a.Right || strings.Contains(id, "fenced") ||
 					strings.Contains(q.Ask["en"], "the same") {
-					t.Errorf("%s in %s: %v, %v; asked: %s", said, id, o.Verdicts, err, q.Ask["en"])
+					t.Errorf("%s in %s: %v; asked: %s", said, id, o, q.Ask["en"])
 				}
 			case "verdict": // no other answer names a verdict of the run
 				if slices.Contains(whole.Verdicts, verdict.Word(said)) != a.Right || strings.Contains(why+a.Why["zh"], "quiz.") {
@@ -128,7 +128,7 @@ func TestRunsDoNotAnswerTheirQuestions(t *testing.T) {
 				t.Fatal(err)
 			}
 			kinds[q.Kind]++
-			run := q.JSON().Run
+			run := q.Run
 			switch q.Kind {
 			case "inside":
 				var lanes strings.Builder

@@ -2,26 +2,32 @@ package game
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sort"
+	"strings"
 
 	"locklab/reports"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
 	"locklab/simulator/i18n"
+	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
 
-// A Question is about a run that was stopped at a telling moment. Question and answers are
-// made from runs: a wrong answer is what would be right in other circumstances.
+// A Question is about a run that was stopped at a telling moment. Question and answers are made from runs: a wrong
+// answer is what would be right in other circumstances.
 type Question struct {
-	Kind    string
-	Ask     Words
-	Outcome *race.Outcome // the run up to the moment; its History is nil where none is shown
-	Answers []Answer      // two to four
-	Link    string        // the whole run
+	Kind    string        `json:"kind"`
+	Lock    string        `json:"lock"`
+	Race    Words         `json:"race"` // its title
+	Ask     Words         `json:"ask"`
+	Run     *Run          `json:"run,omitempty"` // up to the moment of the question; nil: none is shown
+	Answers []Answer      `json:"answers"`       // two to four
+	Link    string        `json:"link"`          // the whole run
+	Outcome *race.Outcome `json:"-"`             // of Run; its History is nil where none is shown
 }
 
 // An Answer is one that can be chosen.
@@ -41,61 +47,102 @@ type Scope struct {
 	Difficulty   Difficulty
 }
 
-// quizLocks and quizRaces are what the questions are about, if nothing else is asked for.
-var (
-	quizLocks = []string{"setnx", "setnx-expire", "getset", "constant", "thread-id", "token", "watchdog", "redlock", "zk-recheck", "zk-protected"}
-	quizRaces = []string{"crash-holding", "slow-work", "late-release", "client-skew", "gc-pause", "gc-pause-fenced", "failover", "restart", "clock-jump", "lost-reply"}
+// holds reports whether the locks and races of a scope have those of a cell.
+func (s *Scope) holds(c Cell) bool {
+	among := func(all []string, one string) bool { return len(all) == 0 || slices.Contains(all, one) }
+	return among(s.Locks, c.Lock) && among(s.Races, c.Race)
+}
+
+// Usual is what questions are about, if nothing else is asked for.
+var Usual = Scope{
+	Locks: []string{
+		"setnx", "setnx-expire", "getset", "constant", "thread-id", "token", "watchdog", "redlock", "zk-recheck",
+		"zk-protected",
+	},
+	Races: []string{
+		"crash-holding", "slow-work", "late-release", "client-skew", "gc-pause", "gc-pause-fenced", "failover", "restart",
+		"clock-jump", "lost-reply",
+	},
+}
+
+// grid returns the cells of locks and races.
+func grid(locks, races []string) (cells []Cell) {
+	for _, l := range locks {
+		for _, r := range races {
+			cells = append(cells, Cell{l, r})
+		}
+	}
+	return cells
+}
+
+// A Difficulty is how hard a question is: as hard as its lock or its race, whichever is harder; "": however hard.
+type Difficulty string
+
+// The difficulties, in the order in which a quiz asks.
+const (
+	Easy   Difficulty = "easy"
+	Medium Difficulty = "medium"
+	Hard   Difficulty = "hard"
 )
 
-// Usual are the locks and the races that questions are about, if nothing else is asked for.
-func Usual() (locks, races []string) { return slices.Clone(quizLocks), slices.Clone(quizRaces) }
+// Difficulties are their names.
+var Difficulties = []string{string(Easy), string(Medium), string(Hard)}
+
+// ParseDifficulty reads a name, or "". The error names them all.
+func ParseDifficulty(name string) (Difficulty, error) {
+	d := Difficulty(strings.ToLower(name))
+	if d != "" && !slices.Contains(Difficulties, string(d)) {
+		return "", i18n.Errorf("error.quiz.difficulty", "name", name, "names", strings.Join(Difficulties, ", "))
+	}
+	return d, nil
+}
+
+// easy is what an article begins with.
+var easy = Scope{
+	Locks: []string{"mutex", "setnx", "setnx-expire", "token"},
+	Races: []string{"calm", "crash-holding", "crash-before-expire", "slow-work", "late-release", "gc-pause"},
+}
+
+// difficultyOf returns the difficulty of a cell: several servers, ZooKeeper and clocks that are wrong are hard.
+func difficultyOf(c Cell) Difficulty {
+	entry, err := race.Strategy(c.Lock)
+	inName := func(word string) bool { return strings.Contains(c.Race, word) }
+	clocks := slices.ContainsFunc([]string{"clock", "skew", "drift"}, inName)
+	switch {
+	case clocks || err == nil && (entry.Servers() > 1 || entry.OnZooKeeper()):
+		return Hard
+	case easy.holds(c):
+		return Easy
+	}
+	return Medium
+}
 
 // A Quiz makes questions. It is used by one goroutine at a time.
 type Quiz struct {
 	random *rand.Rand
 	runner race.Runner
-	scope  Scope
+	scope  Scope // with its locks and races named
 	cells  []Cell
 	played map[Cell]*played
-	asked  map[string]bool // candidates, and the cells of which there is no other
-	number int
+	asked  map[string]bool // moments of cells, and the cells of which there is no other
+	made   []*Question
+	err    error // the first of what was played
 }
 
 // NewQuiz makes the quiz of a seed: the same seed, the same questions. Easy ones come first.
 func NewQuiz(seed uint64, scope Scope) *Quiz {
 	z := &Quiz{random: rand.New(rand.NewPCG(seed, 0)), scope: scope, played: map[Cell]*played{}, asked: map[string]bool{}}
-	locks, races := scope.Locks, scope.Races
-	if len(locks) == 0 {
-		locks = quizLocks
+	z.cells = lists.Pick(scope.Cells, scope.holds)
+	if len(scope.Locks) == 0 {
+		z.scope.Locks = Usual.Locks
 	}
-	if len(races) == 0 {
-		races = quizRaces
+	if len(scope.Races) == 0 {
+		z.scope.Races = Usual.Races
 	}
-	for _, l := range locks {
-		for _, r := range races {
-			z.cells = append(z.cells, Cell{l, r})
-		}
-	}
-	if len(scope.Cells) > 0 {
-		z.cells = slices.DeleteFunc(slices.Clone(scope.Cells), func(c Cell) bool {
-			return len(scope.Locks) > 0 && !slices.Contains(scope.Locks, c.Lock) || len(scope.Races) > 0 && !slices.Contains(scope.Races, c.Race)
-		})
+	if len(scope.Cells) == 0 {
+		z.cells = grid(z.scope.Locks, z.scope.Races)
 	}
 	return z
-}
-
-// A candidate is a question that can be made; at is its moment in the run.
-type candidate struct {
-	at   int
-	make func() (*Question, error)
-}
-
-// kinds of question, which take turns.
-var kinds = []struct {
-	name string
-	make func(z *Quiz, c Cell, hard bool) ([]candidate, error)
-}{
-	{"inside", (*Quiz).inside}, {"reply", (*Quiz).reply}, {"verdict", (*Quiz).verdict}, {"survivor", (*Quiz).survivor},
 }
 
 // NoQuestionError ends Next after the last question.
@@ -106,113 +153,148 @@ func (e *NoQuestionError) Error() string { return "quiz: " + e.Message().String(
 // Message implements i18n.Error.
 func (e *NoQuestionError) Message() i18n.Message { return i18n.New("error.quiz.end", "n", e.Asked) }
 
-// Next is the next question: easy ones first, unless the scope says how hard they are, and kinds in turn as long as there
-// are such questions. No question comes twice.
+// Question is a question by its number, from 0.
+func (z *Quiz) Question(ctx context.Context, number int) (*Question, error) {
+	if number < 0 {
+		return nil, i18n.Errorf("error.play.question", "value", number)
+	}
+	for len(z.made) <= number {
+		if _, err := z.Next(); err != nil {
+			return nil, err
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	return z.made[number], nil
+}
+
+// Next makes a further question: easy ones first, unless the scope says how hard they are, and kinds in turn as long as
+// there are such questions. No question comes twice.
 func (z *Quiz) Next() (*Question, error) {
 	for _, d := range z.difficulties() {
 		for k := range kinds {
-			q, err := z.find((z.number+k)%len(kinds), d)
-			if err != nil {
-				return nil, err
+			q := z.find(&kinds[(len(z.made)+k)%len(kinds)], d)
+			if z.err != nil {
+				return nil, z.err
 			}
 			if q != nil {
-				z.number++
+				z.made = append(z.made, q)
 				return q, nil
 			}
 		}
 	}
-	return nil, &NoQuestionError{z.number}
+	return nil, &NoQuestionError{len(z.made)}
 }
 
 // difficulties are those of the next question, in the order in which they are tried.
 func (z *Quiz) difficulties() []Difficulty {
-	if z.scope.Difficulty != AnyDifficulty {
+	if z.scope.Difficulty != "" {
 		return []Difficulty{z.scope.Difficulty}
 	}
-	first := min(Easy+Difficulty(z.number/len(kinds)), Hard)
 	all := []Difficulty{Easy, Medium, Hard}
-	return append(slices.Clone(all[first-Easy:]), all[:first-Easy]...)
+	first := min(len(z.made)/len(kinds), len(all)-1)
+	return slices.Concat(all[first:], all[:first])
 }
 
 // find makes a question of a kind that was not asked yet; nil: there is none.
-func (z *Quiz) find(kind int, d Difficulty) (*Question, error) {
-	cells := slices.DeleteFunc(slices.Clone(z.cells), func(c Cell) bool { return difficultyOf(c) != d })
+func (z *Quiz) find(k *kind, d Difficulty) *Question {
+	cells := lists.Pick(z.cells, func(c Cell) bool { return difficultyOf(c) == d })
 	z.random.Shuffle(len(cells), func(i, j int) { cells[i], cells[j] = cells[j], cells[i] })
-	if z.number == 0 { // where the articles begin, or their lesson
-		slices.SortStableFunc(cells, func(a, b Cell) int { return cmp.Compare(beginning(a), beginning(b)) })
+	if len(z.made) == 0 { // where the articles begin
+		later := func(c Cell) bool { return c.Lock != "setnx" && c.Lock != "token" }
+		cells = append(slices.DeleteFunc(slices.Clone(cells), later), lists.Pick(cells, later)...)
 	}
 	for _, c := range cells {
-		spent := fmt.Sprint(kind, c)
+		spent := fmt.Sprint(k.name, c)
 		if z.asked[spent] {
 			continue
 		}
-		all, err := kinds[kind].make(z, c, d > Easy)
-		if err != nil {
-			return nil, err
-		}
-		for _, one := range all {
-			key := fmt.Sprint(kind, c, one.at)
-			if kinds[kind].name == "survivor" { // about a race
-				key = fmt.Sprint(kind, c.Race)
+		for _, n := range k.moments(z, c, d != Easy) {
+			key := fmt.Sprint(k.name, c, n)
+			if k.ofRace {
+				key = fmt.Sprint(k.name, c.Race)
 			}
 			if z.asked[key] {
 				continue
 			}
 			z.asked[key] = true
-			q, err := one.make()
-			if err != nil {
-				return nil, err
+			if q := k.ask(z, c, n, d != Easy); q != nil {
+				q.Kind, q.Lock, q.Race = k.name, q.Outcome.Strategy.ID, ownTitle(q.Outcome.Scenario.ID)
+				if q.Outcome.History != nil {
+					run := runOf(q.Outcome, false)
+					q.Run = &run
+				}
+				z.random.Shuffle(len(q.Answers), func(i, j int) { q.Answers[i], q.Answers[j] = q.Answers[j], q.Answers[i] })
+				return q
 			}
-			if q == nil { // it has too few answers
-				continue
-			}
-			q.Kind = kinds[kind].name
-			z.random.Shuffle(len(q.Answers), func(i, j int) { q.Answers[i], q.Answers[j] = q.Answers[j], q.Answers[i] })
-			return q, nil
+		}
+		if z.err != nil {
+			return nil
 		}
 		z.asked[spent] = true
 	}
-	return nil, nil
+	return nil
 }
 
-func beginning(c Cell) int {
-	if c.Lock == "setnx" || c.Lock == "token" {
-		return 0
-	}
-	return 1
-}
-
-// telling puts the moments first that tell more than the others, both in an order of chance. Of a hard quiz the others are
-// no questions.
+// telling puts the moments first that tell more than the others, both in an order of chance. Of a hard quiz the others
+// are no questions.
 func (z *Quiz) telling(moments []int, tells func(n int) bool, hard bool) []int {
 	z.random.Shuffle(len(moments), func(i, j int) { moments[i], moments[j] = moments[j], moments[i] })
-	var first, rest []int
-	for _, n := range moments {
-		if tells(n) {
-			first = append(first, n)
-		} else {
-			rest = append(rest, n)
-		}
-	}
+	all := lists.Pick(moments, tells)
 	if hard {
-		return first
+		return all
 	}
-	return append(first, rest...)
+	return append(all, lists.Pick(moments, func(n int) bool { return !tells(n) })...)
 }
 
-// played is a run with the states that it comes to.
+// play plays a lock in a race; nil: the race does not apply, or shows nothing, or err is set.
+func (z *Quiz) play(c Cell) *played {
+	if p, ok := z.played[c]; ok {
+		return p
+	}
+	entry, err := race.Strategy(c.Lock)
+	sc, absent := scenarios.ByName(c.Race)
+	var o *race.Outcome
+	if err = cmp.Or(err, absent); err == nil {
+		o, err = z.runner.Play(entry, sc, sc.Settings)
+	}
+	if err != nil {
+		z.err = cmp.Or(z.err, err)
+		return nil
+	}
+	z.played[c] = nil
+	if o.NotApplicable == "" && o.Reached && len(o.Verdicts) > 0 {
+		z.played[c] = &played{o, reports.Moments(o.History)}
+	}
+	return z.played[c]
+}
+
+// lenders are the runs that may lend a wrong answer: the cell's own first, then those of its lock, then all.
+func (z *Quiz) lenders(c Cell) func(yield func(*played) bool) {
+	cells := append(append([]Cell{c}, grid([]string{c.Lock}, Usual.Races)...), grid(Usual.Locks, Usual.Races)...)
+	return func(yield func(*played) bool) {
+		for _, other := range cells {
+			if p := z.play(other); p != nil && !yield(p) {
+				return
+			}
+		}
+	}
+}
+
+// played is the whole run of a cell, with the states that it comes to.
 type played struct {
 	*race.Outcome
 	moments []reports.Moment
 }
 
 // state is the state before the event at index n, which is no Change that follows from another event.
-func (p *played) state(n int) reports.State {
+func (p *played) state(n int) state {
 	i := sort.Search(len(p.moments), func(i int) bool { return p.moments[i].Event >= n })
 	if i == 0 {
-		return reports.StateOf(p.until(0).History)
+		return stateOf(p.until(0).History)
 	}
-	return p.moments[i-1].State
+	return state{p.moments[i-1].State}
 }
 
 // until is the outcome as it stood before the event at index n.
@@ -223,47 +305,7 @@ func (p *played) until(n int) *race.Outcome {
 		h.End = h.Events[n-1].At
 	}
 	cut.History = &h
-	cut.Judgement.Findings = slices.DeleteFunc(slices.Clone(p.Judgement.Findings), func(f verdict.Finding) bool { return f.Event >= n })
+	cut.Judgement.Findings = lists.Pick(p.Judgement.Findings, func(f verdict.Finding) bool { return f.Event < n })
 	cut.Verdicts = nil
 	return &cut
 }
-
-// play plays a lock in a race; nil: the race does not apply, or shows nothing.
-func (z *Quiz) play(c Cell) (*played, error) {
-	if p, ok := z.played[c]; ok {
-		return p, nil
-	}
-	entry, err := race.Strategy(c.Lock)
-	if err != nil {
-		return nil, err
-	}
-	sc, err := scenarios.ByName(c.Race)
-	if err != nil {
-		return nil, err
-	}
-	o, err := z.runner.Play(entry, sc, sc.Settings)
-	if err != nil {
-		return nil, err
-	}
-	z.played[c] = nil
-	if o.NotApplicable == "" && o.Reached && len(o.Verdicts) > 0 {
-		z.played[c] = &played{o, reports.Moments(o.History)}
-	}
-	return z.played[c], nil
-}
-
-// others are the cells whose runs may lend a wrong answer: the same run first, then those of the same lock, then all.
-func (z *Quiz) others(c Cell) (cells []Cell) {
-	cells = append(cells, c)
-	for _, r := range quizRaces {
-		cells = append(cells, Cell{c.Lock, r})
-	}
-	for _, l := range quizLocks {
-		for _, r := range quizRaces {
-			cells = append(cells, Cell{l, r})
-		}
-	}
-	return cells
-}
-
-func same(s string) Words { return sayAll(func(string) string { return s }) }

@@ -35,7 +35,7 @@ func TestNothingOfTheDead(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for i, said := range moves(p) {
+				for i, said := range movesOf(p) {
 					if m := p.Moves[i]; m.Choice.Client > 0 && isDead(p, m.Choice.Client) {
 						offered++
 						for lang, before := range map[string]string{"en": "sent before it crashed arrives", "zh": "崩溃前发出的"} {
@@ -114,7 +114,7 @@ func TestHintsSolveLevels(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, lang := range text.Languages() {
-				if why := h.Why[lang]; why == "" || strings.ContainsAny(why, "{}") || strings.HasPrefix(why, "play.") || counts.MatchString(why) {
+				if why := h.Said[lang]; why == "" || strings.ContainsAny(why, "{}") || strings.HasPrefix(why, "play.") || counts.MatchString(why) {
 					t.Errorf("level %d, %s: %q", n+1, lang, why)
 				}
 			}

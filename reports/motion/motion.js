@@ -1,7 +1,5 @@
-// motion(run, words, o) is a picture of a run that moves, as an element. It reads the data of
-// package motion and nothing else.
+// motion(run, o) is a picture of a run that moves, as an element. It reads the data of package motion and nothing else.
 //
-//	words.say(key)    a text of the page        words.own(said)  a text of the run
 //	o.listings        the code that run.calls name
 //	o.part            which part of the page's width there is for it; 1 without
 //	o.code            the element in which the code is shown; without, it stands beside the lines
@@ -19,7 +17,6 @@
 //
 // Where events stand, which of them are counted and not drawn, and which servers are drawn as one, the data say: X[i] is
 // where event i stands. Long gaps are cut, which a wave marks.
-"use strict";
 const MOTION = {
   clients: [], // their colours, which package motion adds
   bar: 24, node: 30, gap: 46, left: 76, top: 58, right: 24,
@@ -38,21 +35,15 @@ function tone(verdicts) {
   return verdicts.includes("FENCED") && only("OVERLAP", "FENCED", "ORPHAN", "BLOCKED") ? "calm" : "harm";
 }
 
-function motion(run, words, o = {}) {
-  const { say, own } = words;
+const ms = (us) => (Math.round(us / 100) / 10).toLocaleString("en", { useGrouping: false });
+
+function motion(run, o = {}) {
   const node = (name, attributes = {}, ...children) => {
     const e = document.createElementNS("http://www.w3.org/2000/svg", name);
     for (const k in attributes) e.setAttribute(k, attributes[k]);
     e.append(...children);
     return e;
   };
-  const html = (name, className, ...children) => {
-    const e = document.createElement(name);
-    e.className = className;
-    e.append(...children.filter((c) => c !== null && c !== undefined));
-    return e;
-  };
-  const ms = (us) => (Math.round(us / 100) / 10).toLocaleString("en", { useGrouping: false });
   // ---- instants and places ---------------------------------------------------------
   let sum = 0;
   const T = run.at.map((d) => (sum += d)); // when event i happens
@@ -259,34 +250,22 @@ function motion(run, words, o = {}) {
   svg.append(names);
 
   // ---- around the picture ----------------------------------------------------------------------------
-  const box = html("div", "motion-box", svg);
-  const who = html("div", "motion-who"), now = html("div", "motion-now"), code = o.code ?? html("div", "motion-code"), table = lanesOf(run, words, (i) => { stop(); place(X[run.rows[i].e], true); });
-  const element = html("div", "motion"), menu = html("div", "motion-menu");
-  menu.hidden = true;
+  const box = el("div.motion-box", svg);
+  const who = el("div.motion-who"), now = el("div.motion-now"), code = o.code ?? el("div.motion-code"), table = lanesOf(run, (i) => { stop(); place(X[run.rows[i].e], true); });
+  const element = el("div.motion"), menu = el("div.motion-menu", { hidden: true });
   const state = { x: X[last] ?? 0, playing: 0, speed: o.speed ?? 1 };
   box.tabIndex = -1; // it gets the focus after a click, so that space plays; not one that Tab and a key have pressed
   const toPicture = () => box.focus({ preventScroll: true });
-  const press = (text, title, what) => {
-    const b = html("button", "", text);
-    Object.assign(b, { type: "button", title, onclick: (e) => { what(); if (e.detail) toPicture(); } });
-    b.setAttribute("aria-label", title);
-    return b;
-  };
+  const press = (text, title, what) => sign(text, title, (e) => { what(); if (e.detail) toPicture(); });
   const play = press("▶", say("motion.play"), () => toggle());
-  const scrub = html("input", "motion-scrub");
-  Object.assign(scrub, { type: "range", min: 0, max: 1000, step: 1, value: 1000 });
-  scrub.setAttribute("aria-label", say("motion.scrub"));
-  scrub.oninput = () => { stop(); place((scrub.value / 1000) * X[last], true); };
-  scrub.onpointerup = toPicture;
-  const speed = html("select", "");
-  for (const s of [0.25, 0.5, 1, 2, 4]) speed.append(new Option(s + "×", s, s === 1, s === state.speed));
-  speed.setAttribute("aria-label", say("motion.speed"));
-  speed.title = say("motion.speed");
-  speed.onchange = () => { state.speed = Number(speed.value); o.onspeed?.(state.speed); toPicture(); };
-  const clock = html("output", "motion-clock");
-  const controls = html("div", "motion-controls", press("|◀", say("motion.begin"), () => { stop(); place(0, true); }), press("◀", say("motion.back"), () => step(-1)), play,
+  const scrub = el("input.motion-scrub", { type: "range", min: 0, max: 1000, step: 1, value: 1000, ariaLabel: say("motion.scrub"),
+    oninput: () => { stop(); place((scrub.value / 1000) * X[last], true); }, onpointerup: toPicture });
+  const speed = select([0.25, 0.5, 1, 2, 4].map((s) => [s, s + "×"]), state.speed, (s) => { state.speed = Number(s); o.onspeed?.(state.speed); toPicture(); });
+  Object.assign(speed, { title: say("motion.speed"), ariaLabel: say("motion.speed") });
+  const clock = el("output.motion-clock");
+  const controls = el("div.motion-controls", press("|◀", say("motion.begin"), () => { stop(); place(0, true); }), press("◀", say("motion.back"), () => step(-1)), play,
     press("▶|", say("motion.step"), () => step(1)), speed, scrub, clock);
-  element.append(...(o.still ? [box, table.element] : [who, box, menu, controls, now, html("div", "motion-below", table.element, ...(o.code ? [] : [code]))]));
+  element.append(...(o.still ? [box, table.element] : [who, box, menu, controls, now, el("div.motion-below", table.element, ...(o.code ? [] : [code]))]));
 
   svg.setAttribute("viewBox", `0 0 ${total} ${height}`);
   // layout lets the picture fill the page, and scroll where letters would become too small.
@@ -314,15 +293,15 @@ function motion(run, words, o = {}) {
     const harmful = (run.marks ?? []).some((m) => m.w === "OVERLAP" && m.f <= t && t < m.t);
     who.replaceChildren(...shown.map((c) => {
       const [stage, paused] = s.c[c - 1].split("/");
-      const card = html("div", `motion-card ${stage}${paused ? " paused" : ""}${harmful && inside.includes(c) ? " overlap" : ""}`, html("b", "", "c" + c), " " + say("motion.stage." + stage) + (paused ? say("motion.stage.paused") : ""));
+      const card = el("div", { className: `motion-card ${stage}${paused ? " paused" : ""}${harmful && inside.includes(c) ? " overlap" : ""}` }, el("b", "c" + c), " " + say("motion.stage." + stage) + (paused ? say("motion.stage.paused") : ""));
       card.style.setProperty("--client", paint(c));
       return card;
-    }), ...alike(s.k).map(([k, name]) => html("div", "motion-card", html("b", "", name || run.key), " ", keyOf(k, t, run, say))));
+    }), ...alike(s.k).map(([k, name]) => el("div.motion-card", el("b", name || run.key), " ", keyOf(k, t, run))));
     const row = run.rows.findLastIndex((r) => X[r.e] <= state.x + 1e-6);
     table.current(row);
     const r = run.rows[row];
-    now.replaceChildren(...(r ? [...r.l.map((l, i) => [l, "c" + (i + 1)]), [r.s, say("motion.server")]].filter(([l]) => own(l)).map(([l, w]) => html("p", "", html("b", "", w + " "), own(l))) : []),
-      ...(r?.m ?? []).map((m) => html("p", "motion-verdict" + (/ FENCED/.test(own(m)) ? " calm" : ""), own(m))));
+    now.replaceChildren(...(r ? [...r.l.map((l, i) => [l, "c" + (i + 1)]), [r.s, say("motion.server")]].filter(([l]) => own(l)).map(([l, w]) => el("p", el("b", w + " "), own(l))) : []),
+      ...(r?.m ?? []).map((m) => el("p.motion-verdict" + (/ FENCED/.test(own(m)) ? " calm" : ""), own(m))));
     drawCode(event);
     if (follow) intoSight();
   }
@@ -345,15 +324,12 @@ function motion(run, words, o = {}) {
     drawn = key;
     const focus = latest ?? run.calls[0], listings = [...new Set(focus.l.map(([n]) => n))];
     for (const n of [...listings]) if (o.listings[n + 1] && /NewScript/.test(o.listings[n + 1].t.split("\n")[0]) && run.calls.some((c) => c.l.some(([b]) => b === n))) listings.push(n + 1);
-    code.replaceChildren(html("h3", "", say("motion.code")), ...listings.map((n) => {
+    code.replaceChildren(el("h3", say("motion.code")), ...listings.map((n) => {
       const l = o.listings[n];
-      const lines = l.t.split("\n").map((text, i) => {
+      return el("div", el("small", l.f), el("pre", l.t.split("\n").map((text, i) => {
         const here = Object.values(at).filter((c) => c.l.some(([b, line]) => b === n && line === i)).map((c) => c.c);
-        const line = html("span", "line" + (here.length ? " here" : "") + (latest && latest.l.some(([b, k]) => b === n && k === i) ? " latest" : ""), html("i", "", here.map((c) => "c" + c).join(" ")), text || " ");
-        return line;
-      });
-      const pre = html("pre", "", ...lines);
-      return html("div", "", html("small", "", l.f), pre);
+        return el("span.line" + (here.length ? " here" : "") + (latest && latest.l.some(([b, k]) => b === n && k === i) ? " latest" : ""), el("i", here.map((c) => "c" + c).join(" ")), text || " ");
+      })));
     }));
     for (const pre of code.querySelectorAll("pre")) {
       const line = pre.querySelector(".latest");
@@ -416,11 +392,7 @@ function motion(run, words, o = {}) {
   // offer does the only act of a thing, and lets choose between several.
   function offer(acts, e) {
     if (acts.length === 1) return acts[0].go();
-    menu.replaceChildren(...acts.map((a) => {
-      const b = html("button", a.fault ? "fault" : "", own(a.said));
-      Object.assign(b, { type: "button", onclick: () => { menu.hidden = true; a.go(); } });
-      return b;
-    }));
+    menu.replaceChildren(...acts.map((a) => button(own(a.said), () => { menu.hidden = true; a.go(); }, a.fault ? ".fault" : "")));
     menu.hidden = false;
     const r = element.getBoundingClientRect();
     menu.style.left = Math.max(0, Math.min(e.clientX - r.left, r.width - menu.offsetWidth)) + "px";
@@ -523,43 +495,37 @@ function alike(keys) {
 }
 
 // keyOf is the key on a server in words, with what is left of its lease.
-function keyOf(k, t, run, say) {
+function keyOf(k, t, run) {
   if (k.d) return say("motion.down");
   if (!k.h) return say("motion.free");
   const owner = k.o ? "c" + k.o : "?";
   if (k.u < 0) return owner + ", " + say(run.zookeeper ? "motion.session" : "motion.forever");
-  const left = Math.max(k.u - t, 0), bar = document.createElement("span"), fill = document.createElement("i"), all = document.createElement("span");
-  bar.className = "motion-left";
-  fill.style.width = Math.min(100, (100 * left) / (run.ttl || 1)) + "%";
-  bar.append(fill);
-  all.append(owner + " ", bar, ` ${Math.round(left / 1000)} ms`);
-  return all;
+  const left = Math.max(k.u - t, 0), width = Math.min(100, (100 * left) / (run.ttl || 1)) + "%";
+  return el("span", owner + " ", el("span.motion-left", el("i", { style: `width:${width}` })), ` ${Math.round(left / 1000)} ms`);
 }
 
 // lanesOf is a run as lines: time, a column for each client, and the key. seek is called with
 // the line that is clicked.
-function lanesOf(run, { say, own }, seek) {
-  const ms = (us) => (Math.round(us / 100) / 10).toLocaleString("en", { useGrouping: false });
-  const make = (name, className, ...children) => { const e = document.createElement(name); e.className = className; e.append(...children); return e; };
+function lanesOf(run, seek) {
   const clients = Array.from({ length: run.clients }, (_, i) => i).filter((i) => i + 1 !== run.probe || run.states.some((s) => s.c[i] !== "idle"));
-  const head = make("tr", "", make("th", "", say("motion.time")), ...clients.flatMap((i, n) => [make("th", "", "c" + (i + 1)), ...(n === 0 ? [make("th", "", run.key)] : [])]));
+  const head = el("tr", el("th", say("motion.time")), ...clients.flatMap((i, n) => [el("th", "c" + (i + 1)), ...(n === 0 ? [el("th", run.key)] : [])]));
   const lines = [];
   const body = run.rows.flatMap((r, n) => {
     const s = run.states.findLast((x) => x.e <= r.e) ?? run.states[0];
     const inside = s.c.filter((c, i) => c.startsWith("inside") && i + 1 !== run.probe).length > 1;
     const cells = clients.map((i) => {
       const [stage, paused] = s.c[i].split("/");
-      const cell = make("td", `c ${stage}${paused ? " paused" : ""}${inside && stage === "inside" ? " overlap" : ""}`, own(r.l[i]) || " ");
+      const cell = el("td", { className: `c ${stage}${paused ? " paused" : ""}${inside && stage === "inside" ? " overlap" : ""}` }, own(r.l[i]) || " ");
       cell.style.setProperty("--client", paint(i + 1));
       return cell;
     });
-    const key = make("td", "k", ...alike(s.k).map(([k, name]) => make("div", "", name ? name + " " : "", keyOf(k, r.t, run, say))));
-    if (own(r.s)) key.append(make("small", "", own(r.s)));
-    const line = make("tr", "happening", make("td", "t", ms(r.f) === ms(r.t) ? ms(r.t) : ms(r.f) + "–" + ms(r.t)), cells[0] ?? "", key, ...cells.slice(1));
+    const key = el("td.k", ...alike(s.k).map(([k, name]) => el("div", name ? name + " " : "", keyOf(k, r.t, run))));
+    if (own(r.s)) key.append(el("small", own(r.s)));
+    const line = el("tr.happening", el("td.t", ms(r.f) === ms(r.t) ? ms(r.t) : ms(r.f) + "–" + ms(r.t)), cells[0] ?? "", key, ...cells.slice(1));
     if (seek) line.onclick = () => seek(n);
     lines.push(line);
-    return [line, ...(r.m ?? []).map((m) => { const td = make("td", "", own(m)); td.colSpan = clients.length + 1; return make("tr", "mark", make("td", ""), td); })];
+    return [line, ...(r.m ?? []).map((m) => el("tr.mark", el("td"), el("td", { colSpan: clients.length + 1 }, own(m))))];
   });
-  const element = make("div", "lanes-box", make("table", "lanes", make("thead", "", head), make("tbody", "", ...body)));
+  const element = el("div.lanes-box", el("table.lanes", el("thead", head), el("tbody", ...body)));
   return { element, current(n) { lines.forEach((l, i) => { l.classList.toggle("now", i === n); l.classList.toggle("later", i > n); }); } };
 }

@@ -1,13 +1,5 @@
 // The report. A link "#run.LOCK.RACE" opens that run; the runs of a lock are unpacked when
 // one of them is first opened.
-"use strict";
-const say = (key) => DATA.texts[key] ?? key;
-const own = (said) => (!said ? "" : typeof said === "string" ? said : said[DATA.lang] ?? Object.values(said)[0] ?? "");
-const el = (name, of = {}, ...children) => {
-  const e = Object.assign(document.createElement(name), of);
-  e.append(...children.flat().filter((c) => c !== null && c !== undefined && c !== false));
-  return e;
-};
 const books = new Map();
 
 // bookOf promises the runs of a lock.
@@ -44,40 +36,35 @@ async function show() {
   const book = known && (await bookOf(lock));
   if (!viewer.open) viewer.showModal();
   const run = book && Object.hasOwn(book.runs, race) && book.runs[race];
-  if (!run) {
-    viewer.replaceChildren(el("p", {}, say("html.run.none").replace("{run}", () => name)), closing());
-    return;
-  }
+  moving = run && motion(run, { listings: book.listings, verdict: true });
+  viewer.replaceChildren(...(run ? opened(run, lock, race) : [el("p", say("html.run.none", { run: name })), closing()]).flat(Infinity).filter(Boolean));
+  viewer.scrollTop = 0;
+}
+
+// opened is the run of a lock in a race, with what is told of it.
+function opened(run, lock, race) {
   const entry = DATA.locks.find((l) => l.id === lock), scenario = DATA.races.find((r) => r.id === race);
-  moving = motion(run, { say, own }, { listings: book.listings, verdict: true });
-  const choose = (label, all, value, go) => {
-    const select = el("select", { onchange: () => { location.replace(go(select.value)); } }, all.map((a) => new Option([a.short, a.id].filter(Boolean).join(" "), a.id, a.id === value, a.id === value)));
-    return el("label", {}, label + " ", select);
-  };
+  const choose = (label, all, value, address) => el("label", label + " ", select(short(all), value, (id) => location.replace(address(id))));
   const cells = (lock, race) => document.querySelector(`a[href="#run.${lock}.${race}"]`);
   const races = DATA.races.filter((r) => cells(lock, r.id)), locks = DATA.locks.filter((l) => cells(l.id, race));
   const asked = Boolean(DATA.asked) && DATA.open === `${lock}.${race}`; // the page begins with a question about this run
   const verdicts = run.verdicts.map((v) => el("strong", { className: tone(run.verdicts) }, v + " "));
-  viewer.replaceChildren(...[
-    el("header", {}, el("h2", { id: "viewer-title" }, el("span", { className: "lock" }, lock), " ", el("small", {}, own(entry?.title))), closing()),
-    el("p", {}, el("b", {}, `${scenario?.short ?? ""} ${race}: `), own(scenario?.title), " ", !asked && verdicts),
-    asked && [...document.querySelectorAll("body > header .headline")].map((p) => p.cloneNode(true)),
-    locks.length * races.length > 1 && el("p", { className: "filters" }, choose(say("html.run.against"), locks, lock, (l) => `#run.${l}.${race}`), choose(say("html.run.race"), races, race, (r) => `#run.${lock}.${r}`)),
-    moving,
-    asked && el("details", {}, el("summary", {}, say("html.run.end")), el("p", {}, verdicts)),
-    run.story && el("details", { open: !asked }, el("summary", {}, say("html.run.story")), el("ol", { className: "story" }, run.story.map((s) => el("li", {}, s.t && el("time", {}, s.t + " "), own(s.s))))),
-    run.commands && el("details", {}, el("summary", {}, say("html.run.commands")), el("pre", { className: "scroll" }, own(run.commands))),
-    run.replay && el("p", { className: "replay" }, say("html.run.replay") + " ", el("code", {}, run.replay)),
-    DATA.board && el("p", {}, el("a", { href: `${DATA.board}#race.${lock}.${race}` }, say("html.run.board"))),
-  ].flat().filter(Boolean));
   viewer.classList.toggle("asked", asked);
   if (asked) moving.goTo(0);
-  viewer.scrollTop = 0;
+  return [
+    el("header", el("h2", { id: "viewer-title" }, el("span.lock", lock), " ", el("small", own(entry?.title))), closing()),
+    el("p", el("b", `${scenario?.short ?? ""} ${race}: `), own(scenario?.title), " ", !asked && verdicts),
+    asked && [...document.querySelectorAll("body > header .headline")].map((p) => p.cloneNode(true)),
+    locks.length * races.length > 1 && el("p.filters", choose(say("html.run.against"), locks, lock, (id) => `#run.${id}.${race}`), choose(say("html.run.race"), races, race, (id) => `#run.${lock}.${id}`)),
+    moving,
+    asked && el("details", el("summary", say("html.run.end")), el("p", verdicts)),
+    told(run, !asked),
+    run.replay && el("p.replay", say("html.run.replay") + " ", el("code", run.replay)),
+    DATA.board && el("p", el("a", { href: `${DATA.board}#race.${lock}.${race}` }, say("html.run.board"))),
+  ];
 }
 
-function closing() {
-  return el("button", { type: "button", className: "close", onclick: () => viewer.close(), title: say("html.run.close"), ariaLabel: say("html.run.close") }, "✕");
-}
+const closing = () => sign("✕", say("html.run.close"), () => viewer.close());
 
 viewer.addEventListener("close", () => {
   moving = null;

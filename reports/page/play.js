@@ -24,13 +24,15 @@ async function openLevel(number, position = "") {
   if (position && position === state.at?.link && level === state.level) return turn("game"); // it is at hand
   const at = await engine.ask(position ? { do: "at", link: position } : { do: "level", number });
   if (at.lock !== level.lock) throw everywhere("board.otherlevel", { n: number, lock: at.lock });
-  return play(at, level.harm, { complete: true }, level);
+  return play(at, level, level);
 }
-const everywhere = (key, values) => Object.fromEntries(Object.keys(DATA.texts).map((lang) => {
-  let text = DATA.texts[lang][key];
-  for (const name in values) text = text.replaceAll("{" + name + "}", values[name]);
-  return [lang, text];
-}));
+// everywhere is a text in each language, as an error of the engine is.
+function everywhere(key, values) {
+  const { lang } = ui, all = {};
+  for (ui.lang of Object.keys(DATA.texts)) all[ui.lang] = say(key, values);
+  ui.lang = lang;
+  return all;
+}
 
 // ---- a lock of one's own choice ----------------------------------------------------
 
@@ -75,13 +77,14 @@ async function findGoal(at, harm = "") {
   const game = [at.lock, at.bounds, harm].join(" ");
   if (!goals.has(game)) goals.set(game, await engine.ask({ do: "goal", link: at.link, harm }));
   const goal = goals.get(game);
-  return play(at, goal.harm, goal, null);
+  return play(at, goal, null);
 }
 
 // ---- a game ------------------------------------------------------------------------
 
-function play(at, harm, goal, level) {
-  Object.assign(state, { at, harm, goal, level, hinted: -1, why: "", mended: null, gaveUp: false, flow: false, share: null, proved: null });
+// play begins a game at a position, with what is to be brought about: a goal, or a level.
+function play(at, goal, level) {
+  Object.assign(state, { at, goal, harm: goal.harm, level, hinted: -1, why: "", mended: null, gaveUp: null, flow: false, doom: null, proved: null });
   reached();
   askShare();
   return turn("game");
@@ -90,8 +93,9 @@ function play(at, harm, goal, level) {
 // step makes a request about the position, whose answer is the next one.
 async function step(request) {
   const before = state.at.moving.at.length, at = await engine.ask({ link: state.at.link, harm: state.harm, ...request });
-  if (!at.link) return proved(at); // there is no way
-  Object.assign(state, { mended: null, at, hinted: -1, why: "", share: null });
+  if (!at.link) { state.gaveUp = at.said; return proved(at); } // there is no way
+  if (request.do === "way") state.gaveUp = at.end;
+  Object.assign(state, { mended: null, at, hinted: -1, why: "", doom: null });
   reached();
   if (state.view === "game") {
     state.drawn = ""; // a new position is shown at its end
@@ -117,19 +121,19 @@ async function askShare() {
   if (!state.harm) return;
   const d = await engine.ask({ do: "doom", link, harm: state.harm }, true).catch(() => null);
   if (state.at.link !== link) return;
-  state.share = d?.known ? d.share : null;
+  state.doom = d?.known ? d : null;
   document.getElementById("doom")?.replaceWith(drawDoom());
 }
 
 const total = (at) => at.faults.reduce((n, f) => n + f.used, 0);
 const over = () => Boolean(state.proved || state.harm && state.at.verdicts.includes(state.harm));
 
-const back = () => { Object.assign(state, { gaveUp: false, flow: false }); return step({ do: "undo" }); };
-const shortest = () => { Object.assign(state, { gaveUp: true, flow: false }); return step({ do: "way" }); };
+const back = () => { Object.assign(state, { gaveUp: null, flow: false }); return step({ do: "undo" }); };
+const shortest = () => { state.flow = false; return step({ do: "way" }); };
 async function advice() {
   const { link } = state.at, h = await engine.ask({ do: "hint", link, harm: state.harm });
   state.hinted = h.move;
-  state.why = h.move < 0 ? own(h.why) : say("play.hint", { why: own(h.why), n: h.move + 1, what: own(state.at.moves[h.move].said) });
+  state.why = own(h.said);
   if (state.view === "game") redraw(); // it stands at the move
 }
 // cannot answers that the goal cannot be reached; it is judged.
@@ -185,13 +189,6 @@ function onward() {
   });
 }
 
-// boundsOf says what is not usual about the bounds of a game.
-function boundsOf(at) {
-  const bound = (name) => new RegExp(`(?:^|,)${name}=([^,]*)`).exec(at.bounds)?.[1];
-  return [bound("timing") === "any" && say("play.bounds.any"), Number(bound("nodes")) > 1 && say("play.bounds.nodes", { nodes: bound("nodes") }),
-    bound("fenced") === "true" && say("play.bounds.fenced")].filter(Boolean).join(" ");
-}
-
 async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
@@ -203,7 +200,7 @@ async function copy(text) {
 
 // moving is a run as a timeline that moves; it gets the keys.
 function moving(run, o = {}) {
-  state.moving = motion(run, { say, own }, { part: 1, speed: Number(keep.get("speed")) || 1, onspeed: (s) => keep.set("speed", s), ...o });
+  state.moving = motion(run, { part: 1, speed: Number(keep.get("speed")) || 1, onspeed: (s) => keep.set("speed", s), ...o });
   return state.moving;
 }
 const wide = () => document.documentElement.clientWidth > 736;
@@ -213,13 +210,11 @@ const verdictsOf = (of) => el(["span", tone(of.verdicts)].filter(Boolean).join("
 function drawGame() {
   const { at, level, goal, harm } = state;
   const won = harm && at.verdicts.includes(harm);
-  const target = harm ? say("play.goal", { harm, meaning: say("meaning." + harm) })
-    : say(goal.complete ? "play.goal.any" : "play.unfound", { states: goal.states });
   const code = wide() ? el("div.motion-code") : undefined;
   const acts = at.moves.map((m) => ({ client: 0, node: 0, message: 0, ...m, go: () => take(m) }));
   show(
     el("h2", level ? `${level.number}. ${own(level.title)} ` : "", el("span.code", at.lock), level ? "" : ": " + own(at.title)),
-    el("p.goal", target, boundsOf(at) ? el("span.faint", " ", boundsOf(at)) : null),
+    el("p.goal", own(goal.said), el("span.faint", (at.unusual ?? []).map((one) => " " + own(one)))),
     el("div.score", el("span", say("board.used", { used: at.faults.map((f) => `${f.name} ${f.used}/${f.most}`).join(", ") || say("play.nofaults") })),
       el("span", say("board.steps", { steps: at.steps })), harm ? drawDoom() : null,
       at.verdicts.length ? verdictsOf(at) : null),
@@ -234,10 +229,10 @@ function drawGame() {
 }
 
 function drawDoom() {
-  const share = state.share, lost = share === 0 && !over() && state.at.faults.every((f) => f.used === f.most);
-  const text = share === null ? "…" : share > 0 && share < 0.001 ? "<0.1 %" : (100 * share).toFixed(1) + " %";
+  const share = state.doom?.share, lost = share === 0 && !over() && state.at.faults.every((f) => f.used === f.most);
+  const text = state.doom ? state.doom.percent + " %" : "…";
   return el("span", { id: "doom", title: say("board.doomhelp", { harm: state.harm }) }, say("board.doom") + " ",
-    el("span.bar", el("i", { style: `width:${share === null ? 0 : 100 * share}%` })), " ", el("b", text),
+    el("span.bar", el("i", { style: `width:${100 * (share ?? 0)}%` })), " ", el("b", text),
     lost ? " " + say("play.noway", { harm: state.harm }) : "");
 }
 
@@ -250,10 +245,8 @@ function drawMoves(at) {
 }
 
 function drawEnd() {
-  const { level, harm, at } = state;
-  const words = state.proved ? own(state.proved.said) : state.gaveUp ? say("play.gaveup", { harm, faults: total(at), steps: at.steps })
-    : say("play.reached", { harm, faults: total(at), steps: at.steps, par: at.goal ? at.goal.par : "?" });
-  return el(state.proved ? "div.end" : "div.end.harmful", el("p", words),
+  const { level } = state;
+  return el(state.proved ? "div.end" : "div.end.harmful", el("p", own(state.proved?.said ?? state.gaveUp ?? state.at.end)),
     level ? [el("p", el("b", say("play.learn") + " "), own(level.learn)), el("p", el("b", say("play.question") + " "), own(level.question), " ",
       link(["lesson.interview", level.topic].filter(Boolean).join("."), `explain interview ${level.topic}`.trim())),
       level.fix ? el("p", el("b", say("play.fix") + " "), link("level." + level.fix, `${level.fix}. ${own(DATA.levels[level.fix - 1].title)}`)) : null] : null,
@@ -268,11 +261,7 @@ function drawMend(at) {
 }
 
 function drawMended() {
-  const m = state.mended, found = m.goal.possible;
-  const about = { lock: m.lock, harm: m.goal.harm, faults: m.budget || say("play.nofaults"), states: m.goal.states, clients: m.clients, attempts: m.attempts, found: m.found.join(", ") };
-  const key = found ? "still" : !m.goal.complete ? "unknown" : m.found.length ? "other" : "holds";
-  return el("div.end" + (found ? ".harmful" : ""),
-    el("p", say("play.mend.same", { lock: m.lock, same: m.same, all: m.of, verdict: m.verdicts[0] ?? "HOLDS" })),
-    motion(m.moving, { say, own }, { still: true, part: wide() ? 0.6 : 1 }), el("p", say("play.mend." + key, about)),
-    button(say("board.start") + ": " + m.lock, () => openLink(m.way || m.link, m.goal.harm)));
+  const m = state.mended, [same, found] = m.said;
+  return el("div.end" + (m.possible ? ".harmful" : ""), el("p", own(same)), motion(m.moving, { still: true, part: wide() ? 0.6 : 1 }), el("p", own(found)),
+    button(say("board.start") + ": " + m.lock, () => openLink(m.way, state.harm)));
 }

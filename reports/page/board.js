@@ -9,47 +9,16 @@
 // has an address, so that Back and Forward lead from view to view. A game is one entry of the
 // browser's history, whatever its moves: they are taken back in the game.
 "use strict";
-const state = { view: "levels", lang: "en", busy: false, ready: false, visits: 0, about: {} };
+const state = { get lang() { return ui.lang; }, set lang(lang) { ui.lang = lang; }, view: "levels", busy: false, ready: false, visits: 0, about: {} };
 const keep = {
   get(name) { try { return localStorage.getItem("locklab." + name); } catch { return null; } },
   set(name, value) { try { localStorage.setItem("locklab." + name, value); } catch { /* a file may have no storage */ } },
 };
 
-// ---- words -------------------------------------------------------------------------
-
-function say(key, values = {}) {
-  let text = DATA.texts[state.lang][key] ?? key;
-  for (const name in values) text = text.replaceAll("{" + name + "}", values[name]);
-  return text;
-}
-const own = (words) => (!words ? "" : typeof words === "string" ? words : words[state.lang] ?? words.en ?? "");
-
-// el("div.card", {onclick}, ...children) is an element.
-function el(what, ...rest) {
-  const [tag, ...classes] = what.split(".");
-  const e = document.createElement(tag);
-  e.className = classes.join(" ");
-  for (const r of rest.flat(Infinity)) {
-    if (r === null || r === undefined || r === false) continue;
-    if (typeof r === "object" && !(r instanceof Node)) Object.assign(e, r);
-    else e.append(r);
-  }
-  return e;
-}
-const button = (label, onclick, kind = "") => el("button" + kind, { type: "button", onclick }, label);
 const link = (hash, ...label) => el("a", { href: "#" + hash }, ...label);
-// select is a choice between options [value, label], or groups [title, options]; go is called with the new one.
-function select(options, value, go) {
-  const option = ([v, label]) => (Array.isArray(label) ? el("optgroup", { label: v }, label.map(option)) : el("option", { value: v }, label));
-  const e = el("select", options.map(option));
-  e.value = value;
-  if (go) e.onchange = () => go(e.value);
-  return e;
-}
 // byFamily is locks as options, under the titles of their families.
 const byFamily = (locks = DATA.locks) => [...new Set(locks.map((l) => own(l.family)))]
   .map((family) => [family, locks.filter((l) => own(l.family) === family).map((l) => [l.id, `${l.id}: ${own(l.title)}`])]);
-const short = (all) => all.map((o) => [o.id, [o.short, o.id].filter(Boolean).join(" ")]);
 
 function tell(text, bad = false) {
   const m = document.getElementById("message");
@@ -161,7 +130,7 @@ function redraw() {
 function show(...parts) {
   const main = document.getElementById("main"), moves = () => [...main.querySelectorAll(".moves button")];
   const focus = moves().findIndex((b) => b.matches(":focus-visible"));
-  main.replaceChildren(...parts.filter(Boolean));
+  main.replaceChildren(...parts.flat(Infinity).filter(Boolean));
   if (focus >= 0) moves()[Math.min(focus, moves().length - 1)]?.focus();
   drawFrame();
 }
@@ -221,13 +190,9 @@ function drawFrame() {
   });
   if (state.at && state.view !== "game") tabs.push(button(`▶ ${state.at.lock}`, () => open("game")));
   document.getElementById("tabs").replaceChildren(...tabs);
-  document.getElementById("tools").replaceChildren(
-    button(say("board.language"), language), button("◐", theme), button("A+", large));
-  document.getElementById("tools").children[2].setAttribute("aria-pressed", document.body.classList.contains("large"));
-  for (const [i, key] of ["language", "theme", "large"].entries()) {
-    document.getElementById("tools").children[i].title = say("board." + key);
-    document.getElementById("tools").children[i].setAttribute("aria-label", say("board." + key));
-  }
+  const tools = document.getElementById("tools");
+  tools.replaceChildren(...[[say("board.language"), "language", language], ["◐", "theme", theme], ["A+", "large", large]].map(([label, key, what]) => sign(label, say("board." + key), what)));
+  tools.lastChild.setAttribute("aria-pressed", document.body.classList.contains("large"));
   document.getElementById("foot").textContent = say(ENGINE === "server" ? "board.native" : "board.works");
 }
 

@@ -37,19 +37,17 @@ function drawRace() {
   const sliders = el("div.sliders", r.settings.map((s) => {
     const rate = s.name === "drift"; // of a clock: some of each second, so a share
     const most = rate ? 250e6 : Math.max(2 * s.usual_ns, s.value_ns), step = rate ? 5e6 : s.name === "ttl" ? 1e9 : s.usual_ns / 40;
-    const told = rate ? (ns) => `${Math.round(ns / 1e6) / 10} %` : seconds;
-    const value = el("output", told(s.value_ns));
+    const size = rate ? (ns) => `${Math.round(ns / 1e6) / 10} %` : seconds;
+    const value = el("output", size(s.value_ns));
     const slide = el("input", { type: "range", min: step, max: most, step, value: s.value_ns,
-      oninput: () => { value.textContent = told(slide.value); }, onchange: () => withSetting(s.name, Number(slide.value)) });
+      oninput: () => { value.textContent = size(slide.value); }, onchange: () => withSetting(s.name, Number(slide.value)) });
     return el("label", el("span", say("board.setting." + s.name)), slide, value);
   }), state.settings ? button(say("board.usual"), () => playRace(r.lock, r.race)) : null);
-  const told = r.run?.story ? el("details", el("summary", say("board.story")), el("ol", r.run.story.map((one) => el("li", one.t ? el("span.faint", one.t + " ") : null, own(one.s))))) : null;
-  const typed = r.run?.commands ? el("details", el("summary", say("board.commands")), el("div.scroll", el("pre", own(r.run.commands)))) : null;
   const sizes = Object.fromEntries(r.settings.map((s) => [s.name, s.value_ns]));
   show(el("h2", el("span.code", r.lock), ", ", own(r.title), ": ", verdictsOf(r)),
-    tone(r.verdicts) === "quiet" && r.run ? el("p.faint", say("board.vacuous")) : null,
+    tone(r.verdicts) === "quiet" && r.moving ? el("p.faint", say("board.vacuous")) : null,
     r.price ? el("p", linked(own(r.price))) : null,
     choose, r.settings.length ? sliders : null,
     r.not_injected ? el("p.faint", r.not_injected.map(own).join(" ")) : null,
-    r.run ? moving(r.run, { listings: r.listings, verdict: true, sizes, set: withSetting }) : el("p.end", own(r.not_applicable)), told, typed);
+    ...(r.moving ? [drawRun(r, { verdict: true, sizes, set: withSetting }), told(r.moving)] : [el("p.end", own(r.not_applicable))]));
 }

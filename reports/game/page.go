@@ -1,0 +1,198 @@
+package game
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"locklab/algorithms"
+	"locklab/reports"
+	"locklab/reports/text"
+	"locklab/scenarios"
+	"locklab/scenarios/play"
+	"locklab/scenarios/race"
+	"locklab/scenarios/study"
+	"locklab/simulator"
+	"locklab/simulator/verdict"
+)
+
+// firstShown is the level whose shortest way a page shows while its engine loads: the token and a pause.
+const firstShown = 13
+
+// budgets are those that a page offers for a lock of one's own choice.
+var budgets = []string{
+	"crash=1,pause=1", "crash=1", "pause=1", "lose-reply=1", "lose-request=1", "delay=1@9s", "restart=1", "failover=1",
+	"split=1", "client-clock=1@10s", "node-clock=1@10s", "delete=1", "expire-session=1", "crash=1,failover=1", "pause=2",
+	"",
+}
+
+// PageData returns the JSON that a page shows before its engine is ready: its texts, the course, the locks, and a run
+// to look at.
+func PageData() ([]byte, error) {
+	var t Table
+	defer t.Close()
+	ctx, course := context.Background(), Levels()
+	start, err := t.do(ctx, Request{Do: "level", Number: firstShown})
+	if err != nil {
+		return nil, err
+	}
+	shown, err := t.do(ctx, Request{Do: "way", Link: start.(*Position).Link, Harm: course[firstShown-1].Harm})
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(map[string]any{
+		"version": Format, "texts": pageTexts(), "levels": course, "locks": locks(), "races": races(), "shown": shown,
+		"budgets": budgets,
+	})
+}
+
+// pageTexts returns the texts of the page, by language and key.
+func pageTexts() map[string]map[string]string {
+	all := map[string]map[string]string{}
+	for _, lang := range text.Languages() {
+		all[lang] = map[string]string{}
+		for _, prefix := range []string{"play.", "board.", "quiz.", "meaning.", "motion.", "term.timeline."} {
+			for _, key := range text.In(lang).Keys(prefix) {
+				all[lang][key] = text.In(lang).Get(key)
+			}
+		}
+	}
+	return all
+}
+
+// A Level is a level of the course. Whether it can be solved is not said.
+type Level struct {
+	Number   int          `json:"number"`
+	ID       string       `json:"id"`
+	Lock     string       `json:"lock"`
+	Budget   string       `json:"budget"`
+	Harm     verdict.Word `json:"harm"`
+	Meaning  Words        `json:"meaning"`
+	Said     Words        `json:"said"` // what to bring about
+	Title    Words        `json:"title"`
+	Learn    Words        `json:"learn"`
+	Question Words        `json:"question"`
+	Topic    string       `json:"topic"`
+	Fix      int          `json:"fix,omitempty"` // the number of the level that shows what prevents the harm
+}
+
+// Levels is the course.
+func Levels() (all []Level) {
+	for i, l := range play.Levels() {
+		all = append(all, Level{
+			Number: i + 1, ID: l.ID, Lock: l.Lock, Budget: l.Budget, Harm: l.Harm, Meaning: titled(reports.Meaning, l.Harm), Said: aim(l.Harm),
+			Title: levelText(&l, "title"), Learn: levelText(&l, "learn"), Question: levelText(&l, "question"), Topic: l.Topic,
+			Fix: play.Number(l.Fix),
+		})
+	}
+	return all
+}
+
+// A Lock is one that can be played.
+type Lock struct {
+	ID     string `json:"id"`
+	Title  Words  `json:"title"`
+	Family Words  `json:"family"`         // its title
+	Next   string `json:"next,omitempty"` // the lock that was meant to mend it
+}
+
+func locks() (all []Lock) {
+	for _, e := range algorithms.All() {
+		next, _ := race.Successor(e)
+		all = append(all, Lock{e.ID, titled(text.LockTitle, e.ID), titled(text.FamilyTitle, string(e.Family)), next.ID})
+	}
+	return all
+}
+
+// A Race is one that can be played.
+type Race struct {
+	ID    string `json:"id"`
+	Short string `json:"short"`
+	Title Words  `json:"title"`
+}
+
+func races() (all []Race) {
+	for _, sc := range scenarios.All() {
+		all = append(all, Race{sc.ID, sc.Race, titled(text.ScenarioTitle, sc.ID)})
+	}
+	return all
+}
+
+// A RaceRun is the run of a lock in a race, under the title of the race, with the lines of the lock's code.
+type RaceRun struct {
+	Run
+	Race          string    `json:"race"`                     // "search": none
+	Price         Words     `json:"price,omitempty"`          // of surviving the race
+	NotApplicable Words     `json:"not_applicable,omitempty"` // why there is no run
+	NotInjected   []Words   `json:"not_injected,omitempty"`
+	Settings      []Setting `json:"settings"`
+}
+
+// A Setting is one of a race that can be changed.
+type Setting struct {
+	Name  string        `json:"name"`
+	Value time.Duration `json:"value_ns"`
+	Usual time.Duration `json:"usual_ns"` // the race's own
+}
+
+// playRace plays a lock in a race.
+func playRace(lock, scenario, settings string) (*RaceRun, error) {
+	entry, err := race.Strategy(lock)
+	if err != nil {
+		return nil, err
+	}
+	sc, err := scenarios.ByName(scenario)
+	if err != nil {
+		return nil, err
+	}
+	s, err := sc.Settings.With(settings)
+	if err != nil {
+		return nil, err
+	}
+	return raceRunOf((&race.Runner{Lines: true}).Play(entry, sc, s))
+}
+
+// replay plays a trace again, or its attack on another lock.
+func replay(t simulator.Trace, lock string) (*RaceRun, error) {
+	play := study.Against
+	if lock == "" || lock == t.Strategy {
+		lock, play = t.Strategy, study.ReplayWithCodeOn
+	}
+	entry, err := race.Strategy(lock)
+	if err != nil {
+		return nil, err
+	}
+	return raceRunOf(play(entry, t))
+}
+
+func raceRunOf(o *race.Outcome, err error) (*RaceRun, error) {
+	if err != nil {
+		return nil, err
+	}
+	r := &RaceRun{Run: runOf(o, true), Race: o.Scenario.ID, Settings: []Setting{}}
+	r.Link, r.Title = o.Trace.Link(), titled(text.ScenarioTitle, o.Scenario.ID)
+	usual := map[string]time.Duration{}
+	if sc, err := scenarios.ByName(o.Scenario.ID); err == nil {
+		for _, s := range sc.Settings.Lengths() {
+			usual[s.Name] = s.Length
+		}
+	}
+	for _, s := range o.Settings.Lengths() {
+		if usual[s.Name] != 0 {
+			r.Settings = append(r.Settings, Setting{s.Name, s.Length, usual[s.Name]})
+		}
+	}
+	for _, why := range o.NotInjected {
+		r.NotInjected = append(r.NotInjected, errorWords(why))
+	}
+	if o.NotApplicable != "" {
+		r.Moving, r.Listings = nil, nil
+		r.NotApplicable = sayAll(func(lang string) string { return text.Reason(lang, "na", string(o.NotApplicable)) })
+		return r, nil
+	}
+	if o.Forever() {
+		r.Price = sayAll(reports.Forever)
+	}
+	r.Moving.Replay = "locklab run " + r.Link
+	return r, nil
+}

@@ -1,0 +1,452 @@
+package game
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"locklab/reports"
+	"locklab/reports/text"
+	"locklab/scenarios/play"
+	"locklab/scenarios/race"
+	"locklab/simulator"
+	"locklab/simulator/history"
+	"locklab/simulator/i18n"
+	"locklab/simulator/lists"
+	"locklab/simulator/verdict"
+)
+
+// A Screen is where a game or a quiz is shown, and where lines are typed.
+type Screen struct {
+	*text.Printer
+	Ctx  context.Context
+	Look reports.Look                  // how lanes are drawn
+	Echo bool                          // lines are printed, since no terminal shows them
+	Line func() (line string, ok bool) // reads a line; false: there is none
+}
+
+// letters maps words that other programs take to letters of the game.
+var letters = map[string]string{"quit": "q", "exit": "q", "help": "?"}
+
+// ask prints a prompt and reads a line; false: there is none, or it asks for the end.
+func (s *Screen) ask(prompt string) (line string, ok bool) {
+	s.Printf("%s> ", s.First(prompt))
+	line, ok = s.Line()
+	line = strings.ToLower(strings.TrimSpace(line))
+	if letter, long := letters[line]; long {
+		line = letter
+	}
+	if s.Echo {
+		s.Printf("%s", line)
+	}
+	if s.Echo || !ok {
+		s.Printf("\n")
+	}
+	return line, ok && line != "q"
+}
+
+// tell prints words after a label, in each language that is wanted.
+func (s *Screen) tell(label string, w Words) {
+	for _, lang := range s.Langs() {
+		s.Wrap(label, w[lang])
+	}
+}
+
+// within returns words for use within a line; what is the same in each language is said once.
+func (s *Screen) within(w Words) string {
+	var all []string
+	for _, lang := range s.Langs() {
+		if !slices.Contains(all, w[lang]) {
+			all = append(all, w[lang])
+		}
+	}
+	return strings.Join(all, " / ")
+}
+
+// line prints words as one line, which is not broken.
+func (s *Screen) line(label string, w Words) { s.Printf("%s%s\n", label, s.within(w)) }
+
+// lanes draws a run without its legend.
+func (s *Screen) lanes(o *race.Outcome) {
+	brief := s.Look
+	brief.Brief = true
+	s.Keep(reports.Lanes(s.Out, o.History, o.Judgement, brief))
+}
+
+// A Session is a game that is played by typing. It asks its table what a page asks, and prints the answers.
+type Session struct {
+	out     *Screen
+	table   Table
+	level   int          // its number, from 1; 0: none
+	harm    verdict.Word // to be brought about; "": none
+	at      *Position
+	reached bool // and said so
+	lost    bool // whatever is done, the goal follows
+	proved  bool // it was said, or given up, that the goal cannot be reached
+}
+
+// Start begins a game with a goal after some choices.
+func Start(out *Screen, g *play.Game, harm verdict.Word, choices []simulator.Choice) (t *Session, err error) {
+	t = &Session{out: out, table: Table{game: g}, harm: harm}
+	if len(choices) == 0 {
+		choices, err = g.Forward(nil, harm)
+	}
+	t.at, err = (&asked{Request: Request{Harm: harm}, ctx: out.Ctx, game: g}).position(choices, err)
+	return t, err
+}
+
+// StartLevel begins the game of a level.
+func StartLevel(out *Screen, n int, l play.Level, g *play.Game) (*Session, error) {
+	t, err := Start(out, g, l.Harm, nil)
+	t.level = n
+	return t, err
+}
+
+// Position returns the present position.
+func (t *Session) Position() *Position { return t.at }
+
+// Play shows the game and does what is typed, until the input ends.
+func (t *Session) Play() error {
+	if t.introduce(); t.out.Err == nil {
+		t.show(t.at)
+	}
+	for t.out.Err == nil {
+		line, ok := t.out.ask("play.prompt")
+		if !ok {
+			break
+		}
+		t.obey(line)
+	}
+	if t.at.Steps > 0 && t.out.Err == nil {
+		t.out.Printf("%s\n  locklab play %s\n", t.out.Say("play.saved"), t.at.Link)
+	}
+	return t.out.Err
+}
+
+// ask asks about the position; nil: it has said why there is no answer, or the program ends.
+func (t *Session) ask(r Request) any {
+	r.Link, r.Harm = t.at.Link, t.harm
+	answer, err := t.table.do(t.out.Ctx, r)
+	if err == nil {
+		return answer
+	}
+	if _, says := err.(i18n.Error); says && t.out.Ctx.Err() == nil {
+		t.out.tell("", errorWords(err))
+	} else {
+		t.out.Keep(err)
+	}
+	return nil
+}
+
+// introduce says what is played and what for. Whether the goal can be reached is not said.
+func (t *Session) introduce() {
+	g, goal := t.table.game, aim(t.harm)
+	switch {
+	case t.level > 0:
+		l := play.Levels()[t.level-1]
+		t.out.tell("", words("play.level", "n", t.level, "of", len(play.Levels()), "title", levelText(&l, "title")))
+	case t.harm == "":
+		found, ok := t.ask(Request{Do: "goal"}).(*Goal)
+		if !ok {
+			return
+		}
+		t.harm, goal = found.Harm, found.Said
+		if at, ok := t.ask(Request{Do: "at"}).(*Position); ok { // which says whether it is reached
+			t.at = at
+		}
+	}
+	about := words("play.bounds", "lock", g.Strategy.Heading(), "clients", g.Bounds.Clients, "attempts", g.Bounds.Attempts,
+		"faults", orNone(string(g.Bounds.Budget)))
+	for _, w := range slices.Concat([]Words{about}, t.at.Unusual, []Words{goal, words("play.keys")}) {
+		t.out.tell("", w)
+	}
+	if t.harm != "" {
+		share, ok, err := g.Doom(t.out.Ctx, nil, t.harm)
+		t.lost = ok && share == 1 // by no move: all is lost from the start
+		t.out.Keep(err)
+	}
+}
+
+// show draws the lanes, the state and the choices of a position, which becomes the present one.
+func (t *Session) show(p *Position) {
+	t.at = p
+	t.out.Printf("\n")
+	if p.Steps > 0 {
+		t.out.lanes(p.at.Outcome)
+		t.out.Printf("\n")
+	}
+	each := lists.Each(p.Faults, func(f Fault) string { return fmt.Sprintf("%s %d/%d", f.Name, f.Used, f.Most) })
+	used := orNone(strings.Join(each, ", "))
+	t.out.line("", words("play.now", "time", reports.Millis(p.at.Now, 0), "steps", p.Steps, "faults", used))
+	s := reports.StateOf(p.at.Outcome.History)
+	for c, at := range s.Clients[:t.table.game.Bounds.Clients] {
+		t.out.line("  "+clientName(c+1)+"  ", stageWords(at))
+	}
+	for n, k := range s.Keys {
+		name := p.at.Outcome.History.Key
+		if len(s.Keys) > 1 {
+			name = fmt.Sprintf("n%d %s", n+1, name)
+		}
+		t.out.line("  ", keyWords(name, k, p.at.Now))
+	}
+	if t.harm != "" && !t.lost && p.End == nil {
+		if doom, ok := t.ask(Request{Do: "doom"}).(*Doom); ok && doom.Known {
+			t.out.line("  ", words("play.doom", "share", doom.Percent, "bar", bar(doom.Share), "harm", t.harm))
+		}
+	}
+	t.out.Printf("\n")
+	for i, m := range p.Moves {
+		mark := " "
+		if m.Fault {
+			mark = "!"
+		}
+		t.out.Wrap(fmt.Sprintf("%2d %s ", i+1, mark), t.out.within(m.Said))
+	}
+	if len(p.Moves) == 0 {
+		t.out.Sentence("play.over")
+	}
+	if p.End != nil && !t.reached {
+		t.reached = true
+		t.out.Printf("\n")
+		t.out.tell("", p.End)
+		t.out.Sentence("play.thenmend")
+		t.lesson(true)
+	}
+}
+
+// stageWords describes the state of a client.
+func stageWords(at reports.ClientState) Words {
+	return sayAll(func(lang string) string {
+		said := text.Say(lang, "play.stage."+at.Name())
+		if at.Paused {
+			said += text.Say(lang, "play.paused")
+		}
+		return said
+	})
+}
+
+// keyWords describes the locked key, which has a name, on a server.
+func keyWords(name string, k reports.KeyState, now time.Duration) Words {
+	key, owner := "play.key.lease", "?"
+	switch {
+	case k.Down:
+		key = "play.key.down"
+	case !k.Held:
+		key = "play.key.free"
+	case k.Until == history.Forever:
+		key = "play.key.forever"
+	}
+	if k.Owner > 0 {
+		owner = clientName(k.Owner)
+	}
+	return words(key, "key", name, "owner", owner, "left", reports.Millis(max(k.Until-now, 0), 0))
+}
+
+func bar(share float64) string {
+	const width = 20
+	full := int(share * width)
+	if share > 0 && full == 0 {
+		full = 1
+	}
+	return "[" + strings.Repeat("#", full) + strings.Repeat(".", width-full) + "]"
+}
+
+// lesson says what is to be learned from a level, and where to go on, if that is wanted.
+func (t *Session) lesson(on bool) {
+	if t.level == 0 {
+		return
+	}
+	course := Levels()
+	l := course[t.level-1]
+	for _, lang := range t.out.Langs() {
+		tell := func(key, said string) { t.out.Wrap("  "+text.Label(text.Say(lang, key)), said) }
+		tell("play.learn", l.Learn[lang])
+		if on {
+			tell("play.question", l.Question[lang]+" ("+strings.TrimSpace("locklab explain interview "+l.Topic)+")")
+		}
+		if on && l.Fix > 0 {
+			tell("play.fix", fmt.Sprintf("%s (locklab play --level %d)", course[l.Fix-1].Title[lang], l.Fix))
+		}
+	}
+	if on && t.level < len(course) {
+		t.out.Next(fmt.Sprintf("locklab play --level %d", t.level+1))
+	}
+}
+
+// obey does what a line asks for. The position is shown again only when it has changed.
+func (t *Session) obey(line string) {
+	verb, rest, _ := strings.Cut(line, " ")
+	if verb != "m" && strings.TrimSpace(rest) != "" {
+		verb = line // no other answer has a second word
+	}
+	switch verb {
+	case "":
+	case "?":
+		t.out.Sentence("play.keys")
+	case "l":
+		t.out.Printf("  locklab play %s\n", t.at.Link)
+	case "u":
+		if back, ok := t.ask(Request{Do: "undo"}).(*Position); ok && back.Steps < t.at.Steps {
+			t.show(back)
+		} else if ok {
+			t.out.Sentence("play.undo.none")
+		}
+	case "h", "g", "n", "no":
+		t.advise(verb)
+	case "m":
+		t.mend(strings.TrimSpace(rest))
+	default:
+		t.choose(line)
+	}
+}
+
+// choose makes the move with a number.
+func (t *Session) choose(number string) {
+	if len(t.at.Moves) == 0 {
+		t.out.Sentence("play.over")
+		return
+	}
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 1 || n > len(t.at.Moves) {
+		t.out.tell("", words("play.bad", "line", i18n.Visible(text.Cut(number, 40)), "most", len(t.at.Moves)))
+		return
+	}
+	if next, ok := t.ask(Request{Do: "move", Number: n - 1}).(*Position); ok {
+		t.show(next)
+	}
+}
+
+// advise gives a hint, the end of a shortest way, or a judgement of the answer that the goal cannot be reached. What
+// was proved of the goal is said on every later request.
+func (t *Session) advise(letter string) {
+	do := "cannot"
+	switch {
+	case t.at.End != nil:
+		t.out.tell("", words("play.done", "harm", t.harm))
+		return
+	case letter == "g" || letter == "h" && t.proved:
+		do = "way"
+	case letter == "h":
+		do = "hint"
+	}
+	switch answer := t.ask(Request{Do: do}).(type) {
+	case *Hint:
+		t.out.tell("", answer.Said)
+	case *Judged:
+		t.out.tell("", answer.Said)
+		if t.proved = t.proved || answer.Right; answer.Right && letter != "h" {
+			t.lesson(true)
+		}
+	case *Position:
+		t.reached = true
+		t.show(answer)
+		t.out.tell("", answer.End)
+		t.lesson(false)
+	}
+}
+
+// mend tries the attack on another lock; "": on the one that was meant to mend it.
+func (t *Session) mend(name string) {
+	if name == "" {
+		next, ok := race.Successor(t.table.game.Strategy)
+		if !ok {
+			t.out.Sentence("play.mend.which")
+			return
+		}
+		name = next.ID
+	}
+	m, ok := t.ask(Request{Do: "mend", Lock: name}).(*Mended)
+	if !ok {
+		return
+	}
+	t.out.Printf("\n")
+	t.out.lanes(m.at.Outcome)
+	t.out.Printf("\n")
+	for _, w := range m.Said {
+		t.out.tell("", w)
+	}
+	t.out.Printf("  locklab play %s\n", m.Way)
+}
+
+// MostQuestions is the number of questions that are asked at most.
+const MostQuestions = 40
+
+// Ask asks questions, and explains what is answered. again is the command that asks the same.
+func (s *Screen) Ask(questions []*Question, again string) {
+	s.Sentence("quiz.keys")
+	right, asked := 0, 0
+	for n, q := range questions {
+		s.showQuestion(q, n+1)
+		chosen, ok := s.choose(questions, n)
+		if !ok {
+			break
+		}
+		if asked++; q.Answers[chosen].Right {
+			right++
+		}
+		s.explain(q, chosen)
+	}
+	s.Printf("\n")
+	s.tell("", words("quiz.score", "right", right, "all", asked, "again", again))
+}
+
+func (s *Screen) showQuestion(q *Question, n int) {
+	s.Printf("\n")
+	if q.Run == nil { // about several locks
+		s.tell("", words("quiz.head.race", "n", n))
+	} else {
+		s.tell("", words("quiz.head", "n", n, "lock", q.Outcome.Strategy.Heading(), "race", q.Race))
+		s.Printf("\n")
+		s.lanes(q.Outcome)
+	}
+	s.Printf("\n")
+	s.tell("", q.Ask)
+	for i, answer := range q.Answers {
+		s.line(fmt.Sprintf("  %c  ", 'a'+i), answer.Said)
+	}
+}
+
+// choose reads a letter or a number until there is one; false: no answer comes. On request it prints the link of a run:
+// of the question that was answered last, and before the first answer of the present one.
+func (s *Screen) choose(questions []*Question, n int) (int, bool) {
+	answers := len(questions[n].Answers)
+	for {
+		line, ok := s.ask("quiz.prompt")
+		chosen := chosenBy(line)
+		switch {
+		case !ok:
+			return 0, false
+		case line == "l":
+			last := max(n-1, 0)
+			s.Printf("%s locklab run %s\n", s.Say("quiz.whole", "n", fmt.Sprint(last+1)), questions[last].Link)
+		case chosen >= 0 && chosen < answers:
+			return chosen, true
+		case line != "":
+			s.tell("", words("quiz.bad", "line", i18n.Visible(text.Cut(line, 40)), "last", string(rune('a'+answers-1))))
+		}
+	}
+}
+
+// chosenBy is the answer that a letter or a number names, from 0; -1: none.
+func chosenBy(line string) int {
+	if len(line) != 1 {
+		return -1
+	}
+	return max(strings.Index("abcdefghijklmnopqrstuvwxyz", line), strings.Index("123456789", line))
+}
+
+func (s *Screen) explain(q *Question, chosen int) {
+	for i, answer := range q.Answers {
+		if answer.Right && i == chosen {
+			s.Sentence("quiz.right")
+		} else if answer.Right {
+			s.Sentence("quiz.wrong", "letter", string(rune('a'+i)), "right", s.within(answer.Said))
+		}
+	}
+	for i, answer := range q.Answers {
+		s.tell(fmt.Sprintf("  %c  ", 'a'+i), answer.Why)
+	}
+}

@@ -1,0 +1,299 @@
+package page
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"slices"
+	"strings"
+
+	"locklab/reports"
+	"locklab/reports/chart"
+	"locklab/reports/text"
+	"locklab/simulator/lists"
+	"locklab/simulator/verdict"
+)
+
+// A Report is everything that a page shows. Fields that are empty are left out
+// of the page.
+type Report struct {
+	Lang        string   // of all texts, as for text.Chosen
+	Title       string   // "": locklab report
+	Version     string   // of the program that played the runs
+	Command     string   // the line that makes this page again
+	Seeds       string   // as a reader would type them
+	Assumptions []string // one sentence each
+	Grid        chart.Grid
+	First       *chart.Grid              // a part of Grid that is shown before it; nil: none
+	Runs        map[string]*reports.Book // by lock, its runs by race; a cell without a run has no link
+	Open        string                   // the run that the page opens on, "LOCK.RACE"; "": none
+	Question    func(lang string) string // about that run, asked before it is played; nil: none
+	Board       string                   // where the page to play on is, relative to this one; "": nowhere
+	Charts      []Chart                  // in the order of the page
+}
+
+// A Chart is a picture made beforehand. Texts says in each language what it has found, at length, and with which
+// assumptions. Screen readers read the first two; they stand below the picture, and so does the rest, to be opened.
+type Chart struct {
+	Texts interface {
+		Finding(lang string) string
+		Takeaway(lang string) string
+		Notes(lang string) []string
+	}
+	SVG []byte // trusted: it becomes a part of the page
+	CSV string // name of the file with the numbers
+}
+
+// Write writes the page. It returns ErrTooLarge if that would have more than MaxSize bytes.
+func Write(w io.Writer, r Report) error {
+	p, err := newPage(&r)
+	if err != nil {
+		return err
+	}
+	return execute(w, "page.html", p, MaxSize)
+}
+
+// A spoken text is in one language.
+type spoken struct {
+	Lang string // as HTML names it
+	Text string
+}
+
+// page is a Report as its template reads it.
+type page struct {
+	*Report
+	Langs    []string
+	Tag      string // of the first language
+	Takeaway []spoken
+	Policy   template.HTML
+	Style    template.CSS
+	Script   template.JS
+	Drawings []drawing
+	Books    map[string]template.HTML // by lock, its runs: gzip in base64
+}
+
+// inEach calls say for each language of the page, and leaves out empty and repeated texts.
+func (p *page) inEach(say func(lang string) string) (all []spoken) {
+	for _, lang := range p.Langs {
+		s := spoken{text.Tag(lang), say(lang)}
+		if s.Text != "" && !slices.ContainsFunc(all, func(o spoken) bool { return o.Text == s.Text }) {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// Say is a heading or a label.
+func (p *page) Say(key string) string { return text.Say(p.Langs[0], "html."+key) }
+
+// Method are the items about method and limits.
+func (p *page) Method() (items []string) {
+	for _, lang := range p.Langs {
+		for _, key := range text.In(lang).Keys("html.method.") {
+			items = append(items, text.Say(lang, key))
+		}
+	}
+	return items
+}
+
+// Titles are the titles of a lock or a race in each language; nil if it has none but its id.
+func (p *page) Titles(id string, of interface{ Title(lang string) string }) []spoken {
+	return lists.Pick(p.inEach(of.Title), func(s spoken) bool { return s.Text != id })
+}
+
+// Family is the title of a family of locks.
+func (p *page) Family(id string) []spoken {
+	return p.inEach(func(lang string) string { return text.FamilyTitle(id, lang) })
+}
+
+// NoContract says that no contract speaks of a cell.
+func (p *page) NoContract() []spoken {
+	return p.inEach(func(lang string) string { return text.Say(lang, "grid.nocontract") })
+}
+
+// Tables are the grids that have a race a line: the first one, and the whole one where there are not many locks.
+func (p *page) Tables() (all []*chart.Grid) {
+	if p.First != nil {
+		all = append(all, p.First)
+	}
+	if len(p.Grid.Scenarios) > 0 && !p.Grid.Many() {
+		all = append(all, &p.Grid)
+	}
+	return all
+}
+
+// Bands are the groups of the whole grid where there are many locks: then it has a lock a line.
+func (p *page) Bands() []chart.Band {
+	if len(p.Grid.Scenarios) == 0 || !p.Grid.Many() {
+		return nil
+	}
+	return p.Grid.Bands()
+}
+
+// Rows are the locks of a band, by their places in the grid.
+func (p *page) Rows(b chart.Band) (rows []int) {
+	for _, l := range b.Lines {
+		rows = append(append(rows, l.First), l.Same...)
+	}
+	return rows
+}
+
+// A cell is one of a grid as the template shows it.
+type cell struct {
+	*chart.Cell
+	chart.Look
+	Link string // to its run; "": there is none
+	Whys []spoken
+}
+
+// Expects returns the contract's verdicts.
+func (c cell) Expects() string { return reports.Words(c.Expected) }
+
+// Cell is that of a lock and a race, by their places in a grid.
+func (p *page) Cell(g *chart.Grid, lock, race int) cell {
+	c := &g.Cells[lock][race]
+	kind, reason, link := "why", c.Why, ""
+	if c.Word() == verdict.NA {
+		kind, reason = "na", c.NotApplicable
+	}
+	if book := p.Runs[g.Strategies[lock].ID]; book != nil && book.Runs[g.Scenarios[race].ID] != nil {
+		link = "run." + g.Strategies[lock].ID + "." + g.Scenarios[race].ID
+	}
+	whys := p.inEach(func(lang string) string { return text.Reason(lang, kind, reason) })
+	return cell{c, chart.LookOf(c.Word()), link, whys}
+}
+
+type drawing struct {
+	CSV   string
+	SVG   template.HTML
+	Texts []spoken   // in the languages of the page; the title only in those but the first, which the picture has
+	Notes [][]spoken // paragraphs
+}
+
+func newPage(r *Report) (*page, error) {
+	langs := text.Chosen(r.Lang)
+	p := &page{
+		Report: r, Langs: langs, Tag: text.Tag(langs[0]),
+		Policy: policy(inline), Style: template.CSS(chart.StyleSheet()) + style("page.css"), Script: script("page.js"),
+		Books: map[string]template.HTML{},
+	}
+	p.Title = cmp.Or(r.Title, p.Say("title"))
+	if len(r.Grid.Cells) > 0 {
+		p.Takeaway = p.inEach(r.Grid.Takeaway)
+	}
+	if r.Question != nil {
+		p.Takeaway = p.inEach(r.Question)
+	}
+	for _, c := range r.Charts {
+		p.Drawings = append(p.Drawings, p.newDrawing(c))
+	}
+	for lock, book := range r.Runs {
+		content, err := packed(book)
+		if err != nil {
+			return nil, err
+		}
+		p.Books[lock] = template.HTML(content)
+	}
+	return p, nil
+}
+
+// packed is a book as the script reads it.
+func packed(b *reports.Book) (string, error) {
+	content, err := json.Marshal(b)
+	if err != nil {
+		return "", fmt.Errorf("page: packing runs: %w", err)
+	}
+	var z bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&z, gzip.BestCompression) // the level exists
+	if _, err := w.Write(content); err != nil {
+		return "", fmt.Errorf("page: packing runs: %w", err)
+	}
+	if err := w.Close(); err != nil {
+		return "", fmt.Errorf("page: packing runs: %w", err)
+	}
+	return base64.StdEncoding.EncodeToString(z.Bytes()), nil
+}
+
+// Data returns the input of the script, as JSON.
+func (p *page) Data() (template.JS, error) {
+	type named struct {
+		ID    string       `json:"id"`
+		Short string       `json:"short,omitempty"`
+		Title reports.Said `json:"title"`
+	}
+	data := struct {
+		Lang  string            `json:"lang"`
+		Texts map[string]string `json:"texts"`
+		Locks []named           `json:"locks"`
+		Races []named           `json:"races"`
+		Open  string            `json:"open"`
+		Board string            `json:"board"`
+		Asked bool              `json:"asked"` // of the run that it opens on: its end is not shown at once
+	}{p.Langs[0], text.Texts(p.Langs[0], "motion.", "html.run."), nil, nil, p.Open, p.Board, p.Question != nil}
+	title := func(of func(lang string) string) reports.Said { return reports.Said{p.Langs[0]: of(p.Langs[0])} }
+	for _, r := range p.Grid.Strategies {
+		data.Locks = append(data.Locks, named{r.ID, "", title(r.Title)})
+	}
+	for _, c := range p.Grid.Scenarios {
+		data.Races = append(data.Races, named{c.ID, c.Race, title(c.Title)})
+	}
+	out, err := json.Marshal(data)
+	return template.JS(out), err
+}
+
+func (p *page) newDrawing(c Chart) drawing {
+	whole := func(lang string) string { return sentence(c.Texts.Finding(lang)) + " " + c.Texts.Takeaway(lang) }
+	d := drawing{CSV: c.CSV, SVG: drawn(c.SVG, whole(p.Langs[0]))}
+	d.Texts = p.inEach(func(lang string) string {
+		if lang == p.Langs[0] {
+			return c.Texts.Takeaway(lang)
+		}
+		return whole(lang)
+	})
+	for i, note := range c.Texts.Notes(p.Langs[0]) {
+		if note != "" {
+			d.Notes = append(d.Notes, p.inEach(func(lang string) string { return c.Texts.Notes(lang)[i] }))
+		}
+	}
+	return d
+}
+
+// sentence ends a title with a full stop, unless it is a question.
+func sentence(title string) string {
+	if title == "" || strings.HasSuffix(title, "?") || strings.HasSuffix(title, "？") {
+		return title
+	}
+	return title + "."
+}
+
+// A term is a verdict of the glossary.
+type term struct {
+	chart.Look
+	Word  verdict.Word
+	Texts []meaning
+}
+
+type meaning struct{ Lang, Meaning, Cure string }
+
+// Glossary are the verdicts, with what they mean in each language and what mends them.
+func (p *page) Glossary() (terms []term) {
+	for _, w := range chart.Verdicts() {
+		t := term{Look: chart.LookOf(w), Word: w}
+		for _, lang := range p.Langs {
+			t.Texts = append(t.Texts, meaning{text.Tag(lang), reports.Meaning(w, lang), reports.Cure(w, lang)})
+		}
+		terms = append(terms, t)
+	}
+	return terms
+}
+
+// drawn makes an SVG file a part of a page.
+func drawn(svg []byte, title string) template.HTML {
+	label := ` role="img" aria-label="` + template.HTMLEscapeString(title) + `"`
+	return template.HTML(strings.Replace(chart.Inline(string(svg)), "<svg", "<svg"+label, 1))
+}
