@@ -10,6 +10,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/faults"
+	"locklab/reports"
 	"locklab/reports/lessons"
 	"locklab/reports/text"
 	"locklab/scenarios"
@@ -39,45 +40,29 @@ func explainCommand() *command {
 			f.add("html", &page)
 		},
 		run: func(e *env, args []string) error {
+			write := lessons.Text
 			switch {
 			case (markdown || page) && e.json || markdown && page:
 				return text.Errorf("error.explain.formats")
 			case markdown:
-				return explainAs(e, args, lessons.Markdown)
+				write = lessons.Markdown
 			case page:
-				return explainAs(e, args, func(b []lessons.Block) string { return lessons.HTML(e.Langs()[0], b) })
+				write = lessons.HTML
 			}
-			return e.paged(func() error { return newExplainer(e).explain(args) })
+			x := &explainer{e, lessons.NewStage(), write}
+			if markdown || page {
+				return x.explain(args)
+			}
+			return e.paged(func() error { return x.explain(args) })
 		},
 	}
 }
 
-// unfolded is a width in which no text is folded.
-const unfolded = 100_000
-
-// explainAs prints what explain prints as text in another format.
-func explainAs(e *env, args []string, as func([]lessons.Block) string) error {
-	var said strings.Builder
-	inner := *e
-	inner.Printer, inner.color = &text.Printer{Out: &said, Lang: e.Lang, Width: unfolded}, "never"
-	if err := newExplainer(&inner).explain(args); err != nil {
-		return err
-	}
-	e.Printf("%s", as(lessons.Blocks(said.String())))
-	return nil
-}
-
-func newExplainer(e *env) *explainer {
-	x := &explainer{e: e, stage: lessons.NewStage()}
-	x.teacher = lessons.NewTeacher(e.ctx, e.Printer, e.look(), x.stage)
-	return x
-}
-
-// An explainer finds out what to explain and lets a teacher do it.
+// An explainer finds out what to explain, and writes it.
 type explainer struct {
-	e       *env
-	stage   *lessons.Stage
-	teacher *lessons.Teacher
+	e     *env
+	stage *lessons.Stage
+	write func(*text.Printer, reports.Look, []lessons.Block)
 }
 
 // pages are the pages that are about no lock, race, run or term.
@@ -149,11 +134,7 @@ type explainedJSON struct {
 // show prints a page, or as JSON its texts with the runs from which it is made.
 func (x *explainer) show(page lessons.Page) (err error) {
 	if !x.e.json {
-		err := page.Print(x.teacher)
-		if page.Term != "" {
-			x.e.Next("locklab explain glossary", "locklab explain path")
-		}
-		return internal(err)
+		return x.print(page)
 	}
 	out := explainedJSON{Version: schema}
 	var played []*race.Outcome
@@ -178,16 +159,25 @@ func (x *explainer) show(page lessons.Page) (err error) {
 		return internal(err)
 	}
 	out.Cells = cellsJSON(played)
-	if out.Texts, err = x.teacher.Texts(page.Prefix); err != nil {
+	if out.Texts, err = x.stage.Texts(x.e.ctx, x.e.Lang, page.Prefix); err != nil {
 		return internal(err)
 	}
 	x.e.printJSON(out)
 	return nil
 }
 
+func (x *explainer) print(page lessons.Page) error {
+	blocks, err := page.Blocks(x.e.ctx, x.stage, x.e.Lang)
+	if err != nil {
+		return internal(err)
+	}
+	x.write(x.e.Printer, x.e.look(), blocks)
+	return nil
+}
+
 func (x *explainer) outcome(o *race.Outcome) error {
 	if !x.e.json {
-		return internal(x.teacher.Outcome(o))
+		return x.print(lessons.OfRun(o))
 	}
 	j := explainedRunJSON{runJSON: outcomeJSON(o), Code: []codeJSON{}}
 	if o.History != nil {

@@ -366,7 +366,7 @@ func (m *maker) raceStep(o *race.Outcome) Step {
 	sc, key := o.Scenario, "race."+o.Scenario.ID
 	notes := []string{lessons.Story(m.Lang, sc, "story"), lessons.Story(m.Lang, sc, "numbers")}
 	for _, line := range m.lines(key + ".not") {
-		notes = append(notes, text.Label(m.say("label.not"))+line)
+		notes = append(notes, text.Label(m.say("label.race.not"))+line)
 	}
 	notes = slices.DeleteFunc(notes, func(s string) bool { return s == "" })
 	m.asked = append(m.asked, o)

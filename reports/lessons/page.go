@@ -1,0 +1,195 @@
+// Package lessons explains locks, races, runs and terms. A page is a list of blocks, which are written as text for a
+// terminal, as Markdown and as HTML.
+//
+// Its texts stand in the catalogues of package text; they have places for what a run says, as in
+//
+//	calm comes to {verdict mutex calm}
+//
+// A place is filled by playing the run or making the search that it names, so that no
+// figure, reply or verdict is typed and none can become wrong.
+//
+// Playing needs the races, so this package stands above scenarios, unlike the rest of
+// reports.
+package lessons
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"locklab/algorithms/lock"
+	"locklab/reports"
+	"locklab/reports/text"
+	"locklab/scenarios/race"
+	"locklab/simulator"
+	"locklab/simulator/lists"
+	"locklab/simulator/verdict"
+)
+
+// A Page is an explanation.
+type Page struct {
+	Prefix string           // of the keys of its texts
+	Lock   lock.Entry       // that it is about; without an ID: none
+	Race   race.Scenario    // likewise; with Lock it is about the run
+	Fault  *simulator.Fault // likewise; nil: none
+	Number string           // of the article that it is about; "": none
+	make   func(m *maker)
+}
+
+// Blocks plays what a page is about, in a language as for text.Chosen. Its searches end with ctx.
+func (p Page) Blocks(ctx context.Context, stage *Stage, lang string) ([]Block, error) {
+	m := &maker{ctx: ctx, stage: stage, p: &text.Printer{Lang: lang}}
+	p.make(m)
+	return m.blocks, m.err
+}
+
+var (
+	gap       = Block{Kind: Gap}
+	paragraph = Block{Kind: Paragraph, Lead: "  "}
+)
+
+// A maker makes a page, part by part. The first error is that of the page.
+type maker struct {
+	ctx    context.Context
+	stage  *Stage
+	p      *text.Printer // puts into words; prints nothing
+	blocks []Block
+	err    error
+}
+
+// failed keeps the first error, and reports whether there is one.
+func (m *maker) failed(err error) bool {
+	if m.err == nil {
+		m.err = err
+	}
+	return m.err != nil
+}
+
+func (m *maker) add(blocks ...Block) { m.blocks = append(m.blocks, blocks...) }
+
+// head adds a heading of a name and its title.
+func (m *maker) head(name string, title func(lang string) string) {
+	m.add(Block{Kind: Heading, Text: text.Label(m.p.First("explain.head", "text", name)) + m.p.Each(title)})
+}
+
+// part begins a part of a page.
+func (m *maker) part(heading string) { m.add(gap, Block{Kind: Heading, Text: heading}) }
+
+// labelled begins a part whose heading is a label, before something else.
+func (m *maker) labelled(key, rest string) {
+	if rest == "" {
+		m.part(m.p.Say("label." + key))
+		return
+	}
+	m.part(m.p.Label("label."+key) + rest)
+}
+
+// texts adds texts with the same beginning of their keys, each under its label in each language, as far as they exist:
+// that of lock.token.how is label.lock.how.
+func (m *maker) texts(prefix string, names ...string) {
+	kind, _, _ := strings.Cut(prefix, ".")
+	for _, name := range names {
+		for _, lang := range m.p.Langs() {
+			if lines := m.lines(lang, prefix+"."+name); lines != nil {
+				m.part(text.Say(lang, "label."+kind+"."+name))
+				m.paragraphs("  ", lines...)
+			}
+		}
+	}
+}
+
+// lines returns a text with its places filled in; nil: there is none.
+func (m *maker) lines(lang, key string) []string {
+	lines, err := m.stage.Lines(m.ctx, lang, key)
+	m.failed(err)
+	return lines
+}
+
+// line returns a text as one line.
+func (m *maker) line(lang, key string) string { return strings.Join(m.lines(lang, key), " ") }
+
+// paragraphs adds lines, each after a lead. Those that begin with a dash are a list.
+func (m *maker) paragraphs(lead string, lines ...string) {
+	for _, line := range lines {
+		last := len(m.blocks) - 1
+		switch item := strings.HasPrefix(line, "- "); {
+		case item && last >= 0 && m.blocks[last].Kind == List:
+			m.blocks[last].Items = append(m.blocks[last].Items, line)
+		case item:
+			m.add(Block{Kind: List, Lead: lead, Items: []string{line}})
+		default:
+			m.add(Block{Kind: Paragraph, Lead: lead, Text: line})
+		}
+	}
+}
+
+// each adds a block with what say returns for each language, as far as it says something.
+func (m *maker) each(b Block, say func(lang string) string) {
+	for _, lang := range m.p.Langs() {
+		if b.Text = say(lang); b.Text != "" {
+			m.add(b)
+		}
+	}
+}
+
+// under is each for a paragraph, below a label.
+func (m *maker) under(label string, say func(lang string) string) {
+	for _, lang := range m.p.Langs() {
+		if s := say(lang); s != "" {
+			m.part(text.Say(lang, "label."+label))
+			m.paragraphs("  ", s)
+		}
+	}
+}
+
+// aboutVerdicts says where verdicts are explained.
+func (m *maker) aboutVerdicts() {
+	m.each(Block{Kind: Paragraph}, sentence("label.capitals", "harm", string(verdict.Overlap), "race", "R18"))
+}
+
+// next ends a page with at most three commands to try.
+func (m *maker) next(commands ...string) {
+	m.part(m.p.Say("command.next"))
+	m.add(Block{Kind: Commands, Lead: "  ", Items: commands[:min(3, len(commands))]})
+}
+
+// draw adds a listing.
+func (m *maker) draw(lead string, view View) { m.add(Block{Kind: Listing, Lead: lead, Draw: view}) }
+
+// notation adds a run in the notation of the articles.
+func (m *maker) notation(o *race.Outcome) {
+	m.draw("  ", func(w io.Writer, look reports.Look) error { return reports.Timeline(w, o.History, o.Judgement, look) })
+}
+
+// backed adds a run that backs an answer, named as in "token slow-work": the command that plays it and how it ends.
+func (m *maker) backed(lead, names string) *race.Outcome {
+	id, raceID, _ := strings.Cut(strings.TrimSpace(names), " ")
+	o, err := m.stage.Named(id, strings.TrimSpace(raceID))
+	if !m.failed(err) {
+		m.add(Block{Kind: Paragraph, Lead: lead, Text: commandOf("run", o) + " = " + results(m.p, o)})
+	}
+	return o
+}
+
+// backing adds the run that backs an answer, and those behind it, and returns the first.
+func (m *maker) backing(key string) *race.Outcome {
+	o := m.backed("  "+m.p.Label("label.trace"), text.Say("en", key+".trace"))
+	m.behind(key + ".runs")
+	return o
+}
+
+// behind adds the runs that a text lists, such as "token slow-work, watchdog slow-work": an answer is spoken and names
+// none of them.
+func (m *maker) behind(key string) {
+	e, ok := text.In("en").Entry(key)
+	if !ok {
+		return
+	}
+	m.paragraphs("  ", m.p.Say("label.runs"))
+	first := len(m.blocks)
+	for run := range strings.SplitSeq(e.Text, ",") {
+		m.backed("    ", run)
+	}
+	runs := lists.Each(m.blocks[first:], func(b Block) string { return b.Text })
+	m.blocks = append(m.blocks[:first], Block{Kind: List, Lead: "    ", Items: runs})
+}
