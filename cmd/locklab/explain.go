@@ -159,7 +159,7 @@ func (x *explainer) show(page lessons.Page) (err error) {
 		return internal(err)
 	}
 	out.Cells = cellsJSON(played)
-	if out.Texts, err = x.stage.Texts(x.e.ctx, x.e.Lang, page.Prefix); err != nil {
+	if out.Texts, err = x.stage.Texts(x.e.Lang, page.Prefix); err != nil {
 		return internal(err)
 	}
 	x.e.printJSON(out)

@@ -21,7 +21,7 @@ var played = lessons.NewStage()
 func TestEveryTextIsFilled(t *testing.T) {
 	effort.Unwatched(t, watchedCommands)
 	for _, prefix := range []string{"lock.", "race.", "path.", "interview.", "debate.", "need.", "judging.", "term."} {
-		texts, err := played.Texts(t.Context(), "both", prefix)
+		texts, err := played.Texts("both", prefix)
 		if err != nil {
 			t.Error(err)
 		}

@@ -66,17 +66,15 @@ type document struct {
 // A slide is a Step with its pictures.
 type slide struct {
 	Step
-	Number, From int    // From: minutes before it
-	RunID        string // in the book; "": there is no run
-	Command      string // that plays the run
-	Open, Whole  template.HTML
+	Number      int
+	RunID       string // in the book; "": there is no run
+	Command     string // that plays the run
+	Open, Whole template.HTML
 }
 
 func (d *document) fill() error {
-	from := 0
 	for i, step := range d.Steps {
-		s := slide{Step: step, Number: i + 1, From: from}
-		from += step.Minutes
+		s := slide{Step: step, Number: i + 1}
 		if step.Run != nil && step.Run.History != nil {
 			if err := d.add(&s); err != nil {
 				return err
@@ -146,18 +144,6 @@ func (d *document) Tag() string { return text.Tag(d.Lang) }
 func (d *document) Say(key string) string {
 	return text.Say(d.Lang, "lesson."+key, "command", d.Command)
 }
-
-// Time is the minutes of a slide.
-func (d *document) Time(s slide) string {
-	return text.Say(d.Lang, "lesson.minutes",
-		"from", fmt.Sprint(s.From), "to", fmt.Sprint(s.From+s.Minutes), "all", fmt.Sprint(d.Minutes()))
-}
-
-// When and What are the two parts of a line of the plan.
-func (d *document) When(line string) string { when, _, _ := strings.Cut(line, "  "); return when }
-
-// What is the second.
-func (d *document) What(line string) string { _, what, _ := strings.Cut(line, "  "); return what }
 
 // Answered is a choice of a question with its letter.
 func (d *document) Answered(i int) string { return string(rune('A' + i)) }

@@ -86,30 +86,6 @@ func TestLessonShowsFailures(t *testing.T) {
 	}
 }
 
-// The minutes add up to the length that is wanted, and each step has one at least. Without a length, a short lesson
-// is short.
-func TestMinutesAddUp(t *testing.T) {
-	for _, c := range []struct {
-		names   string
-		minutes int
-		want    int
-	}{{"setnx-expire redlock", 45, 45}, {"setnx-expire redlock", 0, 45}, {"setnx-expire redlock", 90, 90}, {"path", 45, 45}, {"path 3", 0, 11}, {"path", 5, 17}} {
-		l := makeLesson(t, c.names, Options{Minutes: c.minutes, Questions: 5, Seed: 1})
-		sum := 0
-		for _, s := range l.Steps {
-			if sum += s.Minutes; s.Minutes < 1 {
-				t.Errorf("%s: %s takes %d minutes", c.names, s.Heading, s.Minutes)
-			}
-		}
-		if sum != c.want || l.Minutes() != sum {
-			t.Errorf("%s in %d minutes: %d, want %d", c.names, c.minutes, sum, c.want)
-		}
-		if last := l.Steps[0].Points[len(l.Steps[0].Points)-1]; !strings.Contains(last, fmt.Sprintf("-%d ", sum)) {
-			t.Errorf("%s: the plan ends with %q, want minute %d", c.names, last, sum)
-		}
-	}
-}
-
 // The quiz asks about the runs of the lesson and about nothing else, each question once, and the same for the same
 // seed. One answer is right.
 func TestQuizIsAboutTheLesson(t *testing.T) {
@@ -198,10 +174,7 @@ func TestFileHasAllTexts(t *testing.T) {
 		body, _, _ := strings.Cut(content, `<script type="application/json"`)
 		said := strings.Join(strings.Fields(html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(body, " "))), " ")
 		for _, s := range l.Steps {
-			texts := append(append([]string{s.Heading, s.Question}, s.Answer...), s.Notes...)
-			if s.Kind != Plan { // its lines are in two columns
-				texts = append(texts, s.Points...)
-			}
+			texts := slices.Concat([]string{s.Heading, s.Question}, s.Points, s.Answer, s.Notes)
 			for _, c := range s.Choices {
 				texts = append(texts, c.Said[lang], c.Why[lang])
 			}

@@ -144,12 +144,12 @@ func (s *Stage) Read(ctx context.Context, lang, name string) (string, error) {
 }
 
 // Texts returns all texts whose keys begin with a prefix, filled in, by language and key.
-func (s *Stage) Texts(ctx context.Context, lang, prefix string) (map[string]map[string][]string, error) {
+func (s *Stage) Texts(lang, prefix string) (map[string]map[string][]string, error) {
 	all := map[string]map[string][]string{}
 	for _, lang := range text.Chosen(lang) {
 		all[lang] = map[string][]string{}
 		for _, key := range text.In(lang).Keys(prefix) {
-			lines, err := s.Lines(ctx, lang, key)
+			lines, err := s.Lines(lang, key)
 			if err != nil {
 				return nil, err
 			}
@@ -176,7 +176,7 @@ func PathCells(name string) (cells [][2]string, names []string) {
 		cells = append(cells, own)
 		for _, m := range place.FindAllStringSubmatch(text.Say("en", key+".idea")+text.Say("en", key+".next"), -1) {
 			words := strings.Fields(m[1])
-			if len(words) < 3 || !strings.HasPrefix(words[0], "verdict") && words[0] != "reply" {
+			if len(words) < 3 || !strings.HasPrefix(words[0], "verdict") {
 				continue
 			}
 			if c := [2]string{words[1], words[2]}; !slices.Contains(cells, c) {

@@ -203,7 +203,7 @@ func TestLines(t *testing.T) {
 	if err != nil || len(got) != 1 || !strings.Contains(got[0], "verdict-of!thread-id-lua") || !strings.Contains(got[0], "term!fencing-token") {
 		t.Errorf("%q, %v", got, err)
 	}
-	got, err = NewStage().Lines(t.Context(), "zh", "path.2.idea")
+	got, err = NewStage().Lines("zh", "path.2.idea")
 	if err != nil || len(got) != 2 || !strings.Contains(got[1], text.Say("zh", "term.lease.name")) {
 		t.Errorf("%q, %v", got, err)
 	}

@@ -100,7 +100,7 @@ func (m *maker) texts(prefix string, names ...string) {
 
 // lines returns a text with its places filled in; nil: there is none.
 func (m *maker) lines(lang, key string) []string {
-	lines, err := m.stage.Lines(m.ctx, lang, key)
+	lines, err := m.stage.Lines(lang, key)
 	m.failed(err)
 	return lines
 }
