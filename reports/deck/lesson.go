@@ -250,23 +250,23 @@ func (m *maker) races(s Subject) {
 
 // locks adds locks: how each works, in which races it fails, and what becomes of one of them with the next lock.
 func (m *maker) locks(s Subject) {
+	few, most := len(s.Locks) <= mostWithHow, 2 // races of each
+	if len(s.Locks) > 3 {
+		most = 1
+	}
 	for i, e := range s.Locks {
-		if len(s.Locks) <= mostWithHow {
+		if few {
 			m.how(e)
 		}
-		after, ok := race.Successor(e)
+		after, _ := race.Successor(e)
 		if i+1 < len(s.Locks) {
-			after, ok = s.Locks[i+1], true
-		}
-		most := 2
-		if len(s.Locks) > 3 {
-			most = 1
+			after = s.Locks[i+1]
 		}
 		played, mended := m.telling(e, after, s.Races, most)
 		for _, o := range played {
 			m.step(m.raceStep(o))
 		}
-		if ok && mended != nil && len(s.Locks) <= mostWithHow {
+		if few && mended != nil && mended.History != nil {
 			m.next(mended)
 		}
 	}
@@ -300,33 +300,28 @@ func (m *maker) telling(e, after lock.Entry, named []race.Scenario, most int) (a
 			all = append(all, o)
 		}
 	}
-	again := make([]*race.Outcome, len(all)) // with the lock after it
-	for i, o := range all {
-		if again[i] = (&race.Outcome{}); after.ID != "" {
-			again[i] = m.play(after.ID, o.Scenario.ID)
-		}
-	}
-	survived := slices.IndexFunc(again, holds)
+	survived := slices.IndexFunc(all, func(o *race.Outcome) bool { return holds(m.play(after.ID, o.Scenario.ID)) })
 	if named == nil && len(all) > most {
 		if survived >= most {
-			all[most-1], again[most-1], survived = all[survived], again[survived], most-1
+			all[most-1], survived = all[survived], most-1
 		}
-		all, again = all[:most], again[:most]
+		all = all[:most]
 	}
-	if survived < 0 {
-		survived = slices.IndexFunc(again, func(o *race.Outcome) bool { return o.History != nil })
-	}
-	if survived >= 0 {
-		mended = again[survived]
+	if all != nil {
+		mended = m.play(after.ID, all[max(survived, 0)].Scenario.ID)
 	}
 	return all, mended
 }
 
-// play plays a lock in a race. After an error its outcome is that of no run.
+// play plays a lock in a race. Of no lock, and after an error, the outcome is that of no run.
 func (m *maker) play(id, raceID string) *race.Outcome {
+	none := &race.Outcome{Verdicts: []verdict.Word{verdict.NA}}
+	if id == "" {
+		return none
+	}
 	o, err := m.stage.Named(id, raceID)
 	if m.failed(err) {
-		return &race.Outcome{Verdicts: []verdict.Word{verdict.NA}}
+		return none
 	}
 	return o
 }

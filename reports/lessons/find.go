@@ -15,70 +15,61 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
+	"locklab/simulator/lists"
 )
+
+// fixed are the pages that are about no lock, race, run, fault or article.
+var fixed = map[string]Page{
+	"path":      {Prefix: "path.", make: func(m *maker) { m.path(1, PathScreens) }},
+	"interview": {Prefix: "interview.", make: (*maker).interview},
+	"glossary":  {Prefix: "term.", make: func(m *maker) { m.glossary(Terms()...) }},
+	"debate":    {Prefix: "debate.", make: (*maker).debate},
+	"need":      {Prefix: "need.", make: (*maker).need},
+	"judge":     {Prefix: "judging.", make: (*maker).judging},
+}
 
 // Find returns the page of one or two words: the path, one of its screens (path 3), the interview, one of its topics
 // (interview ttl), the glossary, the debate, judge, need, a term, a fault, an article (004), a lock, a race, or a lock
 // in a race (token gc-pause). ok: false: no page has this name.
 func Find(first, second string) (p Page, ok bool, err error) {
+	p, ok = fixed[first]
 	switch {
-	case first == "path":
-		p, err = pathPage(second)
-	case first == "interview":
-		p, err = interviewPage(second)
-	case first == "glossary" && second == "":
-		p = Page{Prefix: "term.", make: func(m *maker) { m.glossary(Terms()...) }}
-	case first == "glossary":
-		term, ok := FindTerm(second)
-		if !ok {
+	case second == "" && !ok:
+		p, ok = named(first)
+		return p, ok, nil
+	case !ok:
+		p, err = runPage(first, second)
+	case second != "" && first == "path":
+		n, wrong := strconv.Atoi(second)
+		if wrong != nil || n < 1 || n > PathScreens {
+			err = text.Errorf("error.path", "name", second, "last", PathScreens)
+		}
+		p.make = func(m *maker) { m.path(n, n) }
+	case second != "" && first == "interview":
+		p.make, err = func(m *maker) { m.topic(second) }, noTopic(second)
+	case second != "" && first == "glossary":
+		term, known := FindTerm(second)
+		if !known {
 			err = text.Errorf("error.term", "name", second, "near", text.Near(second, Terms()))
 		}
 		p = termPage(term)
-	case first == "debate":
-		p = Page{Prefix: "debate.", make: (*maker).debate}
-	case first == "need":
-		p = Page{Prefix: "need.", make: (*maker).need}
-	case first == "judge" && second == "":
-		p = Page{Prefix: "judging.", make: (*maker).judging}
-	case second != "":
-		p, err = runPage(first, second)
-	default:
-		p, ok = named(first)
-		return p, ok, nil
 	}
 	return p, true, err
 }
 
-func pathPage(screen string) (Page, error) {
-	first, last := 1, PathScreens
-	if screen != "" {
-		n, err := strconv.Atoi(screen)
-		if err != nil || n < 1 || n > last {
-			return Page{}, text.Errorf("error.path", "name", screen, "last", last)
-		}
-		first, last = n, n
-	}
-	return Page{Prefix: "path.", make: func(m *maker) { m.path(first, last) }}, nil
-}
-
-func interviewPage(topic string) (Page, error) {
-	about := topicsAbout(topic)
-	switch topics := Topics(); {
-	case topic == "":
-		return Page{Prefix: "interview.", make: (*maker).interview}, nil
-	case slices.Contains(topics, topic):
-		return Page{Prefix: "interview.", make: func(m *maker) {
-			if o := m.question(topic); o != nil && o.History != nil {
-				m.add(gap)
-				m.notation(o)
-				m.next(commandOf("explain", o), "locklab explain interview")
-			}
-		}}, nil
+// noTopic returns the error about a topic that the interview does not have; nil: it has it.
+func noTopic(name string) error {
+	topics := Topics()
+	about := lists.Pick(topics, func(topic string) bool { // a lock, on whose runs its answer rests
+		return strings.Contains(", "+text.Say("en", "interview."+topic+".runs"), ", "+name+" ")
+	})
+	switch {
+	case slices.Contains(topics, name):
+		return nil
 	case about != nil:
-		return Page{}, text.Errorf("error.topic.lock", "name", topic, "names", strings.Join(about, ", "))
-	default:
-		return Page{}, text.Errorf("error.topic", "name", topic, "near", text.Near(topic, topics), "names", strings.Join(topics, ", "))
+		return text.Errorf("error.topic.lock", "name", name, "names", strings.Join(about, ", "))
 	}
+	return text.Errorf("error.topic", "name", name, "near", text.Near(name, topics), "names", strings.Join(topics, ", "))
 }
 
 func termPage(term string) Page {
@@ -159,32 +150,35 @@ func (s *Stage) Texts(lang, prefix string) (map[string]map[string][]string, erro
 	return all, nil
 }
 
+// told finds the runs whose verdicts a text has.
+var told = regexp.MustCompile(`\{verdict\S* (\S+) ([^ }]+)`)
+
 // PathCells are the locks and races that a screen of the guided tour tells of: by its number, or by the lock or the
 // race that it plays. nil: there is no such screen; names are what there is.
 func PathCells(name string) (cells [][2]string, names []string) {
-	for n := 1; n <= PathScreens; n++ {
-		key := "path." + strconv.Itoa(n)
-		own := [2]string{text.Say("en", key+".lock"), text.Say("en", key+".scenario")}
-		for _, one := range own {
-			if !slices.Contains(names, one) {
-				names = append(names, one)
-			}
-		}
-		if name != strconv.Itoa(n) && name != own[0] && name != own[1] {
+	for n := range PathScreens {
+		key := "path." + strconv.Itoa(n+1)
+		id, raceID := text.Say("en", key+".lock"), text.Say("en", key+".scenario")
+		names = append(names, id, raceID)
+		if name != strconv.Itoa(n+1) && name != id && name != raceID {
 			continue
 		}
-		cells = append(cells, own)
-		for _, m := range place.FindAllStringSubmatch(text.Say("en", key+".idea")+text.Say("en", key+".next"), -1) {
-			words := strings.Fields(m[1])
-			if len(words) < 3 || !strings.HasPrefix(words[0], "verdict") {
-				continue
-			}
-			if c := [2]string{words[1], words[2]}; !slices.Contains(cells, c) {
-				cells = append(cells, c)
-			}
+		cells = append(cells, [2]string{id, raceID})
+		for _, m := range told.FindAllStringSubmatch(text.Say("en", key+".idea")+text.Say("en", key+".next"), -1) {
+			cells = append(cells, [2]string{m[1], m[2]})
 		}
 	}
-	return cells, names
+	return unique(cells), unique(names)
+}
+
+// unique returns all without those that have been there before.
+func unique[T comparable](all []T) (some []T) {
+	for _, one := range all {
+		if !slices.Contains(some, one) {
+			some = append(some, one)
+		}
+	}
+	return some
 }
 
 // Terms are the words of the glossary, by name.
@@ -248,42 +242,32 @@ func pagesWith(word string) (pages []string) {
 	if strings.TrimSpace(word) == "" || !utf8.ValidString(word) {
 		return nil
 	}
-	pattern := regexp.QuoteMeta(strings.TrimSpace(word))
-	pattern = regexp.MustCompile(`^\w`).ReplaceAllString(pattern, `\b$0`)
-	whole := regexp.MustCompile(`(?i)` + regexp.MustCompile(`\w$`).ReplaceAllString(pattern, `$0\b`))
+	whole := regexp.MustCompile(`(?i)(^|\W)` + regexp.QuoteMeta(strings.TrimSpace(word)) + `($|\W)`)
 	for _, searchTerms := range []bool{true, false} {
 		for _, lang := range text.Languages() {
 			for _, key := range text.In(lang).Keys("") {
-				page := pageOf(key)
-				if strings.HasSuffix(key, ".words") == searchTerms && page != "" && !slices.Contains(pages, page) &&
-					whole.MatchString(text.In(lang).Get(key)) {
+				if page := pageOf(key); page != "" && strings.HasSuffix(key, ".words") == searchTerms && whole.MatchString(text.In(lang).Get(key)) {
 					pages = append(pages, page)
 				}
 			}
 		}
 	}
-	return pages
+	return unique(pages)
 }
 
 // pageOf returns the page that shows a text, as explain names it; "": none does.
 func pageOf(key string) string {
-	part := strings.Split(strings.TrimPrefix(key, "title."), ".")
-	if len(part) < 2 {
-		return ""
-	}
-	switch part[0] {
-	case "lock", "race", "scenario", "term", "fault":
-		if part[0] == "fault" && !strings.HasPrefix(key, "title.") { // a sentence of stories
-			return ""
-		}
-		return part[1]
-	case "interview", "path":
-		if len(part) > 2 {
-			return part[0] + " " + part[1]
-		}
-	case "debate", "need":
-		return part[0]
-	case "judging":
+	key, title := strings.CutPrefix(key, "title.")
+	kind, rest, _ := strings.Cut(key, ".")
+	name, part, _ := strings.Cut(rest, ".")
+	switch {
+	case slices.Contains([]string{"lock", "race", "scenario", "term"}, kind), kind == "fault" && title:
+		return name
+	case (kind == "interview" || kind == "path") && part != "":
+		return kind + " " + name
+	case kind == "debate" || kind == "need":
+		return kind
+	case kind == "judging":
 		return "judge"
 	}
 	return ""

@@ -3,7 +3,6 @@ package lessons
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	"locklab/reports/text"
 	"locklab/scenarios/race"
@@ -103,16 +102,6 @@ func (m *maker) judging() {
 // Topics are the questions of the interview, by name.
 func Topics() []string { return namesBetween("interview.", ".question") }
 
-// topicsAbout returns the topics whose answers rest on runs of a lock.
-func topicsAbout(id string) (about []string) {
-	for _, topic := range Topics() {
-		if runs := text.Say("en", "interview."+topic+".runs"); strings.Contains(", "+runs, ", "+id+" ") {
-			about = append(about, topic)
-		}
-	}
-	return about
-}
-
 // interview makes the answers for an interview: the short one, the long one and all further questions.
 func (m *maker) interview() {
 	m.add(Block{Kind: Heading, Text: m.p.Say("label.interview")})
@@ -126,6 +115,15 @@ func (m *maker) interview() {
 		m.question(topic)
 	}
 	m.next("locklab explain interview "+Topics()[0], "locklab explain path", "locklab explain glossary")
+}
+
+// topic makes one question with its answer and the run that backs it.
+func (m *maker) topic(name string) {
+	if o := m.question(name); o != nil && o.History != nil {
+		m.add(gap)
+		m.notation(o)
+		m.next(commandOf("explain", o), "locklab explain interview")
+	}
 }
 
 // question adds a question with its answer, and returns the run that backs it.
