@@ -126,13 +126,13 @@ func meanings(p *text.Printer, o *race.Outcome) []Block {
 	return all
 }
 
-// Cure returns what mends the race of an outcome; empty if nothing is broken.
-func Cure(lang string, o *race.Outcome) string {
-	w := o.Verdicts[0]
-	if !w.Broken() {
-		return ""
+// Cure returns what mends the race of an outcome, or, of a search, its first verdict; empty if nothing is broken.
+func (s *Stage) Cure(lang string, o *race.Outcome) (string, error) {
+	if !o.Verdicts[0].Broken() {
+		return "", nil
 	}
-	return cmp.Or(Story(lang, o.Scenario, "cure"), reports.Cure(w, lang)) // a search knows only the verdict
+	lines, err := s.Lines(lang, "race."+o.Scenario.ID+".mends")
+	return cmp.Or(strings.Join(lines, " "), reports.Cure(o.Verdicts[0], lang)), err
 }
 
 // CompareWithContract prints how an outcome differs from the contract, or that the

@@ -54,10 +54,9 @@ func (m *maker) outcome(o *race.Outcome) {
 		m.under("cause", func(lang string) string { return Why(lang, o.Strategy, o.Scenario) })
 	}
 	m.under("certain", certain)
-	if key := "race." + o.Scenario.ID; text.In("en").Has(key + ".mends") {
-		m.texts(key, "mends")
-	} else {
-		m.under("race.mends", func(lang string) string { return Cure(lang, o) })
+	m.texts("race."+o.Scenario.ID, "mends")
+	if w := o.Verdicts[0]; o.Scenario.ID == study.SearchID && w.Broken() { // which knows only the verdict
+		m.under("race.mends", func(lang string) string { return reports.Cure(w, lang) })
 	}
 	if slices.ContainsFunc(watched.History.Events, isRequest) {
 		m.labelled("code", "")
