@@ -2,6 +2,7 @@ package lessons
 
 import (
 	_ "embed"
+	"html"
 	"html/template"
 	"io"
 	"regexp"
@@ -70,6 +71,12 @@ func Text(p *text.Printer, look reports.Look, blocks []Block) {
 	}
 }
 
+// Led returns a text behind its lead, not indented.
+func (b Block) Led() string { return strings.TrimLeft(b.Lead, " ") + b.Text }
+
+// undashed returns an item of a list without the dash that it has in a terminal.
+func undashed(item string) string { return strings.TrimPrefix(item, "- ") }
+
 // row writes a row of a table: its last cell is folded beside the others, or below them where these are wide and the
 // terminal is not.
 func (b Block) row(p *text.Printer, row []string) {
@@ -108,7 +115,7 @@ func Markdown(p *text.Printer, _ reports.Look, blocks []Block) {
 		if i > 0 {
 			p.Printf("\n")
 		}
-		switch text := escaped(strings.TrimLeft(b.Lead, " ") + b.Text); b.Kind {
+		switch text := escaped(b.Led()); b.Kind {
 		case Heading:
 			if i > 0 {
 				p.Printf("#")
@@ -120,7 +127,7 @@ func Markdown(p *text.Printer, _ reports.Look, blocks []Block) {
 			p.Printf("---\n")
 		case List, Commands:
 			for _, item := range b.Items {
-				p.Printf("- %s\n", escaped(strings.TrimPrefix(item, "- ")))
+				p.Printf("- %s\n", escaped(undashed(item)))
 			}
 		case Table:
 			p.Printf("%s|\n%s|\n", strings.Repeat("| ", len(b.Rows[0])), strings.Repeat("|---", len(b.Rows[0])))
@@ -148,46 +155,37 @@ var marks = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "<"
 
 // escaped returns a text in Markdown, its commands as code.
 func escaped(s string) string {
+	return byCommand(s, marks.Replace, func(command string) string { return "`" + command + "`" })
+}
+
+// inline returns a text in HTML, its commands as code.
+func inline(s string) template.HTML {
+	code := func(command string) string { return "<code>" + html.EscapeString(command) + "</code>" }
+	return template.HTML(byCommand(s, html.EscapeString, code))
+}
+
+// byCommand writes the commands in a text in one way, and the rest in another.
+func byCommand(s string, text, code func(string) string) string {
 	var b strings.Builder
-	for _, part := range inline(s) {
-		if part.Code {
-			b.WriteString("`" + part.Text + "`")
-		} else {
-			b.WriteString(marks.Replace(part.Text))
-		}
-	}
-	return b.String()
-}
-
-// A piece is a part of a text: code, or not.
-type piece struct {
-	Text string
-	Code bool
-}
-
-// inline divides a text into commands and what stands between them.
-func inline(s string) (parts []piece) {
 	end := 0
 	for _, m := range command.FindAllStringIndex(s, -1) {
-		parts = append(parts, piece{s[end:m[0]], false}, piece{s[m[0]:m[1]], true})
+		b.WriteString(text(s[end:m[0]]) + code(s[m[0]:m[1]]))
 		end = m[1]
 	}
-	return append(parts, piece{s[end:], false})
+	return b.String() + text(s[end:])
 }
 
 //go:embed page.html
 var pageText string
 
-var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
-	"inline": inline, "trim": func(s string) string { return strings.TrimLeft(s, " ") },
-	"item": func(s string) string { return strings.TrimPrefix(s, "- ") },
-}).Parse(pageText))
+var pageTemplate = template.Must(template.New("page").
+	Funcs(template.FuncMap{"inline": inline, "undashed": undashed}).Parse(pageText))
 
 // HTML writes blocks as a page of its own, which asks no server for anything.
 func HTML(p *text.Printer, _ reports.Look, blocks []Block) {
 	title := "locklab"
 	if i := slices.IndexFunc(blocks, func(b Block) bool { return b.Kind == Heading }); i >= 0 {
-		title = blocks[i].Lead + blocks[i].Text
+		title = blocks[i].Led()
 	}
 	blocks = slices.Clone(blocks)
 	for i, b := range blocks {

@@ -66,11 +66,11 @@ func (m *maker) session(e lock.Entry) {
 	}
 	switch {
 	case e.Database != "":
-		m.labelled("session.database", "")
+		m.part("label.session.database")
 	case e.OnZooKeeper():
-		m.labelled("session.zookeeper", "")
+		m.part("label.session.zookeeper")
 	default:
-		m.labelled("session", "")
+		m.part("label.session")
 		first := *o.History // all servers get the same commands
 		first.Nodes = 1
 		first.Events = slices.DeleteFunc(slices.Clone(first.Events), func(e history.Event) bool { return e.Node > 1 })
@@ -131,14 +131,14 @@ func (m *maker) outcomes(row []*race.Outcome) {
 		}
 		others[group] = append(others[group], name)
 	}
-	m.labelled("falls", "")
+	m.part("label.falls")
 	if falls.Rows == nil {
 		falls = Block{Kind: Paragraph, Lead: "  ", Text: "-"}
 	}
 	m.add(falls)
 	for _, group := range []string{"waits", "fenced", "stands", "senseless"} {
 		if names := others[group]; names != nil {
-			m.labelled(group, "")
+			m.part("label." + group)
 			m.paragraphs("  ", list(m.p.Langs()[0], names))
 		}
 	}

@@ -34,17 +34,17 @@ const serversIdle = "idle=8h"
 func (m *maker) need() {
 	m.each(Block{Kind: Heading}, sentence("need.title"))
 	m.texts("need", "none", "harm")
-	m.labelled("need.races", "")
+	m.part("label.need.races")
 	for _, id := range needRaces {
 		m.compared(id)
 	}
 	m.texts("need", "idle")
-	m.labelled("need.price", "")
+	m.part("label.need.price")
 	for _, id := range needLocks {
 		m.each(paragraph, func(lang string) string { return m.line(lang, "need.price."+id) })
 	}
 	for _, id := range needLocks {
-		m.part(id)
+		m.begin(id)
 		for _, lang := range m.p.Langs() {
 			m.paragraphs("  ", m.lines(lang, "lock."+id+".choose")...)
 		}

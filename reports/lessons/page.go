@@ -72,17 +72,11 @@ func (m *maker) head(name string, title func(lang string) string) {
 	m.add(Block{Kind: Heading, Text: text.Label(m.p.First("explain.head", "text", name)) + m.p.Each(title)})
 }
 
-// part begins a part of a page.
-func (m *maker) part(heading string) { m.add(gap, Block{Kind: Heading, Text: heading}) }
+// part begins a part of a page, under a label.
+func (m *maker) part(label string) { m.begin(m.p.Say(label)) }
 
-// labelled begins a part whose heading is a label, before something else.
-func (m *maker) labelled(key, rest string) {
-	if rest == "" {
-		m.part(m.p.Say("label." + key))
-		return
-	}
-	m.part(m.p.Label("label."+key) + rest)
-}
+// begin begins a part of a page.
+func (m *maker) begin(heading string) { m.add(gap, Block{Kind: Heading, Text: heading}) }
 
 // texts adds texts with the same beginning of their keys, each under its label in each language, as far as they exist:
 // that of lock.token.how is label.lock.how.
@@ -91,7 +85,7 @@ func (m *maker) texts(prefix string, names ...string) {
 	for _, name := range names {
 		for _, lang := range m.p.Langs() {
 			if lines := m.lines(lang, prefix+"."+name); lines != nil {
-				m.part(text.Say(lang, "label."+kind+"."+name))
+				m.begin(text.Say(lang, "label."+kind+"."+name))
 				m.paragraphs("  ", lines...)
 			}
 		}
@@ -136,7 +130,7 @@ func (m *maker) each(b Block, say func(lang string) string) {
 func (m *maker) under(label string, say func(lang string) string) {
 	for _, lang := range m.p.Langs() {
 		if s := say(lang); s != "" {
-			m.part(text.Say(lang, "label."+label))
+			m.begin(text.Say(lang, "label."+label))
 			m.paragraphs("  ", s)
 		}
 	}
@@ -149,7 +143,7 @@ func (m *maker) aboutVerdicts() {
 
 // next ends a page with at most three commands to try.
 func (m *maker) next(commands ...string) {
-	m.part(m.p.Say("command.next"))
+	m.part("command.next")
 	m.add(Block{Kind: Commands, Lead: "  ", Items: commands[:min(3, len(commands))]})
 }
 

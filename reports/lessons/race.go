@@ -25,7 +25,7 @@ func (m *maker) race(sc race.Scenario) {
 	}
 	m.raceHead(sc, func(lang string) string { return Story(lang, sc, "title") })
 	if example.History != nil {
-		m.labelled("notation", commandOf("run", example))
+		m.begin(m.p.Label("label.notation") + commandOf("run", example))
 		m.notation(example)
 	}
 	m.texts("race."+sc.ID, "why", "mends", "not")
@@ -48,7 +48,7 @@ func (m *maker) raceHead(sc race.Scenario, title func(lang string) string) {
 
 // byResult adds for each result that the contract expects in a race the locks that come to it.
 func (m *maker) byResult(sc race.Scenario) {
-	m.labelled("who", "")
+	m.part("label.who")
 	var all groups
 	for _, e := range algorithms.All() {
 		c := contract.CellOf(e, sc)
@@ -109,7 +109,7 @@ func (m *maker) fault(f *simulator.Fault) {
 		m.add(gap)
 		m.glossary(term)
 	}
-	m.labelled("budget", "--budget "+string(ExampleBudget(f)))
+	m.begin(m.p.Label("label.budget") + "--budget " + string(ExampleBudget(f)))
 	m.racesTable("races", RacesWith(f))
 	m.next("locklab list faults", "locklab explain budget")
 }
@@ -118,7 +118,7 @@ func (m *maker) racesTable(label string, races []race.Scenario) {
 	if len(races) == 0 {
 		return
 	}
-	m.labelled(label, "")
+	m.part("label." + label)
 	m.add(Block{Kind: Table, Lead: "  ", Columns: []int{20, 5}, Rows: lists.Each(races, func(sc race.Scenario) []string {
 		return []string{sc.ID, sc.Race, m.p.Each(func(lang string) string { return Story(lang, sc, "title") })}
 	})})
@@ -146,7 +146,7 @@ func RacesWith(f *simulator.Fault) []race.Scenario {
 func (m *maker) article(number string) {
 	m.head(number, func(lang string) string { return text.Say(lang, "article."+number) })
 	locks, races := OfArticle(number)
-	m.labelled("article.locks", "")
+	m.part("label.article.locks")
 	m.add(Block{Kind: Table, Lead: "  ", Columns: []int{19, 9}, Rows: lists.Each(locks, func(e lock.Entry) []string {
 		return []string{e.ID, e.Article, m.p.Each(func(lang string) string { return LockTitle(lang, e) })}
 	})})

@@ -41,7 +41,7 @@ func (m *maker) outcome(o *race.Outcome) {
 	if m.failed(err) {
 		return
 	}
-	m.labelled("lanes", "")
+	m.part("label.lanes")
 	m.draw("", func(w io.Writer, look reports.Look) error {
 		look.NoReturn = noReturn
 		return reports.Lanes(w, watched.History, watched.Judgement, look)
@@ -59,7 +59,7 @@ func (m *maker) outcome(o *race.Outcome) {
 		m.under("race.mends", func(lang string) string { return reports.Cure(w, lang) })
 	}
 	if slices.ContainsFunc(watched.History.Events, isRequest) {
-		m.labelled("code", "")
+		m.part("label.code")
 	}
 	m.draw("", func(w io.Writer, look reports.Look) error { return reports.Code(w, watched.History, look) })
 	m.otherLocks(o)
@@ -108,7 +108,7 @@ func (m *maker) otherLocks(o *race.Outcome) {
 	if o.Scenario.ID == study.SearchID {
 		label, comesTo = "next.search", searched
 	}
-	m.labelled(label, "")
+	m.part("label." + label)
 	table := Block{Kind: Table, Lead: "  ", Columns: []int{14}}
 	for _, e := range algorithms.Milestones() {
 		result, err := comesTo(m.ctx, m.p, o, e)

@@ -33,7 +33,7 @@ func (m *maker) path(first, last int) {
 			return
 		}
 		m.numbered(n, PathScreens, key)
-		m.labelled("fall", commandOf("run", o))
+		m.begin(m.p.Label("label.fall") + commandOf("run", o))
 		if o.History != nil {
 			m.notation(o)
 		}
@@ -88,7 +88,7 @@ func (m *maker) judging() {
 		word verdict.Word
 		key  string
 	}{{verdict.Overlap, "overlap"}, {verdict.StaleWrite, "stale"}, {verdict.Fenced, "fenced"}, {verdict.Starved, "starved"}} {
-		m.part(string(of.word))
+		m.begin(string(of.word))
 		m.each(paragraph, func(lang string) string { return m.line(lang, "judging."+of.key) })
 	}
 	m.texts("judging", "not", "memory", "go")
@@ -109,7 +109,7 @@ func (m *maker) interview() {
 	m.texts("interview", "short", "long")
 	m.add(gap)
 	m.behind("interview.long-runs")
-	m.labelled("questions", "")
+	m.part("label.questions")
 	for _, topic := range Topics() {
 		m.add(gap)
 		m.question(topic)
