@@ -3,17 +3,14 @@ package main
 import (
 	"errors"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"locklab/algorithms"
 	"locklab/faults"
 	"locklab/reports"
 	"locklab/reports/lessons"
 	"locklab/reports/text"
-	"locklab/scenarios"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator"
@@ -65,11 +62,8 @@ type explainer struct {
 	write func(*text.Printer, reports.Look, []lessons.Block)
 }
 
-// pages are the pages that are about no lock, race, run or term.
-var pages = []string{"path", "interview", "debate", "glossary", "judge", "need"}
-
 func (x *explainer) explain(args []string) error {
-	words := append(slices.Clone(args), "")
+	words := append(args, "")
 	if command := searched[strings.ToLower(words[0])]; command != "" {
 		return text.Errorf("error.noarguments.meant", "command", "locklab explain", "name", strings.Join(args, " "),
 			"meant", strings.TrimSpace(command+" "+words[1]))
@@ -98,21 +92,7 @@ func (x *explainer) explain(args []string) error {
 	if _, err := os.Stat(args[0]); err == nil || !errors.Is(notTrace, simulator.ErrTraceForeign) {
 		return notTrace // it was meant as a trace
 	}
-	return x.unknownName(args[0])
-}
-
-func (x *explainer) unknownName(name string) error {
-	var names []string
-	for _, e := range algorithms.All() {
-		names = append(names, e.Names()...)
-	}
-	for _, s := range scenarios.All() {
-		names = append(names, s.ID, s.Race)
-	}
-	for _, f := range faults.All() {
-		names = append(names, f.Name)
-	}
-	return lessons.NoPage(name, slices.Concat(names, lessons.Terms(), pages))
+	return lessons.NoPage(args[0])
 }
 
 // explainedJSON is a page as JSON. Texts are by language and key.

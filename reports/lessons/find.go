@@ -3,6 +3,7 @@ package lessons
 import (
 	"bytes"
 	"context"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -122,7 +123,7 @@ func (s *Stage) Read(ctx context.Context, lang, name string) (string, error) {
 	case err != nil:
 		return "", err
 	case !ok:
-		return "", NoPage(strings.Join(strings.Fields(name), " "), nil)
+		return "", NoPage(strings.Join(strings.Fields(name), " "))
 	}
 	blocks, err := page.Blocks(ctx, s, lang)
 	if err != nil {
@@ -220,55 +221,63 @@ func FindTerm(name string) (term string, ok bool) {
 	return "", false
 }
 
+// Names returns the names of all pages, but for runs and what is in the articles besides locks.
+func Names() (all []string) {
+	for _, e := range algorithms.All() {
+		all = append(all, e.Names()...)
+	}
+	for _, sc := range scenarios.All() {
+		all = append(all, sc.ID, sc.Race)
+	}
+	for _, f := range faults.All() {
+		all = append(all, f.Name)
+	}
+	return slices.Concat(all, Terms(), slices.Sorted(maps.Keys(fixed)))
+}
+
 // mostPages is the number of pages that an error names.
 const mostPages = 6
 
-// NoPage returns the error about a name that no page has: it names the pages on which the name occurs, or else the most
-// similar of names.
-func NoPage(name string, names []string) error {
-	pages := pagesWith(name)
+// NoPage returns the error about a name that no page has: it names the pages on which the name occurs, first those that
+// have it among their search terms, or else the most similar names.
+func NoPage(name string) error {
+	pages := append(pagesWith(name, true), pagesWith(name, false)...)
 	if len(pages) == 0 {
-		return text.Errorf("error.explain", "name", name, "near", text.Near(name, names))
+		return text.Errorf("error.explain", "name", name, "near", text.Near(name, Names()))
 	}
-	for i, page := range pages {
-		pages[i] = "locklab explain " + page
-	}
+	pages = lists.Each(unique(pages), func(page string) string { return "locklab explain " + page })
 	return text.Errorf("error.explain.found", "name", name, "pages", strings.Join(pages[:min(len(pages), mostPages)], ", "))
 }
 
-// pagesWith returns the pages on which a word occurs, in any language and any case of letters: first those that have it
-// among their search terms.
-func pagesWith(word string) (pages []string) {
+// onPage divides the key of a text that a page shows: the kind of the page, its name, and the part of the page.
+var onPage = regexp.MustCompile(`^(?:title\.)?(lock|race|scenario|term|interview|path|debate|need|judging)\.([^.]+)(\..*)?$|^title\.(fault)\.([^.]+)`)
+
+// pagesWith returns the pages on which a word occurs, in any language and any case of letters, among their search terms
+// or elsewhere. It names pages as explain does.
+func pagesWith(word string, searchTerms bool) (pages []string) {
 	if strings.TrimSpace(word) == "" || !utf8.ValidString(word) {
 		return nil
 	}
 	whole := regexp.MustCompile(`(?i)(^|\W)` + regexp.QuoteMeta(strings.TrimSpace(word)) + `($|\W)`)
-	for _, searchTerms := range []bool{true, false} {
-		for _, lang := range text.Languages() {
-			for _, key := range text.In(lang).Keys("") {
-				if page := pageOf(key); page != "" && strings.HasSuffix(key, ".words") == searchTerms && whole.MatchString(text.In(lang).Get(key)) {
-					pages = append(pages, page)
+	for _, lang := range text.Languages() {
+		for _, key := range text.In(lang).Keys("") {
+			m := onPage.FindStringSubmatch(key)
+			if m == nil || strings.HasSuffix(key, ".words") != searchTerms || !whole.MatchString(text.In(lang).Get(key)) {
+				continue
+			}
+			switch kind := m[1]; {
+			case kind == "debate" || kind == "need":
+				pages = append(pages, kind)
+			case kind == "judging":
+				pages = append(pages, "judge")
+			case kind == "interview" || kind == "path":
+				if m[3] != "" {
+					pages = append(pages, kind+" "+m[2])
 				}
+			default:
+				pages = append(pages, m[2]+m[5])
 			}
 		}
 	}
-	return unique(pages)
-}
-
-// pageOf returns the page that shows a text, as explain names it; "": none does.
-func pageOf(key string) string {
-	key, title := strings.CutPrefix(key, "title.")
-	kind, rest, _ := strings.Cut(key, ".")
-	name, part, _ := strings.Cut(rest, ".")
-	switch {
-	case slices.Contains([]string{"lock", "race", "scenario", "term"}, kind), kind == "fault" && title:
-		return name
-	case (kind == "interview" || kind == "path") && part != "":
-		return kind + " " + name
-	case kind == "debate" || kind == "need":
-		return kind
-	case kind == "judging":
-		return "judge"
-	}
-	return ""
+	return pages
 }

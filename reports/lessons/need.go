@@ -41,13 +41,11 @@ func (m *maker) need() {
 	m.texts("need", "idle")
 	m.part("label.need.price")
 	for _, id := range needLocks {
-		m.each(paragraph, func(lang string) string { return m.line(lang, "need.price."+id) })
+		m.told("need.price."+id, nil)
 	}
 	for _, id := range needLocks {
 		m.begin(id)
-		for _, lang := range m.p.Langs() {
-			m.paragraphs("  ", m.lines(lang, "lock."+id+".choose")...)
-		}
+		m.told("lock."+id+".choose", nil)
 	}
 	m.texts("need", "so")
 	m.add(gap)

@@ -99,8 +99,16 @@ func (m *maker) lines(lang, key string) []string {
 	return lines
 }
 
-// line returns a text as one line.
-func (m *maker) line(lang, key string) string { return strings.Join(m.lines(lang, key), " ") }
+// told adds a text in each language, behind a label of its own or without one.
+func (m *maker) told(key string, label func(lang string) string) {
+	for _, lang := range m.p.Langs() {
+		lines := m.lines(lang, key)
+		if label != nil && lines != nil {
+			lines[0] = text.Label(label(lang)) + lines[0]
+		}
+		m.paragraphs("  ", lines...)
+	}
+}
 
 // paragraphs adds lines, each after a lead. Those that begin with a dash are a list.
 func (m *maker) paragraphs(lead string, lines ...string) {

@@ -3,6 +3,7 @@ package lessons
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"locklab/reports/text"
 	"locklab/scenarios/race"
@@ -62,10 +63,10 @@ func (m *maker) debate() {
 		m.add(gap)
 		m.numbered(n, DebatePoints, key)
 		for _, who := range []string{"kleppmann", "antirez"} {
-			m.each(paragraph, func(lang string) string { return text.Label(ArguedAt(lang, n, who)) + m.line(lang, key+"."+who) })
+			m.told(key+"."+who, func(lang string) string { return ArguedAt(lang, n, who) })
 		}
 		m.backing(key)
-		m.each(paragraph, func(lang string) string { return text.Label(text.Say(lang, "label.says")) + m.line(lang, key+".says") })
+		m.told(key+".says", sentence("label.says"))
 	}
 	m.texts("debate", "end")
 	m.next("locklab explain redlock", "locklab explain interview redlock", "locklab lesson redlock -o deck.html")
@@ -84,12 +85,9 @@ func (m *maker) judging() {
 	m.add(gap)
 	m.add(Block{Kind: Listing, Text: record.Example}) // as it is to be copied, like the code below
 	m.texts("judging", "order", "certain")
-	for _, of := range []struct {
-		word verdict.Word
-		key  string
-	}{{verdict.Overlap, "overlap"}, {verdict.StaleWrite, "stale"}, {verdict.Fenced, "fenced"}, {verdict.Starved, "starved"}} {
-		m.begin(string(of.word))
-		m.each(paragraph, func(lang string) string { return m.line(lang, "judging."+of.key) })
+	for _, w := range []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.Fenced, verdict.Starved} {
+		m.begin(string(w))
+		m.told("judging."+string(w), nil)
 	}
 	m.texts("judging", "not", "memory", "go")
 	for _, program := range []string{record.Python, record.Java} {
@@ -129,7 +127,7 @@ func (m *maker) topic(name string) {
 // question adds a question with its answer, and returns the run that backs it.
 func (m *maker) question(topic string) *race.Outcome {
 	for _, lang := range m.p.Langs() {
-		m.add(Block{Kind: Heading, Lead: "? ", Text: m.line(lang, "interview."+topic+".question")})
+		m.add(Block{Kind: Heading, Lead: "? ", Text: strings.Join(m.lines(lang, "interview."+topic+".question"), " ")})
 		m.paragraphs("  ", m.lines(lang, "interview."+topic+".answer")...)
 	}
 	return m.backing("interview." + topic)
