@@ -74,10 +74,10 @@ func (m *maker) session(e lock.Entry) {
 		first := *o.History // all servers get the same commands
 		first.Nodes = 1
 		first.Events = slices.DeleteFunc(slices.Clone(first.Events), func(e history.Event) bool { return e.Node > 1 })
-		m.draw("  ", func(w io.Writer, look reports.Look) error {
+		m.add(Block{Kind: Listing, Lead: "  ", Draw: func(w io.Writer, look reports.Look) error {
 			look.Fold = true
 			return reports.RedisCLI(w, &first, verdict.Judgement{}, look)
-		})
+		}})
 		if o.History.Asked() > 1 {
 			m.paragraphs("  # ", m.p.Say("label.session.all"))
 		}

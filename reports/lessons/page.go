@@ -155,12 +155,11 @@ func (m *maker) next(commands ...string) {
 	m.add(Block{Kind: Commands, Lead: "  ", Items: commands[:min(3, len(commands))]})
 }
 
-// draw adds a listing.
-func (m *maker) draw(lead string, view View) { m.add(Block{Kind: Listing, Lead: lead, Draw: view}) }
-
 // notation adds a run in the notation of the articles.
 func (m *maker) notation(o *race.Outcome) {
-	m.draw("  ", func(w io.Writer, look reports.Look) error { return reports.Timeline(w, o.History, o.Judgement, look) })
+	m.add(Block{Kind: Listing, Lead: "  ", Draw: func(w io.Writer, look reports.Look) error {
+		return reports.Timeline(w, o.History, o.Judgement, look)
+	}})
 }
 
 // backed adds a run that backs an answer, named as in "token slow-work": the command that plays it and how it ends.

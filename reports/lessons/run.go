@@ -42,10 +42,10 @@ func (m *maker) outcome(o *race.Outcome) {
 		return
 	}
 	m.part("label.lanes")
-	m.draw("", func(w io.Writer, look reports.Look) error {
+	m.add(Block{Kind: Listing, Draw: func(w io.Writer, look reports.Look) error {
 		look.NoReturn = noReturn
 		return reports.Lanes(w, watched.History, watched.Judgement, look)
-	})
+	}})
 	m.add(meanings(m.p, o)...)
 	if o.Scenario.ID != study.SearchID {
 		m.add(againstContract(m.p, o)...)
@@ -61,7 +61,9 @@ func (m *maker) outcome(o *race.Outcome) {
 	if slices.ContainsFunc(watched.History.Events, isRequest) {
 		m.part("label.code")
 	}
-	m.draw("", func(w io.Writer, look reports.Look) error { return reports.Code(w, watched.History, look) })
+	m.add(Block{Kind: Listing, Draw: func(w io.Writer, look reports.Look) error {
+		return reports.Code(w, watched.History, look)
+	}})
 	m.otherLocks(o)
 	m.next(NextCommands(o)...)
 }
