@@ -344,7 +344,7 @@ func (l *lessonFlags) run(e *env, args []string) error {
 	if l.Lang = e.Langs()[0]; e.given("seed") && l.Seed == 0 {
 		l.Seed = rand.Uint64N(100_000)
 	}
-	lesson, err := deck.Make(e.ctx, lessons.NewStage(), subject, l.Options)
+	lesson, err := deck.Make(lessons.NewStage(), subject, l.Options)
 	if err != nil {
 		return err
 	}

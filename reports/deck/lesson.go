@@ -7,7 +7,6 @@ package deck
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -144,7 +143,6 @@ const mostWithHow = 6
 // A maker makes a lesson, part by part. The first error ends that.
 type maker struct {
 	Options
-	ctx    context.Context
 	stage  *lessons.Stage
 	lesson *Lesson
 	asked  []*race.Outcome // what the quiz asks about
@@ -158,11 +156,11 @@ func (m *maker) failed(err error) bool {
 }
 
 // Make makes a lesson about a subject.
-func Make(ctx context.Context, stage *lessons.Stage, s Subject, o Options) (*Lesson, error) {
+func Make(stage *lessons.Stage, s Subject, o Options) (*Lesson, error) {
 	if len(s.Screens)+max(len(s.Locks), 1)*max(len(s.Races), 1) > mostSteps { // before they are played
 		return nil, text.Errorf("error.lesson.large", "most", mostSteps)
 	}
-	m := &maker{Options: o, ctx: ctx, stage: stage, lesson: &Lesson{}}
+	m := &maker{Options: o, stage: stage, lesson: &Lesson{}}
 	m.lesson.Title = m.title(s)
 	m.step(Step{Kind: Plan, Heading: m.lesson.Title})
 	for _, build := range []func(Subject){m.screens, m.races, m.locks, m.debate, m.quiz, m.end} {
@@ -281,8 +279,8 @@ var tellingRaces = []string{
 }
 
 // telling returns runs of a lock in the races that are named. If none is, it returns runs that fail: those of the
-// guided tour, and one that the lock after it survives. mended is such a run of the lock after it, if there is one,
-// or else any.
+// guided tour, and one that the lock after it survives. mended is that run of the lock after it, if there is one, or
+// else its run in the first race.
 func (m *maker) telling(e, after lock.Entry, named []race.Scenario, most int) (all []*race.Outcome, mended *race.Outcome) {
 	ids := lists.Each(named, func(sc race.Scenario) string { return sc.ID })
 	if named == nil {

@@ -2,7 +2,6 @@ package deck
 
 import (
 	"bytes"
-	"context"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -31,7 +30,7 @@ func makeLesson(t *testing.T, names string, o Options) *Lesson {
 	if o.Lang == "" {
 		o.Lang = "en"
 	}
-	l, err := Make(context.Background(), stage, s, o)
+	l, err := Make(stage, s, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +150,7 @@ func TestParse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Make(context.Background(), stage, tooMany, Options{Lang: "en"}); err == nil || !strings.Contains(text.SayError("en", err), "60") {
+	if _, err := Make(stage, tooMany, Options{Lang: "en"}); err == nil || !strings.Contains(text.SayError("en", err), "60") {
 		t.Errorf("all names at once: %v", err)
 	}
 }
