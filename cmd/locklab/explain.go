@@ -129,7 +129,8 @@ func (x *explainer) show(page lessons.Page) (err error) {
 		}
 		_, played, err = x.stage.Example(sc)
 	case page.Fault != nil:
-		out.Fault, out.Budget, out.Races = new(listedFault(page.Fault)), lessons.ExampleBudget(page.Fault), lists.Each(lessons.RacesWith(page.Fault), listedRace)
+		out.Fault, out.Budget = new(listedFault(page.Fault)), lessons.ExampleBudget(page.Fault)
+		out.Races = lists.Each(lessons.RacesWith(page.Fault), listedRace)
 	case page.Number != "":
 		locks, races := lessons.OfArticle(page.Number)
 		out.Article = &listed{ID: page.Number, Title: text.Say("en", "article."+page.Number), TitleZH: text.Say("zh", "article."+page.Number)}

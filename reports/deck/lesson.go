@@ -224,7 +224,8 @@ func (m *maker) screens(s Subject) {
 		key := "path." + strconv.Itoa(n)
 		step := m.raceStep(m.play(m.say(key+".lock"), m.say(key+".scenario")))
 		step.Heading = m.say(key + ".title")
-		step.Answer, step.Notes = append(step.Answer[:1], m.lines(key+".idea")...), append(step.Notes, m.lines(key+".next")...)
+		step.Answer = append(step.Answer[:1], m.lines(key+".idea")...)
+		step.Notes = append(step.Notes, m.lines(key+".next")...)
 		m.step(step)
 	}
 }
@@ -275,13 +276,16 @@ func holds(o *race.Outcome) bool { return o.History != nil && o.Verdicts[0] == v
 
 // tellingRaces are races in the order in which they are chosen for a lock that fails in them.
 var tellingRaces = []string{
-	"crash-before-expire", "crash-holding", "client-skew", "late-release", "restart", "clock-jump", "failover", "slow-work", "gc-pause",
+	"crash-before-expire", "crash-holding", "client-skew", "late-release", "restart", "clock-jump", "failover", "slow-work",
+	"gc-pause",
 }
 
 // telling returns runs of a lock in the races that are named. If none is, it returns runs that fail: those of the
 // guided tour, and one that the lock after it survives. mended is that run of the lock after it, if there is one, or
 // else its run in the first race.
-func (m *maker) telling(e, after lock.Entry, named []race.Scenario, most int) (all []*race.Outcome, mended *race.Outcome) {
+func (m *maker) telling(
+	e, after lock.Entry, named []race.Scenario, most int,
+) (all []*race.Outcome, mended *race.Outcome) {
 	ids := lists.Each(named, func(sc race.Scenario) string { return sc.ID })
 	if named == nil {
 		for _, n := range numbers(lessons.PathScreens) {
@@ -387,7 +391,8 @@ func (m *maker) debate(s Subject) {
 		heading := m.say("lesson.debate", "title", m.say(key+".title"))
 		step := Step{Kind: Debate, Heading: heading, Question: m.say("lesson.debate.ask")}
 		for _, who := range []string{"kleppmann", "antirez"} {
-			step.Points = append(step.Points, text.Label(lessons.ArguedAt(m.Lang, n, who))+strings.Join(m.lines(key+"."+who), " "))
+			said := strings.Join(m.lines(key+"."+who), " ")
+			step.Points = append(step.Points, text.Label(lessons.ArguedAt(m.Lang, n, who))+said)
 		}
 		for i, names := range append([]string{m.say(key + ".trace")}, strings.Split(m.say(key+".runs"), ",")...) {
 			id, scenario, _ := strings.Cut(strings.TrimSpace(names), " ")

@@ -151,11 +151,13 @@ func Markdown(p *text.Printer, _ reports.Look, blocks []Block) {
 // command finds the commands in a text: a word without a letter, a digit or a sign of an option ends one.
 var command = regexp.MustCompile(`locklab(?: [\w-][\w.+=@-]*)+`)
 
-var marks = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "<", `\<`, ">", `\>`, "[", `\[`, "]", `\]`, "#", `\#`)
+// marks are what Markdown would not print as it is.
+var marks = regexp.MustCompile("[\\\\`*_<>\\[\\]#]")
 
 // escaped returns a text in Markdown, its commands as code.
 func escaped(s string) string {
-	return byCommand(s, marks.Replace, func(command string) string { return "`" + command + "`" })
+	plain := func(text string) string { return marks.ReplaceAllString(text, `\$0`) }
+	return byCommand(s, plain, func(command string) string { return "`" + command + "`" })
 }
 
 // inline returns a text in HTML, its commands as code.

@@ -246,11 +246,13 @@ func NoPage(name string) error {
 		return text.Errorf("error.explain", "name", name, "near", text.Near(name, Names()))
 	}
 	pages = lists.Each(unique(pages), func(page string) string { return "locklab explain " + page })
-	return text.Errorf("error.explain.found", "name", name, "pages", strings.Join(pages[:min(len(pages), mostPages)], ", "))
+	pages = pages[:min(len(pages), mostPages)]
+	return text.Errorf("error.explain.found", "name", name, "pages", strings.Join(pages, ", "))
 }
 
 // onPage divides the key of a text that a page shows: the kind of the page, its name, and the part of the page.
-var onPage = regexp.MustCompile(`^(?:title\.)?(lock|race|scenario|term|interview|path|debate|need|judging)\.([^.]+)(\..*)?$|^title\.(fault)\.([^.]+)`)
+var onPage = regexp.MustCompile(`^(?:title\.)?(lock|race|scenario|term|interview|path|debate|need|judging)\.([^.]+)(\..*)?$` +
+	`|^title\.(fault)\.([^.]+)`)
 
 // pagesWith returns the pages on which a word occurs, in any language and any case of letters, among their search terms
 // or elsewhere. It names pages as explain does.

@@ -16,12 +16,12 @@ import (
 // The locks among which one chooses, of each kind of server, and the races by which: a page has one line for each.
 var (
 	needLocks = []string{
-		"no-lock-version", "no-lock-unique", "no-lock-token", "db-for-update", "db-get-lock", "db-deadline-now", "token", "watchdog",
-		"redlock", "zk-protected",
+		"no-lock-version", "no-lock-unique", "no-lock-token", "db-for-update", "db-get-lock", "db-deadline-now",
+		"token", "watchdog", "redlock", "zk-protected",
 	}
 	needRaces = []string{
-		"crash-holding", "slow-work", "gc-pause", "gc-pause-fenced", "gc-pause-cas", "late-write", "lost-reply", "session-ends",
-		"restart-always", "failover", "quorum-failover", "clock-jump", "overtaken",
+		"crash-holding", "slow-work", "gc-pause", "gc-pause-fenced", "gc-pause-cas", "late-write", "lost-reply",
+		"session-ends", "restart-always", "failover", "quorum-failover", "clock-jump", "overtaken",
 	}
 )
 

@@ -162,19 +162,21 @@ func (m *maker) notation(o *race.Outcome) {
 	}})
 }
 
-// backed adds a run that backs an answer, named as in "token slow-work": the command that plays it and how it ends.
-func (m *maker) backed(lead, names string) *race.Outcome {
+// backed plays a run that is named as in "token slow-work", and returns it with the command that plays it and how it
+// ends.
+func (m *maker) backed(names string) (o *race.Outcome, said string) {
 	id, raceID, _ := strings.Cut(strings.TrimSpace(names), " ")
 	o, err := m.stage.Named(id, strings.TrimSpace(raceID))
-	if !m.failed(err) {
-		m.add(Block{Kind: Paragraph, Lead: lead, Text: commandOf("run", o) + " = " + results(m.p, o)})
+	if m.failed(err) {
+		return nil, ""
 	}
-	return o
+	return o, commandOf("run", o) + " = " + results(m.p, o)
 }
 
 // backing adds the run that backs an answer, and those behind it, and returns the first.
 func (m *maker) backing(key string) *race.Outcome {
-	o := m.backed("  "+m.p.Label("label.trace"), text.Say("en", key+".trace"))
+	o, said := m.backed(text.Say("en", key+".trace"))
+	m.paragraphs("  "+m.p.Label("label.trace"), said)
 	m.behind(key + ".runs")
 	return o
 }
@@ -182,15 +184,12 @@ func (m *maker) backing(key string) *race.Outcome {
 // behind adds the runs that a text lists, such as "token slow-work, watchdog slow-work": an answer is spoken and names
 // none of them.
 func (m *maker) behind(key string) {
-	e, ok := text.In("en").Entry(key)
-	if !ok {
-		return
+	if e, ok := text.In("en").Entry(key); ok {
+		runs := lists.Each(strings.Split(e.Text, ","), func(run string) string {
+			_, said := m.backed(run)
+			return said
+		})
+		m.paragraphs("  ", m.p.Say("label.runs"))
+		m.add(Block{Kind: List, Lead: "    ", Items: runs})
 	}
-	m.paragraphs("  ", m.p.Say("label.runs"))
-	first := len(m.blocks)
-	for run := range strings.SplitSeq(e.Text, ",") {
-		m.backed("    ", run)
-	}
-	runs := lists.Each(m.blocks[first:], func(b Block) string { return b.Text })
-	m.blocks = append(m.blocks[:first], Block{Kind: List, Lead: "    ", Items: runs})
 }

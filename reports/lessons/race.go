@@ -74,8 +74,8 @@ type group struct {
 	names []string
 }
 
-// groups begin with failures; then come waits, locks that survive, those to which the race does not apply, and those that
-// the contract does not cover. Those of one rank are in the order in which they were met.
+// groups begin with failures; then come waits, locks that survive, those to which the race does not apply, and those
+// that the contract does not cover. Those of one rank are in the order in which they were met.
 type groups []group
 
 func (all *groups) add(head string, words []verdict.Word, name string) {

@@ -93,7 +93,8 @@ func certainty(ctx context.Context, o *race.Outcome) (event int, say func(lang s
 	}
 	e := o.History.Events[c.Event-1]
 	if e.Kind == history.Pause && e.D > 0 {
-		return c.Event, sentence("label.certain.pause", "harm", string(c.Harm), "time", inMillis(e.At), "pause", reports.Span(e.D)), nil
+		pause := reports.Span(e.D)
+		return c.Event, sentence("label.certain.pause", "harm", string(c.Harm), "time", inMillis(e.At), "pause", pause), nil
 	}
 	return c.Event, sentence("label.certain.event", "harm", string(c.Harm), "time", inMillis(e.At)), nil
 }

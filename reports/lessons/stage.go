@@ -110,8 +110,8 @@ func (s *Stage) Example(sc race.Scenario) (example *race.Outcome, played []*race
 	if err != nil {
 		return nil, nil, err
 	}
-	milestones := append([]lock.Entry{usual}, slices.DeleteFunc(algorithms.Milestones(), func(e lock.Entry) bool { return e.ID == usual.ID })...)
-	for _, locks := range [][]lock.Entry{milestones, algorithms.All()} {
+	others := lists.Pick(algorithms.Milestones(), func(e lock.Entry) bool { return e.ID != usual.ID })
+	for _, locks := range [][]lock.Entry{append([]lock.Entry{usual}, others...), algorithms.All()} {
 		played = nil
 		for _, e := range locks {
 			o, err := s.Play(e, sc)
