@@ -394,16 +394,16 @@ func (m *maker) debate(s Subject) {
 			said := strings.Join(m.lines(key+"."+who), " ")
 			step.Points = append(step.Points, text.Label(lessons.ArguedAt(m.Lang, n, who))+said)
 		}
-		for i, names := range append([]string{m.say(key + ".trace")}, strings.Split(m.say(key+".runs"), ",")...) {
-			id, scenario, _ := strings.Cut(strings.TrimSpace(names), " ")
-			o := m.play(id, strings.TrimSpace(scenario))
-			if i == 0 {
-				step.Run = o
-			}
-			step.Answer = append(step.Answer, "locklab run "+id+" "+o.Scenario.ID+" = "+m.result(o))
-			m.asked = append(m.asked, o)
+		first, err := m.stage.Backing(key + ".trace")
+		more, wrong := m.stage.Backing(key + ".runs")
+		if m.failed(errors.Join(err, wrong)) {
+			return
 		}
-		step.Answer = append(m.lines(key+".says"), step.Answer...)
+		runs := append(first, more...)
+		step.Run, m.asked = runs[0], append(m.asked, runs...)
+		step.Answer = append(m.lines(key+".says"), lists.Each(runs, func(o *race.Outcome) string {
+			return "locklab run " + o.Strategy.ID + " " + o.Scenario.ID + " = " + m.result(o)
+		})...)
 		m.step(step)
 	}
 }

@@ -162,34 +162,25 @@ func (m *maker) notation(o *race.Outcome) {
 	}})
 }
 
-// backed plays a run that is named as in "token slow-work", and returns it with the command that plays it and how it
-// ends.
-func (m *maker) backed(names string) (o *race.Outcome, said string) {
-	id, raceID, _ := strings.Cut(strings.TrimSpace(names), " ")
-	o, err := m.stage.Named(id, strings.TrimSpace(raceID))
-	if m.failed(err) {
-		return nil, ""
-	}
-	return o, commandOf("run", o) + " = " + results(m.p, o)
-}
+// ending returns the command that plays a run, and how it ends.
+func (m *maker) ending(o *race.Outcome) string { return commandOf("run", o) + " = " + results(m.p, o) }
 
 // backing adds the run that backs an answer, and those behind it, and returns the first.
-func (m *maker) backing(key string) *race.Outcome {
-	o, said := m.backed(text.Say("en", key+".trace"))
-	m.paragraphs("  "+m.p.Label("label.trace"), said)
+func (m *maker) backing(key string) (o *race.Outcome) {
+	runs, err := m.stage.Backing(key + ".trace")
+	if !m.failed(err) {
+		o = runs[0]
+		m.paragraphs("  "+m.p.Label("label.trace"), m.ending(o))
+	}
 	m.behind(key + ".runs")
 	return o
 }
 
-// behind adds the runs that a text lists, such as "token slow-work, watchdog slow-work": an answer is spoken and names
-// none of them.
+// behind adds the runs that a text lists, if there is one: an answer is spoken and names none of them.
 func (m *maker) behind(key string) {
-	if e, ok := text.In("en").Entry(key); ok {
-		runs := lists.Each(strings.Split(e.Text, ","), func(run string) string {
-			_, said := m.backed(run)
-			return said
-		})
+	runs, err := m.stage.Backing(key)
+	if !m.failed(err) && runs != nil {
 		m.paragraphs("  ", m.p.Say("label.runs"))
-		m.add(Block{Kind: List, Lead: "    ", Items: runs})
+		m.add(Block{Kind: List, Lead: "    ", Items: lists.Each(runs, m.ending)})
 	}
 }

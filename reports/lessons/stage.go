@@ -69,6 +69,23 @@ func (s *Stage) Named(id, raceID string) (*race.Outcome, error) {
 	return s.Play(e, sc)
 }
 
+// Backing plays the runs that a text names, such as "token slow-work, watchdog slow-work". Nil: there is no such text.
+func (s *Stage) Backing(key string) (all []*race.Outcome, err error) {
+	e, ok := text.In("en").Entry(key)
+	if !ok {
+		return nil, nil
+	}
+	for names := range strings.SplitSeq(e.Text, ",") {
+		id, raceID, _ := strings.Cut(strings.TrimSpace(names), " ")
+		o, err := s.Named(id, raceID)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, o)
+	}
+	return all, nil
+}
+
 // With returns the outcome with other settings, such as "idle=8h", and does not keep it.
 func (s *Stage) With(e lock.Entry, sc race.Scenario, settings string) (*race.Outcome, error) {
 	changed, err := sc.Settings.With(settings)
