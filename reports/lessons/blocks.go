@@ -1,17 +1,17 @@
 package lessons
 
 import (
-	_ "embed"
+	"embed"
 	"html"
 	"html/template"
 	"io"
 	"regexp"
 	"slices"
 	"strings"
+	texttemplate "text/template"
 
 	"locklab/reports"
 	"locklab/reports/text"
-	"locklab/simulator/lists"
 )
 
 // A Block is a part of a page. Text, Markdown and HTML write a page in their own way.
@@ -71,12 +71,6 @@ func Text(p *text.Printer, look reports.Look, blocks []Block) {
 	}
 }
 
-// Led returns a text behind its lead, not indented.
-func (b Block) Led() string { return strings.TrimLeft(b.Lead, " ") + b.Text }
-
-// undashed returns an item of a list without the dash that it has in a terminal.
-func undashed(item string) string { return strings.TrimPrefix(item, "- ") }
-
 // row writes a row of a table: its last cell is folded beside the others, or below them where these are wide and the
 // terminal is not.
 func (b Block) row(p *text.Printer, row []string) {
@@ -105,48 +99,63 @@ func (b Block) listing(p *text.Printer, look reports.Look, width int) string {
 	return out.String()
 }
 
-// unfolded is a width in which runs are drawn in columns and nothing is folded.
-const unfolded = 100_000
+//go:embed page.md page.html
+var pages embed.FS
+
+var (
+	functions = map[string]any{"escaped": escaped, "inline": inline, "undashed": undashed, "fence": fence, "cell": cell}
+	markdown  = texttemplate.Must(texttemplate.New("page.md").Funcs(functions).ParseFS(pages, "page.md"))
+	htmlPage  = template.Must(template.New("page.html").Funcs(functions).ParseFS(pages, "page.html"))
+)
 
 // Markdown writes blocks as Markdown.
 func Markdown(p *text.Printer, _ reports.Look, blocks []Block) {
-	blocks = slices.DeleteFunc(slices.Clone(blocks), func(b Block) bool { return b.Kind == Gap })
-	for i, b := range blocks {
-		if i > 0 {
-			p.Printf("\n")
+	p.Keep(markdown.Execute(p.Out, drawn(p, blocks)))
+}
+
+// HTML writes blocks as a page of its own, which asks no server for anything.
+func HTML(p *text.Printer, _ reports.Look, blocks []Block) {
+	title := "locklab"
+	if i := slices.IndexFunc(blocks, func(b Block) bool { return b.Kind == Heading }); i >= 0 {
+		title = blocks[i].Led()
+	}
+	lang := text.Tag(p.Langs()[0])
+	p.Keep(htmlPage.Execute(p.Out, map[string]any{"Lang": lang, "Title": title, "Blocks": drawn(p, blocks)}))
+}
+
+// unfolded is a width in which runs are drawn in columns and nothing is folded.
+const unfolded = 100_000
+
+// drawn returns blocks without gaps, their listings drawn.
+func drawn(p *text.Printer, blocks []Block) (all []Block) {
+	for _, b := range blocks {
+		if b.Kind == Listing {
+			b.Text = strings.Trim(b.listing(p, reports.Look{}, unfolded), "\n")
 		}
-		switch text := escaped(b.Led()); b.Kind {
-		case Heading:
-			if i > 0 {
-				p.Printf("#")
-			}
-			p.Printf("# %s\n", text)
-		case Subheading:
-			p.Printf("### %s\n", text)
-		case Break:
-			p.Printf("---\n")
-		case List, Commands:
-			for _, item := range b.Items {
-				p.Printf("- %s\n", escaped(undashed(item)))
-			}
-		case Table:
-			p.Printf("%s|\n%s|\n", strings.Repeat("| ", len(b.Rows[0])), strings.Repeat("|---", len(b.Rows[0])))
-			for _, row := range b.Rows {
-				cells := lists.Each(row, func(cell string) string { return strings.ReplaceAll(escaped(cell), "|", `\|`) })
-				p.Printf("| %s |\n", strings.Join(cells, " | "))
-			}
-		case Listing:
-			said := strings.Trim(b.listing(p, reports.Look{}, unfolded), "\n")
-			fence := "```"
-			for strings.Contains(said, fence) {
-				fence += "`"
-			}
-			p.Printf("%s\n%s\n%s\n", fence, said, fence)
-		default:
-			p.Printf("%s\n", text)
+		if b.Kind != Gap {
+			all = append(all, b)
 		}
 	}
+	return all
 }
+
+// Led returns a text behind its lead, not indented.
+func (b Block) Led() string { return strings.TrimLeft(b.Lead, " ") + b.Text }
+
+// undashed returns an item of a list without the dash that it has in a terminal.
+func undashed(item string) string { return strings.TrimPrefix(item, "- ") }
+
+// fence returns what stands around a listing in Markdown.
+func fence(listing string) string {
+	mark := "```"
+	for strings.Contains(listing, mark) {
+		mark += "`"
+	}
+	return mark
+}
+
+// cell returns a cell of a table in Markdown.
+func cell(s string) string { return strings.ReplaceAll(escaped(s), "|", `\|`) }
 
 // command finds the commands in a text: a word without a letter, a digit or a sign of an option ends one.
 var command = regexp.MustCompile(`locklab(?: [\w-][\w.+=@-]*)+`)
@@ -175,25 +184,4 @@ func byCommand(s string, text, code func(string) string) string {
 		end = m[1]
 	}
 	return b.String() + text(s[end:])
-}
-
-//go:embed page.html
-var pageText string
-
-var pageTemplate = template.Must(template.New("page").
-	Funcs(template.FuncMap{"inline": inline, "undashed": undashed}).Parse(pageText))
-
-// HTML writes blocks as a page of its own, which asks no server for anything.
-func HTML(p *text.Printer, _ reports.Look, blocks []Block) {
-	title := "locklab"
-	if i := slices.IndexFunc(blocks, func(b Block) bool { return b.Kind == Heading }); i >= 0 {
-		title = blocks[i].Led()
-	}
-	blocks = slices.Clone(blocks)
-	for i, b := range blocks {
-		if b.Kind == Listing {
-			blocks[i].Text = strings.Trim(b.listing(p, reports.Look{}, unfolded), "\n")
-		}
-	}
-	p.Keep(pageTemplate.Execute(p.Out, map[string]any{"Lang": text.Tag(p.Langs()[0]), "Title": title, "Blocks": blocks}))
 }

@@ -18,25 +18,19 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A Stage plays locks in races and keeps what it has played. All outcomes that there are take
-// 400 MB.
+// A Stage plays locks in races and keeps what it has played last: more than a page or a lesson needs, but not all of
+// the outcomes that there are, which take 400 MB.
 type Stage struct {
 	runner race.Runner
 	cells  map[[2]string]*race.Outcome
 	order  [][2]string // of cells, the oldest first
-	most   int         // of cells kept, the latest; 0: all
 }
+
+// mostCells is the number of outcomes that a Stage keeps, some 60 kB each.
+const mostCells = 300
 
 // NewStage returns a stage on which nothing has been played.
 func NewStage() *Stage { return &Stage{cells: map[[2]string]*race.Outcome{}} }
-
-// NewSmallStage returns a stage for a program that runs for days: it keeps the races of three
-// locks, more than one lesson needs.
-func NewSmallStage() *Stage {
-	s := NewStage()
-	s.most = 300
-	return s
-}
 
 // Play returns the outcome of a lock in a race with the race's own settings.
 func (s *Stage) Play(e lock.Entry, sc race.Scenario) (*race.Outcome, error) {
@@ -48,7 +42,7 @@ func (s *Stage) Play(e lock.Entry, sc race.Scenario) (*race.Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(s.order) == s.most && s.most > 0 {
+	if len(s.order) == mostCells {
 		delete(s.cells, s.order[0])
 		s.order = s.order[1:]
 	}
