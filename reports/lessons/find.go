@@ -221,7 +221,7 @@ func FindTerm(name string) (term string, ok bool) {
 	return "", false
 }
 
-// Names returns the names of all pages, but for runs and what is in the articles besides locks.
+// Names returns the first words that Find knows, but for the numbers of articles.
 func Names() (all []string) {
 	for _, e := range algorithms.All() {
 		all = append(all, e.Names()...)

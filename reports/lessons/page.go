@@ -5,8 +5,8 @@
 //
 //	calm comes to {verdict mutex calm}
 //
-// A place is filled by playing the run or making the search that it names, so that no
-// figure, reply or verdict is typed and none can become wrong.
+// A place is filled by playing the run that it names, so that no figure and no verdict is typed
+// and none can become wrong.
 //
 // Playing needs the races, so this package stands above scenarios, unlike the rest of
 // reports.
