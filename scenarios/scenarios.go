@@ -6,8 +6,8 @@
 //   - a variable in a file of this package: Settings, Clients, Script, and Triggered, which
 //     proves that a run shows the race; see words.go for what they are written with;
 //   - its line in All;
-//   - its texts, scenario.<id>.title, .story, .numbers and, where the verdict's does not
-//     do, .cure, in reports/text/en/stories.txt and reports/text/zh/stories.txt;
+//   - its texts, scenario.<id>.title, .story and .numbers, in reports/text/en/stories.txt and
+//     reports/text/zh/stories.txt, and race.<id>.why, .mends and .not in races.txt beside them;
 //   - its section in contract/contract.txt: the locks that do not hold in it, and why;
 //   - its transcript: go test ./scenarios -run Transcripts -update;
 //   - a run in triggered_test.go that looks like the race and in which it does not happen.

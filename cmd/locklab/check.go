@@ -356,8 +356,8 @@ func explainRaces(e *env, l *checked.Lock, fallen []*race.Outcome) {
 		e.Printf("\n")
 		for _, lang := range e.Langs() {
 			e.Wrap("", o.Scenario.Race+" "+o.Scenario.ID+": "+chart.Column{ID: o.Scenario.ID}.Title(lang)+": "+reports.Words(o.Verdicts))
-			e.Wrap("  "+text.Label(text.Say(lang, "check.cure")), lessons.Cure(lang, o))
 		}
+		printCure(e, o, "check.cure")
 	}
 	e.Next("locklab explain "+fallen[0].Scenario.ID, "locklab run token "+fallen[0].Scenario.ID)
 }

@@ -316,7 +316,7 @@ func meantBy(names []string) string {
 	_, lockErr := race.Strategy(names[0])
 	_, raceErr := scenarios.ByName(names[0])
 	if lockErr != nil && raceErr != nil {
-		if _, term := lessons.FindTerm(names[0]); term || slices.Contains(pages, names[0]) {
+		if _, page, _ := lessons.Find(names[0], ""); page {
 			return "locklab explain " + names[0]
 		}
 		return ""

@@ -147,7 +147,6 @@ func TestWrongUse(t *testing.T) {
 		{`lesson`, `say what the lesson is about`},
 		{`lesson token -o deck.pdf`, `.html`},
 		{`lesson token --open slide`, `did you mean slides`},
-		{`lesson token --minutes 0`, `5 to 240`},
 		{`lesson token --questions 99`, `0 to 20`},
 		{`lesson path path path path path path path`, `60`},
 

@@ -3,16 +3,14 @@ package main
 import (
 	"errors"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"locklab/algorithms"
 	"locklab/faults"
+	"locklab/reports"
 	"locklab/reports/lessons"
 	"locklab/reports/text"
-	"locklab/scenarios"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator"
@@ -39,52 +37,33 @@ func explainCommand() *command {
 			f.add("html", &page)
 		},
 		run: func(e *env, args []string) error {
+			write := lessons.Text
 			switch {
 			case (markdown || page) && e.json || markdown && page:
 				return text.Errorf("error.explain.formats")
 			case markdown:
-				return explainAs(e, args, lessons.Markdown)
+				write = lessons.Markdown
 			case page:
-				return explainAs(e, args, func(b []lessons.Block) string { return lessons.HTML(e.Langs()[0], b) })
+				write = lessons.HTML
 			}
-			return e.paged(func() error { return newExplainer(e).explain(args) })
+			x := &explainer{e, lessons.NewStage(), write}
+			if markdown || page {
+				return x.explain(args)
+			}
+			return e.paged(func() error { return x.explain(args) })
 		},
 	}
 }
 
-// unfolded is a width in which no text is folded.
-const unfolded = 100_000
-
-// explainAs prints what explain prints as text in another format.
-func explainAs(e *env, args []string, as func([]lessons.Block) string) error {
-	var said strings.Builder
-	inner := *e
-	inner.Printer, inner.color = &text.Printer{Out: &said, Lang: e.Lang, Width: unfolded}, "never"
-	if err := newExplainer(&inner).explain(args); err != nil {
-		return err
-	}
-	e.Printf("%s", as(lessons.Blocks(said.String())))
-	return nil
-}
-
-func newExplainer(e *env) *explainer {
-	x := &explainer{e: e, stage: lessons.NewStage()}
-	x.teacher = lessons.NewTeacher(e.ctx, e.Printer, e.look(), x.stage)
-	return x
-}
-
-// An explainer finds out what to explain and lets a teacher do it.
+// An explainer finds out what to explain, and writes it.
 type explainer struct {
-	e       *env
-	stage   *lessons.Stage
-	teacher *lessons.Teacher
+	e     *env
+	stage *lessons.Stage
+	write func(*text.Printer, reports.Look, []lessons.Block)
 }
-
-// pages are the pages that are about no lock, race, run or term.
-var pages = []string{"path", "interview", "debate", "glossary", "judge", "need"}
 
 func (x *explainer) explain(args []string) error {
-	words := append(slices.Clone(args), "")
+	words := append(args, "")
 	if command := searched[strings.ToLower(words[0])]; command != "" {
 		return text.Errorf("error.noarguments.meant", "command", "locklab explain", "name", strings.Join(args, " "),
 			"meant", strings.TrimSpace(command+" "+words[1]))
@@ -113,21 +92,7 @@ func (x *explainer) explain(args []string) error {
 	if _, err := os.Stat(args[0]); err == nil || !errors.Is(notTrace, simulator.ErrTraceForeign) {
 		return notTrace // it was meant as a trace
 	}
-	return x.unknownName(args[0])
-}
-
-func (x *explainer) unknownName(name string) error {
-	var names []string
-	for _, e := range algorithms.All() {
-		names = append(names, e.Names()...)
-	}
-	for _, s := range scenarios.All() {
-		names = append(names, s.ID, s.Race)
-	}
-	for _, f := range faults.All() {
-		names = append(names, f.Name)
-	}
-	return lessons.NoPage(name, slices.Concat(names, lessons.Terms(), pages))
+	return lessons.NoPage(args[0])
 }
 
 // explainedJSON is a page as JSON. Texts are by language and key.
@@ -149,11 +114,7 @@ type explainedJSON struct {
 // show prints a page, or as JSON its texts with the runs from which it is made.
 func (x *explainer) show(page lessons.Page) (err error) {
 	if !x.e.json {
-		err := page.Print(x.teacher)
-		if page.Term != "" {
-			x.e.Next("locklab explain glossary", "locklab explain path")
-		}
-		return internal(err)
+		return x.print(page)
 	}
 	out := explainedJSON{Version: schema}
 	var played []*race.Outcome
@@ -168,7 +129,8 @@ func (x *explainer) show(page lessons.Page) (err error) {
 		}
 		_, played, err = x.stage.Example(sc)
 	case page.Fault != nil:
-		out.Fault, out.Budget, out.Races = new(listedFault(page.Fault)), lessons.ExampleBudget(page.Fault), lists.Each(lessons.RacesWith(page.Fault), listedRace)
+		out.Fault, out.Budget = new(listedFault(page.Fault)), lessons.ExampleBudget(page.Fault)
+		out.Races = lists.Each(lessons.RacesWith(page.Fault), listedRace)
 	case page.Number != "":
 		locks, races := lessons.OfArticle(page.Number)
 		out.Article = &listed{ID: page.Number, Title: text.Say("en", "article."+page.Number), TitleZH: text.Say("zh", "article."+page.Number)}
@@ -178,16 +140,25 @@ func (x *explainer) show(page lessons.Page) (err error) {
 		return internal(err)
 	}
 	out.Cells = cellsJSON(played)
-	if out.Texts, err = x.teacher.Texts(page.Prefix); err != nil {
+	if out.Texts, err = x.stage.Texts(x.e.Lang, page.Prefix); err != nil {
 		return internal(err)
 	}
 	x.e.printJSON(out)
 	return nil
 }
 
+func (x *explainer) print(page lessons.Page) error {
+	blocks, err := page.Blocks(x.e.ctx, x.stage, x.e.Lang)
+	if err != nil {
+		return internal(err)
+	}
+	x.write(x.e.Printer, x.e.look(), blocks)
+	return nil
+}
+
 func (x *explainer) outcome(o *race.Outcome) error {
 	if !x.e.json {
-		return internal(x.teacher.Outcome(o))
+		return x.print(lessons.OfRun(o))
 	}
 	j := explainedRunJSON{runJSON: outcomeJSON(o), Code: []codeJSON{}}
 	if o.History != nil {

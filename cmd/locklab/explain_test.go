@@ -1,14 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"io"
+	"slices"
 	"strings"
 	"testing"
 
 	"locklab/algorithms"
-	"locklab/reports"
 	"locklab/reports/lessons"
 	"locklab/reports/text"
 	"locklab/scenarios"
@@ -18,16 +16,12 @@ import (
 // played is the stage of the tests: each cell is played once for all of them.
 var played = lessons.NewStage()
 
-func teacher(t *testing.T, out io.Writer, lang string, width int) *lessons.Teacher {
-	return lessons.NewTeacher(t.Context(), &text.Printer{Out: out, Lang: lang, Width: width}, reports.Look{}, played)
-}
-
 // Every place of every text is filled in, in both languages: what it names is there,
 // and came about in a run. The error names the file and the line.
 func TestEveryTextIsFilled(t *testing.T) {
 	effort.Unwatched(t, watchedCommands)
 	for _, prefix := range []string{"lock.", "race.", "path.", "interview.", "debate.", "need.", "judging.", "term."} {
-		texts, err := teacher(t, io.Discard, "both", 80).Texts(prefix)
+		texts, err := played.Texts("both", prefix)
 		if err != nil {
 			t.Error(err)
 		}
@@ -45,7 +39,7 @@ func TestEveryTextIsFilled(t *testing.T) {
 
 // Every race is told: why, what mends it and what does not.
 func TestEveryRaceIsTold(t *testing.T) {
-	book, ids := lessons.In("en"), map[string]bool{}
+	book, ids := text.In("en"), map[string]bool{}
 	for _, sc := range scenarios.All() {
 		ids[sc.ID] = true
 		for _, part := range []string{"why", "mends", "not"} {
@@ -64,12 +58,12 @@ func TestEveryRaceIsTold(t *testing.T) {
 // What backs a screen of the path, or an answer, is a run that falls, the same one
 // in both languages.
 func TestBacking(t *testing.T) {
-	en, zh := lessons.In("en"), lessons.In("zh")
+	en, zh := text.In("en"), text.In("zh")
 	same := func(key string) string {
-		if en.Name(key) != zh.Name(key) {
-			t.Errorf("%s: %q in English, %q in Chinese", key, en.Name(key), zh.Name(key))
+		if en.Get(key) != zh.Get(key) {
+			t.Errorf("%s: %q in English, %q in Chinese", key, en.Get(key), zh.Get(key))
 		}
-		return en.Name(key)
+		return en.Get(key)
 	}
 	falls := func(what, id, raceID string) {
 		if o, err := played.Named(id, raceID); err != nil {
@@ -127,18 +121,25 @@ func TestExplainWitness(t *testing.T) {
 // All locks and all races can be explained, and each page has its texts.
 func TestExplainAll(t *testing.T) {
 	effort.OnlyExhaustive(t, "it takes seconds; one goroutine explains")
-	var out bytes.Buffer
-	told := func(id, heading string, err error) {
-		if err != nil || !strings.Contains(out.String(), heading) {
-			t.Errorf("%s: %v\n%s", id, err, out.String())
+	told := func(id, heading string) {
+		page, _, err := lessons.Find(id, "")
+		if err != nil {
+			t.Fatal(err)
 		}
-		out.Reset()
+		blocks, err := page.Blocks(t.Context(), played, "zh")
+		if err != nil || !slices.ContainsFunc(blocks, func(b lessons.Block) bool { return b.Kind == lessons.Heading && b.Text == heading }) {
+			t.Errorf("%s: %v, or no part %q", id, err, heading)
+		}
 	}
 	for _, e := range algorithms.All() {
-		told(e.ID, "怎么工作", teacher(t, &out, "zh", 100).Lock(e))
+		told(e.ID, text.Say("zh", "label.lock.how"))
 	}
 	for _, sc := range scenarios.All() {
-		told(sc.ID, "谁失守", teacher(t, &out, "zh", 100).Race(sc))
+		name := sc.ID
+		if _, lock := algorithms.ByName(name); lock { // which explain means by this name
+			name = sc.Race
+		}
+		told(name, text.Say("zh", "label.who"))
 	}
 }
 

@@ -299,11 +299,11 @@ type lessonFlags struct {
 }
 
 func lessonCommand() *command {
-	l := &lessonFlags{Options: deck.Options{Minutes: 45, Questions: 5, Seed: 1}, open: deck.Views[0]}
+	l := &lessonFlags{Options: deck.Options{Questions: 5, Seed: 1}, open: deck.Views[0]}
 	return &command{
 		use: "lesson NAME...", complete: lessonSubjects, flags: l.add, run: l.run,
 		examples: []string{
-			"lesson setnx-expire redlock -o deck.html", "lesson path 5 gc-pause --minutes 20",
+			"lesson setnx-expire redlock -o deck.html", "lesson path 5 gc-pause",
 			"lesson debate --lang zh -o debate.html --open handout",
 		},
 		args: func(_ *cobra.Command, args []string) error {
@@ -317,7 +317,6 @@ func lessonCommand() *command {
 
 func (l *lessonFlags) add(f *flags) {
 	f.outTo(&l.file)
-	ranged(f, "minutes", &l.Minutes, 5, 240, "error.lesson.range")
 	ranged(f, "questions", &l.Questions, 0, 20, "error.lesson.range")
 	f.add("seed", &l.Seed)
 	f.add("open", &l.open)
@@ -340,10 +339,7 @@ func (l *lessonFlags) run(e *env, args []string) error {
 	if l.Lang = e.Langs()[0]; e.given("seed") && l.Seed == 0 {
 		l.Seed = rand.Uint64N(100_000)
 	}
-	if !e.given("minutes") {
-		l.Minutes = 0
-	}
-	lesson, err := deck.Make(e.ctx, lessons.NewStage(), subject, l.Options)
+	lesson, err := deck.Make(lessons.NewStage(), subject, l.Options)
 	if err != nil {
 		return err
 	}
@@ -352,15 +348,12 @@ func (l *lessonFlags) run(e *env, args []string) error {
 	return e.write(l.file, replaces, func(w io.Writer) error { return deck.Write(w, page) })
 }
 
-// printLesson prints the steps of a lesson with their minutes.
+// printLesson prints the steps of a lesson.
 func printLesson(e *env, l *deck.Lesson) {
-	steps, minutes := fmt.Sprint(len(l.Steps)), fmt.Sprint(l.Minutes())
-	e.Wrap("", text.Say(e.Langs()[0], "lesson.total", "title", l.Title, "steps", steps, "minutes", minutes))
+	e.Wrap("", text.Say(e.Langs()[0], "lesson.total", "title", l.Title, "steps", fmt.Sprint(len(l.Steps))))
 	e.Printf("\n")
-	from := 0
-	for _, s := range l.Steps {
-		e.Wrap(fmt.Sprintf("  %3d-%-3d  ", from, from+s.Minutes), s.Heading)
-		from += s.Minutes
+	for i, s := range l.Steps {
+		e.Wrap(fmt.Sprintf("  %2d  ", i+1), s.Heading)
 	}
 	if l := e.command; !strings.Contains(l, " -o") && !strings.Contains(l, "--out") {
 		e.Next(l+" -o deck.html", "locklab explain debate")
@@ -379,18 +372,16 @@ type lessonStepJSON struct {
 	Race     string    `json:"scenario,omitempty"`
 	Answer   []string  `json:"answer,omitempty"`
 	Notes    []string  `json:"notes,omitempty"`
-	Minutes  int       `json:"minutes"`
 }
 
 func lessonJSON(l *deck.Lesson) any {
 	out := struct {
 		Version int              `json:"version"`
 		Title   string           `json:"title"`
-		Minutes int              `json:"minutes"`
 		Steps   []lessonStepJSON `json:"steps"`
-	}{schema, l.Title, l.Minutes(), nil}
+	}{schema, l.Title, nil}
 	for _, s := range l.Steps {
-		j := lessonStepJSON{s.Kind, s.Heading, s.Points, s.Question, "", "", s.Answer, s.Notes, s.Minutes}
+		j := lessonStepJSON{s.Kind, s.Heading, s.Points, s.Question, "", "", s.Answer, s.Notes}
 		if s.Run != nil {
 			j.Lock, j.Race = s.Run.Strategy.ID, s.Run.Scenario.ID
 		}

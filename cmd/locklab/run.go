@@ -264,16 +264,24 @@ func (r *shownRun) print(e *env) {
 	case o.Verdicts[0].Broken():
 		e.Printf("\n")
 	}
-	for _, lang := range e.Langs() {
-		if cure := lessons.Cure(lang, o); cure != "" {
-			e.Wrap("  "+text.Label(text.Say(lang, "run.cure")), cure)
-		}
-	}
+	printCure(e, o, "run.cure")
 	lessons.CompareWithContract(e.Printer, o)
 	for _, m := range o.NotInjected {
 		e.Printf("%s\n", e.Message(i18n.New("run.notinjected", "what", m)))
 	}
 	e.Next(lessons.NextCommands(o)...)
+}
+
+// printCure prints in each language what mends a run, if anything is broken, after a label.
+func printCure(e *env, o *race.Outcome, label string) {
+	stage := lessons.NewStage()
+	for _, lang := range e.Langs() {
+		cure, err := stage.Cure(lang, o)
+		e.Keep(err)
+		if cure != "" {
+			e.Wrap("  "+text.Label(text.Say(lang, label)), cure)
+		}
+	}
 }
 
 func (r *shownRun) printViews(e *env) {

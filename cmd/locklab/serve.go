@@ -78,7 +78,7 @@ func newSite(host string) (*site, error) {
 	s := &site{host: host, page: b.Bytes()}
 	for i := range s.tables {
 		s.tables[i] = make(chan *game.Table, 1)
-		s.tables[i] <- &game.Table{Lesson: lessons.NewSmallStage().Read, Cells: lessons.PathCells}
+		s.tables[i] <- &game.Table{Lesson: lessons.NewStage().Read, Cells: lessons.PathCells}
 	}
 	return s, nil
 }

@@ -53,7 +53,7 @@ func native(t *testing.T) http.Handler {
 	var mus [2]sync.Mutex
 	var tables [2]game.Table
 	for i := range tables {
-		tables[i].Lesson, tables[i].Cells = lessons.NewSmallStage().Read, lessons.PathCells
+		tables[i].Lesson, tables[i].Cells = lessons.NewStage().Read, lessons.PathCells
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(content.Bytes()) })

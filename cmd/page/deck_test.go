@@ -4,7 +4,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/base64"
 	"fmt"
 	"os"
@@ -27,7 +26,7 @@ func lessonPage(t *testing.T, lang string) (*deck.Lesson, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lesson, err := deck.Make(context.Background(), lessons.NewStage(), subject, deck.Options{Lang: lang, Questions: 3, Seed: 1})
+	lesson, err := deck.Make(lessons.NewStage(), subject, deck.Options{Lang: lang, Questions: 3, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

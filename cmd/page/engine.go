@@ -13,7 +13,7 @@ import (
 )
 
 func main() {
-	table := game.Table{Lesson: lessons.NewSmallStage().Read, Cells: lessons.PathCells}
+	table := game.Table{Lesson: lessons.NewStage().Read, Cells: lessons.PathCells}
 	js.Global().Set("locklabAnswer", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		return string(table.Answer(context.Background(), []byte(args[0].String())))
 	}))

@@ -43,12 +43,29 @@ var (
 
 // Write writes a lesson as one file, which asks no server for anything.
 func Write(w io.Writer, p Page) error {
-	d := &document{Page: p, book: reports.Book{}}
-	if err := d.fill(); err != nil {
-		return err
+	book, slides := reports.Book{}, []slide{}
+	for i, step := range p.Steps {
+		s := slide{Step: step, Number: i + 1}
+		if step.Run != nil && step.Run.History != nil {
+			if err := s.play(p.Lang, &book); err != nil {
+				return err
+			}
+		}
+		slides = append(slides, s)
+	}
+	view := Views[max(slices.Index(Views, p.View), 0)]
+	texts := text.Texts(p.Lang, "motion.", "lesson.")
+	data, err := json.Marshal(map[string]any{"lang": p.Lang, "texts": texts, "book": book, "view": view})
+	if err != nil {
+		return fmt.Errorf("deck: %w", err)
 	}
 	var b bytes.Buffer
-	if err := deckTemplate.Execute(&b, d); err != nil {
+	if err := deckTemplate.Execute(&b, map[string]any{
+		"Page": p, "Slides": slides, "Tag": text.Tag(p.Lang), "Letters": []string{"A", "B", "C", "D"},
+		"Say":   func(key string) string { return text.Say(p.Lang, "lesson."+key, "command", p.Command) },
+		"Style": template.CSS(deckStyle + motion.Style), "Script": template.JS(motion.Script + deckScript),
+		"Data": template.JS(data), // in which no < ends the element
+	}); err != nil {
 		return fmt.Errorf("deck: filling the template: %w", err)
 	}
 	if _, err := io.WriteString(w, text.InMarkup(b.String())); err != nil {
@@ -57,56 +74,34 @@ func Write(w io.Writer, p Page) error {
 	return nil
 }
 
-// document is a Page in the shape of its template.
-type document struct {
-	Page
-	Slides []slide
-	book   reports.Book
-}
-
 // A slide is a Step with its pictures.
 type slide struct {
 	Step
-	Number, From int    // From: minutes before it
-	RunID        string // in the book; "": there is no run
-	Command      string // that plays the run
-	Open, Whole  template.HTML
+	Number      int
+	RunID       string // in the book; "": there is no run
+	Command     string // that plays the run
+	Open, Whole template.HTML
 }
 
-func (d *document) fill() error {
-	from := 0
-	for i, step := range d.Steps {
-		s := slide{Step: step, Number: i + 1, From: from}
-		from += step.Minutes
-		if step.Run != nil && step.Run.History != nil {
-			if err := d.add(&s); err != nil {
-				return err
-			}
-		}
-		d.Slides = append(d.Slides, s)
-	}
-	return nil
-}
-
-// add adds the run of a slide to the book, and its pictures to the slide: before its first verdict, and whole.
-func (d *document) add(s *slide) (err error) {
+// play adds the run of a slide to the book, and its pictures to the slide: before its first verdict, and whole.
+func (s *slide) play(lang string, book *reports.Book) (err error) {
 	o := s.Run
 	s.RunID = fmt.Sprintf("run%d", s.Number)
-	run, listings := reports.RunOf(o.History, o.Judgement, o.Verdicts, []string{d.Lang}, false)
-	d.book.Add(s.RunID, run, listings)
-	title := text.Say(d.Lang, "lesson.race", "lock", o.Strategy.ID, "race", o.Scenario.ID)
-	open := o
-	if s.Kind != Quiz { // a question of the quiz has a run that stops where it asks
-		s.Command = "locklab run " + o.Strategy.ID + " " + o.Scenario.ID
-		open = before(o)
+	run, listings := reports.RunOf(o.History, o.Judgement, o.Verdicts, []string{lang}, false)
+	book.Add(s.RunID, run, listings)
+	title := text.Say(lang, "lesson.race", "lock", o.Strategy.ID, "race", o.Scenario.ID)
+	if s.Kind == Quiz { // its run stops where it asks
+		s.Open, err = picture(o, lang, title)
+		return err
 	}
-	if s.Open, err = d.picture(open, title); err != nil || s.Kind == Quiz {
+	s.Command = "locklab run " + o.Strategy.ID + " " + o.Scenario.ID
+	if s.Open, err = picture(before(o), lang, title); err != nil {
 		return err
 	}
 	if s.Kind != How { // nothing has been found in a run without a fault
 		title = ""
 	}
-	s.Whole, err = d.picture(o, title)
+	s.Whole, err = picture(o, lang, title)
 	return err
 }
 
@@ -131,56 +126,11 @@ func before(o *race.Outcome) *race.Outcome {
 var svgSize = regexp.MustCompile(`<svg width="[^"]*" height="[^"]*"`)
 
 // picture is a run as a part of the page. Without a title it has what the run has found.
-func (d *document) picture(o *race.Outcome, title string) (template.HTML, error) {
+func picture(o *race.Outcome, lang, title string) (template.HTML, error) {
 	var b strings.Builder
 	run := &chart.Timeline{History: o.History, Judgement: o.Judgement, Verdicts: o.Verdicts}
-	if err := chart.SVG(&b, run, chart.Format{Lang: d.Lang, Title: title}); err != nil {
+	if err := chart.SVG(&b, run, chart.Format{Lang: lang, Title: title}); err != nil {
 		return "", err
 	}
 	return template.HTML(svgSize.ReplaceAllString(chart.Inline(b.String()), `<svg role="img"`)), nil
 }
-
-// Tag is the language as HTML names it.
-func (d *document) Tag() string { return text.Tag(d.Lang) }
-
-// Say is a label of the page.
-func (d *document) Say(key string) string {
-	return text.Say(d.Lang, "lesson."+key, "command", d.Command)
-}
-
-// Time is the minutes of a slide.
-func (d *document) Time(s slide) string {
-	return text.Say(d.Lang, "lesson.minutes",
-		"from", fmt.Sprint(s.From), "to", fmt.Sprint(s.From+s.Minutes), "all", fmt.Sprint(d.Minutes()))
-}
-
-// When and What are the two parts of a line of the plan.
-func (d *document) When(line string) string { when, _, _ := strings.Cut(line, "  "); return when }
-
-// What is the second.
-func (d *document) What(line string) string { _, what, _ := strings.Cut(line, "  "); return what }
-
-// Answered is a choice of a question with its letter.
-func (d *document) Answered(i int) string { return string(rune('A' + i)) }
-
-// Own is a text of the quiz.
-func (d *document) Own(words map[string]string) string { return words[d.Lang] }
-
-// Lined reports whether the worksheet leaves lines for an answer.
-func (d *document) Lined(s slide) bool { return s.Question != "" && s.Choices == nil }
-
-// Style is the style sheet.
-func (d *document) Style() template.CSS { return template.CSS(deckStyle + motion.Style) }
-
-// Script is the script of the page.
-func (d *document) Script() template.JS { return template.JS(motion.Script + deckScript) }
-
-// Data returns the runs that the script plays, as JSON that ends no element.
-func (d *document) Data() (template.JS, error) {
-	texts := text.Texts(d.Lang, "motion.", "lesson.")
-	out, err := json.Marshal(map[string]any{"lang": d.Lang, "texts": texts, "book": d.book, "view": d.first()})
-	return template.JS(out), err
-}
-
-// first is the view that the file opens on.
-func (d *document) first() string { return Views[max(slices.Index(Views, d.View), 0)] }

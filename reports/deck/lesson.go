@@ -7,7 +7,6 @@ package deck
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -42,7 +41,6 @@ type Step struct {
 	Answer   []string
 	Choices  []game.Answer // of a question of the quiz
 	Notes    []string      // for the presenter
-	Minutes  int
 }
 
 // A Kind is what a step is for.
@@ -59,17 +57,6 @@ const (
 	End    Kind = "end"    // what to remember
 )
 
-// weights are the minutes of a step before all are scaled to the length of the lesson.
-var weights = map[Kind]int{Plan: 2, How: 4, Race: 5, Next: 3, Debate: 3, Quiz: 1, End: 2}
-
-// Minutes returns the sum of the minutes of all steps.
-func (l *Lesson) Minutes() (sum int) {
-	for _, s := range l.Steps {
-		sum += s.Minutes
-	}
-	return sum
-}
-
 // A Subject is what a lesson is about.
 type Subject struct {
 	Locks   []lock.Entry
@@ -82,30 +69,31 @@ type Subject struct {
 // screen, and "debate".
 func Parse(names []string) (s Subject, err error) {
 	for i := 0; i < len(names); i++ {
-		name := names[i]
-		switch {
+		switch name := names[i]; {
 		case name == "debate":
 			s.Debate = true
+		case name == "path" && i+1 < len(names) && names[i+1] != "" && strings.Trim(names[i+1], "0123456789") == "":
+			i++
+			if _, _, err := lessons.Find("path", names[i]); err != nil {
+				return s, err
+			}
+			n, _ := strconv.Atoi(names[i]) // a page has this number
+			s.Screens = append(s.Screens, n)
 		case name == "path":
-			if i+1 < len(names) && names[i+1] != "" && strings.Trim(names[i+1], "0123456789") == "" {
-				i++
-				n, err := strconv.Atoi(names[i])
-				if err != nil || n < 1 || n > lessons.PathScreens {
-					return s, text.Errorf("error.path", "name", names[i], "last", lessons.PathScreens)
-				}
-				s.Screens = append(s.Screens, n)
-				continue
-			}
-			for n := range lessons.PathScreens {
-				s.Screens = append(s.Screens, n+1)
-			}
-		default:
-			if !s.add(name) {
-				return s, text.Errorf("error.lesson", "name", name, "near", text.Near(name, Names()))
-			}
+			s.Screens = append(s.Screens, numbers(lessons.PathScreens)...)
+		case !s.add(name):
+			return s, text.Errorf("error.lesson", "name", name, "near", text.Near(name, Names()))
 		}
 	}
 	return s, nil
+}
+
+// numbers returns the numbers from 1 to n.
+func numbers(n int) (all []int) {
+	for i := range n {
+		all = append(all, i+1)
+	}
+	return all
 }
 
 // add adds what a name means; false: it means nothing.
@@ -118,13 +106,9 @@ func (s *Subject) add(name string) bool {
 		s.Races = append(s.Races, sc)
 		return true
 	}
-	known := false
-	for _, e := range algorithms.All() {
-		if string(e.Family) == name {
-			s.Locks, known = append(s.Locks, e), true
-		}
-	}
-	return known
+	family := lists.Pick(algorithms.All(), func(e lock.Entry) bool { return string(e.Family) == name })
+	s.Locks = append(s.Locks, family...)
+	return family != nil
 }
 
 // Names returns all names that Parse reads.
@@ -145,12 +129,9 @@ func Names() []string {
 // Options hold the choices of a lesson.
 type Options struct {
 	Lang      string
-	Minutes   int // of the whole; each step has one at least. 0: as many as the steps need, and at most usualMinutes
 	Questions int // of the quiz, at most
 	Seed      uint64
 }
-
-const usualMinutes = 45
 
 // mostSteps is more than one lesson can hold.
 const mostSteps = 60
@@ -162,7 +143,6 @@ const mostWithHow = 6
 // A maker makes a lesson, part by part. The first error ends that.
 type maker struct {
 	Options
-	ctx    context.Context
 	stage  *lessons.Stage
 	lesson *Lesson
 	asked  []*race.Outcome // what the quiz asks about
@@ -176,11 +156,11 @@ func (m *maker) failed(err error) bool {
 }
 
 // Make makes a lesson about a subject.
-func Make(ctx context.Context, stage *lessons.Stage, s Subject, o Options) (*Lesson, error) {
+func Make(stage *lessons.Stage, s Subject, o Options) (*Lesson, error) {
 	if len(s.Screens)+max(len(s.Locks), 1)*max(len(s.Races), 1) > mostSteps { // before they are played
 		return nil, text.Errorf("error.lesson.large", "most", mostSteps)
 	}
-	m := &maker{Options: o, ctx: ctx, stage: stage, lesson: &Lesson{}}
+	m := &maker{Options: o, stage: stage, lesson: &Lesson{}}
 	m.lesson.Title = m.title(s)
 	m.step(Step{Kind: Plan, Heading: m.lesson.Title})
 	for _, build := range []func(Subject){m.screens, m.races, m.locks, m.debate, m.quiz, m.end} {
@@ -191,7 +171,7 @@ func Make(ctx context.Context, stage *lessons.Stage, s Subject, o Options) (*Les
 			return nil, text.Errorf("error.lesson.large", "most", mostSteps)
 		}
 	}
-	m.schedule()
+	m.plan()
 	return m.lesson, nil
 }
 
@@ -202,7 +182,7 @@ func (m *maker) say(key string, pairs ...string) string { return text.Say(m.Lang
 // lines returns the texts of keys that exist, filled in.
 func (m *maker) lines(keys ...string) (all []string) {
 	for _, key := range keys {
-		lines, err := m.stage.Lines(m.ctx, m.Lang, key)
+		lines, err := m.stage.Lines(m.Lang, key)
 		m.failed(err)
 		all = append(all, lines...)
 	}
@@ -242,13 +222,10 @@ func (m *maker) lockTitle(e lock.Entry) string {
 func (m *maker) screens(s Subject) {
 	for _, n := range s.Screens {
 		key := "path." + strconv.Itoa(n)
-		o, err := m.stage.Named(m.say(key+".lock"), m.say(key+".scenario"))
-		if m.failed(err) {
-			return
-		}
-		step := m.raceStep(o)
+		step := m.raceStep(m.play(m.say(key+".lock"), m.say(key+".scenario")))
 		step.Heading = m.say(key + ".title")
-		step.Answer, step.Notes = append([]string{m.result(o)}, m.lines(key+".idea")...), append(step.Notes, m.lines(key+".next")...)
+		step.Answer = append(step.Answer[:1], m.lines(key+".idea")...)
+		step.Notes = append(step.Notes, m.lines(key+".next")...)
 		m.step(step)
 	}
 }
@@ -272,23 +249,23 @@ func (m *maker) races(s Subject) {
 
 // locks adds locks: how each works, in which races it fails, and what becomes of one of them with the next lock.
 func (m *maker) locks(s Subject) {
+	few, most := len(s.Locks) <= mostWithHow, 2 // races of each
+	if len(s.Locks) > 3 {
+		most = 1
+	}
 	for i, e := range s.Locks {
-		if len(s.Locks) <= mostWithHow {
+		if few {
 			m.how(e)
 		}
-		after, ok := race.Successor(e)
+		after, _ := race.Successor(e)
 		if i+1 < len(s.Locks) {
-			after, ok = s.Locks[i+1], true
-		}
-		most := 2
-		if len(s.Locks) > 3 {
-			most = 1
+			after = s.Locks[i+1]
 		}
 		played, mended := m.telling(e, after, s.Races, most)
 		for _, o := range played {
 			m.step(m.raceStep(o))
 		}
-		if ok && mended != nil && len(s.Locks) <= mostWithHow {
+		if few && mended != nil && mended.History != nil {
 			m.next(mended)
 		}
 	}
@@ -299,59 +276,61 @@ func holds(o *race.Outcome) bool { return o.History != nil && o.Verdicts[0] == v
 
 // tellingRaces are races in the order in which they are chosen for a lock that fails in them.
 var tellingRaces = []string{
-	"crash-before-expire", "crash-holding", "client-skew", "late-release", "restart", "clock-jump", "failover", "slow-work", "gc-pause",
+	"crash-before-expire", "crash-holding", "client-skew", "late-release", "restart", "clock-jump", "failover", "slow-work",
+	"gc-pause",
 }
 
 // telling returns runs of a lock in the races that are named. If none is, it returns runs that fail: those of the
-// guided tour, and one that the lock after it survives. mended is such a run of the lock after it, if there is one,
-// or else any.
-func (m *maker) telling(e, after lock.Entry, named []race.Scenario, most int) (all []*race.Outcome, mended *race.Outcome) {
+// guided tour, and one that the lock after it survives. mended is that run of the lock after it, if there is one, or
+// else its run in the first race.
+func (m *maker) telling(
+	e, after lock.Entry, named []race.Scenario, most int,
+) (all []*race.Outcome, mended *race.Outcome) {
 	ids := lists.Each(named, func(sc race.Scenario) string { return sc.ID })
 	if named == nil {
-		for n := range lessons.PathScreens {
-			if key := fmt.Sprintf("path.%d", n+1); m.say(key+".lock") == e.ID {
+		for _, n := range numbers(lessons.PathScreens) {
+			if key := fmt.Sprintf("path.%d", n); m.say(key+".lock") == e.ID {
 				ids = append(ids, m.say(key+".scenario"))
 			}
 		}
 		ids = append(ids, tellingRaces...)
 	}
-	var survived []*race.Outcome // by the lock after it, in the order of candidates
-	var candidates []*race.Outcome
 	for i, id := range ids {
-		o, err := m.stage.Named(e.ID, id)
-		if m.failed(err) {
-			return nil, nil
-		}
+		o := m.play(e.ID, id)
 		tells := named != nil || verdict.Fails(o.Verdicts) && !slices.Contains(m.asked, o)
-		if o.History == nil || slices.Contains(ids[:i], id) || !tells {
-			continue
-		}
-		again := &race.Outcome{}
-		if after.ID != "" {
-			if again, err = m.stage.Play(after, o.Scenario); m.failed(err) {
-				return nil, nil
-			}
-		}
-		candidates, survived = append(candidates, o), append(survived, again)
-	}
-	holds := slices.IndexFunc(survived, holds)
-	all = candidates
-	if named == nil && len(candidates) > most {
-		if all = candidates[:most:most]; holds >= most {
-			all = append(all[:most-1:most-1], candidates[holds])
+		if o.History != nil && tells && !slices.Contains(ids[:i], id) {
+			all = append(all, o)
 		}
 	}
-	for i, o := range survived {
-		if o.History != nil && slices.Contains(all, candidates[i]) && (mended == nil || i == holds) {
-			mended = o
+	survived := slices.IndexFunc(all, func(o *race.Outcome) bool { return holds(m.play(after.ID, o.Scenario.ID)) })
+	if named == nil && len(all) > most {
+		if survived >= most {
+			all[most-1], survived = all[survived], most-1
 		}
+		all = all[:most]
+	}
+	if all != nil {
+		mended = m.play(after.ID, all[max(survived, 0)].Scenario.ID)
 	}
 	return all, mended
 }
 
+// play plays a lock in a race. Of no lock, and after an error, the outcome is that of no run.
+func (m *maker) play(id, raceID string) *race.Outcome {
+	none := &race.Outcome{Verdicts: []verdict.Word{verdict.NA}}
+	if id == "" {
+		return none
+	}
+	o, err := m.stage.Named(id, raceID)
+	if m.failed(err) {
+		return none
+	}
+	return o
+}
+
 func (m *maker) how(e lock.Entry) {
-	calm, err := m.stage.Named(e.ID, "calm")
-	if m.failed(err) || calm.History == nil {
+	calm := m.play(e.ID, "calm")
+	if calm.History == nil {
 		calm = nil
 	}
 	key := "lock." + e.ID
@@ -366,7 +345,7 @@ func (m *maker) raceStep(o *race.Outcome) Step {
 	sc, key := o.Scenario, "race."+o.Scenario.ID
 	notes := []string{lessons.Story(m.Lang, sc, "story"), lessons.Story(m.Lang, sc, "numbers")}
 	for _, line := range m.lines(key + ".not") {
-		notes = append(notes, text.Label(m.say("label.not"))+line)
+		notes = append(notes, text.Label(m.say("label.race.not"))+line)
 	}
 	notes = slices.DeleteFunc(notes, func(s string) bool { return s == "" })
 	m.asked = append(m.asked, o)
@@ -403,10 +382,7 @@ var debatePoints = []int{2, 3, 4, 5}
 func (m *maker) debate(s Subject) {
 	points := debatePoints
 	if s.Debate {
-		points = nil
-		for n := range lessons.DebatePoints {
-			points = append(points, n+1)
-		}
+		points = numbers(lessons.DebatePoints)
 	} else if !slices.ContainsFunc(s.Locks, func(e lock.Entry) bool { return strings.HasPrefix(e.ID, "redlock") }) {
 		return
 	}
@@ -415,21 +391,19 @@ func (m *maker) debate(s Subject) {
 		heading := m.say("lesson.debate", "title", m.say(key+".title"))
 		step := Step{Kind: Debate, Heading: heading, Question: m.say("lesson.debate.ask")}
 		for _, who := range []string{"kleppmann", "antirez"} {
-			step.Points = append(step.Points, text.Label(lessons.ArguedAt(m.Lang, n, who))+strings.Join(m.lines(key+"."+who), " "))
+			said := strings.Join(m.lines(key+"."+who), " ")
+			step.Points = append(step.Points, text.Label(lessons.ArguedAt(m.Lang, n, who))+said)
 		}
-		for i, names := range append([]string{m.say(key + ".trace")}, strings.Split(m.say(key+".runs"), ",")...) {
-			id, scenario, _ := strings.Cut(strings.TrimSpace(names), " ")
-			o, err := m.stage.Named(id, strings.TrimSpace(scenario))
-			if m.failed(err) {
-				return
-			}
-			if i == 0 {
-				step.Run = o
-			}
-			step.Answer = append(step.Answer, "locklab run "+id+" "+o.Scenario.ID+" = "+m.result(o))
-			m.asked = append(m.asked, o)
+		first, err := m.stage.Backing(key + ".trace")
+		more, wrong := m.stage.Backing(key + ".runs")
+		if m.failed(errors.Join(err, wrong)) {
+			return
 		}
-		step.Answer = append(m.lines(key+".says"), step.Answer...)
+		runs := append(first, more...)
+		step.Run, m.asked = runs[0], append(m.asked, runs...)
+		step.Answer = append(m.lines(key+".says"), lists.Each(runs, func(o *race.Outcome) string {
+			return "locklab run " + o.Strategy.ID + " " + o.Scenario.ID + " = " + m.result(o)
+		})...)
 		m.step(step)
 	}
 }
@@ -475,54 +449,18 @@ func (m *maker) end(s Subject) {
 	m.step(Step{Kind: End, Heading: m.say("lesson.end"), Points: append(points, m.lines(keys...)...)})
 }
 
-// schedule scales the minutes of all steps to the length of the lesson.
-func (m *maker) schedule() {
-	steps, sum := m.lesson.Steps, 0
-	for _, s := range steps {
-		sum += weights[s.Kind]
-	}
-	wanted := m.Options.Minutes
-	if wanted == 0 {
-		wanted = min(sum, usualMinutes)
-	}
-	done, given := 0, 0
-	for i := range steps { // rounded sums add up
-		done += weights[steps[i].Kind]
-		steps[i].Minutes = max(1, (done*wanted+sum/2)/sum-given)
-		given += steps[i].Minutes
-	}
-	for ; given > wanted && given > len(steps); given-- { // steps of one minute have taken too much
-		longest := 0
-		for i := range steps {
-			if steps[i].Minutes > steps[longest].Minutes {
-				longest = i
-			}
-		}
-		steps[longest].Minutes--
-	}
-	m.plan()
-}
-
-// plan writes the plan of the lesson on its first slide.
+// plan lists what follows on the first slide, the questions of the quiz as one.
 func (m *maker) plan() {
-	steps := m.lesson.Steps
-	begin := steps[0].Minutes
-	for i := 1; i < len(steps); i++ {
-		first := i
-		for i+1 < len(steps) && steps[i].Kind == Quiz && steps[i+1].Kind == Quiz {
-			i++
+	first, questions := &m.lesson.Steps[0], 0
+	for _, step := range m.lesson.Steps[1:] {
+		if step.Kind == Quiz {
+			questions++
+			continue
 		}
-		length := 0
-		for _, s := range steps[first : i+1] {
-			length += s.Minutes
+		if questions > 0 {
+			first.Points, questions = append(first.Points, m.say("lesson.quizzes", "n", strconv.Itoa(questions))), 0
 		}
-		heading := steps[first].Heading
-		if steps[first].Kind == Quiz {
-			heading = m.say("lesson.quizzes", "n", strconv.Itoa(i-first+1))
-		}
-		end := begin + length
-		line := m.say("lesson.plan", "from", strconv.Itoa(begin), "to", strconv.Itoa(end), "heading", heading)
-		steps[0].Points, begin = append(steps[0].Points, line), end
+		first.Points = append(first.Points, step.Heading)
 	}
-	steps[0].Notes = []string{m.say("lesson.keys")}
+	first.Notes = []string{m.say("lesson.keys")}
 }

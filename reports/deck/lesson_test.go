@@ -2,7 +2,6 @@ package deck
 
 import (
 	"bytes"
-	"context"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -31,7 +30,7 @@ func makeLesson(t *testing.T, names string, o Options) *Lesson {
 	if o.Lang == "" {
 		o.Lang = "en"
 	}
-	l, err := Make(context.Background(), stage, s, o)
+	l, err := Make(stage, s, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,30 +81,6 @@ func TestLessonShowsFailures(t *testing.T) {
 		}
 		if s.Kind != Plan && s.Kind != End && (s.Question == "" || s.Answer == nil && s.Choices == nil) {
 			t.Errorf("%s: no question, or no answer", s.Heading)
-		}
-	}
-}
-
-// The minutes add up to the length that is wanted, and each step has one at least. Without a length, a short lesson
-// is short.
-func TestMinutesAddUp(t *testing.T) {
-	for _, c := range []struct {
-		names   string
-		minutes int
-		want    int
-	}{{"setnx-expire redlock", 45, 45}, {"setnx-expire redlock", 0, 45}, {"setnx-expire redlock", 90, 90}, {"path", 45, 45}, {"path 3", 0, 11}, {"path", 5, 17}} {
-		l := makeLesson(t, c.names, Options{Minutes: c.minutes, Questions: 5, Seed: 1})
-		sum := 0
-		for _, s := range l.Steps {
-			if sum += s.Minutes; s.Minutes < 1 {
-				t.Errorf("%s: %s takes %d minutes", c.names, s.Heading, s.Minutes)
-			}
-		}
-		if sum != c.want || l.Minutes() != sum {
-			t.Errorf("%s in %d minutes: %d, want %d", c.names, c.minutes, sum, c.want)
-		}
-		if last := l.Steps[0].Points[len(l.Steps[0].Points)-1]; !strings.Contains(last, fmt.Sprintf("-%d ", sum)) {
-			t.Errorf("%s: the plan ends with %q, want minute %d", c.names, last, sum)
 		}
 	}
 }
@@ -175,7 +150,7 @@ func TestParse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Make(context.Background(), stage, tooMany, Options{Lang: "en"}); err == nil || !strings.Contains(text.SayError("en", err), "60") {
+	if _, err := Make(stage, tooMany, Options{Lang: "en"}); err == nil || !strings.Contains(text.SayError("en", err), "60") {
 		t.Errorf("all names at once: %v", err)
 	}
 }
@@ -198,10 +173,7 @@ func TestFileHasAllTexts(t *testing.T) {
 		body, _, _ := strings.Cut(content, `<script type="application/json"`)
 		said := strings.Join(strings.Fields(html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(body, " "))), " ")
 		for _, s := range l.Steps {
-			texts := append(append([]string{s.Heading, s.Question}, s.Answer...), s.Notes...)
-			if s.Kind != Plan { // its lines are in two columns
-				texts = append(texts, s.Points...)
-			}
+			texts := slices.Concat([]string{s.Heading, s.Question}, s.Points, s.Answer, s.Notes)
 			for _, c := range s.Choices {
 				texts = append(texts, c.Said[lang], c.Why[lang])
 			}

@@ -15,7 +15,7 @@ import (
 )
 
 // ours returns the keys of the texts that belong to this package.
-func ours(b *Book) []string {
+func ours(b *text.Catalogue) []string {
 	return slices.DeleteFunc(b.Keys(""), func(key string) bool {
 		kind, _, _ := strings.Cut(key, ".")
 		return !slices.Contains([]string{"label", "lock", "race", "path", "interview", "term", "debate"}, kind)
@@ -24,7 +24,7 @@ func ours(b *Book) []string {
 
 // Both languages have the same places in each text. Package text compares the keys.
 func TestSamePlaces(t *testing.T) {
-	en, zh := In("en"), In("zh")
+	en, zh := text.In("en"), text.In("zh")
 	for _, key := range ours(en) {
 		a, b := placesOf(en, key), placesOf(zh, key)
 		if zh.Has(key) && !slices.Equal(a, b) {
@@ -33,11 +33,12 @@ func TestSamePlaces(t *testing.T) {
 	}
 }
 
-func placesOf(b *Book, key string) []string {
+func placesOf(b *text.Catalogue, key string) []string {
 	var all []string
-	for _, m := range place.FindAllStringSubmatch(b.Name(key), -1) {
+	for _, m := range place.FindAllStringSubmatch(b.Get(key), -1) {
 		if !strings.HasPrefix(m[1], "quoted ") { // a unit may be written otherwise
-			all = append(all, strings.Join(strings.Fields(m[1]), " "))
+			verdict := regexp.MustCompile(`^verdict-(in|of) `) // a bracket names more in one language
+			all = append(all, verdict.ReplaceAllString(strings.Join(strings.Fields(m[1]), " "), "verdict "))
 		}
 	}
 	slices.Sort(all)
@@ -54,7 +55,7 @@ func TestComplete(t *testing.T) {
 		"term":      {"name", "text"},
 		"debate":    {"title", "kleppmann", "kleppmann-at", "antirez", "antirez-at", "says", "trace", "runs"},
 	}
-	b := In("en")
+	b := text.In("en")
 	wanted := map[string][]string{}
 	for _, e := range algorithms.All() {
 		wanted["lock"] = append(wanted["lock"], e.ID)
@@ -81,7 +82,7 @@ func TestComplete(t *testing.T) {
 					t.Errorf("%s is not written", key)
 				}
 			}
-			if n := len(strings.Split(b.Name(kind+"."+name+".how"), "//")); kind == "lock" && n > 5 {
+			if n := len(strings.Split(b.Get(kind+"."+name+".how"), "//")); kind == "lock" && n > 5 {
 				t.Errorf("lock.%s.how has %d lines, more than 5", name, n)
 			}
 		}
@@ -118,7 +119,7 @@ func literals(text string) []string {
 // Figures come from runs, or are quoted.
 func TestNoFigureIsTyped(t *testing.T) {
 	for _, lang := range []string{"en", "zh"} {
-		b := In(lang)
+		b := text.In(lang)
 		for _, key := range ours(b) {
 			if strings.HasPrefix(key, "label.") {
 				continue // "in 30 seconds" is the name of an exercise
@@ -136,7 +137,7 @@ func TestNoFigureIsTyped(t *testing.T) {
 func TestNoVerdictIsTyped(t *testing.T) {
 	word := regexp.MustCompile(`\b(OVERLAP|STALE-WRITE|WRONG-DEL|ORPHAN|DEADLOCK|LIE|STARVED|BLOCKED|HOLDS)\b`)
 	for _, lang := range []string{"en", "zh"} {
-		b := In(lang)
+		b := text.In(lang)
 		for _, key := range ours(b) {
 			if p, _ := b.Entry(key); !strings.HasPrefix(key, "term.") && word.MatchString(place.ReplaceAllString(p.Text, "")) {
 				t.Errorf("%s: %s has a verdict that was typed: %s", p.Position, key, word.FindString(p.Text))
@@ -157,26 +158,21 @@ func TestBracketsNameTheirRun(t *testing.T) {
 	source := regexp.MustCompile(`(^|[^\w-])(` + strings.Join(names, "|") + `)($|[^\w-])`)
 	found := 0
 	for _, lang := range text.Languages() {
-		b := In(lang)
+		b := text.In(lang)
 		for _, key := range b.Keys("") {
-			lines := []string{b.Get(key)}
+			said := []string{b.Get(key)}
 			if slices.Contains(ours(b), key) {
 				var err error
-				if lines, err = b.Lines(key, func(kind string, _ []string) (string, error) {
-					if kind == "verdict" {
-						return "OVERLAP", nil
-					}
-					return "?", nil
-				}); err != nil {
+				if said, err = lines(lang, key, bracketed(lang)); err != nil {
 					t.Error(err)
 				}
 			}
-			for _, line := range lines {
-				for _, said := range bracket.FindAllString(line, -1) {
+			for _, line := range said {
+				for _, verdict := range bracket.FindAllString(line, -1) {
 					found++
-					if !source.MatchString(said) {
+					if !source.MatchString(verdict) {
 						p, _ := b.Entry(key)
-						t.Errorf("%s: %s does not say which run it is from: %s", p.Position, key, said)
+						t.Errorf("%s: %s does not say which run it is from: %s", p.Position, key, verdict)
 					}
 				}
 			}
@@ -187,21 +183,35 @@ func TestBracketsNameTheirRun(t *testing.T) {
 	}
 }
 
+// bracketed fills verdicts with one of them, as a run would, and anything else with a mark.
+func bracketed(lang string) func(kind string, args []string) (string, error) {
+	return func(kind string, args []string) (string, error) {
+		if kind == "verdict" {
+			return "OVERLAP", nil
+		}
+		if strings.HasPrefix(kind, "verdict-") {
+			sc, err := scenarios.ByName(args[1])
+			key := map[string]string{"verdict-in": "explain.source.named", "verdict-of": "explain.source"}[kind]
+			return text.Say(lang, key, "verdict", "OVERLAP", "lock", args[0], "race", sc.Race), err
+		}
+		return "?", nil
+	}
+}
+
 func TestLines(t *testing.T) {
-	b := In("zh")
-	lease := b.Name("term.lease.name")
-	got, err := b.Lines("term.token.text", func(kind string, args []string) (string, error) { return kind + "!" + args[0], nil })
-	if err != nil || len(got) != 1 || !strings.Contains(got[0], "verdict!thread-id-lua") || !strings.Contains(got[0], b.Name("term.fencing-token.name")) {
+	got, err := lines("zh", "term.token.text", func(kind string, args []string) (string, error) { return kind + "!" + args[0], nil })
+	if err != nil || len(got) != 1 || !strings.Contains(got[0], "verdict-of!thread-id-lua") || !strings.Contains(got[0], "term!fencing-token") {
 		t.Errorf("%q, %v", got, err)
 	}
-	if got, err = b.Lines("path.2.idea", func(string, []string) (string, error) { return "?", nil }); err != nil || len(got) != 2 || !strings.Contains(got[1], lease) {
+	got, err = NewStage().Lines("zh", "path.2.idea")
+	if err != nil || len(got) != 2 || !strings.Contains(got[1], text.Say("zh", "term.lease.name")) {
 		t.Errorf("%q, %v", got, err)
 	}
-	_, err = b.Lines("term.token.text", func(string, []string) (string, error) { return "", errors.New("never played") })
-	if err == nil || !strings.Contains(err.Error(), "term.token.text: {verdict thread-id-lua same-thread}: never played") {
+	_, err = lines("zh", "term.token.text", func(string, []string) (string, error) { return "", errors.New("never played") })
+	if err == nil || !strings.Contains(err.Error(), "term.token.text: {verdict-of thread-id-lua same-thread}: never played") {
 		t.Errorf("a place that nobody can fill: %v", err)
 	}
-	if got, err := b.Lines("none", nil); got != nil || err != nil {
+	if got, err := lines("zh", "none", nil); got != nil || err != nil {
 		t.Errorf("a text that is not there: %q, %v", got, err)
 	}
 }

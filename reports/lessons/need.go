@@ -1,8 +1,8 @@
 package lessons
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 
 	"locklab/algorithms/lock"
 	"locklab/reports"
@@ -10,118 +10,101 @@ import (
 	"locklab/scenarios"
 	"locklab/scenarios/race"
 	"locklab/simulator/history"
-	"locklab/simulator/verdict"
+	"locklab/simulator/lists"
 )
 
 // The locks among which one chooses, of each kind of server, and the races by which: a page has one line for each.
 var (
-	needLocks = []string{"no-lock-version", "no-lock-unique", "no-lock-token", "db-for-update", "db-get-lock", "db-deadline-now", "token", "watchdog", "redlock", "zk-protected"}
-	needRaces = []string{"crash-holding", "slow-work", "gc-pause", "gc-pause-fenced", "gc-pause-cas", "late-write", "lost-reply", "session-ends",
-		"restart-always", "failover", "quorum-failover", "clock-jump", "overtaken"}
+	needLocks = []string{
+		"no-lock-version", "no-lock-unique", "no-lock-token", "db-for-update", "db-get-lock", "db-deadline-now",
+		"token", "watchdog", "redlock", "zk-protected",
+	}
+	needRaces = []string{
+		"crash-holding", "slow-work", "gc-pause", "gc-pause-fenced", "gc-pause-cas", "late-write", "lost-reply",
+		"session-ends", "restart-always", "failover", "quorum-failover", "clock-jump", "overtaken",
+	}
 )
 
 // serversIdle is the default of MySQL (wait_timeout). PostgreSQL ends no session by default
 // (idle_in_transaction_session_timeout, idle_session_timeout). Both are longer than any of the runs.
 const serversIdle = "idle=8h"
 
-// Need prints whether one needs a lock, and which one: without a lock; what each kind of lock comes to in runs, a race a
-// line; what it costs; and when to take it.
-func Need(t *Teacher) error {
-	t.out.Sentence("need.title")
-	t.texts(labelled{"need-none", "need.none"}, labelled{"need-harm", "need.harm"})
-	locks := make([]lock.Entry, len(needLocks))
-	for i, id := range needLocks {
-		e, err := race.Strategy(id)
-		if t.failed(err) {
-			return t.err
-		}
-		locks[i] = e
-	}
-	t.part(t.out.Say("label.need-races"))
+// need makes the page about whether one needs a lock, and which one: without a lock; what each kind of lock comes to in
+// runs, a race a line; what it costs; and when to take it.
+func (m *maker) need() {
+	m.each(Block{Kind: Heading}, sentence("need.title"))
+	m.texts("need", "none", "harm")
+	m.part("label.need.races")
 	for _, id := range needRaces {
-		sc, err := scenarios.ByName(id)
-		if t.failed(err) {
-			return t.err
-		}
-		compared(t, sc, locks)
+		m.compared(id)
 	}
-	t.texts(labelled{"need-idle", "need.idle"})
-	t.part(t.out.Say("label.need-price"))
-	for _, e := range locks {
-		for _, lang := range t.out.Langs() {
-			t.out.Wrap("  ", t.line(lang, "need.price."+e.ID))
-		}
+	m.texts("need", "idle")
+	m.part("label.need.price")
+	for _, id := range needLocks {
+		m.told("need.price."+id, nil)
 	}
-	for _, e := range locks {
-		t.part(e.ID)
-		for _, lang := range t.out.Langs() {
-			t.wrapped("  ", t.lines(lang, "lock."+e.ID+".choose"))
-		}
+	for _, id := range needLocks {
+		m.begin(id)
+		m.told("lock."+id+".choose", nil)
 	}
-	t.texts(labelled{"need-so", "need.so"})
-	t.out.Printf("\n")
-	t.aboutVerdicts()
-	t.out.Next("locklab explain interview database", "locklab explain redlock", "locklab run token gc-pause-cas")
-	return t.err
+	m.texts("need", "so")
+	m.add(gap)
+	m.aboutVerdicts()
+	m.next("locklab explain interview database", "locklab explain redlock", "locklab run token gc-pause-cas")
 }
 
-// compared prints what locks come to in a race, those that come to the same together.
-func compared(t *Teacher, sc race.Scenario, locks []lock.Entry) {
-	t.out.Wrap("  ", t.out.First("explain.head", "text", t.out.First("explain.aside", "text",
-		t.out.Each(func(lang string) string { return Story(lang, sc, "title") }), "aside", sc.ID)))
+// compared adds what locks come to in a race, those that come to the same together.
+func (m *maker) compared(id string) {
+	sc, err := scenarios.ByName(id)
+	if m.failed(err) {
+		return
+	}
+	title := aside(m.p, m.p.Each(func(lang string) string { return Story(lang, sc, "title") }), sc.ID)
+	m.add(Block{Kind: Subheading, Lead: "  ", Text: m.p.First("explain.head", "text", title)})
 	var all groups
-	for _, e := range locks {
-		o, err := t.stage.played(e, sc)
-		if t.failed(err) {
+	for _, id := range needLocks {
+		e, err := race.Strategy(id)
+		if m.failed(err) {
+			return
+		}
+		o, err := m.stage.inLine(e, sc)
+		if m.failed(err) {
 			return
 		}
 		name := e.ID
 		if o.Scenario.ID != sc.ID {
-			name = t.out.First("explain.aside", "text", name, "aside", o.Scenario.ID)
+			name = aside(m.p, name, o.Scenario.ID)
 		}
-		if d := max(Longest(o, verdict.Blocked), Longest(o, verdict.Orphan)); d > 0 {
-			name = t.out.First("explain.aside", "text", name, "aside", span(t.out.Langs()[0], d))
+		if d := waited(o); d > 0 {
+			name = aside(m.p, name, span(m.p.Langs()[0], d))
 		}
-		if n, written := worked(o.History); e.Guard != "" && n > 0 {
-			name = t.out.First("explain.aside", "text", name, "aside", t.out.First("explain.worked", "n", fmt.Sprint(n), "written", fmt.Sprint(written)))
+		name = aside(m.p, name, worked(m.p, o))
+		all.add(comesTo(m.p, o), o.Verdicts, name)
+		if o.History == nil || e.Database == "" || !e.Sessions() { // a session of a database keeps nothing
+			continue
 		}
-		all.add(comesTo(t.out, o), o.Verdicts, name)
-		usual, err := t.stage.withDefaults(o)
-		if t.failed(err) {
+		usual, err := m.stage.With(e, o.Scenario, serversIdle)
+		if m.failed(err) {
 			return
 		}
-		if usual != nil {
-			name = t.out.First("explain.aside", "text", e.ID, "aside", serversIdle)
-			all.add(comesTo(t.out, usual), usual.Verdicts, name)
+		if !slices.Equal(usual.Verdicts, o.Verdicts) {
+			all.add(comesTo(m.p, usual), usual.Verdicts, aside(m.p, e.ID, serversIdle))
 		}
 	}
-	for _, g := range all {
-		t.out.Wrap("    ", text.Label(t.out.First("explain.head", "text", g.head))+list(t.out.Langs()[0], g.names))
-	}
+	m.add(Block{Kind: List, Lead: "    ", Items: lists.Each(all, func(g group) string {
+		return text.Label(m.p.First("explain.head", "text", g.head)) + list(m.p.Langs()[0], g.names)
+	})})
 }
 
-// played plays a lock in a race. Clients that wait in the queue of a lock do not ask again and again, as those of
+// inLine plays a lock in a race. Clients that wait in the queue of a lock do not ask again and again, as those of
 // overtaken do: such a lock is played in in-line.
-func (s *Stage) played(e lock.Entry, sc race.Scenario) (*race.Outcome, error) {
+func (s *Stage) inLine(e lock.Entry, sc race.Scenario) (*race.Outcome, error) {
 	if sc.ID == "overtaken" {
 		if o, err := s.Named(e.ID, "in-line"); err != nil || o.NotApplicable == "" {
 			return o, err
 		}
 	}
 	return s.Play(e, sc)
-}
-
-// withDefaults plays again what a session of a database keeps, with the default of its server; nil: that makes no
-// difference.
-func (s *Stage) withDefaults(o *race.Outcome) (*race.Outcome, error) {
-	if o.History == nil || o.Strategy.Database == "" || !o.Strategy.Sessions() {
-		return nil, nil
-	}
-	usual, err := s.With(o.Strategy, o.Scenario, serversIdle)
-	if err != nil || slices.Equal(usual.Verdicts, o.Verdicts) {
-		return nil, err
-	}
-	return usual, nil
 }
 
 // comesTo returns the verdicts of an outcome, or that its fault cannot happen to the lock.
@@ -137,18 +120,16 @@ func comesTo(p *text.Printer, o *race.Outcome) string {
 	return p.First("need.cannot")
 }
 
-// worked returns how often clients began their work in a run, and how many writes the resource took; a race that does not apply has no run.
-func worked(h *history.History) (n, written int) {
-	if h == nil {
-		return 0, 0
+// worked returns how often clients began their work in a run without a lock, and how many writes the resource took; "":
+// there is nothing to count.
+func worked(p *text.Printer, o *race.Outcome) string {
+	if o.History == nil || o.Strategy.Guard == "" {
+		return ""
 	}
-	for i := range h.Events {
-		switch e := &h.Events[i]; {
-		case e.Kind == history.Enter:
-			n++
-		case e.Kind == history.Write && e.OK:
-			written++
-		}
+	begun := lists.Pick(o.History.Events, func(e history.Event) bool { return e.Kind == history.Enter })
+	written := lists.Pick(o.History.Events, func(e history.Event) bool { return e.Kind == history.Write && e.OK })
+	if len(begun) == 0 {
+		return ""
 	}
-	return n, written
+	return p.First("explain.worked", "n", strconv.Itoa(len(begun)), "written", strconv.Itoa(len(written)))
 }

@@ -3,8 +3,8 @@ package lessons
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"locklab/algorithms/lock"
@@ -14,6 +14,7 @@ import (
 	"locklab/scenarios/contract"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
+	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
 
@@ -63,6 +64,11 @@ func Longest(o *race.Outcome, w verdict.Word) (d time.Duration) {
 	return d
 }
 
+// waited returns for how long clients waited in vain, for a lease or else for a key that nobody would remove.
+func waited(o *race.Outcome) time.Duration {
+	return max(Longest(o, verdict.Blocked), Longest(o, verdict.Orphan))
+}
+
 // Uncovered reports whether the contract has no entry for a lock in any race.
 func Uncovered(e lock.Entry) bool { return len(contract.Uncovered(e)) == len(scenarios.All()) }
 
@@ -74,72 +80,93 @@ func asContracted(o *race.Outcome) bool {
 // fails reports whether an outcome is a failure, as the grid counts them.
 func fails(o *race.Outcome) bool { return verdict.Fails(o.Verdicts) }
 
-// mostSevere returns the outcome to look at first: one that breaks exclusion, or else
-// progress, or else any that was played.
-func mostSevere(outcomes []*race.Outcome) *race.Outcome {
-	best, rank := outcomes[0], 0
-	for _, o := range outcomes {
-		r := 0
-		switch {
-		case slices.ContainsFunc(o.Judgement.Verdicts, verdict.Word.Safety):
-			r = 3
-		case slices.ContainsFunc(o.Judgement.Verdicts, verdict.Word.Broken):
-			r = 2
-		case o.History != nil:
-			r = 1
-		}
-		if r > rank {
-			best, rank = o, r
-		}
+// aside adds what stands behind a text in brackets; "": nothing.
+func aside(p *text.Printer, said, aside string) string {
+	if aside == "" {
+		return said
 	}
-	return best
+	return p.First("explain.aside", "text", said, "aside", aside)
+}
+
+// results returns the verdicts of an outcome, and the contract's reason for them.
+func results(p *text.Printer, o *race.Outcome) string {
+	result := reports.Words(o.Verdicts)
+	if d := Longest(o, verdict.Blocked); d > 0 {
+		result = aside(p, result, span(p.Langs()[0], d))
+	}
+	why := p.Each(func(lang string) string { return WhyNotApplicable(lang, o) })
+	if o.NotApplicable == "" && asContracted(o) {
+		why = p.Each(func(lang string) string { return Why(lang, o.Strategy, o.Scenario) })
+	}
+	if strings.Trim(why, " /") != "" {
+		result = p.First("explain.because", "result", result, "why", why)
+	}
+	return result
+}
+
+// sentence returns a text that has its values at hand.
+func sentence(key string, pairs ...string) func(lang string) string {
+	return func(lang string) string { return text.Say(lang, key, pairs...) }
 }
 
 // Meanings prints the verdicts of an outcome with their meanings.
-func Meanings(p *text.Printer, o *race.Outcome) {
-	p.Printf("\n%s%s\n", p.Label("command.verdict"), reports.Words(o.Verdicts))
+func Meanings(p *text.Printer, o *race.Outcome) { Text(p, reports.Look{}, meanings(p, o)) }
+
+func meanings(p *text.Printer, o *race.Outcome) []Block {
+	all := []Block{{Kind: Gap}, {Kind: Subheading, Text: p.Label("command.verdict") + reports.Words(o.Verdicts)}}
 	for _, lang := range p.Langs() {
 		for _, w := range o.Verdicts {
-			p.Wrap("  "+text.Label(text.Say(lang, "command.of", "what", string(w))), reports.Meaning(w, lang))
+			lead := "  " + text.Label(text.Say(lang, "command.of", "what", string(w)))
+			all = append(all, Block{Kind: Paragraph, Lead: lead, Text: reports.Meaning(w, lang)})
 		}
 		if o.Forever() {
-			p.Wrap("  ", reports.Forever(lang))
+			all = append(all, Block{Kind: Paragraph, Lead: "  ", Text: reports.Forever(lang)})
 		}
 	}
+	return all
 }
 
-// Cure returns what mends the race of an outcome; empty if nothing is broken.
-func Cure(lang string, o *race.Outcome) string {
-	w := o.Verdicts[0]
-	if !w.Broken() {
-		return ""
+// Cure returns what mends the race of an outcome, or, of a search, its first verdict; empty if nothing is broken.
+func (s *Stage) Cure(lang string, o *race.Outcome) (string, error) {
+	if !o.Verdicts[0].Broken() {
+		return "", nil
 	}
-	return cmp.Or(Story(lang, o.Scenario, "cure"), reports.Cure(w, lang)) // a search knows only the verdict
+	lines, err := s.Lines(lang, "race."+o.Scenario.ID+".mends")
+	return cmp.Or(strings.Join(lines, " "), reports.Cure(o.Verdicts[0], lang)), err
 }
 
 // CompareWithContract prints how an outcome differs from the contract, or that the
 // contract does not cover it.
 func CompareWithContract(p *text.Printer, o *race.Outcome) {
-	switch {
-	case NotCovered(p, o):
+	Text(p, reports.Look{}, againstContract(p, o))
+}
+
+func againstContract(p *text.Printer, o *race.Outcome) []Block {
+	switch uncovered := notCovered(p, o); {
+	case uncovered != nil:
+		return uncovered
 	case contract.Expected(o) == nil:
-		p.Printf("%s\n", p.Say("command.contract.settings"))
+		return []Block{{Kind: Paragraph, Text: p.Say("command.contract.settings")}}
 	case !contract.AsExpected(o):
-		p.Printf("%s%s\n", p.Label("command.contract.differs"), reports.Words(contract.Expected(o)))
+		return []Block{{Kind: Paragraph, Text: p.Label("command.contract.differs") + reports.Words(contract.Expected(o))}}
 	}
+	return nil
 }
 
 // NotCovered prints that the contract does not cover an outcome, if so.
-func NotCovered(p *text.Printer, o *race.Outcome) bool {
-	switch {
-	case !contract.Uncontracted(o.Strategy, o.Scenario):
-		return false
-	case o.Scenario.ID == study.SearchID:
-		p.Sentence("command.uncovered.lock", "lock", o.Strategy.ID)
-	default:
-		p.Sentence("command.uncovered.cell", "lock", o.Strategy.ID, "race", o.Scenario.ID)
+func NotCovered(p *text.Printer, o *race.Outcome) { Text(p, reports.Look{}, notCovered(p, o)) }
+
+func notCovered(p *text.Printer, o *race.Outcome) []Block {
+	if !contract.Uncontracted(o.Strategy, o.Scenario) {
+		return nil
 	}
-	return true
+	key := "command.uncovered.cell"
+	if o.Scenario.ID == study.SearchID {
+		key = "command.uncovered.lock"
+	}
+	return lists.Each(p.Langs(), func(lang string) Block {
+		return Block{Kind: Paragraph, Text: text.Say(lang, key, "lock", o.Strategy.ID, "race", o.Scenario.ID)}
+	})
 }
 
 // nextInRace returns the next milestone to which the race applies; false: there is none.

@@ -8,10 +8,10 @@ import (
 	"locklab/scenarios"
 )
 
-// TestSmallStage: however many runs are asked for, it keeps the latest of them, and what it plays
+// TestStage: however many runs are asked for, it keeps the latest of them, and what it plays
 // again is what it was.
-func TestSmallStage(t *testing.T) {
-	s := NewSmallStage()
+func TestStage(t *testing.T) {
+	s := NewStage()
 	first, err := s.Play(algorithms.All()[0], scenarios.All()[0])
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,145 @@
+package lessons
+
+import (
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"locklab/algorithms/lock"
+	"locklab/reports"
+	"locklab/reports/text"
+	"locklab/scenarios/cost"
+	"locklab/scenarios/race"
+	"locklab/simulator/history"
+	"locklab/simulator/verdict"
+)
+
+// builtOn finds the lock in whose terms another's mechanism is described.
+var builtOn = regexp.MustCompile(`^As ([a-z][a-z0-9-]*)`)
+
+// lock makes the page of a lock.
+func (m *maker) lock(e lock.Entry) {
+	row, err := m.stage.Row(e)
+	if m.failed(err) {
+		return
+	}
+	m.lockHead(e)
+	if Uncovered(e) {
+		m.each(Block{Kind: Paragraph}, sentence("command.uncovered.lock", "lock", e.ID))
+	}
+	key := "lock." + e.ID
+	m.texts(key, "origin", "how")
+	m.session(e)
+	m.texts(key, "mends", "choose", "beside")
+	m.costs(e)
+	m.outcomes(row)
+	m.texts(key, "words")
+	m.add(gap)
+	m.aboutVerdicts()
+	worst := mostSevere(row)
+	next := []string{commandOf("explain", worst), "locklab explain " + worst.Scenario.ID}
+	if found := builtOn.FindStringSubmatch(text.Say("en", key+".how")); found != nil {
+		next[1] = "locklab explain " + found[1]
+	}
+	if s, ok := race.Successor(e); ok {
+		next = append(next, "locklab explain "+s.ID)
+	}
+	m.next(next...)
+}
+
+// lockHead adds the title of a lock, with its id in the articles and its year.
+func (m *maker) lockHead(e lock.Entry) {
+	source := strconv.Itoa(e.Year)
+	if e.Article != "" {
+		source = m.p.First("explain.list", "first", e.Article, "next", source)
+	}
+	m.head(aside(m.p, e.ID, source), func(lang string) string { return LockTitle(lang, e) })
+}
+
+// session adds what a client and its server say to each other without contention.
+func (m *maker) session(e lock.Entry) {
+	o, err := m.stage.Alone(e)
+	if m.failed(err) || !slices.ContainsFunc(o.History.Events, isRequest) {
+		return
+	}
+	switch {
+	case e.Database != "":
+		m.part("label.session.database")
+	case e.OnZooKeeper():
+		m.part("label.session.zookeeper")
+	default:
+		m.part("label.session")
+		first := *o.History // all servers get the same commands
+		first.Nodes = 1
+		first.Events = slices.DeleteFunc(slices.Clone(first.Events), func(e history.Event) bool { return e.Node > 1 })
+		m.add(Block{Kind: Listing, Lead: "  ", Draw: func(w io.Writer, look reports.Look) error {
+			look.Fold = true
+			return reports.RedisCLI(w, &first, verdict.Judgement{}, look)
+		}})
+		if o.History.Asked() > 1 {
+			m.paragraphs("  # ", m.p.Say("label.session.all"))
+		}
+		return
+	}
+	m.notation(o)
+}
+
+// isRequest reports whether an event is a request to a server.
+func isRequest(e history.Event) bool { return e.Kind == history.Send && e.Node > 0 }
+
+// costs adds what a lock costs without faults, if it asks a server at all.
+func (m *maker) costs(e lock.Entry) {
+	p, err := cost.Count(e)
+	if m.failed(err) || p.Commands == 0 {
+		return
+	}
+	number := func(x float64, places int) string {
+		return strings.TrimSuffix(strconv.FormatFloat(x, 'f', places, 64), ".0")
+	}
+	m.under("costs", func(lang string) string {
+		say := func(key string, pairs ...string) string { return text.Say(lang, "label.costs."+key, pairs...) }
+		parts := []string{
+			say("alone", "count", number(p.Commands, 1), "roundtrips", number(p.RoundTrips, 0)),
+			say("shared", "count", number(p.Contended, 1), "retry", span(lang, cost.PriceSettings().Retry)),
+		}
+		if p.Handover > 0 {
+			parts = append(parts, say("handover", "handover", span(lang, p.Handover)))
+		}
+		return text.Join(lang, "grid.both", parts)
+	})
+}
+
+// outcomes adds the outcomes of a lock in five groups: failures, each with the command that
+// plays it, then waits, then late writes that were refused, then races survived, then those that do not apply.
+func (m *maker) outcomes(row []*race.Outcome) {
+	falls := Block{Kind: Table, Lead: "  ", Columns: []int{44, 4}}
+	others := map[string][]string{}
+	for _, o := range row {
+		group, name := "stands", o.Scenario.ID
+		switch w := o.Verdicts[0]; {
+		case fails(o):
+			falls.Rows = append(falls.Rows, []string{commandOf("run", o), o.Scenario.Race, results(m.p, o)})
+			continue
+		case slices.Contains(o.Verdicts, verdict.Fenced):
+			group = "fenced"
+		case w.Broken():
+			group, name = "waits", name+" "+span(m.p.Langs()[0], waited(o))
+		case w == verdict.NA:
+			group = "senseless"
+		}
+		others[group] = append(others[group], name)
+	}
+	m.part("label.falls")
+	if falls.Rows == nil {
+		falls = Block{Kind: Paragraph, Lead: "  ", Text: "-"}
+	}
+	m.add(falls)
+	for _, group := range []string{"waits", "fenced", "stands", "senseless"} {
+		if names := others[group]; names != nil {
+			m.part("label." + group)
+			m.paragraphs("  ", list(m.p.Langs()[0], names))
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package lessons
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"locklab/algorithms"
+	"locklab/algorithms/lock"
+	"locklab/reports"
+	"locklab/reports/text"
+	"locklab/scenarios/race"
+	"locklab/scenarios/study"
+	"locklab/simulator/client"
+	"locklab/simulator/explore"
+	"locklab/simulator/history"
+	"locklab/simulator/verdict"
+)
+
+// outcome makes the page of one run, of a race or found by search.
+func (m *maker) outcome(o *race.Outcome) {
+	m.lockHead(o.Strategy)
+	m.raceHead(o.Scenario, func(lang string) string { return RunTitle(lang, o) })
+	if o.NotApplicable != "" {
+		m.add(gap)
+		why := m.p.Each(func(lang string) string { return WhyNotApplicable(lang, o) })
+		m.add(Block{Kind: Paragraph, Text: string(verdict.NA) + ": " + why})
+		m.add(notCovered(m.p, o)...)
+		m.next("locklab explain "+o.Scenario.ID, "locklab explain "+o.Strategy.ID)
+		return
+	}
+	watched, err := study.ReplayWithCodeOn(o.Strategy, o.Trace)
+	if m.failed(err) {
+		return
+	}
+	noReturn, certain, err := certainty(m.ctx, o)
+	if m.failed(err) {
+		return
+	}
+	m.part("label.lanes")
+	m.add(Block{Kind: Listing, Draw: func(w io.Writer, look reports.Look) error {
+		look.NoReturn = noReturn
+		return reports.Lanes(w, watched.History, watched.Judgement, look)
+	}})
+	m.add(meanings(m.p, o)...)
+	if o.Scenario.ID != study.SearchID {
+		m.add(againstContract(m.p, o)...)
+	}
+	if asContracted(o) {
+		m.under("cause", func(lang string) string { return Why(lang, o.Strategy, o.Scenario) })
+	}
+	m.under("certain", certain)
+	m.texts("race."+o.Scenario.ID, "mends")
+	if w := o.Verdicts[0]; o.Scenario.ID == study.SearchID && w.Broken() { // which knows only the verdict
+		m.under("race.mends", func(lang string) string { return reports.Cure(w, lang) })
+	}
+	if slices.ContainsFunc(watched.History.Events, isRequest) {
+		m.part("label.code")
+	}
+	m.add(Block{Kind: Listing, Draw: func(w io.Writer, look reports.Look) error {
+		return reports.Code(w, watched.History, look)
+	}})
+	m.otherLocks(o)
+	m.next(NextCommands(o)...)
+}
+
+// certainty returns from which event on, counted from 1, the harm of a run was certain, and says so; 0: from none.
+func certainty(ctx context.Context, o *race.Outcome) (event int, say func(lang string) string, err error) {
+	if o.Scenario.ID == study.SearchID {
+		d, err := study.DoomOn(ctx, o.Strategy, o.Trace)
+		large := (*explore.TooLargeError)(nil)
+		switch {
+		case errors.As(err, &large) || errors.Is(err, context.Canceled) || err != nil && o.Verdicts[0].Broken():
+			return 0, func(lang string) string { return text.SayError(lang, err) }, nil
+		case err != nil:
+			return 0, sentence("label.certain.none"), nil
+		}
+		return d.Event, sentence("label.certain.step", "harm", string(d.Harm), "step", strconv.Itoa(d.NoReturn),
+			"all", strconv.Itoa(d.Steps), "time", inMillis(d.At)), nil
+	}
+	c, err := study.CertainFrom(o)
+	switch {
+	case errors.Is(err, study.ErrNoHarm):
+		return 0, sentence("label.certain.none"), nil
+	case err != nil:
+		return 0, nil, err
+	case c.Event == 0:
+		return 0, sentence("label.certain.start", "harm", string(c.Harm)), nil
+	}
+	e := o.History.Events[c.Event-1]
+	if e.Kind == history.Pause && e.D > 0 {
+		pause := reports.Span(e.D)
+		return c.Event, sentence("label.certain.pause", "harm", string(c.Harm), "time", inMillis(e.At), "pause", pause), nil
+	}
+	return c.Event, sentence("label.certain.event", "harm", string(c.Harm), "time", inMillis(e.At)), nil
+}
+
+// inMillis writes an instant in milliseconds, with one place at most.
+func inMillis(at time.Duration) string {
+	return strconv.FormatFloat(float64(at.Round(time.Millisecond/10))/float64(time.Millisecond), 'f', -1, 64)
+}
+
+// otherLocks makes the same attack on each milestone. A run that a search has found has
+// no script to play; there the same faults are allowed in a search of each lock.
+func (m *maker) otherLocks(o *race.Outcome) {
+	label, comesTo := "next", attacked
+	if o.Scenario.ID == study.SearchID {
+		label, comesTo = "next.search", searched
+	}
+	m.part("label." + label)
+	table := Block{Kind: Table, Lead: "  ", Columns: []int{14}}
+	for _, e := range algorithms.Milestones() {
+		result, err := comesTo(m.ctx, m.p, o, e)
+		if err != nil { // such as a lease in whole seconds
+			result = m.p.Error(err)
+		}
+		table.Rows = append(table.Rows, []string{e.ID, result})
+	}
+	m.add(table)
+}
+
+// attacked returns what another lock comes to in the race of a run.
+func attacked(_ context.Context, p *text.Printer, o *race.Outcome, e lock.Entry) (string, error) {
+	other, err := race.Play(e, o.Scenario, o.Settings)
+	if err != nil {
+		return "", err
+	}
+	result := results(p, other)
+	if other.Forever() {
+		result = p.Say("explain.price", "text", result, "price", p.Say("price.forever"))
+	}
+	return result, nil
+}
+
+// otherStates limits the search of each other lock to some seconds.
+const otherStates = 600_000
+
+// searched returns what a search of another lock finds with the bounds of the one that has found a run: each verdict
+// with its par.
+func searched(ctx context.Context, p *text.Printer, o *race.Outcome, e lock.Entry) (string, error) {
+	b, err := study.ParseBounds(o.Trace.Settings)
+	if err != nil {
+		return "", err
+	}
+	anyTiming := b.Timing == study.AnyTiming
+	if anyTiming { // other locks may read no clock
+		b.Timing, b.Idle = study.AutoTiming, false
+	}
+	if anyTiming && e.Search.Once { // more attempts take too many states
+		b.Attempts = 1
+	}
+	if b.Uses != 0 { // they may offer something else
+		b.Uses = client.AllUses
+	}
+	b.Nodes, b.Retries, b.MaxStates = study.FewServers(e), study.AutoRetries, otherStates
+	s, err := study.Explore(ctx, e, b)
+	if err != nil {
+		return "", err
+	}
+	result := string(verdict.Unknown)
+	switch {
+	case len(s.Witnesses) > 0:
+		result = strings.Join(s.AllPars(), " ")
+	case s.Result.Complete && s.Unjudged() == nil:
+		result = string(verdict.Holds)
+	}
+	if s.Complete && anyTiming && s.Scope() != study.ScopeAny {
+		result += " (" + p.Say("certificate.other.timing."+s.Scope()) + ")"
+	}
+	return result, nil
+}

@@ -1,0 +1,285 @@
+package lessons
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"locklab/algorithms"
+	"locklab/algorithms/lock"
+	"locklab/reports/text"
+	"locklab/scenarios"
+	"locklab/scenarios/cost"
+	"locklab/scenarios/race"
+	"locklab/simulator/lists"
+	"locklab/simulator/verdict"
+)
+
+// A Stage plays locks in races and keeps what it has played last: more than a page or a lesson needs, but not all of
+// the outcomes that there are, which take 400 MB.
+type Stage struct {
+	runner race.Runner
+	cells  map[[2]string]*race.Outcome
+	order  [][2]string // of cells, the oldest first
+}
+
+// mostCells is the number of outcomes that a Stage keeps, some 60 kB each.
+const mostCells = 300
+
+// NewStage returns a stage on which nothing has been played.
+func NewStage() *Stage { return &Stage{cells: map[[2]string]*race.Outcome{}} }
+
+// Play returns the outcome of a lock in a race with the race's own settings.
+func (s *Stage) Play(e lock.Entry, sc race.Scenario) (*race.Outcome, error) {
+	cell := [2]string{e.ID, sc.ID}
+	if o := s.cells[cell]; o != nil {
+		return o, nil
+	}
+	o, err := s.runner.Play(e, sc, sc.Settings)
+	if err != nil {
+		return nil, err
+	}
+	if len(s.order) == mostCells {
+		delete(s.cells, s.order[0])
+		s.order = s.order[1:]
+	}
+	s.cells[cell], s.order = o, append(s.order, cell)
+	return o, nil
+}
+
+// Named plays a lock in a race, both by name.
+func (s *Stage) Named(id, raceID string) (*race.Outcome, error) {
+	e, err := race.Strategy(id)
+	if err != nil {
+		return nil, err
+	}
+	sc, err := scenarios.ByName(raceID)
+	if err != nil {
+		return nil, err
+	}
+	return s.Play(e, sc)
+}
+
+// Backing plays the runs that a text names, such as "token slow-work, watchdog slow-work". Nil: there is no such text.
+func (s *Stage) Backing(key string) (all []*race.Outcome, err error) {
+	e, ok := text.In("en").Entry(key)
+	if !ok {
+		return nil, nil
+	}
+	for names := range strings.SplitSeq(e.Text, ",") {
+		id, raceID, _ := strings.Cut(strings.TrimSpace(names), " ")
+		o, err := s.Named(id, raceID)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, o)
+	}
+	return all, nil
+}
+
+// With returns the outcome with other settings, such as "idle=8h", and does not keep it.
+func (s *Stage) With(e lock.Entry, sc race.Scenario, settings string) (*race.Outcome, error) {
+	changed, err := sc.Settings.With(settings)
+	if err != nil {
+		return nil, err
+	}
+	return s.runner.Play(e, sc, changed)
+}
+
+// Alone plays one client without contention and faults.
+func (s *Stage) Alone(e lock.Entry) (*race.Outcome, error) {
+	calm, err := s.Named(e.ID, "calm")
+	if err != nil {
+		return nil, err
+	}
+	o, err := s.With(e, calm.Scenario, "clients=1")
+	if err == nil && o.History == nil {
+		err = fmt.Errorf("lessons: %s cannot be played without contention", e.ID)
+	}
+	return o, err
+}
+
+// Row returns the outcomes of one lock in all races.
+func (s *Stage) Row(e lock.Entry) (row []*race.Outcome, err error) {
+	for _, sc := range scenarios.All() {
+		o, err := s.Play(e, sc)
+		if err != nil {
+			return nil, err
+		}
+		row = append(row, o)
+	}
+	return row, nil
+}
+
+// Example returns the outcome by which a race is explained: the most severe of the milestones, token before the
+// others, or else of all locks. played are all outcomes that it chose from.
+func (s *Stage) Example(sc race.Scenario) (example *race.Outcome, played []*race.Outcome, err error) {
+	usual, err := race.Strategy("token")
+	if err != nil {
+		return nil, nil, err
+	}
+	others := lists.Pick(algorithms.Milestones(), func(e lock.Entry) bool { return e.ID != usual.ID })
+	for _, locks := range [][]lock.Entry{append([]lock.Entry{usual}, others...), algorithms.All()} {
+		played = nil
+		for _, e := range locks {
+			o, err := s.Play(e, sc)
+			if err != nil {
+				return nil, nil, err
+			}
+			played = append(played, o)
+		}
+		if example = mostSevere(played); example.Verdicts[0].Broken() {
+			break
+		}
+	}
+	return example, played, nil
+}
+
+// mostSevere returns the outcome to look at first: one that breaks exclusion, or else progress, or else any that was
+// played.
+func mostSevere(outcomes []*race.Outcome) *race.Outcome {
+	severity := func(o *race.Outcome) int {
+		switch {
+		case slices.ContainsFunc(o.Judgement.Verdicts, verdict.Word.Safety):
+			return 3
+		case slices.ContainsFunc(o.Judgement.Verdicts, verdict.Word.Broken):
+			return 2
+		case o.History != nil:
+			return 1
+		}
+		return 0
+	}
+	return slices.MaxFunc(outcomes, func(a, b *race.Outcome) int { return severity(a) - severity(b) })
+}
+
+// place finds what is filled in: a kind of place and its words.
+var place = regexp.MustCompile(`\{([^{}]*)\}`)
+
+// Lines returns a text in a language with its places filled in, cut where it has " // "; nil: there is no such key.
+// An error names the file and the line of the text. The kinds of places are
+//
+//	{quoted 2 hours}             a figure of somebody else's
+//	{term lease}                 a term as the glossary names it
+//	{year token}                 of a lock; nodes, quorum and ttl likewise
+//	{falls token}                the number of races in which it fails
+//	{commands token}             the number of commands to acquire and to release it while it is free
+//	{verdict token gc-pause}     what a lock comes to in a race, with further settings (idle=8h) or without
+//	{verdict-in token gc-pause}  and in which race, for a bracket that names the lock
+//	{verdict-of token gc-pause}  and which lock in which race, for a bracket that names neither
+//	{blocked token calm}         the longest wait in that run; ttl and pause are settings of it
+//	{run token gc-pause}         the command that plays it
+func (s *Stage) Lines(lang, key string) ([]string, error) {
+	return lines(lang, key, func(kind string, args []string) (string, error) { return s.fill(lang, kind, args) })
+}
+
+func lines(lang, key string, fill func(kind string, args []string) (string, error)) (said []string, err error) {
+	e, ok := text.In(lang).Entry(key)
+	if !ok {
+		return nil, nil
+	}
+	filled := place.ReplaceAllStringFunc(e.Text, func(p string) string {
+		words := strings.Fields(p[1 : len(p)-1])
+		value, wrong := fill(words[0], words[1:])
+		if err == nil && wrong != nil {
+			err = fmt.Errorf("lessons: %s: %s: %s: %w", e.Position, key, p, wrong)
+		}
+		return value
+	})
+	if err != nil {
+		return nil, err
+	}
+	return lists.Each(strings.Split(filled, "//"), strings.TrimSpace), nil
+}
+
+func (s *Stage) fill(lang, kind string, args []string) (string, error) {
+	about := strings.Join(args, " ")
+	switch kind {
+	case "quoted":
+		return about, nil
+	case "term":
+		if name, ok := text.In(lang).Entry("term." + about + ".name"); ok {
+			return name.Text, nil
+		}
+		return "", fmt.Errorf("the glossary has no %q", about)
+	}
+	e, err := race.Strategy(args[0])
+	switch {
+	case err != nil:
+		return "", err
+	case len(args) == 1:
+		return s.ofLock(lang, kind, e)
+	}
+	o, err := s.Named(e.ID, args[1])
+	if err == nil && len(args) > 2 {
+		o, err = s.With(e, o.Scenario, args[2])
+	}
+	if err != nil {
+		return "", err
+	}
+	return ofRun(lang, kind, o)
+}
+
+func (s *Stage) ofLock(lang, kind string, e lock.Entry) (string, error) {
+	switch kind {
+	case "year":
+		return strconv.Itoa(e.Year), nil
+	case "nodes":
+		return strconv.Itoa(e.Nodes), nil
+	case "quorum":
+		return strconv.Itoa(e.Nodes/2 + 1), nil
+	case "ttl":
+		return span(lang, e.TTL), nil
+	case "falls":
+		row, err := s.Row(e)
+		return strconv.Itoa(len(lists.Pick(row, fails))), err
+	case "commands":
+		p, err := cost.Count(e)
+		return strconv.FormatFloat(p.Commands, 'f', -1, 64), err
+	}
+	return "", fmt.Errorf("%s: unknown kind of place about a lock", kind)
+}
+
+func ofRun(lang, kind string, o *race.Outcome) (string, error) {
+	said := list(lang, verdict.Names(o.Verdicts))
+	switch kind {
+	case "verdict":
+		return said, nil
+	case "verdict-in":
+		return text.Say(lang, "explain.source.named", "verdict", said, "race", o.Scenario.Race), nil
+	case "verdict-of":
+		return text.Say(lang, "explain.source", "verdict", said, "lock", o.Strategy.ID, "race", o.Scenario.Race), nil
+	case "run":
+		return commandOf("run", o), nil
+	case "ttl":
+		return span(lang, o.Settings.TTL), nil
+	case "pause":
+		return span(lang, o.Settings.Pause), nil
+	case "blocked":
+		if d := waited(o); d > 0 {
+			return span(lang, d), nil
+		}
+		return "", fmt.Errorf("nobody is blocked in this run; its verdicts are %s", said)
+	}
+	return "", fmt.Errorf("%s: unknown kind of place about a run", kind)
+}
+
+// commandOf returns the command that runs, or explains, a lock in a race.
+func commandOf(verb string, o *race.Outcome) string {
+	return "locklab " + verb + " " + o.Strategy.ID + " " + o.Scenario.ID
+}
+
+// span writes a length of time as "9.5 s" or "9.5 秒".
+func span(lang string, d time.Duration) string {
+	key, unit := "explain.seconds", time.Second
+	if d < time.Second {
+		key, unit = "explain.milliseconds", time.Millisecond
+	}
+	n := strconv.FormatFloat(float64(d.Round(unit/10))/float64(unit), 'f', -1, 64)
+	return text.Say(lang, key, "n", n)
+}
+
+// list writes names as "a, b" or "a、b".
+func list(lang string, names []string) string { return text.Join(lang, "explain.list", names) }
