@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"math"
 	"slices"
 
 	"locklab/simulator/history"
@@ -20,72 +21,91 @@ const (
 
 // place says where events stand in a picture, and which gaps between them are cut.
 func (r *Run) place() {
-	told := r.told()
-	at, now := make([]int64, len(r.At)), int64(0)
-	for i, d := range r.At {
+	told, at, now := r.told(), []int64(nil), int64(0)
+	for _, d := range r.At {
 		now += d
-		at[i] = now
+		at = append(at, now)
 	}
 	at = append(at, max(r.End, now)) // the end
-	told = append(told, len(at)-1)
-	gaps, least, spent := make([]int64, len(told)), make([]float64, len(told)), 0.0
-	for n := 1; n < len(told); n++ {
-		gaps[n] = at[told[n]] - at[told[n-1]]
-		switch {
-		case gaps[n] > 0 && n < len(told)-1:
-			least[n] = apart
-		case gaps[n] == 0 && n < len(told)-1:
-			least[n] = beside
-		}
-		spent += least[n]
-	}
-	isCut := make([]bool, len(told))
-	scale := func() float64 {
-		even, left := int64(0), max(wide-spent, wide/4)
-		for n, d := range gaps {
-			if isCut[n] {
-				left -= cut
-			} else {
-				even += d
-			}
-		}
-		return max(left, 0) / float64(max(even, 1))
-	}
-	for range cuts {
-		n := 0 // before which nothing is
-		for i, d := range gaps {
-			if !isCut[i] && (isCut[n] || d > gaps[n]) {
-				n = i
-			}
-		}
-		if float64(gaps[n])*scale() <= long {
-			break
-		}
-		isCut[n] = true
-		r.Cuts = append(r.Cuts, told[n])
-	}
-	slices.Sort(r.Cuts)
+	g := gapsOf(append(told, len(at)-1), at)
+	r.Cuts = g.cut()
 	r.X = make([]float64, len(at))
-	x, even := 0.0, scale()
-	for n := 1; n < len(told); n++ {
-		from, to, width := told[n-1], told[n], least[n]+float64(gaps[n])*even
-		if isCut[n] {
-			width = least[n] + cut
+	x, even := 0.0, g.scale()
+	for n := 1; n < len(g.told); n++ {
+		width := g.least[n] + float64(g.lasts[n])*even
+		if g.isCut[n] {
+			width = g.least[n] + cut
 		}
-		for i := from + 1; i <= to; i++ { // between two that are told time runs evenly
+		for i := g.told[n-1] + 1; i <= g.told[n]; i++ { // between two that are told time runs evenly
 			share := 1.0
-			if gaps[n] > 0 {
-				share = float64(at[i]-at[from]) / float64(gaps[n])
-			} else if i < to {
+			if g.lasts[n] > 0 {
+				share = float64(at[i]-at[g.told[n-1]]) / float64(g.lasts[n])
+			} else if i < g.told[n] {
 				share = 0
 			}
-			r.X[i] = x + width*share
+			r.X[i] = math.Round(10*(x+width*share)) / 10
 		}
 		x += width
 	}
-	for i, x := range r.X {
-		r.X[i] = float64(int(x*10+0.5)) / 10
+}
+
+// gaps are those before events of which a picture has something.
+type gaps struct {
+	told  []int     // the events
+	lasts []int64   // how long each gap is
+	least []float64 // how wide it is at least
+	isCut []bool
+}
+
+func gapsOf(told []int, at []int64) *gaps {
+	g := &gaps{told, make([]int64, len(told)), make([]float64, len(told)), make([]bool, len(told))}
+	for n := 1; n < len(told); n++ {
+		g.lasts[n] = at[told[n]] - at[told[n-1]]
+		switch {
+		case n == len(told)-1: // the end may follow at once
+		case g.lasts[n] > 0:
+			g.least[n] = apart
+		default:
+			g.least[n] = beside
+		}
 	}
+	return g
+}
+
+// scale is the width of a microsecond where time is not cut.
+func (g *gaps) scale() float64 {
+	left, even := wide, int64(0)
+	for _, w := range g.least {
+		left -= w
+	}
+	left = max(left, wide/4)
+	for n, d := range g.lasts {
+		if g.isCut[n] {
+			left -= cut
+		} else {
+			even += d
+		}
+	}
+	return max(left, 0) / float64(max(even, 1))
+}
+
+// cut cuts the longest gaps, and returns the events that end them.
+func (g *gaps) cut() (events []int) {
+	for range cuts {
+		longest := 0 // before which nothing is
+		for n, d := range g.lasts {
+			if !g.isCut[n] && d > g.lasts[longest] {
+				longest = n
+			}
+		}
+		if float64(g.lasts[longest])*g.scale() <= long {
+			break
+		}
+		g.isCut[longest] = true
+		events = append(events, g.told[longest])
+	}
+	slices.Sort(events)
+	return events
 }
 
 // told are the events of which a picture has something, by their indexes; the first is one of them.
