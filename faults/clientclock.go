@@ -18,7 +18,7 @@ var ClientClock = &simulator.Fault{
 	// Choices offers the jumps of FaultContext.Jumps.
 	Choices: each(verbClientClock, simulator.FaultContext.Clients,
 		simulator.ClientTarget.Alive, simulator.FaultContext.Jumps),
-	Inject: func(f simulator.FaultContext, c simulator.Choice) string { return f.Client(c.Client).StepClock(c.D) },
+	Inject: func(f simulator.FaultContext, c simulator.Choice) error { return f.Client(c.Client).StepClock(c.D) },
 }
 
 // ClientClockOf is the choice that moves the clock of client c, from 1, by d.

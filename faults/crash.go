@@ -10,7 +10,7 @@ const verbCrash = simulator.FaultVerb + 0
 var Crash = &simulator.Fault{
 	Name: "crash", Verb: verbCrash, Clientside: true, Punctual: true,
 	Choices: each(verbCrash, simulator.FaultContext.Clients, simulator.ClientTarget.Present, once),
-	Inject:  func(f simulator.FaultContext, c simulator.Choice) string { return f.Client(c.Client).Crash() },
+	Inject:  func(f simulator.FaultContext, c simulator.Choice) error { return f.Client(c.Client).Crash() },
 }
 
 // CrashOf is the choice that kills client c, from 1.

@@ -21,7 +21,7 @@ var Delay = &simulator.Fault{
 		buf = each(verbDelay, simulator.FaultContext.Requests, passes, longest)(f, buf)
 		return each(verbDelay, simulator.FaultContext.Replies, passes, longest)(f, buf)
 	},
-	Inject: func(f simulator.FaultContext, c simulator.Choice) string {
+	Inject: func(f simulator.FaultContext, c simulator.Choice) error {
 		return f.Thread(c.Client, c.Thread).Delay(c.D)
 	},
 }

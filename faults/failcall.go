@@ -11,7 +11,7 @@ const verbFailCall = simulator.FaultVerb + 11
 var FailCall = &simulator.Fault{
 	Name: "fail-call", Verb: verbFailCall,
 	Choices: each(verbFailCall, simulator.FaultContext.Requests, fails, once),
-	Inject: func(f simulator.FaultContext, c simulator.Choice) string {
+	Inject: func(f simulator.FaultContext, c simulator.Choice) error {
 		return f.Thread(c.Client, c.Thread).Reject("BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.")
 	},
 }

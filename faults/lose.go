@@ -9,7 +9,7 @@ const verbLoseReply = simulator.FaultVerb + 2
 var LoseReply = &simulator.Fault{
 	Name: "lose-reply", Verb: verbLoseReply, Clientside: true,
 	Choices: each(verbLoseReply, simulator.FaultContext.Replies, anyMessage, once),
-	Inject: func(f simulator.FaultContext, c simulator.Choice) string {
+	Inject: func(f simulator.FaultContext, c simulator.Choice) error {
 		return f.Thread(c.Client, c.Thread).LoseReply()
 	},
 }
@@ -27,7 +27,7 @@ const verbLoseRequest = simulator.FaultVerb + 3
 var LoseRequest = &simulator.Fault{
 	Name: "lose-request", Verb: verbLoseRequest, Clientside: true,
 	Choices: each(verbLoseRequest, simulator.FaultContext.Requests, anyMessage, once),
-	Inject: func(f simulator.FaultContext, c simulator.Choice) string {
+	Inject: func(f simulator.FaultContext, c simulator.Choice) error {
 		return f.Thread(c.Client, c.Thread).LoseRequest()
 	},
 }

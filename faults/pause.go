@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"locklab/simulator"
+	"locklab/simulator/node"
 )
 
 const verbPause = simulator.FaultVerb + 1
@@ -27,15 +28,15 @@ var Pause = &simulator.Fault{
 		}
 		return buf
 	},
-	Inject: func(f simulator.FaultContext, c simulator.Choice) string {
+	Inject: func(f simulator.FaultContext, c simulator.Choice) error {
 		if c.Thread == computing && c.D <= 0 {
-			return "refused.delay.length"
+			return node.Refuse("refused.delay.length")
 		}
-		why := f.Client(c.Client).Pause(c.D, f.Max(), c.Thread == beforeSending)
-		if why == "" && c.Thread == computing {
+		err := f.Client(c.Client).Pause(c.D, f.Max(), c.Thread == beforeSending)
+		if err == nil && c.Thread == computing {
 			f.Client(c.Client).ProlongSleep(c.D)
 		}
-		return why
+		return err
 	},
 }
 

@@ -28,7 +28,7 @@ var PauseThread = &simulator.Fault{
 		}
 		return buf
 	},
-	Inject: func(f simulator.FaultContext, c simulator.Choice) string {
+	Inject: func(f simulator.FaultContext, c simulator.Choice) error {
 		unsent := c.Thread >= simulator.MaxThreads
 		if unsent {
 			c.Thread -= simulator.MaxThreads

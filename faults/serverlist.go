@@ -25,7 +25,7 @@ var ServerList = &simulator.Fault{
 		}
 		return buf
 	},
-	Inject: func(f simulator.FaultContext, c simulator.Choice) string {
+	Inject: func(f simulator.FaultContext, c simulator.Choice) error {
 		client := f.Client(c.Client)
 		e := history.Event{Client: int(c.Client), Node: int(c.Node), Note: "added"}
 		if on, _ := client.Lists(int(c.Node)); on {

@@ -14,10 +14,10 @@ import (
 
 // clients are the clients of a simulator: their code, what it waits for, and by when.
 type clients struct {
-	config  *Config
-	procs   []*process.Process
-	words   node.Words   // of the servers' kind
-	patient node.Patient // the kind, if it is one; else nil
+	config *Config
+	procs  []*process.Process
+	words  node.Words  // of the servers' kind
+	traits node.Traits // likewise
 }
 
 // op returns the operation that a thread of client c waits for.
@@ -52,8 +52,8 @@ func (all *clients) patience(o *process.Op) time.Duration {
 	switch {
 	case o.D > 0: // the code has said how long
 		return o.D
-	case o.Kind.ToServer() && all.patient != nil:
-		return all.patient.Patience()
+	case o.Kind.ToServer() && all.traits.Patience > 0:
+		return all.traits.Patience
 	}
 	return all.config.Timeout
 }

@@ -39,16 +39,14 @@ func (s *Simulator) Learn(l *Lengths, clients int) {
 			}
 		}
 	}
-	if k, ok := s.kind.(node.Timekeeper); ok {
-		asked := k.Asked()
-		for _, a := range asked[l.requests:] {
-			if a.Of != node.ClockReads {
-				a.Request = slices.Clone(a.Request)
-				l.add(a)
-			}
+	asked := s.kind.Asked()
+	for _, a := range asked[l.requests:] {
+		if a.Of != node.ClockReads {
+			a.Request = slices.Clone(a.Request)
+			l.add(a)
 		}
-		l.requests = len(asked)
 	}
+	l.requests = len(asked)
 }
 
 func (l *Lengths) addOp(o *process.Op) {

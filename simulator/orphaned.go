@@ -3,6 +3,7 @@ package simulator
 import (
 	"cmp"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -116,21 +117,25 @@ func (v *view) arriveOrphan(c Choice) error {
 	id := v.w.orphans
 	list := *v.s.orphans.At(id)
 	if c.Thread < 0 || int(c.Thread) >= len(list) || list[c.Thread].From != c.Client {
-		return v.refuse(c, "refused.orphan")
+		return node.Refuse("refused.orphan")
 	}
 	o := list[c.Thread]
 	if o.Hold > v.w.now {
-		return v.refuse(c, "refused.orphan.held")
+		return node.Refuse("refused.orphan.held")
 	}
-	held, err := "", error(nil)
+	var err error
 	if o.Op.Kind.ToServer() {
 		v.s.stamps.arrive(v.w.now, &o.Op)
-		held, err = v.happen(node.Event{What: node.ArrivedOrphan, Orphan: &o})
+		err = v.happen(node.Event{What: node.ArrivedOrphan, Orphan: &o})
 	} else {
 		v.arriveResource(&o.Op, o.From, o.Msg)
 	}
+	held := (*node.Refused)(nil)
+	if errors.As(err, &held) {
+		err = nil
+	}
 	v.w.orphans = v.s.changed(id, func(list []node.Orphan) []node.Orphan {
-		if held != "" {
+		if held != nil {
 			list[c.Thread] = o
 			return list
 		}

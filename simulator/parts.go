@@ -195,21 +195,11 @@ func (ps Parts) StrikesClient(c Choice) bool {
 // WithoutCopies is a server's part, which must not be split, without what its replicas and
 // its disk hold: nothing reads that unless they take its place. Which of them lack something
 // stays: a WAIT asks.
-func (p NodePart) WithoutCopies() NodePart {
-	if f, ok := p.s.(node.Failing); ok {
-		p.s = f.WithoutCopies()
-	}
-	return p
-}
+func (p NodePart) WithoutCopies() NodePart { return NodePart{p.s.WithoutCopies()} }
 
 // WithoutAges is a server's part, whose clock never goes back, without how long ago keys have ended that its replicas
 // and its disk still hold: they never live again.
-func (p NodePart) WithoutAges() NodePart {
-	if f, ok := p.s.(node.Failing); ok {
-		p.s = f.WithoutAges()
-	}
-	return p
-}
+func (p NodePart) WithoutAges() NodePart { return NodePart{p.s.WithoutAges()} }
 
 // A FaultsLeft says what no fault that the budget has left does; see [Fault].
 type FaultsLeft struct {
@@ -259,8 +249,8 @@ func (ps Parts) answeredIn(c int, th *node.Thread, o *process.Op) time.Duration 
 		return arrives
 	case th.Phase == node.Blocked:
 		return clock.Later(latency, th.Hold)
-	case th.Phase == node.Asking && ps.s.holding != nil && o.Kind.ToServer():
-		return clock.Later(arrives+latency, ps.s.holding.HoldsBack(o))
+	case th.Phase == node.Asking && o.Kind.ToServer():
+		return clock.Later(arrives+latency, ps.s.kind.HoldsBack(o))
 	case th.Phase == node.Asking:
 		return arrives + latency
 	}
@@ -280,15 +270,12 @@ func (p *ClientPart) Threads() (n int) {
 
 // Serving reports whether the server is neither down nor hung.
 func (p *NodePart) Serving() bool {
-	f, ok := p.s.(node.Failing)
-	return !ok || !f.Down() && !f.Hung()
+	is := p.s.Condition()
+	return !is.Down && !is.Hung
 }
 
 // Split reports whether the server's old master lives on.
-func (p *NodePart) Split() bool {
-	f, ok := p.s.(node.Failing)
-	return ok && f.Split()
-}
+func (p *NodePart) Split() bool { return p.s.Condition().Split }
 
 // Ready appends the choices of the client that depend on no server, as Enabled lists them, and
 // returns the time until the client's next own deadline: 0 if it has come, Never if there is none.
@@ -321,10 +308,15 @@ func (ps Parts) DueAt(part *NodePart, now time.Duration) time.Duration {
 
 // KeyLeft returns what is left of the first key of a server whose name begins so; Never: it has no time to live.
 func (ps Parts) KeyLeft(part *NodePart, name string) time.Duration {
-	if k, ok := ps.s.kind.(node.Expiring); ok {
-		return k.Left(part.s, name)
+	found, first := false, Never
+	if ps.s.fallible != nil {
+		ps.s.fallible.Keys(0, ps.s.kind.Absolute(0, part.s), func(key string, _ bool, left time.Duration) {
+			if !found && strings.HasPrefix(key, name) {
+				found, first = true, left
+			}
+		})
 	}
-	return Never
+	return first
 }
 
 // Notifications appends the choices by which server n, from 1, sends threads of client c the

@@ -51,15 +51,14 @@ func (c *Config) rewound() (d time.Duration) {
 }
 
 // happen has an event happen at the servers.
-func (v *view) happen(e node.Event) (why string, err error) {
+func (v *view) happen(e node.Event) error {
 	v.s.reached = true
 	return v.s.kind.Step(v, e)
 }
 
 // notice has the servers notice what happens to a client.
 func (v *view) notice(what node.What, c, thread int8) error {
-	_, err := v.happen(node.Event{What: what, Client: c, Thread: thread})
-	return err
+	return v.happen(node.Event{What: what, Client: c, Thread: thread})
 }
 
 // serversDue is the next true time at which something is due at a server.
@@ -97,11 +96,11 @@ func (s *Simulator) serversEnabled(w *World, buf []Choice) []Choice {
 func isEnd(c Choice) bool { return c.Verb == End }
 
 // endTogether ends what still stands at all servers.
-func (v *view) endTogether() (why string, err error) {
+func (v *view) endTogether() error {
 	for n, state := range &v.w.servers {
 		if state != nil && slices.ContainsFunc(v.s.kind.Enabled(v.w.now, state, int8(n+1), nil), isEnd) {
 			return v.happen(node.Event{What: node.Settled})
 		}
 	}
-	return "refused.nothing.ends", nil
+	return node.Refuse("refused.nothing.ends")
 }

@@ -24,7 +24,6 @@ type Simulator struct {
 	fallible node.Fallible // kind, if it is one; else nil
 	sessions node.Sessions // as well
 	numbers  node.Numbering
-	holding  node.Holding
 	orphans  *memo.Table[string, []node.Orphan]
 	symmetry Symmetry
 	stamps   Stamps
@@ -78,12 +77,10 @@ func New(c Config) (*Simulator, error) {
 	if s.kind, err = newServers(&c, s.memo); err != nil {
 		return nil, err
 	}
-	s.clients.words = s.kind.Words()
+	s.clients.words, s.clients.traits = s.kind.Words(), s.kind.Traits()
 	s.fallible, _ = s.kind.(node.Fallible)
 	s.sessions, _ = s.kind.(node.Sessions)
 	s.numbers, _ = s.kind.(node.Numbering)
-	s.holding, _ = s.kind.(node.Holding)
-	s.clients.patient, _ = s.kind.(node.Patient)
 	for i, client := range c.Clients {
 		s.clients.procs = append(s.clients.procs, s.newProcess(i+1, &client))
 		s.readsClock = s.readsClock || client.PPM != 0
@@ -96,12 +93,11 @@ func (s *Simulator) newProcess(id int, config *ClientConfig) *process.Process {
 	c := &Client{}
 	p := process.New(id, func() { config.Program(c) }, s.clients.opText, s.room)
 	p.Use(s.kind.Library(p.Code()))
-	if _, ok := s.kind.(node.Stamping); ok {
+	if s.clients.traits.Stamps {
 		p.Stamps = &s.stamps
 	}
 	if config.Host != nil {
-		dialer := s.kind.(node.Dialer)
-		p.SetHost(config.Host(id, func() func(int) process.Wire { return dialer.Dial(p.Code()) }), config.Timed, config.Rests)
+		p.SetHost(config.Host(id, func() func(int) process.Wire { return s.kind.Dial(p.Code()) }), config.Timed, config.Rests)
 		p.Branches = config.Branches
 	}
 	c.Code = p.Code()

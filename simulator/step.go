@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -29,11 +30,11 @@ func (s *Simulator) Step(w *World, c Choice) ([]history.Event, error) {
 	v := s.view(w)
 	err := v.step(c)
 	v.boundAnswers()
-	if stale := s.stamps.err; stale != nil && err == nil {
-		err, s.stamps.err = stale, nil
+	if limit := s.room.Take(); limit != nil {
+		err = limit
 	}
-	if s.room.Exceeded != nil {
-		err = s.room.Take()
+	if refused := (*node.Refused)(nil); errors.As(err, &refused) {
+		err = &NotEnabledError{Choice: s.Describe(c), At: w.now, Why: refused.Why}
 	}
 	return s.events, err
 }
@@ -83,12 +84,7 @@ func (v *view) step(c Choice) error {
 			return v.inject(i, c)
 		}
 	}
-	return v.refuse(c, "refused.verb")
-}
-
-// refuse says why c cannot happen, with a text of the catalogues.
-func (v *view) refuse(c Choice, key string, pairs ...any) error {
-	return &NotEnabledError{Choice: v.s.Describe(c), At: v.w.now, Why: i18n.New(key, pairs...)}
+	return node.Refuse("refused.verb")
 }
 
 func (v *view) Emit(k history.EventKind) *history.Event {
@@ -119,53 +115,46 @@ func (v *view) emitMessage(k history.EventKind, c, thread int8) *history.Event {
 func (v *view) pass(c Choice) error {
 	switch next := v.s.NextDeadline(v.w); {
 	case c.D <= 0:
-		return v.refuse(c, "refused.forward")
+		return node.Refuse("refused.forward")
 	case next <= v.w.now:
-		return v.refuse(c, "refused.due.first")
+		return node.Refuse("refused.due.first")
 	case c.D > next-v.w.now:
-		return v.refuse(c, "refused.due.before")
+		return node.Refuse("refused.due.before")
 	case c.D > clock.EndOfTime-v.w.now:
-		return v.refuse(c, "refused.end")
+		return node.Refuse("refused.end")
 	case c.Thread != 0 && (c.Thread != Pending || v.s.config.Timing == nil):
-		return v.refuse(c, "refused.standing")
+		return node.Refuse("refused.standing")
 	}
-	if _, err := v.happen(node.Event{What: node.Settled}); err != nil {
+	if err := v.happen(node.Event{What: node.Settled}); err != nil {
 		return err
 	}
 	v.w.now += c.D
 	for c := range v.s.clients.procs {
 		v.w.procs[c].Forget(v.w.now)
 	}
-	_, err := v.happen(node.Event{What: node.Passed, Pending: c.Thread == Pending})
-	return err
+	return v.happen(node.Event{What: node.Passed, Pending: c.Thread == Pending})
 }
 
 // stepServer makes a choice of a server, or of a client's library, by itself.
 func (v *view) stepServer(c Choice) error {
-	why, err := "", error(nil)
 	if c == (Choice{Verb: End}) {
-		why, err = v.endTogether()
-	} else {
-		why, err = v.happen(node.Event{What: node.Chosen, Choice: c})
+		return v.endTogether()
 	}
-	if why != "" {
-		return v.refuse(c, why)
-	}
-	return err
+	return v.happen(node.Event{What: node.Chosen, Choice: c})
 }
 
 // stepThread makes a choice of one thread of one client.
 func (v *view) stepThread(c Choice) error {
 	if c.Client < 1 || int(c.Client) > len(v.s.clients.procs) || c.Thread < 0 || c.Thread >= MaxThreads {
-		return v.refuse(c, "refused.client.thread")
+		return node.Refuse("refused.client.thread")
 	}
 	p := &v.w.procs[c.Client-1]
 	th := &p.Threads[c.Thread]
 	switch {
 	case p.Dead:
-		return v.refuse(c, "refused.client.dead")
+		return node.Refuse("refused.client.dead")
 	case p.Stands(int(c.Thread)) && c.Verb != Arrive && c.Verb != Unblock:
-		return v.refuse(c, "refused.client.paused")
+		return node.Refuse("refused.client.paused")
 	}
 	next := nextOf(th, v.w.now)
 	may := c.Verb == next
@@ -181,7 +170,7 @@ func (v *view) stepThread(c Choice) error {
 	}
 	switch {
 	case !may:
-		return v.refuse(c, refusals[c.Verb])
+		return node.Refuse(refusals[c.Verb])
 	case c.Verb == Arrive:
 		return v.arrive(c, th)
 	case c.Verb == Answer:
@@ -204,7 +193,7 @@ var refusals = map[Verb]string{
 // wake begins a program, or ends a sleep: in the ordinary way, or in another one.
 func (v *view) wake(c Choice, p *node.ClientProcess, begins bool) error {
 	if c.Verb == Choose && (c.Node < 1 || c.Node > v.s.clients.otherWays(p, c.Client, int(c.Thread))) {
-		return v.refuse(c, "refused.way")
+		return node.Refuse("refused.way")
 	}
 	seen := process.Observation{Kind: process.Started}
 	switch {
@@ -277,11 +266,11 @@ func (v *view) giveUp(c Choice, th *node.Thread) error {
 
 func (v *view) resume(c Choice) error {
 	if c.Client < 1 || int(c.Client) > len(v.s.clients.procs) {
-		return v.refuse(c, "refused.client.unknown")
+		return node.Refuse("refused.client.unknown")
 	}
 	p := &v.w.procs[c.Client-1]
 	if p.Dead || !p.Paused && c.Thread <= 0 || p.Stopped() != max(c.Thread, 0) || !p.Open && p.Until > v.w.now {
-		return v.refuse(c, "refused.pause.end")
+		return node.Refuse("refused.pause.end")
 	}
 	p.End()
 	if c.Thread > 0 {

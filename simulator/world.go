@@ -68,29 +68,22 @@ func (w *World) Alive(c int) bool { return !w.procs[c-1].Dead }
 // Paused reports whether client c, from 1, is paused.
 func (w *World) Paused(c int) bool { return w.procs[c-1].Paused }
 
-// failing is server n, from 1, if it is one that can fail.
-func (w *World) failing(n int) (f node.Failing, ok bool) {
-	f, ok = w.servers[n-1].(node.Failing)
-	return f, ok
+// condition is what faults have made of server n, from 1; of one that is not known, nothing.
+func (w *World) condition(n int) (is node.Condition) {
+	if s := w.servers[n-1]; s != nil {
+		is = s.Condition()
+	}
+	return is
 }
 
 // Behind reports whether a replica of server n, from 1, or its disk lacks something.
-func (w *World) Behind(n int) bool {
-	f, ok := w.failing(n)
-	return ok && f.Behind()
-}
+func (w *World) Behind(n int) bool { return w.condition(n).Behind }
 
 // Down reports whether server n, from 1, has crashed and is not back.
-func (w *World) Down(n int) bool {
-	f, ok := w.failing(n)
-	return ok && f.Down()
-}
+func (w *World) Down(n int) bool { return w.condition(n).Down }
 
 // Hung reports whether server n, from 1, stands still.
-func (w *World) Hung(n int) bool {
-	f, ok := w.failing(n)
-	return ok && f.Hung()
-}
+func (w *World) Hung(n int) bool { return w.condition(n).Hung }
 
 // Budget returns the injections that are left of the i-th fault of the Config.
 func (w *World) Budget(i int) int { return int(w.budget[i]) }

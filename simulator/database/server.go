@@ -66,15 +66,15 @@ func (s *server) arrive(c, thread int8) {
 }
 
 // arriveOrphan has a request reach the server for whose answer no thread waits.
-func (s *server) arriveOrphan(o *world.Orphan) (why string) {
+func (s *server) arriveOrphan(o *world.Orphan) error {
 	switch s.outage {
 	case hung:
 		o.Hold = s.until
-		return "refused.orphan.held"
+		return world.Refuse("refused.orphan.held")
 	case serving:
 		s.serve(stepServeOrphan, o.From, &o.Op, o.Msg)
 	}
-	return ""
+	return nil
 }
 
 // record records an event of the server and a client; 0: none.
@@ -225,6 +225,16 @@ func (s *server) kills(c int8) SessionID {
 		}
 	}
 	return 0
+}
+
+// kill ends the session of client c that kills returns, as if an administrator had done so.
+func (s *server) kill(c int8) error {
+	id := s.kills(c)
+	if id == 0 {
+		return world.Refuse("refused.session")
+	}
+	s.endSession(id)
+	return nil
 }
 
 // endSession ends a session. Its client does not notice before it asks for something.

@@ -89,7 +89,7 @@ func (r request) await(wait *waitCommand) (err error) {
 	}
 	th.Acks, th.Hold = 0, clock.Never
 	for i, lacking := range s.lacks {
-		if !lacking.Has(uint8(r.c)) && !s.cut.Has(uint8(r.c)) && s.hasReplica(int8(i)) {
+		if !lacking.Has(uint8(r.c)) && !s.cut.Has(uint8(r.c)) && s.hasReplica(s.config, int8(i)) {
 			th.Acks |= 1 << i
 		}
 	}

@@ -50,6 +50,13 @@ type EnsembleState struct {
 
 const endsNow = -1
 
+// Condition is zero: no fault strikes the ensemble.
+func (s EnsembleState) Condition() world.Condition { return world.Condition{} }
+
+// WithoutCopies and WithoutAges are the ensemble itself, which has no replicas.
+func (s EnsembleState) WithoutCopies() world.State { return s }
+func (s EnsembleState) WithoutAges() world.State   { return s }
+
 // shift moves the ends of sessions by d.
 func (s *EnsembleState) shift(d time.Duration) {
 	for c := range s.ends {

@@ -22,11 +22,11 @@ func (e *LimitError) Message() i18n.Message { return e.What }
 func Limit(key string, pairs ...any) error { return &LimitError{i18n.New(key, pairs...)} }
 
 // A Room bounds how many entries each table of a simulator may have, and keeps the
-// first limit that was exceeded. The code that notices is mostly too deep inside
-// to return an error; Simulator.Step returns it for that code.
+// first limit that was exceeded, or assumption that was refuted. The code that notices
+// is mostly too deep inside to return an error; Simulator.Step returns it for that code.
 type Room struct {
 	IDs      int   // entries of one table
-	Exceeded error // a *LimitError; nil: no limit so far
+	Exceeded error // nil: no limit so far
 }
 
 // maxIDs keeps the highest bit of an entry's number free, for a mark.
@@ -36,9 +36,12 @@ const maxIDs = 1 << 31
 func NewRoom() *Room { return &Room{IDs: maxIDs} }
 
 // Exceed notes that a limit is exceeded, if none was before.
-func (r *Room) Exceed(key string, pairs ...any) {
+func (r *Room) Exceed(key string, pairs ...any) { r.Fail(Limit(key, pairs...)) }
+
+// Fail notes any other reason for which a step has no outcome, likewise.
+func (r *Room) Fail(err error) {
 	if r.Exceeded == nil {
-		r.Exceeded = Limit(key, pairs...)
+		r.Exceeded = err
 	}
 }
 
