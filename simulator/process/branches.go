@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"locklab/simulator/internal/clock"
 )
 
 // A select with several ready branches takes one by chance, and so code may go on in several ways after the same
@@ -62,29 +64,6 @@ func (b Branches) Quiet() int { return slices.Min(slices.Collect(maps.Values(b))
 // at is the number of executions at a place that are to show no further way; 0: the code goes on in one way there.
 func (b Branches) at(place string) int { return max(b[place], b[everywhere]) }
 
-// Branching is the thread of an entry that goes on in one of several ways before anything else happens in its process;
-// -1: there is none.
-func (e *Entry) Branching() int {
-	return slices.IndexFunc(e.Ops[:], func(o Op) bool { return o.Kind == Branch })
-}
-
-// A turn leads an execution from an entry to another one, by what it observes.
-type turn struct {
-	from, to uint32
-	what     TimedObservation
-}
-
-// turns are those of the history of an entry after which code has run, and the entry at which that begins.
-func turns(p *Process, at uint32) (root uint32, all []turn) {
-	for p.entries[at].Parent != at {
-		from, what := p.input(p.entries[at].Parent, p.entries[at].Seen)
-		all = append(all, turn{from, at, what})
-		at = from
-	}
-	slices.Reverse(all)
-	return at, all
-}
-
 // place is where in the code a turn begins: what the code waits for, without its numbers, and what it observes.
 func (t turn) place(p *Process) string {
 	return fmt.Sprintf("%s: %d by thread %d", withoutDigits(p.waitsFor(&p.entries[t.from].Ops)), t.what.Kind, t.what.Thread)
@@ -137,7 +116,7 @@ func untilTaken(p *Process, try func() error) (err error) {
 func observes(p *Process, from uint32, what TimedObservation) (does Entry, err error) {
 	err = untilTaken(p, func() error {
 		if (p.run == nil || p.at != from || p.noMemo) && !p.unpark(from) {
-			if _, err := p.rerun(from); err != nil {
+			if _, err := p.rerun(from, clock.Shift{}); err != nil {
 				return err
 			}
 		}
@@ -145,7 +124,7 @@ func observes(p *Process, from uint32, what TimedObservation) (does Entry, err e
 			return nil
 		}
 		p.stop() // it stands nowhere now
-		_, before := turns(p, from)
+		_, before := p.turns(from)
 		return failed(p, err, append(before, turn{from: from, what: what}))
 	})
 	return does, err
@@ -154,7 +133,7 @@ func observes(p *Process, from uint32, what TimedObservation) (does Entry, err e
 // ByBranch returns a *NondeterministicError if the code may go on in several ways where it has come to an entry, and an
 // execution elsewhere has come to something else; nil: it may not.
 func ByBranch(p *Process, at uint32, is string) error {
-	_, all := turns(p, at)
+	_, all := p.turns(at)
 	if len(all) == 0 {
 		return nil
 	}

@@ -118,7 +118,7 @@ func (c *checked) toEpoch(p *Process, at uint32) []time.Duration {
 	first := clock.Never
 	for ; p.entries[at].Reads; at = p.entries[at].Parent {
 		e := &p.entries[at]
-		first = min(first, stampsIn(p, e.Parent, e.Seen).First)
+		first = min(first, p.stampsIn(e.Parent, e.Seen).First)
 		if e.Seen.Kind == ClockRead {
 			first = min(first, time.Duration(e.Seen.Val))
 		}
@@ -128,25 +128,11 @@ func (c *checked) toEpoch(p *Process, at uint32) []time.Duration {
 
 // shifts are those with which a history is tried.
 func (c *checked) shifts(p *Process, at uint32) []clock.Shift {
-	list := ancient(p, at)
+	list := p.ancient(at)
 	for _, by := range slices.Concat(c.newYears(p, at), c.strides(p, at), c.toEpoch(p, at)) {
 		list = append(list, clock.Shift{By: by})
 	}
 	return list
-}
-
-// ancient are the shifts that make the ancient stamps of a history more ancient; nil: it has none.
-func ancient(p *Process, at uint32) []clock.Shift {
-	if p.Stamps == nil {
-		return nil
-	}
-	oldest := p.Stamps.Ancient()
-	for ; p.entries[at].Reads; at = p.entries[at].Parent {
-		if stampsIn(p, p.entries[at].Parent, p.entries[at].Seen).First <= oldest {
-			return clock.MoreAncient(oldest)
-		}
-	}
-	return nil
 }
 
 // newYears are by how much the readings of a history are later so that the first of them comes to a 29 February, and
@@ -199,7 +185,7 @@ func (p *Process) CheckMeasures(represents func(at uint32) bool) error {
 		if p.entries[at].to != 0 || !represents(at) {
 			continue
 		}
-		at := lastRun(p, at)
+		at := p.lastRun(at)
 		if c.sure[at] || !p.entries[at].Reads {
 			continue
 		}
@@ -217,49 +203,6 @@ func (p *Process) CheckMeasures(represents func(at uint32) bool) error {
 		copy(c.tried, tried)
 	}
 	return err
-}
-
-// Stamps are the time stamps in what clients and servers exchange, by the numbers of it.
-type Stamps interface {
-	// Grain is the time of which they are later by whole numbers; 0: none was met.
-	Grain() time.Duration
-	// In returns those in an answer.
-	In(answer int64) clock.Stamps
-	// Moved returns an answer in which all stamps are moved, and Asked the request of an operation, likewise.
-	Moved(answer int64, by clock.Shift) int64
-	Asked(o *Op, by clock.Shift) uint32
-	// Ancient is the time since the Epoch up to which all stamps in answers are one; 0: all of them count.
-	Ancient() time.Duration
-}
-
-// stampsIn returns the stamps in what is observed at an entry.
-func stampsIn(p *Process, at uint32, s Observation) clock.Stamps {
-	if answered := s.Kind == Replied || s.Kind == TimedOut && s.Val != 0; p.Stamps != nil && answered && p.entries[at].Ops[s.Thread].Kind.ToServer() {
-		return p.Stamps.In(s.Val)
-	}
-	return clock.NoStamps
-}
-
-// later returns the observation with which the code goes on from one entry to another, and the actions that it is to
-// take then, at another time of day.
-func later(p *Process, from uint32, e *Entry, s TimedObservation, by clock.Shift) (TimedObservation, *Entry) {
-	s.Now += by.By
-	switch {
-	case s.Kind == ClockRead:
-		s.Val += int64(by.By)
-	case stampsIn(p, from, s.Observation).Grain > 0:
-		s.Val = p.Stamps.Moved(s.Val, by)
-	}
-	if p.Stamps == nil {
-		return s, e
-	}
-	does := *e
-	for t := range does.Ops {
-		if o := &does.Ops[t]; o.Kind == Request {
-			o.Arg = p.Stamps.Asked(o, by)
-		}
-	}
-	return s, &does
 }
 
 // sameOutcome reports whether nothing differs in two entries but what they have observed, their

@@ -95,9 +95,10 @@ func (p *Process) Merge(by hypothesis.Merging) {
 	if p.merged == nil && by == hypothesis.NoMerging || p.merged != nil && p.merged.by == by {
 		return
 	}
-	p.merged = nil
+	p.merged, p.added = nil, nil
 	if by != hypothesis.NoMerging && !p.keeps && !p.noMemo {
 		p.merged = &merged{p: p, by: by}
+		p.added = p.merged.enter
 	}
 	p.Clear()
 }

@@ -41,7 +41,7 @@ func Again(p *Process, at uint32) error {
 	if p.host != nil {
 		defer p.stop() // nothing goes on from the end of a history as this host may have begun it: bubble.Host.OtherDates
 	}
-	did, err := p.rerun(at)
+	did, err := p.rerun(at, clock.Shift{})
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func ByChance(p *Process, at uint32) error {
 	if e := &p.entries[at]; e.Branching() >= 0 {
 		return ByBranch(p, at, "what it does in one way only")
 	}
-	at = lastRun(p, at)
+	at = p.lastRun(at)
 	for range runsByChance {
 		if err := Again(p, at); err != nil {
 			return err
@@ -78,7 +78,7 @@ const runsByChance = 10
 func Longest(p *Process) (all []uint32) {
 	for at := range uint32(len(p.entries)) {
 		if e := &p.entries[at]; e.to == 0 && e.Parent != at {
-			if ran := lastRun(p, at); ran == at || p.entries[ran].to == at && p.entries[ran].Parent != ran {
+			if ran := p.lastRun(at); ran == at || p.entries[ran].to == at && p.entries[ran].Parent != ran {
 				all = append(all, ran)
 			}
 		}
@@ -219,7 +219,7 @@ func (t trial) in(p *Process) error {
 	if t.by == (clock.Shift{}) {
 		return Again(p, t.at)
 	}
-	did, err := p.rerunLater(t.at, t.by)
+	did, err := p.rerun(t.at, t.by)
 	p.stop()
 	other, e := (*NondeterministicError)(nil), &p.entries[t.at]
 	did.inherit(&p.entries[e.Parent])
