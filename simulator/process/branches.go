@@ -192,7 +192,7 @@ func branch(p *Process, at uint32, s Observation, quiet int) (uint32, error) {
 	case len(all) == 1:
 		return p.record(at, s, all[0].does)
 	}
-	e := Entry{Ops: p.entries[at].Ops, Fresh: 1 << s.Thread, Memory: p.entries[at].Memory}
+	e := Entry{Ops: p.entries[at].Ops, Fresh: 1 << s.Thread, Outcome: Outcome{Memory: p.entries[at].Memory}}
 	e.Ops[s.Thread] = Op{Kind: Branch, Arg: uint32(len(all) - 1)}
 	to, err := p.record(at, s, e)
 	for i := 0; i < len(all) && err == nil; i++ {

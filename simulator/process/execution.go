@@ -191,7 +191,7 @@ func (x *execution) resume(slot int, s Observation) {
 
 // entry returns the entry of the present state of the execution.
 func (x *execution) entry() Entry {
-	e := Entry{Ops: x.ops, Fresh: x.fresh, Notes: x.notes, Memory: x.p.code.lib.Memory()}
+	e := Entry{Ops: x.ops, Fresh: x.fresh, Notes: x.notes, Outcome: Outcome{Memory: x.p.code.lib.Memory()}}
 	switch main := &x.ops[0]; {
 	case main.Kind == None && x.alone():
 		e.Resting = true
@@ -416,38 +416,4 @@ func (x *execution) vacant() int {
 		}
 	}
 	return -1
-}
-
-func (p *Code) startTimer(d time.Duration, f func()) *timer {
-	t := &timer{p: p, f: f}
-	p.armTimer(t, d)
-	return t
-}
-
-func (p *Code) armTimer(t *timer, d time.Duration) {
-	x := p.live
-	if x.dead {
-		return
-	}
-	i := x.vacant()
-	if i < 0 {
-		Exceed("limit.timers", "most", MaxThreads-1)
-	}
-	t.slot, t.execution = i, x.number
-	x.uses++
-	x.threads[i].timer, x.threads[i].lease = t, x.threads[x.current].lease
-	x.ops[i] = Op{Kind: Sleep, D: d}
-	x.code[i] = p.callers()
-	x.fresh |= 1 << i
-}
-
-func (p *Code) stopTimer(t *timer) bool {
-	x := p.live
-	if x == nil || x.number != t.execution || x.threads[t.slot].timer != t {
-		return false
-	}
-	x.threads[t.slot] = thread{}
-	x.ops[t.slot] = Op{}
-	x.fresh |= 1 << t.slot
-	return true
 }

@@ -204,9 +204,3 @@ func (p *Process) CheckMeasures(represents func(at uint32) bool) error {
 	}
 	return err
 }
-
-// sameOutcome reports whether nothing differs in two entries but what they have observed, their
-// operations and their notes.
-func (e *Entry) sameOutcome(o *Entry) bool {
-	return e.Memory == o.Memory && e.Entered == o.Entered && e.Inside == o.Inside && e.Resting == o.Resting && e.Tokens == o.Tokens && e.Born == o.Born && e.Lease == o.Lease && e.Kept == o.Kept
-}

@@ -44,15 +44,11 @@ type class struct {
 
 // state has what the members of a class agree in.
 type state struct {
-	root            uint32
-	seen            [MaxThreads]uint32 // by thread, what it has observed: how much, or a chain
-	ops             [MaxThreads]Op
-	memory          uint32
-	tokens, born    uint64
-	lease           uint8
-	entered, inside bool
-	resting, reads  bool
-	kept            Memory
+	root    uint32
+	seen    [MaxThreads]uint32 // by thread, what it has observed: how much, or a chain
+	ops     [MaxThreads]Op
+	outcome Outcome
+	reads   bool
 }
 
 // chain is the observations of one thread: one after another chain.
@@ -149,7 +145,7 @@ func (m *merged) enter(at uint32, e *Entry) {
 func (m *merged) state(at uint32) state {
 	p := m.p
 	e, s := &p.entries[at], &m.of[at]
-	k := state{s.root, s.seen, e.Ops, e.Memory, e.Tokens, e.Born, e.Lease, e.Entered, e.Inside, e.Resting, e.Reads, e.Kept}
+	k := state{s.root, s.seen, e.Ops, e.Outcome, e.Reads}
 	if e.Resting { // however it got there
 		k.root, k.seen = 0, [MaxThreads]uint32{}
 	}

@@ -46,7 +46,7 @@ func Again(p *Process, at uint32) error {
 		return err
 	}
 	e := &p.entries[at]
-	if did.inherit(&p.entries[e.Parent]); !did.sameOutcome(e) {
+	if did.inherit(&p.entries[e.Parent]); did.Outcome != e.Outcome {
 		return different(p, e, &did)
 	}
 	return nil
@@ -235,7 +235,7 @@ func (t trial) in(p *Process) error {
 		return cmp.Or(ByChance(p, t.at), later(other.Was, other.Is))
 	case err != nil:
 		return err
-	case !did.sameOutcome(e):
+	case did.Outcome != e.Outcome:
 		return later(p.Describe(e), p.Describe(&did))
 	}
 	return nil

@@ -32,7 +32,16 @@ type Entry struct {
 	Fresh  uint8           // bit t: thread t's operation began, or ended, with that observation
 	Notes  []history.Event // what the program recorded on the way
 	Code   [][]string      // by thread, where in its code each operation was asked for; nil: see ShowCode
-	Memory uint32          // what its library remembers; see Library
+	Outcome
+	Reads bool // it has read its clock
+
+	next Observation // cache of the first edge that was followed from here
+	to   uint32      // where it leads; 0: nowhere yet
+}
+
+// An Outcome is what a process has come to by a history, but for what it waits for.
+type Outcome struct {
+	Memory uint32 // what its library remembers; see Library
 	// Entered and Inside say whether it was ever given the lock, and whether it has
 	// it: by all notes up to here.
 	Entered, Inside bool
@@ -40,14 +49,10 @@ type Entry struct {
 	// Rest. Kept is what it keeps in its memory then.
 	Resting bool
 	Kept    Memory
-	Reads   bool // it has read its clock
 	// Until it has ended, Tokens is how many it has drawn, and Lease the number of its latest
 	// attempt. Born is how many had been drawn when it was started; see Restarted.
 	Tokens, Born uint64
 	Lease        uint8
-
-	next Observation // cache of the first edge that was followed from here
-	to   uint32      // where it leads; 0: nowhere yet
 }
 
 // Branching is the thread of an entry that goes on in one of several ways before anything else happens in its process;
@@ -125,7 +130,9 @@ func (t *tree) rootOf(k root) uint32 {
 	if !ok {
 		return 0
 	}
-	t.add(Entry{Parent: at, Ops: [MaxThreads]Op{k.main}, Tokens: k.tokens, Born: k.born, Lease: k.lease, Memory: k.memory, Entered: k.entered})
+	t.add(Entry{Parent: at, Ops: [MaxThreads]Op{k.main}, Outcome: Outcome{
+		Tokens: k.tokens, Born: k.born, Lease: k.lease, Memory: k.memory, Entered: k.entered,
+	}})
 	t.roots[k] = at
 	return at
 }
@@ -167,7 +174,7 @@ func (t *tree) learnsTime(s Observation) bool { return t.timed && !(t.rests && s
 // readsClock returns the entry of a timed process when s is observed at an entry: the thread
 // that observes it first reads the clock.
 func (t *tree) readsClock(at uint32, s Observation) Entry {
-	e := Entry{Ops: t.entries[at].Ops, Fresh: 1 << s.Thread, Memory: t.entries[at].Memory}
+	e := Entry{Ops: t.entries[at].Ops, Fresh: 1 << s.Thread, Outcome: Outcome{Memory: t.entries[at].Memory}}
 	e.Ops[s.Thread] = Op{Kind: Clocked}
 	return e
 }

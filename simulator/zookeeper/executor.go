@@ -108,7 +108,7 @@ func (x *Executor) look(a act) *effect {
 		x.effects[a] = eff
 	}
 	if err := x.checks.Check(x.memo, a); err != nil {
-		x.memo.Room.Exceeded = err
+		x.memo.Room.Fail(err)
 	}
 	return eff
 }
