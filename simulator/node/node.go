@@ -8,8 +8,8 @@
 // for all kinds alike; [Words] are those of them that the simulator needs. Time in a State is true time. Relative makes
 // it count from the present, so that equal futures are equal values, and Absolute undoes that.
 //
-// What only some kinds can do are further interfaces: [Fallible], [Sessions], [Numbering], [Connected]. What cannot happen
-// is a [*Refused].
+// What only some kinds can do are further interfaces: [Fallible], [Sessions], [Numbering], [Connected]. What cannot
+// happen is a [*Refused].
 //
 // To add a kind: write the package, and have newServers of package simulator make it.
 package node
@@ -156,18 +156,22 @@ type Event struct {
 type What uint8
 
 const (
-	Chosen        What = iota // Choice, which is one of Enabled or Offers, or the end of a WAIT
-	Arrived                   // the request of a client's thread reaches its server, and leaves the thread answered, blocked, or its request held up
-	ArrivedOrphan             // so does Orphan; refused: it is held up, with a new Hold
-	GaveUp                    // a client's thread gives up waiting for an answer or a message (not yet recorded)
-	Lost                      // a message to or from a client's thread is lost
-	HeldUp                    // one of a client's requests is held up
-	Paused                    // a client pauses
-	Resumed                   // it goes on
-	Crashed                   // it dies (it is still there)
-	Passed                    // time has passed: what ends at the present instant still stands, if Pending; all else that has come to its end ends
-	Settled                   // time is about to pass: what has come to its end and still stands ends
-	EndSession                // a server ends a session of a client now
+	Chosen What = iota // Choice, which is one of Enabled or Offers, or the end of a WAIT
+	// Arrived: the request of a client's thread reaches its server, and leaves the thread answered, blocked, or its
+	// request held up.
+	Arrived
+	ArrivedOrphan // so does Orphan; refused: it is held up, with a new Hold
+	GaveUp        // a client's thread gives up waiting for an answer or a message (not yet recorded)
+	Lost          // a message to or from a client's thread is lost
+	HeldUp        // one of a client's requests is held up
+	Paused        // a client pauses
+	Resumed       // it goes on
+	Crashed       // it dies (it is still there)
+	// Passed: time has passed: what ends at the present instant still stands, if Pending; all else that has come to its
+	// end ends.
+	Passed
+	Settled    // time is about to pass: what has come to its end and still stands ends
+	EndSession // a server ends a session of a client now
 
 	// Faults of a server of a Fallible kind.
 	Hang      // it stands still for D at most

@@ -66,7 +66,8 @@ func (b Branches) at(place string) int { return max(b[place], b[everywhere]) }
 
 // place is where in the code a turn begins: what the code waits for, without its numbers, and what it observes.
 func (t turn) place(p *Process) string {
-	return fmt.Sprintf("%s: %d by thread %d", withoutDigits(p.waitsFor(&p.entries[t.from].Ops)), t.what.Kind, t.what.Thread)
+	waits := withoutDigits(p.waitsFor(&p.entries[t.from].Ops))
+	return fmt.Sprintf("%s: %d by thread %d", waits, t.what.Kind, t.what.Thread)
 }
 
 // differs is the error that an execution does something else than an entry has, to which a turn leads: errOtherWay if
@@ -108,7 +109,8 @@ func untilTaken(p *Process, try func() error) (err error) {
 			return err
 		}
 	}
-	return &NondeterministicError{Client: p.code.id, Was: "what it has done in a history", Is: fmt.Sprintf("something else in each of %d executions", mostTries)}
+	return &NondeterministicError{Client: p.code.id, Was: "what it has done in a history",
+		Is: fmt.Sprintf("something else in each of %d executions", mostTries)}
 }
 
 // observes has an execution that stands at an entry observe what, and returns what the code does; p.run is that

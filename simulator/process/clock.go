@@ -83,7 +83,7 @@ func (t *timer) arm(d time.Duration) {
 		return
 	}
 	i := x.vacant()
-	if i < 0 {
+	if i == 0 {
 		Exceed("limit.timers", "most", MaxThreads-1)
 	}
 	t.slot, t.execution = i, x.number

@@ -61,7 +61,8 @@ type stopped struct{}
 // its main thread is a timer that was never armed, so the first observation starts it.
 func newExecution(p *Process, from *Entry) *execution {
 	p.code.lib.Start(from.Memory)
-	x := &execution{p: p, number: uint32(p.starts), ops: from.Ops, stage: int(from.Ops[0].Arg), tokens: from.Tokens, born: from.Born, lease: from.Lease}
+	x := &execution{p: p, number: uint32(p.starts), ops: from.Ops, stage: int(from.Ops[0].Arg)}
+	x.tokens, x.born, x.lease = from.Tokens, from.Born, from.Lease
 	x.threads[0].timer = &timer{p: &p.code, f: p.program}
 	return x
 }
@@ -160,7 +161,8 @@ func (x *execution) observe(s Observation) error {
 	}
 	x.resume(slot, s)
 	if x.p.code.foreign.Load() {
-		return &NondeterministicError{Client: x.p.code.id, Was: "what its own goroutine asked for", Is: "it a moment sooner or later: the lab cannot tell a goroutine of the code's own when to run"}
+		return &NondeterministicError{Client: x.p.code.id, Was: "what its own goroutine asked for",
+			Is: "it a moment sooner or later: the lab cannot tell a goroutine of the code's own when to run"}
 	}
 	return x.err
 }
@@ -197,7 +199,8 @@ func (x *execution) entry() Entry {
 		e.Resting = true
 	default:
 		e.Tokens, e.Lease = x.tokens, x.lease
-		e.Resting = x.alone() && (main.Kind == Begin || main.Kind == Sleep && main.Arg > 0) && x.kept != Unreadable && x.p.code.lib.Idle()
+		rests := main.Kind == Begin || main.Kind == Sleep && main.Arg > 0
+		e.Resting = x.alone() && rests && x.kept != Unreadable && x.p.code.lib.Idle()
 		if e.Resting {
 			e.Kept = x.kept
 		}
@@ -341,14 +344,15 @@ func (p *Code) Anew(f func()) {
 	p.live.tokens = max(p.live.tokens, drawn)
 }
 
+// used reports whether there is a thread, or a timer.
+func (t thread) used() bool { return t.timer != nil || t.on != nil }
+
 // alone reports whether the main thread is the only one.
-func (x *execution) alone() bool {
-	for i := 1; i < MaxThreads; i++ {
-		if x.threads[i].timer != nil || x.threads[i].on != nil {
-			return false
-		}
-	}
-	return true
+func (x *execution) alone() bool { return !slices.ContainsFunc(x.threads[1:], thread.used) }
+
+// vacant is a place for another thread; 0: there is none.
+func (x *execution) vacant() int {
+	return 1 + slices.IndexFunc(x.threads[1:], func(t thread) bool { return !t.used() })
 }
 
 // OthersWait reports whether a thread other than the running one waits for what o asks for.
@@ -406,14 +410,4 @@ func (p *Code) unwind() {
 		runtime.Goexit()
 	}
 	panic(stopped{})
-}
-
-// vacant is a place for another thread; -1: there is none.
-func (x *execution) vacant() int {
-	for i := 1; i < MaxThreads; i++ {
-		if x.threads[i].timer == nil && x.threads[i].on == nil {
-			return i
-		}
-	}
-	return -1
 }

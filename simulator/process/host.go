@@ -73,7 +73,7 @@ type TimedObservation struct {
 	Observation
 	Timed  bool          // Now is known: see Process.SetHost
 	Now    time.Duration // what the client's clock shows, since the epoch
-	Branch bool          // the code may go on in several ways: an execution that only compares takes the same as the first one
+	Branch bool          // the code may go on in several ways: an execution that only compares takes the same as the first
 	Last   bool          // the execution is to be stopped after it
 }
 
@@ -110,6 +110,12 @@ type Wire interface {
 	// Received returns what the code reads when s ends operation o.
 	Received(o Op, s Observation) (in []byte, err error)
 }
+
+// A Plain wire neither pings nor says goodbye.
+type Plain struct{}
+
+func (Plain) Pings() bool       { return false }
+func (Plain) Bye([]byte) []byte { return nil }
 
 // A ProtocolError is code that speaks another protocol than that of the servers.
 type ProtocolError struct {

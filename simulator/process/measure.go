@@ -29,7 +29,8 @@ const (
 // in every month and on three leap days.
 func OtherDate(n int) time.Duration {
 	if n%8 == 0 {
-		return leapDay(clock.Epoch.Add(Years).Year()+n/2%40) + time.Duration(n%24)*(time.Hour+time.Minute+7*time.Second+13*time.Millisecond)
+		const later = time.Hour + time.Minute + 7*time.Second + 13*time.Millisecond
+		return leapDay(clock.Epoch.Add(Years).Year()+n/2%40) + time.Duration(n%24)*later
 	}
 	return Years + time.Duration(n%600)*Stride + time.Duration(n)*17*time.Millisecond
 }
@@ -176,7 +177,8 @@ func (c *checked) grain(p *Process) time.Duration {
 // a year, and by Years and some number of strides; see Stride. Where stamps count, the first reading or stamp comes to
 // the Epoch as well. Each place in the code is met by histories
 // that are later by each number of them. Where the code does something else the error is a
-// *hypothesis.Refuted. It runs the longest histories only: shorter ones begin them; and of a Host's code those that represent themselves.
+// *hypothesis.Refuted. It runs the longest histories only: shorter ones begin them; and of a Host's code those that
+// represent themselves.
 func (p *Process) CheckMeasures(represents func(at uint32) bool) error {
 	p.checked.grow(p)
 	c, tried := &p.checked, slices.Clone(p.checked.tried)
@@ -203,4 +205,62 @@ func (p *Process) CheckMeasures(represents func(at uint32) bool) error {
 		copy(c.tried, tried)
 	}
 	return err
+}
+
+// Stamps are the time stamps in what clients and servers exchange, by the numbers of it.
+type Stamps interface {
+	// Grain is the time of which they are later by whole numbers; 0: none was met.
+	Grain() time.Duration
+	// In returns those in an answer.
+	In(answer int64) clock.Stamps
+	// Moved returns an answer in which all stamps are moved, and Asked the request of an operation, likewise.
+	Moved(answer int64, by clock.Shift) int64
+	Asked(o *Op, by clock.Shift) uint32
+	// Ancient is the time since the Epoch up to which all stamps in answers are one; 0: all of them count.
+	Ancient() time.Duration
+}
+
+// stampsIn returns the stamps in what is observed at an entry.
+func (t *tree) stampsIn(at uint32, s Observation) clock.Stamps {
+	answered := s.Kind == Replied || s.Kind == TimedOut && s.Val != 0
+	if t.Stamps != nil && answered && t.entries[at].Ops[s.Thread].Kind.ToServer() {
+		return t.Stamps.In(s.Val)
+	}
+	return clock.NoStamps
+}
+
+// later returns the observation with which the code goes on from one entry to another, and the actions that it is to
+// take then, at another time of day.
+func (t *tree) later(from uint32, e *Entry, s TimedObservation, by clock.Shift) (TimedObservation, *Entry) {
+	s.Now += by.By
+	switch {
+	case s.Kind == ClockRead:
+		s.Val += int64(by.By)
+	case t.stampsIn(from, s.Observation).Grain > 0:
+		s.Val = t.Stamps.Moved(s.Val, by)
+	}
+	if t.Stamps == nil {
+		return s, e
+	}
+	does := *e
+	for i := range does.Ops {
+		if o := &does.Ops[i]; o.Kind == Request {
+			o.Arg = t.Stamps.Asked(o, by)
+		}
+	}
+	return s, &does
+}
+
+// ancient are the shifts that make the ancient stamps of a history more ancient; nil: it has none.
+func (t *tree) ancient(at uint32) []clock.Shift {
+	if t.Stamps == nil {
+		return nil
+	}
+	oldest := t.Stamps.Ancient()
+	for ; t.entries[at].Reads; at = t.entries[at].Parent {
+		if t.stampsIn(t.entries[at].Parent, t.entries[at].Seen).First <= oldest {
+			return clock.MoreAncient(oldest)
+		}
+	}
+	return nil
 }

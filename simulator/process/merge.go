@@ -33,7 +33,7 @@ type merged struct {
 	again   int // members that are not the first of their class
 	orders
 	divisions int
-	parts     []uint32 // by entry, since the last division: entries of different parts are of different classes; newer entries have none
+	parts     []uint32 // by entry, since the last division: those of different parts are apart; newer entries have none
 }
 
 // A class is histories that are taken for bisimilar.
@@ -348,7 +348,9 @@ func (m *merged) differs(does uint32, err error) error {
 	if wrong := (*NondeterministicError)(nil); errors.As(err, &wrong) {
 		return err
 	}
-	return &hypothesis.Refuted{Of: hypothesis.Merged, Client: p.code.id, Was: p.Describe(&p.entries[does]), Is: err.Error(), End: true}
+	return &hypothesis.Refuted{
+		Of: hypothesis.Merged, Client: p.code.id, Was: p.Describe(&p.entries[does]), Is: err.Error(), End: true,
+	}
 }
 
 // divide computes the partition again, because two successors of members of one class differ.
@@ -374,7 +376,8 @@ func (m *merged) divide(a, b uint32) error {
 		k := m.state(at)
 		agrees := func(one *part) bool {
 			for _, to := range follow[at] {
-				if other, ok := one.does[p.entries[to].Seen]; ok && (of[other] != of[to] || !p.entries[other].SameActions(&p.entries[to])) {
+				e := &p.entries[to]
+				if other, ok := one.does[e.Seen]; ok && (of[other] != of[to] || !p.entries[other].SameActions(e)) {
 					return false
 				}
 			}
@@ -395,6 +398,7 @@ func (m *merged) divide(a, b uint32) error {
 	m.undo()
 	m.divisions, m.parts = m.divisions+1, of
 	return &hypothesis.Refuted{
-		Of: hypothesis.Merged, Client: p.code.id, Was: p.Describe(&p.entries[a]), Is: p.Describe(&p.entries[b]), End: m.divisions > maxDivisions,
+		Of: hypothesis.Merged, Client: p.code.id, Was: p.Describe(&p.entries[a]), Is: p.Describe(&p.entries[b]),
+		End: m.divisions > maxDivisions,
 	}
 }

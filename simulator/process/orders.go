@@ -128,7 +128,8 @@ func (m *merged) distinguish(class uint32, way []Observation, split *difference)
 	}
 	if split == nil {
 		return nil, &hypothesis.Refuted{
-			Of: hypothesis.Merged, Client: p.code.id, Was: p.Describe(&p.entries[m.classes[class].Members[0]]), Is: "something else", End: true,
+			Of: hypothesis.Merged, Client: p.code.id, Was: p.Describe(&p.entries[m.classes[class].Members[0]]),
+			Is: "something else", End: true,
 		}
 	}
 	return split, nil

@@ -13,9 +13,11 @@
 package process
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -94,13 +96,18 @@ type Library interface {
 // An Op is what a thread waits for.
 type Op struct {
 	Kind  OpKind
-	Node  int8          // Request, Listen: the server, from 1; Read, Write: history.Resource
-	Lease uint8         // Request, Read, Write: as in history.Event
-	Arg   uint32        // Request, Listen, Watch: what is asked, a number of the server's tables; Idle, Branch: in how many other ways it may go on; Begin, Sleep: as Rest and RestFor have it
-	D     time.Duration // Begin, Sleep, Idle, Listen, Watch: how long at most, on the client's clock; Request: as well, 0 is the configured time
-	Base  int32         // Write: the version that was read
-	Token uint64        // Read, Write: fencing token
-	Open  bool          // Request, Listen, Watch: the thread may stop waiting at any moment; only if the simulator has a Timing
+	Node  int8  // Request, Listen: the server, from 1; Read, Write: history.Resource
+	Lease uint8 // Request, Read, Write: as in history.Event
+	// Arg is, Request, Listen, Watch: what is asked, a number of the server's tables; Idle, Branch: in how many other
+	// ways it may go on; Begin, Sleep: as Rest and RestFor have it.
+	Arg uint32
+	// D is, Begin, Sleep, Idle, Listen, Watch: how long at most, on the client's clock; Request: as well, 0 is the
+	// configured time.
+	D     time.Duration
+	Base  int32  // Write: the version that was read
+	Token uint64 // Read, Write: fencing token
+	// Open: the thread that waits (Request, Listen, Watch) may stop at any moment; only if the simulator has a Timing.
+	Open bool
 }
 
 // OpKind is a kind of operation.
@@ -128,7 +135,8 @@ func (k OpKind) ToServer() bool { return k == Request || k == Listen }
 // New makes the process of client id, from 1. program is its code; text says what
 // a Request or a Watch asks for, for error messages.
 func New(id int, program func(), text func(*Op) string, room *table.Room) *Process {
-	p := &Process{code: Code{id: id}, program: program, text: text, tree: tree{room: room, edges: map[edge]uint32{}, roots: map[root]uint32{}}}
+	p := &Process{code: Code{id: id}, program: program, text: text}
+	p.tree = tree{room: room, edges: map[edge]uint32{}, roots: map[root]uint32{}}
 	p.Clear()
 	return p
 }
@@ -313,11 +321,13 @@ func different(p *Process, was, is *Entry) *NondeterministicError {
 	}
 	for t := range was.Ops {
 		if was.Ops[t] != is.Ops[t] {
-			e.Was, e.Is = e.Was+fmt.Sprintf(" (thread %d: %+v)", t, was.Ops[t]), e.Is+fmt.Sprintf(" (thread %d: %+v)", t, is.Ops[t])
+			e.Was += fmt.Sprintf(" (thread %d: %+v)", t, was.Ops[t])
+			e.Is += fmt.Sprintf(" (thread %d: %+v)", t, is.Ops[t])
 			return e
 		}
 	}
-	e.Was, e.Is = e.Was+fmt.Sprintf(" (threads that went on: %b, records: %+v)", was.Fresh, was.Notes), e.Is+fmt.Sprintf(" (threads that went on: %b, records: %+v)", is.Fresh, is.Notes)
+	e.Was += fmt.Sprintf(" (threads that went on: %b, records: %+v)", was.Fresh, was.Notes)
+	e.Is += fmt.Sprintf(" (threads that went on: %b, records: %+v)", is.Fresh, is.Notes)
 	return e
 }
 
@@ -335,13 +345,15 @@ func (p *Process) start(from *Entry) {
 // sleep, wait for each other, or listen.
 func (e *Entry) Rests() bool {
 	return !slices.ContainsFunc(e.Ops[:], func(o Op) bool {
-		return o.Kind == Request || o.Kind == Read || o.Kind == Write || o.Kind == Idle || o.Kind == Clocked || o.Kind == Listed || o.Kind == Branch
+		return o.Kind == Request || o.Kind == Read || o.Kind == Write || o.Kind == Idle || o.Kind == Clocked ||
+			o.Kind == Listed || o.Kind == Branch
 	})
 }
 
 // SameActions reports whether code that has observed the same did the same in both.
 func (e *Entry) SameActions(o *Entry) bool {
-	return e.Ops == o.Ops && e.Fresh == o.Fresh && len(e.Notes) == len(o.Notes) && (len(e.Notes) == 0 || reflect.DeepEqual(e.Notes, o.Notes))
+	return e.Ops == o.Ops && e.Fresh == o.Fresh && len(e.Notes) == len(o.Notes) &&
+		(len(e.Notes) == 0 || reflect.DeepEqual(e.Notes, o.Notes))
 }
 
 // NondeterministicError is client code that, given the same observations twice,
@@ -354,7 +366,8 @@ type NondeterministicError struct {
 }
 
 func (e *NondeterministicError) Error() string {
-	return fmt.Sprintf("simulator: the code of c%d is not deterministic: after the same observations it first did %s, then %s", e.Client, e.Was, e.Is)
+	const text = "simulator: the code of c%d is not deterministic: after the same observations it first did %s, then %s"
+	return fmt.Sprintf(text, e.Client, e.Was, e.Is)
 }
 
 // Describe says what the code does at an entry, for an error message.
@@ -370,31 +383,31 @@ func (p *Process) Describe(e *Entry) string {
 	return s + p.waitsFor(&e.Ops)
 }
 
+// opWords name operations that have no text of their own.
+var opWords = [...]string{
+	Begin: "begin", Read: "read the resource", Write: "write the resource", Clocked: "read the clock",
+	Join: "wait for its tasks", Listen: "listen for a message", Listed: "read its list of servers",
+	Branch: "go on in one of several ways",
+}
+
 // waitsFor names pending operations for an error message.
 func (p *Process) waitsFor(ops *[MaxThreads]Op) string {
-	s := ""
+	var all []string
 	for i := range ops {
-		o := &ops[i]
-		if o.Kind == None {
-			continue
-		}
-		if s != "" {
-			s += ", "
-		}
-		s += fmt.Sprintf("thread %d: ", i)
+		o, does := &ops[i], ""
 		switch o.Kind {
+		case None:
+			continue
 		case Request, Watch:
-			s += p.text(o)
+			does = p.text(o)
 		case Sleep:
-			s += "sleep " + o.D.String()
+			does = "sleep " + o.D.String()
 		case Idle:
-			s += "rest"
+			does = "rest"
 		default:
-			s += [...]string{Begin: "begin", Read: "read the resource", Write: "write the resource", Clocked: "read the clock", Join: "wait for its tasks", Listen: "listen for a message", Listed: "read its list of servers", Branch: "go on in one of several ways"}[o.Kind]
+			does = opWords[o.Kind]
 		}
+		all = append(all, fmt.Sprintf("thread %d: %s", i, does))
 	}
-	if s == "" {
-		return "nothing"
-	}
-	return s
+	return cmp.Or(strings.Join(all, ", "), "nothing")
 }

@@ -35,8 +35,8 @@ func (p *Process) Repeat() error {
 	return tryAll(p, trials)
 }
 
-// Again runs the code once more in a history, in which it has observed something. Where it does something else the error is a
-// *NondeterministicError.
+// Again runs the code once more in a history, in which it has observed something. Where it does something else the
+// error is a *NondeterministicError.
 func Again(p *Process, at uint32) error {
 	if p.host != nil {
 		defer p.stop() // nothing goes on from the end of a history as this host may have begun it: bubble.Host.OtherDates
@@ -161,10 +161,11 @@ func (p *Code) Parallel(tasks ...func()) {
 	j := &join{caller: x.current, left: len(tasks) - 1}
 	for _, f := range tasks[1:] {
 		slot := x.vacant()
-		if slot < 0 {
+		if slot == 0 {
 			Exceed("limit.tasks", "tasks", len(tasks), "most", MaxThreads)
 		}
-		x.threads[slot] = thread{timer: &timer{p: p, f: f}, join: j, lease: x.threads[x.current].lease, deadline: x.threads[x.current].deadline}
+		caller := &x.threads[x.current]
+		x.threads[slot] = thread{timer: &timer{p: p, f: f}, join: j, lease: caller.lease, deadline: caller.deadline}
 		x.begun = append(x.begun, slot)
 	}
 	tasks[0]()
@@ -213,8 +214,8 @@ func tryAll(p *Process, trials []trial) error {
 	return nil
 }
 
-// in has a process make the trial. Where the code does something else the error is a *NondeterministicError, or at another time of day a
-// *hypothesis.Refuted.
+// in has a process make the trial. Where the code does something else the error is a *NondeterministicError, or at
+// another time of day a *hypothesis.Refuted.
 func (t trial) in(p *Process) error {
 	if t.by == (clock.Shift{}) {
 		return Again(p, t.at)
