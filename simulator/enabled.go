@@ -16,7 +16,7 @@ import (
 func (s *Simulator) Enabled(w *World, buf []Choice) []Choice {
 	v := s.view(w)
 	for c := range s.clients.procs {
-		buf = s.clients.enabled(&w.procs[c], w.now, int8(c+1), buf)
+		buf = s.clients.enabled(&w.procs[c], int8(c+1), buf)
 		buf = s.kind.Offers(v, int8(c+1), false, buf)
 		buf = s.kind.Offers(v, int8(c+1), true, buf)
 	}
@@ -43,15 +43,14 @@ func (s *Simulator) faultsEnabled(w *World, buf []Choice) []Choice {
 // sleep or a pause ends, a client gives up waiting, a key expires. Never if nothing
 // is. Time cannot pass beyond it.
 func (s *Simulator) NextDeadline(w *World) time.Duration {
-	next := Never
+	due := s.orphansDue(w.orphans)
 	for c := range s.clients.procs {
-		next = min(next, s.clients.due(&w.procs[c], int8(c+1), w.now))
+		due = min(due, s.clients.due(&w.procs[c], int8(c+1)))
 	}
-	orphans := *s.orphans.At(w.orphans)
-	for i := range orphans {
-		next = min(next, s.config.Timing.messageDue(orphans[i].Hold, orphans[i].Latest, w.now))
+	next := s.serversDue(w)
+	if due != Never {
+		next = min(next, w.now+due)
 	}
-	next = min(next, s.serversDue(w))
 	if next > clock.EndOfTime {
 		return Never
 	}

@@ -101,9 +101,6 @@ func (c ClientTarget) Return() error {
 	p := c.state()
 	p.Dead = false
 	p.Threads[0] = node.Thread{Phase: node.Unborn}
-	if c.f.v.s.config.Timing != nil {
-		p.Threads[0].Latest = c.f.v.w.now
-	}
 	id := int8(c.ID)
 	c.f.v.EmitClient(history.Return, id, 0).Lease = int(c.f.v.s.clients.entry(id, p).Lease)
 	return nil
@@ -176,9 +173,9 @@ func (f FaultContext) pause(p *node.ClientProcess, d, longest time.Duration) {
 	p.Open, p.Until = d == 0, Never
 	switch {
 	case d > 0:
-		p.Until = clock.Later(f.v.w.now, d)
+		p.Until = clock.Later(0, d)
 	case longest > 0:
-		p.Until = clock.Later(f.v.w.now, f.v.s.config.Timing.bound(longest))
+		p.Until = clock.Later(0, f.v.s.config.Timing.bound(longest))
 	}
 }
 
@@ -267,14 +264,14 @@ func (t ThreadTarget) runs() bool {
 
 // Unsent is ClientTarget.Unsent of one thread.
 func (t ThreadTarget) Unsent() bool {
-	th, now := t.state(), t.f.v.w.now
+	th := t.state()
 	switch timing := t.f.v.s.config.Timing; {
-	case th.Phase != node.Asking || th.Hold > now:
+	case th.Phase != node.Asking || th.Hold > 0:
 		return false
 	case t.f.v.s.numbers != nil && t.op().Kind.ToServer():
 		return false // a session's library sends in a thread of its own
 	default:
-		return timing == nil || max(th.Latest, now) == clock.Later(now, t.f.v.s.clients.latency(int8(t.Client), t.op()))
+		return timing == nil || th.Latest == clock.Later(0, t.f.v.s.clients.latency(int8(t.Client), t.op()))
 	}
 }
 
@@ -318,7 +315,7 @@ func (t ThreadTarget) onTheWay(ph node.Phase) bool {
 }
 
 // Held reports whether the message is held up; see Delay.
-func (t ThreadTarget) Held() bool { return t.state().Held(t.f.v.w.now) }
+func (t ThreadTarget) Held() bool { return t.state().Held() }
 
 // ToRedis reports whether the other end is a Redis.
 func (t ThreadTarget) ToRedis() bool {
@@ -370,13 +367,13 @@ func (t ThreadTarget) Delay(d time.Duration) error {
 	case t.Held():
 		return node.Refuse("refused.message.held")
 	}
-	th, now := t.state(), t.f.v.w.now
+	th := t.state()
 	e := t.emit(history.Delay)
 	e.D, e.Note = d, "request"
 	if t.f.v.s.config.Timing == nil {
-		th.Hold = clock.Later(now, d)
+		th.Hold = clock.Later(0, d)
 	} else if e.D = 0; th.Latest != Never {
-		th.Latest = clock.Later(max(th.Latest, now), t.f.v.s.config.Timing.bound(d))
+		th.Latest = clock.Later(th.Latest, t.f.v.s.config.Timing.bound(d))
 	}
 	if th.Phase == node.Answered {
 		e.Note = "reply"

@@ -89,7 +89,7 @@ func (t *Timing) bound(d time.Duration) time.Duration {
 	return d
 }
 
-// late is the time by when a timer fires that is due at a time.
+// late is the time within which a timer fires that is due in a time.
 func (t *Timing) late(due time.Duration) time.Duration {
 	if t == nil || due == Never {
 		return due
@@ -97,22 +97,21 @@ func (t *Timing) late(due time.Duration) time.Duration {
 	return clock.Later(due, t.Lateness)
 }
 
-// giveUpAt is the time by when a thread gives up that waits for an answer from now on, for d of
-// its clock: late at most.
-func (t *Timing) giveUpAt(now time.Duration, c clock.State, d time.Duration) time.Duration {
-	return t.late(clock.Later(now, c.After(d)))
+// patience is the time within which a thread gives up that waits for an answer for d of its clock: late at most.
+func (t *Timing) patience(c clock.State, d time.Duration) time.Duration {
+	return t.late(clock.Later(0, c.After(d)))
 }
 
-// messageDue is the time until which a message is held up and, if it is not, by which it arrives;
+// messageDue is the time for which a message is held up and, if it is not, within which it arrives;
 // Never if nothing bounds that.
-func (t *Timing) messageDue(hold, latest, now time.Duration) time.Duration {
+func (t *Timing) messageDue(hold, latest time.Duration) time.Duration {
 	switch {
-	case hold > now:
+	case hold > 0:
 		return hold
 	case t == nil:
 		return Never
 	}
-	return max(latest, now)
+	return latest
 }
 
 // A Date is when right clocks begin in a run, in Unix milliseconds; 0: at Epoch.

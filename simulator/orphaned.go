@@ -37,17 +37,11 @@ func compareOrphans(a, b node.Orphan) int {
 		cmp.Compare(a.Hold, b.Hold), cmp.Compare(a.Latest, b.Latest))
 }
 
-// relativeOrphan is an orphaned request as it stands at now: without its number, and
-// held up for so long.
-func (s *Simulator) relativeOrphan(o node.Orphan, now time.Duration) node.Orphan {
+// orphanInPart is an orphaned request of a world at now as a part has it: without its number, and with stamps that
+// count from the present.
+func (s *Simulator) orphanInPart(o node.Orphan, now time.Duration) node.Orphan {
 	o.Msg = 0
 	s.stamps.orphan(&o, -s.stamps.passed(now))
-	if o.Hold != Never {
-		o.Hold = max(o.Hold-now, 0)
-	}
-	if o.Latest != Never {
-		o.Latest = max(o.Latest-now, 0)
-	}
 	return o
 }
 
@@ -78,6 +72,28 @@ func orphansKey(list []node.Orphan) string {
 func (s *Simulator) changed(id uint32, change func([]node.Orphan) []node.Orphan) uint32 {
 	s.orphanList = change(append(s.orphanList[:0], *s.orphans.At(id)...))
 	return s.orphans.ID(s.orphanList)
+}
+
+// passOrphans has time pass for the orphaned requests.
+func (v *view) passOrphans(d time.Duration) {
+	if !slices.ContainsFunc(*v.s.orphans.At(v.w.orphans), func(o node.Orphan) bool { return o.Hold > 0 || o.Latest > 0 }) {
+		return
+	}
+	v.w.orphans = v.s.changed(v.w.orphans, func(list []node.Orphan) []node.Orphan {
+		for i := range list {
+			list[i].Hold, list[i].Latest = clock.Left(list[i].Hold, d), clock.Left(list[i].Latest, d)
+		}
+		return list
+	})
+}
+
+// orphansDue is the time until the next deadline of the requests of a list; Never: there is none.
+func (s *Simulator) orphansDue(id uint32) time.Duration {
+	due, list := Never, *s.orphans.At(id)
+	for i := range list {
+		due = min(due, s.config.Timing.messageDue(list[i].Hold, list[i].Latest))
+	}
+	return due
 }
 
 // Orphan keeps the request of client c's thread under way.
@@ -120,7 +136,7 @@ func (v *view) arriveOrphan(c Choice) error {
 		return node.Refuse("refused.orphan")
 	}
 	o := list[c.Thread]
-	if o.Hold > v.w.now {
+	if o.Hold > 0 {
 		return node.Refuse("refused.orphan.held")
 	}
 	var err error
@@ -149,16 +165,16 @@ func (v *view) arriveOrphan(c Choice) error {
 func (s *Simulator) orphansEnabled(w *World, buf []Choice) []Choice {
 	list := *s.orphans.At(w.orphans)
 	for i := range list {
-		if list[i].Hold <= w.now && s.firstOrphan(list, s.relativeOrphan(list[i], w.now), w.now) == i {
+		if list[i].Hold == 0 && s.firstOrphan(list, s.orphanInPart(list[i], w.now), w.now) == i {
 			buf = append(buf, arrivalOf(&list[i], i))
 		}
 	}
 	return buf
 }
 
-// firstOrphan is the first of a list that is o, as it stands at now; -1: none is.
+// firstOrphan is the first of a list of a world at now that is o in its part; -1: none is.
 func (s *Simulator) firstOrphan(list []node.Orphan, o node.Orphan, now time.Duration) int {
-	return slices.IndexFunc(list, func(other node.Orphan) bool { return s.relativeOrphan(other, now) == o })
+	return slices.IndexFunc(list, func(other node.Orphan) bool { return s.orphanInPart(other, now) == o })
 }
 
 // An OrphanedRequest is a request under way whose sender no longer waits.
@@ -172,42 +188,23 @@ type OrphanedRequest struct {
 func (s *Simulator) OrphanedRequests(w *World, buf []OrphanedRequest) []OrphanedRequest {
 	list := *s.orphans.At(w.orphans)
 	for i := range list {
-		if list[i].Hold <= w.now {
+		if list[i].Hold == 0 {
 			buf = append(buf, OrphanedRequest{arrivalOf(&list[i], i), int(list[i].Msg)})
 		}
 	}
 	return buf
 }
 
-// relativeOrphans is the list of a world as a part has it: sorted, as it stands at now.
-func (s *Simulator) relativeOrphans(w *World) uint32 {
+// orphansInPart is the list of a world as a part has it, sorted.
+func (s *Simulator) orphansInPart(w *World) uint32 {
 	if w.orphans == 0 {
 		return 0
 	}
 	return s.changed(w.orphans, func(list []node.Orphan) []node.Orphan {
 		for i := range list {
-			list[i] = s.relativeOrphan(list[i], w.now)
+			list[i] = s.orphanInPart(list[i], w.now)
 		}
 		slices.SortFunc(list, compareOrphans)
-		return list
-	})
-}
-
-// absoluteOrphans is the list of a part in a world at now.
-func (s *Simulator) absoluteOrphans(id uint32, now time.Duration) uint32 {
-	if id == 0 || now == 0 {
-		return id
-	}
-	return s.changed(id, func(list []node.Orphan) []node.Orphan {
-		for i := range list {
-			if o := &list[i]; o.Hold > 0 {
-				o.Hold = clock.Later(now, o.Hold)
-			}
-			s.stamps.orphan(&list[i], s.stamps.passed(now))
-			if s.config.Timing != nil {
-				list[i].Latest = clock.Later(now, list[i].Latest)
-			}
-		}
 		return list
 	})
 }
@@ -217,18 +214,13 @@ func (s *Simulator) absoluteOrphans(id uint32, now time.Duration) uint32 {
 // several that are equal it is the first. It says how long it is until one more
 // can; Never if none is held up.
 func (ps Parts) Orphaned(r *RestPart, yield func(c Choice, node int)) (due time.Duration) {
-	due = Never
 	list := *ps.s.orphans.At(r.orphans)
 	for i := range list {
-		o := &list[i]
-		due = min(due, ps.s.config.Timing.messageDue(o.Hold, o.Latest, 0))
-		switch {
-		case o.Hold > 0:
-		case i == 0 || list[i-1] != *o:
+		if o := &list[i]; o.Hold == 0 && (i == 0 || list[i-1] != *o) {
 			yield(arrivalOf(o, i), max(int(o.Op.Node), 0))
 		}
 	}
-	return due
+	return ps.s.orphansDue(r.orphans)
 }
 
 // Orphans returns the number of orphaned requests in flight in w.
@@ -237,8 +229,8 @@ func (s *Simulator) Orphans(w *World) int { return len(*s.orphans.At(w.orphans))
 // PlaceInPart returns the place in w's RestPart of the orphaned request at a place of w.
 func (ps Parts) PlaceInPart(w *World, place int) (int, error) {
 	if list := *ps.s.orphans.At(w.orphans); place >= 0 && place < len(list) {
-		part := *ps.s.orphans.At(ps.s.relativeOrphans(w))
-		return slices.Index(part, ps.s.relativeOrphan(list[place], w.now)), nil
+		part := *ps.s.orphans.At(ps.s.orphansInPart(w))
+		return slices.Index(part, ps.s.orphanInPart(list[place], w.now)), nil
 	}
 	return 0, fmt.Errorf("simulator: there is no orphaned request %d", place)
 }

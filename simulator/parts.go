@@ -49,7 +49,6 @@ func (ps Parts) Client(w *World, c int) ClientPart {
 		}
 		p = dead
 	}
-	p.Forget(w.now)
 	switch {
 	case ps.s.readsClock:
 	case p.Clock.Measures:
@@ -60,21 +59,8 @@ func (ps Parts) Client(w *World, c int) ClientPart {
 	case ps.s.stamps.grain == 0:
 		p.Clock.Offset = 0
 	}
-	if (p.Paused || p.Stopped() > 0) && p.Until != Never {
-		p.Until -= w.now
-	}
 	for t := range p.Threads {
-		th := &p.Threads[t]
-		th.Msg, th.Fresh = 0, false
-		if (th.Phase == node.Asleep || th.Phase.Waiting()) && th.Due != Never {
-			th.Due = max(th.Due-w.now, 0) // overdue by any time: the client was paused
-		}
-		if th.Hold != Never {
-			th.Hold = max(th.Hold-w.now, 0)
-		}
-		if th.Latest != Never {
-			th.Latest = max(th.Latest-w.now, 0)
-		}
+		p.Threads[t].Msg, p.Threads[t].Fresh = 0, false
 	}
 	return ClientPart{p}
 }
@@ -86,21 +72,6 @@ func (w *World) SetClientPart(c int, part *ClientPart) {
 	if p.Clock.Measures {
 		p.Clock.Offset -= w.now
 	}
-	if (p.Paused || p.Stopped() > 0) && p.Until != Never {
-		p.Until += w.now
-	}
-	for t := range p.Threads {
-		th := &p.Threads[t]
-		if (th.Phase == node.Asleep || th.Phase.Waiting()) && th.Due != Never {
-			th.Due += w.now
-		}
-		if th.Hold > 0 && th.Hold != Never || th.Phase == node.Blocked || th.Broken {
-			th.Hold = clock.Later(w.now, th.Hold)
-		}
-		if th.Latest > 0 {
-			th.Latest = clock.Later(w.now, th.Latest)
-		}
-	}
 }
 
 // Node takes server n's part, from 1, out of w. Unless clocks are read, what is
@@ -111,21 +82,24 @@ func (ps Parts) Node(w *World, n int) NodePart {
 
 // SetNode puts a part in server n's place, from 1.
 func (ps Parts) SetNode(w *World, n int, part *NodePart) {
-	w.servers[n-1] = ps.s.stamps.node(ps.s.kind.Absolute(w.now, part.s), ps.s.stamps.passed(w.now))
+	w.servers[n-1] = ps.s.kind.Absolute(w.now, part.s)
 }
 
 // Rest takes what belongs to no client and no server out of w.
 func (ps Parts) Rest(w *World) RestPart {
-	return RestPart{ps.s.relativeOrphans(w), w.resource, w.budget}
+	return RestPart{ps.s.orphansInPart(w), w.resource, w.budget}
 }
 
 // SetRest puts it back.
 func (ps Parts) SetRest(w *World, r *RestPart) {
-	w.orphans, w.resource, w.budget = ps.s.absoluteOrphans(r.orphans, w.now), r.resource, r.budget
+	w.orphans, w.resource, w.budget = r.orphans, r.resource, r.budget
 }
 
-// World is an empty world at the given true time, for putting parts into.
-func (ps Parts) World(now time.Duration) World { return World{now: now, tables: ps.s.emptied} }
+// World is an empty world for putting parts into, at a true time, or that time as near to the Present as can be, from
+// which stamps in parts count; see Stamps.Recent.
+func (ps Parts) World(now time.Duration) World {
+	return World{now: ps.s.stamps.Recent(now), tables: ps.s.emptied}
+}
 
 // Strays reports whether a step has written into a part of w that was not put there: that of a client, but for those of
 // which bit c-1 is set, or that of a server other than n, from 1; 0: of any server.
@@ -151,9 +125,9 @@ func (ps Parts) scratchWith(now time.Duration, c int, part *ClientPart) *World {
 	return &ps.s.scratch
 }
 
-// Skip moves the present by d without looking at what is due. It is for worlds that
+// Skip has time pass by d without looking at what is due. It is for worlds that
 // hold no server's part.
-func (w *World) Skip(d time.Duration) { w.now += d }
+func (ps Parts) Skip(w *World, d time.Duration) { ps.s.view(w).elapse(d) }
 
 // Finished reports whether the client's main thread has come to its end, or to its
 // death; its timers may still run.
@@ -169,22 +143,9 @@ func (p *ClientPart) Dead() bool { return p.s.Dead }
 
 // Timeless reports whether the part does not change as time passes.
 func (p *ClientPart) Timeless() bool {
-	if p.s.Clock.Measures {
-		return false
-	}
-	if (p.s.Paused || p.s.Stopped() > 0) && p.s.Until != Never {
-		return false
-	}
-	for t := range p.s.Threads {
-		th := &p.s.Threads[t]
-		if (th.Phase == node.Asleep || th.Phase.Waiting()) && th.Due != Never && th.Due > 0 {
-			return false
-		}
-		if th.Hold != Never && th.Hold > 0 || th.Latest != Never && th.Latest > 0 || th.Broken {
-			return false
-		}
-	}
-	return true
+	later := p.s
+	later.Pass(1)
+	return later == p.s && !p.s.Clock.Measures
 }
 
 // StrikesClient reports whether c is a fault that reaches no server, also if it names one.
@@ -284,11 +245,11 @@ func (ps Parts) Ready(c int, part *ClientPart, buf []Choice) (choices []Choice, 
 	w := ps.scratchWith(0, c, part)
 	p := &w.procs[c-1]
 	before := len(buf)
-	buf = ps.s.clients.enabled(p, 0, int8(c), buf)
+	buf = ps.s.clients.enabled(p, int8(c), buf)
 	if !ps.s.readsClock && ps.s.stamps.grain == 0 && !part.Begun() { // whatever its clock shows, nobody looks
 		buf = append(buf[:before], slices.DeleteFunc(buf[before:], func(ch Choice) bool { return ch.Verb == Choose })...)
 	}
-	return ps.s.kind.Offers(ps.s.view(w), int8(c), false, buf), max(ps.s.clients.due(p, int8(c), 0), 0)
+	return ps.s.kind.Offers(ps.s.view(w), int8(c), false, buf), ps.s.clients.due(p, int8(c))
 }
 
 // ReadyNode appends the choices of server n by itself, as Enabled lists them.

@@ -39,7 +39,7 @@ func (s *Simulator) Step(w *World, c Choice) ([]history.Event, error) {
 	return s.events, err
 }
 
-// boundAnswers sets by when the replies arrive that a step has put on their way.
+// boundAnswers sets the time within which the replies arrive that a step has put on their way.
 func (v *view) boundAnswers() {
 	if v.s.config.Timing == nil && v.s.stamps.grain == 0 {
 		return
@@ -55,7 +55,7 @@ func (v *view) boundAnswers() {
 			case v.s.config.Timing == nil:
 				th.Fresh = false
 			case th.Fresh:
-				th.Fresh, th.Latest = false, clock.Later(v.w.now, v.s.clients.latency(int8(c+1), v.Op(int8(c+1), int8(t))))
+				th.Fresh, th.Latest = false, clock.Later(0, v.s.clients.latency(int8(c+1), v.Op(int8(c+1), int8(t))))
 			case th.Phase != node.Asking && th.Phase != node.Answered && th.Phase != node.Asleep && th.Phase != node.Unborn:
 				th.Latest = 0
 			}
@@ -128,11 +128,17 @@ func (v *view) pass(c Choice) error {
 	if err := v.happen(node.Event{What: node.Settled}); err != nil {
 		return err
 	}
-	v.w.now += c.D
-	for c := range v.s.clients.procs {
-		v.w.procs[c].Forget(v.w.now)
-	}
+	v.elapse(c.D)
 	return v.happen(node.Event{What: node.Passed, Pending: c.Thread == Pending})
+}
+
+// elapse has time pass for the clients and for the requests in flight.
+func (v *view) elapse(d time.Duration) {
+	v.w.now += d
+	for c := range v.s.clients.procs {
+		v.w.procs[c].Pass(d)
+	}
+	v.passOrphans(d)
 }
 
 // stepServer makes a choice of a server, or of a client's library, by itself.
@@ -156,7 +162,7 @@ func (v *view) stepThread(c Choice) error {
 	case p.Stands(int(c.Thread)) && c.Verb != Arrive && c.Verb != Unblock:
 		return node.Refuse("refused.client.paused")
 	}
-	next := nextOf(th, v.w.now)
+	next := nextOf(th)
 	may := c.Verb == next
 	switch c.Verb {
 	case Unblock:
@@ -164,9 +170,9 @@ func (v *view) stepThread(c Choice) error {
 	case Choose:
 		may = next == Start || next == Wake
 	case Survive:
-		may = th.Survives(v.w.now)
+		may = th.Broken
 	case GiveUp:
-		may = th.Phase.Waiting() && v.s.clients.impatient(p, c.Client, int(c.Thread)) <= v.w.now
+		may = th.Phase.Waiting() && v.s.clients.impatient(p, c.Client, int(c.Thread)) <= 0
 	}
 	switch {
 	case !may:
@@ -269,7 +275,7 @@ func (v *view) resume(c Choice) error {
 		return node.Refuse("refused.client.unknown")
 	}
 	p := &v.w.procs[c.Client-1]
-	if p.Dead || !p.Paused && c.Thread <= 0 || p.Stopped() != max(c.Thread, 0) || !p.Open && p.Until > v.w.now {
+	if p.Dead || !p.Paused && c.Thread <= 0 || p.Stopped() != max(c.Thread, 0) || !p.Open && p.Until > 0 {
 		return node.Refuse("refused.pause.end")
 	}
 	p.End()
@@ -299,9 +305,9 @@ func (v *view) goOn(c, t int8) {
 // send puts the request of a thread of client c on its way.
 func (v *view) send(c int8, th *node.Thread, o *process.Op) {
 	p := &v.w.procs[c-1]
-	*th = node.Thread{Phase: node.Asking, Msg: th.Msg, Due: v.s.config.Timing.giveUpAt(v.w.now, p.Clock, v.s.clients.patience(o))}
+	*th = node.Thread{Phase: node.Asking, Msg: th.Msg, Due: v.s.config.Timing.patience(p.Clock, v.s.clients.patience(o))}
 	if v.s.config.Timing != nil {
-		th.Latest = clock.Later(v.w.now, v.s.clients.latency(c, o))
+		th.Latest = clock.Later(0, v.s.clients.latency(c, o))
 	}
 	if p.Cut && o.Kind == process.Request {
 		th.Phase = node.Stranded
@@ -311,13 +317,13 @@ func (v *view) send(c int8, th *node.Thread, o *process.Op) {
 // delayOverdue lets a thread that was paused do late what it could have done before.
 func (v *view) delayOverdue(th *node.Thread) {
 	if th.Broken {
-		th.Hold = max(th.Hold, v.s.config.Timing.late(v.w.now))
+		th.Hold = max(th.Hold, v.s.config.Timing.late(0))
 	}
 	if v.s.config.Timing == nil {
 		return
 	}
 	if th.Phase == node.Asleep || th.Phase == node.Answered || th.Phase == node.Unborn {
-		th.Latest = max(th.Latest, clock.Later(v.w.now, v.s.config.Timing.Lateness))
+		th.Latest = max(th.Latest, v.s.config.Timing.late(0))
 	}
 }
 
@@ -397,7 +403,7 @@ func (v *view) arm(c int8, p *node.ClientProcess, entry *process.Entry) (reading
 		case process.None:
 			*th = node.Thread{}
 		case process.Begin:
-			*th = node.Thread{Phase: node.Unborn, Latest: clock.Later(v.w.now, p.Clock.After(o.D))}
+			*th = node.Thread{Phase: node.Unborn, Latest: clock.Later(0, p.Clock.After(o.D))}
 		case process.Clocked:
 			*th = node.Thread{}
 			reading = t
@@ -408,17 +414,16 @@ func (v *view) arm(c int8, p *node.ClientProcess, entry *process.Entry) (reading
 		case process.Join:
 			*th = node.Thread{Phase: node.Joining}
 		case process.Branch:
-			*th = node.Thread{Phase: node.Asleep, Due: v.w.now, Latest: v.w.now}
+			*th = node.Thread{Phase: node.Asleep}
 		case process.Listen:
 			v.w.sent++
-			*th = node.Thread{Phase: node.Listening, Msg: v.w.sent, Due: v.s.config.Timing.giveUpAt(v.w.now, p.Clock, o.D)}
+			*th = node.Thread{Phase: node.Listening, Msg: v.w.sent, Due: v.s.config.Timing.patience(p.Clock, o.D)}
 		case process.Sleep, process.Watch, process.Idle:
-			d := p.Clock.After(o.D)
-			*th = node.Thread{Phase: node.Asleep, Due: clock.Later(v.w.now, d)}
+			*th = node.Thread{Phase: node.Asleep, Due: clock.Later(0, p.Clock.After(o.D))}
 			switch {
 			case v.s.config.Timing == nil:
 			case o.Kind == process.Idle, o.Open:
-				th.Due, th.Latest = v.w.now, clock.Later(v.w.now, d)
+				th.Due, th.Latest = 0, th.Due
 			default:
 				th.Latest = v.s.config.Timing.late(th.Due)
 			}

@@ -86,7 +86,7 @@ func (s *server) resume() error {
 	if was == hung {
 		for c := int8(1); int(c) <= s.w.Clients(); c++ {
 			for t, th := range s.w.Client(c).Each {
-				if th.Phase == world.Asking && th.Hold > s.w.Now() && s.w.Op(c, t).Node == theServer {
+				if th.Phase == world.Asking && s.w.Op(c, t).Node == theServer {
 					th.Hold = 0
 				}
 			}

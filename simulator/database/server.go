@@ -55,7 +55,7 @@ func (s *server) arrive(c, thread int8) {
 		th.Answer(world.LostConn)
 		return
 	case hung:
-		th.Hold = s.until
+		th.Hold = clock.Left(s.until, s.w.Now())
 		return
 	}
 	if answer, waits := s.serve(stepServe, c, o, th.Msg); waits {
@@ -69,7 +69,7 @@ func (s *server) arrive(c, thread int8) {
 func (s *server) arriveOrphan(o *world.Orphan) error {
 	switch s.outage {
 	case hung:
-		o.Hold = s.until
+		o.Hold = clock.Left(s.until, s.w.Now())
 		return world.Refuse("refused.orphan.held")
 	case serving:
 		s.serve(stepServeOrphan, o.From, &o.Op, o.Msg)

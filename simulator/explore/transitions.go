@@ -280,7 +280,7 @@ func (s *transitions) passTime(state, next []uint32, c simulator.Choice) (found 
 		next[c] = s.clientTab[c].image(&after.clients[c], state[c], func(part simulator.ClientPart) simulator.ClientPart {
 			w := s.sim.Parts().World(now)
 			w.SetClientPart(c+1, &part)
-			w.Skip(d)
+			s.sim.Parts().Skip(&w, d)
 			return s.sim.Parts().Client(&w, c+1)
 		})
 	}
@@ -288,7 +288,7 @@ func (s *transitions) passTime(state, next []uint32, c simulator.Choice) (found 
 		next[s.restAt] = s.restTab.image(&after.rest, state[s.restAt], func(part simulator.RestPart) simulator.RestPart {
 			w := s.sim.Parts().World(now)
 			s.sim.Parts().SetRest(&w, &part)
-			w.Skip(d)
+			s.sim.Parts().Skip(&w, d)
 			return s.sim.Parts().Rest(&w)
 		})
 	}

@@ -83,8 +83,8 @@ type World interface {
 // An Orphan is a request under way whose sender no longer waits for the answer.
 type Orphan struct {
 	Op     process.Op
-	Hold   time.Duration // it does not arrive before, true time
-	Latest time.Duration // by when it arrives, as Thread.Latest
+	Hold   time.Duration // it does not arrive before; what remains, as Thread.Hold
+	Latest time.Duration // until it has to arrive, as Thread.Latest
 	Msg    uint32        // number of the request
 	From   int8          // client
 }
@@ -325,7 +325,7 @@ func HangUp(w World, n int8, who history.ClientSet) {
 	for c := int8(1); int(c) <= w.Clients(); c++ {
 		for t, th := range w.Client(c).Each {
 			if who.Has(uint8(c)) && th.Phase.Waiting() && w.Op(c, t).Node == n {
-				th.Break(w.Now())
+				th.Break()
 			}
 		}
 	}

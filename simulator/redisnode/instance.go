@@ -101,7 +101,7 @@ func (s *instance) resume() error {
 		return nil
 	}
 	for r := range s.requests {
-		if r.th.Phase == node.Asking && r.th.Hold > s.now {
+		if r.th.Phase == node.Asking {
 			r.th.Hold = 0
 		}
 	}
@@ -168,7 +168,7 @@ func (r request) serve(batch uint32) (answer uint32, err error) {
 func (s *instance) arriveOrphan(o *node.Orphan) error {
 	switch reachedBy(o.From, s.State) {
 	case hung:
-		o.Hold = s.until
+		o.Hold = clock.Left(s.until, s.now)
 		return node.Refuse("refused.orphan.held")
 	case down:
 		return nil
@@ -285,7 +285,7 @@ func (r request) arrive() error {
 		r.th.Answer(node.LostConn)
 		return nil
 	case hung:
-		r.th.Hold = r.at.until
+		r.th.Hold = clock.Left(r.at.until, r.at.now)
 		return nil
 	}
 	if wait := r.batch().wait; wait != nil {

@@ -175,7 +175,7 @@ func (k *Kind) choose(w node.World, c node.Choice) error {
 		switch th := &w.Client(c.Client).Threads[c.Thread]; {
 		case th.Phase == node.Listening:
 			return k.request(w, c.Client, c.Thread).push()
-		case th.Phase != node.Blocked || th.Hold > w.Now():
+		case th.Phase != node.Blocked || th.Hold > 0:
 			return node.Refuse("refused.wait")
 		}
 		k.request(w, c.Client, c.Thread).unblock()

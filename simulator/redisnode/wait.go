@@ -94,7 +94,7 @@ func (r request) await(wait *waitCommand) (err error) {
 		}
 	}
 	if wait.limit > 0 {
-		th.Hold = clock.Later(s.now, s.clock.After(wait.limit))
+		th.Hold = clock.Later(0, s.clock.After(wait.limit))
 	}
 	if wait.fault != "" || bits.OnesCount8(th.Acks) >= wait.need {
 		r.unblock()

@@ -107,7 +107,7 @@ func (s *ensemble) wireOf(c, thread int8) (on wireRef) {
 // and so do the pings behind it.
 func (s *ensemble) heldUp(c int8, on wireRef) bool {
 	for t, th := range s.w.Client(c).Each {
-		late := th.Phase == world.Asking && max(th.Hold, th.Latest) > s.w.Now()
+		late := th.Phase == world.Asking && max(th.Hold, th.Latest) > 0
 		if late && s.w.Op(c, t).Kind == process.Request && s.wireOf(c, t) == on {
 			return true
 		}
