@@ -14,7 +14,7 @@ const verbClientClock = simulator.FaultVerb + 4
 // The two other ways in which a clock is wrong last from the start of a run and are
 // settings: an offset, and a rate (simulator.ClientConfig).
 var ClientClock = &simulator.Fault{
-	Name: "client-clock", Verb: verbClientClock, Clientside: true, Punctual: true,
+	Name: "client-clock", Verb: verbClientClock, Living: true, Clientside: true, Punctual: true,
 	// Choices offers the jumps of FaultContext.Jumps.
 	Choices: each(verbClientClock, simulator.FaultContext.Clients,
 		simulator.ClientTarget.Alive, simulator.FaultContext.Jumps),

@@ -9,7 +9,7 @@ const verbExpireSession = simulator.FaultVerb + 15
 // client learns of it only when it connects again. It concerns clients of a
 // ZooKeeper only.
 var ExpireSession = &simulator.Fault{
-	Name: "expire-session", Verb: verbExpireSession,
+	Name: "expire-session", Verb: verbExpireSession, Living: true,
 	Choices: each(verbExpireSession, simulator.FaultContext.Clients, hasSession, once),
 	Inject:  func(f simulator.FaultContext, c simulator.Choice) error { return f.Client(c.Client).EndSession() },
 }

@@ -13,7 +13,7 @@ const verbPause = simulator.FaultVerb + 1
 // watchdog. The world goes on, and so does the process's clock. A client that was in
 // the critical section still is.
 var Pause = &simulator.Fault{
-	Name: "pause", Verb: verbPause, Clientside: true,
+	Name: "pause", Verb: verbPause, Living: true, Clientside: true,
 	// Choices offers pauses without a fixed end: they last until a Resume is chosen, but no
 	// longer than the budget allows. A client that has just made a request may stop before or
 	// after it is sent.

@@ -14,7 +14,7 @@ const verbPauseThread = simulator.FaultVerb + 16
 // all of it or of one thread. Threads of code that is not on coroutines are not known, and so
 // are not stopped.
 var PauseThread = &simulator.Fault{
-	Name: "pause-thread", Verb: verbPauseThread, Clientside: true,
+	Name: "pause-thread", Verb: verbPauseThread, Living: true, Clientside: true,
 	// Choices offers pauses without a fixed end, as Pause does. A thread that waits for its
 	// timer is one, too.
 	Choices: func(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {

@@ -20,6 +20,9 @@ type Fault struct {
 	// The error is a *node.Refused if the world is untouched; after any other it is of no use.
 	Inject func(f FaultContext, c Choice) error
 
+	// Living: it strikes the Client of its choices, a thread of it or a message: one that has not been killed, else it is
+	// refused.
+	Living bool
 	// Returns: it has clients return. Where a budget allows one, it makes a difference what a
 	// client that has died had done.
 	Returns bool
@@ -42,6 +45,13 @@ func (v *view) inject(i int, c Choice) error {
 		return node.Refuse("refused.budget.spent")
 	case f.Max > 0 && (c.D > f.Max || c.D < -f.Max):
 		return node.Refuse("refused.budget.size", "max", f.Max)
+	}
+	if f.Fault.Living {
+		if client := (FaultContext{v, f}).Client(c.Client); client.known() != nil {
+			return client.known()
+		} else if !client.Alive() {
+			return node.Refuse("refused.client.dead")
+		}
 	}
 	before := len(v.s.events)
 	if err := f.Fault.Inject(FaultContext{v, f}, c); err != nil {
@@ -101,9 +111,9 @@ func (f FaultContext) Requests(yield func(t ThreadTarget) bool) { f.messages(nod
 func (f FaultContext) Replies(yield func(t ThreadTarget) bool) { f.messages(node.Answered, yield) }
 
 func (f FaultContext) messages(ph node.Phase, yield func(t ThreadTarget) bool) {
-	for c := range f.v.s.clients.procs {
-		for t := range MaxThreads {
-			if m := (ThreadTarget{f, c + 1, t}); m.onTheWay(ph) && !yield(m) {
+	for c := range f.Clients {
+		for _, t := range c.threads() {
+			if t.onTheWay(ph) && !yield(t) {
 				return
 			}
 		}

@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"slices"
 	"time"
 
 	"locklab/simulator/history"
@@ -9,7 +10,8 @@ import (
 	"locklab/simulator/process"
 )
 
-// A ClientTarget is a client that a fault may strike.
+// A ClientTarget is a client that a fault may strike. What a fault does to it, and to its threads, is for clients that
+// have not been killed (see Fault.Living), but for Return.
 type ClientTarget struct {
 	f  FaultContext
 	ID int // from 1
@@ -28,15 +30,12 @@ func (c ClientTarget) known() error {
 
 func (c ClientTarget) state() *node.ClientProcess { return &c.f.v.w.procs[c.ID-1] }
 
-// alive is known of a client that has not been killed.
-func (c ClientTarget) alive() (*node.ClientProcess, error) {
-	if err := c.known(); err != nil {
-		return nil, err
+// threads are all threads that the client may have.
+func (c ClientTarget) threads() (all [MaxThreads]ThreadTarget) {
+	for t := range all {
+		all[t] = ThreadTarget{c.f, c.ID, t}
 	}
-	if !c.Alive() {
-		return nil, node.Refuse("refused.client.dead")
-	}
-	return c.state(), nil
+	return all
 }
 
 // Alive reports whether the client has not been killed.
@@ -61,11 +60,7 @@ func (c ClientTarget) Running() bool {
 
 // Crash kills the client with all its threads. Requests on the way still arrive.
 func (c ClientTarget) Crash() error {
-	p, err := c.alive()
-	if err != nil {
-		return err
-	}
-	v, id := c.f.v, int8(c.ID)
+	p, v, id := c.state(), c.f.v, int8(c.ID)
 	v.EmitClient(history.Crash, id, 0)
 	if err := v.notice(node.Crashed, id, 0); err != nil {
 		return err
@@ -110,8 +105,8 @@ func (c ClientTarget) Return() error {
 // neither it nor its process is paused. It is not known of the code of a Host, and if a thread
 // is paused alone: a client has one pause at a time.
 func (c ClientTarget) Threads(yield func(t ThreadTarget) bool) {
-	for t := 0; t < MaxThreads && !c.ThreadStopped(); t++ {
-		if one := (ThreadTarget{c.f, c.ID, t}); one.runs() && !yield(one) {
+	for _, t := range c.threads() {
+		if !c.ThreadStopped() && t.runs() && !yield(t) {
 			return
 		}
 	}
@@ -123,38 +118,22 @@ func (c ClientTarget) ThreadStopped() bool { return c.state().Stopped() > 0 }
 // Unsent reports whether the client may stop before the requests leave it that it has just
 // made: nothing shows yet that they have.
 func (c ClientTarget) Unsent() bool {
-	for t := range MaxThreads {
-		if (ThreadTarget{c.f, c.ID, t}).Unsent() {
-			return true
-		}
-	}
-	return false
+	all := c.threads()
+	return slices.ContainsFunc(all[:], ThreadTarget.Unsent)
 }
 
 // Pause stops the client with all its threads for d; its clock goes on. With d = 0 it lasts until
 // a Resume is chosen, but no longer than longest (0: any). unsent: before the requests are sent
 // that the client has just made; see Unsent. They leave it when it goes on.
 func (c ClientTarget) Pause(d, longest time.Duration, unsent bool) error {
-	p, err := c.alive()
-	switch {
-	case err != nil:
-		return err
-	case p.Paused:
+	if c.state().Paused {
 		return node.Refuse("refused.client.paused.already")
-	case p.Stopped() > 0:
-		return node.Refuse("refused.thread.paused.already")
-	case d < 0:
-		return node.Refuse("refused.pause.negative")
-	case unsent && !c.Unsent():
-		return node.Refuse("refused.pause.unsent")
 	}
-	p.Paused = true
-	c.f.pause(p, d, longest)
-	for t := range p.Threads {
-		if unsent {
-			(ThreadTarget{c.f, c.ID, t}).keepBack()
-		}
+	all := c.threads()
+	if err := c.stop(all[:], d, longest, unsent); err != nil {
+		return err
 	}
+	c.state().Paused = true
 	c.f.v.EmitClient(history.Pause, int8(c.ID), 0).D = d
 	return c.f.v.notice(node.Paused, int8(c.ID), 0)
 }
@@ -162,30 +141,41 @@ func (c ClientTarget) Pause(d, longest time.Duration, unsent bool) error {
 // ProlongSleep has the client's main thread sleep for d longer, if it sleeps: of work that computes, a pause
 // delays the rest.
 func (c ClientTarget) ProlongSleep(d time.Duration) {
-	if p, err := c.alive(); err == nil && p.Threads[0].Phase == node.Asleep {
-		p.Threads[0].Due = clock.Later(p.Threads[0].Due, d)
+	if main := &c.state().Threads[0]; main.Phase == node.Asleep {
+		main.Due = clock.Later(main.Due, d)
 	}
 }
 
-// pause sets when a pause of length d ends: without a length when a Resume is chosen, or after
-// the longest (0: never).
-func (f FaultContext) pause(p *node.ClientProcess, d, longest time.Duration) {
+// stop begins a pause of some threads of the client, of length d: without a length it ends when a Resume is chosen, or
+// after the longest (0: never).
+func (c ClientTarget) stop(threads []ThreadTarget, d, longest time.Duration, unsent bool) error {
+	p := c.state()
+	switch {
+	case p.Stopped() > 0:
+		return node.Refuse("refused.thread.paused.already")
+	case d < 0:
+		return node.Refuse("refused.pause.negative")
+	case unsent && !slices.ContainsFunc(threads, ThreadTarget.Unsent):
+		return node.Refuse("refused.pause.unsent")
+	}
 	p.Open, p.Until = d == 0, Never
 	switch {
 	case d > 0:
 		p.Until = clock.Later(0, d)
 	case longest > 0:
-		p.Until = clock.Later(0, f.v.s.config.Timing.bound(longest))
+		p.Until = clock.Later(0, c.f.v.s.config.Timing.bound(longest))
 	}
+	for _, t := range threads {
+		if unsent {
+			t.keepBack()
+		}
+	}
+	return nil
 }
 
 // StepClock moves the clock of the client by d. Timers that run are not affected.
 func (c ClientTarget) StepClock(d time.Duration) error {
-	p, err := c.alive()
-	if err != nil {
-		return err
-	}
-	if why := p.Clock.Jump(d); why != "" {
+	if why := c.state().Clock.Jump(d); why != "" {
 		return node.Refuse(why)
 	}
 	c.f.v.EmitClient(history.ClockStep, int8(c.ID), 0).D = d
@@ -206,9 +196,6 @@ func (c ClientTarget) Lists(n int) (on, may bool) {
 // Relist adds server n to the client's list, or removes it. The code of the client sees that when it
 // reads the list the next time.
 func (c ClientTarget) Relist(n int) error {
-	if _, err := c.alive(); err != nil {
-		return err
-	}
 	if _, may := c.Lists(n); !may {
 		return node.Refuse("refused.list")
 	}
@@ -224,9 +211,6 @@ func (c ClientTarget) HasSession() bool {
 // EndSession has the server end the client's session now, as if it had not heard
 // from it, and close its connection.
 func (c ClientTarget) EndSession() error {
-	if _, err := c.alive(); err != nil {
-		return err
-	}
 	return c.f.v.notice(node.EndSession, int8(c.ID), 0)
 }
 
@@ -284,24 +268,13 @@ func (t ThreadTarget) keepBack() {
 
 // Pause stops the thread, and no other, as ClientTarget.Pause stops all. It adds nothing to the history.
 func (t ThreadTarget) Pause(d, longest time.Duration, unsent bool) error {
-	p, err := t.client().alive()
-	switch {
-	case err != nil:
-		return err
-	case p.Stopped() > 0:
-		return node.Refuse("refused.thread.paused.already")
-	case !t.runs():
+	if !t.client().ThreadStopped() && !t.runs() {
 		return node.Refuse("refused.thread.runs")
-	case d < 0:
-		return node.Refuse("refused.pause.negative")
-	case unsent && !t.Unsent():
-		return node.Refuse("refused.pause.unsent")
 	}
-	t.f.pause(p, d, longest)
+	if err := t.client().stop([]ThreadTarget{t}, d, longest, unsent); err != nil {
+		return err
+	}
 	t.state().Stopped = true
-	if unsent {
-		t.keepBack()
-	}
 	return nil
 }
 
@@ -332,11 +305,7 @@ func (t ThreadTarget) LoseRequest() error { return t.lose(node.Asking, history.L
 func (t ThreadTarget) LoseReply() error { return t.lose(node.Answered, history.LoseReply) }
 
 func (t ThreadTarget) lose(ph node.Phase, k history.EventKind) error {
-	_, err := t.client().alive()
-	switch {
-	case err != nil:
-		return err
-	case !t.onTheWay(ph):
+	if !t.onTheWay(ph) {
 		return node.Refuse("refused.message")
 	}
 	th := t.state()
@@ -356,10 +325,7 @@ func (t ThreadTarget) emit(k history.EventKind) *history.Event {
 // Delay holds up the message for d. A request arrives then, also if its sender has given up by
 // that time. With a Timing it may arrive before, and its history does not say for how long.
 func (t ThreadTarget) Delay(d time.Duration) error {
-	_, err := t.client().alive()
 	switch {
-	case err != nil:
-		return err
 	case d <= 0:
 		return node.Refuse("refused.delay.length")
 	case !t.onTheWay(node.Asking) && !t.onTheWay(node.Answered):
@@ -386,10 +352,7 @@ func (t ThreadTarget) Delay(d time.Duration) error {
 // Reject has the request answered with an error, and not executed. It concerns requests to a
 // Redis only.
 func (t ThreadTarget) Reject(with string) error {
-	_, err := t.client().alive()
 	switch {
-	case err != nil:
-		return err
 	case !t.onTheWay(node.Asking) || !t.ToRedis():
 		return node.Refuse("refused.request.none")
 	case t.Held():

@@ -2,7 +2,6 @@ package simulator
 
 import (
 	"cmp"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,6 +9,7 @@ import (
 
 	"locklab/simulator/history"
 	"locklab/simulator/internal/clock"
+	"locklab/simulator/internal/codec"
 	"locklab/simulator/memo"
 	"locklab/simulator/node"
 	"locklab/simulator/translate"
@@ -48,23 +48,8 @@ func (s *Simulator) orphanInPart(o node.Orphan, now time.Duration) node.Orphan {
 // newOrphans makes the table of lists of orphaned requests; 0: none.
 func newOrphans(m *memo.Memo) *memo.Table[string, []node.Orphan] {
 	return memo.NewTable(m, memo.Entries[string, []node.Orphan]{
-		What: "limit.of.orphaned", Key: orphansKey, Fill: slices.Clone[[]node.Orphan], First: [][]node.Orphan{nil},
+		What: "limit.of.orphaned", Key: codec.Key[[]node.Orphan], Fill: slices.Clone[[]node.Orphan], First: [][]node.Orphan{nil},
 	})
-}
-
-func orphansKey(list []node.Orphan) string {
-	key := make([]byte, 0, 128)
-	for i := range list {
-		o := &list[i]
-		key = append(key, byte(o.Op.Kind), byte(o.Op.Node), byte(o.Op.Lease), byte(o.From))
-		key = binary.LittleEndian.AppendUint64(key, o.Op.Token)
-		key = binary.LittleEndian.AppendUint64(key, uint64(o.Hold))
-		key = binary.LittleEndian.AppendUint64(key, uint64(o.Latest))
-		key = binary.LittleEndian.AppendUint32(key, o.Op.Arg)
-		key = binary.LittleEndian.AppendUint32(key, uint32(o.Op.Base))
-		key = binary.LittleEndian.AppendUint32(key, o.Msg)
-	}
-	return string(key)
 }
 
 // changed numbers the list that change makes of a copy of another. The next call uses its memory

@@ -50,7 +50,7 @@ func (ps Parts) Client(w *World, c int) ClientPart {
 		p = dead
 	}
 	switch {
-	case ps.s.readsClock:
+	case ps.s.traits.byClients:
 	case p.Clock.Measures:
 		p.Clock.Offset = p.Clock.Read(w.now)
 		if ps.s.stamps.grain == 0 {
@@ -246,7 +246,7 @@ func (ps Parts) Ready(c int, part *ClientPart, buf []Choice) (choices []Choice, 
 	p := &w.procs[c-1]
 	before := len(buf)
 	buf = ps.s.clients.enabled(p, int8(c), buf)
-	if !ps.s.readsClock && ps.s.stamps.grain == 0 && !part.Begun() { // whatever its clock shows, nobody looks
+	if !ps.s.traits.byClients && ps.s.stamps.grain == 0 && !part.Begun() { // whatever its clock shows, nobody looks
 		buf = append(buf[:before], slices.DeleteFunc(buf[before:], func(ch Choice) bool { return ch.Verb == Choose })...)
 	}
 	return ps.s.kind.Offers(ps.s.view(w), int8(c), false, buf), ps.s.clients.due(p, int8(c))

@@ -36,15 +36,11 @@ type Simulator struct {
 	limit       int    // of table entries between runs
 	emptied     uint32 // so often the tables were, between runs
 	unoffered   error  // a fault that a Choices could not offer
-	// readsClock: some client has read its clock, or a clock has a rate; see Traits
-	readsClock bool
-	measures   bool // see measure
-	measured   bool // see Traits
-	abandons   bool // see Traits
-	oldBases   bool // see Traits
-	reached    bool // see Reached
-	returns    bool // a client that has died may return
-	assumed    hypothesis.Set
+	traits      Traits // those that are seen here
+	measures    bool   // see measure
+	reached     bool   // see Reached
+	returns     bool   // a client that has died may return
+	assumed     hypothesis.Set
 }
 
 // tableLimit bounds the entries of a simulator's tables between runs. An entry is up
@@ -83,9 +79,9 @@ func New(c Config) (*Simulator, error) {
 	s.numbers, _ = s.kind.(node.Numbering)
 	for i, client := range c.Clients {
 		s.clients.procs = append(s.clients.procs, s.newProcess(i+1, &client))
-		s.readsClock = s.readsClock || client.PPM != 0
+		s.traits.byClients = s.traits.byClients || client.PPM != 0
 	}
-	s.readsClock = s.readsClock || slices.ContainsFunc(c.Nodes, func(n NodeConfig) bool { return n.PPM != 0 })
+	s.traits.byClients = s.traits.byClients || slices.ContainsFunc(c.Nodes, func(n NodeConfig) bool { return n.PPM != 0 })
 	return s, nil
 }
 

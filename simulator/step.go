@@ -371,7 +371,7 @@ func (v *view) abandon(c, observed int8, entry *process.Entry) error {
 			continue
 		}
 		if v.Op(c, int8(t)).Kind == process.Request {
-			v.s.abandons = v.s.abandons || v.w.procs[c-1].Threads[t].Phase == node.Asking
+			v.s.traits.Abandons = v.s.traits.Abandons || v.w.procs[c-1].Threads[t].Phase == node.Asking
 			if err := v.notice(node.GaveUp, c, int8(t)); err != nil {
 				return err
 			}
@@ -436,7 +436,7 @@ func (v *view) arm(c int8, p *node.ClientProcess, entry *process.Entry) (reading
 			v.send(c, th, o)
 			e := v.EmitClient(history.Send, c, int8(t))
 			e.Node, e.Msg, e.Cmd, e.Code = int(o.Node), int(v.w.sent), v.s.clients.cmd(o), entry.CodeOf(t)
-			v.s.oldBases = v.s.oldBases || o.Kind == process.Write && !v.s.clients.readInside(c, entry, o.Base)
+			v.s.traits.OldBases = v.s.traits.OldBases || o.Kind == process.Write && !v.s.clients.readInside(c, entry, o.Base)
 		}
 	}
 	return reading

@@ -32,12 +32,14 @@ type Traits struct {
 	// inside after some histories and outside after others, and then write on the same version.
 	OldBases bool
 
-	byClients bool // clients have read their clocks, not only servers theirs: some may begin with one that is off
+	byClients bool // clients have read their clocks, not only servers theirs, or a clock has a rate: some may begin with one that is off
 }
 
 // Traits returns what code was seen to do so far.
 func (s *Simulator) Traits() Traits {
-	return Traits{s.readsClock || s.memo.ReadsClock, s.measured, s.stamps.seen, s.memo.Waits, s.abandons, s.oldBases, s.readsClock}
+	t := s.traits
+	t.ReadsClock, t.Grain, t.SendsWait = t.byClients || s.memo.ReadsClock, s.stamps.seen, s.memo.Waits
+	return t
 }
 
 // OfTime are those that decide what of the present time belongs to a state.
@@ -131,11 +133,11 @@ func (s *Simulator) Assume(a hypothesis.Set) {
 //
 // It does not apply to clocks with a rate of their own. Worlds of before mean nothing any more.
 func (s *Simulator) measure(on bool) {
-	on = on && !s.readsClock
+	on = on && !s.traits.byClients
 	if s.measures == on {
 		return
 	}
-	s.measures, s.measured, s.stamps.seen = on, false, 0
+	s.measures, s.traits.Measured, s.stamps.seen = on, false, 0
 	s.stamps.move(0, s.assumed.Ages)
 	for _, p := range s.clients.procs {
 		p.Clear()
@@ -165,7 +167,7 @@ func Tried(s *Simulator) (n int) {
 // process.Process.CheckMeasures. Where it does something else, the error is a
 // *hypothesis.Refuted.
 func (s *Simulator) CheckMeasures() error {
-	if !s.measured {
+	if !s.traits.Measured {
 		return nil
 	}
 	for i, p := range s.clients.procs {
@@ -180,9 +182,9 @@ func (s *Simulator) CheckMeasures() error {
 func (v *view) readClock(p *node.ClientProcess) {
 	switch {
 	case !v.s.measures:
-		v.s.readsClock = true
+		v.s.traits.byClients = true
 	case !p.Clock.Measures:
-		v.s.measured = true
+		v.s.traits.Measured = true
 		v.s.stamps.zero(&p.Clock, v.w.now)
 	}
 }
