@@ -37,7 +37,7 @@ var PauseThread = &simulator.Fault{
 		if c.Thread > 0 {
 			e.Note = "another"
 		}
-		f.Tell(e)
+		f.Record(e)
 		return f.Thread(c.Client, c.Thread).Pause(c.D, f.Max(), unsent)
 	},
 }

@@ -31,7 +31,7 @@ var ServerList = &simulator.Fault{
 		if on, _ := client.Lists(int(c.Node)); on {
 			e.Note = "removed"
 		}
-		f.Tell(e)
+		f.Record(e)
 		return client.Relist(int(c.Node))
 	},
 }

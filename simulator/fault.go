@@ -73,11 +73,11 @@ type FaultContext struct {
 // World is the present world.
 func (f FaultContext) World() *World { return f.v.w }
 
-// Tell adds to the history that the fault strikes. Only a fault of which the events of
+// Record adds to the history that the fault strikes. Only a fault of which the events of
 // its effects do not tell enough needs it, and calls it before the effects; the history
-// forgets it if Inject then returns that nothing happens. e says which Client, Thread or
-// Node is struck, how long or how far (D), and may have a Note; Tell fills in the rest.
-func (f FaultContext) Tell(e history.Event) {
+// forgets it if Inject then returns why nothing happens. e says which Client, Thread or
+// Node is struck, how long or how far (D), and may have a Note; Record fills in the rest.
+func (f FaultContext) Record(e history.Event) {
 	e.At, e.Kind, e.Fault = f.v.w.now, history.Fault, f.budget.Fault.Name
 	if e.Client > 0 && e.Client <= len(f.v.s.clients.procs) {
 		e.Skew = f.v.skew(&f.v.w.procs[e.Client-1])

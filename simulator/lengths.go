@@ -26,9 +26,9 @@ func (l *Lengths) add(one node.Length) {
 	}
 }
 
-// Learn appends to l what the tables hold and did not when it was called last, of the
+// Collect appends to l what the tables hold and did not when it was called last, of the
 // first so many clients. NewWorld makes l void.
-func (s *Simulator) Learn(l *Lengths, clients int) {
+func (s *Simulator) Collect(l *Lengths, clients int) {
 	for i, p := range s.clients.procs[:clients] {
 		for ; l.histories[i] < p.Len(); l.histories[i]++ {
 			e := p.At(uint32(l.histories[i]))

@@ -12,6 +12,7 @@ import (
 	"locklab/simulator/internal/codec"
 	"locklab/simulator/memo"
 	"locklab/simulator/node"
+	"locklab/simulator/process"
 	"locklab/simulator/translate"
 )
 
@@ -41,7 +42,9 @@ func compareOrphans(a, b node.Orphan) int {
 // count from the present.
 func (s *Simulator) orphanInPart(o node.Orphan, now time.Duration) node.Orphan {
 	o.Msg = 0
-	s.stamps.orphan(&o, -s.stamps.passed(now))
+	if t := s.stamps.inPart(now); t != nil && o.Op.Kind == process.Request {
+		o.Op.Arg = s.clients.words.Requests.Map(o.Op.Arg, t)
+	}
 	return o
 }
 

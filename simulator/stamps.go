@@ -202,17 +202,10 @@ func (st *Stamps) passed(now time.Duration) time.Duration {
 	return clock.Floor(now-st.Present(), st.grain)
 }
 
-// node is the state of a server in which stamps are later by some whole grains.
-func (st *Stamps) node(state node.State, by time.Duration) node.State {
-	if by == 0 {
-		return state
+// inPart returns the translation by which stamps in a world at now count from the present, as in its parts; nil: they do.
+func (st *Stamps) inPart(now time.Duration) *translate.Translation {
+	if by := st.passed(now); by != 0 {
+		return translate.Move(clock.Shift{By: -by, Oldest: st.oldest()})
 	}
-	return st.s.kind.Map(state, translate.Move(clock.Shift{By: by, Oldest: st.oldest()}))
-}
-
-// orphan is an orphaned request in which stamps are later, likewise.
-func (st *Stamps) orphan(o *node.Orphan, by time.Duration) {
-	if by != 0 && o.Op.Kind == process.Request {
-		o.Op.Arg = st.s.clients.words.Requests.Map(o.Op.Arg, translate.Move(clock.Shift{By: by, Oldest: st.oldest()}))
-	}
+	return nil
 }

@@ -86,7 +86,7 @@ func (s *search) learn() {
 	if s.probe > 0 {
 		clients = s.probe - 1
 	}
-	s.sim.Learn(&s.lengths, clients)
+	s.sim.Collect(&s.lengths, clients)
 }
 
 // result returns what the search has covered and found so far, without the choices of the witnesses.
