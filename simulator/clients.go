@@ -30,8 +30,7 @@ func (all *clients) entry(c int8, p *node.ClientProcess) *process.Entry {
 	return all.procs[c-1].At(p.At)
 }
 
-// cmd returns the command of an operation, as histories show it; nil: it asks
-// none.
+// cmd returns the command of an operation, as histories show it; nil: it asks none.
 func (all *clients) cmd(o *process.Op) []string {
 	if o.Kind.ToServer() {
 		return all.words.Of(o).Words(o.Arg)
@@ -161,8 +160,7 @@ func (all *clients) due(p *node.ClientProcess, c int8) time.Duration {
 	return next
 }
 
-// timerDue is the time until a thread may go on by its clock and, once it may, within which it has
-// to.
+// timerDue is the time until a thread may go on by its clock and, once it may, within which it has to.
 func (all *clients) timerDue(p *node.ClientProcess, c int8, thread int) time.Duration {
 	th := &p.Threads[thread]
 	asleep := th.Phase == node.Asleep
@@ -207,8 +205,7 @@ type Client struct{ *process.Code }
 // Clock is a client's own clock; see process.Clock.
 type Clock = process.Clock
 
-// Redis returns the client's connection pool to server n, from 1. It belongs to the
-// simulator; do not close it.
+// Redis returns the client's connection pool to server n, from 1. It belongs to the simulator; do not close it.
 func (c *Client) Redis(n int) *redis.Client {
 	connections, ok := c.Library().(*redisnode.Connections)
 	if !ok {

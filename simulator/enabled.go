@@ -8,11 +8,10 @@ import (
 	"locklab/simulator/node"
 )
 
-// Enabled appends to buf everything that may happen next in w, in a fixed order:
-// what can happen at once, then the passing of time up to the next deadline, then
-// the faults. Time may also pass by less than the listed D, and by anything up to
-// 100 years after the start if there is no deadline; with a Timing also so that what ends
-// then still stands (see Standing), which is not listed.
+// Enabled appends to buf everything that may happen next in w, in a fixed order: what can happen at once, then the
+// passing of time up to the next deadline, then the faults. Time may also pass by less than the listed D, and by
+// anything up to 100 years after the start if there is no deadline; with a Timing also so that what ends then still
+// stands (see Standing), which is not listed.
 func (s *Simulator) Enabled(w *World, buf []Choice) []Choice {
 	v := s.view(w)
 	for c := range s.clients.procs {
@@ -39,9 +38,8 @@ func (s *Simulator) faultsEnabled(w *World, buf []Choice) []Choice {
 	return buf
 }
 
-// NextDeadline is the next true time, not before now, at which something is due: a
-// sleep or a pause ends, a client gives up waiting, a key expires. Never if nothing
-// is. Time cannot pass beyond it.
+// NextDeadline is the next true time, not before now, at which something is due: a sleep or a pause ends, a client
+// gives up waiting, a key expires. Never if nothing is. Time cannot pass beyond it.
 func (s *Simulator) NextDeadline(w *World) time.Duration {
 	due := s.orphansDue(w.orphans)
 	for c := range s.clients.procs {
@@ -78,8 +76,7 @@ type (
 	Verb   = node.Verb
 )
 
-// The ordinary course of things; see package node. Faults use verbs of their own,
-// from FaultVerb on.
+// The ordinary course of things; see package node. Faults use verbs of their own, from FaultVerb on.
 const (
 	Pass      = node.Pass
 	Arrive    = node.Arrive

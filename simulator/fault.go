@@ -29,11 +29,9 @@ type Fault struct {
 	// Rewinds: it may set the clocks of servers back, which others are refused. Where a budget allows none, it makes no
 	// difference how long ago a key of a replica, or of a disk, has come to its end.
 	Rewinds bool
-	// Punctual: it breaks no connection and holds up no message and no thread of a client that
-	// lives on.
+	// Punctual: it breaks no connection and holds up no message and no thread of a client that lives on.
 	Punctual bool
-	// Clientside: it strikes clients and messages only: no server loses data, and none is
-	// replaced by a replica.
+	// Clientside: it strikes clients and messages only: no server loses data, and none is replaced by a replica.
 	Clientside bool
 }
 
@@ -73,10 +71,9 @@ type FaultContext struct {
 // World is the present world.
 func (f FaultContext) World() *World { return f.v.w }
 
-// Record adds to the history that the fault strikes. Only a fault of which the events of
-// its effects do not tell enough needs it, and calls it before the effects; the history
-// forgets it if Inject then returns why nothing happens. e says which Client, Thread or
-// Node is struck, how long or how far (D), and may have a Note; Record fills in the rest.
+// Record adds to the history that the fault strikes. Only a fault of which the events of its effects do not tell enough
+// needs it, and calls it before the effects; the history forgets it if Inject then returns why nothing happens. e says
+// which Client, Thread or Node is struck, how long or how far (D), and may have a Note; Record fills in the rest.
 func (f FaultContext) Record(e history.Event) {
 	e.At, e.Kind, e.Fault = f.v.w.now, history.Fault, f.budget.Fault.Name
 	if e.Client > 0 && e.Client <= len(f.v.s.clients.procs) {
@@ -94,8 +91,7 @@ func (f FaultContext) Clients(yield func(c ClientTarget) bool) {
 	}
 }
 
-// Servers calls yield for each server to which a fault can happen: none, if they are of a kind
-// that cannot fail.
+// Servers calls yield for each server to which a fault can happen: none, if they are of a kind that cannot fail.
 func (f FaultContext) Servers(yield func(n ServerTarget) bool) {
 	for n := range f.v.s.config.Nodes {
 		if f.v.s.fallible == nil || !yield(ServerTarget{f, n + 1}) {

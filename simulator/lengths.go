@@ -60,11 +60,10 @@ func (l *Lengths) addOp(o *process.Op) {
 	}
 }
 
-// A Timing bounds, in true time from 0, how long things take (nil: nothing is bounded): within the bounds the
-// scheduler decides. With a Timing, a Redis key is gone when its time to live is over to
-// the nanosecond, as if it had been set at the very end of a millisecond; without one,
-// it lives through the millisecond of its deadline. The length of a fault is then a bound
-// as well: a delay, a hang, an outage or a pause ends at any time up to it.
+// A Timing bounds, in true time from 0, how long things take (nil: nothing is bounded): within the bounds the scheduler
+// decides. With a Timing, a Redis key is gone when its time to live is over to the nanosecond, as if it had been set at
+// the very end of a millisecond; without one, it lives through the millisecond of its deadline. The length of a fault
+// is then a bound as well: a delay, a hang, an outage or a pause ends at any time up to it.
 type Timing struct {
 	// Step above 0: the bounds of faults count in whole steps, rounded down, and clocks
 	// jump by whole steps. 0: they count to the nanosecond.

@@ -16,11 +16,10 @@ import (
 	"locklab/simulator/translate"
 )
 
-// Orphaned requests are in flight though their sender gave up or died. A world names
-// a list of them, in the order in which they were orphaned, so that the place of
-// one, which stands in choices and in traces, is the same in every simulator. What
-// follows from the world does not depend on that order: a RestPart has the same
-// requests in an order of its own.
+// Orphaned requests are in flight though their sender gave up or died. A world names a list of them, in the order in
+// which they were orphaned, so that the place of one, which stands in choices and in traces, is the same in every
+// simulator. What follows from the world does not depend on that order: a RestPart has the same requests in an order of
+// its own.
 
 // maxOrphans is the number of orphaned requests that a Choice can distinguish.
 const maxOrphans = 127
@@ -30,11 +29,10 @@ func arrivalOf(o *node.Orphan, place int) Choice {
 	return Choice{Verb: Orphaned, Client: o.From, Thread: int8(place)}
 }
 
-// compareOrphans is an order in which requests are equal that come to the same: but
-// for the numbers of their messages.
+// compareOrphans is an order in which requests are equal that come to the same: but for the numbers of their messages.
 func compareOrphans(a, b node.Orphan) int {
-	return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Op.Node, b.Op.Node), cmp.Compare(a.Op.Kind, b.Op.Kind), cmp.Compare(a.Op.Arg, b.Op.Arg),
-		cmp.Compare(a.Op.Base, b.Op.Base), cmp.Compare(a.Op.Token, b.Op.Token), cmp.Compare(a.Op.Lease, b.Op.Lease),
+	return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Op.Node, b.Op.Node), cmp.Compare(a.Op.Kind, b.Op.Kind),
+		cmp.Compare(a.Op.Arg, b.Op.Arg), cmp.Compare(a.Op.Base, b.Op.Base), cmp.Compare(a.Op.Token, b.Op.Token), cmp.Compare(a.Op.Lease, b.Op.Lease),
 		cmp.Compare(a.Hold, b.Hold), cmp.Compare(a.Latest, b.Latest))
 }
 
@@ -55,8 +53,7 @@ func newOrphans(m *memo.Memo) *memo.Table[string, []node.Orphan] {
 	})
 }
 
-// changed numbers the list that change makes of a copy of another. The next call uses its memory
-// again.
+// changed numbers the list that change makes of a copy of another. The next call uses its memory again.
 func (s *Simulator) changed(id uint32, change func([]node.Orphan) []node.Orphan) uint32 {
 	s.orphanList = change(append(s.orphanList[:0], *s.orphans.At(id)...))
 	return s.orphans.ID(s.orphanList)
@@ -197,10 +194,9 @@ func (s *Simulator) orphansInPart(w *World) uint32 {
 	})
 }
 
-// Orphaned calls yield for every orphaned request of a part that can arrive: its
-// choice, by its place in the part, and the server it goes to (0: the resource). Of
-// several that are equal it is the first. It says how long it is until one more
-// can; Never if none is held up.
+// Orphaned calls yield for every orphaned request of a part that can arrive: its choice, by its place in the part, and
+// the server it goes to (0: the resource). Of several that are equal it is the first. It says how long it is until one
+// more can; Never if none is held up.
 func (ps Parts) Orphaned(r *RestPart, yield func(c Choice, node int)) (due time.Duration) {
 	list := *ps.s.orphans.At(r.orphans)
 	for i := range list {

@@ -10,10 +10,9 @@ import (
 	"locklab/simulator/process"
 )
 
-// A World falls into parts: one for each client, one for each server, and the rest.
-// Hardly any choice reaches more than two of them. A search that keeps parts apart
-// can remember what a choice does to the few parts it reaches, and name a whole
-// world by a handful of numbers. Parts are comparable values.
+// A World falls into parts: one for each client, one for each server, and the rest. Hardly any choice reaches more than
+// two of them. A search that keeps parts apart can remember what a choice does to the few parts it reaches, and name a
+// whole world by a handful of numbers. Parts are comparable values.
 //
 // Times in a part are what remains, so that a part recurs whenever the same is left to happen. Where clocks are read
 // the present itself matters: see Traits.ReadsClock. Clients and requests in flight have their times so in a World as
@@ -128,20 +127,17 @@ func (w *World) Strays(clients uint8, n int) bool {
 	return false
 }
 
-// scratchWith is a world in which only client c is defined. The next call uses its
-// memory again.
+// scratchWith is a world in which only client c is defined. The next call uses its memory again.
 func (ps Parts) scratchWith(now time.Duration, c int, part *ClientPart) *World {
 	ps.s.scratch.now = now
 	ps.s.scratch.SetClientPart(c, part)
 	return &ps.s.scratch
 }
 
-// Skip has time pass by d without looking at what is due. It is for worlds that
-// hold no server's part.
+// Skip has time pass by d without looking at what is due. It is for worlds that hold no server's part.
 func (ps Parts) Skip(w *World, d time.Duration) { ps.s.view(w).elapse(d) }
 
-// Finished reports whether the client's main thread has come to its end, or to its
-// death; its timers may still run.
+// Finished reports whether the client's main thread has come to its end, or to its death; its timers may still run.
 func (p *ClientPart) Finished() bool {
 	return p.s.Dead || !p.s.Paused && p.s.Threads[0].Phase == node.Idle
 }
@@ -185,16 +181,16 @@ func (ps Parts) Left(r *RestPart) FaultsLeft {
 	l := FaultsLeft{true, true, true}
 	for i, f := range ps.s.config.Faults {
 		if r.budget[i] > 0 {
-			l.Punctual, l.Clientside, l.Advancing = l.Punctual && f.Fault.Punctual, l.Clientside && f.Fault.Clientside, l.Advancing && !f.Fault.Rewinds
+			l.Punctual, l.Clientside = l.Punctual && f.Fault.Punctual, l.Clientside && f.Fault.Clientside
+			l.Advancing = l.Advancing && !f.Fault.Rewinds
 		}
 	}
 	return l
 }
 
-// WithoutTimeouts is client c's part without the time-outs of its requests that cannot come
-// before the answers, if nothing holds up messages and threads, and nothing breaks
-// connections: those that are due when the answer has long been there. Such a time-out
-// never happens, and is never the next that is due, so that nothing depends on when it
+// WithoutTimeouts is client c's part without the time-outs of its requests that cannot come before the answers, if
+// nothing holds up messages and threads, and nothing breaks connections: those that are due when the answer has long
+// been there. Such a time-out never happens, and is never the next that is due, so that nothing depends on when it
 // would. A Timing bounds how long messages take; without one nothing is left out.
 func (ps Parts) WithoutTimeouts(c int, part ClientPart) ClientPart {
 	if ps.s.config.Timing == nil || part.s.Paused || part.s.Stopped() > 0 {
@@ -202,16 +198,19 @@ func (ps Parts) WithoutTimeouts(c int, part ClientPart) ClientPart {
 	}
 	for t := range part.s.Threads {
 		th := &part.s.Threads[t]
-		if th.Due != Never && th.Phase.Waiting() && clock.Later(ps.s.config.Timing.Lateness, ps.answeredIn(c, th, ps.s.clients.op(int8(c), &part.s, t))) < th.Due {
+		if th.Due == Never || !th.Phase.Waiting() {
+			continue
+		}
+		answered := ps.answeredIn(c, th, ps.s.clients.op(int8(c), &part.s, t))
+		if clock.Later(ps.s.config.Timing.Lateness, answered) < th.Due {
 			th.Due = Never
 		}
 	}
 	return part
 }
 
-// answeredIn is the longest time until a thread of client c's part reads the answer, if
-// nothing keeps it from that; Never if there is no bound. That the connection breaks is an
-// answer as well, and on its way for no longer.
+// answeredIn is the longest time until a thread of client c's part reads the answer, if nothing keeps it from that;
+// Never if there is no bound. That the connection breaks is an answer as well, and on its way for no longer.
 func (ps Parts) answeredIn(c int, th *node.Thread, o *process.Op) time.Duration {
 	latency := ps.s.clients.latency(int8(c), o)
 	arrives := max(th.Hold, th.Latest)
@@ -291,17 +290,15 @@ func (ps Parts) KeyLeft(part *NodePart, name string) time.Duration {
 	return first
 }
 
-// Notifications appends the choices by which server n, from 1, sends threads of client c the
-// notifications that they wait for, as Enabled lists them. Those for threads that wait for other
-// servers are to be ignored.
+// Notifications appends the choices by which server n, from 1, sends threads of client c the notifications that they
+// wait for, as Enabled lists them. Those for threads that wait for other servers are to be ignored.
 func (ps Parts) Notifications(c int, client *ClientPart, n int, part *NodePart, now time.Duration, buf []Choice) []Choice {
 	w := ps.scratchWith(now, c, client)
 	ps.SetNode(w, n, part)
 	return ps.s.kind.Offers(ps.s.view(w), int8(c), true, buf)
 }
 
-// Listens appends the choices by which client c's threads that listen would get a message, if
-// there is one.
+// Listens appends the choices by which client c's threads that listen would get a message, if there is one.
 func (p *ClientPart) Listens(c int, buf []Choice) []Choice {
 	for t := range p.s.Threads {
 		if !p.s.Dead && p.s.Threads[t].Phase == node.Listening {
@@ -317,27 +314,25 @@ func (ps Parts) Awaits(c int, part *ClientPart) bool {
 		return false
 	}
 	for t := range part.s.Threads {
-		if part.s.Threads[t].Phase == node.Asleep && !part.s.Stands(t) && ps.s.clients.op(int8(c), &part.s, t).Kind == process.Watch {
+		asleep := part.s.Threads[t].Phase == node.Asleep && !part.s.Stands(t)
+		if asleep && ps.s.clients.op(int8(c), &part.s, t).Kind == process.Watch {
 			return true
 		}
 	}
 	return false
 }
 
-// Target is the server that the request of client c's thread goes to, from 1; 0 is
-// the resource.
+// Target is the server that the request of client c's thread goes to, from 1; 0 is the resource.
 func (ps Parts) Target(c int, part *ClientPart, thread int) int {
 	return max(int(ps.s.clients.op(int8(c), &part.s, thread).Node), 0)
 }
 
-// WaitsOn is the set of servers, bit n-1 for server n, from which client c waits for
-// an answer.
+// WaitsOn is the set of servers, bit n-1 for server n, from which client c waits for an answer.
 func (ps Parts) WaitsOn(c int, part *ClientPart) (servers uint8) {
 	return ps.serversOf(c, part, node.Phase.Waiting)
 }
 
-// BlockedOn is the set of servers that hold back an answer to client c until
-// replicas have caught up.
+// BlockedOn is the set of servers that hold back an answer to client c until replicas have caught up.
 func (ps Parts) BlockedOn(c int, part *ClientPart) (servers uint8) {
 	return ps.serversOf(c, part, func(p node.Phase) bool { return p == node.Blocked })
 }

@@ -17,18 +17,24 @@ import (
 // of the first one: a database, or a ZooKeeper ensemble, which sessions with a time-out make of one without contents.
 // All of a world are of one kind.
 func newServers(c *Config, m *memo.Memo) (node.Kind, error) {
-	first := &c.Nodes[0]
+	first, wires := &c.Nodes[0], c.Clients[0].Host != nil
+	at := clock.State{Offset: first.Offset, PPM: first.PPM}
 	if contents, ok := first.Contents.(database.Contents); ok {
 		contents.Idle = cmp.Or(contents.Idle, first.Session)
-		return database.NewKind(database.Config{Contents: contents, Wires: c.Clients[0].Host != nil, Replicas: first.Replicas, Horizon: c.rewound(), EarlyEnd: c.Timing != nil, Clock: clock.State{Offset: first.Offset, PPM: first.PPM}}, m), nil
+		return database.NewKind(database.Config{
+			Contents: contents, Wires: wires, Replicas: first.Replicas, Horizon: c.rewound(), EarlyEnd: c.Timing != nil, Clock: at,
+		}, m), nil
 	}
 	if first.Session > 0 {
 		contents, _ := first.Contents.(zookeeper.Contents)
-		return zookeeper.NewKind(zookeeper.Config{Session: first.Session, Contents: contents, Wires: c.Clients[0].Host != nil, Clock: clock.State{Offset: first.Offset, PPM: first.PPM}}, m), nil
+		return zookeeper.NewKind(zookeeper.Config{Session: first.Session, Contents: contents, Wires: wires, Clock: at}, m), nil
 	}
 	var configs []redisnode.Config
 	for _, n := range c.Nodes {
-		configs = append(configs, redisnode.Config{Replicas: n.Replicas, MinReplicas: n.MinReplicas, MaxLag: n.MaxLag, AOF: n.AOF, EarlyExpiry: c.Timing != nil, EarlyEnd: c.Timing != nil, Clock: clock.State{Offset: n.Offset, PPM: n.PPM}})
+		configs = append(configs, redisnode.Config{
+			Replicas: n.Replicas, MinReplicas: n.MinReplicas, MaxLag: n.MaxLag, AOF: n.AOF, EarlyExpiry: c.Timing != nil,
+			EarlyEnd: c.Timing != nil, Clock: clock.State{Offset: n.Offset, PPM: n.PPM},
+		})
 	}
 	k, err := redisnode.New(configs, m)
 	if err == nil {
@@ -72,8 +78,7 @@ func (s *Simulator) serversDue(w *World) time.Duration {
 	return next
 }
 
-// serversEnabled appends what servers can do by themselves. What still stands at several ends
-// together.
+// serversEnabled appends what servers can do by themselves. What still stands at several ends together.
 func (s *Simulator) serversEnabled(w *World, buf []Choice) []Choice {
 	several, stands := len(s.config.Nodes) > 1, false
 	for n, state := range &w.servers {

@@ -43,9 +43,8 @@ type Simulator struct {
 	assumed     hypothesis.Set
 }
 
-// tableLimit bounds the entries of a simulator's tables between runs. An entry is up
-// to a kilobyte, with all that belongs to it, and there may be a simulator on every
-// core.
+// tableLimit bounds the entries of a simulator's tables between runs. An entry is up to a kilobyte, with all that
+// belongs to it, and there may be a simulator on every core.
 const tableLimit = 20_000
 
 // New makes a simulator. The error names what is wrong with the config. Close it.
@@ -147,8 +146,7 @@ func (s *Simulator) Config() Config { return s.config }
 // Size is the number of entries in the simulator's tables.
 func (s *Simulator) Size() int { return s.memo.Len() + s.Histories() }
 
-// Histories is the number of distinct histories of observations that the clients'
-// tables hold.
+// Histories is the number of distinct histories of observations that the clients' tables hold.
 func (s *Simulator) Histories() (n int) {
 	for _, p := range s.clients.procs {
 		n += p.Len()
@@ -156,9 +154,8 @@ func (s *Simulator) Histories() (n int) {
 	return n
 }
 
-// ShowCode has the events Send and Sleep say by which lines of the packages below
-// path pkg the client's code asked for it: Event.Code. To be called before the first
-// world; see process.Code.ShowCode.
+// ShowCode has the events Send and Sleep say by which lines of the packages below path pkg the client's code asked for
+// it: Event.Code. To be called before the first world; see process.Code.ShowCode.
 func (s *Simulator) ShowCode(pkg string) {
 	for _, p := range s.clients.procs {
 		p.Code().ShowCode(pkg)
@@ -172,6 +169,5 @@ func (s *Simulator) Kind() node.Kind { return s.kind }
 // Server is server n of a world, from 1.
 func (s *Simulator) Server(w *World, n int) node.State { return w.servers[n-1] }
 
-// KeepsSessions reports whether the servers keep sessions of clients, so that what befalls a client
-// reaches its server.
+// KeepsSessions reports whether the servers keep sessions of clients, so that what befalls a client reaches its server.
 func (s *Simulator) KeepsSessions() bool { return s.sessions != nil }

@@ -202,7 +202,7 @@ func (st *Stamps) passed(now time.Duration) time.Duration {
 	return clock.Floor(now-st.Present(), st.grain)
 }
 
-// inPart returns the translation by which stamps in a world at now count from the present, as in its parts; nil: they do.
+// inPart is the translation by which stamps in a world at now count from the present, as in its parts; nil: they do.
 func (st *Stamps) inPart(now time.Duration) *translate.Translation {
 	if by := st.passed(now); by != 0 {
 		return translate.Move(clock.Shift{By: -by, Oldest: st.oldest()})

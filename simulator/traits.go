@@ -15,9 +15,8 @@ import (
 // Traits record the actions of code that were seen so far, which decide what belongs to a state. Each can become
 // true, and stays so.
 type Traits struct {
-	// ReadsClock: what happens may depend on what time it is, and not only on how much time is left. A
-	// client has read its clock, without hypothesis.Measures, or a command its server's, or a clock has a
-	// rate of its own.
+	// ReadsClock: what happens may depend on what time it is, and not only on how much time is left. A client has read
+	// its clock, without hypothesis.Measures, or a command its server's, or a clock has a rate of its own.
 	ReadsClock bool
 	Measured   bool // a client has read its clock to measure how long something takes
 	// Grain: a client that measures has sent what its clock shows, in a time stamp that can be later by whole grains, of a
@@ -32,7 +31,9 @@ type Traits struct {
 	// inside after some histories and outside after others, and then write on the same version.
 	OldBases bool
 
-	byClients bool // clients have read their clocks, not only servers theirs, or a clock has a rate: some may begin with one that is off
+	// byClients: clients have read their clocks, not only servers theirs, or a clock has a rate: some may begin with
+	// one that is off.
+	byClients bool
 }
 
 // Traits returns what code was seen to do so far.
@@ -77,10 +78,9 @@ func hasName(text, name string) bool {
 // A simulator's tables hold what its clients' code and its servers do. Models that are not the
 // simulator may use them: they need no World, and none of the rules by which a World changes.
 
-// Follow returns what the code of client c, from 1, does when it observes seen at an entry of its
-// table, and the entry that follows: the one that represents all with the same future, if the
-// client's history is abstracted. Entry 0 is the program that has not begun. does is valid until
-// the next call.
+// Follow returns what the code of client c, from 1, does when it observes seen at an entry of its table, and the entry
+// that follows: the one that represents all with the same future, if the client's history is abstracted. Entry 0 is the
+// program that has not begun. does is valid until the next call.
 func (s *Simulator) Follow(c int, at uint32, seen process.Observation) (does *process.Entry, to uint32, err error) {
 	p := s.clients.procs[c-1]
 	did, err := p.Advance(at, seen)
@@ -99,7 +99,8 @@ func (s *Simulator) Assume(a hypothesis.Set) {
 	if s.stamps.move(s.stamps.seen, a.Ages); a == s.assumed && !moved {
 		return
 	}
-	if attempts := a.Strangers || a.Ordered; s.assumed.Counters != a.Counters || s.memo.Attempts != attempts || s.assumed.Strangers != a.Strangers {
+	attempts := a.Strangers || a.Ordered
+	if s.assumed.Counters != a.Counters || s.memo.Attempts != attempts || s.assumed.Strangers != a.Strangers {
 		s.memo.Clear()
 		s.memo.Most, s.memo.Counts, s.memo.Attempts, moved = a.Counters, false, attempts, true
 	}
@@ -125,11 +126,10 @@ func (s *Simulator) Assume(a hypothesis.Set) {
 	s.symmetry.followed = 0
 }
 
-// measure has clients that read their clocks use them only to measure how long something takes:
-// the clock of each is set to zero, but for what it shows below a millisecond, when it is read
-// for the first time since its process has begun or rested. The time of day
-// is no part of a world then, and Traits.ReadsClock stays false unless a server's clock is
-// read too. CheckMeasures tries whether the code does nothing else with its clock.
+// measure has clients that read their clocks use them only to measure how long something takes: the clock of each is
+// set to zero, but for what it shows below a millisecond, when it is read for the first time since its process has
+// begun or rested. The time of day is no part of a world then, and Traits.ReadsClock stays false unless a server's
+// clock is read too. CheckMeasures tries whether the code does nothing else with its clock.
 //
 // It does not apply to clocks with a rate of their own. Worlds of before mean nothing any more.
 func (s *Simulator) measure(on bool) {
@@ -164,8 +164,7 @@ func Tried(s *Simulator) (n int) {
 }
 
 // CheckMeasures tries the code that has read a clock to measure at other times of day; see
-// process.Process.CheckMeasures. Where it does something else, the error is a
-// *hypothesis.Refuted.
+// process.Process.CheckMeasures. Where it does something else, the error is a *hypothesis.Refuted.
 func (s *Simulator) CheckMeasures() error {
 	if !s.traits.Measured {
 		return nil

@@ -73,7 +73,8 @@ func (ws Writing) observe(at uint32, w *WrittenSeen) (uint32, error) {
 	if err != nil {
 		return 0, err
 	}
-	if seen.Kind < process.Started || seen.Kind > process.ListRead || seen.Thread >= MaxThreads || ws.p.At(at).Ops[seen.Thread].Kind == process.None {
+	known := seen.Kind >= process.Started && seen.Kind <= process.ListRead && seen.Thread < MaxThreads
+	if !known || ws.p.At(at).Ops[seen.Thread].Kind == process.None {
 		return 0, errWritten
 	}
 	if w.Answer != nil {

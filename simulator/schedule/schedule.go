@@ -1,6 +1,5 @@
-// Package schedule makes single runs of a simulator. It decides which of the possible
-// choices is made next: the one that is due first by a clock, while a script may
-// interfere (Play), or the next of a saved list (Replay).
+// Package schedule makes single runs of a simulator. It decides which of the possible choices is made next: the one
+// that is due first by a clock, while a script may interfere (Play), or the next of a saved list (Replay).
 package schedule
 
 import (
@@ -17,10 +16,9 @@ import (
 
 // Conditions of a timed run.
 type Conditions struct {
-	// With Seed 0 every message takes exactly Latency. With any other seed it takes half
-	// of Latency plus an exponential of the same mean, at most ten times Latency. Each
-	// client draws from a stream of its own, so that one more command of one client
-	// changes nothing for the others.
+	// With Seed 0 every message takes exactly Latency. With any other seed it takes half of Latency plus an exponential
+	// of the same mean, at most ten times Latency. Each client draws from a stream of its own, so that one more command
+	// of one client changes nothing for the others.
 	Seed    uint64
 	Latency time.Duration // mean one-way delay of a message, at least 0
 	// Lag is the time after which a replica catches up with its server;
@@ -53,8 +51,7 @@ const maxTurns = 1_000_000
 // A Player plays runs of one simulator, one after the other, and reuses its memory.
 type Player struct{ stage Stage }
 
-// NewPlayer makes a player for sim, which must not be used for anything else while a
-// run is played.
+// NewPlayer makes a player for sim, which must not be used for anything else while a run is played.
 func NewPlayer(sim *simulator.Simulator) *Player {
 	p := &Player{Stage{rec: Recorder{sim: sim}, limit: maxTurns, late: map[int]time.Duration{}}}
 	for c := range p.stage.rng {
@@ -63,9 +60,8 @@ func NewPlayer(sim *simulator.Simulator) *Player {
 	return p
 }
 
-// Play makes one run by the clock: the choice that is due first is made first; of those
-// due at the same time, the one that Enabled lists first. The Run is valid until the
-// next Play.
+// Play makes one run by the clock: the choice that is due first is made first; of those due at the same time, the one
+// that Enabled lists first. The Run is valid until the next Play.
 func (p *Player) Play(opt Conditions) (*Run, error) {
 	s := &p.stage
 	s.reset(opt)
@@ -139,8 +135,7 @@ func (s *Stage) play() error {
 	return nil
 }
 
-// next makes one choice, or does one action of the script; false: the horizon is
-// reached.
+// next makes one choice, or does one action of the script; false: the horizon is reached.
 func (s *Stage) next() (bool, error) {
 	s.enabled = s.rec.sim.Enabled(&s.rec.world, s.enabled[:0])
 	s.listLate()
@@ -209,8 +204,7 @@ func (s *Stage) arrives(r simulator.OrphanedRequest) time.Duration {
 	return t
 }
 
-// due is the true time at which an enabled choice is to be made; Never: not by the
-// clock.
+// due is the true time at which an enabled choice is to be made; Never: not by the clock.
 func (s *Stage) due(c simulator.Choice) time.Duration {
 	switch c.Verb {
 	case simulator.Start:
@@ -297,8 +291,7 @@ func (s *Stage) latency(client int) time.Duration {
 // World is the present world. The caller must not change it.
 func (s *Stage) World() *simulator.World { return &s.rec.world }
 
-// After calls do d of true time from now, at the earliest after the script has got the
-// events of this instant.
+// After calls do d of true time from now, at the earliest after the script has got the events of this instant.
 func (s *Stage) After(d time.Duration, do func()) {
 	at := s.rec.world.Now() + d
 	i := len(s.actions)
@@ -342,8 +335,7 @@ func (s *Stage) Thaw(client int) {
 	}
 }
 
-// A Recorder makes the choices of one run, each when its caller says so, and keeps what
-// happens.
+// A Recorder makes the choices of one run, each when its caller says so, and keeps what happens.
 type Recorder struct {
 	sim   *simulator.Simulator
 	world simulator.World
