@@ -166,7 +166,7 @@ func (n ServerTarget) known() error {
 func (n ServerTarget) state() node.State { return n.f.v.w.servers[n.ID-1] }
 
 // strike has a fault happen to the server.
-func (n ServerTarget) strike(e node.Event) error {
+func (n ServerTarget) strike(e node.Input) error {
 	if err := n.known(); err != nil {
 		return err
 	}
@@ -190,14 +190,14 @@ func (n ServerTarget) Hang(d time.Duration) error {
 	if d <= 0 && n.Exists() {
 		return node.Refuse("refused.hang.length")
 	}
-	return n.strike(node.Event{What: node.Hang, Choice: Choice{D: n.f.v.s.config.Timing.bound(d)}})
+	return n.strike(node.Input{What: node.Hang, Choice: Choice{D: n.f.v.s.config.Timing.bound(d)}})
 }
 
 // Restart crashes the server, which comes back after d with what it keeps on disk.
 // A replica would copy what that has become: until it does, it can still be promoted
 // with what it has. With a Timing it may come back before, by a Resume.
 func (n ServerTarget) Restart(d time.Duration) error {
-	return n.strike(node.Event{What: node.Restart, Choice: Choice{D: n.f.v.s.config.Timing.bound(d)}})
+	return n.strike(node.Input{What: node.Restart, Choice: Choice{D: n.f.v.s.config.Timing.bound(d)}})
 }
 
 // HasReplica reports whether the server has that replica, counted from 0, to promote.
@@ -210,7 +210,7 @@ func (n ServerTarget) HasReplica(replica int) bool {
 // replicas become those of the new server, and a new one takes the place of the
 // promoted.
 func (n ServerTarget) Failover(replica int8) error {
-	return n.strike(node.Event{What: node.Failover, Choice: Choice{Thread: replica}})
+	return n.strike(node.Input{What: node.Failover, Choice: Choice{Thread: replica}})
 }
 
 // CanSplit reports whether the server's master can be cut off with client c.
@@ -231,7 +231,7 @@ func (n ServerTarget) Split(c ClientTarget, replica int8) error {
 	if err := cmp.Or(n.known(), c.known()); err != nil {
 		return err
 	}
-	return n.strike(node.Event{What: node.Split, Choice: Choice{Client: int8(c.ID), Thread: replica}})
+	return n.strike(node.Input{What: node.Split, Choice: Choice{Client: int8(c.ID), Thread: replica}})
 }
 
 // StepClock moves the clock of the server by d, and with it the end of every
@@ -246,7 +246,7 @@ func (n ServerTarget) StepClock(d time.Duration, pending bool) error {
 	case d < 0 && !n.f.budget.Fault.Rewinds:
 		return node.Refuse("refused.rewind")
 	}
-	return n.strike(node.Event{What: node.StepClock, Choice: Choice{D: d}, Pending: pending})
+	return n.strike(node.Input{What: node.StepClock, Choice: Choice{D: d}, Pending: pending})
 }
 
 // JumpsToEnd reports whether a key of the server ends at the instant to which its clock comes by
@@ -266,5 +266,5 @@ func (n ServerTarget) Keys(yield func(name string, expires bool)) {
 // Command has the server execute a command that no client sent; note says why, in the
 // history.
 func (n ServerTarget) Command(note string, args ...string) error {
-	return n.strike(node.Event{What: node.Command, Command: args, Note: note})
+	return n.strike(node.Input{What: node.Command, Command: args, Note: note})
 }

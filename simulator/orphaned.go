@@ -127,7 +127,7 @@ func (v *view) arriveOrphan(c Choice) error {
 	var err error
 	if o.Op.Kind.ToServer() {
 		v.s.stamps.arrive(v.w.now, &o.Op)
-		err = v.happen(node.Event{What: node.ArrivedOrphan, Orphan: &o})
+		err = v.happen(node.Input{What: node.ArrivedOrphan, Orphan: &o})
 	} else {
 		v.arriveResource(&o.Op, o.From, o.Msg)
 	}

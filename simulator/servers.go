@@ -57,14 +57,14 @@ func (c *Config) rewound() (d time.Duration) {
 }
 
 // happen has an event happen at the servers.
-func (v *view) happen(e node.Event) error {
+func (v *view) happen(e node.Input) error {
 	v.s.reached = true
 	return v.s.kind.Step(v, e)
 }
 
 // notice has the servers notice what happens to a client.
 func (v *view) notice(what node.What, c, thread int8) error {
-	return v.happen(node.Event{What: what, Client: c, Thread: thread})
+	return v.happen(node.Input{What: what, Client: c, Thread: thread})
 }
 
 // serversDue is the next true time at which something is due at a server.
@@ -104,7 +104,7 @@ func isEnd(c Choice) bool { return c.Verb == End }
 func (v *view) endTogether() error {
 	for n, state := range &v.w.servers {
 		if state != nil && slices.ContainsFunc(v.s.kind.Enabled(v.w.now, state, int8(n+1), nil), isEnd) {
-			return v.happen(node.Event{What: node.Settled})
+			return v.happen(node.Input{What: node.Settled})
 		}
 	}
 	return node.Refuse("refused.nothing.ends")

@@ -125,11 +125,11 @@ func (v *view) pass(c Choice) error {
 	case c.Thread != 0 && (c.Thread != Pending || v.s.config.Timing == nil):
 		return node.Refuse("refused.standing")
 	}
-	if err := v.happen(node.Event{What: node.Settled}); err != nil {
+	if err := v.happen(node.Input{What: node.Settled}); err != nil {
 		return err
 	}
 	v.elapse(c.D)
-	return v.happen(node.Event{What: node.Passed, Pending: c.Thread == Pending})
+	return v.happen(node.Input{What: node.Passed, Pending: c.Thread == Pending})
 }
 
 // elapse has time pass for the clients and for the requests in flight.
@@ -146,7 +146,7 @@ func (v *view) stepServer(c Choice) error {
 	if c == (Choice{Verb: End}) {
 		return v.endTogether()
 	}
-	return v.happen(node.Event{What: node.Chosen, Choice: c})
+	return v.happen(node.Input{What: node.Chosen, Choice: c})
 }
 
 // stepThread makes a choice of one thread of one client.

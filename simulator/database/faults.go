@@ -24,7 +24,7 @@ func (s DatabaseState) WithoutCopies() world.State {
 func (s DatabaseState) WithoutAges() world.State { return s }
 
 // strike has a fault happen to the server.
-func (s *server) strike(e world.Event) error {
+func (s *server) strike(e world.Input) error {
 	switch d, replica := e.Choice.D, e.Choice.Thread; e.What {
 	case world.Hang:
 		return s.hang(d)

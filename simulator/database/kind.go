@@ -262,7 +262,7 @@ func (k *Kind) open(w world.World) *server {
 }
 
 // Step has an event happen.
-func (k *Kind) Step(w world.World, e world.Event) error {
+func (k *Kind) Step(w world.World, e world.Input) error {
 	s := k.open(w)
 	defer k.group.Close(w)
 	switch e.What {

@@ -2,7 +2,7 @@
 // implements [Kind]. World and search do not ask which kind it is; what can serve one kind only does (packages live,
 // promela, locktest).
 //
-// A server is a value: its [State] is comparable and never changes. What happens to it is an [Event]; Server.Step puts
+// A server is a value: its [State] is comparable and never changes. What happens to it is an [Input]; Server.Step puts
 // another State in its place. Everything that a kind needs of the world, and does to it, goes through [World]. What
 // clients and servers exchange goes by numbers: a kind keeps it in tables of package memo, which number and rename it
 // for all kinds alike; [Words] are those of them that the simulator needs. Time in a State is true time. Relative makes
@@ -104,8 +104,8 @@ type Server interface {
 	// Due is the next true time, from now on, at which something is due at a server, without what still stands: its time
 	// has come.
 	Due(now time.Duration, s State) time.Duration
-	// Step has an event happen. The error is a *Refused if nothing has happened; after any other the world is of no use.
-	Step(w World, e Event) error
+	// Step has an input happen. The error is a *Refused if nothing has happened; after any other the world is of no use.
+	Step(w World, in Input) error
 
 	// Relative is a state as a part of a world at now: with times that count from now, and without what makes no
 	// difference. Where no clock is read only its place in the present millisecond is left of the server's. Absolute
@@ -139,8 +139,8 @@ type Protocol interface {
 	Offers(w World, c int8, servers bool, buf []Choice) []Choice
 }
 
-// An Event is something that happens to a server, or that servers notice of a client.
-type Event struct {
+// An Input is something that happens to a server, or that servers notice of a client.
+type Input struct {
 	What   What
 	Choice Choice // Chosen. Of a fault of a server: that, a replica as its Thread, a client who is cut off, and D
 	Client int8   // EndSession, and what servers notice but for ArrivedOrphan, Passed and Settled

@@ -13,7 +13,7 @@ import (
 )
 
 // strike has a fault happen to the server.
-func (s *instance) strike(e node.Event) error {
+func (s *instance) strike(e node.Input) error {
 	switch d, replica := e.Choice.D, e.Choice.Thread; e.What {
 	case node.Hang:
 		return s.hang(d)

@@ -114,7 +114,7 @@ func (k *Kind) Due(now time.Duration, state node.State) time.Duration {
 }
 
 // Step has an event happen. A server does not notice what else happens to a client.
-func (k *Kind) Step(w node.World, e node.Event) error {
+func (k *Kind) Step(w node.World, e node.Input) error {
 	switch e.What {
 	case node.GaveUp: // a request on its way still arrives
 		if w.Client(e.Client).Threads[e.Thread].Phase == node.Asking {

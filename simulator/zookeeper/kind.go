@@ -194,7 +194,7 @@ func (k *Kind) brings() world.Verb {
 }
 
 // Step has an event happen.
-func (k *Kind) Step(w world.World, e world.Event) (err error) {
+func (k *Kind) Step(w world.World, e world.Input) (err error) {
 	s := k.open(w)
 	switch e.What {
 	case world.Chosen:
