@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"locklab/simulator"
-	"locklab/simulator/hypothesis"
 	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
@@ -65,31 +65,37 @@ const (
 	BoundaryOnly          // it is not, in whole steps
 )
 
-// AtBoundary searches once more for verdicts that Exhaust has found with these options, in as many as most
-// states, while all that ends by itself at a server - a key's life, a session, an outage - outlives
-// everything else that happens at the instant at which it ends. It says of each verdict whether it was
-// met so, with as few faults. Everything else is as in Exhaust: that a timer, a message or a bound of a fault
-// falls on an instant at which something else happens is not looked at; nor are ends to which a jump of
-// a server's clock leads.
-func AtBoundary(ctx context.Context, sim *simulator.Simulator, opt Options, found []Witness, most int) (map[verdict.Word]Boundary, error) {
-	met := map[verdict.Word]Boundary{}
-	if opt.Step == 0 || len(found) == 0 {
-		return met, nil
+// boundaryStates are searched at least for Result.Boundary.
+const boundaryStates = 200_000
+
+// atBoundary searches once more for verdicts that s, which is complete, has found, in a quarter of its states, or some
+// more where those are few, while all that ends by itself at a server - a key's life, a session, an outage - outlives
+// everything else that happens at the instant at which it ends. It says of each verdict whether it was met so, with as
+// few faults. Everything else is as in s: that a timer, a message or a bound of a fault falls on an instant at which
+// something else happens is not looked at; nor are ends to which a jump of a server's clock leads. It uses the tables of
+// s, where nearly all that follows is known, and discards its states.
+func (s *search) atBoundary(ctx context.Context, found []Witness) (map[verdict.Word]Boundary, error) {
+	wanted := slices.Clone(found)
+	for i := range wanted {
+		wanted[i].cause = 0
 	}
-	var wanted []Witness
-	for _, w := range found {
-		if w.cause = 0; met[w.Verdict] == Unchecked {
-			wanted = append(wanted, w)
-		}
+	opt := s.opt
+	opt.Causes, opt.Progress, opt.outliving = false, nil, true
+	opt.MaxStates = max(boundaryStates, s.visited.states.n/4)
+	if s.byCause { // they are part of its states
+		s = newPass(s.sim, &opt, wanted)
+	} else {
+		start := s.visited.states.words(0)
+		s.opt, s.successors.outliving = opt, true
+		s.visited = newVisited(len(start), &s.opt)
+		s.visited.wanted = wanted
+		s.visited.begin(start)
 	}
-	opt.Causes, opt.Progress = false, nil
-	opt.outliving, opt.MaxStates = true, most
-	opt.assumed = opt.assumptions(sim)
-	defer sim.Assume(hypothesis.Usual)
-	r, err := pass(ctx, sim, &opt, wanted)
+	r, err := s.pass(ctx)
 	if err != nil {
 		return nil, err
 	}
+	met := map[verdict.Word]Boundary{}
 	for _, w := range wanted {
 		if r.settled {
 			met[w.Verdict] = BoundaryOnly

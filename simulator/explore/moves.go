@@ -32,7 +32,7 @@ type successors struct {
 	transitions *transitions
 	quotient    *quotient
 	step        time.Duration // as in Options
-	outliving   bool          // see AtBoundary
+	outliving   bool          // see atBoundary
 	faultless   bool          // without further faults
 
 	cur   []uint32 // the state, with every client under its own number

@@ -71,7 +71,7 @@ func (s *search) recheck(ctx context.Context) (moves int, err error) {
 				to.judges.Forget()
 			}
 			s.takeState(&to.World, s.judgeTab.id(to.judges), next)
-			if !s.isMember(next) {
+			if s.quotient.canonicalize(next) != nil || !s.visited.states.has(next) { // what is refuted is no member
 				return 0, &NotClosedError{id, s.sim.Describe(c), ""}
 			}
 			moves++
@@ -112,9 +112,4 @@ func (s *search) position(state []uint32) Position {
 		}
 	}
 	return p
-}
-
-// isMember reports whether a state counts as a member of the set.
-func (s *search) isMember(state []uint32) bool {
-	return s.quotient.canonicalize(state) == nil && s.visited.states.has(state) // what is refuted is no member
 }

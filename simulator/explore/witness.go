@@ -74,14 +74,7 @@ func (s *search) path(d *discovery) ([]simulator.Choice, error) {
 		id, via = s.visited.states.parent(id), s.visited.states.via(id)
 	}
 	owner := history.Same() // place -> client
-	w, err := s.firstWorld()
-	if s.start != (simulator.World{}) {
-		w = s.start
-	}
-	if err != nil {
-		return nil, err
-	}
-	there := 0 // choices that w has made
+	w, there := s.start, 0  // how many choices w has made
 	for n, id := range states {
 		if d.failed && n == d.steps-1 {
 			choices[n].Client = int8(owner[choices[n].Client])
@@ -144,15 +137,6 @@ func (s *search) placeInRun(w *simulator.World, c simulator.Choice, after *simul
 		}
 	}
 	return 0, fmt.Errorf("no %s of this run does the same", s.sim.Describe(c))
-}
-
-// firstWorld is the world at the start of a run. NewWorld would not do: it may empty the
-// simulator's tables.
-func (s *search) firstWorld() (simulator.World, error) {
-	if err := s.loadState(0); err != nil {
-		return simulator.World{}, err
-	}
-	return s.world(s.successors.cur), nil
 }
 
 // redo makes a choice of state id again. It returns which clients change places by it,
