@@ -111,7 +111,7 @@ func (s *search) begin() error {
 		}
 	}
 	s.start = s.sim.NewWorld()
-	s.takeState(&s.start, s.judgeTab.id(verdict.Safety{}), s.successors.next)
+	s.takeState(&s.start, s.judgeTab.ID(verdict.Safety{}), s.successors.next)
 	if s.again != nil {
 		s.again.begin(s.successors.next)
 	}
@@ -176,16 +176,16 @@ func (s *search) expand(id uint32, words []uint32) error {
 	}
 	before := len(next.out.arcs)
 	err := next.expand(id)
-	if s.numbers.full != nil {
+	if s.numbers.Exceeded != nil {
 		next.out.cut(before) // their numbers may be wrong
 	}
-	if err == nil && s.numbers.full == nil {
+	if err == nil && s.numbers.Exceeded == nil {
 		return nil
 	}
 	if failed := (*failedMove)(nil); errors.As(err, &failed) {
 		failed.from = id
 	}
-	return errors.Join(err, s.numbers.full)
+	return errors.Join(err, s.numbers.Exceeded)
 }
 
 // write gives the batch to the goroutine that enters it, with the sizes that the tables have reached.

@@ -107,7 +107,7 @@ func (s *search) result() *Result {
 	}
 	slices.Sort(r.Triggered)
 	for i := range r.Found {
-		r.Found[i].Cause = s.causes.entries[r.Found[i].cause]
+		r.Found[i].Cause = s.causes.Values[r.Found[i].cause]
 	}
 	return r
 }

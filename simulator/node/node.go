@@ -263,7 +263,7 @@ const (
 )
 
 // A Fallible kind has servers that can fail, of which faults are made. n counts from 1, replicas from 0. why is as of
-// Server.Step, and an err is a *table.LimitError.
+// Server.Step, and an err is a *intern.LimitError.
 type Fallible interface {
 	Hang(w World, n int8, d, longest time.Duration) (why string)
 	Restart(w World, n int8, d time.Duration) (why string)

@@ -20,8 +20,8 @@ import (
 	"time"
 
 	"locklab/simulator/history"
+	"locklab/simulator/intern"
 	"locklab/simulator/internal/clock"
-	"locklab/simulator/internal/table"
 )
 
 // MaxThreads bounds the threads of one process: its main thread, running timers
@@ -42,7 +42,7 @@ type Process struct {
 	code    Code
 	program func()
 	text    func(*Op) string
-	room    *table.Room
+	room    *intern.Room
 	entries []Entry
 	edges   map[edge]uint32
 	roots   map[root]uint32
@@ -186,7 +186,7 @@ type edge struct {
 
 // New makes the process of client id, from 1. program is its code; text says what
 // a Request or a Watch asks for, for error messages.
-func New(id int, program func(), text func(*Op) string, room *table.Room) *Process {
+func New(id int, program func(), text func(*Op) string, room *intern.Room) *Process {
 	p := &Process{code: Code{id: id}, program: program, text: text, room: room, edges: map[edge]uint32{}, roots: map[root]uint32{}}
 	p.Clear()
 	return p
@@ -215,7 +215,7 @@ func (p *Process) Clear() {
 	p.stopAll()
 	clear(p.edges)
 	clear(p.roots)
-	p.entries = table.Emptied(p.entries)
+	p.entries = intern.Emptied(p.entries)
 	if p.merged != nil {
 		p.merged.clear()
 	}
@@ -261,7 +261,7 @@ func (p *Process) Len() int { return len(p.entries) }
 func (p *Process) Starts() int { return p.starts }
 
 // Advance is the entry that follows entry at when s is observed. The error is a
-// *NondeterministicError, a *table.LimitError, or says where the code panicked.
+// *NondeterministicError, a *intern.LimitError, or says where the code panicked.
 func (p *Process) Advance(at uint32, s Observation) (uint32, error) {
 	to, err := p.step(at, s)
 	if err == nil && p.merged != nil {

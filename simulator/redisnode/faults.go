@@ -12,7 +12,7 @@ import (
 )
 
 // What can befall a server, n counting from 1. why says why it cannot; then nothing
-// has happened. An err is a *table.LimitError.
+// has happened. An err is a *intern.LimitError.
 
 // Hang has a server stand still for d, or for at most so long; then longest is that time
 // in the world's steps. What arrives meanwhile is executed afterwards; its clock goes

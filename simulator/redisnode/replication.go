@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"locklab/simulator/history"
+	"locklab/simulator/intern"
 	"locklab/simulator/internal/clock"
-	"locklab/simulator/internal/table"
 	"locklab/simulator/node"
 )
 
@@ -116,7 +116,7 @@ func (k *Kind) Split(w node.World, c, n, replica int8) (why string, err error) {
 }
 
 // CannotSplit returns the reason for which the master of server n cannot be cut off with client c;
-// "": it can. The error is a *table.LimitError.
+// "": it can. The error is a *intern.LimitError.
 func (k *Kind) CannotSplit(w node.World, c, n, replica int8) (why string, err error) {
 	s, servers := k.at(w, n), len(k.servers)
 	switch {
@@ -129,7 +129,7 @@ func (k *Kind) CannotSplit(w node.World, c, n, replica int8) (why string, err er
 	case s.cut == 0 && !s.hasReplica(replica):
 		return "refused.replica.unknown", nil
 	case servers+int(n) > maxNumber:
-		return "", table.Limit("limit.split", "server", n, "servers", servers, "most", maxNumber)
+		return "", intern.Limit("limit.split", "server", n, "servers", servers, "most", maxNumber)
 	}
 	return "", nil
 }
