@@ -6,6 +6,7 @@ import (
 
 	"locklab/simulator/history"
 	"locklab/simulator/hypothesis"
+	"locklab/simulator/intern"
 	"locklab/simulator/node"
 	"locklab/simulator/process"
 	"locklab/simulator/translate"
@@ -20,7 +21,7 @@ type Symmetry struct {
 	s *Simulator
 	// renamed are the histories that were renamed, and followed is the number of entries of client 1
 	// that the clients like it have as well; see representative.
-	renamed  map[renamedHistory]uint32
+	renamed  intern.Map[renamedHistory, uint32]
 	followed int
 }
 
@@ -145,25 +146,16 @@ func (sym *Symmetry) follow(at uint32, a, b *process.Process) (uint32, error) {
 		e.Memory = sym.remembered(e.Memory, swap)
 		return b.SameRoot(&e)
 	}
-	key := renamedHistory{a.Code().ID(), b.Code().ID(), at}
-	if to, ok := sym.renamed[key]; ok {
-		return to, nil
-	}
-	to, err := sym.follow(e.Parent, a, b)
-	if err == nil {
-		to, err = sym.observe(b, to, a, at, swap)
-	}
-	if err != nil {
-		return 0, err
-	}
-	if !sym.sameActions(&e, b.At(to), swap) {
-		if err := cmp.Or(process.ByChance(a, at), process.ByChance(b, to)); err != nil {
-			return 0, err
+	return sym.renamed.Get(renamedHistory{a.Code().ID(), b.Code().ID(), at}, func() (uint32, error) {
+		to, err := sym.follow(e.Parent, a, b)
+		if err == nil {
+			to, err = sym.observe(b, to, a, at, swap)
 		}
-		return 0, &hypothesis.Refuted{Of: hypothesis.Alike, Was: a.Describe(&e)}
-	}
-	sym.renamed[key] = to
-	return to, nil
+		if err == nil && !sym.sameActions(&e, b.At(to), swap) {
+			err = cmp.Or(process.ByChance(a, at), process.ByChance(b, to), error(&hypothesis.Refuted{Of: hypothesis.Alike, Was: a.Describe(&e)}))
+		}
+		return to, err
+	})
 }
 
 // observe has process b, at an entry, observe what process a has observed last in a history, in a translation.
@@ -285,7 +277,7 @@ func (sym *Symmetry) CheckStrangers() error {
 func (sym *Symmetry) counted() map[uint32][]uint32 {
 	further := map[uint32][]uint32{}
 	if sym.s.memo.Counted != nil {
-		for _, of := range sym.s.memo.Counted.All() {
+		for _, of := range sym.s.memo.Counted.Values {
 			further[of[0]] = append(further[of[0]], of[1])
 		}
 	}

@@ -6,8 +6,8 @@ import (
 
 	"locklab/simulator/history"
 	"locklab/simulator/hypothesis"
+	"locklab/simulator/intern"
 	"locklab/simulator/internal/clock"
-	"locklab/simulator/internal/table"
 	"locklab/simulator/memo"
 	"locklab/simulator/node"
 	"locklab/simulator/process"
@@ -17,7 +17,7 @@ import (
 // servers, and the machinery that fills them. It is used by one goroutine at a time.
 type Simulator struct {
 	config   Config
-	room     *table.Room
+	room     *intern.Room
 	clients  clients
 	memo     *memo.Memo // the tables of kind
 	kind     node.Kind
@@ -55,12 +55,12 @@ func New(c Config) (*Simulator, error) {
 	if c.Timeout == 0 {
 		c.Timeout = 3 * time.Second
 	}
-	room := table.NewRoom()
+	room := intern.NewRoom()
 	s := &Simulator{
 		config: c, room: room, memo: memo.New(room), mostOrphans: maxOrphans, limit: tableLimit, assumed: hypothesis.Usual,
 	}
 	s.orphans = newOrphans(s.memo)
-	s.symmetry = Symmetry{s: s, renamed: map[renamedHistory]uint32{}}
+	s.symmetry = Symmetry{s: s, renamed: intern.Map[renamedHistory, uint32]{}}
 	s.current.s, s.stamps.s = s, s
 	s.clients.config = &s.config
 	s.returns = slices.ContainsFunc(c.Faults, func(f FaultBudget) bool { return f.Fault.Returns && f.Times > 0 })

@@ -143,14 +143,14 @@ func (st *Stamps) receive(now time.Duration, p *node.ClientProcess, th *node.Thr
 	}
 	th.Reply = st.s.clients.words.Answers.Map(th.Reply, translate.Move(clock.Shift{By: -p.Clock.Zeroed(), Oldest: st.Ancient()}))
 	if st.ages != (hypothesis.Ages{}) && p.Clock.Read(now) > clock.Midst+st.ages.Span {
-		st.s.room.Fail(&hypothesis.Refuted{Of: hypothesis.Aged, Command: st.s.clients.cmd(o), Span: true})
+		st.s.room.Note(&hypothesis.Refuted{Of: hypothesis.Aged, Command: st.s.clients.cmd(o), Span: true})
 	}
 }
 
 // arrive notes that a request is executed at now that has an ancient stamp.
 func (st *Stamps) arrive(now time.Duration, o *process.Op) {
 	if st.ages != (hypothesis.Ages{}) && o.Kind == process.Request && st.s.clients.words.Requests.Stamps(o.Arg).First <= now-st.ages.Ancient {
-		st.s.room.Fail(&hypothesis.Refuted{Of: hypothesis.Aged, Command: st.s.clients.cmd(o)})
+		st.s.room.Note(&hypothesis.Refuted{Of: hypothesis.Aged, Command: st.s.clients.cmd(o)})
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 
 	"locklab/simulator/history"
 	"locklab/simulator/i18n"
+	"locklab/simulator/intern"
 	"locklab/simulator/internal/clock"
-	"locklab/simulator/internal/table"
 	"locklab/simulator/node"
 	"locklab/simulator/process"
 )
@@ -360,7 +360,7 @@ func (v *view) Observe(c, thread int8, seen process.Observation) error {
 			seen.Kind, seen.Val = process.ListRead, int64(p.List)
 		}
 	}
-	return table.Limit("limit.readings", "client", c, "times", maxReadings)
+	return intern.Limit("limit.readings", "client", c, "times", maxReadings)
 }
 
 // abandon leaves the requests under way for which the code of a client no longer waits

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"locklab/simulator/history"
+	"locklab/simulator/intern"
 	"locklab/simulator/internal/clock"
-	"locklab/simulator/internal/table"
 	"locklab/simulator/node"
 	"locklab/simulator/process"
 	"locklab/simulator/redisnode"
@@ -37,7 +37,7 @@ var Midst = Epoch.Add(clock.Midst)
 
 // A LimitError is something that the simulator has no room for. Nothing is left out in its place: a run that meets it
 // has no outcome, and a search that meets it is not complete.
-type LimitError = table.LimitError
+type LimitError = intern.LimitError
 
 // NondeterministicError is client code that did two different things after the same observations.
 type NondeterministicError = process.NondeterministicError

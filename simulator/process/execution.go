@@ -15,7 +15,7 @@ import (
 
 	"locklab/simulator/history"
 	"locklab/simulator/i18n"
-	"locklab/simulator/internal/table"
+	"locklab/simulator/intern"
 )
 
 // execution is one run of a process's code: its coroutines, parked at the
@@ -129,7 +129,7 @@ const stackSize = 12 << 10
 type limit struct{ what i18n.Message }
 
 // Exceed ends the running code, which is called by the program, with a
-// *table.LimitError.
+// *intern.LimitError.
 func Exceed(key string, pairs ...any) { panic(limit{i18n.New(key, pairs...)}) }
 
 // unwound ends a coroutine: quietly if it was stopped, with an error that names
@@ -138,7 +138,7 @@ func (x *execution) unwound() {
 	switch r := recover().(type) {
 	case nil, stopped:
 	case limit:
-		x.err = table.Limit("limit.code", "client", x.p.code.id, "what", r.what)
+		x.err = intern.Limit("limit.code", "client", x.p.code.id, "what", r.what)
 	default:
 		x.err = fmt.Errorf("simulator: the code of c%d panicked: %v\n%s", x.p.code.id, r, debug.Stack())
 	}

@@ -21,8 +21,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"locklab/simulator/intern"
 	"locklab/simulator/internal/clock"
-	"locklab/simulator/internal/table"
 )
 
 // MaxThreads bounds the threads of one process: its main thread, running timers
@@ -134,7 +134,7 @@ func (k OpKind) ToServer() bool { return k == Request || k == Listen }
 
 // New makes the process of client id, from 1. program is its code; text says what
 // a Request or a Watch asks for, for error messages.
-func New(id int, program func(), text func(*Op) string, room *table.Room) *Process {
+func New(id int, program func(), text func(*Op) string, room *intern.Room) *Process {
 	p := &Process{code: Code{id: id}, program: program, text: text}
 	p.tree = tree{room: room, edges: map[edge]uint32{}, roots: map[root]uint32{}}
 	p.Clear()
@@ -164,7 +164,7 @@ func (p *Process) Clear() {
 	p.stopAll()
 	clear(p.edges)
 	clear(p.roots)
-	p.entries = table.Emptied(p.entries)
+	p.entries = intern.Emptied(p.entries)
 	if p.merged != nil {
 		p.merged.clear()
 	}
@@ -204,7 +204,7 @@ func (p *Process) stop() {
 func (p *Process) Starts() int { return p.starts }
 
 // Advance is the entry that follows entry at when s is observed. The error is a
-// *NondeterministicError, a *table.LimitError, or says where the code panicked.
+// *NondeterministicError, a *intern.LimitError, or says where the code panicked.
 func (p *Process) Advance(at uint32, s Observation) (uint32, error) {
 	to, err := p.step(at, s)
 	if err == nil && p.merged != nil {

@@ -145,7 +145,7 @@ func (e *Entry) State() map[string]string {
 // in the calling thread, each other in one of its own; their first operations are
 // under way at the same moment. A crash of the process ends them all, and a pause
 // stops them all. With the caller's thread and running timers they are at most
-// MaxThreads; code that needs more ends with a *table.LimitError.
+// MaxThreads; code that needs more ends with a *intern.LimitError.
 //
 // A process is a function of its observations, and so is which task waits for
 // which: a world knows of a caller only that it waits.

@@ -5,12 +5,12 @@ import (
 	"time"
 
 	"locklab/simulator/history"
-	"locklab/simulator/internal/table"
+	"locklab/simulator/intern"
 )
 
 // A tree is the histories of a process as data: no code runs here.
 type tree struct {
-	room    *table.Room
+	room    *intern.Room
 	entries []Entry
 	edges   map[edge]uint32
 	roots   map[root]uint32

@@ -62,7 +62,7 @@ func (k *Kind) Traits() node.Traits { return node.Traits{Stamps: true} }
 
 // Asked returns the different times that servers were asked for, in the order in which they
 // were met. The slice must not be changed.
-func (k *Kind) Asked() []node.Length { return k.Executor.asked.All() }
+func (k *Kind) Asked() []node.Length { return k.Executor.asked.Values }
 
 // Start returns a server with its clock and nothing else.
 func (k *Kind) Start(n int8, _ int) node.State { return State{clock: k.servers[n-1].config.Clock} }

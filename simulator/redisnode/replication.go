@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"locklab/simulator/history"
+	"locklab/simulator/intern"
 	"locklab/simulator/internal/clock"
-	"locklab/simulator/internal/table"
 	"locklab/simulator/node"
 )
 
@@ -115,7 +115,7 @@ func (s *instance) split(c, replica int8) error {
 }
 
 // CannotSplit returns the error by which the master of server n cannot be cut off with client c: a *node.Refused, or
-// a *table.LimitError; nil: it can.
+// a *intern.LimitError; nil: it can.
 func (k *Kind) CannotSplit(state node.State, c, n, replica int8) error {
 	servers := len(k.servers)
 	s, _ := state.(State)
@@ -129,7 +129,7 @@ func (k *Kind) CannotSplit(state node.State, c, n, replica int8) error {
 	case s.cut == 0 && !s.hasReplica(k.servers[n-1].config, replica):
 		return node.Refuse("refused.replica.unknown")
 	case servers+int(n) > maxNumber:
-		return table.Limit("limit.split", "server", n, "servers", servers, "most", maxNumber)
+		return intern.Limit("limit.split", "server", n, "servers", servers, "most", maxNumber)
 	}
 	return nil
 }
