@@ -26,8 +26,8 @@ func (s DatabaseState) WithoutAges() world.State { return s }
 // strike has a fault happen to the server.
 //
 // While it hangs, what arrives is executed afterwards; its clock goes on. A replica that takes its place has the
-// commits that it has received. All deadlines in rows move with its clock: one that was over is to come again if that is set
-// back. A session ends as if an administrator had killed it.
+// commits that it has received. All deadlines in rows move with its clock: one that was over is to come again if that
+// is set back. A session ends as if an administrator had killed it.
 func (s *server) strike(e world.Event) error {
 	switch d, replica := e.Choice.D, e.Choice.Thread; e.What {
 	case world.EndSession:
