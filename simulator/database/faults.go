@@ -24,32 +24,50 @@ func (s DatabaseState) WithoutCopies() world.State {
 func (s DatabaseState) WithoutAges() world.State { return s }
 
 // strike has a fault happen to the server.
+//
+// While it hangs, what arrives is executed afterwards; its clock goes on. A replica that takes its place has the
+// commits that it has received. All deadlines in rows move with its clock: one that was over is to come again if that
+// is set back. A session ends as if an administrator had killed it.
 func (s *server) strike(e world.Input) error {
 	switch d, replica := e.Choice.D, e.Choice.Thread; e.What {
+	case world.EndSession:
+		id := s.kills(e.Client)
+		if id == 0 {
+			return world.Refuse("refused.session")
+		}
+		s.endSession(id)
+		return nil
 	case world.Hang:
-		return s.hang(d)
+		if s.outage != serving {
+			return world.Refuse("refused.server.down")
+		}
+		s.outage, s.until = hung, clock.Later(s.w.Now(), d)
+		if e := s.record(history.Hang, 0); !s.kind.x.config.EarlyEnd {
+			e.D = d
+		}
+		return nil
+	case world.Failover:
+		if !s.kind.HasReplica(nil, theServer, replica) {
+			return world.Refuse("refused.replica.unknown")
+		}
+		s.record(history.Failover, 0).Replica = replica
+		s.outage, s.until = serving, 0
+		s.restart(s.kind.x.contents.At(s.replicas[replica]).state, replica)
+		return nil
+	case world.StepClock:
+		was := s.read(s.w.Now())
+		if why := s.clock.Jump(d); why != "" {
+			return world.Refuse(why)
+		}
+		s.record(history.ClockStep, 0).D = d
+		s.emit(s.pass(s.kind.x, s.read(s.w.Now())-was), step{}, 0)
+		return nil
 	case world.Restart:
 		return s.crashFor(d)
-	case world.Failover:
-		return s.failover(replica)
 	case world.Split:
 		return s.kind.CannotSplit(nil, 0, theServer, replica)
-	case world.StepClock:
-		return s.stepClock(d)
 	}
 	return s.command(e.Note, e.Command)
-}
-
-// hang has the server stand still for d at most. What arrives meanwhile is executed afterwards; its clock goes on.
-func (s *server) hang(d time.Duration) error {
-	if s.outage != serving {
-		return world.Refuse("refused.server.down")
-	}
-	s.outage, s.until = hung, clock.Later(s.w.Now(), d)
-	if e := s.record(history.Hang, 0); !s.kind.x.config.EarlyEnd {
-		e.D = d
-	}
-	return nil
 }
 
 // crashFor crashes the server, which comes back after d with all that it has committed, and without any session.
@@ -129,17 +147,6 @@ func (k *Kind) HasReplica(_ world.State, _, replica int8) bool {
 	return replica >= 0 && int(replica) < k.x.config.Replicas
 }
 
-// failover puts a replica, from 0, in the server's place, with the commits that it has received.
-func (s *server) failover(replica int8) error {
-	if !s.kind.HasReplica(nil, theServer, replica) {
-		return world.Refuse("refused.replica.unknown")
-	}
-	s.record(history.Failover, 0).Replica = replica
-	s.outage, s.until = serving, 0
-	s.restart(s.kind.x.contents.At(s.replicas[replica]).state, replica)
-	return nil
-}
-
 // replicate brings a replica up to date.
 func (s *server) replicate(replica int8) error {
 	switch {
@@ -157,18 +164,6 @@ func (s *server) replicate(replica int8) error {
 // CannotSplit is always so: how two masters of a database are kept apart is not simulated.
 func (k *Kind) CannotSplit(world.State, int8, int8, int8) error {
 	return world.Refuse("refused.database.split")
-}
-
-// stepClock moves the server's clock by d, and with it all deadlines in rows: one that was over is to come again if the
-// clock is set back.
-func (s *server) stepClock(d time.Duration) error {
-	was := s.read(s.w.Now())
-	if why := s.clock.Jump(d); why != "" {
-		return world.Refuse(why)
-	}
-	s.record(history.ClockStep, 0).D = d
-	s.emit(s.pass(s.kind.x, s.read(s.w.Now())-was), step{}, 0)
-	return nil
 }
 
 // JumpsToEnd is false: a deadline in a row ends nothing by itself.

@@ -282,8 +282,6 @@ func (k *Kind) Step(w world.World, e world.Input) error {
 	case world.HeldUp, world.Paused, world.Resumed: // which the server does not notice
 	case world.Crashed:
 		s.crash(e.Client)
-	case world.EndSession:
-		return s.kill(e.Client)
 	case world.Passed:
 		s.passed(e.Pending)
 	case world.Settled:

@@ -227,16 +227,6 @@ func (s *server) kills(c int8) SessionID {
 	return 0
 }
 
-// kill ends the session of client c that kills returns, as if an administrator had done so.
-func (s *server) kill(c int8) error {
-	id := s.kills(c)
-	if id == 0 {
-		return world.Refuse("refused.session")
-	}
-	s.endSession(id)
-	return nil
-}
-
 // endSession ends a session. Its client does not notice before it asks for something.
 func (s *server) endSession(id SessionID) {
 	s.record(history.SessionEnd, clientOf(id))

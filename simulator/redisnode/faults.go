@@ -13,33 +13,38 @@ import (
 )
 
 // strike has a fault happen to the server.
+//
+// While it hangs, what arrives is executed afterwards; its clock goes on, and keys expire. The replica that takes its
+// place has what it has received, no cached scripts, and the connections to the old server are broken. The other
+// replicas become those of the new server, and a new one takes the place of the promoted.
 func (s *instance) strike(e node.Input) error {
 	switch d, replica := e.Choice.D, e.Choice.Thread; e.What {
 	case node.Hang:
-		return s.hang(d)
+		if s.outage != serving {
+			return node.Refuse("refused.server.down")
+		}
+		s.outage, s.until = hung, clock.Later(s.now, d)
+		if e := s.emit(history.Hang); !s.config.EarlyEnd {
+			e.D = d
+		}
+		return nil
+	case node.Failover:
+		if !s.hasReplica(s.config, replica) {
+			return node.Refuse("refused.replica.unknown")
+		}
+		s.emit(history.Failover).Replica = replica
+		node.HangUp(s.w, s.n, history.AllClients&^s.cut)
+		s.promote(replica)
+		s.expire()
+		return nil
 	case node.Restart:
 		return s.restart(d)
-	case node.Failover:
-		return s.failover(replica)
 	case node.Split:
 		return s.split(e.Choice.Client, replica)
 	case node.StepClock:
 		return s.stepClock(d, e.Pending)
 	}
 	return s.command(e.Note, e.Command)
-}
-
-// hang has the server stand still for d at most. What arrives meanwhile is executed afterwards; its clock
-// goes on, and keys expire.
-func (s *instance) hang(d time.Duration) error {
-	if s.outage != serving {
-		return node.Refuse("refused.server.down")
-	}
-	s.outage, s.until = hung, clock.Later(s.now, d)
-	if e := s.emit(history.Hang); !s.config.EarlyEnd {
-		e.D = d
-	}
-	return nil
 }
 
 // restart crashes the server, which comes back after d with what it keeps on disk.
@@ -74,21 +79,6 @@ func (s *instance) restart(d time.Duration) error {
 func (k *Kind) HasReplica(state node.State, n, replica int8) bool {
 	s, _ := state.(State)
 	return s.hasReplica(k.servers[n-1].config, replica)
-}
-
-// failover puts a replica, from 0, in the server's place, with what it has received,
-// no cached scripts, and the connections to the old one broken. The other
-// replicas become those of the new server, and a new one takes the place of the
-// promoted.
-func (s *instance) failover(replica int8) error {
-	if !s.hasReplica(s.config, replica) {
-		return node.Refuse("refused.replica.unknown")
-	}
-	s.emit(history.Failover).Replica = replica
-	node.HangUp(s.w, s.n, history.AllClients&^s.cut)
-	s.promote(replica)
-	s.expire()
-	return nil
 }
 
 // stepClock moves the clock of the server by d, and with it the end of every key that
