@@ -14,11 +14,11 @@ const verbClientClock = simulator.FaultVerb + 4
 // The two other ways in which a clock is wrong last from the start of a run and are
 // settings: an offset, and a rate (simulator.ClientConfig).
 var ClientClock = &simulator.Fault{
-	Name: "client-clock", Verb: verbClientClock, Clientside: true, Punctual: true,
+	Name: "client-clock", Verb: verbClientClock, Living: true, Clientside: true, Punctual: true,
 	// Choices offers the jumps of FaultContext.Jumps.
 	Choices: each(verbClientClock, simulator.FaultContext.Clients,
 		simulator.ClientTarget.Alive, simulator.FaultContext.Jumps),
-	Inject: func(f simulator.FaultContext, c simulator.Choice) string { return f.Client(c.Client).StepClock(c.D) },
+	Inject: func(f simulator.FaultContext, c simulator.Choice) error { return f.Client(c.Client).StepClock(c.D) },
 }
 
 // ClientClockOf is the choice that moves the clock of client c, from 1, by d.

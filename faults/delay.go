@@ -13,7 +13,7 @@ const verbDelay = simulator.FaultVerb + 10
 // late. The sender may have given up, or released its lock, when its request
 // arrives.
 var Delay = &simulator.Fault{
-	Name: "delay", Verb: verbDelay, Clientside: true,
+	Name: "delay", Verb: verbDelay, Living: true, Clientside: true,
 	// Choices offers the longest delay that the budget allows; a budget without a
 	// length offers none, since every length would be as good. With a Timing the message may
 	// arrive before.
@@ -21,7 +21,7 @@ var Delay = &simulator.Fault{
 		buf = each(verbDelay, simulator.FaultContext.Requests, passes, longest)(f, buf)
 		return each(verbDelay, simulator.FaultContext.Replies, passes, longest)(f, buf)
 	},
-	Inject: func(f simulator.FaultContext, c simulator.Choice) string {
+	Inject: func(f simulator.FaultContext, c simulator.Choice) error {
 		return f.Thread(c.Client, c.Thread).Delay(c.D)
 	},
 }

@@ -9,10 +9,10 @@ const verbDelete = simulator.FaultVerb + 14
 var Delete = &simulator.Fault{
 	Name: "delete", Verb: verbDelete,
 	Choices: each(verbDelete, allKeys, func(key) bool { return true }, once),
-	Inject: func(f simulator.FaultContext, c simulator.Choice) string {
-		key, why := keyOf(f, c)
-		if why != "" {
-			return why
+	Inject: func(f simulator.FaultContext, c simulator.Choice) error {
+		key, err := keyOf(f, c)
+		if err != nil {
+			return err
 		}
 		return f.Server(c.Node).Command("by a stranger's hand", "DEL", key.name)
 	},

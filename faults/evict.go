@@ -1,6 +1,9 @@
 package faults
 
-import "locklab/simulator"
+import (
+	"locklab/simulator"
+	"locklab/simulator/node"
+)
 
 const verbEvict = simulator.FaultVerb + 12
 
@@ -9,13 +12,13 @@ const verbEvict = simulator.FaultVerb + 12
 var Evict = &simulator.Fault{
 	Name: "evict", Verb: verbEvict,
 	Choices: each(verbEvict, allKeys, func(k key) bool { return k.expires }, once),
-	Inject: func(f simulator.FaultContext, c simulator.Choice) string {
-		key, why := keyOf(f, c)
+	Inject: func(f simulator.FaultContext, c simulator.Choice) error {
+		key, err := keyOf(f, c)
 		switch {
-		case why != "":
-			return why
+		case err != nil:
+			return err
 		case !key.expires:
-			return "refused.key.lasting"
+			return node.Refuse("refused.key.lasting")
 		}
 		return f.Server(c.Node).Command("memory is short", "DEL", key.name)
 	},

@@ -9,9 +9,9 @@ const verbExpireSession = simulator.FaultVerb + 15
 // client learns of it only when it connects again. It concerns clients of a
 // ZooKeeper only.
 var ExpireSession = &simulator.Fault{
-	Name: "expire-session", Verb: verbExpireSession,
+	Name: "expire-session", Verb: verbExpireSession, Living: true,
 	Choices: each(verbExpireSession, simulator.FaultContext.Clients, hasSession, once),
-	Inject:  func(f simulator.FaultContext, c simulator.Choice) string { return f.Client(c.Client).EndSession() },
+	Inject:  func(f simulator.FaultContext, c simulator.Choice) error { return f.Client(c.Client).EndSession() },
 }
 
 // ExpireSessionOf is the choice that ends the session of client c, from 1.

@@ -9,9 +9,9 @@ const verbFailCall = simulator.FaultVerb + 11
 // Redisson 3.12.5, which logs it and stops. The error is BUSY, with which
 // a Redis answers any command while a script runs too long.
 var FailCall = &simulator.Fault{
-	Name: "fail-call", Verb: verbFailCall,
+	Name: "fail-call", Verb: verbFailCall, Living: true,
 	Choices: each(verbFailCall, simulator.FaultContext.Requests, fails, once),
-	Inject: func(f simulator.FaultContext, c simulator.Choice) string {
+	Inject: func(f simulator.FaultContext, c simulator.Choice) error {
 		return f.Thread(c.Client, c.Thread).Reject("BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.")
 	},
 }

@@ -20,7 +20,7 @@ var Failover = &simulator.Fault{
 		}
 		return buf
 	},
-	Inject: func(f simulator.FaultContext, c simulator.Choice) string { return f.Server(c.Node).Failover(c.Thread) },
+	Inject: func(f simulator.FaultContext, c simulator.Choice) error { return f.Server(c.Node).Failover(c.Thread) },
 }
 
 // FailoverOf is the choice that promotes the first replica of server n, from 1.

@@ -15,7 +15,7 @@
 //     traces: it never changes, and new faults go to the end;
 //   - Choices, every way in which it can strike now. What the budget says after the @ is
 //     f.Max, and means here what the fault makes of it;
-//   - Inject, which calls f.Tell if the fault is more than its effects, and then these.
+//   - Inject, which calls f.Record if the fault is more than its effects, and then these.
 //
 // Its texts in every language, title.fault.migrate and those of its events, in
 // reports/text/faults/migrate.txt; reports/text/en/events.txt explains the keys. And one line, at

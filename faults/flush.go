@@ -9,7 +9,7 @@ const verbFlush = simulator.FaultVerb + 13
 var Flush = &simulator.Fault{
 	Name: "flush", Verb: verbFlush,
 	Choices: each(verbFlush, simulator.FaultContext.Servers, hasKeys, once),
-	Inject: func(f simulator.FaultContext, c simulator.Choice) string {
+	Inject: func(f simulator.FaultContext, c simulator.Choice) error {
 		return f.Server(c.Node).Command("by a stranger's hand", "FLUSHALL")
 	},
 }

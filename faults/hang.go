@@ -18,7 +18,7 @@ var Hang = &simulator.Fault{
 	// offers none, since every length would be as good. With a Timing it may end before, by a
 	// Resume.
 	Choices: each(verbHang, simulator.FaultContext.Servers, simulator.ServerTarget.Running, longest),
-	Inject:  func(f simulator.FaultContext, c simulator.Choice) string { return f.Server(c.Node).Hang(c.D) },
+	Inject:  func(f simulator.FaultContext, c simulator.Choice) error { return f.Server(c.Node).Hang(c.D) },
 }
 
 // HangOf is the choice that stops server n, from 1, for d of true time.

@@ -1,6 +1,9 @@
 package faults
 
-import "locklab/simulator"
+import (
+	"locklab/simulator"
+	"locklab/simulator/node"
+)
 
 // A key is one on a server, for the faults that happen to keys.
 type key struct {
@@ -27,16 +30,16 @@ func keys(n simulator.ServerTarget) (list []key) {
 }
 
 // keyOf is the key that a choice means.
-func keyOf(f simulator.FaultContext, c simulator.Choice) (k key, why string) {
+func keyOf(f simulator.FaultContext, c simulator.Choice) (k key, err error) {
 	n := f.Server(c.Node)
 	if !n.Exists() {
-		return k, "refused.server.unknown"
+		return k, node.Refuse("refused.server.unknown")
 	}
 	list := keys(n)
 	if c.Thread < 0 || int(c.Thread) >= len(list) {
-		return k, "refused.key"
+		return k, node.Refuse("refused.key")
 	}
-	return list[c.Thread], ""
+	return list[c.Thread], nil
 }
 
 // allKeys calls yield for each key of each server.

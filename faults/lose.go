@@ -7,9 +7,9 @@ const verbLoseReply = simulator.FaultVerb + 2
 // LoseReply loses a server's answer on its way: the command has been executed, and
 // its sender waits until it gives up.
 var LoseReply = &simulator.Fault{
-	Name: "lose-reply", Verb: verbLoseReply, Clientside: true,
+	Name: "lose-reply", Verb: verbLoseReply, Living: true, Clientside: true,
 	Choices: each(verbLoseReply, simulator.FaultContext.Replies, anyMessage, once),
-	Inject: func(f simulator.FaultContext, c simulator.Choice) string {
+	Inject: func(f simulator.FaultContext, c simulator.Choice) error {
 		return f.Thread(c.Client, c.Thread).LoseReply()
 	},
 }
@@ -25,9 +25,9 @@ const verbLoseRequest = simulator.FaultVerb + 3
 // LoseRequest loses a command on its way to the server: it is never executed,
 // and its sender waits until it gives up, unable to tell this from LoseReply.
 var LoseRequest = &simulator.Fault{
-	Name: "lose-request", Verb: verbLoseRequest, Clientside: true,
+	Name: "lose-request", Verb: verbLoseRequest, Living: true, Clientside: true,
 	Choices: each(verbLoseRequest, simulator.FaultContext.Requests, anyMessage, once),
-	Inject: func(f simulator.FaultContext, c simulator.Choice) string {
+	Inject: func(f simulator.FaultContext, c simulator.Choice) error {
 		return f.Thread(c.Client, c.Thread).LoseRequest()
 	},
 }

@@ -27,7 +27,7 @@ var NodeClock = &simulator.Fault{
 		}
 		return buf
 	},
-	Inject: func(f simulator.FaultContext, c simulator.Choice) string {
+	Inject: func(f simulator.FaultContext, c simulator.Choice) error {
 		return f.Server(c.Node).StepClock(c.D, c.Thread == simulator.Pending)
 	},
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"locklab/simulator"
+	"locklab/simulator/node"
 )
 
 const verbPause = simulator.FaultVerb + 1
@@ -12,7 +13,7 @@ const verbPause = simulator.FaultVerb + 1
 // watchdog. The world goes on, and so does the process's clock. A client that was in
 // the critical section still is.
 var Pause = &simulator.Fault{
-	Name: "pause", Verb: verbPause, Clientside: true,
+	Name: "pause", Verb: verbPause, Living: true, Clientside: true,
 	// Choices offers pauses without a fixed end: they last until a Resume is chosen, but no
 	// longer than the budget allows. A client that has just made a request may stop before or
 	// after it is sent.
@@ -27,15 +28,15 @@ var Pause = &simulator.Fault{
 		}
 		return buf
 	},
-	Inject: func(f simulator.FaultContext, c simulator.Choice) string {
+	Inject: func(f simulator.FaultContext, c simulator.Choice) error {
 		if c.Thread == computing && c.D <= 0 {
-			return "refused.delay.length"
+			return node.Refuse("refused.delay.length")
 		}
-		why := f.Client(c.Client).Pause(c.D, f.Max(), c.Thread == beforeSending)
-		if why == "" && c.Thread == computing {
+		err := f.Client(c.Client).Pause(c.D, f.Max(), c.Thread == beforeSending)
+		if err == nil && c.Thread == computing {
 			f.Client(c.Client).ProlongSleep(c.D)
 		}
-		return why
+		return err
 	},
 }
 

@@ -14,7 +14,7 @@ const verbPauseThread = simulator.FaultVerb + 16
 // all of it or of one thread. Threads of code that is not on coroutines are not known, and so
 // are not stopped.
 var PauseThread = &simulator.Fault{
-	Name: "pause-thread", Verb: verbPauseThread, Clientside: true,
+	Name: "pause-thread", Verb: verbPauseThread, Living: true, Clientside: true,
 	// Choices offers pauses without a fixed end, as Pause does. A thread that waits for its
 	// timer is one, too.
 	Choices: func(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
@@ -28,7 +28,7 @@ var PauseThread = &simulator.Fault{
 		}
 		return buf
 	},
-	Inject: func(f simulator.FaultContext, c simulator.Choice) string {
+	Inject: func(f simulator.FaultContext, c simulator.Choice) error {
 		unsent := c.Thread >= simulator.MaxThreads
 		if unsent {
 			c.Thread -= simulator.MaxThreads
@@ -37,7 +37,7 @@ var PauseThread = &simulator.Fault{
 		if c.Thread > 0 {
 			e.Note = "another"
 		}
-		f.Tell(e)
+		f.Record(e)
 		return f.Thread(c.Client, c.Thread).Pause(c.D, f.Max(), unsent)
 	},
 }

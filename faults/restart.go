@@ -17,7 +17,7 @@ var Restart = &simulator.Fault{
 	// if it names none: restart=1@10s is a restart delayed by 10 s. With a Timing it may come
 	// back before, by a Resume.
 	Choices: each(verbRestart, simulator.FaultContext.Servers, up, most),
-	Inject:  func(f simulator.FaultContext, c simulator.Choice) string { return f.Server(c.Node).Restart(c.D) },
+	Inject:  func(f simulator.FaultContext, c simulator.Choice) error { return f.Server(c.Node).Restart(c.D) },
 }
 
 // RestartOf is the choice that restarts server n, from 1, at once.

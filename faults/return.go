@@ -16,5 +16,5 @@ const verbReturn = simulator.FaultVerb + 17
 var Return = &simulator.Fault{
 	Name: "return", Verb: verbReturn, Clientside: true, Returns: true,
 	Choices: each(verbReturn, simulator.FaultContext.Clients, simulator.ClientTarget.MayReturn, once),
-	Inject:  func(f simulator.FaultContext, c simulator.Choice) string { return f.Client(c.Client).Return() },
+	Inject:  func(f simulator.FaultContext, c simulator.Choice) error { return f.Client(c.Client).Return() },
 }

@@ -12,7 +12,7 @@ const verbServerList = simulator.FaultVerb + 18
 // the server of a key from a list. A server that leaves a list runs on, and keeps its
 // keys. A process that is started in place of one that has died has the list of that.
 var ServerList = &simulator.Fault{
-	Name: "server-list", Verb: verbServerList, Clientside: true, Punctual: true,
+	Name: "server-list", Verb: verbServerList, Living: true, Clientside: true, Punctual: true,
 	// Choices offers each server of each client that is alive, so also before a client's first attempt. The
 	// last server of a list stays.
 	Choices: func(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
@@ -25,13 +25,13 @@ var ServerList = &simulator.Fault{
 		}
 		return buf
 	},
-	Inject: func(f simulator.FaultContext, c simulator.Choice) string {
+	Inject: func(f simulator.FaultContext, c simulator.Choice) error {
 		client := f.Client(c.Client)
 		e := history.Event{Client: int(c.Client), Node: int(c.Node), Note: "added"}
 		if on, _ := client.Lists(int(c.Node)); on {
 			e.Note = "removed"
 		}
-		f.Tell(e)
+		f.Record(e)
 		return client.Relist(int(c.Node))
 	},
 }

@@ -26,7 +26,7 @@ var Split = &simulator.Fault{
 		}
 		return buf
 	},
-	Inject: func(f simulator.FaultContext, c simulator.Choice) string {
+	Inject: func(f simulator.FaultContext, c simulator.Choice) error {
 		return f.Server(c.Node).Split(f.Client(c.Client), c.Thread)
 	},
 }

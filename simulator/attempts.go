@@ -217,7 +217,8 @@ func (sym *Symmetry) recounted(at uint32, a, b *process.Process, f history.Recou
 		return 0, err
 	}
 	if is := b.At(to); !sym.sameActions(&e, is, t) {
-		return 0, cmp.Or[error](process.ByChance(a, at), &hypothesis.Refuted{Of: hypothesis.Ordered, Was: a.Describe(&e), Is: b.Describe(is)})
+		refuted := &hypothesis.Refuted{Of: hypothesis.Ordered, Was: a.Describe(&e), Is: b.Describe(is)}
+		return 0, cmp.Or[error](process.ByChance(a, at), refuted)
 	}
 	return to, nil
 }

@@ -14,10 +14,10 @@ import (
 
 // clients are the clients of a simulator: their code, what it waits for, and by when.
 type clients struct {
-	config  *Config
-	procs   []*process.Process
-	words   node.Words   // of the servers' kind
-	patient node.Patient // the kind, if it is one; else nil
+	config *Config
+	procs  []*process.Process
+	words  node.Words  // of the servers' kind
+	traits node.Traits // likewise
 }
 
 // op returns the operation that a thread of client c waits for.
@@ -30,8 +30,7 @@ func (all *clients) entry(c int8, p *node.ClientProcess) *process.Entry {
 	return all.procs[c-1].At(p.At)
 }
 
-// cmd returns the command of an operation, as histories show it; nil: it asks
-// none.
+// cmd returns the command of an operation, as histories show it; nil: it asks none.
 func (all *clients) cmd(o *process.Op) []string {
 	if o.Kind.ToServer() {
 		return all.words.Of(o).Words(o.Arg)
@@ -52,8 +51,8 @@ func (all *clients) patience(o *process.Op) time.Duration {
 	switch {
 	case o.D > 0: // the code has said how long
 		return o.D
-	case o.Kind.ToServer() && all.patient != nil:
-		return all.patient.Patience()
+	case o.Kind.ToServer() && all.traits.Patience > 0:
+		return all.traits.Patience
 	}
 	return all.config.Timeout
 }
@@ -66,19 +65,18 @@ func (all *clients) latency(c int8, o *process.Op) time.Duration {
 	return all.config.Timing.Latency
 }
 
-// enabled appends what can happen to client c at now without a look at any
-// server.
-func (all *clients) enabled(p *node.ClientProcess, now time.Duration, c int8, buf []Choice) []Choice {
+// enabled appends what can happen to client c now without a look at any server.
+func (all *clients) enabled(p *node.ClientProcess, c int8, buf []Choice) []Choice {
 	if p.Dead {
 		return buf
 	}
 	stopped, branching := p.Stopped(), all.entry(c, p).Branching()
-	if (p.Paused || stopped > 0) && (p.Open || p.Until <= now) {
+	if (p.Paused || stopped > 0) && (p.Open || p.Until == 0) {
 		buf = append(buf, Choice{Verb: Resume, Client: c, Thread: stopped})
 	}
 	for t := range p.Threads {
 		th := &p.Threads[t]
-		ch := Choice{Verb: nextOf(th, now), Client: c, Thread: int8(t)}
+		ch := Choice{Verb: nextOf(th), Client: c, Thread: int8(t)}
 		stands := p.Stands(t) || branching >= 0 && t != branching
 		if stands && ch.Verb != Arrive && ch.Verb != Unblock { // the network goes on
 			continue
@@ -94,20 +92,20 @@ func (all *clients) enabled(p *node.ClientProcess, now time.Duration, c int8, bu
 				buf = append(buf, Choice{Verb: Choose, Client: c, Thread: int8(t), Node: way + 1})
 			}
 		}
-		if th.Survives(now) {
+		if th.Broken {
 			buf = append(buf, Choice{Verb: Survive, Client: c, Thread: int8(t)})
 		}
-		if th.Phase.Waiting() && all.impatient(p, c, t) <= now {
+		if th.Phase.Waiting() && all.impatient(p, c, t) <= 0 {
 			buf = append(buf, Choice{Verb: GiveUp, Client: c, Thread: int8(t)})
 		}
 	}
 	return buf
 }
 
-// nextOf is the verb by which the pending operation of a thread goes on at now; 0: there is none.
-func nextOf(th *node.Thread, now time.Duration) Verb {
+// nextOf is the verb by which the pending operation of a thread goes on now; 0: there is none.
+func nextOf(th *node.Thread) Verb {
 	switch {
-	case th.Held(now):
+	case th.Held():
 	case th.Phase == node.Unborn:
 		return Start
 	case th.Phase == node.Asking:
@@ -116,7 +114,7 @@ func nextOf(th *node.Thread, now time.Duration) Verb {
 		return Unblock
 	case th.Phase == node.Answered:
 		return Answer
-	case th.Phase == node.Asleep && th.Due <= now:
+	case th.Phase == node.Asleep && th.Due == 0:
 		return Wake
 	}
 	return 0
@@ -134,9 +132,9 @@ func (all *clients) otherWays(p *node.ClientProcess, c int8, thread int) int8 {
 	return 0
 }
 
-// due is the next deadline of a client's own; Never if there is none.
+// due is the time until the next deadline of a client's own; Never if there is none.
 // While it is paused the network and the servers go on.
-func (all *clients) due(p *node.ClientProcess, c int8, now time.Duration) time.Duration {
+func (all *clients) due(p *node.ClientProcess, c int8) time.Duration {
 	next := Never
 	if p.Paused || p.Stopped() > 0 {
 		next = p.Until
@@ -145,45 +143,44 @@ func (all *clients) due(p *node.ClientProcess, c int8, now time.Duration) time.D
 		th := &p.Threads[t]
 		stands := p.Stands(t)
 		if !stands {
-			next = min(next, all.timerDue(p, c, t, now))
+			next = min(next, all.timerDue(p, c, t))
 		}
 		switch {
 		case th.Phase == node.Blocked:
 			next = min(next, th.Hold)
 		case th.Broken && !stands:
-			next = min(next, all.config.Timing.messageDue(0, th.Latest, now))
+			next = min(next, all.config.Timing.messageDue(0, th.Latest))
 		case th.Broken:
 		case th.Phase == node.Asking, th.Phase == node.Answered && !stands:
-			next = min(next, all.config.Timing.messageDue(th.Hold, th.Latest, now))
-		case th.Hold > now:
+			next = min(next, all.config.Timing.messageDue(th.Hold, th.Latest))
+		case th.Hold > 0:
 			next = min(next, th.Hold)
 		}
 	}
 	return next
 }
 
-// timerDue is the time at which a thread may go on by its clock and, once it may, by which it has
-// to.
-func (all *clients) timerDue(p *node.ClientProcess, c int8, thread int, now time.Duration) time.Duration {
+// timerDue is the time until a thread may go on by its clock and, once it may, within which it has to.
+func (all *clients) timerDue(p *node.ClientProcess, c int8, thread int) time.Duration {
 	th := &p.Threads[thread]
 	asleep := th.Phase == node.Asleep
 	switch {
 	case th.Phase == node.Unborn && all.config.Timing != nil:
-		return max(th.Latest, now)
+		return th.Latest
 	case !asleep && !th.Phase.Waiting():
 		return Never
 	case !asleep:
-		if from := all.impatient(p, c, thread); from > now {
+		if from := all.impatient(p, c, thread); from > 0 {
 			return from
 		}
-		return max(th.Due, now)
-	case all.config.Timing == nil || th.Due > now:
+		return th.Due
+	case all.config.Timing == nil || th.Due > 0:
 		return th.Due
 	}
-	return max(th.Latest, now)
+	return th.Latest
 }
 
-// impatient is the time from which client c's thread may give up waiting for an answer.
+// impatient is the time after which client c's thread may give up waiting for an answer; below 0: for so long it may.
 func (all *clients) impatient(p *node.ClientProcess, c int8, thread int) time.Duration {
 	th := &p.Threads[thread]
 	switch {
@@ -208,8 +205,7 @@ type Client struct{ *process.Code }
 // Clock is a client's own clock; see process.Clock.
 type Clock = process.Clock
 
-// Redis returns the client's connection pool to server n, from 1. It belongs to the
-// simulator; do not close it.
+// Redis returns the client's connection pool to server n, from 1. It belongs to the simulator; do not close it.
 func (c *Client) Redis(n int) *redis.Client {
 	connections, ok := c.Library().(*redisnode.Connections)
 	if !ok {

@@ -17,14 +17,12 @@ import (
 type Config struct {
 	Clients []ClientConfig // 1 to MaxClients
 	Nodes   []NodeConfig   // 1 to MaxNodes
-	// Timeout of a client that waits for an answer, above 0, on its own
-	// clock. 0 is go-redis's default of 3 s.
+	// Timeout of a client that waits for an answer, above 0, on its own clock. 0 is go-redis's default of 3 s.
 	Timeout time.Duration
 	Guard   history.Guard // of the resource
 	Faults  []FaultBudget // at most MaxFaults
-	// ClientRetries is go-redis's MaxRetries, from 0: how often it sends a command again
-	// whose connection broke or whose answer did not come, at once. A ZooKeeper's client
-	// does not.
+	// ClientRetries is go-redis's MaxRetries, from 0: how often it sends a command again whose connection broke or
+	// whose answer did not come, at once. A ZooKeeper's client does not.
 	ClientRetries int
 	// Drawn, if it is not nil, returns a text with values as code draws them in the place of names that stand for these:
 	// see bubble.Drawn. What Redis servers do must then be the same with them; where it is not, the step ends with a
@@ -38,14 +36,12 @@ type Config struct {
 
 // A ClientConfig is one client process.
 type ClientConfig struct {
-	// Program is all that the process does. It is called anew whenever the simulator
-	// needs to know what follows on some history of observations, so it must keep its
-	// state in local variables.
+	// Program is all that the process does. It is called anew whenever the simulator needs to know what follows on some
+	// history of observations, so it must keep its state in local variables.
 	Program func(*Client)
-	// Host, if it is not nil, runs the code in place of coroutines, and Program is not
-	// used. id is the client's number, and each call of open makes the connections of
-	// one execution: a new connection to a server, from 1. At a ZooKeeper or a
-	// database all clients have one, or none.
+	// Host, if it is not nil, runs the code in place of coroutines, and Program is not used. id is the client's number,
+	// and each call of open makes the connections of one execution: a new connection to a server, from 1. At a
+	// ZooKeeper or a database all clients have one, or none.
 	Host  func(id int, open func() func(server int) process.Wire) process.Host
 	Timed bool // Host's code learns with every observation what its clock shows; see process.Process.SetHost
 	Rests bool // and looks at it only when it has rested once

@@ -35,7 +35,7 @@
 //
 // A [Fault] adds choices while its budget lasts and acts through a [FaultContext]. Faults are in package faults; a
 // fault that has no budget does not happen. The history has the events of its effects (a crash, a pause, a command),
-// and where these do not tell enough one of its own before them ([FaultContext.Tell]). Requests whose sender gives up
+// and where these do not tell enough one of its own before them ([FaultContext.Record]). Requests whose sender gives up
 // or dies stay under way as orphaned requests and may still be executed.
 //
 // # What is left out

@@ -8,15 +8,14 @@ import (
 	"locklab/simulator/node"
 )
 
-// Enabled appends to buf everything that may happen next in w, in a fixed order:
-// what can happen at once, then the passing of time up to the next deadline, then
-// the faults. Time may also pass by less than the listed D, and by anything up to
-// 100 years after the start if there is no deadline; with a Timing also so that what ends
-// then still stands (see Standing), which is not listed.
+// Enabled appends to buf everything that may happen next in w, in a fixed order: what can happen at once, then the
+// passing of time up to the next deadline, then the faults. Time may also pass by less than the listed D, and by
+// anything up to 100 years after the start if there is no deadline; with a Timing also so that what ends then still
+// stands (see Standing), which is not listed.
 func (s *Simulator) Enabled(w *World, buf []Choice) []Choice {
 	v := s.view(w)
 	for c := range s.clients.procs {
-		buf = s.clients.enabled(&w.procs[c], w.now, int8(c+1), buf)
+		buf = s.clients.enabled(&w.procs[c], int8(c+1), buf)
 		buf = s.kind.Offers(v, int8(c+1), false, buf)
 		buf = s.kind.Offers(v, int8(c+1), true, buf)
 	}
@@ -39,19 +38,17 @@ func (s *Simulator) faultsEnabled(w *World, buf []Choice) []Choice {
 	return buf
 }
 
-// NextDeadline is the next true time, not before now, at which something is due: a
-// sleep or a pause ends, a client gives up waiting, a key expires. Never if nothing
-// is. Time cannot pass beyond it.
+// NextDeadline is the next true time, not before now, at which something is due: a sleep or a pause ends, a client
+// gives up waiting, a key expires. Never if nothing is. Time cannot pass beyond it.
 func (s *Simulator) NextDeadline(w *World) time.Duration {
-	next := Never
+	due := s.orphansDue(w.orphans)
 	for c := range s.clients.procs {
-		next = min(next, s.clients.due(&w.procs[c], int8(c+1), w.now))
+		due = min(due, s.clients.due(&w.procs[c], int8(c+1)))
 	}
-	orphans := *s.orphans.At(w.orphans)
-	for i := range orphans {
-		next = min(next, s.config.Timing.messageDue(orphans[i].Hold, orphans[i].Latest, w.now))
+	next := s.serversDue(w)
+	if due != Never {
+		next = min(next, w.now+due)
 	}
-	next = min(next, s.serversDue(w))
 	if next > clock.EndOfTime {
 		return Never
 	}
@@ -79,8 +76,7 @@ type (
 	Verb   = node.Verb
 )
 
-// The ordinary course of things; see package node. Faults use verbs of their own,
-// from FaultVerb on.
+// The ordinary course of things; see package node. Faults use verbs of their own, from FaultVerb on.
 const (
 	Pass      = node.Pass
 	Arrive    = node.Arrive

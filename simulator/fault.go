@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -16,21 +17,21 @@ type Fault struct {
 	// Choices appends every way in which the fault can be injected now.
 	Choices func(f FaultContext, buf []Choice) []Choice
 	// Inject makes c happen. c need not be one that Choices gave: its D is free.
-	// "" is done; otherwise the world is untouched, and why is the key of the text that
-	// says why.
-	Inject func(f FaultContext, c Choice) (why string)
+	// The error is a *node.Refused if the world is untouched; after any other it is of no use.
+	Inject func(f FaultContext, c Choice) error
 
+	// Living: it strikes the Client of its choices, a thread of it or a message: one that has not been killed, else it is
+	// refused.
+	Living bool
 	// Returns: it has clients return. Where a budget allows one, it makes a difference what a
 	// client that has died had done.
 	Returns bool
 	// Rewinds: it may set the clocks of servers back, which others are refused. Where a budget allows none, it makes no
 	// difference how long ago a key of a replica, or of a disk, has come to its end.
 	Rewinds bool
-	// Punctual: it breaks no connection and holds up no message and no thread of a client that
-	// lives on.
+	// Punctual: it breaks no connection and holds up no message and no thread of a client that lives on.
 	Punctual bool
-	// Clientside: it strikes clients and messages only: no server loses data, and none is
-	// replaced by a replica.
+	// Clientside: it strikes clients and messages only: no server loses data, and none is replaced by a replica.
 	Clientside bool
 }
 
@@ -39,14 +40,21 @@ func (v *view) inject(i int, c Choice) error {
 	f := &v.s.config.Faults[i]
 	switch {
 	case v.w.budget[i] == 0:
-		return v.refuse(c, "refused.budget.spent")
+		return node.Refuse("refused.budget.spent")
 	case f.Max > 0 && (c.D > f.Max || c.D < -f.Max):
-		return v.refuse(c, "refused.budget.size", "max", f.Max)
+		return node.Refuse("refused.budget.size", "max", f.Max)
+	}
+	if f.Fault.Living {
+		if client := (FaultContext{v, f}).Client(c.Client); client.known() != nil {
+			return client.known()
+		} else if !client.Alive() {
+			return node.Refuse("refused.client.dead")
+		}
 	}
 	before := len(v.s.events)
-	if why := f.Fault.Inject(FaultContext{v, f}, c); why != "" {
+	if err := f.Fault.Inject(FaultContext{v, f}, c); err != nil {
 		v.s.events = v.s.events[:before]
-		return v.refuse(c, why)
+		return err
 	}
 	v.w.budget[i]--
 	return nil
@@ -54,7 +62,7 @@ func (v *view) inject(i int, c Choice) error {
 
 // A FaultContext is a world in which a fault is injected, and what faults can strike there: a
 // [ClientTarget], a [ThreadTarget] or a [ServerTarget]. Each has its file, and all that a fault can
-// do to it. A method that returns a text has done nothing, for the reason given; "": it is done.
+// do to it. A method that returns a *node.Refused has done nothing.
 type FaultContext struct {
 	v      *view
 	budget *FaultBudget
@@ -63,11 +71,10 @@ type FaultContext struct {
 // World is the present world.
 func (f FaultContext) World() *World { return f.v.w }
 
-// Tell adds to the history that the fault strikes. Only a fault of which the events of
-// its effects do not tell enough needs it, and calls it before the effects; the history
-// forgets it if Inject then returns why nothing happens. e says which Client, Thread or
-// Node is struck, how long or how far (D), and may have a Note; Tell fills in the rest.
-func (f FaultContext) Tell(e history.Event) {
+// Record adds to the history that the fault strikes. Only a fault of which the events of its effects do not tell enough
+// needs it, and calls it before the effects; the history forgets it if Inject then returns why nothing happens. e says
+// which Client, Thread or Node is struck, how long or how far (D), and may have a Note; Record fills in the rest.
+func (f FaultContext) Record(e history.Event) {
 	e.At, e.Kind, e.Fault = f.v.w.now, history.Fault, f.budget.Fault.Name
 	if e.Client > 0 && e.Client <= len(f.v.s.clients.procs) {
 		e.Skew = f.v.skew(&f.v.w.procs[e.Client-1])
@@ -84,8 +91,7 @@ func (f FaultContext) Clients(yield func(c ClientTarget) bool) {
 	}
 }
 
-// Servers calls yield for each server to which a fault can happen: none, if they are of a kind
-// that cannot fail.
+// Servers calls yield for each server to which a fault can happen: none, if they are of a kind that cannot fail.
 func (f FaultContext) Servers(yield func(n ServerTarget) bool) {
 	for n := range f.v.s.config.Nodes {
 		if f.v.s.fallible == nil || !yield(ServerTarget{f, n + 1}) {
@@ -101,9 +107,9 @@ func (f FaultContext) Requests(yield func(t ThreadTarget) bool) { f.messages(nod
 func (f FaultContext) Replies(yield func(t ThreadTarget) bool) { f.messages(node.Answered, yield) }
 
 func (f FaultContext) messages(ph node.Phase, yield func(t ThreadTarget) bool) {
-	for c := range f.v.s.clients.procs {
-		for t := range MaxThreads {
-			if m := (ThreadTarget{f, c + 1, t}); m.onTheWay(ph) && !yield(m) {
+	for c := range f.Clients {
+		for _, t := range c.threads() {
+			if t.onTheWay(ph) && !yield(t) {
 				return
 			}
 		}
@@ -136,13 +142,6 @@ func (f FaultContext) Jumps(yield func(d time.Duration) bool) {
 	}
 }
 
-// notice has the servers notice what happens to a client.
-func (f FaultContext) notice(what node.What, c, t int) {
-	if err := f.v.notice(what, int8(c), int8(t)); err != nil && f.v.s.room.Exceeded == nil {
-		f.v.s.room.Exceeded = err
-	}
-}
-
 // A ServerTarget is a server that a fault may strike.
 type ServerTarget struct {
 	f  FaultContext
@@ -152,33 +151,31 @@ type ServerTarget struct {
 // Choice is the choice that strikes the server by a fault's verb.
 func (n ServerTarget) Choice(v Verb) Choice { return Choice{Verb: v, Node: int8(n.ID)} }
 
-// strike has something happen to the server by its kind, if faults can happen to the server.
-func (n ServerTarget) strike(do func(k node.Fallible) (why string)) (why string) {
+// known is nil if there is such a server, and faults can happen to it.
+func (n ServerTarget) known() error {
 	switch {
 	case n.f.v.s.fallible == nil:
-		return "refused.ensemble"
+		return node.Refuse("refused.ensemble")
 	case n.ID < 1 || n.ID > len(n.f.v.s.config.Nodes):
-		return "refused.server.unknown"
+		return node.Refuse("refused.server.unknown")
 	}
-	return do(n.f.v.s.fallible)
+	return nil
 }
 
-// limited turns an error into a refusal. It keeps the error if that is a limit which the fault has
-// exceeded: a refusal would only say that the fault does not fit.
-func (n ServerTarget) limited(why string, err error) string {
-	if err == nil {
-		return why
+// state is that of a server that is known.
+func (n ServerTarget) state() node.State { return n.f.v.w.servers[n.ID-1] }
+
+// strike has a fault happen to the server.
+func (n ServerTarget) strike(e node.Input) error {
+	if err := n.known(); err != nil {
+		return err
 	}
-	if limit := (*LimitError)(nil); errors.As(err, &limit) {
-		n.f.v.s.room.Exceeded = err
-	}
-	return err.Error()
+	e.Choice.Node = int8(n.ID)
+	return n.f.v.happen(e)
 }
 
 // Exists reports whether there is such a server, and faults can happen to it.
-func (n ServerTarget) Exists() bool {
-	return n.strike(func(node.Fallible) string { return "" }) == ""
-}
+func (n ServerTarget) Exists() bool { return n.known() == nil }
 
 // Running reports whether the server is neither down nor hung.
 func (n ServerTarget) Running() bool { return !n.Down() && !n.f.v.w.Hung(n.ID) }
@@ -189,28 +186,31 @@ func (n ServerTarget) Down() bool { return n.f.v.w.Down(n.ID) }
 // Hang has the server stand still for d. What arrives meanwhile is executed
 // afterwards; its clock goes on, and keys expire. With a Timing it may end before, by a
 // Resume, and its history does not say how long it is.
-func (n ServerTarget) Hang(d time.Duration) (why string) {
-	return n.strike(func(k node.Fallible) string { return k.Hang(n.f.v, int8(n.ID), d, n.f.v.s.config.Timing.bound(d)) })
+func (n ServerTarget) Hang(d time.Duration) error {
+	if d <= 0 && n.Exists() {
+		return node.Refuse("refused.hang.length")
+	}
+	return n.strike(node.Input{What: node.Hang, Choice: Choice{D: n.f.v.s.config.Timing.bound(d)}})
 }
 
 // Restart crashes the server, which comes back after d with what it keeps on disk.
 // A replica would copy what that has become: until it does, it can still be promoted
 // with what it has. With a Timing it may come back before, by a Resume.
-func (n ServerTarget) Restart(d time.Duration) (why string) {
-	return n.strike(func(k node.Fallible) string { return k.Restart(n.f.v, int8(n.ID), n.f.v.s.config.Timing.bound(d)) })
+func (n ServerTarget) Restart(d time.Duration) error {
+	return n.strike(node.Input{What: node.Restart, Choice: Choice{D: n.f.v.s.config.Timing.bound(d)}})
 }
 
 // HasReplica reports whether the server has that replica, counted from 0, to promote.
 func (n ServerTarget) HasReplica(replica int) bool {
-	return n.Exists() && n.f.v.s.fallible.HasReplica(n.f.v, int8(n.ID), int8(replica))
+	return n.Exists() && n.f.v.s.fallible.HasReplica(n.state(), int8(n.ID), int8(replica))
 }
 
 // Failover puts a replica of the server, counted from 0, in its place, with what it has
 // received, no cached scripts, and the connections to the old one broken. The other
 // replicas become those of the new server, and a new one takes the place of the
 // promoted.
-func (n ServerTarget) Failover(replica int8) (why string) {
-	return n.strike(func(k node.Fallible) string { return k.Failover(n.f.v, int8(n.ID), replica) })
+func (n ServerTarget) Failover(replica int8) error {
+	return n.strike(node.Input{What: node.Failover, Choice: Choice{Thread: replica}})
 }
 
 // CanSplit reports whether the server's master can be cut off with client c.
@@ -218,55 +218,53 @@ func (n ServerTarget) CanSplit(c ClientTarget, replica int) bool {
 	if !n.Exists() {
 		return false
 	}
-	why, err := n.f.v.s.fallible.CannotSplit(n.f.v, int8(c.ID), int8(n.ID), int8(replica))
-	if err != nil {
+	err := n.f.v.s.fallible.CannotSplit(n.state(), int8(c.ID), int8(n.ID), int8(replica))
+	if limit := (*LimitError)(nil); errors.As(err, &limit) {
 		n.f.v.s.unoffered = err
 	}
-	return why == "" && err == nil
+	return err == nil
 }
 
 // Split cuts the server's master off, with client c, and promotes a replica,
 // from 0. If that is so already, one more client is cut off with it.
-func (n ServerTarget) Split(c ClientTarget, replica int8) (why string) {
-	return n.strike(func(k node.Fallible) string {
-		if why := c.known(); why != "" {
-			return why
-		}
-		return n.limited(k.Split(n.f.v, int8(c.ID), int8(n.ID), replica))
-	})
+func (n ServerTarget) Split(c ClientTarget, replica int8) error {
+	if err := cmp.Or(n.known(), c.known()); err != nil {
+		return err
+	}
+	return n.strike(node.Input{What: node.Split, Choice: Choice{Client: int8(c.ID), Thread: replica}})
 }
 
 // StepClock moves the clock of the server by d, and with it the end of every
 // key that has one. With pending a key that ends at the instant to which the clock jumps has not
 // ended yet; that needs a Timing. Only a fault that Rewinds sets it back.
-func (n ServerTarget) StepClock(d time.Duration, pending bool) (why string) {
-	return n.strike(func(k node.Fallible) string {
-		if pending && n.f.v.s.config.Timing == nil {
-			return "refused.standing"
-		}
-		if d < 0 && !n.f.budget.Fault.Rewinds {
-			return "refused.rewind"
-		}
-		return k.StepClock(n.f.v, int8(n.ID), d, pending)
-	})
+func (n ServerTarget) StepClock(d time.Duration, pending bool) error {
+	switch err := n.known(); {
+	case err != nil:
+		return err
+	case pending && n.f.v.s.config.Timing == nil:
+		return node.Refuse("refused.standing")
+	case d < 0 && !n.f.budget.Fault.Rewinds:
+		return node.Refuse("refused.rewind")
+	}
+	return n.strike(node.Input{What: node.StepClock, Choice: Choice{D: d}, Pending: pending})
 }
 
 // JumpsToEnd reports whether a key of the server ends at the instant to which its clock comes by
 // a jump by d, so that its end may be pending then. Without a Timing it does not.
 func (n ServerTarget) JumpsToEnd(d time.Duration) bool {
-	return n.Exists() && n.f.v.s.config.Timing != nil && n.f.v.s.fallible.JumpsToEnd(n.f.v, int8(n.ID), d)
+	return n.Exists() && n.f.v.s.config.Timing != nil && n.f.v.s.fallible.JumpsToEnd(n.f.v.w.now, n.state(), d)
 }
 
 // Keys calls yield for the keys of the server, in the order of their names, and
 // says of each whether it has a time to live.
 func (n ServerTarget) Keys(yield func(name string, expires bool)) {
 	if n.Exists() {
-		n.f.v.s.fallible.Keys(n.f.v, int8(n.ID), yield)
+		n.f.v.s.fallible.Keys(n.f.v.w.now, n.state(), func(name string, expires bool, _ time.Duration) { yield(name, expires) })
 	}
 }
 
 // Command has the server execute a command that no client sent; note says why, in the
 // history.
-func (n ServerTarget) Command(note string, args ...string) (why string) {
-	return n.strike(func(k node.Fallible) string { return n.limited(k.Command(n.f.v, int8(n.ID), note, args...)) })
+func (n ServerTarget) Command(note string, args ...string) error {
+	return n.strike(node.Input{What: node.Command, Command: args, Note: note})
 }

@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"slices"
 	"time"
 
 	"locklab/simulator/history"
@@ -9,7 +10,8 @@ import (
 	"locklab/simulator/process"
 )
 
-// A ClientTarget is a client that a fault may strike.
+// A ClientTarget is a client that a fault may strike. What a fault does to it, and to its threads, is for clients that
+// have not been killed (see Fault.Living), but for Return.
 type ClientTarget struct {
 	f  FaultContext
 	ID int // from 1
@@ -18,25 +20,22 @@ type ClientTarget struct {
 // Choice is the choice that strikes the client by a fault's verb.
 func (c ClientTarget) Choice(v Verb) Choice { return Choice{Verb: v, Client: int8(c.ID)} }
 
-// known is "" if there is such a client.
-func (c ClientTarget) known() (why string) {
+// known is nil if there is such a client.
+func (c ClientTarget) known() error {
 	if c.ID < 1 || c.ID > len(c.f.v.s.clients.procs) {
-		return "refused.client.unknown"
+		return node.Refuse("refused.client.unknown")
 	}
-	return ""
+	return nil
 }
 
 func (c ClientTarget) state() *node.ClientProcess { return &c.f.v.w.procs[c.ID-1] }
 
-// alive is known of a client that has not been killed.
-func (c ClientTarget) alive() (p *node.ClientProcess, why string) {
-	if why := c.known(); why != "" {
-		return nil, why
+// threads are all threads that the client may have.
+func (c ClientTarget) threads() (all [MaxThreads]ThreadTarget) {
+	for t := range all {
+		all[t] = ThreadTarget{c.f, c.ID, t}
 	}
-	if p = c.state(); p.Dead {
-		return nil, "refused.client.dead"
-	}
-	return p, ""
+	return all
 }
 
 // Alive reports whether the client has not been killed.
@@ -60,14 +59,12 @@ func (c ClientTarget) Running() bool {
 }
 
 // Crash kills the client with all its threads. Requests on the way still arrive.
-func (c ClientTarget) Crash() (why string) {
-	p, why := c.alive()
-	if why != "" {
-		return why
-	}
-	v, id := c.f.v, int8(c.ID)
+func (c ClientTarget) Crash() error {
+	p, v, id := c.state(), c.f.v, int8(c.ID)
 	v.EmitClient(history.Crash, id, 0)
-	c.f.notice(node.Crashed, c.ID, 0)
+	if err := v.notice(node.Crashed, id, 0); err != nil {
+		return err
+	}
 	for t := range p.Threads {
 		if p.Threads[t].Phase == node.Asking {
 			v.Orphan(id, int8(t))
@@ -77,7 +74,7 @@ func (c ClientTarget) Crash() (why string) {
 	if v.s.returns && v.s.config.Clients[c.ID-1].Host == nil {
 		p.At = v.s.clients.procs[c.ID-1].Restarted(p.At)
 	}
-	return ""
+	return nil
 }
 
 // MayReturn reports whether the client is dead and can be started again.
@@ -87,32 +84,29 @@ func (c ClientTarget) MayReturn() bool {
 
 // Return starts a process in place of the client's, which was killed: with the same code and
 // the same clock, and none of its memory. A fault that Returns must be in the config.
-func (c ClientTarget) Return() (why string) {
-	switch why := c.known(); {
-	case why != "":
-		return why
+func (c ClientTarget) Return() error {
+	switch err := c.known(); {
+	case err != nil:
+		return err
 	case c.Alive():
-		return "refused.return.alive"
+		return node.Refuse("refused.return.alive")
 	case !c.MayReturn():
-		return "refused.return"
+		return node.Refuse("refused.return")
 	}
 	p := c.state()
 	p.Dead = false
 	p.Threads[0] = node.Thread{Phase: node.Unborn}
-	if c.f.v.s.config.Timing != nil {
-		p.Threads[0].Latest = c.f.v.w.now
-	}
 	id := int8(c.ID)
 	c.f.v.EmitClient(history.Return, id, 0).Lease = int(c.f.v.s.clients.entry(id, p).Lease)
-	return ""
+	return nil
 }
 
 // Threads calls yield for each thread that is there and runs: it waits for no other thread, and
 // neither it nor its process is paused. It is not known of the code of a Host, and if a thread
 // is paused alone: a client has one pause at a time.
 func (c ClientTarget) Threads(yield func(t ThreadTarget) bool) {
-	for t := 0; t < MaxThreads && !c.ThreadStopped(); t++ {
-		if one := (ThreadTarget{c.f, c.ID, t}); one.runs() && !yield(one) {
+	for _, t := range c.threads() {
+		if !c.ThreadStopped() && t.runs() && !yield(t) {
 			return
 		}
 	}
@@ -124,79 +118,74 @@ func (c ClientTarget) ThreadStopped() bool { return c.state().Stopped() > 0 }
 // Unsent reports whether the client may stop before the requests leave it that it has just
 // made: nothing shows yet that they have.
 func (c ClientTarget) Unsent() bool {
-	for t := range MaxThreads {
-		if (ThreadTarget{c.f, c.ID, t}).Unsent() {
-			return true
-		}
-	}
-	return false
+	all := c.threads()
+	return slices.ContainsFunc(all[:], ThreadTarget.Unsent)
 }
 
 // Pause stops the client with all its threads for d; its clock goes on. With d = 0 it lasts until
 // a Resume is chosen, but no longer than longest (0: any). unsent: before the requests are sent
 // that the client has just made; see Unsent. They leave it when it goes on.
-func (c ClientTarget) Pause(d, longest time.Duration, unsent bool) (why string) {
-	p, why := c.alive()
-	switch {
-	case why != "":
-		return why
-	case p.Paused:
-		return "refused.client.paused.already"
-	case p.Stopped() > 0:
-		return "refused.thread.paused.already"
-	case d < 0:
-		return "refused.pause.negative"
-	case unsent && !c.Unsent():
-		return "refused.pause.unsent"
+func (c ClientTarget) Pause(d, longest time.Duration, unsent bool) error {
+	if c.state().Paused {
+		return node.Refuse("refused.client.paused.already")
 	}
-	p.Paused = true
-	c.f.pause(p, d, longest)
-	for t := range p.Threads {
-		if unsent {
-			(ThreadTarget{c.f, c.ID, t}).keepBack()
-		}
+	all := c.threads()
+	if err := c.stop(all[:], d, longest, unsent); err != nil {
+		return err
 	}
+	c.state().Paused = true
 	c.f.v.EmitClient(history.Pause, int8(c.ID), 0).D = d
-	c.f.notice(node.Paused, c.ID, 0)
-	return ""
+	return c.f.v.notice(node.Paused, int8(c.ID), 0)
 }
 
 // ProlongSleep has the client's main thread sleep for d longer, if it sleeps: of work that computes, a pause
 // delays the rest.
 func (c ClientTarget) ProlongSleep(d time.Duration) {
-	if p, why := c.alive(); why == "" && p.Threads[0].Phase == node.Asleep {
-		p.Threads[0].Due = clock.Later(p.Threads[0].Due, d)
+	if main := &c.state().Threads[0]; main.Phase == node.Asleep {
+		main.Due = clock.Later(main.Due, d)
 	}
 }
 
-// pause sets when a pause of length d ends: without a length when a Resume is chosen, or after
-// the longest (0: never).
-func (f FaultContext) pause(p *node.ClientProcess, d, longest time.Duration) {
+// stop begins a pause of some threads of the client, of length d: without a length it ends when a Resume is chosen, or
+// after the longest (0: never).
+func (c ClientTarget) stop(threads []ThreadTarget, d, longest time.Duration, unsent bool) error {
+	p := c.state()
+	switch {
+	case p.Stopped() > 0:
+		return node.Refuse("refused.thread.paused.already")
+	case d < 0:
+		return node.Refuse("refused.pause.negative")
+	case unsent && !slices.ContainsFunc(threads, ThreadTarget.Unsent):
+		return node.Refuse("refused.pause.unsent")
+	}
 	p.Open, p.Until = d == 0, Never
 	switch {
 	case d > 0:
-		p.Until = clock.Later(f.v.w.now, d)
+		p.Until = clock.Later(0, d)
 	case longest > 0:
-		p.Until = clock.Later(f.v.w.now, f.v.s.config.Timing.bound(longest))
+		p.Until = clock.Later(0, c.f.v.s.config.Timing.bound(longest))
 	}
+	for _, t := range threads {
+		if unsent {
+			t.keepBack()
+		}
+	}
+	return nil
 }
 
 // StepClock moves the clock of the client by d. Timers that run are not affected.
-func (c ClientTarget) StepClock(d time.Duration) (why string) {
-	p, why := c.alive()
-	if why != "" {
-		return why
+func (c ClientTarget) StepClock(d time.Duration) error {
+	if why := c.state().Clock.Jump(d); why != "" {
+		return node.Refuse(why)
 	}
-	if why = p.Clock.Jump(d); why == "" {
-		c.f.v.EmitClient(history.ClockStep, int8(c.ID), 0).D = d
-	}
-	return why
+	c.f.v.EmitClient(history.ClockStep, int8(c.ID), 0).D = d
+	return nil
 }
 
 // Lists reports whether server n, from 1, is on the client's list, and whether it can be added to
 // the list, or removed from it. A list is never empty, and a client without one gets none.
 func (c ClientTarget) Lists(n int) (on, may bool) {
-	if c.known() != "" || n < 1 || n > len(c.f.v.s.config.Nodes) {
+	if c.known() != nil || n < 1 || n > len(c.f.v.s.config.Nodes) {
 		return false, false
 	}
 	p := c.state()
@@ -206,15 +195,12 @@ func (c ClientTarget) Lists(n int) (on, may bool) {
 
 // Relist adds server n to the client's list, or removes it. The code of the client sees that when it
 // reads the list the next time.
-func (c ClientTarget) Relist(n int) (why string) {
-	if _, why := c.alive(); why != "" {
-		return why
-	}
+func (c ClientTarget) Relist(n int) error {
 	if _, may := c.Lists(n); !may {
-		return "refused.list"
+		return node.Refuse("refused.list")
 	}
 	c.state().List ^= 1 << (n - 1)
-	return ""
+	return nil
 }
 
 // HasSession reports whether a server has a session of the client.
@@ -224,14 +210,8 @@ func (c ClientTarget) HasSession() bool {
 
 // EndSession has the server end the client's session now, as if it had not heard
 // from it, and close its connection.
-func (c ClientTarget) EndSession() (why string) {
-	if _, why := c.alive(); why != "" {
-		return why
-	}
-	if c.f.v.s.sessions == nil {
-		return "refused.session"
-	}
-	return c.f.v.s.sessions.EndSession(c.f.v, int8(c.ID))
+func (c ClientTarget) EndSession() error {
+	return c.f.v.notice(node.EndSession, int8(c.ID), 0)
 }
 
 // A ThreadTarget is a thread that a fault may strike, and the message on its way between the
@@ -268,14 +248,14 @@ func (t ThreadTarget) runs() bool {
 
 // Unsent is ClientTarget.Unsent of one thread.
 func (t ThreadTarget) Unsent() bool {
-	th, now := t.state(), t.f.v.w.now
+	th := t.state()
 	switch timing := t.f.v.s.config.Timing; {
-	case th.Phase != node.Asking || th.Hold > now:
+	case th.Phase != node.Asking || th.Hold > 0:
 		return false
 	case t.f.v.s.numbers != nil && t.op().Kind.ToServer():
 		return false // a session's library sends in a thread of its own
 	default:
-		return timing == nil || max(th.Latest, now) == clock.Later(now, t.f.v.s.clients.latency(int8(t.Client), t.op()))
+		return timing == nil || th.Latest == clock.Later(0, t.f.v.s.clients.latency(int8(t.Client), t.op()))
 	}
 }
 
@@ -287,26 +267,15 @@ func (t ThreadTarget) keepBack() {
 }
 
 // Pause stops the thread, and no other, as ClientTarget.Pause stops all. It adds nothing to the history.
-func (t ThreadTarget) Pause(d, longest time.Duration, unsent bool) (why string) {
-	p, why := t.client().alive()
-	switch {
-	case why != "":
-		return why
-	case p.Stopped() > 0:
-		return "refused.thread.paused.already"
-	case !t.runs():
-		return "refused.thread.runs"
-	case d < 0:
-		return "refused.pause.negative"
-	case unsent && !t.Unsent():
-		return "refused.pause.unsent"
+func (t ThreadTarget) Pause(d, longest time.Duration, unsent bool) error {
+	if !t.client().ThreadStopped() && !t.runs() {
+		return node.Refuse("refused.thread.runs")
 	}
-	t.f.pause(p, d, longest)
+	if err := t.client().stop([]ThreadTarget{t}, d, longest, unsent); err != nil {
+		return err
+	}
 	t.state().Stopped = true
-	if unsent {
-		t.keepBack()
-	}
-	return ""
+	return nil
 }
 
 // onTheWay reports whether a message is on its way to the thread, or from it, as phase ph says.
@@ -319,7 +288,7 @@ func (t ThreadTarget) onTheWay(ph node.Phase) bool {
 }
 
 // Held reports whether the message is held up; see Delay.
-func (t ThreadTarget) Held() bool { return t.state().Held(t.f.v.w.now) }
+func (t ThreadTarget) Held() bool { return t.state().Held() }
 
 // ToRedis reports whether the other end is a Redis.
 func (t ThreadTarget) ToRedis() bool {
@@ -328,28 +297,24 @@ func (t ThreadTarget) ToRedis() bool {
 
 // LoseRequest makes the request that the thread has sent vanish before the server sees it. One to
 // a ZooKeeper takes the connection with it.
-func (t ThreadTarget) LoseRequest() (why string) { return t.lose(node.Asking, history.LoseRequest) }
+func (t ThreadTarget) LoseRequest() error { return t.lose(node.Asking, history.LoseRequest) }
 
 // LoseReply makes the reply to the thread vanish: the command has been executed, and its sender
 // does not learn so. One of a ZooKeeper takes the connection with it, and so does a message of a
 // subscription: where later ones are received, none before has been lost.
-func (t ThreadTarget) LoseReply() (why string) { return t.lose(node.Answered, history.LoseReply) }
+func (t ThreadTarget) LoseReply() error { return t.lose(node.Answered, history.LoseReply) }
 
-func (t ThreadTarget) lose(ph node.Phase, k history.EventKind) (why string) {
-	_, why = t.client().alive()
-	switch {
-	case why != "":
-		return why
-	case !t.onTheWay(ph):
-		return "refused.message"
+func (t ThreadTarget) lose(ph node.Phase, k history.EventKind) error {
+	if !t.onTheWay(ph) {
+		return node.Refuse("refused.message")
 	}
 	th := t.state()
 	th.Phase, th.Hold, th.Reply = node.Unheard, 0, 0 // no code ever reads the reply
 	t.emit(k)
 	if t.op().Kind.ToServer() {
-		t.f.notice(node.Lost, t.Client, t.ID)
+		return t.f.v.notice(node.Lost, int8(t.Client), int8(t.ID))
 	}
-	return ""
+	return nil
 }
 
 // emit records what happens to the message.
@@ -359,48 +324,42 @@ func (t ThreadTarget) emit(k history.EventKind) *history.Event {
 
 // Delay holds up the message for d. A request arrives then, also if its sender has given up by
 // that time. With a Timing it may arrive before, and its history does not say for how long.
-func (t ThreadTarget) Delay(d time.Duration) (why string) {
-	_, why = t.client().alive()
+func (t ThreadTarget) Delay(d time.Duration) error {
 	switch {
-	case why != "":
-		return why
 	case d <= 0:
-		return "refused.delay.length"
+		return node.Refuse("refused.delay.length")
 	case !t.onTheWay(node.Asking) && !t.onTheWay(node.Answered):
-		return "refused.message"
+		return node.Refuse("refused.message")
 	case t.Held():
-		return "refused.message.held"
+		return node.Refuse("refused.message.held")
 	}
-	th, now := t.state(), t.f.v.w.now
+	th := t.state()
 	e := t.emit(history.Delay)
 	e.D, e.Note = d, "request"
 	if t.f.v.s.config.Timing == nil {
-		th.Hold = clock.Later(now, d)
+		th.Hold = clock.Later(0, d)
 	} else if e.D = 0; th.Latest != Never {
-		th.Latest = clock.Later(max(th.Latest, now), t.f.v.s.config.Timing.bound(d))
+		th.Latest = clock.Later(th.Latest, t.f.v.s.config.Timing.bound(d))
 	}
 	if th.Phase == node.Answered {
 		e.Note = "reply"
 	} else if t.op().Kind.ToServer() {
-		t.f.notice(node.HeldUp, t.Client, 0)
+		return t.f.v.notice(node.HeldUp, int8(t.Client), 0)
 	}
-	return ""
+	return nil
 }
 
 // Reject has the request answered with an error, and not executed. It concerns requests to a
 // Redis only.
-func (t ThreadTarget) Reject(err string) (why string) {
-	_, why = t.client().alive()
+func (t ThreadTarget) Reject(with string) error {
 	switch {
-	case why != "":
-		return why
 	case !t.onTheWay(node.Asking) || !t.ToRedis():
-		return "refused.request.none"
+		return node.Refuse("refused.request.none")
 	case t.Held():
-		return "refused.request.held.already"
+		return node.Refuse("refused.request.held.already")
 	}
-	answer, text := t.f.v.s.fallible.Reject(t.op().Arg, err)
+	answer, text := t.f.v.s.fallible.Reject(t.op().Arg, with)
 	t.emit(history.Reject).Reply = text
 	t.state().Answer(answer)
-	return ""
+	return nil
 }

@@ -26,9 +26,9 @@ func (l *Lengths) add(one node.Length) {
 	}
 }
 
-// Learn appends to l what the tables hold and did not when it was called last, of the
+// Collect appends to l what the tables hold and did not when it was called last, of the
 // first so many clients. NewWorld makes l void.
-func (s *Simulator) Learn(l *Lengths, clients int) {
+func (s *Simulator) Collect(l *Lengths, clients int) {
 	for i, p := range s.clients.procs[:clients] {
 		for ; l.histories[i] < p.Len(); l.histories[i]++ {
 			e := p.At(uint32(l.histories[i]))
@@ -39,16 +39,14 @@ func (s *Simulator) Learn(l *Lengths, clients int) {
 			}
 		}
 	}
-	if k, ok := s.kind.(node.Timekeeper); ok {
-		asked := k.Asked()
-		for _, a := range asked[l.requests:] {
-			if a.Of != node.ClockReads {
-				a.Request = slices.Clone(a.Request)
-				l.add(a)
-			}
+	asked := s.kind.Asked()
+	for _, a := range asked[l.requests:] {
+		if a.Of != node.ClockReads {
+			a.Request = slices.Clone(a.Request)
+			l.add(a)
 		}
-		l.requests = len(asked)
 	}
+	l.requests = len(asked)
 }
 
 func (l *Lengths) addOp(o *process.Op) {
@@ -62,11 +60,10 @@ func (l *Lengths) addOp(o *process.Op) {
 	}
 }
 
-// A Timing bounds, in true time from 0, how long things take (nil: nothing is bounded): within the bounds the
-// scheduler decides. With a Timing, a Redis key is gone when its time to live is over to
-// the nanosecond, as if it had been set at the very end of a millisecond; without one,
-// it lives through the millisecond of its deadline. The length of a fault is then a bound
-// as well: a delay, a hang, an outage or a pause ends at any time up to it.
+// A Timing bounds, in true time from 0, how long things take (nil: nothing is bounded): within the bounds the scheduler
+// decides. With a Timing, a Redis key is gone when its time to live is over to the nanosecond, as if it had been set at
+// the very end of a millisecond; without one, it lives through the millisecond of its deadline. The length of a fault
+// is then a bound as well: a delay, a hang, an outage or a pause ends at any time up to it.
 type Timing struct {
 	// Step above 0: the bounds of faults count in whole steps, rounded down, and clocks
 	// jump by whole steps. 0: they count to the nanosecond.
@@ -91,7 +88,7 @@ func (t *Timing) bound(d time.Duration) time.Duration {
 	return d
 }
 
-// late is the time by when a timer fires that is due at a time.
+// late is the time within which a timer fires that is due in a time.
 func (t *Timing) late(due time.Duration) time.Duration {
 	if t == nil || due == Never {
 		return due
@@ -99,22 +96,21 @@ func (t *Timing) late(due time.Duration) time.Duration {
 	return clock.Later(due, t.Lateness)
 }
 
-// giveUpAt is the time by when a thread gives up that waits for an answer from now on, for d of
-// its clock: late at most.
-func (t *Timing) giveUpAt(now time.Duration, c clock.State, d time.Duration) time.Duration {
-	return t.late(clock.Later(now, c.After(d)))
+// patience is the time within which a thread gives up that waits for an answer for d of its clock: late at most.
+func (t *Timing) patience(c clock.State, d time.Duration) time.Duration {
+	return t.late(clock.Later(0, c.After(d)))
 }
 
-// messageDue is the time until which a message is held up and, if it is not, by which it arrives;
+// messageDue is the time for which a message is held up and, if it is not, within which it arrives;
 // Never if nothing bounds that.
-func (t *Timing) messageDue(hold, latest, now time.Duration) time.Duration {
+func (t *Timing) messageDue(hold, latest time.Duration) time.Duration {
 	switch {
-	case hold > now:
+	case hold > 0:
 		return hold
 	case t == nil:
 		return Never
 	}
-	return max(latest, now)
+	return latest
 }
 
 // A Date is when right clocks begin in a run, in Unix milliseconds; 0: at Epoch.

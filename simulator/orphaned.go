@@ -2,23 +2,24 @@ package simulator
 
 import (
 	"cmp"
-	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"locklab/simulator/history"
 	"locklab/simulator/internal/clock"
+	"locklab/simulator/internal/codec"
 	"locklab/simulator/memo"
 	"locklab/simulator/node"
+	"locklab/simulator/process"
 	"locklab/simulator/translate"
 )
 
-// Orphaned requests are in flight though their sender gave up or died. A world names
-// a list of them, in the order in which they were orphaned, so that the place of
-// one, which stands in choices and in traces, is the same in every simulator. What
-// follows from the world does not depend on that order: a RestPart has the same
-// requests in an order of its own.
+// Orphaned requests are in flight though their sender gave up or died. A world names a list of them, in the order in
+// which they were orphaned, so that the place of one, which stands in choices and in traces, is the same in every
+// simulator. What follows from the world does not depend on that order: a RestPart has the same requests in an order of
+// its own.
 
 // maxOrphans is the number of orphaned requests that a Choice can distinguish.
 const maxOrphans = 127
@@ -28,24 +29,19 @@ func arrivalOf(o *node.Orphan, place int) Choice {
 	return Choice{Verb: Orphaned, Client: o.From, Thread: int8(place)}
 }
 
-// compareOrphans is an order in which requests are equal that come to the same: but
-// for the numbers of their messages.
+// compareOrphans is an order in which requests are equal that come to the same: but for the numbers of their messages.
 func compareOrphans(a, b node.Orphan) int {
-	return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Op.Node, b.Op.Node), cmp.Compare(a.Op.Kind, b.Op.Kind), cmp.Compare(a.Op.Arg, b.Op.Arg),
-		cmp.Compare(a.Op.Base, b.Op.Base), cmp.Compare(a.Op.Token, b.Op.Token), cmp.Compare(a.Op.Lease, b.Op.Lease),
+	return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Op.Node, b.Op.Node), cmp.Compare(a.Op.Kind, b.Op.Kind),
+		cmp.Compare(a.Op.Arg, b.Op.Arg), cmp.Compare(a.Op.Base, b.Op.Base), cmp.Compare(a.Op.Token, b.Op.Token), cmp.Compare(a.Op.Lease, b.Op.Lease),
 		cmp.Compare(a.Hold, b.Hold), cmp.Compare(a.Latest, b.Latest))
 }
 
-// relativeOrphan is an orphaned request as it stands at now: without its number, and
-// held up for so long.
-func (s *Simulator) relativeOrphan(o node.Orphan, now time.Duration) node.Orphan {
+// orphanInPart is an orphaned request of a world at now as a part has it: without its number, and with stamps that
+// count from the present.
+func (s *Simulator) orphanInPart(o node.Orphan, now time.Duration) node.Orphan {
 	o.Msg = 0
-	s.stamps.orphan(&o, -s.stamps.passed(now))
-	if o.Hold != Never {
-		o.Hold = max(o.Hold-now, 0)
-	}
-	if o.Latest != Never {
-		o.Latest = max(o.Latest-now, 0)
+	if t := s.stamps.inPart(now); t != nil && o.Op.Kind == process.Request {
+		o.Op.Arg = s.clients.words.Requests.Map(o.Op.Arg, t)
 	}
 	return o
 }
@@ -53,30 +49,36 @@ func (s *Simulator) relativeOrphan(o node.Orphan, now time.Duration) node.Orphan
 // newOrphans makes the table of lists of orphaned requests; 0: none.
 func newOrphans(m *memo.Memo) *memo.Table[string, []node.Orphan] {
 	return memo.NewTable(m, memo.Entries[string, []node.Orphan]{
-		What: "limit.of.orphaned", Key: orphansKey, Fill: slices.Clone[[]node.Orphan], First: [][]node.Orphan{nil},
+		What: "limit.of.orphaned", Key: codec.Key[[]node.Orphan], Fill: slices.Clone[[]node.Orphan], First: [][]node.Orphan{nil},
 	})
 }
 
-func orphansKey(list []node.Orphan) string {
-	key := make([]byte, 0, 128)
-	for i := range list {
-		o := &list[i]
-		key = append(key, byte(o.Op.Kind), byte(o.Op.Node), byte(o.Op.Lease), byte(o.From))
-		key = binary.LittleEndian.AppendUint64(key, o.Op.Token)
-		key = binary.LittleEndian.AppendUint64(key, uint64(o.Hold))
-		key = binary.LittleEndian.AppendUint64(key, uint64(o.Latest))
-		key = binary.LittleEndian.AppendUint32(key, o.Op.Arg)
-		key = binary.LittleEndian.AppendUint32(key, uint32(o.Op.Base))
-		key = binary.LittleEndian.AppendUint32(key, o.Msg)
-	}
-	return string(key)
-}
-
-// changed numbers the list that change makes of a copy of another. The next call uses its memory
-// again.
+// changed numbers the list that change makes of a copy of another. The next call uses its memory again.
 func (s *Simulator) changed(id uint32, change func([]node.Orphan) []node.Orphan) uint32 {
 	s.orphanList = change(append(s.orphanList[:0], *s.orphans.At(id)...))
 	return s.orphans.ID(s.orphanList)
+}
+
+// passOrphans has time pass for the orphaned requests.
+func (v *view) passOrphans(d time.Duration) {
+	if !slices.ContainsFunc(*v.s.orphans.At(v.w.orphans), func(o node.Orphan) bool { return o.Hold > 0 || o.Latest > 0 }) {
+		return
+	}
+	v.w.orphans = v.s.changed(v.w.orphans, func(list []node.Orphan) []node.Orphan {
+		for i := range list {
+			list[i].Hold, list[i].Latest = clock.Left(list[i].Hold, d), clock.Left(list[i].Latest, d)
+		}
+		return list
+	})
+}
+
+// orphansDue is the time until the next deadline of the requests of a list; Never: there is none.
+func (s *Simulator) orphansDue(id uint32) time.Duration {
+	due, list := Never, *s.orphans.At(id)
+	for i := range list {
+		due = min(due, s.config.Timing.messageDue(list[i].Hold, list[i].Latest))
+	}
+	return due
 }
 
 // Orphan keeps the request of client c's thread under way.
@@ -116,21 +118,25 @@ func (v *view) arriveOrphan(c Choice) error {
 	id := v.w.orphans
 	list := *v.s.orphans.At(id)
 	if c.Thread < 0 || int(c.Thread) >= len(list) || list[c.Thread].From != c.Client {
-		return v.refuse(c, "refused.orphan")
+		return node.Refuse("refused.orphan")
 	}
 	o := list[c.Thread]
-	if o.Hold > v.w.now {
-		return v.refuse(c, "refused.orphan.held")
+	if o.Hold > 0 {
+		return node.Refuse("refused.orphan.held")
 	}
-	held, err := "", error(nil)
+	var err error
 	if o.Op.Kind.ToServer() {
 		v.s.stamps.arrive(v.w.now, &o.Op)
-		held, err = v.happen(node.Event{What: node.ArrivedOrphan, Orphan: &o})
+		err = v.happen(node.Input{What: node.ArrivedOrphan, Orphan: &o})
 	} else {
 		v.arriveResource(&o.Op, o.From, o.Msg)
 	}
+	held := (*node.Refused)(nil)
+	if errors.As(err, &held) {
+		err = nil
+	}
 	v.w.orphans = v.s.changed(id, func(list []node.Orphan) []node.Orphan {
-		if held != "" {
+		if held != nil {
 			list[c.Thread] = o
 			return list
 		}
@@ -144,16 +150,16 @@ func (v *view) arriveOrphan(c Choice) error {
 func (s *Simulator) orphansEnabled(w *World, buf []Choice) []Choice {
 	list := *s.orphans.At(w.orphans)
 	for i := range list {
-		if list[i].Hold <= w.now && s.firstOrphan(list, s.relativeOrphan(list[i], w.now), w.now) == i {
+		if list[i].Hold == 0 && s.firstOrphan(list, s.orphanInPart(list[i], w.now), w.now) == i {
 			buf = append(buf, arrivalOf(&list[i], i))
 		}
 	}
 	return buf
 }
 
-// firstOrphan is the first of a list that is o, as it stands at now; -1: none is.
+// firstOrphan is the first of a list of a world at now that is o in its part; -1: none is.
 func (s *Simulator) firstOrphan(list []node.Orphan, o node.Orphan, now time.Duration) int {
-	return slices.IndexFunc(list, func(other node.Orphan) bool { return s.relativeOrphan(other, now) == o })
+	return slices.IndexFunc(list, func(other node.Orphan) bool { return s.orphanInPart(other, now) == o })
 }
 
 // An OrphanedRequest is a request under way whose sender no longer waits.
@@ -167,63 +173,38 @@ type OrphanedRequest struct {
 func (s *Simulator) OrphanedRequests(w *World, buf []OrphanedRequest) []OrphanedRequest {
 	list := *s.orphans.At(w.orphans)
 	for i := range list {
-		if list[i].Hold <= w.now {
+		if list[i].Hold == 0 {
 			buf = append(buf, OrphanedRequest{arrivalOf(&list[i], i), int(list[i].Msg)})
 		}
 	}
 	return buf
 }
 
-// relativeOrphans is the list of a world as a part has it: sorted, as it stands at now.
-func (s *Simulator) relativeOrphans(w *World) uint32 {
+// orphansInPart is the list of a world as a part has it, sorted.
+func (s *Simulator) orphansInPart(w *World) uint32 {
 	if w.orphans == 0 {
 		return 0
 	}
 	return s.changed(w.orphans, func(list []node.Orphan) []node.Orphan {
 		for i := range list {
-			list[i] = s.relativeOrphan(list[i], w.now)
+			list[i] = s.orphanInPart(list[i], w.now)
 		}
 		slices.SortFunc(list, compareOrphans)
 		return list
 	})
 }
 
-// absoluteOrphans is the list of a part in a world at now.
-func (s *Simulator) absoluteOrphans(id uint32, now time.Duration) uint32 {
-	if id == 0 || now == 0 {
-		return id
-	}
-	return s.changed(id, func(list []node.Orphan) []node.Orphan {
-		for i := range list {
-			if o := &list[i]; o.Hold > 0 {
-				o.Hold = clock.Later(now, o.Hold)
-			}
-			s.stamps.orphan(&list[i], s.stamps.passed(now))
-			if s.config.Timing != nil {
-				list[i].Latest = clock.Later(now, list[i].Latest)
-			}
-		}
-		return list
-	})
-}
-
-// Orphaned calls yield for every orphaned request of a part that can arrive: its
-// choice, by its place in the part, and the server it goes to (0: the resource). Of
-// several that are equal it is the first. It says how long it is until one more
-// can; Never if none is held up.
+// Orphaned calls yield for every orphaned request of a part that can arrive: its choice, by its place in the part, and
+// the server it goes to (0: the resource). Of several that are equal it is the first. It says how long it is until one
+// more can; Never if none is held up.
 func (ps Parts) Orphaned(r *RestPart, yield func(c Choice, node int)) (due time.Duration) {
-	due = Never
 	list := *ps.s.orphans.At(r.orphans)
 	for i := range list {
-		o := &list[i]
-		due = min(due, ps.s.config.Timing.messageDue(o.Hold, o.Latest, 0))
-		switch {
-		case o.Hold > 0:
-		case i == 0 || list[i-1] != *o:
+		if o := &list[i]; o.Hold == 0 && (i == 0 || list[i-1] != *o) {
 			yield(arrivalOf(o, i), max(int(o.Op.Node), 0))
 		}
 	}
-	return due
+	return ps.s.orphansDue(r.orphans)
 }
 
 // Orphans returns the number of orphaned requests in flight in w.
@@ -232,8 +213,8 @@ func (s *Simulator) Orphans(w *World) int { return len(*s.orphans.At(w.orphans))
 // PlaceInPart returns the place in w's RestPart of the orphaned request at a place of w.
 func (ps Parts) PlaceInPart(w *World, place int) (int, error) {
 	if list := *ps.s.orphans.At(w.orphans); place >= 0 && place < len(list) {
-		part := *ps.s.orphans.At(ps.s.relativeOrphans(w))
-		return slices.Index(part, ps.s.relativeOrphan(list[place], w.now)), nil
+		part := *ps.s.orphans.At(ps.s.orphansInPart(w))
+		return slices.Index(part, ps.s.orphanInPart(list[place], w.now)), nil
 	}
 	return 0, fmt.Errorf("simulator: there is no orphaned request %d", place)
 }

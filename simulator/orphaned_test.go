@@ -13,9 +13,9 @@ import (
 	"locklab/simulator/redisnode"
 )
 
-// Requests that differ in anything are different entries of the table, and have an order. The exceptions
-// say how a thread waits for the answer: none waits for that of an orphaned request, and Orphan clears them.
-func TestOrphansDifferInEveryField(t *testing.T) {
+// Requests that differ in anything have an order. The exceptions say how a thread waits for the answer: none waits for
+// that of an orphaned request, and Orphan clears them.
+func TestOrphansHaveAnOrder(t *testing.T) {
 	cleared := map[string]bool{"Op.D": true, "Op.Open": true}
 	var visit func(v reflect.Value, name string, of *node.Orphan)
 	visit = func(v reflect.Value, name string, of *node.Orphan) {
@@ -31,10 +31,6 @@ func TestOrphansDifferInEveryField(t *testing.T) {
 				f.SetUint(1)
 			default:
 				f.SetInt(1)
-			}
-			same := orphansKey([]node.Orphan{*of}) == orphansKey([]node.Orphan{{}})
-			if same != cleared[name] {
-				t.Errorf("%s makes requests different entries: %v, want %v", name, !same, !cleared[name])
 			}
 			if equal := compareOrphans(*of, node.Orphan{}) == 0; equal != (cleared[name] || name == "Msg") {
 				t.Errorf("%s is in the order of requests: %v", name, !equal)

@@ -6,14 +6,14 @@ import (
 
 	"locklab/simulator/history"
 	"locklab/simulator/hypothesis"
+	"locklab/simulator/intern"
 	"locklab/simulator/node"
 	"locklab/simulator/process"
 	"locklab/simulator/translate"
 )
 
-// Where several clients run the same code, worlds that differ only in which of
-// them is which have the same futures. Renaming turns one into the other. The
-// clients' names stand in their tokens (see Client.Token), and with them in
+// Where several clients run the same code, worlds that differ only in which of them is which have the same futures.
+// Renaming turns one into the other. The clients' names stand in their tokens (see Client.Token), and with them in
 // keys, in requests and in whatever a server may answer.
 
 // Symmetry renames the clients of a simulator that run the same code.
@@ -21,16 +21,15 @@ type Symmetry struct {
 	s *Simulator
 	// renamed are the histories that were renamed, and followed is the number of entries of client 1
 	// that the clients like it have as well; see representative.
-	renamed  map[renamedHistory]uint32
+	renamed  intern.Map[renamedHistory, uint32]
 	followed int
 }
 
 // Symmetry returns the symmetry of the simulator's clients.
 func (s *Simulator) Symmetry() *Symmetry { return &s.symmetry }
 
-// forget returns the entry that represents entry at of client c: without what makes no
-// difference later. The other symmetric clients get the history too, so that what is checked of
-// it is checked of their code.
+// forget returns the entry that represents entry at of client c: without what makes no difference later. The other
+// symmetric clients get the history too, so that what is checked of it is checked of their code.
 func (sym *Symmetry) forget(c int, at uint32) (uint32, error) {
 	p := sym.s.clients.procs[c-1]
 	to, err := p.Forget(at)
@@ -53,9 +52,8 @@ func (sym *Symmetry) forget(c int, at uint32) (uint32, error) {
 	return sym.representative(c, to)
 }
 
-// representative returns the history of client c that represents its entry at. The symmetric
-// clients have the equivalence classes of client 1. So they follow it in every history, also in
-// those that it has only compared.
+// representative returns the history of client c that represents its entry at. The symmetric clients have the
+// equivalence classes of client 1. So they follow it in every history, also in those that it has only compared.
 func (sym *Symmetry) representative(c int, at uint32) (uint32, error) {
 	p, first := sym.s.clients.procs[c-1], sym.s.clients.procs[0]
 	to, err := at, error(nil)
@@ -96,9 +94,8 @@ func (sym *Symmetry) represents(c int) func(at uint32) bool {
 	return func(at uint32) bool { return !others[at] }
 }
 
-// Client is the part of client from (1-based) as if client to were in its
-// place. Both must run the same code. The error is a *hypothesis.Refuted, or one
-// of Step's.
+// Client is the part of client from (1-based) as if client to were in its place. Both must run the same code. The error
+// is a *hypothesis.Refuted, or one of Step's.
 func (sym *Symmetry) Client(part ClientPart, from, to int) (ClientPart, error) {
 	if from == to && !sym.s.assumed.Strangers || part.s.Dead && !sym.s.returns {
 		return part, nil
@@ -133,17 +130,15 @@ func (sym *Symmetry) replies(part *ClientPart, c int, t *translate.Translation) 
 	return err
 }
 
-// A renamedHistory is a history of one client as another one would have it; see
-// follow.
+// A renamedHistory is a history of one client as another one would have it; see follow.
 type renamedHistory struct {
 	from, to int // clients
 	at       uint32
 }
 
-// follow finds the entry of process b that has observed what entry at of process a
-// has, each with its own names. That both then do the same, but for their names, is checked:
-// a token that is cut short or hashed bears no name that could be found in a server's data,
-// and code may ask for its own number.
+// follow finds the entry of process b that has observed what entry at of process a has, each with its own names. That
+// both then do the same, but for their names, is checked: a token that is cut short or hashed bears no name that could
+// be found in a server's data, and code may ask for its own number.
 func (sym *Symmetry) follow(at uint32, a, b *process.Process) (uint32, error) {
 	swap := translate.Rename(history.Swap(uint8(a.Code().ID()), uint8(b.Code().ID())))
 	e := *a.At(at)
@@ -151,29 +146,22 @@ func (sym *Symmetry) follow(at uint32, a, b *process.Process) (uint32, error) {
 		e.Memory = sym.remembered(e.Memory, swap)
 		return b.SameRoot(&e)
 	}
-	key := renamedHistory{a.Code().ID(), b.Code().ID(), at}
-	if to, ok := sym.renamed[key]; ok {
-		return to, nil
-	}
-	to, err := sym.follow(e.Parent, a, b)
-	if err == nil {
-		to, err = sym.observe(b, to, a, at, swap)
-	}
-	if err != nil {
-		return 0, err
-	}
-	if !sym.sameActions(&e, b.At(to), swap) {
-		if err := cmp.Or(process.ByChance(a, at), process.ByChance(b, to)); err != nil {
-			return 0, err
+	return sym.renamed.Get(renamedHistory{a.Code().ID(), b.Code().ID(), at}, func() (uint32, error) {
+		to, err := sym.follow(e.Parent, a, b)
+		if err == nil {
+			to, err = sym.observe(b, to, a, at, swap)
 		}
-		return 0, &hypothesis.Refuted{Of: hypothesis.Alike, Was: a.Describe(&e)}
-	}
-	sym.renamed[key] = to
-	return to, nil
+		if err == nil && !sym.sameActions(&e, b.At(to), swap) {
+			err = cmp.Or(process.ByChance(a, at), process.ByChance(b, to), error(&hypothesis.Refuted{Of: hypothesis.Alike, Was: a.Describe(&e)}))
+		}
+		return to, err
+	})
 }
 
 // observe has process b, at an entry, observe what process a has observed last in a history, in a translation.
-func (sym *Symmetry) observe(b *process.Process, from uint32, a *process.Process, at uint32, t *translate.Translation) (uint32, error) {
+func (sym *Symmetry) observe(
+	b *process.Process, from uint32, a *process.Process, at uint32, t *translate.Translation,
+) (uint32, error) {
 	e := a.At(at)
 	seen := e.Seen
 	if answered(&a.At(e.Parent).Ops[seen.Thread], seen) {
@@ -289,7 +277,7 @@ func (sym *Symmetry) CheckStrangers() error {
 func (sym *Symmetry) counted() map[uint32][]uint32 {
 	further := map[uint32][]uint32{}
 	if sym.s.memo.Counted != nil {
-		for _, of := range sym.s.memo.Counted.All() {
+		for _, of := range sym.s.memo.Counted.Values {
 			further[of[0]] = append(further[of[0]], of[1])
 		}
 	}

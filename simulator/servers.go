@@ -17,18 +17,24 @@ import (
 // of the first one: a database, or a ZooKeeper ensemble, which sessions with a time-out make of one without contents.
 // All of a world are of one kind.
 func newServers(c *Config, m *memo.Memo) (node.Kind, error) {
-	first := &c.Nodes[0]
+	first, wires := &c.Nodes[0], c.Clients[0].Host != nil
+	at := clock.State{Offset: first.Offset, PPM: first.PPM}
 	if contents, ok := first.Contents.(database.Contents); ok {
 		contents.Idle = cmp.Or(contents.Idle, first.Session)
-		return database.NewKind(database.Config{Contents: contents, Wires: c.Clients[0].Host != nil, Replicas: first.Replicas, Horizon: c.rewound(), EarlyEnd: c.Timing != nil, Clock: clock.State{Offset: first.Offset, PPM: first.PPM}}, m), nil
+		return database.NewKind(database.Config{
+			Contents: contents, Wires: wires, Replicas: first.Replicas, Horizon: c.rewound(), EarlyEnd: c.Timing != nil, Clock: at,
+		}, m), nil
 	}
 	if first.Session > 0 {
 		contents, _ := first.Contents.(zookeeper.Contents)
-		return zookeeper.NewKind(zookeeper.Config{Session: first.Session, Contents: contents, Wires: c.Clients[0].Host != nil, Clock: clock.State{Offset: first.Offset, PPM: first.PPM}}, m), nil
+		return zookeeper.NewKind(zookeeper.Config{Session: first.Session, Contents: contents, Wires: wires, Clock: at}, m), nil
 	}
 	var configs []redisnode.Config
 	for _, n := range c.Nodes {
-		configs = append(configs, redisnode.Config{Replicas: n.Replicas, MinReplicas: n.MinReplicas, MaxLag: n.MaxLag, AOF: n.AOF, EarlyExpiry: c.Timing != nil, EarlyEnd: c.Timing != nil, Clock: clock.State{Offset: n.Offset, PPM: n.PPM}})
+		configs = append(configs, redisnode.Config{
+			Replicas: n.Replicas, MinReplicas: n.MinReplicas, MaxLag: n.MaxLag, AOF: n.AOF, EarlyExpiry: c.Timing != nil,
+			EarlyEnd: c.Timing != nil, Clock: clock.State{Offset: n.Offset, PPM: n.PPM},
+		})
 	}
 	k, err := redisnode.New(configs, m)
 	if err == nil {
@@ -51,15 +57,14 @@ func (c *Config) rewound() (d time.Duration) {
 }
 
 // happen has an event happen at the servers.
-func (v *view) happen(e node.Event) (why string, err error) {
+func (v *view) happen(e node.Input) error {
 	v.s.reached = true
 	return v.s.kind.Step(v, e)
 }
 
 // notice has the servers notice what happens to a client.
 func (v *view) notice(what node.What, c, thread int8) error {
-	_, err := v.happen(node.Event{What: what, Client: c, Thread: thread})
-	return err
+	return v.happen(node.Input{What: what, Client: c, Thread: thread})
 }
 
 // serversDue is the next true time at which something is due at a server.
@@ -73,8 +78,7 @@ func (s *Simulator) serversDue(w *World) time.Duration {
 	return next
 }
 
-// serversEnabled appends what servers can do by themselves. What still stands at several ends
-// together.
+// serversEnabled appends what servers can do by themselves. What still stands at several ends together.
 func (s *Simulator) serversEnabled(w *World, buf []Choice) []Choice {
 	several, stands := len(s.config.Nodes) > 1, false
 	for n, state := range &w.servers {
@@ -97,11 +101,11 @@ func (s *Simulator) serversEnabled(w *World, buf []Choice) []Choice {
 func isEnd(c Choice) bool { return c.Verb == End }
 
 // endTogether ends what still stands at all servers.
-func (v *view) endTogether() (why string, err error) {
+func (v *view) endTogether() error {
 	for n, state := range &v.w.servers {
 		if state != nil && slices.ContainsFunc(v.s.kind.Enabled(v.w.now, state, int8(n+1), nil), isEnd) {
-			return v.happen(node.Event{What: node.Settled})
+			return v.happen(node.Input{What: node.Settled})
 		}
 	}
-	return "refused.nothing.ends", nil
+	return node.Refuse("refused.nothing.ends")
 }

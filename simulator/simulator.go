@@ -6,8 +6,8 @@ import (
 
 	"locklab/simulator/history"
 	"locklab/simulator/hypothesis"
+	"locklab/simulator/intern"
 	"locklab/simulator/internal/clock"
-	"locklab/simulator/internal/table"
 	"locklab/simulator/memo"
 	"locklab/simulator/node"
 	"locklab/simulator/process"
@@ -17,14 +17,13 @@ import (
 // servers, and the machinery that fills them. It is used by one goroutine at a time.
 type Simulator struct {
 	config   Config
-	room     *table.Room
+	room     *intern.Room
 	clients  clients
 	memo     *memo.Memo // the tables of kind
 	kind     node.Kind
 	fallible node.Fallible // kind, if it is one; else nil
 	sessions node.Sessions // as well
 	numbers  node.Numbering
-	holding  node.Holding
 	orphans  *memo.Table[string, []node.Orphan]
 	symmetry Symmetry
 	stamps   Stamps
@@ -37,20 +36,15 @@ type Simulator struct {
 	limit       int    // of table entries between runs
 	emptied     uint32 // so often the tables were, between runs
 	unoffered   error  // a fault that a Choices could not offer
-	// readsClock: some client has read its clock, or a clock has a rate; see Traits
-	readsClock bool
-	measures   bool // see measure
-	measured   bool // see Traits
-	abandons   bool // see Traits
-	oldBases   bool // see Traits
-	reached    bool // see Reached
-	returns    bool // a client that has died may return
-	assumed    hypothesis.Set
+	traits      Traits // those that are seen here
+	measures    bool   // see measure
+	reached     bool   // see Reached
+	returns     bool   // a client that has died may return
+	assumed     hypothesis.Set
 }
 
-// tableLimit bounds the entries of a simulator's tables between runs. An entry is up
-// to a kilobyte, with all that belongs to it, and there may be a simulator on every
-// core.
+// tableLimit bounds the entries of a simulator's tables between runs. An entry is up to a kilobyte, with all that
+// belongs to it, and there may be a simulator on every core.
 const tableLimit = 20_000
 
 // New makes a simulator. The error names what is wrong with the config. Close it.
@@ -61,12 +55,12 @@ func New(c Config) (*Simulator, error) {
 	if c.Timeout == 0 {
 		c.Timeout = 3 * time.Second
 	}
-	room := table.NewRoom()
+	room := intern.NewRoom()
 	s := &Simulator{
 		config: c, room: room, memo: memo.New(room), mostOrphans: maxOrphans, limit: tableLimit, assumed: hypothesis.Usual,
 	}
 	s.orphans = newOrphans(s.memo)
-	s.symmetry = Symmetry{s: s, renamed: map[renamedHistory]uint32{}}
+	s.symmetry = Symmetry{s: s, renamed: intern.Map[renamedHistory, uint32]{}}
 	s.current.s, s.stamps.s = s, s
 	s.clients.config = &s.config
 	s.returns = slices.ContainsFunc(c.Faults, func(f FaultBudget) bool { return f.Fault.Returns && f.Times > 0 })
@@ -78,17 +72,15 @@ func New(c Config) (*Simulator, error) {
 	if s.kind, err = newServers(&c, s.memo); err != nil {
 		return nil, err
 	}
-	s.clients.words = s.kind.Words()
+	s.clients.words, s.clients.traits = s.kind.Words(), s.kind.Traits()
 	s.fallible, _ = s.kind.(node.Fallible)
 	s.sessions, _ = s.kind.(node.Sessions)
 	s.numbers, _ = s.kind.(node.Numbering)
-	s.holding, _ = s.kind.(node.Holding)
-	s.clients.patient, _ = s.kind.(node.Patient)
 	for i, client := range c.Clients {
 		s.clients.procs = append(s.clients.procs, s.newProcess(i+1, &client))
-		s.readsClock = s.readsClock || client.PPM != 0
+		s.traits.byClients = s.traits.byClients || client.PPM != 0
 	}
-	s.readsClock = s.readsClock || slices.ContainsFunc(c.Nodes, func(n NodeConfig) bool { return n.PPM != 0 })
+	s.traits.byClients = s.traits.byClients || slices.ContainsFunc(c.Nodes, func(n NodeConfig) bool { return n.PPM != 0 })
 	return s, nil
 }
 
@@ -96,12 +88,11 @@ func (s *Simulator) newProcess(id int, config *ClientConfig) *process.Process {
 	c := &Client{}
 	p := process.New(id, func() { config.Program(c) }, s.clients.opText, s.room)
 	p.Use(s.kind.Library(p.Code()))
-	if _, ok := s.kind.(node.Stamping); ok {
+	if s.clients.traits.Stamps {
 		p.Stamps = &s.stamps
 	}
 	if config.Host != nil {
-		dialer := s.kind.(node.Dialer)
-		p.SetHost(config.Host(id, func() func(int) process.Wire { return dialer.Dial(p.Code()) }), config.Timed, config.Rests)
+		p.SetHost(config.Host(id, func() func(int) process.Wire { return s.kind.Dial(p.Code()) }), config.Timed, config.Rests)
 		p.Branches = config.Branches
 	}
 	c.Code = p.Code()
@@ -155,8 +146,7 @@ func (s *Simulator) Config() Config { return s.config }
 // Size is the number of entries in the simulator's tables.
 func (s *Simulator) Size() int { return s.memo.Len() + s.Histories() }
 
-// Histories is the number of distinct histories of observations that the clients'
-// tables hold.
+// Histories is the number of distinct histories of observations that the clients' tables hold.
 func (s *Simulator) Histories() (n int) {
 	for _, p := range s.clients.procs {
 		n += p.Len()
@@ -164,9 +154,8 @@ func (s *Simulator) Histories() (n int) {
 	return n
 }
 
-// ShowCode has the events Send and Sleep say by which lines of the packages below
-// path pkg the client's code asked for it: Event.Code. To be called before the first
-// world; see process.Code.ShowCode.
+// ShowCode has the events Send and Sleep say by which lines of the packages below path pkg the client's code asked for
+// it: Event.Code. To be called before the first world; see process.Code.ShowCode.
 func (s *Simulator) ShowCode(pkg string) {
 	for _, p := range s.clients.procs {
 		p.Code().ShowCode(pkg)
@@ -180,6 +169,5 @@ func (s *Simulator) Kind() node.Kind { return s.kind }
 // Server is server n of a world, from 1.
 func (s *Simulator) Server(w *World, n int) node.State { return w.servers[n-1] }
 
-// KeepsSessions reports whether the servers keep sessions of clients, so that what befalls a client
-// reaches its server.
+// KeepsSessions reports whether the servers keep sessions of clients, so that what befalls a client reaches its server.
 func (s *Simulator) KeepsSessions() bool { return s.sessions != nil }

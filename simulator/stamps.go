@@ -33,8 +33,7 @@ type Stamps struct {
 	grain time.Duration // by which stamps count from the present; 0: they do not
 	op    process.Op    // memory of ofDay
 
-	ages hypothesis.Ages     // where stamps count from the present
-	err  *hypothesis.Refuted // what has refuted them in this step; nil: nothing
+	ages hypothesis.Ages // where stamps count from the present
 }
 
 // Stamps returns the time stamps of the simulator's worlds.
@@ -66,7 +65,7 @@ func (st *Stamps) note(o *process.Op) {
 	if !st.s.measures || o.Kind != process.Request {
 		return
 	}
-	if _, can := st.s.kind.(node.Stamping); can {
+	if st.s.clients.traits.Stamps {
 		st.seen = max(st.seen, st.s.clients.words.Requests.Stamps(o.Arg).Grain)
 	}
 }
@@ -144,14 +143,14 @@ func (st *Stamps) receive(now time.Duration, p *node.ClientProcess, th *node.Thr
 	}
 	th.Reply = st.s.clients.words.Answers.Map(th.Reply, translate.Move(clock.Shift{By: -p.Clock.Zeroed(), Oldest: st.Ancient()}))
 	if st.ages != (hypothesis.Ages{}) && p.Clock.Read(now) > clock.Midst+st.ages.Span {
-		st.err = &hypothesis.Refuted{Of: hypothesis.Aged, Command: st.s.clients.cmd(o), Span: true}
+		st.s.room.Note(&hypothesis.Refuted{Of: hypothesis.Aged, Command: st.s.clients.cmd(o), Span: true})
 	}
 }
 
 // arrive notes that a request is executed at now that has an ancient stamp.
 func (st *Stamps) arrive(now time.Duration, o *process.Op) {
 	if st.ages != (hypothesis.Ages{}) && o.Kind == process.Request && st.s.clients.words.Requests.Stamps(o.Arg).First <= now-st.ages.Ancient {
-		st.err = &hypothesis.Refuted{Of: hypothesis.Aged, Command: st.s.clients.cmd(o)}
+		st.s.room.Note(&hypothesis.Refuted{Of: hypothesis.Aged, Command: st.s.clients.cmd(o)})
 	}
 }
 
@@ -163,7 +162,7 @@ func (st *Stamps) CheckOld(servers ...NodePart) error {
 	}
 	all := clock.NoStamps
 	for _, n := range servers {
-		all = all.With(st.s.kind.(node.Stamping).StampsIn(n.s))
+		all = all.With(st.s.kind.StampsIn(n.s))
 	}
 	if all.Second <= st.Ancient() {
 		return &hypothesis.Refuted{Of: hypothesis.Aged}
@@ -203,17 +202,10 @@ func (st *Stamps) passed(now time.Duration) time.Duration {
 	return clock.Floor(now-st.Present(), st.grain)
 }
 
-// node is the state of a server in which stamps are later by some whole grains.
-func (st *Stamps) node(state node.State, by time.Duration) node.State {
-	if by == 0 {
-		return state
+// inPart is the translation by which stamps in a world at now count from the present, as in its parts; nil: they do.
+func (st *Stamps) inPart(now time.Duration) *translate.Translation {
+	if by := st.passed(now); by != 0 {
+		return translate.Move(clock.Shift{By: -by, Oldest: st.oldest()})
 	}
-	return st.s.kind.Map(state, translate.Move(clock.Shift{By: by, Oldest: st.oldest()}))
-}
-
-// orphan is an orphaned request in which stamps are later, likewise.
-func (st *Stamps) orphan(o *node.Orphan, by time.Duration) {
-	if by != 0 && o.Op.Kind == process.Request {
-		o.Op.Arg = st.s.clients.words.Requests.Map(o.Op.Arg, translate.Move(clock.Shift{By: by, Oldest: st.oldest()}))
-	}
+	return nil
 }

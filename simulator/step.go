@@ -1,13 +1,14 @@
 package simulator
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
 	"locklab/simulator/history"
 	"locklab/simulator/i18n"
+	"locklab/simulator/intern"
 	"locklab/simulator/internal/clock"
-	"locklab/simulator/internal/table"
 	"locklab/simulator/node"
 	"locklab/simulator/process"
 )
@@ -29,16 +30,16 @@ func (s *Simulator) Step(w *World, c Choice) ([]history.Event, error) {
 	v := s.view(w)
 	err := v.step(c)
 	v.boundAnswers()
-	if stale := s.stamps.err; stale != nil && err == nil {
-		err, s.stamps.err = stale, nil
+	if limit := s.room.Take(); limit != nil {
+		err = limit
 	}
-	if s.room.Exceeded != nil {
-		err = s.room.Take()
+	if refused := (*node.Refused)(nil); errors.As(err, &refused) {
+		err = &NotEnabledError{Choice: s.Describe(c), At: w.now, Why: refused.Why}
 	}
 	return s.events, err
 }
 
-// boundAnswers sets by when the replies arrive that a step has put on their way.
+// boundAnswers sets the time within which the replies arrive that a step has put on their way.
 func (v *view) boundAnswers() {
 	if v.s.config.Timing == nil && v.s.stamps.grain == 0 {
 		return
@@ -54,7 +55,7 @@ func (v *view) boundAnswers() {
 			case v.s.config.Timing == nil:
 				th.Fresh = false
 			case th.Fresh:
-				th.Fresh, th.Latest = false, clock.Later(v.w.now, v.s.clients.latency(int8(c+1), v.Op(int8(c+1), int8(t))))
+				th.Fresh, th.Latest = false, clock.Later(0, v.s.clients.latency(int8(c+1), v.Op(int8(c+1), int8(t))))
 			case th.Phase != node.Asking && th.Phase != node.Answered && th.Phase != node.Asleep && th.Phase != node.Unborn:
 				th.Latest = 0
 			}
@@ -83,12 +84,7 @@ func (v *view) step(c Choice) error {
 			return v.inject(i, c)
 		}
 	}
-	return v.refuse(c, "refused.verb")
-}
-
-// refuse says why c cannot happen, with a text of the catalogues.
-func (v *view) refuse(c Choice, key string, pairs ...any) error {
-	return &NotEnabledError{Choice: v.s.Describe(c), At: v.w.now, Why: i18n.New(key, pairs...)}
+	return node.Refuse("refused.verb")
 }
 
 func (v *view) Emit(k history.EventKind) *history.Event {
@@ -119,55 +115,54 @@ func (v *view) emitMessage(k history.EventKind, c, thread int8) *history.Event {
 func (v *view) pass(c Choice) error {
 	switch next := v.s.NextDeadline(v.w); {
 	case c.D <= 0:
-		return v.refuse(c, "refused.forward")
+		return node.Refuse("refused.forward")
 	case next <= v.w.now:
-		return v.refuse(c, "refused.due.first")
+		return node.Refuse("refused.due.first")
 	case c.D > next-v.w.now:
-		return v.refuse(c, "refused.due.before")
+		return node.Refuse("refused.due.before")
 	case c.D > clock.EndOfTime-v.w.now:
-		return v.refuse(c, "refused.end")
+		return node.Refuse("refused.end")
 	case c.Thread != 0 && (c.Thread != Pending || v.s.config.Timing == nil):
-		return v.refuse(c, "refused.standing")
+		return node.Refuse("refused.standing")
 	}
-	if _, err := v.happen(node.Event{What: node.Settled}); err != nil {
+	if err := v.happen(node.Input{What: node.Settled}); err != nil {
 		return err
 	}
-	v.w.now += c.D
+	v.elapse(c.D)
+	return v.happen(node.Input{What: node.Passed, Pending: c.Thread == Pending})
+}
+
+// elapse has time pass for the clients and for the requests in flight.
+func (v *view) elapse(d time.Duration) {
+	v.w.now += d
 	for c := range v.s.clients.procs {
-		v.w.procs[c].Forget(v.w.now)
+		v.w.procs[c].Pass(d)
 	}
-	_, err := v.happen(node.Event{What: node.Passed, Pending: c.Thread == Pending})
-	return err
+	v.passOrphans(d)
 }
 
 // stepServer makes a choice of a server, or of a client's library, by itself.
 func (v *view) stepServer(c Choice) error {
-	why, err := "", error(nil)
 	if c == (Choice{Verb: End}) {
-		why, err = v.endTogether()
-	} else {
-		why, err = v.happen(node.Event{What: node.Chosen, Choice: c})
+		return v.endTogether()
 	}
-	if why != "" {
-		return v.refuse(c, why)
-	}
-	return err
+	return v.happen(node.Input{What: node.Chosen, Choice: c})
 }
 
 // stepThread makes a choice of one thread of one client.
 func (v *view) stepThread(c Choice) error {
 	if c.Client < 1 || int(c.Client) > len(v.s.clients.procs) || c.Thread < 0 || c.Thread >= MaxThreads {
-		return v.refuse(c, "refused.client.thread")
+		return node.Refuse("refused.client.thread")
 	}
 	p := &v.w.procs[c.Client-1]
 	th := &p.Threads[c.Thread]
 	switch {
 	case p.Dead:
-		return v.refuse(c, "refused.client.dead")
+		return node.Refuse("refused.client.dead")
 	case p.Stands(int(c.Thread)) && c.Verb != Arrive && c.Verb != Unblock:
-		return v.refuse(c, "refused.client.paused")
+		return node.Refuse("refused.client.paused")
 	}
-	next := nextOf(th, v.w.now)
+	next := nextOf(th)
 	may := c.Verb == next
 	switch c.Verb {
 	case Unblock:
@@ -175,13 +170,13 @@ func (v *view) stepThread(c Choice) error {
 	case Choose:
 		may = next == Start || next == Wake
 	case Survive:
-		may = th.Survives(v.w.now)
+		may = th.Broken
 	case GiveUp:
-		may = th.Phase.Waiting() && v.s.clients.impatient(p, c.Client, int(c.Thread)) <= v.w.now
+		may = th.Phase.Waiting() && v.s.clients.impatient(p, c.Client, int(c.Thread)) <= 0
 	}
 	switch {
 	case !may:
-		return v.refuse(c, refusals[c.Verb])
+		return node.Refuse(refusals[c.Verb])
 	case c.Verb == Arrive:
 		return v.arrive(c, th)
 	case c.Verb == Answer:
@@ -204,7 +199,7 @@ var refusals = map[Verb]string{
 // wake begins a program, or ends a sleep: in the ordinary way, or in another one.
 func (v *view) wake(c Choice, p *node.ClientProcess, begins bool) error {
 	if c.Verb == Choose && (c.Node < 1 || c.Node > v.s.clients.otherWays(p, c.Client, int(c.Thread))) {
-		return v.refuse(c, "refused.way")
+		return node.Refuse("refused.way")
 	}
 	seen := process.Observation{Kind: process.Started}
 	switch {
@@ -277,11 +272,11 @@ func (v *view) giveUp(c Choice, th *node.Thread) error {
 
 func (v *view) resume(c Choice) error {
 	if c.Client < 1 || int(c.Client) > len(v.s.clients.procs) {
-		return v.refuse(c, "refused.client.unknown")
+		return node.Refuse("refused.client.unknown")
 	}
 	p := &v.w.procs[c.Client-1]
-	if p.Dead || !p.Paused && c.Thread <= 0 || p.Stopped() != max(c.Thread, 0) || !p.Open && p.Until > v.w.now {
-		return v.refuse(c, "refused.pause.end")
+	if p.Dead || !p.Paused && c.Thread <= 0 || p.Stopped() != max(c.Thread, 0) || !p.Open && p.Until > 0 {
+		return node.Refuse("refused.pause.end")
 	}
 	p.End()
 	if c.Thread > 0 {
@@ -310,9 +305,9 @@ func (v *view) goOn(c, t int8) {
 // send puts the request of a thread of client c on its way.
 func (v *view) send(c int8, th *node.Thread, o *process.Op) {
 	p := &v.w.procs[c-1]
-	*th = node.Thread{Phase: node.Asking, Msg: th.Msg, Due: v.s.config.Timing.giveUpAt(v.w.now, p.Clock, v.s.clients.patience(o))}
+	*th = node.Thread{Phase: node.Asking, Msg: th.Msg, Due: v.s.config.Timing.patience(p.Clock, v.s.clients.patience(o))}
 	if v.s.config.Timing != nil {
-		th.Latest = clock.Later(v.w.now, v.s.clients.latency(c, o))
+		th.Latest = clock.Later(0, v.s.clients.latency(c, o))
 	}
 	if p.Cut && o.Kind == process.Request {
 		th.Phase = node.Stranded
@@ -322,13 +317,13 @@ func (v *view) send(c int8, th *node.Thread, o *process.Op) {
 // delayOverdue lets a thread that was paused do late what it could have done before.
 func (v *view) delayOverdue(th *node.Thread) {
 	if th.Broken {
-		th.Hold = max(th.Hold, v.s.config.Timing.late(v.w.now))
+		th.Hold = max(th.Hold, v.s.config.Timing.late(0))
 	}
 	if v.s.config.Timing == nil {
 		return
 	}
 	if th.Phase == node.Asleep || th.Phase == node.Answered || th.Phase == node.Unborn {
-		th.Latest = max(th.Latest, clock.Later(v.w.now, v.s.config.Timing.Lateness))
+		th.Latest = max(th.Latest, v.s.config.Timing.late(0))
 	}
 }
 
@@ -365,7 +360,7 @@ func (v *view) Observe(c, thread int8, seen process.Observation) error {
 			seen.Kind, seen.Val = process.ListRead, int64(p.List)
 		}
 	}
-	return table.Limit("limit.readings", "client", c, "times", maxReadings)
+	return intern.Limit("limit.readings", "client", c, "times", maxReadings)
 }
 
 // abandon leaves the requests under way for which the code of a client no longer waits
@@ -376,7 +371,7 @@ func (v *view) abandon(c, observed int8, entry *process.Entry) error {
 			continue
 		}
 		if v.Op(c, int8(t)).Kind == process.Request {
-			v.s.abandons = v.s.abandons || v.w.procs[c-1].Threads[t].Phase == node.Asking
+			v.s.traits.Abandons = v.s.traits.Abandons || v.w.procs[c-1].Threads[t].Phase == node.Asking
 			if err := v.notice(node.GaveUp, c, int8(t)); err != nil {
 				return err
 			}
@@ -408,7 +403,7 @@ func (v *view) arm(c int8, p *node.ClientProcess, entry *process.Entry) (reading
 		case process.None:
 			*th = node.Thread{}
 		case process.Begin:
-			*th = node.Thread{Phase: node.Unborn, Latest: clock.Later(v.w.now, p.Clock.After(o.D))}
+			*th = node.Thread{Phase: node.Unborn, Latest: clock.Later(0, p.Clock.After(o.D))}
 		case process.Clocked:
 			*th = node.Thread{}
 			reading = t
@@ -419,17 +414,16 @@ func (v *view) arm(c int8, p *node.ClientProcess, entry *process.Entry) (reading
 		case process.Join:
 			*th = node.Thread{Phase: node.Joining}
 		case process.Branch:
-			*th = node.Thread{Phase: node.Asleep, Due: v.w.now, Latest: v.w.now}
+			*th = node.Thread{Phase: node.Asleep}
 		case process.Listen:
 			v.w.sent++
-			*th = node.Thread{Phase: node.Listening, Msg: v.w.sent, Due: v.s.config.Timing.giveUpAt(v.w.now, p.Clock, o.D)}
+			*th = node.Thread{Phase: node.Listening, Msg: v.w.sent, Due: v.s.config.Timing.patience(p.Clock, o.D)}
 		case process.Sleep, process.Watch, process.Idle:
-			d := p.Clock.After(o.D)
-			*th = node.Thread{Phase: node.Asleep, Due: clock.Later(v.w.now, d)}
+			*th = node.Thread{Phase: node.Asleep, Due: clock.Later(0, p.Clock.After(o.D))}
 			switch {
 			case v.s.config.Timing == nil:
 			case o.Kind == process.Idle, o.Open:
-				th.Due, th.Latest = v.w.now, clock.Later(v.w.now, d)
+				th.Due, th.Latest = 0, th.Due
 			default:
 				th.Latest = v.s.config.Timing.late(th.Due)
 			}
@@ -442,7 +436,7 @@ func (v *view) arm(c int8, p *node.ClientProcess, entry *process.Entry) (reading
 			v.send(c, th, o)
 			e := v.EmitClient(history.Send, c, int8(t))
 			e.Node, e.Msg, e.Cmd, e.Code = int(o.Node), int(v.w.sent), v.s.clients.cmd(o), entry.CodeOf(t)
-			v.s.oldBases = v.s.oldBases || o.Kind == process.Write && !v.s.clients.readInside(c, entry, o.Base)
+			v.s.traits.OldBases = v.s.traits.OldBases || o.Kind == process.Write && !v.s.clients.readInside(c, entry, o.Base)
 		}
 	}
 	return reading

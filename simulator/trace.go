@@ -19,9 +19,8 @@ import (
 	"locklab/simulator/i18n"
 )
 
-// A Trace is a run that can be played again: who played what, with which
-// settings, and every choice that was made. Everything else about the run
-// follows from it.
+// A Trace is a run that can be played again: who played what, with which settings, and every choice that was made.
+// Everything else about the run follows from it.
 type Trace struct {
 	Strategy string
 	Scenario string
@@ -42,9 +41,8 @@ var (
 	ErrTraceDamaged = i18n.Errorf("error.trace.damaged")
 )
 
-// Link writes the trace as one word that is safe in URLs and shells:
-// "locklab2-" and base64url of the deflated content and its CRC-32. The checksum
-// stands outside, since a deflated text has bits that unpacking does not look at.
+// Link writes the trace as one word that is safe in URLs and shells: "locklab2-" and base64url of the deflated content
+// and its CRC-32. The checksum stands outside, since a deflated text has bits that unpacking does not look at.
 func (t Trace) Link() string {
 	packed := pack(t.plain())
 	packed = binary.BigEndian.AppendUint32(packed, crc32.ChecksumIEEE(packed))

@@ -15,9 +15,8 @@ import (
 // Traits record the actions of code that were seen so far, which decide what belongs to a state. Each can become
 // true, and stays so.
 type Traits struct {
-	// ReadsClock: what happens may depend on what time it is, and not only on how much time is left. A
-	// client has read its clock, without hypothesis.Measures, or a command its server's, or a clock has a
-	// rate of its own.
+	// ReadsClock: what happens may depend on what time it is, and not only on how much time is left. A client has read
+	// its clock, without hypothesis.Measures, or a command its server's, or a clock has a rate of its own.
 	ReadsClock bool
 	Measured   bool // a client has read its clock to measure how long something takes
 	// Grain: a client that measures has sent what its clock shows, in a time stamp that can be later by whole grains, of a
@@ -32,12 +31,16 @@ type Traits struct {
 	// inside after some histories and outside after others, and then write on the same version.
 	OldBases bool
 
-	byClients bool // clients have read their clocks, not only servers theirs: some may begin with one that is off
+	// byClients: clients have read their clocks, not only servers theirs, or a clock has a rate: some may begin with
+	// one that is off.
+	byClients bool
 }
 
 // Traits returns what code was seen to do so far.
 func (s *Simulator) Traits() Traits {
-	return Traits{s.readsClock || s.memo.ReadsClock, s.measured, s.stamps.seen, s.memo.Waits, s.abandons, s.oldBases, s.readsClock}
+	t := s.traits
+	t.ReadsClock, t.Grain, t.SendsWait = t.byClients || s.memo.ReadsClock, s.stamps.seen, s.memo.Waits
+	return t
 }
 
 // OfTime are those that decide what of the present time belongs to a state.
@@ -75,10 +78,9 @@ func hasName(text, name string) bool {
 // A simulator's tables hold what its clients' code and its servers do. Models that are not the
 // simulator may use them: they need no World, and none of the rules by which a World changes.
 
-// Follow returns what the code of client c, from 1, does when it observes seen at an entry of its
-// table, and the entry that follows: the one that represents all with the same future, if the
-// client's history is abstracted. Entry 0 is the program that has not begun. does is valid until
-// the next call.
+// Follow returns what the code of client c, from 1, does when it observes seen at an entry of its table, and the entry
+// that follows: the one that represents all with the same future, if the client's history is abstracted. Entry 0 is the
+// program that has not begun. does is valid until the next call.
 func (s *Simulator) Follow(c int, at uint32, seen process.Observation) (does *process.Entry, to uint32, err error) {
 	p := s.clients.procs[c-1]
 	did, err := p.Advance(at, seen)
@@ -97,7 +99,8 @@ func (s *Simulator) Assume(a hypothesis.Set) {
 	if s.stamps.move(s.stamps.seen, a.Ages); a == s.assumed && !moved {
 		return
 	}
-	if attempts := a.Strangers || a.Ordered; s.assumed.Counters != a.Counters || s.memo.Attempts != attempts || s.assumed.Strangers != a.Strangers {
+	attempts := a.Strangers || a.Ordered
+	if s.assumed.Counters != a.Counters || s.memo.Attempts != attempts || s.assumed.Strangers != a.Strangers {
 		s.memo.Clear()
 		s.memo.Most, s.memo.Counts, s.memo.Attempts, moved = a.Counters, false, attempts, true
 	}
@@ -123,19 +126,18 @@ func (s *Simulator) Assume(a hypothesis.Set) {
 	s.symmetry.followed = 0
 }
 
-// measure has clients that read their clocks use them only to measure how long something takes:
-// the clock of each is set to zero, but for what it shows below a millisecond, when it is read
-// for the first time since its process has begun or rested. The time of day
-// is no part of a world then, and Traits.ReadsClock stays false unless a server's clock is
-// read too. CheckMeasures tries whether the code does nothing else with its clock.
+// measure has clients that read their clocks use them only to measure how long something takes: the clock of each is
+// set to zero, but for what it shows below a millisecond, when it is read for the first time since its process has
+// begun or rested. The time of day is no part of a world then, and Traits.ReadsClock stays false unless a server's
+// clock is read too. CheckMeasures tries whether the code does nothing else with its clock.
 //
 // It does not apply to clocks with a rate of their own. Worlds of before mean nothing any more.
 func (s *Simulator) measure(on bool) {
-	on = on && !s.readsClock
+	on = on && !s.traits.byClients
 	if s.measures == on {
 		return
 	}
-	s.measures, s.measured, s.stamps.seen = on, false, 0
+	s.measures, s.traits.Measured, s.stamps.seen = on, false, 0
 	s.stamps.move(0, s.assumed.Ages)
 	for _, p := range s.clients.procs {
 		p.Clear()
@@ -162,10 +164,9 @@ func Tried(s *Simulator) (n int) {
 }
 
 // CheckMeasures tries the code that has read a clock to measure at other times of day; see
-// process.Process.CheckMeasures. Where it does something else, the error is a
-// *hypothesis.Refuted.
+// process.Process.CheckMeasures. Where it does something else, the error is a *hypothesis.Refuted.
 func (s *Simulator) CheckMeasures() error {
-	if !s.measured {
+	if !s.traits.Measured {
 		return nil
 	}
 	for i, p := range s.clients.procs {
@@ -180,9 +181,9 @@ func (s *Simulator) CheckMeasures() error {
 func (v *view) readClock(p *node.ClientProcess) {
 	switch {
 	case !v.s.measures:
-		v.s.readsClock = true
+		v.s.traits.byClients = true
 	case !p.Clock.Measures:
-		v.s.measured = true
+		v.s.traits.Measured = true
 		v.s.stamps.zero(&p.Clock, v.w.now)
 	}
 }

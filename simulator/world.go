@@ -6,16 +6,15 @@ import (
 	"time"
 
 	"locklab/simulator/history"
+	"locklab/simulator/intern"
 	"locklab/simulator/internal/clock"
-	"locklab/simulator/internal/table"
 	"locklab/simulator/node"
 	"locklab/simulator/process"
 	"locklab/simulator/redisnode"
 )
 
-// Limits of one world. They keep a World a plain value; New refuses a Config that
-// exceeds the first four. A world that needs more of the others ends with a
-// *LimitError.
+// Limits of one world. They keep a World a plain value; New refuses a Config that exceeds the first four. A world that
+// needs more of the others ends with a *LimitError.
 const (
 	MaxClients  = node.MaxClients       // client processes
 	MaxNodes    = node.MaxNodes         // servers
@@ -36,13 +35,11 @@ var Epoch = clock.Epoch
 // present.
 var Midst = Epoch.Add(clock.Midst)
 
-// A LimitError is something that the simulator has no room for. Nothing is left out
-// in its place: a run that meets it has no outcome, and a search that meets it is
-// not complete.
-type LimitError = table.LimitError
+// A LimitError is something that the simulator has no room for. Nothing is left out in its place: a run that meets it
+// has no outcome, and a search that meets it is not complete.
+type LimitError = intern.LimitError
 
-// NondeterministicError is client code that did two different things after the same
-// observations.
+// NondeterministicError is client code that did two different things after the same observations.
 type NondeterministicError = process.NondeterministicError
 
 // A World is everything that is, at one instant. It is a value: assign it to keep
@@ -68,29 +65,22 @@ func (w *World) Alive(c int) bool { return !w.procs[c-1].Dead }
 // Paused reports whether client c, from 1, is paused.
 func (w *World) Paused(c int) bool { return w.procs[c-1].Paused }
 
-// failing is server n, from 1, if it is one that can fail.
-func (w *World) failing(n int) (f node.Failing, ok bool) {
-	f, ok = w.servers[n-1].(node.Failing)
-	return f, ok
+// condition is what faults have made of server n, from 1; of one that is not known, nothing.
+func (w *World) condition(n int) (is node.Condition) {
+	if s := w.servers[n-1]; s != nil {
+		is = s.Condition()
+	}
+	return is
 }
 
 // Behind reports whether a replica of server n, from 1, or its disk lacks something.
-func (w *World) Behind(n int) bool {
-	f, ok := w.failing(n)
-	return ok && f.Behind()
-}
+func (w *World) Behind(n int) bool { return w.condition(n).Behind }
 
 // Down reports whether server n, from 1, has crashed and is not back.
-func (w *World) Down(n int) bool {
-	f, ok := w.failing(n)
-	return ok && f.Down()
-}
+func (w *World) Down(n int) bool { return w.condition(n).Down }
 
 // Hung reports whether server n, from 1, stands still.
-func (w *World) Hung(n int) bool {
-	f, ok := w.failing(n)
-	return ok && f.Hung()
-}
+func (w *World) Hung(n int) bool { return w.condition(n).Hung }
 
 // Budget returns the injections that are left of the i-th fault of the Config.
 func (w *World) Budget(i int) int { return int(w.budget[i]) }
@@ -98,15 +88,13 @@ func (w *World) Budget(i int) int { return int(w.budget[i]) }
 // The protected resource is a register across the network that counts its
 // accepted writes, and refuses those that come too late for its guard.
 //
-// Naive accepts all. Fenced refuses a token lower than the highest it has seen, in
-// reads and writes alike (Kleppmann 2016). CompareAndSet refuses a write that does
-// not build on the newest version, and needs no token. (Sanfilippo 2016: a random
-// token, which the holder sets before it works and compares when it writes. There
-// the holder registers by that; here it does by a read, as any accepted write makes
-// what was read before it too old. Unlike there, a read alone shuts no other client
-// out: of two that have read the same, the first to write wins, whichever has the
-// lock.) Once takes one write, as a unique key does. What is no lock has one of the last three
-// (lock.Guard), and its statement takes and refuses the same on a database.
+// Naive accepts all. Fenced refuses a token lower than the highest it has seen, in reads and writes alike (Kleppmann
+// 2016). CompareAndSet refuses a write that does not build on the newest version, and needs no token. (Sanfilippo 2016:
+// a random token, which the holder sets before it works and compares when it writes. There the holder registers by
+// that; here it does by a read, as any accepted write makes what was read before it too old. Unlike there, a read alone
+// shuts no other client out: of two that have read the same, the first to write wins, whichever has the lock.) Once
+// takes one write, as a unique key does. What is no lock has one of the last three (lock.Guard), and its statement
+// takes and refuses the same on a database.
 
 // resourceState is the resource in a World.
 type resourceState struct {
@@ -134,8 +122,7 @@ func (c *Client) Write(base int, token uint64) error {
 	return s.Err("write")
 }
 
-// readInside reports whether client c, as it stands at an entry, is inside and has read a
-// version there.
+// readInside reports whether client c, as it stands at an entry, is inside and has read a version there.
 func (all *clients) readInside(c int8, e *process.Entry, version int32) bool {
 	for e.Inside {
 		parent := all.procs[c-1].At(e.Parent)
@@ -168,8 +155,7 @@ func (r RestPart) WithoutVersion() RestPart {
 	return r
 }
 
-// serve is the resource's side. The answer is the version for a read, and 1 or
-// 0 (accepted, refused) for a write.
+// serve is the resource's side. The answer is the version for a read, and 1 or 0 (accepted, refused) for a write.
 func (r *resourceState) serve(o *process.Op, guard history.Guard, e *history.Event) (answer int64) {
 	e.Token = o.Token
 	accepted := true

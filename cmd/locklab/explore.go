@@ -123,12 +123,9 @@ func (x *exploreFlags) run(e *env, args []string) error {
 	}
 	most, restore := keepWithin(x.memory)
 	defer restore()
-	x.MaxBytes, x.Progress = most, searchProgress(e)
+	x.MaxBytes, x.Progress, x.Boundary = most, searchProgress(e), true
 	began := time.Now()
 	s, err := study.Explore(e.ctx, entry, x.Bounds)
-	if err == nil {
-		err = s.FindBoundary(e.ctx)
-	}
 	stopped, beside := stoppedBy(err), errors.Is(err, study.ErrBeside)
 	if err != nil && !stopped {
 		return internal(err)

@@ -102,7 +102,7 @@ var Migrate = &simulator.Fault{
 		if c.D <= 0 {
 			return "refused.delay.length"
 		}
-		f.Tell(history.Event{Client: int(c.Client), D: c.D})
+		f.Record(history.Event{Client: int(c.Client), D: c.D})
 		return f.Client(c.Client).Pause(c.D, 0, false)
 	},
 }

@@ -130,6 +130,7 @@ type apart struct {
 // A life is a history of a client.
 type life struct {
 	client int
+	of     *process.Process
 	at     uint32
 }
 
@@ -140,7 +141,7 @@ const hours = 32
 type repetition struct {
 	p      *plan
 	bounds study.Bounds
-	texts  simulator.Writing
+	sim    *simulator.Simulator
 	lives  []life
 }
 
@@ -148,10 +149,10 @@ type repetition struct {
 // of its own.
 func repeatHistories(p *plan, bounds study.Bounds, sim *simulator.Simulator) error {
 	p.orders += simulator.Tried(sim)
-	r := &repetition{p: p, bounds: bounds, texts: sim.Writing()}
+	r := &repetition{p: p, bounds: bounds, sim: sim}
 	for c := 1; c <= len(sim.Config().Clients); c++ {
-		for _, at := range r.texts.Longest(c) {
-			r.lives = append(r.lives, life{c, at})
+		for _, at := range process.Longest(sim.Process(c)) {
+			r.lives = append(r.lives, life{c, sim.Process(c), at})
 		}
 	}
 	all := len(r.lives)
@@ -175,12 +176,12 @@ func repeatHistories(p *plan, bounds study.Bounds, sim *simulator.Simulator) err
 func (r *repetition) here(l life) (err error) {
 	r.p.dates = true
 	for range hours {
-		if err = r.texts.Again(l.client, l.at); err != nil {
+		if err = process.Again(l.of, l.at); err != nil {
 			break
 		}
 	}
 	if r.p.dates = false; err != nil && !r.p.timed {
-		err = cmp.Or(r.texts.ByChance(l.client, l.at), error(&bubble.NeedsTimeError{Client: l.client}))
+		err = cmp.Or(process.ByChance(l.of, l.at), error(&bubble.NeedsTimeError{Client: l.client}))
 	}
 	return err
 }
@@ -223,13 +224,13 @@ func (r *repetition) apart() error {
 
 // chanceOr returns the error that a history goes on by chance, if it does; else that it goes on otherwise in another process.
 func (r *repetition) chanceOr(l life, other *apartError) error {
-	way := r.texts.Histories(l.client, l.at)[1:]
-	if other.Is != "" && other.At < len(way) {
-		if err := r.texts.ByBranch(l.client, way[other.At], other.Is); err != nil {
+	_, way := process.History(l.of, l.at)
+	if other.Is != "" && other.At < len(way)-1 {
+		if err := process.ByBranch(l.of, way[other.At+1], other.Is); err != nil {
 			return err
 		}
 	}
-	return cmp.Or(r.texts.ByChance(l.client, l.at), error(other))
+	return cmp.Or(process.ByChance(l.of, l.at), error(other))
 }
 
 // drawnTwice returns a value that two processes have drawn: so it is not drawn by chance, as one that counts in a variable of its package;
@@ -249,12 +250,13 @@ func drawnTwice(all []sequel) string {
 
 // past is a history as another process can repeat it.
 func (r *repetition) past(l life) *pastLife {
-	p := r.p
+	p, texts := r.p, r.sim.Writing(l.client)
 	past := &pastLife{Test: p.t.Name(), Check: p.apart.check, Client: l.client, Bounds: r.bounds.String(), Timed: p.timed, Ensemble: p.ensemble, Turns: p.turn != nil,
-		Crypto: p.random.crypto, Math: p.random.math, Same: p.random.same, Drawn: p.drawn, Branches: p.branches, History: r.texts.WriteHistory(l.client, l.at)}
-	for _, at := range r.texts.Histories(l.client, l.at)[1:] {
-		state, did := r.texts.Does(l.client, at)
-		past.Does, past.Describe = append(past.Does, state+did), append(past.Describe, r.texts.Describe(l.client, at))
+		Crypto: p.random.crypto, Math: p.random.math, Same: p.random.same, Drawn: p.drawn, Branches: p.branches, History: texts.History(l.at)}
+	_, way := process.History(l.of, l.at)
+	for _, at := range way[1:] {
+		state, did := texts.Does(at)
+		past.Does, past.Describe = append(past.Does, state+did), append(past.Describe, l.of.Describe(l.of.At(at)))
 	}
 	return past
 }
@@ -446,11 +448,11 @@ func (past *pastLife) live(t *testing.T, b Bounds, client func(*Client), s *sequ
 	}
 	defer sim.Close()
 	defer func() { s.Drew = p.drawn.Values() }()
-	i, texts := 0, sim.Writing()
-	_, err = texts.Replay(past.Client, &past.History, func(at uint32) bool {
-		state, did := texts.Does(past.Client, at)
+	i, code, texts := 0, sim.Process(past.Client), sim.Writing(past.Client)
+	_, err = texts.Replay(&past.History, func(at uint32) bool {
+		state, did := texts.Does(at)
 		if i >= len(past.Does) || state+did != past.Does[i] {
-			s.Was, s.Is, s.At = past.Describe[min(i, len(past.Describe)-1)], texts.Describe(past.Client, at), i
+			s.Was, s.Is, s.At = past.Describe[min(i, len(past.Describe)-1)], code.Describe(code.At(at)), i
 			return false
 		}
 		s.Sockets = s.Sockets || sockets() > before

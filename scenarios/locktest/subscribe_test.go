@@ -50,10 +50,10 @@ func TestSubscribed(t *testing.T) {
 	late := 0 // histories in which a message arrives as the time is over
 	reread := func(sim *simulator.Simulator) error {
 		for c := range sim.Config().Clients {
-			texts := sim.Writing()
-			for _, at := range texts.Longest(c + 1) {
-				w := texts.WriteHistory(c+1, at)
-				if got, err := texts.Replay(c+1, &w, func(uint32) bool { return true }); err != nil || got != at {
+			texts := sim.Writing(c + 1)
+			for _, at := range process.Longest(sim.Process(c + 1)) {
+				w := texts.History(at)
+				if got, err := texts.Replay(&w, func(uint32) bool { return true }); err != nil || got != at {
 					t.Fatalf("history %d of c%d is read as %d, %v", at, c+1, got, err)
 				}
 				if slices.ContainsFunc(w.Seen, func(s simulator.WrittenSeen) bool {

@@ -132,10 +132,9 @@ func TestBoundary(t *testing.T) {
 	t.Parallel()
 	entry := racetest.Lock(t, "token")
 	for budget, want := range map[string]explore.Boundary{"pause=1@4500ms": explore.BoundaryOnly, "pause=1@5250ms": explore.Beyond} {
-		s, err := study.Explore(t.Context(), entry, everyTiming(entry, 2, 2, budget))
-		if err == nil {
-			err = s.FindBoundary(t.Context())
-		}
+		bounds := everyTiming(entry, 2, 2, budget)
+		bounds.Boundary, bounds.Recheck = true, true
+		s, err := study.Explore(t.Context(), entry, bounds)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -271,7 +271,7 @@ func BenchmarkDefaults(b *testing.B) {
 	for _, entry := range algorithms.All() {
 		bounds := study.DefaultBounds()
 		bounds.Timing, bounds.Attempts, bounds.Uses, bounds.Retries = study.AutoTiming, study.AutoAttempts, study.AutoUses, study.AutoRetries
-		bounds.MaxStates = study.UsualStates
+		bounds.MaxStates, bounds.Boundary = study.UsualStates, true
 		var most int64
 		bounds.Progress = func(*explore.Result) { most = max(most, explore.Memory()) }
 		for _, cores := range []int{1, 2} {
@@ -280,9 +280,6 @@ func BenchmarkDefaults(b *testing.B) {
 					for b.Loop() {
 						began := time.Now()
 						s, err := study.Explore(b.Context(), entry, bounds)
-						if err == nil {
-							err = s.FindBoundary(b.Context())
-						}
 						switch {
 						case err != nil:
 							b.Fatal(err)

@@ -30,40 +30,14 @@ type Search struct {
 	// found: neither proved nor shown.
 	Ways []*Search
 	Open []verdict.Word
-	// Boundary says which verdicts of Result.Found are met only at the very instant at which something
-	// ends; nil: FindBoundary was not called.
-	Boundary map[verdict.Word]explore.Boundary
 	// Phased: runs begin in each phase of a grain that makes a difference to time stamps.
 	Phased bool
 	// NoClaims: the code does not say whether a release has given the lock back, so that no LIE can be seen.
 	NoClaims bool
 }
 
-// boundaryStates are searched at least for Search.Boundary.
-const boundaryStates = 200_000
-
-// FindBoundary fills in Boundary, by a search of a quarter of the states, or some more where those
-// are few. What other searches have found, or one that was cut short, stays unchecked.
-func (s *Search) FindBoundary(ctx context.Context) error {
-	if s.Bounds.Timing != AnyTiming || !s.Complete || s.Bounds.Attempts == AnyAttempts {
-		return nil
-	}
-	search, sim, err := s.Bounds.simulator(s.Strategy)
-	if err != nil {
-		return err
-	}
-	defer sim.Close()
-	var own []explore.Witness
-	for _, w := range s.Witnesses {
-		if s.FoundBy(w) == s {
-			own = append(own, w.Witness)
-		}
-	}
-	s.Boundary, err = explore.AtBoundary(ctx, sim, search.Options(), own, max(boundaryStates, s.States/4))
-	return err
-}
-
-// ByBoundary returns the verdicts of which the search has come to that; see Boundary.
+// ByBoundary returns the verdicts of which the search has come to that; see Result.Boundary. What other searches have found, or
+// one that was cut short, stays unchecked.
 func (s *Search) ByBoundary(is explore.Boundary) (words []verdict.Word) {
 	for _, w := range s.Witnesses {
 		if b, looked := s.Boundary[w.Verdict]; s.Boundary != nil && s.FoundBy(w) == s && (b == is && looked || !looked && is == explore.Unchecked) {

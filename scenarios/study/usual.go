@@ -86,6 +86,7 @@ func exploreOpen(ctx context.Context, entry lock.Entry, b Bounds) (*Search, erro
 	if err != nil || second == nil || !all || b.Uses != AutoUses {
 		return s, err
 	}
+	b.Boundary = false
 	o, err := search(*second)
 	if o != nil {
 		s.Add(o)

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"locklab/simulator/internal/table"
+	"locklab/simulator/intern"
 	"locklab/simulator/lists"
 	"locklab/simulator/process"
 )
@@ -59,12 +59,12 @@ func (x *execution) collect() error {
 }
 
 // vacant returns the first slot in which nothing waits, or the last one: a connection that only listens is not the
-// program's main thread, which may have ended. The error is a *table.LimitError.
+// program's main thread, which may have ended. The error is a *intern.LimitError.
 func (x *execution) vacant(last bool) (at int, err error) {
 	free := lists.Pick(lists.Indices(x.slots[:]), func(i int) bool { return x.slots[i] == nil })
 	switch {
 	case free == nil:
-		return 0, table.Limit("limit.waits", "client", x.h.ID, "most", process.MaxThreads)
+		return 0, intern.Limit("limit.waits", "client", x.h.ID, "most", process.MaxThreads)
 	case last:
 		return free[len(free)-1], nil
 	}

@@ -1,6 +1,5 @@
-// Package client is what every user of a lock does on the simulator: it gives the lock its
-// environment, acquires, works on the resource and releases, and records these steps in
-// the history.
+// Package client is what every user of a lock does on the simulator: it gives the lock its environment, acquires, works
+// on the resource and releases, and records these steps in the history.
 package client
 
 import (
@@ -117,9 +116,8 @@ func Work(c *simulator.Client, lease lock.Lease, s Section) {
 	c.Record(history.Event{Kind: history.Leave})
 }
 
-// Release releases the lock and records the result. A success states something only if
-// the lease is a Reporter; ErrNotHeld always does. If the outcome is unknown, because no
-// answer came, the lock claims nothing.
+// Release releases the lock and records the result. A success states something only if the lease is a Reporter;
+// ErrNotHeld always does. If the outcome is unknown, because no answer came, the lock claims nothing.
 func Release(c *simulator.Client, lease lock.Lease) error {
 	c.Record(history.Event{Kind: history.Release})
 	err := lease.Release(context.Background())

@@ -108,9 +108,8 @@ func Attempt(c *simulator.Client, strategy lock.Strategy, line *Line, uses Uses)
 	return try(ctx, c, strategy)
 }
 
-// work does what a client does between its read and its write. It reports whether the client
-// goes on to write: only if no answer says that it does not hold the lock, and an answer that it asked for says that
-// it does.
+// work does what a client does between its read and its write. It reports whether the client goes on to write: only if
+// no answer says that it does not hold the lock, and an answer that it asked for says that it does.
 func (s *Section) work(c *simulator.Client, lease lock.Lease) bool {
 	if s.Uses == 0 && !s.Idle {
 		c.Clock().Sleep(s.Work)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"locklab/simulator/intern"
 	"locklab/simulator/internal/codec"
 	"locklab/simulator/memo"
 	"locklab/simulator/process"
@@ -20,9 +21,9 @@ type Executor struct {
 	requests *memo.Table[string, storedRequest]
 	answers  *memo.Table[string, storedAnswer]
 	memories *memo.Table[string, []int8]
-	effects  memo.Map[step, *effect]
-	shifts   memo.Map[shift, *effect]
-	commits  memo.Map[uint32, uint32]
+	effects  intern.Map[step, *effect]
+	shifts   intern.Map[shift, *effect]
+	commits  intern.Map[uint32, uint32]
 	checks   memo.Effects[step]
 }
 

@@ -9,22 +9,10 @@ import (
 	world "locklab/simulator/node"
 )
 
-var (
-	_ world.Fallible = (*Kind)(nil)
-	_ world.Failing  = DatabaseState{}
-)
-
-// Down reports whether the server has crashed and is not back.
-func (s DatabaseState) Down() bool { return s.outage == down }
-
-// Hung reports whether the server stands still.
-func (s DatabaseState) Hung() bool { return s.outage == hung }
-
-// Split is false: no old master is simulated.
-func (s DatabaseState) Split() bool { return false }
-
-// Behind reports whether a replica lacks something.
-func (s DatabaseState) Behind() bool { return s.behind != 0 }
+// Condition returns what faults have made of the server. No old master is simulated.
+func (s DatabaseState) Condition() world.Condition {
+	return world.Condition{Down: s.outage == down, Hung: s.outage == hung, Behind: s.behind != 0}
+}
 
 // WithoutCopies is the server without what its replicas hold.
 func (s DatabaseState) WithoutCopies() world.State {
@@ -35,40 +23,67 @@ func (s DatabaseState) WithoutCopies() world.State {
 // WithoutAges is the server itself: a deadline that is over has no age.
 func (s DatabaseState) WithoutAges() world.State { return s }
 
-// Hang has the server stand still for d, or for at most so long. What arrives meanwhile is executed afterwards; its
-// clock goes on.
-func (k *Kind) Hang(w world.World, _ int8, d, longest time.Duration) (why string) {
-	s := k.open(w)
-	defer k.group.Close(w)
-	switch {
-	case d <= 0:
-		return "refused.hang.length"
-	case s.outage != serving:
-		return "refused.server.down"
+// strike has a fault happen to the server.
+//
+// While it hangs, what arrives is executed afterwards; its clock goes on. A replica that takes its place has the
+// commits that it has received. All deadlines in rows move with its clock: one that was over is to come again if that
+// is set back. A session ends as if an administrator had killed it.
+func (s *server) strike(e world.Input) error {
+	switch d, replica := e.Choice.D, e.Choice.Thread; e.What {
+	case world.EndSession:
+		id := s.kills(e.Client)
+		if id == 0 {
+			return world.Refuse("refused.session")
+		}
+		s.endSession(id)
+		return nil
+	case world.Hang:
+		if s.outage != serving {
+			return world.Refuse("refused.server.down")
+		}
+		s.outage, s.until = hung, clock.Later(s.w.Now(), d)
+		if e := s.record(history.Hang, 0); !s.kind.x.config.EarlyEnd {
+			e.D = d
+		}
+		return nil
+	case world.Failover:
+		if !s.kind.HasReplica(nil, theServer, replica) {
+			return world.Refuse("refused.replica.unknown")
+		}
+		s.record(history.Failover, 0).Replica = replica
+		s.outage, s.until = serving, 0
+		s.restart(s.kind.x.contents.At(s.replicas[replica]).state, replica)
+		return nil
+	case world.StepClock:
+		was := s.read(s.w.Now())
+		if why := s.clock.Jump(d); why != "" {
+			return world.Refuse(why)
+		}
+		s.record(history.ClockStep, 0).D = d
+		s.emit(s.pass(s.kind.x, s.read(s.w.Now())-was), step{}, 0)
+		return nil
+	case world.Restart:
+		return s.crashFor(d)
+	case world.Split:
+		return s.kind.CannotSplit(nil, 0, theServer, replica)
 	}
-	s.outage, s.until = hung, clock.Later(w.Now(), longest)
-	if e := s.record(history.Hang, 0); !k.x.config.EarlyEnd {
-		e.D = d
-	}
-	return ""
+	return s.command(e.Note, e.Command)
 }
 
-// Restart crashes the server, which comes back after d with all that it has committed, and without any session.
-func (k *Kind) Restart(w world.World, _ int8, d time.Duration) (why string) {
-	s := k.open(w)
-	defer k.group.Close(w)
+// crashFor crashes the server, which comes back after d with all that it has committed, and without any session.
+func (s *server) crashFor(d time.Duration) error {
 	switch {
 	case s.outage == down:
-		return "refused.server.down.already"
+		return world.Refuse("refused.server.down.already")
 	case d < 0:
-		return "refused.down.negative"
+		return world.Refuse("refused.down.negative")
 	}
 	s.record(history.Down, 0)
 	s.restart(s.now().state.Committed(), history.Disk)
-	if s.outage, s.until = down, clock.Later(w.Now(), d); d == 0 {
+	if s.outage, s.until = down, clock.Later(s.w.Now(), d); d == 0 {
 		s.comeBack()
 	}
-	return ""
+	return nil
 }
 
 // comeBack ends an outage.
@@ -80,23 +95,23 @@ func (s *server) comeBack() {
 }
 
 // resume ends an outage before its time.
-func (s *server) resume() (why string) {
+func (s *server) resume() error {
 	if s.outage == serving || !s.kind.x.config.EarlyEnd {
-		return "refused.outage"
+		return world.Refuse("refused.outage")
 	}
 	was := s.outage
 	s.comeBack()
 	if was == hung {
 		for c := int8(1); int(c) <= s.w.Clients(); c++ {
 			for t, th := range s.w.Client(c).Each {
-				if th.Phase == world.Asking && th.Hold > s.w.Now() && s.w.Op(c, t).Node == theServer {
+				if th.Phase == world.Asking && s.w.Op(c, t).Node == theServer {
 					th.Hold = 0
 				}
 			}
 		}
 		s.w.ReleaseOrphans(theServer)
 	}
-	return ""
+	return nil
 }
 
 // restart breaks all connections and has the server hold another state, in which there are no sessions: that of a
@@ -128,81 +143,48 @@ func (s *server) compare() {
 }
 
 // HasReplica reports whether the server has that replica, from 0.
-func (k *Kind) HasReplica(_ world.World, _, replica int8) bool {
+func (k *Kind) HasReplica(_ world.State, _, replica int8) bool {
 	return replica >= 0 && int(replica) < k.x.config.Replicas
 }
 
-// Failover puts a replica, from 0, in the server's place, with the commits that it has received.
-func (k *Kind) Failover(w world.World, _, replica int8) (why string) {
-	if !k.HasReplica(w, theServer, replica) {
-		return "refused.replica.unknown"
-	}
-	s := k.open(w)
-	defer k.group.Close(w)
-	s.record(history.Failover, 0).Replica = replica
-	s.outage, s.until = serving, 0
-	s.restart(k.x.contents.At(s.replicas[replica]).state, replica)
-	return ""
-}
-
 // replicate brings a replica up to date.
-func (s *server) replicate(replica int8) (why string) {
+func (s *server) replicate(replica int8) error {
 	switch {
 	case replica < 0 || s.behind>>replica&1 == 0:
-		return "refused.replica.behind"
+		return world.Refuse("refused.replica.behind")
 	case s.outage != serving:
-		return "refused.server.down"
+		return world.Refuse("refused.server.down")
 	}
 	s.replicas[replica] = s.kind.x.committed(s.contents)
 	s.behind &^= 1 << replica
 	s.record(history.Replicate, 0).Replica = replica
-	return ""
+	return nil
 }
 
 // CannotSplit is always so: how two masters of a database are kept apart is not simulated.
-func (k *Kind) CannotSplit(_ world.World, _, _, _ int8) (why string, err error) {
-	return "refused.database.split", nil
-}
-
-// Split does nothing; see CannotSplit.
-func (k *Kind) Split(w world.World, c, n, replica int8) (why string, err error) {
-	return k.CannotSplit(w, c, n, replica)
-}
-
-// StepClock moves the server's clock by d, and with it all deadlines in rows: one that was over is to come again if the
-// clock is set back.
-func (k *Kind) StepClock(w world.World, _ int8, d time.Duration, _ bool) (why string) {
-	s := k.open(w)
-	defer k.group.Close(w)
-	was := s.read(w.Now())
-	if why = s.clock.Jump(d); why != "" {
-		return why
-	}
-	s.record(history.ClockStep, 0).D = d
-	s.emit(s.pass(k.x, s.read(w.Now())-was), step{}, 0)
-	return ""
+func (k *Kind) CannotSplit(world.State, int8, int8, int8) error {
+	return world.Refuse("refused.database.split")
 }
 
 // JumpsToEnd is false: a deadline in a row ends nothing by itself.
-func (k *Kind) JumpsToEnd(world.World, int8, time.Duration) bool { return false }
+func (k *Kind) JumpsToEnd(time.Duration, world.State, time.Duration) bool { return false }
 
 // Keys calls yield for the keys that have a row with an owner, in order, with whether it has a deadline on the server's
 // clock.
-func (k *Kind) Keys(w world.World, _ int8, yield func(name string, expires bool)) {
-	for _, l := range k.open(w).now().leases {
+func (k *Kind) Keys(_ time.Duration, state world.State, yield func(name string, expires bool, left time.Duration)) {
+	s, _ := state.(DatabaseState)
+	for _, l := range k.x.contents.At(s.contents).leases {
 		if l.session == 0 {
-			yield(l.key, l.until != forever)
+			yield(l.key, l.until != forever, clock.Never)
 		}
 	}
 }
 
-// Command has rows be deleted by a statement that no client sent: DEL with a key, or FLUSHALL. Rows that transactions
+// command has rows be deleted by a statement that no client sent: DEL with a key, or FLUSHALL. Rows that transactions
 // have locked stay.
-func (k *Kind) Command(w world.World, _ int8, note string, args ...string) (why string, err error) {
-	s := k.open(w)
-	defer k.group.Close(w)
+func (s *server) command(note string, args []string) error {
 	if s.outage != serving {
-		return "refused.server.down", nil
+		return world.Refuse("refused.server.down")
 	}
 	e := s.record(history.External, 0)
 	if e.Cmd, e.Reply, e.Note = []string{"DELETE", "FROM locks"}, "OK", note; len(args) > 1 {
@@ -217,7 +199,7 @@ func (k *Kind) Command(w world.World, _ int8, note string, args ...string) (why 
 		})
 	}
 	s.hold(to, 0)
-	return "", nil
+	return nil
 }
 
 // Reject returns the answer to a statement that is refused with an error.

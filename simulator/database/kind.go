@@ -46,10 +46,8 @@ type Kind struct {
 
 var (
 	_ world.Kind     = (*Kind)(nil)
+	_ world.Fallible = (*Kind)(nil)
 	_ world.Sessions = (*Kind)(nil)
-	_ world.Patient  = (*Kind)(nil)
-	_ world.Dialer   = (*Kind)(nil)
-	_ world.Stamping = (*Kind)(nil)
 )
 
 // NewKind makes the server of a simulator.
@@ -105,8 +103,13 @@ func (k *Kind) Start(int8, int) world.State {
 	return s
 }
 
-// Patience is without end: the drivers have no time-out for an answer unless one is set.
-func (k *Kind) Patience() time.Duration { return clock.Never }
+// Traits returns that clients wait for an answer without end, since the drivers have no time-out for it unless one is
+// set, and that time stamps can be moved.
+func (k *Kind) Traits() world.Traits { return world.Traits{Patience: clock.Never, Stamps: true} }
+
+// HoldsBack is 0, and Asked nil: a thread listens for an answer that waits, and no statement asks for a time.
+func (k *Kind) HoldsBack(*process.Op) time.Duration { return 0 }
+func (k *Kind) Asked() []world.Length               { return nil }
 
 // Due returns when the next session may no longer stay as it is, or the next deadline in a row comes.
 func (k *Kind) Due(now time.Duration, state world.State) time.Duration {
@@ -206,7 +209,7 @@ func (k *Kind) Map(state world.State, t *translate.Translation) world.State {
 	return s
 }
 
-// StampsIn implements [world.Stamping].
+// StampsIn returns the time stamps in the server and its replicas.
 func (k *Kind) StampsIn(state world.State) clock.Stamps {
 	has := clock.NoStamps
 	k.changed(state, func(id uint32) uint32 {
@@ -252,18 +255,6 @@ func (k *Kind) Offers(w world.World, c int8, servers bool, buf []world.Choice) [
 // HasSession reports whether the server has a session of client c in which something can be lost.
 func (k *Kind) HasSession(w world.World, c int8) bool { return k.open(w).kills(c) != 0 }
 
-// EndSession has the server end that session, as if an administrator had killed it.
-func (k *Kind) EndSession(w world.World, c int8) (why string) {
-	s := k.open(w)
-	defer k.group.Close(w)
-	id := s.kills(c)
-	if id == 0 {
-		return "refused.session"
-	}
-	s.endSession(id)
-	return ""
-}
-
 // open takes the server out of a world. It is good until the next call.
 func (k *Kind) open(w world.World) *server {
 	k.state.w, k.state.DatabaseState = w, &k.group.Open(w)[0]
@@ -271,16 +262,16 @@ func (k *Kind) open(w world.World) *server {
 }
 
 // Step has an event happen.
-func (k *Kind) Step(w world.World, e world.Event) (why string, err error) {
+func (k *Kind) Step(w world.World, e world.Input) error {
 	s := k.open(w)
 	defer k.group.Close(w)
 	switch e.What {
 	case world.Chosen:
-		return k.choose(s, e.Choice), nil
+		return k.choose(s, e.Choice)
 	case world.Arrived:
 		s.arrive(e.Client, e.Thread)
 	case world.ArrivedOrphan:
-		return s.arriveOrphan(e.Orphan), nil
+		return s.arriveOrphan(e.Orphan)
 	case world.GaveUp:
 		s.hangUp(e.Client, e.Thread)
 		if w.Client(e.Client).Threads[e.Thread].Phase == world.Asking {
@@ -288,36 +279,39 @@ func (k *Kind) Step(w world.World, e world.Event) (why string, err error) {
 		}
 	case world.Lost:
 		s.lose(e.Client, e.Thread)
+	case world.HeldUp, world.Paused, world.Resumed: // which the server does not notice
 	case world.Crashed:
 		s.crash(e.Client)
 	case world.Passed:
 		s.passed(e.Pending)
 	case world.Settled:
 		s.end(func(end time.Duration) bool { return end == endsNow })
+	default:
+		return s.strike(e)
 	}
-	return "", nil
+	return nil
 }
 
 // choose makes a choice of Enabled or Offers happen.
-func (k *Kind) choose(s *server, c world.Choice) (why string) {
+func (k *Kind) choose(s *server, c world.Choice) error {
 	here := c.Node == theServer
 	switch {
 	case c.Verb == world.Unblock && c.Client >= 1 && int(c.Client) <= s.w.Clients() &&
 		c.Thread >= 0 && c.Thread < process.MaxThreads:
 		if s.w.Client(c.Client).Dead || !s.canAnswer(c.Client, c.Thread) {
-			return "refused.message"
+			return world.Refuse("refused.message")
 		}
 		s.answer(c.Client, c.Thread)
-		return ""
+		return nil
 	case c.Verb == world.End && slices.Contains(k.Enabled(s.w.Now(), *s.DatabaseState, theServer, nil), c):
 		s.endOf(sessionAt(c.Client, c.Thread))
-		return ""
+		return nil
 	case c.Verb == world.End:
-		return "refused.nothing.ends"
+		return world.Refuse("refused.nothing.ends")
 	case here && c.Verb == world.Replicate && c.Thread < maxReplicas:
 		return s.replicate(c.Thread)
 	case here && c.Verb == world.Resume:
 		return s.resume()
 	}
-	return "refused.thing"
+	return world.Refuse("refused.thing")
 }

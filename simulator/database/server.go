@@ -55,7 +55,7 @@ func (s *server) arrive(c, thread int8) {
 		th.Answer(world.LostConn)
 		return
 	case hung:
-		th.Hold = s.until
+		th.Hold = clock.Left(s.until, s.w.Now())
 		return
 	}
 	if answer, waits := s.serve(stepServe, c, o, th.Msg); waits {
@@ -66,15 +66,15 @@ func (s *server) arrive(c, thread int8) {
 }
 
 // arriveOrphan has a request reach the server for whose answer no thread waits.
-func (s *server) arriveOrphan(o *world.Orphan) (why string) {
+func (s *server) arriveOrphan(o *world.Orphan) error {
 	switch s.outage {
 	case hung:
-		o.Hold = s.until
-		return "refused.orphan.held"
+		o.Hold = clock.Left(s.until, s.w.Now())
+		return world.Refuse("refused.orphan.held")
 	case serving:
 		s.serve(stepServeOrphan, o.From, &o.Op, o.Msg)
 	}
-	return ""
+	return nil
 }
 
 // record records an event of the server and a client; 0: none.

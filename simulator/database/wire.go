@@ -123,6 +123,7 @@ func (e *StatementError) Error() string { return fmt.Sprintf("database: %s: %s",
 // A Wire is the client's end of a connection to the server, which carries the messages of a [Connector]: not the
 // protocol of MariaDB, nor that of PostgreSQL. To open it and to close it takes a round trip each.
 type Wire struct {
+	process.Plain
 	kind *Kind
 	out  *request // written, not yet sent
 	last requestOp
@@ -137,12 +138,6 @@ var _ process.Wire = (*Wire)(nil)
 func (k *Kind) Dial(*process.Code) func(int) process.Wire {
 	return func(int) process.Wire { return &Wire{kind: k} }
 }
-
-// Pings is false.
-func (c *Wire) Pings() bool { return false }
-
-// Bye is nil.
-func (c *Wire) Bye([]byte) []byte { return nil }
 
 // Unsent reports whether there is something to be sent.
 func (c *Wire) Unsent() bool { return c.out != nil }

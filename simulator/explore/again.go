@@ -8,6 +8,7 @@ import (
 	"locklab/simulator"
 	"locklab/simulator/history"
 	"locklab/simulator/i18n"
+	"locklab/simulator/intern"
 	"locklab/simulator/translate"
 	"locklab/simulator/verdict"
 )
@@ -46,7 +47,7 @@ type rests struct {
 // newRests computes the parts of clients that rest.
 func newRests(s *search) (r rests, err error) {
 	for c := range s.symmetric {
-		r.absent[c] = s.clientTab[c].id(simulator.DeadPart())
+		r.absent[c] = s.clientTab[c].ID(simulator.DeadPart())
 	}
 	w := s.sim.NewWorld()
 	r.absent[s.probe-1] = s.client(s.probe-1, &w)
@@ -60,23 +61,23 @@ func newRests(s *search) (r rests, err error) {
 		break
 	}
 	r.fresh, err = s.quotient.class(0, s.client(0, &w))
-	r.drawn = s.sim.Parts().RestOf(1, &s.clientTab[0].keys[r.fresh]).Drawn
+	r.drawn = s.sim.Parts().RestOf(1, &s.clientTab[0].Keys[r.fresh]).Drawn
 	return r, err
 }
 
 // namedBy are the clients that a server's part names.
 func (t *tables) namedBy(node uint32) (names history.ClientSet) {
-	if in := t.named.at(node); in != unseen {
+	if in := t.named.At(node); in != intern.Unseen {
 		return history.ClientSet(in)
 	}
-	t.numbers.lacking()
-	part := t.nodeTab.keys[node]
+	t.numbers.Lacking()
+	part := t.nodeTab.Keys[node]
 	for c := 1; c <= t.symmetric; c++ {
 		if renamed, err := t.sim.Symmetry().Node(part, translate.Rename(history.Swap(uint8(c), uint8(t.clients)))); err != nil || renamed != part {
 			names.Add(uint8(c))
 		}
 	}
-	t.named.set(node, uint32(names))
+	t.named.Set(node, uint32(names))
 	return names
 }
 
@@ -91,10 +92,10 @@ type again struct {
 	recounts *recounts // nil: clients begin anew under another name
 	full     simulator.RestPart
 
-	ready                 column // by class: how a client of it goes on; see goesOn
-	refilled, unversioned column
-	settled               [simulator.MaxClients]column
-	attempted             [simulator.MaxClients][simulator.MaxClients]column
+	ready                 intern.Column // by class: how a client of it goes on; see goesOn
+	refilled, unversioned intern.Column
+	settled               [simulator.MaxClients]intern.Column
+	attempted             [simulator.MaxClients][simulator.MaxClients]intern.Column
 }
 
 // The values of again.ready.
@@ -114,7 +115,7 @@ func newAgain(s *search, active int, endless bool) (err error) {
 		return err
 	}
 	if a.drawn {
-		s.numbers.exceed("limit.again.token")
+		s.numbers.Exceed("limit.again.token")
 	}
 	w := s.sim.NewWorld()
 	a.full = s.sim.Parts().Rest(&w)
@@ -145,45 +146,45 @@ func (a *again) begin(state []uint32) {
 // refill has a state forget how many faults were injected, and the version of the resource.
 func (a *again) refill(state []uint32) {
 	if a.endless {
-		state[a.restAt] = a.restTab.image(&a.refilled, state[a.restAt], func(r simulator.RestPart) simulator.RestPart { return r.WithBudgetOf(&a.full) })
+		state[a.restAt] = a.restTab.Image(&a.refilled, state[a.restAt], func(r simulator.RestPart) simulator.RestPart { return r.WithBudgetOf(&a.full) })
 	}
-	state[a.restAt] = a.restTab.image(&a.unversioned, state[a.restAt], simulator.RestPart.WithoutVersion)
+	state[a.restAt] = a.restTab.Image(&a.unversioned, state[a.restAt], simulator.RestPart.WithoutVersion)
 }
 
 // goesOn returns what a client of a class does next.
 func (a *again) goesOn(class uint32) uint32 {
-	if how := a.ready.at(class); how != unseen {
+	if how := a.ready.At(class); how != intern.Unseen {
 		return how
 	}
-	a.numbers.lacking()
+	a.numbers.Lacking()
 	how := resting
 	if class != a.fresh {
 		how = a.after(0, class)
 	}
-	a.ready.set(class, how)
+	a.ready.Set(class, how)
 	return how
 }
 
 // after returns what client c, from 0, does next in a state of its own.
 func (a *again) after(c int, id uint32) uint32 {
-	r := a.sim.Parts().RestOf(c+1, &a.clientTab[c].keys[id])
+	r := a.sim.Parts().RestOf(c+1, &a.clientTab[c].Keys[id])
 	switch {
 	case r.Stage == 0:
 	case !r.Busy && r.Kept:
-		a.numbers.exceed("limit.again.memory")
+		a.numbers.Exceed("limit.again.memory")
 	case !r.Busy && r.Stage == 1 && a.recounts != nil:
 		return resting
 	case !r.Busy:
 		return anew
 	case r.Stage > overlapping:
-		a.numbers.exceed("limit.again.busy", "n", overlapping)
+		a.numbers.Exceed("limit.again.busy", "n", overlapping)
 	}
 	return acting
 }
 
 // mentioned are the clients that something in a state mentions.
 func (a *again) mentioned(state []uint32) history.ClientSet {
-	names := a.restTab.entries[state[a.restAt]].senders | a.judgeTab.entries[state[a.judgeAt]].known
+	names := a.restTab.Values[state[a.restAt]].senders | a.judgeTab.Values[state[a.judgeAt]].known
 	for n := range a.nodes {
 		names |= a.namedBy(state[a.clients+n])
 	}
@@ -199,8 +200,8 @@ func (a *again) renew(state []uint32, to *history.Names) {
 		next := c
 		if named := a.mentioned(state); named.Has(uint8(c + 1)) {
 			if next = a.spare(state, named); next < 0 {
-				a.numbers.lacking()
-				a.numbers.exceed("limit.again.names", "n", a.symmetric)
+				a.numbers.Lacking()
+				a.numbers.Exceed("limit.again.names", "n", a.symmetric)
 				return
 			}
 		}
@@ -212,7 +213,7 @@ func (a *again) renew(state []uint32, to *history.Names) {
 
 // attempt notes that client c has made an attempt and goes on as another one, both from 0.
 func (a *again) attempt(state []uint32, c, next int) {
-	state[a.judgeAt] = a.judgeTab.image(&a.attempted[c][next], state[a.judgeAt], func(v verdict.Safety) verdict.Safety { return v.Attempted(c+1, next+1) })
+	state[a.judgeAt] = a.judgeTab.Image(&a.attempted[c][next], state[a.judgeAt], func(v verdict.Safety) verdict.Safety { return v.Attempted(c+1, next+1) })
 }
 
 // spare is a name, from 0, that is not mentioned; below 0: there is none.
@@ -227,13 +228,13 @@ func (a *again) spare(state []uint32, named history.ClientSet) int {
 
 // settle has the judges forget what clients of a state have read and will not write on.
 func (a *again) settle(state []uint32) {
-	rest := a.restTab.entries[state[a.restAt]]
-	for left := a.judgeTab.entries[state[a.judgeAt]].left &^ rest.senders; left != 0; left &= left - 1 {
+	rest := a.restTab.Values[state[a.restAt]]
+	for left := a.judgeTab.Values[state[a.judgeAt]].left &^ rest.senders; left != 0; left &= left - 1 {
 		c := int(left.First()) - 1
-		if e := a.clientTab[0].entries[state[c]]; e.onVersion || a.numbers.traits(a.sim).OldBases && !e.finished && a.goesOn(state[c]) == acting {
+		if e := a.clientTab[0].Values[state[c]]; e.onVersion || a.numbers.traits(a.sim).OldBases && !e.finished && a.goesOn(state[c]) == acting {
 			continue
 		}
-		state[a.judgeAt] = a.judgeTab.image(&a.settled[c], state[a.judgeAt], func(v verdict.Safety) verdict.Safety { return v.Settled(c + 1) })
+		state[a.judgeAt] = a.judgeTab.Image(&a.settled[c], state[a.judgeAt], func(v verdict.Safety) verdict.Safety { return v.Settled(c + 1) })
 	}
 }
 
@@ -273,7 +274,7 @@ func attemptsOn(s *search, d *discovery) (most int, err error) {
 		if err := s.loadState(at.state); err != nil {
 			return 0, err
 		}
-		if c.Verb == simulator.Start && int(c.Client) <= s.symmetric && s.sim.Parts().RestOf(int(c.Client), &s.clientTab[c.Client-1].keys[s.successors.cur[c.Client-1]]).Stage > 0 {
+		if c.Verb == simulator.Start && int(c.Client) <= s.symmetric && s.sim.Parts().RestOf(int(c.Client), &s.clientTab[c.Client-1].Keys[s.successors.cur[c.Client-1]]).Stage > 0 {
 			made[owner[c.Client]]++
 		}
 		to, _, err := s.redo(at.state, c)
@@ -358,7 +359,7 @@ type recounting struct {
 
 // recount has clients of a state begin anew, and its numbers be the smallest ones.
 func (r *recounts) recount(state []uint32) error {
-	if r.numbers.readOnly {
+	if r.numbers.ReadOnly {
 		r.adding.RLock()
 		defer r.adding.RUnlock()
 	}
@@ -384,7 +385,7 @@ func (r *recounts) recount(state []uint32) error {
 		key := recounting{uint32(word), state[word], all}
 		to, known := r.images[key]
 		if !known {
-			r.numbers.lacking()
+			r.numbers.Lacking()
 			var err error
 			if to, err = r.with(word, state[word], all.Ranks); err != nil {
 				return err
@@ -404,13 +405,13 @@ func (r *recounts) mentionedIn(word int, id uint32) (*mention, error) {
 	if int(id) < len(*list) && (*list)[id] != nil {
 		return (*list)[id], nil
 	}
-	r.numbers.lacking()
+	r.numbers.Lacking()
 	m, far := &mention{numbers: history.NoNumbers(), counters: history.NoNumbers()}, false
 	if _, err := r.with(word, id, m.numbers.Note(&m.counters, &far)); err != nil {
 		return nil, err
 	}
 	if far {
-		r.numbers.exceed("limit.again.numbers")
+		r.numbers.Exceed("limit.again.numbers")
 	}
 	m.anew = word < r.symmetric && r.after(word, id) == anew
 	r.adding.Lock()
@@ -427,17 +428,17 @@ func (r *recounts) with(word int, id uint32, f history.Recount) (to uint32, err 
 	symmetry := r.sim.Symmetry()
 	switch {
 	case word < r.clients:
-		part, err := symmetry.Recounted(r.clientTab[word].keys[id], word+1, f)
+		part, err := symmetry.Recounted(r.clientTab[word].Keys[id], word+1, f)
 		if err != nil {
 			return id, err
 		}
-		return r.clientTab[word].id(part), nil
+		return r.clientTab[word].ID(part), nil
 	case word < r.restAt:
-		part, err := symmetry.Node(r.nodeTab.keys[id], translate.Recount(f))
-		return r.nodeTab.id(part), err
+		part, err := symmetry.Node(r.nodeTab.Keys[id], translate.Recount(f))
+		return r.nodeTab.ID(part), err
 	case word == r.restAt:
-		part, err := symmetry.Rest(r.restTab.keys[id], translate.Recount(f))
-		return r.restTab.id(part), err
+		part, err := symmetry.Rest(r.restTab.Keys[id], translate.Recount(f))
+		return r.restTab.ID(part), err
 	}
-	return r.judgeTab.id(r.judgeTab.keys[id].Recounted(f)), nil
+	return r.judgeTab.ID(r.judgeTab.Keys[id].Recounted(f)), nil
 }

@@ -74,7 +74,7 @@ func (c *closure) check(found verdict.Set) (wrong string) {
 	for client := range int8(2) {
 		must(c.sim.Step(&w, simulator.Choice{Verb: simulator.Start, Client: client + 1}))
 	}
-	c.takeState(&w, c.judgeTab.id(verdict.Safety{}), start)
+	c.takeState(&w, c.judgeTab.ID(verdict.Safety{}), start)
 	copy(start[2:c.symmetric], c.absent[2:]) // no other one is there
 	wrong = c.missing(start, 0, [2]base{}, "the start")
 	for s, views := range c.set {
@@ -118,8 +118,8 @@ func (c *closure) world(s *shared, a, b *viewOf) string {
 			case e.Kind == history.Read:
 				bases[e.Client-1] = newest
 			case e.Kind == history.Write: // judges are told by a version whether another client has written since
-				known := c.judgeTab.keys[judges].Outdated(e.Client, bases[e.Client-1] == outdated)
-				if judges = c.judgeTab.id(known); e.OK && bases[2-e.Client] == newest {
+				known := c.judgeTab.Keys[judges].Outdated(e.Client, bases[e.Client-1] == outdated)
+				if judges = c.judgeTab.ID(known); e.OK && bases[2-e.Client] == newest {
 					bases[2-e.Client] = outdated
 				}
 			}
@@ -132,7 +132,7 @@ func (c *closure) world(s *shared, a, b *viewOf) string {
 			return fmt.Sprintf("%s comes to %v", how, found.Words())
 		}
 		if c.endless {
-			state[c.restAt] = c.restTab.id(c.restTab.keys[state[c.restAt]].WithBudgetOf(&c.full))
+			state[c.restAt] = c.restTab.ID(c.restTab.Keys[state[c.restAt]].WithBudgetOf(&c.full))
 		}
 		c.search.quotient.drop(state)
 		if wrong := c.missing(state, gone, bases, how); wrong != "" && int(choice.Client) != c.probe {
@@ -163,19 +163,19 @@ func (c *closure) build(s *shared, views ...*viewOf) (w simulator.World, judge u
 	}
 	must(0, c.search.quotient.rename(state, &names))
 	w = c.tables.world(state)
-	rest, known := c.restTab.keys[s.rest], c.judgeTab.keys[state[c.judgeAt]]
+	rest, known := c.restTab.Keys[s.rest], c.judgeTab.Keys[state[c.judgeAt]]
 	for one, v := range views {
-		to, own := history.Swap(1, uint8(one+1)), c.judgeTab.keys[v.judge]
+		to, own := history.Swap(1, uint8(one+1)), c.judgeTab.Keys[v.judge]
 		own.Rename(to)
 		known.Add(&own)
-		rest = parts.WithOrphans(rest, new(must(symmetry.Rest(c.restTab.keys[v.orphans], translate.Rename(to)))))
+		rest = parts.WithOrphans(rest, new(must(symmetry.Rest(c.restTab.Keys[v.orphans], translate.Rename(to)))))
 		if c.divides {
-			conns := must(symmetry.Node(c.nodeTab.keys[v.conns], translate.Rename(to)))
+			conns := must(symmetry.Node(c.nodeTab.Keys[v.conns], translate.Rename(to)))
 			parts.SetNode(&w, 1, new(parts.WithConnections(parts.Node(&w, 1), conns)))
 		}
 	}
 	parts.SetRest(&w, &rest)
-	return w, c.judgeTab.id(known), gone
+	return w, c.judgeTab.ID(known), gone
 }
 
 // missing projects a state, and returns a view that the set lacks.
@@ -196,7 +196,7 @@ func (c *closure) missing(state []uint32, gone history.ClientSet, bases [2]base,
 // not begun, while none is named that can act, or of which something goes on at rest.
 func (c *closure) later(s shared, v *viewOf) string {
 	named := slices.ContainsFunc(v.names[:s.names], func(is status) bool { return is != nobody })
-	rest := c.sim.Parts().RestOf(1, &c.clientTab[0].keys[v.part])
+	rest := c.sim.Parts().RestOf(1, &c.clientTab[0].Keys[v.part])
 	s.rest = c.calm
 	w, _, _ := c.build(&s)
 	at := Position{World: w, begun: c.begun, ended: c.begun}

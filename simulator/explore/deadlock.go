@@ -64,7 +64,7 @@ func (a *asker) ask(start []uint32) error {
 			a.been.add(n.next, 0, 0, 0)
 		}
 	}
-	return a.search.numbers.full
+	return a.search.numbers.Exceeded
 }
 
 // step makes a move of cur in next.

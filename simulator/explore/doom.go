@@ -157,7 +157,7 @@ func (f *futures) prefixes(choices []simulator.Choice) (states []uint32, found [
 func (f *futures) walk(choices []simulator.Choice, at func(n int, w *simulator.World) error) (found []verdict.Set, err error) {
 	before := f.search.sim.Traits().OfTime()
 	w := f.search.sim.NewWorld()
-	f.search.takeState(&w, f.search.judgeTab.id(verdict.Safety{}), f.search.successors.cur)
+	f.search.takeState(&w, f.search.judgeTab.ID(verdict.Safety{}), f.search.successors.cur)
 	for n, c := range choices {
 		if err := at(n, &w); err != nil {
 			return nil, err
@@ -209,7 +209,7 @@ func (f *futures) expandAll(ctx context.Context, harms verdict.Set) error {
 func (f *futures) arcsOf(id uint32) error {
 	f.search.successors.out = cmp.Or(f.search.successors.out, &batch{width: f.search.stride()})
 	f.search.successors.out.clear()
-	return errors.Join(f.search.successors.expand(id), f.search.numbers.full)
+	return errors.Join(f.search.successors.expand(id), f.search.numbers.Exceeded)
 }
 
 // graph is the steps between states: the states that follow each. Two steps to the same state count as two.

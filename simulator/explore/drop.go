@@ -2,6 +2,7 @@ package explore
 
 import (
 	"locklab/simulator"
+	"locklab/simulator/intern"
 	"locklab/simulator/verdict"
 )
 
@@ -25,12 +26,12 @@ func (s *quotient) drop(state []uint32) (timeouts bool) {
 	if !s.drops {
 		return false
 	}
-	rest := s.restTab.entries[state[s.restAt]]
+	rest := s.restTab.Values[state[s.restAt]]
 	if !s.versions && !rest.onVersion {
 		s.dropVersions(state)
 	}
 	for n := range s.nodes {
-		if e := s.nodeTab.entries[state[s.clients+n]]; !e.serving || e.split {
+		if e := s.nodeTab.Values[state[s.clients+n]]; !e.serving || e.split {
 			return false
 		}
 	}
@@ -44,7 +45,7 @@ func (s *quotient) drop(state []uint32) (timeouts bool) {
 		s.dropCopies(state)
 	case rest.left.Advancing:
 		for n := s.clients; n < s.restAt; n++ {
-			state[n] = s.nodeTab.image(&s.dropped.ages, state[n], simulator.NodePart.WithoutAges)
+			state[n] = s.nodeTab.Image(&s.dropped.ages, state[n], simulator.NodePart.WithoutAges)
 		}
 	}
 	return rest.left.Punctual
@@ -52,18 +53,18 @@ func (s *quotient) drop(state []uint32) (timeouts bool) {
 
 // dropped are the components without what drop drops from them.
 type dropped struct {
-	timeouts                                   [simulator.MaxClients]column
-	copies, ages, versions, writes, judgedCopy column
+	timeouts                                   [simulator.MaxClients]intern.Column
+	copies, ages, versions, writes, judgedCopy intern.Column
 }
 
 func (s *quotient) dropVersions(state []uint32) {
 	for c := range s.clients {
-		if s.clientTab[c].entries[state[c]].onVersion {
+		if s.clientTab[c].Values[state[c]].onVersion {
 			return
 		}
 	}
-	state[s.restAt] = s.restTab.image(&s.dropped.versions, state[s.restAt], simulator.RestPart.WithoutVersion)
-	state[s.judgeAt] = s.judgeTab.image(&s.dropped.writes, state[s.judgeAt], func(v verdict.Safety) verdict.Safety {
+	state[s.restAt] = s.restTab.Image(&s.dropped.versions, state[s.restAt], simulator.RestPart.WithoutVersion)
+	state[s.judgeAt] = s.judgeTab.Image(&s.dropped.writes, state[s.judgeAt], func(v verdict.Safety) verdict.Safety {
 		v.ForgetWrites()
 		return v
 	})
@@ -71,16 +72,16 @@ func (s *quotient) dropVersions(state []uint32) {
 
 // withoutTimeouts is a state of client c, from 0, without time-outs that cannot come.
 func (s *quotient) withoutTimeouts(c int, id uint32) uint32 {
-	return s.clientTab[c].image(&s.dropped.timeouts[c], id, func(p simulator.ClientPart) simulator.ClientPart {
+	return s.clientTab[c].Image(&s.dropped.timeouts[c], id, func(p simulator.ClientPart) simulator.ClientPart {
 		return s.sim.Parts().WithoutTimeouts(c+1, p)
 	})
 }
 
 func (s *quotient) dropCopies(state []uint32) {
 	for n := s.clients; n < s.restAt; n++ {
-		state[n] = s.nodeTab.image(&s.dropped.copies, state[n], simulator.NodePart.WithoutCopies)
+		state[n] = s.nodeTab.Image(&s.dropped.copies, state[n], simulator.NodePart.WithoutCopies)
 	}
-	state[s.judgeAt] = s.judgeTab.image(&s.dropped.judgedCopy, state[s.judgeAt], func(v verdict.Safety) verdict.Safety {
+	state[s.judgeAt] = s.judgeTab.Image(&s.dropped.judgedCopy, state[s.judgeAt], func(v verdict.Safety) verdict.Safety {
 		v.ForgetCopies()
 		return v
 	})

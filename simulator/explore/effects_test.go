@@ -12,6 +12,7 @@ import (
 	"locklab/simulator"
 	"locklab/simulator/client"
 	"locklab/simulator/hypothesis"
+	"locklab/simulator/intern"
 )
 
 // TestClientAlone: what is remembered of a client's choice without regard to the ensemble and to the
@@ -37,12 +38,12 @@ func TestClientAlone(t *testing.T) {
 			s := searched(t, b)
 			alone := 0
 			for _, slot := range slices.Clone(s.transitions.effects.slots) {
-				if slot.used == 0 || slot.key.node != unseen {
+				if slot.used == 0 || slot.key.node != intern.Unseen {
 					continue
 				}
 				alone++
 				for i := range 20 { // the first, the last, and some between
-					s.tryAlone(t, slot, uint32(i*(len(s.nodeTab.keys)-1)/19), uint32((19-i)*(len(s.restTab.keys)-1)/19))
+					s.tryAlone(t, slot, uint32(i*(len(s.nodeTab.Keys)-1)/19), uint32((19-i)*(len(s.restTab.Keys)-1)/19))
 				}
 			}
 			if alone < 100 {
@@ -81,12 +82,12 @@ func (s *search) tryAlone(t *testing.T, slot memoSlot, node, rest uint32) {
 	t.Helper()
 	now := time.Duration(0)
 	if s.sim.Traits().ReadsClock {
-		now = s.times.keys[slot.key.now]
+		now = s.times.Keys[slot.key.now]
 	}
 	w, c := s.sim.Parts().World(now), int(slot.key.who)
-	w.SetClientPart(c+1, &s.clientTab[c].keys[slot.key.client])
-	s.sim.Parts().SetNode(&w, 1, &s.nodeTab.keys[node])
-	s.sim.Parts().SetRest(&w, &s.restTab.keys[rest])
+	w.SetClientPart(c+1, &s.clientTab[c].Keys[slot.key.client])
+	s.sim.Parts().SetNode(&w, 1, &s.nodeTab.Keys[node])
+	s.sim.Parts().SetRest(&w, &s.restTab.Keys[rest])
 	events, err := s.sim.Step(&w, s.choices[slot.key.choice])
 	if err != nil {
 		t.Fatalf("%+v with server %d and rest %d: %v", slot, node, rest, err)

@@ -26,11 +26,11 @@ type search struct {
 	visited     *visited
 
 	opt   Options
-	start simulator.World // of the first state as a run has it; zero: as its components have it
+	start simulator.World // of the first state, as a run has it
 
 	ahead    lookahead
 	checked  int  // histories at the last checkCode
-	repeated bool // by which all of them were run twice
+	repeated bool // by which all of them were run twice, and all else was checked that run checks
 	tokens   simulator.TokenUse
 	lengths  simulator.Lengths
 }
@@ -42,6 +42,7 @@ func newPass(sim *simulator.Simulator, opt *Options, wanted []Witness) *search {
 	return s
 }
 
+// newSearch makes a search of no state yet, in which everything is to be visited.
 func newSearch(sim *simulator.Simulator, opt Options) *search {
 	tables := newTables(sim, &opt)
 	s := &search{opt: opt, tables: tables, transitions: &transitions{tables: tables, passed: map[time.Duration]*passed{}, doubts: opt.Plain.Effects}, quotient: newQuotient(tables, &opt)}
@@ -58,6 +59,9 @@ func newSearch(sim *simulator.Simulator, opt Options) *search {
 func (s *search) run(ctx context.Context) error {
 	err := s.visitLayers(ctx)
 	claims := s.visited.done || len(s.visited.found) > 0
+	if s.repeated && s.checked == s.sim.Histories() { // by the run before this one
+		return err
+	}
 	if !claims || err != nil && !errors.Is(err, ctx.Err()) {
 		return err
 	}
@@ -70,7 +74,7 @@ func (s *search) run(ctx context.Context) error {
 	if wrong := s.sim.Symmetry().CheckRests(); wrong != nil {
 		return wrong
 	}
-	s.repeated = true
+	s.checked, s.repeated = s.sim.Histories(), true
 	var wrong error
 	s.tokens, wrong = s.sim.Symmetry().TokenUse()
 	return cmp.Or(wrong, err)
@@ -106,8 +110,8 @@ func (s *search) begin() error {
 			return err
 		}
 	}
-	w := s.sim.NewWorld()
-	s.takeState(&w, s.judgeTab.id(verdict.Safety{}), s.successors.next)
+	s.start = s.sim.NewWorld()
+	s.takeState(&s.start, s.judgeTab.ID(verdict.Safety{}), s.successors.next)
 	if s.again != nil {
 		s.again.begin(s.successors.next)
 	}
@@ -172,16 +176,16 @@ func (s *search) expand(id uint32, words []uint32) error {
 	}
 	before := len(next.out.arcs)
 	err := next.expand(id)
-	if s.numbers.full != nil {
+	if s.numbers.Exceeded != nil {
 		next.out.cut(before) // their numbers may be wrong
 	}
-	if err == nil && s.numbers.full == nil {
+	if err == nil && s.numbers.Exceeded == nil {
 		return nil
 	}
 	if failed := (*failedMove)(nil); errors.As(err, &failed) {
 		failed.from = id
 	}
-	return errors.Join(err, s.numbers.full)
+	return errors.Join(err, s.numbers.Exceeded)
 }
 
 // write gives the batch to the goroutine that enters it, with the sizes that the tables have reached.

@@ -52,7 +52,7 @@ func (p *prover) visit(clients, most int) (c Covering, err error) {
 	for n := range p.nodes {
 		start[p.clients+n] = p.node(n, &w)
 	}
-	start[p.restAt], start[p.judgeAt] = p.restTab.id(p.full.WithoutOrphans()), p.idle
+	start[p.restAt], start[p.judgeAt] = p.restTab.ID(p.full.WithoutOrphans()), p.idle
 	type position struct {
 		state []uint32
 		resource
@@ -86,13 +86,13 @@ func (p *prover) visit(clients, most int) (c Covering, err error) {
 				if err != nil {
 					return c, err
 				}
-				p.search.transitions.judgeEvents(n.next, numberList(&p.events, to.serve(p.events.entries[events])))
+				p.search.transitions.judgeEvents(n.next, numberList(&p.events, to.serve(p.events.Values[events])))
 			}
 			if p.endless {
-				n.next[p.restAt] = p.restTab.id(p.restTab.keys[n.next[p.restAt]].WithBudgetOf(&p.full))
+				n.next[p.restAt] = p.restTab.ID(p.restTab.Keys[n.next[p.restAt]].WithBudgetOf(&p.full))
 			}
 			p.search.quotient.drop(n.next)
-			n.next[p.restAt] = p.restTab.id(p.restTab.keys[n.next[p.restAt]].WithoutVersion()) // as in the views
+			n.next[p.restAt] = p.restTab.ID(p.restTab.Keys[n.next[p.restAt]].WithoutVersion()) // as in the views
 			if next := (position{slices.Clone(n.next), to}); !seen[key(next)] {
 				seen[key(next)] = true
 				queue = append(queue, next)
@@ -154,7 +154,7 @@ func (p *prover) missing(state []uint32, clients int, of *resource) (missing int
 
 // viewsOf are the views of the clients of a state that can act, under the names of a group, and the groups of its shared part.
 func (p *prover) viewsOf(state []uint32, clients int, of *resource) (views []func(namedGroup) viewOf, named []namedGroup) {
-	rest, judge := p.restTab.keys[state[p.restAt]], p.judgeTab.keys[state[p.judgeAt]]
+	rest, judge := p.restTab.Keys[state[p.restAt]], p.judgeTab.Keys[state[p.judgeAt]]
 	common := slices.Clone(state)
 	acts := func(c int) bool {
 		orphans := p.sim.Parts().OrphansOf(&rest, c)
@@ -166,9 +166,9 @@ func (p *prover) viewsOf(state []uint32, clients int, of *resource) (views []fun
 			gone.Add(uint8(c))
 		}
 	}
-	common[p.restAt], common[p.judgeAt] = p.restTab.id(rest.WithoutOrphans()), p.judgeTab.id(judge.Shared(gone))
+	common[p.restAt], common[p.judgeAt] = p.restTab.ID(rest.WithoutOrphans()), p.judgeTab.ID(judge.Shared(gone))
 	if p.divides {
-		common[p.clients] = p.nodeTab.id(p.sim.Parts().WithoutConnections(p.nodeTab.keys[state[p.clients]]))
+		common[p.clients] = p.nodeTab.ID(p.sim.Parts().WithoutConnections(p.nodeTab.Keys[state[p.clients]]))
 	}
 	for c := 1; c <= clients; c++ {
 		if !acts(c) {
@@ -178,12 +178,12 @@ func (p *prover) viewsOf(state []uint32, clients int, of *resource) (views []fun
 		swap := *history.Swap(1, uint8(c))
 		own.Rename(&swap)
 		mine, _ = p.sim.Symmetry().Rest(mine, translate.Rename(&swap))
-		v := viewOf{orphans: p.restTab.id(mine), judge: p.judgeTab.id(own), part: p.absent[0], conns: p.unbound}
+		v := viewOf{orphans: p.restTab.ID(mine), judge: p.judgeTab.ID(own), part: p.absent[0], conns: p.unbound}
 		if p.divides {
-			conns, _ := p.sim.Symmetry().Node(p.sim.Parts().ConnectionsOf(p.nodeTab.keys[state[p.clients]], c), translate.Rename(&swap))
-			v.conns = p.nodeTab.id(conns)
+			conns, _ := p.sim.Symmetry().Node(p.sim.Parts().ConnectionsOf(p.nodeTab.Keys[state[p.clients]], c), translate.Rename(&swap))
+			v.conns = p.nodeTab.ID(conns)
 		}
-		if p.clientTab[c-1].entries[state[c-1]].onVersion || p.restTab.entries[v.orphans].onVersion {
+		if p.clientTab[c-1].Values[state[c-1]].onVersion || p.restTab.Values[v.orphans].onVersion {
 			v.base = of.base(c)
 		}
 		if !p.ended(c-1, state[c-1]) {

@@ -49,7 +49,7 @@ func (g *Game) Moves(choices []simulator.Choice) (moves []simulator.Choice, err 
 		for _, m := range f.search.successors.moves {
 			c := f.search.choices[m.choice]
 			if c.Verb == simulator.Orphaned { // a state and a world keep orphans in different orders
-				place, err := f.search.sim.Parts().PlaceInWorld(w, &f.search.restTab.keys[f.search.successors.cur[f.search.restAt]], int(c.Thread), &same)
+				place, err := f.search.sim.Parts().PlaceInWorld(w, &f.search.restTab.Keys[f.search.successors.cur[f.search.restAt]], int(c.Thread), &same)
 				if err != nil {
 					return err
 				}

@@ -4,47 +4,26 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"locklab/simulator"
-	"locklab/simulator/hypothesis"
 	"locklab/simulator/i18n"
+	"locklab/simulator/intern"
 	"locklab/simulator/verdict"
 )
 
 // How many entries a search can number. A search that needs more ends and says so.
 const (
-	maxIDs     = math.MaxUint32 - 1     // entries of a table; the largest number is unseen
+	maxIDs     = math.MaxUint32 - 1     // entries of a table; the largest number is intern.Unseen
 	maxStates  = math.MaxUint32 - 1<<20 // with room for the arcs of the state at which the search ends
 	maxChoices = math.MaxUint16 + 1     // kinds of choice
 )
 
-// numbers gives out numbers, and knows the first limit that was exceeded.
+// numbers are the room of a search, for kinds of choice too.
 type numbers struct {
-	ids, choices int // at most: entries of a table, kinds of choice
-	full         error
-	readOnly     bool // nothing new is computed; see lookahead
-	seen         simulator.Traits
-}
-
-func (r *numbers) exceed(key string, pairs ...any) {
-	r.note(&simulator.LimitError{What: i18n.New(key, pairs...)})
-}
-
-// note keeps the first error, if it is one.
-func (r *numbers) note(err error) {
-	if r.full == nil {
-		r.full = err
-	}
-}
-
-// next is the number of a new entry of a table that has so many entries; false: there
-// is none left. what is as in table.Room.Next.
-func (r *numbers) next(entries int, what string) (id uint32, ok bool) {
-	if entries < r.ids {
-		return uint32(entries), true
-	}
-	r.exceed("limit.search", "n", r.ids, "what", i18n.New(what))
-	return 0, false
+	intern.Room
+	choices int // kinds of choice, at most
+	seen    simulator.Traits
 }
 
 // limit returns what Result.Limit says of an error; zero: it is about no limit.
@@ -65,31 +44,37 @@ const (
 	BoundaryOnly          // it is not, in whole steps
 )
 
-// AtBoundary searches once more for verdicts that Exhaust has found with these options, in as many as most
-// states, while all that ends by itself at a server - a key's life, a session, an outage - outlives
-// everything else that happens at the instant at which it ends. It says of each verdict whether it was
-// met so, with as few faults. Everything else is as in Exhaust: that a timer, a message or a bound of a fault
-// falls on an instant at which something else happens is not looked at; nor are ends to which a jump of
-// a server's clock leads.
-func AtBoundary(ctx context.Context, sim *simulator.Simulator, opt Options, found []Witness, most int) (map[verdict.Word]Boundary, error) {
-	met := map[verdict.Word]Boundary{}
-	if opt.Step == 0 || len(found) == 0 {
-		return met, nil
+// boundaryStates are searched at least for Result.Boundary.
+const boundaryStates = 200_000
+
+// atBoundary searches once more for verdicts that s, which is complete, has found, in a quarter of its states, or some
+// more where those are few, while all that ends by itself at a server - a key's life, a session, an outage - outlives
+// everything else that happens at the instant at which it ends. It says of each verdict whether it was met so, with as
+// few faults. Everything else is as in s: that a timer, a message or a bound of a fault falls on an instant at which
+// something else happens is not looked at; nor are ends to which a jump of a server's clock leads. It uses the tables
+// of s, where nearly all that follows is known, and discards its states.
+func (s *search) atBoundary(ctx context.Context, found []Witness) (map[verdict.Word]Boundary, error) {
+	wanted := slices.Clone(found)
+	for i := range wanted {
+		wanted[i].cause = 0
 	}
-	var wanted []Witness
-	for _, w := range found {
-		if w.cause = 0; met[w.Verdict] == Unchecked {
-			wanted = append(wanted, w)
-		}
+	opt := s.opt
+	opt.Causes, opt.Progress, opt.outliving = false, nil, true
+	opt.MaxStates = max(boundaryStates, s.visited.states.n/4)
+	if s.byCause { // they are part of its states
+		s = newPass(s.sim, &opt, wanted)
+	} else {
+		start := s.visited.states.words(0)
+		s.opt, s.successors.outliving = opt, true
+		s.visited = newVisited(len(start), &s.opt)
+		s.visited.wanted = wanted
+		s.visited.begin(start)
 	}
-	opt.Causes, opt.Progress = false, nil
-	opt.outliving, opt.MaxStates = true, most
-	opt.assumed = opt.assumptions(sim)
-	defer sim.Assume(hypothesis.Usual)
-	r, err := pass(ctx, sim, &opt, wanted)
+	r, err := s.pass(ctx)
 	if err != nil {
 		return nil, err
 	}
+	met := map[verdict.Word]Boundary{}
 	for _, w := range wanted {
 		if r.settled {
 			met[w.Verdict] = BoundaryOnly

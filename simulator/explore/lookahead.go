@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"locklab/simulator"
+	"locklab/simulator/intern"
 )
 
 // After its first states a search looks up nearly all that follows from a state: the tables have it. So while it visits
@@ -79,45 +80,27 @@ const (
 	leastRound = 1 << 8 // fewer states are visited sooner than workers are started
 )
 
-// lack is what a reader panics with where the tables lack something: known meets it.
-type lack struct{}
-
-// lacking is called before anything is computed that the tables lack.
-func (r *numbers) lacking() {
-	if r.readOnly {
-		panic(lack{})
-	}
-}
-
-// has is called before a reader looks up one of n: a memo or a column, which it shares, may name one that came after
-// its copies of the tables were made.
-func (r *numbers) has(id uint32, n int) {
-	if int(id) >= n {
-		r.lacking()
-	}
-}
-
-// met is has for all components of a state.
+// met is numbers.Has for all components of a state.
 func (t *tables) met(state []uint32) {
-	if !t.numbers.readOnly {
+	if !t.numbers.ReadOnly {
 		return
 	}
-	t.numbers.has(state[t.restAt], len(t.restTab.keys))
-	t.numbers.has(state[t.judgeAt], len(t.judgeTab.keys))
+	t.numbers.Has(state[t.restAt], len(t.restTab.Keys))
+	t.numbers.Has(state[t.judgeAt], len(t.judgeTab.Keys))
 	for c := range t.clientTab {
-		t.numbers.has(state[c], len(t.clientTab[c].keys))
+		t.numbers.Has(state[c], len(t.clientTab[c].Keys))
 	}
 	for n := range t.nodes {
-		t.numbers.has(state[t.clients+n], len(t.nodeTab.keys))
+		t.numbers.Has(state[t.clients+n], len(t.nodeTab.Keys))
 	}
 	if len(state) > t.timeAt {
-		t.numbers.has(state[t.timeAt], len(t.times.keys))
+		t.numbers.Has(state[t.timeAt], len(t.times.Keys))
 	}
 }
 
 // traits returns what code was seen to do, of readers: by the time at which they were made.
 func (r *numbers) traits(sim *simulator.Simulator) simulator.Traits {
-	if r.readOnly {
+	if r.ReadOnly {
 		return r.seen
 	}
 	return sim.Traits()
@@ -173,7 +156,7 @@ func (a *lookahead) look(s *search, layer []uint32, states *store) bool {
 	a.present.clear()
 	a.present, a.next = a.next, a.present
 	further, few := cores(&s.opt)-1, len(layer)-a.present.size < leastRound
-	if further <= 0 || few || s.opt.Causes || s.numbers.full != nil || a.rests > 0 {
+	if further <= 0 || few || s.opt.Causes || s.numbers.Exceeded != nil || a.rests > 0 {
 		a.rests = max(a.rests-1, 0)
 		return a.present.size > 0
 	}
@@ -240,12 +223,13 @@ func (a *lookahead) end() {
 func newReader(s *successors) *successors {
 	o, t, made, q := *s, *s.tables, *s.transitions, *s.quotient
 	o.tables, o.transitions, o.quotient = &t, &made, &q
-	t.numbers, t.choiceID, t.clientTab = &numbers{readOnly: true, seen: s.sim.Traits()}, maps.Clone(t.choiceID), slices.Clone(t.clientTab)
+	t.numbers, t.choiceID, t.clientTab = &numbers{Room: intern.Room{ReadOnly: true}, seen: s.sim.Traits()}, maps.Clone(t.choiceID), slices.Clone(t.clientTab)
 	for c := range t.clientTab {
-		t.clientTab[c].numbers = t.numbers
+		t.clientTab[c].Room = &t.numbers.Room
 	}
-	t.nodeTab.numbers, t.restTab.numbers, t.judgeTab.numbers, t.times.numbers = t.numbers, t.numbers, t.numbers, t.numbers
-	t.causes.numbers, t.events.numbers = t.numbers, t.numbers
+	for _, room := range []**intern.Room{&t.nodeTab.Room, &t.restTab.Room, &t.judgeTab.Room, &t.times.Room, &t.causes.Room, &t.events.Room} {
+		*room = &t.numbers.Room
+	}
 	made.tables, made.passed = &t, copied(made.passed)
 	q.tables, q.renames = &t, copied(q.renames)
 	if t.again != nil {
@@ -294,7 +278,7 @@ func known(by *successors, id uint32, words []uint32) (all bool) {
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
-		case lack:
+		case intern.Lack:
 			all = false
 		default:
 			panic(r)

@@ -146,7 +146,7 @@ func TestLookahead(t *testing.T) {
 		if !reflect.DeepEqual(with.visited.states, without.visited.states) {
 			t.Errorf("%s: the states differ", id)
 		}
-		if !beginAlike(with.choices, without.choices) || !beginAlike(with.nodeTab.keys, without.nodeTab.keys) || !beginAlike(with.judgeTab.keys, without.judgeTab.keys) {
+		if !beginAlike(with.choices, without.choices) || !beginAlike(with.nodeTab.Keys, without.nodeTab.Keys) || !beginAlike(with.judgeTab.Keys, without.judgeTab.Keys) {
 			t.Errorf("%s: the tables differ", id)
 		}
 	}

@@ -38,6 +38,8 @@ type Limits struct {
 	// Recheck has the set of a search that is complete checked by the plain rules: see recheck.go. Not with Causes, nor of
 	// any number of attempts.
 	Recheck bool
+	// Boundary has a search of every timing, if it is complete, look for Result.Boundary. Not of any number of attempts.
+	Boundary bool `json:"-"`
 	// MaxStates ends the search; 0: no limit.
 	MaxStates int
 	// MaxBytes ends the search before the whole program uses more memory; 0: no limit. It

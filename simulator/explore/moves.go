@@ -32,7 +32,7 @@ type successors struct {
 	transitions *transitions
 	quotient    *quotient
 	step        time.Duration // as in Options
-	outliving   bool          // see AtBoundary
+	outliving   bool          // see atBoundary
 	faultless   bool          // without further faults
 
 	cur   []uint32 // the state, with every client under its own number
@@ -122,13 +122,13 @@ func (s *successors) apply(m *move) (events uint32, err error) {
 func (s *successors) listMoves() error {
 	s.moves = s.moves[:0]
 	alone := s.othersFinished(s.cur) && s.settled(s.cur)
-	if alone && (s.probe == 0 || s.clientTab[s.probe-1].entries[s.cur[s.probe-1]].finished) {
+	if alone && (s.probe == 0 || s.clientTab[s.probe-1].Values[s.cur[s.probe-1]].finished) {
 		return nil // nobody waits for the timers that may still run
 	}
 	if s.probing(s.cur) && !s.othersFinished(s.cur) {
 		return nil // it was found that they wait without end
 	}
-	mayFault := !s.faultless && s.restTab.entries[s.cur[s.restAt]].mayFault
+	mayFault := !s.faultless && s.restTab.Values[s.cur[s.restAt]].mayFault
 	ready, attempts := false, 0
 	for c := range s.clients {
 		before := len(s.moves)
@@ -183,13 +183,13 @@ func (s *successors) listPasses(d time.Duration) error {
 // their turn, and nothing is left to happen but faults. That is a DEADLOCK, and what the
 // probe finds does not count; see Model.Waiting.
 func (s *successors) startProbe() {
-	e := s.clientTab[s.probe-1].entries[s.cur[s.probe-1]]
+	e := s.clientTab[s.probe-1].Values[s.cur[s.probe-1]]
 	for k := range e.own {
 		if e.own[k].Verb == simulator.Start {
 			m := s.ownMove(s.probe-1, k)
 			m.found = 0
 			m.found.Add(verdict.Deadlock)
-			if s.judgeTab.keys[s.cur[s.judgeAt]].Unanswered() { // no answer can come any more
+			if s.judgeTab.Keys[s.cur[s.judgeAt]].Unanswered() { // no answer can come any more
 				m.found.Add(verdict.Slow)
 			}
 			s.moves = append(s.moves, m)
@@ -217,7 +217,7 @@ func (s *successors) passable(ready bool) time.Duration {
 // what it hears without a request. It reports whether any of these has to happen
 // before time passes. alone: all clients but the probe have finished.
 func (s *successors) listClient(c int, alone bool) (ready bool) {
-	e := s.clientTab[c].entries[s.cur[c]]
+	e := s.clientTab[c].Values[s.cur[c]]
 	for k := range e.own {
 		verb := e.own[k].Verb
 		if verb == simulator.Start && (c+1 == s.probe && !alone || e.waitsOn != 0) {
@@ -239,8 +239,8 @@ func (s *successors) listClient(c int, alone bool) (ready bool) {
 		}
 	}
 	if e.awaits {
-		s.numbers.lacking()
-		for _, news := range s.sim.Parts().Notifications(c+1, &s.clientTab[c].keys[s.cur[c]], 1, &s.nodeTab.keys[s.cur[s.clients]], 0, nil) {
+		s.numbers.Lacking()
+		for _, news := range s.sim.Parts().Notifications(c+1, &s.clientTab[c].Keys[s.cur[c]], 1, &s.nodeTab.Keys[s.cur[s.clients]], 0, nil) {
 			ready = true
 			s.moves = append(s.moves, move{choice: s.choice(news), client: int8(c), node: 0, rest: true})
 		}
@@ -264,7 +264,7 @@ func (s *successors) atOnce(verb simulator.Verb, e *clientEntry) bool {
 
 // ownMove is the k-th thing that client c can do without a server.
 func (s *successors) ownMove(c, k int) move {
-	e := s.clientTab[c].entries[s.cur[c]]
+	e := s.clientTab[c].Values[s.cur[c]]
 	m := move{choice: e.ownID[k], client: int8(c), node: none, rest: e.own[k].Verb == simulator.GiveUp || s.numbers.traits(s.sim).Abandons}
 	if s.sim.KeepsSessions() { // its connection may break, or be made again
 		m.node, m.rest = 0, true
@@ -277,7 +277,7 @@ func (s *successors) ownMove(c, k int) move {
 
 // listOrphaned lists the arrivals of requests whose senders no longer wait.
 func (s *successors) listOrphaned() (ready bool) {
-	rest := s.restTab.entries[s.cur[s.restAt]]
+	rest := s.restTab.Values[s.cur[s.restAt]]
 	for k, id := range rest.orphanedID {
 		s.moves = append(s.moves, move{choice: id, client: none, node: int8(rest.target[k] - 1), rest: true})
 	}
@@ -287,7 +287,7 @@ func (s *successors) listOrphaned() (ready bool) {
 // listNode lists what server n does by itself. A replica that lags does so before
 // time passes; a network may stay split.
 func (s *successors) listNode(n int) (ready bool) {
-	for _, ch := range s.nodeTab.entries[s.cur[s.clients+n]].own {
+	for _, ch := range s.nodeTab.Values[s.cur[s.clients+n]].own {
 		ready = ready || ch.Verb == simulator.Replicate && s.step == 0
 		ch.Node = int8(n + 1)
 		if ch.Verb == simulator.End && (s.nodes > 1 || s.outliving) {
@@ -310,7 +310,7 @@ func (s *successors) nodeMove(n int, ch uint16) move {
 	m := move{choice: ch, client: none, node: int8(n), rest: true}
 	replicate := s.choices[ch].Verb == simulator.Replicate
 	for c := range s.clients {
-		e := s.clientTab[c].entries[s.cur[c]]
+		e := s.clientTab[c].Values[s.cur[c]]
 		waits := e.waitsOn
 		if replicate {
 			waits = e.blocked
@@ -329,7 +329,7 @@ func (s *successors) listFaults() {
 	}
 	for n := range s.nodes {
 		for _, ch := range s.transitions.faultsOn(none, n, s.cur) {
-			if c := int(s.choices[ch].Client); c != 0 && (c == s.probe || s.clientTab[c-1].keys[s.cur[c-1]].Dead()) {
+			if c := int(s.choices[ch].Client); c != 0 && (c == s.probe || s.clientTab[c-1].Keys[s.cur[c-1]].Dead()) {
 				continue
 			}
 			m := s.nodeMove(n, ch)
@@ -355,26 +355,26 @@ func (s *successors) listClientFaults(c int) {
 // allInVain reports whether no fault was injected, every client has come to its end, none was
 // ever given the lock and every refusal was without cause.
 func (s *successors) allInVain() bool {
-	if s.restTab.entries[s.cur[s.restAt]].spent > 0 {
+	if s.restTab.Values[s.cur[s.restAt]].spent > 0 {
 		return false
 	}
 	for c := range s.clients {
-		if s.clientTab[c].entries[s.cur[c]].entered {
+		if s.clientTab[c].Values[s.cur[c]].entered {
 			return false
 		}
 	}
-	judges := &s.judgeTab.keys[s.cur[s.judgeAt]]
+	judges := &s.judgeTab.Keys[s.cur[s.judgeAt]]
 	return judges.InVain() && (s.again == nil || judges.AttemptsInVain() == s.again.active)
 }
 
 // settled reports whether no request is under way whose sender no longer waits, and every
 // server runs: what the probe then finds can be changed by nothing but leases that end.
 func (s *successors) settled(state []uint32) bool {
-	if rest := s.restTab.entries[state[s.restAt]]; len(rest.orphanedID) > 0 || rest.due != simulator.Never {
+	if rest := s.restTab.Values[state[s.restAt]]; len(rest.orphanedID) > 0 || rest.due != simulator.Never {
 		return false
 	}
 	for n := range s.nodes {
-		if !s.nodeTab.entries[state[s.clients+n]].serving {
+		if !s.nodeTab.Values[state[s.clients+n]].serving {
 			return false
 		}
 	}
@@ -384,13 +384,13 @@ func (s *successors) settled(state []uint32) bool {
 // probing reports whether the probe has begun. Then no fault is injected any more: its own
 // request, late, would look like another client's lock.
 func (s *successors) probing(state []uint32) bool {
-	return s.probe > 0 && s.clientTab[s.probe-1].entries[state[s.probe-1]].begun
+	return s.probe > 0 && s.clientTab[s.probe-1].Values[state[s.probe-1]].begun
 }
 
 // othersFinished reports whether all clients but the probe have finished or died.
 func (s *successors) othersFinished(state []uint32) bool {
 	for c := range s.clients {
-		if c+1 != s.probe && !s.clientTab[c].entries[state[c]].finished && !s.rested(c, state) {
+		if c+1 != s.probe && !s.clientTab[c].Values[state[c]].finished && !s.rested(c, state) {
 			return false
 		}
 	}

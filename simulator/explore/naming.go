@@ -13,7 +13,7 @@ import (
 
 // namesOf are the clients that the shared part of a state names.
 func (p *prover) namesOf(state []uint32) (names history.ClientSet) {
-	shared := p.judgeTab.keys[state[p.judgeAt]]
+	shared := p.judgeTab.Keys[state[p.judgeAt]]
 	names = shared.Names()
 	for n := range p.nodes {
 		names |= p.namedBy(state[p.clients+n])
@@ -106,7 +106,7 @@ func (p *prover) canonize(state []uint32) ([]naming, error) {
 // serversOf are the servers' parts of a state.
 func serversOf(t *tables, state []uint32) (parts []simulator.NodePart) {
 	for _, n := range state[t.clients:t.restAt] {
-		parts = append(parts, t.nodeTab.keys[n])
+		parts = append(parts, t.nodeTab.Keys[n])
 	}
 	return parts
 }
@@ -164,7 +164,7 @@ func (p *prover) faceOf(s *shared, v *viewOf) (face, error) {
 	if _, err := p.put(s, v, &alone); err != nil {
 		return face{}, err
 	}
-	n, e := p.search.successors, p.clientTab[0].entries[v.part]
+	n, e := p.search.successors, p.clientTab[0].Values[v.part]
 	n.moves = n.moves[:0]
 	f := face{viewOf: *v, due: e.due, finished: e.finished, gone: v.part == p.absent[0], onVersion: e.onVersion}
 	f.ready = n.listClient(0, false)

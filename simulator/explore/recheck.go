@@ -70,14 +70,14 @@ func (s *search) recheck(ctx context.Context) (moves int, err error) {
 			if s.sim.Config().Guard == history.Naive { // FENCED depends on an earlier stale write
 				to.judges.Forget()
 			}
-			s.takeState(&to.World, s.judgeTab.id(to.judges), next)
-			if !s.isMember(next) {
+			s.takeState(&to.World, s.judgeTab.ID(to.judges), next)
+			if s.quotient.canonicalize(next) != nil || !s.visited.states.has(next) { // what is refuted is no member
 				return 0, &NotClosedError{id, s.sim.Describe(c), ""}
 			}
 			moves++
 		}
 	}
-	return moves, s.numbers.full
+	return moves, s.numbers.Exceeded
 }
 
 // stepFrom is Rules.Step of a position whose judges know of times from an instant on, as those of a state do.
@@ -101,9 +101,9 @@ func (r *Rules) stepFrom(p *Position, c simulator.Choice, since time.Duration) (
 
 // position is the position of a state.
 func (s *search) position(state []uint32) Position {
-	p := Position{World: s.world(state), judges: s.judgeTab.keys[state[s.judgeAt]]}
+	p := Position{World: s.world(state), judges: s.judgeTab.Keys[state[s.judgeAt]]}
 	for c := range s.clients {
-		e := s.clientTab[c].entries[state[c]]
+		e := s.clientTab[c].Values[state[c]]
 		if e.finished {
 			p.ended.Add(uint8(c + 1))
 		}
@@ -112,9 +112,4 @@ func (s *search) position(state []uint32) Position {
 		}
 	}
 	return p
-}
-
-// isMember reports whether a state counts as a member of the set.
-func (s *search) isMember(state []uint32) bool {
-	return s.quotient.canonicalize(state) == nil && s.visited.states.has(state) // what is refuted is no member
 }

@@ -23,7 +23,7 @@ func TestRecheckRefuses(t *testing.T) {
 		"a state": func(s *search) {
 			words := s.visited.states.words(uint32(s.visited.states.n / 2))
 			_, at := s.visited.states.find(words)
-			s.visited.states.index[at].tag++ // it is not found any more
+			s.visited.states.index[at].Tag++ // it is not found any more
 		},
 		"a verdict": func(s *search) {
 			for f := range s.visited.found {

@@ -48,6 +48,9 @@ type Result struct {
 	// probe's, and which it has asked of servers. Code may compare others with a clock.
 	Lengths []node.Length
 	Found   []Witness
+	// Boundary says, with Limits.Boundary, which verdicts of Found are met only at the very instant at which something ends;
+	// nil: that was not searched.
+	Boundary map[verdict.Word]Boundary
 
 	settled bool // of what was wanted, all was found that there is
 }
@@ -86,7 +89,7 @@ func (s *search) learn() {
 	if s.probe > 0 {
 		clients = s.probe - 1
 	}
-	s.sim.Learn(&s.lengths, clients)
+	s.sim.Collect(&s.lengths, clients)
 }
 
 // result returns what the search has covered and found so far, without the choices of the witnesses.
@@ -104,7 +107,7 @@ func (s *search) result() *Result {
 	}
 	slices.Sort(r.Triggered)
 	for i := range r.Found {
-		r.Found[i].Cause = s.causes.entries[r.Found[i].cause]
+		r.Found[i].Cause = s.causes.Values[r.Found[i].cause]
 	}
 	return r
 }
@@ -154,7 +157,7 @@ type Options struct {
 	afterwards func(sim *simulator.Simulator) error // Model.Afterwards
 	own        bool                                 // Model.Code is set
 
-	outliving bool        // see AtBoundary
+	outliving bool        // see atBoundary
 	victims   bool        // with Causes: they are as Cause has them; see CausesOf
 	active    int         // so many clients make any number of attempts, see again.go; 0: attempts are counted
 	endless   bool        // with active: no fault is ever used up
@@ -182,36 +185,44 @@ func (o *Options) after(sim *simulator.Simulator, r *Result, err error) (*Result
 	return r, nil
 }
 
-// pass is one search. With a list of wanted witnesses it ends when it has the shortest way to each. Where what it
-// takes for granted turns out to be wrong, it begins again with less.
+// pass is one search. With a list of wanted witnesses it ends when it has the shortest way to each.
 func pass(ctx context.Context, sim *simulator.Simulator, opt *Options, wanted []Witness) (*Result, error) {
-	for {
-		sim.Assume(opt.assumed.Set)
-		s := newPass(sim, opt, wanted)
-		err := s.run(ctx)
-		weaker, refuted := opt.assumed.refine(err, sim.Traits())
-		if what := opt.countsWithoutEnd(weaker, sim.Traits()); refuted && !what.IsZero() {
-			r := s.result()
-			r.Complete, r.Limit = false, what
-			return r, nil
-		}
-		if errors.Is(err, errNewTrait) && opt.Unending && (sim.Traits().ReadsClock || sim.Traits().Grain > 0) {
-			return nil, ErrReadsClock
-		}
-		if refuted {
-			opt.assumed = weaker
-			continue
-		}
+	sim.Assume(opt.assumed.Set)
+	return newPass(sim, opt, wanted).pass(ctx)
+}
+
+// pass makes the search. Where what it takes for granted turns out to be wrong, it begins again with less.
+func (s *search) pass(ctx context.Context) (*Result, error) {
+	err := s.run(ctx)
+	opt, seen := s.opt, s.sim.Traits()
+	weaker, refuted := opt.assumed.refine(err, seen)
+	if what := opt.countsWithoutEnd(weaker, seen); refuted && !what.IsZero() {
 		r := s.result()
-		if what := limit(err); !what.IsZero() {
-			r.Complete, r.Limit, err = false, what, nil
-		}
-		if err == nil && r.Complete && opt.Recheck && !opt.Causes && opt.active == 0 {
-			r.Rechecked, err = s.recheck(ctx)
-		}
-		if err == nil || errors.Is(err, ctx.Err()) {
-			err = errors.Join(err, s.witnesses(r))
-		}
+		r.Complete, r.Limit = false, what
+		return r, nil
+	}
+	if errors.Is(err, errNewTrait) && opt.Unending && (seen.ReadsClock || seen.Grain > 0) {
+		return nil, ErrReadsClock
+	}
+	if refuted {
+		opt.assumed = weaker
+		return pass(ctx, s.sim, &opt, s.visited.wanted)
+	}
+	r := s.result()
+	if what := limit(err); !what.IsZero() {
+		r.Complete, r.Limit, err = false, what, nil
+	}
+	if opt.outliving { // of which only that is asked
 		return r, err
 	}
+	if err == nil && r.Complete && opt.Recheck && !opt.Causes && opt.active == 0 {
+		r.Rechecked, err = s.recheck(ctx)
+	}
+	if err == nil || errors.Is(err, ctx.Err()) {
+		err = errors.Join(err, s.witnesses(r))
+	}
+	if err == nil && r.Complete && opt.Boundary && opt.Step > 0 && opt.active == 0 {
+		r.Boundary, err = s.atBoundary(ctx, r.Found)
+	}
+	return r, err
 }

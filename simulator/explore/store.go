@@ -1,12 +1,14 @@
 package explore
 
+import "locklab/simulator/intern"
+
 // store holds all states: their words, how each was first reached, and an index by
 // their words. It grows by blocks, so that only the index is ever copied.
 type store struct {
 	width  int // words of a state
 	blocks []block
 	n      int
-	index  index
+	index  intern.Index
 }
 
 // block is blockSize states.
@@ -29,43 +31,7 @@ const (
 	blockSize = 1 << blockBits
 )
 
-// An index finds numbers by tags, some bits of the hashes of what has the numbers: open addressing.
-type index []slot
-
-// slot is a number plus one, with its tag. The last bits of this say where the index has the number, the others tell
-// most of what has other numbers apart without a look at it.
-type slot struct{ id, tag uint32 }
-
-// at is where the index has a tag, or would have it, unless there is another in its place.
-func (x index) at(tag uint32) uint32 { return tag & uint32(len(x)-1) }
-
-// after is the place that follows.
-func (x index) after(at uint32) uint32 { return x.at(at + 1) }
-
-// full reports whether an index with so many numbers is to grow.
-func (x index) full(n int) bool { return n*5 > len(x)*4 }
-
-// put enters a number that the index has not.
-func (x index) put(new slot) {
-	at := x.at(new.tag)
-	for x[at].id != 0 {
-		at = x.after(at)
-	}
-	x[at] = new
-}
-
-// grown is x with twice the places. It looks at nothing that has a number: where the index has that depends on its tag.
-func (x index) grown() index {
-	to := make(index, 2*len(x))
-	for _, there := range x {
-		if there.id != 0 {
-			to.put(there)
-		}
-	}
-	return to
-}
-
-func newStore(width int) *store { return &store{width: width, index: make(index, 1<<10)} }
+func newStore(width int) *store { return &store{width: width, index: make(intern.Index, 1<<10)} }
 
 func (s *store) words(id uint32) []uint32 {
 	at := int(id&(blockSize-1)) * s.width
@@ -84,9 +50,9 @@ func (s *store) depth(id uint32) uint32  { return s.blocks[id>>blockBits].depth[
 // find returns the tag of a state, and where the index has it, or would.
 func (s *store) find(words []uint32) (tag, at uint32) {
 	tag = tagOf(words)
-	at = s.index.at(tag)
-	for s.index[at].id != 0 && (s.index[at].tag != tag || !same(s.words(s.index[at].id-1), words)) {
-		at = s.index.after(at)
+	at = s.index.At(tag)
+	for s.index[at].ID != 0 && (s.index[at].Tag != tag || !same(s.words(s.index[at].ID-1), words)) {
+		at = s.index.After(at)
 	}
 	return tag, at
 }
@@ -94,13 +60,13 @@ func (s *store) find(words []uint32) (tag, at uint32) {
 // has reports whether a state was added.
 func (s *store) has(words []uint32) bool {
 	_, at := s.find(words)
-	return s.index[at].id != 0
+	return s.index[at].ID != 0
 }
 
 // add numbers a state if it is new.
 func (s *store) add(words []uint32, parent uint32, via uint16, depth uint32) (id uint32, fresh bool) {
 	tag, at := s.find(words)
-	if there := s.index[at].id; there != 0 {
+	if there := s.index[at].ID; there != 0 {
 		return there - 1, false
 	}
 	id = uint32(s.n)
@@ -110,10 +76,10 @@ func (s *store) add(words []uint32, parent uint32, via uint16, depth uint32) (id
 	b, i := &s.blocks[id>>blockBits], id&(blockSize-1)
 	copy(b.words[int(i)*s.width:], words)
 	b.parent[i], b.via[i], b.depth[i] = parent, via, depth
-	s.index[at] = slot{id + 1, tag}
+	s.index[at] = intern.Slot{ID: id + 1, Tag: tag}
 	s.n++
-	if s.index.full(s.n) {
-		s.index = s.index.grown()
+	if s.index.Full(s.n) {
+		s.index = s.index.Grown()
 	}
 	return id, true
 }
@@ -127,7 +93,7 @@ func (s *store) shorten(id, parent uint32, via uint16, depth uint32) {
 // growth is the memory of a larger index, if one will soon be needed beside the present one.
 func (s *store) growth() int64 {
 	const soon = 1 << 17
-	if !s.index.full(s.n + soon) {
+	if !s.index.Full(s.n + soon) {
 		return 0
 	}
 	return 2 * int64(len(s.index)) * 8

@@ -6,6 +6,7 @@ import (
 
 	"locklab/simulator"
 	"locklab/simulator/history"
+	"locklab/simulator/intern"
 	"locklab/simulator/translate"
 	"locklab/simulator/verdict"
 )
@@ -40,7 +41,7 @@ type quotient struct {
 	*tables
 	// A canonical state has the classes of its symmetric clients: the numbers of the same states of client 1. classes are
 	// those of each client's states, and members the other way round.
-	classes, members [simulator.MaxClients]column
+	classes, members [simulator.MaxClients]intern.Column
 	renames          map[uint32]*renamed // by permutation, see code
 	dropped          dropped
 	drops            bool // see drop
@@ -49,7 +50,7 @@ type quotient struct {
 }
 
 // renamed are the components with their clients permuted.
-type renamed struct{ nodes, rest, judges column }
+type renamed struct{ nodes, rest, judges intern.Column }
 
 func newQuotient(t *tables, opt *Options) *quotient {
 	q := &quotient{tables: t, renames: map[uint32]*renamed{}, drops: !opt.Plain.Parts && opt.Step > 0}
@@ -61,48 +62,48 @@ func newQuotient(t *tables, opt *Options) *quotient {
 
 // as is the number of a state of client from, from 0, as one of client to.
 func (s *quotient) as(id uint32, from, to int) (uint32, error) {
-	part, err := s.sim.Symmetry().Client(s.clientTab[from].keys[id], from+1, to+1)
+	part, err := s.sim.Symmetry().Client(s.clientTab[from].Keys[id], from+1, to+1)
 	if err != nil {
 		return 0, fmt.Errorf("explore: %w", err)
 	}
-	return s.clientTab[to].id(part), nil
+	return s.clientTab[to].ID(part), nil
 }
 
 // class is the number of a state of client c as a state of client 1.
 func (s *quotient) class(c int, id uint32) (uint32, error) {
-	if class := s.classes[c].at(id); class != unseen {
-		s.numbers.has(class, len(s.clientTab[0].keys))
+	if class := s.classes[c].At(id); class != intern.Unseen {
+		s.numbers.Has(class, len(s.clientTab[0].Keys))
 		return class, nil
 	}
-	s.numbers.lacking()
+	s.numbers.Lacking()
 	class, err := s.as(id, c, 0)
 	if err != nil {
 		return 0, err
 	}
-	if s.classes[0].at(class) == unseen {
+	if s.classes[0].At(class) == intern.Unseen {
 		if err := s.checkClass(class); err != nil {
 			return 0, err
 		}
 	}
 	s.join(class, 0, class)
-	s.classes[c].set(id, class)
+	s.classes[c].Set(id, class)
 	if c > 0 {
-		s.members[c].set(class, id)
+		s.members[c].Set(class, id)
 	}
 	return class, nil
 }
 
 // join notes that a state of client c is of a class.
 func (s *quotient) join(class uint32, c int, id uint32) {
-	s.classes[c].set(id, class)
-	s.members[c].set(class, id)
+	s.classes[c].Set(id, class)
+	s.members[c].Set(class, id)
 }
 
 // checkClass checks a class: that every symmetric client in this state does the same. Which of them are visited in it
 // depends on the order of the classes: a state that is always the newest, for example, is that of the last client only.
 func (s *quotient) checkClass(class uint32) error {
 	for c := 1; c < s.symmetric; c++ {
-		if _, err := s.sim.Symmetry().Client(s.clientTab[0].keys[class], 1, c+1); err != nil {
+		if _, err := s.sim.Symmetry().Client(s.clientTab[0].Keys[class], 1, c+1); err != nil {
 			return fmt.Errorf("explore: %w", err)
 		}
 	}
@@ -111,11 +112,11 @@ func (s *quotient) checkClass(class uint32) error {
 
 // ofClass is the number of a class as a state of client c.
 func (s *quotient) ofClass(class uint32, c int) (id uint32, err error) {
-	if id = s.members[c].at(class); id != unseen {
-		s.numbers.has(id, len(s.clientTab[c].keys))
+	if id = s.members[c].At(class); id != intern.Unseen {
+		s.numbers.Has(id, len(s.clientTab[c].Keys))
 		return id, nil
 	}
-	s.numbers.lacking()
+	s.numbers.Lacking()
 	if id, err = s.as(class, 0, c); err == nil {
 		s.join(class, c, id)
 	}
@@ -168,7 +169,7 @@ func (s *quotient) canonicalizeNames(state []uint32) (to history.Names, err erro
 func (s *quotient) sort(state []uint32) (history.Names, error) {
 	var order [simulator.MaxClients]int
 	var rank [simulator.MaxClients]uint64
-	roles := &s.judgeTab.entries[state[s.judgeAt]].roles
+	roles := &s.judgeTab.Values[state[s.judgeAt]].roles
 	for c := range s.symmetric {
 		order[c], rank[c] = c, uint64(state[c])<<32|uint64(roles[c])
 	}
@@ -200,20 +201,20 @@ func (s *quotient) rename(state []uint32, to *history.Names) error {
 	}
 	memory := s.renames[code]
 	if memory == nil {
-		s.numbers.lacking()
+		s.numbers.Lacking()
 		memory = &renamed{}
 		s.renames[code] = memory
 	}
 	var wrong error
 	for n := s.clients; n < s.restAt && wrong == nil; n++ {
-		state[n] = s.nodeTab.image(&memory.nodes, state[n], func(p simulator.NodePart) simulator.NodePart {
+		state[n] = s.nodeTab.Image(&memory.nodes, state[n], func(p simulator.NodePart) simulator.NodePart {
 			names := *to // only what is computed anew takes memory
 			p, wrong = s.sim.Symmetry().Node(p, translate.Rename(&names))
 			return p
 		})
 	}
 	if wrong == nil {
-		state[s.restAt] = s.restTab.image(&memory.rest, state[s.restAt], func(p simulator.RestPart) simulator.RestPart {
+		state[s.restAt] = s.restTab.Image(&memory.rest, state[s.restAt], func(p simulator.RestPart) simulator.RestPart {
 			names := *to
 			p, wrong = s.sim.Symmetry().Rest(p, translate.Rename(&names))
 			return p
@@ -222,7 +223,7 @@ func (s *quotient) rename(state []uint32, to *history.Names) error {
 	if wrong != nil {
 		return fmt.Errorf("explore: %w", wrong)
 	}
-	state[s.judgeAt] = s.judgeTab.image(&memory.judges, state[s.judgeAt], func(v verdict.Safety) verdict.Safety {
+	state[s.judgeAt] = s.judgeTab.Image(&memory.judges, state[s.judgeAt], func(v verdict.Safety) verdict.Safety {
 		names := *to
 		v.Rename(&names)
 		return v

@@ -2,12 +2,11 @@ package explore
 
 import (
 	"cmp"
-	"hash/maphash"
-	"sync/atomic"
 	"time"
 
 	"locklab/simulator"
 	"locklab/simulator/history"
+	"locklab/simulator/intern"
 	"locklab/simulator/internal/codec"
 	"locklab/simulator/verdict"
 )
@@ -28,95 +27,18 @@ type tables struct {
 
 	restAt, judgeAt, causeAt, timeAt int // words of a state
 
-	clientTab []table[simulator.ClientPart, *clientEntry] // one a client
-	nodeTab   table[simulator.NodePart, *nodeEntry]
-	restTab   table[simulator.RestPart, *restEntry]
-	judgeTab  table[verdict.Safety, *judgeEntry]
-	times     table[time.Duration, struct{}] // absolute only
+	clientTab []intern.Table[simulator.ClientPart, *clientEntry] // one a client
+	nodeTab   intern.Table[simulator.NodePart, *nodeEntry]
+	restTab   intern.Table[simulator.RestPart, *restEntry]
+	judgeTab  intern.Table[verdict.Safety, *judgeEntry]
+	times     intern.Table[time.Duration, struct{}] // absolute only
 
-	named column // the clients, bit c for client c, that a server's part names; see namesOf
+	named intern.Column // the clients, bit c for client c, that a server's part names; see namesOf
 
-	causes   table[string, []string]        // 0: none
-	events   table[string, []history.Event] // 0: none
+	causes   intern.Table[string, []string]        // 0: none
+	events   intern.Table[string, []history.Event] // 0: none
 	choices  []simulator.Choice
 	choiceID map[simulator.Choice]uint16
-}
-
-// table numbers values and keeps an entry for each.
-type table[K comparable, E any] struct {
-	*numbers
-	of      string // what its entries are, as in table.Room.Next
-	fresh   func(K) E
-	seed    maphash.Seed
-	index   index // a map would have each value once more
-	keys    []K
-	entries []E
-}
-
-func newTable[K comparable, E any](n *numbers, of string, fresh func(K) E) table[K, E] {
-	return table[K, E]{numbers: n, of: of, fresh: fresh, seed: maphash.MakeSeed(), index: make(index, 1<<4)}
-}
-
-// number is the number of a value, and whether it is new, without an entry yet.
-func (t *table[K, E]) number(k K) (id uint32, fresh bool) {
-	tag := uint32(maphash.Comparable(t.seed, k))
-	at := t.index.at(tag)
-	for t.index[at].id != 0 {
-		if id := t.index[at].id - 1; t.index[at].tag == tag && t.keys[id] == k {
-			return id, false
-		}
-		at = t.index.after(at)
-	}
-	t.lacking()
-	if id, fresh = t.next(len(t.keys), t.of); fresh {
-		t.index[at] = slot{id + 1, tag}
-		t.keys, t.entries = append(t.keys, k), append(t.entries, *new(E))
-		if t.index.full(len(t.keys)) {
-			t.index = t.index.grown()
-		}
-	}
-	return id, fresh
-}
-
-// id is the number of a value.
-func (t *table[K, E]) id(k K) uint32 {
-	id, fresh := t.number(k)
-	if fresh {
-		t.entries[id] = t.fresh(k)
-	}
-	return id
-}
-
-// image is the number of f of a value, which is computed once and kept in a column.
-func (t *table[K, E]) image(in *column, id uint32, f func(K) K) uint32 {
-	to := in.at(id)
-	if to == unseen {
-		t.lacking()
-		to = t.id(f(t.keys[id]))
-		in.set(id, to)
-	}
-	t.has(to, len(t.keys))
-	return to
-}
-
-// column is a function of the numbers of a table, as far as it is known; unseen: not yet. While one goroutine sets
-// values others may read copies of the column.
-type column []uint32
-
-const unseen = ^uint32(0)
-
-func (c column) at(id uint32) uint32 {
-	if int(id) < len(c) {
-		return atomic.LoadUint32(&c[id])
-	}
-	return unseen
-}
-
-func (c *column) set(id, to uint32) {
-	for len(*c) <= int(id) {
-		*c = append(*c, unseen)
-	}
-	atomic.StoreUint32(&(*c)[id], to)
 }
 
 // clientEntry holds what is known about one state of one client.
@@ -182,7 +104,7 @@ type effectKey struct {
 func newTables(sim *simulator.Simulator, opt *Options) *tables {
 	s := &tables{
 		sim: sim, judge: verdict.CaseOf(&opt.Case), clients: len(sim.Config().Clients), nodes: len(sim.Config().Nodes), probe: opt.Probe,
-		numbers:   &numbers{ids: cmp.Or(opt.Plain.IDs, maxIDs), choices: cmp.Or(opt.Plain.Choices, maxChoices)},
+		numbers:   &numbers{Room: intern.Room{IDs: cmp.Or(opt.Plain.IDs, maxIDs), Text: "limit.search"}, choices: cmp.Or(opt.Plain.Choices, maxChoices)},
 		symmetric: opt.assumed.Symmetric, byCause: opt.Causes, victims: opt.victims,
 		choiceID: map[simulator.Choice]uint16{},
 	}
@@ -193,14 +115,14 @@ func newTables(sim *simulator.Simulator, opt *Options) *tables {
 	}
 	const parts = "limit.of.parts"
 	for c := range s.clients {
-		s.clientTab = append(s.clientTab, newTable(s.numbers, parts, func(p simulator.ClientPart) *clientEntry { return s.clientEntry(c, p) }))
+		s.clientTab = append(s.clientTab, intern.NewTable(&s.numbers.Room, parts, func(p simulator.ClientPart) *clientEntry { return s.clientEntry(c, p) }))
 	}
-	s.nodeTab = newTable(s.numbers, parts, s.nodeEntry)
-	s.restTab = newTable(s.numbers, parts, s.restEntry)
-	s.judgeTab = newTable(s.numbers, parts, s.judgeEntry)
-	s.times = newTable(s.numbers, parts, func(time.Duration) (none struct{}) { return none })
-	s.causes = newTable[string, []string](s.numbers, "limit.of.causes", nil)
-	s.events = newTable[string, []history.Event](s.numbers, "limit.of.events", nil)
+	s.nodeTab = intern.NewTable(&s.numbers.Room, parts, s.nodeEntry)
+	s.restTab = intern.NewTable(&s.numbers.Room, parts, s.restEntry)
+	s.judgeTab = intern.NewTable(&s.numbers.Room, parts, s.judgeEntry)
+	s.times = intern.NewTable(&s.numbers.Room, parts, func(time.Duration) (none struct{}) { return none })
+	s.causes = intern.NewTable[string, []string](&s.numbers.Room, "limit.of.causes", nil)
+	s.events = intern.NewTable[string, []history.Event](&s.numbers.Room, "limit.of.events", nil)
 	numberList(&s.causes, nil)
 	numberList(&s.events, nil)
 	return s
@@ -217,7 +139,7 @@ func (s *tables) stride() int {
 // now is the true time of a state; if it is not part of the state, any time.
 func (s *tables) now(state []uint32) time.Duration {
 	if len(state) > s.timeAt {
-		return s.times.keys[state[s.timeAt]]
+		return s.times.Keys[state[s.timeAt]]
 	}
 	return s.sim.Stamps().Present()
 }
@@ -233,12 +155,12 @@ func (s *tables) nowID(state []uint32) uint32 {
 func (s *tables) world(state []uint32) simulator.World {
 	w := s.sim.Parts().World(s.now(state))
 	for c := range s.clients {
-		w.SetClientPart(c+1, &s.clientTab[c].keys[state[c]])
+		w.SetClientPart(c+1, &s.clientTab[c].Keys[state[c]])
 	}
 	for n := range s.nodes {
-		s.sim.Parts().SetNode(&w, n+1, &s.nodeTab.keys[state[s.clients+n]])
+		s.sim.Parts().SetNode(&w, n+1, &s.nodeTab.Keys[state[s.clients+n]])
 	}
-	s.sim.Parts().SetRest(&w, &s.restTab.keys[state[s.restAt]])
+	s.sim.Parts().SetRest(&w, &s.restTab.Keys[state[s.restAt]])
 	return w
 }
 
@@ -253,19 +175,19 @@ func (s *tables) takeState(w *simulator.World, judges uint32, state []uint32) {
 	state[s.restAt] = s.rest(w)
 	state[s.judgeAt] = judges
 	if len(state) > s.timeAt {
-		state[s.timeAt] = s.times.id(s.sim.Stamps().Recent(w.Now()))
+		state[s.timeAt] = s.times.ID(s.sim.Stamps().Recent(w.Now()))
 	}
 }
 
 func (s *tables) client(c int, w *simulator.World) uint32 {
-	return s.clientTab[c].id(s.sim.Parts().Client(w, c+1))
+	return s.clientTab[c].ID(s.sim.Parts().Client(w, c+1))
 }
 
 func (s *tables) node(n int, w *simulator.World) uint32 {
-	return s.nodeTab.id(s.sim.Parts().Node(w, n+1))
+	return s.nodeTab.ID(s.sim.Parts().Node(w, n+1))
 }
 
-func (s *tables) rest(w *simulator.World) uint32 { return s.restTab.id(s.sim.Parts().Rest(w)) }
+func (s *tables) rest(w *simulator.World) uint32 { return s.restTab.ID(s.sim.Parts().Rest(w)) }
 
 func (s *tables) clientEntry(c int, part simulator.ClientPart) *clientEntry {
 	e, parts := &clientEntry{}, s.sim.Parts()
@@ -326,9 +248,9 @@ func (s *tables) choice(c simulator.Choice) uint16 {
 	if id, ok := s.choiceID[c]; ok {
 		return id
 	}
-	s.numbers.lacking()
+	s.numbers.Lacking()
 	if len(s.choices) >= s.numbers.choices {
-		s.numbers.exceed("limit.choices", "n", s.numbers.choices)
+		s.numbers.Exceed("limit.choices", "n", s.numbers.choices)
 		return 0
 	}
 	id := uint16(len(s.choices))
@@ -362,13 +284,13 @@ func (s *tables) recordEvents(now time.Duration, events []history.Event) uint32 
 }
 
 // numberList numbers a list by its encoding, which has all lengths: no other list gives the same.
-func numberList[E any](t *table[string, []E], list []E) uint32 {
-	if len(list) == 0 && len(t.keys) > 0 {
+func numberList[E any](t *intern.Table[string, []E], list []E) uint32 {
+	if len(list) == 0 && len(t.Keys) > 0 {
 		return 0
 	}
-	id, fresh := t.number(codec.Key(list))
+	id, fresh := t.Number(codec.Key(list))
 	if fresh {
-		t.entries[id] = list
+		t.Values[id] = list
 	}
 	return id
 }

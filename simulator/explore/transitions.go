@@ -9,6 +9,7 @@ import (
 	"locklab/simulator"
 	"locklab/simulator/history"
 	"locklab/simulator/i18n"
+	"locklab/simulator/intern"
 	"locklab/simulator/verdict"
 )
 
@@ -32,15 +33,15 @@ type transitions struct {
 // passed are the components after a time, by their numbers.
 type passed struct {
 	id                  uint32 // of the time
-	clients             [simulator.MaxClients]column
-	rest, judges, times column
+	clients             [simulator.MaxClients]intern.Column
+	rest, judges, times intern.Column
 }
 
 // after is the memory of what time d does.
 func (s *transitions) after(d time.Duration) *passed {
 	p := s.passed[d]
 	if p == nil {
-		s.numbers.lacking()
+		s.numbers.Lacking()
 		p = &passed{id: uint32(len(s.passed))}
 		s.passed[d] = p
 	}
@@ -62,7 +63,7 @@ func (s *transitions) effect(state []uint32, m *move) (effect, error) {
 	if known && !s.recomputes() {
 		return eff, nil
 	}
-	s.numbers.lacking()
+	s.numbers.Lacking()
 	did, key, err := s.compute(state, m, key, alone, mayBeAlone)
 	if known && !m.rest { // what does not belong to the move is not its effect
 		did.rest = eff.rest
@@ -81,7 +82,7 @@ func (s *transitions) effect(state []uint32, m *move) (effect, error) {
 
 // recomputes reports whether a remembered effect is computed again: every eighth, where tests ask for it.
 func (s *transitions) recomputes() bool {
-	if !s.doubts || s.numbers.readOnly {
+	if !s.doubts || s.numbers.ReadOnly {
 		return false
 	}
 	s.remembered++
@@ -115,12 +116,12 @@ func (s *transitions) compute(state []uint32, m *move, key, alone effectKey, may
 	s.scratch = s.sim.Parts().World(s.now(state))
 	w := &s.scratch
 	if m.client >= 0 {
-		w.SetClientPart(int(m.client)+1, &s.clientTab[m.client].keys[key.client])
+		w.SetClientPart(int(m.client)+1, &s.clientTab[m.client].Keys[key.client])
 	}
 	if m.node >= 0 {
-		s.sim.Parts().SetNode(w, int(m.node)+1, &s.nodeTab.keys[key.node])
+		s.sim.Parts().SetNode(w, int(m.node)+1, &s.nodeTab.Keys[key.node])
 	}
-	s.sim.Parts().SetRest(w, &s.restTab.keys[state[s.restAt]])
+	s.sim.Parts().SetRest(w, &s.restTab.Keys[state[s.restAt]])
 	seen := s.sim.Traits()
 	events, err := s.sim.Step(w, s.choices[m.choice])
 	if err != nil {
@@ -160,7 +161,7 @@ func (s *transitions) clientKey(key effectKey, m *move) (alone effectKey, may bo
 	}
 	switch s.choices[m.choice].Verb {
 	case simulator.Start, simulator.Answer, simulator.Survive, simulator.Wake, simulator.Choose:
-		key.node, key.rest = unseen, unseen
+		key.node, key.rest = intern.Unseen, intern.Unseen
 		return key, true
 	}
 	return key, false
@@ -182,18 +183,18 @@ func (s *transitions) effectKey(state []uint32, m *move) effectKey {
 }
 
 // mayTell reports whether the server of m has a message for the listening thread of the client of m. That there is none
-// is remembered as an effect with the events unseen.
+// is remembered as an effect with the events intern.Unseen.
 func (s *successors) mayTell(m *move) bool {
 	key := s.transitions.effectKey(s.cur, m)
 	if eff, ok := s.transitions.effects.get(&key); ok {
-		return eff.events != unseen
+		return eff.events != intern.Unseen
 	}
-	s.numbers.lacking()
+	s.numbers.Lacking()
 	c, n := int(m.client), int(m.node)
-	deliverable := s.sim.Parts().Notifications(c+1, &s.clientTab[c].keys[key.client], n+1, &s.nodeTab.keys[key.node], s.now(s.cur), nil)
+	deliverable := s.sim.Parts().Notifications(c+1, &s.clientTab[c].Keys[key.client], n+1, &s.nodeTab.Keys[key.node], s.now(s.cur), nil)
 	may := slices.Contains(deliverable, s.choices[m.choice])
 	if !may {
-		s.transitions.effects.put(key, effect{events: unseen})
+		s.transitions.effects.put(key, effect{events: intern.Unseen})
 	}
 	return may
 }
@@ -211,23 +212,23 @@ func (s *transitions) faultsOn(c, node int, state []uint32) []uint16 {
 		key.node, key.choice = state[s.clients+node], uint16(node)
 	}
 	if at, ok := s.faultMemo.get(&key); ok {
-		s.numbers.has(at.events, len(s.faultLists))
+		s.numbers.Has(at.events, len(s.faultLists))
 		return s.faultLists[at.events]
 	}
-	s.numbers.lacking()
+	s.numbers.Lacking()
 	var list []uint16
 	w := s.sim.Parts().World(s.now(state))
 	if c >= 0 {
-		w.SetClientPart(c+1, &s.clientTab[c].keys[state[c]])
+		w.SetClientPart(c+1, &s.clientTab[c].Keys[state[c]])
 		if s.sim.KeepsSessions() {
-			s.sim.Parts().SetNode(&w, 1, &s.nodeTab.keys[state[s.clients]])
+			s.sim.Parts().SetNode(&w, 1, &s.nodeTab.Keys[state[s.clients]])
 		}
 	} else {
-		s.sim.Parts().SetNode(&w, node+1, &s.nodeTab.keys[state[s.clients+node]])
+		s.sim.Parts().SetNode(&w, node+1, &s.nodeTab.Keys[state[s.clients+node]])
 	}
-	s.sim.Parts().SetRest(&w, &s.restTab.keys[state[s.restAt]])
+	s.sim.Parts().SetRest(&w, &s.restTab.Keys[state[s.restAt]])
 	all, err := s.sim.Parts().Faults(&w, nil)
-	s.numbers.note(err)
+	s.numbers.Note(err)
 	for _, ch := range all {
 		at := int(ch.Node)
 		if at > 0 && s.sim.Parts().StrikesClient(ch) {
@@ -237,7 +238,7 @@ func (s *transitions) faultsOn(c, node int, state []uint32) []uint16 {
 			list = append(list, s.choice(ch))
 		}
 	}
-	if id, ok := s.numbers.next(len(s.faultLists), "limit.of.faults"); ok {
+	if id, ok := s.numbers.Next(len(s.faultLists), "limit.of.faults"); ok {
 		s.faultMemo.put(key, effect{events: id})
 		s.faultLists = append(s.faultLists, list)
 	}
@@ -246,17 +247,17 @@ func (s *transitions) faultsOn(c, node int, state []uint32) []uint16 {
 
 // due is the time to the next deadline in a state; Never: there is none.
 func (s *transitions) due(state []uint32) time.Duration {
-	due := s.restTab.entries[state[s.restAt]].due
+	due := s.restTab.Values[state[s.restAt]].due
 	for c := range s.clients {
-		due = min(due, s.clientTab[c].entries[state[c]].due)
+		due = min(due, s.clientTab[c].Values[state[c]].due)
 	}
 	now := s.now(state)
 	for n := range s.nodes {
 		key := effectKey{node: state[s.clients+n], now: s.nowID(state)}
 		gone, ok := s.dues.get(&key)
 		if !ok {
-			s.numbers.lacking()
-			d := s.sim.Parts().DueAt(&s.nodeTab.keys[key.node], now)
+			s.numbers.Lacking()
+			d := s.sim.Parts().DueAt(&s.nodeTab.Keys[key.node], now)
 			gone = effect{node: uint32(d >> 32), rest: uint32(d)}
 			s.dues.put(key, gone)
 		}
@@ -271,24 +272,24 @@ func (s *transitions) passTime(state, next []uint32, c simulator.Choice) (found 
 	copy(next, state)
 	now, d, after := s.now(state), c.D, s.after(c.D)
 	if len(state) > s.timeAt {
-		next[s.timeAt] = s.times.image(&after.times, state[s.timeAt], func(time.Duration) time.Duration { return s.sim.Stamps().Recent(now + d) })
+		next[s.timeAt] = s.times.Image(&after.times, state[s.timeAt], func(time.Duration) time.Duration { return s.sim.Stamps().Recent(now + d) })
 	}
 	for c := range s.clients {
-		if s.clientTab[c].entries[state[c]].timeless {
+		if s.clientTab[c].Values[state[c]].timeless {
 			continue
 		}
-		next[c] = s.clientTab[c].image(&after.clients[c], state[c], func(part simulator.ClientPart) simulator.ClientPart {
+		next[c] = s.clientTab[c].Image(&after.clients[c], state[c], func(part simulator.ClientPart) simulator.ClientPart {
 			w := s.sim.Parts().World(now)
 			w.SetClientPart(c+1, &part)
-			w.Skip(d)
+			s.sim.Parts().Skip(&w, d)
 			return s.sim.Parts().Client(&w, c+1)
 		})
 	}
-	if s.restTab.entries[state[s.restAt]].due != simulator.Never || s.sim.Stamps().Grain() > 0 { // otherwise time does not change it
-		next[s.restAt] = s.restTab.image(&after.rest, state[s.restAt], func(part simulator.RestPart) simulator.RestPart {
+	if s.restTab.Values[state[s.restAt]].due != simulator.Never || s.sim.Stamps().Grain() > 0 { // otherwise time does not change it
+		next[s.restAt] = s.restTab.Image(&after.rest, state[s.restAt], func(part simulator.RestPart) simulator.RestPart {
 			w := s.sim.Parts().World(now)
 			s.sim.Parts().SetRest(&w, &part)
-			w.Skip(d)
+			s.sim.Parts().Skip(&w, d)
 			return s.sim.Parts().Rest(&w)
 		})
 	}
@@ -308,11 +309,11 @@ func (s *transitions) passTime(state, next []uint32, c simulator.Choice) (found 
 
 // passJudges tells the judges that time d has passed, and returns what they find by that alone.
 func (s *transitions) passJudges(id uint32, d time.Duration) (to uint32, found verdict.Set) {
-	if s.judgeTab.keys[id].Unanswered() {
-		v := s.judgeTab.keys[id]
+	if s.judgeTab.Keys[id].Unanswered() {
+		v := s.judgeTab.Keys[id]
 		v.Pass(&s.judge, 0, d, func(f verdict.Finding) { found.Add(f.Verdict) })
 	}
-	return s.judgeTab.image(&s.after(d).judges, id, func(v verdict.Safety) verdict.Safety {
+	return s.judgeTab.Image(&s.after(d).judges, id, func(v verdict.Safety) verdict.Safety {
 		v.Pass(&s.judge, 0, d, nil)
 		if s.sim.Config().Guard == history.Naive { // as in computeJudged
 			v.Forget()
@@ -324,7 +325,7 @@ func (s *transitions) passJudges(id uint32, d time.Duration) (to uint32, found v
 
 func (s *transitions) passNode(n int, state []uint32, c simulator.Choice) (effect, error) {
 	id := state[s.clients+n]
-	if c.Verb == simulator.End && !slices.ContainsFunc(s.nodeTab.entries[id].own, func(own simulator.Choice) bool { return own.Verb == simulator.End }) {
+	if c.Verb == simulator.End && !slices.ContainsFunc(s.nodeTab.Values[id].own, func(own simulator.Choice) bool { return own.Verb == simulator.End }) {
 		return effect{node: id}, nil
 	}
 	key := effectKey{client: s.after(c.D).id, node: id, now: s.nowID(state), who: uint8(n)} // its events name the server
@@ -334,9 +335,9 @@ func (s *transitions) passNode(n int, state []uint32, c simulator.Choice) (effec
 	if eff, ok := s.waits.get(&key); ok {
 		return eff, nil
 	}
-	s.numbers.lacking()
+	s.numbers.Lacking()
 	w := s.sim.Parts().World(s.now(state))
-	s.sim.Parts().SetNode(&w, n+1, &s.nodeTab.keys[id])
+	s.sim.Parts().SetNode(&w, n+1, &s.nodeTab.Keys[id])
 	events, err := s.sim.Step(&w, c)
 	if err != nil {
 		return effect{}, fmt.Errorf("explore: %w", err)
@@ -382,7 +383,7 @@ func (s *transitions) judgeEvents(state []uint32, events uint32) verdict.Set {
 	key := effectKey{node: state[s.judgeAt], rest: events}
 	judged, ok := s.judged.get(&key)
 	if !ok {
-		s.numbers.lacking()
+		s.numbers.Lacking()
 		to, found := s.computeJudged(key.node, events)
 		judged = effect{rest: to, events: uint32(found)}
 		s.judged.put(key, judged)
@@ -392,8 +393,8 @@ func (s *transitions) judgeEvents(state []uint32, events uint32) verdict.Set {
 }
 
 func (s *transitions) computeJudged(id, events uint32) (to uint32, found verdict.Set) {
-	v := s.judgeTab.keys[id]
-	list := s.events.entries[events]
+	v := s.judgeTab.Keys[id]
+	list := s.events.Values[events]
 	for i := range list {
 		if s.again != nil {
 			v.ObserveVersion(&list[i])
@@ -407,7 +408,7 @@ func (s *transitions) computeJudged(id, events uint32) (to uint32, found verdict
 	if s.again != nil {
 		v.ForgetCounts()
 	}
-	return s.judgeTab.id(v), found
+	return s.judgeTab.ID(v), found
 }
 
 // memo is a map of effects by what they depend on. It is faster than a Go map because it knows the form of the key.

@@ -12,6 +12,7 @@ import (
 	"locklab/simulator/client"
 	"locklab/simulator/hypothesis"
 	"locklab/simulator/i18n"
+	"locklab/simulator/intern"
 	"locklab/simulator/node"
 	"locklab/simulator/verdict"
 )
@@ -237,9 +238,9 @@ type prover struct {
 	divides bool   // views have the connections of their clients
 	namings map[shared][]naming
 	owned   [worldSize]owned  // by client
-	bare    column            // servers without what they keep of connections
-	calmed  column            // the rest without orphans
-	renewed column            // the rest with all faults
+	bare    intern.Column     // servers without what they keep of connections
+	calmed  intern.Column     // the rest without orphans
+	renewed intern.Column     // the rest with all faults
 	joined  [worldSize]joined // what is shared with what a view has of it, by client
 	common  ofTwo             // what the judges know of no client, by who cannot act
 	anew    viewOf            // a client at rest without a name
@@ -274,26 +275,15 @@ type aloneAt struct {
 	choice uint16
 }
 
-// ofTwo is a function of two numbers, as far as it is known.
-type ofTwo map[uint64]uint32
-
-// value is that for two numbers, which is computed once.
-func (p ofTwo) value(a, b uint32, compute func() uint32) uint32 {
-	key := uint64(a)<<32 | uint64(b)
-	to, known := p[key]
-	if !known {
-		to = compute()
-		p[key] = to
-	}
-	return to
-}
+// ofTwo is a function of two numbers.
+type ofTwo = intern.Map[[2]uint32, uint32]
 
 // joined are parts with what a view has of them, by the numbers of the two.
 type joined struct{ conns, orphans, judges ofTwo }
 
 // owned are what a client has of the servers, of the rest and of what the judges know, as client 1 would have it, by
 // their numbers.
-type owned struct{ conns, orphans, judges column }
+type owned struct{ conns, orphans, judges intern.Column }
 
 // A queued view is at a place of its group.
 type queued struct {
@@ -310,11 +300,11 @@ func newProver(sim *simulator.Simulator, opt Options, endless bool, most int) (*
 	p.tables = p.search.tables
 	w := sim.NewWorld()
 	p.full = sim.Parts().Rest(&w)
-	p.calm = p.restTab.id(simulator.RestPart{})
-	p.idle = p.judgeTab.id(verdict.Safety{})
+	p.calm = p.restTab.ID(simulator.RestPart{})
+	p.idle = p.judgeTab.ID(verdict.Safety{})
 	p.divides = p.nodes == 1 && sim.Parts().Connected()
 	if p.divides {
-		p.unbound = p.nodeTab.id(sim.Parts().ConnectionsOf(p.nodeTab.keys[p.node(0, &w)], 1))
+		p.unbound = p.nodeTab.ID(sim.Parts().ConnectionsOf(p.nodeTab.Keys[p.node(0, &w)], 1))
 	}
 	var err error
 	p.rests, err = newRests(p.search)
@@ -327,7 +317,7 @@ func newProver(sim *simulator.Simulator, opt Options, endless bool, most int) (*
 
 // restAfter is that of client c, from 0, after its attempt; zero: it does not rest, or has not made the attempt.
 func restAfter(t *tables, c int, id uint32) simulator.Rest {
-	if r := t.sim.Parts().RestOf(c+1, &t.clientTab[c].keys[id]); r.Stage > 1 {
+	if r := t.sim.Parts().RestOf(c+1, &t.clientTab[c].Keys[id]); r.Stage > 1 {
 		return r
 	}
 	return simulator.Rest{}
@@ -338,7 +328,7 @@ func (p *prover) ended(c int, id uint32) bool {
 	r := restAfter(p.tables, c, id)
 	switch {
 	case r.Stage == 0:
-		return p.clientTab[c].keys[id].Ended()
+		return p.clientTab[c].Keys[id].Ended()
 	case r.Busy:
 		p.proved.Once = i18n.New("prove.once.busy")
 	case r.Kept:
@@ -355,12 +345,12 @@ func beginsAgain(t *tables, state []uint32, m *move) bool {
 // atStart returns the shared part of the start.
 func atStart(p *prover) shared {
 	w := p.sim.NewWorld()
-	s := shared{rest: p.restTab.id(p.full.WithoutOrphans()), judge: p.idle}
+	s := shared{rest: p.restTab.ID(p.full.WithoutOrphans()), judge: p.idle}
 	for n := range p.nodes {
 		s.nodes[n] = p.node(n, &w)
 	}
 	if p.stride() > p.timeAt {
-		s.present = p.times.id(p.sim.Stamps().Recent(w.Now()))
+		s.present = p.times.ID(p.sim.Stamps().Recent(w.Now()))
 	}
 	return s
 }
@@ -388,8 +378,8 @@ func (p *prover) close(ctx context.Context) error {
 			return &NotProvableError{i18n.New("prove.worlds", "most", fmt.Sprint(worldsPerView*p.most))}
 		case p.sim.Histories() > mostHistories:
 			return &NotProvableError{i18n.New("prove.histories", "most", fmt.Sprint(mostHistories))}
-		case p.numbers.full != nil:
-			return p.numbers.full
+		case p.numbers.Exceeded != nil:
+			return p.numbers.Exceeded
 		}
 	}
 	if err := p.deadlock(); err != nil {
@@ -421,7 +411,7 @@ func (p *prover) close(ctx context.Context) error {
 // standing is that of the view at a place of its group.
 func (p *prover) standing(s *shared, at int) Standing {
 	v := &p.groups[*s].views[at]
-	shared, own := &p.judgeTab.keys[s.judge], &p.judgeTab.keys[v.judge]
+	shared, own := &p.judgeTab.Keys[s.judge], &p.judgeTab.Keys[v.judge]
 	is := Standing{Stage: "gone", Owner: "free"}
 	if v.part != p.absent[0] {
 		is.Stage = stageNames[own.Reading().Stage(1)]
@@ -434,7 +424,7 @@ func (p *prover) standing(s *shared, at int) Standing {
 	default:
 		is.Owner = statusNames[v.names[owner-worldSize-1]]
 	}
-	is.Left = p.sim.Parts().KeyLeft(&p.nodeTab.keys[s.nodes[0]], client.Key)
+	is.Left = p.sim.Parts().KeyLeft(&p.nodeTab.Keys[s.nodes[0]], client.Key)
 	return is
 }
 

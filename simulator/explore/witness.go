@@ -74,14 +74,7 @@ func (s *search) path(d *discovery) ([]simulator.Choice, error) {
 		id, via = s.visited.states.parent(id), s.visited.states.via(id)
 	}
 	owner := history.Same() // place -> client
-	w, err := s.firstWorld()
-	if s.start != (simulator.World{}) {
-		w = s.start
-	}
-	if err != nil {
-		return nil, err
-	}
-	there := 0 // choices that w has made
+	w, there := s.start, 0  // how many choices w has made
 	for n, id := range states {
 		if d.failed && n == d.steps-1 {
 			choices[n].Client = int8(owner[choices[n].Client])
@@ -119,7 +112,7 @@ func (s *search) path(d *discovery) ([]simulator.Choice, error) {
 // request depends on the way, and that of a key on the names in those of all keys.
 func (s *search) placeInRun(w *simulator.World, c simulator.Choice, after *simulator.World, owner *history.Names) (int8, error) {
 	if c.Verb == simulator.Orphaned {
-		place, err := s.sim.Parts().PlaceInWorld(w, &s.restTab.keys[s.successors.cur[s.restAt]], int(c.Thread), owner)
+		place, err := s.sim.Parts().PlaceInWorld(w, &s.restTab.Keys[s.successors.cur[s.restAt]], int(c.Thread), owner)
 		return int8(place), err
 	}
 	want, err := s.sim.Symmetry().Node(s.sim.Parts().Node(after, int(c.Node)), translate.Rename(owner))
@@ -144,15 +137,6 @@ func (s *search) placeInRun(w *simulator.World, c simulator.Choice, after *simul
 		}
 	}
 	return 0, fmt.Errorf("no %s of this run does the same", s.sim.Describe(c))
-}
-
-// firstWorld is the world at the start of a run. NewWorld would not do: it may empty the
-// simulator's tables.
-func (s *search) firstWorld() (simulator.World, error) {
-	if err := s.loadState(0); err != nil {
-		return simulator.World{}, err
-	}
-	return s.world(s.successors.cur), nil
 }
 
 // redo makes a choice of state id again. It returns which clients change places by it,
@@ -233,9 +217,9 @@ func (s *successors) blame(state []uint32, m *move) {
 	case s.victims:
 		label = s.causeOf(choice).String()
 	case c >= 0:
-		label += ", " + s.sim.Parts().Doing(c+1, &s.clientTab[c].keys[s.cur[c]], int(choice.Thread)%simulator.MaxThreads) // see faults.PauseThread
+		label += ", " + s.sim.Parts().Doing(c+1, &s.clientTab[c].Keys[s.cur[c]], int(choice.Thread)%simulator.MaxThreads) // see faults.PauseThread
 	}
-	all := append(slices.Clone(s.causes.entries[s.cause(s.cur)]), label)
+	all := append(slices.Clone(s.causes.Values[s.cause(s.cur)]), label)
 	slices.Sort(all)
 	state[s.causeAt] = numberList(&s.causes, all)
 }
@@ -269,7 +253,7 @@ func (s *successors) causeOf(fault simulator.Choice) (c Cause) {
 		}
 	}
 	if fault.Client > 0 {
-		switch s.judgeTab.keys[s.cur[s.judgeAt]].Reading().Stage(int(fault.Client)) {
+		switch s.judgeTab.Keys[s.cur[s.judgeAt]].Reading().Stage(int(fault.Client)) {
 		case verdict.Acquiring:
 			c.Victim = Waiter
 		case verdict.Inside, verdict.Leaving, verdict.Releasing:

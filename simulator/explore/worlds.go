@@ -135,31 +135,29 @@ func (p *prover) put(s *shared, views ...*viewOf) (gone history.ClientSet, err e
 func (p *prover) join(state []uint32, v *viewOf, c int) error {
 	to := *history.Swap(1, uint8(c))
 	known := &p.joined[c-1]
-	var wrong error
+	var err error
 	if node := &state[p.clients]; v.conns != p.unbound {
-		*node = known.conns.value(*node, v.conns, func() uint32 {
-			conns, err := p.sim.Symmetry().Node(p.nodeTab.keys[v.conns], translate.Rename(&to))
-			wrong = err
-			return p.nodeTab.id(p.sim.Parts().WithConnections(p.nodeTab.keys[*node], conns))
+		*node, err = known.conns.Get([2]uint32{*node, v.conns}, func() (uint32, error) {
+			conns, err := p.sim.Symmetry().Node(p.nodeTab.Keys[v.conns], translate.Rename(&to))
+			return p.nodeTab.ID(p.sim.Parts().WithConnections(p.nodeTab.Keys[*node], conns)), err
 		})
 	}
-	if rest := &state[p.restAt]; v.orphans != p.calm && wrong == nil {
-		*rest = known.orphans.value(*rest, v.orphans, func() uint32 {
-			orphans, err := p.sim.Symmetry().Rest(p.restTab.keys[v.orphans], translate.Rename(&to))
-			wrong = err
-			return p.restTab.id(p.sim.Parts().WithOrphans(p.restTab.keys[*rest], &orphans))
+	if rest := &state[p.restAt]; v.orphans != p.calm && err == nil {
+		*rest, err = known.orphans.Get([2]uint32{*rest, v.orphans}, func() (uint32, error) {
+			orphans, err := p.sim.Symmetry().Rest(p.restTab.Keys[v.orphans], translate.Rename(&to))
+			return p.restTab.ID(p.sim.Parts().WithOrphans(p.restTab.Keys[*rest], &orphans)), err
 		})
 	}
-	if wrong != nil {
-		return fmt.Errorf("explore: %w", wrong)
+	if err != nil {
+		return fmt.Errorf("explore: %w", err)
 	}
-	state[p.judgeAt] = known.judges.value(state[p.judgeAt], v.judge, func() uint32 {
-		all, own := p.judgeTab.keys[state[p.judgeAt]], p.judgeTab.keys[v.judge]
+	state[p.judgeAt], err = known.judges.Get([2]uint32{state[p.judgeAt], v.judge}, func() (uint32, error) {
+		all, own := p.judgeTab.Keys[state[p.judgeAt]], p.judgeTab.Keys[v.judge]
 		own.Rename(&to)
 		all.Add(&own)
-		return p.judgeTab.id(all)
+		return p.judgeTab.ID(all), nil
 	})
-	return nil
+	return err
 }
 
 // step makes a move of the world in cur, and enters what client 1 then is, and what the move makes of the others. It
@@ -223,11 +221,11 @@ func (p *prover) follow(m *move, gone history.ClientSet) (done made, err error) 
 	if m.fault {
 		p.struck[n.choices[m.choice].Verb] = true
 	}
-	if m.client >= 0 && m.pass == 0 && restAfter(p.tables, int(m.client), n.cur[m.client]).Busy && changesKey(p.events.entries[done.seen]) {
+	if m.client >= 0 && m.pass == 0 && restAfter(p.tables, int(m.client), n.cur[m.client]).Busy && changesKey(p.events.Values[done.seen]) {
 		p.found.Add(verdict.Deadlock) // see deadlock
 	}
 	if p.endless { // before what no fault can need is dropped
-		n.next[p.restAt] = p.restTab.image(&p.renewed, n.next[p.restAt], func(r simulator.RestPart) simulator.RestPart { return r.WithBudgetOf(&p.full) })
+		n.next[p.restAt] = p.restTab.Image(&p.renewed, n.next[p.restAt], func(r simulator.RestPart) simulator.RestPart { return r.WithBudgetOf(&p.full) })
 	}
 	done.timeouts = p.search.quotient.drop(n.next)
 	return done, p.project(n.next, gone)
@@ -240,14 +238,14 @@ func changesKey(events []history.Event) bool {
 
 // noteVersions tells the clients of a world, and its judges, which of them read and write.
 func (p *prover) noteVersions(events uint32) {
-	list := p.events.entries[events]
+	list := p.events.Values[events]
 	for i := range list {
 		switch e := &list[i]; {
 		case e.Kind == history.Read:
 			p.bases[e.Client-1] = newest
 		case e.Kind == history.Write:
 			judge := &p.search.successors.next[p.judgeAt]
-			*judge = p.judgeTab.id(p.judgeTab.keys[*judge].Outdated(e.Client, p.bases[e.Client-1] == outdated))
+			*judge = p.judgeTab.ID(p.judgeTab.Keys[*judge].Outdated(e.Client, p.bases[e.Client-1] == outdated))
 			for c := range p.bases {
 				if e.OK && c != e.Client-1 && p.bases[c] == newest {
 					p.bases[c] = outdated
@@ -269,13 +267,13 @@ func (p *prover) actor(state []uint32, c int) (a actor, err error) {
 	parts, swap, own := p.sim.Parts(), history.Swap(1, uint8(c+1)), &p.owned[c]
 	a.conns = p.unbound
 	if p.divides {
-		a.conns = p.nodeTab.image(&own.conns, state[p.clients], func(n simulator.NodePart) simulator.NodePart {
+		a.conns = p.nodeTab.Image(&own.conns, state[p.clients], func(n simulator.NodePart) simulator.NodePart {
 			n, err = p.sim.Symmetry().Node(parts.ConnectionsOf(n, c+1), translate.Rename(swap))
 			return n
 		})
 	}
 	if err == nil {
-		a.orphans = p.restTab.image(&own.orphans, state[p.restAt], func(r simulator.RestPart) simulator.RestPart {
+		a.orphans = p.restTab.Image(&own.orphans, state[p.restAt], func(r simulator.RestPart) simulator.RestPart {
 			r, err = p.sim.Symmetry().Rest(parts.OrphansOf(&r, c+1), translate.Rename(swap))
 			return r
 		})
@@ -283,13 +281,13 @@ func (p *prover) actor(state []uint32, c int) (a actor, err error) {
 	if err != nil {
 		return a, fmt.Errorf("explore: %w", err)
 	}
-	a.judge = p.judgeTab.image(&own.judges, state[p.judgeAt], func(v verdict.Safety) verdict.Safety {
+	a.judge = p.judgeTab.Image(&own.judges, state[p.judgeAt], func(v verdict.Safety) verdict.Safety {
 		v = v.Of(c + 1)
 		v.Rename(swap)
 		return v
 	})
 	a.ended = p.ended(c, state[c])
-	a.isActing = !a.ended || p.restTab.keys[a.orphans].Orphaned()
+	a.isActing = !a.ended || p.restTab.Keys[a.orphans].Orphaned()
 	return a, nil
 }
 
@@ -319,11 +317,11 @@ func (p *prover) project(state []uint32, gone history.ClientSet) error {
 	common := append(p.shares[:0], state...)
 	p.shares, p.after = common, p.after[:0]
 	if p.divides {
-		common[p.clients] = p.nodeTab.image(&p.bare, state[p.clients], p.sim.Parts().WithoutConnections)
+		common[p.clients] = p.nodeTab.Image(&p.bare, state[p.clients], p.sim.Parts().WithoutConnections)
 	}
-	common[p.restAt] = p.restTab.image(&p.calmed, state[p.restAt], simulator.RestPart.WithoutOrphans)
-	common[p.judgeAt] = p.common.value(state[p.judgeAt], uint32(gone), func() uint32 {
-		return p.judgeTab.id(p.judgeTab.keys[state[p.judgeAt]].Shared(gone))
+	common[p.restAt] = p.restTab.Image(&p.calmed, state[p.restAt], simulator.RestPart.WithoutOrphans)
+	common[p.judgeAt], _ = p.common.Get([2]uint32{state[p.judgeAt], uint32(gone)}, func() (uint32, error) {
+		return p.judgeTab.ID(p.judgeTab.Keys[state[p.judgeAt]].Shared(gone)), nil
 	})
 	namings, err := p.canonical(common)
 	if err != nil {
@@ -364,7 +362,7 @@ func statuses(slots []int, gone history.ClientSet, c int) (of [Outsiders]status)
 // describe puts what client c, from 0, is into a view.
 func (p *prover) describe(v *viewOf, state []uint32, c int, is *actor) (err error) {
 	v.conns, v.orphans, v.judge = is.conns, is.orphans, is.judge
-	if p.clientTab[c].entries[state[c]].onVersion || p.restTab.entries[v.orphans].onVersion {
+	if p.clientTab[c].Values[state[c]].onVersion || p.restTab.Values[v.orphans].onVersion {
 		v.base = p.bases[c]
 	}
 	if v.part = p.absent[0]; !is.ended {

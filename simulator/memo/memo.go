@@ -1,20 +1,19 @@
 // Package memo holds what every kind of server does with what it has computed, once for all of
-// them. A [Table] numbers values (interning, also called hash consing), so that the state of a
-// server names them by their numbers, equal values by equal ones; it renames the clients in them.
-// A [Map] remembers effects, which can be computed again from their keys.
-// [Check] checks that an effect commutes with translations.
+// them. A [Table] numbers values (package intern), so that the state of a server names them by their
+// numbers, equal values by equal ones; it renames the clients in them. A map remembers effects.
+// [Effects.Check] checks that an effect commutes with translations.
 package memo
 
 import (
 	"time"
 
-	"locklab/simulator/internal/table"
+	"locklab/simulator/intern"
 )
 
 // A Memo is the tables of all servers of a simulator, and what the simulator and they tell each
 // other about them.
 type Memo struct {
-	Room *table.Room
+	Room *intern.Room
 	// Symmetric has every effect checked when it is first used: so many clients, from the first, are
 	// interchangeable. Where they are not, the step ends with a *hypothesis.Refuted. Below 2
 	// nothing is checked.
@@ -56,11 +55,11 @@ type Memo struct {
 }
 
 // New has no tables yet.
-func New(r *table.Room) *Memo { return &Memo{Room: r} }
+func New(r *intern.Room) *Memo { return &Memo{Room: r} }
 
 type emptied interface {
 	Len() int
-	clear()
+	Clear()
 }
 
 // Len is the number of entries, those of maps included.
@@ -78,38 +77,19 @@ func (m *Memo) Len() (n int) {
 // afterwards.
 func (m *Memo) Clear() {
 	for _, e := range m.maps {
-		e.clear()
+		e.Clear()
 	}
 	for _, t := range m.tables {
-		t.clear()
+		t.Clear()
 	}
 	if m.OnClear != nil {
 		m.OnClear()
 	}
 }
 
-// A Map remembers values that can be computed again from their keys.
-type Map[K comparable, V any] map[K]V
-
 // NewMap adds a map to those of m.
-func NewMap[K comparable, V any](m *Memo) Map[K, V] {
-	t := Map[K, V]{}
+func NewMap[K comparable, V any](m *Memo) intern.Map[K, V] {
+	t := intern.Map[K, V]{}
 	m.maps = append(m.maps, t)
 	return t
 }
-
-// Get returns the value of a key, which is computed the first time.
-func (t Map[K, V]) Get(key K, compute func() (V, error)) (v V, err error) {
-	v, ok := t[key]
-	if !ok {
-		if v, err = compute(); err == nil {
-			t[key] = v
-		}
-	}
-	return v, err
-}
-
-// Len is the number of entries.
-func (t Map[K, V]) Len() int { return len(t) }
-
-func (t Map[K, V]) clear() { clear(t) }

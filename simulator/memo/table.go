@@ -2,21 +2,19 @@ package memo
 
 import (
 	"locklab/simulator/history"
+	"locklab/simulator/intern"
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/internal/codec"
-	"locklab/simulator/internal/table"
 	"locklab/simulator/translate"
 )
 
 // A Table numbers values of one type.
 type Table[K comparable, E any] struct {
 	Entries[K, E]
-	room *table.Room
-	ids  map[K]uint32
-	list []E
+	intern.Table[K, E]
 
 	stamps []clock.Stamps // by number, as far as they were asked for
-	moved  map[movedID]uint32
+	moved  intern.Map[movedID, uint32]
 }
 
 // A movedID is an entry whose time stamps are moved.
@@ -42,48 +40,35 @@ type Entries[K comparable, E any] struct {
 
 // NewTable adds a table to those of m.
 func NewTable[K comparable, E any](m *Memo, of Entries[K, E]) *Table[K, E] {
-	t := &Table[K, E]{Entries: of, room: m.Room, ids: map[K]uint32{}, moved: map[movedID]uint32{}}
+	t := &Table[K, E]{Entries: of, moved: intern.Map[movedID, uint32]{}}
+	t.Table = intern.NewTable[K, E](m.Room, of.What, nil)
 	m.tables = append(m.tables, t)
-	t.clear()
+	t.Clear()
 	return t
 }
 
 // ID numbers a value. If there is no number left, that is noted as a limit.
 func (t *Table[K, E]) ID(e E) uint32 {
 	key := t.Key(e)
-	if id, ok := t.ids[key]; ok {
+	if id, ok := t.Find(key); ok {
 		return id
 	}
 	if t.Fill != nil { // which may number others
 		e = t.Fill(e)
 	}
-	id, ok := t.room.Next(len(t.list), t.What)
-	if ok {
-		t.ids[key] = id
-		t.list = append(t.list, e)
+	id, fresh := t.Number(key)
+	if fresh {
+		t.Values[id] = e
 	}
 	return id
 }
 
-// Find is the number of the value with a key, if it has one.
-func (t *Table[K, E]) Find(key K) (id uint32, ok bool) {
-	id, ok = t.ids[key]
-	return id, ok
-}
+// Has reports whether there is a value with a number.
+func (t *Table[K, E]) Has(id uint32) bool { return int(id) < t.Len() }
 
-// At is the value with a number. It is good until another one is numbered, and must not be changed.
-func (t *Table[K, E]) At(id uint32) *E { return &t.list[id] }
-
-// All are the values in the order of their numbers.
-func (t *Table[K, E]) All() []E { return t.list }
-
-// Len is the number of values, and Has reports whether there is one with a number.
-func (t *Table[K, E]) Len() int           { return len(t.list) }
-func (t *Table[K, E]) Has(id uint32) bool { return int(id) < len(t.list) }
-
-func (t *Table[K, E]) clear() {
-	t.list = table.Emptied(t.list)
-	clear(t.ids)
+// Clear discards all values but the first ones.
+func (t *Table[K, E]) Clear() {
+	t.Table.Clear()
 	clear(t.moved)
 	t.stamps = t.stamps[:0]
 	for _, e := range t.First {
@@ -92,11 +77,11 @@ func (t *Table[K, E]) clear() {
 }
 
 // Words implements [node.Vocabulary].
-func (t *Table[K, E]) Words(id uint32) []string { return t.Text(t.list[id]) }
+func (t *Table[K, E]) Words(id uint32) []string { return t.Text(t.Values[id]) }
 
 // Named implements [node.Vocabulary].
 func (t *Table[K, E]) Named(id uint32) (named history.ClientSet) {
-	codec.Replace(t.list[id], func(text string) string {
+	codec.Replace(t.Values[id], func(text string) string {
 		named |= history.Named(text)
 		return text
 	})
@@ -111,24 +96,20 @@ func (t *Table[K, E]) Map(id uint32, by *translate.Translation) uint32 {
 	if by.By == (clock.Shift{}) || t.Stamps(id).Grain == 0 {
 		return id
 	}
-	to, ok := t.moved[movedID{id, by.By}]
-	if !ok {
-		to = t.ID(t.mapped(id, by))
-		t.moved[movedID{id, by.By}] = to
-	}
+	to, _ := t.moved.Get(movedID{id, by.By}, func() (uint32, error) { return t.ID(t.mapped(id, by)), nil })
 	return to
 }
 
 // Same implements [node.Vocabulary].
 func (t *Table[K, E]) Same(a, b uint32, by *translate.Translation) bool {
-	return t.Key(t.mapped(a, by)) == t.Key(t.list[b])
+	return t.Key(t.mapped(a, by)) == t.Key(t.Values[b])
 }
 
 // Stamps implements [node.Vocabulary].
 func (t *Table[K, E]) Stamps(id uint32) clock.Stamps {
-	for n := len(t.stamps); n < len(t.list); n++ {
+	for n := len(t.stamps); n < len(t.Values); n++ {
 		has := clock.NoStamps
-		codec.ReplaceNumerals(t.list[n], func(text string) string {
+		codec.ReplaceNumerals(t.Values[n], func(text string) string {
 			has.Add(text)
 			return text
 		})
@@ -138,7 +119,7 @@ func (t *Table[K, E]) Stamps(id uint32) clock.Stamps {
 }
 
 // Write implements [node.Vocabulary].
-func (t *Table[K, E]) Write(id uint32) map[string]string { return codec.Leaves(t.list[id]) }
+func (t *Table[K, E]) Write(id uint32) map[string]string { return codec.Leaves(t.Values[id]) }
 
 // Read implements [node.Vocabulary].
 func (t *Table[K, E]) Read(written map[string]string) (uint32, error) {
@@ -151,9 +132,9 @@ func (t *Table[K, E]) Read(written map[string]string) (uint32, error) {
 
 func (t *Table[K, E]) mapped(id uint32, by *translate.Translation) (e E) {
 	if t.Entries.Map != nil {
-		e = t.Entries.Map(t.list[id], by)
+		e = t.Entries.Map(t.Values[id], by)
 	} else {
-		e = translate.Value(t.list[id], by)
+		e = translate.Value(t.Values[id], by)
 	}
 	return t.sorted(e)
 }

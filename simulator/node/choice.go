@@ -16,18 +16,17 @@ const (
 	Answer    Verb = 3  // the reply reaches Client's Thread
 	Wake      Verb = 4  // the sleep of Client's Thread is over
 	GiveUp    Verb = 5  // Client's Thread has waited long enough for its reply
-	Resume    Verb = 6  // Client's pause ends, or that of one of its threads (Thread is 1 more than which; 0: of the process), or the outage of Node
+	Resume    Verb = 6  // Client's pause ends, or its thread's (Thread is 1 more; 0: the process's), or Node's outage
 	Orphaned  Verb = 7  // an orphaned request of Client arrives; Thread is its place
-	Replicate Verb = 8  // a replica of Node catches up, or its disk; Thread is which: its replicas from 0, then its disk
+	Replicate Verb = 8  // a replica of Node catches up, or its disk; Thread: the replica, from 0, or behind them the disk
 	Start     Verb = 9  // Client's program begins
-	Unblock   Verb = 10 // the server answers the WAIT of Client's Thread, or sends it a message for which it listens
+	Unblock   Verb = 10 // the server answers the WAIT of Client's Thread, or sends it a message
 	Heal      Verb = 11 // the network of Node, which is split, heals
 	Deliver   Verb = 12 // a notification reaches Client's Thread, which waits for it
 	Reconnect Verb = 13 // Client's library makes the connection of its session again
 	Survive   Verb = 14 // the reply reaches Client's Thread although its connection has broken
-	Choose    Verb = 15 // Client's Thread, which may wake, goes on in another way, or begins with a clock that is off; Node is which, from 1
-
-	End Verb = 16 // what has come to its end at Node and still stands ends; which: Client's session, or Thread; Node 0: all of it, at all servers
+	Choose    Verb = 15 // Client's Thread, which may wake, goes on in way Node, from 1, or begins with a clock that is off
+	End       Verb = 16 // what still stands at Node ends: Client's session, or Thread; Node 0: all of it, at all servers
 
 	FaultVerb Verb = 32
 )
@@ -46,7 +45,7 @@ var verbNames = map[Verb]string{
 type Choice struct {
 	Verb   Verb
 	Client int8          // from 1
-	Thread int8          // 0 is the main thread; Orphaned: the place; Replicate, Failover, Split: the replica; Pass: Pending
+	Thread int8          // 0: the main one; Orphaned: the place; Replicate, Failover, Split: the replica; Pass: Pending
 	Node   int8          // from 1; Choose: the way
 	D      time.Duration // Pass, and faults that have a length or size
 }

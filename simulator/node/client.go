@@ -7,7 +7,8 @@ import (
 	"locklab/simulator/process"
 )
 
-// A ClientProcess is one client process in a world.
+// A ClientProcess is one client process in a world. Its times are what remains, in true time from 0, or Never: they grow
+// less as time passes (see Pass). Only its Clock needs the true time, since it may have a rate.
 type ClientProcess struct {
 	At      uint32 // what it has observed so far: an entry of its process.Process
 	Dead    bool
@@ -15,7 +16,7 @@ type ClientProcess struct {
 	Open    bool          // paused, it or a thread of it: it may end before
 	Cut     bool          // the connection of its session has broken
 	List    uint8         // the servers on its list, bit n-1 for server n; 0: it has no list
-	Until   time.Duration // paused, it or a thread of it: when it ends, true time
+	Until   time.Duration // paused, it or a thread of it: until that ends
 	Clock   clock.State
 	Threads [process.MaxThreads]Thread
 }
@@ -52,12 +53,12 @@ func (p *ClientProcess) End() {
 
 // A Thread is where one thread's pending operation has got to.
 type Thread struct {
-	Due time.Duration // asleep: when it wakes; waiting: by when it gives up. True time
-	// Hold, true time: asking, answered: it does not arrive before; blocked: its server
-	// answers then at the latest; broken: the reply cannot be read after.
+	Due time.Duration // asleep: until it wakes; waiting: until it gives up at the latest
+	// Hold: asking, answered: it does not arrive before; blocked: its server answers then at
+	// the latest; broken: the reply cannot be read after.
 	Hold time.Duration
-	// Latest is by when what may happen has to: the request arrives, the reply reaches
-	// the thread, the thread wakes. True time; only where the simulator has a Timing.
+	// Latest is the time until what may happen has to: the request arrives, the reply reaches
+	// the thread, the thread wakes. Only where the simulator has a Timing.
 	Latest  time.Duration
 	Reply   uint32 // answered: what is on its way back; LostConn: nothing ever will
 	Msg     uint32 // number of the request
@@ -68,13 +69,16 @@ type Thread struct {
 	Stopped bool // it alone is paused, until the Until of its client; at most one of a client's
 }
 
-// Forget marks replies as lost that a broken connection can no longer deliver at now. What came
+// Pass has time pass by d. Replies that a broken connection can no longer deliver then are lost: what came
 // before a pause is read after it.
-func (p *ClientProcess) Forget(now time.Duration) {
+func (p *ClientProcess) Pass(d time.Duration) {
+	p.Until = clock.Left(p.Until, d)
 	for t := range p.Threads {
-		if th := &p.Threads[t]; th.Broken && th.Hold < now && !p.Stands(t) {
+		th := &p.Threads[t]
+		if th.Broken && th.Hold < d && !p.Stands(t) {
 			th.Reply, th.Broken, th.Hold = LostConn, false, 0
 		}
+		th.Due, th.Hold, th.Latest = clock.Left(th.Due, d), clock.Left(th.Hold, d), clock.Left(th.Latest, d)
 	}
 }
 
@@ -88,29 +92,23 @@ func (th *Thread) Answer(reply uint32) {
 
 // Break breaks the thread's connection, which it observes in place of an answer. A reply on
 // its way, which nothing holds up, can still reach it.
-func (th *Thread) Break(now time.Duration) {
+func (th *Thread) Break() {
 	old := *th
 	th.Answer(LostConn)
-	if old.Phase == Answered && old.Reply != LostConn && !old.Held(now) {
-		th.Reply, th.Broken, th.Hold = old.Reply, true, max(old.Latest, now)
+	if old.Phase == Answered && old.Reply != LostConn && !old.Held() {
+		th.Reply, th.Broken, th.Hold = old.Reply, true, old.Latest
 		if old.Broken {
 			th.Hold = old.Hold
 		}
 	}
 }
 
-// Held reports whether a message of the thread is held up at now.
-func (th *Thread) Held(now time.Duration) bool { return th.Hold > now && !th.Broken }
+// Held reports whether a message of the thread is held up.
+func (th *Thread) Held() bool { return th.Hold > 0 && !th.Broken }
 
 // Lost reports whether the thread observes that its connection broke, unless its reply
 // survives.
 func (th *Thread) Lost() bool { return th.Reply == LostConn || th.Broken }
-
-// Survives reports whether the reply can reach the thread at now although its connection has
-// broken.
-func (th *Thread) Survives(now time.Duration) bool {
-	return th.Broken && th.Hold >= now
-}
 
 // A Phase is how far an operation has got.
 type Phase uint8

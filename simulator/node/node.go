@@ -2,14 +2,14 @@
 // implements [Kind]. World and search do not ask which kind it is; what can serve one kind only does (packages live,
 // promela, locktest).
 //
-// A server is a value: its [State] is comparable and never changes. What happens to it is an [Event]; Server.Step puts
+// A server is a value: its [State] is comparable and never changes. What happens to it is an [Input]; Server.Step puts
 // another State in its place. Everything that a kind needs of the world, and does to it, goes through [World]. What
 // clients and servers exchange goes by numbers: a kind keeps it in tables of package memo, which number and rename it
 // for all kinds alike; [Words] are those of them that the simulator needs. Time in a State is true time. Relative makes
 // it count from the present, so that equal futures are equal values, and Absolute undoes that.
 //
-// What only some kinds can do are further interfaces: [Fallible], [Sessions], [Numbering], [Patient], [Timekeeper],
-// [Holding], [Dialer], [Connected], [Expiring], [Stamping].
+// What only some kinds can do are further interfaces: [Fallible], [Sessions], [Numbering], [Connected]. What cannot
+// happen is a [*Refused].
 //
 // To add a kind: write the package, and have newServers of package simulator make it.
 package node
@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"locklab/simulator/history"
+	"locklab/simulator/i18n"
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/process"
 	"locklab/simulator/translate"
@@ -31,7 +32,21 @@ const (
 )
 
 // A State is one server at one instant: a comparable value that never changes.
-type State any
+type State interface {
+	Condition() Condition
+	WithoutCopies() State // without what its replicas, and its disk, hold
+	// WithoutAges is a state as Relative returns it, without how long ago keys have ended that its replicas, and its disk,
+	// still hold.
+	WithoutAges() State
+}
+
+// A Condition is what faults have made of a server; zero: nothing.
+type Condition struct {
+	Down   bool // it has crashed and is not back
+	Hung   bool // it stands still
+	Split  bool // its old master lives on
+	Behind bool // a replica, or its disk, lacks something
+}
 
 // A World is what a server sees of the world around it, and does to it. Clients and servers count from 1, threads from
 // 0 (the main thread).
@@ -68,8 +83,8 @@ type World interface {
 // An Orphan is a request under way whose sender no longer waits for the answer.
 type Orphan struct {
 	Op     process.Op
-	Hold   time.Duration // it does not arrive before, true time
-	Latest time.Duration // by when it arrives, as Thread.Latest
+	Hold   time.Duration // it does not arrive before; what remains, as Thread.Hold
+	Latest time.Duration // until it has to arrive, as Thread.Latest
 	Msg    uint32        // number of the request
 	From   int8          // client
 }
@@ -89,56 +104,100 @@ type Server interface {
 	// Due is the next true time, from now on, at which something is due at a server, without what still stands: its time
 	// has come.
 	Due(now time.Duration, s State) time.Duration
-	// Step has an event happen. why is "" when it is done; otherwise nothing has happened, for that reason, a key of the
-	// texts. After an error the world is of no use.
-	Step(w World, e Event) (why string, err error)
+	// Step has an input happen. The error is a *Refused if nothing has happened; after any other the world is of no use.
+	Step(w World, in Input) error
 
 	// Relative is a state as a part of a world at now: with times that count from now, and without what makes no
 	// difference. Where no clock is read only its place in the present millisecond is left of the server's. Absolute
 	// undoes it.
 	Relative(now time.Duration, s State, readsClock bool) State
 	Absolute(now time.Duration, s State) State
-	// Map is a state in a translation.
+	// Map is a state in a translation, and StampsIn are the time stamps in a state.
 	Map(s State, t *translate.Translation) State
+	StampsIn(s State) clock.Stamps
+
+	// HoldsBack returns the true time for which the server of a request holds back the answer at most while replicas catch
+	// up; Never if there is no bound.
+	HoldsBack(o *process.Op) time.Duration
+	// Asked are the different times that servers were asked for, in the order in which they were met. The slice must not
+	// be changed.
+	Asked() []Length
 }
 
 // A Protocol is what clients and the servers of a kind exchange, and the library by which clients do.
 type Protocol interface {
-	// Library is the client library of process p.
+	// Library is the client library of process p. Dial returns a function that makes a connection of p to server n, for
+	// code that opens connections. It knows nothing of those that p makes elsewhere.
 	Library(p *process.Code) process.Library
+	Dial(p *process.Code) func(n int) process.Wire
 	// Words returns the tables of what clients and servers exchange. They are always the same.
 	Words() Words
+	// Traits are always the same as well.
+	Traits() Traits
 	// Offers appends what client c's library can do by itself or, if servers, what they can send to those of its threads
 	// that wait for a notification.
 	Offers(w World, c int8, servers bool, buf []Choice) []Choice
 }
 
-// An Event is something that happens to a server, or that servers notice of a client.
-type Event struct {
-	What    What
-	Choice  Choice  // Chosen
-	Client  int8    // all but Chosen, ArrivedOrphan, Passed and Settled
-	Thread  int8    // Arrived, GaveUp, Lost
-	Orphan  *Orphan // ArrivedOrphan
-	Pending bool    // Passed
+// An Input is something that happens to a server, or that servers notice of a client.
+type Input struct {
+	What   What
+	Choice Choice // Chosen. Of a fault of a server: that, a replica as its Thread, a client who is cut off, and D
+	Client int8   // EndSession, and what servers notice but for ArrivedOrphan, Passed and Settled
+	Thread int8   // Arrived, GaveUp, Lost
+	Orphan *Orphan
+	// Pending: what ends at the present instant (Passed), or at that to which a clock jumps (StepClock), still stands.
+	Pending bool
+	Command []string // Command: what no client has sent
+	Note    string   // Command: why, in the history
 }
 
 // What happens.
 type What uint8
 
 const (
-	Chosen        What = iota // Choice, which is one of Enabled or Offers, or the end of a WAIT
-	Arrived                   // the request of a client's thread reaches its server, and leaves the thread answered, blocked, or its request held up
-	ArrivedOrphan             // so does one that is orphaned; a why: it is held up, with a new Hold
-	GaveUp                    // a client's thread gives up waiting for an answer or a message (not yet recorded)
-	Lost                      // a message to or from a client's thread is lost
-	HeldUp                    // one of a client's requests is held up
-	Paused                    // a client pauses
-	Resumed                   // it goes on
-	Crashed                   // it dies (it is still there)
-	Passed                    // time has passed: what ends at the present instant still stands, if Pending; all else that has come to its end ends
-	Settled                   // time is about to pass: what has come to its end and still stands ends
+	Chosen What = iota // Choice, which is one of Enabled or Offers, or the end of a WAIT
+	// Arrived: the request of a client's thread reaches its server, and leaves the thread answered, blocked, or its
+	// request held up.
+	Arrived
+	ArrivedOrphan // so does Orphan; refused: it is held up, with a new Hold
+	GaveUp        // a client's thread gives up waiting for an answer or a message (not yet recorded)
+	Lost          // a message to or from a client's thread is lost
+	HeldUp        // one of a client's requests is held up
+	Paused        // a client pauses
+	Resumed       // it goes on
+	Crashed       // it dies (it is still there)
+	// Passed: time has passed: what ends at the present instant still stands, if Pending; all else that has come to its
+	// end ends.
+	Passed
+	Settled    // time is about to pass: what has come to its end and still stands ends
+	EndSession // a server ends a session of a client now
+
+	// Faults of a server of a Fallible kind.
+	Hang      // it stands still for D at most
+	Restart   // it crashes, and comes back after D with what it keeps on disk
+	Failover  // a replica takes its place
+	Split     // its master is cut off with a client, and a replica promoted; or one more client is cut off
+	StepClock // its clock jumps by D
+	Command   // it executes Command
 )
+
+// Refused is the error of a choice or an event that cannot happen: nothing has happened.
+type Refused struct{ Why i18n.Message }
+
+// Refuse returns a *Refused with a text of the catalogues.
+func Refuse(key string, pairs ...any) error { return &Refused{i18n.New(key, pairs...)} }
+
+func (e *Refused) Error() string { return "simulator: " + e.Why.String() }
+
+// Message implements i18n.Error.
+func (e *Refused) Message() i18n.Message { return e.Why }
+
+// Traits are what is the same of all servers and clients of a kind.
+type Traits struct {
+	Patience time.Duration // for which clients wait for an answer, on their own clocks; 0: as it is configured
+	Stamps   bool          // time stamps in states can be moved
+}
 
 // Words are the tables of what clients and servers exchange, and of what clients' libraries remember. nil: nothing.
 type Words struct {
@@ -171,7 +230,10 @@ type Vocabulary interface {
 }
 
 // A Group is the states of all servers of a world while they change, as values of their own type.
-type Group[S comparable] struct{ states [MaxNodes]S }
+type Group[S interface {
+	comparable
+	State
+}] struct{ states [MaxNodes]S }
 
 // Open takes the states out of a world.
 func (g *Group[S]) Open(w World) []S {
@@ -191,16 +253,6 @@ func (g *Group[S]) Close(w World) {
 	}
 }
 
-// An Expiring kind has keys with a time to live.
-type Expiring interface {
-	// Left returns what is left of the first key of a state, as Relative returns it, whose name begins so; Never: it has
-	// no time to live.
-	Left(s State, name string) time.Duration
-}
-
-// A Stamping kind has states in which time stamps can be moved: StampsIn returns them.
-type Stamping interface{ StampsIn(s State) clock.Stamps }
-
 // A Connected kind has states that keep something of clients' connections which matters to these clients only.
 type Connected interface {
 	// ConnectionsOf returns a state with the connections of client c in s, and nothing else.
@@ -209,30 +261,6 @@ type Connected interface {
 	// as well.
 	WithoutConnections(s State) State
 	WithConnections(s, other State) State
-}
-
-// A Patient kind has clients who wait for an answer for a time of its own.
-type Patient interface{ Patience() time.Duration }
-
-// A Dialer has code open connections that speak the protocol of its servers.
-type Dialer interface {
-	// Dial returns a function that makes a connection of process p to server n. It knows nothing of those that p makes
-	// elsewhere.
-	Dial(p *process.Code) func(n int) process.Wire
-}
-
-// A Holding kind has servers that hold back an answer.
-type Holding interface {
-	// HoldsBack returns the true time for which the server of a request holds back the answer at most while replicas catch
-	// up; Never if there is no bound.
-	HoldsBack(o *process.Op) time.Duration
-}
-
-// A Timekeeper kind has servers that are asked for times.
-type Timekeeper interface {
-	// Asked are the different times that servers were asked for, in the order in which they were met. The slice must not
-	// be changed.
-	Asked() []Length
 }
 
 // A Length is a time for which code has waited, or that servers keep something.
@@ -262,39 +290,26 @@ const (
 	ClockReads                 // no length: a request has read its server's clock
 )
 
-// A Fallible kind has servers that can fail, of which faults are made. n counts from 1, replicas from 0. why is as of
-// Server.Step, and an err is a *table.LimitError.
+// A Fallible kind has servers that can fail, of which faults are made. A State that is nil is not known: what is
+// answered for it is without meaning.
 type Fallible interface {
-	Hang(w World, n int8, d, longest time.Duration) (why string)
-	Restart(w World, n int8, d time.Duration) (why string)
-	HasReplica(w World, n, replica int8) bool
-	Failover(w World, n, replica int8) (why string)
-	CannotSplit(w World, c, n, replica int8) (why string, err error)
-	Split(w World, c, n, replica int8) (why string, err error)
-	StepClock(w World, n int8, d time.Duration, pending bool) (why string)
-	JumpsToEnd(w World, n int8, d time.Duration) bool
-	Keys(w World, n int8, yield func(name string, expires bool))
-	Command(w World, n int8, note string, args ...string) (why string, err error)
+	// HasReplica reports whether server n, from 1, has that replica, from 0, to promote.
+	HasReplica(s State, n, replica int8) bool
+	// CannotSplit returns the error of a Split of server n with client c; nil: it happens.
+	CannotSplit(s State, c, n, replica int8) error
+	// JumpsToEnd reports whether a jump of a server's clock by d at now leads to an instant at which something of it ends.
+	JumpsToEnd(now time.Duration, s State, d time.Duration) bool
+	// Keys calls yield for the keys of a server at now, in the order of their names: whether each has a time to live, and
+	// what is left of it on the server's clock (Never: that is not known).
+	Keys(now time.Duration, s State, yield func(name string, expires bool, left time.Duration))
+	// Reject returns the answer to a request that is refused with an error, of one line, instead of being executed.
 	Reject(request uint32, err string) (answer uint32, text string)
-}
-
-// A Failing state is one of a Fallible kind.
-type Failing interface {
-	Down() bool           // it has crashed and is not back
-	Hung() bool           // it stands still
-	Split() bool          // its old master lives on
-	Behind() bool         // a replica, or its disk, lacks something
-	WithoutCopies() State // without what its replicas, and its disk, hold
-	// WithoutAges is a state as Relative returns it, without how long ago keys have ended that its replicas, and its disk,
-	// still hold.
-	WithoutAges() State
 }
 
 // A Sessions kind keeps sessions of clients: what befalls a client reaches its server.
 type Sessions interface {
-	// HasSession reports whether a server has a session of client c, and EndSession has it end now.
+	// HasSession reports whether a server has a session of client c, which EndSession ends.
 	HasSession(w World, c int8) bool
-	EndSession(w World, c int8) (why string)
 }
 
 // A Numbering kind has servers that number all that they do, and clients learn the numbers.
@@ -310,7 +325,7 @@ func HangUp(w World, n int8, who history.ClientSet) {
 	for c := int8(1); int(c) <= w.Clients(); c++ {
 		for t, th := range w.Client(c).Each {
 			if who.Has(uint8(c)) && th.Phase.Waiting() && w.Op(c, t).Node == n {
-				th.Break(w.Now())
+				th.Break()
 			}
 		}
 	}

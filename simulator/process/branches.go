@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"locklab/simulator/internal/clock"
 )
 
 // A select with several ready branches takes one by chance, and so code may go on in several ways after the same
@@ -62,32 +64,10 @@ func (b Branches) Quiet() int { return slices.Min(slices.Collect(maps.Values(b))
 // at is the number of executions at a place that are to show no further way; 0: the code goes on in one way there.
 func (b Branches) at(place string) int { return max(b[place], b[everywhere]) }
 
-// Branching is the thread of an entry that goes on in one of several ways before anything else happens in its process;
-// -1: there is none.
-func (e *Entry) Branching() int {
-	return slices.IndexFunc(e.Ops[:], func(o Op) bool { return o.Kind == Branch })
-}
-
-// A turn leads an execution from an entry to another one, by what it observes.
-type turn struct {
-	from, to uint32
-	what     TimedObservation
-}
-
-// turns are those of the history of an entry after which code has run, and the entry at which that begins.
-func turns(p *Process, at uint32) (root uint32, all []turn) {
-	for p.entries[at].Parent != at {
-		from, what := p.input(p.entries[at].Parent, p.entries[at].Seen)
-		all = append(all, turn{from, at, what})
-		at = from
-	}
-	slices.Reverse(all)
-	return at, all
-}
-
 // place is where in the code a turn begins: what the code waits for, without its numbers, and what it observes.
 func (t turn) place(p *Process) string {
-	return fmt.Sprintf("%s: %d by thread %d", withoutDigits(p.waitsFor(&p.entries[t.from].Ops)), t.what.Kind, t.what.Thread)
+	waits := withoutDigits(p.waitsFor(&p.entries[t.from].Ops))
+	return fmt.Sprintf("%s: %d by thread %d", waits, t.what.Kind, t.what.Thread)
 }
 
 // differs is the error that an execution does something else than an entry has, to which a turn leads: errOtherWay if
@@ -129,7 +109,8 @@ func untilTaken(p *Process, try func() error) (err error) {
 			return err
 		}
 	}
-	return &NondeterministicError{Client: p.code.id, Was: "what it has done in a history", Is: fmt.Sprintf("something else in each of %d executions", mostTries)}
+	return &NondeterministicError{Client: p.code.id, Was: "what it has done in a history",
+		Is: fmt.Sprintf("something else in each of %d executions", mostTries)}
 }
 
 // observes has an execution that stands at an entry observe what, and returns what the code does; p.run is that
@@ -137,7 +118,7 @@ func untilTaken(p *Process, try func() error) (err error) {
 func observes(p *Process, from uint32, what TimedObservation) (does Entry, err error) {
 	err = untilTaken(p, func() error {
 		if (p.run == nil || p.at != from || p.noMemo) && !p.unpark(from) {
-			if _, err := p.rerun(from); err != nil {
+			if _, err := p.rerun(from, clock.Shift{}); err != nil {
 				return err
 			}
 		}
@@ -145,7 +126,7 @@ func observes(p *Process, from uint32, what TimedObservation) (does Entry, err e
 			return nil
 		}
 		p.stop() // it stands nowhere now
-		_, before := turns(p, from)
+		_, before := p.turns(from)
 		return failed(p, err, append(before, turn{from: from, what: what}))
 	})
 	return does, err
@@ -154,7 +135,7 @@ func observes(p *Process, from uint32, what TimedObservation) (does Entry, err e
 // ByBranch returns a *NondeterministicError if the code may go on in several ways where it has come to an entry, and an
 // execution elsewhere has come to something else; nil: it may not.
 func ByBranch(p *Process, at uint32, is string) error {
-	_, all := turns(p, at)
+	_, all := p.turns(at)
 	if len(all) == 0 {
 		return nil
 	}
@@ -213,7 +194,7 @@ func branch(p *Process, at uint32, s Observation, quiet int) (uint32, error) {
 	case len(all) == 1:
 		return p.record(at, s, all[0].does)
 	}
-	e := Entry{Ops: p.entries[at].Ops, Fresh: 1 << s.Thread, Memory: p.entries[at].Memory}
+	e := Entry{Ops: p.entries[at].Ops, Fresh: 1 << s.Thread, Outcome: Outcome{Memory: p.entries[at].Memory}}
 	e.Ops[s.Thread] = Op{Kind: Branch, Arg: uint32(len(all) - 1)}
 	to, err := p.record(at, s, e)
 	for i := 0; i < len(all) && err == nil; i++ {

@@ -41,7 +41,9 @@ func (c Clock) Idle(d time.Duration, others int) (way int) {
 
 // AfterFunc runs f in a new thread of the process after d of this clock.
 func (c Clock) AfterFunc(d time.Duration, f func()) clockwork.Timer {
-	return c.p.startTimer(d, f)
+	t := &timer{p: c.p, f: f}
+	t.arm(d)
+	return t
 }
 
 // timer is a thread that has not begun. It implements clockwork.Timer for
@@ -56,13 +58,40 @@ type timer struct {
 func (t *timer) Chan() <-chan time.Time { return nil }
 
 // Stop prevents the timer from firing; false: it has fired or was stopped.
-func (t *timer) Stop() bool { return t.p.stopTimer(t) }
+func (t *timer) Stop() bool {
+	x := t.p.live
+	if x == nil || x.number != t.execution || x.threads[t.slot].timer != t {
+		return false
+	}
+	x.threads[t.slot] = thread{}
+	x.ops[t.slot] = Op{}
+	x.fresh |= 1 << t.slot
+	return true
+}
 
 // Reset stops the timer and arms it anew.
 func (t *timer) Reset(d time.Duration) bool {
 	active := t.Stop()
-	t.p.armTimer(t, d)
+	t.arm(d)
 	return active
+}
+
+// arm has the timer fire after d.
+func (t *timer) arm(d time.Duration) {
+	x := t.p.live
+	if x.dead {
+		return
+	}
+	i := x.vacant()
+	if i == 0 {
+		Exceed("limit.timers", "most", MaxThreads-1)
+	}
+	t.slot, t.execution = i, x.number
+	x.uses++
+	x.threads[i].timer, x.threads[i].lease = t, x.threads[x.current].lease
+	x.ops[i] = Op{Kind: Sleep, D: d}
+	x.code[i] = t.p.callers()
+	x.fresh |= 1 << i
 }
 
 // A deadline is a context whose deadline comes when the scheduler likes, but only while

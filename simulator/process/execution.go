@@ -15,7 +15,7 @@ import (
 
 	"locklab/simulator/history"
 	"locklab/simulator/i18n"
-	"locklab/simulator/internal/table"
+	"locklab/simulator/intern"
 )
 
 // execution is one run of a process's code: its coroutines, parked at the
@@ -61,7 +61,8 @@ type stopped struct{}
 // its main thread is a timer that was never armed, so the first observation starts it.
 func newExecution(p *Process, from *Entry) *execution {
 	p.code.lib.Start(from.Memory)
-	x := &execution{p: p, number: uint32(p.starts), ops: from.Ops, stage: int(from.Ops[0].Arg), tokens: from.Tokens, born: from.Born, lease: from.Lease}
+	x := &execution{p: p, number: uint32(p.starts), ops: from.Ops, stage: int(from.Ops[0].Arg)}
+	x.tokens, x.born, x.lease = from.Tokens, from.Born, from.Lease
 	x.threads[0].timer = &timer{p: &p.code, f: p.program}
 	return x
 }
@@ -128,7 +129,7 @@ const stackSize = 12 << 10
 type limit struct{ what i18n.Message }
 
 // Exceed ends the running code, which is called by the program, with a
-// *table.LimitError.
+// *intern.LimitError.
 func Exceed(key string, pairs ...any) { panic(limit{i18n.New(key, pairs...)}) }
 
 // unwound ends a coroutine: quietly if it was stopped, with an error that names
@@ -137,7 +138,7 @@ func (x *execution) unwound() {
 	switch r := recover().(type) {
 	case nil, stopped:
 	case limit:
-		x.err = table.Limit("limit.code", "client", x.p.code.id, "what", r.what)
+		x.err = intern.Limit("limit.code", "client", x.p.code.id, "what", r.what)
 	default:
 		x.err = fmt.Errorf("simulator: the code of c%d panicked: %v\n%s", x.p.code.id, r, debug.Stack())
 	}
@@ -160,7 +161,8 @@ func (x *execution) observe(s Observation) error {
 	}
 	x.resume(slot, s)
 	if x.p.code.foreign.Load() {
-		return &NondeterministicError{Client: x.p.code.id, Was: "what its own goroutine asked for", Is: "it a moment sooner or later: the lab cannot tell a goroutine of the code's own when to run"}
+		return &NondeterministicError{Client: x.p.code.id, Was: "what its own goroutine asked for",
+			Is: "it a moment sooner or later: the lab cannot tell a goroutine of the code's own when to run"}
 	}
 	return x.err
 }
@@ -191,13 +193,14 @@ func (x *execution) resume(slot int, s Observation) {
 
 // entry returns the entry of the present state of the execution.
 func (x *execution) entry() Entry {
-	e := Entry{Ops: x.ops, Fresh: x.fresh, Notes: x.notes, Memory: x.p.code.lib.Memory()}
+	e := Entry{Ops: x.ops, Fresh: x.fresh, Notes: x.notes, Outcome: Outcome{Memory: x.p.code.lib.Memory()}}
 	switch main := &x.ops[0]; {
 	case main.Kind == None && x.alone():
 		e.Resting = true
 	default:
 		e.Tokens, e.Lease = x.tokens, x.lease
-		e.Resting = x.alone() && (main.Kind == Begin || main.Kind == Sleep && main.Arg > 0) && x.kept != Unreadable && x.p.code.lib.Idle()
+		rests := main.Kind == Begin || main.Kind == Sleep && main.Arg > 0
+		e.Resting = x.alone() && rests && x.kept != Unreadable && x.p.code.lib.Idle()
 		if e.Resting {
 			e.Kept = x.kept
 		}
@@ -341,14 +344,15 @@ func (p *Code) Anew(f func()) {
 	p.live.tokens = max(p.live.tokens, drawn)
 }
 
+// used reports whether there is a thread, or a timer.
+func (t thread) used() bool { return t.timer != nil || t.on != nil }
+
 // alone reports whether the main thread is the only one.
-func (x *execution) alone() bool {
-	for i := 1; i < MaxThreads; i++ {
-		if x.threads[i].timer != nil || x.threads[i].on != nil {
-			return false
-		}
-	}
-	return true
+func (x *execution) alone() bool { return !slices.ContainsFunc(x.threads[1:], thread.used) }
+
+// vacant is a place for another thread; 0: there is none.
+func (x *execution) vacant() int {
+	return 1 + slices.IndexFunc(x.threads[1:], func(t thread) bool { return !t.used() })
 }
 
 // OthersWait reports whether a thread other than the running one waits for what o asks for.
@@ -406,48 +410,4 @@ func (p *Code) unwind() {
 		runtime.Goexit()
 	}
 	panic(stopped{})
-}
-
-// vacant is a place for another thread; -1: there is none.
-func (x *execution) vacant() int {
-	for i := 1; i < MaxThreads; i++ {
-		if x.threads[i].timer == nil && x.threads[i].on == nil {
-			return i
-		}
-	}
-	return -1
-}
-
-func (p *Code) startTimer(d time.Duration, f func()) *timer {
-	t := &timer{p: p, f: f}
-	p.armTimer(t, d)
-	return t
-}
-
-func (p *Code) armTimer(t *timer, d time.Duration) {
-	x := p.live
-	if x.dead {
-		return
-	}
-	i := x.vacant()
-	if i < 0 {
-		Exceed("limit.timers", "most", MaxThreads-1)
-	}
-	t.slot, t.execution = i, x.number
-	x.uses++
-	x.threads[i].timer, x.threads[i].lease = t, x.threads[x.current].lease
-	x.ops[i] = Op{Kind: Sleep, D: d}
-	x.code[i] = p.callers()
-	x.fresh |= 1 << i
-}
-
-func (p *Code) stopTimer(t *timer) bool {
-	x := p.live
-	if x == nil || x.number != t.execution || x.threads[t.slot].timer != t {
-		return false
-	}
-	x.threads[t.slot] = thread{}
-	x.ops[t.slot] = Op{}
-	x.fresh |= 1 << t.slot
-	return true
 }

@@ -73,7 +73,7 @@ type TimedObservation struct {
 	Observation
 	Timed  bool          // Now is known: see Process.SetHost
 	Now    time.Duration // what the client's clock shows, since the epoch
-	Branch bool          // the code may go on in several ways: an execution that only compares takes the same as the first one
+	Branch bool          // the code may go on in several ways: an execution that only compares takes the same as the first
 	Last   bool          // the execution is to be stopped after it
 }
 
@@ -84,45 +84,6 @@ type TimedObservation struct {
 // second one is a ClockRead: the process asks for it by the operation Clocked. With rests the
 // program does not look at its clock before the rest with which it begins has ended.
 func (p *Process) SetHost(h Host, timed, rests bool) { p.host, p.timed, p.rests = h, timed, rests }
-
-// learnsTime reports whether the process learns with an observation what its clock shows.
-func learnsTime(p *Process, s Observation) bool { return p.timed && !(p.rests && s.Kind == Started) }
-
-// readsClock returns the entry of a timed process when s is observed at an entry: the thread
-// that observes it first reads the clock.
-func (p *Process) readsClock(at uint32, s Observation) Entry {
-	e := Entry{Ops: p.entries[at].Ops, Fresh: 1 << s.Thread, Memory: p.entries[at].Memory}
-	e.Ops[s.Thread] = Op{Kind: Clocked}
-	return e
-}
-
-// lastRun returns the entry up to which code has run in a history: one before, where its clock is still to be read or
-// its way is open.
-func lastRun(p *Process, at uint32) uint32 {
-	switch e := &p.entries[at]; {
-	case e.Parent == at || p.entries[e.Parent].Branching() >= 0:
-	case e.Branching() >= 0:
-		return lastRun(p, e.Parent)
-	case learnsTime(p, e.Seen) && e.Seen.Kind != ClockRead:
-		return e.Parent
-	}
-	return at
-}
-
-// input returns what the execution observes when the process observes s at an entry, and the entry at which the
-// execution then is: where a process is timed, or takes one of several ways, that is one observation before.
-func (p *Process) input(at uint32, s Observation) (from uint32, what TimedObservation) {
-	if e := &p.entries[at]; e.Branching() >= 0 {
-		from, what = p.input(e.Parent, e.Seen)
-		what.Branch = true
-		return from, what
-	}
-	if !learnsTime(p, s) {
-		return at, TimedObservation{Observation: s}
-	}
-	e := &p.entries[at]
-	return e.Parent, TimedObservation{Observation: e.Seen, Timed: true, Now: time.Duration(s.Val)}
-}
 
 // A Wire is the client's end of a connection to a server, for a host that carries
 // bytes: what code writes becomes operations, and observations become what it reads.
@@ -149,6 +110,12 @@ type Wire interface {
 	// Received returns what the code reads when s ends operation o.
 	Received(o Op, s Observation) (in []byte, err error)
 }
+
+// A Plain wire neither pings nor says goodbye.
+type Plain struct{}
+
+func (Plain) Pings() bool       { return false }
+func (Plain) Bye([]byte) []byte { return nil }
 
 // A ProtocolError is code that speaks another protocol than that of the servers.
 type ProtocolError struct {

@@ -29,7 +29,8 @@ const (
 // in every month and on three leap days.
 func OtherDate(n int) time.Duration {
 	if n%8 == 0 {
-		return leapDay(clock.Epoch.Add(Years).Year()+n/2%40) + time.Duration(n%24)*(time.Hour+time.Minute+7*time.Second+13*time.Millisecond)
+		const later = time.Hour + time.Minute + 7*time.Second + 13*time.Millisecond
+		return leapDay(clock.Epoch.Add(Years).Year()+n/2%40) + time.Duration(n%24)*later
 	}
 	return Years + time.Duration(n%600)*Stride + time.Duration(n)*17*time.Millisecond
 }
@@ -118,7 +119,7 @@ func (c *checked) toEpoch(p *Process, at uint32) []time.Duration {
 	first := clock.Never
 	for ; p.entries[at].Reads; at = p.entries[at].Parent {
 		e := &p.entries[at]
-		first = min(first, stampsIn(p, e.Parent, e.Seen).First)
+		first = min(first, p.stampsIn(e.Parent, e.Seen).First)
 		if e.Seen.Kind == ClockRead {
 			first = min(first, time.Duration(e.Seen.Val))
 		}
@@ -128,25 +129,11 @@ func (c *checked) toEpoch(p *Process, at uint32) []time.Duration {
 
 // shifts are those with which a history is tried.
 func (c *checked) shifts(p *Process, at uint32) []clock.Shift {
-	list := ancient(p, at)
+	list := p.ancient(at)
 	for _, by := range slices.Concat(c.newYears(p, at), c.strides(p, at), c.toEpoch(p, at)) {
 		list = append(list, clock.Shift{By: by})
 	}
 	return list
-}
-
-// ancient are the shifts that make the ancient stamps of a history more ancient; nil: it has none.
-func ancient(p *Process, at uint32) []clock.Shift {
-	if p.Stamps == nil {
-		return nil
-	}
-	oldest := p.Stamps.Ancient()
-	for ; p.entries[at].Reads; at = p.entries[at].Parent {
-		if stampsIn(p, p.entries[at].Parent, p.entries[at].Seen).First <= oldest {
-			return clock.MoreAncient(oldest)
-		}
-	}
-	return nil
 }
 
 // newYears are by how much the readings of a history are later so that the first of them comes to a 29 February, and
@@ -190,7 +177,8 @@ func (c *checked) grain(p *Process) time.Duration {
 // a year, and by Years and some number of strides; see Stride. Where stamps count, the first reading or stamp comes to
 // the Epoch as well. Each place in the code is met by histories
 // that are later by each number of them. Where the code does something else the error is a
-// *hypothesis.Refuted. It runs the longest histories only: shorter ones begin them; and of a Host's code those that represent themselves.
+// *hypothesis.Refuted. It runs the longest histories only: shorter ones begin them; and of a Host's code those that
+// represent themselves.
 func (p *Process) CheckMeasures(represents func(at uint32) bool) error {
 	p.checked.grow(p)
 	c, tried := &p.checked, slices.Clone(p.checked.tried)
@@ -199,7 +187,7 @@ func (p *Process) CheckMeasures(represents func(at uint32) bool) error {
 		if p.entries[at].to != 0 || !represents(at) {
 			continue
 		}
-		at := lastRun(p, at)
+		at := p.lastRun(at)
 		if c.sure[at] || !p.entries[at].Reads {
 			continue
 		}
@@ -233,37 +221,46 @@ type Stamps interface {
 }
 
 // stampsIn returns the stamps in what is observed at an entry.
-func stampsIn(p *Process, at uint32, s Observation) clock.Stamps {
-	if answered := s.Kind == Replied || s.Kind == TimedOut && s.Val != 0; p.Stamps != nil && answered && p.entries[at].Ops[s.Thread].Kind.ToServer() {
-		return p.Stamps.In(s.Val)
+func (t *tree) stampsIn(at uint32, s Observation) clock.Stamps {
+	answered := s.Kind == Replied || s.Kind == TimedOut && s.Val != 0
+	if t.Stamps != nil && answered && t.entries[at].Ops[s.Thread].Kind.ToServer() {
+		return t.Stamps.In(s.Val)
 	}
 	return clock.NoStamps
 }
 
 // later returns the observation with which the code goes on from one entry to another, and the actions that it is to
 // take then, at another time of day.
-func later(p *Process, from uint32, e *Entry, s TimedObservation, by clock.Shift) (TimedObservation, *Entry) {
+func (t *tree) later(from uint32, e *Entry, s TimedObservation, by clock.Shift) (TimedObservation, *Entry) {
 	s.Now += by.By
 	switch {
 	case s.Kind == ClockRead:
 		s.Val += int64(by.By)
-	case stampsIn(p, from, s.Observation).Grain > 0:
-		s.Val = p.Stamps.Moved(s.Val, by)
+	case t.stampsIn(from, s.Observation).Grain > 0:
+		s.Val = t.Stamps.Moved(s.Val, by)
 	}
-	if p.Stamps == nil {
+	if t.Stamps == nil {
 		return s, e
 	}
 	does := *e
-	for t := range does.Ops {
-		if o := &does.Ops[t]; o.Kind == Request {
-			o.Arg = p.Stamps.Asked(o, by)
+	for i := range does.Ops {
+		if o := &does.Ops[i]; o.Kind == Request {
+			o.Arg = t.Stamps.Asked(o, by)
 		}
 	}
 	return s, &does
 }
 
-// sameOutcome reports whether nothing differs in two entries but what they have observed, their
-// operations and their notes.
-func (e *Entry) sameOutcome(o *Entry) bool {
-	return e.Memory == o.Memory && e.Entered == o.Entered && e.Inside == o.Inside && e.Resting == o.Resting && e.Tokens == o.Tokens && e.Born == o.Born && e.Lease == o.Lease && e.Kept == o.Kept
+// ancient are the shifts that make the ancient stamps of a history more ancient; nil: it has none.
+func (t *tree) ancient(at uint32) []clock.Shift {
+	if t.Stamps == nil {
+		return nil
+	}
+	oldest := t.Stamps.Ancient()
+	for ; t.entries[at].Reads; at = t.entries[at].Parent {
+		if t.stampsIn(t.entries[at].Parent, t.entries[at].Seen).First <= oldest {
+			return clock.MoreAncient(oldest)
+		}
+	}
+	return nil
 }

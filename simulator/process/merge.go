@@ -33,7 +33,7 @@ type merged struct {
 	again   int // members that are not the first of their class
 	orders
 	divisions int
-	parts     []uint32 // by entry, since the last division: entries of different parts are of different classes; newer entries have none
+	parts     []uint32 // by entry, since the last division: those of different parts are apart; newer entries have none
 }
 
 // A class is histories that are taken for bisimilar.
@@ -44,15 +44,11 @@ type class struct {
 
 // state has what the members of a class agree in.
 type state struct {
-	root            uint32
-	seen            [MaxThreads]uint32 // by thread, what it has observed: how much, or a chain
-	ops             [MaxThreads]Op
-	memory          uint32
-	tokens, born    uint64
-	lease           uint8
-	entered, inside bool
-	resting, reads  bool
-	kept            Memory
+	root    uint32
+	seen    [MaxThreads]uint32 // by thread, what it has observed: how much, or a chain
+	ops     [MaxThreads]Op
+	outcome Outcome
+	reads   bool
 }
 
 // chain is the observations of one thread: one after another chain.
@@ -95,9 +91,10 @@ func (p *Process) Merge(by hypothesis.Merging) {
 	if p.merged == nil && by == hypothesis.NoMerging || p.merged != nil && p.merged.by == by {
 		return
 	}
-	p.merged = nil
+	p.merged, p.added = nil, nil
 	if by != hypothesis.NoMerging && !p.keeps && !p.noMemo {
 		p.merged = &merged{p: p, by: by}
+		p.added = p.merged.enter
 	}
 	p.Clear()
 }
@@ -148,7 +145,7 @@ func (m *merged) enter(at uint32, e *Entry) {
 func (m *merged) state(at uint32) state {
 	p := m.p
 	e, s := &p.entries[at], &m.of[at]
-	k := state{s.root, s.seen, e.Ops, e.Memory, e.Tokens, e.Born, e.Lease, e.Entered, e.Inside, e.Resting, e.Reads, e.Kept}
+	k := state{s.root, s.seen, e.Ops, e.Outcome, e.Reads}
 	if e.Resting { // however it got there
 		k.root, k.seen = 0, [MaxThreads]uint32{}
 	}
@@ -351,7 +348,9 @@ func (m *merged) differs(does uint32, err error) error {
 	if wrong := (*NondeterministicError)(nil); errors.As(err, &wrong) {
 		return err
 	}
-	return &hypothesis.Refuted{Of: hypothesis.Merged, Client: p.code.id, Was: p.Describe(&p.entries[does]), Is: err.Error(), End: true}
+	return &hypothesis.Refuted{
+		Of: hypothesis.Merged, Client: p.code.id, Was: p.Describe(&p.entries[does]), Is: err.Error(), End: true,
+	}
 }
 
 // divide computes the partition again, because two successors of members of one class differ.
@@ -377,7 +376,8 @@ func (m *merged) divide(a, b uint32) error {
 		k := m.state(at)
 		agrees := func(one *part) bool {
 			for _, to := range follow[at] {
-				if other, ok := one.does[p.entries[to].Seen]; ok && (of[other] != of[to] || !p.entries[other].SameActions(&p.entries[to])) {
+				e := &p.entries[to]
+				if other, ok := one.does[e.Seen]; ok && (of[other] != of[to] || !p.entries[other].SameActions(e)) {
 					return false
 				}
 			}
@@ -398,6 +398,7 @@ func (m *merged) divide(a, b uint32) error {
 	m.undo()
 	m.divisions, m.parts = m.divisions+1, of
 	return &hypothesis.Refuted{
-		Of: hypothesis.Merged, Client: p.code.id, Was: p.Describe(&p.entries[a]), Is: p.Describe(&p.entries[b]), End: m.divisions > maxDivisions,
+		Of: hypothesis.Merged, Client: p.code.id, Was: p.Describe(&p.entries[a]), Is: p.Describe(&p.entries[b]),
+		End: m.divisions > maxDivisions,
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"locklab/simulator/hypothesis"
-	"locklab/simulator/internal/table"
+	"locklab/simulator/intern"
 )
 
 // Two timers that fire at the same time: in both orders the same is left, and the first
@@ -136,7 +136,7 @@ func TestMergeLooksAhead(t *testing.T) {
 }
 
 func newProcess(t *testing.T, program func()) *Process {
-	p := New(1, program, nil, table.NewRoom())
+	p := New(1, program, nil, intern.NewRoom())
 	p.Use(noLibrary{})
 	t.Cleanup(p.Close)
 	return p

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 
 	"locklab/simulator/hypothesis"
+	"locklab/simulator/internal/clock"
 )
 
 // A Host's code takes long to run, and what several threads observe comes in many orders: three answers in six, those
@@ -75,7 +76,7 @@ func (m *merged) goOn(at uint32, draw *rand.Rand) (way []Observation, err error)
 // goOnOnce is goOn of one execution. The error is errOtherWay if that does not take the ways of the class.
 func (m *merged) goOnOnce(at uint32, draw *rand.Rand) (way []Observation, err error) {
 	p := m.p
-	if _, err := p.rerun(lastRun(p, at)); err != nil {
+	if _, err := p.rerun(p.lastRun(at), clock.Shift{}); err != nil {
 		return nil, err
 	}
 	defer p.stop() // the table has nothing of how it goes on
@@ -83,7 +84,7 @@ func (m *merged) goOnOnce(at uint32, draw *rand.Rand) (way []Observation, err er
 		s := c.Used[draw.IntN(len(c.Used))]
 		way = append(way, s)
 		to, _ := p.known(c.Members[0], s)
-		if lastRun(p, to) == to {
+		if p.lastRun(to) == to {
 			_, what := p.input(c.Members[0], s)
 			is := p.entries[to]
 			did, err := p.run.Observe(what, &is)
@@ -127,7 +128,8 @@ func (m *merged) distinguish(class uint32, way []Observation, split *difference)
 	}
 	if split == nil {
 		return nil, &hypothesis.Refuted{
-			Of: hypothesis.Merged, Client: p.code.id, Was: p.Describe(&p.entries[m.classes[class].Members[0]]), Is: "something else", End: true,
+			Of: hypothesis.Merged, Client: p.code.id, Was: p.Describe(&p.entries[m.classes[class].Members[0]]),
+			Is: "something else", End: true,
 		}
 	}
 	return split, nil

@@ -13,15 +13,16 @@
 package process
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
-	"locklab/simulator/history"
+	"locklab/simulator/intern"
 	"locklab/simulator/internal/clock"
-	"locklab/simulator/internal/table"
 )
 
 // MaxThreads bounds the threads of one process: its main thread, running timers
@@ -39,22 +40,14 @@ const MaxThreads = 5
 //
 // A Process is used by one goroutine at a time.
 type Process struct {
+	tree
 	code    Code
 	program func()
 	text    func(*Op) string
-	room    *table.Room
-	entries []Entry
-	edges   map[edge]uint32
-	roots   map[root]uint32
 	run     Execution // the newest; nil: there is none
 	at      uint32    // entry at which it stands
 	parked  []parked  // others, of a host
 	host    Host      // nil: coroutines
-	timed   bool      // see SetHost
-	rests   bool      // likewise
-	// Stamps has the stamps of answers count as readings of the clock, and those of requests be later where these are
-	// tried later. To be set before the first observation; nil: there are none.
-	Stamps Stamps
 	// Branches are the places at which the code of a Host may go on in several ways; nil: it may not. To be set before the
 	// first observation.
 	Branches Branches
@@ -100,43 +93,21 @@ type Library interface {
 	Close()
 }
 
-// An Entry is one history of observations, and what the code does after it. The
-// slices must not be changed.
-type Entry struct {
-	Parent uint32          // the history before the last observation; its own number: there is none
-	Seen   Observation     // the last observation
-	Ops    [MaxThreads]Op  // what each thread waits for
-	Fresh  uint8           // bit t: thread t's operation began, or ended, with that observation
-	Notes  []history.Event // what the program recorded on the way
-	Code   [][]string      // by thread, where in its code each operation was asked for; nil: see ShowCode
-	Memory uint32          // what its library remembers; see Library
-	// Entered and Inside say whether it was ever given the lock, and whether it has
-	// it: by all notes up to here.
-	Entered, Inside bool
-	// Resting: the program rests or has ended, and nothing else of the process goes on. See
-	// Rest. Kept is what it keeps in its memory then.
-	Resting bool
-	Kept    Memory
-	Reads   bool // it has read its clock
-	// Until it has ended, Tokens is how many it has drawn, and Lease the number of its latest
-	// attempt. Born is how many had been drawn when it was started; see Restarted.
-	Tokens, Born uint64
-	Lease        uint8
-
-	next Observation // cache of the first edge that was followed from here
-	to   uint32      // where it leads; 0: nowhere yet
-}
-
 // An Op is what a thread waits for.
 type Op struct {
 	Kind  OpKind
-	Node  int8          // Request, Listen: the server, from 1; Read, Write: history.Resource
-	Lease uint8         // Request, Read, Write: as in history.Event
-	Arg   uint32        // Request, Listen, Watch: what is asked, a number of the server's tables; Idle, Branch: in how many other ways it may go on; Begin, Sleep: as Rest and RestFor have it
-	D     time.Duration // Begin, Sleep, Idle, Listen, Watch: how long at most, on the client's clock; Request: as well, 0 is the configured time
-	Base  int32         // Write: the version that was read
-	Token uint64        // Read, Write: fencing token
-	Open  bool          // Request, Listen, Watch: the thread may stop waiting at any moment; only if the simulator has a Timing
+	Node  int8  // Request, Listen: the server, from 1; Read, Write: history.Resource
+	Lease uint8 // Request, Read, Write: as in history.Event
+	// Arg is, Request, Listen, Watch: what is asked, a number of the server's tables; Idle, Branch: in how many other
+	// ways it may go on; Begin, Sleep: as Rest and RestFor have it.
+	Arg uint32
+	// D is, Begin, Sleep, Idle, Listen, Watch: how long at most, on the client's clock; Request: as well, 0 is the
+	// configured time.
+	D     time.Duration
+	Base  int32  // Write: the version that was read
+	Token uint64 // Read, Write: fencing token
+	// Open: the thread that waits (Request, Listen, Watch) may stop at any moment; only if the simulator has a Timing.
+	Open bool
 }
 
 // OpKind is a kind of operation.
@@ -161,33 +132,11 @@ const (
 // ToServer reports whether a server answers it.
 func (k OpKind) ToServer() bool { return k == Request || k == Listen }
 
-// A root is what a process at rest still knows. If it keeps nothing in its memory, that is a
-// history without observations: of a program that begins at a stage, and has drawn so many
-// tokens before; or of one that has ended. Else it is the first history with such a memory.
-type root struct {
-	main    Op // what its main thread waits for
-	kept    Memory
-	tokens  uint64
-	born    uint64
-	lease   uint8
-	memory  uint32
-	entered bool
-}
-
-// rootAt is the root that is the same as an entry at which the program rests or has ended.
-func rootAt(e *Entry) root {
-	return root{e.Ops[0], e.Kept, e.Tokens, e.Born, e.Lease, e.Memory, e.Entered}
-}
-
-type edge struct {
-	from uint32
-	seen Observation
-}
-
 // New makes the process of client id, from 1. program is its code; text says what
 // a Request or a Watch asks for, for error messages.
-func New(id int, program func(), text func(*Op) string, room *table.Room) *Process {
-	p := &Process{code: Code{id: id}, program: program, text: text, room: room, edges: map[edge]uint32{}, roots: map[root]uint32{}}
+func New(id int, program func(), text func(*Op) string, room *intern.Room) *Process {
+	p := &Process{code: Code{id: id}, program: program, text: text}
+	p.tree = tree{room: room, edges: map[edge]uint32{}, roots: map[root]uint32{}}
 	p.Clear()
 	return p
 }
@@ -215,7 +164,7 @@ func (p *Process) Clear() {
 	p.stopAll()
 	clear(p.edges)
 	clear(p.roots)
-	p.entries = table.Emptied(p.entries)
+	p.entries = intern.Emptied(p.entries)
 	if p.merged != nil {
 		p.merged.clear()
 	}
@@ -250,18 +199,12 @@ func (p *Process) stop() {
 	p.run, p.code.live = nil, nil
 }
 
-// At is an entry. It is good until the next call of Advance.
-func (p *Process) At(entry uint32) *Entry { return &p.entries[entry] }
-
-// Len is the number of entries.
-func (p *Process) Len() int { return len(p.entries) }
-
 // Starts returns the number of starts of the program: everything else came out of the
 // table.
 func (p *Process) Starts() int { return p.starts }
 
 // Advance is the entry that follows entry at when s is observed. The error is a
-// *NondeterministicError, a *table.LimitError, or says where the code panicked.
+// *NondeterministicError, a *intern.LimitError, or says where the code panicked.
 func (p *Process) Advance(at uint32, s Observation) (uint32, error) {
 	to, err := p.step(at, s)
 	if err == nil && p.merged != nil {
@@ -275,7 +218,7 @@ func (p *Process) step(at uint32, s Observation) (uint32, error) {
 	if to, ok := p.known(at, s); ok && !p.noMemo {
 		return to, nil
 	}
-	if learnsTime(p, s) && s.Kind != ClockRead {
+	if p.learnsTime(s) && s.Kind != ClockRead {
 		return p.record(at, s, p.readsClock(at, s))
 	}
 	from, what := p.input(at, s)
@@ -304,25 +247,10 @@ func (p *Process) record(at uint32, s Observation, e Entry) (uint32, error) {
 	}
 	e.Parent, e.Seen = at, s
 	e.inherit(&p.entries[at])
-	e.Reads = e.Reads || stampsIn(p, at, s).Grain > 0
+	e.Reads = e.Reads || p.stampsIn(at, s).Grain > 0
 	p.add(e)
 	p.link(at, s, to)
 	return to, nil
-}
-
-// add appends an entry.
-func (p *Process) add(e Entry) (at uint32) {
-	at = uint32(len(p.entries))
-	p.entries = append(p.entries, e)
-	if e.Resting && e.Kept != NoMemory {
-		if k := rootAt(&e); p.roots[k] == 0 {
-			p.roots[k] = at
-		}
-	}
-	if p.merged != nil {
-		p.merged.enter(at, &e)
-	}
-	return at
 }
 
 // KeepHistories has Forget return the entry itself, or not. A change empties the table.
@@ -350,76 +278,12 @@ func (p *Process) Forget(at uint32) (uint32, error) {
 	return at, p.room.Take()
 }
 
-// SameRoot returns p's root entry that is equivalent to e, a root entry of another process with the
-// same program.
-func (p *Process) SameRoot(e *Entry) (uint32, error) {
-	to := p.rootOf(rootAt(e))
-	return to, p.room.Take()
-}
-
-// Restarted returns the root entry of a process that is started in place of the one that crashed
-// at entry at: its program has not begun, and it draws none of the tokens that the other has
-// drawn. The numbers of its attempts go on. It does not apply to the code of a Host.
-func (p *Process) Restarted(at uint32) uint32 {
-	e := &p.entries[at]
-	born := e.Tokens + 1 // which none draws: see Born
-	return p.rootOf(root{main: notBegun[0], tokens: born, born: born, lease: e.Lease})
-}
-
-// rootOf is the entry of a root; if the room is exceeded, any one.
-func (p *Process) rootOf(k root) uint32 {
-	if at, ok := p.roots[k]; ok {
-		return at
-	}
-	at, ok := p.room.Next(len(p.entries), "limit.of.histories")
-	if !ok {
-		return 0
-	}
-	p.add(Entry{Parent: at, Ops: [MaxThreads]Op{k.main}, Tokens: k.tokens, Born: k.born, Lease: k.lease, Memory: k.memory, Entered: k.entered})
-	p.roots[k] = at
-	return at
-}
-
-// inherit sets what an entry has of its parent's relation to the lock.
-func (e *Entry) inherit(parent *Entry) {
-	e.Entered, e.Inside, e.Born = parent.Entered, parent.Inside, parent.Born
-	e.Reads = parent.Reads || e.Seen.Kind == ClockRead
-	for i := range e.Notes {
-		switch e.Notes[i].Kind {
-		case history.Enter:
-			e.Entered, e.Inside = true, true
-		case history.Leave:
-			e.Inside = false
-		}
-	}
-}
-
-// link notes that entry to follows at when s is observed.
-func (p *Process) link(at uint32, s Observation, to uint32) {
-	if e := &p.entries[at]; e.to == 0 {
-		e.next, e.to = s, to
-	} else {
-		p.edges[edge{at, s}] = to
-	}
-}
-
-func (p *Process) known(at uint32, s Observation) (to uint32, ok bool) {
-	if e := &p.entries[at]; e.to != 0 && e.next == s {
-		return e.to, true
-	}
-	to, ok = p.edges[edge{at, s}]
-	return to, ok
-}
-
 // rerun brings an execution to entry at. Code that does something else than it did
 // the first time has looked at something that the simulator did not give it.
-// It returns what the code did last.
-func (p *Process) rerun(at uint32) (did Entry, err error) { return p.rerunLater(at, clock.Shift{}) }
-
-// rerunLater is rerun with a clock that shows so much more at every reading, and with stamps that are moved. If
+// It returns what the code did last. The clock shows so much more at every reading, and stamps are moved; if
 // anything is, the execution is of no further use.
-func (p *Process) rerunLater(at uint32, by clock.Shift) (did Entry, err error) {
-	root, all := turns(p, at)
+func (p *Process) rerun(at uint32, by clock.Shift) (did Entry, err error) {
+	root, all := p.turns(at)
 	err = untilTaken(p, func() error {
 		p.park()
 		p.starts++
@@ -427,7 +291,7 @@ func (p *Process) rerunLater(at uint32, by clock.Shift) (did Entry, err error) {
 		for i, t := range all {
 			is := &p.entries[t.to]
 			if by != (clock.Shift{}) {
-				t.what, is = later(p, t.from, is, t.what, by)
+				t.what, is = p.later(t.from, is, t.what, by)
 			}
 			if did, err = p.run.Observe(t.what, is); err != nil {
 				err = failed(p, err, all)
@@ -457,11 +321,13 @@ func different(p *Process, was, is *Entry) *NondeterministicError {
 	}
 	for t := range was.Ops {
 		if was.Ops[t] != is.Ops[t] {
-			e.Was, e.Is = e.Was+fmt.Sprintf(" (thread %d: %+v)", t, was.Ops[t]), e.Is+fmt.Sprintf(" (thread %d: %+v)", t, is.Ops[t])
+			e.Was += fmt.Sprintf(" (thread %d: %+v)", t, was.Ops[t])
+			e.Is += fmt.Sprintf(" (thread %d: %+v)", t, is.Ops[t])
 			return e
 		}
 	}
-	e.Was, e.Is = e.Was+fmt.Sprintf(" (threads that went on: %b, records: %+v)", was.Fresh, was.Notes), e.Is+fmt.Sprintf(" (threads that went on: %b, records: %+v)", is.Fresh, is.Notes)
+	e.Was += fmt.Sprintf(" (threads that went on: %b, records: %+v)", was.Fresh, was.Notes)
+	e.Is += fmt.Sprintf(" (threads that went on: %b, records: %+v)", is.Fresh, is.Notes)
 	return e
 }
 
@@ -479,13 +345,15 @@ func (p *Process) start(from *Entry) {
 // sleep, wait for each other, or listen.
 func (e *Entry) Rests() bool {
 	return !slices.ContainsFunc(e.Ops[:], func(o Op) bool {
-		return o.Kind == Request || o.Kind == Read || o.Kind == Write || o.Kind == Idle || o.Kind == Clocked || o.Kind == Listed || o.Kind == Branch
+		return o.Kind == Request || o.Kind == Read || o.Kind == Write || o.Kind == Idle || o.Kind == Clocked ||
+			o.Kind == Listed || o.Kind == Branch
 	})
 }
 
 // SameActions reports whether code that has observed the same did the same in both.
 func (e *Entry) SameActions(o *Entry) bool {
-	return e.Ops == o.Ops && e.Fresh == o.Fresh && len(e.Notes) == len(o.Notes) && (len(e.Notes) == 0 || reflect.DeepEqual(e.Notes, o.Notes))
+	return e.Ops == o.Ops && e.Fresh == o.Fresh && len(e.Notes) == len(o.Notes) &&
+		(len(e.Notes) == 0 || reflect.DeepEqual(e.Notes, o.Notes))
 }
 
 // NondeterministicError is client code that, given the same observations twice,
@@ -498,7 +366,8 @@ type NondeterministicError struct {
 }
 
 func (e *NondeterministicError) Error() string {
-	return fmt.Sprintf("simulator: the code of c%d is not deterministic: after the same observations it first did %s, then %s", e.Client, e.Was, e.Is)
+	const text = "simulator: the code of c%d is not deterministic: after the same observations it first did %s, then %s"
+	return fmt.Sprintf(text, e.Client, e.Was, e.Is)
 }
 
 // Describe says what the code does at an entry, for an error message.
@@ -514,31 +383,31 @@ func (p *Process) Describe(e *Entry) string {
 	return s + p.waitsFor(&e.Ops)
 }
 
+// opWords name operations that have no text of their own.
+var opWords = [...]string{
+	Begin: "begin", Read: "read the resource", Write: "write the resource", Clocked: "read the clock",
+	Join: "wait for its tasks", Listen: "listen for a message", Listed: "read its list of servers",
+	Branch: "go on in one of several ways",
+}
+
 // waitsFor names pending operations for an error message.
 func (p *Process) waitsFor(ops *[MaxThreads]Op) string {
-	s := ""
+	var all []string
 	for i := range ops {
-		o := &ops[i]
-		if o.Kind == None {
-			continue
-		}
-		if s != "" {
-			s += ", "
-		}
-		s += fmt.Sprintf("thread %d: ", i)
+		o, does := &ops[i], ""
 		switch o.Kind {
+		case None:
+			continue
 		case Request, Watch:
-			s += p.text(o)
+			does = p.text(o)
 		case Sleep:
-			s += "sleep " + o.D.String()
+			does = "sleep " + o.D.String()
 		case Idle:
-			s += "rest"
+			does = "rest"
 		default:
-			s += [...]string{Begin: "begin", Read: "read the resource", Write: "write the resource", Clocked: "read the clock", Join: "wait for its tasks", Listen: "listen for a message", Listed: "read its list of servers", Branch: "go on in one of several ways"}[o.Kind]
+			does = opWords[o.Kind]
 		}
+		all = append(all, fmt.Sprintf("thread %d: %s", i, does))
 	}
-	if s == "" {
-		return "nothing"
-	}
-	return s
+	return cmp.Or(strings.Join(all, ", "), "nothing")
 }

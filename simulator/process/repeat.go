@@ -35,18 +35,18 @@ func (p *Process) Repeat() error {
 	return tryAll(p, trials)
 }
 
-// Again runs the code once more in a history, in which it has observed something. Where it does something else the error is a
-// *NondeterministicError.
+// Again runs the code once more in a history, in which it has observed something. Where it does something else the
+// error is a *NondeterministicError.
 func Again(p *Process, at uint32) error {
 	if p.host != nil {
 		defer p.stop() // nothing goes on from the end of a history as this host may have begun it: bubble.Host.OtherDates
 	}
-	did, err := p.rerun(at)
+	did, err := p.rerun(at, clock.Shift{})
 	if err != nil {
 		return err
 	}
 	e := &p.entries[at]
-	if did.inherit(&p.entries[e.Parent]); !did.sameOutcome(e) {
+	if did.inherit(&p.entries[e.Parent]); did.Outcome != e.Outcome {
 		return different(p, e, &did)
 	}
 	return nil
@@ -62,7 +62,7 @@ func ByChance(p *Process, at uint32) error {
 	if e := &p.entries[at]; e.Branching() >= 0 {
 		return ByBranch(p, at, "what it does in one way only")
 	}
-	at = lastRun(p, at)
+	at = p.lastRun(at)
 	for range runsByChance {
 		if err := Again(p, at); err != nil {
 			return err
@@ -78,7 +78,7 @@ const runsByChance = 10
 func Longest(p *Process) (all []uint32) {
 	for at := range uint32(len(p.entries)) {
 		if e := &p.entries[at]; e.to == 0 && e.Parent != at {
-			if ran := lastRun(p, at); ran == at || p.entries[ran].to == at && p.entries[ran].Parent != ran {
+			if ran := p.lastRun(at); ran == at || p.entries[ran].to == at && p.entries[ran].Parent != ran {
 				all = append(all, ran)
 			}
 		}
@@ -145,7 +145,7 @@ func (e *Entry) State() map[string]string {
 // in the calling thread, each other in one of its own; their first operations are
 // under way at the same moment. A crash of the process ends them all, and a pause
 // stops them all. With the caller's thread and running timers they are at most
-// MaxThreads; code that needs more ends with a *table.LimitError.
+// MaxThreads; code that needs more ends with a *intern.LimitError.
 //
 // A process is a function of its observations, and so is which task waits for
 // which: a world knows of a caller only that it waits.
@@ -161,10 +161,11 @@ func (p *Code) Parallel(tasks ...func()) {
 	j := &join{caller: x.current, left: len(tasks) - 1}
 	for _, f := range tasks[1:] {
 		slot := x.vacant()
-		if slot < 0 {
+		if slot == 0 {
 			Exceed("limit.tasks", "tasks", len(tasks), "most", MaxThreads)
 		}
-		x.threads[slot] = thread{timer: &timer{p: p, f: f}, join: j, lease: x.threads[x.current].lease, deadline: x.threads[x.current].deadline}
+		caller := &x.threads[x.current]
+		x.threads[slot] = thread{timer: &timer{p: p, f: f}, join: j, lease: caller.lease, deadline: caller.deadline}
 		x.begun = append(x.begun, slot)
 	}
 	tasks[0]()
@@ -213,13 +214,13 @@ func tryAll(p *Process, trials []trial) error {
 	return nil
 }
 
-// in has a process make the trial. Where the code does something else the error is a *NondeterministicError, or at another time of day a
-// *hypothesis.Refuted.
+// in has a process make the trial. Where the code does something else the error is a *NondeterministicError, or at
+// another time of day a *hypothesis.Refuted.
 func (t trial) in(p *Process) error {
 	if t.by == (clock.Shift{}) {
 		return Again(p, t.at)
 	}
-	did, err := p.rerunLater(t.at, t.by)
+	did, err := p.rerun(t.at, t.by)
 	p.stop()
 	other, e := (*NondeterministicError)(nil), &p.entries[t.at]
 	did.inherit(&p.entries[e.Parent])
@@ -235,7 +236,7 @@ func (t trial) in(p *Process) error {
 		return cmp.Or(ByChance(p, t.at), later(other.Was, other.Is))
 	case err != nil:
 		return err
-	case !did.sameOutcome(e):
+	case did.Outcome != e.Outcome:
 		return later(p.Describe(e), p.Describe(&did))
 	}
 	return nil

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"locklab/simulator/hypothesis"
-	"locklab/simulator/internal/table"
+	"locklab/simulator/intern"
 )
 
 // What code does at another time of day, or in one execution of hundreds, is found.
@@ -62,7 +62,7 @@ func TestTrials(t *testing.T) {
 // run runs a program up to its first operation.
 func run(t *testing.T, program func()) error {
 	t.Helper()
-	p := New(7, program, nil, table.NewRoom())
+	p := New(7, program, nil, intern.NewRoom())
 	p.Use(noLibrary{})
 	t.Cleanup(p.Close)
 	_, err := p.Advance(0, Observation{Kind: Started})

@@ -50,15 +50,18 @@ func (e *WaitError) Error() string { return e.Message().String() }
 
 // Message implements i18n.Error.
 func (e *WaitError) Message() i18n.Message {
-	return i18n.New("error.code.waits", "client", fmt.Sprintf("c%d", e.Client), "state", e.State, "stack", i18n.Verbatim(e.Stack))
+	who := fmt.Sprintf("c%d", e.Client)
+	return i18n.New("error.code.waits", "client", who, "state", e.State, "stack", i18n.Verbatim(e.Stack))
 }
 
 // stuck returns the last words of a program whose code has not come back for some real time:
 // no caller is left who could put an error into words.
 func (e *WaitError) stuck(after time.Duration) string {
-	return fmt.Sprintf("the code of c%d has not come back for %v of real time: its goroutine is in [%s], and nothing in the lab ends that. "+
+	return fmt.Sprintf("the code of c%d has not come back for %v of real time: its goroutine is in [%s], "+
+		"and nothing in the lab ends that. "+
 		"A lock in the lab waits by Env.Clock and by its connections, nothing else; "+
-		"code with sleeps, timers, channels or goroutines of its own is for package scenarios/locktest. %s", e.Client, after, e.State, e.Stack)
+		"code with sleeps, timers, channels or goroutines of its own is for package scenarios/locktest. %s",
+		e.Client, after, e.State, e.Stack)
 }
 
 // A post is a place where code runs that is watched.

@@ -8,7 +8,7 @@ import (
 	"github.com/alicebob/miniredis/v2/proto"
 	"github.com/alicebob/miniredis/v2/server"
 
-	"locklab/simulator/internal/table"
+	"locklab/simulator/intern"
 	"locklab/simulator/resp"
 )
 
@@ -145,7 +145,7 @@ func (e *engine) unconfined(reply string) string {
 // limit keeps the first reason for which the run must end.
 func (e *engine) limit(key string, pairs ...any) {
 	if e.exceeded == nil {
-		e.exceeded = table.Limit(key, pairs...)
+		e.exceeded = intern.Limit(key, pairs...)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"locklab/reports/text"
-	"locklab/simulator/internal/table"
+	"locklab/simulator/intern"
 )
 
 // refused checks that commands of one write are refused by a limit that names what, that nothing
@@ -16,7 +16,7 @@ func (s *bareServer) refused(what string, commands ...[]string) {
 	s.t.Helper()
 	before := s.data
 	_, err := s.tryBatch("", commands...)
-	if limit := (*table.LimitError)(nil); !errors.As(err, &limit) || !strings.Contains(text.SayError("en", err), what+" ") {
+	if limit := (*intern.LimitError)(nil); !errors.As(err, &limit) || !strings.Contains(text.SayError("en", err), what+" ") {
 		s.t.Errorf("%q: %v, want a limit that names %s", commands, err, what)
 	}
 	if s.data != before {

@@ -184,6 +184,7 @@ type connRef struct {
 // waiting. What the client writes is gathered until it waits for the server; that is
 // one operation. It implements process.Wire.
 type Wire struct {
+	process.Plain
 	of       *Connections
 	node     int8
 	raw      []byte   // written, no whole command; not used by coroutines

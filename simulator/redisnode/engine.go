@@ -15,7 +15,7 @@ import (
 	"github.com/alicebob/miniredis/v2/server"
 
 	"locklab/simulator/i18n"
-	"locklab/simulator/internal/table"
+	"locklab/simulator/intern"
 	"locklab/simulator/resp"
 )
 
@@ -36,7 +36,7 @@ type engine struct {
 
 	needs    needs  // what the commands of this call, those of scripts included, read beside the keyspace
 	refused  string // the first of them that cannot be simulated
-	exceeded error  // the first of them whose answer is not determined, as a *table.LimitError
+	exceeded error  // the first of them whose answer is not determined, as a *intern.LimitError
 	ordering bool   // it executes a command for answerUnordered
 	scripted bool   // one of them may have changed the script cache
 	refuses  bool   // the server has too few replicas to write
@@ -257,7 +257,7 @@ func (e *engine) run(id uint32, s *keyspace, ttls []time.Duration, now time.Time
 	}
 	to.scripts, to.conns = e.loaded, e.watching(s, &to, b)
 	if !e.deliver(to.conns) {
-		return "", to, nil, table.Limit("limit.messages", "most", maxInbox)
+		return "", to, nil, intern.Limit("limit.messages", "most", maxInbox)
 	}
 	return reply, to.sorted(), left, nil
 }

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"time"
 
+	"locklab/simulator/intern"
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/internal/codec"
-	"locklab/simulator/internal/table"
 	"locklab/simulator/memo"
 	"locklab/simulator/node"
 	"locklab/simulator/resp"
@@ -28,10 +28,10 @@ type Executor struct {
 	batches   *memo.Table[batchKey, batch]
 	replies   *memo.Table[string, reply]
 	asked     *memo.Table[[2]int64, node.Length] // by what it is of, and how long
-	effects   memo.Map[effectKey, *Effect]
-	exact     memo.Map[exactKey, *Effect]
+	effects   intern.Map[effectKey, *Effect]
+	exact     intern.Map[exactKey, *Effect]
 	// less is keyspace, place -> the same without that key; noPlace: without scripts and connections.
-	less   memo.Map[[2]uint32, uint32]
+	less   intern.Map[[2]uint32, uint32]
 	checks memo.Effects[execution]
 
 	insights map[string]insight // by script
@@ -222,7 +222,7 @@ func (x *Executor) run(d *Data, now time.Duration, b uint32, n needs) (*Effect, 
 	case x.engine.needs > n:
 		return &Effect{needs: x.engine.needs}, nil
 	case len(ttls) > MaxKeys:
-		return nil, table.Limit("limit.keys", "most", MaxKeys)
+		return nil, intern.Limit("limit.keys", "most", MaxKeys)
 	}
 	keys, stood := x.stand(x.keys(d), keys)
 	eff := &Effect{To: x.keyspaces.ID(keys), Reply: x.internReply(reply), needs: n, stood: stood}

@@ -1,6 +1,7 @@
 package redisnode
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -11,42 +12,53 @@ import (
 	"locklab/simulator/node"
 )
 
-// What can befall a server, n counting from 1. why says why it cannot; then nothing
-// has happened. An err is a *table.LimitError.
-
-// Hang has a server stand still for d, or for at most so long; then longest is that time
-// in the world's steps. What arrives meanwhile is executed afterwards; its clock goes
-// on, and keys expire.
-func (k *Kind) Hang(w node.World, n int8, d, longest time.Duration) (why string) {
-	s := k.at(w, n)
-	defer k.close(w)
-	switch {
-	case d <= 0:
-		return "refused.hang.length"
-	case s.outage != serving:
-		return "refused.server.down"
+// strike has a fault happen to the server.
+//
+// While it hangs, what arrives is executed afterwards; its clock goes on, and keys expire. The replica that takes its
+// place has what it has received, no cached scripts, and the connections to the old server are broken. The other
+// replicas become those of the new server, and a new one takes the place of the promoted.
+func (s *instance) strike(e node.Input) error {
+	switch d, replica := e.Choice.D, e.Choice.Thread; e.What {
+	case node.Hang:
+		if s.outage != serving {
+			return node.Refuse("refused.server.down")
+		}
+		s.outage, s.until = hung, clock.Later(s.now, d)
+		if e := s.emit(history.Hang); !s.config.EarlyEnd {
+			e.D = d
+		}
+		return nil
+	case node.Failover:
+		if !s.hasReplica(s.config, replica) {
+			return node.Refuse("refused.replica.unknown")
+		}
+		s.emit(history.Failover).Replica = replica
+		node.HangUp(s.w, s.n, history.AllClients&^s.cut)
+		s.promote(replica)
+		s.expire()
+		return nil
+	case node.Restart:
+		return s.restart(d)
+	case node.Split:
+		return s.split(e.Choice.Client, replica)
+	case node.StepClock:
+		return s.stepClock(d, e.Pending)
 	}
-	s.outage, s.until = hung, clock.Later(s.now, longest)
-	if e := s.emit(history.Hang); !s.config.EarlyEnd {
-		e.D = d
-	}
-	return ""
+	return s.command(e.Note, e.Command)
 }
 
-// Restart crashes a server, which comes back after d with what it keeps on disk.
+// restart crashes the server, which comes back after d with what it keeps on disk.
 // A replica would copy what that has become: until it does, it can still be
 // promoted with what it has.
-func (k *Kind) Restart(w node.World, n int8, d time.Duration) (why string) {
-	s := k.at(w, n)
-	defer k.close(w)
+func (s *instance) restart(d time.Duration) error {
 	switch {
 	case s.outage == down:
-		return "refused.server.down.already"
+		return node.Refuse("refused.server.down.already")
 	case d < 0:
-		return "refused.down.negative"
+		return node.Refuse("refused.down.negative")
 	}
 	s.emit(history.Down)
-	node.HangUp(w, n, history.AllClients&^s.cut)
+	node.HangUp(s.w, s.n, history.AllClients&^s.cut)
 	kept := Data{}
 	switch s.config.AOF {
 	case Always:
@@ -60,75 +72,62 @@ func (k *Kind) Restart(w node.World, n int8, d time.Duration) (why string) {
 		s.comeBack()
 		s.expire()
 	}
-	return ""
+	return nil
 }
 
 // HasReplica reports whether a server has that replica, from 0, to promote.
-func (k *Kind) HasReplica(w node.World, n, replica int8) bool { return k.at(w, n).hasReplica(replica) }
-
-// Failover puts a replica of a server, from 0, in its place, with what it has received,
-// no cached scripts, and the connections to the old one broken. The other
-// replicas become those of the new server, and a new one takes the place of the
-// promoted.
-func (k *Kind) Failover(w node.World, n, replica int8) (why string) {
-	s := k.at(w, n)
-	defer k.close(w)
-	if !s.hasReplica(replica) {
-		return "refused.replica.unknown"
-	}
-	s.emit(history.Failover).Replica = replica
-	node.HangUp(w, n, history.AllClients&^s.cut)
-	s.promote(replica)
-	s.expire()
-	return ""
+func (k *Kind) HasReplica(state node.State, n, replica int8) bool {
+	s, _ := state.(State)
+	return s.hasReplica(k.servers[n-1].config, replica)
 }
 
-// StepClock moves the clock of a server by d, and with it the end of every key that
+// stepClock moves the clock of the server by d, and with it the end of every key that
 // has one. The end of a key at the instant to which it jumps is pending, if that is so.
-func (k *Kind) StepClock(w node.World, n int8, d time.Duration, pending bool) (why string) {
-	s := k.at(w, n)
-	defer k.close(w)
-	if why = s.clock.Jump(d); why != "" {
-		return why
+func (s *instance) stepClock(d time.Duration, pending bool) error {
+	if why := s.clock.Jump(d); why != "" {
+		return node.Refuse(why)
 	}
 	s.emit(history.ClockStep).D = d
 	was := s.pending
 	s.pending = pending
 	s.expire()
 	s.pending = pending || was
-	return ""
+	return nil
 }
 
 // JumpsToEnd reports whether a jump of the clock of a server by d leads to an instant at which a
 // key of its ends.
-func (k *Kind) JumpsToEnd(w node.World, n int8, d time.Duration) bool {
-	s := *k.at(w, n).State
-	return s.clock.Jump(d) == "" && k.alone(w.Now(), &s, n).keyEndsNow()
+func (k *Kind) JumpsToEnd(now time.Duration, state node.State, d time.Duration) bool {
+	s, _ := state.(State)
+	return s.clock.Jump(d) == "" && k.alone(now, &s, 0).keyEndsNow()
 }
 
-// Keys calls yield for the keys of a server, in the order of their names, with
-// whether each has a time to live.
-func (k *Kind) Keys(w node.World, n int8, yield func(name string, expires bool)) {
-	for _, key := range k.Executor.keys(&k.at(w, n).data).keys {
-		yield(key.name, key.expires)
+// Keys calls yield for the keys of a server at now, in the order of their names.
+func (k *Kind) Keys(now time.Duration, state node.State, yield func(name string, expires bool, left time.Duration)) {
+	s, _ := state.(State)
+	keys, present := k.Executor.keys(&s.data), clock.Millis(s.clock.Read(now))
+	for at, key := range keys.keys {
+		left := clock.Never
+		if place := slices.Index(keys.ttls, at); place >= 0 {
+			left = time.Duration(s.data.deadline[place]-present) * time.Millisecond
+		}
+		yield(key.name, key.expires, left)
 	}
 }
 
-// Command has a server execute a command that no client sent; note says why, in the
+// command has the server execute a command that no client sent; note says why, in the
 // history.
-func (k *Kind) Command(w node.World, n int8, note string, args ...string) (why string, err error) {
-	s := k.at(w, n)
-	defer k.close(w)
+func (s *instance) command(note string, args []string) error {
 	if s.outage != serving {
-		return "refused.server.down", nil
+		return node.Refuse("refused.server.down")
 	}
 	id, err := s.x.internBatch(connRef{}, []byte(proto.Strings(args...)))
 	if err != nil {
-		return "", err
+		return err
 	}
 	eff, answer, err := s.own().execute(0, 0, id)
 	if err != nil {
-		return "", err
+		return err
 	}
 	e := s.emit(history.External)
 	e.Cmd, e.Reply, e.Note = s.x.batches.At(id).text, s.x.replies.At(answer).text, note
@@ -138,7 +137,7 @@ func (k *Kind) Command(w node.World, n int8, note string, args ...string) (why s
 	if len(eff.Changes)+len(eff.stood) > 0 {
 		s.leaveBehind()
 	}
-	return "", nil
+	return nil
 }
 
 // Reject returns the answer to a request that is refused with an error, of one line,

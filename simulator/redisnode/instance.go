@@ -90,23 +90,23 @@ func (s *instance) comeBack() {
 
 // resume ends the outage before its time. What waits in the queue of a server that
 // hung is executed from now on.
-func (s *instance) resume() (why string) {
+func (s *instance) resume() error {
 	if s.outage == serving || !s.config.EarlyEnd {
-		return "refused.outage"
+		return node.Refuse("refused.outage")
 	}
 	hung := s.outage == hung
 	s.comeBack()
 	s.expire()
 	if !hung {
-		return ""
+		return nil
 	}
 	for r := range s.requests {
-		if r.th.Phase == node.Asking && r.th.Hold > s.now {
+		if r.th.Phase == node.Asking {
 			r.th.Hold = 0
 		}
 	}
 	s.w.ReleaseOrphans(s.n)
-	return ""
+	return nil
 }
 
 // expire removes the keys whose time is over.
@@ -165,22 +165,23 @@ func (r request) serve(batch uint32) (answer uint32, err error) {
 }
 
 // arriveOrphan has a request arrive for whose answer no thread waits.
-func (s *instance) arriveOrphan(o *node.Orphan) (why string, err error) {
+func (s *instance) arriveOrphan(o *node.Orphan) error {
 	switch reachedBy(o.From, s.State) {
 	case hung:
-		o.Hold = s.until
-		return "refused.orphan.held", nil
+		o.Hold = clock.Left(s.until, s.now)
+		return node.Refuse("refused.orphan.held")
 	case down:
-		return "", nil
+		return nil
 	}
 	batch := o.Op.Arg
 	if wait := s.x.batches.At(batch).wait; wait != nil { // no thread waits for the number of replicas
 		batch = wait.before
 	}
-	if batch != noBatch {
-		_, err = request{at: s, c: o.From, op: o.Op, msg: o.Msg}.serve(batch)
+	if batch == noBatch {
+		return nil
 	}
-	return "", err
+	_, err := request{at: s, c: o.From, op: o.Op, msg: o.Msg}.serve(batch)
+	return err
 }
 
 // A side is data that clients reach at a server: its own, or that of its old master.
@@ -284,7 +285,7 @@ func (r request) arrive() error {
 		r.th.Answer(node.LostConn)
 		return nil
 	case hung:
-		r.th.Hold = r.at.until
+		r.th.Hold = clock.Left(r.at.until, r.at.now)
 		return nil
 	}
 	if wait := r.batch().wait; wait != nil {

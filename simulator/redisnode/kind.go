@@ -2,7 +2,6 @@ package redisnode
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"locklab/simulator/history"
@@ -14,13 +13,8 @@ import (
 )
 
 var (
-	_ node.Kind       = (*Kind)(nil)
-	_ node.Fallible   = (*Kind)(nil)
-	_ node.Dialer     = (*Kind)(nil)
-	_ node.Holding    = (*Kind)(nil)
-	_ node.Timekeeper = (*Kind)(nil)
-	_ node.Expiring   = (*Kind)(nil)
-	_ node.Stamping   = (*Kind)(nil)
+	_ node.Kind     = (*Kind)(nil)
+	_ node.Fallible = (*Kind)(nil)
 )
 
 // A Kind is all Redis servers of a simulator.
@@ -63,9 +57,12 @@ func (k *Kind) Words() node.Words {
 	return node.Words{Requests: k.Executor.batches, Answers: k.Executor.replies}
 }
 
+// Traits returns that time stamps can be moved.
+func (k *Kind) Traits() node.Traits { return node.Traits{Stamps: true} }
+
 // Asked returns the different times that servers were asked for, in the order in which they
 // were met. The slice must not be changed.
-func (k *Kind) Asked() []node.Length { return k.Executor.asked.All() }
+func (k *Kind) Asked() []node.Length { return k.Executor.asked.Values }
 
 // Start returns a server with its clock and nothing else.
 func (k *Kind) Start(n int8, _ int) node.State { return State{clock: k.servers[n-1].config.Clock} }
@@ -117,20 +114,20 @@ func (k *Kind) Due(now time.Duration, state node.State) time.Duration {
 }
 
 // Step has an event happen. A server does not notice what else happens to a client.
-func (k *Kind) Step(w node.World, e node.Event) (why string, err error) {
+func (k *Kind) Step(w node.World, e node.Input) error {
 	switch e.What {
 	case node.GaveUp: // a request on its way still arrives
 		if w.Client(e.Client).Threads[e.Thread].Phase == node.Asking {
 			w.Orphan(e.Client, e.Thread)
 		}
-		return "", nil
+		return nil
 	case node.Lost: // where later messages are received, none before has been lost
 		if w.Op(e.Client, e.Thread).Kind == process.Listen {
 			w.Client(e.Client).Threads[e.Thread].Answer(node.LostConn)
 		}
-		return "", nil
+		return nil
 	case node.HeldUp, node.Paused, node.Resumed, node.Crashed:
-		return "", nil
+		return nil
 	}
 	k.open(w)
 	defer k.close(w)
@@ -138,17 +135,21 @@ func (k *Kind) Step(w node.World, e node.Event) (why string, err error) {
 	case node.Chosen:
 		return k.choose(w, e.Choice)
 	case node.Arrived:
-		return "", k.request(w, e.Client, e.Thread).arrive()
+		return k.request(w, e.Client, e.Thread).arrive()
 	case node.ArrivedOrphan:
 		return k.servers[e.Orphan.Op.Node-1].arriveOrphan(e.Orphan)
+	case node.EndSession:
+		return node.Refuse("refused.session")
 	case node.Passed:
 		k.passed(e.Pending)
 	case node.Settled:
 		if slices.ContainsFunc(k.servers, func(s instance) bool { return s.pending }) {
 			k.passed(false)
 		}
+	default:
+		return k.servers[e.Choice.Node-1].strike(e)
 	}
-	return "", nil
+	return nil
 }
 
 // open takes the servers out of a world.
@@ -168,23 +169,17 @@ func (k *Kind) close(w node.World) {
 	k.group.Close(w)
 }
 
-// at takes the servers out of a world, and returns server n. close puts them back.
-func (k *Kind) at(w node.World, n int8) *instance {
-	k.open(w)
-	return &k.servers[n-1]
-}
-
 // choose makes a choice of Enabled or Offers happen, or the end of a WAIT.
-func (k *Kind) choose(w node.World, c node.Choice) (why string, err error) {
+func (k *Kind) choose(w node.World, c node.Choice) error {
 	if c.Verb == node.Unblock {
 		switch th := &w.Client(c.Client).Threads[c.Thread]; {
 		case th.Phase == node.Listening:
 			return k.request(w, c.Client, c.Thread).push()
-		case th.Phase != node.Blocked || th.Hold > w.Now():
-			return "refused.wait", nil
+		case th.Phase != node.Blocked || th.Hold > 0:
+			return node.Refuse("refused.wait")
 		}
 		k.request(w, c.Client, c.Thread).unblock()
-		return "", nil
+		return nil
 	}
 	s := k.alone(w.Now(), &State{}, 0) // no server: it can do nothing
 	if c.Node >= 1 && int(c.Node) <= len(k.servers) {
@@ -192,15 +187,15 @@ func (k *Kind) choose(w node.World, c node.Choice) (why string, err error) {
 	}
 	switch c.Verb {
 	case node.Replicate:
-		return s.update(c.Thread), nil
+		return s.update(c.Thread)
 	case node.Heal:
-		return s.heal(), nil
+		return s.heal()
 	case node.Resume:
-		return s.resume(), nil
+		return s.resume()
 	case node.End:
-		return s.end(c), nil
+		return s.end(c)
 	}
-	return "refused.thing", nil
+	return node.Refuse("refused.thing")
 }
 
 // passed ends the outages whose time has come and removes the keys whose time is
@@ -273,23 +268,11 @@ func (k *Kind) Map(state node.State, t *translate.Translation) node.State {
 	return s
 }
 
-// StampsIn implements [node.Stamping].
+// StampsIn returns the time stamps in a server.
 func (k *Kind) StampsIn(state node.State) clock.Stamps {
 	s, has := state.(State), clock.NoStamps
 	for d := range s.all {
 		has = has.With(k.Executor.keyspaces.Stamps(d.keyspace))
 	}
 	return has
-}
-
-// Left implements [node.Expiring].
-func (k *Kind) Left(state node.State, name string) time.Duration {
-	data := state.(State).data
-	keys := k.Executor.keyspaces.At(data.keyspace)
-	at := slices.IndexFunc(keys.keys, func(k keyValue) bool { return strings.HasPrefix(k.name, name) })
-	place := slices.Index(keys.ttls, at)
-	if place < 0 {
-		return clock.Never
-	}
-	return time.Duration(data.deadline[place]) * time.Millisecond
 }

@@ -177,25 +177,25 @@ func (r request) subscription() (ready bool, s *connection) {
 
 // push sends a thread that listens the first of its messages, or breaks its
 // connection where its server does not know that.
-func (r request) push() (why string, err error) {
+func (r request) push() error {
 	ready, known := r.subscription()
 	switch {
 	case !ready:
-		return "refused.subscriber", nil
+		return node.Refuse("refused.subscriber")
 	case known == nil:
 		r.th.Answer(node.LostConn)
-		return "", nil
+		return nil
 	}
 	d := r.at.side(r.c)
 	_, answer, err := d.execute(r.c, r.msg, r.op.Arg)
 	if err != nil {
-		return "", err
+		return err
 	}
 	e := d.emit(history.Push, r.c)
 	e.Thread, e.Msg = int(r.thread), int(r.msg)
 	e.Cmd, e.Reply = takeText, r.at.x.replies.At(answer).text
 	r.th.Answer(answer)
-	return "", nil
+	return nil
 }
 
 // Real is real servers that execute whatever the servers of a Kind execute, request by

@@ -4,26 +4,26 @@ import (
 	"time"
 
 	"locklab/simulator/history"
+	"locklab/simulator/intern"
 	"locklab/simulator/internal/clock"
-	"locklab/simulator/internal/table"
 	"locklab/simulator/node"
 )
 
 // hasReplica reports whether the server has that replica, from 0, to promote.
-func (s *instance) hasReplica(i int8) bool {
-	return i >= 0 && int(i) < s.config.Replicas && (s.cut == 0 || i != int8(s.oldMaster))
+func (s *State) hasReplica(config *Config, i int8) bool {
+	return i >= 0 && int(i) < config.Replicas && (s.cut == 0 || i != int8(s.oldMaster))
 }
 
 // update brings a replica, from 0, up to date, or the disk.
-func (s *instance) update(i int8) (why string) {
+func (s *instance) update(i int8) error {
 	switch {
 	case i < 0 || s.behind>>i&1 == 0:
-		return "refused.replica.behind"
+		return node.Refuse("refused.replica.behind")
 	case s.outage != serving:
-		return "refused.server.down"
+		return node.Refuse("refused.server.down")
 	}
 	s.catchUp(i)
-	return ""
+	return nil
 }
 
 // catchUp gives a copy all that the server has.
@@ -88,22 +88,21 @@ func (s *instance) replace(data Data, source int8) {
 // The simulation differs: the lag runs from the cut to the instant, where Redis
 // counts in whole seconds; only a split keeps a replica from being heard of.
 
-// Split cuts the master of server n off, with client c, and promotes a replica, from 0. If that is
+// split cuts the server's master off, with client c, and promotes a replica, from 0. If that is
 // so already, one more client is cut off with it.
-func (k *Kind) Split(w node.World, c, n, replica int8) (why string, err error) {
-	if why, err = k.CannotSplit(w, c, n, replica); why != "" || err != nil {
-		return why, err
+func (s *instance) split(c, replica int8) error {
+	if err := s.kind.CannotSplit(*s.State, c, s.n, replica); err != nil {
+		return err
 	}
-	s, alone := k.at(w, n), history.Only(uint8(c))
-	defer k.close(w)
+	alone := history.Only(uint8(c))
 	e := s.emit(history.Split)
 	e.Client, e.Replica = int(c), replica
 	if s.cut != 0 {
-		node.HangUp(w, n, alone)
+		node.HangUp(s.w, s.n, alone)
 		s.cut |= alone
-		return "", nil
+		return nil
 	}
-	node.HangUp(w, n, ^alone)
+	node.HangUp(s.w, s.n, ^alone)
 	old := s.data
 	s.cut, s.oldMaster, s.refuses = alone, uint8(replica), clock.Never
 	if s.config.MinReplicas > 0 {
@@ -112,45 +111,46 @@ func (k *Kind) Split(w node.World, c, n, replica int8) (why string, err error) {
 	s.promote(replica)
 	s.copies[replica] = old
 	s.expire()
-	return "", nil
+	return nil
 }
 
-// CannotSplit returns the reason for which the master of server n cannot be cut off with client c;
-// "": it can. The error is a *table.LimitError.
-func (k *Kind) CannotSplit(w node.World, c, n, replica int8) (why string, err error) {
-	s, servers := k.at(w, n), len(k.servers)
+// CannotSplit returns the error by which the master of server n cannot be cut off with client c: a *node.Refused, or
+// a *intern.LimitError; nil: it can.
+func (k *Kind) CannotSplit(state node.State, c, n, replica int8) error {
+	servers := len(k.servers)
+	s, _ := state.(State)
 	switch {
 	case s.outage != serving:
-		return "refused.server.down", nil
+		return node.Refuse("refused.server.down")
 	case s.cut.Has(uint8(c)):
-		return "refused.split.client", nil
+		return node.Refuse("refused.split.client")
 	case s.cut != 0 && replica != int8(s.oldMaster):
-		return "refused.split.already", nil
-	case s.cut == 0 && !s.hasReplica(replica):
-		return "refused.replica.unknown", nil
+		return node.Refuse("refused.split.already")
+	case s.cut == 0 && !s.hasReplica(k.servers[n-1].config, replica):
+		return node.Refuse("refused.replica.unknown")
 	case servers+int(n) > maxNumber:
-		return "", table.Limit("limit.split", "server", n, "servers", servers, "most", maxNumber)
+		return intern.Limit("limit.split", "server", n, "servers", servers, "most", maxNumber)
 	}
-	return "", nil
+	return nil
 }
 
 // maxNumber is the highest number of a server in a history.
 const maxNumber = 8
 
 // heal demotes the old master to a replica of the new one.
-func (s *instance) heal() (why string) {
+func (s *instance) heal() error {
 	switch {
 	case s.cut == 0:
-		return "refused.split.none"
+		return node.Refuse("refused.split.none")
 	case s.outage != serving:
-		return "refused.split.newmaster"
+		return node.Refuse("refused.split.newmaster")
 	}
 	s.emit(history.Heal)
 	node.HangUp(s.w, s.n, s.cut)
 	old := int8(s.oldMaster)
 	s.cut, s.oldMaster, s.refuses = 0, 0, 0
 	s.catchUp(old)
-	return ""
+	return nil
 }
 
 // tooFewReplicas reports whether the side that a client reaches has too few

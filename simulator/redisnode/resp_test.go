@@ -11,7 +11,7 @@ import (
 	"github.com/alicebob/miniredis/v2/server"
 
 	"locklab/reports/text"
-	"locklab/simulator/internal/table"
+	"locklab/simulator/intern"
 	"locklab/simulator/memo"
 	"locklab/simulator/process"
 	"locklab/simulator/resp"
@@ -118,13 +118,13 @@ func FuzzWire(f *testing.F) {
 	f.Add([]byte("*2\r\n$5\r\nHELLO\r\n$1\r\n3\r\n*1\r\n$4\r\nPING\r\n*2\r\n$3\r\nGET\r\n$1\r\nk\r\n"), uint16(7))
 	f.Add([]byte("*2\r\n$9\r\nSUBSCRIBE\r\n$1\r\nc\r\n*1\r\n$5\r\nMULTI\r\n*1\r\n$4\r\nEXEC\r\n"), uint16(20))
 	f.Add([]byte("*1\r\n$-1\r\nPING\r\n"), uint16(1))
-	k, err := New(make([]Config, 1), memo.New(table.NewRoom()))
+	k, err := New(make([]Config, 1), memo.New(intern.NewRoom()))
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Cleanup(k.Close)
 	write := func(parts ...[]byte) (*Wire, string, error) {
-		w, all := k.Dial(process.New(1, func() {}, nil, table.NewRoom()).Code())(1).(*Wire), ""
+		w, all := k.Dial(process.New(1, func() {}, nil, intern.NewRoom()).Code())(1).(*Wire), ""
 		for _, part := range parts {
 			answers, err := w.Write(part)
 			all += string(answers)

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"locklab/reports/text"
+	"locklab/simulator/intern"
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/internal/codec"
-	"locklab/simulator/internal/table"
 	"locklab/simulator/memo"
 )
 
@@ -42,7 +42,7 @@ type bareServer struct {
 }
 
 func newServer(t testing.TB) *bareServer {
-	k, err := New(make([]Config, 1), memo.New(table.NewRoom()))
+	k, err := New(make([]Config, 1), memo.New(intern.NewRoom()))
 	if err != nil {
 		t.Fatal(err)
 	}

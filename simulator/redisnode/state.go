@@ -89,8 +89,6 @@ const (
 // copySet is a set of replicas, from 0, and after them of the disk.
 type copySet uint8
 
-var _ node.Failing = State{}
-
 // WithoutCopies is a server without what its replicas, and its disk, hold.
 func (s State) WithoutCopies() node.State {
 	s.copies = [MaxReplicas + 1]Data{}
@@ -111,17 +109,10 @@ func (s State) WithoutAges() node.State {
 // ended in place of a deadline of a copy is an earlier one.
 const ended = -1
 
-// Behind reports whether a replica, or the disk, lacks something.
-func (s State) Behind() bool { return s.behind != 0 }
-
-// Down reports whether the server has crashed and is not back.
-func (s State) Down() bool { return s.outage == down }
-
-// Hung reports whether the server stands still.
-func (s State) Hung() bool { return s.outage == hung }
-
-// Split reports whether the server's old master lives on.
-func (s State) Split() bool { return s.cut != 0 }
+// Condition returns what faults have made of the server.
+func (s State) Condition() node.Condition {
+	return node.Condition{Down: s.outage == down, Hung: s.outage == hung, Split: s.cut != 0, Behind: s.behind != 0}
+}
 
 // reachedBy returns the outage of what a client reaches of the server.
 func reachedBy(client int8, s *State) outage {
@@ -212,15 +203,15 @@ func (s *instance) keyEndings(first int, d *Data, buf []node.Choice) []node.Choi
 }
 
 // end makes a choice of endings happen.
-func (s *instance) end(c node.Choice) (why string) {
+func (s *instance) end(c node.Choice) error {
 	if !slices.Contains(s.endings(nil), c) {
-		return "refused.nothing.ends"
+		return node.Refuse("refused.nothing.ends")
 	}
 	d, place := s.own(), int(c.Thread)
 	switch {
 	case place == placeRefusing:
 		s.refuses = s.now - 1
-		return ""
+		return nil
 	case place >= placeOldMaster:
 		d, place = s.old(), place-placeOldMaster
 	}
@@ -233,5 +224,5 @@ func (s *instance) end(c node.Choice) (why string) {
 	if d.data == &s.data {
 		s.leaveBehind()
 	}
-	return ""
+	return nil
 }

@@ -89,12 +89,12 @@ func (r request) await(wait *waitCommand) (err error) {
 	}
 	th.Acks, th.Hold = 0, clock.Never
 	for i, lacking := range s.lacks {
-		if !lacking.Has(uint8(r.c)) && !s.cut.Has(uint8(r.c)) && s.hasReplica(int8(i)) {
+		if !lacking.Has(uint8(r.c)) && !s.cut.Has(uint8(r.c)) && s.hasReplica(s.config, int8(i)) {
 			th.Acks |= 1 << i
 		}
 	}
 	if wait.limit > 0 {
-		th.Hold = clock.Later(s.now, s.clock.After(wait.limit))
+		th.Hold = clock.Later(0, s.clock.After(wait.limit))
 	}
 	if wait.fault != "" || bits.OnesCount8(th.Acks) >= wait.need {
 		r.unblock()

@@ -46,12 +46,6 @@ func (c *Wire) Write(b []byte) (answers []byte, err error) {
 // Unsent reports whether there is something to be sent.
 func (c *Wire) Unsent() bool { return len(c.out) > 0 || len(c.raw) > 0 }
 
-// Pings is false.
-func (c *Wire) Pings() bool { return false }
-
-// Bye is nil.
-func (c *Wire) Bye([]byte) []byte { return nil }
-
 // noCommand says what is wrong with what a client wrote. A ZooKeeper's client begins with
 // the length of its request to connect, and the version 0 of its protocol.
 func noCommand(b []byte) error {

@@ -1,10 +1,10 @@
-// Package schedule makes single runs of a simulator. It decides which of the possible
-// choices is made next: the one that is due first by a clock, while a script may
-// interfere (Play), or the next of a saved list (Replay).
+// Package schedule makes single runs of a simulator. It decides which of the possible choices is made next: the one
+// that is due first by a clock, while a script may interfere (Play), or the next of a saved list (Replay).
 package schedule
 
 import (
 	"errors"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -16,10 +16,9 @@ import (
 
 // Conditions of a timed run.
 type Conditions struct {
-	// With Seed 0 every message takes exactly Latency. With any other seed it takes half
-	// of Latency plus an exponential of the same mean, at most ten times Latency. Each
-	// client draws from a stream of its own, so that one more command of one client
-	// changes nothing for the others.
+	// With Seed 0 every message takes exactly Latency. With any other seed it takes half of Latency plus an exponential
+	// of the same mean, at most ten times Latency. Each client draws from a stream of its own, so that one more command
+	// of one client changes nothing for the others.
 	Seed    uint64
 	Latency time.Duration // mean one-way delay of a message, at least 0
 	// Lag is the time after which a replica catches up with its server;
@@ -52,8 +51,7 @@ const maxTurns = 1_000_000
 // A Player plays runs of one simulator, one after the other, and reuses its memory.
 type Player struct{ stage Stage }
 
-// NewPlayer makes a player for sim, which must not be used for anything else while a
-// run is played.
+// NewPlayer makes a player for sim, which must not be used for anything else while a run is played.
 func NewPlayer(sim *simulator.Simulator) *Player {
 	p := &Player{Stage{rec: Recorder{sim: sim}, limit: maxTurns, late: map[int]time.Duration{}}}
 	for c := range p.stage.rng {
@@ -62,9 +60,8 @@ func NewPlayer(sim *simulator.Simulator) *Player {
 	return p
 }
 
-// Play makes one run by the clock: the choice that is due first is made first; of those
-// due at the same time, the one that Enabled lists first. The Run is valid until the
-// next Play.
+// Play makes one run by the clock: the choice that is due first is made first; of those due at the same time, the one
+// that Enabled lists first. The Run is valid until the next Play.
 func (p *Player) Play(opt Conditions) (*Run, error) {
 	s := &p.stage
 	s.reset(opt)
@@ -85,11 +82,9 @@ type Stage struct {
 	copying [simulator.MaxNodes + 1]copying
 	late    map[int]time.Duration // when an orphaned request arrives, by its message
 	lates   []simulator.OrphanedRequest
-	// arrivals are the choices of lates, kept to be reused.
-	arrivals []simulator.Choice
-	broken   error // why the run cannot go on
-	pcg      [simulator.MaxClients + 1]rand.PCG
-	rng      [simulator.MaxClients + 1]*rand.Rand
+	broken  error // why the run cannot go on
+	pcg     [simulator.MaxClients + 1]rand.PCG
+	rng     [simulator.MaxClients + 1]*rand.Rand
 }
 
 // messages are the messages of one client that are under way.
@@ -140,8 +135,7 @@ func (s *Stage) play() error {
 	return nil
 }
 
-// next makes one choice, or does one action of the script; false: the horizon is
-// reached.
+// next makes one choice, or does one action of the script; false: the horizon is reached.
 func (s *Stage) next() (bool, error) {
 	s.enabled = s.rec.sim.Enabled(&s.rec.world, s.enabled[:0])
 	s.listLate()
@@ -151,14 +145,9 @@ func (s *Stage) next() (bool, error) {
 		do()
 		return true, s.broken
 	}
-	best, when := -1, simulator.Never
-	for i, c := range s.enabled {
-		if t := s.due(c); t < when {
-			best, when = i, t
-		}
-	}
-	if best >= 0 && when <= s.rec.world.Now() {
-		return true, s.step(s.enabled[best])
+	best, when := s.first()
+	if when <= s.rec.world.Now() {
+		return true, s.step(best)
 	}
 	when = min(when, s.rec.sim.NextDeadline(&s.rec.world), s.opt.Horizon)
 	if len(s.actions) > 0 {
@@ -170,42 +159,52 @@ func (s *Stage) next() (bool, error) {
 	return true, s.step(simulator.Choice{Verb: simulator.Pass, D: when - s.rec.world.Now()})
 }
 
-// listLate puts every orphaned request that can arrive among the enabled choices,
-// including those equal to another one: each has a time of its own. It drops the times
-// of those that cannot arrive any more.
+// listLate lists every orphaned request that can arrive, including those equal to another one: each has a time of its
+// own. It drops the times of those that cannot arrive any more.
 func (s *Stage) listLate() {
-	isLate := func(c simulator.Choice) bool { return c.Verb == simulator.Orphaned }
-	first := slices.IndexFunc(s.enabled, isLate)
-	if first < 0 {
-		s.lates = s.lates[:0]
-		clear(s.late)
-		return
-	}
 	s.lates = s.rec.sim.OrphanedRequests(&s.rec.world, s.lates[:0])
-	last := first
-	for last < len(s.enabled) && isLate(s.enabled[last]) {
-		last++
-	}
-	s.arrivals = s.arrivals[:0]
-	for _, r := range s.lates {
-		s.arrivals = append(s.arrivals, r.Choice)
-	}
-	s.enabled = slices.Replace(s.enabled, first, last, s.arrivals...)
-	for msg := range s.late {
-		if !slices.ContainsFunc(s.lates, func(r simulator.OrphanedRequest) bool { return r.Msg == msg }) {
-			delete(s.late, msg)
+	maps.DeleteFunc(s.late, func(msg int, _ time.Duration) bool {
+		return !slices.ContainsFunc(s.lates, func(r simulator.OrphanedRequest) bool { return r.Msg == msg })
+	})
+}
+
+// first is the choice that is due first by the clock, and when; Never: none is. All orphaned requests stand where the
+// first of them is enabled.
+func (s *Stage) first() (best simulator.Choice, when time.Duration) {
+	when = simulator.Never
+	isBest := func(c simulator.Choice, at time.Duration) {
+		if at < when {
+			best, when = c, at
 		}
 	}
+	listed := false
+	for _, c := range s.enabled {
+		if c.Verb != simulator.Orphaned {
+			isBest(c, s.due(c))
+			continue
+		}
+		for i := 0; i < len(s.lates) && !listed; i++ {
+			isBest(s.lates[i].Choice, s.arrives(s.lates[i]))
+		}
+		listed = true
+	}
+	return best, when
 }
 
-// message is the number of the message of an orphaned request.
-func (s *Stage) message(c simulator.Choice) int {
-	i := slices.IndexFunc(s.lates, func(r simulator.OrphanedRequest) bool { return r.Choice == c })
-	return s.lates[i].Msg
+// arrives is the true time at which an orphaned request arrives; Never: not by the clock.
+func (s *Stage) arrives(r simulator.OrphanedRequest) time.Duration {
+	if s.clients[r.Choice.Client].frozen {
+		return simulator.Never
+	}
+	t, ok := s.late[r.Msg]
+	if !ok {
+		t = s.rec.world.Now() + s.opt.Latency
+		s.late[r.Msg] = t
+	}
+	return t
 }
 
-// due is the true time at which an enabled choice is to be made; Never: not by the
-// clock.
+// due is the true time at which an enabled choice is to be made; Never: not by the clock.
 func (s *Stage) due(c simulator.Choice) time.Duration {
 	switch c.Verb {
 	case simulator.Start:
@@ -228,17 +227,6 @@ func (s *Stage) due(c simulator.Choice) time.Duration {
 		return s.rec.world.Now()
 	case simulator.Wake, simulator.GiveUp, simulator.Resume, simulator.Unblock:
 		return s.rec.world.Now()
-	case simulator.Orphaned:
-		if s.clients[c.Client].frozen {
-			return simulator.Never
-		}
-		msg := s.message(c)
-		t, ok := s.late[msg]
-		if !ok {
-			t = s.rec.world.Now() + s.opt.Latency
-			s.late[msg] = t
-		}
-		return t
 	case simulator.Replicate:
 		return s.copying[c.Node][c.Thread]
 	}
@@ -303,8 +291,7 @@ func (s *Stage) latency(client int) time.Duration {
 // World is the present world. The caller must not change it.
 func (s *Stage) World() *simulator.World { return &s.rec.world }
 
-// After calls do d of true time from now, at the earliest after the script has got the
-// events of this instant.
+// After calls do d of true time from now, at the earliest after the script has got the events of this instant.
 func (s *Stage) After(d time.Duration, do func()) {
 	at := s.rec.world.Now() + d
 	i := len(s.actions)
@@ -348,8 +335,7 @@ func (s *Stage) Thaw(client int) {
 	}
 }
 
-// A Recorder makes the choices of one run, each when its caller says so, and keeps what
-// happens.
+// A Recorder makes the choices of one run, each when its caller says so, and keeps what happens.
 type Recorder struct {
 	sim   *simulator.Simulator
 	world simulator.World

@@ -71,33 +71,33 @@ func (s *ensemble) news(c, thread int8) (at int8, broken bool) {
 	return at, false
 }
 
-// cannotReconnect returns the reason for which client c does not connect to the ensemble now. What came
+// cannotReconnect returns the error of client c's connecting to the ensemble now; nil: it does. What came
 // by the old connection is received first.
-func cannotReconnect(w world.World, c int8) (why string) {
+func cannotReconnect(w world.World, c int8) error {
 	p := w.Client(c)
 	switch {
 	case p.Dead:
-		return "refused.client.dead"
+		return world.Refuse("refused.client.dead")
 	case p.Paused:
-		return "refused.client.paused"
+		return world.Refuse("refused.client.paused")
 	case !p.Cut:
-		return "refused.connected"
+		return world.Refuse("refused.connected")
 	}
 	for t, th := range p.Each {
 		if th.Phase == world.Answered && !p.Stands(int(t)) && w.Op(c, t).Kind == process.Request {
-			return "refused.unheard"
+			return world.Refuse("refused.unheard")
 		}
 	}
-	return ""
+	return nil
 }
 
 // reconnect gives a client a connection again.
-func (s *ensemble) reconnect(c int8) (why string) {
+func (s *ensemble) reconnect(c int8) error {
 	if c < 1 || int(c) > s.w.Clients() {
-		return "refused.client.zookeeper"
+		return world.Refuse("refused.client.zookeeper")
 	}
-	if why := cannotReconnect(s.w, c); why != "" {
-		return why
+	if err := cannotReconnect(s.w, c); err != nil {
+		return err
 	}
 	p, e := s.w.Client(c), s.emit(history.Reconnect, c)
 	if !s.alive(c) {
@@ -112,14 +112,14 @@ func (s *ensemble) reconnect(c int8) (why string) {
 		}
 	}
 	s.w.DropOrphans(number, history.Only(uint8(c)))
-	return ""
+	return nil
 }
 
 // deliver brings a client's thread the notifications that it waits for, or that its connection has broken.
-func (s *ensemble) deliver(c, thread int8) (why string, err error) {
+func (s *ensemble) deliver(c, thread int8) error {
 	there := c >= 1 && int(c) <= s.w.Clients() && thread >= 0 && thread < process.MaxThreads
 	if !there || s.w.Client(c).Dead || s.w.Client(c).Stands(int(thread)) {
-		return "refused.watch", nil
+		return world.Refuse("refused.watch")
 	}
 	at, broken := s.news(c, thread)
 	kind := process.Replied
@@ -127,9 +127,9 @@ func (s *ensemble) deliver(c, thread int8) (why string, err error) {
 	case broken:
 		e := s.w.EmitClient(history.Broken, c, thread)
 		e.Node, e.Msg, e.Cmd = number, int(s.w.Client(c).Threads[thread].Msg), s.x.requests.At(s.w.Op(c, thread).Arg).text
-		return "", s.w.Observe(c, thread, process.Observation{Kind: process.Broken})
+		return s.w.Observe(c, thread, process.Observation{Kind: process.Broken})
 	case at == 0:
-		return "refused.watch", nil
+		return world.Refuse("refused.watch")
 	case !s.onWires():
 		for t := range s.w.Client(c).Each {
 			s.needOrder(c, t, s.now().at(at).events)
@@ -139,7 +139,7 @@ func (s *ensemble) deliver(c, thread int8) (why string, err error) {
 	eff := s.act(ActNotify, at, 0)
 	s.kind.group.Close(s.w)
 	s.w.EmitClient(history.Wake, c, thread).Note = "news of a watch"
-	return "", s.w.Observe(c, thread, process.Observation{Kind: kind, Val: int64(eff.answer)})
+	return s.w.Observe(c, thread, process.Observation{Kind: kind, Val: int64(eff.answer)})
 }
 
 // arrive has a request reach the ensemble.
@@ -295,4 +295,19 @@ func (s *ensemble) resumed(c int8) {
 			s.ends[at-1] = 0
 		}
 	}
+}
+
+// expire ends the session of client c that it has begun last, as if it had been silent for too long, and closes its
+// connection.
+func (s *ensemble) expire(c int8) error {
+	at := s.sessionOf(c)
+	if at == 0 {
+		return world.Refuse("refused.session")
+	}
+	on := s.now().at(at).on
+	s.endSession(at)
+	if !s.w.Client(c).Paused {
+		s.hangUp(c, on)
+	}
+	return nil
 }

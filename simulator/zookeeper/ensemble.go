@@ -50,6 +50,13 @@ type EnsembleState struct {
 
 const endsNow = -1
 
+// Condition is zero: no fault strikes the ensemble.
+func (s EnsembleState) Condition() world.Condition { return world.Condition{} }
+
+// WithoutCopies and WithoutAges are the ensemble itself, which has no replicas.
+func (s EnsembleState) WithoutCopies() world.State { return s }
+func (s EnsembleState) WithoutAges() world.State   { return s }
+
 // shift moves the ends of sessions by d.
 func (s *EnsembleState) shift(d time.Duration) {
 	for c := range s.ends {
@@ -100,7 +107,7 @@ func (s *ensemble) wireOf(c, thread int8) (on wireRef) {
 // and so do the pings behind it.
 func (s *ensemble) heldUp(c int8, on wireRef) bool {
 	for t, th := range s.w.Client(c).Each {
-		late := th.Phase == world.Asking && max(th.Hold, th.Latest) > s.w.Now()
+		late := th.Phase == world.Asking && max(th.Hold, th.Latest) > 0
 		if late && s.w.Op(c, t).Kind == process.Request && s.wireOf(c, t) == on {
 			return true
 		}

@@ -3,6 +3,7 @@ package zookeeper
 import (
 	"slices"
 
+	"locklab/simulator/intern"
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/internal/codec"
 	"locklab/simulator/memo"
@@ -20,7 +21,7 @@ type Executor struct {
 	answers  *memo.Table[string, storedAnswer]
 	watches  *memo.Table[Watch, Watch]
 	memories *memo.Table[string, memory]
-	effects  memo.Map[act, *effect]
+	effects  intern.Map[act, *effect]
 	checks   memo.Effects[act]
 }
 
@@ -108,7 +109,7 @@ func (x *Executor) look(a act) *effect {
 		x.effects[a] = eff
 	}
 	if err := x.checks.Check(x.memo, a); err != nil {
-		x.memo.Room.Exceeded = err
+		x.memo.Room.Note(err)
 	}
 	return eff
 }

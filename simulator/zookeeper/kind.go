@@ -7,6 +7,7 @@ import (
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/memo"
 	world "locklab/simulator/node"
+	"locklab/simulator/process"
 	"locklab/simulator/translate"
 )
 
@@ -27,12 +28,9 @@ type Contents struct {
 }
 
 var (
-	_ world.Kind       = (*Kind)(nil)
-	_ world.Sessions   = (*Kind)(nil)
-	_ world.Numbering  = (*Kind)(nil)
-	_ world.Patient    = (*Kind)(nil)
-	_ world.Dialer     = (*Kind)(nil)
-	_ world.Timekeeper = (*Kind)(nil)
+	_ world.Kind      = (*Kind)(nil)
+	_ world.Sessions  = (*Kind)(nil)
+	_ world.Numbering = (*Kind)(nil)
 )
 
 // A Kind is the ensemble of a simulator.
@@ -88,8 +86,14 @@ func (k *Kind) Start(_ int8, clients int) world.State {
 	return EnsembleState{contents: k.Executor.contents.ID(s), clock: k.config.Clock}
 }
 
-// Patience returns two thirds of the session's time-out.
-func (k *Kind) Patience() time.Duration { return k.config.Session * 2 / 3 }
+// Traits returns that clients wait for an answer for two thirds of the session's time-out.
+func (k *Kind) Traits() world.Traits { return world.Traits{Patience: k.config.Session * 2 / 3} }
+
+// HoldsBack is 0: the ensemble answers when it executes.
+func (k *Kind) HoldsBack(*process.Op) time.Duration { return 0 }
+
+// StampsIn returns none: those in znodes are not moved.
+func (k *Kind) StampsIn(world.State) clock.Stamps { return clock.NoStamps }
 
 // Due returns when the next session ends, of those that do not end now.
 func (k *Kind) Due(_ time.Duration, s world.State) time.Duration {
@@ -162,7 +166,7 @@ func (k *Kind) Enabled(_ time.Duration, state world.State, _ int8, buf []world.C
 
 // Offers appends that client c connects again or, if servers, the notifications for its threads that wait for one.
 func (k *Kind) Offers(w world.World, c int8, servers bool, buf []world.Choice) []world.Choice {
-	if !servers && cannotReconnect(w, c) == "" {
+	if !servers && cannotReconnect(w, c) == nil {
 		buf = append(buf, world.Choice{Verb: world.Reconnect, Client: c})
 	}
 	p := w.Client(c)
@@ -190,11 +194,11 @@ func (k *Kind) brings() world.Verb {
 }
 
 // Step has an event happen.
-func (k *Kind) Step(w world.World, e world.Event) (why string, err error) {
+func (k *Kind) Step(w world.World, e world.Input) (err error) {
 	s := k.open(w)
 	switch e.What {
 	case world.Chosen:
-		why, err = k.choose(s, e.Choice)
+		err = k.choose(s, e.Choice)
 	case world.Arrived:
 		s.arrive(e.Client, e.Thread)
 	case world.ArrivedOrphan:
@@ -209,54 +213,39 @@ func (k *Kind) Step(w world.World, e world.Event) (why string, err error) {
 		s.resumed(e.Client)
 	case world.Crashed:
 		s.crashed(e.Client)
+	case world.EndSession:
+		err = s.expire(e.Client)
 	case world.Passed:
 		s.passed(e.Pending)
 	case world.Settled:
 		s.endSessions(func(end time.Duration) bool { return end == endsNow })
 	}
 	k.group.Close(w)
-	return why, err
+	return err
 }
 
 // choose makes a choice of Enabled or Offers happen.
-func (k *Kind) choose(s *ensemble, c world.Choice) (why string, err error) {
+func (k *Kind) choose(s *ensemble, c world.Choice) error {
 	switch c.Verb {
 	case world.Reconnect:
-		return s.reconnect(c.Client), nil
+		return s.reconnect(c.Client)
 	case k.brings():
 		return s.deliver(c.Client, c.Thread)
 	case world.Deliver, world.Unblock:
-		return "refused.watch", nil
+		return world.Refuse("refused.watch")
 	case world.End:
 		if !slices.Contains(k.Enabled(s.w.Now(), *s.EnsembleState, number, nil), c) {
-			return "refused.nothing.ends", nil
+			return world.Refuse("refused.nothing.ends")
 		}
 		at := c.Client
 		if k.config.Wires {
 			at = c.Thread
 		}
 		s.endSession(at)
-		return "", nil
+		return nil
 	}
-	return "refused.thing", nil
+	return world.Refuse("refused.thing")
 }
 
 // HasSession reports whether the ensemble has a session of client c.
 func (k *Kind) HasSession(w world.World, c int8) bool { return k.open(w).sessionOf(c) != 0 }
-
-// EndSession has the ensemble end client c's session now, as if it had been silent for too long,
-// and close its connection.
-func (k *Kind) EndSession(w world.World, c int8) (why string) {
-	s := k.open(w)
-	at := s.sessionOf(c)
-	if at == 0 {
-		return "refused.session"
-	}
-	on := s.now().at(at).on
-	s.endSession(at)
-	if !w.Client(c).Paused {
-		s.hangUp(c, on)
-	}
-	k.group.Close(w)
-	return ""
-}

@@ -10,8 +10,8 @@ import (
 
 	"locklab/simulator/history"
 	"locklab/simulator/hypothesis"
+	"locklab/simulator/intern"
 	"locklab/simulator/internal/codec"
-	"locklab/simulator/internal/table"
 	"locklab/simulator/memo"
 	"locklab/simulator/translate"
 )
@@ -118,7 +118,7 @@ func (n *numberedAlike) step(r *rand.Rand) {
 // TestRecount: an ensemble whose numbers are the smallest ones in their order does what it does with its own, but for
 // these: also for clients that know some of the numbers, and whose watches may have missed something.
 func TestRecount(t *testing.T) {
-	k := NewKind(Config{Session: time.Second}, memo.New(table.NewRoom()))
+	k := NewKind(Config{Session: time.Second}, memo.New(intern.NewRoom()))
 	k.CountCreations(true)
 	smaller := 0
 	for seed := range uint64(60) {
@@ -234,7 +234,7 @@ func TestInterchange(t *testing.T) {
 		"a watch":       func(_ *Executor, _ uint32, eff *effect) { eff.fired[0].client = 2 },
 		"no watch":      func(_ *Executor, _ uint32, eff *effect) { eff.fired = nil },
 	} {
-		room := table.NewRoom()
+		room := intern.NewRoom()
 		k := NewKind(Config{Session: time.Second}, memo.New(room))
 		k.CountCreations(true)
 		x := k.Executor

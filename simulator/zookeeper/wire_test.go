@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"locklab/simulator/intern"
 	"locklab/simulator/internal/codec"
-	"locklab/simulator/internal/table"
 	"locklab/simulator/memo"
 	"locklab/simulator/process"
 	. "locklab/simulator/zookeeper"
@@ -18,8 +18,8 @@ import (
 
 // connection is one of a process that does nothing.
 func connection() process.Wire {
-	k := NewKind(Config{Session: time.Second, Wires: true}, memo.New(table.NewRoom()))
-	return k.Dial(process.New(1, func() {}, nil, table.NewRoom()).Code())(1)
+	k := NewKind(Config{Session: time.Second, Wires: true}, memo.New(intern.NewRoom()))
+	return k.Dial(process.New(1, func() {}, nil, intern.NewRoom()).Code())(1)
 }
 
 // message is a message of the protocol: numbers of 32 or 64 bits, texts and bytes.

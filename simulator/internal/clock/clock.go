@@ -25,6 +25,14 @@ func Later(now, d time.Duration) time.Duration {
 	return now + d
 }
 
+// Left returns what remains of a time when d has passed, at least 0; of Never that is Never.
+func Left(t, d time.Duration) time.Duration {
+	if t == Never {
+		return Never
+	}
+	return max(t-d, 0)
+}
+
 // MaxPPM bounds the rate of a clock, either way: none stands still or runs
 // backwards.
 const MaxPPM = 500_000
