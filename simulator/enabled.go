@@ -41,7 +41,7 @@ func (s *Simulator) faultsEnabled(w *World, buf []Choice) []Choice {
 // NextDeadline is the next true time, not before now, at which something is due: a sleep or a pause ends, a client
 // gives up waiting, a key expires. Never if nothing is. Time cannot pass beyond it.
 func (s *Simulator) NextDeadline(w *World) time.Duration {
-	due := s.orphansDue(w.orphans)
+	due := s.config.Timing.orphansDue(*s.orphans.At(w.orphans))
 	for c := range s.clients.procs {
 		due = min(due, s.clients.due(&w.procs[c], int8(c+1)))
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"locklab/simulator/history"
-	"locklab/simulator/internal/clock"
 	"locklab/simulator/internal/codec"
 	"locklab/simulator/memo"
 	"locklab/simulator/node"
@@ -59,24 +58,11 @@ func (s *Simulator) changed(id uint32, change func([]node.Orphan) []node.Orphan)
 	return s.orphans.ID(s.orphanList)
 }
 
-// passOrphans has time pass for the orphaned requests.
-func (v *view) passOrphans(d time.Duration) {
-	if !slices.ContainsFunc(*v.s.orphans.At(v.w.orphans), func(o node.Orphan) bool { return o.Hold > 0 || o.Latest > 0 }) {
-		return
-	}
-	v.w.orphans = v.s.changed(v.w.orphans, func(list []node.Orphan) []node.Orphan {
-		for i := range list {
-			list[i].Hold, list[i].Latest = clock.Left(list[i].Hold, d), clock.Left(list[i].Latest, d)
-		}
-		return list
-	})
-}
-
 // orphansDue is the time until the next deadline of the requests of a list; Never: there is none.
-func (s *Simulator) orphansDue(id uint32) time.Duration {
-	due, list := Never, *s.orphans.At(id)
+func (t *Timing) orphansDue(list []node.Orphan) time.Duration {
+	due := Never
 	for i := range list {
-		due = min(due, s.config.Timing.messageDue(list[i].Hold, list[i].Latest))
+		due = min(due, t.messageDue(list[i].Hold, list[i].Latest))
 	}
 	return due
 }
@@ -204,7 +190,7 @@ func (ps Parts) Orphaned(r *RestPart, yield func(c Choice, node int)) (due time.
 			yield(arrivalOf(o, i), max(int(o.Op.Node), 0))
 		}
 	}
-	return ps.s.orphansDue(r.orphans)
+	return ps.s.config.Timing.orphansDue(list)
 }
 
 // Orphans returns the number of orphaned requests in flight in w.

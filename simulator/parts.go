@@ -134,9 +134,6 @@ func (ps Parts) scratchWith(now time.Duration, c int, part *ClientPart) *World {
 	return &ps.s.scratch
 }
 
-// Skip has time pass by d without looking at what is due. It is for worlds that hold no server's part.
-func (ps Parts) Skip(w *World, d time.Duration) { ps.s.view(w).elapse(d) }
-
 // Finished reports whether the client's main thread has come to its end, or to its death; its timers may still run.
 func (p *ClientPart) Finished() bool {
 	return p.s.Dead || !p.s.Paused && p.s.Threads[0].Phase == node.Idle

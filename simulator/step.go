@@ -128,17 +128,26 @@ func (v *view) pass(c Choice) error {
 	if err := v.happen(node.Input{What: node.Settled}); err != nil {
 		return err
 	}
-	v.elapse(c.D)
+	v.s.Skip(v.w, c.D)
 	return v.happen(node.Input{What: node.Passed, Pending: c.Thread == Pending})
 }
 
-// elapse has time pass for the clients and for the requests in flight.
-func (v *view) elapse(d time.Duration) {
-	v.w.now += d
-	for c := range v.s.clients.procs {
-		v.w.procs[c].Pass(d)
+// Skip has time d pass for the clients and for the requests in flight, without a look at what is due. It is for worlds
+// that hold no server's part: servers do not notice it.
+func (s *Simulator) Skip(w *World, d time.Duration) {
+	w.now += d
+	for c := range s.clients.procs {
+		w.procs[c].Pass(d)
 	}
-	v.passOrphans(d)
+	if w.orphans == 0 {
+		return
+	}
+	w.orphans = s.changed(w.orphans, func(list []node.Orphan) []node.Orphan {
+		for i := range list {
+			list[i].Pass(d)
+		}
+		return list
+	})
 }
 
 // stepServer makes a choice of a server, or of a client's library, by itself.

@@ -281,7 +281,7 @@ func (s *transitions) passTime(state, next []uint32, c simulator.Choice) (found 
 		next[c] = s.clientTab[c].Image(&after.clients[c], state[c], func(part simulator.ClientPart) simulator.ClientPart {
 			w := s.sim.Parts().World(now)
 			w.SetClientPart(c+1, &part)
-			s.sim.Parts().Skip(&w, d)
+			s.sim.Skip(&w, d)
 			return s.sim.Parts().Client(&w, c+1)
 		})
 	}
@@ -289,7 +289,7 @@ func (s *transitions) passTime(state, next []uint32, c simulator.Choice) (found 
 		next[s.restAt] = s.restTab.Image(&after.rest, state[s.restAt], func(part simulator.RestPart) simulator.RestPart {
 			w := s.sim.Parts().World(now)
 			s.sim.Parts().SetRest(&w, &part)
-			s.sim.Parts().Skip(&w, d)
+			s.sim.Skip(&w, d)
 			return s.sim.Parts().Rest(&w)
 		})
 	}

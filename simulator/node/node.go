@@ -89,6 +89,11 @@ type Orphan struct {
 	From   int8          // client
 }
 
+// Pass has time pass by d.
+func (o *Orphan) Pass(d time.Duration) {
+	o.Hold, o.Latest = clock.Left(o.Hold, d), clock.Left(o.Latest, d)
+}
+
 // A Kind is a kind of server: what its servers do, and the client library that talks to them.
 type Kind interface {
 	Server
