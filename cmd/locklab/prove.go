@@ -180,15 +180,16 @@ func printViolation(e *env, proof *study.Proof, word verdict.Word) {
 		return
 	}
 	for _, lang := range e.Langs() {
-		say := func(key string, pairs ...string) string { return text.Say(lang, "prove."+key, pairs...) }
 		shown := ""
 		for c, v := range views {
-			one := say("violation.view", "c", fmt.Sprint("c", c+1), "stage", say("views.stage."+v.Stage), "key", say("views.owner."+v.Owner))
-			if shown = say("violation.views", "views", shown, "view", one); c == 0 {
-				shown = one
+			one := text.Say(lang, "prove.violation.view", "c", fmt.Sprint("c", c+1),
+				"stage", text.Say(lang, "prove.views.stage."+v.Stage), "key", text.Say(lang, "prove.views.owner."+v.Owner))
+			if c > 0 {
+				one = text.Say(lang, "prove.violation.views", "views", shown, "view", one)
 			}
+			shown = one
 		}
-		e.Wrap(text.Pad("", 14), say("violation", "views", shown, "move", move))
+		e.Wrap(text.Pad("", 14), text.Say(lang, "prove.violation", "views", shown, "move", move))
 	}
 }
 

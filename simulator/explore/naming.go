@@ -97,16 +97,14 @@ func (p *prover) canonize(state []uint32) ([]naming, error) {
 }
 
 // permutations are the orders of n things.
-func permutations(n int) [][]int {
-	all := [][]int{{}}
-	for i := range n {
-		var longer [][]int
-		for _, o := range all {
-			for at := 0; at <= len(o); at++ {
-				longer = append(longer, slices.Insert(slices.Clone(o), at, i))
-			}
+func permutations(n int) (all [][]int) {
+	if n == 0 {
+		return [][]int{{}}
+	}
+	for _, o := range permutations(n - 1) {
+		for at := range n {
+			all = append(all, slices.Insert(slices.Clone(o), at, n-1))
 		}
-		all = longer
 	}
 	return all
 }

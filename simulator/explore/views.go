@@ -104,7 +104,8 @@ type Summary struct {
 	Left time.Duration
 }
 
-// leasesToAncient is the number of leases after which a time stamp is ancient at the latest: see hypothesis.Ages.
+// leasesToAncient is the number of leases after which a time stamp is ancient at the latest: see hypothesis.Ages. Without
+// them time stamps would grow older without end.
 const leasesToAncient = 4
 
 // worldsPerView bounds the worlds: so many times as many as there may be views.
@@ -137,7 +138,8 @@ func proveAnd(ctx context.Context, m *Model, endless bool, most int, then func(*
 	if room := client.Room(m.Entry); room < 1 || room > MostHolders {
 		return &Proof{Refused: &NotProvableError{i18n.New("prove.holders")}}, nil
 	}
-	opt.assumed = opt.viewAssumptions(sim)
+	opt.assumed = opt.assumptions(sim)
+	opt.assumed.Strangers, opt.assumed.Counters = true, hypothesis.CountedFrom
 	counts := false // the number of a counter makes a difference
 	for {
 		sim.Assume(opt.assumed.Set)
@@ -153,7 +155,6 @@ func proveAnd(ctx context.Context, m *Model, endless bool, most int, then func(*
 			return p.proof(&NotProvableError{i18n.New("prove.names", "why", weaker.asymmetry.Error())}), nil
 		case errors.Is(err, errNewTrait) && sim.Traits().Grain > 0 && !sim.Traits().ReadsClock:
 			opt.assumed = weaker
-			// Else time stamps would grow older without end.
 			opt.assumed.Ages = hypothesis.Ages{Ancient: m.TTL / 6, Span: m.TTL * 5 / 2, Most: leasesToAncient * m.TTL}
 			continue
 		case refuted && weaker.Ages != opt.assumed.Ages:
@@ -184,13 +185,6 @@ func proveAnd(ctx context.Context, m *Model, endless bool, most int, then func(*
 		}
 		return p.proof(why), err
 	}
-}
-
-// viewAssumptions are those with which views begin.
-func (o *Options) viewAssumptions(sim *simulator.Simulator) assumptions {
-	a := o.assumptions(sim)
-	a.Strangers, a.Counters = true, hypothesis.CountedFrom
-	return a
 }
 
 // A NotProvableError is the reason why views do not do for a lock.
@@ -243,6 +237,7 @@ type prover struct {
 	full    simulator.RestPart // with all faults
 	idle    viewOf             // a client at rest without a name
 	cut     [divisions]func(cut) (uint32, error)
+	words   [divisions]int // of a state, by the division of which they are
 	namings map[shared][]naming
 	renewed column // the rest with all faults
 
@@ -288,7 +283,7 @@ func newProver(sim *simulator.Simulator, m *Model, opt Options, endless bool, mo
 		groups: map[shared]*group{}, namings: map[shared][]naming{}, struck: map[simulator.Verb]bool{}}
 	p.tables = p.search.tables
 	w := sim.NewWorld()
-	p.full, p.cut = sim.Parts().Rest(&w), p.cuts()
+	p.full, p.cut, p.words = sim.Parts().Rest(&w), p.cuts(), [divisions]int{p.clients, p.restAt, p.judgeAt}
 	p.idle.own = [divisions]uint32{requests: p.restTab.id(simulator.RestPart{}), judged: p.judgeTab.id(verdict.Safety{})}
 	if p.idle.own[connections], err = p.cut[connections](cut{p.node(0, &w), 0, ownOf, 1}); err != nil {
 		return nil, err
@@ -350,7 +345,9 @@ func (p *prover) close(ctx context.Context) error {
 		if err := p.expand(p.queue[i]); err != nil {
 			return err
 		}
-		report(p.search.opt.Progress, p.proved.Views, p.proved.Transitions, i)
+		if show := p.search.opt.Progress; show != nil && i%256 == 0 { // a view counts as a state
+			show(&Result{States: p.proved.Views, Transitions: p.proved.Transitions, Open: p.proved.Views - i})
+		}
 		if err := p.search.checkSoon(); err != nil {
 			return err
 		}
@@ -425,13 +422,6 @@ var (
 	}
 	statusNames = []string{other: "other", self: "self", nobody: "nobody"}
 )
-
-// report calls Progress now and then: a view counts as a state.
-func report(show func(*Result), found, transitions, made int) {
-	if show != nil && made%256 == 0 {
-		show(&Result{States: found, Transitions: transitions, Open: found - made})
-	}
-}
 
 // add enters a view of a shared part, and returns its place.
 func (p *prover) add(s shared, v viewOf) int {

@@ -51,9 +51,14 @@ const (
 func divide[K comparable, E any](tab *table[K, E], rename func(K, *history.Names) (K, error),
 	of func(K, int) K, bare func(K, history.ClientSet) K, with func(K, K) K,
 ) func(cut) (uint32, error) {
-	known := map[cut]uint32{}
+	var known [joined][1 << simulator.MaxClients]column // by who
+	joins := map[cut]uint32{}
 	return func(f cut) (to uint32, err error) {
-		if to, ok := known[f]; ok {
+		if f.what == joined {
+			if to, ok := joins[f]; ok {
+				return to, nil
+			}
+		} else if to = known[f.what][f.who].at(f.part); to != unseen {
 			return to, nil
 		}
 		part := tab.keys[f.part]
@@ -70,13 +75,14 @@ func divide[K comparable, E any](tab *table[K, E], rename func(K, *history.Names
 		if err != nil {
 			return 0, fmt.Errorf("explore: %w", err)
 		}
-		known[f] = tab.id(part)
-		return known[f], nil
+		if to = tab.id(part); f.what == joined {
+			joins[f] = to
+		} else {
+			known[f.what][f.who].set(f.part, to)
+		}
+		return to, nil
 	}
 }
-
-// words are those of a state that divisions divide.
-func (p *prover) words() [divisions]int { return [divisions]int{p.clients, p.restAt, p.judgeAt} }
 
 // cuts are the functions of the divisions. Servers without connections, or of which there are several, are shared
 // whole.
@@ -203,7 +209,7 @@ func (p *prover) put(s *shared, views ...viewOf) (gone history.ClientSet, err er
 		}
 	}
 	for c := range views {
-		for k, at := range p.words() {
+		for k, at := range p.words {
 			if own := views[c].own[k]; own != p.idle.own[k] {
 				if cur[at], err = p.cut[k](cut{cur[at], own, joined, uint8(c + 1)}); err != nil {
 					return 0, err
@@ -336,7 +342,7 @@ func (p *prover) project(state []uint32, gone history.ClientSet) (err error) {
 	var acting history.ClientSet
 	for c := range p.size {
 		v := &views[c]
-		for k, at := range p.words() {
+		for k, at := range p.words {
 			if v.own[k], err = p.cut[k](cut{state[at], 0, ownOf, uint8(c + 1)}); err != nil {
 				return err
 			}
@@ -352,7 +358,7 @@ func (p *prover) project(state []uint32, gone history.ClientSet) (err error) {
 		}
 	}
 	p.shared, p.after = append(p.shared[:0], state...), p.after[:0]
-	for k, at := range p.words() {
+	for k, at := range p.words {
 		if p.shared[at], err = p.cut[k](cut{state[at], 0, common, uint8(gone)}); err != nil {
 			return err
 		}
