@@ -140,8 +140,8 @@ func (p *proveFlags) print(e *env, proof *study.Proof) {
 	}
 	if proof.Refused == nil {
 		for _, w := range proof.Open {
-			e.Wrap("  "+text.Pad(string(w), 12), e.Say("prove.open"))
-			printCulprit(e, proof, w)
+			e.Wrap("  "+text.Pad(string(w), 12), e.Each(func(lang string) string { return text.Say(lang, "prove.open", "size", certificate.World(proof, lang)) }))
+			printViolation(e, proof, w)
 		}
 	}
 	if len(all) > 0 {
@@ -163,23 +163,33 @@ func (p *proveFlags) print(e *env, proof *study.Proof) {
 			e.Wrap("  - ", line)
 		}
 	}
-	e.Sentence("prove.size", "views", fmt.Sprint(proof.Views), "worlds", fmt.Sprint(proof.Worlds), "moves", fmt.Sprint(proof.Transitions))
+	for _, lang := range e.Langs() {
+		e.Wrap("", text.Say(lang, "prove.size", "size", certificate.World(proof, lang), "views", fmt.Sprint(proof.Views), "worlds", fmt.Sprint(proof.Worlds),
+			"moves", fmt.Sprint(proof.Transitions)))
+	}
 	if p.views {
 		printViews(e, proof)
 	}
 	e.Next("locklab explore "+lock.ID+" --budget '"+string(p.Bounds.Budget)+"' --timing any", "locklab explain "+lock.ID)
 }
 
-// printCulprit prints two views that come to a verdict.
-func printCulprit(e *env, proof *study.Proof, word verdict.Word) {
-	views, move := proof.Culprit(word)
+// printViolation prints the views that come to a verdict.
+func printViolation(e *env, proof *study.Proof, word verdict.Word) {
+	views, move := proof.Violation(word)
 	if move == "" {
 		return
 	}
 	for _, lang := range e.Langs() {
-		say := func(key string) string { return text.Say(lang, "prove.views."+key) }
-		e.Wrap(text.Pad("", 14), text.Say(lang, "prove.culprit", "one", say("stage."+views[0].Stage), "key", say("owner."+views[0].Owner),
-			"other", say("stage."+views[1].Stage), "its", say("owner."+views[1].Owner), "move", move))
+		shown := ""
+		for c, v := range views {
+			one := text.Say(lang, "prove.violation.view", "c", fmt.Sprint("c", c+1),
+				"stage", text.Say(lang, "prove.views.stage."+v.Stage), "key", text.Say(lang, "prove.views.owner."+v.Owner))
+			if c > 0 {
+				one = text.Say(lang, "prove.violation.views", "views", shown, "view", one)
+			}
+			shown = one
+		}
+		e.Wrap(text.Pad("", 14), text.Say(lang, "prove.violation", "views", shown, "move", move))
 	}
 }
 

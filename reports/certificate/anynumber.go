@@ -22,14 +22,19 @@ func AnyNumber(p *study.Proof, lang string) []string {
 	} else {
 		list = append(list, text.Say(lang, "prove.assumed.once", "why", text.SayMessage(lang, p.Once)))
 	}
-	if ages := p.Assumed.Ages; ages != (hypothesis.Ages{}) {
+	if ages := s.Assumed.Ages; ages != (hypothesis.Ages{}) {
 		list = append(list, text.Say(lang, "prove.assumed.ages", "ancient", ages.Ancient.String(), "span", ages.Span.String(), "both", (ages.Ancient+ages.Span).String()))
 	}
-	list = append(append(list, tried(s, lang)...), counters(p.Assumed, lang)...)
+	list = append(append(list, tried(s, lang)...), counters(s.Assumed, lang)...)
 	for _, key := range []string{"names", "resource", "urgent"} {
-		list = append(list, text.Say(lang, "prove.assumed."+key))
+		list = append(list, text.Say(lang, "prove.assumed."+key, "size", World(p, lang)))
 	}
 	return list
+}
+
+// World returns, in a language of package text, the number of clients of a world.
+func World(p *study.Proof, lang string) string {
+	return text.Say(lang, fmt.Sprint("prove.world.", max(p.Search.Strategy.Holders, 1)+1))
 }
 
 // tried says with which attempts code was tried; not that of a bubble, which is not.
@@ -74,11 +79,11 @@ func OfProof(p *study.Proof, lang string) string {
 			"clients", fmt.Sprint(s.Bounds.Clients), "par", fmt.Sprint(w.Par), "steps", fmt.Sprint(w.Steps)))
 	}
 	for _, w := range p.Open {
-		lines = append(lines, "  "+text.Pad(string(w), 12)+say("prove.open"))
+		lines = append(lines, "  "+text.Pad(string(w), 12)+say("prove.open", "size", World(p, lang)))
 	}
 	for _, line := range AnyNumber(p, lang) {
 		lines = append(lines, "  - "+line)
 	}
-	lines = append(lines, say("prove.size", "views", fmt.Sprint(p.Views), "worlds", fmt.Sprint(p.Worlds), "moves", fmt.Sprint(p.Transitions)))
+	lines = append(lines, say("prove.size", "size", World(p, lang), "views", fmt.Sprint(p.Views), "worlds", fmt.Sprint(p.Worlds), "moves", fmt.Sprint(p.Transitions)))
 	return strings.Join(lines, "\n")
 }

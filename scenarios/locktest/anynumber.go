@@ -86,7 +86,7 @@ func (a *anyNumber) check(claims []Claim) {
 	}
 	p.t.Log(brief(func(lang string) string {
 		head, rest, _ := strings.Cut(certificate.OfProof(proof, lang), "\n")
-		return head + " " + assumed(p, proof.Measures, lang) + "\n" + rest + "\n" + p.apart.said(lang)
+		return head + " " + assumed(p, proof.Covered.Measures, lang) + "\n" + rest + "\n" + p.apart.said(lang)
 	}))
 	if *reportFlag != "" {
 		p.report(&study.Checked{Proof: proof})

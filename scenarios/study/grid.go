@@ -85,7 +85,7 @@ func wholeStep(d, most time.Duration) time.Duration {
 
 // A ViewRow is the views of a proof, on one server, that agree in where their client is and in whose the key is.
 type ViewRow struct {
-	Stage, Owner string // of an explore.Standing
+	Stage, Owner string // of an explore.Summary
 	Views        int
 	// Least and Most are what is left of the key's time to live; simulator.Never: it has none.
 	Least, Most time.Duration
@@ -101,7 +101,7 @@ func ViewRows(p *Proof) (rows []ViewRow) {
 	if p.Search.Bounds.Nodes != 1 {
 		return nil
 	}
-	for _, v := range p.Standings {
+	for _, v := range p.Summaries {
 		at := slices.IndexFunc(rows, func(r ViewRow) bool { return r.Stage == v.Stage && r.Owner == v.Owner })
 		if at < 0 {
 			rows = append(rows, ViewRow{v.Stage, v.Owner, 1, v.Left, v.Left})
@@ -117,13 +117,14 @@ func ViewRows(p *Proof) (rows []ViewRow) {
 	return rows
 }
 
-// Culprit returns the two views of the first world that came to a verdict, and the move; "": it is not known.
-func (p *Proof) Culprit(word verdict.Word) (views [2]explore.Standing, move string) {
-	at := slices.IndexFunc(p.Culprits, func(c explore.Culprit) bool { return c.Verdict == word })
-	if at < 0 {
-		return views, ""
+// Violation returns the views of the first world that came to a verdict, and the move; "": it is not known.
+func (p *Proof) Violation(word verdict.Word) (views []explore.Summary, move string) {
+	for _, v := range p.Violations {
+		if v.Verdict == word {
+			return v.Views, v.Move
+		}
 	}
-	return p.Culprits[at].Views, p.Culprits[at].Move
+	return nil, ""
 }
 
 // A Lemma is a sentence about all views of a proof, by the key of its text. Of is the number of views that it is about, and Against

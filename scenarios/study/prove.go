@@ -111,7 +111,7 @@ func proveViews(ctx context.Context, entry lock.Entry, b Bounds, endless bool, m
 	switch {
 	case entry.Guard != "":
 		why = "prove.unlocked"
-	case entry.Holders != 0:
+	case entry.Holders != 0 && entry.Ensemble(), entry.Holders == lock.AnyNumber, entry.Holders > explore.MostHolders:
 		why = "prove.holders"
 	case entry.Ensemble():
 		why = "prove.ensemble"
@@ -130,8 +130,7 @@ func proveViews(ctx context.Context, entry lock.Entry, b Bounds, endless bool, m
 	if p.Once.IsZero() {
 		p.Once = code.Once
 	}
-	p.Search.Result = &explore.Result{Complete: p.Closed, Lengths: p.Lengths, Measures: p.Measures, Grain: p.Grain, Assumed: p.Assumed, Symmetry: true,
-		Histories: p.Histories, Repeated: p.Closed, Triggered: p.Triggered}
+	p.Search.Result = &p.Covered
 	if names := p.Search.Untriggered(); p.Refused == nil && names != nil { // nothing is said of them
 		p.Closed, p.Refused = false, &explore.NotProvableError{Why: i18n.New("prove.untriggered", "faults", strings.Join(names, ", "))}
 	}
@@ -222,7 +221,7 @@ type size struct {
 var once, twice = size{2, 1, 1, false}, size{2, 2, 1, false}
 
 func (p *Proof) sizes() []size {
-	sizes := []size{once, twice, {3, 1, 1, false}}
+	sizes := []size{once, twice, {max(3, p.Search.Strategy.Holders+1), 1, 1, false}}
 	switch {
 	case p.Refused != nil: // it may have too many states for these
 		sizes = append(sizes, size{2, 2, 1, true})
@@ -257,12 +256,13 @@ func (p *Proof) Witnesses() (all []Witness) {
 	return all
 }
 
-// Proved returns the verdicts that are impossible for any number of clients, but for LIE of code that claims nothing.
+// Proved returns the verdicts that are impossible for any number of clients, but for LIE of code that claims nothing, and
+// those that are not judged where several may hold the lock.
 func (p *Proof) Proved() []verdict.Word {
 	if !p.Closed {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(explore.Provable), func(w verdict.Word) bool {
-		return slices.Contains(p.Harms, w) || p.Search.NoClaims && w == verdict.Lie
+		return slices.Contains(p.Harms, w) || p.Search.NoClaims && w == verdict.Lie || enough(p.Search.Strategy, w) == 0
 	})
 }

@@ -124,7 +124,7 @@ func TestProveLeavesOpen(t *testing.T) {
 	if !slices.Equal(p.Open, open) || slices.Contains(p.Proved(), verdict.Overlap) || !slices.Contains(p.Proved(), verdict.WrongDel) || p.Broken != nil {
 		t.Errorf("open are %v, proved %v, broken %v", p.Open, p.Proved(), p.Broken)
 	}
-	if views, move := p.Culprit(verdict.Overlap); views[0].Stage != "inside" && views[1].Stage != "inside" || move == "" {
+	if views, move := p.Violation(verdict.Overlap); views[0].Stage != "inside" && views[1].Stage != "inside" || move == "" {
 		t.Errorf("the step %q of %v comes to an OVERLAP", move, views)
 	}
 	sent := racetest.Must(json.Marshal(p))(t)

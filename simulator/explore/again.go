@@ -51,14 +51,8 @@ func newRests(s *search) (r rests, err error) {
 	}
 	w := s.sim.NewWorld()
 	r.absent[s.probe-1] = s.client(s.probe-1, &w)
-	for _, c := range s.sim.Enabled(&w, nil) {
-		if c.Client != 1 || c.Verb != simulator.Start {
-			continue
-		}
-		if _, err := s.sim.Step(&w, c); err != nil {
-			return r, err
-		}
-		break
+	if _, err := s.sim.Step(&w, simulator.Choice{Verb: simulator.Start, Client: 1}); err != nil {
+		return r, err
 	}
 	r.fresh, err = s.quotient.class(0, s.client(0, &w))
 	r.drawn = s.sim.Parts().RestOf(1, &s.clientTab[0].Keys[r.fresh]).Drawn
@@ -153,15 +147,14 @@ func (a *again) refill(state []uint32) {
 
 // goesOn returns what a client of a class does next.
 func (a *again) goesOn(class uint32) uint32 {
-	if how := a.ready.At(class); how != intern.Unseen {
-		return how
+	how := a.ready.At(class)
+	if how == intern.Unseen {
+		a.numbers.Lacking()
+		if how = resting; class != a.fresh {
+			how = a.after(0, class)
+		}
+		a.ready.Set(class, how)
 	}
-	a.numbers.Lacking()
-	how := resting
-	if class != a.fresh {
-		how = a.after(0, class)
-	}
-	a.ready.Set(class, how)
 	return how
 }
 
@@ -169,15 +162,15 @@ func (a *again) goesOn(class uint32) uint32 {
 func (a *again) after(c int, id uint32) uint32 {
 	r := a.sim.Parts().RestOf(c+1, &a.clientTab[c].Keys[id])
 	switch {
-	case r.Stage == 0:
-	case !r.Busy && r.Kept:
-		a.numbers.Exceed("limit.again.memory")
-	case !r.Busy && r.Stage == 1 && a.recounts != nil:
-		return resting
-	case !r.Busy:
-		return anew
-	case r.Stage > overlapping:
+	case r.Stage > 0 && r.Busy && r.Stage > overlapping:
 		a.numbers.Exceed("limit.again.busy", "n", overlapping)
+	case r.Stage == 0 || r.Busy:
+	case r.Kept:
+		a.numbers.Exceed("limit.again.memory")
+	case r.Stage == 1 && a.recounts != nil:
+		return resting
+	default:
+		return anew
 	}
 	return acting
 }
@@ -257,27 +250,21 @@ func (s *search) checkAgain() error {
 
 // attemptsOn returns the largest number of attempts of a client on the way to a discovery, 1 at least.
 func attemptsOn(s *search, d *discovery) (most int, err error) {
-	type step struct {
-		state  uint32
-		choice uint16
+	states, choices := []uint32{d.state}, []uint16{d.choice} // from the last one to the first
+	for at := d.state; at != 0; at = s.visited.states.parent(at) {
+		states, choices = append(states, s.visited.states.parent(at)), append(choices, s.visited.states.via(at))
 	}
-	var way []step
-	for at := (step{d.state, d.choice}); ; at = (step{s.visited.states.parent(at.state), s.visited.states.via(at.state)}) {
-		if way = append(way, at); at.state == 0 {
-			break
-		}
-	}
-	slices.Reverse(way)
 	owner, made := history.Same(), [simulator.MaxClients + 1]int{}
-	for _, at := range way {
-		c := s.choices[at.choice]
-		if err := s.loadState(at.state); err != nil {
+	for i, state := range slices.Backward(states) {
+		c := s.choices[choices[i]]
+		if err := s.loadState(state); err != nil {
 			return 0, err
 		}
-		if c.Verb == simulator.Start && int(c.Client) <= s.symmetric && s.sim.Parts().RestOf(int(c.Client), &s.clientTab[c.Client-1].Keys[s.successors.cur[c.Client-1]]).Stage > 0 {
-			made[owner[c.Client]]++
+		if one := int(c.Client); c.Verb == simulator.Start && one <= s.symmetric &&
+			s.sim.Parts().RestOf(one, &s.clientTab[one-1].Keys[s.successors.cur[one-1]]).Stage > 0 {
+			made[owner[one]]++
 		}
-		to, _, err := s.redo(at.state, c)
+		to, _, err := s.redo(state, c)
 		if err != nil {
 			return 0, err
 		}

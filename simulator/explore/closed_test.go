@@ -76,7 +76,7 @@ func (c *closure) check(found verdict.Set) (wrong string) {
 	}
 	c.takeState(&w, c.judgeTab.ID(verdict.Safety{}), start)
 	copy(start[2:c.symmetric], c.absent[2:]) // no other one is there
-	wrong = c.missing(start, 0, [2]base{}, "the start")
+	wrong = c.missing(start, 0, [simulator.MaxClients]freshness{}, "the start")
 	for s, views := range c.set {
 		for a := range views {
 			wrong = cmp.Or(wrong, c.later(s, &a))
@@ -106,7 +106,7 @@ func (c *closure) world(s *shared, a, b *viewOf) string {
 		if rest.Stage > 1 && choice.Verb == simulator.Start {
 			continue // a new client begins
 		}
-		next, judges, found, bases := w, judge, verdict.Set(0), [2]base{a.base, b.base}
+		next, judges, found, reads := w, judge, verdict.Set(0), [simulator.MaxClients]freshness{a.read, b.read}
 		if choice.Verb == simulator.Pass {
 			judges, found = c.search.transitions.passJudges(judges, choice.D)
 		}
@@ -116,11 +116,11 @@ func (c *closure) world(s *shared, a, b *viewOf) string {
 			case e.Kind == history.Change && rest.Stage > 1 && rest.Busy:
 				found.Add(verdict.Deadlock) // later leaves it out
 			case e.Kind == history.Read:
-				bases[e.Client-1] = newest
+				reads[e.Client-1] = newest
 			case e.Kind == history.Write: // judges are told by a version whether another client has written since
-				known := c.judgeTab.Keys[judges].Outdated(e.Client, bases[e.Client-1] == outdated)
-				if judges = c.judgeTab.ID(known); e.OK && bases[2-e.Client] == newest {
-					bases[2-e.Client] = outdated
+				known := c.judgeTab.Keys[judges].Outdated(e.Client, reads[e.Client-1] == outdated)
+				if judges = c.judgeTab.ID(known); e.OK && reads[2-e.Client] == newest {
+					reads[2-e.Client] = outdated
 				}
 			}
 		}
@@ -135,7 +135,7 @@ func (c *closure) world(s *shared, a, b *viewOf) string {
 			state[c.restAt] = c.restTab.ID(c.restTab.Keys[state[c.restAt]].WithBudgetOf(&c.full))
 		}
 		c.search.quotient.drop(state)
-		if wrong := c.missing(state, gone, bases, how); wrong != "" && int(choice.Client) != c.probe {
+		if wrong := c.missing(state, gone, reads, how); wrong != "" && int(choice.Client) != c.probe {
 			return wrong
 		}
 	}
@@ -165,12 +165,12 @@ func (c *closure) build(s *shared, views ...*viewOf) (w simulator.World, judge u
 	w = c.tables.world(state)
 	rest, known := c.restTab.Keys[s.rest], c.judgeTab.Keys[state[c.judgeAt]]
 	for one, v := range views {
-		to, own := history.Swap(1, uint8(one+1)), c.judgeTab.Keys[v.judge]
+		to, own := history.Swap(1, uint8(one+1)), c.judgeTab.Keys[v.own[judged]]
 		own.Rename(to)
 		known.Add(&own)
-		rest = parts.WithOrphans(rest, new(must(symmetry.Rest(c.restTab.Keys[v.orphans], translate.Rename(to)))))
-		if c.divides {
-			conns := must(symmetry.Node(c.nodeTab.Keys[v.conns], translate.Rename(to)))
+		rest = parts.WithOrphans(rest, new(must(symmetry.Rest(c.restTab.Keys[v.own[requests]], translate.Rename(to)))))
+		if c.nodes == 1 && c.sim.Parts().Connected() {
+			conns := must(symmetry.Node(c.nodeTab.Keys[v.own[connections]], translate.Rename(to)))
 			parts.SetNode(&w, 1, new(parts.WithConnections(parts.Node(&w, 1), conns)))
 		}
 	}
@@ -179,12 +179,12 @@ func (c *closure) build(s *shared, views ...*viewOf) (w simulator.World, judge u
 }
 
 // missing projects a state, and returns a view that the set lacks.
-func (c *closure) missing(state []uint32, gone history.ClientSet, bases [2]base, how string) string {
-	c.bases = bases
+func (c *closure) missing(state []uint32, gone history.ClientSet, reads [simulator.MaxClients]freshness, how string) string {
+	c.reads = reads
 	must(0, c.project(state, gone))
 	for _, to := range c.after {
 		for i, v := range to.views {
-			if _, has := c.set[to.shared][v]; to.acting[i] && !has {
+			if _, has := c.set[to.shared][v]; to.acting.Has(uint8(i+1)) && !has {
 				return fmt.Sprintf("%s leads to %+v, which is missing", how, v)
 			}
 		}
@@ -197,7 +197,7 @@ func (c *closure) missing(state []uint32, gone history.ClientSet, bases [2]base,
 func (c *closure) later(s shared, v *viewOf) string {
 	named := slices.ContainsFunc(v.names[:s.names], func(is status) bool { return is != nobody })
 	rest := c.sim.Parts().RestOf(1, &c.clientTab[0].Keys[v.part])
-	s.rest = c.calm
+	s.rest = c.idle.own[requests]
 	w, _, _ := c.build(&s)
 	at := Position{World: w, begun: c.begun, ended: c.begun}
 	ask := (v.part == c.fresh && !named || rest.Stage > 1 && rest.Busy) && c.rules.settled(&at)

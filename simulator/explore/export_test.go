@@ -52,7 +52,7 @@ func (p *prover) visit(clients, most int) (c Covering, err error) {
 	for n := range p.nodes {
 		start[p.clients+n] = p.node(n, &w)
 	}
-	start[p.restAt], start[p.judgeAt] = p.restTab.ID(p.full.WithoutOrphans()), p.idle
+	start[p.restAt], start[p.judgeAt] = p.restTab.ID(p.full.WithoutOrphans()), p.idle.own[judged]
 	type position struct {
 		state []uint32
 		resource
@@ -128,8 +128,8 @@ func (r *resource) serve(list []history.Event) []history.Event {
 	return list
 }
 
-// base is that of what client c has read.
-func (r *resource) base(c int) base {
+// freshness is that of what client c has read.
+func (r *resource) freshness(c int) freshness {
 	if r.read[c] == 0 {
 		return unread
 	}
@@ -167,7 +167,7 @@ func (p *prover) viewsOf(state []uint32, clients int, of *resource) (views []fun
 		}
 	}
 	common[p.restAt], common[p.judgeAt] = p.restTab.ID(rest.WithoutOrphans()), p.judgeTab.ID(judge.Shared(gone))
-	if p.divides {
+	if p.nodes == 1 && p.sim.Parts().Connected() {
 		common[p.clients] = p.nodeTab.ID(p.sim.Parts().WithoutConnections(p.nodeTab.Keys[state[p.clients]]))
 	}
 	for c := 1; c <= clients; c++ {
@@ -178,13 +178,13 @@ func (p *prover) viewsOf(state []uint32, clients int, of *resource) (views []fun
 		swap := *history.Swap(1, uint8(c))
 		own.Rename(&swap)
 		mine, _ = p.sim.Symmetry().Rest(mine, translate.Rename(&swap))
-		v := viewOf{orphans: p.restTab.ID(mine), judge: p.judgeTab.ID(own), part: p.absent[0], conns: p.unbound}
-		if p.divides {
+		v := viewOf{part: p.absent[0], own: [divisions]uint32{p.idle.own[connections], p.restTab.ID(mine), p.judgeTab.ID(own)}}
+		if p.nodes == 1 && p.sim.Parts().Connected() {
 			conns, _ := p.sim.Symmetry().Node(p.sim.Parts().ConnectionsOf(p.nodeTab.Keys[state[p.clients]], c), translate.Rename(&swap))
-			v.conns = p.nodeTab.ID(conns)
+			v.own[connections] = p.nodeTab.ID(conns)
 		}
-		if p.clientTab[c-1].Values[state[c-1]].onVersion || p.restTab.Values[v.orphans].onVersion {
-			v.base = of.base(c)
+		if p.clientTab[c-1].Values[state[c-1]].onVersion || p.restTab.Values[v.own[requests]].onVersion {
+			v.read = of.freshness(c)
 		}
 		if !p.ended(c-1, state[c-1]) {
 			v.part, _ = p.search.quotient.class(c-1, state[c-1])
@@ -194,7 +194,7 @@ func (p *prover) viewsOf(state []uint32, clients int, of *resource) (views []fun
 			for i := range n.of.names {
 				for who := 1; who <= p.symmetric; who++ {
 					switch {
-					case int(n.to[who]) != worldSize+1+int(i):
+					case int(n.to[who]) != p.size+1+int(i):
 					case !acts(who):
 						v.names[i] = nobody
 					case who == c:

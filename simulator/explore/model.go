@@ -266,10 +266,11 @@ func (m *Model) client(probe bool) simulator.ClientConfig {
 // whether they are like it.
 const attemptsTried = 5
 
-// ofViews is m with as many attempts as are tried.
+// ofViews is m with as many attempts as are tried, and with the clients of a world and the outsiders.
 func (m *Model) ofViews() *Model {
 	more := *m
 	more.Attempts = max(m.Attempts, attemptsTried)
+	more.Clients = min(client.Room(m.Entry)+1+Outsiders, simulator.MaxClients-1)
 	return &more
 }
 

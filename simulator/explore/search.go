@@ -140,7 +140,7 @@ type Plain struct {
 	Rests        bool // clients keep what they have observed when they rest and when they have ended, too
 	Parts        bool // a state keeps what nothing that follows depends on, see drop; so in lockstep
 	Clocks       bool // a state has the time of day wherever a clock was read, also if it only measures
-	Faces        bool // each view is in a world with every other, and makes all moves in each; see naming.go
+	Interfaces   bool // each view is in a world with every other, and makes all moves in each; see interfaces.go
 	Workers      bool // one goroutine computes what follows from the states; see lookahead.go
 	Effects      bool // every eighth effect that is remembered is computed again, and is the same
 

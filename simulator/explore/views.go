@@ -9,11 +9,10 @@ import (
 	"time"
 
 	"locklab/simulator"
+	"locklab/simulator/intern"
 	"locklab/simulator/client"
 	"locklab/simulator/hypothesis"
 	"locklab/simulator/i18n"
-	"locklab/simulator/intern"
-	"locklab/simulator/node"
 	"locklab/simulator/verdict"
 )
 
@@ -23,21 +22,25 @@ import (
 // make a world of two clients; each of its moves is made by the simulator's own Step; and both clients of the world
 // that follows are views of the set, until nothing is new. Then every client of every run, with however many others, is
 // in one of the views, and a harm that no world of two shows does not exist. (Which of these worlds need not be made:
-// naming.go.) That holds since a move reaches one client and the shared part, or time passes for all: a client that
+// interfaces.go.) That holds since a move reaches one client and the shared part, or time passes for all: a client that
 // does not move is in a world with the one that does, and keeps its part. What else happens in worlds of two is too
 // much and not too little: deadlines of the clients that are left out do not keep time from passing.
 //
+// Of a lock that admits n clients a world has n + 1, since fewer cannot show an OVERLAP: any n + 1 views of which each
+// two agree. What each knows of the others by no name is not kept, as how many have raised a counter: such a semaphore
+// is not proved, but one that names its holders is.
+//
 // A client has everything that bears its name: its process, its requests under way, also when it has given up or died
-// (a ghost), what the only server keeps of its connections (which keys they watch, and what replicas lack of them), and
-// what the judges know of it. In what is shared it is named: the owner of a key is the client of the view, another one,
-// or none that can still act. These are never mixed up: of the clients of a world one at most is the owner, and a key
-// without an owner stays so. A client that has come to its end begins anew as another one, of which there are always
-// more at rest; its former name has no owner, or is that of a ghost. So does a process that rests after an attempt: if
-// nothing of it goes on, it remembers nothing and draws its tokens anew, it is a new client to code and servers, and
-// the views are those of any number of attempts. The id of its thread would be an old name: [simulator.Parts.Lasting].
-// Whether that is so is tried: with code in the second to fourth attempt of one process (simulator.Symmetry,
-// CheckRests), and with servers at the tokens of later attempts (hypothesis.Strangers). To the judges its attempts then
-// are clients of their own. Else each client takes the lock once (Proof.Once).
+// (an ended client with requests under way), what the only server keeps of its connections (which keys they watch, and
+// what replicas lack of them), and what the judges know of it. In what is shared it is named: the owner of a key is the
+// client of the view, another one, or none that can still act. These are never mixed up: of the clients of a world one
+// at most is the owner, and a key without an owner stays so. A client that has come to its end begins anew as another
+// one, of which there are always more at rest; its former name has no owner, or is that of an ended client. So does a
+// process that rests after an attempt: if nothing of it goes on, it remembers nothing and draws its tokens anew, it is
+// a new client to code and servers, and the views are those of any number of attempts. The id of its thread would be an
+// old name: [simulator.Parts.Lasting]. Whether that is so is tried: with code in the second to fourth attempt of one
+// process (simulator.Symmetry, CheckRests), and with servers at the tokens of later attempts (hypothesis.Strangers). To
+// the judges its attempts then are clients of their own. Else each client takes the lock once (Proof.Once).
 //
 // What a client learns of others by name, as the owner of a key, is not renamed with them: code is to do the same
 // whichever other client an answer names, and whether two answers name the same one. That is a hypothesis, held against
@@ -45,9 +48,9 @@ import (
 //
 // Of what a client has read of the resource, its view keeps whether another client has written since. A write that was
 // stale makes what others have read old as well: then STALE-WRITE is among the harms already. An ORPHAN is a refusal
-// while neither client of the world has the lock. If a client outside it has, that is no ORPHAN: views may show too
+// while no client of the world has the lock. If a client outside it has, that is no ORPHAN: views may show too
 // many of them, never too few. A DEADLOCK is found by the probe from a shared part whose clients have all come to their
-// ends, or where both clients of a world wait without end (see deadlock.go).
+// ends, or where all clients of a world wait without end (see deadlock.go).
 //
 // Time stamps in data grow older without end. From some age on code and servers are to do the same however old they
 // are: see [hypothesis.Ages], which begin small and are doubled where a step, or a check of the code, refutes them.
@@ -58,52 +61,55 @@ import (
 // Not looked for are FENCED, BLOCKED and STARVED.
 
 // Provable are the verdicts that views are asked about.
-var Provable = []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.WrongDel, verdict.Lie, verdict.Orphan, verdict.Deadlock}
+var Provable = []verdict.Word{
+	verdict.Overlap, verdict.StaleWrite, verdict.WrongDel, verdict.Lie, verdict.Orphan, verdict.Deadlock,
+}
 
-// Outsiders is the number of clients that a shared part can name beside the two of a world.
+// Outsiders is the largest number of clients that a shared part can name beside those of a world.
 const Outsiders = 4
+
+// MostHolders is the largest number that a lock may admit: a world has one client more.
+const MostHolders = 3
+
+const mostWorld = MostHolders + 1
 
 // A Proof is what the set of views has shown.
 type Proof struct {
 	Views, Worlds, Transitions int
-	// Harms are the verdicts that some world of two has come to. It may be that no run does.
-	Harms    []verdict.Word
-	Culprits []Culprit // of each harm, but for a DEADLOCK that no move comes to
-	Closed   bool      // nothing is new: what is not among the harms is impossible
-	// Assumed, Lengths, Measures, Grain, Histories and Triggered are as those of a [Result].
-	Assumed   hypothesis.Set
-	Lengths   []node.Length
-	Measures  bool
-	Grain     time.Duration
-	Histories int
-	Triggered []simulator.Verb
-	Refused   error // why there is no proof; nil: there is one
-	// Standings are those of all views, in the order in which they were found, if nothing is new.
-	Standings []Standing
+	// Harms are the verdicts that some world has come to. It may be that no run does.
+	Harms      []verdict.Word
+	Violations []Violation // of each harm, but for a DEADLOCK that no move comes to
+	Closed     bool        // nothing is new: what is not among the harms is impossible
+	// Covered has the hypotheses, lengths, histories, traits and faults, as the result of a search.
+	Covered Result
+	Refused error // why there is no proof; nil: there is one
+	// Summaries are those of all views, in the order in which they were found, if nothing is new.
+	Summaries []Summary
 	// Once gives the reason for which each client takes the lock once; zero: any number of times.
 	Once i18n.Message
 }
 
-// A Culprit is the first world of two that has come to a verdict: its views, and the move, of which c1 is the client of
-// the first view, and c2 that of the second.
-type Culprit struct {
+// A Violation is the first world that has come to a verdict: its views, and the move, of which c1 is the client of the
+// first view, c2 that of the second, and so on.
+type Violation struct {
 	Verdict verdict.Word
-	Views   [2]Standing
+	Views   []Summary
 	Move    string
 }
 
-// A Standing says where the client of a view is, and what is left of the key.
-type Standing struct {
+// A Summary has the stage of the client of a view, and what is left of the key.
+type Summary struct {
 	Stage string // idle, acquiring, inside, leaving, releasing, or gone: it has ended, and requests of it are under way
 	Owner string // of the key: self, other, nobody, unmade (no client has made it), or free: there is no key
 	// Left is what is left of the key's time to live, on the first server; simulator.Never: it has none.
 	Left time.Duration
 }
 
-// leasesToAncient is the number of leases after which a time stamp is ancient at the latest: see hypothesis.Ages.
+// leasesToAncient is the number of leases after which a time stamp is ancient at the latest: see hypothesis.Ages. Without
+// them time stamps would grow older without end.
 const leasesToAncient = 4
 
-// worldsPerView bounds the worlds of two: so many times as many as there may be views.
+// worldsPerView bounds the worlds: so many times as many as there may be views.
 const worldsPerView = 100
 
 // mostCounting bounds the views where the number of a counter makes a difference: they may be without end.
@@ -113,9 +119,9 @@ const mostCounting = 50_000
 // a minute.
 const mostHistories = 50_000
 
-// ProveFor computes the views of m, most at most, which has 2+Outsiders clients and a probe, and two attempts or more,
-// of which only the first is made. With endless, no fault is ever used up. The error is about code that the simulator
-// cannot run, or ctx's.
+// ProveFor computes the views of m, most at most, which has a probe, and two attempts or more, of which only the first
+// is made; the number of its clients makes no difference. With endless, no fault is ever used up. The error is about
+// code that the simulator cannot run, or ctx's.
 func ProveFor(ctx context.Context, m *Model, endless bool, most int) (*Proof, error) {
 	return proveAnd(ctx, m, endless, most, func(*prover) error { return nil })
 }
@@ -130,11 +136,15 @@ func proveAnd(ctx context.Context, m *Model, endless bool, most int, then func(*
 	defer sim.Close()
 	defer sim.Assume(hypothesis.Usual)
 	opt := m.Options()
-	opt.assumed = opt.viewAssumptions(sim)
+	if room := client.Room(m.Entry); room < 1 || room > MostHolders {
+		return &Proof{Refused: &NotProvableError{i18n.New("prove.holders")}}, nil
+	}
+	opt.assumed = opt.assumptions(sim)
+	opt.assumed.Strangers, opt.assumed.Counters = true, hypothesis.CountedFrom
 	counts := false // the number of a counter makes a difference
 	for {
 		sim.Assume(opt.assumed.Set)
-		p, err := newProver(sim, opt, endless, most)
+		p, err := newProver(sim, m, opt, endless, most)
 		if err != nil {
 			return nil, err
 		}
@@ -146,7 +156,7 @@ func proveAnd(ctx context.Context, m *Model, endless bool, most int, then func(*
 			return p.proof(&NotProvableError{i18n.New("prove.names", "why", weaker.asymmetry.Error())}), nil
 		case errors.Is(err, errNewTrait) && sim.Traits().Grain > 0 && !sim.Traits().ReadsClock:
 			opt.assumed = weaker
-			opt.assumed.Ages = hypothesis.Ages{Ancient: m.TTL / 6, Span: m.TTL * 5 / 2, Most: leasesToAncient * m.TTL} // else time stamps would grow older without end
+			opt.assumed.Ages = hypothesis.Ages{Ancient: m.TTL / 6, Span: m.TTL * 5 / 2, Most: leasesToAncient * m.TTL}
 			continue
 		case refuted && weaker.Ages != opt.assumed.Ages:
 			opt.assumed = weaker
@@ -178,13 +188,6 @@ func proveAnd(ctx context.Context, m *Model, endless bool, most int, then func(*
 	}
 }
 
-// viewAssumptions are those with which views begin.
-func (o *Options) viewAssumptions(sim *simulator.Simulator) assumptions {
-	a := o.assumptions(sim)
-	a.Strangers, a.Counters = true, hypothesis.CountedFrom
-	return a
-}
-
 // A NotProvableError is the reason why views do not do for a lock.
 type NotProvableError struct{ Why i18n.Message }
 
@@ -198,72 +201,67 @@ type shared struct {
 	names       uint8  // how many it names
 }
 
-// A status says who a name of the shared part is for a view.
+// A status is the relation of a name of the shared part to a view.
 type status uint8
 
 const (
-	other  status = iota + 1 // another client, or the ghost of one
+	other  status = iota + 1 // another client, or one that has ended with requests under way
 	self                     // the client of the view
 	nobody                   // none that can still act
 )
 
-// A base says how new is what a client has read of the resource, and may write on.
-type base uint8
+// A freshness is that of what a client has read of the resource, and may write on.
+type freshness uint8
 
 const (
-	unread   base = iota // it has read nothing, or will not write any more
-	newest               // no other client has written since
-	outdated             // another one has
+	unread   freshness = iota // it has read nothing, or will not write any more
+	newest                    // no other client has written since
+	outdated                  // another one has
 )
 
 // A viewOf is one client, as client 1, of some shared part.
 type viewOf struct {
-	part, orphans, judge uint32
-	conns                uint32 // a server with its connections only
-	base                 base
-	names                [Outsiders]status
+	part  uint32
+	own   [divisions]uint32 // what it has of each division
+	read  freshness
+	names [Outsiders]status
 }
 
 // A prover computes the set of views.
 type prover struct {
 	*tables
+	rests
 	search  *search
+	size    int // the clients of a world
 	endless bool
 	most    int
 	full    simulator.RestPart // with all faults
-	rests
-	idle    uint32 // what the judges know of a client at rest
-	calm    uint32 // the rest without orphans and faults
-	unbound uint32 // a server with no connections, and nothing else
-	divides bool   // views have the connections of their clients
+	idle    viewOf             // a client at rest without a name
+	cut     [divisions]func(cut) (uint32, error)
+	words   [divisions]int // of a state, by the division of which they are
 	namings map[shared][]naming
-	owned   [worldSize]owned  // by client
-	bare    intern.Column     // servers without what they keep of connections
-	calmed  intern.Column     // the rest without orphans
-	renewed intern.Column     // the rest with all faults
-	joined  [worldSize]joined // what is shared with what a view has of it, by client
-	common  ofTwo             // what the judges know of no client, by who cannot act
-	anew    viewOf            // a client at rest without a name
+	renewed intern.Column // the rest with all faults
 
-	groups   map[shared]*group
-	queue    []queued
-	moves    []move          // of the present world
-	cur      []uint32        // the present world
-	bases    [worldSize]base // of its clients
-	shares   []uint32        // memory of project
-	after    []projection    // likewise
-	found    verdict.Set
-	culprits []culprit
-	struck   map[simulator.Verb]bool // the faults that were injected
-	proved   Proof
+	groups     map[shared]*group
+	queue      []queued
+	moves      []move                          // of the present world
+	cur        []uint32                        // the present world
+	reads      [simulator.MaxClients]freshness // of its clients
+	views      []viewOf                        // memory of world
+	shared     []uint32                        // memory of project
+	after      []projection                    // likewise
+	found      verdict.Set
+	violations []violation
+	struck     map[simulator.Verb]bool // the faults that were injected
+	proved     Proof
 }
 
 // A group is the views of one shared part.
 type group struct {
-	views  []viewOf       // as they were found
-	known  map[viewOf]int // where each is
-	byFace map[face]*faceViews
-	faces  []*faceViews // as they were found
+	views       []viewOf       // as they were found
+	known       map[viewOf]int // where each is
+	byInterface map[interfaceOf]*neighbours
+	neighbours  []*neighbours // as they were found
 	// alone are the choices of a view's client that change nothing but its own part and that no judge sees: what they lead
 	// to was entered once, with whomever it shares a world. (A command that a server executes is seen by judges.) The same
 	// goes for time that passes.
@@ -275,40 +273,24 @@ type aloneAt struct {
 	choice uint16
 }
 
-// ofTwo is a function of two numbers.
-type ofTwo = intern.Map[[2]uint32, uint32]
-
-// joined are parts with what a view has of them, by the numbers of the two.
-type joined struct{ conns, orphans, judges ofTwo }
-
-// owned are what a client has of the servers, of the rest and of what the judges know, as client 1 would have it, by
-// their numbers.
-type owned struct{ conns, orphans, judges intern.Column }
-
 // A queued view is at a place of its group.
 type queued struct {
 	of shared
 	at int
 }
 
-func newProver(sim *simulator.Simulator, opt Options, endless bool, most int) (*prover, error) {
-	p := &prover{search: newSearch(sim, opt), endless: endless, most: most, groups: map[shared]*group{}, namings: map[shared][]naming{},
-		struck: map[simulator.Verb]bool{}, common: ofTwo{}}
-	for c := range p.joined {
-		p.joined[c] = joined{ofTwo{}, ofTwo{}, ofTwo{}}
-	}
+func newProver(sim *simulator.Simulator, m *Model, opt Options, endless bool, most int) (p *prover, err error) {
+	p = &prover{search: newSearch(sim, opt), size: client.Room(m.Entry) + 1, endless: endless, most: most,
+		groups: map[shared]*group{}, namings: map[shared][]naming{}, struck: map[simulator.Verb]bool{}}
 	p.tables = p.search.tables
 	w := sim.NewWorld()
-	p.full = sim.Parts().Rest(&w)
-	p.calm = p.restTab.ID(simulator.RestPart{})
-	p.idle = p.judgeTab.ID(verdict.Safety{})
-	p.divides = p.nodes == 1 && sim.Parts().Connected()
-	if p.divides {
-		p.unbound = p.nodeTab.ID(sim.Parts().ConnectionsOf(p.nodeTab.Keys[p.node(0, &w)], 1))
+	p.full, p.cut, p.words = sim.Parts().Rest(&w), p.cuts(), [divisions]int{p.clients, p.restAt, p.judgeAt}
+	p.idle.own = [divisions]uint32{requests: p.restTab.ID(simulator.RestPart{}), judged: p.judgeTab.ID(verdict.Safety{})}
+	if p.idle.own[connections], err = p.cut[connections](cut{p.node(0, &w), 0, ownOf, 1}); err != nil {
+		return nil, err
 	}
-	var err error
 	p.rests, err = newRests(p.search)
-	p.anew = viewOf{part: p.fresh, orphans: p.calm, judge: p.idle, conns: p.unbound}
+	p.idle.part = p.fresh
 	if p.drawn {
 		p.proved.Once = i18n.New("prove.once.token")
 	}
@@ -339,13 +321,14 @@ func (p *prover) ended(c int, id uint32) bool {
 
 // beginsAgain reports whether a move begins a second attempt.
 func beginsAgain(t *tables, state []uint32, m *move) bool {
-	return m.client >= 0 && t.choices[m.choice].Verb == simulator.Start && restAfter(t, int(m.client), state[m.client]).Stage > 1
+	return m.client >= 0 && t.choices[m.choice].Verb == simulator.Start &&
+		restAfter(t, int(m.client), state[m.client]).Stage > 1
 }
 
 // atStart returns the shared part of the start.
 func atStart(p *prover) shared {
 	w := p.sim.NewWorld()
-	s := shared{rest: p.restTab.ID(p.full.WithoutOrphans()), judge: p.idle}
+	s := shared{rest: p.restTab.ID(p.full.WithoutOrphans()), judge: p.idle.own[judged]}
 	for n := range p.nodes {
 		s.nodes[n] = p.node(n, &w)
 	}
@@ -358,12 +341,14 @@ func atStart(p *prover) shared {
 // close computes all views.
 func (p *prover) close(ctx context.Context) error {
 	seen := p.sim.Traits()
-	p.add(atStart(p), p.anew)
+	p.add(atStart(p), p.idle)
 	for i := 0; i < len(p.queue); i++ {
-		if err := p.meet(p.queue[i]); err != nil {
+		if err := p.expand(p.queue[i]); err != nil {
 			return err
 		}
-		report(p.search.opt.Progress, p.proved.Views, p.proved.Transitions, i)
+		if show := p.search.opt.Progress; show != nil && i%256 == 0 { // a view counts as a state
+			show(&Result{States: p.proved.Views, Transitions: p.proved.Transitions, Open: p.proved.Views - i})
+		}
 		if err := p.search.checkSoon(); err != nil {
 			return err
 		}
@@ -399,20 +384,23 @@ func (p *prover) close(ctx context.Context) error {
 		return err
 	}
 	for _, q := range p.queue {
-		p.proved.Standings = append(p.proved.Standings, p.standing(&q.of, q.at))
+		p.proved.Summaries = append(p.proved.Summaries, p.summary(&q.of, q.at))
 	}
-	for _, c := range p.culprits {
-		views := [worldSize]Standing{p.standing(&c.of, c.views[0]), p.standing(&c.of, c.views[1])}
-		p.proved.Culprits = append(p.proved.Culprits, Culprit{c.verdict, views, p.sim.Describe(c.move)})
+	for _, v := range p.violations {
+		shown := Violation{Verdict: v.verdict, Move: p.sim.Describe(v.move)}
+		for _, at := range v.views[:p.size] {
+			shown.Views = append(shown.Views, p.summary(&v.of, at))
+		}
+		p.proved.Violations = append(p.proved.Violations, shown)
 	}
 	return nil
 }
 
-// standing is that of the view at a place of its group.
-func (p *prover) standing(s *shared, at int) Standing {
+// summary is that of the view at a place of its group.
+func (p *prover) summary(s *shared, at int) Summary {
 	v := &p.groups[*s].views[at]
-	shared, own := &p.judgeTab.Keys[s.judge], &p.judgeTab.Keys[v.judge]
-	is := Standing{Stage: "gone", Owner: "free"}
+	shared, own := &p.judgeTab.Keys[s.judge], &p.judgeTab.Keys[v.own[judged]]
+	is := Summary{Stage: "gone", Owner: "free"}
 	if v.part != p.absent[0] {
 		is.Stage = stageNames[own.Reading().Stage(1)]
 	}
@@ -422,29 +410,25 @@ func (p *prover) standing(s *shared, at int) Standing {
 	case owner == 0:
 		is.Owner = "unmade"
 	default:
-		is.Owner = statusNames[v.names[owner-worldSize-1]]
+		is.Owner = statusNames[v.names[int(owner)-p.size-1]]
 	}
 	is.Left = p.sim.Parts().KeyLeft(&p.nodeTab.Keys[s.nodes[0]], client.Key)
 	return is
 }
 
 var (
-	stageNames  = []string{verdict.Idle: "idle", verdict.Acquiring: "acquiring", verdict.Inside: "inside", verdict.Leaving: "leaving", verdict.Releasing: "releasing"}
+	stageNames = []string{
+		verdict.Idle: "idle", verdict.Acquiring: "acquiring", verdict.Inside: "inside", verdict.Leaving: "leaving",
+		verdict.Releasing: "releasing",
+	}
 	statusNames = []string{other: "other", self: "self", nobody: "nobody"}
 )
-
-// report calls Progress now and then: a view counts as a state.
-func report(show func(*Result), found, transitions, made int) {
-	if show != nil && made%256 == 0 {
-		show(&Result{States: found, Transitions: transitions, Open: found - made})
-	}
-}
 
 // add enters a view of a shared part, and returns its place.
 func (p *prover) add(s shared, v viewOf) int {
 	g := p.groups[s]
 	if g == nil {
-		g = &group{known: map[viewOf]int{}, byFace: map[face]*faceViews{}, alone: map[aloneAt]bool{}}
+		g = &group{known: map[viewOf]int{}, byInterface: map[interfaceOf]*neighbours{}, alone: map[aloneAt]bool{}}
 		p.groups[s] = g
 	}
 	if at, known := g.known[v]; known {
@@ -465,8 +449,11 @@ func (p *prover) proof(why *NotProvableError) *Proof {
 		r.Refused, r.Closed = why, false
 	}
 	p.search.learn()
-	r.Histories, r.Assumed, r.Lengths = p.sim.Histories(), p.search.opt.assumed.held(p.sim), p.search.lengths.List
-	r.Measures, r.Grain, r.Triggered = p.sim.Traits().Measured, p.sim.Stamps().Grain(), slices.Sorted(maps.Keys(p.struck))
+	r.Covered = Result{
+		Complete: r.Closed, Repeated: r.Closed, Symmetry: true, Histories: p.sim.Histories(), Lengths: p.search.lengths.List,
+		Assumed: p.search.opt.assumed.held(p.sim), Measures: p.sim.Traits().Measured, Grain: p.sim.Stamps().Grain(),
+		Triggered: slices.Sorted(maps.Keys(p.struck)),
+	}
 	r.Harms = slices.DeleteFunc(p.found.Words(), func(w verdict.Word) bool { return !slices.Contains(Provable, w) })
 	return r
 }

@@ -21,8 +21,8 @@ func TestViewsOfCounters(t *testing.T) {
 	effort.OnlyPushed(t, "it closes views for seconds")
 	effort.Unwatched(t, "one goroutine searches")
 	proof, _ := proofOf(t, lockOf(t, "redislock-fence"), viewBounds("crash=1"), true, 5_000)
-	if !proof.Closed || len(proof.Harms) > 0 || proof.Assumed.Counters == 0 {
-		t.Errorf("redislock-fence: closed %t, %v, counters %d; %v", proof.Closed, proof.Harms, proof.Assumed.Counters, proof.Refused)
+	if !proof.Closed || len(proof.Harms) > 0 || proof.Covered.Assumed.Counters == 0 {
+		t.Errorf("redislock-fence: closed %t, %v, counters %d; %v", proof.Closed, proof.Harms, proof.Covered.Assumed.Counters, proof.Refused)
 	}
 
 	count := func(f *asking, ctx context.Context, key string) (int64, error) {
@@ -79,8 +79,8 @@ func TestViewsOfCounters(t *testing.T) {
 	}
 	for _, id := range []string{"constant", "setnx"} { // their value is no counter
 		proof, _ := proofOf(t, lockOf(t, id), viewBounds("crash=1"), true, 5_000)
-		if !proof.Closed || proof.Assumed.Counters != 0 || slices.Contains(proof.Harms, explore.Provable[0]) {
-			t.Errorf("%s: closed %t, %+v", id, proof.Closed, proof.Assumed)
+		if !proof.Closed || proof.Covered.Assumed.Counters != 0 || slices.Contains(proof.Harms, explore.Provable[0]) {
+			t.Errorf("%s: closed %t, %+v", id, proof.Closed, proof.Covered.Assumed)
 		}
 	}
 }
@@ -138,16 +138,16 @@ func (r *register) Acquire(ctx context.Context, key string) (lock.Lease, error) 
 func TestViewsOfStamps(t *testing.T) {
 	effort.OnlyExhaustive(t, "it closes views for seconds; one goroutine searches")
 	proof, _ := proofOf(t, lockOf(t, "cron-v2"), viewBounds("crash=1"), true, 5_000)
-	if !proof.Closed || proof.Assumed.Ages.Ancient == 0 || !slices.Equal(proof.Harms, []verdict.Word{verdict.Deadlock}) {
-		t.Errorf("cron-v2: closed %t, %+v, two clients come to %v; %v", proof.Closed, proof.Assumed.Ages, proof.Harms, proof.Refused)
+	if !proof.Closed || proof.Covered.Assumed.Ages.Ancient == 0 || !slices.Equal(proof.Harms, []verdict.Word{verdict.Deadlock}) {
+		t.Errorf("cron-v2: closed %t, %+v, two clients come to %v; %v", proof.Closed, proof.Covered.Assumed.Ages, proof.Harms, proof.Refused)
 	}
 
 	proof, refused := proofOf(t, lock.Entry{ID: "patient", Nodes: 1, New: func(env lock.Env) lock.Strategy { return &patient{env, 30} }}, viewBounds("crash=1"), true, 20_000)
 	if refused != "prove.clock" {
-		t.Errorf("a lock that compares with 30 leases: closed %t, %+v, %v", proof.Closed, proof.Assumed.Ages, proof.Refused)
+		t.Errorf("a lock that compares with 30 leases: closed %t, %+v, %v", proof.Closed, proof.Covered.Assumed.Ages, proof.Refused)
 	}
 	proof, _ = proofOf(t, lock.Entry{ID: "register", Nodes: 1, New: func(env lock.Env) lock.Strategy { return &register{env} }}, viewBounds("crash=1"), true, 5_000)
 	if !slices.Contains(proof.Harms, verdict.Overlap) {
-		t.Errorf("a lock that compares two old stamps: closed %t, %+v, two clients come to %v; %v", proof.Closed, proof.Assumed.Ages, proof.Harms, proof.Refused)
+		t.Errorf("a lock that compares two old stamps: closed %t, %+v, two clients come to %v; %v", proof.Closed, proof.Covered.Assumed.Ages, proof.Harms, proof.Refused)
 	}
 }

@@ -291,7 +291,7 @@ func TestViewsOfStandIns(t *testing.T) {
 			for _, endless := range []bool{false, true}[:len(c.budget.Faults())+1] {
 				proof, _ := proofOf(t, entry, viewBounds(c.budget), endless, 10_000)
 				if proof.Closed && !slices.Contains(proof.Harms, verdict.Overlap) && (c.attempts == 1 || proof.Once.IsZero()) {
-					t.Errorf("OVERLAP is excluded; endless %t, once %v, counters %d", endless, proof.Once.Key, proof.Assumed.Counters)
+					t.Errorf("OVERLAP is excluded; endless %t, once %v, counters %d", endless, proof.Once.Key, proof.Covered.Assumed.Counters)
 				}
 			}
 			if c.clients > 2 {

@@ -6,6 +6,7 @@ import (
 
 	"locklab/simulator"
 	"locklab/simulator/history"
+	"locklab/simulator/intern"
 	"locklab/simulator/i18n"
 	"locklab/simulator/translate"
 	"locklab/simulator/verdict"
@@ -22,18 +23,112 @@ func agree(s *shared, a, b *viewOf) bool {
 	return true
 }
 
-// worldSize is the number of clients of a world.
-const worldSize = 2
+// The divisions are what a state has of each client beside its process: of the only server, of the rest, and of what
+// the judges know.
+const (
+	connections = iota // which keys they watch, and what replicas lack of them
+	requests           // under way, for which the client does not wait
+	judged
+	divisions
+)
 
-// world makes the moves of the world of a view with those of one face, but for those of the others alone.
-func (p *prover) world(s *shared, at int, others *faceViews) error {
-	g := p.groups[*s]
-	a, b := g.views[at], others.first
-	if !agree(s, &a, &b) {
-		return nil
+// A cut is a function of a part of a state that has something of each client.
+type cut struct {
+	part, own uint32
+	what      function
+	who       uint8 // client, from 1; of common: the set of those that cannot act
+}
+
+type function uint8
+
+const (
+	ownOf  function = iota // what a client has of the part, as client 1 would have it
+	common                 // what no client has alone
+	joined                 // the part, with what a client has of it
+)
+
+// divide computes cuts of the parts in tab, each once. of, bare and with do so without names; rename gives the clients
+// of a part other names.
+func divide[K comparable, E any](tab *intern.Table[K, E], rename func(K, *history.Names) (K, error),
+	of func(K, int) K, bare func(K, history.ClientSet) K, with func(K, K) K,
+) func(cut) (uint32, error) {
+	var known [joined][1 << simulator.MaxClients]intern.Column // by who
+	joins := map[cut]uint32{}
+	return func(f cut) (to uint32, err error) {
+		if f.what == joined {
+			if to, ok := joins[f]; ok {
+				return to, nil
+			}
+		} else if to = known[f.what][f.who].At(f.part); to != intern.Unseen {
+			return to, nil
+		}
+		part := tab.Keys[f.part]
+		switch f.what {
+		case ownOf:
+			part, err = rename(of(part, int(f.who)), history.Swap(1, f.who))
+		case common:
+			part = bare(part, history.ClientSet(f.who))
+		case joined:
+			var own K
+			own, err = rename(tab.Keys[f.own], history.Swap(1, f.who))
+			part = with(part, own)
+		}
+		if err != nil {
+			return 0, fmt.Errorf("explore: %w", err)
+		}
+		if to = tab.ID(part); f.what == joined {
+			joins[f] = to
+		} else {
+			known[f.what][f.who].Set(f.part, to)
+		}
+		return to, nil
 	}
+}
+
+// cuts are the functions of the divisions. Servers without connections, or of which there are several, are shared
+// whole.
+func (p *prover) cuts() (all [divisions]func(cut) (uint32, error)) {
+	parts, symmetry := p.sim.Parts(), p.sim.Symmetry()
+	all[connections] = func(f cut) (uint32, error) {
+		if f.what == common {
+			return f.part, nil
+		}
+		return 0, nil
+	}
+	if p.nodes == 1 && parts.Connected() {
+		all[connections] = divide(&p.nodeTab,
+			func(n simulator.NodePart, to *history.Names) (simulator.NodePart, error) {
+				return symmetry.Node(n, translate.Rename(to))
+			},
+			parts.ConnectionsOf,
+			func(n simulator.NodePart, _ history.ClientSet) simulator.NodePart { return parts.WithoutConnections(n) },
+			parts.WithConnections)
+	}
+	all[requests] = divide(&p.restTab,
+		func(r simulator.RestPart, to *history.Names) (simulator.RestPart, error) {
+			return symmetry.Rest(r, translate.Rename(to))
+		},
+		func(r simulator.RestPart, c int) simulator.RestPart { return parts.OrphansOf(&r, c) },
+		func(r simulator.RestPart, _ history.ClientSet) simulator.RestPart { return r.WithoutOrphans() },
+		func(r, own simulator.RestPart) simulator.RestPart { return parts.WithOrphans(r, &own) })
+	all[judged] = divide(&p.judgeTab,
+		func(v verdict.Safety, to *history.Names) (verdict.Safety, error) { v.Rename(to); return v, nil },
+		func(v verdict.Safety, c int) verdict.Safety { return v.Of(c) },
+		func(v verdict.Safety, gone history.ClientSet) verdict.Safety { return v.Shared(gone) },
+		func(v, own verdict.Safety) verdict.Safety { v.Add(&own); return v })
+	return all
+}
+
+// world makes the moves of client 1 in the world of a view with the first of each of its neighbours.
+func (p *prover) world(s *shared, at int, others []*neighbours) error {
+	g := p.groups[*s]
+	views, places := append(p.views[:0], g.views[at]), [mostWorld]int{at}
+	for c, n := range others {
+		views, places[c+1] = append(views, n.first), g.known[n.first]
+	}
+	p.views = views
 	p.proved.Worlds++
-	gone, err := p.listWorld(s, &a, &b)
+	gone, err := p.listWorld(s, views)
 	if err != nil {
 		return err
 	}
@@ -48,27 +143,27 @@ func (p *prover) world(s *shared, at int, others *faceViews) error {
 		if err != nil {
 			return err
 		}
-		if alone && !p.search.opt.Plain.Faces {
+		if alone && !p.search.opt.Plain.Interfaces {
 			g.alone[key] = true
 		}
 		for _, w := range (p.found &^ before).Words() {
-			p.culprits = append(p.culprits, culprit{w, *s, [2]int{at, g.known[b]}, p.choices[m.choice]})
+			p.violations = append(p.violations, violation{w, *s, places, p.choices[m.choice]})
 		}
 		before = p.found
 	}
 	return nil
 }
 
-// A culprit is the first world of two that has come to a verdict, by the places of its views, and by which move.
-type culprit struct {
+// A violation is the first world that has come to a verdict, by the places of its views, and by which move.
+type violation struct {
 	verdict verdict.Word
 	of      shared
-	views   [2]int
+	views   [mostWorld]int
 	move    simulator.Choice
 }
 
 // listWorld puts the world of some views into cur, and its moves into moves.
-func (p *prover) listWorld(s *shared, views ...*viewOf) (gone history.ClientSet, err error) {
+func (p *prover) listWorld(s *shared, views []viewOf) (gone history.ClientSet, err error) {
 	if gone, err = p.put(s, views...); err != nil {
 		return 0, err
 	}
@@ -76,11 +171,11 @@ func (p *prover) listWorld(s *shared, views ...*viewOf) (gone history.ClientSet,
 		return 0, err
 	}
 	p.moves, p.cur = append(p.moves[:0], p.search.successors.moves...), append(p.cur[:0], p.search.successors.cur...)
-	for c, v := range views {
-		p.bases[c] = v.base
+	for c := range views {
+		p.reads[c] = views[c].read
 	}
 	for i := range p.moves {
-		if m := &p.moves[i]; int(m.client) >= worldSize {
+		if m := &p.moves[i]; int(m.client) >= p.size {
 			p.found |= m.found // all wait without end
 		}
 	}
@@ -89,102 +184,76 @@ func (p *prover) listWorld(s *shared, views ...*viewOf) (gone history.ClientSet,
 
 // put puts the world of some views, as clients 1, 2 and so on, into the searched state. gone are the outsiders that
 // cannot act.
-func (p *prover) put(s *shared, views ...*viewOf) (gone history.ClientSet, err error) {
-	cur := p.search.successors.cur
-	to := history.Same()
+func (p *prover) put(s *shared, views ...viewOf) (gone history.ClientSet, err error) {
+	cur, to := p.search.successors.cur, history.Same()
 	for i := range s.names {
-		outsider := uint8(worldSize + 1 + int(i))
-		if views[0].names[i] == nobody {
+		outsider := uint8(p.size + 1 + int(i))
+		if len(views) > 0 && views[0].names[i] == nobody {
 			gone.Add(outsider)
 		}
-		for c, v := range views {
-			if v.names[i] == self {
+		for c := range views {
+			if views[c].names[i] == self {
 				to[outsider], to[c+1] = uint8(c+1), outsider
 			}
 		}
 	}
-	for c := range p.clients {
-		cur[c] = p.absent[c]
-	}
-	for c, v := range views {
-		if cur[c], err = p.search.quotient.ofClass(v.part, c); err != nil {
+	copy(cur, p.absent[:p.clients])
+	s.put(p.tables, cur)
+	for c := range views {
+		if cur[c], err = p.search.quotient.ofClass(views[c].part, c); err != nil {
 			return 0, err
 		}
 	}
-	for n := range p.nodes {
-		cur[p.clients+n] = s.nodes[n]
-	}
-	if len(cur) > p.timeAt {
-		cur[p.timeAt] = s.present
-	}
-	cur[p.restAt], cur[p.judgeAt] = s.rest, s.judge
 	if to != history.Same() {
 		if err := p.search.quotient.rename(cur, &to); err != nil {
 			return 0, err
 		}
 	}
-	for c, v := range views {
-		if err := p.join(cur, v, c+1); err != nil {
-			return 0, err
+	for c := range views {
+		for k, at := range p.words {
+			if own := views[c].own[k]; own != p.idle.own[k] {
+				if cur[at], err = p.cut[k](cut{cur[at], own, joined, uint8(c + 1)}); err != nil {
+					return 0, err
+				}
+			}
 		}
 	}
 	return gone, nil
 }
 
-// join adds to a state what a view has of its client, as client c.
-func (p *prover) join(state []uint32, v *viewOf, c int) error {
-	to := *history.Swap(1, uint8(c))
-	known := &p.joined[c-1]
-	var err error
-	if node := &state[p.clients]; v.conns != p.unbound {
-		*node, err = known.conns.Get([2]uint32{*node, v.conns}, func() (uint32, error) {
-			conns, err := p.sim.Symmetry().Node(p.nodeTab.Keys[v.conns], translate.Rename(&to))
-			return p.nodeTab.ID(p.sim.Parts().WithConnections(p.nodeTab.Keys[*node], conns)), err
-		})
-	}
-	if rest := &state[p.restAt]; v.orphans != p.calm && err == nil {
-		*rest, err = known.orphans.Get([2]uint32{*rest, v.orphans}, func() (uint32, error) {
-			orphans, err := p.sim.Symmetry().Rest(p.restTab.Keys[v.orphans], translate.Rename(&to))
-			return p.restTab.ID(p.sim.Parts().WithOrphans(p.restTab.Keys[*rest], &orphans)), err
-		})
-	}
-	if err != nil {
-		return fmt.Errorf("explore: %w", err)
-	}
-	state[p.judgeAt], err = known.judges.Get([2]uint32{state[p.judgeAt], v.judge}, func() (uint32, error) {
-		all, own := p.judgeTab.Keys[state[p.judgeAt]], p.judgeTab.Keys[v.judge]
-		own.Rename(&to)
-		all.Add(&own)
-		return p.judgeTab.ID(all), nil
-	})
-	return err
-}
-
 // step makes a move of the world in cur, and enters what client 1 then is, and what the move makes of the others. It
 // reports whether nothing else changes, so that it need not be made in other worlds; of time that passes, whether it is
 // quiet.
-func (p *prover) step(m *move, gone history.ClientSet, s *shared, others *faceViews) (alone bool, err error) {
+func (p *prover) step(m *move, gone history.ClientSet, s *shared, others []*neighbours) (alone bool, err error) {
 	made, err := p.follow(m, gone)
 	if err != nil {
 		return false, err
 	}
-	same := false
+	unchanged := false
 	for i := range p.after {
 		to := &p.after[i]
-		if to.acting[0] {
+		if to.acting.Has(1) {
 			p.add(to.shared, to.views[0])
 		}
-		if m.client < 0 || m.pass > 0 || !to.acting[1] { // of time that passes, each of the others is client 1 too, beside views with the face of client 1
+		if m.client < 0 || m.pass > 0 { // each of the others is client 1 too, beside views with the interface of client 1
 			continue
 		}
-		c := change{to.shared, to.views[1], made.timeouts}
-		same = same || c.shared == *s && c.viewOf == others.first
-		c.part = 0
-		if err := p.changed(others, &c); err != nil {
-			return false, err
+		same := true
+		for k, n := range others {
+			if !to.acting.Has(uint8(k + 2)) {
+				same = false
+				continue
+			}
+			c := change{to.shared, to.views[k+1], made.timeouts}
+			same = same && c.shared == *s && c.viewOf == n.first
+			c.part = 0
+			if err := p.changed(n, &c); err != nil {
+				return false, err
+			}
 		}
+		unchanged = unchanged || same
 	}
-	return made.quiet || made.seen == 0 && same, nil
+	return made.quiet || made.seen == 0 && unchanged, nil
 }
 
 // A made move has what the states that follow do not show of it.
@@ -196,44 +265,49 @@ type made struct {
 
 // follow makes a move of the world in cur, and puts what its clients then are into after.
 func (p *prover) follow(m *move, gone history.ClientSet) (done made, err error) {
-	n, before := p.search.successors, p.bases
+	n, before := p.search.successors, p.reads
 	copy(n.cur, p.cur)
 	copy(n.next, p.cur)
-	defer func() { p.bases = before }()
-	var found verdict.Set
-	if m.pass > 0 || m.together {
-		if found, err = p.search.transitions.passTime(n.cur, n.next, n.choices[m.choice]); err != nil {
+	defer func() { p.reads = before }()
+	seen, found, err := p.advance(m)
+	if err != nil {
+		return done, err
+	}
+	if done.seen = seen; m.pass > 0 {
+		if done.quiet, err = n.transitions.quiet(n.cur, n.choices[m.choice]); err != nil {
 			return done, err
 		}
-		if done.quiet, err = p.search.transitions.quiet(n.cur, n.choices[m.choice]); err != nil {
-			return done, err
-		}
-		done.quiet = done.quiet && m.pass > 0
-	} else {
-		if done.seen, err = n.apply(m); err != nil {
-			return done, err
-		}
-		p.noteVersions(done.seen)
-		found = p.search.transitions.judgeEvents(n.next, done.seen)
 	}
 	p.proved.Transitions++
 	p.found |= found
 	if m.fault {
 		p.struck[n.choices[m.choice].Verb] = true
 	}
-	if m.client >= 0 && m.pass == 0 && restAfter(p.tables, int(m.client), n.cur[m.client]).Busy && changesKey(p.events.Values[done.seen]) {
+	changesKey := func(e history.Event) bool { return e.Kind == history.Change }
+	if m.client >= 0 && m.pass == 0 && restAfter(p.tables, int(m.client), n.cur[m.client]).Busy &&
+		slices.ContainsFunc(p.events.Values[done.seen], changesKey) {
 		p.found.Add(verdict.Deadlock) // see deadlock
 	}
 	if p.endless { // before what no fault can need is dropped
-		n.next[p.restAt] = p.restTab.Image(&p.renewed, n.next[p.restAt], func(r simulator.RestPart) simulator.RestPart { return r.WithBudgetOf(&p.full) })
+		refilled := func(r simulator.RestPart) simulator.RestPart { return r.WithBudgetOf(&p.full) }
+		n.next[p.restAt] = p.restTab.Image(&p.renewed, n.next[p.restAt], refilled)
 	}
 	done.timeouts = p.search.quotient.drop(n.next)
 	return done, p.project(n.next, gone)
 }
 
-// changesKey reports whether a key changes in events.
-func changesKey(events []history.Event) bool {
-	return slices.ContainsFunc(events, func(e history.Event) bool { return e.Kind == history.Change })
+// advance makes a move of the searched state in next. seen are its events, and found what judges find.
+func (p *prover) advance(m *move) (seen uint32, found verdict.Set, err error) {
+	n := p.search.successors
+	if m.pass > 0 || m.together {
+		found, err = n.transitions.passTime(n.cur, n.next, n.choices[m.choice])
+		return 0, found, err
+	}
+	if seen, err = n.apply(m); err != nil {
+		return 0, 0, err
+	}
+	p.noteVersions(seen)
+	return seen, n.transitions.judgeEvents(n.next, seen), nil
 }
 
 // noteVersions tells the clients of a world, and its judges, which of them read and write.
@@ -242,102 +316,74 @@ func (p *prover) noteVersions(events uint32) {
 	for i := range list {
 		switch e := &list[i]; {
 		case e.Kind == history.Read:
-			p.bases[e.Client-1] = newest
+			p.reads[e.Client-1] = newest
 		case e.Kind == history.Write:
 			judge := &p.search.successors.next[p.judgeAt]
-			*judge = p.judgeTab.ID(p.judgeTab.Keys[*judge].Outdated(e.Client, p.bases[e.Client-1] == outdated))
-			for c := range p.bases {
-				if e.OK && c != e.Client-1 && p.bases[c] == newest {
-					p.bases[c] = outdated
+			*judge = p.judgeTab.ID(p.judgeTab.Keys[*judge].Outdated(e.Client, p.reads[e.Client-1] == outdated))
+			for c := range p.reads {
+				if e.OK && c != e.Client-1 && p.reads[c] == newest {
+					p.reads[c] = outdated
 				}
 			}
 		}
 	}
 }
 
-// An actor is what a client of a world has, as client 1 would have it.
-type actor struct {
-	conns, orphans, judge uint32
-	ended                 bool
-	isActing              bool // it can still act: it lives on, or is a ghost
-}
-
-// actor is client c, from 0, of a state.
-func (p *prover) actor(state []uint32, c int) (a actor, err error) {
-	parts, swap, own := p.sim.Parts(), history.Swap(1, uint8(c+1)), &p.owned[c]
-	a.conns = p.unbound
-	if p.divides {
-		a.conns = p.nodeTab.Image(&own.conns, state[p.clients], func(n simulator.NodePart) simulator.NodePart {
-			n, err = p.sim.Symmetry().Node(parts.ConnectionsOf(n, c+1), translate.Rename(swap))
-			return n
-		})
-	}
-	if err == nil {
-		a.orphans = p.restTab.Image(&own.orphans, state[p.restAt], func(r simulator.RestPart) simulator.RestPart {
-			r, err = p.sim.Symmetry().Rest(parts.OrphansOf(&r, c+1), translate.Rename(swap))
-			return r
-		})
-	}
-	if err != nil {
-		return a, fmt.Errorf("explore: %w", err)
-	}
-	a.judge = p.judgeTab.Image(&own.judges, state[p.judgeAt], func(v verdict.Safety) verdict.Safety {
-		v = v.Of(c + 1)
-		v.Rename(swap)
-		return v
-	})
-	a.ended = p.ended(c, state[c])
-	a.isActing = !a.ended || p.restTab.Keys[a.orphans].Orphaned()
-	return a, nil
-}
-
 // A projection has the views of the clients of a world, and what they share, under some names.
 type projection struct {
 	shared
-	views  [worldSize]viewOf
-	acting [worldSize]bool // those that have one
+	views  [mostWorld]viewOf
+	acting history.ClientSet // those that have one
 }
 
 // project puts what the clients of a state are into after.
-func (p *prover) project(state []uint32, gone history.ClientSet) error {
-	var clients [worldSize]actor
-	for c := range worldSize {
-		one, err := p.actor(state, c)
-		if err != nil {
-			return err
+func (p *prover) project(state []uint32, gone history.ClientSet) (err error) {
+	var views [mostWorld]viewOf
+	var ended [mostWorld]bool
+	var acting history.ClientSet
+	for c := range p.size {
+		v := &views[c]
+		for k, at := range p.words {
+			if v.own[k], err = p.cut[k](cut{state[at], 0, ownOf, uint8(c + 1)}); err != nil {
+				return err
+			}
 		}
-		clients[c] = one
-		if !one.isActing {
-			gone.Add(uint8(c + 1))
-		}
-		if one.ended && one.conns != p.unbound && restAfter(p.tables, c, state[c]).Stage > 0 {
+		ended[c] = p.ended(c, state[c])
+		if ended[c] && v.own[connections] != p.idle.own[connections] && restAfter(p.tables, c, state[c]).Stage > 0 {
 			p.proved.Once = i18n.New("prove.once.connection")
 		}
+		if acts := !ended[c] || p.restTab.Keys[v.own[requests]].Orphaned(); acts {
+			acting.Add(uint8(c + 1))
+		} else {
+			gone.Add(uint8(c + 1))
+		}
 	}
-	common := append(p.shares[:0], state...)
-	p.shares, p.after = common, p.after[:0]
-	if p.divides {
-		common[p.clients] = p.nodeTab.Image(&p.bare, state[p.clients], p.sim.Parts().WithoutConnections)
+	p.shared, p.after = append(p.shared[:0], state...), p.after[:0]
+	for k, at := range p.words {
+		if p.shared[at], err = p.cut[k](cut{state[at], 0, common, uint8(gone)}); err != nil {
+			return err
+		}
 	}
-	common[p.restAt] = p.restTab.Image(&p.calmed, state[p.restAt], simulator.RestPart.WithoutOrphans)
-	common[p.judgeAt], _ = p.common.Get([2]uint32{state[p.judgeAt], uint32(gone)}, func() (uint32, error) {
-		return p.judgeTab.ID(p.judgeTab.Keys[state[p.judgeAt]].Shared(gone)), nil
-	})
-	namings, err := p.canonical(common)
+	namings, err := p.canonical(p.shared)
 	if err != nil {
 		return err
 	}
-	for _, f := range namings {
-		to := projection{shared: f.shared}
-		for c := range worldSize {
-			one := &clients[c]
-			if to.acting[c] = one.isActing; !one.isActing {
-				continue
-			}
-			to.views[c].names = statuses(f.slots, gone, c+1)
-			if err := p.describe(&to.views[c], state, c, one); err != nil {
+	for left := acting; left != 0; left &= left - 1 {
+		c := int(left.First()) - 1
+		v := &views[c]
+		if p.clientTab[c].Values[state[c]].onVersion || p.restTab.Values[v.own[requests]].onVersion {
+			v.read = p.reads[c]
+		}
+		if v.part = p.absent[0]; !ended[c] {
+			if v.part, err = p.search.quotient.class(c, state[c]); err != nil {
 				return err
 			}
+		}
+	}
+	for _, f := range namings {
+		to := projection{f.shared, views, acting}
+		for c := range p.size {
+			to.views[c].names = statuses(f.slots, gone, c+1)
 		}
 		p.after = append(p.after, to)
 	}
@@ -357,16 +403,4 @@ func statuses(slots []int, gone history.ClientSet, c int) (of [Outsiders]status)
 		}
 	}
 	return of
-}
-
-// describe puts what client c, from 0, is into a view.
-func (p *prover) describe(v *viewOf, state []uint32, c int, is *actor) (err error) {
-	v.conns, v.orphans, v.judge = is.conns, is.orphans, is.judge
-	if p.clientTab[c].Values[state[c]].onVersion || p.restTab.Values[v.orphans].onVersion {
-		v.base = p.bases[c]
-	}
-	if v.part = p.absent[0]; !is.ended {
-		v.part, err = p.search.quotient.class(c, state[c])
-	}
-	return err
 }
