@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"locklab/simulator"
-	"locklab/simulator/intern"
 	"locklab/simulator/client"
 	"locklab/simulator/hypothesis"
 	"locklab/simulator/i18n"
+	"locklab/simulator/intern"
 	"locklab/simulator/verdict"
 )
 

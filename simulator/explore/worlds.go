@@ -6,8 +6,8 @@ import (
 
 	"locklab/simulator"
 	"locklab/simulator/history"
-	"locklab/simulator/intern"
 	"locklab/simulator/i18n"
+	"locklab/simulator/intern"
 	"locklab/simulator/translate"
 	"locklab/simulator/verdict"
 )
