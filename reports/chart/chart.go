@@ -7,7 +7,7 @@
 // A picture is a stack of blocks (frame.go) in the shape of its [Format]: the finding over at most two lines, a
 // legend and panels, which share the height that is left. A panel is a rectangle of a canvas of gonum/plot with
 // a scale along each side. Charts share colours, markers and dashes (palette.go) and letters (lettering.go). A PNG is light; an SVG is as
-// dark as its reader, and has its letters as outlines (outlining.go).
+// dark as its reader, and has its letters as outlines (svg.go).
 //
 // The same results give the same bytes.
 package chart
@@ -19,7 +19,6 @@ import (
 	"fmt"
 	"image/png"
 	"io"
-	"regexp"
 
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
@@ -131,27 +130,13 @@ func SVG(w io.Writer, p Picture, f Format) error {
 	return p.picture(f).svg(w)
 }
 
-var (
-	svgProlog = regexp.MustCompile(`(?s)^.*?<svg`)
-	svgSpaces = regexp.MustCompile(`\s+xmlns(:xlink)?="[^"]*"`)
-)
-
-// Inline returns an SVG as an element of a page, which needs no prolog and no name spaces.
-func Inline(svg string) string {
-	return svgSpaces.ReplaceAllString(svgProlog.ReplaceAllString(svg, "<svg"), "")
-}
-
 func (p picture) svg(w io.Writer) error {
-	c := newOutlining(p.width, p.height)
-	canvas := draw.NewCanvas(c, p.width, p.height)
+	c := newSVG(p.width, p.height)
+	canvas := draw.New(c)
 	canvas.SetColor(white)
 	canvas.Fill(canvas.Rectangle.Path())
 	p.draw(canvas)
-	drawn, err := c.svg()
-	if err != nil {
-		return fmt.Errorf("chart: drawing an SVG: %w", err)
-	}
-	if _, err := io.WriteString(w, text.InMarkup(drawn)); err != nil {
+	if _, err := io.WriteString(w, text.InMarkup(c.String())); err != nil {
 		return fmt.Errorf("chart: writing an SVG: %w", err)
 	}
 	return nil
