@@ -169,6 +169,43 @@ func (g *Grid) Part(strategy func(Row) bool, scenario func(Column) bool) *Grid {
 
 func (g *Grid) cell(strategy, scenario int) *Cell { return &g.Cells[strategy][scenario] }
 
+// Name is that of Result, and so are the next ones.
+func (g *Grid) Name() string { return "grid" }
+
+func (g *Grid) Notes(string) []string { return nil }
+
+func (g *Grid) Assumptions(lang string) string { return say(lang, "grid.assumptions") }
+
+// Finding says which race breaks most locks, and which one those that survive it.
+func (g *Grid) Finding(lang string) string {
+	most, broken := -1, 0
+	for j := range g.Scenarios {
+		fail, asked := g.failing(j)
+		if len(fail) > broken && len(asked) >= min(2, len(g.Strategies)) {
+			most, broken = j, len(fail)
+		}
+	}
+	if most < 0 {
+		return say(lang, "grid.quiet")
+	}
+	fail, asked := g.failing(most)
+	found := say(lang, "grid.finding", "k", strconv.Itoa(broken), "n", strconv.Itoa(len(asked)), "race", g.Scenarios[most].Title(lang))
+	for j := range g.Scenarios {
+		others, _ := g.failing(j)
+		left := lists.Pick(asked, func(i int) bool { return !slices.Contains(fail, i) })
+		if len(left) > 0 && len(left) <= maxNamed && !slices.ContainsFunc(left, func(i int) bool { return !slices.Contains(others, i) }) {
+			return say(lang, "grid.finding.left", "first", found, "locks", g.names(left), "race", g.Scenarios[j].Title(lang))
+		}
+	}
+	return found
+}
+
+// failing are the locks that a race breaks, and those of which it is asked.
+func (g *Grid) failing(race int) (fail, asked []int) {
+	asked = lists.Pick(lists.Indices(g.Strategies), func(i int) bool { return !g.Strategies[i].unlocked() && g.cell(i, race).asked() })
+	return lists.Pick(asked, func(i int) bool { return g.cell(i, race).Fails() }), asked
+}
+
 // Title says what the grid shows.
 func (g *Grid) Title(lang string) string { return say(lang, "grid.title") }
 
@@ -479,25 +516,28 @@ func mostAndLeast(lang string, locks []tally) string {
 	return say(lang, "grid.join", "first", say(lang, "grid.most", "locks", most), "next", say(lang, "grid.least", "locks", least))
 }
 
-// records has one line a cell. Times are in milliseconds; verdicts are separated by blanks.
-func (g *Grid) records() [][]any {
-	all := [][]any{header("strategy article scenario race verdicts expected as_expected reached " +
-		"blocked_ms overlap_ms trace")}
-	for i, s := range g.Strategies {
-		for j, n := range g.Scenarios {
-			all = append(all, g.cell(i, j).record(s, n))
+// noContract is what a cell was expected to be of which no contract speaks: a word that no verdict has.
+const noContract = "no contract"
+
+// Table has one row a cell; verdicts are separated by blanks.
+func (g *Grid) Table() *Table {
+	type place struct{ lock, race int }
+	var places []place
+	for i := range g.Strategies {
+		for j := range g.Scenarios {
+			places = append(places, place{i, j})
 		}
 	}
-	return all
+	names := "lock article race code verdicts expected as_expected triggered blocked_ms:ms overlap_ms:ms trace"
+	return tableOf(names, places, func(at place) []any {
+		s, n, c := g.Strategies[at.lock], g.Scenarios[at.race], g.cell(at.lock, at.race)
+		expected, as := reports.Words(c.Expected), any(c.AsExpected)
+		if c.Uncontracted { // it is neither true nor false
+			expected, as = noContract, nil
+		}
+		return []any{s.ID, s.Article, n.ID, n.Race, reports.Words(c.Verdicts), expected, as, c.Reached,
+			milliseconds(c.Blocked), milliseconds(c.Overlap), c.Trace}
+	})
 }
 
-func (c *Cell) record(s Row, n Column) []any {
-	expected, as := reports.Words(c.Expected), any(c.AsExpected)
-	if c.Uncontracted { // a word that no verdict has, and neither true nor false
-		expected, as = "no contract", ""
-	}
-	return []any{s.ID, s.Article, n.ID, n.Race, reports.Words(c.Verdicts), expected, as, c.Reached,
-		csvMillis(c.Blocked), csvMillis(c.Overlap), c.Trace}
-}
-
-func csvMillis(d time.Duration) string { return rounded(float64(d)/float64(time.Millisecond), -1) }
+func milliseconds(d time.Duration) any { return whole(float64(d) / float64(time.Millisecond)) }

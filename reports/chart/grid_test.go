@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"locklab/algorithms"
 	"locklab/reports"
 	"locklab/reports/internal/samples"
 	"locklab/simulator/verdict"
@@ -126,19 +125,6 @@ func TestLooks(t *testing.T) {
 	}
 }
 
-// No two locks of the list share colour and dash.
-func TestStylesDiffer(t *testing.T) {
-	owner := map[string]string{}
-	for _, e := range algorithms.All() {
-		look := styleOf(e.ID)
-		s := fmt.Sprint(look.color, look.dash)
-		if other, taken := owner[s]; taken {
-			t.Errorf("%s and %s look the same", e.ID, other)
-		}
-		owner[s] = e.ID
-	}
-}
-
 // manySample is the sample grid three times over, in groups, with one lock that
 // differs from its twins and one that differs only in what was expected.
 func manySample() Grid {
@@ -194,12 +180,12 @@ func TestUncontractedCells(t *testing.T) {
 	if !strings.Contains(text, "(...)") || !strings.Contains(text, "not in the contract / 契约没有覆盖") {
 		t.Errorf("the legend is silent:\n%s", text)
 	}
-	records, err := csv.NewReader(strings.NewReader(samples.Written(t, csvOf(&g)))).ReadAll()
+	records, err := csv.NewReader(strings.NewReader(samples.Written(t, g.Table().CSV))).ReadAll()
 	if err != nil || records[2][5] != "no contract" || records[2][6] != "" || records[1][6] != "true" {
 		t.Errorf("%v %q", err, records)
 	}
 	var svg bytes.Buffer
-	if err := SVG(&svg, &g, Format{}); err != nil || !strings.Contains(svg.String(), "dashed border") {
+	if err := SVG(&svg, Of(&g, ""), Format{}); err != nil || !strings.Contains(svg.String(), "dashed border") {
 		t.Errorf("%v: the picture does not explain its border", err)
 	}
 

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 
 	"locklab/reports"
 	"locklab/reports/layout"
@@ -19,11 +18,14 @@ import (
 // A Par draws the fewest faults with which each verdict comes about.
 type Par struct{ study.ParTable }
 
+// Name is that of Result, and so are the next ones.
+func (c *Par) Name() string { return "par" }
+
 // Title returns the question of the chart.
 func (c *Par) Title(lang string) string { return say(lang, "par.title") }
 
-// Bounds says what the searches covered.
-func (c *Par) Bounds(lang string) string {
+// Assumptions says what the searches covered.
+func (c *Par) Assumptions(lang string) string {
 	return say(lang, "par.bounds", "clients", strconv.Itoa(c.Within.Clients), "attempts", strconv.Itoa(c.Within.Attempts), "ttl", reports.Span(c.Within.TTL),
 		"budgets", text.Join(lang, "grid.join", c.Budgets))
 }
@@ -120,21 +122,17 @@ func parWays(lang string, p *study.Par) string {
 	return strings.Join(p.Ways, ", ")
 }
 
-// records has one line for each lock, budget and verdict. par, steps and trace are empty
-// where nothing was found.
-func (c *Par) records() [][]any {
-	return csvLines("strategy budget verdict found complete par steps trace", lists.Indices(c.Each), func(i int) []any {
+// Table has one row for each lock, budget and verdict. par, steps and trace are empty where nothing was found.
+func (c *Par) Table() *Table {
+	names := "lock budget verdict found complete par steps trace"
+	return tableOf(names, lists.Indices(c.Each), func(i int) []any {
 		p, budget := &c.Each[i], c.Budgets[i/len(c.Verdicts)%len(c.Budgets)]
-		line := []any{p.Strategy, budget, p.Verdict, p.Found, p.Complete && !p.Unjudged, "", "", ""}
+		row := []any{p.Strategy, budget, p.Verdict, p.Found, p.Complete && !p.Unjudged, nil, nil, nil}
 		if p.Found {
-			line = append(line[:5], p.Par, p.Steps, p.Trace)
+			row = append(row[:5], p.Par, p.Steps, p.Trace)
 		}
-		return line
+		return row
 	})
-}
-
-func (c *Par) data() object {
-	return object{"takeaway", c.Takeaway("en"), "bounds", c.Bounds("en"), "pars", c.Pars}
 }
 
 // text has a lock per line and a verdict per column, and then the moves.
@@ -150,17 +148,8 @@ func (c *Par) text(out *layout.Lines) {
 		}
 	}
 	out.Put("", 0)
-	putEach(out, saying(c.Takeaway, c.Bounds, c.Note))
+	putEach(out, saying(c.Takeaway, c.Assumptions, c.Note))
 }
-
-// The measures of the chart, in points.
-const (
-	parRow  vg.Length = 20 // at least
-	parHead vg.Length = 20
-	parChip vg.Length = 15 // a harm
-	parGap  vg.Length = 10 // between two faults
-	parFoot vg.Length = 8
-)
 
 // Finding says which faults let two clients into most locks; the title, if there are none.
 func (c *Par) Finding(lang string) string {
@@ -193,58 +182,38 @@ func (c *Par) Finding(lang string) string {
 	return say(lang, "par.finding", "faults", text.Join(lang, "chart.or", faults), "locks", who)
 }
 
-// picture has, for each lock and fault, the harms that the fault can do.
-func (c *Par) picture(f Format) picture {
-	lang := f.Lang
-	label, column := nameWidth(lang, c.Locks, 16), parChip*vg.Length(len(c.Verdicts))+parGap
-	for _, b := range c.Budgets {
-		column = max(column, strong.Width(faultsOf(b))+parGap)
-	}
-	locks := lockRows(lang, c.Locks, parRow, func(place draw.Canvas, l int, y vg.Length) {
-		for k := range c.Budgets {
-			for n := range c.Verdicts {
-				drawPar(place, lang, c.Of(l, k, n), place.Min.X+label+column*vg.Length(k)+parChip*(vg.Length(n)+0.5), y)
+// Notes implements Result.
+func (c *Par) Notes(lang string) []string { return []string{c.Note(lang), say(lang, "par.legend")} }
+
+// drawPar has a lock a line and a fault a column. What the fault can do has a colour, and what was proved impossible
+// a dot.
+func drawPar(c *Chart, lang string) frame {
+	all := c.Table.records()
+	locks, budgets := values("lock", all), values("budget", all)
+	var marks cells
+	for l, ofLock := range by("lock", all) {
+		for k, of := range by("budget", ofLock) {
+			at := cell{x: float64(k), y: -float64(l)}
+			harms := lists.Pick(of, func(r record) bool { return r.is("found") })
+			switch {
+			case len(harms) > 0:
+				worst := Cell{Verdicts: lists.Each(harms, func(r record) verdict.Word { return verdict.Word(r.text("verdict")) }), Reached: true}
+				at = at.like(LookOf(worst.Word()))
+				if at.words = worst.Label(); harms[0].number("par") == 0 {
+					at.words += ", " + say(lang, "par.noluck")
+				}
+			case slices.ContainsFunc(of, func(r record) bool { return !r.is("complete") }):
+				at = at.like(LookOf(verdict.Unknown))
+			default:
+				at = at.like(LookOf(verdict.NA))
 			}
+			marks = append(marks, at)
 		}
-	})
-	heads := rows(1, parHead, func(place draw.Canvas, _ int, y vg.Length) {
-		for k, b := range c.Budgets {
-			write(place, strong, place.Min.X+label+column*vg.Length(k), y, faultsOf(b))
-		}
-	})
-	meanings := lists.Each(c.Verdicts, func(w verdict.Word) caption { return captionOf(w, lang) })
-	needs := label + column*vg.Length(len(c.Budgets))
-	return f.fitted(c, []string{say(lang, "par.below")}, needs, func(vg.Length) []block {
-		return []block{heads, locks, space(parFoot), captionsBlock(meanings)}
-	})
-}
-
-// Notes implements Chart.
-func (c *Par) Notes(lang string) []string {
-	return []string{c.Note(lang), say(lang, "par.legend", "bounds", c.Bounds(lang))}
-}
-
-// drawPar draws one harm: a chip where it can happen, with its par unless that is 1; a dot
-// where it was proved impossible; nothing where so few clients could not show it.
-func drawPar(c draw.Canvas, lang string, par *study.Par, x, y vg.Length) {
-	switch {
-	case par.Found:
-		drawChip(c, par.Verdict, par.Par, x, y)
-	case par.Unjudged:
-	case par.Complete:
-		c.DrawGlyph(draw.GlyphStyle{Color: faintInk, Radius: 1.1, Shape: draw.CircleGlyph{}}, vg.Point{X: x, Y: y})
-	default:
-		write(c, aligned(writing(textSize, faintInk), draw.XCenter), x, y, say(lang, "par.unknown"))
 	}
-}
-
-// drawChip draws a harm that can happen, with its par unless that is 1.
-func drawChip(c draw.Canvas, of verdict.Word, par int, x, y vg.Length) {
-	l := LookOf(of)
-	fillBox(c, box(x-parChip/2+0.7, y-8, x+parChip/2-0.7, y+8), paints[l.Class].ground)
-	glyph := l.Glyph
-	if par != 1 {
-		glyph += strconv.Itoa(par)
-	}
-	write(c, aligned(bold(writing(9, paints[l.Class].writing)), draw.XCenter), x, y+0.6, glyph)
+	p := panel("")
+	name(&p.Y, -1, locks)
+	heads(p, lists.Each(budgets, faultsOf), 0, false)
+	p.Add(marks)
+	return frame{below: []string{say(lang, "par.below")}, body: panels(1, p),
+		least: vg.Point{X: 90 + 88*vg.Length(len(budgets)), Y: 16 * vg.Length(len(locks)+1)}}
 }

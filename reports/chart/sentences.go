@@ -2,7 +2,6 @@ package chart
 
 import (
 	"cmp"
-	"strconv"
 	"strings"
 
 	"locklab/algorithms/lock"
@@ -93,17 +92,6 @@ func show(out *layout.Lines, before sentences, table func(*layout.Lines), after 
 	}
 }
 
-// maxSeries are the curves that a reader tells apart in one picture. The rest is in the CSV.
-const maxSeries = 6
-
-// seriesLeft says that a picture shows fewer series than there are; "": it shows all.
-func seriesLeft(lang string, shown, all int) string {
-	if shown >= all {
-		return ""
-	}
-	return say(lang, "chart.left", "shown", strconv.Itoa(shown), "all", strconv.Itoa(all))
-}
-
 // listing writes a table with a line for each of some things; the columns from the n-th on are numbers.
 // Its columns are named by texts of the catalogues with a prefix.
 func listing[T any](n, floor int, prefix, names string, of []T, row func(T) []string) func(out *layout.Lines) {
@@ -112,14 +100,6 @@ func listing[T any](n, floor int, prefix, names string, of []T, row func(T) []st
 		rows := append([][]string{heads}, lists.Each(of, row)...)
 		(&layout.Sheet{Right: layout.From(n), Floor: floor, Rows: rows}).WriteOrList(out, 1)
 	}
-}
-
-// header is the first line of a CSV: the names of its columns.
-func header(names string) []any { return row(strings.Fields(names)...) }
-
-// csvLines are the lines of a CSV, below the names of its columns.
-func csvLines[T any](names string, of []T, line func(T) []any) [][]any {
-	return append([][]any{header(names)}, lists.Each(of, line)...)
 }
 
 // crossing writes a table with a line and a column for each of the names, below and beside the corner.

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/plot/vg"
+
 	"locklab/reports/layout"
 	"locklab/reports/text"
 	"locklab/scenarios/study"
@@ -15,7 +17,15 @@ import (
 // Theorems is the table of what is proved of locks for any number of clients, and what breaks them.
 type Theorems struct{ study.Theorems }
 
-// Title returns the question of the table.
+// Name is that of Result, and so are the next ones.
+func (c *Theorems) Name() string { return "theorems" }
+
+// Assumptions say what the searches covered.
+func (c *Theorems) Assumptions(lang string) string {
+	return say(lang, "theorems.bounds", "budgets", text.Join(lang, "grid.join", c.Budgets))
+}
+
+// Title returns the question of the chart.
 func (c *Theorems) Title(lang string) string { return say(lang, "theorems.title") }
 
 // count is the number of theorems of an extent.
@@ -50,7 +60,7 @@ func (c *Theorems) Notes(lang string) []string {
 	if held := c.lemmas(lang); held != "" {
 		notes = append(notes, say(lang, "theorems.lemmas", "lemmas", held))
 	}
-	return append(notes, say(lang, "theorems.bounds", "budgets", text.Join(lang, "grid.join", c.Budgets)))
+	return append(notes, c.Assumptions(lang))
 }
 
 // reasons says of which locks there is no proof for any number, and why.
@@ -117,20 +127,74 @@ func markOf(t *study.Theorem) string {
 	return marks[t.Extent]
 }
 
-func (c *Theorems) records() [][]any {
-	return csvLines("strategy budget verdict extent clients par trace why lemmas", lists.Indices(c.All), func(i int) []any {
+// Table has one row for each lock, budget and verdict. clients and par are those of a run that comes to it.
+func (c *Theorems) Table() *Table {
+	names := "lock budget verdict extent clients par trace why lemmas"
+	return tableOf(names, lists.Indices(c.All), func(i int) []any {
 		t := &c.All[i]
-		line := []any{t.Strategy, t.Budget, t.Verdict, t.Extent, "", "", t.Trace, t.Why, strings.Join(t.Lemmas, " ")}
+		row := []any{t.Strategy, t.Budget, t.Verdict, t.Extent, nil, nil, t.Trace, t.Why, strings.Join(t.Lemmas, " ")}
 		if t.Extent == study.Fails {
-			line[4], line[5] = t.Clients, t.Par
+			row[4], row[5] = t.Clients, t.Par
 		}
-		return line
+		return row
 	})
 }
 
-func (c *Theorems) data() object {
-	return object{"takeaway", c.Takeaway("en"), "notes", c.Notes("en"), "theorems", c.All}
+// safe are the locks of which nothing can happen under a budget, for any number of clients.
+func (c *Theorems) safe(k int) (locks []string) {
+	for l, e := range c.Locks {
+		if !slices.ContainsFunc(lists.Indices(study.TheoremWords()), func(n int) bool {
+			extent := c.At(l, k, n).Extent
+			return extent != study.Unbounded && extent != study.OneAttempt
+		}) {
+			locks = append(locks, e.ID)
+		}
+	}
+	return locks
 }
+
+// Finding says under which budget how many locks are proved safe: that under which most are.
+func (c *Theorems) Finding(lang string) string {
+	most, budget := -1, ""
+	for k, b := range c.Budgets {
+		if n := len(c.safe(k)); n > most {
+			most, budget = n, b
+		}
+	}
+	return say(lang, "theorems.finding", "budget", budget, "n", strconv.Itoa(max(most, 0)), "all", strconv.Itoa(len(c.Locks)))
+}
+
+// drawTheorems has a lock a line and a budget a column: the gravest verdict that can happen, or for whom none can.
+func drawTheorems(c *Chart, lang string) frame {
+	all := c.Table.records()
+	locks, budgets := values("lock", all), values("budget", all)
+	var boxes cells
+	for l, ofLock := range by("lock", all) {
+		for k, of := range by("budget", ofLock) {
+			at := cell{x: float64(k), y: -float64(l)}
+			fail := lists.Pick(of, func(r record) bool { return r.text("extent") == string(study.Fails) })
+			if len(fail) > 0 {
+				worst := Cell{Verdicts: lists.Each(fail, func(r record) verdict.Word { return verdict.Word(r.text("verdict")) }), Reached: true}
+				at = at.like(LookOf(worst.Word()))
+				at.words = worst.Label()
+			} else {
+				narrowest := slices.MaxFunc(of, func(a, b record) int { return rank(a) - rank(b) })
+				at = at.like(LookOf(verdict.Holds))
+				at.glyph, at.words = marks[study.Extent(narrowest.text("extent"))], say(lang, "theorems.extent."+narrowest.text("extent"))
+			}
+			boxes = append(boxes, at)
+		}
+	}
+	p := panel("")
+	name(&p.Y, -1, locks)
+	heads(p, lists.Each(budgets, head), 0, false)
+	p.Add(boxes)
+	return frame{below: []string{say(lang, "theorems.below")}, body: panels(1, p),
+		least: vg.Point{X: 90 + 88*vg.Length(len(budgets)), Y: 16 * vg.Length(len(locks)+1)}}
+}
+
+// rank is the place of a row's extent among all, the widest first.
+func rank(r record) int { return slices.Index(study.Extents(), study.Extent(r.text("extent"))) }
 
 // text has a lock a line and a kind of fault a column, with a letter for each verdict.
 func (c *Theorems) text(out *layout.Lines) {

@@ -50,9 +50,6 @@ func clientColor(client int) color.NRGBA {
 	return c
 }
 
-// faded is a colour that lets what is below it through.
-func faded(c color.NRGBA, alpha uint8) color.NRGBA { c.A = alpha; return c }
-
 // timelinePlot is a Timeline in a language. Until it is drawn, places have no unit.
 type timelinePlot struct {
 	*motion.Timeline
@@ -93,11 +90,11 @@ func (r *Timeline) picture(f Format) picture {
 	f.Title = cmp.Or(f.Title, r.finding(f.Lang))
 	title := text.ScenarioTitle(r.History.Scenario, f.Lang)
 	below := []string{text.Label(say(f.Lang, "explain.head", "text", r.History.Scenario)) + title}
-	needs := timelineLeft + timelineRight
+	least := vg.Point{X: timelineLeft + timelineRight, Y: p.least()}
 	if n := len(p.x); n > 0 {
-		needs += 0.55 * p.x[n-1]
+		least.X += 0.55 * p.x[n-1]
 	}
-	return f.fitted(nil, below, needs, func(vg.Length) []block { return []block{growing(p.least(), p.draw)} })
+	return frame{title: f.Title, below: below, least: least, body: p.draw}.picture()
 }
 
 // finding returns what the run shows: its gravest verdict, and what became of the data.
