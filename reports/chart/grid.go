@@ -176,13 +176,14 @@ func (g *Grid) Notes(string) []string { return nil }
 
 func (g *Grid) Assumptions(lang string) string { return say(lang, "grid.assumptions") }
 
-// Finding says which race breaks most locks, and which one those that survive it.
+// Finding says which race breaks most locks but not all, and which one those that survive it.
 func (g *Grid) Finding(lang string) string {
-	most, broken := -1, 0
+	most, broken, tells := -1, 0, false
 	for j := range g.Scenarios {
 		fail, asked := g.failing(j)
-		if len(fail) > broken && len(asked) >= min(2, len(g.Strategies)) {
-			most, broken = j, len(fail)
+		apart := len(fail) < len(asked) // it tells locks apart
+		if n := len(fail); len(asked) >= min(2, len(g.Strategies)) && n > 0 && (apart && !tells || apart == tells && n > broken) {
+			most, broken, tells = j, n, apart
 		}
 	}
 	if most < 0 {

@@ -40,6 +40,9 @@ func (c *Cell) drawn(x, y float64, brief bool) cell {
 	return m
 }
 
+// raceWidth is the room for the title of a race, which has two lines.
+const raceWidth vg.Length = 200
+
 // drawGrid has a race a line and a lock a column; of many locks it is an overview. A race that is asked of one lock
 // only compares nothing.
 func drawGrid(c *Chart, lang string) frame {
@@ -61,13 +64,13 @@ func drawGrid(c *Chart, lang string) frame {
 		for i := range drawn {
 			marks = append(marks, drawn[i].drawn(float64(i), -float64(len(races)), false))
 		}
-		races = append(races, fitText(small, strings.TrimSpace(title), 250))
+		races = append(races, strings.Join(foldText(small, title, raceWidth), "\n"))
 	}
 	p := panel("")
 	name(&p.Y, -1, races)
 	heads(p, locks, 0, false)
 	p.Add(marks)
-	f.least = vg.Point{X: 250 + 84*vg.Length(len(locks)), Y: 14.5 * vg.Length(len(races)+1)}
+	f.least = vg.Point{X: raceWidth + 84*vg.Length(len(locks)), Y: 22 * vg.Length(len(races)+1)}
 	f.body = panels(1, p)
 	return f
 }

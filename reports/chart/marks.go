@@ -79,7 +79,7 @@ func (m spans) Plot(c draw.Canvas, p *plot.Plot) {
 			}
 		}
 		if s.width > 0 {
-			c.StrokeLine2(draw.LineStyle{Color: s.color, Width: s.width}, x(max(s.from, p.X.Min)), at.Y, at.X, at.Y)
+			c.StrokeLine2(draw.LineStyle{Color: inColor(s.bold && s.shape == nil), Width: s.width}, x(max(s.from, p.X.Min)), at.Y, at.X, at.Y)
 		}
 		if s.shape != nil {
 			c.DrawGlyphNoClip(draw.GlyphStyle{Color: s.color, Radius: 3, Shape: s.shape}, at)

@@ -420,9 +420,6 @@ func drawRate(c *Chart, lang string) frame {
 	})
 	often := func(r record) float64 { return r.number("overlaps_a_year_hi") }
 	p := panel("")
-	logarithmic(&p.Y, lists.Each(all, often), number)
-	p.Y.Min /= 10 // the line of none
-	p.Y.Tick.Marker = append(p.Y.Tick.Marker.(plot.ConstantTicks), plot.Tick{Value: p.Y.Min, Label: "0"})
 	p.Y.Label.Text, p.X.Label.Text = say(lang, "rate.axis.overlaps"), say(lang, "rate.axis.ttl")
 	rules := plotter.NewGrid()
 	rules.Vertical.Width, rules.Horizontal = 0, hairlines
@@ -443,6 +440,9 @@ func drawRate(c *Chart, lang string) frame {
 		labels = append(labels, dot{x: last.x, y: last.y, color: m.color, label: " " + firstNames(lang, names, 3), bold: m.stands})
 	}
 	p.Add(labels)
+	logarithmic(&p.Y, lists.Each(all, often), number)
+	p.Y.Min /= 10 // the line of none
+	p.Y.Tick.Marker = append(p.Y.Tick.Marker.(plot.ConstantTicks), plot.Tick{Value: p.Y.Min, Label: "0"})
 	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, labelled(spaced(ttls), func(s float64) string {
 		return tick(time.Duration(s * float64(time.Second)))
 	})
