@@ -31,8 +31,7 @@ import (
 type Result interface {
 	Name() string                   // of its spec
 	Title(lang string) string       // what it asks
-	Finding(lang string) string     // what it shows: the title of its picture
-	Takeaway(lang string) string    // what it answers, in a sentence or two
+	Finding(lang string) string     // what it shows, in a sentence: the title of its picture
 	Assumptions(lang string) string // under which that is so
 	Notes(lang string) []string     // bounds and signs; empty ones say nothing
 	Table() *Table
@@ -44,7 +43,6 @@ type Result interface {
 type Words struct {
 	Question    string   `json:"question"`
 	Title       string   `json:"title"`
-	Takeaway    string   `json:"takeaway"`
 	Assumptions string   `json:"assumptions"`
 	Notes       []string `json:"notes,omitempty"`
 }
@@ -64,7 +62,7 @@ type Chart struct {
 func Of(r Result, source string) *Chart {
 	c := &Chart{Version: reports.Schema, Name: r.Name(), Said: map[string]Words{}, Source: source, Table: r.Table()}
 	for _, lang := range text.Languages() {
-		c.Said[lang] = Words{r.Title(lang), strings.TrimRight(r.Finding(lang), ".。"), r.Takeaway(lang), r.Assumptions(lang), r.Notes(lang)}
+		c.Said[lang] = Words{r.Title(lang), strings.TrimRight(r.Finding(lang), ".。"), r.Assumptions(lang), r.Notes(lang)}
 	}
 	if r, ok := r.(interface{ more() map[string]any }); ok {
 		c.More = r.more()
@@ -109,7 +107,7 @@ func (c *Chart) Text(w io.Writer, o reports.Look) error {
 	out := o.Lines(w)
 	show(out, func(lang string) []string { return []string{c.Said[lang].Question} }, c.Table.Text,
 		func(lang string) []string {
-			return append([]string{c.Said[lang].Takeaway, c.Said[lang].Assumptions}, c.Said[lang].Notes...)
+			return append([]string{c.Said[lang].Title, c.Said[lang].Assumptions}, c.Said[lang].Notes...)
 		})
 	out.Put(c.Source, 0)
 	return out.Err()
@@ -141,7 +139,7 @@ func (c *Chart) picture(f Format) picture {
 		drawn.foot = append(drawn.foot, say(f.Lang, "chart.source", "source", c.Source))
 	}
 	if f.Notes {
-		drawn.notes = append([]string{said.Takeaway}, said.Notes...)
+		drawn.notes = said.Notes
 	}
 	return drawn.picture()
 }

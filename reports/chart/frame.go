@@ -25,7 +25,7 @@ type picture struct {
 type Format struct {
 	Lang  string // of its texts; "": English
 	Title string // in place of what the chart has found
-	Notes bool   // below it stand its takeaway and its notes, and it is higher by that
+	Notes bool   // below it stand its notes, and it is higher by that
 }
 
 // A frame is a picture of 1600x900 pixels: a title in bold, below it as many sentences as two lines hold, a body that

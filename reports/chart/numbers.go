@@ -130,9 +130,3 @@ func shareWithin(k, n int) string {
 	lo, hi := study.Wilson(k, n)
 	return fmt.Sprintf("%s %% (%s-%s)", percent(share(k, n)), percent(lo), percent(hi))
 }
-
-// neverIn is the bound that runs without a hit give: "0/1,000 -> < 0.4 %".
-func neverIn(runs int) string {
-	_, hi := study.Wilson(0, runs)
-	return "0/" + thousands(runs) + " -> " + bound(hi)
-}

@@ -35,51 +35,6 @@ func (c *Par) Inconclusive() bool {
 	return slices.ContainsFunc(c.Pars, func(p study.Par) bool { return !p.Complete })
 }
 
-// Takeaway says for every verdict which faults bring it about, and to which locks. Verdicts
-// that have the same said of them stand together.
-func (c *Par) Takeaway(lang string) string {
-	return aboutEach(lang, verdict.Names(c.Verdicts), func(n int) string { return c.sentence(lang, n) })
-}
-
-// sentence says of a verdict first what needs no fault, then fault by fault, then who is
-// spared. Faults that harm the same locks stand together.
-func (c *Par) sentence(lang string, n int) string {
-	locks := func(which func(l int) bool) (ids []string) {
-		for l, e := range c.Locks {
-			if which(l) {
-				ids = append(ids, e.ID)
-			}
-		}
-		return ids
-	}
-	var parts []string
-	add := func(key string, locks []string, last bool, pairs ...string) {
-		if locks != nil {
-			parts = append(parts, say(lang, key, append(pairs, "locks", named(lang, locks, len(c.Locks), last))...))
-		}
-	}
-	add("par.with.none", locks(func(l int) bool { p := c.At(l, n); return p.Found && p.Par == 0 }), false)
-	type harm struct {
-		fault string
-		locks []string
-	}
-	harms := slices.DeleteFunc(lists.Each(lists.Indices(c.Budgets), func(k int) harm {
-		return harm{faultsOf(c.Budgets[k]), locks(func(l int) bool { p := c.Of(l, k, n); return p.Found && p.Par > 0 })}
-	}), func(h harm) bool { return h.locks == nil })
-	groups := lists.Gather(harms, func(a, b harm) bool { return slices.Equal(a.locks, b.locks) })
-	slices.SortStableFunc(groups, func(a, b []harm) int { return len(b[0].locks) - len(a[0].locks) })
-	for _, g := range groups {
-		faults := lists.Each(g, func(h harm) string { return h.fault })
-		add("par.by.faults", g[0].locks, false, "faults", text.Join(lang, "chart.list", faults))
-	}
-	untold := locks(func(l int) bool { p := c.At(l, n); return !p.Found && !p.Complete })
-	unjudged := locks(func(l int) bool { return c.At(l, n).Unjudged })
-	add("par.spared", locks(func(l int) bool { p := c.At(l, n); return !p.Found && p.Complete && !p.Unjudged }), untold == nil && unjudged == nil)
-	add("par.unjudged", unjudged, untold == nil)
-	add("par.untold", untold, true)
-	return text.Join(lang, "grid.join", parts)
-}
-
 // Note says why locks on several servers fall here to what they survive in a race; "" if
 // there is none that does.
 func (c *Par) Note(lang string) string {
@@ -148,7 +103,7 @@ func (c *Par) text(out *layout.Lines) {
 		}
 	}
 	out.Put("", 0)
-	putEach(out, saying(c.Takeaway, c.Assumptions, c.Note))
+	putEach(out, saying(claim(c), c.Assumptions, c.Note))
 }
 
 // Finding says which faults let two clients into most locks; the title, if there are none.

@@ -1,7 +1,6 @@
 package chart
 
 import (
-	"cmp"
 	"io"
 	"math"
 	"slices"
@@ -51,50 +50,6 @@ func (r *Rate) Method(lang string) string { return say(lang, "rate.method") }
 // Inconclusive reports whether a term has no number.
 func (r *Rate) Inconclusive() bool {
 	return slices.ContainsFunc(r.Terms, func(t cost.Term) bool { return t.Unknown })
-}
-
-// Takeaway says for each group of locks how often the worst environment breaks them, from
-// which TTL on it does not, and what that TTL costs after a crash.
-func (r *Rate) Takeaway(lang string) string {
-	groups := r.Groups()
-	about := func(i int) string { return r.about(lang, r.Subjects[groups[i][0]]) }
-	return aboutEach(lang, lists.Each(groups, r.head), about)
-}
-
-func (r *Rate) about(lang string, s *cost.Subject) string {
-	var worst cost.Environment
-	most := cost.Point{}
-	for _, e := range r.Environments {
-		if len(e.Causes) == 0 {
-			continue
-		}
-		p := s.At(r.Usage, e, r.TTL)
-		if cmp.Or(cmp.Compare(p.Expected.Lo, most.Expected.Lo), cmp.Compare(p.Expected.Hi, most.Expected.Hi)) > 0 || worst.ID == "" {
-			worst, most = e, p
-		}
-	}
-	blocked := func(ttl time.Duration) string {
-		if mean := s.Recovery(ttl, r.Hold).Mean; mean < cost.Forever {
-			return say(lang, "rate.blocked", "time", length(mean))
-		}
-		return say(lang, "rate.blocked.ever")
-	}
-	switch {
-	case len(s.Lease.Spans) == 0 || most.Unknown:
-		return say(lang, "rate.untold")
-	case most.Expected.Hi == 0:
-		return say(lang, "rate.never", "ttl", length(r.TTL), "blocked", blocked(r.TTL))
-	}
-	first := say(lang, "rate.breaks", "n", amount(most.Expected), "environment", worst.ID, "ttl", length(r.TTL), "blocked", blocked(r.TTL))
-	if from := r.Threshold(s, worst); from > 0 {
-		return first + say(lang, "rate.from", "ttl", length(from), "blocked", blocked(from))
-	}
-	return first + say(lang, "rate.always", "ttl", length(r.TTLs[len(r.TTLs)-1]))
-}
-
-// head names the locks of a group.
-func (r *Rate) head(group []int) string {
-	return strings.Join(lists.Each(group, func(i int) string { return subjectID(r.Subjects[i]) }), ", ")
 }
 
 func subjectID(s *cost.Subject) string { return s.Entry.ID }
@@ -189,7 +144,7 @@ func (r *Rate) text(out *layout.Lines) {
 	show(out, before, r.table, func(lang string) []string {
 		sources := lists.Each(r.sources(lang), func(line string) string { return "  " + line })
 		method := []string{r.Method(lang), say(lang, "rate.sources")}
-		return slices.Concat([]string{r.Takeaway(lang)}, r.notes(lang), method, sources)
+		return slices.Concat([]string{claim(r)(lang)}, r.notes(lang), method, sources)
 	})
 }
 

@@ -46,21 +46,6 @@ func (c *RecoveryChart) legend(lang string) string {
 	return say(lang, "recovery.legend", "hold", c.hold(lang))
 }
 
-// Takeaway says which locks may never come back, and what the others take in leases.
-func (c *RecoveryChart) Takeaway(lang string) string {
-	g := c.groups(lang)
-	var parts []string
-	add := func(key string, locks []string, pairs ...string) {
-		if len(locks) > 0 {
-			parts = append(parts, say(lang, key, append(pairs, "locks", text.Join(lang, "chart.list", locks))...))
-		}
-	}
-	add("recovery.never", g.never)
-	add("recovery.sometimes", g.sometimes)
-	add("recovery.back", g.back, "least", rounded(g.least, 2), "most", rounded(g.most, 2))
-	return text.Join(lang, "grid.both", parts)
-}
-
 // A recoveryGroups is the locks by how they come back after a crash.
 type recoveryGroups struct {
 	never, back []string
@@ -122,7 +107,7 @@ func (c *RecoveryChart) text(out *layout.Lines) {
 			written := lists.Each(times, func(d time.Duration) string { return blocked(lang, d) })
 			return slices.Concat([]string{r.Strategy, length(r.TTL)}, written, []string{portion(r.Ever())})
 		})
-	show(out, saying(c.Title, c.Assumptions), table, saying(c.Takeaway, key("recovery.note")))
+	show(out, saying(c.Title, c.Assumptions), table, saying(claim(c), key("recovery.note")))
 }
 
 // Table has one row for each lock and TTL.

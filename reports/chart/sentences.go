@@ -21,40 +21,6 @@ func sayAll(out *layout.Lines, key string, pairs ...string) string {
 	return out.Each(func(lang string) string { return say(lang, key, pairs...) })
 }
 
-// aboutEach joins what is said of several things, in their order. Neighbours of which
-// the same is said are named together: "a, b: text. c: another."
-func aboutEach(lang string, names []string, about func(i int) string) string {
-	texts := lists.Each(lists.Indices(names), about)
-	same := func(a, b int) bool { return texts[a] == texts[b] }
-	return text.Join(lang, "grid.both", lists.Each(neighbours(names, same), func(of []int) string {
-		all := names[of[0] : of[0]+len(of)]
-		return say(lang, "chart.of", "names", text.Join(lang, "chart.list", all), "text", texts[of[0]])
-	}))
-}
-
-// neighbours are the places of a list, those that follow each other together if they are the same.
-func neighbours[T any](all []T, same func(a, b int) bool) (groups [][]int) {
-	for i := range all {
-		if n := len(groups) - 1; i > 0 && same(groups[n][0], i) {
-			groups[n] = append(groups[n], i)
-		} else {
-			groups = append(groups, []int{i})
-		}
-	}
-	return groups
-}
-
-// named names some of all locks, or says that they are all, or all that are left.
-func named(lang string, locks []string, all int, last bool) string {
-	switch {
-	case len(locks) == all && all > 1:
-		return say(lang, "chart.every")
-	case last && len(locks) < all && len(locks) > 2:
-		return say(lang, "chart.others")
-	}
-	return text.Join(lang, "chart.list", locks)
-}
-
 // putEach prints sentences, a paragraph each, in every language of the output; empty ones are left out.
 // What begins with blanks is indented twice as far where it is folded.
 func putEach(out *layout.Lines, all sentences) {
@@ -64,6 +30,13 @@ func putEach(out *layout.Lines, all sentences) {
 				out.Put(s, 2*(len(s)-len(strings.TrimLeft(s, " "))))
 			}
 		}
+	}
+}
+
+// claim is what a chart shows, as a sentence.
+func claim(r Result) paragraph {
+	return func(lang string) string {
+		return say(lang, "grid.stop", "text", strings.TrimRight(r.Finding(lang), ".。?？"))
 	}
 }
 

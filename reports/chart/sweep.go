@@ -85,63 +85,6 @@ func workDuringPause(lang string, waits bool) string {
 	return say(lang, "sweep.pause.computes")
 }
 
-// Takeaway says where each lock failed, how often at most, and what bound holds for those
-// that never did. Shares whose intervals overlap are not ranked.
-func (s *Sweep) Takeaway(lang string) string {
-	var seen, never []string
-	for _, one := range s.Series {
-		hits := lists.Pick(one.Points, func(p study.SweepPoint) bool { return p.K > 0 })
-		switch runs := slices.Max(append(lists.Each(one.Points, func(p study.SweepPoint) int { return p.N }), 0)); {
-		case runs == 0:
-		case len(hits) == 0:
-			never = append(never, say(lang, "sweep.zero", "lock", one.Strategy, "bound", neverIn(runs)))
-		default:
-			seen = append(seen, s.where(lang, one, hits))
-		}
-	}
-	if len(seen)+len(never) == 0 {
-		return say(lang, "sweep.nothing")
-	}
-	var parts []string
-	if len(seen) > 0 {
-		parts = append(parts, say(lang, "sweep.seen", "text", text.Join(lang, "grid.join", seen)))
-	}
-	if len(never) > 0 {
-		parts = append(parts, say(lang, "sweep.never", "text", text.Join(lang, "grid.join", never)))
-	}
-	return text.Join(lang, "grid.both", parts)
-}
-
-// where says at which values a lock failed.
-func (s *Sweep) where(lang string, one study.SweepSeries, hits []study.SweepPoint) string {
-	most := slices.MaxFunc(hits, func(a, b study.SweepPoint) int { return cmp.Compare(share(a.K, a.N), share(b.K, b.N)) })
-	top := shareWithin(most.K, most.N)
-	if len(s.Order.Axes) == 2 {
-		return say(lang, "sweep.map", "lock", one.Strategy, "hits", strconv.Itoa(len(hits)), "points", strconv.Itoa(len(one.Points)), "top", top,
-			"x", s.Order.Axes[0].Name()+"="+s.Order.Axes[0].Format(most.At[0]), "y", s.Order.Axes[1].Name()+"="+s.Order.Axes[1].Format(most.At[1]))
-	}
-	a := s.Order.Axes[0]
-	first, last := hits[0].At[0], hits[len(hits)-1].At[0]
-	key, left, right := "sweep.between", one.Points[0].At[0] == first, one.Points[len(one.Points)-1].At[0] == last
-	switch {
-	case left && right && len(hits) == len(one.Points):
-		key = "sweep.everywhere"
-	case left && right:
-		key = "sweep.both"
-	case right:
-		key = "sweep.from"
-	case left:
-		key = "sweep.upto"
-	case first == last:
-		key = "sweep.only"
-	}
-	clean := "" // the last value at which nothing was seen
-	if i := firstSeen(one); i > 0 {
-		clean = a.Format(one.Points[i-1].At[0])
-	}
-	return say(lang, key, "lock", one.Strategy, "x", a.Format(first), "y", a.Format(last), "top", top, "clean", clean)
-}
-
 // notApplicable says why locks were not played.
 func (s *Sweep) notApplicable(lang string) []string {
 	return lists.Each(s.unplayed(), func(one study.SweepSeries) string {
@@ -191,7 +134,7 @@ func (s *Sweep) text(out *layout.Lines) {
 			out.Put(sayAll(out, "sweep.na", "lock", one.Strategy, "why", sayAll(out, "na."+string(one.NA))), 0)
 		}
 	}
-	show(out, saying(s.Title, s.Assumptions), tables, saying(s.Takeaway))
+	show(out, saying(s.Title, s.Assumptions), tables, saying(claim(s)))
 }
 
 // table has a line for each value that some lock was looked at.
@@ -275,8 +218,9 @@ func (s *Sweep) Finding(lang string) string {
 	words := reports.Words(s.Order.Words)
 	if len(s.Order.Axes) > 1 {
 		most := slices.MaxFunc(seen, func(a, b study.SweepSeries) int { return cmp.Compare(highest(a), highest(b)) })
-		hits := lists.Pick(most.Points, func(p study.SweepPoint) bool { return p.K > 0 })
-		return say(lang, "sweep.finding.map", "words", words, "text", s.where(lang, most, hits))
+		at := slices.MaxFunc(most.Points, func(a, b study.SweepPoint) int { return cmp.Compare(share(a.K, a.N), share(b.K, b.N)) })
+		return say(lang, "sweep.finding.map", "words", words, "lock", most.Strategy, "top", shareWithin(at.K, at.N),
+			"x", axis.Name()+"="+axis.Format(at.At[0]), "y", s.Order.Axes[1].Name()+"="+s.Order.Axes[1].Format(at.At[1]))
 	}
 	falls := lists.Each(played, func(one study.SweepSeries) fall {
 		at := half(lists.Each(one.Points, func(p study.SweepPoint) point { return point{x: p.At[0], y: share(p.K, p.N)} }))
@@ -297,8 +241,9 @@ func (s *Sweep) Finding(lang string) string {
 	if below := lists.Pick(falls, func(f fall) bool { return f.at == "" && f.share > 0 }); below != nil {
 		parts = append(parts, say(lang, "sweep.finding.most", "top", percent(below[len(below)-1].share), "locks", name(below)))
 	}
+	_, hi := study.Wilson(0, s.Order.Runs)
 	if never := lists.Pick(falls, func(f fall) bool { return f.at == "" && f.share == 0 }); never != nil {
-		parts = append(parts, say(lang, "sweep.finding.never", "locks", name(never)))
+		parts = append(parts, say(lang, "sweep.finding.never", "locks", name(never), "runs", thousands(s.Order.Runs), "bound", bound(hi)))
 	}
 	return say(lang, "sweep.finding", "words", words, "name", axis.Name(), "parts", text.Join(lang, "chart.list", parts))
 }

@@ -28,30 +28,9 @@ func (c *Theorems) Assumptions(lang string) string {
 // Title returns the question of the chart.
 func (c *Theorems) Title(lang string) string { return say(lang, "theorems.title") }
 
-// count is the number of theorems of an extent.
-func (c *Theorems) count(of study.Extent) (n int) {
-	for i := range c.All {
-		if c.All[i].Extent == of {
-			n++
-		}
-	}
-	return n
-}
-
 // Inconclusive reports whether something was not computed.
 func (c *Theorems) Inconclusive() bool {
 	return slices.ContainsFunc(c.All, func(t study.Theorem) bool { return t.Extent == study.Undecided && t.Why == "" })
-}
-
-// Takeaway says how many of the questions have which answer.
-func (c *Theorems) Takeaway(lang string) string {
-	var parts []string
-	for _, e := range study.Extents() {
-		if n := c.count(e); n > 0 {
-			parts = append(parts, say(lang, "theorems.count."+string(e), "n", strconv.Itoa(n), "all", strconv.Itoa(len(c.All))))
-		}
-	}
-	return text.Join(lang, "grid.join", parts)
 }
 
 // Notes implements Table.
@@ -206,7 +185,7 @@ func (c *Theorems) text(out *layout.Lines) {
 		return cell.String()
 	})
 	show(out, saying(c.Title), table, func(lang string) []string {
-		return append([]string{c.legend(lang), c.Takeaway(lang)}, c.Notes(lang)...)
+		return append([]string{c.legend(lang), claim(c)(lang)}, c.Notes(lang)...)
 	})
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"gonum.org/v1/plot"
@@ -39,17 +38,6 @@ func (f *Tolerance) Assumptions(lang string) string { return say(lang, "toleranc
 // Inconclusive reports whether a search did not finish, so that something stays unknown.
 func (f *Tolerance) Inconclusive() bool {
 	return slices.ContainsFunc(f.Limits, func(l study.Limit) bool { return l.Answer == study.NoAnswer })
-}
-
-// Takeaway says for every hazard which locks fall from which size on. Locks that
-// fall at the same size stand together, the frailest first, and so do hazards
-// that have the same said of them.
-func (f *Tolerance) Takeaway(lang string) string {
-	hazards := aboutEach(lang, f.faults(), func(n int) string { return f.groups(lang, n) })
-	if debate := f.debate(lang, f.faults()); debate != "" {
-		return say(lang, "grid.both", "first", debate, "next", hazards)
-	}
-	return hazards
 }
 
 // faults are the names of the hazards.
@@ -110,30 +98,6 @@ func (f *Tolerance) boundaries(lang string) string {
 	}
 	names := lists.Each(met, func(l study.Limit) string { return l.Strategy + " " + l.Fault })
 	return say(lang, "tolerance.boundary", "limits", text.Join(lang, "chart.list", names))
-}
-
-// groups says of the n-th hazard which locks fall from which size on.
-func (f *Tolerance) groups(lang string, n int) string {
-	type fall struct {
-		at          float64
-		words, lock string // {locks} is left open in words
-		answer      study.Answer
-	}
-	all := lists.Each(lists.Indices(f.Locks), func(i int) fall {
-		at, words := limitWords(lang, f.At(i, n))
-		return fall{at, words, f.Locks[i].ID, f.At(i, n).Answer}
-	})
-	groups := lists.Gather(all, func(a, b fall) bool { return a.words == b.words })
-	slices.SortStableFunc(groups, func(a, b []fall) int { return cmp.Compare(a[0].at, b[0].at) })
-	var parts []string
-	for i, g := range groups {
-		if len(g) == len(f.Locks) && len(g) > 1 && g[0].answer == study.NoLimit {
-			return say(lang, "tolerance.never.every", "max", decimal(study.MaxLeases))
-		}
-		locks := lists.Each(g, func(v fall) string { return v.lock })
-		parts = append(parts, strings.Replace(g[0].words, "{locks}", named(lang, locks, len(f.Locks), i+1 == len(groups)), 1))
-	}
-	return text.Join(lang, "grid.join", parts)
 }
 
 // answers are how each answer is put: what ends the keys of its sentence and of its label, and its rank among the
@@ -214,7 +178,7 @@ func (f *Tolerance) more() map[string]any {
 func (f *Tolerance) text(out *layout.Lines) {
 	lang, locks := out.Lang(), ids(f.Locks)
 	show(out, saying(f.Title), crossing(layout.Sheet{Floor: 8}, say(lang, "tolerance.head"), locks, f.faults(),
-		func(i, n int) string { return limitLabel(lang, f.At(i, n)) }), saying(f.Takeaway, f.Assumptions, f.boundaries, f.Note))
+		func(i, n int) string { return limitLabel(lang, f.At(i, n)) }), saying(claim(f), f.Assumptions, f.boundaries, f.Note))
 	if len(f.Rates) == 0 {
 		return
 	}
@@ -229,12 +193,21 @@ func (f *Tolerance) text(out *layout.Lines) {
 	})
 }
 
-// Finding says how a majority compares with one server; the title, if there is none of either.
+// Finding says how a majority compares with one server, or which pause is enough for which lock, the shortest first; the
+// title, if none is.
 func (f *Tolerance) Finding(lang string) string {
-	if text := f.debate(lang, []string{"pause"}); text != "" {
-		return text
+	if debate := f.debate(lang, []string{"pause"}); debate != "" {
+		return debate
 	}
-	return f.Title(lang)
+	n := slices.Index(f.faults(), "pause")
+	fall := lists.Pick(lists.Indices(f.Locks), func(l int) bool { return n >= 0 && f.At(l, n).Answer == study.Limited })
+	if fall == nil {
+		return f.Title(lang)
+	}
+	first := slices.MinFunc(fall, func(a, b int) int { return cmp.Compare(f.At(a, n).Falls, f.At(b, n).Falls) })
+	least := lists.Pick(fall, func(l int) bool { return f.At(l, n).Falls == f.At(first, n).Falls })
+	return say(lang, "tolerance.finding", "at", leases(f.At(first, n).Falls),
+		"locks", text.Join(lang, "chart.list", lists.Each(least, func(l int) string { return f.Locks[l].ID })))
 }
 
 // Notes implements Result.

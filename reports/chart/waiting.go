@@ -35,20 +35,6 @@ func (c *WaitingChart) Assumptions(lang string) string {
 		"poll", length(l.Poll), "cap", length(l.Cap), "base", (l.Poll / 8).String(), "rest", length(l.Rest))
 }
 
-// Takeaway compares the policies where most clients wait.
-func (c *WaitingChart) Takeaway(lang string) string {
-	most, played := crowded(c.Results)
-	if len(played) == 0 {
-		return say(lang, "waiting.nothing")
-	}
-	quick, slow := extremes(played, func(r cost.WaitingResult) float64 { return r.Handover })
-	cheap, dear := extremes(played, func(r cost.WaitingResult) float64 { return r.PerEntry })
-	return say(lang, "waiting.takeaway", "clients", thousands(most), "quick", quick.Policy, "quickest",
-		millis(quick.Handover),
-		"slow", slow.Policy, "slowest", millis(slow.Handover), "cheap", cheap.Policy, "least", rounded(cheap.PerEntry, 1),
-		"dear", dear.Policy, "most", rounded(dear.PerEntry, 0))
-}
-
 // crowded are the results that were played with most clients, and how many those are.
 func crowded(all []cost.WaitingResult) (clients int, of []cost.WaitingResult) {
 	for _, r := range all {
@@ -114,7 +100,7 @@ func (c *WaitingChart) text(out *layout.Lines) {
 			out.Put(policy, 2)
 		}
 	}
-	show(out, saying(), table, func(lang string) []string { return append([]string{c.Takeaway(lang)}, c.notes(lang)...) })
+	show(out, saying(), table, func(lang string) []string { return append([]string{claim(c)(lang)}, c.notes(lang)...) })
 }
 
 // Table has one row for each policy and number of clients that was played.
