@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
 	ptext "gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -160,6 +161,41 @@ func panel(title string) *plot.Plot {
 		axis.LineStyle, axis.Tick.LineStyle, axis.Tick.Length, axis.Padding = hairlines, hairlines, 3, 0
 	}
 	return p
+}
+
+// rowed is a panel with a line for each name, which only the first of several panels has, and rules behind it.
+func rowed(title string, names []string, first bool) *plot.Plot {
+	p := panel(title)
+	if !first {
+		names = make([]string, len(names))
+	}
+	name(&p.Y, -1, names)
+	return ruled(p, true)
+}
+
+// ruled draws rules behind all that is added later; upright ones as well, or only level ones.
+func ruled(p *plot.Plot, upright bool) *plot.Plot {
+	rules := plotter.NewGrid()
+	rules.Vertical, rules.Horizontal = hairlines, hairlines
+	if !upright {
+		rules.Vertical.Width = 0
+	}
+	p.Add(rules)
+	return p
+}
+
+// boxes is a frame with a cell for each line and column of names.
+func boxes(lines, columns []string, at func(line, column int) cell) frame {
+	p := panel("")
+	name(&p.Y, -1, lines)
+	heads(p, columns, 0, false)
+	p.Add(cells(lists.Each(lists.Indices(make([]int, len(lines)*len(columns))), func(i int) cell {
+		l, k := i/len(columns), i%len(columns)
+		c := at(l, k)
+		c.x, c.y = float64(k), -float64(l)
+		return c
+	})))
+	return frame{body: panels(1, p), least: vg.Point{X: 90 + 88*vg.Length(len(columns)), Y: 16 * vg.Length(len(lines)+1)}}
 }
 
 // name writes words in place of numbers along an axis: at 0, 1, 2 and so on of x, and at 0, -1, -2 of y.

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"locklab/simulator/lists"
+	"locklab/simulator/verdict"
 )
 
 // The marks of all charts are four plotters of gonum/plot: curve, spans, cells and dots.
@@ -105,6 +106,15 @@ type cell struct {
 // like gives a cell the colours of a look, and its glyph.
 func (c cell) like(l Look) cell {
 	c.paint, c.glyph, c.quiet = paints[l.Class], l.Glyph, l.Class == classHolds || l.Class == classNotAsked
+	return c
+}
+
+// worst gives a cell the look of the gravest verdict in rows, and its name.
+func (c cell) worst(of []record) cell {
+	words := lists.Each(of, func(r record) verdict.Word { return verdict.Word(r.text("verdict")) })
+	all := Cell{Verdicts: words, Reached: true}
+	c = c.like(LookOf(all.Word()))
+	c.words = all.Label()
 	return c
 }
 

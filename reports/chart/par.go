@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"gonum.org/v1/plot/vg"
-
 	"locklab/reports"
 	"locklab/reports/layout"
 	"locklab/reports/text"
@@ -108,26 +106,18 @@ func (c *Par) text(out *layout.Lines) {
 
 // Finding says which faults let two clients into most locks; the title, if there are none.
 func (c *Par) Finding(lang string) string {
-	n, most := slices.Index(c.Verdicts, verdict.Overlap), 0
-	falls := func(k int) (locks []string) {
-		for l, e := range c.Locks {
-			if n >= 0 && c.Of(l, k, n).Found {
-				locks = append(locks, e.ID)
-			}
-		}
-		return locks
-	}
-	var faults []string
-	var locks []string
+	n := slices.Index(c.Verdicts, verdict.Overlap)
+	var faults, locks []string
 	for k, b := range c.Budgets {
-		switch all := falls(k); {
-		case len(all) > most:
-			most, locks, faults = len(all), all, []string{faultsOf(b)}
-		case len(all) == most && most > 0 && slices.Equal(all, locks):
+		fall := lists.Pick(lists.Indices(c.Locks), func(l int) bool { return n >= 0 && c.Of(l, k, n).Found })
+		switch names := lists.Each(fall, func(l int) string { return c.Locks[l].ID }); {
+		case len(names) > len(locks):
+			locks, faults = names, []string{faultsOf(b)}
+		case locks != nil && slices.Equal(names, locks):
 			faults = append(faults, faultsOf(b))
 		}
 	}
-	if most == 0 {
+	if locks == nil {
 		return c.Title(lang)
 	}
 	who := text.Join(lang, "chart.list", locks)
@@ -144,31 +134,21 @@ func (c *Par) Notes(lang string) []string { return []string{c.Note(lang), say(la
 // a dot.
 func drawPar(c *Chart, lang string) frame {
 	all := c.Table.records()
-	locks, budgets := values("lock", all), values("budget", all)
-	var marks cells
-	for l, ofLock := range by("lock", all) {
-		for k, of := range by("budget", ofLock) {
-			at := cell{x: float64(k), y: -float64(l)}
-			harms := lists.Pick(of, func(r record) bool { return r.is("found") })
-			switch {
-			case len(harms) > 0:
-				worst := Cell{Verdicts: lists.Each(harms, func(r record) verdict.Word { return verdict.Word(r.text("verdict")) }), Reached: true}
-				at = at.like(LookOf(worst.Word()))
-				if at.words = worst.Label(); harms[0].number("par") == 0 {
-					at.words += ", " + say(lang, "par.noluck")
-				}
-			case slices.ContainsFunc(of, func(r record) bool { return !r.is("complete") }):
-				at = at.like(LookOf(verdict.Unknown))
-			default:
-				at = at.like(LookOf(verdict.NA))
+	locks, budgets := by("lock", all), values("budget", all)
+	f := boxes(values("lock", all), lists.Each(budgets, faultsOf), func(l, k int) (at cell) {
+		of := by("budget", locks[l])[k]
+		harms := lists.Pick(of, func(r record) bool { return r.is("found") })
+		switch {
+		case len(harms) > 0:
+			if at = at.worst(harms); harms[0].number("par") == 0 {
+				at.words += ", " + say(lang, "par.noluck")
 			}
-			marks = append(marks, at)
+			return at
+		case slices.ContainsFunc(of, func(r record) bool { return !r.is("complete") }):
+			return at.like(LookOf(verdict.Unknown))
 		}
-	}
-	p := panel("")
-	name(&p.Y, -1, locks)
-	heads(p, lists.Each(budgets, faultsOf), 0, false)
-	p.Add(marks)
-	return frame{below: []string{say(lang, "par.below")}, body: panels(1, p),
-		least: vg.Point{X: 90 + 88*vg.Length(len(budgets)), Y: 16 * vg.Length(len(locks)+1)}}
+		return at.like(LookOf(verdict.NA))
+	})
+	f.below = []string{say(lang, "par.below")}
+	return f
 }

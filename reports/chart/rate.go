@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 
 	"locklab/reports"
@@ -374,11 +373,8 @@ func drawRate(c *Chart, lang string) frame {
 		return slices.EqualFunc(a, b, func(a, b record) bool { return a.text("overlaps_a_year_hi") == b.text("overlaps_a_year_hi") })
 	})
 	often := func(r record) float64 { return r.number("overlaps_a_year_hi") }
-	p := panel("")
+	p := ruled(panel(""), false)
 	p.Y.Label.Text, p.X.Label.Text = say(lang, "rate.axis.overlaps"), say(lang, "rate.axis.ttl")
-	rules := plotter.NewGrid()
-	rules.Vertical.Width, rules.Horizontal = 0, hairlines
-	p.Add(rules)
 	var labels dots
 	var ttls []float64
 	top := slices.Max(append(lists.Each(groups, func(g [][]record) float64 { return often(g[0][0]) }), 0))

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -155,10 +154,9 @@ func drawRecovery(c *Chart, lang string) frame {
 		}
 		all = shown
 	}
-	p := panel("")
-	name(&p.Y, -1, lists.Each(all, func(r record) string {
+	p := rowed("", lists.Each(all, func(r record) string {
 		return r.text("lock") + "  " + say(lang, "rate.axis.ttl") + " " + r.text("ttl_s") + " s"
-	}))
+	}), true)
 	p.X.Min, p.X.Max, p.X.Label.Text = 0, 1, say(lang, "recovery.axis")
 	var marks spans
 	for i, r := range all {
@@ -182,9 +180,7 @@ func drawRecovery(c *Chart, lang string) frame {
 		quarters = append(quarters, share)
 	}
 	p.X.Tick.Marker = labelled(quarters, decimal)
-	rules := plotter.NewGrid()
-	rules.Vertical, rules.Horizontal.Width = hairlines, 0
-	p.Add(rules, marks)
+	p.Add(marks)
 	return frame{below: []string{say(lang, "recovery.below")}, body: panels(1, p),
 		least: vg.Point{X: 400, Y: 40 + 13*vg.Length(len(all))}}
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 
 	"locklab/reports"
@@ -279,13 +278,10 @@ func drawSweep(c *Chart, lang string) frame {
 		return drawMaps(all, columns)
 	}
 	axis := axisOf(columns[1])
-	p := panel("")
+	p := ruled(panel(""), false)
 	p.Y.Min, p.Y.Max = 0, 1
 	p.Y.Tick.Marker = labelled([]float64{0, 0.25, 0.5, 0.75, 1}, func(v float64) string { return percent(v) + " %" })
 	p.Y.Label.Text, p.X.Label.Text = say(lang, "sweep.axis"), axis.Name()
-	rules := plotter.NewGrid()
-	rules.Vertical.Width, rules.Horizontal = 0, hairlines
-	p.Add(rules)
 	curves := lists.Each(by("lock", all), func(of []record) curve {
 		return curve{band: true, name: of[0].text("lock"), points: lists.Each(of, func(r record) point {
 			return point{r.number(columns[1].Name), r.number("share"), r.number("wilson_lo"), r.number("wilson_hi")}

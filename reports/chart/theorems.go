@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"gonum.org/v1/plot/vg"
-
 	"locklab/reports/layout"
 	"locklab/reports/text"
 	"locklab/scenarios/study"
@@ -146,30 +144,19 @@ func (c *Theorems) Finding(lang string) string {
 // drawTheorems has a lock a line and a budget a column: the gravest verdict that can happen, or for whom none can.
 func drawTheorems(c *Chart, lang string) frame {
 	all := c.Table.records()
-	locks, budgets := values("lock", all), values("budget", all)
-	var boxes cells
-	for l, ofLock := range by("lock", all) {
-		for k, of := range by("budget", ofLock) {
-			at := cell{x: float64(k), y: -float64(l)}
-			fail := lists.Pick(of, func(r record) bool { return r.text("extent") == string(study.Fails) })
-			if len(fail) > 0 {
-				worst := Cell{Verdicts: lists.Each(fail, func(r record) verdict.Word { return verdict.Word(r.text("verdict")) }), Reached: true}
-				at = at.like(LookOf(worst.Word()))
-				at.words = worst.Label()
-			} else {
-				narrowest := slices.MaxFunc(of, func(a, b record) int { return rank(a) - rank(b) })
-				at = at.like(LookOf(verdict.Holds))
-				at.glyph, at.words = marks[study.Extent(narrowest.text("extent"))], say(lang, "theorems.extent."+narrowest.text("extent"))
-			}
-			boxes = append(boxes, at)
+	locks, budgets := by("lock", all), values("budget", all)
+	f := boxes(values("lock", all), lists.Each(budgets, head), func(l, k int) (at cell) {
+		of := by("budget", locks[l])[k]
+		if fail := lists.Pick(of, func(r record) bool { return r.text("extent") == string(study.Fails) }); fail != nil {
+			return at.worst(fail)
 		}
-	}
-	p := panel("")
-	name(&p.Y, -1, locks)
-	heads(p, lists.Each(budgets, head), 0, false)
-	p.Add(boxes)
-	return frame{below: []string{say(lang, "theorems.below")}, body: panels(1, p),
-		least: vg.Point{X: 90 + 88*vg.Length(len(budgets)), Y: 16 * vg.Length(len(locks)+1)}}
+		narrowest := slices.MaxFunc(of, func(a, b record) int { return rank(a) - rank(b) }).text("extent")
+		at = at.like(LookOf(verdict.Holds))
+		at.glyph, at.words = marks[study.Extent(narrowest)], say(lang, "theorems.extent."+narrowest)
+		return at
+	})
+	f.below = []string{say(lang, "theorems.below")}
+	return f
 }
 
 // rank is the place of a row's extent among all, the widest first.

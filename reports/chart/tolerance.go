@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -45,26 +44,16 @@ func (f *Tolerance) faults() []string {
 	return lists.Each(f.Hazards, func(h study.Hazard) string { return h.Fault })
 }
 
-// debate compares a majority of servers with one server, about which Kleppmann and
-// antirez disagreed in 2016, for some faults; "" if one of the two locks is missing.
-func (f *Tolerance) debate(lang string, about []string) string {
-	one, many := slices.Index(ids(f.Locks), "token"), slices.Index(ids(f.Locks), "redlock")
-	if one < 0 || many < 0 {
+// debate compares the pause that a majority of servers tolerates with that of one server, about which Kleppmann and
+// antirez disagreed in 2016; "" if one of the two locks is missing.
+func (f *Tolerance) debate(lang string) string {
+	one, many, n := slices.Index(ids(f.Locks), "token"), slices.Index(ids(f.Locks), "redlock"), slices.Index(f.faults(), "pause")
+	if one < 0 || many < 0 || n < 0 || f.At(one, n).Answer != study.Limited || f.At(many, n).Answer != study.Limited {
 		return ""
 	}
-	var parts []string
-	for n, h := range f.Hazards {
-		a, b := f.At(one, n), f.At(many, n)
-		if !slices.Contains(about, h.Fault) || a.Answer != study.Limited || b.Answer != study.Limited {
-			continue
-		}
-		key := map[int]string{-1: "tolerance.less", 0: "tolerance.same", 1: "tolerance.more"}[cmp.Compare(b.Falls, a.Falls)]
-		parts = append(parts, say(lang, key, "fault", h.Fault, "many", limitLabel(lang, b), "one", limitLabel(lang, a)))
-	}
-	if parts == nil {
-		return ""
-	}
-	return say(lang, "tolerance.majority", "text", text.Join(lang, "tolerance.and", parts))
+	a, b := f.At(one, n), f.At(many, n)
+	key := []string{"tolerance.less", "tolerance.same", "tolerance.more"}[1+cmp.Compare(b.Falls, a.Falls)]
+	return say(lang, "tolerance.majority", "text", say(lang, key, "fault", "pause", "many", limitLabel(lang, b), "one", limitLabel(lang, a)))
 }
 
 // Note says why locks on several servers fall here to what they survive in a race; "" if
@@ -196,7 +185,7 @@ func (f *Tolerance) text(out *layout.Lines) {
 // Finding says how a majority compares with one server, or which pause is enough for which lock, the shortest first; the
 // title, if none is.
 func (f *Tolerance) Finding(lang string) string {
-	if debate := f.debate(lang, []string{"pause"}); debate != "" {
+	if debate := f.debate(lang); debate != "" {
 		return debate
 	}
 	n := slices.Index(f.faults(), "pause")
@@ -231,24 +220,14 @@ func drawTolerance(c *Chart, lang string) frame {
 			faults = append(faults, fault)
 			continue
 		}
-		p := panel(fault)
-		name(&p.Y, -1, locks)
-		if len(plots) > 0 { // the first one names the locks
-			name(&p.Y, -1, make([]string, len(locks)))
-		}
+		p := rowed(fault, locks, len(plots) == 0)
 		p.X.Min, p.X.Max, p.X.Label.Text = 0, study.MaxLeases, say(lang, "tolerance.axis")
 		p.X.Tick.Marker = labelled([]float64{0, 0.5, 1, 1.5, 2}, decimal)
-		rules := plotter.NewGrid()
-		rules.Vertical, rules.Horizontal = hairlines, hairlines
-		p.Add(rules, spans(lists.Each(lists.Indices(of), func(l int) span { return survived(of[l], lang, -float64(l)) })))
+		p.Add(spans(lists.Each(lists.Indices(of), func(l int) span { return survived(of[l], lang, -float64(l)) })))
 		plots = append(plots, p)
 	}
 	if len(faults) > 0 {
-		p := panel("")
-		name(&p.Y, -1, locks)
-		if len(plots) > 0 {
-			name(&p.Y, -1, make([]string, len(locks)))
-		}
+		p := rowed("", locks, len(plots) == 0)
 		name(&p.X, 1, faults)
 		p.Add(answers)
 		plots = append(plots, p)
@@ -281,18 +260,13 @@ func survived(r record, lang string, y float64) span {
 
 // answered is whether a lock survives a fault without a size.
 func answered(r record, lang string, x, y float64) cell {
-	at := cell{x: x, y: y}
-	switch study.Answer(r.text("result")) {
-	case study.FallsOnce:
-		at = at.like(LookOf(verdict.Overlap))
-		at.words = say(lang, "tolerance.label.falls")
-	case study.HoldsOnce:
-		at = at.like(LookOf(verdict.Holds))
-		at.words = say(lang, "tolerance.label.stands")
-	case study.NotAsked:
-		at = at.like(LookOf(verdict.NA))
-	default:
-		at = at.like(LookOf(verdict.Unknown))
+	looks := map[study.Answer]verdict.Word{
+		study.FallsOnce: verdict.Overlap, study.HoldsOnce: verdict.Holds, study.NotAsked: verdict.NA, study.NoAnswer: verdict.Unknown,
+	}
+	answer := study.Answer(r.text("result"))
+	at := cell{x: x, y: y}.like(LookOf(looks[answer]))
+	if answer == study.FallsOnce || answer == study.HoldsOnce {
+		at.words = say(lang, "tolerance.label."+answers[answer].label)
 	}
 	return at
 }

@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -150,20 +149,14 @@ func drawWaiting(c *Chart, lang string) frame {
 		key, from, to string
 		unit          float64
 	}{{"handover", "handover_mean_s", "handover_p99_s", 1000}, {"entry", "commands_per_entry", "commands_per_entry", 1}} {
-		p := panel("")
-		name(&p.Y, -1, ways)
-		if n > 0 {
-			name(&p.Y, -1, make([]string, len(ways)))
-		}
+		p := rowed("", ways, n == 0)
 		p.X.Label.Text = say(lang, "waiting.panel."+m.key)
 		of := func(column string) []float64 {
 			return lists.Each(all, func(r record) float64 { return m.unit * r.number(column) })
 		}
 		logarithmic(&p.X, append(of(m.from), of(m.to)...), number)
 		slowest := slices.Max(of(m.from))
-		rules := plotter.NewGrid()
-		rules.Vertical, rules.Horizontal = hairlines, hairlines
-		p.Add(rules, spans(lists.Each(lists.Indices(all), func(i int) span {
+		p.Add(spans(lists.Each(lists.Indices(all), func(i int) span {
 			from, to := of(m.from)[i], of(m.to)[i]
 			stands := n == 0 && from == slowest
 			s := span{y: -float64(i), from: from, to: to, color: inColor(stands), width: 4, words: places3(from), bold: stands}
