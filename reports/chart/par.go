@@ -104,7 +104,7 @@ func (c *Par) text(out *layout.Lines) {
 	putEach(out, saying(claim(c), c.Assumptions, c.Note))
 }
 
-// Finding says which faults let two clients into most locks; the title, if there are none.
+// Finding says which faults let two clients into most locks, if there are any.
 func (c *Par) Finding(lang string) string {
 	n := slices.Index(c.Verdicts, verdict.Overlap)
 	var faults, locks []string
@@ -118,7 +118,11 @@ func (c *Par) Finding(lang string) string {
 		}
 	}
 	if locks == nil {
-		return c.Title(lang)
+		key := "par.finding.none"
+		if c.Inconclusive() {
+			key = "par.untold"
+		}
+		return say(lang, key, "locks", text.Join(lang, "chart.list", ids(c.Locks)))
 	}
 	who := text.Join(lang, "chart.list", locks)
 	if len(locks) == len(c.Locks) && len(locks) > 1 {

@@ -13,6 +13,7 @@ import (
 
 	"locklab/reports"
 	"locklab/reports/layout"
+	"locklab/reports/text"
 	"locklab/scenarios/cost"
 	"locklab/scenarios/study"
 	"locklab/simulator/lists"
@@ -28,19 +29,27 @@ func (r *Rate) Name() string { return "rate" }
 // Title returns the question of the chart.
 func (r *Rate) Title(lang string) string { return say(lang, "rate.title") }
 
-// Assumptions are how the locks are used.
+// Assumptions are how the locks are used, and the faults of the environment that the title names.
 func (r *Rate) Assumptions(lang string) string {
-	return usage(r, lang, "rate.usage", "rate.work.")
+	where, _, locks := r.worst()
+	if locks == nil {
+		return r.usage(lang)
+	}
+	faults := lists.Each(where.Causes, func(c cost.Cause) string {
+		return say(lang, "rate.input", "fault", c.Fault, "n", yearly(c.PerYear, c.Assumed), "size", sizeOf(c))
+	})
+	return say(lang, "grid.both", "first", r.usage(lang), "next",
+		say(lang, "rate.inputs", "environment", where.ID, "faults", text.Join(lang, "chart.list", faults)))
 }
 
-// usage says how locks are used, by a text and those of what a hold is spent on.
-func usage(r *Rate, lang, key, work string) string {
+// usage says how the locks are used.
+func (r *Rate) usage(lang string) string {
 	spent := "computes"
 	if r.Waits {
 		spent = "waits"
 	}
-	return say(lang, key, "machines", thousands(r.Machines), "acquisitions", decimal(r.PerSecond), "hold", r.Hold.String(),
-		"work", say(lang, work+spent), "held", amount(r.Holds()), "contended", percent(r.Contended), "ttl", length(r.TTL))
+	return say(lang, "rate.usage", "machines", thousands(r.Machines), "acquisitions", decimal(r.PerSecond), "hold", r.Hold.String(),
+		"work", say(lang, "rate.work."+spent), "held", amount(r.Holds()), "contended", percent(r.Contended))
 }
 
 // Method says how the numbers came about.
@@ -138,7 +147,7 @@ func cellOf(t cost.Term) string {
 // text has a cause per line and a lock per column, and what a crash costs.
 func (r *Rate) text(out *layout.Lines) {
 	before := func(lang string) []string {
-		return []string{say(lang, "rate.head", "ttl", length(r.TTL)), r.Assumptions(lang)}
+		return []string{say(lang, "rate.head", "ttl", length(r.TTL)), r.usage(lang)}
 	}
 	show(out, before, r.table, func(lang string) []string {
 		sources := lists.Each(r.sources(lang), func(line string) string { return "  " + line })
@@ -226,7 +235,7 @@ func (r *Rate) Explain(w io.Writer, o reports.Look, strategy string) error {
 	s := r.Subjects[i]
 	for _, lang := range out.Langs() {
 		out.Put(say(lang, "rate.explain", "lock", strategy, "ttl", length(r.TTL)), 0)
-		out.Put(r.Assumptions(lang), 0)
+		out.Put(r.usage(lang), 0)
 		out.Put(say(lang, "rate.explain.lease", "spans", r.spans(lang, s)), 0)
 	}
 	for _, t := range r.Of(strategy) {

@@ -117,6 +117,15 @@ func (s *Sweep) Table() *Table {
 	})
 }
 
+// more has what is counted, and why locks were not played.
+func (s *Sweep) more() map[string]any {
+	reasons := map[string]string{}
+	for _, one := range s.unplayed() {
+		reasons[one.Strategy] = string(one.NA)
+	}
+	return map[string]any{"verdicts": s.Order.Words, "not_applicable": reasons}
+}
+
 // text has a value per line and a lock per column; with two settings a table a lock.
 func (s *Sweep) text(out *layout.Lines) {
 	tables := func(out *layout.Lines) {
@@ -216,10 +225,12 @@ func (s *Sweep) Finding(lang string) string {
 	}
 	words := reports.Words(s.Order.Words)
 	if len(s.Order.Axes) > 1 {
-		most := slices.MaxFunc(seen, func(a, b study.SweepSeries) int { return cmp.Compare(highest(a), highest(b)) })
-		at := slices.MaxFunc(most.Points, func(a, b study.SweepPoint) int { return cmp.Compare(share(a.K, a.N), share(b.K, b.N)) })
-		return say(lang, "sweep.finding.map", "words", words, "lock", most.Strategy, "top", shareWithin(at.K, at.N),
-			"x", axis.Name()+"="+axis.Format(at.At[0]), "y", s.Order.Axes[1].Name()+"="+s.Order.Axes[1].Format(at.At[1]))
+		hits := lists.Each(seen, func(one study.SweepSeries) string {
+			n := len(lists.Pick(one.Points, func(p study.SweepPoint) bool { return p.K > 0 }))
+			return say(lang, "sweep.finding.half", "x", strconv.Itoa(n), "locks", one.Strategy)
+		})
+		return say(lang, "sweep.finding.map", "words", words, "parts", text.Join(lang, "chart.list", hits),
+			"points", strconv.Itoa(len(s.Order.Points())))
 	}
 	falls := lists.Each(played, func(one study.SweepSeries) fall {
 		at := half(lists.Each(one.Points, func(p study.SweepPoint) point { return point{x: p.At[0], y: share(p.K, p.N)} }))
