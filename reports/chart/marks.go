@@ -124,7 +124,9 @@ func (m cells) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	for _, one := range m {
 		at := box(x(one.x-0.5), y(one.y-0.5), x(one.x+0.5), y(one.y+0.5))
-		fillBox(c, inset(at, 0.75), one.ground)
+		if one.ground != white {
+			fillBox(c, inset(at, 0.75), one.ground)
+		}
 		letters, middle := writing(smallSize, one.writing), (at.Min.Y+at.Max.Y)/2
 		if !one.quiet {
 			letters = bold(letters)

@@ -309,7 +309,11 @@ func drawSweep(c *Chart, lang string) frame {
 		}
 		last := g[0].points[len(g[0].points)-1]
 		names := lists.Each(g, func(m curve) string { return m.name })
-		labels = append(labels, dot{x: last.x, y: last.y, color: inColor(stands), label: " " + firstNames(lang, names, 2), bold: stands})
+		label := " " + firstNames(lang, names, 2)
+		if at := half(g[0].points); !math.IsNaN(at) {
+			label += ": " + axis.Format(at)
+		}
+		labels = append(labels, dot{x: last.x, y: last.y, color: inColor(stands), label: label, bold: stands})
 	}
 	p.Add(labels)
 	var ticks []float64
