@@ -4,9 +4,9 @@
 // language, and where they are from. All that is written but the text of a terminal is written from that alone, so
 // that a chart in JSON is drawn again, in any language, without computing anything.
 //
-// A chart has a spec, a function of a screen in the file of its result: it turns the table into panels of gonum/plot with
-// four marks ([marks.go]): curve, range, cell and dot. The rest is done here, once for all: a frame with title and
-// source (frame.go), colours (palette.go), letters (lettering.go), SVG (svg.go).
+// A chart has a spec, a function of a screen in the file of its result: it turns the table into panels of gonum/plot
+// with four marks (marks.go): curve, spans, cells and dots. The rest is done here, once for all: a frame with title
+// and source (frame.go), colours (palette.go), letters (lettering.go), SVG (svg.go).
 //
 // The same results give the same bytes.
 package chart

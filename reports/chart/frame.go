@@ -135,7 +135,8 @@ func (l *lined) draw(c draw.Canvas) {
 
 // twoLines is as many sentences as two lines hold.
 func twoLines(paragraphs []string, width vg.Length) (held string) {
-	for _, s := range strings.SplitAfter(strings.NewReplacer("。", "。\n", ". ", ".\n").Replace(strings.Join(paragraphs, "\n")), "\n") {
+	lines := strings.NewReplacer("。", "。\n", ". ", ".\n").Replace(strings.Join(paragraphs, "\n"))
+	for _, s := range strings.SplitAfter(lines, "\n") {
 		more := strings.ReplaceAll(strings.TrimSpace(held+" "+strings.TrimSpace(s)), "。 ", "。")
 		if len(foldText(normal, more, width)) > 2 {
 			break

@@ -92,7 +92,8 @@ func (c *Cell) fenced() bool {
 }
 
 // Fails reports whether the lock fails in this cell. An overlap whose late writes were refused (FENCED) leaves
-// the data safe, and a wait that time ends (ORPHAN, BLOCKED) is the known price of a time to live: neither is a failure.
+// the data safe, and a wait that time ends (ORPHAN, BLOCKED) is the known price of a time to live: neither is a
+// failure.
 func (c *Cell) Fails() bool { return verdict.Fails(c.Verdicts) }
 
 // asked reports whether the cell answers its question.
@@ -181,19 +182,26 @@ func (g *Grid) Finding(lang string) string {
 	for j := range g.Scenarios {
 		fail, asked := g.failing(j)
 		apart := len(fail) < len(asked) // it tells locks apart
-		if n := len(fail); len(asked) >= min(2, len(g.Strategies)) && n > 0 && (apart && !tells || apart == tells && n > broken) {
-			most, broken, tells = j, n, apart
+		if len(fail) == 0 || len(asked) < min(2, len(g.Strategies)) || tells && !apart {
+			continue
+		}
+		if apart && !tells || len(fail) > broken {
+			most, broken, tells = j, len(fail), apart
 		}
 	}
 	if most < 0 {
 		return say(lang, "grid.quiet")
 	}
 	fail, asked := g.failing(most)
-	found := say(lang, "grid.finding", "k", strconv.Itoa(broken), "n", strconv.Itoa(len(asked)), "race", g.Scenarios[most].Title(lang))
+	found := say(lang, "grid.finding", "k", strconv.Itoa(broken), "n", strconv.Itoa(len(asked)),
+		"race", g.Scenarios[most].Title(lang))
+	left := lists.Pick(asked, func(i int) bool { return !slices.Contains(fail, i) })
+	if len(left) == 0 || len(left) > maxNamed {
+		return found
+	}
 	for j := range g.Scenarios {
 		others, _ := g.failing(j)
-		left := lists.Pick(asked, func(i int) bool { return !slices.Contains(fail, i) })
-		if len(left) > 0 && len(left) <= maxNamed && !slices.ContainsFunc(left, func(i int) bool { return !slices.Contains(others, i) }) {
+		if !slices.ContainsFunc(left, func(i int) bool { return !slices.Contains(others, i) }) {
 			return say(lang, "grid.finding.left", "first", found, "locks", g.names(left), "race", g.Scenarios[j].Title(lang))
 		}
 	}
@@ -202,7 +210,9 @@ func (g *Grid) Finding(lang string) string {
 
 // failing are the locks that a race breaks, and those of which it is asked.
 func (g *Grid) failing(race int) (fail, asked []int) {
-	asked = lists.Pick(lists.Indices(g.Strategies), func(i int) bool { return !g.Strategies[i].unlocked() && g.cell(i, race).asked() })
+	asked = lists.Pick(lists.Indices(g.Strategies), func(i int) bool {
+		return !g.Strategies[i].unlocked() && g.cell(i, race).asked()
+	})
 	return lists.Pick(asked, func(i int) bool { return g.cell(i, race).Fails() }), asked
 }
 
@@ -411,14 +421,16 @@ func firstNames(lang string, names []string, most int) string {
 
 // counted says what is not counted as a failure, and in which races a majority is bare.
 func (g *Grid) counted(lang string) string {
-	races := lists.Pick(g.Scenarios, func(c Column) bool {
-		j := slices.Index(g.Scenarios, c)
-		return c.BareMajority && slices.ContainsFunc(lists.Indices(g.Strategies), func(i int) bool { return g.Strategies[i].Majority && g.cell(i, j).asked() })
+	bare := lists.Pick(lists.Indices(g.Scenarios), func(j int) bool {
+		return g.Scenarios[j].BareMajority && slices.ContainsFunc(lists.Indices(g.Strategies), func(i int) bool {
+			return g.Strategies[i].Majority && g.cell(i, j).asked()
+		})
 	})
-	if len(races) == 0 {
+	if len(bare) == 0 {
 		return say(lang, "grid.counted")
 	}
-	return say(lang, "grid.both", "first", say(lang, "grid.counted"), "next", say(lang, "grid.bare", "races", text.Join(lang, "chart.list", lists.Each(races, Column.short))))
+	races := text.Join(lang, "chart.list", lists.Each(bare, func(j int) string { return g.Scenarios[j].short() }))
+	return say(lang, "grid.both", "first", say(lang, "grid.counted"), "next", say(lang, "grid.bare", "races", races))
 }
 
 // noContract is what a cell was expected to be of which no contract speaks: a word that no verdict has.

@@ -24,7 +24,8 @@ func cellFrom(r record) Cell {
 		Uncontracted: r.text("expected") == noContract, Blocked: time.Duration(blocked)}
 }
 
-// drawn is a cell of the grid as a mark; brief: its glyph only. What was not expected has a border, and a dashed one what
+// drawn is a cell of the grid as a mark; brief: its glyph only. What was not expected has a border, and a dashed one
+// what
 // nothing was expected of.
 func (c *Cell) drawn(x, y float64, brief bool) cell {
 	m := cell{x: x, y: y}.like(LookOf(c.Word()))
@@ -92,13 +93,17 @@ func heads(p *plot.Plot, names []string, room float64, turned bool) {
 // overview has a lock a line, in families, and a race a column.
 func (f frame) overview(all []record, lang string) frame {
 	families := lists.Gather(by("lock", all), func(a, b []record) bool { return familyOf(a[0]) == familyOf(b[0]) })
-	races := lists.Each(by("race", all), func(of []record) string { return cmp.Or(of[0].text("code"), of[0].text("race")) })
+	races := lists.Each(by("race", all), func(of []record) string {
+		return cmp.Or(of[0].text("code"),
+			of[0].text("race"))
+	})
 	var lines []string
 	var marks cells
 	var titles dots
 	for _, family := range families {
 		y := -float64(len(lines))
-		titles = append(titles, dot{x: -0.5, y: y, color: ink, label: text.FamilyTitle(familyOf(family[0][0]), lang), bold: true})
+		titles = append(titles, dot{x: -0.5, y: y, color: ink, label: text.FamilyTitle(familyOf(family[0][0]), lang),
+			bold: true})
 		lines = append(lines, "")
 		for _, of := range family {
 			for i, r := range of {

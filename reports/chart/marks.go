@@ -53,7 +53,10 @@ func (m curve) Plot(c draw.Canvas, p *plot.Plot) {
 
 // DataRange implements plot.DataRanger.
 func (m curve) DataRange() (xmin, xmax, ymin, ymax float64) {
-	return plotter.XYRange(plotter.XYs(lists.Each(m.points, func(at point) plotter.XY { return plotter.XY{X: at.x, Y: at.y} })))
+	return plotter.XYRange(plotter.XYs(lists.Each(m.points, func(at point) plotter.XY {
+		return plotter.XY{X: at.x,
+			Y: at.y}
+	})))
 }
 
 // A span is a line from one value of x to another, at a height, with words behind it.
@@ -80,7 +83,8 @@ func (m spans) Plot(c draw.Canvas, p *plot.Plot) {
 			}
 		}
 		if s.width > 0 {
-			c.StrokeLine2(draw.LineStyle{Color: inColor(s.bold && s.shape == nil), Width: s.width}, x(max(s.from, p.X.Min)), at.Y, at.X, at.Y)
+			c.StrokeLine2(draw.LineStyle{Color: inColor(s.bold && s.shape == nil), Width: s.width}, x(max(s.from, p.X.Min)),
+				at.Y, at.X, at.Y)
 		}
 		if s.shape != nil {
 			c.DrawGlyphNoClip(draw.GlyphStyle{Color: s.color, Radius: 3, Shape: s.shape}, at)
@@ -211,6 +215,7 @@ func (m dots) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
 // GlyphBoxes implements plot.GlyphBoxer likewise.
 func (m spans) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
 	return lists.Each(m, func(s span) plot.GlyphBox {
-		return plot.GlyphBox{X: p.X.Norm(min(max(s.to, p.X.Min), p.X.Max)), Y: p.Y.Norm(s.y), Rectangle: box(-3, -3, 14+bold(small).Width(s.words), 3)}
+		return plot.GlyphBox{X: p.X.Norm(min(max(s.to, p.X.Min), p.X.Max)), Y: p.Y.Norm(s.y), Rectangle: box(-3, -3,
+			14+bold(small).Width(s.words), 3)}
 	})
 }

@@ -124,9 +124,3 @@ func counted(k, n int) []any {
 	lo, hi := study.Wilson(k, n)
 	return []any{k, n, places(share(k, n), 6), places(lo, 6), places(hi, 6)}
 }
-
-// shareWithin is a share with its interval: "52 % (49-55)".
-func shareWithin(k, n int) string {
-	lo, hi := study.Wilson(k, n)
-	return fmt.Sprintf("%s %% (%s-%s)", percent(share(k, n)), percent(lo), percent(hi))
-}

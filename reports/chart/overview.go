@@ -46,7 +46,8 @@ func (g *Grid) Bands() []Band {
 func (g *Grid) sameVerdicts(a, b int) bool {
 	for j := range g.Scenarios {
 		x, y := g.cell(a, j), g.cell(b, j)
-		if x.AsExpected != y.AsExpected || x.Uncontracted != y.Uncontracted || x.Word() != y.Word() || !slices.Equal(x.Verdicts, y.Verdicts) {
+		same := x.AsExpected == y.AsExpected && x.Uncontracted == y.Uncontracted && x.Word() == y.Word()
+		if !same || !slices.Equal(x.Verdicts, y.Verdicts) {
 			return false
 		}
 	}

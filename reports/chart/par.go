@@ -24,7 +24,8 @@ func (c *Par) Title(lang string) string { return say(lang, "par.title") }
 
 // Assumptions says what the searches covered.
 func (c *Par) Assumptions(lang string) string {
-	return say(lang, "par.bounds", "clients", strconv.Itoa(c.Within.Clients), "attempts", strconv.Itoa(c.Within.Attempts), "ttl", reports.Span(c.Within.TTL),
+	return say(lang, "par.bounds", "clients", strconv.Itoa(c.Within.Clients), "attempts",
+		strconv.Itoa(c.Within.Attempts), "ttl", reports.Span(c.Within.TTL),
 		"budgets", text.Join(lang, "grid.join", c.Budgets))
 }
 

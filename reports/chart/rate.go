@@ -48,7 +48,8 @@ func (r *Rate) usage(lang string) string {
 	if r.Waits {
 		spent = "waits"
 	}
-	return say(lang, "rate.usage", "machines", thousands(r.Machines), "acquisitions", decimal(r.PerSecond), "hold", r.Hold.String(),
+	return say(lang, "rate.usage", "machines", thousands(r.Machines), "acquisitions", decimal(r.PerSecond), "hold",
+		r.Hold.String(),
 		"work", say(lang, "rate.work."+spent), "held", amount(r.Holds()), "contended", percent(r.Contended))
 }
 
@@ -206,7 +207,8 @@ func (r *Rate) Table() *Table {
 			lo, hi = nil, nil
 		}
 		after := r.Subjects[i].Recovery(p.TTL, r.Hold)
-		return []any{p.Strategy, p.Environment, whole(p.TTL.Seconds()), lo, hi, cost.Finite(after.Mean), cost.Finite(after.Longest)}
+		return []any{p.Strategy, p.Environment, whole(p.TTL.Seconds()), lo, hi, cost.Finite(after.Mean),
+			cost.Finite(after.Longest)}
 	})
 }
 
@@ -216,7 +218,8 @@ func (r *Rate) more() map[string]any {
 	worst, _, _ := r.worst()
 	return map[string]any{"method": r.Method("en"), "ttl_s": r.TTL.Seconds(), "environment": worst.ID, "terms": r.Terms,
 		"after_a_crash": lists.Each(r.Crashes, func(c cost.Crash) any {
-			return map[string]any{"lock": c.Strategy, "blocked_mean_s": cost.Finite(c.Mean), "blocked_longest_s": cost.Finite(c.Longest)}
+			return map[string]any{"lock": c.Strategy, "blocked_mean_s": cost.Finite(c.Mean),
+				"blocked_longest_s": cost.Finite(c.Longest)}
 		}),
 		"environments": lists.Each(r.Environments, func(e cost.Environment) any {
 			of := map[string]any{"id": e.ID, "kind": e.Quality}
@@ -266,7 +269,8 @@ func (r *Rate) spans(lang string, s *cost.Subject) string {
 	case len(l.Spans) == 1:
 		return say(lang, "rate.lease.once", "left", leases(l.Spans[0].Left))
 	default:
-		return say(lang, "rate.lease.renewed", "left", leases(l.Spans[0].Left), "at", leases(l.Spans[1].From), "then", leases(l.Spans[1].Left))
+		return say(lang, "rate.lease.renewed", "left", leases(l.Spans[0].Left), "at", leases(l.Spans[1].From), "then",
+			leases(l.Spans[1].Left))
 	}
 }
 
@@ -357,12 +361,14 @@ func (r *Rate) Finding(lang string) string {
 		unit := math.Pow(10, math.Floor(math.Log10(most.Hi))-1)
 		n = number(math.Ceil(most.Hi/unit) * unit)
 	}
-	return say(lang, "rate.finding", "ttl", length(r.TTL), "n", n, "environment", where.ID, "locks", firstNames(lang, locks, titleLocks))
+	return say(lang, "rate.finding", "ttl", length(r.TTL), "n", n, "environment", where.ID, "locks", firstNames(lang,
+		locks, titleLocks))
 }
 
 // Notes implements Result.
 func (r *Rate) Notes(lang string) []string {
-	foot := []string{say(lang, "rate.legend", "notes", strings.Join(r.notes(lang), " ")), r.Method(lang), say(lang, "rate.sources")}
+	foot := []string{say(lang, "rate.legend", "notes", strings.Join(r.notes(lang), " ")), r.Method(lang), say(lang,
+		"rate.sources")}
 	for i, line := range r.sources(lang) {
 		if len(r.Environments[i].Causes) > 0 {
 			foot = append(foot, line)
@@ -379,7 +385,10 @@ func drawRate(c *Chart, lang string) frame {
 		return (where == "" || r.text("environment") == where) && !math.IsNaN(r.number("overlaps_a_year_hi"))
 	})
 	groups := lists.Gather(by("lock", all), func(a, b []record) bool {
-		return slices.EqualFunc(a, b, func(a, b record) bool { return a.text("overlaps_a_year_hi") == b.text("overlaps_a_year_hi") })
+		return slices.EqualFunc(a, b, func(a,
+			b record) bool {
+			return a.text("overlaps_a_year_hi") == b.text("overlaps_a_year_hi")
+		})
 	})
 	often := func(r record) float64 { return r.number("overlaps_a_year_hi") }
 	p := ruled(panel(""), false)
@@ -397,7 +406,8 @@ func drawRate(c *Chart, lang string) frame {
 		p.Add(m)
 		names := lists.Each(g, func(of []record) string { return of[0].text("lock") })
 		last := m.points[len(m.points)-1]
-		labels = append(labels, dot{x: last.x, y: last.y, color: m.color, label: " " + firstNames(lang, names, 3), bold: m.stands})
+		labels = append(labels, dot{x: last.x, y: last.y, color: m.color, label: " " + firstNames(lang, names, 3),
+			bold: m.stands})
 	}
 	p.Add(labels)
 	logarithmic(&p.Y, lists.Each(all, often), number)

@@ -61,7 +61,8 @@ func (c *RecoveryChart) groups(lang string) recoveryGroups {
 			g.never = append(g.never, id)
 			continue
 		case last.Ever() > 0:
-			g.sometimes = append(g.sometimes, say(lang, "recovery.sometimes.one", "lock", id, "share", portion(last.Ever()), "ttl", length(last.TTL)))
+			g.sometimes = append(g.sometimes, say(lang, "recovery.sometimes.one", "lock", id, "share", portion(last.Ever()),
+				"ttl", length(last.TTL)))
 			continue
 		}
 		g.back = append(g.back, id)
@@ -128,7 +129,8 @@ func (c *RecoveryChart) Finding(lang string) string {
 	case g.never == nil:
 		return say(lang, "recovery.finding", "least", rounded(g.least, 2), "most", rounded(g.most, 2))
 	}
-	return say(lang, "recovery.finding.never", "least", rounded(g.least, 2), "most", rounded(g.most, 2), "locks", text.Join(lang, "chart.list", g.never))
+	return say(lang, "recovery.finding.never", "least", rounded(g.least, 2), "most", rounded(g.most, 2), "locks",
+		text.Join(lang, "chart.list", g.never))
 }
 
 // Notes implements Result.

@@ -132,7 +132,8 @@ func (c *svgCanvas) path(path vg.Path) string {
 			if part.Angle < 0 {
 				sweep = 1
 			}
-			fmt.Fprintf(&b, "%s%sA%.5g,%.5g 0 0 %d %sA%.5g,%.5g 0 0 %d %s", begin, on(0), r, r, sweep, on(0.5), r, r, sweep, on(1))
+			fmt.Fprintf(&b, "%s%sA%.5g,%.5g 0 0 %d %sA%.5g,%.5g 0 0 %d %s", begin, on(0), r, r, sweep, on(0.5), r, r, sweep,
+				on(1))
 		case vg.CloseComp:
 			b.WriteString("Z")
 		}

@@ -180,7 +180,10 @@ func (s *Sweep) table2(one study.SweepSeries) func(*layout.Lines) {
 }
 
 func pointAt(one study.SweepSeries, at ...float64) (study.SweepPoint, bool) {
-	i, ok := slices.BinarySearchFunc(one.Points, at, func(p study.SweepPoint, at []float64) int { return slices.Compare(p.At, at) })
+	i, ok := slices.BinarySearchFunc(one.Points, at, func(p study.SweepPoint,
+		at []float64) int {
+		return slices.Compare(p.At, at)
+	})
 	if !ok {
 		return study.SweepPoint{}, false
 	}
@@ -249,11 +252,13 @@ func (s *Sweep) Finding(lang string) string {
 		parts = append(parts, say(lang, "sweep.finding.half", "x", g[0].at, "locks", name(g)))
 	}
 	if below := lists.Pick(falls, func(f fall) bool { return f.at == "" && f.share > 0 }); below != nil {
-		parts = append(parts, say(lang, "sweep.finding.most", "top", percent(below[len(below)-1].share), "locks", name(below)))
+		parts = append(parts, say(lang, "sweep.finding.most", "top", percent(below[len(below)-1].share), "locks",
+			name(below)))
 	}
 	_, hi := study.Wilson(0, s.Order.Runs)
 	if never := lists.Pick(falls, func(f fall) bool { return f.at == "" && f.share == 0 }); never != nil {
-		parts = append(parts, say(lang, "sweep.finding.never", "locks", name(never), "runs", thousands(s.Order.Runs), "bound", bound(hi)))
+		parts = append(parts, say(lang, "sweep.finding.never", "locks", name(never), "runs", thousands(s.Order.Runs),
+			"bound", bound(hi)))
 	}
 	return say(lang, "sweep.finding", "words", words, "name", axis.Name(), "parts", text.Join(lang, "chart.list", parts))
 }
@@ -298,8 +303,14 @@ func drawSweep(c *Chart, lang string) frame {
 			return point{r.number(columns[1].Name), r.number("share"), r.number("wilson_lo"), r.number("wilson_hi")}
 		})}
 	})
-	latest := slices.MaxFunc(curves, func(a, b curve) int { return cmp.Compare(math.Abs(half(a.points)), math.Abs(half(b.points))) })
-	groups := lists.Gather(curves, func(a, b curve) bool { return half(a.points) == half(b.points) || top(a) == 0 && top(b) == 0 })
+	latest := slices.MaxFunc(curves, func(a, b curve) int {
+		return cmp.Compare(math.Abs(half(a.points)),
+			math.Abs(half(b.points)))
+	})
+	groups := lists.Gather(curves, func(a, b curve) bool {
+		return half(a.points) == half(b.points) || top(a) == 0 &&
+			top(b) == 0
+	})
 	var labels dots
 	for _, g := range groups {
 		stands := len(groups) > 1 && half(g[0].points) == half(latest.points)
@@ -351,7 +362,8 @@ func drawMaps(all []record, columns []Head) frame {
 		var marks cells
 		for _, r := range of {
 			if share := r.number("share"); share > 0 {
-				at := cell{x: float64(slices.Index(xs, r.text(columns[1].Name))), y: float64(slices.Index(ys, r.text(columns[2].Name)))}
+				at := cell{x: float64(slices.Index(xs, r.text(columns[1].Name))), y: float64(slices.Index(ys,
+					r.text(columns[2].Name)))}
 				at.paint, at.quiet, at.glyph = heat(share), true, percent(share)
 				marks = append(marks, at)
 			}

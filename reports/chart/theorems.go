@@ -49,7 +49,8 @@ func (c *Theorems) reasons(lang string) string {
 		return []string{t.Why}
 	})
 	return text.Join(lang, "grid.both", lists.Each(groups, func(g []keyed) string {
-		return say(lang, "theorems.reason", "lock", g[0].lock, "budgets", c.which(lang, g), "why", say(lang, "theorems."+g[0].key))
+		return say(lang, "theorems.reason", "lock", g[0].lock, "budgets", c.which(lang, g), "why", say(lang,
+			"theorems."+g[0].key))
 	}))
 }
 
@@ -61,7 +62,8 @@ func (c *Theorems) lemmas(lang string) string {
 		locks := lists.Each(of, func(g []keyed) string {
 			return say(lang, "theorems.lemma.lock", "lock", g[0].lock, "budgets", c.which(lang, g))
 		})
-		return say(lang, "theorems.lemma", "lemma", say(lang, "prove.lemma."+of[0][0].key), "locks", text.Join(lang, "chart.list", locks))
+		return say(lang, "theorems.lemma", "lemma", say(lang, "prove.lemma."+of[0][0].key), "locks", text.Join(lang,
+			"chart.list", locks))
 	}))
 }
 
@@ -95,7 +97,8 @@ func head(budget string) string {
 }
 
 // marks are the extents in a letter; Fails has the verdict's own.
-var marks = map[study.Extent]string{study.Unbounded: "*", study.OneAttempt: "1", study.Bounded: ".", study.Undecided: "?"}
+var marks = map[study.Extent]string{study.Unbounded: "*", study.OneAttempt: "1", study.Bounded: ".",
+	study.Undecided: "?"}
 
 func markOf(t *study.Theorem) string {
 	if t.Extent == study.Fails {
@@ -138,7 +141,8 @@ func (c *Theorems) Finding(lang string) string {
 			most, budget = n, b
 		}
 	}
-	return say(lang, "theorems.finding", "budget", budget, "n", strconv.Itoa(max(most, 0)), "all", strconv.Itoa(len(c.Locks)))
+	return say(lang, "theorems.finding", "budget", budget, "n", strconv.Itoa(max(most, 0)), "all",
+		strconv.Itoa(len(c.Locks)))
 }
 
 // drawTheorems has a lock a line and a budget a column: the gravest verdict that can happen, or for whom none can.
@@ -164,13 +168,14 @@ func rank(r record) int { return slices.Index(study.Extents(), study.Extent(r.te
 
 // text has a lock a line and a kind of fault a column, with a letter for each verdict.
 func (c *Theorems) text(out *layout.Lines) {
-	table := crossing(layout.Sheet{Floor: 4}, sayAll(out, "theorems.head"), ids(c.Locks), lists.Each(c.Budgets, head), func(l, k int) string {
-		var cell strings.Builder
-		for n := range study.TheoremWords() {
-			cell.WriteString(markOf(c.At(l, k, n)))
-		}
-		return cell.String()
-	})
+	table := crossing(layout.Sheet{Floor: 4}, sayAll(out, "theorems.head"), ids(c.Locks), lists.Each(c.Budgets, head),
+		func(l, k int) string {
+			var cell strings.Builder
+			for n := range study.TheoremWords() {
+				cell.WriteString(markOf(c.At(l, k, n)))
+			}
+			return cell.String()
+		})
 	show(out, saying(c.Title), table, func(lang string) []string {
 		return append([]string{c.legend(lang), claim(c)(lang)}, c.Notes(lang)...)
 	})

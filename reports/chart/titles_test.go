@@ -37,9 +37,11 @@ func TestTitlesAreTrue(t *testing.T) {
 	all := charts(t, "")
 	ttl := 10 * time.Second
 	ends := func(id string, first time.Duration) cost.Recovery {
-		return cost.Recovery{Strategy: id, TTL: ttl, Hold: study.UsualWork(ttl), Pieces: []cost.Piece{{To: ttl, First: first, Last: first}}}
+		return cost.Recovery{Strategy: id, TTL: ttl, Hold: study.UsualWork(ttl), Pieces: []cost.Piece{{To: ttl,
+			First: first, Last: first}}}
 	}
-	all["recovery"] = &RecoveryChart{[]cost.Recovery{ends("token", 8*time.Second), ends("watchdog", 9*time.Second), ends("setnx", cost.Forever)}}
+	all["recovery"] = &RecoveryChart{[]cost.Recovery{ends("token", 8*time.Second), ends("watchdog", 9*time.Second),
+		ends("setnx", cost.Forever)}}
 	all["waiting"] = &WaitingChart{Load: cost.UsualLoad(), Results: []cost.WaitingResult{
 		{Policy: "fixed", Clients: 2, Handover: 0.5}, {Policy: "line", Clients: 2, Handover: 0.01},
 		{Policy: "fixed", Clients: 9, Handover: 0.05}, {Policy: "line", Clients: 9, Handover: 0.001}}}
@@ -61,7 +63,8 @@ func TestTitlesAreTrue(t *testing.T) {
 			fail, asked := 0.0, 0.0
 			for _, r := range c.Table.records() {
 				words := strings.Fields(r.text("verdicts"))
-				failed := slices.ContainsFunc(words, func(w string) bool { return strings.Contains("OVERLAP STALE-WRITE WRONG-DEL LIE DEADLOCK STARVED", w) }) &&
+				failed := slices.ContainsFunc(words,
+					func(w string) bool { return strings.Contains("OVERLAP STALE-WRITE WRONG-DEL LIE DEADLOCK STARVED", w) }) &&
 					!slices.Contains(words, "FENCED")
 				switch race := text.ScenarioTitle(r.text("race"), "en"); {
 				case race == m[3] && r.text("lock") == m[4] && failed, race == m[5] && r.text("lock") == m[4] && !failed:
@@ -78,7 +81,8 @@ func TestTitlesAreTrue(t *testing.T) {
 		"par": {`^One (.*) is enough to let two clients in with (.*)$`, func(c *Chart, m title) bool {
 			for _, fault := range strings.Split(m[1], " or ") {
 				for _, lock := range m.names(2) {
-					if rows := of(c, "lock", lock, "budget", fault+"=1", "verdict", "OVERLAP"); len(rows) != 1 || !rows[0].is("found") {
+					if rows := of(c, "lock", lock, "budget", fault+"=1", "verdict",
+						"OVERLAP"); len(rows) != 1 || !rows[0].is("found") {
 						return false
 					}
 				}
@@ -87,36 +91,42 @@ func TestTitlesAreTrue(t *testing.T) {
 		}},
 		"tolerance": {`^A majority \(redlock\) tolerates more pause than one server \(([\d.]+)-([\d.]+) and ([\d.]+) leases\)$`, func(c *Chart, m title) bool {
 			many, one := of(c, "lock", "redlock", "fault", "pause")[0], of(c, "lock", "token", "fault", "pause")[0]
-			return many.number("holds_up_to") == m.number(1) && many.number("falls_at") == m.number(2) && one.number("falls_at") == m.number(3)
+			return many.number("holds_up_to") == m.number(1) && many.number("falls_at") == m.number(2) &&
+				one.number("falls_at") == m.number(3)
 		}},
-		"sweep": {`^Half of the runs end in OVERLAP at pause/ttl (.*), never with (\S+) \(0 of 1,000: < ([\d.]+) %\)$`, func(c *Chart, m title) bool {
-			for _, part := range regexp.MustCompile(`([\d.]+) \(([^)]*)\)`).FindAllStringSubmatch(m[1], -1) {
-				for _, lock := range title(part).names(2) {
-					below, above := -1.0, 2.0
-					for _, r := range of(c, "lock", lock) {
-						if x := r.number("pause/ttl"); x <= title(part).number(1) {
-							below = r.number("share")
-						} else if above > 1 {
-							above = r.number("share")
+		"sweep": {`^Half of the runs end in OVERLAP at pause/ttl (.*), never with (\S+) \(0 of 1,000: < ([\d.]+) %\)$`,
+			func(c *Chart, m title) bool {
+				for _, part := range regexp.MustCompile(`([\d.]+) \(([^)]*)\)`).FindAllStringSubmatch(m[1], -1) {
+					for _, lock := range title(part).names(2) {
+						below, above := -1.0, 2.0
+						for _, r := range of(c, "lock", lock) {
+							if x := r.number("pause/ttl"); x <= title(part).number(1) {
+								below = r.number("share")
+							} else if above > 1 {
+								above = r.number("share")
+							}
+						}
+						if below > 0.5 || above < 0.5 {
+							return false
 						}
 					}
-					if below > 0.5 || above < 0.5 {
+				}
+				return !slices.ContainsFunc(of(c, "lock", m[2]),
+					func(r record) bool { return r.number("k") > 0 || 100*r.number("wilson_hi") > m.number(3) })
+			}},
+		"recovery": {`^A crash usually blocks the lock for ([\d.]+) to ([\d.]+) TTL \(median\); (\S+) for ever$`,
+			func(c *Chart, m title) bool {
+				for _, r := range c.Table.records() {
+					part := r.number("blocked_p50_s") / r.number("ttl_s")
+					if ever := r.text("lock") == m[3]; ever != math.IsInf(part, 1) || !ever &&
+						(part < m.number(1)-0.005 || part > m.number(2)+0.005) {
 						return false
 					}
 				}
-			}
-			return !slices.ContainsFunc(of(c, "lock", m[2]), func(r record) bool { return r.number("k") > 0 || 100*r.number("wilson_hi") > m.number(3) })
-		}},
-		"recovery": {`^A crash usually blocks the lock for ([\d.]+) to ([\d.]+) TTL \(median\); (\S+) for ever$`, func(c *Chart, m title) bool {
-			for _, r := range c.Table.records() {
-				part := r.number("blocked_p50_s") / r.number("ttl_s")
-				if ever := r.text("lock") == m[3]; ever != math.IsInf(part, 1) || !ever && (part < m.number(1)-0.005 || part > m.number(2)+0.005) {
-					return false
-				}
-			}
-			return true
-		}},
-		"rate": {`^At most about ([\d,.]+) overlaps a year at a TTL of (\d+)s, in (\S+): (.*)$`, func(c *Chart, m title) bool {
+				return true
+			}},
+		"rate": {`^At most about ([\d,.]+) overlaps a year at a TTL of (\d+)s, in (\S+): (.*)$`, func(c *Chart,
+			m title) bool {
 			for _, r := range of(c, "ttl_s", m[2]) {
 				n := r.number("overlaps_a_year_hi")
 				worst := r.text("environment") == m[3] && slices.Contains(m.names(4), r.text("lock"))
@@ -126,16 +136,19 @@ func TestTitlesAreTrue(t *testing.T) {
 			}
 			return true
 		}},
-		"waiting": {`^With (\d+) clients a released lock stays free for ([\d.]+) ms \((.*)\) to ([\d.]+) ms \((.*)\)$`, func(c *Chart, m title) bool {
-			for _, r := range of(c, "clients", m[1]) {
-				way, is := wayOf("en", r.text("policy")), 1000*r.number("handover_mean_s")
-				if is < m.number(2)-0.05 || is > m.number(4)+0.5 || way == m[3] && is > m.number(2)+0.05 || way == m[5] && is < m.number(4)-0.5 {
-					return false
+		"waiting": {`^With (\d+) clients a released lock stays free for ([\d.]+) ms \((.*)\) to ([\d.]+) ms \((.*)\)$`,
+			func(c *Chart, m title) bool {
+				for _, r := range of(c, "clients", m[1]) {
+					way, is := wayOf("en", r.text("policy")), 1000*r.number("handover_mean_s")
+					if is < m.number(2)-0.05 || is > m.number(4)+0.5 || way == m[3] && is > m.number(2)+0.05 || way == m[5] &&
+						is < m.number(4)-0.5 {
+						return false
+					}
 				}
-			}
-			return true
-		}},
-		"theorems": {`^With (\S+), (\d+) of (\d+) locks are proved safe for any number of clients$`, func(c *Chart, m title) bool {
+				return true
+			}},
+		"theorems": {`^With (\S+), (\d+) of (\d+) locks are proved safe for any number of clients$`, func(c *Chart,
+			m title) bool {
 			safe, rows := map[string]bool{}, of(c, "budget", m[1])
 			for _, r := range rows {
 				before, seen := safe[r.text("lock")]
@@ -175,7 +188,8 @@ func TestDrawnAgain(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		var before, after any
-		err = errors.Join(read.JSON(&again), json.Unmarshal([]byte(kept.String()), &before), json.Unmarshal([]byte(again.String()), &after))
+		err = errors.Join(read.JSON(&again), json.Unmarshal([]byte(kept.String()), &before),
+			json.Unmarshal([]byte(again.String()), &after))
 		if err != nil || !reflect.DeepEqual(before, after) {
 			t.Errorf("%s: other JSON: %v", name, err)
 		}
@@ -183,7 +197,8 @@ func TestDrawnAgain(t *testing.T) {
 			for _, lang := range text.Languages() {
 				first.Reset()
 				second.Reset()
-				if err := fmt.Sprint(Formats[ending](&first, c, Format{Lang: lang}), Formats[ending](&second, read, Format{Lang: lang})); err != "<nil> <nil>" || first.String() != second.String() {
+				if err := fmt.Sprint(Formats[ending](&first, c, Format{Lang: lang}), Formats[ending](&second, read,
+					Format{Lang: lang})); err != "<nil> <nil>" || first.String() != second.String() {
 					t.Errorf("%s%s in %s: drawn again it differs: %s", name, ending, lang, err)
 				}
 			}

@@ -47,13 +47,15 @@ func (f *Tolerance) faults() []string {
 // debate compares the pause that a majority of servers tolerates with that of one server, about which Kleppmann and
 // antirez disagreed in 2016; "" if one of the two locks is missing.
 func (f *Tolerance) debate(lang string) string {
-	one, many, n := slices.Index(ids(f.Locks), "token"), slices.Index(ids(f.Locks), "redlock"), slices.Index(f.faults(), "pause")
+	one, many, n := slices.Index(ids(f.Locks), "token"), slices.Index(ids(f.Locks),
+		"redlock"), slices.Index(f.faults(), "pause")
 	if one < 0 || many < 0 || n < 0 || f.At(one, n).Answer != study.Limited || f.At(many, n).Answer != study.Limited {
 		return ""
 	}
 	a, b := f.At(one, n), f.At(many, n)
 	key := []string{"tolerance.less", "tolerance.same", "tolerance.more"}[1+cmp.Compare(b.Falls, a.Falls)]
-	return say(lang, "tolerance.majority", "text", say(lang, key, "fault", "pause", "many", limitLabel(lang, b), "one", limitLabel(lang, a)))
+	return say(lang, "tolerance.majority", "text", say(lang, key, "fault", "pause", "many", limitLabel(lang, b), "one",
+		limitLabel(lang, a)))
 }
 
 // Note says why locks on several servers fall here to what they survive in a race; "" if
@@ -182,7 +184,8 @@ func (f *Tolerance) text(out *layout.Lines) {
 	})
 }
 
-// Finding says how a majority compares with one server, or which pause is enough for which lock, the shortest first; the
+// Finding says how a majority compares with one server, or which pause is enough for which lock, the shortest first;
+// the
 // title, if none is.
 func (f *Tolerance) Finding(lang string) string {
 	if debate := f.debate(lang); debate != "" {
@@ -232,7 +235,8 @@ func drawTolerance(c *Chart, lang string) frame {
 		p.Add(answers)
 		plots = append(plots, p)
 	}
-	return frame{below: []string{say(lang, "tolerance.below", "max", decimal(study.MaxLeases))}, body: panels(len(plots), plots...),
+	return frame{below: []string{say(lang, "tolerance.below", "max", decimal(study.MaxLeases))},
+		body:  panels(len(plots), plots...),
 		least: vg.Point{X: 90 + 130*vg.Length(len(plots)), Y: 60 + 14*vg.Length(len(locks))}}
 }
 
@@ -261,7 +265,8 @@ func survived(r record, lang string, y float64) span {
 // answered is whether a lock survives a fault without a size.
 func answered(r record, lang string, x, y float64) cell {
 	looks := map[study.Answer]verdict.Word{
-		study.FallsOnce: verdict.Overlap, study.HoldsOnce: verdict.Holds, study.NotAsked: verdict.NA, study.NoAnswer: verdict.Unknown,
+		study.FallsOnce: verdict.Overlap, study.HoldsOnce: verdict.Holds,
+		study.NotAsked: verdict.NA, study.NoAnswer: verdict.Unknown,
 	}
 	answer := study.Answer(r.text("result"))
 	at := cell{x: x, y: y}.like(LookOf(looks[answer]))

@@ -30,7 +30,8 @@ func (c *WaitingChart) Title(lang string) string { return say(lang, "waiting.tit
 // Assumptions are the numbers of the runs.
 func (c *WaitingChart) Assumptions(lang string) string {
 	l := c.Load
-	return say(lang, "waiting.assumptions", "service", l.Service.String(), "latency", l.Latency.String(), "hold", length(l.Hold),
+	return say(lang, "waiting.assumptions", "service", l.Service.String(), "latency", l.Latency.String(), "hold",
+		length(l.Hold),
 		"poll", length(l.Poll), "cap", length(l.Cap), "base", (l.Poll / 8).String(), "rest", length(l.Rest))
 }
 
@@ -125,7 +126,8 @@ func (c *WaitingChart) Finding(lang string) string {
 	}
 	quick, slow := extremes(played, func(r cost.WaitingResult) float64 { return r.Handover })
 	return say(lang, "waiting.finding", "clients", thousands(most), "quick", wayOf(lang, quick.Policy),
-		"least", number(math.Round(1e4*quick.Handover)/10), "slow", wayOf(lang, slow.Policy), "most", number(math.Round(1000*slow.Handover)))
+		"least", number(math.Round(1e4*quick.Handover)/10), "slow", wayOf(lang,
+			slow.Policy), "most", number(math.Round(1000*slow.Handover)))
 }
 
 // wayOf says how a policy waits, in a word or two.
