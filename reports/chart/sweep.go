@@ -195,8 +195,8 @@ func firstSeen(one study.SweepSeries) int {
 	return slices.IndexFunc(one.Points, func(p study.SweepPoint) bool { return p.K > 0 })
 }
 
-// half returns the value nearest to zero at which half of the runs fail, as the line between points has it; NaN: at no
-// value that was looked at.
+// half returns the value nearest to zero at which half of the runs fail, as the line between points has it, to a
+// hundredth of their range or so; NaN: at no value that was looked at.
 func half(points []point) float64 {
 	at := math.NaN()
 	for i, p := range points {
@@ -208,10 +208,14 @@ func half(points []point) float64 {
 			continue
 		}
 		if !(math.Abs(x) >= math.Abs(at)) {
-			at = math.Round(100*x) / 100
+			at = x
 		}
 	}
-	return at
+	if len(points) < 2 {
+		return at
+	}
+	unit := math.Pow(10, math.Floor(math.Log10((points[len(points)-1].x-points[0].x)/100)))
+	return math.Round(at/unit) * unit
 }
 
 // Finding says at which value half of the runs of each lock fail, and of which locks none do; of two settings, where
