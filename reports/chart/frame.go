@@ -79,7 +79,7 @@ func (f frame) picture() picture {
 		}
 		inner := p.width - 2*margin
 		p.height = p.width / ratio
-		lines := newLines(inner)
+		lines := &lined{width: inner}
 		lines.add(titles, f.title)
 		head := lines.add(normal, twoLines(f.below, inner)) + gap
 		end := &lined{width: inner}
@@ -109,8 +109,6 @@ type lined struct {
 	width, height vg.Length
 	all           []func(c draw.Canvas)
 }
-
-func newLines(width vg.Length) *lined { return &lined{width: width} }
 
 // add adds paragraphs, but empty ones, and returns the height of all that there is.
 func (l *lined) add(style draw.TextStyle, paragraphs ...string) vg.Length {
@@ -155,7 +153,6 @@ func panel(title string) *plot.Plot {
 	}
 	p.Title.Text, p.Title.Padding = title, 4
 	letter(&p.Title.TextStyle, strong)
-	letter(&p.Legend.TextStyle, small)
 	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
 		letter(&axis.Label.TextStyle, faint)
 		letter(&axis.Tick.Label, small)

@@ -45,27 +45,23 @@ func (c *RecoveryChart) legend(lang string) string {
 	return say(lang, "recovery.legend", "hold", c.hold(lang))
 }
 
-// A recoveryGroups is the locks by how they come back after a crash.
+// A recoveryGroups is the locks by how they come back after a crash; those that do at most moments are in neither.
 type recoveryGroups struct {
 	never, back []string
-	sometimes   []string // sentences
-	least, most float64  // mean of back, in TTLs
+	least, most float64 // median of back, in TTLs
 }
 
-func (c *RecoveryChart) groups(lang string) recoveryGroups {
+func (c *RecoveryChart) groups() recoveryGroups {
 	g := recoveryGroups{least: math.Inf(1)}
 	for _, all := range c.byLock() {
-		id, last := all[0].Strategy, all[len(all)-1]
-		switch {
+		switch last := all[len(all)-1]; {
 		case last.Ever() > 0.5:
-			g.never = append(g.never, id)
+			g.never = append(g.never, last.Strategy)
 			continue
 		case last.Ever() > 0:
-			g.sometimes = append(g.sometimes, say(lang, "recovery.sometimes.one", "lock", id, "share", portion(last.Ever()),
-				"ttl", length(last.TTL)))
 			continue
 		}
-		g.back = append(g.back, id)
+		g.back = append(g.back, all[0].Strategy)
 		for _, r := range all {
 			share := r.Quantile(0.5).Seconds() / r.TTL.Seconds()
 			g.least, g.most = min(g.least, share), max(g.most, share)
@@ -122,7 +118,7 @@ func (c *RecoveryChart) Table() *Table {
 
 // Finding says for which part of the TTL a crash blocks the lock, and where for ever.
 func (c *RecoveryChart) Finding(lang string) string {
-	g := c.groups(lang)
+	g := c.groups()
 	switch {
 	case g.back == nil:
 		return c.Title(lang)
