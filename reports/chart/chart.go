@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"image/png"
 	"io"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot/vg/draw"
@@ -78,7 +79,7 @@ func Read(r io.Reader) (*Chart, error) {
 	if err := d.Decode(c); err != nil {
 		return nil, fmt.Errorf("chart: reading JSON: %w", err)
 	}
-	if specs[c.Name] == nil || c.Table == nil || c.Version != reports.Schema {
+	if !c.drawable() {
 		return nil, text.Errorf("error.chart.file")
 	}
 	return c, nil
@@ -121,17 +122,35 @@ var Formats = map[string]func(w io.Writer, c *Chart, f Format) error{
 	".json": func(w io.Writer, c *Chart, _ Format) error { return c.JSON(w) },
 }
 
-// specs draw charts, by name.
-var specs = map[string]func(c *Chart, lang string) frame{
-	"grid": drawGrid, "par": drawPar, "tolerance": drawTolerance, "sweep": drawSweep, "recovery": drawRecovery,
-	"waiting": drawWaiting, "rate": drawRate, "theorems": drawTheorems,
+// A spec draws a chart from its table, which has at least some columns.
+type spec struct {
+	columns string
+	draw    func(c *Chart, lang string) frame
+}
+
+var specs = map[string]spec{
+	"grid":      {"lock race code verdicts expected as_expected triggered blocked_ms", drawGrid},
+	"par":       {"lock budget verdict found complete par", drawPar},
+	"tolerance": {"lock fault result falls_at largest_searched", drawTolerance},
+	"sweep":     {"lock k n share wilson_lo wilson_hi", drawSweep},
+	"recovery":  {"lock ttl_s handover_mean_s blocked_p50_s blocked_longest_s share_forever", drawRecovery},
+	"waiting":   {"policy clients handover_mean_s handover_p99_s commands_per_entry", drawWaiting},
+	"rate":      {"lock environment ttl_s overlaps_a_year_hi", drawRate},
+	"theorems":  {"lock budget verdict extent", drawTheorems},
+}
+
+// drawable reports whether a chart that was read has a spec, and the columns for it.
+func (c *Chart) drawable() bool {
+	of, known := specs[c.Name]
+	return known && c.Table != nil && c.Version == reports.Schema &&
+		!slices.ContainsFunc(strings.Fields(of.columns), func(name string) bool { return !slices.Contains(c.Table.names(), name) })
 }
 
 func (c *Chart) picture(f Format) picture {
 	said := c.Said[f.Lang]
 	drawn := frame{body: func(draw.Canvas) {}}
 	if len(c.Table.Rows) > 0 {
-		drawn = specs[c.Name](c, f.Lang)
+		drawn = specs[c.Name].draw(c, f.Lang)
 	}
 	drawn.title = cmp.Or(f.Title, said.Title)
 	drawn.foot = append(drawn.foot, said.Assumptions)

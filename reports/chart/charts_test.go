@@ -194,7 +194,7 @@ func TestNothingToDraw(t *testing.T) {
 		&Par{ParTable: study.ParTable{Verdicts: []verdict.Word{verdict.Lie}}},
 		&Tolerance{}, &Tolerance{Tolerance: study.Tolerance{Locks: locksOf("token")}},
 		&Tolerance{Tolerance: study.Tolerance{Hazards: []study.Hazard{{Fault: "pause", Sized: true}}}},
-		sweep(), sweep(study.SweepSeries{Strategy: "setnx"}), sweep(point(1)), sweep(point(0)),
+		&Rate{}, &WaitingChart{}, &RecoveryChart{}, &Theorems{}, sweep(), sweep(study.SweepSeries{Strategy: "setnx"}), sweep(point(1)), sweep(point(0)),
 	} {
 		err := errors.Join(PNG(io.Discard, Of(c, ""), Format{}), SVG(io.Discard, Of(c, ""), Format{}), Text(io.Discard, c,
 			reports.Look{}),

@@ -416,6 +416,7 @@ func drawRate(c *Chart, lang string) frame {
 	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, labelled(spaced(ttls), func(s float64) string {
 		return tick(time.Duration(s * float64(time.Second)))
 	})
+	p.X.Min, p.X.Max = 1, 10
 	if len(ttls) > 0 {
 		p.X.Min, p.X.Max = slices.Min(ttls), slices.Max(ttls)
 	}

@@ -204,7 +204,10 @@ func TestDrawnAgain(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Read(strings.NewReader(`{"version": 2, "chart": "pie"}`)); err == nil {
-		t.Error("it reads a chart that has no spec")
+	for _, wrong := range []string{`{"version": 2, "chart": "pie"}`, `{"version": 2, "chart": "par"}`, `[]`,
+		`{"version": 2, "chart": "sweep", "table": {"columns": [{"name": "lock"}], "rows": [{"lock": "token"}]}}`} {
+		if _, err := Read(strings.NewReader(wrong)); err == nil {
+			t.Errorf("%s is no chart", wrong)
+		}
 	}
 }

@@ -97,7 +97,7 @@ func (r *Report) page(first *chart.Grid, figures []Figure) (page.Report, error) 
 	}
 	for _, f := range figures {
 		var svg bytes.Buffer
-		if err := chart.SVG(&svg, chart.Of(f.Result, Source(r.Command)), chart.Format{Lang: r.Langs()[0]}); err != nil {
+		if err := chart.SVG(&svg, chart.Of(f.Result, r.Source), chart.Format{Lang: r.Langs()[0]}); err != nil {
 			return page.Report{}, err
 		}
 		report.Charts = append(report.Charts, page.Chart{Texts: f.Result, SVG: svg.Bytes(), CSV: f.name + ".csv"})

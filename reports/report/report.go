@@ -25,6 +25,7 @@ import (
 type Report struct {
 	*text.Printer        // its languages
 	Command       string // the line that makes it again
+	Source        string // of its charts: see Source
 	Dir           string // that it is for
 	Locks         []lock.Entry
 	Grid          *chart.Grid
@@ -53,7 +54,7 @@ func (r *Report) Files(ctx context.Context, work Worker, all bool) (files []File
 		}},
 	}
 	add := func(of chart.Result, name string, endings ...string) {
-		c := chart.Of(of, Source(r.Command))
+		c := chart.Of(of, r.Source)
 		for _, ending := range endings {
 			files = append(files, File{name + ending, func(w io.Writer) error { return chart.Formats[ending](w, c, chart.Format{Lang: r.Langs()[0]}) }})
 		}
