@@ -137,7 +137,10 @@ func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Scenario) er
 	var files []report.File
 	if m.dir != "" && complete {
 		source := report.Source(commandLine(canonical(e.running, nil)))
-		r := &report.Report{Printer: e.Printer, Command: e.command, Source: source, Dir: m.dir, Locks: entries, Grid: grid, Outcomes: flat, Runs: shown.Runs(), Waits: m.waits}
+		r := &report.Report{
+			Printer: e.Printer, Command: e.command, Source: source, Dir: m.dir, Locks: entries, Grid: grid, Outcomes: flat,
+			Runs: shown.Runs(), Waits: m.waits,
+		}
 		files, err = r.Files(e.ctx, work, m.all)
 	}
 	done()
