@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -18,35 +19,57 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/cost"
 	"locklab/scenarios/study"
+	"locklab/simulator/i18n"
 	"locklab/simulator/lists"
 )
 
-// checkCharts refuses files that are no pictures or tables, or that cannot be written,
-// before anything is played.
-func checkCharts(e *env, files []string, table bool) error {
+// checkCharts refuses files in which there is no chart, or that cannot be written, before anything is played.
+func checkCharts(e *env, files []string) error {
 	for _, f := range files {
-		switch {
-		case table && filepath.Ext(f) != ".csv":
-			return text.Errorf("error.chart.table", "file", f)
-		case chart.Formats[filepath.Ext(f)] == nil:
+		if chart.Formats[filepath.Ext(f)] == nil {
 			return text.Errorf("error.chart.format", "file", f)
 		}
 	}
 	return e.checkOutputs("-o", files...)
 }
 
-func writeCharts(e *env, t chart.Table, files []string, f chart.Format) (failed error) {
-	c, drawn := t.(chart.Chart)
+func writeCharts(e *env, c *chart.Chart, files []string, f chart.Format) (failed error) {
 	f.Lang = e.Langs()[0]
 	for _, name := range files {
 		failed = errors.Join(failed, e.write(name, replaces, func(w io.Writer) error {
-			if !drawn {
-				return chart.CSV(w, t)
-			}
 			return chart.Formats[filepath.Ext(name)](w, c, f)
 		}))
 	}
 	return failed
+}
+
+// chartOf returns the chart of a result, with the command that runs as its source.
+func chartOf(e *env, r chart.Result) *chart.Chart {
+	return chart.Of(r, report.Source(commandLine(canonical(e.running, e.running.Flags().Args()))))
+}
+
+// drawAgain draws the chart in a file of JSON.
+func drawAgain(c *chartFlags) func(*env, []string) error {
+	return func(e *env, args []string) error {
+		if len(args) == 0 {
+			printHelp(e, e.running)
+			return nil
+		}
+		file, err := os.Open(args[0])
+		if err != nil {
+			return text.Errorf("error.cause", "of", args[0], "cause", i18n.Bare(err))
+		}
+		defer file.Close()
+		drawn, err := chart.Read(file)
+		if err != nil {
+			return text.Errorf("error.cause", "of", args[0], "cause", err)
+		}
+		if err := c.check(e); err != nil {
+			return err
+		}
+		e.show(drawn, func() { e.Keep(drawn.Text(e.Out, e.look())) })
+		return writeCharts(e, drawn, c.files, c.format)
+	}
 }
 
 // chartFlags choose the locks of a chart and its files.
@@ -55,7 +78,6 @@ type chartFlags struct {
 	files   []string
 	format  chart.Format
 	numbers bool     // every picture gets its CSV beside it
-	table   bool     // it has no picture
 	next    []string // commands that come next
 }
 
@@ -70,10 +92,8 @@ func (c *chartFlags) addUsual(f *flags, usual string) {
 // addFiles adds the flags of the files of a chart, and of how its pictures are laid out.
 func (c *chartFlags) addFiles(f *flags) {
 	f.out(&c.files)
-	if !c.table {
-		f.add("title", &c.format.Title)
-		f.add("notes", &c.format.Notes)
-	}
+	f.add("title", &c.format.Title)
+	f.add("notes", &c.format.Notes)
 }
 
 // A chartFunc computes a chart of locks. An error without a chart is one of wrong use.
@@ -102,7 +122,7 @@ func (c *chartFlags) check(e *env) error {
 	if c.numbers {
 		c.files = withNumbers(c.files)
 	}
-	return checkCharts(e, c.files, c.table)
+	return checkCharts(e, c.files)
 }
 
 // show prints a chart, decides the exit status, and writes the files.
@@ -112,18 +132,20 @@ func (c *chartFlags) show(e *env, drawn chart.Result, failed error) error {
 	if failed != nil && !stopped {
 		return internal(failed)
 	}
-	e.show(chart.JSON(drawn, stopped), func() {
+	kept := chartOf(e, drawn)
+	kept.Incomplete = stopped
+	e.show(kept, func() {
 		e.chart(drawn)
 		e.Next(c.next...)
 	})
 	if stopped {
 		return noAnswer("error.stopped.files")
 	}
-	return cmp.Or(writeCharts(e, drawn, c.files, c.format), conclude(drawn))
+	return cmp.Or(writeCharts(e, kept, c.files, c.format), conclude(drawn))
 }
 
 // conclude returns the error of a chart that leaves something unknown.
-func conclude(drawn chart.Table) error {
+func conclude(drawn chart.Result) error {
 	if searched, ok := drawn.(interface{ Inconclusive() bool }); ok && searched.Inconclusive() {
 		return noAnswer("error.cut.some")
 	}
@@ -184,7 +206,7 @@ func checkBudgets(entries []lock.Entry, b study.Bounds, budgets []string) error 
 }
 
 func theoremsCommand() *command {
-	c, budgets := &chartFlags{table: true, next: []string{"locklab chart theorems -o theorems.csv", "locklab prove token", "locklab chart par"}}, study.TheoremBudgets()
+	c, budgets := &chartFlags{next: []string{"locklab chart theorems -o theorems.png", "locklab prove token", "locklab chart par"}}, study.TheoremBudgets()
 	return &command{
 		use: "theorems", args: noArguments,
 		examples: []string{"chart theorems", "chart theorems --strategies setnx,token --budget crash=any", "chart theorems --strategies one-step -o theorems.csv"},

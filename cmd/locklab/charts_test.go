@@ -40,10 +40,7 @@ func TestCharts(t *testing.T) {
 			for _, arg := range strings.Fields(c.args) {
 				args = append(args, strings.ReplaceAll(arg, "year_", "year "))
 			}
-			files := []string{name + ".svg", name + ".png", name + ".csv"}
-			if name == "theorems" { // which is a table
-				files = files[2:]
-			}
+			files := []string{name + ".svg", name + ".png", name + ".csv", name + ".json"}
 			drawn := slices.Clone(args)
 			for _, f := range files {
 				if filepath.Ext(f) != ".csv" || c.slow { // others write their table beside a picture
@@ -59,19 +56,27 @@ func TestCharts(t *testing.T) {
 			if c.csv {
 				golden(t, name+".csv", contentOf(t, dir, name+".csv"))
 			}
-			if len(files) > 1 && strings.Contains(contentOf(t, dir, files[0]), "<text") {
+			if strings.Contains(contentOf(t, dir, files[0]), "<text") {
 				t.Error("the SVG needs a font")
+			}
+			again := []string{"chart", filepath.Join(dir, name+".json"), "-o", filepath.Join(dir, "again.svg"), "-o", filepath.Join(dir, "again.csv")}
+			if strings.Contains(c.args, "--lang zh") {
+				again = append(again, "--lang", "zh")
+			}
+			if code, _, errs := call(t, again...); code != exitOK || contentOf(t, dir, "again.svg") != contentOf(t, dir, files[0]) ||
+				contentOf(t, dir, "again.csv") != contentOf(t, dir, files[2]) {
+				t.Errorf("drawn again from its JSON it differs: exit status %d: %s", code, errs)
 			}
 			if name == "rate" { // TestRateJSON has all fields
 				return
 			}
 			code, out, errs = call(t, append(args, "--json")...)
 			var v struct {
-				Version  int
-				Takeaway string
+				Version int
+				Said    map[string]struct{ Title, Assumptions string }
 			}
 			err := json.Unmarshal([]byte(out), &v)
-			if code != exitOK || err != nil || v.Version != schema || v.Takeaway == "" {
+			if code != exitOK || err != nil || v.Version != schema || v.Said["zh"].Title == "" || v.Said["en"].Assumptions == "" {
 				t.Errorf("exit status %d, %v: %s%s", code, err, out, errs)
 			}
 			_, locks, _ := strings.Cut(c.args, "--strategies ")

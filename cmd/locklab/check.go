@@ -265,7 +265,7 @@ func showChart(e *env, l *checked.Lock, searched bool, out *any, draw func() (ch
 		return nil, err
 	}
 	if e.json {
-		*out = chart.JSON(drawn, false)
+		*out = chart.Of(drawn, "")
 		return conclude(drawn), nil
 	}
 	e.chart(drawn)

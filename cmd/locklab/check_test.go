@@ -10,6 +10,7 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/faults"
+	"locklab/reports/chart"
 	"locklab/scenarios/checked"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
@@ -106,8 +107,8 @@ func TestCheckViews(t *testing.T) {
 		Locks   []struct {
 			Test      string
 			Explore   exploreJSON
-			Par       struct{ Pars []study.Par }
-			Tolerance struct{ Limits []study.Limit }
+			Par       chart.Chart
+			Tolerance chart.Chart
 			Matrix    matrixJSON
 			Runs      []runJSON
 		}
@@ -116,7 +117,7 @@ func TestCheckViews(t *testing.T) {
 		t.Fatalf("%v: %+v", err, j)
 	}
 	l := j.Locks[0]
-	if l.Test != "TestMyLock" || !l.Explore.Complete || len(l.Par.Pars) != 10 || len(l.Tolerance.Limits) != 10 || len(l.Matrix.Cells) != 6 || len(l.Runs) != len(l.Explore.Verdicts) {
+	if l.Test != "TestMyLock" || !l.Explore.Complete || len(l.Par.Table.Rows) != 60 || len(l.Tolerance.Table.Rows) != 10 || len(l.Matrix.Cells) != 6 || len(l.Runs) != len(l.Explore.Verdicts) {
 		t.Errorf("%+v", l)
 	}
 }

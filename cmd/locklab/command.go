@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,8 +60,10 @@ func groups() []group {
 
 // chartCommand draws the chart of a name.
 func chartCommand() *command {
+	c := &chartFlags{}
 	return &command{
-		use: "chart NAME", examples: []string{"chart par", "chart sweep pause/ttl -o sweep.png"},
+		use: "chart NAME | FILE.json", examples: []string{"chart par", "chart sweep pause/ttl -o sweep.png", "chart sweep.json --lang zh -o sweep.png"},
+		args: knownChart, flags: c.addFiles, run: drawAgain(c),
 		below: []*command{
 			parCommand(), theoremsCommand(), toleranceCommand(), rateCommand(), recoveryCommand(), waitingCommand(), sweepCommand(),
 		},
@@ -333,15 +336,23 @@ func meantBy(names []string) string {
 	return "locklab explain " + names[0]
 }
 
+// knownChart refuses a name that no chart has, and what is no file with a chart.
+func knownChart(c *cobra.Command, args []string) error {
+	switch {
+	case len(args) == 1 && filepath.Ext(args[0]) == ".json":
+		return nil
+	case len(args) > 0 && drawnBy[args[0]] != "":
+		return text.Errorf("error.chart.elsewhere", "name", args[0], "command", drawnBy[args[0]])
+	}
+	return noneOf(chartCommand().below)(c, args)
+}
+
 // noneOf refuses arguments of a command that only has others below it.
 func noneOf(below []*command) cobra.PositionalArgs {
 	names := lists.Each(below, func(c *command) string { return c.name() })
 	return func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return nil
-		}
-		if from := drawnBy[args[0]]; from != "" {
-			return text.Errorf("error.chart.elsewhere", "name", args[0], "command", from)
 		}
 		return text.Errorf("error.command", "name", c.Name()+" "+args[0], "near", text.Near(args[0], names))
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"io"
 	"runtime"
 	"runtime/debug"
@@ -200,9 +199,8 @@ type versionJSON struct {
 }
 
 func printVersion(e *env) {
-	v := versionJSON{Version: schema, Locklab: "(devel)", Go: runtime.Version(), Trace: simulator.TraceVersion}
+	v := versionJSON{Version: schema, Locklab: report.Built(), Go: runtime.Version(), Trace: simulator.TraceVersion}
 	if info, ok := debug.ReadBuildInfo(); ok {
-		v.Locklab = cmp.Or(info.Main.Version, v.Locklab)
 		v.Commit = commitOf(info.Settings)
 	}
 	e.show(v, func() {

@@ -154,7 +154,7 @@ func (e *env) printJSON(v any) { e.Keep(encode(e.Out, v)) }
 func (e *env) lanes(o *race.Outcome) { e.Keep(reports.Lanes(e.Out, o.History, o.Judgement, e.look())) }
 
 // chart prints a table.
-func (e *env) chart(c chart.Table) { e.Keep(chart.Text(e.Out, c, e.look())) }
+func (e *env) chart(c chart.Result) { e.Keep(chart.Text(e.Out, c, e.look())) }
 
 // encode writes JSON as all commands do.
 func encode(w io.Writer, v any) error {

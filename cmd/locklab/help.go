@@ -62,11 +62,11 @@ func printCommands(e *env) {
 // A row is a command in a list: how it is shown, and its name, under which its texts are.
 type row struct{ shown, name string }
 
-// rows lists the commands of a group, with those below one that runs by itself too.
+// rows lists the commands of a group, with those below one that runs by itself too, but for charts.
 func (g group) rows() (rows []row) {
 	for _, c := range g.commands {
 		rows = append(rows, row{c.name(), c.name()})
-		if c.run != nil {
+		if c.run != nil && c.name() != "chart" {
 			rows = append(rows, c.rowsBelow()...)
 		}
 	}

@@ -322,7 +322,7 @@ func TestJSON(t *testing.T) {
 		"explain token":                        {"version": 0.0, "strategy": map[string]any{}, "texts": map[string]any{}, "cells": []any{}},
 		"lesson path 3":                        {"version": 0.0, "title": "", "minutes": 0.0, "steps": []any{}},
 		"explain lease":                        {"version": 0.0, "texts": map[string]any{}},
-		"chart sweep pause/ttl=1:1:1 --runs 9": {"version": 0.0, "sweep": "", "axes": []any{}, "verdicts": []any{}, "assumptions": "", "takeaway": "", "series": []any{}},
+		"chart sweep pause/ttl=1:1:1 --runs 9": {"version": 0.0, "chart": "", "said": map[string]any{}, "source": "", "table": map[string]any{}, "more": map[string]any{}},
 	} {
 		got := jsonOf(t, line)
 		if got["version"] != nil && got["version"] != float64(schema) {

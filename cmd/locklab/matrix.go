@@ -136,7 +136,11 @@ func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Scenario) er
 	complete = complete && !stopped
 	var files []report.File
 	if m.dir != "" && complete {
-		r := &report.Report{Printer: e.Printer, Command: e.command, Dir: m.dir, Locks: entries, Grid: grid, Outcomes: flat, Runs: shown.Runs(), Waits: m.waits}
+		source := report.Source(commandLine(canonical(e.running, nil)))
+		r := &report.Report{
+			Printer: e.Printer, Command: e.command, Source: source, Dir: m.dir, Locks: entries, Grid: grid, Outcomes: flat,
+			Runs: shown.Runs(), Waits: m.waits,
+		}
 		files, err = r.Files(e.ctx, work, m.all)
 	}
 	done()

@@ -213,5 +213,5 @@ func (r *rateFlags) show(e *env, drawn *chart.Rate, id string) error {
 		return internal(err)
 	}
 	e.Next("locklab chart rate", "locklab chart tolerance --strategies "+id, "locklab explain "+id)
-	return cmp.Or(writeCharts(e, drawn, r.chart.files, r.chart.format), conclude(drawn))
+	return cmp.Or(writeCharts(e, chartOf(e, drawn), r.chart.files, r.chart.format), conclude(drawn))
 }

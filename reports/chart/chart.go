@@ -1,25 +1,24 @@
-// Package chart draws what many runs and searches found: as a picture, as text in columns and as CSV.
+// Package chart draws what many runs and searches found: as a picture, as text in columns, as CSV and as JSON.
 //
-// A [Chart] is one type that holds the results that it draws, in one file with three parts: its sentences
-// (title, finding, takeaway and notes, in every language), its rows (text and CSV), and its picture. A [Table]
-// has no picture. All else is done here, once for all: [Text], [CSV], [PNG] and [SVG] write any of them.
+// A [Result] is what was found, with what is said of it. [Of] makes a [Chart] of it: a [Table], words in each
+// language, and where they are from. All that is written but the text of a terminal is written from that alone, so
+// that a chart in JSON is drawn again, in any language, without computing anything.
 //
-// A picture is a stack of blocks (frame.go) in the shape of its [Format]: the finding over at most two lines, a
-// legend and panels, which share the height that is left. A panel is a rectangle of a canvas of gonum/plot with
-// a scale along each side. Charts share colours, markers and dashes (palette.go) and letters (lettering.go). A PNG is light; an SVG is as
-// dark as its reader, and has its letters as outlines (outlining.go).
+// A chart has a spec, a function of a screen in the file of its result: it turns the table into panels of gonum/plot
+// with four marks (marks.go): curve, spans, cells and dots. The rest is done here, once for all: a frame with title
+// and source (frame.go), colours (palette.go), letters (lettering.go), SVG (svg.go).
 //
 // The same results give the same bytes.
 package chart
 
 import (
-	"bytes"
-	"encoding/csv"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"image/png"
 	"io"
-	"regexp"
+	"slices"
+	"strings"
 
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
@@ -27,89 +26,147 @@ import (
 	"locklab/reports"
 	"locklab/reports/layout"
 	"locklab/reports/text"
-	"locklab/simulator/lists"
 )
 
-// A Table is results with the sentences and rows that show them.
-type Table interface {
-	Title(lang string) string    // what it asks
-	Takeaway(lang string) string // what it answers, in a sentence or two
-	Notes(lang string) []string  // assumptions, bounds and sources; empty ones say nothing
+// A Result is what was found, with its sentences in a language.
+type Result interface {
+	Name() string                   // of its spec
+	Title(lang string) string       // what it asks
+	Finding(lang string) string     // what it shows, in a sentence: the title of its picture
+	Assumptions(lang string) string // under which that is so
+	Notes(lang string) []string     // bounds and signs; empty ones say nothing
+	Table() *Table
 
 	text(out *layout.Lines)
-	records() [][]any // of the CSV, the names of its columns first: see field
 }
 
-// A Chart is a table that can be drawn.
-type Chart interface {
-	Table
-	Picture
-	Finding(lang string) string // what it shows, as the title of its picture
+// Words are what is said of a chart in one language; see Result.
+type Words struct {
+	Question    string   `json:"question"`
+	Title       string   `json:"title"`
+	Assumptions string   `json:"assumptions"`
+	Notes       []string `json:"notes,omitempty"`
 }
 
-// A Result is a table that has JSON: what was found, and what it says of that in English.
-type Result interface {
-	Table
-	data() object
+// A Chart is a result as it is kept. Its JSON is all that a picture needs.
+type Chart struct {
+	Version    int              `json:"version"`
+	Incomplete bool             `json:"incomplete,omitempty"` // the user has stopped what computes it
+	Name       string           `json:"chart"`
+	Said       map[string]Words `json:"said"`             // by language
+	Source     string           `json:"source,omitempty"` // the version and the command that made it; "": not known
+	Table      *Table           `json:"table"`
+	More       map[string]any   `json:"more,omitempty"` // what belongs to no row of the table
 }
 
-// JSON returns a chart for an encoder of JSON. It is incomplete if the user has stopped the search for it.
-func JSON(c Result, incomplete bool) any {
-	out := object{"version", reports.Schema}
-	if incomplete {
-		out = append(out, "incomplete", true)
+// Of returns the chart of a result.
+func Of(r Result, source string) *Chart {
+	c := &Chart{Version: reports.Schema, Name: r.Name(), Said: map[string]Words{}, Source: source, Table: r.Table()}
+	for _, lang := range text.Languages() {
+		c.Said[lang] = Words{r.Title(lang), strings.TrimRight(r.Finding(lang), ".。"), r.Assumptions(lang), r.Notes(lang)}
 	}
-	return append(out, c.data()...)
+	if r, ok := r.(interface{ more() map[string]any }); ok {
+		c.More = r.more()
+	}
+	return c
 }
 
-// An object is one of JSON: names, and each name's value after it.
-type object []any
-
-// MarshalJSON implements json.Marshaler.
-func (o object) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // the encoder of the whole does, if it is to be
-	for i, v := range o {
-		b.WriteByte("{:,:"[min(i, 2+i%2)])
-		if err := e.Encode(v); err != nil {
-			return nil, err
-		}
+// Read reads a chart from its JSON. The error says what is wrong with it.
+func Read(r io.Reader) (*Chart, error) {
+	c := &Chart{}
+	d := json.NewDecoder(r)
+	d.UseNumber()
+	if err := d.Decode(c); err != nil {
+		return nil, fmt.Errorf("chart: reading JSON: %w", err)
 	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
+	if !c.drawable() {
+		return nil, text.Errorf("error.chart.file")
+	}
+	return c, nil
+}
+
+// JSON writes a chart for Read.
+func (c *Chart) JSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(c); err != nil {
+		return fmt.Errorf("chart: writing JSON: %w", err)
+	}
+	return nil
+}
+
+// Text writes a result as sentences and columns.
+func Text(w io.Writer, r Result, o reports.Look) error {
+	out := o.Lines(w)
+	r.text(out)
+	return out.Err()
+}
+
+// Text writes what a chart says, and its table.
+func (c *Chart) Text(w io.Writer, o reports.Look) error {
+	out := o.Lines(w)
+	show(out, func(lang string) []string { return []string{c.Said[lang].Question} }, c.Table.Text,
+		func(lang string) []string {
+			return append([]string{c.Said[lang].Title, c.Said[lang].Assumptions}, c.Said[lang].Notes...)
+		})
+	out.Put(c.Source, 0)
+	return out.Err()
+}
+
+// Formats are the formats of a chart, by the ending of the file.
+var Formats = map[string]func(w io.Writer, c *Chart, f Format) error{
+	".png":  func(w io.Writer, c *Chart, f Format) error { return PNG(w, c, f) },
+	".svg":  func(w io.Writer, c *Chart, f Format) error { return SVG(w, c, f) },
+	".csv":  func(w io.Writer, c *Chart, _ Format) error { return c.Table.CSV(w) },
+	".json": func(w io.Writer, c *Chart, _ Format) error { return c.JSON(w) },
+}
+
+// A spec draws a chart from its table, which has at least some columns.
+type spec struct {
+	columns string
+	draw    func(c *Chart, lang string) frame
+}
+
+var specs = map[string]spec{
+	"grid":      {"lock race code verdicts expected as_expected triggered blocked_ms", drawGrid},
+	"par":       {"lock budget verdict found complete par", drawPar},
+	"tolerance": {"lock fault result falls_at largest_searched", drawTolerance},
+	"sweep":     {"lock k n share wilson_lo wilson_hi", drawSweep},
+	"recovery":  {"lock ttl_s handover_mean_s blocked_p50_s blocked_longest_s share_forever", drawRecovery},
+	"waiting":   {"policy clients handover_mean_s handover_p99_s commands_per_entry", drawWaiting},
+	"rate":      {"lock environment ttl_s overlaps_a_year_hi", drawRate},
+	"theorems":  {"lock budget verdict extent", drawTheorems},
+}
+
+// drawable reports whether a chart that was read has a spec, and the columns for it.
+func (c *Chart) drawable() bool {
+	of, known := specs[c.Name]
+	return known && c.Table != nil && c.Version == reports.Schema &&
+		!slices.ContainsFunc(strings.Fields(of.columns), func(name string) bool { return !slices.Contains(c.Table.names(), name) })
+}
+
+func (c *Chart) picture(f Format) picture {
+	said := c.Said[f.Lang]
+	drawn := frame{body: func(draw.Canvas) {}}
+	if len(c.Table.Rows) > 0 {
+		drawn = specs[c.Name].draw(c, f.Lang)
+	}
+	drawn.title = cmp.Or(f.Title, said.Title)
+	drawn.foot = append(drawn.foot, said.Assumptions)
+	if c.Source != "" {
+		drawn.foot = append(drawn.foot, say(f.Lang, "chart.source", "source", c.Source))
+	}
+	if f.Notes {
+		drawn.notes = said.Notes
+	}
+	return drawn.picture()
 }
 
 // A Picture can be drawn.
 type Picture interface{ picture(f Format) picture }
 
-// Text writes a table as sentences and columns.
-func Text(w io.Writer, c Table, o reports.Look) error {
-	out := o.Lines(w)
-	c.text(out)
-	return out.Err()
-}
-
-// CSV writes the numbers of a table.
-func CSV(w io.Writer, c Table) error {
-	rows := lists.Each(c.records(), func(row []any) []string { return lists.Each(row, field) })
-	if err := csv.NewWriter(w).WriteAll(rows); err != nil {
-		return fmt.Errorf("chart: writing a CSV: %w", err)
-	}
-	return nil
-}
-
-// Formats are the formats of a chart, by the ending of the file.
-var Formats = map[string]func(w io.Writer, c Chart, f Format) error{
-	".png": func(w io.Writer, c Chart, f Format) error { return PNG(w, c, f) },
-	".svg": func(w io.Writer, c Chart, f Format) error { return SVG(w, c, f) },
-	".csv": func(w io.Writer, c Chart, _ Format) error { return CSV(w, c) },
-}
-
-// pngDPI, of a picture without a ratio, makes small writing legible on paper and on dense screens.
-const pngDPI = 144
-
-// PNG draws a picture.
+// PNG draws a picture, light.
 func PNG(w io.Writer, p Picture, f Format) error {
 	f.Lang = pictured(f.Lang)
 	return p.picture(f).png(w)
@@ -131,27 +188,13 @@ func SVG(w io.Writer, p Picture, f Format) error {
 	return p.picture(f).svg(w)
 }
 
-var (
-	svgProlog = regexp.MustCompile(`(?s)^.*?<svg`)
-	svgSpaces = regexp.MustCompile(`\s+xmlns(:xlink)?="[^"]*"`)
-)
-
-// Inline returns an SVG as an element of a page, which needs no prolog and no name spaces.
-func Inline(svg string) string {
-	return svgSpaces.ReplaceAllString(svgProlog.ReplaceAllString(svg, "<svg"), "")
-}
-
 func (p picture) svg(w io.Writer) error {
-	c := newOutlining(p.width, p.height)
-	canvas := draw.NewCanvas(c, p.width, p.height)
+	c := newSVG(p.width, p.height)
+	canvas := draw.New(c)
 	canvas.SetColor(white)
 	canvas.Fill(canvas.Rectangle.Path())
 	p.draw(canvas)
-	drawn, err := c.svg()
-	if err != nil {
-		return fmt.Errorf("chart: drawing an SVG: %w", err)
-	}
-	if _, err := io.WriteString(w, text.InMarkup(drawn)); err != nil {
+	if _, err := io.WriteString(w, text.InMarkup(c.String())); err != nil {
 		return fmt.Errorf("chart: writing an SVG: %w", err)
 	}
 	return nil

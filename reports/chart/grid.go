@@ -1,7 +1,6 @@
 package chart
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -93,7 +92,8 @@ func (c *Cell) fenced() bool {
 }
 
 // Fails reports whether the lock fails in this cell. An overlap whose late writes were refused (FENCED) leaves
-// the data safe, and a wait that time ends (ORPHAN, BLOCKED) is the known price of a time to live: neither is a failure.
+// the data safe, and a wait that time ends (ORPHAN, BLOCKED) is the known price of a time to live: neither is a
+// failure.
 func (c *Cell) Fails() bool { return verdict.Fails(c.Verdicts) }
 
 // asked reports whether the cell answers its question.
@@ -168,6 +168,78 @@ func (g *Grid) Part(strategy func(Row) bool, scenario func(Column) bool) *Grid {
 }
 
 func (g *Grid) cell(strategy, scenario int) *Cell { return &g.Cells[strategy][scenario] }
+
+// Name is that of Result, and so are the next ones.
+func (g *Grid) Name() string { return "grid" }
+
+func (g *Grid) Notes(string) []string { return nil }
+
+func (g *Grid) Assumptions(lang string) string { return say(lang, "grid.assumptions") }
+
+// Finding says which race breaks most locks but not all, and which one those that survive it.
+func (g *Grid) Finding(lang string) string {
+	most, broken, tells := -1, 0, false
+	for j := range g.Scenarios {
+		fail, asked := g.failing(j)
+		apart := len(fail) < len(asked) // it tells locks apart
+		if len(fail) == 0 || len(asked) < min(2, len(g.Strategies)) || tells && !apart {
+			continue
+		}
+		if apart && !tells || len(fail) > broken {
+			most, broken, tells = j, len(fail), apart
+		}
+	}
+	if most < 0 {
+		return say(lang, "grid.quiet")
+	}
+	fail, asked := g.failing(most)
+	found := say(lang, "grid.finding", "k", strconv.Itoa(broken), "n", strconv.Itoa(len(asked)),
+		"race", g.Scenarios[most].Title(lang))
+	left := lists.Pick(asked, func(i int) bool { return !slices.Contains(fail, i) })
+	if len(left) == 0 || len(left) > maxNamed {
+		return found
+	}
+	for j := range g.Scenarios {
+		others, _ := g.failing(j)
+		if !slices.ContainsFunc(left, func(i int) bool { return !slices.Contains(others, i) }) {
+			return say(lang, "grid.finding.left", "first", found, "locks", g.names(left), "race", g.Scenarios[j].Title(lang))
+		}
+	}
+	return found
+}
+
+// failing are the locks that a race breaks, and those of which it is asked.
+func (g *Grid) failing(race int) (fail, asked []int) {
+	asked = lists.Pick(lists.Indices(g.Strategies), func(i int) bool {
+		return !g.Strategies[i].unlocked() && g.cell(i, race).asked()
+	})
+	return lists.Pick(asked, func(i int) bool { return g.cell(i, race).Fails() }), asked
+}
+
+// Takeaway is the finding, and whether anything differs from what was expected, or nothing was.
+func (g *Grid) Takeaway(lang string) string {
+	all, surprises, open := len(g.Strategies)*len(g.Scenarios), g.count((*Cell).Surprising), g.Uncontracted()
+	if n := g.count(func(c *Cell) bool { return c.Word() == verdict.Unknown }); n > 0 {
+		return say(lang, "grid.open", "n", strconv.Itoa(n), "all", strconv.Itoa(all))
+	}
+	n := []string{"n", strconv.Itoa(surprises), "all", strconv.Itoa(all), "open", strconv.Itoa(open)}
+	said := []string{claim(g)(lang)}
+	if g.count((*Cell).Fails) > 0 {
+		said = append(said, g.counted(lang))
+	}
+	switch {
+	case surprises > 0:
+		said = append(said, say(lang, "grid.surprise", n...))
+	case open == 0:
+		said = append(said, say(lang, "grid.expected"))
+	case open < all:
+		said = append(said, say(lang, "grid.expected.rest"))
+	}
+	if open > 0 {
+		said = append(said, say(lang, "grid.uncontracted", n...))
+	}
+	return text.Join(lang, "grid.both", said)
+}
 
 // Title says what the grid shows.
 func (g *Grid) Title(lang string) string { return say(lang, "grid.title") }
@@ -335,55 +407,6 @@ func (g *Grid) count(is func(*Cell) bool) int {
 // Uncontracted is of how many cells no contract speaks.
 func (g *Grid) Uncontracted() int { return g.count(func(c *Cell) bool { return c.Uncontracted }) }
 
-// A tally is how many of the cells of one line that answer their question show
-// a fall.
-type tally struct {
-	name     string
-	falls, n int
-}
-
-func (t *tally) add(c *Cell) {
-	if !c.asked() {
-		return
-	}
-	t.n++
-	if c.Fails() {
-		t.falls++
-	}
-}
-
-// tallies counts the cells by strategy, and by scenario.
-func (g *Grid) tallies() (strategies, scenarios []tally) {
-	strategies = lists.Each(g.Strategies, func(s Row) tally { return tally{name: s.ID} })
-	scenarios = lists.Each(g.Scenarios, func(s Column) tally { return tally{name: s.name()} })
-	for i := range strategies {
-		for j := range scenarios {
-			if g.Strategies[i].unlocked() {
-				continue
-			}
-			strategies[i].add(g.cell(i, j))
-			scenarios[j].add(g.cell(i, j))
-		}
-	}
-	return strategies, scenarios
-}
-
-// foremost returns the tallies that no other goes before. Lines that answer no question do not count.
-func foremost(ts []tally, before func(a, b tally) bool) []tally {
-	return lists.Pick(ts, func(t tally) bool {
-		return t.n > 0 && !slices.ContainsFunc(ts, func(o tally) bool { return before(o, t) })
-	})
-}
-
-func moreFalls(a, b tally) bool {
-	return cmp.Or(cmp.Compare(a.falls, b.falls), cmp.Compare(a.n, b.n)) > 0
-}
-
-// higherShare compares falls by the number of scenarios that apply to a lock.
-func higherShare(a, b tally) bool { return a.falls*b.n > b.falls*a.n }
-
-func lowerShare(a, b tally) bool { return higherShare(b, a) }
-
 // maxNamed is the number of equals that a sentence names; it counts more of them.
 const maxNamed = 2
 
@@ -396,108 +419,42 @@ func firstNames(lang string, names []string, most int) string {
 	return list
 }
 
-// shares names the locks that no other goes before, each with its count: equal shares may be of
-// different numbers of races.
-func shares(lang string, ts []tally, before func(a, b tally) bool) string {
-	return firstNames(lang, lists.Each(foremost(ts, before), func(t tally) string {
-		return say(lang, "grid.share", "lock", t.name, "k", strconv.Itoa(t.falls), "n", strconv.Itoa(t.n))
-	}), maxNamed)
-}
-
-// measured leaves out the locks that answer less than half as many questions as the one
-// that answers most. Few scenarios apply to a lock that does not exclude, and a share of
-// one answer means nothing.
-func measured(ts []tally) []tally {
-	most := slices.MaxFunc(ts, func(a, b tally) int { return cmp.Compare(a.n, b.n) }).n
-	return lists.Pick(ts, func(t tally) bool { return 2*t.n >= most })
-}
-
-// Takeaway says in a sentence or two what the grid shows: the scenario that breaks
-// most locks, the lock that falls in the largest share of its scenarios and the one
-// that falls in the smallest, and whether anything differs from what was expected, or
-// nothing was.
-func (g *Grid) Takeaway(lang string) string {
-	if open := g.count(func(c *Cell) bool { return c.Word() == verdict.Unknown }); open > 0 {
-		return say(lang, "grid.open", "n", strconv.Itoa(open), "all", strconv.Itoa(len(g.Strategies)*len(g.Scenarios)))
-	}
-	all, surprises, open := len(g.Strategies)*len(g.Scenarios), g.count((*Cell).Surprising), g.Uncontracted()
-	n := []string{"n", strconv.Itoa(surprises), "all", strconv.Itoa(all), "open", strconv.Itoa(open)}
-	tail := say(lang, "grid.expected")
-	switch {
-	case surprises > 0:
-		tail = say(lang, "grid.surprise", n...)
-	case open == all:
-		tail = ""
-	case open > 0:
-		tail = say(lang, "grid.expected.rest")
-	}
-	if open > 0 {
-		tail = strings.TrimSpace(say(lang, "grid.both", "first", tail, "next", say(lang, "grid.uncontracted", n...)))
-	}
-	return say(lang, "grid.both", "first", g.fallen(lang), "next", tail)
-}
-
-func (g *Grid) fallen(lang string) string {
-	text, locks := g.worst(lang)
-	if text == "" {
-		return say(lang, "grid.quiet")
-	}
-	if len(g.Strategies) > 1 {
-		text = say(lang, "grid.join", "first", text, "next", mostAndLeast(lang, measured(locks)))
-	}
-	return say(lang, "grid.both", "first", say(lang, "grid.stop", "text", text), "next", g.counted(lang))
-}
-
 // counted says what is not counted as a failure, and in which races a majority is bare.
 func (g *Grid) counted(lang string) string {
-	races := lists.Pick(g.Scenarios, func(c Column) bool {
-		j := slices.Index(g.Scenarios, c)
-		return c.BareMajority && slices.ContainsFunc(lists.Indices(g.Strategies), func(i int) bool { return g.Strategies[i].Majority && g.cell(i, j).asked() })
+	bare := lists.Pick(lists.Indices(g.Scenarios), func(j int) bool {
+		return g.Scenarios[j].BareMajority && slices.ContainsFunc(lists.Indices(g.Strategies), func(i int) bool {
+			return g.Strategies[i].Majority && g.cell(i, j).asked()
+		})
 	})
-	if len(races) == 0 {
+	if len(bare) == 0 {
 		return say(lang, "grid.counted")
 	}
-	return say(lang, "grid.both", "first", say(lang, "grid.counted"), "next", say(lang, "grid.bare", "races", text.Join(lang, "chart.list", lists.Each(races, Column.short))))
+	races := text.Join(lang, "chart.list", lists.Each(bare, func(j int) string { return g.Scenarios[j].short() }))
+	return say(lang, "grid.both", "first", say(lang, "grid.counted"), "next", say(lang, "grid.bare", "races", races))
 }
 
-// worst says in which race most locks fail; "": none does. It counts by lock as well.
-func (g *Grid) worst(lang string) (text string, locks []tally) {
-	locks, scenarios := g.tallies()
-	worst := foremost(scenarios, moreFalls)
-	if len(worst) == 0 || worst[0].falls == 0 {
-		return "", locks
-	}
-	names := firstNames(lang, lists.Each(worst, func(t tally) string { return t.name }), maxNamed)
-	return say(lang, "grid.worst", "scenario", names, "k", strconv.Itoa(worst[0].falls), "n", strconv.Itoa(worst[0].n)), locks
-}
+// noContract is what a cell was expected to be of which no contract speaks: a word that no verdict has.
+const noContract = "no contract"
 
-func mostAndLeast(lang string, locks []tally) string {
-	most, least := shares(lang, locks, higherShare), shares(lang, locks, lowerShare)
-	if most == least {
-		return say(lang, "grid.same", "locks", most)
-	}
-	return say(lang, "grid.join", "first", say(lang, "grid.most", "locks", most), "next", say(lang, "grid.least", "locks", least))
-}
-
-// records has one line a cell. Times are in milliseconds; verdicts are separated by blanks.
-func (g *Grid) records() [][]any {
-	all := [][]any{header("strategy article scenario race verdicts expected as_expected reached " +
-		"blocked_ms overlap_ms trace")}
-	for i, s := range g.Strategies {
-		for j, n := range g.Scenarios {
-			all = append(all, g.cell(i, j).record(s, n))
+// Table has one row a cell; verdicts are separated by blanks.
+func (g *Grid) Table() *Table {
+	type place struct{ lock, race int }
+	var places []place
+	for i := range g.Strategies {
+		for j := range g.Scenarios {
+			places = append(places, place{i, j})
 		}
 	}
-	return all
+	names := "lock article race code verdicts expected as_expected triggered blocked_ms:ms overlap_ms:ms trace"
+	return tableOf(names, places, func(at place) []any {
+		s, n, c := g.Strategies[at.lock], g.Scenarios[at.race], g.cell(at.lock, at.race)
+		expected, as := reports.Words(c.Expected), any(c.AsExpected)
+		if c.Uncontracted { // it is neither true nor false
+			expected, as = noContract, nil
+		}
+		return []any{s.ID, s.Article, n.ID, n.Race, reports.Words(c.Verdicts), expected, as, c.Reached,
+			milliseconds(c.Blocked), milliseconds(c.Overlap), c.Trace}
+	})
 }
 
-func (c *Cell) record(s Row, n Column) []any {
-	expected, as := reports.Words(c.Expected), any(c.AsExpected)
-	if c.Uncontracted { // a word that no verdict has, and neither true nor false
-		expected, as = "no contract", ""
-	}
-	return []any{s.ID, s.Article, n.ID, n.Race, reports.Words(c.Verdicts), expected, as, c.Reached,
-		csvMillis(c.Blocked), csvMillis(c.Overlap), c.Trace}
-}
-
-func csvMillis(d time.Duration) string { return rounded(float64(d)/float64(time.Millisecond), -1) }
+func milliseconds(d time.Duration) any { return whole(float64(d) / float64(time.Millisecond)) }

@@ -11,7 +11,6 @@ import (
 
 	"locklab/scenarios/cost"
 	"locklab/scenarios/study"
-	"locklab/simulator/lists"
 )
 
 // length writes a duration as short as it can be.
@@ -60,28 +59,6 @@ func amount(i cost.Interval) string {
 	return lo + ".." + hi
 }
 
-// field writes a value into a CSV: durations in seconds, six digits of a number, nothing for what is not known.
-func field(v any) string {
-	switch v := v.(type) {
-	case float64:
-		return strconv.FormatFloat(v, 'g', 6, 64)
-	case *float64:
-		if v == nil {
-			return ""
-		}
-		return field(*v)
-	case time.Duration:
-		if v == cost.Forever {
-			return "inf"
-		}
-		return field(v.Seconds())
-	}
-	return fmt.Sprint(v)
-}
-
-// row returns values in a row of a CSV.
-func row[T any](values ...T) []any { return lists.Each(values, func(v T) any { return v }) }
-
 func decimal(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 func percent(share float64) string {
@@ -114,12 +91,6 @@ func millis(seconds float64) string {
 // leases writes a size with two places.
 func leases(x float64) string { return rounded(x, 2) }
 
-// places writes a number of at most n places: a power of ten that is computed is not quite one.
-func places(n int) func(x float64) string {
-	unit := math.Pow10(n)
-	return func(x float64) string { return number(math.Round(x*unit) / unit) }
-}
-
 // portion writes a small share with two digits.
 func portion(p float64) string {
 	switch {
@@ -151,17 +122,5 @@ func share(k, n int) float64 {
 // counted is a count in a CSV: k, n, their share and its Wilson interval.
 func counted(k, n int) []any {
 	lo, hi := study.Wilson(k, n)
-	return []any{k, n, rounded(share(k, n), 6), rounded(lo, 6), rounded(hi, 6)}
-}
-
-// shareWithin is a share with its interval: "52 % (49-55)".
-func shareWithin(k, n int) string {
-	lo, hi := study.Wilson(k, n)
-	return fmt.Sprintf("%s %% (%s-%s)", percent(share(k, n)), percent(lo), percent(hi))
-}
-
-// neverIn is the bound that runs without a hit give: "0/1,000 -> < 0.4 %".
-func neverIn(runs int) string {
-	_, hi := study.Wilson(0, runs)
-	return "0/" + thousands(runs) + " -> " + bound(hi)
+	return []any{k, n, places(share(k, n), 6), places(lo, 6), places(hi, 6)}
 }

@@ -2,25 +2,18 @@ package chart
 
 import (
 	"fmt"
-	"hash/fnv"
 	"image/color"
 	"slices"
 	"strings"
 
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-
-	"locklab/algorithms"
-	"locklab/algorithms/lock"
 	"locklab/simulator/verdict"
 )
 
 // The colours of Okabe and Ito (2008), which people with any kind of colour
 // vision can tell apart. They are never the only sign: cells carry a glyph and a
-// word, lines a marker and a dash.
+// word, lines their name.
 var (
 	black      = color.NRGBA{0x00, 0x00, 0x00, 0xff}
-	orange     = color.NRGBA{0xe6, 0x9f, 0x00, 0xff}
 	skyBlue    = color.NRGBA{0x56, 0xb4, 0xe9, 0xff}
 	green      = color.NRGBA{0x00, 0x9e, 0x73, 0xff}
 	blue       = color.NRGBA{0x00, 0x72, 0xb2, 0xff}
@@ -94,9 +87,12 @@ func LookOf(w verdict.Word) Look {
 	return Look{"?", classUnknown}
 }
 
+// A paint is the colour of a cell, and of what is written on it.
+type paint struct{ ground, writing color.NRGBA }
+
 // paints are a class's ground and writing, chosen to differ in lightness by at
 // least 4.5 to 1.
-var paints = map[Class]struct{ ground, writing color.NRGBA }{
+var paints = map[Class]paint{
 	classBroken:   {vermillion, black},
 	classFenced:   {calmGreen, black},
 	classTouched:  {purple, black},
@@ -108,57 +104,22 @@ var paints = map[Class]struct{ ground, writing color.NRGBA }{
 	classNotAsked: {white, faintInk},
 }
 
-// A style is how a strategy is drawn, the same in every chart.
-type style struct {
-	color  color.NRGBA
-	marker draw.GlyphDrawer
-	dash   []vg.Length
-}
-
-func (s style) line(width vg.Length) draw.LineStyle {
-	return draw.LineStyle{Color: s.color, Width: width, Dashes: s.dash}
-}
-
-func (s style) pale(alpha uint8) color.NRGBA {
-	return color.NRGBA{s.color.R, s.color.G, s.color.B, alpha}
-}
-
-func (s style) glyph(radius vg.Length) draw.GlyphStyle {
-	return draw.GlyphStyle{Color: s.color, Radius: radius, Shape: s.marker}
-}
-
+// The colours of series: one stands out, the rest is grey.
 var (
-	lineColors = []color.NRGBA{blue, vermillion, green, purple, orange, skyBlue, black}
-	markers    = []draw.GlyphDrawer{
-		draw.CircleGlyph{}, draw.SquareGlyph{}, draw.PyramidGlyph{}, draw.BoxGlyph{}, draw.RingGlyph{},
-		draw.TriangleGlyph{}, draw.CrossGlyph{}, draw.PlusGlyph{},
-	}
-	dashes = [][]vg.Length{
-		nil, {6, 2}, {2, 2}, {8, 2, 2, 2}, {4, 3},
-		{1, 3}, {10, 3}, {6, 2, 2, 2, 2, 2}, {3, 5}, {12, 2, 4, 2}, {2, 6},
-		{5, 1}, {14, 4}, {3, 1}, {9, 6},
-	}
+	standout = vermillion
+	grey     = color.NRGBA{0x8a, 0x8a, 0x8a, 0xff}
 )
 
-// styleOf gives a strategy its colour, marker and dash, the same in every chart: those of
-// its place in the list of milestones and then of all locks. The three lists have lengths
-// without a common factor, so that no two locks of the list share colour and dash. A lock that is not listed gets a
-// place that follows from its id.
-func styleOf(id string) style {
-	known := slices.Concat(algorithms.Milestones(), algorithms.All())
-	n := slices.IndexFunc(known, func(e lock.Entry) bool { return e.ID == id })
-	if n < 0 {
-		sum := fnv.New32a()
-		sum.Write([]byte(id))
-		n = int(sum.Sum32() % 840)
+// inColor is the colour of a series that stands out, or does not.
+func inColor(stands bool) color.NRGBA {
+	if stands {
+		return standout
 	}
-	return styleAt(n)
+	return grey
 }
 
-// styleAt is the n-th style.
-func styleAt(n int) style {
-	return style{lineColors[n%len(lineColors)], markers[n%len(markers)], dashes[n%len(dashes)]}
-}
+// faded is a colour that lets what is below it through.
+func faded(c color.NRGBA, alpha uint8) color.NRGBA { c.A = alpha; return c }
 
 // Verdicts returns all verdicts, from the gravest to the most harmless.
 func Verdicts() []verdict.Word { return slices.Clone(words) }

@@ -1,7 +1,6 @@
 package chart
 
 import (
-	"cmp"
 	"io"
 	"math"
 	"slices"
@@ -11,7 +10,6 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 
 	"locklab/reports"
 	"locklab/reports/layout"
@@ -25,22 +23,34 @@ import (
 // beside it for how long a crash blocks them.
 type Rate struct{ cost.Rates }
 
+// Name is that of Result, and so are the next ones.
+func (r *Rate) Name() string { return "rate" }
+
 // Title returns the question of the chart.
 func (r *Rate) Title(lang string) string { return say(lang, "rate.title") }
 
-// Assumptions are how the locks are used.
+// Assumptions are how the locks are used, and the faults of the environment that the title names.
 func (r *Rate) Assumptions(lang string) string {
-	return usage(r, lang, "rate.usage", "rate.work.")
+	where, _, locks := r.worst()
+	if locks == nil {
+		return r.usage(lang)
+	}
+	faults := lists.Each(where.Causes, func(c cost.Cause) string {
+		return say(lang, "rate.input", "fault", c.Fault, "n", yearly(c.PerYear, c.Assumed), "size", sizeOf(c))
+	})
+	return say(lang, "grid.both", "first", r.usage(lang), "next",
+		say(lang, "rate.inputs", "environment", where.ID, "faults", text.Join(lang, "chart.list", faults)))
 }
 
-// usage says how locks are used, by a text and those of what a hold is spent on.
-func usage(r *Rate, lang, key, work string) string {
+// usage says how the locks are used.
+func (r *Rate) usage(lang string) string {
 	spent := "computes"
 	if r.Waits {
 		spent = "waits"
 	}
-	return say(lang, key, "machines", thousands(r.Machines), "acquisitions", decimal(r.PerSecond), "hold", r.Hold.String(),
-		"work", say(lang, work+spent), "held", amount(r.Holds()), "contended", percent(r.Contended), "ttl", length(r.TTL))
+	return say(lang, "rate.usage", "machines", thousands(r.Machines), "acquisitions", decimal(r.PerSecond), "hold",
+		r.Hold.String(),
+		"work", say(lang, "rate.work."+spent), "held", amount(r.Holds()), "contended", percent(r.Contended))
 }
 
 // Method says how the numbers came about.
@@ -49,50 +59,6 @@ func (r *Rate) Method(lang string) string { return say(lang, "rate.method") }
 // Inconclusive reports whether a term has no number.
 func (r *Rate) Inconclusive() bool {
 	return slices.ContainsFunc(r.Terms, func(t cost.Term) bool { return t.Unknown })
-}
-
-// Takeaway says for each group of locks how often the worst environment breaks them, from
-// which TTL on it does not, and what that TTL costs after a crash.
-func (r *Rate) Takeaway(lang string) string {
-	groups := r.Groups()
-	about := func(i int) string { return r.about(lang, r.Subjects[groups[i][0]]) }
-	return aboutEach(lang, lists.Each(groups, r.head), about)
-}
-
-func (r *Rate) about(lang string, s *cost.Subject) string {
-	var worst cost.Environment
-	most := cost.Point{}
-	for _, e := range r.Environments {
-		if len(e.Causes) == 0 {
-			continue
-		}
-		p := s.At(r.Usage, e, r.TTL)
-		if cmp.Or(cmp.Compare(p.Expected.Lo, most.Expected.Lo), cmp.Compare(p.Expected.Hi, most.Expected.Hi)) > 0 || worst.ID == "" {
-			worst, most = e, p
-		}
-	}
-	blocked := func(ttl time.Duration) string {
-		if mean := s.Recovery(ttl, r.Hold).Mean; mean < cost.Forever {
-			return say(lang, "rate.blocked", "time", length(mean))
-		}
-		return say(lang, "rate.blocked.ever")
-	}
-	switch {
-	case len(s.Lease.Spans) == 0 || most.Unknown:
-		return say(lang, "rate.untold")
-	case most.Expected.Hi == 0:
-		return say(lang, "rate.never", "ttl", length(r.TTL), "blocked", blocked(r.TTL))
-	}
-	first := say(lang, "rate.breaks", "n", amount(most.Expected), "environment", worst.ID, "ttl", length(r.TTL), "blocked", blocked(r.TTL))
-	if from := r.Threshold(s, worst); from > 0 {
-		return first + say(lang, "rate.from", "ttl", length(from), "blocked", blocked(from))
-	}
-	return first + say(lang, "rate.always", "ttl", length(r.TTLs[len(r.TTLs)-1]))
-}
-
-// head names the locks of a group.
-func (r *Rate) head(group []int) string {
-	return strings.Join(lists.Each(group, func(i int) string { return subjectID(r.Subjects[i]) }), ", ")
 }
 
 func subjectID(s *cost.Subject) string { return s.Entry.ID }
@@ -182,12 +148,12 @@ func cellOf(t cost.Term) string {
 // text has a cause per line and a lock per column, and what a crash costs.
 func (r *Rate) text(out *layout.Lines) {
 	before := func(lang string) []string {
-		return []string{say(lang, "rate.head", "ttl", length(r.TTL)), r.Assumptions(lang)}
+		return []string{say(lang, "rate.head", "ttl", length(r.TTL)), r.usage(lang)}
 	}
 	show(out, before, r.table, func(lang string) []string {
 		sources := lists.Each(r.sources(lang), func(line string) string { return "  " + line })
 		method := []string{r.Method(lang), say(lang, "rate.sources")}
-		return slices.Concat([]string{r.Takeaway(lang)}, r.notes(lang), method, sources)
+		return slices.Concat([]string{claim(r)(lang)}, r.notes(lang), method, sources)
 	})
 }
 
@@ -221,51 +187,47 @@ func (r *Rate) table(out *layout.Lines) {
 	}
 }
 
-// records has one line for each lock, environment and TTL. Bounds are equal where the
-// number is known; unknown ones are empty, and so is a blockage without end.
-func (r *Rate) records() [][]any {
-	all := [][]any{header("strategy environment ttl_s overlaps_a_year_lo overlaps_a_year_hi " +
-		"blocked_after_crash_mean_s blocked_after_crash_longest_s")}
+// Table has one row for each lock, environment and TTL. Bounds are equal where the number is known; unknown ones are
+// empty, and so is a blockage without end.
+func (r *Rate) Table() *Table {
+	type at struct {
+		cost.Series
+		cost.Point
+	}
+	var points []at
 	for _, s := range r.Series {
-		i := slices.IndexFunc(r.Subjects, func(o *cost.Subject) bool { return o.Entry.ID == s.Strategy })
-		for _, p := range s.Points {
-			lo, hi := bounds(p)
-			after := r.Subjects[i].Recovery(p.TTL, r.Hold)
-			all = append(all, []any{s.Strategy, s.Environment, decimal(p.TTL.Seconds()), lo, hi,
-				cost.Finite(after.Mean), cost.Finite(after.Longest)})
+		points = append(points, lists.Each(s.Points, func(p cost.Point) at { return at{s, p} })...)
+	}
+	names := "lock environment ttl_s:s overlaps_a_year_lo:1/year overlaps_a_year_hi:1/year " +
+		"blocked_after_crash_mean_s:s blocked_after_crash_longest_s:s"
+	return tableOf(names, points, func(p at) []any {
+		i := slices.IndexFunc(r.Subjects, func(o *cost.Subject) bool { return o.Entry.ID == p.Strategy })
+		lo, hi := &p.Expected.Lo, &p.Expected.Hi
+		if p.Unknown {
+			lo, hi = nil, nil
 		}
-	}
-	return all
+		after := r.Subjects[i].Recovery(p.TTL, r.Hold)
+		return []any{p.Strategy, p.Environment, whole(p.TTL.Seconds()), lo, hi, cost.Finite(after.Mean),
+			cost.Finite(after.Longest)}
+	})
 }
 
-// data has null for a number that is not known, or has no end.
-func (r *Rate) data() object {
-	return object{"takeaway", r.Takeaway("en"), "usage", r.Assumptions("en"), "method", r.Method("en"),
-		"ttl_s", r.TTL.Seconds(), "terms", r.Terms, "after_a_crash", lists.Each(r.Crashes, func(c cost.Crash) object {
-			return object{"strategy", c.Strategy, "blocked_mean_s", cost.Finite(c.Mean), "blocked_longest_s", cost.Finite(c.Longest)}
+// more has the terms of which the numbers are sums, what a crash costs, and the environments; null is a number that is
+// not known, or has no end.
+func (r *Rate) more() map[string]any {
+	worst, _, _ := r.worst()
+	return map[string]any{"method": r.Method("en"), "ttl_s": r.TTL.Seconds(), "environment": worst.ID, "terms": r.Terms,
+		"after_a_crash": lists.Each(r.Crashes, func(c cost.Crash) any {
+			return map[string]any{"lock": c.Strategy, "blocked_mean_s": cost.Finite(c.Mean),
+				"blocked_longest_s": cost.Finite(c.Longest)}
 		}),
-		"series", lists.Each(r.Series, func(s cost.Series) object {
-			points := lists.Each(s.Points, func(p cost.Point) object {
-				lo, hi := bounds(p)
-				return object{"ttl_s", p.TTL.Seconds(), "overlaps_a_year_lo", lo, "overlaps_a_year_hi", hi}
-			})
-			return object{"strategy", s.Strategy, "environment", s.Environment, "points", points}
-		}),
-		"environments", lists.Each(r.Environments, func(e cost.Environment) object {
-			of := object{"id", e.ID, "kind", e.Quality}
-			if e.Quality == cost.Given {
-				return of
+		"environments": lists.Each(r.Environments, func(e cost.Environment) any {
+			of := map[string]any{"id": e.ID, "kind": e.Quality}
+			if e.Quality != cost.Given {
+				of["what"], of["source"] = say("en", "environment."+e.ID+".what"), say("en", "environment."+e.ID+".source")
 			}
-			return append(of, "what", say("en", "environment."+e.ID+".what"), "source", say("en", "environment."+e.ID+".source"))
+			return of
 		})}
-}
-
-// bounds are those of a number of failures; nil: it is not known.
-func bounds(p cost.Point) (lo, hi *float64) {
-	if p.Unknown {
-		return nil, nil
-	}
-	return &p.Expected.Lo, &p.Expected.Hi
 }
 
 // Explain writes the terms of one lock, factor by factor.
@@ -276,7 +238,7 @@ func (r *Rate) Explain(w io.Writer, o reports.Look, strategy string) error {
 	s := r.Subjects[i]
 	for _, lang := range out.Langs() {
 		out.Put(say(lang, "rate.explain", "lock", strategy, "ttl", length(r.TTL)), 0)
-		out.Put(r.Assumptions(lang), 0)
+		out.Put(r.usage(lang), 0)
 		out.Put(say(lang, "rate.explain.lease", "spans", r.spans(lang, s)), 0)
 	}
 	for _, t := range r.Of(strategy) {
@@ -307,7 +269,8 @@ func (r *Rate) spans(lang string, s *cost.Subject) string {
 	case len(l.Spans) == 1:
 		return say(lang, "rate.lease.once", "left", leases(l.Spans[0].Left))
 	default:
-		return say(lang, "rate.lease.renewed", "left", leases(l.Spans[0].Left), "at", leases(l.Spans[1].From), "then", leases(l.Spans[1].Left))
+		return say(lang, "rate.lease.renewed", "left", leases(l.Spans[0].Left), "at", leases(l.Spans[1].From), "then",
+			leases(l.Spans[1].Left))
 	}
 }
 
@@ -363,24 +326,12 @@ func limitSentence(lang string, l *study.Limit) string {
 	return strings.Replace(words, "{locks}", l.Strategy+", "+l.Fault+":", 1)
 }
 
-// The measures of a chart of rates, in points.
-const (
-	ratePanel   vg.Length = 112 // least height of a panel
-	rateTitle   vg.Length = 24  // above its axes
-	rateLeft    vg.Length = 44  // beside its axes
-	rateBelow   vg.Length = 24
-	rateZero    vg.Length = 12 // height of the strip for "none"
-	rateColumns           = 2
-)
-
 // titleLocks is the number of locks that a title names.
 const titleLocks = 7
 
-// Finding says which locks are expected to break most often at the TTL, and in which environment.
-func (r *Rate) Finding(lang string) string {
-	var worst []string
-	var where cost.Environment
-	most := cost.Point{}
+// worst returns the environment in which a lock is expected to break most often at the TTL, how often, and which locks
+// break so often in it.
+func (r *Rate) worst() (where cost.Environment, most cost.Interval, locks []string) {
 	for _, e := range r.Environments {
 		for _, s := range r.Subjects {
 			if len(e.Causes) == 0 || len(s.Lease.Spans) == 0 {
@@ -388,52 +339,36 @@ func (r *Rate) Finding(lang string) string {
 			}
 			p := s.At(r.Usage, e, r.TTL)
 			switch {
-			case p.Unknown || p.Expected.Hi < most.Expected.Hi || p.Expected.Hi == 0:
-			case p.Expected.Hi > most.Expected.Hi:
-				worst, where, most = []string{subjectID(s)}, e, p
+			case p.Unknown || p.Expected.Hi < most.Hi || p.Expected.Hi == 0:
+			case p.Expected.Hi > most.Hi:
+				where, most, locks = e, p.Expected, []string{subjectID(s)}
 			case e.ID == where.ID:
-				worst = append(worst, subjectID(s))
+				locks = append(locks, subjectID(s))
 			}
 		}
 	}
-	if worst == nil {
+	return where, most, locks
+}
+
+// Finding says which locks are expected to break most often at the TTL, and in which environment.
+func (r *Rate) Finding(lang string) string {
+	where, most, locks := r.worst()
+	if locks == nil {
 		return say(lang, "rate.finding.none", "ttl", length(r.TTL))
 	}
-	who := firstNames(lang, worst, titleLocks)
-	return say(lang, "rate.finding", "ttl", length(r.TTL), "n", amount(most.Expected), "environment", where.ID, "locks", who)
+	n := number(most.Hi)
+	if most.Hi >= 10 { // two digits that count are all that the inputs have
+		unit := math.Pow(10, math.Floor(math.Log10(most.Hi))-1)
+		n = number(math.Ceil(most.Hi/unit) * unit)
+	}
+	return say(lang, "rate.finding", "ttl", length(r.TTL), "n", n, "environment", where.ID, "locks", firstNames(lang,
+		locks, titleLocks))
 }
 
-// picture has a panel for each group of locks that behave alike, and one for what a crash
-// costs, all over the same TTLs.
-func (r *Rate) picture(f Format) picture {
-	lang := f.Lang
-	p := &ratePlot{Rate: r, lang: lang, groups: r.Groups(), shade: r.Hold.Longest()}
-	spoken := slices.DeleteFunc(slices.Clone(r.Environments), func(e cost.Environment) bool { return len(e.Causes) == 0 })
-	p.lines = lists.Gather(spoken, r.same)
-	p.scale()
-	key := rows((len(p.lines)+1)/2, smallLine, func(c draw.Canvas, row int, y vg.Length) {
-		for i := 2 * row; i < min(2*row+2, len(p.lines)); i++ {
-			x := c.Min.X + c.Size().X*vg.Length(i%2)/2
-			sample(c, styleAt(i), x, x+26, y)
-			write(c, small, x+32, y, fitText(small, environmentLabel(lang, p.lines[i]), c.Size().X/2-40))
-		}
-	})
-	n := len(p.groups) + 1
-	all := panels(n, min(rateColumns, n), ratePanel, func(c draw.Canvas, i int) {
-		f := draw.Crop(c, rateLeft, -8, rateBelow, -rateTitle)
-		if i < len(p.groups) {
-			p.overlaps(f, p.groups[i])
-		} else {
-			p.crashes(f)
-		}
-	})
-	return f.fitted(r, []string{usage(r, lang, "rate.below", "rate.below.")}, 0, func(vg.Length) []block { return []block{key, space(6), all} })
-}
-
-// Notes implements Chart.
+// Notes implements Result.
 func (r *Rate) Notes(lang string) []string {
-	foot := []string{r.Assumptions(lang), say(lang, "rate.legend", "notes", strings.Join(r.notes(lang), " ")),
-		r.Method(lang), say(lang, "rate.sources")}
+	foot := []string{say(lang, "rate.legend", "notes", strings.Join(r.notes(lang), " ")), r.Method(lang), say(lang,
+		"rate.sources")}
 	for i, line := range r.sources(lang) {
 		if len(r.Environments[i].Causes) > 0 {
 			foot = append(foot, line)
@@ -442,223 +377,67 @@ func (r *Rate) Notes(lang string) []string {
 	return foot
 }
 
-type ratePlot struct {
-	*Rate
-	lang    string
-	groups  [][]int
-	lines   [][]cost.Environment // of which the same is expected everywhere
-	low     float64              // least of the scale of overlaps, a power of ten
-	top     float64              // its top, likewise
-	blocked float64              // top of the scale of blocked seconds, likewise
-	shade   time.Duration
-}
-
-// same reports whether two environments break all locks equally often.
-func (r *Rate) same(a, b cost.Environment) bool {
-	for _, s := range r.Subjects {
-		for _, ttl := range r.TTLs {
-			if s.At(r.Usage, a, ttl) != s.At(r.Usage, b, ttl) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// environmentLabel says what the environments of a line do, and how often.
-func environmentLabel(lang string, l []cost.Environment) string {
-	what := lists.Each(l[0].Causes, func(c cost.Cause) string {
-		one := c.Fault + " " + say(lang, "rate.once", "n", yearly(c.PerYear, c.Assumed))
-		if c.Lengths.String() != "" {
-			one += ", " + c.Lengths.String()
-		}
-		return one
+// drawRate has a curve for each lock in the environment of the title, or those together that break equally often,
+// against the TTL. Those that break most often stand out. None is at the bottom.
+func drawRate(c *Chart, lang string) frame {
+	where, _ := c.More["environment"].(string)
+	all := lists.Pick(c.Table.records(), func(r record) bool {
+		return (where == "" || r.text("environment") == where) && !math.IsNaN(r.number("overlaps_a_year_hi"))
 	})
-	return say(lang, "rate.legend.environment", "name", text.Join(lang, "chart.list", lists.Each(l,
-		func(e cost.Environment) string { return e.ID })), "causes", text.Join(lang, "grid.join", what))
+	groups := lists.Gather(by("lock", all), func(a, b []record) bool {
+		return slices.EqualFunc(a, b, func(a,
+			b record) bool {
+			return a.text("overlaps_a_year_hi") == b.text("overlaps_a_year_hi")
+		})
+	})
+	often := func(r record) float64 { return r.number("overlaps_a_year_hi") }
+	p := ruled(panel(""), false)
+	p.Y.Label.Text, p.X.Label.Text = say(lang, "rate.axis.overlaps"), say(lang, "rate.axis.ttl")
+	var labels dots
+	var ttls []float64
+	top := slices.Max(append(lists.Each(groups, func(g [][]record) float64 { return often(g[0][0]) }), 0))
+	for _, g := range groups {
+		m := curve{stands: often(g[0][0]) == top && top > 0}
+		m.color = inColor(m.stands)
+		for _, r := range g[0] {
+			m.points = append(m.points, point{x: r.number("ttl_s"), y: often(r)})
+			ttls = append(ttls, r.number("ttl_s"))
+		}
+		p.Add(m)
+		names := lists.Each(g, func(of []record) string { return of[0].text("lock") })
+		last := m.points[len(m.points)-1]
+		labels = append(labels, dot{x: last.x, y: last.y, color: m.color, label: " " + firstNames(lang, names, 3),
+			bold: m.stands})
+	}
+	p.Add(labels)
+	logarithmic(&p.Y, lists.Each(all, often), number)
+	p.Y.Min /= 10 // the line of none
+	p.Y.Tick.Marker = append(p.Y.Tick.Marker.(plot.ConstantTicks), plot.Tick{Value: p.Y.Min, Label: "0"})
+	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, labelled(spaced(ttls), func(s float64) string {
+		return tick(time.Duration(s * float64(time.Second)))
+	})
+	p.X.Min, p.X.Max = 1, 10
+	if len(ttls) > 0 {
+		p.X.Min, p.X.Max = slices.Min(ttls), slices.Max(ttls)
+	}
+	return frame{below: []string{say(lang, "rate.below")}, body: panels(1, p), least: vg.Point{Y: 200}}
 }
 
-func (p *ratePlot) scale() {
-	most, least, longest := 1.0, 1.0, 1.0
-	for _, s := range p.Series {
-		for _, point := range s.Points {
-			if point.TTL <= p.shade || point.Unknown {
-				continue
-			}
-			most = max(most, point.Expected.Hi)
-			if point.Expected.Hi > 0 {
-				least = min(least, point.Expected.Hi)
-			}
+// spaced are the values of which each is at least half as large again as the one before.
+func spaced(all []float64) (some []float64) {
+	slices.Sort(all)
+	for _, v := range all {
+		if len(some) == 0 || v >= 1.5*some[len(some)-1] {
+			some = append(some, v)
 		}
 	}
-	for _, s := range p.Subjects {
-		for _, ttl := range p.TTLs {
-			if rec := s.Recovery(ttl, p.Hold); rec.Longest < cost.Forever {
-				longest = max(longest, rec.Longest.Seconds())
-			}
-		}
-	}
-	p.top = math.Pow(10, math.Ceil(math.Log10(most*1.05)))
-	p.low = min(math.Pow(10, math.Floor(math.Log10(least))), p.top/100)
-	p.low = max(p.low, p.top/1e7)
-	p.blocked = math.Pow(10, math.Ceil(math.Log10(longest)))
-}
-
-// x is the positions of TTLs in seconds.
-func (p *ratePlot) x(f draw.Canvas) func(seconds float64) vg.Length {
-	return logarithmic(f.X, p.TTLs[0].Seconds(), p.TTLs[len(p.TTLs)-1].Seconds())
-}
-
-// logY is the position of a value on a logarithmic scale from low to top above the strip
-// for none.
-func logY(f draw.Canvas, low, top, value float64) vg.Length {
-	if value <= 0 {
-		return f.Min.Y
-	}
-	share := plot.LogScale{}.Normalize(low, top, max(value, low))
-	return f.Min.Y + rateZero + (f.Size().Y-rateZero)*vg.Length(min(share, 1))
-}
-
-// axes draws the frame of a panel, with the powers of ten from low to top; the strip for none has
-// a label, or there is none.
-func (p *ratePlot) axes(f draw.Canvas, title, unit string, low, top float64, zero string) {
-	title = fitText(strong, title, f.Size().X+rateLeft-faint.Width(unit)-8)
-	write(f, strong, f.Min.X-rateLeft, f.Max.Y+14, title)
-	write(f, faint, f.Min.X-rateLeft+strong.Width(title)+6, f.Max.Y+14, unit)
-	if zero != "" {
-		fillBox(f, box(f.Min.X, f.Min.Y, f.Max.X, f.Min.Y+rateZero-4), stripe)
-	}
-	if p.shade > p.TTLs[0] {
-		fillBox(f, box(f.Min.X, f.Min.Y, min(p.x(f)(p.shade.Seconds()), f.Max.X), f.Max.Y), paleGrey)
-	}
-	every := 1
-	if math.Log10(top/low) > 6 {
-		every = 2
-	}
-	values := slices.DeleteFunc(decades(low, top, every, places(6)), func(t plot.Tick) bool { return t.Label == "" })
-	rulesY(f, small, func(v float64) vg.Length { return logY(f, low, top, v) }, values)
-	write(f, aligned(small, draw.XRight), f.Min.X-4, logY(f, low, top, 0), zero)
-	var ttls []plot.Tick
-	x := p.x(f)
-	last := vg.Length(-100)
-	for _, ttl := range p.TTLs {
-		t := plot.Tick{Value: ttl.Seconds()}
-		if half := small.Width(tick(ttl)) / 2; x(t.Value)-half > last+4 {
-			t.Label, last = tick(ttl), x(t.Value)+half
-		}
-		ttls = append(ttls, t)
-	}
-	marksX(f, small, 9, x, ttls)
-	write(f, aligned(faint, draw.XRight), f.Min.X-8, f.Min.Y-9, say(p.lang, "rate.axis.ttl"))
-	f.StrokeLine2(draw.LineStyle{Color: faintInk, Width: 0.5}, f.Min.X, f.Min.Y, f.Max.X, f.Min.Y)
+	return some
 }
 
 // tick writes a TTL for an axis.
 func tick(ttl time.Duration) string {
 	if s := ttl.Seconds(); s >= 1 && s < 300 {
-		return decimal(s) + "s"
+		return decimal(s) + " s"
 	}
 	return length(ttl)
-}
-
-// steps is the number of TTLs of a curve.
-const steps = 240
-
-// curve yields TTLs from the first to the last, evenly on the scale, by number; those that are shorter than
-// the work are left out.
-func (p *ratePlot) curve(yield func(n int, ttl time.Duration) bool) {
-	first, last := p.TTLs[0].Seconds(), p.TTLs[len(p.TTLs)-1].Seconds()
-	for n := range steps + 1 {
-		ttl := time.Duration(first * math.Pow(last/first, float64(n)/steps) * float64(time.Second))
-		if ttl >= p.shade && !yield(n, ttl) {
-			return
-		}
-	}
-}
-
-// overlaps draws how often the locks of a group are expected to break: a line where the number is known,
-// dots where it is an upper bound.
-func (p *ratePlot) overlaps(f draw.Canvas, group []int) {
-	p.axes(f, p.head(group), say(p.lang, "rate.axis.overlaps"), p.low, p.top, "0")
-	s := p.Subjects[group[0]]
-	if len(s.Lease.Spans) == 0 {
-		style := aligned(writing(textSize, faintInk), draw.XCenter)
-		write(f, style, (f.Min.X+f.Max.X)/2, (f.Min.Y+f.Max.Y)/2, say(p.lang, "rate.untold"))
-		return
-	}
-	for i, l := range p.lines {
-		st := styleAt(i)
-		bounds := draw.LineStyle{Color: st.color, Width: 1.1, Dashes: []vg.Length{1, 2.4}}
-		var part []vg.Point
-		exact, marked := true, -steps
-		flush := func() {
-			style := bounds
-			if exact {
-				style = st.line(1.8)
-			}
-			f.StrokeLines(style, part)
-			part = nil
-		}
-		for n, ttl := range p.curve {
-			point := s.At(p.Usage, l[0], ttl)
-			if point.Unknown {
-				flush()
-				continue
-			}
-			at := vg.Point{X: p.x(f)(ttl.Seconds()), Y: logY(f, p.low, p.top, point.Expected.Hi)}
-			if now := point.Expected.Lo == point.Expected.Hi; now != exact {
-				if part != nil {
-					part = append(part, at) // the parts join
-				}
-				flush()
-				exact = now
-			}
-			part = append(part, at)
-			if n-marked >= steps/5 && n > steps/40*(i+1) {
-				marked = n
-				f.DrawGlyph(st.glyph(2.6), at)
-			}
-		}
-		flush()
-	}
-}
-
-// crashes draws for how long a crash blocks the locks of each group.
-func (p *ratePlot) crashes(f draw.Canvas) {
-	low := math.Pow(10, math.Floor(math.Log10(p.TTLs[0].Seconds()/2)))
-	p.axes(f, say(p.lang, "rate.panel.crash"), say(p.lang, "rate.axis.blocked")+" (s)", low, p.blocked, "")
-	var taken []vg.Length
-	for i, g := range p.groups {
-		s, st := p.Subjects[g[0]], styleOf(p.Subjects[g[0]].Entry.ID)
-		if len(s.Lease.Spans) == 0 {
-			continue
-		}
-		var mean []vg.Point
-		for _, ttl := range p.curve {
-			y := f.Max.Y - 5
-			if rec := s.Recovery(ttl, p.Hold); rec.Mean < cost.Forever {
-				y = logY(f, low, p.blocked, rec.Mean.Seconds())
-			}
-			mean = append(mean, vg.Point{X: p.x(f)(ttl.Seconds()), Y: y})
-		}
-		f.StrokeLines(st.line(1.8), mean)
-		if len(mean) == 0 {
-			continue
-		}
-		label := fitText(small, p.head(g), f.Size().X*0.8)
-		if s.Recovery(p.TTLs[0], p.Hold).Mean == cost.Forever {
-			y := mean[0].Y - 8
-			write(f, small, mean[0].X+4, y, label+": "+say(p.lang, "rate.ever"))
-			taken = append(taken, y)
-			continue
-		}
-		y := f.Min.Y + 8 + vg.Length(i)*11
-		for slices.ContainsFunc(taken, func(t vg.Length) bool { return math.Abs(float64(t-y)) < 10 }) {
-			y += 11
-		}
-		taken = append(taken, y)
-		x := f.Max.X - 6
-		write(f, aligned(small, draw.XRight), x-26, y, label)
-		f.StrokeLine2(st.line(1.8), x-22, y, x, y)
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"math"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -59,7 +60,7 @@ func rateSample(t testing.TB) *Rate {
 func someTTLs(r *Rate) func(w io.Writer) error {
 	return func(w io.Writer) error {
 		var all bytes.Buffer
-		if err := CSV(&all, r); err != nil {
+		if err := r.Table().CSV(&all); err != nil {
 			return err
 		}
 		for line := range strings.Lines(all.String()) {
@@ -83,10 +84,16 @@ func TestRateFindingNamesAll(t *testing.T) {
 	}
 }
 
-// Every Chinese character of the catalogues is in the font: pictures draw titles, meanings and
-// what happens in runs.
+// said are the texts that pictures have: those of charts and of runs, and titles, meanings and names in them.
+var said = regexp.MustCompile(`^(chart|grid|par|tolerance|sweep|recovery|waiting|rate|theorems|policy|work|na|environment|family|meaning|` +
+	`timeline|motion|part|title|explain\.head|quiz\.and|fault|scenario\..*\.title)(\.|$)`)
+
+// Every Chinese character that pictures say is in the font.
 func TestHanFont(t *testing.T) {
 	for _, key := range text.In("zh").Keys("") {
+		if !said.MatchString(key) {
+			continue
+		}
 		for _, r := range text.In("zh").Get(key) {
 			if inHan(r) {
 				if glyph, err := han.GlyphIndex(nil, r); err != nil || glyph == 0 {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -19,6 +18,9 @@ import (
 // A RecoveryChart draws the time from a crash to the next entry, by lock and TTL, beside
 // the handover without a crash.
 type RecoveryChart struct{ Recoveries []cost.Recovery }
+
+// Name is that of Result, and so are the next ones.
+func (c *RecoveryChart) Name() string { return "recovery" }
 
 // Title returns the question of the chart.
 func (c *RecoveryChart) Title(lang string) string { return say(lang, "recovery.title") }
@@ -43,41 +45,23 @@ func (c *RecoveryChart) legend(lang string) string {
 	return say(lang, "recovery.legend", "hold", c.hold(lang))
 }
 
-// Takeaway says which locks may never come back, and what the others take in leases.
-func (c *RecoveryChart) Takeaway(lang string) string {
-	g := c.groups(lang)
-	var parts []string
-	add := func(key string, locks []string, pairs ...string) {
-		if len(locks) > 0 {
-			parts = append(parts, say(lang, key, append(pairs, "locks", text.Join(lang, "chart.list", locks))...))
-		}
-	}
-	add("recovery.never", g.never)
-	add("recovery.sometimes", g.sometimes)
-	add("recovery.back", g.back, "least", rounded(g.least, 2), "most", rounded(g.most, 2))
-	return text.Join(lang, "grid.both", parts)
-}
-
-// A recoveryGroups is the locks by how they come back after a crash.
+// A recoveryGroups is the locks by how they come back after a crash; those that do at most moments are in neither.
 type recoveryGroups struct {
 	never, back []string
-	sometimes   []string // sentences
-	least, most float64  // mean of back, in TTLs
+	least, most float64 // median of back, in TTLs
 }
 
-func (c *RecoveryChart) groups(lang string) recoveryGroups {
+func (c *RecoveryChart) groups() recoveryGroups {
 	g := recoveryGroups{least: math.Inf(1)}
 	for _, all := range c.byLock() {
-		id, last := all[0].Strategy, all[len(all)-1]
-		switch {
+		switch last := all[len(all)-1]; {
 		case last.Ever() > 0.5:
-			g.never = append(g.never, id)
+			g.never = append(g.never, last.Strategy)
 			continue
 		case last.Ever() > 0:
-			g.sometimes = append(g.sometimes, say(lang, "recovery.sometimes.one", "lock", id, "share", portion(last.Ever()), "ttl", length(last.TTL)))
 			continue
 		}
-		g.back = append(g.back, id)
+		g.back = append(g.back, all[0].Strategy)
 		for _, r := range all {
 			share := r.Quantile(0.5).Seconds() / r.TTL.Seconds()
 			g.least, g.most = min(g.least, share), max(g.most, share)
@@ -119,131 +103,82 @@ func (c *RecoveryChart) text(out *layout.Lines) {
 			written := lists.Each(times, func(d time.Duration) string { return blocked(lang, d) })
 			return slices.Concat([]string{r.Strategy, length(r.TTL)}, written, []string{portion(r.Ever())})
 		})
-	show(out, saying(c.Title, c.Assumptions), table, saying(c.Takeaway, key("recovery.note")))
+	show(out, saying(c.Title, c.Assumptions), table, saying(claim(c), key("recovery.note")))
 }
 
-// records has one line for each lock and TTL.
-func (c *RecoveryChart) records() [][]any {
-	return csvLines("strategy ttl_s hold_s handover_mean_s handover_longest_s blocked_mean_s blocked_p50_s "+
-		"blocked_p90_s blocked_p99_s blocked_longest_s share_forever", c.Recoveries, func(r cost.Recovery) []any {
+// Table has one row for each lock and TTL.
+func (c *RecoveryChart) Table() *Table {
+	names := "lock ttl_s:s hold_s:s handover_mean_s:s handover_longest_s:s blocked_mean_s:s blocked_p50_s:s " +
+		"blocked_p90_s:s blocked_p99_s:s blocked_longest_s:s share_forever"
+	return tableOf(names, c.Recoveries, func(r cost.Recovery) []any {
 		return []any{r.Strategy, r.TTL, r.Hold, r.Handover, r.LongestHandover, r.Mean(),
 			r.Quantile(0.5), r.Quantile(0.9), r.Quantile(0.99), r.Longest(), r.Ever()}
 	})
 }
 
-func (c *RecoveryChart) data() object {
-	return object{"takeaway", c.Takeaway("en"), "assumptions", c.Assumptions("en"), "recoveries", c.Recoveries}
-}
-
-// The measures of a chart of recoveries, in points.
-const (
-	recoveryLine vg.Length = 11 // at least
-	recoveryGap  vg.Length = 6
-	recoveryName vg.Length = 92
-	recoveryTTL  vg.Length = 34
-	recoveryEver vg.Length = 62
-	recoveryAxis vg.Length = 26
-
-	mostRecoveries = 14 // of which each has a line of its own
-)
-
 // Finding says for which part of the TTL a crash blocks the lock, and where for ever.
 func (c *RecoveryChart) Finding(lang string) string {
-	g := c.groups(lang)
+	g := c.groups()
 	switch {
 	case g.back == nil:
 		return c.Title(lang)
 	case g.never == nil:
 		return say(lang, "recovery.finding", "least", rounded(g.least, 2), "most", rounded(g.most, 2))
 	}
-	return say(lang, "recovery.finding.never", "least", rounded(g.least, 2), "most", rounded(g.most, 2), "locks", text.Join(lang, "chart.list", g.never))
+	return say(lang, "recovery.finding.never", "least", rounded(g.least, 2), "most", rounded(g.most, 2), "locks",
+		text.Join(lang, "chart.list", g.never))
 }
 
-// drawn returns the recoveries that a picture has room for: many are those with the shortest and the longest TTL.
-func (c *RecoveryChart) drawn() (shown []cost.Recovery) {
-	if len(c.Recoveries) <= mostRecoveries {
-		return c.Recoveries
-	}
-	for _, all := range c.byLock() {
-		shown = append(shown, all[0])
-		if len(all) > 1 {
-			shown = append(shown, all[len(all)-1])
-		}
-	}
-	return shown
-}
-
-// picture has a line for each lock and TTL, on a scale of parts of the TTL.
-func (c *RecoveryChart) picture(f Format) picture {
-	shown := &RecoveryChart{c.drawn()}
-	height := recoveryLine*vg.Length(len(shown.Recoveries)) + recoveryGap*vg.Length(len(c.byLock()))
-	body := growing(height+recoveryAxis, func(place draw.Canvas) { shown.draw(place, f.Lang) })
-	return f.fitted(c, []string{c.legend(f.Lang)}, 0, func(vg.Length) []block { return []block{space(8), body} })
-}
-
-// Notes implements Chart.
+// Notes implements Result.
 func (c *RecoveryChart) Notes(lang string) []string {
-	return []string{seriesLeft(lang, len(c.drawn()), len(c.Recoveries)), c.legend(lang), c.Assumptions(lang), say(lang, "recovery.note")}
+	return []string{c.legend(lang), say(lang, "recovery.note")}
 }
 
-func (c *RecoveryChart) draw(place draw.Canvas, lang string) {
-	top := 1.0 // in TTLs
-	for _, r := range c.Recoveries {
-		top = max(top, math.Ceil(4*max(r.Longest().Seconds(), r.LongestHandover.Seconds())/r.TTL.Seconds()-0.02)/4)
-	}
-	f := draw.Crop(place, recoveryName+recoveryTTL, -recoveryEver, recoveryAxis, 0)
-	recoveryLine := (f.Size().Y - recoveryGap*vg.Length(len(c.byLock()))) / vg.Length(max(len(c.Recoveries), 1))
-	x := func(share float64) vg.Length { return f.X(share / top) }
-	var quarters []plot.Tick
-	for share := 0.0; share <= top; share += 0.25 {
-		quarters = append(quarters, plot.Tick{Value: share, Label: decimal(share) + " TTL"})
-	}
-	right := aligned(faint, draw.XRight)
-	write(f, right, f.Min.X-6, f.Max.Y+5, "TTL")
-	write(f, right, place.Max.X, f.Max.Y+5, say(lang, "recovery.head.ever"))
-	rulesX(f, small, 8, x, quarters)
-	y := f.Max.Y - recoveryGap/2
-	for _, all := range c.byLock() {
-		write(f, smallStrong, place.Min.X, y-recoveryLine/2, fitText(smallStrong, all[0].Strategy, recoveryName))
-		for _, r := range all {
-			middle := y - recoveryLine/2
-			write(f, aligned(small, draw.XRight), f.Min.X-6, middle, length(r.TTL))
-			drawRecovery(f, middle, func(s float64) vg.Length { return x(s / r.TTL.Seconds()) }, r)
-			style := right
-			if r.Ever() > 0 {
-				style = aligned(smallStrong, draw.XRight)
+// mostRecoveries is the number of locks and TTLs of which each has a line of its own; of more, the shortest and the
+// longest TTL of each lock have.
+const mostRecoveries = 14
+
+// drawRecovery has a line for each lock and TTL, in parts of the TTL: from the median to the longest time that ends.
+// Those that never come back stand out.
+func drawRecovery(c *Chart, lang string) frame {
+	all := c.Table.records()
+	if len(all) > mostRecoveries {
+		var shown []record
+		for _, of := range by("lock", all) {
+			shown = append(shown, of[0])
+			if len(of) > 1 {
+				shown = append(shown, of[len(of)-1])
 			}
-			write(f, style, place.Max.X, middle, portion(r.Ever()))
-			y -= recoveryLine
 		}
-		f.StrokeLine2(hairlines, place.Min.X, y-recoveryGap/2, place.Max.X, y-recoveryGap/2)
-		y -= recoveryGap
+		all = shown
 	}
-}
-
-// drawRecovery draws one lock with one TTL: from the shortest to the longest that ends, thick from
-// the 10th to the 90th percentile, and the handover as a hollow mark.
-func drawRecovery(c draw.Canvas, y vg.Length, x func(s float64) vg.Length, r cost.Recovery) {
-	st := style{color: styleOf(r.Strategy).color}
-	median, handover := style{color: ink, marker: draw.CircleGlyph{}}, style{color: ink, marker: draw.RingGlyph{}}
-	end := func(d time.Duration) vg.Length {
-		if d == cost.Forever {
-			return c.Max.X
+	p := rowed("", lists.Each(all, func(r record) string {
+		return r.text("lock") + "  " + say(lang, "rate.axis.ttl") + " " + r.text("ttl_s") + " s"
+	}), true)
+	p.X.Min, p.X.Max, p.X.Label.Text = 0, 1, say(lang, "recovery.axis")
+	var marks spans
+	for i, r := range all {
+		ttl := r.number("ttl_s")
+		median, longest, handover := r.number("blocked_p50_s"), r.number("blocked_longest_s"), r.number("handover_mean_s")
+		s := span{y: -float64(i), from: median / ttl, to: longest / ttl, color: grey, width: 5}
+		if ever := r.number("share_forever"); ever > 0.5 {
+			s = span{y: s.y, to: 1, color: standout, width: 2, arrow: true, words: say(lang, "recovery.ever"), bold: true}
+		} else {
+			s.words = say(lang, "recovery.words", "median", rounded(median, 1), "longest", rounded(longest, 1))
+			if ever > 0 {
+				s.words += say(lang, "recovery.words.ever", "share", portion(ever))
+			}
 		}
-		return x(d.Seconds())
+		p.X.Max = max(p.X.Max, math.Ceil(4*max(s.to, handover/ttl)-0.02)/4)
+		ring := span{y: s.y, to: handover / ttl, color: ink, shape: draw.RingGlyph{}}
+		marks = append(marks, s, ring)
 	}
-	if r.Ever() < 0.5 {
-		c.StrokeLine2(st.line(0.9), end(r.Quantile(0)), y, end(r.Longest()), y)
-		c.StrokeLine2(st.line(4), end(r.Quantile(0.1)), y, end(r.Quantile(0.9)), y)
-		c.DrawGlyph(median.glyph(2.2), vg.Point{X: end(r.Quantile(0.5)), Y: y})
+	var quarters []float64
+	for share := 0.0; share <= p.X.Max; share += 0.25 {
+		quarters = append(quarters, share)
 	}
-	if r.Ever() > 0 {
-		tip := c.Max.X
-		for _, from := range []vg.Point{{X: tip - 14, Y: y}, {X: tip - 4, Y: y + 3}, {X: tip - 4, Y: y - 3}} {
-			c.StrokeLine2(st.line(1.6), from.X, from.Y, tip, y)
-		}
-	}
-	if r.Handover > 0 {
-		c.DrawGlyph(handover.glyph(2.6), vg.Point{X: x(r.Handover.Seconds()), Y: y})
-	}
+	p.X.Tick.Marker = labelled(quarters, decimal)
+	p.Add(marks)
+	return frame{below: []string{say(lang, "recovery.below")}, body: panels(1, p),
+		least: vg.Point{X: 400, Y: 40 + 13*vg.Length(len(all))}}
 }

@@ -1,7 +1,6 @@
 package chart
 
 import (
-	"io"
 	"strings"
 	"time"
 
@@ -118,5 +117,3 @@ func sweepSample() *Sweep {
 	}
 	return s
 }
-
-func csvOf(c Table) func(io.Writer) error { return func(w io.Writer) error { return CSV(w, c) } }

@@ -2,7 +2,6 @@ package chart
 
 import (
 	"cmp"
-	"strconv"
 	"strings"
 
 	"locklab/algorithms/lock"
@@ -22,40 +21,6 @@ func sayAll(out *layout.Lines, key string, pairs ...string) string {
 	return out.Each(func(lang string) string { return say(lang, key, pairs...) })
 }
 
-// aboutEach joins what is said of several things, in their order. Neighbours of which
-// the same is said are named together: "a, b: text. c: another."
-func aboutEach(lang string, names []string, about func(i int) string) string {
-	texts := lists.Each(lists.Indices(names), about)
-	same := func(a, b int) bool { return texts[a] == texts[b] }
-	return text.Join(lang, "grid.both", lists.Each(neighbours(names, same), func(of []int) string {
-		all := names[of[0] : of[0]+len(of)]
-		return say(lang, "chart.of", "names", text.Join(lang, "chart.list", all), "text", texts[of[0]])
-	}))
-}
-
-// neighbours are the places of a list, those that follow each other together if they are the same.
-func neighbours[T any](all []T, same func(a, b int) bool) (groups [][]int) {
-	for i := range all {
-		if n := len(groups) - 1; i > 0 && same(groups[n][0], i) {
-			groups[n] = append(groups[n], i)
-		} else {
-			groups = append(groups, []int{i})
-		}
-	}
-	return groups
-}
-
-// named names some of all locks, or says that they are all, or all that are left.
-func named(lang string, locks []string, all int, last bool) string {
-	switch {
-	case len(locks) == all && all > 1:
-		return say(lang, "chart.every")
-	case last && len(locks) < all && len(locks) > 2:
-		return say(lang, "chart.others")
-	}
-	return text.Join(lang, "chart.list", locks)
-}
-
 // putEach prints sentences, a paragraph each, in every language of the output; empty ones are left out.
 // What begins with blanks is indented twice as far where it is folded.
 func putEach(out *layout.Lines, all sentences) {
@@ -65,6 +30,13 @@ func putEach(out *layout.Lines, all sentences) {
 				out.Put(s, 2*(len(s)-len(strings.TrimLeft(s, " "))))
 			}
 		}
+	}
+}
+
+// claim is what a chart shows, as a sentence.
+func claim(r Result) paragraph {
+	return func(lang string) string {
+		return say(lang, "grid.stop", "text", strings.TrimRight(r.Finding(lang), ".。?？"))
 	}
 }
 
@@ -93,17 +65,6 @@ func show(out *layout.Lines, before sentences, table func(*layout.Lines), after 
 	}
 }
 
-// maxSeries are the curves that a reader tells apart in one picture. The rest is in the CSV.
-const maxSeries = 6
-
-// seriesLeft says that a picture shows fewer series than there are; "": it shows all.
-func seriesLeft(lang string, shown, all int) string {
-	if shown >= all {
-		return ""
-	}
-	return say(lang, "chart.left", "shown", strconv.Itoa(shown), "all", strconv.Itoa(all))
-}
-
 // listing writes a table with a line for each of some things; the columns from the n-th on are numbers.
 // Its columns are named by texts of the catalogues with a prefix.
 func listing[T any](n, floor int, prefix, names string, of []T, row func(T) []string) func(out *layout.Lines) {
@@ -112,14 +73,6 @@ func listing[T any](n, floor int, prefix, names string, of []T, row func(T) []st
 		rows := append([][]string{heads}, lists.Each(of, row)...)
 		(&layout.Sheet{Right: layout.From(n), Floor: floor, Rows: rows}).WriteOrList(out, 1)
 	}
-}
-
-// header is the first line of a CSV: the names of its columns.
-func header(names string) []any { return row(strings.Fields(names)...) }
-
-// csvLines are the lines of a CSV, below the names of its columns.
-func csvLines[T any](names string, of []T, line func(T) []any) [][]any {
-	return append([][]any{header(names)}, lists.Each(of, line)...)
 }
 
 // crossing writes a table with a line and a column for each of the names, below and beside the corner.

@@ -10,9 +10,7 @@ import (
 	"strings"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 
 	"locklab/reports"
 	"locklab/reports/layout"
@@ -25,6 +23,9 @@ import (
 // A Sweep draws the share of seeded runs that end in some verdicts, against one setting as
 // curves or against two as heat maps, for each lock.
 type Sweep struct{ study.Sweep }
+
+// Name is that of Result, and so are the next ones.
+func (s *Sweep) Name() string { return "sweep" }
 
 // Title says what the chart shows.
 func (s *Sweep) Title(lang string) string {
@@ -83,63 +84,6 @@ func workDuringPause(lang string, waits bool) string {
 	return say(lang, "sweep.pause.computes")
 }
 
-// Takeaway says where each lock failed, how often at most, and what bound holds for those
-// that never did. Shares whose intervals overlap are not ranked.
-func (s *Sweep) Takeaway(lang string) string {
-	var seen, never []string
-	for _, one := range s.Series {
-		hits := lists.Pick(one.Points, func(p study.SweepPoint) bool { return p.K > 0 })
-		switch runs := slices.Max(append(lists.Each(one.Points, func(p study.SweepPoint) int { return p.N }), 0)); {
-		case runs == 0:
-		case len(hits) == 0:
-			never = append(never, say(lang, "sweep.zero", "lock", one.Strategy, "bound", neverIn(runs)))
-		default:
-			seen = append(seen, s.where(lang, one, hits))
-		}
-	}
-	if len(seen)+len(never) == 0 {
-		return say(lang, "sweep.nothing")
-	}
-	var parts []string
-	if len(seen) > 0 {
-		parts = append(parts, say(lang, "sweep.seen", "text", text.Join(lang, "grid.join", seen)))
-	}
-	if len(never) > 0 {
-		parts = append(parts, say(lang, "sweep.never", "text", text.Join(lang, "grid.join", never)))
-	}
-	return text.Join(lang, "grid.both", parts)
-}
-
-// where says at which values a lock failed.
-func (s *Sweep) where(lang string, one study.SweepSeries, hits []study.SweepPoint) string {
-	most := slices.MaxFunc(hits, func(a, b study.SweepPoint) int { return cmp.Compare(share(a.K, a.N), share(b.K, b.N)) })
-	top := shareWithin(most.K, most.N)
-	if len(s.Order.Axes) == 2 {
-		return say(lang, "sweep.map", "lock", one.Strategy, "hits", strconv.Itoa(len(hits)), "points", strconv.Itoa(len(one.Points)), "top", top,
-			"x", s.Order.Axes[0].Name()+"="+s.Order.Axes[0].Format(most.At[0]), "y", s.Order.Axes[1].Name()+"="+s.Order.Axes[1].Format(most.At[1]))
-	}
-	a := s.Order.Axes[0]
-	first, last := hits[0].At[0], hits[len(hits)-1].At[0]
-	key, left, right := "sweep.between", one.Points[0].At[0] == first, one.Points[len(one.Points)-1].At[0] == last
-	switch {
-	case left && right && len(hits) == len(one.Points):
-		key = "sweep.everywhere"
-	case left && right:
-		key = "sweep.both"
-	case right:
-		key = "sweep.from"
-	case left:
-		key = "sweep.upto"
-	case first == last:
-		key = "sweep.only"
-	}
-	clean := "" // the last value at which nothing was seen
-	if i := firstSeen(one); i > 0 {
-		clean = a.Format(one.Points[i-1].At[0])
-	}
-	return say(lang, key, "lock", one.Strategy, "x", a.Format(first), "y", a.Format(last), "top", top, "clean", clean)
-}
-
 // notApplicable says why locks were not played.
 func (s *Sweep) notApplicable(lang string) []string {
 	return lists.Each(s.unplayed(), func(one study.SweepSeries) string {
@@ -155,24 +99,31 @@ func (s *Sweep) played() []study.SweepSeries {
 	return lists.Pick(s.Series, func(one study.SweepSeries) bool { return len(one.Points) > 0 })
 }
 
-// records has one line a point, with its Wilson interval.
-func (s *Sweep) records() [][]any {
-	axes := lists.Each(s.Order.Axes, func(a study.Axis) any { return a.Name() + " (" + a.Unit() + ")" })
-	all := [][]any{slices.Concat(row("strategy"), axes, row("k", "n", "share", "wilson_lo", "wilson_hi"))}
+// Table has one row a point, with its Wilson interval.
+func (s *Sweep) Table() *Table {
+	type at struct {
+		lock string
+		study.SweepPoint
+	}
+	var points []at
 	for _, one := range s.Series {
 		for _, p := range one.Points {
-			all = append(all, slices.Concat(row(one.Strategy), row(lists.Each(p.At, decimal)...), counted(p.K, p.N)))
+			points = append(points, at{one.Strategy, p})
 		}
 	}
-	return all
+	axes := lists.Each(s.Order.Axes, func(a study.Axis) string { return a.Name() + ":" + a.Unit() })
+	return tableOf("lock "+strings.Join(axes, " ")+" k n share wilson_lo wilson_hi", points, func(p at) []any {
+		return slices.Concat([]any{p.lock}, lists.Each(p.At, func(v float64) any { return whole(v) }), counted(p.K, p.N))
+	})
 }
 
-func (s *Sweep) data() object {
-	return object{"sweep", strings.Join(lists.Each(s.Order.Axes, study.Axis.Name), ", "),
-		"axes", lists.Each(s.Order.Axes, func(a study.Axis) object {
-			return object{"setting", a.Setting.Name, "unit", a.Unit()}
-		}),
-		"verdicts", s.Order.Words, "assumptions", s.Assumptions("en"), "takeaway", s.Takeaway("en"), "series", s.Series}
+// more has what is counted, and why locks were not played.
+func (s *Sweep) more() map[string]any {
+	reasons := map[string]string{}
+	for _, one := range s.unplayed() {
+		reasons[one.Strategy] = string(one.NA)
+	}
+	return map[string]any{"verdicts": s.Order.Words, "not_applicable": reasons}
 }
 
 // text has a value per line and a lock per column; with two settings a table a lock.
@@ -191,7 +142,7 @@ func (s *Sweep) text(out *layout.Lines) {
 			out.Put(sayAll(out, "sweep.na", "lock", one.Strategy, "why", sayAll(out, "na."+string(one.NA))), 0)
 		}
 	}
-	show(out, saying(s.Title, s.Assumptions), tables, saying(s.Takeaway))
+	show(out, saying(s.Title, s.Assumptions), tables, saying(claim(s)))
 }
 
 // table has a line for each value that some lock was looked at.
@@ -229,174 +180,222 @@ func (s *Sweep) table2(one study.SweepSeries) func(*layout.Lines) {
 }
 
 func pointAt(one study.SweepSeries, at ...float64) (study.SweepPoint, bool) {
-	i, ok := slices.BinarySearchFunc(one.Points, at, func(p study.SweepPoint, at []float64) int { return slices.Compare(p.At, at) })
+	i, ok := slices.BinarySearchFunc(one.Points, at, func(p study.SweepPoint,
+		at []float64) int {
+		return slices.Compare(p.At, at)
+	})
 	if !ok {
 		return study.SweepPoint{}, false
 	}
 	return one.Points[i], true
 }
 
-// The measures of a sweep, in points.
-const (
-	sweepColumns           = 3
-	sweepPanel   vg.Length = 96  // least height of a panel
-	sweepMap     vg.Length = 150 // of one with two settings
-	sweepTop     vg.Length = 20  // above its axes
-	sweepLeft    vg.Length = 34  // beside them
-	sweepBelow   vg.Length = 30
-)
-
-// tiny are the letters beside the panels of a sweep.
-var tiny = writing(smallSize-0.5, ink)
-
 // firstSeen is the index of the first point at which a lock failed; -1: none.
 func firstSeen(one study.SweepSeries) int {
 	return slices.IndexFunc(one.Points, func(p study.SweepPoint) bool { return p.K > 0 })
 }
 
-// Finding says between which values each lock begins to fail; the title, where there are two settings or nothing was
-// seen.
+// half returns the value nearest to zero at which half of the runs fail, as the line between points has it, to a
+// hundredth of their range or so; NaN: at no value that was looked at.
+func half(points []point) float64 {
+	at := math.NaN()
+	for i, p := range points {
+		x := p.x
+		switch before := points[max(i-1, 0)]; {
+		case (before.y < 0.5) != (p.y < 0.5):
+			x = before.x + (x-before.x)*(0.5-before.y)/(p.y-before.y)
+		case p.y < 0.5:
+			continue
+		}
+		if !(math.Abs(x) >= math.Abs(at)) {
+			at = x
+		}
+	}
+	if len(points) < 2 {
+		return at
+	}
+	unit := math.Pow(10, math.Floor(math.Log10((points[len(points)-1].x-points[0].x)/100)))
+	return math.Round(at/unit) * unit
+}
+
+// Finding says at which value half of the runs of each lock fail, and of which locks none do; of two settings, where
+// most do.
 func (s *Sweep) Finding(lang string) string {
-	groups := lists.Gather(lists.Pick(s.Series, func(one study.SweepSeries) bool { return firstSeen(one) >= 0 }),
-		func(a, b study.SweepSeries) bool { return firstSeen(a) == firstSeen(b) })
-	if len(groups) == 0 || len(s.Order.Axes) > 1 {
+	type fall struct {
+		lock, at string
+		share    float64
+	}
+	axis, played := s.Order.Axes[0], s.played()
+	seen := lists.Pick(played, func(one study.SweepSeries) bool { return firstSeen(one) >= 0 })
+	if len(seen) == 0 {
 		return s.Title(lang)
 	}
-	slices.SortStableFunc(groups, func(a, b []study.SweepSeries) int { return firstSeen(a[0]) - firstSeen(b[0]) })
-	axis := s.Order.Axes[0]
-	parts := lists.Each(groups, func(g []study.SweepSeries) string {
-		names := lists.Each(g, func(one study.SweepSeries) string { return one.Strategy })
-		points, i := g[0].Points, firstSeen(g[0])
-		key, clean := "sweep.finding.all", ""
-		if i > 0 {
-			key, clean = "sweep.finding.one", axis.Format(points[i-1].At[0])
-		}
-		return say(lang, key, "locks", text.Join(lang, "chart.list", names), "clean", clean,
-			"x", axis.Format(points[i].At[0]))
-	})
-	return say(lang, "sweep.finding", "words", reports.Words(s.Order.Words), "name", axis.Name(), "from", text.Join(lang, "grid.join", parts))
-}
-
-// picture has a panel for each lock, all on one scale.
-func (s *Sweep) picture(f Format) picture {
-	lang, shown := f.Lang, s.played()
-	shown = shown[:min(len(shown), maxSeries)]
-	most, height, panel := sweepColumns, sweepPanel, s.curve
-	if len(s.Order.Axes) == 2 {
-		most, height, panel = 2, sweepMap, s.heat
+	words := reports.Words(s.Order.Words)
+	if len(s.Order.Axes) > 1 {
+		hits := lists.Each(seen, func(one study.SweepSeries) string {
+			n := len(lists.Pick(one.Points, func(p study.SweepPoint) bool { return p.K > 0 }))
+			return say(lang, "sweep.finding.half", "x", strconv.Itoa(n), "locks", one.Strategy)
+		})
+		return say(lang, "sweep.finding.map", "words", words, "parts", text.Join(lang, "chart.list", hits),
+			"points", strconv.Itoa(len(s.Order.Points())))
 	}
-	lines := max(1, (len(shown)+most-1)/most)
-	columns := max(1, (len(shown)+lines-1)/lines)
-	all := panels(len(shown), columns, height, func(c draw.Canvas, i int) {
-		f := draw.Crop(c, sweepLeft, -8, sweepBelow, -sweepTop)
-		write(f, strong, f.Min.X, f.Max.Y+10, shown[i].Strategy)
-		panel(f, shown[i])
+	falls := lists.Each(played, func(one study.SweepSeries) fall {
+		at := half(lists.Each(one.Points, func(p study.SweepPoint) point { return point{x: p.At[0], y: share(p.K, p.N)} }))
+		if math.IsNaN(at) {
+			return fall{one.Strategy, "", highest(one)}
+		}
+		return fall{one.Strategy, axis.Format(at), math.Abs(at)}
 	})
-	return f.fitted(s, []string{s.Assumptions(lang)}, 0, func(vg.Length) []block { return []block{all} })
+	slices.SortStableFunc(falls, func(a, b fall) int { return cmp.Compare(a.share, b.share) })
+	name := func(of []fall) string {
+		return firstNames(lang, lists.Each(of, func(f fall) string { return f.lock }), titleLocks)
+	}
+	reached := lists.Pick(falls, func(f fall) bool { return f.at != "" })
+	var parts []string
+	for _, g := range lists.Gather(reached, func(a, b fall) bool { return a.at == b.at }) {
+		parts = append(parts, say(lang, "sweep.finding.half", "x", g[0].at, "locks", name(g)))
+	}
+	if below := lists.Pick(falls, func(f fall) bool { return f.at == "" && f.share > 0 }); below != nil {
+		parts = append(parts, say(lang, "sweep.finding.most", "top", percent(below[len(below)-1].share), "locks",
+			name(below)))
+	}
+	_, hi := study.Wilson(0, s.Order.Runs)
+	if never := lists.Pick(falls, func(f fall) bool { return f.at == "" && f.share == 0 }); never != nil {
+		parts = append(parts, say(lang, "sweep.finding.never", "locks", name(never), "runs", thousands(s.Order.Runs),
+			"bound", bound(hi)))
+	}
+	return say(lang, "sweep.finding", "words", words, "name", axis.Name(), "parts", text.Join(lang, "chart.list", parts))
 }
 
-// Notes implements Chart.
+// highest is the largest share of runs of a lock that fail at a point.
+func highest(one study.SweepSeries) float64 {
+	return slices.Max(append(lists.Each(one.Points, func(p study.SweepPoint) float64 { return share(p.K, p.N) }), 0))
+}
+
+// Notes implements Result.
 func (s *Sweep) Notes(lang string) []string {
 	legend := "sweep.legend"
 	if len(s.Order.Axes) == 2 {
 		legend = "sweep.legend.map"
 	}
-	return append([]string{seriesLeft(lang, min(len(s.played()), maxSeries), len(s.played())), say(lang, legend), s.Assumptions(lang)}, s.notApplicable(lang)...)
+	return append([]string{say(lang, legend)}, s.notApplicable(lang)...)
 }
 
-// ends are the first and the last value of an axis.
-func ends(a study.Axis) (low, high float64) {
-	low, high = slices.Min(a.Values), slices.Max(a.Values)
-	if low == high {
-		return low - 1, high + 1
+// axisOf is the axis of a column, to write its values.
+func axisOf(column Head) study.Axis {
+	axis, err := study.ParseAxis(column.Name)
+	if err != nil {
+		axis.PerTTL = true // of no setting of this version: plain numbers
 	}
-	return low, high
+	return axis
 }
 
-// ticksOf are values of an axis to label, n at most.
-func ticksOf(a study.Axis, n int) []plot.Tick {
-	ticks := slices.DeleteFunc(plot.DefaultTicks{}.Ticks(ends(a)), func(t plot.Tick) bool {
-		return t.Label == "" || a.Setting.Unit == study.Number && t.Value != math.Trunc(t.Value)
+// drawSweep has a curve for each lock, and a name for those of which half fail at the same value; of two settings a map
+// for each lock. Those that fail last stand out.
+func drawSweep(c *Chart, lang string) frame {
+	all, columns := c.Table.records(), c.Table.Columns
+	if columns[2].Name != "k" {
+		return drawMaps(all, columns)
+	}
+	axis := axisOf(columns[1])
+	p := ruled(panel(""), false)
+	p.Y.Min, p.Y.Max = 0, 1
+	p.Y.Tick.Marker = labelled([]float64{0, 0.25, 0.5, 0.75, 1}, func(v float64) string { return percent(v) + " %" })
+	p.Y.Label.Text, p.X.Label.Text = say(lang, "sweep.axis"), axis.Name()
+	curves := lists.Each(by("lock", all), func(of []record) curve {
+		return curve{band: true, name: of[0].text("lock"), points: lists.Each(of, func(r record) point {
+			return point{r.number(columns[1].Name), r.number("share"), r.number("wilson_lo"), r.number("wilson_hi")}
+		})}
 	})
-	for i := range ticks {
-		ticks[i].Label = a.Format(ticks[i].Value)
+	latest := slices.MaxFunc(curves, func(a, b curve) int {
+		return cmp.Compare(math.Abs(half(a.points)),
+			math.Abs(half(b.points)))
+	})
+	groups := lists.Gather(curves, func(a, b curve) bool {
+		return half(a.points) == half(b.points) || top(a) == 0 &&
+			top(b) == 0
+	})
+	var labels dots
+	for _, g := range groups {
+		stands := len(groups) > 1 && half(g[0].points) == half(latest.points)
+		for _, m := range g {
+			m.stands, m.color = stands, inColor(stands)
+			p.Add(m)
+		}
+		last := g[0].points[len(g[0].points)-1]
+		names := lists.Each(g, func(m curve) string { return m.name })
+		label := " " + firstNames(lang, names, 2)
+		if at := half(g[0].points); !math.IsNaN(at) {
+			label += ": " + axis.Format(at)
+		}
+		labels = append(labels, dot{x: last.x, y: last.y, color: inColor(stands), label: label, bold: stands})
 	}
-	for len(ticks) > n {
-		seen := 0
-		ticks = slices.DeleteFunc(ticks, func(plot.Tick) bool {
-			seen++
-			return seen%2 == 0
-		})
-	}
-	return ticks
-}
-
-func (s *Sweep) curve(f draw.Canvas, one study.SweepSeries) {
-	axis, scale := s.Order.Axes[0], plot.New()
-	rulesY(f, tiny, f.Y, []plot.Tick{{Value: 0, Label: "0 %"}, {Value: 0.5, Label: "50 %"}, {Value: 1, Label: "100 %"}})
-	scale.X.Min, scale.X.Max = ends(axis)
-	scale.Y.Min, scale.Y.Max = 0, 1
-	x, _ := scale.Transforms(&f)
-	marksX(f, tiny, 8, x, ticksOf(axis, 5))
-	write(f, aligned(faint, draw.XRight), f.Max.X, f.Min.Y-19, axis.Name())
-	for _, part := range withIntervals(styleOf(one.Strategy), one.Points) {
-		part.Plot(f, scale)
-	}
-}
-
-// withIntervals is a curve over the area between the lower and the upper ends of its intervals.
-func withIntervals(st style, points []study.SweepPoint) []plot.Plotter {
-	var line, area plotter.XYs
-	for _, p := range points {
-		lo, _ := study.Wilson(p.K, p.N)
-		area = append(area, plotter.XY{X: p.At[0], Y: lo})
-		line = append(line, plotter.XY{X: p.At[0], Y: share(p.K, p.N)})
-	}
-	for _, p := range slices.Backward(points) {
-		_, hi := study.Wilson(p.K, p.N)
-		area = append(area, plotter.XY{X: p.At[0], Y: hi})
-	}
-	return []plot.Plotter{
-		&plotter.Polygon{XYs: []plotter.XYs{area}, Color: st.pale(0x48)},
-		&plotter.Line{XYs: line, LineStyle: st.line(1.6)},
-		&plotter.Scatter{XYs: line, GlyphStyle: st.glyph(1.8)},
-	}
-}
-
-// heat draws a cell for each point. A point at which nothing was seen is empty.
-func (s *Sweep) heat(f draw.Canvas, one study.SweepSeries) {
-	across, down := s.Order.Axes[0], s.Order.Axes[1]
-	xs, ys := across.Values, down.Values
-	w, h := f.Size().X/vg.Length(len(xs)), f.Size().Y/vg.Length(len(ys))
-	for i, x := range xs {
-		for j, y := range ys {
-			if p, ok := pointAt(one, x, y); ok && p.K > 0 {
-				left, bottom := f.Min.X+w*vg.Length(i), f.Min.Y+h*vg.Length(j)
-				drawHeat(f, box(left, bottom, f.Min.X+w*vg.Length(i+1), f.Min.Y+h*vg.Length(j+1)), share(p.K, p.N))
-			}
+	p.Add(labels)
+	var ticks []float64
+	for i, x := range values(columns[1].Name, all) {
+		if v, err := strconv.ParseFloat(x, 64); err == nil && i%(len(curves[0].points)/11+1) == 0 {
+			ticks = append(ticks, v)
 		}
 	}
-	strokeBox(f, f.Rectangle, hairline, 0.5)
-	for i := 0; i < len(xs); i += (len(xs) + 5) / 6 {
-		write(f, aligned(tiny, draw.XCenter), f.Min.X+w*(vg.Length(i)+0.5), f.Min.Y-8, across.Format(xs[i]))
-	}
-	for i := 0; i < len(ys); i += (len(ys) + 7) / 8 {
-		write(f, aligned(tiny, draw.XRight), f.Min.X-4, f.Min.Y+h*(vg.Length(i)+0.5), down.Format(ys[i]))
-	}
-	write(f, aligned(faint, draw.XRight), f.Max.X, f.Min.Y-19, across.Name())
-	write(f, aligned(faint, draw.XRight), f.Max.X, f.Max.Y+10, "↑ "+down.Name())
+	p.X.Tick.Marker = labelled(ticks, axis.Format)
+	return frame{below: []string{say(lang, "sweep.below")}, body: panels(1, p), least: vg.Point{Y: 200}}
 }
 
-// drawHeat fills a cell with a colour that grows darker with a share: one hue, so that lightness tells.
-func drawHeat(c draw.Canvas, cell vg.Rectangle, share float64) {
-	from, to := color.NRGBA{0xfd, 0xe0, 0xc5, 0xff}, color.NRGBA{0x7a, 0x1f, 0x00, 0xff}
+// top is the largest share of a curve.
+func top(m curve) float64 {
+	return slices.Max(lists.Each(m.points, func(at point) float64 { return at.y }))
+}
+
+// drawMaps has a cell for each point, the darker the more runs fail. A point at which none did is empty.
+func drawMaps(all []record, columns []Head) frame {
+	across, up := axisOf(columns[1]), axisOf(columns[2])
+	xs, ys := values(columns[1].Name, all), values(columns[2].Name, all)
+	sortNumbers(xs)
+	sortNumbers(ys)
+	written := func(axis study.Axis, all []string, n int) []string {
+		return lists.Each(lists.Indices(all), func(i int) string {
+			if i%((len(all)+n-1)/n) > 0 {
+				return ""
+			}
+			v, _ := strconv.ParseFloat(all[i], 64)
+			return axis.Format(v)
+		})
+	}
+	var plots []*plot.Plot
+	for _, of := range by("lock", all) {
+		var marks cells
+		for _, r := range of {
+			if share := r.number("share"); share > 0 {
+				at := cell{x: float64(slices.Index(xs, r.text(columns[1].Name))), y: float64(slices.Index(ys,
+					r.text(columns[2].Name)))}
+				at.paint, at.quiet, at.glyph = heat(share), true, percent(share)
+				marks = append(marks, at)
+			}
+		}
+		p := panel(of[0].text("lock"))
+		name(&p.X, 1, written(across, xs, 6))
+		name(&p.Y, 1, written(up, ys, 8))
+		p.X.Label.Text, p.Y.Label.Text = across.Name(), up.Name()
+		p.Add(marks)
+		plots = append(plots, p)
+	}
+	return frame{body: panels(2, plots...), least: vg.Point{X: 400, Y: 150 * vg.Length((len(plots)+1)/2)}}
+}
+
+func sortNumbers(all []string) {
+	slices.SortFunc(all, func(a, b string) int {
+		x, _ := strconv.ParseFloat(a, 64)
+		y, _ := strconv.ParseFloat(b, 64)
+		return cmp.Compare(x, y)
+	})
+}
+
+// heat is a colour that grows darker with a share: one hue, so that lightness tells.
+func heat(share float64) paint {
+	from, to, writing := color.NRGBA{0xfd, 0xe0, 0xc5, 0xff}, color.NRGBA{0x7a, 0x1f, 0x00, 0xff}, black
 	mix := func(a, b uint8) uint8 { return uint8(math.Round(float64(a) + (float64(b)-float64(a))*share)) }
-	fillBox(c, cell, color.NRGBA{mix(from.R, to.R), mix(from.G, to.G), mix(from.B, to.B), 0xff})
-	style := aligned(writing(smallSize-2, black), draw.XCenter)
 	if share > 0.55 {
-		style.Color = white
+		writing = white
 	}
-	if label := percent(share); style.Width(label) < cell.Size().X-1 && cell.Size().Y > 7 {
-		write(c, style, (cell.Min.X+cell.Max.X)/2, (cell.Min.Y+cell.Max.Y)/2, label)
-	}
+	return paint{color.NRGBA{mix(from.R, to.R), mix(from.G, to.G), mix(from.B, to.B), 0xff}, writing}
 }

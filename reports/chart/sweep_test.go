@@ -29,8 +29,8 @@ func TestOneWork(t *testing.T) {
 	for _, lang := range text.Languages() {
 		usual := say(lang, "work.usual")
 		for name, below := range map[string]string{
-			"recovery": recovery.legend(lang), "sweep": sweep.Assumptions(lang),
-			"par": say(lang, "par.below"), "tolerance": say(lang, "tolerance.below"),
+			"recovery": recovery.Assumptions(lang), "sweep": sweep.Assumptions(lang),
+			"par": (&Par{}).Assumptions(lang), "tolerance": (&Tolerance{}).Assumptions(lang),
 		} {
 			if part, _, _ := strings.Cut(usual, " "); !strings.Contains(below, part) {
 				t.Errorf("%s, %s: no work of %s: %s", name, lang, usual, below)
@@ -38,7 +38,7 @@ func TestOneWork(t *testing.T) {
 		}
 	}
 	recovery.Recoveries[0].Hold = time.Second
-	if got := recovery.legend("en"); !strings.Contains(got, "Work takes 1s.") {
+	if got := recovery.Assumptions("en"); !strings.Contains(got, "works for 1s.") {
 		t.Errorf("another work: %s", got)
 	}
 }

@@ -49,9 +49,6 @@ func clientColor(client int) color.NRGBA {
 	return c
 }
 
-// faded is a colour that lets what is below it through.
-func faded(c color.NRGBA, alpha uint8) color.NRGBA { c.A = alpha; return c }
-
 // timelinePlot is a Timeline in a language. Until it is drawn, places have no unit.
 type timelinePlot struct {
 	*reports.Run
@@ -83,8 +80,8 @@ func (r *Timeline) picture(f Format) picture {
 	f.Title = cmp.Or(f.Title, r.finding(f.Lang))
 	title := text.ScenarioTitle(r.History.Scenario, f.Lang)
 	below := []string{text.Label(say(f.Lang, "explain.head", "text", r.History.Scenario)) + title}
-	needs := timelineLeft + timelineRight + 0.55*vg.Length(run.X[len(run.X)-1])
-	return f.fitted(nil, below, needs, func(vg.Length) []block { return []block{growing(p.least(), p.draw)} })
+	least := vg.Point{X: timelineLeft + timelineRight + 0.55*vg.Length(run.X[len(run.X)-1]), Y: p.least()}
+	return frame{title: f.Title, below: below, least: least, body: p.draw}.picture()
 }
 
 // finding returns what the run shows: its gravest verdict, and what became of the data.

@@ -1,9 +1,9 @@
 package chart
 
 import (
+	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -21,28 +21,18 @@ type WaitingChart struct {
 	Results []cost.WaitingResult // by policy, then by number of clients
 }
 
+// Name is that of Result, and so are the next ones.
+func (c *WaitingChart) Name() string { return "waiting" }
+
 // Title returns the question of the chart.
 func (c *WaitingChart) Title(lang string) string { return say(lang, "waiting.title") }
 
 // Assumptions are the numbers of the runs.
 func (c *WaitingChart) Assumptions(lang string) string {
 	l := c.Load
-	return say(lang, "waiting.assumptions", "service", l.Service.String(), "latency", l.Latency.String(), "hold", length(l.Hold),
+	return say(lang, "waiting.assumptions", "service", l.Service.String(), "latency", l.Latency.String(), "hold",
+		length(l.Hold),
 		"poll", length(l.Poll), "cap", length(l.Cap), "base", (l.Poll / 8).String(), "rest", length(l.Rest))
-}
-
-// Takeaway compares the policies where most clients wait.
-func (c *WaitingChart) Takeaway(lang string) string {
-	most, played := crowded(c.Results)
-	if len(played) == 0 {
-		return say(lang, "waiting.nothing")
-	}
-	quick, slow := extremes(played, func(r cost.WaitingResult) float64 { return r.Handover })
-	cheap, dear := extremes(played, func(r cost.WaitingResult) float64 { return r.PerEntry })
-	return say(lang, "waiting.takeaway", "clients", thousands(most), "quick", quick.Policy, "quickest",
-		millis(quick.Handover),
-		"slow", slow.Policy, "slowest", millis(slow.Handover), "cheap", cheap.Policy, "least", rounded(cheap.PerEntry, 1),
-		"dear", dear.Policy, "most", rounded(dear.PerEntry, 0))
 }
 
 // crowded are the results that were played with most clients, and how many those are.
@@ -110,119 +100,78 @@ func (c *WaitingChart) text(out *layout.Lines) {
 			out.Put(policy, 2)
 		}
 	}
-	show(out, saying(), table, func(lang string) []string { return append([]string{c.Takeaway(lang)}, c.notes(lang)...) })
+	show(out, saying(), table, func(lang string) []string { return append([]string{claim(c)(lang)}, c.notes(lang)...) })
 }
 
-// records has one line for each policy and number of clients.
-func (c *WaitingChart) records() [][]any {
-	rows := [][]any{header("policy clients entries handover_mean_s handover_p99_s release_mean_s entries_per_second " +
-		"commands_per_second commands_per_entry server_load jain_index longest_overtaking herd_size")}
-	for _, r := range c.Results {
-		if !r.Skipped {
-			rows = append(rows, []any{r.Policy, r.Clients, r.Entries, r.Handover, r.HandoverP99, r.Release, r.Throughput,
-				r.Commands, r.PerEntry, r.Load, strings.Trim(jain(r.Jain), "-"), r.Overtaken, r.Herd})
+// Table has one row for each policy and number of clients that was played.
+func (c *WaitingChart) Table() *Table {
+	names := "policy clients entries handover_mean_s:s handover_p99_s:s release_mean_s:s entries_per_second:1/s " +
+		"commands_per_second:1/s commands_per_entry server_load jain_index longest_overtaking herd_size"
+	played := lists.Pick(c.Results, func(r cost.WaitingResult) bool { return !r.Skipped })
+	return tableOf(names, played, func(r cost.WaitingResult) []any {
+		index := any(nil)
+		if r.Jain != nil {
+			index = places(*r.Jain, 2)
 		}
-	}
-	return rows
+		return []any{r.Policy, r.Clients, r.Entries, r.Handover, r.HandoverP99, r.Release, r.Throughput, r.Commands,
+			r.PerEntry, r.Load, index, r.Overtaken, r.Herd}
+	})
 }
 
-func (c *WaitingChart) data() object {
-	return object{"takeaway", c.Takeaway("en"), "assumptions", c.Assumptions("en"), "results", c.Results}
-}
-
-// A waitingMeasure is one panel.
-type waitingMeasure struct {
-	key string // of its title, which has the unit
-	of  func(r cost.WaitingResult) float64
-}
-
-// waitingMeasures are those of the picture: the rest is in the CSV.
-var waitingMeasures = []waitingMeasure{
-	{"handover", func(r cost.WaitingResult) float64 { return r.Handover * 1000 }},
-	{"overtaken", func(r cost.WaitingResult) float64 { return float64(r.Overtaken) }},
-	{"entry", func(r cost.WaitingResult) float64 { return r.PerEntry }},
-}
-
-// waitingPanel is the least height of a panel.
-const waitingPanel vg.Length = 130
-
-// usualPolicies are shown where there are too many: polling, messages, a line.
-var usualPolicies = []string{"fixed", "pubsub", "line"}
-
-// shown are the results that a picture has: of one policy of each kind, where there are too many.
-func (c *WaitingChart) shown() []cost.WaitingResult {
-	if len(c.byPolicy()) <= maxSeries {
-		return c.Results
-	}
-	return lists.Pick(c.Results, func(r cost.WaitingResult) bool { return slices.Contains(usualPolicies, r.Policy) })
-}
-
-// Finding compares what an entry costs where most clients wait.
+// Finding compares the handover where most clients wait.
 func (c *WaitingChart) Finding(lang string) string {
-	most, played := crowded(c.shown())
+	most, played := crowded(c.Results)
 	if len(played) == 0 {
 		return say(lang, "waiting.nothing")
 	}
 	quick, slow := extremes(played, func(r cost.WaitingResult) float64 { return r.Handover })
-	return say(lang, "waiting.finding", "clients", thousands(most), "quick", quick.Policy, "least", rounded(1000*quick.Handover, 1),
-		"slow", slow.Policy, "most", rounded(1000*slow.Handover, 0))
+	return say(lang, "waiting.finding", "clients", thousands(most), "quick", wayOf(lang, quick.Policy),
+		"least", number(math.Round(1e4*quick.Handover)/10), "slow", wayOf(lang,
+			slow.Policy), "most", number(math.Round(1000*slow.Handover)))
 }
 
-// picture has a panel for each measure, against the number of clients.
-func (c *WaitingChart) picture(f Format) picture {
-	lang, shown := f.Lang, &WaitingChart{Load: c.Load, Results: c.shown()}
-	policies := lists.Each(shown.byPolicy(), func(of []cost.WaitingResult) string { return of[0].Policy })
-	measures := panels(len(waitingMeasures), len(waitingMeasures), waitingPanel, func(place draw.Canvas, i int) {
-		m := waitingMeasures[i]
-		write(place, strong, place.Min.X, place.Max.Y-9, say(lang, "waiting.panel."+m.key))
-		shown.panel(draw.Crop(place, rateLeft, -8, waitingBelow, -24), m, say(lang, "waiting.axis"))
-	})
-	key := legend(lists.Each(policies, func(p string) string {
-		return say(lang, "waiting.policy", "id", p, "what", say(lang, "policy.short."+p))
-	}), 24, 11,
-		func(c draw.Canvas, i int, x, y vg.Length) { sample(c, styleAt(i), x, x+20, y) })
-	return f.fitted(c, []string{c.Assumptions(lang)}, 0, func(vg.Length) []block { return []block{key, measures} })
-}
+// wayOf says how a policy waits, in a word or two.
+func wayOf(lang, policy string) string { return say(lang, "policy.short."+policy) }
 
-// Notes implements Chart.
-func (c *WaitingChart) Notes(lang string) []string {
-	return slices.Concat([]string{seriesLeft(lang, len((&WaitingChart{Results: c.shown()}).byPolicy()), len(c.byPolicy())), c.Assumptions(lang)}, c.policies(lang), c.notes(lang))
-}
+// Notes implements Result.
+func (c *WaitingChart) Notes(lang string) []string { return append(c.policies(lang), c.notes(lang)...) }
 
-const waitingBelow vg.Length = 34
-
-func (c *WaitingChart) panel(f draw.Canvas, m waitingMeasure, axis string) {
-	last := 4
-	var values []float64
-	for _, r := range c.Results {
-		last = max(last, r.Clients)
-		if v := m.of(r); v > 0 && !r.Skipped {
-			values = append(values, v)
+// drawWaiting has a line for each way to wait with most clients: the handover from its mean to its 99th percentile, and
+// what an entry costs. The slowest stands out.
+func drawWaiting(c *Chart, lang string) frame {
+	all := c.Table.records()
+	most := 0.0
+	for _, r := range all {
+		most = max(most, r.number("clients"))
+	}
+	all = lists.Pick(all, func(r record) bool { return r.number("clients") == most })
+	ways := lists.Each(all, func(r record) string { return wayOf(lang, r.text("policy")) })
+	var plots []*plot.Plot
+	for n, m := range []struct {
+		key, from, to string
+		unit          float64
+	}{{"handover", "handover_mean_s", "handover_p99_s", 1000}, {"entry", "commands_per_entry", "commands_per_entry", 1}} {
+		p := rowed("", ways, n == 0)
+		p.X.Label.Text = say(lang, "waiting.panel."+m.key)
+		of := func(column string) []float64 {
+			return lists.Each(all, func(r record) float64 { return m.unit * r.number(column) })
 		}
+		logarithmic(&p.X, append(of(m.from), of(m.to)...), number)
+		slowest := slices.Max(of(m.from))
+		p.Add(spans(lists.Each(lists.Indices(all), func(i int) span {
+			from, to := of(m.from)[i], of(m.to)[i]
+			stands := n == 0 && from == slowest
+			s := span{y: -float64(i), from: from, to: to, color: inColor(stands), width: 4, words: places3(from), bold: stands}
+			if m.from == m.to {
+				s.width, s.shape = 0, draw.CircleGlyph{}
+			}
+			return s
+		})))
+		plots = append(plots, p)
 	}
-	above := f
-	if slices.ContainsFunc(c.Results, func(r cost.WaitingResult) bool { return m.of(r) == 0 && !r.Skipped }) {
-		above.Min.Y += rateZero
-		rulesY(f, small, f.Y, []plot.Tick{{Value: 0, Label: "0"}})
-	}
-	low, high := withinDecades(values)
-	scale := logarithmic(above.Y, low, high)
-	y := func(v float64) vg.Length {
-		if v == 0 {
-			return f.Min.Y
-		}
-		return scale(v)
-	}
-	rulesY(f, small, y, decades(low, high, 1, places(4)))
-	x := logarithmic(f.X, 2, float64(last))
-	for _, of := range lists.Gather(c.Results, func(a, b cost.WaitingResult) bool { return a.Clients == b.Clients }) {
-		write(f, aligned(small, draw.XCenter), x(float64(of[0].Clients)), f.Min.Y-9, thousands(of[0].Clients))
-	}
-	write(f, aligned(faint, draw.XRight), f.Max.X, f.Min.Y-20, axis)
-	for i, of := range c.byPolicy() {
-		of = lists.Pick(of, func(r cost.WaitingResult) bool { return !r.Skipped })
-		curve(f, styleAt(i), 1.5, 2.2, lists.Each(of, func(r cost.WaitingResult) vg.Point {
-			return vg.Point{X: x(float64(r.Clients)), Y: y(m.of(r))}
-		}))
-	}
+	return frame{below: []string{say(lang, "waiting.below", "clients", thousands(int(most)))}, body: panels(2, plots...),
+		least: vg.Point{X: 400, Y: 50 + 15*vg.Length(len(ways))}}
 }
+
+// places3 writes three digits that count, and no more than one place.
+func places3(x float64) string { return number(math.Round(10*x) / 10) }

@@ -27,7 +27,7 @@ func reportSample(t *testing.T) Report {
 	t.Helper()
 	drawn := &chart.WaitingChart{Load: cost.UsualLoad(), Results: []cost.WaitingResult{{Policy: "fixed", Clients: 2, Handover: 0.5}, {Policy: "line", Clients: 2, Handover: 0.01}}}
 	var svg bytes.Buffer
-	if err := chart.SVG(&svg, drawn, chart.Format{}); err != nil {
+	if err := chart.SVG(&svg, chart.Of(drawn, ""), chart.Format{}); err != nil {
 		t.Fatal(err)
 	}
 	r := Report{

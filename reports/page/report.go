@@ -42,7 +42,6 @@ type Report struct {
 type Chart struct {
 	Texts interface {
 		Finding(lang string) string
-		Takeaway(lang string) string
 		Notes(lang string) []string
 	}
 	SVG []byte // trusted: it becomes a part of the page
@@ -247,14 +246,8 @@ func (p *page) Data() (template.JS, error) {
 }
 
 func (p *page) newDrawing(c Chart) drawing {
-	whole := func(lang string) string { return sentence(c.Texts.Finding(lang)) + " " + c.Texts.Takeaway(lang) }
-	d := drawing{CSV: c.CSV, SVG: drawn(c.SVG, whole(p.Langs[0]))}
-	d.Texts = p.inEach(func(lang string) string {
-		if lang == p.Langs[0] {
-			return c.Texts.Takeaway(lang)
-		}
-		return whole(lang)
-	})
+	found := func(lang string) string { return sentence(c.Texts.Finding(lang)) }
+	d := drawing{CSV: c.CSV, SVG: drawn(c.SVG, found(p.Langs[0])), Texts: p.inEach(found)[1:]}
 	for i, note := range c.Texts.Notes(p.Langs[0]) {
 		if note != "" {
 			d.Notes = append(d.Notes, p.inEach(func(lang string) string { return c.Texts.Notes(lang)[i] }))

@@ -19,7 +19,7 @@ import (
 // A Figure is a chart or a table beside the grid, under the name of its files.
 type Figure struct {
 	name string
-	chart.Table
+	chart.Result
 }
 
 // A Worker returns how tasks are computed: so many, with a key that says what they are. end ends

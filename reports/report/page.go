@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"sync"
 
@@ -23,6 +24,17 @@ import (
 func Version() string {
 	return fmt.Sprintf("trace format %d, output format %d", simulator.TraceVersion, reports.Schema)
 }
+
+// Built returns the version of the program, as it was built.
+func Built() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}
+
+// Source says from which program and command a chart is.
+func Source(command string) string { return "locklab " + Built() + ", " + command }
 
 // assumptions are the keys of what every run takes for granted.
 var assumptions = []string{"page.assumption.code", "page.assumption.lease", "page.assumption.story"}
@@ -83,15 +95,11 @@ func (r *Report) page(first *chart.Grid, figures []Figure) (page.Report, error) 
 		report.Board = boardFile
 	}
 	for _, f := range figures {
-		c, drawn := f.Table.(chart.Chart)
-		if !drawn {
-			continue
-		}
 		var svg bytes.Buffer
-		if err := chart.SVG(&svg, c, chart.Format{Lang: r.Langs()[0]}); err != nil {
+		if err := chart.SVG(&svg, chart.Of(f.Result, r.Source), chart.Format{Lang: r.Langs()[0]}); err != nil {
 			return page.Report{}, err
 		}
-		report.Charts = append(report.Charts, page.Chart{Texts: c, SVG: svg.Bytes(), CSV: f.name + ".csv"})
+		report.Charts = append(report.Charts, page.Chart{Texts: f.Result, SVG: svg.Bytes(), CSV: f.name + ".csv"})
 	}
 	return report, nil
 }

@@ -24,6 +24,7 @@ import (
 type Report struct {
 	*text.Printer        // its languages
 	Command       string // the line that makes it again
+	Source        string // of its charts: see Source
 	Dir           string // that it is for
 	Locks         []lock.Entry
 	Grid          *chart.Grid
@@ -48,10 +49,11 @@ func (r *Report) Files(ctx context.Context, work Worker, all bool) (files []File
 		{"grid.txt", func(w io.Writer) error { return chart.Text(w, r.Grid, reports.Look{Width: reports.NarrowWidth}) }},
 		{"grid.csv", func(w io.Writer) error {
 			AddLinks(r.Grid, r.Outcomes)
-			return chart.CSV(w, r.Grid)
+			return r.Grid.Table().CSV(w)
 		}},
 	}
-	add := func(c chart.Chart, name string, endings ...string) {
+	add := func(of chart.Result, name string, endings ...string) {
+		c := chart.Of(of, r.Source)
 		for _, ending := range endings {
 			files = append(files, File{name + ending, func(w io.Writer) error { return chart.Formats[ending](w, c, chart.Format{Lang: r.Langs()[0]}) }})
 		}
@@ -64,12 +66,7 @@ func (r *Report) Files(ctx context.Context, work Worker, all bool) (files []File
 		add(r.Grid, "grid", ".png", ".svg")
 	}
 	for _, f := range figures {
-		if c, drawn := f.Table.(chart.Chart); drawn {
-			add(c, f.name, ".csv", ".png", ".svg")
-			continue
-		}
-		files = append(files, File{f.name + ".csv", func(w io.Writer) error { return chart.CSV(w, f.Table) }},
-			File{f.name + ".txt", func(w io.Writer) error { return chart.Text(w, f.Table, reports.Look{Width: reports.NarrowWidth}) }})
+		add(f.Result, f.name, ".csv", ".json", ".png", ".svg")
 	}
 	return append(files, File{"report.html", func(w io.Writer) error {
 		report, err := r.page(first, figures)

@@ -1,0 +1,196 @@
+package chart
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"locklab/reports/layout"
+	"locklab/scenarios/cost"
+	"locklab/simulator/lists"
+)
+
+// A Table is numbers and words in named columns: what a chart draws, and what a CSV and a JSON have of it. A cell is a
+// string, a bool, a json.Number, or nil where nothing is known or there is nothing to know.
+type Table struct {
+	Columns []Head  `json:"columns"`
+	Rows    [][]any `json:"rows"` // as objects in JSON
+}
+
+// A Head of a column has one name everywhere, and the unit of its numbers; "": they have none, or it has words.
+type Head struct {
+	Name string `json:"name"`
+	Unit string `json:"unit,omitempty"`
+}
+
+// tableOf makes a table with a row for each of some things, whose values are written as valueOf does. Names are
+// separated by blanks; a unit stands behind its name, as in "ttl_s:s".
+func tableOf[T any](names string, of []T, row func(T) []any) *Table {
+	t := &Table{}
+	for _, name := range strings.Fields(names) {
+		name, unit, _ := strings.Cut(name, ":")
+		t.Columns = append(t.Columns, Head{name, unit})
+	}
+	for _, one := range of {
+		t.Rows = append(t.Rows, lists.Each(row(one), valueOf))
+	}
+	return t
+}
+
+// valueOf turns a value into a cell: durations into seconds ("inf": it does not end), numbers into six digits.
+func valueOf(v any) any {
+	switch v := v.(type) {
+	case nil, bool, json.Number:
+		return v
+	case int:
+		return json.Number(strconv.Itoa(v))
+	case float64:
+		return json.Number(strconv.FormatFloat(v, 'g', 6, 64))
+	case *float64:
+		if v == nil {
+			return nil
+		}
+		return valueOf(*v)
+	case time.Duration:
+		if v == cost.Forever {
+			return "inf"
+		}
+		return valueOf(v.Seconds())
+	}
+	if s := fmt.Sprint(v); s != "" {
+		return s
+	}
+	return nil
+}
+
+// places is a number with so many places, and whole one with all of its digits, as cells.
+func places(x float64, n int) json.Number { return json.Number(rounded(x, n)) }
+func whole(x float64) json.Number         { return json.Number(rounded(x, -1)) }
+
+// textOf is a cell as text; "": nil.
+func textOf(cell any) string {
+	if cell == nil {
+		return ""
+	}
+	return fmt.Sprint(cell)
+}
+
+func (t *Table) names() []string { return lists.Each(t.Columns, func(c Head) string { return c.Name }) }
+
+// CSV writes the table.
+func (t *Table) CSV(w io.Writer) error {
+	rows := [][]string{t.names()}
+	for _, row := range t.Rows {
+		rows = append(rows, lists.Each(row, textOf))
+	}
+	if err := csv.NewWriter(w).WriteAll(rows); err != nil {
+		return fmt.Errorf("chart: writing a CSV: %w", err)
+	}
+	return nil
+}
+
+// Text writes the table as columns of a terminal; links, which are long, are left out.
+func (t *Table) Text(out *layout.Lines) {
+	sheet, short := &layout.Sheet{Right: layout.From(1), Floor: 6}, t.without("trace")
+	sheet.Rows = [][]string{short.names()}
+	for _, row := range short.Rows {
+		sheet.Rows = append(sheet.Rows, lists.Each(row, textOf))
+	}
+	sheet.WriteOrList(out, 1)
+}
+
+// without leaves a column out.
+func (t *Table) without(name string) *Table {
+	keep := lists.Pick(lists.Indices(t.Columns), func(i int) bool { return t.Columns[i].Name != name })
+	out := &Table{Columns: lists.Each(keep, func(i int) Head { return t.Columns[i] })}
+	for _, row := range t.Rows {
+		out.Rows = append(out.Rows, lists.Each(keep, func(i int) any { return row[i] }))
+	}
+	return out
+}
+
+// MarshalJSON writes rows as objects, under the names of their columns and in their order.
+func (t Table) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	columns, err := json.Marshal(t.Columns)
+	fmt.Fprintf(&b, `{"columns":%s,"rows":[`, columns)
+	for i, row := range t.Rows {
+		b.WriteString([]string{"{", ",{"}[min(i, 1)])
+		for n, cell := range row {
+			name, _ := json.Marshal(t.Columns[n].Name) // a string always is JSON
+			value, failed := json.Marshal(cell)
+			fmt.Fprintf(&b, "%s%s:%s", []string{"", ","}[min(n, 1)], name, value)
+			if failed != nil {
+				err = failed
+			}
+		}
+		b.WriteByte('}')
+	}
+	b.WriteString("]}")
+	return b.Bytes(), err
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (t *Table) UnmarshalJSON(data []byte) error {
+	var read struct {
+		Columns []Head
+		Rows    []map[string]any
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	if err := d.Decode(&read); err != nil {
+		return err
+	}
+	*t = Table{Columns: read.Columns}
+	for _, row := range read.Rows {
+		t.Rows = append(t.Rows, lists.Each(t.names(), func(name string) any { return row[name] }))
+	}
+	return nil
+}
+
+// A record is a row whose cells are asked for by name; of a column that is not there they are nil.
+type record struct {
+	table *Table
+	row   []any
+}
+
+func (t *Table) records() []record {
+	return lists.Each(t.Rows, func(row []any) record { return record{t, row} })
+}
+
+func (r record) cell(name string) any {
+	for i, c := range r.table.Columns {
+		if c.Name == name {
+			return r.row[i]
+		}
+	}
+	return nil
+}
+
+func (r record) text(name string) string { return textOf(r.cell(name)) }
+func (r record) is(name string) bool     { return r.cell(name) == true }
+
+// number returns a number, ∞ for what does not end, and NaN for what is no number.
+func (r record) number(name string) float64 {
+	x, err := strconv.ParseFloat(r.text(name), 64)
+	if err != nil {
+		return math.NaN()
+	}
+	return x
+}
+
+// by puts together records that have the same in a column, in the order of first ones.
+func by(column string, all []record) [][]record {
+	return lists.Gather(all, func(a, b record) bool { return a.text(column) == b.text(column) })
+}
+
+// values are what records have in a column, each once.
+func values(column string, all []record) []string {
+	return lists.Each(by(column, all), func(of []record) string { return of[0].text(column) })
+}
