@@ -155,14 +155,6 @@ func (s *Simulator) Repeat() error {
 	return nil
 }
 
-// Tried returns the number of histories whose orders were tried in one way; see process.Tried.
-func Tried(s *Simulator) (n int) {
-	for _, p := range s.clients.procs {
-		n += process.Tried(p)
-	}
-	return n
-}
-
 // CheckMeasures tries the code that has read a clock to measure at other times of day; see
 // process.Process.CheckMeasures. Where it does something else, the error is a *hypothesis.Refuted.
 func (s *Simulator) CheckMeasures() error {

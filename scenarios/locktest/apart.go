@@ -148,9 +148,9 @@ type repetition struct {
 // repeatHistories executes histories that a search has found again, all or some that are drawn: several times here, and once each in a process
 // of its own.
 func repeatHistories(p *plan, bounds study.Bounds, sim *simulator.Simulator) error {
-	p.orders += simulator.Tried(sim)
 	r := &repetition{p: p, bounds: bounds, sim: sim}
 	for c := 1; c <= len(sim.Config().Clients); c++ {
+		p.orders += process.Tried(sim.Process(c))
 		for _, at := range process.Longest(sim.Process(c)) {
 			r.lives = append(r.lives, life{c, sim.Process(c), at})
 		}
