@@ -33,7 +33,8 @@ func (b Budget) Faults() []simulator.FaultBudget {
 
 // Allows reports whether a fault may be injected, as Faults has it.
 func (b Budget) Allows(fault *simulator.Fault) bool {
-	return slices.ContainsFunc(b.Faults(), func(a simulator.FaultBudget) bool { return a.Times > 0 && a.Fault == fault })
+	allowed := func(a simulator.FaultBudget) bool { return a.Times > 0 && a.Fault == fault }
+	return slices.ContainsFunc(b.Faults(), allowed)
 }
 
 // Parse reads b.
@@ -48,7 +49,8 @@ func (b Budget) Parse() (budget []simulator.FaultBudget, err error) {
 			return nil, i18n.Errorf("error.budget", "item", item, "cause", err)
 		}
 		if seen[a.Fault.Name] {
-			return nil, i18n.Errorf("error.budget", "item", item, "cause", i18n.Errorf("error.budget.twice", "fault", a.Fault.Name))
+			twice := i18n.Errorf("error.budget.twice", "fault", a.Fault.Name)
+			return nil, i18n.Errorf("error.budget", "item", item, "cause", twice)
 		}
 		seen[a.Fault.Name] = true
 		budget = append(budget, a)

@@ -12,7 +12,8 @@ var FailCall = &simulator.Fault{
 	Name: "fail-call", Verb: verbFailCall, Living: true,
 	Choices: each(verbFailCall, simulator.FaultContext.Requests, fails, once),
 	Inject: func(f simulator.FaultContext, c simulator.Choice) error {
-		return f.Thread(c.Client, c.Thread).Reject("BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.")
+		const busy = "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE."
+		return f.Thread(c.Client, c.Thread).Reject(busy)
 	},
 }
 

@@ -188,7 +188,8 @@ func (sym *Symmetry) Recounted(part ClientPart, c int, f history.Recount) (Clien
 func (sym *Symmetry) recounted(at uint32, a, b *process.Process, f history.Recount) (uint32, error) {
 	e, c, t := *a.At(at), history.Counter(a.Code().ID()), translate.Recount(f)
 	if e.Parent == at {
-		e.Tokens, e.Lease = uint64(f(history.Tokens+c, int64(e.Tokens), true)), uint8(f(history.Leases+c, int64(e.Lease), true))
+		e.Tokens = uint64(f(history.Tokens+c, int64(e.Tokens), true))
+		e.Lease = uint8(f(history.Leases+c, int64(e.Lease), true))
 		e.Entered, e.Memory = false, sym.remembered(e.Memory, t)
 		if o := &e.Ops[0]; !sym.s.assumed.Ordered { // attempts are counted
 			e.Born = uint64(f(history.Tokens+c, int64(e.Born), false))
@@ -242,12 +243,15 @@ func (sym *Symmetry) CheckOrder() error {
 			return err
 		}
 		for of, set := range all[:history.Leases] {
+			counter := history.Counter(of)
 			for from := range int64(64) {
-				if set>>from&1 == 0 || from > 0 && history.Counter(of) == history.Tokens+1 { // its own come one after the other
+				ownLater := from > 0 && counter == history.Tokens+1 // its own come one after the other
+				if set>>from&1 == 0 || ownLater {
 					continue
 				}
 				for _, by := range sym.s.memo.Further(12, 1_000_000_000) {
-					if _, err := sym.recounted(at, first, twin, history.Further(history.Counter(of), from, int64(by))); err != nil {
+					further := history.Further(counter, from, int64(by))
+					if _, err := sym.recounted(at, first, twin, further); err != nil {
 						return err
 					}
 				}

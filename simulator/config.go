@@ -24,9 +24,9 @@ type Config struct {
 	// ClientRetries is go-redis's MaxRetries, from 0: how often it sends a command again whose connection broke or
 	// whose answer did not come, at once. A ZooKeeper's client does not.
 	ClientRetries int
-	// Drawn, if it is not nil, returns a text with values as code draws them in the place of names that stand for these:
-	// see bubble.Drawn. What Redis servers do must then be the same with them; where it is not, the step ends with a
-	// *hypothesis.Refuted.
+	// Drawn, if it is not nil, returns a text with values as code draws them in the place of names that stand for
+	// these: see bubble.Drawn. What Redis servers do must then be the same with them; where it is not, the step ends
+	// with a *hypothesis.Refuted.
 	Drawn func(text string) string
 	Epoch Date // when right clocks begin
 	// Timing bounds how long things take. Without one a message takes as long as the
@@ -70,8 +70,8 @@ type NodeConfig struct {
 	AOF         AOF           // what a crash leaves; the zero value is nothing
 	Offset      time.Duration // as of a client
 	PPM         int32         // as of a client
-	// Session is the time-out of the clients' sessions, on its clock. Above 0 it makes a server without other Contents a
-	// ZooKeeper ensemble, which must be alone: all else but PPM is for a Redis. A database has one or none (0).
+	// Session is the time-out of the clients' sessions, on its clock. Above 0 it makes a server without other Contents
+	// a ZooKeeper ensemble, which must be alone: all else but PPM is for a Redis. A database has one or none (0).
 	Session time.Duration
 	// Contents are the data at the start, a value of its kind: of an ensemble a
 	// [zookeeper.Contents], and of a database, which must be alone as well, a [database.Contents]. nil: nothing.
@@ -109,7 +109,8 @@ func (c *Config) check() error {
 	var k check
 	k.wrong(len(c.Clients) < 1 || len(c.Clients) > MaxClients, "%d clients: give 1 to %d", len(c.Clients), MaxClients)
 	k.wrong(len(c.Nodes) < 1 || len(c.Nodes) > MaxNodes, "%d servers: give 1 to %d", len(c.Nodes), MaxNodes)
-	k.wrong(c.Epoch < 0 || c.Epoch >= datesEnd, "clocks that begin at %d: give Unix milliseconds, up to %d", c.Epoch, datesEnd)
+	k.wrong(c.Epoch < 0 || c.Epoch >= datesEnd,
+		"clocks that begin at %d: give Unix milliseconds, up to %d", c.Epoch, datesEnd)
 	k.wrong(c.Timeout < 0, "a time-out of %v: give 0 or more", c.Timeout)
 	k.wrong(c.ClientRetries < 0, "%d retries by the clients' library: give 0 or more", c.ClientRetries)
 	if t := c.Timing; t != nil {
@@ -125,7 +126,8 @@ func (c *Config) check() error {
 	_, isDatabase := c.Nodes[0].Contents.(database.Contents)
 	other := func(one ClientConfig) bool { return (one.Host == nil) != (c.Clients[0].Host == nil) }
 	k.wrong(k.err == nil && (isDatabase || c.Nodes[0].Session > 0) && slices.ContainsFunc(c.Clients, other),
-		"a database or a ZooKeeper, some clients whose code opens connections, and some whose does not: give all a Host, or none")
+		"a database or a ZooKeeper, some clients whose code opens connections, and some whose does not: "+
+			"give all a Host, or none")
 	switch {
 	case isDatabase:
 		k.wrong(len(c.Nodes) > 1, "a database beside other servers: give it alone")
@@ -153,9 +155,11 @@ func (k *check) client(id int, c *ClientConfig) {
 }
 
 func (k *check) node(id int, n *NodeConfig) {
-	k.wrong(n.Replicas < 0 || n.Replicas > MaxReplicas, "server %d has %d replicas: give 0 to %d", id, n.Replicas, MaxReplicas)
+	k.wrong(n.Replicas < 0 || n.Replicas > MaxReplicas,
+		"server %d has %d replicas: give 0 to %d", id, n.Replicas, MaxReplicas)
 	k.wrong(n.MinReplicas < 0 || n.MinReplicas > n.Replicas || n.MaxLag < 0,
-		"server %d has %d replicas and refuses writes with fewer than %d within %v: give 0 to %d and a time of 0 or more",
+		"server %d has %d replicas and refuses writes with fewer than %d within %v: "+
+			"give 0 to %d and a time of 0 or more",
 		id, n.Replicas, n.MinReplicas, n.MaxLag, n.Replicas)
 	k.wrong(n.AOF > Always, "server %d has AOF %d: give NoAOF, EverySecond or Always", id, n.AOF)
 	k.clock("server", id, n.Offset, n.PPM)
@@ -189,7 +193,8 @@ func (k *check) fault(place int, f *FaultBudget, before []FaultBudget) {
 	}
 	name := f.Fault.Name
 	k.wrong(f.Fault.Verb < FaultVerb, "fault %s has verb %d: give one from %d on", name, f.Fault.Verb, FaultVerb)
-	k.wrong(f.Times < 0 || f.Times > 255 || f.Max < 0, "%s=%d@%v: give 0 to 255 times of no negative length", name, f.Times, f.Max)
+	k.wrong(f.Times < 0 || f.Times > 255 || f.Max < 0,
+		"%s=%d@%v: give 0 to 255 times of no negative length", name, f.Times, f.Max)
 	twice := func(g FaultBudget) bool { return g.Fault.Verb == f.Fault.Verb }
 	k.wrong(slices.ContainsFunc(before, twice), "fault %s is listed twice", name)
 }

@@ -101,6 +101,7 @@ func (ps Parts) RestOf(c int, part *ClientPart) (r Rest) {
 	if part.s.Dead || e.Ops[0].Kind != process.Begin {
 		return r
 	}
-	busy := part.s.Paused || slices.ContainsFunc(part.s.Threads[1:], func(t node.Thread) bool { return t.Phase != node.Idle })
+	works := func(t node.Thread) bool { return t.Phase != node.Idle }
+	busy := part.s.Paused || slices.ContainsFunc(part.s.Threads[1:], works)
 	return Rest{Stage: int(e.Ops[0].Arg), Busy: busy, Kept: part.s.At != e.Parent, Drawn: e.Tokens > 0}
 }

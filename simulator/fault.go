@@ -20,8 +20,8 @@ type Fault struct {
 	// The error is a *node.Refused if the world is untouched; after any other it is of no use.
 	Inject func(f FaultContext, c Choice) error
 
-	// Living: it strikes the Client of its choices, a thread of it or a message: one that has not been killed, else it is
-	// refused.
+	// Living: it strikes the Client of its choices, a thread of it or a message: one that has not been killed, else it
+	// is refused.
 	Living bool
 	// Returns: it has clients return. Where a budget allows one, it makes a difference what a
 	// client that has died had done.
@@ -259,7 +259,9 @@ func (n ServerTarget) JumpsToEnd(d time.Duration) bool {
 // says of each whether it has a time to live.
 func (n ServerTarget) Keys(yield func(name string, expires bool)) {
 	if n.Exists() {
-		n.f.v.s.fallible.Keys(n.f.v.w.now, n.state(), func(name string, expires bool, _ time.Duration) { yield(name, expires) })
+		n.f.v.s.fallible.Keys(n.f.v.w.now, n.state(), func(name string, expires bool, _ time.Duration) {
+			yield(name, expires)
+		})
 	}
 }
 

@@ -68,7 +68,7 @@ type Timing struct {
 	// Step above 0: the bounds of faults count in whole steps, rounded down, and clocks
 	// jump by whole steps. 0: they count to the nanosecond.
 	Step     time.Duration
-	Latency  time.Duration // a request to a server or its reply is on its way for at most so long; the resource is next door
+	Latency  time.Duration // a request to a server or its reply is in flight at most so long; the resource is next door
 	Lateness time.Duration // a timer, or code that was paused, goes on at most so much later than it could
 }
 

@@ -31,7 +31,8 @@ func arrivalOf(o *node.Orphan, place int) Choice {
 // compareOrphans is an order in which requests are equal that come to the same: but for the numbers of their messages.
 func compareOrphans(a, b node.Orphan) int {
 	return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Op.Node, b.Op.Node), cmp.Compare(a.Op.Kind, b.Op.Kind),
-		cmp.Compare(a.Op.Arg, b.Op.Arg), cmp.Compare(a.Op.Base, b.Op.Base), cmp.Compare(a.Op.Token, b.Op.Token), cmp.Compare(a.Op.Lease, b.Op.Lease),
+		cmp.Compare(a.Op.Arg, b.Op.Arg), cmp.Compare(a.Op.Base, b.Op.Base),
+		cmp.Compare(a.Op.Token, b.Op.Token), cmp.Compare(a.Op.Lease, b.Op.Lease),
 		cmp.Compare(a.Hold, b.Hold), cmp.Compare(a.Latest, b.Latest))
 }
 
@@ -48,7 +49,8 @@ func (s *Simulator) orphanInPart(o node.Orphan, now time.Duration) node.Orphan {
 // newOrphans makes the table of lists of orphaned requests; 0: none.
 func newOrphans(m *memo.Memo) *memo.Table[string, []node.Orphan] {
 	return memo.NewTable(m, memo.Entries[string, []node.Orphan]{
-		What: "limit.of.orphaned", Key: codec.Key[[]node.Orphan], Fill: slices.Clone[[]node.Orphan], First: [][]node.Orphan{nil},
+		What: "limit.of.orphaned", Key: codec.Key[[]node.Orphan],
+		Fill: slices.Clone[[]node.Orphan], First: [][]node.Orphan{nil},
 	})
 }
 

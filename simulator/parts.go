@@ -154,7 +154,8 @@ func (p *ClientPart) Timeless() bool {
 
 // StrikesClient reports whether c is a fault that reaches no server, also if it names one.
 func (ps Parts) StrikesClient(c Choice) bool {
-	return slices.ContainsFunc(ps.s.config.Faults, func(f FaultBudget) bool { return f.Fault.Verb == c.Verb && f.Fault.Clientside })
+	clientside := func(f FaultBudget) bool { return f.Fault.Verb == c.Verb && f.Fault.Clientside }
+	return slices.ContainsFunc(ps.s.config.Faults, clientside)
 }
 
 // WithoutCopies is a server's part, which must not be split, without what its replicas and
@@ -253,8 +254,9 @@ func (ps Parts) Ready(c int, part *ClientPart, buf []Choice) (choices []Choice, 
 	p := &w.procs[c-1]
 	before := len(buf)
 	buf = ps.s.clients.enabled(p, int8(c), buf)
-	if !ps.s.traits.byClients && ps.s.stamps.grain == 0 && !part.Begun() { // whatever its clock shows, nobody looks
-		buf = append(buf[:before], slices.DeleteFunc(buf[before:], func(ch Choice) bool { return ch.Verb == Choose })...)
+	if !ps.s.traits.byClients && ps.s.stamps.grain == 0 && !part.Begun() { // whatever its clock shows, nothing reads it
+		chooses := func(ch Choice) bool { return ch.Verb == Choose }
+		buf = append(buf[:before], slices.DeleteFunc(buf[before:], chooses)...)
 	}
 	return ps.s.kind.Offers(ps.s.view(w), int8(c), false, buf), ps.s.clients.due(p, int8(c))
 }
@@ -289,7 +291,9 @@ func (ps Parts) KeyLeft(part *NodePart, name string) time.Duration {
 
 // Notifications appends the choices by which server n, from 1, sends threads of client c the notifications that they
 // wait for, as Enabled lists them. Those for threads that wait for other servers are to be ignored.
-func (ps Parts) Notifications(c int, client *ClientPart, n int, part *NodePart, now time.Duration, buf []Choice) []Choice {
+func (ps Parts) Notifications(
+	c int, client *ClientPart, n int, part *NodePart, now time.Duration, buf []Choice,
+) []Choice {
 	w := ps.scratchWith(now, c, client)
 	ps.SetNode(w, n, part)
 	return ps.s.kind.Offers(ps.s.view(w), int8(c), true, buf)

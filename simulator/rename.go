@@ -152,7 +152,8 @@ func (sym *Symmetry) follow(at uint32, a, b *process.Process) (uint32, error) {
 			to, err = sym.observe(b, to, a, at, swap)
 		}
 		if err == nil && !sym.sameActions(&e, b.At(to), swap) {
-			err = cmp.Or(process.ByChance(a, at), process.ByChance(b, to), error(&hypothesis.Refuted{Of: hypothesis.Alike, Was: a.Describe(&e)}))
+			byChance := cmp.Or(process.ByChance(a, at), process.ByChance(b, to))
+			err = cmp.Or(byChance, error(&hypothesis.Refuted{Of: hypothesis.Alike, Was: a.Describe(&e)}))
 		}
 		return to, err
 	})
@@ -174,7 +175,7 @@ func (sym *Symmetry) observe(
 	return b.Advance(from, seen)
 }
 
-// remembered is what a library remembers, in a translation.
+// remembered returns what a library remembers, in a translation.
 func (sym *Symmetry) remembered(memory uint32, t *translate.Translation) uint32 {
 	if memories := sym.s.clients.words.Memories; memories != nil {
 		return memories.Map(memory, t)
@@ -206,7 +207,8 @@ func (sym *Symmetry) sameActions(a, b *process.Entry, by *translate.Translation)
 	}
 	for t := range a.Ops {
 		x, y := a.Ops[t], b.Ops[t]
-		if (x.Kind.ToServer() || x.Kind == process.Watch) && y.Kind == x.Kind && sym.s.clients.words.Of(&x).Same(x.Arg, y.Arg, by) {
+		asks := x.Kind.ToServer() || x.Kind == process.Watch
+		if asks && y.Kind == x.Kind && sym.s.clients.words.Of(&x).Same(x.Arg, y.Arg, by) {
 			x.Arg = y.Arg
 		}
 		if x != y {
@@ -252,7 +254,8 @@ func (sym *Symmetry) CheckStrangers() error {
 			for other := 2; other <= sym.s.assumed.Symmetric; other++ {
 				others = append(others, answers.Map(answer, translate.Rename(sym.strangers(1, 1, uint8(other)))))
 			}
-			others = append(others, answers.Map(answer, translate.Texts(func(s string) string { return history.OfOne(s, 1, 0) })))
+			ofOne := func(s string) string { return history.OfOne(s, 1, 0) }
+			others = append(others, answers.Map(answer, translate.Texts(ofOne)))
 		}
 		class, err := first.Forget(at)
 		for i := 0; err == nil && i < len(others); i++ {

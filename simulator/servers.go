@@ -22,18 +22,20 @@ func newServers(c *Config, m *memo.Memo) (node.Kind, error) {
 	if contents, ok := first.Contents.(database.Contents); ok {
 		contents.Idle = cmp.Or(contents.Idle, first.Session)
 		return database.NewKind(database.Config{
-			Contents: contents, Wires: wires, Replicas: first.Replicas, Horizon: c.rewound(), EarlyEnd: c.Timing != nil, Clock: at,
+			Contents: contents, Wires: wires, Replicas: first.Replicas,
+			Horizon: c.rewound(), EarlyEnd: c.Timing != nil, Clock: at,
 		}, m), nil
 	}
 	if first.Session > 0 {
 		contents, _ := first.Contents.(zookeeper.Contents)
-		return zookeeper.NewKind(zookeeper.Config{Session: first.Session, Contents: contents, Wires: wires, Clock: at}, m), nil
+		config := zookeeper.Config{Session: first.Session, Contents: contents, Wires: wires, Clock: at}
+		return zookeeper.NewKind(config, m), nil
 	}
 	var configs []redisnode.Config
 	for _, n := range c.Nodes {
 		configs = append(configs, redisnode.Config{
-			Replicas: n.Replicas, MinReplicas: n.MinReplicas, MaxLag: n.MaxLag, AOF: n.AOF, EarlyExpiry: c.Timing != nil,
-			EarlyEnd: c.Timing != nil, Clock: clock.State{Offset: n.Offset, PPM: n.PPM},
+			Replicas: n.Replicas, MinReplicas: n.MinReplicas, MaxLag: n.MaxLag, AOF: n.AOF,
+			EarlyExpiry: c.Timing != nil, EarlyEnd: c.Timing != nil, Clock: clock.State{Offset: n.Offset, PPM: n.PPM},
 		})
 	}
 	k, err := redisnode.New(configs, m)

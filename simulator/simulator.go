@@ -57,7 +57,8 @@ func New(c Config) (*Simulator, error) {
 	}
 	room := intern.NewRoom()
 	s := &Simulator{
-		config: c, room: room, memo: memo.New(room), mostOrphans: maxOrphans, limit: tableLimit, assumed: hypothesis.Usual,
+		config: c, room: room, memo: memo.New(room),
+		mostOrphans: maxOrphans, limit: tableLimit, assumed: hypothesis.Usual,
 	}
 	s.orphans = newOrphans(s.memo)
 	s.symmetry = Symmetry{s: s, renamed: intern.Map[renamedHistory, uint32]{}}
@@ -80,7 +81,8 @@ func New(c Config) (*Simulator, error) {
 		s.clients.procs = append(s.clients.procs, s.newProcess(i+1, &client))
 		s.traits.byClients = s.traits.byClients || client.PPM != 0
 	}
-	s.traits.byClients = s.traits.byClients || slices.ContainsFunc(c.Nodes, func(n NodeConfig) bool { return n.PPM != 0 })
+	drifts := func(n NodeConfig) bool { return n.PPM != 0 }
+	s.traits.byClients = s.traits.byClients || slices.ContainsFunc(c.Nodes, drifts)
 	return s, nil
 }
 
@@ -92,7 +94,8 @@ func (s *Simulator) newProcess(id int, config *ClientConfig) *process.Process {
 		p.Stamps = &s.stamps
 	}
 	if config.Host != nil {
-		p.SetHost(config.Host(id, func() func(int) process.Wire { return s.kind.Dial(p.Code()) }), config.Timed, config.Rests)
+		dial := func() func(int) process.Wire { return s.kind.Dial(p.Code()) }
+		p.SetHost(config.Host(id, dial), config.Timed, config.Rests)
 		p.Branches = config.Branches
 	}
 	c.Code = p.Code()

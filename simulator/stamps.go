@@ -130,7 +130,8 @@ func (st *Stamps) ofDay(p *node.ClientProcess, o *process.Op) *process.Op {
 
 // received reports whether a reply with a stamp is on its way to a thread that waits for o.
 func (st *Stamps) received(th *node.Thread, o *process.Op) bool {
-	return th.Phase == node.Answered && th.Reply != node.LostConn && o.Kind.ToServer() && st.In(int64(th.Reply)).Grain > 0
+	answered := th.Phase == node.Answered && th.Reply != node.LostConn
+	return answered && o.Kind.ToServer() && st.In(int64(th.Reply)).Grain > 0
 }
 
 // receive has the stamps of a new reply count as the client does that it is on its way to.
@@ -141,7 +142,8 @@ func (st *Stamps) receive(now time.Duration, p *node.ClientProcess, th *node.Thr
 	if !p.Clock.Measures {
 		st.zero(&p.Clock, now)
 	}
-	th.Reply = st.s.clients.words.Answers.Map(th.Reply, translate.Move(clock.Shift{By: -p.Clock.Zeroed(), Oldest: st.Ancient()}))
+	shift := clock.Shift{By: -p.Clock.Zeroed(), Oldest: st.Ancient()}
+	th.Reply = st.s.clients.words.Answers.Map(th.Reply, translate.Move(shift))
 	if st.ages != (hypothesis.Ages{}) && p.Clock.Read(now) > clock.Midst+st.ages.Span {
 		st.s.room.Note(&hypothesis.Refuted{Of: hypothesis.Aged, Command: st.s.clients.cmd(o), Span: true})
 	}
@@ -149,7 +151,10 @@ func (st *Stamps) receive(now time.Duration, p *node.ClientProcess, th *node.Thr
 
 // arrive notes that a request is executed at now that has an ancient stamp.
 func (st *Stamps) arrive(now time.Duration, o *process.Op) {
-	if st.ages != (hypothesis.Ages{}) && o.Kind == process.Request && st.s.clients.words.Requests.Stamps(o.Arg).First <= now-st.ages.Ancient {
+	if st.ages == (hypothesis.Ages{}) || o.Kind != process.Request {
+		return
+	}
+	if st.s.clients.words.Requests.Stamps(o.Arg).First <= now-st.ages.Ancient {
 		st.s.room.Note(&hypothesis.Refuted{Of: hypothesis.Aged, Command: st.s.clients.cmd(o)})
 	}
 }

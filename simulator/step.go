@@ -51,12 +51,13 @@ func (v *view) boundAnswers() {
 			if v.s.stamps.grain > 0 && th.Fresh {
 				v.s.stamps.receive(v.w.now, &v.w.procs[c], th, v.s.clients.op(int8(c+1), &v.w.procs[c], t))
 			}
+			underWay := th.Phase == node.Asking || th.Phase == node.Answered
 			switch {
 			case v.s.config.Timing == nil:
 				th.Fresh = false
 			case th.Fresh:
 				th.Fresh, th.Latest = false, clock.Later(0, v.s.clients.latency(int8(c+1), v.Op(int8(c+1), int8(t))))
-			case th.Phase != node.Asking && th.Phase != node.Answered && th.Phase != node.Asleep && th.Phase != node.Unborn:
+			case !underWay && th.Phase != node.Asleep && th.Phase != node.Unborn:
 				th.Latest = 0
 			}
 		}
@@ -314,7 +315,8 @@ func (v *view) goOn(c, t int8) {
 // send puts the request of a thread of client c on its way.
 func (v *view) send(c int8, th *node.Thread, o *process.Op) {
 	p := &v.w.procs[c-1]
-	*th = node.Thread{Phase: node.Asking, Msg: th.Msg, Due: v.s.config.Timing.patience(p.Clock, v.s.clients.patience(o))}
+	due := v.s.config.Timing.patience(p.Clock, v.s.clients.patience(o))
+	*th = node.Thread{Phase: node.Asking, Msg: th.Msg, Due: due}
 	if v.s.config.Timing != nil {
 		th.Latest = clock.Later(0, v.s.clients.latency(c, o))
 	}
@@ -445,7 +447,8 @@ func (v *view) arm(c int8, p *node.ClientProcess, entry *process.Entry) (reading
 			v.send(c, th, o)
 			e := v.EmitClient(history.Send, c, int8(t))
 			e.Node, e.Msg, e.Cmd, e.Code = int(o.Node), int(v.w.sent), v.s.clients.cmd(o), entry.CodeOf(t)
-			v.s.traits.OldBases = v.s.traits.OldBases || o.Kind == process.Write && !v.s.clients.readInside(c, entry, o.Base)
+			v.s.traits.OldBases = v.s.traits.OldBases ||
+				o.Kind == process.Write && !v.s.clients.readInside(c, entry, o.Base)
 		}
 	}
 	return reading

@@ -92,9 +92,11 @@ func ParseLink(link string) (Trace, error) {
 	version, known := strings.CutPrefix(head, tracePrefix)
 	switch {
 	case !ok || !known || strings.Trim(version, "0123456789") != "" || version == "":
-		return Trace{}, i18n.Errorf("error.trace.begin", "cause", ErrTraceForeign, "begin", tracePrefix+strconv.Itoa(TraceVersion)+"-")
+		begin := tracePrefix + strconv.Itoa(TraceVersion) + "-"
+		return Trace{}, i18n.Errorf("error.trace.begin", "cause", ErrTraceForeign, "begin", begin)
 	case version != fmt.Sprint(TraceVersion):
-		return Trace{}, i18n.Errorf("error.trace.says", "cause", ErrTraceVersion, "version", version, "ours", TraceVersion)
+		return Trace{}, i18n.Errorf("error.trace.says",
+			"cause", ErrTraceVersion, "version", version, "ours", TraceVersion)
 	}
 	packed, err := base64.RawURLEncoding.Strict().DecodeString(body)
 	if err != nil {

@@ -19,15 +19,15 @@ type Traits struct {
 	// its clock, without hypothesis.Measures, or a command its server's, or a clock has a rate of its own.
 	ReadsClock bool
 	Measured   bool // a client has read its clock to measure how long something takes
-	// Grain: a client that measures has sent what its clock shows, in a time stamp that can be later by whole grains, of a
-	// second or a millisecond; 0: none has.
+	// Grain: a client that measures has sent what its clock shows, in a time stamp that can be later by whole grains,
+	// of a second or a millisecond; 0: none has.
 	Grain     time.Duration
 	SendsWait bool // a client has sent WAIT: it matters whose writes a replica lacks
 	// Abandons: code has stopped waiting for a request in flight after it observed something else, so that
 	// any observation may orphan a request.
 	Abandons bool
-	// OldBases: a client has written to the resource on the basis of a version that it had not read since it
-	// was inside. With hypothesis.Merged the history decides that represents the client's own: the program must not read
+	// OldBases: a client has written to the resource on the basis of a version that it had not read since it was
+	// inside. With hypothesis.Merged the history decides that represents the client's own: the program must not read
 	// inside after some histories and outside after others, and then write on the same version.
 	OldBases bool
 
@@ -53,8 +53,10 @@ func (ps Parts) Lasting() bool {
 	for at := range p.Len() {
 		e := p.At(uint32(at))
 		name := fmt.Sprintf("c1.%d", e.Born)
+		named := func(word string) bool { return hasName(word, name) }
 		for t := range e.Ops {
-			if o := &e.Ops[t]; o.Kind.ToServer() && slices.ContainsFunc(ps.s.clients.words.Requests.Words(o.Arg), func(word string) bool { return hasName(word, name) }) {
+			o := &e.Ops[t]
+			if o.Kind.ToServer() && slices.ContainsFunc(ps.s.clients.words.Requests.Words(o.Arg), named) {
 				return true
 			}
 		}

@@ -65,7 +65,7 @@ func (w *World) Alive(c int) bool { return !w.procs[c-1].Dead }
 // Paused reports whether client c, from 1, is paused.
 func (w *World) Paused(c int) bool { return w.procs[c-1].Paused }
 
-// condition is what faults have made of server n, from 1; of one that is not known, nothing.
+// condition returns the condition of server n, from 1, after faults; the zero value if n is not known.
 func (w *World) condition(n int) (is node.Condition) {
 	if s := w.servers[n-1]; s != nil {
 		is = s.Condition()
@@ -126,7 +126,8 @@ func (c *Client) Write(base int, token uint64) error {
 func (all *clients) readInside(c int8, e *process.Entry, version int32) bool {
 	for e.Inside {
 		parent := all.procs[c-1].At(e.Parent)
-		if e.Seen.Kind == process.Replied && e.Seen.Val == int64(version) && parent.Ops[e.Seen.Thread].Kind == process.Read {
+		read := e.Seen.Kind == process.Replied && parent.Ops[e.Seen.Thread].Kind == process.Read
+		if read && e.Seen.Val == int64(version) {
 			return true
 		}
 		e = parent
@@ -141,7 +142,8 @@ func (ps Parts) OnVersion(c int, part *ClientPart) bool {
 		return false
 	}
 	e := ps.s.clients.procs[c-1].At(part.s.At)
-	return e.Inside || slices.ContainsFunc(e.Ops[:], func(o process.Op) bool { return o.Kind == process.Read || o.Kind == process.Write })
+	onVersion := func(o process.Op) bool { return o.Kind == process.Read || o.Kind == process.Write }
+	return e.Inside || slices.ContainsFunc(e.Ops[:], onVersion)
 }
 
 // OrphanedOnVersion reports whether an orphaned request to the resource is in flight.

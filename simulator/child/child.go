@@ -44,7 +44,8 @@ func Start(c *exec.Cmd) (end func(), err error) {
 	for i := range c.ExtraFiles {
 		closed += fmt.Sprintf(" %d>&-", first+i)
 	}
-	c.Args = append([]string{sh, "-c", fmt.Sprintf(script, first+len(c.ExtraFiles), closed), "sh", c.Path}, c.Args[1:]...)
+	program := fmt.Sprintf(script, first+len(c.ExtraFiles), closed)
+	c.Args = append([]string{sh, "-c", program, "sh", c.Path}, c.Args[1:]...)
 	c.Path, c.ExtraFiles, c.SysProcAttr = sh, append(c.ExtraFiles, reads), &syscall.SysProcAttr{Setpgid: true}
 	if c.Cancel != nil { // it has a context
 		c.Cancel = life.Close

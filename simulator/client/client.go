@@ -32,7 +32,8 @@ const (
 // Environment returns everything that a lock sees of the simulator: clock, tokens and
 // connections to servers 1 to nodes, or to ZooKeeper.
 func Environment(c *simulator.Client, ttl time.Duration, nodes int) lock.Env {
-	env := lock.Env{Clock: c.Clock(), Parallel: c.Parallel, Tokens: c, TTL: ttl, Thread: fmt.Sprintf("c%d.%d", c.ID(), c.Born())}
+	thread := fmt.Sprintf("c%d.%d", c.ID(), c.Born())
+	env := lock.Env{Clock: c.Clock(), Parallel: c.Parallel, Tokens: c, TTL: ttl, Thread: thread}
 	if session := c.ZooKeeper(); session != nil {
 		env.ZooKeeper = Session{requester{session}}
 		return env

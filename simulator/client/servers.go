@@ -19,7 +19,8 @@ import (
 func Servers(entry lock.Entry, ttl time.Duration, like simulator.NodeConfig, n int) []simulator.NodeConfig {
 	if entry.OnZooKeeper() {
 		lines := map[string]string{entry.Line(Key): Key, entry.Line(OtherKey): OtherKey}
-		return []simulator.NodeConfig{{Session: ttl, Contents: zookeeper.Contents{Znodes: QueuedAt(entry.Line(Key)), Lines: lines}}}
+		queued := zookeeper.Contents{Znodes: QueuedAt(entry.Line(Key)), Lines: lines}
+		return []simulator.NodeConfig{{Session: ttl, Contents: queued}}
 	}
 	if entry.Database != "" {
 		like.Contents = tables(entry)
@@ -39,7 +40,8 @@ func tables(entry lock.Entry) database.Contents {
 		dialect = database.PostgreSQL
 	}
 	locks := database.Table{Name: "locks", Key: []string{"name"}, Columns: []database.Column{
-		{Name: "name", Type: database.Text}, {Name: "owner", Type: database.Text}, {Name: "version", Type: database.Integer},
+		{Name: "name", Type: database.Text}, {Name: "owner", Type: database.Text},
+		{Name: "version", Type: database.Integer},
 	}}
 	switch entry.Expiry {
 	case lock.ExpiryServer:
@@ -54,7 +56,9 @@ func tables(entry lock.Entry) database.Contents {
 			locks.Rows = append(locks.Rows, row)
 		}
 	}
-	return database.Contents{Dialect: dialect, Tables: []database.Table{locks}, OldGetLock: entry.Database == lock.MySQL56}
+	return database.Contents{
+		Dialect: dialect, Tables: []database.Table{locks}, OldGetLock: entry.Database == lock.MySQL56,
+	}
 }
 
 // QueuedAt returns an ensemble on which a client has queued at each of the paths and left.
@@ -74,7 +78,8 @@ func QueuedAt(paths ...string) zookeeper.State {
 // History is a history of clients that use a lock, before its first event.
 func History(entry lock.Entry, clients int, ttl time.Duration) history.History {
 	return history.History{
-		Strategy: entry.ID, Clients: clients, Nodes: entry.Servers(), Shards: entry.Shards > 0, Key: Key, ZooKeeper: entry.OnZooKeeper(), Database: entry.Database != "", Local: entry.Local(),
+		Strategy: entry.ID, Clients: clients, Nodes: entry.Servers(), Shards: entry.Shards > 0, Key: Key,
+		ZooKeeper: entry.OnZooKeeper(), Database: entry.Database != "", Local: entry.Local(),
 		Holders: Holders(entry, clients), Held: entry.Held, TTL: ttl,
 	}
 }
@@ -105,7 +110,7 @@ type Tokens uint8
 const (
 	Unique    Tokens = iota // a value that nobody else has
 	Thread                  // the id of a thread: in every process the same
-	Prefix                  // a value of which every longer one begins with it: of any two, one is a prefix of the other
+	Prefix                  // a value with which every longer one begins: of any two, one is a prefix of the other
 	Constant                // one value for all
 	TimeOfDay               // the client's clock in milliseconds, when the token is drawn
 )

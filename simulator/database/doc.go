@@ -36,8 +36,8 @@
 //	    3058); one of a row and a named lock is not found; names of MariaDB are distinguished by their case, those of
 //	    MySQL are not
 //	PostgreSQL
-//	(t) a row is locked if its committed version meets the condition; after a wait the condition is evaluated on the new
-//	    version, which stays locked either way
+//	(t) a row is locked if its committed version meets the condition; after a wait the condition is evaluated on the
+//	    new version, which stays locked either way
 //	(t) a row that is not committed is not seen, and waited for by an INSERT with its key, as is one that is updated
 //	(t) an error rolls the transaction back, and 25P02 is the answer until it is ended
 //	(t) advisory locks of sessions and of transactions
@@ -49,13 +49,13 @@
 //	order of those that go on together      the servers' threads race; here it is that in which they began to wait
 //	weight of a transaction                 insert intentions that were granted are not counted, nor pages
 //	MySQL 8's order of grants               it prefers transactions that block many; here all are in line
-//	victim of named locks on MariaDB        a session that was one before may be spared later; here it is always the one
-//	                                        that closes the cycle
+//	victim of named locks on MariaDB        a session that was one before may be spared later; here it is always the
+//	                                        one that closes the cycle
 //	victim on PostgreSQL                    who waits in line within a deadlock of others may look first, and fails as
 //	                                        well: the caller decides who looks when
 //	hashtext                                of two texts it is never the same
-//	texts                                   compared byte by byte, as by the collation of Table.Create; blanks at the end
-//	                                        count, lengths have no limit
+//	texts                                   compared byte by byte, as by the collation of Table.Create; blanks at the
+//	                                        end count, lengths have no limit
 //	integers                                sums of more than 47 bits are refused
 //	names of columns in replies             of expressions always ?column?, as PostgreSQL has it
 //	OldGetLock, MySQL                       from the manual; not compared

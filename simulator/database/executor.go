@@ -28,7 +28,8 @@ type Executor struct {
 }
 
 func newExecutor(config Config, m *memo.Memo) *Executor {
-	x := &Executor{config: config, memo: m, effects: memo.NewMap[step, *effect](m), shifts: memo.NewMap[shift, *effect](m),
+	x := &Executor{config: config, memo: m,
+		effects: memo.NewMap[step, *effect](m), shifts: memo.NewMap[shift, *effect](m),
 		commits: memo.NewMap[uint32, uint32](m)}
 	for _, t := range New(config.Dialect, config.Tables, Options{}).tables {
 		x.tables = append(x.tables, table{def: t.def})
@@ -36,7 +37,8 @@ func newExecutor(config Config, m *memo.Memo) *Executor {
 	const what = "limit.of.database"
 	x.contents = memo.NewTable(m, memo.Entries[string, contents]{What: what, Key: codec.Key[contents],
 		Fill: x.filled, Map: contents.mapped, Sort: x.sorted})
-	x.memories = memo.NewTable(m, memo.Entries[string, []int8]{What: what, Key: codec.Key[[]int8], First: [][]int8{{1}}})
+	x.memories = memo.NewTable(m, memo.Entries[string, []int8]{What: what, Key: codec.Key[[]int8],
+		First: [][]int8{{1}}})
 	x.requests = memo.NewTable(m, memo.Entries[string, storedRequest]{What: what, Key: codec.Key[storedRequest],
 		Fill: x.parsed, Text: storedRequest.words})
 	x.answers = memo.NewTable(m, memo.Entries[string, storedAnswer]{What: what, Key: codec.Key[storedAnswer],

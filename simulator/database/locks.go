@@ -254,7 +254,7 @@ func (s *State) removeRow(ti int, key []Value) {
 	}
 }
 
-// weight is what InnoDB would lose by the rollback of a transaction: the rows that it has written, and its locks,
+// weight returns what InnoDB would lose by the rollback of a transaction: the rows that it has written, and its locks,
 // those of one kind in one table counted once. The table itself is one.
 func (s *State) weight(id SessionID) int64 {
 	type kind struct {

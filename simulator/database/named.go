@@ -37,7 +37,8 @@ func (x *execution) userLock(name Value, values []Value) Reply {
 	switch x.p.text.Function {
 	case "get_lock":
 		if x.s.options.OldGetLock {
-			x.s.locks = slices.DeleteFunc(x.s.locks, func(l lock) bool { return l.session == x.p.id && l.table == names })
+			held := func(l lock) bool { return l.session == x.p.id && l.table == names }
+			x.s.locks = slices.DeleteFunc(x.s.locks, held)
 		}
 		w.seconds = values[1].Int
 		got := x.s.takeName(x.p.id, w, true)

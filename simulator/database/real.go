@@ -19,8 +19,8 @@ type Action struct {
 	Kind   ActKind
 	Client int8 // from 1
 	Slot   int8 // of the client's connection, from 1
-	// Has says that the session has a transaction or a lock by a name before. A session that has nothing begins with its
-	// statement, if it has not begun or has ended.
+	// Has says that the session has a transaction or a lock by a name before. A session that has nothing begins with
+	// its statement, if it has not begun or has ended.
 	Has bool
 	// Left is the time for which the session may still be idle, on the true clock: 0 if that is over, clock.Never if it
 	// has no end.

@@ -112,7 +112,8 @@ func (x *execution) reach(key []Value) (version []Value, r Reply) {
 		case x.p.text.Locking == SkipLocked && innodb: // the search goes on to the next key
 			x.s.hold(gap)
 		case x.p.text.Locking == NoWait:
-			r = failure(map[Dialect]Code{MariaDB: LockWaitTimeout, MySQL: LockNowait, PostgreSQL: LockNotAvailable}[x.s.dialect])
+			locked := map[Dialect]Code{MariaDB: LockWaitTimeout, MySQL: LockNowait, PostgreSQL: LockNotAvailable}
+			r = failure(locked[x.s.dialect])
 		}
 		return nil, r
 	case version == nil: // deleted by this transaction

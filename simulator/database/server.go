@@ -31,7 +31,8 @@ func (s *server) slotOf(c, thread int8) int8 {
 func (s *server) opened(c, thread int8) int8 {
 	th := &s.w.Client(c).Threads[thread]
 	slot := s.slotOf(c, thread)
-	if slot == 0 && s.w.Op(c, thread).Kind == process.Request && th.Phase == world.Answered && th.Reply != world.LostConn {
+	answered := th.Phase == world.Answered && th.Reply != world.LostConn
+	if slot == 0 && answered && s.w.Op(c, thread).Kind == process.Request {
 		slot = s.kind.x.answers.At(th.Reply).slot
 	}
 	return slot

@@ -35,9 +35,9 @@ type Table struct {
 	Key     []string // the columns of the primary key, at least one
 	Rows    [][]Value
 	// Owner is the column with the holder of a row's key, which nothing holds while it is NULL or empty; "": owner, if
-	// there is such a column. Where a row itself is the lock it is a column of the key. A row without an owner is held by
-	// the transaction that has locked it exclusively. Until is the column with the end of the lease, which ends it if it
-	// is a Timestamp; "": until.
+	// there is such a column. Where a row itself is the lock it is a column of the key. A row without an owner is held
+	// by the transaction that has locked it exclusively. Until is the column with the end of the lease, which ends it
+	// if it is a Timestamp; "": until.
 	Owner, Until string
 }
 

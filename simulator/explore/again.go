@@ -67,7 +67,8 @@ func (t *tables) namedBy(node uint32) (names history.ClientSet) {
 	t.numbers.Lacking()
 	part := t.nodeTab.Keys[node]
 	for c := 1; c <= t.symmetric; c++ {
-		if renamed, err := t.sim.Symmetry().Node(part, translate.Rename(history.Swap(uint8(c), uint8(t.clients)))); err != nil || renamed != part {
+		swap := translate.Rename(history.Swap(uint8(c), uint8(t.clients)))
+		if renamed, err := t.sim.Symmetry().Node(part, swap); err != nil || renamed != part {
 			names.Add(uint8(c))
 		}
 	}
@@ -140,7 +141,8 @@ func (a *again) begin(state []uint32) {
 // refill has a state forget how many faults were injected, and the version of the resource.
 func (a *again) refill(state []uint32) {
 	if a.endless {
-		state[a.restAt] = a.restTab.Image(&a.refilled, state[a.restAt], func(r simulator.RestPart) simulator.RestPart { return r.WithBudgetOf(&a.full) })
+		refilled := func(r simulator.RestPart) simulator.RestPart { return r.WithBudgetOf(&a.full) }
+		state[a.restAt] = a.restTab.Image(&a.refilled, state[a.restAt], refilled)
 	}
 	state[a.restAt] = a.restTab.Image(&a.unversioned, state[a.restAt], simulator.RestPart.WithoutVersion)
 }
@@ -206,7 +208,8 @@ func (a *again) renew(state []uint32, to *history.Names) {
 
 // attempt notes that client c has made an attempt and goes on as another one, both from 0.
 func (a *again) attempt(state []uint32, c, next int) {
-	state[a.judgeAt] = a.judgeTab.Image(&a.attempted[c][next], state[a.judgeAt], func(v verdict.Safety) verdict.Safety { return v.Attempted(c+1, next+1) })
+	attempted := func(v verdict.Safety) verdict.Safety { return v.Attempted(c+1, next+1) }
+	state[a.judgeAt] = a.judgeTab.Image(&a.attempted[c][next], state[a.judgeAt], attempted)
 }
 
 // spare is a name, from 0, that is not mentioned; below 0: there is none.
@@ -224,10 +227,12 @@ func (a *again) settle(state []uint32) {
 	rest := a.restTab.Values[state[a.restAt]]
 	for left := a.judgeTab.Values[state[a.judgeAt]].left &^ rest.senders; left != 0; left &= left - 1 {
 		c := int(left.First()) - 1
-		if e := a.clientTab[0].Values[state[c]]; e.onVersion || a.numbers.traits(a.sim).OldBases && !e.finished && a.goesOn(state[c]) == acting {
+		e := a.clientTab[0].Values[state[c]]
+		if e.onVersion || a.numbers.traits(a.sim).OldBases && !e.finished && a.goesOn(state[c]) == acting {
 			continue
 		}
-		state[a.judgeAt] = a.judgeTab.Image(&a.settled[c], state[a.judgeAt], func(v verdict.Safety) verdict.Safety { return v.Settled(c + 1) })
+		settled := func(v verdict.Safety) verdict.Safety { return v.Settled(c + 1) }
+		state[a.judgeAt] = a.judgeTab.Image(&a.settled[c], state[a.judgeAt], settled)
 	}
 }
 

@@ -76,7 +76,8 @@ func (a assumptions) held(sim *simulator.Simulator) hypothesis.Set {
 	return a.Set
 }
 
-var errNewTrait = errors.New("explore: a clock was read, or used to measure, replicas were waited for, a request was abandoned, or an old version was written on, for the first time")
+var errNewTrait = errors.New("explore: a clock was read, or used to measure, replicas were waited for, " +
+	"a request was abandoned, or an old version was written on, for the first time")
 
 // checkSoon checks the code when it has four times as many histories as at the last check, so that no long search
 // relies on what is wrong.

@@ -45,7 +45,9 @@ func (e *TooLargeError) Message() i18n.Message { return i18n.New("error.doom.lar
 // "": the harm to which they come last. Of opt it reads Case, Probe and MaxStates. The
 // errors are ErrNoHarm, a *TooLargeError, a choice that is not possible, ctx's, or about
 // code that the simulator cannot run.
-func DoomOf(ctx context.Context, sim *simulator.Simulator, opt Options, choices []simulator.Choice, harm verdict.Word) (d *Doom, err error) {
+func DoomOf(
+	ctx context.Context, sim *simulator.Simulator, opt Options, choices []simulator.Choice, harm verdict.Word,
+) (d *Doom, err error) {
 	err = withFutures(sim, opt, func(f *futures) (err error) {
 		f.limit = opt.MaxStates
 		d, err = f.doom(ctx, choices, harm)
@@ -82,7 +84,8 @@ func (f *futures) doom(ctx context.Context, choices []simulator.Choice, harm ver
 	if harm == "" {
 		harm, harms = last(found)
 	}
-	at := slices.IndexFunc(found, func(words verdict.Set) bool { return words&harms != 0 }) // choices before that with which it happens
+	// at is the number of choices before that with which it happens.
+	at := slices.IndexFunc(found, func(words verdict.Set) bool { return words&harms != 0 })
 	if at < 0 {
 		return nil, ErrNoHarm
 	}
@@ -154,7 +157,9 @@ func (f *futures) prefixes(choices []simulator.Choice) (states []uint32, found [
 
 // walk makes the choices one after the other, and calls at before each of them and after the last,
 // with the state in cur. It returns what the judges find at each choice.
-func (f *futures) walk(choices []simulator.Choice, at func(n int, w *simulator.World) error) (found []verdict.Set, err error) {
+func (f *futures) walk(
+	choices []simulator.Choice, at func(n int, w *simulator.World) error,
+) (found []verdict.Set, err error) {
 	before := f.search.sim.Traits().OfTime()
 	w := f.search.sim.NewWorld()
 	f.search.takeState(&w, f.search.judgeTab.ID(verdict.Safety{}), f.search.successors.cur)
@@ -293,11 +298,12 @@ func (g graph) sure() []bool {
 // spread marks the states for which own is true or that such a state can follow.
 func (g graph) spread(own func(id uint32, arcs []uint32) bool) []bool {
 	marked := make([]bool, len(g))
+	leads := func(to uint32) bool { return to != lost && marked[to] }
 	g.iterate(func(id uint32, arcs []uint32) bool {
 		if marked[id] {
 			return false
 		}
-		marked[id] = own(id, arcs) || slices.ContainsFunc(arcs, func(to uint32) bool { return to != lost && marked[to] })
+		marked[id] = own(id, arcs) || slices.ContainsFunc(arcs, leads)
 		return marked[id]
 	})
 	return marked

@@ -45,7 +45,10 @@ func newPass(sim *simulator.Simulator, opt *Options, wanted []Witness) *search {
 // newSearch makes a search of no state yet, in which everything is to be visited.
 func newSearch(sim *simulator.Simulator, opt Options) *search {
 	tables := newTables(sim, &opt)
-	s := &search{opt: opt, tables: tables, transitions: &transitions{tables: tables, passed: map[time.Duration]*passed{}, doubts: opt.Plain.Effects}, quotient: newQuotient(tables, &opt)}
+	s := &search{
+		opt: opt, tables: tables, quotient: newQuotient(tables, &opt),
+		transitions: &transitions{tables: tables, passed: map[time.Duration]*passed{}, doubts: opt.Plain.Effects},
+	}
 	s.successors = &successors{
 		tables: tables, transitions: s.transitions, quotient: s.quotient,
 		step: opt.Step, outliving: opt.outliving,
@@ -65,7 +68,8 @@ func (s *search) run(ctx context.Context) error {
 	if !claims || err != nil && !errors.Is(err, ctx.Err()) {
 		return err
 	}
-	if wrong := errors.Join(s.checkAgain(), s.sim.Symmetry().CheckStrangers(), s.sim.Symmetry().CheckOrder()); wrong != nil {
+	symmetry := s.sim.Symmetry()
+	if wrong := errors.Join(s.checkAgain(), symmetry.CheckStrangers(), symmetry.CheckOrder()); wrong != nil {
 		return wrong
 	}
 	if wrong := s.checkCode(); wrong != nil {

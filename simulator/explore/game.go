@@ -49,7 +49,8 @@ func (g *Game) Moves(choices []simulator.Choice) (moves []simulator.Choice, err 
 		for _, m := range f.search.successors.moves {
 			c := f.search.choices[m.choice]
 			if c.Verb == simulator.Orphaned { // a state and a world keep orphans in different orders
-				place, err := f.search.sim.Parts().PlaceInWorld(w, &f.search.restTab.Keys[f.search.successors.cur[f.search.restAt]], int(c.Thread), &same)
+				rest := &f.search.restTab.Keys[f.search.successors.cur[f.search.restAt]]
+				place, err := f.search.sim.Parts().PlaceInWorld(w, rest, int(c.Thread), &same)
 				if err != nil {
 					return err
 				}
@@ -68,7 +69,9 @@ func (g *Game) Moves(choices []simulator.Choice) (moves []simulator.Choice, err 
 // faults, and then the fewest steps. nil: the harm cannot follow within the bounds. With
 // more than most states to visit the error is a *TooLargeError. Otherwise it is ctx's, or
 // about code that the simulator cannot run.
-func (g *Game) Way(ctx context.Context, choices []simulator.Choice, harm verdict.Word, most int) (way []simulator.Choice, err error) {
+func (g *Game) Way(
+	ctx context.Context, choices []simulator.Choice, harm verdict.Word, most int,
+) (way []simulator.Choice, err error) {
 	err = g.after(choices, func(f *futures, w *simulator.World) error {
 		f.search.successors.faultless, f.search.opt.MaxStates, f.search.start = false, most, *w
 		f.search.visited.wanted = []Witness{{Verdict: harm, Par: math.MaxInt}} // by any number of faults
@@ -93,7 +96,9 @@ func (g *Game) Way(ctx context.Context, choices []simulator.Choice, harm verdict
 // Share is the share of what can follow choices that ends in a harm, if no fault is
 // injected any more and every next step is equally likely; see [Doom]. It is 1 if the harm
 // has happened. The errors are those of Way.
-func (g *Game) Share(ctx context.Context, choices []simulator.Choice, harm verdict.Word, most int) (share float64, err error) {
+func (g *Game) Share(
+	ctx context.Context, choices []simulator.Choice, harm verdict.Word, most int,
+) (share float64, err error) {
 	err = g.after(choices, func(f *futures, _ *simulator.World) error {
 		harms := verdict.SetOf(harm)
 		f.limit = most

@@ -7,11 +7,11 @@ import (
 )
 
 // The interface of a view is what the other clients of a world can notice of it: who it is for the servers, what the
-// judges know of it, which of its requests are under way, and whether time may pass. Where one client makes a move, each
-// other one keeps its part: the move is the same beside all views with one interface, and makes the same of each of
-// them. So one view of each interface is in a world with every view of the shared part, and what moves of others make of
-// it is made of all with that interface. The views that are found are those of the worlds of any views, which are many
-// times as many: see Plain.Interfaces.
+// judges know of it, which of its requests are under way, and whether time may pass. Where one client makes a move,
+// each other one keeps its part: the move is the same beside all views with one interface, and makes the same of each
+// of them. So one view of each interface is in a world with every view of the shared part, and what moves of others
+// make of it is made of all with that interface. The views that are found are those of the worlds of any views, which
+// are many times as many: see Plain.Interfaces.
 
 // An interfaceOf has all of a view that the moves of another client in the same world depend on, or change.
 type interfaceOf struct {

@@ -70,7 +70,7 @@ type chunk struct {
 	ids   []uint32
 	taken bool // by a worker, or by the search
 	out   batch
-	ends  []int // by state: the end of its arcs in out; missing: the tables lacked something. Empty: the search has taken it
+	ends  []int // by state: the end of its arcs in out; missing: the tables lacked something. Empty: the search has it
 }
 
 const (
@@ -223,11 +223,15 @@ func (a *lookahead) end() {
 func newReader(s *successors) *successors {
 	o, t, made, q := *s, *s.tables, *s.transitions, *s.quotient
 	o.tables, o.transitions, o.quotient = &t, &made, &q
-	t.numbers, t.choiceID, t.clientTab = &numbers{Room: intern.Room{ReadOnly: true}, seen: s.sim.Traits()}, maps.Clone(t.choiceID), slices.Clone(t.clientTab)
+	t.numbers = &numbers{Room: intern.Room{ReadOnly: true}, seen: s.sim.Traits()}
+	t.choiceID, t.clientTab = maps.Clone(t.choiceID), slices.Clone(t.clientTab)
 	for c := range t.clientTab {
 		t.clientTab[c].Room = &t.numbers.Room
 	}
-	for _, room := range []**intern.Room{&t.nodeTab.Room, &t.restTab.Room, &t.judgeTab.Room, &t.times.Room, &t.causes.Room, &t.events.Room} {
+	rooms := []**intern.Room{
+		&t.nodeTab.Room, &t.restTab.Room, &t.judgeTab.Room, &t.times.Room, &t.causes.Room, &t.events.Room,
+	}
+	for _, room := range rooms {
 		*room = &t.numbers.Room
 	}
 	made.tables, made.passed = &t, copied(made.passed)

@@ -23,7 +23,10 @@ import (
 // whose memory cannot be read, as a closure or a channel. Of what the simulator gives to a
 // client only the name is written: a connection that is idle remembers nothing.
 func memoryOf(c *simulator.Client, v any) (memory string, plain bool) {
-	m := &memoryWriter{of: c, client: reflect.ValueOf(c).Pointer(), code: reflect.ValueOf(c.Code).Pointer(), seen: map[place]int{}, objects: map[uintptr]int{}, plain: true}
+	m := &memoryWriter{
+		of: c, client: reflect.ValueOf(c).Pointer(), code: reflect.ValueOf(c.Code).Pointer(),
+		seen: map[place]int{}, objects: map[uintptr]int{}, plain: true,
+	}
 	m.write(reflect.ValueOf(v))
 	return string(m.out), m.plain
 }
@@ -68,7 +71,8 @@ func (m *memoryWriter) write(v reflect.Value) {
 	}
 	m.number(uint64(v.Kind()))
 	switch v.Kind() {
-	case reflect.Slice, reflect.Interface, reflect.Pointer, reflect.Map, reflect.Func: // none is another memory than an empty one
+	case reflect.Slice, reflect.Interface, reflect.Pointer, reflect.Map, reflect.Func:
+		// None is another memory than an empty one.
 		if v.IsNil() {
 			m.number(0)
 			return
@@ -179,7 +183,10 @@ func (m *memoryWriter) entries(v reflect.Value) {
 	}
 	var list []entry
 	for it := v.MapRange(); it.Next(); {
-		w := &memoryWriter{of: m.of, client: m.client, code: m.code, seen: map[place]int{}, objects: map[uintptr]int{}, inMaps: true, plain: true}
+		w := &memoryWriter{
+			of: m.of, client: m.client, code: m.code,
+			seen: map[place]int{}, objects: map[uintptr]int{}, inMaps: true, plain: true,
+		}
 		w.write(it.Key())
 		m.plain = m.plain && w.plain
 		list = append(list, entry{string(w.out), it.Value()})

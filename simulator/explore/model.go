@@ -25,7 +25,7 @@ type Scope struct {
 	ClientRetries int           // of the clients' library, which sends a command again; see simulator.Config
 	Tokens        client.Tokens // what the clients and the probe take as their own value
 	Slow          time.Duration // an Acquire that lasts longer is SLOW; 0: none is
-	Noisy         int           // a client that waits with more requests a second is NOISY; 0: none is. In lockstep only
+	Noisy         int           // a client that waits with more requests a second is NOISY; 0: none. In lockstep only
 	Limits
 }
 
@@ -35,10 +35,11 @@ type Limits struct {
 	// injected, and what the clients were doing that they hit. The causes are then part
 	// of the state, which makes several times as many states.
 	Causes bool
-	// Recheck has the set of a search that is complete checked by the plain rules: see recheck.go. Not with Causes, nor of
-	// any number of attempts.
+	// Recheck has the set of a search that is complete checked by the plain rules: see recheck.go. Not with Causes, nor
+	// of any number of attempts.
 	Recheck bool
-	// Boundary has a search of every timing, if it is complete, look for Result.Boundary. Not of any number of attempts.
+	// Boundary has a search of every timing, if it is complete, look for Result.Boundary. Not of any number of
+	// attempts.
 	Boundary bool `json:"-"`
 	// MaxStates ends the search; 0: no limit.
 	MaxStates int
@@ -61,8 +62,8 @@ type Model struct {
 	// Code, if it is not nil, makes the clients, and the probe, in place of Entry's lock.
 	// They record what the programs in programs.go record.
 	Code func(probe bool) simulator.ClientConfig
-	// Afterwards, if it is not nil, is called when all has been searched or proved, or the search was cut short, with the
-	// simulator and the histories that it has of the code. Its error is that of the search.
+	// Afterwards, if it is not nil, is called when all has been searched or proved, or the search was cut short, with
+	// the simulator and the histories that it has of the code. Its error is that of the search.
 	Afterwards func(sim *simulator.Simulator) error
 	Drawn      func(text string) string // what Code draws; see simulator.Config
 	Key        string                   // that Code's clients lock; "": client.Key
@@ -119,11 +120,13 @@ func (m *Model) search(by func(*simulator.Simulator) (*Result, error)) (*Result,
 	}
 	all := r.Found
 	r.Found = slices.DeleteFunc(slices.Clone(all), func(w Witness) bool {
-		return slices.ContainsFunc(all, func(o Witness) bool { return o.Verdict == w.Verdict && properSubset(o.Cause, w.Cause) })
+		lesser := func(o Witness) bool { return o.Verdict == w.Verdict && properSubset(o.Cause, w.Cause) }
+		return slices.ContainsFunc(all, lesser)
 	})
 	for i := range r.Found {
 		w := &r.Found[i]
-		w.Choices = reorder(w.Choices, func(choices []simulator.Choice) bool { return m.leadTo(sim, choices, w.Verdict) })
+		lead := func(choices []simulator.Choice) bool { return m.leadTo(sim, choices, w.Verdict) }
+		w.Choices = reorder(w.Choices, lead)
 	}
 	return r, err
 }
@@ -232,7 +235,10 @@ func (m *Model) Patience() time.Duration {
 
 // Simulator builds the simulator; the caller closes it.
 func (m *Model) Simulator() (*simulator.Simulator, error) {
-	config := simulator.Config{Faults: m.Faults, Guard: m.guard(), Timeout: m.Patience(), ClientRetries: m.ClientRetries, Drawn: m.Drawn, Epoch: m.Epoch}
+	config := simulator.Config{
+		Faults: m.Faults, Guard: m.guard(), Timeout: m.Patience(),
+		ClientRetries: m.ClientRetries, Drawn: m.Drawn, Epoch: m.Epoch,
+	}
 	if t := m.Timing; t != nil {
 		config.Timing = &t.Timing
 	}
@@ -246,7 +252,8 @@ func (m *Model) Simulator() (*simulator.Simulator, error) {
 	if !m.NoProbe {
 		config.Clients = append(config.Clients, code(true))
 	}
-	config.Nodes = client.Servers(m.Entry, m.TTL, simulator.NodeConfig{Replicas: max(m.Entry.Replicas, m.Replicas)}, m.Nodes)
+	like := simulator.NodeConfig{Replicas: max(m.Entry.Replicas, m.Replicas)}
+	config.Nodes = client.Servers(m.Entry, m.TTL, like, m.Nodes)
 	if m.Code != nil {
 		config.Nodes[0].Contents = m.Contents
 	}
@@ -257,7 +264,8 @@ func (m *Model) Simulator() (*simulator.Simulator, error) {
 func (m *Model) client(probe bool) simulator.ClientConfig {
 	list := min(m.Entry.Shards, m.Nodes)
 	if probe {
-		return simulator.ClientConfig{Program: m.probe, Near: true, List: list} // a refusal is not to come from slow messages
+		// Near: a refusal is not to come from slow messages.
+		return simulator.ClientConfig{Program: m.probe, Near: true, List: list}
 	}
 	return simulator.ClientConfig{Program: m.contender, Skews: m.Skews, List: list}
 }

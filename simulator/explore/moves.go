@@ -145,7 +145,8 @@ func (s *successors) listMoves() error {
 		ready = s.listNode(n) || ready
 	}
 	if s.ends && !s.outliving {
-		s.moves = append(s.moves, move{choice: s.choice(simulator.Choice{Verb: simulator.End}), client: none, node: none, together: true})
+		end := s.choice(simulator.Choice{Verb: simulator.End})
+		s.moves = append(s.moves, move{choice: end, client: none, node: none, together: true})
 	}
 	stuck := len(s.moves) == attempts && !s.ends
 	if mayFault && !s.probing(s.cur) {
@@ -240,7 +241,8 @@ func (s *successors) listClient(c int, alone bool) (ready bool) {
 	}
 	if e.awaits {
 		s.numbers.Lacking()
-		for _, news := range s.sim.Parts().Notifications(c+1, &s.clientTab[c].Keys[s.cur[c]], 1, &s.nodeTab.Keys[s.cur[s.clients]], 0, nil) {
+		waiter, server := &s.clientTab[c].Keys[s.cur[c]], &s.nodeTab.Keys[s.cur[s.clients]]
+		for _, news := range s.sim.Parts().Notifications(c+1, waiter, 1, server, 0, nil) {
 			ready = true
 			s.moves = append(s.moves, move{choice: s.choice(news), client: int8(c), node: 0, rest: true})
 		}
@@ -265,7 +267,8 @@ func (s *successors) atOnce(verb simulator.Verb, e *clientEntry) bool {
 // ownMove is the k-th thing that client c can do without a server.
 func (s *successors) ownMove(c, k int) move {
 	e := s.clientTab[c].Values[s.cur[c]]
-	m := move{choice: e.ownID[k], client: int8(c), node: none, rest: e.own[k].Verb == simulator.GiveUp || s.numbers.traits(s.sim).Abandons}
+	m := move{choice: e.ownID[k], client: int8(c), node: none}
+	m.rest = e.own[k].Verb == simulator.GiveUp || s.numbers.traits(s.sim).Abandons
 	if s.sim.KeepsSessions() { // its connection may break, or be made again
 		m.node, m.rest = 0, true
 	}

@@ -90,7 +90,8 @@ func (p *prover) canonize(state []uint32) ([]naming, error) {
 		all = append(all, f)
 	}
 	compare := func(a, b naming) int {
-		return cmp.Or(slices.Compare(a.nodes[:], b.nodes[:]), cmp.Compare(a.judge, b.judge), cmp.Compare(a.rest, b.rest))
+		return cmp.Or(slices.Compare(a.nodes[:], b.nodes[:]),
+			cmp.Compare(a.judge, b.judge), cmp.Compare(a.rest, b.rest))
 	}
 	least := slices.MinFunc(all, compare)
 	return slices.DeleteFunc(all, func(f naming) bool { return compare(f, least) != 0 }), nil

@@ -12,10 +12,10 @@ import (
 )
 
 // A set of states is all that can be reached if the start is in it, and every move of every member leads into it (an
-// inductive invariant); and a verdict that no such move comes to does not occur. So whoever doubts the search need not
-// believe how it found its set: recheck goes through the members one after the other, by the rules of the plain search
-// (rules.go), which make every move in a whole world, by the simulator's Step. Nothing here relies on what moves are
-// thought to reach, on the effects that the search remembers, on its workers or on the order of states.
+// inductive invariant); and a verdict that no such move comes to does not occur. So the set can be checked without
+// trust in how the search found it: recheck goes through the members one after the other, by the rules of the plain
+// search (rules.go), which make every move in a whole world, by the simulator's Step. Nothing here relies on what moves
+// are thought to reach, on the effects that the search remembers, on its workers or on the order of states.
 //
 // What is relied on is the simulator, whose tables remember what code and servers have done (tests hold them against
 // tables that remember nothing); and what counts as one state: a member stands for a world by its parts
@@ -40,8 +40,8 @@ func (e *NotClosedError) Message() i18n.Message {
 	return i18n.New("error.recheck.open", "state", e.State, "choice", e.Choice)
 }
 
-// recheck checks the set of a search that is complete, and returns the number of moves; with an error, 0. That the start
-// is in it one sees (search.begin). The error is a *NotClosedError, ctx's, or that of a step.
+// recheck checks the set of a search that is complete, and returns the number of moves; with an error, 0. That the
+// start is in it one sees (search.begin). The error is a *NotClosedError, ctx's, or that of a step.
 func (s *search) recheck(ctx context.Context) (moves int, err error) {
 	rules, next := NewRules(s.sim, &s.opt), s.successors.next
 	var found verdict.Set

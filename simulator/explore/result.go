@@ -28,7 +28,9 @@ type Result struct {
 	Open        int   // states that were reached but not visited
 	Bytes       int64 // memory of the states and their index
 	ReadsClock  bool  // true time was part of the state: some code reads a clock
-	Measures    bool  // it was not, although code reads its clock: at all times that were tried it uses it only to measure how long something takes
+	// Measures: it was not, although code reads its clock: at all times that were tried it uses it only to measure how
+	// long something takes.
+	Measures bool
 	// Grain above 0: code that measures also writes down what its clock shows; time stamps count from the present, by
 	// whole grains. See simulator.Traits.
 	Grain    time.Duration
@@ -48,8 +50,8 @@ type Result struct {
 	// probe's, and which it has asked of servers. Code may compare others with a clock.
 	Lengths []node.Length
 	Found   []Witness
-	// Boundary says, with Limits.Boundary, which verdicts of Found are met only at the very instant at which something ends;
-	// nil: that was not searched.
+	// Boundary says, with Limits.Boundary, which verdicts of Found are met only at the very instant at which something
+	// ends; nil: that was not searched.
 	Boundary map[verdict.Word]Boundary
 
 	settled bool // of what was wanted, all was found that there is
@@ -58,7 +60,8 @@ type Result struct {
 // HasLooked reports whether the code, or a server, does not only compare tokens, or what keys hold: what follows from
 // others is not known.
 func (r *Result) HasLooked() bool {
-	return r.Tokens == simulator.TokensLookedInto || slices.ContainsFunc(r.Lengths, func(one node.Length) bool { return one.Of == node.Insight })
+	insight := func(one node.Length) bool { return one.Of == node.Insight }
+	return r.Tokens == simulator.TokensLookedInto || slices.ContainsFunc(r.Lengths, insight)
 }
 
 // Pars are the verdicts that were found, each with its par, as in OVERLAP@1.
@@ -98,8 +101,10 @@ func (s *search) result() *Result {
 	r.ReadsClock, r.Symmetry = s.sim.Traits().ReadsClock, s.symmetric > 1
 	r.Measures, r.Grain = s.sim.Traits().Measured && !r.ReadsClock, s.sim.Stamps().Grain()
 	r.Phases = s.sim.Stamps().Phases()
-	r.Assumed, r.Asymmetry, r.Repeated, r.Tokens = s.opt.assumed.held(s.sim), s.opt.assumed.asymmetry, s.repeated, s.tokens
-	r.Lengths = slices.SortedFunc(slices.Values(s.lengths.List[:min(s.visited.lengths, len(s.lengths.List))]), node.Length.Compare)
+	r.Assumed, r.Asymmetry = s.opt.assumed.held(s.sim), s.opt.assumed.asymmetry
+	r.Repeated, r.Tokens = s.repeated, s.tokens
+	met := s.lengths.List[:min(s.visited.lengths, len(s.lengths.List))]
+	r.Lengths = slices.SortedFunc(slices.Values(met), node.Length.Compare)
 	for ch, injected := range s.visited.triggered {
 		if v := s.choices[ch].Verb; injected && !slices.Contains(r.Triggered, v) {
 			r.Triggered = append(r.Triggered, v)

@@ -103,7 +103,9 @@ func (r *Rules) Step(p *Position, c simulator.Choice) (events []history.Event, w
 
 // observe notes that a choice was made, by which events have happened, and that it is now. It returns the verdicts that
 // the judges come to.
-func (r *Rules) observe(p *Position, c simulator.Choice, events []history.Event, now time.Duration) (words []verdict.Word) {
+func (r *Rules) observe(
+	p *Position, c simulator.Choice, events []history.Event, now time.Duration,
+) (words []verdict.Word) {
 	switch {
 	case c.Verb >= simulator.FaultVerb:
 		p.strikes++

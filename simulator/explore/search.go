@@ -48,10 +48,15 @@ type arrival struct {
 // SearchPlainly visits all that can come after the start, without Assumptions. each, if it is not nil, gets the way to
 // each position that has no future, and each way to one that was visited before, with the position.
 // The error is that of a step, that of each, or ctx's.
-func SearchPlainly(ctx context.Context, rules *Rules, each func(way []simulator.Choice, p *Position) error) (*PlainSearch, error) {
+func SearchPlainly(
+	ctx context.Context, rules *Rules, each func(way []simulator.Choice, p *Position) error,
+) (*PlainSearch, error) {
 	rules.sim.Assume(hypothesis.Set{})
 	defer rules.sim.Assume(hypothesis.Usual)
-	s := &PlainSearch{Found: map[verdict.Word]PlainWitness{}, rules: rules, each: each, visited: map[spot]arrival{}, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}}
+	s := &PlainSearch{
+		Found: map[verdict.Word]PlainWitness{}, rules: rules, each: each,
+		visited: map[spot]arrival{}, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()},
+	}
 	start := rules.Start()
 	s.reach(&start, arrival{})
 	for frontier := []*Position{&start}; len(frontier) > 0; {
@@ -149,4 +154,6 @@ type Plain struct {
 }
 
 // Plainest does without all reductions of a search.
-var Plainest = Plain{Symmetry: true, Transactions: true, Histories: true, Rests: true, Parts: true, Clocks: true, Workers: true}
+var Plainest = Plain{
+	Symmetry: true, Transactions: true, Histories: true, Rests: true, Parts: true, Clocks: true, Workers: true,
+}

@@ -39,8 +39,8 @@ import (
 // clients that are alike are sorted.
 type quotient struct {
 	*tables
-	// A canonical state has the classes of its symmetric clients: the numbers of the same states of client 1. classes are
-	// those of each client's states, and members the other way round.
+	// A canonical state has the classes of its symmetric clients: the numbers of the same states of client 1. classes
+	// are those of each client's states, and members the other way round.
 	classes, members [simulator.MaxClients]intern.Column
 	renames          map[uint32]*renamed // by permutation, see code
 	dropped          dropped

@@ -103,8 +103,12 @@ type effectKey struct {
 
 func newTables(sim *simulator.Simulator, opt *Options) *tables {
 	s := &tables{
-		sim: sim, judge: verdict.CaseOf(&opt.Case), clients: len(sim.Config().Clients), nodes: len(sim.Config().Nodes), probe: opt.Probe,
-		numbers:   &numbers{Room: intern.Room{IDs: cmp.Or(opt.Plain.IDs, maxIDs), Text: "limit.search"}, choices: cmp.Or(opt.Plain.Choices, maxChoices)},
+		sim: sim, judge: verdict.CaseOf(&opt.Case), probe: opt.Probe,
+		clients: len(sim.Config().Clients), nodes: len(sim.Config().Nodes),
+		numbers: &numbers{
+			Room:    intern.Room{IDs: cmp.Or(opt.Plain.IDs, maxIDs), Text: "limit.search"},
+			choices: cmp.Or(opt.Plain.Choices, maxChoices),
+		},
 		symmetric: opt.assumed.Symmetric, byCause: opt.Causes, victims: opt.victims,
 		choiceID: map[simulator.Choice]uint16{},
 	}
@@ -115,7 +119,8 @@ func newTables(sim *simulator.Simulator, opt *Options) *tables {
 	}
 	const parts = "limit.of.parts"
 	for c := range s.clients {
-		s.clientTab = append(s.clientTab, intern.NewTable(&s.numbers.Room, parts, func(p simulator.ClientPart) *clientEntry { return s.clientEntry(c, p) }))
+		entry := func(p simulator.ClientPart) *clientEntry { return s.clientEntry(c, p) }
+		s.clientTab = append(s.clientTab, intern.NewTable(&s.numbers.Room, parts, entry))
 	}
 	s.nodeTab = intern.NewTable(&s.numbers.Room, parts, s.nodeEntry)
 	s.restTab = intern.NewTable(&s.numbers.Room, parts, s.restEntry)
@@ -206,7 +211,8 @@ func (s *tables) clientEntry(c int, part simulator.ClientPart) *clientEntry {
 		e.listensID = append(e.listensID, s.choice(ch))
 		e.source = append(e.source, parts.Target(c+1, &part, int(ch.Thread)))
 	}
-	e.begun, e.finished, e.timeless, e.entered = part.Begun(), part.Finished(), part.Timeless(), parts.Entered(c+1, &part)
+	e.begun, e.finished, e.timeless = part.Begun(), part.Finished(), part.Timeless()
+	e.entered = parts.Entered(c+1, &part)
 	e.waitsOn, e.blocked = parts.WaitsOn(c+1, &part), parts.BlockedOn(c+1, &part)
 	e.onVersion, e.awaits = parts.OnVersion(c+1, &part), parts.Awaits(c+1, &part)
 	return e
@@ -219,7 +225,8 @@ func (s *tables) nodeEntry(part simulator.NodePart) *nodeEntry {
 func (s *tables) restEntry(part simulator.RestPart) *restEntry {
 	parts := s.sim.Parts()
 	e := &restEntry{
-		onVersion: parts.OrphanedOnVersion(&part), senders: parts.Senders(&part), left: parts.Left(&part), spent: parts.Spent(&part),
+		onVersion: parts.OrphanedOnVersion(&part), senders: parts.Senders(&part),
+		left: parts.Left(&part), spent: parts.Spent(&part),
 	}
 	allowed := 0
 	for _, f := range s.sim.Config().Faults {

@@ -21,7 +21,7 @@ type transitions struct {
 	scratch    simulator.World // memory of effect
 	faultMemo  memo            // where in faultLists the possible faults are
 	faultLists [][]uint16      // choices
-	dues       memo            // the time until something is due at a server: its high half as node, its low one as rest
+	dues       memo            // the time until something is due at a server: its high half as node, its low as rest
 	waits      memo            // what the passing of time does to a server; see passNode
 	judged     memo            // the judges after events, as rest, and what they find, as events
 	passed     map[time.Duration]*passed
@@ -112,7 +112,9 @@ func (s *transitions) reaches(state []uint32, m *move) error {
 func undeclared(c simulator.Choice) error { return i18n.Errorf("error.effect.undeclared", "choice", c) }
 
 // compute computes the effect of a move. The key is alone if it did not look at more.
-func (s *transitions) compute(state []uint32, m *move, key, alone effectKey, mayBeAlone bool) (effect, effectKey, error) {
+func (s *transitions) compute(
+	state []uint32, m *move, key, alone effectKey, mayBeAlone bool,
+) (effect, effectKey, error) {
 	s.scratch = s.sim.Parts().World(s.now(state))
 	w := &s.scratch
 	if m.client >= 0 {
@@ -191,7 +193,8 @@ func (s *successors) mayTell(m *move) bool {
 	}
 	s.numbers.Lacking()
 	c, n := int(m.client), int(m.node)
-	deliverable := s.sim.Parts().Notifications(c+1, &s.clientTab[c].Keys[key.client], n+1, &s.nodeTab.Keys[key.node], s.now(s.cur), nil)
+	waiter, server := &s.clientTab[c].Keys[key.client], &s.nodeTab.Keys[key.node]
+	deliverable := s.sim.Parts().Notifications(c+1, waiter, n+1, server, s.now(s.cur), nil)
 	may := slices.Contains(deliverable, s.choices[m.choice])
 	if !may {
 		s.transitions.effects.put(key, effect{events: intern.Unseen})
@@ -272,26 +275,30 @@ func (s *transitions) passTime(state, next []uint32, c simulator.Choice) (found 
 	copy(next, state)
 	now, d, after := s.now(state), c.D, s.after(c.D)
 	if len(state) > s.timeAt {
-		next[s.timeAt] = s.times.Image(&after.times, state[s.timeAt], func(time.Duration) time.Duration { return s.sim.Stamps().Recent(now + d) })
+		later := func(time.Duration) time.Duration { return s.sim.Stamps().Recent(now + d) }
+		next[s.timeAt] = s.times.Image(&after.times, state[s.timeAt], later)
 	}
 	for c := range s.clients {
 		if s.clientTab[c].Values[state[c]].timeless {
 			continue
 		}
-		next[c] = s.clientTab[c].Image(&after.clients[c], state[c], func(part simulator.ClientPart) simulator.ClientPart {
+		later := func(part simulator.ClientPart) simulator.ClientPart {
 			w := s.sim.Parts().World(now)
 			w.SetClientPart(c+1, &part)
 			s.sim.Skip(&w, d)
 			return s.sim.Parts().Client(&w, c+1)
-		})
+		}
+		next[c] = s.clientTab[c].Image(&after.clients[c], state[c], later)
 	}
-	if s.restTab.Values[state[s.restAt]].due != simulator.Never || s.sim.Stamps().Grain() > 0 { // otherwise time does not change it
-		next[s.restAt] = s.restTab.Image(&after.rest, state[s.restAt], func(part simulator.RestPart) simulator.RestPart {
+	// Time changes the rest only then.
+	if s.restTab.Values[state[s.restAt]].due != simulator.Never || s.sim.Stamps().Grain() > 0 {
+		later := func(part simulator.RestPart) simulator.RestPart {
 			w := s.sim.Parts().World(now)
 			s.sim.Parts().SetRest(&w, &part)
 			s.sim.Skip(&w, d)
 			return s.sim.Parts().Rest(&w)
-		})
+		}
+		next[s.restAt] = s.restTab.Image(&after.rest, state[s.restAt], later)
 	}
 	if d > 0 {
 		next[s.judgeAt], found = s.passJudges(state[s.judgeAt], d)
@@ -325,10 +332,12 @@ func (s *transitions) passJudges(id uint32, d time.Duration) (to uint32, found v
 
 func (s *transitions) passNode(n int, state []uint32, c simulator.Choice) (effect, error) {
 	id := state[s.clients+n]
-	if c.Verb == simulator.End && !slices.ContainsFunc(s.nodeTab.Values[id].own, func(own simulator.Choice) bool { return own.Verb == simulator.End }) {
+	ends := func(own simulator.Choice) bool { return own.Verb == simulator.End }
+	if c.Verb == simulator.End && !slices.ContainsFunc(s.nodeTab.Values[id].own, ends) {
 		return effect{node: id}, nil
 	}
-	key := effectKey{client: s.after(c.D).id, node: id, now: s.nowID(state), who: uint8(n)} // its events name the server
+	// who: its events name the server.
+	key := effectKey{client: s.after(c.D).id, node: id, now: s.nowID(state), who: uint8(n)}
 	if c.Thread == simulator.Pending {
 		key.choice = 1
 	}

@@ -16,8 +16,8 @@ import (
 func Words() []verdict.Word { return Scope{}.Words() }
 
 // lookedFor are the verdicts that any search looks for; the last two only within a bound.
-var lookedFor = verdict.SetOf(verdict.Overlap, verdict.StaleWrite, verdict.Fenced, verdict.WrongDel, verdict.Lie, verdict.Orphan,
-	verdict.Deadlock, verdict.Starved, verdict.Slow, verdict.Noisy)
+var lookedFor = verdict.SetOf(verdict.Overlap, verdict.StaleWrite, verdict.Fenced, verdict.WrongDel, verdict.Lie,
+	verdict.Orphan, verdict.Deadlock, verdict.Starved, verdict.Slow, verdict.Noisy)
 
 // Words are those of [Words], and SLOW and NOISY if their bounds are given.
 func (s Scope) Words() []verdict.Word {

@@ -101,12 +101,12 @@ type Violation struct {
 type Summary struct {
 	Stage string // idle, acquiring, inside, leaving, releasing, or gone: it has ended, and requests of it are under way
 	Owner string // of the key: self, other, nobody, unmade (no client has made it), or free: there is no key
-	// Left is what is left of the key's time to live, on the first server; simulator.Never: it has none.
+	// Left is the rest of the key's time to live, on the first server; simulator.Never: it has none.
 	Left time.Duration
 }
 
-// leasesToAncient is the number of leases after which a time stamp is ancient at the latest: see hypothesis.Ages. Without
-// them time stamps would grow older without end.
+// leasesToAncient is the number of leases after which a time stamp is ancient at the latest: see hypothesis.Ages.
+// Without them time stamps would grow older without end.
 const leasesToAncient = 4
 
 // worldsPerView bounds the worlds: so many times as many as there may be views.
@@ -262,9 +262,9 @@ type group struct {
 	known       map[viewOf]int // where each is
 	byInterface map[interfaceOf]*neighbours
 	neighbours  []*neighbours // as they were found
-	// alone are the choices of a view's client that change nothing but its own part and that no judge sees: what they lead
-	// to was entered once, with whomever it shares a world. (A command that a server executes is seen by judges.) The same
-	// goes for time that passes.
+	// alone are the choices of a view's client that change nothing but its own part and that no judge sees: what they
+	// lead to was entered once, with whomever it shares a world. (A command that a server executes is seen by judges.)
+	// The same goes for time that passes.
 	alone map[aloneAt]bool
 }
 
@@ -285,7 +285,9 @@ func newProver(sim *simulator.Simulator, m *Model, opt Options, endless bool, mo
 	p.tables = p.search.tables
 	w := sim.NewWorld()
 	p.full, p.cut, p.words = sim.Parts().Rest(&w), p.cuts(), [divisions]int{p.clients, p.restAt, p.judgeAt}
-	p.idle.own = [divisions]uint32{requests: p.restTab.ID(simulator.RestPart{}), judged: p.judgeTab.ID(verdict.Safety{})}
+	p.idle.own = [divisions]uint32{
+		requests: p.restTab.ID(simulator.RestPart{}), judged: p.judgeTab.ID(verdict.Safety{}),
+	}
 	if p.idle.own[connections], err = p.cut[connections](cut{p.node(0, &w), 0, ownOf, 1}); err != nil {
 		return nil, err
 	}
@@ -450,9 +452,9 @@ func (p *prover) proof(why *NotProvableError) *Proof {
 	}
 	p.search.learn()
 	r.Covered = Result{
-		Complete: r.Closed, Repeated: r.Closed, Symmetry: true, Histories: p.sim.Histories(), Lengths: p.search.lengths.List,
-		Assumed: p.search.opt.assumed.held(p.sim), Measures: p.sim.Traits().Measured, Grain: p.sim.Stamps().Grain(),
-		Triggered: slices.Sorted(maps.Keys(p.struck)),
+		Complete: r.Closed, Repeated: r.Closed, Symmetry: true, Histories: p.sim.Histories(),
+		Lengths: p.search.lengths.List, Assumed: p.search.opt.assumed.held(p.sim), Measures: p.sim.Traits().Measured,
+		Grain: p.sim.Stamps().Grain(), Triggered: slices.Sorted(maps.Keys(p.struck)),
 	}
 	r.Harms = slices.DeleteFunc(p.found.Words(), func(w verdict.Word) bool { return !slices.Contains(Provable, w) })
 	return r

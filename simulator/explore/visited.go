@@ -230,7 +230,8 @@ func (v *visited) result() *Result {
 	r := &Result{
 		settled:  v.ended(),
 		Complete: v.done, States: v.states.n, Transitions: v.transitions, Depth: v.deepest,
-		Open: v.states.n - v.expanded, Bytes: v.states.bytes(), Histories: v.histories, Limit: v.limit, OutOfMemory: v.outOfMemory,
+		Open: v.states.n - v.expanded, Bytes: v.states.bytes(), Histories: v.histories,
+		Limit: v.limit, OutOfMemory: v.outOfMemory,
 	}
 	for f, d := range v.found {
 		r.Found = append(r.Found, Witness{Verdict: f.word, Par: d.par, Steps: d.steps, cause: f.cause})

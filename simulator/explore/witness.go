@@ -54,10 +54,12 @@ func (e *failedMove) Unwrap() error { return e.error }
 // has run. To be called when all states of the layer are entered.
 func (s *search) schedule(err error) error {
 	failed, limited, asymmetric := (*failedMove)(nil), (*simulator.LimitError)(nil), (*hypothesis.Refuted)(nil)
-	if !errors.As(err, &failed) || errors.As(err, &limited) || errors.As(err, &asymmetric) && asymmetric.Of <= hypothesis.Strangers {
+	unlike := errors.As(err, &asymmetric) && asymmetric.Of <= hypothesis.Strangers
+	if !errors.As(err, &failed) || errors.As(err, &limited) || unlike {
 		return err
 	}
-	choices, way := s.path(&discovery{steps: int(s.visited.states.depth(failed.from)) + 1, state: failed.from, choice: failed.via, failed: true})
+	steps := int(s.visited.states.depth(failed.from)) + 1
+	choices, way := s.path(&discovery{steps: steps, state: failed.from, choice: failed.via, failed: true})
 	if way != nil {
 		return err
 	}
@@ -86,7 +88,8 @@ func (s *search) path(d *discovery) ([]simulator.Choice, error) {
 		}
 		c := &choices[n]
 		c.Client = int8(owner[c.Client])
-		if byPlace := c.Verb == simulator.Orphaned || c.Verb == simulator.End || c.Verb >= simulator.FaultVerb && c.Node > 0; byPlace {
+		atServer := c.Verb >= simulator.FaultVerb && c.Node > 0
+		if byPlace := atServer || c.Verb == simulator.Orphaned || c.Verb == simulator.End; byPlace {
 			// make all choices up to here
 			for ; there < n && err == nil; there++ {
 				_, err = s.sim.Step(&w, choices[there])
@@ -110,7 +113,9 @@ func (s *search) path(d *discovery) ([]simulator.Choice, error) {
 // placeInRun is the Thread of choice c, of the present state, in w, in which the clients
 // have other names; after is the world of the state after it. The place of an orphaned
 // request depends on the way, and that of a key on the names in those of all keys.
-func (s *search) placeInRun(w *simulator.World, c simulator.Choice, after *simulator.World, owner *history.Names) (int8, error) {
+func (s *search) placeInRun(
+	w *simulator.World, c simulator.Choice, after *simulator.World, owner *history.Names,
+) (int8, error) {
 	if c.Verb == simulator.Orphaned {
 		place, err := s.sim.Parts().PlaceInWorld(w, &s.restTab.Keys[s.successors.cur[s.restAt]], int(c.Thread), owner)
 		return int8(place), err
@@ -217,7 +222,8 @@ func (s *successors) blame(state []uint32, m *move) {
 	case s.victims:
 		label = s.causeOf(choice).String()
 	case c >= 0:
-		label += ", " + s.sim.Parts().Doing(c+1, &s.clientTab[c].Keys[s.cur[c]], int(choice.Thread)%simulator.MaxThreads) // see faults.PauseThread
+		thread := int(choice.Thread) % simulator.MaxThreads // see faults.PauseThread
+		label += ", " + s.sim.Parts().Doing(c+1, &s.clientTab[c].Keys[s.cur[c]], thread)
 	}
 	all := append(slices.Clone(s.causes.Values[s.cause(s.cur)]), label)
 	slices.Sort(all)
@@ -245,7 +251,7 @@ func (c Cause) String() string {
 	return c.Fault + ", " + string(c.Victim)
 }
 
-// causeOf is what a fault is to be blamed for in cur.
+// causeOf names a fault in cur as the cause of what follows.
 func (s *successors) causeOf(fault simulator.Choice) (c Cause) {
 	for _, f := range s.sim.Config().Faults {
 		if f.Fault.Verb == fault.Verb {

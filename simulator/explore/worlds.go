@@ -235,7 +235,8 @@ func (p *prover) step(m *move, gone history.ClientSet, s *shared, others []*neig
 		if to.acting.Has(1) {
 			p.add(to.shared, to.views[0])
 		}
-		if m.client < 0 || m.pass > 0 { // each of the others is client 1 too, beside views with the interface of client 1
+		// Each of the others is client 1 too, beside views with the interface of client 1.
+		if m.client < 0 || m.pass > 0 {
 			continue
 		}
 		same := true

@@ -19,12 +19,12 @@ type History struct {
 	ZooKeeper bool          `json:"zookeeper,omitempty"` // the server is a ZooKeeper ensemble and not a Redis
 	Database  bool          `json:"database,omitempty"`  // the server is a database
 	Local     bool          `json:"local,omitempty"`     // the lock is inside one process: no server plays a part
-	TTL       time.Duration `json:"ttl_ns"`              // the lease that the clients ask for, on the clock that the lock uses
+	TTL       time.Duration `json:"ttl_ns"`              // the clients' lease, on the clock that the lock uses
 	Guard     Guard         `json:"guard,omitempty"`     // what the resource does about a write that comes too late
 	// Holders is, for each client, how many may be inside together with it, itself
 	// counted: 1 for a lock that excludes, AnyNumber for a reader. Nil: 1 for each.
 	Holders []int `json:"holders,omitempty"`
-	// Held reports whether somebody holds the lock, by the key's value, "" if it is missing; nil: a key that exists is
+	// Held reports whether the lock is held, by the key's value, "" if it is missing; nil: a key that exists is
 	// held.
 	Held func(value string) bool `json:"-"`
 	// Slow is the longest that an Acquire may last, and Noisy the number of requests a second that a client
@@ -297,7 +297,8 @@ func (e *UnknownKindError) Error() string { return "history: unknown event kind 
 // Fault reports whether events of this kind are faults, or happen without one.
 func (k EventKind) Fault() bool {
 	switch k {
-	case Crash, Pause, ClockStep, LoseRequest, LoseReply, Down, Failover, Split, Hang, Delay, Reject, External, Fault, Return:
+	case Crash, Pause, ClockStep, LoseRequest, LoseReply, Down, Failover, Split, Hang, Delay, Reject, External,
+		Fault, Return:
 		return true
 	}
 	return false

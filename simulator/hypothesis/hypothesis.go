@@ -1,7 +1,7 @@
-// Package hypothesis lists what a search takes for granted of code and servers, so that two states may count as one. Each
-// is checked on the code and on the servers, in the packages that execute them; what refutes one ends a pass of the search with a
-// *[Refuted], and the next pass begins with a weaker [Set] (counterexample-guided abstraction refinement; Clarke, Grumberg,
-// Jha, Lu and Veith 2000). None becomes stronger again.
+// Package hypothesis lists what a search takes for granted of code and servers, so that two states may count as one.
+// Each is checked on the code and on the servers, in the packages that execute them; what refutes one ends a pass of
+// the search with a *[Refuted], and the next pass begins with a weaker [Set] (counterexample-guided abstraction
+// refinement; Clarke, Grumberg, Jha, Lu and Veith 2000). None becomes stronger again.
 package hypothesis
 
 import (
@@ -46,7 +46,7 @@ var Usual = Set{Rests: true}
 // Pelánek 2004). The zero value does not.
 type Ages struct {
 	Ancient time.Duration // to a client all stamps are one that were so old when it first read its clock
-	Span    time.Duration // no client measures for longer; servers cannot tell apart stamps that are older than both together
+	Span    time.Duration // no client measures for longer; servers do not distinguish stamps older than both together
 	Most    time.Duration // of either, when it is doubled
 }
 
@@ -70,7 +70,7 @@ type Hypothesis struct {
 	Weaken func(s *Set, r *Refuted)
 }
 
-// Met is what a search has met on which some hypotheses bear.
+// Met has what a search has met on which some hypotheses bear.
 type Met struct {
 	Measures     bool          // code reads its clock to measure
 	Grain        time.Duration // above 0: and writes down what it shows, by whole grains
@@ -80,11 +80,14 @@ type Met struct {
 // All are the hypotheses, in the order in which certificates name them.
 var All = [count]Hypothesis{
 	{Alike, "clients that run the same code, in each other's places (symmetry reduction)",
-		"of each history of a client, on the code of the others (simulator.Symmetry.Client); of each effect, on the servers (memo.Effects)",
+		"of each history of a client, on the code of the others (simulator.Symmetry.Client); " +
+			"of each effect, on the servers (memo.Effects)",
 		func(s *Set, _ Met) string { return when(s.Symmetric > 1, "symmetric") },
 		apart},
-	{Strangers, "the other clients that an answer names, where there are more than two, and other attempts of its own (data independence)",
-		"of each history of the first client, on its code (simulator.Symmetry.CheckStrangers); of each effect, with the tokens of other attempts (memo.Effects)",
+	{Strangers, "the other clients that an answer names, where there are more than two, " +
+		"and other attempts of its own (data independence)",
+		"of each history of the first client, on its code (simulator.Symmetry.CheckStrangers); " +
+			"of each effect, with the tokens of other attempts (memo.Effects)",
 		nil, apart},
 	{Merged, "histories with equal future behaviour (bisimulation)",
 		"of each member of a class, on the code, for all that the class observes (process.Process.Merge)",
@@ -94,8 +97,10 @@ var All = [count]Hypothesis{
 				s.Merging--
 			}
 		}},
-	{Measures, "times of day, to clients that use their clocks only to measure how long something takes (time-translation invariance)",
-		"of each history with readings, on the code, at other times of day (process.Process.CheckMeasures); of each effect with time stamps (memo.Effects)",
+	{Measures, "times of day, to clients that use their clocks only to measure how long something takes " +
+		"(time-translation invariance)",
+		"of each history with readings, on the code, at other times of day (process.Process.CheckMeasures); " +
+			"of each effect with time stamps (memo.Effects)",
 		func(s *Set, m Met) string {
 			return when(m.Grain > 0, "stamps") + when(s.Measures && m.Measures && m.Grain == 0, "measures")
 		}, func(s *Set, r *Refuted) {
@@ -104,7 +109,8 @@ var All = [count]Hypothesis{
 			}
 		}},
 	{Aged, "time stamps that are older than Ages (extrapolation)",
-		"where a request is executed, a reply received or a state entered (simulator.Stamps); of code and servers, with stamps that are older still",
+		"where a request is executed, a reply received or a state entered (simulator.Stamps); " +
+			"of code and servers, with stamps that are older still",
 		nil, func(s *Set, r *Refuted) {
 			age := &s.Ages.Ancient
 			if r.Span {
@@ -115,7 +121,8 @@ var All = [count]Hypothesis{
 			}
 		}},
 	{Counted, "the numbers of a counter from Counters on, as those of fencing tokens",
-		"of each effect and of each history of the first client, with higher numbers (redisnode, database, simulator.Symmetry.CheckStrangers)",
+		"of each effect and of each history of the first client, with higher numbers " +
+			"(redisnode, database, simulator.Symmetry.CheckStrangers)",
 		nil, func(s *Set, _ *Refuted) { s.Counters = map[int]int{CountedFrom: CountedElse}[s.Counters] }},
 	{Creations, "transactions that create nothing: an ensemble numbers no others",
 		"nowhere: it follows from what requests can ask for; code that opens connections of its own is not assumed to",
@@ -124,7 +131,8 @@ var All = [count]Hypothesis{
 		"of each history, on the code, where it is given other numbers (simulator.Symmetry.Recounted, CheckOrder)",
 		nil, func(s *Set, _ *Refuted) { s.Ordered = false }},
 	{Rests, "what a process at rest has observed, but for the memory of its strategy, which is read (dead variables)",
-		"of histories evenly drawn, on the code of another process that has made other attempts before (simulator.Symmetry.CheckRests)",
+		"of histories evenly drawn, on the code of another process that has made other attempts before " +
+			"(simulator.Symmetry.CheckRests)",
 		func(s *Set, _ Met) string { return when(s.Rests, "rests") },
 		func(s *Set, _ *Refuted) { s.Rests = false }},
 	{Drawn, "values that code draws by chance, which names stand for",
@@ -187,9 +195,11 @@ func (r *Refuted) Error() string { return "simulator: " + r.text() }
 func (r *Refuted) text() string {
 	switch {
 	case r.Of == Alike && r.Command != nil, r.Of == Strangers && r.Command != nil:
-		return fmt.Sprintf("what a server does at %q depends on which client is which, so clients cannot change places", r.Command)
+		return fmt.Sprintf("what a server does at %q depends on which client is which, "+
+			"so clients cannot change places", r.Command)
 	case r.Of == Alike && r.Was != "":
-		return fmt.Sprintf("one client asks for %s, another in its place does not, so clients cannot change places", r.Was)
+		return fmt.Sprintf("one client asks for %s, another in its place does not, "+
+			"so clients cannot change places", r.Was)
 	case r.Of == Alike && r.Session:
 		return "a server knows clients by their sessions, so they cannot change places"
 	case r.Of == Alike, r.Of == Strangers:
@@ -215,5 +225,6 @@ func (r *Refuted) text() string {
 	case r.Of == Rests:
 		return fmt.Sprintf("after a rest the code does %s, and %s if its process is the same", r.Was, r.Is)
 	}
-	return fmt.Sprintf("what a server does at %q depends on what the values in it are that the code draws by chance", r.Command)
+	return fmt.Sprintf("what a server does at %q depends on what the values in it are "+
+		"that the code draws by chance", r.Command)
 }

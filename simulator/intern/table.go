@@ -10,7 +10,7 @@ type Index []Slot
 // most of what has other numbers apart without a look at it.
 type Slot struct{ ID, Tag uint32 }
 
-// At is where the index has a tag, or would have it, unless there is another in its place.
+// At returns the place at which the index has a tag, or would have it, unless there is another in its place.
 func (x Index) At(tag uint32) uint32 { return tag & uint32(len(x)-1) }
 
 // After is the place that follows.

@@ -82,7 +82,8 @@ var dialects = map[database.Dialect]dialect{
 		driver: "postgres", name: "postgres://postgres:%s@%s/postgres?sslmode=disable",
 		version: "SHOW server_version", self: "SELECT pg_backend_pid()",
 		alive: "SELECT count(*) FROM pg_stat_activity WHERE pid = %d", kill: "SELECT pg_terminate_backend(%d)",
-		idle: "SET idle_session_timeout = %[1]d; SET idle_in_transaction_session_timeout = %[1]d", unit: time.Millisecond,
+		idle:  "SET idle_session_timeout = %[1]d; SET idle_in_transaction_session_timeout = %[1]d",
+		unit:  time.Millisecond,
 		until: "CASE WHEN until > clock_timestamp() THEN (extract(epoch FROM until) * 1000)::bigint ELSE 0 END",
 		// A row that is locked has the number of the transaction.
 		holder: `SELECT min(pid) FROM pg_locks WHERE granted AND mode = 'ExclusiveLock' AND (
@@ -273,7 +274,7 @@ func hangUp(s *session) error {
 	return nil
 }
 
-// patience is how long a server may take for what it does at once.
+// patience is the time that a server may take for what it does at once.
 const patience = 10 * time.Second
 
 // over has a session end, and waits until it has.

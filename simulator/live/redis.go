@@ -291,7 +291,9 @@ func (r *redisServers) compareAnswer(q redisnode.Request, lab, real string) stri
 	if sameAnswer(lab, real) {
 		return real
 	}
-	d := Difference{Server: q.Server, Client: int(q.Client), Lab: redisnode.ReplyText(lab), Real: redisnode.ReplyText(real)}
+	d := Difference{
+		Server: q.Server, Client: int(q.Client), Lab: redisnode.ReplyText(lab), Real: redisnode.ReplyText(real),
+	}
 	for i, c := range q.Commands {
 		if i > 0 {
 			d.Cmd = append(d.Cmd, ";")

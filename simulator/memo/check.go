@@ -12,12 +12,12 @@ import (
 	"locklab/simulator/translate"
 )
 
-// Effects are what acts of a kind of server do: X is an act, with what it is done to, whose effect is known.
+// Effects check the effects of acts of a kind of server: X is an act, with what it is done to, whose effect is known.
 type Effects[X any] struct {
-	// Checked is what was checked of the effect of x.
+	// Checked returns the checks of the effect of x.
 	Checked func(x X) *Checked
-	// Map is x in a translation, and its effect. Commutes reports whether the effect of y, which is x in a translation, is
-	// the effect of x in it.
+	// Map is x in a translation, and its effect. Commutes reports whether the effect of y, which is x in a translation,
+	// is the effect of x in it.
 	Map      func(x X, t *translate.Translation) (X, error)
 	Commutes func(x, y X, t *translate.Translation) bool
 	// Named are the clients that a request names, and the data, and Stamps the time stamps in them.
@@ -28,7 +28,7 @@ type Effects[X any] struct {
 	Try func(x X) error
 }
 
-// Checked is what was checked of an effect.
+// Checked has the checks of an effect.
 type Checked struct {
 	clients uint8 // so many, from the first, were found interchangeable
 	moved   bool  // it was tried at other times of day

@@ -27,24 +27,24 @@ type Memo struct {
 	// wait for its replicas so far, so that it matters whose writes a replica lacks. Both are set by
 	// the kind, and stay so.
 	ReadsClock, Waits bool
-	// Grain above 0: time stamps in texts and numerals count from the present, by whole grains. What servers do must then
-	// be the same at other times of day; where it is not, the step ends with a *hypothesis.Refuted.
+	// Grain above 0: time stamps in texts and numerals count from the present, by whole grains. What servers do must
+	// then be the same at other times of day; where it is not, the step ends with a *hypothesis.Refuted.
 	Grain time.Duration
 	// Oldest above 0: stamps that are no later than this, since the Epoch, stand for all that are older still. What
 	// servers do must be the same with those; where it is not, the step ends with a *hypothesis.Refuted.
 	Oldest time.Duration
 	// Most above 0: a counter that has counted so far stands for all that have counted further. What servers do must be
-	// the same with those, but for the number; where it is not, the step ends with a *hypothesis.Refuted. Counts: one has
-	// counted that far. Counted are the answers that are others if one has counted further, each with such another one.
-	// The kind makes it, or nil.
+	// the same with those, but for the number; where it is not, the step ends with a *hypothesis.Refuted. Counts: one
+	// has counted that far. Counted are the answers that are others if one has counted further, each with such another
+	// one. The kind makes it, or nil.
 	Most    int
 	Counts  bool
 	Counted *Table[[2]uint32, [2]uint32]
-	// Attempts has every effect tried with the names that clients have in later attempts, and with those of other attempts
-	// in the place of other clients; where it is not the same, the step ends with a *hypothesis.Refuted.
+	// Attempts has every effect tried with the names that clients have in later attempts, and with those of other
+	// attempts in the place of other clients; where it is not the same, the step ends with a *hypothesis.Refuted.
 	Attempts bool
-	// Drawn, if it is not nil, makes of a text with tokens one with values as code draws them. Every effect is tried with
-	// those; where it is not the same, the step ends with a *hypothesis.Refuted.
+	// Drawn, if it is not nil, makes of a text with tokens one with values as code draws them. Every effect is tried
+	// with those; where it is not the same, the step ends with a *hypothesis.Refuted.
 	Drawn func(text string) string
 	// OnClear is called after all entries were discarded.
 	OnClear func()

@@ -18,15 +18,15 @@ const (
 	GiveUp    Verb = 5  // Client's Thread has waited long enough for its reply
 	Resume    Verb = 6  // Client's pause ends, or its thread's (Thread is 1 more; 0: the process's), or Node's outage
 	Orphaned  Verb = 7  // an orphaned request of Client arrives; Thread is its place
-	Replicate Verb = 8  // a replica of Node catches up, or its disk; Thread: the replica, from 0, or behind them the disk
+	Replicate Verb = 8  // Node's replica or disk catches up; Thread: the replica, from 0, or behind them the disk
 	Start     Verb = 9  // Client's program begins
 	Unblock   Verb = 10 // the server answers the WAIT of Client's Thread, or sends it a message
 	Heal      Verb = 11 // the network of Node, which is split, heals
 	Deliver   Verb = 12 // a notification reaches Client's Thread, which waits for it
 	Reconnect Verb = 13 // Client's library makes the connection of its session again
 	Survive   Verb = 14 // the reply reaches Client's Thread although its connection has broken
-	Choose    Verb = 15 // Client's Thread, which may wake, goes on in way Node, from 1, or begins with a clock that is off
-	End       Verb = 16 // what still stands at Node ends: Client's session, or Thread; Node 0: all of it, at all servers
+	Choose    Verb = 15 // Client's Thread, which may wake, goes on in way Node, from 1, or begins with a wrong clock
+	End       Verb = 16 // what still stands at Node ends: Client's session, or Thread; Node 0: all, at all servers
 
 	FaultVerb Verb = 32
 )

@@ -7,8 +7,8 @@ import (
 	"locklab/simulator/process"
 )
 
-// A ClientProcess is one client process in a world. Its times are what remains, in true time from 0, or Never: they grow
-// less as time passes (see Pass). Only its Clock needs the true time, since it may have a rate.
+// A ClientProcess is one client process in a world. Its times are what remains, in true time from 0, or Never: they
+// grow less as time passes (see Pass). Only its Clock needs the true time, since it may have a rate.
 type ClientProcess struct {
 	At      uint32 // what it has observed so far: an entry of its process.Process
 	Dead    bool

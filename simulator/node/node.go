@@ -35,8 +35,8 @@ const (
 type State interface {
 	Condition() Condition
 	WithoutCopies() State // without what its replicas, and its disk, hold
-	// WithoutAges is a state as Relative returns it, without how long ago keys have ended that its replicas, and its disk,
-	// still hold.
+	// WithoutAges is a state as Relative returns it, without how long ago keys have ended that its replicas, and its
+	// disk, still hold.
 	WithoutAges() State
 }
 
@@ -59,14 +59,14 @@ type World interface {
 	// Memory returns the number of what a client's library remembers; see process.Library.
 	Memory(c int8) uint32
 
-	// Servers is the number of servers. State is that of server n; nil in a world of which only parts are known, and not
-	// this one. SetState replaces it.
+	// Servers is the number of servers. State is that of server n; nil in a world of which only parts are known, and
+	// not this one. SetState replaces it.
 	Servers() int
 	State(n int8) State
 	SetState(n int8, s State)
 
-	// Emit records an event at the present time. The pointer is good until the next event; EmitClient fills in the client,
-	// its thread and its clock.
+	// Emit records an event at the present time. The pointer is good until the next event; EmitClient fills in the
+	// client, its thread and its clock.
 	Emit(k history.EventKind) *history.Event
 	EmitClient(k history.EventKind, c, thread int8) *history.Event
 
@@ -106,10 +106,10 @@ type Server interface {
 	Start(n int8, clients int) State
 	// Enabled appends what server n can do by itself.
 	Enabled(now time.Duration, s State, n int8, buf []Choice) []Choice
-	// Due is the next true time, from now on, at which something is due at a server, without what still stands: its time
-	// has come.
+	// Due is the next true time, from now on, at which something is due at a server, without what still stands: its
+	// time has come.
 	Due(now time.Duration, s State) time.Duration
-	// Step has an input happen. The error is a *Refused if nothing has happened; after any other the world is of no use.
+	// Step has an input happen. The error is a *Refused if nothing has happened; any other leaves the world of no use.
 	Step(w World, in Input) error
 
 	// Relative is a state as a part of a world at now: with times that count from now, and without what makes no
@@ -121,11 +121,11 @@ type Server interface {
 	Map(s State, t *translate.Translation) State
 	StampsIn(s State) clock.Stamps
 
-	// HoldsBack returns the true time for which the server of a request holds back the answer at most while replicas catch
-	// up; Never if there is no bound.
+	// HoldsBack returns the true time for which the server of a request holds back the answer at most while replicas
+	// catch up; Never if there is no bound.
 	HoldsBack(o *process.Op) time.Duration
-	// Asked are the different times that servers were asked for, in the order in which they were met. The slice must not
-	// be changed.
+	// Asked are the different times that servers were asked for, in the order in which they were met. The slice must
+	// not be changed.
 	Asked() []Length
 }
 
@@ -139,8 +139,8 @@ type Protocol interface {
 	Words() Words
 	// Traits are always the same as well.
 	Traits() Traits
-	// Offers appends what client c's library can do by itself or, if servers, what they can send to those of its threads
-	// that wait for a notification.
+	// Offers appends what client c's library can do by itself or, if servers, what they can send to those of its
+	// threads that wait for a notification.
 	Offers(w World, c int8, servers bool, buf []Choice) []Choice
 }
 
@@ -198,7 +198,7 @@ func (e *Refused) Error() string { return "simulator: " + e.Why.String() }
 // Message implements i18n.Error.
 func (e *Refused) Message() i18n.Message { return e.Why }
 
-// Traits are what is the same of all servers and clients of a kind.
+// Traits are the same of all servers and clients of a kind.
 type Traits struct {
 	Patience time.Duration // for which clients wait for an answer, on their own clocks; 0: as it is configured
 	Stamps   bool          // time stamps in states can be moved
@@ -228,8 +228,8 @@ type Vocabulary interface {
 	// Map is an entry in a translation, and Same reports whether entry a is b in it, and adds nothing.
 	Map(id uint32, t *translate.Translation) uint32
 	Same(a, b uint32, t *translate.Translation) bool
-	// Write returns an entry in texts, as package codec has them, and Read is the number of the entry of which Write has
-	// returned these, which it adds.
+	// Write returns an entry in texts, as package codec has them, and Read is the number of the entry of which Write
+	// has returned these, which it adds.
 	Write(id uint32) map[string]string
 	Read(written map[string]string) (uint32, error)
 }
@@ -262,8 +262,8 @@ func (g *Group[S]) Close(w World) {
 type Connected interface {
 	// ConnectionsOf returns a state with the connections of client c in s, and nothing else.
 	ConnectionsOf(s State, c int8) State
-	// WithoutConnections returns s without those of all clients, and WithConnections returns s with those of another state
-	// as well.
+	// WithoutConnections returns s without those of all clients, and WithConnections returns s with those of another
+	// state as well.
 	WithoutConnections(s State) State
 	WithConnections(s, other State) State
 }
@@ -302,10 +302,10 @@ type Fallible interface {
 	HasReplica(s State, n, replica int8) bool
 	// CannotSplit returns the error of a Split of server n with client c; nil: it happens.
 	CannotSplit(s State, c, n, replica int8) error
-	// JumpsToEnd reports whether a jump of a server's clock by d at now leads to an instant at which something of it ends.
+	// JumpsToEnd reports whether something of a server ends at the very instant to which its clock jumps by d at now.
 	JumpsToEnd(now time.Duration, s State, d time.Duration) bool
-	// Keys calls yield for the keys of a server at now, in the order of their names: whether each has a time to live, and
-	// what is left of it on the server's clock (Never: that is not known).
+	// Keys calls yield for the keys of a server at now, in the order of their names: whether each has a time to live,
+	// and what is left of it on the server's clock (Never: that is not known).
 	Keys(now time.Duration, s State, yield func(name string, expires bool, left time.Duration))
 	// Reject returns the answer to a request that is refused with an error, of one line, instead of being executed.
 	Reject(request uint32, err string) (answer uint32, text string)

@@ -64,7 +64,8 @@ func (b Branches) Quiet() int { return slices.Min(slices.Collect(maps.Values(b))
 // at is the number of executions at a place that are to show no further way; 0: the code goes on in one way there.
 func (b Branches) at(place string) int { return max(b[place], b[everywhere]) }
 
-// place is where in the code a turn begins: what the code waits for, without its numbers, and what it observes.
+// place names the place in the code where a turn begins: what the code waits for, without its numbers,
+// and what it observes.
 func (t turn) place(p *Process) string {
 	waits := withoutDigits(p.waitsFor(&p.entries[t.from].Ops))
 	return fmt.Sprintf("%s: %d by thread %d", waits, t.what.Kind, t.what.Thread)

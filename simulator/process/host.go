@@ -73,7 +73,7 @@ type TimedObservation struct {
 	Observation
 	Timed  bool          // Now is known: see Process.SetHost
 	Now    time.Duration // what the client's clock shows, since the epoch
-	Branch bool          // the code may go on in several ways: an execution that only compares takes the same as the first
+	Branch bool          // the code may go on in several ways: an execution that only compares takes that of the first
 	Last   bool          // the execution is to be stopped after it
 }
 

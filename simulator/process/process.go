@@ -48,11 +48,11 @@ type Process struct {
 	at      uint32    // entry at which it stands
 	parked  []parked  // others, of a host
 	host    Host      // nil: coroutines
-	// Branches are the places at which the code of a Host may go on in several ways; nil: it may not. To be set before the
-	// first observation.
+	// Branches are the places at which the code of a Host may go on in several ways; nil: it may not. To be set before
+	// the first observation.
 	Branches Branches
-	// Unfenced: the program leaves out fencing tokens, which the resource does not look at. Earlier entries are void when
-	// it changes.
+	// Unfenced: the program leaves out fencing tokens, which the resource does not look at. Earlier entries are void
+	// when it changes.
 	Unfenced bool
 	starts   int // how often the program was started
 	resumed  int // how often a coroutine was let run

@@ -39,7 +39,8 @@ func (p *Process) Repeat() error {
 // error is a *NondeterministicError.
 func Again(p *Process, at uint32) error {
 	if p.host != nil {
-		defer p.stop() // nothing goes on from the end of a history as this host may have begun it: bubble.Host.OtherDates
+		// Nothing goes on from the end of a history as this host may have begun it: bubble.Host.OtherDates.
+		defer p.stop()
 	}
 	did, err := p.rerun(at, clock.Shift{})
 	if err != nil {
@@ -225,7 +226,9 @@ func (t trial) in(p *Process) error {
 	other, e := (*NondeterministicError)(nil), &p.entries[t.at]
 	did.inherit(&p.entries[e.Parent])
 	later := func(was, is string) error {
-		wrong := &hypothesis.Refuted{Of: hypothesis.Measures, Client: p.code.id, By: t.by.By - t.by.Older, Was: was, Is: is}
+		wrong := &hypothesis.Refuted{
+			Of: hypothesis.Measures, Client: p.code.id, By: t.by.By - t.by.Older, Was: was, Is: is,
+		}
 		if t.by.Older > 0 {
 			wrong.Of = hypothesis.Aged
 		}

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// identity is what a ZooKeeper and the connections to it show each other, made once for this process: its key, and a
-// certificate that the key itself has signed. Who does not have the key is not let in. A connection after the first
+// identity has what a ZooKeeper and the connections to it show each other, made once for this process: its key, and a
+// certificate that the key itself has signed. A client without the key is not let in. A connection after the first
 // resumes its session, which takes a server a tenth of the time.
 var identity = sync.OnceValues(func() (*tls.Config, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -83,7 +83,8 @@ func (c *Clock) Run(at, until time.Time, speed float64) {
 	words := (*[6]atomic.Int64)(unsafe.Pointer(unsafe.SliceData(c.memory)))
 	c.turn += 2
 	words[0].Store(c.turn - 1) // an odd turn says that the rest is being written
-	for i, w := range []int64{time.Now().UnixNano(), at.UnixNano(), int64(speed * 1e6), until.UnixNano(), int64(c.Ahead)} {
+	line := []int64{time.Now().UnixNano(), at.UnixNano(), int64(speed * 1e6), until.UnixNano(), int64(c.Ahead)}
+	for i, w := range line {
 		words[i+1].Store(w)
 	}
 	words[0].Store(c.turn)

@@ -55,7 +55,8 @@ func StartPostgreSQL(ctx context.Context, dir string, clock *Clock, settings ...
 	}
 	data := filepath.Join(dir, "data")
 	user, err := firstFiles(ctx, "postgres", dir, data,
-		paths[1], "-D", data, "-U", "postgres", "-A", "scram-sha-256", "--pwfile="+password, "-N", "-E", "UTF8", "--locale=C")
+		paths[1], "-D", data, "-U", "postgres", "-A", "scram-sha-256", "--pwfile="+password,
+		"-N", "-E", "UTF8", "--locale=C")
 	if err != nil {
 		return nil, err
 	}

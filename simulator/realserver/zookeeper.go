@@ -14,8 +14,8 @@ import (
 	"locklab/simulator/internal/jute"
 )
 
-// StartZooKeeper runs a standalone ZooKeeper on a free loopback port, with dir for its files; ConnectZooKeeper is let
-// in, and nobody else. Its tick is 100 ms, and a session may ask for a time-out of anything from that to a minute.
+// StartZooKeeper runs a standalone ZooKeeper on a free loopback port, with dir for its files; only
+// ConnectZooKeeper is let in. Its tick is 100 ms, and a session may ask for a time-out from that to a minute.
 func StartZooKeeper(ctx context.Context, dir string) (*Process, error) {
 	paths, err := FindZooKeeper()
 	if err != nil {
@@ -47,8 +47,9 @@ func StartZooKeeper(ctx context.Context, dir string) (*Process, error) {
 		// Without the file the server says so, and does not start.
 		file, _ := secret(dir, "zoo.cfg", strings.Join(config, "\n"))
 		// Java writes what it has to say of a crash into the folder that it runs in.
-		return []string{"sh", "-c", `cd "$1" && shift && exec "$@"`, "sh", dir, paths[0], "-Xmx128m", "-XX:-UsePerfData",
-			"-XX:TieredStopAtLevel=1", "-Dzookeeper.forceSync=no", "-cp", strings.Join(paths[1:], ":"),
+		return []string{"sh", "-c", `cd "$1" && shift && exec "$@"`, "sh", dir, paths[0],
+			"-Xmx128m", "-XX:-UsePerfData", "-XX:TieredStopAtLevel=1", "-Dzookeeper.forceSync=no",
+			"-cp", strings.Join(paths[1:], ":"),
 			"org.apache.zookeeper.server.ZooKeeperServerMain", file}
 	})
 	if err != nil {

@@ -34,7 +34,7 @@ func Of(h *history.History) (lines []Line) {
 
 func at(e *history.Event) Instant { return Instant{int64(e.At), true} }
 
-// calling is what a client of a run does.
+// calling has the call in which a client of a run is.
 type calling struct {
 	from    Instant // of its call
 	renewal bool    // the call is one, or a check

@@ -46,7 +46,10 @@ func (j *Judge) Observe(l *Entry) error {
 	}
 	k, known := j.keys.get(l.Key)
 	if !known {
-		k = &key{judge: j, name: l.Key, begun: j.Lines, open: map[string]*lease{}, latest: math.MinInt64, low: math.MaxInt64}
+		k = &key{
+			judge: j, name: l.Key, begun: j.Lines, open: map[string]*lease{},
+			latest: math.MinInt64, low: math.MaxInt64,
+		}
 		j.keys.put(l.Key, k)
 	}
 	if l.Seq > 0 && l.Seq <= k.seq {
@@ -114,7 +117,7 @@ type key struct {
 
 	last, other wrote // the last accepted write, and the last before by another lease
 	token       uint64
-	outdated    bool     // a client that had not acquired last has tried to write: refused, or into the lease of another
+	outdated    bool     // a client that had not acquired last has tried to write: refused, or into another's lease
 	fenced      *Finding // the first refused late write
 	stale       bool     // a stale write was accepted
 	unseen      bool     // one may have been

@@ -36,7 +36,9 @@ type silences struct {
 
 func newSilences() silences {
 	seeds := [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
-	return silences{seeds: seeds, leases: map[silentID]silent{}, keys: map[*key]int{}, recent: make([]*lease, mostWhole)}
+	return silences{
+		seeds: seeds, leases: map[silentID]silent{}, keys: map[*key]int{}, recent: make([]*lease, mostWhole),
+	}
 }
 
 // mostWhole is the number of leases, of all keys, after which one can be silent.

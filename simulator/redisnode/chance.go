@@ -67,7 +67,8 @@ const byChance = "\x00CHANCE"
 // at most one key is no index from 1 have an order.
 var confinement = strings.Join(strings.Fields(`
 do
-	local call, kind, text, form, find, each, after = redis.call, type, tostring, string.format, string.find, pairs, next
+	local call, kind, text, form, find, each, after =
+		redis.call, type, tostring, string.format, string.find, pairs, next
 	local function refused(what) return function() call("\0CHANCE", what) end end
 	math.random, math.randomseed = refused("math.random"), refused("math.randomseed")
 	os.clock, collectgarbage = refused("os.clock"), refused("collectgarbage")

@@ -71,7 +71,7 @@ func ClientOptions(n int, dial func() net.Conn) *redis.Options {
 		ConnMaxIdleTime:          -1,
 		ReadBufferSize:           bufferSize, // code that is run again often dials anew
 		WriteBufferSize:          bufferSize,
-		PoolSize:                 2 * process.MaxThreads, // a thread may hold a connection that watches, and use another
+		PoolSize:                 2 * process.MaxThreads, // a thread may use another beside one that watches
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 	}
 }
@@ -145,12 +145,12 @@ func (c *Connections) number() int {
 }
 
 // connectionName returns the name by which a server knows the n-th connection of client c of which it
-// keeps something. born is above 0 for a process that was started in place of one that died, of which a
+// keeps something. start is above 0 for a process that was started in place of one that died, of which a
 // server may still keep something.
-func connectionName(c, n int, born int64) string {
+func connectionName(c, n int, start int64) string {
 	name := connectionPrefix(int8(c)) + fmt.Sprint(n)
-	if born > 0 {
-		name += fmt.Sprintf(".%d", born)
+	if start > 0 {
+		name += fmt.Sprintf(".%d", start)
 	}
 	return name
 }
@@ -163,13 +163,13 @@ func (c *Wire) name() string { return connectionName(c.of.p.ID(), c.number, int6
 // mapped is a batch in a translation.
 func (b batch) mapped(t *translate.Translation) batch {
 	to := batch{commands: translate.Value(b.commands, t), on: b.on}
-	switch c, n, born := 0, 0, int64(0); {
+	switch c, n, start := 0, 0, int64(0); {
 	case b.on.name == "":
 	case t.Names != nil:
 		to.on.name = t.Text(b.on.name)
 	case t.Count != nil:
-		_, _ = fmt.Sscanf(b.on.name, "c%d.%d.%d", &c, &n, &born) // the first process has no number
-		to.on.name = connectionName(c, n, t.Number(history.Tokens+history.Counter(c), born, false))
+		_, _ = fmt.Sscanf(b.on.name, "c%d.%d.%d", &c, &n, &start) // the first process has no number
+		to.on.name = connectionName(c, n, t.Number(history.Tokens+history.Counter(c), start, false))
 	}
 	return to
 }

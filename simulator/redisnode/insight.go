@@ -18,7 +18,7 @@ import (
 // through variables, tables and functions, each of which has whatever is given to it anywhere (a
 // flow-insensitive taint analysis). A function that is not known looks into what it is given.
 
-// origins are where a value may come from: the data, as a text or a counter, and the words of KEYS and ARGV.
+// origins are the places from which a value may come: the data, as a text or a counter, and the words of KEYS and ARGV.
 type origins uint64
 
 const (

@@ -62,7 +62,8 @@ func (x *Executor) commute(a, b execution, t *translate.Translation) bool {
 	if a == b && t.Names == nil {
 		return true
 	}
-	same := x.replies.Same(a.eff.Reply, b.eff.Reply, t) && x.keyspaces.Same(a.eff.To, b.eff.To, t) && x.sameLives(a, b, t)
+	same := x.replies.Same(a.eff.Reply, b.eff.Reply, t) &&
+		x.keyspaces.Same(a.eff.To, b.eff.To, t) && x.sameLives(a, b, t)
 	if !same || t.Names == nil {
 		return same
 	}

@@ -51,7 +51,8 @@ func read(in Source, raw *strings.Builder, depth int) (any, error) {
 	}
 	n, err := strconv.Atoi(head)
 	switch {
-	case err != nil || !strings.ContainsRune(":$*", rune(line[0])) || line[0] != ':' && (n < -1 || strconv.Itoa(n) != head):
+	case err != nil, !strings.ContainsRune(":$*", rune(line[0])),
+		line[0] != ':' && (n < -1 || strconv.Itoa(n) != head):
 		return nil, fmt.Errorf("the server sent %q, which is no RESP2", line)
 	case line[0] == ':':
 		return n, nil

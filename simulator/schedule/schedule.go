@@ -120,7 +120,8 @@ func (s *Stage) reset(opt Conditions) {
 func (s *Stage) play() error {
 	for turns := 0; !s.rec.sim.Quiet(&s.rec.world); turns++ {
 		if turns == s.limit {
-			return i18n.Errorf("error.endless.at", "cause", ErrEndless, "choices", len(s.rec.run.Choices), "time", s.rec.world.Now())
+			return i18n.Errorf("error.endless.at", "cause", ErrEndless,
+				"choices", len(s.rec.run.Choices), "time", s.rec.world.Now())
 		}
 		more, err := s.next()
 		if err != nil {

@@ -127,7 +127,8 @@ func (b *blocked) finish(in *input, l *leases, horizon bool) {
 	case b.cleared:
 		b.report(in, Blocked, b.until, false)
 	case horizon && in.reading.free() && b.refused >= 2 && in.at-b.since >= 2*in.run.TTL:
-		b.report(in, Deadlock, in.at, in.run.barring(l.timeless()|l.prolonged(in.reading))) // free: all keys are leftovers
+		// free: all keys are leftovers.
+		b.report(in, Deadlock, in.at, in.run.barring(l.timeless()|l.prolonged(in.reading)))
 	default:
 		b.report(in, Unknown, in.at, false)
 	}

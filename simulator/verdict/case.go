@@ -25,8 +25,8 @@ type Case struct{ history.History }
 // there are more than MaxClients clients or MaxNodes nodes.
 func CaseOf(h *history.History) Case {
 	if h.Clients > MaxClients || h.Nodes > MaxNodes {
-		panic(fmt.Sprintf("verdict: %d clients and %d nodes, but there is room for %d and %d: raise MaxClients or MaxNodes",
-			h.Clients, h.Nodes, MaxClients, MaxNodes))
+		panic(fmt.Sprintf("verdict: %d clients and %d nodes, but there is room for %d and %d: "+
+			"raise MaxClients or MaxNodes", h.Clients, h.Nodes, MaxClients, MaxNodes))
 	}
 	c := Case{*h}
 	c.Nodes, c.Events = max(h.Nodes, 1), nil
@@ -60,7 +60,7 @@ func (c *Case) stamp() time.Duration {
 	return c.TTL
 }
 
-// holds reports whether somebody holds the lock, by the value of the key.
+// holds reports whether the lock is held, by the value of the key.
 func (c *Case) holds(value string) bool {
 	if c.Held == nil {
 		return value != ""

@@ -17,7 +17,7 @@ type client struct {
 	former uint8 // the last lease of its processes that have died, if another one has come in their place
 }
 
-// facts are what is true of a client, a bit each.
+// facts are true of a client, a bit each.
 type facts uint16
 
 const (

@@ -175,7 +175,7 @@ type input struct {
 // client is the client of the event; 0: it has none.
 func (in *input) client() uint8 { return uint8(in.event.Client) }
 
-// me is what is known of the client of the event. Where it has none nothing is, and what is noted is lost.
+// me returns what is known of the client of the event. Where it has none nothing is, and what is noted is lost.
 func (in *input) me() *client {
 	if in.event.Client == 0 {
 		return &in.other

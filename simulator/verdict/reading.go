@@ -61,7 +61,7 @@ func (r *Reading) Stage(client int) Stage {
 // While a node is split, the key on its old master is that of the node's number plus
 // the number of all nodes.
 func (r *Reading) Owner(node int) (client int, held bool) {
-	if owner := r.grant[node-1].owner; owner != nobody {
+	if owner := r.grant[node-1].owner; owner != noClient {
 		return int(owner), owner != 0
 	}
 	return 0, true
@@ -99,10 +99,10 @@ type holder struct {
 	gone  bool  // the owner's process has died, and another one has come in its place
 }
 
-// nobody owns a key that appeared without the command of a client. It is in no set of clients.
-const nobody uint8 = 1<<8 - 1
+// noClient owns a key that appeared without the command of a client. It is in no set of clients.
+const noClient uint8 = 1<<8 - 1
 
-func (h *holder) isClient() bool { return h.owner != 0 && h.owner != nobody }
+func (h *holder) isClient() bool { return h.owner != 0 && h.owner != noClient }
 
 // isOf reports whether a holder may be that lease of a client; 0: any, by its present process.
 func (h *holder) isOf(client uint8, lease int) bool {
@@ -257,7 +257,7 @@ func (r *Reading) change(c *Case, e *history.Event) {
 	case !forever:
 		g.lapse = 0
 	case made && e.Client == 0:
-		g.lapse = 0 // nobody knows how old it is
+		g.lapse = 0 // its age is unknown
 	case made || !g.forever:
 		g.lapse = e.At + c.stamp()
 	}
@@ -273,7 +273,7 @@ func (r *Reading) holderOf(e *history.Event) holder {
 		if h := r.copied[e.Node-1][e.Replica]; h.owner != 0 {
 			return h
 		}
-		return holder{owner: nobody}
+		return holder{owner: noClient}
 	}
 	h := holder{owner: uint8(e.Client), lease: uint8(e.Lease), gone: r.ofFormer(e)}
 	if old := r.grant[e.Node-1].holder; old.owner == h.owner && old.gone == h.gone && old.lease != h.lease {

@@ -59,7 +59,8 @@ func (w Word) Harm() bool { return w.Safety() || w == Deadlock || w == Starved }
 // whose late writes the resource refused (FENCED): exclusion was broken, and the data is safe.
 func Fails(verdicts []Word) bool {
 	safe := slices.Contains(verdicts, Fenced) && !slices.Contains(verdicts, StaleWrite)
-	return slices.ContainsFunc(verdicts, func(w Word) bool { return w.Harm() && !(safe && (w == Overlap || w == Fenced)) })
+	fails := func(w Word) bool { return w.Harm() && !(safe && (w == Overlap || w == Fenced)) }
+	return slices.ContainsFunc(verdicts, fails)
 }
 
 // Settle turns the judgement of a run into the verdicts of a scenario. happened: what the scenario is

@@ -37,9 +37,9 @@ import "locklab/simulator/history"
 //   - To prolong is as wrong as to shorten: a daemon that outlives its lock and renews
 //     whatever it finds keeps the next owner's key alive after that owner's death.
 //   - Where several may hold the lock its key has what all of them have put there: whose it is
-//     cannot be told, and nothing is judged. Of other locks a value may mean that nobody holds it
+//     cannot be told, and nothing is judged. Of other locks a value may mean that the lock is free
 //     ([history.History].Held): the free token of a pool, or a record without an owner. It is no grant, and to
-//     replace it, or to take it away, harms nobody.
+//     replace it, or to take it away, does no harm.
 //   - Changes without a command (eviction, a restart without data, a failover) are
 //     no client's doing.
 func wrongDel(in *input) {

@@ -65,7 +65,8 @@ func (s *Session) Watch(r Request) (Reply, *ClientWatch, error) {
 
 func (s *Session) ask(r Request) (Reply, *ClientWatch, error) {
 	s.p.Own()
-	seen := s.p.MustAsk(process.Op{Kind: process.Request, Node: number, Arg: s.x.internRequest(wireRequest{Request: r})})
+	request := s.x.internRequest(wireRequest{Request: r})
+	seen := s.p.MustAsk(process.Op{Kind: process.Request, Node: number, Arg: request})
 	if err := seen.Err("read"); err != nil {
 		return Reply{}, nil, err
 	}
@@ -120,7 +121,8 @@ func (s *Session) receive(events []Event) {
 			if w.fired = e.Type != sessionEnded; !w.fired {
 				w.ended = SessionExpired
 			}
-			if id, asked := s.x.watches.Find(w.watch); asked && s.p.OthersWait(process.Op{Kind: process.Watch, Arg: id}) {
+			id, asked := s.x.watches.Find(w.watch)
+			if asked && s.p.OthersWait(process.Op{Kind: process.Watch, Arg: id}) {
 				process.Exceed("limit.session") // that thread would not be notified
 			}
 			return true

@@ -126,7 +126,8 @@ func (s *ensemble) deliver(c, thread int8) error {
 	switch {
 	case broken:
 		e := s.w.EmitClient(history.Broken, c, thread)
-		e.Node, e.Msg, e.Cmd = number, int(s.w.Client(c).Threads[thread].Msg), s.x.requests.At(s.w.Op(c, thread).Arg).text
+		e.Node, e.Msg = number, int(s.w.Client(c).Threads[thread].Msg)
+		e.Cmd = s.x.requests.At(s.w.Op(c, thread).Arg).text
 		return s.w.Observe(c, thread, process.Observation{Kind: process.Broken})
 	case at == 0:
 		return world.Refuse("refused.watch")

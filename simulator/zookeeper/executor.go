@@ -75,7 +75,7 @@ const (
 	ActCut                        // client's connection breaks
 	ActConnect                    // client connects again, with memory arg
 	ActEnd                        // client's session ends
-	ActServeBeside                // as ActServe, but events stay on their way: another thread of client may wait for them
+	ActServeBeside                // as ActServe, but events stay in flight: another thread of client may wait for them
 )
 
 // answers reports whether the answer of such an act reaches the client.

@@ -73,8 +73,9 @@ func (r Routine) Durable() bool { return strings.Contains(r.State, "(durable)") 
 // machine is busy. waits are all in which only time or another goroutine ends what they wait for.
 var (
 	locks = []string{"sync.Mutex.Lock", "sync.RWMutex.Lock", "sync.RWMutex.RLock"}
-	waits = append([]string{"sleep", "chan receive", "chan send", "select", "select (no cases)", "chan receive (nil chan)",
-		"chan send (nil chan)", "sync.Cond.Wait", "sync.WaitGroup.Wait", "IO wait"}, locks...)
+	waits = append([]string{"sleep", "chan receive", "chan send", "select", "select (no cases)",
+		"chan receive (nil chan)", "chan send (nil chan)", "sync.Cond.Wait", "sync.WaitGroup.Wait",
+		"IO wait"}, locks...)
 )
 
 // Waits reports whether the goroutine waits for time, or for other goroutines, and Locks whether
