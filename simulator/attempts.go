@@ -45,7 +45,7 @@ func drawn(list []uint32, most int) (some []uint32) {
 
 // CheckRests checks hypothesis.Rests in histories of the first client, evenly drawn if they are more than MostTried:
 // where a process rests and keeps nothing, its code does in the next attempt what it does in one before which nothing
-// was observed. With hypothesis.Strangers that is the first attempt, with other tokens. It returns a
+// was observed. With hypothesis.Peers that is the first attempt, with other tokens. It returns a
 // *hypothesis.Refuted if it does not. Code of a Host is not tried.
 func (sym *Symmetry) CheckRests() error {
 	if !sym.s.assumed.Rests || sym.s.config.Clients[0].Host != nil || sym.s.sessions != nil && !sym.s.assumed.Ordered {
@@ -115,7 +115,7 @@ func (a *attempts) fits(from, at uint32) bool {
 	switch {
 	case from == 0 || a.roots[at] == 0: // it has not begun
 		return from == a.roots[at]
-	case a.s.assumed.Strangers:
+	case a.s.assumed.Peers:
 		return root.Tokens == 0
 	case a.s.assumed.Ordered:
 		return root.Tokens <= is.Tokens && root.Memory == is.Memory

@@ -97,15 +97,15 @@ func (sym *Symmetry) represents(c int) func(at uint32) bool {
 // Client is the part of client from (1-based) as if client to were in its place. Both must run the same code. The error
 // is a *hypothesis.Refuted, or one of Step's.
 func (sym *Symmetry) Client(part ClientPart, from, to int) (ClientPart, error) {
-	if from == to && !sym.s.assumed.Strangers || part.s.Dead && !sym.s.returns {
+	if from == to && !sym.s.assumed.Peers || part.s.Dead && !sym.s.returns {
 		return part, nil
 	}
 	if sym.s.memo.Asymmetric {
 		return part, &hypothesis.Refuted{Of: hypothesis.Alike, Session: true}
 	}
 	names := history.Swap(uint8(from), uint8(to))
-	if sym.s.assumed.Strangers {
-		names = sym.strangers(from, to, stranger(to))
+	if sym.s.assumed.Peers {
+		names = sym.peers(from, to, peer(to))
 	}
 	if err := sym.replies(&part, from, translate.Rename(names)); err != nil || from == to {
 		return part, err
@@ -218,8 +218,8 @@ func (sym *Symmetry) sameActions(a, b *process.Entry, by *translate.Translation)
 	return true
 }
 
-// strangers renames client from to to, and all other symmetric clients to one.
-func (sym *Symmetry) strangers(from, to int, other uint8) *history.Names {
+// peers renames client from to to, and all other symmetric clients to one.
+func (sym *Symmetry) peers(from, to int, other uint8) *history.Names {
 	names := history.Same()
 	for c := 1; c <= sym.s.assumed.Symmetric; c++ {
 		names[c] = other
@@ -228,18 +228,18 @@ func (sym *Symmetry) strangers(from, to int, other uint8) *history.Names {
 	return &names
 }
 
-// stranger is the client that an answer to client c names in place of any other.
-func stranger(c int) uint8 {
+// peer is the client that an answer to client c names in place of any other.
+func peer(c int) uint8 {
 	if c == 1 {
 		return 2
 	}
 	return 1
 }
 
-// CheckStrangers checks hypothesis.Strangers and Counted in every history of the first client: if the answer that it
+// CheckPeers checks hypothesis.Peers and Counted in every history of the first client: if the answer that it
 // observes last names other clients, then the history belongs to the same class if it names any one in their place, or
 // other attempts of its own process; and so if it has the number of a counter, and a higher one in its place.
-func (sym *Symmetry) CheckStrangers() error {
+func (sym *Symmetry) CheckPeers() error {
 	first, answers, further := sym.s.clients.procs[0], sym.s.clients.words.Answers, sym.counted()
 	for at := uint32(0); int(at) < first.Len(); at++ {
 		e := *first.At(at)
@@ -249,10 +249,10 @@ func (sym *Symmetry) CheckStrangers() error {
 		answer := uint32(e.Seen.Val)
 		others := slices.Clone(further[answer])
 		wrong := &hypothesis.Refuted{Of: hypothesis.Counted, Reply: answers.Words(answer)[0]}
-		if sym.s.assumed.Strangers && answers.Named(answer) != 0 {
-			wrong.Of = hypothesis.Strangers
+		if sym.s.assumed.Peers && answers.Named(answer) != 0 {
+			wrong.Of = hypothesis.Peers
 			for other := 2; other <= sym.s.assumed.Symmetric; other++ {
-				others = append(others, answers.Map(answer, translate.Rename(sym.strangers(1, 1, uint8(other)))))
+				others = append(others, answers.Map(answer, translate.Rename(sym.peers(1, 1, uint8(other)))))
 			}
 			ofOne := func(s string) string { return history.OfOne(s, 1, 0) }
 			others = append(others, answers.Map(answer, translate.Texts(ofOne)))
@@ -288,14 +288,14 @@ func (sym *Symmetry) counted() map[uint32][]uint32 {
 }
 
 // answer is an answer in a translation. Where more than two are symmetric none may be renamed without
-// hypothesis.Strangers: the answers that one client has received about another would have to be renamed when two
+// hypothesis.Peers: the answers that one client has received about another would have to be renamed when two
 // others are swapped.
 func (sym *Symmetry) answer(answer uint32, t *translate.Translation) (uint32, error) {
 	answers := sym.s.clients.words.Answers
 	if t.Names != nil && answers.Named(answer) == 0 {
 		return answer, nil
 	}
-	if t.Names != nil && sym.s.assumed.Symmetric > 2 && !sym.s.assumed.Strangers {
+	if t.Names != nil && sym.s.assumed.Symmetric > 2 && !sym.s.assumed.Peers {
 		return answer, &hypothesis.Refuted{Of: hypothesis.Alike, Reply: answers.Words(answer)[0]}
 	}
 	return answers.Map(answer, t), sym.s.room.Take()

@@ -101,7 +101,7 @@ func (st *Stamps) Ancient() time.Duration {
 	if st.ages == (hypothesis.Ages{}) {
 		return 0
 	}
-	return clock.Midst - st.ages.Ancient
+	return clock.StampBase - st.ages.Ancient
 }
 
 // oldest is the earliest stamp that servers keep, as a time since the Epoch; 0: any.
@@ -109,7 +109,7 @@ func (st *Stamps) oldest() time.Duration {
 	if st.ages == (hypothesis.Ages{}) {
 		return 0
 	}
-	return clock.Midst - st.ages.Ancient - st.ages.Span
+	return clock.StampBase - st.ages.Ancient - st.ages.Span
 }
 
 // zero has a clock that is read for the first time show no time of day.
@@ -144,7 +144,7 @@ func (st *Stamps) receive(now time.Duration, p *node.ClientProcess, th *node.Thr
 	}
 	shift := clock.Shift{By: -p.Clock.Zeroed(), Oldest: st.Ancient()}
 	th.Reply = st.s.clients.words.Answers.Map(th.Reply, translate.Move(shift))
-	if st.ages != (hypothesis.Ages{}) && p.Clock.Read(now) > clock.Midst+st.ages.Span {
+	if st.ages != (hypothesis.Ages{}) && p.Clock.Read(now) > clock.StampBase+st.ages.Span {
 		st.s.room.Note(&hypothesis.Refuted{Of: hypothesis.Aged, Command: st.s.clients.cmd(o), Span: true})
 	}
 }
@@ -191,7 +191,7 @@ func (st *Stamps) forget(c int8, p *node.ClientProcess) {
 // Present is the time of a world whose parts know of no other.
 func (st *Stamps) Present() time.Duration {
 	if st.grain > 0 {
-		return clock.Midst
+		return clock.StampBase
 	}
 	return 0
 }

@@ -101,8 +101,8 @@ func (s *Simulator) Assume(a hypothesis.Set) {
 	if s.stamps.move(s.stamps.seen, a.Ages); a == s.assumed && !moved {
 		return
 	}
-	attempts := a.Strangers || a.Ordered
-	if s.assumed.Counters != a.Counters || s.memo.Attempts != attempts || s.assumed.Strangers != a.Strangers {
+	attempts := a.Peers || a.Ordered
+	if s.assumed.Counters != a.Counters || s.memo.Attempts != attempts || s.assumed.Peers != a.Peers {
 		s.memo.Clear()
 		s.memo.Most, s.memo.Counts, s.memo.Attempts, moved = a.Counters, false, attempts, true
 	}

@@ -31,9 +31,9 @@ const Never = clock.Never
 // Epoch is the wall-clock reading of a right clock at the start of a run.
 var Epoch = clock.Epoch
 
-// Midst is the first reading of a client's clock, up to a grain (Traits.Grain), where time stamps count from the
+// StampBase is the first reading of a client's clock, up to a grain (Traits.Grain), where time stamps count from the
 // present.
-var Midst = Epoch.Add(clock.Midst)
+var StampBase = Epoch.Add(clock.StampBase)
 
 // A LimitError is something that the simulator has no room for. Nothing is left out in its place: a run that meets it
 // has no outcome, and a search that meets it is not complete.

@@ -156,7 +156,7 @@ func ofClocks(s *study.Search, assumed sentences) []string {
 		case s.Bounds.Timing == study.Lockstep:
 			phases = "epoch.lockstep"
 		}
-		list = append(list, assumed(phases, "epoch", shows(simulator.Midst), "grain", s.Result.Grain.String()),
+		list = append(list, assumed(phases, "epoch", shows(simulator.StampBase), "grain", s.Result.Grain.String()),
 			assumed("measured", "stride", process.Stride.Truncate(s.Result.Grain).String(), "strides", strides), assumed("stamps", "strides", strides))
 	case s.Measures:
 		list = append(list, assumed("epoch.measured", "epoch", shows(simulator.Epoch)),

@@ -80,7 +80,7 @@ func (s *Search) ifs(rest, others bool) (keys []string) {
 		{s.Strategy.New == nil, "own"}, // all that is said of it
 		{a.Rests && rest, "keeps"},
 		{s.Measures || s.Grain > 0, "clock"},
-		{others && (a.Strangers || a.Ordered) || unique && s.Tokens == simulator.TokensCompared, "compares"},
+		{others && (a.Peers || a.Ordered) || unique && s.Tokens == simulator.TokensCompared, "compares"},
 		{others && a.Counters > 0, "counts"},
 		{s.hasMet(node.Insight) || unique && s.Tokens == simulator.TokensLookedInto, "looks"},
 	} {

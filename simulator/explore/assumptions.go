@@ -24,7 +24,7 @@ func (o *Options) assumptions(sim *simulator.Simulator) (a assumptions) {
 	a.Rests, a.Measures, a.Creations = !without.Rests, !without.Clocks, !without.Transactions
 	if o.active > 0 {
 		a.Counters, a.Ordered = hypothesis.CountedFrom, sim.KeepsSessions()
-		a.Strangers = !a.Ordered
+		a.Peers = !a.Ordered
 	}
 	if !without.Symmetry {
 		a.Symmetric = o.Symmetric
@@ -59,7 +59,7 @@ func (a assumptions) refine(counterexample error, seen simulator.Traits) (weaker
 	}
 	ordered := a.Ordered
 	hypothesis.All[r.Of].Weaken(&a.Set, r)
-	if r.Of == hypothesis.Alike || r.Of == hypothesis.Strangers {
+	if r.Of == hypothesis.Alike || r.Of == hypothesis.Peers {
 		a.asymmetry = r
 	}
 	if ordered && !a.Ordered {

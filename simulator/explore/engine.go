@@ -69,7 +69,7 @@ func (s *search) run(ctx context.Context) error {
 		return err
 	}
 	symmetry := s.sim.Symmetry()
-	if wrong := errors.Join(s.checkAgain(), symmetry.CheckStrangers(), symmetry.CheckOrder()); wrong != nil {
+	if wrong := errors.Join(s.checkAgain(), symmetry.CheckPeers(), symmetry.CheckOrder()); wrong != nil {
 		return wrong
 	}
 	if wrong := s.checkCode(); wrong != nil {

@@ -39,12 +39,12 @@ import (
 // process that rests after an attempt: if nothing of it goes on, it remembers nothing and draws its tokens anew, it is
 // a new client to code and servers, and the views are those of any number of attempts. The id of its thread would be an
 // old name: [simulator.Parts.Lasting]. Whether that is so is tried: with code in the second to fourth attempt of one
-// process (simulator.Symmetry, CheckRests), and with servers at the tokens of later attempts (hypothesis.Strangers). To
+// process (simulator.Symmetry, CheckRests), and with servers at the tokens of later attempts (hypothesis.Peers). To
 // the judges its attempts then are clients of their own. Else each client takes the lock once (Proof.Once).
 //
 // What a client learns of others by name, as the owner of a key, is not renamed with them: code is to do the same
 // whichever other client an answer names, and whether two answers name the same one. That is a hypothesis, held against
-// the code in all of its histories (hypothesis.Strangers); of code that compares others there is no proof.
+// the code in all of its histories (hypothesis.Peers); of code that compares others there is no proof.
 //
 // Of what a client has read of the resource, its view keeps whether another client has written since. A write that was
 // stale makes what others have read old as well: then STALE-WRITE is among the harms already. An ORPHAN is a refusal
@@ -140,7 +140,7 @@ func proveAnd(ctx context.Context, m *Model, endless bool, most int, then func(*
 		return &Proof{Refused: &NotProvableError{i18n.New("prove.holders")}}, nil
 	}
 	opt.assumed = opt.assumptions(sim)
-	opt.assumed.Strangers, opt.assumed.Counters = true, hypothesis.CountedFrom
+	opt.assumed.Peers, opt.assumed.Counters = true, hypothesis.CountedFrom
 	counts := false // the number of a counter makes a difference
 	for {
 		sim.Assume(opt.assumed.Set)
@@ -372,7 +372,7 @@ func (p *prover) close(ctx context.Context) error {
 	if err := p.deadlock(); err != nil {
 		return err
 	}
-	if err := p.sim.Symmetry().CheckStrangers(); err != nil {
+	if err := p.sim.Symmetry().CheckPeers(); err != nil {
 		return err
 	}
 	if err := p.sim.Symmetry().CheckRests(); err != nil {

@@ -191,9 +191,9 @@ func neverExcluded(t *testing.T, entry lock.Entry, b study.Bounds, endless bool,
 	return proof.Closed
 }
 
-// TestViewsOfStrangers: code that compares other clients with each other, or passes on what it has read of one, is refused with
+// TestViewsOfPeers: code that compares other clients with each other, or passes on what it has read of one, is refused with
 // the reason: views do not tell these apart. Code that asks only whether the key is its own is not.
-func TestViewsOfStrangers(t *testing.T) {
+func TestViewsOfPeers(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
 	owner := func(f *asking, ctx context.Context, key string) (string, error) {
 		who, err := f.node.Get(ctx, key).Result()

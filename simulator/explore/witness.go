@@ -54,7 +54,7 @@ func (e *failedMove) Unwrap() error { return e.error }
 // has run. To be called when all states of the layer are entered.
 func (s *search) schedule(err error) error {
 	failed, limited, asymmetric := (*failedMove)(nil), (*simulator.LimitError)(nil), (*hypothesis.Refuted)(nil)
-	unlike := errors.As(err, &asymmetric) && asymmetric.Of <= hypothesis.Strangers
+	unlike := errors.As(err, &asymmetric) && asymmetric.Of <= hypothesis.Peers
 	if !errors.As(err, &failed) || errors.As(err, &limited) || unlike {
 		return err
 	}

@@ -14,7 +14,7 @@ type ID uint8
 
 const (
 	Alike ID = iota
-	Strangers
+	Peers
 	Merged
 	Measures
 	Aged
@@ -29,7 +29,7 @@ const (
 // A Set holds what is taken for granted. The zero value is nothing.
 type Set struct {
 	Symmetric int     // Alike: so many clients, from the first; below 2: none are
-	Strangers bool    // needs Merging
+	Peers     bool    // needs Merging
 	Merging   Merging // Merged
 	Measures  bool    // Measures
 	Ages      Ages    // Aged; needs Measures
@@ -84,9 +84,9 @@ var All = [count]Hypothesis{
 			"of each effect, on the servers (memo.Effects)",
 		func(s *Set, _ Met) string { return when(s.Symmetric > 1, "symmetric") },
 		apart},
-	{Strangers, "the other clients that an answer names, where there are more than two, " +
+	{Peers, "the other clients that an answer names, where there are more than two, " +
 		"and other attempts of its own (data independence)",
-		"of each history of the first client, on its code (simulator.Symmetry.CheckStrangers); " +
+		"of each history of the first client, on its code (simulator.Symmetry.CheckPeers); " +
 			"of each effect, with the tokens of other attempts (memo.Effects)",
 		nil, apart},
 	{Merged, "histories with equal future behaviour (bisimulation)",
@@ -122,7 +122,7 @@ var All = [count]Hypothesis{
 		}},
 	{Counted, "the numbers of a counter from Counters on, as those of fencing tokens",
 		"of each effect and of each history of the first client, with higher numbers " +
-			"(redisnode, database, simulator.Symmetry.CheckStrangers)",
+			"(redisnode, database, simulator.Symmetry.CheckPeers)",
 		nil, func(s *Set, _ *Refuted) { s.Counters = map[int]int{CountedFrom: CountedElse}[s.Counters] }},
 	{Creations, "transactions that create nothing: an ensemble numbers no others",
 		"nowhere: it follows from what requests can ask for; code that opens connections of its own is not assumed to",
@@ -194,7 +194,7 @@ func (r *Refuted) Error() string { return "simulator: " + r.text() }
 
 func (r *Refuted) text() string {
 	switch {
-	case r.Of == Alike && r.Command != nil, r.Of == Strangers && r.Command != nil:
+	case r.Of == Alike && r.Command != nil, r.Of == Peers && r.Command != nil:
 		return fmt.Sprintf("what a server does at %q depends on which client is which, "+
 			"so clients cannot change places", r.Command)
 	case r.Of == Alike && r.Was != "":
@@ -202,7 +202,7 @@ func (r *Refuted) text() string {
 			"so clients cannot change places", r.Was)
 	case r.Of == Alike && r.Session:
 		return "a server knows clients by their sessions, so they cannot change places"
-	case r.Of == Alike, r.Of == Strangers:
+	case r.Of == Alike, r.Of == Peers:
 		return fmt.Sprintf("the reply %s names a client, so clients cannot change places", r.Reply)
 	case r.Of == Merged && r.Was == "":
 		return fmt.Sprintf("too many histories of c%d are to be compared", r.Client)

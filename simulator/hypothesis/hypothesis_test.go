@@ -10,7 +10,7 @@ import (
 // Each hypothesis stands at its own place of the list, says what it makes one and how that is checked, and what refutes it leaves less of it.
 func TestAll(t *testing.T) {
 	all := Set{
-		Symmetric: 3, Strangers: true, Merging: MergeHistories, Measures: true, Counters: CountedElse, Creations: true, Ordered: true, Rests: true,
+		Symmetric: 3, Peers: true, Merging: MergeHistories, Measures: true, Counters: CountedElse, Creations: true, Ordered: true, Rests: true,
 		Ages: Ages{Ancient: time.Second, Span: time.Second, Most: time.Second},
 	}
 	for id, h := range All {

@@ -63,7 +63,7 @@ func (of *Effects[X]) Check(m *Memo, x X) error {
 	}
 	if m.Attempts {
 		for _, t := range otherAttempts(m, of, x) {
-			if err := of.check(x, t, hypothesis.Strangers); err != nil {
+			if err := of.check(x, t, hypothesis.Peers); err != nil {
 				return err
 			}
 		}

@@ -113,7 +113,7 @@ func (x *Executor) try(e execution) error {
 		}
 	}
 	if looks && x.memo.Attempts {
-		return &hypothesis.Refuted{Of: hypothesis.Strangers, Command: x.commandOf(e)}
+		return &hypothesis.Refuted{Of: hypothesis.Peers, Command: x.commandOf(e)}
 	}
 	return nil
 }

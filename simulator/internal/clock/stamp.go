@@ -9,9 +9,9 @@ import (
 // A stamp is a decimal number in a text, or one that stands for a text (see codec.Numeral), that shows a time near the
 // Epoch, in Unix seconds, milliseconds, microseconds or nanoseconds.
 
-// Midst is the time to which clocks are set that show no time of day: so far from the Epoch, on one side, and
+// StampBase is the time to which clocks are set that show no time of day: so far from the Epoch, on one side, and
 // from the end of what is taken for a stamp, on the other, that stamps have equally many digits.
-const Midst = 5 * 24 * time.Hour
+const StampBase = 5 * 24 * time.Hour
 
 // stampUnits are the units in which a stamp may count, by its number of digits.
 var stampUnits = map[int]time.Duration{10: time.Second, 13: time.Millisecond, 16: time.Microsecond, 19: time.Nanosecond}
@@ -120,7 +120,7 @@ func unitOf(stamp int64, digits int) time.Duration {
 	if unit == 0 {
 		return 0
 	}
-	if since := stamp - Epoch.UnixNano()/int64(unit); since < 0 || since > int64(2*Midst/unit) {
+	if since := stamp - Epoch.UnixNano()/int64(unit); since < 0 || since > int64(2*StampBase/unit) {
 		return 0
 	}
 	return unit

@@ -64,8 +64,8 @@ func TestFloor(t *testing.T) {
 func TestZero(t *testing.T) {
 	c := State{Offset: 1_234_567_890}
 	was := c
-	c.Zero(77, Midst, time.Second)
-	if read := c.Read(77); read < Midst || read >= Midst+time.Second || read%time.Second != was.Read(77)%time.Second || c.Zeroed()%time.Second != 0 {
+	c.Zero(77, StampBase, time.Second)
+	if read := c.Read(77); read < StampBase || read >= StampBase+time.Second || read%time.Second != was.Read(77)%time.Second || c.Zeroed()%time.Second != 0 {
 		t.Errorf("it shows %v, behind by %v", read, c.Zeroed())
 	}
 	if c.Read(77)+c.Zeroed() != was.Read(77) {
