@@ -11,18 +11,23 @@ import (
 	texttemplate "text/template"
 
 	"locklab/reports"
+	"locklab/reports/game"
 	"locklab/reports/text"
+	"locklab/scenarios/race"
 )
 
-// A Block is a part of a page. Text, Markdown and HTML write a page in their own way.
+// A Block is a part of a page. Text, Markdown, HTML and package deck write a page in their own way.
 type Block struct {
 	Kind    Kind
-	Lead    string     // what a terminal prints before a text, and indents its further lines by
-	Text    string     // not folded; of a listing its lines
-	Items   []string   // of a list
-	Rows    [][]string // of a table
-	Columns []int      // widths of a table's columns in a terminal, but for the last
-	Draw    View       // of a listing: draws it at a width, and in a language; nil: it is Text
+	Lead    string        // what a terminal prints before a text, and indents its further lines by
+	Text    string        // not folded; of a listing its lines
+	Items   []string      // of a list
+	Rows    [][]string    // of a table
+	Columns []int         // widths of a table's columns in a terminal, but for the last
+	Draw    View          // of a listing: draws it at a width, and in a language; nil: it is Text
+	Run     *race.Outcome // that a listing draws, where a slide can play it
+	Part    string        // of a slide; of its heading, what the slide is for
+	Choices []game.Answer // whose words are the items of a list
 }
 
 // A View draws a run, or the code of a lock.
@@ -121,6 +126,13 @@ func HTML(p *text.Printer, _ reports.Look, blocks []Block) {
 	}
 	lang := text.Tag(p.Langs()[0])
 	p.Keep(htmlPage.Execute(p.Out, map[string]any{"Lang": lang, "Title": title, "Blocks": drawn(p, blocks)}))
+}
+
+// Elements returns blocks as elements of a page in HTML. An error is the printer's.
+func Elements(p *text.Printer, blocks []Block) template.HTML {
+	var b strings.Builder
+	p.Keep(htmlPage.ExecuteTemplate(&b, "elements", drawn(p, blocks)))
+	return template.HTML(b.String())
 }
 
 // unfolded is a width in which runs are drawn in columns and nothing is folded.

@@ -221,14 +221,20 @@ func FindTerm(name string) (term string, ok bool) {
 	return "", false
 }
 
-// Names returns the first words that Find knows, but for the numbers of articles.
-func Names() (all []string) {
+// locksAndRaces returns the names of all locks and races.
+func locksAndRaces() (all []string) {
 	for _, e := range algorithms.All() {
 		all = append(all, e.Names()...)
 	}
 	for _, sc := range scenarios.All() {
 		all = append(all, sc.ID, sc.Race)
 	}
+	return all
+}
+
+// Names returns the first words that Find knows, but for the numbers of articles.
+func Names() []string {
+	all := locksAndRaces()
 	for _, f := range faults.All() {
 		all = append(all, f.Name)
 	}

@@ -29,7 +29,11 @@ func (m *maker) race(sc race.Scenario) {
 		m.notation(example)
 	}
 	m.texts("race."+sc.ID, "why", "mends", "not")
-	m.byResult(sc)
+	m.part("label.who")
+	for _, g := range byResult(m.p, sc) {
+		m.add(Block{Kind: Subheading, Lead: "  ", Text: m.p.First("explain.head", "text", g.head)})
+		m.paragraphs("    ", list(m.p.Langs()[0], g.names))
+	}
 	m.texts("race."+sc.ID, "cases")
 	m.add(gap)
 	m.aboutVerdicts()
@@ -46,25 +50,20 @@ func (m *maker) raceHead(sc race.Scenario, title func(lang string) string) {
 	}
 }
 
-// byResult adds for each result that the contract expects in a race the locks that come to it.
-func (m *maker) byResult(sc race.Scenario) {
-	m.part("label.who")
-	var all groups
+// byResult returns for each result that the contract expects in a race the locks that come to it.
+func byResult(p *text.Printer, sc race.Scenario) (all groups) {
 	for _, e := range algorithms.All() {
 		c := contract.CellOf(e, sc)
 		head := reports.Words(c.Words())
 		if c.Words() == nil {
-			head = m.p.Say("explain.uncovered")
+			head = p.Say("explain.uncovered")
 		}
 		if c.Why != "" {
-			head = aside(m.p, head, m.p.Each(func(lang string) string { return reason(lang, "why", c.Why) }))
+			head = aside(p, head, p.Each(func(lang string) string { return reason(lang, "why", c.Why) }))
 		}
 		all.add(head, c.Words(), e.ID)
 	}
-	for _, g := range all {
-		m.add(Block{Kind: Subheading, Lead: "  ", Text: m.p.First("explain.head", "text", g.head)})
-		m.paragraphs("    ", list(m.p.Langs()[0], g.names))
-	}
+	return all
 }
 
 // A group is the locks that come to one result.
