@@ -351,10 +351,10 @@ func (l *lessonFlags) run(e *env, args []string) error {
 
 // printLesson prints the headings of a lesson.
 func printLesson(e *env, slides []lessons.Slide) {
-	e.Wrap("", text.Say(e.Langs()[0], "lesson.total", "title", slides[0][0].Text, "steps", fmt.Sprint(len(slides))))
+	e.Wrap("", text.Say(e.Langs()[0], "lesson.total", "title", slides[0].Heading, "steps", fmt.Sprint(len(slides))))
 	e.Printf("\n")
 	for i, s := range slides {
-		e.Wrap(fmt.Sprintf("  %2d  ", i+1), s[0].Text)
+		e.Wrap(fmt.Sprintf("  %2d  ", i+1), s.Heading)
 	}
 	if l := e.command; !strings.Contains(l, " -o") && !strings.Contains(l, "--out") {
 		e.Next(l+" -o deck.html", "locklab explain debate")
@@ -380,11 +380,11 @@ func lessonJSON(slides []lessons.Slide) any {
 		Version int              `json:"version"`
 		Title   string           `json:"title"`
 		Steps   []lessonStepJSON `json:"steps"`
-	}{schema, slides[0][0].Text, nil}
+	}{schema, slides[0].Heading, nil}
 	for _, s := range slides {
 		asked := strings.Join(s.Lines(lessons.Asked), " ")
-		j := lessonStepJSON{s[0].Part, s[0].Text, s.Lines(""), asked, "", "", s.Lines(lessons.Answer), s.Lines(lessons.Notes)}
-		if o := s.Run(); o != nil {
+		j := lessonStepJSON{s.Kind, s.Heading, s.Lines(""), asked, "", "", s.Lines(lessons.Answer), s.Lines(lessons.Notes)}
+		if o := s.Run; o != nil {
 			j.Lock, j.Race = o.Strategy.ID, o.Scenario.ID
 		}
 		out.Steps = append(out.Steps, j)

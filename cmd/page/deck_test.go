@@ -64,10 +64,10 @@ func TestDeckInBrowser(t *testing.T) {
 	b.look("deck-1")
 	for i, s := range lesson {
 		b.wait(fmt.Sprintf(`state.at === %d && !state.answered`, i))
-		if s.Run() != nil {
+		if s.Run != nil {
 			b.wait(`state.moving && document.querySelector(".now .motion-picture")`)
 		}
-		if s[0].Part == lessons.Race { // it begins at its beginning, and can be played
+		if s.Kind == lessons.Race { // it begins at its beginning, and can be played
 			b.wait(`state.moving.where() === 0`)
 			b.wait(`document.querySelector(".now .later") && [...document.querySelectorAll(".now svg .later")].every((e) => getComputedStyle(e).visibility === "hidden")`)
 			b.look(fmt.Sprintf("deck-%d-open", i+1))
@@ -75,7 +75,7 @@ func TestDeckInBrowser(t *testing.T) {
 			b.wait(`state.moving.where() > 0`)
 			b.key(" ")
 		}
-		if s.Lines(lessons.Answer) != nil || s.Choices() != nil {
+		if s.Lines(lessons.Answer) != nil || s.Choices != nil {
 			b.wait(`[...document.querySelectorAll(".now .answer")].every((e) => getComputedStyle(e).display === "none")`)
 			b.key("ArrowRight")
 			b.wait(`state.answered && [...document.querySelectorAll(".now .answer")].every((e) => getComputedStyle(e).display !== "none")`)
@@ -112,11 +112,11 @@ func TestDeckInBrowser(t *testing.T) {
 // deckQuiz answers a question wrongly.
 func (b *browser) deckQuiz(lesson []lessons.Slide) {
 	for i, s := range lesson {
-		if s[0].Part != lessons.Quiz {
+		if s.Kind != lessons.Quiz {
 			continue
 		}
 		wrong := 0
-		for n, c := range s.Choices() {
+		for n, c := range s.Choices {
 			if !c.Right {
 				wrong = n + 1
 			}
@@ -186,16 +186,16 @@ func TestDeckOnTelephone(t *testing.T) {
 	b.visit(url)
 	seen := map[string]bool{}
 	for i, s := range lesson {
-		if seen[s[0].Part] {
+		if seen[s.Kind] {
 			continue
 		}
-		seen[s[0].Part] = true
+		seen[s.Kind] = true
 		for _, answered := range []string{"", "!"} {
 			b.do(fmt.Sprintf(`location.hash = "%d%s"`, i+1, answered))
 			b.wait(fmt.Sprintf(`state.at === %d && state.answered === %t`, i, answered != ""))
-			b.look(fmt.Sprintf("deck-zh-%s%s", s[0].Part, strings.ReplaceAll(answered, "!", "-answer")))
+			b.look(fmt.Sprintf("deck-zh-%s%s", s.Kind, strings.ReplaceAll(answered, "!", "-answer")))
 			if w, room := b.number(`document.documentElement.scrollWidth`), b.number(`document.documentElement.clientWidth`); w > room {
-				t.Errorf("slide %d, %s, is %d px wide, and the screen %d", i+1, s[0].Part, w, room)
+				t.Errorf("slide %d, %s, is %d px wide, and the screen %d", i+1, s.Kind, w, room)
 			}
 		}
 	}

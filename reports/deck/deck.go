@@ -89,13 +89,12 @@ type slide struct {
 
 // Part returns a part of a slide as HTML; empty: it has none.
 func (s slide) Part(name string) (template.HTML, error) {
-	p := &text.Printer{Lang: s.lang}
-	return lessons.Elements(p, s.Of(name)), p.Err
+	return lessons.Elements(s.lang, s.Parts[name])
 }
 
 // play adds the run of a slide to the book, and its pictures to the slide: before its first verdict, and whole.
 func (s *slide) play(book *reports.Book) (err error) {
-	o := s.Run()
+	o := s.Run
 	if o == nil {
 		return nil
 	}
@@ -103,7 +102,7 @@ func (s *slide) play(book *reports.Book) (err error) {
 	run, listings := reports.RunOf(o.History, o.Judgement, o.Verdicts, []string{s.lang}, false)
 	book.Add(s.RunID, run, listings)
 	title := text.Say(s.lang, "lesson.race", "lock", o.Strategy.ID, "race", o.Scenario.ID)
-	if s.Choices() != nil { // its run stops where it asks
+	if s.Choices != nil { // its run stops where it asks
 		s.Open, err = picture(o, s.lang, title)
 		return err
 	}
@@ -111,7 +110,7 @@ func (s *slide) play(book *reports.Book) (err error) {
 	if s.Open, err = picture(before(o), s.lang, title); err != nil {
 		return err
 	}
-	if s.Slide[0].Part != lessons.How { // nothing has been found in a run without a fault
+	if s.Kind != lessons.How { // nothing has been found in a run without a fault
 		title = ""
 	}
 	s.Whole, err = picture(o, s.lang, title)

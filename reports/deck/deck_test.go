@@ -51,11 +51,11 @@ func TestFileHasAllTexts(t *testing.T) {
 		said := strings.Join(strings.Fields(html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(body, " "))), " ")
 		slides := lessons.Slides(blocks)
 		for _, s := range slides {
-			texts := []string{s[0].Text}
+			texts := []string{s.Heading}
 			for _, part := range []string{"", lessons.Asked, lessons.Answer, lessons.Notes} {
 				texts = append(texts, s.Lines(part)...)
 			}
-			for _, c := range s.Choices() {
+			for _, c := range s.Choices {
 				texts = append(texts, c.Said[lang], c.Why[lang])
 			}
 			for _, want := range texts {
@@ -91,17 +91,17 @@ func wellFormed(t *testing.T, body string) {
 // The picture of a question does not show how the run ends.
 func TestQuestionsDoNotTell(t *testing.T) {
 	for _, s := range lessons.Slides(deckOf(t, "setnx-expire redlock", lessons.DeckOptions{Lang: "en"})) {
-		o := s.Run()
-		if o == nil || s[0].Part != lessons.Race {
+		o := s.Run
+		if o == nil || s.Kind != lessons.Race {
 			continue
 		}
 		cut := before(o)
 		if cut.Verdicts != nil || len(cut.Judgement.Findings) != 0 || len(cut.History.Events) >= len(o.History.Events) {
-			t.Errorf("%s: %v, %d of %d events", s[0].Text, cut.Verdicts, len(cut.History.Events), len(o.History.Events))
+			t.Errorf("%s: %v, %d of %d events", s.Heading, cut.Verdicts, len(cut.History.Events), len(o.History.Events))
 		}
 		for _, f := range o.Judgement.Findings {
 			if f.Event < len(cut.History.Events)-1 {
-				t.Errorf("%s: the picture is after %s", s[0].Text, f.Verdict)
+				t.Errorf("%s: the picture is after %s", s.Heading, f.Verdict)
 			}
 		}
 	}

@@ -128,11 +128,12 @@ func HTML(p *text.Printer, _ reports.Look, blocks []Block) {
 	p.Keep(htmlPage.Execute(p.Out, map[string]any{"Lang": lang, "Title": title, "Blocks": drawn(p, blocks)}))
 }
 
-// Elements returns blocks as elements of a page in HTML. An error is the printer's.
-func Elements(p *text.Printer, blocks []Block) template.HTML {
+// Elements returns blocks as elements of a page in HTML.
+func Elements(lang string, blocks []Block) (template.HTML, error) {
 	var b strings.Builder
+	p := &text.Printer{Lang: lang}
 	p.Keep(htmlPage.ExecuteTemplate(&b, "elements", drawn(p, blocks)))
-	return template.HTML(b.String())
+	return template.HTML(b.String()), p.Err
 }
 
 // unfolded is a width in which runs are drawn in columns and nothing is folded.

@@ -11,7 +11,6 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/reports/game"
 	"locklab/reports/text"
-	"locklab/scenarios"
 	"locklab/scenarios/race"
 	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
@@ -35,48 +34,40 @@ const (
 	Notes  = "notes"  // for the presenter
 )
 
-// A Slide is the blocks of a deck between two breaks. The first is its heading.
-type Slide []Block
+// A Slide is a part of a deck, from a heading to a break.
+type Slide struct {
+	Kind, Heading string
+	Parts         map[string][]Block
+	Run           *race.Outcome // nil: none
+	Choices       []game.Answer // of a quiz
+}
 
-// Slides divides a deck at its breaks.
+// Slides returns the slides of a deck.
 func Slides(deck []Block) (all []Slide) {
-	for i := slices.IndexFunc(deck, isBreak); i >= 0; i = slices.IndexFunc(deck, isBreak) {
-		all, deck = append(all, deck[:i]), deck[i+1:]
-	}
-	return append(all, deck)
-}
-
-func isBreak(b Block) bool { return b.Kind == Break }
-
-// Of returns the blocks of a part but for runs and choices.
-func (s Slide) Of(part string) []Block {
-	return lists.Pick(s[1:], func(b Block) bool { return b.Part == part && b.Run == nil && b.Choices == nil })
-}
-
-// Lines returns the texts of a part.
-func (s Slide) Lines(part string) (all []string) {
-	for _, b := range s.Of(part) {
-		if all = append(all, b.Items...); b.Items == nil {
-			all = append(all, b.Led())
+	for _, b := range deck {
+		last := len(all) - 1
+		switch {
+		case b.Kind == Heading:
+			all = append(all, Slide{Kind: b.Part, Heading: b.Text, Parts: map[string][]Block{}})
+		case b.Run != nil:
+			all[last].Run = b.Run
+		case b.Choices != nil:
+			all[last].Choices = b.Choices
+		case b.Kind != Break:
+			all[last].Parts[b.Part] = append(all[last].Parts[b.Part], b)
 		}
 	}
 	return all
 }
 
-// Run returns the run of a slide; nil: there is none.
-func (s Slide) Run() *race.Outcome { return s.with(func(b Block) bool { return b.Run != nil }).Run }
-
-// Choices returns the answers to choose from.
-func (s Slide) Choices() []game.Answer {
-	return s.with(func(b Block) bool { return b.Choices != nil }).Choices
-}
-
-// with returns the first block that is as asked for; an empty one: there is none.
-func (s Slide) with(wanted func(Block) bool) (b Block) {
-	if i := slices.IndexFunc(s, wanted); i >= 0 {
-		b = s[i]
+// Lines returns the texts of a part.
+func (s Slide) Lines(part string) (all []string) {
+	for _, b := range s.Parts[part] {
+		if all = append(all, b.Items...); b.Items == nil {
+			all = append(all, b.Led())
+		}
 	}
-	return b
+	return all
 }
 
 // A Subject is what a deck is about.
@@ -120,17 +111,18 @@ func numbers(n int) (all []int) {
 
 // add adds what a name means; false: it means nothing.
 func (s *Subject) add(name string) bool {
-	if e, ok := algorithms.ByName(name); ok {
-		s.Locks = append(s.Locks, e)
-		return true
-	}
-	if sc, err := scenarios.ByName(name); err == nil {
-		s.Races = append(s.Races, sc)
-		return true
-	}
+	page, _ := named(name)
 	family := lists.Pick(algorithms.All(), func(e lock.Entry) bool { return string(e.Family) == name })
-	s.Locks = append(s.Locks, family...)
-	return family != nil
+	switch {
+	case page.Lock.ID != "":
+		s.Locks = append(s.Locks, page.Lock)
+	case page.Race.ID != "":
+		s.Races = append(s.Races, page.Race)
+	default:
+		s.Locks = append(s.Locks, family...)
+		return family != nil
+	}
+	return true
 }
 
 // SubjectNames returns all names that ParseSubject reads.
@@ -172,7 +164,7 @@ func (s Subject) Deck(stage *Stage, o DeckOptions) ([]Block, error) {
 		return nil, tooLarge
 	}
 	d := &deckMaker{Subject: &s, DeckOptions: o, m: &maker{stage: stage, p: &text.Printer{Lang: o.Lang}}}
-	for _, build := range []func(){d.plan, d.screens, d.races, d.locks, d.debate, d.quiz, d.end} {
+	for _, build := range []func(){d.screens, d.races, d.locks, d.debate, d.quiz, d.end, d.plan} {
 		if build(); d.m.err != nil {
 			return nil, d.m.err
 		}
@@ -180,17 +172,13 @@ func (s Subject) Deck(stage *Stage, o DeckOptions) ([]Block, error) {
 			return nil, tooLarge
 		}
 	}
-	d.list()
-	return d.m.blocks, nil
+	return d.m.blocks[1:], nil // without the break before the first slide
 }
 
 // slide begins a slide.
-func (d *deckMaker) slide(part, heading string) {
+func (d *deckMaker) slide(kind, heading string) {
 	d.m.shown = ""
-	if d.m.blocks != nil {
-		d.m.add(Block{Kind: Break})
-	}
-	d.m.add(Block{Kind: Heading, Part: part, Text: heading})
+	d.m.add(Block{Kind: Break}, Block{Kind: Heading, Part: kind, Text: heading})
 }
 
 // say adds lines to a part of a slide.
@@ -214,7 +202,8 @@ func (d *deckMaker) play(o *race.Outcome) {
 }
 
 func (d *deckMaker) title() string {
-	switch say := d.m.p.Say; {
+	say := d.m.p.Say
+	switch {
 	case len(d.Locks) == 1:
 		return d.lockTitle(d.Locks[0])
 	case len(d.Locks) > 1:
@@ -226,7 +215,7 @@ func (d *deckMaker) title() string {
 	case len(d.Screens) > 1:
 		return say("lesson.path")
 	}
-	return d.m.p.Say("debate.title")
+	return say("debate.title")
 }
 
 // titled is a name with what it means.
@@ -242,16 +231,13 @@ func (d *deckMaker) lockTitle(e lock.Entry) string {
 	return d.titled(e.ID, title)
 }
 
-// plan adds the first slide; list fills it.
-func (d *deckMaker) plan() { d.slide(Plan, d.title()) }
-
-// list lists what follows on the first slide, the questions of the quiz as one.
-func (d *deckMaker) list() {
-	slides, questions := Slides(d.m.blocks), 0
+// plan lists on a first slide what follows, the questions of the quiz as one.
+func (d *deckMaker) plan() {
+	rest, questions := d.m.blocks, 0
 	d.m.blocks = nil
-	d.plan()
-	for _, s := range slides[1:] {
-		if s[0].Part == Quiz {
+	d.slide(Plan, d.title())
+	for _, s := range Slides(rest) {
+		if s.Kind == Quiz {
 			questions++
 			continue
 		}
@@ -259,12 +245,10 @@ func (d *deckMaker) list() {
 			d.say("", d.m.p.Say("lesson.quizzes", "n", strconv.Itoa(questions)))
 			questions = 0
 		}
-		d.say("", s[0].Text)
+		d.say("", s.Heading)
 	}
 	d.say(Notes, d.m.p.Say("lesson.keys"))
-	for _, s := range slides[1:] {
-		d.m.blocks = append(append(d.m.blocks, Block{Kind: Break}), s...)
-	}
+	d.m.blocks = append(d.m.blocks, rest...)
 }
 
 // screens adds screens of the guided tour.
@@ -275,8 +259,7 @@ func (d *deckMaker) screens() {
 		if d.m.failed(err) {
 			return
 		}
-		d.slide(Race, d.m.p.Say(key+".title"))
-		d.race(o, key+".idea")
+		d.race(d.m.p.Say(key+".title"), o, key+".idea")
 		d.tell(Notes, key+".next")
 	}
 }
@@ -291,7 +274,7 @@ func (d *deckMaker) races() {
 		if d.m.failed(err) {
 			return
 		}
-		d.raceSlide(example)
+		d.usual(example)
 		if i := slices.IndexFunc(played, holds); i >= 0 {
 			d.next(played[i])
 		}
@@ -314,7 +297,7 @@ func (d *deckMaker) locks() {
 		}
 		played, mended := d.telling(e, after, most)
 		for _, o := range played {
-			d.raceSlide(o)
+			d.usual(o)
 		}
 		if few && mended != nil && mended.History != nil {
 			d.next(mended)
@@ -388,35 +371,38 @@ func (d *deckMaker) how(e lock.Entry) {
 	d.tell(Notes, key+".origin", key+".beside")
 }
 
-// raceSlide adds a slide about a run.
-func (d *deckMaker) raceSlide(o *race.Outcome) {
-	sc, key := o.Scenario, "race."+o.Scenario.ID
-	name := strings.TrimSpace(sc.Race + " " + sc.ID)
-	d.slide(Race, d.m.p.Say("lesson.race", "lock", o.Strategy.ID, "race", name))
-	d.race(o, key+".why", key+".mends")
-}
-
-// race adds to a slide a run, which it asks about, and the texts that answer.
-func (d *deckMaker) race(o *race.Outcome, answers ...string) {
+// race adds a slide about a run that the quiz asks about, too.
+func (d *deckMaker) race(heading string, o *race.Outcome, answers ...string) {
 	sc := o.Scenario
-	d.asked = append(d.asked, o)
-	d.say(Asked, d.m.p.Say("lesson.ask", "race", Story(d.Lang, sc, "title"), "lock", o.Strategy.ID))
-	d.play(o)
-	d.say(Answer, results(d.m.p, o))
-	d.tell(Answer, answers...)
+	asked := d.m.p.Say("lesson.ask", "race", Story(d.Lang, sc, "title"), "lock", o.Strategy.ID)
+	d.run(Race, heading, asked, o, answers...)
 	d.say(Notes, Story(d.Lang, sc, "story"), Story(d.Lang, sc, "numbers"))
 	d.m.told("race."+sc.ID+".not", sentence("label.race.not"))
 }
 
+// usual adds a slide about a run, with why it ends as it does.
+func (d *deckMaker) usual(o *race.Outcome) {
+	key := "race." + o.Scenario.ID
+	name := strings.TrimSpace(o.Scenario.Race + " " + o.Scenario.ID)
+	d.race(d.m.p.Say("lesson.race", "lock", o.Strategy.ID, "race", name), o, key+".why", key+".mends")
+}
+
 // next adds the same race with another lock.
 func (d *deckMaker) next(o *race.Outcome) {
+	heading := d.m.p.Say("lesson.next", "race", o.Scenario.ID, "lock", o.Strategy.ID)
+	asked := d.m.p.Say("lesson.next.ask", "lock", o.Strategy.ID)
+	d.run(Next, heading, asked, o, "race."+o.Scenario.ID+".mends")
+	d.tell(Notes, "lock."+o.Strategy.ID+".mends")
+}
+
+// run adds a slide with a question, a run, its result and the texts of keys.
+func (d *deckMaker) run(kind, heading, asked string, o *race.Outcome, answers ...string) {
 	d.asked = append(d.asked, o)
-	d.slide(Next, d.m.p.Say("lesson.next", "race", o.Scenario.ID, "lock", o.Strategy.ID))
-	d.say(Asked, d.m.p.Say("lesson.next.ask", "lock", o.Strategy.ID))
+	d.slide(kind, heading)
+	d.say(Asked, asked)
 	d.play(o)
 	d.say(Answer, results(d.m.p, o))
-	d.tell(Answer, "race."+o.Scenario.ID+".mends")
-	d.tell(Notes, "lock."+o.Strategy.ID+".mends")
+	d.tell(Answer, answers...)
 }
 
 // debate adds the points of the debate, or those that a lesson about Redlock has.
@@ -474,7 +460,7 @@ func (d *deckMaker) quiz() {
 
 // end adds what to remember.
 func (d *deckMaker) end() {
-	debated := slices.ContainsFunc(d.m.blocks, func(b Block) bool { return b.Kind == Heading && b.Part == Debate })
+	debated := slices.ContainsFunc(d.m.blocks, func(b Block) bool { return b.Part == Debate })
 	d.slide(End, d.m.p.Say("lesson.end"))
 	for _, e := range d.Locks {
 		d.say("", d.titled(e.ID, strings.Join(d.m.lines(d.Lang, "lock."+e.ID+".choose"), " ")))

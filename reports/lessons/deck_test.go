@@ -32,7 +32,7 @@ func slidesOf(t *testing.T, names string, o DeckOptions) []Slide {
 func kinds(slides []Slide) string {
 	var all []string
 	for _, s := range slides {
-		all = append(all, s[0].Part)
+		all = append(all, s.Kind)
 	}
 	return strings.Join(slices.Compact(all), " ")
 }
@@ -64,14 +64,14 @@ func TestLessonIsInOrder(t *testing.T) {
 // that is played with the next lock is one that it survives, if there is any. A question does not tell how its run ends.
 func TestLessonShowsFailures(t *testing.T) {
 	for _, s := range slidesOf(t, "setnx-expire redlock", DeckOptions{}) {
-		kind, heading, asked := s[0].Part, s[0].Text, strings.Join(s.Lines(Asked), " ")
-		switch o := s.Run(); {
+		kind, heading, asked := s.Kind, s.Heading, strings.Join(s.Lines(Asked), " ")
+		switch o := s.Run; {
 		case kind == Race && !verdict.Fails(o.Verdicts), kind == Next && o.Verdicts[0] != verdict.Holds:
 			t.Errorf("%s: %v", heading, o.Verdicts)
 		case kind == Race && strings.Contains(heading+asked, string(o.Verdicts[0])):
 			t.Errorf("%q or %q tells how the run ends", heading, asked)
 		}
-		if kind != Plan && kind != End && (asked == "" || s.Lines(Answer) == nil && s.Choices() == nil) {
+		if kind != Plan && kind != End && (asked == "" || s.Lines(Answer) == nil && s.Choices == nil) {
 			t.Errorf("%s: no question, or no answer", heading)
 		}
 	}
@@ -84,7 +84,7 @@ func TestQuizIsAboutTheLesson(t *testing.T) {
 		l, again := slidesOf(t, names, DeckOptions{Questions: 6, Seed: 7}), slidesOf(t, names, DeckOptions{Questions: 6, Seed: 7})
 		runs, asked := map[string]bool{}, map[string]bool{}
 		for _, s := range l {
-			if o := s.Run(); o != nil && s[0].Part != Quiz {
+			if o := s.Run; o != nil && s.Kind != Quiz {
 				runs[o.Strategy.ID+" "+o.Scenario.ID] = true
 			}
 			for _, line := range s.Lines(Answer) {
@@ -95,13 +95,13 @@ func TestQuizIsAboutTheLesson(t *testing.T) {
 			}
 		}
 		for i, s := range l {
-			if s[0].Part != Quiz {
+			if s.Kind != Quiz {
 				continue
 			}
-			o, question := s.Run(), strings.Join(s.Lines(Asked), " ")
+			o, question := s.Run, strings.Join(s.Lines(Asked), " ")
 			name := o.Strategy.ID + " " + o.Scenario.ID
 			right := 0
-			for _, c := range s.Choices() {
+			for _, c := range s.Choices {
 				if c.Right {
 					right++
 				}
