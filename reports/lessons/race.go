@@ -147,7 +147,7 @@ func (m *maker) article(number string) {
 	locks, races := OfArticle(number)
 	m.part("label.article.locks")
 	m.add(Block{Kind: Table, Lead: "  ", Columns: []int{19, 9}, Rows: lists.Each(locks, func(e lock.Entry) []string {
-		return []string{e.ID, e.Article, m.p.Each(func(lang string) string { return LockTitle(lang, e) })}
+		return []string{e.ID, e.Article, m.p.Each(func(lang string) string { return text.LockTitle(e.ID, lang) })}
 	})})
 	m.racesTable("article.races", races)
 	m.next("locklab explain "+locks[0].ID, "locklab matrix --strategies "+locks[0].ID)

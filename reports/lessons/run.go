@@ -29,7 +29,7 @@ func (m *maker) outcome(o *race.Outcome) {
 		m.add(gap)
 		why := m.p.Each(func(lang string) string { return WhyNotApplicable(lang, o) })
 		m.add(Block{Kind: Paragraph, Text: string(verdict.NA) + ": " + why})
-		m.add(notCovered(m.p, o)...)
+		m.add(Contract(m.p, o)...)
 		m.next("locklab explain "+o.Scenario.ID, "locklab explain "+o.Strategy.ID)
 		return
 	}
@@ -46,9 +46,9 @@ func (m *maker) outcome(o *race.Outcome) {
 		look.NoReturn = noReturn
 		return reports.Lanes(w, watched.History, watched.Judgement, look)
 	}})
-	m.add(meanings(m.p, o)...)
+	m.add(Meanings(m.p, o)...)
 	if o.Scenario.ID != study.SearchID {
-		m.add(againstContract(m.p, o)...)
+		m.add(Contract(m.p, o)...)
 	}
 	if asContracted(o) {
 		m.under("cause", func(lang string) string { return Why(lang, o.Strategy, o.Scenario) })
