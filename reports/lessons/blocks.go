@@ -173,28 +173,20 @@ func cell(s string) string { return strings.ReplaceAll(escaped(s), "|", `\|`) }
 // command finds the commands in a text: a word without a letter, a digit or a sign of an option ends one.
 var command = regexp.MustCompile(`locklab(?: [\w-][\w.+=@-]*)+`)
 
-// marks are what Markdown would not print as it is.
-var marks = regexp.MustCompile("[\\\\`*_<>\\[\\]#]")
+// special finds commands, and what Markdown would not print as it is.
+var special = regexp.MustCompile(command.String() + "|[\\\\`*_<>\\[\\]#]")
 
 // escaped returns a text in Markdown, its commands as code.
 func escaped(s string) string {
-	plain := func(text string) string { return marks.ReplaceAllString(text, `\$0`) }
-	return byCommand(s, plain, func(command string) string { return "`" + command + "`" })
+	return special.ReplaceAllStringFunc(s, func(found string) string {
+		if len(found) == 1 {
+			return `\` + found
+		}
+		return "`" + found + "`"
+	})
 }
 
-// inline returns a text in HTML, its commands as code.
+// inline returns a text in HTML, its commands as code: they have nothing to escape.
 func inline(s string) template.HTML {
-	code := func(command string) string { return "<code>" + html.EscapeString(command) + "</code>" }
-	return template.HTML(byCommand(s, html.EscapeString, code))
-}
-
-// byCommand writes the commands in a text in one way, and the rest in another.
-func byCommand(s string, text, code func(string) string) string {
-	var b strings.Builder
-	end := 0
-	for _, m := range command.FindAllStringIndex(s, -1) {
-		b.WriteString(text(s[end:m[0]]) + code(s[m[0]:m[1]]))
-		end = m[1]
-	}
-	return b.String() + text(s[end:])
+	return template.HTML(command.ReplaceAllString(html.EscapeString(s), "<code>$0</code>"))
 }

@@ -82,19 +82,27 @@ type Subject struct {
 // screen, and "debate".
 func ParseSubject(names []string) (s Subject, err error) {
 	for i := 0; i < len(names); i++ {
-		switch name := names[i]; {
+		name, next := names[i], append(names, "")[i+1]
+		page, _ := named(name)
+		family := lists.Pick(algorithms.All(), func(e lock.Entry) bool { return string(e.Family) == name })
+		switch {
 		case name == "debate":
 			s.Debate = true
-		case name == "path" && i+1 < len(names) && names[i+1] != "" && strings.Trim(names[i+1], "0123456789") == "":
-			i++
-			if _, _, err := Find("path", names[i]); err != nil {
+		case name == "path" && next != "" && strings.Trim(next, "0123456789") == "":
+			if _, _, err := Find("path", next); err != nil {
 				return s, err
 			}
-			n, _ := strconv.Atoi(names[i]) // a page has this number
-			s.Screens = append(s.Screens, n)
+			n, _ := strconv.Atoi(next) // a page has this number
+			s.Screens, i = append(s.Screens, n), i+1
 		case name == "path":
 			s.Screens = append(s.Screens, numbers(PathScreens)...)
-		case !s.add(name):
+		case page.Lock.ID != "":
+			s.Locks = append(s.Locks, page.Lock)
+		case page.Race.ID != "":
+			s.Races = append(s.Races, page.Race)
+		case family != nil:
+			s.Locks = append(s.Locks, family...)
+		default:
 			return s, text.Errorf("error.lesson", "name", name, "near", text.Near(name, SubjectNames()))
 		}
 	}
@@ -107,22 +115,6 @@ func numbers(n int) (all []int) {
 		all = append(all, i+1)
 	}
 	return all
-}
-
-// add adds what a name means; false: it means nothing.
-func (s *Subject) add(name string) bool {
-	page, _ := named(name)
-	family := lists.Pick(algorithms.All(), func(e lock.Entry) bool { return string(e.Family) == name })
-	switch {
-	case page.Lock.ID != "":
-		s.Locks = append(s.Locks, page.Lock)
-	case page.Race.ID != "":
-		s.Races = append(s.Races, page.Race)
-	default:
-		s.Locks = append(s.Locks, family...)
-		return family != nil
-	}
-	return true
 }
 
 // SubjectNames returns all names that ParseSubject reads.
@@ -310,8 +302,8 @@ func holds(o *race.Outcome) bool { return o.History != nil && o.Verdicts[0] == v
 
 // tellingRaces are races in the order in which they are chosen for a lock that fails in them.
 var tellingRaces = []string{
-	"crash-before-expire", "crash-holding", "client-skew", "late-release", "restart", "clock-jump", "failover", "slow-work",
-	"gc-pause",
+	"crash-before-expire", "crash-holding", "client-skew", "late-release", "restart", "clock-jump", "failover",
+	"slow-work", "gc-pause",
 }
 
 // telling returns runs of a lock in the races that are named. If none is, it returns runs that fail: those of the

@@ -173,13 +173,9 @@ func PathCells(name string) (cells [][2]string, names []string) {
 }
 
 // unique returns all without those that have been there before.
-func unique[T comparable](all []T) (some []T) {
-	for _, one := range all {
-		if !slices.Contains(some, one) {
-			some = append(some, one)
-		}
-	}
-	return some
+func unique[T comparable](all []T) []T {
+	same := lists.Gather(all, func(a, b T) bool { return a == b })
+	return lists.Each(same, func(group []T) T { return group[0] })
 }
 
 // Terms are the words of the glossary, by name.
