@@ -77,6 +77,27 @@ func TestLessonShowsFailures(t *testing.T) {
 	}
 }
 
+// A deck is a page with breaks: what writes pages writes it, with its runs.
+func TestDeckIsAPage(t *testing.T) {
+	s, err := ParseSubject([]string{"token"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	deck, err := s.Deck(stage, DeckOptions{Lang: "zh", Questions: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slides, markdown := Slides(deck), written(t, Markdown, "zh", deck)
+	if n := strings.Count(markdown, "\n---\n") + 1; n != len(slides) || n < 5 {
+		t.Errorf("%d parts in Markdown, and %d slides", n, len(slides))
+	}
+	for _, s := range slides {
+		if _, rest, ok := strings.Cut(markdown, "# "+escaped(s.Heading)+"\n"); !ok || s.Run != nil && !strings.Contains(rest, "```") {
+			t.Errorf("the Markdown lacks %q, or its run", s.Heading)
+		}
+	}
+}
+
 // The quiz asks about the runs of the lesson and about nothing else, each question once, and the same for the same
 // seed. One answer is right.
 func TestQuizIsAboutTheLesson(t *testing.T) {

@@ -40,15 +40,16 @@ func Find(first, second string) (p Page, ok bool, err error) {
 		return p, ok, nil
 	case !ok:
 		p, err = runPage(first, second)
-	case second != "" && first == "path":
+	case second == "":
+	case first == "path":
 		n, wrong := strconv.Atoi(second)
 		if wrong != nil || n < 1 || n > PathScreens {
 			err = text.Errorf("error.path", "name", second, "last", PathScreens)
 		}
 		p.make = func(m *maker) { m.path(n, n) }
-	case second != "" && first == "interview":
+	case first == "interview":
 		p.make, err = func(m *maker) { m.topic(second) }, noTopic(second)
-	case second != "" && first == "glossary":
+	case first == "glossary":
 		term, known := FindTerm(second)
 		if !known {
 			err = text.Errorf("error.term", "name", second, "near", text.Near(second, Terms()))

@@ -36,19 +36,12 @@ func RunTitle(lang string, o *race.Outcome) string {
 
 // WhyNotApplicable returns why a question has no meaning for a lock; empty if it has one.
 func WhyNotApplicable(lang string, o *race.Outcome) string {
-	return reason(lang, "na", o.NotApplicable)
+	return text.Reason(lang, "na", string(o.NotApplicable))
 }
 
 // Why returns the contract's reason for what a lock comes to in a race, if it gives one.
 func Why(lang string, e lock.Entry, sc race.Scenario) string {
-	return reason(lang, "why", contract.Why(e, sc))
-}
-
-func reason(lang, kind string, r race.Reason) string {
-	if r == "" {
-		return ""
-	}
-	return text.Reason(lang, kind, string(r))
+	return text.Reason(lang, "why", string(contract.Why(e, sc)))
 }
 
 // Longest returns the length of an outcome's longest finding of one verdict.

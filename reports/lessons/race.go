@@ -59,7 +59,7 @@ func byResult(p *text.Printer, sc race.Scenario) (all groups) {
 			head = p.Say("explain.uncovered")
 		}
 		if c.Why != "" {
-			head = aside(p, head, p.Each(func(lang string) string { return reason(lang, "why", c.Why) }))
+			head = aside(p, head, p.Each(func(lang string) string { return text.Reason(lang, "why", string(c.Why)) }))
 		}
 		all.add(head, c.Words(), e.ID)
 	}
