@@ -245,12 +245,10 @@ func (d *deckMaker) plan() {
 
 // screens adds screens of the guided tour.
 func (d *deckMaker) screens() {
-	for _, n := range d.Screens {
-		key := screen(n)
-		o, err := d.m.stage.screen(n)
-		if d.m.failed(err) {
-			return
-		}
+	runs, err := all(d.Screens, d.m.stage.screen)
+	d.m.failed(err)
+	for i, o := range runs {
+		key := screen(d.Screens[i])
 		d.race(d.m.p.Say(key+".title"), o, key+".idea")
 		d.tell(Notes, key+".next")
 	}
