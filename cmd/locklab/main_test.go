@@ -320,7 +320,7 @@ func TestJSON(t *testing.T) {
 			"bounds": "", "timing": "", "uses": []any{}, "client_retries": 0.0, "skew_ns": 0.0, "tokens": "", "not_injected": []any{}, "claim": "", "scope": "", "may_happen": []any{}, "assumed": []any{},
 			"transitions": 0.0, "depth": 0.0, "complete": true, "verdicts": []any{}, "certificate": ""},
 		"explain token":                        {"version": 0.0, "strategy": map[string]any{}, "texts": map[string]any{}, "cells": []any{}},
-		"lesson path 3":                        {"version": 0.0, "title": "", "minutes": 0.0, "steps": []any{}},
+		"lesson path 3":                        {"version": 0.0, "title": "", "steps": []any{}},
 		"explain lease":                        {"version": 0.0, "texts": map[string]any{}},
 		"chart sweep pause/ttl=1:1:1 --runs 9": {"version": 0.0, "chart": "", "said": map[string]any{}, "source": "", "table": map[string]any{}, "more": map[string]any{}},
 	} {
