@@ -333,7 +333,7 @@ func (c *checkFlags) explain(e *env, l *checked.Lock, out *checkedJSON) (open, e
 // explainWay prints a run that ends in a verdict, with the code of the lock.
 func explainWay(e *env, l *checked.Lock, o *race.Outcome, word verdict.Word) error {
 	e.lanes(o)
-	lessons.Meanings(e.Printer, o)
+	lessons.Text(e.Printer, e.look(), lessons.Meanings(e.Printer, o))
 	for _, lang := range e.Langs() {
 		e.Wrap(text.Label(text.Say(lang, "check.cure")), reports.Cure(word, lang))
 	}

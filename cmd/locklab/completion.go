@@ -120,7 +120,7 @@ func oneOf(names []string) completer {
 func locks(lang string, _ []string) (all []cobra.Completion) {
 	for _, e := range algorithms.All() {
 		for _, name := range e.Names() {
-			all = append(all, cobra.CompletionWithDesc(name, lessons.LockTitle(lang, e)))
+			all = append(all, cobra.CompletionWithDesc(name, text.LockTitle(e.ID, lang)))
 		}
 	}
 	return all

@@ -89,7 +89,7 @@ func toList(args []string, l *lockFlags) (entries []lock.Entry, kinds []string, 
 }
 
 func listedLock(e lock.Entry) listedStrategy {
-	l := listedStrategy{ID: e.ID, Article: e.Article, Family: e.Family, Year: e.Year, Title: lessons.LockTitle("en", e), TitleZH: lessons.LockTitle("zh", e)}
+	l := listedStrategy{ID: e.ID, Article: e.Article, Family: e.Family, Year: e.Year, Title: text.LockTitle(e.ID, "en"), TitleZH: text.LockTitle(e.ID, "zh")}
 	if lessons.Uncovered(e) {
 		l.Contracted = new(false)
 	}
@@ -148,7 +148,7 @@ func listLocks(e *env, entries []lock.Entry) {
 			e.Printf("  %s: %s\n", family, e.Each(func(lang string) string { return text.FamilyTitle(string(family), lang) }))
 		}
 		for _, entry := range of {
-			title := e.Each(func(lang string) string { return lessons.LockTitle(lang, entry) })
+			title := e.Each(func(lang string) string { return text.LockTitle(entry.ID, lang) })
 			if lessons.Uncovered(entry) {
 				title = e.Say("list.uncovered", "title", title)
 			}

@@ -293,13 +293,13 @@ type quizJSON struct {
 
 // lessonFlags are the flags of "locklab lesson".
 type lessonFlags struct {
-	deck.Options
+	lessons.DeckOptions
 	file string
 	open string
 }
 
 func lessonCommand() *command {
-	l := &lessonFlags{Options: deck.Options{Questions: 5, Seed: 1}, open: deck.Views[0]}
+	l := &lessonFlags{DeckOptions: lessons.DeckOptions{Questions: 5, Seed: 1}, open: deck.Views[0]}
 	return &command{
 		use: "lesson NAME...", complete: lessonSubjects, flags: l.add, run: l.run,
 		examples: []string{
@@ -332,27 +332,28 @@ func (l *lessonFlags) run(e *env, args []string) error {
 	if err := e.checkOutputs("-o", l.file); err != nil {
 		return err
 	}
-	subject, err := deck.Parse(args)
+	subject, err := lessons.ParseSubject(args)
 	if err != nil {
 		return err
 	}
 	if l.Lang = e.Langs()[0]; e.given("seed") && l.Seed == 0 {
 		l.Seed = rand.Uint64N(100_000)
 	}
-	lesson, err := deck.Make(lessons.NewStage(), subject, l.Options)
+	blocks, err := subject.Deck(lessons.NewStage(), l.DeckOptions)
 	if err != nil {
 		return err
 	}
-	e.show(lessonJSON(lesson), func() { printLesson(e, lesson) })
-	page := deck.Page{Lesson: lesson, Lang: l.Lang, Command: e.command, View: l.open}
+	slides := lessons.Slides(blocks)
+	e.show(lessonJSON(slides), func() { printLesson(e, slides) })
+	page := deck.Page{Blocks: blocks, Lang: l.Lang, Command: e.command, View: l.open}
 	return e.write(l.file, replaces, func(w io.Writer) error { return deck.Write(w, page) })
 }
 
-// printLesson prints the steps of a lesson.
-func printLesson(e *env, l *deck.Lesson) {
-	e.Wrap("", text.Say(e.Langs()[0], "lesson.total", "title", l.Title, "steps", fmt.Sprint(len(l.Steps))))
+// printLesson prints the headings of a lesson.
+func printLesson(e *env, slides []lessons.Slide) {
+	e.Wrap("", text.Say(e.Langs()[0], "lesson.total", "title", slides[0].Heading, "steps", fmt.Sprint(len(slides))))
 	e.Printf("\n")
-	for i, s := range l.Steps {
+	for i, s := range slides {
 		e.Wrap(fmt.Sprintf("  %2d  ", i+1), s.Heading)
 	}
 	if l := e.command; !strings.Contains(l, " -o") && !strings.Contains(l, "--out") {
@@ -364,26 +365,27 @@ func printLesson(e *env, l *deck.Lesson) {
 
 // lessonStepJSON is a step of a lesson, in one language.
 type lessonStepJSON struct {
-	Kind     deck.Kind `json:"kind"`
-	Heading  string    `json:"heading"`
-	Points   []string  `json:"points,omitempty"`
-	Question string    `json:"question,omitempty"`
-	Lock     string    `json:"strategy,omitempty"`
-	Race     string    `json:"scenario,omitempty"`
-	Answer   []string  `json:"answer,omitempty"`
-	Notes    []string  `json:"notes,omitempty"`
+	Kind     string   `json:"kind"`
+	Heading  string   `json:"heading"`
+	Points   []string `json:"points,omitempty"`
+	Question string   `json:"question,omitempty"`
+	Lock     string   `json:"strategy,omitempty"`
+	Race     string   `json:"scenario,omitempty"`
+	Answer   []string `json:"answer,omitempty"`
+	Notes    []string `json:"notes,omitempty"`
 }
 
-func lessonJSON(l *deck.Lesson) any {
+func lessonJSON(slides []lessons.Slide) any {
 	out := struct {
 		Version int              `json:"version"`
 		Title   string           `json:"title"`
 		Steps   []lessonStepJSON `json:"steps"`
-	}{schema, l.Title, nil}
-	for _, s := range l.Steps {
-		j := lessonStepJSON{s.Kind, s.Heading, s.Points, s.Question, "", "", s.Answer, s.Notes}
-		if s.Run != nil {
-			j.Lock, j.Race = s.Run.Strategy.ID, s.Run.Scenario.ID
+	}{schema, slides[0].Heading, nil}
+	for _, s := range slides {
+		asked := strings.Join(s.Lines(lessons.Asked), " ")
+		j := lessonStepJSON{s.Kind, s.Heading, s.Lines(""), asked, "", "", s.Lines(lessons.Answer), s.Lines(lessons.Notes)}
+		if o := s.Run; o != nil {
+			j.Lock, j.Race = o.Strategy.ID, o.Scenario.ID
 		}
 		out.Steps = append(out.Steps, j)
 	}

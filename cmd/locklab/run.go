@@ -253,19 +253,19 @@ func (r *shownRun) print(e *env) {
 	e.Wrap("", e.Say("run.title", "lock", lock, "race", race, "title", e.Each(func(lang string) string { return lessons.RunTitle(lang, o) })))
 	if o.NotApplicable != "" {
 		e.Wrap("", e.Say("run.na", "why", e.Each(func(lang string) string { return lessons.WhyNotApplicable(lang, o) })))
-		lessons.NotCovered(e.Printer, o)
+		lessons.Text(e.Printer, e.look(), lessons.Contract(e.Printer, o))
 		e.Next("locklab explain "+o.Scenario.ID, "locklab matrix --scenarios "+o.Scenario.ID)
 		return
 	}
 	r.printViews(e)
 	switch {
 	case !strings.Contains(r.view, "story"): // a story ends with the verdicts itself
-		lessons.Meanings(e.Printer, o)
+		lessons.Text(e.Printer, e.look(), lessons.Meanings(e.Printer, o))
 	case o.Verdicts[0].Broken():
 		e.Printf("\n")
 	}
 	printCure(e, o, "run.cure")
-	lessons.CompareWithContract(e.Printer, o)
+	lessons.Text(e.Printer, e.look(), lessons.Contract(e.Printer, o))
 	for _, m := range o.NotInjected {
 		e.Printf("%s\n", e.Message(i18n.New("run.notinjected", "what", m)))
 	}

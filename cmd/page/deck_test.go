@@ -20,21 +20,21 @@ import (
 )
 
 // lessonPage returns a lesson of two locks and its page.
-func lessonPage(t *testing.T, lang string) (*deck.Lesson, string) {
+func lessonPage(t *testing.T, lang string) ([]lessons.Slide, string) {
 	t.Helper()
-	subject, err := deck.Parse([]string{"setnx-expire", "redlock"})
+	subject, err := lessons.ParseSubject([]string{"setnx-expire", "redlock"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	lesson, err := deck.Make(lessons.NewStage(), subject, deck.Options{Lang: lang, Questions: 3, Seed: 1})
+	blocks, err := subject.Deck(lessons.NewStage(), lessons.DeckOptions{Lang: lang, Questions: 3, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var content bytes.Buffer
-	if err := deck.Write(&content, deck.Page{Lesson: lesson, Lang: lang, Command: "locklab lesson setnx-expire redlock"}); err != nil {
+	if err := deck.Write(&content, deck.Page{Blocks: blocks, Lang: lang, Command: "locklab lesson setnx-expire redlock"}); err != nil {
 		t.Fatal(err)
 	}
-	return lesson, content.String()
+	return lessons.Slides(blocks), content.String()
 }
 
 // visit opens an address of a file.
@@ -62,12 +62,12 @@ func TestDeckInBrowser(t *testing.T) {
 	b.visit(url)
 	b.wait(`document.body.className === "slides" && document.querySelectorAll(".step.now").length === 1`)
 	b.look("deck-1")
-	for i, s := range lesson.Steps {
+	for i, s := range lesson {
 		b.wait(fmt.Sprintf(`state.at === %d && !state.answered`, i))
 		if s.Run != nil {
 			b.wait(`state.moving && document.querySelector(".now .motion-picture")`)
 		}
-		if s.Kind == deck.Race { // it begins at its beginning, and can be played
+		if s.Kind == lessons.Race { // it begins at its beginning, and can be played
 			b.wait(`state.moving.where() === 0`)
 			b.wait(`document.querySelector(".now .later") && [...document.querySelectorAll(".now svg .later")].every((e) => getComputedStyle(e).visibility === "hidden")`)
 			b.look(fmt.Sprintf("deck-%d-open", i+1))
@@ -75,7 +75,7 @@ func TestDeckInBrowser(t *testing.T) {
 			b.wait(`state.moving.where() > 0`)
 			b.key(" ")
 		}
-		if s.Answer != nil || s.Choices != nil {
+		if s.Lines(lessons.Answer) != nil || s.Choices != nil {
 			b.wait(`[...document.querySelectorAll(".now .answer")].every((e) => getComputedStyle(e).display === "none")`)
 			b.key("ArrowRight")
 			b.wait(`state.answered && [...document.querySelectorAll(".now .answer")].every((e) => getComputedStyle(e).display !== "none")`)
@@ -86,7 +86,7 @@ func TestDeckInBrowser(t *testing.T) {
 		}
 		b.key("ArrowRight")
 	}
-	last := len(lesson.Steps)
+	last := len(lesson)
 	b.do(`history.back()`)
 	b.wait(fmt.Sprintf(`state.at === %d || state.at === %d`, last-2, last-1))
 	b.key("Home")
@@ -110,9 +110,9 @@ func TestDeckInBrowser(t *testing.T) {
 }
 
 // deckQuiz answers a question wrongly.
-func (b *browser) deckQuiz(lesson *deck.Lesson) {
-	for i, s := range lesson.Steps {
-		if s.Kind != deck.Quiz {
+func (b *browser) deckQuiz(lesson []lessons.Slide) {
+	for i, s := range lesson {
+		if s.Kind != lessons.Quiz {
 			continue
 		}
 		wrong := 0
@@ -132,7 +132,7 @@ func (b *browser) deckQuiz(lesson *deck.Lesson) {
 }
 
 // deckOnPaper looks at the views for paper, on the screen and printed.
-func (b *browser) deckOnPaper(lesson *deck.Lesson) {
+func (b *browser) deckOnPaper(lesson []lessons.Slide) {
 	shown := func(what string) string { return what + `.getClientRects().length > 0` }
 	b.do(`location.hash = "worksheet"`)
 	b.wait(`document.body.className.startsWith("worksheet")`)
@@ -148,7 +148,7 @@ func (b *browser) deckOnPaper(lesson *deck.Lesson) {
 	b.wait(`document.body.className.startsWith("handout")`)
 	b.wait(shown(`document.querySelector(".race .whole")`))
 	b.look("deck-handout")
-	if pages, most := b.pdf("deck-handout"), len(lesson.Steps); pages < 3 || pages > most {
+	if pages, most := b.pdf("deck-handout"), len(lesson); pages < 3 || pages > most {
 		b.t.Errorf("the handout has %d pages, want at most %d", pages, most)
 	}
 	b.do(`location.hash = "2"`) // slides are printed as the handout
@@ -184,8 +184,8 @@ func TestDeckOnTelephone(t *testing.T) {
 	b.narrow(400, 800)
 	b.media("", "dark")
 	b.visit(url)
-	seen := map[deck.Kind]bool{}
-	for i, s := range lesson.Steps {
+	seen := map[string]bool{}
+	for i, s := range lesson {
 		if seen[s.Kind] {
 			continue
 		}
@@ -238,7 +238,7 @@ func TestDamagedDeck(t *testing.T) {
 		"ends":   content[:strings.LastIndex(content, `</script>`)-1],
 	} {
 		b.visit(fileURL(t, damaged))
-		b.wait(fmt.Sprintf(`document.body.className === "handout plain" && document.querySelectorAll(".step").length === %d`, len(lesson.Steps)))
+		b.wait(fmt.Sprintf(`document.body.className === "handout plain" && document.querySelectorAll(".step").length === %d`, len(lesson)))
 		b.wait(fmt.Sprintf(`(document.getElementById("cut").getClientRects().length > 0) === %t`, name != "script"))
 		b.wait(`[...document.querySelectorAll("h1, h2, .question, .answer, figure.whole")].every((e) => e.getClientRects().length > 0)`)
 	}

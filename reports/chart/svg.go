@@ -200,8 +200,11 @@ func (c *svgCanvas) paint(property string, text bool) string {
 // nameSpace is that of SVG, which a file needs and an element of a page does not.
 const nameSpace = ` xmlns="http://www.w3.org/2000/svg"`
 
-// Inline returns an SVG as an element of a page.
-func Inline(svg string) string { return strings.Replace(svg, nameSpace, "", 1) }
+// Inline returns an SVG as an element of a page with a label.
+func Inline(svg, label string) string {
+	rest := strings.TrimPrefix(strings.Replace(svg, nameSpace, "", 1), "<svg")
+	return `<svg role="img" aria-label="` + html.EscapeString(label) + `"` + rest
+}
 
 // String returns the picture as a file.
 func (c *svgCanvas) String() string {

@@ -1,3 +1,8 @@
+// Package deck writes a lesson as one file: slides with runs to play, the presenter's notes, a handout, a worksheet and
+// its key.
+//
+// The file is a page that can be read without its script: all slides are HTML, with a picture of each run. The
+// script shows one slide at a time and plays the runs. So a file that is damaged still has its texts.
 package deck
 
 import (
@@ -7,12 +12,12 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 
 	"locklab/reports"
 	"locklab/reports/chart"
+	"locklab/reports/lessons"
 	"locklab/reports/motion"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
@@ -22,9 +27,9 @@ import (
 // Views list the ways to show the file: one slide at a time, or all of them for paper.
 var Views = []string{"slides", "handout", "worksheet", "key"}
 
-// A Page is a lesson with what its file says of itself.
+// A Page is a deck with what its file says of itself.
 type Page struct {
-	*Lesson
+	Blocks  []lessons.Block
 	Lang    string
 	Command string // the line that makes the file again
 	View    string // one of Views, which is shown first
@@ -41,17 +46,15 @@ var (
 	deckTemplate = template.Must(template.New("deck").Parse(deckText))
 )
 
-// Write writes a lesson as one file, which asks no server for anything.
+// Write writes a deck as one file, which asks no server for anything.
 func Write(w io.Writer, p Page) error {
 	book, slides := reports.Book{}, []slide{}
-	for i, step := range p.Steps {
-		s := slide{Step: step, Number: i + 1}
-		if step.Run != nil && step.Run.History != nil {
-			if err := s.play(p.Lang, &book); err != nil {
-				return err
-			}
+	for i, s := range lessons.Slides(p.Blocks) {
+		one := slide{Slide: s, Number: i + 1, lang: p.Lang}
+		if err := one.play(&book); err != nil {
+			return err
 		}
-		slides = append(slides, s)
+		slides = append(slides, one)
 	}
 	view := Views[max(slices.Index(Views, p.View), 0)]
 	texts := text.Texts(p.Lang, "motion.", "lesson.")
@@ -74,34 +77,43 @@ func Write(w io.Writer, p Page) error {
 	return nil
 }
 
-// A slide is a Step with its pictures.
+// A slide is one of a deck, with its pictures.
 type slide struct {
-	Step
+	lessons.Slide
 	Number      int
+	lang        string
 	RunID       string // in the book; "": there is no run
 	Command     string // that plays the run
 	Open, Whole template.HTML
 }
 
+// Part returns a part of a slide as HTML; empty: it has none.
+func (s slide) Part(name string) (template.HTML, error) {
+	return lessons.Elements(s.lang, s.Parts[name])
+}
+
 // play adds the run of a slide to the book, and its pictures to the slide: before its first verdict, and whole.
-func (s *slide) play(lang string, book *reports.Book) (err error) {
+func (s *slide) play(book *reports.Book) (err error) {
 	o := s.Run
+	if o == nil {
+		return nil
+	}
 	s.RunID = fmt.Sprintf("run%d", s.Number)
-	run, listings := reports.RunOf(o.History, o.Judgement, o.Verdicts, []string{lang}, false)
+	run, listings := reports.RunOf(o.History, o.Judgement, o.Verdicts, []string{s.lang}, false)
 	book.Add(s.RunID, run, listings)
-	title := text.Say(lang, "lesson.race", "lock", o.Strategy.ID, "race", o.Scenario.ID)
-	if s.Kind == Quiz { // its run stops where it asks
-		s.Open, err = picture(o, lang, title)
+	title := text.Say(s.lang, "lesson.race", "lock", o.Strategy.ID, "race", o.Scenario.ID)
+	if s.Choices != nil { // its run stops where it asks
+		s.Open, err = picture(o, s.lang, title)
 		return err
 	}
 	s.Command = "locklab run " + o.Strategy.ID + " " + o.Scenario.ID
-	if s.Open, err = picture(before(o), lang, title); err != nil {
+	if s.Open, err = picture(before(o), s.lang, title); err != nil {
 		return err
 	}
-	if s.Kind != How { // nothing has been found in a run without a fault
+	if s.Kind != lessons.How { // nothing has been found in a run without a fault
 		title = ""
 	}
-	s.Whole, err = picture(o, lang, title)
+	s.Whole, err = picture(o, s.lang, title)
 	return err
 }
 
@@ -123,14 +135,10 @@ func before(o *race.Outcome) *race.Outcome {
 	return &cut
 }
 
-var svgSize = regexp.MustCompile(`<svg width="[^"]*" height="[^"]*"`)
-
 // picture is a run as a part of the page. Without a title it has what the run has found.
 func picture(o *race.Outcome, lang, title string) (template.HTML, error) {
 	var b strings.Builder
 	run := &chart.Timeline{History: o.History, Judgement: o.Judgement, Verdicts: o.Verdicts}
-	if err := chart.SVG(&b, run, chart.Format{Lang: lang, Title: title}); err != nil {
-		return "", err
-	}
-	return template.HTML(svgSize.ReplaceAllString(chart.Inline(b.String()), `<svg role="img"`)), nil
+	err := chart.SVG(&b, run, chart.Format{Lang: lang, Title: title})
+	return template.HTML(chart.Inline(b.String(), o.Strategy.ID+" "+o.Scenario.ID)), err
 }

@@ -11,18 +11,23 @@ import (
 	texttemplate "text/template"
 
 	"locklab/reports"
+	"locklab/reports/game"
 	"locklab/reports/text"
+	"locklab/scenarios/race"
 )
 
-// A Block is a part of a page. Text, Markdown and HTML write a page in their own way.
+// A Block is a part of a page. Text, Markdown, HTML and package deck write a page in their own way.
 type Block struct {
 	Kind    Kind
-	Lead    string     // what a terminal prints before a text, and indents its further lines by
-	Text    string     // not folded; of a listing its lines
-	Items   []string   // of a list
-	Rows    [][]string // of a table
-	Columns []int      // widths of a table's columns in a terminal, but for the last
-	Draw    View       // of a listing: draws it at a width, and in a language; nil: it is Text
+	Lead    string        // what a terminal prints before a text, and indents its further lines by
+	Text    string        // not folded; of a listing its lines
+	Items   []string      // of a list
+	Rows    [][]string    // of a table
+	Columns []int         // widths of a table's columns in a terminal, but for the last
+	Draw    View          // of a listing: draws it at a width, and in a language; nil: it is Text
+	Run     *race.Outcome // that a listing draws, where a slide can play it
+	Part    string        // of a slide; of its heading, what the slide is for
+	Choices []game.Answer // whose words are the items of a list
 }
 
 // A View draws a run, or the code of a lock.
@@ -123,6 +128,14 @@ func HTML(p *text.Printer, _ reports.Look, blocks []Block) {
 	p.Keep(htmlPage.Execute(p.Out, map[string]any{"Lang": lang, "Title": title, "Blocks": drawn(p, blocks)}))
 }
 
+// Elements returns blocks as elements of a page in HTML.
+func Elements(lang string, blocks []Block) (template.HTML, error) {
+	var b strings.Builder
+	p := &text.Printer{Lang: lang}
+	p.Keep(htmlPage.ExecuteTemplate(&b, "elements", drawn(p, blocks)))
+	return template.HTML(b.String()), p.Err
+}
+
 // unfolded is a width in which runs are drawn in columns and nothing is folded.
 const unfolded = 100_000
 
@@ -160,28 +173,20 @@ func cell(s string) string { return strings.ReplaceAll(escaped(s), "|", `\|`) }
 // command finds the commands in a text: a word without a letter, a digit or a sign of an option ends one.
 var command = regexp.MustCompile(`locklab(?: [\w-][\w.+=@-]*)+`)
 
-// marks are what Markdown would not print as it is.
-var marks = regexp.MustCompile("[\\\\`*_<>\\[\\]#]")
+// special finds commands, and what Markdown would not print as it is.
+var special = regexp.MustCompile(command.String() + "|[\\\\`*_<>\\[\\]#]")
 
 // escaped returns a text in Markdown, its commands as code.
 func escaped(s string) string {
-	plain := func(text string) string { return marks.ReplaceAllString(text, `\$0`) }
-	return byCommand(s, plain, func(command string) string { return "`" + command + "`" })
+	return special.ReplaceAllStringFunc(s, func(found string) string {
+		if len(found) == 1 {
+			return `\` + found
+		}
+		return "`" + found + "`"
+	})
 }
 
-// inline returns a text in HTML, its commands as code.
+// inline returns a text in HTML, its commands as code: they have nothing to escape.
 func inline(s string) template.HTML {
-	code := func(command string) string { return "<code>" + html.EscapeString(command) + "</code>" }
-	return template.HTML(byCommand(s, html.EscapeString, code))
-}
-
-// byCommand writes the commands in a text in one way, and the rest in another.
-func byCommand(s string, text, code func(string) string) string {
-	var b strings.Builder
-	end := 0
-	for _, m := range command.FindAllStringIndex(s, -1) {
-		b.WriteString(text(s[end:m[0]]) + code(s[m[0]:m[1]]))
-		end = m[1]
-	}
-	return b.String() + text(s[end:])
+	return template.HTML(command.ReplaceAllString(html.EscapeString(s), "<code>$0</code>"))
 }

@@ -40,15 +40,16 @@ func Find(first, second string) (p Page, ok bool, err error) {
 		return p, ok, nil
 	case !ok:
 		p, err = runPage(first, second)
-	case second != "" && first == "path":
+	case second == "":
+	case first == "path":
 		n, wrong := strconv.Atoi(second)
 		if wrong != nil || n < 1 || n > PathScreens {
 			err = text.Errorf("error.path", "name", second, "last", PathScreens)
 		}
 		p.make = func(m *maker) { m.path(n, n) }
-	case second != "" && first == "interview":
+	case first == "interview":
 		p.make, err = func(m *maker) { m.topic(second) }, noTopic(second)
-	case second != "" && first == "glossary":
+	case first == "glossary":
 		term, known := FindTerm(second)
 		if !known {
 			err = text.Errorf("error.term", "name", second, "near", text.Near(second, Terms()))
@@ -158,7 +159,7 @@ var told = regexp.MustCompile(`\{verdict\S* (\S+) ([^ }]+)`)
 // race that it plays. nil: there is no such screen; names are what there is.
 func PathCells(name string) (cells [][2]string, names []string) {
 	for n := range PathScreens {
-		key := "path." + strconv.Itoa(n+1)
+		key := screen(n + 1)
 		id, raceID := text.Say("en", key+".lock"), text.Say("en", key+".scenario")
 		names = append(names, id, raceID)
 		if name != strconv.Itoa(n+1) && name != id && name != raceID {
@@ -173,13 +174,9 @@ func PathCells(name string) (cells [][2]string, names []string) {
 }
 
 // unique returns all without those that have been there before.
-func unique[T comparable](all []T) (some []T) {
-	for _, one := range all {
-		if !slices.Contains(some, one) {
-			some = append(some, one)
-		}
-	}
-	return some
+func unique[T comparable](all []T) []T {
+	same := lists.Gather(all, func(a, b T) bool { return a == b })
+	return lists.Each(same, func(group []T) T { return group[0] })
 }
 
 // Terms are the words of the glossary, by name.
@@ -221,14 +218,20 @@ func FindTerm(name string) (term string, ok bool) {
 	return "", false
 }
 
-// Names returns the first words that Find knows, but for the numbers of articles.
-func Names() (all []string) {
+// locksAndRaces returns the names of all locks and races.
+func locksAndRaces() (all []string) {
 	for _, e := range algorithms.All() {
 		all = append(all, e.Names()...)
 	}
 	for _, sc := range scenarios.All() {
 		all = append(all, sc.ID, sc.Race)
 	}
+	return all
+}
+
+// Names returns the first words that Find knows, but for the numbers of articles.
+func Names() []string {
+	all := locksAndRaces()
 	for _, f := range faults.All() {
 		all = append(all, f.Name)
 	}
@@ -241,7 +244,7 @@ const mostPages = 6
 // NoPage returns the error about a name that no page has: it names the pages on which the name occurs, first those that
 // have it among their search terms, or else the most similar names.
 func NoPage(name string) error {
-	pages := append(pagesWith(name, true), pagesWith(name, false)...)
+	pages := pagesWith(name)
 	if len(pages) == 0 {
 		return text.Errorf("error.explain", "name", name, "near", text.Near(name, Names()))
 	}
@@ -250,36 +253,39 @@ func NoPage(name string) error {
 	return text.Errorf("error.explain.found", "name", name, "pages", strings.Join(pages, ", "))
 }
 
-// onPage divides the key of a text that a page shows: the kind of the page, its name, and the part of the page.
-var onPage = regexp.MustCompile(`^(?:title\.)?(lock|race|scenario|term|interview|path|debate|need|judging)\.([^.]+)(\..*)?$` +
-	`|^title\.(fault)\.([^.]+)`)
-
-// pagesWith returns the pages on which a word occurs, in any language and any case of letters, among their search terms
-// or elsewhere. It names pages as explain does.
-func pagesWith(word string, searchTerms bool) (pages []string) {
+// pagesWith returns the pages on which a word occurs, in any language and any case of letters, first those that have it
+// among their search terms.
+func pagesWith(word string) (pages []string) {
 	if strings.TrimSpace(word) == "" || !utf8.ValidString(word) {
 		return nil
 	}
 	whole := regexp.MustCompile(`(?i)(^|\W)` + regexp.QuoteMeta(strings.TrimSpace(word)) + `($|\W)`)
-	for _, lang := range text.Languages() {
-		for _, key := range text.In(lang).Keys("") {
-			m := onPage.FindStringSubmatch(key)
-			if m == nil || strings.HasSuffix(key, ".words") != searchTerms || !whole.MatchString(text.In(lang).Get(key)) {
-				continue
-			}
-			switch kind := m[1]; {
-			case kind == "debate" || kind == "need":
-				pages = append(pages, kind)
-			case kind == "judging":
-				pages = append(pages, "judge")
-			case kind == "interview" || kind == "path":
-				if m[3] != "" {
-					pages = append(pages, kind+" "+m[2])
+	for _, searchTerms := range []bool{true, false} {
+		for _, lang := range text.Languages() {
+			for _, key := range text.In(lang).Keys("") {
+				page := pageOf(key)
+				if page != "" && strings.HasSuffix(key, ".words") == searchTerms && whole.MatchString(text.In(lang).Get(key)) {
+					pages = append(pages, page)
 				}
-			default:
-				pages = append(pages, m[2]+m[5])
 			}
 		}
 	}
 	return pages
+}
+
+// pageOf returns the page that shows the text of a key, as explain names it; "": none does.
+func pageOf(key string) string {
+	title, of := strings.CutPrefix(key, "title.")
+	words := append(strings.SplitN(title, ".", 3), "")
+	switch kind, name := words[0], words[1]; {
+	case slices.Contains([]string{"lock", "race", "scenario", "term"}, kind), kind == "fault" && of:
+		return name
+	case (kind == "interview" || kind == "path") && len(words) > 3:
+		return kind + " " + name
+	case kind == "debate" || kind == "need":
+		return kind
+	case kind == "judging":
+		return "judge"
+	}
+	return ""
 }

@@ -55,7 +55,7 @@ func (m *maker) lockHead(e lock.Entry) {
 	if e.Article != "" {
 		source = m.p.First("explain.list", "first", e.Article, "next", source)
 	}
-	m.head(aside(m.p, e.ID, source), func(lang string) string { return LockTitle(lang, e) })
+	m.head(aside(m.p, e.ID, source), func(lang string) string { return text.LockTitle(e.ID, lang) })
 }
 
 // session adds what a client and its server say to each other without contention.

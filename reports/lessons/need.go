@@ -61,7 +61,7 @@ func (m *maker) compared(id string) {
 	}
 	title := aside(m.p, m.p.Each(func(lang string) string { return Story(lang, sc, "title") }), sc.ID)
 	m.add(Block{Kind: Subheading, Lead: "  ", Text: m.p.First("explain.head", "text", title)})
-	var all groups
+	var all []result
 	for _, id := range needLocks {
 		e, err := race.Strategy(id)
 		if m.failed(err) {
@@ -79,7 +79,7 @@ func (m *maker) compared(id string) {
 			name = aside(m.p, name, span(m.p.Langs()[0], d))
 		}
 		name = aside(m.p, name, worked(m.p, o))
-		all.add(comesTo(m.p, o), o.Verdicts, name)
+		all = append(all, result{comesTo(m.p, o), o.Verdicts, name})
 		if o.History == nil || e.Database == "" || !e.Sessions() { // a session of a database keeps nothing
 			continue
 		}
@@ -88,11 +88,11 @@ func (m *maker) compared(id string) {
 			return
 		}
 		if !slices.Equal(usual.Verdicts, o.Verdicts) {
-			all.add(comesTo(m.p, usual), usual.Verdicts, aside(m.p, e.ID, serversIdle))
+			all = append(all, result{comesTo(m.p, usual), usual.Verdicts, aside(m.p, e.ID, serversIdle)})
 		}
 	}
-	m.add(Block{Kind: List, Lead: "    ", Items: lists.Each(all, func(g group) string {
-		return text.Label(m.p.First("explain.head", "text", g.head)) + list(m.p.Langs()[0], g.names)
+	m.add(Block{Kind: List, Lead: "    ", Items: lists.Each(ranked(all), func(g []result) string {
+		return text.Label(m.p.First("explain.head", "text", g[0].head)) + lockNames(m.p.Langs()[0], g)
 	})})
 }
 

@@ -24,9 +24,6 @@ func Story(lang string, sc race.Scenario, part string) string {
 	return e.Text
 }
 
-// LockTitle returns the title of a lock; its ID if the catalogue has none.
-func LockTitle(lang string, e lock.Entry) string { return text.LockTitle(e.ID, lang) }
-
 // RunTitle returns the title of a run: its race's, or the bounds of its search.
 func RunTitle(lang string, o *race.Outcome) string {
 	if o.Scenario.ID != study.SearchID {
@@ -39,19 +36,12 @@ func RunTitle(lang string, o *race.Outcome) string {
 
 // WhyNotApplicable returns why a question has no meaning for a lock; empty if it has one.
 func WhyNotApplicable(lang string, o *race.Outcome) string {
-	return reason(lang, "na", o.NotApplicable)
+	return text.Reason(lang, "na", string(o.NotApplicable))
 }
 
 // Why returns the contract's reason for what a lock comes to in a race, if it gives one.
 func Why(lang string, e lock.Entry, sc race.Scenario) string {
-	return reason(lang, "why", contract.Why(e, sc))
-}
-
-func reason(lang, kind string, r race.Reason) string {
-	if r == "" {
-		return ""
-	}
-	return text.Reason(lang, kind, string(r))
+	return text.Reason(lang, "why", string(contract.Why(e, sc)))
 }
 
 // Longest returns the length of an outcome's longest finding of one verdict.
@@ -109,10 +99,8 @@ func sentence(key string, pairs ...string) func(lang string) string {
 	return func(lang string) string { return text.Say(lang, key, pairs...) }
 }
 
-// Meanings prints the verdicts of an outcome with their meanings.
-func Meanings(p *text.Printer, o *race.Outcome) { Text(p, reports.Look{}, meanings(p, o)) }
-
-func meanings(p *text.Printer, o *race.Outcome) []Block {
+// Meanings returns the verdicts of an outcome with their meanings.
+func Meanings(p *text.Printer, o *race.Outcome) []Block {
 	all := []Block{{Kind: Gap}, {Kind: Subheading, Text: p.Label("command.verdict") + reports.Words(o.Verdicts)}}
 	for _, lang := range p.Langs() {
 		for _, w := range o.Verdicts {
@@ -135,38 +123,26 @@ func (s *Stage) Cure(lang string, o *race.Outcome) (string, error) {
 	return cmp.Or(strings.Join(lines, " "), reports.Cure(o.Verdicts[0], lang)), err
 }
 
-// CompareWithContract prints how an outcome differs from the contract, or that the
-// contract does not cover it.
-func CompareWithContract(p *text.Printer, o *race.Outcome) {
-	Text(p, reports.Look{}, againstContract(p, o))
-}
-
-func againstContract(p *text.Printer, o *race.Outcome) []Block {
-	switch uncovered := notCovered(p, o); {
-	case uncovered != nil:
-		return uncovered
+// Contract returns how an outcome differs from the contract, or that the contract does not cover it; nil: it is as
+// expected.
+func Contract(p *text.Printer, o *race.Outcome) []Block {
+	uncovered, values := "command.uncovered.cell", []string{"lock", o.Strategy.ID, "race", o.Scenario.ID}
+	if o.Scenario.ID == study.SearchID {
+		uncovered = "command.uncovered.lock"
+	}
+	switch {
+	case contract.Uncontracted(o.Strategy, o.Scenario):
+		return lists.Each(p.Langs(), func(lang string) Block {
+			return Block{Kind: Paragraph, Text: text.Say(lang, uncovered, values...)}
+		})
+	case o.NotApplicable != "":
+		return nil
 	case contract.Expected(o) == nil:
 		return []Block{{Kind: Paragraph, Text: p.Say("command.contract.settings")}}
 	case !contract.AsExpected(o):
 		return []Block{{Kind: Paragraph, Text: p.Label("command.contract.differs") + reports.Words(contract.Expected(o))}}
 	}
 	return nil
-}
-
-// NotCovered prints that the contract does not cover an outcome, if so.
-func NotCovered(p *text.Printer, o *race.Outcome) { Text(p, reports.Look{}, notCovered(p, o)) }
-
-func notCovered(p *text.Printer, o *race.Outcome) []Block {
-	if !contract.Uncontracted(o.Strategy, o.Scenario) {
-		return nil
-	}
-	key := "command.uncovered.cell"
-	if o.Scenario.ID == study.SearchID {
-		key = "command.uncovered.lock"
-	}
-	return lists.Each(p.Langs(), func(lang string) Block {
-		return Block{Kind: Paragraph, Text: text.Say(lang, key, "lock", o.Strategy.ID, "race", o.Scenario.ID)}
-	})
 }
 
 // nextInRace returns the next milestone to which the race applies; false: there is none.

@@ -1,5 +1,5 @@
 // Package lessons explains locks, races, runs and terms. A page is a list of blocks, which are written as text for a
-// terminal, as Markdown and as HTML.
+// terminal, as Markdown, as HTML and, with breaks, as slides.
 //
 // Its texts stand in the catalogues of package text; they have places for what a run says, as in
 //
@@ -13,6 +13,7 @@
 package lessons
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"strings"
@@ -54,6 +55,7 @@ type maker struct {
 	stage  *Stage
 	p      *text.Printer // puts into words; prints nothing
 	blocks []Block
+	shown  string // the Part of what is added
 	err    error
 }
 
@@ -65,7 +67,12 @@ func (m *maker) failed(err error) bool {
 	return m.err != nil
 }
 
-func (m *maker) add(blocks ...Block) { m.blocks = append(m.blocks, blocks...) }
+func (m *maker) add(blocks ...Block) {
+	for _, b := range blocks {
+		b.Part = cmp.Or(b.Part, m.shown)
+		m.blocks = append(m.blocks, b)
+	}
+}
 
 // head adds a heading of a name and its title.
 func (m *maker) head(name string, title func(lang string) string) {
@@ -115,7 +122,7 @@ func (m *maker) paragraphs(lead string, lines ...string) {
 	for _, line := range lines {
 		last := len(m.blocks) - 1
 		switch item := strings.HasPrefix(line, "- "); {
-		case item && last >= 0 && m.blocks[last].Kind == List:
+		case item && last >= 0 && m.blocks[last].Kind == List && m.blocks[last].Part == m.shown:
 			m.blocks[last].Items = append(m.blocks[last].Items, line)
 		case item:
 			m.add(Block{Kind: List, Lead: lead, Items: []string{line}})
@@ -157,7 +164,7 @@ func (m *maker) next(commands ...string) {
 
 // notation adds a run in the notation of the articles.
 func (m *maker) notation(o *race.Outcome) {
-	m.add(Block{Kind: Listing, Lead: "  ", Draw: func(w io.Writer, look reports.Look) error {
+	m.add(Block{Kind: Listing, Lead: "  ", Run: o, Draw: func(w io.Writer, look reports.Look) error {
 		return reports.Notation(w, o.History, o.Judgement, look)
 	}})
 }

@@ -29,7 +29,11 @@ func (m *maker) race(sc race.Scenario) {
 		m.notation(example)
 	}
 	m.texts("race."+sc.ID, "why", "mends", "not")
-	m.byResult(sc)
+	m.part("label.who")
+	for _, g := range byResult(m.p, sc) {
+		m.add(Block{Kind: Subheading, Lead: "  ", Text: m.p.First("explain.head", "text", g[0].head)})
+		m.paragraphs("    ", lockNames(m.p.Langs()[0], g))
+	}
 	m.texts("race."+sc.ID, "cases")
 	m.add(gap)
 	m.aboutVerdicts()
@@ -46,45 +50,39 @@ func (m *maker) raceHead(sc race.Scenario, title func(lang string) string) {
 	}
 }
 
-// byResult adds for each result that the contract expects in a race the locks that come to it.
-func (m *maker) byResult(sc race.Scenario) {
-	m.part("label.who")
-	var all groups
-	for _, e := range algorithms.All() {
+// byResult returns the results that the contract expects of the locks in a race.
+func byResult(p *text.Printer, sc race.Scenario) [][]result {
+	return ranked(lists.Each(algorithms.All(), func(e lock.Entry) result {
 		c := contract.CellOf(e, sc)
 		head := reports.Words(c.Words())
 		if c.Words() == nil {
-			head = m.p.Say("explain.uncovered")
+			head = p.Say("explain.uncovered")
 		}
 		if c.Why != "" {
-			head = aside(m.p, head, m.p.Each(func(lang string) string { return reason(lang, "why", c.Why) }))
+			head = aside(p, head, p.Each(func(lang string) string { return text.Reason(lang, "why", string(c.Why)) }))
 		}
-		all.add(head, c.Words(), e.ID)
-	}
-	for _, g := range all {
-		m.add(Block{Kind: Subheading, Lead: "  ", Text: m.p.First("explain.head", "text", g.head)})
-		m.paragraphs("    ", list(m.p.Langs()[0], g.names))
-	}
+		return result{head, c.Words(), e.ID}
+	}))
 }
 
-// A group is the locks that come to one result.
-type group struct {
+// A result is what a lock comes to.
+type result struct {
 	head  string
-	rank  int
-	names []string
+	words []verdict.Word
+	name  string // of the lock
 }
 
-// groups begin with failures; then come waits, locks that survive, those to which the race does not apply, and those
-// that the contract does not cover. Those of one rank are in the order in which they were met.
-type groups []group
+// ranked puts together results with the same head. It begins with failures; then come waits, locks that survive, those
+// to which the race does not apply, and those that the contract does not cover.
+func ranked(results []result) [][]result {
+	groups := lists.Gather(results, func(a, b result) bool { return a.head == b.head })
+	slices.SortStableFunc(groups, func(a, b []result) int { return rankOf(a[0].words) - rankOf(b[0].words) })
+	return groups
+}
 
-func (all *groups) add(head string, words []verdict.Word, name string) {
-	if at := slices.IndexFunc(*all, func(g group) bool { return g.head == head }); at >= 0 {
-		(*all)[at].names = append((*all)[at].names, name)
-		return
-	}
-	*all = append(*all, group{head, rankOf(words), []string{name}})
-	slices.SortStableFunc(*all, func(a, b group) int { return a.rank - b.rank })
+// lockNames lists the locks of a group of results.
+func lockNames(lang string, group []result) string {
+	return list(lang, lists.Each(group, func(r result) string { return r.name }))
 }
 
 // rankOf orders the results of a race.
@@ -148,7 +146,7 @@ func (m *maker) article(number string) {
 	locks, races := OfArticle(number)
 	m.part("label.article.locks")
 	m.add(Block{Kind: Table, Lead: "  ", Columns: []int{19, 9}, Rows: lists.Each(locks, func(e lock.Entry) []string {
-		return []string{e.ID, e.Article, m.p.Each(func(lang string) string { return LockTitle(lang, e) })}
+		return []string{e.ID, e.Article, m.p.Each(func(lang string) string { return text.LockTitle(e.ID, lang) })}
 	})})
 	m.racesTable("article.races", races)
 	m.next("locklab explain "+locks[0].ID, "locklab matrix --strategies "+locks[0].ID)

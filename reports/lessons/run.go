@@ -29,7 +29,7 @@ func (m *maker) outcome(o *race.Outcome) {
 		m.add(gap)
 		why := m.p.Each(func(lang string) string { return WhyNotApplicable(lang, o) })
 		m.add(Block{Kind: Paragraph, Text: string(verdict.NA) + ": " + why})
-		m.add(notCovered(m.p, o)...)
+		m.add(Contract(m.p, o)...)
 		m.next("locklab explain "+o.Scenario.ID, "locklab explain "+o.Strategy.ID)
 		return
 	}
@@ -46,9 +46,9 @@ func (m *maker) outcome(o *race.Outcome) {
 		look.NoReturn = noReturn
 		return reports.Lanes(w, watched.History, watched.Judgement, look)
 	}})
-	m.add(meanings(m.p, o)...)
+	m.add(Meanings(m.p, o)...)
 	if o.Scenario.ID != study.SearchID {
-		m.add(againstContract(m.p, o)...)
+		m.add(Contract(m.p, o)...)
 	}
 	if asContracted(o) {
 		m.under("cause", func(lang string) string { return Why(lang, o.Strategy, o.Scenario) })
@@ -80,7 +80,7 @@ func certainty(ctx context.Context, o *race.Outcome) (event int, say func(lang s
 			return 0, sentence("label.certain.none"), nil
 		}
 		return d.Event, sentence("label.certain.step", "harm", string(d.Harm), "step", strconv.Itoa(d.NoReturn),
-			"all", strconv.Itoa(d.Steps), "time", inMillis(d.At)), nil
+			"all", strconv.Itoa(d.Steps), "time", reports.Millis(d.At.Round(tenth), -1)), nil
 	}
 	c, err := study.CertainFrom(o)
 	switch {
@@ -92,17 +92,15 @@ func certainty(ctx context.Context, o *race.Outcome) (event int, say func(lang s
 		return 0, sentence("label.certain.start", "harm", string(c.Harm)), nil
 	}
 	e := o.History.Events[c.Event-1]
+	key, values := "event", []string{"harm", string(c.Harm), "time", reports.Millis(e.At.Round(tenth), -1)}
 	if e.Kind == history.Pause && e.D > 0 {
-		pause := reports.Span(e.D)
-		return c.Event, sentence("label.certain.pause", "harm", string(c.Harm), "time", inMillis(e.At), "pause", pause), nil
+		key, values = "pause", append(values, "pause", reports.Span(e.D))
 	}
-	return c.Event, sentence("label.certain.event", "harm", string(c.Harm), "time", inMillis(e.At)), nil
+	return c.Event, sentence("label.certain."+key, values...), nil
 }
 
-// inMillis writes an instant in milliseconds, with one place at most.
-func inMillis(at time.Duration) string {
-	return strconv.FormatFloat(float64(at.Round(time.Millisecond/10))/float64(time.Millisecond), 'f', -1, 64)
-}
+// tenth is how exactly the page of a run tells the time.
+const tenth = time.Millisecond / 10
 
 // otherLocks makes the same attack on each milestone. A run that a search has found has
 // no script to play; there the same faults are allowed in a search of each lock.

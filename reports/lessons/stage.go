@@ -64,20 +64,27 @@ func (s *Stage) Named(id, raceID string) (*race.Outcome, error) {
 }
 
 // Backing plays the runs that a text names, such as "token slow-work, watchdog slow-work". Nil: there is no such text.
-func (s *Stage) Backing(key string) (all []*race.Outcome, err error) {
+func (s *Stage) Backing(key string) ([]*race.Outcome, error) {
 	e, ok := text.In("en").Entry(key)
 	if !ok {
 		return nil, nil
 	}
-	for names := range strings.SplitSeq(e.Text, ",") {
-		id, raceID, _ := strings.Cut(strings.TrimSpace(names), " ")
-		o, err := s.Named(id, raceID)
+	return all(strings.Split(e.Text, ","), func(run string) (*race.Outcome, error) {
+		id, raceID, _ := strings.Cut(strings.TrimSpace(run), " ")
+		return s.Named(id, raceID)
+	})
+}
+
+// all returns the outcomes of a list, up to the first error.
+func all[T any](list []T, play func(T) (*race.Outcome, error)) (played []*race.Outcome, err error) {
+	for _, one := range list {
+		o, err := play(one)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, o)
+		played = append(played, o)
 	}
-	return all, nil
+	return played, nil
 }
 
 // With returns the outcome with other settings, such as "idle=8h", and does not keep it.
@@ -103,33 +110,19 @@ func (s *Stage) Alone(e lock.Entry) (*race.Outcome, error) {
 }
 
 // Row returns the outcomes of one lock in all races.
-func (s *Stage) Row(e lock.Entry) (row []*race.Outcome, err error) {
-	for _, sc := range scenarios.All() {
-		o, err := s.Play(e, sc)
-		if err != nil {
-			return nil, err
-		}
-		row = append(row, o)
-	}
-	return row, nil
+func (s *Stage) Row(e lock.Entry) ([]*race.Outcome, error) {
+	return all(scenarios.All(), func(sc race.Scenario) (*race.Outcome, error) { return s.Play(e, sc) })
 }
 
 // Example returns the outcome by which a race is explained: the most severe of the milestones, token before the
 // others, or else of all locks. played are all outcomes that it chose from.
 func (s *Stage) Example(sc race.Scenario) (example *race.Outcome, played []*race.Outcome, err error) {
-	usual, err := race.Strategy("token")
-	if err != nil {
-		return nil, nil, err
-	}
+	usual, _ := algorithms.ByName("token") // which is a milestone
 	others := lists.Pick(algorithms.Milestones(), func(e lock.Entry) bool { return e.ID != usual.ID })
 	for _, locks := range [][]lock.Entry{append([]lock.Entry{usual}, others...), algorithms.All()} {
-		played = nil
-		for _, e := range locks {
-			o, err := s.Play(e, sc)
-			if err != nil {
-				return nil, nil, err
-			}
-			played = append(played, o)
+		played, err = all(locks, func(e lock.Entry) (*race.Outcome, error) { return s.Play(e, sc) })
+		if err != nil {
+			return nil, nil, err
 		}
 		if example = mostSevere(played); example.Verdicts[0].Broken() {
 			break

@@ -28,8 +28,8 @@ func (m *maker) path(first, last int) {
 		if n > first {
 			m.add(Block{Kind: Break})
 		}
-		key := "path." + strconv.Itoa(n)
-		o, err := m.stage.Named(text.Say("en", key+".lock"), text.Say("en", key+".scenario"))
+		key := screen(n)
+		o, err := m.stage.screen(n)
 		if m.failed(err) {
 			return
 		}
@@ -48,6 +48,14 @@ func (m *maker) path(first, last int) {
 	}
 }
 
+// screen returns the beginning of the keys of a screen.
+func screen(n int) string { return "path." + strconv.Itoa(n) }
+
+// screen plays the run of a screen.
+func (s *Stage) screen(n int) (*race.Outcome, error) {
+	return s.Named(text.Say("en", screen(n)+".lock"), text.Say("en", screen(n)+".scenario"))
+}
+
 // numbered begins a screen or a point with its number and its title.
 func (m *maker) numbered(n, of int, key string) {
 	m.each(Block{Kind: Heading, Lead: fmt.Sprintf("%d/%d  ", n, of)}, sentence(key+".title"))
@@ -62,9 +70,7 @@ func (m *maker) debate() {
 		key := "debate." + strconv.Itoa(n)
 		m.add(gap)
 		m.numbered(n, DebatePoints, key)
-		for _, who := range []string{"kleppmann", "antirez"} {
-			m.told(key+"."+who, func(lang string) string { return ArguedAt(lang, n, who) })
-		}
+		m.argued(n)
 		m.backing(key)
 		m.told(key+".says", sentence("label.says"))
 	}
@@ -72,9 +78,12 @@ func (m *maker) debate() {
 	m.next("locklab explain redlock", "locklab explain interview redlock", "locklab lesson redlock -o deck.html")
 }
 
-// ArguedAt returns who has made an argument of the debate, and in which section of the article.
-func ArguedAt(lang string, n int, who string) string {
-	return text.Say(lang, "label."+who, "section", text.Say(lang, fmt.Sprintf("debate.%d.%s-at", n, who)))
+// argued adds the arguments of a point, each with who has made it, and in which section of the article.
+func (m *maker) argued(n int) {
+	for _, who := range []string{"kleppmann", "antirez"} {
+		key := fmt.Sprintf("debate.%d.%s", n, who)
+		m.told(key, func(lang string) string { return text.Say(lang, "label."+who, "section", text.Say(lang, key+"-at")) })
+	}
 }
 
 // judging makes the page about logs that are judged: their format, what a verdict needs, and what to write in other

@@ -247,7 +247,8 @@ func (p *page) Data() (template.JS, error) {
 
 func (p *page) newDrawing(c Chart) drawing {
 	found := func(lang string) string { return sentence(c.Texts.Finding(lang)) }
-	d := drawing{CSV: c.CSV, SVG: drawn(c.SVG, found(p.Langs[0])), Texts: p.inEach(found)[1:]}
+	svg := chart.Inline(string(c.SVG), found(p.Langs[0]))
+	d := drawing{CSV: c.CSV, SVG: template.HTML(svg), Texts: p.inEach(found)[1:]}
 	for i, note := range c.Texts.Notes(p.Langs[0]) {
 		if note != "" {
 			d.Notes = append(d.Notes, p.inEach(func(lang string) string { return c.Texts.Notes(lang)[i] }))
@@ -283,10 +284,4 @@ func (p *page) Glossary() (terms []term) {
 		terms = append(terms, t)
 	}
 	return terms
-}
-
-// drawn makes an SVG file a part of a page.
-func drawn(svg []byte, title string) template.HTML {
-	label := ` role="img" aria-label="` + template.HTMLEscapeString(title) + `"`
-	return template.HTML(strings.Replace(chart.Inline(string(svg)), "<svg", "<svg"+label, 1))
 }

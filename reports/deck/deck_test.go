@@ -1,0 +1,108 @@
+package deck
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"html"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+
+	"locklab/reports/lessons"
+	"locklab/reports/text"
+	"locklab/simulator/effort"
+)
+
+// stage keeps what all tests play.
+var stage = lessons.NewStage()
+
+func deckOf(t *testing.T, names string, o lessons.DeckOptions) []lessons.Block {
+	t.Helper()
+	s, err := lessons.ParseSubject(strings.Fields(names))
+	if err != nil {
+		t.Fatal(err)
+	}
+	deck, err := s.Deck(stage, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return deck
+}
+
+// The file has every text of the lesson as HTML, so that nothing is lost if its script fails; it is well-formed, the
+// same each time, names no other place, and is in one language.
+func TestFileHasAllTexts(t *testing.T) {
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine plays")
+	for _, lang := range text.Languages() {
+		blocks := deckOf(t, "setnx-expire redlock", lessons.DeckOptions{Lang: lang, Questions: 3, Seed: 1})
+		var b, again bytes.Buffer
+		page := Page{Blocks: blocks, Lang: lang, Command: "locklab lesson <&>"}
+		if err := errors.Join(Write(&b, page), Write(&again, page)); err != nil {
+			t.Fatal(err)
+		}
+		content := b.String()
+		if content != again.String() || len(content) > 4<<20 {
+			t.Errorf("%s: %d bytes, or another file for the same lesson", lang, len(content))
+		}
+		body, _, _ := strings.Cut(content, `<script type="application/json"`)
+		body = regexp.MustCompile(`</?code>`).ReplaceAllString(body, "")
+		said := strings.Join(strings.Fields(html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(body, " "))), " ")
+		slides := lessons.Slides(blocks)
+		for _, s := range slides {
+			texts := []string{s.Heading}
+			for _, part := range []string{"", lessons.Asked, lessons.Answer, lessons.Notes} {
+				texts = append(texts, s.Lines(part)...)
+			}
+			for _, c := range s.Choices {
+				texts = append(texts, c.Said[lang], c.Why[lang])
+			}
+			for _, want := range texts {
+				if !strings.Contains(said, strings.Join(strings.Fields(want), " ")) {
+					t.Errorf("%s: the file lacks %q", lang, want)
+				}
+			}
+		}
+		if pictures := strings.Count(body, "<svg"); pictures < 2*len(slides)-10 {
+			t.Errorf("%s: %d pictures", lang, pictures)
+		}
+		if found := regexp.MustCompile(`(src|href)="(?:[^d#]|d[^a])|url\(["']?h|@import`).FindString(content); found != "" {
+			t.Errorf("%s: the file names another place: %s", lang, found)
+		}
+		wellFormed(t, body)
+	}
+}
+
+// wellFormed reads a page as XML until its scripts.
+func wellFormed(t *testing.T, body string) {
+	t.Helper()
+	body = regexp.MustCompile(`(?s)<style>.*?</style>|^<!DOCTYPE html>`).ReplaceAllString(body, "") + "</body></html>"
+	d := xml.NewDecoder(strings.NewReader(body))
+	for {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			return
+		} else if err != nil {
+			t.Fatalf("line %d: %v", strings.Count(body[:d.InputOffset()], "\n")+1, err)
+		}
+	}
+}
+
+// The picture of a question does not show how the run ends.
+func TestQuestionsDoNotTell(t *testing.T) {
+	for _, s := range lessons.Slides(deckOf(t, "setnx-expire redlock", lessons.DeckOptions{Lang: "en"})) {
+		o := s.Run
+		if o == nil || s.Kind != lessons.Race {
+			continue
+		}
+		cut := before(o)
+		if cut.Verdicts != nil || len(cut.Judgement.Findings) != 0 || len(cut.History.Events) >= len(o.History.Events) {
+			t.Errorf("%s: %v, %d of %d events", s.Heading, cut.Verdicts, len(cut.History.Events), len(o.History.Events))
+		}
+		for _, f := range o.Judgement.Findings {
+			if f.Event < len(cut.History.Events)-1 {
+				t.Errorf("%s: the picture is after %s", s.Heading, f.Verdict)
+			}
+		}
+	}
+}

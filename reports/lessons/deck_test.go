@@ -1,0 +1,170 @@
+package lessons
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"locklab/reports/text"
+	"locklab/simulator/effort"
+	"locklab/simulator/verdict"
+)
+
+// stage keeps what all tests play.
+var stage = NewStage()
+
+func slidesOf(t *testing.T, names string, o DeckOptions) []Slide {
+	t.Helper()
+	s, err := ParseSubject(strings.Fields(names))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Lang = "en"
+	deck, err := s.Deck(stage, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Slides(deck)
+}
+
+// kinds are those of slides, one for all that follow each other.
+func kinds(slides []Slide) string {
+	var all []string
+	for _, s := range slides {
+		all = append(all, s.Kind)
+	}
+	return strings.Join(slices.Compact(all), " ")
+}
+
+// A lesson tells how a lock works, in which races it fails, and what the next lock does about one of them. The debate
+// belongs to Redlock.
+func TestLessonIsInOrder(t *testing.T) {
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine plays")
+	for names, want := range map[string]string{
+		"setnx-expire redlock":              "plan how race next how race debate quiz end",
+		"token":                             "plan how race next quiz end",
+		"token gc-pause R24":                "plan how race next quiz end",
+		"path 3":                            "plan race quiz end",
+		"path":                              "plan race quiz end",
+		"gc-pause failover":                 "plan race next race next quiz end",
+		"debate":                            "plan debate quiz end",
+		"path 3 R18":                        "plan race next quiz end",
+		"stamps":                            "plan race quiz end",
+		"mutex":                             "plan how race quiz end", // no lock follows it
+		"setnx setnx-expire constant token": "plan how race next how race how race next how race next quiz end",
+	} {
+		if got := kinds(slidesOf(t, names, DeckOptions{Questions: 3, Seed: 1})); got != want {
+			t.Errorf("%s: %s, want %s", names, got, want)
+		}
+	}
+}
+
+// The runs of a lesson fail, but for those that show a lock without faults, the next lock, or the debate. The race
+// that is played with the next lock is one that it survives, if there is any. A question does not tell how its run ends.
+func TestLessonShowsFailures(t *testing.T) {
+	for _, s := range slidesOf(t, "setnx-expire redlock", DeckOptions{}) {
+		kind, heading, asked := s.Kind, s.Heading, strings.Join(s.Lines(Asked), " ")
+		switch o := s.Run; {
+		case kind == Race && !verdict.Fails(o.Verdicts), kind == Next && o.Verdicts[0] != verdict.Holds:
+			t.Errorf("%s: %v", heading, o.Verdicts)
+		case kind == Race && strings.Contains(heading+asked, string(o.Verdicts[0])):
+			t.Errorf("%q or %q tells how the run ends", heading, asked)
+		}
+		if kind != Plan && kind != End && (asked == "" || s.Lines(Answer) == nil && s.Choices == nil) {
+			t.Errorf("%s: no question, or no answer", heading)
+		}
+	}
+}
+
+// A deck is a page with breaks: what writes pages writes it, with its runs.
+func TestDeckIsAPage(t *testing.T) {
+	s, err := ParseSubject([]string{"token"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	deck, err := s.Deck(stage, DeckOptions{Lang: "zh", Questions: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slides, markdown := Slides(deck), written(t, Markdown, "zh", deck)
+	if n := strings.Count(markdown, "\n---\n") + 1; n != len(slides) || n < 5 {
+		t.Errorf("%d parts in Markdown, and %d slides", n, len(slides))
+	}
+	for _, s := range slides {
+		if _, rest, ok := strings.Cut(markdown, "# "+escaped(s.Heading)+"\n"); !ok || s.Run != nil && !strings.Contains(rest, "```") {
+			t.Errorf("the Markdown lacks %q, or its run", s.Heading)
+		}
+	}
+}
+
+// The quiz asks about the runs of the lesson and about nothing else, each question once, and the same for the same
+// seed. One answer is right.
+func TestQuizIsAboutTheLesson(t *testing.T) {
+	for _, names := range []string{"setnx-expire redlock", "path 3", "debate"} {
+		l, again := slidesOf(t, names, DeckOptions{Questions: 6, Seed: 7}), slidesOf(t, names, DeckOptions{Questions: 6, Seed: 7})
+		runs, asked := map[string]bool{}, map[string]bool{}
+		for _, s := range l {
+			if o := s.Run; o != nil && s.Kind != Quiz {
+				runs[o.Strategy.ID+" "+o.Scenario.ID] = true
+			}
+			for _, line := range s.Lines(Answer) {
+				if run, ok := strings.CutPrefix(line, "locklab run "); ok {
+					name, _, _ := strings.Cut(run, " = ")
+					runs[name] = true
+				}
+			}
+		}
+		for i, s := range l {
+			if s.Kind != Quiz {
+				continue
+			}
+			o, question := s.Run, strings.Join(s.Lines(Asked), " ")
+			name := o.Strategy.ID + " " + o.Scenario.ID
+			right := 0
+			for _, c := range s.Choices {
+				if c.Right {
+					right++
+				}
+			}
+			key := fmt.Sprint(name, question, len(o.History.Events))
+			if !runs[name] || right != 1 || asked[key] || strings.Join(again[i].Lines(Asked), " ") != question {
+				t.Errorf("%s: %q about %s: %d right, asked before: %t", names, question, name, right, asked[key])
+			}
+			asked[key] = true
+		}
+		if len(asked) < 2 {
+			t.Errorf("%s: %d questions", names, len(asked))
+		}
+	}
+}
+
+// Names are those of locks, races, families and lessons. Another offers the nearest.
+func TestSubject(t *testing.T) {
+	s, err := ParseSubject([]string{"token", "002-E", "R18", "gc-pause", "stamps", "path", "3", "debate"})
+	if err != nil || len(s.Locks) < 5 || s.Locks[1].ID != "redlock" || len(s.Races) != 2 || !slices.Equal(s.Screens, []int{3}) || !s.Debate {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if s, err := ParseSubject([]string{"path"}); err != nil || len(s.Screens) != PathScreens {
+		t.Errorf("%+v, %v", s, err)
+	}
+	for name, near := range map[string]string{"tokn": "token", "gcpause": "gc-pause", "path 11": "11", "path 0": "0", "path 99999999999999999999": "999", "nonsense-of-a-name": "nonsense"} {
+		if _, err := ParseSubject(strings.Fields(name)); err == nil || !strings.Contains(text.SayError("en", err), near) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	all := []string{}
+	for _, name := range SubjectNames() {
+		if _, err := ParseSubject([]string{name}); err != nil && name != "" {
+			t.Errorf("%s is offered: %v", name, err)
+		}
+		all = append(all, name)
+	}
+	tooMany, err := ParseSubject(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tooMany.Deck(stage, DeckOptions{Lang: "en"}); err == nil || !strings.Contains(text.SayError("en", err), "60") {
+		t.Errorf("all names at once: %v", err)
+	}
+}
