@@ -223,7 +223,7 @@ func (g *Grid) Takeaway(lang string) string {
 		return say(lang, "grid.open", "n", strconv.Itoa(n), "all", strconv.Itoa(all))
 	}
 	n := []string{"n", strconv.Itoa(surprises), "all", strconv.Itoa(all), "open", strconv.Itoa(open)}
-	said := []string{claim(g)(lang)}
+	said := []string{say(lang, "grid.stop", "text", strings.TrimRight(g.Finding(lang), ".。"))}
 	if g.count((*Cell).Fails) > 0 {
 		said = append(said, g.counted(lang))
 	}
@@ -240,9 +240,6 @@ func (g *Grid) Takeaway(lang string) string {
 	}
 	return text.Join(lang, "grid.both", said)
 }
-
-// Title says what the grid shows.
-func (g *Grid) Title(lang string) string { return say(lang, "grid.title") }
 
 // text has the cells and a legend. Strategies that do not fit side by side
 // follow in further blocks; many of them become an overview.

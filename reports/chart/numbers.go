@@ -35,13 +35,15 @@ func length(d time.Duration) string {
 // number writes three digits that count.
 func number(x float64) string {
 	switch {
+	case x < 0:
+		return "-" + number(-x)
 	case math.IsInf(x, 1):
 		return "∞"
 	case x == 0:
 		return "0"
 	case x >= 100 && x < 1e9:
 		return thousands(int(math.Round(x)))
-	case x >= 1e9 || x < 0.001:
+	case x >= 1e9 || x < 0.0001:
 		return strconv.FormatFloat(x, 'e', 1, 64)
 	}
 	return strconv.FormatFloat(x, 'g', 3, 64)

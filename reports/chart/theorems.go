@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"locklab/reports/layout"
 	"locklab/reports/text"
 	"locklab/scenarios/study"
 	"locklab/simulator/lists"
@@ -23,21 +22,18 @@ func (c *Theorems) Assumptions(lang string) string {
 	return say(lang, "theorems.bounds", "budgets", text.Join(lang, "grid.join", c.Budgets))
 }
 
-// Title returns the question of the chart.
-func (c *Theorems) Title(lang string) string { return say(lang, "theorems.title") }
-
 // Inconclusive reports whether something was not computed.
 func (c *Theorems) Inconclusive() bool {
 	return slices.ContainsFunc(c.All, func(t study.Theorem) bool { return t.Extent == study.Undecided && t.Why == "" })
 }
 
-// Notes implements Table.
+// Notes implements Result.
 func (c *Theorems) Notes(lang string) []string {
-	notes := []string{c.reasons(lang)}
+	notes := []string{say(lang, "theorems.note"), c.reasons(lang)}
 	if held := c.lemmas(lang); held != "" {
 		notes = append(notes, say(lang, "theorems.lemmas", "lemmas", held))
 	}
-	return append(notes, c.Assumptions(lang))
+	return notes
 }
 
 // reasons says of which locks there is no proof for any number, and why.
@@ -96,16 +92,9 @@ func head(budget string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(budget, "=any", ""), "=1", "")
 }
 
-// marks are the extents in a letter; Fails has the verdict's own.
+// marks are the extents in a letter; what fails has its verdict's own.
 var marks = map[study.Extent]string{study.Unbounded: "*", study.OneAttempt: "1", study.Bounded: ".",
 	study.Undecided: "?"}
-
-func markOf(t *study.Theorem) string {
-	if t.Extent == study.Fails {
-		return LookOf(t.Verdict).Glyph
-	}
-	return marks[t.Extent]
-}
 
 // Table has one row for each lock, budget and verdict. clients and par are those of a run that comes to it.
 func (c *Theorems) Table() *Table {
@@ -141,8 +130,27 @@ func (c *Theorems) Finding(lang string) string {
 			most, budget = n, b
 		}
 	}
-	return say(lang, "theorems.finding", "budget", budget, "n", strconv.Itoa(max(most, 0)), "all",
-		strconv.Itoa(len(c.Locks)))
+	if with := "theorems.with." + strings.ReplaceAll(budget, "=", "."); text.In(lang).Has(with) {
+		budget = say(lang, with)
+	}
+	return say(lang, "theorems.finding", "budget", budget, "n", inWords(lang, max(most, 0)), "all",
+		inWords(lang, len(c.Locks)))
+}
+
+// inWords writes a small number as a word.
+func inWords(lang string, n int) string {
+	words := strings.Fields(say(lang, "chart.numbers"))
+	if n < len(words) {
+		return words[n]
+	}
+	return strconv.Itoa(n)
+}
+
+// viewTheorems has a line for each lock and budget, and a verdict a column: for whom it is impossible.
+func viewTheorems(c *Chart, lang string) *Table {
+	return across(c.Table.records(), []string{"lock", "budget"}, "verdict", func(of []record) any {
+		return say(lang, "theorems.extent."+of[0].text("extent"))
+	})
 }
 
 // drawTheorems has a lock a line and a budget a column: the gravest verdict that can happen, or for whom none can.
@@ -165,24 +173,3 @@ func drawTheorems(c *Chart, lang string) frame {
 
 // rank is the place of a row's extent among all, the widest first.
 func rank(r record) int { return slices.Index(study.Extents(), study.Extent(r.text("extent"))) }
-
-// text has a lock a line and a kind of fault a column, with a letter for each verdict.
-func (c *Theorems) text(out *layout.Lines) {
-	table := crossing(layout.Sheet{Floor: 4}, sayAll(out, "theorems.head"), ids(c.Locks), lists.Each(c.Budgets, head),
-		func(l, k int) string {
-			var cell strings.Builder
-			for n := range study.TheoremWords() {
-				cell.WriteString(markOf(c.At(l, k, n)))
-			}
-			return cell.String()
-		})
-	show(out, saying(c.Title), table, func(lang string) []string {
-		return append([]string{c.legend(lang), claim(c)(lang)}, c.Notes(lang)...)
-	})
-}
-
-// legend explains the letters.
-func (c *Theorems) legend(lang string) string {
-	names := lists.Each(study.TheoremWords(), func(w verdict.Word) string { return LookOf(w).Glyph + " " + string(w) })
-	return say(lang, "theorems.legend", "verdicts", text.Join(lang, "chart.list", names))
-}

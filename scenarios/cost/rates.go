@@ -58,6 +58,7 @@ func FindRates(ctx context.Context, o RateOrder, known *study.Tolerance) (*Rates
 
 // Tabulate makes the table of locks that have been studied.
 func Tabulate(o RateOrder, subjects []*Subject) *Rates {
+	o.TTLs = slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(o.TTLs), o.TTL)))) // the title speaks of it
 	t := &Rates{RateOrder: o, Subjects: subjects}
 	for _, s := range t.Subjects {
 		t.Terms = append(t.Terms, s.SlowTerm(o.Usage))
