@@ -86,10 +86,6 @@ func bound(hi float64) string { return fmt.Sprintf("< %.1f %%", 100*ceilTo(hi, 0
 // ceilTo rounds up to a multiple of unit: a bound must not be rounded down.
 func ceilTo(x, unit float64) float64 { return math.Ceil(x/unit-1e-9) * unit }
 
-func millis(seconds float64) string {
-	return time.Duration(seconds * float64(time.Second)).Round(10 * time.Microsecond).String()
-}
-
 // leases writes a size with two places.
 func leases(x float64) string { return rounded(x, 2) }
 
