@@ -1,12 +1,12 @@
 // Package chart draws what many runs and searches found: as a picture, as text in columns, as CSV and as JSON.
 //
 // A [Result] is what was found, with what is said of it. [Of] makes a [Chart] of it: a [Table], words in each
-// language, and where they are from. All that is written but the text of a terminal is written from that alone, so
-// that a chart in JSON is drawn again, in any language, without computing anything.
+// language, and where they are from. All that is written but the cells of a grid in a terminal is written from that
+// alone, so that a chart in JSON is drawn again, in any language, without computing anything.
 //
-// A chart has a spec, a function of a screen in the file of its result: it turns the table into panels of gonum/plot
-// with four marks (marks.go): curve, spans, cells and dots. The rest is done here, once for all: a frame with title
-// and source (frame.go), colours (palette.go), letters (lettering.go), SVG (svg.go).
+// A chart has a spec, two functions in the file of its result: one selects what a terminal shows of the table, the other
+// turns it into panels of gonum/plot with four marks (marks.go): curve, spans, cells and dots. The rest is done here,
+// once for all: a frame with title and source (frame.go), colours (palette.go), letters (lettering.go), SVG (svg.go).
 //
 // The same results give the same bytes.
 package chart

@@ -217,9 +217,6 @@ func axisOf(column Head) study.Axis {
 func viewSweep(c *Chart, _ string) *Table {
 	axes := lists.Pick(c.Table.Columns[1:3], func(h Head) bool { return h.Name != "k" })
 	t := across(c.Table.records(), lists.Each(axes, func(h Head) string { return h.Name }), "lock", func(of []record) any {
-		if len(of) == 0 {
-			return nil
-		}
 		return of[0].text("k") + "/" + of[0].text("n")
 	})
 	for _, row := range t.Rows {

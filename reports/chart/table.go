@@ -176,7 +176,7 @@ func (t *Table) columns(names string) *Table {
 }
 
 // across has a row for what records have in the columns of keys, and a column for each value of another one, with what
-// cell makes of the records that have both.
+// cell makes of the records that have both, if there are any.
 func across(all []record, keys []string, column string, cell func(of []record) any) *Table {
 	key := func(r record) []any { return lists.Each(keys, r.cell) }
 	out, names := &Table{}, values(column, all)
@@ -186,7 +186,11 @@ func across(all []record, keys []string, column string, cell func(of []record) a
 	for _, of := range lists.Gather(all, func(a, b record) bool { return slices.Equal(key(a), key(b)) }) {
 		row := key(of[0])
 		for _, name := range names {
-			row = append(row, cell(lists.Pick(of, func(r record) bool { return r.text(column) == name })))
+			var made any
+			if both := lists.Pick(of, func(r record) bool { return r.text(column) == name }); len(both) > 0 {
+				made = cell(both)
+			}
+			row = append(row, made)
 		}
 		out.Rows = append(out.Rows, row)
 	}

@@ -27,47 +27,21 @@ func (c *Theorems) Inconclusive() bool {
 	return slices.ContainsFunc(c.All, func(t study.Theorem) bool { return t.Extent == study.Undecided && t.Why == "" })
 }
 
-// Notes implements Result.
+// Notes implements Result: why there is no proof for any number, and which lemmas hold proofs up.
 func (c *Theorems) Notes(lang string) []string {
-	notes := []string{say(lang, "theorems.note"), c.reasons(lang)}
-	if held := c.lemmas(lang); held != "" {
+	notes := []string{say(lang, "theorems.note"), c.because(lang, "theorems.", func(t *study.Theorem) []string {
+		return lists.Pick([]string{t.Why}, func(why string) bool { return why != "" })
+	})}
+	held := c.because(lang, "prove.lemma.", func(t *study.Theorem) []string { return t.Lemmas })
+	if held != "" {
 		notes = append(notes, say(lang, "theorems.lemmas", "lemmas", held))
 	}
 	return notes
 }
 
-// reasons says of which locks there is no proof for any number, and why.
-func (c *Theorems) reasons(lang string) string {
-	groups := c.byLock(func(t *study.Theorem) []string {
-		if t.Why == "" {
-			return nil
-		}
-		return []string{t.Why}
-	})
-	return text.Join(lang, "grid.both", lists.Each(groups, func(g []keyed) string {
-		return say(lang, "theorems.reason", "lock", g[0].lock, "budgets", c.which(lang, g), "why", say(lang,
-			"theorems."+g[0].key))
-	}))
-}
-
-// lemmas says which lemmas hold proofs of which locks up.
-func (c *Theorems) lemmas(lang string) string {
-	groups := c.byLock(func(t *study.Theorem) []string { return t.Lemmas })
-	byLemma := lists.Gather(groups, func(a, b []keyed) bool { return a[0].key == b[0].key })
-	return text.Join(lang, "grid.join", lists.Each(byLemma, func(of [][]keyed) string {
-		locks := lists.Each(of, func(g []keyed) string {
-			return say(lang, "theorems.lemma.lock", "lock", g[0].lock, "budgets", c.which(lang, g))
-		})
-		return say(lang, "theorems.lemma", "lemma", say(lang, "prove.lemma."+of[0][0].key), "locks", text.Join(lang,
-			"chart.list", locks))
-	}))
-}
-
-// keyed is the key of a text that is about a lock under a budget.
-type keyed struct{ key, lock, budget string }
-
-// byLock returns the keys that theorems have, each once, those of a lock with the same key together.
-func (c *Theorems) byLock(keys func(*study.Theorem) []string) [][]keyed {
+// because says for each lock which of some texts are about it, under which budgets.
+func (c *Theorems) because(lang, prefix string, keys func(*study.Theorem) []string) string {
+	type keyed struct{ key, lock, budget string }
 	var all []keyed
 	for i := range c.All {
 		for _, key := range keys(&c.All[i]) {
@@ -76,15 +50,14 @@ func (c *Theorems) byLock(keys func(*study.Theorem) []string) [][]keyed {
 			}
 		}
 	}
-	return lists.Gather(all, func(a, b keyed) bool { return a.key == b.key && a.lock == b.lock })
-}
-
-// which names the budgets of a group.
-func (c *Theorems) which(lang string, g []keyed) string {
-	if len(g) == len(c.Budgets) {
-		return say(lang, "theorems.always")
-	}
-	return text.Join(lang, "chart.list", lists.Each(g, func(k keyed) string { return k.budget }))
+	groups := lists.Gather(all, func(a, b keyed) bool { return a.key == b.key && a.lock == b.lock })
+	return text.Join(lang, "grid.both", lists.Each(groups, func(g []keyed) string {
+		budgets := say(lang, "theorems.always")
+		if len(g) < len(c.Budgets) {
+			budgets = text.Join(lang, "chart.list", lists.Each(g, func(k keyed) string { return k.budget }))
+		}
+		return say(lang, "theorems.reason", "lock", g[0].lock, "budgets", budgets, "why", say(lang, prefix+g[0].key))
+	}))
 }
 
 // head is a budget as the head of a column: without how often.
