@@ -114,7 +114,7 @@ func viewPar(c *Chart, _ string) *Table {
 }
 
 // drawPar has a lock a line and a fault a column. What the fault can do has a colour, and what was proved impossible
-// a dot.
+// a dash.
 func drawPar(c *Chart, lang string) frame {
 	all := c.Table.records()
 	locks, budgets := by("lock", all), values("budget", all)
@@ -130,7 +130,7 @@ func drawPar(c *Chart, lang string) frame {
 		case slices.ContainsFunc(of, func(r record) bool { return !r.is("complete") }):
 			return at.like(LookOf(verdict.Unknown))
 		}
-		return at.like(LookOf(verdict.NA))
+		return at.like(LookOf(verdict.Holds))
 	})
 	f.below = []string{say(lang, "par.below")}
 	return f

@@ -136,7 +136,11 @@ func drawTheorems(c *Chart, lang string) frame {
 			return at.worst(fail)
 		}
 		narrowest := slices.MaxFunc(of, func(a, b record) int { return rank(a) - rank(b) }).text("extent")
-		at = at.like(LookOf(verdict.Holds))
+		at = at.like(LookOf(verdict.Unknown))
+		if extent := study.Extent(narrowest); extent == study.Unbounded || extent == study.OneAttempt {
+			at = at.like(LookOf(verdict.Holds))
+		}
+		at.quiet = true
 		at.glyph, at.words = marks[study.Extent(narrowest)], say(lang, "theorems.extent."+narrowest)
 		return at
 	})
