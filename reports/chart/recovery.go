@@ -35,36 +35,6 @@ func (c *RecoveryChart) hold(lang string) string {
 	return say(lang, "work.usual")
 }
 
-// A recoveryGroups is the locks by how they come back after a crash; those that do at most moments are in neither.
-type recoveryGroups struct {
-	never, back []string
-	least, most float64 // median of back, in TTLs
-}
-
-func (c *RecoveryChart) groups() recoveryGroups {
-	g := recoveryGroups{least: math.Inf(1)}
-	for _, all := range c.byLock() {
-		switch last := all[len(all)-1]; {
-		case last.Ever() > 0.5:
-			g.never = append(g.never, last.Strategy)
-			continue
-		case last.Ever() > 0:
-			continue
-		}
-		g.back = append(g.back, all[0].Strategy)
-		for _, r := range all {
-			share := r.Quantile(0.5).Seconds() / r.TTL.Seconds()
-			g.least, g.most = min(g.least, share), max(g.most, share)
-		}
-	}
-	return g
-}
-
-// byLock are the recoveries of each lock, by TTL.
-func (c *RecoveryChart) byLock() [][]cost.Recovery {
-	return lists.Gather(c.Recoveries, func(a, b cost.Recovery) bool { return a.Strategy == b.Strategy })
-}
-
 // Table has one row for each lock and TTL.
 func (c *RecoveryChart) Table() *Table {
 	names := "lock ttl_s:s hold_s:s handover_mean_s:s handover_longest_s:s blocked_mean_s:s blocked_p50_s:s " +
@@ -75,17 +45,31 @@ func (c *RecoveryChart) Table() *Table {
 	})
 }
 
-// Finding says for which part of the TTL a crash blocks the lock, and where for ever.
+// Finding says for which part of the TTL a crash blocks the lock, and where for ever. Locks that come back at most
+// moments are in neither.
 func (c *RecoveryChart) Finding(lang string) string {
-	g := c.groups()
-	switch {
-	case g.back == nil:
-		return say(lang, "recovery.none")
-	case g.never == nil:
-		return say(lang, "recovery.finding", "least", rounded(g.least, 2), "most", rounded(g.most, 2))
+	var never []string
+	least, most := math.Inf(1), 0.0
+	for _, of := range by("lock", c.Table().records()) {
+		switch ever := of[len(of)-1].number("share_forever"); {
+		case ever > 0.5:
+			never = append(never, of[0].text("lock"))
+		case ever == 0:
+			for _, r := range of {
+				part := r.number("blocked_p50_s") / r.number("ttl_s")
+				least, most = min(least, part), max(most, part)
+			}
+		}
 	}
-	return say(lang, "recovery.finding.never", "least", rounded(g.least, 2), "most", rounded(g.most, 2), "locks",
-		text.Join(lang, "chart.list", g.never))
+	key := "recovery.finding"
+	switch {
+	case least > most:
+		return say(lang, "recovery.none")
+	case never != nil:
+		key = "recovery.finding.never"
+	}
+	return say(lang, key, "least", rounded(least, 2), "most", rounded(most, 2), "locks",
+		text.Join(lang, "chart.list", never))
 }
 
 // Notes implements Result.
