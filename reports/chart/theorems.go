@@ -39,7 +39,7 @@ func (c *Theorems) Notes(lang string) []string {
 	return notes
 }
 
-// because says for each lock which of some texts are about it, under which budgets.
+// because says for each of some texts about which locks it is, and under which budgets, unless that is all.
 func (c *Theorems) because(lang, prefix string, keys func(*study.Theorem) []string) string {
 	type keyed struct{ key, lock, budget string }
 	var all []keyed
@@ -50,13 +50,17 @@ func (c *Theorems) because(lang, prefix string, keys func(*study.Theorem) []stri
 			}
 		}
 	}
-	groups := lists.Gather(all, func(a, b keyed) bool { return a.key == b.key && a.lock == b.lock })
+	groups := lists.Gather(all, func(a, b keyed) bool { return a.key == b.key })
 	return text.Join(lang, "grid.both", lists.Each(groups, func(g []keyed) string {
-		budgets := say(lang, "theorems.always")
-		if len(g) < len(c.Budgets) {
-			budgets = text.Join(lang, "chart.list", lists.Each(g, func(k keyed) string { return k.budget }))
-		}
-		return say(lang, "theorems.reason", "lock", g[0].lock, "budgets", budgets, "why", say(lang, prefix+g[0].key))
+		byLock := lists.Gather(g, func(a, b keyed) bool { return a.lock == b.lock })
+		locks := lists.Each(byLock, func(of []keyed) string {
+			if len(of) == len(c.Budgets) {
+				return of[0].lock
+			}
+			budgets := lists.Each(of, func(k keyed) string { return k.budget })
+			return of[0].lock + " (" + text.Join(lang, "chart.list", budgets) + ")"
+		})
+		return say(lang, "theorems.reason", "locks", text.Join(lang, "chart.list", locks), "why", say(lang, prefix+g[0].key))
 	}))
 }
 
