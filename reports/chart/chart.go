@@ -150,8 +150,9 @@ var specs = map[string]spec{
 // drawable reports whether a chart that was read has a spec, and the columns for it.
 func (c *Chart) drawable() bool {
 	of, known := specs[c.Name]
+	missing := func(name string) bool { return !slices.Contains(c.Table.names(), name) }
 	return known && c.Table != nil && c.Version == reports.Schema &&
-		!slices.ContainsFunc(strings.Fields(of.columns), func(name string) bool { return !slices.Contains(c.Table.names(), name) })
+		!slices.ContainsFunc(strings.Fields(of.columns), missing)
 }
 
 func (c *Chart) picture(f Format) picture {

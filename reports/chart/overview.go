@@ -115,7 +115,9 @@ func (g *Grid) overview(out *layout.Lines) {
 func (g *Grid) raceRows() (rows [][]string) {
 	height := slices.Max(append(lists.Each(g.Scenarios, func(c Column) int { return len(c.short()) }), 0))
 	for n := range height {
-		letters := lists.Each(g.Scenarios, func(c Column) string { return " " + (c.short() + strings.Repeat(" ", height))[n:n+1] })
+		letters := lists.Each(g.Scenarios, func(c Column) string {
+			return " " + (c.short() + strings.Repeat(" ", height))[n:n+1]
+		})
 		rows = append(rows, append([]string{""}, letters...))
 	}
 	return rows

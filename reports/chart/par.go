@@ -93,7 +93,7 @@ func (c *Par) Finding(lang string) string {
 // Notes implements Result.
 func (c *Par) Notes(lang string) []string { return []string{say(lang, "par.note"), c.Note(lang)} }
 
-// viewPar has a fault a line and a lock a column: the verdicts that it is enough for, each with the faults that it needs.
+// viewPar has a fault a line and a lock a column: the verdicts that it is enough for, each with the fewest faults.
 func viewPar(c *Chart, _ string) *Table {
 	return across(c.Table.records(), []string{"budget"}, "lock", func(of []record) any {
 		var found []string

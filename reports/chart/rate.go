@@ -133,7 +133,8 @@ func (r *Rate) Table() *Table {
 // not known, or has no end.
 func (r *Rate) more() map[string]any {
 	worst, _, _ := r.worst()
-	return map[string]any{"method": r.Method("en"), "ttl_s": whole(r.TTL.Seconds()), "environment": worst.ID, "terms": r.Terms,
+	return map[string]any{"method": r.Method("en"), "ttl_s": whole(r.TTL.Seconds()), "environment": worst.ID,
+		"terms": r.Terms,
 		"after_a_crash": lists.Each(r.Crashes, func(c cost.Crash) any {
 			return map[string]any{"lock": c.Strategy, "blocked_mean_s": cost.Finite(c.Mean),
 				"blocked_longest_s": cost.Finite(c.Longest)}
@@ -171,7 +172,8 @@ func (r *Rate) Explain(w io.Writer, o reports.Look, strategy string) error {
 // of slow work and of lost replies those are seconds, or replies lost of one a second, and holds are those acquired in
 // a second.
 func (r *Rate) factors(strategy string) *Table {
-	names := "environment fault faults_a_year servers holds contended window shortest_s:s long_enough harm expected_a_year search"
+	names := "environment fault faults_a_year servers holds contended window shortest_s:s long_enough harm " +
+		"expected_a_year search"
 	const year = 31_536_000
 	return tableOf(names, r.Of(strategy), func(t cost.Term) []any {
 		if t.Unknown {

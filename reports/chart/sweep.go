@@ -216,7 +216,8 @@ func axisOf(column Head) study.Axis {
 // viewSweep has a line for each value, or two, and a lock a column: how many of how many runs.
 func viewSweep(c *Chart, _ string) *Table {
 	axes := lists.Pick(c.Table.Columns[1:3], func(h Head) bool { return h.Name != "k" })
-	t := across(c.Table.records(), lists.Each(axes, func(h Head) string { return h.Name }), "lock", func(of []record) any {
+	keys := lists.Each(axes, func(h Head) string { return h.Name })
+	t := across(c.Table.records(), keys, "lock", func(of []record) any {
 		return of[0].text("k") + "/" + of[0].text("n")
 	})
 	for _, row := range t.Rows {
@@ -317,7 +318,8 @@ func drawMaps(all []record, columns []Head, lang string) frame {
 		p.Add(marks)
 		plots = append(plots, p)
 	}
-	return frame{below: []string{say(lang, "sweep.below.map")}, body: panels(2, plots...), least: vg.Point{X: 400, Y: 150 * vg.Length((len(plots)+1)/2)}}
+	return frame{below: []string{say(lang, "sweep.below.map")}, body: panels(2, plots...),
+		least: vg.Point{X: 400, Y: 150 * vg.Length((len(plots)+1)/2)}}
 }
 
 func sortNumbers(all []string) {

@@ -114,7 +114,9 @@ func (t *Table) Text(out *layout.Lines) {
 		return slices.Max(append(lists.Each(rows, func(row []string) int { return layout.Width(row[i]) }), 0))
 	})
 	sheet := &layout.Sheet{Rows: append([][]string{heads}, rows...), Floor: 6, Right: func(column int) bool {
-		return !slices.ContainsFunc(rows, func(row []string) bool { return strings.IndexAny(row[column]+"?", "-0123456789<?∞") > 0 })
+		return !slices.ContainsFunc(rows, func(row []string) bool {
+			return strings.IndexAny(row[column]+"?", "-0123456789<?∞") > 0
+		})
 	}}
 	if !sheet.Fits(out.Width()) {
 		sheet.Tight = true
