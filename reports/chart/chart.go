@@ -1,12 +1,12 @@
 // Package chart draws what many runs and searches found: as a picture, as text in columns, as CSV and as JSON.
 //
 // A [Result] is what was found, with what is said of it. [Of] makes a [Chart] of it: a [Table], words in each
-// language, and where they are from. All that is written but the text of a terminal is written from that alone, so
-// that a chart in JSON is drawn again, in any language, without computing anything.
+// language, and where they are from. All that is written but the cells of a grid in a terminal is written from that
+// alone, so that a chart in JSON is drawn again, in any language, without computing anything.
 //
-// A chart has a spec, a function of a screen in the file of its result: it turns the table into panels of gonum/plot
-// with four marks (marks.go): curve, spans, cells and dots. The rest is done here, once for all: a frame with title
-// and source (frame.go), colours (palette.go), letters (lettering.go), SVG (svg.go).
+// A chart has a spec, two functions in the file of its result: one selects what a terminal shows of the table, the other
+// turns it into panels of gonum/plot with four marks (marks.go): curve, spans, cells and dots. The rest is done here,
+// once for all: a frame with title and source (frame.go), colours (palette.go), letters (lettering.go), SVG (svg.go).
 //
 // The same results give the same bytes.
 package chart
@@ -24,25 +24,20 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 
 	"locklab/reports"
-	"locklab/reports/layout"
 	"locklab/reports/text"
 )
 
 // A Result is what was found, with its sentences in a language.
 type Result interface {
 	Name() string                   // of its spec
-	Title(lang string) string       // what it asks
 	Finding(lang string) string     // what it shows, in a sentence: the title of its picture
 	Assumptions(lang string) string // under which that is so
 	Notes(lang string) []string     // bounds and signs; empty ones say nothing
 	Table() *Table
-
-	text(out *layout.Lines)
 }
 
 // Words are what is said of a chart in one language; see Result.
 type Words struct {
-	Question    string   `json:"question"`
 	Title       string   `json:"title"`
 	Assumptions string   `json:"assumptions"`
 	Notes       []string `json:"notes,omitempty"`
@@ -63,7 +58,7 @@ type Chart struct {
 func Of(r Result, source string) *Chart {
 	c := &Chart{Version: reports.Schema, Name: r.Name(), Said: map[string]Words{}, Source: source, Table: r.Table()}
 	for _, lang := range text.Languages() {
-		c.Said[lang] = Words{r.Title(lang), strings.TrimRight(r.Finding(lang), ".。"), r.Assumptions(lang), r.Notes(lang)}
+		c.Said[lang] = Words{strings.TrimRight(r.Finding(lang), ".。?？"), r.Assumptions(lang), r.Notes(lang)}
 	}
 	if r, ok := r.(interface{ more() map[string]any }); ok {
 		c.More = r.more()
@@ -96,21 +91,33 @@ func (c *Chart) JSON(w io.Writer) error {
 	return nil
 }
 
-// Text writes a result as sentences and columns.
+// Text writes a result for a terminal: a grid as its cells, all others as Chart.Text does.
 func Text(w io.Writer, r Result, o reports.Look) error {
+	g, is := r.(*Grid)
+	if !is {
+		return Of(r, "").Text(w, o)
+	}
 	out := o.Lines(w)
-	r.text(out)
+	g.text(out)
 	return out.Err()
 }
 
-// Text writes what a chart says, and its table.
+// Text writes what a chart has found, the table that its spec makes for a terminal, and below it what it assumes.
 func (c *Chart) Text(w io.Writer, o reports.Look) error {
-	out := o.Lines(w)
-	show(out, func(lang string) []string { return []string{c.Said[lang].Question} }, c.Table.Text,
-		func(lang string) []string {
-			return append([]string{c.Said[lang].Title, c.Said[lang].Assumptions}, c.Said[lang].Notes...)
-		})
-	out.Put(c.Source, 0)
+	out, table := o.Lines(w), c.Table
+	if view := specs[c.Name].view; view != nil {
+		table = view(c, out.Lang())
+	}
+	putEach(out, func(lang string) []string { return []string{say(lang, "grid.stop", "text", c.Said[lang].Title)} })
+	out.Put("", 0)
+	if len(table.Rows) > 0 {
+		table.Text(out)
+		out.Put("", 0)
+	}
+	putEach(out, func(lang string) []string { return append([]string{c.Said[lang].Assumptions}, c.Said[lang].Notes...) })
+	if c.Source != "" {
+		out.Put(c.Source, 0)
+	}
 	return out.Err()
 }
 
@@ -122,28 +129,30 @@ var Formats = map[string]func(w io.Writer, c *Chart, f Format) error{
 	".json": func(w io.Writer, c *Chart, _ Format) error { return c.JSON(w) },
 }
 
-// A spec draws a chart from its table, which has at least some columns.
+// A spec draws a chart from its table, which has at least some columns, and selects what a terminal shows of it.
 type spec struct {
 	columns string
 	draw    func(c *Chart, lang string) frame
+	view    func(c *Chart, lang string) *Table // nil: the whole table
 }
 
 var specs = map[string]spec{
-	"grid":      {"lock race code verdicts expected as_expected triggered blocked_ms", drawGrid},
-	"par":       {"lock budget verdict found complete par", drawPar},
-	"tolerance": {"lock fault result falls_at largest_searched", drawTolerance},
-	"sweep":     {"lock k n share wilson_lo wilson_hi", drawSweep},
-	"recovery":  {"lock ttl_s handover_mean_s blocked_p50_s blocked_longest_s share_forever", drawRecovery},
-	"waiting":   {"policy clients handover_mean_s handover_p99_s commands_per_entry", drawWaiting},
-	"rate":      {"lock environment ttl_s overlaps_a_year_hi", drawRate},
-	"theorems":  {"lock budget verdict extent", drawTheorems},
+	"grid":      {"lock race code verdicts expected as_expected triggered blocked_ms", drawGrid, nil},
+	"par":       {"lock budget verdict found complete par", drawPar, viewPar},
+	"tolerance": {"lock fault result falls_at largest_searched", drawTolerance, viewTolerance},
+	"sweep":     {"lock k n share wilson_lo wilson_hi", drawSweep, viewSweep},
+	"recovery":  {"lock ttl_s handover_mean_s blocked_p50_s blocked_longest_s share_forever", drawRecovery, viewRecovery},
+	"waiting":   {"policy clients handover_mean_s handover_p99_s commands_per_entry", drawWaiting, viewWaiting},
+	"rate":      {"lock environment ttl_s overlaps_a_year_hi", drawRate, viewRate},
+	"theorems":  {"lock budget verdict extent", drawTheorems, viewTheorems},
 }
 
 // drawable reports whether a chart that was read has a spec, and the columns for it.
 func (c *Chart) drawable() bool {
 	of, known := specs[c.Name]
+	missing := func(name string) bool { return !slices.Contains(c.Table.names(), name) }
 	return known && c.Table != nil && c.Version == reports.Schema &&
-		!slices.ContainsFunc(strings.Fields(of.columns), func(name string) bool { return !slices.Contains(c.Table.names(), name) })
+		!slices.ContainsFunc(strings.Fields(of.columns), missing)
 }
 
 func (c *Chart) picture(f Format) picture {

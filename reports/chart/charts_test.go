@@ -215,11 +215,11 @@ func TestFindings(t *testing.T) {
 	for want, c := range map[string]Result{
 		"Half of the runs end in OVERLAP at pause/ttl 0.7 (setnx-expire), never with setnx (0 of 1,000: < 0.4 %)": sweep,
 		"One pause is enough to let two clients in with each of these 2 locks":                                    &pause,
-		"No lock in this grid fails.":                      &Grid{},
-		"How large a single fault does each lock survive?": &one,
-		"No overlap is expected at a TTL of 0s":            &Rate{},
-		"No run was finished.":                             &WaitingChart{},
-		"How long is the lock stuck after a crash?":        &RecoveryChart{},
+		"No lock in this grid fails.":                                     &Grid{},
+		"No size of a pause is known at which a lock lets two clients in": &one,
+		"No overlap is expected at a TTL of 0s":                           &Rate{},
+		"No run was finished.":                                            &WaitingChart{},
+		"No lock is free again after every crash":                         &RecoveryChart{},
 	} {
 		if got := c.Finding("en"); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)

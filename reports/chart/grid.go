@@ -223,7 +223,7 @@ func (g *Grid) Takeaway(lang string) string {
 		return say(lang, "grid.open", "n", strconv.Itoa(n), "all", strconv.Itoa(all))
 	}
 	n := []string{"n", strconv.Itoa(surprises), "all", strconv.Itoa(all), "open", strconv.Itoa(open)}
-	said := []string{claim(g)(lang)}
+	said := []string{say(lang, "grid.stop", "text", strings.TrimRight(g.Finding(lang), ".。"))}
 	if g.count((*Cell).Fails) > 0 {
 		said = append(said, g.counted(lang))
 	}
@@ -241,9 +241,6 @@ func (g *Grid) Takeaway(lang string) string {
 	return text.Join(lang, "grid.both", said)
 }
 
-// Title says what the grid shows.
-func (g *Grid) Title(lang string) string { return say(lang, "grid.title") }
-
 // text has the cells and a legend. Strategies that do not fit side by side
 // follow in further blocks; many of them become an overview.
 func (g *Grid) text(out *layout.Lines) {
@@ -260,89 +257,42 @@ func (g *Grid) text(out *layout.Lines) {
 	putEach(out, func(lang string) []string { return []string{g.Takeaway(lang)} })
 }
 
-// columns prints a scenario per line and a strategy per column.
+// columns prints a scenario per line and a strategy per column, as many of them side by side as fit.
 func (g *Grid) columns(out *layout.Lines) {
-	labels := g.labels()
 	for from := 0; from < len(g.Strategies); {
-		to := g.fitting(from, labels, out.Width())
+		to, sheet := from+1, g.block(from, from+1)
+		for to < len(g.Strategies) {
+			wider := g.block(from, to+1)
+			if !wider.Fits(out.Width()) {
+				break
+			}
+			to, sheet = to+1, wider
+		}
 		if from > 0 {
 			out.Put("", 0)
 		}
-		if s := g.block(labels, from, to); !s.Write(out) {
-			g.list(out, labels, from)
-		}
+		sheet.WriteOrCells(out)
 		from = to
 	}
 }
 
-// labels name the scenarios, under each other.
-func (g *Grid) labels() []string {
-	race := slices.Max(append(lists.Each(g.Scenarios, func(s Column) int { return layout.Width(s.Race) }), 0))
-	name := func(s Column) string { return strings.TrimSpace(layout.PadRight(s.Race, race) + " " + s.ID) }
-	return lists.Each(g.Scenarios, name)
-}
-
-// fitting is the end of the block of strategies that begins at from.
-func (g *Grid) fitting(from int, labels []string, width int) int {
-	to := from + 1
-	for to < len(g.Strategies) && g.block(labels, from, to+1).Fits(width) {
-		to++
+// block is some strategies side by side. A cell begins with a blank or a bracket of its own.
+func (g *Grid) block(from, to int) *layout.Sheet {
+	head := func(of func(Row) string) []string {
+		return append([]string{""}, lists.Each(g.Strategies[from:to], func(r Row) string { return " " + of(r) })...)
 	}
-	return to
-}
-
-func (g *Grid) block(labels []string, from, to int) *layout.Sheet {
-	s := &layout.Sheet{Floor: 12, Tight: true} // a cell begins with a blank or a bracket of its own
-	s.Rows = g.headRows(from, to)
-	for j, label := range labels {
-		row := []string{label}
+	s := &layout.Sheet{Floor: 12, Tight: true, Rows: [][]string{
+		head(func(r Row) string { return r.ID }), head(func(r Row) string { return r.Article }),
+	}}
+	code := slices.Max(append(lists.Each(g.Scenarios, func(c Column) int { return layout.Width(c.Race) }), 0))
+	for j, c := range g.Scenarios {
+		row := []string{strings.TrimSpace(layout.PadRight(c.Race, code) + " " + c.ID)}
 		for i := from; i < to; i++ {
 			row = append(row, g.cell(i, j).text())
 		}
 		s.Rows = append(s.Rows, row)
 	}
 	return s
-}
-
-// list prints one strategy a cell a line, where there is no room for columns.
-func (g *Grid) list(out *layout.Lines, labels []string, strategy int) {
-	out.Put(g.Strategies[strategy].ID+" "+g.Strategies[strategy].Article, 2)
-	for j, label := range labels {
-		out.Put(label+" "+g.cell(strategy, j).text(), 2)
-	}
-}
-
-// maxHead is how wide a strategy's name may make its column; a longer one is
-// broken at a hyphen.
-const maxHead = 15
-
-func (g *Grid) headRows(from, to int) [][]string {
-	var rows [][]string
-	for i := from; i < to; i++ {
-		parts := append(breakName(g.Strategies[i].ID, maxHead), g.Strategies[i].Article)
-		for n, part := range parts {
-			if n == len(rows) {
-				rows = append(rows, make([]string, 1+to-from))
-			}
-			rows[n][1+i-from] = " " + part
-		}
-	}
-	return rows
-}
-
-// breakName breaks an id at hyphens into parts of at most width characters; a
-// part without a hyphen stays whole.
-func breakName(id string, width int) []string {
-	var out []string
-	line := ""
-	for _, part := range strings.SplitAfter(id, "-") {
-		if line != "" && len(line)+len(part) > width {
-			out = append(out, line)
-			line = ""
-		}
-		line += part
-	}
-	return append(out, line)
 }
 
 // legend explains the glyphs that occur.

@@ -35,13 +35,15 @@ func length(d time.Duration) string {
 // number writes three digits that count.
 func number(x float64) string {
 	switch {
+	case x < 0:
+		return "-" + number(-x)
 	case math.IsInf(x, 1):
 		return "∞"
 	case x == 0:
 		return "0"
 	case x >= 100 && x < 1e9:
 		return thousands(int(math.Round(x)))
-	case x >= 1e9 || x < 0.001:
+	case x >= 1e9 || x < 0.0001:
 		return strconv.FormatFloat(x, 'e', 1, 64)
 	}
 	return strconv.FormatFloat(x, 'g', 3, 64)
@@ -83,10 +85,6 @@ func bound(hi float64) string { return fmt.Sprintf("< %.1f %%", 100*ceilTo(hi, 0
 
 // ceilTo rounds up to a multiple of unit: a bound must not be rounded down.
 func ceilTo(x, unit float64) float64 { return math.Ceil(x/unit-1e-9) * unit }
-
-func millis(seconds float64) string {
-	return time.Duration(seconds * float64(time.Second)).Round(10 * time.Microsecond).String()
-}
 
 // leases writes a size with two places.
 func leases(x float64) string { return rounded(x, 2) }

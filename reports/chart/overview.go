@@ -72,24 +72,33 @@ func (g *Grid) lineName(l Line) string {
 	return name
 }
 
-// overview prints it.
+// overview prints it, in blocks of as many races as fit, whose names are written downwards.
 func (g *Grid) overview(out *layout.Lines) {
-	bands := g.Bands()
-	label := 0
+	bands, rows, label := g.Bands(), g.raceRows(), 0
 	for _, b := range bands {
+		if b.Group != "" {
+			rows = append(rows, []string{out.Each(func(lang string) string { return text.FamilyTitle(b.Group, lang) })})
+		}
 		for _, l := range b.Lines {
+			marks := lists.Each(lists.Indices(g.Scenarios), func(j int) string { return g.cell(l.First, j).mark() })
+			rows = append(rows, append([]string{"  " + g.lineName(l)}, marks...))
 			label = max(label, 2+layout.Width(g.lineName(l)))
 		}
 	}
-	perBlock := len(g.Scenarios)
+	perBlock := max(len(g.Scenarios), 1)
 	if out.Width() > 0 {
 		perBlock = max(1, (out.Width()-label)/2)
 	}
-	for from := 0; from < len(g.Scenarios); from += perBlock {
-		if from > 0 {
+	for some := range slices.Chunk(lists.Indices(g.Scenarios), perBlock) {
+		if some[0] > 0 {
 			out.Put("", 0)
 		}
-		g.overviewBlock(out, bands, label, from, min(from+perBlock, len(g.Scenarios)))
+		for _, row := range rows {
+			if len(row) > 1 {
+				row = []string{layout.PadRight(row[0], label), strings.Join(row[1+some[0]:1+some[0]+len(some)], "")}
+			}
+			out.Put(strings.Join(row, ""), 0)
+		}
 	}
 	out.Put("", 0)
 	for _, b := range bands {
@@ -102,38 +111,18 @@ func (g *Grid) overview(out *layout.Lines) {
 	out.Put(strings.Join(lists.Each(g.Scenarios, Column.name), ", "), 0)
 }
 
-func (g *Grid) names(places []int) string {
-	return strings.Join(lists.Each(places, func(i int) string { return g.Strategies[i].ID }), ", ")
+// raceRows are the names of the races, a letter a row.
+func (g *Grid) raceRows() (rows [][]string) {
+	height := slices.Max(append(lists.Each(g.Scenarios, func(c Column) int { return len(c.short()) }), 0))
+	for n := range height {
+		letters := lists.Each(g.Scenarios, func(c Column) string {
+			return " " + (c.short() + strings.Repeat(" ", height))[n:n+1]
+		})
+		rows = append(rows, append([]string{""}, letters...))
+	}
+	return rows
 }
 
-// overviewBlock prints the columns of some scenarios, with their races written
-// downwards.
-func (g *Grid) overviewBlock(out *layout.Lines, bands []Band, label, from, to int) {
-	height := 0
-	for _, s := range g.Scenarios[from:to] {
-		height = max(height, len(s.short()))
-	}
-	for n := range height {
-		line := strings.Repeat(" ", label)
-		for _, s := range g.Scenarios[from:to] {
-			letter := " "
-			if n < len(s.short()) {
-				letter = s.short()[n : n+1]
-			}
-			line += " " + letter
-		}
-		out.Put(line, 0)
-	}
-	for _, b := range bands {
-		if b.Group != "" {
-			out.Put(out.Each(func(lang string) string { return text.FamilyTitle(b.Group, lang) }), 0)
-		}
-		for _, l := range b.Lines {
-			line := layout.PadRight("  "+g.lineName(l), label)
-			for j := from; j < to; j++ {
-				line += g.cell(l.First, j).mark()
-			}
-			out.Put(line, 0)
-		}
-	}
+func (g *Grid) names(places []int) string {
+	return strings.Join(lists.Each(places, func(i int) string { return g.Strategies[i].ID }), ", ")
 }

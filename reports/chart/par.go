@@ -1,12 +1,12 @@
 package chart
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"locklab/reports"
-	"locklab/reports/layout"
 	"locklab/reports/text"
 	"locklab/scenarios/study"
 	"locklab/simulator/lists"
@@ -18,9 +18,6 @@ type Par struct{ study.ParTable }
 
 // Name is that of Result, and so are the next ones.
 func (c *Par) Name() string { return "par" }
-
-// Title returns the question of the chart.
-func (c *Par) Title(lang string) string { return say(lang, "par.title") }
 
 // Assumptions says what the searches covered.
 func (c *Par) Assumptions(lang string) string {
@@ -53,29 +50,6 @@ func faultsOf(budget string) string {
 	return strings.TrimSuffix(budget, "=1")
 }
 
-// parLabel is a par in a word: "1", "<= 1", "none", "?"; "" where nothing could show it.
-func parLabel(lang string, p *study.Par) string {
-	switch {
-	case p.Unjudged:
-		return ""
-	case p.Found && p.Complete:
-		return strconv.Itoa(p.Par)
-	case p.Found:
-		return say(lang, "par.atmost", "n", strconv.Itoa(p.Par))
-	case p.Complete:
-		return say(lang, "par.none")
-	}
-	return say(lang, "par.unknown")
-}
-
-// parWays are the faults, "pause, failover": one of them is enough.
-func parWays(lang string, p *study.Par) string {
-	if p.Par == 0 {
-		return say(lang, "par.noluck")
-	}
-	return strings.Join(p.Ways, ", ")
-}
-
 // Table has one row for each lock, budget and verdict. par, steps and trace are empty where nothing was found.
 func (c *Par) Table() *Table {
 	names := "lock budget verdict found complete par steps trace"
@@ -87,22 +61,6 @@ func (c *Par) Table() *Table {
 		}
 		return row
 	})
-}
-
-// text has a lock per line and a verdict per column, and then the moves.
-func (c *Par) text(out *layout.Lines) {
-	lang := out.Lang()
-	table := crossing(layout.Sheet{Floor: 4}, sayAll(out, "par.head"), ids(c.Locks), verdict.Names(c.Verdicts),
-		func(l, n int) string { return parLabel(lang, c.At(l, n)) })
-	show(out, saying(c.Title), table, nil)
-	for i := range c.Pars {
-		if p := &c.Pars[i]; p.Found {
-			out.Put(say(lang, "par.by", "lock", layout.PadRight(p.Strategy, 13),
-				"verdict", layout.PadRight(string(p.Verdict), 12), "ways", parWays(lang, p)), 30)
-		}
-	}
-	out.Put("", 0)
-	putEach(out, saying(claim(c), c.Assumptions, c.Note))
 }
 
 // Finding says which faults let two clients into most locks, if there are any.
@@ -133,10 +91,30 @@ func (c *Par) Finding(lang string) string {
 }
 
 // Notes implements Result.
-func (c *Par) Notes(lang string) []string { return []string{c.Note(lang), say(lang, "par.legend")} }
+func (c *Par) Notes(lang string) []string { return []string{say(lang, "par.note"), c.Note(lang)} }
+
+// viewPar has a fault a line and a lock a column: the verdicts that it is enough for, each with the fewest faults.
+func viewPar(c *Chart, _ string) *Table {
+	return across(c.Table.records(), []string{"budget"}, "lock", func(of []record) any {
+		var found []string
+		open := false
+		for _, r := range of {
+			switch open = open || !r.is("complete"); {
+			case r.is("found") && r.is("complete"):
+				found = append(found, r.text("verdict")+" "+r.text("par"))
+			case r.is("found"):
+				found = append(found, r.text("verdict")+" <= "+r.text("par"))
+			}
+		}
+		if len(found) == 0 && open {
+			return "?"
+		}
+		return cmp.Or(strings.Join(found, ", "), "-")
+	})
+}
 
 // drawPar has a lock a line and a fault a column. What the fault can do has a colour, and what was proved impossible
-// a dot.
+// a dash.
 func drawPar(c *Chart, lang string) frame {
 	all := c.Table.records()
 	locks, budgets := by("lock", all), values("budget", all)
@@ -152,7 +130,7 @@ func drawPar(c *Chart, lang string) frame {
 		case slices.ContainsFunc(of, func(r record) bool { return !r.is("complete") }):
 			return at.like(LookOf(verdict.Unknown))
 		}
-		return at.like(LookOf(verdict.NA))
+		return at.like(LookOf(verdict.Holds))
 	})
 	f.below = []string{say(lang, "par.below")}
 	return f

@@ -4,15 +4,12 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
 	"locklab/reports"
-	"locklab/reports/layout"
 	"locklab/reports/text"
 	"locklab/scenarios/cost"
 	"locklab/scenarios/study"
@@ -25,9 +22,6 @@ type Rate struct{ cost.Rates }
 
 // Name is that of Result, and so are the next ones.
 func (r *Rate) Name() string { return "rate" }
-
-// Title returns the question of the chart.
-func (r *Rate) Title(lang string) string { return say(lang, "rate.title") }
 
 // Assumptions are how the locks are used, and the faults of the environment that the title names.
 func (r *Rate) Assumptions(lang string) string {
@@ -91,27 +85,12 @@ func (r *Rate) sources(lang string) []string {
 	})
 }
 
-func causeName(lang string, t cost.Term) string {
-	if t.Fault == cost.SlowWork {
-		return say(lang, "rate.slow")
-	}
-	return t.Environment + ": " + t.Fault
-}
-
 // yearly writes how often a fault strikes a year, with a sign where that is assumed.
 func yearly(n float64, assumed bool) string {
 	if assumed {
 		return number(n) + "*"
 	}
 	return number(n)
-}
-
-// often says how often a fault strikes, and for how long.
-func (r *Rate) often(t cost.Term) string {
-	if t.Fault == cost.SlowWork {
-		return ""
-	}
-	return yearly(t.PerYear, t.Assumed) + sizeOf(r.cause(t))
 }
 
 // sizeOf says how long a fault lasts, or what is lost with it.
@@ -123,68 +102,6 @@ func sizeOf(c cost.Cause) string {
 		return ", " + length(c.Window) + " lost"
 	}
 	return ""
-}
-
-func (r *Rate) cause(t cost.Term) (found cost.Cause) {
-	for _, e := range r.Environments {
-		i := slices.IndexFunc(e.Causes, func(c cost.Cause) bool { return c.Fault == t.Fault && c.PerYear == t.PerYear })
-		if e.ID == t.Environment && i >= 0 {
-			return e.Causes[i]
-		}
-	}
-	return found
-}
-
-func cellOf(t cost.Term) string {
-	switch {
-	case t.Unknown:
-		return "?"
-	case t.Harm != "OVERLAP" && t.Expected.Hi > 0:
-		return string(t.Harm) + " " + amount(t.Expected)
-	}
-	return amount(t.Expected)
-}
-
-// text has a cause per line and a lock per column, and what a crash costs.
-func (r *Rate) text(out *layout.Lines) {
-	before := func(lang string) []string {
-		return []string{say(lang, "rate.head", "ttl", length(r.TTL)), r.usage(lang)}
-	}
-	show(out, before, r.table, func(lang string) []string {
-		sources := lists.Each(r.sources(lang), func(line string) string { return "  " + line })
-		method := []string{r.Method(lang), say(lang, "rate.sources")}
-		return slices.Concat([]string{claim(r)(lang)}, r.notes(lang), method, sources)
-	})
-}
-
-func (r *Rate) table(out *layout.Lines) {
-	lang := out.Lang()
-	names := append([]string{say(lang, "rate.cause"), say(lang, "rate.often")}, lists.Each(r.Subjects, subjectID)...)
-	sheet := &layout.Sheet{Rows: [][]string{names}, Right: layout.From(2), Floor: 7}
-	defer sheet.WriteOrList(out, 1)
-	if len(r.Subjects) == 0 {
-		return
-	}
-	for n, t := range r.Of(r.Subjects[0].Entry.ID) {
-		cells := lists.Each(r.Subjects, func(s *cost.Subject) string { return cellOf(r.Of(s.Entry.ID)[n]) })
-		sheet.Rows = append(sheet.Rows, append([]string{causeName(lang, t), r.often(t)}, cells...))
-	}
-	crashes := func(key string, of func(cost.Crash) time.Duration) {
-		row := []string{say(lang, key), ""}
-		for i, c := range r.Crashes {
-			if len(r.Subjects[i].Lease.Spans) == 0 {
-				row = append(row, "?")
-			} else {
-				row = append(row, length(of(c)))
-			}
-		}
-		sheet.Rows = append(sheet.Rows, row)
-	}
-	crashes("rate.crash.mean", func(c cost.Crash) time.Duration { return c.Mean })
-	crashes("rate.crash.longest", func(c cost.Crash) time.Duration { return c.Longest })
-	if slices.ContainsFunc(r.Crashes, func(c cost.Crash) bool { return c.PerYear > 0 }) {
-		crashes("rate.crash.year", func(c cost.Crash) time.Duration { return c.PerYear })
-	}
 }
 
 // Table has one row for each lock, environment and TTL. Bounds are equal where the number is known; unknown ones are
@@ -216,7 +133,8 @@ func (r *Rate) Table() *Table {
 // not known, or has no end.
 func (r *Rate) more() map[string]any {
 	worst, _, _ := r.worst()
-	return map[string]any{"method": r.Method("en"), "ttl_s": r.TTL.Seconds(), "environment": worst.ID, "terms": r.Terms,
+	return map[string]any{"method": r.Method("en"), "ttl_s": whole(r.TTL.Seconds()), "environment": worst.ID,
+		"terms": r.Terms,
 		"after_a_crash": lists.Each(r.Crashes, func(c cost.Crash) any {
 			return map[string]any{"lock": c.Strategy, "blocked_mean_s": cost.Finite(c.Mean),
 				"blocked_longest_s": cost.Finite(c.Longest)}
@@ -230,31 +148,66 @@ func (r *Rate) more() map[string]any {
 		})}
 }
 
-// Explain writes the terms of one lock, factor by factor.
+// Explain writes the factors of one lock's terms.
 func (r *Rate) Explain(w io.Writer, o reports.Look, strategy string) error {
 	out := o.Lines(w)
-	lang := out.Lang()
 	i := slices.IndexFunc(r.Subjects, func(s *cost.Subject) bool { return s.Entry.ID == strategy })
-	s := r.Subjects[i]
-	for _, lang := range out.Langs() {
-		out.Put(say(lang, "rate.explain", "lock", strategy, "ttl", length(r.TTL)), 0)
-		out.Put(r.usage(lang), 0)
-		out.Put(say(lang, "rate.explain.lease", "spans", r.spans(lang, s)), 0)
-	}
-	for _, t := range r.Of(strategy) {
-		out.Put("", 0)
-		out.Put(causeName(lang, t), 0)
-		for _, line := range r.factors(lang, t) {
-			out.Put("  "+line, 4)
-		}
-	}
+	putEach(out, func(lang string) []string {
+		return []string{say(lang, "rate.explain", "lock", strategy, "ttl", length(r.TTL))}
+	})
+	out.Put("", 0)
+	r.factors(strategy).Text(out)
 	out.Put("", 0)
 	c := r.Crashes[i]
-	for _, lang := range out.Langs() {
-		out.Put(say(lang, "rate.explain.crash", "mean", length(c.Mean), "longest", length(c.Longest)), 0)
-		out.Put(r.Method(lang), 0)
-	}
+	putEach(out, func(lang string) []string {
+		return slices.Concat([]string{r.usage(lang),
+			say(lang, "rate.explain.lease", "spans", r.spans(lang, r.Subjects[i])),
+			say(lang, "rate.explain.crash", "mean", length(c.Mean), "longest", length(c.Longest))}, r.notes(lang),
+			[]string{say(lang, "rate.explain.product"), r.Method(lang)})
+	})
 	return out.Err()
+}
+
+// factors has a row for each cause. What is expected is the product of the numbers from faults_a_year to long_enough;
+// of slow work and of lost replies those are seconds, or replies lost of one a second, and holds are those acquired in
+// a second.
+func (r *Rate) factors(strategy string) *Table {
+	names := "environment fault faults_a_year servers holds contended window shortest_s:s long_enough harm " +
+		"expected_a_year search"
+	const year = 31_536_000
+	return tableOf(names, r.Of(strategy), func(t cost.Term) []any {
+		if t.Unknown {
+			return []any{t.Environment, t.Fault, nil, nil, nil, nil, nil, nil, nil, t.Harm, "?", searchOf(t)}
+		}
+		often, holds, shortest, servers := number(t.PerYear), amount(t.Holds), any(nil), any(nil)
+		switch {
+		case t.Fault == cost.SlowWork:
+			often, holds = number(year), number(r.PerSecond)
+		case t.Fault == "lose-reply":
+			often, holds = number(year*t.PerYear), number(r.PerSecond)
+		case t.Assumed:
+			often += "*"
+		}
+		if t.Shortest > 0 {
+			shortest = t.Shortest
+		}
+		if t.Places > 0 {
+			servers = t.Places
+		}
+		return []any{t.Environment, t.Fault, often, servers, holds, t.Contended, amount(t.Window), shortest,
+			amount(t.Long), t.Harm, amount(t.Expected), searchOf(t)}
+	})
+}
+
+// searchOf is what a search has found about the fault of a term, with the sizes in leases between which a lock falls.
+func searchOf(t cost.Term) string {
+	switch {
+	case t.Limit == nil:
+		return ""
+	case t.Limit.Answer == study.Limited:
+		return limitLabel(t.Limit)
+	}
+	return string(t.Limit.Answer)
 }
 
 // spans says how the lease of a lock is renewed.
@@ -272,58 +225,6 @@ func (r *Rate) spans(lang string, s *cost.Subject) string {
 		return say(lang, "rate.lease.renewed", "left", leases(l.Spans[0].Left), "at", leases(l.Spans[1].From), "then",
 			leases(l.Spans[1].Left))
 	}
-}
-
-func (r *Rate) factors(lang string, t cost.Term) (lines []string) {
-	put := func(sign, key string, value string, pairs ...string) {
-		lines = append(lines, sign+" "+layout.PadLeft(value, 12)+"  "+say(lang, key, pairs...))
-	}
-	if t.Unknown {
-		return []string{say(lang, "rate.explain.unknown")}
-	}
-	seconds := number(31_536_000)
-	switch t.Fault {
-	case cost.SlowWork:
-		put(" ", "rate.factor.acquisitions", number(r.PerSecond))
-		put("x", "rate.factor.seconds", seconds)
-	case "lose-reply":
-		put(" ", "rate.factor.acquisitions", number(r.PerSecond))
-		put("x", "rate.factor.seconds", seconds)
-		put("x", "rate.factor.lost", number(t.PerYear))
-	default:
-		key := "rate.factor.machine"
-		if t.Places > 0 {
-			key = "rate.factor.server"
-		}
-		put(" ", key, yearly(t.PerYear, t.Assumed))
-		if t.Places > 1 {
-			put("x", "rate.factor.servers", strconv.Itoa(t.Places))
-		}
-		put("x", "rate.factor.holds", amount(t.Holds))
-	}
-	if t.Fault != "lose-reply" {
-		put("x", "rate.factor.contended", number(t.Contended))
-	}
-	if t.Fault != cost.SlowWork && t.Fault != "lose-reply" {
-		put("x", "rate.factor.window", amount(t.Window))
-	}
-	switch {
-	case t.Shortest > 0:
-		put("x", "rate.factor.long", amount(t.Long), "shortest", length(t.Shortest))
-	case t.Shortest < 0:
-		put("x", "rate.factor.never", amount(t.Long))
-	}
-	put("=", "rate.factor.harm", amount(t.Expected), "harm", string(t.Harm))
-	if t.Limit != nil {
-		lines = append(lines, say(lang, "rate.explain.search", "what", limitSentence(lang, t.Limit)))
-	}
-	return lines
-}
-
-// limitSentence says what search has found about one fault.
-func limitSentence(lang string, l *study.Limit) string {
-	_, words := limitWords(lang, l)
-	return strings.Replace(words, "{locks}", l.Strategy+", "+l.Fault+":", 1)
 }
 
 // titleLocks is the number of locks that a title names.
@@ -367,14 +268,39 @@ func (r *Rate) Finding(lang string) string {
 
 // Notes implements Result.
 func (r *Rate) Notes(lang string) []string {
-	foot := []string{say(lang, "rate.legend", "notes", strings.Join(r.notes(lang), " ")), r.Method(lang), say(lang,
-		"rate.sources")}
+	foot := append(r.notes(lang), r.Method(lang), say(lang, "rate.sources"))
 	for i, line := range r.sources(lang) {
 		if len(r.Environments[i].Causes) > 0 {
-			foot = append(foot, line)
+			foot = append(foot, "  "+line)
 		}
 	}
 	return foot
+}
+
+// viewRate has the TTL of the title: an environment a line and a lock a column, and what a crash costs.
+func viewRate(c *Chart, _ string) *Table {
+	all := lists.Pick(c.Table.records(), func(r record) bool { return r.text("ttl_s") == textOf(c.More["ttl_s"]) })
+	t := across(all, []string{"environment"}, "lock", func(of []record) any {
+		if math.IsNaN(of[0].number("overlaps_a_year_hi")) {
+			return "?"
+		}
+		return amount(cost.Interval{Lo: of[0].number("overlaps_a_year_lo"), Hi: of[0].number("overlaps_a_year_hi")})
+	})
+	for _, h := range c.Table.Columns[max(len(c.Table.Columns)-2, 0):] {
+		row := []any{h.String()}
+		for _, of := range by("lock", all) {
+			after := of[0].cell(h.Name)
+			switch {
+			case of[0].cell("overlaps_a_year_hi") == nil:
+				after = "?"
+			case after == nil:
+				after = "∞"
+			}
+			row = append(row, after)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
 }
 
 // drawRate has a curve for each lock in the environment of the title, or those together that break equally often,

@@ -3,12 +3,10 @@ package chart
 import (
 	"math"
 	"slices"
-	"time"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"locklab/reports/layout"
 	"locklab/reports/text"
 	"locklab/scenarios/cost"
 	"locklab/scenarios/study"
@@ -21,9 +19,6 @@ type RecoveryChart struct{ Recoveries []cost.Recovery }
 
 // Name is that of Result, and so are the next ones.
 func (c *RecoveryChart) Name() string { return "recovery" }
-
-// Title returns the question of the chart.
-func (c *RecoveryChart) Title(lang string) string { return say(lang, "recovery.title") }
 
 // Assumptions say what the client does, and when it crashes.
 func (c *RecoveryChart) Assumptions(lang string) string {
@@ -40,72 +35,6 @@ func (c *RecoveryChart) hold(lang string) string {
 	return say(lang, "work.usual")
 }
 
-// legend says for how long the client works, and what the marks are.
-func (c *RecoveryChart) legend(lang string) string {
-	return say(lang, "recovery.legend", "hold", c.hold(lang))
-}
-
-// A recoveryGroups is the locks by how they come back after a crash; those that do at most moments are in neither.
-type recoveryGroups struct {
-	never, back []string
-	least, most float64 // median of back, in TTLs
-}
-
-func (c *RecoveryChart) groups() recoveryGroups {
-	g := recoveryGroups{least: math.Inf(1)}
-	for _, all := range c.byLock() {
-		switch last := all[len(all)-1]; {
-		case last.Ever() > 0.5:
-			g.never = append(g.never, last.Strategy)
-			continue
-		case last.Ever() > 0:
-			continue
-		}
-		g.back = append(g.back, all[0].Strategy)
-		for _, r := range all {
-			share := r.Quantile(0.5).Seconds() / r.TTL.Seconds()
-			g.least, g.most = min(g.least, share), max(g.most, share)
-		}
-	}
-	return g
-}
-
-// byLock are the recoveries of each lock, by TTL.
-func (c *RecoveryChart) byLock() [][]cost.Recovery {
-	return lists.Gather(c.Recoveries, func(a, b cost.Recovery) bool { return a.Strategy == b.Strategy })
-}
-
-// blocked writes a blocked time.
-func blocked(lang string, d time.Duration) string {
-	switch {
-	case d == cost.Forever:
-		return say(lang, "recovery.ever")
-	case d >= 100*time.Millisecond:
-		return length(d.Round(10 * time.Millisecond))
-	}
-	return d.Round(100 * time.Microsecond).String()
-}
-
-// longestOf is the longest that ends; cost.Forever if hardly any does.
-func longestOf(r cost.Recovery) time.Duration {
-	if r.Ever() > 0.5 {
-		return cost.Forever
-	}
-	return r.Longest()
-}
-
-// text has one lock with one TTL per line.
-func (c *RecoveryChart) text(out *layout.Lines) {
-	lang := out.Lang()
-	table := listing(1, 6, "recovery.head.", "lock ttl handover mean p50 p90 p99 longest ever", c.Recoveries,
-		func(r cost.Recovery) []string {
-			times := []time.Duration{r.Handover, r.Mean(), r.Quantile(0.5), r.Quantile(0.9), r.Quantile(0.99), longestOf(r)}
-			written := lists.Each(times, func(d time.Duration) string { return blocked(lang, d) })
-			return slices.Concat([]string{r.Strategy, length(r.TTL)}, written, []string{portion(r.Ever())})
-		})
-	show(out, saying(c.Title, c.Assumptions), table, saying(claim(c), key("recovery.note")))
-}
-
 // Table has one row for each lock and TTL.
 func (c *RecoveryChart) Table() *Table {
 	names := "lock ttl_s:s hold_s:s handover_mean_s:s handover_longest_s:s blocked_mean_s:s blocked_p50_s:s " +
@@ -116,22 +45,49 @@ func (c *RecoveryChart) Table() *Table {
 	})
 }
 
-// Finding says for which part of the TTL a crash blocks the lock, and where for ever.
+// Finding says for which part of the TTL a crash blocks the lock, and where for ever. Locks that come back at most
+// moments are in neither.
 func (c *RecoveryChart) Finding(lang string) string {
-	g := c.groups()
-	switch {
-	case g.back == nil:
-		return c.Title(lang)
-	case g.never == nil:
-		return say(lang, "recovery.finding", "least", rounded(g.least, 2), "most", rounded(g.most, 2))
+	var never []string
+	least, most := math.Inf(1), 0.0
+	for _, of := range by("lock", c.Table().records()) {
+		switch ever := of[len(of)-1].number("share_forever"); {
+		case ever > 0.5:
+			never = append(never, of[0].text("lock"))
+		case ever == 0:
+			for _, r := range of {
+				part := r.number("blocked_p50_s") / r.number("ttl_s")
+				least, most = min(least, part), max(most, part)
+			}
+		}
 	}
-	return say(lang, "recovery.finding.never", "least", rounded(g.least, 2), "most", rounded(g.most, 2), "locks",
-		text.Join(lang, "chart.list", g.never))
+	key := "recovery.finding"
+	switch {
+	case least > most:
+		return say(lang, "recovery.none")
+	case never != nil:
+		key = "recovery.finding.never"
+	}
+	return say(lang, key, "least", rounded(least, 2), "most", rounded(most, 2), "locks",
+		text.Join(lang, "chart.list", never))
 }
 
 // Notes implements Result.
 func (c *RecoveryChart) Notes(lang string) []string {
-	return []string{c.legend(lang), say(lang, "recovery.note")}
+	return []string{say(lang, "recovery.note")}
+}
+
+// viewRecovery has all but the work, which the assumptions have, and the longest handover. Where hardly any blockage
+// ends, the longest does not.
+func viewRecovery(c *Chart, _ string) *Table {
+	t := c.Table.only(func(name string) bool { return name != "hold_s" && name != "handover_longest_s" })
+	longest := slices.Index(t.names(), "blocked_longest_s")
+	for i, r := range t.records() {
+		if r.number("share_forever") > 0.5 {
+			t.Rows[i][longest] = "inf"
+		}
+	}
+	return t
 }
 
 // mostRecoveries is the number of locks and TTLs of which each has a line of its own; of more, the shortest and the

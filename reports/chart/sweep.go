@@ -2,7 +2,6 @@ package chart
 
 import (
 	"cmp"
-	"fmt"
 	"image/color"
 	"math"
 	"slices"
@@ -13,25 +12,17 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"locklab/reports"
-	"locklab/reports/layout"
 	"locklab/reports/text"
 	"locklab/scenarios/study"
 	"locklab/simulator/lists"
-	"locklab/simulator/verdict"
 )
 
 // A Sweep draws the share of seeded runs that end in some verdicts, against one setting as
 // curves or against two as heat maps, for each lock.
 type Sweep struct{ study.Sweep }
 
-// Name is that of Result, and so are the next ones.
+// Name is that of Result.
 func (s *Sweep) Name() string { return "sweep" }
-
-// Title says what the chart shows.
-func (s *Sweep) Title(lang string) string {
-	return say(lang, "sweep.title", "verdicts", text.Join(lang, "sweep.or", verdict.Names(s.Order.Words)),
-		"axes", text.Join(lang, "sweep.axes", lists.Each(s.Order.Axes, study.Axis.Name)))
-}
 
 // Assumptions are those under which the shares are what they are.
 func (s *Sweep) Assumptions(lang string) string {
@@ -126,70 +117,6 @@ func (s *Sweep) more() map[string]any {
 	return map[string]any{"verdicts": s.Order.Words, "not_applicable": reasons}
 }
 
-// text has a value per line and a lock per column; with two settings a table a lock.
-func (s *Sweep) text(out *layout.Lines) {
-	tables := func(out *layout.Lines) {
-		if len(s.Order.Axes) == 1 {
-			s.table(out)
-		} else {
-			for _, one := range s.played() {
-				out.Put(one.Strategy, 0)
-				s.table2(one)(out)
-				out.Put("", 0)
-			}
-		}
-		for _, one := range s.unplayed() {
-			out.Put(sayAll(out, "sweep.na", "lock", one.Strategy, "why", sayAll(out, "na."+string(one.NA))), 0)
-		}
-	}
-	show(out, saying(s.Title, s.Assumptions), tables, saying(claim(s)))
-}
-
-// table has a line for each value that some lock was looked at.
-func (s *Sweep) table(out *layout.Lines) {
-	axis := s.Order.Axes[0]
-	var xs []float64
-	for _, one := range s.Series {
-		xs = append(xs, lists.Each(one.Points, func(p study.SweepPoint) float64 { return p.At[0] })...)
-	}
-	slices.Sort(xs)
-	xs = slices.Compact(xs)
-	names := lists.Each(s.Series, func(one study.SweepSeries) string { return one.Strategy })
-	sheet := layout.Sheet{Right: layout.From(0), Floor: 6}
-	crossing(sheet, axis.Name(), lists.Each(xs, axis.Format), names, func(i, n int) string {
-		if p, ok := pointAt(s.Series[n], xs[i]); ok {
-			return fmt.Sprintf("%d/%d", p.K, p.N)
-		}
-		return "."
-	})(out)
-}
-
-// table2 is the table of one lock: the second setting down, the first across.
-func (s *Sweep) table2(one study.SweepSeries) func(*layout.Lines) {
-	x, y := s.Order.Axes[0], s.Order.Axes[1]
-	down := slices.Clone(y.Values)
-	slices.Reverse(down)
-	return crossing(layout.Sheet{Right: layout.From(0), Floor: 4, Tight: true}, y.Name()+" \\ "+x.Name(),
-		lists.Each(down, y.Format), lists.Each(x.Values, x.Format), func(i, n int) string {
-			p, ok := pointAt(one, x.Values[n], down[i])
-			if !ok {
-				return ""
-			}
-			return percent(share(p.K, p.N)) + "%"
-		})
-}
-
-func pointAt(one study.SweepSeries, at ...float64) (study.SweepPoint, bool) {
-	i, ok := slices.BinarySearchFunc(one.Points, at, func(p study.SweepPoint,
-		at []float64) int {
-		return slices.Compare(p.At, at)
-	})
-	if !ok {
-		return study.SweepPoint{}, false
-	}
-	return one.Points[i], true
-}
-
 // firstSeen is the index of the first point at which a lock failed; -1: none.
 func firstSeen(one study.SweepSeries) int {
 	return slices.IndexFunc(one.Points, func(p study.SweepPoint) bool { return p.K > 0 })
@@ -228,7 +155,7 @@ func (s *Sweep) Finding(lang string) string {
 	axis, played := s.Order.Axes[0], s.played()
 	seen := lists.Pick(played, func(one study.SweepSeries) bool { return firstSeen(one) >= 0 })
 	if len(seen) == 0 {
-		return s.Title(lang)
+		return say(lang, "sweep.none", "words", reports.Words(s.Order.Words), "runs", thousands(s.Order.Runs))
 	}
 	words := reports.Words(s.Order.Words)
 	if len(s.Order.Axes) > 1 {
@@ -274,11 +201,7 @@ func highest(one study.SweepSeries) float64 {
 
 // Notes implements Result.
 func (s *Sweep) Notes(lang string) []string {
-	legend := "sweep.legend"
-	if len(s.Order.Axes) == 2 {
-		legend = "sweep.legend.map"
-	}
-	return append([]string{say(lang, legend)}, s.notApplicable(lang)...)
+	return append([]string{say(lang, "sweep.note")}, s.notApplicable(lang)...)
 }
 
 // axisOf is the axis of a column, to write its values.
@@ -290,12 +213,28 @@ func axisOf(column Head) study.Axis {
 	return axis
 }
 
+// viewSweep has a line for each value, or two, and a lock a column: how many of how many runs.
+func viewSweep(c *Chart, _ string) *Table {
+	axes := lists.Pick(c.Table.Columns[1:3], func(h Head) bool { return h.Name != "k" })
+	keys := lists.Each(axes, func(h Head) string { return h.Name })
+	t := across(c.Table.records(), keys, "lock", func(of []record) any {
+		return of[0].text("k") + "/" + of[0].text("n")
+	})
+	for _, row := range t.Rows {
+		for i, h := range axes {
+			v, _ := strconv.ParseFloat(textOf(row[i]), 64)
+			row[i] = axisOf(h).Format(v)
+		}
+	}
+	return t
+}
+
 // drawSweep has a curve for each lock, and a name for those of which half fail at the same value; of two settings a map
 // for each lock. Those that fail last stand out.
 func drawSweep(c *Chart, lang string) frame {
 	all, columns := c.Table.records(), c.Table.Columns
 	if columns[2].Name != "k" {
-		return drawMaps(all, columns)
+		return drawMaps(all, columns, lang)
 	}
 	axis := axisOf(columns[1])
 	p := ruled(panel(""), false)
@@ -347,7 +286,7 @@ func top(m curve) float64 {
 }
 
 // drawMaps has a cell for each point, the darker the more runs fail. A point at which none did is empty.
-func drawMaps(all []record, columns []Head) frame {
+func drawMaps(all []record, columns []Head, lang string) frame {
 	across, up := axisOf(columns[1]), axisOf(columns[2])
 	xs, ys := values(columns[1].Name, all), values(columns[2].Name, all)
 	sortNumbers(xs)
@@ -379,7 +318,8 @@ func drawMaps(all []record, columns []Head) frame {
 		p.Add(marks)
 		plots = append(plots, p)
 	}
-	return frame{body: panels(2, plots...), least: vg.Point{X: 400, Y: 150 * vg.Length((len(plots)+1)/2)}}
+	return frame{below: []string{say(lang, "sweep.below.map")}, body: panels(2, plots...),
+		least: vg.Point{X: 400, Y: 150 * vg.Length((len(plots)+1)/2)}}
 }
 
 func sortNumbers(all []string) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -95,22 +96,105 @@ func (t *Table) CSV(w io.Writer) error {
 	return nil
 }
 
-// Text writes the table as columns of a terminal; links, which are long, are left out.
-func (t *Table) Text(out *layout.Lines) {
-	sheet, short := &layout.Sheet{Right: layout.From(1), Floor: 6}, t.without("trace")
-	sheet.Rows = [][]string{short.names()}
-	for _, row := range short.Rows {
-		sheet.Rows = append(sheet.Rows, lists.Each(row, textOf))
+// String is a head of a terminal: words for a name, with the unit, unless the name says it.
+func (h Head) String() string {
+	if h.Unit == "" || strings.HasPrefix(h.Unit, "1/") {
+		return strings.ReplaceAll(h.Name, "_", " ")
 	}
-	sheet.WriteOrList(out, 1)
+	return strings.ReplaceAll(strings.TrimSuffix(h.Name, "_"+h.Unit), "_", " ") + " (" + h.Unit + ")"
 }
 
-// without leaves a column out.
-func (t *Table) without(name string) *Table {
-	keep := lists.Pick(lists.Indices(t.Columns), func(i int) bool { return t.Columns[i].Name != name })
-	out := &Table{Columns: lists.Each(keep, func(i int) Head { return t.Columns[i] })}
+// Text writes the table as columns of a terminal, or, where there is no room for them, a row a line. Numbers have three
+// digits that count; links, which are long, are left out.
+func (t *Table) Text(out *layout.Lines) {
+	short := t.only(func(name string) bool { return name != "trace" })
+	heads := lists.Each(short.Columns, Head.String)
+	rows := lists.Each(short.Rows, func(row []any) []string { return lists.Each(row, shown) })
+	widths := lists.Each(lists.Indices(heads), func(i int) int {
+		return slices.Max(append(lists.Each(rows, func(row []string) int { return layout.Width(row[i]) }), 0))
+	})
+	sheet := &layout.Sheet{Rows: append([][]string{heads}, rows...), Floor: 6, Right: func(column int) bool {
+		return !slices.ContainsFunc(rows, func(row []string) bool {
+			return strings.IndexAny(row[column]+"?", "-0123456789<?∞") > 0
+		})
+	}}
+	if !sheet.Fits(out.Width()) {
+		sheet.Tight = true
+		sheet.Rows[0] = lists.Each(lists.Indices(heads), func(i int) string { return broken(heads[i], widths[i]) })
+	}
+	if sheet.Write(out) {
+		return
+	}
+	for _, row := range rows {
+		var parts []string
+		for i, cell := range row {
+			if cell != "" {
+				parts = append(parts, heads[i]+" "+cell)
+			}
+		}
+		out.Put(strings.Join(parts, ", "), 2)
+	}
+}
+
+// broken is a head in lines of some width, or of that of its words.
+func broken(head string, width int) (lines string) {
+	room := 0
+	for _, word := range strings.Fields(head) {
+		n := layout.Width(word)
+		switch {
+		case lines == "":
+			lines, room = word, width-n
+		case n < room:
+			lines, room = lines+" "+word, room-n-1
+		default:
+			lines, room = lines+"\n"+word, width-n
+		}
+	}
+	return lines
+}
+
+// shown is a cell in a terminal.
+func shown(cell any) string {
+	s := textOf(cell)
+	if x, err := strconv.ParseFloat(s, 64); err == nil {
+		return number(x)
+	}
+	return s
+}
+
+// only has the columns whose names are kept.
+func (t *Table) only(keep func(name string) bool) *Table {
+	kept := lists.Pick(lists.Indices(t.Columns), func(i int) bool { return keep(t.Columns[i].Name) })
+	out := &Table{Columns: lists.Each(kept, func(i int) Head { return t.Columns[i] })}
 	for _, row := range t.Rows {
-		out.Rows = append(out.Rows, lists.Each(keep, func(i int) any { return row[i] }))
+		out.Rows = append(out.Rows, lists.Each(kept, func(i int) any { return row[i] }))
+	}
+	return out
+}
+
+// columns has the columns of some names.
+func (t *Table) columns(names string) *Table {
+	return t.only(func(name string) bool { return slices.Contains(strings.Fields(names), name) })
+}
+
+// across has a row for what records have in the columns of keys, and a column for each value of another one, with what
+// cell makes of the records that have both, if there are any.
+func across(all []record, keys []string, column string, cell func(of []record) any) *Table {
+	key := func(r record) []any { return lists.Each(keys, r.cell) }
+	out, names := &Table{}, values(column, all)
+	for _, name := range append(slices.Clone(keys), names...) {
+		out.Columns = append(out.Columns, Head{Name: name})
+	}
+	for _, of := range lists.Gather(all, func(a, b record) bool { return slices.Equal(key(a), key(b)) }) {
+		row := key(of[0])
+		for _, name := range names {
+			var made any
+			if both := lists.Pick(of, func(r record) bool { return r.text(column) == name }); len(both) > 0 {
+				made = cell(both)
+			}
+			row = append(row, made)
+		}
+		out.Rows = append(out.Rows, row)
 	}
 	return out
 }

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"locklab/reports/layout"
 	"locklab/reports/text"
 	"locklab/scenarios/study"
 	"locklab/simulator/lists"
@@ -23,55 +22,26 @@ func (c *Theorems) Assumptions(lang string) string {
 	return say(lang, "theorems.bounds", "budgets", text.Join(lang, "grid.join", c.Budgets))
 }
 
-// Title returns the question of the chart.
-func (c *Theorems) Title(lang string) string { return say(lang, "theorems.title") }
-
 // Inconclusive reports whether something was not computed.
 func (c *Theorems) Inconclusive() bool {
 	return slices.ContainsFunc(c.All, func(t study.Theorem) bool { return t.Extent == study.Undecided && t.Why == "" })
 }
 
-// Notes implements Table.
+// Notes implements Result: why there is no proof for any number, and which lemmas hold proofs up.
 func (c *Theorems) Notes(lang string) []string {
-	notes := []string{c.reasons(lang)}
-	if held := c.lemmas(lang); held != "" {
+	notes := []string{say(lang, "theorems.note"), c.because(lang, "theorems.", func(t *study.Theorem) []string {
+		return lists.Pick([]string{t.Why}, func(why string) bool { return why != "" })
+	})}
+	held := c.because(lang, "prove.lemma.", func(t *study.Theorem) []string { return t.Lemmas })
+	if held != "" {
 		notes = append(notes, say(lang, "theorems.lemmas", "lemmas", held))
 	}
-	return append(notes, c.Assumptions(lang))
+	return notes
 }
 
-// reasons says of which locks there is no proof for any number, and why.
-func (c *Theorems) reasons(lang string) string {
-	groups := c.byLock(func(t *study.Theorem) []string {
-		if t.Why == "" {
-			return nil
-		}
-		return []string{t.Why}
-	})
-	return text.Join(lang, "grid.both", lists.Each(groups, func(g []keyed) string {
-		return say(lang, "theorems.reason", "lock", g[0].lock, "budgets", c.which(lang, g), "why", say(lang,
-			"theorems."+g[0].key))
-	}))
-}
-
-// lemmas says which lemmas hold proofs of which locks up.
-func (c *Theorems) lemmas(lang string) string {
-	groups := c.byLock(func(t *study.Theorem) []string { return t.Lemmas })
-	byLemma := lists.Gather(groups, func(a, b []keyed) bool { return a[0].key == b[0].key })
-	return text.Join(lang, "grid.join", lists.Each(byLemma, func(of [][]keyed) string {
-		locks := lists.Each(of, func(g []keyed) string {
-			return say(lang, "theorems.lemma.lock", "lock", g[0].lock, "budgets", c.which(lang, g))
-		})
-		return say(lang, "theorems.lemma", "lemma", say(lang, "prove.lemma."+of[0][0].key), "locks", text.Join(lang,
-			"chart.list", locks))
-	}))
-}
-
-// keyed is the key of a text that is about a lock under a budget.
-type keyed struct{ key, lock, budget string }
-
-// byLock returns the keys that theorems have, each once, those of a lock with the same key together.
-func (c *Theorems) byLock(keys func(*study.Theorem) []string) [][]keyed {
+// because says for each of some texts about which locks it is, and under which budgets, unless that is all.
+func (c *Theorems) because(lang, prefix string, keys func(*study.Theorem) []string) string {
+	type keyed struct{ key, lock, budget string }
 	var all []keyed
 	for i := range c.All {
 		for _, key := range keys(&c.All[i]) {
@@ -80,15 +50,19 @@ func (c *Theorems) byLock(keys func(*study.Theorem) []string) [][]keyed {
 			}
 		}
 	}
-	return lists.Gather(all, func(a, b keyed) bool { return a.key == b.key && a.lock == b.lock })
-}
-
-// which names the budgets of a group.
-func (c *Theorems) which(lang string, g []keyed) string {
-	if len(g) == len(c.Budgets) {
-		return say(lang, "theorems.always")
-	}
-	return text.Join(lang, "chart.list", lists.Each(g, func(k keyed) string { return k.budget }))
+	groups := lists.Gather(all, func(a, b keyed) bool { return a.key == b.key })
+	return text.Join(lang, "grid.both", lists.Each(groups, func(g []keyed) string {
+		byLock := lists.Gather(g, func(a, b keyed) bool { return a.lock == b.lock })
+		locks := lists.Each(byLock, func(of []keyed) string {
+			if len(of) == len(c.Budgets) {
+				return of[0].lock
+			}
+			budgets := lists.Each(of, func(k keyed) string { return k.budget })
+			return of[0].lock + " (" + text.Join(lang, "chart.list", budgets) + ")"
+		})
+		return say(lang, "theorems.reason", "locks", text.Join(lang, "chart.list", locks),
+			"why", say(lang, prefix+g[0].key))
+	}))
 }
 
 // head is a budget as the head of a column: without how often.
@@ -96,16 +70,9 @@ func head(budget string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(budget, "=any", ""), "=1", "")
 }
 
-// marks are the extents in a letter; Fails has the verdict's own.
+// marks are the extents in a letter; what fails has its verdict's own.
 var marks = map[study.Extent]string{study.Unbounded: "*", study.OneAttempt: "1", study.Bounded: ".",
 	study.Undecided: "?"}
-
-func markOf(t *study.Theorem) string {
-	if t.Extent == study.Fails {
-		return LookOf(t.Verdict).Glyph
-	}
-	return marks[t.Extent]
-}
 
 // Table has one row for each lock, budget and verdict. clients and par are those of a run that comes to it.
 func (c *Theorems) Table() *Table {
@@ -141,8 +108,27 @@ func (c *Theorems) Finding(lang string) string {
 			most, budget = n, b
 		}
 	}
-	return say(lang, "theorems.finding", "budget", budget, "n", strconv.Itoa(max(most, 0)), "all",
-		strconv.Itoa(len(c.Locks)))
+	if with := "theorems.with." + strings.ReplaceAll(budget, "=", "."); text.In(lang).Has(with) {
+		budget = say(lang, with)
+	}
+	return say(lang, "theorems.finding", "budget", budget, "n", inWords(lang, max(most, 0)), "all",
+		inWords(lang, len(c.Locks)))
+}
+
+// inWords writes a small number as a word.
+func inWords(lang string, n int) string {
+	words := strings.Fields(say(lang, "chart.numbers"))
+	if n < len(words) {
+		return words[n]
+	}
+	return strconv.Itoa(n)
+}
+
+// viewTheorems has a line for each lock and budget, and a verdict a column: for whom it is impossible.
+func viewTheorems(c *Chart, lang string) *Table {
+	return across(c.Table.records(), []string{"lock", "budget"}, "verdict", func(of []record) any {
+		return say(lang, "theorems.extent."+of[0].text("extent"))
+	})
 }
 
 // drawTheorems has a lock a line and a budget a column: the gravest verdict that can happen, or for whom none can.
@@ -155,7 +141,11 @@ func drawTheorems(c *Chart, lang string) frame {
 			return at.worst(fail)
 		}
 		narrowest := slices.MaxFunc(of, func(a, b record) int { return rank(a) - rank(b) }).text("extent")
-		at = at.like(LookOf(verdict.Holds))
+		at = at.like(LookOf(verdict.Unknown))
+		if extent := study.Extent(narrowest); extent == study.Unbounded || extent == study.OneAttempt {
+			at = at.like(LookOf(verdict.Holds))
+		}
+		at.quiet = true
 		at.glyph, at.words = marks[study.Extent(narrowest)], say(lang, "theorems.extent."+narrowest)
 		return at
 	})
@@ -165,24 +155,3 @@ func drawTheorems(c *Chart, lang string) frame {
 
 // rank is the place of a row's extent among all, the widest first.
 func rank(r record) int { return slices.Index(study.Extents(), study.Extent(r.text("extent"))) }
-
-// text has a lock a line and a kind of fault a column, with a letter for each verdict.
-func (c *Theorems) text(out *layout.Lines) {
-	table := crossing(layout.Sheet{Floor: 4}, sayAll(out, "theorems.head"), ids(c.Locks), lists.Each(c.Budgets, head),
-		func(l, k int) string {
-			var cell strings.Builder
-			for n := range study.TheoremWords() {
-				cell.WriteString(markOf(c.At(l, k, n)))
-			}
-			return cell.String()
-		})
-	show(out, saying(c.Title), table, func(lang string) []string {
-		return append([]string{c.legend(lang), claim(c)(lang)}, c.Notes(lang)...)
-	})
-}
-
-// legend explains the letters.
-func (c *Theorems) legend(lang string) string {
-	names := lists.Each(study.TheoremWords(), func(w verdict.Word) string { return LookOf(w).Glyph + " " + string(w) })
-	return say(lang, "theorems.legend", "verdicts", text.Join(lang, "chart.list", names))
-}

@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"locklab/algorithms/lock"
-	"locklab/reports/layout"
 	"locklab/reports/text"
 	"locklab/scenarios/study"
 	"locklab/simulator/lists"
@@ -22,14 +21,11 @@ import (
 // once.
 type Tolerance struct {
 	study.Tolerance
-	Rates []study.RateLimit // in Text only, beside the searches
+	Rates []study.RateLimit // in notes only: they were played, not searched
 }
 
 // Name is that of Result, and so are the next ones.
 func (f *Tolerance) Name() string { return "tolerance" }
-
-// Title returns the question of the chart.
-func (f *Tolerance) Title(lang string) string { return say(lang, "tolerance.title") }
 
 // Assumptions says what the searches covered.
 func (f *Tolerance) Assumptions(lang string) string { return say(lang, "tolerance.bounds") }
@@ -54,8 +50,8 @@ func (f *Tolerance) debate(lang string) string {
 	}
 	a, b := f.At(one, n), f.At(many, n)
 	key := []string{"tolerance.less", "tolerance.same", "tolerance.more"}[1+cmp.Compare(b.Falls, a.Falls)]
-	return say(lang, "tolerance.majority", "text", say(lang, key, "fault", "pause", "many", limitLabel(lang, b), "one",
-		limitLabel(lang, a)))
+	return say(lang, "tolerance.majority", "text", say(lang, key, "fault", "pause", "many", limitLabel(b), "one",
+		limitLabel(a)))
 }
 
 // Note says why locks on several servers fall here to what they survive in a race; "" if
@@ -91,51 +87,12 @@ func (f *Tolerance) boundaries(lang string) string {
 	return say(lang, "tolerance.boundary", "limits", text.Join(lang, "chart.list", names))
 }
 
-// answers are how each answer is put: what ends the keys of its sentence and of its label, and its rank among the
-// others in leases; a limit stands for itself.
-var answers = map[study.Answer]struct {
-	words, label string
-	rank         float64
-}{
-	study.Limited:   {words: "from"},
-	study.AnySize:   {"always", "always", 0},
-	study.FallsOnce: {"falls", "falls", 0},
-	study.NoLimit:   {"never", "holds", study.MaxLeases + 1},
-	study.HoldsOnce: {"stands", "stands", study.MaxLeases + 1},
-	study.NoAnswer:  {"untold", "unknown", study.MaxLeases + 2},
-	study.NotAsked:  {"na", "", study.MaxLeases + 3},
-}
-
-// limitWords puts a limit into words about {locks}; at is its rank among the others.
-func limitWords(lang string, l *study.Limit) (at float64, words string) {
-	as := answers[l.Answer]
-	if l.Answer == study.Limited {
-		as.rank = l.Falls
+// limitLabel is where a lock falls: between two sizes that were searched, or at a boundary.
+func limitLabel(l *study.Limit) string {
+	if l.Boundary {
+		return leases(l.Falls)
 	}
-	if l.Answer == study.Limited && !l.Boundary {
-		as.words = "within"
-	}
-	return as.rank, say(lang, "tolerance."+as.words, "max", decimal(study.MaxLeases),
-		"at", leases(l.Falls), "low", leases(l.Holds))
-}
-
-// limitLabel is a limit as tables and pictures write it: two sizes, if it lies between those that were searched.
-func limitLabel(lang string, l *study.Limit) string {
-	if l.Answer == study.Limited && !l.Boundary {
-		return leases(l.Holds) + "-" + leases(l.Falls)
-	}
-	return sizeLabel(lang, l.Answer, decimal(study.MaxLeases), leases(l.Falls))
-}
-
-// sizeLabel is an answer with the size that holds, or at which the lock falls.
-func sizeLabel(lang string, answer study.Answer, holds, falls string) string {
-	switch answer {
-	case study.NotAsked:
-		return string(study.NotAsked)
-	case study.Limited:
-		return falls
-	}
-	return say(lang, "tolerance.label."+answers[answer].label, "max", holds)
+	return leases(l.Holds) + "-" + leases(l.Falls)
 }
 
 // Table has one row for each lock and hazard. Sizes are in leases; holds_up_to is empty where no size holds or there
@@ -165,28 +122,7 @@ func (f *Tolerance) more() map[string]any {
 	return map[string]any{"rates": f.Rates}
 }
 
-// text has a lock per line and a hazard per column, and then a race of clocks per column.
-func (f *Tolerance) text(out *layout.Lines) {
-	lang, locks := out.Lang(), ids(f.Locks)
-	show(out, saying(f.Title), crossing(layout.Sheet{Floor: 8}, say(lang, "tolerance.head"), locks, f.faults(),
-		func(i, n int) string { return limitLabel(lang, f.At(i, n)) }), saying(claim(f), f.Assumptions, f.boundaries, f.Note))
-	if len(f.Rates) == 0 {
-		return
-	}
-	races := lists.Each(f.Rates[:len(f.Rates)/len(f.Locks)], func(l study.RateLimit) string { return l.Scenario })
-	played := lists.Each(study.Rates(), func(rate time.Duration) string { return decimal(100 * rate.Seconds()) })
-	table := crossing(layout.Sheet{Floor: 8}, say(lang, "tolerance.rates.head"), locks, races, func(i, n int) string {
-		l := &f.Rates[i*len(races)+n]
-		return sizeLabel(lang, l.Answer, decimal(l.Holds), decimal(l.Falls))
-	})
-	show(out, saying(), table, func(lang string) []string {
-		return []string{say(lang, "tolerance.rates.note", "rates", text.Join(lang, "chart.list", played))}
-	})
-}
-
-// Finding says how a majority compares with one server, or which pause is enough for which lock, the shortest first;
-// the
-// title, if none is.
+// Finding says how a majority compares with one server, or which pause is enough for which lock, the shortest first.
 func (f *Tolerance) Finding(lang string) string {
 	if debate := f.debate(lang); debate != "" {
 		return debate
@@ -194,7 +130,7 @@ func (f *Tolerance) Finding(lang string) string {
 	n := slices.Index(f.faults(), "pause")
 	fall := lists.Pick(lists.Indices(f.Locks), func(l int) bool { return n >= 0 && f.At(l, n).Answer == study.Limited })
 	if fall == nil {
-		return f.Title(lang)
+		return say(lang, "tolerance.none")
 	}
 	first := slices.MinFunc(fall, func(a, b int) int { return cmp.Compare(f.At(a, n).Falls, f.At(b, n).Falls) })
 	least := lists.Pick(fall, func(l int) bool { return f.At(l, n).Falls == f.At(first, n).Falls })
@@ -204,7 +140,34 @@ func (f *Tolerance) Finding(lang string) string {
 
 // Notes implements Result.
 func (f *Tolerance) Notes(lang string) []string {
-	return []string{f.boundaries(lang), f.Note(lang), say(lang, "tolerance.legend", "max", decimal(study.MaxLeases))}
+	return append([]string{f.boundaries(lang), f.Note(lang)}, f.rates(lang)...)
+}
+
+// rates say how wrong a clock may run in each race in which one does.
+func (f *Tolerance) rates(lang string) []string {
+	if len(f.Rates) == 0 {
+		return nil
+	}
+	races := lists.Gather(f.Rates, func(a, b study.RateLimit) bool { return a.Scenario == b.Scenario })
+	said := lists.Each(races, func(of []study.RateLimit) string {
+		return say(lang, "tolerance.rates", "race", of[0].Scenario, "limits", text.Join(lang, "chart.list",
+			lists.Each(of, func(l study.RateLimit) string {
+				switch l.Answer {
+				case study.Limited:
+					return l.Strategy + " " + decimal(l.Falls)
+				case study.NoLimit:
+					return l.Strategy + " > " + decimal(l.Holds)
+				}
+				return l.Strategy + " " + string(l.Answer)
+			})))
+	})
+	played := lists.Each(study.Rates(), func(rate time.Duration) string { return decimal(100 * rate.Seconds()) })
+	return append(said, say(lang, "tolerance.rates.note", "rates", text.Join(lang, "chart.list", played)))
+}
+
+// viewTolerance has all sizes, but for the largest that was searched.
+func viewTolerance(c *Chart, _ string) *Table {
+	return c.Table.columns("lock fault result holds_up_to falls_at boundary_only")
 }
 
 // drawTolerance has a lock a line and a panel for each fault: how large it may be, and one for those without a size.
@@ -271,7 +234,7 @@ func answered(r record, lang string, x, y float64) cell {
 	answer := study.Answer(r.text("result"))
 	at := cell{x: x, y: y}.like(LookOf(looks[answer]))
 	if answer == study.FallsOnce || answer == study.HoldsOnce {
-		at.words = say(lang, "tolerance.label."+answers[answer].label)
+		at.words = say(lang, "tolerance.label."+map[bool]string{true: "falls", false: "stands"}[answer == study.FallsOnce])
 	}
 	return at
 }

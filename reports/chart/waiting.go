@@ -3,13 +3,11 @@ package chart
 import (
 	"math"
 	"slices"
-	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"locklab/reports/layout"
 	"locklab/reports/text"
 	"locklab/scenarios/cost"
 	"locklab/simulator/lists"
@@ -23,9 +21,6 @@ type WaitingChart struct {
 
 // Name is that of Result, and so are the next ones.
 func (c *WaitingChart) Name() string { return "waiting" }
-
-// Title returns the question of the chart.
-func (c *WaitingChart) Title(lang string) string { return say(lang, "waiting.title") }
 
 // Assumptions are the numbers of the runs.
 func (c *WaitingChart) Assumptions(lang string) string {
@@ -75,34 +70,6 @@ func (c *WaitingChart) policies(lang string) []string {
 	})
 }
 
-func jain(index *float64) string {
-	if index == nil {
-		return "-"
-	}
-	return rounded(*index, 2)
-}
-
-// text has one policy with one number of clients per line.
-func (c *WaitingChart) text(out *layout.Lines) {
-	names := "policy clients handover p99 commands entry load jain overtaken herd"
-	table := listing(1, 6, "waiting.head.", names, c.Results,
-		func(r cost.WaitingResult) []string {
-			if r.Skipped {
-				return append([]string{r.Policy, strconv.Itoa(r.Clients)}, slices.Repeat([]string{"-"}, 8)...)
-			}
-			return []string{r.Policy, strconv.Itoa(r.Clients), millis(r.Handover), millis(r.HandoverP99), rounded(r.Commands, 0),
-				rounded(r.PerEntry, 1), percent(r.Load) + " %", jain(r.Jain), strconv.Itoa(r.Overtaken), rounded(r.Herd, 1)}
-		})
-	for _, lang := range out.Langs() {
-		out.Put(c.Title(lang), 0)
-		out.Put(c.Assumptions(lang), 0)
-		for _, policy := range c.policies(lang) {
-			out.Put(policy, 2)
-		}
-	}
-	show(out, saying(), table, func(lang string) []string { return append([]string{claim(c)(lang)}, c.notes(lang)...) })
-}
-
 // Table has one row for each policy and number of clients that was played.
 func (c *WaitingChart) Table() *Table {
 	names := "policy clients entries handover_mean_s:s handover_p99_s:s release_mean_s:s entries_per_second:1/s " +
@@ -135,6 +102,13 @@ func wayOf(lang, policy string) string { return say(lang, "policy.short."+policy
 
 // Notes implements Result.
 func (c *WaitingChart) Notes(lang string) []string { return append(c.policies(lang), c.notes(lang)...) }
+
+// viewWaiting has what tells ways to wait apart.
+func viewWaiting(c *Chart, _ string) *Table {
+	return c.Table.only(func(name string) bool {
+		return name != "entries" && name != "release_mean_s" && name != "entries_per_second"
+	})
+}
 
 // drawWaiting has a line for each way to wait with most clients: the handover from its mean to its 99th percentile, and
 // what an entry costs. The slowest stands out.

@@ -2,9 +2,7 @@ package cost_test
 
 import (
 	"errors"
-	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -162,10 +160,6 @@ func TestNoNumberWithoutAgreement(t *testing.T) {
 		if p := s.At(o.Usage, e, o.TTL); p.Unknown == agree {
 			t.Errorf("%s: %+v for all causes", name, p)
 		}
-		safe := cost.Tabulate(o, []*cost.Subject{s}).Threshold(s, e)
-		if agree != (safe > 0) {
-			t.Errorf("%s: said to be safe from %v on", name, safe)
-		}
 	}
 }
 
@@ -257,55 +251,13 @@ func TestNoNumberOfAFailover(t *testing.T) {
 	}
 }
 
-// A TTL is safe if no bound is above 0 and no work outlives it; a lost reply that leaves
-// nothing behind does no harm.
-func TestThresholdAndNoHarm(t *testing.T) {
+// A lost reply that leaves nothing behind does no harm.
+func TestNoHarm(t *testing.T) {
 	s := leased(5)
-	e := cost.Environment{ID: "e", Causes: []cost.Cause{{Fault: "failover", PerYear: 3, Window: time.Second}, {Fault: "lose-reply", PerYear: 0.5}}}
-	o := cost.RateOrder{Usage: shop(), TTLs: []time.Duration{time.Second, time.Minute}, Environments: []cost.Environment{e}}
-	if got := cost.Tabulate(o, []*cost.Subject{s}).Threshold(s, e); got != 0 {
-		t.Errorf("failovers of five servers: safe from %v on", got)
-	}
-	quiet := cost.Environment{ID: "quiet"}
-	if got := cost.Tabulate(o, []*cost.Subject{s}).Threshold(s, quiet); got != 4*time.Second {
-		t.Errorf("holds of 4s and no fault: safe from %v on", got)
-	}
 	s.Orphaned = verdict.Holds
-	if got := s.Term(o.Usage, e, e.Causes[1]); got.Expected != (cost.Interval{}) {
+	lost := cost.Cause{Fault: "lose-reply", PerYear: 0.5}
+	if got := s.Term(shop(), cost.Environment{ID: "e", Causes: []cost.Cause{lost}}, lost); got.Expected != (cost.Interval{}) {
 		t.Errorf("nothing is left behind: %+v", got)
-	}
-}
-
-// Locks are one group if the same is expected of them at every TTL, in every environment,
-// and after a crash.
-func TestGroupsOfLocks(t *testing.T) {
-	faults := func(id, fault string) cost.Environment {
-		return cost.Environment{ID: id, Causes: []cost.Cause{{Fault: fault, PerYear: 3, Lengths: cost.Always(8 * time.Second), Window: time.Second}}}
-	}
-	o := cost.RateOrder{Usage: shop(), TTLs: []time.Duration{10 * time.Second, time.Minute}, Environments: []cost.Environment{
-		{ID: "no faults"}, faults("failovers", "failover"), faults("pauses", "pause"),
-	}}
-	renewed, unknown, short, longer := leased(1), leased(1), leased(1), leased(1)
-	// Work of 4 s needs a renewal of a lease of 10 s, of 60 s none; a majority may forget, or not.
-	renewed.Lease.Spans = append(renewed.Lease.Spans, cost.Span{From: 1.0 / 3, Left: 1}, cost.Span{From: 2.0 / 3, Left: 1})
-	unknown.Limits[0].Answer = study.NoAnswer
-	short.Lease.Spans = []cost.Span{{From: 0, Left: 0.6}}
-	longer.Lease.Spans, longer.Limits[0] = []cost.Span{{From: 0, Left: 2}}, study.Limit{Fault: "pause", Answer: study.NoLimit, Holds: study.MaxLeases}
-	all := []*cost.Subject{leased(1), unknown, leased(1), renewed, short, leased(5), longer, unknown}
-	if got := fmt.Sprint(cost.Tabulate(o, all).Groups()); got != "[[0 2] [1 7] [3] [4] [5] [6]]" {
-		t.Errorf("groups %s, want the first with the third, and those without an answer", got)
-	}
-	// In an environment of failovers nothing but what a crash costs sets these apart, at the shorter TTL alone.
-	o.Environments = o.Environments[:2]
-	table := cost.Tabulate(o, []*cost.Subject{leased(1), renewed})
-	if a, b := table.Series[0].Points, table.Series[1].Points; !slices.Equal(a, b) {
-		t.Fatalf("%v and %v", a, b)
-	}
-	if got := table.Groups(); len(got) != 2 {
-		t.Errorf("groups %v of locks that come back at different times", got)
-	}
-	if a, b := table.Subjects[0].Recovery(time.Minute, o.Hold), renewed.Recovery(time.Minute, o.Hold); a != b {
-		t.Errorf("%v and %v, want them to differ at the shorter TTL only", a, b)
 	}
 }
 

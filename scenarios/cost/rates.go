@@ -58,6 +58,7 @@ func FindRates(ctx context.Context, o RateOrder, known *study.Tolerance) (*Rates
 
 // Tabulate makes the table of locks that have been studied.
 func Tabulate(o RateOrder, subjects []*Subject) *Rates {
+	o.TTLs = slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(o.TTLs), o.TTL)))) // the title speaks of it
 	t := &Rates{RateOrder: o, Subjects: subjects}
 	for _, s := range t.Subjects {
 		t.Terms = append(t.Terms, s.SlowTerm(o.Usage))
@@ -110,40 +111,6 @@ func (s *Subject) At(u Usage, e Environment, ttl time.Duration) Point {
 // Of returns the terms of one lock.
 func (t *Rates) Of(strategy string) []Term {
 	return lists.Pick(t.Terms, func(term Term) bool { return term.Strategy == strategy })
-}
-
-// Groups returns the classes of locks with the same rates at every TTL and in every environment,
-// and the same cost of a crash, as indices of Subjects.
-func (t *Rates) Groups() [][]int { return lists.Gather(lists.Indices(t.Subjects), t.sameRates) }
-
-func (t *Rates) sameRates(a, b int) bool {
-	x, y := t.Subjects[a], t.Subjects[b]
-	for _, ttl := range t.TTLs {
-		if x.Recovery(ttl, t.Hold) != y.Recovery(ttl, t.Hold) {
-			return false
-		}
-	}
-	n := len(t.Series) / max(len(t.Subjects), 1)
-	return slices.EqualFunc(t.Series[a*n:(a+1)*n], t.Series[b*n:(b+1)*n], func(s, o Series) bool { return slices.Equal(s.Points, o.Points) })
-}
-
-// Threshold is the shortest TTL from which on a lock is expected never to break in an
-// environment, rounded up to three digits, within the TTLs of the table; 0: none of them.
-func (t *Rates) Threshold(s *Subject, e Environment) time.Duration {
-	safe := func(ttl time.Duration) bool {
-		p := s.At(t.Usage, e, ttl)
-		return !p.Unknown && p.Expected.Hi == 0
-	}
-	low, high := t.TTLs[0], t.TTLs[len(t.TTLs)-1]
-	switch {
-	case !safe(high):
-		return 0
-	case safe(low):
-		return low
-	}
-	high, _ = bisect(low, high, low/1e6, func(ttl time.Duration) (bool, error) { return safe(ttl), nil })
-	digit := time.Duration(math.Pow(10, math.Floor(math.Log10(float64(high)))-2))
-	return (high - high/1e6 + digit - 1) / digit * digit
 }
 
 // A RateOrder is what is to be computed.
