@@ -102,10 +102,11 @@ var (
 // flagName returns the name of a flag for one that users may give it: locks and races have the names that all
 // texts have for them.
 func flagName(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-	for former, now := range formerly {
-		if name == now {
-			return pflag.NormalizedName(former)
-		}
+	switch name {
+	case "locks":
+		name = "strategies"
+	case "races":
+		name = "scenarios"
 	}
 	return pflag.NormalizedName(name)
 }

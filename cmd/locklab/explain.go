@@ -98,15 +98,15 @@ func (x *explainer) explain(args []string) error {
 // explainedJSON is a page as JSON. Texts are by language and key.
 type explainedJSON struct {
 	Version int                            `json:"version"`
-	Lock    *listedStrategy                `json:"strategy,omitempty"`
-	Race    *listed                        `json:"scenario,omitempty"`
+	Lock    *listedStrategy                `json:"lock,omitempty"`
+	Race    *listed                        `json:"race,omitempty"`
 	Fault   *listed                        `json:"fault,omitempty"`
 	Budget  faults.Budget                  `json:"budget,omitempty"` // an example, with the fault
 	Article *listed                        `json:"article,omitempty"`
-	Locks   []listedStrategy               `json:"strategies,omitempty"` // of the article
-	Races   []listed                       `json:"scenarios,omitempty"`  // with the fault, or of the article
-	Story   map[string]string              `json:"story,omitempty"`      // by language
-	Numbers map[string]string              `json:"numbers,omitempty"`    // by language
+	Locks   []listedStrategy               `json:"locks,omitempty"`   // of the article
+	Races   []listed                       `json:"races,omitempty"`   // with the fault, or of the article
+	Story   map[string]string              `json:"story,omitempty"`   // by language
+	Numbers map[string]string              `json:"numbers,omitempty"` // by language
 	Texts   map[string]map[string][]string `json:"texts"`
 	Cells   []cellJSON                     `json:"cells,omitempty"`
 }

@@ -21,7 +21,7 @@ import (
 
 type exploreJSON struct {
 	Version     int            `json:"version"`
-	Strategy    string         `json:"strategy"`
+	Strategy    string         `json:"lock"`
 	Clients     int            `json:"clients"`
 	Attempts    any            `json:"attempts"` // a number, or "any"
 	Nodes       int            `json:"nodes"`

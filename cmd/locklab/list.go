@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -34,16 +33,13 @@ type listedStrategy struct {
 // listed is a race or a fault.
 type listed struct {
 	ID      string `json:"id"`
-	Race    string `json:"race,omitempty"` // its number; a fault has none
+	Race    string `json:"code,omitempty"` // its number; a fault has none
 	Title   string `json:"title"`
 	TitleZH string `json:"title_zh"`
 }
 
-// listable are the kinds of things to list, and formerly the names of two of them.
-var (
-	listable = []string{"locks", "races", "faults"}
-	formerly = map[string]string{"strategies": "locks", "scenarios": "races"}
-)
+// listable are the kinds of things to list.
+var listable = []string{"locks", "races", "faults"}
 
 func listCommand() *command {
 	l := &lockFlags{}
@@ -64,11 +60,10 @@ func listCommand() *command {
 // toList returns the kinds of things to list, and which locks.
 func toList(args []string, l *lockFlags) (entries []lock.Entry, kinds []string, err error) {
 	if len(args) == 1 {
-		kind := cmp.Or(formerly[args[0]], args[0])
-		if _, err := choose("error.list", kind, listable); err != nil {
+		if _, err := choose("error.list", args[0], listable); err != nil {
 			return nil, nil, err
 		}
-		kinds = []string{kind}
+		kinds = args
 	}
 	if l.strategies == nil {
 		if kinds == nil {
@@ -83,7 +78,7 @@ func toList(args []string, l *lockFlags) (entries []lock.Entry, kinds []string, 
 		return nil, nil, err
 	}
 	if kinds[0] != "locks" {
-		return nil, nil, text.Errorf("error.list.strategies", "name", kinds[0])
+		return nil, nil, text.Errorf("error.list.locks", "name", kinds[0])
 	}
 	return entries, kinds, nil
 }
@@ -109,9 +104,9 @@ func toJSON(kinds []string, entries []lock.Entry) any {
 	for _, kind := range kinds {
 		switch kind {
 		case "locks":
-			all["strategies"] = lists.Each(entries, listedLock)
+			all[kind] = lists.Each(entries, listedLock)
 		case "races":
-			all["scenarios"] = lists.Each(scenarios.All(), listedRace)
+			all[kind] = lists.Each(scenarios.All(), listedRace)
 		case "faults":
 			all[kind] = lists.Each(faults.All(), listedFault)
 		}

@@ -37,8 +37,8 @@ func liveCommand() *command {
 
 // liveJSON is one trace in the lab and on real servers.
 type liveJSON struct {
-	Strategy    string            `json:"strategy"`
-	Scenario    string            `json:"scenario"`
+	Strategy    string            `json:"lock"`
+	Scenario    string            `json:"race"`
 	Trace       string            `json:"trace"`
 	NotShown    string            `json:"not_shown,omitempty"` // why it was not played on real servers, in English
 	Agrees      *bool             `json:"agrees,omitempty"`    // absent if not shown
@@ -428,7 +428,7 @@ func inRounds(key string, rounds int) string {
 // csv writes one line for each trace.
 func (t *liveCount) csv(w io.Writer) error {
 	c := csv.NewWriter(w)
-	rows := [][]string{{"strategy", "scenario", "lab", "real", "agrees", "differences", "answers", "servers", "not_shown", "trace"}}
+	rows := [][]string{{"lock", "race", "lab", "real", "agrees", "differences", "answers", "servers", "not_shown", "trace"}}
 	for _, s := range t.all {
 		j := comparisonJSON(s)
 		agrees := ""

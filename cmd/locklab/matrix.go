@@ -26,10 +26,10 @@ import (
 )
 
 type cellJSON struct {
-	Strategy   string         `json:"strategy"`
+	Strategy   string         `json:"lock"`
 	Article    string         `json:"article"`
-	Scenario   string         `json:"scenario"`
-	Race       string         `json:"race"`
+	Scenario   string         `json:"race"`
+	Race       string         `json:"code"`
 	Verdicts   []verdict.Word `json:"verdicts"`
 	Contracted *bool          `json:"contracted,omitempty"` // false: the contract does not cover the cell; absent else
 	Expected   []verdict.Word `json:"expected"`             // null if not covered

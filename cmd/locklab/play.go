@@ -368,8 +368,8 @@ type lessonStepJSON struct {
 	Heading  string    `json:"heading"`
 	Points   []string  `json:"points,omitempty"`
 	Question string    `json:"question,omitempty"`
-	Lock     string    `json:"strategy,omitempty"`
-	Race     string    `json:"scenario,omitempty"`
+	Lock     string    `json:"lock,omitempty"`
+	Race     string    `json:"race,omitempty"`
 	Answer   []string  `json:"answer,omitempty"`
 	Notes    []string  `json:"notes,omitempty"`
 }

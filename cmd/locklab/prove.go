@@ -39,7 +39,7 @@ func (p *proveFlags) add(f *flags) {
 // proofJSON is a proof as JSON.
 type proofJSON struct {
 	Version  int            `json:"version"`
-	Strategy string         `json:"strategy"`
+	Strategy string         `json:"lock"`
 	Budget   string         `json:"budget"`
 	Closed   bool           `json:"closed"`
 	Scope    string         `json:"scope"` // any, or instants: only those that were searched

@@ -34,10 +34,10 @@ const schema = reports.Schema
 
 type runJSON struct {
 	Version         int               `json:"version"`
-	Strategy        string            `json:"strategy"`
+	Strategy        string            `json:"lock"`
 	Article         string            `json:"article"`
-	Scenario        string            `json:"scenario"`
-	Race            string            `json:"race"`
+	Scenario        string            `json:"race"`
+	Race            string            `json:"code"`
 	Seed            uint64            `json:"seed"`
 	Settings        string            `json:"settings"`
 	Verdicts        []verdict.Word    `json:"verdicts"`

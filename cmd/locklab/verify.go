@@ -27,7 +27,7 @@ type verifyJSON struct {
 }
 
 type searchJSON struct {
-	Strategy   string               `json:"strategy"`
+	Strategy   string               `json:"lock"`
 	Bounds     string               `json:"bounds"`
 	Verdicts   []verdict.Word       `json:"verdicts"`
 	Expected   []string             `json:"expected"` // as the contract has them, with par
@@ -39,7 +39,7 @@ type searchJSON struct {
 }
 
 type provedJSON struct {
-	Strategy   string               `json:"strategy"`
+	Strategy   string               `json:"lock"`
 	Bounds     string               `json:"bounds"`
 	Verdicts   []verdict.Word       `json:"verdicts"`
 	Expected   []string             `json:"expected"` // as the contract has them, with par
@@ -54,7 +54,7 @@ type provedJSON struct {
 }
 
 type deviationJSON struct {
-	Strategy   string `json:"strategy"`
+	Strategy   string `json:"lock"`
 	Subject    string `json:"subject"`
 	File       string `json:"file"`
 	Line       int    `json:"line"`
@@ -113,7 +113,7 @@ func (v *verifyFlags) run(e *env, _ []string) error {
 		return !slices.ContainsFunc(locks, func(entry lock.Entry) bool { return entry.ID == r.Strategy.ID })
 	})
 	if len(rows) == 0 {
-		return text.Errorf("error.contract.strategies", "names", strings.Join(v.locks.strategies, ","))
+		return text.Errorf("error.contract.locks", "names", strings.Join(v.locks.strategies, ","))
 	}
 	if err := cmp.Or(e.checkOutputs("--junit", v.junit), e.checkOutputs("--summary", v.summary)); err != nil {
 		return err

@@ -46,7 +46,7 @@ type Column struct {
 }
 
 // Title describes the scenario in a language.
-func (c Column) Title(lang string) string { return text.ScenarioTitle(c.ID, lang) }
+func (c Column) Title(lang string) string { return text.RaceTitle(c.ID, lang) }
 
 // A Cell is the outcome of one strategy in one scenario.
 type Cell struct {

@@ -61,7 +61,7 @@ func drawGrid(c *Chart, lang string) frame {
 		if len(asked) < min(2, len(locks)) {
 			continue
 		}
-		title := of[0].text("code") + "  " + text.ScenarioTitle(of[0].text("race"), lang)
+		title := of[0].text("code") + "  " + text.RaceTitle(of[0].text("race"), lang)
 		for i := range drawn {
 			marks = append(marks, drawn[i].drawn(float64(i), -float64(len(races)), false))
 		}

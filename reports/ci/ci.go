@@ -29,8 +29,8 @@ type Verification struct {
 
 // An Uncovered is a lock of which a contract says nothing.
 type Uncovered struct {
-	Strategy  string   `json:"strategy"`
-	Scenarios []string `json:"scenarios,omitempty"` // IDs; nil: in none does it say anything
+	Strategy  string   `json:"lock"`
+	Scenarios []string `json:"races,omitempty"` // IDs; nil: in none does it say anything
 }
 
 func (v *Verification) say(key string, pairs ...string) string {
@@ -42,7 +42,7 @@ func (v *Verification) about(u *Uncovered) string {
 	if u.Scenarios == nil {
 		return u.Strategy
 	}
-	return v.say("verify.in", "lock", u.Strategy, "scenarios", strings.Join(u.Scenarios, ", "))
+	return v.say("verify.in", "lock", u.Strategy, "races", strings.Join(u.Scenarios, ", "))
 }
 
 // A Check is one line of a contract.
@@ -177,7 +177,7 @@ type (
 // check and one that was not run are errors, so that neither looks like a pass. What no
 // contract speaks of is skipped.
 func (v *Verification) JUnit(w io.Writer) error {
-	all := junitSuites{Name: "locklab verify", Suites: []junitSuite{{Name: "scenarios"}, {Name: "searches"}, {Name: "proofs"}}}
+	all := junitSuites{Name: "locklab verify", Suites: []junitSuite{{Name: "races"}, {Name: "searches"}, {Name: "proofs"}}}
 	for i := range v.Checks {
 		if err := all.Suites[v.Checks[i].Kind].add(v, &v.Checks[i]); err != nil {
 			return err
@@ -268,7 +268,7 @@ func (v *Verification) Summary(w io.Writer) error {
 		}
 		blocks = append(blocks, fmt.Sprintf("\n### %s\n\n%s", c.Name(), fenced(text.InMarkup(all.String()))))
 	}
-	blocks = append(blocks, v.table("verify.head.scenario", Race), v.table("verify.head.search", Search), v.table("verify.head.proof", Proof))
+	blocks = append(blocks, v.table("verify.head.race", Race), v.table("verify.head.search", Search), v.table("verify.head.proof", Proof))
 	for i := range v.Checks {
 		if c := &v.Checks[i]; c.Certificate != "" {
 			blocks = append(blocks, fmt.Sprintf("\n<details><summary>%s: %s</summary>\n\n%s\n</details>\n", c.Name(), c.Got, fenced(text.InMarkup(c.Certificate)+"\n")))

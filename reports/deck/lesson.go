@@ -222,7 +222,7 @@ func (m *maker) lockTitle(e lock.Entry) string {
 func (m *maker) screens(s Subject) {
 	for _, n := range s.Screens {
 		key := "path." + strconv.Itoa(n)
-		step := m.raceStep(m.play(m.say(key+".lock"), m.say(key+".scenario")))
+		step := m.raceStep(m.play(m.say(key+".lock"), m.say(key+".race")))
 		step.Heading = m.say(key + ".title")
 		step.Answer = append(step.Answer[:1], m.lines(key+".idea")...)
 		step.Notes = append(step.Notes, m.lines(key+".next")...)
@@ -290,7 +290,7 @@ func (m *maker) telling(
 	if named == nil {
 		for _, n := range numbers(lessons.PathScreens) {
 			if key := fmt.Sprintf("path.%d", n); m.say(key+".lock") == e.ID {
-				ids = append(ids, m.say(key+".scenario"))
+				ids = append(ids, m.say(key+".race"))
 			}
 		}
 		ids = append(ids, tellingRaces...)

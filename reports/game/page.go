@@ -113,7 +113,7 @@ type Race struct {
 
 func races() (all []Race) {
 	for _, sc := range scenarios.All() {
-		all = append(all, Race{sc.ID, sc.Race, titled(text.ScenarioTitle, sc.ID)})
+		all = append(all, Race{sc.ID, sc.Race, titled(text.RaceTitle, sc.ID)})
 	}
 	return all
 }
@@ -170,7 +170,7 @@ func raceRunOf(o *race.Outcome, err error) (*RaceRun, error) {
 		return nil, err
 	}
 	r := &RaceRun{Run: runOf(o, true), Race: o.Scenario.ID, Settings: []Setting{}}
-	r.Link, r.Title = o.Trace.Link(), titled(text.ScenarioTitle, o.Scenario.ID)
+	r.Link, r.Title = o.Trace.Link(), titled(text.RaceTitle, o.Scenario.ID)
 	usual := map[string]time.Duration{}
 	if sc, err := scenarios.ByName(o.Scenario.ID); err == nil {
 		for _, s := range sc.Settings.Lengths() {

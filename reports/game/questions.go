@@ -438,5 +438,5 @@ func ownTitle(id string) Words {
 	if key := "quiz.title." + id; text.In("en").Has(key) {
 		return words(key)
 	}
-	return titled(text.ScenarioTitle, id)
+	return titled(text.RaceTitle, id)
 }

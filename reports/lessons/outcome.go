@@ -20,7 +20,7 @@ import (
 
 // Story returns a text of a race: its title, story, numbers or cure; empty without one.
 func Story(lang string, sc race.Scenario, part string) string {
-	e, _ := text.In(lang).Entry("scenario." + sc.ID + "." + part)
+	e, _ := text.In(lang).Entry(part + ".race." + sc.ID)
 	return e.Text
 }
 

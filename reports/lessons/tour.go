@@ -29,7 +29,7 @@ func (m *maker) path(first, last int) {
 			m.add(Block{Kind: Break})
 		}
 		key := "path." + strconv.Itoa(n)
-		o, err := m.stage.Named(text.Say("en", key+".lock"), text.Say("en", key+".scenario"))
+		o, err := m.stage.Named(text.Say("en", key+".lock"), text.Say("en", key+".race"))
 		if m.failed(err) {
 			return
 		}

@@ -118,7 +118,7 @@ func SinglePage(p *text.Printer, o *race.Outcome) page.Report {
 	var question func(lang string) string
 	if o.Scenario.ID != study.SearchID {
 		question = func(lang string) string {
-			return text.Say(lang, "lesson.ask", "race", text.ScenarioTitle(o.Scenario.ID, lang), "lock", o.Strategy.ID)
+			return text.Say(lang, "lesson.ask", "race", text.RaceTitle(o.Scenario.ID, lang), "lock", o.Strategy.ID)
 		}
 	}
 	return page.Report{
