@@ -188,7 +188,7 @@ func (d *drawing) servers(l *line) string {
 func (d *drawing) ttl(left time.Duration) string {
 	switch {
 	case left == history.Forever && d.words.h.ZooKeeper:
-		return d.words.say("lanes.session")
+		return d.words.say("term.session.name")
 	case left == history.Forever:
 		return d.words.say("lanes.nottl")
 	}

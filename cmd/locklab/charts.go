@@ -169,7 +169,7 @@ func withNumbers(files []string) (all []string) {
 func parCommand() *command {
 	c, bounds, budgets := &chartFlags{}, report.ParBounds(), study.SingleFaults()
 	return &command{
-		use: "par", args: noArguments,
+		use: "par", texts: []string{"par", "chart"}, args: noArguments,
 		examples: []string{"chart par", "chart par --strategies redlock --budget crash=1,pause=1 --budget node-clock=1@18s", "chart par -o par.png -o par.csv"},
 		flags: func(f *flags) {
 			c.add(f)
@@ -208,7 +208,7 @@ func checkBudgets(entries []lock.Entry, b study.Bounds, budgets []string) error 
 func theoremsCommand() *command {
 	c, budgets := &chartFlags{next: []string{"locklab chart theorems -o theorems.png", "locklab prove token", "locklab chart par"}}, study.TheoremBudgets()
 	return &command{
-		use: "theorems", args: noArguments,
+		use: "theorems", texts: []string{"theorems", "chart"}, args: noArguments,
 		examples: []string{"chart theorems", "chart theorems --strategies setnx,token --budget crash=any", "chart theorems --strategies one-step -o theorems.csv"},
 		flags: func(f *flags) {
 			c.add(f)
@@ -245,7 +245,7 @@ func replayFirst(drawn *chart.Par) (next []string) {
 func toleranceCommand() *command {
 	c := &chartFlags{next: []string{"locklab chart tolerance -o tolerance.png", "locklab chart par", "locklab chart sweep pause/ttl"}}
 	return &command{
-		use: "tolerance", args: noArguments,
+		use: "tolerance", texts: []string{"tolerance", "chart"}, args: noArguments,
 		examples: []string{"chart tolerance", "chart tolerance --strategies token,redlock -o tolerance.png -o tolerance.csv"},
 		flags:    func(f *flags) { c.addUsual(f, strings.Join(report.DifferingLocks, ",")) },
 		run:      c.run(report.Differing, drawTolerance),

@@ -335,7 +335,7 @@ func explainWay(e *env, l *checked.Lock, o *race.Outcome, word verdict.Word) err
 	e.lanes(o)
 	lessons.Meanings(e.Printer, o)
 	for _, lang := range e.Langs() {
-		e.Wrap(text.Label(text.Say(lang, "check.cure")), reports.Cure(word, lang))
+		e.Wrap(text.Label(text.Say(lang, "play.fix")), reports.Cure(word, lang))
 	}
 	e.Printf("\n")
 	if err := reports.CodeIn(e.Out, o.History, e.look(), os.DirFS(filepath.Dir(l.Dir)), filepath.Base(l.Dir)); err != nil {
@@ -357,7 +357,7 @@ func explainRaces(e *env, l *checked.Lock, fallen []*race.Outcome) {
 		for _, lang := range e.Langs() {
 			e.Wrap("", o.Scenario.Race+" "+o.Scenario.ID+": "+chart.Column{ID: o.Scenario.ID}.Title(lang)+": "+reports.Words(o.Verdicts))
 		}
-		printCure(e, o, "check.cure")
+		printCure(e, o, "play.fix")
 	}
 	e.Next("locklab explain "+fallen[0].Scenario.ID, "locklab run token "+fallen[0].Scenario.ID)
 }

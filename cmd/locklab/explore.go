@@ -84,7 +84,7 @@ func exploreCommand() *command {
 	x := &exploreFlags{boundFlags: boundFlags{Bounds: study.DefaultBounds()}, memory: 4096}
 	x.MaxStates = study.UsualStates
 	return &command{
-		use: "explore STRATEGY", args: exactly(1, "lock"), complete: aLock, flags: x.add, run: x.run,
+		use: "explore LOCK", args: exactly(1, "lock"), complete: aLock, flags: x.add, run: x.run,
 		examples: []string{"explore token", "explore redlock --nodes 3 --budget restart=1", "explore setnx --clients 3 --budget crash=1 --json",
 			"explore token --budget pause=1 -o pause.svg",
 			"explore token --attempts any --budget crash=any"},
@@ -298,9 +298,9 @@ func (s *shownSearch) boundary(w study.Witness) string {
 func (s *shownSearch) printWitnesses(e *env) {
 	cause := ""
 	if s.Bounds.Causes {
-		cause = "  " + e.Say("explore.cause")
+		cause = "  " + e.Say("term.cause.name")
 	}
-	e.Printf("\n%s %s %s%s\n", text.Pad(e.Say("explore.verdict"), 12), " par", text.PadLeft(e.Say("explore.steps"), 6), cause)
+	e.Printf("\n%s %s %s%s\n", text.Pad(e.Say("explore.verdict"), 12), " par", text.PadLeft(e.Say("term.steps.name"), 6), cause)
 	for _, w := range s.Witnesses {
 		cause := ""
 		if w.Cause != nil {

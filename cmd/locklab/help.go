@@ -21,7 +21,7 @@ func printLanding(e *env) {
 		e.Wrap("", text.Say(lang, "help.title"))
 		e.Printf("\n%s\n", text.Say(lang, "help.group.start"))
 		for _, c := range landingCommands {
-			e.Wrap("  "+text.Pad("locklab "+c.line, 29), text.Say(lang, "help.landing."+c.texts))
+			e.Wrap("  "+text.Pad("locklab "+c.line, 29), text.Say(lang, c.text))
 		}
 		e.Printf("\n")
 		for _, g := range groups()[1:] {
@@ -42,9 +42,9 @@ func (c *command) brief() string {
 }
 
 // landingCommands are the commands to try first. The catalogues have what each does.
-var landingCommands = []struct{ line, texts string }{
-	{"demo", "demo"}, {"run token gc-pause", "run"}, {"explain path", "path"},
-	{"play --level 1", "play"}, {"serve", "serve"},
+var landingCommands = []struct{ line, text string }{
+	{"demo", "help.demo.short"}, {"run token gc-pause", "help.landing.run"}, {"explain path", "help.landing.path"},
+	{"play --level 1", "help.landing.play"}, {"serve", "help.landing.serve"},
 }
 
 // printCommands prints all commands, in groups.

@@ -44,7 +44,7 @@ func judgeCommand() *command {
 			return nil
 		},
 		flags: func(f *flags) {
-			ranged(f, "within", &j.within, 0, record.MaxWithin, "error.judge.length")
+			ranged(f, "within", &j.within, 0, record.MaxWithin, "error.flag.range")
 			ranged(f, "findings", &j.findings, 1, 1000, "error.judge.number")
 			f.add("html", &j.html)
 			f.add("schema", &j.schema)
@@ -228,7 +228,7 @@ func (l *judgedLog) print(e *env) {
 	for i := range l.Findings {
 		l.printFinding(e, &l.Findings[i])
 	}
-	e.Printf("\n%s%s\n", e.Label("judge.verdict"), reports.Words(l.Verdicts))
+	e.Printf("\n%s%s\n", e.Label("command.verdict"), reports.Words(l.Verdicts))
 	for _, w := range append(record.Claimed(), verdict.Unknown) {
 		if n := l.Counts[w]; n > 0 {
 			e.Wrap("  "+text.Pad(string(w), 13), e.Each(func(lang string) string {

@@ -106,7 +106,7 @@ func liveRunCommand() *command {
 		settings []string
 	)
 	return &command{
-		use: "run STRATEGY SCENARIO | LINK", texts: []string{"live", "run"}, args: aRaceOrASavedRun, complete: aLockAndARace,
+		use: "run LOCK RACE | LINK", texts: []string{"live", "run"}, args: aRaceOrASavedRun, complete: aLockAndARace,
 		examples: []string{"live run token failover", "live run redlock restart --lease 1s", "live run LINK"},
 		flags: func(f *flags) {
 			addLease(f, &lease)

@@ -35,7 +35,7 @@ type playFlags struct {
 func playCommand() *command {
 	p := &playFlags{boundFlags: boundFlags{Bounds: play.DefaultBounds()}}
 	return &command{
-		use: "play [STRATEGY|LINK]", args: atMost(1), complete: aLock, flags: p.add, run: p.run, below: []*command{quizCommand()},
+		use: "play [LOCK|LINK]", args: atMost(1), complete: aLock, flags: p.add, run: p.run, below: []*command{quizCommand()},
 		examples: []string{"play token", "play --level 2", "play redlock --budget restart=1 --attempts 1", "play LINK", "play token --timing any --budget pause=1"},
 	}
 }
@@ -317,7 +317,7 @@ func lessonCommand() *command {
 
 func (l *lessonFlags) add(f *flags) {
 	f.outTo(&l.file)
-	ranged(f, "questions", &l.Questions, 0, 20, "error.lesson.range")
+	ranged(f, "questions", &l.Questions, 0, 20, "error.flag.range")
 	f.add("seed", &l.Seed)
 	f.add("open", &l.open)
 }

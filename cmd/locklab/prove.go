@@ -24,7 +24,7 @@ type proveFlags struct {
 func proveCommand() *command {
 	p := &proveFlags{boundFlags: boundFlags{Bounds: study.DefaultBounds()}, budget: "crash=any"}
 	return &command{
-		use: "prove STRATEGY", args: exactly(1, "lock"), complete: aLock, flags: p.add, run: p.run,
+		use: "prove LOCK", args: exactly(1, "lock"), complete: aLock, flags: p.add, run: p.run,
 		examples: []string{"prove token", "prove token --budget crash=any,pause=any@2s", "prove setnx-expire --budget pause=1",
 			"prove token --views"},
 	}

@@ -238,7 +238,7 @@ func (g *Grid) Takeaway(lang string) string {
 	if open > 0 {
 		said = append(said, say(lang, "grid.uncontracted", n...))
 	}
-	return text.Join(lang, "grid.both", said)
+	return text.Join(lang, "part.sentences", said)
 }
 
 // Title says what the grid shows.
@@ -430,7 +430,7 @@ func (g *Grid) counted(lang string) string {
 		return say(lang, "grid.counted")
 	}
 	races := text.Join(lang, "chart.list", lists.Each(bare, func(j int) string { return g.Scenarios[j].short() }))
-	return say(lang, "grid.both", "first", say(lang, "grid.counted"), "next", say(lang, "grid.bare", "races", races))
+	return say(lang, "part.sentences", "first", say(lang, "grid.counted"), "next", say(lang, "grid.bare", "races", races))
 }
 
 // noContract is what a cell was expected to be of which no contract speaks: a word that no verdict has.

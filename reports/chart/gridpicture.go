@@ -120,7 +120,7 @@ func (f frame) overview(all []record, lang string) frame {
 	words := lists.Pick(words, func(w verdict.Word) bool {
 		return slices.ContainsFunc(all, func(r record) bool { c := cellFrom(r); return c.Word() == w })
 	})
-	f.foot = append(f.foot, text.Join(lang, "grid.both", lists.Each(words, func(w verdict.Word) string {
+	f.foot = append(f.foot, text.Join(lang, "part.sentences", lists.Each(words, func(w verdict.Word) string {
 		return LookOf(w).Glyph + " " + string(w) + ": " + reports.Meaning(w, lang)
 	})), text.Join(lang, "chart.list", lists.Each(by("race", all), func(of []record) string {
 		return strings.TrimSpace(of[0].text("code") + " " + of[0].text("race"))

@@ -29,8 +29,8 @@ func (s *Sweep) Name() string { return "sweep" }
 
 // Title says what the chart shows.
 func (s *Sweep) Title(lang string) string {
-	return say(lang, "sweep.title", "verdicts", text.Join(lang, "sweep.or", verdict.Names(s.Order.Words)),
-		"axes", text.Join(lang, "sweep.axes", lists.Each(s.Order.Axes, study.Axis.Name)))
+	return say(lang, "sweep.title", "verdicts", text.Join(lang, "chart.or", verdict.Names(s.Order.Words)),
+		"axes", text.Join(lang, "part.and", lists.Each(s.Order.Axes, study.Axis.Name)))
 }
 
 // Assumptions are those under which the shares are what they are.
@@ -60,7 +60,7 @@ func (s *Sweep) Assumptions(lang string) string {
 		"clients", unlessVaried("clients", strconv.Itoa(of.Clients)), "ttl", unlessVaried("ttl", length(of.TTL)),
 		"retry", unlessVaried("retry", length(of.Retry)))}
 	if of.Pause > 0 || varied("pause") {
-		parts[0] = say(lang, "grid.both", "first", parts[0], "next", workDuringPause(lang, of.Waits || of.WholeLease))
+		parts[0] = say(lang, "part.sentences", "first", parts[0], "next", workDuringPause(lang, of.Waits || of.WholeLease))
 	}
 	what := func(name, setting string) {
 		if text.In(lang).Has("sweep.what." + setting) {
@@ -73,7 +73,7 @@ func (s *Sweep) Assumptions(lang string) string {
 	for _, v := range s.Order.Fixed {
 		what(v.String(), v.Setting.Name)
 	}
-	return text.Join(lang, "grid.both", parts)
+	return text.Join(lang, "part.sentences", parts)
 }
 
 // workDuringPause says what a pause does to the work of a client.

@@ -48,7 +48,7 @@ func (c *Theorems) reasons(lang string) string {
 		}
 		return []string{t.Why}
 	})
-	return text.Join(lang, "grid.both", lists.Each(groups, func(g []keyed) string {
+	return text.Join(lang, "part.sentences", lists.Each(groups, func(g []keyed) string {
 		return say(lang, "theorems.reason", "lock", g[0].lock, "budgets", c.which(lang, g), "why", say(lang,
 			"theorems."+g[0].key))
 	}))

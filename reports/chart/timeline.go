@@ -91,7 +91,7 @@ func (r *Timeline) finding(lang string) string {
 	for _, f := range r.Judgement.Findings {
 		if f.Verdict == word {
 			names := lists.Each(f.Clients, func(c int) string { return fmt.Sprintf("c%d", c) })
-			pairs[3], pairs[5] = text.Join(lang, "quiz.and", names), seconds(lang, f.To-f.From)
+			pairs[3], pairs[5] = text.Join(lang, "part.and", names), seconds(lang, f.To-f.From)
 			break
 		}
 	}

@@ -89,7 +89,7 @@ func (s *slide) play(lang string, book *reports.Book) (err error) {
 	s.RunID = fmt.Sprintf("run%d", s.Number)
 	run, listings := reports.RunOf(o.History, o.Judgement, o.Verdicts, []string{lang}, false)
 	book.Add(s.RunID, run, listings)
-	title := text.Say(lang, "lesson.race", "lock", o.Strategy.ID, "race", o.Scenario.ID)
+	title := text.Say(lang, "page.run", "lock", o.Strategy.ID, "race", o.Scenario.ID)
 	if s.Kind == Quiz { // its run stops where it asks
 		s.Open, err = picture(o, lang, title)
 		return err

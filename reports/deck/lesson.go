@@ -350,7 +350,7 @@ func (m *maker) raceStep(o *race.Outcome) Step {
 	notes = slices.DeleteFunc(notes, func(s string) bool { return s == "" })
 	m.asked = append(m.asked, o)
 	return Step{
-		Kind: Race, Heading: m.say("lesson.race", "lock", o.Strategy.ID, "race", strings.TrimSpace(sc.Race+" "+sc.ID)),
+		Kind: Race, Heading: m.say("page.run", "lock", o.Strategy.ID, "race", strings.TrimSpace(sc.Race+" "+sc.ID)),
 		Question: m.say("lesson.ask", "race", lessons.Story(m.Lang, sc, "title"), "lock", o.Strategy.ID), Run: o,
 		Answer: append([]string{m.result(o)}, m.lines(key+".why", key+".mends")...), Notes: notes,
 	}

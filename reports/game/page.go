@@ -51,7 +51,7 @@ func pageTexts() map[string]map[string]string {
 	all := map[string]map[string]string{}
 	for _, lang := range text.Languages() {
 		all[lang] = map[string]string{}
-		for _, prefix := range []string{"play.", "board.", "quiz.", "meaning.", "motion.", "term.timeline."} {
+		for _, prefix := range []string{"play.", "board.", "quiz.", "meaning.", "motion.", "term.timeline.", "list.faults"} {
 			for _, key := range text.In(lang).Keys(prefix) {
 				all[lang][key] = text.In(lang).Get(key)
 			}

@@ -83,7 +83,7 @@ func whoIn(set []int) Words {
 	if len(set) == 0 {
 		return words("quiz.nobody")
 	}
-	return join("quiz.and", lists.Each(set, func(c int) Words { return same(clientName(c)) })...)
+	return join("part.and", lists.Each(set, func(c int) Words { return same(clientName(c)) })...)
 }
 
 // whyInside says why an answer is right, since when each client is inside, and that neither the end of its lease nor a
@@ -110,7 +110,7 @@ func whyInside(o *played, n int, set, in []int) Words {
 			all = append(all, outside(o.History, c, n))
 		}
 	}
-	return join("quiz.sentences", all...)
+	return join("part.sentences", all...)
 }
 
 // entered returns the time at which a client got in last before the event at index n.
@@ -221,7 +221,7 @@ func (z *Quiz) replyAt(c Cell, n int, _ bool) *Question {
 	client := clientName(s.answer.Client)
 	q := questionAt(o, s.apply, words("quiz.reply", "client", client, "command", command))
 	why := words("quiz.reply.right", "reply", right, "command", command, "state", found(o, s))
-	q.Answers = []Answer{{same(right), true, join("quiz.sentences", why, words(rule(command)))}}
+	q.Answers = []Answer{{same(right), true, join("part.sentences", why, words(rule(command)))}}
 	replies, seen := map[string]bool{right: true}, map[string]bool{s.whose: true}
 	for x := range z.lenders(c) {
 		for i := range x.History.Events {
@@ -381,7 +381,7 @@ func foundAndMeant(o *played) Words {
 		why := sayAll(func(lang string) string { return text.Reason(lang, "why", string(r)) })
 		all = append(all, words("quiz.why", "why", why))
 	}
-	return join("quiz.sentences", all...)
+	return join("part.sentences", all...)
 }
 
 // outcomes are the runs of the scope's locks in a race that survive it, and that fall; without those of hard locks,

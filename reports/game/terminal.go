@@ -396,7 +396,7 @@ func (s *Screen) Ask(questions []*Question, again string) {
 func (s *Screen) showQuestion(q *Question, n int) {
 	s.Printf("\n")
 	if q.Run == nil { // about several locks
-		s.tell("", words("quiz.head.race", "n", n))
+		s.tell("", words("board.question", "n", n))
 	} else {
 		s.tell("", words("quiz.head", "n", n, "lock", q.Outcome.Strategy.Heading(), "race", q.Race))
 		s.Printf("\n")

@@ -34,7 +34,7 @@ func RunTitle(lang string, o *race.Outcome) string {
 	}
 	b, _ := study.ParseBounds(o.Trace.Settings) // the run was played with it
 	return text.Say(lang, "search.title", "clients", strconv.Itoa(b.Clients), "attempts", strconv.Itoa(b.Attempts),
-		"faults", cmp.Or(string(b.Budget), text.Say(lang, "search.nofaults")))
+		"faults", cmp.Or(string(b.Budget), text.Say(lang, "play.nofaults")))
 }
 
 // WhyNotApplicable returns why a question has no meaning for a lock; empty if it has one.
