@@ -54,7 +54,8 @@ func newDrawing(v *wording, lines []line) *drawing {
 	if n := len(lines); n > 0 {
 		d.gap = max((lines[n-1].to-lines[0].from)/5, 1)
 	}
-	if v.h.Probe == v.h.Clients && !slices.ContainsFunc(v.h.Events, func(e history.Event) bool { return e.Client == v.h.Probe }) {
+	if v.h.Probe == v.h.Clients && !slices.ContainsFunc(v.h.Events,
+		func(e history.Event) bool { return e.Client == v.h.Probe }) {
 		d.clients--
 	}
 	return d

@@ -20,9 +20,11 @@ import (
 func explainCommand() *command {
 	var markdown, page bool
 	return &command{
-		use: "explain LOCK | RACE | LOCK RACE | LINK|FILE | path [N] | interview [TOPIC] | debate | glossary | judge | need | TERM | FAULT | ARTICLE",
+		use: "explain LOCK | RACE | LOCK RACE | LINK|FILE | path [N] | interview [TOPIC] | debate | " +
+			" glossary | judge | need | TERM | FAULT | ARTICLE",
 		examples: []string{
-			"explain redlock", "explain R18 --lang zh", "explain 003-C failed-renewal", "explain path 3", "explain lease",
+			"explain redlock", "explain R18 --lang zh", "explain 003-C failed-renewal", "explain path 3",
+			"explain lease",
 			"explain token --html > token.html",
 		},
 		complete: explainable,
@@ -133,7 +135,8 @@ func (x *explainer) show(page lessons.Page) (err error) {
 		out.Races = lists.Each(lessons.RacesWith(page.Fault), listedRace)
 	case page.Number != "":
 		locks, races := lessons.OfArticle(page.Number)
-		out.Article = &listed{ID: page.Number, Title: text.Say("en", "article."+page.Number), TitleZH: text.Say("zh", "article."+page.Number)}
+		out.Article = &listed{ID: page.Number, Title: text.Say("en", "article."+page.Number),
+			TitleZH: text.Say("zh", "article."+page.Number)}
 		out.Locks, out.Races = lists.Each(locks, listedLock), lists.Each(races, listedRace)
 	}
 	if err != nil {

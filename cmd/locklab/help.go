@@ -75,7 +75,9 @@ func (g group) rows() (rows []row) {
 
 // rowsBelow lists the commands below c.
 func (c *command) rowsBelow() []row {
-	return lists.Each(c.below, func(sub *command) row { return row{c.name() + " " + sub.name(), c.name() + "-" + sub.name()} })
+	return lists.Each(c.below, func(sub *command) row {
+		return row{c.name() + " " + sub.name(), c.name() + "-" + sub.name()}
+	})
 }
 
 // short is what a command does, in some words.
@@ -139,7 +141,8 @@ func helpName(c *cobra.Command) string {
 
 // longPlaces fill the places of the long help texts.
 func longPlaces(lang string) []string {
-	return []string{"schema", fmt.Sprint(schema), "example", contractExample, "bounds", boundList(lang), "environments", text.Join(lang, "chart.list", cost.Shipped())}
+	return []string{"schema", fmt.Sprint(schema), "example", contractExample, "bounds", boundList(lang),
+		"environments", text.Join(lang, "chart.list", cost.Shipped())}
 }
 
 // boundList is an item for each bound of a [search] header.

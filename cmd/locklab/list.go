@@ -84,7 +84,8 @@ func toList(args []string, l *lockFlags) (entries []lock.Entry, kinds []string, 
 }
 
 func listedLock(e lock.Entry) listedStrategy {
-	l := listedStrategy{ID: e.ID, Article: e.Article, Family: e.Family, Year: e.Year, Title: lessons.LockTitle("en", e), TitleZH: lessons.LockTitle("zh", e)}
+	l := listedStrategy{ID: e.ID, Article: e.Article, Family: e.Family, Year: e.Year, Title: lessons.LockTitle("en", e),
+		TitleZH: lessons.LockTitle("zh", e)}
 	if lessons.Uncovered(e) {
 		l.Contracted = new(false)
 	}
@@ -127,7 +128,8 @@ func listText(e *env, kinds []string, entries []lock.Entry) {
 		case "faults":
 			e.Printf("%s\n", e.Say("list.faults"))
 			for _, f := range faults.All() {
-				e.Wrap(fmt.Sprintf("    %-15s ", f.Name), e.Each(func(lang string) string { return text.FaultTitle(f.Name, lang) }))
+				e.Wrap(fmt.Sprintf("    %-15s ", f.Name),
+					e.Each(func(lang string) string { return text.FaultTitle(f.Name, lang) }))
 			}
 		}
 	}
@@ -140,7 +142,9 @@ func listLocks(e *env, entries []lock.Entry) {
 	for _, family := range lock.Families() {
 		of := slices.DeleteFunc(slices.Clone(entries), func(entry lock.Entry) bool { return entry.Family != family })
 		if len(of) > 0 {
-			e.Printf("  %s: %s\n", family, e.Each(func(lang string) string { return text.FamilyTitle(string(family), lang) }))
+			e.Printf("  %s: %s\n", family, e.Each(func(lang string) string {
+				return text.FamilyTitle(string(family), lang)
+			}))
 		}
 		for _, entry := range of {
 			title := e.Each(func(lang string) string { return lessons.LockTitle(lang, entry) })
@@ -185,7 +189,8 @@ func listRaces(e *env) {
 			group = g
 			e.Printf("  %s\n", e.Say("list.races."+group))
 		}
-		e.Wrap(fmt.Sprintf("    %-20s %-5s ", s.ID, s.Race), e.Each(func(lang string) string { return lessons.Story(lang, s, "title") }))
+		e.Wrap(fmt.Sprintf("    %-20s %-5s ", s.ID, s.Race),
+			e.Each(func(lang string) string { return lessons.Story(lang, s, "title") }))
 	}
 }
 
@@ -216,7 +221,8 @@ func (l *lockFlags) pick(usual []lock.Entry) ([]lock.Entry, error) {
 	for _, name := range l.strategies {
 		of := members(name)
 		if _, known := algorithms.ByName(name); of == nil && !known {
-			return nil, text.Errorf("error.lock", "name", name, "near", text.Near(name, append(familyNames(), lockNames()...)))
+			return nil, text.Errorf("error.lock", "name", name,
+				"near", text.Near(name, append(familyNames(), lockNames()...)))
 		}
 		if of == nil {
 			of = []string{name}
@@ -249,7 +255,8 @@ func locksNamed(names []string) ([]lock.Entry, error) {
 }
 
 // named returns what a flag names: something, and nothing twice. none is the key of the error of no names.
-func named[T any](flag, none string, names []string, find func(string) (T, error), id func(T) string) (all []T, err error) {
+func named[T any](flag, none string, names []string, find func(string) (T, error),
+	id func(T) string) (all []T, err error) {
 	if len(names) == 0 {
 		return nil, text.Errorf(none)
 	}
@@ -283,5 +290,6 @@ func pickRaces(names []string) ([]race.Scenario, error) {
 	if names == nil {
 		return scenarios.All(), nil
 	}
-	return named("scenarios", "error.races.none", names, scenarios.ByName, func(sc race.Scenario) string { return sc.ID })
+	return named("scenarios", "error.races.none", names, scenarios.ByName,
+		func(sc race.Scenario) string { return sc.ID })
 }

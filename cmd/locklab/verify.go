@@ -254,7 +254,8 @@ func kindOf(p *contract.Result) ci.Kind {
 }
 
 func verifyToJSON(proofs []contract.Result, v *ci.Verification) verifyJSON {
-	j := verifyJSON{Version: schema, Searches: []searchJSON{}, Proofs: []provedJSON{}, Deviations: []deviationJSON{}, Uncovered: v.Uncovered}
+	j := verifyJSON{Version: schema, Searches: []searchJSON{}, Proofs: []provedJSON{}, Deviations: []deviationJSON{},
+		Uncovered: v.Uncovered}
 	for i := range proofs {
 		switch p := &proofs[i]; {
 		case p.Status == contract.NotRun:
@@ -269,7 +270,8 @@ func verifyToJSON(proofs []contract.Result, v *ci.Verification) verifyJSON {
 	}
 	for _, c := range v.Deviations() {
 		j.Deviations = append(j.Deviations, deviationJSON{
-			c.Strategy, c.Subject, c.File, c.Line, c.Status == contract.Differs, v.Message(c), c.Want, c.Got, c.Reproduce, c.Trace,
+			c.Strategy, c.Subject, c.File, c.Line, c.Status == contract.Differs, v.Message(c), c.Want, c.Got,
+			c.Reproduce, c.Trace,
 		})
 	}
 	return j
@@ -289,7 +291,8 @@ func provedToJSON(p *contract.Result) provedJSON {
 	s := provedJSON{
 		Strategy: p.Strategy.ID, Bounds: p.Subject(), AsExpected: p.Status == contract.Met,
 		Expected: strings.Fields(contract.FormatVerdicts(p.Expected, p.Instants)),
-		Closed:   p.Proof.Closed, Once: !p.Proof.Once.IsZero(), Proved: words(p.Proof.Proved()), Open: words(p.Proof.Open), Views: p.Proof.Views,
+		Closed:   p.Proof.Closed, Once: !p.Proof.Once.IsZero(), Proved: words(p.Proof.Proved()),
+		Open: words(p.Proof.Open), Views: p.Proof.Views,
 	}
 	s.Verdicts, s.Par, s.Trace = gotJSON(p)
 	return s

@@ -22,7 +22,8 @@ const firstShown = 13
 // budgets are those that a page offers for a lock of one's own choice.
 var budgets = []string{
 	"crash=1,pause=1", "crash=1", "pause=1", "lose-reply=1", "lose-request=1", "delay=1@9s", "restart=1", "failover=1",
-	"split=1", "client-clock=1@10s", "node-clock=1@10s", "delete=1", "expire-session=1", "crash=1,failover=1", "pause=2",
+	"split=1", "client-clock=1@10s", "node-clock=1@10s", "delete=1", "expire-session=1", "crash=1,failover=1",
+	"pause=2",
 	"",
 }
 
@@ -51,7 +52,8 @@ func pageTexts() map[string]map[string]string {
 	all := map[string]map[string]string{}
 	for _, lang := range text.Languages() {
 		all[lang] = map[string]string{}
-		for _, prefix := range []string{"play.", "board.", "quiz.", "meaning.", "motion.", "term.timeline.", "list.faults"} {
+		for _, prefix := range []string{"play.", "board.", "quiz.", "meaning.", "motion.", "term.timeline.",
+			"list.faults"} {
 			for _, key := range text.In(lang).Keys(prefix) {
 				all[lang][key] = text.In(lang).Get(key)
 			}
@@ -80,9 +82,11 @@ type Level struct {
 func Levels() (all []Level) {
 	for i, l := range play.Levels() {
 		all = append(all, Level{
-			Number: i + 1, ID: l.ID, Lock: l.Lock, Budget: l.Budget, Harm: l.Harm, Meaning: titled(reports.Meaning, l.Harm), Said: aim(l.Harm),
-			Title: levelText(&l, "title"), Learn: levelText(&l, "learn"), Question: levelText(&l, "question"), Topic: l.Topic,
-			Fix: play.Number(l.Fix),
+			Number: i + 1, ID: l.ID, Lock: l.Lock, Budget: l.Budget, Harm: l.Harm, Meaning: titled(reports.Meaning,
+				l.Harm), Said: aim(l.Harm),
+			Title: levelText(&l, "title"), Learn: levelText(&l, "learn"), Question: levelText(&l, "question"),
+			Topic: l.Topic,
+			Fix:   play.Number(l.Fix),
 		})
 	}
 	return all

@@ -145,8 +145,9 @@ func outside(h *history.History, client, n int) Words {
 
 // asking are the commands whose answer depends on a circumstance alone, with the keys of their rules.
 var asking = map[string]string{
-	"SETNX": "set", "SET": "set", "DEL": "del", "EXPIRE": "expire", "PEXPIRE": "expire", "GET": "get", "GETSET": "getset",
-	"EVAL": "script", "EVALSHA": "script",
+	"SETNX": "set", "SET": "set", "DEL": "del", "EXPIRE": "expire", "PEXPIRE": "expire", "GET": "get",
+	"GETSET": "getset",
+	"EVAL":   "script", "EVALSHA": "script",
 }
 
 // A served request is one that a server has executed, and whose answer has come.
@@ -235,7 +236,8 @@ func (z *Quiz) replyAt(c Cell, n int, _ bool) *Question {
 			}
 			replies[said], seen[r.whose] = true, true
 			found := words("quiz.if."+r.whose, "client", client)
-			q.Answers = append(q.Answers, Answer{same(said), false, words("quiz.reply.wrong", "reply", said, "if", found)})
+			q.Answers = append(q.Answers, Answer{same(said), false,
+				words("quiz.reply.wrong", "reply", said, "if", found)})
 		}
 	}
 	if len(q.Answers) < 2 {
@@ -362,7 +364,9 @@ func finding(o *played) Words {
 		if f.Verdict != o.Verdicts[0] || f.Event >= len(o.History.Events) {
 			continue
 		}
-		found := sayAll(func(lang string) string { return strings.TrimPrefix(reports.Margin(lang, o.History, f), "!! ") })
+		found := sayAll(func(lang string) string {
+			return strings.TrimPrefix(reports.Margin(lang, o.History, f), "!! ")
+		})
 		if f.Forever {
 			return words("quiz.finding.only", "found", found)
 		}
@@ -427,7 +431,8 @@ func (z *Quiz) survivorAt(c Cell, _ int, hard bool) *Question {
 		if o == right && o.Forever() && fall[0].Verdicts[0] == verdict.Overlap {
 			why = words("quiz.survivor.forever")
 		}
-		why = words("quiz.survivor.why", "lock", o.Strategy.ID, "title", titled(text.LockTitle, o.Strategy.ID), "why", why)
+		why = words("quiz.survivor.why", "lock", o.Strategy.ID, "title", titled(text.LockTitle, o.Strategy.ID),
+			"why", why)
 		q.Answers = append(q.Answers, Answer{same(o.Strategy.ID), o == right, why})
 	}
 	return q

@@ -158,7 +158,8 @@ func (t *Session) introduce() {
 			t.at = at
 		}
 	}
-	about := words("play.bounds", "lock", g.Strategy.Heading(), "clients", g.Bounds.Clients, "attempts", g.Bounds.Attempts,
+	about := words("play.bounds", "lock", g.Strategy.Heading(), "clients", g.Bounds.Clients,
+		"attempts", g.Bounds.Attempts,
 		"faults", orNone(string(g.Bounds.Budget)))
 	for _, w := range slices.Concat([]Words{about}, t.at.Unusual, []Words{goal, words("play.keys")}) {
 		t.out.tell("", w)

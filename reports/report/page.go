@@ -123,7 +123,8 @@ func SinglePage(p *text.Printer, o *race.Outcome) page.Report {
 	}
 	return page.Report{
 		Lang: p.Lang, Title: p.First("page.run", "lock", o.Strategy.ID, "race", o.Scenario.ID), Version: Version(),
-		Command: "locklab run " + o.Trace.Link(), Seeds: fmt.Sprint(o.Settings.Seed), Assumptions: []string{p.First(assumptions[0])},
-		Grid: *grid, Runs: c.Runs(), Open: o.Strategy.ID + "." + o.Scenario.ID, Question: question,
+		Command: "locklab run " + o.Trace.Link(), Seeds: fmt.Sprint(o.Settings.Seed),
+		Assumptions: []string{p.First(assumptions[0])},
+		Grid:        *grid, Runs: c.Runs(), Open: o.Strategy.ID + "." + o.Scenario.ID, Question: question,
 	}
 }

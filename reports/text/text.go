@@ -144,7 +144,8 @@ func (r *reader) readIn(all map[string]*Catalogue, position, line string) error 
 	switch {
 	case begins:
 		if *r = (reader{Catalogue: all[strings.TrimSuffix(lang, "]")]}); r.Catalogue == nil {
-			return fmt.Errorf("text: %s: %s is no language: write one of [%s]", position, line, strings.Join(Languages(), "] ["))
+			return fmt.Errorf("text: %s: %s is no language: write one of [%s]", position, line,
+				strings.Join(Languages(), "] ["))
 		}
 	case r.Catalogue != nil:
 		return r.read(position, line)
