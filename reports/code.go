@@ -103,7 +103,8 @@ func callsOf(h *history.History) (listings []Listing, calls []Call) {
 	index := map[*block]int{}
 	for n, b := range d.withScripts(all) {
 		index[b] = n
-		listings = append(listings, Listing{b.file, b.first, strings.ReplaceAll(strings.Join(b.lines, "\n"), "\t", "    ")})
+		listings = append(listings, Listing{b.file, b.first,
+			strings.ReplaceAll(strings.Join(b.lines, "\n"), "\t", "    ")})
 	}
 	for _, c := range calls {
 		for n := range c.Lines {
@@ -246,7 +247,8 @@ func declarationsIn(sources fs.FS, pattern string) (all declared, err error) {
 		lines := strings.Split(string(text), "\n")
 		for _, d := range tree.Decls {
 			first, last := set.Position(d.Pos()).Line, set.Position(d.End()).Line
-			all = append(all, block{file: file, script: scriptOf(d), first: first, last: last, lines: lines[first-1 : last]})
+			all = append(all, block{file: file, script: scriptOf(d), first: first, last: last,
+				lines: lines[first-1 : last]})
 		}
 	}
 	return all, nil
@@ -273,8 +275,8 @@ func scriptOf(d ast.Decl) string {
 	return v.Names[0].Name
 }
 
-// find returns the place among all of the declaration around a line such as "redis/token.go:20", and the line; it adds the
-// declaration if that is new. -1: there is none.
+// find returns the place among all of the declaration around a line such as "redis/token.go:20", and the line; it adds
+// the declaration if that is new. -1: there is none.
 func (d declared) find(all *[]*block, at string) (n, line int) {
 	file, number, _ := strings.Cut(at, ":")
 	line, err := strconv.Atoi(number)

@@ -54,7 +54,8 @@ func newDrawing(v *wording, lines []line) *drawing {
 	if n := len(lines); n > 0 {
 		d.gap = max((lines[n-1].to-lines[0].from)/5, 1)
 	}
-	if v.h.Probe == v.h.Clients && !slices.ContainsFunc(v.h.Events, func(e history.Event) bool { return e.Client == v.h.Probe }) {
+	if v.h.Probe == v.h.Clients && !slices.ContainsFunc(v.h.Events,
+		func(e history.Event) bool { return e.Client == v.h.Probe }) {
 		d.clients--
 	}
 	return d
@@ -188,7 +189,7 @@ func (d *drawing) servers(l *line) string {
 func (d *drawing) ttl(left time.Duration) string {
 	switch {
 	case left == history.Forever && d.words.h.ZooKeeper:
-		return d.words.say("lanes.session")
+		return d.words.say("term.session.name")
 	case left == history.Forever:
 		return d.words.say("lanes.nottl")
 	}

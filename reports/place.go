@@ -171,7 +171,8 @@ func (r *Run) foldAttempts(client int, row Row) {
 	}
 	var states []Moment
 	for _, s := range r.States {
-		if is := &s.Clients[client-1]; s.Event >= first && s.Event < row.Event && (is.Stage != verdict.Idle || is.Retries) {
+		if is := &s.Clients[client-1]; s.Event >= first && s.Event < row.Event && (is.Stage != verdict.Idle ||
+			is.Retries) {
 			*is = ClientState{Retries: true}
 		}
 		if n := len(states); n == 0 || !states[n-1].equal(s.State) {
@@ -189,7 +190,8 @@ func sentAt(m *Message) int {
 	return m.Sent
 }
 
-// A Band is servers on which the same happens to the key throughout a run, which a picture draws as one; or the resource.
+// A Band is servers on which the same happens to the key throughout a run, which a picture draws as one; or the
+// resource.
 type Band struct {
 	Servers []int  `json:"n"` // from 1; -1: the resource
 	Name    string `json:"w"` // "n1-3", the key if there is one server; "": the resource

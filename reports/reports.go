@@ -26,9 +26,9 @@ import (
 	"locklab/simulator/history"
 )
 
-// Schema is the version of all JSON output; new fields do not change it. Version 2
+// Schema is the version of all JSON output; new fields do not change it. Version 3
 // renamed fields and verdicts, see help.root.long.
-const Schema = 2
+const Schema = 3
 
 // Look says how a text is to look.
 type Look struct {

@@ -26,20 +26,21 @@ type Run struct {
 	Probe     int            `json:"probe,omitempty"` // the client that looks for deadlocks; 0: there is none
 	TTL       int64          `json:"ttl"`
 	End       int64          `json:"end"`
-	At        []int64        `json:"at"`             // of each event, the time since the one before
-	X         []float64      `json:"x"`              // where each stands in a picture, and last the end; its unit is the picture's
-	Cuts      []int          `json:"cuts,omitempty"` // events before which time is cut
-	Bands     []Band         `json:"bands"`
-	States    []Moment       `json:"states"` // each until the next
-	Messages  []Message      `json:"messages"`
-	Faults    []Fault        `json:"faults,omitempty"`
-	Marks     []Mark         `json:"marks,omitempty"`
-	Rows      []Row          `json:"rows"`
-	Calls     []Call         `json:"calls,omitempty"`
-	Replay    string         `json:"replay,omitempty"` // the command that plays it again
-	Skews     []int64        `json:"skews,omitempty"`  // by client, the largest error of its clock; none: all are right
-	Story     []SaidAt       `json:"story,omitempty"`
-	Commands  Said           `json:"commands,omitempty"` // as one types them into redis-cli
+	At        []int64        `json:"at"` // of each event, the time since the one before
+	// where each stands in a picture, and last the end; its unit is the picture's
+	X        []float64 `json:"x"`
+	Cuts     []int     `json:"cuts,omitempty"` // events before which time is cut
+	Bands    []Band    `json:"bands"`
+	States   []Moment  `json:"states"` // each until the next
+	Messages []Message `json:"messages"`
+	Faults   []Fault   `json:"faults,omitempty"`
+	Marks    []Mark    `json:"marks,omitempty"`
+	Rows     []Row     `json:"rows"`
+	Calls    []Call    `json:"calls,omitempty"`
+	Replay   string    `json:"replay,omitempty"` // the command that plays it again
+	Skews    []int64   `json:"skews,omitempty"`  // by client, the largest error of its clock; none: all are right
+	Story    []SaidAt  `json:"story,omitempty"`
+	Commands Said      `json:"commands,omitempty"` // as one types them into redis-cli
 }
 
 // A Message is a request and its reply. Events that did not happen are -1.
@@ -149,11 +150,13 @@ func (b *Book) Add(name string, r *Run, listings []Listing) {
 
 // RunOf returns a run with its texts in some languages, and the listings of its calls. With words it has its story and
 // its commands as well.
-func RunOf(h *history.History, j verdict.Judgement, verdicts []verdict.Word, langs []string, words bool) (*Run, []Listing) {
+func RunOf(h *history.History, j verdict.Judgement, verdicts []verdict.Word, langs []string, words bool) (*Run,
+	[]Listing) {
 	listings, calls := callsOf(h)
 	r := &Run{
-		Lock: h.Strategy, Race: h.Scenario, Verdicts: append([]verdict.Word{}, verdicts...), Key: h.Key, ZooKeeper: h.ZooKeeper,
-		Clients: h.Clients, Nodes: h.Nodes, Probe: h.Probe, TTL: micros(h.TTL), End: micros(h.End), At: []int64{},
+		Lock: h.Strategy, Race: h.Scenario, Verdicts: append([]verdict.Word{}, verdicts...), Key: h.Key,
+		ZooKeeper: h.ZooKeeper,
+		Clients:   h.Clients, Nodes: h.Nodes, Probe: h.Probe, TTL: micros(h.TTL), End: micros(h.End), At: []int64{},
 		States: Moments(h), Messages: messages(h), Calls: calls, Skews: skews(h),
 	}
 	if h.Local {
@@ -181,8 +184,9 @@ func RunOf(h *history.History, j verdict.Judgement, verdicts []verdict.Word, lan
 	}
 	for _, f := range j.Findings {
 		r.Marks = append(r.Marks, Mark{
-			Event: min(max(f.Event, 0), len(h.Events)-1), From: micros(f.From), To: micros(f.To), Word: f.Verdict, Clients: f.Clients,
-			Said: in.say(func(v *wording) string { return v.mark(f) }),
+			Event: min(max(f.Event, 0), len(h.Events)-1), From: micros(f.From), To: micros(f.To), Word: f.Verdict,
+			Clients: f.Clients,
+			Said:    in.say(func(v *wording) string { return v.mark(f) }),
 		})
 	}
 	r.Rows = in.rows(h, j)
@@ -214,7 +218,8 @@ func (in saying) say(of func(v *wording) string) (s Said) {
 func (in saying) rows(h *history.History, j verdict.Judgement) []Row {
 	all := []Row{}
 	for _, l := range linesOf(h, withoutReloads(stepsOf(h, j))) {
-		row := Row{Event: l.last.index, From: micros(l.from), To: micros(l.to), Servers: in.say(func(v *wording) string { return v.befell(&l) })}
+		row := Row{Event: l.last.index, From: micros(l.from), To: micros(l.to),
+			Servers: in.say(func(v *wording) string { return v.befell(&l) })}
 		for c := range l.turns {
 			row.Lanes = append(row.Lanes, in.say(func(v *wording) string { return v.lanesTurn(&l, c) }))
 		}

@@ -364,7 +364,8 @@ func placeOf(steps []step, f verdict.Finding, h *history.History) int {
 		return stepAt(steps, f.Event)
 	}
 	crashed := func(s *step) bool {
-		return s.At == f.From && s.Kind == history.Crash && f.Verdict != verdict.Overlap && slices.Contains(f.Clients, s.Client)
+		return s.At == f.From && s.Kind == history.Crash && f.Verdict != verdict.Overlap && slices.Contains(f.Clients,
+			s.Client)
 	}
 	for i := range steps { // what its crash has left behind stands there from then on
 		if crashed(&steps[i]) {

@@ -6,7 +6,7 @@
 //   - a variable in a file of this package: Settings, Clients, Script, and Triggered, which
 //     proves that a run shows the race; see words.go for what they are written with;
 //   - its line in All;
-//   - its texts, scenario.<id>.title, .story and .numbers, in reports/text/en/stories.txt and
+//   - its texts, title.race.<id>, story.race.<id> and numbers.race.<id>, in reports/text/en/stories.txt and
 //     reports/text/zh/stories.txt, and race.<id>.why, .mends and .not in races.txt beside them;
 //   - its section in contract/contract.txt: the locks that do not hold in it, and why;
 //   - its transcript: go test ./scenarios -run Transcripts -update;
@@ -34,7 +34,7 @@ func ByName(name string) (race.Scenario, error) {
 	for _, sc := range all {
 		names = append(names, sc.ID, sc.Race)
 	}
-	return race.Scenario{}, i18n.Errorf("error.scenario", "name", name, "near", i18n.Near(name, names))
+	return race.Scenario{}, i18n.Errorf("error.race", "name", name, "near", i18n.Near(name, names))
 }
 
 // listed are those of All, made once.

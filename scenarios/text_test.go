@@ -19,7 +19,7 @@ func TestTextsAreComplete(t *testing.T) {
 	wanted := map[string]bool{}
 	for _, sc := range scenarios.All() {
 		for _, part := range []string{"title", "story", "numbers"} {
-			key := "scenario." + sc.ID + "." + part
+			key := part + ".race." + sc.ID
 			wanted[key] = true
 			inBothLanguages(t, key)
 			for _, lang := range text.Languages() {
@@ -43,10 +43,10 @@ func TestTextsAreComplete(t *testing.T) {
 		wanted["na."+string(why)] = true
 		inBothLanguages(t, "na."+string(why))
 	}
-	for _, prefix := range []string{"scenario.", "na."} {
+	for _, prefix := range []string{"title.race.", "story.race.", "numbers.race.", "na."} {
 		for _, key := range text.In("en").Keys(prefix) {
 			if !wanted[key] {
-				t.Errorf("%s belongs to no scenario", key)
+				t.Errorf("%s belongs to no race", key)
 			}
 		}
 	}

@@ -85,7 +85,7 @@ func transcript(t *testing.T, sc race.Scenario) []byte {
 		}
 		fmt.Fprintln(&b, "#")
 	}
-	story := func(part string) string { return text.In("en").Get("scenario." + sc.ID + "." + part) }
+	story := func(part string) string { return text.In("en").Get(part + ".race." + sc.ID) }
 	paragraph(fmt.Sprintf("%s (%s): %s", sc.ID, sc.Race, story("title")))
 	paragraph(story("story"))
 	paragraph("Why these numbers: " + story("numbers"))

@@ -169,8 +169,10 @@ func withNumbers(files []string) (all []string) {
 func parCommand() *command {
 	c, bounds, budgets := &chartFlags{}, report.ParBounds(), study.SingleFaults()
 	return &command{
-		use: "par", args: noArguments,
-		examples: []string{"chart par", "chart par --strategies redlock --budget crash=1,pause=1 --budget node-clock=1@18s", "chart par -o par.png -o par.csv"},
+		use: "par", texts: []string{"par", "chart"}, args: noArguments,
+		examples: []string{"chart par",
+			"chart par --strategies redlock --budget crash=1,pause=1 --budget node-clock=1@18s",
+			"chart par -o par.png -o par.csv"},
 		flags: func(f *flags) {
 			c.add(f)
 			f.each("budget", &budgets)
@@ -206,10 +208,12 @@ func checkBudgets(entries []lock.Entry, b study.Bounds, budgets []string) error 
 }
 
 func theoremsCommand() *command {
-	c, budgets := &chartFlags{next: []string{"locklab chart theorems -o theorems.png", "locklab prove token", "locklab chart par"}}, study.TheoremBudgets()
+	c, budgets := &chartFlags{next: []string{"locklab chart theorems -o theorems.png", "locklab prove token",
+		"locklab chart par"}}, study.TheoremBudgets()
 	return &command{
-		use: "theorems", args: noArguments,
-		examples: []string{"chart theorems", "chart theorems --strategies setnx,token --budget crash=any", "chart theorems --strategies one-step -o theorems.csv"},
+		use: "theorems", texts: []string{"theorems", "chart"}, args: noArguments,
+		examples: []string{"chart theorems", "chart theorems --strategies setnx,token --budget crash=any",
+			"chart theorems --strategies one-step -o theorems.csv"},
 		flags: func(f *flags) {
 			c.add(f)
 			f.each("budget", &budgets)
@@ -243,12 +247,14 @@ func replayFirst(drawn *chart.Par) (next []string) {
 }
 
 func toleranceCommand() *command {
-	c := &chartFlags{next: []string{"locklab chart tolerance -o tolerance.png", "locklab chart par", "locklab chart sweep pause/ttl"}}
+	c := &chartFlags{next: []string{"locklab chart tolerance -o tolerance.png", "locklab chart par",
+		"locklab chart sweep pause/ttl"}}
 	return &command{
-		use: "tolerance", args: noArguments,
-		examples: []string{"chart tolerance", "chart tolerance --strategies token,redlock -o tolerance.png -o tolerance.csv"},
-		flags:    func(f *flags) { c.addUsual(f, strings.Join(report.DifferingLocks, ",")) },
-		run:      c.run(report.Differing, drawTolerance),
+		use: "tolerance", texts: []string{"tolerance", "chart"}, args: noArguments,
+		examples: []string{"chart tolerance",
+			"chart tolerance --strategies token,redlock -o tolerance.png -o tolerance.csv"},
+		flags: func(f *flags) { c.addUsual(f, strings.Join(report.DifferingLocks, ",")) },
+		run:   c.run(report.Differing, drawTolerance),
 	}
 }
 
@@ -275,7 +281,8 @@ func recoveryCommand() *command {
 	}}
 	return &command{
 		use: "recovery", args: noArguments,
-		examples: []string{"chart recovery", "chart recovery --ttls 5s,15s --work 3s --strategies token,watchdog -o recovery.png"},
+		examples: []string{"chart recovery",
+			"chart recovery --ttls 5s,15s --work 3s --strategies token,watchdog -o recovery.png"},
 		flags: func(f *flags) {
 			c.add(f)
 			f.add("ttls", &ttls)
@@ -306,7 +313,8 @@ func waitingCommand() *command {
 	c.next = []string{"locklab chart waiting -o waiting.png", "locklab chart rate", "locklab explain redisson-lock"}
 	return &command{
 		use: "waiting", args: noArguments,
-		examples: []string{"chart waiting", "chart waiting --clients 2,100 --policies fixed,backoff,pubsub,line --poll 20ms -o waiting.png"},
+		examples: []string{"chart waiting",
+			"chart waiting --clients 2,100 --policies fixed,backoff,pubsub,line --poll 20ms -o waiting.png"},
 		flags: func(f *flags) {
 			parse(f, "clients", "2,10,50,200,1000", &sizes, parseSizes)
 			f.add("policies", &policies)

@@ -58,7 +58,8 @@ func checkCommand() *command {
 	c := &checkFlags{views: checkViewNames()}
 	return &command{
 		use: "check PACKAGE", args: exactly(1, "package"), flags: c.add, run: c.run,
-		examples: []string{"check ./mylock", "check ./mylock --run TestMyLock --view explore,explain", "check ./mylock --strategies token,redlock --json"},
+		examples: []string{"check ./mylock", "check ./mylock --run TestMyLock --view explore,explain",
+			"check ./mylock --strategies token,redlock --json"},
 	}
 }
 
@@ -312,7 +313,8 @@ func (c *checkFlags) explain(e *env, l *checked.Lock, out *checkedJSON) (open, e
 			continue
 		}
 		w := l.Search.Search.Witnesses[i]
-		e.Printf("%s\n\n", e.Say("check.way", "verdict", string(w.Verdict), "par", fmt.Sprint(w.Par), "steps", fmt.Sprint(w.Steps)))
+		e.Printf("%s\n\n", e.Say("check.way", "verdict", string(w.Verdict), "par", fmt.Sprint(w.Par),
+			"steps", fmt.Sprint(w.Steps)))
 		if err := explainWay(e, l, o, w.Verdict); err != nil {
 			return nil, err
 		}
@@ -335,10 +337,11 @@ func explainWay(e *env, l *checked.Lock, o *race.Outcome, word verdict.Word) err
 	e.lanes(o)
 	lessons.Text(e.Printer, e.look(), lessons.Meanings(e.Printer, o))
 	for _, lang := range e.Langs() {
-		e.Wrap(text.Label(text.Say(lang, "check.cure")), reports.Cure(word, lang))
+		e.Wrap(text.Label(text.Say(lang, "play.fix")), reports.Cure(word, lang))
 	}
 	e.Printf("\n")
-	if err := reports.CodeIn(e.Out, o.History, e.look(), os.DirFS(filepath.Dir(l.Dir)), filepath.Base(l.Dir)); err != nil {
+	if err := reports.CodeIn(e.Out, o.History, e.look(), os.DirFS(filepath.Dir(l.Dir)),
+		filepath.Base(l.Dir)); err != nil {
 		return err
 	}
 	e.Printf("\n%s\n  go test -run '^%s$' -v -locklab.replay=%s\n", e.Say("locktest.again"), l.Test, o.Trace.Link())
@@ -355,9 +358,10 @@ func explainRaces(e *env, l *checked.Lock, fallen []*race.Outcome) {
 	for _, o := range fallen {
 		e.Printf("\n")
 		for _, lang := range e.Langs() {
-			e.Wrap("", o.Scenario.Race+" "+o.Scenario.ID+": "+chart.Column{ID: o.Scenario.ID}.Title(lang)+": "+reports.Words(o.Verdicts))
+			title := text.RaceTitle(o.Scenario.ID, lang)
+			e.Wrap("", o.Scenario.Race+" "+o.Scenario.ID+": "+title+": "+reports.Words(o.Verdicts))
 		}
-		printCure(e, o, "check.cure")
+		printCure(e, o, "play.fix")
 	}
 	e.Next("locklab explain "+fallen[0].Scenario.ID, "locklab run token "+fallen[0].Scenario.ID)
 }

@@ -51,7 +51,8 @@ func groups() []group {
 	return []group{
 		{"start", []*command{demoCommand(), runCommand(), explainCommand(), playCommand(), serveCommand()}},
 		{"compare", []*command{matrixCommand(), chartCommand()}},
-		{"prove", []*command{exploreCommand(), proveCommand(), verifyCommand(), initCommand(), checkCommand(), judgeCommand()}},
+		{"prove", []*command{exploreCommand(), proveCommand(), verifyCommand(), initCommand(), checkCommand(),
+			judgeCommand()}},
 		{"more", []*command{
 			listCommand(), lessonCommand(), liveCommand(), mergeCommand(), completionCommand(),
 		}},
@@ -62,10 +63,12 @@ func groups() []group {
 func chartCommand() *command {
 	c := &chartFlags{}
 	return &command{
-		use: "chart NAME | FILE.json", examples: []string{"chart par", "chart sweep pause/ttl -o sweep.png", "chart sweep.json --lang zh -o sweep.png"},
+		use: "chart NAME | FILE.json", examples: []string{"chart par", "chart sweep pause/ttl -o sweep.png",
+			"chart sweep.json --lang zh -o sweep.png"},
 		args: knownChart, flags: c.addFiles, run: drawAgain(c),
 		below: []*command{
-			parCommand(), theoremsCommand(), toleranceCommand(), rateCommand(), recoveryCommand(), waitingCommand(), sweepCommand(),
+			parCommand(), theoremsCommand(), toleranceCommand(), rateCommand(), recoveryCommand(), waitingCommand(),
+			sweepCommand(),
 		},
 	}
 }
@@ -167,9 +170,10 @@ func nowCalled() map[string]string {
 
 // renamed says how a command is called now, whatever stands behind its former name.
 func renamed(former, now string) *cobra.Command {
-	return &cobra.Command{Use: former, Hidden: true, DisableFlagParsing: true, RunE: func(*cobra.Command, []string) error {
-		return text.Errorf("error.renamed.command", "command", "locklab "+now)
-	}}
+	return &cobra.Command{Use: former, Hidden: true, DisableFlagParsing: true,
+		RunE: func(*cobra.Command, []string) error {
+			return text.Errorf("error.renamed.command", "command", "locklab "+now)
+		}}
 }
 
 // describe writes examples for the help of a command. The catalogues describe them by the
@@ -301,8 +305,10 @@ func knownCommand(root *cobra.Command, args []string) error {
 
 // searched are words that newcomers type, with the command that shows what they look for.
 var searched = map[string]string{
-	"level": "locklab play --level 1", "levels": "locklab play --levels", "lesson": "locklab explain path", "lessons": "locklab explain path",
-	"redis": "locklab list", "zookeeper": "locklab list --strategies line", "kleppmann": "locklab explain debate", "antirez": "locklab explain debate",
+	"level": "locklab play --level 1", "levels": "locklab play --levels", "lesson": "locklab explain path",
+	"lessons": "locklab explain path",
+	"redis":   "locklab list", "zookeeper": "locklab list --strategies line", "kleppmann": "locklab explain debate",
+	"antirez": "locklab explain debate",
 }
 
 // meantBy returns the command that was meant by names without a command: a lock and a race are run, one
@@ -366,7 +372,8 @@ func atMost(n int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) > n {
 			if meant := flagsFor(c, args); meant != "" {
-				return text.Errorf("error.noarguments.meant", "command", c.CommandPath(), "name", args[n], "meant", meant)
+				return text.Errorf("error.noarguments.meant", "command", c.CommandPath(), "name", args[n],
+					"meant", meant)
 			}
 			return text.Errorf("error.noarguments", "command", c.CommandPath(), "name", args[n])
 		}

@@ -54,9 +54,12 @@ func completionCommand() *command {
 // the last one.
 var flagValues = map[string]completer{
 	"strategies": familiesAndLocks, "against": locks, "scenarios": races,
-	"expect": oneOf(verdict.Names(verdict.Answers)), "verdict": oneOf(play.HarmNames()), "harm": oneOf(play.HarmNames()),
+	"expect": oneOf(verdict.Names(verdict.Answers)), "verdict": oneOf(play.HarmNames()),
+	"harm": oneOf(play.HarmNames()),
 	"view": oneOf(viewNames), "open": oneOf(deck.Views), "lang": oneOf(languages()), "color": oneOf(colors),
-	"difficulty": oneOf(game.Difficulties), "lesson": func(string, []string) []cobra.Completion { return lessonNames() },
+	"difficulty": oneOf(game.Difficulties), "lesson": func(string, []string) []cobra.Completion {
+		return lessonNames()
+	},
 }
 
 // completeArguments has a shell complete the arguments of a command. A command without arguments is offered

@@ -55,7 +55,8 @@ type env struct {
 func newEnv(stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) *env {
 	out := &output{to: stdout}
 	p := &text.Printer{Out: out, Lang: "en", Width: defaultWidth}
-	return &env{Printer: p, ctx: context.Background(), stdin: stdin, stdout: out, stderr: stderr, getenv: getenv, color: "auto"}
+	return &env{Printer: p, ctx: context.Background(), stdin: stdin, stdout: out, stderr: stderr, getenv: getenv,
+		color: "auto"}
 }
 
 // execute runs the command that is in args.
@@ -181,7 +182,8 @@ func (e *env) paged(tell func() error) error {
 	e.pages, e.Out = out, &text
 	err := tell()
 	e.pages, e.Out = nil, out
-	if _, rows, sizeErr := term.GetSize(int(out.Fd())); err == nil && sizeErr == nil && bytes.Count(text.Bytes(), []byte("\n")) >= rows {
+	if _, rows, sizeErr := term.GetSize(int(out.Fd())); err == nil && sizeErr == nil &&
+		bytes.Count(text.Bytes(), []byte("\n")) >= rows {
 		if e.page(text.Bytes(), out) {
 			return nil
 		}
@@ -275,7 +277,8 @@ func inStages(e *env, stages []report.Stage) (work report.Worker, end func()) {
 const betweenLines = 10 * time.Second
 
 // progressLines prints a line at each tick, if more is done than at the one before.
-func (e *env) progressLines(w io.Writer, total int, what string, began time.Time, ticks <-chan time.Time) (done func(n int), end func()) {
+func (e *env) progressLines(w io.Writer, total int, what string, began time.Time,
+	ticks <-chan time.Time) (done func(n int), end func()) {
 	var finished atomic.Int64
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go func() {

@@ -87,7 +87,8 @@ func (e *env) report(err error) int {
 func presentable(message string) string {
 	var lines []string
 	for line := range strings.SplitSeq(message, "\n") {
-		line = longQuote.ReplaceAllStringFunc(text.Visible(line), func(s string) string { return text.Cut(s, 100) + `"` })
+		line = longQuote.ReplaceAllStringFunc(text.Visible(line),
+			func(s string) string { return text.Cut(s, 100) + `"` })
 		line = longWord.ReplaceAllStringFunc(line, func(s string) string { return text.Cut(s, 200) })
 		lines = append(lines, text.Cut(line, 1000))
 	}
@@ -102,10 +103,11 @@ var (
 // flagName returns the name of a flag for one that users may give it: locks and races have the names that all
 // texts have for them.
 func flagName(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-	for former, now := range formerly {
-		if name == now {
-			return pflag.NormalizedName(former)
-		}
+	switch name {
+	case "locks":
+		name = "strategies"
+	case "races":
+		name = "scenarios"
 	}
 	return pflag.NormalizedName(name)
 }
@@ -121,11 +123,13 @@ func flagError(c *cobra.Command, err error) error {
 	if names := c.Flags().Args(); !c.HasParent() && len(names) > 0 { // as in "locklab token gc-pause --seed 3"
 		return knownCommand(c, names)
 	}
-	value, missing, unknown := (*pflag.InvalidValueError)(nil), (*pflag.ValueRequiredError)(nil), (*pflag.NotExistError)(nil)
+	value, missing := (*pflag.InvalidValueError)(nil), (*pflag.ValueRequiredError)(nil)
+	unknown := (*pflag.NotExistError)(nil)
 	problem := err
 	switch {
 	case errors.As(err, &value):
-		problem = text.Errorf("error.flag.value", "flag", "--"+value.GetFlag().Name, "value", value.GetValue(), "want", i18n.New(wanted(err)))
+		problem = text.Errorf("error.flag.value", "flag", "--"+value.GetFlag().Name, "value", value.GetValue(),
+			"want", i18n.New(wanted(err)))
 	case errors.As(err, &missing):
 		problem = text.Errorf("error.flag.missing", "flag", "--"+missing.GetFlag().Name)
 	case errors.As(err, &unknown):
@@ -137,7 +141,8 @@ func flagError(c *cobra.Command, err error) error {
 		if c.Flags().Lookup("set") != nil && slices.Contains(race.SettingNames(), name) {
 			return text.Errorf("error.flag.setting", "flag", "--"+name, "name", name)
 		}
-		return text.Errorf("error.flag.unknown", "flag", flagIn.FindString(err.Error()), "near", text.Near("--"+name, flagNames(c)), "command", c.CommandPath())
+		return text.Errorf("error.flag.unknown", "flag", flagIn.FindString(err.Error()),
+			"near", text.Near("--"+name, flagNames(c)), "command", c.CommandPath())
 	}
 	return text.Errorf("error.flag", "problem", problem, "command", c.CommandPath())
 }
@@ -163,7 +168,8 @@ func refuseEmpty(c *cobra.Command, args []string) (err error) {
 			return
 		}
 		if err == nil && slices.Contains(values, "") && !slices.Contains(mayBeEmpty, f.Name) {
-			err = text.Errorf("error.flag", "problem", text.Errorf("error.flag.empty", "flag", "--"+f.Name), "command", c.CommandPath())
+			err = text.Errorf("error.flag", "problem", text.Errorf("error.flag.empty", "flag", "--"+f.Name),
+				"command", c.CommandPath())
 		}
 	})
 	return err

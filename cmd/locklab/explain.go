@@ -20,9 +20,11 @@ import (
 func explainCommand() *command {
 	var markdown, page bool
 	return &command{
-		use: "explain LOCK | RACE | LOCK RACE | LINK|FILE | path [N] | interview [TOPIC] | debate | glossary | judge | need | TERM | FAULT | ARTICLE",
+		use: "explain LOCK | RACE | LOCK RACE | LINK|FILE | path [N] | interview [TOPIC] | debate | " +
+			" glossary | judge | need | TERM | FAULT | ARTICLE",
 		examples: []string{
-			"explain redlock", "explain R18 --lang zh", "explain 003-C failed-renewal", "explain path 3", "explain lease",
+			"explain redlock", "explain R18 --lang zh", "explain 003-C failed-renewal", "explain path 3",
+			"explain lease",
 			"explain token --html > token.html",
 		},
 		complete: explainable,
@@ -98,15 +100,15 @@ func (x *explainer) explain(args []string) error {
 // explainedJSON is a page as JSON. Texts are by language and key.
 type explainedJSON struct {
 	Version int                            `json:"version"`
-	Lock    *listedStrategy                `json:"strategy,omitempty"`
-	Race    *listed                        `json:"scenario,omitempty"`
+	Lock    *listedStrategy                `json:"lock,omitempty"`
+	Race    *listed                        `json:"race,omitempty"`
 	Fault   *listed                        `json:"fault,omitempty"`
 	Budget  faults.Budget                  `json:"budget,omitempty"` // an example, with the fault
 	Article *listed                        `json:"article,omitempty"`
-	Locks   []listedStrategy               `json:"strategies,omitempty"` // of the article
-	Races   []listed                       `json:"scenarios,omitempty"`  // with the fault, or of the article
-	Story   map[string]string              `json:"story,omitempty"`      // by language
-	Numbers map[string]string              `json:"numbers,omitempty"`    // by language
+	Locks   []listedStrategy               `json:"locks,omitempty"`   // of the article
+	Races   []listed                       `json:"races,omitempty"`   // with the fault, or of the article
+	Story   map[string]string              `json:"story,omitempty"`   // by language
+	Numbers map[string]string              `json:"numbers,omitempty"` // by language
 	Texts   map[string]map[string][]string `json:"texts"`
 	Cells   []cellJSON                     `json:"cells,omitempty"`
 }
@@ -133,7 +135,8 @@ func (x *explainer) show(page lessons.Page) (err error) {
 		out.Races = lists.Each(lessons.RacesWith(page.Fault), listedRace)
 	case page.Number != "":
 		locks, races := lessons.OfArticle(page.Number)
-		out.Article = &listed{ID: page.Number, Title: text.Say("en", "article."+page.Number), TitleZH: text.Say("zh", "article."+page.Number)}
+		out.Article = &listed{ID: page.Number, Title: text.Say("en", "article."+page.Number),
+			TitleZH: text.Say("zh", "article."+page.Number)}
 		out.Locks, out.Races = lists.Each(locks, listedLock), lists.Each(races, listedRace)
 	}
 	if err != nil {

@@ -74,7 +74,7 @@ func TestBacking(t *testing.T) {
 	}
 	for n := range lessons.PathScreens {
 		key := fmt.Sprintf("path.%d.", n+1)
-		falls(key, same(key+"lock"), same(key+"scenario"))
+		falls(key, same(key+"lock"), same(key+"race"))
 	}
 	for _, topic := range lessons.Topics() {
 		key := "interview." + topic + ".trace"

@@ -21,7 +21,7 @@ import (
 
 type exploreJSON struct {
 	Version     int            `json:"version"`
-	Strategy    string         `json:"strategy"`
+	Strategy    string         `json:"lock"`
 	Clients     int            `json:"clients"`
 	Attempts    any            `json:"attempts"` // a number, or "any"
 	Nodes       int            `json:"nodes"`
@@ -84,15 +84,17 @@ func exploreCommand() *command {
 	x := &exploreFlags{boundFlags: boundFlags{Bounds: study.DefaultBounds()}, memory: 4096}
 	x.MaxStates = study.UsualStates
 	return &command{
-		use: "explore STRATEGY", args: exactly(1, "lock"), complete: aLock, flags: x.add, run: x.run,
-		examples: []string{"explore token", "explore redlock --nodes 3 --budget restart=1", "explore setnx --clients 3 --budget crash=1 --json",
+		use: "explore LOCK", args: exactly(1, "lock"), complete: aLock, flags: x.add, run: x.run,
+		examples: []string{"explore token", "explore redlock --nodes 3 --budget restart=1",
+			"explore setnx --clients 3 --budget crash=1 --json",
 			"explore token --budget pause=1 -o pause.svg",
 			"explore token --attempts any --budget crash=any"},
 	}
 }
 
 func (x *exploreFlags) add(f *flags) {
-	x.boundFlags.add(f, "nodes", "budget", "ttl", "work", "client-retries", "skew", "fenced", "slow", "noisy", "max-states")
+	x.boundFlags.add(f, "nodes", "budget", "ttl", "work", "client-retries", "skew", "fenced", "slow", "noisy",
+		"max-states")
 	x.addLate(f)
 	parse(f, "clients", fmt.Sprint(x.Clients), &x.Clients, study.ParseClients)
 	parse(f, "attempts", "auto", &x.Attempts, study.ParseAttempts)
@@ -148,8 +150,8 @@ func (x *exploreFlags) run(e *env, args []string) error {
 	return cmp.Or(shown.show(e, x.files), unanswered)
 }
 
-// searchProgress shows the progress of the searches that are made in turn: on a terminal in one line that changes, where
-// standard error is another file or a pipe in a line now and then.
+// searchProgress shows the progress of the searches that are made in turn: on a terminal in one line that changes,
+// where standard error is another file or a pipe in a line now and then.
 func searchProgress(e *env) func(r *explore.Result) {
 	f, ok := terminal(e.stderr)
 	if f == nil {
@@ -166,7 +168,8 @@ func searchProgress(e *env) func(r *explore.Result) {
 		}
 		printed = time.Now()
 		seconds := time.Since(began).Seconds()
-		line := e.Say("progress.search", "number", fmt.Sprint(number), "states", fmt.Sprint(r.States), "rate", fmt.Sprintf("%.2f", float64(r.Transitions)/seconds/1e6),
+		line := e.Say("progress.search", "number", fmt.Sprint(number), "states", fmt.Sprint(r.States),
+			"rate", fmt.Sprintf("%.2f", float64(r.Transitions)/seconds/1e6),
 			"open", fmt.Sprint(r.Open), "memory", fmt.Sprint(r.Bytes>>20))
 		if ok {
 			fmt.Fprint(f, "\r"+line+" ")
@@ -191,13 +194,18 @@ func (s *shownSearch) show(e *env, files []string) error {
 func (s *shownSearch) toJSON() exploreJSON {
 	r, b := s.Result, s.Bounds
 	out := exploreJSON{
-		Version: schema, Strategy: s.Strategy.ID, Clients: b.Clients, Attempts: anyOr(b.Attempts, b.Attempts == study.AnyAttempts), Nodes: b.Nodes, Budget: map[string]any{},
-		Bounds: b.String(), Timing: b.Timing.String(), Uses: append([]string{}, b.Uses.Names()...), Retries: b.ClientRetries, Skew: b.Skew,
+		Version: schema, Strategy: s.Strategy.ID, Clients: b.Clients,
+		Attempts: anyOr(b.Attempts, b.Attempts == study.AnyAttempts), Nodes: b.Nodes, Budget: map[string]any{},
+		Bounds: b.String(), Timing: b.Timing.String(), Uses: append([]string{}, b.Uses.Names()...),
+		Retries: b.ClientRetries, Skew: b.Skew,
 		Tokens: b.Tokens.String(), Untriggered: append([]string{}, s.Untriggered()...),
-		Claim: certificate.Claim(s.Search, "en"), Scope: s.Scope(), MayHappen: certificate.MayHappen(s.Search, "en"), Assumed: certificate.Assumed(s.Search, "en"),
-		States: r.States, Transitions: r.Transitions, Depth: r.Depth, Complete: r.Complete, Rechecked: r.Rechecked, Cut: text.SayMessage("en", r.Limit),
+		Claim: certificate.Claim(s.Search, "en"), Scope: s.Scope(), MayHappen: certificate.MayHappen(s.Search, "en"),
+		Assumed: certificate.Assumed(s.Search, "en"),
+		States:  r.States, Transitions: r.Transitions, Depth: r.Depth, Complete: r.Complete, Rechecked: r.Rechecked,
+		Cut:    text.SayMessage("en", r.Limit),
 		Beside: othersToJSON(s.Beside), Tried: othersToJSON(s.Cut),
-		Seconds: s.took.Seconds(), Verdicts: []witnessJSON{}, Open: s.Open, Unjudged: s.Unjudged(), Certificate: certificate.Of(s.Search, "en"),
+		Seconds: s.took.Seconds(), Verdicts: []witnessJSON{}, Open: s.Open, Unjudged: s.Unjudged(),
+		Certificate: certificate.Of(s.Search, "en"),
 	}
 	for _, f := range b.Budget.Faults() {
 		out.Budget[f.Fault.Name] = anyOr(f.Times, b.Endless)
@@ -207,7 +215,8 @@ func (s *shownSearch) toJSON() exploreJSON {
 		if certificate.Elsewhere(s.Search, w, "en") != "" {
 			elsewhere = w.Trace.Settings
 		}
-		out.Verdicts = append(out.Verdicts, witnessJSON{w.Verdict, w.Par, w.Steps, w.Cause, elsewhere, s.boundary(w), w.Trace.Link()})
+		out.Verdicts = append(out.Verdicts, witnessJSON{w.Verdict, w.Par, w.Steps, w.Cause, elsewhere, s.boundary(w),
+			w.Trace.Link()})
 	}
 	return out
 }
@@ -239,7 +248,8 @@ func (s *shownSearch) status() error {
 	case s.Open != nil:
 		return noAnswer("error.again.open", "verdicts", reports.Words(s.Open))
 	case s.Unjudged() != nil:
-		return noAnswer("error.unjudged", "verdicts", reports.Words(s.Unjudged()), "n", s.Bounds.Clients, "enough", s.Enough())
+		return noAnswer("error.unjudged", "verdicts", reports.Words(s.Unjudged()), "n", s.Bounds.Clients,
+			"enough", s.Enough())
 	case s.Inconclusive():
 		return noAnswer("error.untriggered", "faults", strings.Join(s.Untriggered(), ", "))
 	}
@@ -251,23 +261,27 @@ func (s *shownSearch) printCertificate(e *env) {
 	certificate.Print(e.Printer, s.Search)
 	if seconds := s.took.Seconds(); seconds > 0 {
 		e.Printf("%s\n", e.Say("explore.speed", "seconds", fmt.Sprintf("%.2f", seconds),
-			"rate", fmt.Sprintf("%.2f", float64(s.Result.Transitions)/seconds/1e6), "bytes", fmt.Sprint(s.Result.Bytes/int64(max(s.Result.States, 1)))))
+			"rate", fmt.Sprintf("%.2f", float64(s.Result.Transitions)/seconds/1e6),
+			"bytes", fmt.Sprint(s.Result.Bytes/int64(max(s.Result.States, 1)))))
 	}
 }
 
 func (s *shownSearch) print(e *env) {
 	s.printFound(e, func() (*race.Outcome, error) { return study.ReplayOn(s.Strategy, s.Witnesses[0].Trace) })
 	if len(s.Witnesses) == 0 {
-		e.Next(fmt.Sprintf("locklab explore %s --clients %d", s.Strategy.ID, max(s.Bounds.Clients+1, s.Enough())), "locklab explain "+s.Strategy.ID)
+		e.Next(fmt.Sprintf("locklab explore %s --clients %d", s.Strategy.ID, max(s.Bounds.Clients+1, s.Enough())),
+			"locklab explain "+s.Strategy.ID)
 		return
 	}
 	e.Printf("\n%s\n", e.Say("command.next"))
 	for _, w := range s.Witnesses[:min(3, len(s.Witnesses))] {
-		e.Printf("  # %s\n  locklab run %s\n", e.Say("explore.way", "verdict", string(w.Verdict), "par", fmt.Sprint(w.Par), "steps", fmt.Sprint(w.Steps)), w.Trace.Link())
+		e.Printf("  # %s\n  locklab run %s\n", e.Say("explore.way", "verdict", string(w.Verdict),
+			"par", fmt.Sprint(w.Par), "steps", fmt.Sprint(w.Steps)), w.Trace.Link())
 	}
 }
 
-// printFound prints what the search has shown: the verdicts, the run of the first if there is one, and what was covered.
+// printFound prints what the search has shown: the verdicts, the run of the first if there is one, and what was
+// covered.
 func (s *shownSearch) printFound(e *env, first func() (*race.Outcome, error)) {
 	certificate.PrintClaim(e.Printer, s.Search)
 	if len(s.Witnesses) > 0 {
@@ -298,9 +312,10 @@ func (s *shownSearch) boundary(w study.Witness) string {
 func (s *shownSearch) printWitnesses(e *env) {
 	cause := ""
 	if s.Bounds.Causes {
-		cause = "  " + e.Say("explore.cause")
+		cause = "  " + e.Say("term.cause.name")
 	}
-	e.Printf("\n%s %s %s%s\n", text.Pad(e.Say("explore.verdict"), 12), " par", text.PadLeft(e.Say("explore.steps"), 6), cause)
+	e.Printf("\n%s %s %s%s\n", text.Pad(e.Say("explore.verdict"), 12), " par",
+		text.PadLeft(e.Say("term.steps.name"), 6), cause)
 	for _, w := range s.Witnesses {
 		cause := ""
 		if w.Cause != nil {
@@ -380,8 +395,10 @@ type boundFlags struct{ study.Bounds }
 // add declares flags that set the bounds themselves.
 func (b *boundFlags) add(f *flags, names ...string) {
 	all := map[string]any{
-		"attempts": &b.Attempts, "budget": &b.Budget, "clients": &b.Clients, "client-retries": &b.ClientRetries, "fenced": &b.Fenced,
-		"max-states": &b.MaxStates, "nodes": &b.Nodes, "noisy": &b.Noisy, "skew": &b.Skew, "slow": &b.Slow, "ttl": &b.TTL, "work": &b.Work,
+		"attempts": &b.Attempts, "budget": &b.Budget, "clients": &b.Clients, "client-retries": &b.ClientRetries,
+		"fenced":     &b.Fenced,
+		"max-states": &b.MaxStates, "nodes": &b.Nodes, "noisy": &b.Noisy, "skew": &b.Skew, "slow": &b.Slow,
+		"ttl": &b.TTL, "work": &b.Work,
 	}
 	for _, name := range names {
 		f.add(name, all[name])

@@ -21,7 +21,7 @@ func printLanding(e *env) {
 		e.Wrap("", text.Say(lang, "help.title"))
 		e.Printf("\n%s\n", text.Say(lang, "help.group.start"))
 		for _, c := range landingCommands {
-			e.Wrap("  "+text.Pad("locklab "+c.line, 29), text.Say(lang, "help.landing."+c.texts))
+			e.Wrap("  "+text.Pad("locklab "+c.line, 29), text.Say(lang, c.text))
 		}
 		e.Printf("\n")
 		for _, g := range groups()[1:] {
@@ -42,9 +42,9 @@ func (c *command) brief() string {
 }
 
 // landingCommands are the commands to try first. The catalogues have what each does.
-var landingCommands = []struct{ line, texts string }{
-	{"demo", "demo"}, {"run token gc-pause", "run"}, {"explain path", "path"},
-	{"play --level 1", "play"}, {"serve", "serve"},
+var landingCommands = []struct{ line, text string }{
+	{"demo", "help.demo.short"}, {"run token gc-pause", "help.landing.run"}, {"explain path", "help.landing.path"},
+	{"play --level 1", "help.landing.play"}, {"serve", "help.landing.serve"},
 }
 
 // printCommands prints all commands, in groups.
@@ -75,7 +75,9 @@ func (g group) rows() (rows []row) {
 
 // rowsBelow lists the commands below c.
 func (c *command) rowsBelow() []row {
-	return lists.Each(c.below, func(sub *command) row { return row{c.name() + " " + sub.name(), c.name() + "-" + sub.name()} })
+	return lists.Each(c.below, func(sub *command) row {
+		return row{c.name() + " " + sub.name(), c.name() + "-" + sub.name()}
+	})
 }
 
 // short is what a command does, in some words.
@@ -139,7 +141,8 @@ func helpName(c *cobra.Command) string {
 
 // longPlaces fill the places of the long help texts.
 func longPlaces(lang string) []string {
-	return []string{"schema", fmt.Sprint(schema), "example", contractExample, "bounds", boundList(lang), "environments", text.Join(lang, "chart.list", cost.Shipped())}
+	return []string{"schema", fmt.Sprint(schema), "example", contractExample, "bounds", boundList(lang),
+		"environments", text.Join(lang, "chart.list", cost.Shipped())}
 }
 
 // boundList is an item for each bound of a [search] header.

@@ -32,8 +32,9 @@ type judgeFlags struct {
 func judgeCommand() *command {
 	j := &judgeFlags{findings: 3}
 	return &command{
-		use:      "judge FILE...",
-		examples: []string{"judge events.jsonl", "judge a.jsonl b.jsonl --within 5ms --html log.html", "judge --schema"},
+		use: "judge FILE...",
+		examples: []string{"judge events.jsonl", "judge a.jsonl b.jsonl --within 5ms --html log.html",
+			"judge --schema"},
 		args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 && !c.Flags().Changed("schema") {
 				return text.Errorf("error.arguments.log", "command", c.CommandPath(), "example", firstExample(c))
@@ -44,7 +45,7 @@ func judgeCommand() *command {
 			return nil
 		},
 		flags: func(f *flags) {
-			ranged(f, "within", &j.within, 0, record.MaxWithin, "error.judge.length")
+			ranged(f, "within", &j.within, 0, record.MaxWithin, "error.flag.range")
 			ranged(f, "findings", &j.findings, 1, 1000, "error.judge.number")
 			f.add("html", &j.html)
 			f.add("schema", &j.schema)
@@ -98,7 +99,8 @@ func (j *judgeFlags) run(e *env, args []string) error {
 	e.show(log.json(), func() { log.print(e) })
 	if j.html != "" && len(log.Findings) == 0 {
 		e.inform("judge.html.nothing", "file", j.html)
-	} else if err := e.write(j.html, replaces, func(w io.Writer) error { return page.WriteLog(w, log.page(e)) }); err != nil {
+	} else if err := e.write(j.html, replaces,
+		func(w io.Writer) error { return page.WriteLog(w, log.page(e)) }); err != nil {
 		return err
 	}
 	switch {
@@ -212,7 +214,8 @@ type judgedJSON struct {
 }
 
 func (l *judgedLog) json() judgedJSON {
-	return judgedJSON{schema, l.Result, record.NotClaimed(), append([]record.Place{}, l.reader.Truncated...), append([]record.Backward{}, l.reader.Backwards...)}
+	return judgedJSON{schema, l.Result, record.NotClaimed(), append([]record.Place{}, l.reader.Truncated...),
+		append([]record.Backward{}, l.reader.Backwards...)}
 }
 
 // when is an instant of a log: a date, or the time since the beginning of a log that does not count from 1970.
@@ -224,11 +227,12 @@ func (l *judgedLog) when(i record.Instant) string {
 }
 
 func (l *judgedLog) print(e *env) {
-	e.Sentence("judge.title", "lines", fmt.Sprint(l.Lines), "leases", fmt.Sprint(l.Acquired), "from", l.when(l.First), "to", l.when(l.Last))
+	e.Sentence("judge.title", "lines", fmt.Sprint(l.Lines), "leases", fmt.Sprint(l.Acquired), "from", l.when(l.First),
+		"to", l.when(l.Last))
 	for i := range l.Findings {
 		l.printFinding(e, &l.Findings[i])
 	}
-	e.Printf("\n%s%s\n", e.Label("judge.verdict"), reports.Words(l.Verdicts))
+	e.Printf("\n%s%s\n", e.Label("command.verdict"), reports.Words(l.Verdicts))
 	for _, w := range append(record.Claimed(), verdict.Unknown) {
 		if n := l.Counts[w]; n > 0 {
 			e.Wrap("  "+text.Pad(string(w), 13), e.Each(func(lang string) string {
@@ -257,10 +261,12 @@ func (l *judgedLog) saying(e *env, f *record.Finding) (key string, pairs []strin
 	}
 	var clients []string
 	for i, c := range f.Clients {
-		clients = append(clients, e.First("judge.client", "client", text.Visible(c), "line", text.Visible(f.Lines[min(i, len(f.Lines)-1)].String())))
+		clients = append(clients, e.First("judge.client", "client", text.Visible(c),
+			"line", text.Visible(f.Lines[min(i, len(f.Lines)-1)].String())))
 	}
 	return key, []string{
-		"word", string(word), "key", text.Visible(f.Key), "when", l.when(f.From), "first", clients[0], "second", clients[len(clients)-1],
+		"word", string(word), "key", text.Visible(f.Key), "when", l.when(f.From), "first", clients[0],
+		"second", clients[len(clients)-1],
 		"clients", text.Join(e.Langs()[0], "chart.list", clients),
 	}
 }
@@ -291,7 +297,8 @@ func (l *judgedLog) printMissing(e *env) {
 	e.Printf("\n")
 	e.Wrap("", e.Say("judge.notclaimed", "verdicts", reports.Words(record.NotClaimed())))
 	if w := l.Wait; w != nil {
-		e.Wrap("- ", e.Say("judge.wait", "n", fmt.Sprint(w.Refused), "span", reports.Span(time.Duration(w.Until.Ns-w.Since.Ns)), "key", text.Visible(w.Key),
+		e.Wrap("- ", e.Say("judge.wait", "n", fmt.Sprint(w.Refused),
+			"span", reports.Span(time.Duration(w.Until.Ns-w.Since.Ns)), "key", text.Visible(w.Key),
 			"from", text.Visible(w.From.String()), "to", text.Visible(w.To.String())))
 	}
 	for _, m := range []struct {
@@ -309,7 +316,8 @@ func (l *judgedLog) printMissing(e *env) {
 		e.Wrap("- ", e.Say("judge.truncated", "line", text.Visible(p.String())))
 	}
 	for _, b := range l.reader.Backwards {
-		e.Wrap("- ", e.Say("judge.backwards", "line", text.Visible(b.String()), "client", text.Visible(b.Client), "by", reports.Span(b.By)))
+		e.Wrap("- ", e.Say("judge.backwards", "line", text.Visible(b.String()), "client", text.Visible(b.Client),
+			"by", reports.Span(b.By)))
 	}
 	if more := l.reader.BackCount - len(l.reader.Backwards); more > 0 {
 		e.Wrap("- ", e.Say("judge.backwards.more", "n", fmt.Sprint(more)))
@@ -318,7 +326,8 @@ func (l *judgedLog) printMissing(e *env) {
 
 // page is the page of the findings.
 func (l *judgedLog) page(e *env) page.Log {
-	p := page.Log{Lang: e.Lang, Title: e.First("judge.page"), Command: e.command, Notes: []string{e.First("judge.notclaimed", "verdicts", reports.Words(record.NotClaimed()))}}
+	p := page.Log{Lang: e.Lang, Title: e.First("judge.page"), Command: e.command,
+		Notes: []string{e.First("judge.notclaimed", "verdicts", reports.Words(record.NotClaimed()))}}
 	for i := range l.Findings {
 		f := &l.Findings[i]
 		h, j, names, start := f.Window()
@@ -327,7 +336,8 @@ func (l *judgedLog) page(e *env) page.Log {
 		run, _ := reports.RunOf(h, j, j.Verdicts, e.Langs(), false)
 		p.Parts = append(p.Parts, page.Part{
 			Title: fmt.Sprintf("%d %s", i+1, f.Verdict), Run: run,
-			Text: e.First(key, pairs...) + " " + e.First("judge.window", "clients", legend(names), "start", l.when(start)),
+			Text: e.First(key, pairs...) + " " + e.First("judge.window", "clients", legend(names),
+				"start", l.when(start)),
 		})
 	}
 	return p

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -34,16 +33,13 @@ type listedStrategy struct {
 // listed is a race or a fault.
 type listed struct {
 	ID      string `json:"id"`
-	Race    string `json:"race,omitempty"` // its number; a fault has none
+	Race    string `json:"code,omitempty"` // its number; a fault has none
 	Title   string `json:"title"`
 	TitleZH string `json:"title_zh"`
 }
 
-// listable are the kinds of things to list, and formerly the names of two of them.
-var (
-	listable = []string{"locks", "races", "faults"}
-	formerly = map[string]string{"strategies": "locks", "scenarios": "races"}
-)
+// listable are the kinds of things to list.
+var listable = []string{"locks", "races", "faults"}
 
 func listCommand() *command {
 	l := &lockFlags{}
@@ -64,11 +60,10 @@ func listCommand() *command {
 // toList returns the kinds of things to list, and which locks.
 func toList(args []string, l *lockFlags) (entries []lock.Entry, kinds []string, err error) {
 	if len(args) == 1 {
-		kind := cmp.Or(formerly[args[0]], args[0])
-		if _, err := choose("error.list", kind, listable); err != nil {
+		if _, err := choose("error.list", args[0], listable); err != nil {
 			return nil, nil, err
 		}
-		kinds = []string{kind}
+		kinds = args
 	}
 	if l.strategies == nil {
 		if kinds == nil {
@@ -83,7 +78,7 @@ func toList(args []string, l *lockFlags) (entries []lock.Entry, kinds []string, 
 		return nil, nil, err
 	}
 	if kinds[0] != "locks" {
-		return nil, nil, text.Errorf("error.list.strategies", "name", kinds[0])
+		return nil, nil, text.Errorf("error.list.locks", "name", kinds[0])
 	}
 	return entries, kinds, nil
 }
@@ -109,9 +104,9 @@ func toJSON(kinds []string, entries []lock.Entry) any {
 	for _, kind := range kinds {
 		switch kind {
 		case "locks":
-			all["strategies"] = lists.Each(entries, listedLock)
+			all[kind] = lists.Each(entries, listedLock)
 		case "races":
-			all["scenarios"] = lists.Each(scenarios.All(), listedRace)
+			all[kind] = lists.Each(scenarios.All(), listedRace)
 		case "faults":
 			all[kind] = lists.Each(faults.All(), listedFault)
 		}
@@ -132,7 +127,8 @@ func listText(e *env, kinds []string, entries []lock.Entry) {
 		case "faults":
 			e.Printf("%s\n", e.Say("list.faults"))
 			for _, f := range faults.All() {
-				e.Wrap(fmt.Sprintf("    %-15s ", f.Name), e.Each(func(lang string) string { return text.FaultTitle(f.Name, lang) }))
+				e.Wrap(fmt.Sprintf("    %-15s ", f.Name),
+					e.Each(func(lang string) string { return text.FaultTitle(f.Name, lang) }))
 			}
 		}
 	}
@@ -145,7 +141,9 @@ func listLocks(e *env, entries []lock.Entry) {
 	for _, family := range lock.Families() {
 		of := slices.DeleteFunc(slices.Clone(entries), func(entry lock.Entry) bool { return entry.Family != family })
 		if len(of) > 0 {
-			e.Printf("  %s: %s\n", family, e.Each(func(lang string) string { return text.FamilyTitle(string(family), lang) }))
+			e.Printf("  %s: %s\n", family, e.Each(func(lang string) string {
+				return text.FamilyTitle(string(family), lang)
+			}))
 		}
 		for _, entry := range of {
 			title := e.Each(func(lang string) string { return text.LockTitle(entry.ID, lang) })
@@ -190,7 +188,8 @@ func listRaces(e *env) {
 			group = g
 			e.Printf("  %s\n", e.Say("list.races."+group))
 		}
-		e.Wrap(fmt.Sprintf("    %-20s %-5s ", s.ID, s.Race), e.Each(func(lang string) string { return lessons.Story(lang, s, "title") }))
+		e.Wrap(fmt.Sprintf("    %-20s %-5s ", s.ID, s.Race),
+			e.Each(func(lang string) string { return lessons.Story(lang, s, "title") }))
 	}
 }
 
@@ -221,7 +220,8 @@ func (l *lockFlags) pick(usual []lock.Entry) ([]lock.Entry, error) {
 	for _, name := range l.strategies {
 		of := members(name)
 		if _, known := algorithms.ByName(name); of == nil && !known {
-			return nil, text.Errorf("error.lock", "name", name, "near", text.Near(name, append(familyNames(), lockNames()...)))
+			return nil, text.Errorf("error.lock", "name", name,
+				"near", text.Near(name, append(familyNames(), lockNames()...)))
 		}
 		if of == nil {
 			of = []string{name}
@@ -254,7 +254,8 @@ func locksNamed(names []string) ([]lock.Entry, error) {
 }
 
 // named returns what a flag names: something, and nothing twice. none is the key of the error of no names.
-func named[T any](flag, none string, names []string, find func(string) (T, error), id func(T) string) (all []T, err error) {
+func named[T any](flag, none string, names []string, find func(string) (T, error),
+	id func(T) string) (all []T, err error) {
 	if len(names) == 0 {
 		return nil, text.Errorf(none)
 	}
@@ -288,5 +289,6 @@ func pickRaces(names []string) ([]race.Scenario, error) {
 	if names == nil {
 		return scenarios.All(), nil
 	}
-	return named("scenarios", "error.races.none", names, scenarios.ByName, func(sc race.Scenario) string { return sc.ID })
+	return named("scenarios", "error.races.none", names, scenarios.ByName,
+		func(sc race.Scenario) string { return sc.ID })
 }

@@ -37,12 +37,13 @@ func liveCommand() *command {
 
 // liveJSON is one trace in the lab and on real servers.
 type liveJSON struct {
-	Strategy    string            `json:"strategy"`
-	Scenario    string            `json:"scenario"`
-	Trace       string            `json:"trace"`
-	NotShown    string            `json:"not_shown,omitempty"` // why it was not played on real servers, in English
-	Agrees      *bool             `json:"agrees,omitempty"`    // absent if not shown
-	Round       int               `json:"round,omitempty"`     // that is told of, from 1: the first that disagrees, or the last
+	Strategy string `json:"lock"`
+	Scenario string `json:"race"`
+	Trace    string `json:"trace"`
+	NotShown string `json:"not_shown,omitempty"` // why it was not played on real servers, in English
+	Agrees   *bool  `json:"agrees,omitempty"`    // absent if not shown
+	// that is told of, from 1: the first that disagrees, or the last
+	Round       int               `json:"round,omitempty"`
 	Lab         []verdict.Word    `json:"lab"`
 	Real        []verdict.Word    `json:"real,omitempty"`
 	Servers     int               `json:"servers,omitempty"` // that ran, or starts of one
@@ -106,7 +107,7 @@ func liveRunCommand() *command {
 		settings []string
 	)
 	return &command{
-		use: "run STRATEGY SCENARIO | LINK", texts: []string{"live", "run"}, args: aRaceOrASavedRun, complete: aLockAndARace,
+		use: "run LOCK RACE | LINK", texts: []string{"live", "run"}, args: aRaceOrASavedRun, complete: aLockAndARace,
 		examples: []string{"live run token failover", "live run redlock restart --lease 1s", "live run LINK"},
 		flags: func(f *flags) {
 			addLease(f, &lease)
@@ -122,7 +123,8 @@ func liveRunCommand() *command {
 	}
 }
 
-// aRaceOrASavedRun refuses all arguments but a lock and a race, or a run that was saved: a link, or a file that has one.
+// aRaceOrASavedRun refuses all arguments but a lock and a race, or a run that was saved: a link, or a file that has
+// one.
 func aRaceOrASavedRun(c *cobra.Command, args []string) error {
 	if len(args) == 1 {
 		if _, err := os.Stat(args[0]); err == nil || isLink(args[0]) {
@@ -212,7 +214,8 @@ func printShowing(e *env, b *reality.Bench, s *reality.Showing) {
 		ran = e.Say("live.ran.database", "version", s.Version, "n", servers, "answers", answers)
 	}
 	e.Printf("\n%s\n", ran)
-	e.Printf("%s\n%s\n", e.Say("live.verdict.lab", "verdicts", reports.Words(s.Lab.Verdicts)), e.Say("live.verdict.real", "verdicts", reports.Words(s.Real.Verdicts)))
+	e.Printf("%s\n%s\n", e.Say("live.verdict.lab", "verdicts", reports.Words(s.Lab.Verdicts)),
+		e.Say("live.verdict.real", "verdicts", reports.Words(s.Real.Verdicts)))
 	if s.Agrees() {
 		e.Sentence("live.agrees")
 	} else {
@@ -241,9 +244,11 @@ func printDifferences(e *env, c *reality.Comparison) {
 func sayDifference(e *env, key string, d live.Difference) string {
 	at := reports.Millis(d.At, 1)
 	if d.Cmd == nil {
-		return e.Say("live.difference.key", "time", at, "n", fmt.Sprint(d.Server), "key", text.Visible(d.Key), "lab", text.Visible(d.Lab), "real", text.Visible(d.Real))
+		return e.Say("live.difference.key", "time", at, "n", fmt.Sprint(d.Server), "key", text.Visible(d.Key),
+			"lab", text.Visible(d.Lab), "real", text.Visible(d.Real))
 	}
-	return e.Say("live.difference.answer", "time", at, "n", fmt.Sprint(d.Server), "command", text.Visible(reports.Command(d.Cmd, key)),
+	return e.Say("live.difference.answer", "time", at, "n", fmt.Sprint(d.Server),
+		"command", text.Visible(reports.Command(d.Cmd, key)),
 		"lab", text.Visible(d.Lab), "real", text.Visible(d.Real))
 }
 
@@ -344,7 +349,8 @@ func (t *liveTable) runVerify(e *env, _ []string) error {
 }
 
 // compute computes a table of so many tasks, prints it, and writes the file.
-func (t *liveTable) compute(e *env, tasks int, find func(b *reality.Bench, w *share.Work) (*reality.Table, error)) error {
+func (t *liveTable) compute(e *env, tasks int,
+	find func(b *reality.Bench, w *share.Work) (*reality.Table, error)) error {
 	if err := e.checkOutputs("-o", t.out); err != nil {
 		return err
 	}
@@ -385,7 +391,8 @@ func printLiveTable(e *env, table *reality.Table, t *liveCount, lease time.Durat
 		}
 		var n liveCount
 		n.add(row.Comparisons)
-		e.Wrap(text.Pad(row.Name, 32)+"  ", e.Say("live.row", "agree", fmt.Sprint(n.agree), "disagree", fmt.Sprint(len(n.differ)), "not", fmt.Sprint(len(n.all)-n.agree-len(n.differ))))
+		e.Wrap(text.Pad(row.Name, 32)+"  ", e.Say("live.row", "agree", fmt.Sprint(n.agree),
+			"disagree", fmt.Sprint(len(n.differ)), "not", fmt.Sprint(len(n.all)-n.agree-len(n.differ))))
 	}
 	e.Printf("\n")
 	for _, row := range table.Rows {
@@ -394,11 +401,13 @@ func printLiveTable(e *env, table *reality.Table, t *liveCount, lease time.Durat
 		}
 	}
 	for _, c := range t.differ {
-		e.Printf("%s\n", e.Say(inRounds("live.differs", rounds), "round", fmt.Sprint(c.Round), "lock", c.Strategy, "race", c.Scenario, "lab", reports.Words(c.Lab), "real", reports.Words(c.Real)))
+		e.Printf("%s\n", e.Say(inRounds("live.differs", rounds), "round", fmt.Sprint(c.Round), "lock", c.Strategy,
+			"race", c.Scenario, "lab", reports.Words(c.Lab), "real", reports.Words(c.Real)))
 		printDifferences(e, c)
 		e.Printf("  locklab live run %s\n", c.Trace)
 	}
-	e.Sentence(inRounds("live.sum", rounds), "rounds", fmt.Sprint(rounds), "agree", fmt.Sprint(t.agree), "disagree", fmt.Sprint(len(t.differ)))
+	e.Sentence(inRounds("live.sum", rounds), "rounds", fmt.Sprint(rounds), "agree", fmt.Sprint(t.agree),
+		"disagree", fmt.Sprint(len(t.differ)))
 	for _, why := range reality.Reasons() {
 		n := t.not[why]
 		if n == 0 {
@@ -412,7 +421,8 @@ func printLiveTable(e *env, table *reality.Table, t *liveCount, lease time.Durat
 		}
 		slices.Sort(missing)
 		e.Wrap("  ", e.Each(func(lang string) string {
-			return text.Say(lang, "live.sum.not", "n", fmt.Sprint(n), "why", text.Say(lang, "live.not."+string(why), "command", text.Join(lang, "chart.list", missing)))
+			return text.Say(lang, "live.sum.not", "n", fmt.Sprint(n), "why", text.Say(lang, "live.not."+string(why),
+				"command", text.Join(lang, "chart.list", missing)))
 		}))
 	}
 }
@@ -428,14 +438,16 @@ func inRounds(key string, rounds int) string {
 // csv writes one line for each trace.
 func (t *liveCount) csv(w io.Writer) error {
 	c := csv.NewWriter(w)
-	rows := [][]string{{"strategy", "scenario", "lab", "real", "agrees", "differences", "answers", "servers", "not_shown", "trace"}}
+	rows := [][]string{{"lock", "race", "lab", "real", "agrees", "differences", "answers", "servers",
+		"not_shown", "trace"}}
 	for _, s := range t.all {
 		j := comparisonJSON(s)
 		agrees := ""
 		if j.Agrees != nil {
 			agrees = fmt.Sprint(*j.Agrees)
 		}
-		rows = append(rows, []string{j.Strategy, j.Scenario, reports.Words(j.Lab), reports.Words(j.Real), agrees, fmt.Sprint(len(j.Differences)), fmt.Sprint(j.Answers), fmt.Sprint(j.Servers), j.NotShown, j.Trace})
+		rows = append(rows, []string{j.Strategy, j.Scenario, reports.Words(j.Lab), reports.Words(j.Real), agrees,
+			fmt.Sprint(len(j.Differences)), fmt.Sprint(j.Answers), fmt.Sprint(j.Servers), j.NotShown, j.Trace})
 	}
 	return c.WriteAll(rows)
 }

@@ -32,7 +32,8 @@ func main() {
 // stop: by Ctrl-C, by kill, or because the terminal is gone. The second Ctrl-C ends the
 // program at once.
 func untilStopped() context.Context {
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a closed pipe is an error of Write, and files are still written
+	// a closed pipe is an error of Write, and files are still written
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	stop := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
 		stop = append(stop, syscall.SIGHUP)
@@ -43,7 +44,8 @@ func untilStopped() context.Context {
 }
 
 // run is the whole program. It uses nothing global, so that tests can call it.
-func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) (code int) {
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer,
+	getenv func(string) string) (code int) {
 	e := newEnv(stdin, stdout, stderr, getenv)
 	e.ctx, e.command = ctx, commandLine(args)
 	defer func() {

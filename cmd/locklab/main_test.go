@@ -306,20 +306,20 @@ func TestJSON(t *testing.T) {
 			t.Errorf("%s: version %v", line, got["version"])
 		}
 	}
-	cell := map[string]any{"strategy": "", "article": "", "scenario": "", "race": "", "verdicts": []any{}, "expected": []any{},
+	cell := map[string]any{"lock": "", "article": "", "race": "", "code": "", "verdicts": []any{}, "expected": []any{},
 		"as_expected": true, "triggered": true, "trace": "", "why": "", "why_zh": ""}
 	for line, want := range map[string]map[string]any{
-		"list strategies": {"id": "", "article": "", "family": "", "year": 0.0, "title": "", "title_zh": ""},
-		"list scenarios":  {"id": "", "race": "", "title": "", "title_zh": ""},
-		"list faults":     {"id": "", "title": "", "title_zh": ""},
-		"run setnx R01 --seed 4": {"version": 0.0, "strategy": "", "article": "", "scenario": "", "race": "", "seed": 0.0, "settings": "",
+		"list locks":  {"id": "", "article": "", "family": "", "year": 0.0, "title": "", "title_zh": ""},
+		"list races":  {"id": "", "code": "", "title": "", "title_zh": ""},
+		"list faults": {"id": "", "title": "", "title_zh": ""},
+		"run setnx R01 --seed 4": {"version": 0.0, "lock": "", "article": "", "race": "", "code": "", "seed": 0.0, "settings": "",
 			"verdicts": []any{}, "expected": []any{}, "as_expected": true, "triggered": true, "findings": []any{}, "events": []any{}, "trace": ""},
 		"matrix --scenarios calm":      {"version": 0.0, "cells": []any{}},
 		"matrix --scenarios calm cell": cell,
-		"explore setnx --attempts 1 --budget crash=1": {"version": 0.0, "strategy": "", "clients": 0.0, "attempts": 0.0, "nodes": 0.0, "budget": map[string]any{}, "states": 0.0,
+		"explore setnx --attempts 1 --budget crash=1": {"version": 0.0, "lock": "", "clients": 0.0, "attempts": 0.0, "nodes": 0.0, "budget": map[string]any{}, "states": 0.0,
 			"bounds": "", "timing": "", "uses": []any{}, "client_retries": 0.0, "skew_ns": 0.0, "tokens": "", "not_injected": []any{}, "claim": "", "scope": "", "may_happen": []any{}, "assumed": []any{},
 			"transitions": 0.0, "depth": 0.0, "complete": true, "verdicts": []any{}, "certificate": ""},
-		"explain token":                        {"version": 0.0, "strategy": map[string]any{}, "texts": map[string]any{}, "cells": []any{}},
+		"explain token":                        {"version": 0.0, "lock": map[string]any{}, "texts": map[string]any{}, "cells": []any{}},
 		"lesson path 3":                        {"version": 0.0, "title": "", "steps": []any{}},
 		"explain lease":                        {"version": 0.0, "texts": map[string]any{}},
 		"chart sweep pause/ttl=1:1:1 --runs 9": {"version": 0.0, "chart": "", "said": map[string]any{}, "source": "", "table": map[string]any{}, "more": map[string]any{}},

@@ -26,10 +26,10 @@ import (
 )
 
 type cellJSON struct {
-	Strategy   string         `json:"strategy"`
+	Strategy   string         `json:"lock"`
 	Article    string         `json:"article"`
-	Scenario   string         `json:"scenario"`
-	Race       string         `json:"race"`
+	Scenario   string         `json:"race"`
+	Race       string         `json:"code"`
 	Verdicts   []verdict.Word `json:"verdicts"`
 	Contracted *bool          `json:"contracted,omitempty"` // false: the contract does not cover the cell; absent else
 	Expected   []verdict.Word `json:"expected"`             // null if not covered
@@ -54,8 +54,9 @@ func cellsJSON(outcomes []*race.Outcome) []cellJSON {
 		contracted, expected, asExpected := againstContract(o)
 		cells = append(cells, cellJSON{
 			Strategy: o.Strategy.ID, Article: o.Strategy.Article, Scenario: o.Scenario.ID, Race: o.Scenario.Race,
-			Verdicts: o.Verdicts, Contracted: contracted, Expected: expected, AsExpected: asExpected, Triggered: o.Reached,
-			Why: lessons.Why("en", o.Strategy, o.Scenario), WhyZH: lessons.Why("zh", o.Strategy, o.Scenario),
+			Verdicts: o.Verdicts, Contracted: contracted, Expected: expected, AsExpected: asExpected,
+			Triggered: o.Reached,
+			Why:       lessons.Why("en", o.Strategy, o.Scenario), WhyZH: lessons.Why("zh", o.Strategy, o.Scenario),
 			Trace: o.Trace.Link(), Runs: o.Runs, Broken: o.Broken,
 		})
 	}
@@ -103,7 +104,8 @@ func (m *matrixFlags) run(e *env, _ []string) error {
 			return text.Errorf("error.out", "flag", "-o", "file", m.dir, "cause", err)
 		}
 	}
-	e.command = commandLine(canonical(e.running, nil), flagsOf(e.running, func(name string) bool { return name == "out" || name == "all" }))
+	e.command = commandLine(canonical(e.running, nil),
+		flagsOf(e.running, func(name string) bool { return name == "out" || name == "all" }))
 	return m.play(e, entries, scs)
 }
 
@@ -138,8 +140,9 @@ func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Scenario) er
 	if m.dir != "" && complete {
 		source := report.Source(commandLine(canonical(e.running, nil)))
 		r := &report.Report{
-			Printer: e.Printer, Command: e.command, Source: source, Dir: m.dir, Locks: entries, Grid: grid, Outcomes: flat,
-			Runs: shown.Runs(), Waits: m.waits,
+			Printer: e.Printer, Command: e.command, Source: source, Dir: m.dir, Locks: entries, Grid: grid,
+			Outcomes: flat,
+			Runs:     shown.Runs(), Waits: m.waits,
 		}
 		files, err = r.Files(e.ctx, work, m.all)
 	}
@@ -171,7 +174,8 @@ func deviations(outcomes []*race.Outcome) error {
 	for _, o := range outcomes {
 		if !contract.AsExpected(o) {
 			bad = append(bad, text.Errorf("error.cell", "lock", o.Strategy.ID, "race", o.Scenario.ID,
-				"want", reports.Words(contract.Expected(o)), "got", reports.Words(o.Verdicts), "triggered", fmt.Sprint(o.Reached)))
+				"want", reports.Words(contract.Expected(o)), "got", reports.Words(o.Verdicts),
+				"triggered", fmt.Sprint(o.Reached)))
 		}
 	}
 	if bad == nil {
@@ -212,7 +216,8 @@ func printCounts(e *env, outcomes []*race.Outcome) {
 			continue
 		}
 		lo, hi := study.Wilson(o.Broken, o.Runs)
-		e.Printf("  %-20s %-13s %5d/%d  %5.1f%% - %5.1f%%\n", o.Scenario.ID, o.Strategy.ID, o.Broken, o.Runs, 100*lo, 100*hi)
+		e.Printf("  %-20s %-13s %5d/%d  %5.1f%% - %5.1f%%\n", o.Scenario.ID, o.Strategy.ID, o.Broken, o.Runs,
+			100*lo, 100*hi)
 	}
 }
 

@@ -35,8 +35,10 @@ type playFlags struct {
 func playCommand() *command {
 	p := &playFlags{boundFlags: boundFlags{Bounds: play.DefaultBounds()}}
 	return &command{
-		use: "play [STRATEGY|LINK]", args: atMost(1), complete: aLock, flags: p.add, run: p.run, below: []*command{quizCommand()},
-		examples: []string{"play token", "play --level 2", "play redlock --budget restart=1 --attempts 1", "play LINK", "play token --timing any --budget pause=1"},
+		use: "play [LOCK|LINK]", args: atMost(1), complete: aLock, flags: p.add, run: p.run,
+		below: []*command{quizCommand()},
+		examples: []string{"play token", "play --level 2", "play redlock --budget restart=1 --attempts 1", "play LINK",
+			"play token --timing any --budget pause=1"},
 	}
 }
 
@@ -103,7 +105,8 @@ func listLevels(e *env) {
 	e.show(game.Levels(), func() {
 		e.Wrap("", e.Say("play.levels"))
 		for i, l := range play.Levels() {
-			e.Wrap(fmt.Sprintf("  %2d  %s %s ", i+1, text.Pad(l.Lock, 15), text.Pad(string(l.Harm), 12)), e.Each(func(lang string) string { return game.LevelTitle(&l, lang) }))
+			e.Wrap(fmt.Sprintf("  %2d  %s %s ", i+1, text.Pad(l.Lock, 15), text.Pad(string(l.Harm), 12)),
+				e.Each(func(lang string) string { return game.LevelTitle(&l, lang) }))
 		}
 		e.Next("locklab play --level 1", "locklab play quiz")
 	})
@@ -178,7 +181,8 @@ func quizCommand() *command {
 	q := &quizFlags{count: 8}
 	return &command{
 		use: "quiz", args: noArguments, flags: q.add, run: q.run,
-		examples: []string{"play quiz", "play quiz --seed 7 --count 20", "play quiz --strategies token,watchdog --difficulty medium", "play quiz --lesson 6"},
+		examples: []string{"play quiz", "play quiz --seed 7 --count 20",
+			"play quiz --strategies token,watchdog --difficulty medium", "play quiz --lesson 6"},
 	}
 }
 
@@ -242,7 +246,8 @@ func (q *quizFlags) scope(e *env) (s game.Scope, err error) {
 	if e.given("lesson") {
 		cells, names := lessons.PathCells(q.lesson)
 		if cells == nil {
-			return s, text.Errorf("error.quiz.lesson", "name", q.lesson, "most", lessons.PathScreens, "names", strings.Join(names, ", "))
+			return s, text.Errorf("error.quiz.lesson", "name", q.lesson, "most", lessons.PathScreens,
+				"names", strings.Join(names, ", "))
 		}
 		for _, c := range cells {
 			s.Cells = append(s.Cells, game.Cell{Lock: c[0], Race: c[1]})
@@ -261,7 +266,8 @@ func (q *quizFlags) asked(e *env) (flags string) {
 	return flags
 }
 
-// questions are as many as were asked for. Too few are an error that says what there is, unless the number was not given.
+// questions are as many as were asked for. Too few are an error that says what there is, unless the number was not
+// given.
 func (q *quizFlags) questions(e *env, scope game.Scope) (all []*game.Question, err error) {
 	quiz := game.NewQuiz(q.seed, scope)
 	for len(all) < q.count {
@@ -271,9 +277,11 @@ func (q *quizFlags) questions(e *env, scope game.Scope) (all []*game.Question, e
 		case errors.As(err, &none) && len(all) > 0 && !e.given("count"):
 			return all, nil
 		case errors.As(err, &none) && len(all) > 0:
-			return nil, text.Errorf("error.quiz.few", "scope", strings.TrimSpace(q.asked(e)), "n", len(all), "count", q.count)
+			return nil, text.Errorf("error.quiz.few", "scope", strings.TrimSpace(q.asked(e)), "n", len(all),
+				"count", q.count)
 		case errors.As(err, &none):
-			return nil, text.Errorf("error.quiz.none", "scope", strings.TrimSpace(q.asked(e)), "locks", strings.Join(game.Usual.Locks, ", "), "races", strings.Join(game.Usual.Races, ", "))
+			return nil, text.Errorf("error.quiz.none", "scope", strings.TrimSpace(q.asked(e)),
+				"locks", strings.Join(game.Usual.Locks, ", "), "races", strings.Join(game.Usual.Races, ", "))
 		case err != nil:
 			return nil, internal(err)
 		case e.ctx.Err() != nil:
@@ -317,7 +325,7 @@ func lessonCommand() *command {
 
 func (l *lessonFlags) add(f *flags) {
 	f.outTo(&l.file)
-	ranged(f, "questions", &l.Questions, 0, 20, "error.lesson.range")
+	ranged(f, "questions", &l.Questions, 0, 20, "error.flag.range")
 	f.add("seed", &l.Seed)
 	f.add("open", &l.open)
 }
@@ -369,8 +377,8 @@ type lessonStepJSON struct {
 	Heading  string   `json:"heading"`
 	Points   []string `json:"points,omitempty"`
 	Question string   `json:"question,omitempty"`
-	Lock     string   `json:"strategy,omitempty"`
-	Race     string   `json:"scenario,omitempty"`
+	Lock     string   `json:"lock,omitempty"`
+	Race     string   `json:"race,omitempty"`
 	Answer   []string `json:"answer,omitempty"`
 	Notes    []string `json:"notes,omitempty"`
 }

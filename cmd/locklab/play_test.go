@@ -90,8 +90,8 @@ func TestLesson(t *testing.T) {
 	var l struct {
 		Version int
 		Steps   []struct {
-			Kind, Heading, Question, Strategy, Scenario string
-			Answer                                      []string
+			Kind, Heading, Question, Lock, Race string
+			Answer                              []string
 		}
 	}
 	if err := json.Unmarshal([]byte(out), &l); err != nil || code != exitOK || l.Version != schema {
@@ -102,7 +102,7 @@ func TestLesson(t *testing.T) {
 			t.Errorf("a question of a quiz without any: %v", s)
 		}
 	}
-	if l.Steps[2].Strategy != "token" || l.Steps[2].Scenario != "gc-pause" || l.Steps[2].Answer == nil {
+	if l.Steps[2].Lock != "token" || l.Steps[2].Race != "gc-pause" || l.Steps[2].Answer == nil {
 		t.Errorf("%+v", l.Steps[2])
 	}
 }

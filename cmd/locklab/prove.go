@@ -24,8 +24,9 @@ type proveFlags struct {
 func proveCommand() *command {
 	p := &proveFlags{boundFlags: boundFlags{Bounds: study.DefaultBounds()}, budget: "crash=any"}
 	return &command{
-		use: "prove STRATEGY", args: exactly(1, "lock"), complete: aLock, flags: p.add, run: p.run,
-		examples: []string{"prove token", "prove token --budget crash=any,pause=any@2s", "prove setnx-expire --budget pause=1",
+		use: "prove LOCK", args: exactly(1, "lock"), complete: aLock, flags: p.add, run: p.run,
+		examples: []string{"prove token", "prove token --budget crash=any,pause=any@2s",
+			"prove setnx-expire --budget pause=1",
 			"prove token --views"},
 	}
 }
@@ -39,7 +40,7 @@ func (p *proveFlags) add(f *flags) {
 // proofJSON is a proof as JSON.
 type proofJSON struct {
 	Version  int            `json:"version"`
-	Strategy string         `json:"strategy"`
+	Strategy string         `json:"lock"`
 	Budget   string         `json:"budget"`
 	Closed   bool           `json:"closed"`
 	Scope    string         `json:"scope"` // any, or instants: only those that were searched
@@ -82,8 +83,12 @@ func (p *proveFlags) run(e *env, args []string) error {
 }
 
 func proofToJSON(proof *study.Proof) proofJSON {
-	j := proofJSON{Version: schema, Strategy: proof.Search.Strategy.ID, Budget: study.FormatBudget(proof.Search.Bounds.Budget, proof.Endless), Closed: proof.Closed, Scope: proof.Search.Scope(), Once: !proof.Once.IsZero(), Proved: words(proof.Proved()), Open: words(proof.Open),
-		Broken: []witnessJSON{}, Views: proof.Views, Worlds: proof.Worlds, Moves: proof.Transitions, Assumed: []string{}}
+	j := proofJSON{Version: schema, Strategy: proof.Search.Strategy.ID,
+		Budget: study.FormatBudget(proof.Search.Bounds.Budget, proof.Endless),
+		Closed: proof.Closed, Scope: proof.Search.Scope(), Once: !proof.Once.IsZero(),
+		Proved: words(proof.Proved()), Open: words(proof.Open),
+		Broken: []witnessJSON{}, Views: proof.Views, Worlds: proof.Worlds, Moves: proof.Transitions,
+		Assumed: []string{}}
 	if proof.Refused != nil {
 		j.Refused = whyNot(proof, "en")
 	} else {
@@ -125,7 +130,8 @@ func (p *proveFlags) print(e *env, proof *study.Proof) {
 	if !proof.Once.IsZero() {
 		scope = "once"
 	}
-	e.Sentence("prove.head", "lock", lock.Heading(), "scope", e.Say("prove.scope."+scope), "faults", p.faults(e, proof), "when", e.Say("certificate.proved.when."+proof.Search.Scope()))
+	e.Sentence("prove.head", "lock", lock.Heading(), "scope", e.Say("prove.scope."+scope), "faults", p.faults(e, proof),
+		"when", e.Say("certificate.proved.when."+proof.Search.Scope()))
 	if proof.Refused != nil {
 		for _, lang := range e.Langs() {
 			e.Wrap("  ", text.Say(lang, "prove.refused", "why", whyNot(proof, lang)))
@@ -136,11 +142,15 @@ func (p *proveFlags) print(e *env, proof *study.Proof) {
 	}
 	all := broken(proof)
 	for _, w := range all {
-		e.Wrap("  "+text.Pad(string(w.Verdict), 12), e.Say("prove.broken", "clients", fmt.Sprint(w.clients), "par", fmt.Sprint(w.Par), "steps", fmt.Sprint(w.Steps)))
+		e.Wrap("  "+text.Pad(string(w.Verdict), 12), e.Say("prove.broken", "clients", fmt.Sprint(w.clients),
+			"par", fmt.Sprint(w.Par), "steps", fmt.Sprint(w.Steps)))
 	}
 	if proof.Refused == nil {
 		for _, w := range proof.Open {
-			e.Wrap("  "+text.Pad(string(w), 12), e.Each(func(lang string) string { return text.Say(lang, "prove.open", "size", certificate.World(proof, lang)) }))
+			e.Wrap("  "+text.Pad(string(w), 12),
+				e.Each(func(lang string) string {
+					return text.Say(lang, "prove.open", "size", certificate.World(proof, lang))
+				}))
 			printViolation(e, proof, w)
 		}
 	}
@@ -164,13 +174,15 @@ func (p *proveFlags) print(e *env, proof *study.Proof) {
 		}
 	}
 	for _, lang := range e.Langs() {
-		e.Wrap("", text.Say(lang, "prove.size", "size", certificate.World(proof, lang), "views", fmt.Sprint(proof.Views), "worlds", fmt.Sprint(proof.Worlds),
+		e.Wrap("", text.Say(lang, "prove.size", "size", certificate.World(proof, lang),
+			"views", fmt.Sprint(proof.Views), "worlds", fmt.Sprint(proof.Worlds),
 			"moves", fmt.Sprint(proof.Transitions)))
 	}
 	if p.views {
 		printViews(e, proof)
 	}
-	e.Next("locklab explore "+lock.ID+" --budget '"+string(p.Bounds.Budget)+"' --timing any", "locklab explain "+lock.ID)
+	e.Next("locklab explore "+lock.ID+" --budget '"+string(p.Bounds.Budget)+"' --timing any",
+		"locklab explain "+lock.ID)
 }
 
 // printViolation prints the views that come to a verdict.
@@ -183,7 +195,8 @@ func printViolation(e *env, proof *study.Proof, word verdict.Word) {
 		shown := ""
 		for c, v := range views {
 			one := text.Say(lang, "prove.violation.view", "c", fmt.Sprint("c", c+1),
-				"stage", text.Say(lang, "prove.views.stage."+v.Stage), "key", text.Say(lang, "prove.views.owner."+v.Owner))
+				"stage", text.Say(lang, "prove.views.stage."+v.Stage), "key", text.Say(lang,
+					"prove.views.owner."+v.Owner))
 			if c > 0 {
 				one = text.Say(lang, "prove.violation.views", "views", shown, "view", one)
 			}
@@ -193,8 +206,8 @@ func printViolation(e *env, proof *study.Proof, word verdict.Word) {
 	}
 }
 
-// printViews prints the views as a table, a row for all that agree in where their client is and whose the key is, and what holds in all
-// of them.
+// printViews prints the views as a table, a row for all that agree in where their client is and whose the key is, and
+// what holds in all of them.
 func printViews(e *env, proof *study.Proof) {
 	rows := study.ViewRows(proof)
 	if rows == nil {
@@ -234,7 +247,8 @@ func printViewRows(e *env, lang string, rows []study.ViewRow) {
 		case l.Against > 0:
 			how = "fails"
 		}
-		e.Wrap("", text.Say(lang, "prove.lemma."+how, "lemma", text.Say(lang, "prove.lemma."+l.Key), "against", fmt.Sprint(l.Against), "of", fmt.Sprint(l.Of)))
+		e.Wrap("", text.Say(lang, "prove.lemma."+how, "lemma", text.Say(lang, "prove.lemma."+l.Key),
+			"against", fmt.Sprint(l.Against), "of", fmt.Sprint(l.Of)))
 	}
 }
 

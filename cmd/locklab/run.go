@@ -33,18 +33,21 @@ import (
 const schema = reports.Schema
 
 type runJSON struct {
-	Version         int               `json:"version"`
-	Strategy        string            `json:"strategy"`
-	Article         string            `json:"article"`
-	Scenario        string            `json:"scenario"`
-	Race            string            `json:"race"`
-	Seed            uint64            `json:"seed"`
-	Settings        string            `json:"settings"`
-	Verdicts        []verdict.Word    `json:"verdicts"`
-	Contracted      *bool             `json:"contracted,omitempty"`        // false: the contract does not cover this lock here; absent else
-	Expected        []verdict.Word    `json:"expected"`                    // empty: not covered with these settings; null: with none
-	AsExpected      *bool             `json:"as_expected"`                 // null if not covered
-	Triggered       bool              `json:"triggered"`                   // the faults were injected where the race has them
+	Version  int            `json:"version"`
+	Strategy string         `json:"lock"`
+	Article  string         `json:"article"`
+	Scenario string         `json:"race"`
+	Race     string         `json:"code"`
+	Seed     uint64         `json:"seed"`
+	Settings string         `json:"settings"`
+	Verdicts []verdict.Word `json:"verdicts"`
+	// false: the contract does not cover this lock here; absent else
+	Contracted *bool `json:"contracted,omitempty"`
+	// empty: not covered with these settings; null: with none
+	Expected   []verdict.Word `json:"expected"`
+	AsExpected *bool          `json:"as_expected"` // null if not covered
+	// the faults were injected where the race has them
+	Triggered       bool              `json:"triggered"`
 	NotApplicable   string            `json:"not_applicable,omitempty"`    // why, in English
 	NotApplicableZH string            `json:"not_applicable_zh,omitempty"` // and in Chinese
 	Findings        []verdict.Finding `json:"findings"`
@@ -54,10 +57,12 @@ type runJSON struct {
 
 func outcomeJSON(o *race.Outcome) runJSON {
 	j := runJSON{
-		Version: schema, Strategy: o.Strategy.ID, Article: o.Strategy.Article, Scenario: o.Scenario.ID, Race: o.Scenario.Race,
+		Version: schema, Strategy: o.Strategy.ID, Article: o.Strategy.Article,
+		Scenario: o.Scenario.ID, Race: o.Scenario.Race,
 		Seed: o.Settings.Seed, Settings: o.Trace.Settings, Verdicts: o.Verdicts,
-		Triggered: o.Reached, NotApplicable: lessons.WhyNotApplicable("en", o), NotApplicableZH: lessons.WhyNotApplicable("zh", o),
-		Findings: o.Judgement.Findings, Trace: o.Trace.Link(), Events: []history.Event{},
+		Triggered: o.Reached, NotApplicable: lessons.WhyNotApplicable("en", o),
+		NotApplicableZH: lessons.WhyNotApplicable("zh", o),
+		Findings:        o.Judgement.Findings, Trace: o.Trace.Link(), Events: []history.Event{},
 	}
 	j.Contracted, j.Expected, j.AsExpected = againstContract(o)
 	if j.Findings == nil {
@@ -108,8 +113,10 @@ type runFlags struct {
 func runCommand() *command {
 	r := &runFlags{shown: shownRun{view: "lanes"}}
 	return &command{
-		use: "run STRATEGY SCENARIO | LINK | FILE", args: between(1, 2, "race"), complete: aLockAndARace, flags: r.add, run: r.run,
-		examples: []string{"run token gc-pause", "run 002-C R18 --set pause=9s --view story --lang zh", "run redlock restart --json",
+		use: "run LOCK RACE | LINK | FILE", args: between(1, 2, "race"), complete: aLockAndARace, flags: r.add,
+		run: r.run,
+		examples: []string{"run token gc-pause", "run 002-C R18 --set pause=9s --view story --lang zh",
+			"run redlock restart --json",
 			"run LINK --against redlock"},
 	}
 }
@@ -200,7 +207,8 @@ func parseExpect(words string) (want []verdict.Word, err error) {
 		}
 		word, err := verdict.ParseWord(w)
 		if err != nil {
-			return nil, text.Errorf("error.expect", "name", w, "names", strings.Join(verdict.Names(verdict.Answers), ", "))
+			return nil, text.Errorf("error.expect", "name", w,
+				"names", strings.Join(verdict.Names(verdict.Answers), ", "))
 		}
 		want = append(want, word)
 	}
@@ -226,7 +234,8 @@ func (r *shownRun) show(e *env, files []string, want []verdict.Word) error {
 func runStatus(o *race.Outcome, want []verdict.Word) error {
 	switch {
 	case want != nil && !sameSet(o.Verdicts, want):
-		return &exitError{exitDiffers, text.Errorf("error.differs", "want", reports.Words(want), "got", reports.Words(o.Verdicts))}
+		return &exitError{exitDiffers, text.Errorf("error.differs", "want", reports.Words(want),
+			"got", reports.Words(o.Verdicts))}
 	case slices.Contains(o.Verdicts, verdict.Unknown) || slices.Contains(o.Verdicts, verdict.Vacuous):
 		return noAnswer("error.vacuous", "got", reports.Words(o.Verdicts))
 	}
@@ -250,7 +259,8 @@ func (r *shownRun) print(e *env) {
 		return e.First("explain.aside", "text", id, "aside", number)
 	}
 	lock, race := named(o.Strategy.ID, o.Strategy.Article), named(r.Scenario.ID, o.Scenario.Race)
-	e.Wrap("", e.Say("run.title", "lock", lock, "race", race, "title", e.Each(func(lang string) string { return lessons.RunTitle(lang, o) })))
+	e.Wrap("", e.Say("run.title", "lock", lock, "race", race,
+		"title", e.Each(func(lang string) string { return lessons.RunTitle(lang, o) })))
 	if o.NotApplicable != "" {
 		e.Wrap("", e.Say("run.na", "why", e.Each(func(lang string) string { return lessons.WhyNotApplicable(lang, o) })))
 		lessons.Text(e.Printer, e.look(), lessons.Contract(e.Printer, o))

@@ -113,7 +113,8 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case !isLoopback(r.Host) || !isSame(r.Header.Get("Origin"), r.Host):
 		_, port, _ := net.SplitHostPort(s.host)
-		http.Error(w, text.Say("en", "serve.elsewhere", "port", port)+"\n"+text.Say("zh", "serve.elsewhere", "port", port), http.StatusForbidden)
+		http.Error(w, text.Say("en", "serve.elsewhere", "port", port)+"\n"+text.Say("zh", "serve.elsewhere",
+			"port", port), http.StatusForbidden)
 	case r.URL.Path == "/" && (r.Method == http.MethodGet || r.Method == http.MethodHead):
 		reply(w, "text/html; charset=utf-8", s.page)
 	case r.URL.Path == "/answer" && r.Method == http.MethodPost:

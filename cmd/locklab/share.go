@@ -32,7 +32,8 @@ func divide(e *env, c *command, built *cobra.Command) func(args []string) error 
 // refuseShowing returns an error if a flag says where results go.
 func refuseShowing(e *env) error {
 	for _, name := range showing {
-		if f := e.running.Flags().Lookup(name); f != nil && f.Changed && !slices.Contains([]string{"", "[]"}, f.Value.String()) {
+		if f := e.running.Flags().Lookup(name); f != nil && f.Changed &&
+			!slices.Contains([]string{"", "[]"}, f.Value.String()) {
 			return text.Errorf("error.shard.shows", "flag", "--"+name)
 		}
 	}
@@ -82,14 +83,16 @@ func computeShare(e *env, c *command, args []string, shard string) error {
 // canonical is the command line that computes the same: without "locklab", without flags
 // that all commands have, and without those that say where results go.
 func canonical(c *cobra.Command, args []string) []string {
-	return append(wordsOf(c), append(flagsOf(c, func(name string) bool { return !slices.Contains(showing, name) }), args...)...)
+	return append(wordsOf(c), append(flagsOf(c, func(name string) bool { return !slices.Contains(showing, name) }),
+		args...)...)
 }
 
 // divides reports whether a command line from elsewhere is one that canonical writes of a
 // command that has --shard: it names no file to write.
 func divides(e *env, command []string) bool {
 	c, rest, err := newRoot(newEnv(nil, nil, nil, e.getenv)).Find(command)
-	return err == nil && c.Flags().Lookup("shard") != nil && c.ParseFlags(rest) == nil && slices.Equal(canonical(c, c.Flags().Args()), command)
+	return err == nil && c.Flags().Lookup("shard") != nil && c.ParseFlags(rest) == nil && slices.Equal(canonical(c,
+		c.Flags().Args()), command)
 }
 
 // flagsOf are the flags of a command that were given and that are wanted, in alphabetical
@@ -135,7 +138,8 @@ func mergeCommand() *command {
 	var junit, summary, annotations string
 	return &command{
 		use: "merge FILE...", texts: []string{"merge", "verify"},
-		examples: []string{"merge share-*.json", "merge --json share-*.json", `merge share-*.json --junit verify.xml --annotations github --summary "$GITHUB_STEP_SUMMARY"`},
+		examples: []string{"merge share-*.json", "merge --json share-*.json",
+			`merge share-*.json --junit verify.xml --annotations github --summary "$GITHUB_STEP_SUMMARY"`},
 		flags: func(f *flags) { // runMerge gives them to the command of the shares
 			f.out(&out)
 			f.add("junit", &junit)

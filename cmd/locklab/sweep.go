@@ -30,11 +30,14 @@ type sweepFlags struct {
 
 func sweepCommand() *command {
 	s := &sweepFlags{chart: chartFlags{numbers: true}, runs: study.SweepRuns}
-	s.chart.next = []string{"locklab chart sweep pause/ttl -o sweep.png", "locklab run watchdog gc-pause", "locklab matrix"}
+	s.chart.next = []string{"locklab chart sweep pause/ttl -o sweep.png", "locklab run watchdog gc-pause",
+		"locklab matrix"}
 	return &command{
-		use: "sweep [SETTING[=VALUES] [SETTING[=VALUES]]]", texts: []string{"sweep", "pauses"}, args: between(0, 2, "settings"), flags: s.add, run: s.run, divides: true,
+		use: "sweep [SETTING[=VALUES] [SETTING[=VALUES]]]", texts: []string{"sweep", "pauses"},
+		args: between(0, 2, "settings"), flags: s.add, run: s.run, divides: true,
 		examples: []string{"chart sweep", "chart sweep pause/ttl=0.5:1.5:0.05 --strategies token,watchdog -o sweep.png",
-			"chart sweep client-rate --set work=lease --strategies token,redlock,redlock-drift", "chart sweep renewal/ttl pause/ttl=0:1:0.1 --strategies watchdog,redlock-extend -o renewal.png",
+			"chart sweep client-rate --set work=lease --strategies token,redlock,redlock-drift",
+			"chart sweep renewal/ttl pause/ttl=0:1:0.1 --strategies watchdog,redlock-extend -o renewal.png",
 			"chart sweep ttl=5s,10s,30s --set pause=12s --runs 9000"},
 	}
 }
@@ -65,7 +68,8 @@ func (s *sweepFlags) run(e *env, args []string) error {
 				return nil, err
 			}
 		}
-		found, err := order.Find(e.ctx, entries, func(steps int) (*share.Work, func()) { return e.work(steps, "progress.runs") })
+		found, err := order.Find(e.ctx, entries,
+			func(steps int) (*share.Work, func()) { return e.work(steps, "progress.runs") })
 		if found == nil || errors.Is(err, study.ErrLosses) {
 			return nil, internal(err)
 		}
@@ -89,7 +93,8 @@ func sweepOrder(args []string, set string, verdicts []string) (o study.SweepOrde
 	for _, v := range verdicts {
 		w := strings.ToUpper(strings.TrimSpace(v))
 		if !slices.Contains(names, w) {
-			return o, text.Errorf("error.sweep.verdict", "value", v, "near", text.Near(w, names), "names", strings.Join(names, ", "))
+			return o, text.Errorf("error.sweep.verdict", "value", v, "near", text.Near(w, names),
+				"names", strings.Join(names, ", "))
 		}
 		o.Words = append(o.Words, verdict.Word(w))
 	}
@@ -110,10 +115,13 @@ const ownEnvironment = "yours"
 
 func rateCommand() *command {
 	r := &rateFlags{chart: chartFlags{numbers: true}, settings: map[string]*string{}}
-	r.chart.next = []string{"locklab chart rate --explain token", "locklab chart rate -o rate.png", "locklab chart tolerance"}
+	r.chart.next = []string{"locklab chart rate --explain token", "locklab chart rate -o rate.png",
+		"locklab chart tolerance"}
 	return &command{
 		use: "rate", texts: []string{"rate", "pauses"}, args: noArguments, flags: r.add, run: r.run,
-		examples: []string{"chart rate", `chart rate --ttl 30s --fault "pause=4/year 45s" --strategies token,watchdog -o rate.png`, "chart rate --explain token"},
+		examples: []string{"chart rate",
+			`chart rate --ttl 30s --fault "pause=4/year 45s" --strategies token,watchdog -o rate.png`,
+			"chart rate --explain token"},
 	}
 }
 

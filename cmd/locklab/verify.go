@@ -27,7 +27,7 @@ type verifyJSON struct {
 }
 
 type searchJSON struct {
-	Strategy   string               `json:"strategy"`
+	Strategy   string               `json:"lock"`
 	Bounds     string               `json:"bounds"`
 	Verdicts   []verdict.Word       `json:"verdicts"`
 	Expected   []string             `json:"expected"` // as the contract has them, with par
@@ -39,7 +39,7 @@ type searchJSON struct {
 }
 
 type provedJSON struct {
-	Strategy   string               `json:"strategy"`
+	Strategy   string               `json:"lock"`
 	Bounds     string               `json:"bounds"`
 	Verdicts   []verdict.Word       `json:"verdicts"`
 	Expected   []string             `json:"expected"` // as the contract has them, with par
@@ -54,7 +54,7 @@ type provedJSON struct {
 }
 
 type deviationJSON struct {
-	Strategy   string `json:"strategy"`
+	Strategy   string `json:"lock"`
 	Subject    string `json:"subject"`
 	File       string `json:"file"`
 	Line       int    `json:"line"`
@@ -113,7 +113,7 @@ func (v *verifyFlags) run(e *env, _ []string) error {
 		return !slices.ContainsFunc(locks, func(entry lock.Entry) bool { return entry.ID == r.Strategy.ID })
 	})
 	if len(rows) == 0 {
-		return text.Errorf("error.contract.strategies", "names", strings.Join(v.locks.strategies, ","))
+		return text.Errorf("error.contract.locks", "names", strings.Join(v.locks.strategies, ","))
 	}
 	if err := cmp.Or(e.checkOutputs("--junit", v.junit), e.checkOutputs("--summary", v.summary)); err != nil {
 		return err
@@ -254,7 +254,8 @@ func kindOf(p *contract.Result) ci.Kind {
 }
 
 func verifyToJSON(proofs []contract.Result, v *ci.Verification) verifyJSON {
-	j := verifyJSON{Version: schema, Searches: []searchJSON{}, Proofs: []provedJSON{}, Deviations: []deviationJSON{}, Uncovered: v.Uncovered}
+	j := verifyJSON{Version: schema, Searches: []searchJSON{}, Proofs: []provedJSON{}, Deviations: []deviationJSON{},
+		Uncovered: v.Uncovered}
 	for i := range proofs {
 		switch p := &proofs[i]; {
 		case p.Status == contract.NotRun:
@@ -269,7 +270,8 @@ func verifyToJSON(proofs []contract.Result, v *ci.Verification) verifyJSON {
 	}
 	for _, c := range v.Deviations() {
 		j.Deviations = append(j.Deviations, deviationJSON{
-			c.Strategy, c.Subject, c.File, c.Line, c.Status == contract.Differs, v.Message(c), c.Want, c.Got, c.Reproduce, c.Trace,
+			c.Strategy, c.Subject, c.File, c.Line, c.Status == contract.Differs, v.Message(c), c.Want, c.Got,
+			c.Reproduce, c.Trace,
 		})
 	}
 	return j
@@ -289,7 +291,8 @@ func provedToJSON(p *contract.Result) provedJSON {
 	s := provedJSON{
 		Strategy: p.Strategy.ID, Bounds: p.Subject(), AsExpected: p.Status == contract.Met,
 		Expected: strings.Fields(contract.FormatVerdicts(p.Expected, p.Instants)),
-		Closed:   p.Proof.Closed, Once: !p.Proof.Once.IsZero(), Proved: words(p.Proof.Proved()), Open: words(p.Proof.Open), Views: p.Proof.Views,
+		Closed:   p.Proof.Closed, Once: !p.Proof.Once.IsZero(), Proved: words(p.Proof.Proved()),
+		Open: words(p.Proof.Open), Views: p.Proof.Views,
 	}
 	s.Verdicts, s.Par, s.Trace = gotJSON(p)
 	return s

@@ -16,14 +16,17 @@ func AnyNumber(p *study.Proof, lang string) []string {
 	s := p.Search
 	list := slices.Concat(MayHappen(s, lang), Assumed(s, lang))
 	assumed := sentencesOf(lang, "certificate.assumed.")
-	list = slices.DeleteFunc(list, func(line string) bool { return line == assumed("probe") || line == assumed("fresh") })
+	list = slices.DeleteFunc(list, func(line string) bool {
+		return line == assumed("probe") || line == assumed("fresh")
+	})
 	if p.Once.IsZero() {
 		list = append(list, text.Say(lang, "prove.assumed.attempts"))
 	} else {
 		list = append(list, text.Say(lang, "prove.assumed.once", "why", text.SayMessage(lang, p.Once)))
 	}
 	if ages := s.Assumed.Ages; ages != (hypothesis.Ages{}) {
-		list = append(list, text.Say(lang, "prove.assumed.ages", "ancient", ages.Ancient.String(), "span", ages.Span.String(), "both", (ages.Ancient+ages.Span).String()))
+		list = append(list, text.Say(lang, "prove.assumed.ages", "ancient", ages.Ancient.String(),
+			"span", ages.Span.String(), "both", (ages.Ancient+ages.Span).String()))
 	}
 	list = append(append(list, tried(s, lang)...), counters(s.Assumed, lang)...)
 	for _, key := range []string{"names", "resource", "urgent"} {
@@ -45,7 +48,8 @@ func triedBy(s *study.Search, key, lang string) []string {
 	if isOwn(s) {
 		return nil
 	}
-	return []string{text.Say(lang, key, "histories", fmt.Sprint(simulator.MostTried), "first", fmt.Sprint(simulator.MostFirst))}
+	return []string{text.Say(lang, key, "histories", fmt.Sprint(simulator.MostTried),
+		"first", fmt.Sprint(simulator.MostFirst))}
 }
 
 // counters says what is assumed of counters, if anything is.
@@ -61,7 +65,8 @@ func Never(p *study.Proof, lang string) string {
 	return text.Say(lang, "prove.never."+p.Search.Scope(), "if", If(p.If(), lang))
 }
 
-// OfProof returns the certificate of a proof in a language of package text: what is impossible, what is not, and AnyNumber.
+// OfProof returns the certificate of a proof in a language of package text: what is impossible, what is not, and
+// AnyNumber.
 func OfProof(p *study.Proof, lang string) string {
 	say := func(key string, pairs ...string) string { return text.Say(lang, key, pairs...) }
 	scope := say("prove.scope.any")
@@ -69,7 +74,8 @@ func OfProof(p *study.Proof, lang string) string {
 		scope = say("prove.scope.once")
 	}
 	lines := []string{say("prove.head", "lock", p.Search.Strategy.Heading(), "scope", scope,
-		"when", say("certificate.proved.when."+p.Search.Scope()), "faults", study.FormatBudget(p.Search.Bounds.Budget, p.Endless))}
+		"when", say("certificate.proved.when."+p.Search.Scope()),
+		"faults", study.FormatBudget(p.Search.Bounds.Budget, p.Endless))}
 	for _, w := range p.Proved() {
 		lines = append(lines, "  "+text.Pad(string(w), 12)+Never(p, lang))
 	}
@@ -84,6 +90,7 @@ func OfProof(p *study.Proof, lang string) string {
 	for _, line := range AnyNumber(p, lang) {
 		lines = append(lines, "  - "+line)
 	}
-	lines = append(lines, say("prove.size", "size", World(p, lang), "views", fmt.Sprint(p.Views), "worlds", fmt.Sprint(p.Worlds), "moves", fmt.Sprint(p.Transitions)))
+	lines = append(lines, say("prove.size", "size", World(p, lang), "views", fmt.Sprint(p.Views),
+		"worlds", fmt.Sprint(p.Worlds), "moves", fmt.Sprint(p.Transitions)))
 	return strings.Join(lines, "\n")
 }

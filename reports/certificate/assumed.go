@@ -78,7 +78,8 @@ func searched(s *study.Search) *explore.Model {
 	return b
 }
 
-// isOwn reports whether the search is one of package locktest, of code that is no lock of the lab: there are no flags of locklab explore.
+// isOwn reports whether the search is one of package locktest, of code that is no lock of the lab: there are no flags
+// of locklab explore.
 func isOwn(s *study.Search) bool { return s.Strategy.New == nil }
 
 // Assumed lists, in a language of package text, what the search takes for granted.
@@ -131,7 +132,8 @@ func Assumed(s *study.Search, lang string) []string {
 // ofAttempts lists what is taken for granted of any number of attempts.
 func ofAttempts(s *study.Search, lang string) []string {
 	if s.Strategy.Sessions() || s.Strategy.Database != "" {
-		return append(triedBy(s, "prove.assumed.tried.session", lang), text.Say(lang, "prove.assumed.ordered", "n", fmt.Sprint(simulator.MostOrdered)))
+		return append(triedBy(s, "prove.assumed.tried.session", lang), text.Say(lang, "prove.assumed.ordered",
+			"n", fmt.Sprint(simulator.MostOrdered)))
 	}
 	list := []string{text.Say(lang, "prove.assumed.attempts"), text.Say(lang, "prove.assumed.names")}
 	return append(append(list, tried(s, lang)...), counters(s.Result.Assumed, lang)...)

@@ -70,7 +70,8 @@ func PrintClaim(p *text.Printer, s *study.Search) {
 func linesOf(s *study.Search, lang string) []line {
 	r, b := s.Result, s.Bounds
 	c := &certificate{lang: lang}
-	c.lines = append(c.lines, line{"", c.say("certificate.head", "lock", s.Strategy.Heading(), "claim", Claim(s, lang))})
+	c.lines = append(c.lines, line{"", c.say("certificate.head", "lock", s.Strategy.Heading(),
+		"claim", Claim(s, lang))})
 	c.line("bounds", "who", who(b, lang), "nodes", fmt.Sprint(b.Nodes), "ttl", b.TTL.String(), "faults", b.Faults())
 	c.list("may", MayHappen(s, lang))
 	c.list("assumed", Assumed(s, lang))
@@ -105,7 +106,8 @@ func linesOf(s *study.Search, lang string) []line {
 func looked(s *study.Search) string {
 	unjudged := s.Unjudged()
 	words := slices.DeleteFunc(s.Looked(), func(w verdict.Word) bool { return slices.Contains(unjudged, w) })
-	bounds := strings.NewReplacer(string(verdict.Slow), fmt.Sprintf("%s (> %v)", verdict.Slow, s.Bounds.Slow), string(verdict.Noisy), fmt.Sprintf("%s (> %d/s)", verdict.Noisy, s.Bounds.Noisy))
+	bounds := strings.NewReplacer(string(verdict.Slow), fmt.Sprintf("%s (> %v)", verdict.Slow, s.Bounds.Slow),
+		string(verdict.Noisy), fmt.Sprintf("%s (> %d/s)", verdict.Noisy, s.Bounds.Noisy))
 	return bounds.Replace(reports.Words(words))
 }
 
@@ -116,7 +118,8 @@ func (c *certificate) listOthers(s *study.Search) {
 		if len(o.Found) == 0 {
 			key += ".none"
 		}
-		c.line(key, "what", difference(s, o, c.lang), "states", fmt.Sprint(o.States), "verdicts", strings.Join(o.Pars(), " "))
+		c.line(key, "what", difference(s, o, c.lang), "states", fmt.Sprint(o.States),
+			"verdicts", strings.Join(o.Pars(), " "))
 	}
 	for _, o := range s.Beside {
 		other("beside", o)
@@ -157,7 +160,8 @@ func (c *certificate) listReductions(s *study.Search) {
 	switch why := s.Result.Asymmetry; {
 	case why == nil:
 	case why.Command != nil:
-		c.line("asymmetry", "why", c.say("certificate.asymmetry.command", "command", quoted(strings.Join(why.Command, " "))))
+		c.line("asymmetry", "why", c.say("certificate.asymmetry.command",
+			"command", quoted(strings.Join(why.Command, " "))))
 	case why.Reply != "":
 		c.line("asymmetry", "why", c.say("certificate.asymmetry.reply", "reply", quoted(why.Reply)))
 	case why.Was != "":
@@ -201,7 +205,8 @@ func difference(s, o *study.Search, lang string) string {
 		what = text.Say(lang, "certificate.other.uses", "what", what, "uses", strings.Join(uses.Names(), ", "))
 	}
 	if o.Bounds.Epoch != s.Bounds.Epoch {
-		what = text.Say(lang, "certificate.other.epoch", "what", what, "by", (o.Bounds.Epoch.Ahead() - s.Bounds.Epoch.Ahead()).String())
+		what = text.Say(lang, "certificate.other.epoch", "what", what,
+			"by", (o.Bounds.Epoch.Ahead() - s.Bounds.Epoch.Ahead()).String())
 	}
 	if o.Bounds.Faults() != s.Bounds.Faults() {
 		what = text.Say(lang, "certificate.other.faults", "what", what, "faults", o.Bounds.Faults())
@@ -232,7 +237,8 @@ func Claim(s *study.Search, lang string) string {
 		return text.Say(lang, "certificate.untold", "faults", strings.Join(s.Untriggered(), ", "))
 	}
 	if s.Open != nil {
-		return text.Say(lang, "certificate.undecided", "who", who(s.Bounds, lang), "verdicts", joined(s.Open, lang), "others", othersFound(s, lang))
+		return text.Say(lang, "certificate.undecided", "who", who(s.Bounds, lang), "verdicts", joined(s.Open, lang),
+			"others", othersFound(s, lang))
 	}
 	head, found, others := "certificate.proved", text.Say(lang, "certificate.proved.none"), othersFound(s, lang)
 	if len(s.Witnesses) > 0 {
@@ -244,7 +250,8 @@ func Claim(s *study.Search, lang string) string {
 	if s.Unjudged() != nil {
 		head, others = "certificate.searched", others+Unjudged(s, lang)
 	}
-	return text.Say(lang, head, "who", who(s.Bounds, lang), "when", when(s, lang), "found", found, "others", others, "if", If(s.If(), lang))
+	return text.Say(lang, head, "who", who(s.Bounds, lang), "when", when(s, lang), "found", found, "others", others,
+		"if", If(s.If(), lang))
 }
 
 // If returns, in a language of package text, on which conditions something is claimed; "": on none.
@@ -259,7 +266,8 @@ func If(keys []string, lang string) string {
 	return text.Say(lang, "certificate.if", "list", text.Join(lang, "certificate.if.list", list))
 }
 
-// Unjudged returns, in a language of package text, which verdicts so few clients cannot show, and how many can; "" where they show all.
+// Unjudged returns, in a language of package text, which verdicts so few clients cannot show, and how many can; ""
+// where they show all.
 func Unjudged(s *study.Search, lang string) string {
 	words, key := s.Unjudged(), "certificate.unjudged"
 	if words == nil {
@@ -268,7 +276,8 @@ func Unjudged(s *study.Search, lang string) string {
 	if s.Enough() == 0 {
 		key = "certificate.unjudged.any"
 	}
-	return text.Say(lang, key, "verdicts", joined(words, lang), "clients", counted("clients", s.Bounds.Clients, lang), "enough", fmt.Sprint(s.Enough()))
+	return text.Say(lang, key, "verdicts", joined(words, lang), "clients", counted("clients", s.Bounds.Clients, lang),
+		"enough", fmt.Sprint(s.Enough()))
 }
 
 // when returns at which timing a headline is true.
@@ -279,11 +288,12 @@ func when(s *study.Search, lang string) string {
 	return text.Say(lang, "certificate.proved.when."+s.Scope())
 }
 
-// saysMore reports whether o, a complete search at every timing, has the bounds of s, which is in lockstep, and has found no
-// verdict that s has not.
+// saysMore reports whether o, a complete search at every timing, has the bounds of s, which is in lockstep, and has
+// found no verdict that s has not.
 func saysMore(o, s *study.Search) bool {
 	a, b := o.Bounds, s.Bounds
-	same := a.Clients == b.Clients && a.Attempts == b.Attempts && a.Nodes == b.Nodes && a.Uses == b.Uses && a.Faults() == b.Faults() && a.Slow == b.Slow && a.Noisy == b.Noisy && !o.Inconclusive()
+	same := a.Clients == b.Clients && a.Attempts == b.Attempts && a.Nodes == b.Nodes && a.Uses == b.Uses &&
+		a.Faults() == b.Faults() && a.Slow == b.Slow && a.Noisy == b.Noisy && !o.Inconclusive()
 	found := s.Verdicts()
 	return s.Scope() == study.ScopeLockstep && o.Scope() == study.ScopeAny && same &&
 		!slices.ContainsFunc(o.Verdicts(), func(w verdict.Word) bool { return !slices.Contains(found, w) })
@@ -297,7 +307,8 @@ func othersFound(s *study.Search, lang string) string {
 		words := slices.DeleteFunc(o.Verdicts(), func(w verdict.Word) bool { return slices.Contains(named, w) })
 		if len(words) > 0 {
 			named = append(named, words...)
-			said += text.Say(lang, "certificate.proved.other", "verdicts", joined(words, lang), "what", difference(s, o, lang))
+			said += text.Say(lang, "certificate.proved.other", "verdicts", joined(words, lang),
+				"what", difference(s, o, lang))
 		}
 	}
 	return said

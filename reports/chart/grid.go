@@ -46,7 +46,7 @@ type Column struct {
 }
 
 // Title describes the scenario in a language.
-func (c Column) Title(lang string) string { return text.ScenarioTitle(c.ID, lang) }
+func (c Column) Title(lang string) string { return text.RaceTitle(c.ID, lang) }
 
 // A Cell is the outcome of one strategy in one scenario.
 type Cell struct {
@@ -238,7 +238,7 @@ func (g *Grid) Takeaway(lang string) string {
 	if open > 0 {
 		said = append(said, say(lang, "grid.uncontracted", n...))
 	}
-	return text.Join(lang, "grid.both", said)
+	return text.Join(lang, "part.sentences", said)
 }
 
 // text has the cells and a legend. Strategies that do not fit side by side
@@ -380,7 +380,7 @@ func (g *Grid) counted(lang string) string {
 		return say(lang, "grid.counted")
 	}
 	races := text.Join(lang, "chart.list", lists.Each(bare, func(j int) string { return g.Scenarios[j].short() }))
-	return say(lang, "grid.both", "first", say(lang, "grid.counted"), "next", say(lang, "grid.bare", "races", races))
+	return say(lang, "part.sentences", "first", say(lang, "grid.counted"), "next", say(lang, "grid.bare", "races", races))
 }
 
 // noContract is what a cell was expected to be of which no contract speaks: a word that no verdict has.

@@ -61,7 +61,7 @@ func drawGrid(c *Chart, lang string) frame {
 		if len(asked) < min(2, len(locks)) {
 			continue
 		}
-		title := of[0].text("code") + "  " + text.ScenarioTitle(of[0].text("race"), lang)
+		title := of[0].text("code") + "  " + text.RaceTitle(of[0].text("race"), lang)
 		for i := range drawn {
 			marks = append(marks, drawn[i].drawn(float64(i), -float64(len(races)), false))
 		}
@@ -120,7 +120,7 @@ func (f frame) overview(all []record, lang string) frame {
 	words := lists.Pick(words, func(w verdict.Word) bool {
 		return slices.ContainsFunc(all, func(r record) bool { c := cellFrom(r); return c.Word() == w })
 	})
-	f.foot = append(f.foot, text.Join(lang, "grid.both", lists.Each(words, func(w verdict.Word) string {
+	f.foot = append(f.foot, text.Join(lang, "part.sentences", lists.Each(words, func(w verdict.Word) string {
 		return LookOf(w).Glyph + " " + string(w) + ": " + reports.Meaning(w, lang)
 	})), text.Join(lang, "chart.list", lists.Each(by("race", all), func(of []record) string {
 		return strings.TrimSpace(of[0].text("code") + " " + of[0].text("race"))

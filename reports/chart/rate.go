@@ -32,7 +32,7 @@ func (r *Rate) Assumptions(lang string) string {
 	faults := lists.Each(where.Causes, func(c cost.Cause) string {
 		return say(lang, "rate.input", "fault", c.Fault, "n", yearly(c.PerYear, c.Assumed), "size", sizeOf(c))
 	})
-	return say(lang, "grid.both", "first", r.usage(lang), "next",
+	return say(lang, "part.sentences", "first", r.usage(lang), "next",
 		say(lang, "rate.inputs", "environment", where.ID, "faults", text.Join(lang, "chart.list", faults)))
 }
 
@@ -318,7 +318,7 @@ func drawRate(c *Chart, lang string) frame {
 	})
 	often := func(r record) float64 { return r.number("overlaps_a_year_hi") }
 	p := ruled(panel(""), false)
-	p.Y.Label.Text, p.X.Label.Text = say(lang, "rate.axis.overlaps"), say(lang, "rate.axis.ttl")
+	p.Y.Label.Text, p.X.Label.Text = say(lang, "rate.axis.overlaps"), say(lang, "term.ttl.name")
 	var labels dots
 	var ttls []float64
 	top := slices.Max(append(lists.Each(groups, func(g [][]record) float64 { return often(g[0][0]) }), 0))

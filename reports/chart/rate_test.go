@@ -86,7 +86,7 @@ func TestRateFindingNamesAll(t *testing.T) {
 
 // said are the texts that pictures have: those of charts and of runs, and titles, meanings and names in them.
 var said = regexp.MustCompile(`^(chart|grid|par|tolerance|sweep|recovery|waiting|rate|theorems|policy|work|na|environment|family|meaning|` +
-	`timeline|motion|part|title|explain\.head|quiz\.and|fault|scenario\..*\.title)(\.|$)`)
+	`timeline|motion|part|title|explain\.head|fault|term\.ttl\.name)(\.|$)`)
 
 // Every Chinese character that pictures say is in the font.
 func TestHanFont(t *testing.T) {

@@ -109,7 +109,7 @@ func drawRecovery(c *Chart, lang string) frame {
 		all = shown
 	}
 	p := rowed("", lists.Each(all, func(r record) string {
-		return r.text("lock") + "  " + say(lang, "rate.axis.ttl") + " " + r.text("ttl_s") + " s"
+		return r.text("lock") + "  " + say(lang, "term.ttl.name") + " " + r.text("ttl_s") + " s"
 	}), true)
 	p.X.Min, p.X.Max, p.X.Label.Text = 0, 1, say(lang, "recovery.axis")
 	var marks spans
@@ -118,7 +118,7 @@ func drawRecovery(c *Chart, lang string) frame {
 		median, longest, handover := r.number("blocked_p50_s"), r.number("blocked_longest_s"), r.number("handover_mean_s")
 		s := span{y: -float64(i), from: median / ttl, to: longest / ttl, color: grey, width: 5}
 		if ever := r.number("share_forever"); ever > 0.5 {
-			s = span{y: s.y, to: 1, color: standout, width: 2, arrow: true, words: say(lang, "recovery.ever"), bold: true}
+			s = span{y: s.y, to: 1, color: standout, width: 2, arrow: true, words: say(lang, "part.ever"), bold: true}
 		} else {
 			s.words = say(lang, "recovery.words", "median", rounded(median, 1), "longest", rounded(longest, 1))
 			if ever > 0 {

@@ -51,7 +51,7 @@ func (s *Sweep) Assumptions(lang string) string {
 		"clients", unlessVaried("clients", strconv.Itoa(of.Clients)), "ttl", unlessVaried("ttl", length(of.TTL)),
 		"retry", unlessVaried("retry", length(of.Retry)))}
 	if of.Pause > 0 || varied("pause") {
-		parts[0] = say(lang, "grid.both", "first", parts[0], "next", workDuringPause(lang, of.Waits || of.WholeLease))
+		parts[0] = say(lang, "part.sentences", "first", parts[0], "next", workDuringPause(lang, of.Waits || of.WholeLease))
 	}
 	what := func(name, setting string) {
 		if text.In(lang).Has("sweep.what." + setting) {
@@ -64,7 +64,7 @@ func (s *Sweep) Assumptions(lang string) string {
 	for _, v := range s.Order.Fixed {
 		what(v.String(), v.Setting.Name)
 	}
-	return text.Join(lang, "grid.both", parts)
+	return text.Join(lang, "part.sentences", parts)
 }
 
 // workDuringPause says what a pause does to the work of a client.

@@ -51,7 +51,7 @@ func (c *Theorems) because(lang, prefix string, keys func(*study.Theorem) []stri
 		}
 	}
 	groups := lists.Gather(all, func(a, b keyed) bool { return a.key == b.key })
-	return text.Join(lang, "grid.both", lists.Each(groups, func(g []keyed) string {
+	return text.Join(lang, "part.sentences", lists.Each(groups, func(g []keyed) string {
 		byLock := lists.Gather(g, func(a, b keyed) bool { return a.lock == b.lock })
 		locks := lists.Each(byLock, func(of []keyed) string {
 			if len(of) == len(c.Budgets) {

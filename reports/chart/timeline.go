@@ -78,7 +78,7 @@ func (r *Timeline) picture(f Format) picture {
 		}
 	}
 	f.Title = cmp.Or(f.Title, r.finding(f.Lang))
-	title := text.ScenarioTitle(r.History.Scenario, f.Lang)
+	title := text.RaceTitle(r.History.Scenario, f.Lang)
 	below := []string{text.Label(say(f.Lang, "explain.head", "text", r.History.Scenario)) + title}
 	least := vg.Point{X: timelineLeft + timelineRight + 0.55*vg.Length(run.X[len(run.X)-1]), Y: p.least()}
 	return frame{title: f.Title, below: below, least: least, body: p.draw}.picture()
@@ -91,7 +91,7 @@ func (r *Timeline) finding(lang string) string {
 	for _, f := range r.Judgement.Findings {
 		if f.Verdict == word {
 			names := lists.Each(f.Clients, func(c int) string { return fmt.Sprintf("c%d", c) })
-			pairs[3], pairs[5] = text.Join(lang, "quiz.and", names), seconds(lang, f.To-f.From)
+			pairs[3], pairs[5] = text.Join(lang, "part.and", names), seconds(lang, f.To-f.From)
 			break
 		}
 	}

@@ -66,7 +66,7 @@ func TestTitlesAreTrue(t *testing.T) {
 				failed := slices.ContainsFunc(words,
 					func(w string) bool { return strings.Contains("OVERLAP STALE-WRITE WRONG-DEL LIE DEADLOCK STARVED", w) }) &&
 					!slices.Contains(words, "FENCED")
-				switch race := text.ScenarioTitle(r.text("race"), "en"); {
+				switch race := text.RaceTitle(r.text("race"), "en"); {
 				case race == m[3] && r.text("lock") == m[4] && failed, race == m[5] && r.text("lock") == m[4] && !failed:
 					return false
 				case race == m[3] && words[0] != "N/A":

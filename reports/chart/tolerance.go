@@ -69,7 +69,7 @@ func fewServers(lang string, locks []lock.Entry, falls func(l int) bool) string 
 		if study.FewServers(e) > 1 && falls(l) {
 			few := say(lang, "chart.few", "lock", e.ID)
 			if e.ID == "redlock" {
-				few = say(lang, "grid.both", "first", few, "next", say(lang, "chart.article"))
+				few = say(lang, "part.sentences", "first", few, "next", say(lang, "chart.article"))
 			}
 			return few
 		}

@@ -29,8 +29,8 @@ type Verification struct {
 
 // An Uncovered is a lock of which a contract says nothing.
 type Uncovered struct {
-	Strategy  string   `json:"strategy"`
-	Scenarios []string `json:"scenarios,omitempty"` // IDs; nil: in none does it say anything
+	Strategy  string   `json:"lock"`
+	Scenarios []string `json:"races,omitempty"` // IDs; nil: in none does it say anything
 }
 
 func (v *Verification) say(key string, pairs ...string) string {
@@ -42,7 +42,7 @@ func (v *Verification) about(u *Uncovered) string {
 	if u.Scenarios == nil {
 		return u.Strategy
 	}
-	return v.say("verify.in", "lock", u.Strategy, "scenarios", strings.Join(u.Scenarios, ", "))
+	return v.say("verify.in", "lock", u.Strategy, "races", strings.Join(u.Scenarios, ", "))
 }
 
 // A Check is one line of a contract.
@@ -129,7 +129,8 @@ func (c *Check) place() string { return fmt.Sprintf("%s:%d", c.File, c.Line) }
 func (v *Verification) Text(w io.Writer) error {
 	var b strings.Builder
 	for _, c := range v.Deviations() {
-		b.WriteString(v.say("verify.deviation", "place", c.place(), "lock", c.Strategy, "subject", c.Subject, "message", v.Message(c)))
+		b.WriteString(v.say("verify.deviation", "place", c.place(), "lock", c.Strategy, "subject", c.Subject,
+			"message", v.Message(c)))
 		b.WriteString("\n  " + c.Reproduce + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
@@ -177,7 +178,8 @@ type (
 // check and one that was not run are errors, so that neither looks like a pass. What no
 // contract speaks of is skipped.
 func (v *Verification) JUnit(w io.Writer) error {
-	all := junitSuites{Name: "locklab verify", Suites: []junitSuite{{Name: "scenarios"}, {Name: "searches"}, {Name: "proofs"}}}
+	all := junitSuites{Name: "locklab verify", Suites: []junitSuite{{Name: "races"}, {Name: "searches"},
+		{Name: "proofs"}}}
 	for i := range v.Checks {
 		if err := all.Suites[v.Checks[i].Kind].add(v, &v.Checks[i]); err != nil {
 			return err
@@ -187,7 +189,8 @@ func (v *Verification) JUnit(w io.Writer) error {
 		s := &all.Suites[0]
 		s.Tests, s.Skipped = s.Tests+1, s.Skipped+1
 		s.Cases = append(s.Cases, junitCase{
-			Name: text.InMarkup(v.about(&v.Uncovered[i])), Class: "locklab." + s.Name, Skipped: &junitSkip{v.say("verify.not-covered")},
+			Name: text.InMarkup(v.about(&v.Uncovered[i])), Class: "locklab." + s.Name,
+			Skipped: &junitSkip{v.say("verify.not-covered")},
 		})
 	}
 	for _, s := range all.Suites {
@@ -233,7 +236,8 @@ func (v *Verification) Annotations(w io.Writer) error {
 	list := v.Deviations()
 	for i, c := range list {
 		if i == maxAnnotations-1 && len(list) > maxAnnotations {
-			fmt.Fprintf(&b, "::error title=locklab verify::%s\n", commandData(v.say("verify.more", "n", strconv.Itoa(len(list)-i))))
+			fmt.Fprintf(&b, "::error title=locklab verify::%s\n",
+				commandData(v.say("verify.more", "n", strconv.Itoa(len(list)-i))))
 			break
 		}
 		fmt.Fprintf(&b, "::error file=%s,line=%d,title=%s::%s\n", commandProperty(c.File), c.Line,
@@ -268,10 +272,12 @@ func (v *Verification) Summary(w io.Writer) error {
 		}
 		blocks = append(blocks, fmt.Sprintf("\n### %s\n\n%s", c.Name(), fenced(text.InMarkup(all.String()))))
 	}
-	blocks = append(blocks, v.table("verify.head.scenario", Race), v.table("verify.head.search", Search), v.table("verify.head.proof", Proof))
+	blocks = append(blocks, v.table("verify.head.race", Race), v.table("verify.head.search", Search),
+		v.table("verify.head.proof", Proof))
 	for i := range v.Checks {
 		if c := &v.Checks[i]; c.Certificate != "" {
-			blocks = append(blocks, fmt.Sprintf("\n<details><summary>%s: %s</summary>\n\n%s\n</details>\n", c.Name(), c.Got, fenced(text.InMarkup(c.Certificate)+"\n")))
+			blocks = append(blocks, fmt.Sprintf("\n<details><summary>%s: %s</summary>\n\n%s\n</details>\n", c.Name(),
+				c.Got, fenced(text.InMarkup(c.Certificate)+"\n")))
 		}
 	}
 	_, err := io.WriteString(w, v.fit(blocks, MaxSummary))
@@ -332,7 +338,8 @@ func (v *Verification) counts() string {
 	}
 	switch {
 	case done != all:
-		return v.say("verify.counts.incomplete", "done", v.each(all, done[:]), "bad", strconv.Itoa(bad[Race]+bad[Search]+bad[Proof]))
+		return v.say("verify.counts.incomplete", "done", v.each(all, done[:]),
+			"bad", strconv.Itoa(bad[Race]+bad[Search]+bad[Proof]))
 	case bad != [kinds]int{}:
 		return v.say("verify.counts.bad", "bad", v.each(all, bad[:]))
 	}
@@ -394,7 +401,8 @@ func (v *Verification) table(head string, of Kind) string {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n| %s | %s |\n|%s\n", v.say(head), strings.Join(locks, " | "), strings.Repeat(" --- |", len(locks)+1))
+	fmt.Fprintf(&b, "\n| %s | %s |\n|%s\n", v.say(head), strings.Join(locks, " | "),
+		strings.Repeat(" --- |", len(locks)+1))
 	for _, s := range subjects {
 		fmt.Fprintf(&b, "| %s |", s)
 		for _, l := range locks {

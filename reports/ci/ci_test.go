@@ -88,7 +88,7 @@ func TestSummary(t *testing.T) {
 	text := samples.Written(t, nastyVerification().Summary)
 	for _, want := range []string{
 		"Incomplete: 1 of 2 cells and 2 of 2 searches done, 2 not as contracted.",
-		"### token/gc-pause", "| scenario | token | setnx |", "| gc-pause | **differs** OVERLAP | not checked |",
+		"### token/gc-pause", "| race | token | setnx |", "| gc-pause | **differs** OVERLAP | not checked |",
 		"| search | token | setnx |", "| clients=2 | **could not tell**  | HOLDS |",
 		"<details><summary>setnx/clients=2: HOLDS</summary>",
 	} {

@@ -101,7 +101,7 @@ func (s *slide) play(book *reports.Book) (err error) {
 	s.RunID = fmt.Sprintf("run%d", s.Number)
 	run, listings := reports.RunOf(o.History, o.Judgement, o.Verdicts, []string{s.lang}, false)
 	book.Add(s.RunID, run, listings)
-	title := text.Say(s.lang, "lesson.race", "lock", o.Strategy.ID, "race", o.Scenario.ID)
+	title := text.Say(s.lang, "page.run", "lock", o.Strategy.ID, "race", o.Scenario.ID)
 	if s.Choices != nil { // its run stops where it asks
 		s.Open, err = picture(o, s.lang, title)
 		return err

@@ -143,8 +143,9 @@ func telling(g *play.Game, s *play.Step, now *history.History, later bool) (why 
 	return why, true
 }
 
-// whatMatters is the key of the text for an event that matters, or is in vain, and the other client that plays a part in
-// it, or the owner of the key; "": it does not matter. before is the state before the event, and present that of now.
+// whatMatters is the key of the text for an event that matters, or is in vain, and the other client that plays a part
+// in it, or the owner of the key; "": it does not matter. before is the state before the event, and present that of
+// now.
 func whatMatters(e *history.Event, before, present state, locked string) (key string, other int) {
 	owner := before.owner(max(e.Node, 1))
 	switch {

@@ -22,7 +22,8 @@ const firstShown = 13
 // budgets are those that a page offers for a lock of one's own choice.
 var budgets = []string{
 	"crash=1,pause=1", "crash=1", "pause=1", "lose-reply=1", "lose-request=1", "delay=1@9s", "restart=1", "failover=1",
-	"split=1", "client-clock=1@10s", "node-clock=1@10s", "delete=1", "expire-session=1", "crash=1,failover=1", "pause=2",
+	"split=1", "client-clock=1@10s", "node-clock=1@10s", "delete=1", "expire-session=1", "crash=1,failover=1",
+	"pause=2",
 	"",
 }
 
@@ -51,7 +52,8 @@ func pageTexts() map[string]map[string]string {
 	all := map[string]map[string]string{}
 	for _, lang := range text.Languages() {
 		all[lang] = map[string]string{}
-		for _, prefix := range []string{"play.", "board.", "quiz.", "meaning.", "motion.", "term.timeline."} {
+		for _, prefix := range []string{"play.", "board.", "quiz.", "meaning.", "motion.", "term.timeline.",
+			"list.faults"} {
 			for _, key := range text.In(lang).Keys(prefix) {
 				all[lang][key] = text.In(lang).Get(key)
 			}
@@ -80,9 +82,11 @@ type Level struct {
 func Levels() (all []Level) {
 	for i, l := range play.Levels() {
 		all = append(all, Level{
-			Number: i + 1, ID: l.ID, Lock: l.Lock, Budget: l.Budget, Harm: l.Harm, Meaning: titled(reports.Meaning, l.Harm), Said: aim(l.Harm),
-			Title: levelText(&l, "title"), Learn: levelText(&l, "learn"), Question: levelText(&l, "question"), Topic: l.Topic,
-			Fix: play.Number(l.Fix),
+			Number: i + 1, ID: l.ID, Lock: l.Lock, Budget: l.Budget, Harm: l.Harm, Meaning: titled(reports.Meaning,
+				l.Harm), Said: aim(l.Harm),
+			Title: levelText(&l, "title"), Learn: levelText(&l, "learn"), Question: levelText(&l, "question"),
+			Topic: l.Topic,
+			Fix:   play.Number(l.Fix),
 		})
 	}
 	return all
@@ -113,7 +117,7 @@ type Race struct {
 
 func races() (all []Race) {
 	for _, sc := range scenarios.All() {
-		all = append(all, Race{sc.ID, sc.Race, titled(text.ScenarioTitle, sc.ID)})
+		all = append(all, Race{sc.ID, sc.Race, titled(text.RaceTitle, sc.ID)})
 	}
 	return all
 }
@@ -170,7 +174,7 @@ func raceRunOf(o *race.Outcome, err error) (*RaceRun, error) {
 		return nil, err
 	}
 	r := &RaceRun{Run: runOf(o, true), Race: o.Scenario.ID, Settings: []Setting{}}
-	r.Link, r.Title = o.Trace.Link(), titled(text.ScenarioTitle, o.Scenario.ID)
+	r.Link, r.Title = o.Trace.Link(), titled(text.RaceTitle, o.Scenario.ID)
 	usual := map[string]time.Duration{}
 	if sc, err := scenarios.ByName(o.Scenario.ID); err == nil {
 		for _, s := range sc.Settings.Lengths() {

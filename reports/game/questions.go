@@ -83,7 +83,7 @@ func whoIn(set []int) Words {
 	if len(set) == 0 {
 		return words("quiz.nobody")
 	}
-	return join("quiz.and", lists.Each(set, func(c int) Words { return same(clientName(c)) })...)
+	return join("part.and", lists.Each(set, func(c int) Words { return same(clientName(c)) })...)
 }
 
 // whyInside says why an answer is right, since when each client is inside, and that neither the end of its lease nor a
@@ -110,7 +110,7 @@ func whyInside(o *played, n int, set, in []int) Words {
 			all = append(all, outside(o.History, c, n))
 		}
 	}
-	return join("quiz.sentences", all...)
+	return join("part.sentences", all...)
 }
 
 // entered returns the time at which a client got in last before the event at index n.
@@ -145,8 +145,9 @@ func outside(h *history.History, client, n int) Words {
 
 // asking are the commands whose answer depends on a circumstance alone, with the keys of their rules.
 var asking = map[string]string{
-	"SETNX": "set", "SET": "set", "DEL": "del", "EXPIRE": "expire", "PEXPIRE": "expire", "GET": "get", "GETSET": "getset",
-	"EVAL": "script", "EVALSHA": "script",
+	"SETNX": "set", "SET": "set", "DEL": "del", "EXPIRE": "expire", "PEXPIRE": "expire", "GET": "get",
+	"GETSET": "getset",
+	"EVAL":   "script", "EVALSHA": "script",
 }
 
 // A served request is one that a server has executed, and whose answer has come.
@@ -221,7 +222,7 @@ func (z *Quiz) replyAt(c Cell, n int, _ bool) *Question {
 	client := clientName(s.answer.Client)
 	q := questionAt(o, s.apply, words("quiz.reply", "client", client, "command", command))
 	why := words("quiz.reply.right", "reply", right, "command", command, "state", found(o, s))
-	q.Answers = []Answer{{same(right), true, join("quiz.sentences", why, words(rule(command)))}}
+	q.Answers = []Answer{{same(right), true, join("part.sentences", why, words(rule(command)))}}
 	replies, seen := map[string]bool{right: true}, map[string]bool{s.whose: true}
 	for x := range z.lenders(c) {
 		for i := range x.History.Events {
@@ -235,7 +236,8 @@ func (z *Quiz) replyAt(c Cell, n int, _ bool) *Question {
 			}
 			replies[said], seen[r.whose] = true, true
 			found := words("quiz.if."+r.whose, "client", client)
-			q.Answers = append(q.Answers, Answer{same(said), false, words("quiz.reply.wrong", "reply", said, "if", found)})
+			q.Answers = append(q.Answers, Answer{same(said), false,
+				words("quiz.reply.wrong", "reply", said, "if", found)})
 		}
 	}
 	if len(q.Answers) < 2 {
@@ -362,7 +364,9 @@ func finding(o *played) Words {
 		if f.Verdict != o.Verdicts[0] || f.Event >= len(o.History.Events) {
 			continue
 		}
-		found := sayAll(func(lang string) string { return strings.TrimPrefix(reports.Margin(lang, o.History, f), "!! ") })
+		found := sayAll(func(lang string) string {
+			return strings.TrimPrefix(reports.Margin(lang, o.History, f), "!! ")
+		})
 		if f.Forever {
 			return words("quiz.finding.only", "found", found)
 		}
@@ -381,7 +385,7 @@ func foundAndMeant(o *played) Words {
 		why := sayAll(func(lang string) string { return text.Reason(lang, "why", string(r)) })
 		all = append(all, words("quiz.why", "why", why))
 	}
-	return join("quiz.sentences", all...)
+	return join("part.sentences", all...)
 }
 
 // outcomes are the runs of the scope's locks in a race that survive it, and that fall; without those of hard locks,
@@ -427,7 +431,8 @@ func (z *Quiz) survivorAt(c Cell, _ int, hard bool) *Question {
 		if o == right && o.Forever() && fall[0].Verdicts[0] == verdict.Overlap {
 			why = words("quiz.survivor.forever")
 		}
-		why = words("quiz.survivor.why", "lock", o.Strategy.ID, "title", titled(text.LockTitle, o.Strategy.ID), "why", why)
+		why = words("quiz.survivor.why", "lock", o.Strategy.ID, "title", titled(text.LockTitle, o.Strategy.ID),
+			"why", why)
 		q.Answers = append(q.Answers, Answer{same(o.Strategy.ID), o == right, why})
 	}
 	return q
@@ -438,5 +443,5 @@ func ownTitle(id string) Words {
 	if key := "quiz.title." + id; text.In("en").Has(key) {
 		return words(key)
 	}
-	return titled(text.ScenarioTitle, id)
+	return titled(text.RaceTitle, id)
 }

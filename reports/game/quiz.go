@@ -60,7 +60,8 @@ var Usual = Scope{
 		"zk-protected",
 	},
 	Races: []string{
-		"crash-holding", "slow-work", "late-release", "client-skew", "gc-pause", "gc-pause-fenced", "failover", "restart",
+		"crash-holding", "slow-work", "late-release", "client-skew", "gc-pause", "gc-pause-fenced", "failover",
+		"restart",
 		"clock-jump", "lost-reply",
 	},
 }
@@ -131,7 +132,8 @@ type Quiz struct {
 
 // NewQuiz makes the quiz of a seed: the same seed, the same questions. Easy ones come first.
 func NewQuiz(seed uint64, scope Scope) *Quiz {
-	z := &Quiz{random: rand.New(rand.NewPCG(seed, 0)), scope: scope, played: map[Cell]*played{}, asked: map[string]bool{}}
+	z := &Quiz{random: rand.New(rand.NewPCG(seed, 0)), scope: scope, played: map[Cell]*played{},
+		asked: map[string]bool{}}
 	z.cells = lists.Pick(scope.Cells, scope.holds)
 	if len(scope.Locks) == 0 {
 		z.scope.Locks = Usual.Locks
@@ -225,7 +227,9 @@ func (z *Quiz) find(k *kind, d Difficulty) *Question {
 					run := runOf(q.Outcome, false)
 					q.Run = &run
 				}
-				z.random.Shuffle(len(q.Answers), func(i, j int) { q.Answers[i], q.Answers[j] = q.Answers[j], q.Answers[i] })
+				z.random.Shuffle(len(q.Answers), func(i, j int) {
+					q.Answers[i], q.Answers[j] = q.Answers[j], q.Answers[i]
+				})
 				return q
 			}
 		}

@@ -158,7 +158,8 @@ func (t *Session) introduce() {
 			t.at = at
 		}
 	}
-	about := words("play.bounds", "lock", g.Strategy.Heading(), "clients", g.Bounds.Clients, "attempts", g.Bounds.Attempts,
+	about := words("play.bounds", "lock", g.Strategy.Heading(), "clients", g.Bounds.Clients,
+		"attempts", g.Bounds.Attempts,
 		"faults", orNone(string(g.Bounds.Budget)))
 	for _, w := range slices.Concat([]Words{about}, t.at.Unusual, []Words{goal, words("play.keys")}) {
 		t.out.tell("", w)
@@ -396,7 +397,7 @@ func (s *Screen) Ask(questions []*Question, again string) {
 func (s *Screen) showQuestion(q *Question, n int) {
 	s.Printf("\n")
 	if q.Run == nil { // about several locks
-		s.tell("", words("quiz.head.race", "n", n))
+		s.tell("", words("board.question", "n", n))
 	} else {
 		s.tell("", words("quiz.head", "n", n, "lock", q.Outcome.Strategy.Heading(), "race", q.Race))
 		s.Printf("\n")

@@ -312,7 +312,7 @@ func (d *deckMaker) telling(e, after lock.Entry, most int) (all []*race.Outcome,
 	if d.Races == nil {
 		for _, n := range numbers(PathScreens) {
 			if key := screen(n); text.Say("en", key+".lock") == e.ID {
-				ids = append(ids, text.Say("en", key+".scenario"))
+				ids = append(ids, text.Say("en", key+".race"))
 			}
 		}
 		ids = append(ids, tellingRaces...)
@@ -374,7 +374,7 @@ func (d *deckMaker) race(heading string, o *race.Outcome, answers ...string) {
 func (d *deckMaker) usual(o *race.Outcome) {
 	key := "race." + o.Scenario.ID
 	name := strings.TrimSpace(o.Scenario.Race + " " + o.Scenario.ID)
-	d.race(d.m.p.Say("lesson.race", "lock", o.Strategy.ID, "race", name), o, key+".why", key+".mends")
+	d.race(d.m.p.Say("page.run", "lock", o.Strategy.ID, "race", name), o, key+".why", key+".mends")
 }
 
 // next adds the same race with another lock.

@@ -160,7 +160,7 @@ var told = regexp.MustCompile(`\{verdict\S* (\S+) ([^ }]+)`)
 func PathCells(name string) (cells [][2]string, names []string) {
 	for n := range PathScreens {
 		key := screen(n + 1)
-		id, raceID := text.Say("en", key+".lock"), text.Say("en", key+".scenario")
+		id, raceID := text.Say("en", key+".lock"), text.Say("en", key+".race")
 		names = append(names, id, raceID)
 		if name != strconv.Itoa(n+1) && name != id && name != raceID {
 			continue

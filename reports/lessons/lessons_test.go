@@ -50,7 +50,7 @@ func TestComplete(t *testing.T) {
 	parts := map[string][]string{
 		"lock":      {"words", "origin", "how", "mends", "choose", "beside"},
 		"race":      {"why", "mends", "not"}, // and cases, where there are any
-		"path":      {"title", "idea", "lock", "scenario", "next"},
+		"path":      {"title", "idea", "lock", "race", "next"},
 		"interview": {"question", "answer", "trace"},
 		"term":      {"name", "text"},
 		"debate":    {"title", "kleppmann", "kleppmann-at", "antirez", "antirez-at", "says", "trace", "runs"},

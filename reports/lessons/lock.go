@@ -53,7 +53,7 @@ func (m *maker) lock(e lock.Entry) {
 func (m *maker) lockHead(e lock.Entry) {
 	source := strconv.Itoa(e.Year)
 	if e.Article != "" {
-		source = m.p.First("explain.list", "first", e.Article, "next", source)
+		source = m.p.First("chart.list", "first", e.Article, "next", source)
 	}
 	m.head(aside(m.p, e.ID, source), func(lang string) string { return text.LockTitle(e.ID, lang) })
 }
@@ -107,7 +107,7 @@ func (m *maker) costs(e lock.Entry) {
 		if p.Handover > 0 {
 			parts = append(parts, say("handover", "handover", span(lang, p.Handover)))
 		}
-		return text.Join(lang, "grid.both", parts)
+		return text.Join(lang, "part.sentences", parts)
 	})
 }
 

@@ -20,7 +20,7 @@ import (
 
 // Story returns a text of a race: its title, story, numbers or cure; empty without one.
 func Story(lang string, sc race.Scenario, part string) string {
-	e, _ := text.In(lang).Entry("scenario." + sc.ID + "." + part)
+	e, _ := text.In(lang).Entry(part + ".race." + sc.ID)
 	return e.Text
 }
 
@@ -31,7 +31,7 @@ func RunTitle(lang string, o *race.Outcome) string {
 	}
 	b, _ := study.ParseBounds(o.Trace.Settings) // the run was played with it
 	return text.Say(lang, "search.title", "clients", strconv.Itoa(b.Clients), "attempts", strconv.Itoa(b.Attempts),
-		"faults", cmp.Or(string(b.Budget), text.Say(lang, "search.nofaults")))
+		"faults", cmp.Or(string(b.Budget), text.Say(lang, "play.nofaults")))
 }
 
 // WhyNotApplicable returns why a question has no meaning for a lock; empty if it has one.

@@ -266,13 +266,13 @@ func commandOf(verb string, o *race.Outcome) string {
 
 // span writes a length of time as "9.5 s" or "9.5 秒".
 func span(lang string, d time.Duration) string {
-	key, unit := "explain.seconds", time.Second
+	key, unit := "part.seconds", time.Second
 	if d < time.Second {
-		key, unit = "explain.milliseconds", time.Millisecond
+		key, unit = "part.millis", time.Millisecond
 	}
 	n := strconv.FormatFloat(float64(d.Round(unit/10))/float64(unit), 'f', -1, 64)
 	return text.Say(lang, key, "n", n)
 }
 
 // list writes names as "a, b" or "a、b".
-func list(lang string, names []string) string { return text.Join(lang, "explain.list", names) }
+func list(lang string, names []string) string { return text.Join(lang, "chart.list", names) }

@@ -53,7 +53,7 @@ func screen(n int) string { return "path." + strconv.Itoa(n) }
 
 // screen plays the run of a screen.
 func (s *Stage) screen(n int) (*race.Outcome, error) {
-	return s.Named(text.Say("en", screen(n)+".lock"), text.Say("en", screen(n)+".scenario"))
+	return s.Named(text.Say("en", screen(n)+".lock"), text.Say("en", screen(n)+".race"))
 }
 
 // numbered begins a screen or a point with its number and its title.

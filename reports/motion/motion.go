@@ -1,6 +1,6 @@
-// Package motion draws a run as a timeline that moves: motion.js, which pages embed, draws a reports.Run, a bar for each
-// client, the lease on each server running down, messages as arrows, faults and verdicts at their instants, and the
-// lock's own code with the line at which each client is.
+// Package motion draws a run as a timeline that moves: motion.js, which pages embed, draws a reports.Run, a bar for
+// each client, the lease on each server running down, messages as arrows, faults and verdicts at their instants, and
+// the lock's own code with the line at which each client is.
 package motion
 
 import (

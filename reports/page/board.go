@@ -43,8 +43,9 @@ func WriteBoard(w io.Writer, b Board) error {
 	json.HTMLEscape(&data, b.Data) // no tag can end the script
 	return execute(w, "board.html", map[string]any{
 		"Tag": "en", "Title": "locklab", "Style": style("board.css"), "Script": script(boardScripts...) + "begin();\n",
-		"Policy": policy("script-src 'unsafe-inline' 'wasm-unsafe-eval' blob:; worker-src blob:; connect-src " + connect),
-		"Data":   template.JS(data.String()), "Where": where, "Worker": string(b.Glue) + "\n" + file("worker.js"),
+		"Policy": policy("script-src 'unsafe-inline' 'wasm-unsafe-eval' blob:; worker-src blob:; connect-src " +
+			connect),
+		"Data": template.JS(data.String()), "Where": where, "Worker": string(b.Glue) + "\n" + file("worker.js"),
 		"Engine": template.HTML(base64.StdEncoding.EncodeToString(b.Engine)),
 	}, math.MaxInt)
 }

@@ -45,7 +45,7 @@ function drawFree() {
   const given = el("input", { placeholder: "locklab2-…", size: 30 });
   show(
     el("h2", say("board.free")),
-    el("div.row", el("label", say("board.lock") + " ", lock), el("label", say("board.budget") + " ", budget),
+    el("div.row", el("label", say("board.lock") + " ", lock), el("label", say("list.faults") + " ", budget),
       el("label", say("board.timing") + " ", timing), el("label", say("board.nodes") + " ", nodes), el("label", fenced, " " + say("board.fenced")),
       button(say("board.start"), () => {
         Object.assign(state, { lock: lock.value, budget: budget.value, timing: timing.value, nodes: nodes.value, fenced: fenced.checked });

@@ -87,8 +87,13 @@ func (p *page) inEach(say func(lang string) string) (all []spoken) {
 	return all
 }
 
-// Say is a heading or a label.
-func (p *page) Say(key string) string { return text.Say(p.Langs[0], "html."+key) }
+// Say is a heading or a label: of pages like this one, or of others too.
+func (p *page) Say(key string) string {
+	if own := "html." + key; text.In(p.Langs[0]).Has(own) {
+		key = own
+	}
+	return text.Say(p.Langs[0], key)
+}
 
 // Method are the items about method and limits.
 func (p *page) Method() (items []string) {

@@ -36,10 +36,12 @@ type Stage struct {
 func Stages(locks []lock.Entry, races, runs int, all bool) []Stage {
 	n := float64(len(charted(locks)))
 	stages := []Stage{
-		{"progress.cells", float64(len(locks)*races) * (2.4e-3 + 1e-4*float64(runs))}, {"progress.crashes", 0.3 * n}, {"progress.runs", 3}, {"progress.runs", 4},
+		{"progress.cells", float64(len(locks)*races) * (2.4e-3 + 1e-4*float64(runs))}, {"progress.crashes", 0.3 * n},
+		{"progress.runs", 3}, {"progress.runs", 4},
 	}
 	if all {
-		stages = append(stages, Stage{"progress.limits", 3 * max(n, float64(len(DifferingLocks)))}, Stage{"progress.searches", n}, Stage{"progress.proofs", 35 * n})
+		stages = append(stages, Stage{"progress.limits", 3 * max(n, float64(len(DifferingLocks)))},
+			Stage{"progress.searches", n}, Stage{"progress.proofs", 35 * n})
 	}
 	return stages
 }
@@ -74,7 +76,8 @@ func (r *Report) figures(ctx context.Context, work Worker, all bool) ([]Figure, 
 	if err != nil {
 		return nil, err
 	}
-	slow := []Figure{{"rate", &chart.Rate{Rates: *rates}}, {"tolerance", &chart.Tolerance{Tolerance: limits.Only(differing)}}, {"par", pars}}
+	slow := []Figure{{"rate", &chart.Rate{Rates: *rates}},
+		{"tolerance", &chart.Tolerance{Tolerance: limits.Only(differing)}}, {"par", pars}}
 	return slices.Concat(slow, quick, []Figure{{"theorems", theorems}}), nil
 }
 
@@ -85,7 +88,8 @@ func quickCharts(ctx context.Context, work Worker, entries []lock.Entry, waits b
 	if err != nil {
 		return nil, err
 	}
-	crashing := slices.DeleteFunc(slices.Clone(entries), func(entry lock.Entry) bool { return order.Check(entry) != nil })
+	crashing := slices.DeleteFunc(slices.Clone(entries),
+		func(entry lock.Entry) bool { return order.Check(entry) != nil })
 	if len(crashing) > 0 {
 		recovery, err := Recovery(ctx, work, crashing, order)
 		if err != nil {
@@ -100,11 +104,13 @@ func quickCharts(ctx context.Context, work Worker, entries []lock.Entry, waits b
 	if err != nil {
 		return nil, err
 	}
-	sweep, err := study.ShowcaseSweep(ctx, waits, func(steps int) (*share.Work, func()) { return work(steps, "progress.runs") })
+	sweep, err := study.ShowcaseSweep(ctx, waits,
+		func(steps int) (*share.Work, func()) { return work(steps, "progress.runs") })
 	if err != nil {
 		return nil, err
 	}
-	return append(figures, Figure{"waiting", &chart.WaitingChart{Load: load, Results: results}}, Figure{"sweep", &chart.Sweep{Sweep: *sweep}}), nil
+	return append(figures, Figure{"waiting", &chart.WaitingChart{Load: load, Results: results}},
+		Figure{"sweep", &chart.Sweep{Sweep: *sweep}}), nil
 }
 
 // union returns a, and what b has besides.
@@ -126,7 +132,8 @@ func ParBounds() study.Bounds {
 }
 
 // Pars searches, and returns the chart of the fewest faults that break each lock.
-func Pars(ctx context.Context, work Worker, entries []lock.Entry, b study.Bounds, budgets []string) (*chart.Par, error) {
+func Pars(ctx context.Context, work Worker, entries []lock.Entry, b study.Bounds, budgets []string) (*chart.Par,
+	error) {
 	w, end := work(len(entries)*len(budgets), "progress.searches")
 	defer end()
 	table, err := study.FindPars(ctx, entries, b, budgets, w)
@@ -184,7 +191,8 @@ func RecoveryOrder(ttls string, hold time.Duration) (o cost.RecoveryOrder, err e
 }
 
 // Recovery plays crashes, and returns the chart of what follows them.
-func Recovery(ctx context.Context, work Worker, entries []lock.Entry, o cost.RecoveryOrder) (*chart.RecoveryChart, error) {
+func Recovery(ctx context.Context, work Worker, entries []lock.Entry, o cost.RecoveryOrder) (*chart.RecoveryChart,
+	error) {
 	w, end := work(len(entries)*len(o.TTLs), "progress.crashes")
 	defer end()
 	found, err := cost.FindRecovery(ctx, entries, o, w)

@@ -118,12 +118,13 @@ func SinglePage(p *text.Printer, o *race.Outcome) page.Report {
 	var question func(lang string) string
 	if o.Scenario.ID != study.SearchID {
 		question = func(lang string) string {
-			return text.Say(lang, "lesson.ask", "race", text.ScenarioTitle(o.Scenario.ID, lang), "lock", o.Strategy.ID)
+			return text.Say(lang, "lesson.ask", "race", text.RaceTitle(o.Scenario.ID, lang), "lock", o.Strategy.ID)
 		}
 	}
 	return page.Report{
 		Lang: p.Lang, Title: p.First("page.run", "lock", o.Strategy.ID, "race", o.Scenario.ID), Version: Version(),
-		Command: "locklab run " + o.Trace.Link(), Seeds: fmt.Sprint(o.Settings.Seed), Assumptions: []string{p.First(assumptions[0])},
-		Grid: *grid, Runs: c.Runs(), Open: o.Strategy.ID + "." + o.Scenario.ID, Question: question,
+		Command: "locklab run " + o.Trace.Link(), Seeds: fmt.Sprint(o.Settings.Seed),
+		Assumptions: []string{p.First(assumptions[0])},
+		Grid:        *grid, Runs: c.Runs(), Open: o.Strategy.ID + "." + o.Scenario.ID, Question: question,
 	}
 }

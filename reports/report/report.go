@@ -46,7 +46,9 @@ func (r *Report) Files(ctx context.Context, work Worker, all bool) (files []File
 		return nil, err
 	}
 	files = []File{
-		{"grid.txt", func(w io.Writer) error { return chart.Text(w, r.Grid, reports.Look{Width: reports.NarrowWidth}) }},
+		{"grid.txt", func(w io.Writer) error {
+			return chart.Text(w, r.Grid, reports.Look{Width: reports.NarrowWidth})
+		}},
 		{"grid.csv", func(w io.Writer) error {
 			AddLinks(r.Grid, r.Outcomes)
 			return r.Grid.Table().CSV(w)
@@ -55,7 +57,8 @@ func (r *Report) Files(ctx context.Context, work Worker, all bool) (files []File
 	add := func(of chart.Result, name string, endings ...string) {
 		c := chart.Of(of, r.Source)
 		for _, ending := range endings {
-			files = append(files, File{name + ending, func(w io.Writer) error { return chart.Formats[ending](w, c, chart.Format{Lang: r.Langs()[0]}) }})
+			files = append(files, File{name + ending,
+				func(w io.Writer) error { return chart.Formats[ending](w, c, chart.Format{Lang: r.Langs()[0]}) }})
 		}
 	}
 	first := First(r.Grid) // without the links that the CSV has
@@ -92,7 +95,8 @@ func Grid(entries []lock.Entry, scs []race.Scenario, cells [][]*race.Outcome) *c
 		g.Scenarios = append(g.Scenarios, chart.Column{ID: sc.ID, Race: sc.Race, BareMajority: sc.BareMajority()})
 	}
 	for l, e := range entries {
-		g.Strategies = append(g.Strategies, chart.Row{ID: e.ID, Article: e.Article, Group: string(e.Family), Majority: e.Nodes > 1})
+		g.Strategies = append(g.Strategies, chart.Row{ID: e.ID, Article: e.Article, Group: string(e.Family),
+			Majority: e.Nodes > 1})
 		row := make([]chart.Cell, len(scs))
 		for s := range scs {
 			row[s] = cellOf(e, scs[s], cells[s][l])
@@ -103,9 +107,12 @@ func Grid(entries []lock.Entry, scs []race.Scenario, cells [][]*race.Outcome) *c
 }
 
 func cellOf(e lock.Entry, sc race.Scenario, o *race.Outcome) chart.Cell {
-	c := chart.Cell{Strategy: e.ID, Article: e.Article, Scenario: sc.ID, Race: sc.Race, Why: string(contract.Why(e, sc)), Verdicts: []verdict.Word{verdict.Unknown}, Uncontracted: contract.Uncontracted(e, sc)}
+	c := chart.Cell{Strategy: e.ID, Article: e.Article, Scenario: sc.ID, Race: sc.Race,
+		Why: string(contract.Why(e, sc)), Verdicts: []verdict.Word{verdict.Unknown},
+		Uncontracted: contract.Uncontracted(e, sc)}
 	if o != nil { // nil was not played: unknown, and not as expected
-		c.Verdicts, c.Expected, c.AsExpected, c.Reached = o.Verdicts, contract.Expected(o), contract.AsExpected(o), o.Reached
+		c.Verdicts, c.Reached = o.Verdicts, o.Reached
+		c.Expected, c.AsExpected = contract.Expected(o), contract.AsExpected(o)
 		c.NotApplicable = string(o.NotApplicable)
 		c.Blocked, c.Overlap = lessons.Longest(o, verdict.Blocked), lessons.Longest(o, verdict.Overlap)
 	}

@@ -144,7 +144,8 @@ func (r *reader) readIn(all map[string]*Catalogue, position, line string) error 
 	switch {
 	case begins:
 		if *r = (reader{Catalogue: all[strings.TrimSuffix(lang, "]")]}); r.Catalogue == nil {
-			return fmt.Errorf("text: %s: %s is no language: write one of [%s]", position, line, strings.Join(Languages(), "] ["))
+			return fmt.Errorf("text: %s: %s is no language: write one of [%s]", position, line,
+				strings.Join(Languages(), "] ["))
 		}
 	case r.Catalogue != nil:
 		return r.read(position, line)
@@ -272,8 +273,8 @@ func FamilyTitle(id, lang string) string { return orElse(lang, "family."+id, id)
 // FaultTitle returns what a fault is; its name likewise.
 func FaultTitle(name, lang string) string { return orElse(lang, "title.fault."+name, name) }
 
-// ScenarioTitle returns what happens in a scenario; its id likewise.
-func ScenarioTitle(id, lang string) string { return orElse(lang, "scenario."+id+".title", id) }
+// RaceTitle returns what happens in a race; its id likewise.
+func RaceTitle(id, lang string) string { return orElse(lang, "title.race."+id, id) }
 
 func orElse(lang, key, other string) string {
 	if e, ok := In(lang).Entry(key); ok {

@@ -1,12 +1,16 @@
 package text_test
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -60,65 +64,135 @@ func TestTextsHaveOneWidth(t *testing.T) {
 	}
 }
 
-// roots are the folders whose code has keys; the first two say them with Say.
+// roots are the folders whose code has keys.
 var roots = []string{"..", "../../cmd", "../../scenarios", "../../faults", "../../simulator"}
 
-// A key that stands in the code as a literal is in the catalogues.
-func TestKeysInCodeExist(t *testing.T) {
-	call := regexp.MustCompile(`\b(?:[sS]ay|sayAll|Join|tell|head|i18n\.New|Errorf|noAnswer)\((?:[^()"]*, )?"([a-z]+(?:\.[a-zA-Z-]+)+)"`)
-	catalogue, found := text.In("en"), 0
-	for _, root := range roots[:2] {
+// A source is what the code says in quotes, and its calls.
+type source struct {
+	literals map[string]string // each with a place where it stands
+	calls    []call
+}
+
+// A call is one that gives a key and its pairs to a function, and the place where it stands.
+type call struct {
+	*ast.CallExpr
+	place string
+}
+
+// code reads the code of roots, once for all tests.
+var code = sync.OnceValues(func() (*source, error) {
+	s := &source{literals: map[string]string{}}
+	quoted := regexp.MustCompile(`"([^"\n]+)"`)
+	for _, root := range roots {
 		err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
-			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			if err != nil || strings.HasSuffix(path, "_test.go") {
 				return err
 			}
-			source, err := os.ReadFile(path)
-			for _, m := range call.FindAllStringSubmatch(string(source), -1) {
-				found++
-				if !catalogue.Has(m[1]) {
-					t.Errorf("%s: there is no text %s", path, m[1])
+			switch filepath.Ext(path) {
+			case ".go":
+				return s.read(path)
+			case ".html":
+				page, err := os.ReadFile(path)
+				for _, m := range quoted.FindAllSubmatch(page, -1) {
+					s.literals[string(m[1])] = path
 				}
+				return err
 			}
-			return err
+			return nil
 		})
 		if err != nil {
-			t.Error(err)
+			return nil, err
 		}
 	}
-	if found < 50 {
-		t.Errorf("only %d keys were found: the pattern no longer fits the code", found)
+	return s, nil
+})
+
+func (s *source) read(path string) error {
+	set := token.NewFileSet()
+	file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
+	if err != nil {
+		return err
 	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if imported, ok := n.(*ast.ImportSpec); ok {
+			return imported == nil
+		}
+		if word, ok := literal(n); ok {
+			s.literals[word] = set.Position(n.Pos()).String()
+		}
+		if c, ok := n.(*ast.CallExpr); ok {
+			s.calls = append(s.calls, call{c, set.Position(n.Pos()).String()})
+		}
+		return true
+	})
+	return nil
 }
 
 // elsewhere are the kinds of text whose last part is the id of a lock, a race or a
 // reason. The packages that list these check that each has its text.
-var elsewhere = regexp.MustCompile(`^(lock|family|race|scenario|why|na|term|path|interview)\.`)
+var elsewhere = regexp.MustCompile(`^(lock|family|race|(title|story|numbers)\.race|why|na|term|path|interview)\.`)
 
-// Every other text is used: its key, or the kind of its key, stands in the code.
+// Every other text is used: its key, or the kind of its key, is a literal of the code.
 func TestTextsAreUsed(t *testing.T) {
-	var code strings.Builder
-	for _, root := range roots {
-		err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
-			if err != nil || !strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, ".html") || strings.HasSuffix(path, "_test.go") {
-				return err
-			}
-			source, err := os.ReadFile(path)
-			code.Write(source)
-			return err
-		})
-		if err != nil {
-			t.Error(err)
-		}
+	s, err := code()
+	if err != nil {
+		t.Fatal(err)
 	}
 	for _, key := range text.In("en").Keys("") {
-		if !elsewhere.MatchString(key) && !isOfEvent(key) && !isUsed(code.String(), key) {
+		if !elsewhere.MatchString(key) && !isOfEvent(key) && !s.uses(key) {
 			e, _ := text.In("en").Entry(key)
 			t.Errorf("no code says %s (%s)", key, e.Position)
 		}
 	}
 }
 
-// isOfEvent says whether a key is put together from a view and a kind of event, or the
+// uses reports whether the code has the key, the key up to one of its dots (the rest is
+// added), the key in two parts, or the name of a label.
+func (s *source) uses(key string) bool {
+	if s.has(key) || strings.HasPrefix(key, "label.") && s.has(strings.TrimPrefix(key, "label.")) {
+		return true
+	}
+	for i, r := range key {
+		if r == '.' && (s.has(key[:i+1]) || s.has(key[:i]) && s.has(key[i:])) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *source) has(word string) bool { return s.literals[word] != "" }
+
+// A literal of the code that looks like a key, or like the part of one before or behind a dot, is in the catalogues.
+func TestKeysInCodeExist(t *testing.T) {
+	s, err := code()
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, found := map[string]bool{}, 0
+	for _, key := range text.In("en").Keys("") {
+		known[key] = true
+		for i, r := range key {
+			if r == '.' {
+				known[key[:i]], known[key[:i+1]], known[key[i+1:]] = true, true, true
+			}
+		}
+	}
+	looks := regexp.MustCompile(`^[a-z]+(\.([a-z0-9-]+|[A-Z-]+))+\.?$`)
+	file := regexp.MustCompile(`\.(css|csv|html|js|md|txt)$`)
+	for word, place := range s.literals {
+		if kind, _, _ := strings.Cut(word, "."); !known[kind+"."] || !looks.MatchString(word) || file.MatchString(word) {
+			continue
+		}
+		if found++; !known[word] {
+			t.Errorf("%s: there is no text %s", place, word)
+		}
+	}
+	if found < 500 {
+		t.Errorf("only %d keys were found: the pattern no longer fits the code", found)
+	}
+}
+
+// isOfEvent reports whether a key is put together from a view and a kind of event, or the
 // name of a fault.
 func isOfEvent(key string) bool {
 	m := regexp.MustCompile(`^(?:lane|server|cli|fault|brief\.resource|brief)\.([a-z-]+)`).FindStringSubmatch(key)
@@ -128,21 +202,6 @@ func isOfEvent(key string) bool {
 	kind := history.EventKind(0)
 	_, err := faults.ByName(m[1])
 	return err == nil || kind.UnmarshalText([]byte(m[1])) == nil
-}
-
-// isUsed says whether the code has the key, the key up to one of its dots (the rest is
-// added), or the name of a label.
-func isUsed(code, key string) bool {
-	if strings.Contains(code, `"`+key+`"`) {
-		return true
-	}
-	for i, r := range key {
-		if r == '.' && strings.Contains(code, `"`+key[:i+1]+`"`) {
-			return true
-		}
-	}
-	label, isLabel := strings.CutPrefix(key, "label.")
-	return isLabel && strings.Contains(code, `"`+label+`"`)
 }
 
 // A key that does not exist is printed with its values, so that nothing is lost.

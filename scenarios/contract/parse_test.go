@@ -134,10 +134,10 @@ redlock Nodes=5 Excludes
 func TestParseRefuses(t *testing.T) {
 	for _, f := range []struct{ rule, text, want string }{
 		{"nothing", "# nothing\n", "c.txt: it contains no expectation"},
-		{"a line before a section", "\ntoken HOLDS\n", "c.txt:2: a line before the first [scenario]"},
-		{"an open section", "[gc-pause\n", `c.txt:1: "[gc-pause": write [scenario], [search BOUNDS], [prove BOUNDS] or [locks] on a line of its own`},
-		{"an open search", "[search clients=3\n", `c.txt:1: "[search clients=3": write [scenario], [search BOUNDS], [prove BOUNDS]`},
-		{"something after a section", "[gc-pause] token HOLDS\n", `c.txt:1: "[gc-pause] token HOLDS": write [scenario], [search BOUNDS], [prove BOUNDS] or [locks] on a line of its own`},
+		{"a line before a section", "\ntoken HOLDS\n", "c.txt:2: a line before the first [race]"},
+		{"an open section", "[gc-pause\n", `c.txt:1: "[gc-pause": write [race], [search BOUNDS], [prove BOUNDS] or [locks] on a line of its own`},
+		{"an open search", "[search clients=3\n", `c.txt:1: "[search clients=3": write [race], [search BOUNDS], [prove BOUNDS]`},
+		{"something after a section", "[gc-pause] token HOLDS\n", `c.txt:1: "[gc-pause] token HOLDS": write [race], [search BOUNDS], [prove BOUNDS] or [locks] on a line of its own`},
 		{"something after a search", "[search] token HOLDS\n", "c.txt:1: "},
 		{"an unknown scenario", "# the first line\n[gc-pausw]\n", `c.txt:2: there is no race "gc-pausw": did you mean gc-pause?`},
 

@@ -89,7 +89,7 @@ func Study(ctx context.Context, known *study.Tolerance) ([]*Subject, error) {
 
 // A Term is the expected number of times a year that one cause breaks one lock.
 type Term struct {
-	Strategy    string       `json:"strategy"`
+	Strategy    string       `json:"lock"`
 	Environment string       `json:"environment,omitempty"`
 	Fault       string       `json:"fault"` // SlowWork: none
 	Harm        verdict.Word `json:"harm"`

@@ -20,7 +20,7 @@ import (
 // It is exact: a crash has the same effect at any moment between two events of a run, so that a
 // few runs cover all moments.
 type Recovery struct {
-	Strategy string        `json:"strategy"`
+	Strategy string        `json:"lock"`
 	TTL      time.Duration `json:"ttl_ns"`
 	Hold     time.Duration `json:"hold_ns"` // the time for which the client is inside
 	Pieces   []Piece       `json:"pieces"`  // in order, without gaps

@@ -139,7 +139,7 @@ func show(o *race.Outcome) string {
 		if e.Kind != history.Wake && len(e.Code) == 0 || e.Kind != history.Send && e.Kind != history.Sleep && of == 0 {
 			continue
 		}
-		what := tell("locktest.step.sleeps", "span", e.D.String())
+		what := tell("code.sleep", "span", e.D.String())
 		switch {
 		case of > 0:
 			what = tell("locktest.step.way", "way", fmt.Sprint(way), "of", fmt.Sprint(of))

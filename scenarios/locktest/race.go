@@ -298,7 +298,7 @@ func (r *racer) showRace(o *race.Outcome) string {
 
 // raceHead names a race and its verdicts.
 func raceHead(o *race.Outcome) string {
-	head := fmt.Sprintf("%s %s: %s", o.Scenario.Race, o.Scenario.ID, language().Each(func(lang string) string { return text.ScenarioTitle(o.Scenario.ID, lang) }))
+	head := fmt.Sprintf("%s %s: %s", o.Scenario.Race, o.Scenario.ID, language().Each(func(lang string) string { return text.RaceTitle(o.Scenario.ID, lang) }))
 	return head + "\n" + words(o)
 }
 

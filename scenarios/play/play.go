@@ -91,7 +91,7 @@ func Open(ctx context.Context, t simulator.Trace) (*Game, error) {
 		return nil, err
 	}
 	if t.Scenario != study.SearchID {
-		return nil, i18n.Errorf("error.play.race", "scenario", t.Scenario, "lock", entry.ID)
+		return nil, i18n.Errorf("error.play.race", "race", t.Scenario, "lock", entry.ID)
 	}
 	b, err := study.ParseBounds(t.Settings)
 	if err != nil {

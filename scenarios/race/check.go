@@ -134,7 +134,7 @@ func (sc Scenario) budget(entry lock.Entry, s Settings) ([]simulator.FaultBudget
 			return nil, err
 		}
 		if times < n.Times {
-			return nil, i18n.Errorf("error.check.budget.times", "budget", s.Budget, "fault", n.Fault.Name, "times", times, "scenario", sc.ID, "needed", n.Times, "least", own)
+			return nil, i18n.Errorf("error.check.budget.times", "budget", s.Budget, "fault", n.Fault.Name, "times", times, "race", sc.ID, "needed", n.Times, "least", own)
 		}
 	}
 	return given, nil

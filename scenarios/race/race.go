@@ -23,7 +23,7 @@ import (
 )
 
 // A Scenario is one race. Its texts are in the catalogues of locklab/reports/text, as
-// scenario.<ID>.title, .story and .numbers; what mends it is race.<ID>.mends.
+// title.race.<ID>, story.race.<ID> and numbers.race.<ID>; what mends it is race.<ID>.mends.
 type Scenario struct {
 	ID   string // as typed on a command line
 	Race string // its number in the list of races: R18; S1 and on were found by search

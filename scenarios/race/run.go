@@ -109,7 +109,7 @@ func (sc Scenario) play(entry lock.Entry, s Settings, code *Code, lines bool) (*
 	}
 	run, err := p.Play(s)
 	if err != nil {
-		return nil, i18n.Errorf("error.cause.in", "lock", entry.ID, "scenario", sc.ID, "cause", err)
+		return nil, i18n.Errorf("error.cause.in", "lock", entry.ID, "race", sc.ID, "cause", err)
 	}
 	return p.Outcome(run, s), nil
 }

@@ -197,7 +197,7 @@ func inRounds(n int, show func() (*Showing, error)) (*Showing, error) {
 		s = next
 	}
 	if s.Agrees() && (s.Run.Answers != first.Run.Answers || s.Run.Servers != first.Run.Servers) {
-		return nil, i18n.Errorf("error.live.rounds", "lock", s.Lab.Strategy.ID, "scenario", s.Lab.Trace.Scenario, "round", s.Round,
+		return nil, i18n.Errorf("error.live.rounds", "lock", s.Lab.Strategy.ID, "race", s.Lab.Trace.Scenario, "round", s.Round,
 			"answers", s.Run.Answers, "servers", s.Run.Servers, "before", first.Run.Answers, "first", first.Run.Servers)
 	}
 	return s, nil
@@ -225,7 +225,7 @@ func (b *Bench) show(ctx context.Context, lab *race.Outcome) (*Showing, error) {
 		}
 	}
 	if err != nil {
-		return nil, i18n.Errorf("error.cause.in", "lock", lab.Strategy.ID, "scenario", lab.Trace.Scenario, "cause", err)
+		return nil, i18n.Errorf("error.cause.in", "lock", lab.Strategy.ID, "race", lab.Trace.Scenario, "cause", err)
 	}
 	s.Real = o.Outcome(&s.Run.Run)
 	return s, nil

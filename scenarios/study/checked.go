@@ -32,7 +32,7 @@ type Checked struct {
 }
 
 // CheckedVersion is the version of the data that this program writes and reads.
-const CheckedVersion = 2
+const CheckedVersion = 3
 
 // A CheckedSearch is a Search with what came of it.
 type CheckedSearch struct {
@@ -43,10 +43,10 @@ type CheckedSearch struct {
 
 // A CheckedRun is an Outcome.
 type CheckedRun struct {
-	Scenario      string            `json:"scenario"`
+	Scenario      string            `json:"race"`
 	Settings      race.Settings     `json:"settings"`
 	NotApplicable race.Reason       `json:"not_applicable,omitempty"`
-	Reached       bool              `json:"reached"`
+	Reached       bool              `json:"triggered"`
 	Verdicts      []verdict.Word    `json:"verdicts"`
 	Link          string            `json:"link"`
 	Judgement     verdict.Judgement `json:"judgement"`

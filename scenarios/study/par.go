@@ -44,7 +44,7 @@ func (t *ParTable) Of(l, k, n int) *Par {
 
 // A Par is the smallest number of faults with which a verdict comes about.
 type Par struct {
-	Strategy string       `json:"strategy"`
+	Strategy string       `json:"lock"`
 	Verdict  verdict.Word `json:"verdict"`
 	Complete bool         `json:"complete"`           // all searches were complete: Par is the smallest number, or there is no way
 	Unjudged bool         `json:"unjudged,omitempty"` // it takes more clients to show the verdict, or none can: nothing is known

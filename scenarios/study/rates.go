@@ -15,8 +15,8 @@ import (
 // a race in which one does. It is the answer of one run for each of Rates: no search
 // carries a rate, so that other interleavings may be worse.
 type RateLimit struct {
-	Strategy string `json:"strategy"`
-	Scenario string `json:"scenario"`
+	Strategy string `json:"lock"`
+	Scenario string `json:"race"`
 	Answer   Answer `json:"result"` // Limited, NoLimit, NotAsked, or NoAnswer
 	// Holds and Falls are the two of Rates between which the lock begins to fall, in percent;
 	// 0: there is none, or, as Holds of a Limited one, it falls at the first.

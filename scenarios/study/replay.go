@@ -59,7 +59,7 @@ func replay(entry lock.Entry, t simulator.Trace, watched string) (*race.Outcome,
 		if t.Scenario == SearchID {
 			key = "error.replay.search"
 		}
-		return nil, i18n.Errorf(key, "lock", entry.ID, "scenario", t.Scenario, "cause", err)
+		return nil, i18n.Errorf(key, "lock", entry.ID, "race", t.Scenario, "cause", err)
 	}
 	return o.Outcome(run), nil
 }

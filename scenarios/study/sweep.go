@@ -135,7 +135,7 @@ type Sweep struct {
 
 // A SweepSeries is one lock's points, by rising values.
 type SweepSeries struct {
-	Strategy string       `json:"strategy"`
+	Strategy string       `json:"lock"`
 	NA       race.Reason  `json:"not_applicable,omitempty"` // why the sweep has no meaning for the lock; then it has no points
 	Points   []SweepPoint `json:"points"`
 }

@@ -19,7 +19,7 @@ import (
 
 // A Theorem is what is known of one verdict, for one lock under one budget of faults, at any timing.
 type Theorem struct {
-	Strategy string       `json:"strategy"`
+	Strategy string       `json:"lock"`
 	Budget   string       `json:"budget"`
 	Verdict  verdict.Word `json:"verdict"`
 	Extent   Extent       `json:"extent"`
@@ -179,7 +179,7 @@ const doomStates = 1_000_000
 // that there is a single future. The lock need not be listed.
 func DoomOn(ctx context.Context, entry lock.Entry, t simulator.Trace) (*Doom, error) {
 	if t.Scenario != SearchID {
-		return nil, i18n.Errorf("error.doom.race", "scenario", t.Scenario, "lock", t.Strategy)
+		return nil, i18n.Errorf("error.doom.race", "race", t.Scenario, "lock", t.Strategy)
 	}
 	o, err := ReplayOn(entry, t)
 	if err != nil {

@@ -61,7 +61,7 @@ func (t *Tolerance) Only(locks []lock.Entry) Tolerance {
 // A Limit is the size of a hazard at which one lock falls: at which two clients are
 // inside at once.
 type Limit struct {
-	Strategy string `json:"strategy"`
+	Strategy string `json:"lock"`
 	Fault    string `json:"fault"`
 	Answer   Answer `json:"result"`
 	// Holds is the largest size that was searched in full without two inside, in leases;

@@ -83,7 +83,8 @@ func (s *Script) Read(c, version int) *Script {
 
 // Write lets a client write the resource, which accepts.
 func (s *Script) Write(c, base, version int) *Script {
-	return s.Add(history.Event{Kind: history.Write, Client: c, Node: history.Resource, Base: base, Version: version, OK: true})
+	return s.Add(history.Event{Kind: history.Write, Client: c, Node: history.Resource, Base: base, Version: version,
+		OK: true})
 }
 
 // Last is the index of the newest event.
@@ -104,7 +105,8 @@ func GCPause() (*history.History, verdict.Judgement) {
 		s.At(t).Client(2, history.Acquire).Command(2, 1, "SET lock c2-1 NX PX 10000", "(nil)").Client(2, history.Refuse)
 	}
 	s.At(2 * time.Second).Add(history.Event{Kind: history.Pause, Client: 1, D: 12 * time.Second, Note: "GC"})
-	s.At(9900*ms).Client(2, history.Acquire).Command(2, 1, "SET lock c2-1 NX PX 10000", "(nil)").Client(2, history.Refuse)
+	s.At(9900*ms).Client(2, history.Acquire).Command(2, 1, "SET lock c2-1 NX PX 10000", "(nil)").
+		Client(2, history.Refuse)
 	s.At(10*time.Second).Expire(1, "c1-1")
 	s.At(10200*ms).Client(2, history.Acquire)
 	s.Command(2, 1, "SET lock c2-2 NX PX 10000", "OK", Change("", "c2-2", 20200*ms)).Client(2, history.Enter)
@@ -113,9 +115,11 @@ func GCPause() (*history.History, verdict.Judgement) {
 	s.At(12*time.Second).Write(2, 0, 1)
 	s.At(14*time.Second).Client(1, history.Resume).Write(1, 0, 2)
 	findings = append(findings,
-		verdict.Finding{Verdict: verdict.Overlap, Clients: []int{1, 2}, From: 10200 * ms, To: 14001 * ms, Event: overlap},
+		verdict.Finding{Verdict: verdict.Overlap, Clients: []int{1, 2}, From: 10200 * ms, To: 14001 * ms,
+			Event: overlap},
 		verdict.Finding{Verdict: verdict.StaleWrite, Clients: []int{1, 2}, From: s.Now, To: s.Now, Event: s.Last()})
-	s.At(14001*ms).Client(1, history.Leave, history.Release).Command(1, 1, unlock+"c1-1", "0").Client(1, history.Released, history.Done)
+	s.At(14001*ms).Client(1, history.Leave, history.Release).Command(1, 1, unlock+"c1-1", "0").
+		Client(1, history.Released, history.Done)
 	s.At(15*time.Second).Client(2, history.Leave, history.Release)
 	s.Command(2, 1, unlock+"c2-2", "1", Change("c2-2", "", 0)).Client(2, history.Released, history.Done)
 	return s.H, verdict.Judgement{
@@ -134,26 +138,32 @@ func WrongDel() (*history.History, verdict.Judgement) {
 	s.At(5100*ms).Client(2, history.Acquire)
 	s.Apply(2, 1, "SET lock true EX 5 NX", "OK", Change("", "true", 10100*ms))
 	s.At(5100*ms + 500*time.Microsecond)
-	s.Add(skewed(history.Event{Kind: history.Answer, Node: 1, Msg: s.Msg, Cmd: []string{"SET", "lock", "true", "EX", "5", "NX"}, Reply: "OK"}))
+	s.Add(skewed(history.Event{Kind: history.Answer, Node: 1, Msg: s.Msg, Cmd: []string{"SET", "lock", "true", "EX",
+		"5", "NX"}, Reply: "OK"}))
 	s.Add(skewed(history.Event{Kind: history.Enter}))
-	findings := []verdict.Finding{{Verdict: verdict.Overlap, Clients: []int{1, 2}, From: s.Now, To: 7 * time.Second, Event: s.Last()}}
+	findings := []verdict.Finding{{Verdict: verdict.Overlap, Clients: []int{1, 2}, From: s.Now, To: 7 * time.Second,
+		Event: s.Last()}}
 	for t := 5500 * ms; t < 7*time.Second; t += 500 * ms {
 		s.At(t).Command(2, 1, "EXPIRE lock 5", "1", Change("true", "true", t+5*time.Second))
 		s.H.Events[s.Last()].Thread = 1
 	}
 	s.At(7*time.Second).Client(1, history.Leave, history.Release)
 	s.Apply(1, 1, "DEL lock", "1", Change("true", "", 0))
-	findings = append(findings, verdict.Finding{Verdict: verdict.WrongDel, Clients: []int{1, 2}, From: s.Now, To: s.Now, Event: s.Last()})
+	findings = append(findings, verdict.Finding{Verdict: verdict.WrongDel, Clients: []int{1, 2}, From: s.Now, To: s.Now,
+		Event: s.Last()})
 	s.Add(history.Event{Kind: history.Answer, Client: 1, Node: 1, Msg: s.Msg, Cmd: []string{"DEL", "lock"}, Reply: "1"})
 	s.Client(1, history.Released)
 	s.At(7100*ms).Client(3, history.Acquire).Command(3, 1, "SET lock true EX 5 NX", "OK", Change("", "true", 12100*ms))
 	s.Client(3, history.Enter)
-	findings = append(findings, verdict.Finding{Verdict: verdict.Overlap, Clients: []int{3, 2}, From: s.Now, To: 7500 * ms, Event: s.Last()})
+	findings = append(findings, verdict.Finding{Verdict: verdict.Overlap, Clients: []int{3, 2}, From: s.Now,
+		To: 7500 * ms, Event: s.Last()})
 	s.At(7500 * ms).Add(history.Event{Kind: history.Crash, Client: 2})
 	s.At(8*time.Second).Client(3, history.Leave, history.Release)
 	s.Apply(3, 1, "DEL lock", "1", Change("true", "", 0))
-	s.At(8200 * ms).Add(history.Event{Kind: history.LoseReply, Client: 3, Node: 1, Msg: s.Msg, Cmd: []string{"DEL", "lock"}})
-	s.At(9 * time.Second).Add(history.Event{Kind: history.Timeout, Client: 3, Node: 1, Msg: s.Msg, Cmd: []string{"DEL", "lock"}})
+	s.At(8200 * ms).Add(history.Event{Kind: history.LoseReply, Client: 3, Node: 1, Msg: s.Msg,
+		Cmd: []string{"DEL", "lock"}})
+	s.At(9 * time.Second).Add(history.Event{Kind: history.Timeout, Client: 3, Node: 1, Msg: s.Msg,
+		Cmd: []string{"DEL", "lock"}})
 	return s.H, verdict.Judgement{
 		Verdicts: []verdict.Word{verdict.Overlap, verdict.WrongDel}, Findings: findings, Contended: true}
 }
@@ -174,8 +184,10 @@ func Quorum() (*history.History, verdict.Judgement) {
 	s.At(2 * ms)
 	take(1, 2, "OK")
 	s.At(4*ms).Apply(1, 3, "SET lock c1 NX PX 10000", "OK", Change("", "c1", s.Now+10*time.Second))
-	s.At(4 * ms).Add(history.Event{Kind: history.LoseReply, Client: 1, Node: 3, Msg: s.Msg, Cmd: []string{"SET", "lock", "c1", "NX", "PX", "10000"}})
-	s.At(54 * ms).Add(history.Event{Kind: history.Timeout, Client: 1, Node: 3, Msg: s.Msg, Cmd: []string{"SET", "lock", "c1", "NX", "PX", "10000"}})
+	s.At(4 * ms).Add(history.Event{Kind: history.LoseReply, Client: 1, Node: 3, Msg: s.Msg,
+		Cmd: []string{"SET", "lock", "c1", "NX", "PX", "10000"}})
+	s.At(54 * ms).Add(history.Event{Kind: history.Timeout, Client: 1, Node: 3, Msg: s.Msg,
+		Cmd: []string{"SET", "lock", "c1", "NX", "PX", "10000"}})
 	s.Client(1, history.Enter)
 	s.At(1000 * ms).Add(history.Event{Kind: history.Down, Node: 2})
 	s.At(1500 * ms).Add(history.Event{Kind: history.Up, Node: 2, Note: "empty"})
@@ -186,8 +198,10 @@ func Quorum() (*history.History, verdict.Judgement) {
 	take(2, 2, "OK")
 	take(2, 3, "OK")
 	s.Client(2, history.Enter)
-	f := verdict.Finding{Verdict: verdict.Overlap, Clients: []int{1, 2}, From: s.Now, To: s.Now, Forever: true, Event: s.Last()}
-	return s.H, verdict.Judgement{Verdicts: []verdict.Word{verdict.Overlap}, Findings: []verdict.Finding{f}, Contended: true}
+	f := verdict.Finding{Verdict: verdict.Overlap, Clients: []int{1, 2}, From: s.Now, To: s.Now, Forever: true,
+		Event: s.Last()}
+	return s.H, verdict.Judgement{Verdicts: []verdict.Word{verdict.Overlap}, Findings: []verdict.Finding{f},
+		Contended: true}
 }
 
 // All are the runs on which every text is tried.
