@@ -61,7 +61,7 @@ const longArgument = 48
 // notation is one step in a notation; "": it is left out.
 func (v *wording) notation(s *step) string {
 	if s.Kind == history.Expire {
-		return v.say("timeline.expires")
+		return v.say("brief.expire")
 	}
 	command := v.sent(s)
 	if len(s.Cmd) > 0 {

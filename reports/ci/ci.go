@@ -272,7 +272,7 @@ func (v *Verification) Summary(w io.Writer) error {
 		}
 		blocks = append(blocks, fmt.Sprintf("\n### %s\n\n%s", c.Name(), fenced(text.InMarkup(all.String()))))
 	}
-	blocks = append(blocks, v.table("verify.head.race", Race), v.table("verify.head.search", Search),
+	blocks = append(blocks, v.table("term.race.name", Race), v.table("verify.head.search", Search),
 		v.table("verify.head.proof", Proof))
 	for i := range v.Checks {
 		if c := &v.Checks[i]; c.Certificate != "" {

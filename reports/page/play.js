@@ -231,7 +231,7 @@ function drawGame() {
 function drawDoom() {
   const share = state.doom?.share, lost = share === 0 && !over() && state.at.faults.every((f) => f.used === f.most);
   const text = state.doom ? state.doom.percent + " %" : "…";
-  return el("span", { id: "doom", title: say("board.doomhelp", { harm: state.harm }) }, say("board.doom") + " ",
+  return el("span", { id: "doom", title: say("board.doomhelp", { harm: state.harm }) }, say("board.word.fails") + " ",
     el("span.bar", el("i", { style: `width:${100 * (share ?? 0)}%` })), " ", el("b", text),
     lost ? " " + say("play.noway", { harm: state.harm }) : "");
 }
