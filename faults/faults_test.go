@@ -254,7 +254,7 @@ func TestFaults(t *testing.T) {
 			if !test.effect(s) {
 				t.Error("it had no effect")
 			}
-			newStage(t, "").refused(t, test.inject, "no fault of this scenario")
+			newStage(t, "").refused(t, test.inject, "no fault of this race")
 		})
 	}
 }

@@ -210,7 +210,7 @@ func TestLinkRefuses(t *testing.T) {
 		{"locklab-abc", ErrTraceForeign, ""},
 		{"locklabx-abc", ErrTraceForeign, ""},
 		{"LOCKLAB1-abc", ErrTraceForeign, ""},
-		{strings.Replace(golden, "locklab2", "locklab0", 1), ErrTraceVersion, "play the scenario again"},
+		{strings.Replace(golden, "locklab2", "locklab0", 1), ErrTraceVersion, "play the race again"},
 		{strings.Replace(golden, "locklab2", "locklab1", 1), ErrTraceVersion, `it says "1", this program reads 2`},
 		{strings.Replace(golden, "locklab2", "locklab22", 1), ErrTraceVersion, ""},
 		{"locklab2-", ErrTraceDamaged, "cut off or changed"},

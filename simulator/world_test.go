@@ -208,7 +208,7 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%s: %v, want a refusal with %q", l.Describe(c), err, why)
 		}
 	}
-	refuse(C{}, "no fault of this scenario")
+	refuse(C{}, "no fault of this race")
 	refuse(C{Verb: simulator.Pass}, "moves forward only")
 	refuse(C{Verb: simulator.Pass, D: simulator.EndOfTime + 1}, "a world lasts")
 	refuse(C{Verb: simulator.Arrive, Client: 1}, "no request is on the way")

@@ -86,8 +86,8 @@ func TestRefusals(t *testing.T) {
 		{"token", "gc-pause", "seed=-1", `setting "seed=-1"`, "a whole number from 0"},
 		{"token", "gc-pause", "pausse=3s", `setting "pausse=3s": there is no setting "pausse"`, "did you mean pause?"},
 		{"token", "gc-pause", "TTL=3s", `there is no setting "TTL"`, "did you mean ttl?"},
-		{"token", "gc-pause", "skew=3s", `setting "skew=3s"`, "this scenario has no skew"},
-		{"token", "crash-holding", "pause=3s", `setting "pause=3s"`, "this scenario has no pause"},
+		{"token", "gc-pause", "skew=3s", `setting "skew=3s"`, "this race has no skew"},
+		{"token", "crash-holding", "pause=3s", `setting "pause=3s"`, "this race has no pause"},
 		{"token", "gc-pause", "pause=9", `setting "pause=9"`, "such as 1500ms, 10s or 2m"},
 		{"token", "gc-pause", "pause", `setting "pause"`, "write name=value"},
 		{"token", "gc-pause", "horizon=0s", "horizon=0s", "give for example horizon=1m0s"},
@@ -149,7 +149,7 @@ func TestExtremesEnd(t *testing.T) {
 			t.Parallel()
 			for _, sc := range scenarios.All() {
 				s, err := sc.Settings.With(set)
-				if err != nil && strings.Contains(text.SayError("en", err), "this scenario has no "+name) {
+				if err != nil && strings.Contains(text.SayError("en", err), "this race has no "+name) {
 					continue
 				}
 				if err != nil {

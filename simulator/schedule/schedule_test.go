@@ -343,7 +343,7 @@ func TestMissed(t *testing.T) {
 	if len(run.NotInjected) != 2 {
 		t.Fatalf("missed %v, want two", run.NotInjected)
 	}
-	for i, want := range []string{"there is no such client", "no fault of this scenario"} {
+	for i, want := range []string{"there is no such client", "no fault of this race"} {
 		var not *simulator.NotEnabledError
 		if !errors.As(run.NotInjected[i], &not) || !strings.Contains(text.SayMessage("en", not.Why), want) {
 			t.Errorf("missed %v, want %q", run.NotInjected[i], want)
