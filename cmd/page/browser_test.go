@@ -474,10 +474,10 @@ func (b *browser) touches(name string) {
 	b.press(`document.querySelector(".motion-controls").children[2]`) // time flows, until there is a choice
 	b.wait(`!state.busy && !state.flow && state.at.steps >= 1 && state.at.moves.filter((m) => !m.fault).length !== 1`)
 
-	b.do(`playRace("token", "gc-pause", "pause=2s")`)
+	b.do(`playRace("token", "gc-pause", "pause=7s")`)
 	b.wait(`!state.busy && state.view === "race" && state.race.verdicts[0] === "HOLDS"`)
 	b.look(name + "-short")
-	b.drag(`document.querySelector('[data-drag="pause"]')`, 500)
+	b.drag(`document.querySelector('[data-drag="pause"]')`, 300)
 	b.wait(`!state.busy && state.race.verdicts[0] === "OVERLAP" && /pause=\d/.test(location.hash)`)
 	b.look(name + "-dragged")
 	b.do(`history.back()`)
