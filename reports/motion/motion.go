@@ -8,13 +8,21 @@ import (
 	"strings"
 )
 
-// Script defines the function motion of a page, and Style is how what it draws looks.
 var (
+	//go:embed ui.js
+	ui string // what all pages with runs share
 	//go:embed motion.js
 	source string
-	Script = source + "MOTION.clients = " + quoted(ClientColors) + ";\n"
+	//go:embed theme.css
+	theme string
 	//go:embed motion.css
-	Style string
+	style string
+)
+
+// Script defines what all pages with runs share, and the function motion of a page, and Style is how that looks.
+var (
+	Script = ui + source + "MOTION.clients = " + quoted(ClientColors) + ";\n"
+	Style  = theme + style
 )
 
 // ClientColors are the colours of clients 1, 2, ... in all pictures of runs.
