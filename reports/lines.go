@@ -10,8 +10,9 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A line is what happened at one instant, or attempts that repeat each other over some time. Views of a run are
-// written from its lines: nothing else joins steps, or folds what repeats itself.
+// A line is what happened at one instant, or attempts that repeat each other over some time. Lanes, notation, pictures
+// and pages are written from the lines of a run. RedisCLI counts what is typed again, and Code has the requests of a
+// line of code together; neither is in the order of what clients observe.
 type line struct {
 	from, to time.Duration
 	steps    []*step // of attempts that repeat each other, the first
@@ -118,6 +119,14 @@ func (l *line) fold(next *line) bool {
 	}
 	l.to, l.last = next.to, next.last
 	return true
+}
+
+// refused returns the number of refused attempts that the turn is; 0: it is something else, as a renewal.
+func (t *turn) refused() int {
+	if t.count == 0 || !t.steps[0].refused {
+		return 0
+	}
+	return t.count
 }
 
 // turn words what a client does: "SETNX -> 0, retry x9". text words a step.

@@ -133,34 +133,28 @@ func (r *Run) told() []int {
 // has the first, and that its client waits.
 func (r *Run) fold() {
 	for _, row := range r.Rows {
-		for c := 1; row.To > row.From && c <= r.Clients; c++ {
-			r.foldAttempts(c, row)
+		for i, times := range row.refused {
+			if times > 2 {
+				r.foldAttempts(i+1, times, row.Event)
+			}
 		}
 	}
 }
 
-func (r *Run) foldAttempts(client int, row Row) {
-	asks := func(n int) bool {
-		s := r.States[n].Clients[client-1]
-		return s.Stage == verdict.Acquiring && !s.Paused
-	}
-	asked, first, times, now := -1, 0, 1, int64(0)
-	from := slices.IndexFunc(r.At, func(d int64) bool { now += d; return now >= row.From })
+// foldAttempts folds so many attempts of a client, the last of which ends with an event.
+func (r *Run) foldAttempts(client, times, end int) {
+	var begun []int // by the events with which they begin
+	asks := func(n int) bool { return r.States[n].Clients[client-1].Stage == verdict.Acquiring }
 	for n := range r.States {
-		switch event := r.States[n].Event; {
-		case event > row.Event || !asks(n) || n > 0 && asks(n-1):
-		case event <= from:
-			asked = event
-		default:
-			if times++; times == 2 {
-				first = event
-			}
+		if asks(n) && (n == 0 || !asks(n-1)) && r.States[n].Event <= end {
+			begun = append(begun, r.States[n].Event)
 		}
 	}
-	if times < 3 {
-		return
+	if len(begun) < times {
+		return // as of a lock that asks again within an attempt
 	}
-	inside := func(event int) bool { return event >= first && event <= row.Event }
+	asked, first := begun[len(begun)-times], begun[len(begun)-times+1]
+	inside := func(event int) bool { return event >= first && event <= end }
 	r.Messages = slices.DeleteFunc(r.Messages, func(m Message) bool {
 		return m.Client == client && inside(sentAt(&m)) && (m.Lost || inside(m.Answered))
 	})
@@ -171,8 +165,8 @@ func (r *Run) foldAttempts(client int, row Row) {
 	}
 	var states []Moment
 	for _, s := range r.States {
-		if is := &s.Clients[client-1]; s.Event >= first && s.Event < row.Event && (is.Stage != verdict.Idle ||
-			is.Retries) {
+		is := &s.Clients[client-1]
+		if busy := is.Stage != verdict.Idle || is.Retries; busy && s.Event >= first && s.Event < end {
 			*is = ClientState{Retries: true}
 		}
 		if n := len(states); n == 0 || !states[n-1].equal(s.State) {

@@ -10,7 +10,7 @@
 //	[Lanes]     a column for each client, the key between them, verdicts in the margin
 //	[RedisCLI]  commands that can be typed
 //	[Story]     sentences
-//	[Timeline]  a line for each thing that a client or a server does, commands in full
+//	[Notation]  a line for each thing that a client or a server does, commands in full
 //	[Code]      the lock's own code, with its requests beside the lines that made them
 //
 // Texts are framed in ASCII, because the box-drawing characters are of
@@ -27,7 +27,7 @@ import (
 )
 
 // Schema is the version of all JSON output; new fields do not change it. Version 3
-// renamed fields and verdicts, see help.root.long.
+// renamed fields: the README of cmd/locklab has which.
 const Schema = 3
 
 // Look says how a text is to look.

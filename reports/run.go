@@ -27,7 +27,7 @@ type Run struct {
 	TTL       int64          `json:"ttl"`
 	End       int64          `json:"end"`
 	At        []int64        `json:"at"` // of each event, the time since the one before
-	// where each stands in a picture, and last the end; its unit is the picture's
+	// X are the places of the events in a picture, and last that of the end, in a unit of the picture's.
 	X        []float64 `json:"x"`
 	Cuts     []int     `json:"cuts,omitempty"` // events before which time is cut
 	Bands    []Band    `json:"bands"`
@@ -84,6 +84,8 @@ type Row struct {
 	Lanes   []Said `json:"l"`
 	Servers Said   `json:"s,omitempty"`
 	Marks   []Said `json:"m,omitempty"`
+
+	refused []int // by client, from 0, the number of refused attempts that it tells
 }
 
 // A SaidAt is a sentence of the story.
@@ -150,13 +152,13 @@ func (b *Book) Add(name string, r *Run, listings []Listing) {
 
 // RunOf returns a run with its texts in some languages, and the listings of its calls. With words it has its story and
 // its commands as well.
-func RunOf(h *history.History, j verdict.Judgement, verdicts []verdict.Word, langs []string, words bool) (*Run,
-	[]Listing) {
+func RunOf(
+	h *history.History, j verdict.Judgement, verdicts []verdict.Word, langs []string, words bool,
+) (*Run, []Listing) {
 	listings, calls := callsOf(h)
 	r := &Run{
 		Lock: h.Strategy, Race: h.Scenario, Verdicts: append([]verdict.Word{}, verdicts...), Key: h.Key,
-		ZooKeeper: h.ZooKeeper,
-		Clients:   h.Clients, Nodes: h.Nodes, Probe: h.Probe, TTL: micros(h.TTL), End: micros(h.End), At: []int64{},
+		ZooKeeper: h.ZooKeeper, Clients: h.Clients, Nodes: h.Nodes, Probe: h.Probe, TTL: micros(h.TTL), End: micros(h.End), At: []int64{},
 		States: Moments(h), Messages: messages(h), Calls: calls, Skews: skews(h),
 	}
 	if h.Local {
@@ -222,6 +224,7 @@ func (in saying) rows(h *history.History, j verdict.Judgement) []Row {
 			Servers: in.say(func(v *wording) string { return v.befell(&l) })}
 		for c := range l.turns {
 			row.Lanes = append(row.Lanes, in.say(func(v *wording) string { return v.lanesTurn(&l, c) }))
+			row.refused = append(row.refused, l.turns[c].refused())
 		}
 		for m := range l.findings {
 			row.Marks = append(row.Marks, in.say(func(v *wording) string { return v.mark(l.findings[m]) }))

@@ -42,7 +42,7 @@ type liveJSON struct {
 	Trace    string `json:"trace"`
 	NotShown string `json:"not_shown,omitempty"` // why it was not played on real servers, in English
 	Agrees   *bool  `json:"agrees,omitempty"`    // absent if not shown
-	// that is told of, from 1: the first that disagrees, or the last
+	// Round is that of which the rest is, from 1: the first that disagrees, or the last.
 	Round       int               `json:"round,omitempty"`
 	Lab         []verdict.Word    `json:"lab"`
 	Real        []verdict.Word    `json:"real,omitempty"`

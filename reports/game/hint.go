@@ -118,8 +118,8 @@ func withTime(g *play.Game, steps []play.Step, r reason) reason {
 	return r
 }
 
-// telling says why a step matters, or what is in vain in it; nil: it does not matter. now is the run up to the present;
-// later: something else comes first.
+// telling returns the reason why a step matters, or, inVain, what has no effect in it; nil: it does not matter. now is
+// the run up to the present; later: something else comes first.
 func telling(g *play.Game, s *play.Step, now *history.History, later bool) (why Words, inVain bool) {
 	switch {
 	case s.Choice.Verb >= simulator.FaultVerb:

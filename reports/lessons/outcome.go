@@ -54,7 +54,8 @@ func Longest(o *race.Outcome, w verdict.Word) (d time.Duration) {
 	return d
 }
 
-// waited returns for how long clients waited in vain, for a lease or else for a key that nobody would remove.
+// waited returns the time for which clients waited for a key that no working client had: until its lease ended, or else
+// for one that no client would remove.
 func waited(o *race.Outcome) time.Duration {
 	return max(Longest(o, verdict.Blocked), Longest(o, verdict.Orphan))
 }
