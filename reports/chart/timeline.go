@@ -498,13 +498,13 @@ func (p *timelinePlot) times() {
 	axis := draw.LineStyle{Color: faintInk, Width: 0.8}
 	p.c.StrokeLine2(axis, p.x[0], p.axis, p.x[len(p.x)-1], p.axis)
 	write(p.c, faint, p.c.Min.X, p.c.Min.Y+smallLine/2, "ms")
-	free := vg.Length(0)
+	free, last := vg.Length(0), ""
 	for i, at := range p.at {
 		label, x := reports.Millis(time.Duration(at)*time.Microsecond, 0), p.x[i]
-		if width := faint.Width(label); x-width/2 >= free {
+		if width := faint.Width(label); x-width/2 >= free && label != last {
 			write(p.c, aligned(faint, draw.XCenter), x, p.c.Min.Y+smallLine/2, label)
 			p.c.StrokeLine2(axis, x, p.axis, x, p.axis-3)
-			free = x + width/2 + 6
+			free, last = x+width/2+6, label
 		}
 	}
 	for _, i := range p.Cuts {
