@@ -30,7 +30,7 @@ run: ## the tour, then six locks as grid, charts and report (into out/): 20 seco
 	@$(GO) build -o $(OUT)/locklab ./cmd/locklab
 	@$(OUT)/locklab demo
 	@echo "Playing these six locks in every race, and drawing. This takes about ten seconds."
-	@$(OUT)/locklab matrix --strategies $(SIX) -o $(OUT) >/dev/null
+	@$(OUT)/locklab matrix --locks $(SIX) -o $(OUT) >/dev/null
 	@$(OUT)/locklab run redlock gc-pause -o $(OUT)/run.svg -o $(OUT)/run.png >/dev/null
 	@echo "Open $(OUT)/report.html; the pictures beside it: grid, poster (every race), recovery, waiting, sweep, run."
 	@echo "Next: $(OUT)/locklab run redlock gc-pause"

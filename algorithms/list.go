@@ -17,11 +17,11 @@ import (
 	"locklab/algorithms/zookeeper"
 )
 
-// All returns all strategies: first those on Redis, then those on a ZooKeeper, then those in databases. The
+// All returns all locks: first those on Redis, then those on a ZooKeeper, then those in databases. The
 // caller may change the slice.
 func All() []lock.Entry { return slices.Concat(redis.All(), zookeeper.All(), database.All()) }
 
-// ByName finds a strategy by one of its Names, ignoring case.
+// ByName finds a lock by one of its Names, ignoring case.
 func ByName(name string) (lock.Entry, bool) {
 	for _, e := range All() {
 		if slices.ContainsFunc(e.Names(), func(n string) bool { return strings.EqualFold(name, n) }) {

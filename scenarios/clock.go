@@ -11,9 +11,9 @@ import (
 
 // clientSkew: article 000 asks to keep the clocks of all servers in step. redis-py
 // compared timestamps until 2014.
-var clientSkew = race.Scenario{
+var clientSkew = race.Race{
 	ID:           "client-skew",
-	Race:         "R09",
+	Code:         "R09",
 	AllowsShared: true,
 	Settings:     race.StandardWith(func(s *settings) { s.Skew = race.Seconds(15) }),
 	Clients: func(s settings) clients {
@@ -26,7 +26,7 @@ var clientSkew = race.Scenario{
 
 // clientBehind: the Go client rueidis sets the end of a lease as an instant (PXAT) by
 // default.
-var clientBehind = variant(clientSkew, "client-behind", "R09B", func(sc *race.Scenario) {
+var clientBehind = variant(clientSkew, "client-behind", "R09B", func(sc *race.Race) {
 	sc.Clients = func(s settings) clients {
 		all := holderAndRival(s)
 		all[0].Skew = -s.Skew
@@ -37,9 +37,9 @@ var clientBehind = variant(clientSkew, "client-behind", "R09B", func(sc *race.Sc
 })
 
 // clockDrift: the drift term of Redlock, which articles 002 and 003 leave out.
-var clockDrift = race.Scenario{
+var clockDrift = race.Race{
 	ID:       "clock-drift",
-	Race:     "R28",
+	Code:     "R28",
 	Settings: race.StandardWith(func(s *settings) { s.Drift = 5 * time.Millisecond }),
 	Clients: func(s settings) clients {
 		return clients{
@@ -63,7 +63,7 @@ var clockDrift = race.Scenario{
 }
 
 // serverDrift is clockDrift with fast servers.
-var serverDrift = variant(clockDrift, "server-drift", "R28B", func(sc *race.Scenario) {
+var serverDrift = variant(clockDrift, "server-drift", "R28B", func(sc *race.Race) {
 	sc.FastServers = true
 	sc.Needs = needs("no-server-clock", func(p race.Profile) bool { return p.Expires })
 	sc.Clients = func(s settings) clients {
@@ -86,9 +86,9 @@ var serverDrift = variant(clockDrift, "server-drift", "R28B", func(sc *race.Scen
 })
 
 // clockJump: Kleppmann's first objection to Redlock.
-var clockJump = race.Scenario{
+var clockJump = race.Race{
 	ID:       "clock-jump",
-	Race:     "R25",
+	Code:     "R25",
 	Settings: race.StandardWith(func(s *settings) { s.Jump = race.Seconds(11) }),
 	Budget:   func(nodes int) string { return "node-clock=1,client-clock=1" + loseBeyondMajorityBudget(nodes) },
 	Clients:  holderAndRival,
@@ -109,9 +109,9 @@ var clockJump = race.Scenario{
 // doubleRun: the README of ShedLock. No lock fails: no two clients are inside together; the
 // job runs twice. at-least-for, which is made against it, is an ORPHAN on purpose: it keeps
 // the lock after its holder has released it.
-var doubleRun = race.Scenario{
+var doubleRun = race.Race{
 	ID:           "double-run",
-	Race:         "R44",
+	Code:         "R44",
 	Data:         true,
 	AllowsShared: true,
 	Settings:     race.StandardWith(func(s *settings) { s.Clients, s.Skew = 3, race.Seconds(2) }),

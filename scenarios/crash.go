@@ -9,9 +9,9 @@ import (
 
 // crashHolding: the documentation of SETNX describes this deadlock, and all five articles
 // tell it.
-var crashHolding = race.Scenario{
+var crashHolding = race.Race{
 	ID:        "crash-holding",
-	Race:      "R01",
+	Code:      "R01",
 	Settings:  race.Standard(),
 	Budget:    race.FixedBudget("crash=1"),
 	Clients:   func(s settings) clients { return clients{{Work: s.TTL / 2}, {Start: s.Retry / 2, Work: s.Retry}} },
@@ -21,7 +21,7 @@ var crashHolding = race.Scenario{
 
 // crashBeforeExpire: article 004 calls such a key immortal; redis-py had this lock until
 // 2014.
-var crashBeforeExpire = variant(crashHolding, "crash-before-expire", "R02", func(sc *race.Scenario) {
+var crashBeforeExpire = variant(crashHolding, "crash-before-expire", "R02", func(sc *race.Race) {
 	sc.Needs = needs("ttl-never-missing", func(p race.Profile) bool { return p.TwoSteps })
 	created := race.CreatesKeyWithoutTTL(1)
 	sc.Script = func(settings, int) script { return inject(created, 0, faults.CrashOf(1)) }
@@ -36,7 +36,7 @@ func setsTTL(e *history.Event) bool {
 // partialAcquire: the keys that a crashed client leaves on the servers are often called
 // orphans. Here ORPHAN is a key of a living client; the crashed one's keys are BLOCKED, as
 // in crash-holding.
-var partialAcquire = variant(crashHolding, "partial-acquire", "R30", func(sc *race.Scenario) {
+var partialAcquire = variant(crashHolding, "partial-acquire", "R30", func(sc *race.Race) {
 	sc.Needs = needsSeveralServers
 	sc.Script = func(_ settings, nodes int) script {
 		return inject(race.CreatesKeyOn(1, race.Quorum(nodes)), 0, faults.CrashOf(1))
@@ -49,9 +49,9 @@ var partialAcquire = variant(crashHolding, "partial-acquire", "R30", func(sc *ra
 // deadBusiness: Redisson issue 3521, a lock held for as long as the process lives. A lock
 // without TTL stays as well, without any daemon. The lock of daemon-29 ends by itself,
 // since its second renewal is due only when the lease is over.
-var deadBusiness = race.Scenario{
+var deadBusiness = race.Race{
 	ID:       "dead-business",
-	Race:     "R16",
+	Code:     "R16",
 	Settings: race.Standard(),
 	Clients: func(s settings) clients {
 		return clients{{Work: s.TTL / 10, Fails: true}, {Start: s.Retry / 2, Work: s.Retry}}
@@ -60,16 +60,16 @@ var deadBusiness = race.Scenario{
 }
 
 // deadProcess is deadBusiness in which the process is killed later.
-var deadProcess = variant(deadBusiness, "dead-process", "R16B", func(sc *race.Scenario) {
+var deadProcess = variant(deadBusiness, "dead-process", "R16B", func(sc *race.Race) {
 	sc.Budget, sc.Needs = race.FixedBudget("crash=1"), needsWatchdog
 	sc.Script = func(s settings, _ int) script { return inject(c1Leaves, s.TTL*6/5, faults.CrashOf(1)) }
 	sc.Triggered = race.Sequence(race.Throws(1), othersAsk, c1Crashes, othersAsk)
 })
 
 // noFinally: article 004's tasks release after the work, in no finally.
-var noFinally = race.Scenario{
+var noFinally = race.Race{
 	ID:       "no-finally",
-	Race:     "R45",
+	Code:     "R45",
 	Settings: race.Standard(),
 	Clients: func(s settings) clients {
 		return clients{

@@ -14,9 +14,9 @@ import (
 // Races of a holder that asks to have its lease renewed and relies on the answer.
 
 // renewHeld: redis-py issue 4315, where reacquire reports a success that it has not had.
-var renewHeld = race.Scenario{
+var renewHeld = race.Race{
 	ID:       "renew-held",
-	Race:     "R34",
+	Code:     "R34",
 	Settings: gcPause.Settings,
 	Budget:   race.FixedBudget("pause=1"),
 	Needs:    needsRenew,
@@ -29,7 +29,7 @@ var renewHeld = race.Scenario{
 }
 
 // renewFree is renewHeld with a free lock.
-var renewFree = variant(renewHeld, "renew-free", "R34B", func(sc *race.Scenario) {
+var renewFree = variant(renewHeld, "renew-free", "R34B", func(sc *race.Race) {
 	sc.Clients = func(s settings) clients {
 		return clients{renewsAfterBreak(s, renews), {Start: s.Retry / 2, Work: s.Retry / 2, Tail: s.Retry / 2}}
 	}
@@ -38,9 +38,9 @@ var renewFree = variant(renewHeld, "renew-free", "R34B", func(sc *race.Scenario)
 
 // renewLate is slow-acquire for a renewal. Only the answer that completes the majority is
 // delayed.
-var renewLate = race.Scenario{
+var renewLate = race.Race{
 	ID:       "renew-late",
-	Race:     "R34C",
+	Code:     "R34C",
 	Settings: slowAcquire.Settings,
 	Budget:   race.FixedBudget("delay=1"),
 	Needs:    needsLaterEnd,
@@ -75,9 +75,9 @@ var renewLate = race.Scenario{
 }
 
 // renewPartly is a renewal that reaches too few servers, while the old lease goes on.
-var renewPartly = race.Scenario{
+var renewPartly = race.Race{
 	ID:       "renew-partly",
-	Race:     "R34D",
+	Code:     "R34D",
 	Settings: race.Standard(),
 	Budget:   func(nodes int) string { return fmt.Sprintf("lose-request=%d", race.Quorum(nodes)) },
 	Needs:    needsRenew,

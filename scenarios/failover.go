@@ -13,9 +13,9 @@ import (
 // Redisson 3.12.5 sends WAIT with its scripts and is said to survive it. The watchdog here
 // sends none and falls; redisson-wait does and falls too, since it ignores the answer,
 // which is 0. It survives failover-behind, where the replica catches up while WAIT waits.
-var failover = race.Scenario{
+var failover = race.Race{
 	ID:       "failover",
-	Race:     "R21",
+	Code:     "R21",
 	Settings: race.StandardWith(func(s *settings) { s.Lag = race.Seconds(5) }),
 	Budget:   race.FixedBudget("failover=1"),
 	Replicas: 1,
@@ -28,7 +28,7 @@ var failover = race.Scenario{
 }
 
 // failoverBehind is failover with an ordinary lag, for locks that use WAIT.
-var failoverBehind = variant(failover, "failover-behind", "R21B", func(sc *race.Scenario) {
+var failoverBehind = variant(failover, "failover-behind", "R21B", func(sc *race.Race) {
 	sc.Settings.Lag = 200 * time.Millisecond
 	sc.Script = func(s settings, _ int) script { return inject(c1Enters, s.Lag/2, faults.FailoverOf(1)) }
 	sc.Triggered = func(h *history.History) bool {
@@ -39,7 +39,7 @@ var failoverBehind = variant(failover, "failover-behind", "R21B", func(sc *race.
 
 // failoverOther: the documentation of WAIT says that the choice of the replica is best
 // effort.
-var failoverOther = variant(failoverBehind, "failover-other", "R21C", func(sc *race.Scenario) {
+var failoverOther = variant(failoverBehind, "failover-other", "R21C", func(sc *race.Race) {
 	sc.Replicas = 2
 	sc.Needs = needs("no-replica-count", func(p race.Profile) bool { return p.Nodes == 1 })
 	sc.Script = func(s settings, _ int) script { return inject(c1Enters, s.Lag/2, faults.FailoverTo(1, 1)) }
@@ -48,7 +48,7 @@ var failoverOther = variant(failoverBehind, "failover-other", "R21C", func(sc *r
 })
 
 // failoverInStep was found by exhaustive search, see proofs.txt.
-var failoverInStep = variant(failover, "failover-in-step", "S3", func(sc *race.Scenario) {
+var failoverInStep = variant(failover, "failover-in-step", "S3", func(sc *race.Race) {
 	sc.Settings, sc.Clients, sc.Needs = race.Standard(), lostReply.Clients, needsReplicated
 	sc.Script = func(settings, int) script {
 		return script{{On: race.CreatesKey(1)}, {On: replicates, Do: race.Inject(0, faults.FailoverOf(1))}}
@@ -60,7 +60,7 @@ var failoverInStep = variant(failover, "failover-in-step", "S3", func(sc *race.S
 
 // failoverFenced was found by exhaustive search, see proofs.txt. Kleppmann demands a store
 // with consensus for the counter.
-var failoverFenced = variant(failover, "failover-fenced", "S6", func(sc *race.Scenario) {
+var failoverFenced = variant(failover, "failover-fenced", "S6", func(sc *race.Race) {
 	sc.Guard, sc.Needs = history.Fenced, both(needsFencingCounter, needsNoWait)
 	sc.Triggered = sameFencingToken
 })
@@ -79,14 +79,14 @@ func sameFencingToken(h *history.History) bool {
 
 // quorumFailover was found by exhaustive search, see proofs.txt. Article 003 speaks of
 // five Redis clusters, which allows it.
-var quorumFailover = variant(failover, "quorum-failover", "S5", func(sc *race.Scenario) {
+var quorumFailover = variant(failover, "quorum-failover", "S5", func(sc *race.Race) {
 	sc.Budget = func(nodes int) string { return "failover=1" + loseBeyondMajorityBudget(nodes) }
 	sc.Needs = needs("no-majority", func(p race.Profile) bool { return p.Nodes > 1 })
 	sc.Script = func(s settings, nodes int) script { return onBareMajority(nodes, s.Retry, faults.FailoverOf) }
 })
 
 // undoneRelease was found by exhaustive search, see proofs.txt.
-var undoneRelease = variant(failover, "undone-release", "S4", func(sc *race.Scenario) {
+var undoneRelease = variant(failover, "undone-release", "S4", func(sc *race.Race) {
 	sc.Needs = both(needsNoWait, needsReplicated)
 	sc.Clients = func(s settings) clients { return clients{{Work: s.TTL * 3 / 5}, {Start: s.Retry / 2, Work: s.Retry}} }
 	sc.Script = func(s settings, _ int) script { return inject(c1Released, s.Retry/10, faults.FailoverOf(1)) }
@@ -108,9 +108,9 @@ func forgottenInside(h *history.History) bool {
 }
 
 // replicaGone: the price of requiring acknowledgements, as Redisson does from 3.17.0 on.
-var replicaGone = race.Scenario{
+var replicaGone = race.Race{
 	ID:        "replica-gone",
-	Race:      "R21D",
+	Code:      "R21D",
 	Settings:  race.StandardWith(func(s *settings) { s.Lag = time.Hour }),
 	Replicas:  1,
 	Clients:   race.Calm.Clients,
@@ -118,9 +118,9 @@ var replicaGone = race.Scenario{
 }
 
 // scriptCacheLost: Redisson 3.48.0 and redsync v4.5.1 fixed it.
-var scriptCacheLost = race.Scenario{
+var scriptCacheLost = race.Race{
 	ID:       "script-cache-lost",
-	Race:     "R48",
+	Code:     "R48",
 	Settings: race.Standard(),
 	Budget:   race.FixedBudget("failover=1"),
 	Replicas: 1,

@@ -12,9 +12,9 @@ import (
 
 // lateRelease: redis-py before 3.0 and Spring's RedisLockRegistry until 2023 had this
 // race. The requests of c1 are frozen from the one that deletes on.
-var lateRelease = race.Scenario{
+var lateRelease = race.Race{
 	ID:       "late-release",
-	Race:     "R04",
+	Code:     "R04",
 	Settings: race.StandardWith(func(s *settings) { s.Clients, s.Timeout = 3, race.Seconds(20) }),
 	Needs:    needs("release-without-check", func(p race.Profile) bool { return p.ChecksOwner }),
 	Clients: func(s settings) clients {
@@ -41,7 +41,7 @@ func sendsDelete(e *history.Event) bool {
 // sameThread: article 004 uses Thread.getId() as the value; article 003 explains what
 // Redisson adds to it. All requests of c1's release are frozen, so that a release that
 // checks first sees c2's lock.
-var sameThread = variant(lateRelease, "same-thread", "R12", func(sc *race.Scenario) {
+var sameThread = variant(lateRelease, "same-thread", "R12", func(sc *race.Race) {
 	sc.Needs = needs("release-unchecked", func(p race.Profile) bool { return p.ChecksOwner })
 	sc.Clients = func(s settings) clients {
 		all := lateRelease.Clients(s)
@@ -57,7 +57,7 @@ var sameThread = variant(lateRelease, "same-thread", "R12", func(sc *race.Scenar
 // the lock: compare-and-delete deletes the other's key; a reentrant lock takes the second
 // client for its owner; and Redlock deletes with the clean-up of the refused client,
 // before any client releases.
-var sameToken = variant(sameThread, "same-token", "R12B", func(sc *race.Scenario) {
+var sameToken = variant(sameThread, "same-token", "R12B", func(sc *race.Race) {
 	sc.Clients = func(s settings) clients {
 		all := lateRelease.Clients(s)
 		all[0].Token, all[1].Token = "42", "42"
@@ -73,9 +73,9 @@ var sameToken = variant(sameThread, "same-token", "R12B", func(sc *race.Scenario
 
 // lateUnlock was found by exhaustive search, see proofs.txt: with one instance of the lock for
 // each process, the owner that Redisson draws at its start is that of every later lease, too.
-var lateUnlock = race.Scenario{
+var lateUnlock = race.Race{
 	ID:       "late-unlock",
-	Race:     "S8",
+	Code:     "S8",
 	Settings: race.Standard(),
 	Budget:   func(nodes int) string { return fmt.Sprintf("delay=%d", race.Quorum(nodes)) },
 	Needs:    needsRequestsApart,

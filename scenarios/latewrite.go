@@ -8,9 +8,9 @@ import (
 
 // lateWrite: Kleppmann tells of packets that GitHub's network delayed by 90 s. c1's first write is
 // delayed for most of a lease, and c2 is at work when it arrives.
-var lateWrite = race.Scenario{
+var lateWrite = race.Race{
 	ID:       "late-write",
-	Race:     "R20",
+	Code:     "R20",
 	Data:     true,
 	Settings: race.Standard(),
 	Budget:   race.FixedBudget("delay=1"),
@@ -34,13 +34,13 @@ var lateWrite = race.Scenario{
 }
 
 // lateWriteFenced is lateWrite with fencing tokens.
-var lateWriteFenced = variant(lateWrite, "late-write-fenced", "R20F", func(sc *race.Scenario) {
+var lateWriteFenced = variant(lateWrite, "late-write-fenced", "R20F", func(sc *race.Race) {
 	fenced(sc)
 	sc.Triggered = race.Sequence(wroteLate(race.AnyEvent(history.Write))...)
 })
 
 // lateWriteCAS is lateWrite with a resource that compares versions.
-var lateWriteCAS = variant(lateWriteFenced, "late-write-cas", "R20C", func(sc *race.Scenario) {
+var lateWriteCAS = variant(lateWriteFenced, "late-write-cas", "R20C", func(sc *race.Race) {
 	comparing(sc)
 	sc.Needs = needsWriteApart
 })

@@ -10,9 +10,9 @@ import (
 )
 
 // oppositeOrder: the classical deadlock of two locks. Only the first lock is judged.
-var oppositeOrder = race.Scenario{
+var oppositeOrder = race.Race{
 	ID:       "opposite-order",
-	Race:     "R46",
+	Code:     "R46",
 	Settings: race.Standard(),
 	Needs:    needs("second-key-assumed", func(p race.Profile) bool { return p.LocksPerKey }),
 	Clients: func(s settings) clients {

@@ -11,9 +11,9 @@ import (
 // first one loses it, and a majority still has it.
 
 // strayDelete: an operator or a cleanup script deletes the key.
-var strayDelete = race.Scenario{
+var strayDelete = race.Race{
 	ID:        "stray-delete",
-	Race:      "R38",
+	Code:      "R38",
 	Settings:  race.Standard(),
 	Budget:    race.FixedBudget("delete=1"),
 	Clients:   holderAndRival,
@@ -22,13 +22,13 @@ var strayDelete = race.Scenario{
 }
 
 // eviction: the volatile-* policies that the documentation of Redis lists.
-var eviction = variant(strayDelete, "eviction", "R38B", func(sc *race.Scenario) {
+var eviction = variant(strayDelete, "eviction", "R38B", func(sc *race.Race) {
 	sc.Budget, sc.Needs = race.FixedBudget("evict=1"), needsTTL
 	sc.Script = firstServerLoses(faults.EvictOf(1, 0))
 })
 
 // flush: FLUSHALL also removes the fencing counter.
-var flush = variant(strayDelete, "flush", "R38C", func(sc *race.Scenario) {
+var flush = variant(strayDelete, "flush", "R38C", func(sc *race.Race) {
 	fenced(sc)
 	sc.Budget, sc.Script = race.FixedBudget("flush=1"), firstServerLoses(faults.FlushOf(1))
 	sc.Triggered = func(h *history.History) bool { return lostInside(h) && sameFencingToken(h) }

@@ -16,9 +16,9 @@ import (
 // lostReply: the same on ZooKeeper is ZOOKEEPER-1262. Redlock is said to be blocked here;
 // it is not, since a failed attempt releases on every server, also where no answer
 // came.
-var lostReply = race.Scenario{
+var lostReply = race.Race{
 	ID:           "lost-reply",
-	Race:         "R32",
+	Code:         "R32",
 	AllowsShared: true,
 	Settings:     race.Standard(),
 	Budget:       func(nodes int) string { return fmt.Sprintf("lose-reply=%d", race.Quorum(nodes)) },
@@ -39,9 +39,9 @@ var lostReply = race.Scenario{
 }
 
 // lostRelease was found by exhaustive search, see proofs.txt.
-var lostRelease = race.Scenario{
+var lostRelease = race.Race{
 	ID:       "lost-release",
-	Race:     "S7",
+	Code:     "S7",
 	Settings: race.Standard(),
 	Budget:   func(nodes int) string { return fmt.Sprintf("lose-request=%d", race.Quorum(nodes)) },
 	Clients:  func(s settings) clients { return clients{{Work: s.TTL / 5}, {Start: s.Retry / 2, Work: s.Retry}} },
@@ -60,9 +60,9 @@ var lostRelease = race.Scenario{
 }
 
 // releaseAgain: Redisson made unlock idempotent in its newer versions.
-var releaseAgain = race.Scenario{
+var releaseAgain = race.Race{
 	ID:       "release-again",
-	Race:     "R33",
+	Code:     "R33",
 	Settings: race.StandardWith(func(s *settings) { s.Clients = 3 }),
 	Budget:   func(nodes int) string { return fmt.Sprintf("lose-reply=%d", race.Quorum(nodes)) },
 	Clients: func(s settings) clients {

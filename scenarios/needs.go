@@ -6,7 +6,7 @@ import (
 	"locklab/scenarios/race"
 )
 
-// What races need of a lock, for race.Scenario.Needs.
+// What races need of a lock, for race.Race.Needs.
 var (
 	needsServer         = needs("no-server", func(p race.Profile) bool { return p.Remote })
 	needsSeveralServers = needs("one-server", func(p race.Profile) bool { return p.Nodes > 1 })

@@ -11,9 +11,9 @@ import (
 )
 
 // gcPause: the picture of Kleppmann's article of 2016. HBase had this bug.
-var gcPause = race.Scenario{
+var gcPause = race.Race{
 	ID:        "gc-pause",
-	Race:      "R18",
+	Code:      "R18",
 	Data:      true,
 	Settings:  race.StandardWith(func(s *settings) { s.Pause = race.Seconds(12.5) }),
 	Budget:    race.FixedBudget("pause=1"),
@@ -26,13 +26,13 @@ var gcPause = race.Scenario{
 var gcPauseFenced = variant(gcPause, "gc-pause-fenced", "R18F", fenced)
 
 // fenced gives a race a resource that refuses old fencing tokens.
-func fenced(sc *race.Scenario) { sc.Guard, sc.Needs = history.Fenced, needsFencingCounter }
+func fenced(sc *race.Race) { sc.Guard, sc.Needs = history.Fenced, needsFencingCounter }
 
 // gcPauseCAS: antirez's answer to Kleppmann, a store with compare-and-set.
 var gcPauseCAS = variant(gcPause, "gc-pause-cas", "R18C", comparing)
 
 // comparing gives a race a resource that compares versions.
-func comparing(sc *race.Scenario) { sc.Guard = history.CompareAndSet }
+func comparing(sc *race.Race) { sc.Guard = history.CompareAndSet }
 
 // pauseClients: c2 writes before the paused c1 does, and is inside when c1 leaves.
 func pauseClients(s settings) clients {
@@ -63,7 +63,7 @@ func paused(h *history.History) bool {
 
 // checkThenPause: Kleppmann's answer to the proposal to check before writing, which
 // article 000 makes as well.
-var checkThenPause = variant(gcPause, "check-then-pause", "R19", func(sc *race.Scenario) {
+var checkThenPause = variant(gcPause, "check-then-pause", "R19", func(sc *race.Race) {
 	sc.Needs = needsCheck
 	sc.Clients = func(s settings) clients {
 		return clients{
@@ -88,9 +88,9 @@ var checkThenPause = variant(gcPause, "check-then-pause", "R19", func(sc *race.S
 })
 
 // twoPauses was found by exhaustive search, see proofs.txt.
-var twoPauses = race.Scenario{
+var twoPauses = race.Race{
 	ID:       "two-pauses",
-	Race:     "S2",
+	Code:     "S2",
 	Settings: race.StandardWith(func(s *settings) { s.Pause = race.Seconds(6) }),
 	Budget:   race.FixedBudget("pause=2"),
 	Clients: func(s settings) clients {
@@ -110,9 +110,9 @@ var twoPauses = race.Scenario{
 
 // lateAnswer was found by exhaustive search, see proofs.txt. The timeout is injected as
 // soon as the process wakes, before it reads the answer.
-var lateAnswer = race.Scenario{
+var lateAnswer = race.Race{
 	ID:       "late-answer",
-	Race:     "S1",
+	Code:     "S1",
 	Settings: race.StandardWith(func(s *settings) { s.Pause = race.Seconds(5) }),
 	Budget:   race.FixedBudget("pause=1"),
 	Needs: both(needs("zookeeper-timeout", func(p race.Profile) bool { return !p.ZooKeeper }),

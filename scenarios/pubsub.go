@@ -11,9 +11,9 @@ import (
 // Races of clients that do not poll, but wait for the message that a release publishes.
 
 // missedWake: why Redisson subscribes first, tries again, and only then waits.
-var missedWake = race.Scenario{
+var missedWake = race.Race{
 	ID:       "missed-wake",
-	Race:     "R35",
+	Code:     "R35",
 	Settings: race.Standard(),
 	Budget:   race.FixedBudget("delay=1"),
 	Needs:    needsWakeup,
@@ -26,9 +26,9 @@ var missedWake = race.Scenario{
 }
 
 // silentCrash: a waiter of Redisson waits for the message or the rest of the lease.
-var silentCrash = race.Scenario{
+var silentCrash = race.Race{
 	ID:       "silent-crash",
-	Race:     "R35B",
+	Code:     "R35B",
 	Settings: race.Standard(),
 	Budget:   race.FixedBudget("crash=1"),
 	Needs:    needsWakeup,
@@ -41,9 +41,9 @@ var silentCrash = race.Scenario{
 }
 
 // herd: the thundering herd. No verdict names it.
-var herd = race.Scenario{
+var herd = race.Race{
 	ID:        "herd",
-	Race:      "R36",
+	Code:      "R36",
 	Settings:  race.StandardWith(func(s *settings) { s.Clients = 4 }),
 	Needs:     needsWakeup,
 	Clients:   func(s settings) clients { return holderAndWaiters(s, race.ClientSpec{Work: s.Retry}, 3) },

@@ -16,9 +16,9 @@ import (
 // race, so that each race shows one defect.
 
 // nested: article 001 prints this code under the heading of reentrancy.
-var nested = race.Scenario{
+var nested = race.Race{
 	ID:                  "nested",
-	Race:                "R13",
+	Code:                "R13",
 	Settings:            race.StandardWith(func(s *settings) { s.Clients = 3 }),
 	IncludeNonExclusive: true,
 	Needs:               needsReentry,
@@ -40,9 +40,9 @@ var nested = race.Scenario{
 }
 
 // pooledThread: article 001's release deletes the key and leaves the ThreadLocal.
-var pooledThread = race.Scenario{
+var pooledThread = race.Race{
 	ID:                  "pooled-thread",
-	Race:                "R13C",
+	Code:                "R13C",
 	Settings:            race.Standard(),
 	IncludeNonExclusive: true,
 	Needs:               needsServer,
@@ -60,7 +60,7 @@ var pooledThread = race.Scenario{
 }
 
 // secondTry: article 001 has this tryLock, and the advice to spin on it.
-var secondTry = variant(pooledThread, "second-try", "R13D", func(sc *race.Scenario) {
+var secondTry = variant(pooledThread, "second-try", "R13D", func(sc *race.Race) {
 	sc.Clients = func(s settings) clients { return clients{{Work: s.TTL / 2}, {Start: s.TTL / 5, Work: s.Retry}} }
 	sc.Triggered = func(h *history.History) bool {
 		return race.InOrderWithout(h, c1Leaves, c1Enters, c2Asks, c2Refused, c2Asks) ||
@@ -70,7 +70,7 @@ var secondTry = variant(pooledThread, "second-try", "R13D", func(sc *race.Scenar
 
 // secondKey: article 001's ThreadLocal belongs to the lock object, while its methods take
 // the key as a parameter.
-var secondKey = variant(pooledThread, "second-key", "R13E", func(sc *race.Scenario) {
+var secondKey = variant(pooledThread, "second-key", "R13E", func(sc *race.Race) {
 	sc.Clients = func(s settings) clients {
 		return clients{
 			{Work: s.TTL / 2},
@@ -98,9 +98,9 @@ func mentionsOtherKey(c int) race.Pattern {
 
 // lateReentry: article 001's tryLock returns true where the ThreadLocal is set, without a
 // command to Redis.
-var lateReentry = race.Scenario{
+var lateReentry = race.Race{
 	ID:                  "late-re-entry",
-	Race:                "R13F",
+	Code:                "R13F",
 	Settings:            race.Standard(),
 	IncludeNonExclusive: true,
 	Needs:               needsReentry,
@@ -134,9 +134,9 @@ var lateReentry = race.Scenario{
 
 // twoKeys: in the first form of article 001's class, the UUID goes into the ThreadLocal
 // before every SET.
-var twoKeys = race.Scenario{
+var twoKeys = race.Race{
 	ID:                  "two-keys",
-	Race:                "R13G",
+	Code:                "R13G",
 	Settings:            race.StandardWith(func(s *settings) { s.Clients = 3 }),
 	IncludeNonExclusive: true,
 	Needs:               needsServer,

@@ -13,9 +13,9 @@ import (
 
 // lateRenewal: article 004 renews a lease of 30 s after 29 s, for 20 s. The pause begins
 // just before the first renewal is due.
-var lateRenewal = race.Scenario{
+var lateRenewal = race.Race{
 	ID:       "late-renewal",
-	Race:     "R14",
+	Code:     "R14",
 	Settings: race.StandardWith(func(s *settings) { s.Pause = race.Seconds(6) }),
 	Budget:   race.FixedBudget("pause=1"),
 	Needs:    needsWatchdog,
@@ -39,9 +39,9 @@ var lateRenewal = race.Scenario{
 
 // failedRenewal: Redisson 3.12.5, which article 003 reads, logs a failed renewal and does
 // not try again.
-var failedRenewal = race.Scenario{
+var failedRenewal = race.Race{
 	ID:       "failed-renewal",
-	Race:     "R15",
+	Code:     "R15",
 	Settings: race.Standard(),
 	Budget:   race.FixedBudget("lose-reply=1"),
 	Needs:    needsWatchdog,
@@ -85,9 +85,9 @@ func mainSends(e *history.Event) bool {
 
 // renewalInFlight: Redisson issue 7272. All renewals of c1 are frozen from the first on;
 // what its main thread sends goes through.
-var renewalInFlight = race.Scenario{
+var renewalInFlight = race.Race{
 	ID:       "renewal-in-flight",
-	Race:     "R17",
+	Code:     "R17",
 	Settings: race.Standard(),
 	Needs:    needsWatchdog,
 	Clients: func(s settings) clients {
@@ -122,9 +122,9 @@ var renewalInFlight = race.Scenario{
 // a daemon that is never stopped does to its own key is dead-business.
 
 // zombieDaemon: article 001's renewing thread has neither a check of the owner nor an end.
-var zombieDaemon = race.Scenario{
+var zombieDaemon = race.Race{
 	ID:       "zombie-daemon",
-	Race:     "R14C",
+	Code:     "R14C",
 	Settings: race.StandardWith(func(s *settings) { s.Clients, s.Pause = 3, race.Seconds(10) }),
 	Budget:   race.FixedBudget("pause=1"),
 	Needs:    needsWatchdog,
@@ -141,7 +141,7 @@ var zombieDaemon = race.Scenario{
 }
 
 // zombieKeeps is zombieDaemon with a second client that crashes.
-var zombieKeeps = variant(zombieDaemon, "zombie-keeps", "R14D", func(sc *race.Scenario) {
+var zombieKeeps = variant(zombieDaemon, "zombie-keeps", "R14D", func(sc *race.Race) {
 	sc.Budget, sc.Needs = race.FixedBudget("pause=1,crash=1"), needsLeftBehind
 	sc.Script = func(s settings, nodes int) script {
 		return append(zombieDaemon.Script(s, nodes), inject(c2Enters, s.Retry, faults.CrashOf(2))...)

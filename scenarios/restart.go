@@ -12,9 +12,9 @@ import (
 )
 
 // restart: Kleppmann's third objection to Redlock.
-var restart = race.Scenario{
+var restart = race.Race{
 	ID:        "restart",
-	Race:      "R24",
+	Code:      "R24",
 	Settings:  race.Standard(),
 	Budget:    func(nodes int) string { return "restart=1" + loseBeyondMajorityBudget(nodes) },
 	Clients:   holderAndRival,
@@ -49,13 +49,13 @@ func loseBeyondMajorityBudget(nodes int) string {
 }
 
 // restartEverysec: the documentation of Redis on appendfsync everysec.
-var restartEverysec = variant(restart, "restart-everysec", "R23", func(sc *race.Scenario) {
+var restartEverysec = variant(restart, "restart-everysec", "R23", func(sc *race.Race) {
 	sc.AOF = simulator.EverySecond
 	sc.Script = func(_ settings, nodes int) script { return onBareMajority(nodes, time.Second/2, faults.RestartOf) }
 })
 
 // restartAlways: the same with appendfsync always.
-var restartAlways = variant(restart, "restart-always", "R23B", func(sc *race.Scenario) {
+var restartAlways = variant(restart, "restart-always", "R23B", func(sc *race.Race) {
 	sc.AOF = simulator.Always
 	kept := race.SequenceWithout(race.LosesKey, c1Enters, race.Event(history.Up, 0), race.OthersSend(1), c1Leaves)
 	committed := race.Sequence(c1Enters, comesCommitted, race.OthersSend(1), c1Leaves)
@@ -68,7 +68,7 @@ func comesCommitted(e *history.Event) bool {
 }
 
 // restartDelayed: the delayed restarts that the documentation of Redlock recommends.
-var restartDelayed = variant(restart, "restart-delayed", "R23C", func(sc *race.Scenario) {
+var restartDelayed = variant(restart, "restart-delayed", "R23C", func(sc *race.Race) {
 	sc.Script = func(s settings, nodes int) script {
 		late := func(node int) simulator.Choice { return faults.RestartAfter(node, s.TTL+s.Retry) }
 		return onBareMajority(nodes, time.Second, late)
@@ -79,9 +79,9 @@ var restartDelayed = variant(restart, "restart-delayed", "R23C", func(sc *race.S
 
 // quorumRestart: redsync issue 186. c1 holds a bare majority because c2 was faster at the
 // other servers; no message is lost.
-var quorumRestart = race.Scenario{
+var quorumRestart = race.Race{
 	ID:       "quorum-restart",
-	Race:     "R24B",
+	Code:     "R24B",
 	Settings: race.StandardWith(func(s *settings) { s.Pause = 6 * time.Millisecond }),
 	Budget:   func(nodes int) string { return fmt.Sprintf("pause=1,restart=1,delay=%d", nodes-race.Quorum(nodes)) },
 	Needs: both(needs("stops-at-majority", func(p race.Profile) bool { return !p.StopsAtMajority }),

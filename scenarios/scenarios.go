@@ -1,5 +1,5 @@
-// Package scenarios contains the races between users of a distributed lock, as values of
-// race.Scenario. A file has the races of one fault, or of one way to use a lock.
+// Package races contains the races between users of a distributed lock, as values of
+// race.Race. A file has the races of one fault, or of one way to use a lock.
 //
 // To add a race:
 //
@@ -21,29 +21,29 @@ import (
 	"locklab/simulator/i18n"
 )
 
-// ByName finds a scenario by its ID or its race, in any case of letters. The error
+// ByName finds a race by its ID or its race, in any case of letters. The error
 // suggests the nearest name.
-func ByName(name string) (race.Scenario, error) {
+func ByName(name string) (race.Race, error) {
 	all := listed()
 	for i := range all {
-		if strings.EqualFold(name, all[i].ID) || strings.EqualFold(name, all[i].Race) {
+		if strings.EqualFold(name, all[i].ID) || strings.EqualFold(name, all[i].Code) {
 			return all[i], nil
 		}
 	}
 	var names []string
 	for _, sc := range all {
-		names = append(names, sc.ID, sc.Race)
+		names = append(names, sc.ID, sc.Code)
 	}
-	return race.Scenario{}, i18n.Errorf("error.race", "name", name, "near", i18n.Near(name, names))
+	return race.Race{}, i18n.Errorf("error.race", "name", name, "near", i18n.Near(name, names))
 }
 
 // listed are those of All, made once.
 var listed = sync.OnceValue(All)
 
-// All returns every scenario in the order of the races: first those of articles,
+// All returns every race in the order of the races: first those of articles,
 // documentation and bug reports, then those found by search.
-func All() []race.Scenario {
-	return []race.Scenario{
+func All() []race.Race {
+	return []race.Race{
 		race.Calm,
 		crashHolding,
 		crashBeforeExpire,

@@ -9,9 +9,9 @@ import (
 // shardList: article 004 locks through a pool that finds the server of a key by consistent hashing. The
 // numbers: the lab's key is on the first of two servers and on the third of three, so that it
 // moves when c2's list gains n3, one second after c1 has entered.
-var shardList = race.Scenario{
+var shardList = race.Race{
 	ID:        "shard-list",
-	Race:      "R49",
+	Code:      "R49",
 	Settings:  race.Standard(),
 	Budget:    race.FixedBudget("server-list=1"),
 	Needs:     needs("not-sharded", func(p race.Profile) bool { return p.Shards }),
@@ -22,7 +22,7 @@ var shardList = race.Scenario{
 
 // rollingDeploy: a new version of a service is rolled out with a new list. c1 is an old process, c2 a
 // new one.
-var rollingDeploy = variant(shardList, "rolling-deploy", "R49B", func(sc *race.Scenario) {
+var rollingDeploy = variant(shardList, "rolling-deploy", "R49B", func(sc *race.Race) {
 	sc.Budget, sc.Script = nil, nil
 	sc.Clients = func(s settings) clients {
 		all := holderAndRival(s)

@@ -3,9 +3,9 @@ package scenarios
 import "locklab/scenarios/race"
 
 // foreignShutdown: article 004 prints the @PreDestroy hook that deletes the key.
-var foreignShutdown = race.Scenario{
+var foreignShutdown = race.Race{
 	ID:       "foreign-shutdown",
-	Race:     "R11",
+	Code:     "R11",
 	Settings: race.StandardWith(func(s *settings) { s.Clients = 3 }),
 	Needs:    needsShutdownHook,
 	Clients: func(s settings) clients {
@@ -24,9 +24,9 @@ var foreignShutdown = race.Scenario{
 
 // ownShutdown: the same hook of article 004. It runs beside the job, which is not
 // interrupted.
-var ownShutdown = race.Scenario{
+var ownShutdown = race.Race{
 	ID:       "own-shutdown",
-	Race:     "R11B",
+	Code:     "R11B",
 	Settings: race.Standard(),
 	Needs:    needsShutdownHook,
 	Clients: func(s settings) clients {

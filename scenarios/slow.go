@@ -11,9 +11,9 @@ import (
 )
 
 // slowWork: article 002 names the time-out as what the TTL lock does not solve.
-var slowWork = race.Scenario{
+var slowWork = race.Race{
 	ID:           "slow-work",
-	Race:         "R03",
+	Code:         "R03",
 	Data:         true,
 	AllowsShared: true,
 	Settings:     race.StandardWith(func(s *settings) { s.Clients = 3 }),
@@ -41,9 +41,9 @@ var slowWork = race.Scenario{
 }
 
 // slowAcquire: node-redlock issues 169, 274 and 299.
-var slowAcquire = race.Scenario{
+var slowAcquire = race.Race{
 	ID:       "slow-acquire",
-	Race:     "R26",
+	Code:     "R26",
 	Settings: race.StandardWith(func(s *settings) { s.Timeout = race.Seconds(15) }),
 	Budget:   func(nodes int) string { return fmt.Sprintf("delay=%d", nodes) },
 	Clients: func(s settings) clients {
@@ -86,9 +86,9 @@ func lateEntryClients(s settings) clients {
 }
 
 // pauseInFlight: Kleppmann's second objection to Redlock, and antirez's answer to it.
-var pauseInFlight = race.Scenario{
+var pauseInFlight = race.Race{
 	ID:       "pause-in-flight",
-	Race:     "R27",
+	Code:     "R27",
 	Settings: race.StandardWith(func(s *settings) { s.Pause = race.Seconds(11) }),
 	Budget:   race.FixedBudget("pause=1"),
 	Clients:  lateEntryClients,

@@ -12,9 +12,9 @@ import (
 // splitBrain: Jepsen on Redis with Sentinel, 2013. WAIT bounds it for a lock that looks at
 // the answer, such as token-wait; redisson-wait drops the number and falls like the locks
 // without WAIT.
-var splitBrain = race.Scenario{
+var splitBrain = race.Race{
 	ID:       "split-brain",
-	Race:     "R22",
+	Code:     "R22",
 	Settings: failover.Settings,
 	Budget:   race.FixedBudget("split=1"),
 	Replicas: 1,
@@ -35,14 +35,14 @@ var splitBrain = race.Scenario{
 var heal = simulator.Choice{Verb: simulator.Heal, Node: 1}
 
 // splitInStep is splitBrain without lag: only c1's release is lost with the old master.
-var splitInStep = variant(splitBrain, "split-in-step", "R22D", func(sc *race.Scenario) {
+var splitInStep = variant(splitBrain, "split-in-step", "R22D", func(sc *race.Race) {
 	sc.Settings = race.Standard()
 	// with anything forgotten when the replica takes over, it would be split-brain
 	sc.Triggered = race.SequenceWithout(race.LosesKey, c1Enters, splits, c1Releases, race.OthersSend(1), heals)
 })
 
 // splitRenewed is splitBrain for a watchdog.
-var splitRenewed = variant(splitInStep, "split-renewed", "R22B", func(sc *race.Scenario) {
+var splitRenewed = variant(splitInStep, "split-renewed", "R22B", func(sc *race.Race) {
 	sc.Needs = needsWatchdog
 	sc.Clients = func(s settings) clients {
 		return clients{{Work: s.TTL * 5 / 2}, {Start: s.Retry / 2, Work: s.TTL, Tail: s.TTL * 3 / 5}}
@@ -57,9 +57,9 @@ var splitRenewed = variant(splitInStep, "split-renewed", "R22B", func(sc *race.S
 })
 
 // splitBounded: min-replicas-to-write and min-replicas-max-lag of redis.conf.
-var splitBounded = race.Scenario{
+var splitBounded = race.Race{
 	ID:          "split-bounded",
-	Race:        "R22C",
+	Code:        "R22C",
 	Settings:    race.StandardWith(func(s *settings) { s.Clients = 3 }),
 	Budget:      race.FixedBudget("split=1"),
 	Replicas:    2,

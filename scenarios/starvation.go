@@ -13,9 +13,9 @@ import (
 // splitVote: redsync before v4.3.0 waited for a fixed time between attempts. With one
 // order of servers for all, the votes seldom split, since the first server decides; here
 // clients list the servers in different orders, or ask all at the same time.
-var splitVote = race.Scenario{
+var splitVote = race.Race{
 	ID:   "split-vote",
-	Race: "R29",
+	Code: "R29",
 	Settings: race.StandardWith(func(s *settings) {
 		s.Clients, s.Retry, s.Horizon = 3, race.Seconds(5), race.Seconds(30)
 	}),
@@ -40,7 +40,7 @@ var splitVote = race.Scenario{
 }
 
 // splitVoteSpread is splitVote with its cure, different waiting times.
-var splitVoteSpread = variant(splitVote, "split-vote-spread", "R29B", func(sc *race.Scenario) {
+var splitVoteSpread = variant(splitVote, "split-vote-spread", "R29B", func(sc *race.Race) {
 	sc.Clients = func(s settings) clients {
 		all := splitVote.Clients(s)
 		for i := range all {
@@ -76,9 +76,9 @@ func votesSplit(h *history.History) bool {
 
 // overtaken: the reason for fair locks, which Redisson has, and for the queues of
 // ZooKeeper and etcd.
-var overtaken = race.Scenario{
+var overtaken = race.Race{
 	ID:       "overtaken",
-	Race:     "R37",
+	Code:     "R37",
 	Settings: race.Standard(),
 	Clients: func(s settings) clients {
 		return clients{{Start: s.Retry / 2, Work: s.Retry}, {Work: s.Retry * 9 / 10, Run: repeatWithoutRest}}

@@ -32,9 +32,9 @@ func bothSeeLapsedStamp(d time.Duration) script {
 // has overwritten the winner's timestamp (WRONG-DEL), and the class of article 000 then
 // releases a key with a foreign timestamp and reports success (LIE); overwritten-stamp
 // shows the cost.
-var doubleDel = race.Scenario{
+var doubleDel = race.Race{
 	ID:       "double-del",
-	Race:     "R05",
+	Code:     "R05",
 	Settings: race.StandardWith(func(s *settings) { s.Clients = 3 }),
 	Budget:   race.FixedBudget("crash=1"),
 	Needs:    needsTakeover,
@@ -50,7 +50,7 @@ var doubleDel = race.Scenario{
 // overwrittenStamp: article 000 calls the overwriting harmless and advises the holder to
 // compare its own timestamp before it acts. Together they make the rightful holder give
 // up.
-var overwrittenStamp = variant(doubleDel, "overwritten-stamp", "R08", func(sc *race.Scenario) {
+var overwrittenStamp = variant(doubleDel, "overwritten-stamp", "R08", func(sc *race.Race) {
 	sc.Needs = needsGetset
 	sc.Clients = func(s settings) clients {
 		all := doubleDel.Clients(s)
@@ -63,9 +63,9 @@ var overwrittenStamp = variant(doubleDel, "overwritten-stamp", "R08", func(sc *r
 })
 
 // sameSecond: article 000 names the precision of timestamps as a danger.
-var sameSecond = race.Scenario{
+var sameSecond = race.Race{
 	ID:       "same-second",
-	Race:     "R10",
+	Code:     "R10",
 	Settings: race.StandardWith(func(s *settings) { s.Clients, s.Skew = 3, race.Seconds(12) }),
 	Needs:    needsGetset,
 	Clients: func(s settings) clients {
@@ -84,9 +84,9 @@ var sameSecond = race.Scenario{
 
 // getsetNil: the author of article 000 had it in production; the Java class of the article
 // still has it.
-var getsetNil = race.Scenario{
+var getsetNil = race.Race{
 	ID:       "getset-nil",
-	Race:     "R06",
+	Code:     "R06",
 	Settings: race.StandardWith(func(s *settings) { s.Clients = 3 }),
 	Needs:    both(needsGetset, needs("key-gone-with-stamp", func(p race.Profile) bool { return p.NeverExpires })),
 	Clients: func(s settings) clients {
@@ -104,9 +104,9 @@ var getsetNil = race.Scenario{
 
 // getNil: article 000 discusses what to do when the GET returns nil, and decides for
 // SETNX.
-var getNil = race.Scenario{
+var getNil = race.Race{
 	ID:       "get-nil",
-	Race:     "R07",
+	Code:     "R07",
 	Settings: race.StandardWith(func(s *settings) { s.Clients = 3 }),
 	Needs:    needsTakeover,
 	Clients: func(s settings) clients {
@@ -121,7 +121,7 @@ var getNil = race.Scenario{
 }
 
 // getNilTaken is getNil with a client that locks between c2's GET and its next command.
-var getNilTaken = variant(getNil, "get-nil-taken", "R07B", func(sc *race.Scenario) {
+var getNilTaken = variant(getNil, "get-nil-taken", "R07B", func(sc *race.Race) {
 	sc.Clients = func(s settings) clients {
 		return clients{
 			{Work: s.Retry},

@@ -12,7 +12,7 @@ import (
 	"locklab/scenarios/race"
 )
 
-// TestTextsAreComplete: every scenario has a title, a story and its numbers in both
+// TestTextsAreComplete: every race has a title, a story and its numbers in both
 // languages. Every reason for N/A has a text.
 func TestTextsAreComplete(t *testing.T) {
 	t.Parallel()

@@ -51,7 +51,7 @@ func TestTranscripts(t *testing.T) {
 	files := racetest.Must(filepath.Glob("testdata/*.txt"))(t)
 	for _, f := range files {
 		if !known[f] {
-			t.Errorf("%s belongs to no scenario: delete it", f)
+			t.Errorf("%s belongs to no race: delete it", f)
 		}
 	}
 }
@@ -77,7 +77,7 @@ func at(lines []string, i int) string {
 // mostLines is the largest number of lines that are drawn of a run.
 const mostLines = 64
 
-func transcript(t *testing.T, sc race.Scenario) []byte {
+func transcript(t *testing.T, sc race.Race) []byte {
 	var b bytes.Buffer
 	paragraph := func(text string) {
 		for _, line := range wrap(text, 118) {
@@ -86,7 +86,7 @@ func transcript(t *testing.T, sc race.Scenario) []byte {
 		fmt.Fprintln(&b, "#")
 	}
 	story := func(part string) string { return text.In("en").Get(part + ".race." + sc.ID) }
-	paragraph(fmt.Sprintf("%s (%s): %s", sc.ID, sc.Race, story("title")))
+	paragraph(fmt.Sprintf("%s (%s): %s", sc.ID, sc.Code, story("title")))
 	paragraph(story("story"))
 	paragraph("Why these numbers: " + story("numbers"))
 	fmt.Fprintf(&b, "# Settings: %s\n", settings(sc.Settings))
@@ -94,7 +94,7 @@ func transcript(t *testing.T, sc race.Scenario) []byte {
 
 	e := racetest.Lock(t, cmp.Or(storyLocks[sc.ID], "token"))
 	o := racetest.PlayListed(t, e, sc, sc.Settings)
-	if o.NotApplicable != "" || !o.Reached {
+	if o.NotApplicable != "" || !o.Triggered {
 		t.Fatalf("%s does not happen to %s: name the lock of its story in storyLocks", sc.ID, e.ID)
 	}
 	var lanes bytes.Buffer
@@ -130,7 +130,7 @@ func transcript(t *testing.T, sc race.Scenario) []byte {
 
 // line describes one run. It differs for any other event, and for any other finding.
 func line(t *testing.T, o *race.Outcome) string {
-	return fmt.Sprintf("%-20s %s %s", o.Strategy.ID, hash(t, o.History, o.Judgement), words(o))
+	return fmt.Sprintf("%-20s %s %s", o.Lock.ID, hash(t, o.History, o.Judgement), words(o))
 }
 
 // hash returns 48 bits of a hash of the JSON of a run and of what the judges say of it.
@@ -172,7 +172,7 @@ func bounded(lanes string, o *race.Outcome) string {
 		return lanes
 	}
 	return strings.Join(lines[:mostLines], "") +
-		fmt.Sprintf("(%d more lines: locklab run %s %s)\n", len(lines)-mostLines, o.Strategy.ID, o.Scenario.ID)
+		fmt.Sprintf("(%d more lines: locklab run %s %s)\n", len(lines)-mostLines, o.Lock.ID, o.Race.ID)
 }
 
 func wrap(text string, width int) (lines []string) {

@@ -51,8 +51,8 @@ func inject(on race.Pattern, d time.Duration, fault simulator.Choice) script {
 }
 
 // variant returns a race with the clients, faults and numbers of another one, and a change.
-func variant(of race.Scenario, id, number string, change func(sc *race.Scenario)) race.Scenario {
-	of.ID, of.Race = id, number
+func variant(of race.Race, id, number string, change func(sc *race.Race)) race.Race {
+	of.ID, of.Code = id, number
 	change(&of)
 	return of
 }

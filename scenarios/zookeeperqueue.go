@@ -13,9 +13,9 @@ import (
 // those before it.
 
 // watchHerd: the herd effect of the USENIX paper on ZooKeeper, 2010. No verdict names it.
-var watchHerd = race.Scenario{
+var watchHerd = race.Race{
 	ID:       "watch-herd",
-	Race:     "R36B",
+	Code:     "R36B",
 	Settings: race.StandardWith(func(s *settings) { s.Clients = 5 }),
 	Needs:    needsZooKeeper,
 	Clients: func(s settings) clients {
@@ -42,9 +42,9 @@ var watchHerd = race.Scenario{
 }
 
 // inLine is overtaken on a lock with a queue.
-var inLine = race.Scenario{
+var inLine = race.Race{
 	ID:       "in-line",
-	Race:     "R37B",
+	Code:     "R37B",
 	Settings: race.Standard(),
 	Needs:    needsZooKeeper,
 	Clients: func(s settings) clients {
@@ -56,9 +56,9 @@ var inLine = race.Scenario{
 }
 
 // lostCreate: ZOOKEEPER-1262; Curator has withProtection against it.
-var lostCreate = race.Scenario{
+var lostCreate = race.Race{
 	ID:           "lost-create",
-	Race:         "R39",
+	Code:         "R39",
 	AllowsShared: true,
 	Settings:     race.Standard(),
 	Budget:       race.FixedBudget("lose-reply=1"),
@@ -74,9 +74,9 @@ var lostCreate = race.Scenario{
 }
 
 // waiterDies: article 003 says: once notified, the lock is yours.
-var waiterDies = race.Scenario{
+var waiterDies = race.Race{
 	ID:       "waiter-dies",
-	Race:     "R41",
+	Code:     "R41",
 	Settings: race.StandardWith(func(s *settings) { s.Clients = 3 }),
 	Budget:   race.FixedBudget("expire-session=1"),
 	Needs:    needsZooKeeper,
@@ -94,7 +94,7 @@ var waiterDies = race.Scenario{
 
 // waiterLeaves is waiterDies without any fault: c2 gives up, as Curator's acquire with a
 // time limit does.
-var waiterLeaves = variant(waiterDies, "waiter-leaves", "R41B", func(sc *race.Scenario) {
+var waiterLeaves = variant(waiterDies, "waiter-leaves", "R41B", func(sc *race.Race) {
 	sc.Budget, sc.Script = nil, nil
 	sc.Clients = func(s settings) clients {
 		all := waiterDies.Clients(s)
@@ -106,7 +106,7 @@ var waiterLeaves = variant(waiterDies, "waiter-leaves", "R41B", func(sc *race.Sc
 
 // numbersEnd: the overflow of the counter in ZooKeeper's guide, as a server 3.8 really
 // behaves.
-var numbersEnd = variant(inLine, "numbers-end", "R42", func(sc *race.Scenario) {
+var numbersEnd = variant(inLine, "numbers-end", "R42", func(sc *race.Race) {
 	sc.SequenceExhausted = true
 	sc.Clients = func(s settings) clients {
 		all := inLine.Clients(s)

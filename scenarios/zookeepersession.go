@@ -15,9 +15,9 @@ import (
 // believes that it holds the lock.
 
 // sessionPause: Curator's technical note 10.
-var sessionPause = race.Scenario{
+var sessionPause = race.Race{
 	ID:       "session-pause",
-	Race:     "R40",
+	Code:     "R40",
 	Settings: gcPause.Settings,
 	Budget:   race.FixedBudget("pause=1"),
 	Needs:    needsZooKeeperCheck,
@@ -34,9 +34,9 @@ var sessionPause = race.Scenario{
 
 // sessionEnds: why Curator's documentation asks for a ConnectionStateListener. In a database an administrator ends it:
 // KILL, pg_terminate_backend.
-var sessionEnds = race.Scenario{
+var sessionEnds = race.Race{
 	ID:           "session-ends",
-	Race:         "R40B",
+	Code:         "R40B",
 	AllowsShared: true,
 	Settings:     race.StandardWith(func(s *settings) { s.Clients = 3 }),
 	Budget:       race.FixedBudget("expire-session=1"),
@@ -53,9 +53,9 @@ var sessionEnds = race.Scenario{
 }
 
 // suspended: Curator's documentation on SUSPENDED, obeyed.
-var suspended = race.Scenario{
+var suspended = race.Race{
 	ID:       "suspended",
-	Race:     "R40C",
+	Code:     "R40C",
 	Settings: race.Standard(),
 	Budget:   race.FixedBudget("expire-session=1"),
 	Needs:    needsZooKeeperCheck,
@@ -71,7 +71,7 @@ var suspended = race.Scenario{
 }
 
 // suspendedIgnored: the same, ignored.
-var suspendedIgnored = variant(suspended, "suspended-ignored", "R40D", func(sc *race.Scenario) {
+var suspendedIgnored = variant(suspended, "suspended-ignored", "R40D", func(sc *race.Race) {
 	sc.Clients = func(s settings) clients {
 		return checksHalfway(s, func(answer error) bool { return !errors.Is(answer, lock.ErrNotHeld) })
 	}

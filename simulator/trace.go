@@ -22,9 +22,9 @@ import (
 // A Trace is a run that can be played again: who played what, with which settings, and every choice that was made.
 // Everything else about the run follows from it.
 type Trace struct {
-	Strategy string
-	Scenario string
-	Settings string // as the scenario writes and reads them; see EpochSetting
+	Lock     string
+	Race     string
+	Settings string // as the race writes and reads them; see EpochSetting
 	Choices  []Choice
 }
 
@@ -142,8 +142,8 @@ type linkForm struct {
 
 // trace is all but the choices.
 func (l *linkForm) trace(t *Trace) {
-	l.text(&t.Strategy)
-	l.text(&t.Scenario)
+	l.text(&t.Lock)
+	l.text(&t.Race)
 	l.text(&t.Settings)
 }
 

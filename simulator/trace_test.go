@@ -33,8 +33,8 @@ const golden = "locklab2-Yi3Jz07N40hP1i1ILC1O1SlOTU2xNdBJzslMzSsptjXSKSnJsTU0KNZ
 const undatedGolden = "locklab2-Yi3Jz07N40hP1i1ILC1OlShOTU2xNdBJzslMzSsptjXSKSnJsTU0KOYUYLzAzyTALMA4b8taJhZF1mY2BXamOg52BQEGBlUGxv9H_4oABgARENeD"
 
 var goldenTrace = Trace{
-	Strategy: "token",
-	Scenario: "gc-pause",
+	Lock:     "token",
+	Race:     "gc-pause",
 	Settings: "seed=0,clients=2,ttl=10s",
 	Choices: []Choice{
 		{Verb: Start, Client: 1},
@@ -141,7 +141,7 @@ func anyTrace(rng *rand.Rand) Trace {
 		}
 		return string(b)
 	}
-	t := Trace{Strategy: word(), Scenario: word(), Settings: word()}
+	t := Trace{Lock: word(), Race: word(), Settings: word()}
 	for range rng.IntN(60) {
 		d := time.Duration(rng.Int64N(int64(clock.EndOfTime)) >> rng.IntN(60))
 		if rng.IntN(2) == 0 {

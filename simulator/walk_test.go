@@ -30,10 +30,10 @@ func lockUser(entry lock.Entry, ttl time.Duration, rounds int) func(*simulator.C
 		for n := range entry.Nodes {
 			env.Nodes = append(env.Nodes, c.Redis(n+1))
 		}
-		strategy := entry.New(env)
+		l := entry.New(env)
 		for range rounds {
 			c.Record(history.Event{Kind: history.Acquire})
-			lease, err := strategy.Acquire(ctx, "lock")
+			lease, err := l.Acquire(ctx, "lock")
 			if err != nil {
 				c.Record(history.Event{Kind: history.Refuse, Note: err.Error()})
 				c.Clock().Sleep(ttl / 10)

@@ -28,7 +28,7 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// All returns the strategies that lock in a database, each after the one that it was meant to
+// All returns the locks that lock in a database, each after the one that it was meant to
 // fix, and then those without a lock. The caller may change the slice.
 func All() []lock.Entry {
 	return []lock.Entry{

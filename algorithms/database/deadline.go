@@ -29,7 +29,7 @@ var clientDeadline = lock.Entry{
 	Unit:     time.Millisecond,
 	Expiry:   lock.ExpiryClients,
 	Database: lock.MySQL,
-	New:      func(env lock.Env) lock.Strategy { return &stampedRow{env} },
+	New:      func(env lock.Env) lock.Lock { return &stampedRow{env} },
 }
 
 type stampedRow struct{ env lock.Env }
@@ -85,7 +85,7 @@ var serverDeadline = lock.Entry{
 	Expiry:   lock.ExpiryServer,
 	Database: lock.PostgreSQL,
 	Fencing:  true,
-	New:      func(env lock.Env) lock.Strategy { return &timedRow{env} },
+	New:      func(env lock.Env) lock.Lock { return &timedRow{env} },
 }
 
 type timedRow struct{ env lock.Env }

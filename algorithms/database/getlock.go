@@ -33,7 +33,7 @@ var getLockSQL = sessionSQL{take: "SELECT GET_LOCK(?, 0)", end: "SELECT RELEASE_
 // How it fails: if something of the process has the first connection when the lock is given back, here a ping that keeps the
 // session from being idle, another session is asked, which has no such lock. The lock stays with the first one for as
 // long as that is open, and refuses all other processes; the process itself may get it twice.
-var pooledGetLock = getLock.Variant("db-get-lock-pool", 2017, func(env lock.Env) lock.Strategy { return &pooled{env} })
+var pooledGetLock = getLock.Variant("db-get-lock-pool", 2017, func(env lock.Env) lock.Lock { return &pooled{env} })
 
 type pooled struct{ env lock.Env }
 

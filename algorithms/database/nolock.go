@@ -38,7 +38,7 @@ var once = unlocked("no-lock-unique", 2015, lock.Once)
 
 func unlocked(id string, year int, guard lock.Guard) lock.Entry {
 	return lock.Entry{ID: id, Family: lock.Unlocked, Year: year, Nodes: 1, Guard: guard, Expiry: lock.ExpiryNone, Database: lock.MySQL,
-		New: func(lock.Env) lock.Strategy { return free{} }}
+		New: func(lock.Env) lock.Lock { return free{} }}
 }
 
 // free lets every client in and asks no server.
@@ -66,7 +66,7 @@ var byToken = lock.Entry{
 	Expiry:   lock.ExpiryNone,
 	Database: lock.PostgreSQL,
 	Fencing:  true,
-	New:      func(env lock.Env) lock.Strategy { return counter{env} },
+	New:      func(env lock.Env) lock.Lock { return counter{env} },
 }
 
 type counter struct{ env lock.Env }

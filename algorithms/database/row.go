@@ -24,7 +24,7 @@ var uniqueRow = lock.Entry{
 	Nodes:    1,
 	Expiry:   lock.ExpiryNone,
 	Database: lock.MySQL,
-	New:      func(env lock.Env) lock.Strategy { return &row{env} },
+	New:      func(env lock.Env) lock.Lock { return &row{env} },
 }
 
 type row struct{ env lock.Env }

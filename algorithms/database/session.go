@@ -32,7 +32,7 @@ func sessionEntry(id string, family lock.Family, year int, dialect lock.Dialect,
 	return lock.Entry{
 		ID: id, Family: family, Year: year, Nodes: 1, TTL: 10 * time.Second, Unit: time.Millisecond,
 		Expiry: lock.ExpirySession, Database: dialect, Rows: family == lock.Rows,
-		New: func(env lock.Env) lock.Strategy { return &sessionLock{env: env, how: how} },
+		New: func(env lock.Env) lock.Lock { return &sessionLock{env: env, how: how} },
 	}
 }
 

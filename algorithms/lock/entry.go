@@ -9,7 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// An Entry describes a strategy in the list of all locks, and makes it.
+// An Entry describes a lock in the list of all locks, and makes it.
 type Entry struct {
 	ID      string   // short name, as typed on a command line
 	Family  Family   // the mechanism by which it excludes
@@ -24,7 +24,7 @@ type Entry struct {
 	// for; 0: it sends no WAIT.
 	Replicas int
 	TTL      time.Duration // the lease that its article uses; 0: its article sets none
-	Unit     time.Duration // Env.TTL must be a whole multiple of it; 0: the strategy ignores Env.TTL
+	Unit     time.Duration // Env.TTL must be a whole multiple of it; 0: the lock ignores Env.TTL
 	Expiry   Expiry        // what ends a lease that nobody releases
 	Holders  int           // how many may hold it at a time: 0 is one; AnyNumber for readers among readers
 	// Held reports whether somebody holds the lock, by the value of its key as histories show it; "" is a missing key. nil: a key that
@@ -33,7 +33,7 @@ type Entry struct {
 	Guard Guard // of what is no lock: how the data are kept; "": it is a lock
 	// Writer makes the lock of a client that excludes all others, and that holders of this one, of which there may be any
 	// number, exclude: without one among them nothing shows that a reader's lock works. nil: there is none.
-	Writer func(Env) Strategy
+	Writer func(Env) Lock
 	// Line returns, for a lock on a ZooKeeper, the znode under which the clients of
 	// key queue, the holders first; for a lock that combines several, that of the
 	// first. nil: the lock is on Redis.
@@ -42,8 +42,8 @@ type Entry struct {
 	// row of every key must exist before the first Acquire, and Fencing that its leases have tokens.
 	Database      Dialect
 	Rows, Fencing bool
-	Search        Search             // what a search of it looks at where nobody says it
-	New           func(Env) Strategy // call Check first
+	Search        Search         // what a search of it looks at where nobody says it
+	New           func(Env) Lock // call Check first
 }
 
 // A Search is the part of a lock's behaviour that is searched by default. The zero value is the usual: every timing,
@@ -118,7 +118,7 @@ func Families() []Family {
 
 // Variant returns a lock like e, apart from the arguments. No article has it; see
 // InArticle.
-func (e Entry) Variant(id string, year int, create func(Env) Strategy) Entry {
+func (e Entry) Variant(id string, year int, create func(Env) Lock) Entry {
 	e.ID, e.Article, e.Also, e.Year, e.New = id, "", nil, year, create
 	return e
 }
@@ -141,7 +141,7 @@ func (e Entry) InUnits(unit time.Duration) Entry {
 	return e
 }
 
-// Names returns the ID and all ids that the articles have for the strategy.
+// Names returns the ID and all ids that the articles have for the lock.
 func (e Entry) Names() []string {
 	names := []string{e.ID}
 	if e.Article != "" {
@@ -158,11 +158,11 @@ func (e Entry) Heading() string {
 	return e.ID + " (" + e.Article + ")"
 }
 
-// OnZooKeeper reports whether the strategy locks on a ZooKeeper, for what can serve only that or
+// OnZooKeeper reports whether the lock locks on a ZooKeeper, for what can serve only that or
 // only Redis. What holds for any server of such a kind is asked of Ensemble, Sessions and Fences.
 func (e Entry) OnZooKeeper() bool { return e.Line != nil }
 
-// Ensemble reports whether the strategy's servers replicate among themselves before they answer: they
+// Ensemble reports whether the lock's servers replicate among themselves before they answer: they
 // are seen as one, which survives each of them.
 func (e Entry) Ensemble() bool { return e.Nodes == 0 }
 
@@ -170,15 +170,15 @@ func (e Entry) Ensemble() bool { return e.Nodes == 0 }
 // that, and the client's library sends nothing again.
 func (e Entry) Sessions() bool { return e.Expiry == ExpirySession }
 
-// Fences reports whether the strategy's leases have fencing tokens of their own, so that Fence is not needed. In an
+// Fences reports whether the lock's leases have fencing tokens of their own, so that Fence is not needed. In an
 // ensemble they have a transaction's number.
 func (e Entry) Fences() bool { return e.Ensemble() || e.Fencing }
 
 // Local reports whether no server plays a part.
 func (e Entry) Local() bool { return e.Family == OneProcess || e.Guard == ByVersion || e.Guard == Once }
 
-// Servers returns the number of servers that the strategy needs. An ensemble counts
-// as one. A strategy that chooses from a list needs one more than are on the list at first,
+// Servers returns the number of servers that the lock needs. An ensemble counts
+// as one. A lock that chooses from a list needs one more than are on the list at first,
 // so that a list may also gain a server.
 func (e Entry) Servers() int {
 	if e.Shards > 0 {
@@ -187,7 +187,7 @@ func (e Entry) Servers() int {
 	return e.Asked()
 }
 
-// Asked returns the number of servers that the strategy asks for one key. An ensemble counts
+// Asked returns the number of servers that the lock asks for one key. An ensemble counts
 // as one.
 func (e Entry) Asked() int { return max(e.Nodes, 1) }
 
@@ -195,9 +195,9 @@ func (e Entry) Asked() int { return max(e.Nodes, 1) }
 // value and says what to use instead; a *ServersError is about the number of servers,
 // a *TTLError about the TTL. Call Check before New, which checks nothing:
 // with a wrong number of servers New panics or makes a lock on too few, and the
-// server rounds or refuses a TTL that the strategy cannot express.
+// server rounds or refuses a TTL that the lock cannot express.
 //
-// A quorum strategy takes any number of servers from 3 on: fewer do not survive the
+// A quorum lock takes any number of servers from 3 on: fewer do not survive the
 // failure of one, and one that chooses from a list takes any number. Check cannot tell whether
 // the servers are independent.
 func (e Entry) Check(env Env) error {
@@ -209,9 +209,9 @@ func (e Entry) Check(env Env) error {
 		return fmt.Errorf("lock: %s locks on a ZooKeeper, and Env.ZooKeeper is nil: use zookeeper.OnConn", e.ID)
 	case e.Shards > 0 && n > 0: // a ring of one server is one
 	case e.Nodes == 1 && n != 1:
-		return &ServersError{Strategy: e.ID, Given: n, Least: 1, Usual: 1}
+		return &ServersError{Lock: e.ID, Given: n, Least: 1, Usual: 1}
 	case e.Nodes > 1 && n < 3:
-		return &ServersError{Strategy: e.ID, Given: n, Least: 3, Usual: e.Nodes}
+		return &ServersError{Lock: e.ID, Given: n, Least: 3, Usual: e.Nodes}
 	}
 	if i := slices.Index(env.Nodes, redis.UniversalClient(nil)); i >= 0 {
 		return fmt.Errorf("lock: node %d is nil: pass a connected client", i+1)
@@ -225,45 +225,45 @@ func (e Entry) Check(env Env) error {
 	return e.checkTTL(env)
 }
 
-// A ServersError is a number of servers on which a strategy cannot lock.
+// A ServersError is a number of servers on which a lock cannot lock.
 type ServersError struct {
-	Strategy string
-	Given    int
-	Least    int // 1: exactly one
-	Usual    int // of its article
+	Lock  string
+	Given int
+	Least int // 1: exactly one
+	Usual int // of its article
 }
 
 func (e *ServersError) Error() string {
 	if e.Least == 1 {
-		return fmt.Sprintf("lock: %s locks on one server, got %d: pass exactly one node", e.Strategy, e.Given)
+		return fmt.Sprintf("lock: %s locks on one server, got %d: pass exactly one node", e.Lock, e.Given)
 	}
-	return fmt.Sprintf("lock: %s needs a majority of at least %d servers, got %d: its article uses %d", e.Strategy, e.Least, e.Given, e.Usual)
+	return fmt.Sprintf("lock: %s needs a majority of at least %d servers, got %d: its article uses %d", e.Lock, e.Least, e.Given, e.Usual)
 }
 
-// A TTLError is a TTL that a strategy cannot express.
+// A TTLError is a TTL that a lock cannot express.
 type TTLError struct {
-	Strategy string
-	TTL      time.Duration
-	Unit     time.Duration // of the TTLs that the strategy sends
-	Try      time.Duration // a TTL that it can express
+	Lock string
+	TTL  time.Duration
+	Unit time.Duration // of the TTLs that the lock sends
+	Try  time.Duration // a TTL that it can express
 }
 
 func (e *TTLError) Error() string {
 	if e.TTL <= 0 {
-		return fmt.Sprintf("lock: TTL %v is not above 0: the article of %s uses %v", e.TTL, e.Strategy, e.Try)
+		return fmt.Sprintf("lock: TTL %v is not above 0: the article of %s uses %v", e.TTL, e.Lock, e.Try)
 	}
-	return fmt.Sprintf("lock: TTL %v is not a whole multiple of %v, which %s sends: try %v", e.TTL, e.Unit, e.Strategy, e.Try)
+	return fmt.Sprintf("lock: TTL %v is not a whole multiple of %v, which %s sends: try %v", e.TTL, e.Unit, e.Lock, e.Try)
 }
 
-// checkTTL reports whether the strategy can express env.TTL.
+// checkTTL reports whether the lock can express env.TTL.
 func (e Entry) checkTTL(env Env) error {
 	switch {
 	case e.Unit == 0: // the lock has no TTL
 		return nil
 	case env.TTL <= 0:
-		return &TTLError{Strategy: e.ID, TTL: env.TTL, Unit: e.Unit, Try: e.TTL}
+		return &TTLError{Lock: e.ID, TTL: env.TTL, Unit: e.Unit, Try: e.TTL}
 	case env.TTL%e.Unit != 0:
-		return &TTLError{Strategy: e.ID, TTL: env.TTL, Unit: e.Unit, Try: env.TTL.Truncate(e.Unit) + e.Unit}
+		return &TTLError{Lock: e.ID, TTL: env.TTL, Unit: e.Unit, Try: env.TTL.Truncate(e.Unit) + e.Unit}
 	}
 	return nil
 }

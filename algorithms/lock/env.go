@@ -11,45 +11,45 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Env is everything that a strategy may observe or use.
+// Env is everything that a lock may observe or use.
 type Env struct {
 	// Nodes are the servers: one, or several independent ones for a quorum
-	// strategy (see Entry.Nodes). Their options set the time-out of a single
+	// lock (see Entry.Nodes). Their options set the time-out of a single
 	// command (ReadTimeout). Retries inside the client must be off (MaxRetries: -1);
-	// otherwise the client resends a command whose reply was lost, and the strategy
+	// otherwise the client resends a command whose reply was lost, and the lock
 	// does not know.
 	Nodes []redis.UniversalClient
-	// Shards returns the client's present list of servers, for the strategies that choose
+	// Shards returns the client's present list of servers, for the locks that choose
 	// the server of a key from a list (see Entry.Shards): positions in Nodes, in
 	// the order of the list. Two clients may have different lists at one time, and a list may
 	// change between two calls. nil, or an empty list: all of Nodes.
 	Shards func() []int
-	// ZooKeeper is the client's session with an ensemble, for the strategies that
+	// ZooKeeper is the client's session with an ensemble, for the locks that
 	// lock there. Otherwise it is nil.
 	ZooKeeper ZooKeeper
-	// DB is the client's pool of connections to a database, for the strategies that lock there.
+	// DB is the client's pool of connections to a database, for the locks that lock there.
 	// Otherwise it is nil. Its driver must send no statement twice, and have placeholders as
 	// Entry.Database has them.
 	DB *sql.DB
-	// Server is a client library for servers that are none of these, for the strategies that lock
+	// Server is a client library for servers that are none of these, for the locks that lock
 	// there. Otherwise it is nil.
 	Server any
 	// Clock is the client's own clock. It may be wrong.
 	Clock Clock
-	// Parallel runs tasks concurrently and returns when all have ended. Strategies
+	// Parallel runs tasks concurrently and returns when all have ended. Locks
 	// that ask several servers at once use it. nil: one task after the other.
 	Parallel func(tasks ...func())
 	// Tokens makes the values by which a client recognises its own lock.
 	Tokens Tokens
 	// Thread is the id, as text, that the process's runtime gives to the thread
-	// that uses the strategy. Threads of two processes may have the same id.
+	// that uses the lock. Threads of two processes may have the same id.
 	Thread string
 	// TTL is the lease to ask for: above 0, and a whole multiple of Entry.Unit. A
-	// strategy without expiry ignores it.
+	// lock without expiry ignores it.
 	TTL time.Duration
 }
 
-// Clock has the methods of a clock that strategies call. The clocks of clockwork implement it.
+// Clock has the methods of a clock that locks call. The clocks of clockwork implement it.
 type Clock interface {
 	// Now reads the clock of the client's machine.
 	Now() time.Time

@@ -33,18 +33,18 @@ var errNoCounter = errors.New("lock: fencing needs exactly one server")
 // The lease is a [Reporter] if the lease of s is one. A type assertion does not find
 // the other powers of the lease of s; [As] does. The result is never a [Closer]:
 // close s itself.
-func Fence(s Strategy, env Env) Strategy {
+func Fence(s Lock, env Env) Lock {
 	return &fence{s, env.Nodes}
 }
 
-var _ Strategy = (*fence)(nil)
+var _ Lock = (*fence)(nil)
 
 type fence struct {
-	inner Strategy
+	inner Lock
 	nodes []redis.UniversalClient
 }
 
-// Acquire acquires with the inner strategy and then draws a token.
+// Acquire acquires with the inner lock and then draws a token.
 func (s *fence) Acquire(ctx context.Context, key string) (Lease, error) {
 	if len(s.nodes) != 1 {
 		return nil, errNoCounter
@@ -95,7 +95,7 @@ type fencedLease struct {
 // FencingToken implements [Fencer].
 func (l *fencedLease) FencingToken() uint64 { return l.token }
 
-// Unwrap returns the lease of the fenced strategy.
+// Unwrap returns the lease of the fenced lock.
 func (l *fencedLease) Unwrap() Lease { return l.Lease }
 
 type reportingFencedLease struct{ fencedLease }

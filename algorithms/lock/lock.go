@@ -1,4 +1,4 @@
-// Package lock is what the author of a lock imports: what a lock is ([Strategy],
+// Package lock is what the author of a lock imports: what a lock is ([Lock],
 // [Lease] and their optional powers), what it may use ([Env]) and how it describes
 // itself in the list ([Entry]).
 //
@@ -18,13 +18,13 @@ import (
 	"github.com/jonboulle/clockwork"
 )
 
-// A Strategy is one way of locking. A Strategy value belongs to one client
+// A Lock is one way of locking. A Lock value belongs to one client
 // process. Its methods may be called repeatedly, but not concurrently.
-type Strategy interface {
+type Lock interface {
 	// Acquire makes one attempt to lock key and does not wait for the lock to
 	// become free: the caller decides how to retry (the exception is redis.Spin).
 	// It returns ErrNotAcquired, wrapped or bare, if another client has the lock, or
-	// if the strategy released it again because it could not be relied on. Any other
+	// if the lock released it again because it could not be relied on. Any other
 	// error (a time-out, a broken connection) means that the outcome is unknown.
 	Acquire(ctx context.Context, key string) (Lease, error)
 }
@@ -32,24 +32,24 @@ type Strategy interface {
 // A Lease is the result of one successful Acquire. Only the process that acquired
 // it uses it.
 type Lease interface {
-	// Release gives the lock back. A strategy that checks the owner returns
+	// Release gives the lock back. A lock that checks the owner returns
 	// ErrNotHeld, wrapped or bare, if the lock no longer belonged to this lease. A
-	// strategy that does not check returns nil, whatever it removed. Other errors
+	// lock that does not check returns nil, whatever it removed. Other errors
 	// come from the server or the network and mean that the outcome is unknown.
 	Release(ctx context.Context) error
 }
 
-// A Closer is a Strategy that has work to do when its process shuts down in an
+// A Closer is a Lock that has work to do when its process shuts down in an
 // orderly way. A process that crashes does not call Close.
 type Closer interface {
-	Strategy
+	Lock
 	// Close does that work. Its errors come from the server or the network.
 	Close(ctx context.Context) error
 }
 
-// A Queuer is a Strategy that can wait until it gets the lock.
+// A Queuer is a Lock that can wait until it gets the lock.
 type Queuer interface {
-	Strategy
+	Lock
 	// Await is an Acquire that waits for at most patience on the client's own
 	// clock and then returns ErrNotAcquired. Without patience (0 or less) it is
 	// Acquire; with Forever it waits without end.

@@ -8,7 +8,7 @@ import (
 )
 
 // BenchmarkAcquireRelease is one Acquire and Release without contention, with servers
-// in this process behind real sockets: the cost of the strategy's commands and of its
+// in this process behind real sockets: the cost of the lock's commands and of its
 // own code, not of a network. Every time takes a lock and a key of its own: after a release some
 // reentrant ones go on believing that they are inside, as their articles have them, and
 // at-least-for refuses everybody for a while.

@@ -19,7 +19,7 @@ import (
 // TTL or more behind, the server answers OK and stores no key: every client holds the
 // lock.
 var clientExpiry = tokenLock.Variant("client-expiry", 2021,
-	func(env lock.Env) lock.Strategy {
+	func(env lock.Env) lock.Lock {
 		return newKeyLock(env, env.Tokens, setNXPXAT{env.Clock}, reporting(compareAndDelete))
 	})
 

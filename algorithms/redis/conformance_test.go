@@ -18,7 +18,7 @@ type rule struct {
 	check func(testing.TB, *testbed, lock.Entry)
 }
 
-// rules hold for every strategy. Each gets empty servers, as many as the strategy
+// rules hold for every lock. Each gets empty servers, as many as the lock
 // needs, and uses the key "lock" with processes of its own.
 var rules = []rule{
 	{
@@ -56,7 +56,7 @@ var rules = []rule{
 	},
 	{
 		name: "a released key can be acquired again, by others and by the same",
-		why:  "a Strategy is used repeatedly",
+		why:  "a Lock is used repeatedly",
 		check: func(t testing.TB, s *testbed, e lock.Entry) {
 			a, b := s.process(t, e, "A"), s.process(t, e, "B")
 			for _, p := range []*process{a, b, a} {
@@ -66,7 +66,7 @@ var rules = []rule{
 	},
 	{
 		name: "two keys are two locks",
-		why:  "the state of a lease must not be kept in the Strategy",
+		why:  "the state of a lease must not be kept in the Lock",
 		check: func(t testing.TB, s *testbed, e lock.Entry) {
 			a, b := s.process(t, e, "A"), s.process(t, e, "B")
 			held := must(a.Acquire(t.Context(), "lock"))(t)
@@ -181,7 +181,7 @@ var rules = []rule{
 }
 
 // lapse lets one lease pass, or the rest of the key's TTL if that is longer, plus one
-// unit in which the strategy counts time, on the servers and for p. The other
+// unit in which the lock counts time, on the servers and for p. The other
 // processes are paused or dead: their clocks do not advance. It returns the time that
 // has passed.
 func (s *testbed) lapse(e lock.Entry, p *process) time.Duration {
@@ -199,7 +199,7 @@ func TestConformance(t *testing.T) {
 	forEachRule(t, func(t testing.TB, e lock.Entry) *testbed { return newTestbed(t, e.Servers()) })
 }
 
-// forEachRule checks every rule with every strategy on what newTestbed returns.
+// forEachRule checks every rule with every lock on what newTestbed returns.
 func forEachRule(t *testing.T, newTestbed func(testing.TB, lock.Entry) *testbed) {
 	for _, e := range redis.All() {
 		t.Run(e.ID, func(t *testing.T) {
@@ -247,7 +247,7 @@ func (w *failureRecorder) watch(f func()) {
 	<-done
 }
 
-// broken has, by strategy, the rules that it breaks in its published form, and why.
+// broken has, by lock, the rules that it breaks in its published form, and why.
 // The test fails if one of them is kept after all.
 var broken = map[string]map[string]string{
 	"mutex": {

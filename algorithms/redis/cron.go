@@ -33,7 +33,7 @@ var cronV2 = lock.Entry{
 	TTL:     5 * time.Second,
 	Unit:    time.Second,
 	Expiry:  lock.ExpiryServer,
-	New:     func(env lock.Env) lock.Strategy { return &Cron{env: env} },
+	New:     func(env lock.Env) lock.Lock { return &Cron{env: env} },
 }
 
 // cronV3 is cron-v2 that also reads the time in the key: if SETNX fails and the time has
@@ -55,7 +55,7 @@ var cronV3 = lock.Entry{
 	TTL:     5 * time.Second,
 	Unit:    time.Second,
 	Expiry:  lock.ExpiryServer,
-	New:     func(env lock.Env) lock.Strategy { return &Cron{env: env, takesOver: true} },
+	New:     func(env lock.Env) lock.Lock { return &Cron{env: env, takesOver: true} },
 }
 
 var _ lock.Closer = (*Cron)(nil)

@@ -37,7 +37,7 @@ var daemon20 = lock.Entry{
 	TTL:     30 * time.Second,
 	Unit:    time.Second,
 	Expiry:  lock.ExpiryServer,
-	New: func(env lock.Env) lock.Strategy {
+	New: func(env lock.Env) lock.Lock {
 		plan := renewEvery(env, 20, expireBlind)
 		plan.endless = true
 		return newKeyLock(env, always("binghe"), createFunc(setNXEX), silent(delBlind)).renewed(plan)
@@ -56,14 +56,14 @@ var daemon20 = lock.Entry{
 //
 // Ours stops the daemon before it deletes the key.
 var daemon29 = daemon20.Variant("daemon-29", 2013,
-	func(env lock.Env) lock.Strategy {
+	func(env lock.Env) lock.Lock {
 		return newKeyLock(env, always(env.Thread), createFunc(setNXEX), reporting(compareAndDelete)).renewed(renewAt29(env, expireBlind))
 	}).InArticle("004-E")
 
 // daemon10 is daemon-29 with the period of [Watchdog], a third of the TTL: the margin is
 // 20 s. The daemon still does not check the owner.
 var daemon10 = daemon20.Variant("daemon-10", 2013,
-	func(env lock.Env) lock.Strategy {
+	func(env lock.Env) lock.Lock {
 		return newKeyLock(env, always(env.Thread), createFunc(setNXEX), reporting(compareAndDelete)).renewed(renewEvery(env, 10, expireBlind))
 	})
 
@@ -88,8 +88,8 @@ var (
 )
 
 // renewedByOwner makes a KeyLock with a unique token, whose renewal checks the owner.
-func renewedByOwner(release release, plan func(lock.Env) renewalPlan) func(lock.Env) lock.Strategy {
-	return func(env lock.Env) lock.Strategy {
+func renewedByOwner(release release, plan func(lock.Env) renewalPlan) func(lock.Env) lock.Lock {
+	return func(env lock.Env) lock.Lock {
 		p := plan(env)
 		p.checksOwner = true
 		return newKeyLock(env, env.Tokens, createFunc(setNXPX), release).renewed(p)

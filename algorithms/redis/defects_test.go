@@ -50,7 +50,7 @@ func TestCronShutdownFails(t *testing.T) {
 	a := s.process(t, entry(t, "cron-v2"), "A")
 	must(a.Acquire(t.Context(), "lock"))(t)
 	a.conns[0].AddHook(&fault{command: "del", loseRequests: 1})
-	if err := a.Strategy.(lock.Closer).Close(t.Context()); !errors.Is(err, errFault) {
+	if err := a.Lock.(lock.Closer).Close(t.Context()); !errors.Is(err, errFault) {
 		t.Errorf("Close: %v, want the fault", err)
 	}
 }

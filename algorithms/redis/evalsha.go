@@ -24,7 +24,7 @@ import (
 //
 // Ours loads the script before the first SET of the process.
 var evalSHA = tokenLock.Variant("evalsha", 2015,
-	func(env lock.Env) lock.Strategy {
+	func(env lock.Env) lock.Lock {
 		return newKeyLock(env, env.Tokens, &loadThenSet{}, reporting(compareAndDeleteBySHA))
 	})
 

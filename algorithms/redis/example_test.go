@@ -26,18 +26,18 @@ func Example() {
 	}
 	defer server.Close()
 
-	strategy, _ := algorithms.ByName("token")
-	process := func() lock.Strategy {
+	entry, _ := algorithms.ByName("token")
+	process := func() lock.Lock {
 		env := lock.Production(10*time.Second, redis.NewClient(&redis.Options{
 			Addr:                     server.Addr(),
-			MaxRetries:               -1, // or a lost reply is retried behind the strategy's back
+			MaxRetries:               -1, // or a lost reply is retried behind the entry's back
 			ReadTimeout:              time.Second,
 			MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 		}))
-		if err := strategy.Check(env); err != nil {
+		if err := entry.Check(env); err != nil {
 			panic(err) // the error says what to change
 		}
-		return strategy.New(env)
+		return entry.New(env)
 	}
 	ctx := context.Background()
 	a, b := process(), process()

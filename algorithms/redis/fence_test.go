@@ -11,10 +11,10 @@ import (
 	onredis "locklab/algorithms/redis"
 )
 
-// fenced makes a process with a fenced strategy.
+// fenced makes a process with a fenced lock.
 func (s *testbed) fenced(t *testing.T, e lock.Entry, name string) *process {
 	p := s.process(t, e, name)
-	p.Strategy = lock.Fence(p.Strategy, p.env)
+	p.Lock = lock.Fence(p.Lock, p.env)
 	return p
 }
 
@@ -29,7 +29,7 @@ func acquireToken(t *testing.T, p *process) (lock.Lease, uint64) {
 	return lease, fencer.FencingToken()
 }
 
-// Every strategy on one server can be fenced; on several servers Acquire returns an
+// Every lock on one server can be fenced; on several servers Acquire returns an
 // error.
 func TestFence(t *testing.T) {
 	for _, e := range onredis.All() {

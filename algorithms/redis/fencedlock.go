@@ -26,13 +26,13 @@ import (
 //
 // The counter has no TTL and stays for ever. Every entry draws a token, also one by the holder.
 var redissonFenced = watchdog.Variant("redisson-fenced", 2022,
-	func(env lock.Env) lock.Strategy {
+	func(env lock.Env) lock.Lock {
 		s := newWatchdog(env)
 		s.rearms = true
 		return &FencedLock{s}
 	})
 
-var _ lock.Strategy = (*FencedLock)(nil)
+var _ lock.Lock = (*FencedLock)(nil)
 
 // FencedLock is the lock redisson-fenced.
 type FencedLock struct{ *Watchdog }
@@ -93,9 +93,9 @@ func (l *fencedWatchdogLease) FencingToken() uint64 { return l.token }
 // as the server. The script takes a key that has the caller's own value for its own, so that
 // go-redis may send it again.
 var redislockFence = tokenLock.Variant("redislock-fence", 2026,
-	func(env lock.Env) lock.Strategy { return &Redislock{env.Nodes[0], env.Tokens, env.TTL} })
+	func(env lock.Env) lock.Lock { return &Redislock{env.Nodes[0], env.Tokens, env.TTL} })
 
-var _ lock.Strategy = (*Redislock)(nil)
+var _ lock.Lock = (*Redislock)(nil)
 
 // Redislock is the lock redislock-fence.
 type Redislock struct {

@@ -12,7 +12,7 @@ import (
 	"locklab/algorithms/lock"
 )
 
-var _ lock.Strategy = (*GetSet)(nil)
+var _ lock.Lock = (*GetSet)(nil)
 
 var getSet = lock.Entry{
 	ID:      "getset",
@@ -23,7 +23,7 @@ var getSet = lock.Entry{
 	TTL:     20 * time.Second,
 	Unit:    time.Millisecond,
 	Expiry:  lock.ExpiryClients,
-	New:     func(env lock.Env) lock.Strategy { return &GetSet{env.Nodes[0], env.Clock, env.TTL} },
+	New:     func(env lock.Env) lock.Lock { return &GetSet{env.Nodes[0], env.Clock, env.TTL} },
 }
 
 // GetSet writes the time at which the lease ends into the key. A client that finds this

@@ -10,7 +10,7 @@ import (
 )
 
 var (
-	_ lock.Strategy = (*KeyLock)(nil)
+	_ lock.Lock     = (*KeyLock)(nil)
 	_ lock.Renewer  = (*keyLease)(nil)
 	_ lock.Reporter = (*reportingLease)(nil)
 	_ lock.Reporter = (*ownedLease)(nil)

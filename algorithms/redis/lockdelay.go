@@ -23,7 +23,7 @@ import (
 // here the key lives for 1.5 times Env.TTL, and Check of the lease says by the client's own
 // clock when Env.TTL is over.
 var lockDelay = tokenLock.Variant("lock-delay", 2014,
-	func(env lock.Env) lock.Strategy {
+	func(env lock.Env) lock.Lock {
 		return &LockDelay{newKeyLock(env, env.Tokens, createFunc(setWithDelay), reporting(compareAndDelete))}
 	}).InUnits(2 * time.Millisecond)
 
@@ -31,7 +31,7 @@ func setWithDelay(ctx context.Context, node redis.UniversalClient, key, token st
 	return setNXPX(ctx, node, key, token, ttl+ttl/2)
 }
 
-var _ lock.Strategy = (*LockDelay)(nil)
+var _ lock.Lock = (*LockDelay)(nil)
 
 // LockDelay is the lock lock-delay.
 type LockDelay struct{ lock *KeyLock }

@@ -7,7 +7,7 @@ import (
 	"locklab/algorithms/lock"
 )
 
-var _ lock.Strategy = (*Mutex)(nil)
+var _ lock.Lock = (*Mutex)(nil)
 
 var mutex = lock.Entry{
 	ID:      "mutex",
@@ -16,10 +16,10 @@ var mutex = lock.Entry{
 	Year:    1974,
 	Nodes:   1,
 	Expiry:  lock.ExpiryNone,
-	New:     func(lock.Env) lock.Strategy { return &Mutex{held: map[string]*mutexLease{}} },
+	New:     func(lock.Env) lock.Lock { return &Mutex{held: map[string]*mutexLease{}} },
 }
 
-// Mutex excludes the users of one Strategy: the threads of one process. The history of
+// Mutex excludes the users of one Lock: the threads of one process. The history of
 // these locks begins with it. (1974: Hoare's monitors. Article 003-0, which prints Java's
 // synchronized.)
 //
@@ -27,8 +27,8 @@ var mutex = lock.Entry{
 // sends nothing to it.
 //
 // Where ours differs: Acquire refuses instead of queueing, and refuses the thread that
-// holds the lock too, because a Strategy does not know which thread calls; Java lets that
-// thread enter again. Unlike other strategies it may be used concurrently.
+// holds the lock too, because a Lock does not know which thread calls; Java lets that
+// thread enter again. Unlike other locks it may be used concurrently.
 type Mutex struct {
 	mu   sync.Mutex
 	held map[string]*mutexLease // by key

@@ -19,7 +19,7 @@ import (
 // And if the holder dies, the waiter waits for a message that is never sent. In both cases
 // the lock is free, and the waiter keeps waiting.
 var naiveWake = tokenLock.Variant("naive-wake", 2013,
-	func(env lock.Env) lock.Strategy {
+	func(env lock.Env) lock.Lock {
 		return &NaiveWake{newKeyLock(env, env.Tokens, createFunc(setNXPX), reporting(deleteAndPublish))}
 	})
 

@@ -22,7 +22,7 @@ var missingCommands = map[string][]any{
 	"set-ifeq": {"SET", "lock", "y", "IFEQ", "x"}, // Valkey 8.1, Redis 8.4
 }
 
-// addNewCommands adds commands to miniredis, in the form that the strategies send:
+// addNewCommands adds commands to miniredis, in the form that the locks send:
 //   - DELIFEQ key value, of Valkey 9.0, and DELEX key IFEQ value, of Redis 8.4: the
 //     number of keys removed, 1 if key holds value and else 0;
 //   - SET key value IFEQ old PX ms, of Valkey 8.1 and Redis 8.4: OK and a new TTL if
@@ -75,7 +75,7 @@ func lists(t *testing.T, id string) (s *testbed, a, b *process, listA, listB *[]
 	listed := func(name string) (*process, *[]int) {
 		p, list := s.process(t, e, name), &[]int{0, 1}
 		p.env.Shards = func() []int { return *list }
-		p.Strategy = e.New(p.env)
+		p.Lock = e.New(p.env)
 		return p, list
 	}
 	a, listA = listed("A")

@@ -33,7 +33,7 @@ func unlockChannel(key string) string {
 // and returns what wait returns, which may use the subscription until end. patience and end
 // are on the client's clock; without patience there is no subscription. Its own errors are
 // those of Acquire and of the subscription. Without end no clock is read.
-func tryAndSubscribe(ctx context.Context, s lock.Strategy, node redis.UniversalClient, clock lock.Clock, key string, patience time.Duration,
+func tryAndSubscribe(ctx context.Context, s lock.Lock, node redis.UniversalClient, clock lock.Clock, key string, patience time.Duration,
 	wait func(messages *subscription, end time.Time) (lock.Lease, error)) (lock.Lease, error) {
 	end := endOf(clock, patience)
 	lease, err := s.Acquire(ctx, key)

@@ -9,9 +9,9 @@ import (
 )
 
 var queue = tokenLock.Variant("queue", 2016,
-	func(env lock.Env) lock.Strategy { return &Queue{env, env.Tokens.Token()} })
+	func(env lock.Env) lock.Lock { return &Queue{env, env.Tokens.Token()} })
 
-var _ lock.Strategy = (*Queue)(nil)
+var _ lock.Lock = (*Queue)(nil)
 
 // Queue grants the lock in the order of the first attempts. (2016: Redisson's RFairLock.)
 //

@@ -110,7 +110,7 @@ func TestAwaitIsWoken(t *testing.T) {
 	e := entry(t, "redisson-lock")
 	a, b := s.process(t, e, "A"), s.process(t, e, "B")
 	b.env.Clock = clockwork.NewRealClock()
-	b.Strategy = e.New(b.env)
+	b.Lock = e.New(b.env)
 	held := must(a.Acquire(t.Context(), "lock"))(t)
 	b.conns[0].AddHook(&afterEach{command: "eval", do: func(n int) {
 		if n == 2 { // refused again, and about to wait
@@ -118,7 +118,7 @@ func TestAwaitIsWoken(t *testing.T) {
 		}
 	}})
 	began := time.Now()
-	lease := must(b.Strategy.(lock.Queuer).Await(t.Context(), "lock", time.Minute))(t)
+	lease := must(b.Lock.(lock.Queuer).Await(t.Context(), "lock", time.Minute))(t)
 	if took := time.Since(began); took > e.TTL/2 {
 		t.Errorf("woken after %v", took)
 	}
@@ -132,11 +132,11 @@ func TestAwaitIsPatient(t *testing.T) {
 		e := entry(t, id)
 		a, b := s.process(t, e, "A"), s.process(t, e, "B")
 		b.env.Clock = clockwork.NewRealClock()
-		b.Strategy = e.New(b.env)
+		b.Lock = e.New(b.env)
 		must(a.Acquire(t.Context(), "lock"))(t)
 		for _, patience := range []time.Duration{0, 10 * time.Millisecond} {
 			began := time.Now()
-			_, err := b.Strategy.(lock.Queuer).Await(t.Context(), "lock", patience)
+			_, err := b.Lock.(lock.Queuer).Await(t.Context(), "lock", patience)
 			if took := time.Since(began); !errors.Is(err, lock.ErrNotAcquired) || took < patience {
 				t.Errorf("%s: %v after %v, want %v after %v", id, err, took, lock.ErrNotAcquired, patience)
 			}

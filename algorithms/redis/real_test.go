@@ -45,7 +45,7 @@ func TestConformanceOnRealServers(t *testing.T) {
 
 // realTestbed empties the servers at addrs and makes a testbed of them.
 func realTestbed(t testing.TB, addrs []string) *testbed {
-	s := &testbed{start: time.Now(), password: realserver.Password} // some strategies send the time to the server
+	s := &testbed{start: time.Now(), password: realserver.Password} // some locks send the time to the server
 	for i, addr := range addrs {
 		s.addServer(t, addr)
 		must(s.admins[i].FlushAll(t.Context()).Result())(t)

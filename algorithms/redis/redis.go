@@ -25,7 +25,7 @@ var (
 	extends   = lock.Search{Once: true, NoUses: true, Beside: &lock.Search{Once: true, Few: true, Most: 500_000}}
 )
 
-// All returns the strategies that lock on Redis, ordered by year; of one year, a lock
+// All returns the locks that lock on Redis, ordered by year; of one year, a lock
 // comes after the one that it was meant to fix. The first predates Redis. The caller
 // may change the slice.
 func All() []lock.Entry {

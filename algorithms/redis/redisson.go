@@ -65,8 +65,8 @@ var redissonRearm = watchdog.Variant("redisson-rearm", 2025,
 	changedWatchdog(func(s *Watchdog) { s.rearms = true }))
 
 // changedWatchdog makes a Watchdog and changes it.
-func changedWatchdog(change func(s *Watchdog)) func(lock.Env) lock.Strategy {
-	return func(env lock.Env) lock.Strategy {
+func changedWatchdog(change func(s *Watchdog)) func(lock.Env) lock.Lock {
+	return func(env lock.Env) lock.Lock {
 		s := newWatchdog(env)
 		change(s)
 		return s

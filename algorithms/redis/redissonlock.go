@@ -18,7 +18,7 @@ import (
 // How it fails: as watchdog does. And every release wakes all waiters: one gets the lock,
 // and the others are refused.
 var redissonLock = watchdog.Variant("redisson-lock", 2014,
-	func(env lock.Env) lock.Strategy { return &RedissonLock{newWatchdog(env)} })
+	func(env lock.Env) lock.Lock { return &RedissonLock{newWatchdog(env)} })
 
 var _ lock.Queuer = (*RedissonLock)(nil)
 

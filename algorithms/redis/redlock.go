@@ -11,7 +11,7 @@ import (
 	"locklab/algorithms/lock"
 )
 
-var _ lock.Strategy = (*Redlock)(nil)
+var _ lock.Lock = (*Redlock)(nil)
 
 var redlock = lock.Entry{
 	ID:      "redlock",
@@ -23,7 +23,7 @@ var redlock = lock.Entry{
 	TTL:     30 * time.Second,
 	Unit:    time.Millisecond,
 	Expiry:  lock.ExpiryServer,
-	New:     func(env lock.Env) lock.Strategy { return newRedlock(env) },
+	New:     func(env lock.Env) lock.Lock { return newRedlock(env) },
 }
 
 // Redlock asks several independent servers, and holds the lock if more than half of them agree

@@ -244,7 +244,7 @@ func (s *testbed) forget(t *testing.T, n int) {
 func TestRedlockParallel(t *testing.T) {
 	e, s, a, _ := pair(t, "redlock-parallel")
 	a.env.Parallel = lock.Production(e.TTL).Parallel
-	a.Strategy = e.New(a.env)
+	a.Lock = e.New(a.env)
 	for _, command := range []string{"set", "eval"} {
 		var asked sync.WaitGroup
 		asked.Add(e.Nodes)

@@ -66,8 +66,8 @@ var redlockFailFast = redlock.Variant("redlock-failfast", 2023,
 	withDrift(func(s *Redlock, _ lock.Env) { s.spare = len(s.nodes) - s.quorum() }))
 
 // withDrift makes a Redlock with the drift term and changes it.
-func withDrift(change func(s *Redlock, env lock.Env)) func(lock.Env) lock.Strategy {
-	return func(env lock.Env) lock.Strategy {
+func withDrift(change func(s *Redlock, env lock.Env)) func(lock.Env) lock.Lock {
+	return func(env lock.Env) lock.Lock {
 		s := newRedlock(env)
 		s.drift = env.TTL/100 + 2*time.Millisecond
 		change(s, env)

@@ -15,8 +15,8 @@ import (
 //
 // How it fails: the key has no TTL. A holder that crashes before DEL blocks all others for
 // ever; so does one that throws between the two commands without a finally block. For the
-// same reason it is the only strategy here that survives any pause: no clock ever gives the
-// lock to another client. All later strategies are about this trade-off. Because the value is
+// same reason it is the only lock here that survives any pause: no clock ever gives the
+// lock to another client. All later locks are about this trade-off. Because the value is
 // constant, a DEL by any client is a release, and after a lost reply to SETNX the creator
 // takes its own key for another client's.
 //
@@ -29,7 +29,7 @@ var setNX = lock.Entry{
 	Year:    2009,
 	Nodes:   1,
 	Expiry:  lock.ExpiryNone,
-	New: func(env lock.Env) lock.Strategy {
+	New: func(env lock.Env) lock.Lock {
 		return newKeyLock(env, always("1"), createFunc(setnx), silent(delBlind))
 	},
 }
@@ -62,7 +62,7 @@ var setNXExpire = lock.Entry{
 	TTL:     30 * time.Second,
 	Unit:    time.Second,
 	Expiry:  lock.ExpiryServer,
-	New: func(env lock.Env) lock.Strategy {
+	New: func(env lock.Env) lock.Lock {
 		return newKeyLock(env, always("1"), createFunc(setnxThenExpire), silent(delBlind))
 	},
 }

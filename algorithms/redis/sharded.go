@@ -44,7 +44,7 @@ var sharded = lock.Entry{
 	TTL:     30 * time.Second,
 	Unit:    time.Second,
 	Expiry:  lock.ExpiryServer,
-	New: func(env lock.Env) lock.Strategy {
+	New: func(env lock.Env) lock.Lock {
 		s := shards{env}
 		return newKeyLock(env, always("1"), createFunc(s.setnxThenExpire), silent(s.on(delBlind)))
 	},
@@ -59,7 +59,7 @@ var sharded = lock.Entry{
 // than the acquire finds nothing there and returns ErrNotHeld, and the key stays for a TTL. Tokens
 // do not help against two lists, and neither do fencing tokens that each server counts for
 // itself.
-var shardedToken = shardedLike(tokenLock).Variant("sharded-token", 2013, func(env lock.Env) lock.Strategy {
+var shardedToken = shardedLike(tokenLock).Variant("sharded-token", 2013, func(env lock.Env) lock.Lock {
 	s := shards{env}
 	create := func(ctx context.Context, _ redis.UniversalClient, key, value string, ttl time.Duration) error {
 		return setNXPX(ctx, s.node(key), key, value, ttl)

@@ -17,23 +17,23 @@ import (
 // the thread has for all keys, so waiting for one key overwrites the token of another that is
 // held. All failures of threadlocal remain too.
 var spin = threadLocal.Variant("spin", 2013,
-	func(env lock.Env) lock.Strategy { return &Spin{threadLocal.New(env), env.Clock} }).InArticle("001-F")
+	func(env lock.Env) lock.Lock { return &Spin{threadLocal.New(env), env.Clock} }).InArticle("001-F")
 
 // spinReentrant is the same loop around reentrant, as the order of the article suggests. Its
 // second attempt always succeeds: the token of the refused first one is still there, and
 // counts as the lock.
 var spinReentrant = reentrant.Variant("spin-reentrant", 2013,
-	func(env lock.Env) lock.Strategy { return &Spin{reentrant.New(env), env.Clock} }).InArticle("001-F-E")
+	func(env lock.Env) lock.Lock { return &Spin{reentrant.New(env), env.Clock} }).InArticle("001-F-E")
 
-var _ lock.Strategy = (*Spin)(nil)
+var _ lock.Lock = (*Spin)(nil)
 
 // Spin retries while it is refused, for spinLimit on the client's clock. It is the only
-// strategy whose Acquire waits, because its article makes waiting a part of the lock.
+// lock whose Acquire waits, because its article makes waiting a part of the lock.
 //
 // The article gives no numbers and retries without a break. Ours sleeps for spinRest between
 // two attempts.
 type Spin struct {
-	inner lock.Strategy
+	inner lock.Lock
 	clock lock.Clock
 }
 

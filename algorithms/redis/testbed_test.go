@@ -77,7 +77,7 @@ func dial(t testing.TB, addr, password string) *redis.Client {
 
 // A process is one client of the lock, with connections and a clock of its own.
 type process struct {
-	lock.Strategy
+	lock.Lock
 	env   lock.Env
 	clock *notifyingClock
 	conns []*redis.Client
@@ -96,11 +96,11 @@ func (s *testbed) process(t testing.TB, e lock.Entry, name string) *process {
 	if err := e.Check(p.env); err != nil {
 		t.Fatal(err)
 	}
-	p.Strategy = e.New(p.env)
+	p.Lock = e.New(p.env)
 	return p
 }
 
-// pair makes the servers that a strategy wants, and two processes that use it.
+// pair makes the servers that a lock wants, and two processes that use it.
 func pair(t testing.TB, id string) (e lock.Entry, s *testbed, a, b *process) {
 	e = entry(t, id)
 	s = newTestbed(t, e.Nodes)
@@ -228,12 +228,12 @@ func mustRefuse(t testing.TB, p *process, key string) {
 	}
 }
 
-// entry returns the strategy with that ID.
+// entry returns the lock with that ID.
 func entry(t testing.TB, id string) lock.Entry {
 	t.Helper()
 	e, ok := algorithms.ByName(id)
 	if !ok {
-		t.Fatalf("no strategy %q", id)
+		t.Fatalf("no lock %q", id)
 	}
 	return e
 }

@@ -14,7 +14,7 @@ import "locklab/algorithms/lock"
 //
 // Ours takes the id from Env.Thread.
 var threadID = constant.Variant("thread-id", 2013,
-	func(env lock.Env) lock.Strategy {
+	func(env lock.Env) lock.Lock {
 		return newKeyLock(env, always(env.Thread), createFunc(setNXEX), silent(getThenDel))
 	}).InArticle("004-C")
 
@@ -26,6 +26,6 @@ var threadID = constant.Variant("thread-id", 2013,
 // How it fails: the script cannot distinguish two threads with the same id, so a late
 // holder still deletes its successor's key. All failures of token remain too.
 var threadIDLua = constant.Variant("thread-id-lua", 2013,
-	func(env lock.Env) lock.Strategy {
+	func(env lock.Env) lock.Lock {
 		return newKeyLock(env, always(env.Thread), createFunc(setNXEX), reporting(compareAndDelete))
 	}).InArticle("004-D")

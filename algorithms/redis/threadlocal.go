@@ -21,7 +21,7 @@ import (
 // another key, overwrites the token of a lock that is held. The Release of that lock then
 // leaves the key until the TTL ends.
 var threadLocal = constant.Variant("threadlocal", 2013,
-	func(env lock.Env) lock.Strategy { return &ThreadLocal{env: env, threads: map[string]*local{}} }).InArticle("001-D")
+	func(env lock.Env) lock.Lock { return &ThreadLocal{env: env, threads: map[string]*local{}} }).InArticle("001-D")
 
 // reentrant is threadlocal with a counter, so that a thread may acquire again what it holds.
 // (2013. Article 001-E.)
@@ -66,8 +66,8 @@ func reentrantVariant(id, article string, fixed fixes) lock.Entry {
 	return reentrant.Variant(id, 2013, withFixes(fixed)).InArticle(article)
 }
 
-func withFixes(fixed fixes) func(lock.Env) lock.Strategy {
-	return func(env lock.Env) lock.Strategy {
+func withFixes(fixed fixes) func(lock.Env) lock.Lock {
+	return func(env lock.Env) lock.Lock {
 		return &ThreadLocal{env: env, threads: map[string]*local{}, reentrant: true, fixed: fixed}
 	}
 }
@@ -84,10 +84,10 @@ const (
 	checksOwner                       // f
 )
 
-var _ lock.Strategy = (*ThreadLocal)(nil)
+var _ lock.Lock = (*ThreadLocal)(nil)
 
 // ThreadLocal is the class RedisLockImpl of article 001, in its first form (threadlocal) and
-// in its second (reentrant). A Strategy is used by one thread, so the contents of the
+// in its second (reentrant). A Lock is used by one thread, so the contents of the
 // ThreadLocal are a field here.
 //
 // Where Java throws a NullPointerException, on a Release without a token, ours returns an

@@ -10,7 +10,7 @@ import (
 	"locklab/algorithms/lock"
 )
 
-var _ lock.Strategy = (*Timestamp)(nil)
+var _ lock.Lock = (*Timestamp)(nil)
 
 // takeoverDel is [Timestamp] with the obvious takeover: too old, so DEL, then SETNX. (2009:
 // the SETNX page of Redis's manual warns against it. Article 000-A.)
@@ -120,7 +120,7 @@ func stamped(id string, unit time.Duration, change func(s *Timestamp), articles 
 		TTL:     20 * time.Second,
 		Unit:    unit,
 		Expiry:  lock.ExpiryClients,
-		New: func(env lock.Env) lock.Strategy {
+		New: func(env lock.Env) lock.Lock {
 			s := newTimestamp(env, unit)
 			change(s)
 			return s

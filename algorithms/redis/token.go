@@ -39,8 +39,8 @@ var tokenLock = lock.Entry{
 }
 
 // withToken makes a KeyLock that draws a new token for each Acquire.
-func withToken(create createFunc, release release) func(lock.Env) lock.Strategy {
-	return func(env lock.Env) lock.Strategy {
+func withToken(create createFunc, release release) func(lock.Env) lock.Lock {
+	return func(env lock.Env) lock.Lock {
 		return newKeyLock(env, env.Tokens, create, release)
 	}
 }

@@ -16,15 +16,15 @@ import (
 	onredis "locklab/algorithms/redis"
 )
 
-var update = flag.Bool("update", false, "write testdata/wire.txt from what the strategies send")
+var update = flag.Bool("update", false, "write testdata/wire.txt from what the locks send")
 
-// TestWire compares every command that a strategy sends with its part of testdata/wire.txt. The sequence is always the
+// TestWire compares every command that a lock sends with its part of testdata/wire.txt. The sequence is always the
 // same: A acquires, B is refused, A releases; A acquires again and dies, and B tries again after one lease. A script
-// stands before the first strategy that sends it. A strategy that sends the same as an earlier one only names it.
+// stands before the first lock that sends it. A lock that sends the same as an earlier one only names it.
 func TestWire(t *testing.T) {
 	const file = "testdata/wire.txt"
 	scripts, same := map[string]string{}, map[string]string{}
-	got := fmt.Sprintf("# What each strategy sends. The clocks begin at %d ms.\n", epoch.UnixMilli())
+	got := fmt.Sprintf("# What each lock sends. The clocks begin at %d ms.\n", epoch.UnixMilli())
 	parts := map[string]string{}
 	for _, e := range onredis.All() {
 		r := &recorder{name: e.ID, scripts: scripts}
@@ -100,10 +100,10 @@ func outcome(err error, done string) string {
 	return done
 }
 
-// A recorder records the commands of a strategy and their replies.
+// A recorder records the commands of a lock and their replies.
 type recorder struct {
-	name    string            // the strategy's
-	scripts map[string]string // a name for each script that a strategy has sent
+	name    string            // the lock's
+	scripts map[string]string // a name for each script that a lock has sent
 	written string            // the scripts that this one was the first to send
 	sent    []sent
 }
@@ -147,7 +147,7 @@ func (h hook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 }
 
 func (h hook) write(cmd redis.Cmder, err error) {
-	if cmd.Name() == "hello" { // the connection's greeting, not the strategy's
+	if cmd.Name() == "hello" { // the connection's greeting, not the lock's
 		return
 	}
 	text := fmt.Sprintf("  %s -> %s", h.words(cmd.Args()), reply(cmd, err))

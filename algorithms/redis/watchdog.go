@@ -11,7 +11,7 @@ import (
 	"locklab/algorithms/lock"
 )
 
-var _ lock.Strategy = (*Watchdog)(nil)
+var _ lock.Lock = (*Watchdog)(nil)
 
 var watchdog = lock.Entry{
 	ID:      "watchdog",
@@ -22,7 +22,7 @@ var watchdog = lock.Entry{
 	TTL:     30 * time.Second,
 	Unit:    time.Millisecond,
 	Expiry:  lock.ExpiryServer,
-	New:     func(env lock.Env) lock.Strategy { return newWatchdog(env) },
+	New:     func(env lock.Env) lock.Lock { return newWatchdog(env) },
 }
 
 // Watchdog keeps its lease alive: as long as the process lives and the lock is its own, a
@@ -54,7 +54,7 @@ var watchdog = lock.Entry{
 //     other when a thread enters again. Until 3.14.0 it also kept the entry of a watchdog
 //     whose renewal had failed: the next lock of that key in that process is then not renewed
 //     at all, unless the process has unlocked in the meantime; see redisson-entry.
-//   - The thread id is always 1, since a Strategy belongs to one process and is used by one
+//   - The thread id is always 1, since a Lock belongs to one process and is used by one
 //     thread at a time.
 //   - It does not wait until it gets the lock. [RedissonLock] does: it listens on the channel
 //     and uses the rest of the TTL, which a refusal returns.

@@ -8,7 +8,7 @@ import (
 )
 
 var checkedQueue = naiveQueue.Variant("zk-recheck", 2008,
-	func(env lock.Env) lock.Strategy { return &CheckedQueue{env.ZooKeeper, env.Clock} })
+	func(env lock.Env) lock.Lock { return &CheckedQueue{env.ZooKeeper, env.Clock} })
 
 var _ lock.Queuer = (*CheckedQueue)(nil)
 
@@ -35,7 +35,7 @@ type CheckedQueue struct {
 	clock lock.Clock
 }
 
-// Acquire implements [lock.Strategy].
+// Acquire implements [lock.Lock].
 func (s *CheckedQueue) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	return s.Await(ctx, key, 0)
 }

@@ -8,7 +8,7 @@ import (
 )
 
 var herdQueue = naiveQueue.Variant("zk-herd", 2010,
-	func(env lock.Env) lock.Strategy { return &HerdQueue{env.ZooKeeper, env.Clock} })
+	func(env lock.Env) lock.Lock { return &HerdQueue{env.ZooKeeper, env.Clock} })
 
 var _ lock.Queuer = (*HerdQueue)(nil)
 
@@ -25,7 +25,7 @@ type HerdQueue struct {
 	clock lock.Clock
 }
 
-// Acquire implements [lock.Strategy].
+// Acquire implements [lock.Lock].
 func (s *HerdQueue) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	return s.Await(ctx, key, 0)
 }

@@ -8,7 +8,7 @@ import (
 )
 
 var reentrantMutex = protectedQueue.Variant("zk-reentrant", 2011,
-	func(env lock.Env) lock.Strategy { return newInterProcessMutex(env) }).InArticle("003-F")
+	func(env lock.Env) lock.Lock { return newInterProcessMutex(env) }).InArticle("003-F")
 
 var _ lock.Queuer = (*InterProcessMutex)(nil)
 
@@ -21,7 +21,7 @@ var _ lock.Queuer = (*InterProcessMutex)(nil)
 // How it fails: as ProtectedQueue does. Besides, a process that enters again after its session
 // has ended is let in by its own count, however long ago the session ended.
 //
-// Ours counts by Strategy value, Curator's by thread. Its lease is no [lock.Reporter], since the
+// Ours counts by Lock value, Curator's by thread. Its lease is no [lock.Reporter], since the
 // Release of an inner hold does not check the place.
 type InterProcessMutex struct {
 	queue *ProtectedQueue
@@ -38,7 +38,7 @@ type processHold struct {
 	count int
 }
 
-// Acquire implements [lock.Strategy].
+// Acquire implements [lock.Lock].
 func (s *InterProcessMutex) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	return s.Await(ctx, key, 0)
 }

@@ -10,7 +10,7 @@ import (
 )
 
 var multiLock = queuedAt(func(key string) string { return lockPath(key + "/1") }, protectedQueue.Variant("zk-multi", 2011,
-	func(env lock.Env) lock.Strategy { return NewMultiLock(newCuratorQueue(env), "1", "2") }))
+	func(env lock.Env) lock.Lock { return NewMultiLock(newCuratorQueue(env), "1", "2") }))
 
 var _ lock.Queuer = (*MultiLock)(nil)
 
@@ -33,7 +33,7 @@ type MultiLock struct {
 // Without names it takes nothing and always succeeds.
 func NewMultiLock(part lock.Queuer, names ...string) *MultiLock { return &MultiLock{part, names} }
 
-// Acquire implements [lock.Strategy].
+// Acquire implements [lock.Lock].
 func (s *MultiLock) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	return s.Await(ctx, key, 0)
 }

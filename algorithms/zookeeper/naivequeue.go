@@ -15,7 +15,7 @@ var naiveQueue = lock.Entry{
 	Year:    2008,
 	Expiry:  lock.ExpirySession,
 	Line:    lockPath,
-	New:     func(env lock.Env) lock.Strategy { return &NaiveQueue{env.ZooKeeper, env.Clock} },
+	New:     func(env lock.Env) lock.Lock { return &NaiveQueue{env.ZooKeeper, env.Clock} },
 }
 
 var _ lock.Queuer = (*NaiveQueue)(nil)
@@ -38,7 +38,7 @@ type NaiveQueue struct {
 	clock lock.Clock
 }
 
-// Acquire implements [lock.Strategy].
+// Acquire implements [lock.Lock].
 func (s *NaiveQueue) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	return s.Await(ctx, key, 0)
 }

@@ -8,7 +8,7 @@ import (
 )
 
 var protectedQueue = naiveQueue.Variant("zk-protected", 2011,
-	func(env lock.Env) lock.Strategy { return newProtectedQueue(env) })
+	func(env lock.Env) lock.Lock { return newProtectedQueue(env) })
 
 var _ lock.Queuer = (*ProtectedQueue)(nil)
 
@@ -43,7 +43,7 @@ func newCuratorQueue(env lock.Env) *ProtectedQueue {
 	return newProtectedQueue(env)
 }
 
-// Acquire implements [lock.Strategy].
+// Acquire implements [lock.Lock].
 func (s *ProtectedQueue) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	return s.Await(ctx, key, 0)
 }

@@ -10,9 +10,9 @@ import (
 
 var (
 	writeLock = protectedQueue.Variant("zk-write", 2011,
-		func(env lock.Env) lock.Strategy { return &ReadWriteLock{newCuratorQueue(env), false} })
+		func(env lock.Env) lock.Lock { return &ReadWriteLock{newCuratorQueue(env), false} })
 	readLock = besides(writeLock, heldBy(lock.AnyNumber, writeLock.Variant("zk-read", 2011,
-		func(env lock.Env) lock.Strategy { return &ReadWriteLock{newCuratorQueue(env), true} })))
+		func(env lock.Env) lock.Lock { return &ReadWriteLock{newCuratorQueue(env), true} })))
 )
 
 var _ lock.Queuer = (*ReadWriteLock)(nil)
@@ -39,7 +39,7 @@ const (
 	writeName = "write"
 )
 
-// Acquire implements [lock.Strategy].
+// Acquire implements [lock.Lock].
 func (s *ReadWriteLock) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	return s.Await(ctx, key, 0)
 }

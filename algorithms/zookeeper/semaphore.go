@@ -9,9 +9,9 @@ import (
 
 var (
 	nonReentrantMutex = queuedAt(permitPath, protectedQueue.Variant("zk-mutex", 2012,
-		func(env lock.Env) lock.Strategy { return NewSemaphore(env, 1) }))
+		func(env lock.Env) lock.Lock { return NewSemaphore(env, 1) }))
 	semaphore = heldBy(2, nonReentrantMutex.Variant("zk-semaphore", 2012,
-		func(env lock.Env) lock.Strategy { return NewSemaphore(env, 2) }))
+		func(env lock.Env) lock.Lock { return NewSemaphore(env, 2) }))
 )
 
 var _ lock.Queuer = (*Semaphore)(nil)
@@ -40,7 +40,7 @@ func NewSemaphore(env lock.Env, permits int) *Semaphore {
 	return &Semaphore{newCuratorQueue(env), max(1, permits)}
 }
 
-// Acquire implements [lock.Strategy].
+// Acquire implements [lock.Lock].
 func (s *Semaphore) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	return s.Await(ctx, key, 0)
 }

@@ -37,7 +37,7 @@ type testbed struct {
 	admin   lock.ZooKeeper // a session beside all others
 }
 
-// newProcess completes m with an env and the strategy e.
+// newProcess completes m with an env and the lock e.
 func newProcess(t *testing.T, e lock.Entry, m *process, zk lock.ZooKeeper, clock lock.Clock, name string) *process {
 	m.env = lock.Env{ZooKeeper: zk, Clock: clock, Tokens: &countedTokens{name: name}}
 	if err := e.Check(m.env); err != nil {
@@ -369,7 +369,7 @@ func entry(t testing.TB, id string) lock.Entry {
 	t.Helper()
 	e, ok := algorithms.ByName(id)
 	if !ok {
-		t.Fatalf("no strategy %q", id)
+		t.Fatalf("no lock %q", id)
 	}
 	return e
 }

@@ -15,7 +15,7 @@ var (
 	onlyOnce = lock.Search{Once: true, NoUses: true}
 )
 
-// All returns the strategies that lock on a ZooKeeper, each after the one that it was meant to
+// All returns the locks that lock on a ZooKeeper, each after the one that it was meant to
 // fix. The caller may change the slice.
 func All() []lock.Entry {
 	return []lock.Entry{

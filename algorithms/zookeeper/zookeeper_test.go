@@ -35,7 +35,7 @@ var rules = []struct {
 	},
 	{
 		name: "a released lock can be acquired again, by others and by the same",
-		why:  "a Strategy is used repeatedly",
+		why:  "a Lock is used repeatedly",
 		check: func(t *testing.T, h *testbed, e lock.Entry) {
 			a, b := h.process(t, e, "A"), h.process(t, e, "B")
 			for _, m := range []*process{a, b, a} {
@@ -223,7 +223,7 @@ func fill(t *testing.T, h *testbed, e lock.Entry) (held []lock.Lease) {
 	return held
 }
 
-// rival is the strategy that the holders of e exclude.
+// rival is the lock that the holders of e exclude.
 func rival(t *testing.T, e lock.Entry) lock.Entry {
 	if e.Holders == lock.AnyNumber {
 		return entry(t, "zk-write")

@@ -81,7 +81,7 @@ type chartFlags struct {
 	next    []string // commands that come next
 }
 
-func (c *chartFlags) add(f *flags) { c.addUsual(f, f.e.Say("help.flag.strategies.milestones")) }
+func (c *chartFlags) add(f *flags) { c.addUsual(f, f.e.Say("help.flag.locks.milestones")) }
 
 // addUsual adds the flags of a chart that has locks of its own where none are named.
 func (c *chartFlags) addUsual(f *flags, usual string) {
@@ -171,7 +171,7 @@ func parCommand() *command {
 	return &command{
 		use: "par", texts: []string{"par", "chart"}, args: noArguments,
 		examples: []string{"chart par",
-			"chart par --strategies redlock --budget crash=1,pause=1 --budget node-clock=1@18s",
+			"chart par --locks redlock --budget crash=1,pause=1 --budget node-clock=1@18s",
 			"chart par -o par.png -o par.csv"},
 		flags: func(f *flags) {
 			c.add(f)
@@ -212,8 +212,8 @@ func theoremsCommand() *command {
 		"locklab chart par"}}, study.TheoremBudgets()
 	return &command{
 		use: "theorems", texts: []string{"theorems", "chart"}, args: noArguments,
-		examples: []string{"chart theorems", "chart theorems --strategies setnx,token --budget crash=any",
-			"chart theorems --strategies one-step -o theorems.csv"},
+		examples: []string{"chart theorems", "chart theorems --locks setnx,token --budget crash=any",
+			"chart theorems --locks one-step -o theorems.csv"},
 		flags: func(f *flags) {
 			c.add(f)
 			f.each("budget", &budgets)
@@ -252,7 +252,7 @@ func toleranceCommand() *command {
 	return &command{
 		use: "tolerance", texts: []string{"tolerance", "chart"}, args: noArguments,
 		examples: []string{"chart tolerance",
-			"chart tolerance --strategies token,redlock -o tolerance.png -o tolerance.csv"},
+			"chart tolerance --locks token,redlock -o tolerance.png -o tolerance.csv"},
 		flags: func(f *flags) { c.addUsual(f, strings.Join(report.DifferingLocks, ",")) },
 		run:   c.run(report.Differing, drawTolerance),
 	}
@@ -282,7 +282,7 @@ func recoveryCommand() *command {
 	return &command{
 		use: "recovery", args: noArguments,
 		examples: []string{"chart recovery",
-			"chart recovery --ttls 5s,15s --work 3s --strategies token,watchdog -o recovery.png"},
+			"chart recovery --ttls 5s,15s --work 3s --locks token,watchdog -o recovery.png"},
 		flags: func(f *flags) {
 			c.add(f)
 			f.add("ttls", &ttls)

@@ -21,16 +21,16 @@ func TestCharts(t *testing.T) {
 		csv  bool // there is a golden of the table
 		slow bool
 	}{
-		"tolerance": {"tolerance --strategies setnx,getset,token", false, true},
-		"par":       {"par --strategies setnx,getset,token", false, true},
-		"theorems":  {"theorems --strategies setnx,001-E,token --budget=crash=any", false, true},
-		"rate":      {"rate --strategies setnx,token,watchdog", false, false},
+		"tolerance": {"tolerance --locks setnx,getset,token", false, true},
+		"par":       {"par --locks setnx,getset,token", false, true},
+		"theorems":  {"theorems --locks setnx,001-E,token --budget=crash=any", false, true},
+		"rate":      {"rate --locks setnx,token,watchdog", false, false},
 		"rate-explain": {"rate --explain token --environments azure --ttl 30s --hold p50=1s,p99=5s,p100=20s " +
 			"--fault failover=2/year_lag=500ms --fault lose-reply=0.000001", false, false},
-		"recovery":   {"recovery --ttls 2s,10s --strategies setnx,setnx-expire,token,redisson-lock", true, false},
+		"recovery":   {"recovery --ttls 2s,10s --locks setnx,setnx-expire,token,redisson-lock", true, false},
 		"waiting":    {"waiting --clients 2,10 --policies fixed,jitter,pubsub,line --lang both", true, false},
-		"sweep.rate": {"sweep client-rate --set work=lease --strategies token,redlock --runs 9 --lang zh", true, false},
-		"sweep.map":  {"sweep renewal/ttl=0.3,0.9 pause/ttl=0,0.5,1 --strategies redlock-extend,token --runs 9", true, false},
+		"sweep.rate": {"sweep client-rate --set work=lease --locks token,redlock --runs 9 --lang zh", true, false},
+		"sweep.map":  {"sweep renewal/ttl=0.3,0.9 pause/ttl=0,0.5,1 --locks redlock-extend,token --runs 9", true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.slow {
@@ -79,7 +79,7 @@ func TestCharts(t *testing.T) {
 			if code != exitOK || err != nil || v.Version != schema || v.Said["zh"].Title == "" || v.Said["en"].Assumptions == "" {
 				t.Errorf("exit status %d, %v: %s%s", code, err, out, errs)
 			}
-			_, locks, _ := strings.Cut(c.args, "--strategies ")
+			_, locks, _ := strings.Cut(c.args, "--locks ")
 			locks, _, _ = strings.Cut(locks, " ")
 			for _, id := range strings.Split(locks, ",") {
 				if !strings.Contains(out, `"`+id+`"`) && locks != "" && id != "001-E" {
@@ -112,7 +112,7 @@ func TestFormat(t *testing.T) {
 
 // Every field of the JSON: numbers, what has none, and environments from a source and from flags.
 func TestRateJSON(t *testing.T) {
-	code, out, errs := call(t, "chart", "rate", "--strategies", "setnx,token", "--environments", "cfs,github-2018", "--ttls", "5s,1m",
+	code, out, errs := call(t, "chart", "rate", "--locks", "setnx,token", "--environments", "cfs,github-2018", "--ttls", "5s,1m",
 		"--fault", "failover=2/year lag=500ms", "--fault", "lose-reply=0.000001", "--json")
 	if code != exitOK {
 		t.Fatalf("exit status %d: %s", code, errs)
@@ -122,7 +122,7 @@ func TestRateJSON(t *testing.T) {
 
 // A lock that excludes no client once its holder has crashed has no number, and no exit status of success.
 func TestRateWithoutNumber(t *testing.T) {
-	code, out, errs := call(t, "chart", "rate", "--strategies", "mutex", "--environments", "azure", "--json")
+	code, out, errs := call(t, "chart", "rate", "--locks", "mutex", "--environments", "azure", "--json")
 	n := strings.Count(out, `"overlaps_a_year_hi": `)
 	if code != exitNoAnswer || n == 0 || strings.Count(out, `"overlaps_a_year_hi": null`) != n {
 		t.Errorf("exit status %d, %d points: %s%s", code, n, out, errs)
@@ -131,7 +131,7 @@ func TestRateWithoutNumber(t *testing.T) {
 
 // A search that is given up ends with 3, and what it did not reach is unknown.
 func TestParCutShort(t *testing.T) {
-	code, out, errs := call(t, "chart", "par", "--strategies", "token", "--max-states", "50", "--budget", "crash=1")
+	code, out, errs := call(t, "chart", "par", "--locks", "token", "--max-states", "50", "--budget", "crash=1")
 	if code != exitNoAnswer || !strings.Contains(out, "without an answer") || !strings.Contains(errs, "cut short") {
 		t.Errorf("exit status %d: %s%s", code, out, errs)
 	}

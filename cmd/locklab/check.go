@@ -59,7 +59,7 @@ func checkCommand() *command {
 	return &command{
 		use: "check PACKAGE", args: exactly(1, "package"), flags: c.add, run: c.run,
 		examples: []string{"check ./mylock", "check ./mylock --run TestMyLock --view explore,explain",
-			"check ./mylock --strategies token,redlock --json"},
+			"check ./mylock --locks token,redlock --json"},
 	}
 }
 
@@ -280,7 +280,7 @@ func (c *checkFlags) showMatrix(e *env, l *checked.Lock, out *checkedJSON) (open
 	if own == nil {
 		return nil, err
 	}
-	scs := lists.Each(own, func(o *race.Outcome) race.Scenario { return o.Scenario })
+	scs := lists.Each(own, func(o *race.Outcome) race.Race { return o.Race })
 	cells, err := study.Matrix(e.ctx, c.beside, scs, 0, nil, nil)
 	if err != nil {
 		return nil, err
@@ -358,10 +358,10 @@ func explainRaces(e *env, l *checked.Lock, fallen []*race.Outcome) {
 	for _, o := range fallen {
 		e.Printf("\n")
 		for _, lang := range e.Langs() {
-			title := text.RaceTitle(o.Scenario.ID, lang)
-			e.Wrap("", o.Scenario.Race+" "+o.Scenario.ID+": "+title+": "+reports.Words(o.Verdicts))
+			title := text.RaceTitle(o.Race.ID, lang)
+			e.Wrap("", o.Race.Code+" "+o.Race.ID+": "+title+": "+reports.Words(o.Verdicts))
 		}
 		printCure(e, o, "play.fix")
 	}
-	e.Next("locklab explain "+fallen[0].Scenario.ID, "locklab run token "+fallen[0].Scenario.ID)
+	e.Next("locklab explain "+fallen[0].Race.ID, "locklab run token "+fallen[0].Race.ID)
 }

@@ -24,7 +24,7 @@ const template = "../../scenarios/locktest/template"
 // checked is what a test would find that has the token lock for its own.
 func ownLock(t *testing.T) checked.Lock {
 	t.Helper()
-	token, err := race.Strategy("token")
+	token, err := race.Lock("token")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func ownLock(t *testing.T) checked.Lock {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.SetStrategy(c.Entry()) // as ReadChecked does
+		s.SetLock(c.Entry()) // as ReadChecked does
 		data := study.CheckedSearch{Search: s, Seconds: 1}
 		if i > 0 {
 			c.Pars = append(c.Pars, data)
@@ -63,7 +63,7 @@ func ownLock(t *testing.T) checked.Lock {
 		}
 	}
 	for _, h := range study.Hazards() {
-		c.Limits = append(c.Limits, study.Limit{Strategy: own.ID, Fault: h.Fault, Answer: study.NotAsked})
+		c.Limits = append(c.Limits, study.Limit{Lock: own.ID, Fault: h.Fault, Answer: study.NotAsked})
 	}
 	races, err := pickRaces([]string{"calm", "gc-pause", "renew-held"})
 	if err != nil {
@@ -85,7 +85,7 @@ func TestCheckViews(t *testing.T) {
 	effort.OnlyPushed(t, "it searches for seconds")
 	effort.Unwatched(t, "one goroutine searches")
 	c := ownLock(t)
-	token, err := race.Strategy("token")
+	token, err := race.Lock("token")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func TestCheckWrongUse(t *testing.T) {
 func TestCheckTemplate(t *testing.T) {
 	effort.OnlyPushed(t, "builds and searches a module of its own")
 	effort.Unwatched(t, "one goroutine searches")
-	code, out, errs := call(t, "check", template, "--strategies", "token", "--view", "explore,matrix,explain")
+	code, out, errs := call(t, "check", template, "--locks", "token", "--view", "explore,matrix,explain")
 	if code != exitOK || !strings.Contains(out, "TestMyLock: Found within these bounds") || !strings.Contains(out, "rdb.SetNX(c.Context()") {
 		t.Errorf("exit status %d, %s\n%s", code, errs, out)
 	}

@@ -118,7 +118,6 @@ func newRoot(e *env) *cobra.Command {
 	}
 	translateHelp(e, root)
 	root.SetFlagErrorFunc(flagError)
-	root.SetGlobalNormalizationFunc(flagName)
 	return root
 }
 
@@ -307,7 +306,7 @@ func knownCommand(root *cobra.Command, args []string) error {
 var searched = map[string]string{
 	"level": "locklab play --level 1", "levels": "locklab play --levels", "lesson": "locklab explain path",
 	"lessons": "locklab explain path",
-	"redis":   "locklab list", "zookeeper": "locklab list --strategies line", "kleppmann": "locklab explain debate",
+	"redis":   "locklab list", "zookeeper": "locklab list --locks line", "kleppmann": "locklab explain debate",
 	"antirez": "locklab explain debate",
 }
 
@@ -322,7 +321,7 @@ func meantBy(names []string) string {
 	case slices.Contains(listable, word):
 		return "locklab list " + word
 	}
-	_, lockErr := race.Strategy(names[0])
+	_, lockErr := race.Lock(names[0])
 	_, raceErr := scenarios.ByName(names[0])
 	if lockErr != nil && raceErr != nil {
 		if _, page, _ := lessons.Find(names[0], ""); page {
@@ -395,10 +394,10 @@ func flagsFor(c *cobra.Command, args []string) string {
 			continue
 		}
 		flag := ""
-		if _, err := race.Strategy(arg); err == nil {
-			flag = "strategies"
+		if _, err := race.Lock(arg); err == nil {
+			flag = "locks"
 		} else if _, err := scenarios.ByName(arg); err == nil {
-			flag = "scenarios"
+			flag = "races"
 		} else if _, err := strconv.Atoi(arg); err == nil {
 			flag = "level"
 			if c.Flags().Lookup(flag) == nil {

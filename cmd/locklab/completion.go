@@ -53,7 +53,7 @@ func completionCommand() *command {
 // flagValues complete the values of flags, by their names. Of several separated by commas they complete
 // the last one.
 var flagValues = map[string]completer{
-	"strategies": familiesAndLocks, "against": locks, "scenarios": races,
+	"locks": familiesAndLocks, "against": locks, "races": races,
 	"expect": oneOf(verdict.Names(verdict.Answers)), "verdict": oneOf(play.HarmNames()),
 	"harm": oneOf(play.HarmNames()),
 	"view": oneOf(viewNames), "open": oneOf(deck.Views), "lang": oneOf(languages()), "color": oneOf(colors),
@@ -132,7 +132,7 @@ func locks(lang string, _ []string) (all []cobra.Completion) {
 // races completes the ids and the numbers of races.
 func races(lang string, _ []string) (all []cobra.Completion) {
 	for _, s := range scenarios.All() {
-		for _, name := range []string{s.ID, s.Race} {
+		for _, name := range []string{s.ID, s.Code} {
 			if name != "" {
 				all = append(all, cobra.CompletionWithDesc(name, lessons.Story(lang, s, "title")))
 			}

@@ -96,8 +96,8 @@ func TestLongNames(t *testing.T) {
 func TestNoFaults(t *testing.T) {
 	for _, args := range [][]string{
 		{"explore", "setnx", "--json", "--timing", "lockstep"},
-		{"chart", "par", "--strategies", "setnx", "--json"},
-		{"chart", "par", "--strategies", "setnx"},
+		{"chart", "par", "--locks", "setnx", "--json"},
+		{"chart", "par", "--locks", "setnx"},
 		{"play", "setnx"},
 	} {
 		var said []string

@@ -100,20 +100,8 @@ var (
 	longWord  = regexp.MustCompile(`[^\s"]{400,}`)
 )
 
-// flagName returns the name of a flag for one that users may give it: locks and races have the names that all
-// texts have for them.
-func flagName(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-	switch name {
-	case "locks":
-		name = "strategies"
-	case "races":
-		name = "scenarios"
-	}
-	return pflag.NormalizedName(name)
-}
-
 // renamedFlags are former names of flags.
-var renamedFlags = map[string]string{"asks": "retries"}
+var renamedFlags = map[string]string{"asks": "retries", "strategies": "locks", "scenarios": "races"}
 
 // flagError says in plain words what is wrong with a flag.
 func flagError(c *cobra.Command, err error) error {

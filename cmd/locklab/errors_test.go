@@ -42,16 +42,16 @@ func TestWrongUse(t *testing.T) {
 		{`LINK`, `did you mean 'locklab run LINK'?`},
 		{`explain lesson 3`, `did you mean 'locklab explain path 3'?`},
 		{`explain Kleppmann`, `did you mean 'locklab explain debate'?`},
-		{`explain zookeeper`, `did you mean 'locklab list --strategies line'?`},
+		{`explain zookeeper`, `did you mean 'locklab list --locks line'?`},
 		{`play level 2`, `did you mean 'locklab play --level 2'?`},
 		{`play levels`, `did you mean 'locklab play --levels'?`},
 		{`play 2`, `did you mean 'locklab play --level 2'?`},
 		{`play quiz 3`, `did you mean 'locklab play quiz --lesson 3'?`},
-		{`matrix token R18`, `did you mean 'locklab matrix --strategies token --scenarios R18'?`},
+		{`matrix token R18`, `did you mean 'locklab matrix --locks token --races R18'?`},
 		{`chart pars`, `"chart pars"…did you mean par?`},
 		{`help nonsense`, `"nonsense"`},
 		{`nonsense --help`, `"nonsense"`},
-		{`par --strategies setnx --help`, `locklab: use: locklab chart par`},
+		{`par --locks setnx --help`, `locklab: use: locklab chart par`},
 		{`theorems x y`, `locklab: use: locklab chart theorems`},
 		{`quiz --seed 7`, `locklab: use: locklab play quiz`},
 		{`replay x`, `locklab: use: locklab run LINK`},
@@ -72,8 +72,8 @@ func TestWrongUse(t *testing.T) {
 		{`explain /dev/zero`, `/dev/zero has more than`},
 		{`verify --contract /dev/zero`, `/dev/zero has more than`},
 		{`list things`, `"things"…locks, races, faults`},
-		{`list --strategies zzz`, `"zzz"…list locks`},
-		{`list faults --strategies stamps`, `faults…--strategies`},
+		{`list --locks zzz`, `"zzz"…list locks`},
+		{`list faults --locks stamps`, `faults…--locks`},
 		{`explain`, `a lock, a race`},
 		{`explain gcpause`, `"gcpause"…did you mean gc-pause`},
 		{`explain leas`, `"leas"…did you mean lease`},
@@ -83,10 +83,10 @@ func TestWrongUse(t *testing.T) {
 		{`explain glossary fance`, `"fance"…did you mean`},
 		{`completion`, `needs a shell, for example: locklab completion bash`},
 		{`completion bsh`, `"bsh"…did you mean bash?…powershell`},
-		{`matrix --strategies redison`, `"redison"…did you mean redisson`},
-		{`matrix --strategies=`, `names no lock`},
-		{`matrix --strategies token,002-C`, `token twice`},
-		{`matrix --scenarios failovr`, `did you mean failover`},
+		{`matrix --locks redison`, `"redison"…did you mean redisson`},
+		{`matrix --locks=`, `names no lock`},
+		{`matrix --locks token,002-C`, `token twice`},
+		{`matrix --races failovr`, `did you mean failover`},
 		{`matrix --runs -1`, `-1`},
 		{`matrix --runs 1.5`, `--runs "1.5": give a whole number`},
 		{`explore token --max-memory 20`, `--max-memory 20…from 50, or 0`},
@@ -106,8 +106,8 @@ func TestWrongUse(t *testing.T) {
 		{`chart sweep pause/ttl --set pause=1s`, `pause is there twice`},
 		{`chart sweep pause/ttl --set retry`, `--set…"retry"`},
 		{`chart sweep pause/ttl --verdict overlp`, `"overlp"…did you mean OVERLAP`},
-		{`chart sweep pause/ttl --strategies stamps,getset`, `getset twice`},
-		{`chart sweep ttl=1500ms --strategies setnx-expire`, `ttl=1.5s…setnx-expire…ttl=2s`},
+		{`chart sweep pause/ttl --locks stamps,getset`, `getset twice`},
+		{`chart sweep ttl=1500ms --locks setnx-expire`, `ttl=1.5s…setnx-expire…ttl=2s`},
 		{`chart sweep pause/ttl -o x.gif`, `x.gif….png`},
 		{`chart par -o x.gif`, `.png, .svg, .csv or .json`},
 		{`chart rate --explain token -o x.gif`, `.png, .svg, .csv or .json`},
@@ -141,7 +141,7 @@ func TestWrongUse(t *testing.T) {
 		{`play quiz --count 0`, `0…1 to 40`},
 		{`play quiz --difficulty hrad`, `hrad…easy, medium, hard`},
 		{`play quiz --lesson 11`, `11…1 to 10…crash-before-expire`},
-		{`play quiz --strategies zk-recheck --difficulty easy`, `zk-recheck…no such questions…setnx-expire…gc-pause`},
+		{`play quiz --locks zk-recheck --difficulty easy`, `zk-recheck…no such questions…setnx-expire…gc-pause`},
 		{`play quiz --lesson 1 --count 20`, `--lesson 1…not 20…or less`},
 		{`serve --port 99999`, `99999`},
 		{`lesson`, `say what the lesson is about`},
@@ -163,7 +163,7 @@ func TestWrongUse(t *testing.T) {
 		{`live run token failover --lease 1ms`, `--lease 1ms: give 50ms to 10s`},
 		{`live run live_test.go`, `live_test.go`},
 		{`live run live_test.go --set ttl=1s`, `--set ttl=1s: a run that was saved has its settings`},
-		{`live matrix --strategies token -o live.png`, `-o live.png: write FILE.csv`},
+		{`live matrix --locks token -o live.png`, `-o live.png: write FILE.csv`},
 		{`live matrix --rounds 0`, `--rounds 0: give 1 to 1000`},
 		{`live verify --rounds 1001`, `--rounds 1001: give 1 to 1000`},
 		{`live verify extra`, `extra`},
@@ -173,7 +173,7 @@ func TestWrongUse(t *testing.T) {
 		{`check example.com/nowhere`, `example.com/nowhere is no folder here`},
 		{`check check_test.go`, `check_test.go is a file: give the folder of the package, .`},
 		{`check TEMPLATE --view explor`, `did you mean explore`},
-		{`check TEMPLATE --strategies tokn`, `did you mean token`},
+		{`check TEMPLATE --locks tokn`, `did you mean token`},
 		{`judge --schema a.jsonl`, `a.jsonl`},
 	} {
 		var args []string
@@ -205,8 +205,8 @@ func TestWrongUseInChinese(t *testing.T) {
 		return []string{"verify", "--contract", fileWith(t, content, dir, "contract"+strconv.Itoa(contracts)+".txt")}
 	}
 	run := func(settings string) []string { return []string{"run", "token", "gc-pause", "--set", settings} }
-	damaged := simulator.Trace{Strategy: "token", Scenario: "gc-pause", Choices: []simulator.Choice{{Verb: simulator.Wake, Client: 1}}}
-	searched := simulator.Trace{Strategy: "token", Scenario: study.SearchID, Settings: "clients=2,attempts=0"}
+	damaged := simulator.Trace{Lock: "token", Race: "gc-pause", Choices: []simulator.Choice{{Verb: simulator.Wake, Client: 1}}}
+	searched := simulator.Trace{Lock: "token", Race: study.SearchID, Settings: "clients=2,attempts=0"}
 
 	var told strings.Builder
 	for _, args := range [][]string{

@@ -24,14 +24,14 @@ import (
 func TestSameEverywhere(t *testing.T) {
 	effort.OnlyExhaustive(t, "it draws everything three times")
 	commands := []string{
-		"demo", "list", "matrix --strategies setnx,token,redlock", "chart par --strategies setnx",
+		"demo", "list", "matrix --locks setnx,token,redlock", "chart par --locks setnx",
 		"explore token --budget pause=1 -o DIR/pause.png -o DIR/pause.svg",
 		"explore watchdog --timing lockstep --uses none --attempts 1 -o DIR/trace.html",
-		"chart tolerance --strategies setnx -o DIR/tolerance.png -o DIR/tolerance.svg -o DIR/tolerance.csv",
-		"chart sweep pause/ttl=0:2:0.5 --runs 27 --strategies setnx,token,watchdog " +
+		"chart tolerance --locks setnx -o DIR/tolerance.png -o DIR/tolerance.svg -o DIR/tolerance.csv",
+		"chart sweep pause/ttl=0:2:0.5 --runs 27 --locks setnx,token,watchdog " +
 			"-o DIR/sweep.png -o DIR/sweep.svg -o DIR/sweep.csv",
-		"matrix --strategies setnx,token --scenarios R18,R21 -o DIR/page", // these two take the longest
-		"chart rate --strategies setnx,token -o DIR/page/rate.png -o DIR/page/rate.svg",
+		"matrix --locks setnx,token --races R18,R21 -o DIR/page", // these two take the longest
+		"chart rate --locks setnx,token -o DIR/page/rate.png -o DIR/page/rate.svg",
 	}
 	const recorded = "everywhere.txt"
 	for n, machine := range []string{

@@ -100,12 +100,12 @@ func (x *explainer) explain(args []string) error {
 // explainedJSON is a page as JSON. Texts are by language and key.
 type explainedJSON struct {
 	Version int                            `json:"version"`
-	Lock    *listedStrategy                `json:"lock,omitempty"`
+	Lock    *lockListed                    `json:"lock,omitempty"`
 	Race    *listed                        `json:"race,omitempty"`
 	Fault   *listed                        `json:"fault,omitempty"`
 	Budget  faults.Budget                  `json:"budget,omitempty"` // an example, with the fault
 	Article *listed                        `json:"article,omitempty"`
-	Locks   []listedStrategy               `json:"locks,omitempty"`   // of the article
+	Locks   []lockListed                   `json:"locks,omitempty"`   // of the article
 	Races   []listed                       `json:"races,omitempty"`   // with the fault, or of the article
 	Story   map[string]string              `json:"story,omitempty"`   // by language
 	Numbers map[string]string              `json:"numbers,omitempty"` // by language
@@ -165,7 +165,7 @@ func (x *explainer) outcome(o *race.Outcome) error {
 	}
 	j := explainedRunJSON{runJSON: outcomeJSON(o), Code: []codeJSON{}}
 	if o.History != nil {
-		watched, err := study.ReplayWithCodeOn(o.Strategy, o.Trace)
+		watched, err := study.ReplayWithCodeOn(o.Lock, o.Trace)
 		if err != nil {
 			return internal(err)
 		}

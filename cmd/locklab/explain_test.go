@@ -137,7 +137,7 @@ func TestExplainAll(t *testing.T) {
 	for _, sc := range scenarios.All() {
 		name := sc.ID
 		if _, lock := algorithms.ByName(name); lock { // which explain means by this name
-			name = sc.Race
+			name = sc.Code
 		}
 		told(name, text.Say("zh", "label.who"))
 	}

@@ -21,7 +21,7 @@ import (
 
 type exploreJSON struct {
 	Version     int            `json:"version"`
-	Strategy    string         `json:"lock"`
+	Lock        string         `json:"lock"`
 	Clients     int            `json:"clients"`
 	Attempts    any            `json:"attempts"` // a number, or "any"
 	Nodes       int            `json:"nodes"`
@@ -110,7 +110,7 @@ func (x *exploreFlags) add(f *flags) {
 }
 
 func (x *exploreFlags) run(e *env, args []string) error {
-	entry, err := race.Strategy(args[0])
+	entry, err := race.Lock(args[0])
 	if err != nil {
 		return err
 	}
@@ -194,7 +194,7 @@ func (s *shownSearch) show(e *env, files []string) error {
 func (s *shownSearch) toJSON() exploreJSON {
 	r, b := s.Result, s.Bounds
 	out := exploreJSON{
-		Version: schema, Strategy: s.Strategy.ID, Clients: b.Clients,
+		Version: schema, Lock: s.Lock.ID, Clients: b.Clients,
 		Attempts: anyOr(b.Attempts, b.Attempts == study.AnyAttempts), Nodes: b.Nodes, Budget: map[string]any{},
 		Bounds: b.String(), Timing: b.Timing.String(), Uses: append([]string{}, b.Uses.Names()...),
 		Retries: b.ClientRetries, Skew: b.Skew,
@@ -267,10 +267,10 @@ func (s *shownSearch) printCertificate(e *env) {
 }
 
 func (s *shownSearch) print(e *env) {
-	s.printFound(e, func() (*race.Outcome, error) { return study.ReplayOn(s.Strategy, s.Witnesses[0].Trace) })
+	s.printFound(e, func() (*race.Outcome, error) { return study.ReplayOn(s.Lock, s.Witnesses[0].Trace) })
 	if len(s.Witnesses) == 0 {
-		e.Next(fmt.Sprintf("locklab explore %s --clients %d", s.Strategy.ID, max(s.Bounds.Clients+1, s.Enough())),
-			"locklab explain "+s.Strategy.ID)
+		e.Next(fmt.Sprintf("locklab explore %s --clients %d", s.Lock.ID, max(s.Bounds.Clients+1, s.Enough())),
+			"locklab explain "+s.Lock.ID)
 		return
 	}
 	e.Printf("\n%s\n", e.Say("command.next"))
@@ -342,7 +342,7 @@ func (s *shownSearch) writeWitness(e *env, files []string) error {
 	if len(files) == 0 {
 		return nil
 	}
-	o, err := study.ReplayOn(s.Strategy, s.Witnesses[0].Trace)
+	o, err := study.ReplayOn(s.Lock, s.Witnesses[0].Trace)
 	if err != nil {
 		return internal(err)
 	}

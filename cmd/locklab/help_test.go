@@ -100,7 +100,7 @@ func TestFirstLineFits(t *testing.T) {
 	effort.Unwatched(t, watchedCommands)
 	for _, command := range []string{
 		"", "--help", "run token gc-pause", "run redlock getset-nil", "explain R18", "explain token gc-pause", "explain lease", "demo", "list",
-		"play --levels", "play quiz --seed 1 --count 1", "matrix --strategies token --scenarios R18 --runs 1", "explore mutex --attempts 1",
+		"play --levels", "play quiz --seed 1 --count 1", "matrix --locks token --races R18 --runs 1", "explore mutex --attempts 1",
 	} {
 		for _, lang := range []string{"en", "zh"} {
 			_, out, errs := call(t, append(strings.Fields(command), "--width", "60", "--lang", lang)...)
@@ -175,9 +175,9 @@ func TestCompletion(t *testing.T) {
 		{"lesson token ", "redlock gc-pause", "LINK"},
 		{"lesson token --open ", "worksheet", "lanes"},
 		{"list ", "faults", "token"},
-		{"matrix --strategies ", "token 002-C", "gc-pause"},
-		{"matrix --strategies token,redl", "token,redlock", "token"},
-		{"matrix --scenarios R18,R2", "R18,R20 R18,R21", "R18"},
+		{"matrix --locks ", "token 002-C", "gc-pause"},
+		{"matrix --locks token,redl", "token,redlock", "token"},
+		{"matrix --races R18,R2", "R18,R20 R18,R21", "R18"},
 		{"play token --harm ", "DEADLOCK", "HOLDS"},
 		{"chart sweep pause/ttl --verdict ", "OVERLAP", "HOLDS"},
 		{"play quiz --lesson ", "10 token gc-pause", "redis"},

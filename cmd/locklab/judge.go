@@ -331,7 +331,7 @@ func (l *judgedLog) page(e *env) page.Log {
 	for i := range l.Findings {
 		f := &l.Findings[i]
 		h, j, names, start := f.Window()
-		h.Strategy = f.Key
+		h.Lock = f.Key
 		key, pairs := l.saying(e, f)
 		run, _ := reports.RunOf(h, j, j.Verdicts, e.Langs(), false)
 		p.Parts = append(p.Parts, page.Part{

@@ -40,12 +40,12 @@ type writer struct {
 
 func writers() []writer {
 	all := []writer{
-		{"chart sweep pause/ttl=0:2:0.25 --runs 9 --strategies token,setnx -o DIR/x.svg", []string{"x.svg", "x.csv"}, false},
+		{"chart sweep pause/ttl=0:2:0.25 --runs 9 --locks token,setnx -o DIR/x.svg", []string{"x.svg", "x.csv"}, false},
 		{"run token R18 -o DIR/run.html -o DIR/run.json -o DIR/x.txt", []string{"run.html", "run.json", "x.txt"}, false},
 		{"explore token --budget pause=1 --timing any --attempts 1 -o DIR/pause.svg", []string{"pause.svg"}, false},
-		{"chart par --strategies setnx -o DIR/par.svg -o DIR/par.csv", []string{"par.svg", "par.csv"}, true},
-		{"chart tolerance --strategies setnx -o DIR/x.svg -o DIR/x.csv", []string{"x.svg", "x.csv"}, true},
-		{"matrix --strategies token --scenarios R18 -o DIR", []string{"report.html", "grid.svg", "grid.csv"}, true},
+		{"chart par --locks setnx -o DIR/par.svg -o DIR/par.csv", []string{"par.svg", "par.csv"}, true},
+		{"chart tolerance --locks setnx -o DIR/x.svg -o DIR/x.csv", []string{"x.svg", "x.csv"}, true},
+		{"matrix --locks token --races R18 -o DIR", []string{"report.html", "grid.svg", "grid.csv"}, true},
 	}
 	return slices.DeleteFunc(all, func(w writer) bool { return w.slow && !effort.Exhaustive() })
 }

@@ -19,7 +19,7 @@ import (
 	"locklab/simulator/lists"
 )
 
-type listedStrategy struct {
+type lockListed struct {
 	ID      string      `json:"id"`
 	Article string      `json:"article"`
 	Family  lock.Family `json:"family"`
@@ -33,7 +33,7 @@ type listedStrategy struct {
 // listed is a race or a fault.
 type listed struct {
 	ID      string `json:"id"`
-	Race    string `json:"code,omitempty"` // its number; a fault has none
+	Code    string `json:"code,omitempty"` // its number; a fault has none
 	Title   string `json:"title"`
 	TitleZH string `json:"title_zh"`
 }
@@ -65,7 +65,7 @@ func toList(args []string, l *lockFlags) (entries []lock.Entry, kinds []string, 
 		}
 		kinds = args
 	}
-	if l.strategies == nil {
+	if l.names == nil {
 		if kinds == nil {
 			kinds = listable
 		}
@@ -83,16 +83,16 @@ func toList(args []string, l *lockFlags) (entries []lock.Entry, kinds []string, 
 	return entries, kinds, nil
 }
 
-func listedLock(e lock.Entry) listedStrategy {
-	l := listedStrategy{ID: e.ID, Article: e.Article, Family: e.Family, Year: e.Year, Title: text.LockTitle(e.ID, "en"), TitleZH: text.LockTitle(e.ID, "zh")}
+func listedLock(e lock.Entry) lockListed {
+	l := lockListed{ID: e.ID, Article: e.Article, Family: e.Family, Year: e.Year, Title: text.LockTitle(e.ID, "en"), TitleZH: text.LockTitle(e.ID, "zh")}
 	if lessons.Uncovered(e) {
 		l.Contracted = new(false)
 	}
 	return l
 }
 
-func listedRace(s race.Scenario) listed {
-	return listed{s.ID, s.Race, lessons.Story("en", s, "title"), lessons.Story("zh", s, "title")}
+func listedRace(s race.Race) listed {
+	return listed{s.ID, s.Code, lessons.Story("en", s, "title"), lessons.Story("zh", s, "title")}
 }
 
 func listedFault(f *simulator.Fault) listed {
@@ -168,8 +168,8 @@ var raceGroups = []struct {
 
 // groupOf returns the name of a race's group. The races that search has found are a group
 // of their own.
-func groupOf(s race.Scenario) string {
-	number := strings.TrimRightFunc(strings.TrimPrefix(s.Race, "R"), unicode.IsLetter)
+func groupOf(s race.Race) string {
+	number := strings.TrimRightFunc(strings.TrimPrefix(s.Code, "R"), unicode.IsLetter)
 	n, err := strconv.Atoi(number)
 	for _, g := range raceGroups {
 		if err == nil && n <= g.last {
@@ -188,22 +188,22 @@ func listRaces(e *env) {
 			group = g
 			e.Printf("  %s\n", e.Say("list.races."+group))
 		}
-		e.Wrap(fmt.Sprintf("    %-20s %-5s ", s.ID, s.Race),
+		e.Wrap(fmt.Sprintf("    %-20s %-5s ", s.ID, s.Code),
 			e.Each(func(lang string) string { return lessons.Story(lang, s, "title") }))
 	}
 }
 
 // lockFlags choose the locks of a command, by name or by family.
-type lockFlags struct{ strategies []string }
+type lockFlags struct{ names []string }
 
 // add declares the flag. usual is "all" or "milestones".
 func (l *lockFlags) add(f *flags, usual string) {
-	l.addUsual(f, f.e.Say("help.flag.strategies."+usual))
+	l.addUsual(f, f.e.Say("help.flag.locks."+usual))
 }
 
 // addUsual is add where other locks are usual.
 func (l *lockFlags) addUsual(f *flags, usual string) {
-	f.add("strategies", &l.strategies, "usual", usual, "families", strings.Join(familyNames(), ", "))
+	f.add("locks", &l.names, "usual", usual, "families", strings.Join(familyNames(), ", "))
 }
 
 // pick returns the locks that were named, or the usual ones if none were. A name is that of a family, whose locks
@@ -211,13 +211,13 @@ func (l *lockFlags) addUsual(f *flags, usual string) {
 // look like a grid without failures.
 func (l *lockFlags) pick(usual []lock.Entry) ([]lock.Entry, error) {
 	switch {
-	case l.strategies == nil:
+	case l.names == nil:
 		return usual, nil
-	case slices.Equal(l.strategies, []string{"all"}):
+	case slices.Equal(l.names, []string{"all"}):
 		return algorithms.All(), nil
 	}
 	var ids []string
-	for _, name := range l.strategies {
+	for _, name := range l.names {
 		of := members(name)
 		if _, known := algorithms.ByName(name); of == nil && !known {
 			return nil, text.Errorf("error.lock", "name", name,
@@ -250,7 +250,7 @@ func lockNames() (all []string) {
 }
 
 func locksNamed(names []string) ([]lock.Entry, error) {
-	return named("strategies", "error.locks.none", names, race.Strategy, func(e lock.Entry) string { return e.ID })
+	return named("locks", "error.locks.none", names, race.Lock, func(e lock.Entry) string { return e.ID })
 }
 
 // named returns what a flag names: something, and nothing twice. none is the key of the error of no names.
@@ -285,10 +285,10 @@ func familyNames() []string {
 }
 
 // pickRaces returns the races that were named, or all if none were.
-func pickRaces(names []string) ([]race.Scenario, error) {
+func pickRaces(names []string) ([]race.Race, error) {
 	if names == nil {
 		return scenarios.All(), nil
 	}
-	return named("scenarios", "error.races.none", names, scenarios.ByName,
-		func(sc race.Scenario) string { return sc.ID })
+	return named("races", "error.races.none", names, scenarios.ByName,
+		func(sc race.Race) string { return sc.ID })
 }

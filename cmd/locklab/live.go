@@ -37,8 +37,8 @@ func liveCommand() *command {
 
 // liveJSON is one trace in the lab and on real servers.
 type liveJSON struct {
-	Strategy string `json:"lock"`
-	Scenario string `json:"race"`
+	Lock     string `json:"lock"`
+	Race     string `json:"race"`
 	Trace    string `json:"trace"`
 	NotShown string `json:"not_shown,omitempty"` // why it was not played on real servers, in English
 	Agrees   *bool  `json:"agrees,omitempty"`    // absent if not shown
@@ -54,7 +54,7 @@ type liveJSON struct {
 }
 
 func comparisonJSON(c *reality.Comparison) liveJSON {
-	j := liveJSON{Strategy: c.Strategy, Scenario: c.Scenario, Trace: c.Trace, Lab: c.Lab}
+	j := liveJSON{Lock: c.Lock, Race: c.Race, Trace: c.Trace, Lab: c.Lab}
 	if c.NotShown != "" {
 		j.NotShown = notShown("en", c)
 	}
@@ -192,7 +192,7 @@ func printShowing(e *env, b *reality.Bench, s *reality.Showing) {
 		return
 	}
 	same := len(s.Run.Differences) == 0
-	e.Printf("%s\n\n", e.Say("live.title", "lock", s.Lab.Strategy.Heading(), "race", s.Lab.Scenario.ID))
+	e.Printf("%s\n\n", e.Say("live.title", "lock", s.Lab.Lock.Heading(), "race", s.Lab.Race.ID))
 	if same {
 		e.Printf("%s\n\n", e.Say("live.lanes.same"))
 	} else {
@@ -208,9 +208,9 @@ func printShowing(e *env, b *reality.Bench, s *reality.Showing) {
 	answers, servers := fmt.Sprint(s.Run.Answers), fmt.Sprint(s.Run.Servers)
 	ran := e.Say("live.ran", "servers", servers, "version", b.Version, "answers", answers,
 		"ttl", reports.Span(s.Lab.History.TTL), "lease", reports.Span(b.Lease), "speed", fmt.Sprintf("%.3g", s.Speed))
-	if s.Lab.Strategy.OnZooKeeper() {
+	if s.Lab.Lock.OnZooKeeper() {
 		ran = e.Say("live.ran.zookeeper", "version", s.Version, "answers", answers)
-	} else if s.Lab.Strategy.Database != "" {
+	} else if s.Lab.Lock.Database != "" {
 		ran = e.Say("live.ran.database", "version", s.Version, "n", servers, "answers", answers)
 	}
 	e.Printf("\n%s\n", ran)
@@ -305,10 +305,10 @@ func liveMatrixCommand() *command {
 	t := &liveTable{}
 	return &command{
 		use: "matrix", texts: []string{"live"}, args: noArguments, run: t.runMatrix,
-		examples: []string{"live matrix", "live matrix --strategies token,redlock --scenarios R18,R21 -o live.csv"},
+		examples: []string{"live matrix", "live matrix --locks token,redlock --races R18,R21 -o live.csv"},
 		flags: func(f *flags) {
 			t.add(f)
-			f.add("scenarios", &t.races)
+			f.add("races", &t.races)
 		},
 	}
 }
@@ -331,7 +331,7 @@ func liveVerifyCommand() *command {
 	t := &liveTable{}
 	return &command{
 		use: "verify", texts: []string{"live"}, args: noArguments, flags: t.add, run: t.runVerify,
-		examples: []string{"live verify", "live verify --strategies token -o live.csv"},
+		examples: []string{"live verify", "live verify --locks token -o live.csv"},
 	}
 }
 
@@ -341,7 +341,7 @@ func (t *liveTable) runVerify(e *env, _ []string) error {
 		return err
 	}
 	rows := slices.DeleteFunc(contract.Own(), func(x contract.Expectation) bool {
-		return x.IsRace() || !slices.ContainsFunc(list, func(l lock.Entry) bool { return l.ID == x.Strategy.ID })
+		return x.IsRace() || !slices.ContainsFunc(list, func(l lock.Entry) bool { return l.ID == x.Lock.ID })
 	})
 	return t.compute(e, reality.Locks(rows), func(b *reality.Bench, w *share.Work) (*reality.Table, error) {
 		return reality.Verify(e.ctx, b, rows, w)
@@ -401,8 +401,8 @@ func printLiveTable(e *env, table *reality.Table, t *liveCount, lease time.Durat
 		}
 	}
 	for _, c := range t.differ {
-		e.Printf("%s\n", e.Say(inRounds("live.differs", rounds), "round", fmt.Sprint(c.Round), "lock", c.Strategy,
-			"race", c.Scenario, "lab", reports.Words(c.Lab), "real", reports.Words(c.Real)))
+		e.Printf("%s\n", e.Say(inRounds("live.differs", rounds), "round", fmt.Sprint(c.Round), "lock", c.Lock,
+			"race", c.Race, "lab", reports.Words(c.Lab), "real", reports.Words(c.Real)))
 		printDifferences(e, c)
 		e.Printf("  locklab live run %s\n", c.Trace)
 	}
@@ -446,7 +446,7 @@ func (t *liveCount) csv(w io.Writer) error {
 		if j.Agrees != nil {
 			agrees = fmt.Sprint(*j.Agrees)
 		}
-		rows = append(rows, []string{j.Strategy, j.Scenario, reports.Words(j.Lab), reports.Words(j.Real), agrees,
+		rows = append(rows, []string{j.Lock, j.Race, reports.Words(j.Lab), reports.Words(j.Real), agrees,
 			fmt.Sprint(len(j.Differences)), fmt.Sprint(j.Answers), fmt.Sprint(j.Servers), j.NotShown, j.Trace})
 	}
 	return c.WriteAll(rows)

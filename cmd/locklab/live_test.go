@@ -47,7 +47,7 @@ func TestLiveMatrix(t *testing.T) {
 	effort.OnlyPushed(t, "it starts servers")
 	needLive(t)
 	file := filepath.Join(t.TempDir(), "live.csv")
-	code, out, errs := call(t, "live", "matrix", "--strategies", "token,zk-mutex", "--scenarios", "restart,R25,R42", "--rounds", "2", "-o", file)
+	code, out, errs := call(t, "live", "matrix", "--locks", "token,zk-mutex", "--races", "restart,R25,R42", "--rounds", "2", "-o", file)
 	if code != exitOK || !strings.Contains(errs, "live.csv") {
 		t.Errorf("exit status %d, %s", code, errs)
 	}
@@ -95,8 +95,8 @@ func TestLiveLeavesNothing(t *testing.T) {
 		args, sign string // a pattern of what is there when a server of the run is
 	}{
 		{syscall.SIGTERM, redis, "*/server-*"}, {syscall.SIGINT, redis, "*/server-*"}, {syscall.SIGKILL, redis, "*/server-*"},
-		{syscall.SIGTERM, "live matrix --strategies line", "*/zoo.cfg"},
-		{syscall.SIGTERM, "live matrix --strategies named", "*/data/postmaster.pid"}, {syscall.SIGKILL, "live matrix --strategies rows", "*/data/postmaster.pid"},
+		{syscall.SIGTERM, "live matrix --locks line", "*/zoo.cfg"},
+		{syscall.SIGTERM, "live matrix --locks named", "*/data/postmaster.pid"}, {syscall.SIGKILL, "live matrix --locks rows", "*/data/postmaster.pid"},
 	} {
 		t.Log(run.args)
 		signal, tmp := run.signal, openFolder(t)

@@ -149,8 +149,8 @@ func TestOutputs(t *testing.T) {
 		"prove":             {"prove", "token", "--budget", "restart=1"},
 		"prove.views":       {"prove", "token", "--views", "--lang", "both"},
 		"prove.any.zh":      {"prove", "setnx", "--budget", "crash=any,lose-request=any", "--lang", "zh"},
-		"matrix.part":       {"matrix", "--strategies", "token,redlock", "--scenarios", "R21,restart", "--width", "80"},
-		"sweep":             {"chart", "sweep", "pause/ttl=0:2:0.5", "--runs", "27", "--strategies", "setnx,token,watchdog"},
+		"matrix.part":       {"matrix", "--locks", "token,redlock", "--races", "R21,restart", "--width", "80"},
+		"sweep":             {"chart", "sweep", "pause/ttl=0:2:0.5", "--runs", "27", "--locks", "setnx,token,watchdog"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, out, errs := call(t, args...)
@@ -213,7 +213,7 @@ func TestRaceNamesLocks(t *testing.T) {
 	for _, e := range algorithms.All() {
 		want := "N/A"
 		for _, x := range contract.Own() {
-			if x.Strategy.ID == e.ID && !x.IsSearch() && x.Scenario.ID == "gc-pause" {
+			if x.Lock.ID == e.ID && !x.IsSearch() && x.Race.ID == "gc-pause" {
 				want = contract.FormatVerdicts(x.Expected, x.Instants)
 			}
 		}
@@ -314,8 +314,8 @@ func TestJSON(t *testing.T) {
 		"list faults": {"id": "", "title": "", "title_zh": ""},
 		"run setnx R01 --seed 4": {"version": 0.0, "lock": "", "article": "", "race": "", "code": "", "seed": 0.0, "settings": "",
 			"verdicts": []any{}, "expected": []any{}, "as_expected": true, "triggered": true, "findings": []any{}, "events": []any{}, "trace": ""},
-		"matrix --scenarios calm":      {"version": 0.0, "cells": []any{}},
-		"matrix --scenarios calm cell": cell,
+		"matrix --races calm":      {"version": 0.0, "cells": []any{}},
+		"matrix --races calm cell": cell,
 		"explore setnx --attempts 1 --budget crash=1": {"version": 0.0, "lock": "", "clients": 0.0, "attempts": 0.0, "nodes": 0.0, "budget": map[string]any{}, "states": 0.0,
 			"bounds": "", "timing": "", "uses": []any{}, "client_retries": 0.0, "skew_ns": 0.0, "tokens": "", "not_injected": []any{}, "claim": "", "scope": "", "may_happen": []any{}, "assumed": []any{},
 			"transitions": 0.0, "depth": 0.0, "complete": true, "verdicts": []any{}, "certificate": ""},
@@ -387,7 +387,7 @@ func TestReport(t *testing.T) {
 	effort.OnlyExhaustive(t, "it takes seconds; one goroutine writes")
 	dir := t.TempDir()
 	write := func(locks []string, more ...string) {
-		code, _, errs := call(t, append([]string{"matrix", "--strategies", strings.Join(locks, ","), "--scenarios", strings.Join(report.DemoRaces, ","), "-o", dir}, more...)...)
+		code, _, errs := call(t, append([]string{"matrix", "--locks", strings.Join(locks, ","), "--races", strings.Join(report.DemoRaces, ","), "-o", dir}, more...)...)
 		if code != 0 {
 			t.Fatal(errs)
 		}
@@ -445,7 +445,7 @@ func TestFamilies(t *testing.T) {
 		}
 	}
 	want = append(want, "token")
-	_, out, _ := call(t, "list", "--strategies", "one-process,majority,reentrant,token", "--json")
+	_, out, _ := call(t, "list", "--locks", "one-process,majority,reentrant,token", "--json")
 	var got []string
 	for _, m := range regexp.MustCompile(`"id": "(.*)"`).FindAllStringSubmatch(out, -1) {
 		got = append(got, m[1])

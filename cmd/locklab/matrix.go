@@ -26,10 +26,10 @@ import (
 )
 
 type cellJSON struct {
-	Strategy   string         `json:"lock"`
+	Lock       string         `json:"lock"`
 	Article    string         `json:"article"`
-	Scenario   string         `json:"race"`
-	Race       string         `json:"code"`
+	Race       string         `json:"race"`
+	Code       string         `json:"code"`
 	Verdicts   []verdict.Word `json:"verdicts"`
 	Contracted *bool          `json:"contracted,omitempty"` // false: the contract does not cover the cell; absent else
 	Expected   []verdict.Word `json:"expected"`             // null if not covered
@@ -53,10 +53,10 @@ func cellsJSON(outcomes []*race.Outcome) []cellJSON {
 	for _, o := range outcomes {
 		contracted, expected, asExpected := againstContract(o)
 		cells = append(cells, cellJSON{
-			Strategy: o.Strategy.ID, Article: o.Strategy.Article, Scenario: o.Scenario.ID, Race: o.Scenario.Race,
+			Lock: o.Lock.ID, Article: o.Lock.Article, Race: o.Race.ID, Code: o.Race.Code,
 			Verdicts: o.Verdicts, Contracted: contracted, Expected: expected, AsExpected: asExpected,
-			Triggered: o.Reached,
-			Why:       lessons.Why("en", o.Strategy, o.Scenario), WhyZH: lessons.Why("zh", o.Strategy, o.Scenario),
+			Triggered: o.Triggered,
+			Why:       lessons.Why("en", o.Lock, o.Race), WhyZH: lessons.Why("zh", o.Lock, o.Race),
 			Trace: o.Trace.Link(), Runs: o.Runs, Broken: o.Broken,
 		})
 	}
@@ -80,7 +80,7 @@ func matrixCommand() *command {
 
 func (m *matrixFlags) add(f *flags) {
 	m.locks.add(f, "all")
-	f.add("scenarios", &m.races)
+	f.add("races", &m.races)
 	ranged(f, "runs", &m.runs, 0, 100_000, "error.runs")
 	f.outTo(&m.dir)
 	f.add("all", &m.all)
@@ -114,7 +114,7 @@ func (m *matrixFlags) run(e *env, _ []string) error {
 // holds 200 MB: a limit near that would cost more time than all the rest.
 const reportMemory = 1 << 30
 
-func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Scenario) error {
+func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Race) error {
 	work, done := e.work, func() {}
 	var shown *report.Collector // what the report shows of the runs
 	show := func(*race.Outcome) {}
@@ -173,9 +173,9 @@ func deviations(outcomes []*race.Outcome) error {
 	var bad []error
 	for _, o := range outcomes {
 		if !contract.AsExpected(o) {
-			bad = append(bad, text.Errorf("error.cell", "lock", o.Strategy.ID, "race", o.Scenario.ID,
+			bad = append(bad, text.Errorf("error.cell", "lock", o.Lock.ID, "race", o.Race.ID,
 				"want", reports.Words(contract.Expected(o)), "got", reports.Words(o.Verdicts),
-				"triggered", fmt.Sprint(o.Reached)))
+				"triggered", fmt.Sprint(o.Triggered)))
 		}
 	}
 	if bad == nil {
@@ -216,7 +216,7 @@ func printCounts(e *env, outcomes []*race.Outcome) {
 			continue
 		}
 		lo, hi := study.Wilson(o.Broken, o.Runs)
-		e.Printf("  %-20s %-13s %5d/%d  %5.1f%% - %5.1f%%\n", o.Scenario.ID, o.Strategy.ID, o.Broken, o.Runs,
+		e.Printf("  %-20s %-13s %5d/%d  %5.1f%% - %5.1f%%\n", o.Race.ID, o.Lock.ID, o.Broken, o.Runs,
 			100*lo, 100*hi)
 	}
 }

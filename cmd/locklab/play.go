@@ -74,7 +74,7 @@ func (p *playFlags) run(e *env, args []string) error {
 	if meant := flagsFor(e.running, args); meant != "" {
 		return text.Errorf("error.noarguments.meant", "command", "locklab play", "name", args[0], "meant", meant)
 	}
-	entry, err := race.Strategy(args[0])
+	entry, err := race.Lock(args[0])
 	if err != nil {
 		return err
 	}
@@ -182,13 +182,13 @@ func quizCommand() *command {
 	return &command{
 		use: "quiz", args: noArguments, flags: q.add, run: q.run,
 		examples: []string{"play quiz", "play quiz --seed 7 --count 20",
-			"play quiz --strategies token,watchdog --difficulty medium", "play quiz --lesson 6"},
+			"play quiz --locks token,watchdog --difficulty medium", "play quiz --lesson 6"},
 	}
 }
 
 func (q *quizFlags) add(f *flags) {
-	q.locks.addUsual(f, f.e.Say("help.flag.strategies.quiz"))
-	f.add("scenarios", &q.races)
+	q.locks.addUsual(f, f.e.Say("help.flag.locks.quiz"))
+	f.add("races", &q.races)
 	f.add("lesson", &q.lesson)
 	parse(f, "difficulty", "", &q.difficulty, game.ParseDifficulty)
 	f.add("seed", &q.seed)
@@ -234,7 +234,7 @@ func (q *quizFlags) scope(e *env) (s game.Scope, err error) {
 	for _, l := range locks {
 		s.Locks = append(s.Locks, l.ID)
 	}
-	if e.given("scenarios") {
+	if e.given("races") {
 		races, err := pickRaces(q.races)
 		if err != nil {
 			return s, err
@@ -258,7 +258,7 @@ func (q *quizFlags) scope(e *env) (s game.Scope, err error) {
 
 // asked is the flags that say what the quiz is about, as they were given.
 func (q *quizFlags) asked(e *env) (flags string) {
-	for _, name := range []string{"strategies", "scenarios", "lesson", "difficulty", "count"} {
+	for _, name := range []string{"locks", "races", "lesson", "difficulty", "count"} {
 		if e.given(name) {
 			flags += fmt.Sprintf(" --%s %s", name, strings.Trim(e.running.Flag(name).Value.String(), "[]"))
 		}
@@ -393,7 +393,7 @@ func lessonJSON(slides []lessons.Slide) any {
 		asked := strings.Join(s.Lines(lessons.Asked), " ")
 		j := lessonStepJSON{s.Kind, s.Heading, s.Lines(""), asked, "", "", s.Lines(lessons.Answer), s.Lines(lessons.Notes)}
 		if o := s.Run; o != nil {
-			j.Lock, j.Race = o.Strategy.ID, o.Scenario.ID
+			j.Lock, j.Race = o.Lock.ID, o.Race.ID
 		}
 		out.Steps = append(out.Steps, j)
 	}

@@ -19,7 +19,7 @@ func TestMessagesAreShort(t *testing.T) {
 		{long}, {"run", long, "gc-pause"}, {"run", "token", long}, {"run", "token", "R18", "--set", long}, {"run", "token", "R18", "--budget", long},
 		{"run", "token", "R18", "--expect", long}, {"run", "token", "R18", "--view", long}, {"explain", long}, {"explain", "glossary", spaced},
 		{"run", long}, {"run", "locklab2-" + long}, {"chart", "sweep", long}, {"chart", "sweep", "pause/ttl=" + long}, {"explore", "token", "--retries", long},
-		{"run", "token", "R18", "--budget", spaced}, {"run", "token", "R18", "-o", long}, {"list", long}, {"matrix", "--strategies", long},
+		{"run", "token", "R18", "--budget", spaced}, {"run", "token", "R18", "-o", long}, {"list", long}, {"matrix", "--locks", long},
 		{"verify", "--contract", contractFile(t, long)}, {"verify", "--contract", contractFile(t, "["+long+"]")},
 		{"verify", "--contract", contractFile(t, "[gc-pause]\n"+long+" HOLDS")}, {"verify", "--contract", contractFile(t, "[search "+spaced+"]")},
 		{"verify", "--contract", contractFile(t, "[gc-pause]\ntoken "+strings.ToUpper(long))},

@@ -80,11 +80,11 @@ func TestStopped(t *testing.T) {
 	none := fmt.Sprintf("incomplete, 0 of %d cells", allCells())
 	for _, c := range []struct{ args, prints, says string }{
 		{"matrix -o DIR", none, "incomplete"},
-		{"chart tolerance --strategies token --json -o DIR/x.csv", `"incomplete": true`, "incomplete"},
-		{"chart par --strategies token --json -o DIR/x.csv", `"incomplete": true`, "incomplete"},
-		{"chart rate --strategies token -o DIR/x.csv", "", "stopped"},
-		{"chart rate --strategies token -o DIR/x.csv --explain token", "", "stopped"},
-		{"chart rate --strategies token -o DIR/x.csv --json", "", "stopped"},
+		{"chart tolerance --locks token --json -o DIR/x.csv", `"incomplete": true`, "incomplete"},
+		{"chart par --locks token --json -o DIR/x.csv", `"incomplete": true`, "incomplete"},
+		{"chart rate --locks token -o DIR/x.csv", "", "stopped"},
+		{"chart rate --locks token -o DIR/x.csv --explain token", "", "stopped"},
+		{"chart rate --locks token -o DIR/x.csv --json", "", "stopped"},
 		{"chart sweep ttl=5s:10s:1s --shard 1/2", `"stopped":true`, ""},
 	} {
 		dir := t.TempDir()

@@ -39,24 +39,24 @@ func (p *proveFlags) add(f *flags) {
 
 // proofJSON is a proof as JSON.
 type proofJSON struct {
-	Version  int            `json:"version"`
-	Strategy string         `json:"lock"`
-	Budget   string         `json:"budget"`
-	Closed   bool           `json:"closed"`
-	Scope    string         `json:"scope"` // any, or instants: only those that were searched
-	Once     bool           `json:"once"`  // each client takes the lock once; false: any number of times
-	Refused  string         `json:"refused,omitempty"`
-	Proved   []verdict.Word `json:"proved"`
-	Open     []verdict.Word `json:"open"`
-	Broken   []witnessJSON  `json:"broken"`
-	Views    int            `json:"views"`
-	Worlds   int            `json:"worlds"`
-	Moves    int            `json:"transitions"`
-	Assumed  []string       `json:"assumed"`
+	Version int            `json:"version"`
+	Lock    string         `json:"lock"`
+	Budget  string         `json:"budget"`
+	Closed  bool           `json:"closed"`
+	Scope   string         `json:"scope"` // any, or instants: only those that were searched
+	Once    bool           `json:"once"`  // each client takes the lock once; false: any number of times
+	Refused string         `json:"refused,omitempty"`
+	Proved  []verdict.Word `json:"proved"`
+	Open    []verdict.Word `json:"open"`
+	Broken  []witnessJSON  `json:"broken"`
+	Views   int            `json:"views"`
+	Worlds  int            `json:"worlds"`
+	Moves   int            `json:"transitions"`
+	Assumed []string       `json:"assumed"`
 }
 
 func (p *proveFlags) run(e *env, args []string) error {
-	entry, err := race.Strategy(args[0])
+	entry, err := race.Lock(args[0])
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (p *proveFlags) run(e *env, args []string) error {
 }
 
 func proofToJSON(proof *study.Proof) proofJSON {
-	j := proofJSON{Version: schema, Strategy: proof.Search.Strategy.ID,
+	j := proofJSON{Version: schema, Lock: proof.Search.Lock.ID,
 		Budget: study.FormatBudget(proof.Search.Bounds.Budget, proof.Endless),
 		Closed: proof.Closed, Scope: proof.Search.Scope(), Once: !proof.Once.IsZero(),
 		Proved: words(proof.Proved()), Open: words(proof.Open),
@@ -125,7 +125,7 @@ func whyNot(proof *study.Proof, lang string) string {
 }
 
 func (p *proveFlags) print(e *env, proof *study.Proof) {
-	lock := proof.Search.Strategy
+	lock := proof.Search.Lock
 	scope := "any"
 	if !proof.Once.IsZero() {
 		scope = "once"

@@ -34,10 +34,10 @@ const schema = reports.Schema
 
 type runJSON struct {
 	Version  int            `json:"version"`
-	Strategy string         `json:"lock"`
+	Lock     string         `json:"lock"`
 	Article  string         `json:"article"`
-	Scenario string         `json:"race"`
-	Race     string         `json:"code"`
+	Race     string         `json:"race"`
+	Code     string         `json:"code"`
 	Seed     uint64         `json:"seed"`
 	Settings string         `json:"settings"`
 	Verdicts []verdict.Word `json:"verdicts"`
@@ -57,10 +57,10 @@ type runJSON struct {
 
 func outcomeJSON(o *race.Outcome) runJSON {
 	j := runJSON{
-		Version: schema, Strategy: o.Strategy.ID, Article: o.Strategy.Article,
-		Scenario: o.Scenario.ID, Race: o.Scenario.Race,
+		Version: schema, Lock: o.Lock.ID, Article: o.Lock.Article,
+		Race: o.Race.ID, Code: o.Race.Code,
 		Seed: o.Settings.Seed, Settings: o.Trace.Settings, Verdicts: o.Verdicts,
-		Triggered: o.Reached, NotApplicable: lessons.WhyNotApplicable("en", o),
+		Triggered: o.Triggered, NotApplicable: lessons.WhyNotApplicable("en", o),
 		NotApplicableZH: lessons.WhyNotApplicable("zh", o),
 		Findings:        o.Judgement.Findings, Trace: o.Trace.Link(), Events: []history.Event{},
 	}
@@ -77,7 +77,7 @@ func outcomeJSON(o *race.Outcome) runJSON {
 // againstContract compares an outcome with the contract, for JSON. If the contract does
 // not cover it, nothing was expected, and neither yes nor no would be true.
 func againstContract(o *race.Outcome) (contracted *bool, expected []verdict.Word, asExpected *bool) {
-	if contract.Uncontracted(o.Strategy, o.Scenario) {
+	if contract.Uncontracted(o.Lock, o.Race) {
 		return new(false), nil, nil
 	}
 	return nil, words(contract.Expected(o)), new(contract.AsExpected(o))
@@ -186,8 +186,8 @@ func (r *runFlags) again(e *env, args []string) (*race.Outcome, error) {
 }
 
 // pickRun returns a lock, a race and the settings of the race with changes.
-func pickRun(args, changes []string) (entry lock.Entry, sc race.Scenario, s race.Settings, err error) {
-	if entry, err = race.Strategy(args[0]); err != nil {
+func pickRun(args, changes []string) (entry lock.Entry, sc race.Race, s race.Settings, err error) {
+	if entry, err = race.Lock(args[0]); err != nil {
 		if swapped := meantBy(args); strings.HasPrefix(swapped, "locklab run ") {
 			err = text.Errorf("error.run.swapped", "name", args[0], "command", swapped)
 		}
@@ -258,13 +258,13 @@ func (r *shownRun) print(e *env) {
 		}
 		return e.First("explain.aside", "text", id, "aside", number)
 	}
-	lock, race := named(o.Strategy.ID, o.Strategy.Article), named(r.Scenario.ID, o.Scenario.Race)
+	lock, race := named(o.Lock.ID, o.Lock.Article), named(r.Race.ID, o.Race.Code)
 	e.Wrap("", e.Say("run.title", "lock", lock, "race", race,
 		"title", e.Each(func(lang string) string { return lessons.RunTitle(lang, o) })))
 	if o.NotApplicable != "" {
 		e.Wrap("", e.Say("run.na", "why", e.Each(func(lang string) string { return lessons.WhyNotApplicable(lang, o) })))
 		lessons.Text(e.Printer, e.look(), lessons.Contract(e.Printer, o))
-		e.Next("locklab explain "+o.Scenario.ID, "locklab matrix --scenarios "+o.Scenario.ID)
+		e.Next("locklab explain "+o.Race.ID, "locklab matrix --races "+o.Race.ID)
 		return
 	}
 	r.printViews(e)
@@ -374,13 +374,13 @@ func (r *shownRun) writeFile(e *env, name string) error {
 
 // replayed is a saved run played again, or its attack on another lock.
 func replayed(t simulator.Trace, against string) (*race.Outcome, error) {
-	if _, err := race.Strategy(t.Strategy); err != nil && against == "" {
-		return nil, text.Errorf("error.replay.unlisted", "lock", t.Strategy)
+	if _, err := race.Lock(t.Lock); err != nil && against == "" {
+		return nil, text.Errorf("error.replay.unlisted", "lock", t.Lock)
 	}
 	if against == "" {
 		return study.Replay(t)
 	}
-	entry, err := race.Strategy(against)
+	entry, err := race.Lock(against)
 	if err != nil {
 		return nil, text.Errorf("error.against", "cause", err)
 	}

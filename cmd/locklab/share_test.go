@@ -57,7 +57,7 @@ func TestMerge(t *testing.T) {
 		files []string // that the command writes, with the flag for each
 		args  []string
 	}{
-		{2, []string{"--out=s.csv", "--out=s.png"}, []string{"chart", "sweep", "pause/ttl=0.5:1.5:0.5", "--strategies", "setnx,token", "--runs", "27"}},
+		{2, []string{"--out=s.csv", "--out=s.png"}, []string{"chart", "sweep", "pause/ttl=0.5:1.5:0.5", "--locks", "setnx,token", "--runs", "27"}},
 		{3, []string{"--junit=v.xml", "--summary=v.md", "--annotations=github"}, []string{"verify", "--contract", contract}},
 	} {
 		t.Run(c.args[0], func(t *testing.T) {
@@ -128,9 +128,9 @@ func edited(t *testing.T, file string, edit func(s *share.Share, results []share
 // share that is wrong, and what to do.
 func TestMergeRefuses(t *testing.T) {
 	t.Parallel()
-	f := shares(t, 3, "chart", "sweep", "ttl=5s:10s:1s", "--strategies", "setnx", "--runs", "9")
-	others := shares(t, 3, "chart", "sweep", "ttl=5s:10s:1s", "--strategies", "token", "--runs", "9")
-	halves := shares(t, 2, "chart", "sweep", "ttl=5s:10s:1s", "--strategies", "setnx", "--runs", "9")
+	f := shares(t, 3, "chart", "sweep", "ttl=5s:10s:1s", "--locks", "setnx", "--runs", "9")
+	others := shares(t, 3, "chart", "sweep", "ttl=5s:10s:1s", "--locks", "token", "--runs", "9")
+	halves := shares(t, 2, "chart", "sweep", "ttl=5s:10s:1s", "--locks", "setnx", "--runs", "9")
 	content := contentOf(t, f[1])
 	instead := func(second string) []string { return []string{f[0], second, f[2]} }
 	raw := func(content string) []string { return instead(fileWith(t, content, t.TempDir(), "2.json")) }
@@ -153,7 +153,7 @@ func TestMergeRefuses(t *testing.T) {
 		says  string
 	}{
 		"missing": {[]string{f[0], f[2]}, "missing: share 2/3. Compute what is missing with " +
-			"locklab chart sweep --runs=9 --strategies=setnx ttl=5s:10s:1s --shard K/N"},
+			"locklab chart sweep --locks=setnx --runs=9 ttl=5s:10s:1s --shard K/N"},
 		"all missing":  {nil, "needs the files of all shares"},
 		"no file":      {[]string{f[0], "absent.json"}, "absent.json: no such file"},
 		"twice":        {[]string{f[0], f[1], f[1], f[2]}, "share 2/3 is there twice"},
@@ -165,7 +165,7 @@ func TestMergeRefuses(t *testing.T) {
 		"empty":        {raw(""), "2.json: this is no share, or a damaged one: unexpected end"},
 		"no list":      {replaced(`"results":[`, `"results":"",[`), "2.json: this is no share, or a damaged one"},
 		"other build":  {head(func(s *share.Share) { s.Build = "revision 12" }), "from another build (revision 12; this is build "},
-		"command":      {instead(others[1]), `2.json: a share of "locklab chart sweep --runs=9 --strategies=token ttl=5s:10s:1s"`},
+		"command":      {instead(others[1]), `2.json: a share of "locklab chart sweep --locks=token --runs=9 ttl=5s:10s:1s"`},
 		"number":       {instead(halves[1]), "2.json: share 2/2, and "},
 		"stopped":      {head(func(s *share.Share) { s.Stopped = true }), "2.json: share 2/3 was stopped before its end"},
 		"contract":     {head(func(s *share.Share) { s.Inputs = map[string]string{"c.txt": "x"} }), "made with another c.txt than "},
@@ -197,7 +197,7 @@ func TestMergeDiffers(t *testing.T) {
 		args     []string
 		from, to string // in every result
 	}{
-		"sweep":  {[]string{"chart", "sweep", "ttl=5s:7s:1s", "--strategies", "setnx", "--runs", "9"}, "[", "[9"},
+		"sweep":  {[]string{"chart", "sweep", "ttl=5s:7s:1s", "--locks", "setnx", "--runs", "9"}, "[", "[9"},
 		"verify": {[]string{"verify", "--contract", contractFile(t, smallContract)}, `"status":1`, `"status":3`},
 	} {
 		files := shares(t, 2, c.args...)
@@ -222,7 +222,7 @@ func TestMergeDiffers(t *testing.T) {
 func TestMergeTooMuch(t *testing.T) {
 	effort.OnlyPushed(t, "it searches for seconds")
 	effort.Unwatched(t, watchedCommands)
-	file := shares(t, 1, "chart", "sweep", "ttl=5s", "--strategies", "setnx", "--runs", "9")[0]
+	file := shares(t, 1, "chart", "sweep", "ttl=5s", "--locks", "setnx", "--runs", "9")[0]
 	with := func(n int, result string) string {
 		return edited(t, file, func(_ *share.Share, r []share.Result) []share.Result {
 			return append(r, slices.Repeat([]share.Result{{Task: "x", Result: json.RawMessage(result)}}, n)...)

@@ -35,9 +35,9 @@ func sweepCommand() *command {
 	return &command{
 		use: "sweep [SETTING[=VALUES] [SETTING[=VALUES]]]", texts: []string{"sweep", "pauses"},
 		args: between(0, 2, "settings"), flags: s.add, run: s.run, divides: true,
-		examples: []string{"chart sweep", "chart sweep pause/ttl=0.5:1.5:0.05 --strategies token,watchdog -o sweep.png",
-			"chart sweep client-rate --set work=lease --strategies token,redlock,redlock-drift",
-			"chart sweep renewal/ttl pause/ttl=0:1:0.1 --strategies watchdog,redlock-extend -o renewal.png",
+		examples: []string{"chart sweep", "chart sweep pause/ttl=0.5:1.5:0.05 --locks token,watchdog -o sweep.png",
+			"chart sweep client-rate --set work=lease --locks token,redlock,redlock-drift",
+			"chart sweep renewal/ttl pause/ttl=0:1:0.1 --locks watchdog,redlock-extend -o renewal.png",
 			"chart sweep ttl=5s,10s,30s --set pause=12s --runs 9000"},
 	}
 }
@@ -120,7 +120,7 @@ func rateCommand() *command {
 	return &command{
 		use: "rate", texts: []string{"rate", "pauses"}, args: noArguments, flags: r.add, run: r.run,
 		examples: []string{"chart rate",
-			`chart rate --ttl 30s --fault "pause=4/year 45s" --strategies token,watchdog -o rate.png`,
+			`chart rate --ttl 30s --fault "pause=4/year 45s" --locks token,watchdog -o rate.png`,
 			"chart rate --explain token"},
 	}
 }
@@ -205,7 +205,7 @@ func keepEnvironments(o *cost.RateOrder, names []string) error {
 func (r *rateFlags) pick(e *env) (entries []lock.Entry, err error) {
 	if r.explain != "" {
 		entries = make([]lock.Entry, 1)
-		entries[0], err = race.Strategy(r.explain)
+		entries[0], err = race.Lock(r.explain)
 	} else {
 		entries, err = r.chart.locks.pick(algorithms.Milestones())
 	}
@@ -220,6 +220,6 @@ func (r *rateFlags) show(e *env, drawn *chart.Rate, id string) error {
 	if err := drawn.Explain(e.Out, e.look(), id); err != nil {
 		return internal(err)
 	}
-	e.Next("locklab chart rate", "locklab chart tolerance --strategies "+id, "locklab explain "+id)
+	e.Next("locklab chart rate", "locklab chart tolerance --locks "+id, "locklab explain "+id)
 	return cmp.Or(writeCharts(e, chartOf(e, drawn), r.chart.files, r.chart.format), conclude(drawn))
 }

@@ -27,7 +27,7 @@ type verifyJSON struct {
 }
 
 type searchJSON struct {
-	Strategy   string               `json:"lock"`
+	Lock       string               `json:"lock"`
 	Bounds     string               `json:"bounds"`
 	Verdicts   []verdict.Word       `json:"verdicts"`
 	Expected   []string             `json:"expected"` // as the contract has them, with par
@@ -39,7 +39,7 @@ type searchJSON struct {
 }
 
 type provedJSON struct {
-	Strategy   string               `json:"lock"`
+	Lock       string               `json:"lock"`
 	Bounds     string               `json:"bounds"`
 	Verdicts   []verdict.Word       `json:"verdicts"`
 	Expected   []string             `json:"expected"` // as the contract has them, with par
@@ -54,7 +54,7 @@ type provedJSON struct {
 }
 
 type deviationJSON struct {
-	Strategy   string `json:"lock"`
+	Lock       string `json:"lock"`
 	Subject    string `json:"subject"`
 	File       string `json:"file"`
 	Line       int    `json:"line"`
@@ -110,10 +110,10 @@ func (v *verifyFlags) run(e *env, _ []string) error {
 		return err
 	}
 	rows = slices.DeleteFunc(rows, func(r contract.Expectation) bool {
-		return !slices.ContainsFunc(locks, func(entry lock.Entry) bool { return entry.ID == r.Strategy.ID })
+		return !slices.ContainsFunc(locks, func(entry lock.Entry) bool { return entry.ID == r.Lock.ID })
 	})
 	if len(rows) == 0 {
-		return text.Errorf("error.contract.locks", "names", strings.Join(v.locks.strategies, ","))
+		return text.Errorf("error.contract.locks", "names", strings.Join(v.locks.names, ","))
 	}
 	if err := cmp.Or(e.checkOutputs("--junit", v.junit), e.checkOutputs("--summary", v.summary)); err != nil {
 		return err
@@ -144,10 +144,10 @@ func uncovered(locks []lock.Entry) (open []ci.Uncovered) {
 		if len(silent) == 0 {
 			continue
 		}
-		u := ci.Uncovered{Strategy: entry.ID}
+		u := ci.Uncovered{Lock: entry.ID}
 		if !lessons.Uncovered(entry) {
 			for _, sc := range silent {
-				u.Scenarios = append(u.Scenarios, sc.ID)
+				u.Races = append(u.Races, sc.ID)
 			}
 		}
 		open = append(open, u)
@@ -224,7 +224,7 @@ func toVerification(e *env, proofs []contract.Result) *ci.Verification {
 	for i := range proofs {
 		p := &proofs[i]
 		c := ci.Check{
-			Strategy: p.Strategy.ID, Subject: p.Subject(), Kind: kindOf(p), File: p.File, Line: p.Line,
+			Lock: p.Lock.ID, Subject: p.Subject(), Kind: kindOf(p), File: p.File, Line: p.Line,
 			Want: contract.FormatVerdicts(p.Expected, p.Instants), Got: contract.FormatVerdicts(p.Got, p.AtInstants()),
 			Status: p.Status, Reproduce: p.Command(),
 			Why: e.Each(func(lang string) string { return text.SayMessages(lang, p.Reasons) }),
@@ -270,7 +270,7 @@ func verifyToJSON(proofs []contract.Result, v *ci.Verification) verifyJSON {
 	}
 	for _, c := range v.Deviations() {
 		j.Deviations = append(j.Deviations, deviationJSON{
-			c.Strategy, c.Subject, c.File, c.Line, c.Status == contract.Differs, v.Message(c), c.Want, c.Got,
+			c.Lock, c.Subject, c.File, c.Line, c.Status == contract.Differs, v.Message(c), c.Want, c.Got,
 			c.Reproduce, c.Trace,
 		})
 	}
@@ -279,7 +279,7 @@ func verifyToJSON(proofs []contract.Result, v *ci.Verification) verifyJSON {
 
 func searchToJSON(p *contract.Result) searchJSON {
 	s := searchJSON{
-		Strategy: p.Strategy.ID, Bounds: p.Subject(), AsExpected: p.Status == contract.Met,
+		Lock: p.Lock.ID, Bounds: p.Subject(), AsExpected: p.Status == contract.Met,
 		Expected: strings.Fields(contract.FormatVerdicts(p.Expected, p.Instants)),
 		Complete: p.Search.Result.Complete, States: p.Search.Result.States,
 	}
@@ -289,7 +289,7 @@ func searchToJSON(p *contract.Result) searchJSON {
 
 func provedToJSON(p *contract.Result) provedJSON {
 	s := provedJSON{
-		Strategy: p.Strategy.ID, Bounds: p.Subject(), AsExpected: p.Status == contract.Met,
+		Lock: p.Lock.ID, Bounds: p.Subject(), AsExpected: p.Status == contract.Met,
 		Expected: strings.Fields(contract.FormatVerdicts(p.Expected, p.Instants)),
 		Closed:   p.Proof.Closed, Once: !p.Proof.Once.IsZero(), Proved: words(p.Proof.Proved()),
 		Open: words(p.Proof.Open), Views: p.Proof.Views,

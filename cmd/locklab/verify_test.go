@@ -100,7 +100,7 @@ func TestVerify(t *testing.T) {
 	}
 	for _, s := range j.Searches {
 		whole := s.Par["LIE"] == 1 && !s.AsExpected && s.Complete && s.States > 0 && len(s.Verdicts) == 5 && len(s.Expected) == 4 && s.Trace != ""
-		if s.Strategy == "getset" && !whole {
+		if s.Lock == "getset" && !whole {
 			t.Errorf("%+v", s)
 		}
 	}

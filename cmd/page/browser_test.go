@@ -257,7 +257,7 @@ func (b *browser) report(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := page.Report{Lang: "zh", Runs: map[string]*reports.Book{}, Grid: chart.Grid{Scenarios: []chart.Column{{ID: sc.ID, Race: sc.Race}}}}
+	r := page.Report{Lang: "zh", Runs: map[string]*reports.Book{}, Grid: chart.Grid{Races: []chart.Column{{ID: sc.ID, Code: sc.Code}}}}
 	for _, e := range algorithms.Milestones() {
 		o, err := (&race.Runner{Lines: true}).Play(e, sc, sc.Settings)
 		if err != nil {
@@ -266,8 +266,8 @@ func (b *browser) report(t *testing.T) {
 		run, listings := reports.RunOf(o.History, o.Judgement, o.Verdicts, []string{"zh"}, true)
 		r.Runs[e.ID] = &reports.Book{}
 		r.Runs[e.ID].Add(sc.ID, run, listings)
-		r.Grid.Strategies = append(r.Grid.Strategies, chart.Row{ID: e.ID})
-		r.Grid.Cells = append(r.Grid.Cells, []chart.Cell{{Strategy: e.ID, Scenario: sc.ID, Verdicts: o.Verdicts, AsExpected: true, Reached: true}})
+		r.Grid.Locks = append(r.Grid.Locks, chart.Row{ID: e.ID})
+		r.Grid.Cells = append(r.Grid.Cells, []chart.Cell{{Lock: e.ID, Race: sc.ID, Verdicts: o.Verdicts, AsExpected: true, Triggered: true}})
 	}
 	var content bytes.Buffer
 	if err := page.Write(&content, r); err != nil {

@@ -37,7 +37,7 @@ func AnyNumber(p *study.Proof, lang string) []string {
 
 // World returns, in a language of package text, the number of clients of a world.
 func World(p *study.Proof, lang string) string {
-	return text.Say(lang, fmt.Sprint("prove.world.", max(p.Search.Strategy.Holders, 1)+1))
+	return text.Say(lang, fmt.Sprint("prove.world.", max(p.Search.Lock.Holders, 1)+1))
 }
 
 // tried says with which attempts code was tried; not that of a bubble, which is not.
@@ -73,7 +73,7 @@ func OfProof(p *study.Proof, lang string) string {
 	if !p.Once.IsZero() {
 		scope = say("prove.scope.once")
 	}
-	lines := []string{say("prove.head", "lock", p.Search.Strategy.Heading(), "scope", scope,
+	lines := []string{say("prove.head", "lock", p.Search.Lock.Heading(), "scope", scope,
 		"when", say("certificate.proved.when."+p.Search.Scope()),
 		"faults", study.FormatBudget(p.Search.Bounds.Budget, p.Endless))}
 	for _, w := range p.Proved() {

@@ -71,7 +71,7 @@ func MayHappen(s *study.Search, lang string) []string {
 
 // searched returns the bounds that the search was given.
 func searched(s *study.Search) *explore.Model {
-	b, err := s.Bounds.Model(s.Strategy)
+	b, err := s.Bounds.Model(s.Lock)
 	if err != nil {
 		panic(err) // Check has read the budget
 	}
@@ -80,29 +80,29 @@ func searched(s *study.Search) *explore.Model {
 
 // isOwn reports whether the search is one of package locktest, of code that is no lock of the lab: there are no flags
 // of locklab explore.
-func isOwn(s *study.Search) bool { return s.Strategy.New == nil }
+func isOwn(s *study.Search) bool { return s.Lock.New == nil }
 
 // Assumed lists, in a language of package text, what the search takes for granted.
 func Assumed(s *study.Search, lang string) []string {
 	assumed := sentencesOf(lang, "certificate.assumed.")
 	b := searched(s)
 	program := assumed("program")
-	if out := s.Bounds.LeftOut(s.Strategy); isOwn(s) {
+	if out := s.Bounds.LeftOut(s.Lock); isOwn(s) {
 		program = assumed("program.own")
 	} else if len(out) > 0 {
 		program = assumed("program.without", "uses", strings.Join(out, ", "))
 	}
 	waits, expiry := assumed("patience", "patience", b.Patience().String()), assumed("expiry")
 	switch {
-	case s.Strategy.Database != "":
+	case s.Lock.Database != "":
 		waits, expiry = assumed("patience.database"), assumed("expiry.database")
-		if s.Strategy.Sessions() {
+		if s.Lock.Sessions() {
 			expiry = assumed("expiry.database.session")
 		}
 		if isOwn(s) {
 			waits = assumed("patience.own")
 		}
-	case s.Strategy.Sessions():
+	case s.Lock.Sessions():
 		waits, expiry = assumed("patience.session", "patience", (b.TTL*2/3).String()), assumed("expiry.session")
 	case isOwn(s):
 		waits = assumed("patience.own")
@@ -131,7 +131,7 @@ func Assumed(s *study.Search, lang string) []string {
 
 // ofAttempts lists what is taken for granted of any number of attempts.
 func ofAttempts(s *study.Search, lang string) []string {
-	if s.Strategy.Sessions() || s.Strategy.Database != "" {
+	if s.Lock.Sessions() || s.Lock.Database != "" {
 		return append(triedBy(s, "prove.assumed.tried.session", lang), text.Say(lang, "prove.assumed.ordered",
 			"n", fmt.Sprint(simulator.MostOrdered)))
 	}
@@ -164,7 +164,7 @@ func ofClocks(s *study.Search, assumed sentences) []string {
 		list = append(list, assumed("epoch.measured", "epoch", shows(simulator.Epoch)),
 			assumed("measured", "stride", process.Stride.String(), "strides", strides))
 	}
-	if s.Strategy.Writer != nil {
+	if s.Lock.Writer != nil {
 		list = append(list, assumed("writer"))
 	}
 	if s.Bounds.Allows(faults.PauseThread) {
@@ -176,13 +176,13 @@ func ofClocks(s *study.Search, assumed sentences) []string {
 	case s.Bounds.Allows(faults.Return):
 		list = append(list, assumed("return"))
 	}
-	if n := s.Strategy.Shards; n > 0 {
-		list = append(list, assumed("list", "n", fmt.Sprint(min(n, s.Bounds.Settled(s.Strategy).Nodes))))
+	if n := s.Lock.Shards; n > 0 {
+		list = append(list, assumed("list", "n", fmt.Sprint(min(n, s.Bounds.Settled(s.Lock).Nodes))))
 	}
 	if t := s.Bounds.Tokens; t != client.Unique {
 		list = append(list, assumed("tokens."+t.String()))
 	}
-	if s.Strategy.Ensemble() {
+	if s.Lock.Ensemble() {
 		list = append(list, assumed("transactions"))
 	}
 	return list
@@ -208,7 +208,7 @@ func ofSteps(s *study.Search, b *explore.Model, expiry string, assumed sentences
 	if list = append(list, expiry); b.Nodes > 1 {
 		list = append(list, assumed("together"))
 	}
-	if s.Strategy.Ensemble() {
+	if s.Lock.Ensemble() {
 		list = append(list, assumed("reconnect"))
 	}
 	return list

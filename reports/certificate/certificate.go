@@ -70,7 +70,7 @@ func PrintClaim(p *text.Printer, s *study.Search) {
 func linesOf(s *study.Search, lang string) []line {
 	r, b := s.Result, s.Bounds
 	c := &certificate{lang: lang}
-	c.lines = append(c.lines, line{"", c.say("certificate.head", "lock", s.Strategy.Heading(),
+	c.lines = append(c.lines, line{"", c.say("certificate.head", "lock", s.Lock.Heading(),
 		"claim", Claim(s, lang))})
 	c.line("bounds", "who", who(b, lang), "nodes", fmt.Sprint(b.Nodes), "ttl", b.TTL.String(), "faults", b.Faults())
 	c.list("may", MayHappen(s, lang))
@@ -178,7 +178,7 @@ func (c *certificate) hypotheses(s *study.Search) (list []string) {
 	if s.Bounds.Attempts == study.AnyAttempts { // others are their former names
 		clients = s.Bounds.Clients
 	}
-	met := hypothesis.Met{Measures: s.Result.Measures, Grain: s.Result.Grain, Transactions: s.Strategy.Ensemble()}
+	met := hypothesis.Met{Measures: s.Result.Measures, Grain: s.Result.Grain, Transactions: s.Lock.Ensemble()}
 	keys := a.Lines(met)
 	if keys == nil {
 		keys = []string{"none"}

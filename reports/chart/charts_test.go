@@ -24,15 +24,15 @@ func charts(t *testing.T, name string) map[string]Result {
 	grid, overview, sweep, par, tolerance, rate := gridSample(), manySample(), sweepSample(), parSample(),
 		toleranceSample(), rateSample(t)
 	if name != "" {
-		grid.Strategies[0].ID, overview.Strategies[0].ID, sweep.Series[0].Strategy, rate.Subjects[0].Entry.ID = name, name,
+		grid.Locks[0].ID, overview.Locks[0].ID, sweep.Series[0].Lock, rate.Subjects[0].Entry.ID = name, name,
 			name, name
 		for i := range rate.Series {
-			if rate.Series[i].Strategy == "setnx" {
-				rate.Series[i].Strategy = name
+			if rate.Series[i].Lock == "setnx" {
+				rate.Series[i].Lock = name
 			}
 		}
 		par.Locks[0].ID, tolerance.Locks[0].ID = name, name
-		grid.Scenarios[0].ID, overview.Scenarios[0].ID = name, name
+		grid.Races[0].ID, overview.Races[0].ID = name, name
 	}
 	return map[string]Result{"grid": &grid, "overview": &overview, "sweep": sweep, "par": &par, "tolerance": &tolerance,
 		"rate": rate, "theorems": theoremsSample()}
@@ -41,7 +41,7 @@ func charts(t *testing.T, name string) map[string]Result {
 // Every text is as it was, and in its width.
 func TestTexts(t *testing.T) {
 	alone := gridSample() // two locks show what each does
-	alone.Strategies, alone.Cells = alone.Strategies[4:], alone.Cells[4:]
+	alone.Locks, alone.Cells = alone.Locks[4:], alone.Cells[4:]
 	all := charts(t, "")
 	for _, c := range []struct {
 		file  string
@@ -187,14 +187,14 @@ func TestNothingToDraw(t *testing.T) {
 		return s
 	}
 	point := func(n int) study.SweepSeries {
-		return study.SweepSeries{Strategy: "setnx", Points: []study.SweepPoint{{At: []float64{1}, K: min(n, 1), N: n}}}
+		return study.SweepSeries{Lock: "setnx", Points: []study.SweepPoint{{At: []float64{1}, K: min(n, 1), N: n}}}
 	}
 	for _, c := range []Result{
 		&Grid{}, &Par{}, &Par{ParTable: study.ParTable{Locks: locksOf("token")}},
 		&Par{ParTable: study.ParTable{Verdicts: []verdict.Word{verdict.Lie}}},
 		&Tolerance{}, &Tolerance{Tolerance: study.Tolerance{Locks: locksOf("token")}},
 		&Tolerance{Tolerance: study.Tolerance{Hazards: []study.Hazard{{Fault: "pause", Sized: true}}}},
-		&Rate{}, &WaitingChart{}, &RecoveryChart{}, &Theorems{}, sweep(), sweep(study.SweepSeries{Strategy: "setnx"}), sweep(point(1)), sweep(point(0)),
+		&Rate{}, &WaitingChart{}, &RecoveryChart{}, &Theorems{}, sweep(), sweep(study.SweepSeries{Lock: "setnx"}), sweep(point(1)), sweep(point(0)),
 	} {
 		err := errors.Join(PNG(io.Discard, Of(c, ""), Format{}), SVG(io.Discard, Of(c, ""), Format{}), Text(io.Discard, c,
 			reports.Look{}),

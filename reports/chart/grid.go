@@ -14,17 +14,17 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A Grid is the verdicts on every lock in every scenario. Cells[i][j] is
-// Strategies[i] in Scenarios[j]. Pictures and texts draw a scenario per line
-// and a strategy per column, in the order given.
+// A Grid is the verdicts on every lock in every race. Cells[i][j] is
+// Locks[i] in Races[j]. Pictures and texts draw a race per line
+// and a lock per column, in the order given.
 type Grid struct {
-	Strategies []Row
-	Scenarios  []Column
-	Cells      [][]Cell
-	Brief      bool // Text leaves out what the words mean
+	Locks []Row
+	Races []Column
+	Cells [][]Cell
+	Brief bool // Text leaves out what the words mean
 }
 
-// A Row of the grid is a strategy. The catalogues have its title and that of its group.
+// A Row of the grid is a lock. The catalogues have its title and that of its group.
 type Row struct {
 	ID, Article string
 	Group       string // id of the family with which it is drawn where there are many; "": none
@@ -37,22 +37,22 @@ func (r Row) unlocked() bool { return r.Group == string(lock.Unlocked) }
 // Title describes the lock in a language.
 func (r Row) Title(lang string) string { return text.LockTitle(r.ID, lang) }
 
-// A Column of the grid is a scenario.
+// A Column of the grid is a race.
 type Column struct {
 	ID   string
-	Race string // the race it plays ("R18"), or ""
+	Code string // the race it plays ("R18"), or ""
 	// BareMajority: a lock with Row.Majority gets a bare majority of votes, since its other requests are lost.
 	BareMajority bool
 }
 
-// Title describes the scenario in a language.
+// Title describes the race in a language.
 func (c Column) Title(lang string) string { return text.RaceTitle(c.ID, lang) }
 
-// A Cell is the outcome of one strategy in one scenario.
+// A Cell is the outcome of one lock in one race.
 type Cell struct {
-	Strategy, Article, Scenario, Race string
+	Lock, Article, Race, Code string
 
-	Verdicts []verdict.Word // as in verdict.Judgement; empty: the scenario was not played
+	Verdicts []verdict.Word // as in verdict.Judgement; empty: the race was not played
 	Expected []verdict.Word // as contracted
 	Why      string         // key of the contract's reason; see text.Reason
 	// NotApplicable is the key of the reason why the race does not apply to the lock; "": it does.
@@ -60,7 +60,7 @@ type Cell struct {
 	AsExpected    bool // the two agree
 	// Uncontracted: no contract speaks of the cell. Then the two neither agree nor differ.
 	Uncontracted bool
-	Reached      bool          // what the scenario is about did happen
+	Triggered    bool          // what the race is about did happen
 	Trace        string        // where the run is kept, "": nowhere
 	Blocked      time.Duration // the longest BLOCKED, 0: none
 	Overlap      time.Duration // the longest OVERLAP, 0: none
@@ -80,7 +80,7 @@ func (c *Cell) Word() verdict.Word {
 	switch {
 	case i < 0:
 		return verdict.NA
-	case words[i] == verdict.Holds && !c.Reached:
+	case words[i] == verdict.Holds && !c.Triggered:
 		return verdict.Vacuous
 	}
 	return words[i]
@@ -154,20 +154,20 @@ func (c *Cell) text() string {
 	return open + LookOf(c.Word()).Glyph + " " + c.Label() + closing
 }
 
-// Part is the grid of some strategies in some scenarios.
-func (g *Grid) Part(strategy func(Row) bool, scenario func(Column) bool) *Grid {
-	p, columns := &Grid{}, lists.Pick(lists.Indices(g.Scenarios), func(j int) bool { return scenario(g.Scenarios[j]) })
-	p.Scenarios = lists.Pick(g.Scenarios, scenario)
-	for i, r := range g.Strategies {
-		if strategy(r) {
-			p.Strategies = append(p.Strategies, r)
+// Part is the grid of some locks in some scenarios.
+func (g *Grid) Part(lock func(Row) bool, raceID func(Column) bool) *Grid {
+	p, columns := &Grid{}, lists.Pick(lists.Indices(g.Races), func(j int) bool { return raceID(g.Races[j]) })
+	p.Races = lists.Pick(g.Races, raceID)
+	for i, r := range g.Locks {
+		if lock(r) {
+			p.Locks = append(p.Locks, r)
 			p.Cells = append(p.Cells, lists.Each(columns, func(j int) Cell { return g.Cells[i][j] }))
 		}
 	}
 	return p
 }
 
-func (g *Grid) cell(strategy, scenario int) *Cell { return &g.Cells[strategy][scenario] }
+func (g *Grid) cell(lock, raceID int) *Cell { return &g.Cells[lock][raceID] }
 
 // Name is that of Result, and so are the next ones.
 func (g *Grid) Name() string { return "grid" }
@@ -179,10 +179,10 @@ func (g *Grid) Assumptions(lang string) string { return say(lang, "grid.assumpti
 // Finding says which race breaks most locks but not all, and which one those that survive it.
 func (g *Grid) Finding(lang string) string {
 	most, broken, tells := -1, 0, false
-	for j := range g.Scenarios {
+	for j := range g.Races {
 		fail, asked := g.failing(j)
 		apart := len(fail) < len(asked) // it tells locks apart
-		if len(fail) == 0 || len(asked) < min(2, len(g.Strategies)) || tells && !apart {
+		if len(fail) == 0 || len(asked) < min(2, len(g.Locks)) || tells && !apart {
 			continue
 		}
 		if apart && !tells || len(fail) > broken {
@@ -194,15 +194,15 @@ func (g *Grid) Finding(lang string) string {
 	}
 	fail, asked := g.failing(most)
 	found := say(lang, "grid.finding", "k", strconv.Itoa(broken), "n", strconv.Itoa(len(asked)),
-		"race", g.Scenarios[most].Title(lang))
+		"race", g.Races[most].Title(lang))
 	left := lists.Pick(asked, func(i int) bool { return !slices.Contains(fail, i) })
 	if len(left) == 0 || len(left) > maxNamed {
 		return found
 	}
-	for j := range g.Scenarios {
+	for j := range g.Races {
 		others, _ := g.failing(j)
 		if !slices.ContainsFunc(left, func(i int) bool { return !slices.Contains(others, i) }) {
-			return say(lang, "grid.finding.left", "first", found, "locks", g.names(left), "race", g.Scenarios[j].Title(lang))
+			return say(lang, "grid.finding.left", "first", found, "locks", g.names(left), "race", g.Races[j].Title(lang))
 		}
 	}
 	return found
@@ -210,15 +210,15 @@ func (g *Grid) Finding(lang string) string {
 
 // failing are the locks that a race breaks, and those of which it is asked.
 func (g *Grid) failing(race int) (fail, asked []int) {
-	asked = lists.Pick(lists.Indices(g.Strategies), func(i int) bool {
-		return !g.Strategies[i].unlocked() && g.cell(i, race).asked()
+	asked = lists.Pick(lists.Indices(g.Locks), func(i int) bool {
+		return !g.Locks[i].unlocked() && g.cell(i, race).asked()
 	})
 	return lists.Pick(asked, func(i int) bool { return g.cell(i, race).Fails() }), asked
 }
 
 // Takeaway is the finding, and whether anything differs from what was expected, or nothing was.
 func (g *Grid) Takeaway(lang string) string {
-	all, surprises, open := len(g.Strategies)*len(g.Scenarios), g.count((*Cell).Surprising), g.Uncontracted()
+	all, surprises, open := len(g.Locks)*len(g.Races), g.count((*Cell).Surprising), g.Uncontracted()
 	if n := g.count(func(c *Cell) bool { return c.Word() == verdict.Unknown }); n > 0 {
 		return say(lang, "grid.open", "n", strconv.Itoa(n), "all", strconv.Itoa(all))
 	}
@@ -241,7 +241,7 @@ func (g *Grid) Takeaway(lang string) string {
 	return text.Join(lang, "part.sentences", said)
 }
 
-// text has the cells and a legend. Strategies that do not fit side by side
+// text has the cells and a legend. Locks that do not fit side by side
 // follow in further blocks; many of them become an overview.
 func (g *Grid) text(out *layout.Lines) {
 	if g.Many() {
@@ -257,11 +257,11 @@ func (g *Grid) text(out *layout.Lines) {
 	putEach(out, func(lang string) []string { return []string{g.Takeaway(lang)} })
 }
 
-// columns prints a scenario per line and a strategy per column, as many of them side by side as fit.
+// columns prints a race per line and a lock per column, as many of them side by side as fit.
 func (g *Grid) columns(out *layout.Lines) {
-	for from := 0; from < len(g.Strategies); {
+	for from := 0; from < len(g.Locks); {
 		to, sheet := from+1, g.block(from, from+1)
-		for to < len(g.Strategies) {
+		for to < len(g.Locks) {
 			wider := g.block(from, to+1)
 			if !wider.Fits(out.Width()) {
 				break
@@ -276,17 +276,17 @@ func (g *Grid) columns(out *layout.Lines) {
 	}
 }
 
-// block is some strategies side by side. A cell begins with a blank or a bracket of its own.
+// block is some locks side by side. A cell begins with a blank or a bracket of its own.
 func (g *Grid) block(from, to int) *layout.Sheet {
 	head := func(of func(Row) string) []string {
-		return append([]string{""}, lists.Each(g.Strategies[from:to], func(r Row) string { return " " + of(r) })...)
+		return append([]string{""}, lists.Each(g.Locks[from:to], func(r Row) string { return " " + of(r) })...)
 	}
 	s := &layout.Sheet{Floor: 12, Tight: true, Rows: [][]string{
 		head(func(r Row) string { return r.ID }), head(func(r Row) string { return r.Article }),
 	}}
-	code := slices.Max(append(lists.Each(g.Scenarios, func(c Column) int { return layout.Width(c.Race) }), 0))
-	for j, c := range g.Scenarios {
-		row := []string{strings.TrimSpace(layout.PadRight(c.Race, code) + " " + c.ID)}
+	code := slices.Max(append(lists.Each(g.Races, func(c Column) int { return layout.Width(c.Code) }), 0))
+	for j, c := range g.Races {
+		row := []string{strings.TrimSpace(layout.PadRight(c.Code, code) + " " + c.ID)}
 		for i := from; i < to; i++ {
 			row = append(row, g.cell(i, j).text())
 		}
@@ -308,10 +308,10 @@ func (g *Grid) legend(out *layout.Lines) {
 	} else if g.hasMore() {
 		put("  +n", sayAll(out, "grid.legend.more"))
 	}
-	if slices.ContainsFunc(g.Strategies, Row.unlocked) {
+	if slices.ContainsFunc(g.Locks, Row.unlocked) {
 		put("no-lock-*", sayAll(out, "grid.legend.unlocked"))
 	}
-	if slices.ContainsFunc(g.Strategies, func(r Row) bool { return r.ID == "redlock" }) {
+	if slices.ContainsFunc(g.Locks, func(r Row) bool { return r.ID == "redlock" }) {
 		put("redlock", sayAll(out, "grid.legend.redlock"))
 	}
 	if g.count((*Cell).Surprising) > 0 {
@@ -344,8 +344,8 @@ func (g *Grid) words() []verdict.Word {
 
 func (g *Grid) count(is func(*Cell) bool) int {
 	n := 0
-	for i := range g.Strategies {
-		for j := range g.Scenarios {
+	for i := range g.Locks {
+		for j := range g.Races {
 			if is(g.cell(i, j)) {
 				n++
 			}
@@ -371,15 +371,15 @@ func firstNames(lang string, names []string, most int) string {
 
 // counted says what is not counted as a failure, and in which races a majority is bare.
 func (g *Grid) counted(lang string) string {
-	bare := lists.Pick(lists.Indices(g.Scenarios), func(j int) bool {
-		return g.Scenarios[j].BareMajority && slices.ContainsFunc(lists.Indices(g.Strategies), func(i int) bool {
-			return g.Strategies[i].Majority && g.cell(i, j).asked()
+	bare := lists.Pick(lists.Indices(g.Races), func(j int) bool {
+		return g.Races[j].BareMajority && slices.ContainsFunc(lists.Indices(g.Locks), func(i int) bool {
+			return g.Locks[i].Majority && g.cell(i, j).asked()
 		})
 	})
 	if len(bare) == 0 {
 		return say(lang, "grid.counted")
 	}
-	races := text.Join(lang, "chart.list", lists.Each(bare, func(j int) string { return g.Scenarios[j].short() }))
+	races := text.Join(lang, "chart.list", lists.Each(bare, func(j int) string { return g.Races[j].short() }))
 	return say(lang, "part.sentences", "first", say(lang, "grid.counted"), "next", say(lang, "grid.bare", "races", races))
 }
 
@@ -390,19 +390,19 @@ const noContract = "no contract"
 func (g *Grid) Table() *Table {
 	type place struct{ lock, race int }
 	var places []place
-	for i := range g.Strategies {
-		for j := range g.Scenarios {
+	for i := range g.Locks {
+		for j := range g.Races {
 			places = append(places, place{i, j})
 		}
 	}
 	names := "lock article race code verdicts expected as_expected triggered blocked_ms:ms overlap_ms:ms trace"
 	return tableOf(names, places, func(at place) []any {
-		s, n, c := g.Strategies[at.lock], g.Scenarios[at.race], g.cell(at.lock, at.race)
+		s, n, c := g.Locks[at.lock], g.Races[at.race], g.cell(at.lock, at.race)
 		expected, as := reports.Words(c.Expected), any(c.AsExpected)
 		if c.Uncontracted { // it is neither true nor false
 			expected, as = noContract, nil
 		}
-		return []any{s.ID, s.Article, n.ID, n.Race, reports.Words(c.Verdicts), expected, as, c.Reached,
+		return []any{s.ID, s.Article, n.ID, n.Code, reports.Words(c.Verdicts), expected, as, c.Triggered,
 			milliseconds(c.Blocked), milliseconds(c.Overlap), c.Trace}
 	})
 }

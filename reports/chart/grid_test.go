@@ -20,21 +20,21 @@ func TestCellText(t *testing.T) {
 		cell     Cell
 		want     string
 	}{
-		{"HOLDS", Cell{AsExpected: true, Reached: true}, " - holds"},
+		{"HOLDS", Cell{AsExpected: true, Triggered: true}, " - holds"},
 		{"HOLDS", Cell{AsExpected: true}, " 0 VACUOUS"},
-		{"", Cell{AsExpected: true, Reached: true}, " ."},
-		{"N/A", Cell{AsExpected: true, Reached: true}, " ."},
-		{"OVERLAP", Cell{Reached: true}, "[# OVERLAP]"},
+		{"", Cell{AsExpected: true, Triggered: true}, " ."},
+		{"N/A", Cell{AsExpected: true, Triggered: true}, " ."},
+		{"OVERLAP", Cell{Triggered: true}, "[# OVERLAP]"},
 		{"OVERLAP STALE-WRITE WRONG-DEL", Cell{AsExpected: true}, " # OVERLAP+2"},
-		{"OVERLAP FENCED", Cell{AsExpected: true, Reached: true}, " = FENCED"},
-		{"OVERLAP FENCED ORPHAN", Cell{AsExpected: true, Reached: true}, " = FENCED+1"},
-		{"OVERLAP FENCED WRONG-DEL", Cell{AsExpected: true, Reached: true}, " x WRONG-DEL+1"}, // what makes it a failure
-		{"OVERLAP STALE-WRITE FENCED", Cell{AsExpected: true, Reached: true}, " # OVERLAP+2"},
-		{"ORPHAN DEADLOCK", Cell{AsExpected: true, Reached: true}, " @ DEADLOCK+1"},
-		{"BLOCKED", Cell{AsExpected: true, Reached: true, Blocked: 28 * time.Second}, " > BLOCKED 28s"},
-		{"BLOCKED", Cell{AsExpected: true, Reached: true, Blocked: 9512 * ms}, " > BLOCKED 9.5s"},
-		{"BLOCKED UNKNOWN", Cell{AsExpected: true, Reached: true}, " > BLOCKED+1"},
-		{"SOMETHING-NEW", Cell{AsExpected: true, Reached: true}, " ."},
+		{"OVERLAP FENCED", Cell{AsExpected: true, Triggered: true}, " = FENCED"},
+		{"OVERLAP FENCED ORPHAN", Cell{AsExpected: true, Triggered: true}, " = FENCED+1"},
+		{"OVERLAP FENCED WRONG-DEL", Cell{AsExpected: true, Triggered: true}, " x WRONG-DEL+1"}, // what makes it a failure
+		{"OVERLAP STALE-WRITE FENCED", Cell{AsExpected: true, Triggered: true}, " # OVERLAP+2"},
+		{"ORPHAN DEADLOCK", Cell{AsExpected: true, Triggered: true}, " @ DEADLOCK+1"},
+		{"BLOCKED", Cell{AsExpected: true, Triggered: true, Blocked: 28 * time.Second}, " > BLOCKED 28s"},
+		{"BLOCKED", Cell{AsExpected: true, Triggered: true, Blocked: 9512 * ms}, " > BLOCKED 9.5s"},
+		{"BLOCKED UNKNOWN", Cell{AsExpected: true, Triggered: true}, " > BLOCKED+1"},
+		{"SOMETHING-NEW", Cell{AsExpected: true, Triggered: true}, " ."},
 	} {
 		c.cell.Verdicts = wordsOf(c.verdicts)
 		if got := c.cell.text(); got != c.want {
@@ -45,11 +45,11 @@ func TestCellText(t *testing.T) {
 
 func TestGridHeadline(t *testing.T) {
 	small := func(cells ...string) Grid {
-		g := Grid{Scenarios: []Column{{ID: "pause", Race: "R18"}}}
+		g := Grid{Races: []Column{{ID: "pause", Code: "R18"}}}
 		for i, c := range cells {
 			id := fmt.Sprintf("lock%d", i+1)
-			g.Strategies = append(g.Strategies, Row{ID: id})
-			g.Cells = append(g.Cells, []Cell{{Verdicts: wordsOf(c), AsExpected: c != "LIE", Reached: true}})
+			g.Locks = append(g.Locks, Row{ID: id})
+			g.Cells = append(g.Cells, []Cell{{Verdicts: wordsOf(c), AsExpected: c != "LIE", Triggered: true}})
 		}
 		return g
 	}
@@ -71,9 +71,9 @@ func TestGridHeadline(t *testing.T) {
 
 // A race that also loses requests of locks which ask a majority says so, if such a lock is in the grid.
 func TestGridBareMajority(t *testing.T) {
-	g := Grid{Strategies: []Row{{ID: "token"}, {ID: "redlock", Majority: true}}, Scenarios: []Column{{ID: "restart", Race: "R24", BareMajority: true}, {ID: "failover", Race: "R21"}}}
-	for range g.Strategies {
-		g.Cells = append(g.Cells, []Cell{{Verdicts: wordsOf("OVERLAP"), Reached: true}, {Verdicts: wordsOf("HOLDS"), Reached: true}})
+	g := Grid{Locks: []Row{{ID: "token"}, {ID: "redlock", Majority: true}}, Races: []Column{{ID: "restart", Code: "R24", BareMajority: true}, {ID: "failover", Code: "R21"}}}
+	for range g.Locks {
+		g.Cells = append(g.Cells, []Cell{{Verdicts: wordsOf("OVERLAP"), Triggered: true}, {Verdicts: wordsOf("HOLDS"), Triggered: true}})
 	}
 	want := "In R24, majority locks lose requests"
 	if got := g.counted("en"); !strings.Contains(got, want) {
@@ -88,7 +88,7 @@ func TestGridBareMajority(t *testing.T) {
 // What counts is a race that tells locks apart, of those of which it is asked; and the race that breaks those which
 // survive it.
 func TestGridHeadlineTellsApart(t *testing.T) {
-	g := Grid{Scenarios: []Column{{ID: "a"}, {ID: "b"}, {ID: "c"}, {ID: "d"}}}
+	g := Grid{Races: []Column{{ID: "a"}, {ID: "b"}, {ID: "c"}, {ID: "d"}}}
 	for id, cells := range [][]string{
 		{"OVERLAP", "N/A", "N/A", "N/A"}, // lock0 answers one question of four
 		{"OVERLAP", "OVERLAP", "HOLDS", "HOLDS"},
@@ -98,9 +98,9 @@ func TestGridHeadlineTellsApart(t *testing.T) {
 	} {
 		row := make([]Cell, len(cells))
 		for j, c := range cells {
-			row[j] = Cell{Verdicts: wordsOf(c), AsExpected: true, Reached: true}
+			row[j] = Cell{Verdicts: wordsOf(c), AsExpected: true, Triggered: true}
 		}
-		g.Strategies, g.Cells = append(g.Strategies, Row{ID: fmt.Sprintf("lock%d", id)}), append(g.Cells, row)
+		g.Locks, g.Cells = append(g.Locks, Row{ID: fmt.Sprintf("lock%d", id)}), append(g.Cells, row)
 	}
 	want := "2 of 4 locks fail when b; lock3, lock4 when a. Not counted as failures: FENCED (two inside, data safe), ORPHAN and BLOCKED (waits that end). Every cell is as expected."
 	if got := g.Takeaway("en"); got != want {
@@ -129,8 +129,8 @@ func TestLooks(t *testing.T) {
 // differs from its twins and one that differs only in what was expected.
 func manySample() Grid {
 	g := gridSample()
-	few, cells := g.Strategies, g.Cells
-	g.Strategies, g.Cells = nil, nil
+	few, cells := g.Locks, g.Cells
+	g.Locks, g.Cells = nil, nil
 	for round := range 3 {
 		for i, s := range few {
 			s.Group = []string{"two-steps", "stamps", "majority"}[i/2]
@@ -144,7 +144,7 @@ func manySample() Grid {
 			if round == 2 && i == 3 {
 				row[2].AsExpected = !row[2].AsExpected
 			}
-			g.Strategies, g.Cells = append(g.Strategies, s), append(g.Cells, row)
+			g.Locks, g.Cells = append(g.Locks, s), append(g.Cells, row)
 		}
 	}
 	return g
@@ -154,11 +154,11 @@ func manySample() Grid {
 // shape that a grid has.
 func TestUncontractedCells(t *testing.T) {
 	g := Grid{
-		Strategies: []Row{{ID: "known"}, {ID: "unknown"}},
-		Scenarios:  []Column{{ID: "pause", Race: "R18"}},
+		Locks: []Row{{ID: "known"}, {ID: "unknown"}},
+		Races: []Column{{ID: "pause", Code: "R18"}},
 		Cells: [][]Cell{
-			{{Verdicts: wordsOf("OVERLAP"), Expected: wordsOf("OVERLAP"), AsExpected: true, Reached: true}},
-			{{Verdicts: wordsOf("OVERLAP"), Uncontracted: true, Reached: true}},
+			{{Verdicts: wordsOf("OVERLAP"), Expected: wordsOf("OVERLAP"), AsExpected: true, Triggered: true}},
+			{{Verdicts: wordsOf("OVERLAP"), Uncontracted: true, Triggered: true}},
 		},
 	}
 	for lang, want := range map[string]string{
@@ -193,7 +193,7 @@ func TestUncontractedCells(t *testing.T) {
 	if got := g.Takeaway("en"); strings.Contains(got, "expected") || !strings.HasSuffix(got, "The contract does not cover 2 of 2 cells.") {
 		t.Error(got)
 	}
-	g.Cells[0][0] = Cell{Verdicts: wordsOf("LIE"), Reached: true}
+	g.Cells[0][0] = Cell{Verdicts: wordsOf("LIE"), Triggered: true}
 	if got := g.Takeaway("en"); !strings.HasSuffix(got, "1 of 2 cells differ from what was expected. The contract does not cover 1 of 2 cells.") {
 		t.Error(got)
 	}

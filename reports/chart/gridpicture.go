@@ -20,7 +20,7 @@ import (
 func cellFrom(r record) Cell {
 	words := lists.Each(strings.Fields(r.text("verdicts")), func(w string) verdict.Word { return verdict.Word(w) })
 	blocked := r.number("blocked_ms") * float64(time.Millisecond)
-	return Cell{Verdicts: words, Reached: r.is("triggered"), AsExpected: r.is("as_expected"),
+	return Cell{Verdicts: words, Triggered: r.is("triggered"), AsExpected: r.is("as_expected"),
 		Uncontracted: r.text("expected") == noContract, Blocked: time.Duration(blocked)}
 }
 

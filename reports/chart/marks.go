@@ -116,7 +116,7 @@ func (c cell) like(l Look) cell {
 // worst gives a cell the look of the gravest verdict in rows, and its name.
 func (c cell) worst(of []record) cell {
 	words := lists.Each(of, func(r record) verdict.Word { return verdict.Word(r.text("verdict")) })
-	all := Cell{Verdicts: words, Reached: true}
+	all := Cell{Verdicts: words, Triggered: true}
 	c = c.like(LookOf(all.Word()))
 	c.words = all.Label()
 	return c

@@ -17,7 +17,7 @@ import (
 const overviewFrom = 12
 
 // Many reports whether the grid is drawn as an overview.
-func (g *Grid) Many() bool { return len(g.Strategies) >= overviewFrom }
+func (g *Grid) Many() bool { return len(g.Locks) >= overviewFrom }
 
 // A Band is one group of an overview.
 type Band struct {
@@ -25,7 +25,7 @@ type Band struct {
 	Lines []Line
 }
 
-// A Line is a lock, with those that came out the same: indices of Grid.Strategies.
+// A Line is a lock, with those that came out the same: indices of Grid.Locks.
 type Line struct {
 	First int
 	Same  []int
@@ -33,18 +33,18 @@ type Line struct {
 
 // Bands gathers the groups, in the order of their first locks.
 func (g *Grid) Bands() []Band {
-	sameGroup := func(a, b int) bool { return g.Strategies[a].Group == g.Strategies[b].Group }
-	return lists.Each(lists.Gather(lists.Indices(g.Strategies), sameGroup), func(group []int) Band {
+	sameGroup := func(a, b int) bool { return g.Locks[a].Group == g.Locks[b].Group }
+	return lists.Each(lists.Gather(lists.Indices(g.Locks), sameGroup), func(group []int) Band {
 		alike := lists.Gather(group, g.sameVerdicts)
 		lines := lists.Each(alike, func(same []int) Line { return Line{same[0], same[1:]} })
-		return Band{g.Strategies[group[0]].Group, lines}
+		return Band{g.Locks[group[0]].Group, lines}
 	})
 }
 
 // sameVerdicts reports whether two locks have the same verdicts everywhere. The time for
 // which clients were blocked does not count.
 func (g *Grid) sameVerdicts(a, b int) bool {
-	for j := range g.Scenarios {
+	for j := range g.Races {
 		x, y := g.cell(a, j), g.cell(b, j)
 		same := x.AsExpected == y.AsExpected && x.Uncontracted == y.Uncontracted && x.Word() == y.Word()
 		if !same || !slices.Equal(x.Verdicts, y.Verdicts) {
@@ -60,12 +60,12 @@ func (c *Cell) mark() string {
 	return open + LookOf(c.Word()).Glyph
 }
 
-// short heads a scenario's column, and name stands in sentences.
-func (c Column) short() string { return cmp.Or(c.Race, c.ID) }
-func (c Column) name() string  { return strings.TrimSpace(c.Race + " " + c.ID) }
+// short heads a race's column, and name stands in sentences.
+func (c Column) short() string { return cmp.Or(c.Code, c.ID) }
+func (c Column) name() string  { return strings.TrimSpace(c.Code + " " + c.ID) }
 
 func (g *Grid) lineName(l Line) string {
-	name := g.Strategies[l.First].ID
+	name := g.Locks[l.First].ID
 	if len(l.Same) > 0 {
 		name += " +" + strconv.Itoa(len(l.Same))
 	}
@@ -80,16 +80,16 @@ func (g *Grid) overview(out *layout.Lines) {
 			rows = append(rows, []string{out.Each(func(lang string) string { return text.FamilyTitle(b.Group, lang) })})
 		}
 		for _, l := range b.Lines {
-			marks := lists.Each(lists.Indices(g.Scenarios), func(j int) string { return g.cell(l.First, j).mark() })
+			marks := lists.Each(lists.Indices(g.Races), func(j int) string { return g.cell(l.First, j).mark() })
 			rows = append(rows, append([]string{"  " + g.lineName(l)}, marks...))
 			label = max(label, 2+layout.Width(g.lineName(l)))
 		}
 	}
-	perBlock := max(len(g.Scenarios), 1)
+	perBlock := max(len(g.Races), 1)
 	if out.Width() > 0 {
 		perBlock = max(1, (out.Width()-label)/2)
 	}
-	for some := range slices.Chunk(lists.Indices(g.Scenarios), perBlock) {
+	for some := range slices.Chunk(lists.Indices(g.Races), perBlock) {
 		if some[0] > 0 {
 			out.Put("", 0)
 		}
@@ -108,14 +108,14 @@ func (g *Grid) overview(out *layout.Lines) {
 			}
 		}
 	}
-	out.Put(strings.Join(lists.Each(g.Scenarios, Column.name), ", "), 0)
+	out.Put(strings.Join(lists.Each(g.Races, Column.name), ", "), 0)
 }
 
 // raceRows are the names of the races, a letter a row.
 func (g *Grid) raceRows() (rows [][]string) {
-	height := slices.Max(append(lists.Each(g.Scenarios, func(c Column) int { return len(c.short()) }), 0))
+	height := slices.Max(append(lists.Each(g.Races, func(c Column) int { return len(c.short()) }), 0))
 	for n := range height {
-		letters := lists.Each(g.Scenarios, func(c Column) string {
+		letters := lists.Each(g.Races, func(c Column) string {
 			return " " + (c.short() + strings.Repeat(" ", height))[n:n+1]
 		})
 		rows = append(rows, append([]string{""}, letters...))
@@ -124,5 +124,5 @@ func (g *Grid) raceRows() (rows [][]string) {
 }
 
 func (g *Grid) names(places []int) string {
-	return strings.Join(lists.Each(places, func(i int) string { return g.Strategies[i].ID }), ", ")
+	return strings.Join(lists.Each(places, func(i int) string { return g.Locks[i].ID }), ", ")
 }

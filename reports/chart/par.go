@@ -55,7 +55,7 @@ func (c *Par) Table() *Table {
 	names := "lock budget verdict found complete par steps trace"
 	return tableOf(names, lists.Indices(c.Each), func(i int) []any {
 		p, budget := &c.Each[i], c.Budgets[i/len(c.Verdicts)%len(c.Budgets)]
-		row := []any{p.Strategy, budget, p.Verdict, p.Found, p.Complete && !p.Unjudged, nil, nil, nil}
+		row := []any{p.Lock, budget, p.Verdict, p.Found, p.Complete && !p.Unjudged, nil, nil, nil}
 		if p.Found {
 			row = append(row[:5], p.Par, p.Steps, p.Trace)
 		}

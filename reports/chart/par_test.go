@@ -41,14 +41,14 @@ func parSample() Par {
 	}}
 	for l, row := range cells {
 		for n, p := range row {
-			p.Strategy, p.Verdict = c.Locks[l].ID, c.Verdicts[n]
+			p.Lock, p.Verdict = c.Locks[l].ID, c.Verdicts[n]
 			c.Pars = append(c.Pars, p)
 		}
 		for _, budget := range c.Budgets { // of which each finds what it is enough for
 			for n, p := range row {
-				p.Strategy, p.Verdict = c.Locks[l].ID, c.Verdicts[n]
+				p.Lock, p.Verdict = c.Locks[l].ID, c.Verdicts[n]
 				if p.Found && p.Par > 0 && !slices.ContainsFunc(p.Ways, func(way string) bool { return strings.HasPrefix(way, strings.TrimSuffix(budget, "=1")) }) {
-					p = study.Par{Strategy: p.Strategy, Verdict: p.Verdict, Complete: p.Complete}
+					p = study.Par{Lock: p.Lock, Verdict: p.Verdict, Complete: p.Complete}
 				}
 				c.Each = append(c.Each, p)
 			}
@@ -69,7 +69,7 @@ func theoremsSample() *Theorems {
 	for l, e := range c.Locks {
 		for k, b := range c.Budgets {
 			for n, letter := range []rune(letters[l][k]) {
-				t := study.Theorem{Strategy: e.ID, Budget: b, Verdict: study.TheoremWords()[n], Extent: extents[letter], Why: why[l][k]}
+				t := study.Theorem{Lock: e.ID, Budget: b, Verdict: study.TheoremWords()[n], Extent: extents[letter], Why: why[l][k]}
 				if t.Extent == study.Fails {
 					t.Clients, t.Par, t.Trace = 2, l, "locklab2-a"
 				}
@@ -107,7 +107,7 @@ func toleranceSample() Tolerance {
 	}}
 	for i, row := range cells {
 		for n, l := range row {
-			l.Strategy, l.Fault = f.Locks[i].ID, f.Hazards[n].Fault
+			l.Lock, l.Fault = f.Locks[i].ID, f.Hazards[n].Fault
 			f.Limits = append(f.Limits, l)
 		}
 	}

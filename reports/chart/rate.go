@@ -118,13 +118,13 @@ func (r *Rate) Table() *Table {
 	names := "lock environment ttl_s:s overlaps_a_year_lo:1/year overlaps_a_year_hi:1/year " +
 		"blocked_after_crash_mean_s:s blocked_after_crash_longest_s:s"
 	return tableOf(names, points, func(p at) []any {
-		i := slices.IndexFunc(r.Subjects, func(o *cost.Subject) bool { return o.Entry.ID == p.Strategy })
+		i := slices.IndexFunc(r.Subjects, func(o *cost.Subject) bool { return o.Entry.ID == p.Lock })
 		lo, hi := &p.Expected.Lo, &p.Expected.Hi
 		if p.Unknown {
 			lo, hi = nil, nil
 		}
 		after := r.Subjects[i].Recovery(p.TTL, r.Hold)
-		return []any{p.Strategy, p.Environment, whole(p.TTL.Seconds()), lo, hi, cost.Finite(after.Mean),
+		return []any{p.Lock, p.Environment, whole(p.TTL.Seconds()), lo, hi, cost.Finite(after.Mean),
 			cost.Finite(after.Longest)}
 	})
 }
@@ -136,7 +136,7 @@ func (r *Rate) more() map[string]any {
 	return map[string]any{"method": r.Method("en"), "ttl_s": whole(r.TTL.Seconds()), "environment": worst.ID,
 		"terms": r.Terms,
 		"after_a_crash": lists.Each(r.Crashes, func(c cost.Crash) any {
-			return map[string]any{"lock": c.Strategy, "blocked_mean_s": cost.Finite(c.Mean),
+			return map[string]any{"lock": c.Lock, "blocked_mean_s": cost.Finite(c.Mean),
 				"blocked_longest_s": cost.Finite(c.Longest)}
 		}),
 		"environments": lists.Each(r.Environments, func(e cost.Environment) any {
@@ -149,14 +149,14 @@ func (r *Rate) more() map[string]any {
 }
 
 // Explain writes the factors of one lock's terms.
-func (r *Rate) Explain(w io.Writer, o reports.Look, strategy string) error {
+func (r *Rate) Explain(w io.Writer, o reports.Look, lock string) error {
 	out := o.Lines(w)
-	i := slices.IndexFunc(r.Subjects, func(s *cost.Subject) bool { return s.Entry.ID == strategy })
+	i := slices.IndexFunc(r.Subjects, func(s *cost.Subject) bool { return s.Entry.ID == lock })
 	putEach(out, func(lang string) []string {
-		return []string{say(lang, "rate.explain", "lock", strategy, "ttl", length(r.TTL))}
+		return []string{say(lang, "rate.explain", "lock", lock, "ttl", length(r.TTL))}
 	})
 	out.Put("", 0)
-	r.factors(strategy).Text(out)
+	r.factors(lock).Text(out)
 	out.Put("", 0)
 	c := r.Crashes[i]
 	putEach(out, func(lang string) []string {
@@ -171,11 +171,11 @@ func (r *Rate) Explain(w io.Writer, o reports.Look, strategy string) error {
 // factors has a row for each cause. What is expected is the product of the numbers from faults_a_year to long_enough;
 // of slow work and of lost replies those are seconds, or replies lost of one a second, and holds are those acquired in
 // a second.
-func (r *Rate) factors(strategy string) *Table {
+func (r *Rate) factors(lock string) *Table {
 	names := "environment fault faults_a_year servers holds contended window shortest_s:s long_enough harm " +
 		"expected_a_year search"
 	const year = 31_536_000
-	return tableOf(names, r.Of(strategy), func(t cost.Term) []any {
+	return tableOf(names, r.Of(lock), func(t cost.Term) []any {
 		if t.Unknown {
 			return []any{t.Environment, t.Fault, nil, nil, nil, nil, nil, nil, nil, t.Harm, "?", searchOf(t)}
 		}

@@ -40,7 +40,7 @@ func (c *RecoveryChart) Table() *Table {
 	names := "lock ttl_s:s hold_s:s handover_mean_s:s handover_longest_s:s blocked_mean_s:s blocked_p50_s:s " +
 		"blocked_p90_s:s blocked_p99_s:s blocked_longest_s:s share_forever"
 	return tableOf(names, c.Recoveries, func(r cost.Recovery) []any {
-		return []any{r.Strategy, r.TTL, r.Hold, r.Handover, r.LongestHandover, r.Mean(),
+		return []any{r.Lock, r.TTL, r.Hold, r.Handover, r.LongestHandover, r.Mean(),
 			r.Quantile(0.5), r.Quantile(0.9), r.Quantile(0.99), r.Longest(), r.Ever()}
 	})
 }

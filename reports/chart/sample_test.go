@@ -15,7 +15,7 @@ const ms = time.Millisecond
 // reached.
 func gridSample() Grid {
 	g := Grid{
-		Strategies: []Row{
+		Locks: []Row{
 			{ID: "setnx", Article: "003-A"},
 			{ID: "setnx-expire", Article: "003-B"},
 			{ID: "getset", Article: "000-C"},
@@ -23,22 +23,22 @@ func gridSample() Grid {
 			{ID: "token", Article: "002-C"},
 			{ID: "redlock", Article: "002-E"},
 		},
-		Scenarios: []Column{
-			{ID: "calm", Race: ""},
-			{ID: "crash-holding", Race: "R01"},
-			{ID: "crash-between", Race: "R02"},
-			{ID: "slow-owner", Race: "R03"},
-			{ID: "check-then-del", Race: "R04"},
-			{ID: "getset-nil", Race: "R06"},
-			{ID: "clock-skew", Race: "R09"},
-			{ID: "gc-pause", Race: "R18"},
-			{ID: "fenced-pause", Race: "R18"},
-			{ID: "failover", Race: "R21"},
-			{ID: "restart-empty", Race: "R24"},
-			{ID: "split-vote", Race: "R29"},
-			{ID: "lost-reply", Race: "R32"},
-			{ID: "extend-late", Race: "R34"},
-			{ID: "two-keys", Race: "R46"},
+		Races: []Column{
+			{ID: "calm", Code: ""},
+			{ID: "crash-holding", Code: "R01"},
+			{ID: "crash-between", Code: "R02"},
+			{ID: "slow-owner", Code: "R03"},
+			{ID: "check-then-del", Code: "R04"},
+			{ID: "getset-nil", Code: "R06"},
+			{ID: "clock-skew", Code: "R09"},
+			{ID: "gc-pause", Code: "R18"},
+			{ID: "fenced-pause", Code: "R18"},
+			{ID: "failover", Code: "R21"},
+			{ID: "restart-empty", Code: "R24"},
+			{ID: "split-vote", Code: "R29"},
+			{ID: "lost-reply", Code: "R32"},
+			{ID: "extend-late", Code: "R34"},
+			{ID: "two-keys", Code: "R46"},
 		},
 	}
 	table := [][]string{
@@ -58,11 +58,11 @@ func gridSample() Grid {
 		{"N/A", "LIE", "LIE WRONG-DEL", "N/A", "HOLDS", "HOLDS"},
 		{"DEADLOCK", "BLOCKED", "BLOCKED", "BLOCKED", "BLOCKED", "BLOCKED"},
 	}
-	for i, s := range g.Strategies {
-		row := make([]Cell, len(g.Scenarios))
-		for j, n := range g.Scenarios {
-			row[j] = Cell{Strategy: s.ID, Article: s.Article, Scenario: n.ID, Race: n.Race,
-				Verdicts: wordsOf(table[j][i]), Expected: wordsOf(table[j][i]), AsExpected: true, Reached: true,
+	for i, s := range g.Locks {
+		row := make([]Cell, len(g.Races))
+		for j, n := range g.Races {
+			row[j] = Cell{Lock: s.ID, Article: s.Article, Race: n.ID, Code: n.Code,
+				Verdicts: wordsOf(table[j][i]), Expected: wordsOf(table[j][i]), AsExpected: true, Triggered: true,
 				Trace: "traces/" + s.ID + "." + n.ID + ".json"}
 			if strings.Contains(table[j][i], "BLOCKED") {
 				row[j].Blocked = time.Duration(8+7*i)*time.Second + 40*ms
@@ -72,7 +72,7 @@ func gridSample() Grid {
 	}
 	g.Cells[4][3].Expected, g.Cells[4][3].AsExpected = wordsOf("HOLDS"), false
 	g.Cells[5][6].Expected, g.Cells[5][6].AsExpected = wordsOf("HOLDS"), false
-	g.Cells[2][12].Reached = false
+	g.Cells[2][12].Triggered = false
 	g.Cells[4][7].Overlap = 3801 * ms
 	return g
 }
@@ -104,7 +104,7 @@ func sweepSample() *Sweep {
 		panic(err)
 	}
 	for i, id := range []string{"setnx", "setnx-expire", "getset", "watchdog", "token", "redlock"} {
-		one := study.SweepSeries{Strategy: id}
+		one := study.SweepSeries{Lock: id}
 		for n := range 21 {
 			x := float64(n) / 10
 			k := 0

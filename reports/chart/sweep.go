@@ -78,7 +78,7 @@ func workDuringPause(lang string, waits bool) string {
 // notApplicable says why locks were not played.
 func (s *Sweep) notApplicable(lang string) []string {
 	return lists.Each(s.unplayed(), func(one study.SweepSeries) string {
-		return say(lang, "sweep.na", "lock", one.Strategy, "why", say(lang, "na."+string(one.NA)))
+		return say(lang, "sweep.na", "lock", one.Lock, "why", say(lang, "na."+string(one.NA)))
 	})
 }
 
@@ -99,7 +99,7 @@ func (s *Sweep) Table() *Table {
 	var points []at
 	for _, one := range s.Series {
 		for _, p := range one.Points {
-			points = append(points, at{one.Strategy, p})
+			points = append(points, at{one.Lock, p})
 		}
 	}
 	axes := lists.Each(s.Order.Axes, func(a study.Axis) string { return a.Name() + ":" + a.Unit() })
@@ -112,7 +112,7 @@ func (s *Sweep) Table() *Table {
 func (s *Sweep) more() map[string]any {
 	reasons := map[string]string{}
 	for _, one := range s.unplayed() {
-		reasons[one.Strategy] = string(one.NA)
+		reasons[one.Lock] = string(one.NA)
 	}
 	return map[string]any{"verdicts": s.Order.Words, "not_applicable": reasons}
 }
@@ -161,7 +161,7 @@ func (s *Sweep) Finding(lang string) string {
 	if len(s.Order.Axes) > 1 {
 		hits := lists.Each(seen, func(one study.SweepSeries) string {
 			n := len(lists.Pick(one.Points, func(p study.SweepPoint) bool { return p.K > 0 }))
-			return say(lang, "sweep.finding.half", "x", strconv.Itoa(n), "locks", one.Strategy)
+			return say(lang, "sweep.finding.half", "x", strconv.Itoa(n), "locks", one.Lock)
 		})
 		return say(lang, "sweep.finding.map", "words", words, "parts", text.Join(lang, "chart.list", hits),
 			"points", strconv.Itoa(len(s.Order.Points())))
@@ -169,9 +169,9 @@ func (s *Sweep) Finding(lang string) string {
 	falls := lists.Each(played, func(one study.SweepSeries) fall {
 		at := half(lists.Each(one.Points, func(p study.SweepPoint) point { return point{x: p.At[0], y: share(p.K, p.N)} }))
 		if math.IsNaN(at) {
-			return fall{one.Strategy, "", highest(one)}
+			return fall{one.Lock, "", highest(one)}
 		}
-		return fall{one.Strategy, axis.Format(at), math.Abs(at)}
+		return fall{one.Lock, axis.Format(at), math.Abs(at)}
 	})
 	slices.SortStableFunc(falls, func(a, b fall) int { return cmp.Compare(a.share, b.share) })
 	name := func(of []fall) string {

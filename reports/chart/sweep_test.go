@@ -24,7 +24,7 @@ import (
 // All charts of what a lock survives take the same work for granted, and say so below their titles.
 func TestOneWork(t *testing.T) {
 	const ttl = 10 * time.Second
-	recovery := &RecoveryChart{[]cost.Recovery{{Strategy: "token", TTL: ttl, Hold: study.UsualWork(ttl)}}}
+	recovery := &RecoveryChart{[]cost.Recovery{{Lock: "token", TTL: ttl, Hold: study.UsualWork(ttl)}}}
 	sweep := sweepSample()
 	for _, lang := range text.Languages() {
 		usual := say(lang, "work.usual")
@@ -71,10 +71,10 @@ func luminance(c color.NRGBA) float64 {
 	return 0.2126*linear(c.R) + 0.7152*linear(c.G) + 0.0722*linear(c.B)
 }
 
-func timelineOf(t *testing.T, lock, scenario string) *Timeline {
+func timelineOf(t *testing.T, lock, raceID string) *Timeline {
 	t.Helper()
 	e, _ := algorithms.ByName(lock)
-	sc, err := scenarios.ByName(scenario)
+	sc, err := scenarios.ByName(raceID)
 	if err != nil {
 		t.Fatal(err)
 	}

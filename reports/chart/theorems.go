@@ -45,7 +45,7 @@ func (c *Theorems) because(lang, prefix string, keys func(*study.Theorem) []stri
 	var all []keyed
 	for i := range c.All {
 		for _, key := range keys(&c.All[i]) {
-			if one := (keyed{key, c.All[i].Strategy, head(c.All[i].Budget)}); !slices.Contains(all, one) {
+			if one := (keyed{key, c.All[i].Lock, head(c.All[i].Budget)}); !slices.Contains(all, one) {
 				all = append(all, one)
 			}
 		}
@@ -79,7 +79,7 @@ func (c *Theorems) Table() *Table {
 	names := "lock budget verdict extent clients par trace why lemmas"
 	return tableOf(names, lists.Indices(c.All), func(i int) []any {
 		t := &c.All[i]
-		row := []any{t.Strategy, t.Budget, t.Verdict, t.Extent, nil, nil, t.Trace, t.Why, strings.Join(t.Lemmas, " ")}
+		row := []any{t.Lock, t.Budget, t.Verdict, t.Extent, nil, nil, t.Trace, t.Why, strings.Join(t.Lemmas, " ")}
 		if t.Extent == study.Fails {
 			row[4], row[5] = t.Clients, t.Par
 		}

@@ -78,8 +78,8 @@ func (r *Timeline) picture(f Format) picture {
 		}
 	}
 	f.Title = cmp.Or(f.Title, r.finding(f.Lang))
-	title := text.RaceTitle(r.History.Scenario, f.Lang)
-	below := []string{text.Label(say(f.Lang, "explain.head", "text", r.History.Scenario)) + title}
+	title := text.RaceTitle(r.History.Race, f.Lang)
+	below := []string{text.Label(say(f.Lang, "explain.head", "text", r.History.Race)) + title}
 	least := vg.Point{X: timelineLeft + timelineRight + 0.55*vg.Length(run.X[len(run.X)-1]), Y: p.least()}
 	return frame{title: f.Title, below: below, least: least, body: p.draw}.picture()
 }
@@ -87,7 +87,7 @@ func (r *Timeline) picture(f Format) picture {
 // finding returns what the run shows: its gravest verdict, and what became of the data.
 func (r *Timeline) finding(lang string) string {
 	word := append(slices.Clone(r.Verdicts), verdict.Unknown)[0]
-	pairs := []string{"lock", r.History.Strategy, "clients", "", "time", ""}
+	pairs := []string{"lock", r.History.Lock, "clients", "", "time", ""}
 	for _, f := range r.Judgement.Findings {
 		if f.Verdict == word {
 			names := lists.Each(f.Clients, func(c int) string { return fmt.Sprintf("c%d", c) })

@@ -37,7 +37,7 @@ func TestTitlesAreTrue(t *testing.T) {
 	all := charts(t, "")
 	ttl := 10 * time.Second
 	ends := func(id string, first time.Duration) cost.Recovery {
-		return cost.Recovery{Strategy: id, TTL: ttl, Hold: study.UsualWork(ttl), Pieces: []cost.Piece{{To: ttl,
+		return cost.Recovery{Lock: id, TTL: ttl, Hold: study.UsualWork(ttl), Pieces: []cost.Piece{{To: ttl,
 			First: first, Last: first}}}
 	}
 	all["recovery"] = &RecoveryChart{[]cost.Recovery{ends("token", 8*time.Second), ends("watchdog", 9*time.Second),

@@ -83,7 +83,7 @@ func (f *Tolerance) boundaries(lang string) string {
 	if met == nil {
 		return ""
 	}
-	names := lists.Each(met, func(l study.Limit) string { return l.Strategy + " " + l.Fault })
+	names := lists.Each(met, func(l study.Limit) string { return l.Lock + " " + l.Fault })
 	return say(lang, "tolerance.boundary", "limits", text.Join(lang, "chart.list", names))
 }
 
@@ -100,7 +100,7 @@ func limitLabel(l *study.Limit) string {
 func (f *Tolerance) Table() *Table {
 	names := "lock fault result holds_up_to:lease falls_at:lease boundary_only largest_searched:lease trace"
 	return tableOf(names, f.Limits, func(l study.Limit) []any {
-		row := []any{l.Strategy, l.Fault, l.Answer, nil, nil, nil, nil, l.Trace}
+		row := []any{l.Lock, l.Fault, l.Answer, nil, nil, nil, nil, l.Trace}
 		if l.Holds > 0 {
 			row[3] = whole(l.Holds)
 		}
@@ -148,17 +148,17 @@ func (f *Tolerance) rates(lang string) []string {
 	if len(f.Rates) == 0 {
 		return nil
 	}
-	races := lists.Gather(f.Rates, func(a, b study.RateLimit) bool { return a.Scenario == b.Scenario })
+	races := lists.Gather(f.Rates, func(a, b study.RateLimit) bool { return a.Race == b.Race })
 	said := lists.Each(races, func(of []study.RateLimit) string {
-		return say(lang, "tolerance.rates", "race", of[0].Scenario, "limits", text.Join(lang, "chart.list",
+		return say(lang, "tolerance.rates", "race", of[0].Race, "limits", text.Join(lang, "chart.list",
 			lists.Each(of, func(l study.RateLimit) string {
 				switch l.Answer {
 				case study.Limited:
-					return l.Strategy + " " + decimal(l.Falls)
+					return l.Lock + " " + decimal(l.Falls)
 				case study.NoLimit:
-					return l.Strategy + " > " + decimal(l.Holds)
+					return l.Lock + " > " + decimal(l.Holds)
 				}
-				return l.Strategy + " " + string(l.Answer)
+				return l.Lock + " " + string(l.Answer)
 			})))
 	})
 	played := lists.Each(study.Rates(), func(rate time.Duration) string { return decimal(100 * rate.Seconds()) })

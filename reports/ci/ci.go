@@ -22,15 +22,15 @@ import (
 type Verification struct {
 	Lang   string  // in which to write, as for text.Chosen
 	Checks []Check // in the contract's order
-	// Uncovered are locks in scenarios of which the contract says nothing: nothing was
+	// Uncovered are locks in races of which the contract says nothing: nothing was
 	// checked, and nothing deviates.
 	Uncovered []Uncovered
 }
 
 // An Uncovered is a lock of which a contract says nothing.
 type Uncovered struct {
-	Strategy  string   `json:"lock"`
-	Scenarios []string `json:"races,omitempty"` // IDs; nil: in none does it say anything
+	Lock  string   `json:"lock"`
+	Races []string `json:"races,omitempty"` // IDs; nil: in none does it say anything
 }
 
 func (v *Verification) say(key string, pairs ...string) string {
@@ -39,16 +39,16 @@ func (v *Verification) say(key string, pairs ...string) string {
 
 // about names the lock, and where there are others the scenarios.
 func (v *Verification) about(u *Uncovered) string {
-	if u.Scenarios == nil {
-		return u.Strategy
+	if u.Races == nil {
+		return u.Lock
 	}
-	return v.say("verify.in", "lock", u.Strategy, "races", strings.Join(u.Scenarios, ", "))
+	return v.say("verify.in", "lock", u.Lock, "races", strings.Join(u.Races, ", "))
 }
 
 // A Check is one line of a contract.
 type Check struct {
-	Strategy  string
-	Subject   string // a scenario's ID, or the bounds of a search or a proof
+	Lock      string
+	Subject   string // a race's ID, or the bounds of a search or a proof
 	Kind      Kind
 	File      string // where the contract says so
 	Line      int
@@ -75,7 +75,7 @@ const (
 )
 
 // Name is the check's, and no other's.
-func (c *Check) Name() string { return c.Strategy + "/" + c.Subject }
+func (c *Check) Name() string { return c.Lock + "/" + c.Subject }
 
 // Message returns the reason for which a check is not as contracted, in one line.
 func (v *Verification) Message(c *Check) string {
@@ -129,7 +129,7 @@ func (c *Check) place() string { return fmt.Sprintf("%s:%d", c.File, c.Line) }
 func (v *Verification) Text(w io.Writer) error {
 	var b strings.Builder
 	for _, c := range v.Deviations() {
-		b.WriteString(v.say("verify.deviation", "place", c.place(), "lock", c.Strategy, "subject", c.Subject,
+		b.WriteString(v.say("verify.deviation", "place", c.place(), "lock", c.Lock, "subject", c.Subject,
 			"message", v.Message(c)))
 		b.WriteString("\n  " + c.Reproduce + "\n")
 	}
@@ -393,9 +393,9 @@ func (v *Verification) table(head string, of Kind) string {
 		if c.Kind != of {
 			continue
 		}
-		note(&locks, c.Strategy)
+		note(&locks, c.Lock)
 		note(&subjects, c.Subject)
-		cells[[2]string{c.Strategy, c.Subject}] = v.mark(c)
+		cells[[2]string{c.Lock, c.Subject}] = v.mark(c)
 	}
 	if subjects == nil {
 		return ""

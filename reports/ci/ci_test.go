@@ -18,12 +18,12 @@ const nasty = "50 % of <x> & \"y\"\r\nESC \x1b[31m NUL \x00 bad \xff end ]]> fen
 
 func nastyVerification() *Verification {
 	return &Verification{Checks: []Check{
-		{Strategy: "token", Subject: "gc-pause", File: "a:b,c%.txt", Line: 3, Want: "HOLDS", Got: "OVERLAP", Status: contract.Differs,
+		{Lock: "token", Subject: "gc-pause", File: "a:b,c%.txt", Line: 3, Want: "HOLDS", Got: "OVERLAP", Status: contract.Differs,
 			Why: nasty, Reproduce: "locklab run token gc-pause --expect holds", Trace: "locklab2-x"},
-		{Strategy: "token", Subject: "clients=2", Kind: Search, File: "f", Line: 4, Want: "HOLDS", Status: contract.Inconclusive,
+		{Lock: "token", Subject: "clients=2", Kind: Search, File: "f", Line: 4, Want: "HOLDS", Status: contract.Inconclusive,
 			Why: "cut short", Reproduce: "locklab explore token", Certificate: nasty},
-		{Strategy: "setnx", Subject: "clients=2", Kind: Search, File: "f", Line: 5, Want: "HOLDS", Got: "HOLDS", Status: contract.Met, Certificate: "proved"},
-		{Strategy: "setnx", Subject: "gc-pause", File: "f", Line: 6, Want: "HOLDS"},
+		{Lock: "setnx", Subject: "clients=2", Kind: Search, File: "f", Line: 5, Want: "HOLDS", Got: "HOLDS", Status: contract.Met, Certificate: "proved"},
+		{Lock: "setnx", Subject: "gc-pause", File: "f", Line: 6, Want: "HOLDS"},
 	}}
 }
 
@@ -72,7 +72,7 @@ func TestAnnotationsAreFew(t *testing.T) {
 	for n, want := range map[int]int{8: 8, 9: 9, 10: 9, 200: 9} {
 		v := &Verification{}
 		for i := range n {
-			v.Checks = append(v.Checks, Check{Strategy: "token", Subject: fmt.Sprint(i), Status: contract.Differs})
+			v.Checks = append(v.Checks, Check{Lock: "token", Subject: fmt.Sprint(i), Status: contract.Differs})
 		}
 		text := samples.Written(t, v.Annotations)
 		if got := strings.Count(text, "::error "); got != want {
@@ -105,7 +105,7 @@ func TestSummary(t *testing.T) {
 func TestSummaryIsShort(t *testing.T) {
 	v := &Verification{}
 	for i := range 3000 {
-		v.Checks = append(v.Checks, Check{Strategy: "token", Subject: fmt.Sprint("s", i), Kind: Search, Got: "HOLDS", Status: contract.Met, Certificate: strings.Repeat("long ", 200)})
+		v.Checks = append(v.Checks, Check{Lock: "token", Subject: fmt.Sprint("s", i), Kind: Search, Got: "HOLDS", Status: contract.Met, Certificate: strings.Repeat("long ", 200)})
 	}
 	text := samples.Written(t, v.Summary)
 	if len(text) > MaxSummary || len(text) < MaxSummary/2 {
@@ -144,8 +144,8 @@ func TestCounts(t *testing.T) {
 // What is not covered is named, and is neither a pass nor a failure.
 func TestUncovered(t *testing.T) {
 	v := &Verification{
-		Checks:    []Check{{Strategy: "token", Subject: "gc-pause", Status: contract.Met}},
-		Uncovered: []Uncovered{{Strategy: "whole"}, {Strategy: "part", Scenarios: []string{"calm", "restart"}}},
+		Checks:    []Check{{Lock: "token", Subject: "gc-pause", Status: contract.Met}},
+		Uncovered: []Uncovered{{Lock: "whole"}, {Lock: "part", Races: []string{"calm", "restart"}}},
 	}
 	want := "1 cell and 0 searches as contracted. Not covered by the contract: whole; part (in calm, restart)."
 	if got := v.Counts(); got != want {

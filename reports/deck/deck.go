@@ -101,12 +101,12 @@ func (s *slide) play(book *reports.Book) (err error) {
 	s.RunID = fmt.Sprintf("run%d", s.Number)
 	run, listings := reports.RunOf(o.History, o.Judgement, o.Verdicts, []string{s.lang}, false)
 	book.Add(s.RunID, run, listings)
-	title := text.Say(s.lang, "page.run", "lock", o.Strategy.ID, "race", o.Scenario.ID)
+	title := text.Say(s.lang, "page.run", "lock", o.Lock.ID, "race", o.Race.ID)
 	if s.Choices != nil { // its run stops where it asks
 		s.Open, err = picture(o, s.lang, title)
 		return err
 	}
-	s.Command = "locklab run " + o.Strategy.ID + " " + o.Scenario.ID
+	s.Command = "locklab run " + o.Lock.ID + " " + o.Race.ID
 	if s.Open, err = picture(before(o), s.lang, title); err != nil {
 		return err
 	}
@@ -140,5 +140,5 @@ func picture(o *race.Outcome, lang, title string) (template.HTML, error) {
 	var b strings.Builder
 	run := &chart.Timeline{History: o.History, Judgement: o.Judgement, Verdicts: o.Verdicts}
 	err := chart.SVG(&b, run, chart.Format{Lang: lang, Title: title})
-	return template.HTML(chart.Inline(b.String(), o.Strategy.ID+" "+o.Scenario.ID)), err
+	return template.HTML(chart.Inline(b.String(), o.Lock.ID+" "+o.Race.ID)), err
 }

@@ -153,7 +153,7 @@ func (t *Table) do(ctx context.Context, r Request) (any, error) {
 
 // newGame is the game of a lock of one's own choice.
 func (r *Request) newGame(ctx context.Context) (*play.Game, error) {
-	entry, err := race.Strategy(r.Lock)
+	entry, err := race.Lock(r.Lock)
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +179,7 @@ func (t *Table) begin(ctx context.Context, g *play.Game, err error) (any, error)
 
 // open keeps the game of a trace at hand.
 func (t *Table) open(ctx context.Context, trace simulator.Trace) error {
-	if t.game != nil && t.game.Strategy.ID == trace.Strategy && t.game.Bounds.String() == trace.Settings {
+	if t.game != nil && t.game.Lock.ID == trace.Lock && t.game.Bounds.String() == trace.Settings {
 		return nil
 	}
 	g, err := play.Open(ctx, trace)
@@ -358,7 +358,7 @@ func (r *asked) cannot() (any, error) {
 }
 
 func (r *asked) mend() (any, error) {
-	entry, err := race.Strategy(r.Lock)
+	entry, err := race.Lock(r.Lock)
 	if err != nil {
 		return nil, err
 	}

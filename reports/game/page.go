@@ -117,7 +117,7 @@ type Race struct {
 
 func races() (all []Race) {
 	for _, sc := range scenarios.All() {
-		all = append(all, Race{sc.ID, sc.Race, titled(text.RaceTitle, sc.ID)})
+		all = append(all, Race{sc.ID, sc.Code, titled(text.RaceTitle, sc.ID)})
 	}
 	return all
 }
@@ -140,12 +140,12 @@ type Setting struct {
 }
 
 // playRace plays a lock in a race.
-func playRace(lock, scenario, settings string) (*RaceRun, error) {
-	entry, err := race.Strategy(lock)
+func playRace(lock, raceID, settings string) (*RaceRun, error) {
+	entry, err := race.Lock(lock)
 	if err != nil {
 		return nil, err
 	}
-	sc, err := scenarios.ByName(scenario)
+	sc, err := scenarios.ByName(raceID)
 	if err != nil {
 		return nil, err
 	}
@@ -159,10 +159,10 @@ func playRace(lock, scenario, settings string) (*RaceRun, error) {
 // replay plays a trace again, or its attack on another lock.
 func replay(t simulator.Trace, lock string) (*RaceRun, error) {
 	play := study.Against
-	if lock == "" || lock == t.Strategy {
-		lock, play = t.Strategy, study.ReplayWithCodeOn
+	if lock == "" || lock == t.Lock {
+		lock, play = t.Lock, study.ReplayWithCodeOn
 	}
-	entry, err := race.Strategy(lock)
+	entry, err := race.Lock(lock)
 	if err != nil {
 		return nil, err
 	}
@@ -173,10 +173,10 @@ func raceRunOf(o *race.Outcome, err error) (*RaceRun, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &RaceRun{Run: runOf(o, true), Race: o.Scenario.ID, Settings: []Setting{}}
-	r.Link, r.Title = o.Trace.Link(), titled(text.RaceTitle, o.Scenario.ID)
+	r := &RaceRun{Run: runOf(o, true), Race: o.Race.ID, Settings: []Setting{}}
+	r.Link, r.Title = o.Trace.Link(), titled(text.RaceTitle, o.Race.ID)
 	usual := map[string]time.Duration{}
-	if sc, err := scenarios.ByName(o.Scenario.ID); err == nil {
+	if sc, err := scenarios.ByName(o.Race.ID); err == nil {
 		for _, s := range sc.Settings.Lengths() {
 			usual[s.Name] = s.Length
 		}

@@ -31,7 +31,7 @@ type Run struct {
 
 // runOf returns a run under the title of its lock, without its link; with its story, if that is wanted.
 func runOf(o *race.Outcome, story bool) Run {
-	r := Run{Version: Format, Lock: o.Strategy.ID, Title: titled(text.LockTitle, o.Strategy.ID)}
+	r := Run{Version: Format, Lock: o.Lock.ID, Title: titled(text.LockTitle, o.Lock.ID)}
 	r.Verdicts = append([]verdict.Word{}, o.Verdicts...)
 	if o.History == nil {
 		return r
@@ -93,7 +93,7 @@ func positionOf(g *play.Game, at *play.Position) *Position {
 
 // withCode returns the run of a position with the lines of the lock's code, unless it cannot be played with them.
 func withCode(g *play.Game, at *play.Position) *race.Outcome {
-	watched, err := study.ReplayWithCodeOn(g.Strategy, at.Trace)
+	watched, err := study.ReplayWithCodeOn(g.Lock, at.Trace)
 	if err != nil || len(watched.History.Events) != len(at.Outcome.History.Events) {
 		return at.Outcome
 	}
@@ -167,7 +167,7 @@ func proved(g *play.Game, truth play.Truth, harm verdict.Word) Words {
 	if harm == "" {
 		key = "play.proved.any"
 	}
-	return words(key, "harm", harm, "lock", g.Strategy.ID, "clients", g.Bounds.Clients, "attempts", g.Bounds.Attempts,
+	return words(key, "harm", harm, "lock", g.Lock.ID, "clients", g.Bounds.Clients, "attempts", g.Bounds.Attempts,
 		"faults", orNone(string(g.Bounds.Budget)), "states", truth.States)
 }
 
@@ -201,7 +201,7 @@ func mendedOf(other *play.Game, m *play.Mended, moves int, harm verdict.Word) *M
 	}
 	came, b := append(j.Verdicts, verdict.Holds)[0], m.Search.Bounds
 	j.Said = []Words{
-		words("play.mend.same", "lock", other.Strategy.Heading(), "same", m.Same, "all", moves, "verdict", came),
+		words("play.mend.same", "lock", other.Lock.Heading(), "same", m.Same, "all", moves, "verdict", came),
 		words(key, "lock", j.Lock, "harm", harm, "faults", orNone(string(b.Budget)), "states", m.Search.States,
 			"clients", b.Clients, "attempts", b.Attempts, "found", strings.Join(found, ", ")),
 	}

@@ -319,7 +319,7 @@ func (z *Quiz) verdictAt(c Cell, _ int, _ bool) *Question {
 	for _, sameRace := range []bool{true, false} { // what the other locks come to in this race is nearest
 		for x := range z.lenders(c) {
 			word := x.Verdicts[0]
-			if (x.Scenario.ID == c.Race) != sameRace || len(q.Answers) == 4 || seen[word] ||
+			if (x.Race.ID == c.Race) != sameRace || len(q.Answers) == 4 || seen[word] ||
 				!word.Broken() && word != verdict.Holds {
 				continue
 			}
@@ -381,7 +381,7 @@ func foundAndMeant(o *played) Words {
 	if o.Verdicts[0] != verdict.Holds {
 		all = append([]Words{finding(o)}, all...)
 	}
-	if r := contract.Why(o.Strategy, o.Scenario); r != "" {
+	if r := contract.Why(o.Lock, o.Race); r != "" {
 		why := sayAll(func(lang string) string { return text.Reason(lang, "why", string(r)) })
 		all = append(all, words("quiz.why", "why", why))
 	}
@@ -390,12 +390,12 @@ func foundAndMeant(o *played) Words {
 
 // outcomes are the runs of the scope's locks in a race that survive it, and that fall; without those of hard locks,
 // unless the quiz is hard.
-func (z *Quiz) outcomes(scenario string, hard bool) (survive, fall []*played) {
+func (z *Quiz) outcomes(raceID string, hard bool) (survive, fall []*played) {
 	for _, l := range z.scope.Locks {
 		if !hard && difficultyOf(Cell{l, "calm"}) == Hard {
 			continue
 		}
-		switch o := z.play(Cell{l, scenario}); {
+		switch o := z.play(Cell{l, raceID}); {
 		case o == nil:
 		case o.Verdicts[0] == verdict.Holds:
 			survive = append(survive, o)
@@ -431,9 +431,9 @@ func (z *Quiz) survivorAt(c Cell, _ int, hard bool) *Question {
 		if o == right && o.Forever() && fall[0].Verdicts[0] == verdict.Overlap {
 			why = words("quiz.survivor.forever")
 		}
-		why = words("quiz.survivor.why", "lock", o.Strategy.ID, "title", titled(text.LockTitle, o.Strategy.ID),
+		why = words("quiz.survivor.why", "lock", o.Lock.ID, "title", titled(text.LockTitle, o.Lock.ID),
 			"why", why)
-		q.Answers = append(q.Answers, Answer{same(o.Strategy.ID), o == right, why})
+		q.Answers = append(q.Answers, Answer{same(o.Lock.ID), o == right, why})
 	}
 	return q
 }

@@ -19,7 +19,7 @@ func TestQuizBeginsEasy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c := (Cell{q.Outcome.Strategy.ID, q.Outcome.Scenario.ID}); c.Lock != "setnx" && c.Lock != "token" || difficultyOf(c) != Easy {
+		if c := (Cell{q.Outcome.Lock.ID, q.Outcome.Race.ID}); c.Lock != "setnx" && c.Lock != "token" || difficultyOf(c) != Easy {
 			t.Errorf("seed %d begins with %+v", seed, c)
 		}
 	}
@@ -42,7 +42,7 @@ func TestQuizScope(t *testing.T) {
 				t.Fatal(err)
 			}
 			asked++
-			c := Cell{q.Outcome.Strategy.ID, q.Outcome.Scenario.ID}
+			c := Cell{q.Outcome.Lock.ID, q.Outcome.Race.ID}
 			if len(scope.Races) > 0 && !slices.Contains(scope.Races, c.Race) || q.Kind != "survivor" &&
 				(len(scope.Locks) > 0 && !slices.Contains(scope.Locks, c.Lock) || len(scope.Cells) > 0 && !slices.Contains(scope.Cells, c) ||
 					scope.Difficulty != "" && difficultyOf(c) != scope.Difficulty) {
@@ -67,10 +67,10 @@ func TestReasons(t *testing.T) {
 			t.Fatal(err)
 		}
 		met[q.Kind]++
-		ifs, id := map[string]bool{}, q.Outcome.Scenario.ID
+		ifs, id := map[string]bool{}, q.Outcome.Race.ID
 		var whole *played
 		if q.Kind != "survivor" {
-			if whole = z.play(Cell{q.Outcome.Strategy.ID, id}); whole == nil {
+			if whole = z.play(Cell{q.Outcome.Lock.ID, id}); whole == nil {
 				t.Fatal(z.err)
 			}
 		}
@@ -93,7 +93,7 @@ func TestReasons(t *testing.T) {
 				}
 			case "verdict": // no other answer names a verdict of the run
 				if slices.Contains(whole.Verdicts, verdict.Word(said)) != a.Right || strings.Contains(why+a.Why["zh"], "quiz.") {
-					t.Errorf("%s in %s comes to %v; %+v", whole.Strategy.ID, id, whole.Verdicts, a)
+					t.Errorf("%s in %s comes to %v; %+v", whole.Lock.ID, id, whole.Verdicts, a)
 				}
 			}
 		}
@@ -143,7 +143,7 @@ func TestRunsDoNotAnswerTheirQuestions(t *testing.T) {
 				right := q.Answers[slices.IndexFunc(q.Answers, func(a Answer) bool { return a.Right })].Said["en"]
 				for _, m := range run.Moving.Marks {
 					if string(m.Word) == right {
-						t.Errorf("%s in %s shows the verdict that it asks for, %s", run.Lock, q.Outcome.Scenario.ID, right)
+						t.Errorf("%s in %s shows the verdict that it asks for, %s", run.Lock, q.Outcome.Race.ID, right)
 					}
 				}
 			case "survivor":

@@ -106,7 +106,7 @@ var easy = Scope{
 
 // difficultyOf returns the difficulty of a cell: several servers, ZooKeeper and clocks that are wrong are hard.
 func difficultyOf(c Cell) Difficulty {
-	entry, err := race.Strategy(c.Lock)
+	entry, err := race.Lock(c.Lock)
 	inName := func(word string) bool { return strings.Contains(c.Race, word) }
 	clocks := slices.ContainsFunc([]string{"clock", "skew", "drift"}, inName)
 	switch {
@@ -222,7 +222,7 @@ func (z *Quiz) find(k *kind, d Difficulty) *Question {
 			}
 			z.asked[key] = true
 			if q := k.ask(z, c, n, d != Easy); q != nil {
-				q.Kind, q.Lock, q.Race = k.name, q.Outcome.Strategy.ID, ownTitle(q.Outcome.Scenario.ID)
+				q.Kind, q.Lock, q.Race = k.name, q.Outcome.Lock.ID, ownTitle(q.Outcome.Race.ID)
 				if q.Outcome.History != nil {
 					run := runOf(q.Outcome, false)
 					q.Run = &run
@@ -257,7 +257,7 @@ func (z *Quiz) play(c Cell) *played {
 	if p, ok := z.played[c]; ok {
 		return p
 	}
-	entry, err := race.Strategy(c.Lock)
+	entry, err := race.Lock(c.Lock)
 	sc, absent := scenarios.ByName(c.Race)
 	var o *race.Outcome
 	if err = cmp.Or(err, absent); err == nil {
@@ -268,7 +268,7 @@ func (z *Quiz) play(c Cell) *played {
 		return nil
 	}
 	z.played[c] = nil
-	if o.NotApplicable == "" && o.Reached && len(o.Verdicts) > 0 {
+	if o.NotApplicable == "" && o.Triggered && len(o.Verdicts) > 0 {
 		z.played[c] = &played{o, reports.Moments(o.History)}
 	}
 	return z.played[c]

@@ -158,7 +158,7 @@ func (t *Session) introduce() {
 			t.at = at
 		}
 	}
-	about := words("play.bounds", "lock", g.Strategy.Heading(), "clients", g.Bounds.Clients,
+	about := words("play.bounds", "lock", g.Lock.Heading(), "clients", g.Bounds.Clients,
 		"attempts", g.Bounds.Attempts,
 		"faults", orNone(string(g.Bounds.Budget)))
 	for _, w := range slices.Concat([]Words{about}, t.at.Unusual, []Words{goal, words("play.keys")}) {
@@ -352,7 +352,7 @@ func (t *Session) advise(letter string) {
 // mend tries the attack on another lock; "": on the one that was meant to mend it.
 func (t *Session) mend(name string) {
 	if name == "" {
-		next, ok := race.Successor(t.table.game.Strategy)
+		next, ok := race.Successor(t.table.game.Lock)
 		if !ok {
 			t.out.Sentence("play.mend.which")
 			return
@@ -399,7 +399,7 @@ func (s *Screen) showQuestion(q *Question, n int) {
 	if q.Run == nil { // about several locks
 		s.tell("", words("board.question", "n", n))
 	} else {
-		s.tell("", words("quiz.head", "n", n, "lock", q.Outcome.Strategy.Heading(), "race", q.Race))
+		s.tell("", words("quiz.head", "n", n, "lock", q.Outcome.Lock.Heading(), "race", q.Race))
 		s.Printf("\n")
 		s.lanes(q.Outcome)
 	}

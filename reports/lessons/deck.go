@@ -73,8 +73,8 @@ func (s Slide) Lines(part string) (all []string) {
 // A Subject is what a deck is about.
 type Subject struct {
 	Locks   []lock.Entry
-	Races   []race.Scenario // nil: those in which the locks fail
-	Screens []int           // of the guided tour, from 1
+	Races   []race.Race // nil: those in which the locks fail
+	Screens []int       // of the guided tour, from 1
 	Debate  bool
 }
 
@@ -308,7 +308,7 @@ var tellingRaces = []string{
 // guided tour, and one that the lock after it survives. mended is that run of the lock after it, if there is one, or
 // else its run in the first race.
 func (d *deckMaker) telling(e, after lock.Entry, most int) (all []*race.Outcome, mended *race.Outcome) {
-	ids := lists.Each(d.Races, func(sc race.Scenario) string { return sc.ID })
+	ids := lists.Each(d.Races, func(sc race.Race) string { return sc.ID })
 	if d.Races == nil {
 		for _, n := range numbers(PathScreens) {
 			if key := screen(n); text.Say("en", key+".lock") == e.ID {
@@ -324,7 +324,7 @@ func (d *deckMaker) telling(e, after lock.Entry, most int) (all []*race.Outcome,
 			all = append(all, o)
 		}
 	}
-	survived := slices.IndexFunc(all, func(o *race.Outcome) bool { return holds(d.named(after.ID, o.Scenario.ID)) })
+	survived := slices.IndexFunc(all, func(o *race.Outcome) bool { return holds(d.named(after.ID, o.Race.ID)) })
 	if d.Races == nil && len(all) > most {
 		if survived >= most {
 			all[most-1], survived = all[survived], most-1
@@ -332,7 +332,7 @@ func (d *deckMaker) telling(e, after lock.Entry, most int) (all []*race.Outcome,
 		all = all[:most]
 	}
 	if all != nil {
-		mended = d.named(after.ID, all[max(survived, 0)].Scenario.ID)
+		mended = d.named(after.ID, all[max(survived, 0)].Race.ID)
 	}
 	return all, mended
 }
@@ -363,8 +363,8 @@ func (d *deckMaker) how(e lock.Entry) {
 
 // race adds a slide about a run that the quiz asks about, too.
 func (d *deckMaker) race(heading string, o *race.Outcome, answers ...string) {
-	sc := o.Scenario
-	asked := d.m.p.Say("lesson.ask", "race", Story(d.Lang, sc, "title"), "lock", o.Strategy.ID)
+	sc := o.Race
+	asked := d.m.p.Say("lesson.ask", "race", Story(d.Lang, sc, "title"), "lock", o.Lock.ID)
 	d.run(Race, heading, asked, o, answers...)
 	d.say(Notes, Story(d.Lang, sc, "story"), Story(d.Lang, sc, "numbers"))
 	d.m.told("race."+sc.ID+".not", sentence("label.race.not"))
@@ -372,17 +372,17 @@ func (d *deckMaker) race(heading string, o *race.Outcome, answers ...string) {
 
 // usual adds a slide about a run, with why it ends as it does.
 func (d *deckMaker) usual(o *race.Outcome) {
-	key := "race." + o.Scenario.ID
-	name := strings.TrimSpace(o.Scenario.Race + " " + o.Scenario.ID)
-	d.race(d.m.p.Say("page.run", "lock", o.Strategy.ID, "race", name), o, key+".why", key+".mends")
+	key := "race." + o.Race.ID
+	name := strings.TrimSpace(o.Race.Code + " " + o.Race.ID)
+	d.race(d.m.p.Say("page.run", "lock", o.Lock.ID, "race", name), o, key+".why", key+".mends")
 }
 
 // next adds the same race with another lock.
 func (d *deckMaker) next(o *race.Outcome) {
-	heading := d.m.p.Say("lesson.next", "race", o.Scenario.ID, "lock", o.Strategy.ID)
-	asked := d.m.p.Say("lesson.next.ask", "lock", o.Strategy.ID)
-	d.run(Next, heading, asked, o, "race."+o.Scenario.ID+".mends")
-	d.tell(Notes, "lock."+o.Strategy.ID+".mends")
+	heading := d.m.p.Say("lesson.next", "race", o.Race.ID, "lock", o.Lock.ID)
+	asked := d.m.p.Say("lesson.next.ask", "lock", o.Lock.ID)
+	d.run(Next, heading, asked, o, "race."+o.Race.ID+".mends")
+	d.tell(Notes, "lock."+o.Lock.ID+".mends")
 }
 
 // run adds a slide with a question, a run, its result and the texts of keys.
@@ -426,7 +426,7 @@ func (d *deckMaker) quiz() {
 	var scope game.Scope
 	for _, o := range d.asked {
 		if o.History != nil {
-			scope.Cells = append(scope.Cells, game.Cell{Lock: o.Strategy.ID, Race: o.Scenario.ID})
+			scope.Cells = append(scope.Cells, game.Cell{Lock: o.Lock.ID, Race: o.Race.ID})
 		}
 	}
 	scope.Cells = unique(scope.Cells)
@@ -439,7 +439,7 @@ func (d *deckMaker) quiz() {
 		if o.History == nil { // it is about other locks
 			continue
 		}
-		d.slide(Quiz, d.m.p.Say("lesson.quiz", "n", strconv.Itoa(n), "lock", o.Strategy.ID, "race", o.Scenario.ID))
+		d.slide(Quiz, d.m.p.Say("lesson.quiz", "n", strconv.Itoa(n), "lock", o.Lock.ID, "race", o.Race.ID))
 		d.say(Asked, q.Ask[d.Lang])
 		d.play(o)
 		said := lists.Each(q.Answers, func(a game.Answer) string { return a.Said[d.Lang] })

@@ -106,7 +106,7 @@ func TestQuizIsAboutTheLesson(t *testing.T) {
 		runs, asked := map[string]bool{}, map[string]bool{}
 		for _, s := range l {
 			if o := s.Run; o != nil && s.Kind != Quiz {
-				runs[o.Strategy.ID+" "+o.Scenario.ID] = true
+				runs[o.Lock.ID+" "+o.Race.ID] = true
 			}
 			for _, line := range s.Lines(Answer) {
 				if run, ok := strings.CutPrefix(line, "locklab run "); ok {
@@ -120,7 +120,7 @@ func TestQuizIsAboutTheLesson(t *testing.T) {
 				continue
 			}
 			o, question := s.Run, strings.Join(s.Lines(Asked), " ")
-			name := o.Strategy.ID + " " + o.Scenario.ID
+			name := o.Lock.ID + " " + o.Race.ID
 			right := 0
 			for _, c := range s.Choices {
 				if c.Right {

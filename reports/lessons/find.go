@@ -82,7 +82,7 @@ func termPage(term string) Page {
 }
 
 func runPage(id, raceID string) (p Page, err error) {
-	if p.Lock, err = race.Strategy(id); err != nil {
+	if p.Lock, err = race.Lock(id); err != nil {
 		return p, err
 	}
 	p.Race, err = scenarios.ByName(raceID)
@@ -224,7 +224,7 @@ func locksAndRaces() (all []string) {
 		all = append(all, e.Names()...)
 	}
 	for _, sc := range scenarios.All() {
-		all = append(all, sc.ID, sc.Race)
+		all = append(all, sc.ID, sc.Code)
 	}
 	return all
 }

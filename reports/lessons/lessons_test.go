@@ -153,7 +153,7 @@ func TestBracketsNameTheirRun(t *testing.T) {
 	bracket := regexp.MustCompile(`[(（][^()（）]*\b(OVERLAP|STALE-WRITE|FENCED|WRONG-DEL|ORPHAN|DEADLOCK|LIE|STARVED|BLOCKED|HOLDS)\b[^()（）]*[)）]`)
 	names := []string{}
 	for _, sc := range scenarios.All() {
-		names = append(names, regexp.QuoteMeta(sc.ID), regexp.QuoteMeta(sc.Race))
+		names = append(names, regexp.QuoteMeta(sc.ID), regexp.QuoteMeta(sc.Code))
 	}
 	source := regexp.MustCompile(`(^|[^\w-])(` + strings.Join(names, "|") + `)($|[^\w-])`)
 	found := 0
@@ -192,7 +192,7 @@ func bracketed(lang string) func(kind string, args []string) (string, error) {
 		if strings.HasPrefix(kind, "verdict-") {
 			sc, err := scenarios.ByName(args[1])
 			key := map[string]string{"verdict-in": "explain.source.named", "verdict-of": "explain.source"}[kind]
-			return text.Say(lang, key, "verdict", "OVERLAP", "lock", args[0], "race", sc.Race), err
+			return text.Say(lang, key, "verdict", "OVERLAP", "lock", args[0], "race", sc.Code), err
 		}
 		return "?", nil
 	}

@@ -39,7 +39,7 @@ func (m *maker) lock(e lock.Entry) {
 	m.add(gap)
 	m.aboutVerdicts()
 	worst := mostSevere(row)
-	next := []string{commandOf("explain", worst), "locklab explain " + worst.Scenario.ID}
+	next := []string{commandOf("explain", worst), "locklab explain " + worst.Race.ID}
 	if found := builtOn.FindStringSubmatch(text.Say("en", key+".how")); found != nil {
 		next[1] = "locklab explain " + found[1]
 	}
@@ -117,10 +117,10 @@ func (m *maker) outcomes(row []*race.Outcome) {
 	falls := Block{Kind: Table, Lead: "  ", Columns: []int{44, 4}}
 	others := map[string][]string{}
 	for _, o := range row {
-		group, name := "stands", o.Scenario.ID
+		group, name := "stands", o.Race.ID
 		switch w := o.Verdicts[0]; {
 		case fails(o):
-			falls.Rows = append(falls.Rows, []string{commandOf("run", o), o.Scenario.Race, results(m.p, o)})
+			falls.Rows = append(falls.Rows, []string{commandOf("run", o), o.Race.Code, results(m.p, o)})
 			continue
 		case slices.Contains(o.Verdicts, verdict.Fenced):
 			group = "fenced"

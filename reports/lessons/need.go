@@ -63,7 +63,7 @@ func (m *maker) compared(id string) {
 	m.add(Block{Kind: Subheading, Lead: "  ", Text: m.p.First("explain.head", "text", title)})
 	var all []result
 	for _, id := range needLocks {
-		e, err := race.Strategy(id)
+		e, err := race.Lock(id)
 		if m.failed(err) {
 			return
 		}
@@ -72,8 +72,8 @@ func (m *maker) compared(id string) {
 			return
 		}
 		name := e.ID
-		if o.Scenario.ID != sc.ID {
-			name = aside(m.p, name, o.Scenario.ID)
+		if o.Race.ID != sc.ID {
+			name = aside(m.p, name, o.Race.ID)
 		}
 		if d := waited(o); d > 0 {
 			name = aside(m.p, name, span(m.p.Langs()[0], d))
@@ -83,7 +83,7 @@ func (m *maker) compared(id string) {
 		if o.History == nil || e.Database == "" || !e.Sessions() { // a session of a database keeps nothing
 			continue
 		}
-		usual, err := m.stage.With(e, o.Scenario, serversIdle)
+		usual, err := m.stage.With(e, o.Race, serversIdle)
 		if m.failed(err) {
 			return
 		}
@@ -98,7 +98,7 @@ func (m *maker) compared(id string) {
 
 // inLine plays a lock in a race. Clients that wait in the queue of a lock do not ask again and again, as those of
 // overtaken do: such a lock is played in in-line.
-func (s *Stage) inLine(e lock.Entry, sc race.Scenario) (*race.Outcome, error) {
+func (s *Stage) inLine(e lock.Entry, sc race.Race) (*race.Outcome, error) {
 	if sc.ID == "overtaken" {
 		if o, err := s.Named(e.ID, "in-line"); err != nil || o.NotApplicable == "" {
 			return o, err
@@ -112,9 +112,9 @@ func comesTo(p *text.Printer, o *race.Outcome) string {
 	switch {
 	case o.NotApplicable == "":
 		return reports.Words(o.Verdicts)
-	case o.Scenario.Guard != history.Naive && o.Strategy.Guard != "":
+	case o.Race.Guard != history.Naive && o.Lock.Guard != "":
 		return p.First("need.unlocked")
-	case o.Scenario.Guard == history.Fenced:
+	case o.Race.Guard == history.Fenced:
 		return p.First("need.unnumbered")
 	}
 	return p.First("need.cannot")
@@ -123,7 +123,7 @@ func comesTo(p *text.Printer, o *race.Outcome) string {
 // worked returns how often clients began their work in a run without a lock, and how many writes the resource took; "":
 // there is nothing to count.
 func worked(p *text.Printer, o *race.Outcome) string {
-	if o.History == nil || o.Strategy.Guard == "" {
+	if o.History == nil || o.Lock.Guard == "" {
 		return ""
 	}
 	begun := lists.Pick(o.History.Events, func(e history.Event) bool { return e.Kind == history.Enter })

@@ -19,15 +19,15 @@ import (
 )
 
 // Story returns a text of a race: its title, story, numbers or cure; empty without one.
-func Story(lang string, sc race.Scenario, part string) string {
+func Story(lang string, sc race.Race, part string) string {
 	e, _ := text.In(lang).Entry(part + ".race." + sc.ID)
 	return e.Text
 }
 
 // RunTitle returns the title of a run: its race's, or the bounds of its search.
 func RunTitle(lang string, o *race.Outcome) string {
-	if o.Scenario.ID != study.SearchID {
-		return Story(lang, o.Scenario, "title")
+	if o.Race.ID != study.SearchID {
+		return Story(lang, o.Race, "title")
 	}
 	b, _ := study.ParseBounds(o.Trace.Settings) // the run was played with it
 	return text.Say(lang, "search.title", "clients", strconv.Itoa(b.Clients), "attempts", strconv.Itoa(b.Attempts),
@@ -40,7 +40,7 @@ func WhyNotApplicable(lang string, o *race.Outcome) string {
 }
 
 // Why returns the contract's reason for what a lock comes to in a race, if it gives one.
-func Why(lang string, e lock.Entry, sc race.Scenario) string {
+func Why(lang string, e lock.Entry, sc race.Race) string {
 	return text.Reason(lang, "why", string(contract.Why(e, sc)))
 }
 
@@ -87,7 +87,7 @@ func results(p *text.Printer, o *race.Outcome) string {
 	}
 	why := p.Each(func(lang string) string { return WhyNotApplicable(lang, o) })
 	if o.NotApplicable == "" && asContracted(o) {
-		why = p.Each(func(lang string) string { return Why(lang, o.Strategy, o.Scenario) })
+		why = p.Each(func(lang string) string { return Why(lang, o.Lock, o.Race) })
 	}
 	if strings.Trim(why, " /") != "" {
 		result = p.First("explain.because", "result", result, "why", why)
@@ -120,19 +120,19 @@ func (s *Stage) Cure(lang string, o *race.Outcome) (string, error) {
 	if !o.Verdicts[0].Broken() {
 		return "", nil
 	}
-	lines, err := s.Lines(lang, "race."+o.Scenario.ID+".mends")
+	lines, err := s.Lines(lang, "race."+o.Race.ID+".mends")
 	return cmp.Or(strings.Join(lines, " "), reports.Cure(o.Verdicts[0], lang)), err
 }
 
 // Contract returns how an outcome differs from the contract, or that the contract does not cover it; nil: it is as
 // expected.
 func Contract(p *text.Printer, o *race.Outcome) []Block {
-	uncovered, values := "command.uncovered.cell", []string{"lock", o.Strategy.ID, "race", o.Scenario.ID}
-	if o.Scenario.ID == study.SearchID {
+	uncovered, values := "command.uncovered.cell", []string{"lock", o.Lock.ID, "race", o.Race.ID}
+	if o.Race.ID == study.SearchID {
 		uncovered = "command.uncovered.lock"
 	}
 	switch {
-	case contract.Uncontracted(o.Strategy, o.Scenario):
+	case contract.Uncontracted(o.Lock, o.Race):
 		return lists.Each(p.Langs(), func(lang string) Block {
 			return Block{Kind: Paragraph, Text: text.Say(lang, uncovered, values...)}
 		})
@@ -148,8 +148,8 @@ func Contract(p *text.Printer, o *race.Outcome) []Block {
 
 // nextInRace returns the next milestone to which the race applies; false: there is none.
 func nextInRace(o *race.Outcome) (next lock.Entry, ok bool) {
-	for next, ok = race.Successor(o.Strategy); ok; next, ok = race.Successor(next) {
-		if p, err := race.ProfileOf(next); err == nil && o.Scenario.WhyNotApplicable(p) == "" {
+	for next, ok = race.Successor(o.Lock); ok; next, ok = race.Successor(next) {
+		if p, err := race.ProfileOf(next); err == nil && o.Race.WhyNotApplicable(p) == "" {
 			return next, true
 		}
 	}
@@ -158,15 +158,15 @@ func nextInRace(o *race.Outcome) (next lock.Entry, ok bool) {
 
 // NextCommands returns commands to try after a run.
 func NextCommands(o *race.Outcome) []string {
-	first := "locklab explain " + o.Strategy.ID
-	if o.Scenario.ID == study.SearchID { // a search is no race to run or to explain
+	first := "locklab explain " + o.Lock.ID
+	if o.Race.ID == study.SearchID { // a search is no race to run or to explain
 		return []string{first, "locklab explain " + o.Trace.Link()}
 	}
 	if successor, ok := nextInRace(o); ok {
-		first = fmt.Sprintf("locklab run %s %s", successor.ID, o.Scenario.ID)
+		first = fmt.Sprintf("locklab run %s %s", successor.ID, o.Race.ID)
 		if o.Settings.Seed != 0 {
 			first += " --seed " + strconv.FormatUint(o.Settings.Seed, 10)
 		}
 	}
-	return []string{first, "locklab explain " + o.Scenario.ID, "locklab run " + o.Trace.Link()}
+	return []string{first, "locklab explain " + o.Race.ID, "locklab run " + o.Trace.Link()}
 }

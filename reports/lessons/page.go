@@ -8,7 +8,7 @@
 // A place is filled by playing the run that it names, so that no figure and no verdict is typed
 // and none can become wrong.
 //
-// Playing needs the races, so this package stands above scenarios, unlike the rest of
+// Playing needs the races, so this package stands above races, unlike the rest of
 // reports.
 package lessons
 
@@ -31,7 +31,7 @@ import (
 type Page struct {
 	Prefix string           // of the keys of its texts
 	Lock   lock.Entry       // that it is about; without an ID: none
-	Race   race.Scenario    // likewise; with Lock it is about the run
+	Race   race.Race        // likewise; with Lock it is about the run
 	Fault  *simulator.Fault // likewise; nil: none
 	Number string           // of the article that it is about; "": none
 	make   func(m *maker)

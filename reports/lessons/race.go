@@ -18,7 +18,7 @@ import (
 )
 
 // race makes the page of a race.
-func (m *maker) race(sc race.Scenario) {
+func (m *maker) race(sc race.Race) {
 	example, _, err := m.stage.Example(sc)
 	if m.failed(err) {
 		return
@@ -37,12 +37,12 @@ func (m *maker) race(sc race.Scenario) {
 	m.texts("race."+sc.ID, "cases")
 	m.add(gap)
 	m.aboutVerdicts()
-	m.next(commandOf("explain", example), commandOf("run", example)+" --view redis", "locklab matrix --scenarios "+sc.ID)
+	m.next(commandOf("explain", example), commandOf("run", example)+" --view redis", "locklab matrix --races "+sc.ID)
 }
 
 // raceHead adds title, story and numbers of a race.
-func (m *maker) raceHead(sc race.Scenario, title func(lang string) string) {
-	m.head(strings.TrimSpace(sc.Race+" "+sc.ID), title)
+func (m *maker) raceHead(sc race.Race, title func(lang string) string) {
+	m.head(strings.TrimSpace(sc.Code+" "+sc.ID), title)
 	if Story("en", sc, "story") != "" {
 		m.add(gap)
 		m.each(paragraph, func(lang string) string { return Story(lang, sc, "story") })
@@ -51,7 +51,7 @@ func (m *maker) raceHead(sc race.Scenario, title func(lang string) string) {
 }
 
 // byResult returns the results that the contract expects of the locks in a race.
-func byResult(p *text.Printer, sc race.Scenario) [][]result {
+func byResult(p *text.Printer, sc race.Race) [][]result {
 	return ranked(lists.Each(algorithms.All(), func(e lock.Entry) result {
 		c := contract.CellOf(e, sc)
 		head := reports.Words(c.Words())
@@ -112,13 +112,13 @@ func (m *maker) fault(f *simulator.Fault) {
 	m.next("locklab list faults", "locklab explain budget")
 }
 
-func (m *maker) racesTable(label string, races []race.Scenario) {
+func (m *maker) racesTable(label string, races []race.Race) {
 	if len(races) == 0 {
 		return
 	}
 	m.part("label." + label)
-	m.add(Block{Kind: Table, Lead: "  ", Columns: []int{20, 5}, Rows: lists.Each(races, func(sc race.Scenario) []string {
-		return []string{sc.ID, sc.Race, m.p.Each(func(lang string) string { return Story(lang, sc, "title") })}
+	m.add(Block{Kind: Table, Lead: "  ", Columns: []int{20, 5}, Rows: lists.Each(races, func(sc race.Race) []string {
+		return []string{sc.ID, sc.Code, m.p.Each(func(lang string) string { return Story(lang, sc, "title") })}
 	})})
 }
 
@@ -134,8 +134,8 @@ func ExampleBudget(f *simulator.Fault) faults.Budget {
 }
 
 // RacesWith returns the races that inject a fault, with one server or with five.
-func RacesWith(f *simulator.Fault) []race.Scenario {
-	return lists.Pick(scenarios.All(), func(sc race.Scenario) bool {
+func RacesWith(f *simulator.Fault) []race.Race {
+	return lists.Pick(scenarios.All(), func(sc race.Race) bool {
 		return sc.Budget != nil && (faults.Budget(sc.Budget(1)).Allows(f) || faults.Budget(sc.Budget(5)).Allows(f))
 	})
 }
@@ -149,15 +149,15 @@ func (m *maker) article(number string) {
 		return []string{e.ID, e.Article, m.p.Each(func(lang string) string { return text.LockTitle(e.ID, lang) })}
 	})})
 	m.racesTable("article.races", races)
-	m.next("locklab explain "+locks[0].ID, "locklab matrix --strategies "+locks[0].ID)
+	m.next("locklab explain "+locks[0].ID, "locklab matrix --locks "+locks[0].ID)
 }
 
 // OfArticle returns the locks of an article, and the races in which the contract expects one of them to fail.
-func OfArticle(number string) (locks []lock.Entry, races []race.Scenario) {
+func OfArticle(number string) (locks []lock.Entry, races []race.Race) {
 	locks = lists.Pick(algorithms.All(), func(e lock.Entry) bool {
 		return slices.ContainsFunc(e.Names(), func(name string) bool { return strings.HasPrefix(name, number+"-") })
 	})
-	races = lists.Pick(scenarios.All(), func(sc race.Scenario) bool {
+	races = lists.Pick(scenarios.All(), func(sc race.Race) bool {
 		return slices.ContainsFunc(locks, func(e lock.Entry) bool { return verdict.Fails(contract.CellOf(e, sc).Words()) })
 	})
 	return locks, races

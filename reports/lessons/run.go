@@ -23,17 +23,17 @@ import (
 
 // outcome makes the page of one run, of a race or found by search.
 func (m *maker) outcome(o *race.Outcome) {
-	m.lockHead(o.Strategy)
-	m.raceHead(o.Scenario, func(lang string) string { return RunTitle(lang, o) })
+	m.lockHead(o.Lock)
+	m.raceHead(o.Race, func(lang string) string { return RunTitle(lang, o) })
 	if o.NotApplicable != "" {
 		m.add(gap)
 		why := m.p.Each(func(lang string) string { return WhyNotApplicable(lang, o) })
 		m.add(Block{Kind: Paragraph, Text: string(verdict.NA) + ": " + why})
 		m.add(Contract(m.p, o)...)
-		m.next("locklab explain "+o.Scenario.ID, "locklab explain "+o.Strategy.ID)
+		m.next("locklab explain "+o.Race.ID, "locklab explain "+o.Lock.ID)
 		return
 	}
-	watched, err := study.ReplayWithCodeOn(o.Strategy, o.Trace)
+	watched, err := study.ReplayWithCodeOn(o.Lock, o.Trace)
 	if m.failed(err) {
 		return
 	}
@@ -47,15 +47,15 @@ func (m *maker) outcome(o *race.Outcome) {
 		return reports.Lanes(w, watched.History, watched.Judgement, look)
 	}})
 	m.add(Meanings(m.p, o)...)
-	if o.Scenario.ID != study.SearchID {
+	if o.Race.ID != study.SearchID {
 		m.add(Contract(m.p, o)...)
 	}
 	if asContracted(o) {
-		m.under("cause", func(lang string) string { return Why(lang, o.Strategy, o.Scenario) })
+		m.under("cause", func(lang string) string { return Why(lang, o.Lock, o.Race) })
 	}
 	m.under("certain", certain)
-	m.texts("race."+o.Scenario.ID, "mends")
-	if w := o.Verdicts[0]; o.Scenario.ID == study.SearchID && w.Broken() { // which knows only the verdict
+	m.texts("race."+o.Race.ID, "mends")
+	if w := o.Verdicts[0]; o.Race.ID == study.SearchID && w.Broken() { // which knows only the verdict
 		m.under("race.mends", func(lang string) string { return reports.Cure(w, lang) })
 	}
 	if slices.ContainsFunc(watched.History.Events, isRequest) {
@@ -70,8 +70,8 @@ func (m *maker) outcome(o *race.Outcome) {
 
 // certainty returns from which event on, counted from 1, the harm of a run was certain, and says so; 0: from none.
 func certainty(ctx context.Context, o *race.Outcome) (event int, say func(lang string) string, err error) {
-	if o.Scenario.ID == study.SearchID {
-		d, err := study.DoomOn(ctx, o.Strategy, o.Trace)
+	if o.Race.ID == study.SearchID {
+		d, err := study.DoomOn(ctx, o.Lock, o.Trace)
 		large := (*explore.TooLargeError)(nil)
 		switch {
 		case errors.As(err, &large) || errors.Is(err, context.Canceled) || err != nil && o.Verdicts[0].Broken():
@@ -106,7 +106,7 @@ const tenth = time.Millisecond / 10
 // no script to play; there the same faults are allowed in a search of each lock.
 func (m *maker) otherLocks(o *race.Outcome) {
 	label, comesTo := "next", attacked
-	if o.Scenario.ID == study.SearchID {
+	if o.Race.ID == study.SearchID {
 		label, comesTo = "next.search", searched
 	}
 	m.part("label." + label)
@@ -123,7 +123,7 @@ func (m *maker) otherLocks(o *race.Outcome) {
 
 // attacked returns what another lock comes to in the race of a run.
 func attacked(_ context.Context, p *text.Printer, o *race.Outcome, e lock.Entry) (string, error) {
-	other, err := race.Play(e, o.Scenario, o.Settings)
+	other, err := race.Play(e, o.Race, o.Settings)
 	if err != nil {
 		return "", err
 	}

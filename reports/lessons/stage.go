@@ -33,7 +33,7 @@ const mostCells = 300
 func NewStage() *Stage { return &Stage{cells: map[[2]string]*race.Outcome{}} }
 
 // Play returns the outcome of a lock in a race with the race's own settings.
-func (s *Stage) Play(e lock.Entry, sc race.Scenario) (*race.Outcome, error) {
+func (s *Stage) Play(e lock.Entry, sc race.Race) (*race.Outcome, error) {
 	cell := [2]string{e.ID, sc.ID}
 	if o := s.cells[cell]; o != nil {
 		return o, nil
@@ -52,7 +52,7 @@ func (s *Stage) Play(e lock.Entry, sc race.Scenario) (*race.Outcome, error) {
 
 // Named plays a lock in a race, both by name.
 func (s *Stage) Named(id, raceID string) (*race.Outcome, error) {
-	e, err := race.Strategy(id)
+	e, err := race.Lock(id)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func all[T any](list []T, play func(T) (*race.Outcome, error)) (played []*race.O
 }
 
 // With returns the outcome with other settings, such as "idle=8h", and does not keep it.
-func (s *Stage) With(e lock.Entry, sc race.Scenario, settings string) (*race.Outcome, error) {
+func (s *Stage) With(e lock.Entry, sc race.Race, settings string) (*race.Outcome, error) {
 	changed, err := sc.Settings.With(settings)
 	if err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func (s *Stage) Alone(e lock.Entry) (*race.Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, err := s.With(e, calm.Scenario, "clients=1")
+	o, err := s.With(e, calm.Race, "clients=1")
 	if err == nil && o.History == nil {
 		err = fmt.Errorf("lessons: %s cannot be played without contention", e.ID)
 	}
@@ -111,12 +111,12 @@ func (s *Stage) Alone(e lock.Entry) (*race.Outcome, error) {
 
 // Row returns the outcomes of one lock in all races.
 func (s *Stage) Row(e lock.Entry) ([]*race.Outcome, error) {
-	return all(scenarios.All(), func(sc race.Scenario) (*race.Outcome, error) { return s.Play(e, sc) })
+	return all(scenarios.All(), func(sc race.Race) (*race.Outcome, error) { return s.Play(e, sc) })
 }
 
 // Example returns the outcome by which a race is explained: the most severe of the milestones, token before the
 // others, or else of all locks. played are all outcomes that it chose from.
-func (s *Stage) Example(sc race.Scenario) (example *race.Outcome, played []*race.Outcome, err error) {
+func (s *Stage) Example(sc race.Race) (example *race.Outcome, played []*race.Outcome, err error) {
 	usual, _ := algorithms.ByName("token") // which is a milestone
 	others := lists.Pick(algorithms.Milestones(), func(e lock.Entry) bool { return e.ID != usual.ID })
 	for _, locks := range [][]lock.Entry{append([]lock.Entry{usual}, others...), algorithms.All()} {
@@ -198,7 +198,7 @@ func (s *Stage) fill(lang, kind string, args []string) (string, error) {
 		}
 		return "", fmt.Errorf("the glossary has no %q", about)
 	}
-	e, err := race.Strategy(args[0])
+	e, err := race.Lock(args[0])
 	switch {
 	case err != nil:
 		return "", err
@@ -207,7 +207,7 @@ func (s *Stage) fill(lang, kind string, args []string) (string, error) {
 	}
 	o, err := s.Named(e.ID, args[1])
 	if err == nil && len(args) > 2 {
-		o, err = s.With(e, o.Scenario, args[2])
+		o, err = s.With(e, o.Race, args[2])
 	}
 	if err != nil {
 		return "", err
@@ -241,9 +241,9 @@ func ofRun(lang, kind string, o *race.Outcome) (string, error) {
 	case "verdict":
 		return said, nil
 	case "verdict-in":
-		return text.Say(lang, "explain.source.named", "verdict", said, "race", o.Scenario.Race), nil
+		return text.Say(lang, "explain.source.named", "verdict", said, "race", o.Race.Code), nil
 	case "verdict-of":
-		return text.Say(lang, "explain.source", "verdict", said, "lock", o.Strategy.ID, "race", o.Scenario.Race), nil
+		return text.Say(lang, "explain.source", "verdict", said, "lock", o.Lock.ID, "race", o.Race.Code), nil
 	case "run":
 		return commandOf("run", o), nil
 	case "ttl":
@@ -261,7 +261,7 @@ func ofRun(lang, kind string, o *race.Outcome) (string, error) {
 
 // commandOf returns the command that runs, or explains, a lock in a race.
 func commandOf(verb string, o *race.Outcome) string {
-	return "locklab " + verb + " " + o.Strategy.ID + " " + o.Scenario.ID
+	return "locklab " + verb + " " + o.Lock.ID + " " + o.Race.ID
 }
 
 // span writes a length of time as "9.5 s" or "9.5 秒".

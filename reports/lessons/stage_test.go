@@ -31,7 +31,7 @@ func TestStage(t *testing.T) {
 	if len(s.cells) >= n || len(s.order) != len(s.cells) {
 		t.Errorf("of %d runs %d are kept, in an order of %d", n, len(s.cells), len(s.order))
 	}
-	again, err := s.Play(first.Strategy, first.Scenario)
+	again, err := s.Play(first.Lock, first.Race)
 	if err != nil || again == first || again.Trace.Link() != first.Trace.Link() || !slices.Equal(again.Verdicts, first.Verdicts) {
 		t.Errorf("%v, %v; want %v", again, err, first)
 	}

@@ -13,7 +13,7 @@ import (
 func TestMarkupInNames(t *testing.T) {
 	const name = `]]>--></pre></script><script>alert("x")</script><img src=x onerror=alert(1)>'` + "\x1b\x00"
 	h, j := samples.All[0].Make()
-	h.Strategy, h.Scenario, h.Key = name, name, name
+	h.Lock, h.Race, h.Key = name, name, name
 	for i := range h.Events {
 		if e := &h.Events[i]; e.Kind == history.Apply || e.Kind == history.Send {
 			e.Cmd = append(e.Cmd, name)
@@ -23,7 +23,7 @@ func TestMarkupInNames(t *testing.T) {
 	r := reportSample(t)
 	plain := strings.Count(pageOf(t, r), "<script")
 	r.Title, r.Command, r.Seeds, r.Assumptions = name, name, name, []string{name}
-	r.Grid.Strategies[0].ID, r.Grid.Scenarios[0].ID = name, name
+	r.Grid.Locks[0].ID, r.Grid.Races[0].ID = name, name
 	run, listings := reports.RunOf(h, j, j.Verdicts, []string{"en"}, true)
 	run.Replay = name
 	r.Runs["token"].Add(name, run, listings) // a lock's id is a name that the lab gives

@@ -43,7 +43,7 @@ async function show() {
 
 // opened is the run of a lock in a race, with what is told of it.
 function opened(run, lock, race) {
-  const entry = DATA.locks.find((l) => l.id === lock), scenario = DATA.races.find((r) => r.id === race);
+  const entry = DATA.locks.find((l) => l.id === lock), raced = DATA.races.find((r) => r.id === race);
   const choose = (label, all, value, address) => el("label", label + " ", select(short(all), value, (id) => location.replace(address(id))));
   const cells = (lock, race) => document.querySelector(`a[href="#run.${lock}.${race}"]`);
   const races = DATA.races.filter((r) => cells(lock, r.id)), locks = DATA.locks.filter((l) => cells(l.id, race));
@@ -53,7 +53,7 @@ function opened(run, lock, race) {
   if (asked) moving.goTo(0);
   return [
     el("header", el("h2", { id: "viewer-title" }, el("span.lock", lock), " ", el("small", own(entry?.title))), closing()),
-    el("p", el("b", `${scenario?.short ?? ""} ${race}: `), own(scenario?.title), " ", !asked && verdicts),
+    el("p", el("b", `${raced?.short ?? ""} ${race}: `), own(raced?.title), " ", !asked && verdicts),
     asked && [...document.querySelectorAll("body > header .headline")].map((p) => p.cloneNode(true)),
     locks.length * races.length > 1 && el("p.filters", choose(say("html.run.against"), locks, lock, (id) => `#run.${id}.${race}`), choose(say("html.run.race"), races, race, (id) => `#run.${lock}.${id}`)),
     moving,

@@ -151,20 +151,20 @@ func TestPageEmpty(t *testing.T) {
 	}
 }
 
-// gridSample has four locks in ten scenarios, and two surprises.
+// gridSample has four locks in ten races, and two surprises.
 func gridSample() (g chart.Grid) {
 	for _, id := range []string{"calm", "crash-holding", "slow-work", "client-skew", "gc-pause", "gc-pause-fenced", "failover", "restart", "lost-reply", "two-keys"} {
-		g.Scenarios = append(g.Scenarios, chart.Column{ID: id, Race: "R18"})
+		g.Races = append(g.Races, chart.Column{ID: id, Code: "R18"})
 	}
 	for _, id := range []string{"setnx", "setnx-expire", "token", "redlock"} {
-		g.Strategies = append(g.Strategies, chart.Row{ID: id, Article: "003-A"})
-		row := make([]chart.Cell, len(g.Scenarios))
-		for j, s := range g.Scenarios {
+		g.Locks = append(g.Locks, chart.Row{ID: id, Article: "003-A"})
+		row := make([]chart.Cell, len(g.Races))
+		for j, s := range g.Races {
 			words := []verdict.Word{verdict.Holds}
 			if j%2 > 0 {
 				words = []verdict.Word{verdict.WrongDel, verdict.StaleWrite}
 			}
-			row[j] = chart.Cell{Strategy: id, Scenario: s.ID, Verdicts: words, Expected: words, AsExpected: true, Reached: true,
+			row[j] = chart.Cell{Lock: id, Race: s.ID, Verdicts: words, Expected: words, AsExpected: true, Triggered: true,
 				Trace: "traces/" + id + "." + s.ID + ".json"}
 		}
 		g.Cells = append(g.Cells, row)
@@ -178,11 +178,11 @@ func gridSample() (g chart.Grid) {
 // A cell of which no contract speaks says so, and is no surprise.
 func TestPageUncontracted(t *testing.T) {
 	g := chart.Grid{
-		Strategies: []chart.Row{{ID: "known"}, {ID: "unknown"}},
-		Scenarios:  []chart.Column{{ID: "pause", Race: "R18"}},
+		Locks: []chart.Row{{ID: "known"}, {ID: "unknown"}},
+		Races: []chart.Column{{ID: "pause", Code: "R18"}},
 		Cells: [][]chart.Cell{
-			{{Verdicts: []verdict.Word{verdict.Overlap}, Expected: []verdict.Word{verdict.Overlap}, AsExpected: true, Reached: true}},
-			{{Verdicts: []verdict.Word{verdict.Overlap}, Uncontracted: true, Reached: true}},
+			{{Verdicts: []verdict.Word{verdict.Overlap}, Expected: []verdict.Word{verdict.Overlap}, AsExpected: true, Triggered: true}},
+			{{Verdicts: []verdict.Word{verdict.Overlap}, Uncontracted: true, Triggered: true}},
 		},
 	}
 	page := pageOf(t, Report{Grid: g})

@@ -125,7 +125,7 @@ func (p *page) Tables() (all []*chart.Grid) {
 	if p.First != nil {
 		all = append(all, p.First)
 	}
-	if len(p.Grid.Scenarios) > 0 && !p.Grid.Many() {
+	if len(p.Grid.Races) > 0 && !p.Grid.Many() {
 		all = append(all, &p.Grid)
 	}
 	return all
@@ -133,7 +133,7 @@ func (p *page) Tables() (all []*chart.Grid) {
 
 // Bands are the groups of the whole grid where there are many locks: then it has a lock a line.
 func (p *page) Bands() []chart.Band {
-	if len(p.Grid.Scenarios) == 0 || !p.Grid.Many() {
+	if len(p.Grid.Races) == 0 || !p.Grid.Many() {
 		return nil
 	}
 	return p.Grid.Bands()
@@ -165,8 +165,8 @@ func (p *page) Cell(g *chart.Grid, lock, race int) cell {
 	if c.Word() == verdict.NA {
 		kind, reason = "na", c.NotApplicable
 	}
-	if book := p.Runs[g.Strategies[lock].ID]; book != nil && book.Runs[g.Scenarios[race].ID] != nil {
-		link = "run." + g.Strategies[lock].ID + "." + g.Scenarios[race].ID
+	if book := p.Runs[g.Locks[lock].ID]; book != nil && book.Runs[g.Races[race].ID] != nil {
+		link = "run." + g.Locks[lock].ID + "." + g.Races[race].ID
 	}
 	whys := p.inEach(func(lang string) string { return text.Reason(lang, kind, reason) })
 	return cell{c, chart.LookOf(c.Word()), link, whys}
@@ -240,11 +240,11 @@ func (p *page) Data() (template.JS, error) {
 		Asked bool              `json:"asked"` // of the run that it opens on: its end is not shown at once
 	}{p.Langs[0], text.Texts(p.Langs[0], "motion.", "html.run."), nil, nil, p.Open, p.Board, p.Question != nil}
 	title := func(of func(lang string) string) reports.Said { return reports.Said{p.Langs[0]: of(p.Langs[0])} }
-	for _, r := range p.Grid.Strategies {
+	for _, r := range p.Grid.Locks {
 		data.Locks = append(data.Locks, named{r.ID, "", title(r.Title)})
 	}
-	for _, c := range p.Grid.Scenarios {
-		data.Races = append(data.Races, named{c.ID, c.Race, title(c.Title)})
+	for _, c := range p.Grid.Races {
+		data.Races = append(data.Races, named{c.ID, c.Code, title(c.Title)})
 	}
 	out, err := json.Marshal(data)
 	return template.JS(out), err

@@ -61,11 +61,11 @@ func (c *Collector) Add(o *race.Outcome) {
 	run.Replay = "locklab run " + o.Trace.Link()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	lock := o.Strategy.ID
+	lock := o.Lock.ID
 	if c.books[lock] == nil {
 		c.books[lock], c.code[lock] = &reports.Book{Runs: map[string]*reports.Run{}}, map[string][]reports.Listing{}
 	}
-	c.books[lock].Runs[o.Scenario.ID], c.code[lock][o.Scenario.ID] = run, listings
+	c.books[lock].Runs[o.Race.ID], c.code[lock][o.Race.ID] = run, listings
 }
 
 // Runs returns the books, the same whatever the order in which the runs were played.
@@ -108,23 +108,23 @@ func (r *Report) page(first *chart.Grid, figures []Figure) (page.Report, error) 
 // be played again.
 func SinglePage(p *text.Printer, o *race.Outcome) page.Report {
 	watched := o
-	if again, err := study.ReplayWithCodeOn(o.Strategy, o.Trace); err == nil {
+	if again, err := study.ReplayWithCodeOn(o.Lock, o.Trace); err == nil {
 		watched = again
 	}
 	c := NewCollector(p.Langs())
-	watched.Scenario = o.Scenario
+	watched.Race = o.Race
 	c.Add(watched)
-	grid := Grid([]lock.Entry{o.Strategy}, []race.Scenario{o.Scenario}, [][]*race.Outcome{{o}})
+	grid := Grid([]lock.Entry{o.Lock}, []race.Race{o.Race}, [][]*race.Outcome{{o}})
 	var question func(lang string) string
-	if o.Scenario.ID != study.SearchID {
+	if o.Race.ID != study.SearchID {
 		question = func(lang string) string {
-			return text.Say(lang, "lesson.ask", "race", text.RaceTitle(o.Scenario.ID, lang), "lock", o.Strategy.ID)
+			return text.Say(lang, "lesson.ask", "race", text.RaceTitle(o.Race.ID, lang), "lock", o.Lock.ID)
 		}
 	}
 	return page.Report{
-		Lang: p.Lang, Title: p.First("page.run", "lock", o.Strategy.ID, "race", o.Scenario.ID), Version: Version(),
+		Lang: p.Lang, Title: p.First("page.run", "lock", o.Lock.ID, "race", o.Race.ID), Version: Version(),
 		Command: "locklab run " + o.Trace.Link(), Seeds: fmt.Sprint(o.Settings.Seed),
 		Assumptions: []string{p.First(assumptions[0])},
-		Grid:        *grid, Runs: c.Runs(), Open: o.Strategy.ID + "." + o.Scenario.ID, Question: question,
+		Grid:        *grid, Runs: c.Runs(), Open: o.Lock.ID + "." + o.Race.ID, Question: question,
 	}
 }

@@ -89,13 +89,13 @@ var DemoRaces = []string{
 }
 
 // Grid turns outcomes into what charts draw. A nil outcome was not played.
-func Grid(entries []lock.Entry, scs []race.Scenario, cells [][]*race.Outcome) *chart.Grid {
+func Grid(entries []lock.Entry, scs []race.Race, cells [][]*race.Outcome) *chart.Grid {
 	g := &chart.Grid{}
 	for _, sc := range scs {
-		g.Scenarios = append(g.Scenarios, chart.Column{ID: sc.ID, Race: sc.Race, BareMajority: sc.BareMajority()})
+		g.Races = append(g.Races, chart.Column{ID: sc.ID, Code: sc.Code, BareMajority: sc.BareMajority()})
 	}
 	for l, e := range entries {
-		g.Strategies = append(g.Strategies, chart.Row{ID: e.ID, Article: e.Article, Group: string(e.Family),
+		g.Locks = append(g.Locks, chart.Row{ID: e.ID, Article: e.Article, Group: string(e.Family),
 			Majority: e.Nodes > 1})
 		row := make([]chart.Cell, len(scs))
 		for s := range scs {
@@ -106,12 +106,12 @@ func Grid(entries []lock.Entry, scs []race.Scenario, cells [][]*race.Outcome) *c
 	return g
 }
 
-func cellOf(e lock.Entry, sc race.Scenario, o *race.Outcome) chart.Cell {
-	c := chart.Cell{Strategy: e.ID, Article: e.Article, Scenario: sc.ID, Race: sc.Race,
+func cellOf(e lock.Entry, sc race.Race, o *race.Outcome) chart.Cell {
+	c := chart.Cell{Lock: e.ID, Article: e.Article, Race: sc.ID, Code: sc.Code,
 		Why: string(contract.Why(e, sc)), Verdicts: []verdict.Word{verdict.Unknown},
 		Uncontracted: contract.Uncontracted(e, sc)}
 	if o != nil { // nil was not played: unknown, and not as expected
-		c.Verdicts, c.Reached = o.Verdicts, o.Reached
+		c.Verdicts, c.Triggered = o.Verdicts, o.Triggered
 		c.Expected, c.AsExpected = contract.Expected(o), contract.AsExpected(o)
 		c.NotApplicable = string(o.NotApplicable)
 		c.Blocked, c.Overlap = lessons.Longest(o, verdict.Blocked), lessons.Longest(o, verdict.Overlap)
@@ -124,11 +124,11 @@ func cellOf(e lock.Entry, sc race.Scenario, o *race.Outcome) chart.Cell {
 func AddLinks(grid *chart.Grid, outcomes []*race.Outcome) {
 	links := map[[2]string]string{}
 	for _, o := range outcomes {
-		links[[2]string{o.Strategy.ID, o.Scenario.ID}] = o.Trace.Link()
+		links[[2]string{o.Lock.ID, o.Race.ID}] = o.Trace.Link()
 	}
 	for _, row := range grid.Cells {
 		for i := range row {
-			row[i].Trace = links[[2]string{row[i].Strategy, row[i].Scenario}]
+			row[i].Trace = links[[2]string{row[i].Lock, row[i].Race}]
 		}
 	}
 }
@@ -136,14 +136,14 @@ func AddLinks(grid *chart.Grid, outcomes []*race.Outcome) {
 // First returns the part of a large grid by which it is introduced: the milestones in the
 // best-known races; nil: the grid is not large, or does not have them.
 func First(g *chart.Grid) *chart.Grid {
-	milestones := lists.Pick(g.Strategies, func(r chart.Row) bool { return slices.Contains(DemoLocks, r.ID) })
-	if !g.Many() && (len(milestones) < len(DemoLocks) || len(g.Scenarios) <= 2*len(DemoRaces)) {
+	milestones := lists.Pick(g.Locks, func(r chart.Row) bool { return slices.Contains(DemoLocks, r.ID) })
+	if !g.Many() && (len(milestones) < len(DemoLocks) || len(g.Races) <= 2*len(DemoRaces)) {
 		return nil
 	}
 	first := g.Part(
 		func(r chart.Row) bool { return slices.Contains(DemoLocks, r.ID) },
-		func(c chart.Column) bool { return slices.Contains(DemoRaces, c.Race) })
-	if len(first.Strategies) == 0 || len(first.Scenarios) == 0 {
+		func(c chart.Column) bool { return slices.Contains(DemoRaces, c.Code) })
+	if len(first.Locks) == 0 || len(first.Races) == 0 {
 		return nil
 	}
 	return first

@@ -59,7 +59,7 @@ import (
 	"locklab/simulator/history"
 )
 
-var addedRace = func() race.Scenario {
+var addedRace = func() race.Race {
 	sc := race.Calm
 	sc.ID, sc.Budget = "added-race", race.FixedBudget("migrate=1")
 	sc.Script = func(race.Settings, int) []race.Trigger {
@@ -68,7 +68,7 @@ var addedRace = func() race.Scenario {
 	return sc
 }()
 `,
-	list: "scenarios/scenarios.go", at: "return []race.Scenario{\n", line: "addedRace,\n",
+	list: "scenarios/scenarios.go", at: "return []race.Race{\n", line: "addedRace,\n",
 }
 
 // addedFault is of a new kind: it has an event and sentences of its own.
@@ -381,13 +381,13 @@ func (p program) testUncontracted(t *testing.T) {
 		"explain added-lock":             {"^The contract does not cover added-lock.", "locklab run added-lock gc-pause"},
 		"explain R18":                    {"^  not covered by the contract:\n    added-lock\n"},
 		"run added-lock gc-pause --json": {`"contracted": false`, `"expected": null`, `"as_expected": null`},
-		"matrix --strategies token,added-lock --scenarios R18,calm --width 200": {
+		"matrix --locks token,added-lock --races R18,calm --width 200": {
 			`# OVERLAP\+1 +\(# OVERLAP\+1\)`, `\(...\)       not in the contract`, "The contract does not cover 2 of 4 cells.",
 		},
-		"matrix --strategies token,added-lock --scenarios R18 --json": {json, `"as_expected": true`},
-		"matrix --strategies added-lock --scenarios R18 -o report":    {`\(# OVERLAP\+1\)`},
-		"chart par --strategies added-lock":                           {"added-lock"},
-		"verify --strategies stamps --junit junit.xml":                {"as contracted. Not covered by the contract: added-lock."},
+		"matrix --locks token,added-lock --races R18 --json": {json, `"as_expected": true`},
+		"matrix --locks added-lock --races R18 -o report":    {`\(# OVERLAP\+1\)`},
+		"chart par --locks added-lock":                       {"added-lock"},
+		"verify --locks stamps --junit junit.xml":            {"as contracted. Not covered by the contract: added-lock."},
 	} {
 		if out := p.says(command, patterns...); strings.Contains(out, "Differs") || strings.Contains(out, "own settings") {
 			t.Errorf("%s says that something differs:\n%.3000s", command, out)

@@ -18,7 +18,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// careless is a token lock with one of several flaws. Each flaw is what some scenario
+// careless is a token lock with one of several flaws. Each flaw is what some race
 // tests, and none of the six locks has it.
 type careless struct {
 	env  lock.Env
@@ -93,12 +93,12 @@ func (l *carelessLease) Renew(ctx context.Context) error {
 
 // TestScenariosFindWhatTheyAreFor: each of the six locks holds in late-release and
 // late-renewal, and all locks hold in renew-held and renew-free. A lock with the flaw of
-// such a scenario fails in it, and the same lock without the flaw holds.
+// such a race fails in it, and the same lock without the flaw holds.
 func TestScenariosFindWhatTheyAreFor(t *testing.T) {
 	for _, f := range []struct {
-		scenario string
-		flaw     flaw
-		want     []verdict.Word
+		raceID string
+		flaw   flaw
+		want   []verdict.Word
 	}{
 		{"late-release", looksFirst, []verdict.Word{verdict.Overlap, verdict.WrongDel}},
 		{"late-release", flawless, []verdict.Word{verdict.Holds}},
@@ -115,18 +115,18 @@ func TestScenariosFindWhatTheyAreFor(t *testing.T) {
 		{"renew-partly", givesUp, []verdict.Word{verdict.Overlap}},
 		{"renew-partly", flawless, []verdict.Word{verdict.Holds}},
 	} {
-		e := lock.Entry{ID: "careless", Nodes: 1, Unit: time.Millisecond, TTL: 10 * time.Second, New: func(env lock.Env) lock.Strategy {
+		e := lock.Entry{ID: "careless", Nodes: 1, Unit: time.Millisecond, TTL: 10 * time.Second, New: func(env lock.Env) lock.Lock {
 			return &careless{env, f.flaw}
 		}}
-		_, sc := racetest.Cell(t, "token", f.scenario)
+		_, sc := racetest.Cell(t, "token", f.raceID)
 		o := racetest.Play(t, e, sc, sc.Settings)
 		for _, w := range f.want {
 			if !slices.Contains(o.Verdicts, w) {
-				t.Errorf("%s where %s: %v, want %v", f.scenario, f.flaw, o.Verdicts, f.want)
+				t.Errorf("%s where %s: %v, want %v", f.raceID, f.flaw, o.Verdicts, f.want)
 			}
 		}
-		if !o.Reached || o.NotInjected != nil {
-			t.Errorf("%s where %s: reached %t, could not happen: %v", f.scenario, f.flaw, o.Reached, o.NotInjected)
+		if !o.Triggered || o.NotInjected != nil {
+			t.Errorf("%s where %s: reached %t, could not happen: %v", f.raceID, f.flaw, o.Triggered, o.NotInjected)
 		}
 	}
 }
@@ -141,8 +141,8 @@ func TestTwoPausesLeaveNoMoment(t *testing.T) {
 		return []race.Trigger{{On: race.Event(history.Enter, 1), Do: race.Inject(0, again)}, {On: race.Event(history.Resume, 1), Do: race.Inject(0, again)}}
 	}
 	o := racetest.PlayAnyway(t, e, sc, sc.Settings)
-	if !o.Reached || !slices.Contains(o.Verdicts, verdict.Overlap) {
-		t.Errorf("%v, reached %t: want an overlap", o.Verdicts, o.Reached)
+	if !o.Triggered || !slices.Contains(o.Verdicts, verdict.Overlap) {
+		t.Errorf("%v, reached %t: want an overlap", o.Verdicts, o.Triggered)
 	}
 }
 
@@ -165,7 +165,7 @@ func TestSplitVoteHeals(t *testing.T) {
 		}
 	}
 	sc.Clients = func(s race.Settings) []race.ClientSpec {
-		clients := racetest.Scenario("split-vote").Clients(s)
+		clients := racetest.Race("split-vote").Clients(s)
 		clients[2].Retry = s.Retry + 20*time.Millisecond
 		return clients
 	}

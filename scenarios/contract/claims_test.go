@@ -210,14 +210,14 @@ func TestClaims(t *testing.T) {
 // TestClaimsOfOtherRaces shows what no race of the list does: its settings, its faults or its clients are others.
 func TestClaimsOfOtherRaces(t *testing.T) {
 	t.Parallel()
-	seeIn := func(id string, sc race.Scenario, sights ...string) {
+	seeIn := func(id string, sc race.Race, sights ...string) {
 		t.Helper()
 		see(t, racetest.PlayAnyway(t, racetest.Lock(t, id), sc, sc.Settings), sights...)
 	}
 
 	// 000: the class reads its clock once, on entry. If its process is paused before it takes over, it writes a stamp
 	// that has already expired, and the next client takes over at once. V3 reads its clock for each command.
-	late := race.Scenario{
+	late := race.Race{
 		ID:       "late-takeover",
 		Settings: race.StandardWith(func(s *race.Settings) { s.Clients, s.Pause = 3, race.Seconds(12) }),
 		Budget:   race.FixedBudget("crash=1,pause=1"),
@@ -240,14 +240,14 @@ func TestClaimsOfOtherRaces(t *testing.T) {
 
 	// 000: now == old counts as expired: a client that tries in the very millisecond in which the lease ends takes over
 	// while the lease lasts. V3 waits for the next millisecond.
-	last := racetest.Scenario("crash-holding")
+	last := racetest.Race("crash-holding")
 	last.Settings.Retry, last.Settings.Latency = last.Settings.TTL*2/25, 0 // c2 asks at 0.4 s and every 0.8 s, so at 10 s
 	seeIn("getset", last, "c2.enter@10s-10s")
 	seeIn("cron-v3", last, "!c2.enter@10s-10s")
 
 	// 001: the token goes into the ThreadLocal before the SET has succeeded: if the holder tries once more and is
 	// refused, its release no longer recognises the key as its own.
-	refused := racetest.Scenario("nested")
+	refused := racetest.Race("nested")
 	refused.Triggered = race.Sequence(race.Event(history.Enter, 1), race.Event(history.Refuse, 1))
 	seeIn("threadlocal", refused, "ORPHAN(1)", "c1.released/not_held")
 
@@ -264,9 +264,9 @@ func TestClaimsOfOtherRaces(t *testing.T) {
 // see checks what a run shows; with an ! before it, that it does not.
 func see(t *testing.T, o *race.Outcome, sights ...string) {
 	t.Helper()
-	run := "locklab run " + o.Strategy.ID + " " + o.Scenario.ID
-	if applies := sights[0] != "N/A"; applies && !o.Reached || o.NotInjected != nil || applies == (o.NotApplicable != "") {
-		t.Errorf("%s is not the race: reached %t, %v, %q", run, o.Reached, o.NotInjected, o.NotApplicable)
+	run := "locklab run " + o.Lock.ID + " " + o.Race.ID
+	if applies := sights[0] != "N/A"; applies && !o.Triggered || o.NotInjected != nil || applies == (o.NotApplicable != "") {
+		t.Errorf("%s is not the race: reached %t, %v, %q", run, o.Triggered, o.NotInjected, o.NotApplicable)
 		return
 	}
 	for _, sight := range sights {

@@ -39,7 +39,7 @@ func TestCompareRace(t *testing.T) {
 		{[]verdict.Word{verdict.Unknown}, false, contract.Inconclusive, []string{"unmet.no-answer"}},
 		{[]verdict.Word{verdict.Vacuous}, false, contract.Inconclusive, []string{"unmet.no-answer"}},
 	} {
-		o := &race.Outcome{Strategy: row.Strategy, Scenario: row.Scenario, Settings: row.Scenario.Settings, Reached: !c.missed}
+		o := &race.Outcome{Lock: row.Lock, Race: row.Race, Settings: row.Race.Settings, Triggered: !c.missed}
 		o.Verdicts = c.verdicts
 		if r := row.JudgeRace(o); r.Status != c.status || !slices.Equal(keys(r), c.reasons) {
 			t.Errorf("%v, missed: %t: status %d, %v", c.verdicts, c.missed, r.Status, keys(r))
@@ -49,7 +49,7 @@ func TestCompareRace(t *testing.T) {
 		}
 	}
 	unknown := racetest.Play(t, algorithms.Milestones()[0], scenarios.All()[0], scenarios.All()[0].Settings)
-	unknown.Strategy.ID = "unknown"
+	unknown.Lock.ID = "unknown"
 	if !contract.AsExpected(unknown) {
 		t.Error("of a lock that the contract does not know nothing is expected")
 	}
@@ -96,7 +96,7 @@ func TestCompareSearch(t *testing.T) {
 		{"too few clients, and a verdict", holds, explore.Result{Complete: true}, []verdict.Word{verdict.Orphan}, "",
 			[]string{"unmet.comes"}, 0},
 	} {
-		s := &study.Search{Strategy: c.of.Strategy, Bounds: c.of.Bounds.Settled(c.of.Strategy), Result: &c.result}
+		s := &study.Search{Lock: c.of.Lock, Bounds: c.of.Bounds.Settled(c.of.Lock), Result: &c.result}
 		if c.rule != "a fault that happens nowhere" {
 			s.Result.Triggered = append(s.Result.Triggered, crash, pause)
 		}

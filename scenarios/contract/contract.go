@@ -30,7 +30,7 @@ type ownContract struct {
 }
 
 // A cell is one lock in one race, by their IDs.
-type cell struct{ lock, scenario string }
+type cell struct{ lock, raceID string }
 
 // own parses the program's own contract. A mistake in it is one of ours, and the
 // tests find it. It may leave locks and races out: the author of one wants to see what
@@ -50,7 +50,7 @@ var own = sync.OnceValue(func() *ownContract {
 	}
 	for i := range c.expectations {
 		if e := &c.expectations[i]; !e.IsSearch() {
-			c.cells[cell{e.Strategy.ID, e.Scenario.ID}] = e
+			c.cells[cell{e.Lock.ID, e.Race.ID}] = e
 		}
 	}
 	return c
@@ -64,26 +64,26 @@ func Own() []Expectation { return slices.Clone(own().expectations) }
 // CellOf returns what the own contract expects of a lock in a race with the race's own
 // settings: the verdicts, the reason, and whether they are written or derived. It has
 // the Origin NotCovered, and no verdicts, where the contract says nothing.
-func CellOf(entry lock.Entry, sc race.Scenario) Expectation {
+func CellOf(entry lock.Entry, sc race.Race) Expectation {
 	if e := own().cells[cell{entry.ID, sc.ID}]; e != nil {
 		return *e
 	}
-	return Expectation{Strategy: entry, Scenario: sc}
+	return Expectation{Lock: entry, Race: sc}
 }
 
 // Why is the own contract's reason for what becomes of a lock in a race; empty where
 // the lock holds, or the race does not apply to it.
-func Why(entry lock.Entry, sc race.Scenario) race.Reason { return CellOf(entry, sc).Why }
+func Why(entry lock.Entry, sc race.Race) race.Reason { return CellOf(entry, sc).Why }
 
 // Expected returns what the own contract says of a run; nil if its settings are not the
 // race's own (the seed may differ), or if the contract does not cover it.
 func Expected(o *race.Outcome) []verdict.Word {
 	s := o.Settings
-	s.Seed = o.Scenario.Settings.Seed
-	if _, err := scenarios.ByName(o.Scenario.ID); err != nil || s != o.Scenario.Settings {
+	s.Seed = o.Race.Settings.Seed
+	if _, err := scenarios.ByName(o.Race.ID); err != nil || s != o.Race.Settings {
 		return nil
 	}
-	e := CellOf(o.Strategy, o.Scenario)
+	e := CellOf(o.Lock, o.Race)
 	return e.Words()
 }
 
@@ -91,14 +91,14 @@ func Expected(o *race.Outcome) []verdict.Word {
 // contract expects nothing.
 func AsExpected(o *race.Outcome) bool {
 	want := Expected(o)
-	return want == nil || o.Reached && sameWords(o.Verdicts, want)
+	return want == nil || o.Triggered && sameWords(o.Verdicts, want)
 }
 
 // Uncontracted reports whether the own contract says nothing of a lock in a race: no
 // outcome is then as expected, and none differs. For anything that is not one of the
 // listed races, such as a search, it reports whether the contract does not know the lock
 // at all.
-func Uncontracted(entry lock.Entry, sc race.Scenario) bool {
+func Uncontracted(entry lock.Entry, sc race.Race) bool {
 	if _, err := scenarios.ByName(sc.ID); err != nil {
 		return len(Uncovered(entry)) == len(scenarios.All())
 	}
@@ -107,6 +107,6 @@ func Uncontracted(entry lock.Entry, sc race.Scenario) bool {
 
 // Uncovered are the races in which the own contract says nothing of a lock: all of
 // them for a lock that it does not know.
-func Uncovered(entry lock.Entry) []race.Scenario {
-	return lists.Pick(scenarios.All(), func(sc race.Scenario) bool { return CellOf(entry, sc).Origin == NotCovered })
+func Uncovered(entry lock.Entry) []race.Race {
+	return lists.Pick(scenarios.All(), func(sc race.Race) bool { return CellOf(entry, sc).Origin == NotCovered })
 }

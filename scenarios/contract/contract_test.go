@@ -35,7 +35,7 @@ func TestContract(t *testing.T) {
 	}
 }
 
-func testCell(t *testing.T, e lock.Entry, sc race.Scenario) {
+func testCell(t *testing.T, e lock.Entry, sc race.Race) {
 	o := play(t, e, sc)
 	if contract.Expected(o) == nil {
 		t.Fatal("the contract says nothing")
@@ -46,7 +46,7 @@ func testCell(t *testing.T, e lock.Entry, sc race.Scenario) {
 	if !contract.AsExpected(o) {
 		t.Errorf("AsExpected is false%s", evidence(o))
 	}
-	if !o.Reached {
+	if !o.Triggered {
 		t.Errorf("the fault was not injected%s", evidence(o))
 	}
 	if o.NotInjected != nil {
@@ -60,7 +60,7 @@ func testCell(t *testing.T, e lock.Entry, sc race.Scenario) {
 // runner plays all cells of the contract's tests, and observes each profile once.
 var runner race.Runner
 
-func play(t testing.TB, e lock.Entry, sc race.Scenario) *race.Outcome {
+func play(t testing.TB, e lock.Entry, sc race.Race) *race.Outcome {
 	t.Helper()
 	o := racetest.Must(runner.Play(e, sc, sc.Settings))(t)
 	return o
@@ -69,7 +69,7 @@ func play(t testing.TB, e lock.Entry, sc race.Scenario) *race.Outcome {
 // evidence is the line that plays the run again, and the run.
 func evidence(o *race.Outcome) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\nlocklab run %s %s\n", o.Strategy.ID, o.Scenario.ID)
+	fmt.Fprintf(&b, "\nlocklab run %s %s\n", o.Lock.ID, o.Race.ID)
 	if o.History == nil {
 		return b.String() + "N/A: " + string(o.NotApplicable)
 	}
@@ -158,7 +158,7 @@ var catalogue = []struct {
 
 // disagreements are the cells in which the run is right and the catalogue is wrong, or means something else. What each
 // run shows, as sees reads it, proves it.
-var disagreements = []struct{ lock, scenario, why, proof string }{
+var disagreements = []struct{ lock, raceID, why, proof string }{
 	{"getset", "double-del",
 		"the catalogue asks here whether two get in, and one does; the other's stamp is in the key all the same, which it tells as R08",
 		"in=0,1,1 c3.replaces"},
@@ -186,7 +186,7 @@ func TestContractAgreesWithCatalogue(t *testing.T) {
 	}
 	excused := map[[2]string]bool{}
 	for _, d := range disagreements {
-		excused[[2]string{d.lock, d.scenario}] = true
+		excused[[2]string{d.lock, d.raceID}] = true
 	}
 	for _, row := range catalogue {
 		sc := racetest.Must(scenarios.ByName(row.race))(t)
@@ -207,7 +207,7 @@ func TestContractAgreesWithCatalogue(t *testing.T) {
 
 func TestDisagreementsAreProven(t *testing.T) {
 	for _, d := range disagreements {
-		e, sc := racetest.Cell(t, d.lock, d.scenario)
+		e, sc := racetest.Cell(t, d.lock, d.raceID)
 		see(t, play(t, e, sc), strings.Fields(d.proof)...)
 	}
 }

@@ -18,8 +18,8 @@ import (
 type Expectation struct {
 	File      string // the contract, as the user named the file; "": made by hand
 	Line      int    // of File; where the expectation is derived, the line that it follows from
-	Strategy  lock.Entry
-	Scenario  race.Scenario // with an empty ID: Bounds are to be searched
+	Lock      lock.Entry
+	Race      race.Race // with an empty ID: Bounds are to be searched
 	Bounds    study.Bounds
 	AnyNumber *AnyNumber        // what is to be proved within Bounds, in place of the search; nil: nothing
 	Expected  []ExpectedVerdict // all that must come about; anything else must not
@@ -74,7 +74,7 @@ func FormatVerdicts(list []ExpectedVerdict, atInstants bool) string {
 }
 
 // IsRace reports whether the expectation is about a race.
-func (e *Expectation) IsRace() bool { return e.Scenario.ID != "" }
+func (e *Expectation) IsRace() bool { return e.Race.ID != "" }
 
 // IsProof reports whether the expectation is about any number of clients.
 func (e *Expectation) IsProof() bool { return e.AnyNumber != nil }
@@ -104,7 +104,7 @@ func (e *Expectation) find(w verdict.Word) *ExpectedVerdict {
 func (e *Expectation) Subject() string {
 	switch {
 	case e.IsRace():
-		return e.Scenario.ID
+		return e.Race.ID
 	case e.IsProof():
 		return e.AnyNumber.subject(e.Bounds)
 	}
@@ -120,18 +120,18 @@ func (e *Expectation) Subject() string {
 }
 
 // Name is "lock/subject". No two expectations of a contract have the same.
-func (e *Expectation) Name() string { return e.Strategy.ID + "/" + e.Subject() }
+func (e *Expectation) Name() string { return e.Lock.ID + "/" + e.Subject() }
 
 // Command is the command line that plays the race, or does the search, again.
 func (e *Expectation) Command() string {
 	switch {
 	case e.IsProof():
-		return "locklab prove " + e.Strategy.ID + e.AnyNumber.flags(e.Bounds)
+		return "locklab prove " + e.Lock.ID + e.AnyNumber.flags(e.Bounds)
 	case e.IsRace():
 		want := lists.Each(e.Expected, func(v ExpectedVerdict) string { return strings.ToLower(v.String()) })
-		return fmt.Sprintf("locklab run %s %s --expect %s", e.Strategy.ID, e.Scenario.ID, strings.Join(want, ","))
+		return fmt.Sprintf("locklab run %s %s --expect %s", e.Lock.ID, e.Race.ID, strings.Join(want, ","))
 	}
-	return "locklab explore " + e.Strategy.ID + " " + e.Bounds.Flags()
+	return "locklab explore " + e.Lock.ID + " " + e.Bounds.Flags()
 }
 
 // usualBounds are the values of the bounds that a [search] section leaves out. The

@@ -31,7 +31,7 @@ func TestContractIsComplete(t *testing.T) {
 			t.Errorf("contract.txt does not cover %s in %s and %d more: add the lock under [locks], and a section for every race", e.ID, open[0].ID, len(open)-1)
 			continue
 		}
-		if contract.Uncontracted(e, race.Scenario{ID: study.SearchID}) {
+		if contract.Uncontracted(e, race.Race{ID: study.SearchID}) {
 			t.Errorf("a search of %s counts as uncontracted", e.ID)
 		}
 		profile, ok := contract.ProfileOf(e)
@@ -99,7 +99,7 @@ func TestDerivedCells(t *testing.T) {
 	races := strings.Fields(lines[0])
 	for _, line := range lines[1:] {
 		id, cells, _ := strings.Cut(line, " ")
-		e, err := race.Strategy(id)
+		e, err := race.Lock(id)
 		if err != nil {
 			t.Error(err)
 			continue
@@ -152,9 +152,9 @@ func TestProofsCoverEverything(t *testing.T) {
 			continue
 		}
 		if e.Expected[0].Verdict == verdict.Holds {
-			holds[e.Strategy.ID] = true
+			holds[e.Lock.ID] = true
 		} else {
-			breaks[e.Strategy.ID] = true
+			breaks[e.Lock.ID] = true
 		}
 		budget := racetest.Must(e.Bounds.Budget.Parse())(t)
 		for _, a := range budget {
@@ -182,7 +182,7 @@ func TestOwnIsACopy(t *testing.T) {
 }
 
 // TestExpectedOnlyWithOwnSettings: the contract expects nothing of a run with other
-// settings than the scenario's own. Another seed changes nothing.
+// settings than the race's own. Another seed changes nothing.
 func TestExpectedOnlyWithOwnSettings(t *testing.T) {
 	e, sc := racetest.Cell(t, "token", "gc-pause")
 	for _, f := range []struct {
@@ -200,7 +200,7 @@ func TestExpectedOnlyWithOwnSettings(t *testing.T) {
 // so, and the result for the contract is Inconclusive.
 func TestALimitIsNoProof(t *testing.T) {
 	row := contract.Own()[0]
-	s := &study.Search{Strategy: row.Strategy, Bounds: study.DefaultBounds().Settled(row.Strategy), Result: &explore.Result{Limit: i18n.New("limit.choices", "n", 5)}}
+	s := &study.Search{Lock: row.Lock, Bounds: study.DefaultBounds().Settled(row.Lock), Result: &explore.Result{Limit: i18n.New("limit.choices", "n", 5)}}
 	certificate := certificate.Of(s, "en")
 	if !strings.Contains(certificate, "Searched, not proved") || !strings.Contains(certificate, "numbers for 5 kinds of choice and no more") {
 		t.Errorf("the certificate is\n%s", certificate)
@@ -210,7 +210,7 @@ func TestALimitIsNoProof(t *testing.T) {
 	if p.Status != contract.Inconclusive || !strings.Contains(text.SayMessages("en", p.Reasons), "numbers for 5 kinds of choice and no more") {
 		t.Errorf("the answer is %v, for %q", p.Status, text.SayMessages("en", p.Reasons))
 	}
-	for _, par := range study.ParsOf(row.Strategy, []*study.Search{s}) {
+	for _, par := range study.ParsOf(row.Lock, []*study.Search{s}) {
 		if par.Complete {
 			t.Errorf("par of %s is told", par.Verdict)
 		}

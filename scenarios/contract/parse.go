@@ -86,8 +86,8 @@ type contractedLock struct {
 }
 
 type contractedRace struct {
-	scenario race.Scenario
-	line     int
+	raceID race.Race
+	line   int
 }
 
 func parse(file, content string) (*parser, error) {
@@ -142,7 +142,7 @@ func (p *parser) section(line string) error {
 			return err
 		}
 		p.races = append(p.races, contractedRace{sc, p.line})
-		p.row = func(line string) error { return p.expect(Expectation{Scenario: sc}, raceVerdict, line) }
+		p.row = func(line string) error { return p.expect(Expectation{Race: sc}, raceVerdict, line) }
 	}
 	return nil
 }
@@ -221,16 +221,16 @@ func splitLocks(fields []string) (ids, rest []string) {
 
 // add adds an expectation for the lock of this name.
 func (p *parser) add(id string, e Expectation) (err error) {
-	if e.Strategy, err = race.Strategy(id); err != nil {
+	if e.Lock, err = race.Lock(id); err != nil {
 		return err
 	}
 	if !e.IsRace() {
-		if err := e.Bounds.Check(e.Strategy); err != nil {
+		if err := e.Bounds.Check(e.Lock); err != nil {
 			return err
 		}
 	}
 	if line := p.lines[e.Name()]; line > 0 {
-		return i18n.Errorf("error.contract.again", "lock", e.Strategy.ID, "subject", e.Subject(), "line", line)
+		return i18n.Errorf("error.contract.again", "lock", e.Lock.ID, "subject", e.Subject(), "line", line)
 	}
 	p.lines[e.Name()] = e.Line
 	p.expectations = append(p.expectations, e)
@@ -240,7 +240,7 @@ func (p *parser) add(id string, e Expectation) (err error) {
 // lockRow reads a line of [locks]: a lock and its profile.
 func (p *parser) lockRow(line string) error {
 	fields := strings.Fields(line)
-	entry, err := race.Strategy(fields[0])
+	entry, err := race.Lock(fields[0])
 	if err != nil {
 		return err
 	}
@@ -293,12 +293,12 @@ func profileFlags() (names []string) {
 func (p *parser) derive() {
 	for _, r := range p.races {
 		for _, l := range p.locks {
-			e := Expectation{File: p.file, Line: r.line, Strategy: l.entry, Scenario: r.scenario, Origin: ByDefault}
+			e := Expectation{File: p.file, Line: r.line, Lock: l.entry, Race: r.raceID, Origin: ByDefault}
 			if p.lines[e.Name()] > 0 {
 				continue
 			}
 			e.Expected = []ExpectedVerdict{{verdict.Holds, noPar}}
-			if e.NotApplicable = r.scenario.WhyNotApplicable(l.profile); e.NotApplicable != "" {
+			if e.NotApplicable = r.raceID.WhyNotApplicable(l.profile); e.NotApplicable != "" {
 				e.Line, e.Origin, e.Expected = l.line, FromProfile, []ExpectedVerdict{{verdict.NA, noPar}}
 			}
 			p.lines[e.Name()] = e.Line

@@ -139,7 +139,7 @@ func TestParseRefuses(t *testing.T) {
 		{"an open search", "[search clients=3\n", `c.txt:1: "[search clients=3": write [race], [search BOUNDS], [prove BOUNDS]`},
 		{"something after a section", "[gc-pause] token HOLDS\n", `c.txt:1: "[gc-pause] token HOLDS": write [race], [search BOUNDS], [prove BOUNDS] or [locks] on a line of its own`},
 		{"something after a search", "[search] token HOLDS\n", "c.txt:1: "},
-		{"an unknown scenario", "# the first line\n[gc-pausw]\n", `c.txt:2: there is no race "gc-pausw": did you mean gc-pause?`},
+		{"an unknown race", "# the first line\n[gc-pausw]\n", `c.txt:2: there is no race "gc-pausw": did you mean gc-pause?`},
 
 		{"an unknown lock", "[gc-pause]\ntokn OVERLAP\n", `c.txt:2: there is no lock "tokn": did you mean token?`},
 		{"no lock", "[gc-pause]\nOVERLAP\n", `c.txt:2: "OVERLAP" names no lock`},

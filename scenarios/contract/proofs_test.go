@@ -77,7 +77,7 @@ func TestVerify(t *testing.T) {
 	}
 	var rows []contract.Expectation
 	for _, r := range contract.Own() {
-		if r.Strategy.ID == id {
+		if r.Lock.ID == id {
 			rows = append(rows, r)
 		}
 	}

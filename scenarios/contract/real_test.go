@@ -36,7 +36,7 @@ func TestRealServer(t *testing.T) {
 	t.Parallel()
 	server := realServer(t)
 	commands := 0
-	racetest.EveryCell(t, func(t *testing.T, e lock.Entry, sc race.Scenario, s race.Settings) {
+	racetest.EveryCell(t, func(t *testing.T, e lock.Entry, sc race.Race, s race.Settings) {
 		o := racetest.PlayListed(t, e, sc, s)
 		if o.History == nil {
 			return

@@ -47,12 +47,12 @@ func TestProveUnlisted(t *testing.T) {
 		"[search budget=pause=1]\ntoken OVERLAP@1 STALE-WRITE@1 ORPHAN@1", "[search budget=pause=1]\ntoken HOLDS",
 	} {
 		list := racetest.Must(contract.Parse("c.txt", written))(t)
-		list[0].Strategy = e
+		list[0].Lock = e
 		rows = append(rows, list[0])
 	}
 	proofs := racetest.Must(contract.Verify(t.Context(), rows, nil))(t)
 	for i, p := range proofs {
-		if p.Status != want[i] || p.Outcome == nil || p.Outcome.Strategy.ID != e.ID {
+		if p.Status != want[i] || p.Outcome == nil || p.Outcome.Lock.ID != e.ID {
 			t.Errorf("%s: answer %d, want %d: %v", p.Name(), p.Status, want[i], text.SayMessages("en", p.Reasons))
 		}
 	}
@@ -69,15 +69,15 @@ func TestUnlistedEverywhere(t *testing.T) {
 	cells := racetest.Must(study.Matrix(t.Context(), []lock.Entry{e}, scenarios.All(), 0, nil, nil))(t)
 	for _, row := range cells {
 		o := row[0]
-		if contract.Expected(o) != nil || !contract.Uncontracted(o.Strategy, o.Scenario) {
-			t.Errorf("%s: the contract speaks of it: %v", o.Scenario.ID, contract.Expected(o))
+		if contract.Expected(o) != nil || !contract.Uncontracted(o.Lock, o.Race) {
+			t.Errorf("%s: the contract speaks of it: %v", o.Race.ID, contract.Expected(o))
 		}
-		if known := contract.CellOf(racetest.Lock(t, "token"), o.Scenario).Words(); !sameWords(o.Verdicts, known) {
-			t.Errorf("%s: %v, token's are %v", o.Scenario.ID, o.Verdicts, known)
+		if known := contract.CellOf(racetest.Lock(t, "token"), o.Race).Words(); !sameWords(o.Verdicts, known) {
+			t.Errorf("%s: %v, token's are %v", o.Race.ID, o.Verdicts, known)
 		}
 	}
 	table, err := study.FindPars(t.Context(), []lock.Entry{e}, study.DefaultBounds(), []string{"pause=1"}, nil)
-	if err != nil || table.Pars[0].Strategy != e.ID || !table.Pars[0].Found {
+	if err != nil || table.Pars[0].Lock != e.ID || !table.Pars[0].Found {
 		t.Errorf("par: %v, %+v", err, table.Pars)
 	}
 	tolerance, err := study.FindTolerance(t.Context(), []lock.Entry{e}, nil)
@@ -92,20 +92,20 @@ func TestReplayUnlisted(t *testing.T) {
 	e := unlisted(t)
 	s := racetest.Must(study.Explore(t.Context(), e, paused()))(t)
 	for trace, want := range map[*simulator.Trace]verdict.Word{
-		&play(t, e, racetest.Scenario("gc-pause")).Trace: verdict.Overlap, &s.Witnesses[0].Trace: s.Witnesses[0].Verdict,
+		&play(t, e, racetest.Race("gc-pause")).Trace: verdict.Overlap, &s.Witnesses[0].Trace: s.Witnesses[0].Verdict,
 	} {
 		again, err := study.ReplayOn(e, *trace)
-		if err != nil || !slices.Contains(again.Verdicts, want) || !contract.Uncontracted(again.Strategy, again.Scenario) {
-			t.Errorf("%s: %v, want %s in %+v", trace.Scenario, err, want, again)
+		if err != nil || !slices.Contains(again.Verdicts, want) || !contract.Uncontracted(again.Lock, again.Race) {
+			t.Errorf("%s: %v, want %s in %+v", trace.Race, err, want, again)
 		}
 		if watched, err := study.ReplayWithCodeOn(e, *trace); err != nil || !slices.Contains(watched.Verdicts, want) {
-			t.Errorf("watching %s: %v", trace.Scenario, err)
+			t.Errorf("watching %s: %v", trace.Race, err)
 		}
 		if _, err := study.Replay(*trace); err == nil {
-			t.Errorf("%s: a lock that is in no list was found by its name", trace.Scenario)
+			t.Errorf("%s: a lock that is in no list was found by its name", trace.Race)
 		}
 		if _, err := study.ReplayOn(racetest.Lock(t, "watchdog"), *trace); err == nil {
-			t.Errorf("%s: the trace was played on another lock", trace.Scenario)
+			t.Errorf("%s: the trace was played on another lock", trace.Race)
 		}
 	}
 	if d, err := study.DoomOn(t.Context(), e, s.Witnesses[0].Trace); err != nil || d.Harm != s.Witnesses[0].Verdict {

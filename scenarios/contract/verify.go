@@ -81,12 +81,12 @@ func (e *Expectation) cost() float64 {
 	}
 	nodes := e.Bounds.Nodes
 	if nodes == 0 {
-		nodes = e.Strategy.Nodes
+		nodes = e.Lock.Nodes
 	}
 	return 0.05 * float64(nodes*nodes*e.Bounds.Attempts*e.Bounds.Clients)
 }
 
-// Prove plays the race or does the search. The lock is e.Strategy itself, which need
+// Prove plays the race or does the search. The lock is e.Lock itself, which need
 // not be listed. The error is about code that the simulator cannot run, or ctx's.
 func (e Expectation) Prove(ctx context.Context) (*Result, error) {
 	return e.prove(ctx, new(race.Runner))
@@ -96,14 +96,14 @@ func (e Expectation) prove(ctx context.Context, runner *race.Runner) (*Result, e
 	r := &Result{Expectation: e, Status: Met}
 	var err error
 	if e.IsProof() {
-		if r.Proof, err = study.Prove(ctx, e.Strategy, e.Bounds, e.AnyNumber.Endless); err == nil {
+		if r.Proof, err = study.Prove(ctx, e.Lock, e.Bounds, e.AnyNumber.Endless); err == nil {
 			r.compareProof()
 		}
 	} else if e.IsSearch() {
-		if r.Search, err = study.Explore(ctx, e.Strategy, e.Bounds); err == nil {
+		if r.Search, err = study.Explore(ctx, e.Lock, e.Bounds); err == nil {
 			r.CompareSearch()
 		}
-	} else if r.Outcome, err = runner.Play(e.Strategy, e.Scenario, e.Scenario.Settings); err == nil {
+	} else if r.Outcome, err = runner.Play(e.Lock, e.Race, e.Race.Settings); err == nil {
 		r.compareRace()
 	}
 	if limit := (*simulator.LimitError)(nil); errors.As(err, &limit) { // of a race: a search reports it in its result
@@ -134,7 +134,7 @@ func (r *Result) compareRace() {
 	switch {
 	case slices.Contains(o.Verdicts, verdict.Unknown) || slices.Contains(o.Verdicts, verdict.Vacuous):
 		r.note(Inconclusive, "unmet.no-answer", "verdicts", o.Verdicts)
-	case !o.Reached:
+	case !o.Triggered:
 		r.note(Inconclusive, "unmet.not-injected")
 	case !sameWords(o.Verdicts, r.Words()):
 		r.note(Differs, "unmet.race", "got", FormatVerdicts(r.Got, false), "want", FormatVerdicts(r.Expected, r.Instants))
@@ -240,7 +240,7 @@ func (r *Result) Replay(i int) (*race.Outcome, error) {
 	if r.runs != nil {
 		return r.runs[i], nil
 	}
-	return study.ReplayOn(r.Strategy, r.Witnesses()[i].Trace)
+	return study.ReplayOn(r.Lock, r.Witnesses()[i].Trace)
 }
 
 // counted is the key of the text about n things.

@@ -49,15 +49,15 @@ func (r *Result) complete(runner *race.Runner) (err error) {
 	switch {
 	case r.Search != nil || r.Proof != nil:
 		if r.Search != nil {
-			r.Search.SetStrategy(r.Strategy)
+			r.Search.SetLock(r.Lock)
 		} else {
-			r.Proof.SetStrategy(r.Strategy)
+			r.Proof.SetLock(r.Lock)
 		}
 		if r.Outcome != nil && r.Outcome.History == nil {
-			r.Outcome, err = study.ReplayOn(r.Strategy, r.Outcome.Trace)
+			r.Outcome, err = study.ReplayOn(r.Lock, r.Outcome.Trace)
 		}
 	case r.Outcome == nil && r.Status == Differs, r.Outcome == nil && r.Status == Inconclusive && len(r.Got) > 0:
-		r.Outcome, err = runner.Play(r.Strategy, r.Scenario, r.Scenario.Settings)
+		r.Outcome, err = runner.Play(r.Lock, r.Race, r.Race.Settings)
 	}
 	return err
 }

@@ -16,9 +16,9 @@ type crashMeter struct {
 	entered  time.Duration // when c1 enters; not known to FindRecovery
 }
 
-// crashScenario returns the scenario of a crashMeter; holder is c1.
-func crashScenario(s race.Settings, holder race.ClientSpec) race.Scenario {
-	return race.Scenario{
+// crashRace returns the race of a crashMeter; holder is c1.
+func crashRace(s race.Settings, holder race.ClientSpec) race.Race {
+	return race.Race{
 		ID: "crash", Settings: s, Budget: race.FixedBudget("crash=1"),
 		Clients: func(race.Settings) []race.ClientSpec {
 			return []race.ClientSpec{holder, {Run: (*race.ClientRun).TryOnce}}
@@ -26,7 +26,7 @@ func crashScenario(s race.Settings, holder race.ClientSpec) race.Scenario {
 	}
 }
 
-func newCrashMeter(e lock.Entry, sc race.Scenario) (*crashMeter, error) {
+func newCrashMeter(e lock.Entry, sc race.Race) (*crashMeter, error) {
 	p, err := sc.Prepare(e, sc.Settings, nil)
 	return &crashMeter{settings: sc.Settings, prepared: p}, err
 }

@@ -105,7 +105,7 @@ func TestCount(t *testing.T) {
 		{"redlock-parallel", 10, 2, false}, // and all at once
 		{"zk-recheck", 4, 4, true},
 	} {
-		e := racetest.Must(race.Strategy(c.lock))(t)
+		e := racetest.Must(race.Lock(c.lock))(t)
 		p, err := cost.Count(e)
 		if err != nil {
 			t.Fatal(err)

@@ -82,7 +82,7 @@ func TestWindowAgainstRuns(t *testing.T) {
 		harmed := 0
 		s := race.Standard()
 		s.Retry = 50 * time.Millisecond
-		sc := race.Scenario{ID: "window", Settings: s, Budget: race.FixedBudget("pause=1"), Clients: func(race.Settings) []race.ClientSpec {
+		sc := race.Race{ID: "window", Settings: s, Budget: race.FixedBudget("pause=1"), Clients: func(race.Settings) []race.ClientSpec {
 			clients := []race.ClientSpec{{}, {Start: time.Millisecond}}
 			section(&clients[0], c.hold, c.waits)
 			return clients
@@ -91,7 +91,7 @@ func TestWindowAgainstRuns(t *testing.T) {
 		draw := race.Stream(1, "window")
 		for i := range n {
 			age := (time.Duration(i)*c.hold + time.Duration(draw.Int64N(int64(c.hold)))) / n
-			p.Scenario.Script = func(race.Settings, int) []race.Trigger {
+			p.Race.Script = func(race.Settings, int) []race.Trigger {
 				return []race.Trigger{{On: race.Event(history.Enter, 1), Do: race.Inject(age, faults.PauseOf(1, c.pause))}}
 			}
 			run := racetest.Must(p.Play(s))(t)
@@ -161,7 +161,7 @@ func bad(t *testing.T, s *cost.Subject, hold, pause, gap, horizon time.Duration)
 		}
 	}
 	client := race.ClientSpec{Work: hold, Run: forever}
-	sc := race.Scenario{
+	sc := race.Race{
 		ID: "bad", Settings: settings, Budget: race.FixedBudget("pause=255"),
 		Clients: func(race.Settings) []race.ClientSpec {
 			second := client

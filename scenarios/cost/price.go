@@ -70,7 +70,7 @@ func Count(e lock.Entry) (Price, error) {
 // play plays the clients without a fault.
 func play(e lock.Entry, s race.Settings, clients ...race.ClientSpec) ([]history.Event, error) {
 	s.Clients = len(clients)
-	sc := race.Scenario{ID: "price", Settings: s, Clients: func(race.Settings) []race.ClientSpec { return clients }}
+	sc := race.Race{ID: "price", Settings: s, Clients: func(race.Settings) []race.ClientSpec { return clients }}
 	p, err := sc.Prepare(e, s, nil)
 	if err != nil {
 		return nil, err

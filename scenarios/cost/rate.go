@@ -89,7 +89,7 @@ func Study(ctx context.Context, known *study.Tolerance) ([]*Subject, error) {
 
 // A Term is the expected number of times a year that one cause breaks one lock.
 type Term struct {
-	Strategy    string       `json:"lock"`
+	Lock        string       `json:"lock"`
 	Environment string       `json:"environment,omitempty"`
 	Fault       string       `json:"fault"` // SlowWork: none
 	Harm        verdict.Word `json:"harm"`
@@ -129,7 +129,7 @@ func (s *Subject) Terms(u Usage, e Environment) (terms []Term) {
 // Term is that of one cause.
 func (s *Subject) Term(u Usage, e Environment, c Cause) Term {
 	t := Term{
-		Strategy: s.Entry.ID, Environment: e.ID, Fault: c.Fault, Harm: verdict.Overlap,
+		Lock: s.Entry.ID, Environment: e.ID, Fault: c.Fault, Harm: verdict.Overlap,
 		PerYear: c.PerYear, Assumed: c.Assumed, Holds: u.Holds(), Contended: u.Contended, Shortest: -1,
 	}
 	if c.Fault == "lose-reply" {
@@ -214,7 +214,7 @@ func (s *Subject) lostReply(u Usage, t Term) Term {
 
 // SlowTerm returns the Term of work that outlives the lease without any fault.
 func (s *Subject) SlowTerm(u Usage) Term {
-	t := Term{Strategy: s.Entry.ID, Fault: SlowWork, Harm: verdict.Overlap, Holds: u.Holds(), Contended: u.Contended, Shortest: -1}
+	t := Term{Lock: s.Entry.ID, Fault: SlowWork, Harm: verdict.Overlap, Holds: u.Holds(), Contended: u.Contended, Shortest: -1}
 	if len(s.Lease.Spans) != 1 || s.Lease.Kept || math.IsInf(s.Lease.Spans[0].Left, 1) {
 		t.Unknown = len(s.Lease.Spans) == 0
 		return t

@@ -35,7 +35,7 @@ func limitsOf(locks []lock.Entry) *study.Tolerance {
 	t := &study.Tolerance{Locks: locks, Hazards: study.Hazards()}
 	for _, e := range locks {
 		for i, l := range known[e.ID] {
-			l.Strategy, l.Fault = e.ID, t.Hazards[i].Fault
+			l.Lock, l.Fault = e.ID, t.Hazards[i].Fault
 			t.Limits = append(t.Limits, l)
 		}
 	}
@@ -84,7 +84,7 @@ func TestSanity(t *testing.T) {
 func leased(servers int) *cost.Subject {
 	return &cost.Subject{
 		Entry:    lock.Entry{ID: "leased", Nodes: servers},
-		Lease:    &cost.Lease{Strategy: "leased", Spans: []cost.Span{{From: 0, Left: 1}}},
+		Lease:    &cost.Lease{Lock: "leased", Spans: []cost.Span{{From: 0, Left: 1}}},
 		Orphaned: verdict.Orphan,
 		Limits: []study.Limit{
 			{Fault: "pause", Answer: study.Limited, Holds: 0.55, Falls: 0.6},

@@ -25,8 +25,8 @@ type Rates struct {
 
 // A Crash is the cost of a crash, by the lease.
 type Crash struct {
-	Strategy string
-	TTL      time.Duration
+	Lock string
+	TTL  time.Duration
 	Blocked
 	// PerYear is the sum of the times a year in which no client can enter, over all locks, if
 	// an environment has crashes.
@@ -35,7 +35,7 @@ type Crash struct {
 
 // A Series has the expected failures of one lock in one environment, by TTL.
 type Series struct {
-	Strategy    string
+	Lock        string
 	Environment string
 	Points      []Point
 }
@@ -62,7 +62,7 @@ func Tabulate(o RateOrder, subjects []*Subject) *Rates {
 	t := &Rates{RateOrder: o, Subjects: subjects}
 	for _, s := range t.Subjects {
 		t.Terms = append(t.Terms, s.SlowTerm(o.Usage))
-		crash := Crash{Strategy: s.Entry.ID, TTL: o.TTL, Blocked: s.Recovery(o.TTL, o.Hold)}
+		crash := Crash{Lock: s.Entry.ID, TTL: o.TTL, Blocked: s.Recovery(o.TTL, o.Hold)}
 		for _, e := range o.Environments {
 			t.Terms = append(t.Terms, s.Terms(o.Usage, e)...)
 			for _, c := range e.Causes {
@@ -88,7 +88,7 @@ func (r Blocked) times(n float64) time.Duration {
 }
 
 func (s *Subject) series(o RateOrder, e Environment) Series {
-	out := Series{Strategy: s.Entry.ID, Environment: e.ID}
+	out := Series{Lock: s.Entry.ID, Environment: e.ID}
 	for _, ttl := range o.TTLs {
 		out.Points = append(out.Points, s.At(o.Usage, e, ttl))
 	}
@@ -109,8 +109,8 @@ func (s *Subject) At(u Usage, e Environment, ttl time.Duration) Point {
 }
 
 // Of returns the terms of one lock.
-func (t *Rates) Of(strategy string) []Term {
-	return lists.Pick(t.Terms, func(term Term) bool { return term.Strategy == strategy })
+func (t *Rates) Of(lock string) []Term {
+	return lists.Pick(t.Terms, func(term Term) bool { return term.Lock == lock })
 }
 
 // A RateOrder is what is to be computed.

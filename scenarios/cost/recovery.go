@@ -20,10 +20,10 @@ import (
 // It is exact: a crash has the same effect at any moment between two events of a run, so that a
 // few runs cover all moments.
 type Recovery struct {
-	Strategy string        `json:"lock"`
-	TTL      time.Duration `json:"ttl_ns"`
-	Hold     time.Duration `json:"hold_ns"` // the time for which the client is inside
-	Pieces   []Piece       `json:"pieces"`  // in order, without gaps
+	Lock   string        `json:"lock"`
+	TTL    time.Duration `json:"ttl_ns"`
+	Hold   time.Duration `json:"hold_ns"` // the time for which the client is inside
+	Pieces []Piece       `json:"pieces"`  // in order, without gaps
 	// Handover is that of Price, without a crash.
 	Handover        time.Duration `json:"handover_mean_ns"`
 	LongestHandover time.Duration `json:"handover_longest_ns"`
@@ -135,7 +135,7 @@ func (o RecoveryOrder) hold(ttl time.Duration) time.Duration {
 // Check returns an error if a lock cannot be used with the TTLs.
 func (o RecoveryOrder) Check(e lock.Entry) error {
 	for _, ttl := range o.TTLs {
-		sc := recoveryScenario(ttl, o.hold(ttl))
+		sc := recoveryRace(ttl, o.hold(ttl))
 		if err := sc.Check(e, sc.Settings); err != nil {
 			return err
 		}
@@ -174,17 +174,17 @@ func FindRecovery(ctx context.Context, locks []lock.Entry, o RecoveryOrder, w *s
 	return all, err
 }
 
-// recoveryScenario is c1, which crashes, and c2, which asks once.
-func recoveryScenario(ttl, hold time.Duration) race.Scenario {
+// recoveryRace is c1, which crashes, and c2, which asks once.
+func recoveryRace(ttl, hold time.Duration) race.Race {
 	s := race.Standard()
 	s.TTL, s.Horizon = ttl, 6*ttl+hold
-	return crashScenario(s, race.ClientSpec{Work: hold / 2, Tail: hold - hold/2})
+	return crashRace(s, race.ClientSpec{Work: hold / 2, Tail: hold - hold/2})
 }
 
 // crashPieces divides a run of c1 at its events, and finds for each piece the time for which a
 // crash blocks the lock.
 func crashPieces(ctx context.Context, e lock.Entry, ttl, hold time.Duration) (pieces []Piece, err error) {
-	m, err := newCrashMeter(e, recoveryScenario(ttl, hold))
+	m, err := newCrashMeter(e, recoveryRace(ttl, hold))
 	if err != nil {
 		return nil, err
 	}

@@ -93,7 +93,7 @@ func (w watch) Wait(_ context.Context, patience time.Duration) (bool, error) {
 // A Lease is the time for which a lock stays closed after its holder has stopped, by the age of
 // its hold. It is measured in runs, from outside, without regard to how the lock works.
 type Lease struct {
-	Strategy string
+	Lock string
 	// Spans are the times between two renewals, by age; the first begins at 0. Empty:
 	// the lock excludes no client.
 	Spans []Span
@@ -121,7 +121,7 @@ const (
 func MeasureLease(ctx context.Context, entry lock.Entry) (*Lease, error) {
 	s := race.Standard()
 	s.TTL, s.Latency, s.Horizon = meterTTL, time.Microsecond, 8*meterTTL
-	m, err := newCrashMeter(entry, crashScenario(s, race.ClientSpec{Work: 7 * s.TTL}))
+	m, err := newCrashMeter(entry, crashRace(s, race.ClientSpec{Work: 7 * s.TTL}))
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func MeasureLease(ctx context.Context, entry lock.Entry) (*Lease, error) {
 		return nil, err
 	}
 	m.entered = entered(alone, 1)
-	out := &Lease{Strategy: entry.ID}
+	out := &Lease{Lock: entry.ID}
 	first, err := m.left(0)
 	switch {
 	case err != nil:

@@ -121,7 +121,7 @@ type WaitingResult struct {
 type waiter struct {
 	process
 	redis     *redis.Client // nil: on ZooKeeper
-	lock      lock.Strategy
+	lock      lock.Lock
 	policy    Policy
 	since     int // entries of all clients when it began to wait; -1: it does not wait
 	overtakes int // since then
@@ -300,7 +300,7 @@ func (r *run) use(w *waiter) {
 }
 
 // await acquires a lock, and waits in this way until it gets it. The error is one of Acquire, but for lock.ErrNotAcquired.
-func (p Policy) await(ctx context.Context, s lock.Strategy, clock lock.Clock, a attempt) (lock.Lease, error) {
+func (p Policy) await(ctx context.Context, s lock.Lock, clock lock.Clock, a attempt) (lock.Lease, error) {
 	if p.rest == nil {
 		q, ok := s.(lock.Queuer)
 		if !ok {

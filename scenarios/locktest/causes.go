@@ -228,7 +228,7 @@ func (p *plan) findPars(c *study.Checked) error {
 func (p *plan) findTolerance(c *study.Checked) error {
 	rivals := study.Rivals{TTL: p.study.TTL, Retries: explore.RetrySleeps(p.study.TTL, explore.MaxRetries), Code: p.putInto}
 	for _, h := range study.Hazards() {
-		limit := study.Limit{Strategy: p.entry.ID, Fault: h.Fault, Answer: study.NotAsked}
+		limit := study.Limit{Lock: p.entry.ID, Fault: h.Fault, Answer: study.NotAsked}
 		if h.Fault != wallClock {
 			err := p.untilTimed(func() (err error) {
 				limit, err = rivals.Limit(p.t.Context(), p.entry, h)

@@ -110,7 +110,7 @@ const usualTimeout = 3 * time.Second
 // rest of a short run.
 const smallBuffer = 1 << 10
 
-// Env returns what a lock of package lock wants: its Strategy then goes in as it is. The
+// Env returns what a lock of package lock wants: its Lock then goes in as it is. The
 // tokens identify the clients for the search, so that it can use symmetry.
 func (c *Client) Env() lock.Env {
 	c.plan.env.Store(true)

@@ -106,7 +106,7 @@ func TestOrphanWhateverThePatience(t *testing.T) {
 	for budget, want := range map[string]map[string]int{"lose-reply=1": {"ORPHAN": 1}, "crash=1": {}} {
 		for _, patience := range []time.Duration{0, 3 * time.Second, 6 * time.Second, 12 * time.Second} {
 			t.Run(budget+" "+patience.String(), func(t *testing.T) {
-				waiter := lock.Entry{ID: "waiter", Nodes: 1, TTL: ttl, Unit: token.Unit, Expiry: token.Expiry, New: func(env lock.Env) lock.Strategy {
+				waiter := lock.Entry{ID: "waiter", Nodes: 1, TTL: ttl, Unit: token.Unit, Expiry: token.Expiry, New: func(env lock.Env) lock.Lock {
 					return &waiter{token.New(env), env.Clock, patience}
 				}}
 				bounds := study.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 1, TTL: 9 * time.Second, Nodes: 1}, Budget: faults.Budget(budget)}
@@ -123,7 +123,7 @@ func TestOrphanWhateverThePatience(t *testing.T) {
 
 // A waiter tries again while it is refused, and gives up when it has waited for patience.
 type waiter struct {
-	lock.Strategy
+	lock.Lock
 	clock    lock.Clock
 	patience time.Duration
 }
@@ -131,7 +131,7 @@ type waiter struct {
 func (w *waiter) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	const rest = 1500 * time.Millisecond
 	for waited := time.Duration(0); ; waited += rest {
-		lease, err := w.Strategy.Acquire(ctx, key)
+		lease, err := w.Lock.Acquire(ctx, key)
 		if !errors.Is(err, lock.ErrNotAcquired) || waited >= w.patience {
 			return lease, err
 		}

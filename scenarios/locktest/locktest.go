@@ -399,8 +399,8 @@ func (p *plan) replay(link string) {
 	if err != nil {
 		p.t.Fatal("-locklab.replay: " + say(err))
 	}
-	if trace.Strategy != p.entry.ID || !p.isOwn(trace) {
-		p.t.Skip(tell("locktest.replay.other", "is", trace.Strategy, "bounds", trace.Settings, "want", p.entry.ID, "own", p.study.String()))
+	if trace.Lock != p.entry.ID || !p.isOwn(trace) {
+		p.t.Skip(tell("locktest.replay.other", "is", trace.Lock, "bounds", trace.Settings, "want", p.entry.ID, "own", p.study.String()))
 	}
 	o, err := p.play(trace)
 	if err != nil {

@@ -418,7 +418,7 @@ func (p *plan) searchWithin(ctx context.Context, bounds study.Bounds) (s *study.
 		if result == nil {
 			return p.withRun(bounds, err)
 		}
-		s = &study.Search{Strategy: p.entry, Bounds: bounds.Settled(p.entry), Result: result, NoClaims: !p.says.Load()}
+		s = &study.Search{Lock: p.entry, Bounds: bounds.Settled(p.entry), Result: result, NoClaims: !p.says.Load()}
 		for _, w := range result.Found {
 			s.Witnesses = append(s.Witnesses, study.Witness{Witness: w, Trace: p.traceWithin(s.Bounds, w.Choices)})
 		}
@@ -462,7 +462,7 @@ func (p *plan) checkLease() error {
 }
 
 func (p *plan) traceWithin(b study.Bounds, choices []simulator.Choice) simulator.Trace {
-	return simulator.Trace{Strategy: p.entry.ID, Scenario: study.SearchID, Settings: b.String(), Choices: choices}
+	return simulator.Trace{Lock: p.entry.ID, Race: study.SearchID, Settings: b.String(), Choices: choices}
 }
 
 // play plays a trace of a search, and notes the lines of the code.
@@ -500,7 +500,7 @@ func (p *plan) playWithin(bounds study.Bounds, choices []simulator.Choice) (o *r
 			return err
 		}
 		o = study.OutcomeOf(b, run)
-		o.Scenario, o.Trace = bounds.Scenario(), p.traceWithin(bounds, choices)
+		o.Race, o.Trace = bounds.Race(), p.traceWithin(bounds, choices)
 		return nil
 	})
 	return o, err

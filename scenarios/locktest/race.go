@@ -92,7 +92,7 @@ func Races(t *testing.T, client func(*Client), claims ...[]Claim) {
 		r.plan.report(&study.Checked{Races: runs(table)})
 	}
 	for _, o := range table {
-		t.Run(o.Scenario.ID, func(t *testing.T) {
+		t.Run(o.Race.ID, func(t *testing.T) {
 			if o.NotApplicable != "" {
 				t.Skip(whyNotApplicable(o))
 			}
@@ -117,7 +117,7 @@ func (r *racer) playAll() (table []*race.Outcome, err error) {
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s %s: %w", sc.Race, sc.ID, err)
+			return nil, fmt.Errorf("%s %s: %w", sc.Code, sc.ID, err)
 		}
 		table = append(table, o)
 	}
@@ -186,7 +186,7 @@ func (r *racer) client(s race.Settings, spec race.ClientSpec) simulator.ClientCo
 }
 
 // play plays a race, or the link that the test is to play.
-func (r *racer) play(sc race.Scenario) (*race.Outcome, error) {
+func (r *racer) play(sc race.Race) (*race.Outcome, error) {
 	s := r.runner.Code.Settings(sc)
 	if *replayFlag != "" {
 		return r.replay(sc, s)
@@ -204,13 +204,13 @@ func (r *racer) play(sc race.Scenario) (*race.Outcome, error) {
 }
 
 // replay plays the choices of -locklab.replay if they are of this race.
-func (r *racer) replay(sc race.Scenario, s race.Settings) (*race.Outcome, error) {
+func (r *racer) replay(sc race.Race, s race.Settings) (*race.Outcome, error) {
 	trace, err := simulator.ParseLink(*replayFlag)
 	if err != nil {
 		return nil, err
 	}
-	if trace.Scenario != sc.ID {
-		return nil, &otherRaceError{trace.Scenario, sc.ID}
+	if trace.Race != sc.ID {
+		return nil, &otherRaceError{trace.Race, sc.ID}
 	}
 	its, err := s.With(trace.Settings)
 	if err != nil {
@@ -250,7 +250,7 @@ func (r *racer) judge(t *testing.T, o *race.Outcome, c Claim) {
 func (r *racer) complaint(o *race.Outcome, c Claim) string {
 	faults := simulator.FaultsIn(o.Trace.Choices)
 	found, what := slices.Contains(o.Verdicts, c.word), ""
-	pairs := []string{"verdict", string(c.word), "race", o.Scenario.Race + " " + o.Scenario.ID, "n", fmt.Sprint(faults), "claim", fmt.Sprint(c.par)}
+	pairs := []string{"verdict", string(c.word), "race", o.Race.Code + " " + o.Race.ID, "n", fmt.Sprint(faults), "claim", fmt.Sprint(c.par)}
 	switch {
 	case o.NotApplicable != "":
 		return tell("locktest.race.na", append(pairs, "why", whyNotApplicable(o))...)
@@ -260,7 +260,7 @@ func (r *racer) complaint(o *race.Outcome, c Claim) string {
 		what = tell("locktest.race.par", pairs...)
 	case found:
 		return ""
-	case !o.Reached:
+	case !o.Triggered:
 		what = tell("locktest.race.vacuous", pairs...)
 	case c.breaks:
 		what = tell("locktest.race.holds", pairs...)
@@ -285,20 +285,20 @@ func (r *racer) log(t *testing.T, o *race.Outcome) {
 // It plays it once more, to note the lines of the code.
 func (r *racer) showRace(o *race.Outcome) string {
 	r.plan.watch = true
-	if again, err := r.play(o.Scenario); err == nil && slices.Equal(again.Trace.Choices, o.Trace.Choices) {
+	if again, err := r.play(o.Race); err == nil && slices.Equal(again.Trace.Choices, o.Trace.Choices) {
 		o = again
 	}
 	r.plan.watch = false
 	test := r.plan.t.Name()
 	if r.each {
-		test += "/" + o.Scenario.ID
+		test += "/" + o.Race.ID
 	}
 	return raceHead(o) + "\n\n" + show(o) + "\n" + again(test, o.Trace)
 }
 
 // raceHead names a race and its verdicts.
 func raceHead(o *race.Outcome) string {
-	head := fmt.Sprintf("%s %s: %s", o.Scenario.Race, o.Scenario.ID, language().Each(func(lang string) string { return text.RaceTitle(o.Scenario.ID, lang) }))
+	head := fmt.Sprintf("%s %s: %s", o.Race.Code, o.Race.ID, language().Each(func(lang string) string { return text.RaceTitle(o.Race.ID, lang) }))
 	return head + "\n" + words(o)
 }
 
@@ -323,7 +323,7 @@ func raceTable(all []*race.Outcome) string {
 		if o.NotApplicable != "" {
 			result = whyNotApplicable(o)
 		}
-		fmt.Fprintf(&b, "%-4s %-20s %s\n", o.Scenario.Race, o.Scenario.ID, result)
+		fmt.Fprintf(&b, "%-4s %-20s %s\n", o.Race.Code, o.Race.ID, result)
 	}
 	return b.String()
 }

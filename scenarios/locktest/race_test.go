@@ -20,7 +20,7 @@ import (
 )
 
 // raced is a race that is played.
-func raced(t *testing.T, r *racer, sc race.Scenario) *race.Outcome {
+func raced(t *testing.T, r *racer, sc race.Race) *race.Outcome {
 	t.Helper()
 	o, err := r.play(sc)
 	if err != nil {
@@ -52,8 +52,8 @@ func TestRacesOnBothHosts(t *testing.T) {
 			played++
 		}
 		want := slices.DeleteFunc(slices.Clone(own.Verdicts), func(w verdict.Word) bool { return w == verdict.Lie })
-		if diff := cmp.Diff(want, o.Verdicts); diff != "" || own.Reached != o.Reached || own.NotApplicable != o.NotApplicable {
-			t.Errorf("%s: reached %t and %t, applies %q and %q, verdicts:\n%s", sc.ID, own.Reached, o.Reached, own.NotApplicable, o.NotApplicable, diff)
+		if diff := cmp.Diff(want, o.Verdicts); diff != "" || own.Triggered != o.Triggered || own.NotApplicable != o.NotApplicable {
+			t.Errorf("%s: reached %t and %t, applies %q and %q, verdicts:\n%s", sc.ID, own.Triggered, o.Triggered, own.NotApplicable, o.NotApplicable, diff)
 		}
 	}
 	if played < 25 || left > 35 {
@@ -80,7 +80,7 @@ func TestRaceJudges(t *testing.T) {
 		{"clock-jump", Holds("OVERLAP"), "N/A: this race steps the wall clock"},
 		{"split-vote", Holds("OVERLAP"), "N/A: one server"},
 	} {
-		sc := racetest.Scenario(test.race)
+		sc := racetest.Race(test.race)
 		o := raced(t, r, sc)
 		got := r.complaint(o, test.claim[0])
 		if (test.want == "") != (got == "") || !strings.Contains(got, test.want) {
@@ -99,7 +99,7 @@ func TestRaceJudges(t *testing.T) {
 // A link of a race plays the race, and no other one.
 func TestRaceReplay(t *testing.T) {
 	r := newRacer(t, Bounds{}, setNX)
-	sc := racetest.Scenario("gc-pause")
+	sc := racetest.Race("gc-pause")
 	o := raced(t, r, sc)
 	*replayFlag = o.Trace.Link()
 	defer func() { *replayFlag = "" }()
@@ -135,7 +135,7 @@ func TestObserved(t *testing.T) {
 	if r.plan.bounds.Servers != 3 || r.plan.bounds.Key != "mine" || r.plan.lease != ttl/3 || !r.plan.fences {
 		t.Errorf("%d servers, key %q for %v, tokens %t", r.plan.bounds.Servers, r.plan.bounds.Key, r.plan.lease, r.plan.fences)
 	}
-	sc := racetest.Scenario("gc-pause")
+	sc := racetest.Race("gc-pause")
 	if s := r.runner.Code.Settings(sc); s.TTL != ttl/3 || s.Pause*10 != sc.Settings.Pause*3 || s.Latency != sc.Settings.Latency {
 		t.Errorf("of %+v became %+v", sc.Settings, s)
 	}
@@ -144,7 +144,7 @@ func TestObserved(t *testing.T) {
 // An exception in the section goes through the code, which may release the lock on its
 // way out.
 func TestException(t *testing.T) {
-	sc := racetest.Scenario("dead-business")
+	sc := racetest.Race("dead-business")
 	for name, test := range map[string]struct {
 		deferred bool
 		want     verdict.Word
@@ -166,8 +166,8 @@ func TestException(t *testing.T) {
 				}
 			}))
 			o := raced(t, r, sc)
-			if o.Verdicts[0] != test.want || !o.Reached && test.want != verdict.Holds {
-				t.Errorf("%v, reached %t, want %s", o.Verdicts, o.Reached, test.want)
+			if o.Verdicts[0] != test.want || !o.Triggered && test.want != verdict.Holds {
+				t.Errorf("%v, reached %t, want %s", o.Verdicts, o.Triggered, test.want)
 			}
 		})
 	}
@@ -186,7 +186,7 @@ func TestRaceOfRandomCode(t *testing.T) {
 		}
 		c.Critical(work)
 	}
-	sc := racetest.Scenario("gc-pause")
+	sc := racetest.Race("gc-pause")
 	o := raced(t, r, sc)
 	if !slices.ContainsFunc(o.History.Events, func(e history.Event) bool { return e.Kind == history.Pause }) {
 		t.Error("nobody was paused")

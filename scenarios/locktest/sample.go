@@ -106,7 +106,7 @@ func (p *plan) sampleOne(rng *rand.Rand) (*race.Outcome, error) {
 		}
 	}
 	o := study.OutcomeOf(b, sampled())
-	o.Scenario, o.Trace = p.study.Scenario(), p.traceWithin(p.lockstep(), sampled().Choices)
+	o.Race, o.Trace = p.study.Race(), p.traceWithin(p.lockstep(), sampled().Choices)
 	return o, nil
 }
 

@@ -108,7 +108,7 @@ func number(digits string) (n int) {
 }
 
 // Entry is the level's lock.
-func (l Level) Entry() (lock.Entry, error) { return race.Strategy(l.Lock) }
+func (l Level) Entry() (lock.Entry, error) { return race.Lock(l.Lock) }
 
 // Bounds are those of the level's search and game.
 func (l Level) Bounds() study.Bounds {

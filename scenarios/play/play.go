@@ -43,8 +43,8 @@ func DefaultBounds() study.Bounds {
 
 // A Game is one lock within bounds. It is used by one goroutine at a time. Close it.
 type Game struct {
-	Strategy lock.Entry
-	Bounds   study.Bounds // settled
+	Lock   lock.Entry
+	Bounds study.Bounds // settled
 
 	rules    *explore.Model
 	game     *explore.Game
@@ -81,17 +81,17 @@ func New(ctx context.Context, entry lock.Entry, b study.Bounds) (*Game, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Game{Strategy: entry, Bounds: b, rules: rules, game: game, searched: searched}, nil
+	return &Game{Lock: entry, Bounds: b, rules: rules, game: game, searched: searched}, nil
 }
 
 // Open makes the game of a trace, which is a position of it.
 func Open(ctx context.Context, t simulator.Trace) (*Game, error) {
-	entry, err := race.Strategy(t.Strategy)
+	entry, err := race.Lock(t.Lock)
 	if err != nil {
 		return nil, err
 	}
-	if t.Scenario != study.SearchID {
-		return nil, i18n.Errorf("error.play.race", "race", t.Scenario, "lock", entry.ID)
+	if t.Race != study.SearchID {
+		return nil, i18n.Errorf("error.play.race", "race", t.Race, "lock", entry.ID)
 	}
 	b, err := study.ParseBounds(t.Settings)
 	if err != nil {
@@ -144,14 +144,14 @@ func (p *Position) Has(harm verdict.Word) bool {
 func (g *Game) At(choices []simulator.Choice) (*Position, error) {
 	run, err := g.game.Replay(choices)
 	if err != nil {
-		return nil, i18n.Errorf("error.replay.search", "lock", g.Strategy.ID, "cause", err)
+		return nil, i18n.Errorf("error.replay.search", "lock", g.Lock.ID, "cause", err)
 	}
 	moves, err := g.moves(choices, run)
 	if err != nil {
 		return nil, err
 	}
 	p := &Position{Trace: g.trace(choices), Outcome: study.OutcomeOf(g.rules, run), Now: run.End}
-	p.Outcome.Scenario, p.Outcome.Trace = g.Bounds.Scenario(), p.Trace
+	p.Outcome.Race, p.Outcome.Trace = g.Bounds.Race(), p.Trace
 	p.Verdicts = g.rules.Verdicts(p.Outcome.History, choices)
 	p.Outcome.Judgement.Findings = slices.DeleteFunc(p.Outcome.Judgement.Findings, func(f verdict.Finding) bool {
 		return !slices.Contains(p.Verdicts, f.Verdict) // what the judges say only because the run ends here
@@ -195,7 +195,7 @@ func PausedAt(events []history.Event, client int) (at time.Duration, paused bool
 }
 
 func (g *Game) trace(choices []simulator.Choice) simulator.Trace {
-	return simulator.Trace{Strategy: g.Strategy.ID, Scenario: study.SearchID, Settings: g.Bounds.String(), Choices: choices}
+	return simulator.Trace{Lock: g.Lock.ID, Race: study.SearchID, Settings: g.Bounds.String(), Choices: choices}
 }
 
 // faults counts the faults among choices.
@@ -230,7 +230,7 @@ func (g *Game) Search(ctx context.Context) (*study.Search, error) {
 	if g.searched != nil {
 		return g.searched, nil
 	}
-	s, err := searchGame(ctx, g.Strategy, g.Bounds)
+	s, err := searchGame(ctx, g.Lock, g.Bounds)
 	if err == nil {
 		g.searched = s
 	}
@@ -327,10 +327,10 @@ func (g *Game) Truth(ctx context.Context, harm verdict.Word) (Truth, error) {
 
 // isOf reports whether a game is that of a level.
 func (g *Game) isOf(l Level) bool {
-	if l.Lock != g.Strategy.ID {
+	if l.Lock != g.Lock.ID {
 		return false
 	}
 	b := l.Bounds()
-	b.Nodes = study.FewServers(g.Strategy)
-	return b.Settled(g.Strategy).String() == g.Bounds.String()
+	b.Nodes = study.FewServers(g.Lock)
+	return b.Settled(g.Lock).String() == g.Bounds.String()
 }

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// longest is the greatest duration of a setting. Scenarios may multiply it without
+	// longest is the greatest duration of a setting. Races may multiply it without
 	// an overflow.
 	longest = 50_000 * time.Hour
 	// mostTurns is the largest number of retries and renewals of all clients within a run. It
@@ -27,7 +27,7 @@ const (
 
 // Check returns what is wrong with the settings for this lock, and what would be
 // accepted.
-func (sc Scenario) Check(entry lock.Entry, s Settings) error {
+func (sc Race) Check(entry lock.Entry, s Settings) error {
 	for _, n := range durations {
 		switch d := *n.get(&s); {
 		case d < 0:
@@ -99,26 +99,26 @@ func StubEnv(entry lock.Entry, ttl time.Duration) lock.Env {
 // Quorum returns the smallest majority of n servers.
 func Quorum(n int) int { return n/2 + 1 }
 
-// FixedBudget is a Scenario.Budget that does not depend on the number of servers.
+// FixedBudget is a Race.Budget that does not depend on the number of servers.
 func FixedBudget(budget string) func(int) string { return func(int) string { return budget } }
 
-// BareMajority reports whether the scenario loses requests to some of several servers, so that a lock which asks
+// BareMajority reports whether the race loses requests to some of several servers, so that a lock which asks
 // a majority gets no more than that.
-func (sc Scenario) BareMajority() bool {
+func (sc Race) BareMajority() bool {
 	return strings.Contains(string(sc.ownBudget(3)), "lose-request") && !strings.Contains(string(sc.ownBudget(1)), "lose-request")
 }
 
-// ownBudget is Budget; "": the scenario has none.
-func (sc Scenario) ownBudget(servers int) faults.Budget {
+// ownBudget is Budget; "": the race has none.
+func (sc Race) ownBudget(servers int) faults.Budget {
 	if sc.Budget == nil {
 		return ""
 	}
 	return faults.Budget(sc.Budget(servers))
 }
 
-// budget returns the faults that may be injected: the scenario's own, or the settings',
+// budget returns the faults that may be injected: the race's own, or the settings',
 // which must cover what the script injects.
-func (sc Scenario) budget(entry lock.Entry, s Settings) ([]simulator.FaultBudget, error) {
+func (sc Race) budget(entry lock.Entry, s Settings) ([]simulator.FaultBudget, error) {
 	own := sc.ownBudget(entry.Asked())
 	needed, err := own.Parse()
 	if err != nil || s.Budget == "" {

@@ -64,12 +64,12 @@ func (l PatientLock) Acquire(ctx context.Context, key string) (lock.Lease, error
 }
 
 // A ClientRun is a client in a run: its simulated process with its lock. The methods are
-// what clients do in scenarios; they record Acquire, Enter, Leave and Release.
+// what clients do in races; they record Acquire, Enter, Leave and Release.
 type ClientRun struct {
 	*simulator.Client
-	Lock      lock.Strategy // to be used: with fencing tokens and patience, where the scenario wants them
-	Unwrapped lock.Strategy // the lock itself, for its optional interfaces such as lock.Closer
-	Spec      ClientSpec    // how the scenario describes the client, with Retry filled in
+	Lock      lock.Lock  // to be used: with fencing tokens and patience, where the race wants them
+	Unwrapped lock.Lock  // the lock itself, for its optional interfaces such as lock.Closer
+	Spec      ClientSpec // how the race describes the client, with Retry filled in
 }
 
 // AcquireWorkRelease is the default client: it acquires, works and releases.

@@ -26,9 +26,9 @@ type Code struct {
 	Client func(s Settings, c ClientSpec) simulator.ClientConfig
 }
 
-// Settings returns the numbers of a scenario for a lease of Code.TTL in place of the
-// scenario's own. Durations that are parts of a lease change with it.
-func (code *Code) Settings(sc Scenario) Settings { return code.settings(sc.Settings) }
+// Settings returns the numbers of a race for a lease of Code.TTL in place of the
+// race's own. Durations that are parts of a lease change with it.
+func (code *Code) Settings(sc Race) Settings { return code.settings(sc.Settings) }
 
 func (code *Code) settings(s Settings) Settings {
 	if code == nil || code.TTL == 0 {
@@ -56,8 +56,8 @@ const (
 	wallClock      Reason = "wall-clock"
 )
 
-// whyNotApplicable returns why code of one attempt cannot play in a scenario; "": it can.
-func (code *Code) whyNotApplicable(sc Scenario, s Settings) Reason {
+// whyNotApplicable returns why code of one attempt cannot play in a race; "": it can.
+func (code *Code) whyNotApplicable(sc Race, s Settings) Reason {
 	if code == nil {
 		return ""
 	}
@@ -76,12 +76,12 @@ func (code *Code) whyNotApplicable(sc Scenario, s Settings) Reason {
 	return ""
 }
 
-// setsWallClocks reports whether the scenario steps the clock of a client's process.
-func (sc Scenario) setsWallClocks() bool {
+// setsWallClocks reports whether the race steps the clock of a client's process.
+func (sc Race) setsWallClocks() bool {
 	return sc.ownBudget(1).Allows(faults.ClientClock)
 }
 
-// client makes a client of a scenario.
+// client makes a client of a race.
 func (code *Code) client(entry lock.Entry, s Settings, c ClientSpec, fence bool) simulator.ClientConfig {
 	if code == nil {
 		return simulator.ClientConfig{Program: Program(entry, s, c, entry.Servers(), fence), Offset: c.Skew, PPM: c.PPM, List: listOf(entry, c)}
@@ -110,7 +110,7 @@ func (code *Code) key() string {
 	return code.Key
 }
 
-// rename gives the code's key in e the name that the patterns of scenarios know.
+// rename gives the code's key in e the name that the patterns of races know.
 func (code *Code) rename(e history.Event) history.Event {
 	if e.Key == code.Key {
 		e.Key = client.Key

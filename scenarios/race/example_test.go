@@ -11,7 +11,7 @@ import (
 // A race: the holder crashes one second after it has entered, and another client waits.
 func Example() {
 	enter, crash := race.Event(history.Enter, 1), race.Event(history.Crash, 1)
-	sc := race.Scenario{
+	sc := race.Race{
 		ID:       "crash",
 		Settings: race.Standard(),
 		Budget:   race.FixedBudget("crash=1"),
@@ -26,7 +26,7 @@ func Example() {
 		},
 	}
 	for _, name := range []string{"setnx", "token"} {
-		lock, err := race.Strategy(name)
+		lock, err := race.Lock(name)
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -36,7 +36,7 @@ func Example() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Println(name, o.Reached, o.Verdicts)
+		fmt.Println(name, o.Triggered, o.Verdicts)
 	}
 	// Output:
 	// setnx true [DEADLOCK]

@@ -142,12 +142,12 @@ func InOrderWithout(h *history.History, without Pattern, patterns ...Pattern) bo
 	return len(left) == 0
 }
 
-// Sequence returns a Scenario.Triggered that is InOrder. The patterns must not keep state.
+// Sequence returns a Race.Triggered that is InOrder. The patterns must not keep state.
 func Sequence(patterns ...Pattern) func(*history.History) bool {
 	return func(h *history.History) bool { return InOrder(h, patterns...) }
 }
 
-// SequenceWithout returns a Scenario.Triggered that is InOrderWithout. The patterns must not keep
+// SequenceWithout returns a Race.Triggered that is InOrderWithout. The patterns must not keep
 // state.
 func SequenceWithout(without Pattern, patterns ...Pattern) func(*history.History) bool {
 	return func(h *history.History) bool { return InOrderWithout(h, without, patterns...) }

@@ -17,7 +17,7 @@ import (
 )
 
 // A Profile is how a lock behaves when hardly anything goes wrong. It is observed in
-// runs, not declared, and decides which scenarios apply to the lock.
+// runs, not declared, and decides which races apply to the lock.
 type Profile struct {
 	Nodes           int  // number of servers that it asks for one key
 	TwoSteps        bool // its acquire creates a key without TTL in one command and goes on with another
@@ -73,8 +73,8 @@ func profileOf(entry lock.Entry, code *Code) (Profile, error) {
 	return p, nil
 }
 
-// profiled are the scenarios in which a lock is observed, besides Calm.
-var profiled = []Scenario{
+// profiled are the races in which a lock is observed, besides Calm.
+var profiled = []Race{
 	{
 		Settings: StandardWith(func(s *Settings) { s.Clients = 1 }),
 		Clients: func(s Settings) []ClientSpec {
@@ -197,11 +197,11 @@ func releaseAtOnce(lease lock.Lease, err error) error {
 	return err
 }
 
-// Calm is the scenario without any fault: two clients want the lock, one after the other has it. It
+// Calm is the race without any fault: two clients want the lock, one after the other has it. It
 // is here, not with the other races, because a Profile is observed in it.
-var Calm = Scenario{
+var Calm = Race{
 	ID:                  "calm",
-	Race:                "R00",
+	Code:                "R00",
 	Data:                true,
 	AllowsShared:        true,
 	Settings:            Standard(),
@@ -212,8 +212,8 @@ var Calm = Scenario{
 	Triggered: Sequence(Event(history.Enter, 1), EventOfOther(history.Acquire, 1), Event(history.Leave, 1)),
 }
 
-// notInDatabase returns why a scenario does not apply to a lock in a database; "": it applies.
-func (sc Scenario) notInDatabase(p Profile) Reason {
+// notInDatabase returns why a race does not apply to a lock in a database; "": it applies.
+func (sc Race) notInDatabase(p Profile) Reason {
 	strikes := func(all ...*simulator.Fault) bool {
 		return slices.ContainsFunc(sc.ownBudget(1).Faults(), func(b simulator.FaultBudget) bool { return slices.Contains(all, b.Fault) })
 	}
@@ -232,9 +232,9 @@ func (sc Scenario) notInDatabase(p Profile) Reason {
 	return ""
 }
 
-// notOnEnsemble returns why a scenario does not apply to an ensemble, which is
+// notOnEnsemble returns why a race does not apply to an ensemble, which is
 // modelled as a whole and not server by server; "": it applies.
-func (sc Scenario) notOnEnsemble() Reason {
+func (sc Race) notOnEnsemble() Reason {
 	if sc.Replicas > 0 {
 		return "zookeeper-replicates-first"
 	}

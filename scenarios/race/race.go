@@ -1,13 +1,13 @@
 // Package race is the language in which a race between users of a lock is written
 // down, and the runner that plays it.
 //
-// A Scenario is one race: its Settings (the numbers), its Clients (who uses the lock,
+// A Race is one race: its Settings (the numbers), its Clients (who uses the lock,
 // when and for how long), its Script (Triggers that inject faults or hold messages
 // back when a certain event happens) and Triggered (whether a run shows the race). It
-// knows no lock: Scenario.Needs decides from a lock's Profile, which is observed in
+// knows no lock: Race.Needs decides from a lock's Profile, which is observed in
 // runs, whether the race applies to it.
 //
-// Play runs a lock in a scenario on the simulator, and returns an Outcome: the history,
+// Play runs a lock in a race on the simulator, and returns an Outcome: the history,
 // the judges' findings and the verdicts. A run is deterministic; Settings.Seed other
 // than 0 varies the length of messages.
 //
@@ -22,13 +22,13 @@ import (
 	"locklab/simulator/history"
 )
 
-// A Scenario is one race. Its texts are in the catalogues of locklab/reports/text, as
+// A Race is one race. Its texts are in the catalogues of locklab/reports/text, as
 // title.race.<ID>, story.race.<ID> and numbers.race.<ID>; what mends it is race.<ID>.mends.
-type Scenario struct {
+type Race struct {
 	ID   string // as typed on a command line
-	Race string // its number in the list of races: R18; S1 and on were found by search
-	// Settings are the scenario's own numbers. A duration that is zero here is not a
-	// setting of this scenario, except for Timeout.
+	Code string // its number in the list of races: R18; S1 and on were found by search
+	// Settings are the race's own numbers. A duration that is zero here is not a
+	// setting of this race, except for Timeout.
 	Settings Settings
 	// Budget returns the faults that the Script injects, given the number of servers,
 	// see faults.Budget. Nil: none.

@@ -17,17 +17,17 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// An Outcome is the result of one run of a lock in a scenario.
+// An Outcome is the result of one run of a lock in a race.
 type Outcome struct {
-	Strategy lock.Entry
-	Scenario Scenario
+	Lock     lock.Entry
+	Race     Race
 	Settings Settings
-	// NotApplicable is the reason why the scenario does not apply to this lock; then nothing was
+	// NotApplicable is the reason why the race does not apply to this lock; then nothing was
 	// played and History is nil.
 	NotApplicable Reason
 	History       *history.History
 	Judgement     verdict.Judgement
-	Reached       bool // what the title says did happen, see Scenario.Triggered; true where not applicable
+	Triggered     bool // what the title says did happen, see Race.Triggered; true where not applicable
 	Verdicts      []verdict.Word
 	Trace         simulator.Trace
 	NotInjected   []error // faults of the script that could not be injected
@@ -37,16 +37,16 @@ type Outcome struct {
 // Forever reports whether nothing failed with a lock whose key never expires: it survives every pause, and stays for
 // ever if its holder crashes.
 func (o *Outcome) Forever() bool {
-	return o.History != nil && !o.History.Local && o.Strategy.Expiry == lock.ExpiryNone && o.Verdicts[0] == verdict.Holds
+	return o.History != nil && !o.History.Local && o.Lock.Expiry == lock.ExpiryNone && o.Verdicts[0] == verdict.Holds
 }
 
-// Play plays one lock in one scenario. The error is about the settings, or about code
+// Play plays one lock in one race. The error is about the settings, or about code
 // that the simulator cannot run.
-func Play(entry lock.Entry, sc Scenario, s Settings) (*Outcome, error) {
+func Play(entry lock.Entry, sc Race, s Settings) (*Outcome, error) {
 	return new(Runner).Play(entry, sc, s)
 }
 
-// A Runner plays many locks in many scenarios and observes the profile of each lock only
+// A Runner plays many locks in many races and observes the profile of each lock only
 // once. The zero Runner is ready; goroutines may share it. It distinguishes locks by ID.
 type Runner struct {
 	Code     *Code // plays in place of the lock that is given; nil: that lock plays
@@ -55,7 +55,7 @@ type Runner struct {
 }
 
 // Play is the function of that name.
-func (r *Runner) Play(entry lock.Entry, sc Scenario, s Settings) (*Outcome, error) {
+func (r *Runner) Play(entry lock.Entry, sc Race, s Settings) (*Outcome, error) {
 	if err := sc.Check(entry, s); err != nil {
 		return nil, err
 	}
@@ -64,8 +64,8 @@ func (r *Runner) Play(entry lock.Entry, sc Scenario, s Settings) (*Outcome, erro
 		return nil, err
 	}
 	if why := cmp.Or(r.Code.whyNotApplicable(sc, s), sc.WhyNotApplicable(p)); why != "" {
-		trace := simulator.Trace{Strategy: entry.ID, Scenario: sc.ID, Settings: s.String()}
-		return &Outcome{Strategy: entry, Scenario: sc, Settings: s, NotApplicable: why, Reached: true,
+		trace := simulator.Trace{Lock: entry.ID, Race: sc.ID, Settings: s.String()}
+		return &Outcome{Lock: entry, Race: sc, Settings: s, NotApplicable: why, Triggered: true,
 			Verdicts: []verdict.Word{verdict.NA}, Trace: trace}, nil
 	}
 	return sc.play(entry, s, r.Code, r.Lines)
@@ -77,9 +77,9 @@ func (r *Runner) Profile(entry lock.Entry) (Profile, error) {
 	return known.(func() (Profile, error))()
 }
 
-// WhyNotApplicable returns why the scenario does not apply to a lock with this profile;
+// WhyNotApplicable returns why the race does not apply to a lock with this profile;
 // "": it applies.
-func (sc Scenario) WhyNotApplicable(p Profile) Reason {
+func (sc Race) WhyNotApplicable(p Profile) Reason {
 	switch {
 	case p.Unlocked && (!sc.Data || sc.Guard != history.Naive):
 		return "no-lock"
@@ -97,8 +97,8 @@ func (sc Scenario) WhyNotApplicable(p Profile) Reason {
 	return ""
 }
 
-// play plays a lock, or code in its place, in the scenario, whether or not that applies.
-func (sc Scenario) play(entry lock.Entry, s Settings, code *Code, lines bool) (*Outcome, error) {
+// play plays a lock, or code in its place, in the race, whether or not that applies.
+func (sc Race) play(entry lock.Entry, s Settings, code *Code, lines bool) (*Outcome, error) {
 	p, err := sc.Prepare(entry, s, code)
 	if err != nil {
 		return nil, err
@@ -117,10 +117,10 @@ func (sc Scenario) play(entry lock.Entry, s Settings, code *Code, lines bool) (*
 // locksPath is the path of the packages with the code of locks.
 var locksPath = path.Dir(reflect.TypeFor[lock.Entry]().PkgPath())
 
-// Prepared is a scenario with one lock, ready to be played many times. Close frees it.
+// Prepared is a race with one lock, ready to be played many times. Close frees it.
 type Prepared struct {
 	Entry     lock.Entry
-	Scenario  Scenario
+	Race      Race
 	Clients   []ClientSpec         // the clients that play; Start may be changed between runs
 	Simulator *simulator.Simulator // with the clients' programs and the servers
 	player    *schedule.Player     // plays runs on Simulator
@@ -131,15 +131,15 @@ type Prepared struct {
 func (p *Prepared) Close() { p.Simulator.Close() }
 
 // guard is that of the resource: the lock's, if it is none.
-func (sc Scenario) guard(entry lock.Entry) history.Guard {
+func (sc Race) guard(entry lock.Entry) history.Guard {
 	return cmp.Or(history.Guard(entry.Guard), sc.Guard)
 }
 
 // Prepare builds the simulator. It depends on the settings that the clients' code sees
 // (TTL, Retry, the durations of the clients); the others may change from run to run. code
-// plays in place of the lock; nil: the lock plays. Whether the scenario applies to the lock
+// plays in place of the lock; nil: the lock plays. Whether the race applies to the lock
 // is not asked.
-func (sc Scenario) Prepare(entry lock.Entry, s Settings, code *Code) (*Prepared, error) {
+func (sc Race) Prepare(entry lock.Entry, s Settings, code *Code) (*Prepared, error) {
 	budget, err := sc.budget(entry, s)
 	if err != nil {
 		return nil, err
@@ -176,7 +176,7 @@ func (sc Scenario) Prepare(entry lock.Entry, s Settings, code *Code) (*Prepared,
 }
 
 // clients returns as many clients as the settings ask for.
-func (sc Scenario) clients(s Settings) []ClientSpec {
+func (sc Race) clients(s Settings) []ClientSpec {
 	clients := sc.Clients(s)
 	for len(clients) < s.Clients {
 		next := clients[len(clients)-1]
@@ -189,13 +189,13 @@ func (sc Scenario) clients(s Settings) []ClientSpec {
 // Play plays a run with these settings, which is valid until the next one.
 func (p *Prepared) Play(s Settings) (*schedule.Run, error) {
 	var triggers []Trigger
-	if p.Scenario.Script != nil {
-		triggers = p.Scenario.Script(s, p.Entry.Asked())
+	if p.Race.Script != nil {
+		triggers = p.Race.Script(s, p.Entry.Asked())
 	}
 	return p.PlayWith(s, triggers)
 }
 
-// PlayWith is Play with triggers in place of those of the scenario.
+// PlayWith is Play with triggers in place of those of the race.
 func (p *Prepared) PlayWith(s Settings, triggers []Trigger) (*schedule.Run, error) {
 	opt := schedule.Conditions{Seed: s.Seed, Latency: s.Latency, Horizon: s.Horizon, Lag: s.Lag}
 	for _, c := range p.Clients {
@@ -211,7 +211,7 @@ func (p *Prepared) PlayWith(s Settings, triggers []Trigger) (*schedule.Run, erro
 // run's events, which are valid until the next run.
 func (p *Prepared) History(run *schedule.Run, s Settings) *history.History {
 	h := client.History(p.Entry, len(p.Clients), s.TTL)
-	h.Scenario, h.Key, h.Guard = p.Scenario.ID, p.code.key(), p.Scenario.guard(p.Entry)
+	h.Race, h.Key, h.Guard = p.Race.ID, p.code.key(), p.Race.guard(p.Entry)
 	h.End, h.Horizon, h.Events = run.End, run.Horizon, MergeParallel(run.Events)
 	return &h
 }
@@ -220,12 +220,12 @@ func (p *Prepared) History(run *schedule.Run, s Settings) *history.History {
 func (p *Prepared) Outcome(run *schedule.Run, s Settings) *Outcome {
 	h := p.History(run, s)
 	o := &Outcome{
-		Strategy: p.Entry, Scenario: p.Scenario, Settings: s, History: h, NotInjected: run.NotInjected,
+		Lock: p.Entry, Race: p.Race, Settings: s, History: h, NotInjected: run.NotInjected,
 		Judgement: verdict.Judge(h),
-		Trace:     simulator.Trace{Strategy: p.Entry.ID, Scenario: p.Scenario.ID, Settings: s.String(), Choices: run.Choices},
+		Trace:     simulator.Trace{Lock: p.Entry.ID, Race: p.Race.ID, Settings: s.String(), Choices: run.Choices},
 	}
-	o.Reached = p.Scenario.Triggered == nil || p.Scenario.Triggered(p.code.renamed(h))
-	o.Verdicts = verdict.Settle(o.Judgement, o.Reached && o.Judgement.Contended)
+	o.Triggered = p.Race.Triggered == nil || p.Race.Triggered(p.code.renamed(h))
+	o.Verdicts = verdict.Settle(o.Judgement, o.Triggered && o.Judgement.Contended)
 	return o
 }
 
@@ -248,9 +248,9 @@ func MergeParallel(events []history.Event) []history.Event {
 	return events
 }
 
-// Strategy finds a lock by its ID or the article's, in any case of letters. The error
+// Lock finds a lock by its ID or the article's, in any case of letters. The error
 // suggests the nearest name.
-func Strategy(name string) (lock.Entry, error) {
+func Lock(name string) (lock.Entry, error) {
 	if e, ok := algorithms.ByName(name); ok {
 		return e, nil
 	}

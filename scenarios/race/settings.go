@@ -28,10 +28,10 @@ type Settings struct {
 	Lag     time.Duration  // time that a change takes to reach a replica
 	Drift   time.Duration  // what a clock that runs at a wrong rate gains or loses in a true second, up to MaxDrift
 	Epoch   simulator.Date // when clocks begin
-	Budget  faults.Budget  // faults that may be injected; "": those that the scenario needs
+	Budget  faults.Budget  // faults that may be injected; "": those that the race needs
 }
 
-// Standard returns the numbers that scenarios share, so that their results can be
+// Standard returns the numbers that races share, so that their results can be
 // compared. A lease of ten seconds is the example of the Redis documentation; half a
 // millisecond each way is a data centre; a refused client asks again each second; six
 // leases are enough to distinguish a lock that recovers from one that does not.
@@ -92,7 +92,7 @@ type Setting struct {
 }
 
 // Lengths returns the settings that characterize a race: the lease, and the length or size of
-// its fault is. Those that the scenario does not have are left out.
+// its fault is. Those that the race does not have are left out.
 func (s Settings) Lengths() (all []Setting) {
 	for _, d := range durations {
 		switch length := *d.get(&s); d.name {
@@ -142,7 +142,7 @@ func (s Settings) String() string {
 
 // With returns s changed by items such as "ttl=5s,clients=3,budget=crash=1+pause=2". The
 // error names the item and what would be accepted. Whether the numbers make sense
-// together is checked by Scenario.Check.
+// together is checked by Race.Check.
 func (s Settings) With(items string) (Settings, error) {
 	if strings.TrimSpace(items) == "" {
 		return s, nil
@@ -190,7 +190,7 @@ func (s *Settings) set(base *Settings, name, value string) (err error) {
 	return i18n.Errorf("error.setting.unknown", "name", name, "near", i18n.Near(name, names), "names", strings.Join(names, ", "))
 }
 
-// set parses a duration. Scenarios whose own value is zero do not have the setting.
+// set parses a duration. Races whose own value is zero do not have the setting.
 func (d setting) set(s, base *Settings, value string) error {
 	length, err := time.ParseDuration(value)
 	if err != nil {

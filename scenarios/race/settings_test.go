@@ -75,7 +75,7 @@ func FuzzSettings(f *testing.F) {
 
 // TestRefusals: each error names the value and what would be accepted.
 func TestRefusals(t *testing.T) {
-	for _, f := range []struct{ lock, scenario, set, value, next string }{
+	for _, f := range []struct{ lock, raceID, set, value, next string }{
 		{"token", "gc-pause", "ttl=0s", "ttl=0s", "for example ttl=10s"},
 		{"token", "gc-pause", "pause=-1s", "pause=-1s is negative", "give a length from 0"},
 		{"token", "gc-pause", "latency=-1ms", "latency=-1ms is negative", "give a length from 0"},
@@ -116,24 +116,24 @@ func TestRefusals(t *testing.T) {
 		{"token", "gc-pause", "ttl=99999999999h", `setting "ttl=99999999999h"`, "such as 1500ms, 10s or 2m"},
 		{"token", "gc-pause", "clients=99999999999999999999", `setting "clients=99999999999999999999"`, "whole number"},
 	} {
-		e, sc := racetest.Cell(t, f.lock, f.scenario)
+		e, sc := racetest.Cell(t, f.lock, f.raceID)
 		s, err := sc.Settings.With(f.set)
 		if err == nil {
 			_, err = race.Play(e, sc, s)
 		}
 		if err == nil {
-			t.Errorf("%s in %s with %s is not refused", f.lock, f.scenario, f.set)
+			t.Errorf("%s in %s with %s is not refused", f.lock, f.raceID, f.set)
 			continue
 		}
 		for _, part := range []string{f.value, f.next} {
 			if !strings.Contains(text.SayError("en", err), part) {
-				t.Errorf("%s in %s with %s: the error does not say %q: %v", f.lock, f.scenario, f.set, part, err)
+				t.Errorf("%s in %s with %s: the error does not say %q: %v", f.lock, f.raceID, f.set, part, err)
 			}
 		}
 	}
 }
 
-// TestExtremesEnd: extreme settings that are allowed give a run that ends with a verdict, in every scenario that has the
+// TestExtremesEnd: extreme settings that are allowed give a run that ends with a verdict, in every race that has the
 // setting, of locks that compute with times in different ways: with a clock, with timers, with elapsed time.
 func TestExtremesEnd(t *testing.T) {
 	effort.OnlyExhaustive(t, "it takes seconds; one goroutine plays")
@@ -182,7 +182,7 @@ func TestLongestRun(t *testing.T) {
 // name suggests the nearest.
 func TestNamesAreFound(t *testing.T) {
 	for _, sc := range scenarios.All() {
-		for _, name := range []string{sc.ID, sc.Race, strings.ToUpper(sc.ID), strings.ToLower(sc.Race)} {
+		for _, name := range []string{sc.ID, sc.Code, strings.ToUpper(sc.ID), strings.ToLower(sc.Code)} {
 			if got, err := scenarios.ByName(name); err != nil || got.ID != sc.ID {
 				t.Errorf("%q finds %q, %v", name, got.ID, err)
 			}
@@ -190,14 +190,14 @@ func TestNamesAreFound(t *testing.T) {
 	}
 	for _, e := range algorithms.Milestones() {
 		for _, name := range []string{e.ID, e.Article, strings.ToUpper(e.ID)} {
-			if got, err := race.Strategy(name); err != nil || got.ID != e.ID {
+			if got, err := race.Lock(name); err != nil || got.ID != e.ID {
 				t.Errorf("%q finds %q, %v", name, got.ID, err)
 			}
 		}
 	}
 	var errs []string
 	for _, f := range []func(string) error{
-		func(n string) error { _, err := scenarios.ByName(n); return err }, func(n string) error { _, err := race.Strategy(n); return err },
+		func(n string) error { _, err := scenarios.ByName(n); return err }, func(n string) error { _, err := race.Lock(n); return err },
 	} {
 		errs = append(errs, text.SayError("en", f("wathcdog")), text.SayError("en", f("gc-puase")))
 	}

@@ -9,8 +9,8 @@ import (
 
 // A Comparison is a Showing without its histories.
 type Comparison struct {
-	Strategy string
-	Scenario string
+	Lock     string
+	Race     string
 	Trace    string // as a link
 	Key      string // the lock's
 	NotShown race.Reason
@@ -29,7 +29,7 @@ type Comparison struct {
 // Compare returns the Comparison of a showing.
 func (s *Showing) Compare() *Comparison {
 	c := &Comparison{
-		Strategy: s.Lab.Strategy.ID, Scenario: s.Lab.Trace.Scenario, Trace: s.Lab.Trace.Link(), NotShown: s.NotShown, Missing: s.Missing,
+		Lock: s.Lab.Lock.ID, Race: s.Lab.Trace.Race, Trace: s.Lab.Trace.Link(), NotShown: s.NotShown, Missing: s.Missing,
 		Round: s.Round, Agrees: s.Agrees(), Lab: s.Lab.Verdicts,
 	}
 	if s.Lab.History != nil {

@@ -37,7 +37,7 @@ type Row struct {
 // Matrix shows every lock in every race that applies to it: a row for each race, in their
 // order and that of the locks. The tasks are the races. The error
 // is about the machine, or ctx's.
-func Matrix(ctx context.Context, b *Bench, locks []lock.Entry, scs []race.Scenario, w *share.Work) (*Table, error) {
+func Matrix(ctx context.Context, b *Bench, locks []lock.Entry, scs []race.Race, w *share.Work) (*Table, error) {
 	var runner race.Runner
 	return b.table(ctx, make([]share.Task, len(scs)), w, func(ctx context.Context, i int) ([]Row, error) {
 		sc, all := scs[i], make([]*Comparison, len(locks))
@@ -49,7 +49,7 @@ func Matrix(ctx context.Context, b *Bench, locks []lock.Entry, scs []race.Scenar
 			return err
 		})
 		all = slices.DeleteFunc(all, func(c *Comparison) bool { return c == nil })
-		return []Row{{Name: sc.Race + " " + sc.ID, Comparisons: all}}, err
+		return []Row{{Name: sc.Code + " " + sc.ID, Comparisons: all}}, err
 	})
 }
 
@@ -77,7 +77,7 @@ func Verify(ctx context.Context, b *Bench, rows []contract.Expectation, w *share
 			if err != nil {
 				return err
 			}
-			found[k] = Row{Name: of[i][k].Strategy.ID + " " + of[i][k].Subject(), Status: r.Status, Reasons: r.Reasons}
+			found[k] = Row{Name: of[i][k].Lock.ID + " " + of[i][k].Subject(), Status: r.Status, Reasons: r.Reasons}
 			for w := range r.Witnesses() {
 				o, err := r.Replay(w)
 				if err != nil {
@@ -101,7 +101,7 @@ func Locks(rows []contract.Expectation) int { return len(byLock(rows)) }
 // their first row.
 func byLock(rows []contract.Expectation) [][]contract.Expectation {
 	searches := lists.Pick(rows, func(e contract.Expectation) bool { return !e.IsRace() })
-	return lists.Gather(searches, func(a, b contract.Expectation) bool { return a.Strategy.ID == b.Strategy.ID })
+	return lists.Gather(searches, func(a, b contract.Expectation) bool { return a.Lock.ID == b.Lock.ID })
 }
 
 // table has the tasks computed, and puts their rows together.

@@ -30,9 +30,9 @@ func TestPoolIsNew(t *testing.T) {
 	}
 	var runner race.Runner
 	play := func(b *Bench, cell string) (*Comparison, *live.Playback) {
-		name, scenario, _ := strings.Cut(cell, " ")
-		entry := racetest.Must(race.Strategy(name))(t)
-		sc, err := scenarios.ByName(scenario)
+		name, raceID, _ := strings.Cut(cell, " ")
+		entry := racetest.Must(race.Lock(name))(t)
+		sc, err := scenarios.ByName(raceID)
 		if err != nil {
 			t.Fatal(err)
 		}

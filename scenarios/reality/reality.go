@@ -76,9 +76,9 @@ func (b *Bench) play(
 ) (run *live.Playback, version string, err error) {
 	choices := lab.Trace.Choices
 	switch {
-	case lab.Strategy.OnZooKeeper():
+	case lab.Lock.OnZooKeeper():
 		return b.zookeeper.play(ctx, sim, choices, func() (live.Server, error) { return live.NewZooKeeper(ctx) })
-	case lab.Strategy.Database == "":
+	case lab.Lock.Database == "":
 		run, err = live.Play(ctx, sim, choices, live.Redis{Pool: b.pool, Speed: speed})
 		return run, b.Version, err
 	}
@@ -197,7 +197,7 @@ func inRounds(n int, show func() (*Showing, error)) (*Showing, error) {
 		s = next
 	}
 	if s.Agrees() && (s.Run.Answers != first.Run.Answers || s.Run.Servers != first.Run.Servers) {
-		return nil, i18n.Errorf("error.live.rounds", "lock", s.Lab.Strategy.ID, "race", s.Lab.Trace.Scenario, "round", s.Round,
+		return nil, i18n.Errorf("error.live.rounds", "lock", s.Lab.Lock.ID, "race", s.Lab.Trace.Race, "round", s.Round,
 			"answers", s.Run.Answers, "servers", s.Run.Servers, "before", first.Run.Answers, "first", first.Run.Servers)
 	}
 	return s, nil
@@ -209,12 +209,12 @@ func (b *Bench) show(ctx context.Context, lab *race.Outcome) (*Showing, error) {
 	if s.NotShown, s.Missing = b.whyNotShown(lab); s.NotShown != "" {
 		return s, nil
 	}
-	o, err := study.Open(lab.Strategy, lab.Trace)
+	o, err := study.Open(lab.Lock, lab.Trace)
 	if err != nil {
 		return nil, err
 	}
 	defer o.Close()
-	if !lab.Strategy.OnZooKeeper() && lab.Strategy.Database == "" {
+	if !lab.Lock.OnZooKeeper() && lab.Lock.Database == "" {
 		s.Speed = float64(lab.History.TTL) / float64(b.Lease)
 	}
 	s.Run, s.Version, err = b.play(ctx, o.Simulator, lab, s.Speed)
@@ -225,26 +225,26 @@ func (b *Bench) show(ctx context.Context, lab *race.Outcome) (*Showing, error) {
 		}
 	}
 	if err != nil {
-		return nil, i18n.Errorf("error.cause.in", "lock", lab.Strategy.ID, "race", lab.Trace.Scenario, "cause", err)
+		return nil, i18n.Errorf("error.cause.in", "lock", lab.Lock.ID, "race", lab.Trace.Race, "cause", err)
 	}
 	s.Real = o.Outcome(&s.Run.Run)
 	return s, nil
 }
 
 func (b *Bench) whyNotShown(lab *race.Outcome) (why race.Reason, missing string) {
-	if lab.Strategy.Ensemble() && lab.Scenario.SequenceExhausted {
+	if lab.Lock.Ensemble() && lab.Race.SequenceExhausted {
 		return CounterSet, ""
 	}
-	if lab.Strategy.Database == lock.MySQL56 {
+	if lab.Lock.Database == lock.MySQL56 {
 		return OldServer, "5.7.5"
 	}
-	if idle := lab.History.TTL; lab.Strategy.Database == lock.MySQL && lab.Strategy.Sessions() && idle%time.Second != 0 {
+	if idle := lab.History.TTL; lab.Lock.Database == lock.MySQL && lab.Lock.Sessions() && idle%time.Second != 0 {
 		return WholeSeconds, idle.String()
 	}
 	sent := false
 	for i := range lab.History.Events {
 		e := &lab.History.Events[i]
-		if lab.Strategy.Database != "" && e.Kind == history.Failover {
+		if lab.Lock.Database != "" && e.Kind == history.Failover {
 			return NoReplica, ""
 		}
 		if e.Kind == history.Send && e.Node > 0 {
@@ -263,7 +263,7 @@ func (b *Bench) whyNotShown(lab *race.Outcome) (why race.Reason, missing string)
 }
 
 // ShowRace shows a lock in a race. NotApplicable of its Lab says if the race does not apply.
-func (b *Bench) ShowRace(ctx context.Context, runner *race.Runner, entry lock.Entry, sc race.Scenario, s race.Settings) (*Showing, error) {
+func (b *Bench) ShowRace(ctx context.Context, runner *race.Runner, entry lock.Entry, sc race.Race, s race.Settings) (*Showing, error) {
 	o, err := runner.Play(entry, sc, s)
 	if err != nil {
 		return nil, err

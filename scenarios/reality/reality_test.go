@@ -74,11 +74,11 @@ func TestShow(t *testing.T) {
 	}
 }
 
-func find(t *testing.T, cell string) (lock.Entry, race.Scenario) {
+func find(t *testing.T, cell string) (lock.Entry, race.Race) {
 	t.Helper()
-	name, scenario, _ := strings.Cut(cell, " ")
-	entry := racetest.Must(race.Strategy(name))(t)
-	sc, err := scenarios.ByName(scenario)
+	name, raceID, _ := strings.Cut(cell, " ")
+	entry := racetest.Must(race.Lock(name))(t)
+	sc, err := scenarios.ByName(raceID)
 	if err != nil {
 		t.Fatal(err)
 	}

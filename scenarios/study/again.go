@@ -99,7 +99,7 @@ func exploreAgain(ctx context.Context, entry lock.Entry, b Bounds) (*Search, err
 	if err != nil && !errors.Is(err, ctx.Err()) {
 		return nil, i18n.Errorf("error.cause", "of", entry.ID, "cause", err)
 	}
-	s := &Search{Strategy: entry, Bounds: b.Settled(entry), Result: result}
+	s := &Search{Lock: entry, Bounds: b.Settled(entry), Result: result}
 	if err == nil {
 		err = s.findWays(ctx)
 	}
@@ -154,7 +154,7 @@ func (s *Search) way(ctx context.Context, attempts int, wanted []explore.Witness
 	}
 	b := counted(s.Bounds, attempts, times)
 	b.MaxStates = wayStates
-	m, err := b.Model(s.Strategy)
+	m, err := b.Model(s.Lock)
 	if err != nil {
 		return nil, err
 	}
@@ -165,9 +165,9 @@ func (s *Search) way(ctx context.Context, attempts int, wanted []explore.Witness
 	r.Found = slices.DeleteFunc(r.Found, func(w explore.Witness) bool {
 		return !slices.ContainsFunc(wanted, func(one explore.Witness) bool { return one.Verdict == w.Verdict })
 	})
-	way := &Search{Strategy: s.Strategy, Bounds: b, Result: r}
+	way := &Search{Lock: s.Lock, Bounds: b, Result: r}
 	for _, w := range r.Found {
-		way.Witnesses = append(way.Witnesses, Witness{w, b.trace(s.Strategy, w.Choices)})
+		way.Witnesses = append(way.Witnesses, Witness{w, b.trace(s.Lock, w.Choices)})
 	}
 	if len(r.Found) == 0 {
 		return nil, nil

@@ -84,20 +84,20 @@ func TestAnyAttemptsOnZooKeeper(t *testing.T) {
 func findsAll(t *testing.T, s *study.Search, budget string, most, states int) {
 	t.Helper()
 	if len(s.Open) > 0 {
-		t.Fatalf("%s, %s: open %v", s.Strategy.ID, budget, s.Open)
+		t.Fatalf("%s, %s: open %v", s.Lock.ID, budget, s.Open)
 	}
 	replays(t, s)
 	for attempts := 1; attempts <= most; attempts++ {
-		b := everyTiming(s.Strategy, 2, attempts, budget)
+		b := everyTiming(s.Lock, 2, attempts, budget)
 		b.MaxStates = states
-		few := exploring(t, s.Strategy, b)
+		few := exploring(t, s.Lock, b)
 		for _, word := range wordsOf(few) {
 			if !slices.Contains(wordsOf(s), word) {
-				t.Errorf("%s, %s: %d attempts come to %s, and any number of them only to %v", s.Strategy.ID, budget, attempts, word, wordsOf(s))
+				t.Errorf("%s, %s: %d attempts come to %s, and any number of them only to %v", s.Lock.ID, budget, attempts, word, wordsOf(s))
 			}
 		}
-		if s.Strategy.OnZooKeeper() && few.Complete && attempts == 3 && len(wordsOf(few)) < len(wordsOf(s)) {
-			t.Errorf("%s, %s: three attempts come to %v, and any number of them to %v", s.Strategy.ID, budget, wordsOf(few), wordsOf(s))
+		if s.Lock.OnZooKeeper() && few.Complete && attempts == 3 && len(wordsOf(few)) < len(wordsOf(s)) {
+			t.Errorf("%s, %s: three attempts come to %v, and any number of them to %v", s.Lock.ID, budget, wordsOf(few), wordsOf(s))
 		}
 	}
 }
@@ -173,7 +173,7 @@ func (l *counted) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 // TestAnyAttemptsAtTheThird: a lock that falls at the third attempt of one of two clients, and not before, is found to.
 func TestAnyAttemptsAtTheThird(t *testing.T) {
 	effort.OnlyPushed(t, "it searches for seconds")
-	marking := own("counted", func(env lock.Env) lock.Strategy { return &counted{env, []string{":a", ":b"}} })
+	marking := own("counted", func(env lock.Env) lock.Lock { return &counted{env, []string{":a", ":b"}} })
 	for _, entry := range []lock.Entry{marking, placing("after two")} {
 		for attempts, want := range map[int]bool{2: false, 3: true, study.AnyAttempts: true} {
 			b := again(entry, 2, "")
@@ -299,11 +299,11 @@ func (l *placed) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 
 // placing is a lock of such a queue.
 func placing(letIn string) lock.Entry {
-	entry, err := race.Strategy("zk-recheck")
+	entry, err := race.Lock("zk-recheck")
 	if err != nil {
 		panic(err)
 	}
-	entry.ID, entry.New = "placed", func(env lock.Env) lock.Strategy {
+	entry.ID, entry.New = "placed", func(env lock.Env) lock.Lock {
 		placesOf[env.ZooKeeper] = 0
 		return &placed{env.ZooKeeper, env.Tokens, letIn}
 	}

@@ -18,7 +18,7 @@ import (
 // what breaks a lock with a lease does not break one without.
 func TestAgainst(t *testing.T) {
 	named := func(id string) lock.Entry {
-		entry := racetest.Must(race.Strategy(id))(t)
+		entry := racetest.Must(race.Lock(id))(t)
 		return entry
 	}
 	token := named("token")
@@ -26,10 +26,10 @@ func TestAgainst(t *testing.T) {
 	b.Budget = "pause=1"
 	s := racetest.Must(Explore(t.Context(), token, b))(t)
 	search := s.Witnesses[0].Trace
-	search.Strategy = "TestMyLock"
+	search.Lock = "TestMyLock"
 	played := racetest.Must(Demo())(t)
 	run := played.Trace
-	run.Strategy = "TestMyLock"
+	run.Lock = "TestMyLock"
 	for name, want := range map[string]verdict.Word{"token": verdict.Overlap, "watchdog": verdict.Overlap, "setnx": verdict.Holds} {
 		entry := named(name)
 		o := racetest.Must(Against(entry, search))(t)
@@ -54,17 +54,17 @@ func TestAgainst(t *testing.T) {
 }
 
 // sleepy is a lock that sleeps in real time, as a library does that tries again.
-type sleepy struct{ lock.Strategy }
+type sleepy struct{ lock.Lock }
 
 func (s sleepy) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	time.Sleep(30 * time.Millisecond)
-	return s.Strategy.Acquire(ctx, key)
+	return s.Lock.Acquire(ctx, key)
 }
 
 // Code that waits otherwise than by its Env is named, and nothing is proved.
 func TestRealTime(t *testing.T) {
-	token := racetest.Must(race.Strategy("token"))(t)
-	entry := token.Variant("sleepy", 2026, func(env lock.Env) lock.Strategy { return sleepy{token.New(env)} })
+	token := racetest.Must(race.Lock("token"))(t)
+	entry := token.Variant("sleepy", 2026, func(env lock.Env) lock.Lock { return sleepy{token.New(env)} })
 	s, err := Explore(t.Context(), entry, DefaultBounds())
 	waits := (*process.WaitError)(nil)
 	if !errors.As(err, &waits) || waits.State != "sleep" || s != nil {

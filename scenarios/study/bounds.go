@@ -446,8 +446,8 @@ func (b Bounds) Model(entry lock.Entry) (*explore.Model, error) {
 	}, nil
 }
 
-// Scenario stands in place of a race in an outcome.
-func (b Bounds) Scenario() race.Scenario { return race.Scenario{ID: SearchID} }
+// Race stands in place of a race in an outcome.
+func (b Bounds) Race() race.Race { return race.Race{ID: SearchID} }
 
 // Faults is the budget, for texts; "none" if it is empty.
 func (b Bounds) Faults() string { return FormatBudget(b.Budget, b.Endless) }

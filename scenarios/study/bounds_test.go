@@ -139,7 +139,7 @@ func TestInterruptedBeside(t *testing.T) {
 func TestCertificateNamesUses(t *testing.T) {
 	entry := racetest.Lock(t, "redisson-lease")
 	for _, u := range []client.Uses{0, client.Renew, client.Renew | client.Reenter | client.GiveUp} {
-		s := &study.Search{Strategy: entry, Bounds: study.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 1, TTL: study.DefaultBounds().TTL, Uses: u, ClientRetries: 3}, Timing: study.AnyTiming}.Settled(entry), Result: &explore.Result{}}
+		s := &study.Search{Lock: entry, Bounds: study.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 1, TTL: study.DefaultBounds().TTL, Uses: u, ClientRetries: 3}, Timing: study.AnyTiming}.Settled(entry), Result: &explore.Result{}}
 		may, assumed := strings.Join(certificate.MayHappen(s, "en"), "\n"), strings.Join(certificate.Assumed(s, "en"), "\n")
 		for use, phrase := range map[client.Uses]string{client.Renew: "renews its lease", client.Reenter: "acquires the lock once more", client.GiveUp: "deadline of its own"} {
 			if got := strings.Contains(may, phrase); got != u.Has(use) {
@@ -154,7 +154,7 @@ func TestCertificateNamesUses(t *testing.T) {
 			t.Errorf("the library's retries are not named:\n%s\n%s", may, assumed)
 		}
 	}
-	s := &study.Search{Strategy: entry, Bounds: study.DefaultBounds().Settled(entry), Result: &explore.Result{}}
+	s := &study.Search{Lock: entry, Bounds: study.DefaultBounds().Settled(entry), Result: &explore.Result{}}
 	if assumed := strings.Join(certificate.Assumed(s, "en"), "\n"); !strings.Contains(assumed, "does not send again") {
 		t.Errorf("that the library does not send again is not named:\n%s", assumed)
 	}
@@ -318,7 +318,7 @@ func TestTokens(t *testing.T) {
 }
 
 // prefixed releases whatever begins with its token.
-var prefixed = lock.Entry{ID: "prefixed", New: func(env lock.Env) lock.Strategy { return &prefixLock{env.Nodes[0], env.Tokens.Token(), env} }}
+var prefixed = lock.Entry{ID: "prefixed", New: func(env lock.Env) lock.Lock { return &prefixLock{env.Nodes[0], env.Tokens.Token(), env} }}
 
 type prefixLock struct {
 	node  redis.UniversalClient

@@ -60,7 +60,7 @@ func TestCertainFrom(t *testing.T) {
 func TestWatch(t *testing.T) {
 	for _, id := range []string{"setnx", "token", "watchdog", "redlock", "daemon-29-owned"} {
 		o := played(t, id, "gc-pause")
-		w := racetest.Must(study.ReplayWithCodeOn(o.Strategy, o.Trace))(t)
+		w := racetest.Must(study.ReplayWithCodeOn(o.Lock, o.Trace))(t)
 		if len(w.History.Events) != len(o.History.Events) {
 			t.Fatalf("%s: a watched run has %d events, want %d", id, len(w.History.Events), len(o.History.Events))
 		}
@@ -101,14 +101,14 @@ func played(t *testing.T, id, raceID string) *race.Outcome {
 // What is written comes back: the search with its certificate and traces, and the runs
 // with their code.
 func TestChecked(t *testing.T) {
-	token := racetest.Must(race.Strategy("token"))(t)
+	token := racetest.Must(race.Lock("token"))(t)
 	b := study.DefaultBounds()
 	b.Budget = "pause=1"
 	s := exploring(t, token, b)
 	cut := b
 	cut.MaxStates = 20
 	part := exploring(t, token, cut)
-	o := racetest.Must(study.ReplayWithCodeOn(s.Strategy, s.Witnesses[0].Trace))(t)
+	o := racetest.Must(study.ReplayWithCodeOn(s.Lock, s.Witnesses[0].Trace))(t)
 	played, err := study.Demo()
 	if err != nil {
 		t.Fatal(err)
@@ -129,7 +129,7 @@ func TestChecked(t *testing.T) {
 		want *study.Search
 	}{{*back.Search, s}, {back.Pars[0], part}} {
 		got := pair.data.Search
-		got.SetStrategy(token)
+		got.SetLock(token)
 		if diff := cmp.Diff(certificate.Of(pair.want, "en"), certificate.Of(got, "en")); diff != "" {
 			t.Errorf("the certificate:\n%s", diff)
 		}
@@ -142,8 +142,8 @@ func TestChecked(t *testing.T) {
 		if diff := cmp.Diff(want.History, got.History, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("the history:\n%s", diff)
 		}
-		if diff := cmp.Diff(want.Judgement, got.Judgement, cmpopts.EquateEmpty()); diff != "" || got.Scenario.ID != want.Scenario.ID || got.Trace.Link() != want.Trace.Link() {
-			t.Errorf("%s becomes %s:\n%s", want.Scenario.ID, got.Scenario.ID, diff)
+		if diff := cmp.Diff(want.Judgement, got.Judgement, cmpopts.EquateEmpty()); diff != "" || got.Race.ID != want.Race.ID || got.Trace.Link() != want.Trace.Link() {
+			t.Errorf("%s becomes %s:\n%s", want.Race.ID, got.Race.ID, diff)
 		}
 	}
 	for given, want := range map[string]string{
@@ -197,7 +197,7 @@ func TestDoom(t *testing.T) {
 		if got := shares[strike:last]; !slices.Equal(got, c.after) { // powers of two do not round
 			t.Errorf("%s, %s, %s: shares %v, want %v", c.lock, c.budget, c.harm, got, c.after)
 		}
-		d := racetest.Must(study.DoomOn(t.Context(), s.Strategy, trace))(t)
+		d := racetest.Must(study.DoomOn(t.Context(), s.Lock, trace))(t)
 		if d.Harm != c.harm || d.NoReturn != last-1 || d.Steps != s.Witnesses[i].Steps {
 			t.Errorf("%s, %s, %s: %+v, want no return after %d steps of %d", c.lock, c.budget, c.harm, d, last-1, s.Witnesses[i].Steps)
 		}
@@ -208,7 +208,7 @@ func TestDoom(t *testing.T) {
 func sharesOf(t *testing.T, s *study.Search, trace simulator.Trace, harm verdict.Word) []float64 {
 	t.Helper()
 	bounds := racetest.Must(study.ParseBounds(trace.Settings))(t)
-	sim, opt := searchOf(t, s.Strategy, bounds)
+	sim, opt := searchOf(t, s.Lock, bounds)
 	defer sim.Close()
 	d := racetest.Must(explore.DoomOf(t.Context(), sim, opt, trace.Choices, harm))(t)
 	return d.Shares

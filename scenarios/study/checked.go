@@ -43,10 +43,10 @@ type CheckedSearch struct {
 
 // A CheckedRun is an Outcome.
 type CheckedRun struct {
-	Scenario      string            `json:"race"`
+	Race          string            `json:"race"`
 	Settings      race.Settings     `json:"settings"`
 	NotApplicable race.Reason       `json:"not_applicable,omitempty"`
-	Reached       bool              `json:"triggered"`
+	Triggered     bool              `json:"triggered"`
 	Verdicts      []verdict.Word    `json:"verdicts"`
 	Link          string            `json:"link"`
 	Judgement     verdict.Judgement `json:"judgement"`
@@ -75,13 +75,13 @@ func ReadChecked(r io.Reader) (*Checked, error) {
 		return nil, i18n.Errorf("error.checked.version", "version", c.Version, "ours", CheckedVersion)
 	}
 	for _, s := range c.Pars {
-		s.Search.SetStrategy(c.Entry())
+		s.Search.SetLock(c.Entry())
 	}
 	if c.Search != nil {
-		c.Search.Search.SetStrategy(c.Entry())
+		c.Search.Search.SetLock(c.Entry())
 	}
 	if c.Proof != nil {
-		c.Proof.SetStrategy(c.Entry())
+		c.Proof.SetLock(c.Entry())
 	}
 	return c, nil
 }
@@ -89,7 +89,7 @@ func ReadChecked(r io.Reader) (*Checked, error) {
 // NewCheckedRun is an outcome as data.
 func NewCheckedRun(o *race.Outcome) CheckedRun {
 	out := CheckedRun{
-		Scenario: o.Scenario.ID, Settings: o.Settings, NotApplicable: o.NotApplicable, Reached: o.Reached, Verdicts: o.Verdicts,
+		Race: o.Race.ID, Settings: o.Settings, NotApplicable: o.NotApplicable, Triggered: o.Triggered, Verdicts: o.Verdicts,
 		Link: o.Trace.Link(), Judgement: o.Judgement, History: o.History, Code: map[int][]string{},
 	}
 	if o.History != nil {
@@ -105,12 +105,12 @@ func NewCheckedRun(o *race.Outcome) CheckedRun {
 // Outcome is the outcome that the data tell of.
 func (c *CheckedRun) Outcome(entry lock.Entry) (*race.Outcome, error) {
 	o := &race.Outcome{
-		Strategy: entry, Scenario: race.Scenario{ID: SearchID}, Settings: c.Settings, NotApplicable: c.NotApplicable, Reached: c.Reached,
+		Lock: entry, Race: race.Race{ID: SearchID}, Settings: c.Settings, NotApplicable: c.NotApplicable, Triggered: c.Triggered,
 		Verdicts: c.Verdicts, History: c.History, Judgement: c.Judgement,
 	}
 	err := error(nil)
-	if c.Scenario != SearchID {
-		if o.Scenario, err = scenarios.ByName(c.Scenario); err != nil {
+	if c.Race != SearchID {
+		if o.Race, err = scenarios.ByName(c.Race); err != nil {
 			return nil, err
 		}
 	}

@@ -23,14 +23,14 @@ func (s *Search) FoundBy(w Witness) *Search {
 // Looked are the verdicts that a search looks for: those that its clients, or more of them, can show.
 func (s *Search) Looked() []verdict.Word {
 	return slices.DeleteFunc(s.Bounds.Words(), func(w verdict.Word) bool {
-		return s.NoClaims && w == verdict.Lie || enough(s.Strategy, w) == 0 && !judgedAmongOthers(s.Strategy, w)
+		return s.NoClaims && w == verdict.Lie || enough(s.Lock, w) == 0 && !judgedAmongOthers(s.Lock, w)
 	})
 }
 
 // Unjudged are the verdicts of which a complete search says nothing, since it takes more clients to show them, whatever the code does.
 func (s *Search) Unjudged() (words []verdict.Word) {
 	for _, w := range s.Looked() {
-		if n := enough(s.Strategy, w); (n == 0 || n > s.Bounds.Clients) && !slices.Contains(s.Verdicts(), w) {
+		if n := enough(s.Lock, w); (n == 0 || n > s.Bounds.Clients) && !slices.Contains(s.Verdicts(), w) {
 			words = append(words, w)
 		}
 	}
@@ -40,7 +40,7 @@ func (s *Search) Unjudged() (words []verdict.Word) {
 // Enough is the number of clients that it takes to show all of Unjudged; 0: no number of them can.
 func (s *Search) Enough() (most int) {
 	for _, w := range s.Unjudged() {
-		n := enough(s.Strategy, w)
+		n := enough(s.Lock, w)
 		if n == 0 {
 			return 0
 		}
@@ -77,7 +77,7 @@ func (s *Search) ifs(rest, others bool) (keys []string) {
 		is  bool
 		key string
 	}{
-		{s.Strategy.New == nil, "own"}, // all that is said of it
+		{s.Lock.New == nil, "own"}, // all that is said of it
 		{a.Rests && rest, "keeps"},
 		{s.Measures || s.Grain > 0, "clock"},
 		{others && (a.Peers || a.Ordered) || unique && s.Tokens == simulator.TokensCompared, "compares"},

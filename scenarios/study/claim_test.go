@@ -28,7 +28,7 @@ func madeSearch(entry lock.Entry, bounds string, of explore.Result, words ...ver
 	for _, w := range words {
 		of.Found = append(of.Found, explore.Witness{Verdict: w, Par: 1})
 	}
-	s := &study.Search{Strategy: entry, Bounds: b.Settled(entry), Result: &of}
+	s := &study.Search{Lock: entry, Bounds: b.Settled(entry), Result: &of}
 	for _, w := range of.Found {
 		s.Witnesses = append(s.Witnesses, study.Witness{Witness: w, Trace: simulator.Trace{Settings: s.Bounds.String()}})
 	}
@@ -77,7 +77,7 @@ func TestClaimNamesWhatOthersFound(t *testing.T) {
 			s.Witnesses = append(s.Witnesses, o.Witnesses...)
 		}
 		head, _, _ := strings.Cut(certificate.Of(s, "en"), "\n")
-		if want := s.Strategy.Heading() + ": " + test.want; head != want {
+		if want := s.Lock.Heading() + ": " + test.want; head != want {
 			t.Errorf("%s: the headline is\n%s\nwant\n%s", id, head, want)
 		}
 	}
@@ -88,7 +88,7 @@ func TestClaimNamesWhatOthersFound(t *testing.T) {
 func TestClaimOfInstants(t *testing.T) {
 	t.Parallel()
 	refused := func(asks func(env lock.Env, key string)) lock.Entry {
-		return own("asking", func(env lock.Env) lock.Strategy {
+		return own("asking", func(env lock.Env) lock.Lock {
 			return plain(env, env.Tokens.Token, func(_ context.Context, key string) { asks(env, key) })
 		})
 	}
@@ -139,7 +139,7 @@ func TestClaimTravels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got.SetStrategy(entry)
+	got.SetLock(entry)
 	for _, lang := range []string{"en", "zh"} {
 		if certificate.Of(&got, lang) != certificate.Of(s, lang) {
 			t.Errorf("from another machine:\n%s\nwant\n%s", certificate.Of(&got, lang), certificate.Of(s, lang))

@@ -58,7 +58,7 @@ func (l waitingLease) Release(ctx context.Context) error {
 func waiting(id string, dialect lock.Dialect, take string) lock.Entry {
 	return lock.Entry{ID: id, Family: lock.Rows, Year: 2001, Nodes: 1, TTL: 10 * time.Second, Unit: time.Millisecond,
 		Expiry: lock.ExpirySession, Database: dialect, Rows: true,
-		New: func(env lock.Env) lock.Strategy { return &waitingLock{env, take} }}
+		New: func(env lock.Env) lock.Lock { return &waitingLock{env, take} }}
 }
 
 var (
@@ -158,7 +158,7 @@ func (l *countingLease) Release(ctx context.Context) error {
 // of attempts, though two attempts hold.
 func TestTokensInDatabase(t *testing.T) {
 	counting := lock.Entry{ID: "counting", Family: lock.Rows, Year: 2006, Nodes: 1, Expiry: lock.ExpiryNone, Database: lock.MySQL, Rows: true,
-		New: func(env lock.Env) lock.Strategy { return &countingLock{env} }}
+		New: func(env lock.Env) lock.Lock { return &countingLock{env} }}
 	if r := searched(t, counting, small(counting, 2, 2, ""), nil); len(r.Found) > 0 {
 		t.Errorf("two attempts find %v", r.Pars())
 	}
@@ -177,12 +177,12 @@ func TestTokensInDatabase(t *testing.T) {
 
 // atStep injects a fault into c2 some time after it has sent its n-th request: c1 is
 // inside, c2 waits behind it, and c3 behind c2.
-func atStep(n int, after time.Duration, fault string, c simulator.Choice) race.Scenario {
-	return race.Scenario{
+func atStep(n int, after time.Duration, fault string, c simulator.Choice) race.Race {
+	return race.Race{
 		ID:       "step",
-		Settings: racetest.Scenario("waiter-dies").Settings,
+		Settings: racetest.Race("waiter-dies").Settings,
 		Budget:   race.FixedBudget(fault),
-		Clients:  racetest.Scenario("waiter-dies").Clients,
+		Clients:  racetest.Race("waiter-dies").Clients,
 		Script: func(race.Settings, int) []race.Trigger {
 			sent := 0
 			return []race.Trigger{{Each: true, On: func(e *history.Event) bool {
@@ -203,7 +203,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // testdata/steps.golden.
 func TestEveryStep(t *testing.T) {
 	t.Parallel()
-	half := racetest.Scenario("waiter-dies").Settings.Latency / 2
+	half := racetest.Race("waiter-dies").Settings.Latency / 2
 	ends, loses := faults.ExpireSessionOf(2), faults.LoseReplyTo(2, 0)
 	var b bytes.Buffer
 	for _, line := range []string{
@@ -215,7 +215,7 @@ func TestEveryStep(t *testing.T) {
 	}
 	for _, e := range zookeeper.All() {
 		fmt.Fprintf(&b, "\n%-62s | %-23s | %-23s | %-23s | %s\n", e.ID, "on the way", "answer on the way", "later", "answer lost")
-		play := func(sc race.Scenario) *race.Outcome {
+		play := func(sc race.Race) *race.Outcome {
 			o := racetest.PlayAnyway(t, e, sc, sc.Settings)
 			if o.NotInjected != nil {
 				t.Fatal(e.ID, o.NotInjected)

@@ -16,7 +16,7 @@ import (
 
 // byScripts is a lock of two scripts with the key, the token and the TTL in milliseconds. The first returns 1 if the lock is taken.
 func byScripts(id string, acquire, release string) lock.Entry {
-	return own(id, func(env lock.Env) lock.Strategy {
+	return own(id, func(env lock.Env) lock.Lock {
 		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
 			keys, args := []string{key}, []any{env.Tokens.Token(), env.TTL.Milliseconds()}
 			if n, err := env.Nodes[0].Eval(ctx, acquire, keys, args...).Int(); err != nil || n != 1 {
@@ -98,7 +98,7 @@ func TestReadersAmongWriters(t *testing.T) {
 		t.Errorf("zk-read: %v, cannot judge %v", right.Pars(), right.Unjudged())
 	}
 	blind := read
-	blind.New = func(lock.Env) lock.Strategy { // it waits for nobody
+	blind.New = func(lock.Env) lock.Lock { // it waits for nobody
 		return acquiring(func(context.Context, string) (lock.Lease, error) {
 			return reporting(func(context.Context) error { return nil }), nil
 		})

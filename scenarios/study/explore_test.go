@@ -107,7 +107,7 @@ func TestExploreShortLeases(t *testing.T) {
 }
 
 // plain is SET NX and nothing else, in the variants that tests need.
-func plain(env lock.Env, token func() string, refused func(ctx context.Context, key string)) lock.Strategy {
+func plain(env lock.Env, token func() string, refused func(ctx context.Context, key string)) lock.Lock {
 	return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
 		made, err := env.Nodes[0].SetNX(ctx, key, token(), env.TTL).Result()
 		if err == nil && !made {
@@ -138,7 +138,7 @@ func TestExploreNamesDiceRollers(t *testing.T) {
 		"global-random": func() string { return strconv.FormatUint(rand.Uint64(), 36) },
 		"own-counter":   func() string { calls++; return strconv.Itoa(calls) },
 	} {
-		named(name, own(name, func(env lock.Env) lock.Strategy { return plain(env, dice, nothing) }), study.DefaultBounds())
+		named(name, own(name, func(env lock.Env) lock.Lock { return plain(env, dice, nothing) }), study.DefaultBounds())
 	}
 	random := func() time.Duration { return time.Duration(rand.Uint64() >> 2) }
 	for name, late := range map[string]func(answered bool) time.Duration{
@@ -156,7 +156,7 @@ func TestExploreNamesDiceRollers(t *testing.T) {
 			return random()
 		},
 	} {
-		entry := own(name, func(env lock.Env) lock.Strategy {
+		entry := own(name, func(env lock.Env) lock.Lock {
 			return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
 				made, err := env.Nodes[0].SetNX(ctx, key, env.Tokens.Token(), env.TTL).Result()
 				if err == nil && !made {
@@ -185,7 +185,7 @@ func TestExploreNamesGoroutines(t *testing.T) {
 		"sleep":   func(env lock.Env, _ string) { env.Clock.Sleep(time.Second) },
 	}
 	if kind := os.Getenv(asked); kind != "" {
-		entry := own(kind, func(env lock.Env) lock.Strategy {
+		entry := own(kind, func(env lock.Env) lock.Lock {
 			return plain(env, env.Tokens.Token, func(_ context.Context, key string) { go kinds[kind](env, key) })
 		})
 		_, err := study.Explore(t.Context(), entry, study.DefaultBounds())
@@ -209,10 +209,10 @@ func TestExploreNamesGoroutines(t *testing.T) {
 // finds.
 func TestExploreWithoutSymmetry(t *testing.T) {
 	for name, create := range map[string]maker{
-		"tokens cut short": func(env lock.Env) lock.Strategy {
+		"tokens cut short": func(env lock.Env) lock.Lock {
 			return plain(env, func() string { return env.Tokens.Token()[:2] }, nothing)
 		},
-		"clients with a rank": func(env lock.Env) lock.Strategy {
+		"clients with a rank": func(env lock.Env) lock.Lock {
 			first := strings.HasPrefix(env.Tokens.Token(), "c1")
 			return plain(env, func() string { return "x" }, func(context.Context, string) {
 				if first {
@@ -303,7 +303,7 @@ func BenchmarkDefaults(b *testing.B) {
 // TestErrorsForEver: a lock whose script always fails is a deadlock, of which the run has a
 // finding with the last attempt of the probe; the search ends.
 func TestErrorsForEver(t *testing.T) {
-	entry := lock.Entry{ID: "out-of-order", Nodes: 1, Unit: time.Millisecond, TTL: 9 * time.Second, New: func(env lock.Env) lock.Strategy {
+	entry := lock.Entry{ID: "out-of-order", Nodes: 1, Unit: time.Millisecond, TTL: 9 * time.Second, New: func(env lock.Env) lock.Lock {
 		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
 			return nil, env.Nodes[0].Eval(ctx, `return redis.call("INCR")`, []string{key}).Err()
 		})
@@ -394,7 +394,7 @@ func TestSearchCauses(t *testing.T) {
 // counting is a lock that claims every third attempt of a process for itself. nth says which
 // attempt it is, from what the lock remembers.
 type counting struct {
-	inner lock.Strategy
+	inner lock.Lock
 	nth   func() int
 	count int
 	seen  map[string]int
@@ -443,7 +443,7 @@ func TestLocksThatRemember(t *testing.T) {
 		"a closure":    func(c *counting) func() int { n := 0; return func() int { n++; return n } },
 		"another lock": func(c *counting) func() int { other := &counting{}; return other.byNumber },
 	} {
-		entry := own("counting", func(env lock.Env) lock.Strategy {
+		entry := own("counting", func(env lock.Env) lock.Lock {
 			c := &counting{inner: token.New(env)}
 			c.nth = nth(c)
 			return c
@@ -469,7 +469,7 @@ func TestLocksThatRemember(t *testing.T) {
 // and draws no token twice.
 func TestLockMadeAnewHasItsName(t *testing.T) {
 	drawn := map[string]bool{}
-	entry := own("named", func(env lock.Env) lock.Strategy {
+	entry := own("named", func(env lock.Env) lock.Lock {
 		name := env.Tokens.Token()
 		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
 			drawn[name+", "+env.Tokens.Token()] = true

@@ -29,15 +29,15 @@ func choices(list []simulator.Choice) (packed []byte) {
 // FuzzReplay plays any trace that can be read: it is played or refused, and never panics.
 func FuzzReplay(f *testing.F) {
 	demo := racetest.Must(study.Demo())(f)
-	f.Add(demo.Trace.Strategy, demo.Trace.Scenario, demo.Trace.Settings, choices(demo.Trace.Choices))
+	f.Add(demo.Trace.Lock, demo.Trace.Race, demo.Trace.Settings, choices(demo.Trace.Choices))
 	f.Add("token", study.SearchID, "clients=2,attempts=1,nodes=1,ttl=9s,retries=0,fenced=false,budget=pause=1", choices(demo.Trace.Choices))
 	f.Add("redlock", "restart", "", []byte{})
 	f.Add("zk-naive", "session-pause", "seed=3", []byte{9, 1, 0, 0, 0, 1, 0, 0, 0, 5})
-	f.Fuzz(func(t *testing.T, strategy, scenario, settings string, packed []byte) {
+	f.Fuzz(func(t *testing.T, lock, race, settings string, packed []byte) {
 		if len(packed) > 2000 {
 			return
 		}
-		trace := simulator.Trace{Strategy: strategy, Scenario: scenario, Settings: settings}
+		trace := simulator.Trace{Lock: lock, Race: race, Settings: settings}
 		for ; len(packed) >= 5; packed = packed[5:] {
 			c := simulator.Choice{Verb: simulator.Verb(packed[0]), Client: int8(packed[1]), Thread: int8(packed[2]), Node: int8(packed[3]), D: units[packed[4]%8]}
 			trace.Choices = append(trace.Choices, c)

@@ -54,15 +54,15 @@ func replays(t *testing.T, s *study.Search) {
 	t.Helper()
 	for _, w := range s.Witnesses {
 		trace := racetest.Must(simulator.ParseLink(w.Trace.Link()))(t)
-		if o, err := study.ReplayOn(s.Strategy, trace); err != nil || !slices.Contains(o.Verdicts, w.Verdict) {
-			t.Errorf("%s, %v: the witness of %s comes to %v, %v", s.Strategy.ID, s.Bounds, w.Verdict, o, err)
+		if o, err := study.ReplayOn(s.Lock, trace); err != nil || !slices.Contains(o.Verdicts, w.Verdict) {
+			t.Errorf("%s, %v: the witness of %s comes to %v, %v", s.Lock.ID, s.Bounds, w.Verdict, o, err)
 		}
 	}
 }
 
 // taking is a lock that only a test uses: try takes it, and reports whether it has, and DEL gives it back.
 func taking(id string, try func(ctx context.Context, env lock.Env, key string) (bool, error)) lock.Entry {
-	return own(id, func(env lock.Env) lock.Strategy {
+	return own(id, func(env lock.Env) lock.Lock {
 		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
 			taken, err := try(ctx, env, key)
 			if err == nil && !taken {
@@ -82,7 +82,7 @@ func deleting(env lock.Env, key string) lock.Lease {
 func patient(e lock.Entry, patience time.Duration) lock.Entry {
 	e.ID += "-patient"
 	inner := e.New
-	e.New = func(env lock.Env) lock.Strategy {
+	e.New = func(env lock.Env) lock.Lock {
 		held := inner(env).(lock.Queuer)
 		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) { return held.Await(ctx, key, patience) })
 	}

@@ -15,16 +15,16 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// Matrix plays every lock in every scenario, on all cores, with the scenarios' own
+// Matrix plays every lock in every race, on all cores, with the races' own
 // settings, and then each cell runs more times with the seeds from 1 on, which it
-// counts. Cells come by scenario, then by lock, in the given order.
+// counts. Cells come by race, then by lock, in the given order.
 //
 // show is called with each story while it has its history, with the lines of the lock's code,
 // from several goroutines; then the history, which takes much memory, is dropped. nil: all
 // histories are kept, without lines. w computes the tasks, each a cell with a thousand of its
 // further runs at most. When ctx ends, the cells
 // that are not finished are nil and the error is ctx's.
-func Matrix(ctx context.Context, locks []lock.Entry, scs []race.Scenario, runs int, show func(*race.Outcome), w *share.Work) ([][]*race.Outcome, error) {
+func Matrix(ctx context.Context, locks []lock.Entry, scs []race.Race, runs int, show func(*race.Outcome), w *share.Work) ([][]*race.Outcome, error) {
 	var tasks []share.Task
 	parts := MatrixSteps(1, 1, runs) // of a cell
 	for i := range len(scs) * len(locks) * parts {
@@ -87,7 +87,7 @@ type cellPart struct {
 
 // count plays a cell with the seeds from from+1 to to, and counts the runs that break the
 // lock; none where the race does not apply.
-func count(ctx context.Context, runner *race.Runner, entry lock.Entry, sc race.Scenario, from, to int) (runs, broken int, err error) {
+func count(ctx context.Context, runner *race.Runner, entry lock.Entry, sc race.Race, from, to int) (runs, broken int, err error) {
 	if from == to {
 		return 0, 0, nil
 	}
@@ -124,10 +124,10 @@ func count(ctx context.Context, runner *race.Runner, entry lock.Entry, sc race.S
 // not, what the lock does besides happens before time passes, and in the end it runs on
 // until nothing is left to do. Faults that could not be injected are in NotInjected.
 func Against(entry lock.Entry, t simulator.Trace) (*race.Outcome, error) {
-	if t.Scenario == SearchID {
+	if t.Race == SearchID {
 		return searchAgainst(entry, t)
 	}
-	sc, err := scenarios.ByName(t.Scenario)
+	sc, err := scenarios.ByName(t.Race)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +168,7 @@ func searchAgainst(entry lock.Entry, t simulator.Trace) (*race.Outcome, error) {
 	}
 	run := f.Run()
 	o := OutcomeOf(search, run)
-	o.Scenario, o.Trace, o.NotInjected = b.Scenario(), b.Settled(entry).trace(entry, run.Choices), f.notInjected
+	o.Race, o.Trace, o.NotInjected = b.Race(), b.Settled(entry).trace(entry, run.Choices), f.notInjected
 	return o, nil
 }
 

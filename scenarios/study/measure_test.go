@@ -92,7 +92,7 @@ func TestMeasures(t *testing.T) {
 func TestMeasuresToTheEnd(t *testing.T) {
 	t.Parallel()
 	entry := func(asks int) lock.Entry {
-		return own("forgetful", func(env lock.Env) lock.Strategy { return forgetful(env, asks) })
+		return own("forgetful", func(env lock.Env) lock.Lock { return forgetful(env, asks) })
 	}
 	for asks := range 30 { // so that the last step comes at any time after the search has checked last
 		if r := searched(t, entry(asks), small(entry(asks), 1, 1, ""), nil); r.Measures {
@@ -103,7 +103,7 @@ func TestMeasuresToTheEnd(t *testing.T) {
 
 // forgetful is SET NX by a client that asks for the key so often, and for the hour at the end of
 // its release.
-func forgetful(env lock.Env, asks int) lock.Strategy {
+func forgetful(env lock.Env, asks int) lock.Lock {
 	return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
 		env.Clock.Now() // the search begins anew at the first reading
 		made, err := env.Nodes[0].SetNX(ctx, key, env.Tokens.Token(), env.TTL).Result()
@@ -251,7 +251,7 @@ func TestStampsInScripts(t *testing.T) {
 // rowed is a lock whose rows hold when a lease ends. It writes down the end as until says, of which that end is the argument, and takes over
 // where ended, of which the present is the argument, and over say so, which look at the end of another.
 func rowed(until, ended string, over func(now, until int64) bool) lock.Entry {
-	entry := own("rowed", func(env lock.Env) lock.Strategy {
+	entry := own("rowed", func(env lock.Env) lock.Lock {
 		changed := func(ctx context.Context, statement string, args ...any) (n int64, err error) {
 			r, err := env.DB.ExecContext(ctx, statement, args...)
 			if err == nil {

@@ -84,7 +84,7 @@ func (d duel) String() string {
 	return s + " " + cmp.Or(d.budget, "no faults")
 }
 
-type maker func(lock.Env) lock.Strategy
+type maker func(lock.Env) lock.Lock
 
 func (d duel) search(t *testing.T, create maker) *explore.Result {
 	t.Helper()
@@ -283,7 +283,7 @@ type reporting func(context.Context) error
 func (l reporting) Release(ctx context.Context) error { return l(ctx) }
 func (l reporting) Reports()                          {}
 
-// acquiring is a strategy made of a function.
+// acquiring is a lock made of a function.
 type acquiring func(ctx context.Context, key string) (lock.Lease, error)
 
 func (s acquiring) Acquire(ctx context.Context, key string) (lock.Lease, error) {
@@ -306,7 +306,7 @@ type tokenKnobs struct {
 
 var ifMine = `if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`
 
-func (k tokenKnobs) lock(env lock.Env) lock.Strategy {
+func (k tokenKnobs) lock(env lock.Env) lock.Lock {
 	r, once := env.Nodes[0], ""
 	if k.token == "once" {
 		once = env.Tokens.Token()
@@ -481,7 +481,7 @@ type dog struct {
 	number  int // of the watchdog that may go on
 }
 
-func (k dogKnobs) lock(env lock.Env) lock.Strategy {
+func (k dogKnobs) lock(env lock.Env) lock.Lock {
 	for script, right := range map[*string]string{&k.acquire: dogAcquire, &k.renew: dogRenew, &k.release: dogRelease} {
 		if *script == "" {
 			*script = right
@@ -561,7 +561,7 @@ type stampKnobs struct {
 	anyOld   bool                       // whatever GETSET gives back
 }
 
-func (k stampKnobs) lock(env lock.Env) lock.Strategy {
+func (k stampKnobs) lock(env lock.Env) lock.Lock {
 	r := env.Nodes[0]
 	return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
 		lease := reporting(func(ctx context.Context) error { return lost(r.Del(ctx, key).Result()) })
@@ -632,7 +632,7 @@ type voteKnobs struct {
 	zeroHeld  bool // a release that found nothing counts
 }
 
-func (k voteKnobs) lock(env lock.Env) lock.Strategy {
+func (k voteKnobs) lock(env lock.Env) lock.Lock {
 	return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
 		token := k.token
 		if token == "" {

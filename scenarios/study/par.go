@@ -44,7 +44,7 @@ func (t *ParTable) Of(l, k, n int) *Par {
 
 // A Par is the smallest number of faults with which a verdict comes about.
 type Par struct {
-	Strategy string       `json:"lock"`
+	Lock     string       `json:"lock"`
 	Verdict  verdict.Word `json:"verdict"`
 	Complete bool         `json:"complete"`           // all searches were complete: Par is the smallest number, or there is no way
 	Unjudged bool         `json:"unjudged,omitempty"` // it takes more clients to show the verdict, or none can: nothing is known
@@ -121,7 +121,7 @@ func (b Bounds) forPar(entry lock.Entry, budget string) Bounds {
 // ParsOf takes the pars of ParWords from complete or incomplete searches of a lock.
 func ParsOf(entry lock.Entry, searches []*Search) (pars []Par) {
 	for _, w := range ParWords() {
-		p := Par{Strategy: entry.ID, Verdict: w, Complete: len(searches) > 0, Ways: []string{}}
+		p := Par{Lock: entry.ID, Verdict: w, Complete: len(searches) > 0, Ways: []string{}}
 		for _, s := range searches {
 			p.Complete = p.Complete && s.Result.Complete
 			p.Unjudged = p.Unjudged || slices.Contains(s.Unjudged(), w) || !slices.Contains(s.Looked(), w)

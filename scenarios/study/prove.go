@@ -106,7 +106,7 @@ func proveViews(ctx context.Context, entry lock.Entry, b Bounds, endless bool, m
 	if err := b.Check(entry); err != nil {
 		return nil, err
 	}
-	p := &Proof{Endless: endless, Search: &Search{Strategy: entry, Bounds: b.Settled(entry), Result: &explore.Result{}}}
+	p := &Proof{Endless: endless, Search: &Search{Lock: entry, Bounds: b.Settled(entry), Result: &explore.Result{}}}
 	why := ""
 	switch {
 	case entry.Guard != "":
@@ -221,7 +221,7 @@ type size struct {
 var once, twice = size{2, 1, 1, false}, size{2, 2, 1, false}
 
 func (p *Proof) sizes() []size {
-	sizes := []size{once, twice, {max(3, p.Search.Strategy.Holders+1), 1, 1, false}}
+	sizes := []size{once, twice, {max(3, p.Search.Lock.Holders+1), 1, 1, false}}
 	switch {
 	case p.Refused != nil: // it may have too many states for these
 		sizes = append(sizes, size{2, 2, 1, true})
@@ -263,6 +263,6 @@ func (p *Proof) Proved() []verdict.Word {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(explore.Provable), func(w verdict.Word) bool {
-		return slices.Contains(p.Harms, w) || p.Search.NoClaims && w == verdict.Lie || enough(p.Search.Strategy, w) == 0
+		return slices.Contains(p.Harms, w) || p.Search.NoClaims && w == verdict.Lie || enough(p.Search.Lock, w) == 0
 	})
 }

@@ -15,9 +15,9 @@ import (
 // a race in which one does. It is the answer of one run for each of Rates: no search
 // carries a rate, so that other interleavings may be worse.
 type RateLimit struct {
-	Strategy string `json:"lock"`
-	Scenario string `json:"race"`
-	Answer   Answer `json:"result"` // Limited, NoLimit, NotAsked, or NoAnswer
+	Lock   string `json:"lock"`
+	Race   string `json:"race"`
+	Answer Answer `json:"result"` // Limited, NoLimit, NotAsked, or NoAnswer
 	// Holds and Falls are the two of Rates between which the lock begins to fall, in percent;
 	// 0: there is none, or, as Holds of a Limited one, it falls at the first.
 	Holds float64 `json:"holds_up_to_percent,omitempty"`
@@ -39,7 +39,7 @@ func percent(rate time.Duration) float64 { return 100 * rate.Seconds() }
 
 // FindRates finds the limits of each lock in each race, by lock and then by race. A race
 // has the setting drift. When ctx ends, the error is ctx's.
-func FindRates(ctx context.Context, locks []lock.Entry, scs []race.Scenario) (all []RateLimit, err error) {
+func FindRates(ctx context.Context, locks []lock.Entry, scs []race.Race) (all []RateLimit, err error) {
 	var runner race.Runner
 	for _, e := range locks {
 		for _, sc := range scs {
@@ -56,8 +56,8 @@ func FindRates(ctx context.Context, locks []lock.Entry, scs []race.Scenario) (al
 	return all, nil
 }
 
-func findRate(runner *race.Runner, e lock.Entry, sc race.Scenario) (RateLimit, error) {
-	l := RateLimit{Strategy: e.ID, Scenario: sc.ID, Answer: NoAnswer}
+func findRate(runner *race.Runner, e lock.Entry, sc race.Race) (RateLimit, error) {
+	l := RateLimit{Lock: e.ID, Race: sc.ID, Answer: NoAnswer}
 	for _, rate := range Rates() {
 		s := sc.Settings
 		s.Drift = rate
@@ -68,7 +68,7 @@ func findRate(runner *race.Runner, e lock.Entry, sc race.Scenario) (RateLimit, e
 		case o.NotApplicable != "":
 			l.Answer = NotAsked
 			return l, nil
-		case !o.Reached: // so small that it made no difference
+		case !o.Triggered: // so small that it made no difference
 			continue
 		case slices.Contains(o.Verdicts, verdict.Overlap):
 			l.Answer, l.Falls, l.Trace = Limited, percent(rate), o.Trace.Link()
@@ -99,7 +99,7 @@ func ShowcaseSweep(ctx context.Context, waits bool, progress func(steps int) (*s
 	}
 	var locks []lock.Entry
 	for _, id := range pausedLocks {
-		entry, err := race.Strategy(id)
+		entry, err := race.Lock(id)
 		if err != nil {
 			return nil, err
 		}

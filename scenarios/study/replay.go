@@ -17,7 +17,7 @@ import (
 // Replay plays a trace again, choice by choice. Its lock must be listed. The error says
 // what the trace names that does not exist, or that it does not fit this version.
 func Replay(t simulator.Trace) (*race.Outcome, error) {
-	entry, err := race.Strategy(t.Strategy)
+	entry, err := race.Lock(t.Lock)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func replay(entry lock.Entry, t simulator.Trace, watched string) (*race.Outcome,
 	if err := playedBy(entry, t); err != nil {
 		return nil, err
 	}
-	if t.Scenario != SearchID && len(t.Choices) == 0 {
+	if t.Race != SearchID && len(t.Choices) == 0 {
 		sc, s, err := resolve(entry, t)
 		if err != nil {
 			return nil, err
@@ -56,10 +56,10 @@ func replay(entry lock.Entry, t simulator.Trace, watched string) (*race.Outcome,
 	run, err := schedule.Replay(o.Simulator, t.Choices)
 	if err != nil {
 		key := "error.replay.race"
-		if t.Scenario == SearchID {
+		if t.Race == SearchID {
 			key = "error.replay.search"
 		}
-		return nil, i18n.Errorf(key, "lock", entry.ID, "race", t.Scenario, "cause", err)
+		return nil, i18n.Errorf(key, "lock", entry.ID, "race", t.Race, "cause", err)
 	}
 	return o.Outcome(run), nil
 }
@@ -67,8 +67,8 @@ func replay(entry lock.Entry, t simulator.Trace, watched string) (*race.Outcome,
 // playedBy reports whether a trace is one of this lock: the choices of one lock mean nothing
 // for another.
 func playedBy(entry lock.Entry, t simulator.Trace) error {
-	if !slices.ContainsFunc(entry.Names(), func(n string) bool { return strings.EqualFold(n, t.Strategy) }) {
-		return i18n.Errorf("error.replay.lock", "lock", t.Strategy, "given", entry.ID)
+	if !slices.ContainsFunc(entry.Names(), func(n string) bool { return strings.EqualFold(n, t.Lock) }) {
+		return i18n.Errorf("error.replay.lock", "lock", t.Lock, "given", entry.ID)
 	}
 	return nil
 }
@@ -88,7 +88,7 @@ func Open(entry lock.Entry, t simulator.Trace) (*Opened, error) {
 	if err := playedBy(entry, t); err != nil {
 		return nil, err
 	}
-	if t.Scenario == SearchID {
+	if t.Race == SearchID {
 		return openSearch(entry, t)
 	}
 	sc, s, err := resolve(entry, t)
@@ -103,8 +103,8 @@ func Open(entry lock.Entry, t simulator.Trace) (*Opened, error) {
 }
 
 // resolve finds the race and the settings that a trace names.
-func resolve(entry lock.Entry, t simulator.Trace) (sc race.Scenario, s race.Settings, err error) {
-	if sc, err = scenarios.ByName(t.Scenario); err != nil {
+func resolve(entry lock.Entry, t simulator.Trace) (sc race.Race, s race.Settings, err error) {
+	if sc, err = scenarios.ByName(t.Race); err != nil {
 		return
 	}
 	if s, err = sc.Settings.With(t.Settings); err != nil {
@@ -115,7 +115,7 @@ func resolve(entry lock.Entry, t simulator.Trace) (sc race.Scenario, s race.Sett
 
 // Demo is the run that introduces the lab: the token lock in the race gc-pause.
 func Demo() (*race.Outcome, error) {
-	entry, err := race.Strategy("token")
+	entry, err := race.Lock("token")
 	if err != nil {
 		return nil, err
 	}

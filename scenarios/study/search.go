@@ -18,7 +18,7 @@ import (
 
 // A Search is what an exhaustive search of one lock has covered and found.
 type Search struct {
-	Strategy        lock.Entry
+	Lock            lock.Entry
 	Bounds          Bounds // Settled
 	*explore.Result        // its Found is what this search alone has found
 	// Witnesses are of Result.Found, and of what the searches of Cut and Beside have found
@@ -74,7 +74,7 @@ func (s *Search) AllPars() []string {
 	return all.Pars()
 }
 
-// SearchID is the scenario of traces that a search has found.
+// SearchID is the race of traces that a search has found.
 const SearchID = "search"
 
 // Explore searches everything that a lock can come to within the bounds. Where they leave
@@ -104,7 +104,7 @@ func Explore(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
 	if err != nil && !errors.Is(err, ctx.Err()) {
 		return nil, i18n.Errorf("error.cause", "of", entry.ID, "cause", err)
 	}
-	s := &Search{Strategy: entry, Bounds: b.Settled(entry), Result: result}
+	s := &Search{Lock: entry, Bounds: b.Settled(entry), Result: result}
 	for _, w := range result.Found {
 		s.Witnesses = append(s.Witnesses, Witness{w, s.Bounds.trace(entry, w.Choices)})
 	}
@@ -129,7 +129,7 @@ func (s *Search) searchPhases(ctx context.Context, b Bounds) error {
 		}
 		searched = append(searched, phase)
 		b.Epoch = simulator.Date(simulator.Epoch.Add(phase).UnixMilli())
-		o, err := Explore(ctx, s.Strategy, b)
+		o, err := Explore(ctx, s.Lock, b)
 		if err != nil {
 			return err
 		}
@@ -158,7 +158,7 @@ func (b Bounds) idle() Bounds {
 
 // trace names the run of these choices in a search within b, in which nothing is left open.
 func (b Bounds) trace(entry lock.Entry, choices []simulator.Choice) simulator.Trace {
-	return simulator.Trace{Strategy: entry.ID, Scenario: SearchID, Settings: b.String(), Choices: choices}
+	return simulator.Trace{Lock: entry.ID, Race: SearchID, Settings: b.String(), Choices: choices}
 }
 
 // openSearch opens a trace that a search has found.
@@ -173,7 +173,7 @@ func openSearch(entry lock.Entry, t simulator.Trace) (*Opened, error) {
 	}
 	return &Opened{sim, func(run *schedule.Run) *race.Outcome {
 		o := OutcomeOf(search, run)
-		o.Scenario, o.Trace = b.Scenario(), t
+		o.Race, o.Trace = b.Race(), t
 		return o
 	}}, nil
 }
@@ -195,9 +195,9 @@ func (b Bounds) simulator(entry lock.Entry) (search *explore.Model, sim *simulat
 // of a search.
 func OutcomeOf(b *explore.Model, run *schedule.Run) *race.Outcome {
 	h := b.Case()
-	h.Scenario = SearchID
+	h.Race = SearchID
 	h.Events, h.End, h.Horizon = race.MergeParallel(run.Events), run.End, run.Horizon
-	o := &race.Outcome{Strategy: b.Entry, History: &h, Judgement: verdict.Judge(&h), Reached: true}
+	o := &race.Outcome{Lock: b.Entry, History: &h, Judgement: verdict.Judge(&h), Triggered: true}
 	o.Verdicts = b.Verdicts(&h, run.Choices)
 	for _, w := range o.Verdicts {
 		switch w {

@@ -101,7 +101,7 @@ func (o *SweepOrder) Points() (points [][]float64) {
 func (o *SweepOrder) Check(e lock.Entry) error {
 	for _, at := range o.Points() {
 		s := o.Situation(at)
-		if err := s.scenario().Check(e, s.settings(o.deep())); err != nil {
+		if err := s.race().Check(e, s.settings(o.deep())); err != nil {
 			return i18n.Errorf("error.sweep.at", "point", o.name(at), "lock", e.ID, "cause", err)
 		}
 	}
@@ -135,9 +135,9 @@ type Sweep struct {
 
 // A SweepSeries is one lock's points, by rising values.
 type SweepSeries struct {
-	Strategy string       `json:"lock"`
-	NA       race.Reason  `json:"not_applicable,omitempty"` // why the sweep has no meaning for the lock; then it has no points
-	Points   []SweepPoint `json:"points"`
+	Lock   string       `json:"lock"`
+	NA     race.Reason  `json:"not_applicable,omitempty"` // why the sweep has no meaning for the lock; then it has no points
+	Points []SweepPoint `json:"points"`
 }
 
 // A SweepPoint is how often runs ended in one of the verdicts.
@@ -168,7 +168,7 @@ func (o *SweepOrder) Find(ctx context.Context, locks []lock.Entry, progress func
 	out := &Sweep{Order: *o}
 	var all []sweepTask
 	for i, e := range locks {
-		one := SweepSeries{Strategy: e.ID, Points: []SweepPoint{}}
+		one := SweepSeries{Lock: e.ID, Points: []SweepPoint{}}
 		profile, err := race.ProfileOf(e)
 		if err != nil {
 			return nil, err

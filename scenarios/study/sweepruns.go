@@ -54,9 +54,9 @@ func (s Situation) settings(deep bool) race.Settings {
 	return out
 }
 
-// scenario has the clients, but not what goes wrong in a run.
-func (s Situation) scenario() race.Scenario {
-	work, sc := s.work(), race.Scenario{ID: "sweep", Settings: s.settings(false), NodePPM: s.NodePPM}
+// race has the clients, but not what goes wrong in a run.
+func (s Situation) race() race.Race {
+	work, sc := s.work(), race.Race{ID: "sweep", Settings: s.settings(false), NodePPM: s.NodePPM}
 	var budget []string
 	add := func(does bool, fault string) {
 		if does {
@@ -102,7 +102,7 @@ func (s Situation) scenario() race.Scenario {
 func (o *SweepOrder) play(ctx context.Context, entry lock.Entry, t sweepTask) ([]int, error) {
 	counts := make([]int, len(t.points))
 	s := o.Situation(t.points[0])
-	p, err := s.scenario().Prepare(entry, s.settings(o.deep()), nil)
+	p, err := s.race().Prepare(entry, s.settings(o.deep()), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ import (
 // a place is the first of the children, in the order in which they were listed.
 func queueing(first func(own string, children []string) bool) lock.Entry {
 	root := func(string) string { return "/places" }
-	e := own("queueing", func(env lock.Env) lock.Strategy {
+	e := own("queueing", func(env lock.Env) lock.Lock {
 		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
 			env.ZooKeeper.Create(ctx, root(key), lock.Persistent)
 			path, err := env.ZooKeeper.Create(ctx, root(key)+"/"+env.Tokens.Token()+"-", lock.EphemeralSequential)
@@ -90,7 +90,7 @@ func TestRepliesThatName(t *testing.T) {
 	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
 	t.Parallel()
 	reads := func(mine func(holder, token string) bool) lock.Entry {
-		return own("reads", func(env lock.Env) lock.Strategy {
+		return own("reads", func(env lock.Env) lock.Lock {
 			token := env.Tokens.Token()
 			return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
 				made, err := env.Nodes[0].SetNX(ctx, key, token, env.TTL).Result()

@@ -46,7 +46,7 @@ func made(create maker) flaw {
 func in(change func(*lock.Env)) flaw {
 	return func(e lock.Entry) lock.Entry {
 		create := e.New
-		e.New = func(env lock.Env) lock.Strategy {
+		e.New = func(env lock.Env) lock.Lock {
 			change(&env)
 			return create(env)
 		}
@@ -58,7 +58,7 @@ func in(change func(*lock.Env)) flaw {
 func around(attempt func(env lock.Env, try func() (lock.Lease, error)) (lock.Lease, error)) flaw {
 	return func(e lock.Entry) lock.Entry {
 		create := e.New
-		e.New = func(env lock.Env) lock.Strategy {
+		e.New = func(env lock.Env) lock.Lock {
 			s := create(env)
 			changed := acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
 				return attempt(env, func() (lock.Lease, error) { return s.Acquire(ctx, key) })
@@ -72,7 +72,7 @@ func around(attempt func(env lock.Env, try func() (lock.Lease, error)) (lock.Lea
 	}
 }
 
-// standing is a strategy whose clients wait in line as before.
+// standing is a lock whose clients wait in line as before.
 type standing struct {
 	acquiring
 	line lock.Queuer
@@ -229,13 +229,13 @@ func TestEveryProofCanFail(t *testing.T) {
 		}
 		used[pattern] = true
 		if r.IsProof() {
-			t.Run(what+"/"+r.Name(), func(t *testing.T) { refutes(t, r, flaw(r.Strategy)) })
+			t.Run(what+"/"+r.Name(), func(t *testing.T) { refutes(t, r, flaw(r.Lock)) })
 			continue
 		}
 		if r.Bounds.Timing == study.AnyTiming && os.Getenv("LOCKLAB_HUNT") == "" {
 			continue // minutes: make hunt
 		}
-		t.Run(what+"/"+r.Name(), func(t *testing.T) { bites(t, r, what, flaw(r.Strategy), calm) })
+		t.Run(what+"/"+r.Name(), func(t *testing.T) { bites(t, r, what, flaw(r.Lock), calm) })
 	}
 	for _, tooth := range teeth {
 		for _, pattern := range tooth.rows {
@@ -253,7 +253,7 @@ func TestEveryProofCanFail(t *testing.T) {
 func toothOf(r contract.Expectation) (pattern, what string, f flaw) {
 	for _, tooth := range teeth {
 		for _, pattern := range tooth.rows {
-			if of, subject, _ := strings.Cut(pattern, "/"); (of == "*" || of == r.Strategy.ID) && subject == r.Subject() {
+			if of, subject, _ := strings.Cut(pattern, "/"); (of == "*" || of == r.Lock.ID) && subject == r.Subject() {
 				return pattern, tooth.what, tooth.flaw
 			}
 		}

@@ -19,15 +19,15 @@ import (
 
 // A Theorem is what is known of one verdict, for one lock under one budget of faults, at any timing.
 type Theorem struct {
-	Strategy string       `json:"lock"`
-	Budget   string       `json:"budget"`
-	Verdict  verdict.Word `json:"verdict"`
-	Extent   Extent       `json:"extent"`
-	Clients  int          `json:"clients"`          // of the shortest run that comes to it, if its extent is Fails
-	Par      int          `json:"par"`              // the faults of that run
-	Trace    string       `json:"trace,omitempty"`  // its link
-	Why      string       `json:"why,omitempty"`    // it is not proved for any number of clients and attempts: the key of a text
-	Lemmas   []string     `json:"lemmas,omitempty"` // of LemmaKeys: those that hold in all views of its proof
+	Lock    string       `json:"lock"`
+	Budget  string       `json:"budget"`
+	Verdict verdict.Word `json:"verdict"`
+	Extent  Extent       `json:"extent"`
+	Clients int          `json:"clients"`          // of the shortest run that comes to it, if its extent is Fails
+	Par     int          `json:"par"`              // the faults of that run
+	Trace   string       `json:"trace,omitempty"`  // its link
+	Why     string       `json:"why,omitempty"`    // it is not proved for any number of clients and attempts: the key of a text
+	Lemmas  []string     `json:"lemmas,omitempty"` // of LemmaKeys: those that hold in all views of its proof
 }
 
 // An Extent says for whom a verdict is impossible.
@@ -91,7 +91,7 @@ func FindTheorems(ctx context.Context, locks []lock.Entry, budgets []string, w *
 // openTheorems are those of which nothing is known.
 func openTheorems(id, budget string) (all []Theorem) {
 	for _, w := range explore.Provable {
-		all = append(all, Theorem{Strategy: id, Budget: budget, Verdict: w, Extent: Undecided})
+		all = append(all, Theorem{Lock: id, Budget: budget, Verdict: w, Extent: Undecided})
 	}
 	return all
 }
@@ -130,8 +130,8 @@ func (t *Theorem) take(p *Proof) {
 		t.Extent, t.Why, t.Lemmas = OneAttempt, p.Once.Key, p.lemmas()
 	default:
 		t.Why = cmp.Or(t.Why, "prove.open")
-		n := enough(p.Search.Strategy, t.Verdict)
-		if p.Searched && 0 < n && n <= once.clients && (p.Search.Strategy.Guard == "" || t.Verdict == verdict.StaleWrite) { // without a lock only that is judged
+		n := enough(p.Search.Lock, t.Verdict)
+		if p.Searched && 0 < n && n <= once.clients && (p.Search.Lock.Guard == "" || t.Verdict == verdict.StaleWrite) { // without a lock only that is judged
 			t.Extent = Bounded
 		}
 	}
@@ -178,8 +178,8 @@ const doomStates = 1_000_000
 // to last. The trace of a race is refused: there the clock decides which step comes next, so
 // that there is a single future. The lock need not be listed.
 func DoomOn(ctx context.Context, entry lock.Entry, t simulator.Trace) (*Doom, error) {
-	if t.Scenario != SearchID {
-		return nil, i18n.Errorf("error.doom.race", "race", t.Scenario, "lock", t.Strategy)
+	if t.Race != SearchID {
+		return nil, i18n.Errorf("error.doom.race", "race", t.Race, "lock", t.Lock)
 	}
 	o, err := ReplayOn(entry, t)
 	if err != nil {

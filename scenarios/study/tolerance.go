@@ -61,9 +61,9 @@ func (t *Tolerance) Only(locks []lock.Entry) Tolerance {
 // A Limit is the size of a hazard at which one lock falls: at which two clients are
 // inside at once.
 type Limit struct {
-	Strategy string `json:"lock"`
-	Fault    string `json:"fault"`
-	Answer   Answer `json:"result"`
+	Lock   string `json:"lock"`
+	Fault  string `json:"fault"`
+	Answer Answer `json:"result"`
 	// Holds is the largest size that was searched in full without two inside, in leases;
 	// 0: not even the smallest did, or there is none. Not all sizes below it were searched.
 	Holds float64 `json:"holds_up_to,omitempty"`
@@ -116,7 +116,7 @@ func FindTolerance(ctx context.Context, locks []lock.Entry, w *share.Work) (*Tol
 	out := &Tolerance{Locks: locks, Hazards: hazards}
 	for _, e := range locks {
 		for _, h := range hazards {
-			out.Limits = append(out.Limits, Limit{Strategy: e.ID, Fault: h.Fault, Answer: NoAnswer})
+			out.Limits = append(out.Limits, Limit{Lock: e.ID, Fault: h.Fault, Answer: NoAnswer})
 		}
 	}
 	var tasks []share.Task
@@ -157,7 +157,7 @@ func (r Rivals) bounds(entry lock.Entry) Bounds {
 
 // Limit bisects.
 func (r Rivals) Limit(ctx context.Context, entry lock.Entry, h Hazard) (Limit, error) {
-	out := Limit{Strategy: entry.ID, Fault: h.Fault, Answer: NoAnswer}
+	out := Limit{Lock: entry.ID, Fault: h.Fault, Answer: NoAnswer}
 	if enough(entry, verdict.Overlap) == 0 {
 		out.Answer = NotAsked
 		return out, nil

@@ -83,7 +83,7 @@ func checkFrontier(t *testing.T, entry []lock.Entry, want map[string]int) {
 			got.Trace = ""
 		}
 		got.States = 0
-		limit := study.Limit{Strategy: entry[0].ID, Fault: h.Fault}
+		limit := study.Limit{Lock: entry[0].ID, Fault: h.Fault}
 		switch {
 		case !h.Sized && falls > 0:
 			limit.Answer = study.FallsOnce
@@ -165,7 +165,7 @@ func TestSearchChartsStopped(t *testing.T) {
 		t.Fatalf("%v, %v", tolerance.Limits, err)
 	}
 	for n, h := range study.Hazards() {
-		if l := *tolerance.At(0, n); l != (study.Limit{Strategy: "token", Fault: h.Fault, Answer: study.NoAnswer}) {
+		if l := *tolerance.At(0, n); l != (study.Limit{Lock: "token", Fault: h.Fault, Answer: study.NoAnswer}) {
 			t.Errorf("%+v", l)
 		}
 	}
@@ -174,7 +174,7 @@ func TestSearchChartsStopped(t *testing.T) {
 		t.Fatalf("%v, %v", table.Pars, err)
 	}
 	for n, w := range study.ParWords() {
-		if p := table.At(0, n); p.Complete || p.Found || p.Strategy != "token" || p.Verdict != w {
+		if p := table.At(0, n); p.Complete || p.Found || p.Lock != "token" || p.Verdict != w {
 			t.Errorf("%+v", p)
 		}
 	}
@@ -229,19 +229,19 @@ func TestFindParsGivenUp(t *testing.T) {
 // two thirds of a lease bears a third.
 func TestFindRates(t *testing.T) {
 	entries := locks(t, "token", "client-expiry", "redlock", "redlock-drift", "daemon-20", "watchdog", "mutex")
-	races := []race.Scenario{racetest.Scenario("clock-drift"), racetest.Scenario("server-drift")}
+	races := []race.Race{racetest.Race("clock-drift"), racetest.Race("server-drift")}
 	found := racetest.Must(study.FindRates(t.Context(), entries, races))(t)
 	for i, want := range []string{ // holds at, and falls from, in percent, if a client's clock is slow, or the servers' are fast
 		"token 0 0.1, 0 0.2", "client-expiry 0 0.1, 0 0.2", "redlock 0.1 0.2, 0.2 0.5", "redlock-drift 1 2, 1 2",
 		"daemon-20 20 50, 20 50", "watchdog 50 0, 50 0", "mutex 0 0, 0 0",
 	} {
 		slow, fast := found[2*i], found[2*i+1]
-		if got := fmt.Sprint(slow.Strategy, " ", slow.Holds, " ", slow.Falls, ", ", fast.Holds, " ", fast.Falls); got != want {
+		if got := fmt.Sprint(slow.Lock, " ", slow.Holds, " ", slow.Falls, ", ", fast.Holds, " ", fast.Falls); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 		for _, l := range []study.RateLimit{slow, fast} {
-			if (l.Trace != "") != (l.Falls > 0) || (l.Answer == study.NotAsked) != (l.Strategy == "mutex") {
-				t.Errorf("%s: the trace is %q", l.Strategy, l.Trace)
+			if (l.Trace != "") != (l.Falls > 0) || (l.Answer == study.NotAsked) != (l.Lock == "mutex") {
+				t.Errorf("%s: the trace is %q", l.Lock, l.Trace)
 			}
 		}
 	}

@@ -29,10 +29,10 @@ func encoded(t testing.TB, o *race.Outcome) []byte {
 	t.Helper()
 	b, err := json.Marshal(struct {
 		H, J, Verdicts, Expected, Missed any
-		Reached                          bool
+		Triggered                        bool
 		NotApplicable                    race.Reason
 		Trace                            string
-	}{o.History, o.Judgement, o.Verdicts, contract.Expected(o), fmt.Sprint(o.NotInjected), o.Reached, o.NotApplicable, o.Trace.Link()})
+	}{o.History, o.Judgement, o.Verdicts, contract.Expected(o), fmt.Sprint(o.NotInjected), o.Triggered, o.NotApplicable, o.Trace.Link()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,11 +58,11 @@ func same(t *testing.T, what string, a, b []byte) {
 	t.Errorf("%s: the runs part at byte %d:\n%.300s\n%.300s", what, i, a[max(0, i-100):], b[max(0, i-100):])
 }
 
-// TestPlayedTwice: a run depends only on lock, scenario and settings, and its link
+// TestPlayedTwice: a run depends only on lock, race and settings, and its link
 // contains all that is needed to replay it.
 func TestPlayedTwice(t *testing.T) {
 	effort.OnlyExhaustive(t, "it plays every race twice; one goroutine plays")
-	twice := func(t *testing.T, e lock.Entry, sc race.Scenario, s race.Settings) {
+	twice := func(t *testing.T, e lock.Entry, sc race.Race, s race.Settings) {
 		var first []byte
 		var link string
 		onProcs(1, func() {
@@ -117,11 +117,11 @@ func TestProductionKeepsNothing(t *testing.T) {
 }
 
 // TestMatrixCounts: a cell's counts are those of single runs with the seeds from 1 on;
-// where the scenario does not apply to the lock, nothing is counted.
+// where the race does not apply to the lock, nothing is counted.
 func TestMatrixCounts(t *testing.T) {
 	t.Parallel()
 	const runs = 3
-	scs := []race.Scenario{racetest.Scenario("gc-pause"), racetest.Scenario("gc-pause-fenced")}
+	scs := []race.Race{racetest.Race("gc-pause"), racetest.Race("gc-pause-fenced")}
 	cells := racetest.Must(study.Matrix(t.Context(), algorithms.Milestones(), scs, runs, nil, nil))(t)
 	for i, sc := range scs {
 		for j, e := range algorithms.Milestones() {
@@ -183,7 +183,7 @@ func TestMatrixCancelled(t *testing.T) {
 	for _, one := range s.Series {
 		for _, p := range one.Points {
 			if p.N != 0 {
-				t.Errorf("a sweep that was cancelled before it began: %s has %d runs", one.Strategy, p.N)
+				t.Errorf("a sweep that was cancelled before it began: %s has %d runs", one.Lock, p.N)
 			}
 		}
 	}

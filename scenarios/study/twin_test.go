@@ -275,7 +275,7 @@ func own(id string, create maker) lock.Entry {
 
 // ownPrograms are such clients, for bounds without uses.
 func ownPrograms(b *explore.Model) func(probe bool) simulator.ClientConfig {
-	locks := func(c *simulator.Client) lock.Strategy {
+	locks := func(c *simulator.Client) lock.Lock {
 		env := b.Tokens.In(client.Environment(c, b.TTL, b.Nodes), c)
 		if b.Fenced && !b.Entry.OnZooKeeper() {
 			return lock.Fence(b.Entry.New(env), env)
@@ -283,15 +283,15 @@ func ownPrograms(b *explore.Model) func(probe bool) simulator.ClientConfig {
 		return b.Entry.New(env)
 	}
 	user := func(c *simulator.Client) {
-		strategy := locks(c)
+		l := locks(c)
 		for i := range b.Attempts {
 			if i > 0 {
 				c.Clock().Sleep(b.Between())
 			}
-			lease, err := client.Try(c, strategy)
+			lease, err := client.Try(c, l)
 			for n := 0; err != nil && n < len(b.Retries); n++ {
 				c.Clock().Sleep(b.Retries[n])
-				lease, err = client.Try(c, strategy)
+				lease, err = client.Try(c, l)
 			}
 			if err != nil {
 				continue
@@ -308,10 +308,10 @@ func ownPrograms(b *explore.Model) func(probe bool) simulator.ClientConfig {
 		c.Record(history.Event{Kind: history.Done})
 	}
 	probe := func(c *simulator.Client) {
-		strategy := locks(c)
+		l := locks(c)
 		for asked := 0; ; asked++ {
 			c.Record(history.Event{Kind: history.Acquire})
-			lease, err := strategy.Acquire(context.Background(), client.Key)
+			lease, err := l.Acquire(context.Background(), client.Key)
 			refused := errors.Is(err, lock.ErrNotAcquired)
 			switch {
 			case err == nil:

@@ -164,12 +164,12 @@ func CertainFrom(o *race.Outcome) (Certainty, error) {
 	}
 	c.Harm = o.Verdicts[harm]
 	triggers := func() []race.Trigger { // made anew for each run
-		if o.Scenario.Script == nil {
+		if o.Race.Script == nil {
 			return nil
 		}
-		return o.Scenario.Script(o.Settings, o.Strategy.Nodes)
+		return o.Race.Script(o.Settings, o.Lock.Nodes)
 	}
-	p, err := o.Scenario.Prepare(o.Strategy, o.Settings, nil)
+	p, err := o.Race.Prepare(o.Lock, o.Settings, nil)
 	if err != nil {
 		return c, err
 	}

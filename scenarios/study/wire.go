@@ -49,7 +49,7 @@ func (s Search) MarshalJSON() ([]byte, error) {
 	return json.Marshal(j)
 }
 
-// UnmarshalJSON reads a search; SetStrategy completes it.
+// UnmarshalJSON reads a search; SetLock completes it.
 func (s *Search) UnmarshalJSON(b []byte) error {
 	j := searchJSON{}
 	if err := json.Unmarshal(b, &j); err != nil {
@@ -73,11 +73,11 @@ func (s *Search) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// SetStrategy says which lock a search that was read from JSON is about.
-func (s *Search) SetStrategy(entry lock.Entry) {
-	s.Strategy = entry
+// SetLock says which lock a search that was read from JSON is about.
+func (s *Search) SetLock(entry lock.Entry) {
+	s.Lock = entry
 	for _, other := range slices.Concat(s.Cut, s.Beside) {
-		other.SetStrategy(entry)
+		other.SetLock(entry)
 	}
 }
 
@@ -104,7 +104,7 @@ func (p Proof) MarshalJSON() ([]byte, error) {
 	return json.Marshal(j)
 }
 
-// UnmarshalJSON reads a proof; SetStrategy completes it.
+// UnmarshalJSON reads a proof; SetLock completes it.
 func (p *Proof) UnmarshalJSON(b []byte) error {
 	j := proofJSON{}
 	if err := json.Unmarshal(b, &j); err != nil {
@@ -121,10 +121,10 @@ func (p *Proof) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// SetStrategy says which lock a proof that was read from JSON is about.
-func (p *Proof) SetStrategy(entry lock.Entry) {
-	p.Search.SetStrategy(entry)
+// SetLock says which lock a proof that was read from JSON is about.
+func (p *Proof) SetLock(entry lock.Entry) {
+	p.Search.SetLock(entry)
 	for _, s := range p.Broken {
-		s.SetStrategy(entry)
+		s.SetLock(entry)
 	}
 }

@@ -54,9 +54,9 @@ func Environment(c *simulator.Client, ttl time.Duration, nodes int) lock.Env {
 }
 
 // Acquire tries until it has the lock, and sleeps for retry after each refusal.
-func Acquire(c *simulator.Client, strategy lock.Strategy, retry time.Duration) lock.Lease {
+func Acquire(c *simulator.Client, l lock.Lock, retry time.Duration) lock.Lease {
 	for {
-		lease, err := Try(c, strategy)
+		lease, err := Try(c, l)
 		if err == nil {
 			return lease
 		}
@@ -65,13 +65,13 @@ func Acquire(c *simulator.Client, strategy lock.Strategy, retry time.Duration) l
 }
 
 // Try makes one attempt, and records it and its result.
-func Try(c *simulator.Client, strategy lock.Strategy) (lock.Lease, error) {
-	return try(context.Background(), c, strategy)
+func Try(c *simulator.Client, l lock.Lock) (lock.Lease, error) {
+	return try(context.Background(), c, l)
 }
 
-func try(ctx context.Context, c *simulator.Client, strategy lock.Strategy) (lock.Lease, error) {
+func try(ctx context.Context, c *simulator.Client, l lock.Lock) (lock.Lease, error) {
 	c.Record(history.Event{Kind: history.Acquire})
-	lease, err := strategy.Acquire(ctx, Key)
+	lease, err := l.Acquire(ctx, Key)
 	switch {
 	case err != nil && ctx.Err() != nil: // whatever the lock makes of it
 		c.Record(history.Event{Kind: history.Refuse, Note: history.GaveUp})
@@ -96,7 +96,7 @@ type Section struct {
 	Fails bool          // an exception after Work: no write
 	Idle  bool          // Work is the longest: the scheduler says how long it takes
 	Uses  Uses          // what the holder may do meanwhile
-	Lock  lock.Strategy // the lock; only for Uses with Reenter
+	Lock  lock.Lock     // the lock; only for Uses with Reenter
 }
 
 // Work is the critical section: read, work, write, and leave. An error of the resource

@@ -78,7 +78,7 @@ func QueuedAt(paths ...string) zookeeper.State {
 // History is a history of clients that use a lock, before its first event.
 func History(entry lock.Entry, clients int, ttl time.Duration) history.History {
 	return history.History{
-		Strategy: entry.ID, Clients: clients, Nodes: entry.Servers(), Shards: entry.Shards > 0, Key: Key,
+		Lock: entry.ID, Clients: clients, Nodes: entry.Servers(), Shards: entry.Shards > 0, Key: Key,
 		ZooKeeper: entry.OnZooKeeper(), Database: entry.Database != "", Local: entry.Local(),
 		Holders: Holders(entry, clients), Held: entry.Held, TTL: ttl,
 	}

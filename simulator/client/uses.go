@@ -76,7 +76,7 @@ type Line struct {
 	waits bool
 }
 
-// Acquire implements lock.Strategy.
+// Acquire implements lock.Lock.
 func (l *Line) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	if l.waits {
 		return l.Await(ctx, key, lock.Forever)
@@ -86,14 +86,14 @@ func (l *Line) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 
 // Attempt is Try by a client with these uses for a lock: the scheduler decides if it
 // waits in line, which may be nil, and whether the attempt has a deadline.
-func Attempt(c *simulator.Client, strategy lock.Strategy, line *Line, uses Uses) (lock.Lease, error) {
+func Attempt(c *simulator.Client, l lock.Lock, line *Line, uses Uses) (lock.Lease, error) {
 	may := uses & GiveUp
 	if line != nil {
 		may |= uses & Wait
 	}
 	sets := may.subsets()
 	if len(sets) == 1 {
-		return Try(c, strategy)
+		return Try(c, l)
 	}
 	how := sets[c.Clock().Idle(0, len(sets)-1)]
 	if how.Has(Wait) {
@@ -101,11 +101,11 @@ func Attempt(c *simulator.Client, strategy lock.Strategy, line *Line, uses Uses)
 		defer func() { line.waits = false }()
 	}
 	if !how.Has(GiveUp) {
-		return Try(c, strategy)
+		return Try(c, l)
 	}
 	ctx, stop := c.WithDeadline()
 	defer stop()
-	return try(ctx, c, strategy)
+	return try(ctx, c, l)
 }
 
 // work does what a client does between its read and its write. It reports whether the client goes on to write: only if

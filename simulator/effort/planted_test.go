@@ -28,10 +28,10 @@ var bugs = []bug{
 	{"faults/failcall.go", `m.ToRedis() && passes(m)`, `m.ToRedis()`, "TestOffered"},
 	{"faults/keys.go", `len(list) < maxNamed`, `len(list) <= maxNamed`, "TestOffered"},
 
-	{"scenarios/contract/contract.go", `«o.Reached» && sameWords(o.Verdicts, want)`, `true`, "TestCompareRace"},
+	{"scenarios/contract/contract.go", `«o.Triggered» && sameWords(o.Verdicts, want)`, `true`, "TestCompareRace"},
 	{"scenarios/contract/parse.go", `err != nil || n < 2`, `err != nil || n < 1`, "TestParseRefuses"},
 	{"scenarios/contract/verify.go", `r.Search.Result.OutOfMemory`, `false`, "TestCompareSearch"},
-	{"scenarios/contract/verify.go", `case «!o.Reached»:`, `false`, "TestCompareRace"},
+	{"scenarios/contract/verify.go", `case «!o.Triggered»:`, `false`, "TestCompareRace"},
 
 	{"scenarios/share/merge.go", `r.shares[part.K-1] != nil`, `false`, "TestMergeRefuses"},
 	{"scenarios/share/merge.go", `hasOne != hasTwo || one != two`, `one != two`, "TestOtherInput"},

@@ -51,9 +51,9 @@
 //
 // # Rest
 //
-// A process has one Strategy for its whole life, as in production. Between two attempts it rests. A process that rests,
-// with nothing else under way, forgets what has left nothing in the memory of its Strategy: histories that lead to the
-// same memory are one, and if it is the memory of a new Strategy, all of them are (memory.go; process.Code.Rest). So a
+// A process has one Lock for its whole life, as in production. Between two attempts it rests. A process that rests,
+// with nothing else under way, forgets what has left nothing in the memory of its Lock: histories that lead to the
+// same memory are one, and if it is the memory of a new Lock, all of them are (memory.go; process.Code.Rest). So a
 // search grows with the number of attempts, and not with its power. Where the memory cannot be read, as that of a
 // closure or a channel, the process keeps its history. A client that has come to its end forgets in any case.
 //

@@ -68,7 +68,7 @@ func doomed(t *testing.T, id, budget string) (*simulator.Simulator, Options) {
 		t.Fatal(err)
 	}
 	t.Cleanup(sim.Close)
-	return sim, Options{Probe: 3, Case: history.History{Strategy: id, Clients: 3, Nodes: 1, Key: "lock", TTL: ttl}}
+	return sim, Options{Probe: 3, Case: history.History{Lock: id, Clients: 3, Nodes: 1, Key: "lock", TTL: ttl}}
 }
 
 // twin computes the share of a prefix as one would by hand: it makes every choice of
@@ -181,10 +181,10 @@ func compareDoom(t *testing.T, sim *simulator.Simulator, opt Options, f Witness,
 	for n := 0; n <= len(f.Choices); n++ {
 		want := tw.share(w, events)
 		if float, _ := want.Float64(); math.Abs(d.Shares[n]-float) > 1e-14 {
-			t.Errorf("%s, %s after %d of %d choices: share %v, want %v", opt.Case.Strategy, f.Verdict, n, len(f.Choices), d.Shares[n], want)
+			t.Errorf("%s, %s after %d of %d choices: share %v, want %v", opt.Case.Lock, f.Verdict, n, len(f.Choices), d.Shares[n], want)
 		}
 		if (want.Cmp(one) == 0) != (d.Shares[n] == 1) || (want.Sign() == 0) != (d.Shares[n] == 0) {
-			t.Errorf("%s, %s after %d choices: %v is not what %v is, certain or out of reach", opt.Case.Strategy, f.Verdict, n, d.Shares[n], want)
+			t.Errorf("%s, %s after %d choices: %v is not what %v is, certain or out of reach", opt.Case.Lock, f.Verdict, n, d.Shares[n], want)
 		}
 		if want.Cmp(one) == 0 && first < 0 {
 			first = n
@@ -196,7 +196,7 @@ func compareDoom(t *testing.T, sim *simulator.Simulator, opt Options, f Witness,
 		}
 	}
 	if d.NoReturn != first {
-		t.Errorf("%s, %s: no return after %d choices, want %d", opt.Case.Strategy, f.Verdict, d.NoReturn, first)
+		t.Errorf("%s, %s: no return after %d choices, want %d", opt.Case.Lock, f.Verdict, d.NoReturn, first)
 	}
 	return tw.ends
 }

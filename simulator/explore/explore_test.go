@@ -130,10 +130,10 @@ type until struct {
 
 func (u until) Deadline() (time.Time, bool) { return u.end, true }
 
-// acquiring is a strategy made of a function; its leases are released by a DEL.
+// acquiring is a lock made of a function; its leases are released by a DEL.
 type acquiring func(ctx context.Context, key string) error
 
-// Acquire implements lock.Strategy.
+// Acquire implements lock.Lock.
 func (s acquiring) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	if err := s(ctx, key); err != nil {
 		return nil, err
@@ -147,7 +147,7 @@ type releasing struct{}
 func (releasing) Release(context.Context) error { return nil }
 
 // searchOf searches a lock with two clients and one attempt each.
-func searchOf(t *testing.T, budget string, timing *explore.Durations, create func(env lock.Env) lock.Strategy) *explore.Result {
+func searchOf(t *testing.T, budget string, timing *explore.Durations, create func(env lock.Env) lock.Lock) *explore.Result {
 	t.Helper()
 	allowed, err := faults.Budget(budget).Parse()
 	if err != nil {
@@ -185,15 +185,15 @@ func TestProbeEnds(t *testing.T) {
 	for _, c := range []struct {
 		name, budget string
 		deadlock     bool
-		lock         func(env lock.Env) lock.Strategy
+		lock         func(env lock.Env) lock.Lock
 	}{
-		{"a script with an error", "", true, func(env lock.Env) lock.Strategy {
+		{"a script with an error", "", true, func(env lock.Env) lock.Lock {
 			return acquiring(func(ctx context.Context, key string) error { return wrong(ctx, env, key) })
 		}},
-		{"an error before any request", "", true, func(env lock.Env) lock.Strategy {
+		{"an error before any request", "", true, func(env lock.Env) lock.Lock {
 			return acquiring(func(context.Context, string) error { return errors.New("no") })
 		}},
-		{"an error until it has been asked three times", "", false, func(env lock.Env) lock.Strategy {
+		{"an error until it has been asked three times", "", false, func(env lock.Env) lock.Lock {
 			asked := 0
 			return acquiring(func(ctx context.Context, key string) error {
 				if asked++; asked <= 3 {
@@ -202,7 +202,7 @@ func TestProbeEnds(t *testing.T) {
 				return set(ctx, env.Nodes[0], key)
 			})
 		}},
-		{"no answer, for longer than many leases", "hang=1@5m", false, func(env lock.Env) lock.Strategy {
+		{"no answer, for longer than many leases", "hang=1@5m", false, func(env lock.Env) lock.Lock {
 			return acquiring(func(ctx context.Context, key string) error { return set(ctx, env.Nodes[0], key) })
 		}},
 	} {

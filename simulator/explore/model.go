@@ -315,8 +315,8 @@ func (m *Model) anytime(c *simulator.Client) {
 		if attempt == 0 {
 			continue
 		}
-		if lease, err := client.Attempt(c, u.strategy, u.line, m.Uses); err == nil {
-			client.Work(c, lease, client.Section{Work: m.Timing.Work, Idle: true, Uses: m.Uses, Lock: u.strategy})
+		if lease, err := client.Attempt(c, u.lock, u.line, m.Uses); err == nil {
+			client.Work(c, lease, client.Section{Work: m.Timing.Work, Idle: true, Uses: m.Uses, Lock: u.lock})
 			client.Release(c, lease)
 		}
 	}

@@ -81,36 +81,36 @@ func (m *Model) contender(c *simulator.Client) {
 		if i > c.Stage() {
 			c.RestFor(i, m.Between(), u.memory(c))
 		}
-		if lease, err := m.try(c, u.strategy, u.line); err == nil {
-			client.Work(c, lease, client.Section{Work: m.Work(), Uses: m.Uses, Lock: u.strategy})
+		if lease, err := m.try(c, u.lock, u.line); err == nil {
+			client.Work(c, lease, client.Section{Work: m.Work(), Uses: m.Uses, Lock: u.lock})
 			client.Release(c, lease)
 		}
 	}
 	c.Record(history.Event{Kind: history.Done})
 }
 
-// A user is a process that uses the lock: one Strategy for its whole life.
+// A user is a process that uses the lock: one Lock for its whole life.
 type user struct {
-	strategy lock.Strategy
-	line     *client.Line
-	fresh    string // what the Strategy's memory held when it was new, if the program may rest
-	asks     bool   // to make it is something that a server or a clock sees
+	lock  lock.Lock
+	line  *client.Line
+	fresh string // what the Lock's memory held when it was new, if the program may rest
+	asks  bool   // to make it is something that a server or a clock sees
 }
 
 // user makes the lock of a process, wherever its program begins.
 func (m *Model) user(c *simulator.Client) (u user) {
 	used := c.Uses()
-	c.Anew(func() { u.strategy, u.line = m.strategy(c) })
+	c.Anew(func() { u.lock, u.line = m.lock(c) })
 	u.asks = c.Uses() != used
 	if c.Stage() < m.Attempts { // it may rest
-		u.fresh, _ = memoryOf(c, u.strategy)
+		u.fresh, _ = memoryOf(c, u.lock)
 	}
 	return u
 }
 
 // memory returns what the process keeps between two attempts.
 func (u *user) memory(c *simulator.Client) process.Memory {
-	switch now, plain := memoryOf(c, u.strategy); {
+	switch now, plain := memoryOf(c, u.lock); {
 	case !plain:
 		return process.Unreadable
 	case now == u.fresh && !u.asks: // it can be made anew
@@ -121,14 +121,14 @@ func (u *user) memory(c *simulator.Client) process.Memory {
 }
 
 // try is one attempt with its retries.
-func (m *Model) try(c *simulator.Client, strategy lock.Strategy, line *client.Line) (lock.Lease, error) {
-	lease, err := client.Attempt(c, strategy, line, m.Uses)
+func (m *Model) try(c *simulator.Client, l lock.Lock, line *client.Line) (lock.Lease, error) {
+	lease, err := client.Attempt(c, l, line, m.Uses)
 	for _, sleep := range m.Retries {
 		if err == nil {
 			break
 		}
 		c.Clock().Sleep(sleep)
-		lease, err = client.Try(c, strategy)
+		lease, err = client.Try(c, l)
 	}
 	return lease, err
 }
@@ -143,8 +143,8 @@ const mostFailed = 3
 // ended. If the lock is refused even then no client can ever have it again; nor can any if all
 // attempts end in errors.
 func (m *Model) probe(c *simulator.Client) {
-	strategy, _ := m.strategy(c)
-	lease, err := client.Try(c, strategy)
+	l, _ := m.lock(c)
+	lease, err := client.Try(c, l)
 	if err == nil {
 		LeaveAndRelease(c, lease)
 		return
@@ -155,7 +155,7 @@ func (m *Model) probe(c *simulator.Client) {
 		}
 		c.Clock().Sleep(2*m.Between() + m.ClockJumps)
 		c.Record(history.Event{Kind: history.Acquire})
-		lease, err = strategy.Acquire(context.Background(), client.Key)
+		lease, err = l.Acquire(context.Background(), client.Key)
 		switch {
 		case errors.Is(err, lock.ErrNotAcquired):
 			c.Record(history.Event{Kind: history.Refuse, Claims: true, Note: ProbeRefused})
@@ -176,23 +176,23 @@ func LeaveAndRelease(c *simulator.Client, lease lock.Lease) {
 }
 
 // make is how a client's lock is made.
-func (m *Model) make(c *simulator.Client) func(lock.Env) lock.Strategy {
+func (m *Model) make(c *simulator.Client) func(lock.Env) lock.Lock {
 	if c.ID() > m.alike() && m.Entry.Writer != nil {
 		return m.Entry.Writer
 	}
 	return m.Entry.New
 }
 
-// strategy makes a client's lock, and its line, if it has one and clients may wait.
-func (m *Model) strategy(c *simulator.Client) (strategy lock.Strategy, line *client.Line) {
+// lock makes a client's lock, and its line, if it has one and clients may wait.
+func (m *Model) lock(c *simulator.Client) (l lock.Lock, line *client.Line) {
 	env := m.Tokens.In(client.Environment(c, m.TTL, m.Nodes), c)
-	strategy = m.make(c)(env)
-	if q, ok := strategy.(lock.Queuer); ok && m.Uses.Has(client.Wait) {
+	l = m.make(c)(env)
+	if q, ok := l.(lock.Queuer); ok && m.Uses.Has(client.Wait) {
 		line = &client.Line{Queuer: q}
-		strategy = line
+		l = line
 	}
 	if m.Fenced && !m.Entry.Fences() {
-		strategy = lock.Fence(strategy, env)
+		l = lock.Fence(l, env)
 	}
-	return strategy, line
+	return l, line
 }

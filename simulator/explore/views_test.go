@@ -62,7 +62,7 @@ func proofOf(t testing.TB, entry lock.Entry, b study.Bounds, endless bool, most 
 
 func lockOf(t testing.TB, id string) lock.Entry {
 	t.Helper()
-	e, err := race.Strategy(id)
+	e, err := race.Lock(id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -366,7 +366,7 @@ func TestViewsUnsound(t *testing.T) {
 }
 
 var (
-	made   sync.Map // how many attempts strategies have made
+	made   sync.Map // how many attempts locks have made
 	seldom = func(ends string, f *asking, ctx context.Context, key string) (bool, error) {
 		if strings.HasSuffix(f.token, ends) {
 			return true, nil
@@ -375,7 +375,7 @@ var (
 	}
 )
 
-// laterAttempts fall in the second or third attempt of a process, by what is not in the memory of their strategies.
+// laterAttempts fall in the second or third attempt of a process, by what is not in the memory of their locks.
 var laterAttempts = []struct {
 	name, refused, once string // the key of the reason for which there is no proof, or one of one attempt
 	budget              faults.Budget

@@ -10,8 +10,8 @@ import "time"
 
 // A History is one finished run.
 type History struct {
-	Strategy  string        `json:"strategy"`            // id of the lock that was played
-	Scenario  string        `json:"scenario"`            // id of the scenario that was played
+	Lock      string        `json:"lock"`                // id of the lock that was played
+	Race      string        `json:"race"`                // id of the race that was played
 	Clients   int           `json:"clients"`             // how many clients; client i is called "c<i>", from 1
 	Nodes     int           `json:"nodes"`               // how many servers; node i is called "n<i>", from 1
 	Shards    bool          `json:"shards,omitempty"`    // the key is on one of the servers, which each client chooses
@@ -147,7 +147,7 @@ type Event struct {
 	// OK says that the resource accepted a Write, or that the lock was found to be still the
 	// client's own (Released, and the Enter that answers a renewal or check; see Claims).
 	OK bool `json:"ok,omitempty"`
-	// Claims says that the strategy makes a statement, which can be false: that the lock is
+	// Claims says that the lock makes a statement, which can be false: that the lock is
 	// or is not the client's own (Released, and the Enter or Refuse that answers a renewal or
 	// check), or that another client has it (any other Refuse). Without it the answer is
 	// that the outcome is not known.
@@ -188,11 +188,11 @@ type EventKind uint8
 const (
 	_ EventKind = iota
 
-	Acquire  // Client asks its strategy for the lock
+	Acquire  // Client asks its lock for the lock
 	Enter    // Acquire returned a lease: Client is inside the critical section from now on
 	Refuse   // Acquire returned without a lease; Note says why
 	Leave    // Client is outside again: its work is done, or failed (Note: Exception)
-	Release  // Client asks its strategy to give the lock back
+	Release  // Client asks its lock to give the lock back
 	Released // Release returned; OK and Claims, Note on error
 	Done     // Client's program has ended
 

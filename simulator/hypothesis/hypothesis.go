@@ -130,7 +130,7 @@ var All = [count]Hypothesis{
 	{Ordered, "numbers that an ensemble counts, and those of clients' tokens, in the same order (data independence)",
 		"of each history, on the code, where it is given other numbers (simulator.Symmetry.Recounted, CheckOrder)",
 		nil, func(s *Set, _ *Refuted) { s.Ordered = false }},
-	{Rests, "what a process at rest has observed, but for the memory of its strategy, which is read (dead variables)",
+	{Rests, "what a process at rest has observed, but for the memory of its lock, which is read (dead variables)",
 		"of histories evenly drawn, on the code of another process that has made other attempts before " +
 			"(simulator.Symmetry.CheckRests)",
 		func(s *Set, _ Met) string { return when(s.Rests, "rests") },

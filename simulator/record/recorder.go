@@ -63,9 +63,9 @@ func (r *Recorder) Close() error {
 }
 
 // Wrap records what the user of a lock sees: a client of that name, one thread of one process.
-// What the client does inside is its own to record, as Read and Wrote. A strategy that can wait in line still
-// can; what else it can do, such as Close, is for its owner to call on itself. Without a recorder it is the strategy.
-func Wrap(s lock.Strategy, to *Recorder, client string) lock.Strategy {
+// What the client does inside is its own to record, as Read and Wrote. A lock that can wait in line still
+// can; what else it can do, such as Close, is for its owner to call on itself. Without a recorder it is the lock.
+func Wrap(s lock.Lock, to *Recorder, client string) lock.Lock {
 	if to == nil {
 		return s
 	}
@@ -77,14 +77,14 @@ func Wrap(s lock.Strategy, to *Recorder, client string) lock.Strategy {
 }
 
 type recorded struct {
-	lock.Strategy
+	lock.Lock
 	to     *Recorder
 	client string
 }
 
-// Acquire implements lock.Strategy.
+// Acquire implements lock.Lock.
 func (r *recorded) Acquire(ctx context.Context, key string) (lock.Lease, error) {
-	return r.call(key, func() (lock.Lease, error) { return r.Strategy.Acquire(ctx, key) })
+	return r.call(key, func() (lock.Lease, error) { return r.Lock.Acquire(ctx, key) })
 }
 
 // call records a call for the lock.
@@ -107,7 +107,7 @@ func (r *recorded) call(key string, acquire func() (lock.Lease, error)) (lock.Le
 	return l, nil
 }
 
-// queue is a strategy that can wait in line.
+// queue is a lock that can wait in line.
 type queue struct {
 	*recorded
 	inner lock.Queuer

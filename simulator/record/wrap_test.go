@@ -55,7 +55,7 @@ func TestWrap(t *testing.T) {
 	if _, queues := s.(lock.Queuer); !queues {
 		t.Error("it cannot wait in line any more")
 	}
-	if Wrap(f, nil, "c1") != lock.Strategy(f) {
+	if Wrap(f, nil, "c1") != lock.Lock(f) {
 		t.Error("without a recorder it is another lock")
 	}
 	ctx := t.Context()

@@ -65,10 +65,10 @@ func user(entry lock.Entry, work time.Duration, n int) func(*simulator.Client) {
 		for range entry.Nodes {
 			env.Nodes = append(env.Nodes, c.Redis(1))
 		}
-		strategy := entry.New(env)
+		l := entry.New(env)
 		for range n {
 			c.Record(history.Event{Kind: history.Acquire})
-			lease, err := strategy.Acquire(ctx, "lock")
+			lease, err := l.Acquire(ctx, "lock")
 			if err != nil {
 				c.Record(history.Event{Kind: history.Refuse, Note: err.Error()})
 				c.Clock().Sleep(500 * ms)

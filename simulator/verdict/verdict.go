@@ -22,7 +22,7 @@
 // the two.
 //
 // The package knows no expectations and no statistics over runs, and not whether the
-// fault of a scenario was injected; see [Settle] for the last.
+// fault of a race was injected; see [Settle] for the last.
 package verdict
 
 import (

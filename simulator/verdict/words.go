@@ -63,7 +63,7 @@ func Fails(verdicts []Word) bool {
 	return slices.ContainsFunc(verdicts, fails)
 }
 
-// Settle turns the judgement of a run into the verdicts of a scenario. happened: what the scenario is
+// Settle turns the judgement of a run into the verdicts of a race. happened: what the race is
 // about did happen (the pause fell inside the lease; two contended). Broken words win
 // over UNKNOWN, UNKNOWN wins over VACUOUS, and HOLDS is what remains.
 func Settle(j Judgement, happened bool) []Word {

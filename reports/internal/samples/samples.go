@@ -18,9 +18,9 @@ type Script struct {
 }
 
 // New begins a history at time 0.
-func New(strategy, scenario string, clients, nodes int, ttl time.Duration) *Script {
+func New(lock, raceID string, clients, nodes int, ttl time.Duration) *Script {
 	return &Script{H: &history.History{
-		Strategy: strategy, Scenario: scenario, Clients: clients, Nodes: nodes, Key: "lock", TTL: ttl,
+		Lock: lock, Race: raceID, Clients: clients, Nodes: nodes, Key: "lock", TTL: ttl,
 	}}
 }
 

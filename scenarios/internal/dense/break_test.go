@@ -77,7 +77,7 @@ func TestEachProofCanBeBroken(t *testing.T) {
 // rowsOf are the searches and proofs of a lock in the contract, the cheapest first.
 func rowsOf(e lock.Entry) (rows []contract.Expectation) {
 	for _, r := range contract.Own() {
-		if r.Strategy.ID == e.ID && !r.IsRace() {
+		if r.Lock.ID == e.ID && !r.IsRace() {
 			rows = append(rows, r)
 		}
 	}

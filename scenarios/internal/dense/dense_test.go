@@ -170,7 +170,7 @@ func compare(t *testing.T, q question, s *study.Search, runs int, made func()) {
 	for _, f := range s.Found {
 		proved[string(f.Verdict)] = f.Par
 	}
-	for _, c := range q.contradictions(t, q.limits(t, s.Strategy, s.Bounds), proved, runs, made) {
+	for _, c := range q.contradictions(t, q.limits(t, s.Lock, s.Bounds), proved, runs, made) {
 		t.Error(c)
 	}
 }
@@ -340,7 +340,7 @@ func TestDenseSightings(t *testing.T) {
 // half is a lock that two keys with a time to live break between whole steps: who is
 // refused while fresh is there leaves seen for a step, and takes over if fresh is gone
 // within that.
-var half = lock.Entry{ID: "half-step", Nodes: 1, Unit: time.Millisecond, TTL: ttl, New: func(env lock.Env) lock.Strategy { return halfStep{env} }}
+var half = lock.Entry{ID: "half-step", Nodes: 1, Unit: time.Millisecond, TTL: ttl, New: func(env lock.Env) lock.Lock { return halfStep{env} }}
 
 type halfStep struct{ env lock.Env }
 

@@ -49,10 +49,10 @@ func newEnsemble(t testing.TB, l *limits, budget string) *ensemble {
 
 // contend is what a client does in its life.
 func (l *limits) contend(c *simulator.Client) {
-	strategy := l.entry.New(client.Environment(c, l.ttl, 0))
+	made := l.entry.New(client.Environment(c, l.ttl, 0))
 	for range l.attempts {
 		c.Clock().Idle(2*l.ttl, 0)
-		if lease, err := attempt(c, strategy); err == nil {
+		if lease, err := attempt(c, made); err == nil {
 			base, err := c.Read(0)
 			c.Clock().Idle(l.work, 0)
 			if err == nil {
@@ -64,9 +64,9 @@ func (l *limits) contend(c *simulator.Client) {
 	c.Record(history.Event{Kind: history.Done})
 }
 
-func attempt(c *simulator.Client, strategy lock.Strategy) (lock.Lease, error) {
+func attempt(c *simulator.Client, made lock.Lock) (lock.Lease, error) {
 	c.Record(history.Event{Kind: history.Acquire})
-	lease, err := strategy.Acquire(context.Background(), key)
+	lease, err := made.Acquire(context.Background(), key)
 	if err != nil {
 		c.Record(history.Event{Kind: history.Refuse, Claims: errors.Is(err, lock.ErrNotAcquired), Note: err.Error()})
 		return nil, err
@@ -88,11 +88,11 @@ func giveUpTo(c *simulator.Client, lease lock.Lease) {
 const barredNote = "barred"
 
 func (l *limits) probe(c *simulator.Client) {
-	strategy := l.entry.New(client.Environment(c, l.ttl, 0))
-	lease, err := attempt(c, strategy)
+	made := l.entry.New(client.Environment(c, l.ttl, 0))
+	lease, err := attempt(c, made)
 	if err != nil {
 		c.Clock().Sleep(2*(l.ttl+l.ttl/10) + l.jumps())
-		if lease, err = attempt(c, strategy); errors.Is(err, lock.ErrNotAcquired) {
+		if lease, err = attempt(c, made); errors.Is(err, lock.ErrNotAcquired) {
 			c.Record(history.Event{Kind: history.Done, Note: barredNote})
 			return
 		}

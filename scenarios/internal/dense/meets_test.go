@@ -64,7 +64,7 @@ func TestRunnerMeets(t *testing.T) {
 		if r.IsRace() || !strings.Contains(r.Name(), *onlyFlag) {
 			continue
 		}
-		e, _ := algorithms.ByName(r.Strategy.ID)
+		e, _ := algorithms.ByName(r.Lock.ID)
 		q, lacks := within(e, r)
 		wanted := slices.DeleteFunc(written(r.Words()), func(w string) bool { return w == string(verdict.Holds) })
 		if lacks != "" {

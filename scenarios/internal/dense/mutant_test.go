@@ -59,7 +59,7 @@ type guard struct {
 	holds  func(m *interceptor, send sender) bool
 }
 
-// mutants are all that were made: a strategy knows its own by the number, so that its memory stays plain.
+// mutants are all that were made: a lock knows its own by the number, so that its memory stays plain.
 var mutants []*mutant
 
 // A interceptor is the part of a mutant that goes with one process.
@@ -74,7 +74,7 @@ type interceptor struct {
 func newMutant(e lock.Entry, ed edit, g guard) *mutant {
 	m := &mutant{Entry: e, edit: ed, guard: g, number: len(mutants)}
 	create, number := e.New, m.number
-	m.New = func(env lock.Env) lock.Strategy {
+	m.New = func(env lock.Env) lock.Lock {
 		k := &interceptor{number: number, clock: env.Clock, tokens: env.Tokens}
 		nodes := make([]redis.UniversalClient, len(env.Nodes))
 		for i, n := range env.Nodes {
@@ -89,7 +89,7 @@ func newMutant(e lock.Entry, ed edit, g guard) *mutant {
 
 // counting counts attempts.
 type counting struct {
-	inner lock.Strategy
+	inner lock.Lock
 	k     *interceptor
 }
 

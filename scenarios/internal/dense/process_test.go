@@ -25,18 +25,18 @@ import (
 
 // A process is one client process in one run.
 type process struct {
-	w        *world
-	id       int           // from 1
-	near     bool          // its messages take no time
-	ahead    time.Duration // its clock, of true time
-	strategy lock.Strategy
-	threads  []*thread
-	attempt  int // counts from 1
-	tokens   int
-	asking   int // requests without an answer
-	paused   bool
-	dead     bool
-	done     bool // its program has ended
+	w       *world
+	id      int           // from 1
+	near    bool          // its messages take no time
+	ahead   time.Duration // its clock, of true time
+	lock    lock.Lock
+	threads []*thread
+	attempt int // counts from 1
+	tokens  int
+	asking  int // requests without an answer
+	paused  bool
+	dead    bool
+	done    bool // its program has ended
 }
 
 // A thread is a coroutine of a process.
@@ -175,7 +175,7 @@ func (t *thread) pass(most time.Duration) {
 	t.mustWait(func(k *turn) { t.later(least, most, k.wake) })
 }
 
-// env is everything that the strategy of p may use.
+// env is everything that the lock of p may use.
 func (p *process) env(l *library) lock.Env {
 	env := lock.Env{Clock: clock{p}, Parallel: p.parallel, Tokens: p, Thread: fmt.Sprintf("thread-%d", p.id), TTL: p.w.ttl}
 	for n := range p.w.nodes {
@@ -409,7 +409,7 @@ func (p *process) idle(t *thread) {
 
 func (p *process) acquire(t *thread) (lock.Lease, error) {
 	p.note(history.Event{Kind: history.Acquire})
-	lease, err := p.strategy.Acquire(context.Background(), key)
+	lease, err := p.lock.Acquire(context.Background(), key)
 	if t.torn {
 		panic(unwound{})
 	}

@@ -3,12 +3,12 @@
 // go-redis client of its own, against a miniredis of its own; a scheduler that was written
 // from the definitions below lets one thread run at a time, at instants of a nanosecond, off
 // every grid; and its judges were written from the definitions of the verdicts. What is the
-// same is the strategy, the client library, the server and the form of an event; and for
+// same is the lock, the client library, the server and the form of an event; and for
 // locks on a ZooKeeper the simulator's ensemble, see ensemble_test.go.
 //
 // The definitions, which a certificate of locklab explore prints:
 //
-//   - A process has one strategy for as long as it lives. It wants the lock so many times,
+//   - A process has one lock for as long as it lives. It wants the lock so many times,
 //     whenever it likes; an attempt begins after the answers to its earlier requests. With
 //     the lock it reads the resource, works for 0 to work, writes, leaves and releases.
 //   - A message to or from a server takes 0 to latency; the resource answers at once.

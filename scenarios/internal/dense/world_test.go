@@ -356,9 +356,9 @@ func (w *world) process(l *library, id int) *process {
 	p := &process{w: w, id: id}
 	l.w = w
 	w.processes = append(w.processes, p)
-	t := p.spawn(0, func(*thread) {}, nil) // for a strategy that waits while it is made
+	t := p.spawn(0, func(*thread) {}, nil) // for a lock that waits while it is made
 	w.running = t
-	p.strategy = w.entry.New(p.env(l))
+	p.lock = w.entry.New(p.env(l))
 	w.running = nil
 	return p
 }

@@ -1,5 +1,5 @@
-// Package racetest is shared by the tests of the packages scenarios, race, study and
-// contract: it finds and plays locks in scenarios and fails the test where it cannot.
+// Package racetest is shared by the tests of the packages races, race, study and
+// contract: it finds and plays locks in races and fails the test where it cannot.
 package racetest
 
 import (
@@ -23,23 +23,23 @@ func check(t testing.TB, err error) {
 }
 
 // PlayListed is Play of an unchanged lock of the list. It remembers the lock's profile.
-func PlayListed(t testing.TB, e lock.Entry, sc race.Scenario, s race.Settings) *race.Outcome {
+func PlayListed(t testing.TB, e lock.Entry, sc race.Race, s race.Settings) *race.Outcome {
 	t.Helper()
 	o, err := runner.Play(e, sc, s)
 	check(t, err)
 	return o
 }
 
-// Play plays one lock in one scenario. The lock may be a changed one.
-func Play(t testing.TB, e lock.Entry, sc race.Scenario, s race.Settings) *race.Outcome {
+// Play plays one lock in one race. The lock may be a changed one.
+func Play(t testing.TB, e lock.Entry, sc race.Race, s race.Settings) *race.Outcome {
 	t.Helper()
 	o, err := race.Play(e, sc, s)
 	check(t, err)
 	return o
 }
 
-// PlayAnyway plays one lock in one scenario, whether or not that applies to the lock.
-func PlayAnyway(t testing.TB, e lock.Entry, sc race.Scenario, s race.Settings) *race.Outcome {
+// PlayAnyway plays one lock in one race, whether or not that applies to the lock.
+func PlayAnyway(t testing.TB, e lock.Entry, sc race.Race, s race.Settings) *race.Outcome {
 	t.Helper()
 	p, err := sc.Prepare(e, s, nil)
 	check(t, err)
@@ -52,21 +52,21 @@ func PlayAnyway(t testing.TB, e lock.Entry, sc race.Scenario, s race.Settings) *
 // Lock finds a lock by name.
 func Lock(t testing.TB, id string) lock.Entry {
 	t.Helper()
-	e, err := race.Strategy(id)
+	e, err := race.Lock(id)
 	check(t, err)
 	return e
 }
 
-// Cell finds a lock and a scenario by name.
-func Cell(t testing.TB, id, scenario string) (lock.Entry, race.Scenario) {
+// Cell finds a lock and a race by name.
+func Cell(t testing.TB, id, raceID string) (lock.Entry, race.Race) {
 	t.Helper()
-	sc, err := scenarios.ByName(scenario)
+	sc, err := scenarios.ByName(raceID)
 	check(t, err)
 	return Lock(t, id), sc
 }
 
-// Scenario finds a scenario by name. It panics if there is none.
-func Scenario(name string) race.Scenario {
+// Race finds a race by name. It panics if there is none.
+func Race(name string) race.Race {
 	sc, err := scenarios.ByName(name)
 	if err != nil {
 		panic(err)
@@ -74,9 +74,9 @@ func Scenario(name string) race.Scenario {
 	return sc
 }
 
-// EveryCell calls do for all milestones in all scenarios, and for some of these pairs
+// EveryCell calls do for all milestones in all races, and for some of these pairs
 // with several seeds.
-func EveryCell(t *testing.T, do func(t *testing.T, e lock.Entry, sc race.Scenario, s race.Settings)) {
+func EveryCell(t *testing.T, do func(t *testing.T, e lock.Entry, sc race.Race, s race.Settings)) {
 	for _, sc := range scenarios.All() {
 		for _, e := range algorithms.Milestones() {
 			t.Run(e.ID+"/"+sc.ID, func(t *testing.T) { do(t, e, sc, sc.Settings) })
