@@ -18,7 +18,11 @@
 package reports
 
 import (
+	"bytes"
+	"encoding/json"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"locklab/reports/layout"
@@ -29,6 +33,44 @@ import (
 // Schema is the version of all JSON output; new fields do not change it. Version 3
 // renamed fields: the README of cmd/locklab has which.
 const Schema = 3
+
+// A Document is JSON as all commands and files have it. Durations are in ns under names that end in _ns.
+type Document struct {
+	Version int    `json:"version"` // Schema
+	Kind    string `json:"kind"`    // says what data has
+	Data    any    `json:"data"`
+}
+
+// WriteJSON writes a document of a kind.
+func WriteJSON(w io.Writer, kind string, data any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(Document{Schema, kind, data})
+}
+
+// ReadJSON reads the data of a document into data, of one of the kinds. The error says what is wrong with it.
+func ReadJSON(content []byte, data any, kinds ...string) error {
+	var d struct {
+		Document
+		Data json.RawMessage `json:"data"`
+	}
+	if err := json.Unmarshal(content, &d); err != nil {
+		return text.Errorf("error.json", "cause", err)
+	}
+	if d.Version != Schema {
+		return text.Errorf("error.json.version", "version", d.Version, "ours", Schema)
+	}
+	if !slices.Contains(kinds, d.Kind) {
+		return text.Errorf("error.json.kind", "kind", d.Kind, "kinds", strings.Join(kinds, ", "))
+	}
+	decoder := json.NewDecoder(bytes.NewReader(d.Data))
+	decoder.UseNumber()
+	if err := decoder.Decode(data); err != nil {
+		return text.Errorf("error.json", "cause", err)
+	}
+	return nil
+}
 
 // Look says how a text is to look.
 type Look struct {

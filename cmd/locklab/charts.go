@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -30,13 +29,13 @@ func checkCharts(e *env, files []string) error {
 			return text.Errorf("error.chart.format", "file", f)
 		}
 	}
-	return e.checkOutputs("-o", files...)
+	return e.replace("-o", files...)
 }
 
 func writeCharts(e *env, c *chart.Chart, files []string, f chart.Format) (failed error) {
 	f.Lang = e.Langs()[0]
 	for _, name := range files {
-		failed = errors.Join(failed, e.write(name, replaces, func(w io.Writer) error {
+		failed = errors.Join(failed, e.write(name, func(w io.Writer) error {
 			return chart.Formats[filepath.Ext(name)](w, c, f)
 		}))
 	}
@@ -55,19 +54,18 @@ func drawAgain(c *chartFlags) func(*env, []string) error {
 			printHelp(e, e.running)
 			return nil
 		}
-		file, err := os.Open(args[0])
+		content, err := readFile(args[0], maxTraceFile)
 		if err != nil {
 			return text.Errorf("error.cause", "of", args[0], "cause", i18n.Bare(err))
 		}
-		defer file.Close()
-		drawn, err := chart.Read(file)
+		drawn, err := chart.Read(content)
 		if err != nil {
 			return text.Errorf("error.cause", "of", args[0], "cause", err)
 		}
 		if err := c.check(e); err != nil {
 			return err
 		}
-		e.show(drawn, func() { e.Keep(drawn.Text(e.Out, e.look())) })
+		e.show(chart.Kind, drawn, func() { e.Keep(drawn.Text(e.Out, e.look())) })
 		return writeCharts(e, drawn, c.files, c.format)
 	}
 }
@@ -134,7 +132,7 @@ func (c *chartFlags) show(e *env, drawn chart.Result, failed error) error {
 	}
 	kept := chartOf(e, drawn)
 	kept.Incomplete = stopped
-	e.show(kept, func() {
+	e.show(chart.Kind, kept, func() {
 		e.chart(drawn)
 		e.Next(c.next...)
 	})

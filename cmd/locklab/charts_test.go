@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"image/png"
 	"path/filepath"
 	"regexp"
@@ -9,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"locklab/reports/chart"
 	"locklab/simulator/effort"
 )
 
@@ -71,13 +71,9 @@ func TestCharts(t *testing.T) {
 				return
 			}
 			code, out, errs = call(t, append(args, "--json")...)
-			var v struct {
-				Version int
-				Said    map[string]struct{ Title, Assumptions string }
-			}
-			err := json.Unmarshal([]byte(out), &v)
-			if code != exitOK || err != nil || v.Version != schema || v.Said["zh"].Title == "" || v.Said["en"].Assumptions == "" {
-				t.Errorf("exit status %d, %v: %s%s", code, err, out, errs)
+			v := dataOf[chart.Chart](t, out, chart.Kind)
+			if code != exitOK || v.Said["zh"].Title == "" || v.Said["en"].Assumptions == "" {
+				t.Errorf("exit status %d: %s%s", code, out, errs)
 			}
 			_, locks, _ := strings.Cut(c.args, "--locks ")
 			locks, _, _ = strings.Cut(locks, " ")
@@ -164,10 +160,10 @@ func TestCertificateOfUses(t *testing.T) {
 		"explore redisson-lease --timing any --attempts 1 --budget lose-reply=1 --uses renew,give-up --client-retries 3 --work 4500ms",
 		"explore redisson-lease --timing any --clients 1 --attempts 1 --budget crash=1,return=1 --uses none --tokens thread",
 	} {
-		var search exploreJSON
 		code, out, errs := call(t, strings.Fields(line+" --json")...)
-		if err := json.Unmarshal([]byte(out), &search); code != 0 && search.Unjudged == nil || err != nil {
-			t.Fatalf("%s: exit status %d, %v: %s", line, code, err, errs)
+		search := dataOf[exploreJSON](t, out, "explore")
+		if code != 0 && search.Unjudged == nil {
+			t.Fatalf("%s: exit status %d: %s", line, code, errs)
 		}
 		for _, item := range search.MayHappen {
 			if !strings.Contains(search.Certificate, item) {

@@ -149,9 +149,8 @@ type checkedJSON struct {
 // show shows the views of each lock. open is the error of what is not known.
 func (c *checkFlags) show(e *env, found []checked.Lock) (open, err error) {
 	out := struct {
-		Version int           `json:"version"`
-		Locks   []checkedJSON `json:"locks"`
-	}{Version: schema}
+		Locks []checkedJSON `json:"locks"`
+	}{}
 	for i := range found {
 		if i > 0 && !e.json {
 			e.Printf("\n")
@@ -164,7 +163,7 @@ func (c *checkFlags) show(e *env, found []checked.Lock) (open, err error) {
 		out.Locks = append(out.Locks, one)
 	}
 	if e.json {
-		e.printJSON(out)
+		e.show("check", out, nil)
 	}
 	return open, nil
 }
@@ -204,7 +203,7 @@ func (c *checkFlags) showSearch(e *env, l *checked.Lock, out *checkedJSON) (open
 		return nil, nil
 	}
 	if l.Search == nil { // a test of races alone
-		notSearched(e, l)
+		notSearched(e.console, l)
 		return nil, nil
 	}
 	s := &shownSearch{Search: l.Search.Search}
@@ -215,12 +214,12 @@ func (c *checkFlags) showSearch(e *env, l *checked.Lock, out *checkedJSON) (open
 		out.Search = new(s.toJSON())
 		return s.status(), nil
 	}
-	s.printFound(e, func() (*race.Outcome, error) { return l.Search.Runs[0].Outcome(l.Lock) })
+	s.printFound(e.console, func() (*race.Outcome, error) { return l.Search.Runs[0].Outcome(l.Lock) })
 	e.Printf("\n")
 	return s.status(), nil
 }
 
-func notSearched(e *env, l *checked.Lock) {
+func notSearched(e *console, l *checked.Lock) {
 	if !e.json {
 		e.Printf("%s\n\n", e.Say("check.nosearch", "test", l.Test))
 	}
@@ -258,7 +257,7 @@ func (c *checkFlags) showTolerance(e *env, l *checked.Lock, out *checkedJSON) (o
 // showChart shows a chart in which the lock stands beside others, if it was searched.
 func showChart(e *env, l *checked.Lock, searched bool, out *any, draw func() (chart.Result, error)) (open, err error) {
 	if !searched {
-		notSearched(e, l)
+		notSearched(e.console, l)
 		return nil, nil
 	}
 	drawn, err := draw()
@@ -290,7 +289,7 @@ func (c *checkFlags) showMatrix(e *env, l *checked.Lock, out *checkedJSON) (open
 	}
 	if e.json {
 		flat, _ := flatten(cells)
-		out.Matrix = &matrixJSON{Version: schema, Cells: cellsJSON(flat)}
+		out.Matrix = &matrixJSON{Cells: cellsJSON(flat)}
 		return nil, nil
 	}
 	e.chart(report.Grid(append([]lock.Entry{l.Lock}, c.beside...), scs, cells))
@@ -315,7 +314,7 @@ func (c *checkFlags) explain(e *env, l *checked.Lock, out *checkedJSON) (open, e
 		w := l.Search.Search.Witnesses[i]
 		e.Printf("%s\n\n", e.Say("check.way", "verdict", string(w.Verdict), "par", fmt.Sprint(w.Par),
 			"steps", fmt.Sprint(w.Steps)))
-		if err := explainWay(e, l, o, w.Verdict); err != nil {
+		if err := explainWay(e.console, l, o, w.Verdict); err != nil {
 			return nil, err
 		}
 	}
@@ -326,14 +325,14 @@ func (c *checkFlags) explain(e *env, l *checked.Lock, out *checkedJSON) (open, e
 	if err != nil {
 		return nil, err
 	}
-	explainRaces(e, l, slices.DeleteFunc(own, func(o *race.Outcome) bool {
+	explainRaces(e.console, l, slices.DeleteFunc(own, func(o *race.Outcome) bool {
 		return !verdict.Fails(o.Verdicts)
 	}))
 	return nil, nil
 }
 
 // explainWay prints a run that ends in a verdict, with the code of the lock.
-func explainWay(e *env, l *checked.Lock, o *race.Outcome, word verdict.Word) error {
+func explainWay(e *console, l *checked.Lock, o *race.Outcome, word verdict.Word) error {
 	e.lanes(o)
 	lessons.Text(e.Printer, e.look(), lessons.Meanings(e.Printer, o))
 	for _, lang := range e.Langs() {
@@ -350,7 +349,7 @@ func explainWay(e *env, l *checked.Lock, o *race.Outcome, word verdict.Word) err
 }
 
 // explainRaces prints the races in which the lock falls.
-func explainRaces(e *env, l *checked.Lock, fallen []*race.Outcome) {
+func explainRaces(e *console, l *checked.Lock, fallen []*race.Outcome) {
 	if len(fallen) == 0 {
 		return
 	}

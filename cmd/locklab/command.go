@@ -94,9 +94,9 @@ func newRoot(e *env) *cobra.Command {
 		},
 		RunE: func(*cobra.Command, []string) error {
 			if version {
-				printVersion(e)
+				printVersion(e.console)
 			} else {
-				printLanding(e)
+				printLanding(e.console)
 			}
 			return nil
 		},
@@ -105,7 +105,7 @@ func newRoot(e *env) *cobra.Command {
 	own.add("version", &version)
 	common := &flags{root.PersistentFlags(), e, nil}
 	common.add("json", &e.json)
-	common.add("lang", &e.lang, "languages", sayLanguages(e))
+	common.add("lang", &e.lang, "languages", sayLanguages(e.console))
 	common.add("color", &e.color)
 	common.add("width", &e.width)
 	for _, g := range groups() {
@@ -128,14 +128,14 @@ func (c *command) cobra(e *env, above string) *cobra.Command {
 		texts = []string{name}
 	}
 	built := &cobra.Command{Use: c.use, Args: c.args}
-	built.Example = describe(e, above+name, c.examples)
+	built.Example = describe(e.console, above+name, c.examples)
 	for _, sub := range c.below {
 		built.AddCommand(sub.cobra(e, above+name+"-"))
 	}
 	if c.flags != nil {
 		c.flags(&flags{built.Flags(), e, texts})
 	}
-	completeArguments(e, c, built)
+	completeArguments(e.console, c, built)
 	if c.run == nil {
 		built.Args = noneOf(c.below)
 		built.RunE = func(built *cobra.Command, _ []string) error {
@@ -177,7 +177,7 @@ func renamed(former, now string) *cobra.Command {
 
 // describe writes examples for the help of a command. The catalogues describe them by the
 // command's name and their numbers, from 1.
-func describe(e *env, name string, examples []string) string {
+func describe(e *console, name string, examples []string) string {
 	var b strings.Builder
 	for i, line := range examples {
 		fmt.Fprintf(&b, "  # %s\n  locklab %s\n", e.Say(fmt.Sprintf("help.%s.example.%d", name, i+1)), line)

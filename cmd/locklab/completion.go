@@ -64,7 +64,7 @@ var flagValues = map[string]completer{
 
 // completeArguments has a shell complete the arguments of a command. A command without arguments is offered
 // none, and one whose arguments are not listed is offered files.
-func completeArguments(e *env, c *command, built *cobra.Command) {
+func completeArguments(e *console, c *command, built *cobra.Command) {
 	if c.complete != nil {
 		built.ValidArgsFunction = func(_ *cobra.Command, before []string, typed string) (
 			[]cobra.Completion, cobra.ShellCompDirective,
@@ -77,7 +77,7 @@ func completeArguments(e *env, c *command, built *cobra.Command) {
 }
 
 // completeFlags has a shell complete the values of the flags of all commands, if that is what args ask for.
-func completeFlags(e *env, root *cobra.Command, args []string) {
+func completeFlags(e *console, root *cobra.Command, args []string) {
 	if len(args) == 0 || !strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
 		return
 	}
@@ -86,7 +86,7 @@ func completeFlags(e *env, root *cobra.Command, args []string) {
 	}
 }
 
-func completeFlagsOf(e *env, built *cobra.Command) {
+func completeFlagsOf(e *console, built *cobra.Command) {
 	for name, values := range flagValues {
 		if f := built.Flag(name); f == nil || built.Name() == "check" && name == "view" { // check has views of its own
 			continue
@@ -194,19 +194,18 @@ func explainable(lang string, before []string) []cobra.Completion {
 
 // versionJSON is the JSON of --version.
 type versionJSON struct {
-	Version int    `json:"version"` // of the output
 	Locklab string `json:"locklab"` // as the Go module system names it
 	Commit  string `json:"commit,omitempty"`
 	Go      string `json:"go"`
 	Trace   int    `json:"trace"` // version of links
 }
 
-func printVersion(e *env) {
-	v := versionJSON{Version: schema, Locklab: report.Built(), Go: runtime.Version(), Trace: simulator.TraceVersion}
+func printVersion(e *console) {
+	v := versionJSON{Locklab: report.Built(), Go: runtime.Version(), Trace: simulator.TraceVersion}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		v.Commit = commitOf(info.Settings)
 	}
-	e.show(v, func() {
+	e.show("version", v, func() {
 		built := v.Locklab
 		if v.Commit != "" {
 			built += ", " + e.Say("version.commit", "commit", v.Commit)

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -66,20 +65,12 @@ func noAnswer(key string, pairs ...any) error {
 	return &exitError{exitNoAnswer, text.Errorf(key, pairs...)}
 }
 
-// report prints what went wrong and returns the exit status. An error that is no
-// exitError is wrong use.
-func (e *env) report(err error) int {
-	if err == nil {
-		return exitOK
-	}
-	code := exitUsage
+// statusOfError returns the exit status of an error. One that is no exitError is wrong use.
+func statusOfError(err error) int {
 	if entry := (*exitError)(nil); errors.As(err, &entry) {
-		code = entry.code
+		return entry.code
 	}
-	if message := strings.TrimSpace(e.Error(err)); message != "" {
-		fmt.Fprintln(e.stderr, "locklab: "+presentable(message))
-	}
-	return code
+	return exitUsage
 }
 
 // presentable returns a message without control characters, and with … in place of most

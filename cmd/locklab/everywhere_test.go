@@ -51,7 +51,7 @@ func TestSameEverywhere(t *testing.T) {
 			}
 			fileWith(t, string(out), dir, fmt.Sprintf("%02d-%s.txt", i, strings.Fields(command)[0]))
 		}
-		files := outputs(t, dir)
+		files := printed(t, dir)
 		var sums strings.Builder
 		for _, name := range slices.Sorted(maps.Keys(files)) {
 			sum := fmt.Sprintf("%x  %s\n", sha256.Sum256([]byte(files[name])), name)
@@ -72,8 +72,8 @@ func TestSameEverywhere(t *testing.T) {
 	}
 }
 
-// outputs are the files below dir, by name.
-func outputs(t *testing.T, dir string) map[string]string {
+// printed are the files below dir, by name.
+func printed(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
 	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {

@@ -52,7 +52,7 @@ func explainCommand() *command {
 			if markdown || page {
 				return x.explain(args)
 			}
-			return e.paged(func() error { return x.explain(args) })
+			return e.paged(e.ctx, func() error { return x.explain(args) })
 		},
 	}
 }
@@ -99,7 +99,6 @@ func (x *explainer) explain(args []string) error {
 
 // explainedJSON is a page as JSON. Texts are by language and key.
 type explainedJSON struct {
-	Version int                            `json:"version"`
 	Lock    *lockListed                    `json:"lock,omitempty"`
 	Race    *listed                        `json:"race,omitempty"`
 	Fault   *listed                        `json:"fault,omitempty"`
@@ -118,7 +117,7 @@ func (x *explainer) show(page lessons.Page) (err error) {
 	if !x.e.json {
 		return x.print(page)
 	}
-	out := explainedJSON{Version: schema}
+	out := explainedJSON{}
 	var played []*race.Outcome
 	switch sc := page.Race; {
 	case page.Lock.ID != "":
@@ -146,7 +145,7 @@ func (x *explainer) show(page lessons.Page) (err error) {
 	if out.Texts, err = x.stage.Texts(x.e.Lang, page.Prefix); err != nil {
 		return internal(err)
 	}
-	x.e.printJSON(out)
+	x.e.show("explain", out, nil)
 	return nil
 }
 
@@ -163,7 +162,7 @@ func (x *explainer) outcome(o *race.Outcome) error {
 	if !x.e.json {
 		return x.print(lessons.OfRun(o))
 	}
-	j := explainedRunJSON{runJSON: outcomeJSON(o), Code: []codeJSON{}}
+	j := outcomeJSON(o)
 	if o.History != nil {
 		watched, err := study.ReplayWithCodeOn(o.Lock, o.Trace)
 		if err != nil {
@@ -171,18 +170,12 @@ func (x *explainer) outcome(o *race.Outcome) error {
 		}
 		for i, e := range watched.History.Events {
 			if len(e.Code) > 0 {
-				j.Code = append(j.Code, codeJSON{i, e.Code})
+				j.Lines = append(j.Lines, codeJSON{i, e.Code})
 			}
 		}
 	}
-	x.e.printJSON(j)
+	x.e.show(runKind, j, nil)
 	return nil
-}
-
-// explainedRunJSON is a run with the lines of the lock's code.
-type explainedRunJSON struct {
-	runJSON
-	Code []codeJSON `json:"code"`
 }
 
 // codeJSON are the lines of code that caused an event, the innermost call first.

@@ -20,7 +20,6 @@ import (
 )
 
 type exploreJSON struct {
-	Version     int            `json:"version"`
 	Lock        string         `json:"lock"`
 	Clients     int            `json:"clients"`
 	Attempts    any            `json:"attempts"` // a number, or "any"
@@ -125,7 +124,7 @@ func (x *exploreFlags) run(e *env, args []string) error {
 	}
 	most, restore := keepWithin(x.memory)
 	defer restore()
-	x.MaxBytes, x.Progress, x.Boundary = most, searchProgress(e), true
+	x.MaxBytes, x.Progress, x.Boundary = most, searchProgress(e.console), true
 	began := time.Now()
 	s, err := study.Explore(e.ctx, entry, x.Bounds)
 	stopped, beside := stoppedBy(err), errors.Is(err, study.ErrBeside)
@@ -152,7 +151,7 @@ func (x *exploreFlags) run(e *env, args []string) error {
 
 // searchProgress shows the progress of the searches that are made in turn: on a terminal in one line that changes,
 // where standard error is another file or a pipe in a line now and then.
-func searchProgress(e *env) func(r *explore.Result) {
+func searchProgress(e *console) func(r *explore.Result) {
 	f, ok := terminal(e.stderr)
 	if f == nil {
 		return nil
@@ -187,14 +186,14 @@ type shownSearch struct {
 }
 
 func (s *shownSearch) show(e *env, files []string) error {
-	e.show(s.toJSON(), func() { s.print(e) })
+	e.show("explore", s.toJSON(), func() { s.print(e.console) })
 	return errors.Join(s.status(), s.writeWitness(e, files))
 }
 
 func (s *shownSearch) toJSON() exploreJSON {
 	r, b := s.Result, s.Bounds
 	out := exploreJSON{
-		Version: schema, Lock: s.Lock.ID, Clients: b.Clients,
+		Lock: s.Lock.ID, Clients: b.Clients,
 		Attempts: anyOr(b.Attempts, b.Attempts == study.AnyAttempts), Nodes: b.Nodes, Budget: map[string]any{},
 		Bounds: b.String(), Timing: b.Timing.String(), Uses: append([]string{}, b.Uses.Names()...),
 		Retries: b.ClientRetries, Skew: b.Skew,
@@ -257,7 +256,7 @@ func (s *shownSearch) status() error {
 }
 
 // printCertificate prints what a search has covered, what it assumes and, if that is shown, how fast it was.
-func (s *shownSearch) printCertificate(e *env) {
+func (s *shownSearch) printCertificate(e *console) {
 	certificate.Print(e.Printer, s.Search)
 	if seconds := s.took.Seconds(); seconds > 0 {
 		e.Printf("%s\n", e.Say("explore.speed", "seconds", fmt.Sprintf("%.2f", seconds),
@@ -266,7 +265,7 @@ func (s *shownSearch) printCertificate(e *env) {
 	}
 }
 
-func (s *shownSearch) print(e *env) {
+func (s *shownSearch) print(e *console) {
 	s.printFound(e, func() (*race.Outcome, error) { return study.ReplayOn(s.Lock, s.Witnesses[0].Trace) })
 	if len(s.Witnesses) == 0 {
 		e.Next(fmt.Sprintf("locklab explore %s --clients %d", s.Lock.ID, max(s.Bounds.Clients+1, s.Enough())),
@@ -282,7 +281,7 @@ func (s *shownSearch) print(e *env) {
 
 // printFound prints what the search has shown: the verdicts, the run of the first if there is one, and what was
 // covered.
-func (s *shownSearch) printFound(e *env, first func() (*race.Outcome, error)) {
+func (s *shownSearch) printFound(e *console, first func() (*race.Outcome, error)) {
 	certificate.PrintClaim(e.Printer, s.Search)
 	if len(s.Witnesses) > 0 {
 		s.printWitnesses(e)
@@ -309,7 +308,7 @@ func (s *shownSearch) boundary(w study.Witness) string {
 	return ""
 }
 
-func (s *shownSearch) printWitnesses(e *env) {
+func (s *shownSearch) printWitnesses(e *console) {
 	cause := ""
 	if s.Bounds.Causes {
 		cause = "  " + e.Say("term.cause.name")

@@ -2,32 +2,15 @@ package main
 
 import (
 	"bytes"
-	"errors"
+	"cmp"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
-
-	"github.com/google/renameio/v2/maybe"
 
 	"locklab/reports/text"
 	"locklab/simulator/i18n"
 )
-
-// output is standard output. It keeps the first error and accepts everything after that,
-// so that a full disk there does not keep files from being written.
-type output struct {
-	to  io.Writer
-	err error
-}
-
-func (o *output) Write(b []byte) (int, error) {
-	if o.err == nil {
-		_, o.err = o.to.Write(b)
-	}
-	return len(b), nil
-}
 
 // The largest files that are read, in bytes. No run and no contract comes near.
 const (
@@ -35,220 +18,184 @@ const (
 	maxContract  = 4 << 20
 )
 
-// read returns the content of a file of at most limit bytes. Ctrl-C ends it, even if the
-// file is a pipe without a writer.
-func (e *env) read(name string, limit int64) ([]byte, error) {
-	var content []byte
-	err := e.interruptible(func() (err error) {
-		content, err = readAtMost(name, limit)
-		return err
+// readFile returns the content of a regular file of at most limit bytes.
+func readFile(name string, limit int64) ([]byte, error) {
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, text.Errorf("error.regular", "file", name)
+	case info.Size() > limit:
+		return nil, text.Errorf("error.large", "file", name, "most", limit>>20)
+	}
+	return os.ReadFile(name)
+}
+
+// outputs are the files that a command writes, by the names that they were given. All are opened before its work, so
+// that nothing is computed for a file that cannot be written.
+type outputs struct {
+	files  map[string]*outFile
+	folder string // that was made for them; "": it was there, or there is none
+}
+
+// An outFile is a file that is written when the work is done. Until then what it had stays, and a temporary file
+// stands beside it.
+type outFile struct {
+	*os.File        // the temporary file, or the file itself, to which is added
+	to       string // what the temporary file becomes; "": this is the file itself
+	written  bool
+}
+
+// replace opens files whose content is to be replaced, all at once. flag names them in errors; an empty name is no
+// file. What is neither a regular file nor absent is refused.
+func (o *outputs) replace(flag string, names ...string) error {
+	for _, name := range names {
+		err := o.open(name, func(to string) (*outFile, error) {
+			temp, err := os.CreateTemp(filepath.Dir(to), "."+filepath.Base(to)+"-")
+			return &outFile{File: temp, to: to}, err
+		})
+		if err != nil {
+			return text.Errorf("error.out", "flag", flag, "file", name, "cause", err)
+		}
+	}
+	return nil
+}
+
+// add opens a file to whose end something is to be added.
+func (o *outputs) add(flag, name string) error {
+	err := o.open(name, func(to string) (*outFile, error) {
+		f, err := os.OpenFile(to, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
+		return &outFile{File: f}, err
 	})
 	if err != nil {
-		return nil, err
+		return text.Errorf("error.out", "flag", flag, "file", name, "cause", err)
 	}
-	return content, nil
-}
-
-// input returns the content of a file on which results depend. A share of the
-// results contains it, so that merging shares does not need the file.
-func (e *env) input(name string, limit int64) (string, error) {
-	if e.merges {
-		content, found := e.inputs[name]
-		if !found {
-			return "", text.Errorf("error.share.input", "file", name)
-		}
-		return content, nil
-	}
-	content, err := e.read(name, limit)
-	if err == nil && e.inputs != nil {
-		e.inputs[name] = string(content)
-	}
-	return string(content), err
-}
-
-func readAtMost(name string, limit int64) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	large := text.Errorf("error.large", "file", name, "most", limit>>20)
-	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() > limit {
-		return nil, large
-	}
-	b, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(b)) > limit {
-		err = large
-	}
-	return b, err
-}
-
-// interruptible does what may wait forever, such as opening a pipe. Ctrl-C ends the
-// waiting, not the work: what that sets must not be used after an error.
-func (e *env) interruptible(work func() error) error {
-	if e.ctx.Err() != nil {
-		return work() // the results so far are being written; another Ctrl-C ends the program
-	}
-	done := make(chan error, 1)
-	go func() { done <- work() }()
-	select {
-	case err := <-done:
-		return err
-	case <-e.ctx.Done():
-		return noAnswer("error.stopped")
-	}
-}
-
-// writes says how a file is written.
-type writes int
-
-const (
-	replaces writes = iota // at once: a reader sees the old file or the new one
-	appends
-)
-
-// write writes a file; what is no regular file, such as a device or a pipe, gets the
-// bytes as they are. Without a name it does nothing. It is called after all results were printed.
-func (e *env) write(name string, how writes, fill func(w io.Writer) error) error {
-	if name == "" {
-		return nil
-	}
-	var b bytes.Buffer
-	if err := fill(&b); err != nil {
-		return internal(fmt.Errorf("%s: %w", name, err))
-	}
-	err := e.put(name, how, b.Bytes())
-	if stopped := (*exitError)(nil); errors.As(err, &stopped) {
-		return err
-	}
-	if err != nil {
-		return internal(text.Errorf("error.write", "file", name, "cause", i18n.Bare(err)))
-	}
-	e.inform("command.wrote", "file", name)
 	return nil
 }
 
-func (e *env) put(name string, how writes, content []byte) error {
-	if stream := e.stream(name); stream != nil {
-		_, err := stream.Write(content)
-		return err
+func (o *outputs) open(name string, open func(to string) (*outFile, error)) error {
+	if name == "" || o.files[name] != nil {
+		return nil
 	}
-	info, err := os.Stat(name)
-	special := err == nil && !info.Mode().IsRegular()
-	if !special {
-		name = target(name)
+	to := name
+	if link, err := filepath.EvalSymlinks(name); err == nil {
+		to = link // which stays
 	}
+	info, err := os.Lstat(to)
 	switch {
-	case special: // such as a pipe, which may wait for a reader forever
-		return e.interruptible(func() error { return writeTo(name, os.O_WRONLY, content) })
-	case how == appends:
-		return writeTo(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, content)
-	}
-	return maybe.WriteFile(name, content, 0o644)
-}
-
-func writeTo(name string, flags int, content []byte) error {
-	f, err := os.OpenFile(name, flags, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(content)
-	return errors.Join(err, f.Close())
-}
-
-// stream returns standard output or standard error if name is another name of it, as
-// /dev/stdout is. Opening that anew would write over what was printed.
-func (e *env) stream(name string) io.Writer {
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil
-	}
-	for _, w := range []io.Writer{e.stdout, e.stderr} {
-		to := w
-		if o, ok := w.(*output); ok {
-			to = o.to
-		}
-		if f, ok := to.(*os.File); ok {
-			if own, err := f.Stat(); err == nil && os.SameFile(own, info) {
-				return w
-			}
-		}
-	}
-	return nil
-}
-
-// maxLinks is more symbolic links in a row than systems follow.
-const maxLinks = 40
-
-// target follows the symbolic links at name, also those to a file that does not exist
-// yet: the link stays, and what it names is written.
-func target(name string) string {
-	for range maxLinks {
-		to, err := os.Readlink(name)
-		if err != nil {
-			return name
-		}
-		if !filepath.IsAbs(to) {
-			dir, err := filepath.EvalSymlinks(filepath.Dir(name))
-			if err != nil {
-				return name
-			}
-			to = filepath.Join(dir, to)
-		}
-		name = to
-	}
-	return name
-}
-
-// checkOutputs returns why one of the files cannot be written. It is called before
-// anything is played. flag is what names the files, such as -o; an empty name is no file.
-func (e *env) checkOutputs(flag string, files ...string) error {
-	for _, f := range files {
-		if err := e.writable(f); err != nil && f != "" {
-			return text.Errorf("error.out", "flag", flag, "file", f, "cause", err)
-		}
-	}
-	return nil
-}
-
-func (e *env) writable(file string) error {
-	if e.stream(file) != nil {
-		return nil
-	}
-	switch info, err := os.Stat(file); {
-	case err == nil && info.IsDir():
-		return text.Errorf("error.directory.is")
 	case err == nil && !info.Mode().IsRegular():
-		return nil // opening a pipe could disturb whoever reads from it
+		return text.Errorf("error.directory", "cause", text.Errorf("error.regular.not"))
+	case err != nil:
+		if err := isFolder(filepath.Dir(to)); err != nil {
+			return err
+		}
 	}
-	file = target(file)
-	return probe(filepath.Dir(file), filepath.Base(file))
+	f, err := open(to)
+	if err != nil {
+		return text.Errorf("error.directory", "cause", i18n.Bare(err))
+	}
+	if o.files == nil {
+		o.files = map[string]*outFile{}
+	}
+	o.files[name] = f
+	return nil
 }
 
-// writableDir returns why no file can be written into dir, which is made if its parent is there.
-func writableDir(dir string) error {
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		dir = filepath.Clean(dir)
-		return probe(filepath.Dir(dir), filepath.Base(dir))
-	}
-	return probe(dir, "locklab")
-}
-
-// probe returns why no file of a name can be written into dir. The file is written under a longer name first, as
-// renameio does.
-func probe(dir, name string) error {
-	info, err := os.Stat(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+// isFolder returns why there is no folder of a name.
+func isFolder(dir string) error {
+	switch info, err := os.Stat(dir); {
+	case os.IsNotExist(err):
 		return text.Errorf("error.directory.none", "folder", dir)
 	case err != nil:
 		return text.Errorf("error.directory", "cause", i18n.Bare(err))
 	case !info.IsDir():
 		return text.Errorf("error.directory.file", "file", dir)
 	}
-	probe, err := os.CreateTemp(dir, "."+name+"-")
-	if err != nil {
-		return text.Errorf("error.directory", "cause", i18n.Bare(err))
+	return nil
+}
+
+// makeFolder makes the folder of -o, if its parent is there and it is not.
+func (o *outputs) makeFolder(dir string) error {
+	_, err := os.Stat(dir)
+	if os.IsNotExist(err) {
+		if err = isFolder(filepath.Dir(filepath.Clean(dir))); err == nil {
+			if err = os.Mkdir(dir, 0o755); err == nil {
+				o.folder = dir
+			} else {
+				err = text.Errorf("error.directory", "cause", i18n.Bare(err))
+			}
+		}
+	} else {
+		err = isFolder(dir)
 	}
-	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+	if err != nil {
+		return text.Errorf("error.out", "flag", "-o", "file", dir, "cause", err)
+	}
+	probe := filepath.Join(dir, "report.html")
+	err = o.replace("-o", probe)
+	o.drop(probe)
+	return err
+}
+
+// drop forgets a file. What it had stays.
+func (o *outputs) drop(name string) {
+	f := o.files[name]
+	if f == nil || f.written {
+		return
+	}
+	f.Close()
+	if f.to != "" {
+		os.Remove(f.Name())
+	}
+	delete(o.files, name)
+}
+
+// dropAll forgets the files that were not written, and removes a folder that was made for nothing.
+func (o *outputs) dropAll() {
+	for name := range o.files {
+		o.drop(name)
+	}
+	if o.folder != "" {
+		os.Remove(o.folder) // fails where there are files
+	}
+}
+
+// write writes a file that was opened before. Without a name it does nothing, and once it is written neither. It is
+// called after all results were printed.
+func (e *env) write(name string, fill func(w io.Writer) error) error {
+	f := e.outputs.files[name]
+	if name == "" || f.written {
+		return nil
+	}
+	var b bytes.Buffer
+	if err := fill(&b); err != nil {
+		return internal(fmt.Errorf("%s: %w", name, err))
+	}
+	if err := f.put(b.Bytes()); err != nil {
+		return internal(text.Errorf("error.write", "file", name, "cause", i18n.Bare(err)))
+	}
+	e.inform("command.wrote", "file", name)
+	return nil
+}
+
+// put writes all of a file. A file that was there keeps its mode.
+func (f *outFile) put(content []byte) error {
+	mode := os.FileMode(0o644)
+	if info, err := os.Stat(f.to); err == nil {
+		mode = info.Mode()
+	}
+	_, err := f.Write(content)
+	err = cmp.Or(err, f.Sync())
+	if f.to != "" {
+		err = cmp.Or(err, f.Chmod(mode))
+	}
+	if err = cmp.Or(err, f.Close()); err != nil {
+		return err
+	}
+	if f.to != "" {
+		err = os.Rename(f.Name(), f.to)
+	}
+	f.written = err == nil
+	return err
 }

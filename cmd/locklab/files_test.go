@@ -4,10 +4,8 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -16,9 +14,9 @@ import (
 	"syscall"
 	"testing"
 
-	"locklab/simulator/effort"
-
 	"github.com/redis/go-redis/v9/logging"
+
+	"locklab/simulator/effort"
 )
 
 // asProgram makes the test binary the program itself, for what only a process shows:
@@ -98,84 +96,44 @@ func fifo(t *testing.T) string {
 // A small contract, as contracted.
 const promise = "[gc-pause]\ntoken OVERLAP STALE-WRITE\n"
 
-// A pipe and a device get what is written to them and stay what they are.
-func TestWriteThrough(t *testing.T) {
-	pipe := fifo(t)
-	got := make(chan []byte)
-	go func() {
-		text, err := os.ReadFile(pipe)
-		if err != nil {
-			t.Error(err)
-		}
-		got <- text
-	}()
-	if code, _, errs := call(t, "run", "token", "R18", "-o", pipe); code != exitOK {
-		t.Fatal(code, errs)
-	}
-	if text := <-got; !bytes.Contains(text, []byte(`"version"`)) {
-		t.Errorf("through the pipe came %.80q", text)
-	}
-	for _, flag := range []string{"--junit", "--summary"} {
-		if code, _, errs := callIn(t, promise, "verify", "--contract", "contract.txt", flag, os.DevNull); code != exitOK {
-			t.Errorf("%s: %d, %s", flag, code, errs)
-		}
-	}
-	for _, name := range []string{pipe, os.DevNull} {
-		if info, err := os.Stat(name); err != nil || info.Mode().IsRegular() {
-			t.Errorf("%s was replaced: %v, %v", name, info.Mode(), err)
-		}
-	}
-}
-
-// An ending context is not over yet, and ends as soon as somebody waits for it.
-type endingContext struct{ context.Context }
-
-func (endingContext) Done() <-chan struct{} {
-	over := make(chan struct{})
-	close(over)
-	return over
-}
-
-// Ctrl-C ends the waiting for a reader of a pipe, as a command that was stopped. It does
-// not disturb the writing of a file, which waits for nobody.
-func TestWriteStopped(t *testing.T) {
-	var errs bytes.Buffer
-	e := newEnv(nil, io.Discard, &errs, os.Getenv)
-	e.ctx = endingContext{t.Context()}
-	words := func(w io.Writer) error {
-		_, err := io.WriteString(w, "words")
-		return err
-	}
-	if code := e.report(e.write(fifo(t), replaces, words)); code != exitNoAnswer {
-		t.Errorf("a pipe: exit status %d: %s", code, errs.String())
-	}
-	for _, how := range []writes{replaces, appends} {
-		file := filepath.Join(t.TempDir(), "file")
-		err := e.write(file, how, words)
-		if content, readErr := os.ReadFile(file); err != nil || readErr != nil || string(content) != "words" {
-			t.Errorf("a file: %q, %v, %v", content, err, readErr)
-		}
-	}
-}
-
-// A link stays a link, and the file that it names is written, even if there was none.
-func TestWriteThroughLink(t *testing.T) {
+// A link stays a link, and the file that it names is written. What is no regular file is refused, and stays.
+func TestOutputsAreRegularFiles(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "sub"), 0o755); err != nil {
+	link := filepath.Join(dir, "link.json")
+	if err := os.Symlink(fileWith(t, "older", dir, "there.json"), link); err != nil {
 		t.Fatal(err)
 	}
-	for _, place := range []string{"there.json", "sub/new.json"} {
-		link := filepath.Join(dir, "link-to-"+filepath.Base(place))
-		if err := os.Symlink(place, link); err != nil {
-			t.Fatal(err)
+	if code, _, errs := call(t, "run", "token", "R18", "-o", link); code != exitOK {
+		t.Fatal(code, errs)
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Error("the link was replaced")
+	}
+	if text := contentOf(t, dir, "there.json"); !strings.Contains(text, `"version"`) {
+		t.Errorf("%.40q", text)
+	}
+	nowhere := filepath.Join(dir, "nowhere.json")
+	if err := os.Symlink("absent.json", nowhere); err != nil {
+		t.Fatal(err)
+	}
+	device := filepath.Join(dir, "device.json")
+	if err := os.Symlink(os.DevNull, device); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{fifo(t), nowhere, device} {
+		code, _, errs := call(t, "run", "token", "R18", "-o", name)
+		if code != exitUsage || !strings.Contains(errs, name+": cannot write there: it is no regular file") {
+			t.Errorf("-o %s: exit status %d: %s", name, code, errs)
 		}
-		if code, _, errs := call(t, "run", "token", "R18", "-o", link); code != exitOK {
-			t.Fatal(code, errs)
+		code, _, errs = call(t, "verify", "--contract", contractFile(t, promise), "--summary", name)
+		if code != exitUsage || !strings.Contains(errs, "it is no regular file") {
+			t.Errorf("--summary %s: exit status %d: %s", name, code, errs)
 		}
-		if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
-			t.Errorf("the link %s was replaced", link)
+	}
+	for _, args := range [][]string{{"run", fifo(t)}, {"merge", fifo(t)}, {"verify", "--contract", fifo(t)}} {
+		if code, _, errs := call(t, args...); code != exitUsage || !strings.Contains(errs, "is no regular file") {
+			t.Errorf("%v: exit status %d: %s", args, code, errs)
 		}
-		allFilled(t, dir, place)
 	}
 }
 
@@ -185,28 +143,6 @@ func TestSummaryAppends(t *testing.T) {
 	callIn(t, promise, "verify", "--contract", "contract.txt", "--summary", file)
 	if text := contentOf(t, file); !strings.HasPrefix(text, "# an earlier step\n## locklab verify") {
 		t.Errorf("%.80q", text)
-	}
-}
-
-// /dev/stdout is the output itself, also if that is a file.
-func TestWriteToStdout(t *testing.T) {
-	effort.Unwatched(t, "the work is done by processes of one command each")
-	out, err := os.Create(filepath.Join(t.TempDir(), "out.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer out.Close()
-	link := filepath.Join(t.TempDir(), "stdout.json") // -o wants an ending
-	if err := os.Symlink("/dev/stdout", link); err != nil {
-		t.Fatal(err)
-	}
-	c := program(t, "run", "token", "R18", "-o", link)
-	c.Stdout = out
-	if err := c.Run(); err != nil {
-		t.Fatal(err)
-	}
-	if text := contentOf(t, out.Name()); !strings.HasPrefix(text, "token (002-C)") || !strings.Contains(text, `"version": 2`) {
-		t.Errorf("%.200q", text)
 	}
 }
 
@@ -230,7 +166,7 @@ func TestOutputsAreCheckedFirst(t *testing.T) {
 		} {
 			args := strings.Fields(strings.NewReplacer("PLACE", place, "LINK", link, "FOLDER", folder).Replace(command))
 			code, out, errs := call(t, args...)
-			if code != exitUsage || out != "" || !strings.Contains(errs, args[len(args)-1]+": cannot write there") || strings.Contains(errs, "/.") {
+			if code != exitUsage || out != "" || !strings.Contains(errs, args[len(args)-1]+": cannot write there") || strings.Contains(errs, "/.x") {
 				t.Errorf("%v: exit status %d: %s%s", args, code, errs, out)
 			}
 		}
@@ -243,47 +179,30 @@ func TestOutputsAreCheckedFirst(t *testing.T) {
 	}
 }
 
-// A file that cannot be written costs neither the results nor the other files.
-func TestResultsComeFirst(t *testing.T) {
-	dir := t.TempDir()
-	full, other := filepath.Join(dir, "full.json"), filepath.Join(dir, "other.json")
-	if err := os.Symlink("/dev/full", full); err != nil {
-		t.Fatal(err)
-	}
-	code, out, errs := call(t, "run", "token", "R18", "-o", full, "-o", other)
-	if code != exitInternal || !strings.Contains(out, "Verdict: OVERLAP") || !strings.Contains(errs, "cannot write "+full+": no space left on device") {
-		t.Errorf("exit status %d: %s\n%s", code, errs, out)
-	}
-	allFilled(t, dir, "other.json")
-}
-
-// Every signal that asks the program to stop ends it with status 3, also while it waits
-// for a pipe.
+// Every signal that asks the program to stop ends it with status 3, also while it waits for a log.
 func TestStoppedWhileReading(t *testing.T) {
 	hangUp := make(chan os.Signal, 1)
 	signal.Notify(hangUp, syscall.SIGHUP) // what starts does not inherit that nohup has this signal ignored
 	defer signal.Stop(hangUp)
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
-		for _, args := range [][]string{{"run"}, {"explain"}, {"verify", "--contract"}} {
-			pipe := fifo(t)
-			c := program(t, append(args, pipe)...)
-			var errs bytes.Buffer
-			c.Stderr = &errs
-			if err := c.Start(); err != nil {
-				t.Fatal(err)
-			}
-			writer, err := os.OpenFile(pipe, os.O_WRONLY, 0) // waits until the program reads
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := c.Process.Signal(s); err != nil {
-				t.Fatal(err)
-			}
-			if code := statusOf(t, c.Wait()); code != exitNoAnswer || !strings.Contains(errs.String(), "stopped") {
-				t.Errorf("%v, %v: exit status %d: %s", args, s, code, errs.String())
-			}
-			writer.Close()
+		pipe := fifo(t)
+		c := program(t, "judge", pipe)
+		var errs bytes.Buffer
+		c.Stderr = &errs
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
 		}
+		writer, err := os.OpenFile(pipe, os.O_WRONLY, 0) // waits until the program reads
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Process.Signal(s); err != nil {
+			t.Fatal(err)
+		}
+		if code := statusOf(t, c.Wait()); code != exitNoAnswer || !strings.Contains(errs.String(), "stopped") {
+			t.Errorf("%v: exit status %d: %s", s, code, errs.String())
+		}
+		writer.Close()
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/cost"
@@ -16,7 +17,7 @@ import (
 )
 
 // printLanding prints what to do first, and the names of all other commands.
-func printLanding(e *env) {
+func printLanding(e *console) {
 	for _, lang := range e.Langs() {
 		e.Wrap("", text.Say(lang, "help.title"))
 		e.Printf("\n%s\n", text.Say(lang, "help.group.start"))
@@ -48,7 +49,7 @@ var landingCommands = []struct{ line, text string }{
 }
 
 // printCommands prints all commands, in groups.
-func printCommands(e *env) {
+func printCommands(e *console) {
 	e.Sentence("help.title")
 	for _, g := range groups() {
 		e.Printf("\n%s\n", e.Say("help.group."+g.name))
@@ -81,12 +82,12 @@ func (c *command) rowsBelow() []row {
 }
 
 // short is what a command does, in some words.
-func short(e *env, name string) string {
+func short(e *console, name string) string {
 	return e.Say("help."+name+".short", "charts", strings.Join(lists.Each(chartCommand().below, (*command).name), ", "))
 }
 
 // printRows prints commands in two columns, each with its short text.
-func printRows(e *env, rows []row) {
+func printRows(e *console, rows []row) {
 	for _, r := range rows {
 		e.Wrap("  "+text.Pad(r.shown, 12), short(e, r.name))
 	}
@@ -106,7 +107,7 @@ func translateHelp(e *env, root *cobra.Command) {
 				return knownCommand(root, args)
 			}
 		}
-		c.Short = short(e, name)
+		c.Short = short(e.console, name)
 		c.Flags().BoolP("help", "h", false, e.Say("help.flag.help"))
 		c.Flags().Lookup("help").Hidden = c == root // whoever sees it knows it
 	}
@@ -141,7 +142,7 @@ func helpName(c *cobra.Command) string {
 
 // longPlaces fill the places of the long help texts.
 func longPlaces(lang string) []string {
-	return []string{"schema", fmt.Sprint(schema), "example", contractExample, "bounds", boundList(lang),
+	return []string{"schema", fmt.Sprint(reports.Schema), "example", contractExample, "bounds", boundList(lang),
 		"environments", text.Join(lang, "chart.list", cost.Shipped())}
 }
 
@@ -168,31 +169,31 @@ const contractExample = `
 func printHelp(e *env, c *cobra.Command) {
 	name := helpName(c)
 	if !c.HasParent() {
-		printCommands(e)
+		printCommands(e.console)
 		e.Printf("\n")
 	}
 	for _, lang := range e.Langs() {
-		printLong(e, text.Say(lang, "help."+name+".long", longPlaces(lang)...))
+		printLong(e.console, text.Say(lang, "help."+name+".long", longPlaces(lang)...))
 	}
 	if name == "chart" {
 		e.Printf("\n")
-		printRows(e, chartCommand().rowsBelow())
+		printRows(e.console, chartCommand().rowsBelow())
 	}
 	if !c.HasParent() {
-		printFlags(e, "help.flags", c.Flags())
+		printFlags(e.console, "help.flags", c.Flags())
 		return
 	}
 	e.Printf("\n%s\n  %s\n", e.Say("help.usage"), c.UseLine())
 	if c.Example != "" {
 		e.Printf("\n%s\n%s\n", e.Say("help.examples"), c.Example)
 	}
-	printFlags(e, "help.flags", c.LocalNonPersistentFlags())
-	printFlags(e, "help.flags.global", c.InheritedFlags())
+	printFlags(e.console, "help.flags", c.LocalNonPersistentFlags())
+	printFlags(e.console, "help.flags.global", c.InheritedFlags())
 }
 
 // printLong prints paragraphs that " // " separates. One that begins with "- " is an
 // item of a list; one with line breaks is an example.
-func printLong(e *env, long string) {
+func printLong(e *console, long string) {
 	item := false
 	for i, paragraph := range strings.Split(long, "//") {
 		if strings.Contains(paragraph, "\n") {
@@ -213,7 +214,7 @@ func printLong(e *env, long string) {
 }
 
 // printFlags prints flags in two columns.
-func printFlags(e *env, heading string, flags *pflag.FlagSet) {
+func printFlags(e *console, heading string, flags *pflag.FlagSet) {
 	if !flags.HasAvailableFlags() {
 		return
 	}

@@ -72,13 +72,12 @@ func (i *initFlags) run(e *env, args []string) error {
 		return err
 	}
 	wrote := struct {
-		Version int      `json:"version"`
-		Folder  string   `json:"folder"`
-		Files   []string `json:"files"`
-		Module  string   `json:"module"` // whose go.mod needs Lines; "": one of its own
-		Lines   string   `json:"lines"`
-	}{schema, args[0], slices.Sorted(maps.Keys(files)), module, lines}
-	e.show(wrote, func() {
+		Folder string   `json:"folder"`
+		Files  []string `json:"files"`
+		Module string   `json:"module"` // whose go.mod needs Lines; "": one of its own
+		Lines  string   `json:"lines"`
+	}{args[0], slices.Sorted(maps.Keys(files)), module, lines}
+	e.show("init", wrote, func() {
 		e.Printf("%s\n", e.Say("init.done", "folder", args[0], "files", strings.Join(wrote.Files, ", ")))
 		if module != "" {
 			e.Printf("%s\n\n%s\n", e.Say("init.module", "file", module), lines)

@@ -73,7 +73,7 @@ func (j *judgeFlags) run(e *env, args []string) error {
 	if j.html != "" && filepath.Ext(j.html) != ".html" {
 		return text.Errorf("error.judge.html", "file", j.html)
 	}
-	if err := e.checkOutputs("--html", j.html); err != nil {
+	if err := e.replace("--html", j.html); err != nil {
 		return err
 	}
 	sources, size, end, err := openLogs(e, args)
@@ -82,7 +82,7 @@ func (j *judgeFlags) run(e *env, args []string) error {
 	}
 	defer end()
 	log := &judgedLog{}
-	if err := e.interruptible(func() error { return log.read(e, j, sources, size) }); err != nil {
+	if err := e.untilStopped(func() error { return log.read(e, j, sources, size) }); err != nil {
 		return err
 	}
 	switch {
@@ -96,10 +96,10 @@ func (j *judgeFlags) run(e *env, args []string) error {
 	case log.Lines == 0:
 		return text.Errorf("error.judge.empty")
 	}
-	e.show(log.json(), func() { log.print(e) })
+	e.show("judge", log.json(), func() { log.print(e.console) })
 	if j.html != "" && len(log.Findings) == 0 {
 		e.inform("judge.html.nothing", "file", j.html)
-	} else if err := e.write(j.html, replaces,
+	} else if err := e.write(j.html,
 		func(w io.Writer) error { return page.WriteLog(w, log.page(e)) }); err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func openLogs(e *env, names []string) (sources []record.Source, size int64, end 
 			continue
 		}
 		var f *os.File
-		if err := e.interruptible(func() (err error) { f, err = os.Open(name); return err }); err != nil {
+		if err := e.untilStopped(func() (err error) { f, err = os.Open(name); return err }); err != nil {
 			end()
 			return nil, 0, nil, err
 		}
@@ -159,6 +159,19 @@ func openLogs(e *env, names []string) (sources []record.Source, size int64, end 
 		size = 0
 	}
 	return sources, size, end, nil
+}
+
+// untilStopped does what may wait forever, such as reading a pipe. Ctrl-C ends the waiting, not the work: what that
+// sets must not be used after an error.
+func (e *env) untilStopped(work func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- work() }()
+	select {
+	case err := <-done:
+		return err
+	case <-e.ctx.Done():
+		return noAnswer("error.stopped")
+	}
 }
 
 // judgeGarbage is the GOGC of a judge: most of what it keeps of a large log has no pointers, and takes the collector
@@ -206,7 +219,6 @@ func (l *judgedLog) read(e *env, j *judgeFlags, sources []record.Source, size in
 
 // judgedJSON is a judged log as JSON.
 type judgedJSON struct {
-	Version int `json:"version"`
 	*record.Result
 	NotClaimed []verdict.Word    `json:"not_claimed"`
 	Truncated  []record.Place    `json:"truncated"`
@@ -214,7 +226,7 @@ type judgedJSON struct {
 }
 
 func (l *judgedLog) json() judgedJSON {
-	return judgedJSON{schema, l.Result, record.NotClaimed(), append([]record.Place{}, l.reader.Truncated...),
+	return judgedJSON{l.Result, record.NotClaimed(), append([]record.Place{}, l.reader.Truncated...),
 		append([]record.Backward{}, l.reader.Backwards...)}
 }
 
@@ -226,7 +238,7 @@ func (l *judgedLog) when(i record.Instant) string {
 	return time.Unix(0, i.Ns).UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
-func (l *judgedLog) print(e *env) {
+func (l *judgedLog) print(e *console) {
 	e.Sentence("judge.title", "lines", fmt.Sprint(l.Lines), "leases", fmt.Sprint(l.Acquired), "from", l.when(l.First),
 		"to", l.when(l.Last))
 	for i := range l.Findings {
@@ -253,7 +265,7 @@ func (l *judgedLog) print(e *env) {
 }
 
 // saying is the key of the sentence about a finding, with its values.
-func (l *judgedLog) saying(e *env, f *record.Finding) (key string, pairs []string) {
+func (l *judgedLog) saying(e *console, f *record.Finding) (key string, pairs []string) {
 	word := f.Verdict
 	key = "judge.finding"
 	if f.Verdict == verdict.Unknown {
@@ -281,7 +293,7 @@ func legend(names []string) string {
 }
 
 // printFinding prints a finding with the lines around it.
-func (l *judgedLog) printFinding(e *env, f *record.Finding) {
+func (l *judgedLog) printFinding(e *console, f *record.Finding) {
 	e.Printf("\n")
 	key, pairs := l.saying(e, f)
 	e.Wrap("", e.Say(key, pairs...))
@@ -293,7 +305,7 @@ func (l *judgedLog) printFinding(e *env, f *record.Finding) {
 }
 
 // printMissing says what the log does not show, and what is not claimed for that.
-func (l *judgedLog) printMissing(e *env) {
+func (l *judgedLog) printMissing(e *console) {
 	e.Printf("\n")
 	e.Wrap("", e.Say("judge.notclaimed", "verdicts", reports.Words(record.NotClaimed())))
 	if w := l.Wait; w != nil {
@@ -332,7 +344,7 @@ func (l *judgedLog) page(e *env) page.Log {
 		f := &l.Findings[i]
 		h, j, names, start := f.Window()
 		h.Lock = f.Key
-		key, pairs := l.saying(e, f)
+		key, pairs := l.saying(e.console, f)
 		run, _ := reports.RunOf(h, j, j.Verdicts, e.Langs(), false)
 		p.Parts = append(p.Parts, page.Part{
 			Title: fmt.Sprintf("%d %s", i+1, f.Verdict), Run: run,

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -80,9 +79,8 @@ func TestJudgeFiles(t *testing.T) {
 		}
 	}
 	code, out, errs := judge(t, map[string]string{"a.jsonl": a.String(), "b.jsonl": b.String()}, "a.jsonl", "b.jsonl", "--json", "--html", "log.html")
-	var v judgedJSON
-	if err := json.Unmarshal([]byte(out), &v); err != nil || code != exitDiffers || v.Lines != 11 || fmt.Sprint(v.Verdicts) != "[OVERLAP STALE-WRITE]" || v.Version != schema {
-		t.Errorf("exit status %d, %v: %s%s", code, err, out, errs)
+	if v := dataOf[judgedJSON](t, out, "judge"); code != exitDiffers || v.Lines != 11 || fmt.Sprint(v.Verdicts) != "[OVERLAP STALE-WRITE]" {
+		t.Errorf("exit status %d: %s%s", code, out, errs)
 	}
 	page := contentOf(t, "log.html")
 	if !strings.Contains(page, "order:42") || strings.Count(page, "<script") != 1 || strings.Contains(page, `"k":null`) {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,7 +50,7 @@ func listCommand() *command {
 			if err != nil {
 				return err
 			}
-			e.show(toJSON(kinds, entries), func() { listText(e, kinds, entries) })
+			e.show("list", toJSON(kinds, entries), func() { listText(e.console, kinds, entries) })
 			return nil
 		},
 	}
@@ -111,13 +110,10 @@ func toJSON(kinds []string, entries []lock.Entry) any {
 			all[kind] = lists.Each(faults.All(), listedFault)
 		}
 	}
-	if len(kinds) == 1 {
-		return slices.Collect(maps.Values(all))[0]
-	}
 	return all
 }
 
-func listText(e *env, kinds []string, entries []lock.Entry) {
+func listText(e *console, kinds []string, entries []lock.Entry) {
 	for _, kind := range kinds {
 		switch kind {
 		case "locks":
@@ -136,7 +132,7 @@ func listText(e *env, kinds []string, entries []lock.Entry) {
 }
 
 // listLocks prints locks by family, the locks of a family in historical order.
-func listLocks(e *env, entries []lock.Entry) {
+func listLocks(e *console, entries []lock.Entry) {
 	e.Printf("%s\n", e.Say("list.locks"))
 	for _, family := range lock.Families() {
 		of := slices.DeleteFunc(slices.Clone(entries), func(entry lock.Entry) bool { return entry.Family != family })
@@ -180,7 +176,7 @@ func groupOf(s race.Race) string {
 }
 
 // listRaces prints the races by group.
-func listRaces(e *env) {
+func listRaces(e *console) {
 	e.Printf("%s\n", e.Say("list.races"))
 	group := ""
 	for _, s := range scenarios.All() {

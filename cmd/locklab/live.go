@@ -166,10 +166,7 @@ func showLive(e *env, o *race.Outcome, lease time.Duration) error {
 			return liveError(e.ctx, err)
 		}
 	}
-	e.show(struct {
-		Version int `json:"version"`
-		liveJSON
-	}{schema, comparisonJSON(s.Compare())}, func() { printShowing(e, b, s) })
+	e.show("live run", comparisonJSON(s.Compare()), func() { printShowing(e.console, b, s) })
 	switch {
 	case o.NotApplicable != "":
 		return nil
@@ -181,7 +178,7 @@ func showLive(e *env, o *race.Outcome, lease time.Duration) error {
 	return nil
 }
 
-func printShowing(e *env, b *reality.Bench, s *reality.Showing) {
+func printShowing(e *console, b *reality.Bench, s *reality.Showing) {
 	if s.Lab.NotApplicable != "" || s.NotShown != "" {
 		(&shownRun{Outcome: s.Lab, view: "lanes"}).print(e)
 		if s.Lab.NotApplicable == "" {
@@ -227,7 +224,7 @@ func printShowing(e *env, b *reality.Bench, s *reality.Showing) {
 // maxDifferences is the number of differences of a run that are printed; --json has all.
 const maxDifferences = 10
 
-func printDifferences(e *env, c *reality.Comparison) {
+func printDifferences(e *console, c *reality.Comparison) {
 	for i, d := range c.Differ {
 		if i == maxDifferences {
 			e.Printf("  %s\n", e.Say("live.difference.more", "n", fmt.Sprint(len(c.Differ)-i)))
@@ -241,7 +238,7 @@ func printDifferences(e *env, c *reality.Comparison) {
 }
 
 // difference is a sentence about a difference, of a lock with that key.
-func sayDifference(e *env, key string, d live.Difference) string {
+func sayDifference(e *console, key string, d live.Difference) string {
 	at := reports.Millis(d.At, 1)
 	if d.Cmd == nil {
 		return e.Say("live.difference.key", "time", at, "n", fmt.Sprint(d.Server), "key", text.Visible(d.Key),
@@ -351,7 +348,7 @@ func (t *liveTable) runVerify(e *env, _ []string) error {
 // compute computes a table of so many tasks, prints it, and writes the file.
 func (t *liveTable) compute(e *env, tasks int,
 	find func(b *reality.Bench, w *share.Work) (*reality.Table, error)) error {
-	if err := e.checkOutputs("-o", t.out); err != nil {
+	if err := e.replace("-o", t.out); err != nil {
 		return err
 	}
 	b, err := reality.NewBench(e.ctx, t.lease)
@@ -373,17 +370,16 @@ func (t *liveTable) compute(e *env, tasks int,
 		worst = max(worst, row.Status)
 	}
 	cells := struct {
-		Version int        `json:"version"`
-		Cells   []liveJSON `json:"cells"`
-	}{schema, append([]liveJSON{}, lists.Each(n.all, comparisonJSON)...)}
-	e.show(cells, func() { printLiveTable(e, table, &n, t.lease, t.rounds) })
+		Cells []liveJSON `json:"cells"`
+	}{append([]liveJSON{}, lists.Each(n.all, comparisonJSON)...)}
+	e.show("live", cells, func() { printLiveTable(e.console, table, &n, t.lease, t.rounds) })
 	if len(n.differ) > 0 {
 		worst = contract.Differs
 	}
-	return cmp.Or(e.write(t.out, replaces, n.csv), asMet(worst))
+	return cmp.Or(e.write(t.out, n.csv), asMet(worst))
 }
 
-func printLiveTable(e *env, table *reality.Table, t *liveCount, lease time.Duration, rounds int) {
+func printLiveTable(e *console, table *reality.Table, t *liveCount, lease time.Duration, rounds int) {
 	e.Printf("%s\n\n", e.Say("live.heading", "version", table.Version, "lease", reports.Span(lease)))
 	for _, row := range table.Rows {
 		if len(row.Comparisons) == 0 {

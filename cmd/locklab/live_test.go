@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,13 +56,8 @@ func TestLiveMatrix(t *testing.T) {
 		t.Error(content)
 	}
 	code, out, _ = call(t, "live", "run", "token", "restart", "--json")
-	var j struct {
-		Agrees  bool
-		Servers int
-		Answers int
-	}
-	if err := json.Unmarshal([]byte(out), &j); err != nil || code != exitOK || !j.Agrees || j.Servers != 2 || j.Answers == 0 {
-		t.Errorf("%v, exit status %d: %s", err, code, out)
+	if j := dataOf[liveJSON](t, out, "live run"); code != exitOK || !*j.Agrees || j.Servers != 2 || j.Answers == 0 {
+		t.Errorf("exit status %d: %s", code, out)
 	}
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -233,22 +231,15 @@ func link(t testing.TB) string {
 	if code != 0 {
 		t.Fatal(errs)
 	}
-	var j runJSON
-	if err := json.Unmarshal([]byte(out), &j); err != nil {
-		t.Fatal(err)
-	}
-	return j.Trace
+	return dataOf[runJSON](t, out, runKind).Trace
 }
 
 // A link plays the same run: the same JSON, byte for byte. So does the file that -o wrote, and the JSON itself.
 func TestReplayIsTheSameRun(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "run.json")
 	_, first, _ := call(t, "run", "redlock", "restart", "--seed", "5", "--json", "-o", file)
-	var j runJSON
-	if err := json.Unmarshal([]byte(first), &j); err != nil {
-		t.Fatal(err)
-	}
-	for _, arg := range []string{j.Trace, file, fileWith(t, j.Trace+"\n", t.TempDir(), "trace.txt")} {
+	trace := dataOf[runJSON](t, first, runKind).Trace
+	for _, arg := range []string{trace, file, fileWith(t, trace+"\n", t.TempDir(), "trace.txt")} {
 		if code, again, errs := call(t, "run", arg, "--json"); code != 0 || again != first {
 			t.Errorf("run %.20s…: exit status %d, same %t, %s", arg, code, again == first, errs)
 		}
@@ -292,75 +283,6 @@ func TestExpect(t *testing.T) {
 	} {
 		if code, out, errs := call(t, strings.Fields("run "+c.args)...); code != c.code || !strings.Contains(out, c.says) {
 			t.Errorf("%s: exit status %d, want %d: %s%s", c.args, code, c.code, errs, out)
-		}
-	}
-}
-
-// Every command speaks JSON, and says which version of it. The fields that others build on, by name and kind: a
-// rename, or a field that goes, breaks somebody's script.
-func TestJSON(t *testing.T) {
-	effort.OnlyPushed(t, "it searches for seconds")
-	effort.Unwatched(t, watchedCommands)
-	for _, line := range []string{"demo", "explain R01", "explain token R01", "explain path", "explain interview", "run " + link(t)} {
-		if got := jsonOf(t, line); got["version"] != float64(schema) {
-			t.Errorf("%s: version %v", line, got["version"])
-		}
-	}
-	cell := map[string]any{"lock": "", "article": "", "race": "", "code": "", "verdicts": []any{}, "expected": []any{},
-		"as_expected": true, "triggered": true, "trace": "", "why": "", "why_zh": ""}
-	for line, want := range map[string]map[string]any{
-		"list locks":  {"id": "", "article": "", "family": "", "year": 0.0, "title": "", "title_zh": ""},
-		"list races":  {"id": "", "code": "", "title": "", "title_zh": ""},
-		"list faults": {"id": "", "title": "", "title_zh": ""},
-		"run setnx R01 --seed 4": {"version": 0.0, "lock": "", "article": "", "race": "", "code": "", "seed": 0.0, "settings": "",
-			"verdicts": []any{}, "expected": []any{}, "as_expected": true, "triggered": true, "findings": []any{}, "events": []any{}, "trace": ""},
-		"matrix --races calm":      {"version": 0.0, "cells": []any{}},
-		"matrix --races calm cell": cell,
-		"explore setnx --attempts 1 --budget crash=1": {"version": 0.0, "lock": "", "clients": 0.0, "attempts": 0.0, "nodes": 0.0, "budget": map[string]any{}, "states": 0.0,
-			"bounds": "", "timing": "", "uses": []any{}, "client_retries": 0.0, "skew_ns": 0.0, "tokens": "", "not_injected": []any{}, "claim": "", "scope": "", "may_happen": []any{}, "assumed": []any{},
-			"transitions": 0.0, "depth": 0.0, "complete": true, "verdicts": []any{}, "certificate": ""},
-		"explain token":                        {"version": 0.0, "lock": map[string]any{}, "texts": map[string]any{}, "cells": []any{}},
-		"lesson path 3":                        {"version": 0.0, "title": "", "steps": []any{}},
-		"explain lease":                        {"version": 0.0, "texts": map[string]any{}},
-		"chart sweep pause/ttl=1:1:1 --runs 9": {"version": 0.0, "chart": "", "said": map[string]any{}, "source": "", "table": map[string]any{}, "more": map[string]any{}},
-	} {
-		got := jsonOf(t, line)
-		if got["version"] != nil && got["version"] != float64(schema) {
-			t.Errorf("%s: version %v", line, got["version"])
-		}
-		sameKinds(t, line, got, want)
-	}
-}
-
-// jsonOf is the object that a command prints; of a list, or of the cells, the
-// first one.
-func jsonOf(t *testing.T, line string) map[string]any {
-	t.Helper()
-	line, cell := strings.CutSuffix(line, " cell")
-	_, out, errs := call(t, append(strings.Fields(line), "--json")...)
-	var v any
-	if err := json.Unmarshal([]byte(out), &v); err != nil {
-		t.Fatalf("%s: %v %s", line, err, errs)
-	}
-	if cell {
-		v = v.(map[string]any)["cells"]
-	}
-	if list, ok := v.([]any); ok {
-		v = list[0]
-	}
-	return v.(map[string]any)
-}
-
-func sameKinds(t *testing.T, line string, got, want map[string]any) {
-	t.Helper()
-	for name, v := range want {
-		if g, ok := got[name]; !ok || reflect.TypeOf(g) != reflect.TypeOf(v) {
-			t.Errorf("%s: field %q is %T, want %T", line, name, g, v)
-		}
-	}
-	for name := range got {
-		if _, ok := want[name]; !ok {
-			t.Errorf("%s: field %q is new: add it here, it stays", line, name)
 		}
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime/debug"
 
@@ -21,7 +19,6 @@ import (
 	"locklab/scenarios/contract"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
-	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
 
@@ -43,7 +40,6 @@ type cellJSON struct {
 }
 
 type matrixJSON struct {
-	Version    int        `json:"version"`
 	Incomplete bool       `json:"incomplete,omitempty"`
 	Cells      []cellJSON `json:"cells"`
 }
@@ -100,8 +96,8 @@ func (m *matrixFlags) run(e *env, _ []string) error {
 		return text.Errorf("error.matrix.all")
 	}
 	if m.dir != "" {
-		if err := writableDir(m.dir); err != nil {
-			return text.Errorf("error.out", "flag", "-o", "file", m.dir, "cause", err)
+		if err := e.makeFolder(m.dir); err != nil {
+			return err
 		}
 	}
 	e.command = commandLine(canonical(e.running, nil),
@@ -123,7 +119,7 @@ func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Race) error 
 		defer debug.SetMemoryLimit(debug.SetMemoryLimit(reportMemory))
 		shown = report.NewCollector(e.Langs())
 		show = shown.Add
-		work, done = inStages(e, report.Stages(entries, len(scs), m.runs, m.all))
+		work, done = e.stagesOf(report.Stages(entries, len(scs), m.runs, m.all))
 	}
 	w, end := work(study.MatrixSteps(len(entries), len(scs), m.runs), "progress.cells")
 	cells, err := study.Matrix(e.ctx, entries, scs, m.runs, show, w)
@@ -147,11 +143,7 @@ func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Race) error 
 		files, err = r.Files(e.ctx, work, m.all)
 	}
 	done()
-	if e.json {
-		e.printJSON(matrixJSON{Version: schema, Incomplete: !complete, Cells: cellsJSON(flat)})
-	} else {
-		printGrid(e, grid, flat, m.runs)
-	}
+	e.show("matrix", matrixJSON{!complete, cellsJSON(flat)}, func() { printGrid(e.console, grid, flat, m.runs) })
 	switch {
 	case !complete:
 		err := noAnswer("error.stopped.cells", "played", len(flat), "all", len(entries)*len(scs))
@@ -198,7 +190,7 @@ func flatten(cells [][]*race.Outcome) (flat []*race.Outcome, complete bool) {
 	return flat, complete
 }
 
-func printGrid(e *env, grid *chart.Grid, outcomes []*race.Outcome, runs int) {
+func printGrid(e *console, grid *chart.Grid, outcomes []*race.Outcome, runs int) {
 	e.chart(grid)
 	if runs > 0 {
 		printCounts(e, outcomes)
@@ -208,7 +200,7 @@ func printGrid(e *env, grid *chart.Grid, outcomes []*race.Outcome, runs int) {
 
 // printCounts prints how often each lock failed, with the confidence interval of the
 // count.
-func printCounts(e *env, outcomes []*race.Outcome) {
+func printCounts(e *console, outcomes []*race.Outcome) {
 	e.Printf("\n")
 	e.Wrap("", e.Say("matrix.counts"))
 	for _, o := range outcomes {
@@ -236,11 +228,13 @@ func writeAll(e *env, dir string, files []report.File) (err error) {
 	if len(files) == 0 {
 		return nil
 	}
-	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
-		return internal(text.Errorf("error.write", "file", dir, "cause", i18n.Bare(err)))
-	}
 	for i, f := range files {
-		err = errors.Join(err, e.write(filepath.Join(dir, f.Name), replaces, func(w io.Writer) error {
+		name := filepath.Join(dir, f.Name)
+		if failed := e.replace("-o", name); failed != nil {
+			err = errors.Join(err, internal(failed))
+			continue
+		}
+		err = errors.Join(err, e.write(name, func(w io.Writer) error {
 			_, err := drawn[i].WriteTo(w)
 			return err
 		}))

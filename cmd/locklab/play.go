@@ -102,7 +102,7 @@ func (p *playFlags) link(e *env, link string) error {
 
 // listLevels prints the course.
 func listLevels(e *env) {
-	e.show(game.Levels(), func() {
+	e.show("levels", game.Levels(), func() {
 		e.Wrap("", e.Say("play.levels"))
 		for i, l := range play.Levels() {
 			e.Wrap(fmt.Sprintf("  %2d  %s %s ", i+1, text.Pad(l.Lock, 15), text.Pad(string(l.Harm), 12)),
@@ -132,7 +132,7 @@ func playGame(e *env, g *play.Game, failed error, start func() (*game.Session, e
 		return err
 	}
 	if e.json {
-		e.printJSON(s.Position())
+		e.show("position", s.Position(), nil)
 		return nil
 	}
 	return internal(s.Play())
@@ -207,11 +207,8 @@ func (q *quizFlags) run(e *env, _ []string) error {
 	if err != nil {
 		return err
 	}
-	if e.json {
-		e.printJSON(quizJSON{schema, q.seed, questions})
-		return nil
-	}
-	screen(e).Ask(questions, strings.TrimSpace(fmt.Sprintf("locklab play quiz --seed %d%s", q.seed, q.asked(e))))
+	again := strings.TrimSpace(fmt.Sprintf("locklab play quiz --seed %d%s", q.seed, q.asked(e)))
+	e.show("quiz", quizJSON{q.seed, questions}, func() { screen(e).Ask(questions, again) })
 	return nil
 }
 
@@ -294,7 +291,6 @@ func (q *quizFlags) questions(e *env, scope game.Scope) (all []*game.Question, e
 
 // quizJSON is the questions with their answers.
 type quizJSON struct {
-	Version   int              `json:"version"`
 	Seed      uint64           `json:"seed"`
 	Questions []*game.Question `json:"questions"`
 }
@@ -337,7 +333,7 @@ func (l *lessonFlags) run(e *env, args []string) error {
 	if l.file != "" && filepath.Ext(l.file) != ".html" {
 		return text.Errorf("error.lesson.format", "file", l.file)
 	}
-	if err := e.checkOutputs("-o", l.file); err != nil {
+	if err := e.replace("-o", l.file); err != nil {
 		return err
 	}
 	subject, err := lessons.ParseSubject(args)
@@ -352,9 +348,9 @@ func (l *lessonFlags) run(e *env, args []string) error {
 		return err
 	}
 	slides := lessons.Slides(blocks)
-	e.show(lessonJSON(slides), func() { printLesson(e, slides) })
+	e.show("lesson", lessonJSON(slides), func() { printLesson(e, slides) })
 	page := deck.Page{Blocks: blocks, Lang: l.Lang, Command: e.command, View: l.open}
-	return e.write(l.file, replaces, func(w io.Writer) error { return deck.Write(w, page) })
+	return e.write(l.file, func(w io.Writer) error { return deck.Write(w, page) })
 }
 
 // printLesson prints the headings of a lesson.
@@ -385,10 +381,9 @@ type lessonStepJSON struct {
 
 func lessonJSON(slides []lessons.Slide) any {
 	out := struct {
-		Version int              `json:"version"`
-		Title   string           `json:"title"`
-		Steps   []lessonStepJSON `json:"steps"`
-	}{schema, slides[0].Heading, nil}
+		Title string           `json:"title"`
+		Steps []lessonStepJSON `json:"steps"`
+	}{slides[0].Heading, nil}
 	for _, s := range slides {
 		asked := strings.Join(s.Lines(lessons.Asked), " ")
 		j := lessonStepJSON{s.Kind, s.Heading, s.Lines(""), asked, "", "", s.Lines(lessons.Answer), s.Lines(lessons.Notes)}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -53,9 +52,8 @@ func TestSavedGame(t *testing.T) {
 		t.Errorf("the link opens\n%s\nand was taken from\n%s", again, shown)
 	}
 	code, out, errs := callWith(t.Context(), "", "play", link, "--json")
-	var p game.Position
-	if err := json.Unmarshal([]byte(out), &p); code != 0 || err != nil || p.Version != game.Format || p.Link != link || p.Steps != 3 || len(p.Moves) == 0 {
-		t.Errorf("exit status %d, %v, %+v %s", code, err, p, errs)
+	if p := dataOf[game.Position](t, out, "position"); code != 0 || p.Link != link || p.Steps != 3 || len(p.Moves) == 0 {
+		t.Errorf("exit status %d, %+v %s", code, p, errs)
 	}
 	if code, out, errs := call(t, "run", link); code != 0 || !strings.Contains(out, "setnx (003-A)") {
 		t.Errorf("exit status %d: %s%s", code, out, errs)
@@ -87,15 +85,9 @@ func TestLesson(t *testing.T) {
 		}
 	}
 	code, out, errs = call(t, "lesson", "token", "gc-pause", "--json", "--questions", "0")
-	var l struct {
-		Version int
-		Steps   []struct {
-			Kind, Heading, Question, Lock, Race string
-			Answer                              []string
-		}
-	}
-	if err := json.Unmarshal([]byte(out), &l); err != nil || code != exitOK || l.Version != schema {
-		t.Fatalf("exit status %d, %s: %v\n%s", code, errs, err, out)
+	l := dataOf[struct{ Steps []lessonStepJSON }](t, out, "lesson")
+	if code != exitOK || len(l.Steps) < 3 {
+		t.Fatalf("exit status %d, %s\n%s", code, errs, out)
 	}
 	for _, s := range l.Steps {
 		if s.Kind == "quiz" {

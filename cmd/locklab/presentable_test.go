@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -66,9 +65,8 @@ func TestVersion(t *testing.T) {
 		t.Errorf("exit status %d: %s%s", code, out, errs)
 	}
 	_, out, _ = call(t, "--version", "--json")
-	var v versionJSON
-	if err := json.Unmarshal([]byte(out), &v); err != nil || v.Version != schema || v.Go == "" || v.Locklab == "" {
-		t.Errorf("%s: %v", out, err)
+	if v := dataOf[versionJSON](t, out, "version"); v.Go == "" || v.Locklab == "" {
+		t.Error(out)
 	}
 }
 

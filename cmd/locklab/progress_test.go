@@ -26,7 +26,7 @@ func TestProgressLines(t *testing.T) {
 	var out bytes.Buffer
 	e := newTestEnv(io.Discard, io.Discard)
 	ticks := make(chan time.Time)
-	done, end := e.progressLines(&out, 2, "progress.runs", time.Now(), ticks)
+	done, end := (&meter{e.console, "progress.runs", 2, time.Now()}).lines(&out, ticks)
 	for _, n := range []int{0, 0, 1, 1, 2, 2} {
 		done(n)
 		ticks <- time.Time{} // taken when the line before is printed
@@ -49,7 +49,7 @@ func TestPage(t *testing.T) {
 			}
 			return ""
 		})
-		if got := e.page([]byte("long\n"), &out); got != want || want && out.String() != "long\n" {
+		if got := e.page(t.Context(), []byte("long\n"), &out); got != want || want && out.String() != "long\n" {
 			t.Errorf("%q: %t, %q", pager, got, out.String())
 		}
 	}
@@ -68,8 +68,7 @@ func TestPagerStopped(t *testing.T) {
 	shown := fileWith(t, "shown\n", t.TempDir(), "shown.txt")
 	e := newEnv(nil, &bytes.Buffer{}, &bytes.Buffer{}, func(string) string { return "tail -f " + shown })
 	ctx, stop := context.WithCancel(t.Context())
-	e.ctx = ctx
-	if !e.page([]byte("long\n"), stopAtOutput{stop}) || ctx.Err() == nil {
+	if !e.page(ctx, []byte("long\n"), stopAtOutput{stop}) || ctx.Err() == nil {
 		t.Error("the pager did not start")
 	}
 }

@@ -39,7 +39,6 @@ func (p *proveFlags) add(f *flags) {
 
 // proofJSON is a proof as JSON.
 type proofJSON struct {
-	Version int            `json:"version"`
 	Lock    string         `json:"lock"`
 	Budget  string         `json:"budget"`
 	Closed  bool           `json:"closed"`
@@ -64,7 +63,7 @@ func (p *proveFlags) run(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	p.Bounds.Budget, p.Progress = budget, searchProgress(e)
+	p.Bounds.Budget, p.Progress = budget, searchProgress(e.console)
 	proof, err := study.Prove(e.ctx, entry, p.Bounds, endless)
 	if stoppedBy(err) {
 		return noAnswer("error.stopped")
@@ -72,7 +71,7 @@ func (p *proveFlags) run(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	e.show(proofToJSON(proof), func() { p.print(e, proof) })
+	e.show("prove", proofToJSON(proof), func() { p.print(e.console, proof) })
 	if proof.Refused != nil || len(proof.Open) > 0 {
 		return noAnswer("error.prove.open")
 	}
@@ -83,7 +82,7 @@ func (p *proveFlags) run(e *env, args []string) error {
 }
 
 func proofToJSON(proof *study.Proof) proofJSON {
-	j := proofJSON{Version: schema, Lock: proof.Search.Lock.ID,
+	j := proofJSON{Lock: proof.Search.Lock.ID,
 		Budget: study.FormatBudget(proof.Search.Bounds.Budget, proof.Endless),
 		Closed: proof.Closed, Scope: proof.Search.Scope(), Once: !proof.Once.IsZero(),
 		Proved: words(proof.Proved()), Open: words(proof.Open),
@@ -124,7 +123,7 @@ func whyNot(proof *study.Proof, lang string) string {
 	return proof.Refused.Error()
 }
 
-func (p *proveFlags) print(e *env, proof *study.Proof) {
+func (p *proveFlags) print(e *console, proof *study.Proof) {
 	lock := proof.Search.Lock
 	scope := "any"
 	if !proof.Once.IsZero() {
@@ -186,7 +185,7 @@ func (p *proveFlags) print(e *env, proof *study.Proof) {
 }
 
 // printViolation prints the views that come to a verdict.
-func printViolation(e *env, proof *study.Proof, word verdict.Word) {
+func printViolation(e *console, proof *study.Proof, word verdict.Word) {
 	views, move := proof.Violation(word)
 	if move == "" {
 		return
@@ -208,7 +207,7 @@ func printViolation(e *env, proof *study.Proof, word verdict.Word) {
 
 // printViews prints the views as a table, a row for all that agree in where their client is and whose the key is, and
 // what holds in all of them.
-func printViews(e *env, proof *study.Proof) {
+func printViews(e *console, proof *study.Proof) {
 	rows := study.ViewRows(proof)
 	if rows == nil {
 		e.Sentence("prove.views.several")
@@ -219,7 +218,7 @@ func printViews(e *env, proof *study.Proof) {
 	}
 }
 
-func printViewRows(e *env, lang string, rows []study.ViewRow) {
+func printViewRows(e *console, lang string, rows []study.ViewRow) {
 	say := func(key string) string { return text.Say(lang, "prove.views."+key) }
 	line := func(cells ...string) {
 		e.Printf("%s\n", "  "+text.Pad(cells[0], 22)+text.Pad(cells[1], 22)+text.Pad(cells[2], 20)+cells[3])
@@ -253,7 +252,7 @@ func printViewRows(e *env, lang string, rows []study.ViewRow) {
 }
 
 // faults says which faults may strike, and how often.
-func (p *proveFlags) faults(e *env, proof *study.Proof) string {
+func (p *proveFlags) faults(e *console, proof *study.Proof) string {
 	switch {
 	case strings.TrimSpace(p.budget) == "" || p.budget == "none":
 		return e.Say("play.nofaults")

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -30,10 +29,10 @@ import (
 	"locklab/simulator/verdict"
 )
 
-const schema = reports.Schema
+// runKind is the kind of a document with a run.
+const runKind = "run"
 
 type runJSON struct {
-	Version  int            `json:"version"`
 	Lock     string         `json:"lock"`
 	Article  string         `json:"article"`
 	Race     string         `json:"race"`
@@ -53,11 +52,12 @@ type runJSON struct {
 	Findings        []verdict.Finding `json:"findings"`
 	Events          []history.Event   `json:"events"`
 	Trace           string            `json:"trace"`
+	Lines           []codeJSON        `json:"lines,omitempty"` // of explain
 }
 
 func outcomeJSON(o *race.Outcome) runJSON {
 	j := runJSON{
-		Version: schema, Lock: o.Lock.ID, Article: o.Lock.Article,
+		Lock: o.Lock.ID, Article: o.Lock.Article,
 		Race: o.Race.ID, Code: o.Race.Code,
 		Seed: o.Settings.Seed, Settings: o.Trace.Settings, Verdicts: o.Verdicts,
 		Triggered: o.Triggered, NotApplicable: lessons.WhyNotApplicable("en", o),
@@ -145,7 +145,7 @@ func (r *runFlags) run(e *env, args []string) error {
 		return err
 	}
 	if r.shown.Outcome = o; r.step {
-		r.shown.view = "step"
+		r.shown.step = func() { stepThrough(e, o) }
 	}
 	return r.shown.show(e, r.files, r.want)
 }
@@ -222,11 +222,12 @@ func parseExpect(words string) (want []verdict.Word, err error) {
 type shownRun struct {
 	*race.Outcome
 	view string // names of views, separated by commas
+	step func() // draws the run step by step in place of the views; nil: the views are drawn
 }
 
 // show prints an outcome, decides the exit status, and writes the files.
 func (r *shownRun) show(e *env, files []string, want []verdict.Word) error {
-	e.show(outcomeJSON(r.Outcome), func() { r.print(e) })
+	e.show(runKind, outcomeJSON(r.Outcome), func() { r.print(e.console) })
 	return errors.Join(runStatus(r.Outcome, want), r.writeFiles(e, files))
 }
 
@@ -250,7 +251,7 @@ func sameSet(a, b []verdict.Word) bool {
 }
 
 // print prints the run in its views.
-func (r *shownRun) print(e *env) {
+func (r *shownRun) print(e *console) {
 	o := r.Outcome
 	named := func(id, number string) string {
 		if number == "" {
@@ -283,7 +284,7 @@ func (r *shownRun) print(e *env) {
 }
 
 // printCure prints in each language what mends a run, if anything is broken, after a label.
-func printCure(e *env, o *race.Outcome, label string) {
+func printCure(e *console, o *race.Outcome, label string) {
 	stage := lessons.NewStage()
 	for _, lang := range e.Langs() {
 		cure, err := stage.Cure(lang, o)
@@ -294,34 +295,36 @@ func printCure(e *env, o *race.Outcome, label string) {
 	}
 }
 
-func (r *shownRun) printViews(e *env) {
+func (r *shownRun) printViews(e *console) {
 	for _, name := range strings.Split(r.view, ",") {
 		e.Printf("\n")
-		if name == "step" {
-			r.stepThrough(e)
-			continue
+		if r.step != nil {
+			r.step()
+			return
 		}
 		e.Keep(views[name](e.Out, r.History, r.Judgement, e.look()))
 	}
 }
 
 // runFormats are the formats of a run, by the ending of the file.
-var runFormats = map[string]func(*env, io.Writer, *shownRun) error{
-	".json": func(_ *env, w io.Writer, r *shownRun) error { return encode(w, outcomeJSON(r.Outcome)) },
-	".jsonl": func(_ *env, w io.Writer, r *shownRun) error { // a log, as locklab judge reads it
+var runFormats = map[string]func(*console, io.Writer, *shownRun) error{
+	".json": func(_ *console, w io.Writer, r *shownRun) error {
+		return reports.WriteJSON(w, runKind, outcomeJSON(r.Outcome))
+	},
+	".jsonl": func(_ *console, w io.Writer, r *shownRun) error { // a log, as locklab judge reads it
 		to := record.NewRecorder(w)
 		for _, l := range record.Of(r.History) {
 			to.Record(l)
 		}
 		return to.Close()
 	},
-	".txt": func(e *env, w io.Writer, r *shownRun) error {
+	".txt": func(e *console, w io.Writer, r *shownRun) error {
 		file := *e
 		file.Printer, file.color = e.To(w, e.Width), "never"
 		(&shownRun{Outcome: r.Outcome, view: "lanes,story"}).print(&file)
 		return file.Err
 	},
-	".html": func(e *env, w io.Writer, r *shownRun) error {
+	".html": func(e *console, w io.Writer, r *shownRun) error {
 		return page.Write(w, report.SinglePage(e.Printer, r.Outcome))
 	},
 }
@@ -346,7 +349,7 @@ func checkRunFiles(e *env, files []string) error {
 			return text.Errorf("error.run.format", "file", f)
 		}
 	}
-	return e.checkOutputs("-o", files...)
+	return e.replace("-o", files...)
 }
 
 // writeFiles writes a run to files.
@@ -362,10 +365,10 @@ func (r *shownRun) writeFile(e *env, name string) error {
 		return text.Errorf("error.run.na", "file", name, "why",
 			text.SentenceFunc(func(lang string) string { return lessons.WhyNotApplicable(lang, r.Outcome) }))
 	}
-	return e.write(name, replaces, func(w io.Writer) error {
+	return e.write(name, func(w io.Writer) error {
 		draw := runPictures[filepath.Ext(name)]
 		if draw == nil {
-			return runFormats[filepath.Ext(name)](e, w, r)
+			return runFormats[filepath.Ext(name)](e.console, w, r)
 		}
 		run := &chart.Timeline{History: r.History, Judgement: r.Judgement, Verdicts: r.Verdicts}
 		return draw(w, run, chart.Format{Lang: e.Langs()[0]})
@@ -399,7 +402,7 @@ func readTrace(e *env, arg string) (simulator.Trace, error) {
 	if !errors.Is(err, simulator.ErrTraceForeign) {
 		return t, err
 	}
-	content, readErr := e.read(arg, maxTraceFile)
+	content, readErr := readFile(arg, maxTraceFile)
 	if noFile(readErr) {
 		return t, text.Errorf("error.trace.neither", "name", fmt.Sprintf("%.60s", arg), "cause", err)
 	}
@@ -408,17 +411,13 @@ func readTrace(e *env, arg string) (simulator.Trace, error) {
 	}
 	link := strings.TrimSpace(string(content))
 	if strings.HasPrefix(link, "{") {
-		var j struct {
-			Version int    `json:"version"`
-			Trace   string `json:"trace"`
+		var run struct {
+			Trace string `json:"trace"`
 		}
-		if err := json.Unmarshal(content, &j); err != nil {
-			return t, text.Errorf("error.trace.json", "file", arg, "cause", err)
+		if err := reports.ReadJSON(content, &run, runKind); err != nil {
+			return t, text.Errorf("error.file", "file", arg, "cause", err)
 		}
-		if j.Version != schema {
-			return t, text.Errorf("error.trace.version", "file", arg, "version", j.Version, "ours", schema)
-		}
-		link = j.Trace
+		link = run.Trace
 	}
 	if t, err = simulator.ParseLink(link); err != nil {
 		return t, text.Errorf("error.file", "file", arg, "cause", err)
@@ -430,21 +429,21 @@ func readTrace(e *env, arg string) (simulator.Trace, error) {
 // the name is too long for one.
 func noFile(err error) bool {
 	path := (*os.PathError)(nil)
-	return errors.As(err, &path) && !errors.Is(err, os.ErrPermission) && path.Op == "open"
+	return errors.As(err, &path) && !errors.Is(err, os.ErrPermission) && slices.Contains([]string{"open", "stat"}, path.Op)
 }
 
 // stepThrough draws the lanes, one more row after each Enter; b goes back, q ends. Where the
 // input is no terminal and has ended, it draws the rest.
-func (r *shownRun) stepThrough(e *env) {
+func stepThrough(e *env, o *race.Outcome) {
 	_, interactive := terminal(e.stdin)
 	in := bufio.NewReader(e.stdin)
 	look := e.look()
 	look.Brief = true
-	run, _ := reports.RunOf(r.History, r.Judgement, nil, e.Langs()[:1], false)
+	run, _ := reports.RunOf(o.History, o.Judgement, nil, e.Langs()[:1], false)
 	for n, shown, all := 1, "", len(run.Rows); n <= all; {
 		var b strings.Builder
 		look.Rows = n
-		e.Keep(reports.Lanes(&b, r.History, r.Judgement, look))
+		e.Keep(reports.Lanes(&b, o.History, o.Judgement, look))
 		e.Printf("%s", strings.TrimPrefix(b.String(), shown)) // forwards: what is new
 		shown = b.String()
 		if n == all {
@@ -488,20 +487,15 @@ func runDemo(e *env, _ []string) error {
 	if err != nil {
 		return internal(err)
 	}
-	if !e.json {
-		printTour(e, story, report.Grid(locks, races, cells))
-		return nil
-	}
 	flat, _ := flatten(cells)
-	e.printJSON(struct {
-		Version int        `json:"version"`
-		Run     runJSON    `json:"run"`
-		Cells   []cellJSON `json:"cells"`
-	}{schema, outcomeJSON(story), cellsJSON(flat)})
+	e.show("demo", struct {
+		Run   runJSON    `json:"run"`
+		Cells []cellJSON `json:"cells"`
+	}{outcomeJSON(story), cellsJSON(flat)}, func() { printTour(e.console, story, report.Grid(locks, races, cells)) })
 	return nil
 }
 
-func printTour(e *env, story *race.Outcome, grid *chart.Grid) {
+func printTour(e *console, story *race.Outcome, grid *chart.Grid) {
 	o := e.look()
 	o.Brief, grid.Brief = true, true
 	e.Sentence("demo.intro")

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"io/fs"
 	"slices"
 	"strings"
 	"sync"
@@ -56,7 +56,7 @@ func computeShare(e *env, c *command, args []string, shard string) error {
 	if err != nil {
 		return internal(err)
 	}
-	progress, end := taskProgress(e)
+	progress, end := taskProgress(e.console)
 	partial := &share.Partial{Part: part, Progress: progress}
 	e.computer, e.inputs = partial, map[string]string{}
 	out := e.Out
@@ -115,7 +115,7 @@ func flagsOf(c *cobra.Command, wanted func(name string) bool) (flags []string) {
 
 // taskProgress shows how many tasks of a share are done, on a terminal only. Several
 // goroutines may call progress.
-func taskProgress(e *env) (progress func(done, of int), end func()) {
+func taskProgress(e *console) (progress func(done, of int), end func()) {
 	var mu sync.Mutex
 	var show func(n int)
 	finish := func() {}
@@ -156,7 +156,7 @@ func runMerge(e *env, files []string) error {
 	}
 	var shares []*share.Share
 	for _, file := range files {
-		s, err := readShare(e, file)
+		s, err := readShare(file)
 		if err != nil {
 			return err
 		}
@@ -171,7 +171,7 @@ func runMerge(e *env, files []string) error {
 	}
 	given := flagsOf(e.running, func(string) bool { return true })
 	var end func()
-	results.Progress, end = taskProgress(e)
+	results.Progress, end = taskProgress(e.console)
 	err = runMerged(e, append(slices.Clone(results.Command), given...), results)
 	end()
 	if differs := (*share.DifferError)(nil); errors.As(results.Unfit(), &differs) {
@@ -183,16 +183,13 @@ func runMerge(e *env, files []string) error {
 	return err
 }
 
-func readShare(e *env, file string) (*share.Share, error) {
-	switch info, err := os.Stat(file); {
-	case err == nil && !info.Mode().IsRegular(): // a device has no end
-		return nil, text.Errorf("error.file", "file", file, "cause", text.Errorf("error.share.regular"))
-	case err == nil && info.Size() > maxShare:
-		return nil, text.Errorf("error.share.large", "file", file, "most", maxShare>>20)
-	}
-	content, err := e.read(file, maxShare)
-	if err != nil {
+func readShare(file string) (*share.Share, error) {
+	content, err := readFile(file, maxShare)
+	if path := (*fs.PathError)(nil); errors.As(err, &path) {
 		return nil, text.Errorf("error.file", "file", file, "cause", i18n.Bare(err))
+	}
+	if err != nil {
+		return nil, err
 	}
 	return share.Read(file, content)
 }

@@ -237,8 +237,8 @@ func TestMergeTooMuch(t *testing.T) {
 		file, says string
 		most       uint64 // MB that may be allocated
 	}{
-		{"/dev/zero", ": it is no regular file", 8},
-		{large, ": larger than 64 MB", 8},
+		{"/dev/zero", " is no regular file", 8},
+		{large, " has more than 64 MB", 8},
 		{with(40, "\""+strings.Repeat("x", 1<<20)+"\""), results, 256},
 		{with(400_000, "0"), results, 256},
 	} {

@@ -17,7 +17,6 @@ import (
 )
 
 type verifyJSON struct {
-	Version    int             `json:"version"`
 	Incomplete bool            `json:"incomplete,omitempty"`
 	Cells      int             `json:"cells"` // how many races were played
 	Searches   []searchJSON    `json:"searches"`
@@ -115,7 +114,7 @@ func (v *verifyFlags) run(e *env, _ []string) error {
 	if len(rows) == 0 {
 		return text.Errorf("error.contract.locks", "names", strings.Join(v.locks.names, ","))
 	}
-	if err := cmp.Or(e.checkOutputs("--junit", v.junit), e.checkOutputs("--summary", v.summary)); err != nil {
+	if err := cmp.Or(e.replace("--junit", v.junit), e.outputs.add("--summary", v.summary)); err != nil {
 		return err
 	}
 	open := []ci.Uncovered(nil)
@@ -168,13 +167,13 @@ func (v *verifyFlags) prove(e *env, rows []contract.Expectation, open []ci.Uncov
 	if err != nil && !stopped {
 		return internal(err)
 	}
-	found := toVerification(e, proofs)
+	found := toVerification(e.console, proofs)
 	found.Uncovered = open
-	e.show(verifyToJSON(proofs, found), func() { printVerification(e, found) })
+	e.show("verify", verifyToJSON(proofs, found), func() { printVerification(e.console, found) })
 	return errors.Join(verifyStatus(found, stopped), v.write(e, found))
 }
 
-func printVerification(e *env, v *ci.Verification) {
+func printVerification(e *console, v *ci.Verification) {
 	e.Keep(v.Text(e.Out))
 	e.Printf("%s\n", v.Counts())
 }
@@ -190,8 +189,8 @@ func (v *verifyFlags) write(e *env, found *ci.Verification) error {
 			return internal(err)
 		}
 	}
-	return errors.Join(e.write(v.junit, replaces, found.JUnit),
-		e.write(v.summary, appends, found.Summary)) // every step of a job adds its part
+	return errors.Join(e.write(v.junit, found.JUnit),
+		e.write(v.summary, found.Summary)) // every step of a job adds its part
 }
 
 // verifyStatus returns an error with the exit status, without text: the output has said
@@ -219,7 +218,7 @@ func asMet(s contract.Status) error {
 }
 
 // verification turns proofs into what reports write.
-func toVerification(e *env, proofs []contract.Result) *ci.Verification {
+func toVerification(e *console, proofs []contract.Result) *ci.Verification {
 	v := &ci.Verification{Lang: e.Lang}
 	for i := range proofs {
 		p := &proofs[i]
@@ -254,7 +253,7 @@ func kindOf(p *contract.Result) ci.Kind {
 }
 
 func verifyToJSON(proofs []contract.Result, v *ci.Verification) verifyJSON {
-	j := verifyJSON{Version: schema, Searches: []searchJSON{}, Proofs: []provedJSON{}, Deviations: []deviationJSON{},
+	j := verifyJSON{Searches: []searchJSON{}, Proofs: []provedJSON{}, Deviations: []deviationJSON{},
 		Uncovered: v.Uncovered}
 	for i := range proofs {
 		switch p := &proofs[i]; {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -90,11 +89,8 @@ func TestVerify(t *testing.T) {
 	}
 
 	_, out, errs = callIn(t, doctored, append(verify, "--json")...)
-	var j verifyJSON
-	if err := json.Unmarshal([]byte(out), &j); err != nil {
-		t.Fatal(err, errs)
-	}
-	if j.Version != schema || j.Incomplete || j.Cells != 2 || len(j.Searches) != 6 || len(j.Deviations) != 6 ||
+	j := dataOf[verifyJSON](t, out, "verify")
+	if j.Incomplete || j.Cells != 2 || len(j.Searches) != 6 || len(j.Deviations) != 6 ||
 		strings.Count(errs, "::error ") != 6 {
 		t.Errorf("%s%s", out, errs)
 	}

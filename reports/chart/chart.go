@@ -13,7 +13,6 @@ package chart
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"image/png"
 	"io"
@@ -45,7 +44,6 @@ type Words struct {
 
 // A Chart is a result as it is kept. Its JSON is all that a picture needs.
 type Chart struct {
-	Version    int              `json:"version"`
 	Incomplete bool             `json:"incomplete,omitempty"` // the user has stopped what computes it
 	Name       string           `json:"chart"`
 	Said       map[string]Words `json:"said"`             // by language
@@ -56,7 +54,7 @@ type Chart struct {
 
 // Of returns the chart of a result.
 func Of(r Result, source string) *Chart {
-	c := &Chart{Version: reports.Schema, Name: r.Name(), Said: map[string]Words{}, Source: source, Table: r.Table()}
+	c := &Chart{Name: r.Name(), Said: map[string]Words{}, Source: source, Table: r.Table()}
 	for _, lang := range text.Languages() {
 		c.Said[lang] = Words{strings.TrimRight(r.Finding(lang), ".。?？"), r.Assumptions(lang), r.Notes(lang)}
 	}
@@ -66,13 +64,14 @@ func Of(r Result, source string) *Chart {
 	return c
 }
 
-// Read reads a chart from its JSON. The error says what is wrong with it.
-func Read(r io.Reader) (*Chart, error) {
+// Kind is the kind of a document with a chart.
+const Kind = "chart"
+
+// Read reads a chart from a document. The error says what is wrong with it.
+func Read(content []byte) (*Chart, error) {
 	c := &Chart{}
-	d := json.NewDecoder(r)
-	d.UseNumber()
-	if err := d.Decode(c); err != nil {
-		return nil, fmt.Errorf("chart: reading JSON: %w", err)
+	if err := reports.ReadJSON(content, c, Kind); err != nil {
+		return nil, err
 	}
 	if !c.drawable() {
 		return nil, text.Errorf("error.chart.file")
@@ -81,15 +80,7 @@ func Read(r io.Reader) (*Chart, error) {
 }
 
 // JSON writes a chart for Read.
-func (c *Chart) JSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(c); err != nil {
-		return fmt.Errorf("chart: writing JSON: %w", err)
-	}
-	return nil
-}
+func (c *Chart) JSON(w io.Writer) error { return reports.WriteJSON(w, Kind, c) }
 
 // Text writes a result for a terminal: a grid as its cells, all others as Chart.Text does.
 func Text(w io.Writer, r Result, o reports.Look) error {
@@ -151,7 +142,7 @@ var specs = map[string]spec{
 func (c *Chart) drawable() bool {
 	of, known := specs[c.Name]
 	missing := func(name string) bool { return !slices.Contains(c.Table.names(), name) }
-	return known && c.Table != nil && c.Version == reports.Schema &&
+	return known && c.Table != nil &&
 		!slices.ContainsFunc(strings.Fields(of.columns), missing)
 }
 

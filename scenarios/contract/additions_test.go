@@ -16,6 +16,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/faults"
+	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/contract"
@@ -310,7 +311,8 @@ func TestAdditions(t *testing.T) {
 		Trace  string
 		Events []history.Event
 	}
-	if err := json.Unmarshal([]byte(p.says("run token added-race --json", `"kind": "fault",\n +"fault": "migrate"`)), &played); err != nil {
+	said := p.says("run token added-race --json", `"kind": "fault",\n +"fault": "migrate"`)
+	if err := reports.ReadJSON([]byte(said), &played, "run"); err != nil {
 		t.Fatal(err)
 	}
 	i := slices.IndexFunc(played.Events, func(e history.Event) bool { return e.Kind == history.Fault })

@@ -39,8 +39,8 @@ type Finding struct {
 	Key     string       `json:"key"`
 	Clients []string     `json:"clients"` // the culprit first
 	Lines   []Place      `json:"lines"`   // of each client
-	From    Instant      `json:"from"`    // when it began; equal to To for an instant
-	To      Instant      `json:"to"`
+	From    Instant      `json:"from_ns"` // when it began; equal to To for an instant
+	To      Instant      `json:"to_ns"`
 	Around  []*Entry     `json:"-"` // lines of the key around it, in order; Event is the one that completes it
 	Event   int          `json:"-"`
 }
@@ -100,8 +100,8 @@ const (
 type Wait struct {
 	Key      string  `json:"key"`
 	Refused  int     `json:"refused"`
-	Since    Instant `json:"since"`
-	Until    Instant `json:"until"`
+	Since    Instant `json:"since_ns"`
+	Until    Instant `json:"until_ns"`
 	From, To Place   `json:"-"`
 }
 
@@ -114,8 +114,8 @@ type Result struct {
 
 	Lines    int     `json:"lines"`
 	Acquired int     `json:"acquired"`
-	First    Instant `json:"first"`
-	Last     Instant `json:"last"`
+	First    Instant `json:"first_ns"`
+	Last     Instant `json:"last_ns"`
 
 	// What is missing in the log, and what is not judged for that.
 	NoVersion int `json:"writes_without_version"` // STALE-WRITE

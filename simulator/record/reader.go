@@ -89,8 +89,8 @@ const maxNamed = 10
 // A Backward is a line whose instant is before that of its client's line before.
 type Backward struct {
 	Place
-	Client string
-	By     time.Duration
+	Client string        `json:"client"`
+	By     time.Duration `json:"by_ns"`
 }
 
 // A source is a log with its next lines.

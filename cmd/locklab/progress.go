@@ -1,0 +1,109 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+
+	"locklab/reports/report"
+	"locklab/scenarios/share"
+)
+
+// progress shows the progress of long work: a bar on a terminal, a line now and then where
+// standard error is another file or a pipe. what is a key.
+func (c *console) progress(total int, what string) (done func(n int), end func()) {
+	f, ok := terminal(c.stderr)
+	if f == nil {
+		return func(int) {}, func() {}
+	}
+	m := &meter{c, what, total, time.Now()}
+	if !ok {
+		tick := time.NewTicker(betweenLines)
+		lines, last := m.lines(f, tick.C)
+		return lines, func() { tick.Stop(); last() }
+	}
+	return m.bar(f)
+}
+
+// A meter measures work of a known total since it began. Its words have the key what.
+type meter struct {
+	*console
+	what  string
+	total int
+	began time.Time
+}
+
+func (m *meter) bar(f *os.File) (done func(n int), end func()) {
+	bar := progressbar.NewOptions(m.total,
+		progressbar.OptionSetWriter(f), progressbar.OptionSetDescription(m.Say(m.what)),
+		progressbar.OptionShowIts(), progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(false),
+		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
+	_ = bar.RenderBlank() // before the first task is done, which may be long
+	return func(n int) {
+		bar.Describe(m.Say(m.what) + m.left(n))
+		_ = bar.Set(n)
+	}, func() { _ = bar.Finish() }
+}
+
+// betweenLines is the time between two lines of progress.
+const betweenLines = 10 * time.Second
+
+// lines prints a line at each tick, if more is done than at the one before.
+func (m *meter) lines(w io.Writer, ticks <-chan time.Time) (done func(n int), end func()) {
+	var finished atomic.Int64
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		last := 0
+		for {
+			select {
+			case <-stop:
+				return
+			case <-ticks:
+				if n := int(finished.Load()); n > last {
+					last = n
+					fmt.Fprintf(w, "%s %d/%d%s\n", m.Say(m.what), n, m.total, m.left(n))
+				}
+			}
+		}
+	}()
+	return func(n int) { finished.Store(int64(n)) }, sync.OnceFunc(func() { close(stop); <-stopped })
+}
+
+// left returns an estimate of the time left, in words; "": too little is done for one, since
+// long tasks come first.
+func (m *meter) left(n int) string {
+	if n*20 < m.total || n == 0 || n >= m.total {
+		return ""
+	}
+	rest := time.Duration(float64(time.Since(m.began)) * float64(m.total-n) / float64(n))
+	return m.First("progress.left", "time", rest.Round(time.Second).String())
+}
+
+// stagesOf returns work that shows one progress for all of its stages, in their order, and what ends that.
+func (c *console) stagesOf(stages []report.Stage) (work report.Worker, end func()) {
+	total := 0.0
+	for _, s := range stages {
+		total += s.Seconds
+	}
+	const steps = 100
+	done, end := c.progress(steps, "progress.whole")
+	next, before := 0, 0.0
+	return func(tasks int, what string) (*share.Work, func()) {
+		for next < len(stages) && stages[next].What != what { // it was left out
+			before += stages[next].Seconds
+			next++
+		}
+		from, seconds := before, 0.0
+		if next < len(stages) {
+			seconds = stages[next].Seconds
+		}
+		to := func(share float64) { done(int(steps * (from + seconds*share) / total)) }
+		return &share.Work{Done: func(n int) { to(float64(n) / float64(tasks)) }}, func() { to(1) }
+	}, end
+}
