@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,12 +51,11 @@ type group struct {
 func groups() []group {
 	return []group{
 		{"start", []*command{demoCommand(), runCommand(), explainCommand(), playCommand(), serveCommand()}},
-		{"compare", []*command{matrixCommand(), chartCommand()}},
+		{"compare", []*command{listCommand(), matrixCommand(), chartCommand()}},
 		{"prove", []*command{exploreCommand(), proveCommand(), verifyCommand(), initCommand(), checkCommand(),
 			judgeCommand()}},
-		{"more", []*command{
-			listCommand(), lessonCommand(), liveCommand(), mergeCommand(), completionCommand(),
-		}},
+		{"class", []*command{lessonCommand()}},
+		{"more", []*command{liveCommand(), mergeCommand(), completionCommand()}},
 	}
 }
 
@@ -113,9 +113,6 @@ func newRoot(e *env) *cobra.Command {
 			root.AddCommand(c.cobra(e, ""))
 		}
 	}
-	for former, now := range nowCalled() {
-		root.AddCommand(renamed(former, now))
-	}
 	translateHelp(e, root)
 	root.SetFlagErrorFunc(flagError)
 	return root
@@ -157,23 +154,6 @@ func (c *command) cobra(e *env, above string) *cobra.Command {
 
 // wordsOf returns the words that name a command, without "locklab".
 func wordsOf(c *cobra.Command) []string { return strings.Fields(c.CommandPath())[1:] }
-
-// nowCalled returns the present names of commands, by their former names, which run nothing.
-func nowCalled() map[string]string {
-	now := map[string]string{"quiz": "play quiz", "replay": "run LINK"}
-	for _, c := range chartCommand().below {
-		now[c.name()] = "chart " + c.name()
-	}
-	return now
-}
-
-// renamed says how a command is called now, whatever stands behind its former name.
-func renamed(former, now string) *cobra.Command {
-	return &cobra.Command{Use: former, Hidden: true, DisableFlagParsing: true,
-		RunE: func(*cobra.Command, []string) error {
-			return text.Errorf("error.renamed.command", "command", "locklab "+now)
-		}}
-}
 
 // describe writes examples for the help of a command. The catalogues describe them by the
 // command's name and their numbers, from 1.
@@ -290,8 +270,8 @@ func knownCommand(root *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	if meant := meantBy(args); meant != "" {
-		return text.Errorf("error.command.meant", "name", strings.Join(args[:min(len(args), 2)], " "), "command", meant)
+	if meant := meantBy(args[0]); meant != "" {
+		return text.Errorf("error.command.meant", "name", args[0], "command", meant)
 	}
 	var names []string
 	for _, c := range root.Commands() {
@@ -307,38 +287,38 @@ var searched = map[string]string{
 	"level": "locklab play --level 1", "levels": "locklab play --levels", "lesson": "locklab explain path",
 	"lessons": "locklab explain path",
 	"redis":   "locklab list", "zookeeper": "locklab list --locks line", "kleppmann": "locklab explain debate",
-	"antirez": "locklab explain debate",
+	"antirez": "locklab explain debate", "version": "locklab --version",
+	"quiz": "locklab play quiz", "replay": "locklab run LINK",
 }
 
-// meantBy returns the command that was meant by names without a command: a lock and a race are run, one
-// of them, a page and a term are explained, and a link is run. "": the first word is no such name.
-func meantBy(names []string) string {
-	switch word := strings.ToLower(names[0]); {
-	case isLink(names[0]):
-		return "locklab run LINK"
+// meantBy returns the command that was meant by a name without one: a lock, a race, a page and a term are
+// explained. "": it is no such name.
+func meantBy(name string) string {
+	word := strings.ToLower(name)
+	_, page, _ := lessons.Find(name, "")
+	switch {
 	case searched[word] != "":
 		return searched[word]
 	case slices.Contains(listable, word):
 		return "locklab list " + word
+	case slices.ContainsFunc(chartCommand().below, func(c *command) bool { return c.name() == word }):
+		return "locklab chart " + word
+	case isNamed(name) || page:
+		return "locklab explain " + name
+	case codeOfRace.MatchString(name):
+		return "locklab list races"
 	}
-	_, lockErr := race.Lock(names[0])
-	_, raceErr := scenarios.ByName(names[0])
-	if lockErr != nil && raceErr != nil {
-		if _, page, _ := lessons.Find(names[0], ""); page {
-			return "locklab explain " + names[0]
-		}
-		return ""
-	}
-	if len(names) > 1 {
-		id, raceID := names[0], names[1]
-		if lockErr != nil {
-			id, raceID = raceID, id
-		}
-		if _, _, _, err := pickRun([]string{id, raceID}, nil); err == nil {
-			return "locklab run " + id + " " + raceID
-		}
-	}
-	return "locklab explain " + names[0]
+	return ""
+}
+
+// codeOfRace is what a number of a race looks like, also of one that there is not.
+var codeOfRace = regexp.MustCompile(`^[RSrs]\d+[A-Za-z]?$`)
+
+// isNamed reports whether a word is a lock or a race.
+func isNamed(word string) bool {
+	_, lockErr := race.Lock(word)
+	_, raceErr := scenarios.ByName(word)
+	return lockErr == nil || raceErr == nil
 }
 
 // knownChart refuses a name that no chart has, and what is no file with a chart.

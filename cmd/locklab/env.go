@@ -40,9 +40,12 @@ func newEnv(stdin io.Reader, stdout, stderr io.Writer, getenv func(string) strin
 	return &env{console: c, ctx: context.Background(), stdin: stdin}
 }
 
-// execute runs the command that is in args.
+// execute runs the command that is in args. A lock and a race without a command are run, and so is a link.
 func (e *env) execute(ctx context.Context, args []string) error {
 	defer e.dropAll()
+	if len(args) > 0 && isLink(args[0]) || len(args) > 1 && isNamed(args[0]) && !strings.HasPrefix(args[1], "-") {
+		args = append([]string{"run"}, args...)
+	}
 	root := newRoot(e)
 	completeFlags(e.console, root, args)
 	root.SetArgs(args)

@@ -29,7 +29,7 @@ func explainCommand() *command {
 		},
 		complete: explainable,
 		args: func(_ *cobra.Command, args []string) error {
-			if len(args) < 1 || len(args) > 2 {
+			if len(args) > 2 {
 				return text.Errorf("error.explain.arguments", "given", len(args))
 			}
 			return nil
@@ -39,6 +39,10 @@ func explainCommand() *command {
 			f.add("html", &page)
 		},
 		run: func(e *env, args []string) error {
+			if len(args) == 0 {
+				printMenu(e.console)
+				return nil
+			}
 			write := lessons.Text
 			switch {
 			case (markdown || page) && e.json || markdown && page:
@@ -55,6 +59,14 @@ func explainCommand() *command {
 			return e.paged(e.ctx, func() error { return x.explain(args) })
 		},
 	}
+}
+
+// printMenu prints what can be explained.
+func printMenu(e *console) {
+	for _, lang := range e.Langs() {
+		printLong(e, text.Say(lang, "help.explain.long", "topics", strings.Join(lessons.Topics(), ", ")))
+	}
+	e.Next("locklab explain path", "locklab explain token", "locklab explain need")
 }
 
 // An explainer finds out what to explain, and writes it.

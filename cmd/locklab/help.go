@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"locklab/reports"
+	"locklab/reports/lessons"
 	"locklab/reports/text"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/cost"
@@ -142,7 +143,7 @@ func helpName(c *cobra.Command) string {
 
 // longPlaces fill the places of the long help texts.
 func longPlaces(lang string) []string {
-	return []string{"schema", fmt.Sprint(reports.Schema), "example", contractExample, "bounds", boundList(lang),
+	return []string{"schema", fmt.Sprint(reports.Schema), "topics", strings.Join(lessons.Topics(), ", "), "example", contractExample, "bounds", boundList(lang),
 		"environments", text.Join(lang, "chart.list", cost.Shipped())}
 }
 
@@ -180,15 +181,16 @@ func printHelp(e *env, c *cobra.Command) {
 		printRows(e.console, chartCommand().rowsBelow())
 	}
 	if !c.HasParent() {
-		printFlags(e.console, "help.flags", c.Flags())
+		printFlags(e.console, c)
 		return
 	}
 	e.Printf("\n%s\n  %s\n", e.Say("help.usage"), c.UseLine())
 	if c.Example != "" {
 		e.Printf("\n%s\n%s\n", e.Say("help.examples"), c.Example)
 	}
-	printFlags(e.console, "help.flags", c.LocalNonPersistentFlags())
-	printFlags(e.console, "help.flags.global", c.InheritedFlags())
+	printFlags(e.console, c)
+	e.Printf("\n")
+	e.Sentence("help.flags.global")
 }
 
 // printLong prints paragraphs that " // " separates. One that begins with "- " is an
@@ -213,16 +215,14 @@ func printLong(e *console, long string) {
 	}
 }
 
-// printFlags prints flags in two columns.
-func printFlags(e *console, heading string, flags *pflag.FlagSet) {
-	if !flags.HasAvailableFlags() {
-		return
-	}
-	e.Printf("\n%s\n", e.Say(heading))
+// printFlags prints the flags of a command in two columns, without those that all commands have.
+func printFlags(e *console, c *cobra.Command) {
+	e.Printf("\n%s\n", e.Say("help.flags"))
 	var rows [][2]string
 	widest := 0
-	flags.VisitAll(func(f *pflag.Flag) {
-		if f.Hidden {
+	common := c.Root().PersistentFlags()
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Hidden || c.HasParent() && common.Lookup(f.Name) != nil {
 			return
 		}
 		kind, usage := pflag.UnquoteUsage(f)

@@ -199,7 +199,7 @@ func (l *lockFlags) add(f *flags, usual string) {
 
 // addUsual is add where other locks are usual.
 func (l *lockFlags) addUsual(f *flags, usual string) {
-	f.add("locks", &l.names, "usual", usual, "families", strings.Join(familyNames(), ", "))
+	f.add("locks", &l.names, "usual", usual)
 }
 
 // pick returns the locks that were named, or the usual ones if none were. A name is that of a family, whose locks

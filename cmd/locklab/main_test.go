@@ -287,6 +287,17 @@ func TestExpect(t *testing.T) {
 	}
 }
 
+// A lock and a race without a command are run, and so is a link.
+func TestRunWithoutItsName(t *testing.T) {
+	link := link(t)
+	for _, args := range [][]string{{"token", "gc-pause", "--seed", "3"}, {"002-C", "R18", "--expect", "overlap,stale-write"}, {link}} {
+		_, want, _ := call(t, append([]string{"run"}, args...)...)
+		if code, out, errs := call(t, args...); code != exitOK || out != want || errs != "" {
+			t.Errorf("%v: exit status %d: %s%s", args, code, errs, out)
+		}
+	}
+}
+
 // Output that cannot be written is no success.
 func TestLostOutput(t *testing.T) {
 	for _, line := range []string{"list", "explain R18", "run token R18", "chart sweep pause/ttl=1:1:1 --runs 9 --shard 1/1"} {

@@ -170,7 +170,7 @@ func (r *runFlags) race(e *env, args []string) (*race.Outcome, error) {
 
 // again plays a saved run: a link, or a file that has one.
 func (r *runFlags) again(e *env, args []string) (*race.Outcome, error) {
-	if !isLink(args[0]) && meantBy(args) != "" {
+	if !isLink(args[0]) && meantBy(args[0]) != "" {
 		return nil, between(2, 2, "race")(e.running, args)
 	}
 	for _, flag := range []string{"seed", "set", "budget"} {
@@ -188,8 +188,8 @@ func (r *runFlags) again(e *env, args []string) (*race.Outcome, error) {
 // pickRun returns a lock, a race and the settings of the race with changes.
 func pickRun(args, changes []string) (entry lock.Entry, sc race.Race, s race.Settings, err error) {
 	if entry, err = race.Lock(args[0]); err != nil {
-		if swapped := meantBy(args); strings.HasPrefix(swapped, "locklab run ") {
-			err = text.Errorf("error.run.swapped", "name", args[0], "command", swapped)
+		if _, wrong := race.Lock(args[1]); wrong == nil && isNamed(args[0]) {
+			err = text.Errorf("error.run.swapped", "name", args[0], "command", "locklab run "+args[1]+" "+args[0])
 		}
 		return entry, sc, s, err
 	}

@@ -13,8 +13,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/agnivade/levenshtein"
 )
 
 // A Message is a text of the catalogues and the values of its placeholders. A value that is
@@ -135,7 +133,7 @@ func Near(name string, names []string) Message {
 	}
 	best, distance := "", utf8.RuneCountInString(name)/2+1
 	for _, n := range names {
-		d := levenshtein.ComputeDistance(strings.ToLower(name), strings.ToLower(n))
+		d := edits([]rune(strings.ToLower(name)), []rune(strings.ToLower(n)))
 		if len(name) > 2 && strings.HasPrefix(strings.ToLower(n), strings.ToLower(name)) {
 			d = min(d, 1)
 		}
@@ -147,6 +145,30 @@ func Near(name string, names []string) Message {
 		return Message{}
 	}
 	return New("error.near", "blank", " ", "name", best)
+}
+
+// edits returns the fewest letters to insert, to remove, to change or to swap with the next that make b of a (optimal
+// string alignment).
+func edits(a, b []rune) int {
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i, x := range a {
+		before, last, row = last, row, before
+		row[0] = i + 1
+		for j, y := range b {
+			change := last[j]
+			if x != y {
+				change++
+			}
+			row[j+1] = min(last[j+1]+1, row[j]+1, change)
+			if i > 0 && j > 0 && x == b[j-1] && a[i-1] == y {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+	}
+	return row[len(b)]
 }
 
 // Visible returns a text that came from outside, such as a file's name, with an escape,
