@@ -105,7 +105,7 @@ func newRoot(e *env) *cobra.Command {
 	own.add("version", &version)
 	common := &flags{root.PersistentFlags(), e, nil}
 	common.add("json", &e.json)
-	common.add("lang", &e.lang, "languages", sayLanguages(e.console))
+	common.add("lang", &e.lang, "languages", sayLanguages(e.Printer))
 	common.add("color", &e.color)
 	common.add("width", &e.width)
 	for _, g := range groups() {
@@ -125,7 +125,7 @@ func (c *command) cobra(e *env, above string) *cobra.Command {
 		texts = []string{name}
 	}
 	built := &cobra.Command{Use: c.use, Args: c.args}
-	built.Example = describe(e.console, above+name, c.examples)
+	built.Example = describe(e.Printer, above+name, c.examples)
 	for _, sub := range c.below {
 		built.AddCommand(sub.cobra(e, above+name+"-"))
 	}
@@ -157,7 +157,7 @@ func wordsOf(c *cobra.Command) []string { return strings.Fields(c.CommandPath())
 
 // describe writes examples for the help of a command. The catalogues describe them by the
 // command's name and their numbers, from 1.
-func describe(e *console, name string, examples []string) string {
+func describe(e *text.Printer, name string, examples []string) string {
 	var b strings.Builder
 	for i, line := range examples {
 		fmt.Fprintf(&b, "  # %s\n  locklab %s\n", e.Say(fmt.Sprintf("help.%s.example.%d", name, i+1)), line)

@@ -68,7 +68,7 @@ func languages() []string { return append(text.Languages(), text.Both) }
 var colors = []string{"auto", "always", "never"}
 
 // sayLanguages is those that there are, for a sentence.
-func sayLanguages(c *console) string { return text.Join(c.Langs()[0], "chart.list", text.Languages()) }
+func sayLanguages(c *text.Printer) string { return text.Join(c.Langs()[0], "chart.list", text.Languages()) }
 
 // guessLanguage chooses language and width before the flags are parsed, for help texts
 // and errors: by --lang, or else by the environment, and by the terminal.
@@ -95,7 +95,7 @@ const minWidth = 40
 // checkCommonFlags checks the flags that all commands have.
 func (e *env) checkCommonFlags() error {
 	if e.lang != "" && !slices.Contains(languages(), e.lang) {
-		return text.Errorf("error.lang", "value", e.lang, "languages", sayLanguages(e.console))
+		return text.Errorf("error.lang", "value", e.lang, "languages", sayLanguages(e.Printer))
 	}
 	if !slices.Contains(colors, e.color) {
 		return text.Errorf("error.color", "value", e.color)

@@ -64,7 +64,7 @@ func explainCommand() *command {
 // printMenu prints what can be explained.
 func printMenu(e *console) {
 	for _, lang := range e.Langs() {
-		printLong(e, text.Say(lang, "help.explain.long", "topics", strings.Join(lessons.Topics(), ", ")))
+		printLong(e.Printer, text.Say(lang, "help.explain.long", "topics", strings.Join(lessons.Topics(), ", ")))
 	}
 	e.Next("locklab explain path", "locklab explain token", "locklab explain need")
 }

@@ -54,7 +54,7 @@ func printCommands(e *console) {
 	e.Sentence("help.title")
 	for _, g := range groups() {
 		e.Printf("\n%s\n", e.Say("help.group."+g.name))
-		printRows(e, g.rows())
+		printRows(e.Printer, g.rows())
 	}
 	e.Printf("\n")
 	e.Sentence("help.names")
@@ -83,12 +83,12 @@ func (c *command) rowsBelow() []row {
 }
 
 // short is what a command does, in some words.
-func short(e *console, name string) string {
+func short(e *text.Printer, name string) string {
 	return e.Say("help."+name+".short", "charts", strings.Join(lists.Each(chartCommand().below, (*command).name), ", "))
 }
 
 // printRows prints commands in two columns, each with its short text.
-func printRows(e *console, rows []row) {
+func printRows(e *text.Printer, rows []row) {
 	for _, r := range rows {
 		e.Wrap("  "+text.Pad(r.shown, 12), short(e, r.name))
 	}
@@ -108,7 +108,7 @@ func translateHelp(e *env, root *cobra.Command) {
 				return knownCommand(root, args)
 			}
 		}
-		c.Short = short(e.console, name)
+		c.Short = short(e.Printer, name)
 		c.Flags().BoolP("help", "h", false, e.Say("help.flag.help"))
 		c.Flags().Lookup("help").Hidden = c == root // whoever sees it knows it
 	}
@@ -174,11 +174,11 @@ func printHelp(e *env, c *cobra.Command) {
 		e.Printf("\n")
 	}
 	for _, lang := range e.Langs() {
-		printLong(e.console, text.Say(lang, "help."+name+".long", longPlaces(lang)...))
+		printLong(e.Printer, text.Say(lang, "help."+name+".long", longPlaces(lang)...))
 	}
 	if name == "chart" {
 		e.Printf("\n")
-		printRows(e.console, chartCommand().rowsBelow())
+		printRows(e.Printer, chartCommand().rowsBelow())
 	}
 	if !c.HasParent() {
 		printFlags(e.console, c)
@@ -195,7 +195,7 @@ func printHelp(e *env, c *cobra.Command) {
 
 // printLong prints paragraphs that " // " separates. One that begins with "- " is an
 // item of a list; one with line breaks is an example.
-func printLong(e *console, long string) {
+func printLong(e *text.Printer, long string) {
 	item := false
 	for i, paragraph := range strings.Split(long, "//") {
 		if strings.Contains(paragraph, "\n") {

@@ -50,7 +50,7 @@ func listCommand() *command {
 			if err != nil {
 				return err
 			}
-			e.show("list", toJSON(kinds, entries), func() { listText(e.console, kinds, entries) })
+			e.show("list", toJSON(kinds, entries), func() { listText(e.Printer, kinds, entries) })
 			return nil
 		},
 	}
@@ -113,7 +113,7 @@ func toJSON(kinds []string, entries []lock.Entry) any {
 	return all
 }
 
-func listText(e *console, kinds []string, entries []lock.Entry) {
+func listText(e *text.Printer, kinds []string, entries []lock.Entry) {
 	for _, kind := range kinds {
 		switch kind {
 		case "locks":
@@ -132,7 +132,7 @@ func listText(e *console, kinds []string, entries []lock.Entry) {
 }
 
 // listLocks prints locks by family, the locks of a family in historical order.
-func listLocks(e *console, entries []lock.Entry) {
+func listLocks(e *text.Printer, entries []lock.Entry) {
 	e.Printf("%s\n", e.Say("list.locks"))
 	for _, family := range lock.Families() {
 		of := slices.DeleteFunc(slices.Clone(entries), func(entry lock.Entry) bool { return entry.Family != family })
@@ -176,7 +176,7 @@ func groupOf(s race.Race) string {
 }
 
 // listRaces prints the races by group.
-func listRaces(e *console) {
+func listRaces(e *text.Printer) {
 	e.Printf("%s\n", e.Say("list.races"))
 	group := ""
 	for _, s := range scenarios.All() {

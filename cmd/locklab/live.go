@@ -200,7 +200,7 @@ func printShowing(e *console, b *reality.Bench, s *reality.Showing) {
 		e.Printf("\n%s\n\n", e.Say("live.lanes.real"))
 		e.lanes(s.Real)
 		e.Printf("\n")
-		printDifferences(e, s.Compare())
+		printDifferences(e.Printer, s.Compare())
 	}
 	answers, servers := fmt.Sprint(s.Run.Answers), fmt.Sprint(s.Run.Servers)
 	ran := e.Say("live.ran", "servers", servers, "version", b.Version, "answers", answers,
@@ -224,7 +224,7 @@ func printShowing(e *console, b *reality.Bench, s *reality.Showing) {
 // maxDifferences is the number of differences of a run that are printed; --json has all.
 const maxDifferences = 10
 
-func printDifferences(e *console, c *reality.Comparison) {
+func printDifferences(e *text.Printer, c *reality.Comparison) {
 	for i, d := range c.Differ {
 		if i == maxDifferences {
 			e.Printf("  %s\n", e.Say("live.difference.more", "n", fmt.Sprint(len(c.Differ)-i)))
@@ -238,7 +238,7 @@ func printDifferences(e *console, c *reality.Comparison) {
 }
 
 // difference is a sentence about a difference, of a lock with that key.
-func sayDifference(e *console, key string, d live.Difference) string {
+func sayDifference(e *text.Printer, key string, d live.Difference) string {
 	at := reports.Millis(d.At, 1)
 	if d.Cmd == nil {
 		return e.Say("live.difference.key", "time", at, "n", fmt.Sprint(d.Server), "key", text.Visible(d.Key),
@@ -399,7 +399,7 @@ func printLiveTable(e *console, table *reality.Table, t *liveCount, lease time.D
 	for _, c := range t.differ {
 		e.Printf("%s\n", e.Say(inRounds("live.differs", rounds), "round", fmt.Sprint(c.Round), "lock", c.Lock,
 			"race", c.Race, "lab", reports.Words(c.Lab), "real", reports.Words(c.Real)))
-		printDifferences(e, c)
+		printDifferences(e.Printer, c)
 		e.Printf("  locklab live run %s\n", c.Trace)
 	}
 	e.Sentence(inRounds("live.sum", rounds), "rounds", fmt.Sprint(rounds), "agree", fmt.Sprint(t.agree),

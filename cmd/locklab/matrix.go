@@ -193,14 +193,14 @@ func flatten(cells [][]*race.Outcome) (flat []*race.Outcome, complete bool) {
 func printGrid(e *console, grid *chart.Grid, outcomes []*race.Outcome, runs int) {
 	e.chart(grid)
 	if runs > 0 {
-		printCounts(e, outcomes)
+		printCounts(e.Printer, outcomes)
 	}
 	e.Next("locklab run token gc-pause", "locklab explain R18", "locklab matrix -o out")
 }
 
 // printCounts prints how often each lock failed, with the confidence interval of the
 // count.
-func printCounts(e *console, outcomes []*race.Outcome) {
+func printCounts(e *text.Printer, outcomes []*race.Outcome) {
 	e.Printf("\n")
 	e.Wrap("", e.Say("matrix.counts"))
 	for _, o := range outcomes {
