@@ -39,6 +39,18 @@ func TestHelp(t *testing.T) {
 	}
 }
 
+// The help of a command fits a screen, but that of explore, which has all bounds, and of verify.
+func TestHelpFitsAScreen(t *testing.T) {
+	for _, command := range allCommands() {
+		for _, lang := range []string{"en", "zh"} {
+			_, out, _ := call(t, append(strings.Fields(command), "--help", "--lang", lang)...)
+			if n := strings.Count(out, "\n"); n > 45 && !slices.Contains([]string{"explore", "verify"}, command) {
+				t.Errorf("%s --help --lang %s has %d lines, want at most 45", command, lang, n)
+			}
+		}
+	}
+}
+
 // allCommands are the words of all commands: "", "demo", "chart par".
 func allCommands() []string {
 	all := []string{""}

@@ -66,12 +66,12 @@ type matrixFlags struct {
 	runs  int
 	dir   string
 	all   bool // charts, also those that take minutes
-	waits bool // in the charts of a report; see study.Situation
+	stops bool // a pause stops the work, in the charts of a report; see study.Situation
 }
 
 func matrixCommand() *command {
-	m := &matrixFlags{}
-	return &command{use: "matrix", texts: []string{"matrix", "pauses"}, args: noArguments, flags: m.add, run: m.run}
+	m := &matrixFlags{stops: true}
+	return &command{use: "matrix", args: noArguments, flags: m.add, run: m.run}
 }
 
 func (m *matrixFlags) add(f *flags) {
@@ -80,7 +80,7 @@ func (m *matrixFlags) add(f *flags) {
 	ranged(f, "runs", &m.runs, 0, 100_000, "error.runs")
 	f.outTo(&m.dir)
 	f.add("all", &m.all)
-	parse(f, "work", "computes", &m.waits, study.ParseWork)
+	f.add("pause-stops-work", &m.stops)
 }
 
 func (m *matrixFlags) run(e *env, _ []string) error {
@@ -138,7 +138,7 @@ func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Race) error 
 		r := &report.Report{
 			Printer: e.Printer, Command: e.command, Source: source, Dir: m.dir, Locks: entries, Grid: grid,
 			Outcomes: flat,
-			Runs:     shown.Runs(), Waits: m.waits,
+			Runs:     shown.Runs(), Waits: !m.stops,
 		}
 		files, err = r.Files(e.ctx, work, m.all)
 	}

@@ -25,26 +25,24 @@ type sweepFlags struct {
 	runs     int
 	set      string
 	verdicts []string
-	waits    bool
+	stops    bool // a pause stops the work
 }
 
 func sweepCommand() *command {
-	s := &sweepFlags{chart: chartFlags{numbers: true}, runs: study.SweepRuns}
+	s := &sweepFlags{chart: chartFlags{numbers: true}, runs: study.SweepRuns, stops: true}
 	s.chart.next = []string{"locklab chart sweep pause/ttl -o sweep.png", "locklab run watchdog gc-pause",
 		"locklab matrix"}
 	return &command{
-		use: "sweep [SETTING[=VALUES] [SETTING[=VALUES]]]", texts: []string{"sweep", "pauses"},
+		use:  "sweep [SETTING[=VALUES] [SETTING[=VALUES]]]",
 		args: between(0, 2, "settings"), flags: s.add, run: s.run, divides: true,
-		examples: []string{"chart sweep", "chart sweep pause/ttl=0.5:1.5:0.05 --locks token,watchdog -o sweep.png",
-			"chart sweep client-rate --set work=lease --locks token,redlock,redlock-drift",
-			"chart sweep renewal/ttl pause/ttl=0:1:0.1 --locks watchdog,redlock-extend -o renewal.png",
-			"chart sweep ttl=5s,10s,30s --set pause=12s --runs 9000"},
+		examples: []string{"chart sweep pause/ttl=0.5:1.5:0.05 --locks token,watchdog -o sweep.png",
+			"chart sweep renewal/ttl pause/ttl=0:1:0.1 --locks watchdog,redlock-extend -o renewal.png"},
 	}
 }
 
 func (s *sweepFlags) add(f *flags) {
 	s.chart.add(f)
-	parse(f, "work", "computes", &s.waits, study.ParseWork)
+	f.add("pause-stops-work", &s.stops)
 	ranged(f, "runs", &s.runs, 1, 1_000_000, "error.runs")
 	f.add("set", &s.set)
 	f.add("verdict", &s.verdicts)
@@ -58,7 +56,7 @@ func (s *sweepFlags) run(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	order.Runs, order.Waits = s.runs, s.waits
+	order.Runs, order.Waits = s.runs, !s.stops
 	if err := order.Complete(); err != nil {
 		return err
 	}
