@@ -170,11 +170,6 @@ func aLockAndARace(lang string, before []string) []cobra.Completion {
 	return aLock(lang, before)
 }
 
-// lessonSubjects completes what a lesson can be about, any number of times.
-func lessonSubjects(lang string, _ []string) []cobra.Completion {
-	return slices.Concat([]cobra.Completion{"path", "debate"}, familiesAndLocks(lang, nil), races(lang, nil))
-}
-
 // explainable completes what explain explains: words first, and after one of them what it takes.
 func explainable(lang string, before []string) []cobra.Completion {
 	if len(before) == 0 {
