@@ -13,31 +13,13 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/reports"
 	"locklab/reports/chart"
-	"locklab/reports/lessons"
 	"locklab/reports/report"
 	"locklab/reports/text"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
-	"locklab/simulator/verdict"
+	"locklab/simulator/lists"
 )
-
-type cellJSON struct {
-	Lock       string         `json:"lock"`
-	Article    string         `json:"article"`
-	Race       string         `json:"race"`
-	Code       string         `json:"code"`
-	Verdicts   []verdict.Word `json:"verdicts"`
-	Contracted *bool          `json:"contracted,omitempty"` // false: the contract does not cover the cell; absent else
-	Expected   []verdict.Word `json:"expected"`             // null if not covered
-	AsExpected *bool          `json:"as_expected"`          // likewise
-	Triggered  bool           `json:"triggered"`
-	Why        string         `json:"why,omitempty"`    // the contract's reason, in English
-	WhyZH      string         `json:"why_zh,omitempty"` // and in Chinese
-	Trace      string         `json:"trace"`
-	Runs       int            `json:"runs,omitempty"`   // seeded runs played beside the story
-	Broken     int            `json:"broken,omitempty"` // how many of them broke the lock
-}
 
 type matrixJSON struct {
 	Incomplete bool       `json:"incomplete,omitempty"`
@@ -45,18 +27,7 @@ type matrixJSON struct {
 }
 
 func cellsJSON(outcomes []*race.Outcome) []cellJSON {
-	cells := []cellJSON{}
-	for _, o := range outcomes {
-		contracted, expected, asExpected := againstContract(o)
-		cells = append(cells, cellJSON{
-			Lock: o.Lock.ID, Article: o.Lock.Article, Race: o.Race.ID, Code: o.Race.Code,
-			Verdicts: o.Verdicts, Contracted: contracted, Expected: expected, AsExpected: asExpected,
-			Triggered: o.Triggered,
-			Why:       lessons.Why("en", o.Lock, o.Race), WhyZH: lessons.Why("zh", o.Lock, o.Race),
-			Trace: o.Trace.Link(), Runs: o.Runs, Broken: o.Broken,
-		})
-	}
-	return cells
+	return append([]cellJSON{}, lists.Each(outcomes, cellOf)...)
 }
 
 // matrixFlags are the flags of "locklab matrix".

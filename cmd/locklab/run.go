@@ -32,41 +32,23 @@ import (
 // runKind is the kind of a document with a run.
 const runKind = "run"
 
+// runJSON is a run in JSON, with the events that its cell leaves out.
 type runJSON struct {
-	Lock     string         `json:"lock"`
-	Article  string         `json:"article"`
-	Race     string         `json:"race"`
-	Code     string         `json:"code"`
-	Seed     uint64         `json:"seed"`
-	Settings string         `json:"settings"`
-	Verdicts []verdict.Word `json:"verdicts"`
-	// false: the contract does not cover this lock here; absent else
-	Contracted *bool `json:"contracted,omitempty"`
-	// empty: not covered with these settings; null: with none
-	Expected   []verdict.Word `json:"expected"`
-	AsExpected *bool          `json:"as_expected"` // null if not covered
-	// the faults were injected where the race has them
-	Triggered       bool              `json:"triggered"`
+	cellJSON
+	Seed            uint64            `json:"seed"`
+	Settings        string            `json:"settings"`
 	NotApplicable   string            `json:"not_applicable,omitempty"`    // why, in English
 	NotApplicableZH string            `json:"not_applicable_zh,omitempty"` // and in Chinese
 	Findings        []verdict.Finding `json:"findings"`
 	Events          []history.Event   `json:"events"`
-	Trace           string            `json:"trace"`
 	Lines           []codeJSON        `json:"lines,omitempty"` // of explain
 }
 
 func outcomeJSON(o *race.Outcome) runJSON {
 	j := runJSON{
-		Lock: o.Lock.ID, Article: o.Lock.Article,
-		Race: o.Race.ID, Code: o.Race.Code,
-		Seed: o.Settings.Seed, Settings: o.Trace.Settings, Verdicts: o.Verdicts,
-		Triggered: o.Triggered, NotApplicable: lessons.WhyNotApplicable("en", o),
-		NotApplicableZH: lessons.WhyNotApplicable("zh", o),
-		Findings:        o.Judgement.Findings, Trace: o.Trace.Link(), Events: []history.Event{},
-	}
-	j.Contracted, j.Expected, j.AsExpected = againstContract(o)
-	if j.Findings == nil {
-		j.Findings = []verdict.Finding{}
+		cellJSON: cellOf(o), Seed: o.Settings.Seed, Settings: o.Trace.Settings,
+		NotApplicable: lessons.WhyNotApplicable("en", o), NotApplicableZH: lessons.WhyNotApplicable("zh", o),
+		Findings: append([]verdict.Finding{}, o.Judgement.Findings...), Events: []history.Event{},
 	}
 	if o.History != nil {
 		j.Events = o.History.Events
@@ -74,22 +56,40 @@ func outcomeJSON(o *race.Outcome) runJSON {
 	return j
 }
 
-// againstContract compares an outcome with the contract, for JSON. If the contract does
-// not cover it, nothing was expected, and neither yes nor no would be true.
-func againstContract(o *race.Outcome) (contracted *bool, expected []verdict.Word, asExpected *bool) {
-	if contract.Uncontracted(o.Lock, o.Race) {
-		return new(false), nil, nil
+// A cellJSON is the outcome of a lock in a race in JSON. What the contract does not cover is expected to be nothing.
+type cellJSON struct {
+	Lock       string         `json:"lock"`
+	Article    string         `json:"article"`
+	Race       string         `json:"race"`
+	Code       string         `json:"code"`
+	Verdicts   []verdict.Word `json:"verdicts"`
+	Contracted *bool          `json:"contracted,omitempty"` // false: the contract does not cover it; absent else
+	Expected   []verdict.Word `json:"expected"`             // null: not covered; empty: not with these settings
+	AsExpected *bool          `json:"as_expected"`          // null: not covered
+	Triggered  bool           `json:"triggered"`            // the faults were injected where the race has them
+	Why        string         `json:"why,omitempty"`        // the contract's reason, in English
+	WhyZH      string         `json:"why_zh,omitempty"`     // and in Chinese
+	Trace      string         `json:"trace"`
+	Runs       int            `json:"runs,omitempty"`   // seeded runs played beside the story
+	Broken     int            `json:"broken,omitempty"` // how many of them broke the lock
+}
+
+func cellOf(o *race.Outcome) cellJSON {
+	c := cellJSON{
+		Lock: o.Lock.ID, Article: o.Lock.Article, Race: o.Race.ID, Code: o.Race.Code,
+		Verdicts: o.Verdicts, Triggered: o.Triggered, Trace: o.Trace.Link(), Runs: o.Runs, Broken: o.Broken,
+		Why: lessons.Why("en", o.Lock, o.Race), WhyZH: lessons.Why("zh", o.Lock, o.Race),
 	}
-	return nil, words(contract.Expected(o)), new(contract.AsExpected(o))
+	if contract.Uncontracted(o.Lock, o.Race) {
+		c.Contracted = new(false)
+		return c
+	}
+	c.Expected, c.AsExpected = words(contract.Expected(o)), new(contract.AsExpected(o))
+	return c
 }
 
 // words returns w, but never nil, which would be null in JSON.
-func words(w []verdict.Word) []verdict.Word {
-	if w == nil {
-		return []verdict.Word{}
-	}
-	return w
-}
+func words(w []verdict.Word) []verdict.Word { return append([]verdict.Word{}, w...) }
 
 // viewNames are the ways to show one run, and views what draws them.
 var viewNames = []string{"lanes", "redis", "story"}
