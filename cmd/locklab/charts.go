@@ -319,7 +319,7 @@ func waitingCommand() *command {
 			for flag, is := range map[string]*time.Duration{
 				"service": &load.Service, "latency": &load.Latency, "hold": &load.Hold, "poll": &load.Poll,
 			} {
-				ranged(f, flag, is, time.Microsecond, time.Second, "error.waiting.length")
+				ranged(f, flag, is, time.Microsecond, time.Second)
 			}
 			c.addFiles(f)
 		},

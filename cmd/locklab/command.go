@@ -29,6 +29,7 @@ type command struct {
 	examples []string                   // the catalogues describe them by their numbers, from 1
 	args     cobra.PositionalArgs       // refuses arguments; nil: any are right
 	complete completer                  // what a shell offers as arguments; nil: files
+	values   map[string]completer       // what it offers as values of its own flags, by their names
 	flags    func(f *flags)             // declares its flags; nil: there are none
 	run      func(*env, []string) error // nil: it prints its help, and the commands below it run
 	divides  bool                       // its work into shares, by --shard
@@ -108,6 +109,7 @@ func newRoot(e *env) *cobra.Command {
 	common.add("lang", &e.lang, "languages", sayLanguages(e.Printer))
 	common.add("color", &e.color)
 	common.add("width", &e.width)
+	completeFlags(e.Printer, root, flagValues)
 	for _, g := range groups() {
 		for _, c := range g.commands {
 			root.AddCommand(c.cobra(e, ""))
@@ -132,7 +134,7 @@ func (c *command) cobra(e *env, above string) *cobra.Command {
 	if c.flags != nil {
 		c.flags(&flags{built.Flags(), e, texts})
 	}
-	completeArguments(e.console, c, built)
+	c.completes(e.Printer, built)
 	if c.run == nil {
 		built.Args = noneOf(c.below)
 		built.RunE = func(built *cobra.Command, _ []string) error {
@@ -233,12 +235,12 @@ func (v *checkedValue) Set(s string) error {
 	return nil
 }
 
-// ranged declares a flag with a least and a greatest value. key is that of the error of others.
-func ranged[T cmp.Ordered](f *flags, name string, p *T, least, most T, key string) {
+// ranged declares a flag with a least and a greatest value.
+func ranged[T cmp.Ordered](f *flags, name string, p *T, least, most T) {
 	f.add(name, p)
 	f.check(name, func() error {
 		if *p < least || *p > most {
-			return text.Errorf(key, "flag", "--"+name, "value", *p, "least", least, "most", most)
+			return text.Errorf("error.flag.range", "flag", "--"+name, "value", *p, "least", least, "most", most)
 		}
 		return nil
 	})

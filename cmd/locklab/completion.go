@@ -10,8 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"locklab/algorithms"
-	"locklab/reports/deck"
-	"locklab/reports/game"
 	"locklab/reports/lessons"
 	"locklab/reports/report"
 	"locklab/reports/text"
@@ -50,52 +48,41 @@ func completionCommand() *command {
 	}
 }
 
-// flagValues complete the values of flags, by their names. Of several separated by commas they complete
-// the last one.
+// flagValues complete the values of flags that several commands have, by their names. Of several separated by commas
+// they complete the last one.
 var flagValues = map[string]completer{
 	"locks": familiesAndLocks, "against": locks, "races": races,
 	"expect": oneOf(verdict.Names(verdict.Answers)), "verdict": oneOf(play.HarmNames()),
-	"harm": oneOf(play.HarmNames()),
-	"view": oneOf(viewNames), "open": oneOf(deck.Views), "lang": oneOf(languages()), "color": oneOf(colors),
-	"difficulty": oneOf(game.Difficulties), "lesson": func(string, []string) []cobra.Completion {
-		return lessonNames()
-	},
+	"lang": oneOf(languages()), "color": oneOf(colors),
 }
 
-// completeArguments has a shell complete the arguments of a command. A command without arguments is offered
-// none, and one whose arguments are not listed is offered files.
-func completeArguments(e *console, c *command, built *cobra.Command) {
+// completes has a shell complete what a command takes. A command without arguments is offered none, and one
+// whose arguments are not listed is offered files.
+func (c *command) completes(p *text.Printer, built *cobra.Command) {
 	if c.complete != nil {
 		built.ValidArgsFunction = func(_ *cobra.Command, before []string, typed string) (
 			[]cobra.Completion, cobra.ShellCompDirective,
 		) {
-			return beginning(typed, c.complete(e.Langs()[0], before)), cobra.ShellCompDirectiveNoFileComp
+			return beginning(typed, c.complete(p.Langs()[0], before)), cobra.ShellCompDirectiveNoFileComp
 		}
 	} else if !strings.Contains(c.use, " ") {
 		built.ValidArgsFunction = cobra.NoFileCompletions
 	}
+	completeFlags(p, built, c.values)
+	completeFlags(p, built, flagValues)
 }
 
-// completeFlags has a shell complete the values of the flags of all commands, if that is what args ask for.
-func completeFlags(e *console, root *cobra.Command, args []string) {
-	if len(args) == 0 || !strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
-		return
-	}
-	for _, c := range append(withChildren(root.Commands()), root) {
-		completeFlagsOf(e, c)
-	}
-}
-
-func completeFlagsOf(e *console, built *cobra.Command) {
-	for name, values := range flagValues {
-		if f := built.Flag(name); f == nil || built.Name() == "check" && name == "view" { // check has views of its own
+// completeFlags has a shell complete the values of flags that a command has.
+func completeFlags(p *text.Printer, built *cobra.Command, all map[string]completer) {
+	for name, values := range all {
+		if built.LocalFlags().Lookup(name) == nil {
 			continue
 		}
-		built.RegisterFlagCompletionFunc(name, func(_ *cobra.Command, _ []string, typed string) (
+		_ = built.RegisterFlagCompletionFunc(name, func(_ *cobra.Command, _ []string, typed string) ( // once for each flag
 			[]cobra.Completion, cobra.ShellCompDirective,
 		) {
 			last := strings.LastIndex(typed, ",") + 1
-			found := beginning(typed[last:], values(e.Langs()[0], nil))
+			found := beginning(typed[last:], values(p.Langs()[0], nil))
 			for i := range found {
 				found[i] = typed[:last] + found[i]
 			}

@@ -10,7 +10,6 @@ import (
 
 	"locklab/reports"
 	"locklab/simulator/effort"
-	"locklab/simulator/record"
 )
 
 // dataOf reads the data of a document of a kind.
@@ -33,14 +32,15 @@ var documents = map[string][]string{
 	"chart":    {"chart sweep pause/ttl=1:1:1 --runs 9", "chart tolerance --locks setnx"},
 	"explore":  {"explore setnx --attempts any --budget crash=1", "explore token --budget pause=1 --recheck --time"},
 	"prove":    {"prove setnx --budget crash=1", "prove token --budget crash=any"},
-	"verify":   {"verify --contract CONTRACT"},
-	"judge":    {"judge LOG", "judge UNSURE"},
-	"lesson":   {"lesson setnx-expire redlock"},
+	"verify":   {"verify --contract FILES/contract.txt"},
 	"levels":   {"play --levels"},
 	"position": {"play --level 1"},
 	"quiz":     {"play quiz --seed 7 --count 20"},
 	"init":     {"init FOLDER"},
 }
+
+// documentFiles are the files that these commands read.
+var documentFiles = map[string]string{"contract.txt": doctored}
 
 // byName are objects whose fields are names of locks, verdicts, languages and the like.
 var byName = []string{"said", "texts", "texts.*", "story", "numbers", "budget", "par", "counts"}
@@ -50,7 +50,11 @@ var byName = []string{"said", "texts", "texts.*", "story", "numbers", "budget", 
 func TestDocuments(t *testing.T) {
 	effort.OnlyPushed(t, "it searches for seconds")
 	effort.Unwatched(t, watchedCommands)
-	places := strings.NewReplacer("CONTRACT", contractFile(t, doctored), "LOG", fileWith(t, record.Example, t.TempDir(), "log.jsonl"), "UNSURE", fileWith(t, unsureLog, t.TempDir(), "log.jsonl"), "FOLDER", t.TempDir())
+	files := t.TempDir()
+	for name, content := range documentFiles {
+		fileWith(t, content, files, name)
+	}
+	places := strings.NewReplacer("FILES", files, "FOLDER", t.TempDir())
 	var b strings.Builder
 	for _, kind := range slices.Sorted(maps.Keys(documents)) {
 		fields := map[string]string{}

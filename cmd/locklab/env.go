@@ -47,7 +47,6 @@ func (e *env) execute(ctx context.Context, args []string) error {
 		args = append([]string{"run"}, args...)
 	}
 	root := newRoot(e)
-	completeFlags(e.console, root, args)
 	root.SetArgs(args)
 	root.SetOut(e.Out)
 	root.SetErr(e.stderr)
@@ -68,7 +67,9 @@ func languages() []string { return append(text.Languages(), text.Both) }
 var colors = []string{"auto", "always", "never"}
 
 // sayLanguages is those that there are, for a sentence.
-func sayLanguages(c *text.Printer) string { return text.Join(c.Langs()[0], "chart.list", text.Languages()) }
+func sayLanguages(c *text.Printer) string {
+	return text.Join(c.Langs()[0], "chart.list", text.Languages())
+}
 
 // guessLanguage chooses language and width before the flags are parsed, for help texts
 // and errors: by --lang, or else by the environment, and by the terminal.

@@ -45,8 +45,8 @@ func judgeCommand() *command {
 			return nil
 		},
 		flags: func(f *flags) {
-			ranged(f, "within", &j.within, 0, record.MaxWithin, "error.flag.range")
-			ranged(f, "findings", &j.findings, 1, 1000, "error.judge.number")
+			ranged(f, "within", &j.within, 0, record.MaxWithin)
+			ranged(f, "findings", &j.findings, 1, 1000)
 			f.add("html", &j.html)
 			f.add("schema", &j.schema)
 		},

@@ -20,6 +20,11 @@ func judge(t *testing.T, files map[string]string, args ...string) (code int, out
 	return call(t, append([]string{"judge"}, args...)...)
 }
 
+func init() {
+	documents["judge"] = []string{"judge FILES/log.jsonl", "judge FILES/unsure.jsonl"}
+	documentFiles["log.jsonl"], documentFiles["unsure.jsonl"] = record.Example, unsureLog
+}
+
 // What is UNKNOWN, with its reasons, and what is missing in a log.
 const unsureLog = `{"at":1000000000,"client":"a","event":"acquired","key":"k"}
 {"at":2000000000,"client":"b","event":"acquired","key":"k"}

@@ -25,7 +25,8 @@ type lessonFlags struct {
 func lessonCommand() *command {
 	l := &lessonFlags{DeckOptions: lessons.DeckOptions{Questions: 5, Seed: 1}, open: deck.Views[0]}
 	return &command{
-		use: "lesson NAME...", complete: lessonSubjects, flags: l.add, run: l.run,
+		use: "lesson NAME...", complete: lessonSubjects, values: map[string]completer{"open": oneOf(deck.Views)},
+		flags: l.add, run: l.run,
 		examples: []string{
 			"lesson setnx-expire redlock -o deck.html", "lesson path 5 gc-pause",
 			"lesson debate --lang zh -o debate.html --open handout",
@@ -41,7 +42,7 @@ func lessonCommand() *command {
 
 func (l *lessonFlags) add(f *flags) {
 	f.outTo(&l.file)
-	ranged(f, "questions", &l.Questions, 0, 20, "error.flag.range")
+	ranged(f, "questions", &l.Questions, 0, 20)
 	f.add("seed", &l.Seed)
 	f.add("open", &l.open)
 }

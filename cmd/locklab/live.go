@@ -85,7 +85,7 @@ const (
 
 func addLease(f *flags, lease *time.Duration) {
 	*lease = reality.DefaultLease
-	ranged(f, "lease", lease, minLease, maxLease, "error.live.lease")
+	ranged(f, "lease", lease, minLease, maxLease)
 }
 
 // liveError is an error of the machine, or that the user has stopped it.
@@ -287,7 +287,7 @@ type liveTable struct {
 func (t *liveTable) add(f *flags) {
 	addLease(f, &t.lease)
 	t.rounds = 1
-	ranged(f, "rounds", &t.rounds, 1, maxRounds, "error.live.round")
+	ranged(f, "rounds", &t.rounds, 1, maxRounds)
 	t.locks.add(f, "all")
 	f.outTo(&t.out)
 	f.check("out", func() error {

@@ -48,7 +48,7 @@ func matrixCommand() *command {
 func (m *matrixFlags) add(f *flags) {
 	m.locks.add(f, "all")
 	f.add("races", &m.races)
-	ranged(f, "runs", &m.runs, 0, 100_000, "error.runs")
+	ranged(f, "runs", &m.runs, 0, 100_000)
 	f.outTo(&m.dir)
 	f.add("all", &m.all)
 	f.add("pause-stops-work", &m.stops)

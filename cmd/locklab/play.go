@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-
 	"locklab/algorithms/lock"
 	"locklab/reports/game"
 	"locklab/reports/lessons"
@@ -32,7 +31,8 @@ func playCommand() *command {
 	p := &playFlags{boundFlags: boundFlags{Bounds: play.DefaultBounds()}}
 	return &command{
 		use: "play [LOCK|LINK]", args: atMost(1), complete: aLock, flags: p.add, run: p.run,
-		below: []*command{quizCommand()},
+		values: map[string]completer{"harm": oneOf(play.HarmNames())},
+		below:  []*command{quizCommand()},
 		examples: []string{"play token", "play --level 2", "play redlock --budget restart=1 --attempts 1", "play LINK",
 			"play token --timing any --budget pause=1"},
 	}
@@ -177,6 +177,7 @@ func quizCommand() *command {
 	q := &quizFlags{count: 8}
 	return &command{
 		use: "quiz", args: noArguments, flags: q.add, run: q.run,
+		values: map[string]completer{"difficulty": oneOf(game.Difficulties), "lesson": oneOf(lessonNames())},
 		examples: []string{"play quiz", "play quiz --seed 7 --count 20",
 			"play quiz --locks token,watchdog --difficulty medium", "play quiz --lesson 6"},
 	}
@@ -188,7 +189,7 @@ func (q *quizFlags) add(f *flags) {
 	f.add("lesson", &q.lesson)
 	parse(f, "difficulty", "", &q.difficulty, game.ParseDifficulty)
 	f.add("seed", &q.seed)
-	ranged(f, "count", &q.count, 1, game.MostQuestions, "error.quiz.count")
+	ranged(f, "count", &q.count, 1, game.MostQuestions)
 }
 
 func (q *quizFlags) run(e *env, _ []string) error {

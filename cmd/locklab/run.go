@@ -114,7 +114,8 @@ func runCommand() *command {
 	r := &runFlags{shown: shownRun{view: "lanes"}}
 	return &command{
 		use: "run LOCK RACE | LINK | FILE", args: between(1, 2, "race"), complete: aLockAndARace, flags: r.add,
-		run: r.run,
+		values: map[string]completer{"view": oneOf(viewNames)},
+		run:    r.run,
 		examples: []string{"run token gc-pause", "run 002-C R18 --set pause=9s --view story --lang zh",
 			"run redlock restart --json",
 			"run LINK --against redlock"},

@@ -22,7 +22,7 @@ func serveCommand() *command {
 	port := 0
 	return &command{
 		use: "serve", args: noArguments, examples: []string{"serve"},
-		flags: func(f *flags) { ranged(f, "port", &port, 0, 65535, "error.serve.port") },
+		flags: func(f *flags) { ranged(f, "port", &port, 0, 65535) },
 		run:   func(e *env, _ []string) error { return runServe(e, port) },
 	}
 }

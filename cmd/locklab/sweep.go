@@ -43,7 +43,7 @@ func sweepCommand() *command {
 func (s *sweepFlags) add(f *flags) {
 	s.chart.add(f)
 	f.add("pause-stops-work", &s.stops)
-	ranged(f, "runs", &s.runs, 1, 1_000_000, "error.runs")
+	ranged(f, "runs", &s.runs, 1, 1_000_000)
 	f.add("set", &s.set)
 	f.add("verdict", &s.verdicts)
 }

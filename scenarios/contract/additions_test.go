@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -369,6 +370,52 @@ func TestAddedLock(t *testing.T) {
 			t.Errorf("%s was not run, or does not pass", name)
 		}
 	}
+}
+
+// deletions are instruments: their files, and the line that names each.
+var deletions = []struct {
+	name       string
+	files      []string
+	list, line string
+}{
+	{"judge", []string{"cmd/locklab/judge.go", "cmd/locklab/judge_test.go", "reports/page/log.go", "reports/page/log.html",
+		"reports/text/en/judge.txt", "reports/text/zh/judge.txt"}, "cmd/locklab/command.go", "judgeCommand()"},
+	{"lesson", []string{"cmd/locklab/lesson.go", "cmd/locklab/lesson_test.go", "cmd/page/deck_test.go", "reports/deck",
+		"reports/text/en/deck.txt", "reports/text/zh/deck.txt"}, "cmd/locklab/command.go", "lessonCommand()"},
+}
+
+// TestDeletions: an instrument goes with its files and its line. All that is left compiles, its tests too, and the help
+// and the catalogues are whole. One goes after the other, from a copy of the source.
+func TestDeletions(t *testing.T) {
+	effort.OnlyExhaustive(t, "it compiles everything once more")
+	s := &source{t, t.TempDir(), t.TempDir(), map[string]string{}}
+	if err := os.CopyFS(s.root, withoutHidden{os.DirFS("../..")}); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range deletions {
+		for _, file := range d.files {
+			if err := os.RemoveAll(filepath.Join(s.root, file)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		list := regexp.MustCompile(`,?\s*`+regexp.QuoteMeta(d.line)).ReplaceAllString(s.read(d.list), "")
+		if err := os.WriteFile(filepath.Join(s.root, d.list), []byte(list), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := s.goCommand("vet", "./cmd/...", "./reports/..."); err != nil {
+			t.Errorf("%s: %v\n%s", d.name, err, out)
+		}
+		s.passes("./cmd/locklab", "^Test(Help|Landing|Completion)$", "TestHelp", "TestLanding")
+		s.passes("./reports/text", "^Test", "TestTextsAreUsed", "TestLanguagesCorrespond", "TestKeysInCodeExist")
+	}
+}
+
+// withoutHidden is a folder without what is hidden in it, such as its history.
+type withoutHidden struct{ fs.FS }
+
+func (f withoutHidden) ReadDir(name string) ([]fs.DirEntry, error) {
+	all, err := fs.ReadDir(f.FS, name)
+	return slices.DeleteFunc(all, func(e fs.DirEntry) bool { return strings.HasPrefix(e.Name(), ".") || e.Name() == "out" }), err
 }
 
 func (p program) testUncontracted(t *testing.T) {

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func init() { documents["lesson"] = []string{"lesson setnx-expire redlock"} }
+
+// A lesson is printed as a plan, as JSON, and written as one file in the language of the
+// command, which says how it is made again. What cannot be a lesson is refused, and an older file stays.
+func TestLesson(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "deck.html")
+	code, out, errs := call(t, "lesson", "path", "3", "--questions", "2", "--lang", "zh", "-o", file, "--open", "worksheet")
+	if code != exitOK || !strings.Contains(out, "5 张幻灯片") {
+		t.Fatalf("exit status %d, %s\n%s", code, errs, out)
+	}
+	content := contentOf(t, file)
+	for _, want := range []string{`<html lang="zh-Hans">`, "locklab lesson path 3 --questions 2", `"view":"worksheet"`, "setnx-expire"} {
+		if !strings.Contains(content, want) {
+			t.Errorf("the file lacks %q", want)
+		}
+	}
+	if left, err := os.ReadDir(filepath.Dir(file)); err != nil || len(left) != 1 {
+		t.Errorf("%v, %v: want only the file", left, err)
+	}
+	for _, wrong := range []string{"tokn", "gcpause"} {
+		code, _, errs := call(t, "lesson", wrong, "-o", file)
+		if code != exitUsage || !strings.Contains(errs, "did you mean") || contentOf(t, file) != content {
+			t.Errorf("%s: exit status %d, %s", wrong, code, errs)
+		}
+	}
+	code, out, errs = call(t, "lesson", "token", "gc-pause", "--json", "--questions", "0")
+	l := dataOf[struct{ Steps []lessonStepJSON }](t, out, "lesson")
+	if code != exitOK || len(l.Steps) < 3 {
+		t.Fatalf("exit status %d, %s\n%s", code, errs, out)
+	}
+	for _, s := range l.Steps {
+		if s.Kind == "quiz" {
+			t.Errorf("a question of a quiz without any: %v", s)
+		}
+	}
+	if l.Steps[2].Lock != "token" || l.Steps[2].Race != "gc-pause" || l.Steps[2].Answer == nil {
+		t.Errorf("%+v", l.Steps[2])
+	}
+}
