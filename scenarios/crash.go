@@ -10,8 +10,7 @@ import (
 // crashHolding: the documentation of SETNX describes this deadlock, and all five articles
 // tell it.
 var crashHolding = race.Race{
-	ID:        "crash-holding",
-	Code:      "R01",
+	ID: "crash-holding", Code: "R01", Group: "lease",
 	Settings:  race.Standard(),
 	Budget:    race.FixedBudget("crash=1"),
 	Clients:   func(s settings) clients { return clients{{Work: s.TTL / 2}, {Start: s.Retry / 2, Work: s.Retry}} },
@@ -37,7 +36,7 @@ func setsTTL(e *history.Event) bool {
 // orphans. Here ORPHAN is a key of a living client; the crashed one's keys are BLOCKED, as
 // in crash-holding.
 var partialAcquire = variant(crashHolding, "partial-acquire", "R30", func(sc *race.Race) {
-	sc.Needs = needsSeveralServers
+	sc.Group, sc.Needs = "majority", needsSeveralServers
 	sc.Script = func(_ settings, nodes int) script {
 		return inject(race.CreatesKeyOn(1, race.Quorum(nodes)), 0, faults.CrashOf(1))
 	}
@@ -50,8 +49,7 @@ var partialAcquire = variant(crashHolding, "partial-acquire", "R30", func(sc *ra
 // without TTL stays as well, without any daemon. The lock of daemon-29 ends by itself,
 // since its second renewal is due only when the lease is over.
 var deadBusiness = race.Race{
-	ID:       "dead-business",
-	Code:     "R16",
+	ID: "dead-business", Code: "R16", Group: "renewal",
 	Settings: race.Standard(),
 	Clients: func(s settings) clients {
 		return clients{{Work: s.TTL / 10, Fails: true}, {Start: s.Retry / 2, Work: s.Retry}}
@@ -68,8 +66,7 @@ var deadProcess = variant(deadBusiness, "dead-process", "R16B", func(sc *race.Ra
 
 // noFinally: article 004's tasks release after the work, in no finally.
 var noFinally = race.Race{
-	ID:       "no-finally",
-	Code:     "R45",
+	ID: "no-finally", Code: "R45", Group: "use",
 	Settings: race.Standard(),
 	Clients: func(s settings) clients {
 		return clients{

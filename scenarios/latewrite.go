@@ -9,8 +9,7 @@ import (
 // lateWrite: Kleppmann tells of packets that GitHub's network delayed by 90 s. c1's first write is
 // delayed for most of a lease, and c2 is at work when it arrives.
 var lateWrite = race.Race{
-	ID:       "late-write",
-	Code:     "R20",
+	ID: "late-write", Code: "R20", Group: "pause",
 	Data:     true,
 	Settings: race.Standard(),
 	Budget:   race.FixedBudget("delay=1"),

@@ -11,8 +11,7 @@ import (
 
 // oppositeOrder: the classical deadlock of two locks. Only the first lock is judged.
 var oppositeOrder = race.Race{
-	ID:       "opposite-order",
-	Code:     "R46",
+	ID: "opposite-order", Code: "R46", Group: "use",
 	Settings: race.Standard(),
 	Needs:    needs("second-key-assumed", func(p race.Profile) bool { return p.LocksPerKey }),
 	Clients: func(s settings) clients {

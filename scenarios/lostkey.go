@@ -12,8 +12,7 @@ import (
 
 // strayDelete: an operator or a cleanup script deletes the key.
 var strayDelete = race.Race{
-	ID:        "stray-delete",
-	Code:      "R38",
+	ID: "stray-delete", Code: "R38", Group: "strangers",
 	Settings:  race.Standard(),
 	Budget:    race.FixedBudget("delete=1"),
 	Clients:   holderAndRival,

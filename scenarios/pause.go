@@ -12,8 +12,7 @@ import (
 
 // gcPause: the picture of Kleppmann's article of 2016. HBase had this bug.
 var gcPause = race.Race{
-	ID:        "gc-pause",
-	Code:      "R18",
+	ID: "gc-pause", Code: "R18", Group: "pause",
 	Data:      true,
 	Settings:  race.StandardWith(func(s *settings) { s.Pause = race.Seconds(12.5) }),
 	Budget:    race.FixedBudget("pause=1"),
@@ -89,8 +88,7 @@ var checkThenPause = variant(gcPause, "check-then-pause", "R19", func(sc *race.R
 
 // twoPauses was found by exhaustive search, see proofs.txt.
 var twoPauses = race.Race{
-	ID:       "two-pauses",
-	Code:     "S2",
+	ID: "two-pauses", Code: "S2", Group: "search",
 	Settings: race.StandardWith(func(s *settings) { s.Pause = race.Seconds(6) }),
 	Budget:   race.FixedBudget("pause=2"),
 	Clients: func(s settings) clients {
@@ -111,8 +109,7 @@ var twoPauses = race.Race{
 // lateAnswer was found by exhaustive search, see proofs.txt. The timeout is injected as
 // soon as the process wakes, before it reads the answer.
 var lateAnswer = race.Race{
-	ID:       "late-answer",
-	Code:     "S1",
+	ID: "late-answer", Code: "S1", Group: "search",
 	Settings: race.StandardWith(func(s *settings) { s.Pause = race.Seconds(5) }),
 	Budget:   race.FixedBudget("pause=1"),
 	Needs: both(needs("zookeeper-timeout", func(p race.Profile) bool { return !p.ZooKeeper }),

@@ -12,8 +12,7 @@ import (
 
 // missedWake: why Redisson subscribes first, tries again, and only then waits.
 var missedWake = race.Race{
-	ID:       "missed-wake",
-	Code:     "R35",
+	ID: "missed-wake", Code: "R35", Group: "waiting",
 	Settings: race.Standard(),
 	Budget:   race.FixedBudget("delay=1"),
 	Needs:    needsWakeup,
@@ -27,8 +26,7 @@ var missedWake = race.Race{
 
 // silentCrash: a waiter of Redisson waits for the message or the rest of the lease.
 var silentCrash = race.Race{
-	ID:       "silent-crash",
-	Code:     "R35B",
+	ID: "silent-crash", Code: "R35B", Group: "waiting",
 	Settings: race.Standard(),
 	Budget:   race.FixedBudget("crash=1"),
 	Needs:    needsWakeup,
@@ -42,8 +40,7 @@ var silentCrash = race.Race{
 
 // herd: the thundering herd. No verdict names it.
 var herd = race.Race{
-	ID:        "herd",
-	Code:      "R36",
+	ID: "herd", Code: "R36", Group: "waiting",
 	Settings:  race.StandardWith(func(s *settings) { s.Clients = 4 }),
 	Needs:     needsWakeup,
 	Clients:   func(s settings) clients { return holderAndWaiters(s, race.ClientSpec{Work: s.Retry}, 3) },

@@ -14,8 +14,7 @@ import (
 // lateRenewal: article 004 renews a lease of 30 s after 29 s, for 20 s. The pause begins
 // just before the first renewal is due.
 var lateRenewal = race.Race{
-	ID:       "late-renewal",
-	Code:     "R14",
+	ID: "late-renewal", Code: "R14", Group: "renewal",
 	Settings: race.StandardWith(func(s *settings) { s.Pause = race.Seconds(6) }),
 	Budget:   race.FixedBudget("pause=1"),
 	Needs:    needsWatchdog,
@@ -40,8 +39,7 @@ var lateRenewal = race.Race{
 // failedRenewal: Redisson 3.12.5, which article 003 reads, logs a failed renewal and does
 // not try again.
 var failedRenewal = race.Race{
-	ID:       "failed-renewal",
-	Code:     "R15",
+	ID: "failed-renewal", Code: "R15", Group: "renewal",
 	Settings: race.Standard(),
 	Budget:   race.FixedBudget("lose-reply=1"),
 	Needs:    needsWatchdog,
@@ -86,8 +84,7 @@ func mainSends(e *history.Event) bool {
 // renewalInFlight: Redisson issue 7272. All renewals of c1 are frozen from the first on;
 // what its main thread sends goes through.
 var renewalInFlight = race.Race{
-	ID:       "renewal-in-flight",
-	Code:     "R17",
+	ID: "renewal-in-flight", Code: "R17", Group: "renewal",
 	Settings: race.Standard(),
 	Needs:    needsWatchdog,
 	Clients: func(s settings) clients {
@@ -123,8 +120,7 @@ var renewalInFlight = race.Race{
 
 // zombieDaemon: article 001's renewing thread has neither a check of the owner nor an end.
 var zombieDaemon = race.Race{
-	ID:       "zombie-daemon",
-	Code:     "R14C",
+	ID: "zombie-daemon", Code: "R14C", Group: "renewal",
 	Settings: race.StandardWith(func(s *settings) { s.Clients, s.Pause = 3, race.Seconds(10) }),
 	Budget:   race.FixedBudget("pause=1"),
 	Needs:    needsWatchdog,

@@ -13,8 +13,7 @@ import (
 // the answer, such as token-wait; redisson-wait drops the number and falls like the locks
 // without WAIT.
 var splitBrain = race.Race{
-	ID:       "split-brain",
-	Code:     "R22",
+	ID: "split-brain", Code: "R22", Group: "servers",
 	Settings: failover.Settings,
 	Budget:   race.FixedBudget("split=1"),
 	Replicas: 1,
@@ -58,8 +57,7 @@ var splitRenewed = variant(splitInStep, "split-renewed", "R22B", func(sc *race.R
 
 // splitBounded: min-replicas-to-write and min-replicas-max-lag of redis.conf.
 var splitBounded = race.Race{
-	ID:          "split-bounded",
-	Code:        "R22C",
+	ID: "split-bounded", Code: "R22C", Group: "servers",
 	Settings:    race.StandardWith(func(s *settings) { s.Clients = 3 }),
 	Budget:      race.FixedBudget("split=1"),
 	Replicas:    2,

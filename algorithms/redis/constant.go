@@ -24,7 +24,7 @@ var constant = lock.Entry{
 	Article: "001-B",
 	Also:    []string{"002-B", "004-B"},
 	Year:    2013,
-	Nodes:   1,
+	Server:  lock.OnRedis(1),
 	TTL:     30 * time.Second,
 	Unit:    time.Second,
 	Expiry:  lock.ExpiryServer,

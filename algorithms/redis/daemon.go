@@ -33,7 +33,7 @@ var daemon20 = lock.Entry{
 	Family:  lock.Renewed,
 	Article: "001-C",
 	Year:    2013,
-	Nodes:   1,
+	Server:  lock.OnRedis(1),
 	TTL:     30 * time.Second,
 	Unit:    time.Second,
 	Expiry:  lock.ExpiryServer,

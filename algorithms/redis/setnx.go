@@ -27,7 +27,7 @@ var setNX = lock.Entry{
 	Article: "003-A",
 	Also:    []string{"001-A", "002-A"},
 	Year:    2009,
-	Nodes:   1,
+	Server:  lock.OnRedis(1),
 	Expiry:  lock.ExpiryNone,
 	New: func(env lock.Env) lock.Lock {
 		return newKeyLock(env, always("1"), createFunc(setnx), silent(delBlind))
@@ -58,7 +58,7 @@ var setNXExpire = lock.Entry{
 	Article: "004-A",
 	Also:    []string{"003-B"},
 	Year:    2009,
-	Nodes:   1,
+	Server:  lock.OnRedis(1),
 	TTL:     30 * time.Second,
 	Unit:    time.Second,
 	Expiry:  lock.ExpiryServer,

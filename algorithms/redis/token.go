@@ -31,7 +31,7 @@ var tokenLock = lock.Entry{
 	Article: "002-C",
 	Also:    []string{"002-D"},
 	Year:    2013,
-	Nodes:   1,
+	Server:  lock.OnRedis(1),
 	TTL:     30 * time.Second,
 	Unit:    time.Millisecond,
 	Expiry:  lock.ExpiryServer,

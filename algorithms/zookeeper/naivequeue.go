@@ -13,8 +13,8 @@ var naiveQueue = lock.Entry{
 	Family:  lock.Line,
 	Article: "003-E",
 	Year:    2008,
+	Server:  lock.OnZooKeeper(lockPath),
 	Expiry:  lock.ExpirySession,
-	Line:    lockPath,
 	New:     func(env lock.Env) lock.Lock { return &NaiveQueue{env.ZooKeeper, env.Clock} },
 }
 

@@ -106,7 +106,7 @@ func TestOrphanWhateverThePatience(t *testing.T) {
 	for budget, want := range map[string]map[string]int{"lose-reply=1": {"ORPHAN": 1}, "crash=1": {}} {
 		for _, patience := range []time.Duration{0, 3 * time.Second, 6 * time.Second, 12 * time.Second} {
 			t.Run(budget+" "+patience.String(), func(t *testing.T) {
-				waiter := lock.Entry{ID: "waiter", Nodes: 1, TTL: ttl, Unit: token.Unit, Expiry: token.Expiry, New: func(env lock.Env) lock.Lock {
+				waiter := lock.Entry{ID: "waiter", Server: lock.OnRedis(1), TTL: ttl, Unit: token.Unit, Expiry: token.Expiry, New: func(env lock.Env) lock.Lock {
 					return &waiter{token.New(env), env.Clock, patience}
 				}}
 				bounds := study.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 1, TTL: 9 * time.Second, Nodes: 1}, Budget: faults.Budget(budget)}

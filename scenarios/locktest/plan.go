@@ -74,7 +74,7 @@ func newPlan(t *testing.T, b Bounds, code func(*Client)) (*plan, error) {
 	}
 	b = b.filled()
 	p.bounds = b
-	p.entry = lock.Entry{ID: t.Name(), Family: lock.OneStep, Nodes: b.Servers, TTL: b.TTL, Unit: time.Nanosecond, Expiry: lock.ExpiryServer}
+	p.entry = lock.Entry{ID: t.Name(), Family: lock.OneStep, Server: lock.OnRedis(b.Servers), TTL: b.TTL, Unit: time.Nanosecond, Expiry: lock.ExpiryServer}
 	p.study = study.Bounds{Scope: explore.Scope{Clients: b.Clients, Attempts: b.Attempts, Nodes: b.Servers, TTL: b.TTL, Fenced: b.Fenced, Slow: b.Slow, Noisy: b.Noisy, Limits: explore.Limits{MaxStates: b.MaxStates}}, Budget: faults.Budget(b.Budget)}
 	if b.AnyTiming {
 		p.study.Timing = study.AnyTiming
@@ -106,8 +106,8 @@ func folderOf(code func(*Client)) string {
 // onZooKeeper makes the server a ZooKeeper. A lease is then the time-out of a session.
 func (p *plan) onZooKeeper() error {
 	p.ensemble = true
-	p.entry.Family, p.entry.Nodes, p.entry.Expiry = lock.Line, 0, lock.ExpirySession
-	p.entry.Line = func(string) string { return "" } // the code makes its znodes itself
+	p.entry.Family, p.entry.Expiry = lock.Line, lock.ExpirySession
+	p.entry.Server = lock.OnZooKeeper(func(string) string { return "" }) // the code makes its znodes itself
 	if p.bounds.Servers > 1 {
 		return text.Errorf("locktest.zookeeper.servers", "n", p.bounds.Servers)
 	}
@@ -123,9 +123,9 @@ func onDatabase(p *plan) error {
 	if err := d.Check(); err != nil {
 		return text.Errorf("locktest.bounds.database", "cause", err)
 	}
-	p.entry.Family, p.entry.Database, p.entry.Fencing = lock.Rows, lock.MySQL, true // the code has its tokens itself
+	p.entry.Family, p.entry.Server, p.entry.Fencing = lock.Rows, lock.InDatabase(lock.MySQL), true // the code has its tokens itself
 	if d.Dialect == database.PostgreSQL {
-		p.entry.Database = lock.PostgreSQL
+		p.entry.Server = lock.InDatabase(lock.PostgreSQL)
 	}
 	p.contents = *d
 	return nil

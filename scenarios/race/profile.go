@@ -200,8 +200,7 @@ func releaseAtOnce(lease lock.Lease, err error) error {
 // Calm is the race without any fault: two clients want the lock, one after the other has it. It
 // is here, not with the other races, because a Profile is observed in it.
 var Calm = Race{
-	ID:                  "calm",
-	Code:                "R00",
+	ID: "calm", Code: "R00", Group: "calm",
 	Data:                true,
 	AllowsShared:        true,
 	Settings:            Standard(),

@@ -27,6 +27,8 @@ import (
 type Race struct {
 	ID   string // as typed on a command line
 	Code string // its number in the list of races: R18; S1 and on were found by search
+	// Group is what it is about: its heading in the list of races is the text list.races.<Group>.
+	Group string
 	// Settings are the race's own numbers. A duration that is zero here is not a
 	// setting of this race, except for Timeout.
 	Settings Settings
