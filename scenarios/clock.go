@@ -63,7 +63,7 @@ var clockDrift = race.Race{
 // serverDrift is clockDrift with fast servers.
 var serverDrift = variant(clockDrift, "server-drift", "R28B", func(sc *race.Race) {
 	sc.FastServers = true
-	sc.Needs = needs("no-server-clock", func(p race.Profile) bool { return p.Expires })
+	sc.Needs = needs{race.ServerClock}
 	sc.Clients = func(s settings) clients {
 		all := clockDrift.Clients(s)
 		all[0].PPM = 0

@@ -21,7 +21,7 @@ var crashHolding = race.Race{
 // crashBeforeExpire: article 004 calls such a key immortal; redis-py had this lock until
 // 2014.
 var crashBeforeExpire = variant(crashHolding, "crash-before-expire", "R02", func(sc *race.Race) {
-	sc.Needs = needs("ttl-never-missing", func(p race.Profile) bool { return p.TwoSteps })
+	sc.Needs = needs{race.LateTTL}
 	created := race.CreatesKeyWithoutTTL(1)
 	sc.Script = func(settings, int) script { return inject(created, 0, faults.CrashOf(1)) }
 	sc.Triggered = race.SequenceWithout(setsTTL, created, c1Crashes, othersAsk)
@@ -36,7 +36,7 @@ func setsTTL(e *history.Event) bool {
 // orphans. Here ORPHAN is a key of a living client; the crashed one's keys are BLOCKED, as
 // in crash-holding.
 var partialAcquire = variant(crashHolding, "partial-acquire", "R30", func(sc *race.Race) {
-	sc.Group, sc.Needs = "majority", needsSeveralServers
+	sc.Group, sc.Needs = "majority", needs{race.SeveralServers}
 	sc.Script = func(_ settings, nodes int) script {
 		return inject(race.CreatesKeyOn(1, race.Quorum(nodes)), 0, faults.CrashOf(1))
 	}
@@ -59,7 +59,7 @@ var deadBusiness = race.Race{
 
 // deadProcess is deadBusiness in which the process is killed later.
 var deadProcess = variant(deadBusiness, "dead-process", "R16B", func(sc *race.Race) {
-	sc.Budget, sc.Needs = race.FixedBudget("crash=1"), needsWatchdog
+	sc.Budget, sc.Needs = race.FixedBudget("crash=1"), needs{race.Renewals}
 	sc.Script = func(s settings, _ int) script { return inject(c1Leaves, s.TTL*6/5, faults.CrashOf(1)) }
 	sc.Triggered = race.Sequence(race.Throws(1), othersAsk, c1Crashes, othersAsk)
 })

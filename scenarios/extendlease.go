@@ -18,7 +18,7 @@ var renewHeld = race.Race{
 	ID: "renew-held", Code: "R34", Group: "replies",
 	Settings: gcPause.Settings,
 	Budget:   race.FixedBudget("pause=1"),
-	Needs:    needsRenew,
+	Needs:    needs{race.Renewable},
 	Clients: func(s settings) clients {
 		return clients{renewsAfterBreak(s, renews), {Start: s.Retry / 2, Work: s.TTL / 5, Tail: s.TTL / 5}}
 	},
@@ -41,7 +41,7 @@ var renewLate = race.Race{
 	ID: "renew-late", Code: "R34C", Group: "replies",
 	Settings: slowAcquire.Settings,
 	Budget:   race.FixedBudget("delay=1"),
-	Needs:    needsLaterEnd,
+	Needs:    needs{race.Renewable, race.LaterEnd},
 	Clients: func(s settings) clients {
 		return clients{
 			renewsAfterBreak(s, func(a *race.ClientRun, lease lock.Lease, read error) bool {
@@ -77,7 +77,7 @@ var renewPartly = race.Race{
 	ID: "renew-partly", Code: "R34D", Group: "replies",
 	Settings: race.Standard(),
 	Budget:   func(nodes int) string { return fmt.Sprintf("lose-request=%d", race.Quorum(nodes)) },
-	Needs:    needsRenew,
+	Needs:    needs{race.Renewable},
 	Clients: func(s settings) clients {
 		return clients{
 			{Run: func(a *race.ClientRun) {

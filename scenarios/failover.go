@@ -40,7 +40,7 @@ var failoverBehind = variant(failover, "failover-behind", "R21B", func(sc *race.
 // effort.
 var failoverOther = variant(failoverBehind, "failover-other", "R21C", func(sc *race.Race) {
 	sc.Replicas = 2
-	sc.Needs = needs("no-replica-count", func(p race.Profile) bool { return p.Nodes == 1 })
+	sc.Needs = needs{race.ReplicaCount}
 	sc.Script = func(s settings, _ int) script { return inject(c1Enters, s.Lag/2, faults.FailoverTo(1, 1)) }
 	second := func(e *history.Event) bool { return failsOver(e) && e.Replica == 1 }
 	sc.Triggered = race.Sequence(c1Enters, second, race.LosesKey, race.OthersSend(1), c1Leaves)
@@ -48,7 +48,7 @@ var failoverOther = variant(failoverBehind, "failover-other", "R21C", func(sc *r
 
 // failoverInStep was found by exhaustive search, see proofs.txt.
 var failoverInStep = variant(failover, "failover-in-step", "S3", func(sc *race.Race) {
-	sc.Group, sc.Settings, sc.Clients, sc.Needs = "search", race.Standard(), lostReply.Clients, needsReplicated
+	sc.Group, sc.Settings, sc.Clients, sc.Needs = "search", race.Standard(), lostReply.Clients, needs{race.Replicated}
 	sc.Script = func(settings, int) script {
 		return script{{On: race.CreatesKey(1)}, {On: replicates, Do: race.Inject(0, faults.FailoverOf(1))}}
 	}
@@ -60,7 +60,7 @@ var failoverInStep = variant(failover, "failover-in-step", "S3", func(sc *race.R
 // failoverFenced was found by exhaustive search, see proofs.txt. Kleppmann demands a store
 // with consensus for the counter.
 var failoverFenced = variant(failover, "failover-fenced", "S6", func(sc *race.Race) {
-	sc.Group, sc.Guard, sc.Needs = "search", history.Fenced, both(needsFencingCounter, needsNoWait)
+	sc.Group, sc.Guard, sc.Needs = "search", history.Fenced, needs{race.FencingCounter, race.LeaseNumber, race.NoWait}
 	sc.Triggered = sameFencingToken
 })
 
@@ -80,13 +80,13 @@ func sameFencingToken(h *history.History) bool {
 // five Redis clusters, which allows it.
 var quorumFailover = variant(failover, "quorum-failover", "S5", func(sc *race.Race) {
 	sc.Group, sc.Budget = "search", func(nodes int) string { return "failover=1" + loseBeyondMajorityBudget(nodes) }
-	sc.Needs = needs("no-majority", func(p race.Profile) bool { return p.Nodes > 1 })
+	sc.Needs = needs{race.Majority}
 	sc.Script = func(s settings, nodes int) script { return onBareMajority(nodes, s.Retry, faults.FailoverOf) }
 })
 
 // undoneRelease was found by exhaustive search, see proofs.txt.
 var undoneRelease = variant(failover, "undone-release", "S4", func(sc *race.Race) {
-	sc.Group, sc.Needs = "search", both(needsNoWait, needsReplicated)
+	sc.Group, sc.Needs = "search", needs{race.NoWait, race.Replicated}
 	sc.Clients = func(s settings) clients { return clients{{Work: s.TTL * 3 / 5}, {Start: s.Retry / 2, Work: s.Retry}} }
 	sc.Script = func(s settings, _ int) script { return inject(c1Released, s.Retry/10, faults.FailoverOf(1)) }
 	remembers := func(e *history.Event) bool { return race.CreatesKey(0)(e) && e.After != "" }
@@ -121,7 +121,7 @@ var scriptCacheLost = race.Race{
 	Settings: race.Standard(),
 	Budget:   race.FixedBudget("failover=1"),
 	Replicas: 1,
-	Needs:    needs("no-evalsha", func(p race.Profile) bool { return p.UsesEVALSHA }),
+	Needs:    needs{race.EVALSHA},
 	Clients:  func(s settings) clients { return clients{{Work: s.TTL * 3 / 10}, {Start: s.Retry / 2, Work: s.Retry}} },
 	Script:   func(s settings, _ int) script { return inject(c1Enters, s.Retry, faults.FailoverOf(1)) },
 	Triggered: func(h *history.History) bool {

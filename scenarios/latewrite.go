@@ -13,7 +13,7 @@ var lateWrite = race.Race{
 	Data:     true,
 	Settings: race.Standard(),
 	Budget:   race.FixedBudget("delay=1"),
-	Needs:    needsWriteApart,
+	Needs:    needs{race.WriteApart},
 	Clients: func(s settings) clients {
 		return clients{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.Retry, Tail: s.TTL * 3 / 5}} // until the write arrives
 	},
@@ -41,7 +41,7 @@ var lateWriteFenced = variant(lateWrite, "late-write-fenced", "R20F", func(sc *r
 // lateWriteCAS is lateWrite with a resource that compares versions.
 var lateWriteCAS = variant(lateWriteFenced, "late-write-cas", "R20C", func(sc *race.Race) {
 	comparing(sc)
-	sc.Needs = needsWriteApart
+	sc.Needs = needs{race.WriteApart}
 })
 
 // wroteLate are the events of a write of c1 that arrives after c2's.

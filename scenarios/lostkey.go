@@ -22,7 +22,7 @@ var strayDelete = race.Race{
 
 // eviction: the volatile-* policies that the documentation of Redis lists.
 var eviction = variant(strayDelete, "eviction", "R38B", func(sc *race.Race) {
-	sc.Budget, sc.Needs = race.FixedBudget("evict=1"), needsTTL
+	sc.Budget, sc.Needs = race.FixedBudget("evict=1"), needs{race.TTL}
 	sc.Script = firstServerLoses(faults.EvictOf(1, 0))
 })
 

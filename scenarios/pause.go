@@ -25,7 +25,9 @@ var gcPause = race.Race{
 var gcPauseFenced = variant(gcPause, "gc-pause-fenced", "R18F", fenced)
 
 // fenced gives a race a resource that refuses old fencing tokens.
-func fenced(sc *race.Race) { sc.Guard, sc.Needs = history.Fenced, needsFencingCounter }
+func fenced(sc *race.Race) {
+	sc.Guard, sc.Needs = history.Fenced, needs{race.FencingCounter, race.LeaseNumber}
+}
 
 // gcPauseCAS: antirez's answer to Kleppmann, a store with compare-and-set.
 var gcPauseCAS = variant(gcPause, "gc-pause-cas", "R18C", comparing)
@@ -63,7 +65,7 @@ func paused(h *history.History) bool {
 // checkThenPause: Kleppmann's answer to the proposal to check before writing, which
 // article 000 makes as well.
 var checkThenPause = variant(gcPause, "check-then-pause", "R19", func(sc *race.Race) {
-	sc.Needs = needsCheck
+	sc.Needs = needs{race.Checkable}
 	sc.Clients = func(s settings) clients {
 		return clients{
 			{Work: s.Retry, Tail: s.Retry, Run: func(a *race.ClientRun) {
@@ -112,8 +114,7 @@ var lateAnswer = race.Race{
 	ID: "late-answer", Code: "S1", Group: "search",
 	Settings: race.StandardWith(func(s *settings) { s.Pause = race.Seconds(5) }),
 	Budget:   race.FixedBudget("pause=1"),
-	Needs: both(needs("zookeeper-timeout", func(p race.Profile) bool { return !p.ZooKeeper }),
-		needs("database-no-timeout", func(p race.Profile) bool { return !p.Database })),
+	Needs:    needs{race.NoSessionTimeout, race.NoPatientDatabase},
 	Clients: func(s settings) clients {
 		return clients{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.TTL / 2, Tail: s.Retry}}
 	},

@@ -15,7 +15,7 @@ var missedWake = race.Race{
 	ID: "missed-wake", Code: "R35", Group: "waiting",
 	Settings: race.Standard(),
 	Budget:   race.FixedBudget("delay=1"),
-	Needs:    needsWakeup,
+	Needs:    needs{race.NoWatches, race.Queue},
 	Clients:  func(s settings) clients { return holderAndWaiters(s, race.ClientSpec{Work: s.Retry}, 1) },
 	Script: func(s settings, _ int) script {
 		return inject(race.Sends(2, "SUBSCRIBE"), 0, faults.DelayOf(2, 0, s.Retry*2))
@@ -29,7 +29,7 @@ var silentCrash = race.Race{
 	ID: "silent-crash", Code: "R35B", Group: "waiting",
 	Settings: race.Standard(),
 	Budget:   race.FixedBudget("crash=1"),
-	Needs:    needsWakeup,
+	Needs:    needs{race.NoWatches, race.Queue},
 	Clients:  func(s settings) clients { return holderAndWaiters(s, race.ClientSpec{Work: s.TTL / 2}, 1) },
 	Script:   crashHolding.Script,
 	Triggered: func(h *history.History) bool {
@@ -42,7 +42,7 @@ var silentCrash = race.Race{
 var herd = race.Race{
 	ID: "herd", Code: "R36", Group: "waiting",
 	Settings:  race.StandardWith(func(s *settings) { s.Clients = 4 }),
-	Needs:     needsWakeup,
+	Needs:     needs{race.NoWatches, race.Queue},
 	Clients:   func(s settings) clients { return holderAndWaiters(s, race.ClientSpec{Work: s.Retry}, 3) },
 	Triggered: func(h *history.History) bool { return wokenClients(h) > 1 },
 }

@@ -20,7 +20,7 @@ var nested = race.Race{
 	ID: "nested", Code: "R13", Group: "reentrancy",
 	Settings:            race.StandardWith(func(s *settings) { s.Clients = 3 }),
 	IncludeNonExclusive: true,
-	Needs:               needsReentry,
+	Needs:               needs{race.Reentry},
 	Clients: func(s settings) clients {
 		return clients{
 			{Work: s.TTL / 2, Run: func(a *race.ClientRun) {
@@ -43,7 +43,7 @@ var pooledThread = race.Race{
 	ID: "pooled-thread", Code: "R13C", Group: "reentrancy",
 	Settings:            race.Standard(),
 	IncludeNonExclusive: true,
-	Needs:               needsServer,
+	Needs:               needs{race.AnyServer},
 	Clients: func(s settings) clients {
 		return clients{
 			{Work: s.Retry / 10, Retry: s.TTL / 2, Run: func(a *race.ClientRun) {
@@ -100,7 +100,7 @@ var lateReentry = race.Race{
 	ID: "late-re-entry", Code: "R13F", Group: "reentrancy",
 	Settings:            race.Standard(),
 	IncludeNonExclusive: true,
-	Needs:               needsReentry,
+	Needs:               needs{race.Reentry},
 	Clients: func(s settings) clients {
 		return clients{
 			{Work: s.Retry / 10, Run: func(a *race.ClientRun) {
@@ -135,7 +135,7 @@ var twoKeys = race.Race{
 	ID: "two-keys", Code: "R13G", Group: "reentrancy",
 	Settings:            race.StandardWith(func(s *settings) { s.Clients = 3 }),
 	IncludeNonExclusive: true,
-	Needs:               needsServer,
+	Needs:               needs{race.AnyServer},
 	Clients: func(s settings) clients {
 		return clients{
 			{Work: s.TTL / 5, Run: func(a *race.ClientRun) {

@@ -82,8 +82,7 @@ var quorumRestart = race.Race{
 	ID: "quorum-restart", Code: "R24B", Group: "servers",
 	Settings: race.StandardWith(func(s *settings) { s.Pause = 6 * time.Millisecond }),
 	Budget:   func(nodes int) string { return fmt.Sprintf("pause=1,restart=1,delay=%d", nodes-race.Quorum(nodes)) },
-	Needs: both(needs("stops-at-majority", func(p race.Profile) bool { return !p.StopsAtMajority }),
-		needsSeveralServers),
+	Needs:    needs{race.AsksAllServers, race.SeveralServers},
 	Clients: func(s settings) clients {
 		all := holderAndRival(s)
 		all[1].Start = s.Latency * 2

@@ -13,7 +13,7 @@ var shardList = race.Race{
 	ID: "shard-list", Code: "R49", Group: "use",
 	Settings:  race.Standard(),
 	Budget:    race.FixedBudget("server-list=1"),
-	Needs:     needs("not-sharded", func(p race.Profile) bool { return p.Shards }),
+	Needs:     needs{race.ShardList},
 	Clients:   holderAndRival,
 	Script:    func(s settings, _ int) script { return inject(c1Enters, s.Retry, faults.ServerListOf(2, 3)) },
 	Triggered: func(h *history.History) bool { return twoServers(h, listChanges) },

@@ -6,7 +6,7 @@ import "locklab/scenarios/race"
 var foreignShutdown = race.Race{
 	ID: "foreign-shutdown", Code: "R11", Group: "shutdown",
 	Settings: race.StandardWith(func(s *settings) { s.Clients = 3 }),
-	Needs:    needsShutdownHook,
+	Needs:    needs{race.ShutdownHook},
 	Clients: func(s settings) clients {
 		return clients{
 			{Work: s.TTL / 2},
@@ -26,7 +26,7 @@ var foreignShutdown = race.Race{
 var ownShutdown = race.Race{
 	ID: "own-shutdown", Code: "R11B", Group: "shutdown",
 	Settings: race.Standard(),
-	Needs:    needsShutdownHook,
+	Needs:    needs{race.ShutdownHook},
 	Clients: func(s settings) clients {
 		return clients{
 			{Work: s.TTL / 2, Run: func(a *race.ClientRun) {

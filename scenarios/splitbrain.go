@@ -42,7 +42,7 @@ var splitInStep = variant(splitBrain, "split-in-step", "R22D", func(sc *race.Rac
 
 // splitRenewed is splitBrain for a watchdog.
 var splitRenewed = variant(splitInStep, "split-renewed", "R22B", func(sc *race.Race) {
-	sc.Needs = needsWatchdog
+	sc.Needs = needs{race.Renewals}
 	sc.Clients = func(s settings) clients {
 		return clients{{Work: s.TTL * 5 / 2}, {Start: s.Retry / 2, Work: s.TTL, Tail: s.TTL * 3 / 5}}
 	}
@@ -62,7 +62,7 @@ var splitBounded = race.Race{
 	Budget:      race.FixedBudget("split=1"),
 	Replicas:    2,
 	MinReplicas: 1,
-	Needs:       needs("no-single-grant", func(p race.Profile) bool { return p.Nodes == 1 }),
+	Needs:       needs{race.SingleGrant},
 	Clients: func(s settings) clients {
 		return clients{
 			{Work: s.Retry, Tail: s.Retry},

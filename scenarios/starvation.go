@@ -18,7 +18,7 @@ var splitVote = race.Race{
 	Settings: race.StandardWith(func(s *settings) {
 		s.Clients, s.Retry, s.Horizon = 3, race.Seconds(5), race.Seconds(30)
 	}),
-	Needs: needsSeveralServers,
+	Needs: needs{race.SeveralServers},
 	Clients: func(s settings) clients {
 		work := s.TTL / 10
 		return clients{{Work: work}, {First: 2, Work: work}, {First: 4, Work: work}}

@@ -36,7 +36,7 @@ var doubleDel = race.Race{
 	ID: "double-del", Code: "R05", Group: "lease",
 	Settings: race.StandardWith(func(s *settings) { s.Clients = 3 }),
 	Budget:   race.FixedBudget("crash=1"),
-	Needs:    needsTakeover,
+	Needs:    needs{race.Takeover},
 	Clients: func(s settings) clients { // c1 crashes; two come when its lease is over, in whole seconds too
 		start := s.TTL + s.Retry*11/10
 		return clients{{Work: s.Retry}, {Start: start, Work: s.Retry * 3}, {Start: start + s.Retry, Work: s.Retry}}
@@ -50,7 +50,7 @@ var doubleDel = race.Race{
 // compare its own timestamp before it acts. Together they make the rightful holder give
 // up.
 var overwrittenStamp = variant(doubleDel, "overwritten-stamp", "R08", func(sc *race.Race) {
-	sc.Group, sc.Needs = "takeover", needsGetset
+	sc.Group, sc.Needs = "takeover", needs{race.GETSET}
 	sc.Clients = func(s settings) clients {
 		all := doubleDel.Clients(s)
 		all[1].Run = (*race.ClientRun).CheckThenWrite
@@ -65,7 +65,7 @@ var overwrittenStamp = variant(doubleDel, "overwritten-stamp", "R08", func(sc *r
 var sameSecond = race.Race{
 	ID: "same-second", Code: "R10", Group: "clientclock",
 	Settings: race.StandardWith(func(s *settings) { s.Clients, s.Skew = 3, race.Seconds(12) }),
-	Needs:    needsGetset,
+	Needs:    needs{race.GETSET},
 	Clients: func(s settings) clients {
 		return clients{
 			{Work: s.Retry * 3 / 10},
@@ -85,7 +85,7 @@ var sameSecond = race.Race{
 var getsetNil = race.Race{
 	ID: "getset-nil", Code: "R06", Group: "takeover",
 	Settings: race.StandardWith(func(s *settings) { s.Clients = 3 }),
-	Needs:    both(needsGetset, needs("key-gone-with-stamp", func(p race.Profile) bool { return p.NeverExpires })),
+	Needs:    needs{race.GETSET, race.NoTTL},
 	Clients: func(s settings) clients {
 		return clients{
 			{Work: s.TTL + s.Retry*13/10},
@@ -104,7 +104,7 @@ var getsetNil = race.Race{
 var getNil = race.Race{
 	ID: "get-nil", Code: "R07", Group: "takeover",
 	Settings: race.StandardWith(func(s *settings) { s.Clients = 3 }),
-	Needs:    needsTakeover,
+	Needs:    needs{race.Takeover},
 	Clients: func(s settings) clients {
 		return clients{
 			{Work: s.Retry},

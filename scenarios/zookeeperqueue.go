@@ -16,7 +16,7 @@ import (
 var watchHerd = race.Race{
 	ID: "watch-herd", Code: "R36B", Group: "waiting",
 	Settings: race.StandardWith(func(s *settings) { s.Clients = 5 }),
-	Needs:    needsZooKeeper,
+	Needs:    needs{race.OnZooKeeper},
 	Clients: func(s settings) clients {
 		all := clients{{Work: s.Retry}}
 		for i := range time.Duration(4) {
@@ -44,7 +44,7 @@ var watchHerd = race.Race{
 var inLine = race.Race{
 	ID: "in-line", Code: "R37B", Group: "waiting",
 	Settings: race.Standard(),
-	Needs:    needsZooKeeper,
+	Needs:    needs{race.OnZooKeeper},
 	Clients: func(s settings) clients {
 		all := overtaken.Clients(s)
 		all[0].Patience, all[1].Patience = s.Horizon, s.Horizon
@@ -59,7 +59,7 @@ var lostCreate = race.Race{
 	AllowsShared: true,
 	Settings:     race.Standard(),
 	Budget:       race.FixedBudget("lose-reply=1"),
-	Needs:        needsZooKeeper,
+	Needs:        needs{race.OnZooKeeper},
 	Clients: func(s settings) clients {
 		return clients{
 			{Work: s.Retry, Patience: s.Retry * 3},
@@ -75,7 +75,7 @@ var waiterDies = race.Race{
 	ID: "waiter-dies", Code: "R41", Group: "zookeeper",
 	Settings: race.StandardWith(func(s *settings) { s.Clients = 3 }),
 	Budget:   race.FixedBudget("expire-session=1"),
-	Needs:    needsZooKeeper,
+	Needs:    needs{race.OnZooKeeper},
 	Clients: func(s settings) clients { // a holder, and two that wait, one behind the other
 		return clients{
 			{Work: s.TTL / 2},

@@ -19,7 +19,7 @@ var sessionPause = race.Race{
 	ID: "session-pause", Code: "R40", Group: "zookeeper",
 	Settings: gcPause.Settings,
 	Budget:   race.FixedBudget("pause=1"),
-	Needs:    needsZooKeeperCheck,
+	Needs:    needs{race.OnZooKeeper, race.Checkable},
 	Clients: func(s settings) clients {
 		return clients{
 			{Work: s.Retry, Run: (*race.ClientRun).CheckThenWrite},
@@ -38,7 +38,7 @@ var sessionEnds = race.Race{
 	AllowsShared: true,
 	Settings:     race.StandardWith(func(s *settings) { s.Clients = 3 }),
 	Budget:       race.FixedBudget("expire-session=1"),
-	Needs:        needsSession,
+	Needs:        needs{race.Session},
 	Clients: func(s settings) clients {
 		return clients{
 			{Work: s.Retry * 4},
@@ -55,7 +55,7 @@ var suspended = race.Race{
 	ID: "suspended", Code: "R40C", Group: "zookeeper",
 	Settings: race.Standard(),
 	Budget:   race.FixedBudget("expire-session=1"),
-	Needs:    needsZooKeeperCheck,
+	Needs:    needs{race.OnZooKeeper, race.Checkable},
 	Clients:  func(s settings) clients { return checksHalfway(s, func(answer error) bool { return answer == nil }) },
 	Script: func(settings, int) script {
 		asked := func(e *history.Event) bool { return c1Asks(e) && e.Note == client.Checking }
