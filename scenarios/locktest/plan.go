@@ -3,7 +3,6 @@ package locktest
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"reflect"
 	"runtime"
@@ -23,7 +22,6 @@ import (
 	"locklab/simulator/database"
 	"locklab/simulator/explore"
 	"locklab/simulator/history"
-	"locklab/simulator/hypothesis"
 	"locklab/simulator/process"
 	"locklab/simulator/schedule"
 )
@@ -36,39 +34,37 @@ type plan struct {
 	code     func(*Client)
 	entry    lock.Entry
 	study    study.Bounds
-	any      *anyNumber  // Bounds.Clients is Any: bounds and study are for single runs; nil: it is a number
-	numbered atomic.Bool // the code has asked for its client's number
+	known
+	any      bool // Bounds.Clients is Any: bounds and study are for single runs
+	endless  bool // likewise: no fault of the budget is used up
 	random   *random
-	drawn    *bubble.Drawn          // what the code draws and sends to Redis servers
-	branches process.Branches       // where the code goes on in several ways
-	folder   string                 // of the code
-	timed    bool                   // the code gets the time with every observation
-	dated    bool                   // at any timing: and the time of day is part of the state
-	watch    bool                   // the lines of the code are noted
-	once     bool                   // nothing is compared: see bubble.Host.Once
-	late     bool                   // Bounds.MaxTime has ended the search
-	leaks    bubble.Leaks           // the executions that have left goroutines behind
-	dates    bool                   // executions begin at other dates: see bubble.Host.OtherDates
-	wanted   atomic.Int32           // the highest server that the code asked for and that there is not
-	env      atomic.Bool            // the code has called Env
-	says     atomic.Bool            // the code has called Says
-	lease    time.Duration          // that one client alone has got; 0: one without an end
-	fences   bool                   // it came with a fencing token
-	ensemble bool                   // the server is a ZooKeeper: the code speaks its protocol
-	contents any                    // what one client alone has left on it
-	dialed   atomic.Bool            // the code has called Dial
-	missed   atomic.Pointer[string] // an address that was dialed, of no server
-	turn     *bubble.Turn           // the code keeps in a variable of its package what an execution has made; nil: it does not
+	folder   string        // of the code
+	watch    bool          // the lines of the code are noted
+	once     bool          // nothing is compared: see bubble.Host.Once
+	dates    bool          // executions begin at other dates: see bubble.Host.OtherDates
+	late     bool          // Bounds.MaxTime has ended the search
+	leaks    bubble.Leaks  // the executions that have left goroutines behind
+	lease    time.Duration // that one client alone has got; 0: one without an end
+	fences   bool          // it came with a fencing token
+	contents any           // what one client alone has left on its server
+	turn     bubble.Turn   // see known
 	apart    apart
 	orders   int   // histories whose orders were tried in one way
 	aside    error // why there is no search at any timing beside the one in lockstep; nil: there is one, or none was to be made
+	called
+}
+
+// called is what the code has called.
+type called struct {
+	numbered, env, says, dialed atomic.Bool            // ID, Env, Says, Dial
+	wanted                      atomic.Int32           // the highest server that it asked for and that there is not
+	missed                      atomic.Pointer[string] // an address that was dialed, of no server
 }
 
 func newPlan(t *testing.T, b Bounds, code func(*Client)) (*plan, error) {
-	p := &plan{t: t, reportTo: t, code: code, drawn: bubble.NewDrawn(), branches: process.Branches{}}
+	p := &plan{t: t, reportTo: t, code: code, known: known{Drawn: bubble.NewDrawn(), Branches: process.Branches{}}}
 	if b.Clients == Any {
-		var err error
-		if p.any, err = newAnyNumber(p, &b); err != nil {
+		if err := p.forAnyNumber(&b); err != nil {
 			return nil, err
 		}
 	}
@@ -80,7 +76,7 @@ func newPlan(t *testing.T, b Bounds, code func(*Client)) (*plan, error) {
 		p.study.Timing = study.AnyTiming
 	}
 	if b.Database != nil {
-		if err := onDatabase(p); err != nil {
+		if err := p.onDatabase(); err != nil {
 			return nil, err
 		}
 	}
@@ -88,7 +84,7 @@ func newPlan(t *testing.T, b Bounds, code func(*Client)) (*plan, error) {
 		return nil, err
 	}
 	p.folder = folderOf(code)
-	p.random = newRandom(t)
+	p.random = newRandom(t, &p.known)
 	return p, nil
 }
 
@@ -105,7 +101,7 @@ func folderOf(code func(*Client)) string {
 
 // onZooKeeper makes the server a ZooKeeper. A lease is then the time-out of a session.
 func (p *plan) onZooKeeper() error {
-	p.ensemble = true
+	p.Ensemble = true
 	p.entry.Family, p.entry.Expiry = lock.Line, lock.ExpirySession
 	p.entry.Server = lock.OnZooKeeper(func(string) string { return "" }) // the code makes its znodes itself
 	if p.bounds.Servers > 1 {
@@ -115,9 +111,9 @@ func (p *plan) onZooKeeper() error {
 }
 
 // onDatabase makes the server the database of the bounds.
-func onDatabase(p *plan) error {
+func (p *plan) onDatabase() error {
 	d := p.bounds.Database
-	if p.bounds.Servers > 1 || p.any != nil {
+	if p.bounds.Servers > 1 || p.any {
 		return text.Errorf("locktest.bounds.database.beside")
 	}
 	if err := d.Check(); err != nil {
@@ -129,48 +125,6 @@ func onDatabase(p *plan) error {
 	}
 	p.contents = *d
 	return nil
-}
-
-// check returns what is wrong with the bounds.
-func (p *plan) check() error {
-	b := &p.bounds
-	switch {
-	case p.code == nil:
-		return text.Errorf("locktest.bounds.nil")
-	case b.Clients == 0:
-		return text.Errorf("locktest.bounds.clients")
-	case b.MaxStates < 0:
-		return text.Errorf("locktest.bounds.states", "n", b.MaxStates)
-	case b.Schedules < 0:
-		return text.Errorf("locktest.bounds.schedules", "n", b.Schedules)
-	case b.TTL <= 0:
-		return text.Errorf("locktest.bounds.ttl", "ttl", b.TTL)
-	case b.TTL%(10*time.Millisecond) != 0:
-		return text.Errorf("locktest.bounds.ttl.grain", "ttl", b.TTL)
-	}
-	if err := checkBudget(faults.Budget(b.Budget)); err != nil {
-		return text.Errorf("locktest.bounds.budget", "cause", err)
-	}
-	if b.Servers > 1 && b.Servers < 3 {
-		return text.Errorf("locktest.bounds.servers", "n", b.Servers)
-	}
-	return p.study.Check(p.entry)
-}
-
-// checkBudget refuses faults that cannot befall code in a bubble.
-func checkBudget(written faults.Budget) error {
-	for _, rate := range []string{"client-rate", "node-rate"} {
-		if strings.Contains(string(written), rate+"=") {
-			return text.Errorf("locktest.bounds.rate", "budget", written, "fault", rate)
-		}
-	}
-	budget, err := written.Parse()
-	for _, a := range budget {
-		if a.Fault == faults.ClientClock {
-			return text.Errorf("locktest.bounds.clock", "budget", written, "fault", a.Fault.Name)
-		}
-	}
-	return err
 }
 
 // lockstep returns the bounds of the plan in lockstep, in which single runs are played.
@@ -191,12 +145,14 @@ func settled(bounds study.Bounds, timed, dated bool) study.Bounds {
 
 // isOwn reports whether a trace is of the plan's bounds, or of these in lockstep.
 func (p *plan) isOwn(trace simulator.Trace) bool {
-	if p.any != nil {
-		return p.any.isOfFew(trace)
-	}
 	is, err := study.ParseBounds(trace.Settings)
 	is.Epoch = 0 // whenever it was found
-	return slices.ContainsFunc([]study.Bounds{p.study, settled(p.study, true, false), settled(p.study, true, true), p.lockstep(), besides(p, 1), besides(p, p.study.Attempts)}, func(b study.Bounds) bool { return err == nil && b.String() == is.String() })
+	own := []study.Bounds{p.study, settled(p.study, true, false), settled(p.study, true, true), p.lockstep(), besides(p, 1), besides(p, p.study.Attempts)}
+	if p.any { // it is of one of the searches for a witness
+		few := settled(p.study, p.Timed, p.Dated)
+		is.Clients, is.Attempts, is.Budget, own = few.Clients, few.Attempts, few.Budget, []study.Bounds{few}
+	}
+	return err == nil && slices.ContainsFunc(own, func(b study.Bounds) bool { return b.String() == is.String() })
 }
 
 // within is a search of the code within bounds.
@@ -213,8 +169,8 @@ func (p *plan) within(bounds study.Bounds) (*explore.Model, error) {
 // putInto puts the code in place of the lock of a search.
 func (p *plan) putInto(b *explore.Model) {
 	b.Key, b.Contents = p.bounds.Key, p.contents
-	if !p.ensemble && len(p.drawn.Arguments) > 0 {
-		b.Drawn = p.drawn.Value
+	if !p.Ensemble && len(p.Drawn.Arguments) > 0 {
+		b.Drawn = p.Drawn.Value
 	}
 	b.Code = func(probe bool) simulator.ClientConfig {
 		if probe {
@@ -231,23 +187,22 @@ func (p *plan) putInto(b *explore.Model) {
 // client is the config of a client with a program.
 func (p *plan) client(program func(*bubble.Handle)) simulator.ClientConfig {
 	port := 6379
-	if p.ensemble {
+	if p.Ensemble {
 		port = 2181
 	}
-	branches := p.branches
-	if p.once {
-		branches = nil // one execution, one way
-	}
-	return simulator.ClientConfig{
-		Timed: p.timed, Branches: branches,
+	config := simulator.ClientConfig{
+		Timed: p.Timed,
 		Host: func(id int, open func() func(int) process.Wire) process.Host {
 			h := &bubble.Host{
-				T: p.t, ID: id, Program: program, Timed: p.timed, Horizon: 3 * p.bounds.TTL,
+				T: p.t, ID: id, Program: program, Timed: p.Timed, Horizon: 3 * p.bounds.TTL,
 				Open: open, Servers: p.bounds.Servers, Port: port, Random: p.random.seed, Once: p.once,
-				OtherDates: func() bool { return p.dates }, Leaks: &p.leaks, Turn: p.turn,
+				OtherDates: func() bool { return p.dates }, Leaks: &p.leaks,
 			}
-			if !p.ensemble && p.bounds.Database == nil {
-				h.Drawn = p.drawn
+			if p.Turns {
+				h.Turn = &p.turn
+			}
+			if !p.Ensemble && p.bounds.Database == nil {
+				h.Drawn = p.Drawn
 			}
 			if p.watch {
 				h.Watch = p.shows
@@ -255,6 +210,10 @@ func (p *plan) client(program func(*bubble.Handle)) simulator.ClientConfig {
 			return h
 		},
 	}
+	if !p.once { // one execution goes on in one way
+		config.Branches = p.Branches
+	}
+	return config
 }
 
 // shows reports whether lines of a source file are the user's: they are in the folder of
@@ -266,17 +225,13 @@ func (p *plan) shows(file string) bool {
 
 // contender is the program of a client; see explore.Model.
 func (p *plan) contender(b *explore.Model) func(*bubble.Handle) {
-	if b.Timing != nil {
-		return func(c *bubble.Handle) {
-			for range b.Attempts {
-				c.AskBetween(process.Op{Kind: process.Idle, D: b.Timing.Idle})
-				p.attempt(&Client{process: c, section: section{work: b.Timing.Work, idle: true}})
-			}
-			c.Record(history.Event{Kind: history.Done})
-		}
-	}
 	return func(c *bubble.Handle) {
 		for i := range b.Attempts {
+			if b.Timing != nil {
+				c.AskBetween(process.Op{Kind: process.Idle, D: b.Timing.Idle})
+				p.attempt(&Client{process: c, section: section{work: b.Timing.Work, idle: true}})
+				continue
+			}
 			if i > 0 {
 				c.AskBetween(process.Op{Kind: process.Sleep, D: b.Between()})
 			}
@@ -348,45 +303,6 @@ func (p *plan) probe(b *explore.Model) func(*bubble.Handle) {
 	}
 }
 
-// untilTimed calls f, and once more if the code turns out to need the time, to draw
-// random numbers or values, or to go on in several ways.
-func (p *plan) untilTimed(f func() error) error {
-	for {
-		err := f()
-		needs := (*bubble.NeedsTimeError)(nil)
-		switch {
-		case draws(p, err), p.branches.Learn(err), drawsMore(p, err):
-		case errors.As(err, &needs) && !p.timed:
-			p.timed = true
-		case errors.Is(err, explore.ErrReadsClock) && !p.dated:
-			p.dated = true
-		default:
-			return err
-		}
-	}
-}
-
-// draws reports whether the code has turned out to draw random numbers, or values, since the last call.
-func draws(p *plan, err error) bool {
-	return p.random.begins() || errors.As(err, new(*bubble.DrawnError))
-}
-
-// isDrawn reports whether servers do something else with values as code draws them.
-func isDrawn(err error) bool {
-	r := (*hypothesis.Refuted)(nil)
-	return errors.As(err, &r) && r.Of == hypothesis.Drawn
-}
-
-// drawsMore reports whether the code has turned out to draw more than values by chance, so that it has to draw the same each time.
-func drawsMore(p *plan, err error) bool {
-	more := !p.random.same && (p.random.crypto || p.random.math) &&
-		(errors.As(err, new(*process.NondeterministicError)) || isDrawn(err))
-	if more {
-		p.random.same, p.drawn, p.branches = true, bubble.NewDrawn(), process.Branches{}
-	}
-	return more
-}
-
 // search makes the search of the plan. One that ctx or Bounds.MaxTime ends has what was found by then.
 func (p *plan) search(ctx context.Context) (*study.Search, error) {
 	ctx, cancel := within(ctx, p.bounds.MaxTime)
@@ -405,11 +321,11 @@ func (p *plan) search(ctx context.Context) (*study.Search, error) {
 
 // searchWithin makes a search of the code; it comes with the error of ctx, too.
 func (p *plan) searchWithin(ctx context.Context, bounds study.Bounds) (s *study.Search, err error) {
-	err = p.untilTimed(func() error {
-		if bounds.Timing == study.AnyTiming && p.timed && bounds.Lateness > 0 {
+	err = p.untilKnown(func() error {
+		if bounds.Timing == study.AnyTiming && p.Timed && bounds.Lateness > 0 {
 			return text.Errorf("locktest.late", "lateness", bounds.Lateness)
 		}
-		bounds := settled(bounds, p.timed, p.dated)
+		bounds := settled(bounds, p.Timed, p.Dated)
 		b, err := p.within(bounds)
 		if err != nil {
 			return err
@@ -450,17 +366,6 @@ func (p *plan) withRun(bounds study.Bounds, err error) error {
 	return &runError{err, o, where.Choices[last].String()}
 }
 
-// checkLease compares the lease that the code has got with the one of the bounds.
-func (p *plan) checkLease() error {
-	if p.ensemble && p.lease != p.bounds.TTL {
-		return text.Errorf("locktest.bounds.ttl.session", "ttl", p.bounds.TTL, "session", p.lease)
-	}
-	if p.lease > 0 && p.lease != p.bounds.TTL {
-		return text.Errorf("locktest.bounds.ttl.lease", "ttl", p.bounds.TTL, "key", fmt.Sprintf("%q", p.bounds.Key), "lease", p.lease)
-	}
-	return nil
-}
-
 func (p *plan) traceWithin(b study.Bounds, choices []simulator.Choice) simulator.Trace {
 	return simulator.Trace{Lock: p.entry.ID, Race: study.SearchID, Settings: b.String(), Choices: choices}
 }
@@ -471,10 +376,10 @@ func (p *plan) play(trace simulator.Trace) (*race.Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.timed, p.dated = p.timed || b.Lateness == study.AtOnce, p.dated || b.Idle
+	p.Timed, p.Dated = p.Timed || b.Lateness == study.AtOnce, p.Dated || b.Idle
 	o, err := p.playWithin(b, trace.Choices)
 	if errors.As(err, new(*simulator.NotEnabledError)) { // it may be of code that goes on in several ways
-		p.branches.Everywhere()
+		p.Branches.Everywhere()
 		if again, err := p.playWithin(b, trace.Choices); err == nil {
 			return again, nil
 		}
@@ -485,7 +390,7 @@ func (p *plan) play(trace simulator.Trace) (*race.Outcome, error) {
 func (p *plan) playWithin(bounds study.Bounds, choices []simulator.Choice) (o *race.Outcome, err error) {
 	p.watch = true
 	defer func() { p.watch = false }()
-	err = p.untilTimed(func() error {
+	err = p.untilKnown(func() error {
 		b, err := p.within(bounds)
 		if err != nil {
 			return err

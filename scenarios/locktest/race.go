@@ -41,14 +41,8 @@ func Race(t *testing.T, client func(*Client), name string, claims ...[]Claim) {
 		return
 	}
 	sc, err := scenarios.ByName(name)
-	if err != nil {
-		t.Fatal("locktest: " + say(err))
-	}
-	all := slices.Concat(claims...)
-	if err := cmp.Or(checkClaims(all, raceWords()), refuseCauses(all)); err != nil {
-		t.Fatal("locktest: " + say(err))
-	}
-	all = withOthers(all, raceWords())
+	must(t, err)
+	all := raceClaims(t, claims)
 	r := newRacer(t, Bounds{}, client)
 	o, err := r.play(sc)
 	if err != nil {
@@ -71,26 +65,19 @@ func Races(t *testing.T, client func(*Client), claims ...[]Claim) {
 	if isApart() {
 		return
 	}
-	all := slices.Concat(claims...)
-	err := cmp.Or(checkClaims(all, raceWords()), refuseCauses(all))
+	all := raceClaims(t, claims)
 	for _, c := range all {
-		if c.breaks && err == nil {
-			err = text.Errorf("locktest.races.breaks", "verdict", c.word)
+		if c.breaks {
+			must(t, text.Errorf("locktest.races.breaks", "verdict", c.word))
 		}
 	}
-	if err != nil {
-		t.Fatal("locktest: " + say(err))
-	}
-	all = withOthers(all, raceWords())
 	r := newRacer(t, Bounds{}, client)
 	r.each = true
 	table, err := r.playAll()
 	if err != nil {
 		t.Fatal(explain(err))
 	}
-	if *reportFlag != "" {
-		r.plan.report(&study.Checked{Races: runs(table)})
-	}
+	r.plan.report(&study.Checked{Races: runs(table)})
 	for _, o := range table {
 		t.Run(o.Race.ID, func(t *testing.T) {
 			if o.NotApplicable != "" {
@@ -125,10 +112,16 @@ func (r *racer) playAll() (table []*race.Outcome, err error) {
 }
 
 // raceWords are the verdicts that a race can come to.
-func raceWords() []verdict.Word {
-	return []verdict.Word{
-		verdict.Overlap, verdict.StaleWrite, verdict.Fenced, verdict.WrongDel, verdict.Orphan, verdict.Deadlock, verdict.Blocked, verdict.Starved,
-	}
+var raceWords = []verdict.Word{
+	verdict.Overlap, verdict.StaleWrite, verdict.Fenced, verdict.WrongDel, verdict.Orphan, verdict.Deadlock, verdict.Blocked, verdict.Starved,
+}
+
+// raceClaims returns claims about a race, and ends a test that makes others.
+func raceClaims(t *testing.T, claims [][]Claim) []Claim {
+	t.Helper()
+	all := slices.Concat(claims...)
+	must(t, withoutCauses(all, raceWords))
+	return withOthers(all, raceWords)
 }
 
 // A racer plays the races of one test.
@@ -161,7 +154,7 @@ func newRacer(t *testing.T, known Bounds, client func(*Client)) *racer {
 			p.lease = race.Standard().TTL
 		}
 		p.entry.TTL = cmp.Or(p.lease, race.Standard().TTL)
-		p.bounds.TTL, p.timed = p.entry.TTL, true
+		p.bounds.TTL, p.Timed = p.entry.TTL, true
 		r := &racer{plan: p}
 		r.runner.Code = &race.Code{Key: p.bounds.Key, TTL: p.lease, Fences: p.fences, Contents: p.contents, Client: r.client}
 		return r
@@ -192,7 +185,7 @@ func (r *racer) play(sc race.Race) (*race.Outcome, error) {
 		return r.replay(sc, s)
 	}
 	o, err := r.runner.Play(r.plan.entry, sc, s)
-	for draws(r.plan, err) || drawsMore(r.plan, err) {
+	for r.plan.draws(err) || r.plan.drawsMore(err) {
 		r.runner = race.Runner{Code: r.runner.Code}
 		o, err = r.runner.Play(r.plan.entry, sc, s)
 	}
