@@ -34,14 +34,14 @@ func (p *plan) alone() error {
 
 func (p *plan) aloneOnce() error {
 	f := &firstRun{database: p.bounds.Database != nil, written: map[string]bool{}, gone: map[string]bool{}, lease: map[string]time.Duration{}}
-	err := p.untilKnown(func() error { return p.playAlone(f) })
+	err := p.run.untilKnown(func() error { return f.play(p) })
 	missed := !f.entered && p.missed.Load() != nil
 	if missed && errors.As(err, new(*process.NondeterministicError)) {
 		err = nil // while the dials of a library fail, its goroutines fail requests in any order
 	}
 	switch {
 	case f.began && !p.dialed.Load() && !errs(err):
-		file, line := placeOf(p.code)
+		file, line := placeOf(p.run.code)
 		return text.Errorf("locktest.alone.undialed", "line", fmt.Sprintf("%s:%d", filepath.Base(file), line))
 	case err != nil:
 		return err
@@ -83,8 +83,8 @@ type firstRun struct {
 // maxAlone bounds the steps of one client alone.
 const maxAlone = 600
 
-// playAlone plays one client without any fault.
-func (p *plan) playAlone(f *firstRun) error {
+// play plays one client without any fault.
+func (f *firstRun) play(p *plan) error {
 	b, err := p.within(p.lockstep())
 	if err != nil {
 		return err

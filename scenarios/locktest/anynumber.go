@@ -55,7 +55,7 @@ func answerOf(proof *study.Proof, word verdict.Word) (a answer) {
 // prove proves what it can of the code.
 func (p *plan) prove(ctx context.Context) (proof *study.Proof, err error) {
 	code := &study.Code{Model: p.within, Search: p.searchWithin, Once: i18n.New("prove.once.memory")}
-	err = p.untilKnown(func() error {
+	err = p.run.untilKnown(func() error {
 		proof, err = study.ProveCode(ctx, p.entry, settled(p.study, p.Timed, p.Dated), p.endless, code)
 		return err
 	})

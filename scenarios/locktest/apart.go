@@ -167,13 +167,13 @@ func repeatHistories(p *plan, bounds study.Bounds, sim *simulator.Simulator) err
 // here executes a history at each hour of a day. Code that does something else there, and the same as before at the date of before,
 // needs the time.
 func (r *repetition) here(l life) (err error) {
-	r.p.dates = true
+	r.p.run.dates = true
 	for range hours {
 		if err = process.Again(l.of, l.at); err != nil {
 			break
 		}
 	}
-	if r.p.dates = false; err != nil && !r.p.Timed {
+	if r.p.run.dates = false; err != nil && !r.p.Timed {
 		err = cmp.Or(process.ByChance(l.of, l.at), error(&bubble.NeedsTimeError{Client: l.client}))
 	}
 	return err
@@ -245,7 +245,7 @@ func drawnTwice(all []sequel) string {
 func (r *repetition) past(l life) *pastLife {
 	p, texts := r.p, r.sim.Writing(l.client)
 	history := texts.History(l.at)
-	past := &pastLife{Test: p.t.Name(), Check: p.apart.check, Known: p.known, Client: l.client, Bounds: r.bounds.String(), History: &history}
+	past := &pastLife{Test: p.t.Name(), Check: p.apart.check, Known: *p.known, Client: l.client, Bounds: r.bounds.String(), History: &history}
 	_, way := process.History(l.of, l.at)
 	for _, at := range way[1:] {
 		state, did := texts.Does(at)
@@ -359,7 +359,7 @@ func (p *plan) tryApart(check int) (err error) {
 		return nil
 	}
 	for _, p.Turns = range []bool{false, true} {
-		past := &pastLife{Test: p.t.Name(), Check: check, Known: p.known}
+		past := &pastLife{Test: p.t.Name(), Check: check, Known: *p.known}
 		_, printed, failed := past.repeat(p.t.Context(), filepath.Join(p.t.TempDir(), "trial"))
 		at := strings.Index(printed, outside)
 		if failed == nil || at < 0 {
@@ -368,7 +368,7 @@ func (p *plan) tryApart(check int) (err error) {
 		if stack := strings.SplitN(printed[at:], "\n\n", 3); len(stack) > 1 && strings.Contains(stack[1], lookUp) {
 			return text.Errorf("locktest.lookup")
 		}
-		err = text.Errorf("locktest.outside", "line", lineIn(printed[at:], p.folder))
+		err = text.Errorf("locktest.outside", "line", lineIn(printed[at:], p.run.folder))
 	}
 	return err
 }
@@ -397,7 +397,8 @@ func (past *pastLife) live(t *testing.T, b Bounds, client func(*Client), s *sequ
 		return p.alone()
 	}
 	drawn := p.Drawn
-	p.known, p.Drawn, p.random.process = past.Known, drawn, past.Process
+	*p.known, p.run.random.process = past.Known, past.Process
+	p.Drawn = drawn
 	p.Drawn.Add(past.Known.Drawn)
 	if p.Ensemble {
 		if err := p.onZooKeeper(); err != nil {

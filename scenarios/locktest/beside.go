@@ -60,7 +60,7 @@ func (p *plan) searchBeside(ctx context.Context, s *study.Search, began time.Dur
 
 // besideWithin makes one of these searches; nil: there is none, and p.aside says why.
 func (p *plan) besideWithin(ctx context.Context, b study.Bounds) (*study.Search, error) {
-	known := p.known // is what s has shown, and assumes
+	known := *p.known // is what s has shown, and assumes
 	o, err := p.searchWithin(ctx, b)
 	switch {
 	case errors.As(err, new(*process.NondeterministicError)), errors.As(err, new(*simulator.LimitError)):

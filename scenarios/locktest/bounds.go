@@ -64,7 +64,7 @@ const Any = math.MinInt32
 func (p *plan) check() error {
 	b := &p.bounds
 	switch {
-	case p.code == nil:
+	case p.run.code == nil:
 		return text.Errorf("locktest.bounds.nil")
 	case b.Clients == 0:
 		return text.Errorf("locktest.bounds.clients")

@@ -156,8 +156,8 @@ func TestEndsWhatItHasStarted(t *testing.T) {
 				end()
 			}, nil)
 			s, err := p.search(t.Context())
-			if err != nil || !s.Complete || (p.leaks.N > 0) != test.leaks {
-				t.Errorf("%v, %+v, %d leaks", err, s, p.leaks.N)
+			if err != nil || !s.Complete || (p.run.leaks.N > 0) != test.leaks {
+				t.Errorf("%v, %+v, %d leaks", err, s, p.run.leaks.N)
 			}
 		})
 	}

@@ -73,8 +73,8 @@ func Check(t *testing.T, b Bounds, client func(*Client), claims ...[]Claim) {
 		t.Run(string(c.word), func(t *testing.T) { p.judge(t, found.of(c.word), c) })
 	}
 	t.Log(brief(found.certificate))
-	if p.leaks.N > 0 { // executions that have left goroutines behind: in production they stay as well
-		t.Log(tell("locktest.leaks", "n", fmt.Sprint(p.leaks.N)))
+	if p.run.leaks.N > 0 { // executions that have left goroutines behind: in production they stay as well
+		t.Log(tell("locktest.leaks", "n", fmt.Sprint(p.run.leaks.N)))
 	}
 }
 

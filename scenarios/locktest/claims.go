@@ -124,14 +124,15 @@ func (p *plan) checkClaims(claims []Claim) error {
 		if c.word == verdict.Slow && p.bounds.Slow == 0 || c.word == verdict.Noisy && p.bounds.Noisy == 0 {
 			return text.Errorf("locktest.claim.bound", "verdict", c.word)
 		}
-		if err := p.checkCauses(c); err != nil {
+		if err := c.checkCauses(p); err != nil {
 			return err
 		}
 	}
 	return check(claims, p.claimable())
 }
 
-func (p *plan) checkCauses(c Claim) error {
+// checkCauses returns what is wrong with the causes of a claim about p.
+func (c Claim) checkCauses(p *plan) error {
 	for _, by := range c.causes {
 		fault, err := faults.ByName(by.fault)
 		switch {
@@ -240,7 +241,7 @@ func contradictedByCauses(ctx context.Context, p *plan, s *study.Search, c Claim
 
 // causesWithin searches the code for the causes of a claim's verdict.
 func causesWithin(ctx context.Context, p *plan, bounds study.Bounds, c Claim) (ways [][]explore.Cause, all bool, err error) {
-	err = p.untilKnown(func() error {
+	err = p.run.untilKnown(func() error {
 		m, err := p.within(bounds)
 		if err == nil {
 			ways, all, err = explore.CausesOf(ctx, m, c.word, c.par)

@@ -9,7 +9,6 @@ import (
 	"testing/cryptotest"
 
 	"locklab/simulator/bubble"
-	"locklab/simulator/explore"
 	"locklab/simulator/hypothesis"
 	"locklab/simulator/process"
 )
@@ -24,38 +23,6 @@ type known struct {
 	Same         bool             // each execution draws the same
 	Drawn        *bubble.Drawn    // what it draws and sends to Redis servers
 	Branches     process.Branches // where it goes on in several ways
-}
-
-// untilKnown calls f, and once more if the code turns out to need the time, to draw
-// random numbers or values, or to go on in several ways.
-func (p *plan) untilKnown(f func() error) error {
-	for {
-		err := f()
-		needs := (*bubble.NeedsTimeError)(nil)
-		switch {
-		case p.draws(err), p.Branches.Learn(err), p.drawsMore(err):
-		case errors.As(err, &needs) && !p.Timed:
-			p.Timed = true
-		case errors.Is(err, explore.ErrReadsClock) && !p.Dated:
-			p.Dated = true
-		default:
-			return err
-		}
-	}
-}
-
-// draws reports whether the code has turned out to draw random numbers, or values, since the last call.
-func (p *plan) draws(err error) bool {
-	return p.random.begins() || errors.As(err, new(*bubble.DrawnError))
-}
-
-// drawsMore reports whether the code has turned out to draw more than values by chance, so that it has to draw the same each time.
-func (p *plan) drawsMore(err error) bool {
-	more := !p.Same && (p.Crypto || p.Math) && (isDrawn(err) || errors.As(err, new(*process.NondeterministicError)))
-	if more {
-		p.Same, p.Drawn, p.Branches = true, bubble.NewDrawn(), process.Branches{}
-	}
-	return more
 }
 
 // isDrawn reports whether servers do something else with values as code draws them.

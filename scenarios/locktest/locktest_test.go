@@ -236,7 +236,7 @@ func TestKept(t *testing.T) {
 	if !p.playKept(Holds(word)) || !silent.Failed() {
 		t.Error("the witness that was kept does not fail the test")
 	}
-	p.code = func(c *Client) { // mended: it does not lock at all
+	p.run.code = func(c *Client) { // mended: it does not lock at all
 		rdb := dial(c)
 		defer rdb.Close()
 		rdb.SetNX(c.Context(), "k", "1", ttl)

@@ -7,8 +7,6 @@ import (
 	"reflect"
 	"runtime"
 	"slices"
-	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,7 +19,6 @@ import (
 	"locklab/simulator/bubble"
 	"locklab/simulator/database"
 	"locklab/simulator/explore"
-	"locklab/simulator/history"
 	"locklab/simulator/process"
 	"locklab/simulator/schedule"
 )
@@ -31,38 +28,26 @@ type plan struct {
 	t        *testing.T
 	reportTo testing.TB // t, but in tests of this package
 	bounds   Bounds
-	code     func(*Client)
 	entry    lock.Entry
 	study    study.Bounds
-	known
-	any      bool // Bounds.Clients is Any: bounds and study are for single runs
-	endless  bool // likewise: no fault of the budget is used up
-	random   *random
-	folder   string        // of the code
-	watch    bool          // the lines of the code are noted
-	once     bool          // nothing is compared: see bubble.Host.Once
-	dates    bool          // executions begin at other dates: see bubble.Host.OtherDates
+	run      *runner
+	*known                 // of the runner
+	*called                // likewise
+	any      bool          // Bounds.Clients is Any: bounds and study are for single runs
+	endless  bool          // likewise: no fault of the budget is used up
 	late     bool          // Bounds.MaxTime has ended the search
-	leaks    bubble.Leaks  // the executions that have left goroutines behind
 	lease    time.Duration // that one client alone has got; 0: one without an end
 	fences   bool          // it came with a fencing token
 	contents any           // what one client alone has left on its server
-	turn     bubble.Turn   // see known
 	apart    apart
 	orders   int   // histories whose orders were tried in one way
 	aside    error // why there is no search at any timing beside the one in lockstep; nil: there is one, or none was to be made
-	called
-}
-
-// called is what the code has called.
-type called struct {
-	numbered, env, says, dialed atomic.Bool            // ID, Env, Says, Dial
-	wanted                      atomic.Int32           // the highest server that it asked for and that there is not
-	missed                      atomic.Pointer[string] // an address that was dialed, of no server
 }
 
 func newPlan(t *testing.T, b Bounds, code func(*Client)) (*plan, error) {
-	p := &plan{t: t, reportTo: t, code: code, known: known{Drawn: bubble.NewDrawn(), Branches: process.Branches{}}}
+	p := &plan{t: t, reportTo: t}
+	p.run = &runner{t: t, bounds: &p.bounds, code: code, known: known{Drawn: bubble.NewDrawn(), Branches: process.Branches{}}}
+	p.known, p.called = &p.run.known, &p.run.called
 	if b.Clients == Any {
 		if err := p.forAnyNumber(&b); err != nil {
 			return nil, err
@@ -83,8 +68,8 @@ func newPlan(t *testing.T, b Bounds, code func(*Client)) (*plan, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	p.folder = folderOf(code)
-	p.random = newRandom(t, &p.known)
+	p.run.folder = folderOf(code)
+	p.run.random = newRandom(t, p.known)
 	return p, nil
 }
 
@@ -174,132 +159,13 @@ func (p *plan) putInto(b *explore.Model) {
 	}
 	b.Code = func(probe bool) simulator.ClientConfig {
 		if probe {
-			config := p.client(p.probe(b))
+			config := p.run.client(p.run.probe(b))
 			config.Near = true // as in package explore
 			return config
 		}
-		config := p.client(p.contender(b))
+		config := p.run.client(p.run.contender(b))
 		config.Rests = b.Timing != nil
 		return config
-	}
-}
-
-// client is the config of a client with a program.
-func (p *plan) client(program func(*bubble.Handle)) simulator.ClientConfig {
-	port := 6379
-	if p.Ensemble {
-		port = 2181
-	}
-	config := simulator.ClientConfig{
-		Timed: p.Timed,
-		Host: func(id int, open func() func(int) process.Wire) process.Host {
-			h := &bubble.Host{
-				T: p.t, ID: id, Program: program, Timed: p.Timed, Horizon: 3 * p.bounds.TTL,
-				Open: open, Servers: p.bounds.Servers, Port: port, Random: p.random.seed, Once: p.once,
-				OtherDates: func() bool { return p.dates }, Leaks: &p.leaks,
-			}
-			if p.Turns {
-				h.Turn = &p.turn
-			}
-			if !p.Ensemble && p.bounds.Database == nil {
-				h.Drawn = p.Drawn
-			}
-			if p.watch {
-				h.Watch = p.shows
-			}
-			return h
-		},
-	}
-	if !p.once { // one execution goes on in one way
-		config.Branches = p.Branches
-	}
-	return config
-}
-
-// shows reports whether lines of a source file are the user's: they are in the folder of
-// the client's function, and not in this package.
-func (p *plan) shows(file string) bool {
-	_, own, _, _ := runtime.Caller(0)
-	return filepath.Dir(file) == p.folder && (p.folder != filepath.Dir(own) || strings.HasSuffix(file, "_test.go"))
-}
-
-// contender is the program of a client; see explore.Model.
-func (p *plan) contender(b *explore.Model) func(*bubble.Handle) {
-	return func(c *bubble.Handle) {
-		for i := range b.Attempts {
-			if b.Timing != nil {
-				c.AskBetween(process.Op{Kind: process.Idle, D: b.Timing.Idle})
-				p.attempt(&Client{process: c, section: section{work: b.Timing.Work, idle: true}})
-				continue
-			}
-			if i > 0 {
-				c.AskBetween(process.Op{Kind: process.Sleep, D: b.Between()})
-			}
-			entered := p.attempt(&Client{process: c, section: section{work: b.Work()}})
-			for _, sleep := range b.Retries {
-				if entered {
-					break
-				}
-				c.AskBetween(process.Op{Kind: process.Sleep, D: sleep})
-				entered = p.attempt(&Client{process: c, section: section{work: b.Work()}})
-			}
-		}
-		c.Record(history.Event{Kind: history.Done})
-	}
-}
-
-// attempt calls the code once for a client, records how it ends, and reports whether it has entered. An
-// exception of its section goes through the code and ends here, as it ends in the handler of a request: the
-// process lives on.
-func (p *plan) attempt(one *Client) bool {
-	one.plan, one.failures = p, one.process.Failures()
-	one.process.Record(history.Event{Kind: history.Acquire})
-	func() {
-		defer func() {
-			if one.thrown {
-				recover()
-			}
-		}()
-		p.code(one)
-	}()
-	if !one.thrown {
-		one.ends()
-	}
-	return one.entered
-}
-
-// ends records how an attempt has ended. Whether the lock was refused, or the outcome is
-// not known, shows in whether all requests of the attempt had answers.
-func (c *Client) ends() {
-	if c.entered {
-		if !c.said {
-			c.process.Record(history.Event{Kind: history.Released, OK: true})
-		}
-		return
-	}
-	note := c.note
-	if c.probe && !c.answered() {
-		note = "no answer"
-	}
-	c.process.Record(history.Event{Kind: history.Refuse, Claims: c.answered(), Note: note})
-}
-
-// answered reports whether all requests of the attempt had answers so far.
-func (c *Client) answered() bool { return c.process.Failures() == c.failures }
-
-// probe is the program of the probe; see explore.Model.
-func (p *plan) probe(b *explore.Model) func(*bubble.Handle) {
-	return func(c *bubble.Handle) {
-		if p.attempt(&Client{process: c, probe: true}) {
-			return
-		}
-		for {
-			c.AskBetween(process.Op{Kind: process.Sleep, D: 2*b.Between() + b.ClockJumps})
-			one := &Client{process: c, probe: true, note: explore.ProbeRefused}
-			if p.attempt(one) || one.answered() {
-				return
-			}
-		}
 	}
 }
 
@@ -321,7 +187,7 @@ func (p *plan) search(ctx context.Context) (*study.Search, error) {
 
 // searchWithin makes a search of the code; it comes with the error of ctx, too.
 func (p *plan) searchWithin(ctx context.Context, bounds study.Bounds) (s *study.Search, err error) {
-	err = p.untilKnown(func() error {
+	err = p.run.untilKnown(func() error {
 		if bounds.Timing == study.AnyTiming && p.Timed && bounds.Lateness > 0 {
 			return text.Errorf("locktest.late", "lateness", bounds.Lateness)
 		}
@@ -355,7 +221,7 @@ func (e *runError) Unwrap() error { return e.error }
 // withRun returns an error of a search with the run that has led to it, if it can be played.
 func (p *plan) withRun(bounds study.Bounds, err error) error {
 	where := (*explore.ScheduleError)(nil)
-	if p.random.look(); p.random.noticed || !errors.As(err, &where) || errors.As(err, new(*bubble.NeedsTimeError)) || errors.As(err, new(*bubble.DrawnError)) {
+	if p.run.random.look(); p.run.random.noticed || !errors.As(err, &where) || errors.As(err, new(*bubble.NeedsTimeError)) || errors.As(err, new(*bubble.DrawnError)) {
 		return err // but for the second: the search begins anew
 	}
 	last := len(where.Choices) - 1
@@ -388,9 +254,9 @@ func (p *plan) play(trace simulator.Trace) (*race.Outcome, error) {
 }
 
 func (p *plan) playWithin(bounds study.Bounds, choices []simulator.Choice) (o *race.Outcome, err error) {
-	p.watch = true
-	defer func() { p.watch = false }()
-	err = p.untilKnown(func() error {
+	p.run.watch = true
+	defer func() { p.run.watch = false }()
+	err = p.run.untilKnown(func() error {
 		b, err := p.within(bounds)
 		if err != nil {
 			return err

@@ -167,9 +167,9 @@ const briefly = 10 * time.Millisecond
 
 // client is a client of a race: it calls the code until that has entered.
 func (r *racer) client(s race.Settings, spec race.ClientSpec) simulator.ClientConfig {
-	config := r.plan.client(func(c *bubble.Handle) {
+	config := r.plan.run.client(func(c *bubble.Handle) {
 		does := section{work: spec.Work, tail: spec.Tail, fails: spec.Fails}
-		for !r.plan.attempt(&Client{process: c, first: spec.First, section: does, timeout: s.Timeout}) && !spec.Once {
+		for !r.plan.run.attempt(&Client{process: c, first: spec.First, section: does, timeout: s.Timeout}) && !spec.Once {
 			c.AskBetween(process.Op{Kind: process.Sleep, D: spec.Retry})
 		}
 		c.Record(history.Event{Kind: history.Done})
@@ -185,12 +185,12 @@ func (r *racer) play(sc race.Race) (*race.Outcome, error) {
 		return r.replay(sc, s)
 	}
 	o, err := r.runner.Play(r.plan.entry, sc, s)
-	for r.plan.draws(err) || r.plan.drawsMore(err) {
+	for r.plan.run.draws(err) || r.plan.run.drawsMore(err) {
 		r.runner = race.Runner{Code: r.runner.Code}
 		o, err = r.runner.Play(r.plan.entry, sc, s)
 	}
 	if different := (*process.NondeterministicError)(nil); errors.As(err, &different) {
-		r.plan.once, r.runner = true, race.Runner{Code: r.runner.Code} // one run of several
+		r.plan.run.once, r.runner = true, race.Runner{Code: r.runner.Code} // one run of several
 		return r.runner.Play(r.plan.entry, sc, s)
 	}
 	return o, err
@@ -277,11 +277,11 @@ func (r *racer) log(t *testing.T, o *race.Outcome) {
 // showRace is a race as text: what it is, its run and verdicts, and how to play it again.
 // It plays it once more, to note the lines of the code.
 func (r *racer) showRace(o *race.Outcome) string {
-	r.plan.watch = true
+	r.plan.run.watch = true
 	if again, err := r.play(o.Race); err == nil && slices.Equal(again.Trace.Choices, o.Trace.Choices) {
 		o = again
 	}
-	r.plan.watch = false
+	r.plan.run.watch = false
 	test := r.plan.t.Name()
 	if r.each {
 		test += "/" + o.Race.ID

@@ -52,8 +52,8 @@ func Sample(t *testing.T, b Bounds, client func(*Client), claims ...[]Claim) {
 
 // sample plays random schedules and keeps the shortest that has come to each verdict.
 func (p *plan) sample() (found map[verdict.Word]*race.Outcome, n int, err error) {
-	p.once, p.Timed, p.watch = true, true, true
-	defer func() { p.once, p.watch = false, false }()
+	p.run.once, p.Timed, p.run.watch = true, true, true
+	defer func() { p.run.once, p.run.watch = false, false }()
 	found = map[verdict.Word]*race.Outcome{}
 	for n = range p.bounds.Schedules {
 		o, err := p.sampleOne(rand.New(rand.NewPCG(1, uint64(n))))
