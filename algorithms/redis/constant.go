@@ -28,7 +28,5 @@ var constant = lock.Entry{
 	TTL:     30 * time.Second,
 	Unit:    time.Second,
 	Expiry:  lock.ExpiryServer,
-	New: func(env lock.Env) lock.Lock {
-		return newKeyLock(env, always("binghe"), createFunc(setNXEX), silent(delBlind))
-	},
+	New:     withValue("binghe", setNXEX, silent(delBlind)),
 }

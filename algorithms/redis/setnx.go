@@ -29,9 +29,7 @@ var setNX = lock.Entry{
 	Year:    2009,
 	Server:  lock.OnRedis(1),
 	Expiry:  lock.ExpiryNone,
-	New: func(env lock.Env) lock.Lock {
-		return newKeyLock(env, always("1"), createFunc(setnx), silent(delBlind))
-	},
+	New:     withValue("1", setnx, silent(delBlind)),
 }
 
 // setNXExpire creates the key and then sets its TTL. (2009: EXPIRE came in April 2009, a
@@ -62,7 +60,5 @@ var setNXExpire = lock.Entry{
 	TTL:     30 * time.Second,
 	Unit:    time.Second,
 	Expiry:  lock.ExpiryServer,
-	New: func(env lock.Env) lock.Lock {
-		return newKeyLock(env, always("1"), createFunc(setnxThenExpire), silent(delBlind))
-	},
+	New:     withValue("1", setnxThenExpire, silent(delBlind)),
 }

@@ -37,10 +37,3 @@ var tokenLock = lock.Entry{
 	Expiry:  lock.ExpiryServer,
 	New:     withToken(setNXPX, reporting(compareAndDelete)),
 }
-
-// withToken makes a KeyLock that draws a new token for each Acquire.
-func withToken(create createFunc, release release) func(lock.Env) lock.Lock {
-	return func(env lock.Env) lock.Lock {
-		return newKeyLock(env, env.Tokens, create, release)
-	}
-}
