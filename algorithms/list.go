@@ -31,6 +31,16 @@ func ByName(name string) (lock.Entry, bool) {
 	return lock.Entry{}, false
 }
 
+// Families returns the families of all locks, each once, in the order in which their first locks stand in the list.
+func Families() (all []lock.Family) {
+	for _, e := range All() {
+		if !slices.Contains(all, e.Family) {
+			all = append(all, e.Family)
+		}
+	}
+	return all
+}
+
 // Milestones returns the six locks that mark the turning points of the history. Each
 // fixes a failure of an earlier one. The caller may change the slice.
 func Milestones() []lock.Entry { return redis.Milestones() }

@@ -12,8 +12,7 @@ import (
 // clientSkew: article 000 asks to keep the clocks of all servers in step. redis-py
 // compared timestamps until 2014.
 var clientSkew = race.Race{
-	ID:           "client-skew",
-	Code:         "R09",
+	ID: "client-skew", Code: "R09", Group: "clientclock",
 	AllowsShared: true,
 	Settings:     race.StandardWith(func(s *settings) { s.Skew = race.Seconds(15) }),
 	Clients: func(s settings) clients {
@@ -38,8 +37,7 @@ var clientBehind = variant(clientSkew, "client-behind", "R09B", func(sc *race.Ra
 
 // clockDrift: the drift term of Redlock, which articles 002 and 003 leave out.
 var clockDrift = race.Race{
-	ID:       "clock-drift",
-	Code:     "R28",
+	ID: "clock-drift", Code: "R28", Group: "time",
 	Settings: race.StandardWith(func(s *settings) { s.Drift = 5 * time.Millisecond }),
 	Clients: func(s settings) clients {
 		return clients{
@@ -65,7 +63,7 @@ var clockDrift = race.Race{
 // serverDrift is clockDrift with fast servers.
 var serverDrift = variant(clockDrift, "server-drift", "R28B", func(sc *race.Race) {
 	sc.FastServers = true
-	sc.Needs = needs("no-server-clock", func(p race.Profile) bool { return p.Expires })
+	sc.Needs = needs{race.ServerClock}
 	sc.Clients = func(s settings) clients {
 		all := clockDrift.Clients(s)
 		all[0].PPM = 0
@@ -87,8 +85,7 @@ var serverDrift = variant(clockDrift, "server-drift", "R28B", func(sc *race.Race
 
 // clockJump: Kleppmann's first objection to Redlock.
 var clockJump = race.Race{
-	ID:       "clock-jump",
-	Code:     "R25",
+	ID: "clock-jump", Code: "R25", Group: "time",
 	Settings: race.StandardWith(func(s *settings) { s.Jump = race.Seconds(11) }),
 	Budget:   func(nodes int) string { return "node-clock=1,client-clock=1" + loseBeyondMajorityBudget(nodes) },
 	Clients:  holderAndRival,
@@ -110,8 +107,7 @@ var clockJump = race.Race{
 // job runs twice. at-least-for, which is made against it, is an ORPHAN on purpose: it keeps
 // the lock after its holder has released it.
 var doubleRun = race.Race{
-	ID:           "double-run",
-	Code:         "R44",
+	ID: "double-run", Code: "R44", Group: "use",
 	Data:         true,
 	AllowsShared: true,
 	Settings:     race.StandardWith(func(s *settings) { s.Clients, s.Skew = 3, race.Seconds(2) }),

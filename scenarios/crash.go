@@ -10,8 +10,7 @@ import (
 // crashHolding: the documentation of SETNX describes this deadlock, and all five articles
 // tell it.
 var crashHolding = race.Race{
-	ID:        "crash-holding",
-	Code:      "R01",
+	ID: "crash-holding", Code: "R01", Group: "lease",
 	Settings:  race.Standard(),
 	Budget:    race.FixedBudget("crash=1"),
 	Clients:   func(s settings) clients { return clients{{Work: s.TTL / 2}, {Start: s.Retry / 2, Work: s.Retry}} },
@@ -22,7 +21,7 @@ var crashHolding = race.Race{
 // crashBeforeExpire: article 004 calls such a key immortal; redis-py had this lock until
 // 2014.
 var crashBeforeExpire = variant(crashHolding, "crash-before-expire", "R02", func(sc *race.Race) {
-	sc.Needs = needs("ttl-never-missing", func(p race.Profile) bool { return p.TwoSteps })
+	sc.Needs = needs{race.LateTTL}
 	created := race.CreatesKeyWithoutTTL(1)
 	sc.Script = func(settings, int) script { return inject(created, 0, faults.CrashOf(1)) }
 	sc.Triggered = race.SequenceWithout(setsTTL, created, c1Crashes, othersAsk)
@@ -37,7 +36,7 @@ func setsTTL(e *history.Event) bool {
 // orphans. Here ORPHAN is a key of a living client; the crashed one's keys are BLOCKED, as
 // in crash-holding.
 var partialAcquire = variant(crashHolding, "partial-acquire", "R30", func(sc *race.Race) {
-	sc.Needs = needsSeveralServers
+	sc.Group, sc.Needs = "majority", needs{race.SeveralServers}
 	sc.Script = func(_ settings, nodes int) script {
 		return inject(race.CreatesKeyOn(1, race.Quorum(nodes)), 0, faults.CrashOf(1))
 	}
@@ -50,8 +49,7 @@ var partialAcquire = variant(crashHolding, "partial-acquire", "R30", func(sc *ra
 // without TTL stays as well, without any daemon. The lock of daemon-29 ends by itself,
 // since its second renewal is due only when the lease is over.
 var deadBusiness = race.Race{
-	ID:       "dead-business",
-	Code:     "R16",
+	ID: "dead-business", Code: "R16", Group: "renewal",
 	Settings: race.Standard(),
 	Clients: func(s settings) clients {
 		return clients{{Work: s.TTL / 10, Fails: true}, {Start: s.Retry / 2, Work: s.Retry}}
@@ -61,15 +59,14 @@ var deadBusiness = race.Race{
 
 // deadProcess is deadBusiness in which the process is killed later.
 var deadProcess = variant(deadBusiness, "dead-process", "R16B", func(sc *race.Race) {
-	sc.Budget, sc.Needs = race.FixedBudget("crash=1"), needsWatchdog
+	sc.Budget, sc.Needs = race.FixedBudget("crash=1"), needs{race.Renewals}
 	sc.Script = func(s settings, _ int) script { return inject(c1Leaves, s.TTL*6/5, faults.CrashOf(1)) }
 	sc.Triggered = race.Sequence(race.Throws(1), othersAsk, c1Crashes, othersAsk)
 })
 
 // noFinally: article 004's tasks release after the work, in no finally.
 var noFinally = race.Race{
-	ID:       "no-finally",
-	Code:     "R45",
+	ID: "no-finally", Code: "R45", Group: "use",
 	Settings: race.Standard(),
 	Clients: func(s settings) clients {
 		return clients{

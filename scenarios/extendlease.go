@@ -15,11 +15,10 @@ import (
 
 // renewHeld: redis-py issue 4315, where reacquire reports a success that it has not had.
 var renewHeld = race.Race{
-	ID:       "renew-held",
-	Code:     "R34",
+	ID: "renew-held", Code: "R34", Group: "replies",
 	Settings: gcPause.Settings,
 	Budget:   race.FixedBudget("pause=1"),
-	Needs:    needsRenew,
+	Needs:    needs{race.Renewable},
 	Clients: func(s settings) clients {
 		return clients{renewsAfterBreak(s, renews), {Start: s.Retry / 2, Work: s.TTL / 5, Tail: s.TTL / 5}}
 	},
@@ -39,11 +38,10 @@ var renewFree = variant(renewHeld, "renew-free", "R34B", func(sc *race.Race) {
 // renewLate is slow-acquire for a renewal. Only the answer that completes the majority is
 // delayed.
 var renewLate = race.Race{
-	ID:       "renew-late",
-	Code:     "R34C",
+	ID: "renew-late", Code: "R34C", Group: "replies",
 	Settings: slowAcquire.Settings,
 	Budget:   race.FixedBudget("delay=1"),
-	Needs:    needsLaterEnd,
+	Needs:    needs{race.Renewable, race.LaterEnd},
 	Clients: func(s settings) clients {
 		return clients{
 			renewsAfterBreak(s, func(a *race.ClientRun, lease lock.Lease, read error) bool {
@@ -76,11 +74,10 @@ var renewLate = race.Race{
 
 // renewPartly is a renewal that reaches too few servers, while the old lease goes on.
 var renewPartly = race.Race{
-	ID:       "renew-partly",
-	Code:     "R34D",
+	ID: "renew-partly", Code: "R34D", Group: "replies",
 	Settings: race.Standard(),
 	Budget:   func(nodes int) string { return fmt.Sprintf("lose-request=%d", race.Quorum(nodes)) },
-	Needs:    needsRenew,
+	Needs:    needs{race.Renewable},
 	Clients: func(s settings) clients {
 		return clients{
 			{Run: func(a *race.ClientRun) {

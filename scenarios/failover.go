@@ -14,8 +14,7 @@ import (
 // sends none and falls; redisson-wait does and falls too, since it ignores the answer,
 // which is 0. It survives failover-behind, where the replica catches up while WAIT waits.
 var failover = race.Race{
-	ID:       "failover",
-	Code:     "R21",
+	ID: "failover", Code: "R21", Group: "servers",
 	Settings: race.StandardWith(func(s *settings) { s.Lag = race.Seconds(5) }),
 	Budget:   race.FixedBudget("failover=1"),
 	Replicas: 1,
@@ -41,7 +40,7 @@ var failoverBehind = variant(failover, "failover-behind", "R21B", func(sc *race.
 // effort.
 var failoverOther = variant(failoverBehind, "failover-other", "R21C", func(sc *race.Race) {
 	sc.Replicas = 2
-	sc.Needs = needs("no-replica-count", func(p race.Profile) bool { return p.Nodes == 1 })
+	sc.Needs = needs{race.ReplicaCount}
 	sc.Script = func(s settings, _ int) script { return inject(c1Enters, s.Lag/2, faults.FailoverTo(1, 1)) }
 	second := func(e *history.Event) bool { return failsOver(e) && e.Replica == 1 }
 	sc.Triggered = race.Sequence(c1Enters, second, race.LosesKey, race.OthersSend(1), c1Leaves)
@@ -49,7 +48,7 @@ var failoverOther = variant(failoverBehind, "failover-other", "R21C", func(sc *r
 
 // failoverInStep was found by exhaustive search, see proofs.txt.
 var failoverInStep = variant(failover, "failover-in-step", "S3", func(sc *race.Race) {
-	sc.Settings, sc.Clients, sc.Needs = race.Standard(), lostReply.Clients, needsReplicated
+	sc.Group, sc.Settings, sc.Clients, sc.Needs = "search", race.Standard(), lostReply.Clients, needs{race.Replicated}
 	sc.Script = func(settings, int) script {
 		return script{{On: race.CreatesKey(1)}, {On: replicates, Do: race.Inject(0, faults.FailoverOf(1))}}
 	}
@@ -61,7 +60,7 @@ var failoverInStep = variant(failover, "failover-in-step", "S3", func(sc *race.R
 // failoverFenced was found by exhaustive search, see proofs.txt. Kleppmann demands a store
 // with consensus for the counter.
 var failoverFenced = variant(failover, "failover-fenced", "S6", func(sc *race.Race) {
-	sc.Guard, sc.Needs = history.Fenced, both(needsFencingCounter, needsNoWait)
+	sc.Group, sc.Guard, sc.Needs = "search", history.Fenced, needs{race.FencingCounter, race.LeaseNumber, race.NoWait}
 	sc.Triggered = sameFencingToken
 })
 
@@ -80,14 +79,14 @@ func sameFencingToken(h *history.History) bool {
 // quorumFailover was found by exhaustive search, see proofs.txt. Article 003 speaks of
 // five Redis clusters, which allows it.
 var quorumFailover = variant(failover, "quorum-failover", "S5", func(sc *race.Race) {
-	sc.Budget = func(nodes int) string { return "failover=1" + loseBeyondMajorityBudget(nodes) }
-	sc.Needs = needs("no-majority", func(p race.Profile) bool { return p.Nodes > 1 })
+	sc.Group, sc.Budget = "search", func(nodes int) string { return "failover=1" + loseBeyondMajorityBudget(nodes) }
+	sc.Needs = needs{race.Majority}
 	sc.Script = func(s settings, nodes int) script { return onBareMajority(nodes, s.Retry, faults.FailoverOf) }
 })
 
 // undoneRelease was found by exhaustive search, see proofs.txt.
 var undoneRelease = variant(failover, "undone-release", "S4", func(sc *race.Race) {
-	sc.Needs = both(needsNoWait, needsReplicated)
+	sc.Group, sc.Needs = "search", needs{race.NoWait, race.Replicated}
 	sc.Clients = func(s settings) clients { return clients{{Work: s.TTL * 3 / 5}, {Start: s.Retry / 2, Work: s.Retry}} }
 	sc.Script = func(s settings, _ int) script { return inject(c1Released, s.Retry/10, faults.FailoverOf(1)) }
 	remembers := func(e *history.Event) bool { return race.CreatesKey(0)(e) && e.After != "" }
@@ -109,8 +108,7 @@ func forgottenInside(h *history.History) bool {
 
 // replicaGone: the price of requiring acknowledgements, as Redisson does from 3.17.0 on.
 var replicaGone = race.Race{
-	ID:        "replica-gone",
-	Code:      "R21D",
+	ID: "replica-gone", Code: "R21D", Group: "servers",
 	Settings:  race.StandardWith(func(s *settings) { s.Lag = time.Hour }),
 	Replicas:  1,
 	Clients:   race.Calm.Clients,
@@ -119,12 +117,11 @@ var replicaGone = race.Race{
 
 // scriptCacheLost: Redisson 3.48.0 and redsync v4.5.1 fixed it.
 var scriptCacheLost = race.Race{
-	ID:       "script-cache-lost",
-	Code:     "R48",
+	ID: "script-cache-lost", Code: "R48", Group: "use",
 	Settings: race.Standard(),
 	Budget:   race.FixedBudget("failover=1"),
 	Replicas: 1,
-	Needs:    needs("no-evalsha", func(p race.Profile) bool { return p.UsesEVALSHA }),
+	Needs:    needs{race.EVALSHA},
 	Clients:  func(s settings) clients { return clients{{Work: s.TTL * 3 / 10}, {Start: s.Retry / 2, Work: s.Retry}} },
 	Script:   func(s settings, _ int) script { return inject(c1Enters, s.Retry, faults.FailoverOf(1)) },
 	Triggered: func(h *history.History) bool {

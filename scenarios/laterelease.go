@@ -13,10 +13,9 @@ import (
 // lateRelease: redis-py before 3.0 and Spring's RedisLockRegistry until 2023 had this
 // race. The requests of c1 are frozen from the one that deletes on.
 var lateRelease = race.Race{
-	ID:       "late-release",
-	Code:     "R04",
+	ID: "late-release", Code: "R04", Group: "lease",
 	Settings: race.StandardWith(func(s *settings) { s.Clients, s.Timeout = 3, race.Seconds(20) }),
-	Needs:    needs("release-without-check", func(p race.Profile) bool { return p.ChecksOwner }),
+	Needs:    needs{race.CheckedRelease},
 	Clients: func(s settings) clients {
 		return clients{
 			{Work: s.TTL*19/20 - s.Retry/100},
@@ -42,7 +41,7 @@ func sendsDelete(e *history.Event) bool {
 // Redisson adds to it. All requests of c1's release are frozen, so that a release that
 // checks first sees c2's lock.
 var sameThread = variant(lateRelease, "same-thread", "R12", func(sc *race.Race) {
-	sc.Needs = needs("release-unchecked", func(p race.Profile) bool { return p.ChecksOwner })
+	sc.Group, sc.Needs = "owner", needs{race.OwnerCheck}
 	sc.Clients = func(s settings) clients {
 		all := lateRelease.Clients(s)
 		all[0].Thread, all[1].Thread = "17", "17"
@@ -74,11 +73,10 @@ var sameToken = variant(sameThread, "same-token", "R12B", func(sc *race.Race) {
 // lateUnlock was found by exhaustive search, see proofs.txt: with one instance of the lock for
 // each process, the owner that Redisson draws at its start is that of every later lease, too.
 var lateUnlock = race.Race{
-	ID:       "late-unlock",
-	Code:     "S8",
+	ID: "late-unlock", Code: "S8", Group: "search",
 	Settings: race.Standard(),
 	Budget:   func(nodes int) string { return fmt.Sprintf("delay=%d", race.Quorum(nodes)) },
-	Needs:    needsRequestsApart,
+	Needs:    needs{race.NoSessionOrder, race.NoConnectionOrder},
 	Clients: func(s settings) clients {
 		return clients{
 			{Work: s.Retry, Run: func(a *race.ClientRun) { lockAgain(a, s) }},

@@ -9,12 +9,11 @@ import (
 // lateWrite: Kleppmann tells of packets that GitHub's network delayed by 90 s. c1's first write is
 // delayed for most of a lease, and c2 is at work when it arrives.
 var lateWrite = race.Race{
-	ID:       "late-write",
-	Code:     "R20",
+	ID: "late-write", Code: "R20", Group: "pause",
 	Data:     true,
 	Settings: race.Standard(),
 	Budget:   race.FixedBudget("delay=1"),
-	Needs:    needsWriteApart,
+	Needs:    needs{race.WriteApart},
 	Clients: func(s settings) clients {
 		return clients{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.Retry, Tail: s.TTL * 3 / 5}} // until the write arrives
 	},
@@ -42,7 +41,7 @@ var lateWriteFenced = variant(lateWrite, "late-write-fenced", "R20F", func(sc *r
 // lateWriteCAS is lateWrite with a resource that compares versions.
 var lateWriteCAS = variant(lateWriteFenced, "late-write-cas", "R20C", func(sc *race.Race) {
 	comparing(sc)
-	sc.Needs = needsWriteApart
+	sc.Needs = needs{race.WriteApart}
 })
 
 // wroteLate are the events of a write of c1 that arrives after c2's.

@@ -11,10 +11,9 @@ import (
 
 // oppositeOrder: the classical deadlock of two locks. Only the first lock is judged.
 var oppositeOrder = race.Race{
-	ID:       "opposite-order",
-	Code:     "R46",
+	ID: "opposite-order", Code: "R46", Group: "use",
 	Settings: race.Standard(),
-	Needs:    needs("second-key-assumed", func(p race.Profile) bool { return p.LocksPerKey }),
+	Needs:    needs{race.LockPerKey},
 	Clients: func(s settings) clients {
 		return clients{
 			{Work: s.Retry * 2, Tail: s.Retry, Run: takeInOrder(client.Key, client.OtherKey)},

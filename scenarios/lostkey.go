@@ -12,8 +12,7 @@ import (
 
 // strayDelete: an operator or a cleanup script deletes the key.
 var strayDelete = race.Race{
-	ID:        "stray-delete",
-	Code:      "R38",
+	ID: "stray-delete", Code: "R38", Group: "strangers",
 	Settings:  race.Standard(),
 	Budget:    race.FixedBudget("delete=1"),
 	Clients:   holderAndRival,
@@ -23,7 +22,7 @@ var strayDelete = race.Race{
 
 // eviction: the volatile-* policies that the documentation of Redis lists.
 var eviction = variant(strayDelete, "eviction", "R38B", func(sc *race.Race) {
-	sc.Budget, sc.Needs = race.FixedBudget("evict=1"), needsTTL
+	sc.Budget, sc.Needs = race.FixedBudget("evict=1"), needs{race.TTL}
 	sc.Script = firstServerLoses(faults.EvictOf(1, 0))
 })
 

@@ -17,8 +17,7 @@ import (
 // it is not, since a failed attempt releases on every server, also where no answer
 // came.
 var lostReply = race.Race{
-	ID:           "lost-reply",
-	Code:         "R32",
+	ID: "lost-reply", Code: "R32", Group: "replies",
 	AllowsShared: true,
 	Settings:     race.Standard(),
 	Budget:       func(nodes int) string { return fmt.Sprintf("lose-reply=%d", race.Quorum(nodes)) },
@@ -40,8 +39,7 @@ var lostReply = race.Race{
 
 // lostRelease was found by exhaustive search, see proofs.txt.
 var lostRelease = race.Race{
-	ID:       "lost-release",
-	Code:     "S7",
+	ID: "lost-release", Code: "S7", Group: "search",
 	Settings: race.Standard(),
 	Budget:   func(nodes int) string { return fmt.Sprintf("lose-request=%d", race.Quorum(nodes)) },
 	Clients:  func(s settings) clients { return clients{{Work: s.TTL / 5}, {Start: s.Retry / 2, Work: s.Retry}} },
@@ -61,8 +59,7 @@ var lostRelease = race.Race{
 
 // releaseAgain: Redisson made unlock idempotent in its newer versions.
 var releaseAgain = race.Race{
-	ID:       "release-again",
-	Code:     "R33",
+	ID: "release-again", Code: "R33", Group: "replies",
 	Settings: race.StandardWith(func(s *settings) { s.Clients = 3 }),
 	Budget:   func(nodes int) string { return fmt.Sprintf("lose-reply=%d", race.Quorum(nodes)) },
 	Clients: func(s settings) clients {

@@ -12,8 +12,7 @@ import (
 
 // gcPause: the picture of Kleppmann's article of 2016. HBase had this bug.
 var gcPause = race.Race{
-	ID:        "gc-pause",
-	Code:      "R18",
+	ID: "gc-pause", Code: "R18", Group: "pause",
 	Data:      true,
 	Settings:  race.StandardWith(func(s *settings) { s.Pause = race.Seconds(12.5) }),
 	Budget:    race.FixedBudget("pause=1"),
@@ -26,7 +25,9 @@ var gcPause = race.Race{
 var gcPauseFenced = variant(gcPause, "gc-pause-fenced", "R18F", fenced)
 
 // fenced gives a race a resource that refuses old fencing tokens.
-func fenced(sc *race.Race) { sc.Guard, sc.Needs = history.Fenced, needsFencingCounter }
+func fenced(sc *race.Race) {
+	sc.Guard, sc.Needs = history.Fenced, needs{race.FencingCounter, race.LeaseNumber}
+}
 
 // gcPauseCAS: antirez's answer to Kleppmann, a store with compare-and-set.
 var gcPauseCAS = variant(gcPause, "gc-pause-cas", "R18C", comparing)
@@ -64,7 +65,7 @@ func paused(h *history.History) bool {
 // checkThenPause: Kleppmann's answer to the proposal to check before writing, which
 // article 000 makes as well.
 var checkThenPause = variant(gcPause, "check-then-pause", "R19", func(sc *race.Race) {
-	sc.Needs = needsCheck
+	sc.Needs = needs{race.Checkable}
 	sc.Clients = func(s settings) clients {
 		return clients{
 			{Work: s.Retry, Tail: s.Retry, Run: func(a *race.ClientRun) {
@@ -89,8 +90,7 @@ var checkThenPause = variant(gcPause, "check-then-pause", "R19", func(sc *race.R
 
 // twoPauses was found by exhaustive search, see proofs.txt.
 var twoPauses = race.Race{
-	ID:       "two-pauses",
-	Code:     "S2",
+	ID: "two-pauses", Code: "S2", Group: "search",
 	Settings: race.StandardWith(func(s *settings) { s.Pause = race.Seconds(6) }),
 	Budget:   race.FixedBudget("pause=2"),
 	Clients: func(s settings) clients {
@@ -111,12 +111,10 @@ var twoPauses = race.Race{
 // lateAnswer was found by exhaustive search, see proofs.txt. The timeout is injected as
 // soon as the process wakes, before it reads the answer.
 var lateAnswer = race.Race{
-	ID:       "late-answer",
-	Code:     "S1",
+	ID: "late-answer", Code: "S1", Group: "search",
 	Settings: race.StandardWith(func(s *settings) { s.Pause = race.Seconds(5) }),
 	Budget:   race.FixedBudget("pause=1"),
-	Needs: both(needs("zookeeper-timeout", func(p race.Profile) bool { return !p.ZooKeeper }),
-		needs("database-no-timeout", func(p race.Profile) bool { return !p.Database })),
+	Needs:    needs{race.NoSessionTimeout, race.NoPatientDatabase},
 	Clients: func(s settings) clients {
 		return clients{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.TTL / 2, Tail: s.Retry}}
 	},

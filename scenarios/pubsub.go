@@ -12,11 +12,10 @@ import (
 
 // missedWake: why Redisson subscribes first, tries again, and only then waits.
 var missedWake = race.Race{
-	ID:       "missed-wake",
-	Code:     "R35",
+	ID: "missed-wake", Code: "R35", Group: "waiting",
 	Settings: race.Standard(),
 	Budget:   race.FixedBudget("delay=1"),
-	Needs:    needsWakeup,
+	Needs:    needs{race.NoWatches, race.Queue},
 	Clients:  func(s settings) clients { return holderAndWaiters(s, race.ClientSpec{Work: s.Retry}, 1) },
 	Script: func(s settings, _ int) script {
 		return inject(race.Sends(2, "SUBSCRIBE"), 0, faults.DelayOf(2, 0, s.Retry*2))
@@ -27,11 +26,10 @@ var missedWake = race.Race{
 
 // silentCrash: a waiter of Redisson waits for the message or the rest of the lease.
 var silentCrash = race.Race{
-	ID:       "silent-crash",
-	Code:     "R35B",
+	ID: "silent-crash", Code: "R35B", Group: "waiting",
 	Settings: race.Standard(),
 	Budget:   race.FixedBudget("crash=1"),
-	Needs:    needsWakeup,
+	Needs:    needs{race.NoWatches, race.Queue},
 	Clients:  func(s settings) clients { return holderAndWaiters(s, race.ClientSpec{Work: s.TTL / 2}, 1) },
 	Script:   crashHolding.Script,
 	Triggered: func(h *history.History) bool {
@@ -42,10 +40,9 @@ var silentCrash = race.Race{
 
 // herd: the thundering herd. No verdict names it.
 var herd = race.Race{
-	ID:        "herd",
-	Code:      "R36",
+	ID: "herd", Code: "R36", Group: "waiting",
 	Settings:  race.StandardWith(func(s *settings) { s.Clients = 4 }),
-	Needs:     needsWakeup,
+	Needs:     needs{race.NoWatches, race.Queue},
 	Clients:   func(s settings) clients { return holderAndWaiters(s, race.ClientSpec{Work: s.Retry}, 3) },
 	Triggered: func(h *history.History) bool { return wokenClients(h) > 1 },
 }

@@ -17,11 +17,10 @@ import (
 
 // nested: article 001 prints this code under the heading of reentrancy.
 var nested = race.Race{
-	ID:                  "nested",
-	Code:                "R13",
+	ID: "nested", Code: "R13", Group: "reentrancy",
 	Settings:            race.StandardWith(func(s *settings) { s.Clients = 3 }),
 	IncludeNonExclusive: true,
-	Needs:               needsReentry,
+	Needs:               needs{race.Reentry},
 	Clients: func(s settings) clients {
 		return clients{
 			{Work: s.TTL / 2, Run: func(a *race.ClientRun) {
@@ -41,11 +40,10 @@ var nested = race.Race{
 
 // pooledThread: article 001's release deletes the key and leaves the ThreadLocal.
 var pooledThread = race.Race{
-	ID:                  "pooled-thread",
-	Code:                "R13C",
+	ID: "pooled-thread", Code: "R13C", Group: "reentrancy",
 	Settings:            race.Standard(),
 	IncludeNonExclusive: true,
-	Needs:               needsServer,
+	Needs:               needs{race.AnyServer},
 	Clients: func(s settings) clients {
 		return clients{
 			{Work: s.Retry / 10, Retry: s.TTL / 2, Run: func(a *race.ClientRun) {
@@ -99,11 +97,10 @@ func mentionsOtherKey(c int) race.Pattern {
 // lateReentry: article 001's tryLock returns true where the ThreadLocal is set, without a
 // command to Redis.
 var lateReentry = race.Race{
-	ID:                  "late-re-entry",
-	Code:                "R13F",
+	ID: "late-re-entry", Code: "R13F", Group: "reentrancy",
 	Settings:            race.Standard(),
 	IncludeNonExclusive: true,
-	Needs:               needsReentry,
+	Needs:               needs{race.Reentry},
 	Clients: func(s settings) clients {
 		return clients{
 			{Work: s.Retry / 10, Run: func(a *race.ClientRun) {
@@ -135,11 +132,10 @@ var lateReentry = race.Race{
 // twoKeys: in the first form of article 001's class, the UUID goes into the ThreadLocal
 // before every SET.
 var twoKeys = race.Race{
-	ID:                  "two-keys",
-	Code:                "R13G",
+	ID: "two-keys", Code: "R13G", Group: "reentrancy",
 	Settings:            race.StandardWith(func(s *settings) { s.Clients = 3 }),
 	IncludeNonExclusive: true,
-	Needs:               needsServer,
+	Needs:               needs{race.AnyServer},
 	Clients: func(s settings) clients {
 		return clients{
 			{Work: s.TTL / 5, Run: func(a *race.ClientRun) {

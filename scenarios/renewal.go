@@ -14,11 +14,10 @@ import (
 // lateRenewal: article 004 renews a lease of 30 s after 29 s, for 20 s. The pause begins
 // just before the first renewal is due.
 var lateRenewal = race.Race{
-	ID:       "late-renewal",
-	Code:     "R14",
+	ID: "late-renewal", Code: "R14", Group: "renewal",
 	Settings: race.StandardWith(func(s *settings) { s.Pause = race.Seconds(6) }),
 	Budget:   race.FixedBudget("pause=1"),
-	Needs:    needsWatchdog,
+	Needs:    needs{race.Renewals},
 	Clients:  func(s settings) clients { return clients{{Work: s.TTL * 3 / 2}, {Start: s.Retry / 2, Work: s.Retry}} },
 	Script: func(s settings, _ int) script {
 		waits := func(e *history.Event) bool { return e.Kind == history.Sleep && e.Client == 1 && e.Thread > 0 }
@@ -40,11 +39,10 @@ var lateRenewal = race.Race{
 // failedRenewal: Redisson 3.12.5, which article 003 reads, logs a failed renewal and does
 // not try again.
 var failedRenewal = race.Race{
-	ID:       "failed-renewal",
-	Code:     "R15",
+	ID: "failed-renewal", Code: "R15", Group: "renewal",
 	Settings: race.Standard(),
 	Budget:   race.FixedBudget("lose-reply=1"),
-	Needs:    needsWatchdog,
+	Needs:    needs{race.Renewals},
 	Clients: func(s settings) clients {
 		return clients{{Work: s.TTL * 5 / 2}, {Start: s.Retry / 2, Work: s.Retry, Tail: s.Retry}}
 	},
@@ -86,10 +84,9 @@ func mainSends(e *history.Event) bool {
 // renewalInFlight: Redisson issue 7272. All renewals of c1 are frozen from the first on;
 // what its main thread sends goes through.
 var renewalInFlight = race.Race{
-	ID:       "renewal-in-flight",
-	Code:     "R17",
+	ID: "renewal-in-flight", Code: "R17", Group: "renewal",
 	Settings: race.Standard(),
-	Needs:    needsWatchdog,
+	Needs:    needs{race.Renewals},
 	Clients: func(s settings) clients {
 		return clients{{Work: s.TTL*49/50 - s.Retry/100}, {Start: s.Retry / 2, Work: s.Retry, Tail: s.Retry}}
 	},
@@ -123,11 +120,10 @@ var renewalInFlight = race.Race{
 
 // zombieDaemon: article 001's renewing thread has neither a check of the owner nor an end.
 var zombieDaemon = race.Race{
-	ID:       "zombie-daemon",
-	Code:     "R14C",
+	ID: "zombie-daemon", Code: "R14C", Group: "renewal",
 	Settings: race.StandardWith(func(s *settings) { s.Clients, s.Pause = 3, race.Seconds(10) }),
 	Budget:   race.FixedBudget("pause=1"),
-	Needs:    needsWatchdog,
+	Needs:    needs{race.Renewals},
 	// c1's business fails, c2 is inside when c1's daemon wakes, and c3 waits.
 	Clients: func(s settings) clients {
 		return clients{
@@ -142,7 +138,7 @@ var zombieDaemon = race.Race{
 
 // zombieKeeps is zombieDaemon with a second client that crashes.
 var zombieKeeps = variant(zombieDaemon, "zombie-keeps", "R14D", func(sc *race.Race) {
-	sc.Budget, sc.Needs = race.FixedBudget("pause=1,crash=1"), needsLeftBehind
+	sc.Budget, sc.Needs = race.FixedBudget("pause=1,crash=1"), needs{race.Renewals, race.LeftBehind}
 	sc.Script = func(s settings, nodes int) script {
 		return append(zombieDaemon.Script(s, nodes), inject(c2Enters, s.Retry, faults.CrashOf(2))...)
 	}

@@ -13,8 +13,7 @@ import (
 
 // restart: Kleppmann's third objection to Redlock.
 var restart = race.Race{
-	ID:        "restart",
-	Code:      "R24",
+	ID: "restart", Code: "R24", Group: "servers",
 	Settings:  race.Standard(),
 	Budget:    func(nodes int) string { return "restart=1" + loseBeyondMajorityBudget(nodes) },
 	Clients:   holderAndRival,
@@ -80,12 +79,10 @@ var restartDelayed = variant(restart, "restart-delayed", "R23C", func(sc *race.R
 // quorumRestart: redsync issue 186. c1 holds a bare majority because c2 was faster at the
 // other servers; no message is lost.
 var quorumRestart = race.Race{
-	ID:       "quorum-restart",
-	Code:     "R24B",
+	ID: "quorum-restart", Code: "R24B", Group: "servers",
 	Settings: race.StandardWith(func(s *settings) { s.Pause = 6 * time.Millisecond }),
 	Budget:   func(nodes int) string { return fmt.Sprintf("pause=1,restart=1,delay=%d", nodes-race.Quorum(nodes)) },
-	Needs: both(needs("stops-at-majority", func(p race.Profile) bool { return !p.StopsAtMajority }),
-		needsSeveralServers),
+	Needs:    needs{race.AsksAllServers, race.SeveralServers},
 	Clients: func(s settings) clients {
 		all := holderAndRival(s)
 		all[1].Start = s.Latency * 2

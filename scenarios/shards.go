@@ -10,11 +10,10 @@ import (
 // numbers: the lab's key is on the first of two servers and on the third of three, so that it
 // moves when c2's list gains n3, one second after c1 has entered.
 var shardList = race.Race{
-	ID:        "shard-list",
-	Code:      "R49",
+	ID: "shard-list", Code: "R49", Group: "use",
 	Settings:  race.Standard(),
 	Budget:    race.FixedBudget("server-list=1"),
-	Needs:     needs("not-sharded", func(p race.Profile) bool { return p.Shards }),
+	Needs:     needs{race.ShardList},
 	Clients:   holderAndRival,
 	Script:    func(s settings, _ int) script { return inject(c1Enters, s.Retry, faults.ServerListOf(2, 3)) },
 	Triggered: func(h *history.History) bool { return twoServers(h, listChanges) },

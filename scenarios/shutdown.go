@@ -4,10 +4,9 @@ import "locklab/scenarios/race"
 
 // foreignShutdown: article 004 prints the @PreDestroy hook that deletes the key.
 var foreignShutdown = race.Race{
-	ID:       "foreign-shutdown",
-	Code:     "R11",
+	ID: "foreign-shutdown", Code: "R11", Group: "shutdown",
 	Settings: race.StandardWith(func(s *settings) { s.Clients = 3 }),
-	Needs:    needsShutdownHook,
+	Needs:    needs{race.ShutdownHook},
 	Clients: func(s settings) clients {
 		return clients{
 			{Work: s.TTL / 2},
@@ -25,10 +24,9 @@ var foreignShutdown = race.Race{
 // ownShutdown: the same hook of article 004. It runs beside the job, which is not
 // interrupted.
 var ownShutdown = race.Race{
-	ID:       "own-shutdown",
-	Code:     "R11B",
+	ID: "own-shutdown", Code: "R11B", Group: "shutdown",
 	Settings: race.Standard(),
-	Needs:    needsShutdownHook,
+	Needs:    needs{race.ShutdownHook},
 	Clients: func(s settings) clients {
 		return clients{
 			{Work: s.TTL / 2, Run: func(a *race.ClientRun) {

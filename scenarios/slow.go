@@ -12,8 +12,7 @@ import (
 
 // slowWork: article 002 names the time-out as what the TTL lock does not solve.
 var slowWork = race.Race{
-	ID:           "slow-work",
-	Code:         "R03",
+	ID: "slow-work", Code: "R03", Group: "lease",
 	Data:         true,
 	AllowsShared: true,
 	Settings:     race.StandardWith(func(s *settings) { s.Clients = 3 }),
@@ -42,8 +41,7 @@ var slowWork = race.Race{
 
 // slowAcquire: node-redlock issues 169, 274 and 299.
 var slowAcquire = race.Race{
-	ID:       "slow-acquire",
-	Code:     "R26",
+	ID: "slow-acquire", Code: "R26", Group: "time",
 	Settings: race.StandardWith(func(s *settings) { s.Timeout = race.Seconds(15) }),
 	Budget:   func(nodes int) string { return fmt.Sprintf("delay=%d", nodes) },
 	Clients: func(s settings) clients {
@@ -87,8 +85,7 @@ func lateEntryClients(s settings) clients {
 
 // pauseInFlight: Kleppmann's second objection to Redlock, and antirez's answer to it.
 var pauseInFlight = race.Race{
-	ID:       "pause-in-flight",
-	Code:     "R27",
+	ID: "pause-in-flight", Code: "R27", Group: "time",
 	Settings: race.StandardWith(func(s *settings) { s.Pause = race.Seconds(11) }),
 	Budget:   race.FixedBudget("pause=1"),
 	Clients:  lateEntryClients,

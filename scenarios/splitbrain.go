@@ -13,8 +13,7 @@ import (
 // the answer, such as token-wait; redisson-wait drops the number and falls like the locks
 // without WAIT.
 var splitBrain = race.Race{
-	ID:       "split-brain",
-	Code:     "R22",
+	ID: "split-brain", Code: "R22", Group: "servers",
 	Settings: failover.Settings,
 	Budget:   race.FixedBudget("split=1"),
 	Replicas: 1,
@@ -43,7 +42,7 @@ var splitInStep = variant(splitBrain, "split-in-step", "R22D", func(sc *race.Rac
 
 // splitRenewed is splitBrain for a watchdog.
 var splitRenewed = variant(splitInStep, "split-renewed", "R22B", func(sc *race.Race) {
-	sc.Needs = needsWatchdog
+	sc.Needs = needs{race.Renewals}
 	sc.Clients = func(s settings) clients {
 		return clients{{Work: s.TTL * 5 / 2}, {Start: s.Retry / 2, Work: s.TTL, Tail: s.TTL * 3 / 5}}
 	}
@@ -58,13 +57,12 @@ var splitRenewed = variant(splitInStep, "split-renewed", "R22B", func(sc *race.R
 
 // splitBounded: min-replicas-to-write and min-replicas-max-lag of redis.conf.
 var splitBounded = race.Race{
-	ID:          "split-bounded",
-	Code:        "R22C",
+	ID: "split-bounded", Code: "R22C", Group: "servers",
 	Settings:    race.StandardWith(func(s *settings) { s.Clients = 3 }),
 	Budget:      race.FixedBudget("split=1"),
 	Replicas:    2,
 	MinReplicas: 1,
-	Needs:       needs("no-single-grant", func(p race.Profile) bool { return p.Nodes == 1 }),
+	Needs:       needs{race.SingleGrant},
 	Clients: func(s settings) clients {
 		return clients{
 			{Work: s.Retry, Tail: s.Retry},

@@ -14,12 +14,11 @@ import (
 // order of servers for all, the votes seldom split, since the first server decides; here
 // clients list the servers in different orders, or ask all at the same time.
 var splitVote = race.Race{
-	ID:   "split-vote",
-	Code: "R29",
+	ID: "split-vote", Code: "R29", Group: "majority",
 	Settings: race.StandardWith(func(s *settings) {
 		s.Clients, s.Retry, s.Horizon = 3, race.Seconds(5), race.Seconds(30)
 	}),
-	Needs: needsSeveralServers,
+	Needs: needs{race.SeveralServers},
 	Clients: func(s settings) clients {
 		work := s.TTL / 10
 		return clients{{Work: work}, {First: 2, Work: work}, {First: 4, Work: work}}
@@ -77,8 +76,7 @@ func votesSplit(h *history.History) bool {
 // overtaken: the reason for fair locks, which Redisson has, and for the queues of
 // ZooKeeper and etcd.
 var overtaken = race.Race{
-	ID:       "overtaken",
-	Code:     "R37",
+	ID: "overtaken", Code: "R37", Group: "waiting",
 	Settings: race.Standard(),
 	Clients: func(s settings) clients {
 		return clients{{Start: s.Retry / 2, Work: s.Retry}, {Work: s.Retry * 9 / 10, Run: repeatWithoutRest}}

@@ -33,11 +33,10 @@ func bothSeeLapsedStamp(d time.Duration) script {
 // releases a key with a foreign timestamp and reports success (LIE); overwritten-stamp
 // shows the cost.
 var doubleDel = race.Race{
-	ID:       "double-del",
-	Code:     "R05",
+	ID: "double-del", Code: "R05", Group: "lease",
 	Settings: race.StandardWith(func(s *settings) { s.Clients = 3 }),
 	Budget:   race.FixedBudget("crash=1"),
-	Needs:    needsTakeover,
+	Needs:    needs{race.Takeover},
 	Clients: func(s settings) clients { // c1 crashes; two come when its lease is over, in whole seconds too
 		start := s.TTL + s.Retry*11/10
 		return clients{{Work: s.Retry}, {Start: start, Work: s.Retry * 3}, {Start: start + s.Retry, Work: s.Retry}}
@@ -51,7 +50,7 @@ var doubleDel = race.Race{
 // compare its own timestamp before it acts. Together they make the rightful holder give
 // up.
 var overwrittenStamp = variant(doubleDel, "overwritten-stamp", "R08", func(sc *race.Race) {
-	sc.Needs = needsGetset
+	sc.Group, sc.Needs = "takeover", needs{race.GETSET}
 	sc.Clients = func(s settings) clients {
 		all := doubleDel.Clients(s)
 		all[1].Run = (*race.ClientRun).CheckThenWrite
@@ -64,10 +63,9 @@ var overwrittenStamp = variant(doubleDel, "overwritten-stamp", "R08", func(sc *r
 
 // sameSecond: article 000 names the precision of timestamps as a danger.
 var sameSecond = race.Race{
-	ID:       "same-second",
-	Code:     "R10",
+	ID: "same-second", Code: "R10", Group: "clientclock",
 	Settings: race.StandardWith(func(s *settings) { s.Clients, s.Skew = 3, race.Seconds(12) }),
-	Needs:    needsGetset,
+	Needs:    needs{race.GETSET},
 	Clients: func(s settings) clients {
 		return clients{
 			{Work: s.Retry * 3 / 10},
@@ -85,10 +83,9 @@ var sameSecond = race.Race{
 // getsetNil: the author of article 000 had it in production; the Java class of the article
 // still has it.
 var getsetNil = race.Race{
-	ID:       "getset-nil",
-	Code:     "R06",
+	ID: "getset-nil", Code: "R06", Group: "takeover",
 	Settings: race.StandardWith(func(s *settings) { s.Clients = 3 }),
-	Needs:    both(needsGetset, needs("key-gone-with-stamp", func(p race.Profile) bool { return p.NeverExpires })),
+	Needs:    needs{race.GETSET, race.NoTTL},
 	Clients: func(s settings) clients {
 		return clients{
 			{Work: s.TTL + s.Retry*13/10},
@@ -105,10 +102,9 @@ var getsetNil = race.Race{
 // getNil: article 000 discusses what to do when the GET returns nil, and decides for
 // SETNX.
 var getNil = race.Race{
-	ID:       "get-nil",
-	Code:     "R07",
+	ID: "get-nil", Code: "R07", Group: "takeover",
 	Settings: race.StandardWith(func(s *settings) { s.Clients = 3 }),
-	Needs:    needsTakeover,
+	Needs:    needs{race.Takeover},
 	Clients: func(s settings) clients {
 		return clients{
 			{Work: s.Retry},

@@ -13,11 +13,21 @@ import (
 )
 
 // TestTextsAreComplete: every race has a title, a story and its numbers in both
-// languages. Every reason for N/A has a text.
+// languages, and stands in the list among those of its group, which has a heading. Every reason for N/A has a text.
 func TestTextsAreComplete(t *testing.T) {
 	t.Parallel()
 	wanted := map[string]bool{}
+	group := ""
 	for _, sc := range scenarios.All() {
+		if key := "list.races." + sc.Group; sc.Group != group {
+			if group = sc.Group; wanted[key] {
+				t.Errorf("%s is of the group %s: its line in scenarios.All belongs behind those of its group", sc.ID, sc.Group)
+			}
+			wanted[key] = true
+			if _, ok := text.In("en").Entry(key); !ok {
+				t.Errorf("the group of %s has no heading: write the line %q in reports/text/en/command.txt", sc.ID, key+" = …")
+			}
+		}
 		for _, part := range []string{"title", "story", "numbers"} {
 			key := part + ".race." + sc.ID
 			wanted[key] = true
@@ -43,7 +53,7 @@ func TestTextsAreComplete(t *testing.T) {
 		wanted["na."+string(why)] = true
 		inBothLanguages(t, "na."+string(why))
 	}
-	for _, prefix := range []string{"title.race.", "story.race.", "numbers.race.", "na."} {
+	for _, prefix := range []string{"title.race.", "story.race.", "numbers.race.", "na.", "list.races."} {
 		for _, key := range text.In("en").Keys(prefix) {
 			if !wanted[key] {
 				t.Errorf("%s belongs to no race", key)
@@ -59,7 +69,7 @@ func inBothLanguages(t *testing.T, key string) {
 		e, ok := text.In(lang).Entry(key)
 		han := strings.ContainsFunc(e.Text, func(r rune) bool { return unicode.Is(unicode.Han, r) })
 		if !ok || e.Text == "" || han != (lang == "zh") {
-			t.Errorf("%s is not in the language %s: %q", key, lang, e.Text)
+			t.Errorf("%q is no text in the language %s: write the line %q there in reports/text/%s, beside its like", e.Text, lang, key+" = …", lang)
 		}
 	}
 }

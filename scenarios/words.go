@@ -14,6 +14,7 @@ type (
 	settings = race.Settings
 	clients  = []race.ClientSpec
 	script   = []race.Trigger
+	needs    = []race.Need
 )
 
 // Events of clients on their way to the lock and back, and of servers.

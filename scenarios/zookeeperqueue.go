@@ -14,10 +14,9 @@ import (
 
 // watchHerd: the herd effect of the USENIX paper on ZooKeeper, 2010. No verdict names it.
 var watchHerd = race.Race{
-	ID:       "watch-herd",
-	Code:     "R36B",
+	ID: "watch-herd", Code: "R36B", Group: "waiting",
 	Settings: race.StandardWith(func(s *settings) { s.Clients = 5 }),
-	Needs:    needsZooKeeper,
+	Needs:    needs{race.OnZooKeeper},
 	Clients: func(s settings) clients {
 		all := clients{{Work: s.Retry}}
 		for i := range time.Duration(4) {
@@ -43,10 +42,9 @@ var watchHerd = race.Race{
 
 // inLine is overtaken on a lock with a queue.
 var inLine = race.Race{
-	ID:       "in-line",
-	Code:     "R37B",
+	ID: "in-line", Code: "R37B", Group: "waiting",
 	Settings: race.Standard(),
-	Needs:    needsZooKeeper,
+	Needs:    needs{race.OnZooKeeper},
 	Clients: func(s settings) clients {
 		all := overtaken.Clients(s)
 		all[0].Patience, all[1].Patience = s.Horizon, s.Horizon
@@ -57,12 +55,11 @@ var inLine = race.Race{
 
 // lostCreate: ZOOKEEPER-1262; Curator has withProtection against it.
 var lostCreate = race.Race{
-	ID:           "lost-create",
-	Code:         "R39",
+	ID: "lost-create", Code: "R39", Group: "zookeeper",
 	AllowsShared: true,
 	Settings:     race.Standard(),
 	Budget:       race.FixedBudget("lose-reply=1"),
-	Needs:        needsZooKeeper,
+	Needs:        needs{race.OnZooKeeper},
 	Clients: func(s settings) clients {
 		return clients{
 			{Work: s.Retry, Patience: s.Retry * 3},
@@ -75,11 +72,10 @@ var lostCreate = race.Race{
 
 // waiterDies: article 003 says: once notified, the lock is yours.
 var waiterDies = race.Race{
-	ID:       "waiter-dies",
-	Code:     "R41",
+	ID: "waiter-dies", Code: "R41", Group: "zookeeper",
 	Settings: race.StandardWith(func(s *settings) { s.Clients = 3 }),
 	Budget:   race.FixedBudget("expire-session=1"),
-	Needs:    needsZooKeeper,
+	Needs:    needs{race.OnZooKeeper},
 	Clients: func(s settings) clients { // a holder, and two that wait, one behind the other
 		return clients{
 			{Work: s.TTL / 2},
@@ -107,7 +103,7 @@ var waiterLeaves = variant(waiterDies, "waiter-leaves", "R41B", func(sc *race.Ra
 // numbersEnd: the overflow of the counter in ZooKeeper's guide, as a server 3.8 really
 // behaves.
 var numbersEnd = variant(inLine, "numbers-end", "R42", func(sc *race.Race) {
-	sc.SequenceExhausted = true
+	sc.Group, sc.SequenceExhausted = "zookeeper", true
 	sc.Clients = func(s settings) clients {
 		all := inLine.Clients(s)
 		all[0].Token, all[1].Token = "a", "b"

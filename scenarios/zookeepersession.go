@@ -16,11 +16,10 @@ import (
 
 // sessionPause: Curator's technical note 10.
 var sessionPause = race.Race{
-	ID:       "session-pause",
-	Code:     "R40",
+	ID: "session-pause", Code: "R40", Group: "zookeeper",
 	Settings: gcPause.Settings,
 	Budget:   race.FixedBudget("pause=1"),
-	Needs:    needsZooKeeperCheck,
+	Needs:    needs{race.OnZooKeeper, race.Checkable},
 	Clients: func(s settings) clients {
 		return clients{
 			{Work: s.Retry, Run: (*race.ClientRun).CheckThenWrite},
@@ -35,12 +34,11 @@ var sessionPause = race.Race{
 // sessionEnds: why Curator's documentation asks for a ConnectionStateListener. In a database an administrator ends it:
 // KILL, pg_terminate_backend.
 var sessionEnds = race.Race{
-	ID:           "session-ends",
-	Code:         "R40B",
+	ID: "session-ends", Code: "R40B", Group: "zookeeper",
 	AllowsShared: true,
 	Settings:     race.StandardWith(func(s *settings) { s.Clients = 3 }),
 	Budget:       race.FixedBudget("expire-session=1"),
-	Needs:        needsSession,
+	Needs:        needs{race.Session},
 	Clients: func(s settings) clients {
 		return clients{
 			{Work: s.Retry * 4},
@@ -54,11 +52,10 @@ var sessionEnds = race.Race{
 
 // suspended: Curator's documentation on SUSPENDED, obeyed.
 var suspended = race.Race{
-	ID:       "suspended",
-	Code:     "R40C",
+	ID: "suspended", Code: "R40C", Group: "zookeeper",
 	Settings: race.Standard(),
 	Budget:   race.FixedBudget("expire-session=1"),
-	Needs:    needsZooKeeperCheck,
+	Needs:    needs{race.OnZooKeeper, race.Checkable},
 	Clients:  func(s settings) clients { return checksHalfway(s, func(answer error) bool { return answer == nil }) },
 	Script: func(settings, int) script {
 		asked := func(e *history.Event) bool { return c1Asks(e) && e.Note == client.Checking }

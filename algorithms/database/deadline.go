@@ -21,15 +21,14 @@ import (
 //
 // Ours is of its first versions: later ones add "AND locked_by" to the unlock.
 var clientDeadline = lock.Entry{
-	ID:       "db-deadline",
-	Family:   lock.Rows,
-	Year:     2016,
-	Nodes:    1,
-	TTL:      10 * time.Second,
-	Unit:     time.Millisecond,
-	Expiry:   lock.ExpiryClients,
-	Database: lock.MySQL,
-	New:      func(env lock.Env) lock.Lock { return &stampedRow{env} },
+	ID:     "db-deadline",
+	Family: lock.Rows,
+	Year:   2016,
+	Server: lock.InDatabase(lock.MySQL),
+	TTL:    10 * time.Second,
+	Unit:   time.Millisecond,
+	Expiry: lock.ExpiryClients,
+	New:    func(env lock.Env) lock.Lock { return &stampedRow{env} },
 }
 
 type stampedRow struct{ env lock.Env }
@@ -76,16 +75,15 @@ func (l *stampedLease) Release(ctx context.Context) error {
 //
 // Ours reads the clock of the statement (clock_timestamp), and not of the transaction.
 var serverDeadline = lock.Entry{
-	ID:       "db-deadline-now",
-	Family:   lock.Rows,
-	Year:     2020,
-	Nodes:    1,
-	TTL:      10 * time.Second,
-	Unit:     time.Millisecond,
-	Expiry:   lock.ExpiryServer,
-	Database: lock.PostgreSQL,
-	Fencing:  true,
-	New:      func(env lock.Env) lock.Lock { return &timedRow{env} },
+	ID:      "db-deadline-now",
+	Family:  lock.Rows,
+	Year:    2020,
+	Server:  lock.InDatabase(lock.PostgreSQL),
+	TTL:     10 * time.Second,
+	Unit:    time.Millisecond,
+	Expiry:  lock.ExpiryServer,
+	Fencing: true,
+	New:     func(env lock.Env) lock.Lock { return &timedRow{env} },
 }
 
 type timedRow struct{ env lock.Env }

@@ -37,7 +37,7 @@ var byVersion = unlocked("no-lock-version", 1981, lock.ByVersion)
 var once = unlocked("no-lock-unique", 2015, lock.Once)
 
 func unlocked(id string, year int, guard lock.Guard) lock.Entry {
-	return lock.Entry{ID: id, Family: lock.Unlocked, Year: year, Nodes: 1, Guard: guard, Expiry: lock.ExpiryNone, Database: lock.MySQL,
+	return lock.Entry{ID: id, Family: lock.Unlocked, Year: year, Server: lock.InDatabase(lock.MySQL), Guard: guard, Expiry: lock.ExpiryNone,
 		New: func(lock.Env) lock.Lock { return free{} }}
 }
 
@@ -58,15 +58,14 @@ func (free) Release(context.Context) error                             { return 
 //
 // Ours counts in the row of a lock, which is never held.
 var byToken = lock.Entry{
-	ID:       "no-lock-token",
-	Family:   lock.Unlocked,
-	Year:     2016,
-	Nodes:    1,
-	Guard:    lock.ByToken,
-	Expiry:   lock.ExpiryNone,
-	Database: lock.PostgreSQL,
-	Fencing:  true,
-	New:      func(env lock.Env) lock.Lock { return counter{env} },
+	ID:      "no-lock-token",
+	Family:  lock.Unlocked,
+	Year:    2016,
+	Server:  lock.InDatabase(lock.PostgreSQL),
+	Guard:   lock.ByToken,
+	Expiry:  lock.ExpiryNone,
+	Fencing: true,
+	New:     func(env lock.Env) lock.Lock { return counter{env} },
 }
 
 type counter struct{ env lock.Env }

@@ -18,13 +18,12 @@ import (
 // Ours inserts with IGNORE, so that a row that is there is no error. Liquibase keeps the row and
 // updates a column LOCKED, which excludes in the same way.
 var uniqueRow = lock.Entry{
-	ID:       "db-row",
-	Family:   lock.Rows,
-	Year:     2006,
-	Nodes:    1,
-	Expiry:   lock.ExpiryNone,
-	Database: lock.MySQL,
-	New:      func(env lock.Env) lock.Lock { return &row{env} },
+	ID:     "db-row",
+	Family: lock.Rows,
+	Year:   2006,
+	Server: lock.InDatabase(lock.MySQL),
+	Expiry: lock.ExpiryNone,
+	New:    func(env lock.Env) lock.Lock { return &row{env} },
 }
 
 type row struct{ env lock.Env }

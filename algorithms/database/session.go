@@ -29,9 +29,10 @@ type sessionSQL struct {
 
 // sessionEntry is a lock that lasts as long as its session.
 func sessionEntry(id string, family lock.Family, year int, dialect lock.Dialect, how sessionSQL) lock.Entry {
+	server := lock.InDatabase(dialect)
+	server.Rows = family == lock.Rows
 	return lock.Entry{
-		ID: id, Family: family, Year: year, Nodes: 1, TTL: 10 * time.Second, Unit: time.Millisecond,
-		Expiry: lock.ExpirySession, Database: dialect, Rows: family == lock.Rows,
+		ID: id, Family: family, Year: year, Server: server, TTL: 10 * time.Second, Unit: time.Millisecond, Expiry: lock.ExpirySession,
 		New: func(env lock.Env) lock.Lock { return &sessionLock{env: env, how: how} },
 	}
 }

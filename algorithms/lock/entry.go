@@ -11,39 +11,26 @@ import (
 
 // An Entry describes a lock in the list of all locks, and makes it.
 type Entry struct {
-	ID      string   // short name, as typed on a command line
-	Family  Family   // the mechanism by which it excludes
-	Article string   // id of the variant in the articles, for example "003-A"; "": no article has it
-	Also    []string // ids of the same lock in other articles
-	Year    int      // when the idea, in its first form, was released or described in public
-	Nodes   int      // number of independent servers: 1, or the article's number for a quorum; 0: it locks on a ZooKeeper
-	// Shards is the number of servers on a client's list at first, of which the client asks one for a
-	// key: Nodes is 1 then, and Env.Nodes may be any number of servers. 0: it asks all of Nodes.
-	Shards int
-	// Replicas is the number of replicas per server whose acknowledgement it waits
-	// for; 0: it sends no WAIT.
-	Replicas int
-	TTL      time.Duration // the lease that its article uses; 0: its article sets none
-	Unit     time.Duration // Env.TTL must be a whole multiple of it; 0: the lock ignores Env.TTL
-	Expiry   Expiry        // what ends a lease that nobody releases
-	Holders  int           // how many may hold it at a time: 0 is one; AnyNumber for readers among readers
+	ID      string        // short name, as typed on a command line
+	Family  Family        // the mechanism by which it excludes
+	Article string        // id of the variant in the articles, for example "003-A"; "": no article has it
+	Also    []string      // ids of the same lock in other articles
+	Year    int           // when the idea, in its first form, was released or described in public
+	Server                // what it locks on
+	TTL     time.Duration // the lease that its article uses; 0: its article sets none
+	Unit    time.Duration // Env.TTL must be a whole multiple of it; 0: the lock ignores Env.TTL
+	Expiry  Expiry        // what ends a lease that nobody releases
+	Holders int           // how many may hold it at a time: 0 is one; AnyNumber for readers among readers
 	// Held reports whether somebody holds the lock, by the value of its key as histories show it; "" is a missing key. nil: a key that
 	// exists is held. Of a pool the free token is the value.
 	Held  func(value string) bool
 	Guard Guard // of what is no lock: how the data are kept; "": it is a lock
 	// Writer makes the lock of a client that excludes all others, and that holders of this one, of which there may be any
 	// number, exclude: without one among them nothing shows that a reader's lock works. nil: there is none.
-	Writer func(Env) Lock
-	// Line returns, for a lock on a ZooKeeper, the znode under which the clients of
-	// key queue, the holders first; for a lock that combines several, that of the
-	// first. nil: the lock is on Redis.
-	Line func(key string) string
-	// Database says in which SQL a lock in a database is written; "": it is in none. Rows says that the
-	// row of every key must exist before the first Acquire, and Fencing that its leases have tokens.
-	Database      Dialect
-	Rows, Fencing bool
-	Search        Search         // what a search of it looks at where nobody says it
-	New           func(Env) Lock // call Check first
+	Writer  func(Env) Lock
+	Fencing bool           // its leases have fencing tokens of their own; see Fences
+	Search  Search         // what a search of it looks at where nobody says it
+	New     func(Env) Lock // call Check first
 }
 
 // A Search is the part of a lock's behaviour that is searched by default. The zero value is the usual: every timing,
@@ -59,6 +46,32 @@ type Search struct {
 	Clients  int     // where more are needed than usual; 0: the usual ones
 	Beside   *Search // a second search, which shows what the first leaves out; nil: there is none
 }
+
+// A Server is what a lock locks on: one Redis server or several, an ensemble of ZooKeeper, or a database. OnRedis, OnZooKeeper and
+// InDatabase make it.
+type Server struct {
+	Nodes int // number of independent servers: 1, or the article's number for a quorum; 0: an ensemble
+	// Shards is the number of servers on a client's list at first, of which the client asks one for a
+	// key: Nodes is 1 then, and Env.Nodes may be any number of servers. 0: it asks all of Nodes.
+	Shards int
+	// Replicas is the number of replicas per server whose acknowledgement it waits
+	// for; 0: it sends no WAIT.
+	Replicas int
+	// Line returns the znode under which the clients of key queue, the holders first; for a lock that
+	// combines several, that of the first. nil: it is no ZooKeeper.
+	Line     func(key string) string
+	Database Dialect // in which SQL the lock is written; "": it is no database
+	Rows     bool    // the row of every key must exist before the first Acquire
+}
+
+// OnRedis is one Redis server, or as many independent ones as the article has for a quorum.
+func OnRedis(nodes int) Server { return Server{Nodes: nodes} }
+
+// OnZooKeeper is an ensemble on which clients of a key queue under the znode that line returns.
+func OnZooKeeper(line func(key string) string) Server { return Server{Line: line} }
+
+// InDatabase is a database with this SQL.
+func InDatabase(dialect Dialect) Server { return Server{Nodes: 1, Database: dialect} }
 
 // A Dialect is the SQL of a database, at its defaults.
 type Dialect string
@@ -111,11 +124,6 @@ const (
 	Unlocked   Family = "unlocked" // no lock: see Entry.Guard
 )
 
-// Families returns all families, in the order in which their first locks appeared.
-func Families() []Family {
-	return []Family{OneProcess, TwoSteps, Stamps, OneStep, Reentrant, Renewed, Redisson, Majority, Line, Rows, Named, Unlocked}
-}
-
 // Variant returns a lock like e, apart from the arguments. No article has it; see
 // InArticle.
 func (e Entry) Variant(id string, year int, create func(Env) Lock) Entry {
@@ -160,11 +168,11 @@ func (e Entry) Heading() string {
 
 // OnZooKeeper reports whether the lock locks on a ZooKeeper, for what can serve only that or
 // only Redis. What holds for any server of such a kind is asked of Ensemble, Sessions and Fences.
-func (e Entry) OnZooKeeper() bool { return e.Line != nil }
+func (s Server) OnZooKeeper() bool { return s.Line != nil }
 
 // Ensemble reports whether the lock's servers replicate among themselves before they answer: they
 // are seen as one, which survives each of them.
-func (e Entry) Ensemble() bool { return e.Nodes == 0 }
+func (s Server) Ensemble() bool { return s.Nodes == 0 }
 
 // Sessions reports whether a lease lasts as long as its client's session: Env.TTL is the time-out of
 // that, and the client's library sends nothing again.
@@ -180,16 +188,16 @@ func (e Entry) Local() bool { return e.Family == OneProcess || e.Guard == ByVers
 // Servers returns the number of servers that the lock needs. An ensemble counts
 // as one. A lock that chooses from a list needs one more than are on the list at first,
 // so that a list may also gain a server.
-func (e Entry) Servers() int {
-	if e.Shards > 0 {
-		return e.Shards + 1
+func (s Server) Servers() int {
+	if s.Shards > 0 {
+		return s.Shards + 1
 	}
-	return e.Asked()
+	return s.Asked()
 }
 
 // Asked returns the number of servers that the lock asks for one key. An ensemble counts
 // as one.
-func (e Entry) Asked() int { return max(e.Nodes, 1) }
+func (s Server) Asked() int { return max(s.Nodes, 1) }
 
 // Check returns an error if e.New cannot work with env. The error names the wrong
 // value and says what to use instead; a *ServersError is about the number of servers,

@@ -24,11 +24,9 @@ var constant = lock.Entry{
 	Article: "001-B",
 	Also:    []string{"002-B", "004-B"},
 	Year:    2013,
-	Nodes:   1,
+	Server:  lock.OnRedis(1),
 	TTL:     30 * time.Second,
 	Unit:    time.Second,
 	Expiry:  lock.ExpiryServer,
-	New: func(env lock.Env) lock.Lock {
-		return newKeyLock(env, always("binghe"), createFunc(setNXEX), silent(delBlind))
-	},
+	New:     withValue("binghe", setNXEX, silent(delBlind)),
 }

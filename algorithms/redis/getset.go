@@ -19,7 +19,7 @@ var getSet = lock.Entry{
 	Family:  lock.Stamps,
 	Article: "000-C",
 	Year:    2009,
-	Nodes:   1,
+	Server:  lock.OnRedis(1),
 	TTL:     20 * time.Second,
 	Unit:    time.Millisecond,
 	Expiry:  lock.ExpiryClients,

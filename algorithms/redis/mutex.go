@@ -14,7 +14,7 @@ var mutex = lock.Entry{
 	Family:  lock.OneProcess,
 	Article: "003-0",
 	Year:    1974,
-	Nodes:   1,
+	Server:  lock.OnRedis(1),
 	Expiry:  lock.ExpiryNone,
 	New:     func(lock.Env) lock.Lock { return &Mutex{held: map[string]*mutexLease{}} },
 }

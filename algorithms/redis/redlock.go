@@ -19,7 +19,7 @@ var redlock = lock.Entry{
 	Article: "002-E",
 	Also:    []string{"003-D"},
 	Year:    2014,
-	Nodes:   5,
+	Server:  lock.OnRedis(5),
 	TTL:     30 * time.Second,
 	Unit:    time.Millisecond,
 	Expiry:  lock.ExpiryServer,

@@ -27,11 +27,9 @@ var setNX = lock.Entry{
 	Article: "003-A",
 	Also:    []string{"001-A", "002-A"},
 	Year:    2009,
-	Nodes:   1,
+	Server:  lock.OnRedis(1),
 	Expiry:  lock.ExpiryNone,
-	New: func(env lock.Env) lock.Lock {
-		return newKeyLock(env, always("1"), createFunc(setnx), silent(delBlind))
-	},
+	New:     withValue("1", setnx, silent(delBlind)),
 }
 
 // setNXExpire creates the key and then sets its TTL. (2009: EXPIRE came in April 2009, a
@@ -58,11 +56,9 @@ var setNXExpire = lock.Entry{
 	Article: "004-A",
 	Also:    []string{"003-B"},
 	Year:    2009,
-	Nodes:   1,
+	Server:  lock.OnRedis(1),
 	TTL:     30 * time.Second,
 	Unit:    time.Second,
 	Expiry:  lock.ExpiryServer,
-	New: func(env lock.Env) lock.Lock {
-		return newKeyLock(env, always("1"), createFunc(setnxThenExpire), silent(delBlind))
-	},
+	New:     withValue("1", setnxThenExpire, silent(delBlind)),
 }

@@ -1,7 +1,5 @@
 package redis
 
-import "locklab/algorithms/lock"
-
 // threadID writes the id of the thread and checks it before DEL. (2013. Article
 // 004-C.)
 //
@@ -13,10 +11,7 @@ import "locklab/algorithms/lock"
 // this lock.
 //
 // Ours takes the id from Env.Thread.
-var threadID = constant.Variant("thread-id", 2013,
-	func(env lock.Env) lock.Lock {
-		return newKeyLock(env, always(env.Thread), createFunc(setNXEX), silent(getThenDel))
-	}).InArticle("004-C")
+var threadID = constant.Variant("thread-id", 2013, withThread(setNXEX, silent(getThenDel))).InArticle("004-C")
 
 // threadIDLua is thread-id with check and deletion in one script. (2013. Article
 // 004-D.)
@@ -25,7 +20,4 @@ var threadID = constant.Variant("thread-id", 2013,
 //
 // How it fails: the script cannot distinguish two threads with the same id, so a late
 // holder still deletes its successor's key. All failures of token remain too.
-var threadIDLua = constant.Variant("thread-id-lua", 2013,
-	func(env lock.Env) lock.Lock {
-		return newKeyLock(env, always(env.Thread), createFunc(setNXEX), reporting(compareAndDelete))
-	}).InArticle("004-D")
+var threadIDLua = constant.Variant("thread-id-lua", 2013, withThread(setNXEX, reporting(compareAndDelete))).InArticle("004-D")

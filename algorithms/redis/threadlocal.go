@@ -44,7 +44,7 @@ var reentrant = lock.Entry{
 	Family:  lock.Reentrant,
 	Article: "001-E",
 	Year:    2013,
-	Nodes:   1,
+	Server:  lock.OnRedis(1),
 	TTL:     30 * time.Second,
 	Unit:    time.Second,
 	Expiry:  lock.ExpiryServer,

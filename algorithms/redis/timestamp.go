@@ -116,7 +116,7 @@ func stamped(id string, unit time.Duration, change func(s *Timestamp), articles 
 		Article: articles[0],
 		Also:    articles[1:],
 		Year:    2009,
-		Nodes:   1,
+		Server:  lock.OnRedis(1),
 		TTL:     20 * time.Second,
 		Unit:    unit,
 		Expiry:  lock.ExpiryClients,

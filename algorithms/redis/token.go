@@ -31,16 +31,9 @@ var tokenLock = lock.Entry{
 	Article: "002-C",
 	Also:    []string{"002-D"},
 	Year:    2013,
-	Nodes:   1,
+	Server:  lock.OnRedis(1),
 	TTL:     30 * time.Second,
 	Unit:    time.Millisecond,
 	Expiry:  lock.ExpiryServer,
 	New:     withToken(setNXPX, reporting(compareAndDelete)),
-}
-
-// withToken makes a KeyLock that draws a new token for each Acquire.
-func withToken(create createFunc, release release) func(lock.Env) lock.Lock {
-	return func(env lock.Env) lock.Lock {
-		return newKeyLock(env, env.Tokens, create, release)
-	}
 }

@@ -18,7 +18,7 @@ var watchdog = lock.Entry{
 	Family:  lock.Redisson,
 	Article: "003-C",
 	Year:    2014,
-	Nodes:   1,
+	Server:  lock.OnRedis(1),
 	TTL:     30 * time.Second,
 	Unit:    time.Millisecond,
 	Expiry:  lock.ExpiryServer,

@@ -1,21 +1,11 @@
 package zookeeper
 
-import (
-	"context"
-	"time"
+import "context"
 
-	"locklab/algorithms/lock"
-)
-
-var checkedQueue = naiveQueue.Variant("zk-recheck", 2008,
-	func(env lock.Env) lock.Lock { return &CheckedQueue{env.ZooKeeper, env.Clock} })
-
-var _ lock.Queuer = (*CheckedQueue)(nil)
-
-// CheckedQueue watches the place before its own, and reads the queue again when it is woken.
+// checkedQueue watches the place before its own, and reads the queue again when it is woken.
 // (2008: the recipe "Locks" of ZooKeeper's documentation.)
 //
-// It was meant to fix [NaiveQueue], which takes a wake-up for the lock, and [HerdQueue], which
+// It was meant to fix [naiveQueue], which takes a wake-up for the lock, and [herdQueue], which
 // wakes everybody: here the end of a place wakes one client.
 //
 // How it fails, like every lock that depends on a session:
@@ -30,19 +20,6 @@ var _ lock.Queuer = (*CheckedQueue)(nil)
 //     still inside. The server 3.8 stays at 2147483647 instead: as long as one place exists, it
 //     refuses all others of that name with "node exists". It is still a lock but no longer a
 //     queue, until the parent is created anew.
-type CheckedQueue struct {
-	zk    lock.ZooKeeper
-	clock lock.Clock
-}
-
-// Acquire implements [lock.Lock].
-func (s *CheckedQueue) Acquire(ctx context.Context, key string) (lock.Lease, error) {
-	return s.Await(ctx, key, 0)
-}
-
-// Await implements [lock.Queuer]. After an error it is unknown whether a place was created.
-func (s *CheckedQueue) Await(ctx context.Context, key string, patience time.Duration) (lock.Lease, error) {
-	return awaitTurn(ctx, s.zk, key, newDeadline(s.clock, patience), func(ctx context.Context, own *place, deadline *deadline) error {
-		return own.awaitUnblocked(ctx, deadline, placeBefore)
-	})
-}
+var checkedQueue = naiveQueue.Variant("zk-recheck", 2008, waiting(func(ctx context.Context, own *place, deadline *deadline) error {
+	return own.awaitUnblocked(ctx, deadline, placeBefore)
+}))

@@ -3,24 +3,11 @@ package zookeeper
 import (
 	"context"
 	"errors"
-	"time"
 
 	"locklab/algorithms/lock"
 )
 
-var naiveQueue = lock.Entry{
-	ID:      "zk-naive",
-	Family:  lock.Line,
-	Article: "003-E",
-	Year:    2008,
-	Expiry:  lock.ExpirySession,
-	Line:    lockPath,
-	New:     func(env lock.Env) lock.Lock { return &NaiveQueue{env.ZooKeeper, env.Clock} },
-}
-
-var _ lock.Queuer = (*NaiveQueue)(nil)
-
-// NaiveQueue is the queue as article 003 describes it: each client watches the place before its
+// naiveQueue is the queue as article 003 describes it: each client watches the place before its
 // own, and "once notified" it has the lock. (2008: ZooKeeper's first release, with ephemeral and
 // sequential znodes. Article 003-E.)
 //
@@ -30,22 +17,17 @@ var _ lock.Queuer = (*NaiveQueue)(nil)
 //
 // How it fails: the place before may disappear although its client never held the lock. That
 // client was only waiting, and its session or its patience ended; the next client in the queue
-// then enters although the holder is still inside. All failures of [CheckedQueue] come on top.
+// then enters although the holder is still inside. All failures of [checkedQueue] come on top.
 //
 // Ours adds a fencing token: the lease carries the czxid of its place.
-type NaiveQueue struct {
-	zk    lock.ZooKeeper
-	clock lock.Clock
-}
-
-// Acquire implements [lock.Lock].
-func (s *NaiveQueue) Acquire(ctx context.Context, key string) (lock.Lease, error) {
-	return s.Await(ctx, key, 0)
-}
-
-// Await implements [lock.Queuer]. After an error it is unknown whether a place was created.
-func (s *NaiveQueue) Await(ctx context.Context, key string, patience time.Duration) (lock.Lease, error) {
-	return awaitTurn(ctx, s.zk, key, newDeadline(s.clock, patience), awaitWakeUp)
+var naiveQueue = lock.Entry{
+	ID:      "zk-naive",
+	Family:  lock.Line,
+	Article: "003-E",
+	Year:    2008,
+	Server:  lock.OnZooKeeper(lockPath),
+	Expiry:  lock.ExpirySession,
+	New:     waiting(awaitWakeUp),
 }
 
 // awaitWakeUp waits until the watch on the place before fires, and does not check again.

@@ -12,16 +12,16 @@ var protectedQueue = naiveQueue.Variant("zk-protected", 2011,
 
 var _ lock.Queuer = (*ProtectedQueue)(nil)
 
-// ProtectedQueue is a [CheckedQueue] with a GUID in the name of each place, so that a client
+// ProtectedQueue is a [checkedQueue] with a GUID in the name of each place, so that a client
 // finds its place in the queue after the answer to create was lost. (2011: in Curator since
 // October, as withProtection since 1.1.10 of May 2012; and in the recipe by April 2012, after
 // ZOOKEEPER-1262.)
 //
 // It was meant to fix the place that its owner does not know.
 //
-// How it fails: after a pause, like CheckedQueue. If the search for the place fails too, the
+// How it fails: after a pause, like checkedQueue. If the search for the place fails too, the
 // place exists until the session ends. And where the ensemble gives the same number to all
-// places (see CheckedQueue), different names make create succeed: the order is then that of the
+// places (see checkedQueue), different names make create succeed: the order is then that of the
 // GUIDs, and a newcomer may sort before the holder.
 //
 // Ours takes the GUID from Env.Tokens, and searches once: if the place is not there the attempt

@@ -3,6 +3,7 @@ package zookeeper
 import (
 	"context"
 	"errors"
+	"time"
 
 	"locklab/algorithms/lock"
 )
@@ -12,18 +13,38 @@ import (
 // placeName is the name of the places of a mutex, as in the recipe.
 const placeName = "lock"
 
-// awaitTurn joins the queue of key, unprotected, and waits with wait until the place holds the
-// lock. If it fails it leaves no place behind, unless the ensemble does not answer.
-func awaitTurn(ctx context.Context, zk lock.ZooKeeper, key string, deadline *deadline,
-	wait func(context.Context, *place, *deadline) error) (lock.Lease, error) {
-	own, err := join(ctx, zk, lockPath(key), "", placeName)
-	if err != nil {
-		return nil, err
+// A queuer is a lock by its Await.
+type queuer func(ctx context.Context, key string, patience time.Duration) (lock.Lease, error)
+
+var _ lock.Queuer = queuer(nil)
+
+// Acquire implements [lock.Lock].
+func (await queuer) Acquire(ctx context.Context, key string) (lock.Lease, error) {
+	return await(ctx, key, 0)
+}
+
+// Await implements [lock.Queuer].
+func (await queuer) Await(ctx context.Context, key string, patience time.Duration) (lock.Lease, error) {
+	return await(ctx, key, patience)
+}
+
+// waiting makes locks that join the queue of a key, unprotected, and wait with wait until the place holds the
+// lock. If that fails they leave no place behind, unless the ensemble does not answer. After an error it is unknown whether a
+// place was created.
+func waiting(wait func(context.Context, *place, *deadline) error) func(lock.Env) lock.Lock {
+	return func(env lock.Env) lock.Lock {
+		return queuer(func(ctx context.Context, key string, patience time.Duration) (lock.Lease, error) {
+			deadline := newDeadline(env.Clock, patience)
+			own, err := join(ctx, env.ZooKeeper, lockPath(key), "", placeName)
+			if err != nil {
+				return nil, err
+			}
+			if err := wait(ctx, own, deadline); err != nil {
+				return nil, own.leave(ctx, err)
+			}
+			return own.fenced(ctx)
+		})
 	}
-	if err := wait(ctx, own, deadline); err != nil {
-		return nil, own.leave(ctx, err)
-	}
-	return own.fenced(ctx)
 }
 
 // A blocker returns the place that blocks place i of the queue; "": none.

@@ -29,13 +29,20 @@ import (
 // search; see -locklab.more of package locktest.
 var checkViews = []struct {
 	name, more string
-	show       func(*checkFlags, *env, *checked.Lock, *checkedJSON) (open, err error)
+	of         func(*checkFlags, *env, *checked.Lock) (*ownView, error)
 }{
-	{"explore", "", (*checkFlags).showSearch},
-	{"par", "par", (*checkFlags).showPars},
-	{"tolerance", "tolerance", (*checkFlags).showTolerance},
-	{"matrix", "races", (*checkFlags).showMatrix},
-	{"explain", "races", (*checkFlags).explain},
+	{"explore", "", (*checkFlags).searchView},
+	{"par", "par", (*checkFlags).parView},
+	{"tolerance", "tolerance", (*checkFlags).toleranceView},
+	{"matrix", "races", (*checkFlags).matrixView},
+	{"explain", "races", (*checkFlags).explainView},
+}
+
+// A ownView is a view of one lock; nil: the test has not searched for it.
+type ownView struct {
+	json func(out *checkedJSON)
+	text func() error // prints it
+	open error        // about what is not known
 }
 
 func checkViewNames() (names []string) {
@@ -158,7 +165,7 @@ func (c *checkFlags) show(e *env, found []checked.Lock) (open, err error) {
 		one, left, err := c.showLock(e, &found[i])
 		open = cmp.Or(open, left)
 		if err != nil {
-			return open, err
+			return open, internal(err)
 		}
 		out.Locks = append(out.Locks, one)
 	}
@@ -181,154 +188,126 @@ func (c *checkFlags) showLock(e *env, l *checked.Lock) (out checkedJSON, open, e
 		if !e.json {
 			e.Printf("== %s: %s ==\n\n", v.name, l.Test)
 		}
-		left, err := v.show(c, e, l, &out)
-		if err != nil {
-			return out, open, internal(err)
+		view, err := v.of(c, e, l)
+		switch {
+		case err != nil:
+			return out, open, err
+		case view == nil && !e.json:
+			e.Printf("%s\n\n", e.Say("check.nosearch", "test", l.Test))
+		case view == nil:
+		case e.json:
+			view.json(&out)
+		default:
+			err = view.text()
 		}
-		open = cmp.Or(open, left)
+		if err != nil {
+			return out, open, err
+		}
+		if view != nil {
+			open = cmp.Or(open, view.open)
+		}
 	}
 	return out, open, nil
 }
 
-// showSearch is the view of explore.
-func (c *checkFlags) showSearch(e *env, l *checked.Lock, out *checkedJSON) (open, err error) {
+// searchView is the view explore: the search, or the proof.
+func (c *checkFlags) searchView(e *env, l *checked.Lock) (*ownView, error) {
 	if l.Proof != nil {
-		if e.json {
-			out.Proof = new(proofToJSON(l.Proof))
-			return nil, nil
-		}
-		for _, lang := range e.Langs() {
-			e.Printf("%s\n\n", certificate.OfProof(l.Proof, lang))
-		}
-		return nil, nil
+		return &ownView{json: func(out *checkedJSON) { out.Proof = new(proofToJSON(l.Proof)) }, text: func() error {
+			for _, lang := range e.Langs() {
+				e.Printf("%s\n\n", certificate.OfProof(l.Proof, lang))
+			}
+			return nil
+		}}, nil
 	}
 	if l.Search == nil { // a test of races alone
-		notSearched(e.console, l)
 		return nil, nil
 	}
 	s := &shownSearch{Search: l.Search.Search}
 	if c.timed {
 		s.took = time.Duration(l.Search.Seconds * float64(time.Second))
 	}
-	if e.json {
-		out.Search = new(s.toJSON())
-		return s.status(), nil
-	}
-	s.printFound(e.console, func() (*race.Outcome, error) { return l.Search.Runs[0].Outcome(l.Lock) })
-	e.Printf("\n")
-	return s.status(), nil
+	return &ownView{json: func(out *checkedJSON) { out.Search = new(s.toJSON()) }, open: s.status(), text: func() error {
+		s.printFound(e.console, func() (*race.Outcome, error) { return l.Search.Runs[0].Outcome(l.Lock) })
+		e.Printf("\n")
+		return nil
+	}}, nil
 }
 
-func notSearched(e *console, l *checked.Lock) {
-	if !e.json {
-		e.Printf("%s\n\n", e.Say("check.nosearch", "test", l.Test))
-	}
-}
-
-// showPars is the view of par.
-func (c *checkFlags) showPars(e *env, l *checked.Lock, out *checkedJSON) (open, err error) {
-	return showChart(e, l, l.Pars != nil, &out.Pars, func() (chart.Result, error) {
-		drawn, err := report.Pars(e.ctx, e.work, c.beside, report.ParBounds(), study.SingleFaults())
-		if err != nil {
-			return nil, err
-		}
-		var searches []*study.Search
-		for i := range l.Pars {
-			searches = append(searches, l.Pars[i].Search)
-		}
-		drawn.Prepend(l.Lock, searches)
-		return drawn, nil
-	})
-}
-
-// showTolerance is the view of tolerance.
-func (c *checkFlags) showTolerance(e *env, l *checked.Lock, out *checkedJSON) (open, err error) {
-	return showChart(e, l, l.Limits != nil, &out.Tolerance, func() (chart.Result, error) {
-		drawn, err := report.Tolerance(e.ctx, e.work, c.beside)
-		if err != nil {
-			return nil, err
-		}
-		drawn.Locks = append([]lock.Entry{l.Lock}, drawn.Locks...)
-		drawn.Limits = append(slices.Clone(l.Limits), drawn.Limits...)
-		return drawn, nil
-	})
-}
-
-// showChart shows a chart in which the lock stands beside others, if it was searched.
-func showChart(e *env, l *checked.Lock, searched bool, out *any, draw func() (chart.Result, error)) (open, err error) {
-	if !searched {
-		notSearched(e.console, l)
+func (c *checkFlags) parView(e *env, l *checked.Lock) (*ownView, error) {
+	if l.Pars == nil {
 		return nil, nil
 	}
-	drawn, err := draw()
+	drawn, err := report.Pars(e.ctx, e.work, c.beside, report.ParBounds(), study.SingleFaults())
 	if err != nil {
 		return nil, err
 	}
-	if e.json {
-		*out = chart.Of(drawn, "")
-		return conclude(drawn), nil
-	}
-	e.chart(drawn)
-	e.Printf("%s\n\n", e.Say("check.lease", "test", l.Test, "ttl", reports.Span(l.TTL)))
-	return conclude(drawn), nil
+	drawn.Prepend(l.Lock, lists.Each(l.Pars, func(s study.CheckedSearch) *study.Search { return s.Search }))
+	return chartView(e, l, drawn, func(out *checkedJSON) *any { return &out.Pars }), nil
 }
 
-// showMatrix is the view of matrix.
-func (c *checkFlags) showMatrix(e *env, l *checked.Lock, out *checkedJSON) (open, err error) {
-	own, err := l.Outcomes()
-	if own == nil {
+func (c *checkFlags) toleranceView(e *env, l *checked.Lock) (*ownView, error) {
+	if l.Limits == nil {
+		return nil, nil
+	}
+	drawn, err := report.Tolerance(e.ctx, e.work, c.beside)
+	if err != nil {
 		return nil, err
+	}
+	drawn.Locks = append([]lock.Entry{l.Lock}, drawn.Locks...)
+	drawn.Limits = append(slices.Clone(l.Limits), drawn.Limits...)
+	return chartView(e, l, drawn, func(out *checkedJSON) *any { return &out.Tolerance }), nil
+}
+
+// chartView is a chart in which the lock stands beside others; as JSON it is a part of out.
+func chartView(e *env, l *checked.Lock, drawn chart.Result, part func(out *checkedJSON) *any) *ownView {
+	return &ownView{json: func(out *checkedJSON) { *part(out) = chart.Of(drawn, "") }, open: conclude(drawn), text: func() error {
+		e.chart(drawn)
+		e.Printf("%s\n\n", e.Say("check.lease", "test", l.Test, "ttl", reports.Span(l.TTL)))
+		return nil
+	}}
+}
+
+func (c *checkFlags) matrixView(e *env, l *checked.Lock) (*ownView, error) {
+	own, err := l.Outcomes()
+	if err != nil || own == nil {
+		return &ownView{json: func(*checkedJSON) {}, text: func() error { return nil }}, err
 	}
 	scs := lists.Each(own, func(o *race.Outcome) race.Race { return o.Race })
 	cells, err := study.Matrix(e.ctx, c.beside, scs, 0, nil, nil)
-	if err != nil {
-		return nil, err
-	}
 	for i := range cells {
 		cells[i] = append([]*race.Outcome{own[i]}, cells[i]...)
 	}
-	if e.json {
+	return &ownView{json: func(out *checkedJSON) {
 		flat, _ := flatten(cells)
 		out.Matrix = &matrixJSON{Cells: cellsJSON(flat)}
-		return nil, nil
-	}
-	e.chart(report.Grid(append([]lock.Entry{l.Lock}, c.beside...), scs, cells))
-	e.Printf("\n")
-	return nil, nil
+	}, text: func() error {
+		e.chart(report.Grid(append([]lock.Entry{l.Lock}, c.beside...), scs, cells))
+		e.Printf("\n")
+		return nil
+	}}, err
 }
 
-// explain is the view of explain: the shortest way to each verdict with the code, what
+// explainView is the shortest way to each verdict with the code, what
 // the verdict means and what mends it, and the races in which the lock falls.
-func (c *checkFlags) explain(e *env, l *checked.Lock, out *checkedJSON) (open, err error) {
-	runs := []*race.Outcome(nil)
+func (c *checkFlags) explainView(e *env, l *checked.Lock) (*ownView, error) {
+	var ways []*race.Outcome
+	var err error
 	if l.Search != nil {
-		if runs, err = study.OutcomesOf(l.Search.Runs, l.Lock); err != nil {
-			return nil, err
+		ways, err = study.OutcomesOf(l.Search.Runs, l.Lock)
+	}
+	return &ownView{json: func(out *checkedJSON) { out.Runs = lists.Each(ways, outcomeJSON) }, text: func() error {
+		for i, o := range ways {
+			w := l.Search.Search.Witnesses[i]
+			e.Printf("%s\n\n", e.Say("check.way", "verdict", string(w.Verdict), "par", fmt.Sprint(w.Par), "steps", fmt.Sprint(w.Steps)))
+			if err := explainWay(e.console, l, o, w.Verdict); err != nil {
+				return err
+			}
 		}
-	}
-	for i, o := range runs {
-		if e.json {
-			out.Runs = append(out.Runs, outcomeJSON(o))
-			continue
-		}
-		w := l.Search.Search.Witnesses[i]
-		e.Printf("%s\n\n", e.Say("check.way", "verdict", string(w.Verdict), "par", fmt.Sprint(w.Par),
-			"steps", fmt.Sprint(w.Steps)))
-		if err := explainWay(e.console, l, o, w.Verdict); err != nil {
-			return nil, err
-		}
-	}
-	if e.json {
-		return nil, nil
-	}
-	own, err := l.Outcomes()
-	if err != nil {
-		return nil, err
-	}
-	explainRaces(e.console, l, slices.DeleteFunc(own, func(o *race.Outcome) bool {
-		return !verdict.Fails(o.Verdicts)
-	}))
-	return nil, nil
+		own, err := l.Outcomes()
+		explainRaces(e.console, l, lists.Pick(own, func(o *race.Outcome) bool { return verdict.Fails(o.Verdicts) }))
+		return err
+	}}, err
 }
 
 // explainWay prints a run that ends in a verdict, with the code of the lock.

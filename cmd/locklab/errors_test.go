@@ -317,7 +317,6 @@ var inEnglish = map[string]string{
 	"simulator/internal/codec/leaves.go":           "for a process of a test, which repeats a history of the same program",
 	"simulator/process/repeat.go":                  "for a process of a test, which repeats a history of the same program",
 	"simulator/written.go":                         "for a process of a test, which repeats a history of the same program",
-	"scenarios/locktest/libraries/bugs/queue.go":   "what the port of a library returns, as in its own language",
 }
 
 // Errors that users see stand in the catalogues: no code says one in English.

@@ -3,9 +3,7 @@ package main
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
@@ -134,7 +132,7 @@ func listText(e *text.Printer, kinds []string, entries []lock.Entry) {
 // listLocks prints locks by family, the locks of a family in historical order.
 func listLocks(e *text.Printer, entries []lock.Entry) {
 	e.Printf("%s\n", e.Say("list.locks"))
-	for _, family := range lock.Families() {
+	for _, family := range algorithms.Families() {
 		of := slices.DeleteFunc(slices.Clone(entries), func(entry lock.Entry) bool { return entry.Family != family })
 		if len(of) > 0 {
 			e.Printf("  %s: %s\n", family, e.Each(func(lang string) string {
@@ -151,37 +149,13 @@ func listLocks(e *text.Printer, entries []lock.Entry) {
 	}
 }
 
-// raceGroups are the groups of races: their names in the keys of their headings, with the last number
-// in them, such as 5 of R05.
-var raceGroups = []struct {
-	name string
-	last int
-}{
-	{"calm", 0}, {"lease", 5}, {"takeover", 8}, {"clientclock", 10}, {"shutdown", 11}, {"owner", 12},
-	{"reentrancy", 13}, {"renewal", 17}, {"pause", 20}, {"servers", 24}, {"time", 28}, {"majority", 30},
-	{"replies", 34}, {"waiting", 37}, {"strangers", 38}, {"zookeeper", 42}, {"use", 99},
-}
-
-// groupOf returns the name of a race's group. The races that search has found are a group
-// of their own.
-func groupOf(s race.Race) string {
-	number := strings.TrimRightFunc(strings.TrimPrefix(s.Code, "R"), unicode.IsLetter)
-	n, err := strconv.Atoi(number)
-	for _, g := range raceGroups {
-		if err == nil && n <= g.last {
-			return g.name
-		}
-	}
-	return "search"
-}
-
 // listRaces prints the races by group.
 func listRaces(e *text.Printer) {
 	e.Printf("%s\n", e.Say("list.races"))
 	group := ""
 	for _, s := range scenarios.All() {
-		if g := groupOf(s); g != group {
-			group = g
+		if s.Group != group {
+			group = s.Group
 			e.Printf("  %s\n", e.Say("list.races."+group))
 		}
 		e.Wrap(fmt.Sprintf("    %-20s %-5s ", s.ID, s.Code),
@@ -277,7 +251,7 @@ func choose(key, name string, names []string) (int, error) {
 }
 
 func familyNames() []string {
-	return lists.Each(lock.Families(), func(f lock.Family) string { return string(f) })
+	return lists.Each(algorithms.Families(), func(f lock.Family) string { return string(f) })
 }
 
 // pickRaces returns the races that were named, or all if none were.

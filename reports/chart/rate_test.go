@@ -36,7 +36,7 @@ func rateSample(t testing.TB) *Rate {
 	once := []cost.Span{{From: 0, Left: 1}}
 	renewed := []cost.Span{{From: 0, Left: 1}, {From: 0.3335, Left: 1}, {From: 0.6665, Left: 1}, {From: 1, Left: 1}}
 	subject := func(id string, nodes int, spans []cost.Span, limits []study.Limit) *cost.Subject {
-		return &cost.Subject{Entry: lock.Entry{ID: id, Nodes: nodes}, Lease: &cost.Lease{Lock: id, Spans: spans}, Limits: limits, Orphaned: verdict.Orphan}
+		return &cost.Subject{Entry: lock.Entry{ID: id, Server: lock.OnRedis(nodes)}, Lease: &cost.Lease{Lock: id, Spans: spans}, Limits: limits, Orphaned: verdict.Orphan}
 	}
 	all := []*cost.Subject{
 		subject("setnx", 1, []cost.Span{{Left: math.Inf(1)}}, limits(none("pause"), none("client-clock"), none("node-clock"))),

@@ -88,7 +88,7 @@ func wordsOf(text string) []verdict.Word {
 // locksOf makes entries of which only the names matter.
 func locksOf(ids ...string) (entries []lock.Entry) {
 	for _, id := range ids {
-		entries = append(entries, lock.Entry{ID: id, Nodes: 1})
+		entries = append(entries, lock.Entry{ID: id, Server: lock.OnRedis(1)})
 	}
 	return entries
 }

@@ -189,7 +189,7 @@ func TestDrawnAgain(t *testing.T) {
 		if err := c.JSON(&kept); err != nil {
 			t.Fatal(err)
 		}
-		read, err := Read(strings.NewReader(kept.String()))
+		read, err := Read([]byte(kept.String()))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

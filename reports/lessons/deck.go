@@ -120,7 +120,7 @@ func numbers(n int) (all []int) {
 // SubjectNames returns all names that ParseSubject reads.
 func SubjectNames() []string {
 	names := []string{"path", "debate"}
-	for _, f := range lock.Families() {
+	for _, f := range algorithms.Families() {
 		names = append(names, string(f))
 	}
 	return append(names, locksAndRaces()...)

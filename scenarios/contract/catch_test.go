@@ -115,7 +115,7 @@ func TestScenariosFindWhatTheyAreFor(t *testing.T) {
 		{"renew-partly", givesUp, []verdict.Word{verdict.Overlap}},
 		{"renew-partly", flawless, []verdict.Word{verdict.Holds}},
 	} {
-		e := lock.Entry{ID: "careless", Nodes: 1, Unit: time.Millisecond, TTL: 10 * time.Second, New: func(env lock.Env) lock.Lock {
+		e := lock.Entry{ID: "careless", Server: lock.OnRedis(1), Unit: time.Millisecond, TTL: 10 * time.Second, New: func(env lock.Env) lock.Lock {
 			return &careless{env, f.flaw}
 		}}
 		_, sc := racetest.Cell(t, "token", f.raceID)

@@ -28,7 +28,8 @@ import (
 func TestContractIsComplete(t *testing.T) {
 	for _, e := range algorithms.All() {
 		if open := contract.Uncovered(e); open != nil {
-			t.Errorf("contract.txt does not cover %s in %s and %d more: add the lock under [locks], and a section for every race", e.ID, open[0].ID, len(open)-1)
+			t.Errorf("contract.txt does not cover %s in %s and %d more: write a line [%[2]s] for each race, and for the lock the line under [locks] that TestProfiles prints",
+				e.ID, open[0].ID, len(open)-1)
 			continue
 		}
 		if contract.Uncontracted(e, race.Race{ID: study.SearchID}) {

@@ -83,7 +83,7 @@ func TestSanity(t *testing.T) {
 // leased is a lock whose lease is one TTL, made by hand: its terms need no runs.
 func leased(servers int) *cost.Subject {
 	return &cost.Subject{
-		Entry:    lock.Entry{ID: "leased", Nodes: servers},
+		Entry:    lock.Entry{ID: "leased", Server: lock.OnRedis(servers)},
 		Lease:    &cost.Lease{Lock: "leased", Spans: []cost.Span{{From: 0, Left: 1}}},
 		Orphaned: verdict.Orphan,
 		Limits: []study.Limit{

@@ -53,7 +53,7 @@ func planOfAny(t *testing.T, b Bounds, code func(*Client)) (*plan, *study.Proof)
 	t.Helper()
 	b.Clients, b.TTL = Any, ttl
 	p, _ := prepare(t, b, code, nil)
-	proof, err := p.any.prove(t.Context())
+	proof, err := p.prove(t.Context())
 	if err != nil {
 		t.Fatal(explain(err))
 	}
@@ -104,11 +104,11 @@ func TestAnyBreaks(t *testing.T) {
 				t.Errorf("it takes %d clients and %d faults", s.Bounds.Clients, w.Par)
 			}
 			for _, claim := range slices.Concat(Holds(string(test.harm)), Breaks(string(test.harm), test.par+1)) {
-				if claim.contradicted(proof) == "" {
+				if claim.contradicted(answerOf(proof, claim.word)) == "" {
 					t.Errorf("%+v is accepted", claim)
 				}
 			}
-			if why := Breaks(string(test.harm), test.par)[0].contradicted(proof); why != "" {
+			if why := Breaks(string(test.harm), test.par)[0].contradicted(answerOf(proof, test.harm)); why != "" {
 				t.Error(why)
 			}
 		})
@@ -137,7 +137,7 @@ func TestAnyContradicted(t *testing.T) {
 	for want, claim := range map[string]Claim{
 		"": Holds("OVERLAP")[0], "it cannot happen": Breaks("OVERLAP", 1)[0], "neither proved": Holds("ORPHAN")[0], "nor found": Breaks("ORPHAN", 1)[0],
 	} {
-		if why := claim.contradicted(proof); (why == "") != (want == "") || !strings.Contains(why, want) {
+		if why := claim.contradicted(answerOf(proof, claim.word)); (why == "") != (want == "") || !strings.Contains(why, want) {
 			t.Errorf("%+v: %q, want %q", claim, why, want)
 		}
 	}
@@ -186,7 +186,7 @@ func TestAnyRefuses(t *testing.T) {
 	} {
 		t.Run(test.what, func(t *testing.T) {
 			p, proof := planOfAny(t, Bounds{Budget: "crash=any", Key: "k"}, test.code)
-			if why := p.any.unproved(proof); !strings.Contains(why, test.want) || len(proof.Broken) > 0 {
+			if why := p.unproved(proof); !strings.Contains(why, test.want) || len(proof.Broken) > 0 {
 				t.Errorf("%q, want %q", why, test.want)
 			}
 		})

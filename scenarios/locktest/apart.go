@@ -53,22 +53,15 @@ const limitedScript = `ulimit -t "$1"; shift; exec "$@"`
 
 // A pastLife is a history that a process repeats, and what the code did in it.
 type pastLife struct {
-	Test         string // the Check: its test, and which of that it is, from 0
-	Check        int
-	Trial        bool // instead of a history: one client alone
-	Turns        bool // executions take turns: see plan
-	Client       int
-	Bounds       string
-	Timed        bool // what was known of the code when the search began: see plan
-	Ensemble     bool
-	Crypto, Math bool
-	Same         bool          // see random
-	Process      uint64        // likewise
-	Drawn        *bubble.Drawn // nil: of a trial
-	Branches     process.Branches
-	History      simulator.WrittenHistory
-	Does         []string // at each observation
-	Describe     []string // the same for people
+	Test     string // the Check: its test, and which of that it is, from 0
+	Check    int
+	Known    known // of the code when the search ended
+	Process  uint64
+	Client   int
+	Bounds   string
+	History  *simulator.WrittenHistory // nil: one client alone
+	Does     []string                  // at each observation
+	Describe []string                  // the same for people
 }
 
 // A sequel is what the code did in a process of its own.
@@ -174,13 +167,13 @@ func repeatHistories(p *plan, bounds study.Bounds, sim *simulator.Simulator) err
 // here executes a history at each hour of a day. Code that does something else there, and the same as before at the date of before,
 // needs the time.
 func (r *repetition) here(l life) (err error) {
-	r.p.dates = true
+	r.p.run.dates = true
 	for range hours {
 		if err = process.Again(l.of, l.at); err != nil {
 			break
 		}
 	}
-	if r.p.dates = false; err != nil && !r.p.timed {
+	if r.p.run.dates = false; err != nil && !r.p.Timed {
 		err = cmp.Or(process.ByChance(l.of, l.at), error(&bubble.NeedsTimeError{Client: l.client}))
 	}
 	return err
@@ -251,8 +244,8 @@ func drawnTwice(all []sequel) string {
 // past is a history as another process can repeat it.
 func (r *repetition) past(l life) *pastLife {
 	p, texts := r.p, r.sim.Writing(l.client)
-	past := &pastLife{Test: p.t.Name(), Check: p.apart.check, Client: l.client, Bounds: r.bounds.String(), Timed: p.timed, Ensemble: p.ensemble, Turns: p.turn != nil,
-		Crypto: p.random.crypto, Math: p.random.math, Same: p.random.same, Drawn: p.drawn, Branches: p.branches, History: texts.History(l.at)}
+	history := texts.History(l.at)
+	past := &pastLife{Test: p.t.Name(), Check: p.apart.check, Known: *p.known, Client: l.client, Bounds: r.bounds.String(), History: &history}
 	_, way := process.History(l.of, l.at)
 	for _, at := range way[1:] {
 		state, did := texts.Does(at)
@@ -335,27 +328,19 @@ func ownFlags() (args []string) {
 func answerApart(t *testing.T, b Bounds, client func(*Client)) {
 	t.Helper()
 	file, past := os.Getenv(apartVariable), pastLife{}
-	if err := readGob(file, &past); err != nil {
-		t.Fatal("locktest: " + say(err))
-	}
+	must(t, readGob(file, &past))
 	if t.Name() != past.Test || countCheck(t) != past.Check {
 		return
 	}
 	var s sequel
 	different := (*process.NondeterministicError)(nil)
-	live := past.live
-	if past.Trial {
-		live = past.tryAlone
-	}
-	switch err := live(t, b, client, &s); {
+	switch err := past.live(t, b, client, &s); {
 	case errors.As(err, &different):
 		s.Was, s.Is = different.Was, different.Is
 	case err != nil:
 		s.Problem = reason(err)
 	}
-	if err := writeGob(file+isSuffix, s); err != nil {
-		t.Fatal("locktest: " + say(err))
-	}
+	must(t, writeGob(file+isSuffix, s))
 	t.Skip(apartVariable)
 }
 
@@ -367,25 +352,25 @@ const outside = "from outside bubble"
 const lookUp = "\nnet.(*Resolver)."
 
 // tryApart runs one client alone in a process of its own, which ends if the code keeps in a variable of its package what one execution has made,
-// and another one uses that. turns are those that executions have to take so that it does not; nil: they need none. The error names the line
+// and another one uses that. Executions then take turns, if it does not end so. The error names the line
 // of code that uses such a thing even so, or says that it looks up a host.
-func tryApart(t *testing.T, check int, client func(*Client)) (turns *bubble.Turn, err error) {
+func (p *plan) tryApart(check int) (err error) {
 	if *apartFlag <= 0 {
-		return nil, nil
+		return nil
 	}
-	for _, turns := range []*bubble.Turn{nil, {}} {
-		past := &pastLife{Test: t.Name(), Check: check, Trial: true, Turns: turns != nil}
-		_, printed, failed := past.repeat(t.Context(), filepath.Join(t.TempDir(), "trial"))
+	for _, p.Turns = range []bool{false, true} {
+		past := &pastLife{Test: p.t.Name(), Check: check, Known: *p.known}
+		_, printed, failed := past.repeat(p.t.Context(), filepath.Join(p.t.TempDir(), "trial"))
 		at := strings.Index(printed, outside)
 		if failed == nil || at < 0 {
-			return turns, nil
+			return nil
 		}
 		if stack := strings.SplitN(printed[at:], "\n\n", 3); len(stack) > 1 && strings.Contains(stack[1], lookUp) {
-			return nil, text.Errorf("locktest.lookup")
+			return text.Errorf("locktest.lookup")
 		}
-		err = text.Errorf("locktest.outside", "line", lineIn(printed[at:], folderOf(client)))
+		err = text.Errorf("locktest.outside", "line", lineIn(printed[at:], p.run.folder))
 	}
-	return nil, err
+	return err
 }
 
 // lineIn returns the first line of a file in a folder that a stack names.
@@ -399,25 +384,7 @@ func lineIn(stack, folder string) string {
 	return "?"
 }
 
-// tryAlone runs one client alone.
-func (past *pastLife) tryAlone(t *testing.T, b Bounds, client func(*Client), _ *sequel) error {
-	p, err := newPlan(t, b, client)
-	if err != nil {
-		return err
-	}
-	settle(t)
-	takeTurns(p, past)
-	return p.alone()
-}
-
-// takeTurns has executions take turns if those of the process that has started this one do.
-func takeTurns(p *plan, past *pastLife) {
-	if past.Turns {
-		p.turn = &bubble.Turn{}
-	}
-}
-
-// live repeats the history on the code.
+// live repeats the history on the code, or plays one client alone.
 func (past *pastLife) live(t *testing.T, b Bounds, client func(*Client), s *sequel) error {
 	before := sockets()
 	p, err := newPlan(t, b, client)
@@ -425,11 +392,15 @@ func (past *pastLife) live(t *testing.T, b Bounds, client func(*Client), s *sequ
 		return err
 	}
 	settle(t)
-	takeTurns(p, past)
-	p.timed, p.random.crypto, p.random.math, p.random.same, p.random.process = past.Timed, past.Crypto, past.Math, past.Same, past.Process
-	p.drawn.Add(past.Drawn)
-	p.branches = past.Branches
-	if past.Ensemble {
+	p.Turns = past.Known.Turns
+	if past.History == nil {
+		return p.alone()
+	}
+	drawn := p.Drawn
+	*p.known, p.run.random.process = past.Known, past.Process
+	p.Drawn = drawn
+	p.Drawn.Add(past.Known.Drawn)
+	if p.Ensemble {
 		if err := p.onZooKeeper(); err != nil {
 			return err
 		}
@@ -447,9 +418,9 @@ func (past *pastLife) live(t *testing.T, b Bounds, client func(*Client), s *sequ
 		return err
 	}
 	defer sim.Close()
-	defer func() { s.Drew = p.drawn.Values() }()
+	defer func() { s.Drew = p.Drawn.Values() }()
 	i, code, texts := 0, sim.Process(past.Client), sim.Writing(past.Client)
-	_, err = texts.Replay(&past.History, func(at uint32) bool {
+	_, err = texts.Replay(past.History, func(at uint32) bool {
 		state, did := texts.Does(at)
 		if i >= len(past.Does) || state+did != past.Does[i] {
 			s.Was, s.Is, s.At = past.Describe[min(i, len(past.Describe)-1)], code.Describe(code.At(at)), i

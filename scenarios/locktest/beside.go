@@ -27,8 +27,8 @@ const manyTimes = 5
 // and clients that come later show what lockstep hides. It is one attempt of each client, and then as many as are asked for: if they have
 // no end within the limit, a quarter of it shows what they come to first. Code that cannot be carried so is no error: the certificate has the reason.
 // Nor has code that looks at its clock such a search, which takes very many states.
-func searchBeside(ctx context.Context, p *plan, s *study.Search, began time.Duration) error {
-	if p.study.Timing == study.AnyTiming || p.timed || !s.Complete || p.bounds.Beside < 0 {
+func (p *plan) searchBeside(ctx context.Context, s *study.Search, began time.Duration) error {
+	if p.study.Timing == study.AnyTiming || p.Timed || !s.Complete || p.bounds.Beside < 0 {
 		return nil
 	}
 	left := p.bounds.MaxTime
@@ -37,7 +37,7 @@ func searchBeside(ctx context.Context, p *plan, s *study.Search, began time.Dura
 	}
 	ctx, cancel := within(ctx, left)
 	defer cancel()
-	once, err := besideWithin(ctx, p, besides(p, 1))
+	once, err := p.besideWithin(ctx, besides(p, 1))
 	if err != nil || once == nil || p.study.Attempts == 1 {
 		if once != nil {
 			s.Add(once)
@@ -48,7 +48,7 @@ func searchBeside(ctx context.Context, p *plan, s *study.Search, began time.Dura
 	if !once.Complete || once.States > b.MaxStates/manyTimes {
 		b.MaxStates /= 4
 	}
-	all, err := besideWithin(ctx, p, b)
+	all, err := p.besideWithin(ctx, b)
 	if all == nil || !all.Complete {
 		s.Add(once)
 	}
@@ -59,24 +59,24 @@ func searchBeside(ctx context.Context, p *plan, s *study.Search, began time.Dura
 }
 
 // besideWithin makes one of these searches; nil: there is none, and p.aside says why.
-func besideWithin(ctx context.Context, p *plan, b study.Bounds) (*study.Search, error) {
-	drawn, same := p.drawn, p.random.same
+func (p *plan) besideWithin(ctx context.Context, b study.Bounds) (*study.Search, error) {
+	known := *p.known // is what s has shown, and assumes
 	o, err := p.searchWithin(ctx, b)
 	switch {
 	case errors.As(err, new(*process.NondeterministicError)), errors.As(err, new(*simulator.LimitError)):
 		p.aside = err
-	case p.timed:
+	case p.Timed:
 		p.aside = text.Errorf("locktest.beside.clock")
 	case err != nil && !errors.Is(err, ctx.Err()):
 		return nil, err
 	case o != nil:
-		if p.drawn != drawn {
-			p.drawn.Add(drawn) // what s assumes
+		if p.Drawn != known.Drawn {
+			p.Drawn.Add(known.Drawn)
 		}
 		return o, nil
 	}
-	if p.aside != nil { // what is known of the code is what s has shown
-		p.timed, p.dated, p.drawn, p.random.same = false, false, drawn, same
+	if p.aside != nil {
+		p.Timed, p.Dated, p.Drawn, p.Same = false, false, known.Drawn, known.Same
 	}
 	return nil, nil
 }

@@ -56,8 +56,8 @@ func TestBranches(t *testing.T) {
 	want := ""
 	for range 2 {
 		p, s := searched(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl}, renews(false))
-		if !s.Complete || len(p.branches) == 0 {
-			t.Fatalf("%+v, %v", s, p.branches)
+		if !s.Complete || len(p.Branches) == 0 {
+			t.Fatalf("%+v, %v", s, p.Branches)
 		}
 		found := fmt.Sprint(s.States, s.Histories, s.Pars())
 		if want == "" {
@@ -91,10 +91,10 @@ func either(c *Client) {
 func TestEitherWay(t *testing.T) {
 	b := Bounds{Clients: 2, Attempts: 1, TTL: ttl}
 	p, _ := prepare(t, b, either, nil)
-	p.branches.Everywhere() // few histories come there, and two executions of each may do the same
+	p.Branches.Everywhere() // few histories come there, and two executions of each may do the same
 	s, err := p.search(t.Context())
 	if err != nil || !s.Complete || len(s.Witnesses) == 0 {
-		t.Fatalf("%+v, %v", s, p.branches)
+		t.Fatalf("%+v, %v", s, p.Branches)
 	}
 	if out := p.certificate(s, "en"); !strings.Contains(out, "at least 20 executions in a row showed no further way") {
 		t.Error(out)
@@ -156,8 +156,8 @@ func TestEndsWhatItHasStarted(t *testing.T) {
 				end()
 			}, nil)
 			s, err := p.search(t.Context())
-			if err != nil || !s.Complete || (p.leaks.N > 0) != test.leaks {
-				t.Errorf("%v, %+v, %d leaks", err, s, p.leaks.N)
+			if err != nil || !s.Complete || (p.run.leaks.N > 0) != test.leaks {
+				t.Errorf("%v, %+v, %d leaks", err, s, p.run.leaks.N)
 			}
 		})
 	}
@@ -167,9 +167,9 @@ func TestEndsWhatItHasStarted(t *testing.T) {
 func TestEitherWayOfAny(t *testing.T) {
 	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
 	p, _ := prepare(t, Bounds{Clients: Any, Budget: "crash=any", Key: "k", TTL: ttl}, either, nil)
-	p.branches.Everywhere()
-	proof, err := p.any.prove(t.Context())
-	if err != nil || p.any.unproved(proof) != "" || len(proof.Broken) == 0 {
+	p.Branches.Everywhere()
+	proof, err := p.prove(t.Context())
+	if err != nil || p.unproved(proof) != "" || len(proof.Broken) == 0 {
 		t.Fatalf("%v, %+v", err, proof)
 	}
 }

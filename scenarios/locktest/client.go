@@ -23,7 +23,7 @@ import (
 // standard library's clock, timers, contexts, goroutines and any client library.
 type Client struct {
 	process  *bubble.Handle
-	plan     *plan
+	runner   *runner
 	section  section
 	first    int           // of the servers, from 0: where its list of them begins
 	timeout  time.Duration // of the clients of Env; 0: usualTimeout
@@ -51,9 +51,9 @@ type exception struct{}
 // Addr is the address of server n, from 1, for Dial. Bounds.Servers says how many there
 // are. Code that speaks ZooKeeper's protocol has an ensemble at Addr(1).
 func (c *Client) Addr(n int) string {
-	servers := c.plan.bounds.Servers
+	servers := c.runner.bounds.Servers
 	if n > servers {
-		c.plan.wanted.Store(int32(n))
+		c.runner.wanted.Store(int32(n))
 	}
 	if n >= 1 && n <= servers {
 		n = (n-1+c.first)%servers + 1
@@ -65,10 +65,10 @@ func (c *Client) Addr(n int) string {
 // go-redis, redigo's DialContextFunc and rueidis's DialCtxFn want, and zk.WithDialer of
 // go-zookeeper but for the context.
 func (c *Client) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
-	c.plan.dialed.Store(true)
+	c.runner.dialed.Store(true)
 	conn, err := c.process.Dial(ctx, network, addr)
 	if err != nil && ctx.Err() == nil {
-		c.plan.missed.Store(&addr)
+		c.runner.missed.Store(&addr)
 	}
 	return conn, err
 }
@@ -76,7 +76,7 @@ func (c *Client) Dial(ctx context.Context, network, addr string) (net.Conn, erro
 // Connector opens connections to server n, 1, which is Bounds.Database: sql.OpenDB(c.Connector(1)) takes the place of sql.Open with a
 // driver. The errors of the server have a method SQLState, as those of PostgreSQL's drivers; of MariaDB and MySQL it is their number.
 func (c *Client) Connector(n int) driver.Connector {
-	d := c.plan.bounds.Database
+	d := c.runner.bounds.Database
 	if d == nil {
 		panic("Connector is called, and Bounds.Database is nil: give there the database and its tables (a race has none)")
 	}
@@ -92,7 +92,7 @@ func (c *Client) Context() context.Context { return c.process.Context() }
 // requests the lock when all others have ended, has the number of the last of them, as one that is started again has. Code that depends
 // on it is searched without symmetry, and is not proved for Any.
 func (c *Client) ID() int {
-	c.plan.numbered.Store(true)
+	c.runner.numbered.Store(true)
 	if c.probe {
 		return c.process.ID() - 1
 	}
@@ -113,9 +113,9 @@ const smallBuffer = 1 << 10
 // Env returns what a lock of package lock wants: its Lock then goes in as it is. The
 // tokens identify the clients for the search, so that it can use symmetry.
 func (c *Client) Env() lock.Env {
-	c.plan.env.Store(true)
-	env := lock.Env{Clock: clockwork.NewRealClock(), Tokens: c.process, TTL: c.plan.bounds.TTL, Thread: fmt.Sprintf("c%d.0", c.process.ID())}
-	for n := range c.plan.bounds.Servers {
+	c.runner.env.Store(true)
+	env := lock.Env{Clock: clockwork.NewRealClock(), Tokens: c.process, TTL: c.runner.bounds.TTL, Thread: fmt.Sprintf("c%d.0", c.process.ID())}
+	for n := range c.runner.bounds.Servers {
 		env.Nodes = append(env.Nodes, redis.NewClient(&redis.Options{
 			Addr: c.Addr(n + 1), Dialer: c.Dial, Protocol: 2, DisableIdentity: true, MaxRetries: -1, ReadTimeout: cmp.Or(c.timeout, usualTimeout),
 			ReadBufferSize: smallBuffer, WriteBufferSize: smallBuffer,
@@ -159,7 +159,7 @@ func (c *Client) Says(held bool) {
 		panic("Says is called twice in one attempt: call it once, with what the release has returned")
 	}
 	c.said = true
-	c.plan.says.Store(true)
+	c.runner.says.Store(true)
 	c.process.Record(history.Event{Kind: history.Released, OK: held, Claims: true})
 }
 

@@ -55,8 +55,8 @@ func TestDrawnAsTokens(t *testing.T) {
 			t.Fatalf("%+v", s)
 		}
 		head, _, _ := strings.Cut(p.certificate(s, "en"), "\n")
-		if named := strings.Contains(head, "taken to be different"); named != (p.drawn.Where() != "") {
-			t.Errorf("%q has tokens drawn at %q", head, p.drawn.Where())
+		if named := strings.Contains(head, "taken to be different"); named != (p.Drawn.Where() != "") {
+			t.Errorf("%q has tokens drawn at %q", head, p.Drawn.Where())
 		}
 		return s.States
 	}

@@ -88,13 +88,13 @@ func onBothHosts(t *testing.T, entry lock.Entry, bounds study.Bounds, keeps bool
 		t.Fatal(err)
 	}
 	took := time.Since(start)
-	if own, err = study.Explore(t.Context(), entry, settled(bounds, p.timed, p.dated)); err != nil {
+	if own, err = study.Explore(t.Context(), entry, settled(bounds, p.Timed, p.Dated)); err != nil {
 		t.Fatal(err)
 	}
 	if keeps {
 		own.Result = keeping(t, entry, own.Bounds)
 	}
-	t.Logf("%v, timed %t, states %d and %d, histories %d and %d", took, p.timed, own.States, s.States, own.Histories, s.Histories)
+	t.Logf("%v, timed %t, states %d and %d, histories %d and %d", took, p.Timed, own.States, s.States, own.Histories, s.Histories)
 	return own, s, p
 }
 
@@ -106,7 +106,7 @@ func TestOrphanWhateverThePatience(t *testing.T) {
 	for budget, want := range map[string]map[string]int{"lose-reply=1": {"ORPHAN": 1}, "crash=1": {}} {
 		for _, patience := range []time.Duration{0, 3 * time.Second, 6 * time.Second, 12 * time.Second} {
 			t.Run(budget+" "+patience.String(), func(t *testing.T) {
-				waiter := lock.Entry{ID: "waiter", Nodes: 1, TTL: ttl, Unit: token.Unit, Expiry: token.Expiry, New: func(env lock.Env) lock.Lock {
+				waiter := lock.Entry{ID: "waiter", Server: lock.OnRedis(1), TTL: ttl, Unit: token.Unit, Expiry: token.Expiry, New: func(env lock.Env) lock.Lock {
 					return &waiter{token.New(env), env.Clock, patience}
 				}}
 				bounds := study.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 1, TTL: 9 * time.Second, Nodes: 1}, Budget: faults.Budget(budget)}
@@ -161,8 +161,8 @@ func TestBothHostsAtAnyTiming(t *testing.T) {
 				delete(want, counted)
 				delete(got, counted)
 			}
-			if diff := cmp.Diff(want, got); diff != "" || !s.Complete || p.timed != test.timed {
-				t.Errorf("complete %t, timed %t; on coroutines and in bubbles:\n%s", s.Complete, p.timed, diff)
+			if diff := cmp.Diff(want, got); diff != "" || !s.Complete || p.Timed != test.timed {
+				t.Errorf("complete %t, timed %t; on coroutines and in bubbles:\n%s", s.Complete, p.Timed, diff)
 			}
 			for _, w := range s.Witnesses {
 				if o, err := p.play(w.Trace); err != nil || !slices.Contains(o.Verdicts, w.Verdict) || !p.isOwn(w.Trace) {

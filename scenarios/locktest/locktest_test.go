@@ -236,7 +236,7 @@ func TestKept(t *testing.T) {
 	if !p.playKept(Holds(word)) || !silent.Failed() {
 		t.Error("the witness that was kept does not fail the test")
 	}
-	p.code = func(c *Client) { // mended: it does not lock at all
+	p.run.code = func(c *Client) { // mended: it does not lock at all
 		rdb := dial(c)
 		defer rdb.Close()
 		rdb.SetNX(c.Context(), "k", "1", ttl)
@@ -537,7 +537,7 @@ func TestBadBounds(t *testing.T) {
 		t.Error("nil is no client")
 	}
 	for _, claims := range [][]Claim{Holds("OVERLAPS"), Breaks("OVERLAP", -1), append(Holds("LIE"), Breaks("LIE", 1)...)} {
-		if checkClaims(claims, explore.Words()) == nil {
+		if check(claims, explore.Words()) == nil {
 			t.Errorf("%+v is accepted", claims)
 		}
 	}
@@ -592,7 +592,7 @@ func TestBeside(t *testing.T) {
 		p, _ := prepare(t, b, code, nil)
 		s, err := p.search(t.Context())
 		if err == nil {
-			err = searchBeside(t.Context(), p, s, bubble.Worked())
+			err = p.searchBeside(t.Context(), s, bubble.Worked())
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -75,8 +75,8 @@ func TestDate(t *testing.T) {
 	for year, overlaps := range map[int]bool{2020: true, 2040: false} {
 		p, s := searched(t, Bounds{Clients: 2, Budget: "crash=1", TTL: ttl}, enteringFrom(year))
 		out := p.certificate(s, "en")
-		if found := len(s.Witnesses) > 0; found != overlaps || !found && (!p.timed || !strings.Contains(out, "no other date than 2026-05-28 20:26:40 UTC")) {
-			t.Errorf("from %d on: timed: %v\n%s", year, p.timed, out)
+		if found := len(s.Witnesses) > 0; found != overlaps || !found && (!p.Timed || !strings.Contains(out, "no other date than 2026-05-28 20:26:40 UTC")) {
+			t.Errorf("from %d on: timed: %v\n%s", year, p.Timed, out)
 		}
 	}
 }
@@ -94,7 +94,7 @@ func TestReplayAtItsDate(t *testing.T) {
 			c.Critical(work)
 		}
 	}, nil)
-	p.timed = true
+	p.Timed = true
 	start := []simulator.Choice{{Verb: simulator.Start, Client: 1}, {Verb: simulator.Arrive, Client: 1}, {Verb: simulator.Answer, Client: 1}, {Verb: simulator.Arrive, Client: 1}}
 	for settings, want := range map[string]int{p.study.String(): 2026, p.study.String() + ",epoch=1000000000000": 2001} {
 		trace := simulator.Trace{Lock: p.entry.ID, Race: study.SearchID, Settings: settings, Choices: start}

@@ -60,22 +60,21 @@ func (p *plan) certificate(s *study.Search, lang string) string {
 	switch {
 	case s.Measures:
 		clock = "locktest.carried.measures"
-	case p.timed:
+	case p.Timed:
 		clock = "locktest.carried.timed"
 	}
-	head, rest, _ := strings.Cut(certificate.Of(s, lang), "\n")
-	lines := []string{head + " " + assumed(p, s.Measures, lang), rest, "  " + text.Pad(text.Say(lang, "locktest.carried.name"), 12) + " " + text.Say(lang, clock, "epoch", epoch(), "times", fmt.Sprint(hours))}
+	lines := []string{p.assuming(certificate.Of(s, lang), s.Measures, lang), "  " + text.Pad(text.Say(lang, "locktest.carried.name"), 12) + " " + text.Say(lang, clock, "epoch", epoch(), "times", fmt.Sprint(hours))}
 	more := []string{p.apart.said(lang)}
 	if p.aside != nil {
 		more = append(more, text.Say(lang, "locktest.carried.aside", "cause", unprefixed(text.SayError(lang, p.aside))))
 	}
-	if p.ensemble {
+	if p.Ensemble {
 		more = append(more, text.Say(lang, "locktest.carried.zookeeper"))
 	}
 	if d := p.bounds.Database; d != nil {
 		more = append(more, text.Say(lang, "locktest.carried.database", "dialect", d.Dialect.String(), "idle", d.Idle.String()))
 	}
-	if places := p.drawn.Where(); places != "" {
+	if places := p.Drawn.Where(); places != "" {
 		more = append(more, text.Say(lang, "locktest.carried.drawn", "places", places))
 	}
 	for _, line := range more {
@@ -84,14 +83,14 @@ func (p *plan) certificate(s *study.Search, lang string) string {
 	return strings.Join(lines, "\n")
 }
 
-// assumed returns what is taken for granted of the code, for the first line of a certificate. measures: it uses its clock to measure only.
-func assumed(p *plan, measures bool, lang string) string {
+// assuming is a certificate with what is taken for granted of the code in its first line. measures: it uses its clock to measure only.
+func (p *plan) assuming(certificate string, measures bool, lang string) string {
 	n, all, times := fmt.Sprint(p.apart.again), fmt.Sprint(p.apart.known), fmt.Sprint(hours)
 	clock := text.Say(lang, p.apart.ofRuns("locktest.assumed.untimed", "locktest.assumed.untimed.twice"), "times", times)
 	switch {
 	case measures:
 		clock = text.Say(lang, "locktest.assumed.measures")
-	case p.timed:
+	case p.Timed:
 		clock = text.Say(lang, "locktest.assumed.timed", "epoch", epoch())
 	}
 	said := text.Say(lang, "locktest.assumed", "attempts", fmt.Sprint(p.bounds.Attempts), "clock", clock,
@@ -102,13 +101,14 @@ func assumed(p *plan, measures bool, lang string) string {
 	if p.orders > 0 {
 		said += " " + text.Say(lang, "locktest.assumed.orders", "n", fmt.Sprint(p.orders))
 	}
-	if len(p.branches) > 0 {
-		said += " " + text.Say(lang, "locktest.assumed.branches", "quiet", fmt.Sprint(p.branches.Quiet()))
+	if len(p.Branches) > 0 {
+		said += " " + text.Say(lang, "locktest.assumed.branches", "quiet", fmt.Sprint(p.Branches.Quiet()))
 	}
-	if places := p.drawn.Where(); places != "" {
+	if places := p.Drawn.Where(); places != "" {
 		said += " " + text.Say(lang, "locktest.assumed.drawn", "places", places)
 	}
-	return said
+	head, rest, _ := strings.Cut(certificate, "\n")
+	return head + " " + said + "\n" + rest
 }
 
 // epoch is the date at which clocks begin.

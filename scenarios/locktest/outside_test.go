@@ -12,7 +12,6 @@ import (
 	"github.com/redis/go-redis/v9/logging"
 
 	"locklab/scenarios/internal/racetest"
-	"locklab/simulator/bubble"
 	"locklab/simulator/effort"
 )
 
@@ -50,7 +49,7 @@ func TestShared(t *testing.T) {
 		compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
 	}), nil)
 	turning := racetest.Must(newPlan(t, bounds, code))(t)
-	turning.turn = &bubble.Turn{}
+	turning.Turns = true
 	ready(turning, nil)
 	want := racetest.Must(p.search(t.Context()))(t)
 	got, err := turning.search(t.Context())
@@ -74,7 +73,7 @@ func TestOutside(t *testing.T) {
 		answerApart(t, Bounds{Clients: 2, TTL: ttl}, code)
 		return
 	}
-	_, err := tryApart(t, countCheck(t), code)
+	err := racetest.Must(newPlan(t, Bounds{Clients: 2, TTL: ttl}, code))(t).tryApart(countCheck(t))
 	if err == nil || !strings.Contains(say(err), lineWith(t, "// that of another execution")+" uses a connection pool") {
 		t.Errorf("%v", err)
 	}
@@ -135,7 +134,7 @@ func TestNames(t *testing.T) {
 		answerApart(t, Bounds{Clients: 2, TTL: ttl}, code)
 		return
 	}
-	if _, err := tryApart(t, countCheck(t), code); err == nil || !strings.Contains(say(err), "looks up a host by its name") {
+	if err := racetest.Must(newPlan(t, Bounds{Clients: 2, TTL: ttl}, code))(t).tryApart(countCheck(t)); err == nil || !strings.Contains(say(err), "looks up a host by its name") {
 		t.Errorf("%v", err)
 	}
 }

@@ -41,14 +41,8 @@ func Race(t *testing.T, client func(*Client), name string, claims ...[]Claim) {
 		return
 	}
 	sc, err := scenarios.ByName(name)
-	if err != nil {
-		t.Fatal("locktest: " + say(err))
-	}
-	all := slices.Concat(claims...)
-	if err := cmp.Or(checkClaims(all, raceWords()), refuseCauses(all)); err != nil {
-		t.Fatal("locktest: " + say(err))
-	}
-	all = withOthers(all, raceWords())
+	must(t, err)
+	all := raceClaims(t, claims)
 	r := newRacer(t, Bounds{}, client)
 	o, err := r.play(sc)
 	if err != nil {
@@ -71,26 +65,19 @@ func Races(t *testing.T, client func(*Client), claims ...[]Claim) {
 	if isApart() {
 		return
 	}
-	all := slices.Concat(claims...)
-	err := cmp.Or(checkClaims(all, raceWords()), refuseCauses(all))
+	all := raceClaims(t, claims)
 	for _, c := range all {
-		if c.breaks && err == nil {
-			err = text.Errorf("locktest.races.breaks", "verdict", c.word)
+		if c.breaks {
+			must(t, text.Errorf("locktest.races.breaks", "verdict", c.word))
 		}
 	}
-	if err != nil {
-		t.Fatal("locktest: " + say(err))
-	}
-	all = withOthers(all, raceWords())
 	r := newRacer(t, Bounds{}, client)
 	r.each = true
 	table, err := r.playAll()
 	if err != nil {
 		t.Fatal(explain(err))
 	}
-	if *reportFlag != "" {
-		r.plan.report(&study.Checked{Races: runs(table)})
-	}
+	r.plan.report(&study.Checked{Races: runs(table)})
 	for _, o := range table {
 		t.Run(o.Race.ID, func(t *testing.T) {
 			if o.NotApplicable != "" {
@@ -125,10 +112,16 @@ func (r *racer) playAll() (table []*race.Outcome, err error) {
 }
 
 // raceWords are the verdicts that a race can come to.
-func raceWords() []verdict.Word {
-	return []verdict.Word{
-		verdict.Overlap, verdict.StaleWrite, verdict.Fenced, verdict.WrongDel, verdict.Orphan, verdict.Deadlock, verdict.Blocked, verdict.Starved,
-	}
+var raceWords = []verdict.Word{
+	verdict.Overlap, verdict.StaleWrite, verdict.Fenced, verdict.WrongDel, verdict.Orphan, verdict.Deadlock, verdict.Blocked, verdict.Starved,
+}
+
+// raceClaims returns claims about a race, and ends a test that makes others.
+func raceClaims(t *testing.T, claims [][]Claim) []Claim {
+	t.Helper()
+	all := slices.Concat(claims...)
+	must(t, withoutCauses(all, raceWords))
+	return withOthers(all, raceWords)
 }
 
 // A racer plays the races of one test.
@@ -161,7 +154,7 @@ func newRacer(t *testing.T, known Bounds, client func(*Client)) *racer {
 			p.lease = race.Standard().TTL
 		}
 		p.entry.TTL = cmp.Or(p.lease, race.Standard().TTL)
-		p.bounds.TTL, p.timed = p.entry.TTL, true
+		p.bounds.TTL, p.Timed = p.entry.TTL, true
 		r := &racer{plan: p}
 		r.runner.Code = &race.Code{Key: p.bounds.Key, TTL: p.lease, Fences: p.fences, Contents: p.contents, Client: r.client}
 		return r
@@ -174,9 +167,9 @@ const briefly = 10 * time.Millisecond
 
 // client is a client of a race: it calls the code until that has entered.
 func (r *racer) client(s race.Settings, spec race.ClientSpec) simulator.ClientConfig {
-	config := r.plan.client(func(c *bubble.Handle) {
+	config := r.plan.run.client(func(c *bubble.Handle) {
 		does := section{work: spec.Work, tail: spec.Tail, fails: spec.Fails}
-		for !r.plan.attempt(&Client{process: c, first: spec.First, section: does, timeout: s.Timeout}) && !spec.Once {
+		for !r.plan.run.attempt(&Client{process: c, first: spec.First, section: does, timeout: s.Timeout}) && !spec.Once {
 			c.AskBetween(process.Op{Kind: process.Sleep, D: spec.Retry})
 		}
 		c.Record(history.Event{Kind: history.Done})
@@ -192,12 +185,12 @@ func (r *racer) play(sc race.Race) (*race.Outcome, error) {
 		return r.replay(sc, s)
 	}
 	o, err := r.runner.Play(r.plan.entry, sc, s)
-	for draws(r.plan, err) || drawsMore(r.plan, err) {
+	for r.plan.run.draws(err) || r.plan.run.drawsMore(err) {
 		r.runner = race.Runner{Code: r.runner.Code}
 		o, err = r.runner.Play(r.plan.entry, sc, s)
 	}
 	if different := (*process.NondeterministicError)(nil); errors.As(err, &different) {
-		r.plan.once, r.runner = true, race.Runner{Code: r.runner.Code} // one run of several
+		r.plan.run.once, r.runner = true, race.Runner{Code: r.runner.Code} // one run of several
 		return r.runner.Play(r.plan.entry, sc, s)
 	}
 	return o, err
@@ -284,11 +277,11 @@ func (r *racer) log(t *testing.T, o *race.Outcome) {
 // showRace is a race as text: what it is, its run and verdicts, and how to play it again.
 // It plays it once more, to note the lines of the code.
 func (r *racer) showRace(o *race.Outcome) string {
-	r.plan.watch = true
+	r.plan.run.watch = true
 	if again, err := r.play(o.Race); err == nil && slices.Equal(again.Trace.Choices, o.Trace.Choices) {
 		o = again
 	}
-	r.plan.watch = false
+	r.plan.run.watch = false
 	test := r.plan.t.Name()
 	if r.each {
 		test += "/" + o.Race.ID

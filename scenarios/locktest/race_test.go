@@ -177,7 +177,7 @@ func TestException(t *testing.T) {
 func TestRaceOfRandomCode(t *testing.T) {
 	r := newRacer(t, Bounds{}, setNX)
 	n := 0
-	r.plan.code = func(c *Client) {
+	r.plan.run.code = func(c *Client) {
 		n++
 		rdb := dial(c)
 		defer rdb.Close()

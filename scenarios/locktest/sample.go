@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"locklab/reports/text"
@@ -25,16 +24,14 @@ func Sample(t *testing.T, b Bounds, client func(*Client), claims ...[]Claim) {
 	if isApart() {
 		return
 	}
-	if b.AnyTiming {
-		t.Fatal("locktest: " + tell("locktest.sample.timing"))
-	}
-	if b.Clients == Any {
-		t.Fatal("locktest: " + tell("locktest.sample.any"))
-	}
-	if err := refuseCauses(slices.Concat(claims...)); err != nil {
-		t.Fatal("locktest: " + say(err))
+	switch {
+	case b.AnyTiming:
+		must(t, text.Errorf("locktest.sample.timing"))
+	case b.Clients == Any:
+		must(t, text.Errorf("locktest.sample.any"))
 	}
 	p, all := prepare(t, b, client, claims)
+	must(t, withoutCauses(all, p.claimable()))
 	found, n, err := p.sample()
 	if err != nil {
 		t.Fatal(explain(err))
@@ -55,8 +52,8 @@ func Sample(t *testing.T, b Bounds, client func(*Client), claims ...[]Claim) {
 
 // sample plays random schedules and keeps the shortest that has come to each verdict.
 func (p *plan) sample() (found map[verdict.Word]*race.Outcome, n int, err error) {
-	p.once, p.timed, p.watch = true, true, true
-	defer func() { p.once, p.watch = false, false }()
+	p.run.once, p.Timed, p.run.watch = true, true, true
+	defer func() { p.run.once, p.run.watch = false, false }()
 	found = map[verdict.Word]*race.Outcome{}
 	for n = range p.bounds.Schedules {
 		o, err := p.sampleOne(rand.New(rand.NewPCG(1, uint64(n))))

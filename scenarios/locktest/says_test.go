@@ -69,7 +69,7 @@ func TestFinds(t *testing.T) {
 		}
 	}
 	for _, finds := range []string{"OVERLAP@one", "OVERLAP@-1", "NONE", "LIE LIE"} {
-		if checkClaims(Finds(finds), explore.Words()) == nil {
+		if check(Finds(finds), explore.Words()) == nil {
 			t.Errorf("%q is not refused", finds)
 		}
 	}

@@ -69,7 +69,7 @@ func TestNoisy(t *testing.T) {
 func TestBoundsOfVerdicts(t *testing.T) {
 	p := racetest.Must(newPlan(t, Bounds{Clients: 2, TTL: ttl}, setNX))(t)
 	for _, claims := range [][]Claim{Holds("SLOW"), Breaks("NOISY", 0)} {
-		if err := checkBounded(claims, p); err == nil || !strings.Contains(text.SayError("en", err), "give Bounds.Slow for SLOW") {
+		if err := p.checkClaims(claims); err == nil || !strings.Contains(text.SayError("en", err), "give Bounds.Slow for SLOW") {
 			t.Errorf("%v: %v", claims, err)
 		}
 	}
@@ -120,11 +120,11 @@ func TestBadBy(t *testing.T) {
 		{Breaks("OVERLAP", 1).By("pause", "reader"), `"reader"`},
 		{Breaks("OVERLAP", 1).By("pause").By("pause"), "2 faults"},
 	} {
-		if err := checkCauses(test.claim, p); err == nil || !strings.Contains(text.SayError("en", err), test.want) {
+		if err := p.checkClaims(test.claim); err == nil || !strings.Contains(text.SayError("en", err), test.want) {
 			t.Errorf("%s: %v, want %q", written(test.claim[0]), err, test.want)
 		}
 	}
-	if refuseCauses(Breaks("OVERLAP", 1).By("pause")) == nil || refuseCauses(Breaks("OVERLAP", 1)) != nil {
+	if withoutCauses(Breaks("OVERLAP", 1).By("pause"), raceWords) == nil || withoutCauses(Breaks("OVERLAP", 1), raceWords) != nil {
 		t.Error("By is for Check alone")
 	}
 }

@@ -65,7 +65,7 @@ func TestSubscribed(t *testing.T) {
 		}
 		return nil
 	}
-	err := p.untilTimed(func() error {
+	err := p.run.untilKnown(func() error {
 		model, err := p.within(p.study)
 		if err != nil {
 			return err

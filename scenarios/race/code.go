@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"locklab/algorithms/lock"
-	"locklab/faults"
 	"locklab/simulator"
 	"locklab/simulator/client"
 	"locklab/simulator/history"
@@ -42,43 +41,6 @@ func (code *Code) settings(s Settings) Settings {
 	}
 	s.TTL = code.TTL
 	return s
-}
-
-// CodeReasons returns why races may not apply to Code, besides the reasons of its profile.
-func CodeReasons() []Reason {
-	return []Reason{ownProgram, ownToken, noFencingToken, wallClock}
-}
-
-const (
-	ownProgram     Reason = "own-program"
-	ownToken       Reason = "own-token"
-	noFencingToken Reason = "no-fencing-token"
-	wallClock      Reason = "wall-clock"
-)
-
-// whyNotApplicable returns why code of one attempt cannot play in a race; "": it can.
-func (code *Code) whyNotApplicable(sc Race, s Settings) Reason {
-	if code == nil {
-		return ""
-	}
-	clients := sc.clients(s)
-	has := func(is func(c ClientSpec) bool) bool { return slices.ContainsFunc(clients, is) }
-	switch {
-	case has(func(c ClientSpec) bool { return c.Run != nil }):
-		return ownProgram
-	case has(func(c ClientSpec) bool { return c.Thread != "" || c.Token != "" }):
-		return ownToken
-	case sc.Guard == history.Fenced && !code.Fences:
-		return noFencingToken
-	case sc.setsWallClocks():
-		return wallClock
-	}
-	return ""
-}
-
-// setsWallClocks reports whether the race steps the clock of a client's process.
-func (sc Race) setsWallClocks() bool {
-	return sc.ownBudget(1).Allows(faults.ClientClock)
 }
 
 // client makes a client of a race.

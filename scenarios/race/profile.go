@@ -9,7 +9,6 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/faults"
-	"locklab/simulator"
 	"locklab/simulator/client"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
@@ -200,8 +199,7 @@ func releaseAtOnce(lease lock.Lease, err error) error {
 // Calm is the race without any fault: two clients want the lock, one after the other has it. It
 // is here, not with the other races, because a Profile is observed in it.
 var Calm = Race{
-	ID:                  "calm",
-	Code:                "R00",
+	ID: "calm", Code: "R00", Group: "calm",
 	Data:                true,
 	AllowsShared:        true,
 	Settings:            Standard(),
@@ -210,49 +208,6 @@ var Calm = Race{
 		return []ClientSpec{{Work: s.TTL / 2}, {Start: s.Retry / 2, Work: s.Retry}}
 	},
 	Triggered: Sequence(Event(history.Enter, 1), EventOfOther(history.Acquire, 1), Event(history.Leave, 1)),
-}
-
-// notInDatabase returns why a race does not apply to a lock in a database; "": it applies.
-func (sc Race) notInDatabase(p Profile) Reason {
-	strikes := func(all ...*simulator.Fault) bool {
-		return slices.ContainsFunc(sc.ownBudget(1).Faults(), func(b simulator.FaultBudget) bool { return slices.Contains(all, b.Fault) })
-	}
-	switch {
-	case sc.MinReplicas > 0:
-		return "database-counts-no-replicas"
-	case strikes(faults.Split):
-		return "database-split"
-	case strikes(faults.Restart) && sc.AOF != simulator.Always:
-		return "database-keeps-commits"
-	case strikes(faults.Evict):
-		return "redis-only"
-	case p.Keyless && strikes(faults.Delete, faults.Flush):
-		return "database-no-row"
-	}
-	return ""
-}
-
-// notOnEnsemble returns why a race does not apply to an ensemble, which is
-// modelled as a whole and not server by server; "": it applies.
-func (sc Race) notOnEnsemble() Reason {
-	if sc.Replicas > 0 {
-		return "zookeeper-replicates-first"
-	}
-	if sc.Settings.Timeout > 0 {
-		return "zookeeper-timeout"
-	}
-	budget := sc.ownBudget(1).Faults()
-	for _, b := range budget {
-		switch b.Fault {
-		case faults.NodeClock:
-			return "zookeeper-clock"
-		case faults.Restart, faults.Hang:
-			return "zookeeper-survives-server"
-		case faults.FailCall, faults.Evict, faults.Flush, faults.Delete:
-			return "redis-only"
-		}
-	}
-	return ""
 }
 
 // exhaustedQueues returns the contents of a ZooKeeper on which all queues of a lock have given out all

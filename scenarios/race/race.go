@@ -27,6 +27,8 @@ import (
 type Race struct {
 	ID   string // as typed on a command line
 	Code string // its number in the list of races: R18; S1 and on were found by search
+	// Group is what it is about: its heading in the list of races is the text list.races.<Group>.
+	Group string
 	// Settings are the race's own numbers. A duration that is zero here is not a
 	// setting of this race, except for Timeout.
 	Settings Settings
@@ -49,9 +51,8 @@ type Race struct {
 	Guard history.Guard
 	// SequenceExhausted starts with ZooKeeper queues whose next number is the last one.
 	SequenceExhausted bool
-	// Needs returns why the race does not apply to a lock with this profile; "": it
-	// applies. Nil: it applies to all.
-	Needs func(p Profile) Reason
+	// Needs are what the race needs of a lock. Without one of them it does not apply to the lock.
+	Needs []Need
 	// IncludeNonExclusive applies the race also to locks that let a second client in
 	// without any fault. In other races such a lock would prove nothing.
 	IncludeNonExclusive bool
@@ -96,7 +97,3 @@ type ClientSpec struct {
 	Fails bool // an exception after Work: no write and no release, but its process lives on
 	Once  bool // it does not try again after a refusal, as a scheduled job
 }
-
-// A Reason is a key of the catalogues of texts: na.<key> says why a race does not apply
-// to a lock, why.<key> why a lock has its verdict. "" is no reason.
-type Reason string

@@ -63,7 +63,7 @@ func (r *Runner) Play(entry lock.Entry, sc Race, s Settings) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	if why := cmp.Or(r.Code.whyNotApplicable(sc, s), sc.WhyNotApplicable(p)); why != "" {
+	if why := sc.whyNotApplicable(p, r.Code, s); why != "" {
 		trace := simulator.Trace{Lock: entry.ID, Race: sc.ID, Settings: s.String()}
 		return &Outcome{Lock: entry, Race: sc, Settings: s, NotApplicable: why, Triggered: true,
 			Verdicts: []verdict.Word{verdict.NA}, Trace: trace}, nil
@@ -75,26 +75,6 @@ func (r *Runner) Play(entry lock.Entry, sc Race, s Settings) (*Outcome, error) {
 func (r *Runner) Profile(entry lock.Entry) (Profile, error) {
 	known, _ := r.profiles.LoadOrStore(entry.ID, sync.OnceValues(func() (Profile, error) { return profileOf(entry, r.Code) }))
 	return known.(func() (Profile, error))()
-}
-
-// WhyNotApplicable returns why the race does not apply to a lock with this profile;
-// "": it applies.
-func (sc Race) WhyNotApplicable(p Profile) Reason {
-	switch {
-	case p.Unlocked && (!sc.Data || sc.Guard != history.Naive):
-		return "no-lock"
-	case !p.Excludes && !p.Unlocked && !sc.IncludeNonExclusive:
-		return "no-exclusion"
-	case p.ZooKeeper && sc.notOnEnsemble() != "":
-		return sc.notOnEnsemble()
-	case p.Database && sc.notInDatabase(p) != "":
-		return sc.notInDatabase(p)
-	case p.Shares && !sc.AllowsShared:
-		return "shared"
-	case sc.Needs != nil:
-		return sc.Needs(p)
-	}
-	return ""
 }
 
 // play plays a lock, or code in its place, in the race, whether or not that applies.

@@ -56,8 +56,9 @@ func (l waitingLease) Release(ctx context.Context) error {
 }
 
 func waiting(id string, dialect lock.Dialect, take string) lock.Entry {
-	return lock.Entry{ID: id, Family: lock.Rows, Year: 2001, Nodes: 1, TTL: 10 * time.Second, Unit: time.Millisecond,
-		Expiry: lock.ExpirySession, Database: dialect, Rows: true,
+	server := lock.InDatabase(dialect)
+	server.Rows = true
+	return lock.Entry{ID: id, Family: lock.Rows, Year: 2001, Server: server, TTL: 10 * time.Second, Unit: time.Millisecond, Expiry: lock.ExpirySession,
 		New: func(env lock.Env) lock.Lock { return &waitingLock{env, take} }}
 }
 
@@ -157,7 +158,9 @@ func (l *countingLease) Release(ctx context.Context) error {
 // TestTokensInDatabase: of a lock whose statement does something else with the tokens of the fifth attempt nothing is proved for any number
 // of attempts, though two attempts hold.
 func TestTokensInDatabase(t *testing.T) {
-	counting := lock.Entry{ID: "counting", Family: lock.Rows, Year: 2006, Nodes: 1, Expiry: lock.ExpiryNone, Database: lock.MySQL, Rows: true,
+	server := lock.InDatabase(lock.MySQL)
+	server.Rows = true
+	counting := lock.Entry{ID: "counting", Family: lock.Rows, Year: 2006, Server: server, Expiry: lock.ExpiryNone,
 		New: func(env lock.Env) lock.Lock { return &countingLock{env} }}
 	if r := searched(t, counting, small(counting, 2, 2, ""), nil); len(r.Found) > 0 {
 		t.Errorf("two attempts find %v", r.Pars())

@@ -303,7 +303,7 @@ func BenchmarkDefaults(b *testing.B) {
 // TestErrorsForEver: a lock whose script always fails is a deadlock, of which the run has a
 // finding with the last attempt of the probe; the search ends.
 func TestErrorsForEver(t *testing.T) {
-	entry := lock.Entry{ID: "out-of-order", Nodes: 1, Unit: time.Millisecond, TTL: 9 * time.Second, New: func(env lock.Env) lock.Lock {
+	entry := lock.Entry{ID: "out-of-order", Server: lock.OnRedis(1), Unit: time.Millisecond, TTL: 9 * time.Second, New: func(env lock.Env) lock.Lock {
 		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
 			return nil, env.Nodes[0].Eval(ctx, `return redis.call("INCR")`, []string{key}).Err()
 		})

@@ -118,7 +118,7 @@ func (l *namelessLease) Release(ctx context.Context) error { return l.node.Del(c
 
 // TestProveLeavesOpen: what two views come to and no search finds is neither proved nor broken, also on its way between machines.
 func TestProveLeavesOpen(t *testing.T) {
-	entry := lock.Entry{ID: "nameless", Nodes: 1, New: func(env lock.Env) lock.Lock { return &nameless{env} }}
+	entry := lock.Entry{ID: "nameless", Server: lock.OnRedis(1), New: func(env lock.Env) lock.Lock { return &nameless{env} }}
 	p := racetest.Must(study.Prove(t.Context(), entry, study.ProofBounds(), false))(t)
 	open := []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.Deadlock}
 	if !slices.Equal(p.Open, open) || slices.Contains(p.Proved(), verdict.Overlap) || !slices.Contains(p.Proved(), verdict.WrongDel) || p.Broken != nil {

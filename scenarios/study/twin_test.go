@@ -266,7 +266,7 @@ func TestDumbTwinExecutes(t *testing.T) {
 
 // own is a lock that only a test uses.
 func own(id string, create maker) lock.Entry {
-	return lock.Entry{ID: id, Nodes: 1, Unit: time.Millisecond, New: create}
+	return lock.Entry{ID: id, Server: lock.OnRedis(1), Unit: time.Millisecond, New: create}
 }
 
 // A twin's clients are written here from the certificate, and share nothing with those of the

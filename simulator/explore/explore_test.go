@@ -155,7 +155,7 @@ func searchOf(t *testing.T, budget string, timing *explore.Durations, create fun
 	}
 	const ttl = 9 * time.Second
 	r, err := explore.Search(t.Context(), &explore.Model{
-		Entry:  lock.Entry{ID: "odd", Nodes: 1, Unit: time.Millisecond, TTL: ttl, New: create},
+		Entry:  lock.Entry{ID: "odd", Server: lock.OnRedis(1), Unit: time.Millisecond, TTL: ttl, New: create},
 		Faults: allowed, Timing: timing,
 		Scope: explore.Scope{Clients: 2, Attempts: 1, Nodes: 1, TTL: ttl, Limits: explore.Limits{MaxStates: 20_000}},
 	})

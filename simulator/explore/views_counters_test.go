@@ -142,11 +142,11 @@ func TestViewsOfStamps(t *testing.T) {
 		t.Errorf("cron-v2: closed %t, %+v, two clients come to %v; %v", proof.Closed, proof.Covered.Assumed.Ages, proof.Harms, proof.Refused)
 	}
 
-	proof, refused := proofOf(t, lock.Entry{ID: "patient", Nodes: 1, New: func(env lock.Env) lock.Lock { return &patient{env, 30} }}, viewBounds("crash=1"), true, 20_000)
+	proof, refused := proofOf(t, lock.Entry{ID: "patient", Server: lock.OnRedis(1), New: func(env lock.Env) lock.Lock { return &patient{env, 30} }}, viewBounds("crash=1"), true, 20_000)
 	if refused != "prove.clock" {
 		t.Errorf("a lock that compares with 30 leases: closed %t, %+v, %v", proof.Closed, proof.Covered.Assumed.Ages, proof.Refused)
 	}
-	proof, _ = proofOf(t, lock.Entry{ID: "register", Nodes: 1, New: func(env lock.Env) lock.Lock { return &register{env} }}, viewBounds("crash=1"), true, 5_000)
+	proof, _ = proofOf(t, lock.Entry{ID: "register", Server: lock.OnRedis(1), New: func(env lock.Env) lock.Lock { return &register{env} }}, viewBounds("crash=1"), true, 5_000)
 	if !slices.Contains(proof.Harms, verdict.Overlap) {
 		t.Errorf("a lock that compares two old stamps: closed %t, %+v, two clients come to %v; %v", proof.Closed, proof.Covered.Assumed.Ages, proof.Harms, proof.Refused)
 	}

@@ -38,7 +38,7 @@ var fallingCode sync.Map // by the names of locks
 // fallingEntry is a lock of such code.
 func fallingEntry(name string, c code) lock.Entry {
 	fallingCode.Store(name, c)
-	return lock.Entry{ID: "falling", Nodes: 1, New: func(env lock.Env) lock.Lock { return &falling{env: env, name: name} }}
+	return lock.Entry{ID: "falling", Server: lock.OnRedis(1), New: func(env lock.Env) lock.Lock { return &falling{env: env, name: name} }}
 }
 
 func (f *falling) code() code {

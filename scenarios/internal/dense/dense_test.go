@@ -340,7 +340,7 @@ func TestDenseSightings(t *testing.T) {
 // half is a lock that two keys with a time to live break between whole steps: who is
 // refused while fresh is there leaves seen for a step, and takes over if fresh is gone
 // within that.
-var half = lock.Entry{ID: "half-step", Nodes: 1, Unit: time.Millisecond, TTL: ttl, New: func(env lock.Env) lock.Lock { return halfStep{env} }}
+var half = lock.Entry{ID: "half-step", Server: lock.OnRedis(1), Unit: time.Millisecond, TTL: ttl, New: func(env lock.Env) lock.Lock { return halfStep{env} }}
 
 type halfStep struct{ env lock.Env }
 

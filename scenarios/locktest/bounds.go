@@ -1,0 +1,103 @@
+package locktest
+
+import (
+	"cmp"
+	"math"
+	"strings"
+	"time"
+
+	"locklab/faults"
+	"locklab/reports/text"
+	"locklab/simulator/database"
+)
+
+// Bounds say what is searched.
+type Bounds struct {
+	Clients  int    // processes that run the code, 1 to 6, or Any
+	Attempts int    // how often each runs it, 1 to 9; 0: 2; with Any 1
+	Budget   string // faults that may happen, as in "crash=1,pause=1"; "": none; with Any also "crash=any"
+	Servers  int    // Redis servers: 1, or 3 to 7; 0: 1
+	// Database is the server of code on database/sql, with the tables that there are when it begins; nil: a Redis or a ZooKeeper. See the package.
+	Database *database.Contents
+	TTL      time.Duration // the lease that the code asks for, a multiple of 10ms
+	// Key is the key that the code locks: its value is the holder for the judges.
+	// "": the only key that the code writes.
+	Key string
+	// AnyTiming has Check search every timing, as locklab explore --timing any does: clients come
+	// and work when they like, messages and timers take up to a twelfth of TTL (messages of
+	// several servers none), pauses strike before a request is sent as well. false: lockstep, one
+	// schedule, in which only the order and the moments of faults are free, and every timing beside
+	// it, as far as Beside goes: the first line of the certificate names both if that was all. Code that looks at its
+	// clock takes many states at any timing, and has none beside lockstep: give it one attempt.
+	AnyTiming bool
+	Fenced    bool // the resource refuses fencing tokens below the highest it has seen
+	// Slow has Check look for SLOW: an attempt that lasts longer from the call of the code to Client.Critical, or to its return without that;
+	// pauses of its process do not count. Noisy has it look for NOISY: a client that sends more requests to servers within one
+	// second while it waits. Noisy is for lockstep; neither is for Any. 0: it looks for neither.
+	Slow      time.Duration
+	Noisy     int
+	MaxStates int // ends a search; 0: 5 million
+	Beside    int // ends the search at any timing beside one in lockstep, in states; 0: 250,000; below 0: there is none
+	// MaxTime ends a search for which processors have worked so long, which then proves nothing; 0: as -locklab.time says, a minute; below 0: it
+	// has no end. With Clients: Any it plays no part.
+	MaxTime time.Duration
+	// MaxBytes ends a search before the program of the test uses so much more memory than before; 0: 1 GB (1 << 30), below 0: any amount.
+	MaxBytes  int64
+	Schedules int // how many Sample plays; 0: 1000
+}
+
+func (b Bounds) filled() Bounds {
+	b.Attempts = cmp.Or(b.Attempts, 2)
+	b.Servers = cmp.Or(b.Servers, 1)
+	b.MaxStates = cmp.Or(b.MaxStates, 5_000_000)
+	b.Beside = cmp.Or(b.Beside, 250_000)
+	b.MaxTime, b.MaxBytes = cmp.Or(b.MaxTime, *timeFlag), cmp.Or(b.MaxBytes, 1<<30)
+	b.Schedules = cmp.Or(b.Schedules, 1000)
+	return b
+}
+
+// Any in place of a number of Bounds.Clients has Check prove the code for any number of processes, as locklab prove does a lock
+// of the lab.
+const Any = math.MinInt32
+
+// check returns what is wrong with the bounds.
+func (p *plan) check() error {
+	b := &p.bounds
+	switch {
+	case p.run.code == nil:
+		return text.Errorf("locktest.bounds.nil")
+	case b.Clients == 0:
+		return text.Errorf("locktest.bounds.clients")
+	case b.MaxStates < 0:
+		return text.Errorf("locktest.bounds.states", "n", b.MaxStates)
+	case b.Schedules < 0:
+		return text.Errorf("locktest.bounds.schedules", "n", b.Schedules)
+	case b.TTL <= 0:
+		return text.Errorf("locktest.bounds.ttl", "ttl", b.TTL)
+	case b.TTL%(10*time.Millisecond) != 0:
+		return text.Errorf("locktest.bounds.ttl.grain", "ttl", b.TTL)
+	}
+	if err := checkBudget(faults.Budget(b.Budget)); err != nil {
+		return text.Errorf("locktest.bounds.budget", "cause", err)
+	}
+	if b.Servers > 1 && b.Servers < 3 {
+		return text.Errorf("locktest.bounds.servers", "n", b.Servers)
+	}
+	return p.study.Check(p.entry)
+}
+
+// checkBudget refuses faults that cannot befall code in a bubble.
+func checkBudget(written faults.Budget) error {
+	for _, rate := range []string{"client-rate", "node-rate"} {
+		if strings.Contains(string(written), rate+"=") {
+			return text.Errorf("locktest.bounds.rate", "budget", written, "fault", rate)
+		}
+	}
+	budget, err := written.Parse()
+	for _, a := range budget {
+		if a.Fault == faults.ClientClock {
+			return text.Errorf("locktest.bounds.clock", "budget", written, "fault", a.Fault.Name)
+		}
+	}
+	return err
+}

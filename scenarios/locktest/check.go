@@ -1,0 +1,228 @@
+package locktest
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"testing"
+	"testing/cryptotest"
+	"time"
+
+	"locklab/reports/text"
+	"locklab/scenarios/share"
+	"locklab/scenarios/study"
+	"locklab/simulator"
+	"locklab/simulator/bubble"
+	"locklab/simulator/explore"
+	"locklab/simulator/process"
+	"locklab/simulator/verdict"
+)
+
+var (
+	replayFlag = flag.String("locklab.replay", "", "play this `link` instead of searching")
+	keepFlag   = flag.Bool("locklab.keep", false, "keep the witnesses of failed tests in testdata/locklab; they are played first from then on")
+)
+
+// Check searches everything that processes which run the code can come to within the
+// bounds, and compares with the claims. Without a claim the lock must hold against all
+// verdicts of a search.
+//
+// client is called for every attempt of every process, very often, each time in a bubble
+// of testing/synctest: it must keep its state in local variables, or in those of its package that it sets before it uses them, make its
+// connections itself and close them.
+//
+// Check is not for parallel tests.
+func Check(t *testing.T, b Bounds, client func(*Client), claims ...[]Claim) {
+	t.Helper()
+	if isApart() {
+		answerApart(t, b, client)
+		return
+	}
+	check := countCheck(t)
+	skipOthers(t)
+	p, err := newPlan(t, b, client)
+	if err == nil {
+		err = p.tryApart(check)
+	}
+	must(t, err)
+	all := ready(p, claims)
+	p.apart = apart{check: check, left: *apartFlag}
+	if *replayFlag != "" {
+		p.replay(*replayFlag)
+		return
+	}
+	if p.playKept(all) && *reportFlag == "" {
+		return
+	}
+	found, err := p.find(t.Context())
+	if different := (*process.NondeterministicError)(nil); errors.As(err, &different) {
+		p.unknown("locktest.unknown.sampled")
+		t.Fatal(p.sampled(err, all))
+	}
+	if err != nil {
+		p.unknown("locktest.unknown.error")
+		t.Fatal(explain(err))
+	}
+	p.report(found.data)
+	for _, c := range all {
+		t.Run(string(c.word), func(t *testing.T) { p.judge(t, found.of(c.word), c) })
+	}
+	t.Log(brief(found.certificate))
+	if p.run.leaks.N > 0 { // executions that have left goroutines behind: in production they stay as well
+		t.Log(tell("locktest.leaks", "n", fmt.Sprint(p.run.leaks.N)))
+	}
+}
+
+// findings are what a Check has found out.
+type findings struct {
+	data        *study.Checked
+	of          func(verdict.Word) answer
+	certificate func(lang string) string
+}
+
+// find searches the code, or proves it for any number of clients.
+func (p *plan) find(ctx context.Context) (*findings, error) {
+	if p.any {
+		return p.findForAny(ctx)
+	}
+	began, before := time.Now(), bubble.Worked()
+	s, err := p.search(ctx)
+	if err == nil {
+		err = p.searchBeside(ctx, s, before)
+	}
+	found := &findings{certificate: func(lang string) string { return p.certificate(s, lang) }}
+	if err == nil && *reportFlag != "" {
+		found.data, err = p.examine(s, time.Since(began))
+	}
+	found.of = func(word verdict.Word) (a answer) {
+		if i := slices.IndexFunc(s.Witnesses, func(w study.Witness) bool { return w.Verdict == word }); i >= 0 {
+			return answer{search: s.FoundBy(s.Witnesses[i]), witness: &s.Witnesses[i]}
+		}
+		if !s.Complete {
+			a.open = tell("locktest.judge.cut", "verdict", string(word), "limit", p.cutBy(s)) // the certificate stands below
+		}
+		return a
+	}
+	return found, err
+}
+
+// must ends a test with an error about how it was called.
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal("locktest: " + say(err))
+	}
+}
+
+// prepare makes the plan of a test, and readies it.
+func prepare(t *testing.T, b Bounds, client func(*Client), claims [][]Claim) (*plan, []Claim) {
+	t.Helper()
+	p, err := newPlan(t, b, client)
+	must(t, err)
+	return p, ready(p, claims)
+}
+
+// ready plays one client alone, to see that it enters, and returns the claims.
+func ready(p *plan, claims [][]Claim) []Claim {
+	t := p.t
+	t.Helper()
+	all := slices.Concat(claims...)
+	must(t, p.checkClaims(all))
+	settle(t)
+	if most := p.bounds.MaxBytes; most > 0 {
+		debug.FreeOSMemory() // what earlier tests have left would be room for this one
+		p.study.MaxBytes = explore.Memory() + most
+		before := debug.SetMemoryLimit(p.study.MaxBytes)
+		t.Cleanup(func() { debug.SetMemoryLimit(before) })
+	}
+	if err := errors.Join(p.alone(), p.checkLease()); err != nil {
+		t.Fatal(explain(err))
+	}
+	lie := func(w verdict.Word) bool { return w == verdict.Lie && !p.says.Load() }
+	if slices.ContainsFunc(all, func(c Claim) bool { return lie(c.word) }) {
+		must(t, text.Errorf("locktest.claim.silent"))
+	}
+	if all == nil {
+		all = []Claim{{others: true}}
+	}
+	return withOthers(all, slices.DeleteFunc(slices.Clone(p.claimable()), lie))
+}
+
+// settle makes t a test in which code can be searched.
+func settle(t *testing.T) {
+	t.Helper()
+	skipOthers(t)
+	must(t, seedable(t))
+	processors := runtime.GOMAXPROCS(1) // the order of goroutines is then nearly always the same
+	garbage := debug.SetGCPercent(300)  // much garbage beside little that lives
+	t.Cleanup(func() {
+		runtime.GOMAXPROCS(processors)
+		debug.SetGCPercent(garbage)
+	})
+}
+
+// shardVariable names a share of the tests, such as 3/16.
+const shardVariable = "LOCKLAB_SHARD"
+
+// skipOthers skips a test that is not of the share.
+func skipOthers(t *testing.T) {
+	t.Helper()
+	value := os.Getenv(shardVariable)
+	if value == "" {
+		return
+	}
+	part, err := share.ParsePart(value)
+	if err != nil {
+		t.Fatalf("locktest: %s: %s", shardVariable, text.SayError("en", err))
+	}
+	if !part.Has(t.Name()) {
+		t.Skipf("not of share %s (%s)", part, shardVariable)
+	}
+}
+
+// seedable reports whether crypto/rand can be seeded for the test.
+func seedable(t *testing.T) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = text.Errorf("locktest.parallel", "cause", r)
+		}
+	}()
+	cryptotest.SetGlobalRandom(t, 0)
+	return nil
+}
+
+// cutBy returns why a search is not complete.
+func (p *plan) cutBy(s *study.Search) string {
+	switch {
+	case p.late:
+		return tell("locktest.cut.time", "time", p.bounds.MaxTime.String(), "states", fmt.Sprint(s.States))
+	case s.OutOfMemory:
+		return tell("locktest.cut.memory", "bytes", fmt.Sprint(p.bounds.MaxBytes), "states", fmt.Sprint(s.States))
+	case s.Bounds.Timing == study.AnyTiming && p.Dated:
+		return tell("locktest.cut.timed", "states", fmt.Sprint(s.States))
+	case s.Limit.IsZero():
+		return tell("locktest.cut", "states", fmt.Sprint(s.Bounds.MaxStates))
+	}
+	return language().Message(s.Limit)
+}
+
+// replay plays the choices of a link.
+func (p *plan) replay(link string) {
+	trace, err := simulator.ParseLink(link)
+	if err != nil {
+		p.t.Fatal("-locklab.replay: " + say(err))
+	}
+	if trace.Lock != p.entry.ID || !p.isOwn(trace) {
+		p.t.Skip(tell("locktest.replay.other", "is", trace.Lock, "bounds", trace.Settings, "want", p.entry.ID, "own", p.study.String()))
+	}
+	o, err := p.play(trace)
+	if err != nil {
+		p.t.Fatal(tell("locktest.replay.unfit", "cause", explain(err)))
+	}
+	p.t.Log("\n" + show(o))
+}

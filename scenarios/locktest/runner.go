@@ -1,0 +1,190 @@
+package locktest
+
+import (
+	"errors"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"locklab/simulator"
+	"locklab/simulator/bubble"
+	"locklab/simulator/explore"
+	"locklab/simulator/history"
+	"locklab/simulator/process"
+)
+
+// A runner executes the code of a lock in bubbles: as clients of a search, of a race, alone, or in a process of its own.
+type runner struct {
+	t      *testing.T
+	bounds *Bounds
+	code   func(*Client)
+	folder string // of the code
+	known
+	called
+	random *random
+	watch  bool         // the lines of the code are noted
+	once   bool         // nothing is compared: see bubble.Host.Once
+	dates  bool         // executions begin at other dates: see bubble.Host.OtherDates
+	leaks  bubble.Leaks // the executions that have left goroutines behind
+	turn   bubble.Turn  // see known
+}
+
+// called is what the code has called.
+type called struct {
+	numbered, env, says, dialed atomic.Bool            // ID, Env, Says, Dial
+	wanted                      atomic.Int32           // the highest server that it asked for and that there is not
+	missed                      atomic.Pointer[string] // an address that was dialed, of no server
+}
+
+// untilKnown calls f, and once more if the code turns out to need the time, to draw
+// random numbers or values, or to go on in several ways.
+func (r *runner) untilKnown(f func() error) error {
+	for {
+		err := f()
+		needs := (*bubble.NeedsTimeError)(nil)
+		switch {
+		case r.draws(err), r.Branches.Learn(err), r.drawsMore(err):
+		case errors.As(err, &needs) && !r.Timed:
+			r.Timed = true
+		case errors.Is(err, explore.ErrReadsClock) && !r.Dated:
+			r.Dated = true
+		default:
+			return err
+		}
+	}
+}
+
+// draws reports whether the code has turned out to draw random numbers, or values, since the last call.
+func (r *runner) draws(err error) bool {
+	return r.random.begins() || errors.As(err, new(*bubble.DrawnError))
+}
+
+// drawsMore reports whether the code has turned out to draw more than values by chance, so that it has to draw the same each time.
+func (r *runner) drawsMore(err error) bool {
+	more := !r.Same && (r.Crypto || r.Math) && (isDrawn(err) || errors.As(err, new(*process.NondeterministicError)))
+	if more {
+		r.Same, r.Drawn, r.Branches = true, bubble.NewDrawn(), process.Branches{}
+	}
+	return more
+}
+
+// client is the config of a client with a program.
+func (r *runner) client(program func(*bubble.Handle)) simulator.ClientConfig {
+	port := 6379
+	if r.Ensemble {
+		port = 2181
+	}
+	config := simulator.ClientConfig{
+		Timed: r.Timed,
+		Host: func(id int, open func() func(int) process.Wire) process.Host {
+			h := &bubble.Host{
+				T: r.t, ID: id, Program: program, Timed: r.Timed, Horizon: 3 * r.bounds.TTL,
+				Open: open, Servers: r.bounds.Servers, Port: port, Random: r.random.seed, Once: r.once,
+				OtherDates: func() bool { return r.dates }, Leaks: &r.leaks,
+			}
+			if r.Turns {
+				h.Turn = &r.turn
+			}
+			if !r.Ensemble && r.bounds.Database == nil {
+				h.Drawn = r.Drawn
+			}
+			if r.watch {
+				h.Watch = r.shows
+			}
+			return h
+		},
+	}
+	if !r.once { // one execution goes on in one way
+		config.Branches = r.Branches
+	}
+	return config
+}
+
+// shows reports whether lines of a source file are the user's: they are in the folder of
+// the client's function, and not in this package.
+func (r *runner) shows(file string) bool {
+	_, own, _, _ := runtime.Caller(0)
+	return filepath.Dir(file) == r.folder && (r.folder != filepath.Dir(own) || strings.HasSuffix(file, "_test.go"))
+}
+
+// contender is the program of a client; see explore.Model.
+func (r *runner) contender(b *explore.Model) func(*bubble.Handle) {
+	return func(c *bubble.Handle) {
+		for i := range b.Attempts {
+			if b.Timing != nil {
+				c.AskBetween(process.Op{Kind: process.Idle, D: b.Timing.Idle})
+				r.attempt(&Client{process: c, section: section{work: b.Timing.Work, idle: true}})
+				continue
+			}
+			if i > 0 {
+				c.AskBetween(process.Op{Kind: process.Sleep, D: b.Between()})
+			}
+			entered := r.attempt(&Client{process: c, section: section{work: b.Work()}})
+			for _, sleep := range b.Retries {
+				if entered {
+					break
+				}
+				c.AskBetween(process.Op{Kind: process.Sleep, D: sleep})
+				entered = r.attempt(&Client{process: c, section: section{work: b.Work()}})
+			}
+		}
+		c.Record(history.Event{Kind: history.Done})
+	}
+}
+
+// attempt calls the code once for a client, records how it ends, and reports whether it has entered. An
+// exception of its section goes through the code and ends here, as it ends in the handler of a request: the
+// process lives on.
+func (r *runner) attempt(one *Client) bool {
+	one.runner, one.failures = r, one.process.Failures()
+	one.process.Record(history.Event{Kind: history.Acquire})
+	func() {
+		defer func() {
+			if one.thrown {
+				recover()
+			}
+		}()
+		r.code(one)
+	}()
+	if !one.thrown {
+		one.ends()
+	}
+	return one.entered
+}
+
+// ends records how an attempt has ended. Whether the lock was refused, or the outcome is
+// not known, shows in whether all requests of the attempt had answers.
+func (c *Client) ends() {
+	if c.entered {
+		if !c.said {
+			c.process.Record(history.Event{Kind: history.Released, OK: true})
+		}
+		return
+	}
+	note := c.note
+	if c.probe && !c.answered() {
+		note = "no answer"
+	}
+	c.process.Record(history.Event{Kind: history.Refuse, Claims: c.answered(), Note: note})
+}
+
+// answered reports whether all requests of the attempt had answers so far.
+func (c *Client) answered() bool { return c.process.Failures() == c.failures }
+
+// probe is the program of the probe; see explore.Model.
+func (r *runner) probe(b *explore.Model) func(*bubble.Handle) {
+	return func(c *bubble.Handle) {
+		if r.attempt(&Client{process: c, probe: true}) {
+			return
+		}
+		for {
+			c.AskBetween(process.Op{Kind: process.Sleep, D: 2*b.Between() + b.ClockJumps})
+			one := &Client{process: c, probe: true, note: explore.ProbeRefused}
+			if r.attempt(one) || one.answered() {
+				return
+			}
+		}
+	}
+}
