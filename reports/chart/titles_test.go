@@ -212,7 +212,7 @@ func TestDrawnAgain(t *testing.T) {
 	}
 	for _, wrong := range []string{`{"version": 2, "chart": "pie"}`, `{"version": 2, "chart": "par"}`, `[]`,
 		`{"version": 2, "chart": "sweep", "table": {"columns": [{"name": "lock"}], "rows": [{"lock": "token"}]}}`} {
-		if _, err := Read(strings.NewReader(wrong)); err == nil {
+		if _, err := Read([]byte(wrong)); err == nil {
 			t.Errorf("%s is no chart", wrong)
 		}
 	}
