@@ -18,6 +18,7 @@ import (
 	"locklab/reports/report"
 	"locklab/reports/text"
 	"locklab/scenarios/cost"
+	"locklab/scenarios/search"
 	"locklab/scenarios/study"
 	"locklab/simulator/i18n"
 	"locklab/simulator/lists"
@@ -195,7 +196,7 @@ func parCommand() *command {
 }
 
 // checkBudgets returns an error if a lock cannot be searched within b with one of the budgets.
-func checkBudgets(entries []lock.Entry, b study.Bounds, budgets []string) error {
+func checkBudgets(entries []lock.Entry, b search.Bounds, budgets []string) error {
 	for _, entry := range entries {
 		for _, budget := range budgets {
 			b.Budget = faults.Budget(budget)
@@ -221,7 +222,7 @@ func theoremsCommand() *command {
 		run: c.run(algorithms.Milestones, func(e *env, entries []lock.Entry) (chart.Result, error) {
 			var read []string
 			for i, written := range budgets {
-				budget, endless, err := study.EndlessBudget(written)
+				budget, endless, err := search.EndlessBudget(written)
 				if err != nil {
 					return nil, err
 				}
@@ -230,7 +231,7 @@ func theoremsCommand() *command {
 					budgets[i] = read[i]
 				}
 			}
-			if err := checkBudgets(entries, study.DefaultBounds(), read); err != nil {
+			if err := checkBudgets(entries, search.DefaultBounds(), read); err != nil {
 				return nil, err
 			}
 			return report.Theorems(e.ctx, e.work, entries, budgets)

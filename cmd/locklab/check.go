@@ -20,6 +20,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/checked"
 	"locklab/scenarios/race"
+	"locklab/scenarios/search"
 	"locklab/scenarios/study"
 	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
@@ -233,7 +234,7 @@ func (c *checkFlags) showPars(e *env, l *checked.Lock, out *checkedJSON) (open, 
 		if err != nil {
 			return nil, err
 		}
-		var searches []*study.Search
+		var searches []*search.Search
 		for i := range l.Pars {
 			searches = append(searches, l.Pars[i].Search)
 		}

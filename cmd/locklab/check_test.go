@@ -13,6 +13,7 @@ import (
 	"locklab/reports/chart"
 	"locklab/scenarios/checked"
 	"locklab/scenarios/race"
+	"locklab/scenarios/search"
 	"locklab/scenarios/study"
 	"locklab/simulator/effort"
 	"locklab/simulator/history"
@@ -36,9 +37,9 @@ func ownLock(t *testing.T) checked.Lock {
 	own.ID, own.Article, own.Also = "TestMyLock", "", nil
 	c := checked.Lock{Checked: &study.Checked{Test: own.ID, Nodes: 1, TTL: 9 * time.Second}, Dir: dir}
 	for i, budget := range append([]string{"pause=1"}, study.SingleFaults()...) {
-		b := study.DefaultBounds()
+		b := search.DefaultBounds()
 		b.Budget = faults.Budget(budget)
-		s, err := study.Explore(t.Context(), own, b)
+		s, err := search.Explore(t.Context(), own, b)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +51,7 @@ func ownLock(t *testing.T) checked.Lock {
 		}
 		c.Search = &data
 		for _, w := range s.Witnesses {
-			o, err := study.ReplayOn(own, w.Trace)
+			o, err := search.ReplayOn(own, w.Trace)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/effort"
 )
@@ -206,7 +206,7 @@ func TestWrongUseInChinese(t *testing.T) {
 	}
 	run := func(settings string) []string { return []string{"run", "token", "gc-pause", "--set", settings} }
 	damaged := simulator.Trace{Lock: "token", Race: "gc-pause", Choices: []simulator.Choice{{Verb: simulator.Wake, Client: 1}}}
-	searched := simulator.Trace{Lock: "token", Race: study.SearchID, Settings: "clients=2,attempts=0"}
+	searched := simulator.Trace{Lock: "token", Race: search.SearchID, Settings: "clients=2,attempts=0"}
 
 	var told strings.Builder
 	for _, args := range [][]string{
@@ -292,11 +292,12 @@ var inEnglish = map[string]string{
 	"scenarios/cost/connection.go":                 "a mistake of locklab, whose own policies are played",
 	"scenarios/cost/session.go":                    "a mistake of locklab, whose own policies are played",
 	"scenarios/cost/waiting.go":                    "a mistake of locklab, whose own policies are played",
-	"scenarios/study/usual.go":                     "marks of errors: the page says that a run comes to no harm",
+	"scenarios/search/usual.go":                    "a mark of errors",
+	"scenarios/study/doom.go":                      "marks of errors: the page says that a run comes to no harm",
 	"simulator/config.go":                          "for the programmer of a Config",
 	"simulator/explore/doom.go":                    "never reaches a user: package study says what the run comes to",
 	"simulator/explore/assumptions.go":             "never leaves a search, which begins anew",
-	"simulator/explore/result.go":                  "package study says it in words",
+	"simulator/explore/result.go":                  "package search says it in words",
 	"simulator/explore/witness.go":                 "a mistake of locklab",
 	"simulator/internal/codec/codec.go":            "for code that writes to a connection something else than its own driver does",
 	"simulator/orphaned.go":                        "a mistake of locklab: a choice that the search itself has made",

@@ -13,7 +13,7 @@ import (
 	"locklab/reports/certificate"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator/client"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
@@ -81,8 +81,8 @@ type exploreFlags struct {
 }
 
 func exploreCommand() *command {
-	x := &exploreFlags{boundFlags: boundFlags{Bounds: study.DefaultBounds()}, memory: 4096}
-	x.MaxStates = study.UsualStates
+	x := &exploreFlags{boundFlags: boundFlags{Bounds: search.DefaultBounds()}, memory: 4096}
+	x.MaxStates = search.UsualStates
 	return &command{
 		use: "explore LOCK", args: exactly(1, "lock"), complete: aLock, flags: x.add, run: x.run,
 		examples: []string{"explore token", "explore redlock --nodes 3 --budget restart=1",
@@ -96,12 +96,12 @@ func (x *exploreFlags) add(f *flags) {
 	x.boundFlags.add(f, "nodes", "budget", "ttl", "work", "client-retries", "skew", "fenced", "slow", "noisy",
 		"max-states")
 	x.addLate(f)
-	parse(f, "clients", fmt.Sprint(x.Clients), &x.Clients, study.ParseClients)
-	parse(f, "attempts", "auto", &x.Attempts, study.ParseAttempts)
+	parse(f, "clients", fmt.Sprint(x.Clients), &x.Clients, search.ParseClients)
+	parse(f, "attempts", "auto", &x.Attempts, search.ParseAttempts)
 	parse(f, "retries", "auto", &x.Retries, parseRetries)
-	parse(f, "timing", study.AutoTiming.String(), &x.Timing, study.ParseMode)
-	parse(f, "uses", study.FormatUses(study.AutoUses), &x.Uses, study.ParseUses)
-	parse(f, "tokens", client.Unique.String(), &x.Tokens, study.ParseTokens)
+	parse(f, "timing", search.AutoTiming.String(), &x.Timing, search.ParseMode)
+	parse(f, "uses", search.FormatUses(search.AutoUses), &x.Uses, search.ParseUses)
+	parse(f, "tokens", client.Unique.String(), &x.Tokens, search.ParseTokens)
 	f.add("all", &x.Causes)
 	f.add("recheck", &x.Recheck)
 	addMemory(f, &x.memory)
@@ -114,10 +114,10 @@ func (x *exploreFlags) run(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if x.Bounds.Budget, x.Endless, err = study.EndlessBudget(string(x.Bounds.Budget)); err != nil {
+	if x.Bounds.Budget, x.Endless, err = search.EndlessBudget(string(x.Bounds.Budget)); err != nil {
 		return err
 	}
-	if err := study.CheckSearch(entry, x.Bounds); err != nil {
+	if err := search.CheckSearch(entry, x.Bounds); err != nil {
 		return err
 	}
 	if err := checkRunFiles(e, x.files); err != nil {
@@ -127,8 +127,8 @@ func (x *exploreFlags) run(e *env, args []string) error {
 	defer restore()
 	x.MaxBytes, x.Progress, x.Boundary = most, searchProgress(e), true
 	began := time.Now()
-	s, err := study.Explore(e.ctx, entry, x.Bounds)
-	stopped, beside := stoppedBy(err), errors.Is(err, study.ErrBeside)
+	s, err := search.Explore(e.ctx, entry, x.Bounds)
+	stopped, beside := stoppedBy(err), errors.Is(err, search.ErrBeside)
 	if err != nil && !stopped {
 		return internal(err)
 	}
@@ -181,7 +181,7 @@ func searchProgress(e *env) func(r *explore.Result) {
 
 // shownSearch is a search with what is shown of it.
 type shownSearch struct {
-	*study.Search
+	*search.Search
 	took   time.Duration // 0: not shown, since it differs from call to call
 	memory int64         // MB that it was given
 }
@@ -195,7 +195,7 @@ func (s *shownSearch) toJSON() exploreJSON {
 	r, b := s.Result, s.Bounds
 	out := exploreJSON{
 		Version: schema, Lock: s.Lock.ID, Clients: b.Clients,
-		Attempts: anyOr(b.Attempts, b.Attempts == study.AnyAttempts), Nodes: b.Nodes, Budget: map[string]any{},
+		Attempts: anyOr(b.Attempts, b.Attempts == search.AnyAttempts), Nodes: b.Nodes, Budget: map[string]any{},
 		Bounds: b.String(), Timing: b.Timing.String(), Uses: append([]string{}, b.Uses.Names()...),
 		Retries: b.ClientRetries, Skew: b.Skew,
 		Tokens: b.Tokens.String(), Untriggered: append([]string{}, s.Untriggered()...),
@@ -224,12 +224,12 @@ func (s *shownSearch) toJSON() exploreJSON {
 // anyOr is "any", or a number.
 func anyOr(n int, endless bool) any {
 	if endless {
-		return study.AnyTimes
+		return search.AnyTimes
 	}
 	return n
 }
 
-func othersToJSON(searches []*study.Search) (list []otherJSON) {
+func othersToJSON(searches []*search.Search) (list []otherJSON) {
 	for _, s := range searches {
 		list = append(list, otherJSON{s.Bounds.String(), s.Scope(), s.States, s.Pars()})
 	}
@@ -267,7 +267,7 @@ func (s *shownSearch) printCertificate(e *env) {
 }
 
 func (s *shownSearch) print(e *env) {
-	s.printFound(e, func() (*race.Outcome, error) { return study.ReplayOn(s.Lock, s.Witnesses[0].Trace) })
+	s.printFound(e, func() (*race.Outcome, error) { return search.ReplayOn(s.Lock, s.Witnesses[0].Trace) })
 	if len(s.Witnesses) == 0 {
 		e.Next(fmt.Sprintf("locklab explore %s --clients %d", s.Lock.ID, max(s.Bounds.Clients+1, s.Enough())),
 			"locklab explain "+s.Lock.ID)
@@ -299,7 +299,7 @@ func (s *shownSearch) printFound(e *env, first func() (*race.Outcome, error)) {
 }
 
 // boundary returns witnessJSON.Boundary.
-func (s *shownSearch) boundary(w study.Witness) string {
+func (s *shownSearch) boundary(w search.Witness) string {
 	switch {
 	case slices.Contains(s.ByBoundary(explore.BoundaryOnly), w.Verdict):
 		return "only"
@@ -342,7 +342,7 @@ func (s *shownSearch) writeWitness(e *env, files []string) error {
 	if len(files) == 0 {
 		return nil
 	}
-	o, err := study.ReplayOn(s.Lock, s.Witnesses[0].Trace)
+	o, err := search.ReplayOn(s.Lock, s.Witnesses[0].Trace)
 	if err != nil {
 		return internal(err)
 	}
@@ -390,7 +390,7 @@ func keepWithin(megabytes int64) (bytes int64, restore func()) {
 }
 
 // boundFlags are flags of what a search covers. A command declares those that it has.
-type boundFlags struct{ study.Bounds }
+type boundFlags struct{ search.Bounds }
 
 // add declares flags that set the bounds themselves.
 func (b *boundFlags) add(f *flags, names ...string) {
@@ -409,7 +409,7 @@ func (b *boundFlags) add(f *flags, names ...string) {
 func (b *boundFlags) addLate(f *flags) {
 	for flag, is := range map[string]*time.Duration{"latency": &b.Latency, "lateness": &b.Lateness} {
 		parse(f, flag, "auto", is, func(s string) (late time.Duration, err error) {
-			if late, err = study.ParseLate(s); err != nil {
+			if late, err = search.ParseLate(s); err != nil {
 				err = text.Errorf("error.late.flag", "flag", "--"+flag, "cause", err)
 			}
 			return late, err
@@ -417,9 +417,9 @@ func (b *boundFlags) addLate(f *flags) {
 	}
 }
 
-// parseRetries is study.ParseRetries with an error for a user.
+// parseRetries is search.ParseRetries with an error for a user.
 func parseRetries(s string) (n int, err error) {
-	if n, err = study.ParseRetries(s); err != nil {
+	if n, err = search.ParseRetries(s); err != nil {
 		err = text.Errorf("error.retries", "value", s, "most", explore.MaxRetries)
 	}
 	return n, err

@@ -19,7 +19,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/play"
 	"locklab/scenarios/race"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/verdict"
 )
@@ -44,7 +44,7 @@ func playCommand() *command {
 
 func (p *playFlags) add(f *flags) {
 	p.boundFlags.add(f, "budget", "clients", "attempts", "nodes", "fenced")
-	parse(f, "timing", p.Timing.String(), &p.Timing, study.ParseMode)
+	parse(f, "timing", p.Timing.String(), &p.Timing, search.ParseMode)
 	parse(f, "harm", "", &p.harm, parseHarm)
 	f.add("level", &p.level)
 	f.add("levels", &p.list)

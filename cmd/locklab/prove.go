@@ -8,7 +8,7 @@ import (
 	"locklab/reports/certificate"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
@@ -22,7 +22,7 @@ type proveFlags struct {
 }
 
 func proveCommand() *command {
-	p := &proveFlags{boundFlags: boundFlags{Bounds: study.DefaultBounds()}, budget: "crash=any"}
+	p := &proveFlags{boundFlags: boundFlags{Bounds: search.DefaultBounds()}, budget: "crash=any"}
 	return &command{
 		use: "prove LOCK", args: exactly(1, "lock"), complete: aLock, flags: p.add, run: p.run,
 		examples: []string{"prove token", "prove token --budget crash=any,pause=any@2s",
@@ -60,12 +60,12 @@ func (p *proveFlags) run(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	budget, endless, err := study.EndlessBudget(p.budget)
+	budget, endless, err := search.EndlessBudget(p.budget)
 	if err != nil {
 		return err
 	}
 	p.Bounds.Budget, p.Progress = budget, searchProgress(e)
-	proof, err := study.Prove(e.ctx, entry, p.Bounds, endless)
+	proof, err := search.Prove(e.ctx, entry, p.Bounds, endless)
 	if stoppedBy(err) {
 		return noAnswer("error.stopped")
 	}
@@ -76,15 +76,15 @@ func (p *proveFlags) run(e *env, args []string) error {
 	if proof.Refused != nil || len(proof.Open) > 0 {
 		return noAnswer("error.prove.open")
 	}
-	if proof.Search.Scope() == study.ScopeInstants {
+	if proof.Search.Scope() == search.ScopeInstants {
 		return noAnswer("error.prove.instants")
 	}
 	return nil
 }
 
-func proofToJSON(proof *study.Proof) proofJSON {
+func proofToJSON(proof *search.Proof) proofJSON {
 	j := proofJSON{Version: schema, Lock: proof.Search.Lock.ID,
-		Budget: study.FormatBudget(proof.Search.Bounds.Budget, proof.Endless),
+		Budget: search.FormatBudget(proof.Search.Bounds.Budget, proof.Endless),
 		Closed: proof.Closed, Scope: proof.Search.Scope(), Once: !proof.Once.IsZero(),
 		Proved: words(proof.Proved()), Open: words(proof.Open),
 		Broken: []witnessJSON{}, Views: proof.Views, Worlds: proof.Worlds, Moves: proof.Transitions,
@@ -102,12 +102,12 @@ func proofToJSON(proof *study.Proof) proofJSON {
 
 // A brokenBy is a verdict with the shortest way to it that a search of so many clients has found.
 type brokenBy struct {
-	study.Witness
+	search.Witness
 	clients int
 }
 
 // broken lists what searches have found of that which views do not exclude.
-func broken(proof *study.Proof) (all []brokenBy) {
+func broken(proof *search.Proof) (all []brokenBy) {
 	for _, w := range proof.Witnesses() {
 		s, _ := proof.BrokenBy(w.Verdict)
 		all = append(all, brokenBy{w, s.Bounds.Clients})
@@ -116,7 +116,7 @@ func broken(proof *study.Proof) (all []brokenBy) {
 }
 
 // whyNot says why there is no proof.
-func whyNot(proof *study.Proof, lang string) string {
+func whyNot(proof *search.Proof, lang string) string {
 	var why *explore.NotProvableError
 	if errors.As(proof.Refused, &why) {
 		return text.SayMessage(lang, why.Why)
@@ -124,7 +124,7 @@ func whyNot(proof *study.Proof, lang string) string {
 	return proof.Refused.Error()
 }
 
-func (p *proveFlags) print(e *env, proof *study.Proof) {
+func (p *proveFlags) print(e *env, proof *search.Proof) {
 	lock := proof.Search.Lock
 	scope := "any"
 	if !proof.Once.IsZero() {
@@ -155,7 +155,7 @@ func (p *proveFlags) print(e *env, proof *study.Proof) {
 		}
 	}
 	if len(all) > 0 {
-		o, err := study.ReplayOn(lock, all[0].Trace)
+		o, err := search.ReplayOn(lock, all[0].Trace)
 		if err != nil {
 			e.Keep(err)
 			return
@@ -186,7 +186,7 @@ func (p *proveFlags) print(e *env, proof *study.Proof) {
 }
 
 // printViolation prints the views that come to a verdict.
-func printViolation(e *env, proof *study.Proof, word verdict.Word) {
+func printViolation(e *env, proof *search.Proof, word verdict.Word) {
 	views, move := proof.Violation(word)
 	if move == "" {
 		return
@@ -208,8 +208,8 @@ func printViolation(e *env, proof *study.Proof, word verdict.Word) {
 
 // printViews prints the views as a table, a row for all that agree in where their client is and whose the key is, and
 // what holds in all of them.
-func printViews(e *env, proof *study.Proof) {
-	rows := study.ViewRows(proof)
+func printViews(e *env, proof *search.Proof) {
+	rows := search.ViewRows(proof)
 	if rows == nil {
 		e.Sentence("prove.views.several")
 		return
@@ -219,7 +219,7 @@ func printViews(e *env, proof *study.Proof) {
 	}
 }
 
-func printViewRows(e *env, lang string, rows []study.ViewRow) {
+func printViewRows(e *env, lang string, rows []search.ViewRow) {
 	say := func(key string) string { return text.Say(lang, "prove.views."+key) }
 	line := func(cells ...string) {
 		e.Printf("%s\n", "  "+text.Pad(cells[0], 22)+text.Pad(cells[1], 22)+text.Pad(cells[2], 20)+cells[3])
@@ -239,7 +239,7 @@ func printViewRows(e *env, lang string, rows []study.ViewRow) {
 		}
 		line(say("stage."+r.Stage), say("owner."+r.Owner), left, fmt.Sprint(r.Views))
 	}
-	for _, l := range study.Lemmas(rows) {
+	for _, l := range search.Lemmas(rows) {
 		how := "holds"
 		switch {
 		case l.Of == 0:
@@ -253,7 +253,7 @@ func printViewRows(e *env, lang string, rows []study.ViewRow) {
 }
 
 // faults says which faults may strike, and how often.
-func (p *proveFlags) faults(e *env, proof *study.Proof) string {
+func (p *proveFlags) faults(e *env, proof *search.Proof) string {
 	switch {
 	case strings.TrimSpace(p.budget) == "" || p.budget == "none":
 		return e.Say("play.nofaults")

@@ -8,6 +8,7 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/reports/text"
+	"locklab/scenarios/search"
 	"locklab/scenarios/study"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
@@ -36,7 +37,7 @@ func parSample() Par {
 	c := Par{ParTable: study.ParTable{
 		Locks:    locksOf("setnx", "token", "redlock", "watchdog"),
 		Verdicts: []verdict.Word{verdict.Overlap, verdict.Lie, verdict.Deadlock},
-		Within:   study.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 2, TTL: 9 * time.Second}},
+		Within:   search.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 2, TTL: 9 * time.Second}},
 		Budgets:  []string{"crash=1", "pause=1"},
 	}}
 	for l, row := range cells {

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"slices"
 
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator/explore"
 	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
@@ -16,7 +16,7 @@ type AnyNumber struct {
 	Once    bool // each client takes the lock once
 }
 
-// once is the value of attempts in place of study.AnyTimes.
+// once is the value of attempts in place of search.AnyTimes.
 const once = "once"
 
 // proofBounds are those that a [prove] section may have, beside attempts.
@@ -26,23 +26,23 @@ var proofBoundNames = []string{"nodes", "ttl", "work", "budget"}
 func ProofBoundNames() []string { return append([]string{"attempts"}, proofBoundNames...) }
 
 // proofBounds reads the bounds of "[prove budget=crash=any]".
-func proofBounds(items string) (b study.Bounds, of *AnyNumber, err error) {
-	b, of = study.ProofBounds(), &AnyNumber{}
+func proofBounds(items string) (b search.Bounds, of *AnyNumber, err error) {
+	b, of = search.ProofBounds(), &AnyNumber{}
 	err = eachBound(items, func(name, value string) error { return named(of.set(&b, name, value), ProofBoundNames()) })
 	return b, of, err
 }
 
 // set sets one bound.
-func (a *AnyNumber) set(b *study.Bounds, name, value string) (err error) {
+func (a *AnyNumber) set(b *search.Bounds, name, value string) (err error) {
 	wrong := func(cause any) error { return i18n.Errorf("error.bound", "item", name+"="+value, "cause", cause) }
 	switch {
-	case name == "attempts" && value != once && value != study.AnyTimes:
+	case name == "attempts" && value != once && value != search.AnyTimes:
 		return wrong(i18n.Errorf("error.contract.attempts"))
 	case name == "attempts":
 		a.Once = value == once
 		return nil
 	case name == "budget":
-		b.Budget, a.Endless, err = study.EndlessBudget(value)
+		b.Budget, a.Endless, err = search.EndlessBudget(value)
 		b.Budget = b.Budget.Canonical()
 		return err
 	case !slices.Contains(proofBoundNames, name):
@@ -52,23 +52,23 @@ func (a *AnyNumber) set(b *study.Bounds, name, value string) (err error) {
 }
 
 // subject is Expectation.Subject.
-func (a *AnyNumber) subject(b study.Bounds) string {
-	text := "clients=any,attempts=" + study.AnyTimes
+func (a *AnyNumber) subject(b search.Bounds) string {
+	text := "clients=any,attempts=" + search.AnyTimes
 	if a.Once {
 		text = "clients=any,attempts=" + once
 	}
-	for _, u := range b.Unlike(study.ProofBounds(), "nodes", "ttl", "work") {
+	for _, u := range b.Unlike(search.ProofBounds(), "nodes", "ttl", "work") {
 		text += "," + u.Name + "=" + u.Value
 	}
-	return text + ",budget=" + study.FormatBudget(b.Budget, a.Endless)
+	return text + ",budget=" + search.FormatBudget(b.Budget, a.Endless)
 }
 
 // flags are those of locklab prove.
-func (a *AnyNumber) flags(b study.Bounds) (line string) {
-	for _, u := range b.Unlike(study.ProofBounds(), "nodes", "ttl", "work") {
+func (a *AnyNumber) flags(b search.Bounds) (line string) {
+	for _, u := range b.Unlike(search.ProofBounds(), "nodes", "ttl", "work") {
 		line += " --" + u.Name + " " + u.Value
 	}
-	return line + " --budget '" + study.FormatBudget(b.Budget, a.Endless) + "'"
+	return line + " --budget '" + search.FormatBudget(b.Budget, a.Endless) + "'"
 }
 
 // compareProof compares r.Proof with what is expected, and sets Status, Got, Reasons and Outcome. What a row does not name is to be

@@ -8,7 +8,7 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/scenarios/race"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
@@ -20,7 +20,7 @@ type Expectation struct {
 	Line      int    // of File; where the expectation is derived, the line that it follows from
 	Lock      lock.Entry
 	Race      race.Race // with an empty ID: Bounds are to be searched
-	Bounds    study.Bounds
+	Bounds    search.Bounds
 	AnyNumber *AnyNumber        // what is to be proved within Bounds, in place of the search; nil: nothing
 	Expected  []ExpectedVerdict // all that must come about; anything else must not
 	Instants  bool              // the code compares times: what it comes to is known of the instants searched only
@@ -136,8 +136,8 @@ func (e *Expectation) Command() string {
 
 // usualBounds are the values of the bounds that a [search] section leaves out. The
 // limit keeps one search within some 200 MB.
-func usualBounds() study.Bounds {
-	b := study.DefaultBounds()
+func usualBounds() search.Bounds {
+	b := search.DefaultBounds()
 	b.Budget, b.MaxStates = "", 4_000_000
 	return b
 }

@@ -11,7 +11,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator/explore"
 	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
@@ -157,7 +157,7 @@ func (p *parser) within(e Expectation, verdictOf func(word string) (ExpectedVerd
 }
 
 // refused is the error that bounds have with every lock, if it is always the same.
-func refused(b study.Bounds) (first error) {
+func refused(b search.Bounds) (first error) {
 	for _, e := range algorithms.All() {
 		err := b.Check(e)
 		if err == nil || first != nil && err.Error() != first.Error() {
@@ -183,7 +183,7 @@ func (p *parser) expect(e Expectation, verdictOf func(word string) (ExpectedVerd
 		return i18n.Errorf("error.contract.noverdict", "text", row)
 	}
 	for _, word := range words {
-		if word == instants && !e.IsRace() && !e.Instants && e.Bounds.Timing != study.Lockstep {
+		if word == instants && !e.IsRace() && !e.Instants && e.Bounds.Timing != search.Lockstep {
 			e.Instants = true
 			continue
 		}
@@ -319,7 +319,7 @@ func raceVerdict(word string) (ExpectedVerdict, error) {
 }
 
 // searchVerdict reads a verdict of a search within b: "HOLDS" or "OVERLAP@1".
-func searchVerdict(b study.Bounds) func(written string) (ExpectedVerdict, error) {
+func searchVerdict(b search.Bounds) func(written string) (ExpectedVerdict, error) {
 	return func(written string) (ExpectedVerdict, error) {
 		return readPar(written, "error.contract.found", b.Words())
 	}
@@ -359,10 +359,10 @@ func checkRenamed(word string) error {
 }
 
 // BoundNames are the names of all bounds that a [search] header may have.
-func BoundNames() []string { return append(study.BoundNames(), "max-states") }
+func BoundNames() []string { return append(search.BoundNames(), "max-states") }
 
 // searchBounds reads the bounds of "[search clients=3 budget=crash=1,pause=1]".
-func searchBounds(items string) (study.Bounds, error) {
+func searchBounds(items string) (search.Bounds, error) {
 	b := usualBounds()
 	return b, eachBound(items, func(name, value string) error { return setBound(&b, name, value) })
 }
@@ -384,7 +384,7 @@ func eachBound(items string, set func(name, value string) error) error {
 }
 
 // setBound changes one bound. Bounds.Set knows all of them but max-states.
-func setBound(b *study.Bounds, name, value string) (err error) {
+func setBound(b *search.Bounds, name, value string) (err error) {
 	switch name {
 	case "max-states":
 		if b.MaxStates, err = strconv.Atoi(value); err != nil || b.MaxStates < 1 {

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 
 	"locklab/scenarios/race"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/i18n"
 )
@@ -16,8 +16,8 @@ type resultJSON struct {
 	Got     []ExpectedVerdict `json:"got,omitempty"`
 	Reasons []i18n.Message    `json:"reasons,omitempty"`
 	Witness string            `json:"witness,omitempty"` // link to the Outcome of a search or a proof
-	Search  *study.Search     `json:"search,omitempty"`
-	Proof   *study.Proof      `json:"proof,omitempty"`
+	Search  *search.Search    `json:"search,omitempty"`
+	Proof   *search.Proof     `json:"proof,omitempty"`
 }
 
 // MarshalJSON is the inverse of UnmarshalJSON.
@@ -54,7 +54,7 @@ func (r *Result) complete(runner *race.Runner) (err error) {
 			r.Proof.SetLock(r.Lock)
 		}
 		if r.Outcome != nil && r.Outcome.History == nil {
-			r.Outcome, err = study.ReplayOn(r.Lock, r.Outcome.Trace)
+			r.Outcome, err = search.ReplayOn(r.Lock, r.Outcome.Trace)
 		}
 	case r.Outcome == nil && r.Status == Differs, r.Outcome == nil && r.Status == Inconclusive && len(r.Got) > 0:
 		r.Outcome, err = runner.Play(r.Lock, r.Race, r.Race.Settings)

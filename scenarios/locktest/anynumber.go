@@ -13,6 +13,7 @@ import (
 
 	"locklab/reports/certificate"
 	"locklab/reports/text"
+	"locklab/scenarios/search"
 	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/bubble"
@@ -36,7 +37,7 @@ func newAnyNumber(p *plan, b *Bounds) (*anyNumber, error) {
 	if b.Attempts > 1 || b.Fenced || b.Slow != 0 || b.Noisy != 0 {
 		return nil, text.Errorf("locktest.bounds.any")
 	}
-	budget, endless, err := study.EndlessBudget(b.Budget)
+	budget, endless, err := search.EndlessBudget(b.Budget)
 	if err != nil {
 		return nil, text.Errorf("locktest.bounds.budget", "cause", err)
 	}
@@ -54,7 +55,7 @@ func claimable(p *plan) []verdict.Word {
 
 // isOfFew reports whether a trace is of one of the searches for a witness.
 func (a *anyNumber) isOfFew(trace simulator.Trace) bool {
-	b, err := study.ParseBounds(trace.Settings)
+	b, err := search.ParseBounds(trace.Settings)
 	if err != nil {
 		return false
 	}
@@ -95,21 +96,21 @@ func (a *anyNumber) check(claims []Claim) {
 }
 
 // prove proves what it can of the code.
-func (a *anyNumber) prove(ctx context.Context) (proof *study.Proof, err error) {
+func (a *anyNumber) prove(ctx context.Context) (proof *search.Proof, err error) {
 	p := a.plan
-	code := &study.Code{Model: p.within, Search: p.searchWithin, Once: i18n.New("prove.once.memory")}
+	code := &search.Code{Model: p.within, Search: p.searchWithin, Once: i18n.New("prove.once.memory")}
 	err = p.untilTimed(func() error {
-		proof, err = study.ProveCode(ctx, p.entry, settled(p.study, p.timed, p.dated), a.endless, code)
+		proof, err = search.ProveCode(ctx, p.entry, settled(p.study, p.timed, p.dated), a.endless, code)
 		return err
 	})
 	if why := (*explore.NotProvableError)(nil); errors.As(err, &why) {
-		return &study.Proof{Proof: &explore.Proof{Refused: why}}, nil
+		return &search.Proof{Proof: &explore.Proof{Refused: why}}, nil
 	}
 	return proof, err
 }
 
 // unproved returns why there is no proof; "": there is one.
-func (a *anyNumber) unproved(proof *study.Proof) string {
+func (a *anyNumber) unproved(proof *search.Proof) string {
 	why := (*explore.NotProvableError)(nil)
 	switch {
 	case a.plan.numbered.Load():
@@ -121,7 +122,7 @@ func (a *anyNumber) unproved(proof *study.Proof) string {
 }
 
 // judge compares a proof with one claim.
-func (a *anyNumber) judge(t *testing.T, proof *study.Proof, c Claim) {
+func (a *anyNumber) judge(t *testing.T, proof *search.Proof, c Claim) {
 	why := c.contradicted(proof)
 	if why == "" {
 		return
@@ -134,7 +135,7 @@ func (a *anyNumber) judge(t *testing.T, proof *study.Proof, c Claim) {
 }
 
 // contradicted returns why a proof contradicts the claim, or does not decide it; "": it bears it out.
-func (c Claim) contradicted(proof *study.Proof) string {
+func (c Claim) contradicted(proof *search.Proof) string {
 	s, w := proof.BrokenBy(c.word)
 	switch {
 	case s == nil && slices.Contains(proof.Open, c.word):
@@ -246,7 +247,7 @@ func (p *plan) playAlone(f *firstRun) error {
 		events, err := sim.Step(&w, choices[0])
 		if err != nil {
 			run.End = w.Now()
-			return &runError{err, study.OutcomeOf(b, &run), choices[0].String()}
+			return &runError{err, search.OutcomeOf(b, &run), choices[0].String()}
 		}
 		run.Events = append(run.Events, events...)
 		for i := range events {

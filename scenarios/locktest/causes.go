@@ -15,6 +15,7 @@ import (
 	"locklab/faults"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
+	"locklab/scenarios/search"
 	"locklab/scenarios/study"
 	"locklab/simulator/explore"
 )
@@ -56,7 +57,7 @@ func refuseCauses(claims []Claim) error {
 
 // contradictedByCauses returns why the causes by which a verdict comes about, with as many faults as the claim says, contradict it, or do
 // not decide it; "": they bear it out.
-func contradictedByCauses(ctx context.Context, p *plan, s *study.Search, c Claim) string {
+func contradictedByCauses(ctx context.Context, p *plan, s *search.Search, c Claim) string {
 	ctx, cancel := within(ctx, p.bounds.MaxTime)
 	defer cancel()
 	ways, all, err := causesWithin(ctx, p, s.Bounds, c)
@@ -81,7 +82,7 @@ func contradictedByCauses(ctx context.Context, p *plan, s *study.Search, c Claim
 }
 
 // causesWithin searches the code for the causes of a claim's verdict.
-func causesWithin(ctx context.Context, p *plan, bounds study.Bounds, c Claim) (ways [][]explore.Cause, all bool, err error) {
+func causesWithin(ctx context.Context, p *plan, bounds search.Bounds, c Claim) (ways [][]explore.Cause, all bool, err error) {
 	err = p.untilTimed(func() error {
 		m, err := p.within(bounds)
 		if err == nil {
@@ -177,7 +178,7 @@ func (p *plan) unknown(key string) {
 }
 
 // examine finds out what a report is to have, beside the search s.
-func (p *plan) examine(s *study.Search, took time.Duration) (*study.Checked, error) {
+func (p *plan) examine(s *search.Search, took time.Duration) (*study.Checked, error) {
 	search, err := p.withRuns(s, took)
 	if err != nil {
 		return nil, err
@@ -196,7 +197,7 @@ func (p *plan) examine(s *study.Search, took time.Duration) (*study.Checked, err
 }
 
 // withRuns is a search as data, with the runs of its witnesses.
-func (p *plan) withRuns(s *study.Search, took time.Duration) (*study.CheckedSearch, error) {
+func (p *plan) withRuns(s *search.Search, took time.Duration) (*study.CheckedSearch, error) {
 	out := study.CheckedSearch{Search: s, Seconds: took.Seconds()}
 	for _, w := range s.Witnesses {
 		o, err := p.play(w.Trace)
@@ -210,7 +211,7 @@ func (p *plan) withRuns(s *study.Search, took time.Duration) (*study.CheckedSear
 
 // findPars searches within each of the budgets of one fault.
 func (p *plan) findPars(c *study.Checked) error {
-	b := study.DefaultBounds()
+	b := search.DefaultBounds()
 	b.TTL, b.Nodes, b.MaxStates = p.study.TTL, p.study.Nodes, p.study.MaxStates
 	for _, budget := range study.SingleFaults() {
 		b.Budget = faults.Budget(budget)

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"locklab/reports/text"
+	"locklab/scenarios/search"
 	"locklab/scenarios/share"
 	"locklab/scenarios/study"
 	"locklab/simulator"
@@ -350,8 +351,8 @@ func checkBounded(claims []Claim, p *plan) error {
 }
 
 // judge compares a search with one claim.
-func (p *plan) judge(t *testing.T, s *study.Search, c Claim) {
-	i := slices.IndexFunc(s.Witnesses, func(w study.Witness) bool { return w.Verdict == c.word })
+func (p *plan) judge(t *testing.T, s *search.Search, c Claim) {
+	i := slices.IndexFunc(s.Witnesses, func(w search.Witness) bool { return w.Verdict == c.word })
 	switch {
 	case i < 0 && !s.Complete:
 		t.Error(tell("locktest.judge.cut", "verdict", string(c.word), "limit", p.cutBy(s))) // the certificate stands below
@@ -372,13 +373,13 @@ func (p *plan) judge(t *testing.T, s *study.Search, c Claim) {
 }
 
 // cutBy returns why a search is not complete.
-func (p *plan) cutBy(s *study.Search) string {
+func (p *plan) cutBy(s *search.Search) string {
 	switch {
 	case p.late:
 		return tell("locktest.cut.time", "time", p.bounds.MaxTime.String(), "states", fmt.Sprint(s.States))
 	case s.OutOfMemory:
 		return tell("locktest.cut.memory", "bytes", fmt.Sprint(p.bounds.MaxBytes), "states", fmt.Sprint(s.States))
-	case s.Bounds.Timing == study.AnyTiming && p.dated:
+	case s.Bounds.Timing == search.AnyTiming && p.dated:
 		return tell("locktest.cut.timed", "states", fmt.Sprint(s.States))
 	case s.Limit.IsZero():
 		return tell("locktest.cut", "states", fmt.Sprint(s.Bounds.MaxStates))

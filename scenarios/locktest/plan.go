@@ -17,7 +17,7 @@ import (
 	"locklab/faults"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/bubble"
 	"locklab/simulator/database"
@@ -35,7 +35,7 @@ type plan struct {
 	bounds   Bounds
 	code     func(*Client)
 	entry    lock.Entry
-	study    study.Bounds
+	study    search.Bounds
 	any      *anyNumber  // Bounds.Clients is Any: bounds and study are for single runs; nil: it is a number
 	numbered atomic.Bool // the code has asked for its client's number
 	random   *random
@@ -75,9 +75,9 @@ func newPlan(t *testing.T, b Bounds, code func(*Client)) (*plan, error) {
 	b = b.filled()
 	p.bounds = b
 	p.entry = lock.Entry{ID: t.Name(), Family: lock.OneStep, Nodes: b.Servers, TTL: b.TTL, Unit: time.Nanosecond, Expiry: lock.ExpiryServer}
-	p.study = study.Bounds{Scope: explore.Scope{Clients: b.Clients, Attempts: b.Attempts, Nodes: b.Servers, TTL: b.TTL, Fenced: b.Fenced, Slow: b.Slow, Noisy: b.Noisy, Limits: explore.Limits{MaxStates: b.MaxStates}}, Budget: faults.Budget(b.Budget)}
+	p.study = search.Bounds{Scope: explore.Scope{Clients: b.Clients, Attempts: b.Attempts, Nodes: b.Servers, TTL: b.TTL, Fenced: b.Fenced, Slow: b.Slow, Noisy: b.Noisy, Limits: explore.Limits{MaxStates: b.MaxStates}}, Budget: faults.Budget(b.Budget)}
 	if b.AnyTiming {
-		p.study.Timing = study.AnyTiming
+		p.study.Timing = search.AnyTiming
 	}
 	if b.Database != nil {
 		if err := onDatabase(p); err != nil {
@@ -174,17 +174,17 @@ func checkBudget(written faults.Budget) error {
 }
 
 // lockstep returns the bounds of the plan in lockstep, in which single runs are played.
-func (p *plan) lockstep() study.Bounds {
+func (p *plan) lockstep() search.Bounds {
 	b := p.study
-	b.Timing = study.Lockstep
+	b.Timing = search.Lockstep
 	return b
 }
 
 // settled returns bounds as they are searched. At any timing the timers of code that is timed are exact, since a bubble
 // that is woken late shows the instant of its timer; and code that has the time of day in the state may not wait without end.
-func settled(bounds study.Bounds, timed, dated bool) study.Bounds {
-	if bounds.Timing == study.AnyTiming && timed {
-		bounds.Idle, bounds.Lateness = bounds.Idle || dated, study.AtOnce
+func settled(bounds search.Bounds, timed, dated bool) search.Bounds {
+	if bounds.Timing == search.AnyTiming && timed {
+		bounds.Idle, bounds.Lateness = bounds.Idle || dated, search.AtOnce
 	}
 	return bounds
 }
@@ -194,13 +194,13 @@ func (p *plan) isOwn(trace simulator.Trace) bool {
 	if p.any != nil {
 		return p.any.isOfFew(trace)
 	}
-	is, err := study.ParseBounds(trace.Settings)
+	is, err := search.ParseBounds(trace.Settings)
 	is.Epoch = 0 // whenever it was found
-	return slices.ContainsFunc([]study.Bounds{p.study, settled(p.study, true, false), settled(p.study, true, true), p.lockstep(), besides(p, 1), besides(p, p.study.Attempts)}, func(b study.Bounds) bool { return err == nil && b.String() == is.String() })
+	return slices.ContainsFunc([]search.Bounds{p.study, settled(p.study, true, false), settled(p.study, true, true), p.lockstep(), besides(p, 1), besides(p, p.study.Attempts)}, func(b search.Bounds) bool { return err == nil && b.String() == is.String() })
 }
 
 // within is a search of the code within bounds.
-func (p *plan) within(bounds study.Bounds) (*explore.Model, error) {
+func (p *plan) within(bounds search.Bounds) (*explore.Model, error) {
 	b, err := bounds.Model(p.entry)
 	if err != nil {
 		return nil, err
@@ -388,7 +388,7 @@ func drawsMore(p *plan, err error) bool {
 }
 
 // search makes the search of the plan. One that ctx or Bounds.MaxTime ends has what was found by then.
-func (p *plan) search(ctx context.Context) (*study.Search, error) {
+func (p *plan) search(ctx context.Context) (*search.Search, error) {
 	ctx, cancel := within(ctx, p.bounds.MaxTime)
 	defer cancel()
 	s, err := p.searchWithin(ctx, p.study)
@@ -404,9 +404,9 @@ func (p *plan) search(ctx context.Context) (*study.Search, error) {
 }
 
 // searchWithin makes a search of the code; it comes with the error of ctx, too.
-func (p *plan) searchWithin(ctx context.Context, bounds study.Bounds) (s *study.Search, err error) {
+func (p *plan) searchWithin(ctx context.Context, bounds search.Bounds) (s *search.Search, err error) {
 	err = p.untilTimed(func() error {
-		if bounds.Timing == study.AnyTiming && p.timed && bounds.Lateness > 0 {
+		if bounds.Timing == search.AnyTiming && p.timed && bounds.Lateness > 0 {
 			return text.Errorf("locktest.late", "lateness", bounds.Lateness)
 		}
 		bounds := settled(bounds, p.timed, p.dated)
@@ -418,9 +418,9 @@ func (p *plan) searchWithin(ctx context.Context, bounds study.Bounds) (s *study.
 		if result == nil {
 			return p.withRun(bounds, err)
 		}
-		s = &study.Search{Lock: p.entry, Bounds: bounds.Settled(p.entry), Result: result, NoClaims: !p.says.Load()}
+		s = &search.Search{Lock: p.entry, Bounds: bounds.Settled(p.entry), Result: result, NoClaims: !p.says.Load()}
 		for _, w := range result.Found {
-			s.Witnesses = append(s.Witnesses, study.Witness{Witness: w, Trace: p.traceWithin(s.Bounds, w.Choices)})
+			s.Witnesses = append(s.Witnesses, search.Witness{Witness: w, Trace: p.traceWithin(s.Bounds, w.Choices)})
 		}
 		return p.withRun(bounds, err)
 	})
@@ -437,7 +437,7 @@ type runError struct {
 func (e *runError) Unwrap() error { return e.error }
 
 // withRun returns an error of a search with the run that has led to it, if it can be played.
-func (p *plan) withRun(bounds study.Bounds, err error) error {
+func (p *plan) withRun(bounds search.Bounds, err error) error {
 	where := (*explore.ScheduleError)(nil)
 	if p.random.look(); p.random.noticed || !errors.As(err, &where) || errors.As(err, new(*bubble.NeedsTimeError)) || errors.As(err, new(*bubble.DrawnError)) {
 		return err // but for the second: the search begins anew
@@ -461,17 +461,17 @@ func (p *plan) checkLease() error {
 	return nil
 }
 
-func (p *plan) traceWithin(b study.Bounds, choices []simulator.Choice) simulator.Trace {
-	return simulator.Trace{Lock: p.entry.ID, Race: study.SearchID, Settings: b.String(), Choices: choices}
+func (p *plan) traceWithin(b search.Bounds, choices []simulator.Choice) simulator.Trace {
+	return simulator.Trace{Lock: p.entry.ID, Race: search.SearchID, Settings: b.String(), Choices: choices}
 }
 
 // play plays a trace of a search, and notes the lines of the code.
 func (p *plan) play(trace simulator.Trace) (*race.Outcome, error) {
-	b, err := study.ParseBounds(trace.Settings)
+	b, err := search.ParseBounds(trace.Settings)
 	if err != nil {
 		return nil, err
 	}
-	p.timed, p.dated = p.timed || b.Lateness == study.AtOnce, p.dated || b.Idle
+	p.timed, p.dated = p.timed || b.Lateness == search.AtOnce, p.dated || b.Idle
 	o, err := p.playWithin(b, trace.Choices)
 	if errors.As(err, new(*simulator.NotEnabledError)) { // it may be of code that goes on in several ways
 		p.branches.Everywhere()
@@ -482,7 +482,7 @@ func (p *plan) play(trace simulator.Trace) (*race.Outcome, error) {
 	return o, err
 }
 
-func (p *plan) playWithin(bounds study.Bounds, choices []simulator.Choice) (o *race.Outcome, err error) {
+func (p *plan) playWithin(bounds search.Bounds, choices []simulator.Choice) (o *race.Outcome, err error) {
 	p.watch = true
 	defer func() { p.watch = false }()
 	err = p.untilTimed(func() error {
@@ -499,7 +499,7 @@ func (p *plan) playWithin(bounds study.Bounds, choices []simulator.Choice) (o *r
 		if err != nil {
 			return err
 		}
-		o = study.OutcomeOf(b, run)
+		o = search.OutcomeOf(b, run)
 		o.Race, o.Trace = bounds.Race(), p.traceWithin(bounds, choices)
 		return nil
 	})

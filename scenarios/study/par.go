@@ -1,14 +1,15 @@
+// Package study makes many runs and searches, whose results are rows of a table: the fewest faults that a verdict takes, the
+// largest fault that a lock tolerates, how often runs end in a verdict, and what is proved for any number of clients.
 package study
 
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"locklab/algorithms/lock"
 	"locklab/faults"
+	"locklab/scenarios/search"
 	"locklab/scenarios/share"
-	"locklab/simulator"
 	"locklab/simulator/verdict"
 )
 
@@ -27,11 +28,11 @@ func SingleFaults() []string {
 type ParTable struct {
 	Locks    []lock.Entry
 	Verdicts []verdict.Word
-	Pars     []Par    // by lock, then by verdict
-	Within   Bounds   // of the searches, without a budget
-	Budgets  []string // one search each
-	Each     []Par    // of each search alone: by lock, by budget, then by verdict
-	States   int      // of all searches
+	Pars     []Par         // by lock, then by verdict
+	Within   search.Bounds // of the searches, without a budget
+	Budgets  []string      // one search each
+	Each     []Par         // of each search alone: by lock, by budget, then by verdict
+	States   int           // of all searches
 }
 
 // At is the par of the n-th verdict for lock l.
@@ -60,7 +61,7 @@ type Par struct {
 //
 // w and ctx are as for Matrix; of a lock whose searches did not all finish nothing is
 // known.
-func FindPars(ctx context.Context, locks []lock.Entry, b Bounds, budgets []string, w *share.Work) (*ParTable, error) {
+func FindPars(ctx context.Context, locks []lock.Entry, b search.Bounds, budgets []string, w *share.Work) (*ParTable, error) {
 	b.Budget = ""
 	table := &ParTable{Locks: locks, Verdicts: ParWords(), Within: b, Budgets: budgets}
 	var tasks []share.Task
@@ -69,11 +70,11 @@ func FindPars(ctx context.Context, locks []lock.Entry, b Bounds, budgets []strin
 			tasks = append(tasks, share.Task{Cost: float64(l) / float64(len(locks))})
 		}
 	}
-	found, err := share.Each(ctx, tasks, w, func(ctx context.Context, i int) (Search, error) {
+	found, err := share.Each(ctx, tasks, w, func(ctx context.Context, i int) (search.Search, error) {
 		entry := locks[i/len(budgets)]
-		s, err := Explore(ctx, entry, b.forPar(entry, budgets[i%len(budgets)]))
+		s, err := search.Explore(ctx, entry, forPar(b, entry, budgets[i%len(budgets)]))
 		if err != nil {
-			return Search{}, err
+			return search.Search{}, err
 		}
 		return *s, nil
 	})
@@ -92,7 +93,7 @@ func FindPars(ctx context.Context, locks []lock.Entry, b Bounds, budgets []strin
 }
 
 // Prepend puts a lock before the others. searches are one for each budget.
-func (t *ParTable) Prepend(entry lock.Entry, searches []*Search) {
+func (t *ParTable) Prepend(entry lock.Entry, searches []*search.Search) {
 	t.Locks = append([]lock.Entry{entry}, t.Locks...)
 	t.Pars = append(ParsOf(entry, searches), t.Pars...)
 	t.Each = append(parsOfEach(entry, searches, len(t.Budgets)), t.Each...)
@@ -103,23 +104,23 @@ func (t *ParTable) Prepend(entry lock.Entry, searches []*Search) {
 
 // parsOfEach takes the pars from each search alone. Without searches nothing is known
 // within any of the budgets.
-func parsOfEach(entry lock.Entry, searches []*Search, budgets int) (pars []Par) {
+func parsOfEach(entry lock.Entry, searches []*search.Search, budgets int) (pars []Par) {
 	for k := range budgets {
 		pars = append(pars, ParsOf(entry, searches[min(k, len(searches)):min(k+1, len(searches))])...)
 	}
 	return pars
 }
 
-func (b Bounds) forPar(entry lock.Entry, budget string) Bounds {
+func forPar(b search.Bounds, entry lock.Entry, budget string) search.Bounds {
 	b.Budget = faults.Budget(budget)
 	if b.Nodes == 0 {
-		b.Nodes = FewServers(entry)
+		b.Nodes = search.FewServers(entry)
 	}
 	return b
 }
 
 // ParsOf takes the pars of ParWords from complete or incomplete searches of a lock.
-func ParsOf(entry lock.Entry, searches []*Search) (pars []Par) {
+func ParsOf(entry lock.Entry, searches []*search.Search) (pars []Par) {
 	for _, w := range ParWords() {
 		p := Par{Lock: entry.ID, Verdict: w, Complete: len(searches) > 0, Ways: []string{}}
 		for _, s := range searches {
@@ -138,8 +139,8 @@ func ParsOf(entry lock.Entry, searches []*Search) (pars []Par) {
 }
 
 // take keeps the smaller of the par so far and that of a witness.
-func (p *Par) take(w Witness) {
-	way := InjectedFaults(w.Trace.Choices)
+func (p *Par) take(w search.Witness) {
+	way := search.InjectedFaults(w.Trace.Choices)
 	switch {
 	case p.Found && w.Par > p.Par:
 		return
@@ -151,18 +152,4 @@ func (p *Par) take(w Witness) {
 	if !slices.Contains(p.Ways, way) {
 		p.Ways = append(p.Ways, way)
 	}
-}
-
-// InjectedFaults names the faults among the choices in their order, as in
-// "crash+pause"; "" where there are none.
-func InjectedFaults(choices []simulator.Choice) string {
-	var names []string
-	for _, c := range choices {
-		for _, f := range faults.All() {
-			if f.Verb == c.Verb {
-				names = append(names, f.Name)
-			}
-		}
-	}
-	return strings.Join(names, "+")
 }

@@ -10,6 +10,7 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/faults"
+	"locklab/scenarios/search"
 	"locklab/scenarios/share"
 	"locklab/simulator/explore"
 	"locklab/simulator/i18n"
@@ -96,10 +97,6 @@ const (
 	NotAsked  Answer = "N/A" // the fault has no meaning for the lock, or no number of clients can be one too many
 )
 
-// FewServers returns the number of servers that a tolerance gives a lock: as many as it wants, but
-// no more than three, the least number that makes a majority of more than one.
-func FewServers(entry lock.Entry) int { return min(entry.Servers(), 3) }
-
 // FindTolerance finds, for each lock and each of Hazards, the limit up to which the lock
 // excludes, by bisection. Each answer is that of a complete search of all interleavings
 // of two clients and at most one fault.
@@ -151,14 +148,14 @@ func UsualRivals() Rivals {
 	return Rivals{TTL: ttl, Retries: explore.RetrySleeps(ttl, explore.MaxRetries)}
 }
 
-func (r Rivals) bounds(entry lock.Entry) Bounds {
-	return Bounds{Scope: explore.Scope{Clients: enough(entry, verdict.Overlap), Attempts: 1, Nodes: FewServers(entry), TTL: r.TTL}, Retries: explore.MaxRetries}
+func (r Rivals) bounds(entry lock.Entry) search.Bounds {
+	return search.Bounds{Scope: explore.Scope{Clients: search.Enough(entry, verdict.Overlap), Attempts: 1, Nodes: search.FewServers(entry), TTL: r.TTL}, Retries: explore.MaxRetries}
 }
 
 // Limit bisects.
 func (r Rivals) Limit(ctx context.Context, entry lock.Entry, h Hazard) (Limit, error) {
 	out := Limit{Lock: entry.ID, Fault: h.Fault, Answer: NoAnswer}
-	if enough(entry, verdict.Overlap) == 0 {
+	if search.Enough(entry, verdict.Overlap) == 0 {
 		out.Answer = NotAsked
 		return out, nil
 	}
@@ -245,29 +242,29 @@ func (r Rivals) search(ctx context.Context, entry lock.Entry, budget faults.Budg
 	if err := b.Check(entry); err != nil {
 		return nil, err
 	}
-	search, err := b.Model(entry)
+	m, err := b.Model(entry)
 	if err != nil {
 		return nil, err
 	}
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
 	found := atomic.Bool{}
-	search.Retries, search.NoProbe, search.MaxStates = r.Retries, true, toleranceStates
-	search.Progress = func(r *explore.Result) {
+	m.Retries, m.NoProbe, m.MaxStates = r.Retries, true, toleranceStates
+	m.Progress = func(r *explore.Result) {
 		if overlap(r) != nil {
 			found.Store(true)
 			cancel()
 		}
 	}
 	if r.Code != nil {
-		r.Code(search)
+		r.Code(m)
 	}
-	sim, err := search.Simulator()
+	sim, err := m.Simulator()
 	if err != nil {
 		return nil, err
 	}
 	defer sim.Close()
-	result, err := explore.Exhaust(inner, sim, search.Options())
+	result, err := explore.Exhaust(inner, sim, m.Options())
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -276,7 +273,7 @@ func (r Rivals) search(ctx context.Context, entry lock.Entry, budget faults.Budg
 	}
 	out := &RivalSearch{Result: result}
 	if way := overlap(result); way != nil {
-		out.Trace = b.trace(entry, way.Choices).Link()
+		out.Trace = b.Trace(entry, way.Choices).Link()
 	}
 	return out, nil
 }

@@ -12,6 +12,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
+	"locklab/scenarios/search"
 	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/effort"
@@ -110,7 +111,7 @@ func leases(parts int) float64 { return float64(parts) / study.LeaseParts }
 func replay(t *testing.T, link string) (*race.Outcome, error) {
 	t.Helper()
 	trace := racetest.Must(simulator.ParseLink(link))(t)
-	return study.Replay(trace)
+	return search.Replay(trace)
 }
 
 // Bisection assumes that a larger fault is no less harmful. That is true for these: the
@@ -169,7 +170,7 @@ func TestSearchChartsStopped(t *testing.T) {
 			t.Errorf("%+v", l)
 		}
 	}
-	table, err := study.FindPars(ctx, locks(t, "token"), study.DefaultBounds(), study.SingleFaults(), nil)
+	table, err := study.FindPars(ctx, locks(t, "token"), search.DefaultBounds(), study.SingleFaults(), nil)
 	if !errors.Is(err, context.Canceled) || len(table.Pars) != len(study.ParWords()) {
 		t.Fatalf("%v, %v", table.Pars, err)
 	}
@@ -183,7 +184,7 @@ func TestSearchChartsStopped(t *testing.T) {
 func TestFindPars(t *testing.T) {
 	t.Parallel()
 	locks := locks(t, "setnx", "token")
-	table := racetest.Must(study.FindPars(t.Context(), locks, study.DefaultBounds(), study.SingleFaults(), nil))(t)
+	table := racetest.Must(study.FindPars(t.Context(), locks, search.DefaultBounds(), study.SingleFaults(), nil))(t)
 	// A lock without a lease is lost if its holder never releases it, but no pause takes it away from the holder; with a
 	// lease it is the other way round.
 	want := map[verdict.Word][2]string{
@@ -211,7 +212,7 @@ func TestFindPars(t *testing.T) {
 
 // A search that was given up proves nothing.
 func TestFindParsGivenUp(t *testing.T) {
-	b := study.DefaultBounds()
+	b := search.DefaultBounds()
 	b.MaxStates = 50
 	table, err := study.FindPars(t.Context(), locks(t, "setnx", "token"), b, []string{"crash=1", "pause=1"}, nil)
 	if err != nil {
