@@ -177,9 +177,7 @@ func parCommand() *command {
 		flags: func(f *flags) {
 			c.add(f)
 			f.each("budget", &budgets)
-			f.add("clients", &bounds.Clients)
-			f.add("attempts", &bounds.Attempts)
-			f.add("max-states", &bounds.MaxStates)
+			f.bounds(&bounds, "clients", "attempts", "max-states")
 		},
 		run: c.run(algorithms.Milestones, func(e *env, entries []lock.Entry) (chart.Result, error) {
 			for i, budget := range budgets {
@@ -222,7 +220,7 @@ func theoremsCommand() *command {
 		run: c.run(algorithms.Milestones, func(e *env, entries []lock.Entry) (chart.Result, error) {
 			var read []string
 			for i, written := range budgets {
-				budget, endless, err := search.EndlessBudget(written)
+				budget, endless, err := search.ParseBudget(written)
 				if err != nil {
 					return nil, err
 				}

@@ -91,7 +91,6 @@ func TestWrongUse(t *testing.T) {
 		{`matrix --runs 1.5`, `--runs "1.5": give a whole number`},
 		{`explore token --max-memory 20`, `--max-memory 20…from 50, or 0`},
 		{`explore token --ttl soon`, `--ttl "soon": give a length with its unit`},
-		{`explore token --asks 2`, `--retries`},
 		{`explore token --uses renw`, `"renw"…did you mean renew?…give-up`},
 		{`explore token --uses give-up --timing lockstep`, `uses=give-up…timing=any`},
 		{`explore token --client-retries 6`, `client-retries=6…0 to 5`},

@@ -14,7 +14,6 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/search"
-	"locklab/simulator/client"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
@@ -74,15 +73,14 @@ type witnessJSON struct {
 
 // exploreFlags are the flags of "locklab explore".
 type exploreFlags struct {
-	boundFlags
+	search.Bounds
 	files  []string
 	memory int64 // in MB
 	timed  bool
 }
 
 func exploreCommand() *command {
-	x := &exploreFlags{boundFlags: boundFlags{Bounds: search.DefaultBounds()}, memory: 4096}
-	x.MaxStates = search.UsualStates
+	x := &exploreFlags{Bounds: search.OpenBounds(), memory: 4096}
 	return &command{
 		use: "explore LOCK", args: exactly(1, "lock"), complete: aLock, flags: x.add, run: x.run,
 		examples: []string{"explore token", "explore redlock --nodes 3 --budget restart=1",
@@ -93,15 +91,7 @@ func exploreCommand() *command {
 }
 
 func (x *exploreFlags) add(f *flags) {
-	x.boundFlags.add(f, "nodes", "budget", "ttl", "work", "client-retries", "skew", "fenced", "slow", "noisy",
-		"max-states")
-	x.addLate(f)
-	parse(f, "clients", fmt.Sprint(x.Clients), &x.Clients, search.ParseClients)
-	parse(f, "attempts", "auto", &x.Attempts, search.ParseAttempts)
-	parse(f, "retries", "auto", &x.Retries, parseRetries)
-	parse(f, "timing", search.AutoTiming.String(), &x.Timing, search.ParseMode)
-	parse(f, "uses", search.FormatUses(search.AutoUses), &x.Uses, search.ParseUses)
-	parse(f, "tokens", client.Unique.String(), &x.Tokens, search.ParseTokens)
+	f.bounds(&x.Bounds, search.Names()...)
 	f.add("all", &x.Causes)
 	f.add("recheck", &x.Recheck)
 	addMemory(f, &x.memory)
@@ -112,9 +102,6 @@ func (x *exploreFlags) add(f *flags) {
 func (x *exploreFlags) run(e *env, args []string) error {
 	entry, err := race.Lock(args[0])
 	if err != nil {
-		return err
-	}
-	if x.Bounds.Budget, x.Endless, err = search.EndlessBudget(string(x.Bounds.Budget)); err != nil {
 		return err
 	}
 	if err := search.CheckSearch(entry, x.Bounds); err != nil {
@@ -389,38 +376,23 @@ func keepWithin(megabytes int64) (bytes int64, restore func()) {
 	}
 }
 
-// boundFlags are flags of what a search covers. A command declares those that it has.
-type boundFlags struct{ search.Bounds }
+// A boundFlag is a flag that sets a bound.
+type boundFlag struct {
+	search.Bound
+	of *search.Bounds
+}
 
-// add declares flags that set the bounds themselves.
-func (b *boundFlags) add(f *flags, names ...string) {
-	all := map[string]any{
-		"attempts": &b.Attempts, "budget": &b.Budget, "clients": &b.Clients, "client-retries": &b.ClientRetries,
-		"fenced":     &b.Fenced,
-		"max-states": &b.MaxStates, "nodes": &b.Nodes, "noisy": &b.Noisy, "skew": &b.Skew, "slow": &b.Slow,
-		"ttl": &b.TTL, "work": &b.Work,
-	}
+func (f *boundFlag) String() string     { return f.Format(*f.of) }
+func (f *boundFlag) Set(s string) error { return f.Parse(f.of, s) }
+func (f *boundFlag) Type() string       { return f.Kind }
+
+// bounds declares flags that set bounds of these names. Their defaults are there already.
+func (f *flags) bounds(b *search.Bounds, names ...string) {
 	for _, name := range names {
-		f.add(name, all[name])
+		one, _ := search.BoundOf(name)
+		flag := f.set.VarPF(&boundFlag{one, b}, name, "", f.usage(name))
+		if one.Kind == "bool" {
+			flag.NoOptDefVal = "true"
+		}
 	}
-}
-
-// addLate declares the flags of the time that messages and threads may be late.
-func (b *boundFlags) addLate(f *flags) {
-	for flag, is := range map[string]*time.Duration{"latency": &b.Latency, "lateness": &b.Lateness} {
-		parse(f, flag, "auto", is, func(s string) (late time.Duration, err error) {
-			if late, err = search.ParseLate(s); err != nil {
-				err = text.Errorf("error.late.flag", "flag", "--"+flag, "cause", err)
-			}
-			return late, err
-		})
-	}
-}
-
-// parseRetries is search.ParseRetries with an error for a user.
-func parseRetries(s string) (n int, err error) {
-	if n, err = search.ParseRetries(s); err != nil {
-		err = text.Errorf("error.retries", "value", s, "most", explore.MaxRetries)
-	}
-	return n, err
 }

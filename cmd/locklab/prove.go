@@ -16,13 +16,13 @@ import (
 
 // proveFlags are the flags of "locklab prove".
 type proveFlags struct {
-	boundFlags
-	budget string
-	views  bool // as a table
+	search.Bounds
+	views bool // as a table
 }
 
 func proveCommand() *command {
-	p := &proveFlags{boundFlags: boundFlags{Bounds: search.DefaultBounds()}, budget: "crash=any"}
+	p := &proveFlags{Bounds: search.ProofBounds()}
+	p.Budget, p.Endless = "crash=1", true
 	return &command{
 		use: "prove LOCK", args: exactly(1, "lock"), complete: aLock, flags: p.add, run: p.run,
 		examples: []string{"prove token", "prove token --budget crash=any,pause=any@2s",
@@ -32,9 +32,8 @@ func proveCommand() *command {
 }
 
 func (p *proveFlags) add(f *flags) {
-	f.add("budget", &p.budget)
 	f.add("views", &p.views)
-	p.boundFlags.add(f, "ttl", "work", "nodes")
+	f.bounds(&p.Bounds, search.ProofNames()...)
 }
 
 // proofJSON is a proof as JSON.
@@ -60,12 +59,8 @@ func (p *proveFlags) run(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	budget, endless, err := search.EndlessBudget(p.budget)
-	if err != nil {
-		return err
-	}
-	p.Bounds.Budget, p.Progress = budget, searchProgress(e)
-	proof, err := search.Prove(e.ctx, entry, p.Bounds, endless)
+	p.Progress = searchProgress(e)
+	proof, err := search.Prove(e.ctx, entry, p.Bounds)
 	if stoppedBy(err) {
 		return noAnswer("error.stopped")
 	}
@@ -84,7 +79,7 @@ func (p *proveFlags) run(e *env, args []string) error {
 
 func proofToJSON(proof *search.Proof) proofJSON {
 	j := proofJSON{Version: schema, Lock: proof.Search.Lock.ID,
-		Budget: search.FormatBudget(proof.Search.Bounds.Budget, proof.Endless),
+		Budget: proof.Search.Bounds.Faults(),
 		Closed: proof.Closed, Scope: proof.Search.Scope(), Once: !proof.Once.IsZero(),
 		Proved: words(proof.Proved()), Open: words(proof.Open),
 		Broken: []witnessJSON{}, Views: proof.Views, Worlds: proof.Worlds, Moves: proof.Transitions,
@@ -254,11 +249,12 @@ func printViewRows(e *env, lang string, rows []search.ViewRow) {
 
 // faults says which faults may strike, and how often.
 func (p *proveFlags) faults(e *env, proof *search.Proof) string {
-	switch {
-	case strings.TrimSpace(p.budget) == "" || p.budget == "none":
+	switch b := proof.Search.Bounds; {
+	case b.Budget == "":
 		return e.Say("play.nofaults")
-	case proof.Endless:
-		return e.Say("prove.endless", "faults", strings.ReplaceAll(p.budget, "=any", ""))
+	case b.Endless:
+		return e.Say("prove.endless", "faults", strings.ReplaceAll(b.Faults(), "=any", ""))
+	default:
+		return b.Faults()
 	}
-	return p.budget
 }

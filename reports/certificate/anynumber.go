@@ -75,7 +75,7 @@ func OfProof(p *search.Proof, lang string) string {
 	}
 	lines := []string{say("prove.head", "lock", p.Search.Lock.Heading(), "scope", scope,
 		"when", say("certificate.proved.when."+p.Search.Scope()),
-		"faults", search.FormatBudget(p.Search.Bounds.Budget, p.Endless))}
+		"faults", p.Search.Bounds.Faults())}
 	for _, w := range p.Proved() {
 		lines = append(lines, "  "+text.Pad(string(w), 12)+Never(p, lang))
 	}

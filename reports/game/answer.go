@@ -13,7 +13,6 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/play"
 	"locklab/scenarios/race"
-	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
@@ -160,7 +159,7 @@ func (r *Request) newGame(ctx context.Context) (*play.Game, error) {
 	b := play.DefaultBounds()
 	b.Budget, b.Nodes, b.Fenced = faults.Budget(r.Budget), r.Nodes, r.Fenced
 	if r.Timing != "" {
-		if b.Timing, err = search.ParseMode(r.Timing); err != nil {
+		if err = b.Set("timing", r.Timing); err != nil {
 			return nil, err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"locklab/scenarios/search"
 	"locklab/scenarios/share"
 	"locklab/simulator"
+	"locklab/simulator/explore"
 	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
@@ -96,7 +97,7 @@ func (e Expectation) prove(ctx context.Context, runner *race.Runner) (*Result, e
 	r := &Result{Expectation: e, Status: Met}
 	var err error
 	if e.IsProof() {
-		if r.Proof, err = search.Prove(ctx, e.Lock, e.Bounds, e.AnyNumber.Endless); err == nil {
+		if r.Proof, err = search.Prove(ctx, e.Lock, e.Bounds); err == nil {
 			r.compareProof()
 		}
 	} else if e.IsSearch() {
@@ -249,4 +250,37 @@ func counted(n int, one, many string) string {
 		return one
 	}
 	return many
+}
+
+// compareProof compares r.Proof with what is expected, and sets Status, Got, Reasons and Outcome. What a row does not name is to be
+// proved impossible, and what it names is to have a witness.
+func (r *Result) compareProof() {
+	for i := range r.Witnesses() {
+		r.compareWitness(i)
+	}
+	why := (*explore.NotProvableError)(nil)
+	if errors.As(r.Proof.Refused, &why) {
+		r.note(Inconclusive, "unmet.prove.refused", "why", why.Why)
+		return
+	}
+	proved := r.Proof.Proved()
+	r.compareScope()
+	for _, word := range explore.Provable {
+		switch want := r.find(word); {
+		case slices.Contains(proved, word) && want != nil:
+			r.note(Differs, "unmet.prove.impossible", "verdict", word, "want", want)
+		case slices.Contains(r.Proof.Open, word):
+			r.note(Inconclusive, "unmet.prove.open", "verdict", word)
+		}
+	}
+	if len(proved) == len(explore.Provable) {
+		r.Got = []ExpectedVerdict{{verdict.Holds, noPar}}
+	}
+	switch first := r.Proof.Once; {
+	case len(proved) == 0:
+	case !first.IsZero() && r.Attempts != once:
+		r.note(Inconclusive, "unmet.prove.once", "why", first)
+	case first.IsZero() && r.Attempts == once:
+		r.note(Differs, "unmet.prove.any")
+	}
 }

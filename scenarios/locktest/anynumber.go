@@ -37,7 +37,7 @@ func newAnyNumber(p *plan, b *Bounds) (*anyNumber, error) {
 	if b.Attempts > 1 || b.Fenced || b.Slow != 0 || b.Noisy != 0 {
 		return nil, text.Errorf("locktest.bounds.any")
 	}
-	budget, endless, err := search.EndlessBudget(b.Budget)
+	budget, endless, err := search.ParseBudget(b.Budget)
 	if err != nil {
 		return nil, text.Errorf("locktest.bounds.budget", "cause", err)
 	}
@@ -100,7 +100,9 @@ func (a *anyNumber) prove(ctx context.Context) (proof *search.Proof, err error) 
 	p := a.plan
 	code := &search.Code{Model: p.within, Search: p.searchWithin, Once: i18n.New("prove.once.memory")}
 	err = p.untilTimed(func() error {
-		proof, err = search.ProveCode(ctx, p.entry, settled(p.study, p.timed, p.dated), a.endless, code)
+		b := settled(p.study, p.timed, p.dated)
+		b.Endless = a.endless
+		proof, err = search.ProveCode(ctx, p.entry, b, code)
 		return err
 	})
 	if why := (*explore.NotProvableError)(nil); errors.As(err, &why) {

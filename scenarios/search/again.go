@@ -5,11 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"locklab/algorithms/lock"
-	"locklab/simulator"
-	"locklab/simulator/client"
 	"locklab/simulator/explore"
 	"locklab/simulator/i18n"
 )
@@ -47,31 +44,16 @@ func counted(b Bounds, attempts, times int) Bounds {
 
 // checkAgain returns an error if b asks for what a search of any number of attempts does not do.
 func checkAgain(b Bounds, entry lock.Entry) error {
-	flag := ""
+	odd := forAgain(b).Unlike(Bounds{Timing: AnyTiming}, "timing", "uses", "tokens", "skew", "fenced", "slow", "noisy")
 	switch {
+	case b.Attempts != AnyAttempts && b.Endless:
+		return i18n.Errorf("error.again.endless", "budget", writtenBudget(b))
 	case b.Attempts != AnyAttempts:
-		if b.Endless {
-			return i18n.Errorf("error.again.endless", "budget", writtenBudget(b))
-		}
 		return nil
-	case b.Timing == Lockstep:
-		flag = "--timing lockstep"
-	case b.Uses != 0 && b.Uses != AutoUses:
-		flag = "--uses " + FormatUses(b.Uses)
-	case b.Tokens != client.Unique:
-		flag = "--tokens " + b.Tokens.String()
-	case b.Skew != 0:
-		flag = "--skew " + b.Skew.String()
-	case b.Fenced:
-		flag = "--fenced"
-	case b.Slow != 0:
-		flag = "--slow " + b.Slow.String()
-	case b.Noisy != 0:
-		flag = "--noisy " + strconv.Itoa(b.Noisy)
 	case b.Causes:
-		flag = "--all"
+		odd = []string{"all=true"}
 	case b.Recheck:
-		flag = "--recheck"
+		odd = []string{"recheck=true"}
 	case entry.Guard != "":
 		return i18n.Errorf("error.again.unlocked", "lock", entry.ID)
 	case entry.Ensemble() && b.Endless && b.Budget != "crash=1" && b.Budget != "expire-session=1":
@@ -79,8 +61,8 @@ func checkAgain(b Bounds, entry lock.Entry) error {
 	case b.Settled(entry).Nodes > 1: // what one attempt left behind on few of them the next one still owns
 		return i18n.Errorf("error.again.servers", "lock", entry.ID)
 	}
-	if flag != "" {
-		return i18n.Errorf("error.again.with", "flag", flag)
+	if odd != nil {
+		return i18n.Errorf("error.again.with", "flag", AsFlags(odd[0]))
 	}
 	return counted(forAgain(b), 1, 1).Check(entry)
 }
@@ -173,16 +155,4 @@ func (s *Search) way(ctx context.Context, attempts int, wanted []explore.Witness
 		return nil, nil
 	}
 	return way, nil
-}
-
-// ParseClients reads Bounds.Clients. For any number of them there are proofs.
-func ParseClients(written string) (int, error) {
-	if written == AnyTimes {
-		return 0, i18n.Errorf("error.clients.any")
-	}
-	n, err := strconv.Atoi(written)
-	if err != nil {
-		return 0, i18n.Errorf("error.clients", "value", written, "most", simulator.MaxClients-2)
-	}
-	return n, nil
 }

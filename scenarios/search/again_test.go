@@ -25,7 +25,7 @@ import (
 // again are bounds of any number of attempts.
 func again(entry lock.Entry, clients int, budget string) search.Bounds {
 	b := small(entry, clients, search.AnyAttempts, "")
-	written, endless, err := search.EndlessBudget(budget)
+	written, endless, err := search.ParseBudget(budget)
 	if err != nil {
 		panic(err)
 	}

@@ -75,7 +75,7 @@ func TestWrittenBeside(t *testing.T) {
 		entry.Search = test.written
 		err := setAll(&b, test.given)
 		b = b.Settled(entry)
-		got := fmt.Sprint(b.Timing, " ", b.Attempts, " ", b.Retries, " ", search.FormatUses(b.Uses))
+		got := fmt.Sprint(b.Timing, " ", b.Attempts, " ", b.Retries, " ", strings.TrimPrefix(b.Items("uses")[0], "uses="))
 		if err = cmp.Or(err, b.Check(entry)); got != test.settle || err != nil {
 			t.Errorf("%+v, %s: %s, want %s; %v", test.written, test.given, got, test.settle, err)
 		}
@@ -195,7 +195,7 @@ func TestUsesAreRead(t *testing.T) {
 		}
 	}
 	for _, wrong := range []string{"renw", "", "renew,", "none,renew"} {
-		if _, err := search.ParseUses(wrong); err == nil {
+		if _, err := search.ParseBounds("uses=" + wrong); err == nil {
 			t.Errorf("uses=%s is read", wrong)
 		}
 	}
@@ -377,7 +377,7 @@ func TestTokensThatAreRefused(t *testing.T) {
 			}
 		}
 	}
-	if _, err := search.ParseTokens("uniqe"); err == nil || !strings.Contains(text.SayError("en", err), "unique") {
+	if _, err := search.ParseBounds("tokens=uniqe"); err == nil || !strings.Contains(text.SayError("en", err), "unique") {
 		t.Errorf("tokens=uniqe: %v", err)
 	}
 }

@@ -164,7 +164,7 @@ func TestTokensInDatabase(t *testing.T) {
 	}
 	b := search.ProofBounds()
 	b.Budget = ""
-	p := racetest.Must(search.Prove(t.Context(), counting, b, false))(t)
+	p := racetest.Must(search.Prove(t.Context(), counting, b))(t)
 	if p.Proof.Refused == nil {
 		t.Error("views prove it")
 	}

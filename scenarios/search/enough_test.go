@@ -60,7 +60,7 @@ func TestTooFewClients(t *testing.T) {
 		if par, found := parsOf(three)[verdict.Overlap]; !found || par != 0 || three.Unjudged() != nil {
 			t.Errorf("%s: three clients come to %v, and cannot judge %v", e.ID, three.Pars(), three.Unjudged())
 		}
-		p, err := search.Prove(t.Context(), e, search.ProofBounds(), false)
+		p, err := search.Prove(t.Context(), e, search.ProofBounds())
 		if err != nil || p.Refused != nil || slices.Contains(p.Proved(), verdict.Overlap) {
 			t.Errorf("%s: %v, refused: %v, proved %v", e.ID, err, p.Refused, p.Proved())
 		} else if s, _ := p.BrokenBy(verdict.Overlap); s == nil || s.Bounds.Clients != 3 {
@@ -80,12 +80,12 @@ func TestSemaphoreProved(t *testing.T) {
 	e := byScripts("two", `if redis.call("SCARD", KEYS[1]) >= 2 then return 0 end redis.call("SADD", KEYS[1], ARGV[1]) return 1`,
 		`return redis.call("SREM", KEYS[1], ARGV[1])`)
 	e.Holders = 2
-	p, err := search.Prove(t.Context(), e, search.ProofBounds(), false)
+	p, err := search.Prove(t.Context(), e, search.ProofBounds())
 	if want := []verdict.Word{verdict.Overlap, verdict.Orphan, verdict.Deadlock}; err != nil || p.Refused != nil || !slices.Equal(p.Proved(), want) {
 		t.Errorf("%v, refused: %v, proved %v, want %v", err, p.Refused, p.Proved(), want)
 	}
 	e.Holders = explore.MostHolders + 1
-	if p, err = search.Prove(t.Context(), e, search.ProofBounds(), false); err != nil || p.Refused == nil || len(p.Proved()) > 0 {
+	if p, err = search.Prove(t.Context(), e, search.ProofBounds()); err != nil || p.Refused == nil || len(p.Proved()) > 0 {
 		t.Errorf("of four: %v, refused: %v, proved %v", err, p.Refused, p.Proved())
 	}
 }
@@ -145,7 +145,7 @@ func TestKeptByAsking(t *testing.T) {
 	if s := explored(t, left, small(left, 2, 1, "crash=1")); slices.Contains(s.Verdicts(), verdict.Deadlock) {
 		t.Errorf("refusals that do not: %v", s.Pars())
 	}
-	p, err := search.Prove(t.Context(), kept, racetest.Must(proofWithin("crash=1"))(t), false)
+	p, err := search.Prove(t.Context(), kept, racetest.Must(proofWithin("crash=1"))(t))
 	if err != nil || slices.Contains(p.Proved(), verdict.Deadlock) {
 		t.Errorf("proved %v, %v", p.Proved(), err)
 	}
@@ -178,7 +178,7 @@ func TestScriptsAreRead(t *testing.T) {
 			continue // as many views as may be, which takes half a minute
 		}
 		e := byScripts(one.name, one.acquire, givesOwn)
-		if p := racetest.Must(search.Prove(t.Context(), e, search.ProofBounds(), false))(t); p.Proved() != nil || p.Refused == nil {
+		if p := racetest.Must(search.Prove(t.Context(), e, search.ProofBounds()))(t); p.Proved() != nil || p.Refused == nil {
 			t.Errorf("%s: proved %v", one.name, p.Proved())
 		}
 		if s := explored(t, e, small(e, 2, 1, "")); slices.Contains(s.If(), "looks") != (one.says == "looks") {
@@ -186,11 +186,11 @@ func TestScriptsAreRead(t *testing.T) {
 		}
 	}
 	band := byScripts("pttl-band", `local left = redis.call("PTTL", KEYS[1]) if left > 8300 and left < 8900 then`+forces+takes, givesOwn)
-	if p := racetest.Must(search.Prove(t.Context(), band, search.ProofBounds(), false))(t); p.Search.Scope() != search.ScopeInstants {
+	if p := racetest.Must(search.Prove(t.Context(), band, search.ProofBounds()))(t); p.Search.Scope() != search.ScopeInstants {
 		t.Errorf("pttl-band: proved %v: %s", p.Proved(), p.Search.Scope())
 	}
 	right := byScripts("right", `if redis.call("GET", KEYS[1]) == ARGV[1] then return 0 end redis.call("INCR", "n") local ms = ARGV[2] / 1000`+takes, givesOwn)
-	if p := racetest.Must(search.Prove(t.Context(), right, search.ProofBounds(), false))(t); !slices.Contains(p.Proved(), verdict.Overlap) {
+	if p := racetest.Must(search.Prove(t.Context(), right, search.ProofBounds()))(t); !slices.Contains(p.Proved(), verdict.Overlap) {
 		t.Errorf("right: proved %v, refused: %v", p.Proved(), p.Refused)
 	}
 }

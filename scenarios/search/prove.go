@@ -1,10 +1,8 @@
 package search
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -19,8 +17,7 @@ import (
 type Proof struct {
 	*explore.Proof
 	// Search has the bounds and the assumptions of the proof, of which nothing was searched.
-	Search  *Search
-	Endless bool // no fault is ever used up
+	Search *Search
 	// Broken are the verdicts that searches of few clients have found, each with its shortest way; Open are those that
 	// some two views come to and no search has found.
 	Broken []*Search
@@ -32,11 +29,11 @@ type Proof struct {
 // AnyTimes stands in a budget for the number of a fault that is never used up.
 const AnyTimes = "any"
 
-// EndlessBudget reads a budget in which all faults strike any number of times, as in crash=any,pause=any@2s; false: none does. The
+// ParseBudget reads a budget in which all faults strike any number of times, as in crash=any,pause=any@2s; false: none does. The
 // error is that some do.
-func EndlessBudget(written string) (faults.Budget, bool, error) {
+func ParseBudget(written string) (faults.Budget, bool, error) {
 	if !strings.Contains(written, "="+AnyTimes) {
-		return faults.Budget(written), false, nil
+		return faults.Budget(written).Canonical(), false, nil
 	}
 	for item := range strings.SplitSeq(written, ",") {
 		if _, times, _ := strings.Cut(item, "="); times != AnyTimes && !strings.HasPrefix(times, AnyTimes+"@") {
@@ -65,22 +62,22 @@ const manyTimes = 5
 
 // Prove proves what it can for any number of clients, at any timing within b, whose Clients, Attempts, Retries and Uses play
 // no part. What views do not exclude is searched for with two and three clients: all of it where views do not do. The errors are those of [Explore].
-func Prove(ctx context.Context, entry lock.Entry, b Bounds, endless bool) (*Proof, error) {
-	return prove(ctx, entry, b, endless, usualLimits)
+func Prove(ctx context.Context, entry lock.Entry, b Bounds) (*Proof, error) {
+	return prove(ctx, entry, b, usualLimits)
 }
 
 // ProveForTable is Prove within lower limits, for a table of many proofs.
-func ProveForTable(ctx context.Context, entry lock.Entry, b Bounds, endless bool) (*Proof, error) {
-	return prove(ctx, entry, b, endless, tableLimits)
+func ProveForTable(ctx context.Context, entry lock.Entry, b Bounds) (*Proof, error) {
+	return prove(ctx, entry, b, tableLimits)
 }
 
-func prove(ctx context.Context, entry lock.Entry, b Bounds, endless bool, most proofLimits) (*Proof, error) {
+func prove(ctx context.Context, entry lock.Entry, b Bounds, most proofLimits) (*Proof, error) {
 	b = b.forProof()
 	code := &Code{
 		Model:  func(b Bounds) (*explore.Model, error) { return b.Model(entry) },
 		Search: func(ctx context.Context, b Bounds) (*Search, error) { return Explore(ctx, entry, b) },
 	}
-	p, err := proveViews(ctx, entry, b, endless, most, code)
+	p, err := proveViews(ctx, entry, b, most, code)
 	switch {
 	case err != nil || entry.Ensemble():
 		return p, err
@@ -98,10 +95,10 @@ type Code struct {
 }
 
 // ProveCode is Prove of other code than that of entry, with one attempt of each client. Where there is no proof, nothing is searched.
-func ProveCode(ctx context.Context, entry lock.Entry, b Bounds, endless bool, code *Code) (*Proof, error) {
+func ProveCode(ctx context.Context, entry lock.Entry, b Bounds, code *Code) (*Proof, error) {
 	b = b.forProof()
 	b.Attempts = 1
-	p, err := proveViews(ctx, entry, b, endless, codeLimits, code)
+	p, err := proveViews(ctx, entry, b, codeLimits, code)
 	if err != nil || p.Refused != nil {
 		return p, err
 	}
@@ -109,11 +106,11 @@ func ProveCode(ctx context.Context, entry lock.Entry, b Bounds, endless bool, co
 }
 
 // proveViews computes the views of code.
-func proveViews(ctx context.Context, entry lock.Entry, b Bounds, endless bool, most proofLimits, code *Code) (*Proof, error) {
-	if err := b.Check(entry); err != nil {
+func proveViews(ctx context.Context, entry lock.Entry, b Bounds, most proofLimits, code *Code) (*Proof, error) {
+	if err := counted(b, b.Attempts, 1).Check(entry); err != nil {
 		return nil, err
 	}
-	p := &Proof{Endless: endless, Search: &Search{Lock: entry, Bounds: b.Settled(entry), Result: &explore.Result{}}}
+	p := &Proof{Search: &Search{Lock: entry, Bounds: b.Settled(entry), Result: &explore.Result{}}}
 	why := ""
 	switch {
 	case entry.Guard != "":
@@ -131,7 +128,7 @@ func proveViews(ctx context.Context, entry lock.Entry, b Bounds, endless bool, m
 	if err != nil {
 		return nil, err
 	}
-	if p.Proof, err = explore.ProveFor(ctx, m, endless, most.views); err != nil {
+	if p.Proof, err = explore.ProveFor(ctx, m, b.Endless, most.views); err != nil {
 		return nil, err
 	}
 	if p.Once.IsZero() {
@@ -155,11 +152,6 @@ func ProofBounds() Bounds {
 	b := DefaultBounds().forProof()
 	b.Budget = ""
 	return b
-}
-
-// FormatBudget writes a budget as EndlessBudget reads it; "none" if it is empty.
-func FormatBudget(b faults.Budget, endless bool) string {
-	return cmp.Or(writtenBudget(Bounds{Budget: b, Endless: endless}), faults.NoFaults)
 }
 
 // inTimes is an endless budget, as EndlessBudget returns it, in which each fault strikes so many times.
@@ -204,16 +196,13 @@ func (p *Proof) findWitnesses(ctx context.Context, b Bounds, harms []verdict.Wor
 
 // few are the bounds of the search of a size.
 func (p *Proof) few(b Bounds, size size, most proofLimits) Bounds {
-	few := b
-	few.Clients, few.Attempts, few.MaxStates = size.clients, size.attempts, most.states
+	few := counted(b, size.attempts, size.faults)
+	few.Clients, few.MaxStates = size.clients, most.states
 	switch {
 	case size.lockstep:
 		few.Timing = Lockstep
 	case most.large:
 		few.MaxStates = most.few
-	}
-	if p.Endless {
-		few.Budget = inTimes(b.Budget, fmt.Sprint(size.faults))
 	}
 	return few
 }
@@ -232,7 +221,7 @@ func (p *Proof) sizes() []size {
 	switch {
 	case p.Refused != nil: // it may have too many states for these
 		sizes = append(sizes, size{2, 2, 1, true})
-	case p.Endless:
+	case p.Search.Bounds.Endless:
 		sizes = append(sizes, size{2, 1, 2, false}, size{2, 1, 4, false}, size{2, 1, 8, false})
 	}
 	return sizes

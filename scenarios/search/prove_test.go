@@ -27,13 +27,13 @@ import (
 // TestEndlessBudget: either all faults strike any number of times, or none.
 func TestEndlessBudget(t *testing.T) {
 	for written, want := range map[string]faults.Budget{"crash=2": "crash=2", "": "", "crash=any": "crash=1", "crash=any,pause=any@2s": "crash=1,pause=1@2s"} {
-		got, endless, err := search.EndlessBudget(written)
+		got, endless, err := search.ParseBudget(written)
 		if err != nil || got != want || endless != (got != faults.Budget(written)) {
 			t.Errorf("%q: %q, %t, %v", written, got, endless, err)
 		}
 	}
 	for _, mixed := range []string{"crash=any,pause=1", "crash=1,pause=any@2s", "crash=any,pause=anything"} {
-		if got, _, err := search.EndlessBudget(mixed); err == nil {
+		if got, _, err := search.ParseBudget(mixed); err == nil {
 			t.Errorf("%q is read as %q", mixed, got)
 		}
 	}
@@ -53,13 +53,13 @@ func TestProve(t *testing.T) {
 		{"pause=any@1s", []verdict.Word{verdict.WrongDel, verdict.Lie, verdict.Deadlock}, 4, false}, // one is too short, and no two
 		{"expire-session=1", nil, 0, true},
 	} {
-		budget, endless, err := search.EndlessBudget(c.budget)
+		budget, endless, err := search.ParseBudget(c.budget)
 		if err != nil {
 			t.Fatal(err)
 		}
 		b := search.DefaultBounds()
-		b.Budget = budget
-		p := racetest.Must(search.Prove(t.Context(), racetest.Lock(t, "token"), b, endless))(t)
+		b.Budget, b.Endless = budget, endless
+		p := racetest.Must(search.Prove(t.Context(), racetest.Lock(t, "token"), b))(t)
 		par := 0
 		for _, s := range p.Broken {
 			for _, w := range s.Witnesses {
@@ -80,7 +80,7 @@ func TestProveOfOneAttempt(t *testing.T) {
 	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
 	b := search.DefaultBounds()
 	b.Budget = "crash=1"
-	p, err := search.Prove(t.Context(), racetest.Lock(t, "reentrant"), b, true)
+	p, err := search.Prove(t.Context(), racetest.Lock(t, "reentrant"), b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestProveOfOneAttempt(t *testing.T) {
 		t.Errorf("reentrant: closed %t, once %v, proved %v", p.Closed, p.Once, p.Proved())
 	}
 	b.Budget = "pause=1"
-	if p, err = search.Prove(t.Context(), racetest.Lock(t, "queue"), b, false); err != nil {
+	if p, err = search.Prove(t.Context(), racetest.Lock(t, "queue"), b); err != nil {
 		t.Fatal(err)
 	}
 	if p.Refused == nil || p.Proved() != nil || len(p.Broken) == 0 || slices.Contains(p.Open, verdict.Overlap) {
@@ -120,7 +120,7 @@ func (l *namelessLease) Release(ctx context.Context) error { return l.node.Del(c
 // TestProveLeavesOpen: what two views come to and no search finds is neither proved nor broken, also on its way between machines.
 func TestProveLeavesOpen(t *testing.T) {
 	entry := lock.Entry{ID: "nameless", Nodes: 1, New: func(env lock.Env) lock.Lock { return &nameless{env} }}
-	p := racetest.Must(search.Prove(t.Context(), entry, search.ProofBounds(), false))(t)
+	p := racetest.Must(search.Prove(t.Context(), entry, search.ProofBounds()))(t)
 	open := []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.Deadlock}
 	if !slices.Equal(p.Open, open) || slices.Contains(p.Proved(), verdict.Overlap) || !slices.Contains(p.Proved(), verdict.WrongDel) || p.Broken != nil {
 		t.Errorf("open are %v, proved %v, broken %v", p.Open, p.Proved(), p.Broken)
@@ -287,7 +287,7 @@ func TestTheoremsOfASample(t *testing.T) {
 		table := racetest.Must(study.FindTheorems(t.Context(), []lock.Entry{entry}, budgets, nil))(t)
 		for k, written := range budgets {
 			found := map[[2]int][]search.Witness{}
-			budget, _, err := search.EndlessBudget(written)
+			budget, _, err := search.ParseBudget(written)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -287,7 +287,7 @@ func bites(t *testing.T, r contract.Expectation, what string, wrong lock.Entry, 
 
 // refutes checks that the proof of a row finds a verdict of a wrong lock, which this has by the faults of the row alone.
 func refutes(t *testing.T, r contract.Expectation, wrong lock.Entry) {
-	p := racetest.Must(search.Prove(t.Context(), wrong, r.Bounds, r.AnyNumber.Endless))(t)
+	p := racetest.Must(search.Prove(t.Context(), wrong, r.Bounds))(t)
 	if all := p.Witnesses(); len(all) == 0 || all[0].Par == 0 {
 		t.Errorf("%s:%d: %s finds nothing wrong", r.File, r.Line, r.Command())
 	}

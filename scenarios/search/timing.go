@@ -8,7 +8,6 @@ import (
 	"locklab/simulator"
 	"locklab/simulator/client"
 	"locklab/simulator/explore"
-	"locklab/simulator/i18n"
 )
 
 // A Mode is how time passes in a search.
@@ -29,18 +28,7 @@ const (
 // servers that takes too many states; and clients of a ZooKeeper wait in a line.
 const lockstepRetries = 2
 
-// ParseMode reads "any", "lockstep" or "auto".
-func ParseMode(name string) (Mode, error) {
-	switch name {
-	case "lockstep":
-		return Lockstep, nil
-	case string(AnyTiming), string(AutoTiming):
-		return Mode(name), nil
-	}
-	return "", i18n.Errorf("error.timing", "value", name)
-}
-
-// String is the name that ParseMode reads.
+// String is the name of the mode in bounds.
 func (m Mode) String() string {
 	return cmp.Or(string(m), "lockstep")
 }
@@ -111,32 +99,6 @@ const AtOnce = -time.Nanosecond
 // isLate reports whether Latency or Lateness may be d.
 func (b Bounds) isLate(d time.Duration) bool {
 	return d == AtOnce || d >= 0 && d <= stepsPerLease*b.Step() && d%b.Step() == 0
-}
-
-// ParseLate reads Bounds.Latency or Bounds.Lateness: a length, or "auto" for the usual one.
-func ParseLate(written string) (time.Duration, error) {
-	if written == "auto" {
-		return 0, nil
-	}
-	switch d, err := time.ParseDuration(written); {
-	case err != nil || d < 0:
-		return 0, i18n.Errorf("error.late", "value", written)
-	case d == 0:
-		return AtOnce, nil
-	default:
-		return d, nil
-	}
-}
-
-// FormatLate writes what ParseLate reads.
-func FormatLate(d time.Duration) string {
-	switch d {
-	case 0:
-		return "auto"
-	case AtOnce:
-		return "0s"
-	}
-	return d.String()
 }
 
 // at is b at the timing of w, which is written beside a lock, if it leaves that open.

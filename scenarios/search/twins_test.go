@@ -365,11 +365,11 @@ func TestBadBounds(t *testing.T) {
 		"ttl=1ms": "ttl=1ms", "ttl=876000h": "ttl=876000h", "ttl=11ms timing=any": "ttl=11ms", "ttl=11ms timing=auto latency=0s": "ttl=11ms",
 		"budget=crash=1+node-clock=2@490000h": "490000h", "budget=pause=255@8000h": "pause=255",
 		"retries=1 timing=any": "retries=1", "retries=1 timing=auto latency=0s": "retries=1", "retries=6": "retries=6",
-		"retries=-1": "0 to 5, or auto", "retries=x": "0 to 5, or auto", "asks=2": "retries=1",
+		"retries=-1": "0 to 5, or auto", "retries=x": "0 to 5, or auto", "asks=2": "no such bound",
 		"timing=any latency=1s": "latency=1s", "timing=any lateness=10s": "lateness=10s", "timing=lockstep lateness=0s": "lateness=0s",
 		"skew=-750ms": "skew=-750ms", "skew=1s": "skew=1s", "skew=1ns": "skew=1ns", "skew=45750ms": "skew=45.75s", "skew=45s": "",
 		"slow=-1s": "slow=-1s", "noisy=-1": "noisy=-1", "noisy=3 timing=any": "noisy=3", "noisy=3 timing=auto": "noisy=3",
-		"slow=1s attempts=-2 timing=any": "slow", "slow=1s timing=lockstep": "", "noisy=3 timing=lockstep": "", "slow=1s timing=any clients=3": "",
+		"slow=1s attempts=any timing=any": "slow", "slow=1s timing=lockstep": "", "noisy=3 timing=lockstep": "", "slow=1s timing=any clients=3": "",
 	} {
 		b := search.DefaultBounds()
 		err := setAll(&b, bounds)

@@ -17,8 +17,8 @@ import (
 // AutoUses in place of a set of uses: as it is written beside the lock, see lock.Search; mostly all that it offers but GiveUp.
 const AutoUses client.Uses = 1 << 7
 
-// ParseUses reads "renew,check", "none", "all" or "auto".
-func ParseUses(written string) (uses client.Uses, err error) {
+// parseUses reads "renew,check", "none", "all" or "auto".
+func parseUses(written string) (uses client.Uses, err error) {
 	switch written {
 	case "none":
 		return 0, nil
@@ -37,8 +37,8 @@ func ParseUses(written string) (uses client.Uses, err error) {
 	return uses, nil
 }
 
-// FormatUses writes a set of uses as ParseUses reads it.
-func FormatUses(uses client.Uses) string {
+// formatUses writes a set of uses as parseUses reads it.
+func formatUses(uses client.Uses) string {
 	switch uses {
 	case 0:
 		return "none"
@@ -99,15 +99,6 @@ func (b Bounds) settledUses(entry lock.Entry) client.Uses {
 func (b Bounds) LeftOut(entry lock.Entry) []string {
 	offered, _ := Offered(entry)
 	return slices.Clip((offered &^ b.Uses).Names())
-}
-
-// ParseTokens reads "unique", "thread", "prefix", "constant" or "clock".
-func ParseTokens(name string) (client.Tokens, error) {
-	t, ok := client.TokensOf(name)
-	if !ok {
-		return 0, i18n.Errorf("error.tokens", "value", name, "near", i18n.Near(name, client.TokensNames()), "tokens", strings.Join(client.TokensNames(), ", "))
-	}
-	return t, nil
 }
 
 // taken is the value that a lock takes as a client's own.

@@ -84,7 +84,6 @@ func (s *Search) SetLock(entry lock.Entry) {
 // proofJSON is a Proof on its way between machines, without its lock and its views.
 type proofJSON struct {
 	Search   *Search                   `json:"search"`
-	Endless  bool                      `json:"endless,omitempty"`
 	Refused  *explore.NotProvableError `json:"refused,omitempty"`
 	Closed   bool                      `json:"closed,omitempty"`
 	Once     i18n.Message              `json:"once"`
@@ -99,7 +98,7 @@ type proofJSON struct {
 
 // MarshalJSON writes a proof without its lock and its views.
 func (p Proof) MarshalJSON() ([]byte, error) {
-	j := proofJSON{p.Search, p.Endless, nil, p.Closed, p.Once, p.Harms, p.Views, p.Worlds, p.Transitions, p.Broken, p.Open, p.Searched}
+	j := proofJSON{p.Search, nil, p.Closed, p.Once, p.Harms, p.Views, p.Worlds, p.Transitions, p.Broken, p.Open, p.Searched}
 	errors.As(p.Refused, &j.Refused)
 	return json.Marshal(j)
 }
@@ -113,7 +112,7 @@ func (p *Proof) UnmarshalJSON(b []byte) error {
 	if j.Search == nil {
 		j.Search = &Search{Result: &explore.Result{}}
 	}
-	*p = Proof{Search: j.Search, Endless: j.Endless, Broken: j.Broken, Open: j.Open, Searched: j.Searched, Proof: &explore.Proof{
+	*p = Proof{Search: j.Search, Broken: j.Broken, Open: j.Open, Searched: j.Searched, Proof: &explore.Proof{
 		Closed: j.Closed, Once: j.Once, Harms: j.Harms, Views: j.Views, Worlds: j.Worlds, Transitions: j.Moves}}
 	if j.Refused != nil {
 		p.Refused = j.Refused

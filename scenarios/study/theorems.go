@@ -42,7 +42,7 @@ func Extents() []Extent { return []Extent{Unbounded, OneAttempt, Bounded, Fails,
 // Theorems are those of several locks: by lock, by budget, then by verdict.
 type Theorems struct {
 	Locks   []lock.Entry
-	Budgets []string // as EndlessBudget reads them
+	Budgets []string // as bounds are written with them
 	All     []Theorem
 }
 
@@ -93,13 +93,12 @@ func openTheorems(id, budget string) (all []Theorem) {
 
 // theoremsOf are those of a lock under a budget.
 func theoremsOf(ctx context.Context, entry lock.Entry, written string) ([]Theorem, error) {
-	budget, endless, err := search.EndlessBudget(written)
-	if err != nil {
+	b := search.DefaultBounds()
+	b.Nodes = search.FewServers(entry)
+	if err := b.Set("budget", written); err != nil {
 		return nil, err
 	}
-	b := search.DefaultBounds()
-	b.Budget, b.Nodes = budget, search.FewServers(entry)
-	p, err := search.ProveForTable(ctx, entry, b, endless)
+	p, err := search.ProveForTable(ctx, entry, b)
 	if err != nil {
 		return nil, err
 	}

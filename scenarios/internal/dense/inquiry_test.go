@@ -80,7 +80,7 @@ func within(e lock.Entry, r contract.Expectation) (q inquiry, lacks string) {
 		return q, "a library that sends again"
 	}
 	q = inquiry{name: r.Subject(), limits: usual(e), any: r.IsProof()}
-	endless, ok := r.IsProof() && r.AnyNumber.Endless, false
+	endless, ok := r.IsProof() && r.Bounds.Endless, false
 	if q.limits.budget, ok = budget(e, string(b.Budget), endless); !ok {
 		return q, "such a fault"
 	}
@@ -88,7 +88,7 @@ func within(e lock.Entry, r contract.Expectation) (q inquiry, lacks string) {
 	q.set(b, e)
 	if r.IsProof() {
 		q.clients, q.attempts = 6, 4
-		q.asks = func(ctx context.Context, e lock.Entry) (*answered, error) { return prove(ctx, e, r.Bounds, endless) }
+		q.asks = func(ctx context.Context, e lock.Entry) (*answered, error) { return prove(ctx, e, r.Bounds) }
 	} else {
 		q.asks = func(ctx context.Context, e lock.Entry) (*answered, error) { return asked(ctx, e, r.Bounds) }
 	}
@@ -128,7 +128,7 @@ func inquiriesOf(e lock.Entry) (list []inquiry) {
 		}
 	}
 	for _, written := range []string{"", "crash=any", "lose-reply=any", "pause=any@2s", "restart=any", "evict=any"} {
-		b, endless, err := search.EndlessBudget(written)
+		b, endless, err := search.ParseBudget(written)
 		if err != nil {
 			panic(err)
 		}
@@ -137,8 +137,8 @@ func inquiriesOf(e lock.Entry) (list []inquiry) {
 		q.limits.budget, _ = budget(e, string(b), endless)
 		q.asks = func(ctx context.Context, e lock.Entry) (*answered, error) {
 			bounds := search.ProofBounds()
-			bounds.Budget, bounds.Nodes = b, q.nodes
-			return prove(ctx, e, bounds, endless)
+			bounds.Budget, bounds.Endless, bounds.Nodes = b, endless, q.nodes
+			return prove(ctx, e, bounds)
 		}
 		list = append(list, q)
 	}
@@ -186,9 +186,9 @@ func inquiriesOf(e lock.Entry) (list []inquiry) {
 	return list
 }
 
-func prove(ctx context.Context, e lock.Entry, b search.Bounds, endless bool) (*answered, error) {
+func prove(ctx context.Context, e lock.Entry, b search.Bounds) (*answered, error) {
 	b.MaxStates = mostStates(b)
-	p, err := search.Prove(ctx, e, b, endless)
+	p, err := search.Prove(ctx, e, b)
 	if err != nil {
 		return nil, err
 	}
