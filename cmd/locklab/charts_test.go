@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"locklab/scenarios/search"
 	"locklab/simulator/effort"
 )
 
@@ -164,17 +165,17 @@ func TestCertificateOfUses(t *testing.T) {
 		"explore redisson-lease --timing any --attempts 1 --budget lose-reply=1 --uses renew,give-up --client-retries 3 --work 4500ms",
 		"explore redisson-lease --timing any --clients 1 --attempts 1 --budget crash=1,return=1 --uses none --tokens thread",
 	} {
-		var search exploreJSON
+		var found search.Search
 		code, out, errs := call(t, strings.Fields(line+" --json")...)
-		if err := json.Unmarshal([]byte(out), &search); code != 0 && search.Unjudged == nil || err != nil {
+		if err := json.Unmarshal([]byte(out), &found); code != exitOK && code != exitNoAnswer || err != nil {
 			t.Fatalf("%s: exit status %d, %v: %s", line, code, err, errs)
 		}
-		for _, item := range search.MayHappen {
-			if !strings.Contains(search.Certificate, item) {
+		for _, item := range found.Said.MayHappen {
+			if !strings.Contains(found.Said.Certificate, item) {
 				t.Errorf("%s: %q is not in the certificate", line, item)
 			}
 		}
-		told.WriteString("$ locklab " + line + "\nuses " + strings.Join(search.Uses, ", ") + "\n" + search.Certificate + "\n\n")
+		told.WriteString("$ locklab " + line + "\nuses " + strings.Join(found.Bounds.Uses.Names(), ", ") + "\n" + found.Said.Certificate + "\n\n")
 	}
 	golden(t, "explore.uses.txt", told.String())
 }

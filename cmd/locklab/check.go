@@ -137,14 +137,14 @@ func (c *checkFlags) more() (all []string) {
 
 // checkedJSON is one lock with its views, each as its own command has it.
 type checkedJSON struct {
-	Test      string       `json:"test"`
-	Unknown   string       `json:"unknown,omitempty"`
-	Search    *exploreJSON `json:"explore,omitempty"`
-	Proof     *proofJSON   `json:"prove,omitempty"` // for any number of clients, in place of a search
-	Pars      any          `json:"par,omitempty"`
-	Tolerance any          `json:"tolerance,omitempty"`
-	Matrix    *matrixJSON  `json:"matrix,omitempty"`
-	Runs      []runJSON    `json:"runs,omitempty"` // explain: the shortest way to each verdict
+	Test      string         `json:"test"`
+	Unknown   string         `json:"unknown,omitempty"`
+	Search    *search.Search `json:"explore,omitempty"`
+	Proof     *search.Proof  `json:"prove,omitempty"` // for any number of clients, in place of a search
+	Pars      any            `json:"par,omitempty"`
+	Tolerance any            `json:"tolerance,omitempty"`
+	Matrix    *matrixJSON    `json:"matrix,omitempty"`
+	Runs      []runJSON      `json:"runs,omitempty"` // explain: the shortest way to each verdict
 }
 
 // show shows the views of each lock. open is the error of what is not known.
@@ -196,7 +196,7 @@ func (c *checkFlags) showLock(e *env, l *checked.Lock) (out checkedJSON, open, e
 func (c *checkFlags) showSearch(e *env, l *checked.Lock, out *checkedJSON) (open, err error) {
 	if l.Proof != nil {
 		if e.json {
-			out.Proof = new(proofToJSON(l.Proof))
+			out.Proof = saidOfProof(l.Proof)
 			return nil, nil
 		}
 		for _, lang := range e.Langs() {
@@ -213,7 +213,7 @@ func (c *checkFlags) showSearch(e *env, l *checked.Lock, out *checkedJSON) (open
 		s.took = time.Duration(l.Search.Seconds * float64(time.Second))
 	}
 	if e.json {
-		out.Search = new(s.toJSON())
+		out.Search = s.said()
 		return s.status(), nil
 	}
 	s.printFound(e, func() (*race.Outcome, error) { return l.Search.Runs[0].Outcome(l.Lock) })

@@ -107,7 +107,7 @@ func TestCheckViews(t *testing.T) {
 		Version int
 		Locks   []struct {
 			Test      string
-			Explore   exploreJSON
+			Explore   search.Search
 			Par       chart.Chart
 			Tolerance chart.Chart
 			Matrix    matrixJSON
@@ -118,7 +118,7 @@ func TestCheckViews(t *testing.T) {
 		t.Fatalf("%v: %+v", err, j)
 	}
 	l := j.Locks[0]
-	if l.Test != "TestMyLock" || !l.Explore.Complete || len(l.Par.Table.Rows) != 60 || len(l.Tolerance.Table.Rows) != 10 || len(l.Matrix.Cells) != 6 || len(l.Runs) != len(l.Explore.Verdicts) {
+	if l.Test != "TestMyLock" || !l.Explore.Complete || len(l.Par.Table.Rows) != 60 || len(l.Tolerance.Table.Rows) != 10 || len(l.Matrix.Cells) != 6 || len(l.Runs) != len(l.Explore.Witnesses) {
 		t.Errorf("%+v", l)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"time"
 
@@ -15,61 +14,7 @@ import (
 	"locklab/scenarios/race"
 	"locklab/scenarios/search"
 	"locklab/simulator/explore"
-	"locklab/simulator/verdict"
 )
-
-type exploreJSON struct {
-	Version     int            `json:"version"`
-	Lock        string         `json:"lock"`
-	Clients     int            `json:"clients"`
-	Attempts    any            `json:"attempts"` // a number, or "any"
-	Nodes       int            `json:"nodes"`
-	Budget      map[string]any `json:"budget"` // numbers, or "any"
-	Bounds      string         `json:"bounds"` // all of them, as links have them
-	Timing      string         `json:"timing"`
-	Uses        []string       `json:"uses"` // what clients may do besides acquiring, working and releasing
-	Retries     int            `json:"client_retries"`
-	Skew        time.Duration  `json:"skew_ns"`
-	Tokens      string         `json:"tokens"`
-	Untriggered []string       `json:"not_injected"`
-	Claim       string         `json:"claim"` // headline of the certificate
-	Scope       string         `json:"scope"` // what it is about: any (timing), instants (those searched), lockstep
-	MayHappen   []string       `json:"may_happen"`
-	Assumed     []string       `json:"assumed"`
-	States      int            `json:"states"`
-	Transitions int            `json:"transitions"`
-	Depth       int            `json:"depth"`
-	Complete    bool           `json:"complete"`
-	Rechecked   int            `json:"rechecked,omitempty"`   // with --recheck: moves that were made anew
-	Cut         string         `json:"cut,omitempty"`         // the limit that ended it
-	Beside      []otherJSON    `json:"also_proved,omitempty"` // searches of what this one leaves out
-	Tried       []otherJSON    `json:"not_proved,omitempty"`  // searches that were cut short
-	Seconds     float64        `json:"seconds,omitempty"`     // only with --time
-	Verdicts    []witnessJSON  `json:"verdicts"`
-	Open        []verdict.Word `json:"open,omitempty"`     // neither proved nor shown, of any number of attempts
-	Unjudged    []verdict.Word `json:"unjudged,omitempty"` // so few clients cannot show them
-	Certificate string         `json:"certificate"`
-}
-
-// otherJSON is another search of the same lock. What it has found is among the verdicts.
-type otherJSON struct {
-	Bounds string   `json:"bounds"`
-	Scope  string   `json:"scope"`
-	States int      `json:"states"`
-	Found  []string `json:"found"` // each verdict with its par
-}
-
-type witnessJSON struct {
-	Verdict verdict.Word `json:"verdict"`
-	Par     int          `json:"par"`
-	Steps   int          `json:"steps"`
-	Cause   []string     `json:"cause,omitempty"`
-	Bounds  string       `json:"bounds,omitempty"` // of another search that has found it
-	// Boundary is "only" where the verdict is met at the instant at which something ends and not beyond it, at
-	// the steps searched, and "unchecked" where that is not known.
-	Boundary string `json:"boundary,omitempty"`
-	Trace    string `json:"trace"`
-}
 
 // exploreFlags are the flags of "locklab explore".
 type exploreFlags struct {
@@ -174,53 +119,17 @@ type shownSearch struct {
 }
 
 func (s *shownSearch) show(e *env, files []string) error {
-	e.show(s.toJSON(), func() { s.print(e) })
+	e.show(s.said(), func() { s.print(e) })
 	return errors.Join(s.status(), s.writeWitness(e, files))
 }
 
-func (s *shownSearch) toJSON() exploreJSON {
-	r, b := s.Result, s.Bounds
-	out := exploreJSON{
-		Version: schema, Lock: s.Lock.ID, Clients: b.Clients,
-		Attempts: anyOr(b.Attempts, b.Attempts == search.AnyAttempts), Nodes: b.Nodes, Budget: map[string]any{},
-		Bounds: b.String(), Timing: b.Timing.String(), Uses: append([]string{}, b.Uses.Names()...),
-		Retries: b.ClientRetries, Skew: b.Skew,
-		Tokens: b.Tokens.String(), Untriggered: append([]string{}, s.Untriggered()...),
-		Claim: certificate.Claim(s.Search, "en"), Scope: s.Scope(), MayHappen: certificate.MayHappen(s.Search, "en"),
-		Assumed: certificate.Assumed(s.Search, "en"),
-		States:  r.States, Transitions: r.Transitions, Depth: r.Depth, Complete: r.Complete, Rechecked: r.Rechecked,
-		Cut:    text.SayMessage("en", r.Limit),
-		Beside: othersToJSON(s.Beside), Tried: othersToJSON(s.Cut),
-		Seconds: s.took.Seconds(), Verdicts: []witnessJSON{}, Open: s.Open, Unjudged: s.Unjudged(),
-		Certificate: certificate.Of(s.Search, "en"),
-	}
-	for _, f := range b.Budget.Faults() {
-		out.Budget[f.Fault.Name] = anyOr(f.Times, b.Endless)
-	}
-	for _, w := range s.Witnesses {
-		elsewhere := ""
-		if certificate.Elsewhere(s.Search, w, "en") != "" {
-			elsewhere = w.Trace.Settings
-		}
-		out.Verdicts = append(out.Verdicts, witnessJSON{w.Verdict, w.Par, w.Steps, w.Cause, elsewhere, s.boundary(w),
-			w.Trace.Link()})
-	}
-	return out
-}
-
-// anyOr is "any", or a number.
-func anyOr(n int, endless bool) any {
-	if endless {
-		return search.AnyTimes
-	}
-	return n
-}
-
-func othersToJSON(searches []*search.Search) (list []otherJSON) {
-	for _, s := range searches {
-		list = append(list, otherJSON{s.Bounds.String(), s.Scope(), s.States, s.Pars()})
-	}
-	return list
+// said returns the search with what its certificate says, for scripts.
+func (s *shownSearch) said() *search.Search {
+	said := *s.Search
+	said.Said = &search.Said{Version: schema, Claim: certificate.Claim(s.Search, "en"),
+		MayHappen: certificate.MayHappen(s.Search, "en"), Assumed: certificate.Assumed(s.Search, "en"),
+		Cut: text.SayMessage("en", s.Result.Limit), Seconds: s.took.Seconds(), Certificate: certificate.Of(s.Search, "en")}
+	return &said
 }
 
 // status returns the error of a search that leaves something unknown.
@@ -285,17 +194,6 @@ func (s *shownSearch) printFound(e *env, first func() (*race.Outcome, error)) {
 	s.printCertificate(e)
 }
 
-// boundary returns witnessJSON.Boundary.
-func (s *shownSearch) boundary(w search.Witness) string {
-	switch {
-	case slices.Contains(s.ByBoundary(explore.BoundaryOnly), w.Verdict):
-		return "only"
-	case slices.Contains(s.ByBoundary(explore.Unchecked), w.Verdict):
-		return "unchecked"
-	}
-	return ""
-}
-
 func (s *shownSearch) printWitnesses(e *env) {
 	cause := ""
 	if s.Bounds.Causes {
@@ -311,7 +209,7 @@ func (s *shownSearch) printWitnesses(e *env) {
 		if what := certificate.Elsewhere(s.Search, w, e.Langs()[0]); what != "" {
 			cause += "  " + e.Say("explore.elsewhere", "what", what)
 		}
-		if s.boundary(w) == "only" {
+		if s.AtBoundary(w) == "only" {
 			cause += "  " + e.Say("explore.boundary")
 		}
 		e.Printf("%-12s %4d %6d%s\n", w.Verdict, w.Par, w.Steps, cause)

@@ -36,24 +36,6 @@ func (p *proveFlags) add(f *flags) {
 	f.bounds(&p.Bounds, search.ProofNames()...)
 }
 
-// proofJSON is a proof as JSON.
-type proofJSON struct {
-	Version int            `json:"version"`
-	Lock    string         `json:"lock"`
-	Budget  string         `json:"budget"`
-	Closed  bool           `json:"closed"`
-	Scope   string         `json:"scope"` // any, or instants: only those that were searched
-	Once    bool           `json:"once"`  // each client takes the lock once; false: any number of times
-	Refused string         `json:"refused,omitempty"`
-	Proved  []verdict.Word `json:"proved"`
-	Open    []verdict.Word `json:"open"`
-	Broken  []witnessJSON  `json:"broken"`
-	Views   int            `json:"views"`
-	Worlds  int            `json:"worlds"`
-	Moves   int            `json:"transitions"`
-	Assumed []string       `json:"assumed"`
-}
-
 func (p *proveFlags) run(e *env, args []string) error {
 	entry, err := race.Lock(args[0])
 	if err != nil {
@@ -67,7 +49,7 @@ func (p *proveFlags) run(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	e.show(proofToJSON(proof), func() { p.print(e, proof) })
+	e.show(saidOfProof(proof), func() { p.print(e, proof) })
 	if proof.Refused != nil || len(proof.Open) > 0 {
 		return noAnswer("error.prove.open")
 	}
@@ -77,22 +59,16 @@ func (p *proveFlags) run(e *env, args []string) error {
 	return nil
 }
 
-func proofToJSON(proof *search.Proof) proofJSON {
-	j := proofJSON{Version: schema, Lock: proof.Search.Lock.ID,
-		Budget: proof.Search.Bounds.Faults(),
-		Closed: proof.Closed, Scope: proof.Search.Scope(), Once: !proof.Once.IsZero(),
-		Proved: words(proof.Proved()), Open: words(proof.Open),
-		Broken: []witnessJSON{}, Views: proof.Views, Worlds: proof.Worlds, Moves: proof.Transitions,
-		Assumed: []string{}}
+// saidOfProof returns the proof with what its certificate says, for scripts.
+func saidOfProof(proof *search.Proof) *search.Proof {
+	said := *proof
+	said.Said = &search.Said{Version: schema}
 	if proof.Refused != nil {
-		j.Refused = whyNot(proof, "en")
+		said.Said.Refused = whyNot(proof, "en")
 	} else {
-		j.Assumed = certificate.AnyNumber(proof, "en")
+		said.Said.Assumed = certificate.AnyNumber(proof, "en")
 	}
-	for _, b := range broken(proof) {
-		j.Broken = append(j.Broken, witnessJSON{Verdict: b.Verdict, Par: b.Par, Steps: b.Steps, Trace: b.Trace.Link()})
-	}
-	return j
+	return &said
 }
 
 // A brokenBy is a verdict with the shortest way to it that a search of so many clients has found.

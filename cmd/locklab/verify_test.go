@@ -6,9 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"locklab/scenarios/search"
 	"locklab/simulator/effort"
 )
 
@@ -90,7 +92,15 @@ func TestVerify(t *testing.T) {
 	}
 
 	_, out, errs = callIn(t, doctored, append(verify, "--json")...)
-	var j verifyJSON
+	var j struct {
+		verifyJSON
+		Searches []struct {
+			Lock, Trace     string
+			Expected, Found []string
+			AsExpected      bool `json:"as_expected"`
+			Search          search.Search
+		} `json:"searches"`
+	}
 	if err := json.Unmarshal([]byte(out), &j); err != nil {
 		t.Fatal(err, errs)
 	}
@@ -99,7 +109,8 @@ func TestVerify(t *testing.T) {
 		t.Errorf("%s%s", out, errs)
 	}
 	for _, s := range j.Searches {
-		whole := s.Par["LIE"] == 1 && !s.AsExpected && s.Complete && s.States > 0 && len(s.Verdicts) == 5 && len(s.Expected) == 4 && s.Trace != ""
+		whole := slices.Contains(s.Found, "LIE@1") && !s.AsExpected && s.Search.Complete && s.Search.States > 0 &&
+			len(s.Found) == 5 && len(s.Expected) == 4 && s.Trace != ""
 		if s.Lock == "getset" && !whole {
 			t.Errorf("%+v", s)
 		}

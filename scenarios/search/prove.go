@@ -24,6 +24,7 @@ type Proof struct {
 	Open   []verdict.Word
 	// Searched: two clients that take the lock once were searched completely, with each fault once.
 	Searched bool
+	Said     *Said // in words; nil: nothing
 }
 
 // AnyTimes stands in a budget for the number of a fault that is never used up.

@@ -38,6 +38,19 @@ type Search struct {
 	Phased bool
 	// NoClaims: the code does not say whether a release has given the lock back, so that no LIE can be seen.
 	NoClaims bool
+	Said     *Said // in words; nil: nothing
+}
+
+// AtBoundary is "only" where a witness is met at the instant at which something ends and not beyond it, at the steps
+// searched, and "unchecked" where that is not known.
+func (s *Search) AtBoundary(w Witness) string {
+	switch {
+	case slices.Contains(s.ByBoundary(explore.BoundaryOnly), w.Verdict):
+		return "only"
+	case slices.Contains(s.ByBoundary(explore.Unchecked), w.Verdict):
+		return "unchecked"
+	}
+	return ""
 }
 
 // ByBoundary returns the verdicts of which the search has come to that; see Result.Boundary. What other searches have found, or
