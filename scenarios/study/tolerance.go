@@ -193,17 +193,17 @@ func (r Rivals) Limit(ctx context.Context, entry lock.Entry, h Hazard) (Limit, e
 	case !h.Sized:
 		out.Answer = FallsOnce
 	case high > most:
-		out.Answer, out.Holds = NoLimit, leases(low)
+		out.Answer, out.Holds = NoLimit, inLeases(low)
 	case low == 0:
-		out.Answer, out.Falls = AnySize, leases(high)
+		out.Answer, out.Falls = AnySize, inLeases(high)
 	default:
-		out.Answer, out.Holds, out.Falls = Limited, leases(low), leases(high)
+		out.Answer, out.Holds, out.Falls = Limited, inLeases(low), inLeases(high)
 	}
 	return out, nil
 }
 
-// leases is the size of so many parts of a lease.
-func leases(parts int) float64 { return float64(parts) / LeaseParts }
+// inLeases is the size of so many parts of a lease.
+func inLeases(parts int) float64 { return float64(parts) / LeaseParts }
 
 // toleranceStates is the number of states at which a search is given up: it needs some hundred megabytes.
 const toleranceStates = 3_000_000
