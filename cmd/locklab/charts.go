@@ -239,8 +239,8 @@ func theoremsCommand() *command {
 
 // replayFirst returns commands to try, first a replay of the first counterexample.
 func replayFirst(drawn *chart.Par) (next []string) {
-	if n := slices.IndexFunc(drawn.Pars, func(p study.Par) bool { return p.Found }); n >= 0 {
-		next = append(next, "locklab run "+drawn.Pars[n].Trace)
+	if first := drawn.First(); first != nil {
+		next = append(next, "locklab run "+first.Trace)
 	}
 	return append(next, "locklab chart par -o par.png", "locklab chart tolerance")
 }

@@ -18,7 +18,6 @@ import (
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
 	"locklab/scenarios/search"
-	"locklab/scenarios/study"
 	"locklab/simulator/explore"
 	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
@@ -210,10 +209,5 @@ func TestALimitIsNoProof(t *testing.T) {
 	p.CompareSearch()
 	if p.Status != contract.Inconclusive || !strings.Contains(text.SayMessages("en", p.Reasons), "numbers for 5 kinds of choice and no more") {
 		t.Errorf("the answer is %v, for %q", p.Status, text.SayMessages("en", p.Reasons))
-	}
-	for _, par := range study.ParsOf(row.Lock, []*search.Search{s}) {
-		if par.Complete {
-			t.Errorf("par of %s is told", par.Verdict)
-		}
 	}
 }

@@ -78,8 +78,8 @@ func TestUnlistedEverywhere(t *testing.T) {
 		}
 	}
 	table, err := study.FindPars(t.Context(), []lock.Entry{e}, search.DefaultBounds(), []string{"pause=1"}, nil)
-	if err != nil || table.Pars[0].Lock != e.ID || !table.Pars[0].Found {
-		t.Errorf("par: %v, %+v", err, table.Pars)
+	if err != nil || table.Rows[0].Lock != e.ID || !table.Rows[0].Found {
+		t.Errorf("par: %v, %+v", err, table.Rows)
 	}
 	tolerance, err := study.FindTolerance(t.Context(), []lock.Entry{e}, nil)
 	if err != nil || tolerance.Limits[0].Falls == 0 {

@@ -67,8 +67,8 @@ func TestTooFewClients(t *testing.T) {
 			t.Errorf("%s: no search of three clients has found what views come to", e.ID)
 		}
 		pars, err := study.FindPars(t.Context(), []lock.Entry{e}, small(e, 2, 1, ""), []string{"crash=1"}, nil)
-		if err != nil || !pars.At(0, 0).Unjudged {
-			t.Errorf("%s: %v, par of OVERLAP: %+v", e.ID, err, pars.At(0, 0))
+		if err != nil || !pars.Of(0, 0, 0).Unjudged {
+			t.Errorf("%s: %v, par of OVERLAP: %+v", e.ID, err, pars.Rows[0])
 		}
 	}
 }

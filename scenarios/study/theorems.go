@@ -14,15 +14,15 @@ import (
 
 // A Theorem is what is known of one verdict, for one lock under one budget of faults, at any timing.
 type Theorem struct {
-	Lock    string       `json:"lock"`
-	Budget  string       `json:"budget"`
-	Verdict verdict.Word `json:"verdict"`
-	Extent  Extent       `json:"extent"`
-	Clients int          `json:"clients"`          // of the shortest run that comes to it, if its extent is Fails
-	Par     int          `json:"par"`              // the faults of that run
-	Trace   string       `json:"trace,omitempty"`  // its link
-	Why     string       `json:"why,omitempty"`    // it is not proved for any number of clients and attempts: the key of a text
-	Lemmas  []string     `json:"lemmas,omitempty"` // of LemmaKeys: those that hold in all views of its proof
+	Lock    string
+	Budget  string
+	Verdict verdict.Word
+	Extent  Extent
+	Clients int      // of the shortest run that comes to it, if its extent is Fails
+	Par     int      // the faults of that run
+	Trace   string   // its link
+	Why     string   // it is not proved for any number of clients and attempts: the key of a text
+	Lemmas  []string // of LemmaKeys: those that hold in all views of its proof
 }
 
 // An Extent says for whom a verdict is impossible.
@@ -64,13 +64,7 @@ func TheoremBudgets() []string {
 // Prove. A lock for several servers gets FewServers. w and ctx are as for Matrix; what was not computed is Undecided.
 func FindTheorems(ctx context.Context, locks []lock.Entry, budgets []string, w *share.Work) (*Theorems, error) {
 	t := &Theorems{Locks: locks, Budgets: budgets}
-	var tasks []share.Task
-	for l := range locks {
-		for range budgets {
-			tasks = append(tasks, share.Task{Cost: float64(l) / float64(len(locks))})
-		}
-	}
-	found, err := share.Each(ctx, tasks, w, func(ctx context.Context, i int) ([]Theorem, error) {
+	found, err := share.Each(ctx, rising(len(locks)*len(budgets)), w, func(ctx context.Context, i int) ([]Theorem, error) {
 		return theoremsOf(ctx, locks[i/len(budgets)], budgets[i%len(budgets)])
 	})
 	for i, all := range found {

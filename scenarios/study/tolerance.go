@@ -116,11 +116,7 @@ func FindTolerance(ctx context.Context, locks []lock.Entry, w *share.Work) (*Tol
 			out.Limits = append(out.Limits, Limit{Lock: e.ID, Fault: h.Fault, Answer: NoAnswer})
 		}
 	}
-	var tasks []share.Task
-	for i := range out.Limits { // the locks that came last are the longest to search
-		tasks = append(tasks, share.Task{Cost: float64(i) / float64(len(out.Limits))})
-	}
-	limits, err := share.Each(ctx, tasks, w, func(ctx context.Context, i int) (Limit, error) {
+	limits, err := share.Each(ctx, rising(len(out.Limits)), w, func(ctx context.Context, i int) (Limit, error) {
 		return r.Limit(ctx, locks[i/len(hazards)], hazards[i%len(hazards)])
 	})
 	for i, l := range limits {
@@ -146,10 +142,6 @@ type Rivals struct {
 func UsualRivals() Rivals {
 	const ttl = 9 * time.Second
 	return Rivals{TTL: ttl, Retries: explore.RetrySleeps(ttl, explore.MaxRetries)}
-}
-
-func (r Rivals) bounds(entry lock.Entry) search.Bounds {
-	return search.Bounds{Scope: explore.Scope{Clients: search.Enough(entry, verdict.Overlap), Attempts: 1, Nodes: search.FewServers(entry), TTL: r.TTL}, Retries: explore.MaxRetries}
 }
 
 // Limit bisects.
@@ -180,7 +172,7 @@ func (r Rivals) Limit(ctx context.Context, entry lock.Entry, h Hazard) (Limit, e
 		}
 	}
 	if h.Sized && high <= most {
-		s, err := r.search(ctx, entry, r.budgetOf(h, r.size(high)-time.Millisecond))
+		s, err := r.search(ctx, entry, h.budget(r.size(high)-time.Millisecond))
 		if err != nil {
 			return out, err
 		}
@@ -214,31 +206,26 @@ type RivalSearch struct {
 	Trace string // link to a run that has them; "": none was found
 }
 
-// budget is one fault, of so many parts of a lease if it has a size.
-func (r Rivals) budget(h Hazard, parts int) faults.Budget {
+// budget is one fault, of a size if it has one.
+func (h Hazard) budget(size time.Duration) faults.Budget {
 	if !h.Sized {
 		return faults.Budget(h.Fault + "=1")
 	}
-	return r.budgetOf(h, r.size(parts))
+	return faults.Budget(fmt.Sprintf("%s=1@%v", h.Fault, size))
 }
 
 // size is that of so many parts of a lease.
 func (r Rivals) size(parts int) time.Duration { return r.TTL * time.Duration(parts) / LeaseParts }
 
-// budgetOf is one fault of a size.
-func (r Rivals) budgetOf(h Hazard, size time.Duration) faults.Budget {
-	return faults.Budget(fmt.Sprintf("%s=1@%v", h.Fault, size))
-}
-
 // Search searches for two clients inside at once, with one fault of so many parts of a
 // lease if it has a size. It ends when it has found them.
 func (r Rivals) Search(ctx context.Context, entry lock.Entry, h Hazard, parts int) (*RivalSearch, error) {
-	return r.search(ctx, entry, r.budget(h, parts))
+	return r.search(ctx, entry, h.budget(r.size(parts)))
 }
 
 func (r Rivals) search(ctx context.Context, entry lock.Entry, budget faults.Budget) (*RivalSearch, error) {
-	b := r.bounds(entry)
-	b.Budget = budget
+	b := search.Bounds{Retries: explore.MaxRetries, Budget: budget, Scope: explore.Scope{
+		Clients: search.Enough(entry, verdict.Overlap), Attempts: 1, Nodes: search.FewServers(entry), TTL: r.TTL}}
 	if err := b.Check(entry); err != nil {
 		return nil, err
 	}

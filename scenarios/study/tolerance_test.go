@@ -171,11 +171,11 @@ func TestSearchChartsStopped(t *testing.T) {
 		}
 	}
 	table, err := study.FindPars(ctx, locks(t, "token"), search.DefaultBounds(), study.SingleFaults(), nil)
-	if !errors.Is(err, context.Canceled) || len(table.Pars) != len(study.ParWords()) {
-		t.Fatalf("%v, %v", table.Pars, err)
+	if !errors.Is(err, context.Canceled) || len(table.Rows) != len(study.SingleFaults())*len(study.ParWords()) {
+		t.Fatalf("%v, %v", table.Rows, err)
 	}
-	for n, w := range study.ParWords() {
-		if p := table.At(0, n); p.Complete || p.Found || p.Lock != "token" || p.Verdict != w {
+	for i, p := range table.Rows {
+		if p.Complete || p.Found || p.Lock != "token" || p.Verdict != study.ParWords()[i%len(study.ParWords())] {
 			t.Errorf("%+v", p)
 		}
 	}
@@ -194,19 +194,28 @@ func TestFindPars(t *testing.T) {
 		verdict.Deadlock:   {"crash pause lose-reply lose-request failover", ""},
 	}
 	for l, e := range locks {
-		for n := range table.Verdicts {
-			p := table.At(l, n)
-			ways := want[p.Verdict][l]
-			if !p.Complete || p.Found != (ways != "") || strings.Join(p.Ways, " ") != ways || p.Found && p.Par != 1 {
-				t.Errorf("%s, %s: %+v, want it by one of %s", e.ID, p.Verdict, p, ways)
+		for n, w := range table.Verdicts {
+			var ways []string
+			for k, budget := range table.Budgets {
+				p := table.Of(l, k, n)
+				if !p.Complete || p.Found && p.Par != 1 || p.Budget != budget {
+					t.Errorf("%+v", p)
+				}
+				if !p.Found {
+					continue
+				}
+				ways = append(ways, strings.TrimSuffix(budget, "=1"))
+				if o, err := replay(t, p.Trace); err != nil || !slices.Contains(o.Verdicts, p.Verdict) {
+					t.Errorf("%s: the trace to %s comes to %v, %v", e.ID, p.Verdict, o, err)
+				}
 			}
-			if !p.Found {
-				continue
-			}
-			if o, err := replay(t, p.Trace); err != nil || !slices.Contains(o.Verdicts, p.Verdict) {
-				t.Errorf("%s: the trace to %s comes to %v, %v", e.ID, p.Verdict, o, err)
+			if got := strings.Join(ways, " "); got != want[w][l] {
+				t.Errorf("%s, %s: by one of %s, want %s", e.ID, w, got, want[w][l])
 			}
 		}
+	}
+	if first := table.First(); first == nil || first.Lock != "setnx" || first.Verdict != verdict.Overlap {
+		t.Errorf("the first: %+v", first)
 	}
 }
 
@@ -218,7 +227,7 @@ func TestFindParsGivenUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range table.Pars {
+	for _, p := range table.Rows {
 		if p.Complete || p.Found {
 			t.Errorf("%+v after 50 states", p)
 		}
