@@ -91,7 +91,7 @@ bare: ## tests on a machine that has only Go and a C compiler
 	env -u CI $(EXHAUSTIVE) PATH="$$only" $(GO) test -vet=off -ldflags=-w -run 'Real|Live|Browser|Node' ./scenarios/contract ./scenarios/locktest ./cmd/locklab ./cmd/page
 
 mutants-locks: ## spoil the locks, in fifty ways and then at random from SEED=1: what search and runs find, and the score; an hour
-	$(EXHAUSTIVE) $(GO) test -count=1 -run '^TestMutants$$' -v ./scenarios/study
+	$(EXHAUSTIVE) $(GO) test -count=1 -run '^TestMutants$$' -v ./scenarios/search
 	$(EXHAUSTIVE) $(GO) test -count=1 -timeout 2h -v -run 'TestAttack|TestEachProofCanBeBroken|TestRunnerMeets' ./scenarios/internal/dense -made 200 -seed $(SEED) -all
 
 mutants-search: ## spoil the prover, which takes many states for one: what its views notice; minutes
@@ -110,7 +110,7 @@ lint: ## format, modules, vet, staticcheck
 
 # The packages that start goroutines of their own.
 RACED = ./algorithms/lock ./algorithms/redis ./simulator ./simulator/process ./simulator/explore ./simulator/live ./simulator/realserver/... \
-	./scenarios/cost ./scenarios/share ./scenarios/study ./scenarios/locktest ./scenarios/reality ./cmd/locklab
+	./scenarios/cost ./scenarios/share ./scenarios/search ./scenarios/study ./scenarios/locktest ./scenarios/reality ./cmd/locklab
 race: ## the tests of packages with goroutines under the race detector
 	$(TEST) $(RACE) -timeout 30m $(RACED)
 
@@ -152,4 +152,4 @@ rename: ## give the module another path, everywhere: MODULE=github.com/you/lockl
 	@gofmt -w .
 
 update: ## write the golden files anew; read the diff before you commit it
-	$(EXHAUSTIVE) $(GO) test ./reports/... ./scenarios ./scenarios/contract ./scenarios/study ./cmd/... ./algorithms/redis -update
+	$(EXHAUSTIVE) $(GO) test ./reports/... ./scenarios ./scenarios/contract ./scenarios/search ./cmd/... ./algorithms/redis -update

@@ -17,6 +17,7 @@ import (
 	"locklab/reports/report"
 	"locklab/reports/text"
 	"locklab/scenarios/cost"
+	"locklab/scenarios/search"
 	"locklab/scenarios/study"
 	"locklab/simulator/i18n"
 	"locklab/simulator/lists"
@@ -174,9 +175,7 @@ func parCommand() *command {
 		flags: func(f *flags) {
 			c.add(f)
 			f.each("budget", &budgets)
-			f.add("clients", &bounds.Clients)
-			f.add("attempts", &bounds.Attempts)
-			f.add("max-states", &bounds.MaxStates)
+			f.bounds(&bounds, "clients", "attempts", "max-states")
 		},
 		run: c.run(algorithms.Milestones, func(e *env, entries []lock.Entry) (chart.Result, error) {
 			for i, budget := range budgets {
@@ -193,7 +192,7 @@ func parCommand() *command {
 }
 
 // checkBudgets returns an error if a lock cannot be searched within b with one of the budgets.
-func checkBudgets(entries []lock.Entry, b study.Bounds, budgets []string) error {
+func checkBudgets(entries []lock.Entry, b search.Bounds, budgets []string) error {
 	for _, entry := range entries {
 		for _, budget := range budgets {
 			b.Budget = faults.Budget(budget)
@@ -219,7 +218,7 @@ func theoremsCommand() *command {
 		run: c.run(algorithms.Milestones, func(e *env, entries []lock.Entry) (chart.Result, error) {
 			var read []string
 			for i, written := range budgets {
-				budget, endless, err := study.EndlessBudget(written)
+				budget, endless, err := search.ParseBudget(written)
 				if err != nil {
 					return nil, err
 				}
@@ -228,7 +227,7 @@ func theoremsCommand() *command {
 					budgets[i] = read[i]
 				}
 			}
-			if err := checkBudgets(entries, study.DefaultBounds(), read); err != nil {
+			if err := checkBudgets(entries, search.DefaultBounds(), read); err != nil {
 				return nil, err
 			}
 			return report.Theorems(e.ctx, e.work, entries, budgets)
@@ -238,8 +237,8 @@ func theoremsCommand() *command {
 
 // replayFirst returns commands to try, first a replay of the first counterexample.
 func replayFirst(drawn *chart.Par) (next []string) {
-	if n := slices.IndexFunc(drawn.Pars, func(p study.Par) bool { return p.Found }); n >= 0 {
-		next = append(next, "locklab run "+drawn.Pars[n].Trace)
+	if first := drawn.First(); first != nil {
+		next = append(next, "locklab run "+first.Trace)
 	}
 	return append(next, "locklab chart par -o par.png", "locklab chart tolerance")
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"locklab/reports/chart"
+	"locklab/scenarios/search"
 	"locklab/simulator/effort"
 )
 
@@ -161,16 +162,16 @@ func TestCertificateOfUses(t *testing.T) {
 		"explore redisson-lease --timing any --clients 1 --attempts 1 --budget crash=1,return=1 --uses none --tokens thread",
 	} {
 		code, out, errs := call(t, strings.Fields(line+" --json")...)
-		search := dataOf[exploreJSON](t, out, "explore")
-		if code != 0 && search.Unjudged == nil {
+		found := dataOf[search.Search](t, out, "explore")
+		if code != exitOK && code != exitNoAnswer {
 			t.Fatalf("%s: exit status %d: %s", line, code, errs)
 		}
-		for _, item := range search.MayHappen {
-			if !strings.Contains(search.Certificate, item) {
+		for _, item := range found.Said.MayHappen {
+			if !strings.Contains(found.Said.Certificate, item) {
 				t.Errorf("%s: %q is not in the certificate", line, item)
 			}
 		}
-		told.WriteString("$ locklab " + line + "\nuses " + strings.Join(search.Uses, ", ") + "\n" + search.Certificate + "\n\n")
+		told.WriteString("$ locklab " + line + "\nuses " + strings.Join(found.Bounds.Uses.Names(), ", ") + "\n" + found.Said.Certificate + "\n\n")
 	}
 	golden(t, "explore.uses.txt", told.String())
 }

@@ -20,6 +20,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/checked"
 	"locklab/scenarios/race"
+	"locklab/scenarios/search"
 	"locklab/scenarios/study"
 	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
@@ -143,14 +144,14 @@ func (c *checkFlags) more() (all []string) {
 
 // checkedJSON is one lock with its views, each as its own command has it.
 type checkedJSON struct {
-	Test      string       `json:"test"`
-	Unknown   string       `json:"unknown,omitempty"`
-	Search    *exploreJSON `json:"explore,omitempty"`
-	Proof     *proofJSON   `json:"prove,omitempty"` // for any number of clients, in place of a search
-	Pars      any          `json:"par,omitempty"`
-	Tolerance any          `json:"tolerance,omitempty"`
-	Matrix    *matrixJSON  `json:"matrix,omitempty"`
-	Runs      []runJSON    `json:"runs,omitempty"` // explain: the shortest way to each verdict
+	Test      string         `json:"test"`
+	Unknown   string         `json:"unknown,omitempty"`
+	Search    *search.Search `json:"explore,omitempty"`
+	Proof     *search.Proof  `json:"prove,omitempty"` // for any number of clients, in place of a search
+	Pars      any            `json:"par,omitempty"`
+	Tolerance any            `json:"tolerance,omitempty"`
+	Matrix    *matrixJSON    `json:"matrix,omitempty"`
+	Runs      []runJSON      `json:"runs,omitempty"` // explain: the shortest way to each verdict
 }
 
 // show shows the views of each lock. open is the error of what is not known.
@@ -213,7 +214,7 @@ func (c *checkFlags) showLock(e *env, l *checked.Lock) (out checkedJSON, open, e
 // searchView is the view explore: the search, or the proof.
 func (c *checkFlags) searchView(e *env, l *checked.Lock) (*ownView, error) {
 	if l.Proof != nil {
-		return &ownView{json: func(out *checkedJSON) { out.Proof = new(proofToJSON(l.Proof)) }, text: func() error {
+		return &ownView{json: func(out *checkedJSON) { out.Proof = saidOfProof(l.Proof) }, text: func() error {
 			for _, lang := range e.Langs() {
 				e.Printf("%s\n\n", certificate.OfProof(l.Proof, lang))
 			}
@@ -227,7 +228,7 @@ func (c *checkFlags) searchView(e *env, l *checked.Lock) (*ownView, error) {
 	if c.timed {
 		s.took = time.Duration(l.Search.Seconds * float64(time.Second))
 	}
-	return &ownView{json: func(out *checkedJSON) { out.Search = new(s.toJSON()) }, open: s.status(), text: func() error {
+	return &ownView{json: func(out *checkedJSON) { out.Search = s.said() }, open: s.status(), text: func() error {
 		s.printFound(e.console, func() (*race.Outcome, error) { return l.Search.Runs[0].Outcome(l.Lock) })
 		e.Printf("\n")
 		return nil
@@ -242,7 +243,7 @@ func (c *checkFlags) parView(e *env, l *checked.Lock) (*ownView, error) {
 	if err != nil {
 		return nil, err
 	}
-	drawn.Prepend(l.Lock, lists.Each(l.Pars, func(s study.CheckedSearch) *study.Search { return s.Search }))
+	drawn.Prepend(l.Lock, lists.Each(l.Pars, func(s study.CheckedSearch) *search.Search { return s.Search }))
 	return chartView(e, l, drawn, func(out *checkedJSON) *any { return &out.Pars }), nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"locklab/reports/chart"
 	"locklab/scenarios/checked"
 	"locklab/scenarios/race"
+	"locklab/scenarios/search"
 	"locklab/scenarios/study"
 	"locklab/simulator/effort"
 	"locklab/simulator/history"
@@ -35,9 +36,9 @@ func ownLock(t *testing.T) checked.Lock {
 	own.ID, own.Article, own.Also = "TestMyLock", "", nil
 	c := checked.Lock{Checked: &study.Checked{Test: own.ID, Nodes: 1, TTL: 9 * time.Second}, Dir: dir}
 	for i, budget := range append([]string{"pause=1"}, study.SingleFaults()...) {
-		b := study.DefaultBounds()
+		b := search.DefaultBounds()
 		b.Budget = faults.Budget(budget)
-		s, err := study.Explore(t.Context(), own, b)
+		s, err := search.Explore(t.Context(), own, b)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +50,7 @@ func ownLock(t *testing.T) checked.Lock {
 		}
 		c.Search = &data
 		for _, w := range s.Witnesses {
-			o, err := study.ReplayOn(own, w.Trace)
+			o, err := search.ReplayOn(own, w.Trace)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -104,7 +105,7 @@ func TestCheckViews(t *testing.T) {
 	j := dataOf[struct {
 		Locks []struct {
 			Test      string
-			Explore   exploreJSON
+			Explore   search.Search
 			Par       chart.Chart
 			Tolerance chart.Chart
 			Matrix    matrixJSON
@@ -115,7 +116,7 @@ func TestCheckViews(t *testing.T) {
 		t.Fatalf("%+v", j)
 	}
 	l := j.Locks[0]
-	if l.Test != "TestMyLock" || !l.Explore.Complete || len(l.Par.Table.Rows) != 60 || len(l.Tolerance.Table.Rows) != 10 || len(l.Matrix.Cells) != 6 || len(l.Runs) != len(l.Explore.Verdicts) {
+	if l.Test != "TestMyLock" || !l.Explore.Complete || len(l.Par.Table.Rows) != 60 || len(l.Tolerance.Table.Rows) != 10 || len(l.Matrix.Cells) != 6 || len(l.Runs) != len(l.Explore.Witnesses) {
 		t.Errorf("%+v", l)
 	}
 }

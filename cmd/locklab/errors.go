@@ -92,7 +92,7 @@ var (
 )
 
 // renamedFlags are former names of flags.
-var renamedFlags = map[string]string{"asks": "retries", "strategies": "locks", "scenarios": "races"}
+var renamedFlags = map[string]string{"strategies": "locks", "scenarios": "races"}
 
 // flagError says in plain words what is wrong with a flag.
 func flagError(c *cobra.Command, err error) error {
@@ -106,9 +106,11 @@ func flagError(c *cobra.Command, err error) error {
 	unknown := (*pflag.NotExistError)(nil)
 	problem := err
 	switch {
+	case errors.As(err, &value) && value.GetValue() == "":
+		problem = text.Errorf("error.flag.empty", "flag", "--"+value.GetFlag().Name)
 	case errors.As(err, &value):
 		problem = text.Errorf("error.flag.value", "flag", "--"+value.GetFlag().Name, "value", value.GetValue(),
-			"want", i18n.New(wanted(err)))
+			"want", wanted(err))
 	case errors.As(err, &missing):
 		problem = text.Errorf("error.flag.missing", "flag", "--"+missing.GetFlag().Name)
 	case errors.As(err, &unknown):
@@ -162,8 +164,16 @@ func flagNames(c *cobra.Command) (names []string) {
 	return names
 }
 
-// wanted returns the key of what to write in place of a value that could not be read.
-func wanted(err error) string {
+// wanted says what to write in place of a value that could not be read.
+func wanted(err error) any {
+	if said := i18n.Error(nil); errors.As(err, &said) {
+		return said
+	}
+	return i18n.New(wantedNumber(err))
+}
+
+// wantedNumber returns the key of what to write in place of what is no number.
+func wantedNumber(err error) string {
 	number := (*strconv.NumError)(nil)
 	if !errors.As(err, &number) {
 		return "error.want.length" // the only flags that are no numbers are lengths of time

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/effort"
 )
@@ -89,7 +89,6 @@ func TestWrongUse(t *testing.T) {
 		{`matrix --runs 1.5`, `--runs "1.5": give a whole number`},
 		{`explore token --max-memory 20`, `--max-memory 20…from 50, or 0`},
 		{`explore token --ttl soon`, `--ttl "soon": give a length with its unit`},
-		{`explore token --asks 2`, `--retries`},
 		{`explore token --uses renw`, `"renw"…did you mean renew?…give-up`},
 		{`explore token --uses give-up --timing lockstep`, `uses=give-up…timing=any`},
 		{`explore token --client-retries 6`, `client-retries=6…0 to 5`},
@@ -204,7 +203,7 @@ func TestWrongUseInChinese(t *testing.T) {
 	}
 	run := func(settings string) []string { return []string{"run", "token", "gc-pause", "--set", settings} }
 	damaged := simulator.Trace{Lock: "token", Race: "gc-pause", Choices: []simulator.Choice{{Verb: simulator.Wake, Client: 1}}}
-	searched := simulator.Trace{Lock: "token", Race: study.SearchID, Settings: "clients=2,attempts=0"}
+	searched := simulator.Trace{Lock: "token", Race: search.SearchID, Settings: "clients=2,attempts=0"}
 
 	var told strings.Builder
 	for _, args := range [][]string{
@@ -290,11 +289,12 @@ var inEnglish = map[string]string{
 	"scenarios/cost/connection.go":                 "a mistake of locklab, whose own policies are played",
 	"scenarios/cost/session.go":                    "a mistake of locklab, whose own policies are played",
 	"scenarios/cost/waiting.go":                    "a mistake of locklab, whose own policies are played",
-	"scenarios/study/usual.go":                     "marks of errors: the page says that a run comes to no harm",
+	"scenarios/search/usual.go":                    "a mark of errors",
+	"scenarios/study/doom.go":                      "marks of errors: the page says that a run comes to no harm",
 	"simulator/config.go":                          "for the programmer of a Config",
 	"simulator/explore/doom.go":                    "never reaches a user: package study says what the run comes to",
 	"simulator/explore/assumptions.go":             "never leaves a search, which begins anew",
-	"simulator/explore/result.go":                  "package study says it in words",
+	"simulator/explore/result.go":                  "package search says it in words",
 	"simulator/explore/witness.go":                 "a mistake of locklab",
 	"simulator/internal/codec/codec.go":            "for code that writes to a connection something else than its own driver does",
 	"simulator/orphaned.go":                        "a mistake of locklab: a choice that the search itself has made",

@@ -12,7 +12,7 @@ import (
 	"locklab/reports/lessons"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/lists"
 )
@@ -97,7 +97,7 @@ func (x *explainer) explain(args []string) error {
 	}
 	t, notTrace := readTrace(x.e, args[0])
 	if notTrace == nil {
-		o, err := study.Replay(t)
+		o, err := search.Replay(t)
 		if err != nil {
 			return err
 		}
@@ -176,7 +176,7 @@ func (x *explainer) outcome(o *race.Outcome) error {
 	}
 	j := outcomeJSON(o)
 	if o.History != nil {
-		watched, err := study.ReplayWithCodeOn(o.Lock, o.Trace)
+		watched, err := search.ReplayWithCodeOn(o.Lock, o.Trace)
 		if err != nil {
 			return internal(err)
 		}

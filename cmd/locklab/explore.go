@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,75 +12,20 @@ import (
 	"locklab/reports/certificate"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
-	"locklab/scenarios/study"
-	"locklab/simulator/client"
+	"locklab/scenarios/search"
 	"locklab/simulator/explore"
-	"locklab/simulator/verdict"
 )
-
-type exploreJSON struct {
-	Lock        string         `json:"lock"`
-	Clients     int            `json:"clients"`
-	Attempts    any            `json:"attempts"` // a number, or "any"
-	Nodes       int            `json:"nodes"`
-	Budget      map[string]any `json:"budget"` // numbers, or "any"
-	Bounds      string         `json:"bounds"` // all of them, as links have them
-	Timing      string         `json:"timing"`
-	Uses        []string       `json:"uses"` // what clients may do besides acquiring, working and releasing
-	Retries     int            `json:"client_retries"`
-	Skew        time.Duration  `json:"skew_ns"`
-	Tokens      string         `json:"tokens"`
-	Untriggered []string       `json:"not_injected"`
-	Claim       string         `json:"claim"` // headline of the certificate
-	Scope       string         `json:"scope"` // what it is about: any (timing), instants (those searched), lockstep
-	MayHappen   []string       `json:"may_happen"`
-	Assumed     []string       `json:"assumed"`
-	States      int            `json:"states"`
-	Transitions int            `json:"transitions"`
-	Depth       int            `json:"depth"`
-	Complete    bool           `json:"complete"`
-	Rechecked   int            `json:"rechecked,omitempty"`   // with --recheck: moves that were made anew
-	Cut         string         `json:"cut,omitempty"`         // the limit that ended it
-	Beside      []otherJSON    `json:"also_proved,omitempty"` // searches of what this one leaves out
-	Tried       []otherJSON    `json:"not_proved,omitempty"`  // searches that were cut short
-	Seconds     float64        `json:"seconds,omitempty"`     // only with --time
-	Verdicts    []witnessJSON  `json:"verdicts"`
-	Open        []verdict.Word `json:"open,omitempty"`     // neither proved nor shown, of any number of attempts
-	Unjudged    []verdict.Word `json:"unjudged,omitempty"` // so few clients cannot show them
-	Certificate string         `json:"certificate"`
-}
-
-// otherJSON is another search of the same lock. What it has found is among the verdicts.
-type otherJSON struct {
-	Bounds string   `json:"bounds"`
-	Scope  string   `json:"scope"`
-	States int      `json:"states"`
-	Found  []string `json:"found"` // each verdict with its par
-}
-
-type witnessJSON struct {
-	Verdict verdict.Word `json:"verdict"`
-	Par     int          `json:"par"`
-	Steps   int          `json:"steps"`
-	Cause   []string     `json:"cause,omitempty"`
-	Bounds  string       `json:"bounds,omitempty"` // of another search that has found it
-	// Boundary is "only" where the verdict is met at the instant at which something ends and not beyond it, at
-	// the steps searched, and "unchecked" where that is not known.
-	Boundary string `json:"boundary,omitempty"`
-	Trace    string `json:"trace"`
-}
 
 // exploreFlags are the flags of "locklab explore".
 type exploreFlags struct {
-	boundFlags
+	search.Bounds
 	files  []string
 	memory int64 // in MB
 	timed  bool
 }
 
 func exploreCommand() *command {
-	x := &exploreFlags{boundFlags: boundFlags{Bounds: study.DefaultBounds()}, memory: 4096}
-	x.MaxStates = study.UsualStates
+	x := &exploreFlags{Bounds: search.OpenBounds(), memory: 4096}
 	return &command{
 		use: "explore LOCK", args: exactly(1, "lock"), complete: aLock, flags: x.add, run: x.run,
 		examples: []string{"explore token", "explore redlock --nodes 3 --budget restart=1",
@@ -92,15 +36,7 @@ func exploreCommand() *command {
 }
 
 func (x *exploreFlags) add(f *flags) {
-	x.boundFlags.add(f, "nodes", "budget", "ttl", "work", "client-retries", "skew", "fenced", "slow", "noisy",
-		"max-states")
-	x.addLate(f)
-	parse(f, "clients", fmt.Sprint(x.Clients), &x.Clients, study.ParseClients)
-	parse(f, "attempts", "auto", &x.Attempts, study.ParseAttempts)
-	parse(f, "retries", "auto", &x.Retries, parseRetries)
-	parse(f, "timing", study.AutoTiming.String(), &x.Timing, study.ParseMode)
-	parse(f, "uses", study.FormatUses(study.AutoUses), &x.Uses, study.ParseUses)
-	parse(f, "tokens", client.Unique.String(), &x.Tokens, study.ParseTokens)
+	f.bounds(&x.Bounds, search.Names()...)
 	f.add("all", &x.Causes)
 	f.add("recheck", &x.Recheck)
 	addMemory(f, &x.memory)
@@ -113,10 +49,7 @@ func (x *exploreFlags) run(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if x.Bounds.Budget, x.Endless, err = study.EndlessBudget(string(x.Bounds.Budget)); err != nil {
-		return err
-	}
-	if err := study.CheckSearch(entry, x.Bounds); err != nil {
+	if err := search.CheckSearch(entry, x.Bounds); err != nil {
 		return err
 	}
 	if err := checkRunFiles(e, x.files); err != nil {
@@ -126,8 +59,8 @@ func (x *exploreFlags) run(e *env, args []string) error {
 	defer restore()
 	x.MaxBytes, x.Progress, x.Boundary = most, searchProgress(e.console), true
 	began := time.Now()
-	s, err := study.Explore(e.ctx, entry, x.Bounds)
-	stopped, beside := stoppedBy(err), errors.Is(err, study.ErrBeside)
+	s, err := search.Explore(e.ctx, entry, x.Bounds)
+	stopped, beside := stoppedBy(err), errors.Is(err, search.ErrBeside)
 	if err != nil && !stopped {
 		return internal(err)
 	}
@@ -180,59 +113,23 @@ func searchProgress(e *console) func(r *explore.Result) {
 
 // shownSearch is a search with what is shown of it.
 type shownSearch struct {
-	*study.Search
+	*search.Search
 	took   time.Duration // 0: not shown, since it differs from call to call
 	memory int64         // MB that it was given
 }
 
 func (s *shownSearch) show(e *env, files []string) error {
-	e.show("explore", s.toJSON(), func() { s.print(e.console) })
+	e.show("explore", s.said(), func() { s.print(e.console) })
 	return errors.Join(s.status(), s.writeWitness(e, files))
 }
 
-func (s *shownSearch) toJSON() exploreJSON {
-	r, b := s.Result, s.Bounds
-	out := exploreJSON{
-		Lock: s.Lock.ID, Clients: b.Clients,
-		Attempts: anyOr(b.Attempts, b.Attempts == study.AnyAttempts), Nodes: b.Nodes, Budget: map[string]any{},
-		Bounds: b.String(), Timing: b.Timing.String(), Uses: append([]string{}, b.Uses.Names()...),
-		Retries: b.ClientRetries, Skew: b.Skew,
-		Tokens: b.Tokens.String(), Untriggered: append([]string{}, s.Untriggered()...),
-		Claim: certificate.Claim(s.Search, "en"), Scope: s.Scope(), MayHappen: certificate.MayHappen(s.Search, "en"),
-		Assumed: certificate.Assumed(s.Search, "en"),
-		States:  r.States, Transitions: r.Transitions, Depth: r.Depth, Complete: r.Complete, Rechecked: r.Rechecked,
-		Cut:    text.SayMessage("en", r.Limit),
-		Beside: othersToJSON(s.Beside), Tried: othersToJSON(s.Cut),
-		Seconds: s.took.Seconds(), Verdicts: []witnessJSON{}, Open: s.Open, Unjudged: s.Unjudged(),
-		Certificate: certificate.Of(s.Search, "en"),
-	}
-	for _, f := range b.Budget.Faults() {
-		out.Budget[f.Fault.Name] = anyOr(f.Times, b.Endless)
-	}
-	for _, w := range s.Witnesses {
-		elsewhere := ""
-		if certificate.Elsewhere(s.Search, w, "en") != "" {
-			elsewhere = w.Trace.Settings
-		}
-		out.Verdicts = append(out.Verdicts, witnessJSON{w.Verdict, w.Par, w.Steps, w.Cause, elsewhere, s.boundary(w),
-			w.Trace.Link()})
-	}
-	return out
-}
-
-// anyOr is "any", or a number.
-func anyOr(n int, endless bool) any {
-	if endless {
-		return study.AnyTimes
-	}
-	return n
-}
-
-func othersToJSON(searches []*study.Search) (list []otherJSON) {
-	for _, s := range searches {
-		list = append(list, otherJSON{s.Bounds.String(), s.Scope(), s.States, s.Pars()})
-	}
-	return list
+// said returns the search with what its certificate says, for scripts.
+func (s *shownSearch) said() *search.Search {
+	said := *s.Search
+	said.Said = &search.Said{Claim: certificate.Claim(s.Search, "en"),
+		MayHappen: certificate.MayHappen(s.Search, "en"), Assumed: certificate.Assumed(s.Search, "en"),
+		Cut: text.SayMessage("en", s.Result.Limit), Seconds: s.took.Seconds(), Certificate: certificate.Of(s.Search, "en")}
+	return &said
 }
 
 // status returns the error of a search that leaves something unknown.
@@ -266,7 +163,7 @@ func (s *shownSearch) printCertificate(e *console) {
 }
 
 func (s *shownSearch) print(e *console) {
-	s.printFound(e, func() (*race.Outcome, error) { return study.ReplayOn(s.Lock, s.Witnesses[0].Trace) })
+	s.printFound(e, func() (*race.Outcome, error) { return search.ReplayOn(s.Lock, s.Witnesses[0].Trace) })
 	if len(s.Witnesses) == 0 {
 		e.Next(fmt.Sprintf("locklab explore %s --clients %d", s.Lock.ID, max(s.Bounds.Clients+1, s.Enough())),
 			"locklab explain "+s.Lock.ID)
@@ -297,17 +194,6 @@ func (s *shownSearch) printFound(e *console, first func() (*race.Outcome, error)
 	s.printCertificate(e)
 }
 
-// boundary returns witnessJSON.Boundary.
-func (s *shownSearch) boundary(w study.Witness) string {
-	switch {
-	case slices.Contains(s.ByBoundary(explore.BoundaryOnly), w.Verdict):
-		return "only"
-	case slices.Contains(s.ByBoundary(explore.Unchecked), w.Verdict):
-		return "unchecked"
-	}
-	return ""
-}
-
 func (s *shownSearch) printWitnesses(e *console) {
 	cause := ""
 	if s.Bounds.Causes {
@@ -323,7 +209,7 @@ func (s *shownSearch) printWitnesses(e *console) {
 		if what := certificate.Elsewhere(s.Search, w, e.Langs()[0]); what != "" {
 			cause += "  " + e.Say("explore.elsewhere", "what", what)
 		}
-		if s.boundary(w) == "only" {
+		if s.AtBoundary(w) == "only" {
 			cause += "  " + e.Say("explore.boundary")
 		}
 		e.Printf("%-12s %4d %6d%s\n", w.Verdict, w.Par, w.Steps, cause)
@@ -341,7 +227,7 @@ func (s *shownSearch) writeWitness(e *env, files []string) error {
 	if len(files) == 0 {
 		return nil
 	}
-	o, err := study.ReplayOn(s.Lock, s.Witnesses[0].Trace)
+	o, err := search.ReplayOn(s.Lock, s.Witnesses[0].Trace)
 	if err != nil {
 		return internal(err)
 	}
@@ -388,38 +274,23 @@ func keepWithin(megabytes int64) (bytes int64, restore func()) {
 	}
 }
 
-// boundFlags are flags of what a search covers. A command declares those that it has.
-type boundFlags struct{ study.Bounds }
+// A boundFlag is a flag that sets a bound.
+type boundFlag struct {
+	search.Bound
+	of *search.Bounds
+}
 
-// add declares flags that set the bounds themselves.
-func (b *boundFlags) add(f *flags, names ...string) {
-	all := map[string]any{
-		"attempts": &b.Attempts, "budget": &b.Budget, "clients": &b.Clients, "client-retries": &b.ClientRetries,
-		"fenced":     &b.Fenced,
-		"max-states": &b.MaxStates, "nodes": &b.Nodes, "noisy": &b.Noisy, "skew": &b.Skew, "slow": &b.Slow,
-		"ttl": &b.TTL, "work": &b.Work,
-	}
+func (f *boundFlag) String() string     { return f.Format(*f.of) }
+func (f *boundFlag) Set(s string) error { return f.Parse(f.of, s) }
+func (f *boundFlag) Type() string       { return f.Kind }
+
+// bounds declares flags that set bounds of these names. Their defaults are there already.
+func (f *flags) bounds(b *search.Bounds, names ...string) {
 	for _, name := range names {
-		f.add(name, all[name])
+		one, _ := search.BoundOf(name)
+		flag := f.set.VarPF(&boundFlag{one, b}, name, "", f.usage(name))
+		if one.Kind == "bool" {
+			flag.NoOptDefVal = "true"
+		}
 	}
-}
-
-// addLate declares the flags of the time that messages and threads may be late.
-func (b *boundFlags) addLate(f *flags) {
-	for flag, is := range map[string]*time.Duration{"latency": &b.Latency, "lateness": &b.Lateness} {
-		parse(f, flag, "auto", is, func(s string) (late time.Duration, err error) {
-			if late, err = study.ParseLate(s); err != nil {
-				err = text.Errorf("error.late.flag", "flag", "--"+flag, "cause", err)
-			}
-			return late, err
-		})
-	}
-}
-
-// parseRetries is study.ParseRetries with an error for a user.
-func parseRetries(s string) (n int, err error) {
-	if n, err = study.ParseRetries(s); err != nil {
-		err = text.Errorf("error.retries", "value", s, "most", explore.MaxRetries)
-	}
-	return n, err
 }

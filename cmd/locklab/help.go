@@ -9,11 +9,13 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"locklab/faults"
 	"locklab/reports"
 	"locklab/reports/lessons"
 	"locklab/reports/text"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/cost"
+	"locklab/scenarios/search"
 	"locklab/simulator/lists"
 )
 
@@ -143,16 +145,15 @@ func helpName(c *cobra.Command) string {
 
 // longPlaces fill the places of the long help texts.
 func longPlaces(lang string) []string {
-	return []string{"schema", fmt.Sprint(reports.Schema), "topics", strings.Join(lessons.Topics(), ", "), "example", contractExample, "bounds", boundList(lang),
+	return []string{"schema", fmt.Sprint(reports.Schema), "topics", strings.Join(lessons.Topics(), ", "), "example", contractExample, "bounds", boundList(),
 		"environments", text.Join(lang, "chart.list", cost.Shipped())}
 }
 
-// boundList is an item for each bound of a [search] header.
-func boundList(lang string) (list string) {
-	for _, name := range contract.BoundNames() {
-		list += " // - " + name + ": " + text.Say(lang, "help.bound."+name)
-	}
-	return list
+// boundList is the bounds of a [search] header that leaves all of them out.
+func boundList() string {
+	b := contract.UsualBounds()
+	b.Budget = faults.NoFaults
+	return strings.Join(b.Items(search.Names()...), " ")
 }
 
 // contractExample is a contract as verify reads it.

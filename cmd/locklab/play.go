@@ -14,21 +14,21 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/play"
 	"locklab/scenarios/race"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/verdict"
 )
 
 // playFlags are the flags of "locklab play".
 type playFlags struct {
-	boundFlags
+	search.Bounds
 	harm  verdict.Word // "": any
 	level int
 	list  bool
 }
 
 func playCommand() *command {
-	p := &playFlags{boundFlags: boundFlags{Bounds: play.DefaultBounds()}}
+	p := &playFlags{Bounds: play.DefaultBounds()}
 	return &command{
 		use: "play [LOCK|LINK]", args: atMost(1), complete: aLock, flags: p.add, run: p.run,
 		values: map[string]completer{"harm": oneOf(play.HarmNames())},
@@ -38,16 +38,18 @@ func playCommand() *command {
 	}
 }
 
+// playBounds are the bounds of a game.
+var playBounds = []string{"budget", "clients", "attempts", "timing", "nodes", "fenced"}
+
 func (p *playFlags) add(f *flags) {
-	p.boundFlags.add(f, "budget", "clients", "attempts", "nodes", "fenced")
-	parse(f, "timing", p.Timing.String(), &p.Timing, study.ParseMode)
+	f.bounds(&p.Bounds, playBounds...)
 	parse(f, "harm", "", &p.harm, parseHarm)
 	f.add("level", &p.level)
 	f.add("levels", &p.list)
 }
 
 func (p *playFlags) run(e *env, args []string) error {
-	bounded := slices.ContainsFunc([]string{"budget", "clients", "attempts", "timing", "nodes", "fenced"}, e.given)
+	bounded := slices.ContainsFunc(playBounds, e.given)
 	switch {
 	case p.list && (len(args) > 0 || e.given("level")):
 		return text.Errorf("error.play.levels")

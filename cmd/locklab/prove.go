@@ -8,7 +8,7 @@ import (
 	"locklab/reports/certificate"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
@@ -16,13 +16,13 @@ import (
 
 // proveFlags are the flags of "locklab prove".
 type proveFlags struct {
-	boundFlags
-	budget string
-	views  bool // as a table
+	search.Bounds
+	views bool // as a table
 }
 
 func proveCommand() *command {
-	p := &proveFlags{boundFlags: boundFlags{Bounds: study.DefaultBounds()}, budget: "crash=any"}
+	p := &proveFlags{Bounds: search.ProofBounds()}
+	p.Budget, p.Endless = "crash=1", true
 	return &command{
 		use: "prove LOCK", args: exactly(1, "lock"), complete: aLock, flags: p.add, run: p.run,
 		examples: []string{"prove token", "prove token --budget crash=any,pause=any@2s",
@@ -32,26 +32,8 @@ func proveCommand() *command {
 }
 
 func (p *proveFlags) add(f *flags) {
-	f.add("budget", &p.budget)
 	f.add("views", &p.views)
-	p.boundFlags.add(f, "ttl", "work", "nodes")
-}
-
-// proofJSON is a proof as JSON.
-type proofJSON struct {
-	Lock    string         `json:"lock"`
-	Budget  string         `json:"budget"`
-	Closed  bool           `json:"closed"`
-	Scope   string         `json:"scope"` // any, or instants: only those that were searched
-	Once    bool           `json:"once"`  // each client takes the lock once; false: any number of times
-	Refused string         `json:"refused,omitempty"`
-	Proved  []verdict.Word `json:"proved"`
-	Open    []verdict.Word `json:"open"`
-	Broken  []witnessJSON  `json:"broken"`
-	Views   int            `json:"views"`
-	Worlds  int            `json:"worlds"`
-	Moves   int            `json:"transitions"`
-	Assumed []string       `json:"assumed"`
+	f.bounds(&p.Bounds, search.ProofNames()...)
 }
 
 func (p *proveFlags) run(e *env, args []string) error {
@@ -59,54 +41,44 @@ func (p *proveFlags) run(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	budget, endless, err := study.EndlessBudget(p.budget)
-	if err != nil {
-		return err
-	}
-	p.Bounds.Budget, p.Progress = budget, searchProgress(e.console)
-	proof, err := study.Prove(e.ctx, entry, p.Bounds, endless)
+	p.Progress = searchProgress(e.console)
+	proof, err := search.Prove(e.ctx, entry, p.Bounds)
 	if stoppedBy(err) {
 		return noAnswer("error.stopped")
 	}
 	if err != nil {
 		return err
 	}
-	e.show("prove", proofToJSON(proof), func() { p.print(e.console, proof) })
+	e.show("prove", saidOfProof(proof), func() { p.print(e.console, proof) })
 	if proof.Refused != nil || len(proof.Open) > 0 {
 		return noAnswer("error.prove.open")
 	}
-	if proof.Search.Scope() == study.ScopeInstants {
+	if proof.Search.Scope() == search.ScopeInstants {
 		return noAnswer("error.prove.instants")
 	}
 	return nil
 }
 
-func proofToJSON(proof *study.Proof) proofJSON {
-	j := proofJSON{Lock: proof.Search.Lock.ID,
-		Budget: study.FormatBudget(proof.Search.Bounds.Budget, proof.Endless),
-		Closed: proof.Closed, Scope: proof.Search.Scope(), Once: !proof.Once.IsZero(),
-		Proved: words(proof.Proved()), Open: words(proof.Open),
-		Broken: []witnessJSON{}, Views: proof.Views, Worlds: proof.Worlds, Moves: proof.Transitions,
-		Assumed: []string{}}
+// saidOfProof returns the proof with what its certificate says, for scripts.
+func saidOfProof(proof *search.Proof) *search.Proof {
+	said := *proof
+	said.Said = &search.Said{}
 	if proof.Refused != nil {
-		j.Refused = whyNot(proof, "en")
+		said.Said.Refused = whyNot(proof, "en")
 	} else {
-		j.Assumed = certificate.AnyNumber(proof, "en")
+		said.Said.Assumed = certificate.AnyNumber(proof, "en")
 	}
-	for _, b := range broken(proof) {
-		j.Broken = append(j.Broken, witnessJSON{Verdict: b.Verdict, Par: b.Par, Steps: b.Steps, Trace: b.Trace.Link()})
-	}
-	return j
+	return &said
 }
 
 // A brokenBy is a verdict with the shortest way to it that a search of so many clients has found.
 type brokenBy struct {
-	study.Witness
+	search.Witness
 	clients int
 }
 
 // broken lists what searches have found of that which views do not exclude.
-func broken(proof *study.Proof) (all []brokenBy) {
+func broken(proof *search.Proof) (all []brokenBy) {
 	for _, w := range proof.Witnesses() {
 		s, _ := proof.BrokenBy(w.Verdict)
 		all = append(all, brokenBy{w, s.Bounds.Clients})
@@ -115,7 +87,7 @@ func broken(proof *study.Proof) (all []brokenBy) {
 }
 
 // whyNot says why there is no proof.
-func whyNot(proof *study.Proof, lang string) string {
+func whyNot(proof *search.Proof, lang string) string {
 	var why *explore.NotProvableError
 	if errors.As(proof.Refused, &why) {
 		return text.SayMessage(lang, why.Why)
@@ -123,7 +95,7 @@ func whyNot(proof *study.Proof, lang string) string {
 	return proof.Refused.Error()
 }
 
-func (p *proveFlags) print(e *console, proof *study.Proof) {
+func (p *proveFlags) print(e *console, proof *search.Proof) {
 	lock := proof.Search.Lock
 	scope := "any"
 	if !proof.Once.IsZero() {
@@ -154,7 +126,7 @@ func (p *proveFlags) print(e *console, proof *study.Proof) {
 		}
 	}
 	if len(all) > 0 {
-		o, err := study.ReplayOn(lock, all[0].Trace)
+		o, err := search.ReplayOn(lock, all[0].Trace)
 		if err != nil {
 			e.Keep(err)
 			return
@@ -185,7 +157,7 @@ func (p *proveFlags) print(e *console, proof *study.Proof) {
 }
 
 // printViolation prints the views that come to a verdict.
-func printViolation(e *console, proof *study.Proof, word verdict.Word) {
+func printViolation(e *console, proof *search.Proof, word verdict.Word) {
 	views, move := proof.Violation(word)
 	if move == "" {
 		return
@@ -207,8 +179,8 @@ func printViolation(e *console, proof *study.Proof, word verdict.Word) {
 
 // printViews prints the views as a table, a row for all that agree in where their client is and whose the key is, and
 // what holds in all of them.
-func printViews(e *console, proof *study.Proof) {
-	rows := study.ViewRows(proof)
+func printViews(e *console, proof *search.Proof) {
+	rows := search.ViewRows(proof)
 	if rows == nil {
 		e.Sentence("prove.views.several")
 		return
@@ -218,7 +190,7 @@ func printViews(e *console, proof *study.Proof) {
 	}
 }
 
-func printViewRows(e *console, lang string, rows []study.ViewRow) {
+func printViewRows(e *console, lang string, rows []search.ViewRow) {
 	say := func(key string) string { return text.Say(lang, "prove.views."+key) }
 	line := func(cells ...string) {
 		e.Printf("%s\n", "  "+text.Pad(cells[0], 22)+text.Pad(cells[1], 22)+text.Pad(cells[2], 20)+cells[3])
@@ -238,7 +210,7 @@ func printViewRows(e *console, lang string, rows []study.ViewRow) {
 		}
 		line(say("stage."+r.Stage), say("owner."+r.Owner), left, fmt.Sprint(r.Views))
 	}
-	for _, l := range study.Lemmas(rows) {
+	for _, l := range search.Lemmas(rows) {
 		how := "holds"
 		switch {
 		case l.Of == 0:
@@ -252,12 +224,13 @@ func printViewRows(e *console, lang string, rows []study.ViewRow) {
 }
 
 // faults says which faults may strike, and how often.
-func (p *proveFlags) faults(e *console, proof *study.Proof) string {
-	switch {
-	case strings.TrimSpace(p.budget) == "" || p.budget == "none":
+func (p *proveFlags) faults(e *console, proof *search.Proof) string {
+	switch b := proof.Search.Bounds; {
+	case b.Budget == "":
 		return e.Say("play.nofaults")
-	case proof.Endless:
-		return e.Say("prove.endless", "faults", strings.ReplaceAll(p.budget, "=any", ""))
+	case b.Endless:
+		return e.Say("prove.endless", "faults", strings.ReplaceAll(b.Faults(), "=any", ""))
+	default:
+		return b.Faults()
 	}
-	return p.budget
 }

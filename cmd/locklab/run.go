@@ -21,6 +21,7 @@ import (
 	"locklab/scenarios"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/race"
+	"locklab/scenarios/search"
 	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/history"
@@ -382,13 +383,13 @@ func replayed(t simulator.Trace, against string) (*race.Outcome, error) {
 		return nil, text.Errorf("error.replay.unlisted", "lock", t.Lock)
 	}
 	if against == "" {
-		return study.Replay(t)
+		return search.Replay(t)
 	}
 	entry, err := race.Lock(against)
 	if err != nil {
 		return nil, text.Errorf("error.against", "cause", err)
 	}
-	return study.Against(entry, t)
+	return search.Against(entry, t)
 }
 
 // isLink reports whether a word is a link, even of another version or a damaged one.
@@ -472,7 +473,7 @@ func stepThrough(e *env, o *race.Outcome) {
 func demoCommand() *command { return &command{use: "demo", args: noArguments, run: runDemo} }
 
 func runDemo(e *env, _ []string) error {
-	story, err := study.Demo()
+	story, err := search.Demo()
 	if err != nil {
 		return internal(err)
 	}

@@ -13,43 +13,15 @@ import (
 	"locklab/reports/lessons"
 	"locklab/reports/text"
 	"locklab/scenarios/contract"
-	"locklab/simulator/verdict"
 )
 
 type verifyJSON struct {
-	Incomplete bool            `json:"incomplete,omitempty"`
-	Cells      int             `json:"cells"` // how many races were played
-	Searches   []searchJSON    `json:"searches"`
-	Proofs     []provedJSON    `json:"proofs"` // for any number of clients
-	Deviations []deviationJSON `json:"deviations"`
-	Uncovered  []ci.Uncovered  `json:"uncovered,omitempty"` // what the contract does not cover
-}
-
-type searchJSON struct {
-	Lock       string               `json:"lock"`
-	Bounds     string               `json:"bounds"`
-	Verdicts   []verdict.Word       `json:"verdicts"`
-	Expected   []string             `json:"expected"` // as the contract has them, with par
-	AsExpected bool                 `json:"as_expected"`
-	Complete   bool                 `json:"complete"`
-	States     int                  `json:"states"`
-	Par        map[verdict.Word]int `json:"par"`
-	Trace      string               `json:"trace,omitempty"` // of the first verdict
-}
-
-type provedJSON struct {
-	Lock       string               `json:"lock"`
-	Bounds     string               `json:"bounds"`
-	Verdicts   []verdict.Word       `json:"verdicts"`
-	Expected   []string             `json:"expected"` // as the contract has them, with par
-	AsExpected bool                 `json:"as_expected"`
-	Closed     bool                 `json:"closed"`
-	Once       bool                 `json:"once"` // each client takes the lock once; false: any number of times
-	Proved     []verdict.Word       `json:"proved"`
-	Open       []verdict.Word       `json:"open"`
-	Views      int                  `json:"views"`
-	Par        map[verdict.Word]int `json:"par"`
-	Trace      string               `json:"trace,omitempty"` // of the first verdict
+	Incomplete bool              `json:"incomplete,omitempty"`
+	Cells      int               `json:"cells"` // how many races were played
+	Searches   []contract.Result `json:"searches"`
+	Proofs     []contract.Result `json:"proofs"` // for any number of clients
+	Deviations []deviationJSON   `json:"deviations"`
+	Uncovered  []ci.Uncovered    `json:"uncovered,omitempty"` // what the contract does not cover
 }
 
 type deviationJSON struct {
@@ -253,16 +225,16 @@ func kindOf(p *contract.Result) ci.Kind {
 }
 
 func verifyToJSON(proofs []contract.Result, v *ci.Verification) verifyJSON {
-	j := verifyJSON{Searches: []searchJSON{}, Proofs: []provedJSON{}, Deviations: []deviationJSON{},
-		Uncovered: v.Uncovered}
+	j := verifyJSON{Searches: []contract.Result{}, Proofs: []contract.Result{},
+		Deviations: []deviationJSON{}, Uncovered: v.Uncovered}
 	for i := range proofs {
 		switch p := &proofs[i]; {
 		case p.Status == contract.NotRun:
 			j.Incomplete = true
 		case p.IsSearch():
-			j.Searches = append(j.Searches, searchToJSON(p))
+			j.Searches = append(j.Searches, p.Told())
 		case p.IsProof():
-			j.Proofs = append(j.Proofs, provedToJSON(p))
+			j.Proofs = append(j.Proofs, p.Told())
 		default:
 			j.Cells++
 		}
@@ -274,40 +246,4 @@ func verifyToJSON(proofs []contract.Result, v *ci.Verification) verifyJSON {
 		})
 	}
 	return j
-}
-
-func searchToJSON(p *contract.Result) searchJSON {
-	s := searchJSON{
-		Lock: p.Lock.ID, Bounds: p.Subject(), AsExpected: p.Status == contract.Met,
-		Expected: strings.Fields(contract.FormatVerdicts(p.Expected, p.Instants)),
-		Complete: p.Search.Result.Complete, States: p.Search.Result.States,
-	}
-	s.Verdicts, s.Par, s.Trace = gotJSON(p)
-	return s
-}
-
-func provedToJSON(p *contract.Result) provedJSON {
-	s := provedJSON{
-		Lock: p.Lock.ID, Bounds: p.Subject(), AsExpected: p.Status == contract.Met,
-		Expected: strings.Fields(contract.FormatVerdicts(p.Expected, p.Instants)),
-		Closed:   p.Proof.Closed, Once: !p.Proof.Once.IsZero(), Proved: words(p.Proof.Proved()),
-		Open: words(p.Proof.Open), Views: p.Proof.Views,
-	}
-	s.Verdicts, s.Par, s.Trace = gotJSON(p)
-	return s
-}
-
-// gotJSON are the verdicts that have come about, the par of each, and the link of the first.
-func gotJSON(p *contract.Result) (all []verdict.Word, par map[verdict.Word]int, trace string) {
-	all, par = []verdict.Word{}, map[verdict.Word]int{}
-	for _, g := range p.Got {
-		all = append(all, g.Verdict)
-		if g.Verdict != verdict.Holds {
-			par[g.Verdict] = g.Par
-		}
-	}
-	if p.Outcome != nil {
-		trace = p.Outcome.Trace.Link()
-	}
-	return all, par, trace
 }

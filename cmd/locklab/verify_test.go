@@ -5,9 +5,11 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"locklab/scenarios/search"
 	"locklab/simulator/effort"
 )
 
@@ -89,13 +91,22 @@ func TestVerify(t *testing.T) {
 	}
 
 	_, out, errs = callIn(t, doctored, append(verify, "--json")...)
-	j := dataOf[verifyJSON](t, out, "verify")
+	j := dataOf[struct {
+		verifyJSON
+		Searches []struct {
+			Lock, Trace     string
+			Expected, Found []string
+			AsExpected      bool `json:"as_expected"`
+			Search          search.Search
+		} `json:"searches"`
+	}](t, out, "verify")
 	if j.Incomplete || j.Cells != 2 || len(j.Searches) != 6 || len(j.Deviations) != 6 ||
 		strings.Count(errs, "::error ") != 6 {
 		t.Errorf("%s%s", out, errs)
 	}
 	for _, s := range j.Searches {
-		whole := s.Par["LIE"] == 1 && !s.AsExpected && s.Complete && s.States > 0 && len(s.Verdicts) == 5 && len(s.Expected) == 4 && s.Trace != ""
+		whole := slices.Contains(s.Found, "LIE@1") && !s.AsExpected && s.Search.Complete && s.Search.States > 0 &&
+			len(s.Found) == 5 && len(s.Expected) == 4 && s.Trace != ""
 		if s.Lock == "getset" && !whole {
 			t.Errorf("%+v", s)
 		}

@@ -6,13 +6,13 @@ import (
 	"strings"
 
 	"locklab/reports/text"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/hypothesis"
 )
 
 // AnyNumber says what may happen in a proof for any number of clients, and what it takes for granted, a sentence each.
-func AnyNumber(p *study.Proof, lang string) []string {
+func AnyNumber(p *search.Proof, lang string) []string {
 	s := p.Search
 	list := slices.Concat(MayHappen(s, lang), Assumed(s, lang))
 	assumed := sentencesOf(lang, "certificate.assumed.")
@@ -36,15 +36,15 @@ func AnyNumber(p *study.Proof, lang string) []string {
 }
 
 // World returns, in a language of package text, the number of clients of a world.
-func World(p *study.Proof, lang string) string {
+func World(p *search.Proof, lang string) string {
 	return text.Say(lang, fmt.Sprint("prove.world.", max(p.Search.Lock.Holders, 1)+1))
 }
 
 // tried says with which attempts code was tried; not that of a bubble, which is not.
-func tried(s *study.Search, lang string) []string { return triedBy(s, "prove.assumed.tried", lang) }
+func tried(s *search.Search, lang string) []string { return triedBy(s, "prove.assumed.tried", lang) }
 
 // triedBy is tried in the words of another text.
-func triedBy(s *study.Search, key, lang string) []string {
+func triedBy(s *search.Search, key, lang string) []string {
 	if isOwn(s) {
 		return nil
 	}
@@ -61,13 +61,13 @@ func counters(a hypothesis.Set, lang string) []string {
 }
 
 // Never says, in a language of package text, that something cannot happen: on which conditions, and at which instants.
-func Never(p *study.Proof, lang string) string {
+func Never(p *search.Proof, lang string) string {
 	return text.Say(lang, "prove.never."+p.Search.Scope(), "if", If(p.If(), lang))
 }
 
 // OfProof returns the certificate of a proof in a language of package text: what is impossible, what is not, and
 // AnyNumber.
-func OfProof(p *study.Proof, lang string) string {
+func OfProof(p *search.Proof, lang string) string {
 	say := func(key string, pairs ...string) string { return text.Say(lang, key, pairs...) }
 	scope := say("prove.scope.any")
 	if !p.Once.IsZero() {
@@ -75,7 +75,7 @@ func OfProof(p *study.Proof, lang string) string {
 	}
 	lines := []string{say("prove.head", "lock", p.Search.Lock.Heading(), "scope", scope,
 		"when", say("certificate.proved.when."+p.Search.Scope()),
-		"faults", study.FormatBudget(p.Search.Bounds.Budget, p.Endless))}
+		"faults", p.Search.Bounds.Faults())}
 	for _, w := range p.Proved() {
 		lines = append(lines, "  "+text.Pad(string(w), 12)+Never(p, lang))
 	}

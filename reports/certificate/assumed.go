@@ -8,7 +8,7 @@ import (
 
 	"locklab/faults"
 	"locklab/reports/text"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/client"
 	"locklab/simulator/explore"
@@ -25,7 +25,7 @@ func sentencesOf(lang, below string) sentences {
 
 // MayHappen lists, in a language of package text, what the search lets happen at any
 // moment.
-func MayHappen(s *study.Search, lang string) []string {
+func MayHappen(s *search.Search, lang string) []string {
 	may := sentencesOf(lang, "certificate.may.")
 	var uses []string
 	t := searched(s).Timing
@@ -70,7 +70,7 @@ func MayHappen(s *study.Search, lang string) []string {
 }
 
 // searched returns the bounds that the search was given.
-func searched(s *study.Search) *explore.Model {
+func searched(s *search.Search) *explore.Model {
 	b, err := s.Bounds.Model(s.Lock)
 	if err != nil {
 		panic(err) // Check has read the budget
@@ -80,10 +80,10 @@ func searched(s *study.Search) *explore.Model {
 
 // isOwn reports whether the search is one of package locktest, of code that is no lock of the lab: there are no flags
 // of locklab explore.
-func isOwn(s *study.Search) bool { return s.Lock.New == nil }
+func isOwn(s *search.Search) bool { return s.Lock.New == nil }
 
 // Assumed lists, in a language of package text, what the search takes for granted.
-func Assumed(s *study.Search, lang string) []string {
+func Assumed(s *search.Search, lang string) []string {
 	assumed := sentencesOf(lang, "certificate.assumed.")
 	b := searched(s)
 	program := assumed("program")
@@ -112,7 +112,7 @@ func Assumed(s *study.Search, lang string) []string {
 	clocks := ofClocks(s, assumed)
 	if b.Timing != nil {
 		list := append(ofSteps(s, b, expiry, assumed), waits, assumed("fresh"))
-		if s.Bounds.Attempts == study.AnyAttempts {
+		if s.Bounds.Attempts == search.AnyAttempts {
 			list = append(list, ofAttempts(s, lang)...)
 		}
 		return append(append(list, clocks...), program, assumed("function"), assumed("probe"))
@@ -130,7 +130,7 @@ func Assumed(s *study.Search, lang string) []string {
 }
 
 // ofAttempts lists what is taken for granted of any number of attempts.
-func ofAttempts(s *study.Search, lang string) []string {
+func ofAttempts(s *search.Search, lang string) []string {
 	if s.Lock.Sessions() || s.Lock.Database != "" {
 		return append(triedBy(s, "prove.assumed.tried.session", lang), text.Say(lang, "prove.assumed.ordered",
 			"n", fmt.Sprint(simulator.MostOrdered)))
@@ -140,7 +140,7 @@ func ofAttempts(s *study.Search, lang string) []string {
 }
 
 // ofClocks lists what is taken for granted of clocks, threads, tokens and transactions.
-func ofClocks(s *study.Search, assumed sentences) []string {
+func ofClocks(s *search.Search, assumed sentences) []string {
 	list := []string{assumed("clocks")}
 	if d := s.Bounds.Skew; d > 0 {
 		list = []string{assumed("clocks.skew", "step", s.Bounds.Step().String(), "skew", d.String())}
@@ -155,7 +155,7 @@ func ofClocks(s *study.Search, assumed sentences) []string {
 		switch {
 		case s.Phased:
 			phases = "epoch.phases"
-		case s.Bounds.Timing == study.Lockstep:
+		case s.Bounds.Timing == search.Lockstep:
 			phases = "epoch.lockstep"
 		}
 		list = append(list, assumed(phases, "epoch", shows(simulator.StampBase), "grain", s.Result.Grain.String()),
@@ -189,7 +189,7 @@ func ofClocks(s *study.Search, assumed sentences) []string {
 }
 
 // ofSteps lists what is taken for granted of the steps of a search of every timing.
-func ofSteps(s *study.Search, b *explore.Model, expiry string, assumed sentences) []string {
+func ofSteps(s *search.Search, b *explore.Model, expiry string, assumed sentences) []string {
 	t, grid := b.Timing, s.Grid(b)
 	list := []string{assumed("step", "step", t.Step.String())}
 	if grid.Rounded != nil {
@@ -226,7 +226,7 @@ func wholeSteps(rounded []simulator.FaultBudget, step time.Duration, assumed sen
 }
 
 // offSteps returns which lengths are no whole number of steps, or that none is.
-func offSteps(s *study.Search, grid *study.Grid, assumed sentences) (lines []string) {
+func offSteps(s *search.Search, grid *search.Grid, assumed sentences) (lines []string) {
 	var off []string
 	if grid.OffLease > 0 {
 		off = append(off, assumed("off.lease", "d", grid.OffLease.String()))

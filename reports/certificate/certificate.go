@@ -10,7 +10,7 @@ import (
 	"locklab/reports"
 	"locklab/reports/layout"
 	"locklab/reports/text"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator/explore"
 	"locklab/simulator/hypothesis"
 	"locklab/simulator/lists"
@@ -45,13 +45,13 @@ func (c *certificate) list(key string, items []string) {
 }
 
 // Of returns the certificate of a search in a language of package text.
-func Of(s *study.Search, lang string) string {
+func Of(s *search.Search, lang string) string {
 	lines := lists.Each(linesOf(s, lang), func(l line) string { return l.label + l.text })
 	return strings.Join(lines, "\n")
 }
 
 // Print prints the certificate of a search in each language of a printer, broken at its width.
-func Print(p *text.Printer, s *study.Search) {
+func Print(p *text.Printer, s *search.Search) {
 	for _, lang := range p.Langs() {
 		for _, l := range linesOf(s, lang)[1:] {
 			p.Wrap(l.label, l.text)
@@ -60,14 +60,14 @@ func Print(p *text.Printer, s *study.Search) {
 }
 
 // PrintClaim prints the first line of the certificate: the lock, and what the search has shown.
-func PrintClaim(p *text.Printer, s *study.Search) {
+func PrintClaim(p *text.Printer, s *search.Search) {
 	for _, lang := range p.Langs() {
 		p.Wrap("", linesOf(s, lang)[0].text)
 	}
 }
 
 // linesOf returns the certificate of a search.
-func linesOf(s *study.Search, lang string) []line {
+func linesOf(s *search.Search, lang string) []line {
 	r, b := s.Result, s.Bounds
 	c := &certificate{lang: lang}
 	c.lines = append(c.lines, line{"", c.say("certificate.head", "lock", s.Lock.Heading(),
@@ -94,7 +94,7 @@ func linesOf(s *study.Search, lang string) []line {
 		c.line("untriggered", "faults", strings.Join(names, ", "))
 	}
 	c.line("looked", "verdicts", looked(s))
-	if b.Attempts == study.AnyAttempts {
+	if b.Attempts == search.AnyAttempts {
 		c.line("unchecked.any")
 	} else {
 		c.line("unchecked")
@@ -103,7 +103,7 @@ func linesOf(s *study.Search, lang string) []line {
 }
 
 // looked names the verdicts that were looked for, with the bounds of those that have one.
-func looked(s *study.Search) string {
+func looked(s *search.Search) string {
 	unjudged := s.Unjudged()
 	words := slices.DeleteFunc(s.Looked(), func(w verdict.Word) bool { return slices.Contains(unjudged, w) })
 	bounds := strings.NewReplacer(string(verdict.Slow), fmt.Sprintf("%s (> %v)", verdict.Slow, s.Bounds.Slow),
@@ -113,8 +113,8 @@ func looked(s *study.Search) string {
 
 // listOthers adds what other searches of the lock have come to, and which verdicts are met at a
 // boundary only.
-func (c *certificate) listOthers(s *study.Search) {
-	other := func(key string, o *study.Search) {
+func (c *certificate) listOthers(s *search.Search) {
+	other := func(key string, o *search.Search) {
 		if len(o.Found) == 0 {
 			key += ".none"
 		}
@@ -139,7 +139,7 @@ func (c *certificate) listOthers(s *study.Search) {
 }
 
 // listReductions adds what the search leaves out of its states, and why it does not use symmetry.
-func (c *certificate) listReductions(s *study.Search) {
+func (c *certificate) listReductions(s *search.Search) {
 	used := func(is bool) string {
 		if is {
 			return c.say("certificate.used")
@@ -173,9 +173,9 @@ func (c *certificate) listReductions(s *study.Search) {
 
 // hypotheses puts what a search took for granted of code and servers into words, but for what does not bear on the
 // lock: it reads no clock, or no ensemble numbers its transactions.
-func (c *certificate) hypotheses(s *study.Search) (list []string) {
+func (c *certificate) hypotheses(s *search.Search) (list []string) {
 	a, clients := s.Result.Assumed, s.Result.Assumed.Symmetric
-	if s.Bounds.Attempts == study.AnyAttempts { // others are their former names
+	if s.Bounds.Attempts == search.AnyAttempts { // others are their former names
 		clients = s.Bounds.Clients
 	}
 	met := hypothesis.Met{Measures: s.Result.Measures, Grain: s.Result.Grain, Transactions: s.Lock.Ensemble()}
@@ -190,7 +190,7 @@ func (c *certificate) hypotheses(s *study.Search) (list []string) {
 }
 
 // difference returns in what another search of the same lock was not like s.
-func difference(s, o *study.Search, lang string) string {
+func difference(s, o *search.Search, lang string) string {
 	what := text.Say(lang, "certificate.other.timing."+o.Scope())
 	if n := o.Bounds.Nodes; n != s.Bounds.Nodes {
 		what = text.Say(lang, "certificate.other.nodes", "what", what, "nodes", fmt.Sprint(n))
@@ -215,7 +215,7 @@ func difference(s, o *study.Search, lang string) string {
 }
 
 // Elsewhere returns, in a language of package text, in which other search w was found; "": in s.
-func Elsewhere(s *study.Search, w study.Witness, lang string) string {
+func Elsewhere(s *search.Search, w search.Witness, lang string) string {
 	switch o := s.FoundBy(w); o {
 	case s:
 		return ""
@@ -229,7 +229,7 @@ func Elsewhere(s *study.Search, w study.Witness, lang string) string {
 // Claim returns, in a language of package text, the headline of a search: what is proved, or what was
 // found if anything was, for how many clients and attempts, at which timing, and what other searches
 // of the lock have found besides.
-func Claim(s *study.Search, lang string) string {
+func Claim(s *search.Search, lang string) string {
 	switch {
 	case !s.Complete:
 		return text.Say(lang, "certificate.cut")
@@ -268,7 +268,7 @@ func If(keys []string, lang string) string {
 
 // Unjudged returns, in a language of package text, which verdicts so few clients cannot show, and how many can; ""
 // where they show all.
-func Unjudged(s *study.Search, lang string) string {
+func Unjudged(s *search.Search, lang string) string {
 	words, key := s.Unjudged(), "certificate.unjudged"
 	if words == nil {
 		return ""
@@ -281,8 +281,8 @@ func Unjudged(s *study.Search, lang string) string {
 }
 
 // when returns at which timing a headline is true.
-func when(s *study.Search, lang string) string {
-	if slices.ContainsFunc(s.Beside, func(o *study.Search) bool { return saysMore(o, s) }) {
+func when(s *search.Search, lang string) string {
+	if slices.ContainsFunc(s.Beside, func(o *search.Search) bool { return saysMore(o, s) }) {
 		return text.Say(lang, "certificate.proved.when.both")
 	}
 	return text.Say(lang, "certificate.proved.when."+s.Scope())
@@ -290,18 +290,18 @@ func when(s *study.Search, lang string) string {
 
 // saysMore reports whether o, a complete search at every timing, has the bounds of s, which is in lockstep, and has
 // found no verdict that s has not.
-func saysMore(o, s *study.Search) bool {
+func saysMore(o, s *search.Search) bool {
 	a, b := o.Bounds, s.Bounds
 	same := a.Clients == b.Clients && a.Attempts == b.Attempts && a.Nodes == b.Nodes && a.Uses == b.Uses &&
 		a.Faults() == b.Faults() && a.Slow == b.Slow && a.Noisy == b.Noisy && !o.Inconclusive()
 	found := s.Verdicts()
-	return s.Scope() == study.ScopeLockstep && o.Scope() == study.ScopeAny && same &&
+	return s.Scope() == search.ScopeLockstep && o.Scope() == search.ScopeAny && same &&
 		!slices.ContainsFunc(o.Verdicts(), func(w verdict.Word) bool { return !slices.Contains(found, w) })
 }
 
 // othersFound returns which verdicts other searches have found that s has not, and what these
 // searches were.
-func othersFound(s *study.Search, lang string) string {
+func othersFound(s *search.Search, lang string) string {
 	said, named := "", s.Verdicts()
 	for _, o := range slices.Concat(s.Beside, s.Cut, s.Ways) {
 		words := slices.DeleteFunc(o.Verdicts(), func(w verdict.Word) bool { return slices.Contains(named, w) })
@@ -315,7 +315,7 @@ func othersFound(s *study.Search, lang string) string {
 }
 
 // who returns how many clients there are and how often each wants the lock.
-func who(b study.Bounds, lang string) string {
+func who(b search.Bounds, lang string) string {
 	return text.Say(lang, "certificate.who", "clients", counted("clients", b.Clients, lang),
 		"attempts", counted("attempts", b.Attempts, lang))
 }
@@ -325,7 +325,7 @@ func counted(what string, n int, lang string) string {
 	switch n {
 	case 1:
 		what += ".one"
-	case study.AnyAttempts:
+	case search.AnyAttempts:
 		what += ".any"
 	}
 	return text.Say(lang, "certificate."+what, "n", fmt.Sprint(n))

@@ -210,8 +210,7 @@ func TestFindings(t *testing.T) {
 	sweep, one, par := sweepSample(), toleranceSample(), parSample()
 	sweep.Series, one.Locks = sweep.Series[:2], one.Locks[:1]
 	pause := Par{ParTable: study.ParTable{Locks: par.Locks[1:3], Verdicts: par.Verdicts[:1],
-		Pars: []study.Par{*par.At(1, 0), *par.At(2, 0)}, Budgets: par.Budgets[1:], Each: []study.Par{*par.Of(1, 1, 0),
-			*par.Of(2, 1, 0)}}}
+		Budgets: par.Budgets[1:], Rows: []study.Par{*par.Of(1, 1, 0), *par.Of(2, 1, 0)}}}
 	for want, c := range map[string]Result{
 		"Half of the runs end in OVERLAP at pause/ttl 0.7 (setnx-expire), never with setnx (0 of 1,000: < 0.4 %)": sweep,
 		"One pause is enough to let two clients in with each of these 2 locks":                                    &pause,

@@ -28,7 +28,7 @@ func (c *Par) Assumptions(lang string) string {
 
 // Inconclusive reports whether a search did not finish, so that something stays unknown.
 func (c *Par) Inconclusive() bool {
-	return slices.ContainsFunc(c.Pars, func(p study.Par) bool { return !p.Complete })
+	return slices.ContainsFunc(c.Rows, func(p study.Par) bool { return !p.Complete })
 }
 
 // Note says why locks on several servers fall here to what they survive in a race; "" if
@@ -53,9 +53,8 @@ func faultsOf(budget string) string {
 // Table has one row for each lock, budget and verdict. par, steps and trace are empty where nothing was found.
 func (c *Par) Table() *Table {
 	names := "lock budget verdict found complete par steps trace"
-	return tableOf(names, lists.Indices(c.Each), func(i int) []any {
-		p, budget := &c.Each[i], c.Budgets[i/len(c.Verdicts)%len(c.Budgets)]
-		row := []any{p.Lock, budget, p.Verdict, p.Found, p.Complete && !p.Unjudged, nil, nil, nil}
+	return tableOf(names, c.Rows, func(p study.Par) []any {
+		row := []any{p.Lock, p.Budget, p.Verdict, p.Found, p.Complete && !p.Unjudged, nil, nil, nil}
 		if p.Found {
 			row = append(row[:5], p.Par, p.Steps, p.Trace)
 		}

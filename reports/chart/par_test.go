@@ -8,6 +8,7 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/reports/text"
+	"locklab/scenarios/search"
 	"locklab/scenarios/study"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
@@ -15,20 +16,24 @@ import (
 
 // parSample has every kind of cell in it.
 func parSample() Par {
-	cells := [][]study.Par{
+	type par struct {
+		study.Par
+		ways string // the faults that are enough
+	}
+	cells := [][]par{
 		{
-			{Complete: true, Found: true, Par: 0, Steps: 9, Trace: "locklab2-a"},
-			{Complete: true},
-			{Complete: true, Found: true, Par: 1, Steps: 19, Ways: []string{"crash", "lose-reply"}, Trace: "locklab2-b"},
+			{study.Par{Complete: true, Found: true, Par: 0, Steps: 9, Trace: "locklab2-a"}, ""},
+			{study.Par{Complete: true}, ""},
+			{study.Par{Complete: true, Found: true, Par: 1, Steps: 19, Trace: "locklab2-b"}, "crash lose-reply"},
 		},
 		{
-			{Complete: true, Found: true, Par: 1, Steps: 13, Ways: []string{"pause"}, Trace: "locklab2-c"},
-			{Complete: true},
-			{Complete: true},
+			{study.Par{Complete: true, Found: true, Par: 1, Steps: 13, Trace: "locklab2-c"}, "pause"},
+			{study.Par{Complete: true}, ""},
+			{study.Par{Complete: true}, ""},
 		},
 		{
-			{Complete: true, Found: true, Par: 1, Steps: 15, Ways: []string{"pause", "restart", "failover"}, Trace: "locklab2-d"},
-			{Found: true, Par: 2, Steps: 67, Ways: []string{"crash+pause"}, Trace: "locklab2-e"},
+			{study.Par{Complete: true, Found: true, Par: 1, Steps: 15, Trace: "locklab2-d"}, "pause restart failover"},
+			{study.Par{Found: true, Par: 2, Steps: 67, Trace: "locklab2-e"}, "crash+pause"},
 			{},
 		},
 		{{}, {}, {}}, // not finished
@@ -36,21 +41,21 @@ func parSample() Par {
 	c := Par{ParTable: study.ParTable{
 		Locks:    locksOf("setnx", "token", "redlock", "watchdog"),
 		Verdicts: []verdict.Word{verdict.Overlap, verdict.Lie, verdict.Deadlock},
-		Within:   study.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 2, TTL: 9 * time.Second}},
+		Within:   search.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 2, TTL: 9 * time.Second}},
 		Budgets:  []string{"crash=1", "pause=1"},
 	}}
 	for l, row := range cells {
-		for n, p := range row {
-			p.Lock, p.Verdict = c.Locks[l].ID, c.Verdicts[n]
-			c.Pars = append(c.Pars, p)
-		}
 		for _, budget := range c.Budgets { // of which each finds what it is enough for
 			for n, p := range row {
-				p.Lock, p.Verdict = c.Locks[l].ID, c.Verdicts[n]
-				if p.Found && p.Par > 0 && !slices.ContainsFunc(p.Ways, func(way string) bool { return strings.HasPrefix(way, strings.TrimSuffix(budget, "=1")) }) {
-					p = study.Par{Lock: p.Lock, Verdict: p.Verdict, Complete: p.Complete}
+				enough := slices.ContainsFunc(strings.Fields(p.ways), func(way string) bool {
+					return strings.HasPrefix(way, strings.TrimSuffix(budget, "=1"))
+				})
+				one := p.Par
+				if p.Found && p.Par.Par > 0 && !enough {
+					one = study.Par{Complete: p.Complete}
 				}
-				c.Each = append(c.Each, p)
+				one.Lock, one.Budget, one.Verdict = c.Locks[l].ID, budget, c.Verdicts[n]
+				c.Rows = append(c.Rows, one)
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/reports/text"
+	"locklab/scenarios/search"
 	"locklab/scenarios/study"
 	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
@@ -66,7 +67,7 @@ func (f *Tolerance) Note(lang string) string {
 // fewServers says that the first lock on several servers that falls has fewer of them here; "": none does.
 func fewServers(lang string, locks []lock.Entry, falls func(l int) bool) string {
 	for l, e := range locks {
-		if study.FewServers(e) > 1 && falls(l) {
+		if search.FewServers(e) > 1 && falls(l) {
 			few := say(lang, "chart.few", "lock", e.ID)
 			if e.ID == "redlock" {
 				few = say(lang, "part.sentences", "first", few, "next", say(lang, "chart.article"))

@@ -13,7 +13,6 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/play"
 	"locklab/scenarios/race"
-	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
@@ -56,7 +55,7 @@ type Request struct {
 	Link   string       `json:"link"`
 	Lock   string       `json:"lock"`
 	Budget string       `json:"budget"`
-	Timing string       `json:"timing,omitempty"` // as study.ParseMode reads it; "": lockstep
+	Timing string       `json:"timing,omitempty"` // as search.ParseMode reads it; "": lockstep
 	Nodes  int          `json:"nodes,omitempty"`  // servers; 0: as few as show what several do
 	Fenced bool         `json:"fenced,omitempty"`
 	Harm   verdict.Word `json:"harm"`
@@ -160,7 +159,7 @@ func (r *Request) newGame(ctx context.Context) (*play.Game, error) {
 	b := play.DefaultBounds()
 	b.Budget, b.Nodes, b.Fenced = faults.Budget(r.Budget), r.Nodes, r.Fenced
 	if r.Timing != "" {
-		if b.Timing, err = study.ParseMode(r.Timing); err != nil {
+		if err = b.Set("timing", r.Timing); err != nil {
 			return nil, err
 		}
 	}

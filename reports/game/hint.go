@@ -11,7 +11,7 @@ import (
 	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios/play"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/history"
 	"locklab/simulator/i18n"
@@ -111,7 +111,7 @@ func entersBy(s *play.Step) bool {
 // only when nothing else can happen.
 func withTime(g *play.Game, steps []play.Step, r reason) reason {
 	passes := func(s play.Step) bool { return s.Choice.Verb == simulator.Pass }
-	if g.Bounds.Timing == study.Lockstep && !passes(steps[0]) && int(steps[0].Choice.Client) != r.client &&
+	if g.Bounds.Timing == search.Lockstep && !passes(steps[0]) && int(steps[0].Choice.Client) != r.client &&
 		slices.ContainsFunc(steps[:r.step+1], passes) {
 		r.why = words("play.hint.time", "why", r.why)
 	}

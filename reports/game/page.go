@@ -11,7 +11,7 @@ import (
 	"locklab/scenarios"
 	"locklab/scenarios/play"
 	"locklab/scenarios/race"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/verdict"
 )
@@ -158,9 +158,9 @@ func playRace(lock, raceID, settings string) (*RaceRun, error) {
 
 // replay plays a trace again, or its attack on another lock.
 func replay(t simulator.Trace, lock string) (*RaceRun, error) {
-	play := study.Against
+	play := search.Against
 	if lock == "" || lock == t.Lock {
-		lock, play = t.Lock, study.ReplayWithCodeOn
+		lock, play = t.Lock, search.ReplayWithCodeOn
 	}
 	entry, err := race.Lock(lock)
 	if err != nil {

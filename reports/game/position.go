@@ -8,7 +8,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/play"
 	"locklab/scenarios/race"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
@@ -93,7 +93,7 @@ func positionOf(g *play.Game, at *play.Position) *Position {
 
 // withCode returns the run of a position with the lines of the lock's code, unless it cannot be played with them.
 func withCode(g *play.Game, at *play.Position) *race.Outcome {
-	watched, err := study.ReplayWithCodeOn(g.Lock, at.Trace)
+	watched, err := search.ReplayWithCodeOn(g.Lock, at.Trace)
 	if err != nil || len(watched.History.Events) != len(at.Outcome.History.Events) {
 		return at.Outcome
 	}
@@ -107,8 +107,8 @@ func withCode(g *play.Game, at *play.Position) *race.Outcome {
 }
 
 // unusual returns what is not usual about the bounds of a game.
-func unusual(b study.Bounds) (all []Words) {
-	if b.Timing == study.AnyTiming {
+func unusual(b search.Bounds) (all []Words) {
+	if b.Timing == search.AnyTiming {
 		all = append(all, words("play.bounds.any"))
 	}
 	if b.Nodes > 1 {

@@ -11,7 +11,7 @@ import (
 	"locklab/reports/game"
 	"locklab/reports/text"
 	"locklab/scenarios/play"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/effort"
 )
@@ -66,7 +66,7 @@ func TestQuiz(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := study.Replay(trace); err != nil {
+			if _, err := search.Replay(trace); err != nil {
 				t.Error(err)
 			}
 		}

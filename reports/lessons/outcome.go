@@ -13,7 +13,7 @@ import (
 	"locklab/scenarios"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/race"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
@@ -26,10 +26,10 @@ func Story(lang string, sc race.Race, part string) string {
 
 // RunTitle returns the title of a run: its race's, or the bounds of its search.
 func RunTitle(lang string, o *race.Outcome) string {
-	if o.Race.ID != study.SearchID {
+	if o.Race.ID != search.SearchID {
 		return Story(lang, o.Race, "title")
 	}
-	b, _ := study.ParseBounds(o.Trace.Settings) // the run was played with it
+	b, _ := search.ParseBounds(o.Trace.Settings) // the run was played with it
 	return text.Say(lang, "search.title", "clients", strconv.Itoa(b.Clients), "attempts", strconv.Itoa(b.Attempts),
 		"faults", cmp.Or(string(b.Budget), text.Say(lang, "play.nofaults")))
 }
@@ -128,7 +128,7 @@ func (s *Stage) Cure(lang string, o *race.Outcome) (string, error) {
 // expected.
 func Contract(p *text.Printer, o *race.Outcome) []Block {
 	uncovered, values := "command.uncovered.cell", []string{"lock", o.Lock.ID, "race", o.Race.ID}
-	if o.Race.ID == study.SearchID {
+	if o.Race.ID == search.SearchID {
 		uncovered = "command.uncovered.lock"
 	}
 	switch {
@@ -159,7 +159,7 @@ func nextInRace(o *race.Outcome) (next lock.Entry, ok bool) {
 // NextCommands returns commands to try after a run.
 func NextCommands(o *race.Outcome) []string {
 	first := "locklab explain " + o.Lock.ID
-	if o.Race.ID == study.SearchID { // a search is no race to run or to explain
+	if o.Race.ID == search.SearchID { // a search is no race to run or to explain
 		return []string{first, "locklab explain " + o.Trace.Link()}
 	}
 	if successor, ok := nextInRace(o); ok {

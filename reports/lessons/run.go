@@ -14,6 +14,7 @@ import (
 	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
+	"locklab/scenarios/search"
 	"locklab/scenarios/study"
 	"locklab/simulator/client"
 	"locklab/simulator/explore"
@@ -33,7 +34,7 @@ func (m *maker) outcome(o *race.Outcome) {
 		m.next("locklab explain "+o.Race.ID, "locklab explain "+o.Lock.ID)
 		return
 	}
-	watched, err := study.ReplayWithCodeOn(o.Lock, o.Trace)
+	watched, err := search.ReplayWithCodeOn(o.Lock, o.Trace)
 	if m.failed(err) {
 		return
 	}
@@ -47,7 +48,7 @@ func (m *maker) outcome(o *race.Outcome) {
 		return reports.Lanes(w, watched.History, watched.Judgement, look)
 	}})
 	m.add(Meanings(m.p, o)...)
-	if o.Race.ID != study.SearchID {
+	if o.Race.ID != search.SearchID {
 		m.add(Contract(m.p, o)...)
 	}
 	if asContracted(o) {
@@ -55,7 +56,7 @@ func (m *maker) outcome(o *race.Outcome) {
 	}
 	m.under("certain", certain)
 	m.texts("race."+o.Race.ID, "mends")
-	if w := o.Verdicts[0]; o.Race.ID == study.SearchID && w.Broken() { // which knows only the verdict
+	if w := o.Verdicts[0]; o.Race.ID == search.SearchID && w.Broken() { // which knows only the verdict
 		m.under("race.mends", func(lang string) string { return reports.Cure(w, lang) })
 	}
 	if slices.ContainsFunc(watched.History.Events, isRequest) {
@@ -70,7 +71,7 @@ func (m *maker) outcome(o *race.Outcome) {
 
 // certainty returns from which event on, counted from 1, the harm of a run was certain, and says so; 0: from none.
 func certainty(ctx context.Context, o *race.Outcome) (event int, say func(lang string) string, err error) {
-	if o.Race.ID == study.SearchID {
+	if o.Race.ID == search.SearchID {
 		d, err := study.DoomOn(ctx, o.Lock, o.Trace)
 		large := (*explore.TooLargeError)(nil)
 		switch {
@@ -106,7 +107,7 @@ const tenth = time.Millisecond / 10
 // no script to play; there the same faults are allowed in a search of each lock.
 func (m *maker) otherLocks(o *race.Outcome) {
 	label, comesTo := "next", attacked
-	if o.Race.ID == study.SearchID {
+	if o.Race.ID == search.SearchID {
 		label, comesTo = "next.search", searched
 	}
 	m.part("label." + label)
@@ -140,13 +141,13 @@ const otherStates = 600_000
 // searched returns what a search of another lock finds with the bounds of the one that has found a run: each verdict
 // with its par.
 func searched(ctx context.Context, p *text.Printer, o *race.Outcome, e lock.Entry) (string, error) {
-	b, err := study.ParseBounds(o.Trace.Settings)
+	b, err := search.ParseBounds(o.Trace.Settings)
 	if err != nil {
 		return "", err
 	}
-	anyTiming := b.Timing == study.AnyTiming
+	anyTiming := b.Timing == search.AnyTiming
 	if anyTiming { // other locks may read no clock
-		b.Timing, b.Idle = study.AutoTiming, false
+		b.Timing, b.Idle = search.AutoTiming, false
 	}
 	if anyTiming && e.Search.Once { // more attempts take too many states
 		b.Attempts = 1
@@ -154,8 +155,8 @@ func searched(ctx context.Context, p *text.Printer, o *race.Outcome, e lock.Entr
 	if b.Uses != 0 { // they may offer something else
 		b.Uses = client.AllUses
 	}
-	b.Nodes, b.Retries, b.MaxStates = study.FewServers(e), study.AutoRetries, otherStates
-	s, err := study.Explore(ctx, e, b)
+	b.Nodes, b.Retries, b.MaxStates = search.FewServers(e), search.AutoRetries, otherStates
+	s, err := search.Explore(ctx, e, b)
 	if err != nil {
 		return "", err
 	}
@@ -166,7 +167,7 @@ func searched(ctx context.Context, p *text.Printer, o *race.Outcome, e lock.Entr
 	case s.Result.Complete && s.Unjudged() == nil:
 		result = string(verdict.Holds)
 	}
-	if s.Complete && anyTiming && s.Scope() != study.ScopeAny {
+	if s.Complete && anyTiming && s.Scope() != search.ScopeAny {
 		result += " (" + p.Say("certificate.other.timing."+s.Scope()) + ")"
 	}
 	return result, nil

@@ -11,6 +11,7 @@ import (
 	"locklab/reports/chart"
 	"locklab/reports/text"
 	"locklab/scenarios/cost"
+	"locklab/scenarios/search"
 	"locklab/scenarios/share"
 	"locklab/scenarios/study"
 	"locklab/simulator/lists"
@@ -125,14 +126,14 @@ func union(a, b []lock.Entry) []lock.Entry {
 }
 
 // ParBounds are those of a table of pars, without a budget.
-func ParBounds() study.Bounds {
-	b := study.DefaultBounds()
+func ParBounds() search.Bounds {
+	b := search.DefaultBounds()
 	b.Budget, b.MaxStates = "", 20_000_000
 	return b
 }
 
 // Pars searches, and returns the chart of the fewest faults that break each lock.
-func Pars(ctx context.Context, work Worker, entries []lock.Entry, b study.Bounds, budgets []string) (*chart.Par,
+func Pars(ctx context.Context, work Worker, entries []lock.Entry, b search.Bounds, budgets []string) (*chart.Par,
 	error) {
 	w, end := work(len(entries)*len(budgets), "progress.searches")
 	defer end()

@@ -16,6 +16,7 @@ import (
 	"locklab/reports/page"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
+	"locklab/scenarios/search"
 	"locklab/scenarios/study"
 	"locklab/simulator"
 )
@@ -108,7 +109,7 @@ func (r *Report) page(first *chart.Grid, figures []Figure) (page.Report, error) 
 // be played again.
 func SinglePage(p *text.Printer, o *race.Outcome) page.Report {
 	watched := o
-	if again, err := study.ReplayWithCodeOn(o.Lock, o.Trace); err == nil {
+	if again, err := search.ReplayWithCodeOn(o.Lock, o.Trace); err == nil {
 		watched = again
 	}
 	c := NewCollector(p.Langs())
@@ -116,7 +117,7 @@ func SinglePage(p *text.Printer, o *race.Outcome) page.Report {
 	c.Add(watched)
 	grid := Grid([]lock.Entry{o.Lock}, []race.Race{o.Race}, [][]*race.Outcome{{o}})
 	var question func(lang string) string
-	if o.Race.ID != study.SearchID {
+	if o.Race.ID != search.SearchID {
 		question = func(lang string) string {
 			return text.Say(lang, "lesson.ask", "race", text.RaceTitle(o.Race.ID, lang), "lock", o.Lock.ID)
 		}

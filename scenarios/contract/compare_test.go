@@ -9,7 +9,7 @@ import (
 	"locklab/scenarios/contract"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
@@ -64,9 +64,9 @@ func TestCompareSearch(t *testing.T) {
 	}
 	holds, breaks := list[0], list[1]
 	crash, pause := holds.Bounds.Budget.Faults()[0].Fault.Verb, breaks.Bounds.Budget.Faults()[1].Fault.Verb
-	found := func(words ...verdict.Word) (s []study.Witness, runs []*race.Outcome) {
+	found := func(words ...verdict.Word) (s []search.Witness, runs []*race.Outcome) {
 		for _, w := range words {
-			s = append(s, study.Witness{Witness: explore.Witness{Verdict: w, Par: 1}})
+			s = append(s, search.Witness{Witness: explore.Witness{Verdict: w, Par: 1}})
 			o := &race.Outcome{}
 			o.Verdicts = []verdict.Word{w}
 			runs = append(runs, o)
@@ -96,7 +96,7 @@ func TestCompareSearch(t *testing.T) {
 		{"too few clients, and a verdict", holds, explore.Result{Complete: true}, []verdict.Word{verdict.Orphan}, "",
 			[]string{"unmet.comes"}, 0},
 	} {
-		s := &study.Search{Lock: c.of.Lock, Bounds: c.of.Bounds.Settled(c.of.Lock), Result: &c.result}
+		s := &search.Search{Lock: c.of.Lock, Bounds: c.of.Bounds.Settled(c.of.Lock), Result: &c.result}
 		if c.rule != "a fault that happens nowhere" {
 			s.Result.Triggered = append(s.Result.Triggered, crash, pause)
 		}

@@ -8,7 +8,7 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/scenarios/race"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
@@ -16,14 +16,14 @@ import (
 // An Expectation is the result that one lock must have in one race, which is played, within
 // the bounds of one search, or for any number of clients.
 type Expectation struct {
-	File      string // the contract, as the user named the file; "": made by hand
-	Line      int    // of File; where the expectation is derived, the line that it follows from
-	Lock      lock.Entry
-	Race      race.Race // with an empty ID: Bounds are to be searched
-	Bounds    study.Bounds
-	AnyNumber *AnyNumber        // what is to be proved within Bounds, in place of the search; nil: nothing
-	Expected  []ExpectedVerdict // all that must come about; anything else must not
-	Instants  bool              // the code compares times: what it comes to is known of the instants searched only
+	File     string // the contract, as the user named the file; "": made by hand
+	Line     int    // of File; where the expectation is derived, the line that it follows from
+	Lock     lock.Entry
+	Race     race.Race // with an empty ID: Bounds are to be searched
+	Bounds   search.Bounds
+	Attempts string            // "any" or once, of any number of clients: a proof within Bounds, in place of the search; "": none
+	Expected []ExpectedVerdict // all that must come about; anything else must not
+	Instants bool              // the code compares times: what it comes to is known of the instants searched only
 	// Why is the reason that the line gives: a key of the catalogues of texts (there
 	// with the prefix "why."), in a user's contract also free words. It is empty where
 	// the line gives none, and where the expectation is derived.
@@ -77,7 +77,7 @@ func FormatVerdicts(list []ExpectedVerdict, atInstants bool) string {
 func (e *Expectation) IsRace() bool { return e.Race.ID != "" }
 
 // IsProof reports whether the expectation is about any number of clients.
-func (e *Expectation) IsProof() bool { return e.AnyNumber != nil }
+func (e *Expectation) IsProof() bool { return e.Attempts != "" }
 
 // IsSearch reports whether the expectation is about a search, and neither about a race nor about a proof.
 func (e *Expectation) IsSearch() bool { return !e.IsRace() && !e.IsProof() }
@@ -102,21 +102,20 @@ func (e *Expectation) find(w verdict.Word) *ExpectedVerdict {
 // their usual values. It contains neither spaces nor slashes: it can be part of the name
 // of a test.
 func (e *Expectation) Subject() string {
-	switch {
-	case e.IsRace():
+	if e.IsRace() {
 		return e.Race.ID
-	case e.IsProof():
-		return e.AnyNumber.subject(e.Bounds)
 	}
-	b, usual := e.Bounds, usualBounds()
-	text := fmt.Sprintf("clients=%d,attempts=%d", b.Clients, b.Attempts)
-	for _, u := range append(b.Unlike(usual, "timing", "retries", "nodes", "ttl", "fenced"), b.Unusual()...) {
-		text += "," + u.Name + "=" + u.Value
+	first, usual := e.Bounds.Items("clients", "attempts"), UsualBounds()
+	if e.IsProof() {
+		first, usual = []string{"clients=any", "attempts=" + e.Attempts}, search.ProofBounds()
 	}
-	if b.MaxStates != usual.MaxStates {
-		text += fmt.Sprintf(",max-states=%d", b.MaxStates)
-	}
-	return text + ",budget=" + b.Faults()
+	return strings.Join(slices.Concat(first, e.unusual(usual), []string{"budget=" + e.Bounds.Faults()}), ",")
+}
+
+// unusual are the bounds that are not as in usual, but for those that are always named.
+func (e *Expectation) unusual(usual search.Bounds) []string {
+	usual.Clients, usual.Attempts, usual.Budget, usual.Endless = e.Bounds.Clients, e.Bounds.Attempts, e.Bounds.Budget, e.Bounds.Endless
+	return e.Bounds.Unlike(usual)
 }
 
 // Name is "lock/subject". No two expectations of a contract have the same.
@@ -126,7 +125,7 @@ func (e *Expectation) Name() string { return e.Lock.ID + "/" + e.Subject() }
 func (e *Expectation) Command() string {
 	switch {
 	case e.IsProof():
-		return "locklab prove " + e.Lock.ID + e.AnyNumber.flags(e.Bounds)
+		return "locklab prove " + e.Lock.ID + " " + search.AsFlags(append(e.unusual(search.ProofBounds()), "budget="+e.Bounds.Faults())...)
 	case e.IsRace():
 		want := lists.Each(e.Expected, func(v ExpectedVerdict) string { return strings.ToLower(v.String()) })
 		return fmt.Sprintf("locklab run %s %s --expect %s", e.Lock.ID, e.Race.ID, strings.Join(want, ","))
@@ -134,10 +133,10 @@ func (e *Expectation) Command() string {
 	return "locklab explore " + e.Lock.ID + " " + e.Bounds.Flags()
 }
 
-// usualBounds are the values of the bounds that a [search] section leaves out. The
+// UsualBounds are the values of the bounds that a [search] section leaves out. The
 // limit keeps one search within some 200 MB.
-func usualBounds() study.Bounds {
-	b := study.DefaultBounds()
+func UsualBounds() search.Bounds {
+	b := search.DefaultBounds()
 	b.Budget, b.MaxStates = "", 4_000_000
 	return b
 }

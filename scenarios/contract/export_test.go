@@ -5,7 +5,7 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/scenarios/race"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 )
 
 // JudgeRace compares a race of e that was played already.
@@ -17,7 +17,7 @@ func (e Expectation) JudgeRace(o *race.Outcome) *Result {
 
 // JudgeSearch compares a search of e that was made already. runs are those of its
 // witnesses.
-func (e Expectation) JudgeSearch(s *study.Search, runs []*race.Outcome) *Result {
+func (e Expectation) JudgeSearch(s *search.Search, runs []*race.Outcome) *Result {
 	r := &Result{Expectation: e, Status: Met, Search: s, runs: runs}
 	r.CompareSearch()
 	return r

@@ -17,7 +17,7 @@ import (
 	"locklab/scenarios/contract"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator/explore"
 	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
@@ -32,7 +32,7 @@ func TestContractIsComplete(t *testing.T) {
 				e.ID, open[0].ID, len(open)-1)
 			continue
 		}
-		if contract.Uncontracted(e, race.Race{ID: study.SearchID}) {
+		if contract.Uncontracted(e, race.Race{ID: search.SearchID}) {
 			t.Errorf("a search of %s counts as uncontracted", e.ID)
 		}
 		profile, ok := contract.ProfileOf(e)
@@ -201,7 +201,7 @@ func TestExpectedOnlyWithOwnSettings(t *testing.T) {
 // so, and the result for the contract is Inconclusive.
 func TestALimitIsNoProof(t *testing.T) {
 	row := contract.Own()[0]
-	s := &study.Search{Lock: row.Lock, Bounds: study.DefaultBounds().Settled(row.Lock), Result: &explore.Result{Limit: i18n.New("limit.choices", "n", 5)}}
+	s := &search.Search{Lock: row.Lock, Bounds: search.DefaultBounds().Settled(row.Lock), Result: &explore.Result{Limit: i18n.New("limit.choices", "n", 5)}}
 	certificate := certificate.Of(s, "en")
 	if !strings.Contains(certificate, "Searched, not proved") || !strings.Contains(certificate, "numbers for 5 kinds of choice and no more") {
 		t.Errorf("the certificate is\n%s", certificate)
@@ -210,10 +210,5 @@ func TestALimitIsNoProof(t *testing.T) {
 	p.CompareSearch()
 	if p.Status != contract.Inconclusive || !strings.Contains(text.SayMessages("en", p.Reasons), "numbers for 5 kinds of choice and no more") {
 		t.Errorf("the answer is %v, for %q", p.Status, text.SayMessages("en", p.Reasons))
-	}
-	for _, par := range study.ParsOf(row.Lock, []*study.Search{s}) {
-		if par.Complete {
-			t.Errorf("par of %s is told", par.Verdict)
-		}
 	}
 }

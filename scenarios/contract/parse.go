@@ -11,7 +11,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator/explore"
 	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
@@ -35,11 +35,11 @@ import (
 // A line names locks, exactly the verdicts to which each of them must come,
 // and after "|" the reason. In a search each verdict except HOLDS comes with its
 // par, the fewest faults with which it comes about. A search has bounds of
-// BoundNames. Where the lock compares times the word instants follows: nothing is known of
+// search.Names. Where the lock compares times the word instants follows: nothing is known of
 // other instants than those that were searched.
 //
 // [prove] is about any number of clients, each of which takes the lock any number of times, or once with
-// attempts=once; it has bounds of ProofBoundNames. The verdicts of a line are those that a search of few clients finds, with the
+// attempts=once; it has bounds of search.ProofNames. The verdicts of a line are those that a search of few clients finds, with the
 // faults of the shortest run; every other one of explore.Provable is proved impossible.
 //
 // What a contract leaves out is not expected, unless [locks] lists the lock. Each line
@@ -131,11 +131,13 @@ func (p *parser) section(line string) error {
 	case name == "locks":
 		p.row = p.lockRow
 	case kind == "search":
-		b, err := searchBounds(rest)
-		return p.within(Expectation{Bounds: b}, searchVerdict(b), err)
+		e := Expectation{Bounds: UsualBounds()}
+		err := e.bounds(rest, search.Names())
+		return p.within(e, "error.contract.found", e.Bounds.Words(), err)
 	case kind == "prove":
-		b, of, err := proofBounds(rest)
-		return p.within(Expectation{Bounds: b, AnyNumber: of}, proofVerdict, err)
+		e := Expectation{Bounds: search.ProofBounds(), Attempts: search.AnyTimes}
+		err := e.bounds(rest, append([]string{"attempts"}, search.ProofNames()...))
+		return p.within(e, "error.contract.provable", explore.Provable, err)
 	default:
 		sc, err := scenarios.ByName(name)
 		if err != nil {
@@ -147,25 +149,35 @@ func (p *parser) section(line string) error {
 	return nil
 }
 
-// within makes the rows of a section those about its bounds, of which err is what is wrong.
-func (p *parser) within(e Expectation, verdictOf func(word string) (ExpectedVerdict, error), err error) error {
+// within makes the rows of a section those about its bounds, of which err is what is wrong. A row has verdicts of words; unknown is the key of
+// the error about another.
+func (p *parser) within(e Expectation, unknown string, words []verdict.Word, err error) error {
 	if err == nil {
-		err = refused(e.Bounds)
+		err = refused(e)
 	}
-	p.row = func(line string) error { return p.expect(e, verdictOf, line) }
+	p.row = func(line string) error {
+		return p.expect(e, func(written string) (ExpectedVerdict, error) { return readPar(written, unknown, words) }, line)
+	}
 	return err
 }
 
-// refused is the error that bounds have with every lock, if it is always the same.
-func refused(b study.Bounds) (first error) {
-	for _, e := range algorithms.All() {
-		err := b.Check(e)
+// refused is the error that the bounds of a section have with every lock, if it is always the same.
+func refused(e Expectation) (first error) {
+	for _, e.Lock = range algorithms.All() {
+		err := e.check()
 		if err == nil || first != nil && err.Error() != first.Error() {
 			return nil
 		}
 		first = err
 	}
 	return first
+}
+
+// check says what is wrong with the bounds for the lock.
+func (e *Expectation) check() error {
+	b := e.Bounds
+	b.Endless = b.Endless && !e.IsProof()
+	return b.Check(e.Lock)
 }
 
 // expect reads "token watchdog OVERLAP STALE-WRITE | why": one expectation of the
@@ -183,7 +195,7 @@ func (p *parser) expect(e Expectation, verdictOf func(word string) (ExpectedVerd
 		return i18n.Errorf("error.contract.noverdict", "text", row)
 	}
 	for _, word := range words {
-		if word == instants && !e.IsRace() && !e.Instants && e.Bounds.Timing != study.Lockstep {
+		if word == instants && !e.IsRace() && !e.Instants && e.Bounds.Timing != search.Lockstep {
 			e.Instants = true
 			continue
 		}
@@ -225,7 +237,7 @@ func (p *parser) add(id string, e Expectation) (err error) {
 		return err
 	}
 	if !e.IsRace() {
-		if err := e.Bounds.Check(e.Lock); err != nil {
+		if err := e.check(); err != nil {
 			return err
 		}
 	}
@@ -318,18 +330,6 @@ func raceVerdict(word string) (ExpectedVerdict, error) {
 	return ExpectedVerdict{verdict.Word(word), noPar}, nil
 }
 
-// searchVerdict reads a verdict of a search within b: "HOLDS" or "OVERLAP@1".
-func searchVerdict(b study.Bounds) func(written string) (ExpectedVerdict, error) {
-	return func(written string) (ExpectedVerdict, error) {
-		return readPar(written, "error.contract.found", b.Words())
-	}
-}
-
-// proofVerdict reads a verdict of a proof, as searchVerdict does.
-func proofVerdict(written string) (ExpectedVerdict, error) {
-	return readPar(written, "error.contract.provable", explore.Provable)
-}
-
 // readPar reads "HOLDS", or one of these verdicts with its par. unknown is the key of the error about another.
 func readPar(written, unknown string, words []verdict.Word) (ExpectedVerdict, error) {
 	if written == string(verdict.Holds) {
@@ -358,49 +358,33 @@ func checkRenamed(word string) error {
 	return err
 }
 
-// BoundNames are the names of all bounds that a [search] header may have.
-func BoundNames() []string { return append(study.BoundNames(), "max-states") }
-
-// searchBounds reads the bounds of "[search clients=3 budget=crash=1,pause=1]".
-func searchBounds(items string) (study.Bounds, error) {
-	b := usualBounds()
-	return b, eachBound(items, func(name, value string) error { return setBound(&b, name, value) })
-}
-
-// eachBound calls set for each of the bounds of a section, none of which may be given twice.
-func eachBound(items string, set func(name, value string) error) error {
+// bounds reads those of a section, "clients=3 budget=crash=1,pause=1", of which there are these. None may be given twice.
+func (e *Expectation) bounds(items string, names []string) error {
 	seen := map[string]bool{}
-	for _, item := range strings.Fields(items) {
+	for item := range strings.FieldsSeq(items) {
 		name, value, _ := strings.Cut(item, "=")
-		if seen[name] {
-			return i18n.Errorf("error.bound", "item", item, "cause", i18n.Errorf("error.contract.twice", "name", name))
+		err := error(nil)
+		switch wrong := func(key string, pairs ...any) error {
+			return i18n.Errorf("error.bound", "item", item, "cause", i18n.Errorf(key, pairs...))
+		}; {
+		case seen[name]:
+			return wrong("error.contract.twice", "name", name)
+		case !slices.Contains(names, name):
+			err = wrong("error.bound.unknown")
+		case e.IsProof() && name == "attempts" && value != once && value != search.AnyTimes:
+			err = wrong("error.contract.attempts")
+		case e.IsProof() && name == "attempts":
+			e.Attempts = value
+		default:
+			err = e.Bounds.Set(name, value)
+		}
+		if err != nil {
+			return i18n.Errorf("error.contract.bounds", "cause", err, "bounds", strings.Join(names, ", "))
 		}
 		seen[name] = true
-		if err := set(name, value); err != nil {
-			return err
-		}
 	}
 	return nil
 }
 
-// setBound changes one bound. Bounds.Set knows all of them but max-states.
-func setBound(b *study.Bounds, name, value string) (err error) {
-	switch name {
-	case "max-states":
-		if b.MaxStates, err = strconv.Atoi(value); err != nil || b.MaxStates < 1 {
-			return i18n.Errorf("error.bound", "item", name+"="+value, "cause", i18n.Errorf("error.contract.states"))
-		}
-		return nil
-	case "budget", "uses":
-		value = strings.ReplaceAll(value, ",", "+")
-	}
-	return named(b.Set(name, value), BoundNames())
-}
-
-// named returns an error about a bound with the names that there are.
-func named(err error, names []string) error {
-	if err == nil {
-		return nil
-	}
-	return i18n.Errorf("error.contract.bounds", "cause", err, "bounds", strings.Join(names, ", "))
-}
+// once is what attempts are in a [prove] section where each client takes the lock once.
+const once = "once"

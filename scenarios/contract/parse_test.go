@@ -9,6 +9,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/internal/racetest"
+	"locklab/scenarios/search"
 )
 
 // A bound that a section leaves out has its default.
@@ -22,8 +23,6 @@ func TestSearchBounds(t *testing.T) {
 			"locklab explore redlock --timing lockstep --clients 2 --attempts 2 --uses none --budget '' --max-states 4000000"},
 		"[search timing=any uses=check,give-up client-retries=3]": {"clients=2,attempts=2,timing=any,uses=check,give-up,client-retries=3,budget=none",
 			"locklab explore redlock --timing any --clients 2 --attempts 2 --uses check,give-up --client-retries 3 --budget '' --max-states 4000000"},
-		"[search slow=2s noisy=5]": {"clients=2,attempts=2,slow=2s,noisy=5,budget=none",
-			"locklab explore redlock --timing lockstep --clients 2 --attempts 2 --slow 2s --noisy 5 --uses none --budget '' --max-states 4000000"},
 		"[prove]":                  {"clients=any,attempts=any,budget=none", "locklab prove redlock --budget 'none'"},
 		"[prove budget=crash=any]": {"clients=any,attempts=any,budget=crash=any", "locklab prove redlock --budget 'crash=any'"},
 		"[prove attempts=any budget=crash=1,pause=1@2s]": {
@@ -157,11 +156,9 @@ func TestParseRefuses(t *testing.T) {
 		{"an unknown lock in a search", "[search]\ntokn HOLDS\n", `c.txt:2: there is no lock "tokn": did you mean token?`},
 		{"an unknown bound", "[search clents=3]\n", `c.txt:1: bound "clents=3": there is no such bound; bounds are clients, attempts`},
 		{"a bound twice", "[search clients=3 clients=2]\n", `c.txt:1: bound "clients=2": clients is given twice`},
-		{"two bounds as one", "[search clients=3,attempts=1]\n", `c.txt:1: bound "clients=3,attempts=1": give a whole number`},
+		{"two bounds as one", "[search clients=3,attempts=1]\n", `c.txt:1: bound "clients=3,attempts=1": give 1 to 6`},
 		{"a bound that is no number", "[search clients=many]\n", `c.txt:1: bound "clients=many"`},
-		{"no limit", "[search max-states=0]\n", `c.txt:1: bound "max-states=0": give a number of states from 1`},
 		{"clients out of range", "[search clients=9]\ntoken HOLDS\n", "c.txt:1: clients=9: give 1 to 6"},
-		{"a verdict without its bound", "[search noisy=5]\ntoken NOISY@0 SLOW@1\n", `c.txt:2: a search does not look for "SLOW@1"`},
 		{"no lease", "[search ttl=0s]\ntoken HOLDS\n", "c.txt:2: "},
 		{"servers for a lock of one", "[search nodes=3]\n\ntoken HOLDS\n", "c.txt:3: nodes=3: token locks on one server"},
 		{"a session of no length", "[search ttl=0s]\n\nzk-recheck HOLDS\n", "c.txt:3: ttl=0s: zk-recheck locks by a session"},
@@ -179,10 +176,10 @@ func TestParseRefuses(t *testing.T) {
 		{"an unknown bound of a proof", "[prove clients=3]\ntoken HOLDS\n", `c.txt:1: bound "clients=3": there is no such bound; bounds are attempts, nodes, ttl, work, budget`},
 		{"a bound of a proof twice", "[prove budget=crash=1 budget=crash=any]\n", `c.txt:1: bound "budget=crash=any": budget is given twice`},
 		{"attempts by number", "[prove attempts=2]\ntoken HOLDS\n", `c.txt:1: bound "attempts=2": write any or once; bounds are`},
-		{"some faults without end", "[prove budget=crash=any,pause=1]\ntoken HOLDS\n", `c.txt:1: "pause=1": either all faults strike any number of times, or none; write any in each; bounds are`},
+		{"some faults without end", "[prove budget=crash=any,pause=1]\ntoken HOLDS\n", `c.txt:1: bound "budget=crash=any,pause=1": "pause=1": either all faults strike any number of times, or none; write any in each; bounds are`},
 		{"an unknown fault of a proof", "[prove budget=crush=any]\ntoken HOLDS\n", `c.txt:1: budget "crush=1": unknown fault "crush": did you mean crash?`},
 		{"too many servers for a proof", "[prove nodes=3]\ntoken HOLDS\n", "c.txt:2: nodes=3: token locks on one server"},
-		{"a search without number", "[search budget=crash=any]\ntoken HOLDS\n", `c.txt:1: budget "crash=any"`},
+		{"a search without number", "[search budget=crash=any]\ntoken HOLDS\n", `c.txt:1: --budget crash=any`},
 		{"a verdict that no proof excludes", "[prove]\ntoken STARVED@0\n", `c.txt:2: a proof does not look for "STARVED@0": write HOLDS, or some of`},
 		{"a verdict of a proof without par", "[prove]\ntoken OVERLAP\n", `c.txt:2: "OVERLAP": write OVERLAP@1`},
 		{"the same proof twice", "[prove budget=none]\ntoken HOLDS\n[prove attempts=any]\ntoken HOLDS\n", "c.txt:4: token in clients=any,attempts=any,budget=none is on line 2 already"},
@@ -224,9 +221,9 @@ func TestNames(t *testing.T) {
 // Every bound that has a name can be given, once, and shows in the subject unless it is usual.
 func TestEveryBound(t *testing.T) {
 	values := map[string]string{"clients": "3", "attempts": "1", "retries": "2", "nodes": "3", "ttl": "18s", "fenced": "false", "timing": "any", "work": "5s", "latency": "750ms", "lateness": "0s",
-		"uses": "check", "client-retries": "3", "skew": "3s", "tokens": "thread", "slow": "2s", "noisy": "5", "idle": "true",
+		"uses": "check", "client-retries": "3", "skew": "3s", "tokens": "thread",
 		"budget": "crash=1", "max-states": "7"}
-	for _, name := range contract.BoundNames() {
+	for _, name := range search.Names() {
 		value, ok := values[name]
 		if !ok {
 			t.Errorf("%s: give this test a value of it", name)
@@ -239,7 +236,7 @@ func TestEveryBound(t *testing.T) {
 		list, err := contract.Parse("c.txt", section+"\nredlock HOLDS\n")
 		if err != nil {
 			t.Errorf("%s: %v", given, err)
-		} else if shows := strings.Contains(list[0].Subject(), given); !shows && name != "fenced" && name != "idle" {
+		} else if shows := strings.Contains(list[0].Subject(), given); !shows && name != "fenced" {
 			t.Errorf("%s: the subject is %q", given, list[0].Subject())
 		}
 		if _, err := contract.Parse("c.txt", "[search "+given+" "+given+"]\nredlock HOLDS\n"); err == nil {
@@ -247,7 +244,7 @@ func TestEveryBound(t *testing.T) {
 		}
 	}
 	_, err := contract.Parse("c.txt", "[search lag=1s]\nredlock HOLDS\n")
-	if err == nil || !strings.Contains(text.SayError("en", err), strings.Join(contract.BoundNames(), ", ")) {
+	if err == nil || !strings.Contains(text.SayError("en", err), strings.Join(search.Names(), ", ")) {
 		t.Errorf("lag: %v", err)
 	}
 }

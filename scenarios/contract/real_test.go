@@ -11,13 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"locklab/simulator/effort"
-
 	"github.com/redis/go-redis/v9"
 
 	"locklab/algorithms/lock"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
+	"locklab/simulator/effort"
 	"locklab/simulator/history"
 	"locklab/simulator/realserver"
 	"locklab/simulator/realserver/servertest"

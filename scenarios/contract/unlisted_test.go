@@ -10,6 +10,7 @@ import (
 	"locklab/scenarios"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/internal/racetest"
+	"locklab/scenarios/search"
 	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/verdict"
@@ -28,8 +29,8 @@ func unlisted(t *testing.T) lock.Entry {
 }
 
 // paused are the usual bounds with one pause.
-func paused() study.Bounds {
-	b := study.DefaultBounds()
+func paused() search.Bounds {
+	b := search.DefaultBounds()
 	b.Budget = "pause=1"
 	return b
 }
@@ -76,9 +77,9 @@ func TestUnlistedEverywhere(t *testing.T) {
 			t.Errorf("%s: %v, token's are %v", o.Race.ID, o.Verdicts, known)
 		}
 	}
-	table, err := study.FindPars(t.Context(), []lock.Entry{e}, study.DefaultBounds(), []string{"pause=1"}, nil)
-	if err != nil || table.Pars[0].Lock != e.ID || !table.Pars[0].Found {
-		t.Errorf("par: %v, %+v", err, table.Pars)
+	table, err := study.FindPars(t.Context(), []lock.Entry{e}, search.DefaultBounds(), []string{"pause=1"}, nil)
+	if err != nil || table.Rows[0].Lock != e.ID || !table.Rows[0].Found {
+		t.Errorf("par: %v, %+v", err, table.Rows)
 	}
 	tolerance, err := study.FindTolerance(t.Context(), []lock.Entry{e}, nil)
 	if err != nil || tolerance.Limits[0].Falls == 0 {
@@ -90,21 +91,21 @@ func TestUnlistedEverywhere(t *testing.T) {
 func TestReplayUnlisted(t *testing.T) {
 	t.Parallel()
 	e := unlisted(t)
-	s := racetest.Must(study.Explore(t.Context(), e, paused()))(t)
+	s := racetest.Must(search.Explore(t.Context(), e, paused()))(t)
 	for trace, want := range map[*simulator.Trace]verdict.Word{
 		&play(t, e, racetest.Race("gc-pause")).Trace: verdict.Overlap, &s.Witnesses[0].Trace: s.Witnesses[0].Verdict,
 	} {
-		again, err := study.ReplayOn(e, *trace)
+		again, err := search.ReplayOn(e, *trace)
 		if err != nil || !slices.Contains(again.Verdicts, want) || !contract.Uncontracted(again.Lock, again.Race) {
 			t.Errorf("%s: %v, want %s in %+v", trace.Race, err, want, again)
 		}
-		if watched, err := study.ReplayWithCodeOn(e, *trace); err != nil || !slices.Contains(watched.Verdicts, want) {
+		if watched, err := search.ReplayWithCodeOn(e, *trace); err != nil || !slices.Contains(watched.Verdicts, want) {
 			t.Errorf("watching %s: %v", trace.Race, err)
 		}
-		if _, err := study.Replay(*trace); err == nil {
+		if _, err := search.Replay(*trace); err == nil {
 			t.Errorf("%s: a lock that is in no list was found by its name", trace.Race)
 		}
-		if _, err := study.ReplayOn(racetest.Lock(t, "watchdog"), *trace); err == nil {
+		if _, err := search.ReplayOn(racetest.Lock(t, "watchdog"), *trace); err == nil {
 			t.Errorf("%s: the trace was played on another lock", trace.Race)
 		}
 	}

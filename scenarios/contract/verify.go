@@ -8,9 +8,10 @@ import (
 	"strings"
 
 	"locklab/scenarios/race"
+	"locklab/scenarios/search"
 	"locklab/scenarios/share"
-	"locklab/scenarios/study"
 	"locklab/simulator"
+	"locklab/simulator/explore"
 	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
@@ -34,8 +35,8 @@ type Result struct {
 	// Outcome is the race as played, or the witness that says most; nil: there is none, or
 	// another machine has played the race and it is as contracted.
 	Outcome *race.Outcome
-	Search  *study.Search   // nil for a race or a proof
-	Proof   *study.Proof    // nil for a race or a search
+	Search  *search.Search  // nil for a race or a proof
+	Proof   *search.Proof   // nil for a race or a search
 	runs    []*race.Outcome // of the witnesses; nil: they are to be played
 }
 
@@ -96,11 +97,11 @@ func (e Expectation) prove(ctx context.Context, runner *race.Runner) (*Result, e
 	r := &Result{Expectation: e, Status: Met}
 	var err error
 	if e.IsProof() {
-		if r.Proof, err = study.Prove(ctx, e.Lock, e.Bounds, e.AnyNumber.Endless); err == nil {
+		if r.Proof, err = search.Prove(ctx, e.Lock, e.Bounds); err == nil {
 			r.compareProof()
 		}
 	} else if e.IsSearch() {
-		if r.Search, err = study.Explore(ctx, e.Lock, e.Bounds); err == nil {
+		if r.Search, err = search.Explore(ctx, e.Lock, e.Bounds); err == nil {
 			r.CompareSearch()
 		}
 	} else if r.Outcome, err = runner.Play(e.Lock, e.Race, e.Race.Settings); err == nil {
@@ -196,7 +197,7 @@ func (r *Result) compareScope() {
 
 // AtInstants reports whether what was searched or proved is about the instants searched only.
 func (r *Result) AtInstants() bool {
-	return r.Search != nil && r.Search.Scope() == study.ScopeInstants || r.Proof != nil && r.Proof.Search.Scope() == study.ScopeInstants
+	return r.Search != nil && r.Search.Scope() == search.ScopeInstants || r.Proof != nil && r.Proof.Search.Scope() == search.ScopeInstants
 }
 
 // compareWitness accepts a verdict only if its witness, the i-th, shows it when it is replayed.
@@ -225,7 +226,7 @@ func (r *Result) compareWitness(i int) {
 }
 
 // Witnesses are those of the search, or of the verdicts that the proof does not exclude; nil for a race.
-func (r *Result) Witnesses() []study.Witness {
+func (r *Result) Witnesses() []search.Witness {
 	switch {
 	case r.Search != nil:
 		return r.Search.Witnesses
@@ -240,7 +241,7 @@ func (r *Result) Replay(i int) (*race.Outcome, error) {
 	if r.runs != nil {
 		return r.runs[i], nil
 	}
-	return study.ReplayOn(r.Lock, r.Witnesses()[i].Trace)
+	return search.ReplayOn(r.Lock, r.Witnesses()[i].Trace)
 }
 
 // counted is the key of the text about n things.
@@ -249,4 +250,37 @@ func counted(n int, one, many string) string {
 		return one
 	}
 	return many
+}
+
+// compareProof compares r.Proof with what is expected, and sets Status, Got, Reasons and Outcome. What a row does not name is to be
+// proved impossible, and what it names is to have a witness.
+func (r *Result) compareProof() {
+	for i := range r.Witnesses() {
+		r.compareWitness(i)
+	}
+	why := (*explore.NotProvableError)(nil)
+	if errors.As(r.Proof.Refused, &why) {
+		r.note(Inconclusive, "unmet.prove.refused", "why", why.Why)
+		return
+	}
+	proved := r.Proof.Proved()
+	r.compareScope()
+	for _, word := range explore.Provable {
+		switch want := r.find(word); {
+		case slices.Contains(proved, word) && want != nil:
+			r.note(Differs, "unmet.prove.impossible", "verdict", word, "want", want)
+		case slices.Contains(r.Proof.Open, word):
+			r.note(Inconclusive, "unmet.prove.open", "verdict", word)
+		}
+	}
+	if len(proved) == len(explore.Provable) {
+		r.Got = []ExpectedVerdict{{verdict.Holds, noPar}}
+	}
+	switch first := r.Proof.Once; {
+	case len(proved) == 0:
+	case !first.IsZero() && r.Attempts != once:
+		r.note(Inconclusive, "unmet.prove.once", "why", first)
+	case first.IsZero() && r.Attempts == once:
+		r.note(Differs, "unmet.prove.any")
+	}
 }

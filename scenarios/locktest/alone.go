@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"locklab/reports/text"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator/bubble"
 	"locklab/simulator/history"
 	"locklab/simulator/process"
@@ -113,7 +113,7 @@ func (f *firstRun) play(p *plan) error {
 		events, err := sim.Step(&w, choices[0])
 		if err != nil {
 			run.End = w.Now()
-			return &runError{err, study.OutcomeOf(b, &run), choices[0].String()}
+			return &runError{err, search.OutcomeOf(b, &run), choices[0].String()}
 		}
 		run.Events = append(run.Events, events...)
 		for i := range events {

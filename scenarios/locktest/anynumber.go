@@ -7,6 +7,7 @@ import (
 
 	"locklab/reports/certificate"
 	"locklab/reports/text"
+	"locklab/scenarios/search"
 	"locklab/scenarios/study"
 	"locklab/simulator/explore"
 	"locklab/simulator/i18n"
@@ -18,7 +19,7 @@ func (p *plan) forAnyNumber(b *Bounds) error {
 	if b.Attempts > 1 || b.Fenced || b.Slow != 0 || b.Noisy != 0 {
 		return text.Errorf("locktest.bounds.any")
 	}
-	budget, endless, err := study.EndlessBudget(b.Budget)
+	budget, endless, err := search.ParseBudget(b.Budget)
 	if err != nil {
 		return text.Errorf("locktest.bounds.budget", "cause", err)
 	}
@@ -45,7 +46,7 @@ func (p *plan) findForAny(ctx context.Context) (*findings, error) {
 }
 
 // answerOf is what a proof says of a verdict.
-func answerOf(proof *study.Proof, word verdict.Word) (a answer) {
+func answerOf(proof *search.Proof, word verdict.Word) (a answer) {
 	if a.search, a.witness = proof.BrokenBy(word); a.witness == nil && slices.Contains(proof.Open, word) {
 		a.open = tell("locktest.any.open", "verdict", string(word))
 	}
@@ -53,20 +54,22 @@ func answerOf(proof *study.Proof, word verdict.Word) (a answer) {
 }
 
 // prove proves what it can of the code.
-func (p *plan) prove(ctx context.Context) (proof *study.Proof, err error) {
-	code := &study.Code{Model: p.within, Search: p.searchWithin, Once: i18n.New("prove.once.memory")}
+func (p *plan) prove(ctx context.Context) (proof *search.Proof, err error) {
+	code := &search.Code{Model: p.within, Search: p.searchWithin, Once: i18n.New("prove.once.memory")}
 	err = p.run.untilKnown(func() error {
-		proof, err = study.ProveCode(ctx, p.entry, settled(p.study, p.Timed, p.Dated), p.endless, code)
+		b := settled(p.study, p.Timed, p.Dated)
+		b.Endless = p.endless
+		proof, err = search.ProveCode(ctx, p.entry, b, code)
 		return err
 	})
 	if why := (*explore.NotProvableError)(nil); errors.As(err, &why) {
-		return &study.Proof{Proof: &explore.Proof{Refused: why}}, nil
+		return &search.Proof{Proof: &explore.Proof{Refused: why}}, nil
 	}
 	return proof, err
 }
 
 // unproved returns why there is no proof; "": there is one.
-func (p *plan) unproved(proof *study.Proof) string {
+func (p *plan) unproved(proof *search.Proof) string {
 	why := (*explore.NotProvableError)(nil)
 	switch {
 	case p.numbered.Load():

@@ -9,7 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"locklab/scenarios/internal/racetest"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
@@ -49,7 +49,7 @@ func TestAny(t *testing.T) {
 }
 
 // planOfAny is the plan of a test for any number of clients, with what a proof says of it.
-func planOfAny(t *testing.T, b Bounds, code func(*Client)) (*plan, *study.Proof) {
+func planOfAny(t *testing.T, b Bounds, code func(*Client)) (*plan, *search.Proof) {
 	t.Helper()
 	b.Clients, b.TTL = Any, ttl
 	p, _ := prepare(t, b, code, nil)
@@ -133,7 +133,7 @@ func TestAnyAgrees(t *testing.T) {
 
 // TestAnyContradicted: a claim is wrong too where nothing breaks what it says is broken, and where nothing is decided.
 func TestAnyContradicted(t *testing.T) {
-	proof := &study.Proof{Proof: &explore.Proof{Closed: true, Harms: []verdict.Word{verdict.Orphan}}, Search: &study.Search{}, Open: []verdict.Word{verdict.Orphan}}
+	proof := &search.Proof{Proof: &explore.Proof{Closed: true, Harms: []verdict.Word{verdict.Orphan}}, Search: &search.Search{}, Open: []verdict.Word{verdict.Orphan}}
 	for want, claim := range map[string]Claim{
 		"": Holds("OVERLAP")[0], "it cannot happen": Breaks("OVERLAP", 1)[0], "neither proved": Holds("ORPHAN")[0], "nor found": Breaks("ORPHAN", 1)[0],
 	} {

@@ -23,7 +23,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"locklab/reports/text"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/bubble"
 	"locklab/simulator/child"
@@ -133,14 +133,14 @@ const hours = 32
 // A repetition executes histories of a simulator's code again.
 type repetition struct {
 	p      *plan
-	bounds study.Bounds
+	bounds search.Bounds
 	sim    *simulator.Simulator
 	lives  []life
 }
 
 // repeatHistories executes histories that a search has found again, all or some that are drawn: several times here, and once each in a process
 // of its own.
-func repeatHistories(p *plan, bounds study.Bounds, sim *simulator.Simulator) error {
+func repeatHistories(p *plan, bounds search.Bounds, sim *simulator.Simulator) error {
 	r := &repetition{p: p, bounds: bounds, sim: sim}
 	for c := 1; c <= len(sim.Config().Clients); c++ {
 		p.orders += process.Tried(sim.Process(c))
@@ -405,7 +405,7 @@ func (past *pastLife) live(t *testing.T, b Bounds, client func(*Client), s *sequ
 			return err
 		}
 	}
-	bounds, err := study.ParseBounds(past.Bounds)
+	bounds, err := search.ParseBounds(past.Bounds)
 	if err != nil {
 		return err
 	}

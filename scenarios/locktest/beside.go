@@ -7,16 +7,16 @@ import (
 	"time"
 
 	"locklab/reports/text"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/bubble"
 	"locklab/simulator/process"
 )
 
 // besides returns the bounds of a search at any timing beside one in lockstep.
-func besides(p *plan, attempts int) study.Bounds {
+func besides(p *plan, attempts int) search.Bounds {
 	b := p.study
-	b.Timing, b.Noisy, b.Attempts, b.MaxStates = study.AnyTiming, 0, attempts, p.bounds.Beside
+	b.Timing, b.Noisy, b.Attempts, b.MaxStates = search.AnyTiming, 0, attempts, p.bounds.Beside
 	return b
 }
 
@@ -27,8 +27,8 @@ const manyTimes = 5
 // and clients that come later show what lockstep hides. It is one attempt of each client, and then as many as are asked for: if they have
 // no end within the limit, a quarter of it shows what they come to first. Code that cannot be carried so is no error: the certificate has the reason.
 // Nor has code that looks at its clock such a search, which takes very many states.
-func (p *plan) searchBeside(ctx context.Context, s *study.Search, began time.Duration) error {
-	if p.study.Timing == study.AnyTiming || p.Timed || !s.Complete || p.bounds.Beside < 0 {
+func (p *plan) searchBeside(ctx context.Context, s *search.Search, began time.Duration) error {
+	if p.study.Timing == search.AnyTiming || p.Timed || !s.Complete || p.bounds.Beside < 0 {
 		return nil
 	}
 	left := p.bounds.MaxTime
@@ -59,7 +59,7 @@ func (p *plan) searchBeside(ctx context.Context, s *study.Search, began time.Dur
 }
 
 // besideWithin makes one of these searches; nil: there is none, and p.aside says why.
-func (p *plan) besideWithin(ctx context.Context, b study.Bounds) (*study.Search, error) {
+func (p *plan) besideWithin(ctx context.Context, b search.Bounds) (*search.Search, error) {
 	known := *p.known // is what s has shown, and assumes
 	o, err := p.searchWithin(ctx, b)
 	switch {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"locklab/reports/text"
+	"locklab/scenarios/search"
 	"locklab/scenarios/share"
 	"locklab/scenarios/study"
 	"locklab/simulator"
@@ -100,7 +101,7 @@ func (p *plan) find(ctx context.Context) (*findings, error) {
 		found.data, err = p.examine(s, time.Since(began))
 	}
 	found.of = func(word verdict.Word) (a answer) {
-		if i := slices.IndexFunc(s.Witnesses, func(w study.Witness) bool { return w.Verdict == word }); i >= 0 {
+		if i := slices.IndexFunc(s.Witnesses, func(w search.Witness) bool { return w.Verdict == word }); i >= 0 {
 			return answer{search: s.FoundBy(s.Witnesses[i]), witness: &s.Witnesses[i]}
 		}
 		if !s.Complete {
@@ -197,13 +198,13 @@ func seedable(t *testing.T) (err error) {
 }
 
 // cutBy returns why a search is not complete.
-func (p *plan) cutBy(s *study.Search) string {
+func (p *plan) cutBy(s *search.Search) string {
 	switch {
 	case p.late:
 		return tell("locktest.cut.time", "time", p.bounds.MaxTime.String(), "states", fmt.Sprint(s.States))
 	case s.OutOfMemory:
 		return tell("locktest.cut.memory", "bytes", fmt.Sprint(p.bounds.MaxBytes), "states", fmt.Sprint(s.States))
-	case s.Bounds.Timing == study.AnyTiming && p.Dated:
+	case s.Bounds.Timing == search.AnyTiming && p.Dated:
 		return tell("locktest.cut.timed", "states", fmt.Sprint(s.States))
 	case s.Limit.IsZero():
 		return tell("locktest.cut", "states", fmt.Sprint(s.Bounds.MaxStates))

@@ -10,7 +10,7 @@ import (
 
 	"locklab/faults"
 	"locklab/reports/text"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator/explore"
 	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
@@ -177,9 +177,9 @@ func withOthers(claims []Claim, words []verdict.Word) []Claim {
 
 // An answer is what was found out about a verdict.
 type answer struct {
-	search  *study.Search  // that found it
-	witness *study.Witness // nil: it was not found
-	open    string         // why it is not known whether it comes about; "": it is known
+	search  *search.Search  // that found it
+	witness *search.Witness // nil: it was not found
+	open    string          // why it is not known whether it comes about; "": it is known
 }
 
 // contradicted returns why an answer contradicts the claim, or does not decide it; "": it bears it out.
@@ -217,7 +217,7 @@ func (p *plan) judge(t *testing.T, a answer, c Claim) {
 
 // contradictedByCauses returns why the causes by which a verdict comes about, with as many faults as the claim says, contradict it, or do
 // not decide it; "": they bear it out.
-func contradictedByCauses(ctx context.Context, p *plan, s *study.Search, c Claim) string {
+func contradictedByCauses(ctx context.Context, p *plan, s *search.Search, c Claim) string {
 	ctx, cancel := within(ctx, p.bounds.MaxTime)
 	defer cancel()
 	ways, all, err := causesWithin(ctx, p, s.Bounds, c)
@@ -240,7 +240,7 @@ func contradictedByCauses(ctx context.Context, p *plan, s *study.Search, c Claim
 }
 
 // causesWithin searches the code for the causes of a claim's verdict.
-func causesWithin(ctx context.Context, p *plan, bounds study.Bounds, c Claim) (ways [][]explore.Cause, all bool, err error) {
+func causesWithin(ctx context.Context, p *plan, bounds search.Bounds, c Claim) (ways [][]explore.Cause, all bool, err error) {
 	err = p.run.untilKnown(func() error {
 		m, err := p.within(bounds)
 		if err == nil {

@@ -14,7 +14,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/scenarios/internal/racetest"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/client"
 	"locklab/simulator/database"
@@ -175,8 +175,8 @@ func TestDatabaseBothHosts(t *testing.T) {
 	} {
 		t.Run(test.id+" "+test.budget, func(t *testing.T) {
 			entry := racetest.Lock(t, test.id)
-			bounds := study.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 2, TTL: ttl, Nodes: 1}, Budget: faults.Budget(test.budget)}
-			own := racetest.Must(study.Explore(t.Context(), entry, bounds))(t)
+			bounds := search.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 2, TTL: ttl, Nodes: 1}, Budget: faults.Budget(test.budget)}
+			own := racetest.Must(search.Explore(t.Context(), entry, bounds))(t)
 			server := client.Servers(entry, ttl, simulator.NodeConfig{}, 1)[0]
 			on := server.Contents.(database.Contents)
 			on.Idle = server.Session

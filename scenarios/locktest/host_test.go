@@ -14,7 +14,7 @@ import (
 	"locklab/faults"
 	"locklab/reports/text"
 	"locklab/scenarios/internal/racetest"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator/client"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
@@ -41,7 +41,7 @@ func TestBothHosts(t *testing.T) {
 	} {
 		t.Run(test.id+" "+test.budget, func(t *testing.T) {
 			for _, attempts := range []int{2, 1} {
-				b := study.Bounds{Scope: explore.Scope{Clients: 2, Attempts: attempts, TTL: 9 * time.Second, Nodes: 1}, Budget: faults.Budget(test.budget)}
+				b := search.Bounds{Scope: explore.Scope{Clients: 2, Attempts: attempts, TTL: 9 * time.Second, Nodes: 1}, Budget: faults.Budget(test.budget)}
 				own, s, _ := onBothHosts(t, racetest.Lock(t, test.id), b, test.same && attempts > 1)
 				if diff := cmp.Diff(found(own, test.same), found(s, test.same)); diff != "" {
 					t.Errorf("with %d attempts, on coroutines and in bubbles:\n%s", attempts, diff)
@@ -75,9 +75,9 @@ func labLock(entry lock.Entry, in func(c *Client) (env lock.Env, done func())) f
 
 // onBothHosts searches a lock of the lab on its own host and in bubbles. keeps: its clients keep all that they
 // observe, on both.
-func onBothHosts(t *testing.T, entry lock.Entry, bounds study.Bounds, keeps bool) (own, s *study.Search, p *plan) {
+func onBothHosts(t *testing.T, entry lock.Entry, bounds search.Bounds, keeps bool) (own, s *search.Search, p *plan) {
 	t.Helper()
-	b := Bounds{Clients: bounds.Clients, Attempts: bounds.Attempts, Budget: string(bounds.Budget), TTL: bounds.TTL, Key: client.Key, AnyTiming: bounds.Timing == study.AnyTiming}
+	b := Bounds{Clients: bounds.Clients, Attempts: bounds.Attempts, Budget: string(bounds.Budget), TTL: bounds.TTL, Key: client.Key, AnyTiming: bounds.Timing == search.AnyTiming}
 	p, err := newPlan(t, b, labLock(entry, nil))
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +88,7 @@ func onBothHosts(t *testing.T, entry lock.Entry, bounds study.Bounds, keeps bool
 		t.Fatal(err)
 	}
 	took := time.Since(start)
-	if own, err = study.Explore(t.Context(), entry, settled(bounds, p.Timed, p.Dated)); err != nil {
+	if own, err = search.Explore(t.Context(), entry, settled(bounds, p.Timed, p.Dated)); err != nil {
 		t.Fatal(err)
 	}
 	if keeps {
@@ -109,9 +109,9 @@ func TestOrphanWhateverThePatience(t *testing.T) {
 				waiter := lock.Entry{ID: "waiter", Server: lock.OnRedis(1), TTL: ttl, Unit: token.Unit, Expiry: token.Expiry, New: func(env lock.Env) lock.Lock {
 					return &waiter{token.New(env), env.Clock, patience}
 				}}
-				bounds := study.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 1, TTL: 9 * time.Second, Nodes: 1}, Budget: faults.Budget(budget)}
+				bounds := search.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 1, TTL: 9 * time.Second, Nodes: 1}, Budget: faults.Budget(budget)}
 				own, s, _ := onBothHosts(t, waiter, bounds, false)
-				for host, search := range map[string]*study.Search{"coroutines": own, "bubbles": s} {
+				for host, search := range map[string]*search.Search{"coroutines": own, "bubbles": s} {
 					if diff := cmp.Diff(want, found(search, false)); diff != "" || !search.Complete {
 						t.Errorf("on %s, complete %t:\n%s", host, search.Complete, diff)
 					}
@@ -154,7 +154,7 @@ func TestBothHostsAtAnyTiming(t *testing.T) {
 		{"client-expiry", "", true},
 	} {
 		t.Run(test.id+" "+test.budget, func(t *testing.T) {
-			bounds := study.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 1, TTL: 9 * time.Second, Nodes: 1}, Budget: faults.Budget(test.budget), Timing: study.AnyTiming}
+			bounds := search.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 1, TTL: 9 * time.Second, Nodes: 1}, Budget: faults.Budget(test.budget), Timing: search.AnyTiming}
 			own, s, p := onBothHosts(t, racetest.Lock(t, test.id), bounds, !test.timed)
 			want, got := found(own, !test.timed), found(s, !test.timed)
 			for _, counted := range []string{"states", "transitions"} { // in a bubble a crash or a pause may strike before the client wants the lock
@@ -176,7 +176,7 @@ func TestBothHostsAtAnyTiming(t *testing.T) {
 // Code that looks at its clock has exact timers at any timing: other bounds are refused.
 func TestLateTimersOfTimedCode(t *testing.T) {
 	effort.OnlyPushed(t, "it searches for seconds")
-	bounds := study.Bounds{Scope: explore.Scope{Clients: 1, Attempts: 1, TTL: 9 * time.Second, Nodes: 1}, Timing: study.AnyTiming}
+	bounds := search.Bounds{Scope: explore.Scope{Clients: 1, Attempts: 1, TTL: 9 * time.Second, Nodes: 1}, Timing: search.AnyTiming}
 	_, _, p := onBothHosts(t, racetest.Lock(t, "client-expiry"), bounds, false)
 	bounds.Lateness = 750 * time.Millisecond
 	if _, err := p.searchWithin(t.Context(), bounds); err == nil || !strings.Contains(text.SayError("en", err), "lateness=750ms") {
@@ -185,7 +185,7 @@ func TestLateTimersOfTimedCode(t *testing.T) {
 }
 
 // keeping is a search in which clients keep all that they observe.
-func keeping(t *testing.T, entry lock.Entry, b study.Bounds) *explore.Result {
+func keeping(t *testing.T, entry lock.Entry, b search.Bounds) *explore.Result {
 	search := racetest.Must(b.Model(entry))(t)
 	sim, err := search.Simulator()
 	if err != nil {
@@ -200,7 +200,7 @@ func keeping(t *testing.T, entry lock.Entry, b study.Bounds) *explore.Result {
 
 // found is what a search has come to. Verdicts that need a lock's own report (LIE) are
 // left out: a client of locktest reports nothing.
-func found(s *study.Search, figures bool) map[string]int {
+func found(s *search.Search, figures bool) map[string]int {
 	m := map[string]int{}
 	if figures {
 		m["states"], m["transitions"], m["histories"], m["depth"] = s.States, s.Transitions, s.Histories, s.Depth

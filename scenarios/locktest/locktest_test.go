@@ -18,8 +18,8 @@ import (
 
 	"locklab/reports/text"
 	"locklab/scenarios/internal/racetest"
+	"locklab/scenarios/search"
 	"locklab/scenarios/share"
-	"locklab/scenarios/study"
 	"locklab/simulator/bubble"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
@@ -46,7 +46,7 @@ func onRedis(code func(c *Client, rdb *redis.Client)) func(*Client) {
 }
 
 // searched is the search of a test, and its plan.
-func searched(t *testing.T, b Bounds, code func(*Client)) (*plan, *study.Search) {
+func searched(t *testing.T, b Bounds, code func(*Client)) (*plan, *search.Search) {
 	t.Helper()
 	p, _ := prepare(t, b, code, nil)
 	s, err := p.search(t.Context())
@@ -588,7 +588,7 @@ func TestClosedConnection(t *testing.T) {
 // complete the first line says so.
 func TestBeside(t *testing.T) {
 	effort.OnlyPushed(t, "it searches for seconds")
-	both := func(b Bounds, code func(c *Client)) (*plan, *study.Search) {
+	both := func(b Bounds, code func(c *Client)) (*plan, *search.Search) {
 		p, _ := prepare(t, b, code, nil)
 		s, err := p.search(t.Context())
 		if err == nil {
@@ -608,8 +608,8 @@ func TestBeside(t *testing.T) {
 			rdb.Del(c.Context(), "k")
 		}
 	})
-	i := slices.IndexFunc(s.Witnesses, func(w study.Witness) bool { return w.Verdict == verdict.Overlap })
-	if i < 0 || slices.Contains(s.Verdicts(), verdict.Overlap) || s.Witnesses[i].Par != 1 || s.FoundBy(s.Witnesses[i]).Bounds.Timing != study.AnyTiming {
+	i := slices.IndexFunc(s.Witnesses, func(w search.Witness) bool { return w.Verdict == verdict.Overlap })
+	if i < 0 || slices.Contains(s.Verdicts(), verdict.Overlap) || s.Witnesses[i].Par != 1 || s.FoundBy(s.Witnesses[i]).Bounds.Timing != search.AnyTiming {
 		t.Fatalf("lockstep finds %v, both %+v", s.Verdicts(), s.Witnesses)
 	}
 	if o, err := p.play(s.Witnesses[i].Trace); err != nil || !slices.Contains(o.Verdicts, verdict.Overlap) || !p.isOwn(s.Witnesses[i].Trace) {

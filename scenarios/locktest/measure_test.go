@@ -9,7 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/effort"
 )
@@ -97,7 +97,7 @@ func TestReplayAtItsDate(t *testing.T) {
 	p.Timed = true
 	start := []simulator.Choice{{Verb: simulator.Start, Client: 1}, {Verb: simulator.Arrive, Client: 1}, {Verb: simulator.Answer, Client: 1}, {Verb: simulator.Arrive, Client: 1}}
 	for settings, want := range map[string]int{p.study.String(): 2026, p.study.String() + ",epoch=1000000000000": 2001} {
-		trace := simulator.Trace{Lock: p.entry.ID, Race: study.SearchID, Settings: settings, Choices: start}
+		trace := simulator.Trace{Lock: p.entry.ID, Race: search.SearchID, Settings: settings, Choices: start}
 		o, err := p.play(trace)
 		if err != nil {
 			t.Fatal(explain(err))

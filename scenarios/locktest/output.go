@@ -15,7 +15,7 @@ import (
 	"locklab/reports/certificate"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/bubble"
 	"locklab/simulator/database"
@@ -25,7 +25,7 @@ import (
 )
 
 // broken returns what a test prints of a verdict that it did not expect.
-func (p *plan) broken(w study.Witness, why string) string {
+func (p *plan) broken(w search.Witness, why string) string {
 	out := tell("locktest.broken", "verdict", string(w.Verdict), "faults", faultsOf(w), "why", why) + "\n" +
 		language().Each(func(lang string) string { return reports.Meaning(w.Verdict, lang) }) + "\n\n"
 	o, err := p.play(w.Trace)
@@ -55,7 +55,7 @@ func brief(full func(lang string) string) string {
 }
 
 // certificate returns what a search covered, and what it relies on.
-func (p *plan) certificate(s *study.Search, lang string) string {
+func (p *plan) certificate(s *search.Search, lang string) string {
 	clock := p.apart.ofRuns("locktest.carried.untimed", "locktest.carried.untimed.twice")
 	switch {
 	case s.Measures:
@@ -115,8 +115,8 @@ func (p *plan) assuming(certificate string, measures bool, lang string) string {
 func epoch() string { return simulator.Epoch.Format(time.DateTime + " MST") }
 
 // faultsOf names the faults of a witness.
-func faultsOf(w study.Witness) string {
-	if names := study.InjectedFaults(w.Choices); names != "" {
+func faultsOf(w search.Witness) string {
+	if names := search.InjectedFaults(w.Choices); names != "" {
 		return tell("locktest.faults", "par", fmt.Sprint(w.Par), "names", names, "steps", fmt.Sprint(w.Steps))
 	}
 	return tell("locktest.faults.none", "steps", fmt.Sprint(w.Steps))
@@ -248,7 +248,7 @@ func folderOfWitnesses(test string) string {
 }
 
 // keep writes a witness of a test, with -locklab.keep.
-func keep(t *testing.T, test string, w study.Witness) {
+func keep(t *testing.T, test string, w search.Witness) {
 	if !*keepFlag {
 		return
 	}

@@ -14,7 +14,7 @@ import (
 	"locklab/faults"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/bubble"
 	"locklab/simulator/database"
@@ -29,7 +29,7 @@ type plan struct {
 	reportTo testing.TB // t, but in tests of this package
 	bounds   Bounds
 	entry    lock.Entry
-	study    study.Bounds
+	study    search.Bounds
 	run      *runner
 	*known                 // of the runner
 	*called                // likewise
@@ -56,9 +56,9 @@ func newPlan(t *testing.T, b Bounds, code func(*Client)) (*plan, error) {
 	b = b.filled()
 	p.bounds = b
 	p.entry = lock.Entry{ID: t.Name(), Family: lock.OneStep, Server: lock.OnRedis(b.Servers), TTL: b.TTL, Unit: time.Nanosecond, Expiry: lock.ExpiryServer}
-	p.study = study.Bounds{Scope: explore.Scope{Clients: b.Clients, Attempts: b.Attempts, Nodes: b.Servers, TTL: b.TTL, Fenced: b.Fenced, Slow: b.Slow, Noisy: b.Noisy, Limits: explore.Limits{MaxStates: b.MaxStates}}, Budget: faults.Budget(b.Budget)}
+	p.study = search.Bounds{Scope: explore.Scope{Clients: b.Clients, Attempts: b.Attempts, Nodes: b.Servers, TTL: b.TTL, Fenced: b.Fenced, Slow: b.Slow, Noisy: b.Noisy, Limits: explore.Limits{MaxStates: b.MaxStates}}, Budget: faults.Budget(b.Budget)}
 	if b.AnyTiming {
-		p.study.Timing = study.AnyTiming
+		p.study.Timing = search.AnyTiming
 	}
 	if b.Database != nil {
 		if err := p.onDatabase(); err != nil {
@@ -113,35 +113,35 @@ func (p *plan) onDatabase() error {
 }
 
 // lockstep returns the bounds of the plan in lockstep, in which single runs are played.
-func (p *plan) lockstep() study.Bounds {
+func (p *plan) lockstep() search.Bounds {
 	b := p.study
-	b.Timing = study.Lockstep
+	b.Timing = search.Lockstep
 	return b
 }
 
 // settled returns bounds as they are searched. At any timing the timers of code that is timed are exact, since a bubble
 // that is woken late shows the instant of its timer; and code that has the time of day in the state may not wait without end.
-func settled(bounds study.Bounds, timed, dated bool) study.Bounds {
-	if bounds.Timing == study.AnyTiming && timed {
-		bounds.Idle, bounds.Lateness = bounds.Idle || dated, study.AtOnce
+func settled(bounds search.Bounds, timed, dated bool) search.Bounds {
+	if bounds.Timing == search.AnyTiming && timed {
+		bounds.Idle, bounds.Lateness = bounds.Idle || dated, search.AtOnce
 	}
 	return bounds
 }
 
 // isOwn reports whether a trace is of the plan's bounds, or of these in lockstep.
 func (p *plan) isOwn(trace simulator.Trace) bool {
-	is, err := study.ParseBounds(trace.Settings)
+	is, err := search.ParseBounds(trace.Settings)
 	is.Epoch = 0 // whenever it was found
-	own := []study.Bounds{p.study, settled(p.study, true, false), settled(p.study, true, true), p.lockstep(), besides(p, 1), besides(p, p.study.Attempts)}
+	own := []search.Bounds{p.study, settled(p.study, true, false), settled(p.study, true, true), p.lockstep(), besides(p, 1), besides(p, p.study.Attempts)}
 	if p.any { // it is of one of the searches for a witness
 		few := settled(p.study, p.Timed, p.Dated)
-		is.Clients, is.Attempts, is.Budget, own = few.Clients, few.Attempts, few.Budget, []study.Bounds{few}
+		is.Clients, is.Attempts, is.Budget, own = few.Clients, few.Attempts, few.Budget, []search.Bounds{few}
 	}
-	return err == nil && slices.ContainsFunc(own, func(b study.Bounds) bool { return b.String() == is.String() })
+	return err == nil && slices.ContainsFunc(own, func(b search.Bounds) bool { return b.String() == is.String() })
 }
 
 // within is a search of the code within bounds.
-func (p *plan) within(bounds study.Bounds) (*explore.Model, error) {
+func (p *plan) within(bounds search.Bounds) (*explore.Model, error) {
 	b, err := bounds.Model(p.entry)
 	if err != nil {
 		return nil, err
@@ -170,7 +170,7 @@ func (p *plan) putInto(b *explore.Model) {
 }
 
 // search makes the search of the plan. One that ctx or Bounds.MaxTime ends has what was found by then.
-func (p *plan) search(ctx context.Context) (*study.Search, error) {
+func (p *plan) search(ctx context.Context) (*search.Search, error) {
 	ctx, cancel := within(ctx, p.bounds.MaxTime)
 	defer cancel()
 	s, err := p.searchWithin(ctx, p.study)
@@ -186,9 +186,9 @@ func (p *plan) search(ctx context.Context) (*study.Search, error) {
 }
 
 // searchWithin makes a search of the code; it comes with the error of ctx, too.
-func (p *plan) searchWithin(ctx context.Context, bounds study.Bounds) (s *study.Search, err error) {
+func (p *plan) searchWithin(ctx context.Context, bounds search.Bounds) (s *search.Search, err error) {
 	err = p.run.untilKnown(func() error {
-		if bounds.Timing == study.AnyTiming && p.Timed && bounds.Lateness > 0 {
+		if bounds.Timing == search.AnyTiming && p.Timed && bounds.Lateness > 0 {
 			return text.Errorf("locktest.late", "lateness", bounds.Lateness)
 		}
 		bounds := settled(bounds, p.Timed, p.Dated)
@@ -200,9 +200,9 @@ func (p *plan) searchWithin(ctx context.Context, bounds study.Bounds) (s *study.
 		if result == nil {
 			return p.withRun(bounds, err)
 		}
-		s = &study.Search{Lock: p.entry, Bounds: bounds.Settled(p.entry), Result: result, NoClaims: !p.says.Load()}
+		s = &search.Search{Lock: p.entry, Bounds: bounds.Settled(p.entry), Result: result, NoClaims: !p.says.Load()}
 		for _, w := range result.Found {
-			s.Witnesses = append(s.Witnesses, study.Witness{Witness: w, Trace: p.traceWithin(s.Bounds, w.Choices)})
+			s.Witnesses = append(s.Witnesses, search.Witness{Witness: w, Trace: p.traceWithin(s.Bounds, w.Choices)})
 		}
 		return p.withRun(bounds, err)
 	})
@@ -219,7 +219,7 @@ type runError struct {
 func (e *runError) Unwrap() error { return e.error }
 
 // withRun returns an error of a search with the run that has led to it, if it can be played.
-func (p *plan) withRun(bounds study.Bounds, err error) error {
+func (p *plan) withRun(bounds search.Bounds, err error) error {
 	where := (*explore.ScheduleError)(nil)
 	if p.run.random.look(); p.run.random.noticed || !errors.As(err, &where) || errors.As(err, new(*bubble.NeedsTimeError)) || errors.As(err, new(*bubble.DrawnError)) {
 		return err // but for the second: the search begins anew
@@ -232,17 +232,17 @@ func (p *plan) withRun(bounds study.Bounds, err error) error {
 	return &runError{err, o, where.Choices[last].String()}
 }
 
-func (p *plan) traceWithin(b study.Bounds, choices []simulator.Choice) simulator.Trace {
-	return simulator.Trace{Lock: p.entry.ID, Race: study.SearchID, Settings: b.String(), Choices: choices}
+func (p *plan) traceWithin(b search.Bounds, choices []simulator.Choice) simulator.Trace {
+	return simulator.Trace{Lock: p.entry.ID, Race: search.SearchID, Settings: b.String(), Choices: choices}
 }
 
 // play plays a trace of a search, and notes the lines of the code.
 func (p *plan) play(trace simulator.Trace) (*race.Outcome, error) {
-	b, err := study.ParseBounds(trace.Settings)
+	b, err := search.ParseBounds(trace.Settings)
 	if err != nil {
 		return nil, err
 	}
-	p.Timed, p.Dated = p.Timed || b.Lateness == study.AtOnce, p.Dated || b.Idle
+	p.Timed, p.Dated = p.Timed || b.Lateness == search.AtOnce, p.Dated || b.Idle
 	o, err := p.playWithin(b, trace.Choices)
 	if errors.As(err, new(*simulator.NotEnabledError)) { // it may be of code that goes on in several ways
 		p.Branches.Everywhere()
@@ -253,7 +253,7 @@ func (p *plan) play(trace simulator.Trace) (*race.Outcome, error) {
 	return o, err
 }
 
-func (p *plan) playWithin(bounds study.Bounds, choices []simulator.Choice) (o *race.Outcome, err error) {
+func (p *plan) playWithin(bounds search.Bounds, choices []simulator.Choice) (o *race.Outcome, err error) {
 	p.run.watch = true
 	defer func() { p.run.watch = false }()
 	err = p.run.untilKnown(func() error {
@@ -270,7 +270,7 @@ func (p *plan) playWithin(bounds study.Bounds, choices []simulator.Choice) (o *r
 		if err != nil {
 			return err
 		}
-		o = study.OutcomeOf(b, run)
+		o = search.OutcomeOf(b, run)
 		o.Race, o.Trace = bounds.Race(), p.traceWithin(bounds, choices)
 		return nil
 	})

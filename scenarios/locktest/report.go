@@ -14,6 +14,7 @@ import (
 	"locklab/faults"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
+	"locklab/scenarios/search"
 	"locklab/scenarios/study"
 	"locklab/simulator/explore"
 	"locklab/simulator/lists"
@@ -58,7 +59,7 @@ func (p *plan) report(c *study.Checked) {
 func (p *plan) unknown(key string) { p.report(&study.Checked{Unknown: tell(key)}) }
 
 // examine finds out what a report is to have, beside the search s. The error may be about -locklab.more.
-func (p *plan) examine(s *study.Search, took time.Duration) (*study.Checked, error) {
+func (p *plan) examine(s *search.Search, took time.Duration) (*study.Checked, error) {
 	c := &study.Checked{Search: &study.CheckedSearch{Search: s, Seconds: took.Seconds()}}
 	for _, w := range s.Witnesses {
 		o, err := p.play(w.Trace)
@@ -84,7 +85,7 @@ func (p *plan) examine(s *study.Search, took time.Duration) (*study.Checked, err
 
 // findPars searches within each of the budgets of one fault.
 func (x examination) pars() error {
-	b := study.DefaultBounds()
+	b := search.DefaultBounds()
 	b.TTL, b.Nodes, b.MaxStates = x.of.study.TTL, x.of.study.Nodes, x.of.study.MaxStates
 	for _, budget := range study.SingleFaults() {
 		b.Budget = faults.Budget(budget)

@@ -8,7 +8,7 @@ import (
 
 	"locklab/reports/text"
 	"locklab/scenarios/race"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/explore"
 	"locklab/simulator/schedule"
@@ -99,10 +99,10 @@ func (p *plan) sampleOne(rng *rand.Rand) (*race.Outcome, error) {
 		case err == nil:
 			made++
 		case !errors.As(err, &refused):
-			return nil, &runError{err, study.OutcomeOf(b, sampled()), c.String()}
+			return nil, &runError{err, search.OutcomeOf(b, sampled()), c.String()}
 		}
 	}
-	o := study.OutcomeOf(b, sampled())
+	o := search.OutcomeOf(b, sampled())
 	o.Race, o.Trace = p.study.Race(), p.traceWithin(p.lockstep(), sampled().Choices)
 	return o, nil
 }

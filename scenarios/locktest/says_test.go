@@ -8,7 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"locklab/scenarios/internal/racetest"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
@@ -59,7 +59,7 @@ func TestFinds(t *testing.T) {
 		s := racetest.Must(p.search(t.Context()))(t)
 		var wrong []string
 		for _, c := range claims {
-			i := slices.IndexFunc(s.Witnesses, func(w study.Witness) bool { return w.Verdict == c.word })
+			i := slices.IndexFunc(s.Witnesses, func(w search.Witness) bool { return w.Verdict == c.word })
 			if found := i >= 0; found != c.breaks || found && s.Witnesses[i].Par != c.par {
 				wrong = append(wrong, string(c.word))
 			}
@@ -85,7 +85,7 @@ func TestSaysNothing(t *testing.T) {
 			t.Error(line)
 		}
 	}
-	proof := &study.Proof{Proof: &explore.Proof{Closed: true}, Search: s}
+	proof := &search.Proof{Proof: &explore.Proof{Closed: true}, Search: s}
 	if !s.NoClaims || slices.Contains(proof.Proved(), verdict.Lie) || !slices.Contains(proof.Proved(), verdict.Overlap) {
 		t.Errorf("proved: %v", proof.Proved())
 	}

@@ -17,7 +17,7 @@ import (
 	"locklab/algorithms/zookeeper"
 	"locklab/faults"
 	"locklab/scenarios/internal/racetest"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/realserver"
@@ -74,8 +74,8 @@ func TestZooKeeperBothHosts(t *testing.T) {
 	} {
 		t.Run(test.id+" "+test.budget, func(t *testing.T) {
 			entry := racetest.Lock(t, test.id)
-			bounds := study.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 1, TTL: ttl, Nodes: 1}, Budget: faults.Budget(test.budget)}
-			own := racetest.Must(study.Explore(t.Context(), entry, bounds))(t)
+			bounds := search.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 1, TTL: ttl, Nodes: 1}, Budget: faults.Budget(test.budget)}
+			own := racetest.Must(search.Explore(t.Context(), entry, bounds))(t)
 			code := labLock(entry, func(c *Client) (lock.Env, func()) {
 				conn, clock := session(c), clockwork.NewRealClock()
 				env := lock.Env{Clock: clock, Tokens: c.process, TTL: ttl, Thread: fmt.Sprintf("c%d.0", c.ID()), ZooKeeper: zookeeper.OnConn(conn, clock)}
@@ -90,7 +90,7 @@ func TestZooKeeperBothHosts(t *testing.T) {
 	}
 }
 
-func pars(s *study.Search) map[verdict.Word]int {
+func pars(s *search.Search) map[verdict.Word]int {
 	pars := map[verdict.Word]int{}
 	for _, w := range s.Witnesses {
 		pars[w.Verdict] = w.Par

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
@@ -51,7 +51,7 @@ func (g *Game) harms(choices []simulator.Choice, harm verdict.Word) (n int, err 
 	if err != nil {
 		return 0, err
 	}
-	for _, w := range study.OutcomeOf(g.rules, run).Verdicts {
+	for _, w := range search.OutcomeOf(g.rules, run).Verdicts {
 		if w == harm || harm == "" && w != verdict.Holds {
 			n++
 		}

@@ -10,7 +10,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/scenarios/race"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
@@ -111,7 +111,7 @@ func number(digits string) (n int) {
 func (l Level) Entry() (lock.Entry, error) { return race.Lock(l.Lock) }
 
 // Bounds are those of the level's search and game.
-func (l Level) Bounds() study.Bounds {
+func (l Level) Bounds() search.Bounds {
 	b := DefaultBounds()
 	b.Budget, b.Fenced, b.TTL = faults.Budget(l.Budget), l.Fenced, 9*time.Second
 	if l.Attempts > 0 {

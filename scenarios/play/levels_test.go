@@ -13,7 +13,7 @@ import (
 	"locklab/algorithms"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/play"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/effort"
 	"locklab/simulator/history"
@@ -74,7 +74,7 @@ func TestLevelsCanBePlayed(t *testing.T) {
 		if err != nil || want.Possible && !p.Has(l.Harm) || p.Used() != want.Par {
 			t.Errorf("%s: %v, %v", l.ID, p.Verdicts, err)
 		}
-		if _, err := study.Replay(p.Trace); err != nil {
+		if _, err := search.Replay(p.Trace); err != nil {
 			t.Errorf("%s: the link of the position: %v", l.ID, err)
 		}
 		g.Close()
@@ -117,8 +117,8 @@ func TestCannot(t *testing.T) {
 		}
 		entry := racetest.Must(l.Entry())(t)
 		b := l.Bounds()
-		b.Timing, b.Attempts, b.MaxStates, b.Nodes = study.AnyTiming, 1, 200_000, study.FewServers(entry)
-		s := racetest.Must(study.Explore(t.Context(), entry, b))(t)
+		b.Timing, b.Attempts, b.MaxStates, b.Nodes = search.AnyTiming, 1, 200_000, search.FewServers(entry)
+		s := racetest.Must(search.Explore(t.Context(), entry, b))(t)
 		if par, _, ok := play.Par(s, l.Harm); ok {
 			t.Errorf("level %s: %s at any timing, by %d faults", l.ID, l.Harm, par)
 		}
@@ -145,7 +145,7 @@ func TestSameAttackAtAnyTiming(t *testing.T) {
 		if _, _, found := play.Par(m.Search, verdict.Overlap); found == (e.ID == "setnx") {
 			t.Errorf("%s: found %t in %d states", e.ID, found, m.Search.States)
 		}
-		if e.ID == "setnx" && (!m.Search.Complete || m.Search.Bounds.Timing != study.AnyTiming) {
+		if e.ID == "setnx" && (!m.Search.Complete || m.Search.Bounds.Timing != search.AnyTiming) {
 			t.Errorf("%s: %+v", e.ID, m.Search.Bounds)
 		}
 	}

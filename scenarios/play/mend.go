@@ -9,7 +9,7 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/faults"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/verdict"
 )
@@ -22,7 +22,7 @@ type Mended struct {
 	// it shows whether the attack still works in some other order of moves. One in lockstep that
 	// does not come to the harm does not show that it is out of reach: then this is one at any timing, in which each
 	// client takes the lock once and asks for as long as it takes.
-	Search *study.Search
+	Search *search.Search
 }
 
 // openStates are those that a search at any timing may visit in place of one in lockstep: about two seconds.
@@ -37,7 +37,7 @@ const openStates = 200_000
 // the pause or nothing else is left.
 func (g *Game) Against(ctx context.Context, other lock.Entry, harm verdict.Word, choices []simulator.Choice) (*Mended, error) {
 	b := g.Bounds
-	b.Nodes = min(b.Nodes, study.FewServers(other))
+	b.Nodes = min(b.Nodes, search.FewServers(other))
 	if other.Servers() > 1 && b.Nodes == 1 {
 		b.Nodes = 0
 	}
@@ -67,18 +67,18 @@ func (g *Game) Against(ctx context.Context, other lock.Entry, harm verdict.Word,
 		return nil, err
 	}
 	b.Nodes, b.MaxStates = rival.Bounds.Nodes, MaxStates
-	m.Search, err = study.Explore(ctx, other, b)
-	if err != nil || b.Timing != study.Lockstep {
+	m.Search, err = search.Explore(ctx, other, b)
+	if err != nil || b.Timing != search.Lockstep {
 		return m, err
 	}
 	if _, _, found := Par(m.Search, harm); !found {
-		m.Search, err = study.Explore(ctx, other, atAnyTiming(b))
+		m.Search, err = search.Explore(ctx, other, atAnyTiming(b))
 	}
 	return m, err
 }
 
-func atAnyTiming(b study.Bounds) study.Bounds {
-	b.Timing, b.Attempts, b.Retries, b.MaxStates = study.AnyTiming, 1, study.AutoRetries, openStates
+func atAnyTiming(b search.Bounds) search.Bounds {
+	b.Timing, b.Attempts, b.Retries, b.MaxStates = search.AnyTiming, 1, search.AutoRetries, openStates
 	return b
 }
 

@@ -21,7 +21,7 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/scenarios/race"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/explore"
 	"locklab/simulator/history"
@@ -35,38 +35,38 @@ const MaxStates = 1_000_000
 
 // DefaultBounds are those of a game in which most of what there is can be found: in
 // lockstep, so that a move is an event and not a fraction of a second.
-func DefaultBounds() study.Bounds {
-	b := study.DefaultBounds()
-	b.Timing = study.Lockstep
+func DefaultBounds() search.Bounds {
+	b := search.DefaultBounds()
+	b.Timing = search.Lockstep
 	return b
 }
 
 // A Game is one lock within bounds. It is used by one goroutine at a time. Close it.
 type Game struct {
 	Lock   lock.Entry
-	Bounds study.Bounds // settled
+	Bounds search.Bounds // settled
 
 	rules    *explore.Model
 	game     *explore.Game
-	searched *study.Search // by Search
+	searched *search.Search // by Search
 }
 
-// New makes a game. With b.Nodes 0 the lock gets study.FewServers. With study.AnyTiming it
+// New makes a game. With b.Nodes 0 the lock gets search.FewServers. With search.AnyTiming it
 // makes the search of the game first, for that finds whether a clock is read, and so whether
 // waiting is bounded. The error says what is wrong with the bounds, or is ctx's.
-func New(ctx context.Context, entry lock.Entry, b study.Bounds) (*Game, error) {
+func New(ctx context.Context, entry lock.Entry, b search.Bounds) (*Game, error) {
 	if b.Nodes == 0 {
-		b.Nodes = study.FewServers(entry)
+		b.Nodes = search.FewServers(entry)
 	}
-	if b.Timing == study.AutoTiming {
+	if b.Timing == search.AutoTiming {
 		b.Timing = b.Settled(entry).Timing
 	}
 	if err := b.Check(entry); err != nil {
 		return nil, err
 	}
 	b = b.Settled(entry)
-	var searched *study.Search
-	if b.Timing == study.AnyTiming {
+	var searched *search.Search
+	if b.Timing == search.AnyTiming {
 		var err error
 		if searched, err = searchGame(ctx, entry, b); err != nil {
 			return nil, err
@@ -90,10 +90,10 @@ func Open(ctx context.Context, t simulator.Trace) (*Game, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.Race != study.SearchID {
+	if t.Race != search.SearchID {
 		return nil, i18n.Errorf("error.play.race", "race", t.Race, "lock", entry.ID)
 	}
-	b, err := study.ParseBounds(t.Settings)
+	b, err := search.ParseBounds(t.Settings)
 	if err != nil {
 		return nil, i18n.Errorf("error.replay.bounds", "cause", err)
 	}
@@ -150,7 +150,7 @@ func (g *Game) At(choices []simulator.Choice) (*Position, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Position{Trace: g.trace(choices), Outcome: study.OutcomeOf(g.rules, run), Now: run.End}
+	p := &Position{Trace: g.trace(choices), Outcome: search.OutcomeOf(g.rules, run), Now: run.End}
 	p.Outcome.Race, p.Outcome.Trace = g.Bounds.Race(), p.Trace
 	p.Verdicts = g.rules.Verdicts(p.Outcome.History, choices)
 	p.Outcome.Judgement.Findings = slices.DeleteFunc(p.Outcome.Judgement.Findings, func(f verdict.Finding) bool {
@@ -195,7 +195,7 @@ func PausedAt(events []history.Event, client int) (at time.Duration, paused bool
 }
 
 func (g *Game) trace(choices []simulator.Choice) simulator.Trace {
-	return simulator.Trace{Lock: g.Lock.ID, Race: study.SearchID, Settings: g.Bounds.String(), Choices: choices}
+	return simulator.Trace{Lock: g.Lock.ID, Race: search.SearchID, Settings: g.Bounds.String(), Choices: choices}
 }
 
 // faults counts the faults among choices.
@@ -226,7 +226,7 @@ func (g *Game) move(p *Position, choices []simulator.Choice, c simulator.Choice)
 
 // Search is the search of the game, within MaxStates: what it finds has a par. It is made
 // once. A search that ctx ends has ctx's error.
-func (g *Game) Search(ctx context.Context) (*study.Search, error) {
+func (g *Game) Search(ctx context.Context) (*search.Search, error) {
 	if g.searched != nil {
 		return g.searched, nil
 	}
@@ -237,14 +237,14 @@ func (g *Game) Search(ctx context.Context) (*study.Search, error) {
 	return s, err
 }
 
-func searchGame(ctx context.Context, entry lock.Entry, b study.Bounds) (*study.Search, error) {
+func searchGame(ctx context.Context, entry lock.Entry, b search.Bounds) (*search.Search, error) {
 	b.MaxStates = MaxStates
-	return study.Explore(ctx, entry, b)
+	return search.Explore(ctx, entry, b)
 }
 
 // Par is the fewest faults to a harm, and the fewest steps with so many; false: the search
 // has not found it.
-func Par(s *study.Search, harm verdict.Word) (par, steps int, ok bool) {
+func Par(s *search.Search, harm verdict.Word) (par, steps int, ok bool) {
 	for _, w := range s.Witnesses {
 		if w.Verdict == harm {
 			return w.Par, w.Steps, true
@@ -255,7 +255,7 @@ func Par(s *study.Search, harm verdict.Word) (par, steps int, ok bool) {
 
 // Gravest is the harm to play for if none is named: the first of those that a search has
 // found; "": it has found none.
-func Gravest(s *study.Search) verdict.Word {
+func Gravest(s *search.Search) verdict.Word {
 	for _, word := range explore.Words() {
 		if _, _, ok := Par(s, word); ok {
 			return word
@@ -331,6 +331,6 @@ func (g *Game) isOf(l Level) bool {
 		return false
 	}
 	b := l.Bounds()
-	b.Nodes = study.FewServers(g.Lock)
+	b.Nodes = search.FewServers(g.Lock)
 	return b.Settled(g.Lock).String() == g.Bounds.String()
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"locklab/scenarios/race"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/history"
 )
@@ -26,7 +26,7 @@ func (g *Game) Steps(way []simulator.Choice, first int) (steps []Step, err error
 		if err != nil {
 			return nil, err
 		}
-		h := *study.OutcomeOf(g.rules, run).History
+		h := *search.OutcomeOf(g.rules, run).History
 		h.Events, h.End, h.Open = race.MergeParallel(run.Events), run.End, true
 		if before != nil {
 			steps = append(steps, Step{way[n-1], before, &h})

@@ -13,7 +13,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/scenarios/internal/racetest"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator/effort"
 	"locklab/simulator/redisnode"
 )
@@ -75,7 +75,7 @@ func TestCommands(t *testing.T) {
 			if o.NotApplicable != "" {
 				continue
 			}
-			opened, err := study.Open(e, o.Trace)
+			opened, err := search.Open(e, o.Trace)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -14,7 +14,7 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/scenarios/race"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/database"
 	"locklab/simulator/history"
@@ -209,7 +209,7 @@ func (b *Bench) show(ctx context.Context, lab *race.Outcome) (*Showing, error) {
 	if s.NotShown, s.Missing = b.whyNotShown(lab); s.NotShown != "" {
 		return s, nil
 	}
-	o, err := study.Open(lab.Lock, lab.Trace)
+	o, err := search.Open(lab.Lock, lab.Trace)
 	if err != nil {
 		return nil, err
 	}

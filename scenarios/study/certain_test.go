@@ -19,6 +19,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
+	"locklab/scenarios/search"
 	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/effort"
@@ -60,7 +61,7 @@ func TestCertainFrom(t *testing.T) {
 func TestWatch(t *testing.T) {
 	for _, id := range []string{"setnx", "token", "watchdog", "redlock", "daemon-29-owned"} {
 		o := played(t, id, "gc-pause")
-		w := racetest.Must(study.ReplayWithCodeOn(o.Lock, o.Trace))(t)
+		w := racetest.Must(search.ReplayWithCodeOn(o.Lock, o.Trace))(t)
 		if len(w.History.Events) != len(o.History.Events) {
 			t.Fatalf("%s: a watched run has %d events, want %d", id, len(w.History.Events), len(o.History.Events))
 		}
@@ -102,21 +103,21 @@ func played(t *testing.T, id, raceID string) *race.Outcome {
 // with their code.
 func TestChecked(t *testing.T) {
 	token := racetest.Must(race.Lock("token"))(t)
-	b := study.DefaultBounds()
+	b := search.DefaultBounds()
 	b.Budget = "pause=1"
 	s := exploring(t, token, b)
 	cut := b
 	cut.MaxStates = 20
 	part := exploring(t, token, cut)
-	o := racetest.Must(study.ReplayWithCodeOn(s.Lock, s.Witnesses[0].Trace))(t)
-	played, err := study.Demo()
+	o := racetest.Must(search.ReplayWithCodeOn(s.Lock, s.Witnesses[0].Trace))(t)
+	played, err := search.Demo()
 	if err != nil {
 		t.Fatal(err)
 	}
-	search := study.CheckedSearch{Search: s}
-	search.Runs = []study.CheckedRun{study.NewCheckedRun(o)}
+	one := study.CheckedSearch{Search: s}
+	one.Runs = []study.CheckedRun{study.NewCheckedRun(o)}
 	c := &study.Checked{
-		Test: "token", Nodes: 1, TTL: b.TTL, Search: &search, Pars: []study.CheckedSearch{{Search: part}},
+		Test: "token", Nodes: 1, TTL: b.TTL, Search: &one, Pars: []study.CheckedSearch{{Search: part}},
 		Races: []study.CheckedRun{study.NewCheckedRun(played)},
 	}
 	var data bytes.Buffer
@@ -126,7 +127,7 @@ func TestChecked(t *testing.T) {
 	back := racetest.Must(study.ReadChecked(strings.NewReader(data.String())))(t)
 	for _, pair := range []struct {
 		data study.CheckedSearch
-		want *study.Search
+		want *search.Search
 	}{{*back.Search, s}, {back.Pars[0], part}} {
 		got := pair.data.Search
 		got.SetLock(token)
@@ -180,10 +181,10 @@ func TestDoom(t *testing.T) {
 		{"getset", "client-clock=1@10s", 1, verdict.Overlap, 0, []float64{1}},
 		{"redlock", "restart=1", 3, verdict.Overlap, 0, []float64{1}},
 	} {
-		b := study.DefaultBounds()
+		b := search.DefaultBounds()
 		b.Budget, b.Nodes = faults.Budget(c.budget), c.nodes
 		s := exploring(t, racetest.Lock(t, c.lock), b)
-		i := slices.IndexFunc(s.Witnesses, func(w study.Witness) bool { return w.Verdict == c.harm })
+		i := slices.IndexFunc(s.Witnesses, func(w search.Witness) bool { return w.Verdict == c.harm })
 		if i < 0 {
 			t.Fatalf("%s, %s: no witness of %s", c.lock, c.budget, c.harm)
 		}
@@ -205,12 +206,14 @@ func TestDoom(t *testing.T) {
 }
 
 // sharesOf are the shares of what can follow the choices of a witness that end in a harm.
-func sharesOf(t *testing.T, s *study.Search, trace simulator.Trace, harm verdict.Word) []float64 {
+func sharesOf(t *testing.T, s *search.Search, trace simulator.Trace, harm verdict.Word) []float64 {
 	t.Helper()
-	bounds := racetest.Must(study.ParseBounds(trace.Settings))(t)
-	sim, opt := searchOf(t, s.Lock, bounds)
+	m, sim, err := racetest.Must(search.ParseBounds(trace.Settings))(t).Simulator(s.Lock)
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer sim.Close()
-	d := racetest.Must(explore.DoomOf(t.Context(), sim, opt, trace.Choices, harm))(t)
+	d := racetest.Must(explore.DoomOf(t.Context(), sim, m.Options(), trace.Choices, harm))(t)
 	return d.Shares
 }
 

@@ -8,6 +8,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
+	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/history"
 	"locklab/simulator/i18n"
@@ -25,7 +26,7 @@ type Checked struct {
 	Failed  bool            `json:"failed"`            // the test: a claim of it is wrong, or Unknown
 	Unknown string          `json:"unknown,omitempty"` // why there is no search: said in the language of the test
 	Search  *CheckedSearch  `json:"search,omitempty"`  // of the bounds of the test
-	Proof   *Proof          `json:"proof,omitempty"`   // for any number of clients, in place of a search
+	Proof   *search.Proof   `json:"proof,omitempty"`   // for any number of clients, in place of a search
 	Pars    []CheckedSearch `json:"pars,omitempty"`    // within SingleFaults
 	Limits  []Limit         `json:"limits,omitempty"`  // of Hazards
 	Races   []CheckedRun    `json:"races,omitempty"`   // in the order of the races
@@ -36,9 +37,9 @@ const CheckedVersion = 3
 
 // A CheckedSearch is a Search with what came of it.
 type CheckedSearch struct {
-	Search  *Search      `json:"search"`         // without its lock, which ReadChecked sets
-	Runs    []CheckedRun `json:"runs,omitempty"` // of the witnesses; none where nothing shows them
-	Seconds float64      `json:"seconds"`
+	Search  *search.Search `json:"search"`         // without its lock, which ReadChecked sets
+	Runs    []CheckedRun   `json:"runs,omitempty"` // of the witnesses; none where nothing shows them
+	Seconds float64        `json:"seconds"`
 }
 
 // A CheckedRun is an Outcome.
@@ -105,11 +106,11 @@ func NewCheckedRun(o *race.Outcome) CheckedRun {
 // Outcome is the outcome that the data tell of.
 func (c *CheckedRun) Outcome(entry lock.Entry) (*race.Outcome, error) {
 	o := &race.Outcome{
-		Lock: entry, Race: race.Race{ID: SearchID}, Settings: c.Settings, NotApplicable: c.NotApplicable, Triggered: c.Triggered,
+		Lock: entry, Race: race.Race{ID: search.SearchID}, Settings: c.Settings, NotApplicable: c.NotApplicable, Triggered: c.Triggered,
 		Verdicts: c.Verdicts, History: c.History, Judgement: c.Judgement,
 	}
 	err := error(nil)
-	if c.Race != SearchID {
+	if c.Race != search.SearchID {
 		if o.Race, err = scenarios.ByName(c.Race); err != nil {
 			return nil, err
 		}

@@ -2,7 +2,6 @@ package study
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,22 +10,22 @@ import (
 	"locklab/scenarios/race"
 	"locklab/scenarios/share"
 	"locklab/simulator/i18n"
+	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
 
 // A SweepOrder is what a sweep looks at.
 type SweepOrder struct {
-	Axes  []Axis // one or two
-	Fixed []Value
+	Axes  []Axis         // one or two
+	Fixed []Axis         // of one value each
 	Lease bool           // as Situation.WholeLease
 	Waits bool           // as Situation.Waits
 	Words []verdict.Word // a run counts if it ends in one of them
 	Runs  int            // of a point, from 1
 }
 
-// gcPauseLength is the pause of a sweep in which nothing else would go wrong, in leases:
-// that of the race gc-pause.
-const gcPauseLength = 1.25
+// gcPause is the pause of a sweep in which nothing else would go wrong: that of the race gc-pause.
+const gcPause = "pause/ttl=1.25"
 
 // Complete fills in what was left open: a pause where nothing goes wrong and no axis is a
 // length of work, and what is counted. The error says what does not go together.
@@ -34,39 +33,28 @@ func (o *SweepOrder) Complete() error {
 	if len(o.Axes) < 1 || len(o.Axes) > 2 {
 		return i18n.Errorf("error.sweep.axes", "n", len(o.Axes))
 	}
-	var used []string
-	for _, a := range o.Axes {
-		used = append(used, a.Setting.Name)
-	}
-	for _, v := range o.Fixed {
-		used = append(used, v.Setting.Name)
-	}
-	if o.Lease {
-		used = append(used, "work")
-	}
-	for i, name := range used {
-		if slices.Contains(used[:i], name) {
-			return i18n.Errorf("error.sweep.twice", "name", name)
+	wrong := o.Lease // something goes wrong
+	used := map[string]bool{"work": o.Lease}
+	for _, a := range slices.Concat(o.Axes, o.Fixed) {
+		if used[a.Setting.Name] {
+			return i18n.Errorf("error.sweep.twice", "name", a.Setting.Name)
 		}
+		used[a.Setting.Name] = true
+		wrong = wrong || a.Setting.Fault || a.Setting.Name == "work"
 	}
-	if o.Lease && slices.Contains(used, "renewal") {
+	if o.Lease && used["renewal"] {
 		return i18n.Errorf("error.sweep.lease", "name", "renewal")
 	}
 	if o.Words == nil {
-		for _, w := range o.Axes[0].Setting.words {
-			o.Words = append(o.Words, verdict.Word(w))
-		}
+		o.Words = o.Axes[0].Setting.words
 	}
 	if o.Words == nil {
 		o.Words = []verdict.Word{verdict.Overlap}
 	}
-	wrong := slices.ContainsFunc(used, func(name string) bool {
-		s, _ := settingOf(name)
-		return s.Fault || name == "work"
-	})
 	if !wrong {
-		s, _ := settingOf("pause")
-		o.Fixed = append(o.Fixed, Value{s, true, gcPauseLength})
+		a, err := ParseAxis(gcPause)
+		o.Fixed = append(o.Fixed, a)
+		return err
 	}
 	return nil
 }
@@ -75,11 +63,15 @@ func (o *SweepOrder) Complete() error {
 func (o *SweepOrder) Situation(at []float64) Situation {
 	s := UsualSituation()
 	s.WholeLease, s.Waits = o.Lease, o.Waits
-	values := slices.Clone(o.Fixed)
-	for i, v := range at {
-		values = append(values, o.Axes[i].at(v))
+	return s.with(append(slices.Clone(o.Fixed), o.at(at)...))
+}
+
+// at is the axes with one value each.
+func (o *SweepOrder) at(point []float64) (axes []Axis) {
+	for i, v := range point {
+		axes = append(axes, o.Axes[i].at(v))
 	}
-	return s.with(values)
+	return axes
 }
 
 // Points are the points of the grid: the values of the first axis, and for each those of the
@@ -110,18 +102,13 @@ func (o *SweepOrder) Check(e lock.Entry) error {
 
 // name is a point in words.
 func (o *SweepOrder) name(at []float64) string {
-	var parts []string
-	for i, v := range at {
-		parts = append(parts, o.Axes[i].at(v).String())
-	}
-	return strings.Join(parts, ",")
+	return strings.Join(lists.Each(o.at(at), Axis.String), ",")
 }
 
 // deep reports whether runs need all judges, and time for what lasts.
 func (o *SweepOrder) deep() bool {
-	return slices.ContainsFunc(o.Words, func(w verdict.Word) bool {
-		return !slices.Contains([]verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.WrongDel, verdict.Lie}, w)
-	})
+	brief := []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.WrongDel, verdict.Lie}
+	return slices.ContainsFunc(o.Words, func(w verdict.Word) bool { return !slices.Contains(brief, w) })
 }
 
 // playCost is about how long a run takes, in seconds.
@@ -135,27 +122,16 @@ type Sweep struct {
 
 // A SweepSeries is one lock's points, by rising values.
 type SweepSeries struct {
-	Lock   string       `json:"lock"`
-	NA     race.Reason  `json:"not_applicable,omitempty"` // why the sweep has no meaning for the lock; then it has no points
-	Points []SweepPoint `json:"points"`
+	Lock   string
+	NA     race.Reason // why the sweep has no meaning for the lock; then it has no points
+	Points []SweepPoint
 }
 
 // A SweepPoint is how often runs ended in one of the verdicts.
 type SweepPoint struct {
-	At []float64 `json:"at"` // the value of each axis
-	K  int       `json:"k"`  // runs that did
-	N  int       `json:"n"`  // runs
-}
-
-// MarshalJSON adds the Wilson interval.
-func (p SweepPoint) MarshalJSON() ([]byte, error) {
-	type point SweepPoint
-	lo, hi := Wilson(p.K, p.N)
-	return json.Marshal(struct {
-		point
-		Lo float64 `json:"wilson_lo"`
-		Hi float64 `json:"wilson_hi"`
-	}{point(p), lo, hi})
+	At []float64 // the value of each axis
+	K  int       // runs that did
+	N  int       // runs
 }
 
 // Find plays the runs. Locks must pass Check. progress announces so many tasks, and returns
@@ -167,8 +143,9 @@ func (p SweepPoint) MarshalJSON() ([]byte, error) {
 func (o *SweepOrder) Find(ctx context.Context, locks []lock.Entry, progress func(steps int) (w *share.Work, end func())) (*Sweep, error) {
 	out := &Sweep{Order: *o}
 	var all []sweepTask
+	var tasks []share.Task
 	for i, e := range locks {
-		one := SweepSeries{Lock: e.ID, Points: []SweepPoint{}}
+		one := SweepSeries{Lock: e.ID}
 		profile, err := race.ProfileOf(e)
 		if err != nil {
 			return nil, err
@@ -178,12 +155,6 @@ func (o *SweepOrder) Find(ctx context.Context, locks []lock.Entry, progress func
 		}
 		out.Series = append(out.Series, one)
 	}
-	return out, o.add(ctx, out, locks, all, progress)
-}
-
-// add plays the runs of tasks and adds them to the sweep.
-func (o *SweepOrder) add(ctx context.Context, s *Sweep, locks []lock.Entry, all []sweepTask, progress func(int) (*share.Work, func())) error {
-	var tasks []share.Task
 	for _, t := range all {
 		tasks = append(tasks, share.Task{ID: o.id(locks[t.lock], t), Cost: playCost * float64(len(t.points)*(t.to-t.from))})
 	}
@@ -197,10 +168,10 @@ func (o *SweepOrder) add(ctx context.Context, s *Sweep, locks []lock.Entry, all 
 			continue
 		}
 		for n, at := range t.points {
-			s.Series[t.lock].count(at, (*counts[i])[n], t.to-t.from)
+			out.Series[t.lock].count(at, (*counts[i])[n], t.to-t.from)
 		}
 	}
-	return err
+	return out, err
 }
 
 // count adds runs to a point.

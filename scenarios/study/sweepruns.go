@@ -88,7 +88,7 @@ func (s Situation) race() race.Race {
 			c.Run = func(a *race.ClientRun) {
 				run(a)
 				if s.Delay > 0 { // a run ends with its clients, and the message may come after that
-					a.Clock().Sleep(longestSetting * time.Second)
+					a.Clock().Sleep(longest * time.Second)
 				}
 			}
 			clients = append(clients, c)
@@ -259,7 +259,7 @@ func (m *sweepMeter) triggers(s Situation) (all []race.Trigger) {
 		each(func(*history.Event) bool { return !begun }, func(st *schedule.Stage, _ *history.Event) {
 			begun = true
 			if at := m.crash / s.Crashes * time.Hour.Seconds(); at < 1e6 {
-				st.Inject(seconds(at), faults.CrashOf(1))
+				st.Inject(ofSeconds(at), faults.CrashOf(1))
 			}
 		})
 	}

@@ -3,31 +3,26 @@ package study
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
-	"strings"
-	"time"
 
 	"locklab/algorithms/lock"
+	"locklab/scenarios/search"
 	"locklab/scenarios/share"
-	"locklab/simulator"
 	"locklab/simulator/explore"
-	"locklab/simulator/i18n"
-	"locklab/simulator/schedule"
 	"locklab/simulator/verdict"
 )
 
 // A Theorem is what is known of one verdict, for one lock under one budget of faults, at any timing.
 type Theorem struct {
-	Lock    string       `json:"lock"`
-	Budget  string       `json:"budget"`
-	Verdict verdict.Word `json:"verdict"`
-	Extent  Extent       `json:"extent"`
-	Clients int          `json:"clients"`          // of the shortest run that comes to it, if its extent is Fails
-	Par     int          `json:"par"`              // the faults of that run
-	Trace   string       `json:"trace,omitempty"`  // its link
-	Why     string       `json:"why,omitempty"`    // it is not proved for any number of clients and attempts: the key of a text
-	Lemmas  []string     `json:"lemmas,omitempty"` // of LemmaKeys: those that hold in all views of its proof
+	Lock    string
+	Budget  string
+	Verdict verdict.Word
+	Extent  Extent
+	Clients int      // of the shortest run that comes to it, if its extent is Fails
+	Par     int      // the faults of that run
+	Trace   string   // its link
+	Why     string   // it is not proved for any number of clients and attempts: the key of a text
+	Lemmas  []string // of LemmaKeys: those that hold in all views of its proof
 }
 
 // An Extent says for whom a verdict is impossible.
@@ -47,7 +42,7 @@ func Extents() []Extent { return []Extent{Unbounded, OneAttempt, Bounded, Fails,
 // Theorems are those of several locks: by lock, by budget, then by verdict.
 type Theorems struct {
 	Locks   []lock.Entry
-	Budgets []string // as EndlessBudget reads them
+	Budgets []string // as bounds are written with them
 	All     []Theorem
 }
 
@@ -69,13 +64,7 @@ func TheoremBudgets() []string {
 // Prove. A lock for several servers gets FewServers. w and ctx are as for Matrix; what was not computed is Undecided.
 func FindTheorems(ctx context.Context, locks []lock.Entry, budgets []string, w *share.Work) (*Theorems, error) {
 	t := &Theorems{Locks: locks, Budgets: budgets}
-	var tasks []share.Task
-	for l := range locks {
-		for range budgets {
-			tasks = append(tasks, share.Task{Cost: float64(l) / float64(len(locks))})
-		}
-	}
-	found, err := share.Each(ctx, tasks, w, func(ctx context.Context, i int) ([]Theorem, error) {
+	found, err := share.Each(ctx, rising(len(locks)*len(budgets)), w, func(ctx context.Context, i int) ([]Theorem, error) {
 		return theoremsOf(ctx, locks[i/len(budgets)], budgets[i%len(budgets)])
 	})
 	for i, all := range found {
@@ -98,13 +87,12 @@ func openTheorems(id, budget string) (all []Theorem) {
 
 // theoremsOf are those of a lock under a budget.
 func theoremsOf(ctx context.Context, entry lock.Entry, written string) ([]Theorem, error) {
-	budget, endless, err := EndlessBudget(written)
-	if err != nil {
+	b := search.DefaultBounds()
+	b.Nodes = search.FewServers(entry)
+	if err := b.Set("budget", written); err != nil {
 		return nil, err
 	}
-	b := DefaultBounds()
-	b.Budget, b.Nodes = budget, FewServers(entry)
-	p, err := prove(ctx, entry, b, endless, tableLimits)
+	p, err := search.ProveForTable(ctx, entry, b)
 	if err != nil {
 		return nil, err
 	}
@@ -115,106 +103,21 @@ func theoremsOf(ctx context.Context, entry lock.Entry, written string) ([]Theore
 	return all, nil
 }
 
-// tableLimits are those of the proofs of a table, which are many.
-var tableLimits = proofLimits{views: 120_000, states: 300_000, few: 50_000}
-
 // take notes what a proof says of the verdict.
-func (t *Theorem) take(p *Proof) {
-	t.Why = p.reason()
+func (t *Theorem) take(p *search.Proof) {
+	t.Why = p.Reason()
 	switch s, w := p.BrokenBy(t.Verdict); {
 	case s != nil:
 		t.Extent, t.Clients, t.Par, t.Trace = Fails, s.Bounds.Clients, w.Par, w.Trace.Link()
 	case slices.Contains(p.Proved(), t.Verdict) && p.Once.IsZero():
-		t.Extent, t.Lemmas = Unbounded, p.lemmas()
+		t.Extent, t.Lemmas = Unbounded, p.Holding()
 	case slices.Contains(p.Proved(), t.Verdict):
-		t.Extent, t.Why, t.Lemmas = OneAttempt, p.Once.Key, p.lemmas()
+		t.Extent, t.Why, t.Lemmas = OneAttempt, p.Once.Key, p.Holding()
 	default:
 		t.Why = cmp.Or(t.Why, "prove.open")
-		n := enough(p.Search.Lock, t.Verdict)
-		if p.Searched && 0 < n && n <= once.clients && (p.Search.Lock.Guard == "" || t.Verdict == verdict.StaleWrite) { // without a lock only that is judged
+		n := search.Enough(p.Search.Lock, t.Verdict)
+		if p.Searched && 0 < n && n <= 2 && (p.Search.Lock.Guard == "" || t.Verdict == verdict.StaleWrite) { // without a lock only that is judged
 			t.Extent = Bounded
 		}
 	}
-}
-
-// lemmas are those that hold in all views of a proof which they are about.
-func (p *Proof) lemmas() (keys []string) {
-	for _, l := range Lemmas(ViewRows(p)) {
-		if l.Of > 0 && l.Against == 0 {
-			keys = append(keys, l.Key)
-		}
-	}
-	return keys
-}
-
-// reason is the key of the text that says why there is no proof; "": there is one. Limits other than those of views are "prove.limit".
-func (p *Proof) reason() string {
-	why := (*explore.NotProvableError)(nil)
-	switch errors.As(p.Refused, &why); {
-	case p.Refused == nil:
-		return ""
-	case strings.HasPrefix(why.Why.Key, "prove."):
-		return why.Why.Key
-	}
-	return "prove.limit"
-}
-
-// A Doom is the step of a run from which on everything that can follow ends in a harm; see
-// explore.Doom.
-type Doom struct {
-	Harm verdict.Word
-	// NoReturn is the first such step of Steps; 0: there is no way around the harm from the start on.
-	NoReturn, Steps int
-	At              time.Duration // true time after it
-	// Event is the event of the run's history, from 1, beside which lanes show it; see reports.Look.
-	Event int
-}
-
-// doomStates is the number of states that may follow a run before its doom is given up; they need
-// some 200 MB.
-const doomStates = 1_000_000
-
-// DoomOn computes the doom of a trace that a search has found, for the harm that it comes
-// to last. The trace of a race is refused: there the clock decides which step comes next, so
-// that there is a single future. The lock need not be listed.
-func DoomOn(ctx context.Context, entry lock.Entry, t simulator.Trace) (*Doom, error) {
-	if t.Race != SearchID {
-		return nil, i18n.Errorf("error.doom.race", "race", t.Race, "lock", t.Lock)
-	}
-	o, err := ReplayOn(entry, t)
-	if err != nil {
-		return nil, err
-	}
-	b, err := ParseBounds(t.Settings)
-	if err != nil {
-		return nil, err
-	}
-	b.MaxStates = doomStates
-	search, sim, err := b.simulator(entry)
-	if err != nil {
-		return nil, err
-	}
-	defer sim.Close()
-	d, err := explore.DoomOf(ctx, sim, search.Options(), t.Choices, "")
-	if errors.Is(err, explore.ErrNoHarm) {
-		return nil, i18n.Errorf("error.doom.harmless", "verdicts", o.Verdicts)
-	}
-	if err != nil {
-		return nil, i18n.Errorf("error.doom.run", "cause", err)
-	}
-	out := &Doom{Harm: d.Harm, NoReturn: d.NoReturn, Steps: len(t.Choices)}
-	run, events, before := schedule.Record(sim), 0, 0
-	for _, c := range t.Choices[:d.NoReturn] {
-		made, err := run.Step(c)
-		if err != nil {
-			return nil, err
-		}
-		before, events = events, events+len(made)
-		out.At = run.World().Now()
-	}
-	if events == before { // time has passed without an event
-		events++
-	}
-	out.Event = min(events, len(o.History.Events))
-	return out, nil
 }

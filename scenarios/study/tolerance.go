@@ -10,6 +10,7 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/faults"
+	"locklab/scenarios/search"
 	"locklab/scenarios/share"
 	"locklab/simulator/explore"
 	"locklab/simulator/i18n"
@@ -96,10 +97,6 @@ const (
 	NotAsked  Answer = "N/A" // the fault has no meaning for the lock, or no number of clients can be one too many
 )
 
-// FewServers returns the number of servers that a tolerance gives a lock: as many as it wants, but
-// no more than three, the least number that makes a majority of more than one.
-func FewServers(entry lock.Entry) int { return min(entry.Servers(), 3) }
-
 // FindTolerance finds, for each lock and each of Hazards, the limit up to which the lock
 // excludes, by bisection. Each answer is that of a complete search of all interleavings
 // of two clients and at most one fault.
@@ -119,11 +116,7 @@ func FindTolerance(ctx context.Context, locks []lock.Entry, w *share.Work) (*Tol
 			out.Limits = append(out.Limits, Limit{Lock: e.ID, Fault: h.Fault, Answer: NoAnswer})
 		}
 	}
-	var tasks []share.Task
-	for i := range out.Limits { // the locks that came last are the longest to search
-		tasks = append(tasks, share.Task{Cost: float64(i) / float64(len(out.Limits))})
-	}
-	limits, err := share.Each(ctx, tasks, w, func(ctx context.Context, i int) (Limit, error) {
+	limits, err := share.Each(ctx, rising(len(out.Limits)), w, func(ctx context.Context, i int) (Limit, error) {
 		return r.Limit(ctx, locks[i/len(hazards)], hazards[i%len(hazards)])
 	})
 	for i, l := range limits {
@@ -151,14 +144,10 @@ func UsualRivals() Rivals {
 	return Rivals{TTL: ttl, Retries: explore.RetrySleeps(ttl, explore.MaxRetries)}
 }
 
-func (r Rivals) bounds(entry lock.Entry) Bounds {
-	return Bounds{Scope: explore.Scope{Clients: enough(entry, verdict.Overlap), Attempts: 1, Nodes: FewServers(entry), TTL: r.TTL}, Retries: explore.MaxRetries}
-}
-
 // Limit bisects.
 func (r Rivals) Limit(ctx context.Context, entry lock.Entry, h Hazard) (Limit, error) {
 	out := Limit{Lock: entry.ID, Fault: h.Fault, Answer: NoAnswer}
-	if enough(entry, verdict.Overlap) == 0 {
+	if search.Enough(entry, verdict.Overlap) == 0 {
 		out.Answer = NotAsked
 		return out, nil
 	}
@@ -183,7 +172,7 @@ func (r Rivals) Limit(ctx context.Context, entry lock.Entry, h Hazard) (Limit, e
 		}
 	}
 	if h.Sized && high <= most {
-		s, err := r.search(ctx, entry, r.budgetOf(h, r.size(high)-time.Millisecond))
+		s, err := r.search(ctx, entry, h.budget(r.size(high)-time.Millisecond))
 		if err != nil {
 			return out, err
 		}
@@ -196,17 +185,17 @@ func (r Rivals) Limit(ctx context.Context, entry lock.Entry, h Hazard) (Limit, e
 	case !h.Sized:
 		out.Answer = FallsOnce
 	case high > most:
-		out.Answer, out.Holds = NoLimit, leases(low)
+		out.Answer, out.Holds = NoLimit, inLeases(low)
 	case low == 0:
-		out.Answer, out.Falls = AnySize, leases(high)
+		out.Answer, out.Falls = AnySize, inLeases(high)
 	default:
-		out.Answer, out.Holds, out.Falls = Limited, leases(low), leases(high)
+		out.Answer, out.Holds, out.Falls = Limited, inLeases(low), inLeases(high)
 	}
 	return out, nil
 }
 
-// leases is the size of so many parts of a lease.
-func leases(parts int) float64 { return float64(parts) / LeaseParts }
+// inLeases is the size of so many parts of a lease.
+func inLeases(parts int) float64 { return float64(parts) / LeaseParts }
 
 // toleranceStates is the number of states at which a search is given up: it needs some hundred megabytes.
 const toleranceStates = 3_000_000
@@ -217,57 +206,52 @@ type RivalSearch struct {
 	Trace string // link to a run that has them; "": none was found
 }
 
-// budget is one fault, of so many parts of a lease if it has a size.
-func (r Rivals) budget(h Hazard, parts int) faults.Budget {
+// budget is one fault, of a size if it has one.
+func (h Hazard) budget(size time.Duration) faults.Budget {
 	if !h.Sized {
 		return faults.Budget(h.Fault + "=1")
 	}
-	return r.budgetOf(h, r.size(parts))
+	return faults.Budget(fmt.Sprintf("%s=1@%v", h.Fault, size))
 }
 
 // size is that of so many parts of a lease.
 func (r Rivals) size(parts int) time.Duration { return r.TTL * time.Duration(parts) / LeaseParts }
 
-// budgetOf is one fault of a size.
-func (r Rivals) budgetOf(h Hazard, size time.Duration) faults.Budget {
-	return faults.Budget(fmt.Sprintf("%s=1@%v", h.Fault, size))
-}
-
 // Search searches for two clients inside at once, with one fault of so many parts of a
 // lease if it has a size. It ends when it has found them.
 func (r Rivals) Search(ctx context.Context, entry lock.Entry, h Hazard, parts int) (*RivalSearch, error) {
-	return r.search(ctx, entry, r.budget(h, parts))
+	return r.search(ctx, entry, h.budget(r.size(parts)))
 }
 
 func (r Rivals) search(ctx context.Context, entry lock.Entry, budget faults.Budget) (*RivalSearch, error) {
-	b := r.bounds(entry)
-	b.Budget = budget
+	b := search.Bounds{Retries: explore.MaxRetries, Budget: budget, Scope: explore.Scope{
+		Clients: search.Enough(entry, verdict.Overlap), Attempts: 1, Nodes: search.FewServers(entry), TTL: r.TTL}}
 	if err := b.Check(entry); err != nil {
 		return nil, err
 	}
-	search, err := b.Model(entry)
+	m, err := b.Model(entry)
 	if err != nil {
 		return nil, err
 	}
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
 	found := atomic.Bool{}
-	search.Retries, search.NoProbe, search.MaxStates = r.Retries, true, toleranceStates
-	search.Progress = func(r *explore.Result) {
+	m.Retries, m.NoProbe, m.MaxStates = r.Retries, true, toleranceStates
+	m.Progress = func(r *explore.Result) {
 		if overlap(r) != nil {
 			found.Store(true)
 			cancel()
 		}
 	}
 	if r.Code != nil {
-		r.Code(search)
+		r.Code(m)
 	}
-	sim, err := search.Simulator()
+	sim, err := m.Simulator()
 	if err != nil {
 		return nil, err
 	}
 	defer sim.Close()
-	result, err := explore.Exhaust(inner, sim, search.Options())
+	result, err := explore.Exhaust(inner, sim, m.Options())
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -276,7 +260,7 @@ func (r Rivals) search(ctx context.Context, entry lock.Entry, budget faults.Budg
 	}
 	out := &RivalSearch{Result: result}
 	if way := overlap(result); way != nil {
-		out.Trace = b.trace(entry, way.Choices).Link()
+		out.Trace = b.Trace(entry, way.Choices).Link()
 	}
 	return out, nil
 }

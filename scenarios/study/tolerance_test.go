@@ -12,6 +12,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
+	"locklab/scenarios/search"
 	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/effort"
@@ -110,7 +111,7 @@ func leases(parts int) float64 { return float64(parts) / study.LeaseParts }
 func replay(t *testing.T, link string) (*race.Outcome, error) {
 	t.Helper()
 	trace := racetest.Must(simulator.ParseLink(link))(t)
-	return study.Replay(trace)
+	return search.Replay(trace)
 }
 
 // Bisection assumes that a larger fault is no less harmful. That is true for these: the
@@ -169,12 +170,12 @@ func TestSearchChartsStopped(t *testing.T) {
 			t.Errorf("%+v", l)
 		}
 	}
-	table, err := study.FindPars(ctx, locks(t, "token"), study.DefaultBounds(), study.SingleFaults(), nil)
-	if !errors.Is(err, context.Canceled) || len(table.Pars) != len(study.ParWords()) {
-		t.Fatalf("%v, %v", table.Pars, err)
+	table, err := study.FindPars(ctx, locks(t, "token"), search.DefaultBounds(), study.SingleFaults(), nil)
+	if !errors.Is(err, context.Canceled) || len(table.Rows) != len(study.SingleFaults())*len(study.ParWords()) {
+		t.Fatalf("%v, %v", table.Rows, err)
 	}
-	for n, w := range study.ParWords() {
-		if p := table.At(0, n); p.Complete || p.Found || p.Lock != "token" || p.Verdict != w {
+	for i, p := range table.Rows {
+		if p.Complete || p.Found || p.Lock != "token" || p.Verdict != study.ParWords()[i%len(study.ParWords())] {
 			t.Errorf("%+v", p)
 		}
 	}
@@ -183,7 +184,7 @@ func TestSearchChartsStopped(t *testing.T) {
 func TestFindPars(t *testing.T) {
 	t.Parallel()
 	locks := locks(t, "setnx", "token")
-	table := racetest.Must(study.FindPars(t.Context(), locks, study.DefaultBounds(), study.SingleFaults(), nil))(t)
+	table := racetest.Must(study.FindPars(t.Context(), locks, search.DefaultBounds(), study.SingleFaults(), nil))(t)
 	// A lock without a lease is lost if its holder never releases it, but no pause takes it away from the holder; with a
 	// lease it is the other way round.
 	want := map[verdict.Word][2]string{
@@ -193,31 +194,40 @@ func TestFindPars(t *testing.T) {
 		verdict.Deadlock:   {"crash pause lose-reply lose-request failover", ""},
 	}
 	for l, e := range locks {
-		for n := range table.Verdicts {
-			p := table.At(l, n)
-			ways := want[p.Verdict][l]
-			if !p.Complete || p.Found != (ways != "") || strings.Join(p.Ways, " ") != ways || p.Found && p.Par != 1 {
-				t.Errorf("%s, %s: %+v, want it by one of %s", e.ID, p.Verdict, p, ways)
+		for n, w := range table.Verdicts {
+			var ways []string
+			for k, budget := range table.Budgets {
+				p := table.Of(l, k, n)
+				if !p.Complete || p.Found && p.Par != 1 || p.Budget != budget {
+					t.Errorf("%+v", p)
+				}
+				if !p.Found {
+					continue
+				}
+				ways = append(ways, strings.TrimSuffix(budget, "=1"))
+				if o, err := replay(t, p.Trace); err != nil || !slices.Contains(o.Verdicts, p.Verdict) {
+					t.Errorf("%s: the trace to %s comes to %v, %v", e.ID, p.Verdict, o, err)
+				}
 			}
-			if !p.Found {
-				continue
-			}
-			if o, err := replay(t, p.Trace); err != nil || !slices.Contains(o.Verdicts, p.Verdict) {
-				t.Errorf("%s: the trace to %s comes to %v, %v", e.ID, p.Verdict, o, err)
+			if got := strings.Join(ways, " "); got != want[w][l] {
+				t.Errorf("%s, %s: by one of %s, want %s", e.ID, w, got, want[w][l])
 			}
 		}
+	}
+	if first := table.First(); first == nil || first.Lock != "setnx" || first.Verdict != verdict.Overlap {
+		t.Errorf("the first: %+v", first)
 	}
 }
 
 // A search that was given up proves nothing.
 func TestFindParsGivenUp(t *testing.T) {
-	b := study.DefaultBounds()
+	b := search.DefaultBounds()
 	b.MaxStates = 50
 	table, err := study.FindPars(t.Context(), locks(t, "setnx", "token"), b, []string{"crash=1", "pause=1"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range table.Pars {
+	for _, p := range table.Rows {
 		if p.Complete || p.Found {
 			t.Errorf("%+v after 50 states", p)
 		}

@@ -18,6 +18,7 @@ import (
 	"locklab/scenarios/contract"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
+	"locklab/scenarios/search"
 	"locklab/scenarios/share"
 	"locklab/scenarios/study"
 	"locklab/simulator"
@@ -216,7 +217,7 @@ func TestReplayAtItsDate(t *testing.T) {
 	was.Settings += ",epoch=1000000000000"
 	for date, trace := range map[string]simulator.Trace{`"17800000`: now.Trace, `"10000000`: was} {
 		read := racetest.Must(simulator.ParseLink(trace.Link()))(t)
-		o, err := study.Replay(read)
+		o, err := search.Replay(read)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"locklab/algorithms/lock"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
@@ -135,8 +135,8 @@ func TestViewsOfFallingLocks(t *testing.T) {
 	for _, c := range fallingLocks {
 		t.Run(strings.ReplaceAll(c.name, " ", "-"), func(t *testing.T) {
 			entry := fallingEntry(c.name, c.code)
-			b := study.DefaultBounds()
-			b.Timing, b.Retries, b.Nodes, b.Work = study.AnyTiming, 0, 1, cmp.Or(c.work, 3*time.Second)
+			b := search.DefaultBounds()
+			b.Timing, b.Retries, b.Nodes, b.Work = search.AnyTiming, 0, 1, cmp.Or(c.work, 3*time.Second)
 			b.Clients, b.Attempts, b.Budget, b.MaxStates = 2, 1, c.few, 20_000
 			if comesTo(t, entry, b, c.harm) {
 				t.Errorf("two clients with one attempt come to %s", c.harm)
@@ -145,7 +145,7 @@ func TestViewsOfFallingLocks(t *testing.T) {
 			if !comesTo(t, entry, b, c.harm) {
 				t.Errorf("%d clients with %d attempts do not come to %s", c.clients, c.attempts, c.harm)
 			}
-			b.Timing, b.Attempts, b.Clients = study.AnyTiming, 2, 2+explore.Outsiders
+			b.Timing, b.Attempts, b.Clients = search.AnyTiming, 2, 2+explore.Outsiders
 			for _, endless := range []bool{false, true}[:len(c.budget.Faults())+1] {
 				if neverExcluded(t, entry, b, endless, c.harm, c.attempts > 1) {
 					closed++
@@ -159,13 +159,13 @@ func TestViewsOfFallingLocks(t *testing.T) {
 }
 
 // comesTo reports whether a search finds a harm.
-func comesTo(t *testing.T, entry lock.Entry, b study.Bounds, harm verdict.Word) bool {
+func comesTo(t *testing.T, entry lock.Entry, b search.Bounds, harm verdict.Word) bool {
 	t.Helper()
-	s, err := study.Explore(t.Context(), entry, b)
+	s, err := search.Explore(t.Context(), entry, b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return slices.ContainsFunc(s.Witnesses, func(w study.Witness) bool { return w.Verdict == harm })
+	return slices.ContainsFunc(s.Witnesses, func(w search.Witness) bool { return w.Verdict == harm })
 }
 
 // mostChecked bounds the views of a set that is checked, which takes some milliseconds a view.
@@ -173,7 +173,7 @@ const mostChecked = 1500
 
 // neverExcluded fails the test if a proof excludes the harm, unless it is of one attempt and the harm needs another, or
 // if the views are not closed. It reports whether there is a proof.
-func neverExcluded(t *testing.T, entry lock.Entry, b study.Bounds, endless bool, harm verdict.Word, again bool) bool {
+func neverExcluded(t *testing.T, entry lock.Entry, b search.Bounds, endless bool, harm verdict.Word, again bool) bool {
 	t.Helper()
 	proof, _ := proofOf(t, entry, b, endless, 10_000)
 	excluded := proof.Closed && !slices.Contains(proof.Harms, harm)

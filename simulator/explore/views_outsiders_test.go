@@ -12,7 +12,7 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/faults"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator/verdict"
 )
 
@@ -24,19 +24,19 @@ var fallingLocks = []struct {
 	few               faults.Budget
 	clients, attempts int
 	budget            faults.Budget
-	timing            study.Mode
+	timing            search.Mode
 	work              time.Duration // inside; 0: a third of a lease
 	code              code
 }{
 	// Counters and marks of refused clients, which a view of one client does not count.
-	{"the third enters", verdict.Overlap, "", 3, 1, "", study.Lockstep, 0, code{acquire: third(enters)}},
-	{"the third deletes", verdict.WrongDel, "", 3, 1, "", study.Lockstep, 0, code{acquire: third(deletes)}},
-	{"the third leaves its key", verdict.Orphan, "", 3, 1, "", study.AnyTiming, 0, code{acquire: third(sets)}},
-	{"the fourth enters", verdict.StaleWrite, "", 4, 1, "", study.Lockstep, 0, code{
+	{"the third enters", verdict.Overlap, "", 3, 1, "", search.Lockstep, 0, code{acquire: third(enters)}},
+	{"the third deletes", verdict.WrongDel, "", 3, 1, "", search.Lockstep, 0, code{acquire: third(deletes)}},
+	{"the third leaves its key", verdict.Orphan, "", 3, 1, "", search.AnyTiming, 0, code{acquire: third(sets)}},
+	{"the fourth enters", verdict.StaleWrite, "", 4, 1, "", search.Lockstep, 0, code{
 		acquire: refused(func(f *asking, ctx context.Context, key string) (bool, error) {
 			return f.full(ctx, key, ":a", ":b"), nil
 		})}},
-	{"the fifth keeps", verdict.Deadlock, "crash=1", 5, 1, "crash=1", study.Lockstep, 0, code{
+	{"the fifth keeps", verdict.Deadlock, "crash=1", 5, 1, "crash=1", search.Lockstep, 0, code{
 		acquire: refused(func(f *asking, ctx context.Context, key string) (bool, error) {
 			if !f.full(ctx, key, ":a", ":b", ":c") {
 				return false, nil
@@ -44,12 +44,12 @@ var fallingLocks = []struct {
 			return false, f.node.Persist(ctx, key).Err()
 		})}},
 	// The second refused client takes the end from the key, and its owner then believes the key to be another's.
-	{"two refused keep", verdict.Deadlock, "", 3, 1, "", study.Lockstep, 0, code{
+	{"two refused keep", verdict.Deadlock, "", 3, 1, "", search.Lockstep, 0, code{
 		acquire: refused(byScript(`if redis.call('SETNX', KEYS[1]..':a', 1) == 0 then
 			redis.call('SET', KEYS[1]..':b', 1) redis.call('PERSIST', KEYS[1]) end return 0`)),
 		release: givingBack(`if redis.call('EXISTS', KEYS[1]..':b') == 1 then return 1 end ` + own)}},
 	// Three that look alike wait at the same time; each goes away again.
-	{"three wait at once", verdict.Overlap, "", 4, 1, "", study.Lockstep, 0, code{
+	{"three wait at once", verdict.Overlap, "", 4, 1, "", search.Lockstep, 0, code{
 		acquire: refused(func(f *asking, ctx context.Context, key string) (bool, error) {
 			n, err := f.node.Incr(ctx, key+":waiting").Result()
 			if err != nil || n >= 3 {
@@ -59,7 +59,7 @@ var fallingLocks = []struct {
 			return false, f.node.Decr(ctx, key+":waiting").Err()
 		})}},
 	// The lock is a counter in two bits: with the owner and two that have not gone back yet, the fourth reads 1.
-	{"a counter overflows", verdict.Overlap, "", 4, 1, "", study.AnyTiming, 0, code{
+	{"a counter overflows", verdict.Overlap, "", 4, 1, "", search.AnyTiming, 0, code{
 		acquire: func(f *asking, ctx context.Context, key string) (bool, error) {
 			const add = `local n = ((redis.call('GET', KEYS[1]) or 0) + ARGV[3]) % 3 redis.call('SET', KEYS[1], n) return n`
 			n, err := f.eval(ctx, add, key, 1)
@@ -70,10 +70,10 @@ var fallingLocks = []struct {
 		},
 		release: givingBack(`redis.call('SET', KEYS[1], (redis.call('GET', KEYS[1]) + 2) % 3) return 1`)}},
 	// The marks are not in keys that a refused client names, but in how many keys there are.
-	{"a full database", verdict.Overlap, "", 4, 1, "", study.Lockstep, 0, code{
+	{"a full database", verdict.Overlap, "", 4, 1, "", search.Lockstep, 0, code{
 		acquire: refused(byScript(`redis.call('SET', KEYS[1]..':'..redis.call('DBSIZE'), 1) return redis.call('DBSIZE') >= 4 and 1 or 0`))}},
 	// The marks are not in keys: they are scripts that the server has cached.
-	{"cached scripts", verdict.Overlap, "", 4, 1, "", study.Lockstep, 0, code{
+	{"cached scripts", verdict.Overlap, "", 4, 1, "", search.Lockstep, 0, code{
 		acquire: refused(func(f *asking, ctx context.Context, key string) (bool, error) {
 			for _, script := range []*redis.Script{redis.NewScript("return 7"), redis.NewScript("return 8")} {
 				if known, err := cached(f, ctx, script); !known {
@@ -84,17 +84,17 @@ var fallingLocks = []struct {
 		})}},
 
 	// Names of clients that have gone: a set counts them, and an abstraction may forget or merge them.
-	{"two names", verdict.Overlap, "", 3, 1, "", study.Lockstep, 0, code{
+	{"two names", verdict.Overlap, "", 3, 1, "", search.Lockstep, 0, code{
 		acquire: refused(byScript(`redis.call('HSET', KEYS[1]..':seen', ARGV[1], 1)
 			return redis.call('HLEN', KEYS[1]..':seen') == 2 and redis.call('DEL', KEYS[1]..':seen') or 0`))}},
-	{"three names", verdict.Overlap, "", 4, 1, "", study.Lockstep, 0, code{
+	{"three names", verdict.Overlap, "", 4, 1, "", search.Lockstep, 0, code{
 		acquire: refused(byScript(`redis.call('SADD', KEYS[1]..':seen', ARGV[1])
 			return redis.call('SCARD', KEYS[1]..':seen') == 3 and redis.call('DEL', KEYS[1]..':seen') or 0`))}},
-	{"all names", verdict.WrongDel, "", 4, 1, "", study.Lockstep, 0, code{
+	{"all names", verdict.WrongDel, "", 4, 1, "", search.Lockstep, 0, code{
 		acquire: refused(byScript(`redis.call('HSET', KEYS[1]..':seen', ARGV[1], 1)
 			if redis.call('HLEN', KEYS[1]..':seen') >= 3 then redis.call('DEL', KEYS[1]) end return 0`))}},
 	// It falls if the last two owners, both gone, were two.
-	{"two old owners differ", verdict.Overlap, "", 4, 1, "", study.AnyTiming, 0, code{
+	{"two old owners differ", verdict.Overlap, "", 4, 1, "", search.AnyTiming, 0, code{
 		acquire: byScript(`if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
 			local last, before = redis.call('GET', KEYS[1]..':last'), redis.call('GET', KEYS[1]..':before')
 			if last then redis.call('SET', KEYS[1]..':before', last) end
@@ -102,19 +102,19 @@ var fallingLocks = []struct {
 			if last and before and last ~= before then return 1 end
 			redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) return 1`)}},
 	// Only the names of three, by the alphabet, show that a server compares them for more than equality.
-	{"three names in disorder", verdict.Overlap, "", 4, 1, "", study.Lockstep, 0, code{
+	{"three names in disorder", verdict.Overlap, "", 4, 1, "", search.Lockstep, 0, code{
 		acquire: refused(byScript(`redis.call('RPUSH', KEYS[1]..':line', ARGV[1])
 			local l = redis.call('LRANGE', KEYS[1]..':line', 0, -1)
 			if #l > 3 then redis.call('LPOP', KEYS[1]..':line') end
 			return #l == 3 and l[1] < l[3] and l[3] < l[2] and 1 or 0`))}},
-	{"the middle of three names", verdict.Overlap, "", 4, 1, "", study.Lockstep, 0, code{
+	{"the middle of three names", verdict.Overlap, "", 4, 1, "", search.Lockstep, 0, code{
 		acquire: refused(byScript(`redis.call('ZADD', KEYS[1]..':line', 0, ARGV[1])
 			if redis.call('ZCARD', KEYS[1]..':line') < 3 then return 0 end
 			local at = redis.call('ZRANK', KEYS[1]..':line', ARGV[1])
 			redis.call('ZREM', KEYS[1]..':line', ARGV[1])
 			return at == 1 and 1 or 0`))}},
 	// The owner has a second key by its name, whose name the server makes up, and in which two may knock.
-	{"the third knocks", verdict.Overlap, "", 4, 1, "", study.Lockstep, 0, code{
+	{"the third knocks", verdict.Overlap, "", 4, 1, "", search.Lockstep, 0, code{
 		acquire: byScript(`local who = redis.call('GET', KEYS[1])
 			if who then return redis.call('DECR', KEYS[1]..':'..who) < 0 and 1 or 0 end
 			redis.call('SET', KEYS[1]..':'..ARGV[1], 2, 'PX', ARGV[2])
@@ -122,12 +122,12 @@ var fallingLocks = []struct {
 		release: givingBack(`redis.call('DEL', KEYS[1]..':'..ARGV[1]) ` + own)}},
 
 	// Later owners: what the first two do not show.
-	{"the third lease is short", verdict.StaleWrite, "", 4, 1, "", study.AnyTiming, 0, code{
+	{"the third lease is short", verdict.StaleWrite, "", 4, 1, "", search.AnyTiming, 0, code{
 		acquire: byScript(`if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
 			local n = redis.call('INCR', KEYS[1]..':n')
 			if n == 3 then redis.call('DEL', KEYS[1]..':n') end
 			redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2] * (10 - 3 * n) / 9) return 1`)}},
-	{"the third renewal shortens", verdict.Overlap, "", 4, 1, "", study.AnyTiming, 0, code{
+	{"the third renewal shortens", verdict.Overlap, "", 4, 1, "", search.AnyTiming, 0, code{
 		acquire: func(f *asking, ctx context.Context, key string) (bool, error) {
 			taken, err := f.set(ctx, key)
 			if taken {
@@ -138,14 +138,14 @@ var fallingLocks = []struct {
 			return taken, err
 		}}},
 	// The probe would be the third.
-	{"the fourth release lies", verdict.Lie, "", 4, 1, "", study.AnyTiming, 0, code{
+	{"the fourth release lies", verdict.Lie, "", 4, 1, "", search.AnyTiming, 0, code{
 		acquire: (*asking).set,
 		release: givingBack(`if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 			redis.call('DEL', KEYS[1])
 			if redis.call('INCR', KEYS[1]..':n') < 4 then return 1 end
 			redis.call('DEL', KEYS[1]..':n') return 0`)}},
 	// Who comes takes the next of two slots if the other is free: the third overwrites the first.
-	{"a ring of two slots", verdict.Overlap, "", 3, 1, "", study.Lockstep, 0, code{
+	{"a ring of two slots", verdict.Overlap, "", 3, 1, "", search.Lockstep, 0, code{
 		acquire: byScript(`local n = redis.call('INCR', KEYS[1]..':n') % 2
 			redis.call('SET', KEYS[1]..':n', n)
 			if redis.call('EXISTS', KEYS[1]..':'..(1 - n)) == 1 then return 0 end
@@ -153,15 +153,15 @@ var fallingLocks = []struct {
 		release: givingBack(`for n = 0, 1 do
 			if redis.call('GET', KEYS[1]..':'..n) == ARGV[1] then return redis.call('DEL', KEYS[1]..':'..n) end end return 0`)}},
 	// A transaction fails if another owner has come and gone, and again if a third one comes.
-	{"a transaction fails twice", verdict.Overlap, "", 3, 1, "", study.AnyTiming, 0, code{acquire: optimistic}},
+	{"a transaction fails twice", verdict.Overlap, "", 3, 1, "", search.AnyTiming, 0, code{acquire: optimistic}},
 	// A waiting client takes the second owner for the first, whose value was the same; or the third for the first, of generation 1 or 2.
-	{"an owner like the last", verdict.Overlap, "", 3, 1, "", study.AnyTiming, 0, code{
+	{"an owner like the last", verdict.Overlap, "", 3, 1, "", search.AnyTiming, 0, code{
 		acquire: remembering(`if redis.call('EXISTS', KEYS[1]) == 1 then return -1 end redis.call('SET', KEYS[1], 1, 'PX', ARGV[2]) return 1`)}},
-	{"an owner like the last but one", verdict.Overlap, "", 4, 1, "", study.AnyTiming, 0, code{acquire: remembering(generations)}},
+	{"an owner like the last but one", verdict.Overlap, "", 4, 1, "", search.AnyTiming, 0, code{acquire: remembering(generations)}},
 	// One that works for longer than its lease deletes the key of the third, whose generation, or list of old owners, has its name.
-	{"generations of two", verdict.WrongDel, "", 3, 1, "", study.AnyTiming, works, code{acquire: generation}},
-	{"a late request of generation one", verdict.WrongDel, "delay=1@12s", 3, 1, "delay=1@12s", study.AnyTiming, 0, code{acquire: generation}},
-	{"a name three owners old", verdict.WrongDel, "", 3, 1, "", study.AnyTiming, works, code{
+	{"generations of two", verdict.WrongDel, "", 3, 1, "", search.AnyTiming, works, code{acquire: generation}},
+	{"a late request of generation one", verdict.WrongDel, "delay=1@12s", 3, 1, "delay=1@12s", search.AnyTiming, 0, code{acquire: generation}},
+	{"a name three owners old", verdict.WrongDel, "", 3, 1, "", search.AnyTiming, works, code{
 		acquire: byScript(`if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
 			local last, before = redis.call('GET', KEYS[1]..':last'), redis.call('GET', KEYS[1]..':before')
 			if before then redis.call('SET', KEYS[1]..':old', before) end
@@ -171,7 +171,7 @@ var fallingLocks = []struct {
 		release: givingBack(`if redis.call('GET', KEYS[1]..':old') == ARGV[1] then return redis.call('DEL', KEYS[1]) end ` + own)}},
 
 	// The second fault, or the third.
-	{"the second lost request enters", verdict.Overlap, "lose-request=1", 2, 1, "lose-request=2", study.AnyTiming, 0, code{
+	{"the second lost request enters", verdict.Overlap, "lose-request=1", 2, 1, "lose-request=2", search.AnyTiming, 0, code{
 		acquire: func(f *asking, ctx context.Context, key string) (bool, error) {
 			taken, err := f.set(ctx, key)
 			if err != nil {
@@ -180,7 +180,7 @@ var fallingLocks = []struct {
 			}
 			return taken, nil
 		}}},
-	{"two lost replies", verdict.Orphan, "lose-reply=1", 2, 1, "lose-reply=2", study.Lockstep, 0, code{
+	{"two lost replies", verdict.Orphan, "lose-reply=1", 2, 1, "lose-reply=2", search.Lockstep, 0, code{
 		acquire: func(f *asking, ctx context.Context, key string) (bool, error) {
 			taken, err := f.set(ctx, key)
 			if err == nil {
@@ -188,9 +188,9 @@ var fallingLocks = []struct {
 			}
 			return holds(f, ctx, key, f.token)
 		}}},
-	{"two short pauses", verdict.Overlap, "pause=1@3s", 2, 1, "pause=2@3s", study.AnyTiming, 0, code{acquire: (*asking).set}},
+	{"two short pauses", verdict.Overlap, "pause=1@3s", 2, 1, "pause=2@3s", search.AnyTiming, 0, code{acquire: (*asking).set}},
 	// The script of a release is lost with a restart each time that it is loaded, until the key is deleted without one.
-	{"two restarts", verdict.WrongDel, "restart=1", 2, 1, "restart=2", study.AnyTiming, 0, code{
+	{"two restarts", verdict.WrongDel, "restart=1", 2, 1, "restart=2", search.AnyTiming, 0, code{
 		acquire: (*asking).set,
 		release: func(f *asking, ctx context.Context, key string) error {
 			script := redis.NewScript(own)
@@ -206,7 +206,7 @@ var fallingLocks = []struct {
 			return f.node.Del(ctx, key).Err()
 		}}},
 	// What two dead owners have left makes the lease of the third endless.
-	{"two have died", verdict.Deadlock, "crash=2", 3, 1, "crash=3", study.AnyTiming, 0, code{
+	{"two have died", verdict.Deadlock, "crash=2", 3, 1, "crash=3", search.AnyTiming, 0, code{
 		acquire: byScript(`if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
 			redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 			if redis.call('INCR', KEYS[1]..':inside') >= 3 then redis.call('PERSIST', KEYS[1]) end return 1`),
@@ -214,7 +214,7 @@ var fallingLocks = []struct {
 
 	// A third client and a fault.
 	// Two find the owner dead, and the second deletes the key of the first.
-	{"a dead owner and two heirs", verdict.Overlap, "crash=1", 3, 1, "crash=1", study.AnyTiming, 0, code{
+	{"a dead owner and two heirs", verdict.Overlap, "crash=1", 3, 1, "crash=1", search.AnyTiming, 0, code{
 		acquire: func(f *asking, ctx context.Context, key string) (bool, error) {
 			const script = `if redis.call('SETNX', KEYS[1], ARGV[1]) == 1 then redis.call('SET', KEYS[1]..':alive', 1, 'PX', ARGV[2]) return 1 end
 				return redis.call('EXISTS', KEYS[1]..':alive') == 1 and 0 or 2`
@@ -227,7 +227,7 @@ var fallingLocks = []struct {
 			return n == 1, err
 		}}},
 	// A permit is given back twice, because the reply was lost, and two others take them.
-	{"a permit given back twice", verdict.Overlap, "lose-reply=1", 3, 1, "lose-reply=1", study.AnyTiming, 0, code{
+	{"a permit given back twice", verdict.Overlap, "lose-reply=1", 3, 1, "lose-reply=1", search.AnyTiming, 0, code{
 		acquire: byScript(`if redis.call('SETNX', KEYS[1]..':made', 1) == 1 then redis.call('RPUSH', KEYS[1], 'permit') end
 			return redis.call('LPOP', KEYS[1]) and 1 or 0`),
 		release: func(f *asking, ctx context.Context, key string) error {
@@ -236,7 +236,7 @@ var fallingLocks = []struct {
 			}
 			return f.node.RPush(ctx, key, "permit").Err()
 		}}},
-	{"a lost request and the next", verdict.Overlap, "lose-request=1", 3, 1, "lose-request=1", study.AnyTiming, 0, code{
+	{"a lost request and the next", verdict.Overlap, "lose-request=1", 3, 1, "lose-request=1", search.AnyTiming, 0, code{
 		acquire: func(f *asking, ctx context.Context, key string) (bool, error) {
 			taken, err := f.set(ctx, key)
 			switch {
@@ -249,9 +249,9 @@ var fallingLocks = []struct {
 			return n == 1, err
 		}}},
 	// Two find that the server has lost a script which each of them has loaded.
-	{"a restart and two refused", verdict.WrongDel, "restart=1", 3, 1, "restart=1", study.AnyTiming, 0, code{acquire: outlived}},
-	{"a failover and two refused", verdict.WrongDel, "failover=1", 3, 1, "failover=1", study.AnyTiming, 0, code{acquire: outlived}},
-	{"an eviction and two refused", verdict.WrongDel, "evict=1", 3, 1, "evict=1", study.Lockstep, 0, code{
+	{"a restart and two refused", verdict.WrongDel, "restart=1", 3, 1, "restart=1", search.AnyTiming, 0, code{acquire: outlived}},
+	{"a failover and two refused", verdict.WrongDel, "failover=1", 3, 1, "failover=1", search.AnyTiming, 0, code{acquire: outlived}},
+	{"an eviction and two refused", verdict.WrongDel, "evict=1", 3, 1, "evict=1", search.Lockstep, 0, code{
 		acquire: byScript(`if redis.call('EXISTS', KEYS[1]) == 0 then
 				redis.call('SET', KEYS[1]..':holder', 1, 'PX', ARGV[2])
 				redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) return 1 end
@@ -260,14 +260,14 @@ var fallingLocks = []struct {
 			return 0`)}},
 
 	// The second attempt of a client, or the third, by what is left in its process.
-	{"the third attempt enters", verdict.Overlap, "", 2, 3, "", study.Lockstep, 0, code{
+	{"the third attempt enters", verdict.Overlap, "", 2, 3, "", search.Lockstep, 0, code{
 		acquire: func(f *asking, ctx context.Context, key string) (bool, error) {
 			if f.asked++; f.asked == 3 {
 				return true, nil
 			}
 			return f.set(ctx, key)
 		}}},
-	{"a timer of the first attempt", verdict.WrongDel, "", 2, 2, "", study.AnyTiming, 0, code{
+	{"a timer of the first attempt", verdict.WrongDel, "", 2, 2, "", search.AnyTiming, 0, code{
 		acquire: func(f *asking, ctx context.Context, key string) (bool, error) {
 			if f.asked++; f.asked == 1 {
 				f.env.Clock.AfterFunc(f.env.TTL/2, func() {

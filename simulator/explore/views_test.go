@@ -16,7 +16,7 @@ import (
 	redislocks "locklab/algorithms/redis"
 	"locklab/faults"
 	"locklab/scenarios/race"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
@@ -29,13 +29,13 @@ func viewModel(t testing.TB, id, budget string) *explore.Model {
 }
 
 // viewBounds are those of a proof for any number of clients.
-func viewBounds(budget faults.Budget) study.Bounds {
-	b := study.DefaultBounds()
-	b.Timing, b.Attempts, b.Retries, b.Clients, b.Budget, b.Nodes, b.Uses = study.AnyTiming, 2, 0, 2+explore.Outsiders, budget, 1, 0
+func viewBounds(budget faults.Budget) search.Bounds {
+	b := search.DefaultBounds()
+	b.Timing, b.Attempts, b.Retries, b.Clients, b.Budget, b.Nodes, b.Uses = search.AnyTiming, 2, 0, 2+explore.Outsiders, budget, 1, 0
 	return b
 }
 
-func modelOf(t testing.TB, entry lock.Entry, b study.Bounds) *explore.Model {
+func modelOf(t testing.TB, entry lock.Entry, b search.Bounds) *explore.Model {
 	t.Helper()
 	m, err := b.Settled(entry).Model(entry)
 	if err != nil {
@@ -45,7 +45,7 @@ func modelOf(t testing.TB, entry lock.Entry, b study.Bounds) *explore.Model {
 }
 
 // proofOf returns a proof by views, and the key of the reason for which there is none, "" if there is one.
-func proofOf(t testing.TB, entry lock.Entry, b study.Bounds, endless bool, most int) (proof *explore.Proof, refused string) {
+func proofOf(t testing.TB, entry lock.Entry, b search.Bounds, endless bool, most int) (proof *explore.Proof, refused string) {
 	t.Helper()
 	proof, err := explore.ProveFor(t.Context(), modelOf(t, entry, b), endless, most)
 	if err != nil {
@@ -380,21 +380,21 @@ var laterAttempts = []struct {
 	name, refused, once string // the key of the reason for which there is no proof, or one of one attempt
 	budget              faults.Budget
 	attempts            int
-	timing              study.Mode
+	timing              search.Mode
 	code                code
 }{
-	{"token ends in 3", "prove.rest", "", "", 3, study.Lockstep, code{acquire: func(f *asking, ctx context.Context, key string) (bool, error) {
+	{"token ends in 3", "prove.rest", "", "", 3, search.Lockstep, code{acquire: func(f *asking, ctx context.Context, key string) (bool, error) {
 		return seldom("3", f, ctx, key)
 	}}},
-	{"token ends in 3, for a script", "prove.names", "", "", 3, study.Lockstep, code{acquire: refused(byScript(`return string.sub(ARGV[1], -1) == '3' and 1 or 0`))}},
-	{"the owner's token is of the same process", "prove.names", "", "lose-reply=1", 2, study.AnyTiming, code{acquire: refused(func(f *asking, ctx context.Context, key string) (bool, error) {
+	{"token ends in 3, for a script", "prove.names", "", "", 3, search.Lockstep, code{acquire: refused(byScript(`return string.sub(ARGV[1], -1) == '3' and 1 or 0`))}},
+	{"the owner's token is of the same process", "prove.names", "", "lose-reply=1", 2, search.AnyTiming, code{acquire: refused(func(f *asking, ctx context.Context, key string) (bool, error) {
 		mine, _, _ := strings.Cut(f.token, ".")
 		who, err := f.node.Get(ctx, key).Result()
 		return err == nil && strings.HasPrefix(who, mine+"."), nil
 	})}},
-	{"the owner's token is of the same process, for a script", "prove.names", "", "lose-reply=1", 2, study.AnyTiming, code{acquire: refused(byScript(
+	{"the owner's token is of the same process, for a script", "prove.names", "", "lose-reply=1", 2, search.AnyTiming, code{acquire: refused(byScript(
 		`return string.sub(redis.call('GET', KEYS[1]), 1, 3) == string.sub(ARGV[1], 1, 3) and 1 or 0`))}},
-	{"a map was made", "", "prove.once.memory", "", 2, study.Lockstep, code{acquire: func(f *asking, ctx context.Context, key string) (bool, error) {
+	{"a map was made", "", "prove.once.memory", "", 2, search.Lockstep, code{acquire: func(f *asking, ctx context.Context, key string) (bool, error) {
 		was := f.marks != nil
 		f.marks = map[string]bool{}
 		if was {
@@ -402,7 +402,7 @@ var laterAttempts = []struct {
 		}
 		return f.set(ctx, key)
 	}}},
-	{"a global variable counts", "prove.rest", "", "", 2, study.Lockstep, code{acquire: func(f *asking, ctx context.Context, key string) (bool, error) {
+	{"a global variable counts", "prove.rest", "", "", 2, search.Lockstep, code{acquire: func(f *asking, ctx context.Context, key string) (bool, error) {
 		n, _ := made.LoadOrStore(f.falling, new(int))
 		if *n.(*int)++; *n.(*int) > 1 {
 			return true, nil
@@ -417,7 +417,7 @@ func TestViewsOfLaterAttempts(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
 	for _, c := range laterAttempts {
 		entry := fallingEntry(c.name, c.code)
-		b := study.DefaultBounds()
+		b := search.DefaultBounds()
 		b.Retries, b.Nodes, b.Work, b.Budget, b.MaxStates = 0, 1, 3*time.Second, c.budget, 200_000
 		b.Timing, b.Clients, b.Attempts = c.timing, 2, c.attempts
 		if !comesTo(t, entry, b, verdict.Overlap) {
@@ -445,9 +445,9 @@ func TestViewsJudgeAttemptsApart(t *testing.T) {
 		n, err := f.node.Del(ctx, key+":lost").Result()
 		return n == 1, err
 	}})
-	b := study.DefaultBounds()
+	b := search.DefaultBounds()
 	b.Retries, b.Nodes, b.Work, b.Budget, b.MaxStates = 0, 1, 3*time.Second, "lose-reply=1", 200_000
-	b.Timing, b.Clients, b.Attempts = study.AnyTiming, 2, 2
+	b.Timing, b.Clients, b.Attempts = search.AnyTiming, 2, 2
 	if !comesTo(t, entry, b, verdict.Lie) {
 		t.Error("2 clients with 2 attempts do not come to LIE")
 	}

@@ -11,7 +11,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/faults"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator/client"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
@@ -20,12 +20,12 @@ import (
 var makeAsks = flag.Bool("ask", false, "ask what make second-opinion asks, and print the answers with -v")
 
 // question returns the model that both search: two clients with two attempts, in lockstep, with changes.
-func question(t *testing.T, id, budget string, changes ...func(b *study.Bounds)) *explore.Model {
+func question(t *testing.T, id, budget string, changes ...func(b *search.Bounds)) *explore.Model {
 	t.Helper()
 	entry, ok := algorithms.ByName(id)
-	b := study.DefaultBounds()
+	b := search.DefaultBounds()
 	b.Attempts, b.Nodes, b.MaxStates = 2, min(3, entry.Servers()), 2_000_000
-	b.Timing, b.Retries, b.Budget = study.Lockstep, 0, faults.Budget(budget)
+	b.Timing, b.Retries, b.Budget = search.Lockstep, 0, faults.Budget(budget)
 	for _, change := range changes {
 		change(&b)
 	}
@@ -36,12 +36,12 @@ func question(t *testing.T, id, budget string, changes ...func(b *study.Bounds))
 	return m
 }
 
-func once(b *study.Bounds)      { b.Attempts = 1 }
-func inLine(b *study.Bounds)    { b.Attempts, b.Uses = 1, client.Check|client.Wait }
-func anyTiming(b *study.Bounds) { b.Timing = study.AnyTiming }
+func once(b *search.Bounds)      { b.Attempts = 1 }
+func inLine(b *search.Bounds)    { b.Attempts, b.Uses = 1, client.Check|client.Wait }
+func anyTiming(b *search.Bounds) { b.Timing = search.AnyTiming }
 
 // idle: at any timing a plain search of code that reads its clock ends only with clients that do not wait for ever.
-func idle(b *study.Bounds) { b.Idle = true }
+func idle(b *search.Bounds) { b.Idle = true }
 
 // compare checks that SPIN comes to the same verdicts with the same pars as the usual search, and to as many states and transitions as a
 // plain one. It returns the row of a table.
@@ -68,12 +68,12 @@ func TestSecondOpinion(t *testing.T) {
 	show(fmt.Sprintf("%-16s %9s %9s", "states of", "a search", "SPIN"))
 	for _, q := range []struct {
 		locks, budget string
-		changes       []func(b *study.Bounds)
+		changes       []func(b *search.Bounds)
 	}{
 		{"setnx setnx-expire getset token watchdog redlock", "crash=1,pause=1", nil},
-		{"setnx setnx-expire token", "crash=1,pause=1", []func(b *study.Bounds){anyTiming}},
-		{"redlock", "crash=1", []func(b *study.Bounds){anyTiming, once, idle}},
-		{"zk-naive zk-recheck zk-protected", "lose-reply=1,expire-session=1", []func(b *study.Bounds){inLine}},
+		{"setnx setnx-expire token", "crash=1,pause=1", []func(b *search.Bounds){anyTiming}},
+		{"redlock", "crash=1", []func(b *search.Bounds){anyTiming, once, idle}},
+		{"zk-naive zk-recheck zk-protected", "lose-reply=1,expire-session=1", []func(b *search.Bounds){inLine}},
 	} {
 		for _, id := range strings.Fields(q.locks) {
 			b := question(t, id, q.budget, q.changes...)
@@ -90,9 +90,9 @@ func TestSecondOpinion(t *testing.T) {
 func TestSecondOpinionOfFaults(t *testing.T) {
 	effort.OnlyPushed(t, "so does make second-opinion; one goroutine judges")
 	effort.Need(t, installed())
-	three := func(b *study.Bounds) { b.Clients = 3 }
-	alone := func(b *study.Bounds) { b.Clients = 1 }
-	late := func(b *study.Bounds) { b.Latency, b.Lateness = 1500*time.Millisecond, study.AtOnce }
+	three := func(b *search.Bounds) { b.Clients = 3 }
+	alone := func(b *search.Bounds) { b.Clients = 1 }
+	late := func(b *search.Bounds) { b.Latency, b.Lateness = 1500*time.Millisecond, search.AtOnce }
 	all := []*explore.Model{
 		question(t, "getset", "lose-reply=1"),
 		question(t, "zk-naive", "expire-session=1", inLine),
@@ -189,7 +189,7 @@ func TestSecondOpinionCanDisagree(t *testing.T) {
 func TestSecondOpinionOfZooKeeperCanDisagree(t *testing.T) {
 	effort.OnlyExhaustive(t, "SPIN compiles and searches for seconds")
 	effort.Need(t, installed())
-	b := question(t, "zk-recheck", "lose-reply=1,pause=1@10s", once, func(b *study.Bounds) { b.Uses = client.Wait })
+	b := question(t, "zk-recheck", "lose-reply=1,pause=1@10s", once, func(b *search.Bounds) { b.Uses = client.Wait })
 	want := plainly(t, b)
 	if got := spin(t, b, func(*model) {}); !reflect.DeepEqual(got, want) {
 		t.Fatalf("SPIN finds %s, the lab %s", got, want)

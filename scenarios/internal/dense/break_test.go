@@ -11,7 +11,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/algorithms/redis"
 	"locklab/scenarios/contract"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator/effort"
 )
 
@@ -131,7 +131,7 @@ func comesTo(t *testing.T, m *mutant, r contract.Expectation) (found []string) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
 	if r.IsProof() {
-		p, err := study.Prove(ctx, m.Entry, r.Bounds, r.AnyNumber.Endless)
+		p, err := search.Prove(ctx, m.Entry, r.Bounds)
 		if err != nil {
 			return nil
 		}
@@ -142,7 +142,7 @@ func comesTo(t *testing.T, m *mutant, r contract.Expectation) (found []string) {
 	}
 	bounds := r.Bounds
 	bounds.MaxStates = 60_000
-	if s, _ := study.Explore(ctx, m.Entry, bounds); s != nil {
+	if s, _ := search.Explore(ctx, m.Entry, bounds); s != nil {
 		found = written(s.Verdicts())
 	}
 	return found

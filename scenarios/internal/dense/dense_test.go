@@ -18,7 +18,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/scenarios/internal/racetest"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 )
@@ -109,7 +109,7 @@ func TestDense(t *testing.T) {
 // ask compares runs with a search; why says why it does not. large reports that a search without faults
 // has more states than searches with faults may have, which all have more.
 func ask(t *testing.T, entry lock.Entry, budget string, hunt *progress) (why string, large bool) {
-	q, s := question{entry.ID, 2, 1, budget}, (*study.Search)(nil)
+	q, s := question{entry.ID, 2, 1, budget}, (*search.Search)(nil)
 	few, most := sizes()
 	limit := most
 	if budget == "crash=0" && *runsFlag > 0 {
@@ -118,7 +118,7 @@ func ask(t *testing.T, entry lock.Entry, budget string, hunt *progress) (why str
 	for attempts := 1; attempts <= 2; attempts++ {
 		longer := q
 		longer.attempts = attempts
-		found, err := study.Explore(t.Context(), entry, longer.bounds(entry, most))
+		found, err := search.Explore(t.Context(), entry, longer.bounds(entry, most))
 		switch {
 		case err != nil:
 			return err.Error(), large
@@ -150,7 +150,7 @@ func TestDenseFurther(t *testing.T) {
 		t.Run(q.String(), func(t *testing.T) {
 			t.Parallel()
 			entry := racetest.Lock(t, q.lock)
-			s, err := study.Explore(t.Context(), entry, q.bounds(entry, 1_000_000))
+			s, err := search.Explore(t.Context(), entry, q.bounds(entry, 1_000_000))
 			if err != nil || !s.Complete {
 				t.Fatalf("the search is not complete: %v", err)
 			}
@@ -160,12 +160,12 @@ func TestDenseFurther(t *testing.T) {
 }
 
 // bounds are those of the search that answers a question.
-func (q question) bounds(entry lock.Entry, states int) study.Bounds {
-	return study.Bounds{Scope: explore.Scope{Clients: q.clients, Attempts: q.attempts, Nodes: max(1, min(3, entry.Nodes)), TTL: ttl, Limits: explore.Limits{MaxStates: states}}, Budget: faults.Budget(q.budget), Timing: study.AnyTiming}
+func (q question) bounds(entry lock.Entry, states int) search.Bounds {
+	return search.Bounds{Scope: explore.Scope{Clients: q.clients, Attempts: q.attempts, Nodes: max(1, min(3, entry.Nodes)), TTL: ttl, Limits: explore.Limits{MaxStates: states}}, Budget: faults.Budget(q.budget), Timing: search.AnyTiming}
 }
 
 // compare makes runs, and fails for the first that comes to each verdict against the proof.
-func compare(t *testing.T, q question, s *study.Search, runs int, made func()) {
+func compare(t *testing.T, q question, s *search.Search, runs int, made func()) {
 	proved := map[string]int{}
 	for _, f := range s.Found {
 		proved[string(f.Verdict)] = f.Par
@@ -276,7 +276,7 @@ func (q question) settle(t testing.TB) *limits {
 	if !ok {
 		t.Fatalf("there is no lock %q", q.lock)
 	}
-	s, err := study.Explore(t.Context(), entry, q.bounds(entry, 1)) // whether it bounds how long a client waits
+	s, err := search.Explore(t.Context(), entry, q.bounds(entry, 1)) // whether it bounds how long a client waits
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/scenarios/contract"
+	"locklab/scenarios/search"
 	"locklab/scenarios/study"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
@@ -79,7 +80,7 @@ func within(e lock.Entry, r contract.Expectation) (q inquiry, lacks string) {
 		return q, "a library that sends again"
 	}
 	q = inquiry{name: r.Subject(), limits: usual(e), any: r.IsProof()}
-	endless, ok := r.IsProof() && r.AnyNumber.Endless, false
+	endless, ok := r.IsProof() && r.Bounds.Endless, false
 	if q.limits.budget, ok = budget(e, string(b.Budget), endless); !ok {
 		return q, "such a fault"
 	}
@@ -87,17 +88,17 @@ func within(e lock.Entry, r contract.Expectation) (q inquiry, lacks string) {
 	q.set(b, e)
 	if r.IsProof() {
 		q.clients, q.attempts = 6, 4
-		q.asks = func(ctx context.Context, e lock.Entry) (*answered, error) { return prove(ctx, e, r.Bounds, endless) }
+		q.asks = func(ctx context.Context, e lock.Entry) (*answered, error) { return prove(ctx, e, r.Bounds) }
 	} else {
-		q.asks = func(ctx context.Context, e lock.Entry) (*answered, error) { return search(ctx, e, r.Bounds) }
+		q.asks = func(ctx context.Context, e lock.Entry) (*answered, error) { return asked(ctx, e, r.Bounds) }
 	}
 	return q, ""
 }
 
 // set takes over the times of bounds.
-func (q *inquiry) set(b study.Bounds, e lock.Entry) {
+func (q *inquiry) set(b search.Bounds, e lock.Entry) {
 	q.ttl = b.TTL
-	if b.Timing != study.AnyTiming {
+	if b.Timing != search.AnyTiming {
 		q.lockstep, q.latency, q.lateness, q.work, q.between = true, 0, 0, q.ttl*2/5, q.ttl+q.ttl/10
 		q.retries = explore.RetrySleeps(q.ttl, b.Retries)
 		if q.patience = q.ttl / 3; b.Nodes > 1 && e.Shards == 0 {
@@ -127,7 +128,7 @@ func inquiriesOf(e lock.Entry) (list []inquiry) {
 		}
 	}
 	for _, written := range []string{"", "crash=any", "lose-reply=any", "pause=any@2s", "restart=any", "evict=any"} {
-		b, endless, err := study.EndlessBudget(written)
+		b, endless, err := search.ParseBudget(written)
 		if err != nil {
 			panic(err)
 		}
@@ -135,15 +136,15 @@ func inquiriesOf(e lock.Entry) (list []inquiry) {
 		q.clients, q.attempts = 6, 4
 		q.limits.budget, _ = budget(e, string(b), endless)
 		q.asks = func(ctx context.Context, e lock.Entry) (*answered, error) {
-			bounds := study.ProofBounds()
-			bounds.Budget, bounds.Nodes = b, q.nodes
-			return prove(ctx, e, bounds, endless)
+			bounds := search.ProofBounds()
+			bounds.Budget, bounds.Endless, bounds.Nodes = b, endless, q.nodes
+			return prove(ctx, e, bounds)
 		}
 		list = append(list, q)
 	}
 	for _, size := range [][2]int{{2, 1}, {2, 2}, {3, 1}, {4, 1}} {
 		for _, written := range []string{"", "crash=1", "pause=1@2s", "client-clock=1@10s"} {
-			b := study.ProofBounds()
+			b := search.ProofBounds()
 			b.Clients, b.Attempts, b.Nodes = size[0], size[1], usual(e).nodes
 			q := inquiry{name: fmt.Sprintf("explore %dx%d %s", b.Clients, b.Attempts, written), limits: usual(e)}
 			q.clients, q.attempts = b.Clients, b.Attempts
@@ -151,7 +152,7 @@ func inquiriesOf(e lock.Entry) (list []inquiry) {
 			if err := b.Set("budget", written); err != nil {
 				panic(err)
 			}
-			q.asks = func(ctx context.Context, e lock.Entry) (*answered, error) { return search(ctx, e, b) }
+			q.asks = func(ctx context.Context, e lock.Entry) (*answered, error) { return asked(ctx, e, b) }
 			list = append(list, q)
 		}
 	}
@@ -161,8 +162,8 @@ func inquiriesOf(e lock.Entry) (list []inquiry) {
 			continue
 		}
 		q := inquiry{name: "tolerance " + h.Fault, limits: usual(e)}
-		b := study.ProofBounds()
-		b.Timing, b.Nodes, b.Retries = study.Lockstep, q.nodes, explore.MaxRetries
+		b := search.ProofBounds()
+		b.Timing, b.Nodes, b.Retries = search.Lockstep, q.nodes, explore.MaxRetries
 		q.set(b, e)
 		q.attempts = 1
 		const parts = 25
@@ -185,36 +186,36 @@ func inquiriesOf(e lock.Entry) (list []inquiry) {
 	return list
 }
 
-func prove(ctx context.Context, e lock.Entry, b study.Bounds, endless bool) (*answered, error) {
+func prove(ctx context.Context, e lock.Entry, b search.Bounds) (*answered, error) {
 	b.MaxStates = mostStates(b)
-	p, err := study.Prove(ctx, e, b, endless)
+	p, err := search.Prove(ctx, e, b)
 	if err != nil {
 		return nil, err
 	}
 	a := &answered{proved: written(p.Proved()), ifs: p.If(), once: !p.Once.IsZero()}
-	if p.Search.Scope() == study.ScopeInstants {
-		a.ifs = append(a.ifs, study.ScopeInstants)
+	if p.Search.Scope() == search.ScopeInstants {
+		a.ifs = append(a.ifs, search.ScopeInstants)
 	}
 	return a, nil
 }
 
 // mostStates is what the lab may visit for an answer.
-func mostStates(b study.Bounds) int {
+func mostStates(b search.Bounds) int {
 	if effort.Exhaustive() {
 		return min(max(b.MaxStates, 100_000), 400_000)
 	}
 	return 30_000
 }
 
-func search(ctx context.Context, e lock.Entry, b study.Bounds) (*answered, error) {
+func asked(ctx context.Context, e lock.Entry, b search.Bounds) (*answered, error) {
 	b.MaxStates = mostStates(b)
-	s, err := study.Explore(ctx, e, b)
+	s, err := search.Explore(ctx, e, b)
 	if err != nil {
 		return nil, err
 	}
 	a := &answered{ifs: s.If()}
-	if s.Scope() != study.ScopeAny {
-		a.ifs = append(a.ifs, study.ScopeInstants)
+	if s.Scope() != search.ScopeAny {
+		a.ifs = append(a.ifs, search.ScopeInstants)
 	}
 	if s.Complete && s.Untriggered() == nil {
 		found := append(s.Verdicts(), s.Unjudged()...)

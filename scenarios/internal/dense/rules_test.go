@@ -48,7 +48,7 @@ import (
 	"time"
 
 	"locklab/algorithms/lock"
-	"locklab/scenarios/study"
+	"locklab/scenarios/search"
 )
 
 // limits are what a run may do.
@@ -90,7 +90,7 @@ const (
 )
 
 // limits are those of the certificate for these bounds of a search.
-func (q question) limits(t testing.TB, entry lock.Entry, b study.Bounds) *limits {
+func (q question) limits(t testing.TB, entry lock.Entry, b search.Bounds) *limits {
 	t.Helper()
 	l := &limits{
 		entry: entry, clients: q.clients, attempts: q.attempts, nodes: b.Nodes, ttl: ttl,

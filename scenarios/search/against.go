@@ -1,0 +1,126 @@
+package search
+
+import (
+	"errors"
+
+	"locklab/algorithms/lock"
+	"locklab/scenarios"
+	"locklab/scenarios/race"
+	"locklab/simulator"
+	"locklab/simulator/i18n"
+	"locklab/simulator/schedule"
+)
+
+// Against plays the attack of a trace on another lock; that of the trace need not be
+// listed. Of a race that is the script, with the trace's settings. Of a search it is the
+// schedule: each choice of the trace is made where it is possible and left out where it is
+// not, what the lock does besides happens before time passes, and in the end it runs on
+// until nothing is left to do. Faults that could not be injected are in NotInjected.
+func Against(entry lock.Entry, t simulator.Trace) (*race.Outcome, error) {
+	if t.Race == SearchID {
+		return searchAgainst(entry, t)
+	}
+	sc, err := scenarios.ByName(t.Race)
+	if err != nil {
+		return nil, err
+	}
+	s, err := sc.Settings.With(t.Settings)
+	if err != nil {
+		return nil, err
+	}
+	return race.Play(entry, sc, s)
+}
+
+func searchAgainst(entry lock.Entry, t simulator.Trace) (*race.Outcome, error) {
+	b, err := ParseBounds(t.Settings)
+	if err != nil {
+		return nil, i18n.Errorf("error.replay.bounds", "cause", err)
+	}
+	if (b.Nodes > 1) != (entry.Servers() > 1) {
+		b.Nodes = FewServers(entry)
+	}
+	search, sim, err := b.Simulator(entry)
+	if err != nil {
+		return nil, err
+	}
+	defer sim.Close()
+	f := &imitation{sim: sim, Recorder: schedule.Record(sim), probe: search.Clients + 1, hasty: b.Timing == Lockstep}
+	for _, c := range t.Choices {
+		if err := f.follow(c); err != nil {
+			return nil, i18n.Errorf("error.cause", "of", entry.ID, "cause", err)
+		}
+	}
+	for range maxFollowed {
+		c, ok := f.next(true)
+		if !ok {
+			break
+		}
+		if _, err := f.Step(c); err != nil {
+			break
+		}
+	}
+	run := f.Run()
+	o := OutcomeOf(search, run)
+	o.Race, o.Trace, o.NotInjected = b.Race(), b.Settled(entry).Trace(entry, run.Choices), f.notInjected
+	return o, nil
+}
+
+// maxFollowed is the number of choices that a lock may make beyond those of the trace: more than any
+// search has.
+const maxFollowed = 5000
+
+// An imitation makes the choices of another lock's run.
+type imitation struct {
+	*schedule.Recorder
+	sim         *simulator.Simulator
+	probe       int  // the client that begins last
+	hasty       bool // what can happen at once happens before time passes
+	notInjected []error
+}
+
+// follow makes a choice if it is possible.
+func (f *imitation) follow(c simulator.Choice) error {
+	if c.Verb == simulator.Pass && f.hasty {
+		for range maxFollowed {
+			now, ok := f.next(false)
+			if !ok {
+				break
+			}
+			if _, err := f.Step(now); err != nil {
+				return err
+			}
+		}
+		c.D = min(c.D, f.sim.NextDeadline(f.World())-f.World().Now())
+	}
+	_, err := f.Step(c)
+	if not := (*simulator.NotEnabledError)(nil); errors.As(err, &not) {
+		if c.Verb >= simulator.FaultVerb {
+			f.notInjected = append(f.notInjected, err)
+		}
+		return nil
+	}
+	return err
+}
+
+// next is the first choice that goes on by itself; with late also the end of a pause, the
+// passing of time, and the probe.
+func (f *imitation) next(late bool) (simulator.Choice, bool) {
+	later, last := simulator.Choice{}, simulator.Choice{}
+	for _, c := range f.sim.Enabled(f.World(), nil) {
+		switch {
+		case c.Verb >= simulator.FaultVerb:
+		case c.Verb == simulator.Start && int(c.Client) == f.probe:
+			last = c
+		case c.Verb == simulator.Pass || c.Verb == simulator.Resume:
+			if later.Verb == 0 || later.Verb == simulator.Pass {
+				later = c
+			}
+		default:
+			return c, true
+		}
+	}
+	if later.Verb == 0 {
+		later = last
+	}
+	return later, late && later.Verb != 0
+}

@@ -1,0 +1,350 @@
+package search_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"locklab/algorithms"
+	"locklab/algorithms/lock"
+	"locklab/faults"
+	"locklab/scenarios/internal/racetest"
+	"locklab/scenarios/search"
+	"locklab/simulator"
+	"locklab/simulator/client"
+	"locklab/simulator/effort"
+	"locklab/simulator/explore"
+	"locklab/simulator/history"
+	"locklab/simulator/verdict"
+)
+
+// A twin is the plain search of package explore: it visits whole worlds one after the other, and relies only on
+// what Enabled lists and Step does. It has no parts of worlds, no remembered effects, no symmetry and no
+// reduction; its times are absolute, its clients keep all that they have observed, and its judges the
+// whole history.
+type twin struct {
+	found             map[verdict.Word]price
+	states, histories int // of the search, and those of observations that clients can have
+}
+
+// price is the cost of a verdict: its faults, and the choices with that many faults.
+type price struct{ par, steps int }
+
+func (p price) less(q price) bool { return p.par < q.par || p.par == q.par && p.steps < q.steps }
+
+// listed writes the verdicts found on one line.
+func listed(found map[verdict.Word]price) string {
+	var items []string
+	for w, p := range found {
+		items = append(items, fmt.Sprintf("%s@%d in %d steps", w, p.par, p.steps))
+	}
+	slices.Sort(items)
+	return strings.Join(items, ", ")
+}
+
+func prices(r *explore.Result) map[verdict.Word]price {
+	found := map[verdict.Word]price{}
+	for _, f := range r.Found {
+		found[f.Verdict] = price{f.Par, f.Steps}
+	}
+	return found
+}
+
+// rules are the rules of a search of a lock, with its simulator.
+type rules struct {
+	*explore.Rules
+	entry  lock.Entry
+	bounds search.Bounds
+	sim    *simulator.Simulator
+	probe  int
+}
+
+func rulesOf(t testing.TB, entry lock.Entry, b search.Bounds) *rules {
+	t.Helper()
+	sim, opt := ownSearchOf(t, entry, b)
+	return &rules{explore.NewRules(sim, &opt), entry, b, sim, opt.Probe}
+}
+
+// play makes choices one after the other, each of which the rules must allow.
+func (r *rules) play(choices []simulator.Choice) (p explore.Position, events []history.Event, words []verdict.Word, err error) {
+	p = r.Start()
+	for i, c := range choices {
+		if !slices.Contains(r.Allowed(&p), c) {
+			return p, events, words, fmt.Errorf("choice %d of %d, %s, is against the rules", i+1, len(choices), r.sim.Describe(c))
+		}
+		e, w, err := r.Step(&p, c)
+		if err != nil {
+			return p, events, words, err
+		}
+		events, words = append(events, e...), append(words, w...)
+	}
+	return p, events, words, nil
+}
+
+func dumbly(t testing.TB, entry lock.Entry, b search.Bounds, each func(r *rules, way []simulator.Choice, p *explore.Position)) *twin {
+	t.Helper()
+	r := rulesOf(t, entry, b)
+	defer r.sim.Close()
+	var visit func(way []simulator.Choice, p *explore.Position) error
+	if each != nil {
+		visit = func(way []simulator.Choice, p *explore.Position) error { each(r, way, p); return nil }
+	}
+	s := racetest.Must(explore.SearchPlainly(t.Context(), r.Rules, visit))(t)
+	d := &twin{map[verdict.Word]price{}, s.States, s.Histories}
+	for w, found := range s.Found {
+		d.found[w] = price{found.Par, len(found.Choices)}
+		if _, _, words, err := r.play(found.Choices); err != nil || !slices.Contains(words, w) {
+			t.Errorf("the way to %s comes to %v, %v", w, words, err)
+		}
+	}
+	return d
+}
+
+// execute plays a whole way again: every step of a search lies on one that ends, or comes to a position that
+// was visited before. A simulator without tables must give the same events, and then allow the same
+// choices, as that of the search, which comes to the same position.
+func execute(t testing.TB, r *rules, way []simulator.Choice, at *explore.Position) {
+	t.Helper()
+	again, want, _, err := r.play(way)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again != *at {
+		t.Fatalf("played again, %v comes to another position", way)
+	}
+	bare := rulesOf(t, r.entry, r.bounds)
+	defer bare.sim.Close()
+	p, got, _, err := bare.play(way)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Fatalf("executed once more, %v comes to\n%v\nbefore\n%v", way, got, want)
+	}
+	if got, want := bare.Allowed(&p), r.Allowed(at); !slices.Equal(got, want) {
+		t.Fatalf("executed once more, after %v can follow\n%v\nbefore\n%v", way, got, want)
+	}
+}
+
+// small are bounds that a twin can search.
+func small(entry lock.Entry, clients, attempts int, budget string) search.Bounds {
+	b := search.DefaultBounds()
+	b.Clients, b.Attempts, b.Budget, b.Nodes = clients, attempts, faults.Budget(budget), search.FewServers(entry)
+	return b
+}
+
+// The budgets of a single fault: faults of clients and their messages, and faults of
+// servers and clocks.
+var (
+	clientFaults = []string{"", "crash=1", "pause=1", "pause=1@5s", "lose-reply=1", "lose-request=1"}
+	serverFaults = []string{"restart=1", "failover=1", "split=1", "node-clock=1@10s", "client-clock=1@10s"}
+)
+
+// oneServer are the locks that use one server.
+func oneServer() []lock.Entry {
+	return slices.DeleteFunc(algorithms.Milestones(), func(e lock.Entry) bool { return e.Nodes > 1 })
+}
+
+// tooMany are bounds for which the twin needs seconds, with hundreds of thousands of
+// states.
+var tooMany = []string{"redlock/2x1/failover=1", "watchdog/2x2/pause=1"}
+
+// large are bounds that take most of the time of their tests: only exhaustive tests
+// search within them.
+var large = []string{
+	"redlock/2x1/client-clock=1@10s", "redlock/2x1/node-clock=1@10s",
+	"watchdog/2x2/crash=1,pause=1@5s", "watchdog/2x2/failover=1,lose-reply=1",
+	"getset/2x2/crash=1,pause=1@5s", "getset/2x2/failover=1,lose-reply=1",
+	"watchdog/2x2/pause=1@5s", "watchdog/2x2/crash=1", "watchdog/2x2/lose-reply=1", "watchdog/2x2/lose-request=1",
+}
+
+// atSize calls test for every lock and budget, in a subtest of their name, all
+// side by side.
+func atSize(t *testing.T, locks []lock.Entry, clients, attempts int, budgets []string, test func(t *testing.T, entry lock.Entry, b search.Bounds)) {
+	for _, entry := range locks {
+		for _, budget := range budgets {
+			b := small(entry, clients, attempts, budget)
+			name := fmt.Sprintf("%s/%dx%d/%s", entry.ID, clients, attempts, b.Faults())
+			if slices.Contains(tooMany, name) || slices.Contains(large, name) && !effort.Exhaustive() {
+				continue
+			}
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				test(t, entry, b)
+			})
+		}
+	}
+}
+
+// searchOf is the simulator of a search, and its options.
+func searchOf(t testing.TB, entry lock.Entry, b search.Bounds) (*simulator.Simulator, explore.Options) {
+	t.Helper()
+	search := racetest.Must(b.Model(entry))(t)
+	sim, err := search.Simulator()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sim, search.Options()
+}
+
+// searched is a complete search; change may change its options.
+func searched(t testing.TB, entry lock.Entry, b search.Bounds, change func(*explore.Options)) *explore.Result {
+	t.Helper()
+	r := searchedUpTo(t, entry, b, change)
+	if !r.Complete {
+		t.Fatalf("the search of %v is not complete", b)
+	}
+	return r
+}
+
+// searchedUpTo is searched, complete or not.
+func searchedUpTo(t testing.TB, entry lock.Entry, b search.Bounds, change func(*explore.Options)) *explore.Result {
+	t.Helper()
+	sim, opt := searchOf(t, entry, b)
+	defer sim.Close()
+	if change != nil {
+		change(&opt)
+	}
+	r := racetest.Must(explore.Exhaust(t.Context(), sim, opt))(t)
+	return r
+}
+
+// compare compares the search with its twin: the same verdicts, each with the same fewest
+// faults and the same fewest steps; and, without symmetry, the same number of histories
+// that a client can observe.
+func compare(t *testing.T, entry lock.Entry, b search.Bounds) {
+	r := searched(t, entry, b, nil)
+	d := dumbly(t, entry, b, nil)
+	if got, want := observed(t, entry, b).Histories, d.histories; got != want {
+		t.Errorf("clients observe %d histories, in the twin %d", got, want)
+	}
+	t.Logf("%d states, the twin has %d: %s", r.States, d.states, listed(d.found))
+	if got, want := listed(prices(r)), listed(d.found); got != want {
+		t.Errorf("the search finds\n%s, its twin\n%s", got, want)
+	}
+	if r.States >= d.states {
+		t.Errorf("%d states, the twin without symmetry has %d", r.States, d.states)
+	}
+}
+
+// observed is a search without symmetry in which clients keep all that they have observed.
+func observed(t *testing.T, entry lock.Entry, b search.Bounds) *explore.Result {
+	sim, opt := searchOf(t, entry, b)
+	defer sim.Close()
+	opt.Plain = explore.Plainest
+	r := racetest.Must(explore.Exhaust(t.Context(), sim, opt))(t)
+	return r
+}
+
+// TestDumbTwinExecutes: the twin uses the simulator's tables of what code and servers do.
+// Here every run is executed once more, from its beginning, in a new simulator.
+func TestDumbTwinExecutes(t *testing.T) {
+	effort.OnlyPushed(t, "it searches for seconds")
+	whole := func(t *testing.T, entry lock.Entry, b search.Bounds) {
+		runs := 0
+		dumbly(t, entry, b, func(r *rules, way []simulator.Choice, p *explore.Position) {
+			runs++
+			execute(t, r, way, p)
+		})
+		if runs == 0 {
+			t.Error("nothing was executed")
+		}
+	}
+	budgets := []string{"crash=1", "pause=1@5s", "lose-reply=1"}
+	if !effort.Exhaustive() {
+		budgets = budgets[:1]
+	}
+	atSize(t, oneServer(), 2, 1, budgets, whole)
+	atSize(t, algorithms.Milestones(), 2, 1, []string{""}, whole)
+	atSize(t, []lock.Entry{racetest.Lock(t, "sharded-token")}, 2, 1, []string{"server-list=1"}, whole)
+}
+
+// own is a lock that only a test uses.
+func own(id string, create maker) lock.Entry {
+	return lock.Entry{ID: id, Server: lock.OnRedis(1), Unit: time.Millisecond, New: create}
+}
+
+// A twin's clients are written here from the certificate, and share nothing with those of the
+// search: a process makes one lock when it starts, and uses it for its whole life; between two
+// attempts it only waits, and never rests.
+
+// ownPrograms are such clients, for bounds without uses.
+func ownPrograms(b *explore.Model) func(probe bool) simulator.ClientConfig {
+	locks := func(c *simulator.Client) lock.Lock {
+		env := b.Tokens.In(client.Environment(c, b.TTL, b.Nodes), c)
+		if b.Fenced && !b.Entry.OnZooKeeper() {
+			return lock.Fence(b.Entry.New(env), env)
+		}
+		return b.Entry.New(env)
+	}
+	user := func(c *simulator.Client) {
+		l := locks(c)
+		for i := range b.Attempts {
+			if i > 0 {
+				c.Clock().Sleep(b.Between())
+			}
+			lease, err := client.Try(c, l)
+			for n := 0; err != nil && n < len(b.Retries); n++ {
+				c.Clock().Sleep(b.Retries[n])
+				lease, err = client.Try(c, l)
+			}
+			if err != nil {
+				continue
+			}
+			base, err := c.Read(client.FencingToken(lease))
+			c.Clock().Sleep(b.Work())
+			if err == nil {
+				_ = c.Write(base, client.FencingToken(lease)) // a refusal is recorded by the resource
+				c.Clock().Sleep(0)
+			}
+			c.Record(history.Event{Kind: history.Leave})
+			_ = client.Release(c, lease) // an error is recorded
+		}
+		c.Record(history.Event{Kind: history.Done})
+	}
+	probe := func(c *simulator.Client) {
+		l := locks(c)
+		for asked := 0; ; asked++ {
+			c.Record(history.Event{Kind: history.Acquire})
+			lease, err := l.Acquire(context.Background(), client.Key)
+			refused := errors.Is(err, lock.ErrNotAcquired)
+			switch {
+			case err == nil:
+				c.Record(history.Event{Kind: history.Enter, Token: client.FencingToken(lease)})
+				explore.LeaveAndRelease(c, lease)
+				return
+			case refused && asked > 0:
+				c.Record(history.Event{Kind: history.Refuse, Claims: true, Note: explore.ProbeRefused})
+				return
+			case asked == 3:
+				c.Record(history.Event{Kind: history.Refuse, Note: explore.ProbeFailed})
+				return
+			}
+			c.Record(client.Refusal(err))
+			c.Clock().Sleep(2*b.Between() + b.ClockJumps)
+		}
+	}
+	return func(isProbe bool) simulator.ClientConfig {
+		if isProbe {
+			return simulator.ClientConfig{Program: probe, Near: true, List: b.Entry.Shards}
+		}
+		return simulator.ClientConfig{Program: user, Skews: b.Skews, List: b.Entry.Shards}
+	}
+}
+
+// ownSearchOf is searchOf with the twin's own clients, in lockstep on Redis without uses.
+func ownSearchOf(t testing.TB, entry lock.Entry, b search.Bounds) (*simulator.Simulator, explore.Options) {
+	t.Helper()
+	search := racetest.Must(b.Model(entry))(t)
+	if search.Timing == nil && search.Uses == 0 && !entry.OnZooKeeper() {
+		search.Code = ownPrograms(search)
+		search.Contents = client.Servers(entry, search.TTL, simulator.NodeConfig{}, 1)[0].Contents // of a database
+	}
+	sim := racetest.Must(search.Simulator())(t)
+	return sim, search.Options()
+}
