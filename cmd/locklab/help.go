@@ -142,7 +142,7 @@ func helpName(c *cobra.Command) string {
 // longPlaces fill the places of the long help texts.
 func longPlaces(lang string) []string {
 	return []string{"schema", fmt.Sprint(schema), "example", contractExample, "bounds", boundList(lang),
-		"environments", text.Join(lang, "chart.list", cost.Shipped())}
+		"sources", text.Join(lang, "chart.list", cost.SourceIDs())}
 }
 
 // boundList is an item for each bound of a [search] header.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
@@ -103,102 +104,61 @@ func sweepOrder(args []string, set string, verdicts []string) (o study.SweepOrde
 
 // rateFlags are the flags of "locklab chart rate".
 type rateFlags struct {
-	chart        chartFlags
-	settings     map[string]*string // by name
-	faults       []string
-	environments []string
-	explain      string
+	chart   chartFlags
+	order   cost.RateOrder
+	pauses  []string
+	explain string
 }
 
-// ownEnvironment has the faults of --fault.
-const ownEnvironment = "yours"
-
 func rateCommand() *command {
-	r := &rateFlags{chart: chartFlags{numbers: true}, settings: map[string]*string{}}
+	r := &rateFlags{chart: chartFlags{numbers: true}, order: cost.UsualRateOrder()}
 	r.chart.next = []string{"locklab chart rate --explain token", "locklab chart rate -o rate.png",
 		"locklab chart tolerance"}
 	return &command{
-		use: "rate", texts: []string{"rate", "pauses"}, args: noArguments, flags: r.add, run: r.run,
+		use: "rate", texts: []string{"rate"}, args: noArguments, flags: r.add, run: r.run,
 		examples: []string{"chart rate",
-			`chart rate --ttl 30s --fault "pause=4/year 45s" --locks token,watchdog -o rate.png`,
+			`chart rate --ttl 30s --pause "4/year 45s" --locks token,watchdog -o rate.png`,
 			"chart rate --explain token"},
 	}
 }
 
 func (r *rateFlags) add(f *flags) {
 	r.chart.add(f)
-	for _, name := range cost.Settings {
-		r.settings[name] = new("")
-		f.add(name, r.settings[name])
-	}
-	f.each("fault", &r.faults)
-	f.add("environments", &r.environments)
+	u := &r.order.Usage
+	ranged(f, "machines", &u.Machines, 1, 1e9, "error.rate.machines")
+	ranged(f, "acquisitions", &u.PerSecond, 1e-9, 1e9, "error.rate.acquisitions")
+	ranged(f, "contended", &u.Contended, 0, 1, "error.rate.contended")
+	ranged(f, "work", &u.Work, time.Millisecond, 1000*time.Hour, "error.rate.ttl")
+	ranged(f, "ttl", &u.TTL, time.Millisecond, 1000*time.Hour, "error.rate.ttl")
+	f.add("pause-stops-work", &u.PauseStopsWork)
+	f.each("pause", &r.pauses)
 	f.add("explain", &r.explain)
 }
 
 func (r *rateFlags) run(e *env, _ []string) error {
-	order, err := r.order(e)
-	if err != nil {
-		return err
+	if len(r.pauses) > 0 {
+		r.order.Sources = nil // only what is named
+	}
+	for _, written := range r.pauses {
+		source, err := cost.ParseSource(written)
+		if err != nil {
+			return text.Errorf("error.cause", "of", "--pause", "cause", err)
+		}
+		r.order.Sources = append(r.order.Sources, source)
 	}
 	entries, err := r.pick(e)
-	if err != nil {
+	if err := cmp.Or(err, r.order.Check()); err != nil {
 		return err
 	}
 	known, err := report.Tolerance(e.ctx, e.work, entries)
 	if err != nil {
 		return internal(err)
 	}
-	found, err := cost.FindRates(e.ctx, order, &known.Tolerance)
+	found, err := cost.FindRates(e.ctx, r.order, &known.Tolerance)
 	if err != nil {
 		return internal(err)
 	}
 	return r.show(e, &chart.Rate{Rates: *found}, entries[0].ID)
-}
-
-// order reads what is to be computed.
-func (r *rateFlags) order(e *env) (cost.RateOrder, error) {
-	cause := func(flag string, err error) error { return text.Errorf("error.cause", "of", flag, "cause", err) }
-	o := cost.UsualRateOrder()
-	for _, name := range cost.Settings {
-		if !e.given(name) {
-			continue
-		}
-		if err := o.Set(name, *r.settings[name]); err != nil {
-			return o, cause("--"+name, err)
-		}
-	}
-	if e.given("environments") {
-		if err := keepEnvironments(&o, r.environments); err != nil {
-			return o, cause("--environments", err)
-		}
-	}
-	if len(r.faults) > 0 && !e.given("environments") {
-		o.Environments = nil // only what is said
-	}
-	for _, fault := range r.faults {
-		name, value, ok := strings.Cut(fault, "=")
-		if !ok {
-			return o, cause("--fault", text.Errorf("error.rate.faultform", "value", fault))
-		}
-		if err := o.AddFault(ownEnvironment, strings.TrimSpace(name), value); err != nil {
-			return o, cause("--fault", err)
-		}
-	}
-	return o, o.Check()
-}
-
-func keepEnvironments(o *cost.RateOrder, names []string) error {
-	all := o.Environments
-	o.Environments = nil
-	for _, n := range names {
-		i, err := choose("error.rate.environment", n, lists.Each(all, func(e cost.Environment) string { return e.ID }))
-		if err != nil {
-			return err
-		}
-		o.Environments = append(o.Environments, all[i])
-	}
-	return nil
 }
 
 // pick returns the locks: those of the flags, or the one to explain.
@@ -212,7 +172,7 @@ func (r *rateFlags) pick(e *env) (entries []lock.Entry, err error) {
 	return entries, cmp.Or(err, r.chart.check(e))
 }
 
-// show prints the table, or the terms of the first lock, and writes the files.
+// show prints the table, or where the numbers of the first lock come from, and writes the files.
 func (r *rateFlags) show(e *env, drawn *chart.Rate, id string) error {
 	if r.explain == "" || e.json {
 		return r.chart.show(e, drawn, nil)

@@ -23,19 +23,20 @@ import (
 func charts(t *testing.T, name string) map[string]Result {
 	grid, overview, sweep, par, tolerance, rate := gridSample(), manySample(), sweepSample(), parSample(),
 		toleranceSample(), rateSample(t)
+	recovery := recoverySample(rate)
 	if name != "" {
-		grid.Locks[0].ID, overview.Locks[0].ID, sweep.Series[0].Lock, rate.Subjects[0].Entry.ID = name, name,
-			name, name
-		for i := range rate.Series {
-			if rate.Series[i].Lock == "setnx" {
-				rate.Series[i].Lock = name
+		grid.Locks[0].ID, overview.Locks[0].ID, sweep.Series[0].Lock = name, name, name
+		for i := range rate.Bounds {
+			if rate.Bounds[i].Lock == "setnx" {
+				rate.Bounds[i].Lock = name
 			}
 		}
+		recovery.Recoveries[0].Lock = name
 		par.Locks[0].ID, tolerance.Locks[0].ID = name, name
 		grid.Races[0].ID, overview.Races[0].ID = name, name
 	}
 	return map[string]Result{"grid": &grid, "overview": &overview, "sweep": sweep, "par": &par, "tolerance": &tolerance,
-		"rate": rate, "theorems": theoremsSample()}
+		"rate": rate, "theorems": theoremsSample(), "recovery": recovery, "waiting": waitingSample()}
 }
 
 // Every text is as it was, and in its width.
@@ -209,17 +210,21 @@ func TestNothingToDraw(t *testing.T) {
 func TestFindings(t *testing.T) {
 	sweep, one, par := sweepSample(), toleranceSample(), parSample()
 	sweep.Series, one.Locks = sweep.Series[:2], one.Locks[:1]
+	overlapping := *waitingSample()
+	overlapping.Results[2].Quick = overlapping.Results[3].Slow
 	pause := Par{ParTable: study.ParTable{Locks: par.Locks[1:3], Verdicts: par.Verdicts[:1],
 		Pars: []study.Par{*par.At(1, 0), *par.At(2, 0)}, Budgets: par.Budgets[1:], Each: []study.Par{*par.Of(1, 1, 0),
 			*par.Of(2, 1, 0)}}}
 	for want, c := range map[string]Result{
 		"Half of the runs end in OVERLAP at pause/ttl 0.7 (setnx-expire), never with setnx (0 of 1,000: < 0.4 %)": sweep,
 		"One pause is enough to let two clients in with each of these 2 locks":                                    &pause,
-		"No lock in this grid fails.":                                     &Grid{},
-		"No size of a pause is known at which a lock lets two clients in": &one,
-		"No overlap is expected at a TTL of 0s":                           &Rate{},
-		"No run was finished.":                                            &WaitingChart{},
-		"No lock is free again after every crash":                         &RecoveryChart{},
+		"No lock in this grid fails.":                                                              &Grid{},
+		"No size of a pause is known at which a lock lets two clients in":                          &one,
+		"No overlap is expected at a TTL of 0s":                                                    &Rate{},
+		"No run was finished.":                                                                     &WaitingChart{},
+		"No lock was measured":                                                                     &RecoveryChart{},
+		"A crash closes setnx for ever, others for at most 10s, whatever the work":                 recoverySample(rateSample(t)),
+		"With 9 clients a released lock stays free for 1ms to 50ms on average, by the way to wait": &overlapping,
 	} {
 		if got := c.Finding("en"); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)

@@ -22,8 +22,7 @@ type Price struct {
 	Contended float64
 	// Handover is the mean time between a holder's leaving and the entry of the client that waited
 	// for it, over the moments at which that one began to wait; 0: it did not wait.
-	Handover        time.Duration
-	LongestHandover time.Duration
+	Handover time.Duration
 }
 
 // PriceSettings are the numbers of the runs in which a lock is counted: a lease of 10 s; a
@@ -59,11 +58,10 @@ func Count(e lock.Entry) (Price, error) {
 		shared = append(shared, float64(commands(run))/2)
 		if gap, ok := handover(run); ok {
 			handovers = append(handovers, gap.Seconds())
-			p.LongestHandover = max(p.LongestHandover, gap)
 		}
 	}
-	p.Contended = mean(shared, nil)
-	p.Handover = time.Duration(mean(handovers, nil) * float64(time.Second)).Round(time.Microsecond)
+	p.Contended = mean(shared)
+	p.Handover = time.Duration(mean(handovers) * float64(time.Second)).Round(time.Microsecond)
 	return p, nil
 }
 
