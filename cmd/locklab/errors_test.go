@@ -110,7 +110,7 @@ func TestWrongUse(t *testing.T) {
 		{`chart sweep ttl=1500ms --locks setnx-expire`, `ttl=1.5s…setnx-expire…ttl=2s`},
 		{`chart sweep pause/ttl -o x.gif`, `x.gif….png`},
 		{`chart par -o x.gif`, `.png, .svg, .csv or .json`},
-		{`chart rate --explain token -o x.gif`, `.png, .svg, .csv or .json`},
+		{`chart rate -o x.gif`, `.png, .svg, .csv or .json`},
 		{`chart theorems -o x.gif`, `.png, .svg, .csv or .json`},
 		{`chart tolerance token`, `token`},
 		{`chart par --clients 9`, `clients=9`},

@@ -13,7 +13,6 @@ import (
 	"locklab/reports/report"
 	"locklab/reports/text"
 	"locklab/scenarios/cost"
-	"locklab/scenarios/race"
 	"locklab/scenarios/share"
 	"locklab/scenarios/study"
 	"locklab/simulator/lists"
@@ -102,84 +101,54 @@ func sweepOrder(args []string, set string, verdicts []string) (o study.SweepOrde
 	return o, nil
 }
 
-// rateFlags are the flags of "locklab chart rate".
-type rateFlags struct {
-	chart   chartFlags
-	order   cost.RateOrder
-	pauses  []string
-	explain string
-}
-
 func rateCommand() *command {
-	r := &rateFlags{chart: chartFlags{numbers: true}, order: cost.UsualRateOrder()}
-	r.chart.next = []string{"locklab chart rate --explain token", "locklab chart rate -o rate.png",
-		"locklab chart tolerance"}
+	c := &chartFlags{numbers: true, next: []string{"locklab chart rate --locks token", "locklab chart rate -o rate.png",
+		"locklab chart tolerance"}}
+	var pauses []string
+	order := cost.UsualRateOrder()
 	return &command{
-		use: "rate", texts: []string{"rate"}, args: noArguments, flags: r.add, run: r.run,
+		use: "rate", args: noArguments,
 		examples: []string{"chart rate",
 			`chart rate --ttl 30s --pause "4/year 45s" --locks token,watchdog -o rate.png`,
-			"chart rate --explain token"},
+			"chart rate --locks token"},
+		flags: func(f *flags) {
+			c.add(f)
+			ranged(f, "machines", &order.Machines, 1, 1e9, "error.rate.machines")
+			ranged(f, "acquisitions", &order.PerSecond, 1e-9, 1e9, "error.rate.acquisitions")
+			ranged(f, "contended", &order.Contended, 0, 1, "error.rate.contended")
+			ranged(f, "work", &order.Work, time.Millisecond, 1000*time.Hour, "error.rate.ttl")
+			ranged(f, "ttl", &order.TTL, time.Millisecond, 1000*time.Hour, "error.rate.ttl")
+			f.add("pause-stops-work", &order.PauseStopsWork)
+			f.each("pause", &pauses)
+		},
+		run: c.run(algorithms.Milestones, func(e *env, entries []lock.Entry) (chart.Result, error) {
+			if err := cmp.Or(namePauses(&order, pauses), order.Check()); err != nil {
+				return nil, err
+			}
+			known, err := report.Tolerance(e.ctx, e.work, entries)
+			if err != nil {
+				return nil, internal(err)
+			}
+			found, err := cost.FindRates(e.ctx, order, &known.Tolerance)
+			if err != nil {
+				return nil, internal(err)
+			}
+			return &chart.Rate{Rates: *found}, nil
+		}),
 	}
 }
 
-func (r *rateFlags) add(f *flags) {
-	r.chart.add(f)
-	u := &r.order.Usage
-	ranged(f, "machines", &u.Machines, 1, 1e9, "error.rate.machines")
-	ranged(f, "acquisitions", &u.PerSecond, 1e-9, 1e9, "error.rate.acquisitions")
-	ranged(f, "contended", &u.Contended, 0, 1, "error.rate.contended")
-	ranged(f, "work", &u.Work, time.Millisecond, 1000*time.Hour, "error.rate.ttl")
-	ranged(f, "ttl", &u.TTL, time.Millisecond, 1000*time.Hour, "error.rate.ttl")
-	f.add("pause-stops-work", &u.PauseStopsWork)
-	f.each("pause", &r.pauses)
-	f.add("explain", &r.explain)
-}
-
-func (r *rateFlags) run(e *env, _ []string) error {
-	if len(r.pauses) > 0 {
-		r.order.Sources = nil // only what is named
+// namePauses puts the pauses that are named, if there are any, in place of those of the sources.
+func namePauses(order *cost.RateOrder, written []string) error {
+	if len(written) > 0 {
+		order.Sources = nil
 	}
-	for _, written := range r.pauses {
-		source, err := cost.ParseSource(written)
+	for _, pause := range written {
+		source, err := cost.ParseSource(pause)
 		if err != nil {
 			return text.Errorf("error.cause", "of", "--pause", "cause", err)
 		}
-		r.order.Sources = append(r.order.Sources, source)
+		order.Sources = append(order.Sources, source)
 	}
-	entries, err := r.pick(e)
-	if err := cmp.Or(err, r.order.Check()); err != nil {
-		return err
-	}
-	known, err := report.Tolerance(e.ctx, e.work, entries)
-	if err != nil {
-		return internal(err)
-	}
-	found, err := cost.FindRates(e.ctx, r.order, &known.Tolerance)
-	if err != nil {
-		return internal(err)
-	}
-	return r.show(e, &chart.Rate{Rates: *found}, entries[0].ID)
-}
-
-// pick returns the locks: those of the flags, or the one to explain.
-func (r *rateFlags) pick(e *env) (entries []lock.Entry, err error) {
-	if r.explain != "" {
-		entries = make([]lock.Entry, 1)
-		entries[0], err = race.Lock(r.explain)
-	} else {
-		entries, err = r.chart.locks.pick(algorithms.Milestones())
-	}
-	return entries, cmp.Or(err, r.chart.check(e))
-}
-
-// show prints the table, or where the numbers of the first lock come from, and writes the files.
-func (r *rateFlags) show(e *env, drawn *chart.Rate, id string) error {
-	if r.explain == "" || e.json {
-		return r.chart.show(e, drawn, nil)
-	}
-	if err := drawn.Explain(e.Out, e.look(), id); err != nil {
-		return internal(err)
-	}
-	e.Next("locklab chart rate", "locklab chart tolerance --locks "+id, "locklab explain "+id)
-	return cmp.Or(writeCharts(e, chartOf(e, drawn), r.chart.files, r.chart.format), conclude(drawn))
+	return nil
 }

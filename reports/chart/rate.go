@@ -1,7 +1,6 @@
 package chart
 
 import (
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -10,7 +9,6 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
-	"locklab/reports"
 	"locklab/scenarios/cost"
 	"locklab/scenarios/study"
 	"locklab/simulator/lists"
@@ -22,34 +20,23 @@ type Rate struct{ cost.Rates }
 // Name is that of Result, and so are the next ones.
 func (r *Rate) Name() string { return "rate" }
 
-// Assumptions are how the locks are used, and how often and how long machines pause, by source.
+// Assumptions are how the locks are used, and how often and how long machines pause, by source; a star stands where
+// the number is assumed.
 func (r *Rate) Assumptions(lang string) string {
 	pauses := lists.Each(r.Sources, func(s cost.Source) string {
-		if s.Quality == cost.Given {
+		n := number(s.PerYear)
+		switch {
+		case s.Quality == cost.Given:
 			return s.ID
+		case s.Assumed:
+			n += "*"
 		}
-		return say(lang, "rate.input", "source", s.ID, "n", yearly(s), "lengths", s.Lengths.String())
+		return say(lang, "rate.input", "source", s.ID, "n", n, "lengths", s.Lengths.String())
 	})
-	return say(lang, "part.sentences", "first", r.usage(lang), "next",
-		say(lang, "rate.inputs", "pauses", strings.Join(pauses, "; ")))
-}
-
-// usage says how the locks are used.
-func (r *Rate) usage(lang string) string {
-	pause := "rate.pause.waits"
-	if r.PauseStopsWork {
-		pause = "rate.pause.stops"
-	}
+	work := map[bool]string{true: "rate.work.stops", false: "rate.work.goes-on"}[r.PauseStopsWork]
 	return say(lang, "rate.usage", "machines", thousands(r.Machines), "acquisitions", decimal(r.PerSecond),
-		"work", length(r.Work), "pause", say(lang, pause), "held", number(r.Held()), "contended", percent(r.Contended))
-}
-
-// yearly is how often a machine pauses a year, with a sign where that is assumed.
-func yearly(s cost.Source) string {
-	if s.Assumed {
-		return number(s.PerYear) + "*"
-	}
-	return number(s.PerYear)
+		"work", length(r.Work), "pause", say(lang, work), "held", number(r.Held()), "contended", percent(r.Contended),
+		"pauses", strings.Join(pauses, "; "))
 }
 
 // Inconclusive reports whether a bound has no number.
@@ -106,7 +93,7 @@ func (r *Rate) Notes(lang string) (notes []string) {
 	if r.Inconclusive() {
 		notes = append(notes, say(lang, "rate.note.unknown"))
 	}
-	notes = append(notes, say(lang, "rate.method"), say(lang, "rate.sources"))
+	notes = append(append(notes, r.lone(lang)...), say(lang, "rate.method"), say(lang, "rate.sources"))
 	for _, s := range r.Sources {
 		line := say(lang, "rate.source.given", "name", s.ID)
 		if s.Quality != cost.Given {
@@ -118,31 +105,17 @@ func (r *Rate) Notes(lang string) (notes []string) {
 	return notes
 }
 
-// Explain writes where the numbers of one lock come from.
-func (r *Rate) Explain(w io.Writer, o reports.Look, lock string) error {
-	out := o.Lines(w)
-	s := r.Subjects[slices.IndexFunc(r.Subjects, func(s cost.Subject) bool { return s.Lock == lock })]
-	putEach(out, func(lang string) []string {
-		return []string{say(lang, "rate.explain", "lock", lock, "ttl", length(r.TTL))}
-	})
-	out.Put("", 0)
-	tableBy(lists.Pick(r.Bounds, func(b cost.Bound) bool { return b.Lock == lock && b.TTL == r.TTL })).columns("source " +
-		"pauses_a_year shortest_harmful_pause_ns share_of_pauses_that_harm slow_work_overlaps_a_year overlaps_a_year_at_most").Text(out)
-	out.Put("", 0)
-	putEach(out, func(lang string) []string {
-		all := []string{r.usage(lang), say(lang, "rate.explain.product"), say(lang, "rate.explain.lease", "spans", spansOf(lang, s.Lease))}
-		switch s.Limit.Answer {
-		case study.Limited:
-			all = append(all, say(lang, "rate.explain.search", "limit", limitLabel(&s.Limit)))
-		default:
-			all = append(all, say(lang, "rate.explain.answer", "answer", string(s.Limit.Answer)))
-		}
-		if b := s.Lease.Blocked(r.TTL, r.Work); b.Mean >= 0 {
-			all = append(all, say(lang, "rate.explain.crash", "mean", length(b.Mean), "longest", length(b.Longest)))
-		}
-		return append(all, r.Notes(lang)...)
-	})
-	return out.Err()
+// lone says where the numbers of the only lock come from; nothing where there are several.
+func (r *Rate) lone(lang string) []string {
+	if len(r.Subjects) != 1 {
+		return nil
+	}
+	s := r.Subjects[0]
+	found := string(s.Limit.Answer)
+	if s.Limit.Answer == study.Limited {
+		found = say(lang, "rate.search", "limit", limitLabel(&s.Limit))
+	}
+	return []string{say(lang, "rate.lone", "spans", spansOf(lang, s.Lease), "found", found)}
 }
 
 // spansOf says how a lease is renewed.
@@ -159,12 +132,18 @@ func spansOf(lang string, l cost.Lease) string {
 	case len(l.Spans) == 1:
 		return say(lang, "rate.lease.once", "left", left)
 	}
-	return say(lang, "rate.lease.renewed", "left", left, "at", leases(l.Spans[1].From), "then", leases(l.Spans[1].Left))
+	next := l.Spans[1]
+	return say(lang, "rate.lease.renewed", "left", left, "at", leases(next.From), "then", leases(next.Left))
 }
 
-// viewRate has the TTL of the title: a source a line and a lock a column, and what a crash costs.
+// viewRate has the TTL of the title: a source a line and a lock a column, and what a crash costs. Of one lock it has
+// the factors.
 func viewRate(c *Chart, _ string) *Table {
 	all := lists.Pick(c.Table.records(), func(r record) bool { return r.text("ttl_ns") == textOf(c.More["ttl_ns"]) })
+	if len(by("lock", all)) == 1 {
+		one := &Table{Columns: c.Table.Columns, Rows: lists.Each(all, func(r record) []any { return r.row })}
+		return one.only(func(name string) bool { return name != "lock" && name != "ttl_ns" })
+	}
 	t := across(all, []string{"source"}, "lock", func(of []record) any {
 		if n := of[0].number("overlaps_a_year_at_most"); !math.IsNaN(n) {
 			return number(n)

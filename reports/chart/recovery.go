@@ -32,20 +32,19 @@ func (c *RecoveryChart) Table() *Table { return tableBy(c.Recoveries) }
 
 // Finding says for how long a crash blocks the lock at most, and where for ever.
 func (c *RecoveryChart) Finding(lang string) string {
-	longest := slices.Max(append(lists.Each(c.Recoveries, func(r cost.Recovery) time.Duration {
-		if r.Longest == cost.Forever {
-			return cost.Unmeasured
+	longest, never := cost.Unmeasured, []string(nil)
+	for _, r := range c.Recoveries {
+		switch {
+		case r.Longest < cost.Forever:
+			longest = max(longest, r.Longest)
+		case !slices.Contains(never, r.Lock):
+			never = append(never, r.Lock)
 		}
-		return r.Longest
-	}), cost.Unmeasured))
-	endless := lists.Pick(c.Recoveries, func(r cost.Recovery) bool { return r.Longest == cost.Forever })
-	never := values("lock", tableBy(endless).records())
+	}
 	key := "recovery.finding"
 	switch {
-	case never == nil && longest < 0:
-		key = "recovery.none"
 	case longest < 0:
-		key = "recovery.finding.all"
+		key = "recovery.none"
 	case never != nil:
 		key = "recovery.finding.never"
 	}
@@ -70,7 +69,8 @@ func drawRecovery(c *Chart, lang string) frame {
 	seconds := func(r record, name string) float64 { return r.number(name) / float64(time.Second) }
 	all := lists.Pick(c.Table.records(), func(r record) bool { return r.number("blocked_mean_ns") >= 0 })
 	blocked := func(r record) float64 { return seconds(r, "blocked_mean_ns") }
-	longest := slices.Max(append(lists.Each(by("lock", all), func(of []record) float64 { return blocked(of[len(of)-1]) }), 0))
+	ends := lists.Each(by("lock", all), func(of []record) float64 { return blocked(of[len(of)-1]) })
+	longest := slices.Max(append(ends, 0))
 	top, last, ttl := 0.0, 0.0, 1.0
 	for _, r := range all {
 		last, ttl = max(last, seconds(r, "work_ns")), seconds(r, "ttl_ns")

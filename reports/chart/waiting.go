@@ -60,11 +60,15 @@ func (c *WaitingChart) Notes(lang string) []string {
 	notes := lists.Each(policies, func(id string) string {
 		return say(lang, "waiting.policy", "id", id, "what", say(lang, "policy."+id))
 	})
-	cut := lists.Each(lists.Pick(c.Results, func(r cost.Waiting) bool { return r.Cut }), func(r cost.Waiting) string {
-		return say(lang, "waiting.at", "policy", r.Policy, "clients", thousands(r.Clients))
-	})
+	var cut []string
+	for _, r := range c.Results {
+		if r.Cut {
+			cut = append(cut, say(lang, "waiting.at", "policy", r.Policy, "clients", thousands(r.Clients)))
+		}
+	}
 	if cut != nil {
-		notes = append(notes, say(lang, "waiting.cut", "runs", text.Join(lang, "chart.list", cut), "most", thousands(c.Load.Most)))
+		runs := text.Join(lang, "chart.list", cut)
+		notes = append(notes, say(lang, "waiting.cut", "runs", runs, "most", thousands(c.Load.Most)))
 	}
 	return append(notes, say(lang, "waiting.note"))
 }
@@ -83,7 +87,8 @@ func drawWaiting(c *Chart, lang string) frame {
 	of := func(column string) []float64 {
 		return lists.Each(all, func(r record) float64 { return r.number(column) })
 	}
-	handover, quick, slow, cost := of("handover_mean_ns"), of("handover_p5_ns"), of("handover_p95_ns"), of("commands_per_entry")
+	handover, quick, slow := of("handover_mean_ns"), of("handover_p5_ns"), of("handover_p95_ns")
+	cost := of("commands_per_entry")
 	ways := lists.Each(all, func(r record) string { return wayOf(lang, r.text("policy")) })
 	times, commands := rowed("", ways, true), rowed("", ways, false)
 	times.X.Label.Text, commands.X.Label.Text = say(lang, "waiting.panel.handover"), say(lang, "waiting.panel.entry")
@@ -97,13 +102,11 @@ func drawWaiting(c *Chart, lang string) frame {
 		s.from, s.to, s.width, s.words = quick[i], slow[i], 4, nanoseconds(handover[i])
 		intervals = append(intervals, s)
 		means = append(means, dot{x: handover[i], y: s.y, color: ink, shape: draw.CircleGlyph{}})
-		entries = append(entries, span{y: s.y, to: cost[i], color: grey, shape: draw.CircleGlyph{}, words: tenths(cost[i])})
+		entry := span{y: s.y, to: cost[i], color: grey, shape: draw.CircleGlyph{}, words: number(math.Round(10*cost[i]) / 10)}
+		entries = append(entries, entry)
 	}
 	times.Add(intervals, means)
 	commands.Add(entries)
 	return frame{below: []string{say(lang, "waiting.below", "clients", thousands(int(most)))},
 		body: panels(2, times, commands), least: vg.Point{X: 400, Y: 50 + 15*vg.Length(len(ways))}}
 }
-
-// tenths writes three digits that count, and no more than one place.
-func tenths(x float64) string { return number(math.Round(10*x) / 10) }

@@ -136,26 +136,9 @@ type clientClock struct{ *process }
 func (c clientClock) Now() time.Time        { return epoch.Add(c.now) }
 func (c clientClock) Sleep(d time.Duration) { c.sleep(d) }
 
-// AfterFunc is for watchdogs: their timers must be stopped before they fire.
-func (c clientClock) AfterFunc(d time.Duration, _ func()) clockwork.Timer {
-	t := &timer{runs: true}
-	c.after(d, func() {
-		if t.runs {
-			c.broken = fmt.Errorf("waiting: a timer of %v fires: nobody may hold the lock for so long", d)
-		}
-	})
-	return t
-}
-
-// timer is a clockwork.Timer of which only Stop is used.
-type timer struct {
-	clockwork.Timer
-	runs bool
-}
-
-func (t *timer) Stop() (ran bool) {
-	ran, t.runs = t.runs, false
-	return ran
+// AfterFunc is for watchdogs. Their timers never fire, since no client works for so long.
+func (c clientClock) AfterFunc(d time.Duration, f func()) clockwork.Timer {
+	return clockwork.NewFakeClock().AfterFunc(d, f)
 }
 
 // Token makes tokens of a client.
@@ -221,7 +204,8 @@ func (w watch) Wait(_ context.Context, patience time.Duration) (bool, error) {
 	}
 	s, children := w.session, w.of.Op == zookeeper.GetChildren
 	is := func(e zookeeper.Event) bool {
-		return e.Path == w.of.Path && (e.Type == zookeeper.NodeDeleted || (e.Type == zookeeper.NodeChildrenChanged) == children)
+		ofChildren := e.Type == zookeeper.NodeChildrenChanged
+		return e.Path == w.of.Path && (e.Type == zookeeper.NodeDeleted || ofChildren == children)
 	}
 	for !slices.ContainsFunc(s.fired, is) {
 		s.process.wait(func(resume func()) { s.waits = resume })

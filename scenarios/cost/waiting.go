@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"net"
 	"slices"
@@ -87,7 +86,7 @@ type Waiting struct {
 	Clients int    `json:"clients"`
 	Entries int    `json:"entries"`   // how often the lock was acquired
 	Cut     bool   `json:"truncated"` // Load.Most ended the run
-	// The time between a holder's leaving and the next entry, where a client waited: nine of ten lie between Quick and Slow.
+	// The time from a holder's leaving to the next entry, if a client waited: nine of ten lie between Quick and Slow.
 	Handover time.Duration `json:"handover_mean_ns"`
 	Quick    time.Duration `json:"handover_p5_ns"`
 	Slow     time.Duration `json:"handover_p95_ns"`
@@ -276,49 +275,22 @@ func (r *run) enter(w *waiter) error {
 
 func (r *run) fill(out *Waiting) {
 	out.Entries, out.Overtaken = r.entries, r.overtaken
-	var seconds, counts []float64
-	woken := 0
-	for _, d := range r.handovers {
-		seconds = append(seconds, d.Seconds())
+	if n := len(r.handovers); n > 0 {
+		var sum time.Duration
+		for _, d := range r.handovers {
+			sum += d
+		}
+		slices.Sort(r.handovers)
+		out.Handover, out.Quick, out.Slow = sum/time.Duration(n), r.handovers[n/20], r.handovers[n-1-n/20]
 	}
+	total, squares, woken := 0.0, 0.0, 0
 	for _, w := range r.waiters {
-		woken += w.woken
-		counts = append(counts, float64(w.entries))
+		total, squares, woken = total+float64(w.entries), squares+float64(w.entries*w.entries), woken+w.woken
 	}
-	out.Jain, out.Handover = jain(counts), time.Duration(mean(seconds)*float64(time.Second))
-	slices.Sort(r.handovers)
-	out.Quick, out.Slow = percentile(r.handovers, 0.05), percentile(r.handovers, 0.95)
-	out.Commands = float64(r.served) / r.now.Seconds()
-	out.PerEntry = float64(r.served) / float64(max(r.entries, 1))
+	if total >= float64(2*out.Clients) {
+		out.Jain = new(total * total / (float64(out.Clients) * squares))
+	}
+	out.Commands, out.PerEntry = float64(r.served)/r.now.Seconds(), float64(r.served)/max(total, 1)
 	out.Load = min(out.Commands*r.load.Service.Seconds(), 1)
-	out.Herd = float64(woken) / float64(max(r.entries, 1))
-}
-
-// percentile returns the smallest of some sorted durations that a share of them does not exceed; 0 if there is none.
-func percentile(sorted []time.Duration, share float64) time.Duration {
-	if len(sorted) == 0 {
-		return 0
-	}
-	return sorted[int(math.Ceil(share*float64(len(sorted))))-1]
-}
-
-// mean returns the mean of numbers; 0 if there is none.
-func mean(x []float64) (sum float64) {
-	for _, v := range x {
-		sum += v
-	}
-	return sum / float64(max(len(x), 1))
-}
-
-// jain returns Jain's index of counts: 1 if all are equal, 1/n if all but one are 0. Nil: on average they are less than
-// two.
-func jain(counts []float64) *float64 {
-	total, squares, n := 0.0, 0.0, float64(len(counts))
-	for _, c := range counts {
-		total, squares = total+c, squares+c*c
-	}
-	if total < 2*n {
-		return nil
-	}
-	return new(total * total / (n * squares))
+	out.Herd = float64(woken) / max(total, 1)
 }
