@@ -285,8 +285,8 @@ func recoveryCommand() *command {
 			"chart recovery --ttl 15s --work 1m --locks token,watchdog -o recovery.png"},
 		flags: func(f *flags) {
 			c.add(f)
-			ranged(f, "ttl", &order.TTL, time.Second, time.Hour, "error.recovery.ttl")
-			ranged(f, "work", &order.Work, 0, time.Hour, "error.recovery.work")
+			ranged(f, "ttl", &order.TTL, time.Second, time.Hour, "error.flag.range")
+			ranged(f, "work", &order.Work, 0, time.Hour, "error.flag.range")
 		},
 		run: c.run(algorithms.Milestones, func(e *env, entries []lock.Entry) (chart.Result, error) {
 			for _, entry := range entries {
@@ -314,8 +314,8 @@ func waitingCommand() *command {
 		flags: func(f *flags) {
 			parse(f, "clients", "2,10,50,200", &sizes, parseSizes)
 			f.add("policies", &policies)
-			ranged(f, "work", &load.Work, time.Microsecond, time.Second, "error.waiting.length")
-			ranged(f, "poll", &load.Poll, time.Microsecond, time.Second, "error.waiting.length")
+			ranged(f, "work", &load.Work, time.Microsecond, time.Second, "error.flag.range")
+			ranged(f, "poll", &load.Poll, time.Microsecond, time.Second, "error.flag.range")
 			c.addFiles(f)
 		},
 		run: c.run(noLocks, func(e *env, _ []lock.Entry) (chart.Result, error) {

@@ -113,11 +113,11 @@ func rateCommand() *command {
 			"chart rate --locks token"},
 		flags: func(f *flags) {
 			c.add(f)
-			ranged(f, "machines", &order.Machines, 1, 1e9, "error.rate.machines")
-			ranged(f, "acquisitions", &order.PerSecond, 1e-9, 1e9, "error.rate.acquisitions")
-			ranged(f, "contended", &order.Contended, 0, 1, "error.rate.contended")
-			ranged(f, "work", &order.Work, time.Millisecond, 1000*time.Hour, "error.rate.ttl")
-			ranged(f, "ttl", &order.TTL, time.Millisecond, 1000*time.Hour, "error.rate.ttl")
+			ranged(f, "machines", &order.Machines, 1, 1e9, "error.flag.range")
+			ranged(f, "acquisitions", &order.PerSecond, 1e-9, 1e9, "error.flag.range")
+			ranged(f, "contended", &order.Contended, 0, 1, "error.flag.range")
+			ranged(f, "work", &order.Work, time.Millisecond, 1000*time.Hour, "error.flag.range")
+			ranged(f, "ttl", &order.TTL, time.Millisecond, 1000*time.Hour, "error.flag.range")
 			f.add("pause-stops-work", &order.PauseStopsWork)
 			f.each("pause", &pauses)
 		},

@@ -20,18 +20,17 @@ type Rate struct{ cost.Rates }
 // Name is that of Result, and so are the next ones.
 func (r *Rate) Name() string { return "rate" }
 
-// Assumptions are how the locks are used, and how often and how long machines pause, by source; a star stands where
-// the number is assumed.
+// Assumptions are how the locks are used, and how often and how long machines pause, by source.
 func (r *Rate) Assumptions(lang string) string {
 	pauses := lists.Each(r.Sources, func(s cost.Source) string {
-		n := number(s.PerYear)
+		key := "rate.input"
 		switch {
 		case s.Quality == cost.Given:
 			return s.ID
 		case s.Assumed:
-			n += "*"
+			key = "rate.input.assumed"
 		}
-		return say(lang, "rate.input", "source", s.ID, "n", n, "lengths", s.Lengths.String())
+		return say(lang, key, "source", s.ID, "n", number(s.PerYear), "lengths", s.Lengths.String())
 	})
 	work := map[bool]string{true: "rate.work.stops", false: "rate.work.goes-on"}[r.PauseStopsWork]
 	return say(lang, "rate.usage", "machines", thousands(r.Machines), "acquisitions", decimal(r.PerSecond),
