@@ -216,7 +216,7 @@ func TestFindings(t *testing.T) {
 		"No size of a pause is known at which a lock lets two clients in":                          &one,
 		"No overlap is expected at a TTL of 0s":                                                    &Rate{},
 		"No run was finished.":                                                                     &WaitingChart{},
-		"No lock here is free again after a crash":                                                 &RecoveryChart{},
+		"No lock here is known to be free again after a crash":                                     &RecoveryChart{},
 		"A crash closes setnx for ever, others for at most 10s, whatever the work":                 recoverySample(rateSample(t)),
 		"With 9 clients a released lock stays free for 1ms to 50ms on average, by the way to wait": &overlapping,
 	} {

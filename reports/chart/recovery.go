@@ -87,19 +87,14 @@ func drawRecovery(c *Chart, lang string) frame {
 		})}
 	})
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, max(last, ttl), 0, beyond
-	p.X.Tick.Marker = labelled(stepsTo(p.X.Max, p.X.Max/4), decimal)
-	ticks := labelled(stepsTo(beyond-ttl/4, ttl/4), decimal)
+	var ticks plot.ConstantTicks
+	for y := 0.0; y < beyond; y += ttl / 4 {
+		ticks = append(ticks, plot.Tick{Value: y, Label: decimal(y)})
+	}
 	if math.IsInf(longest, 1) {
 		ticks = append(ticks, plot.Tick{Value: beyond, Label: "∞"})
 	}
-	p.Y.Tick.Marker = ticks
+	quarter := p.X.Max / 4
+	p.X.Tick.Marker, p.Y.Tick.Marker = labelled([]float64{0, quarter, 2 * quarter, 3 * quarter, p.X.Max}, decimal), ticks
 	return frame{below: []string{say(lang, "recovery.below")}, body: panels(1, p), least: vg.Point{Y: 200}}
-}
-
-// stepsTo are the multiples of a step, from 0 to most.
-func stepsTo(most, step float64) (all []float64) {
-	for n := 0.0; n*step <= most; n++ {
-		all = append(all, n*step)
-	}
-	return all
 }
