@@ -204,7 +204,11 @@ func TestNothingToDraw(t *testing.T) {
 func TestFindings(t *testing.T) {
 	sweep, one, par := sweepSample(), toleranceSample(), parSample()
 	sweep.Series, one.Locks = sweep.Series[:2], one.Locks[:1]
-	overlapping := *waitingSample()
+	overlapping, renewed, equal := *waitingSample(), *recoverySample(rateSample(t)), *recoverySample(rateSample(t))
+	renewed.Recoveries, equal.Recoveries = renewed.Recoveries[20:80], equal.Recoveries[20:60]
+	for i := range renewed.Recoveries[40:] {
+		renewed.Recoveries[40+i].Longest = 12_000 * ms
+	}
 	overlapping.Results[2].Quick = overlapping.Results[3].Slow
 	pause := Par{ParTable: study.ParTable{Locks: par.Locks[1:3], Verdicts: par.Verdicts[:1],
 		Pars: []study.Par{*par.At(1, 0), *par.At(2, 0)}, Budgets: par.Budgets[1:], Each: []study.Par{*par.Of(1, 1, 0),
@@ -216,6 +220,8 @@ func TestFindings(t *testing.T) {
 		"No size of a pause is known at which a lock lets two clients in":                          &one,
 		"No overlap is expected at a TTL of 0s":                                                    &Rate{},
 		"No run was finished.":                                                                     &WaitingChart{},
+		"A crash closes a lock for at most 10s, whatever the work":                                 &equal,
+		"A crash closes watchdog for at most 12s, others for less, whatever the work":              &renewed,
 		"No lock here is known to be free again after a crash":                                     &RecoveryChart{},
 		"A crash closes setnx for ever, others for at most 10s, whatever the work":                 recoverySample(rateSample(t)),
 		"With 9 clients a released lock stays free for 1ms to 50ms on average, by the way to wait": &overlapping,

@@ -159,20 +159,22 @@ func viewRate(c *Chart, _ string) *Table {
 	return t
 }
 
-// drawRate has a curve for each lock with the pauses of the title, against the TTL. Those that break most often stand
-// out. Each bound holds for longer TTLs too, up to the next one. None is at the bottom.
+// drawRate has a curve for each lock with the pauses of the title, against the TTL. Those that break most often at the
+// TTL of the title stand out. Each bound holds for longer TTLs too, up to the next one. None is at the bottom.
 func drawRate(c *Chart, lang string) frame {
 	source, _ := c.More["source"].(string)
 	all := lists.Pick(c.Table.records(), func(r record) bool {
 		return (source == "" || r.text("source") == source) && !math.IsNaN(r.number("overlaps_a_year_at_most"))
 	})
 	often := func(r record) float64 { return r.number("overlaps_a_year_at_most") }
-	top := slices.Max(append(lists.Each(by("lock", all), func(of []record) float64 { return often(of[0]) }), 0))
+	titled := func(r record) bool { return r.text("ttl_ns") == textOf(c.More["ttl_ns"]) }
+	top := slices.Max(append(lists.Each(lists.Pick(all, titled), often), 0))
 	p := ruled(panel(""), false)
 	p.Y.Label.Text, p.X.Label.Text = say(lang, "rate.axis.overlaps"), say(lang, "term.ttl.name")
 	lockLines(p, lang, all, "overlaps_a_year_at_most", func(of []record) curve {
 		at := func(r record) point { return point{x: r.number("ttl_ns"), y: often(r)} }
-		return curve{points: lists.Each(of, at), stands: often(of[0]) == top && top > 0, steps: true}
+		worst := func(r record) bool { return titled(r) && top > 0 && often(r) == top }
+		return curve{points: lists.Each(of, at), stands: slices.ContainsFunc(of, worst), steps: true}
 	})
 	logarithmic(&p.Y, lists.Each(all, often), number)
 	p.Y.Min /= 10 // the line of none

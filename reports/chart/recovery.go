@@ -30,25 +30,30 @@ func (c *RecoveryChart) Assumptions(lang string) string {
 // Table has one row for each lock and length of work.
 func (c *RecoveryChart) Table() *Table { return tableBy(c.Recoveries) }
 
-// Finding says for how long a crash blocks the lock at most, and where for ever.
+// Finding says for how long a crash blocks the lock at most, and with which locks for ever, or for longest.
 func (c *RecoveryChart) Finding(lang string) string {
-	longest, never := cost.Unmeasured, []string(nil)
+	locks := func(of func(d time.Duration) bool) []string {
+		some := lists.Pick(c.Recoveries, func(r cost.Recovery) bool { return of(r.Longest) })
+		return values("lock", tableBy(some).records())
+	}
+	longest := cost.Unmeasured
 	for _, r := range c.Recoveries {
-		switch {
-		case r.Longest < cost.Forever:
+		if r.Longest < cost.Forever {
 			longest = max(longest, r.Longest)
-		case !slices.Contains(never, r.Lock):
-			never = append(never, r.Lock)
 		}
 	}
-	key := "recovery.finding"
+	never := locks(func(d time.Duration) bool { return d == cost.Forever })
+	slow := locks(func(d time.Duration) bool { return d == longest })
+	key, named := "recovery.finding", never
 	switch {
 	case longest < 0:
 		key = "recovery.none"
 	case never != nil:
 		key = "recovery.finding.never"
+	case len(slow) < len(locks(func(d time.Duration) bool { return d >= 0 })):
+		key, named = "recovery.finding.some", slow
 	}
-	return say(lang, key, "longest", length(longest), "locks", firstNames(lang, never, titleLocks))
+	return say(lang, key, "longest", length(longest), "locks", firstNames(lang, named, titleLocks))
 }
 
 // Notes implements Result.
@@ -63,14 +68,14 @@ func viewRecovery(c *Chart, _ string) *Table {
 	return across(all, []string{"work_ns"}, "lock", func(of []record) any { return of[0].shown("blocked_mean_ns") })
 }
 
-// drawRecovery has a line for each lock. Those that never come back stand out, above the others; without them those
-// that take longest.
+// drawRecovery has a line for each lock. Those that never come back are above the others; they stand out, or without
+// them those that take longer than others.
 func drawRecovery(c *Chart, lang string) frame {
 	seconds := func(r record, name string) float64 { return r.number(name) / float64(time.Second) }
 	all := lists.Pick(c.Table.records(), func(r record) bool { return r.number("blocked_mean_ns") >= 0 })
 	blocked := func(r record) float64 { return seconds(r, "blocked_mean_ns") }
-	ends := lists.Each(by("lock", all), func(of []record) float64 { return blocked(of[len(of)-1]) })
-	longest := slices.Max(append(ends, 0))
+	longest := lists.Each(all, func(r record) float64 { return r.number("blocked_longest_ns") })
+	slow := slices.Max(append(longest, 0))
 	top, last, ttl := 0.0, 0.0, 1.0
 	for _, r := range all {
 		last, ttl = max(last, seconds(r, "work_ns")), seconds(r, "ttl_ns")
@@ -81,8 +86,11 @@ func drawRecovery(c *Chart, lang string) frame {
 	p := ruled(panel(""), false)
 	p.X.Label.Text, p.Y.Label.Text = say(lang, "recovery.axis.work"), say(lang, "recovery.axis")
 	beyond := ttl/4*math.Ceil(4*top/ttl) + ttl/4
+	stands := func(of []record) bool {
+		return of[0].number("blocked_longest_ns") == slow && slices.Min(longest) < slow
+	}
 	lockLines(p, lang, all, "blocked_mean_ns", func(of []record) curve {
-		return curve{stands: blocked(of[len(of)-1]) == longest, points: lists.Each(of, func(r record) point {
+		return curve{stands: stands(of), points: lists.Each(of, func(r record) point {
 			return point{x: seconds(r, "work_ns"), y: min(blocked(r), beyond)}
 		})}
 	})
@@ -91,7 +99,7 @@ func drawRecovery(c *Chart, lang string) frame {
 	for y := 0.0; y < beyond; y += ttl / 4 {
 		ticks = append(ticks, plot.Tick{Value: y, Label: decimal(y)})
 	}
-	if math.IsInf(longest, 1) {
+	if math.IsInf(slow, 1) {
 		ticks = append(ticks, plot.Tick{Value: beyond, Label: "∞"})
 	}
 	quarter := p.X.Max / 4
