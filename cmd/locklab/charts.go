@@ -272,27 +272,23 @@ func drawTolerance(e *env, entries []lock.Entry) (chart.Result, error) {
 }
 
 func recoveryCommand() *command {
-	ttls, work := report.UsualTTLs, time.Duration(0)
+	order := report.UsualRecovery
 	c := &chartFlags{numbers: true, next: []string{
 		"locklab chart recovery -o recovery.png", "locklab chart rate", "locklab run token crash-holding",
 	}}
 	return &command{
 		use: "recovery", args: noArguments,
 		examples: []string{"chart recovery",
-			"chart recovery --ttls 5s,15s --work 3s --locks token,watchdog -o recovery.png"},
+			"chart recovery --ttl 15s --work 1m --locks token,watchdog -o recovery.png"},
 		flags: func(f *flags) {
 			c.add(f)
-			f.add("ttls", &ttls)
-			f.add("work", &work)
+			ranged(f, "ttl", &order.TTL, time.Second, time.Hour)
+			ranged(f, "work", &order.Work, 0, time.Hour)
 		},
 		run: c.run(algorithms.Milestones, func(e *env, entries []lock.Entry) (chart.Result, error) {
-			order, err := report.RecoveryOrder(ttls, work)
-			if err != nil {
-				return nil, err
-			}
 			for _, entry := range entries {
 				if err := order.Check(entry); err != nil {
-					return nil, text.Errorf("error.cause", "of", "--ttls", "cause", err)
+					return nil, text.Errorf("error.cause", "of", "--ttl", "cause", err)
 				}
 			}
 			return report.Recovery(e.ctx, e.work, entries, order)
@@ -313,13 +309,10 @@ func waitingCommand() *command {
 		examples: []string{"chart waiting",
 			"chart waiting --clients 2,100 --policies fixed,backoff,pubsub,line --poll 20ms -o waiting.png"},
 		flags: func(f *flags) {
-			parse(f, "clients", "2,10,50,200,1000", &sizes, parseSizes)
+			parse(f, "clients", "2,10,50,200", &sizes, parseSizes)
 			f.add("policies", &policies)
-			for flag, is := range map[string]*time.Duration{
-				"service": &load.Service, "latency": &load.Latency, "hold": &load.Hold, "poll": &load.Poll,
-			} {
-				ranged(f, flag, is, time.Microsecond, time.Second)
-			}
+			ranged(f, "work", &load.Work, time.Microsecond, time.Second)
+			ranged(f, "poll", &load.Poll, time.Microsecond, time.Second)
 			c.addFiles(f)
 		},
 		run: c.run(noLocks, func(e *env, _ []lock.Entry) (chart.Result, error) {

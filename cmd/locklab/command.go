@@ -195,6 +195,8 @@ func (f *flags) add(name string, p any, pairs ...string) {
 		f.set.IntVar(p, name, *p, usage)
 	case *int64:
 		f.set.Int64Var(p, name, *p, usage)
+	case *float64:
+		f.set.Float64Var(p, name, *p, usage)
 	case *uint64:
 		f.set.Uint64Var(p, name, *p, usage)
 	case *string:

@@ -146,7 +146,7 @@ func helpName(c *cobra.Command) string {
 // longPlaces fill the places of the long help texts.
 func longPlaces(lang string) []string {
 	return []string{"schema", fmt.Sprint(reports.Schema), "topics", strings.Join(lessons.Topics(), ", "), "example", contractExample, "bounds", boundList(),
-		"environments", text.Join(lang, "chart.list", cost.Shipped())}
+		"sources", text.Join(lang, "chart.list", cost.SourceIDs())}
 }
 
 // boundList is the bounds of a [search] header that leaves all of them out.

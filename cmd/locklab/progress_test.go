@@ -82,7 +82,6 @@ func TestStopped(t *testing.T) {
 		{"chart tolerance --locks token --json -o DIR/x.csv", `"incomplete": true`, "incomplete"},
 		{"chart par --locks token --json -o DIR/x.csv", `"incomplete": true`, "incomplete"},
 		{"chart rate --locks token -o DIR/x.csv", "", "stopped"},
-		{"chart rate --locks token -o DIR/x.csv --explain token", "", "stopped"},
 		{"chart rate --locks token -o DIR/x.csv --json", "", "stopped"},
 		{"chart sweep ttl=5s:10s:1s --shard 1/2", `"stopped":true`, ""},
 	} {

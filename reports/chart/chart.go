@@ -132,9 +132,9 @@ var specs = map[string]spec{
 	"par":       {"lock budget verdict found complete par", drawPar, viewPar},
 	"tolerance": {"lock fault result falls_at largest_searched", drawTolerance, viewTolerance},
 	"sweep":     {"lock k n share wilson_lo wilson_hi", drawSweep, viewSweep},
-	"recovery":  {"lock ttl_s handover_mean_s blocked_p50_s blocked_longest_s share_forever", drawRecovery, viewRecovery},
-	"waiting":   {"policy clients handover_mean_s handover_p99_s commands_per_entry", drawWaiting, viewWaiting},
-	"rate":      {"lock environment ttl_s overlaps_a_year_hi", drawRate, viewRate},
+	"recovery":  {"lock ttl_ns work_ns blocked_mean_ns blocked_longest_ns", drawRecovery, viewRecovery},
+	"waiting":   {"policy clients handover_mean_ns handover_p5_ns handover_p95_ns commands_per_entry", drawWaiting, viewWaiting},
+	"rate":      {"lock source ttl_ns overlaps_a_year_at_most", drawRate, viewRate},
 	"theorems":  {"lock budget verdict extent", drawTheorems, viewTheorems},
 }
 

@@ -196,6 +196,24 @@ func boxes(lines, columns []string, at func(line, column int) cell) frame {
 	return frame{body: panels(1, p), least: vg.Point{X: 90 + 88*vg.Length(len(columns)), Y: 16 * vg.Length(len(lines)+1)}}
 }
 
+// lockLines adds a curve for each lock, or one for those together that have the same in a column, with their names at
+// its end.
+func lockLines(p *plot.Plot, lang string, all []record, column string, line func(of []record) curve) {
+	same := func(a, b record) bool { return a.text(column) == b.text(column) }
+	groups := lists.Gather(by("lock", all), func(a, b []record) bool { return slices.EqualFunc(a, b, same) })
+	var labels dots
+	for _, g := range groups {
+		m := line(g[0])
+		m.color = inColor(m.stands)
+		p.Add(m)
+		names := lists.Each(g, func(of []record) string { return of[0].text("lock") })
+		last := m.points[len(m.points)-1]
+		labels = append(labels, dot{x: last.x, y: last.y, color: m.color, label: " " + firstNames(lang, names, 3),
+			bold: m.stands})
+	}
+	p.Add(labels)
+}
+
 // name writes words in place of numbers along an axis: at 0, 1, 2 and so on of x, and at 0, -1, -2 of y.
 func name(axis *plot.Axis, step float64, words []string) {
 	var ticks plot.ConstantTicks

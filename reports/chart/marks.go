@@ -28,6 +28,7 @@ type curve struct {
 	color  color.NRGBA
 	dashes []vg.Length
 	stands bool // it stands out: it is thick, and has its points
+	steps  bool // each value holds up to the next point
 	band   bool
 }
 
@@ -48,7 +49,11 @@ func (m curve) Plot(c draw.Canvas, p *plot.Plot) {
 		dots := draw.GlyphStyle{Color: m.color, Radius: 2.2, Shape: draw.CircleGlyph{}}
 		(&plotter.Scatter{XYs: line, GlyphStyle: dots}).Plot(c, p)
 	}
-	(&plotter.Line{XYs: line, LineStyle: style}).Plot(c, p)
+	drawn := plotter.Line{XYs: line, LineStyle: style}
+	if m.steps {
+		drawn.StepStyle = plotter.PostStep
+	}
+	drawn.Plot(c, p)
 }
 
 // DataRange implements plot.DataRanger.

@@ -49,16 +49,19 @@ func number(x float64) string {
 	return strconv.FormatFloat(x, 'g', 3, 64)
 }
 
-// amount writes an interval: one number, a bound, or both ends.
-func amount(i cost.Interval) string {
-	lo, hi := number(i.Lo), number(i.Hi)
-	switch {
-	case lo == hi:
-		return lo
-	case i.Lo == 0:
-		return "<= " + hi
+// nanoseconds writes a duration with three digits that count, and ∞.
+func nanoseconds(ns float64) string {
+	if ns >= float64(cost.Forever) {
+		return length(cost.Forever)
 	}
-	return lo + ".." + hi
+	d := time.Duration(ns)
+	if d >= time.Second {
+		return length(d.Round(10 * time.Millisecond))
+	}
+	unit := time.Duration(1)
+	for ; d/unit >= 1000; unit *= 10 {
+	}
+	return d.Round(unit).String()
 }
 
 func decimal(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

@@ -11,49 +11,37 @@ import (
 
 	"gonum.org/v1/plot/vg"
 
-	"locklab/algorithms/lock"
 	"locklab/reports/internal/samples"
 	"locklab/reports/text"
 	"locklab/scenarios/cost"
 	"locklab/scenarios/study"
-	"locklab/simulator/verdict"
 )
 
-// rateSample has a lock without a lease, one with, one that renews it, one on several
-// servers, and one of which nothing is known.
+// rateSample has a lock without a lease, one with, one that renews it, and one of which nothing is known.
 func rateSample(t testing.TB) *Rate {
 	t.Helper()
-	limited := func(fault string, falls float64) study.Limit {
-		return study.Limit{Fault: fault, Answer: study.Limited, Holds: falls - 0.05, Falls: falls}
+	limited := func(falls float64) study.Limit {
+		return study.Limit{Answer: study.Limited, Holds: falls - 0.05, Falls: falls}
 	}
-	none := func(fault string) study.Limit {
-		return study.Limit{Fault: fault, Answer: study.NoLimit, Holds: study.MaxLeases}
-	}
-	falls := []study.Limit{{Fault: "failover", Answer: study.FallsOnce}, {Fault: "restart", Answer: study.FallsOnce}}
-	limits := func(pause, client, node study.Limit) []study.Limit {
-		return append([]study.Limit{pause, client, node}, falls...)
-	}
-	once := []cost.Span{{From: 0, Left: 1}}
-	renewed := []cost.Span{{From: 0, Left: 1}, {From: 0.3335, Left: 1}, {From: 0.6665, Left: 1}, {From: 1, Left: 1}}
-	subject := func(id string, nodes int, spans []cost.Span, limits []study.Limit) *cost.Subject {
-		return &cost.Subject{Entry: lock.Entry{ID: id, Server: lock.OnRedis(nodes)}, Lease: &cost.Lease{Lock: id, Spans: spans}, Limits: limits, Orphaned: verdict.Orphan}
-	}
-	all := []*cost.Subject{
-		subject("setnx", 1, []cost.Span{{Left: math.Inf(1)}}, limits(none("pause"), none("client-clock"), none("node-clock"))),
-		subject("token", 1, once, limits(limited("pause", 0.6), none("client-clock"), limited("node-clock", 0.6))),
-		subject("delex", 1, once, limits(limited("pause", 0.6), none("client-clock"), limited("node-clock", 0.6))),
-		subject("watchdog", 1, renewed, limits(limited("pause", 0.7), none("client-clock"), limited("node-clock", 0.7))),
-		subject("redlock", 5, once, limits(limited("pause", 0.6), none("client-clock"), limited("node-clock", 0.6))),
-		subject("mutex", 1, nil, limits(none("pause"), none("client-clock"), none("node-clock"))),
+	none := study.Limit{Answer: study.NoLimit, Holds: study.MaxLeases}
+	subject := func(id string, limit study.Limit, spans ...cost.Span) cost.Subject {
+		return cost.Subject{Lock: id, Lease: cost.Lease{Spans: spans}, Limit: limit}
 	}
 	o := cost.UsualRateOrder()
-	o.Environments = o.Environments[:3]
-	for _, own := range [][2]string{{"restart", "4/year loses=1s"}, {"crash", "1/month"}} {
-		if err := o.AddFault("mine", own[0], own[1]); err != nil {
-			t.Fatal(err)
-		}
+	o.Sources = o.Sources[:3]
+	own, err := cost.ParseSource("4/year p50=2s,p100=20s")
+	if err != nil {
+		t.Fatal(err)
 	}
-	return &Rate{Rates: *cost.Tabulate(o, all)}
+	o.Sources = append(o.Sources, own)
+	return &Rate{Rates: *o.Of([]cost.Subject{
+		subject("setnx", none, cost.Span{Left: math.Inf(1)}),
+		subject("token", limited(0.6), cost.Span{Left: 1}),
+		subject("delex", limited(0.6), cost.Span{Left: 1}),
+		subject("watchdog", limited(0.7), cost.Span{Left: 1}, cost.Span{From: 0.3335, Left: 1}, cost.Span{From: 0.6665, Left: 1}, cost.Span{From: 1, Left: 1}),
+		subject("redlock", limited(0.6), cost.Span{Left: 1}),
+		subject("mutex", none),
+	})}
 }
 
 // someTTLs writes the head of a table and its lines for three lengths of a lease.
@@ -64,23 +52,11 @@ func someTTLs(r *Rate) func(w io.Writer) error {
 			return err
 		}
 		for line := range strings.Lines(all.String()) {
-			if ttl := strings.Split(line, ",")[2]; ttl == "ttl_s" || ttl == "1" || ttl == "10" || ttl == "120" {
+			if ttl := strings.Split(line, ",")[2]; ttl == "ttl_ns" || ttl == "1000000000" || ttl == "10000000000" || ttl == "120000000000" {
 				io.WriteString(w, line)
 			}
 		}
 		return nil
-	}
-}
-
-// The title of the picture names every lock that breaks as often as the one that breaks most often, of whatever panel.
-func TestRateFindingNamesAll(t *testing.T) {
-	r := rateSample(t)
-	r.Environments = r.Environments[:1] // in the others they differ
-	got := r.Finding("en")
-	for _, id := range []string{"token", "delex", "watchdog", "redlock"} {
-		if !strings.Contains(got, id) {
-			t.Errorf("%q does not name %s", got, id)
-		}
 	}
 }
 
@@ -134,10 +110,15 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestRateCSVOfFigures: an environment with figures only, from which no rate follows, has no line, and
-// moves no lock's time of recovery to another.
-func TestRateCSVOfFigures(t *testing.T) {
-	r := rateSample(t)
-	r.Environments = append([]cost.Environment{{ID: "figures"}, {ID: "more"}}, r.Environments...)
-	samples.Golden(t, "rate.csv", someTTLs(r))
+// TestNanoseconds: a duration has three digits that count.
+func TestNanoseconds(t *testing.T) {
+	for d, want := range map[time.Duration]string{0: "0s", 461_234: "461µs", 12_456_000: "12.5ms", 999_960_000: "1s",
+		8_610_555_000: "8.61s", 95 * time.Second: "1m35s", cost.Forever: "∞"} {
+		if got := nanoseconds(float64(d)); got != want {
+			t.Errorf("%d is %q, want %q", d, got, want)
+		}
+	}
 }
+
+// TestRateCSV: a lock that was not measured has no number and no 0, and says so.
+func TestRateCSV(t *testing.T) { samples.Golden(t, "rate.csv", someTTLs(rateSample(t))) }

@@ -3,138 +3,106 @@ package chart
 import (
 	"math"
 	"slices"
+	"time"
 
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 
-	"locklab/reports/text"
 	"locklab/scenarios/cost"
-	"locklab/scenarios/study"
 	"locklab/simulator/lists"
 )
 
-// A RecoveryChart draws the time from a crash to the next entry, by lock and TTL, beside
-// the handover without a crash.
+// A RecoveryChart draws for how long others are blocked after a crash, by lock, against the work of the holder.
 type RecoveryChart struct{ Recoveries []cost.Recovery }
 
 // Name is that of Result, and so are the next ones.
 func (c *RecoveryChart) Name() string { return "recovery" }
 
-// Assumptions say what the client does, and when it crashes.
+// Assumptions say when the client crashes.
 func (c *RecoveryChart) Assumptions(lang string) string {
-	return say(lang, "recovery.assumptions", "hold", c.hold(lang), "retry", length(cost.PriceSettings().Retry))
-}
-
-// hold is the time for which the client works.
-func (c *RecoveryChart) hold(lang string) string {
+	ttl := time.Duration(0)
 	for _, r := range c.Recoveries {
-		if r.Hold != study.UsualWork(r.TTL) {
-			return length(r.Hold)
-		}
+		ttl = r.TTL
 	}
-	return say(lang, "work.usual")
+	return say(lang, "recovery.assumptions", "ttl", length(ttl))
 }
 
-// Table has one row for each lock and TTL.
-func (c *RecoveryChart) Table() *Table {
-	names := "lock ttl_s:s hold_s:s handover_mean_s:s handover_longest_s:s blocked_mean_s:s blocked_p50_s:s " +
-		"blocked_p90_s:s blocked_p99_s:s blocked_longest_s:s share_forever"
-	return tableOf(names, c.Recoveries, func(r cost.Recovery) []any {
-		return []any{r.Lock, r.TTL, r.Hold, r.Handover, r.LongestHandover, r.Mean(),
-			r.Quantile(0.5), r.Quantile(0.9), r.Quantile(0.99), r.Longest(), r.Ever()}
-	})
-}
+// Table has one row for each lock and length of work.
+func (c *RecoveryChart) Table() *Table { return tableBy(c.Recoveries) }
 
-// Finding says for which part of the TTL a crash blocks the lock, and where for ever. Locks that come back at most
-// moments are in neither.
+// Finding says for how long a crash blocks the lock at most, and with which locks for ever, or for longest.
 func (c *RecoveryChart) Finding(lang string) string {
-	var never []string
-	least, most := math.Inf(1), 0.0
-	for _, of := range by("lock", c.Table().records()) {
-		switch ever := of[len(of)-1].number("share_forever"); {
-		case ever > 0.5:
-			never = append(never, of[0].text("lock"))
-		case ever == 0:
-			for _, r := range of {
-				part := r.number("blocked_p50_s") / r.number("ttl_s")
-				least, most = min(least, part), max(most, part)
-			}
+	locks := func(of func(d time.Duration) bool) []string {
+		some := lists.Pick(c.Recoveries, func(r cost.Recovery) bool { return of(r.Longest) })
+		return values("lock", tableBy(some).records())
+	}
+	longest := cost.Unmeasured
+	for _, r := range c.Recoveries {
+		if r.Longest < cost.Forever {
+			longest = max(longest, r.Longest)
 		}
 	}
-	key := "recovery.finding"
+	never := locks(func(d time.Duration) bool { return d == cost.Forever })
+	slow := locks(func(d time.Duration) bool { return d == longest })
+	key, named := "recovery.finding", never
 	switch {
-	case least > most:
-		return say(lang, "recovery.none")
+	case longest < 0:
+		key = "recovery.none"
 	case never != nil:
 		key = "recovery.finding.never"
+	case len(slow) < len(locks(func(d time.Duration) bool { return d >= 0 })):
+		key, named = "recovery.finding.some", slow
 	}
-	return say(lang, key, "least", rounded(least, 2), "most", rounded(most, 2), "locks",
-		text.Join(lang, "chart.list", never))
+	return say(lang, key, "longest", length(longest), "locks", firstNames(lang, named, titleLocks))
 }
 
 // Notes implements Result.
-func (c *RecoveryChart) Notes(lang string) []string {
-	return []string{say(lang, "recovery.note")}
-}
+func (c *RecoveryChart) Notes(lang string) []string { return []string{say(lang, "recovery.note")} }
 
-// viewRecovery has all but the work, which the assumptions have, and the longest handover. Where hardly any blockage
-// ends, the longest does not.
+// viewRecovery has a line for some lengths of work, and a column for each lock.
 func viewRecovery(c *Chart, _ string) *Table {
-	t := c.Table.only(func(name string) bool { return name != "hold_s" && name != "handover_longest_s" })
-	longest := slices.Index(t.names(), "blocked_longest_s")
-	for i, r := range t.records() {
-		if r.number("share_forever") > 0.5 {
-			t.Rows[i][longest] = "inf"
-		}
-	}
-	return t
+	all := c.Table.records()
+	some := values("work_ns", all)
+	some = lists.Pick(some, func(work string) bool { return slices.Index(some, work)%4 == 3 })
+	all = lists.Pick(all, func(r record) bool { return slices.Contains(some, r.text("work_ns")) })
+	return across(all, []string{"work_ns"}, "lock", func(of []record) any { return of[0].shown("blocked_mean_ns") })
 }
 
-// mostRecoveries is the number of locks and TTLs of which each has a line of its own; of more, the shortest and the
-// longest TTL of each lock have.
-const mostRecoveries = 14
-
-// drawRecovery has a line for each lock and TTL, in parts of the TTL: from the median to the longest time that ends.
-// Those that never come back stand out.
+// drawRecovery has a line for each lock. Those that never come back are above the others; they stand out, or without
+// them those that take longer than others.
 func drawRecovery(c *Chart, lang string) frame {
-	all := c.Table.records()
-	if len(all) > mostRecoveries {
-		var shown []record
-		for _, of := range by("lock", all) {
-			shown = append(shown, of[0])
-			if len(of) > 1 {
-				shown = append(shown, of[len(of)-1])
-			}
+	seconds := func(r record, name string) float64 { return r.number(name) / float64(time.Second) }
+	all := lists.Pick(c.Table.records(), func(r record) bool { return r.number("blocked_mean_ns") >= 0 })
+	blocked := func(r record) float64 { return seconds(r, "blocked_mean_ns") }
+	longest := lists.Each(all, func(r record) float64 { return r.number("blocked_longest_ns") })
+	slow := slices.Max(append(longest, 0))
+	top, last, ttl := 0.0, 0.0, 1.0
+	for _, r := range all {
+		last, ttl = max(last, seconds(r, "work_ns")), seconds(r, "ttl_ns")
+		if y := blocked(r); !math.IsInf(y, 1) {
+			top = max(top, y)
 		}
-		all = shown
 	}
-	p := rowed("", lists.Each(all, func(r record) string {
-		return r.text("lock") + "  " + say(lang, "term.ttl.name") + " " + r.text("ttl_s") + " s"
-	}), true)
-	p.X.Min, p.X.Max, p.X.Label.Text = 0, 1, say(lang, "recovery.axis")
-	var marks spans
-	for i, r := range all {
-		ttl := r.number("ttl_s")
-		median, longest, handover := r.number("blocked_p50_s"), r.number("blocked_longest_s"), r.number("handover_mean_s")
-		s := span{y: -float64(i), from: median / ttl, to: longest / ttl, color: grey, width: 5}
-		if ever := r.number("share_forever"); ever > 0.5 {
-			s = span{y: s.y, to: 1, color: standout, width: 2, arrow: true, words: say(lang, "part.ever"), bold: true}
-		} else {
-			s.words = say(lang, "recovery.words", "median", rounded(median, 1), "longest", rounded(longest, 1))
-			if ever > 0 {
-				s.words += say(lang, "recovery.words.ever", "share", portion(ever))
-			}
-		}
-		p.X.Max = max(p.X.Max, math.Ceil(4*max(s.to, handover/ttl)-0.02)/4)
-		ring := span{y: s.y, to: handover / ttl, color: ink, shape: draw.RingGlyph{}}
-		marks = append(marks, s, ring)
+	p := ruled(panel(""), false)
+	p.X.Label.Text, p.Y.Label.Text = say(lang, "recovery.axis.work"), say(lang, "recovery.axis")
+	beyond := ttl/4*math.Ceil(4*top/ttl) + ttl/4
+	stands := func(of []record) bool {
+		return of[0].number("blocked_longest_ns") == slow && slices.Min(longest) < slow
 	}
-	var quarters []float64
-	for share := 0.0; share <= p.X.Max; share += 0.25 {
-		quarters = append(quarters, share)
+	lockLines(p, lang, all, "blocked_mean_ns", func(of []record) curve {
+		return curve{stands: stands(of), points: lists.Each(of, func(r record) point {
+			return point{x: seconds(r, "work_ns"), y: min(blocked(r), beyond)}
+		})}
+	})
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, max(last, ttl), 0, beyond
+	var ticks plot.ConstantTicks
+	for y := 0.0; y < beyond; y += ttl / 4 {
+		ticks = append(ticks, plot.Tick{Value: y, Label: decimal(y)})
 	}
-	p.X.Tick.Marker = labelled(quarters, decimal)
-	p.Add(marks)
-	return frame{below: []string{say(lang, "recovery.below")}, body: panels(1, p),
-		least: vg.Point{X: 400, Y: 40 + 13*vg.Length(len(all))}}
+	if math.IsInf(slow, 1) {
+		ticks = append(ticks, plot.Tick{Value: beyond, Label: "∞"})
+	}
+	quarter := p.X.Max / 4
+	p.X.Tick.Marker, p.Y.Tick.Marker = labelled([]float64{0, quarter, 2 * quarter, 3 * quarter, p.X.Max}, decimal), ticks
+	return frame{below: []string{say(lang, "recovery.below")}, body: panels(1, p), least: vg.Point{Y: 200}}
 }

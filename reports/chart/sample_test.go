@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"locklab/algorithms/lock"
+	"locklab/scenarios/cost"
 	"locklab/scenarios/study"
 	"locklab/simulator/verdict"
 )
@@ -116,4 +117,26 @@ func sweepSample() *Sweep {
 		s.Series = append(s.Series, one)
 	}
 	return s
+}
+
+// recoverySample has the locks of a chart of rates, of which one was not measured.
+func recoverySample(of *Rate) *RecoveryChart {
+	c := &RecoveryChart{}
+	for _, s := range of.Subjects {
+		for work := time.Second; work <= 20*time.Second; work += time.Second {
+			one := cost.Recovery{Lock: s.Lock, TTL: of.TTL, Work: work, Blocked: s.Lease.Blocked(of.TTL, work)}
+			c.Recoveries = append(c.Recoveries, one)
+		}
+	}
+	return c
+}
+
+// waitingSample has two ways to wait, with two numbers of clients.
+func waitingSample() *WaitingChart {
+	of := func(policy string, clients int, quick, mean, slow time.Duration) cost.Waiting {
+		return cost.Waiting{Policy: policy, Clients: clients, Quick: quick, Handover: mean, Slow: slow, PerEntry: float64(clients)}
+	}
+	return &WaitingChart{Load: cost.UsualLoad(), Results: []cost.Waiting{
+		of("fixed", 2, 400*ms, 500*ms, 900*ms), of("line", 2, 9*ms, 10*ms, 11*ms),
+		of("fixed", 9, 40*ms, 50*ms, 90*ms), of("line", 9, ms/2, ms, 2*ms)}}
 }

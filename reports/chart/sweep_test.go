@@ -9,37 +9,28 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"locklab/algorithms"
 	"locklab/reports/text"
 	"locklab/scenarios"
-	"locklab/scenarios/cost"
 	"locklab/scenarios/race"
-	"locklab/scenarios/study"
 	"locklab/simulator/effort"
 	"locklab/simulator/verdict"
 )
 
 // All charts of what a lock survives take the same work for granted, and say so below their titles.
 func TestOneWork(t *testing.T) {
-	const ttl = 10 * time.Second
-	recovery := &RecoveryChart{[]cost.Recovery{{Lock: "token", TTL: ttl, Hold: study.UsualWork(ttl)}}}
 	sweep := sweepSample()
 	for _, lang := range text.Languages() {
 		usual := say(lang, "work.usual")
 		for name, below := range map[string]string{
-			"recovery": recovery.Assumptions(lang), "sweep": sweep.Assumptions(lang),
-			"par": (&Par{}).Assumptions(lang), "tolerance": (&Tolerance{}).Assumptions(lang),
+			"sweep": sweep.Assumptions(lang),
+			"par":   (&Par{}).Assumptions(lang), "tolerance": (&Tolerance{}).Assumptions(lang),
 		} {
 			if part, _, _ := strings.Cut(usual, " "); !strings.Contains(below, part) {
 				t.Errorf("%s, %s: no work of %s: %s", name, lang, usual, below)
 			}
 		}
-	}
-	recovery.Recoveries[0].Hold = time.Second
-	if got := recovery.Assumptions("en"); !strings.Contains(got, "works for 1s.") {
-		t.Errorf("another work: %s", got)
 	}
 }
 

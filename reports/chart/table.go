@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,6 +31,14 @@ type Head struct {
 	Unit string `json:"unit,omitempty"`
 }
 
+// headOf is a head whose name says the unit, if it has one.
+func headOf(name string) Head {
+	if strings.HasSuffix(name, "_ns") {
+		return Head{name, "ns"}
+	}
+	return Head{Name: name}
+}
+
 // tableOf makes a table with a row for each of some things, whose values are written as valueOf does. Names are
 // separated by blanks; a unit stands behind its name, as in "ttl_s:s".
 func tableOf[T any](names string, of []T, row func(T) []any) *Table {
@@ -44,7 +53,21 @@ func tableOf[T any](names string, of []T, row func(T) []any) *Table {
 	return t
 }
 
-// valueOf turns a value into a cell: durations into seconds ("inf": it does not end), numbers into six digits.
+// tableBy makes a table with a row for each of some structs, and a column for each of their fields, under its name in
+// JSON; what ends in _ns has nanoseconds.
+func tableBy[T any](of []T) *Table {
+	fields := lists.Pick(reflect.VisibleFields(reflect.TypeFor[T]()),
+		func(f reflect.StructField) bool { return f.Tag.Get("json") != "" })
+	t := &Table{Columns: lists.Each(fields, func(f reflect.StructField) Head { return headOf(f.Tag.Get("json")) })}
+	for _, one := range of {
+		t.Rows = append(t.Rows, lists.Each(fields, func(f reflect.StructField) any {
+			return valueOf(reflect.ValueOf(one).FieldByIndex(f.Index).Interface())
+		}))
+	}
+	return t
+}
+
+// valueOf turns a value into a cell: durations into nanoseconds ("inf": it does not end), numbers into six digits.
 func valueOf(v any) any {
 	switch v := v.(type) {
 	case nil, bool, json.Number:
@@ -59,10 +82,13 @@ func valueOf(v any) any {
 		}
 		return valueOf(*v)
 	case time.Duration:
-		if v == cost.Forever {
+		switch v {
+		case cost.Forever:
 			return "inf"
+		case cost.Unmeasured:
+			return "not measured"
 		}
-		return valueOf(v.Seconds())
+		return json.Number(strconv.FormatInt(int64(v), 10))
 	}
 	if s := fmt.Sprint(v); s != "" {
 		return s
@@ -96,8 +122,11 @@ func (t *Table) CSV(w io.Writer) error {
 	return nil
 }
 
-// String is a head of a terminal: words for a name, with the unit, unless the name says it.
+// String is a head of a terminal: words for a name, with the unit, unless the name or the cells say it.
 func (h Head) String() string {
+	if h.Unit == "ns" {
+		return strings.ReplaceAll(strings.TrimSuffix(h.Name, "_ns"), "_", " ")
+	}
 	if h.Unit == "" || strings.HasPrefix(h.Unit, "1/") {
 		return strings.ReplaceAll(h.Name, "_", " ")
 	}
@@ -109,7 +138,7 @@ func (h Head) String() string {
 func (t *Table) Text(out *layout.Lines) {
 	short := t.only(func(name string) bool { return name != "trace" })
 	heads := lists.Each(short.Columns, Head.String)
-	rows := lists.Each(short.Rows, func(row []any) []string { return lists.Each(row, shown) })
+	rows := lists.Each(short.records(), func(r record) []string { return lists.Each(short.names(), r.shown) })
 	widths := lists.Each(lists.Indices(heads), func(i int) int {
 		return slices.Max(append(lists.Each(rows, func(row []string) int { return layout.Width(row[i]) }), 0))
 	})
@@ -153,15 +182,6 @@ func broken(head string, width int) (lines string) {
 	return lines
 }
 
-// shown is a cell in a terminal.
-func shown(cell any) string {
-	s := textOf(cell)
-	if x, err := strconv.ParseFloat(s, 64); err == nil {
-		return number(x)
-	}
-	return s
-}
-
 // only has the columns whose names are kept.
 func (t *Table) only(keep func(name string) bool) *Table {
 	kept := lists.Pick(lists.Indices(t.Columns), func(i int) bool { return keep(t.Columns[i].Name) })
@@ -183,7 +203,7 @@ func across(all []record, keys []string, column string, cell func(of []record) a
 	key := func(r record) []any { return lists.Each(keys, r.cell) }
 	out, names := &Table{}, values(column, all)
 	for _, name := range append(slices.Clone(keys), names...) {
-		out.Columns = append(out.Columns, Head{Name: name})
+		out.Columns = append(out.Columns, headOf(name))
 	}
 	for _, of := range lists.Gather(all, func(a, b record) bool { return slices.Equal(key(a), key(b)) }) {
 		row := key(of[0])
@@ -255,6 +275,18 @@ func (r record) cell(name string) any {
 		}
 	}
 	return nil
+}
+
+// shown is a cell in a terminal.
+func (r record) shown(name string) string {
+	x := r.number(name)
+	switch {
+	case math.IsNaN(x):
+		return r.text(name)
+	case headOf(name).Unit == "ns":
+		return nanoseconds(x)
+	}
+	return number(x)
 }
 
 func (r record) text(name string) string { return textOf(r.cell(name)) }

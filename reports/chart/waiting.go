@@ -3,8 +3,8 @@ package chart
 import (
 	"math"
 	"slices"
+	"time"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -13,10 +13,10 @@ import (
 	"locklab/simulator/lists"
 )
 
-// A WaitingChart draws what ways to wait cost, against the number of clients.
+// A WaitingChart draws what ways to wait cost, with the most clients of some numbers.
 type WaitingChart struct {
 	Load    cost.Load
-	Results []cost.WaitingResult // by policy, then by number of clients
+	Results []cost.Waiting // by policy, then by number of clients
 }
 
 // Name is that of Result, and so are the next ones.
@@ -25,127 +25,88 @@ func (c *WaitingChart) Name() string { return "waiting" }
 // Assumptions are the numbers of the runs.
 func (c *WaitingChart) Assumptions(lang string) string {
 	l := c.Load
-	return say(lang, "waiting.assumptions", "service", l.Service.String(), "latency", l.Latency.String(), "hold",
-		length(l.Hold),
-		"poll", length(l.Poll), "cap", length(l.Cap), "base", (l.Poll / 8).String(), "rest", length(l.Rest))
+	return say(lang, "waiting.assumptions", "service", l.Service.String(), "latency", l.Latency.String(),
+		"work", length(l.Work), "poll", length(l.Poll), "cap", length(l.Cap), "base", (l.Poll / 8).String(),
+		"rest", length(l.Rest))
 }
 
-// crowded are the results that were played with most clients, and how many those are.
-func crowded(all []cost.WaitingResult) (clients int, of []cost.WaitingResult) {
-	for _, r := range all {
-		if !r.Skipped {
-			clients = max(clients, r.Clients)
-		}
-	}
-	return clients, lists.Pick(all, func(r cost.WaitingResult) bool { return !r.Skipped && r.Clients == clients })
-}
+// Table has one row for each policy and number of clients.
+func (c *WaitingChart) Table() *Table { return tableBy(c.Results) }
 
-// notes say what was not played, or not to its end.
-func (c *WaitingChart) notes(lang string) []string {
-	list := func(key string, which func(cost.WaitingResult) bool) string {
-		runs := lists.Each(lists.Pick(c.Results, which), func(r cost.WaitingResult) string {
-			return say(lang, "waiting.at", "policy", r.Policy, "clients", thousands(r.Clients))
-		})
-		if runs == nil {
-			return ""
-		}
-		return say(lang, key, "runs", text.Join(lang, "chart.list", runs), "most", thousands(c.Load.Most))
-	}
-	return []string{
-		list("waiting.skipped", func(r cost.WaitingResult) bool { return r.Skipped }),
-		list("waiting.cut", func(r cost.WaitingResult) bool { return r.Cut && !r.Skipped }),
-		say(lang, "waiting.note"),
-	}
-}
-
-// byPolicy are the results of each policy.
-func (c *WaitingChart) byPolicy() [][]cost.WaitingResult {
-	return lists.Gather(c.Results, func(a, b cost.WaitingResult) bool { return a.Policy == b.Policy })
-}
-
-// policies say what each policy is.
-func (c *WaitingChart) policies(lang string) []string {
-	return lists.Each(c.byPolicy(), func(of []cost.WaitingResult) string {
-		return say(lang, "waiting.policy", "id", of[0].Policy, "what", say(lang, "policy."+of[0].Policy))
-	})
-}
-
-// Table has one row for each policy and number of clients that was played.
-func (c *WaitingChart) Table() *Table {
-	names := "policy clients entries handover_mean_s:s handover_p99_s:s release_mean_s:s entries_per_second:1/s " +
-		"commands_per_second:1/s commands_per_entry server_load jain_index longest_overtaking herd_size"
-	played := lists.Pick(c.Results, func(r cost.WaitingResult) bool { return !r.Skipped })
-	return tableOf(names, played, func(r cost.WaitingResult) []any {
-		index := any(nil)
-		if r.Jain != nil {
-			index = places(*r.Jain, 2)
-		}
-		return []any{r.Policy, r.Clients, r.Entries, r.Handover, r.HandoverP99, r.Release, r.Throughput, r.Commands,
-			r.PerEntry, r.Load, index, r.Overtaken, r.Herd}
-	})
-}
-
-// Finding compares the handover where most clients wait.
+// Finding compares the handover where most clients wait. It names ways to wait only if most handovers of the one are
+// shorter than those of the other.
 func (c *WaitingChart) Finding(lang string) string {
-	most, played := crowded(c.Results)
-	if len(played) == 0 {
+	most := slices.Max(append(lists.Each(c.Results, func(r cost.Waiting) int { return r.Clients }), 0))
+	all := lists.Pick(c.Results, func(r cost.Waiting) bool { return r.Clients == most })
+	if len(all) == 0 {
 		return say(lang, "waiting.nothing")
 	}
-	quick, slow := extremes(played, func(r cost.WaitingResult) float64 { return r.Handover })
-	return say(lang, "waiting.finding", "clients", thousands(most), "quick", wayOf(lang, quick.Policy),
-		"least", number(math.Round(1e4*quick.Handover)/10), "slow", wayOf(lang,
-			slow.Policy), "most", number(math.Round(1000*slow.Handover)))
+	quick, slow := extremes(all, func(r cost.Waiting) float64 { return r.Handover.Seconds() })
+	key := "waiting.finding"
+	if quick.Slow >= slow.Quick {
+		key = "waiting.finding.alike"
+	}
+	of := func(d time.Duration) string { return nanoseconds(float64(d)) }
+	return say(lang, key, "clients", thousands(most), "quick", wayOf(lang, quick.Policy), "least", of(quick.Handover),
+		"slow", wayOf(lang, slow.Policy), "most", of(slow.Handover))
 }
 
 // wayOf says how a policy waits, in a word or two.
 func wayOf(lang, policy string) string { return say(lang, "policy.short."+policy) }
 
-// Notes implements Result.
-func (c *WaitingChart) Notes(lang string) []string { return append(c.policies(lang), c.notes(lang)...) }
+// Notes say what each policy is, and which runs have not come to their end.
+func (c *WaitingChart) Notes(lang string) []string {
+	policies := values("policy", c.Table().records())
+	notes := lists.Each(policies, func(id string) string {
+		return say(lang, "waiting.policy", "id", id, "what", say(lang, "policy."+id))
+	})
+	var cut []string
+	for _, r := range c.Results {
+		if r.Cut {
+			cut = append(cut, say(lang, "waiting.at", "policy", r.Policy, "clients", thousands(r.Clients)))
+		}
+	}
+	if cut != nil {
+		runs := text.Join(lang, "chart.list", cut)
+		notes = append(notes, say(lang, "waiting.cut", "runs", runs, "most", thousands(c.Load.Most)))
+	}
+	return append(notes, say(lang, "waiting.note"))
+}
 
 // viewWaiting has what tells ways to wait apart.
 func viewWaiting(c *Chart, _ string) *Table {
-	return c.Table.only(func(name string) bool {
-		return name != "entries" && name != "release_mean_s" && name != "entries_per_second"
-	})
+	return c.Table.only(func(name string) bool { return name != "entries" && name != "truncated" })
 }
 
-// drawWaiting has a line for each way to wait with most clients: the handover from its mean to its 99th percentile, and
-// what an entry costs. The slowest stands out.
+// drawWaiting has a line for each way to wait with most clients: the handover, of which nine of ten lie in the
+// interval, and what an entry costs. The slowest stands out.
 func drawWaiting(c *Chart, lang string) frame {
 	all := c.Table.records()
-	most := 0.0
-	for _, r := range all {
-		most = max(most, r.number("clients"))
-	}
+	most := slices.Max(lists.Each(all, func(r record) float64 { return r.number("clients") }))
 	all = lists.Pick(all, func(r record) bool { return r.number("clients") == most })
-	ways := lists.Each(all, func(r record) string { return wayOf(lang, r.text("policy")) })
-	var plots []*plot.Plot
-	for n, m := range []struct {
-		key, from, to string
-		unit          float64
-	}{{"handover", "handover_mean_s", "handover_p99_s", 1000}, {"entry", "commands_per_entry", "commands_per_entry", 1}} {
-		p := rowed("", ways, n == 0)
-		p.X.Label.Text = say(lang, "waiting.panel."+m.key)
-		of := func(column string) []float64 {
-			return lists.Each(all, func(r record) float64 { return m.unit * r.number(column) })
-		}
-		logarithmic(&p.X, append(of(m.from), of(m.to)...), number)
-		slowest := slices.Max(of(m.from))
-		p.Add(spans(lists.Each(lists.Indices(all), func(i int) span {
-			from, to := of(m.from)[i], of(m.to)[i]
-			stands := n == 0 && from == slowest
-			s := span{y: -float64(i), from: from, to: to, color: inColor(stands), width: 4, words: places3(from), bold: stands}
-			if m.from == m.to {
-				s.width, s.shape = 0, draw.CircleGlyph{}
-			}
-			return s
-		})))
-		plots = append(plots, p)
+	of := func(column string) []float64 {
+		return lists.Each(all, func(r record) float64 { return r.number(column) })
 	}
-	return frame{below: []string{say(lang, "waiting.below", "clients", thousands(int(most)))}, body: panels(2, plots...),
-		least: vg.Point{X: 400, Y: 50 + 15*vg.Length(len(ways))}}
+	handover, quick, slow := of("handover_mean_ns"), of("handover_p5_ns"), of("handover_p95_ns")
+	cost := of("commands_per_entry")
+	ways := lists.Each(all, func(r record) string { return wayOf(lang, r.text("policy")) })
+	times, commands := rowed("", ways, true), rowed("", ways, false)
+	times.X.Label.Text, commands.X.Label.Text = say(lang, "waiting.panel.handover"), say(lang, "waiting.panel.entry")
+	logarithmic(&times.X, slices.Concat(handover, quick, slow), nanoseconds)
+	logarithmic(&commands.X, cost, number)
+	var intervals, entries spans
+	var means dots
+	for i := range all {
+		stands := handover[i] == slices.Max(handover)
+		s := span{y: -float64(i), color: inColor(stands), bold: stands}
+		s.from, s.to, s.width, s.words = quick[i], slow[i], 4, nanoseconds(handover[i])
+		intervals = append(intervals, s)
+		means = append(means, dot{x: handover[i], y: s.y, color: ink, shape: draw.CircleGlyph{}})
+		entry := span{y: s.y, to: cost[i], color: grey, shape: draw.CircleGlyph{}, words: number(math.Round(10*cost[i]) / 10)}
+		entries = append(entries, entry)
+	}
+	times.Add(intervals, means)
+	commands.Add(entries)
+	return frame{below: []string{say(lang, "waiting.below", "clients", thousands(int(most)))},
+		body: panels(2, times, commands), least: vg.Point{X: 400, Y: 50 + 15*vg.Length(len(ways))}}
 }
-
-// places3 writes three digits that count, and no more than one place.
-func places3(x float64) string { return number(math.Round(10*x) / 10) }

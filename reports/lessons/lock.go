@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"locklab/algorithms/lock"
 	"locklab/reports"
@@ -95,19 +94,9 @@ func (m *maker) costs(e lock.Entry) {
 	if m.failed(err) || p.Commands == 0 {
 		return
 	}
-	number := func(x float64, places int) string {
-		return strings.TrimSuffix(strconv.FormatFloat(x, 'f', places, 64), ".0")
-	}
 	m.under("costs", func(lang string) string {
-		say := func(key string, pairs ...string) string { return text.Say(lang, "label.costs."+key, pairs...) }
-		parts := []string{
-			say("alone", "count", number(p.Commands, 1), "roundtrips", number(p.RoundTrips, 0)),
-			say("shared", "count", number(p.Contended, 1), "retry", span(lang, cost.PriceSettings().Retry)),
-		}
-		if p.Handover > 0 {
-			parts = append(parts, say("handover", "handover", span(lang, p.Handover)))
-		}
-		return text.Join(lang, "part.sentences", parts)
+		return text.Say(lang, "label.costs.alone", "count", strconv.Itoa(p.Commands),
+			"roundtrips", strconv.FormatFloat(p.RoundTrips, 'f', 0, 64))
 	})
 }
 

@@ -230,7 +230,7 @@ func (s *Stage) ofLock(lang, kind string, e lock.Entry) (string, error) {
 		return strconv.Itoa(len(lists.Pick(row, fails))), err
 	case "commands":
 		p, err := cost.Count(e)
-		return strconv.FormatFloat(p.Commands, 'f', -1, 64), err
+		return strconv.Itoa(p.Commands), err
 	}
 	return "", fmt.Errorf("%s: unknown kind of place about a lock", kind)
 }

@@ -25,7 +25,7 @@ const svgNames = "http://www.w3.org/2000/svg"
 
 func reportSample(t *testing.T) Report {
 	t.Helper()
-	drawn := &chart.WaitingChart{Load: cost.UsualLoad(), Results: []cost.WaitingResult{{Policy: "fixed", Clients: 2, Handover: 0.5}, {Policy: "line", Clients: 2, Handover: 0.01}}}
+	drawn := &chart.WaitingChart{Load: cost.UsualLoad(), Results: []cost.Waiting{{Policy: "fixed", Clients: 2, Handover: 5e8}, {Policy: "line", Clients: 2, Handover: 1e7}}}
 	var svg bytes.Buffer
 	if err := chart.SVG(&svg, chart.Of(drawn, ""), chart.Format{}); err != nil {
 		t.Fatal(err)

@@ -3,13 +3,11 @@ package report
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/reports/chart"
-	"locklab/reports/text"
 	"locklab/scenarios/cost"
 	"locklab/scenarios/search"
 	"locklab/scenarios/share"
@@ -64,7 +62,7 @@ func (r *Report) figures(ctx context.Context, work Worker, all bool) ([]Figure, 
 	}
 	known := limits.Only(entries)
 	order := cost.UsualRateOrder()
-	order.Waits = r.Waits
+	order.PauseStopsWork = !r.Waits
 	rates, err := cost.FindRates(ctx, order, &known)
 	if err != nil {
 		return nil, err
@@ -85,14 +83,10 @@ func (r *Report) figures(ctx context.Context, work Worker, all bool) ([]Figure, 
 // quickCharts are those that are smaller than what "locklab chart recovery", "locklab chart waiting" and
 // "locklab chart sweep" draw: each takes two seconds.
 func quickCharts(ctx context.Context, work Worker, entries []lock.Entry, waits bool) (figures []Figure, err error) {
-	order, err := RecoveryOrder(UsualTTLs, 0)
-	if err != nil {
-		return nil, err
-	}
 	crashing := slices.DeleteFunc(slices.Clone(entries),
-		func(entry lock.Entry) bool { return order.Check(entry) != nil })
+		func(entry lock.Entry) bool { return UsualRecovery.Check(entry) != nil })
 	if len(crashing) > 0 {
-		recovery, err := Recovery(ctx, work, crashing, order)
+		recovery, err := Recovery(ctx, work, crashing, UsualRecovery)
 		if err != nil {
 			return nil, err
 		}
@@ -169,32 +163,13 @@ func Tolerance(ctx context.Context, work Worker, entries []lock.Entry) (*chart.T
 	return &chart.Tolerance{Tolerance: *found}, err
 }
 
-// UsualTTLs are those of a chart of recoveries.
-const UsualTTLs = "2s,10s,30s,60s"
-
-// RecoveryOrder reads TTLs, and the time that the client holds the lock; 0: study.UsualWork.
-func RecoveryOrder(ttls string, hold time.Duration) (o cost.RecoveryOrder, err error) {
-	if hold < 0 || hold > time.Hour {
-		return o, text.Errorf("error.recovery.work", "value", hold)
-	}
-	o.Hold = hold
-	for _, item := range strings.Split(ttls, ",") {
-		d, err := time.ParseDuration(strings.TrimSpace(item))
-		switch n := len(o.TTLs); {
-		case err != nil || d < 10*time.Millisecond || d > time.Hour:
-			return o, text.Errorf("error.recovery.ttl", "value", item)
-		case n > 0 && d <= o.TTLs[n-1]:
-			return o, text.Errorf("error.rate.ttls.order", "value", item, "before", o.TTLs[n-1])
-		}
-		o.TTLs = append(o.TTLs, d)
-	}
-	return o, nil
-}
+// UsualRecovery is what a chart of recoveries looks at.
+var UsualRecovery = cost.RecoveryOrder{TTL: 10 * time.Second}
 
 // Recovery plays crashes, and returns the chart of what follows them.
 func Recovery(ctx context.Context, work Worker, entries []lock.Entry, o cost.RecoveryOrder) (*chart.RecoveryChart,
 	error) {
-	w, end := work(len(entries)*len(o.TTLs), "progress.crashes")
+	w, end := work(len(entries), "progress.crashes")
 	defer end()
 	found, err := cost.FindRecovery(ctx, entries, o, w)
 	return &chart.RecoveryChart{Recoveries: found}, err

@@ -1,31 +1,28 @@
-// Package cost computes what locks cost: how often each is expected to break in a year
-// (FindRates), the commands and the time of an acquisition (Count), the time after a crash in
-// which no client can enter (FindRecovery), and the cost of ways to wait (FindWaiting).
+// Package cost computes what locks cost: how often one lets two clients in, in a year (FindRates); for how long it is
+// closed after a crash (FindRecovery); the commands of an acquisition (Count); and ways to wait (FindWaiting).
+//
+// # Leases
+//
+// How often a lock breaks, and for how long a crash closes it, both follow from its Lease: for how long it stays
+// closed when its holder stops, by the age of the hold. MeasureLease finds that in runs of the lab's simulator.
 //
 // # Rates
 //
-// Nothing is sampled: the expected number of harms a year is
+// Nothing is sampled. At most so many times a year two clients are inside at once:
 //
-//	faults a year x holds at any moment x contended x window x long enough
+//	pauses a year of a machine x locks held at any moment x contended share x share of pauses that do harm
 //
-// (Little's law gives the holds: acquisitions a second x mean length). The window is the
-// share of a hold in which the fault must strike, and long enough the share of faults that
-// then last until the lease has ended. Both follow from the Lease, which is measured in
-// runs; that one such fault suffices, and from which length on, is what search has proved
-// (study.Tolerance). Where the two disagree there is no number.
+// Little's law gives the locks held: acquisitions a second x work. A pause does harm if it strikes a hold at a moment,
+// and lasts for so long, that the lease ends first; that follows from the Lease. That one such pause suffices, and from
+// which length on, is what search has proved (study.Tolerance). Where the two disagree there is no number.
 //
-// The numbers are upper bounds in one respect: a client that waits asks all the time.
-//
-// # Prices and recovery
-//
-// Both are counted in runs of the lab's simulator. A
-// crashMeter has one client crash at any moment and finds when another one gets in.
+// The number is an upper bound: a client that waits asks all the time, and lengths of which only percentiles are known
+// are taken to be the longest. Two pauses at once are not counted.
 //
 // # Waiting
 //
-// Clients run the locks' real code on go-redis, and the server is a real miniredis (or the
-// simulator's ensemble) that runs one command at a time. Each command takes the server the
-// same time; what arrives meanwhile queues. Messages take random times. Nothing goes wrong.
-// A run follows from its numbers alone. The lab's simulator cannot play these runs: its
-// servers answer at once and have no queue, and it has far fewer clients.
+// Clients run the locks' real code on go-redis, and the server is a real miniredis (or the simulator's ensemble) that
+// runs one command at a time. Each command takes the server the same time; what arrives meanwhile queues. Messages take
+// random times. Nothing goes wrong. A run follows from its numbers alone. The lab's simulator cannot play these runs:
+// its servers answer at once and have no queue, and it has far fewer clients.
 package cost

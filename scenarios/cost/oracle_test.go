@@ -76,9 +76,8 @@ func TestWindowAgainstRuns(t *testing.T) {
 		{"watchdog", 5 * time.Second, 9 * time.Second, false},
 		{"setnx", 4 * time.Second, 25 * time.Second, true},
 	} {
-		u := cost.Usage{Machines: 1, PerSecond: 1, Contended: 1, TTL: 10 * time.Second, Hold: cost.Always(c.hold), Waits: c.waits}
-		cause := cost.Cause{Fault: "pause", PerYear: 1, Lengths: cost.Always(c.pause)}
-		term := all[c.lock].Term(u, cost.Environment{}, cause)
+		u := cost.Usage{PerSecond: 1, Contended: 1, TTL: 10 * time.Second, Work: c.hold, PauseStopsWork: !c.waits}
+		bound := all[c.lock].Bound(u, pauses(t, "1/year", c.pause.String()))
 		harmed := 0
 		s := race.Standard()
 		s.Retry = 50 * time.Millisecond
@@ -87,7 +86,7 @@ func TestWindowAgainstRuns(t *testing.T) {
 			section(&clients[0], c.hold, c.waits)
 			return clients
 		}}
-		p := racetest.Must(sc.Prepare(all[c.lock].Entry, s, nil))(t)
+		p := racetest.Must(sc.Prepare(racetest.Must(race.Lock(c.lock))(t), s, nil))(t)
 		draw := race.Stream(1, "window")
 		for i := range n {
 			age := (time.Duration(i)*c.hold + time.Duration(draw.Int64N(int64(c.hold)))) / n
@@ -98,8 +97,8 @@ func TestWindowAgainstRuns(t *testing.T) {
 			harmed += min(overlaps(run.Events), 1)
 		}
 		p.Close()
-		if want := n * term.Window.Hi * term.Long.Hi; math.Abs(want-float64(harmed)) > 2.5 {
-			t.Errorf("%s, %v in a hold of %v: %d of %d runs overlap, the formula says %.1f: %+v", c.lock, c.pause, c.hold, harmed, n, want, term)
+		if want := n * *bound.Harmful; math.Abs(want-float64(harmed)) > 2.5 {
+			t.Errorf("%s, %v in a hold of %v: %d of %d runs overlap, the formula says %.1f: %+v", c.lock, c.pause, c.hold, harmed, n, want, bound)
 		}
 	}
 }
@@ -132,10 +131,8 @@ func TestFormulaAgainstALongRun(t *testing.T) {
 					enters++
 				}
 			}
-			u := cost.Usage{Machines: 2, PerSecond: float64(enters) / run.End.Seconds(), Contended: 1, TTL: 10 * time.Second, Hold: cost.Always(c.hold), Waits: true}
-			cause := cost.Cause{Fault: "pause", PerYear: 1, Lengths: cost.Always(c.pause)}
-			term := all[c.lock].Term(u, cost.Environment{}, cause)
-			want := term.Expected.Hi * run.End.Seconds() / gap.Seconds()
+			u := cost.Usage{PerSecond: float64(enters) / run.End.Seconds(), Contended: 1, TTL: 10 * time.Second, Work: c.hold}
+			want := *all[c.lock].Bound(u, pauses(t, "1/year", c.pause.String())).AtMost * run.End.Seconds() / gap.Seconds()
 			got := overlaps(run.Events)
 			t.Logf("%d holds, %d overlaps, expected %.1f", enters, got, want)
 			poisson := distuv.Poisson{Lambda: want}
@@ -150,7 +147,7 @@ func TestFormulaAgainstALongRun(t *testing.T) {
 }
 
 // bad plays two machines that want the lock all the time and pause at random moments.
-func bad(t *testing.T, s *cost.Subject, hold, pause, gap, horizon time.Duration) *schedule.Run {
+func bad(t *testing.T, s cost.Subject, hold, pause, gap, horizon time.Duration) *schedule.Run {
 	t.Helper()
 	settings := race.Standard()
 	settings.Retry, settings.Horizon = 250*time.Millisecond, horizon
@@ -169,7 +166,7 @@ func bad(t *testing.T, s *cost.Subject, hold, pause, gap, horizon time.Duration)
 			return []race.ClientSpec{client, second}
 		},
 	}
-	p := racetest.Must(sc.Prepare(s.Entry, settings, nil))(t)
+	p := racetest.Must(sc.Prepare(racetest.Must(race.Lock(s.Lock))(t), settings, nil))(t)
 	t.Cleanup(p.Close)
 	first := func(*history.Event) bool { return true }
 	run, err := p.PlayWith(settings, []race.Trigger{{On: first, Do: func(stage *schedule.Stage, _ *history.Event) {

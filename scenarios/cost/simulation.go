@@ -21,27 +21,22 @@ import (
 // epoch is the time that all clocks show at the start.
 var epoch = time.Date(2014, time.May, 16, 12, 0, 0, 0, time.UTC)
 
-// A simulation is one of events: clients are coroutines that run real code, of which one runs
-// at a time, and the server is a real miniredis, or an ensemble of the simulator, behind a
-// queue.
+// A simulation is one of events: clients are coroutines that run real code, of which one runs at a time, and the server
+// is a real miniredis, or an ensemble of the simulator, behind a queue.
 type simulation struct {
-	now     time.Duration
-	events  []event       // the next one last
-	service time.Duration // of one command
-	latency time.Duration // of one message, on average
-	busy    time.Duration // when the server has served what has arrived
-	served  int           // commands
-	broken  error         // why it cannot go on
+	now              time.Duration
+	events           []event       // the next one last
+	service, latency time.Duration // of one command; of one message, on average
+	busy             time.Duration // when the server has served what has arrived
+	served           int           // commands
+	broken           error         // why it cannot go on
 
 	redis       *miniredis.Miniredis
 	peer        *server.Peer
 	out         bytes.Buffer
-	hello       string
-	subscribers map[string][]*conn
-	published   [][]string // channels and messages of a command
-
-	ensemble zookeeper.State
-	sessions map[zookeeper.SessionID]*session
+	subscribers map[string][]*conn // by channel
+	ensemble    zookeeper.State
+	sessions    map[zookeeper.SessionID]*session
 }
 
 type event struct {
@@ -50,8 +45,8 @@ type event struct {
 }
 
 func newSimulation(service, latency time.Duration) (*simulation, error) {
-	b := &simulation{service: service, latency: latency, subscribers: map[string][]*conn{}, sessions: map[zookeeper.SessionID]*session{},
-		ensemble: zookeeper.New(), redis: miniredis.NewMiniRedis()}
+	b := &simulation{service: service, latency: latency, redis: miniredis.NewMiniRedis(), ensemble: zookeeper.New(),
+		subscribers: map[string][]*conn{}, sessions: map[zookeeper.SessionID]*session{}}
 	c, err := b.redis.Dial() // starts it, without a listener
 	if err != nil {
 		return nil, fmt.Errorf("waiting: start miniredis: %w", err)
@@ -59,10 +54,11 @@ func newSimulation(service, latency time.Duration) (*simulation, error) {
 	c.Close()
 	b.redis.ClockTTL(true)
 	b.peer = server.NewPeer(bufio.NewWriter(&b.out))
-	b.hello = b.dispatch([]string{"HELLO", "2"}) // not counted
 	b.redis.Server().SetPreHook(func(_ *server.Peer, cmd string, args ...string) bool {
 		if strings.EqualFold(cmd, "PUBLISH") && len(args) == 2 {
-			b.published = append(b.published, args)
+			for _, c := range b.subscribers[args[0]] {
+				b.after(c.process.trip(), func() { c.push(proto.Strings("message", args[0], args[1])) })
+			}
 		}
 		return false
 	})
@@ -76,8 +72,8 @@ func (b *simulation) after(d time.Duration, do func()) {
 	b.events = slices.Insert(b.events, i, event{at, do})
 }
 
-// run handles events until none is left, or until stop returns true.
-func (b *simulation) run(stop func() bool) error {
+// play handles events until none is left, or until stop returns true.
+func (b *simulation) play(stop func() bool) error {
 	for len(b.events) > 0 && b.broken == nil && !stop() {
 		last := len(b.events) - 1
 		e := b.events[last]
@@ -88,37 +84,24 @@ func (b *simulation) run(stop func() bool) error {
 	return b.broken
 }
 
-// serve has the server run n commands, which arrive now, after what has arrived before.
-func (b *simulation) serve(n int, do func()) {
-	b.busy = max(b.busy, b.now) + time.Duration(n)*b.service
-	b.served += n
-	b.after(b.busy-b.now, do)
-}
-
-// dispatch runs a command on the miniredis, and sends what it has published to those who have subscribed.
+// dispatch runs a command on the miniredis.
 func (b *simulation) dispatch(args []string) string {
 	b.out.Reset()
 	b.redis.SetTime(epoch.Add(b.now))
 	b.redis.Server().Dispatch(b.peer, args)
 	b.peer.Flush()
-	for _, p := range b.published {
-		for _, c := range b.subscribers[p[0]] {
-			b.after(c.process.trip(), func() { c.push(proto.Strings("message", p[0], p[1])) })
-		}
-	}
-	b.published = nil
 	return b.out.String()
 }
 
 // A process is one client.
 type process struct {
 	*simulation
-	id    int // from 1
-	rng   *rand.Rand
-	next  func() (struct{}, bool)
-	stop  func()
-	yield func(struct{}) bool
-	woken int // times that a message or a watch has woken it
+	id     int // from 1
+	random *rand.Rand
+	next   func() (struct{}, bool)
+	stop   func()
+	yield  func(struct{}) bool
+	woken  int // times that a message or a watch has woken it
 }
 
 // stopped unwinds the code of a client that is no longer needed.
@@ -151,29 +134,24 @@ func (c *process) sleep(d time.Duration) {
 	c.wait(func(resume func()) { c.after(max(d, 0), resume) })
 }
 
-// trip returns the time that one message of this client takes: half of the latency and an exponential
-// of the same mean, at most ten times the latency, as in the simulator's runs.
+// trip returns the time that one message of this client takes: half of the latency and an exponential of the same mean,
+// at most ten times the latency, as in the simulator's runs.
 func (c *process) trip() time.Duration {
 	half := float64(c.latency) / 2
-	return min(time.Duration(half+half*c.rng.ExpFloat64()), 10*c.latency)
+	return min(time.Duration(half+half*c.random.ExpFloat64()), 10*c.latency)
 }
 
-// ask sends n commands to the server, has do run them, and waits for the reply.
+// ask sends n commands to the server, which runs them with do after all that has arrived before, and waits for the
+// reply.
 func (c *process) ask(n int, do func()) {
 	c.wait(func(resume func()) {
 		c.after(c.trip(), func() {
-			c.serve(n, func() {
+			c.busy = max(c.busy, c.now) + time.Duration(n)*c.service
+			c.served += n
+			c.after(c.busy-c.now, func() {
 				do()
 				c.after(c.trip(), resume)
 			})
 		})
 	})
-}
-
-// unsubscribe ends all subscriptions of a connection.
-func (b *simulation) unsubscribe(c *conn) {
-	for _, channel := range c.channels {
-		b.subscribers[channel] = slices.DeleteFunc(b.subscribers[channel], func(o *conn) bool { return o == c })
-	}
-	c.channels = nil
 }
