@@ -302,14 +302,6 @@ func (a Axis) check() error {
 	return nil
 }
 
-// ParseWork reads "computes" or "waits", as Situation.Waits.
-func ParseWork(written string) (waits bool, err error) {
-	if written != "computes" && written != "waits" {
-		return false, i18n.Errorf("error.work", "value", written)
-	}
-	return written == "waits", nil
-}
-
 // ParseValues reads "pause/ttl=1.2,retry=500ms,work=lease" into axes of one value. lease: c1 works for a whole lease.
 func ParseValues(items string) (values []Axis, lease bool, err error) {
 	if strings.TrimSpace(items) == "" {
