@@ -49,7 +49,7 @@ func chartOf(e *env, r chart.Result) *chart.Chart {
 }
 
 // drawAgain draws the chart in a file of JSON.
-func drawAgain(c *chartFlags) func(*env, []string) error {
+func drawAgain(c *chartFiles) func(*env, []string) error {
 	return func(e *env, args []string) error {
 		if len(args) == 0 {
 			printHelp(e, e.running)
@@ -71,29 +71,33 @@ func drawAgain(c *chartFlags) func(*env, []string) error {
 	}
 }
 
-// chartFlags choose the locks of a chart and its files.
-type chartFlags struct {
-	locks   lockFlags
-	files   []string
-	format  chart.Format
-	numbers bool     // every picture gets its CSV beside it
-	next    []string // commands that come next
+// chartFiles are the files of a chart, and how its pictures are laid out. All charts have the same flags for that.
+type chartFiles struct {
+	files  []string
+	format chart.Format
 }
 
-func (c *chartFlags) add(f *flags) { c.addUsual(f, f.e.Say("help.flag.locks.milestones")) }
-
-// addUsual adds the flags of a chart that has locks of its own where none are named.
-func (c *chartFlags) addUsual(f *flags, usual string) {
-	c.locks.addUsual(f, usual)
-	c.addFiles(f)
-}
-
-// addFiles adds the flags of the files of a chart, and of how its pictures are laid out.
-func (c *chartFlags) addFiles(f *flags) {
+// add adds the flags.
+func (c *chartFiles) add(f *flags) {
 	f.out(&c.files)
 	f.add("title", &c.format.Title)
 	f.add("notes", &c.format.Notes)
 }
+
+// check refuses files that are no charts, or that cannot be written. Every picture gets its CSV beside it.
+func (c *chartFiles) check(e *env) error {
+	c.files = withNumbers(c.files)
+	return checkCharts(e, c.files)
+}
+
+// chartFlags choose the locks of a chart.
+type chartFlags struct {
+	*chartFiles
+	locks lockFlags
+	next  []string // commands that come next
+}
+
+func (c *chartFlags) add(f *flags) { c.locks.addUsual(f, f.e.Say("help.flag.locks.milestones")) }
 
 // A chartFunc computes a chart of locks. An error without a chart is one of wrong use.
 type chartFunc func(e *env, entries []lock.Entry) (chart.Result, error)
@@ -115,14 +119,6 @@ func (c *chartFlags) run(usual func() []lock.Entry, draw chartFunc) func(*env, [
 
 // noLocks are the usual locks of a chart that needs none.
 func noLocks() []lock.Entry { return nil }
-
-// check refuses files that are no charts, or that cannot be written.
-func (c *chartFlags) check(e *env) error {
-	if c.numbers {
-		c.files = withNumbers(c.files)
-	}
-	return checkCharts(e, c.files)
-}
 
 // show prints a chart, decides the exit status, and writes the files.
 // failed is the error of what it draws; after Ctrl-C no file is written.
@@ -165,8 +161,8 @@ func withNumbers(files []string) (all []string) {
 
 // The commands of charts that choose locks, and little else.
 
-func parCommand() *command {
-	c, bounds, budgets := &chartFlags{}, report.ParBounds(), study.SingleFaults()
+func parCommand(files *chartFiles) *command {
+	c, bounds, budgets := &chartFlags{chartFiles: files}, report.ParBounds(), study.SingleFaults()
 	return &command{
 		use: "par", texts: []string{"par", "chart"}, args: noArguments,
 		examples: []string{"chart par",
@@ -204,8 +200,8 @@ func checkBudgets(entries []lock.Entry, b search.Bounds, budgets []string) error
 	return nil
 }
 
-func theoremsCommand() *command {
-	c, budgets := &chartFlags{next: []string{"locklab chart theorems -o theorems.png", "locklab prove token",
+func theoremsCommand(files *chartFiles) *command {
+	c, budgets := &chartFlags{chartFiles: files, next: []string{"locklab chart theorems -o theorems.png", "locklab prove token",
 		"locklab chart par"}}, study.TheoremBudgets()
 	return &command{
 		use: "theorems", texts: []string{"theorems", "chart"}, args: noArguments,
@@ -243,14 +239,14 @@ func replayFirst(drawn *chart.Par) (next []string) {
 	return append(next, "locklab chart par -o par.png", "locklab chart tolerance")
 }
 
-func toleranceCommand() *command {
-	c := &chartFlags{next: []string{"locklab chart tolerance -o tolerance.png", "locklab chart par",
+func toleranceCommand(files *chartFiles) *command {
+	c := &chartFlags{chartFiles: files, next: []string{"locklab chart tolerance -o tolerance.png", "locklab chart par",
 		"locklab chart sweep pause/ttl"}}
 	return &command{
 		use: "tolerance", texts: []string{"tolerance", "chart"}, args: noArguments,
 		examples: []string{"chart tolerance",
 			"chart tolerance --locks token,redlock -o tolerance.png -o tolerance.csv"},
-		flags: func(f *flags) { c.addUsual(f, strings.Join(report.DifferingLocks, ",")) },
+		flags: func(f *flags) { c.locks.addUsual(f, strings.Join(report.DifferingLocks, ",")) },
 		run:   c.run(report.Differing, drawTolerance),
 	}
 }
@@ -271,9 +267,9 @@ func drawTolerance(e *env, entries []lock.Entry) (chart.Result, error) {
 	return drawn, err
 }
 
-func recoveryCommand() *command {
+func recoveryCommand(files *chartFiles) *command {
 	order := report.UsualRecovery
-	c := &chartFlags{numbers: true, next: []string{
+	c := &chartFlags{chartFiles: files, next: []string{
 		"locklab chart recovery -o recovery.png", "locklab chart rate", "locklab run token crash-holding",
 	}}
 	return &command{
@@ -296,12 +292,12 @@ func recoveryCommand() *command {
 	}
 }
 
-func waitingCommand() *command {
+func waitingCommand(files *chartFiles) *command {
 	var (
 		sizes    []int
 		policies []string
 		load     = cost.UsualLoad()
-		c        = &chartFlags{numbers: true}
+		c        = &chartFlags{chartFiles: files}
 	)
 	c.next = []string{"locklab chart waiting -o waiting.png", "locklab chart rate", "locklab explain redisson-lock"}
 	return &command{
@@ -313,7 +309,6 @@ func waitingCommand() *command {
 			f.add("policies", &policies)
 			ranged(f, "work", &load.Work, time.Microsecond, time.Second)
 			ranged(f, "poll", &load.Poll, time.Microsecond, time.Second)
-			c.addFiles(f)
 		},
 		run: c.run(noLocks, func(e *env, _ []lock.Entry) (chart.Result, error) {
 			chosen, err := pickPolicies(policies)

@@ -31,6 +31,7 @@ type command struct {
 	complete completer                  // what a shell offers as arguments; nil: files
 	values   map[string]completer       // what it offers as values of its own flags, by their names
 	flags    func(f *flags)             // declares its flags; nil: there are none
+	shared   func(f *flags)             // declares flags that it has, and the commands below it
 	run      func(*env, []string) error // nil: it prints its help, and the commands below it run
 	divides  bool                       // its work into shares, by --shard
 	below    []*command                 // as in "live run"
@@ -62,14 +63,14 @@ func groups() []group {
 
 // chartCommand draws the chart of a name.
 func chartCommand() *command {
-	c := &chartFlags{}
+	files := &chartFiles{}
 	return &command{
 		use: "chart NAME | FILE.json", examples: []string{"chart par", "chart sweep pause/ttl -o sweep.png",
 			"chart sweep.json --lang zh -o sweep.png"},
-		args: knownChart, flags: c.addFiles, run: drawAgain(c),
+		args: knownChart, shared: files.add, run: drawAgain(files),
 		below: []*command{
-			parCommand(), theoremsCommand(), toleranceCommand(), rateCommand(), recoveryCommand(), waitingCommand(),
-			sweepCommand(),
+			parCommand(files), theoremsCommand(files), toleranceCommand(files), rateCommand(files), recoveryCommand(files),
+			waitingCommand(files), sweepCommand(files),
 		},
 	}
 }
@@ -133,6 +134,9 @@ func (c *command) cobra(e *env, above string) *cobra.Command {
 	}
 	if c.flags != nil {
 		c.flags(&flags{built.Flags(), e, texts})
+	}
+	if c.shared != nil {
+		c.shared(&flags{built.PersistentFlags(), e, texts})
 	}
 	c.completes(e.Printer, built)
 	if c.run == nil {

@@ -28,8 +28,8 @@ type sweepFlags struct {
 	stops    bool // a pause stops the work
 }
 
-func sweepCommand() *command {
-	s := &sweepFlags{chart: chartFlags{numbers: true}, runs: study.SweepRuns, stops: true}
+func sweepCommand(files *chartFiles) *command {
+	s := &sweepFlags{chart: chartFlags{chartFiles: files}, runs: study.SweepRuns, stops: true}
 	s.chart.next = []string{"locklab chart sweep pause/ttl -o sweep.png", "locklab run watchdog gc-pause",
 		"locklab matrix"}
 	return &command{
@@ -99,8 +99,8 @@ func sweepOrder(args []string, set string, verdicts []string) (o study.SweepOrde
 	return o, nil
 }
 
-func rateCommand() *command {
-	c := &chartFlags{numbers: true, next: []string{"locklab chart rate --locks token", "locklab chart rate -o rate.png",
+func rateCommand(files *chartFiles) *command {
+	c := &chartFlags{chartFiles: files, next: []string{"locklab chart rate --locks token", "locklab chart rate -o rate.png",
 		"locklab chart tolerance"}}
 	var pauses []string
 	order := cost.UsualRateOrder()
