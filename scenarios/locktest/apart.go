@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -86,25 +87,16 @@ func (e *apartError) Error() string {
 	return tell("locktest.apart.differs") + "\n  " + e.Was + "\n" + tell("locktest.apart.differs.then") + "\n  " + e.Is + "\n" + tell("locktest.apart.differs.why")
 }
 
-// checks counts the calls of Check by test.
-var checks = struct {
-	sync.Mutex
-	n map[string]int
-}{n: map[string]int{}}
+// checks counts the calls of Check: an *atomic.Int32 by the name of a test.
+var checks sync.Map
 
 // countCheck returns which Check of its test this one is, from 0.
 func countCheck(t *testing.T) int {
-	checks.Lock()
-	defer checks.Unlock()
-	n := checks.n[t.Name()]
-	if checks.n[t.Name()]++; n == 0 {
-		t.Cleanup(func() {
-			checks.Lock()
-			defer checks.Unlock()
-			delete(checks.n, t.Name())
-		})
+	n, known := checks.LoadOrStore(t.Name(), new(atomic.Int32))
+	if !known {
+		t.Cleanup(func() { checks.Delete(t.Name()) })
 	}
-	return n
+	return int(n.(*atomic.Int32).Add(1)) - 1
 }
 
 // isApart reports whether this process is there for one history only.
