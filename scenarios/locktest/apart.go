@@ -401,28 +401,21 @@ func (past *pastLife) live(t *testing.T, b Bounds, client func(*Client), s *sequ
 	if err != nil {
 		return err
 	}
-	m, err := p.within(bounds)
-	if err != nil {
+	return p.simulate(bounds, nil, func(again *simulation) error {
+		defer func() { s.Drew = p.Drawn.Values() }()
+		i, code, texts := 0, again.sim.Process(past.Client), again.sim.Writing(past.Client)
+		_, err = texts.Replay(past.History, func(at uint32) bool {
+			state, did := texts.Does(at)
+			if i >= len(past.Does) || state+did != past.Does[i] {
+				s.Was, s.Is, s.At = past.Describe[min(i, len(past.Describe)-1)], code.Describe(code.At(at)), i
+				return false
+			}
+			s.Sockets = s.Sockets || sockets() > before
+			i++
+			return true
+		})
 		return err
-	}
-	sim, err := m.Simulator()
-	if err != nil {
-		return err
-	}
-	defer sim.Close()
-	defer func() { s.Drew = p.Drawn.Values() }()
-	i, code, texts := 0, sim.Process(past.Client), sim.Writing(past.Client)
-	_, err = texts.Replay(past.History, func(at uint32) bool {
-		state, did := texts.Does(at)
-		if i >= len(past.Does) || state+did != past.Does[i] {
-			s.Was, s.Is, s.At = past.Describe[min(i, len(past.Describe)-1)], code.Describe(code.At(at)), i
-			return false
-		}
-		s.Sockets = s.Sockets || sockets() > before
-		i++
-		return true
 	})
-	return err
 }
 
 // sockets returns the number of sockets that this process has, where the system says so.

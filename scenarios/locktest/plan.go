@@ -19,6 +19,7 @@ import (
 	"locklab/simulator/bubble"
 	"locklab/simulator/database"
 	"locklab/simulator/explore"
+	"locklab/simulator/history"
 	"locklab/simulator/process"
 	"locklab/simulator/schedule"
 )
@@ -257,22 +258,62 @@ func (p *plan) playWithin(bounds study.Bounds, choices []simulator.Choice) (o *r
 	p.run.watch = true
 	defer func() { p.run.watch = false }()
 	err = p.run.untilKnown(func() error {
-		b, err := p.within(bounds)
-		if err != nil {
+		return p.simulate(bounds, nil, func(s *simulation) error {
+			run, err := schedule.Replay(s.sim, choices)
+			if err == nil {
+				o = s.outcome(run)
+			}
 			return err
-		}
-		sim, err := b.Simulator()
-		if err != nil {
-			return err
-		}
-		defer sim.Close()
-		run, err := schedule.Replay(sim, choices)
-		if err != nil {
-			return err
-		}
-		o = study.OutcomeOf(b, run)
-		o.Race, o.Trace = bounds.Race(), p.traceWithin(bounds, choices)
-		return nil
+		})
 	})
 	return o, err
+}
+
+// A simulation is one run of the code: alone, by random choices, or by those of a trace.
+type simulation struct {
+	p      *plan
+	bounds study.Bounds
+	model  *explore.Model
+	sim    *simulator.Simulator
+	run    *schedule.Recorder
+}
+
+// simulate calls do with a simulation within bounds, which change alters; nil: nothing does.
+func (p *plan) simulate(bounds study.Bounds, change func(*explore.Model), do func(s *simulation) error) error {
+	m, err := p.within(bounds)
+	if err != nil {
+		return err
+	}
+	if change != nil {
+		change(m)
+	}
+	sim, err := m.Simulator()
+	if err != nil {
+		return err
+	}
+	defer sim.Close()
+	return do(&simulation{p, bounds, m, sim, schedule.Record(sim)})
+}
+
+// outcome judges a run of the simulation.
+func (s *simulation) outcome(run *schedule.Run) *race.Outcome {
+	o := study.OutcomeOf(s.model, run)
+	o.Race, o.Trace = s.bounds.Race(), s.p.traceWithin(s.bounds, run.Choices)
+	return o
+}
+
+// soFar is the run up to now, which no clock has ended.
+func (s *simulation) soFar() *schedule.Run {
+	run := s.run.Run()
+	run.Horizon = false
+	return run
+}
+
+// step makes a choice. An error about the code comes with the run that has led to it.
+func (s *simulation) step(c simulator.Choice) ([]history.Event, error) {
+	events, err := s.run.Step(c)
+	if err != nil && !errors.As(err, new(*simulator.NotEnabledError)) {
+		err = &runError{err, study.OutcomeOf(s.model, s.soFar()), c.String()}
+	}
+	return events, err
 }
