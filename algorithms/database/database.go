@@ -64,6 +64,17 @@ func one(r sql.Result, err error) (bool, error) {
 	return n > 0, err
 }
 
+// outcome returns refusal if a statement has had no effect, and that it is unknown whether it had one after err.
+func outcome(done bool, err, refusal error, statement, key string) error {
+	switch {
+	case err != nil:
+		return lock.Unknown(statement, key, err)
+	case !done:
+		return refusal
+	}
+	return nil
+}
+
 // A querier is a pool of connections, or one of them.
 type querier interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)

@@ -39,17 +39,14 @@ type pooled struct{ env lock.Env }
 
 func (s *pooled) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	taken, err := yes(ctx, s.env.DB, getLockSQL.take, key)
-	switch {
-	case err != nil:
-		return nil, lock.Unknown("GET_LOCK", key, err)
-	case !taken:
-		return nil, lock.ErrNotAcquired
+	if err := outcome(taken, err, lock.ErrNotAcquired, "GET_LOCK", key); err != nil {
+		return nil, err
 	}
 	ping := func() error {
 		_, err := yes(context.WithoutCancel(ctx), s.env.DB, "SELECT 1")
 		return err
 	}
-	l := &pooledLease{s.env, key, &lock.Renewal{Clock: s.env.Clock, Every: s.env.TTL / 3, Send: ping}}
+	l := &pooledLease{env: s.env, key: key, pings: &lock.Renewal{Clock: s.env.Clock, Every: s.env.TTL / 3, Send: ping}}
 	l.pings.Arm(s.env.TTL / 3)
 	return l, nil
 }
@@ -57,22 +54,14 @@ func (s *pooled) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 var _ lock.Reporter = (*pooledLease)(nil)
 
 type pooledLease struct {
+	lock.Reporting
 	env   lock.Env
 	key   string
 	pings *lock.Renewal
 }
 
-// Reports implements [lock.Reporter].
-func (l *pooledLease) Reports() {}
-
 func (l *pooledLease) Release(ctx context.Context) error {
 	l.pings.Stop()
 	held, err := yes(ctx, l.env.DB, getLockSQL.end, l.key)
-	switch {
-	case err != nil:
-		return lock.Unknown("RELEASE_LOCK", l.key, err)
-	case !held:
-		return lock.ErrNotHeld
-	}
-	return nil
+	return outcome(held, err, lock.ErrNotHeld, "RELEASE_LOCK", l.key)
 }

@@ -107,7 +107,7 @@ func (s *sessionLock) Acquire(ctx context.Context, key string) (lock.Lease, erro
 		s.leave(conn, nil)
 		return nil, lock.ErrNotAcquired
 	}
-	return &sessionLease{s, conn, key}, nil
+	return &sessionLease{of: s, conn: conn, key: key}, nil
 }
 
 // connect returns the connection for a lease, which is that of the others, if it is to be one.
@@ -143,13 +143,11 @@ var (
 )
 
 type sessionLease struct {
+	lock.Reporting
 	of   *sessionLock
 	conn *sql.Conn
 	key  string
 }
-
-// Reports implements [lock.Reporter].
-func (l *sessionLease) Reports() {}
 
 // Renew sends a query, so that the server does not end the session for being idle. That it is answered says
 // that the session is still there.
@@ -168,11 +166,5 @@ func (l *sessionLease) Release(ctx context.Context) (err error) {
 		held, err = yes(ctx, l.conn, l.of.how.end, l.key)
 	}
 	l.of.leave(l.conn, err)
-	switch {
-	case err != nil:
-		return lock.Unknown("unlock", l.key, err)
-	case !held:
-		return lock.ErrNotHeld
-	}
-	return nil
+	return outcome(held, err, lock.ErrNotHeld, "unlock", l.key)
 }

@@ -152,10 +152,7 @@ type (
 )
 
 // reports makes a lease a Reporter.
-type reports struct{}
-
-// Reports implements [lock.Reporter].
-func (reports) Reports() {}
+type reports = lock.Reporting
 
 func (l *keyLease) withPowers() lock.Lease {
 	switch plan := l.lock.renew; {

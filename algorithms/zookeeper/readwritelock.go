@@ -40,7 +40,7 @@ func readWriteLock(env lock.Env, read bool) queuer {
 		case err != nil:
 			return nil, err
 		case read:
-			return &placeLease{own}, nil
+			return &placeLease{place: own}, nil
 		}
 		return own.fenced(ctx)
 	}

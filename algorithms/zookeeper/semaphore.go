@@ -44,7 +44,7 @@ func NewSemaphore(env lock.Env, permits int) lock.Queuer {
 			}
 			return nil, err
 		}
-		return &placeLease{permit}, nil
+		return &placeLease{place: permit}, nil
 	})
 }
 
