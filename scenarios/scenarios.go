@@ -1,9 +1,10 @@
 // Package races contains the races between users of a distributed lock, as values of
 // race.Race. A file has the races of one fault, or of one way to use a lock.
 //
-// To add a race, write a variable in a file of this package and its line in All, behind those of its group; see words.go for what races are
-// written with. The tests of this package, of contract, reports/text and cmd/locklab then print the lines that its texts, its transcript
-// and its section in contract/contract.txt need. A run in triggered_test.go looks like the race, and it does not happen there.
+// To add a race, write a variable in a file of this package and its line in All, behind those of its group; see
+// words.go for what races are written with. The tests of this package, of contract, reports/text and cmd/locklab then
+// print the lines that its texts, its transcript and its section in contract/contract.txt need. A run in
+// triggered_test.go looks like the race, and it does not happen there.
 package scenarios
 
 import (

@@ -14,10 +14,10 @@ var (
 		func(env lock.Env) lock.Lock { return NewSemaphore(env, 2) }))
 )
 
-// NewSemaphore returns a lock that lets several holders in at a time, in the order of arrival, but at least one. (2012: Curator's
-// InterProcessSemaphoreV2, of 1.2.2 in September. With one permit it is Curator's mutex that is
-// not reentrant, InterProcessSemaphoreMutex, which 1.1.16 had brought in August.) All clients of
-// a key must agree on the number.
+// NewSemaphore returns a lock that lets several holders in at a time, in the order of arrival, but at least one.
+// (2012: Curator's InterProcessSemaphoreV2, of 1.2.2 in September. With one permit it is Curator's mutex that is not
+// reentrant, InterProcessSemaphoreMutex, which 1.1.16 had brought in August.) All clients of a key must agree on the
+// number.
 //
 // A client that wants a permit first queues for a mutex. Only the holder of the mutex adds a
 // znode to the permits in use, and waits until there are few enough.

@@ -28,9 +28,9 @@ func (await queuer) Await(ctx context.Context, key string, patience time.Duratio
 	return await(ctx, key, patience)
 }
 
-// waiting makes locks that join the queue of a key, unprotected, and wait with wait until the place holds the
-// lock. If that fails they leave no place behind, unless the ensemble does not answer. After an error it is unknown whether a
-// place was created.
+// waiting makes locks that join the queue of a key, unprotected, and wait with wait until the place holds the lock.
+// If that fails they leave no place behind, unless the ensemble does not answer. After an error it is unknown whether
+// a place was created.
 func waiting(wait func(context.Context, *place, *deadline) error) func(lock.Env) lock.Lock {
 	return func(env lock.Env) lock.Lock {
 		return queuer(func(ctx context.Context, key string, patience time.Duration) (lock.Lease, error) {

@@ -56,8 +56,13 @@ func newPlan(t *testing.T, b Bounds, code func(*Client)) (*plan, error) {
 	}
 	b = b.filled()
 	p.bounds = b
-	p.entry = lock.Entry{ID: t.Name(), Family: lock.OneStep, Server: lock.OnRedis(b.Servers), TTL: b.TTL, Unit: time.Nanosecond, Expiry: lock.ExpiryServer}
-	p.study = study.Bounds{Scope: explore.Scope{Clients: b.Clients, Attempts: b.Attempts, Nodes: b.Servers, TTL: b.TTL, Fenced: b.Fenced, Slow: b.Slow, Noisy: b.Noisy, Limits: explore.Limits{MaxStates: b.MaxStates}}, Budget: faults.Budget(b.Budget)}
+	p.entry = lock.Entry{
+		ID: t.Name(), Family: lock.OneStep, Server: lock.OnRedis(b.Servers), TTL: b.TTL, Unit: time.Nanosecond, Expiry: lock.ExpiryServer,
+	}
+	p.study = study.Bounds{Budget: faults.Budget(b.Budget), Scope: explore.Scope{
+		Clients: b.Clients, Attempts: b.Attempts, Nodes: b.Servers, TTL: b.TTL, Fenced: b.Fenced, Slow: b.Slow, Noisy: b.Noisy,
+		Limits: explore.Limits{MaxStates: b.MaxStates},
+	}}
 	if b.AnyTiming {
 		p.study.Timing = study.AnyTiming
 	}
@@ -120,8 +125,9 @@ func (p *plan) lockstep() study.Bounds {
 	return b
 }
 
-// settled returns bounds as they are searched. At any timing the timers of code that is timed are exact, since a bubble
-// that is woken late shows the instant of its timer; and code that has the time of day in the state may not wait without end.
+// settled returns bounds as they are searched. At any timing the timers of code that is timed are exact, since a
+// bubble that is woken late shows the instant of its timer; and code that has the time of day in the state may not
+// wait without end.
 func settled(bounds study.Bounds, timed, dated bool) study.Bounds {
 	if bounds.Timing == study.AnyTiming && timed {
 		bounds.Idle, bounds.Lateness = bounds.Idle || dated, study.AtOnce
@@ -133,7 +139,9 @@ func settled(bounds study.Bounds, timed, dated bool) study.Bounds {
 func (p *plan) isOwn(trace simulator.Trace) bool {
 	is, err := study.ParseBounds(trace.Settings)
 	is.Epoch = 0 // whenever it was found
-	own := []study.Bounds{p.study, settled(p.study, true, false), settled(p.study, true, true), p.lockstep(), besides(p, 1), besides(p, p.study.Attempts)}
+	own := []study.Bounds{
+		p.study, settled(p.study, true, false), settled(p.study, true, true), p.lockstep(), besides(p, 1), besides(p, p.study.Attempts),
+	}
 	if p.any { // it is of one of the searches for a witness
 		few := settled(p.study, p.Timed, p.Dated)
 		is.Clients, is.Attempts, is.Budget, own = few.Clients, few.Attempts, few.Budget, []study.Bounds{few}
@@ -222,8 +230,10 @@ func (e *runError) Unwrap() error { return e.error }
 // withRun returns an error of a search with the run that has led to it, if it can be played.
 func (p *plan) withRun(bounds study.Bounds, err error) error {
 	where := (*explore.ScheduleError)(nil)
-	if p.run.random.look(); p.run.random.noticed || !errors.As(err, &where) || errors.As(err, new(*bubble.NeedsTimeError)) || errors.As(err, new(*bubble.DrawnError)) {
-		return err // but for the second: the search begins anew
+	p.run.random.look()
+	again := p.run.random.noticed || errors.As(err, new(*bubble.NeedsTimeError)) || errors.As(err, new(*bubble.DrawnError))
+	if again || !errors.As(err, &where) {
+		return err
 	}
 	last := len(where.Choices) - 1
 	o, failed := p.playWithin(bounds, where.Choices[:last])
