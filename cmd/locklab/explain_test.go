@@ -111,7 +111,7 @@ func TestExplainWitness(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("exit status %d: %s", code, errs)
 	}
-	for _, want := range []string{"point of no return", "nothing averts OVERLAP", "s.create(ctx, s.node, key", "setnx          ORPHAN@1 DEADLOCK@1", "redlock        OVERLAP@1 STALE-WRITE@1"} {
+	for _, want := range []string{"point of no return", "nothing averts OVERLAP", "s.creator.create(ctx, s.node, key", "setnx          ORPHAN@1 DEADLOCK@1", "redlock        OVERLAP@1 STALE-WRITE@1"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is missing:\n%s", want, out)
 		}
