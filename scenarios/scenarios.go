@@ -1,16 +1,10 @@
 // Package races contains the races between users of a distributed lock, as values of
 // race.Race. A file has the races of one fault, or of one way to use a lock.
 //
-// To add a race:
-//
-//   - a variable in a file of this package: Settings, Clients, Script, and Triggered, which
-//     proves that a run shows the race; see words.go for what they are written with;
-//   - its line in All;
-//   - its texts, title.race.<id>, story.race.<id> and numbers.race.<id>, in reports/text/en/stories.txt and
-//     reports/text/zh/stories.txt, and race.<id>.why, .mends and .not in races.txt beside them;
-//   - its section in contract/contract.txt: the locks that do not hold in it, and why;
-//   - its transcript: go test ./scenarios -run Transcripts -update;
-//   - a run in triggered_test.go that looks like the race and in which it does not happen.
+// To add a race, write a variable in a file of this package and its line in All, behind those of its group; see
+// words.go for what races are written with. The tests of this package, of contract, reports/text and cmd/locklab then
+// print the lines that its texts, its transcript and its section in contract/contract.txt need. A run in
+// triggered_test.go looks like the race, and it does not happen there.
 package scenarios
 
 import (

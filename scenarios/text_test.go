@@ -33,8 +33,9 @@ func TestTextsAreComplete(t *testing.T) {
 			wanted[key] = true
 			inBothLanguages(t, key)
 			for _, lang := range text.Languages() {
-				if s := text.In(lang).Get(key); part != "title" && !strings.HasSuffix(s, ".") && !strings.HasSuffix(s, "。") {
-					t.Errorf("%s in %s does not end with a full stop: %s", key, lang, s)
+				e, ok := text.In(lang).Entry(key)
+				if ok && part != "title" && !strings.HasSuffix(e.Text, ".") && !strings.HasSuffix(e.Text, "。") {
+					t.Errorf("%s in %s does not end with a full stop: %s", key, lang, e.Text)
 				}
 			}
 		}
@@ -69,7 +70,7 @@ func inBothLanguages(t *testing.T, key string) {
 		e, ok := text.In(lang).Entry(key)
 		han := strings.ContainsFunc(e.Text, func(r rune) bool { return unicode.Is(unicode.Han, r) })
 		if !ok || e.Text == "" || han != (lang == "zh") {
-			t.Errorf("%q is no text in the language %s: write the line %q there in reports/text/%s, beside its like", e.Text, lang, key+" = …", lang)
+			t.Errorf("%s has no text in the language %s, but %q: write the line %q in reports/text/%s, beside its like", key, lang, e.Text, key+" = …", lang)
 		}
 	}
 }

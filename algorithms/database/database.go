@@ -1,6 +1,6 @@
-// Package database has locks in a relational database, on database/sql: rows that are inserted,
-// rows with a deadline, rows that a transaction locks, and locks that a server keeps by a name. And it has what is used in
-// place of a lock: a condition of the statement that writes.
+// Package database has locks in a relational database, on database/sql: rows that are inserted, rows with a deadline,
+// rows that a transaction locks, and locks that a server keeps by a name. And it has what is used in place of a lock:
+// a condition of the statement that writes.
 //
 // Every lock is one [lock.Entry]. The comment of its entry names the year and the source, what
 // the lock was meant to fix, how it fails, and where this implementation differs from the
@@ -62,6 +62,17 @@ func one(r sql.Result, err error) (bool, error) {
 	}
 	n, err := r.RowsAffected()
 	return n > 0, err
+}
+
+// outcome returns refusal if a statement has had no effect, and that it is unknown whether it had one after err.
+func outcome(done bool, err, refusal error, statement, key string) error {
+	switch {
+	case err != nil:
+		return lock.Unknown(statement, key, err)
+	case !done:
+		return refusal
+	}
+	return nil
 }
 
 // A querier is a pool of connections, or one of them.

@@ -42,11 +42,8 @@ func (s *stampedRow) Acquire(ctx context.Context, key string) (lock.Lease, error
 		got, err = one(s.env.DB.ExecContext(ctx,
 			"UPDATE locks SET owner = ?, until_ms = ? WHERE name = ? AND until_ms <= ?", token, until, key, now.UnixMilli()))
 	}
-	switch {
-	case err != nil:
-		return nil, lock.Unknown("UPDATE", key, err)
-	case !got:
-		return nil, lock.ErrNotAcquired
+	if err := outcome(got, err, lock.ErrNotAcquired, "UPDATE", key); err != nil {
+		return nil, err
 	}
 	return &stampedLease{s.env, key}, nil
 }
@@ -112,14 +109,12 @@ var (
 )
 
 type timedLease struct {
+	lock.Reporting
 	env     lock.Env
 	key     string
 	token   string
 	version uint64
 }
-
-// Reports implements [lock.Reporter].
-func (l *timedLease) Reports() {}
 
 // FencingToken returns the version of the row that the lease has written.
 func (l *timedLease) FencingToken() uint64 { return l.version }
@@ -137,11 +132,5 @@ func (l *timedLease) Release(ctx context.Context) error {
 
 func (l *timedLease) update(ctx context.Context, statement string, args ...any) error {
 	was, err := one(l.env.DB.ExecContext(ctx, statement, args...))
-	switch {
-	case err != nil:
-		return lock.Unknown("UPDATE", l.key, err)
-	case !was:
-		return lock.ErrNotHeld
-	}
-	return nil
+	return outcome(was, err, lock.ErrNotHeld, "UPDATE", l.key)
 }

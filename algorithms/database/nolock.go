@@ -6,8 +6,9 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// What follows is no lock. Nothing keeps a client out: the statement that writes the data has a condition, and changes no
-// row if that does not hold. The lab's protected resource has the condition (lock.Guard), and a test holds it against these statements.
+// What follows is no lock. Nothing keeps a client out: the statement that writes the data has a condition, and
+// changes no row if that does not hold. The lab's protected resource has the condition (lock.Guard), and a test holds
+// it against these statements.
 const (
 	WriteByVersion = "UPDATE accounts SET balance = ?, version = version + 1 WHERE id = ? AND version = ?" // the version that was read
 	WriteOnce      = "INSERT IGNORE INTO payments (id, amount) VALUES (?, ?)"                              // of an order, a day, a request
@@ -20,14 +21,14 @@ const (
 //
 // It was meant for rows that are seldom changed by two at a time, which need no lock.
 //
-// How it fails: it does not lose an update. But the work of a client that is late is discarded, and what it has done elsewhere, a
-// mail, a payment, is done twice.
+// How it fails: it does not lose an update. But the work of a client that is late is discarded, and what it has done
+// elsewhere, a mail, a payment, is done twice.
 //
 // Ours is refused once and does not try again.
 var byVersion = unlocked("no-lock-version", 1981, lock.ByVersion)
 
-// once inserts a row with a key that the work has anyway, an order or a day. (2015: Stripe's idempotency keys; the unique key
-// is that of the first SQL databases.)
+// once inserts a row with a key that the work has anyway, an order or a day. (2015: Stripe's idempotency keys; the
+// unique key is that of the first SQL databases.)
 //
 // It was meant for work that is done once however often it is begun.
 //
@@ -47,14 +48,14 @@ type free struct{}
 func (free) Acquire(ctx context.Context, _ string) (lock.Lease, error) { return free{}, ctx.Err() }
 func (free) Release(context.Context) error                             { return nil }
 
-// byToken takes a number from a counter of the database and sends it with each read and write, and the resource refuses a write with a
-// number below one that it has seen. (1978: Reed's time stamps, in whose order a store is read and written; 2016: Kleppmann's fencing tokens,
-// which a lock gives.)
+// byToken takes a number from a counter of the database and sends it with each read and write, and the resource
+// refuses a write with a number below one that it has seen. (1978: Reed's time stamps, in whose order a store is read
+// and written; 2016: Kleppmann's fencing tokens, which a lock gives.)
 //
 // It shows that the token keeps the data, and not the lock.
 //
-// How it fails: as [byVersion]. After a failover to a replica that lacks the last number the counter gives it twice. Then two clients have
-// the same, and one loses the other's update.
+// How it fails: as [byVersion]. After a failover to a replica that lacks the last number the counter gives it twice.
+// Then two clients have the same, and one loses the other's update.
 //
 // Ours counts in the row of a lock, which is never held.
 var byToken = lock.Entry{

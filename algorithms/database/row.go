@@ -30,11 +30,8 @@ type row struct{ env lock.Env }
 
 func (s *row) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	inserted, err := one(s.env.DB.ExecContext(ctx, "INSERT IGNORE INTO locks (name, owner) VALUES (?, ?)", key, s.env.Tokens.Token()))
-	switch {
-	case err != nil:
-		return nil, lock.Unknown("INSERT", key, err)
-	case !inserted:
-		return nil, lock.ErrNotAcquired
+	if err := outcome(inserted, err, lock.ErrNotAcquired, "INSERT", key); err != nil {
+		return nil, err
 	}
 	return &rowLease{s.env, key}, nil
 }

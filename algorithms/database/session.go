@@ -10,8 +10,9 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// A sessionLock is a lock that a server keeps for a session: for one connection of the pool, which a lease
-// keeps to itself until its release, or which all leases of the process share. When the connection breaks the session ends, and the lock with it.
+// A sessionLock is a lock that a server keeps for a session: for one connection of the pool, which a lease keeps to
+// itself until its release, or which all leases of the process share. When the connection breaks the session ends,
+// and the lock with it.
 type sessionLock struct {
 	env    lock.Env
 	how    sessionSQL
@@ -51,7 +52,8 @@ var forUpdate = sessionEntry("db-for-update", lock.Rows, 2001, lock.PostgreSQL, 
 	begin: "BEGIN", take: "SELECT name = $1 FROM locks WHERE name = $1 FOR UPDATE NOWAIT", end: "COMMIT",
 })
 
-// skipLocked passes over a row that is locked, as a queue of jobs does. (2016: PostgreSQL 9.5; MySQL 8.0 and MariaDB 10.6 followed.)
+// skipLocked passes over a row that is locked, as a queue of jobs does. (2016: PostgreSQL 9.5; MySQL 8.0 and MariaDB
+// 10.6 followed.)
 //
 // It was meant to take the next free job without an error and without waiting for those that others work on.
 //
@@ -60,14 +62,16 @@ var skipLocked = sessionEntry("db-skip-locked", lock.Rows, 2016, lock.PostgreSQL
 	begin: "BEGIN", take: "SELECT name = $1 FROM locks WHERE name = $1 FOR UPDATE SKIP LOCKED", end: "COMMIT",
 })
 
-// advisory is a lock by a number, which PostgreSQL keeps for a session. (2006: PostgreSQL 8.2, section "Advisory Locks".)
+// advisory is a lock by a number, which PostgreSQL keeps for a session. (2006: PostgreSQL 8.2, section "Advisory
+// Locks".)
 //
 // It was meant for locks that are no rows: nothing is written, and nothing stays behind.
 //
 // How it fails: with the connection, as [forUpdate]; and behind a proxy that gives each transaction another connection
 // (pgbouncer's transaction pooling) lock and unlock are of two sessions.
 //
-// Ours takes the hash of the key for the number, so that two keys may have the same, and does not wait (pg_try_advisory_lock).
+// Ours takes the hash of the key for the number, so that two keys may have the same, and does not wait
+// (pg_try_advisory_lock).
 var advisory = sessionEntry("db-advisory", lock.Named, 2006, lock.PostgreSQL, sessionSQL{
 	take: "SELECT pg_try_advisory_lock(hashtext($1))", end: "SELECT pg_advisory_unlock(hashtext($1))",
 })
@@ -107,7 +111,7 @@ func (s *sessionLock) Acquire(ctx context.Context, key string) (lock.Lease, erro
 		s.leave(conn, nil)
 		return nil, lock.ErrNotAcquired
 	}
-	return &sessionLease{s, conn, key}, nil
+	return &sessionLease{of: s, conn: conn, key: key}, nil
 }
 
 // connect returns the connection for a lease, which is that of the others, if it is to be one.
@@ -121,8 +125,8 @@ func (s *sessionLock) connect(ctx context.Context) (conn *sql.Conn, err error) {
 	return conn, err
 }
 
-// leave gives the connection of a lease back to its pool, unless others are on it. After an error it is closed: what its session holds is
-// not known.
+// leave gives the connection of a lease back to its pool, unless others are on it. After an error it is closed: what
+// its session holds is not known.
 func (s *sessionLock) leave(conn *sql.Conn, err error) {
 	if conn == s.conn {
 		if s.leases--; s.leases > 0 && err == nil {
@@ -143,13 +147,11 @@ var (
 )
 
 type sessionLease struct {
+	lock.Reporting
 	of   *sessionLock
 	conn *sql.Conn
 	key  string
 }
-
-// Reports implements [lock.Reporter].
-func (l *sessionLease) Reports() {}
 
 // Renew sends a query, so that the server does not end the session for being idle. That it is answered says
 // that the session is still there.
@@ -168,11 +170,5 @@ func (l *sessionLease) Release(ctx context.Context) (err error) {
 		held, err = yes(ctx, l.conn, l.of.how.end, l.key)
 	}
 	l.of.leave(l.conn, err)
-	switch {
-	case err != nil:
-		return lock.Unknown("unlock", l.key, err)
-	case !held:
-		return lock.ErrNotHeld
-	}
-	return nil
+	return outcome(held, err, lock.ErrNotHeld, "unlock", l.key)
 }

@@ -21,12 +21,12 @@ type Entry struct {
 	Unit    time.Duration // Env.TTL must be a whole multiple of it; 0: the lock ignores Env.TTL
 	Expiry  Expiry        // what ends a lease that nobody releases
 	Holders int           // how many may hold it at a time: 0 is one; AnyNumber for readers among readers
-	// Held reports whether somebody holds the lock, by the value of its key as histories show it; "" is a missing key. nil: a key that
-	// exists is held. Of a pool the free token is the value.
+	// Held reports whether somebody holds the lock, by the value of its key as histories show it; "" is a missing
+	// key. nil: a key that exists is held. Of a pool the free token is the value.
 	Held  func(value string) bool
 	Guard Guard // of what is no lock: how the data are kept; "": it is a lock
-	// Writer makes the lock of a client that excludes all others, and that holders of this one, of which there may be any
-	// number, exclude: without one among them nothing shows that a reader's lock works. nil: there is none.
+	// Writer makes the lock of a client that excludes all others, and that holders of this one, of which there may be
+	// any number, exclude: without one among them nothing shows that a reader's lock works. nil: there is none.
 	Writer  func(Env) Lock
 	Fencing bool           // its leases have fencing tokens of their own; see Fences
 	Search  Search         // what a search of it looks at where nobody says it
@@ -34,8 +34,8 @@ type Entry struct {
 }
 
 // A Search is the part of a lock's behaviour that is searched by default. The zero value is the usual: every timing,
-// with two attempts of each client, which does whatever the lock offers but give up. It is chosen by what it shows and costs, so that it is
-// complete within some ten seconds; where it is not the usual, a line beside it says why.
+// with two attempts of each client, which does whatever the lock offers but give up. It is chosen by what it shows
+// and costs, so that it is complete within some ten seconds; where it is not the usual, a line beside it says why.
 type Search struct {
 	Lockstep bool    // one schedule
 	Once     bool    // one attempt of each client
@@ -47,8 +47,8 @@ type Search struct {
 	Beside   *Search // a second search, which shows what the first leaves out; nil: there is none
 }
 
-// A Server is what a lock locks on: one Redis server or several, an ensemble of ZooKeeper, or a database. OnRedis, OnZooKeeper and
-// InDatabase make it.
+// A Server is what a lock locks on: one Redis server or several, an ensemble of ZooKeeper, or a database. OnRedis,
+// OnZooKeeper and InDatabase make it.
 type Server struct {
 	Nodes int // number of independent servers: 1, or the article's number for a quorum; 0: an ensemble
 	// Shards is the number of servers on a client's list at first, of which the client asks one for a

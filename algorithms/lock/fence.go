@@ -64,7 +64,7 @@ func (s *fence) Acquire(ctx context.Context, key string) (Lease, error) {
 	}
 	fenced := fencedLease{lease, token}
 	if _, ok := lease.(Reporter); ok {
-		return &reportingFencedLease{fenced}, nil
+		return &reportingFencedLease{fencedLease: fenced}, nil
 	}
 	return &fenced, nil
 }
@@ -98,7 +98,7 @@ func (l *fencedLease) FencingToken() uint64 { return l.token }
 // Unwrap returns the lease of the fenced lock.
 func (l *fencedLease) Unwrap() Lease { return l.Lease }
 
-type reportingFencedLease struct{ fencedLease }
-
-// Reports implements [Reporter].
-func (l *reportingFencedLease) Reports() {}
+type reportingFencedLease struct {
+	fencedLease
+	Reporting
+}

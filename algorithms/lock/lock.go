@@ -94,6 +94,12 @@ type (
 	}
 )
 
+// Reporting makes a Reporter of the lease that embeds it.
+type Reporting struct{}
+
+// Reports implements [Reporter].
+func (Reporting) Reports() {}
+
 // As finds the power P in l. If l wraps another lease (it has a method
 // Unwrap() Lease), As searches the wrapped leases too, as errors.As does for
 // errors.

@@ -18,9 +18,15 @@ import (
 // How it fails: the client's and the server's clock have to agree. If the client's is a
 // TTL or more behind, the server answers OK and stores no key: every client holds the
 // lock.
-var clientExpiry = tokenLock.Variant("client-expiry", 2021, func(env lock.Env) lock.Lock {
-	setNXPXAT := func(ctx context.Context, node redis.UniversalClient, key, token string, ttl time.Duration) error {
-		return sendSET(ctx, node, lock.ErrNotAcquired, key, token, "NX", "PXAT", env.Clock.Now().Add(ttl).UnixMilli())
-	}
-	return newKeyLock(env, env.Tokens, setNXPXAT, reporting(compareAndDelete))
-})
+var clientExpiry = tokenLock.Variant("client-expiry", 2021,
+	func(env lock.Env) lock.Lock {
+		return newKeyLock(env, env.Tokens, setNXPXAT{env.Clock}, reporting(compareAndDelete))
+	})
+
+// setNXPXAT sends SET key value NX PXAT end, with an end that is ttl from now by the clock.
+type setNXPXAT struct{ clock lock.Clock }
+
+func (s setNXPXAT) create(ctx context.Context, node redis.UniversalClient, key, token string, ttl time.Duration) error {
+	end := s.clock.Now().Add(ttl).UnixMilli()
+	return sendSET(ctx, node, lock.ErrNotAcquired, key, token, "NX", "PXAT", end)
+}

@@ -40,7 +40,7 @@ var daemon20 = lock.Entry{
 	New: func(env lock.Env) lock.Lock {
 		plan := renewEvery(env, 20, expireBlind)
 		plan.endless = true
-		return newKeyLock(env, always("binghe"), setNXEX, silent(delBlind)).renewed(plan)
+		return newKeyLock(env, always("binghe"), createFunc(setNXEX), silent(delBlind)).renewed(plan)
 	},
 }
 
@@ -57,14 +57,14 @@ var daemon20 = lock.Entry{
 // Ours stops the daemon before it deletes the key.
 var daemon29 = daemon20.Variant("daemon-29", 2013,
 	func(env lock.Env) lock.Lock {
-		return newKeyLock(env, always(env.Thread), setNXEX, reporting(compareAndDelete)).renewed(renewAt29(env, expireBlind))
+		return newKeyLock(env, always(env.Thread), createFunc(setNXEX), reporting(compareAndDelete)).renewed(renewAt29(env, expireBlind))
 	}).InArticle("004-E")
 
 // daemon10 is daemon-29 with the period of [Watchdog], a third of the TTL: the margin is
 // 20 s. The daemon still does not check the owner.
 var daemon10 = daemon20.Variant("daemon-10", 2013,
 	func(env lock.Env) lock.Lock {
-		return newKeyLock(env, always(env.Thread), setNXEX, reporting(compareAndDelete)).renewed(renewEvery(env, 10, expireBlind))
+		return newKeyLock(env, always(env.Thread), createFunc(setNXEX), reporting(compareAndDelete)).renewed(renewEvery(env, 10, expireBlind))
 	})
 
 // daemon10Owned is daemon-10 with a unique token, and with a script that renews the TTL
@@ -92,7 +92,7 @@ func renewedByOwner(release release, plan func(lock.Env) renewalPlan) func(lock.
 	return func(env lock.Env) lock.Lock {
 		p := plan(env)
 		p.checksOwner = true
-		return newKeyLock(env, env.Tokens, setNXPX, release).renewed(p)
+		return newKeyLock(env, env.Tokens, createFunc(setNXPX), release).renewed(p)
 	}
 }
 

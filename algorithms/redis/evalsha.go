@@ -23,19 +23,23 @@ import (
 // end, until the process is restarted.
 //
 // Ours loads the script before the first SET of the process.
-var evalSHA = tokenLock.Variant("evalsha", 2015, func(env lock.Env) lock.Lock {
-	loaded := false
-	loadThenSet := func(ctx context.Context, node redis.UniversalClient, key, token string, ttl time.Duration) error {
-		if !loaded {
-			if err := compareAndDeleteScript.Load(ctx, node).Err(); err != nil {
-				return lock.Unknown("SCRIPT LOAD", key, err)
-			}
-			loaded = true
+var evalSHA = tokenLock.Variant("evalsha", 2015,
+	func(env lock.Env) lock.Lock {
+		return newKeyLock(env, env.Tokens, &loadThenSet{}, reporting(compareAndDeleteBySHA))
+	})
+
+// loadThenSet loads the script of the release before the first SET of a process.
+type loadThenSet struct{ loaded bool }
+
+func (l *loadThenSet) create(ctx context.Context, node redis.UniversalClient, key, token string, ttl time.Duration) error {
+	if !l.loaded {
+		if err := compareAndDeleteScript.Load(ctx, node).Err(); err != nil {
+			return lock.Unknown("SCRIPT LOAD", key, err)
 		}
-		return setNXPX(ctx, node, key, token, ttl)
+		l.loaded = true
 	}
-	return newKeyLock(env, env.Tokens, loadThenSet, reporting(compareAndDeleteBySHA))
-})
+	return setNXPX(ctx, node, key, token, ttl)
+}
 
 // evalSHAOrEval is evalsha that sends the source if the server does not know the digest.
 // (2015: the fix in redlock-rb; Script.Run of go-redis does the same.)

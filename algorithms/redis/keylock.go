@@ -26,7 +26,7 @@ type KeyLock struct {
 	ttl   time.Duration
 
 	values  lock.Tokens // what Acquire writes: one for each call
-	create  createFunc
+	creator creator
 	release release
 	renew   *renewalPlan // nil: nothing renews the lease
 	// endless has the renewals that no Release stops, by key.
@@ -34,8 +34,13 @@ type KeyLock struct {
 }
 
 type (
-	// A createFunc creates the key, or returns ErrNotAcquired if it exists. Any other
+	// A creator creates the key, or returns ErrNotAcquired if it exists. Any other
 	// error means that it is unknown whether the key was created.
+	creator interface {
+		create(ctx context.Context, node redis.UniversalClient, key, value string, ttl time.Duration) error
+	}
+
+	// A createFunc is a creator that needs nothing else.
 	createFunc func(ctx context.Context, node redis.UniversalClient, key, value string, ttl time.Duration) error
 
 	// A deleteFunc deletes the key.
@@ -68,8 +73,8 @@ func reporting(send deleteFunc) release { return release{send, true} }
 func silent(send deleteFunc) release { return release{send, false} }
 
 // newKeyLock returns a lock without renewal.
-func newKeyLock(env lock.Env, values lock.Tokens, create createFunc, release release) *KeyLock {
-	return &KeyLock{node: env.Nodes[0], clock: env.Clock, ttl: env.TTL, values: values, create: create, release: release}
+func newKeyLock(env lock.Env, values lock.Tokens, create creator, release release) *KeyLock {
+	return &KeyLock{node: env.Nodes[0], clock: env.Clock, ttl: env.TTL, values: values, creator: create, release: release}
 }
 
 // renewed adds renewal to the lock.
@@ -83,6 +88,10 @@ type always string
 
 // Token implements [lock.Tokens].
 func (a always) Token() string { return string(a) }
+
+func (f createFunc) create(ctx context.Context, node redis.UniversalClient, key, value string, ttl time.Duration) error {
+	return f(ctx, node, key, value, ttl)
+}
 
 // withValue makes a lock that writes this value.
 func withValue(value string, create createFunc, release release) func(lock.Env) lock.Lock {
@@ -103,7 +112,7 @@ func withToken(create createFunc, release release) func(lock.Env) lock.Lock {
 // whether the key exists; Entry.Expiry says what ends it then.
 func (s *KeyLock) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	l := &keyLease{lock: s, key: key, value: s.values.Token()}
-	if err := s.create(ctx, s.node, key, l.value, s.ttl); err != nil {
+	if err := s.creator.create(ctx, s.node, key, l.value, s.ttl); err != nil {
 		return nil, err
 	}
 	if s.renew != nil {
@@ -152,10 +161,7 @@ type (
 )
 
 // reports makes a lease a Reporter.
-type reports struct{}
-
-// Reports implements [lock.Reporter].
-func (reports) Reports() {}
+type reports = lock.Reporting
 
 func (l *keyLease) withPowers() lock.Lease {
 	switch plan := l.lock.renew; {

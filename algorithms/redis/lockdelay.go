@@ -24,7 +24,7 @@ import (
 // clock when Env.TTL is over.
 var lockDelay = tokenLock.Variant("lock-delay", 2014,
 	func(env lock.Env) lock.Lock {
-		return &LockDelay{newKeyLock(env, env.Tokens, setWithDelay, reporting(compareAndDelete))}
+		return &LockDelay{newKeyLock(env, env.Tokens, createFunc(setWithDelay), reporting(compareAndDelete))}
 	}).InUnits(2 * time.Millisecond)
 
 func setWithDelay(ctx context.Context, node redis.UniversalClient, key, token string, ttl time.Duration) error {

@@ -20,7 +20,7 @@ import (
 // the lock is free, and the waiter keeps waiting.
 var naiveWake = tokenLock.Variant("naive-wake", 2013,
 	func(env lock.Env) lock.Lock {
-		return &NaiveWake{newKeyLock(env, env.Tokens, setNXPX, reporting(deleteAndPublish))}
+		return &NaiveWake{newKeyLock(env, env.Tokens, createFunc(setNXPX), reporting(deleteAndPublish))}
 	})
 
 var _ lock.Queuer = (*NaiveWake)(nil)

@@ -45,7 +45,7 @@ var sharded = lock.Entry{
 	Expiry:  lock.ExpiryServer,
 	New: func(env lock.Env) lock.Lock {
 		s := shards{env}
-		return newKeyLock(env, always("1"), s.setnxThenExpire, silent(s.on(delBlind)))
+		return newKeyLock(env, always("1"), createFunc(s.setnxThenExpire), silent(s.on(delBlind)))
 	},
 }
 
@@ -63,7 +63,7 @@ var shardedToken = shardedLike(tokenLock).Variant("sharded-token", 2013, func(en
 	create := func(ctx context.Context, _ redis.UniversalClient, key, value string, ttl time.Duration) error {
 		return setNXPX(ctx, s.node(key), key, value, ttl)
 	}
-	return newKeyLock(env, env.Tokens, create, reporting(s.on(compareAndDelete)))
+	return newKeyLock(env, env.Tokens, createFunc(create), reporting(s.on(compareAndDelete)))
 })
 
 // shardedLike is e on as many servers as sharded has.

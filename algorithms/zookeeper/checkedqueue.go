@@ -20,6 +20,8 @@ import "context"
 //     still inside. The server 3.8 stays at 2147483647 instead: as long as one place exists, it
 //     refuses all others of that name with "node exists". It is still a lock but no longer a
 //     queue, until the parent is created anew.
-var checkedQueue = naiveQueue.Variant("zk-recheck", 2008, waiting(func(ctx context.Context, own *place, deadline *deadline) error {
+var checkedQueue = naiveQueue.Variant("zk-recheck", 2008, waitingBy(awaitPlaceBefore))
+
+func awaitPlaceBefore(ctx context.Context, own *place, deadline *deadline) error {
 	return own.awaitUnblocked(ctx, deadline, placeBefore)
-}))
+}

@@ -10,6 +10,8 @@ import "context"
 //
 // How it fails: of n waiters that wake up at each release, n-1 do so without effect, and all of them do
 // whenever a client joins. Its other failures are those of [checkedQueue].
-var herdQueue = naiveQueue.Variant("zk-herd", 2010, waiting(func(ctx context.Context, own *place, deadline *deadline) error {
+var herdQueue = naiveQueue.Variant("zk-herd", 2010, waitingBy(awaitFirstPlace))
+
+func awaitFirstPlace(ctx context.Context, own *place, deadline *deadline) error {
 	return own.awaitQueue(ctx, deadline, func(_ []string, i int) bool { return i == 0 })
-}))
+}

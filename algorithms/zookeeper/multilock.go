@@ -54,7 +54,7 @@ func (s *MultiLock) Await(ctx context.Context, key string, patience time.Duratio
 		l.leases = append(l.leases, lease)
 	}
 	if !slices.ContainsFunc(l.leases, func(l lock.Lease) bool { _, ok := l.(lock.Reporter); return !ok }) {
-		return &reportingMultiLease{*l}, nil
+		return &reportingMultiLease{multiLease: *l}, nil
 	}
 	return l, nil
 }
@@ -85,7 +85,7 @@ func (l *multiLease) giveBack(ctx context.Context) error {
 }
 
 // A reportingMultiLease is a multiLease of Reporters only.
-type reportingMultiLease struct{ multiLease }
-
-// Reports implements [lock.Reporter].
-func (l *reportingMultiLease) Reports() {}
+type reportingMultiLease struct {
+	multiLease
+	lock.Reporting
+}

@@ -27,7 +27,7 @@ var naiveQueue = lock.Entry{
 	Year:    2008,
 	Server:  lock.OnZooKeeper(lockPath),
 	Expiry:  lock.ExpirySession,
-	New:     waiting(awaitWakeUp),
+	New:     waitingBy(awaitWakeUp),
 }
 
 // awaitWakeUp waits until the watch on the place before fires, and does not check again.

@@ -13,7 +13,10 @@ var (
 )
 
 // A placeLease is a place whose turn has come.
-type placeLease struct{ place *place }
+type placeLease struct {
+	lock.Reporting
+	place *place
+}
 
 // Release gives the place up. It returns ErrNotHeld if the place was gone, because the session
 // has ended or another client deleted it.
@@ -24,9 +27,6 @@ func (l *placeLease) Check(ctx context.Context) error {
 	_, err := l.place.zk.Exists(ctx, l.place.path())
 	return l.place.notHeldIfGone("exists", err)
 }
-
-// Reports implements [lock.Reporter].
-func (l *placeLease) Reports() {}
 
 // A fencedPlaceLease excludes every other client.
 type fencedPlaceLease struct {
@@ -45,5 +45,5 @@ func (p *place) fenced(ctx context.Context) (lock.Lease, error) {
 	if err != nil {
 		return nil, p.leave(ctx, lock.Unknown("exists", p.path(), err))
 	}
-	return &fencedPlaceLease{placeLease{p}, czxid}, nil
+	return &fencedPlaceLease{placeLease{place: p}, czxid}, nil
 }

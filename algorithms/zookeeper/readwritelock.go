@@ -10,12 +10,14 @@ import (
 
 var (
 	writeLock = protectedQueue.Variant("zk-write", 2011,
-		func(env lock.Env) lock.Lock { return readWriteLock(env, false) })
+		func(env lock.Env) lock.Lock { return &ReadWriteLock{newCuratorQueue(env), false} })
 	readLock = besides(writeLock, heldBy(lock.AnyNumber, writeLock.Variant("zk-read", 2011,
-		func(env lock.Env) lock.Lock { return readWriteLock(env, true) })))
+		func(env lock.Env) lock.Lock { return &ReadWriteLock{newCuratorQueue(env), true} })))
 )
 
-// readWriteLock lets readers in together, and a writer alone. It is one side of the lock.
+var _ lock.Queuer = (*ReadWriteLock)(nil)
+
+// ReadWriteLock lets readers in together, and a writer alone. A value is one side of the lock.
 // Both sides share one queue, so that a stream of readers does not starve a writer. (2011:
 // Curator's InterProcessReadWriteLock, of 0.6.4 in December, after the recipe "Shared Locks".) A
 // writer waits for the place before it; a reader waits only for writers before it, and watches
@@ -27,29 +29,36 @@ var (
 // not, since readers that are in together have no order.
 //
 // Ours is not reentrant. Curator's is, and its writer may also take the reader's side.
-// Its errors are those of [ProtectedQueue].
-func readWriteLock(env lock.Env, read bool) queuer {
-	queue := newCuratorQueue(env)
-	return func(ctx context.Context, key string, patience time.Duration) (lock.Lease, error) {
-		name, blocker := writeName, placeBefore
-		if read {
-			name, blocker = readName, firstWriter
-		}
-		own, err := queue.await(ctx, lockPath(key), name, newDeadline(queue.clock, patience), blocker)
-		switch {
-		case err != nil:
-			return nil, err
-		case read:
-			return &placeLease{own}, nil
-		}
-		return own.fenced(ctx)
-	}
+type ReadWriteLock struct {
+	queue *ProtectedQueue
+	read  bool
 }
 
 const (
 	readName  = "read"
 	writeName = "write"
 )
+
+// Acquire implements [lock.Lock].
+func (s *ReadWriteLock) Acquire(ctx context.Context, key string) (lock.Lease, error) {
+	return s.Await(ctx, key, 0)
+}
+
+// Await implements [lock.Queuer]. The errors are those of [ProtectedQueue].
+func (s *ReadWriteLock) Await(ctx context.Context, key string, patience time.Duration) (lock.Lease, error) {
+	name, blocker := writeName, placeBefore
+	if s.read {
+		name, blocker = readName, firstWriter
+	}
+	own, err := s.queue.await(ctx, lockPath(key), name, newDeadline(s.queue.clock, patience), blocker)
+	switch {
+	case err != nil:
+		return nil, err
+	case s.read:
+		return &placeLease{place: own}, nil
+	}
+	return own.fenced(ctx)
+}
 
 // firstWriter is the blocker of a reader.
 func firstWriter(queue []string, i int) string {

@@ -14,7 +14,9 @@ var (
 		func(env lock.Env) lock.Lock { return NewSemaphore(env, 2) }))
 )
 
-// NewSemaphore returns a lock that lets several holders in at a time, in the order of arrival, but at least one. (2012: Curator's
+var _ lock.Queuer = (*Semaphore)(nil)
+
+// Semaphore lets several holders in at a time, in the order of arrival. (2012: Curator's
 // InterProcessSemaphoreV2, of 1.2.2 in September. With one permit it is Curator's mutex that is
 // not reentrant, InterProcessSemaphoreMutex, which 1.1.16 had brought in August.) All clients of
 // a key must agree on the number.
@@ -28,37 +30,49 @@ var (
 // How it fails: as [ProtectedQueue] does. If a holder's session ends while it is paused there is
 // one holder too many, and permits have no order by which a resource could refuse it: the lease
 // is no [lock.Fencer].
-// Its errors are those of [ProtectedQueue].
-func NewSemaphore(env lock.Env, permits int) lock.Queuer {
-	queue := newCuratorQueue(env)
-	return queuer(func(ctx context.Context, key string, patience time.Duration) (lock.Lease, error) {
-		deadline := newDeadline(queue.clock, patience)
-		turn, err := queue.await(ctx, lockPath(key)+"/locks", placeName, deadline, placeBefore)
-		if err != nil {
-			return nil, err
+type Semaphore struct {
+	queue   *ProtectedQueue
+	permits int
+}
+
+// NewSemaphore returns a Semaphore with this number of permits, but at least 1.
+func NewSemaphore(env lock.Env, permits int) *Semaphore {
+	return &Semaphore{newCuratorQueue(env), max(1, permits)}
+}
+
+// Acquire implements [lock.Lock].
+func (s *Semaphore) Acquire(ctx context.Context, key string) (lock.Lease, error) {
+	return s.Await(ctx, key, 0)
+}
+
+// Await implements [lock.Queuer]. The errors are those of [ProtectedQueue].
+func (s *Semaphore) Await(ctx context.Context, key string, patience time.Duration) (lock.Lease, error) {
+	deadline := newDeadline(s.queue.clock, patience)
+	turn, err := s.queue.await(ctx, lockPath(key)+"/locks", placeName, deadline, placeBefore)
+	if err != nil {
+		return nil, err
+	}
+	permit, err := s.take(ctx, permitPath(key), deadline)
+	if err = turn.leave(ctx, err); err != nil { // in any case it is the next client's turn
+		if permit != nil {
+			err = permit.leave(ctx, err)
 		}
-		permit, err := queue.takePermit(ctx, permitPath(key), max(1, permits), deadline)
-		if err = turn.leave(ctx, err); err != nil { // in any case it is the next client's turn
-			if permit != nil {
-				err = permit.leave(ctx, err)
-			}
-			return nil, err
-		}
-		return &placeLease{permit}, nil
-	})
+		return nil, err
+	}
+	return &placeLease{place: permit}, nil
 }
 
 // permitPath is the znode above the permits of key that are in use.
 func permitPath(key string) string { return lockPath(key) + "/leases" }
 
-// takePermit adds a permit to those in use, and waits until there are few enough. Only one client at a
+// take adds a permit to those in use, and waits until there are few enough. Only one client at a
 // time may call it.
-func (s *ProtectedQueue) takePermit(ctx context.Context, parent string, most int, deadline *deadline) (*place, error) {
-	own, err := join(ctx, s.zk, parent, s.tokens.Token(), "lease")
+func (s *Semaphore) take(ctx context.Context, parent string, deadline *deadline) (*place, error) {
+	own, err := join(ctx, s.queue.zk, parent, s.queue.tokens.Token(), "lease")
 	if err != nil {
 		return nil, err
 	}
-	fewEnough := func(permits []string, _ int) bool { return len(permits) <= most }
+	fewEnough := func(permits []string, _ int) bool { return len(permits) <= s.permits }
 	if err := own.awaitQueue(ctx, deadline, fewEnough); err != nil {
 		return nil, own.leave(ctx, err)
 	}

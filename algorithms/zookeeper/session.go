@@ -25,6 +25,14 @@ type session struct {
 	clock lock.Clock
 }
 
+// ask sends a request, unless ctx has ended. Its errors are those of the package lock.
+func ask(ctx context.Context, send func() error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return refusal(send())
+}
+
 // refusal translates err to the errors of the package lock.
 func refusal(err error) error {
 	for _, r := range []struct{ theirs, ours error }{
@@ -40,67 +48,65 @@ func refusal(err error) error {
 }
 
 func (s *session) Create(ctx context.Context, path string, kind lock.Znode) (created string, err error) {
-	if err := ctx.Err(); err != nil {
-		return "", err
-	}
 	flags := int32(0)
 	if kind == lock.EphemeralSequential {
 		flags = zk.FlagEphemeral | zk.FlagSequence
 	}
-	created, err = s.conn.Create(path, nil, flags, zk.WorldACL(zk.PermAll))
-	return created, refusal(err)
+	err = ask(ctx, func() (err error) {
+		created, err = s.conn.Create(path, nil, flags, zk.WorldACL(zk.PermAll))
+		return err
+	})
+	return created, err
 }
 
 func (s *session) Delete(ctx context.Context, path string) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
 	const anyVersion = -1
-	return refusal(s.conn.Delete(path, anyVersion))
+	return ask(ctx, func() error { return s.conn.Delete(path, anyVersion) })
 }
 
 func (s *session) Exists(ctx context.Context, path string) (czxid uint64, err error) {
-	if err := ctx.Err(); err != nil {
-		return 0, err
-	}
-	there, stat, err := s.conn.Exists(path)
-	switch {
-	case err != nil:
-		return 0, refusal(err)
-	case !there:
-		return 0, lock.ErrNoNode
-	}
-	return uint64(stat.Czxid), nil
+	err = ask(ctx, func() error {
+		there, stat, err := s.conn.Exists(path)
+		if err == nil && !there {
+			return zk.ErrNoNode
+		} else if err == nil {
+			czxid = uint64(stat.Czxid)
+		}
+		return err
+	})
+	return czxid, err
 }
 
 func (s *session) Children(ctx context.Context, path string) (names []string, err error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	names, _, err = s.conn.Children(path)
-	return names, refusal(err)
+	err = ask(ctx, func() (err error) {
+		names, _, err = s.conn.Children(path)
+		return err
+	})
+	return names, err
 }
 
 func (s *session) WatchNode(ctx context.Context, path string) (lock.Watch, error) {
-	if err := ctx.Err(); err != nil {
+	watch := &connWatch{clock: s.clock}
+	err := ask(ctx, func() (err error) {
+		_, _, watch.events, err = s.conn.GetW(path)
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
-	_, _, events, err := s.conn.GetW(path)
-	if err != nil {
-		return nil, refusal(err)
-	}
-	return &connWatch{events, s.clock}, nil
+	return watch, nil
 }
 
-func (s *session) WatchChildren(ctx context.Context, path string) (names []string, watch lock.Watch, err error) {
-	if err := ctx.Err(); err != nil {
+func (s *session) WatchChildren(ctx context.Context, path string) (names []string, _ lock.Watch, err error) {
+	watch := &connWatch{clock: s.clock}
+	err = ask(ctx, func() (err error) {
+		names, _, watch.events, err = s.conn.ChildrenW(path)
+		return err
+	})
+	if err != nil {
 		return nil, nil, err
 	}
-	names, _, events, err := s.conn.ChildrenW(path)
-	if err != nil {
-		return nil, nil, refusal(err)
-	}
-	return names, &connWatch{events, s.clock}, nil
+	return names, watch, nil
 }
 
 type connWatch struct {

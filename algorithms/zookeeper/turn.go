@@ -13,38 +13,37 @@ import (
 // placeName is the name of the places of a mutex, as in the recipe.
 const placeName = "lock"
 
-// A queuer is a lock by its Await.
-type queuer func(ctx context.Context, key string, patience time.Duration) (lock.Lease, error)
+// A waiting lock joins the queue of a key, unprotected, and waits with wait until the place holds the lock. If
+// that fails it leaves no place behind, unless the ensemble does not answer.
+type waiting struct {
+	zk    lock.ZooKeeper
+	clock lock.Clock
+	wait  func(context.Context, *place, *deadline) error
+}
 
-var _ lock.Queuer = queuer(nil)
+var _ lock.Queuer = (*waiting)(nil)
+
+// waitingBy makes waiting locks.
+func waitingBy(wait func(context.Context, *place, *deadline) error) func(lock.Env) lock.Lock {
+	return func(env lock.Env) lock.Lock { return &waiting{env.ZooKeeper, env.Clock, wait} }
+}
 
 // Acquire implements [lock.Lock].
-func (await queuer) Acquire(ctx context.Context, key string) (lock.Lease, error) {
-	return await(ctx, key, 0)
+func (s *waiting) Acquire(ctx context.Context, key string) (lock.Lease, error) {
+	return s.Await(ctx, key, 0)
 }
 
-// Await implements [lock.Queuer].
-func (await queuer) Await(ctx context.Context, key string, patience time.Duration) (lock.Lease, error) {
-	return await(ctx, key, patience)
-}
-
-// waiting makes locks that join the queue of a key, unprotected, and wait with wait until the place holds the
-// lock. If that fails they leave no place behind, unless the ensemble does not answer. After an error it is unknown whether a
-// place was created.
-func waiting(wait func(context.Context, *place, *deadline) error) func(lock.Env) lock.Lock {
-	return func(env lock.Env) lock.Lock {
-		return queuer(func(ctx context.Context, key string, patience time.Duration) (lock.Lease, error) {
-			deadline := newDeadline(env.Clock, patience)
-			own, err := join(ctx, env.ZooKeeper, lockPath(key), "", placeName)
-			if err != nil {
-				return nil, err
-			}
-			if err := wait(ctx, own, deadline); err != nil {
-				return nil, own.leave(ctx, err)
-			}
-			return own.fenced(ctx)
-		})
+// Await implements [lock.Queuer]. After an error it is unknown whether a place was created.
+func (s *waiting) Await(ctx context.Context, key string, patience time.Duration) (lock.Lease, error) {
+	deadline := newDeadline(s.clock, patience)
+	own, err := join(ctx, s.zk, lockPath(key), "", placeName)
+	if err != nil {
+		return nil, err
 	}
+	if err := s.wait(ctx, own, deadline); err != nil {
+		return nil, own.leave(ctx, err)
+	}
+	return own.fenced(ctx)
 }
 
 // A blocker returns the place that blocks place i of the queue; "": none.

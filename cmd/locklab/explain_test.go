@@ -44,7 +44,7 @@ func TestEveryRaceIsTold(t *testing.T) {
 		ids[sc.ID] = true
 		for _, part := range []string{"why", "mends", "not"} {
 			if key := "race." + sc.ID + "." + part; !book.Has(key) {
-				t.Errorf("%s is not written", key)
+				t.Errorf("%s is not written: write the line %q in reports/text/en/races.txt, and in zh", key, key+" = …")
 			}
 		}
 	}

@@ -79,7 +79,7 @@ func TestComplete(t *testing.T) {
 		for _, name := range names {
 			for _, part := range parts[kind] {
 				if key := kind + "." + name + "." + part; !b.Has(key) {
-					t.Errorf("%s is not written", key)
+					t.Errorf("%s is not written: write the line %q in reports/text/en, beside its like, and in zh", key, key+" = …")
 				}
 			}
 			if n := len(strings.Split(b.Get(kind+"."+name+".how"), "//")); kind == "lock" && n > 5 {
@@ -89,7 +89,7 @@ func TestComplete(t *testing.T) {
 	}
 	for _, key := range []string{"interview.short", "interview.long"} {
 		if !b.Has(key) {
-			t.Errorf("%s is not written", key)
+			t.Errorf("%s is not written: write the line %q in reports/text/en, beside its like, and in zh", key, key+" = …")
 		}
 	}
 	for _, key := range ours(b) {

@@ -25,7 +25,7 @@ func TestContract(t *testing.T) {
 	for i, e := range algorithms.All() {
 		t.Run(e.ID, func(t *testing.T) {
 			t.Parallel()
-			if contract.Uncovered(e) != nil {
+			if _, ok := contract.ProfileOf(e); !ok {
 				t.Fatal("the contract says nothing of it: TestProfiles prints its line under [locks]")
 			}
 			for j, sc := range scenarios.All() {
@@ -40,12 +40,13 @@ func TestContract(t *testing.T) {
 
 func testCell(t *testing.T, e lock.Entry, sc race.Race) {
 	o := play(t, e, sc)
-	if !sameWords(o.Verdicts, contract.Expected(o)) {
+	covered := contract.Expected(o) != nil // else TestContractIsComplete says so, and what is no failure need not be written
+	if (covered || verdict.Fails(o.Verdicts)) && !sameWords(o.Verdicts, contract.Expected(o)) {
 		words := strings.Trim(fmt.Sprint(o.Verdicts), "[]")
 		t.Errorf("it is %v, the contract says %v. If that is as it should be, write under [%s] in contract.txt, with the key of a reason:\n%s %s | …%s",
 			o.Verdicts, contract.Expected(o), sc.ID, e.ID, words, evidence(o))
 	}
-	if !contract.AsExpected(o) {
+	if covered && !contract.AsExpected(o) {
 		t.Errorf("AsExpected is false%s", evidence(o))
 	}
 	if !o.Triggered {

@@ -10,11 +10,10 @@ import (
 	"time"
 
 	"locklab/reports/text"
-	"locklab/scenarios/search"
 	"locklab/simulator/bubble"
+	"locklab/simulator/explore"
 	"locklab/simulator/history"
 	"locklab/simulator/process"
-	"locklab/simulator/schedule"
 	"locklab/simulator/zookeeper"
 )
 
@@ -85,44 +84,34 @@ const maxAlone = 600
 
 // play plays one client without any fault.
 func (f *firstRun) play(p *plan) error {
-	b, err := p.within(p.lockstep())
-	if err != nil {
-		return err
-	}
-	b.Clients, b.NoProbe, b.Faults = 1, true, nil
-	sim, err := b.Simulator()
-	if err != nil {
-		return err
-	}
-	defer sim.Close()
-	f.began = true
-	w, run := sim.NewWorld(), schedule.Run{}
-	defer func() {
-		if k, ok := sim.Kind().(*zookeeper.Kind); ok {
-			f.left.Znodes = k.Znodes(sim.Server(&w, 1)).Alone()
-			for _, l := range k.Asked() {
-				f.asked = l.D
+	one := func(m *explore.Model) { m.Clients, m.NoProbe, m.Faults = 1, true, nil }
+	return p.simulate(p.lockstep(), one, func(s *simulation) error {
+		f.began = true
+		defer func() {
+			if k, ok := s.sim.Kind().(*zookeeper.Kind); ok {
+				f.left.Znodes = k.Znodes(s.sim.Server(s.run.World(), 1)).Alone()
+				for _, l := range k.Asked() {
+					f.asked = l.D
+				}
 			}
-		}
-	}()
-	for range maxAlone {
-		choices := sim.Enabled(&w, nil)
-		if len(choices) == 0 {
-			return nil
-		}
-		events, err := sim.Step(&w, choices[0])
-		if err != nil {
-			run.End = w.Now()
-			return &runError{err, search.OutcomeOf(b, &run), choices[0].String()}
-		}
-		run.Events = append(run.Events, events...)
-		for i := range events {
-			if f.note(&events[i]); events[i].Kind == history.Done {
+		}()
+		for range maxAlone {
+			choices := s.sim.Enabled(s.run.World(), nil)
+			if len(choices) == 0 {
 				return nil
 			}
+			events, err := s.step(choices[0])
+			if err != nil {
+				return err
+			}
+			for i := range events {
+				if f.note(&events[i]); events[i].Kind == history.Done {
+					return nil
+				}
+			}
 		}
-	}
-	return text.Errorf("locktest.alone.endless", "steps", maxAlone, "time", w.Now())
+		return text.Errorf("locktest.alone.endless", "steps", maxAlone, "time", s.run.World().Now())
+	})
 }
 
 // note notes what an event says of the lock's key.

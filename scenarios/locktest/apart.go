@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,10 +31,10 @@ import (
 	"locklab/simulator/process"
 )
 
-// In a search all processes are goroutines of one process of the operating system: they share the variables of packages, the
-// process id and the start, and the first of them to run has run long ago. So histories of the code, 200 at most, are
-// repeated after the search, each by an operating-system process of its own: the program of the test, run again for the one Check. Code that
-// does something else there is not proved.
+// In a search all processes are goroutines of one process of the operating system: they share the variables of
+// packages, the process id and the start, and the first of them to run has run long ago. So histories of the code,
+// 200 at most, are repeated after the search, each by an operating-system process of its own: the program of the
+// test, run again for the one Check. Code that does something else there is not proved.
 
 // apartFlag bounds the histories of a Check that are repeated so; of more, as many are drawn.
 var apartFlag = flag.Int("locklab.apart", 200, "after a search, execute so many of its histories again, each in an operating-system process of its own too")
@@ -86,25 +87,16 @@ func (e *apartError) Error() string {
 	return tell("locktest.apart.differs") + "\n  " + e.Was + "\n" + tell("locktest.apart.differs.then") + "\n  " + e.Is + "\n" + tell("locktest.apart.differs.why")
 }
 
-// checks counts the calls of Check by test.
-var checks = struct {
-	sync.Mutex
-	n map[string]int
-}{n: map[string]int{}}
+// checks counts the calls of Check: an *atomic.Int32 by the name of a test.
+var checks sync.Map
 
 // countCheck returns which Check of its test this one is, from 0.
 func countCheck(t *testing.T) int {
-	checks.Lock()
-	defer checks.Unlock()
-	n := checks.n[t.Name()]
-	if checks.n[t.Name()]++; n == 0 {
-		t.Cleanup(func() {
-			checks.Lock()
-			defer checks.Unlock()
-			delete(checks.n, t.Name())
-		})
+	n, known := checks.LoadOrStore(t.Name(), new(atomic.Int32))
+	if !known {
+		t.Cleanup(func() { checks.Delete(t.Name()) })
 	}
-	return n
+	return int(n.(*atomic.Int32).Add(1)) - 1
 }
 
 // isApart reports whether this process is there for one history only.
@@ -127,7 +119,8 @@ type life struct {
 	at     uint32
 }
 
-// hours is the number of further executions of each of these histories here, at each hour of a day if the code does not depend on its clock.
+// hours is the number of further executions of each of these histories here, at each hour of a day if the code does
+// not depend on its clock.
 const hours = 32
 
 // A repetition executes histories of a simulator's code again.
@@ -138,8 +131,8 @@ type repetition struct {
 	lives  []life
 }
 
-// repeatHistories executes histories that a search has found again, all or some that are drawn: several times here, and once each in a process
-// of its own.
+// repeatHistories executes histories that a search has found again, all or some that are drawn: several times here,
+// and once each in a process of its own.
 func repeatHistories(p *plan, bounds search.Bounds, sim *simulator.Simulator) error {
 	r := &repetition{p: p, bounds: bounds, sim: sim}
 	for c := 1; c <= len(sim.Config().Clients); c++ {
@@ -164,8 +157,8 @@ func repeatHistories(p *plan, bounds search.Bounds, sim *simulator.Simulator) er
 	return r.apart()
 }
 
-// here executes a history at each hour of a day. Code that does something else there, and the same as before at the date of before,
-// needs the time.
+// here executes a history at each hour of a day. Code that does something else there, and the same as before at the
+// date of before, needs the time.
 func (r *repetition) here(l life) (err error) {
 	r.p.run.dates = true
 	for range hours {
@@ -215,7 +208,8 @@ func (r *repetition) apart() error {
 	return nil
 }
 
-// chanceOr returns the error that a history goes on by chance, if it does; else that it goes on otherwise in another process.
+// chanceOr returns the error that a history goes on by chance, if it does; else that it goes on otherwise in another
+// process.
 func (r *repetition) chanceOr(l life, other *apartError) error {
 	_, way := process.History(l.of, l.at)
 	if other.Is != "" && other.At < len(way)-1 {
@@ -226,8 +220,8 @@ func (r *repetition) chanceOr(l life, other *apartError) error {
 	return cmp.Or(process.ByChance(l.of, l.at), error(other))
 }
 
-// drawnTwice returns a value that two processes have drawn: so it is not drawn by chance, as one that counts in a variable of its package;
-// "": there is none.
+// drawnTwice returns a value that two processes have drawn: so it is not drawn by chance, as one that counts in a
+// variable of its package; "": there is none.
 func drawnTwice(all []sequel) string {
 	by := map[string]bool{}
 	for _, s := range all {
@@ -254,7 +248,8 @@ func (r *repetition) past(l life) *pastLife {
 	return past
 }
 
-// repeat has another process repeat a history, and returns what that process has printed. The error says why there is no sequel.
+// repeat has another process repeat a history, and returns what that process has printed. The error says why there is
+// no sequel.
 func (past *pastLife) repeat(ctx context.Context, file string) (s sequel, printed string, err error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -344,16 +339,17 @@ func answerApart(t *testing.T, b Bounds, client func(*Client)) {
 	t.Skip(apartVariable)
 }
 
-// outside stands in the fatal error of the runtime when an execution uses a channel or a timer that another one has made.
+// outside stands in the fatal error of the runtime when an execution uses a channel or a timer that another one has
+// made.
 const outside = "from outside bubble"
 
 // lookUp stands in the stack of a goroutine that looks up a host by its name: package net shares what it uses for
 // that.
 const lookUp = "\nnet.(*Resolver)."
 
-// tryApart runs one client alone in a process of its own, which ends if the code keeps in a variable of its package what one execution has made,
-// and another one uses that. Executions then take turns, if it does not end so. The error names the line
-// of code that uses such a thing even so, or says that it looks up a host.
+// tryApart runs one client alone in a process of its own, which ends if the code keeps in a variable of its package
+// what one execution has made, and another one uses that. Executions then take turns, if it does not end so. The
+// error names the line of code that uses such a thing even so, or says that it looks up a host.
 func (p *plan) tryApart(check int) (err error) {
 	if *apartFlag <= 0 {
 		return nil
@@ -409,28 +405,21 @@ func (past *pastLife) live(t *testing.T, b Bounds, client func(*Client), s *sequ
 	if err != nil {
 		return err
 	}
-	m, err := p.within(bounds)
-	if err != nil {
+	return p.simulate(bounds, nil, func(again *simulation) error {
+		defer func() { s.Drew = p.Drawn.Values() }()
+		i, code, texts := 0, again.sim.Process(past.Client), again.sim.Writing(past.Client)
+		_, err = texts.Replay(past.History, func(at uint32) bool {
+			state, did := texts.Does(at)
+			if i >= len(past.Does) || state+did != past.Does[i] {
+				s.Was, s.Is, s.At = past.Describe[min(i, len(past.Describe)-1)], code.Describe(code.At(at)), i
+				return false
+			}
+			s.Sockets = s.Sockets || sockets() > before
+			i++
+			return true
+		})
 		return err
-	}
-	sim, err := m.Simulator()
-	if err != nil {
-		return err
-	}
-	defer sim.Close()
-	defer func() { s.Drew = p.Drawn.Values() }()
-	i, code, texts := 0, sim.Process(past.Client), sim.Writing(past.Client)
-	_, err = texts.Replay(past.History, func(at uint32) bool {
-		state, did := texts.Does(at)
-		if i >= len(past.Does) || state+did != past.Does[i] {
-			s.Was, s.Is, s.At = past.Describe[min(i, len(past.Describe)-1)], code.Describe(code.At(at)), i
-			return false
-		}
-		s.Sockets = s.Sockets || sockets() > before
-		i++
-		return true
 	})
-	return err
 }
 
 // sockets returns the number of sockets that this process has, where the system says so.

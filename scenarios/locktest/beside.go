@@ -23,10 +23,11 @@ func besides(p *plan, attempts int) search.Bounds {
 // manyTimes as many states as one attempt of each client has two have at least: measured over all locks of the lab.
 const manyTimes = 5
 
-// searchBeside searches at any timing beside s, a complete search in lockstep that began at a time, and adds to s what that finds: messages that take time
-// and clients that come later show what lockstep hides. It is one attempt of each client, and then as many as are asked for: if they have
-// no end within the limit, a quarter of it shows what they come to first. Code that cannot be carried so is no error: the certificate has the reason.
-// Nor has code that looks at its clock such a search, which takes very many states.
+// searchBeside searches at any timing beside s, a complete search in lockstep that began at a time, and adds to s
+// what that finds: messages that take time and clients that come later show what lockstep hides. It is one attempt of
+// each client, and then as many as are asked for: if they have no end within the limit, a quarter of it shows what
+// they come to first. Code that cannot be carried so is no error: the certificate has the reason. Nor has code that
+// looks at its clock such a search, which takes very many states.
 func (p *plan) searchBeside(ctx context.Context, s *search.Search, began time.Duration) error {
 	if p.study.Timing == search.AnyTiming || p.Timed || !s.Complete || p.bounds.Beside < 0 {
 		return nil
@@ -84,7 +85,8 @@ func (p *plan) besideWithin(ctx context.Context, b search.Bounds) (*search.Searc
 // timeFlag is Bounds.MaxTime of tests that do not give one.
 var timeFlag = flag.Duration("locklab.time", time.Minute, "end a search for which processors have worked so long, unless its Bounds.MaxTime is given; 0: never")
 
-// within returns ctx, which ends with the cause context.DeadlineExceeded when processors have worked for so long; 0 or below: it does not.
+// within returns ctx, which ends with the cause context.DeadlineExceeded when processors have worked for so long; 0
+// or below: it does not.
 func within(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if most > 0 {

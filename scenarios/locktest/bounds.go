@@ -17,7 +17,8 @@ type Bounds struct {
 	Attempts int    // how often each runs it, 1 to 9; 0: 2; with Any 1
 	Budget   string // faults that may happen, as in "crash=1,pause=1"; "": none; with Any also "crash=any"
 	Servers  int    // Redis servers: 1, or 3 to 7; 0: 1
-	// Database is the server of code on database/sql, with the tables that there are when it begins; nil: a Redis or a ZooKeeper. See the package.
+	// Database is the server of code on database/sql, with the tables that there are when it begins; nil: a Redis or
+	// a ZooKeeper. See the package.
 	Database *database.Contents
 	TTL      time.Duration // the lease that the code asks for, a multiple of 10ms
 	// Key is the key that the code locks: its value is the holder for the judges.
@@ -31,17 +32,19 @@ type Bounds struct {
 	// clock takes many states at any timing, and has none beside lockstep: give it one attempt.
 	AnyTiming bool
 	Fenced    bool // the resource refuses fencing tokens below the highest it has seen
-	// Slow has Check look for SLOW: an attempt that lasts longer from the call of the code to Client.Critical, or to its return without that;
-	// pauses of its process do not count. Noisy has it look for NOISY: a client that sends more requests to servers within one
-	// second while it waits. Noisy is for lockstep; neither is for Any. 0: it looks for neither.
+	// Slow has Check look for SLOW: an attempt that lasts longer from the call of the code to Client.Critical, or to
+	// its return without that; pauses of its process do not count. Noisy has it look for NOISY: a client that sends
+	// more requests to servers within one second while it waits. Noisy is for lockstep; neither is for Any. 0: it
+	// looks for neither.
 	Slow      time.Duration
 	Noisy     int
 	MaxStates int // ends a search; 0: 5 million
 	Beside    int // ends the search at any timing beside one in lockstep, in states; 0: 250,000; below 0: there is none
-	// MaxTime ends a search for which processors have worked so long, which then proves nothing; 0: as -locklab.time says, a minute; below 0: it
-	// has no end. With Clients: Any it plays no part.
+	// MaxTime ends a search for which processors have worked so long, which then proves nothing; 0: as -locklab.time
+	// says, a minute; below 0: it has no end. With Clients: Any it plays no part.
 	MaxTime time.Duration
-	// MaxBytes ends a search before the program of the test uses so much more memory than before; 0: 1 GB (1 << 30), below 0: any amount.
+	// MaxBytes ends a search before the program of the test uses so much more memory than before; 0: 1 GB (1 << 30),
+	// below 0: any amount.
 	MaxBytes  int64
 	Schedules int // how many Sample plays; 0: 1000
 }
@@ -56,8 +59,8 @@ func (b Bounds) filled() Bounds {
 	return b
 }
 
-// Any in place of a number of Bounds.Clients has Check prove the code for any number of processes, as locklab prove does a lock
-// of the lab.
+// Any in place of a number of Bounds.Clients has Check prove the code for any number of processes, as locklab prove
+// does a lock of the lab.
 const Any = math.MinInt32
 
 // check returns what is wrong with the bounds.

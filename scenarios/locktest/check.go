@@ -33,8 +33,8 @@ var (
 // bounds, and compares with the claims. Without a claim the lock must hold against all
 // verdicts of a search.
 //
-// client is called for every attempt of every process, very often, each time in a bubble
-// of testing/synctest: it must keep its state in local variables, or in those of its package that it sets before it uses them, make its
+// client is called for every attempt of every process, very often, each time in a bubble of testing/synctest: it must
+// keep its state in local variables, or in those of its package that it sets before it uses them, make its
 // connections itself and close them.
 //
 // Check is not for parallel tests.

@@ -58,8 +58,8 @@ func Breaks(word string, par int) Claims {
 	return Claims{{word: verdict.Word(word), breaks: true, par: par}}
 }
 
-// By claims besides that it can come about so by this fault of the budget, which strikes one of these victims; none: whoever
-// it strikes. Each call of By is about another one of the faults. It takes a search of its own.
+// By claims besides that it can come about so by this fault of the budget, which strikes one of these victims; none:
+// whoever it strikes. Each call of By is about another one of the faults. It takes a search of its own.
 //
 //	locktest.Breaks("OVERLAP", 1).By("expire-session", locktest.Waiter)
 func (c Claims) By(fault string, victims ...Victim) Claims {
@@ -70,8 +70,8 @@ func (c Claims) By(fault string, victims ...Victim) Claims {
 	return c
 }
 
-// Finds claims that these verdicts come about, each with one fault, or with as many as stand behind an @, and not with fewer; and that
-// no other does.
+// Finds claims that these verdicts come about, each with one fault, or with as many as stand behind an @, and not
+// with fewer; and that no other does.
 //
 //	locktest.Finds("OVERLAP STALE-WRITE LIE@0")
 func Finds(verdicts string) []Claim {
@@ -114,8 +114,8 @@ func withoutCauses(claims []Claim, words []verdict.Word) error {
 	return check(claims, words)
 }
 
-// checkClaims returns what is wrong with claims about p: a verdict that is looked for only within a bound which p does not have, or a
-// cause that p does not allow.
+// checkClaims returns what is wrong with claims about p: a verdict that is looked for only within a bound which p
+// does not have, or a cause that p does not allow.
 func (p *plan) checkClaims(claims []Claim) error {
 	if p.any {
 		return withoutCauses(claims, p.claimable())
@@ -215,8 +215,8 @@ func (p *plan) judge(t *testing.T, a answer, c Claim) {
 	}
 }
 
-// contradictedByCauses returns why the causes by which a verdict comes about, with as many faults as the claim says, contradict it, or do
-// not decide it; "": they bear it out.
+// contradictedByCauses returns why the causes by which a verdict comes about, with as many faults as the claim says,
+// contradict it, or do not decide it; "": they bear it out.
 func contradictedByCauses(ctx context.Context, p *plan, s *search.Search, c Claim) string {
 	ctx, cancel := within(ctx, p.bounds.MaxTime)
 	defer cancel()

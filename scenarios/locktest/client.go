@@ -73,8 +73,9 @@ func (c *Client) Dial(ctx context.Context, network, addr string) (net.Conn, erro
 	return conn, err
 }
 
-// Connector opens connections to server n, 1, which is Bounds.Database: sql.OpenDB(c.Connector(1)) takes the place of sql.Open with a
-// driver. The errors of the server have a method SQLState, as those of PostgreSQL's drivers; of MariaDB and MySQL it is their number.
+// Connector opens connections to server n, 1, which is Bounds.Database: sql.OpenDB(c.Connector(1)) takes the place of
+// sql.Open with a driver. The errors of the server have a method SQLState, as those of PostgreSQL's drivers; of
+// MariaDB and MySQL it is their number.
 func (c *Client) Connector(n int) driver.Connector {
 	d := c.runner.bounds.Database
 	if d == nil {
@@ -84,13 +85,13 @@ func (c *Client) Connector(n int) driver.Connector {
 	return &database.Connector{Dialect: d.Dialect, Dial: func(ctx context.Context) (net.Conn, error) { return c.Dial(ctx, "tcp", addr) }}
 }
 
-// Context is cancelled when the process ends. A lock that waits inside, for ever, shows a DEADLOCK where it could never get in; with a
-// deadline, context.WithTimeout(c.Context(), …), it gives up, and searches take fewer states.
+// Context is cancelled when the process ends. A lock that waits inside, for ever, shows a DEADLOCK where it could
+// never get in; with a deadline, context.WithTimeout(c.Context(), …), it gives up, and searches take fewer states.
 func (c *Client) Context() context.Context { return c.process.Context() }
 
-// ID is the client's number, from 1 to Bounds.Clients; in a race there may be more clients. The probe, a further process that
-// requests the lock when all others have ended, has the number of the last of them, as one that is started again has. Code that depends
-// on it is searched without symmetry, and is not proved for Any.
+// ID is the client's number, from 1 to Bounds.Clients; in a race there may be more clients. The probe, a further
+// process that requests the lock when all others have ended, has the number of the last of them, as one that is
+// started again has. Code that depends on it is searched without symmetry, and is not proved for Any.
 func (c *Client) ID() int {
 	c.runner.numbered.Store(true)
 	if c.probe {
@@ -99,8 +100,8 @@ func (c *Client) ID() int {
 	return c.process.ID()
 }
 
-// Token returns a value that no process of a run returns again. It names the client. Values that the code draws by chance are given such
-// names: see the package.
+// Token returns a value that no process of a run returns again. It names the client. Values that the code draws by
+// chance are given such names: see the package.
 func (c *Client) Token() string { return c.process.Token() }
 
 // usualTimeout is the time that the clients of Env wait for an answer, as elsewhere in the lab.
@@ -149,8 +150,9 @@ func (c *Client) CriticalWithToken(token uint64, work func(r *Resource)) {
 	c.process.Record(history.Event{Kind: history.Release})
 }
 
-// Says tells what the lock has said of itself: to be called after Critical, with whether the release has given back what the client had, once
-// in an attempt and if the lock says so; after an error, where it does not know, Says is not called. LIE is looked for only of code that calls it.
+// Says tells what the lock has said of itself: to be called after Critical, with whether the release has given back
+// what the client had, once in an attempt and if the lock says so; after an error, where it does not know, Says is
+// not called. LIE is looked for only of code that calls it.
 func (c *Client) Says(held bool) {
 	switch {
 	case !c.entered || c.inside:
@@ -203,9 +205,9 @@ func (r *Resource) Read() int {
 	return r.base
 }
 
-// Write writes the resource, after the time that the client works: two fifths of Bounds.TTL, beside what the code sleeps. value
-// is one more than was read: the write builds on that. A write after a read that had no
-// answer does not happen.
+// Write writes the resource, after the time that the client works: two fifths of Bounds.TTL, beside what the code
+// sleeps. value is one more than was read: the write builds on that. A write after a read that had no answer does not
+// happen.
 func (r *Resource) Write(value int) {
 	if !r.read || !r.failed && !r.c.probe && value != r.base+1 {
 		panic(fmt.Sprintf("Resource.Write(%d): write one more than Read has returned, so that a lost update shows", value))

@@ -16,22 +16,22 @@
 //			locktest.Holds("WRONG-DEL", "DEADLOCK"), locktest.Breaks("OVERLAP", 1))
 //	}
 //
-// [Check] visits everything that the processes can come to within the bounds: every
-// order of messages, every fault of the budget at every place. It does so in lockstep, one
-// schedule in which messages take no time, and beside that at every timing, with one attempt of each and then with all, as far as Bounds.Beside
-// goes, or to the end with Bounds.AnyTiming; the
-// certificate lists what may happen and what was assumed, in full with -locklab.details. What it does not find
-// cannot happen there; what it finds it shows on the shortest way, with the lines of
-// your code, and a flag that plays exactly that run: -locklab.replay. With -locklab.keep
-// the witness of a failed test is kept in testdata/locklab and is played first from then
-// on.
+// [Check] visits everything that the processes can come to within the bounds: every order of messages, every fault of
+// the budget at every place. It does so in lockstep, one schedule in which messages take no time, and beside that at
+// every timing, with one attempt of each and then with all, as far as Bounds.Beside goes, or to the end with
+// Bounds.AnyTiming; the certificate lists what may happen and what was assumed, in full with -locklab.details. What
+// it does not find cannot happen there; what it finds it shows on the shortest way, with the lines of your code, and
+// a flag that plays exactly that run: -locklab.replay. With -locklab.keep the witness of a failed test is kept in
+// testdata/locklab and is played first from then on.
 //
-// What the code makes of its release, Client.Says tells the search: without it no LIE is looked for. With Bounds.Slow it looks for SLOW,
-// an attempt that waits for longer, as for a hung server without a read time-out; with Bounds.Noisy for NOISY, more requests a second
-// while waiting. A claim may name a fault and its victim as the cause: Breaks("OVERLAP", 1).By("expire-session", Waiter).
+// What the code makes of its release, Client.Says tells the search: without it no LIE is looked for. With Bounds.Slow
+// it looks for SLOW, an attempt that waits for longer, as for a hung server without a read time-out; with
+// Bounds.Noisy for NOISY, more requests a second while waiting. A claim may name a fault and its victim as the cause:
+// Breaks("OVERLAP", 1).By("expire-session", Waiter).
 //
-// With Clients: [Any] it proves the lock for any number of processes, each of which locks once, at any timing; the budget may then
-// say crash=any. Code that views do not do for is refused with the reason: see "Any number of processes".
+// With Clients: [Any] it proves the lock for any number of processes, each of which locks once, at any timing; the
+// budget may then say crash=any. Code that views do not do for is refused with the reason: see "Any number of
+// processes".
 //
 // [Race] plays one of the lab's races with the same code, [Races] plays all of them. The
 // command locklab check runs such tests of a package and shows what they find in the
@@ -39,8 +39,8 @@
 //
 // # What is looked for
 //
-// Holds and Breaks take these words; a verdict that no claim names is not checked once there is a claim, but for Finds, whose claims are about
-// all of them.
+// Holds and Breaks take these words; a verdict that no claim names is not checked once there is a claim, but for
+// Finds, whose claims are about all of them.
 //
 //   - OVERLAP: two clients are inside at once. FENCED: they are, and with Bounds.Fenced the resource has refused the late write.
 //   - STALE-WRITE: the resource has accepted a write that came too late.
@@ -51,33 +51,33 @@
 //     neither: a wait without a deadline is what a DEADLOCK shows in.
 //   - SLOW and NOISY: with Bounds.Slow and Bounds.Noisy, see there.
 //
-// Faults of a budget, a number of times each (crash=1,pause=2), and up to a length (pause=1@2s): crash, return (a crashed process starts
-// again), pause, pause-thread, hang (the server answers nothing for a while), lose-request, lose-reply (the client has a time-out, or
-// on a ZooKeeper a broken connection), delay, restart, failover, split, evict, flush, delete; of a ZooKeeper also expire-session. What
-// does not apply is refused by name.
+// Faults of a budget, a number of times each (crash=1,pause=2), and up to a length (pause=1@2s): crash, return (a
+// crashed process starts again), pause, pause-thread, hang (the server answers nothing for a while), lose-request,
+// lose-reply (the client has a time-out, or on a ZooKeeper a broken connection), delay, restart, failover, split,
+// evict, flush, delete; of a ZooKeeper also expire-session. What does not apply is refused by name.
 //
-// In lockstep, a message takes no time, and clients ask at few moments: at once, 1.1 leases after an attempt, and when their code
-// wakes. Work takes two fifths of a lease, in Resource.Write or at the end of Client.Critical; code that renews may take longer there: it
-// may sleep and call its lock inside of Critical.
+// In lockstep, a message takes no time, and clients ask at few moments: at once, 1.1 leases after an attempt, and
+// when their code wakes. Work takes two fifths of a lease, in Resource.Write or at the end of Client.Critical; code
+// that renews may take longer there: it may sleep and call its lock inside of Critical.
 //
 // # What the code may do
 //
-// Anything that package testing/synctest carries: clocks, timers, tickers, contexts,
-// goroutines, channels, any library that takes a dialer. It runs in a bubble of its own,
-// whose clock stands still until the search says otherwise; its connections end in the
-// search. What it draws by chance and sends to a Redis as a value of its own, a token, may come from anywhere, a package for UUIDs or
-// math/rand/v2: each value has a name, and is searched like that of Client.Token. Other random numbers, such as how long it
-// waits, are the same in each execution of a history if they are of crypto/rand, or of math/rand and the go.mod or the test says so:
+// Anything that package testing/synctest carries: clocks, timers, tickers, contexts, goroutines, channels, any
+// library that takes a dialer. It runs in a bubble of its own, whose clock stands still until the search says
+// otherwise; its connections end in the search. What it draws by chance and sends to a Redis as a value of its own, a
+// token, may come from anywhere, a package for UUIDs or math/rand/v2: each value has a name, and is searched like
+// that of Client.Token. Other random numbers, such as how long it waits, are the same in each execution of a history
+// if they are of crypto/rand, or of math/rand and the go.mod or the test says so:
 //
 //	//go:debug randseednop=0
 //
 // go-redis draws how long it waits before it sends a command again: switch that off
 // (MaxRetries: -1) or seed it.
 //
-// A select with several ready cases takes one by chance. Where that makes a difference the search follows each: such a history is executed
-// until 20 executions have shown no further way. So is other code that goes on in two to four ways, each of which it takes often. Each way
-// costs executions: under crash=1,pause=1 a ticker that renews while its answers are late takes 10 to 20 s, a poll every second with a
-// deadline of 5 s takes 30 s.
+// A select with several ready cases takes one by chance. Where that makes a difference the search follows each: such
+// a history is executed until 20 executions have shown no further way. So is other code that goes on in two to four
+// ways, each of which it takes often. Each way costs executions: under crash=1,pause=1 a ticker that renews while its
+// answers are late takes 10 to 20 s, a poll every second with a deadline of 5 s takes 30 s.
 //
 // # ZooKeeper
 //
@@ -97,27 +97,27 @@
 //
 // # Databases
 //
-// Code on database/sql has the MariaDB, MySQL or PostgreSQL of Bounds.Database, at its default isolation level, and opens it by
-// [Client.Connector] in place of a driver: sql.OpenDB(c.Connector(1)).
+// Code on database/sql has the MariaDB, MySQL or PostgreSQL of Bounds.Database, at its default isolation level, and
+// opens it by [Client.Connector] in place of a driver: sql.OpenDB(c.Connector(1)).
 //
-// The key of the lock is that of a row, with the owner and the end of its lease in the columns that database.Table names, or the name
-// or the number of GET_LOCK and pg_advisory_lock. Bounds.TTL is the lease of a row that has an end, and of other locks the unit of time
-// only. The session of a client that crashes or closes its connection ends; one whose connection breaks for the client only
-// (lose-request, lose-reply) lasts until Contents.Idle.
+// The key of the lock is that of a row, with the owner and the end of its lease in the columns that database.Table
+// names, or the name or the number of GET_LOCK and pg_advisory_lock. Bounds.TTL is the lease of a row that has an
+// end, and of other locks the unit of time only. The session of a client that crashes or closes its connection ends;
+// one whose connection breaks for the client only (lose-request, lose-reply) lasts until Contents.Idle.
 //
-// Package database lists the statements that there are. Any other one, a table that was not declared, and an argument that is no text and
-// no integer end the test with the statement, its line, and what is understood there. A client has three open
-// connections at most. A sql.Conn or sql.Tx that two goroutines use at the same time cannot be carried: one holds its mutex while the other
-// waits for it. Errors have a method SQLState, and are none of a driver's types. A deadline of a context makes code timed, which takes many
-// states. Values that the code draws by chance are the same in each execution. There is no
-// [Race] in a database, and no locktest.Any.
+// Package database lists the statements that there are. Any other one, a table that was not declared, and an argument
+// that is no text and no integer end the test with the statement, its line, and what is understood there. A client
+// has three open connections at most. A sql.Conn or sql.Tx that two goroutines use at the same time cannot be
+// carried: one holds its mutex while the other waits for it. Errors have a method SQLState, and are none of a
+// driver's types. A deadline of a context makes code timed, which takes many states. Values that the code draws by
+// chance are the same in each execution. There is no [Race] in a database, and no locktest.Any.
 //
 // # Any number of processes
 //
-// With Bounds.Clients [Any] the views of package explore are those of one process of yours. Of its histories only orders are merged,
-// unlike those of the lab's own locks; since each process runs the code once, they are few. What a claim says holds is proved, and what it
-// says breaks is found with two or three processes. The verdicts are OVERLAP, STALE-WRITE, WRONG-DEL, ORPHAN, DEADLOCK, and LIE with Client.Says.
-// Refused is code
+// With Bounds.Clients [Any] the views of package explore are those of one process of yours. Of its histories only
+// orders are merged, unlike those of the lab's own locks; since each process runs the code once, they are few. What a
+// claim says holds is proved, and what it says breaks is found with two or three processes. The verdicts are OVERLAP,
+// STALE-WRITE, WRONG-DEL, ORPHAN, DEADLOCK, and LIE with Client.Says. Refused is code
 //
 //   - whose behaviour depends on the time of day; it may measure how long something takes, which makes many views;
 //   - that calls Client.ID, or does different things after reading the values of different other processes; it may compare a value
@@ -135,23 +135,26 @@
 //
 // # What it proves, and what not
 //
-// A search relies on code that does the same after the same observations. Every history
-// is executed at least twice, the second time at least 25 years later and with more time passing between. Code that
-// differs goes on by chance. If it does so in two to four ways, all of them are searched, as above; the first line of the certificate says so.
-// Else nothing is proved: Check says where it differs, and what random schedules have found. [Sample] asks for these from the beginning. Code that
-// differs only because time passed is searched with the time that it measures in its history, which takes
-// more states.
+// A search relies on code that does the same after the same observations. Every history is executed at least twice,
+// the second time at least 25 years later and with more time passing between. Code that differs goes on by chance. If
+// it does so in two to four ways, all of them are searched, as above; the first line of the certificate says so. Else
+// nothing is proved: Check says where it differs, and what random schedules have found. [Sample] asks for these from
+// the beginning. Code that differs only because time passed is searched with the time that it measures in its
+// history, which takes more states.
 //
-// In a search all processes are goroutines of one. When it has ended, the histories that it has found, or 200 that are drawn from
-// them (-locklab.apart), are executed again: 32 times each, at every hour, on every weekday, in every month and on a 29 February, and once in an operating-system process of its own, with package
-// variables, a process id and a start of its own. For that the program of the test is run again, from TestMain on, with
-// LOCKLAB_HISTORY in its environment and -test.run for this test; a Check that is not wanted there returns at once, and so do Sample, Race and
-// Races. Code that does something else is not proved: one whose sync.Once is used up, whose token is the process id, or that
-// throws a die. Nor is code that has another connection open than those of Client.Dial, on Linux. Where the program cannot be run
-// again, the certificate says what processes have shared. Its first line says what is taken for granted all the same: no chance, no talk
-// but through Client.Dial, no data race, one machine, and the number of attempts.
+// In a search all processes are goroutines of one. When it has ended, the histories that it has found, or 200 that
+// are drawn from them (-locklab.apart), are executed again: 32 times each, at every hour, on every weekday, in every
+// month and on a 29 February, and once in an operating-system process of its own, with package variables, a process
+// id and a start of its own. For that the program of the test is run again, from TestMain on, with LOCKLAB_HISTORY in
+// its environment and -test.run for this test; a Check that is not wanted there returns at once, and so do Sample,
+// Race and Races. Code that does something else is not proved: one whose sync.Once is used up, whose token is the
+// process id, or that throws a die. Nor is code that has another connection open than those of Client.Dial, on Linux.
+// Where the program cannot be run again, the certificate says what processes have shared. Its first line says what is
+// taken for granted all the same: no chance, no talk but through Client.Dial, no data race, one machine, and the
+// number of attempts.
 //
-// A search ends when processors have worked for a minute, or before it uses 1 GB more than the program had, and then proves nothing: Bounds.MaxTime or
+// A search ends when processors have worked for a minute, or before it uses 1 GB more than the program had, and then
+// proves nothing: Bounds.MaxTime or
 // -locklab.time, and Bounds.MaxBytes.
 //
 // Many executions are no proof that there is none that differs. Further limits:
@@ -183,11 +186,12 @@
 //   - Faults that set the wall clock of a process are refused.
 //   - Connections end in the lab: no TLS, no name look-ups, no Redis Cluster or Sentinel.
 //
-// What cannot be carried is said within seconds, with the goroutine's stack or the line, and is never
-// a proof: a client in a variable of the package, which one execution makes and another one uses (found by running the code alone in a process of
-// its own, unless -locklab.apart is 0; if each call of the client's function sets the variable before it uses it, executions run one at a
-// time, and nothing is refused), code that makes no connection by Client.Dial, a mutex that is held while a request is under way, a channel or pool that was
-// made outside the client's function, a channel on which no goroutine will ever send, a
-// command that the lab does not simulate, a client that never ends, a loop that asks again at once
-// (100 times), a goroutine that goes on asking when its client's function has returned (100 times).
+// What cannot be carried is said within seconds, with the goroutine's stack or the line, and is never a proof: a
+// client in a variable of the package, which one execution makes and another one uses (found by running the code
+// alone in a process of its own, unless -locklab.apart is 0; if each call of the client's function sets the variable
+// before it uses it, executions run one at a time, and nothing is refused), code that makes no connection by
+// Client.Dial, a mutex that is held while a request is under way, a channel or pool that was made outside the
+// client's function, a channel on which no goroutine will ever send, a command that the lab does not simulate, a
+// client that never ends, a loop that asks again at once (100 times), a goroutine that goes on asking when its
+// client's function has returned (100 times).
 package locktest

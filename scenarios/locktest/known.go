@@ -13,7 +13,8 @@ import (
 	"locklab/simulator/process"
 )
 
-// known is what is known of the code so far, by which it is executed. A process of its own gets it with what it is to repeat.
+// known is what is known of the code so far, by which it is executed. A process of its own gets it with what it is to
+// repeat.
 type known struct {
 	Timed        bool             // the code gets the time with every observation
 	Dated        bool             // at any timing: and the time of day is part of the state
@@ -31,10 +32,9 @@ func isDrawn(err error) bool {
 	return errors.As(err, &r) && r.Of == hypothesis.Drawn
 }
 
-// random makes what code takes for random a function of its history, if it is more than tokens: as long as that does not show,
-// each execution draws others. Seeding costs as
-// much as running the code does, so it begins when the code has drawn a number: until
-// then the generators of the process stand where their copies stand.
+// random makes what code takes for random a function of its history, if it is more than tokens: as long as that does
+// not show, each execution draws others. Seeding costs as much as running the code does, so it begins when the code
+// has drawn a number: until then the generators of the process stand where their copies stand.
 type random struct {
 	*known
 	noticed    bool   // Crypto or Math has become true: what ran before was not seeded

@@ -37,7 +37,8 @@ func (p *plan) broken(w search.Witness, why string) string {
 
 // again returns the commands that play a trace once more, and against another lock.
 func again(test string, trace simulator.Trace) string {
-	return tell("locktest.again") + "\n  " + commandOf(test, trace) + "\n" + tell("locktest.against") + "\n  locklab run " + trace.Link() + " --against token"
+	return tell("locktest.again") + "\n  " + commandOf(test, trace) + "\n" +
+		tell("locktest.against") + "\n  locklab run " + trace.Link() + " --against token"
 }
 
 // detailsFlag has tests print whole certificates.
@@ -63,7 +64,8 @@ func (p *plan) certificate(s *search.Search, lang string) string {
 	case p.Timed:
 		clock = "locktest.carried.timed"
 	}
-	lines := []string{p.assuming(certificate.Of(s, lang), s.Measures, lang), "  " + text.Pad(text.Say(lang, "locktest.carried.name"), 12) + " " + text.Say(lang, clock, "epoch", epoch(), "times", fmt.Sprint(hours))}
+	lines := []string{p.assuming(certificate.Of(s, lang), s.Measures, lang),
+		"  " + text.Pad(text.Say(lang, "locktest.carried.name"), 12) + " " + text.Say(lang, clock, "epoch", epoch(), "times", fmt.Sprint(hours))}
 	more := []string{p.apart.said(lang)}
 	if p.aside != nil {
 		more = append(more, text.Say(lang, "locktest.carried.aside", "cause", unprefixed(text.SayError(lang, p.aside))))
@@ -83,7 +85,8 @@ func (p *plan) certificate(s *search.Search, lang string) string {
 	return strings.Join(lines, "\n")
 }
 
-// assuming is a certificate with what is taken for granted of the code in its first line. measures: it uses its clock to measure only.
+// assuming is a certificate with what is taken for granted of the code in its first line. measures: it uses its clock
+// to measure only.
 func (p *plan) assuming(certificate string, measures bool, lang string) string {
 	n, all, times := fmt.Sprint(p.apart.again), fmt.Sprint(p.apart.known), fmt.Sprint(hours)
 	clock := text.Say(lang, p.apart.ofRuns("locktest.assumed.untimed", "locktest.assumed.untimed.twice"), "times", times)
@@ -179,9 +182,11 @@ func reason(err error) string {
 	)
 	switch {
 	case errors.As(err, &unknown):
-		return "locktest: " + tell("locktest.statement", "why", unknown.Why) + "\n  " + strings.TrimSpace(unknown.Line+" "+strings.Join(strings.Fields(unknown.Statement), " "))
+		return "locktest: " + tell("locktest.statement", "why", unknown.Why) + "\n  " +
+			strings.TrimSpace(unknown.Line+" "+strings.Join(strings.Fields(unknown.Statement), " "))
 	case errors.As(err, &stall):
-		return "locktest: " + tell("locktest.stall.head") + "\n" + stalled(err, stall) + "\n" + stall.Stack + "\n" + tell("locktest.stall.rule")
+		return "locktest: " + tell("locktest.stall.head") + "\n" + stalled(err, stall) + "\n" + stall.Stack + "\n" +
+			tell("locktest.stall.rule")
 	case errors.As(err, &panicked):
 		return "locktest: " + tell("locktest.panicked", "client", nameOf(err, panicked.Client), "value", fmt.Sprint(panicked.Value)) + "\n" + panicked.Stack
 	case errors.As(err, &endless) && endless.Ended:

@@ -19,6 +19,7 @@ import (
 	"locklab/simulator/bubble"
 	"locklab/simulator/database"
 	"locklab/simulator/explore"
+	"locklab/simulator/history"
 	"locklab/simulator/process"
 	"locklab/simulator/schedule"
 )
@@ -55,8 +56,13 @@ func newPlan(t *testing.T, b Bounds, code func(*Client)) (*plan, error) {
 	}
 	b = b.filled()
 	p.bounds = b
-	p.entry = lock.Entry{ID: t.Name(), Family: lock.OneStep, Server: lock.OnRedis(b.Servers), TTL: b.TTL, Unit: time.Nanosecond, Expiry: lock.ExpiryServer}
-	p.study = search.Bounds{Scope: explore.Scope{Clients: b.Clients, Attempts: b.Attempts, Nodes: b.Servers, TTL: b.TTL, Fenced: b.Fenced, Slow: b.Slow, Noisy: b.Noisy, Limits: explore.Limits{MaxStates: b.MaxStates}}, Budget: faults.Budget(b.Budget)}
+	p.entry = lock.Entry{
+		ID: t.Name(), Family: lock.OneStep, Server: lock.OnRedis(b.Servers), TTL: b.TTL, Unit: time.Nanosecond, Expiry: lock.ExpiryServer,
+	}
+	p.study = search.Bounds{Budget: faults.Budget(b.Budget), Scope: explore.Scope{
+		Clients: b.Clients, Attempts: b.Attempts, Nodes: b.Servers, TTL: b.TTL, Fenced: b.Fenced, Slow: b.Slow, Noisy: b.Noisy,
+		Limits: explore.Limits{MaxStates: b.MaxStates},
+	}}
 	if b.AnyTiming {
 		p.study.Timing = search.AnyTiming
 	}
@@ -119,8 +125,9 @@ func (p *plan) lockstep() search.Bounds {
 	return b
 }
 
-// settled returns bounds as they are searched. At any timing the timers of code that is timed are exact, since a bubble
-// that is woken late shows the instant of its timer; and code that has the time of day in the state may not wait without end.
+// settled returns bounds as they are searched. At any timing the timers of code that is timed are exact, since a
+// bubble that is woken late shows the instant of its timer; and code that has the time of day in the state may not
+// wait without end.
 func settled(bounds search.Bounds, timed, dated bool) search.Bounds {
 	if bounds.Timing == search.AnyTiming && timed {
 		bounds.Idle, bounds.Lateness = bounds.Idle || dated, search.AtOnce
@@ -132,7 +139,9 @@ func settled(bounds search.Bounds, timed, dated bool) search.Bounds {
 func (p *plan) isOwn(trace simulator.Trace) bool {
 	is, err := search.ParseBounds(trace.Settings)
 	is.Epoch = 0 // whenever it was found
-	own := []search.Bounds{p.study, settled(p.study, true, false), settled(p.study, true, true), p.lockstep(), besides(p, 1), besides(p, p.study.Attempts)}
+	own := []search.Bounds{
+		p.study, settled(p.study, true, false), settled(p.study, true, true), p.lockstep(), besides(p, 1), besides(p, p.study.Attempts),
+	}
 	if p.any { // it is of one of the searches for a witness
 		few := settled(p.study, p.Timed, p.Dated)
 		is.Clients, is.Attempts, is.Budget, own = few.Clients, few.Attempts, few.Budget, []search.Bounds{few}
@@ -221,8 +230,10 @@ func (e *runError) Unwrap() error { return e.error }
 // withRun returns an error of a search with the run that has led to it, if it can be played.
 func (p *plan) withRun(bounds search.Bounds, err error) error {
 	where := (*explore.ScheduleError)(nil)
-	if p.run.random.look(); p.run.random.noticed || !errors.As(err, &where) || errors.As(err, new(*bubble.NeedsTimeError)) || errors.As(err, new(*bubble.DrawnError)) {
-		return err // but for the second: the search begins anew
+	p.run.random.look()
+	again := p.run.random.noticed || errors.As(err, new(*bubble.NeedsTimeError)) || errors.As(err, new(*bubble.DrawnError))
+	if again || !errors.As(err, &where) {
+		return err
 	}
 	last := len(where.Choices) - 1
 	o, failed := p.playWithin(bounds, where.Choices[:last])
@@ -257,22 +268,62 @@ func (p *plan) playWithin(bounds search.Bounds, choices []simulator.Choice) (o *
 	p.run.watch = true
 	defer func() { p.run.watch = false }()
 	err = p.run.untilKnown(func() error {
-		b, err := p.within(bounds)
-		if err != nil {
+		return p.simulate(bounds, nil, func(s *simulation) error {
+			run, err := schedule.Replay(s.sim, choices)
+			if err == nil {
+				o = s.outcome(run)
+			}
 			return err
-		}
-		sim, err := b.Simulator()
-		if err != nil {
-			return err
-		}
-		defer sim.Close()
-		run, err := schedule.Replay(sim, choices)
-		if err != nil {
-			return err
-		}
-		o = search.OutcomeOf(b, run)
-		o.Race, o.Trace = bounds.Race(), p.traceWithin(bounds, choices)
-		return nil
+		})
 	})
 	return o, err
+}
+
+// A simulation is one run of the code: alone, by random choices, or by those of a trace.
+type simulation struct {
+	p      *plan
+	bounds search.Bounds
+	model  *explore.Model
+	sim    *simulator.Simulator
+	run    *schedule.Recorder
+}
+
+// simulate calls do with a simulation within bounds, which change alters; nil: nothing does.
+func (p *plan) simulate(bounds search.Bounds, change func(*explore.Model), do func(s *simulation) error) error {
+	m, err := p.within(bounds)
+	if err != nil {
+		return err
+	}
+	if change != nil {
+		change(m)
+	}
+	sim, err := m.Simulator()
+	if err != nil {
+		return err
+	}
+	defer sim.Close()
+	return do(&simulation{p, bounds, m, sim, schedule.Record(sim)})
+}
+
+// outcome judges a run of the simulation.
+func (s *simulation) outcome(run *schedule.Run) *race.Outcome {
+	o := search.OutcomeOf(s.model, run)
+	o.Race, o.Trace = s.bounds.Race(), s.p.traceWithin(s.bounds, run.Choices)
+	return o
+}
+
+// soFar is the run up to now, which no clock has ended.
+func (s *simulation) soFar() *schedule.Run {
+	run := s.run.Run()
+	run.Horizon = false
+	return run
+}
+
+// step makes a choice. An error about the code comes with the run that has led to it.
+func (s *simulation) step(c simulator.Choice) ([]history.Event, error) {
+	events, err := s.run.Step(c)
+	if err != nil && !errors.As(err, new(*simulator.NotEnabledError)) {
+		err = &runError{err, search.OutcomeOf(s.model, s.soFar()), c.String()}
+	}
+	return events, err
 }

@@ -18,6 +18,7 @@ import (
 	"locklab/simulator"
 	"locklab/simulator/bubble"
 	"locklab/simulator/history"
+	"locklab/simulator/lists"
 	"locklab/simulator/process"
 	"locklab/simulator/schedule"
 	"locklab/simulator/verdict"
@@ -98,11 +99,12 @@ func Races(t *testing.T, client func(*Client), claims ...[]Claim) {
 
 // playAll plays all races; with -locklab.replay only the one of the link.
 func (r *racer) playAll() (table []*race.Outcome, err error) {
-	for _, sc := range scenarios.All() {
+	all := scenarios.All()
+	if trace, err := simulator.ParseLink(*replayFlag); *replayFlag != "" && err == nil {
+		all = lists.Pick(all, func(sc race.Race) bool { return sc.ID == trace.Race })
+	}
+	for _, sc := range all {
 		o, err := r.play(sc)
-		if other := (*otherRaceError)(nil); errors.As(err, &other) {
-			continue
-		}
 		if err != nil {
 			return nil, fmt.Errorf("%s %s: %w", sc.Code, sc.ID, err)
 		}
@@ -203,7 +205,7 @@ func (r *racer) replay(sc race.Race, s race.Settings) (*race.Outcome, error) {
 		return nil, err
 	}
 	if trace.Race != sc.ID {
-		return nil, &otherRaceError{trace.Race, sc.ID}
+		return nil, text.Errorf("locktest.replay.race", "is", trace.Race, "want", sc.ID)
 	}
 	its, err := s.With(trace.Settings)
 	if err != nil {
@@ -220,15 +222,6 @@ func (r *racer) replay(sc race.Race, s race.Settings) (*race.Outcome, error) {
 		return nil, err
 	}
 	return p.Outcome(run, s), nil
-}
-
-// otherRaceError is a link that is not of the race that is played.
-type otherRaceError struct{ is, want string }
-
-func (e *otherRaceError) Error() string { return e.Say("en") }
-
-func (e *otherRaceError) Say(lang string) string {
-	return text.Say(lang, "locktest.replay.race", "is", e.is, "want", e.want)
 }
 
 // judge compares a race with a claim.
@@ -296,13 +289,7 @@ func raceHead(o *race.Outcome) string {
 }
 
 // words are the verdicts of an outcome in one line.
-func words(o *race.Outcome) string {
-	var all []string
-	for _, w := range o.Verdicts {
-		all = append(all, string(w))
-	}
-	return strings.Join(all, " ")
-}
+func words(o *race.Outcome) string { return strings.Trim(fmt.Sprint(o.Verdicts), "[]") }
 
 func whyNotApplicable(o *race.Outcome) string {
 	return "N/A: " + language().Each(func(lang string) string { return text.Reason(lang, "na", string(o.NotApplicable)) })
@@ -325,14 +312,7 @@ var langFlag = flag.String("locklab.lang", "", "the `language` of what tests say
 
 // language returns the printer of the reader's language.
 func language() *text.Printer {
-	lang := *langFlag
-	if lang == "" {
-		lang = os.Getenv("LOCKLAB_LANG")
-	}
-	if lang == "" {
-		lang = text.OfLocale(os.Getenv)
-	}
-	return &text.Printer{Lang: lang, Width: width}
+	return &text.Printer{Lang: cmp.Or(*langFlag, os.Getenv("LOCKLAB_LANG"), text.OfLocale(os.Getenv)), Width: width}
 }
 
 // width is how wide a test prints, in cells.

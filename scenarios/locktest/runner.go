@@ -15,7 +15,8 @@ import (
 	"locklab/simulator/process"
 )
 
-// A runner executes the code of a lock in bubbles: as clients of a search, of a race, alone, or in a process of its own.
+// A runner executes the code of a lock in bubbles: as clients of a search, of a race, alone, or in a process of its
+// own.
 type runner struct {
 	t      *testing.T
 	bounds *Bounds
@@ -61,7 +62,8 @@ func (r *runner) draws(err error) bool {
 	return r.random.begins() || errors.As(err, new(*bubble.DrawnError))
 }
 
-// drawsMore reports whether the code has turned out to draw more than values by chance, so that it has to draw the same each time.
+// drawsMore reports whether the code has turned out to draw more than values by chance, so that it has to draw the
+// same each time.
 func (r *runner) drawsMore(err error) bool {
 	more := !r.Same && (r.Crypto || r.Math) && (isDrawn(err) || errors.As(err, new(*process.NondeterministicError)))
 	if more {

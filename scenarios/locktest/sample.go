@@ -8,10 +8,7 @@ import (
 
 	"locklab/reports/text"
 	"locklab/scenarios/race"
-	"locklab/scenarios/search"
 	"locklab/simulator"
-	"locklab/simulator/explore"
-	"locklab/simulator/schedule"
 	"locklab/simulator/verdict"
 )
 
@@ -73,46 +70,33 @@ func (p *plan) sample() (found map[verdict.Word]*race.Outcome, n int, err error)
 const maxChoices = 400
 
 // sampleOne plays one random schedule.
-func (p *plan) sampleOne(rng *rand.Rand) (*race.Outcome, error) {
-	b, err := p.within(p.lockstep())
-	if err != nil {
-		return nil, err
-	}
-	sim, err := b.Simulator()
-	if err != nil {
-		return nil, err
-	}
-	defer sim.Close()
-	run := schedule.Record(sim)
-	sampled := func() *schedule.Run {
-		r := run.Run()
-		r.Horizon = false // no clock has ended it
-		return r
-	}
-	for made := 0; made < maxChoices; {
-		c, ok := pick(sim, b, run.World(), rng)
-		if !ok {
-			break
+func (p *plan) sampleOne(rng *rand.Rand) (o *race.Outcome, err error) {
+	err = p.simulate(p.lockstep(), nil, func(s *simulation) error {
+		for made := 0; made < maxChoices; {
+			c, ok := s.pick(rng)
+			if !ok {
+				break
+			}
+			switch _, err := s.step(c); {
+			case err == nil:
+				made++
+			case !errors.As(err, new(*simulator.NotEnabledError)):
+				return err
+			}
 		}
-		refused := (*simulator.NotEnabledError)(nil)
-		switch _, err := run.Step(c); {
-		case err == nil:
-			made++
-		case !errors.As(err, &refused):
-			return nil, &runError{err, search.OutcomeOf(b, sampled()), c.String()}
-		}
-	}
-	o := search.OutcomeOf(b, sampled())
-	o.Race, o.Trace = p.study.Race(), p.traceWithin(p.lockstep(), sampled().Choices)
-	return o, nil
+		o = s.outcome(s.soFar())
+		o.Race = p.study.Race()
+		return nil
+	})
+	return o, err
 }
 
 // pick takes one of the enabled choices: mostly one that goes on. Time passes, or a pause
 // ends, where nothing else is to be done; the probe begins last.
-func pick(sim *simulator.Simulator, b *explore.Model, w *simulator.World, rng *rand.Rand) (simulator.Choice, bool) {
+func (s *simulation) pick(rng *rand.Rand) (simulator.Choice, bool) {
 	var on, faults, later, last []simulator.Choice
-	for _, c := range sim.Enabled(w, nil) {
-		switch ofProbe := int(c.Client) == b.Clients+1; {
+	for _, c := range s.sim.Enabled(s.run.World(), nil) {
+		switch ofProbe := int(c.Client) == s.model.Clients+1; {
 		case c.Verb >= simulator.FaultVerb && ofProbe:
 		case c.Verb >= simulator.FaultVerb:
 			faults = append(faults, c)

@@ -12,8 +12,8 @@ import (
 // to a lock, why.<key> why a lock has its verdict. "" is no reason.
 type Reason string
 
-// A Need is what a race needs of a lock: how a profile shows that the lock has it, and the reason why the race does not apply to
-// one that has not.
+// A Need is what a race needs of a lock: how a profile shows that the lock has it, and the reason why the race does
+// not apply to one that has not.
 type Need struct {
 	Why Reason
 	Has func(p Profile) bool
@@ -61,7 +61,8 @@ var (
 	NoPatientDatabase = Need{"database-no-timeout", func(p Profile) bool { return !p.Database }}
 	// A write that is a statement of a transaction comes before its end, or not at all.
 	WriteApart = Need{"writes-in-transaction", func(p Profile) bool { return !p.Transacts }}
-	// What a database keeps for a session is on no replica, has no end that a renewal moves, and goes with a client that crashes.
+	// What a database keeps for a session is on no replica, has no end that a renewal moves, and goes with a client
+	// that crashes.
 	Replicated = Need{"session-not-replicated", func(p Profile) bool { return !p.Keyless }}
 	LaterEnd   = Need{"session-no-end", func(p Profile) bool { return !p.Keyless }}
 	LeftBehind = Need{"session-crashes", func(p Profile) bool { return !p.Keyless }}
@@ -85,8 +86,9 @@ const (
 // CodeReasons returns why races may not apply to Code, besides the reasons of its profile.
 func CodeReasons() []Reason { return []Reason{ownProgram, ownToken, noFencingToken, wallClock} }
 
-// barriers are what keeps a lock from a race whatever that needs, in the order in which they are asked: what code of one attempt cannot do; what
-// is no lock, or lets a second client in without any fault; faults that an ensemble, which is modelled as a whole, or a database does not have.
+// barriers are what keeps a lock from a race whatever that needs, in the order in which they are asked: what code of
+// one attempt cannot do; what is no lock, or lets a second client in without any fault; faults that an ensemble,
+// which is modelled as a whole, or a database does not have.
 var barriers = []struct {
 	why  Reason
 	bars func(f fit) bool

@@ -11,6 +11,16 @@ import (
 // A Pattern reports whether an event matches. Clients and servers count from 1.
 type Pattern func(e *history.Event) bool
 
+// and returns the pattern of events that match both.
+func (p Pattern) and(q Pattern) Pattern {
+	return func(e *history.Event) bool { return p(e) && q(e) }
+}
+
+// AnyEvent matches events of one kind of any client.
+func AnyEvent(k history.EventKind) Pattern {
+	return func(e *history.Event) bool { return e.Kind == k }
+}
+
 // Event matches events of one kind of one client.
 func Event(k history.EventKind, client int) Pattern {
 	return func(e *history.Event) bool { return e.Kind == k && e.Client == client }
@@ -21,76 +31,69 @@ func EventOfOther(k history.EventKind, client int) Pattern {
 	return func(e *history.Event) bool { return e.Kind == k && e.Client != client }
 }
 
-// AnyEvent matches events of one kind of any client.
-func AnyEvent(k history.EventKind) Pattern {
-	return func(e *history.Event) bool { return e.Kind == k }
-}
-
 // Sends matches a client's requests with one of the commands, when they leave.
-func Sends(client int, commands ...string) Pattern { return request(history.Send, client, commands) }
+func Sends(client int, commands ...string) Pattern {
+	return Event(history.Send, client).and(commandIn(commands))
+}
 
 // Applies matches a client's requests with one of the commands, when a server executes
 // them.
 func Applies(client int, commands ...string) Pattern {
-	return request(history.Apply, client, commands)
+	return Event(history.Apply, client).and(commandIn(commands))
 }
 
-func request(k history.EventKind, client int, commands []string) Pattern {
+func commandIn(commands []string) Pattern {
 	return func(e *history.Event) bool {
-		return e.Kind == k && e.Client == client && len(e.Cmd) > 0 &&
-			slices.ContainsFunc(commands, func(c string) bool { return strings.EqualFold(e.Cmd[0], c) })
+		return len(e.Cmd) > 0 && slices.ContainsFunc(commands, func(c string) bool { return strings.EqualFold(e.Cmd[0], c) })
 	}
 }
 
 // SendsFromTimer matches requests that a timer or daemon of the client's process sends,
 // such as renewals.
 func SendsFromTimer(client int) Pattern {
-	return func(e *history.Event) bool { return Event(history.Send, client)(e) && e.Thread > 0 }
+	return Event(history.Send, client).and(func(e *history.Event) bool { return e.Thread > 0 })
 }
 
 // OthersSend matches requests of all others than the client to a lock server.
 func OthersSend(client int) Pattern {
-	return func(e *history.Event) bool {
-		return EventOfOther(history.Send, client)(e) && e.Node != history.Resource
-	}
+	return EventOfOther(history.Send, client).and(func(e *history.Event) bool { return e.Node != history.Resource })
 }
 
 // Decides matches the end of a client's attempt: it has the lock, or is refused.
 func Decides(client int) Pattern {
 	return func(e *history.Event) bool {
-		return Event(history.Enter, client)(e) || Event(history.Refuse, client)(e)
+		return e.Client == client && (e.Kind == history.Enter || e.Kind == history.Refuse)
 	}
 }
 
 // Throws matches the exception that ends a client's work (ClientSpec.Fails).
 func Throws(client int) Pattern {
-	return func(e *history.Event) bool {
-		return Event(history.Leave, client)(e) && e.Note == history.Exception
-	}
+	return Event(history.Leave, client).and(func(e *history.Event) bool { return e.Note == history.Exception })
+}
+
+// changesKey matches the events by which a command of the client changes the lock's key.
+func changesKey(c int) Pattern {
+	return Event(history.Change, c).and(func(e *history.Event) bool { return e.Key == client.Key })
 }
 
 // CreatesKey matches the event by which a command of the client creates the lock's key.
 func CreatesKey(c int) Pattern {
-	return func(e *history.Event) bool {
-		return Event(history.Change, c)(e) && e.Key == client.Key && e.Before == ""
-	}
+	return changesKey(c).and(func(e *history.Event) bool { return e.Before == "" })
 }
 
 // CreatesKeyOn is CreatesKey on one server.
 func CreatesKeyOn(c, node int) Pattern {
-	return func(e *history.Event) bool { return CreatesKey(c)(e) && e.Node == node }
+	return CreatesKey(c).and(func(e *history.Event) bool { return e.Node == node })
 }
 
 // CreatesKeyWithoutTTL is CreatesKey of a key that does not expire.
 func CreatesKeyWithoutTTL(c int) Pattern {
-	return func(e *history.Event) bool { return CreatesKey(c)(e) && e.Until == history.Forever }
+	return CreatesKey(c).and(func(e *history.Event) bool { return e.Until == history.Forever })
 }
 
 // DeletesKey matches the event by which a command of the client deletes the lock's key.
 func DeletesKey(c int) Pattern {
-	return func(e *history.Event) bool {
-		return Event(history.Change, c)(e) && e.Key == client.Key && e.After == ""
-	}
+	return changesKey(c).and(func(e *history.Event) bool { return e.After == "" })
 }
 
 // LosesKey matches the event by which a server loses the lock's key through no client:
@@ -99,10 +102,9 @@ func LosesKey(e *history.Event) bool { return DeletesKey(0)(e) }
 
 // JoinsQueue matches the event by which a client gets a znode in a ZooKeeper queue.
 func JoinsQueue(client int) Pattern {
-	applied := Applies(client, "CREATE")
-	return func(e *history.Event) bool {
-		return applied(e) && slices.Contains(e.Cmd, "EPHEMERAL_SEQUENTIAL") && !strings.HasPrefix(e.Reply, "(error)")
-	}
+	return Applies(client, "CREATE").and(func(e *history.Event) bool {
+		return slices.Contains(e.Cmd, "EPHEMERAL_SEQUENTIAL") && !strings.HasPrefix(e.Reply, "(error)")
+	})
 }
 
 // GivesUpOn matches the moment at which a client stops waiting for a message that was

@@ -53,8 +53,11 @@ type Profile struct {
 func ProfileOf(entry lock.Entry) (Profile, error) { return profileOf(entry, nil) }
 
 func profileOf(entry lock.Entry, code *Code) (Profile, error) {
-	p := Profile{Nodes: entry.Asked(), Shards: entry.Shards > 0, ZooKeeper: entry.Ensemble(),
-		Database: entry.Database != "", Keyless: entry.Database != "" && entry.Sessions(), NoCounter: entry.Database != "" && !entry.Fences(), Unlocked: entry.Guard != ""}
+	inDatabase := entry.Database != ""
+	p := Profile{
+		Nodes: entry.Asked(), Shards: entry.Shards > 0, ZooKeeper: entry.Ensemble(), Unlocked: entry.Guard != "",
+		Database: inDatabase, Keyless: inDatabase && entry.Sessions(), NoCounter: inDatabase && !entry.Fences(),
+	}
 	for _, sc := range profiled {
 		out, err := sc.play(entry, code.settings(sc.Settings), code, false)
 		if err != nil {

@@ -19,12 +19,13 @@ import (
 	"locklab/scenarios/locktest"
 )
 
-// Locks of published libraries, each with a defect that its tracker or changelog reports, before and after the repair. They are ports to Go:
-// of the library only what the defect needs, on one server, for one thread, without those who wait. A port asks once, and has one watchdog a
-// lock. Where a library's own client sends a request again, the port does.
+// Locks of published libraries, each with a defect that its tracker or changelog reports, before and after the
+// repair. They are ports to Go: of the library only what the defect needs, on one server, for one thread, without
+// those who wait. A port asks once, and has one watchdog a lock. Where a library's own client sends a request again,
+// the port does.
 
-// A bug is a port, and what two clients with two attempts each come to in both versions: verdicts that take one fault, or with @0 none,
-// and no others.
+// A bug is a port, and what two clients with two attempts each come to in both versions: verdicts that take one
+// fault, or with @0 none, and no others.
 type bug struct {
 	lock       string
 	use        func(p *ported)
@@ -59,7 +60,8 @@ var bugs = []bug{
 	{"Curator 4.1", curator41, "crash=1", "", ""},
 }
 
-// TestBugs: each bug is as it says. Every search is complete, in lockstep: any timing has more of some verdicts in both versions.
+// TestBugs: each bug is as it says. Every search is complete, in lockstep: any timing has more of some verdicts in
+// both versions.
 func TestBugs(t *testing.T) {
 	for _, b := range bugs {
 		for name, finds := range map[string]string{"old": b.old, "fixed": b.fixed} {
@@ -116,9 +118,9 @@ func (p *ported) newToken() string {
 	return p.token
 }
 
-// use takes the lock, works and gives it back. acquire reports whether the process has the lock, release whether it had it until then; an
-// error of either means that this is not known. It waits without a deadline: with one, even of three leases, a wait that would have no
-// end is not found.
+// use takes the lock, works and gives it back. acquire reports whether the process has the lock, release whether it
+// had it until then; an error of either means that this is not known. It waits without a deadline: with one, even of
+// three leases, a wait that would have no end is not found.
 func (p *ported) use(acquire, release func() (bool, error), work func(*locktest.Resource)) {
 	if ok, err := acquire(); err != nil || !ok {
 		return
@@ -198,8 +200,8 @@ func redlockRb(p *ported) {
 	}, p.deleteToken, work)
 }
 
-// RedisLockProvider of lukas-krecan/ShedLock 0.18.2, on Spring Data Redis 1, and 1.0.0 of 5 June 2018, on Spring Data Redis 2.
-// https://github.com/lukas-krecan/ShedLock/issues/65 https://github.com/lukas-krecan/ShedLock/issues/105
+// RedisLockProvider of lukas-krecan/ShedLock 0.18.2, on Spring Data Redis 1, and 1.0.0 of 5 June 2018, on Spring Data
+// Redis 2. https://github.com/lukas-krecan/ShedLock/issues/65 https://github.com/lukas-krecan/ShedLock/issues/105
 // https://github.com/lukas-krecan/ShedLock/pull/66
 //
 // Where the answer to SETNX was lost, or the PEXPIRE that follows it, the provider ended with an error and left a key
@@ -219,8 +221,8 @@ func shedLock(p *ported) {
 	}, p.deleteAny, work)
 }
 
-// RedisSyncLockService of openlinker-project/openlinker, on ioredis, before 31 August 2026, and since pull request 2717.
-// https://github.com/openlinker-project/openlinker/pull/2717
+// RedisSyncLockService of openlinker-project/openlinker, on ioredis, before 31 August 2026, and since pull request
+// 2717. https://github.com/openlinker-project/openlinker/pull/2717
 //
 // Ioredis sends commands again whose answers were lost with the connection. A SET NX that had been executed was then
 // refused by its own key: acquire reported that another one holds the lock, and nobody held it until the time to live
@@ -249,8 +251,8 @@ func openLinker(p *ported) {
 // Renew executed the script that releases the lock, with success: from then on its caller worked without one. The
 // repair executes the script that renews it.
 //
-// The process renews the lease once in work that takes longer than a lease, and gives up the work where it cannot. What it does then
-// takes three quarters of a lease, so that the lease lasts for slow messages as well.
+// The process renews the lease once in work that takes longer than a lease, and gives up the work where it cannot.
+// What it does then takes three quarters of a lease, so that the lease lasts for slow messages as well.
 func sherlock(p *ported) {
 	p.redis()
 	p.use(func() (bool, error) { return p.eval(sherlockAcquire, p.newToken(), ttl.Milliseconds()) }, p.deleteToken, func(r *locktest.Resource) {
@@ -371,9 +373,10 @@ func orZero(answer interface{ Int64() (int64, error) }) (int64, error) {
 	return ends, err
 }
 
-// Redisson's scripts. A lock is a hash with the name of the holder and how often it has the lock. lockScript returns nil to the
-// holder, and to others the time that the lock has to live. unlockScript returns nil to one that does not have the lock, 0 to one that had
-// it more than once, and 1 to one that has released it. The message to those who wait is left out.
+// Redisson's scripts. A lock is a hash with the name of the holder and how often it has the lock. lockScript returns
+// nil to the holder, and to others the time that the lock has to live. unlockScript returns nil to one that does not
+// have the lock, 0 to one that had it more than once, and 1 to one that has released it. The message to those who
+// wait is left out.
 var (
 	lockScript = redis.NewScript(`
 if redis.call("exists", KEYS[1]) == 0 or redis.call("hexists", KEYS[1], ARGV[2]) == 1 then
@@ -432,8 +435,9 @@ func notNil(answer *redis.Cmd) (bool, error) {
 	return err == nil, err
 }
 
-// RLock of Redisson 3.24.0, and 3.24.1 of 18 October 2023: "'attempt to unlock lock, not locked by current thread' error occurs in rare
-// cases even if RLock.unlock() method called by lock owner thread". https://github.com/redisson/redisson/issues/4871
+// RLock of Redisson 3.24.0, and 3.24.1 of 18 October 2023: "'attempt to unlock lock, not locked by current thread'
+// error occurs in rare cases even if RLock.unlock() method called by lock owner thread".
+// https://github.com/redisson/redisson/issues/4871
 //
 // Redisson sends a request again whose answer does not come. An unlock that had been executed found no lock the second
 // time, and its caller, who had held the lock to the end, was told by an IllegalMonitorStateException that it had not.
@@ -459,7 +463,8 @@ func redisson324(p *ported) {
 }
 
 // RLock of Redisson 2.3.0, with its watchdog, and 2.4.0 of 27 September 2016, commit e76d28a.
-// https://github.com/redisson/redisson/commit/e76d28a768bd530591beaae863ee993e817ce2be https://github.com/redisson/redisson/issues/597
+// https://github.com/redisson/redisson/commit/e76d28a768bd530591beaae863ee993e817ce2be
+// https://github.com/redisson/redisson/issues/597
 //
 // The watchdog prolonged the key, whosever it was: a holder that had been paused for longer than its lease prolonged
 // the lock of the one who had got it meanwhile. The repair prolongs it only if the hash has the holder's name.
@@ -475,8 +480,9 @@ func redisson23(p *ported) {
 	})
 }
 
-// RLock of Redisson 3.43.0, with its watchdog, and 3.44.0 of 27 January 2025, commit 597d604: "lock watchdog doesn't renew RLock if an
-// expection has been thrown". https://github.com/redisson/redisson/blob/master/CHANGELOG.md#27-jan-2025---3440-released
+// RLock of Redisson 3.43.0, with its watchdog, and 3.44.0 of 27 January 2025, commit 597d604: "lock watchdog doesn't
+// renew RLock if an expection has been thrown".
+// https://github.com/redisson/redisson/blob/master/CHANGELOG.md#27-jan-2025---3440-released
 // https://github.com/redisson/redisson/issues/5698
 //
 // One renewal that failed, because an answer came late, was the last: the lease ended while its holder worked on, and
@@ -494,8 +500,8 @@ func redisson343(p *ported) {
 	})
 }
 
-// watched uses RLock with long work, for which a watchdog calls renew every third of the lease until it returns false or the lock
-// is released. A renewal that is under way is not waited for.
+// watched uses RLock with long work, for which a watchdog calls renew every third of the lease until it returns false
+// or the lock is released. A renewal that is under way is not waited for.
 func (p *ported) watched(renew func() bool) {
 	var mu sync.Mutex
 	var timer *time.Timer
@@ -567,8 +573,9 @@ func curator10(p *ported) {
 	}, func() (bool, error) { return p.leave(own) }, work)
 }
 
-// Protected creation of Apache Curator 4.1.0, as LeaderLatch and InterProcessMutex have it, and 4.2.0, commit ea505f5: CURATOR-498.
-// https://github.com/apache/curator/issues/1018 https://issues.apache.org/jira/browse/CURATOR-498
+// Protected creation of Apache Curator 4.1.0, as LeaderLatch and InterProcessMutex have it, and 4.2.0, commit
+// ea505f5: CURATOR-498. https://github.com/apache/curator/issues/1018
+// https://issues.apache.org/jira/browse/CURATOR-498
 //
 // When a create has no answer, Curator looks for its GUID and takes what it finds for its place. When the connection
 // stays away it gives the session up and begins a new one. The place that it then found was of the old session: it
