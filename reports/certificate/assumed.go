@@ -124,7 +124,8 @@ func Assumed(s *search.Search, lang string) []string {
 	}
 	l.clocks()
 	out := s.Bounds.LeftOut(s.Lock)
-	l.one(so(isOwn(s), "program.own"), so(len(out) > 0, "program.without", "uses", strings.Join(out, ", ")), or("program"))
+	l.one(so(isOwn(s), "program.own"), so(len(out) > 0, "program.without", "uses", strings.Join(out, ", ")),
+		or("program"))
 	l.add("function")
 	l.when(m.Timing == nil, "lengths")
 	l.add("probe")
@@ -203,7 +204,8 @@ func (l *list) steps() {
 	if grid.Rounded != nil {
 		var rounded []string
 		for _, a := range grid.Rounded { // which count for less
-			rounded = append(rounded, l.say("whole.one", "fault", a.Fault.Name, "bound", a.Max, "shorter", a.Max.Truncate(t.Step)))
+			rounded = append(rounded, l.say("whole.one", "fault", a.Fault.Name, "bound", a.Max, "shorter",
+				a.Max.Truncate(t.Step)))
 		}
 		l.add("whole", "bounds", strings.Join(rounded, ", "))
 	}
@@ -255,7 +257,8 @@ func (l *list) lengths(all []node.Length) (named []string) {
 		return []string{l.say("off."+lengthNames[last.Of]+".many", "n", len(all), "d", all[0].D, "last", last.D)}
 	}
 	for _, one := range all {
-		named = append(named, l.say("off."+lengthNames[one.Of], "d", one.D, "request", quoted(strings.Join(one.Request, " "))))
+		named = append(named, l.say("off."+lengthNames[one.Of], "d", one.D, "request",
+			quoted(strings.Join(one.Request, " "))))
 	}
 	return named
 }

@@ -142,7 +142,8 @@ func (c *certificate) listReductions(s *search.Search) {
 	case r.Measures:
 		clock = "clock.measured"
 	}
-	c.line("reduction", "symmetry", c.say(map[bool]string{true: "used", false: "unused"}[r.Symmetry]), "clock", c.say(clock))
+	c.line("reduction", "symmetry", c.say(map[bool]string{true: "used", false: "unused"}[r.Symmetry]), "clock",
+		c.say(clock))
 	c.list("hypotheses", c.hypotheses(s))
 	why := ""
 	switch a := r.Asymmetry; {
@@ -290,7 +291,8 @@ func othersFound(s *search.Search, lang string) (said string) {
 		words := slices.DeleteFunc(o.Verdicts(), func(w verdict.Word) bool { return slices.Contains(named, w) })
 		if len(words) > 0 {
 			named = append(named, words...)
-			said += say(lang, "certificate.proved.other", "verdicts", joined(words, lang), "what", difference(s, o, lang))
+			said += say(lang, "certificate.proved.other", "verdicts", joined(words, lang), "what",
+				difference(s, o, lang))
 		}
 	}
 	return said

@@ -39,8 +39,8 @@ import (
 // other instants than those that were searched.
 //
 // [prove] is about any number of clients, each of which takes the lock any number of times, or once with
-// attempts=once; it has bounds of search.ProofNames. The verdicts of a line are those that a search of few clients finds, with the
-// faults of the shortest run; every other one of explore.Provable is proved impossible.
+// attempts=once; it has bounds of search.ProofNames. The verdicts of a line are those that a search of few clients
+// finds, with the faults of the shortest run; every other one of explore.Provable is proved impossible.
 //
 // What a contract leaves out is not expected, unless [locks] lists the lock. Each line
 // there is a lock and its profile: the fields of race.Profile that are true, and
@@ -91,7 +91,8 @@ type contractedRace struct {
 }
 
 func parse(file, content string) (*parser, error) {
-	p := &parser{file: file, lines: map[string]int{}, row: func(string) error { return i18n.Errorf("error.contract.before") }}
+	p := &parser{file: file, lines: map[string]int{},
+		row: func(string) error { return i18n.Errorf("error.contract.before") }}
 	for line := range strings.Lines(content) {
 		p.line++
 		line, _, _ = strings.Cut(line, "#")
@@ -126,7 +127,8 @@ func (p *parser) section(line string) error {
 		return i18n.Errorf("error.contract.section", "text", line)
 	}
 	kind, rest, _ := strings.Cut(name, " ")
-	p.sections = append(p.sections, section{header: line, line: p.line, isRace: name != "locks" && kind != "search" && kind != "prove"})
+	p.sections = append(p.sections, section{header: line, line: p.line, isRace: name != "locks" && kind != "search" &&
+		kind != "prove"})
 	switch {
 	case name == "locks":
 		p.row = p.lockRow
@@ -149,14 +151,15 @@ func (p *parser) section(line string) error {
 	return nil
 }
 
-// within makes the rows of a section those about its bounds, of which err is what is wrong. A row has verdicts of words; unknown is the key of
-// the error about another.
+// within makes the rows of a section those about its bounds, of which err is what is wrong. A row has verdicts of
+// words; unknown is the key of the error about another.
 func (p *parser) within(e Expectation, unknown string, words []verdict.Word, err error) error {
 	if err == nil {
 		err = refused(e)
 	}
 	p.row = func(line string) error {
-		return p.expect(e, func(written string) (ExpectedVerdict, error) { return readPar(written, unknown, words) }, line)
+		return p.expect(e, func(written string) (ExpectedVerdict, error) { return readPar(written, unknown, words) },
+			line)
 	}
 	return err
 }
@@ -283,7 +286,8 @@ func parseProfile(fields []string) (race.Profile, error) {
 		flag := v.FieldByName(field)
 		switch {
 		case !flag.IsValid() || flag.Kind() != reflect.Bool:
-			return profile, i18n.Errorf("error.contract.profile", "text", field, "near", i18n.Near(field, profileFlags()))
+			return profile, i18n.Errorf("error.contract.profile", "text", field, "near",
+				i18n.Near(field, profileFlags()))
 		case flag.Bool():
 			return profile, i18n.Errorf("error.contract.twice", "name", field)
 		}
@@ -358,7 +362,8 @@ func checkRenamed(word string) error {
 	return err
 }
 
-// bounds reads those of a section, "clients=3 budget=crash=1,pause=1", of which there are these. None may be given twice.
+// bounds reads those of a section, "clients=3 budget=crash=1,pause=1", of which there are these. None may be given
+// twice.
 func (e *Expectation) bounds(items string, names []string) error {
 	seen := map[string]bool{}
 	for item := range strings.FieldsSeq(items) {
