@@ -318,7 +318,7 @@ func TestJSON(t *testing.T) {
 		"matrix --races calm cell": cell,
 		"explore setnx --attempts 1 --budget crash=1": {"version": 0.0, "lock": "", "clients": 0.0, "attempts": 0.0, "nodes": 0.0, "budget": map[string]any{}, "states": 0.0,
 			"bounds": "", "timing": "", "uses": []any{}, "client_retries": 0.0, "skew_ns": 0.0, "tokens": "", "not_injected": []any{}, "claim": "", "scope": "", "may_happen": []any{}, "assumed": []any{},
-			"transitions": 0.0, "depth": 0.0, "complete": true, "verdicts": []any{}, "certificate": ""},
+			"transitions": 0.0, "depth": 0.0, "complete": true, "found": []any{}, "verdicts": []any{}, "certificate": ""},
 		"explain token":                        {"version": 0.0, "lock": map[string]any{}, "texts": map[string]any{}, "cells": []any{}},
 		"lesson path 3":                        {"version": 0.0, "title": "", "steps": []any{}},
 		"explain lease":                        {"version": 0.0, "texts": map[string]any{}},
