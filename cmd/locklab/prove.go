@@ -71,21 +71,6 @@ func saidOfProof(proof *search.Proof) *search.Proof {
 	return &said
 }
 
-// A brokenBy is a verdict with the shortest way to it that a search of so many clients has found.
-type brokenBy struct {
-	search.Witness
-	clients int
-}
-
-// broken lists what searches have found of that which views do not exclude.
-func broken(proof *search.Proof) (all []brokenBy) {
-	for _, w := range proof.Witnesses() {
-		s, _ := proof.BrokenBy(w.Verdict)
-		all = append(all, brokenBy{w, s.Bounds.Clients})
-	}
-	return all
-}
-
 // whyNot says why there is no proof.
 func whyNot(proof *search.Proof, lang string) string {
 	var why *explore.NotProvableError
@@ -111,10 +96,9 @@ func (p *proveFlags) print(e *console, proof *search.Proof) {
 	for _, w := range proof.Proved() {
 		e.Wrap("  "+text.Pad(string(w), 12), e.Each(func(lang string) string { return certificate.Never(proof, lang) }))
 	}
-	all := broken(proof)
+	all := proof.Witnesses()
 	for _, w := range all {
-		e.Wrap("  "+text.Pad(string(w.Verdict), 12), e.Say("prove.broken", "clients", fmt.Sprint(w.clients),
-			"par", fmt.Sprint(w.Par), "steps", fmt.Sprint(w.Steps)))
+		e.Wrap("  "+text.Pad(string(w.Verdict), 12), e.Each(func(lang string) string { return certificate.Broken(proof, w, lang) }))
 	}
 	if proof.Refused == nil {
 		for _, w := range proof.Open {
@@ -145,9 +129,7 @@ func (p *proveFlags) print(e *console, proof *search.Proof) {
 		}
 	}
 	for _, lang := range e.Langs() {
-		e.Wrap("", text.Say(lang, "prove.size", "size", certificate.World(proof, lang),
-			"views", fmt.Sprint(proof.Views), "worlds", fmt.Sprint(proof.Worlds),
-			"moves", fmt.Sprint(proof.Transitions)))
+		e.Wrap("", certificate.Size(proof, lang))
 	}
 	if p.views {
 		printViews(e, proof)

@@ -1,8 +1,8 @@
 package certificate
 
 import (
+	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -12,70 +12,89 @@ import (
 	"locklab/simulator"
 	"locklab/simulator/client"
 	"locklab/simulator/explore"
+	"locklab/simulator/hypothesis"
 	"locklab/simulator/node"
 	"locklab/simulator/process"
 )
 
-// sentences returns a sentence of a catalogue, below some key.
-type sentences func(key string, pairs ...string) string
-
-func sentencesOf(lang, below string) sentences {
-	return func(key string, pairs ...string) string { return text.Say(lang, below+key, pairs...) }
+// A list is sentences of a catalogue below a key, about a search.
+type list struct {
+	s           *search.Search
+	m           *explore.Model // that was searched
+	lang, below string
+	lines       []string
 }
 
-// MayHappen lists, in a language of package text, what the search lets happen at any
-// moment.
-func MayHappen(s *search.Search, lang string) []string {
-	may := sentencesOf(lang, "certificate.may.")
-	var uses []string
-	t := searched(s).Timing
-	when := may("when.any")
-	if t == nil {
-		when = may("when.lockstep")
-	}
-	for _, name := range s.Bounds.Uses.Names() {
-		uses = append(uses, may("use."+name, "when", when))
-	}
-	if d := s.Bounds.Skew; d > 0 {
-		key := "skew.unread"
-		switch {
-		case s.Result.ReadsClock, s.Result.Grain > 0:
-			key = "skew"
-		case s.Result.Measures:
-			key = "skew.measured"
-		}
-		uses = append(uses, may(key, "skew", d.String()))
-	}
-	if s.Bounds.Allows(faults.Return) {
-		uses = append(uses, may("return"))
-	}
-	if n := s.Bounds.ClientRetries; n > 0 {
-		uses = append(uses, may("retries", "n", fmt.Sprint(n)))
-	}
-	if t == nil {
-		return append(uses, may("order"), may("faults"), may("replies"), may("pauses.lockstep"))
-	}
-	start := may("start")
-	if s.Bounds.Idle {
-		start = may("start.within", "idle", t.Idle.String())
-	}
-	list := append([]string{start, may("work", "work", t.Work.String())}, uses...)
-	if t.Latency > 0 {
-		list = append(list, may("latency", "latency", t.Latency.String()))
-	}
-	if t.Lateness > 0 {
-		list = append(list, may("lateness", "lateness", t.Lateness.String()))
-	}
-	return append(list, may("lag"), may("order"), may("faults"), may("replies"), may("lengths"))
-}
-
-// searched returns the bounds that the search was given.
-func searched(s *search.Search) *explore.Model {
-	b, err := s.Bounds.Model(s.Lock)
+func listOf(s *search.Search, lang, below string) *list {
+	m, err := s.Bounds.Model(s.Lock)
 	if err != nil {
 		panic(err) // Check has read the budget
 	}
-	return b
+	return &list{s: s, m: m, lang: lang, below: below}
+}
+
+// say returns a sentence.
+func (l *list) say(key string, pairs ...any) string { return say(l.lang, l.below+key, pairs...) }
+
+// add adds a sentence.
+func (l *list) add(key string, pairs ...any) { l.lines = append(l.lines, l.say(key, pairs...)) }
+
+// when adds a sentence if something is so.
+func (l *list) when(is bool, key string, pairs ...any) {
+	if is {
+		l.add(key, pairs...)
+	}
+}
+
+// one adds the first sentence that is so; the last one if none is.
+func (l *list) one(keys ...choice) {
+	for i, c := range keys {
+		if c.is || i == len(keys)-1 {
+			l.add(c.key, c.pairs...)
+			return
+		}
+	}
+}
+
+// A choice is a sentence that one says if something is so.
+type choice struct {
+	is    bool
+	key   string
+	pairs []any
+}
+
+func so(is bool, key string, pairs ...any) choice { return choice{is, key, pairs} }
+
+func or(key string, pairs ...any) choice { return choice{true, key, pairs} }
+
+// MayHappen lists, in a language of package text, what the search lets happen at any moment.
+func MayHappen(s *search.Search, lang string) []string {
+	l := listOf(s, lang, "certificate.may.")
+	b, t, when := s.Bounds, cmp.Or(l.m.Timing, &explore.Durations{}), "when.any"
+	timed := l.m.Timing != nil
+	if timed {
+		l.one(so(b.Idle, "start.within", "idle", t.Idle), or("start"))
+		l.add("work", "work", t.Work)
+	} else {
+		when = "when.lockstep"
+	}
+	for _, name := range b.Uses.Names() {
+		l.add("use."+name, "when", l.say(when))
+	}
+	if b.Skew > 0 {
+		l.one(so(s.Result.ReadsClock || s.Result.Grain > 0, "skew", "skew", b.Skew),
+			so(s.Result.Measures, "skew.measured", "skew", b.Skew), or("skew.unread", "skew", b.Skew))
+	}
+	l.when(b.Allows(faults.Return), "return")
+	l.when(b.ClientRetries > 0, "retries", "n", b.ClientRetries)
+	l.when(t.Latency > 0, "latency", "latency", t.Latency)
+	l.when(t.Lateness > 0, "lateness", "lateness", t.Lateness)
+	l.when(timed, "lag")
+	l.add("order")
+	l.add("faults")
+	l.add("replies")
+	l.one(so(timed, "lengths"), or("pauses.lockstep"))
+	return l.lines
 }
 
 // isOwn reports whether the search is one of package locktest, of code that is no lock of the lab: there are no flags
@@ -84,169 +103,142 @@ func isOwn(s *search.Search) bool { return s.Lock.New == nil }
 
 // Assumed lists, in a language of package text, what the search takes for granted.
 func Assumed(s *search.Search, lang string) []string {
-	assumed := sentencesOf(lang, "certificate.assumed.")
-	b := searched(s)
-	program := assumed("program")
-	if out := s.Bounds.LeftOut(s.Lock); isOwn(s) {
-		program = assumed("program.own")
-	} else if len(out) > 0 {
-		program = assumed("program.without", "uses", strings.Join(out, ", "))
-	}
-	waits, expiry := assumed("patience", "patience", b.Patience().String()), assumed("expiry")
-	switch {
-	case s.Lock.Database != "":
-		waits, expiry = assumed("patience.database"), assumed("expiry.database")
-		if s.Lock.Sessions() {
-			expiry = assumed("expiry.database.session")
+	l := listOf(s, lang, "certificate.assumed.")
+	m, again := l.m, s.Bounds.Attempts == search.AnyAttempts
+	if m.Timing != nil {
+		l.steps()
+		l.patience()
+		l.add("fresh")
+		if again {
+			l.lines = append(l.lines, ofAttempts(s, lang)...)
 		}
-		if isOwn(s) {
-			waits = assumed("patience.own")
+	} else {
+		requests := l.say("requests.one")
+		if len(m.Retries) > 0 {
+			requests = l.say("requests", "n", len(m.Retries)+1, "within", m.RetrySpan())
 		}
-	case s.Lock.Sessions():
-		waits, expiry = assumed("patience.session", "patience", (b.TTL*2/3).String()), assumed("expiry.session")
-	case isOwn(s):
-		waits = assumed("patience.own")
-	case b.ClientRetries > 0:
-		waits = assumed("patience.retries", "patience", b.Patience().String())
+		l.add("lockstep", "requests", requests, "between", m.Between())
+		l.add("work", "work", m.Work())
+		l.add("instant")
+		l.patience()
 	}
-	clocks := ofClocks(s, assumed)
-	if b.Timing != nil {
-		list := append(ofSteps(s, b, expiry, assumed), waits, assumed("fresh"))
-		if s.Bounds.Attempts == search.AnyAttempts {
-			list = append(list, ofAttempts(s, lang)...)
-		}
-		return append(append(list, clocks...), program, assumed("function"), assumed("probe"))
-	}
-	requests := assumed("requests.one")
-	if len(b.Retries) > 0 {
-		requests = assumed("requests", "n", fmt.Sprint(len(b.Retries)+1), "within", b.RetrySpan().String())
-	}
-	list := []string{
-		assumed("lockstep", "requests", requests, "between", b.Between().String()),
-		assumed("work", "work", b.Work().String()),
-		assumed("instant"), waits,
-	}
-	return append(append(list, clocks...), program, assumed("function"), assumed("lengths"), assumed("probe"))
+	l.clocks()
+	out := s.Bounds.LeftOut(s.Lock)
+	l.one(so(isOwn(s), "program.own"), so(len(out) > 0, "program.without", "uses", strings.Join(out, ", ")),
+		or("program"))
+	l.add("function")
+	l.when(m.Timing == nil, "lengths")
+	l.add("probe")
+	return l.lines
+}
+
+// patience adds how long a client waits for an answer.
+func (l *list) patience() {
+	m, e := l.m, l.s.Lock
+	l.one(so(isOwn(l.s) && (e.Database != "" || !e.Sessions()), "patience.own"),
+		so(e.Database != "", "patience.database"), so(e.Sessions(), "patience.session", "patience", m.TTL*2/3),
+		so(m.ClientRetries > 0, "patience.retries", "patience", m.Patience()), or("patience", "patience", m.Patience()))
 }
 
 // ofAttempts lists what is taken for granted of any number of attempts.
 func ofAttempts(s *search.Search, lang string) []string {
+	l := listOf(s, lang, "prove.assumed.")
 	if s.Lock.Sessions() || s.Lock.Database != "" {
-		return append(triedBy(s, "prove.assumed.tried.session", lang), text.Say(lang, "prove.assumed.ordered",
-			"n", fmt.Sprint(simulator.MostOrdered)))
+		l.tried("tried.session")
+		l.add("ordered", "n", simulator.MostOrdered)
+		return l.lines
 	}
-	list := []string{text.Say(lang, "prove.assumed.attempts"), text.Say(lang, "prove.assumed.names")}
-	return append(append(list, tried(s, lang)...), counters(s.Result.Assumed, lang)...)
+	l.add("attempts")
+	l.add("names")
+	l.tried("tried")
+	l.counters()
+	return l.lines
 }
 
-// ofClocks lists what is taken for granted of clocks, threads, tokens and transactions.
-func ofClocks(s *search.Search, assumed sentences) []string {
-	list := []string{assumed("clocks")}
-	if d := s.Bounds.Skew; d > 0 {
-		list = []string{assumed("clocks.skew", "step", s.Bounds.Step().String(), "skew", d.String())}
-	}
+// tried adds with which attempts code was tried; not that of a bubble, which is not.
+func (l *list) tried(key string) {
+	l.when(!isOwn(l.s), key, "histories", simulator.MostTried, "first", simulator.MostFirst)
+}
+
+// counters adds what is assumed of counters, if anything is.
+func (l *list) counters() {
+	n := l.s.Result.Assumed.Counters
+	l.when(n > 0, "counters", "most", n)
+}
+
+// clocks adds what is taken for granted of clocks, threads, tokens and transactions.
+func (l *list) clocks() {
+	s, b := l.s, l.s.Bounds
+	l.one(so(b.Skew > 0, "clocks.skew", "step", b.Step(), "skew", b.Skew), or("clocks"))
 	shows := func(t time.Time) string { return t.Format(time.DateTime + " MST") }
-	strides := fmt.Sprint(process.Strides)
 	switch {
-	case s.ReadsClock:
-		list = append(list, assumed("epoch", "epoch", shows(simulator.Epoch)))
+	case s.Result.ReadsClock:
+		l.add("epoch", "epoch", shows(simulator.Epoch))
 	case s.Result.Grain > 0:
-		phases := "epoch.stamps"
-		switch {
-		case s.Phased:
-			phases = "epoch.phases"
-		case s.Bounds.Timing == search.Lockstep:
-			phases = "epoch.lockstep"
-		}
-		list = append(list, assumed(phases, "epoch", shows(simulator.StampBase), "grain", s.Result.Grain.String()),
-			assumed("measured", "stride", process.Stride.Truncate(s.Result.Grain).String(), "strides", strides), assumed("stamps", "strides", strides))
-	case s.Measures:
-		list = append(list, assumed("epoch.measured", "epoch", shows(simulator.Epoch)),
-			assumed("measured", "stride", process.Stride.String(), "strides", strides))
+		epoch, grain := shows(simulator.StampBase), s.Result.Grain
+		l.one(so(s.Phased, "epoch.phases", "epoch", epoch, "grain", grain),
+			so(b.Timing == search.Lockstep, "epoch.lockstep", "epoch", epoch, "grain", grain),
+			or("epoch.stamps", "epoch", epoch, "grain", grain))
+		l.add("measured", "stride", process.Stride.Truncate(grain), "strides", process.Strides)
+		l.add("stamps", "strides", process.Strides)
+	case s.Result.Measures:
+		l.add("epoch.measured", "epoch", shows(simulator.Epoch))
+		l.add("measured", "stride", process.Stride, "strides", process.Strides)
 	}
-	if s.Lock.Writer != nil {
-		list = append(list, assumed("writer"))
-	}
-	if s.Bounds.Allows(faults.PauseThread) {
-		list = append(list, assumed("threads"))
-	}
-	switch {
-	case s.Bounds.Allows(faults.Return) && isOwn(s):
-		list = append(list, assumed("return.own"))
-	case s.Bounds.Allows(faults.Return):
-		list = append(list, assumed("return"))
+	l.when(s.Lock.Writer != nil, "writer")
+	l.when(b.Allows(faults.PauseThread), "threads")
+	if b.Allows(faults.Return) {
+		l.one(so(isOwn(s), "return.own"), or("return"))
 	}
 	if n := s.Lock.Shards; n > 0 {
-		list = append(list, assumed("list", "n", fmt.Sprint(min(n, s.Bounds.Settled(s.Lock).Nodes))))
+		l.add("list", "n", min(n, b.Settled(s.Lock).Nodes))
 	}
-	if t := s.Bounds.Tokens; t != client.Unique {
-		list = append(list, assumed("tokens."+t.String()))
-	}
-	if s.Lock.Ensemble() {
-		list = append(list, assumed("transactions"))
-	}
-	return list
+	l.when(b.Tokens != client.Unique, "tokens."+b.Tokens.String())
+	l.when(s.Lock.Ensemble(), "transactions")
 }
 
-// ofSteps lists what is taken for granted of the steps of a search of every timing.
-func ofSteps(s *search.Search, b *explore.Model, expiry string, assumed sentences) []string {
-	t, grid := b.Timing, s.Grid(b)
-	list := []string{assumed("step", "step", t.Step.String())}
+// steps adds what is taken for granted of the steps of a search of every timing.
+func (l *list) steps() {
+	t, grid, e := l.m.Timing, l.s.Grid(l.m), l.s.Lock
+	l.add("step", "step", t.Step)
 	if grid.Rounded != nil {
-		list = append(list, assumed("whole", "bounds", wholeSteps(grid.Rounded, t.Step, assumed)))
+		var rounded []string
+		for _, a := range grid.Rounded { // which count for less
+			rounded = append(rounded, l.say("whole.one", "fault", a.Fault.Name, "bound", a.Max, "shorter",
+				a.Max.Truncate(t.Step)))
+		}
+		l.add("whole", "bounds", strings.Join(rounded, ", "))
 	}
-	list = append(list, offSteps(s, &grid, assumed)...)
-	switch {
-	case t.Latency == 0 && isOwn(s):
-		list = append(list, assumed("latency.own"))
-	case t.Latency == 0:
-		list = append(list, assumed("latency", "step", t.Step.String()))
+	l.offSteps(&grid)
+	if t.Latency == 0 {
+		l.one(so(isOwn(l.s), "latency.own"), or("latency", "step", t.Step))
 	}
-	if t.Lateness == 0 {
-		list = append(list, assumed("lateness"))
-	}
-	if list = append(list, expiry); b.Nodes > 1 {
-		list = append(list, assumed("together"))
-	}
-	if s.Lock.Ensemble() {
-		list = append(list, assumed("reconnect"))
-	}
-	return list
+	l.when(t.Lateness == 0, "lateness")
+	l.one(so(e.Database != "" && e.Sessions(), "expiry.database.session"), so(e.Database != "", "expiry.database"),
+		so(e.Sessions(), "expiry.session"), or("expiry"))
+	l.when(l.m.Nodes > 1, "together")
+	l.when(e.Ensemble(), "reconnect")
 }
 
-// wholeSteps returns bounds of faults that are no whole number of steps, with what they
-// count for.
-func wholeSteps(rounded []simulator.FaultBudget, step time.Duration, assumed sentences) string {
-	var list []string
-	for _, a := range rounded {
-		list = append(list, assumed("whole.one", "fault", a.Fault.Name, "bound", a.Max.String(),
-			"shorter", a.Max.Truncate(step).String()))
-	}
-	return strings.Join(list, ", ")
-}
-
-// offSteps returns which lengths are no whole number of steps, or that none is.
-func offSteps(s *search.Search, grid *search.Grid, assumed sentences) (lines []string) {
+// offSteps adds which lengths are no whole number of steps, or that none is.
+func (l *list) offSteps(grid *search.Grid) {
 	var off []string
 	if grid.OffLease > 0 {
-		off = append(off, assumed("off.lease", "d", grid.OffLease.String()))
+		off = append(off, l.say("off.lease", "d", grid.OffLease))
 	}
-	for _, list := range grid.Off {
-		off = append(off, sayLengths(list, assumed)...)
+	for _, lengths := range grid.Off {
+		off = append(off, l.lengths(lengths)...)
 	}
-	switch {
-	case len(off) > 0 && grid.Finer == 0:
-		lines = append(lines, assumed("off", "constants", strings.Join(off, ", "), "finer", assumed("off.none")))
-	case len(off) > 0:
-		lines = append(lines, assumed("off", "constants", strings.Join(off, ", "),
-			"finer", assumed("off.finer", "step", grid.Finer.String())))
-	case s.Complete && !s.ComparesTimes() && grid.Rounded == nil:
-		lines = append(lines, assumed("on"))
+	compares := l.s.ComparesTimes()
+	if len(off) > 0 {
+		finer := l.say("off.none")
+		if grid.Finer > 0 {
+			finer = l.say("off.finer", "step", grid.Finer)
+		}
+		l.add("off", "constants", strings.Join(off, ", "), "finer", finer)
 	}
-	if s.ComparesTimes() {
-		lines = append(lines, assumed("compared"))
-	}
-	return lines
+	l.when(len(off) == 0 && l.s.Complete && !compares && grid.Rounded == nil, "on")
+	l.when(compares, "compared")
 }
 
 // maxNamed is the number of lengths of one kind that are named one by one. More of them were drawn or
@@ -258,16 +250,82 @@ var lengthNames = [...]string{
 	node.WaitLimit: "wait", node.Inside: "inside",
 }
 
-// sayLengths names lengths of one kind, the shortest first.
-func sayLengths(list []node.Length, assumed sentences) (named []string) {
-	if len(list) > maxNamed {
-		last := list[len(list)-1]
-		return []string{assumed("off."+lengthNames[last.Of]+".many", "n", strconv.Itoa(len(list)),
-			"d", list[0].D.String(), "last", last.D.String())}
+// lengths names lengths of one kind, the shortest first.
+func (l *list) lengths(all []node.Length) (named []string) {
+	if len(all) > maxNamed {
+		last := all[len(all)-1]
+		return []string{l.say("off."+lengthNames[last.Of]+".many", "n", len(all), "d", all[0].D, "last", last.D)}
 	}
-	for _, one := range list {
-		named = append(named, assumed("off."+lengthNames[one.Of], "d", one.D.String(),
-			"request", quoted(strings.Join(one.Request, " "))))
+	for _, one := range all {
+		named = append(named, l.say("off."+lengthNames[one.Of], "d", one.D, "request",
+			quoted(strings.Join(one.Request, " "))))
 	}
 	return named
+}
+
+// AnyNumber says what may happen in a proof for any number of clients, and what it takes for granted, a sentence each.
+func AnyNumber(p *search.Proof, lang string) []string {
+	s := p.Search
+	l := listOf(s, lang, "prove.assumed.")
+	l.lines = MayHappen(s, lang)
+	for _, line := range Assumed(s, lang) {
+		if line != say(lang, "certificate.assumed.probe") && line != say(lang, "certificate.assumed.fresh") {
+			l.lines = append(l.lines, line)
+		}
+	}
+	l.one(so(p.Once.IsZero(), "attempts"), or("once", "why", text.SayMessage(lang, p.Once)))
+	if ages := s.Assumed.Ages; ages != (hypothesis.Ages{}) {
+		l.add("ages", "ancient", ages.Ancient, "span", ages.Span, "both", ages.Ancient+ages.Span)
+	}
+	l.tried("tried")
+	l.counters()
+	for _, key := range []string{"names", "resource", "urgent"} {
+		l.add(key, "size", World(p, lang))
+	}
+	return l.lines
+}
+
+// World returns, in a language of package text, the number of clients of a world.
+func World(p *search.Proof, lang string) string {
+	return say(lang, fmt.Sprint("prove.world.", max(p.Search.Lock.Holders, 1)+1))
+}
+
+// Never says, in a language of package text, that something cannot happen: on which conditions, and at which instants.
+func Never(p *search.Proof, lang string) string {
+	return say(lang, "prove.never."+p.Search.Scope(), "if", If(p.If(), lang))
+}
+
+// OfProof returns the certificate of a proof in a language of package text: what is impossible, what is not, and
+// AnyNumber.
+func OfProof(p *search.Proof, lang string) string {
+	scope := "prove.scope.once"
+	if p.Once.IsZero() {
+		scope = "prove.scope.any"
+	}
+	lines := []string{say(lang, "prove.head", "lock", p.Search.Lock.Heading(), "scope", say(lang, scope),
+		"when", say(lang, "certificate.proved.when."+p.Search.Scope()), "faults", p.Search.Bounds.Faults())}
+	for _, w := range p.Proved() {
+		lines = append(lines, "  "+text.Pad(string(w), 12)+Never(p, lang))
+	}
+	for _, w := range p.Witnesses() {
+		lines = append(lines, "  "+text.Pad(string(w.Verdict), 12)+Broken(p, w, lang))
+	}
+	for _, w := range p.Open {
+		lines = append(lines, "  "+text.Pad(string(w), 12)+say(lang, "prove.open", "size", World(p, lang)))
+	}
+	for _, line := range AnyNumber(p, lang) {
+		lines = append(lines, "  - "+line)
+	}
+	return strings.Join(append(lines, Size(p, lang)), "\n")
+}
+
+// Broken says with which clients, by how many faults and in how many steps a search has found a witness of a proof.
+func Broken(p *search.Proof, w search.Witness, lang string) string {
+	s, _ := p.BrokenBy(w.Verdict)
+	return say(lang, "prove.broken", "clients", s.Bounds.Clients, "par", w.Par, "steps", w.Steps)
+}
+
+// Size says how many views a proof has, and how many worlds and moves it has tried.
+func Size(p *search.Proof, lang string) string {
+	return say(lang, "prove.size", "size", World(p, lang), "views", p.Views, "worlds", p.Worlds, "moves", p.Transitions)
 }

@@ -17,6 +17,11 @@ import (
 	"locklab/simulator/verdict"
 )
 
+// say returns a sentence of a catalogue.
+func say(lang, key string, pairs ...any) string {
+	return text.Say(lang, key, lists.Each(pairs, func(v any) string { return fmt.Sprint(v) })...)
+}
+
 // certificate is the lines of one.
 type certificate struct {
 	lang  string
@@ -26,21 +31,19 @@ type certificate struct {
 // A line is a text beside its name, which may be blank.
 type line struct{ label, text string }
 
-func (c *certificate) say(key string, pairs ...string) string { return text.Say(c.lang, key, pairs...) }
+func (c *certificate) say(key string, pairs ...any) string {
+	return say(c.lang, "certificate."+key, pairs...)
+}
 
 // line adds a line with its name.
-func (c *certificate) line(key string, pairs ...string) {
-	c.list(key, []string{c.say("certificate."+key, pairs...)})
-}
+func (c *certificate) line(key string, pairs ...any) { c.list(key, []string{c.say(key, pairs...)}) }
 
 // list adds lines, the first of which has a name.
 func (c *certificate) list(key string, items []string) {
-	for i, item := range items {
-		name := ""
-		if i == 0 {
-			name = c.say("certificate." + key + ".name")
-		}
+	name := c.say(key + ".name")
+	for _, item := range items {
 		c.lines = append(c.lines, line{"  " + text.Pad(name, 12) + " ", item})
+		name = ""
 	}
 }
 
@@ -70,35 +73,25 @@ func PrintClaim(p *text.Printer, s *search.Search) {
 func linesOf(s *search.Search, lang string) []line {
 	r, b := s.Result, s.Bounds
 	c := &certificate{lang: lang}
-	c.lines = append(c.lines, line{"", c.say("certificate.head", "lock", s.Lock.Heading(),
-		"claim", Claim(s, lang))})
-	c.line("bounds", "who", who(b, lang), "nodes", fmt.Sprint(b.Nodes), "ttl", b.TTL.String(), "faults", b.Faults())
+	c.lines = append(c.lines, line{"", c.say("head", "lock", s.Lock.Heading(), "claim", Claim(s, lang))})
+	c.line("bounds", "who", who(b, lang), "nodes", b.Nodes, "ttl", b.TTL, "faults", b.Faults())
 	c.list("may", MayHappen(s, lang))
 	c.list("assumed", Assumed(s, lang))
 	c.listOthers(s)
-	c.line("states", "states", fmt.Sprint(r.States), "transitions", fmt.Sprint(r.Transitions),
-		"depth", fmt.Sprint(r.Depth), "complete", fmt.Sprint(r.Complete))
+	c.line("states", "states", r.States, "transitions", r.Transitions, "depth", r.Depth, "complete", r.Complete)
 	if !r.Limit.IsZero() {
 		c.line("limit", "limit", text.SayMessage(lang, r.Limit))
 	}
 	c.listReductions(s)
 	if r.Rechecked > 0 {
-		c.line("rechecked", "moves", fmt.Sprint(r.Rechecked))
+		c.line("rechecked", "moves", r.Rechecked)
 	}
-	if r.Repeated {
-		c.line("code", "histories", fmt.Sprint(r.Histories))
-	} else {
-		c.line("code.once", "histories", fmt.Sprint(r.Histories))
-	}
+	c.line(map[bool]string{true: "code", false: "code.once"}[r.Repeated], "histories", r.Histories)
 	if names := s.Untriggered(); names != nil {
 		c.line("untriggered", "faults", strings.Join(names, ", "))
 	}
 	c.line("looked", "verdicts", looked(s))
-	if b.Attempts == search.AnyAttempts {
-		c.line("unchecked.any")
-	} else {
-		c.line("unchecked")
-	}
+	c.line(map[bool]string{true: "unchecked.any", false: "unchecked"}[b.Attempts == search.AnyAttempts])
 	return c.lines
 }
 
@@ -118,8 +111,7 @@ func (c *certificate) listOthers(s *search.Search) {
 		if len(o.Found) == 0 {
 			key += ".none"
 		}
-		c.line(key, "what", difference(s, o, c.lang), "states", fmt.Sprint(o.States),
-			"verdicts", strings.Join(o.Pars(), " "))
+		c.line(key, "what", difference(s, o, c.lang), "states", o.States, "verdicts", strings.Join(o.Pars(), " "))
 	}
 	for _, o := range s.Beside {
 		other("beside", o)
@@ -140,76 +132,70 @@ func (c *certificate) listOthers(s *search.Search) {
 
 // listReductions adds what the search leaves out of its states, and why it does not use symmetry.
 func (c *certificate) listReductions(s *search.Search) {
-	used := func(is bool) string {
-		if is {
-			return c.say("certificate.used")
-		}
-		return c.say("certificate.unused")
-	}
-	clock := "certificate.clock.unused"
+	r := s.Result
+	clock := "clock.unused"
 	switch {
-	case s.Result.ReadsClock:
-		clock = "certificate.clock.used"
-	case s.Result.Grain > 0:
-		clock = "certificate.clock.stamps"
-	case s.Result.Measures:
-		clock = "certificate.clock.measured"
+	case r.ReadsClock:
+		clock = "clock.used"
+	case r.Grain > 0:
+		clock = "clock.stamps"
+	case r.Measures:
+		clock = "clock.measured"
 	}
-	c.line("reduction", "symmetry", used(s.Result.Symmetry), "clock", c.say(clock))
+	c.line("reduction", "symmetry", c.say(map[bool]string{true: "used", false: "unused"}[r.Symmetry]), "clock",
+		c.say(clock))
 	c.list("hypotheses", c.hypotheses(s))
-	switch why := s.Result.Asymmetry; {
-	case why == nil:
-	case why.Command != nil:
-		c.line("asymmetry", "why", c.say("certificate.asymmetry.command",
-			"command", quoted(strings.Join(why.Command, " "))))
-	case why.Reply != "":
-		c.line("asymmetry", "why", c.say("certificate.asymmetry.reply", "reply", quoted(why.Reply)))
-	case why.Was != "":
-		c.line("asymmetry", "why", c.say("certificate.asymmetry.code", "does", quoted(why.Was)))
-	case why.Session:
-		c.line("asymmetry", "why", c.say("certificate.asymmetry.session"))
+	why := ""
+	switch a := r.Asymmetry; {
+	case a == nil:
+	case a.Command != nil:
+		why = c.say("asymmetry.command", "command", quoted(strings.Join(a.Command, " ")))
+	case a.Reply != "":
+		why = c.say("asymmetry.reply", "reply", quoted(a.Reply))
+	case a.Was != "":
+		why = c.say("asymmetry.code", "does", quoted(a.Was))
+	case a.Session:
+		why = c.say("asymmetry.session")
+	}
+	if why != "" {
+		c.line("asymmetry", "why", why)
 	}
 }
 
 // hypotheses puts what a search took for granted of code and servers into words, but for what does not bear on the
 // lock: it reads no clock, or no ensemble numbers its transactions.
-func (c *certificate) hypotheses(s *search.Search) (list []string) {
-	a, clients := s.Result.Assumed, s.Result.Assumed.Symmetric
+func (c *certificate) hypotheses(s *search.Search) []string {
+	clients := s.Result.Assumed.Symmetric
 	if s.Bounds.Attempts == search.AnyAttempts { // others are their former names
 		clients = s.Bounds.Clients
 	}
-	met := hypothesis.Met{Measures: s.Result.Measures, Grain: s.Result.Grain, Transactions: s.Lock.Ensemble()}
-	keys := a.Lines(met)
+	keys := s.Result.Assumed.Lines(hypothesis.Met{
+		Measures: s.Result.Measures, Grain: s.Result.Grain, Transactions: s.Lock.Ensemble()})
 	if keys == nil {
 		keys = []string{"none"}
 	}
-	for _, key := range keys {
-		list = append(list, c.say("certificate.hypotheses."+key, "n", fmt.Sprint(clients)))
-	}
-	return list
+	return lists.Each(keys, func(key string) string { return c.say("hypotheses."+key, "n", clients) })
 }
 
 // difference returns in what another search of the same lock was not like s.
 func difference(s, o *search.Search, lang string) string {
-	what := text.Say(lang, "certificate.other.timing."+o.Scope())
-	if n := o.Bounds.Nodes; n != s.Bounds.Nodes {
-		what = text.Say(lang, "certificate.other.nodes", "what", what, "nodes", fmt.Sprint(n))
-	}
-	if n := o.Bounds.Clients; n != s.Bounds.Clients {
-		what = text.Say(lang, "certificate.other.clients", "what", what, "clients", counted("clients", n, lang))
-	}
-	if n := o.Bounds.Attempts; n != s.Bounds.Attempts {
-		what = text.Say(lang, "certificate.other.attempts", "what", what, "attempts", counted("attempts", n, lang))
-	}
-	if uses := o.Bounds.Uses; uses != s.Bounds.Uses && uses != 0 {
-		what = text.Say(lang, "certificate.other.uses", "what", what, "uses", strings.Join(uses.Names(), ", "))
-	}
-	if o.Bounds.Epoch != s.Bounds.Epoch {
-		what = text.Say(lang, "certificate.other.epoch", "what", what,
-			"by", (o.Bounds.Epoch.Ahead() - s.Bounds.Epoch.Ahead()).String())
-	}
-	if o.Bounds.Faults() != s.Bounds.Faults() {
-		what = text.Say(lang, "certificate.other.faults", "what", what, "faults", o.Bounds.Faults())
+	a, b := s.Bounds, o.Bounds
+	what := say(lang, "certificate.other.timing."+o.Scope())
+	for _, one := range []struct {
+		differs   bool
+		key, name string
+		value     any
+	}{
+		{b.Nodes != a.Nodes, "nodes", "nodes", b.Nodes},
+		{b.Clients != a.Clients, "clients", "clients", counted("clients", b.Clients, lang)},
+		{b.Attempts != a.Attempts, "attempts", "attempts", counted("attempts", b.Attempts, lang)},
+		{b.Uses != a.Uses && b.Uses != 0, "uses", "uses", strings.Join(b.Uses.Names(), ", ")},
+		{b.Epoch != a.Epoch, "epoch", "by", b.Epoch.Ahead() - a.Epoch.Ahead()},
+		{b.Faults() != a.Faults(), "faults", "faults", b.Faults()},
+	} {
+		if one.differs {
+			what = say(lang, "certificate.other."+one.key, "what", what, one.name, one.value)
+		}
 	}
 	return what
 }
@@ -232,38 +218,37 @@ func Elsewhere(s *search.Search, w search.Witness, lang string) string {
 func Claim(s *search.Search, lang string) string {
 	switch {
 	case !s.Complete:
-		return text.Say(lang, "certificate.cut")
+		return say(lang, "certificate.cut")
 	case s.Inconclusive():
-		return text.Say(lang, "certificate.untold", "faults", strings.Join(s.Untriggered(), ", "))
-	}
-	if s.Open != nil {
-		return text.Say(lang, "certificate.undecided", "who", who(s.Bounds, lang), "verdicts", joined(s.Open, lang),
+		return say(lang, "certificate.untold", "faults", strings.Join(s.Untriggered(), ", "))
+	case s.Open != nil:
+		return say(lang, "certificate.undecided", "who", who(s.Bounds, lang), "verdicts", joined(s.Open, lang),
 			"others", othersFound(s, lang))
 	}
-	head, found, others := "certificate.proved", text.Say(lang, "certificate.proved.none"), othersFound(s, lang)
+	head, found, others := "certificate.proved", say(lang, "certificate.proved.none"), othersFound(s, lang)
 	if len(s.Witnesses) > 0 {
 		head = "certificate.found"
 	}
 	if words := s.Verdicts(); words != nil {
-		found = text.Say(lang, "certificate.proved.some", "verdicts", joined(words, lang))
+		found = say(lang, "certificate.proved.some", "verdicts", joined(words, lang))
 	}
 	if s.Unjudged() != nil {
 		head, others = "certificate.searched", others+Unjudged(s, lang)
 	}
-	return text.Say(lang, head, "who", who(s.Bounds, lang), "when", when(s, lang), "found", found, "others", others,
+	return say(lang, head, "who", who(s.Bounds, lang), "when", when(s, lang), "found", found, "others", others,
 		"if", If(s.If(), lang))
 }
 
 // If returns, in a language of package text, on which conditions something is claimed; "": on none.
 func If(keys []string, lang string) string {
-	if slices.Contains(keys, "own") {
-		return text.Say(lang, "certificate.if.own")
-	}
-	if keys == nil {
+	switch {
+	case slices.Contains(keys, "own"):
+		return say(lang, "certificate.if.own")
+	case keys == nil:
 		return ""
 	}
-	list := lists.Each(keys, func(key string) string { return text.Say(lang, "certificate.if."+key) })
-	return text.Say(lang, "certificate.if", "list", text.Join(lang, "certificate.if.list", list))
+	all := lists.Each(keys, func(key string) string { return say(lang, "certificate.if."+key) })
+	return say(lang, "certificate.if", "list", text.Join(lang, "certificate.if.list", all))
 }
 
 // Unjudged returns, in a language of package text, which verdicts so few clients cannot show, and how many can; ""
@@ -276,39 +261,38 @@ func Unjudged(s *search.Search, lang string) string {
 	if s.Enough() == 0 {
 		key = "certificate.unjudged.any"
 	}
-	return text.Say(lang, key, "verdicts", joined(words, lang), "clients", counted("clients", s.Bounds.Clients, lang),
-		"enough", fmt.Sprint(s.Enough()))
+	return say(lang, key, "verdicts", joined(words, lang), "clients", counted("clients", s.Bounds.Clients, lang),
+		"enough", s.Enough())
 }
 
 // when returns at which timing a headline is true.
 func when(s *search.Search, lang string) string {
 	if slices.ContainsFunc(s.Beside, func(o *search.Search) bool { return saysMore(o, s) }) {
-		return text.Say(lang, "certificate.proved.when.both")
+		return say(lang, "certificate.proved.when.both")
 	}
-	return text.Say(lang, "certificate.proved.when."+s.Scope())
+	return say(lang, "certificate.proved.when."+s.Scope())
 }
 
 // saysMore reports whether o, a complete search at every timing, has the bounds of s, which is in lockstep, and has
 // found no verdict that s has not.
 func saysMore(o, s *search.Search) bool {
-	a, b := o.Bounds, s.Bounds
-	same := a.Clients == b.Clients && a.Attempts == b.Attempts && a.Nodes == b.Nodes && a.Uses == b.Uses &&
-		a.Faults() == b.Faults() && a.Slow == b.Slow && a.Noisy == b.Noisy && !o.Inconclusive()
+	same := []string{"clients", "attempts", "nodes", "uses", "budget", "slow", "noisy"}
 	found := s.Verdicts()
-	return s.Scope() == search.ScopeLockstep && o.Scope() == search.ScopeAny && same &&
+	return s.Scope() == search.ScopeLockstep && o.Scope() == search.ScopeAny && !o.Inconclusive() &&
+		o.Bounds.Unlike(s.Bounds, same...) == nil &&
 		!slices.ContainsFunc(o.Verdicts(), func(w verdict.Word) bool { return !slices.Contains(found, w) })
 }
 
 // othersFound returns which verdicts other searches have found that s has not, and what these
 // searches were.
-func othersFound(s *search.Search, lang string) string {
-	said, named := "", s.Verdicts()
+func othersFound(s *search.Search, lang string) (said string) {
+	named := s.Verdicts()
 	for _, o := range slices.Concat(s.Beside, s.Cut, s.Ways) {
 		words := slices.DeleteFunc(o.Verdicts(), func(w verdict.Word) bool { return slices.Contains(named, w) })
 		if len(words) > 0 {
 			named = append(named, words...)
-			said += text.Say(lang, "certificate.proved.other", "verdicts", joined(words, lang),
-				"what", difference(s, o, lang))
+			said += say(lang, "certificate.proved.other", "verdicts", joined(words, lang), "what",
+				difference(s, o, lang))
 		}
 	}
 	return said
@@ -316,7 +300,7 @@ func othersFound(s *search.Search, lang string) string {
 
 // who returns how many clients there are and how often each wants the lock.
 func who(b search.Bounds, lang string) string {
-	return text.Say(lang, "certificate.who", "clients", counted("clients", b.Clients, lang),
+	return say(lang, "certificate.who", "clients", counted("clients", b.Clients, lang),
 		"attempts", counted("attempts", b.Attempts, lang))
 }
 
@@ -328,7 +312,7 @@ func counted(what string, n int, lang string) string {
 	case search.AnyAttempts:
 		what += ".any"
 	}
-	return text.Say(lang, "certificate."+what, "n", fmt.Sprint(n))
+	return say(lang, "certificate."+what, "n", n)
 }
 
 // joined returns verdicts as a list within a sentence.

@@ -16,12 +16,13 @@ import (
 // An Expectation is the result that one lock must have in one race, which is played, within
 // the bounds of one search, or for any number of clients.
 type Expectation struct {
-	File     string // the contract, as the user named the file; "": made by hand
-	Line     int    // of File; where the expectation is derived, the line that it follows from
-	Lock     lock.Entry
-	Race     race.Race // with an empty ID: Bounds are to be searched
-	Bounds   search.Bounds
-	Attempts string            // "any" or once, of any number of clients: a proof within Bounds, in place of the search; "": none
+	File   string // the contract, as the user named the file; "": made by hand
+	Line   int    // of File; where the expectation is derived, the line that it follows from
+	Lock   lock.Entry
+	Race   race.Race // with an empty ID: Bounds are to be searched
+	Bounds search.Bounds
+	// Attempts is "any" or once, of any number of clients: a proof within Bounds, in place of the search; "": none.
+	Attempts string
 	Expected []ExpectedVerdict // all that must come about; anything else must not
 	Instants bool              // the code compares times: what it comes to is known of the instants searched only
 	// Why is the reason that the line gives: a key of the catalogues of texts (there
@@ -114,8 +115,9 @@ func (e *Expectation) Subject() string {
 
 // unusual are the bounds that are not as in usual, but for those that are always named.
 func (e *Expectation) unusual(usual search.Bounds) []string {
-	usual.Clients, usual.Attempts, usual.Budget, usual.Endless = e.Bounds.Clients, e.Bounds.Attempts, e.Bounds.Budget, e.Bounds.Endless
-	return e.Bounds.Unlike(usual)
+	b := e.Bounds
+	usual.Clients, usual.Attempts, usual.Budget, usual.Endless = b.Clients, b.Attempts, b.Budget, b.Endless
+	return b.Unlike(usual)
 }
 
 // Name is "lock/subject". No two expectations of a contract have the same.
@@ -125,7 +127,8 @@ func (e *Expectation) Name() string { return e.Lock.ID + "/" + e.Subject() }
 func (e *Expectation) Command() string {
 	switch {
 	case e.IsProof():
-		return "locklab prove " + e.Lock.ID + " " + search.AsFlags(append(e.unusual(search.ProofBounds()), "budget="+e.Bounds.Faults())...)
+		return "locklab prove " + e.Lock.ID + " " + search.AsFlags(
+			append(e.unusual(search.ProofBounds()), "budget="+e.Bounds.Faults())...)
 	case e.IsRace():
 		want := lists.Each(e.Expected, func(v ExpectedVerdict) string { return strings.ToLower(v.String()) })
 		return fmt.Sprintf("locklab run %s %s --expect %s", e.Lock.ID, e.Race.ID, strings.Join(want, ","))

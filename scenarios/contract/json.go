@@ -28,7 +28,8 @@ type resultJSON struct {
 
 // MarshalJSON is the inverse of UnmarshalJSON.
 func (r Result) MarshalJSON() ([]byte, error) {
-	j := resultJSON{Lock: r.Lock.ID, Bounds: r.Subject(), AsExpected: r.Status == Met, Status: r.Status, Reasons: r.Reasons,
+	j := resultJSON{Lock: r.Lock.ID, Bounds: r.Subject(), AsExpected: r.Status == Met, Status: r.Status,
+		Reasons:  r.Reasons,
 		Expected: strings.Fields(FormatVerdicts(r.Expected, r.Instants)), Found: append([]ExpectedVerdict{}, r.Got...),
 		Search: r.Search, Proof: r.Proof}
 	if !r.IsRace() && r.Outcome != nil {

@@ -39,8 +39,8 @@ import (
 // other instants than those that were searched.
 //
 // [prove] is about any number of clients, each of which takes the lock any number of times, or once with
-// attempts=once; it has bounds of search.ProofNames. The verdicts of a line are those that a search of few clients finds, with the
-// faults of the shortest run; every other one of explore.Provable is proved impossible.
+// attempts=once; it has bounds of search.ProofNames. The verdicts of a line are those that a search of few clients
+// finds, with the faults of the shortest run; every other one of explore.Provable is proved impossible.
 //
 // What a contract leaves out is not expected, unless [locks] lists the lock. Each line
 // there is a lock and its profile: the fields of race.Profile that are true, and
@@ -91,7 +91,8 @@ type contractedRace struct {
 }
 
 func parse(file, content string) (*parser, error) {
-	p := &parser{file: file, lines: map[string]int{}, row: func(string) error { return i18n.Errorf("error.contract.before") }}
+	p := &parser{file: file, lines: map[string]int{},
+		row: func(string) error { return i18n.Errorf("error.contract.before") }}
 	for line := range strings.Lines(content) {
 		p.line++
 		line, _, _ = strings.Cut(line, "#")
@@ -126,38 +127,34 @@ func (p *parser) section(line string) error {
 		return i18n.Errorf("error.contract.section", "text", line)
 	}
 	kind, rest, _ := strings.Cut(name, " ")
-	p.sections = append(p.sections, section{header: line, line: p.line, isRace: name != "locks" && kind != "search" && kind != "prove"})
+	p.sections = append(p.sections, section{header: line, line: p.line, isRace: name != "locks" && kind != "search" &&
+		kind != "prove"})
 	switch {
 	case name == "locks":
 		p.row = p.lockRow
 	case kind == "search":
 		e := Expectation{Bounds: UsualBounds()}
-		err := e.bounds(rest, search.Names())
-		return p.within(e, "error.contract.found", e.Bounds.Words(), err)
+		return p.within(e, e.bounds(rest, search.Names()))
 	case kind == "prove":
 		e := Expectation{Bounds: search.ProofBounds(), Attempts: search.AnyTimes}
-		err := e.bounds(rest, append([]string{"attempts"}, search.ProofNames()...))
-		return p.within(e, "error.contract.provable", explore.Provable, err)
+		return p.within(e, e.bounds(rest, append([]string{"attempts"}, search.ProofNames()...)))
 	default:
 		sc, err := scenarios.ByName(name)
 		if err != nil {
 			return err
 		}
 		p.races = append(p.races, contractedRace{sc, p.line})
-		p.row = func(line string) error { return p.expect(Expectation{Race: sc}, raceVerdict, line) }
+		p.row = func(line string) error { return p.expect(Expectation{Race: sc}, line) }
 	}
 	return nil
 }
 
-// within makes the rows of a section those about its bounds, of which err is what is wrong. A row has verdicts of words; unknown is the key of
-// the error about another.
-func (p *parser) within(e Expectation, unknown string, words []verdict.Word, err error) error {
+// within makes the rows of a section those about its bounds, of which err is what is wrong.
+func (p *parser) within(e Expectation, err error) error {
 	if err == nil {
 		err = refused(e)
 	}
-	p.row = func(line string) error {
-		return p.expect(e, func(written string) (ExpectedVerdict, error) { return readPar(written, unknown, words) }, line)
-	}
+	p.row = func(line string) error { return p.expect(e, line) }
 	return err
 }
 
@@ -182,7 +179,7 @@ func (e *Expectation) check() error {
 
 // expect reads "token watchdog OVERLAP STALE-WRITE | why": one expectation of the
 // section's subject for each lock.
-func (p *parser) expect(e Expectation, verdictOf func(word string) (ExpectedVerdict, error), line string) error {
+func (p *parser) expect(e Expectation, line string) error {
 	row, why, reasoned := strings.Cut(line, "|")
 	e.File, e.Line, e.Origin, e.Why = p.file, p.line, Written, race.Reason(strings.TrimSpace(why))
 	ids, words := splitLocks(strings.Fields(row))
@@ -199,7 +196,7 @@ func (p *parser) expect(e Expectation, verdictOf func(word string) (ExpectedVerd
 			e.Instants = true
 			continue
 		}
-		v, err := verdictOf(word)
+		v, err := e.verdict(word)
 		if err != nil {
 			return err
 		}
@@ -283,7 +280,8 @@ func parseProfile(fields []string) (race.Profile, error) {
 		flag := v.FieldByName(field)
 		switch {
 		case !flag.IsValid() || flag.Kind() != reflect.Bool:
-			return profile, i18n.Errorf("error.contract.profile", "text", field, "near", i18n.Near(field, profileFlags()))
+			return profile, i18n.Errorf("error.contract.profile", "text", field, "near",
+				i18n.Near(field, profileFlags()))
 		case flag.Bool():
 			return profile, i18n.Errorf("error.contract.twice", "name", field)
 		}
@@ -319,34 +317,36 @@ func (p *parser) derive() {
 	}
 }
 
-// raceVerdict reads a verdict of a race, such as "OVERLAP".
-func raceVerdict(word string) (ExpectedVerdict, error) {
-	if err := checkRenamed(word); err != nil {
-		return ExpectedVerdict{}, err
+// verdict reads a verdict: of a race as in "OVERLAP", of a search or a proof "HOLDS", or another one with its par.
+func (e *Expectation) verdict(written string) (ExpectedVerdict, error) {
+	words, unknown := e.Bounds.Words(), "error.contract.found"
+	switch {
+	case e.IsRace():
+		words, unknown = verdict.Answers, "error.contract.verdict"
+	case e.IsProof():
+		words, unknown = explore.Provable, "error.contract.provable"
 	}
-	if !slices.Contains(verdict.Answers, verdict.Word(word)) {
-		return ExpectedVerdict{}, i18n.Errorf("error.contract.verdict", "text", word, "verdicts", verdict.Answers)
+	word, par := written, ""
+	if !e.IsRace() {
+		word, par, _ = strings.Cut(written, "@")
 	}
-	return ExpectedVerdict{verdict.Word(word), noPar}, nil
-}
-
-// readPar reads "HOLDS", or one of these verdicts with its par. unknown is the key of the error about another.
-func readPar(written, unknown string, words []verdict.Word) (ExpectedVerdict, error) {
-	if written == string(verdict.Holds) {
-		return ExpectedVerdict{verdict.Holds, noPar}, nil
-	}
-	word, par, _ := strings.Cut(written, "@")
-	if err := checkRenamed(word); err != nil {
-		return ExpectedVerdict{}, err
-	}
-	if !slices.Contains(words, verdict.Word(word)) {
-		return ExpectedVerdict{}, i18n.Errorf(unknown, "text", written, "verdicts", words)
+	v := ExpectedVerdict{verdict.Word(word), noPar}
+	switch err := checkRenamed(word); {
+	case err != nil:
+		return v, err
+	case written == string(verdict.Holds):
+		return v, nil
+	case !slices.Contains(words, v.Verdict):
+		return v, i18n.Errorf(unknown, "text", written, "verdicts", words)
+	case e.IsRace():
+		return v, nil
 	}
 	n, err := strconv.ParseUint(par, 10, 8)
 	if err != nil {
-		return ExpectedVerdict{}, i18n.Errorf("error.contract.par", "text", written, "verdict", word)
+		return v, i18n.Errorf("error.contract.par", "text", written, "verdict", word)
 	}
-	return ExpectedVerdict{verdict.Word(word), int(n)}, nil
+	v.Par = int(n)
+	return v, nil
 }
 
 // checkRenamed refuses the former names of verdicts, with those that they have now.
@@ -358,7 +358,8 @@ func checkRenamed(word string) error {
 	return err
 }
 
-// bounds reads those of a section, "clients=3 budget=crash=1,pause=1", of which there are these. None may be given twice.
+// bounds reads those of a section, "clients=3 budget=crash=1,pause=1", of which there are these. None may be given
+// twice.
 func (e *Expectation) bounds(items string, names []string) error {
 	seen := map[string]bool{}
 	for item := range strings.FieldsSeq(items) {

@@ -138,7 +138,8 @@ func (r *Result) compareRace() {
 	case !o.Triggered:
 		r.note(Inconclusive, "unmet.not-injected")
 	case !sameWords(o.Verdicts, r.Words()):
-		r.note(Differs, "unmet.race", "got", FormatVerdicts(r.Got, false), "want", FormatVerdicts(r.Expected, r.Instants))
+		r.note(Differs, "unmet.race", "got", FormatVerdicts(r.Got, false), "want",
+			FormatVerdicts(r.Expected, r.Instants))
 	}
 }
 
@@ -163,7 +164,8 @@ func (r *Result) CompareSearch() {
 		}
 	}
 	if words := r.Search.Unjudged(); complete && words != nil && r.Got == nil {
-		r.note(Inconclusive, "unmet.unjudged", "verdicts", words, "clients", r.Search.Bounds.Clients, "more", r.Search.Enough())
+		r.note(Inconclusive, "unmet.unjudged", "verdicts", words, "clients", r.Search.Bounds.Clients, "more",
+			r.Search.Enough())
 	}
 	if r.Got == nil && complete {
 		r.Got = []ExpectedVerdict{{verdict.Holds, noPar}}
@@ -197,7 +199,11 @@ func (r *Result) compareScope() {
 
 // AtInstants reports whether what was searched or proved is about the instants searched only.
 func (r *Result) AtInstants() bool {
-	return r.Search != nil && r.Search.Scope() == search.ScopeInstants || r.Proof != nil && r.Proof.Search.Scope() == search.ScopeInstants
+	s := r.Search
+	if r.Proof != nil {
+		s = r.Proof.Search
+	}
+	return s != nil && s.Scope() == search.ScopeInstants
 }
 
 // compareWitness accepts a verdict only if its witness, the i-th, shows it when it is replayed.
@@ -216,9 +222,11 @@ func (r *Result) compareWitness(i int) {
 	case want == nil:
 		r.note(Differs, "unmet.comes", "verdict", got, "want", FormatVerdicts(r.Expected, r.Instants))
 	case want.Par > w.Par:
-		r.note(Differs, counted(w.Par, "unmet.cheaper.1", "unmet.cheaper"), "verdict", w.Verdict, "par", w.Par, "want", want)
+		r.note(Differs, counted(w.Par, "unmet.cheaper.1", "unmet.cheaper"), "verdict", w.Verdict, "par", w.Par,
+			"want", want)
 	case want.Par < w.Par:
-		r.note(Differs, counted(w.Par, "unmet.dearer.1", "unmet.dearer"), "verdict", w.Verdict, "par", w.Par, "want", want)
+		r.note(Differs, counted(w.Par, "unmet.dearer.1", "unmet.dearer"), "verdict", w.Verdict, "par", w.Par, "want",
+			want)
 	}
 	if r.Outcome == nil || metSoFar && len(r.Reasons) > 0 {
 		r.Outcome = o
@@ -252,8 +260,8 @@ func counted(n int, one, many string) string {
 	return many
 }
 
-// compareProof compares r.Proof with what is expected, and sets Status, Got, Reasons and Outcome. What a row does not name is to be
-// proved impossible, and what it names is to have a witness.
+// compareProof compares r.Proof with what is expected, and sets Status, Got, Reasons and Outcome. What a row does not
+// name is to be proved impossible, and what it names is to have a witness.
 func (r *Result) compareProof() {
 	for i := range r.Witnesses() {
 		r.compareWitness(i)

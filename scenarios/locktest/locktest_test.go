@@ -516,7 +516,7 @@ func TestBadBounds(t *testing.T) {
 		{func(b *Bounds) { b.TTL = time.Millisecond }, "Bounds.TTL is 1ms"},
 		{func(b *Bounds) { b.Clients = 70 }, "clients=70"},
 		{func(b *Bounds) { b.Clients = -1 }, "clients=-1"},
-		{func(b *Bounds) { b.Attempts = -1 }, "attempts=-1"},
+		{func(b *Bounds) { b.Attempts = -1 }, "attempts=auto: give a number"},
 		{func(b *Bounds) { b.MaxStates = -1 }, "Bounds.MaxStates is -1"},
 		{func(b *Bounds) { b.Schedules = -1 }, "Bounds.Schedules is -1"},
 		{func(b *Bounds) { b.Servers = -1 }, "-1"},

@@ -9,10 +9,11 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/simulator/explore"
 	"locklab/simulator/i18n"
+	"locklab/simulator/verdict"
 )
 
-// AnyAttempts in place of a number of attempts: any number of them, at any timing; see explore.SearchAgain. What is found has its
-// witnesses in searches of as many attempts as they need; see Search.Ways.
+// AnyAttempts in place of a number of attempts: any number of them, at any timing; see explore.SearchAgain. What is
+// found has its witnesses in searches of as many attempts as they need; see Search.Ways.
 const AnyAttempts = -2
 
 const (
@@ -119,9 +120,9 @@ func (s *Search) findWays(ctx context.Context) error {
 	for _, w := range sought {
 		s.Open = append(s.Open, w.Verdict)
 	}
-	order := explore.Words()
-	slices.SortFunc(s.Result.Found, func(a, b explore.Witness) int { return slices.Index(order, a.Verdict) - slices.Index(order, b.Verdict) })
-	slices.SortFunc(s.Witnesses, func(a, b Witness) int { return slices.Index(order, a.Verdict) - slices.Index(order, b.Verdict) })
+	order := func(w verdict.Word) int { return slices.Index(explore.Words(), w) }
+	slices.SortFunc(s.Found, func(a, b explore.Witness) int { return order(a.Verdict) - order(b.Verdict) })
+	slices.SortFunc(s.Witnesses, func(a, b Witness) int { return order(a.Verdict) - order(b.Verdict) })
 	return nil
 }
 

@@ -49,10 +49,12 @@ const AutoRetries = -1
 // DefaultBounds are those of a small search that finds most of what there is to
 // find.
 func DefaultBounds() Bounds {
-	return Bounds{Scope: explore.Scope{Clients: 2, Attempts: usualAttempts, TTL: 9 * time.Second}, Retries: AutoRetries, Budget: "crash=1,pause=1"}
+	return Bounds{Scope: explore.Scope{Clients: 2, Attempts: usualAttempts, TTL: 9 * time.Second},
+		Retries: AutoRetries, Budget: "crash=1,pause=1"}
 }
 
-// OpenBounds are those of locklab explore without flags: DefaultBounds, of which what is written beside a lock decides the rest.
+// OpenBounds are those of locklab explore without flags: DefaultBounds, of which what is written beside a lock
+// decides the rest.
 func OpenBounds() Bounds {
 	b := DefaultBounds()
 	b.Timing, b.Attempts, b.Uses, b.MaxStates = AutoTiming, AutoAttempts, AutoUses, UsualStates
@@ -97,9 +99,11 @@ func (b Bounds) Check(entry lock.Entry) error {
 	case (b.Latency != 0 || b.Lateness != 0) && b.Timing == Lockstep:
 		return i18n.Errorf("error.bound.late.lockstep", "bounds", strings.Join(b.Items("latency", "lateness"), " "))
 	case !b.isLate(b.Latency):
-		return i18n.Errorf("error.bound.late", "name", "latency", "value", b.Latency, "step", b.Step(), "most", stepsPerLease*b.Step())
+		return i18n.Errorf("error.bound.late", "name", "latency", "value", b.Latency, "step", b.Step(), "most",
+			stepsPerLease*b.Step())
 	case !b.isLate(b.Lateness):
-		return i18n.Errorf("error.bound.late", "name", "lateness", "value", b.Lateness, "step", b.Step(), "most", stepsPerLease*b.Step())
+		return i18n.Errorf("error.bound.late", "name", "lateness", "value", b.Lateness, "step", b.Step(), "most",
+			stepsPerLease*b.Step())
 	case b.Skew < 0 || b.Skew > maxSkewSteps*b.Step() || b.Skew%b.Step() != 0:
 		return i18n.Errorf("error.bound.skew", "value", b.Skew, "step", b.Step(), "most", maxSkewSteps*b.Step())
 	case b.Noisy > 0 && always: // two requests that are less than a step apart may be in one second or in two
@@ -139,7 +143,8 @@ func (b Bounds) canInject(entry lock.Entry) error {
 	total := time.Duration(0)
 	for _, a := range budget {
 		if a.Max > longest {
-			return i18n.Errorf("error.bound.fault", "budget", b.Budget, "fault", a.Fault.Name, "value", a.Max, "most", longest)
+			return i18n.Errorf("error.bound.fault", "budget", b.Budget, "fault", a.Fault.Name, "value", a.Max, "most",
+				longest)
 		}
 		if total += time.Duration(a.Times) * a.Max; total > 10*longest {
 			return i18n.Errorf("error.bound.faults", "budget", b.Budget, "most", 10*longest)
@@ -213,8 +218,9 @@ func (b Bounds) Model(entry lock.Entry) (*explore.Model, error) {
 		return nil, err
 	}
 	return &explore.Model{
-		Scope: b.Scope, Entry: entry, Timing: b.timing(entry), Inside: b.Work, Retries: explore.RetrySleeps(b.TTL, b.Retries),
-		Replicas: replicas(budget), Faults: budget, Epoch: b.Epoch, ClockJumps: clockJumps(budget) + b.Skew, Skews: b.skews(),
+		Scope: b.Scope, Entry: entry, Timing: b.timing(entry), Inside: b.Work, Epoch: b.Epoch,
+		Retries:  explore.RetrySleeps(b.TTL, b.Retries),
+		Replicas: replicas(budget), Faults: budget, ClockJumps: clockJumps(budget) + b.Skew, Skews: b.skews(),
 	}, nil
 }
 

@@ -15,7 +15,6 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/reports/certificate"
-	"locklab/reports/text"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/search"
 	"locklab/simulator/client"
@@ -36,20 +35,6 @@ func TestRetries(t *testing.T) {
 		if err != nil || again.String() != b.String() || again.Retries != search.AutoRetries {
 			t.Errorf("%s is read as %s, %v", b, again, err)
 		}
-	}
-}
-
-// TestNoFaultsInBounds: none is an empty budget in a link, too, and no link has it.
-func TestNoFaultsInBounds(t *testing.T) {
-	entry, want := racetest.Lock(t, "token"), search.DefaultBounds()
-	want.Budget = ""
-	got, err := search.ParseBounds(want.String() + "none")
-	if plain, plainErr := search.ParseBounds(want.String()); err != nil || plainErr != nil || got.String() != plain.String() {
-		t.Errorf("%v, %v; want %v, %v", got, err, plain, plainErr)
-	}
-	want.Budget = "none"
-	if err := want.Check(entry); err != nil || !strings.HasSuffix(want.Settled(entry).String(), "budget=") {
-		t.Errorf("%v, %v", err, want.Settled(entry))
 	}
 }
 
@@ -181,22 +166,6 @@ func TestUsesOffered(t *testing.T) {
 			if err := b.Check(entry); (err == nil) != offered.Has(b.Uses) {
 				t.Errorf("%s: uses=%s: %v", id, name, err)
 			}
-		}
-	}
-}
-
-// Bounds are read as they are written, with whatever uses.
-func TestUsesAreRead(t *testing.T) {
-	for u := range client.AllUses + 1 {
-		b := search.DefaultBounds()
-		b.Uses, b.ClientRetries, b.Work = u, int(u)%4, search.DefaultBounds().TTL
-		if got, err := search.ParseBounds(b.String()); err != nil || got.String() != b.String() || got.Uses != u {
-			t.Errorf("%s is read as %s, %v", b, got, err)
-		}
-	}
-	for _, wrong := range []string{"renw", "", "renew,", "none,renew"} {
-		if _, err := search.ParseBounds("uses=" + wrong); err == nil {
-			t.Errorf("uses=%s is read", wrong)
 		}
 	}
 }
@@ -376,9 +345,6 @@ func TestTokensThatAreRefused(t *testing.T) {
 				t.Errorf("%s is read as %s, %v", b, got, err)
 			}
 		}
-	}
-	if _, err := search.ParseBounds("tokens=uniqe"); err == nil || !strings.Contains(text.SayError("en", err), "unique") {
-		t.Errorf("tokens=uniqe: %v", err)
 	}
 }
 

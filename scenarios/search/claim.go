@@ -27,7 +27,8 @@ func (s *Search) Looked() []verdict.Word {
 	})
 }
 
-// Unjudged are the verdicts of which a complete search says nothing, since it takes more clients to show them, whatever the code does.
+// Unjudged are the verdicts of which a complete search says nothing, since it takes more clients to show them,
+// whatever the code does.
 func (s *Search) Unjudged() (words []verdict.Word) {
 	for _, w := range s.Looked() {
 		if n := Enough(s.Lock, w); (n == 0 || n > s.Bounds.Clients) && !slices.Contains(s.Verdicts(), w) {
@@ -57,12 +58,14 @@ func Enough(entry lock.Entry, w verdict.Word) int {
 	return verdict.Enough(w, client.Room(entry))
 }
 
-// judgedAmongOthers reports whether a lock keeps others out, but none of its own clients: readers of which no writer is known.
+// judgedAmongOthers reports whether a lock keeps others out, but none of its own clients: readers of which no writer
+// is known.
 func judgedAmongOthers(entry lock.Entry, w verdict.Word) bool {
 	return w == verdict.Overlap && entry.Holders == lock.AnyNumber
 }
 
-// If lists what s claims on condition, by the names of texts: what was not checked in all histories and of all values, but of some.
+// If lists what s claims on condition, by the names of texts: what was not checked in all histories and of all
+// values, but of some.
 func (s *Search) If() []string {
 	return s.ifs(s.Bounds.Attempts != 1, s.Bounds.Attempts == AnyAttempts)
 }

@@ -96,7 +96,8 @@ var (
 	viewOwners = []string{"free", "self", "other", "nobody", "unmade"}
 )
 
-// ViewRows sorts the views of a closed proof into rows, by the client and then by the key. nil: there are several servers.
+// ViewRows sorts the views of a closed proof into rows, by the client and then by the key. nil: there are several
+// servers.
 func ViewRows(p *Proof) (rows []ViewRow) {
 	if p.Search.Bounds.Nodes != 1 {
 		return nil
@@ -127,8 +128,8 @@ func (p *Proof) Violation(word verdict.Word) (views []explore.Summary, move stri
 	return nil, ""
 }
 
-// A Lemma is a sentence about all views of a proof, by the key of its text. Of is the number of views that it is about, and Against
-// that of those of which it is not true.
+// A Lemma is a sentence about all views of a proof, by the key of its text. Of is the number of views that it is
+// about, and Against that of those of which it is not true.
 type Lemma struct {
 	Key         string
 	Of, Against int
@@ -152,7 +153,9 @@ func Lemmas(rows []ViewRow) []Lemma {
 	own := func(r *ViewRow) bool { return r.Owner == "self" }
 	return []Lemma{
 		count("inside", stage("inside"), own),
-		count("kept", func(r *ViewRow) bool { return r.Stage == "idle" && r.Owner != "free" }, func(r *ViewRow) bool { return !own(r) }),
-		count("ends", func(r *ViewRow) bool { return r.Owner == "nobody" }, func(r *ViewRow) bool { return r.Most != simulator.Never }),
+		count("kept", func(r *ViewRow) bool { return r.Stage == "idle" && r.Owner != "free" },
+			func(r *ViewRow) bool { return !own(r) }),
+		count("ends", func(r *ViewRow) bool { return r.Owner == "nobody" },
+			func(r *ViewRow) bool { return r.Most != simulator.Never }),
 	}
 }

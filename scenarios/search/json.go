@@ -12,8 +12,8 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// Said is what a command says of a search or a proof in words, for scripts. A Search or Proof without it is written with
-// all that it has covered, for another process of the program.
+// Said is what a command says of a search or a proof in words, for scripts. A Search or Proof without it is written
+// with all that it has covered, for another process of the program.
 type Said struct {
 	Claim       string   `json:"claim,omitempty"` // headline of the certificate
 	MayHappen   []string `json:"may_happen,omitempty"`
@@ -73,11 +73,11 @@ func (s *Search) form(said *Said) *searchJSON {
 	b := s.Bounds
 	j := &searchJSON{
 		Said: said, Lock: s.Lock.ID, Clients: b.Clients, Attempts: numberOrAny(b.Attempts, b.Attempts == AnyAttempts),
-		Nodes: b.Nodes, Budget: map[string]any{}, Bounds: b, Timing: b.Timing.String(),
-		Uses: append([]string{}, b.Uses.Names()...), Retries: b.ClientRetries, Skew: int64(b.Skew), Tokens: b.Tokens.String(),
-		Untriggered: append([]string{}, s.Untriggered()...), Scope: s.Scope(), States: s.States, Transitions: s.Transitions,
-		Depth: s.Depth, Complete: s.Complete, Rechecked: s.Rechecked, Found: s.Pars(), Verdicts: []witnessJSON{},
-		Open: s.Open, Unjudged: s.Unjudged(), Phased: s.Phased, NoClaims: s.NoClaims,
+		Nodes: b.Nodes, Budget: map[string]any{}, Bounds: b, Timing: b.Timing.String(), Retries: b.ClientRetries,
+		Uses: append([]string{}, b.Uses.Names()...), Skew: int64(b.Skew), Tokens: b.Tokens.String(),
+		Untriggered: append([]string{}, s.Untriggered()...), Scope: s.Scope(), States: s.States, Depth: s.Depth,
+		Transitions: s.Transitions, Complete: s.Complete, Rechecked: s.Rechecked, Found: s.Pars(), Open: s.Open,
+		Verdicts: []witnessJSON{}, Unjudged: s.Unjudged(), Phased: s.Phased, NoClaims: s.NoClaims,
 	}
 	for _, f := range b.Budget.Faults() {
 		j.Budget[f.Fault.Name] = numberOrAny(f.Times, b.Endless)
@@ -204,9 +204,10 @@ type foundJSON struct {
 // MarshalJSON writes a proof without its views, with what is Said of it, or else with what it has found.
 func (p Proof) MarshalJSON() ([]byte, error) {
 	s := cmp.Or(p.Search, &Search{Result: &explore.Result{}}) // code that cannot be run is not searched
+	words := func(list []verdict.Word) []verdict.Word { return append([]verdict.Word{}, list...) }
 	j := proofJSON{Said: p.Said, Lock: s.Lock.ID, Budget: s.Bounds.Faults(), Closed: p.Closed, Scope: s.Scope(),
-		Once: !p.Once.IsZero(), Proved: append([]verdict.Word{}, p.Proved()...), Open: append([]verdict.Word{}, p.Open...),
-		Broken: []witnessJSON{}, Views: p.Views, Worlds: p.Worlds, Moves: p.Transitions}
+		Once: !p.Once.IsZero(), Proved: words(p.Proved()), Open: words(p.Open), Broken: []witnessJSON{},
+		Views: p.Views, Worlds: p.Worlds, Moves: p.Transitions}
 	for _, w := range p.Witnesses() {
 		j.Broken = append(j.Broken, w.form())
 	}

@@ -30,8 +30,8 @@ type Proof struct {
 // AnyTimes stands in a budget for the number of a fault that is never used up.
 const AnyTimes = "any"
 
-// ParseBudget reads a budget in which all faults strike any number of times, as in crash=any,pause=any@2s; false: none does. The
-// error is that some do.
+// ParseBudget reads a budget in which all faults strike any number of times, as in crash=any,pause=any@2s; false:
+// none does. The error is that some do.
 func ParseBudget(written string) (faults.Budget, bool, error) {
 	if !strings.Contains(written, "="+AnyTimes) {
 		return faults.Budget(written).Canonical(), false, nil
@@ -44,8 +44,8 @@ func ParseBudget(written string) (faults.Budget, bool, error) {
 	return faults.Budget(strings.ReplaceAll(written, "="+AnyTimes, "=1")), true, nil
 }
 
-// proofLimits are the number of views at which a proof is given up, and those of each search for a witness: few where one of two clients
-// with one attempt each has shown that the others are not complete within states.
+// proofLimits are the number of views at which a proof is given up, and those of each search for a witness: few where
+// one of two clients with one attempt each has shown that the others are not complete within states.
 type proofLimits struct {
 	views, states, few int
 	large              bool // it has
@@ -57,12 +57,13 @@ var (
 	codeLimits  = proofLimits{views: 100_000, states: 20_000, few: 10_000}  // code of a test, which is slower
 )
 
-// manyTimes as many states as two clients with one attempt each have those with two attempts, and three clients, at least: measured over
-// all locks.
+// manyTimes as many states as two clients with one attempt each have those with two attempts, and three clients, at
+// least: measured over all locks.
 const manyTimes = 5
 
-// Prove proves what it can for any number of clients, at any timing within b, whose Clients, Attempts, Retries and Uses play
-// no part. What views do not exclude is searched for with two and three clients: all of it where views do not do. The errors are those of [Explore].
+// Prove proves what it can for any number of clients, at any timing within b, whose Clients, Attempts, Retries and
+// Uses play no part. What views do not exclude is searched for with two and three clients: all of it where views do
+// not do. The errors are those of [Explore].
 func Prove(ctx context.Context, entry lock.Entry, b Bounds) (*Proof, error) {
 	return prove(ctx, entry, b, usualLimits)
 }
@@ -95,7 +96,8 @@ type Code struct {
 	Once   i18n.Message // why each client takes the lock once; zero: the code rests between two attempts
 }
 
-// ProveCode is Prove of other code than that of entry, with one attempt of each client. Where there is no proof, nothing is searched.
+// ProveCode is Prove of other code than that of entry, with one attempt of each client. Where there is no proof,
+// nothing is searched.
 func ProveCode(ctx context.Context, entry lock.Entry, b Bounds, code *Code) (*Proof, error) {
 	b = b.forProof()
 	b.Attempts = 1
@@ -137,7 +139,8 @@ func proveViews(ctx context.Context, entry lock.Entry, b Bounds, most proofLimit
 	}
 	p.Search.Result = &p.Covered
 	if names := p.Search.Untriggered(); p.Refused == nil && names != nil { // nothing is said of them
-		p.Closed, p.Refused = false, &explore.NotProvableError{Why: i18n.New("prove.untriggered", "faults", strings.Join(names, ", "))}
+		p.Closed, p.Refused = false, &explore.NotProvableError{Why: i18n.New("prove.untriggered", "faults",
+			strings.Join(names, ", "))}
 	}
 	return p, nil
 }
@@ -228,7 +231,8 @@ func (p *Proof) sizes() []size {
 	return sizes
 }
 
-// BrokenBy returns the search that has found a verdict that is not proved impossible, with its witness; nil: there is none.
+// BrokenBy returns the search that has found a verdict that is not proved impossible, with its witness; nil: there is
+// none.
 func (p *Proof) BrokenBy(word verdict.Word) (*Search, *Witness) {
 	if slices.Contains(p.Proved(), word) {
 		return nil, nil
@@ -253,8 +257,8 @@ func (p *Proof) Witnesses() (all []Witness) {
 	return all
 }
 
-// Proved returns the verdicts that are impossible for any number of clients, but for LIE of code that claims nothing, and
-// those that are not judged where several may hold the lock.
+// Proved returns the verdicts that are impossible for any number of clients, but for LIE of code that claims nothing,
+// and those that are not judged where several may hold the lock.
 func (p *Proof) Proved() []verdict.Word {
 	if !p.Closed {
 		return nil
@@ -274,7 +278,8 @@ func (p *Proof) Holding() (keys []string) {
 	return keys
 }
 
-// Reason is the key of the text that says why there is no proof; "": there is one. Limits other than those of views are "prove.limit".
+// Reason is the key of the text that says why there is no proof; "": there is one. Limits other than those of views
+// are "prove.limit".
 func (p *Proof) Reason() string {
 	why := (*explore.NotProvableError)(nil)
 	switch errors.As(p.Refused, &why); {

@@ -24,21 +24,6 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// TestEndlessBudget: either all faults strike any number of times, or none.
-func TestEndlessBudget(t *testing.T) {
-	for written, want := range map[string]faults.Budget{"crash=2": "crash=2", "": "", "crash=any": "crash=1", "crash=any,pause=any@2s": "crash=1,pause=1@2s"} {
-		got, endless, err := search.ParseBudget(written)
-		if err != nil || got != want || endless != (got != faults.Budget(written)) {
-			t.Errorf("%q: %q, %t, %v", written, got, endless, err)
-		}
-	}
-	for _, mixed := range []string{"crash=any,pause=1", "crash=1,pause=any@2s", "crash=any,pause=anything"} {
-		if got, _, err := search.ParseBudget(mixed); err == nil {
-			t.Errorf("%q is read as %q", mixed, got)
-		}
-	}
-}
-
 // TestProve: a proof says what is impossible, what breaks with which clients, and nothing where a fault strikes nowhere.
 func TestProve(t *testing.T) {
 	effort.OnlyExhaustive(t, "it proves twenty locks; one goroutine searches")

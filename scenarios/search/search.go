@@ -1,5 +1,6 @@
-// Package search searches what a lock can come to, and proves what it cannot: within bounds ([Bounds], [Explore]), or for
-// any number of clients ([Prove]). What is found is a trace, which [Replay] plays again, and [Against] on another lock.
+// Package search searches what a lock can come to, and proves what it cannot: within bounds ([Bounds], [Explore]), or
+// for any number of clients ([Prove]). What is found is a trace, which [Replay] plays again, and [Against] on another
+// lock.
 package search
 
 import (
@@ -28,10 +29,11 @@ type Search struct {
 	// Witnesses are of Result.Found, and of what the searches of Cut and Beside have found
 	// besides or by fewer faults; in the order of explore.Words.
 	Witnesses []Witness
-	// Beside are complete searches of what this one leaves out, as lock.Search has one, and Cut those that are not complete.
+	// Beside are complete searches of what this one leaves out, as lock.Search has one, and Cut those that are not
+	// complete.
 	Cut, Beside []*Search
-	// Ways are the searches for the witnesses of one of AnyAttempts, and Open the verdicts that it has come to and none of them has
-	// found: neither proved nor shown.
+	// Ways are the searches for the witnesses of one of AnyAttempts, and Open the verdicts that it has come to and
+	// none of them has found: neither proved nor shown.
 	Ways []*Search
 	Open []verdict.Word
 	// Phased: runs begin in each phase of a grain that makes a difference to time stamps.
@@ -53,11 +55,12 @@ func (s *Search) AtBoundary(w Witness) string {
 	return ""
 }
 
-// ByBoundary returns the verdicts of which the search has come to that; see Result.Boundary. What other searches have found, or
-// one that was cut short, stays unchecked.
+// ByBoundary returns the verdicts of which the search has come to that; see Result.Boundary. What other searches have
+// found, or one that was cut short, stays unchecked.
 func (s *Search) ByBoundary(is explore.Boundary) (words []verdict.Word) {
 	for _, w := range s.Witnesses {
-		if b, looked := s.Boundary[w.Verdict]; s.Boundary != nil && s.FoundBy(w) == s && (b == is && looked || !looked && is == explore.Unchecked) {
+		if b, looked := s.Boundary[w.Verdict]; s.Boundary != nil && s.FoundBy(w) == s &&
+			(b == is && looked || !looked && is == explore.Unchecked) {
 			words = append(words, w.Verdict)
 		}
 	}
@@ -139,7 +142,8 @@ func Explore(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
 	for _, w := range result.Found {
 		s.Witnesses = append(s.Witnesses, Witness{w, s.Bounds.Trace(entry, w.Choices)})
 	}
-	if few := len(s.Phases)*s.States < fewStates; err == nil && b.Timing == Lockstep && b.Epoch == 0 && (few || b.Skew > 0) {
+	if few := len(s.Phases)*s.States < fewStates; err == nil && b.Timing == Lockstep && b.Epoch == 0 &&
+		(few || b.Skew > 0) {
 		err = s.searchPhases(ctx, b)
 	}
 	return s, err
@@ -148,8 +152,9 @@ func Explore(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
 // fewStates bounds those of all phases of time stamps that are searched where no clock is off.
 const fewStates = 150_000
 
-// searchPhases has a search in lockstep whose time stamps are whole grains begin in each phase of a grain: what is floor(t) to one run is
-// floor(t)+1 to one that begins later. Phases are of one class if between them no time that a clock has shown comes to a whole grain.
+// searchPhases has a search in lockstep whose time stamps are whole grains begin in each phase of a grain: what is
+// floor(t) to one run is floor(t)+1 to one that begins later. Phases are of one class if between them no time that a
+// clock has shown comes to a whole grain.
 func (s *Search) searchPhases(ctx context.Context, b Bounds) error {
 	s.Phased = s.Grain > 0
 	searched := []time.Duration{0}
@@ -168,7 +173,8 @@ func (s *Search) searchPhases(ctx context.Context, b Bounds) error {
 			shown = append(shown, (one-phase+s.Grain)%s.Grain)
 		}
 		s.Rechecked += o.Rechecked
-		s.States, s.Transitions, s.Depth, s.Complete = s.States+o.States, s.Transitions+o.Transitions, max(s.Depth, o.Depth), s.Complete && o.Complete
+		s.States, s.Transitions = s.States+o.States, s.Transitions+o.Transitions
+		s.Depth, s.Complete = max(s.Depth, o.Depth), s.Complete && o.Complete
 		if slices.ContainsFunc(o.Witnesses, func(w Witness) bool { return !s.hasAsGood(w) }) {
 			s.addWitnesses(o)
 			s.Ways = append(s.Ways, o)
@@ -256,27 +262,40 @@ func confirmDeadlock(b *explore.Model, h *history.History, j *verdict.Judgement)
 			f.Verdict, f.Forever = verdict.Deadlock, true
 		}
 	}
-	if failed := slices.IndexFunc(h.Events, func(e history.Event) bool { return e.Note == explore.ProbeFailed }); failed >= 0 {
-		j.Findings = append(j.Findings, verdict.Finding{Verdict: verdict.Deadlock, Clients: []int{h.Probe}, From: h.Events[failed].At, To: h.End, Forever: true, Event: failed})
+	failed := func(e history.Event) bool { return e.Note == explore.ProbeFailed }
+	if i := slices.IndexFunc(h.Events, failed); i >= 0 {
+		j.Findings = append(j.Findings, forever(verdict.Deadlock, h, i, h.Probe))
 	}
 	var reading verdict.Reading
 	for i, c := 0, verdict.CaseOf(h); i < len(h.Events); i++ {
 		if e := &h.Events[i]; reading.KeptByAsking(&c, e) {
-			j.Findings = append(j.Findings, verdict.Finding{Verdict: verdict.Deadlock, Clients: []int{h.Probe}, From: e.At, To: h.End, Forever: true, Event: i})
+			j.Findings = append(j.Findings, forever(verdict.Deadlock, h, i, h.Probe))
 		} else {
 			reading.Observe(&c, e)
 		}
 	}
 	if waiting := b.Waiting(h); waiting != nil {
-		j.Findings = append(j.Findings, verdict.Finding{Verdict: verdict.Deadlock, Clients: waiting, From: h.End, To: h.End, Forever: true, Event: len(h.Events) - 1})
+		j.Findings = append(j.Findings, atEnd(verdict.Deadlock, h, waiting))
 	}
 }
 
-// confirmSlow adds the finding that clients wait without end for an answer, unless the judges have seen one wait for too long.
+// confirmSlow adds the finding that clients wait without end for an answer, unless the judges have seen one wait for
+// too long.
 func confirmSlow(b *explore.Model, h *history.History, j *verdict.Judgement) {
 	if !slices.ContainsFunc(j.Findings, func(f verdict.Finding) bool { return f.Verdict == verdict.Slow }) {
-		j.Findings = append(j.Findings, verdict.Finding{Verdict: verdict.Slow, Clients: b.Waiting(h), From: h.End, To: h.End, Forever: true, Event: len(h.Events) - 1})
+		j.Findings = append(j.Findings, atEnd(verdict.Slow, h, b.Waiting(h)))
 	}
+}
+
+// forever is a finding about a client that lasts from an event on without end.
+func forever(w verdict.Word, h *history.History, event, client int) verdict.Finding {
+	return verdict.Finding{Verdict: w, Clients: []int{client}, From: h.Events[event].At, To: h.End, Forever: true,
+		Event: event}
+}
+
+// atEnd is a finding about clients that lasts from the end of the run on without end.
+func atEnd(w verdict.Word, h *history.History, clients []int) verdict.Finding {
+	return verdict.Finding{Verdict: w, Clients: clients, From: h.End, To: h.End, Forever: true, Event: len(h.Events) - 1}
 }
 
 // starvation is the finding that all clients were refused in the whole run.

@@ -15,8 +15,8 @@ import (
 	"locklab/simulator/lists"
 )
 
-// A Bound is one of the Bounds. Flags, headers of contracts, links and JSON have it by the same name, and read and write
-// it in the same way; the text about it is help.flag.NAME.
+// A Bound is one of the Bounds. Flags, headers of contracts, links and JSON have it by the same name, and read and
+// write it in the same way; the text about it is help.flag.NAME.
 type Bound struct {
 	Name string
 	Kind string // what a value is: "int", "duration", "bool", or "string" where it may be a word
@@ -39,11 +39,13 @@ const (
 
 // Table is all bounds, in the order of help texts.
 var Table = []Bound{
-	number("clients", 1, simulator.MaxClients-2, func(b *Bounds) *int { return &b.Clients }).refuses(AnyTimes, "error.clients.any"),
+	number("clients", 1, simulator.MaxClients-2, func(b *Bounds) *int { return &b.Clients }).
+		refuses(AnyTimes, "error.clients.any"),
 	number("attempts", 1, mostAttempts, func(b *Bounds) *int { return &b.Attempts },
 		word[int]{"auto", AutoAttempts}, word[int]{AnyTimes, AnyAttempts}),
 	named("timing", func(b *Bounds) *Mode { return &b.Timing }, AnyTiming, Lockstep, AutoTiming),
-	number("retries", 0, explore.MaxRetries, func(b *Bounds) *int { return &b.Retries }, word[int]{"auto", AutoRetries}),
+	number("retries", 0, explore.MaxRetries, func(b *Bounds) *int { return &b.Retries },
+		word[int]{"auto", AutoRetries}),
 	number("nodes", 0, simulator.MaxNodes, func(b *Bounds) *int { return &b.Nodes }),
 	number("ttl", minTTL, longest, func(b *Bounds) *time.Duration { return &b.TTL }),
 	boolean("fenced", func(b *Bounds) *bool { return &b.Fenced }),
@@ -137,7 +139,8 @@ func number[T int | time.Duration](name string, least, most T, of func(*Bounds) 
 	if words != nil {
 		or := lists.Each(words, func(w word[T]) string { return w.written })
 		or = slices.DeleteFunc(or, func(s string) bool { _, err := read(s); return err == nil })
-		kind, want = "string", i18n.Errorf("error.want.range.or", "least", least, "most", most, "words", strings.Join(or, ", "))
+		kind, want = "string", i18n.Errorf("error.want.range.or", "least", least, "most", most, "words",
+			strings.Join(or, ", "))
 		unread = want
 	}
 	at := func(is func(w word[T]) bool) int { return slices.IndexFunc(words, is) }
@@ -186,13 +189,15 @@ func named[T fmt.Stringer](name string, of func(*Bounds) *T, all ...T) Bound {
 	return bound(name, "string", of, func(s string) (v T, err error) {
 		i := slices.Index(names, s)
 		if i < 0 {
-			return v, i18n.Errorf("error.want.named", "value", s, "near", i18n.Near(s, names), "names", strings.Join(names, ", "))
+			return v, i18n.Errorf("error.want.named", "value", s, "near", i18n.Near(s, names), "names",
+				strings.Join(names, ", "))
 		}
 		return all[i], nil
 	}, T.String)
 }
 
-// Set sets one bound. Parts of a value are separated by commas, or by + as in links. The error names the bound and its value.
+// Set sets one bound. Parts of a value are separated by commas, or by + as in links. The error names the bound and
+// its value.
 func (b *Bounds) Set(name, value string) error {
 	one, known := BoundOf(name)
 	err := i18n.Errorf("error.bound.unknown")
@@ -262,10 +267,14 @@ func AsFlags(items ...string) string {
 	}), " ")
 }
 
-// Flags are those of locklab explore that give these bounds: the first and the last ones, and all that are not as they are without flags.
+// Flags are those of locklab explore that give these bounds: the first and the last ones, and all that are not as
+// they are without flags.
 func (b Bounds) Flags() string {
 	first, last := []string{"timing", "clients", "attempts"}, []string{"budget", "max-states"}
-	rest := slices.DeleteFunc(Names(), func(name string) bool { return slices.Contains(slices.Concat(first, last), name) })
+	rest := slices.DeleteFunc(Names(), func(name string) bool {
+		return slices.Contains(slices.Concat(first, last),
+			name)
+	})
 	return AsFlags(slices.Concat(b.Items(first...), b.Unlike(OpenBounds(), rest...), b.Items(last...))...)
 }
 

@@ -14,7 +14,8 @@ import (
 	"locklab/simulator/schedule"
 )
 
-// AutoUses in place of a set of uses: as it is written beside the lock, see lock.Search; mostly all that it offers but GiveUp.
+// AutoUses in place of a set of uses: as it is written beside the lock, see lock.Search; mostly all that it offers
+// but GiveUp.
 const AutoUses client.Uses = 1 << 7
 
 // parseUses reads "renew,check", "none", "all" or "auto".
@@ -30,7 +31,8 @@ func parseUses(written string) (uses client.Uses, err error) {
 	for _, name := range strings.Split(written, ",") {
 		use, ok := client.UseOf(name)
 		if !ok {
-			return 0, i18n.Errorf("error.uses", "value", name, "near", i18n.Near(name, client.UseNames()), "uses", strings.Join(client.UseNames(), ", "))
+			return 0, i18n.Errorf("error.uses", "value", name, "near", i18n.Near(name, client.UseNames()), "uses",
+				strings.Join(client.UseNames(), ", "))
 		}
 		uses |= use
 	}
@@ -50,22 +52,34 @@ func formatUses(uses client.Uses) string {
 	return strings.Join(uses.Names(), ",")
 }
 
-// profiles remembers what Offered has observed, by lock.
-var profiles sync.Map
-
 // Offered returns what clients may do with a lock besides acquiring, working and releasing, as
 // race.ProfileOf observes it. An attempt can be given up with any lock.
 func Offered(entry lock.Entry) (client.Uses, error) {
-	known, _ := profiles.LoadOrStore(entry.ID, sync.OnceValues(func() (race.Profile, error) { return race.ProfileOf(entry) }))
-	p, err := known.(func() (race.Profile, error))()
+	p, err := profiles.of(entry, func() (race.Profile, error) { return race.ProfileOf(entry) })
 	uses := client.GiveUp
-	for use, has := range map[client.Uses]bool{client.Renew: p.Extends, client.Check: p.Checks, client.Reenter: p.Reenters, client.Wait: p.WaitsInLine} {
-		if has {
-			uses |= use
+	for _, one := range []struct {
+		has bool
+		use client.Uses
+	}{{p.Extends, client.Renew}, {p.Checks, client.Check}, {p.Reenters, client.Reenter}, {p.WaitsInLine, client.Wait}} {
+		if one.has {
+			uses |= one.use
 		}
 	}
 	return uses, err
 }
+
+// observed remembers what runs have shown of locks, by their IDs.
+type observed[T any] struct{ known sync.Map }
+
+func (o *observed[T]) of(entry lock.Entry, observe func() (T, error)) (T, error) {
+	known, _ := o.known.LoadOrStore(entry.ID, sync.OnceValues(observe))
+	return known.(func() (T, error))()
+}
+
+var (
+	profiles observed[race.Profile]
+	takes    observed[taken]
+)
 
 // canUse refuses a use that a lock does not offer: a proof about it would prove nothing.
 func (b Bounds) canUse(entry lock.Entry) error {
@@ -74,7 +88,8 @@ func (b Bounds) canUse(entry lock.Entry) error {
 	}
 	offered, err := Offered(entry)
 	if lacks := b.Uses &^ offered; err == nil && lacks != 0 {
-		return i18n.Errorf("error.bound.uses", "lock", entry.ID, "uses", strings.Join(lacks.Names(), ", "), "offered", strings.Join(offered.Names(), ", "))
+		return i18n.Errorf("error.bound.uses", "lock", entry.ID, "uses", strings.Join(lacks.Names(), ", "), "offered",
+			strings.Join(offered.Names(), ", "))
 	}
 	return err
 }
@@ -107,14 +122,12 @@ type taken struct {
 	thread bool // the id of its thread
 }
 
-// takes remembers what takenBy has observed, by lock.
-var takes sync.Map
-
 // takenBy observes, in a run with one client and without faults, which of the values that
 // the simulator gives to a lock the lock sends to its servers.
 func takenBy(entry lock.Entry) (taken, error) {
-	known, _ := takes.LoadOrStore(entry.ID, sync.OnceValues(func() (t taken, err error) {
-		search, sim, err := Bounds{Scope: explore.Scope{Clients: 1, Attempts: 1, TTL: DefaultBounds().TTL}}.Simulator(entry)
+	return takes.of(entry, func() (t taken, err error) {
+		one := Bounds{Scope: explore.Scope{Clients: 1, Attempts: 1, TTL: DefaultBounds().TTL}}
+		search, sim, err := one.Simulator(entry)
 		if err != nil {
 			return t, err
 		}
@@ -139,8 +152,7 @@ func takenBy(entry lock.Entry) (taken, error) {
 			}
 		}
 		return t, nil
-	}))
-	return known.(func() (taken, error))()
+	})
 }
 
 // maxQuietSteps is more than a client needs for one attempt at a lock that no other client wants.

@@ -11,7 +11,8 @@ import (
 	"locklab/simulator/i18n"
 )
 
-// AutoAttempts in place of a number of attempts: as it is written beside the lock, see lock.Search; usualAttempts if nothing is.
+// AutoAttempts in place of a number of attempts: as it is written beside the lock, see lock.Search; usualAttempts if
+// nothing is.
 const AutoAttempts = -1
 
 const usualAttempts = 2
@@ -19,8 +20,8 @@ const usualAttempts = 2
 const (
 	// UsualStates are the limit of states of a search that says how much it does.
 	UsualStates = 20_000_000
-	// autoStates are, in place of UsualStates, that of one which leaves timing and attempts open: those of every lock within the usual
-	// bounds have fewer, and it ends within a minute within others.
+	// autoStates are, in place of UsualStates, that of one which leaves timing and attempts open: those of every lock
+	// within the usual bounds have fewer, and it ends within a minute within others.
 	autoStates = 8_000_000
 )
 
@@ -32,8 +33,8 @@ func (b Bounds) open() bool {
 	return b.Timing == AutoTiming || b.Uses == AutoUses || b.Attempts == AutoAttempts
 }
 
-// as is b with what it leaves open as w has it, which is written beside a lock. What is written for one timing says nothing about the
-// other one: that is searched as usual.
+// as is b with what it leaves open as w has it, which is written beside a lock. What is written for one timing says
+// nothing about the other one: that is searched as usual.
 func (b Bounds) as(w lock.Search, entry lock.Entry) Bounds {
 	if !b.open() {
 		return b
@@ -67,7 +68,8 @@ func (b Bounds) as(w lock.Search, entry lock.Entry) Bounds {
 	return b
 }
 
-// exploreOpen searches what is left open as it is written beside the lock; where all is, also what is written as a second search.
+// exploreOpen searches what is left open as it is written beside the lock; where all is, also what is written as a
+// second search.
 func exploreOpen(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
 	all := b.Timing == AutoTiming && b.Attempts == AutoAttempts
 	search := func(w lock.Search) (*Search, error) {
@@ -128,9 +130,15 @@ func (s *Search) addWitnesses(other *Search) {
 		s.Witnesses = append(s.Witnesses, w)
 	}
 	order := s.Bounds.Words()
-	slices.SortStableFunc(s.Witnesses, func(a, b Witness) int { return slices.Index(order, a.Verdict) - slices.Index(order, b.Verdict) })
+	slices.SortStableFunc(s.Witnesses, func(a, b Witness) int {
+		return slices.Index(order,
+			a.Verdict) - slices.Index(order, b.Verdict)
+	})
 }
 
 func (s *Search) hasAsGood(w Witness) bool {
-	return slices.ContainsFunc(s.Witnesses, func(own Witness) bool { return own.Verdict == w.Verdict && own.Par <= w.Par })
+	return slices.ContainsFunc(s.Witnesses, func(own Witness) bool {
+		return own.Verdict == w.Verdict &&
+			own.Par <= w.Par
+	})
 }

@@ -52,12 +52,14 @@ type CheckedRun struct {
 	Link          string            `json:"link"`
 	Judgement     verdict.Judgement `json:"judgement"`
 	History       *history.History  `json:"history,omitempty"`
-	Code          map[int][]string  `json:"code,omitempty"` // the lines that made an event, by its index: history.Event.Code
+	// the lines that made an event, by its index: history.Event.Code
+	Code map[int][]string `json:"code,omitempty"`
 }
 
 // Entry is the lock as an entry of the list. It cannot be made.
 func (c *Checked) Entry() lock.Entry {
-	return lock.Entry{ID: c.Test, Family: lock.OneStep, Server: lock.OnRedis(c.Nodes), TTL: c.TTL, Unit: time.Nanosecond, Expiry: lock.ExpiryServer}
+	return lock.Entry{ID: c.Test, Family: lock.OneStep, Server: lock.OnRedis(c.Nodes), TTL: c.TTL, Unit: time.Nanosecond,
+		Expiry: lock.ExpiryServer}
 }
 
 // Write writes the data as JSON.
@@ -90,8 +92,9 @@ func ReadChecked(r io.Reader) (*Checked, error) {
 // NewCheckedRun is an outcome as data.
 func NewCheckedRun(o *race.Outcome) CheckedRun {
 	out := CheckedRun{
-		Race: o.Race.ID, Settings: o.Settings, NotApplicable: o.NotApplicable, Triggered: o.Triggered, Verdicts: o.Verdicts,
-		Link: o.Trace.Link(), Judgement: o.Judgement, History: o.History, Code: map[int][]string{},
+		Race: o.Race.ID, Settings: o.Settings, NotApplicable: o.NotApplicable, Triggered: o.Triggered,
+		Verdicts: o.Verdicts, Link: o.Trace.Link(), Judgement: o.Judgement, History: o.History,
+		Code: map[int][]string{},
 	}
 	if o.History != nil {
 		for i, e := range o.History.Events {
@@ -106,8 +109,8 @@ func NewCheckedRun(o *race.Outcome) CheckedRun {
 // Outcome is the outcome that the data tell of.
 func (c *CheckedRun) Outcome(entry lock.Entry) (*race.Outcome, error) {
 	o := &race.Outcome{
-		Lock: entry, Race: race.Race{ID: search.SearchID}, Settings: c.Settings, NotApplicable: c.NotApplicable, Triggered: c.Triggered,
-		Verdicts: c.Verdicts, History: c.History, Judgement: c.Judgement,
+		Lock: entry, Race: race.Race{ID: search.SearchID}, Settings: c.Settings, NotApplicable: c.NotApplicable,
+		Triggered: c.Triggered, Verdicts: c.Verdicts, History: c.History, Judgement: c.Judgement,
 	}
 	err := error(nil)
 	if c.Race != search.SearchID {

@@ -19,7 +19,8 @@ import (
 // histories are kept, without lines. w computes the tasks, each a cell with a thousand of its
 // further runs at most. When ctx ends, the cells
 // that are not finished are nil and the error is ctx's.
-func Matrix(ctx context.Context, locks []lock.Entry, scs []race.Race, runs int, show func(*race.Outcome), w *share.Work) ([][]*race.Outcome, error) {
+func Matrix(ctx context.Context, locks []lock.Entry, scs []race.Race, runs int, show func(*race.Outcome),
+	w *share.Work) ([][]*race.Outcome, error) {
 	var tasks []share.Task
 	parts := MatrixSteps(1, 1, runs) // of a cell
 	for i := range len(scs) * len(locks) * parts {
@@ -82,7 +83,8 @@ type cellPart struct {
 
 // count plays a cell with the seeds from from+1 to to, and counts the runs that break the
 // lock; none where the race does not apply.
-func count(ctx context.Context, runner *race.Runner, entry lock.Entry, sc race.Race, from, to int) (runs, broken int, err error) {
+func count(ctx context.Context, runner *race.Runner, entry lock.Entry, sc race.Race, from, to int) (runs, broken int,
+	err error) {
 	if from == to {
 		return 0, 0, nil
 	}

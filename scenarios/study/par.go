@@ -1,5 +1,6 @@
-// Package study makes many runs and searches, whose results are rows of a table: the fewest faults that a verdict takes,
-// the largest fault that a lock tolerates, how often runs end in a verdict, and what is proved for any number of clients.
+// Package study makes many runs and searches, whose results are rows of a table: the fewest faults that a verdict
+// takes, the largest fault that a lock tolerates, how often runs end in a verdict, and what is proved for any number
+// of clients.
 package study
 
 import (
@@ -71,26 +72,29 @@ type Par struct {
 // FindPars searches each lock within b, once for each of the budgets. With b.Nodes 0 a lock gets FewServers.
 //
 // w and ctx are as for Matrix; of a search that did not finish nothing is known.
-func FindPars(ctx context.Context, locks []lock.Entry, b search.Bounds, budgets []string, w *share.Work) (*ParTable, error) {
+func FindPars(ctx context.Context, locks []lock.Entry, b search.Bounds, budgets []string, w *share.Work) (*ParTable,
+	error) {
 	b.Budget = ""
 	table := &ParTable{Locks: locks, Verdicts: ParWords(), Within: b, Budgets: budgets}
-	found, err := share.Each(ctx, rising(len(locks)*len(budgets)), w, func(ctx context.Context, i int) (search.Search, error) {
-		b, entry := b, locks[i/len(budgets)]
-		b.Budget = faults.Budget(budgets[i%len(budgets)])
-		b.Nodes = cmp.Or(b.Nodes, search.FewServers(entry))
-		s, err := search.Explore(ctx, entry, b)
-		if err != nil {
-			return search.Search{}, err
-		}
-		return *s, nil
-	})
+	found, err := share.Each(ctx, rising(len(locks)*len(budgets)), w,
+		func(ctx context.Context, i int) (search.Search, error) {
+			b, entry := b, locks[i/len(budgets)]
+			b.Budget = faults.Budget(budgets[i%len(budgets)])
+			b.Nodes = cmp.Or(b.Nodes, search.FewServers(entry))
+			s, err := search.Explore(ctx, entry, b)
+			if err != nil {
+				return search.Search{}, err
+			}
+			return *s, nil
+		})
 	for i, s := range found {
 		table.Rows = append(table.Rows, parsOf(locks[i/len(budgets)], budgets[i%len(budgets)], s)...)
 	}
 	return table, err
 }
 
-// rising are so many tasks, of which each takes longer than the one before: the locks that came last are the longest to search.
+// rising are so many tasks, of which each takes longer than the one before: the locks that came last are the longest
+// to search.
 func rising(n int) (tasks []share.Task) {
 	for i := range n {
 		tasks = append(tasks, share.Task{Cost: float64(i) / float64(n)})
@@ -117,7 +121,8 @@ func parsOf(entry lock.Entry, budget string, s *search.Search) (pars []Par) {
 			p.Unjudged = slices.Contains(s.Unjudged(), w) || !slices.Contains(s.Looked(), w)
 			for _, found := range s.Witnesses {
 				if found.Verdict == w && (!p.Found || cmp.Or(found.Par-p.Par, found.Steps-p.Steps) < 0) {
-					p.Found, p.Unjudged, p.Par, p.Steps, p.Trace = true, false, found.Par, found.Steps, found.Trace.Link()
+					p.Found, p.Unjudged = true, false
+					p.Par, p.Steps, p.Trace = found.Par, found.Steps, found.Trace.Link()
 				}
 			}
 		}

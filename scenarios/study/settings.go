@@ -128,7 +128,8 @@ const (
 // settings are all of them, in the order in which help lists them.
 var settings = []Setting{
 	length("pause", "0:2:0.1", func(s *Situation) *time.Duration { return &s.Pause }).fault(0),
-	length("delay", "0:2:0.1", func(s *Situation) *time.Duration { return &s.Delay }).fault(0, verdict.Overlap, verdict.StaleWrite),
+	length("delay", "0:2:0.1", func(s *Situation) *time.Duration { return &s.Delay }).fault(0, verdict.Overlap,
+		verdict.StaleWrite),
 	length("skew", "-1:1:0.1", func(s *Situation) *time.Duration { return &s.Skew }).fault(-longest),
 	{Name: "client-rate", unit: drift, usual: "-20%:20%:2%", least: -500_000, most: 500_000, Fault: true,
 		put: func(s *Situation, v float64) { s.ClientPPM = int32(v) }},
@@ -136,10 +137,12 @@ var settings = []Setting{
 		put: func(s *Situation, v float64) { s.NodePPM = int32(v) }},
 	{Name: "lag", unit: seconds, usual: "0:1:0.05", perTTL: true, most: longest, Fault: true,
 		put: func(s *Situation, v float64) { s.Failover, s.Lag = true, ofSeconds(v) }},
-	{Name: "loss", unit: portion, usual: "0%:30%:2%", most: 1, Fault: true, words: []verdict.Word{verdict.Orphan, verdict.Deadlock},
-		put: func(s *Situation, v float64) { s.Loss = v }},
-	{Name: "crash", unit: perHour, usual: "0:600:30", most: 1e6, Fault: true, words: []verdict.Word{verdict.Deadlock, verdict.Blocked},
-		put: func(s *Situation, v float64) { s.Crashes = v }},
+	{Name: "loss", unit: portion, usual: "0%:30%:2%", most: 1, Fault: true,
+		words: []verdict.Word{verdict.Orphan, verdict.Deadlock},
+		put:   func(s *Situation, v float64) { s.Loss = v }},
+	{Name: "crash", unit: perHour, usual: "0:600:30", most: 1e6, Fault: true,
+		words: []verdict.Word{verdict.Deadlock, verdict.Blocked},
+		put:   func(s *Situation, v float64) { s.Crashes = v }},
 	length("ttl", "2s:20s:1s", func(s *Situation) *time.Duration { return &s.TTL }),
 	length("renewal", "0.1:0.95:0.05", func(s *Situation) *time.Duration { return &s.Renewal }),
 	{Name: "clients", unit: number, usual: "2:8:1", least: 2, most: simulator.MaxClients,
@@ -150,8 +153,9 @@ var settings = []Setting{
 
 // length is a setting that is a length of time, above 0.
 func length(name, usual string, of func(*Situation) *time.Duration) Setting {
-	return Setting{Name: name, unit: seconds, usual: usual, perTTL: !strings.Contains(usual, "s"), least: 0.001, most: longest,
-		put: func(s *Situation, v float64) { *of(s) = ofSeconds(v) }}
+	return Setting{Name: name, unit: seconds, usual: usual, perTTL: !strings.Contains(usual, "s"), least: 0.001,
+		most: longest,
+		put:  func(s *Situation, v float64) { *of(s) = ofSeconds(v) }}
 }
 
 // fault is the setting as one that makes something go wrong, from a value on.
@@ -221,7 +225,8 @@ func ParseAxis(arg string) (a Axis, err error) {
 	i := slices.IndexFunc(settings, func(s Setting) bool { return s.Name == name })
 	if i < 0 {
 		names := lists.Each(settings, func(s Setting) string { return s.Name })
-		return a, i18n.Errorf("error.sweep", "name", name, "near", i18n.Near(name, names), "names", strings.Join(names, ", "))
+		return a, i18n.Errorf("error.sweep", "name", name, "near", i18n.Near(name, names), "names",
+			strings.Join(names, ", "))
 	}
 	a.Setting = settings[i]
 	switch usual := (Axis{Setting: a.Setting, PerTTL: a.Setting.perTTL}); {

@@ -140,7 +140,8 @@ type SweepPoint struct {
 // The random numbers of a run follow from its number: they are the same for every lock and
 // at every point. When ctx ends the error is ctx's, and points have the runs that were
 // finished.
-func (o *SweepOrder) Find(ctx context.Context, locks []lock.Entry, progress func(steps int) (w *share.Work, end func())) (*Sweep, error) {
+func (o *SweepOrder) Find(ctx context.Context, locks []lock.Entry,
+	progress func(steps int) (w *share.Work, end func())) (*Sweep, error) {
 	out := &Sweep{Order: *o}
 	var all []sweepTask
 	var tasks []share.Task
@@ -156,7 +157,8 @@ func (o *SweepOrder) Find(ctx context.Context, locks []lock.Entry, progress func
 		out.Series = append(out.Series, one)
 	}
 	for _, t := range all {
-		tasks = append(tasks, share.Task{ID: o.id(locks[t.lock], t), Cost: playCost * float64(len(t.points)*(t.to-t.from))})
+		tasks = append(tasks, share.Task{ID: o.id(locks[t.lock], t),
+			Cost: playCost * float64(len(t.points)*(t.to-t.from))})
 	}
 	w, end := progress(len(tasks))
 	counts, err := share.Each(ctx, tasks, w, func(ctx context.Context, i int) ([]int, error) {
@@ -176,7 +178,8 @@ func (o *SweepOrder) Find(ctx context.Context, locks []lock.Entry, progress func
 
 // count adds runs to a point.
 func (s *SweepSeries) count(at []float64, k, n int) {
-	i, found := slices.BinarySearchFunc(s.Points, at, func(p SweepPoint, at []float64) int { return slices.Compare(p.At, at) })
+	i, found := slices.BinarySearchFunc(s.Points, at,
+		func(p SweepPoint, at []float64) int { return slices.Compare(p.At, at) })
 	if !found {
 		s.Points = slices.Insert(s.Points, i, SweepPoint{At: at})
 	}

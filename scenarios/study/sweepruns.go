@@ -169,7 +169,10 @@ func (m *sweepMeter) play(s Situation) (bool, error) {
 	}
 	if m.order.deep() {
 		j := verdict.Judge(p.History(run, settings))
-		return slices.ContainsFunc(j.Verdicts, func(w verdict.Word) bool { return slices.Contains(m.order.Words, w) }), nil
+		return slices.ContainsFunc(j.Verdicts, func(w verdict.Word) bool {
+			return slices.Contains(m.order.Words,
+				w)
+		}), nil
 	}
 	var judge verdict.Safety
 	h := client.History(p.Entry, len(p.Clients), s.TTL)
@@ -177,7 +180,10 @@ func (m *sweepMeter) play(s Situation) (bool, error) {
 	for i := range run.Events {
 		judge.Observe(&c, i, &run.Events[i], nil)
 	}
-	return slices.ContainsFunc(judge.Words(), func(w verdict.Word) bool { return slices.Contains(m.order.Words, w) }), nil
+	return slices.ContainsFunc(judge.Words(), func(w verdict.Word) bool {
+		return slices.Contains(m.order.Words,
+			w)
+	}), nil
 }
 
 // countMessages plays the run without the delay.
@@ -219,17 +225,19 @@ func (m *sweepMeter) triggers(s Situation) (all []race.Trigger) {
 	each := func(on race.Pattern, do race.Action) { all = append(all, race.Trigger{On: on, Do: do, Each: true}) }
 	threads := map[int]int{} // by message
 	if s.Delay > 0 || s.Loss > 0 {
-		each(func(e *history.Event) bool { return e.Kind == history.Send }, func(_ *schedule.Stage, e *history.Event) { threads[e.Msg] = e.Thread })
+		each(func(e *history.Event) bool { return e.Kind == history.Send },
+			func(_ *schedule.Stage, e *history.Event) { threads[e.Msg] = e.Thread })
 	}
 	if s.Pause > 0 {
 		all = append(all, race.Trigger{On: race.Event(history.Enter, 1), Do: race.Inject(m.begin, s.pause())})
 	}
 	if s.Failover {
 		entered := false
-		each(func(e *history.Event) bool { return !entered && race.Event(history.Enter, 1)(e) }, func(st *schedule.Stage, _ *history.Event) {
-			entered = true
-			st.Inject(m.begin, faults.FailoverOf(1))
-		})
+		each(func(e *history.Event) bool { return !entered && race.Event(history.Enter, 1)(e) },
+			func(st *schedule.Stage, _ *history.Event) {
+				entered = true
+				st.Inject(m.begin, faults.FailoverOf(1))
+			})
 	}
 	if s.Delay > 0 {
 		late, n := int(m.message*float64(m.messages)), 0

@@ -54,19 +54,22 @@ func (t *Theorems) At(l, k, n int) *Theorem {
 // TheoremWords are the verdicts that theorems are about, in their order.
 func TheoremWords() []verdict.Word { return explore.Provable }
 
-// TheoremBudgets ask one question for each kind of fault: any number of times where locks survive that, and once where the
-// second is another question. A pause of 2s leaves a lease of 9s with work of 3s its slack.
+// TheoremBudgets ask one question for each kind of fault: any number of times where locks survive that, and once
+// where the second is another question. A pause of 2s leaves a lease of 9s with work of 3s its slack.
 func TheoremBudgets() []string {
-	return []string{"crash=any", "pause=1@2s", "pause=1", "lose-reply=any", "lose-request=any", "restart=any", "failover=1"}
+	return []string{"crash=any", "pause=1@2s", "pause=1", "lose-reply=any", "lose-request=any", "restart=any",
+		"failover=1"}
 }
 
-// FindTheorems proves what it can for each lock under each budget, and searches for the rest, within lower limits than those of
-// Prove. A lock for several servers gets FewServers. w and ctx are as for Matrix; what was not computed is Undecided.
+// FindTheorems proves what it can for each lock under each budget, and searches for the rest, within lower limits
+// than those of Prove. A lock for several servers gets FewServers. w and ctx are as for Matrix; what was not computed
+// is Undecided.
 func FindTheorems(ctx context.Context, locks []lock.Entry, budgets []string, w *share.Work) (*Theorems, error) {
 	t := &Theorems{Locks: locks, Budgets: budgets}
-	found, err := share.Each(ctx, rising(len(locks)*len(budgets)), w, func(ctx context.Context, i int) ([]Theorem, error) {
-		return theoremsOf(ctx, locks[i/len(budgets)], budgets[i%len(budgets)])
-	})
+	found, err := share.Each(ctx, rising(len(locks)*len(budgets)), w,
+		func(ctx context.Context, i int) ([]Theorem, error) {
+			return theoremsOf(ctx, locks[i/len(budgets)], budgets[i%len(budgets)])
+		})
 	for i, all := range found {
 		if all == nil {
 			open := openTheorems(locks[i/len(budgets)].ID, budgets[i%len(budgets)])
@@ -116,7 +119,8 @@ func (t *Theorem) take(p *search.Proof) {
 	default:
 		t.Why = cmp.Or(t.Why, "prove.open")
 		n := search.Enough(p.Search.Lock, t.Verdict)
-		if p.Searched && 0 < n && n <= 2 && (p.Search.Lock.Guard == "" || t.Verdict == verdict.StaleWrite) { // without a lock only that is judged
+		// without a lock only that is judged
+		if p.Searched && 0 < n && n <= 2 && (p.Search.Lock.Guard == "" || t.Verdict == verdict.StaleWrite) {
 			t.Extent = Bounded
 		}
 	}

@@ -27,7 +27,8 @@ type Hazard struct {
 // size: a search cannot say how long a replica lags, only that it had not yet
 // received a write when it was made master.
 func Hazards() []Hazard {
-	return []Hazard{{"pause", true}, {"client-clock", true}, {"node-clock", true}, {"failover", false}, {"restart", false}}
+	return []Hazard{{"pause", true}, {"client-clock", true}, {"node-clock", true}, {"failover", false},
+		{"restart", false}}
 }
 
 // The sizes that a tolerance looks at: 1 to MaxParts parts of a lease, of which
