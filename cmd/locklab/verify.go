@@ -51,7 +51,7 @@ func verifyCommand() *command {
 	v := &verifyFlags{memory: 4096}
 	return &command{
 		use: "verify", args: noArguments, flags: v.add, run: v.run, divides: true,
-		examples: []string{"verify", `verify --junit verify.xml --annotations github --summary "$GITHUB_STEP_SUMMARY"`,
+		examples: []string{`verify --junit verify.xml --annotations github --summary "$GITHUB_STEP_SUMMARY"`,
 			"verify --contract my-contract.txt --json"},
 	}
 }
