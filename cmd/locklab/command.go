@@ -292,7 +292,7 @@ func knownCommand(root *cobra.Command, args []string) error {
 
 // searched are words that newcomers type, with the command that shows what they look for.
 var searched = map[string]string{
-	"level": "locklab play --level 1", "levels": "locklab play --levels", "lesson": "locklab explain path",
+	"level": "locklab play --level 1", "levels": "locklab play", "lesson": "locklab explain path",
 	"lessons": "locklab explain path",
 	"redis":   "locklab list", "zookeeper": "locklab list --locks line", "kleppmann": "locklab explain debate",
 	"antirez": "locklab explain debate", "version": "locklab --version",

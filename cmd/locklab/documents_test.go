@@ -33,9 +33,9 @@ var documents = map[string][]string{
 	"explore":  {"explore setnx --attempts any --budget crash=1", "explore token --budget pause=1 --recheck --time"},
 	"prove":    {"prove setnx --budget crash=1", "prove token --budget crash=any"},
 	"verify":   {"verify --contract FILES/contract.txt"},
-	"levels":   {"play --levels"},
+	"levels":   {"play"},
 	"position": {"play --level 1"},
-	"quiz":     {"play quiz --seed 7 --count 20"},
+	"quiz":     {"play quiz --seed 7 --questions 20"},
 	"init":     {"init FOLDER"},
 }
 

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
+	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,14 +22,14 @@ import (
 )
 
 func explainCommand() *command {
-	var markdown, page bool
+	file := ""
 	return &command{
 		use: "explain LOCK | RACE | LOCK RACE | LINK|FILE | path [N] | interview [TOPIC] | debate | " +
 			" glossary | judge | need | TERM | FAULT | ARTICLE",
 		examples: []string{
 			"explain redlock", "explain R18 --lang zh", "explain 003-C failed-renewal", "explain path 3",
 			"explain lease",
-			"explain token --html > token.html",
+			"explain token -o token.html",
 		},
 		complete: explainable,
 		args: func(_ *cobra.Command, args []string) error {
@@ -35,30 +39,46 @@ func explainCommand() *command {
 			return nil
 		},
 		flags: func(f *flags) {
-			f.add("markdown", &markdown)
-			f.add("html", &page)
+			f.outTo(&file)
 		},
 		run: func(e *env, args []string) error {
 			if len(args) == 0 {
 				printMenu(e.console)
 				return nil
 			}
-			write := lessons.Text
-			switch {
-			case (markdown || page) && e.json || markdown && page:
-				return text.Errorf("error.explain.formats")
-			case markdown:
-				write = lessons.Markdown
-			case page:
-				write = lessons.HTML
+			if file == "" {
+				return e.paged(e.ctx, func() error { return (&explainer{e, lessons.NewStage(), lessons.Text}).explain(args) })
 			}
-			x := &explainer{e, lessons.NewStage(), write}
-			if markdown || page {
-				return x.explain(args)
+			write := pageFormats[filepath.Ext(file)]
+			if write == nil {
+				return text.Errorf("error.explain.format", "file", file)
 			}
-			return e.paged(e.ctx, func() error { return x.explain(args) })
+			if err := e.replace("-o", file); err != nil {
+				return err
+			}
+			return e.intoFile(file, func() error { return (&explainer{e, lessons.NewStage(), write}).explain(args) })
 		},
 	}
+}
+
+// pageFormats are the formats of a page, by the ending of the file.
+var pageFormats = map[string]func(*text.Printer, reports.Look, []lessons.Block){
+	".md": lessons.Markdown, ".html": lessons.HTML,
+}
+
+// intoFile writes what tell prints into a file.
+func (e *env) intoFile(file string, tell func() error) error {
+	var b bytes.Buffer
+	console := *e.console
+	e.console = &console
+	e.Printer, e.json = e.To(&b, e.Width), false
+	if err := cmp.Or(tell(), e.Err); err != nil {
+		return err
+	}
+	return e.write(file, func(w io.Writer) error {
+		_, err := b.WriteTo(w)
+		return err
+	})
 }
 
 // printMenu prints what can be explained.

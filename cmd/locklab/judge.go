@@ -33,7 +33,7 @@ func judgeCommand() *command {
 	j := &judgeFlags{findings: 3}
 	return &command{
 		use: "judge FILE...",
-		examples: []string{"judge events.jsonl", "judge a.jsonl b.jsonl --within 5ms --html log.html",
+		examples: []string{"judge events.jsonl", "judge a.jsonl b.jsonl --within 5ms -o log.html",
 			"judge --schema"},
 		args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 && !c.Flags().Changed("schema") {
@@ -47,7 +47,7 @@ func judgeCommand() *command {
 		flags: func(f *flags) {
 			ranged(f, "within", &j.within, 0, record.MaxWithin)
 			ranged(f, "findings", &j.findings, 1, 1000)
-			f.add("html", &j.html)
+			f.outTo(&j.html)
 			f.add("schema", &j.schema)
 		},
 		run: j.run,
@@ -73,7 +73,7 @@ func (j *judgeFlags) run(e *env, args []string) error {
 	if j.html != "" && filepath.Ext(j.html) != ".html" {
 		return text.Errorf("error.judge.html", "file", j.html)
 	}
-	if err := e.replace("--html", j.html); err != nil {
+	if err := e.replace("-o", j.html); err != nil {
 		return err
 	}
 	sources, size, end, err := openLogs(e, args)

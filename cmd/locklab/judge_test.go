@@ -83,7 +83,7 @@ func TestJudgeFiles(t *testing.T) {
 			a.WriteString(l)
 		}
 	}
-	code, out, errs := judge(t, map[string]string{"a.jsonl": a.String(), "b.jsonl": b.String()}, "a.jsonl", "b.jsonl", "--json", "--html", "log.html")
+	code, out, errs := judge(t, map[string]string{"a.jsonl": a.String(), "b.jsonl": b.String()}, "a.jsonl", "b.jsonl", "--json", "-o", "log.html")
 	if v := dataOf[judgedJSON](t, out, "judge"); code != exitDiffers || v.Lines != 11 || fmt.Sprint(v.Verdicts) != "[OVERLAP STALE-WRITE]" {
 		t.Errorf("exit status %d: %s%s", code, out, errs)
 	}
@@ -106,27 +106,27 @@ func TestJudgeFiles(t *testing.T) {
 func TestJudgeRefuses(t *testing.T) {
 	good := `{"at":1,"client":"a","event":"refused","key":"k"}` + "\n"
 	for args, want := range map[string]string{
-		"":                        "needs a log, for example: locklab judge events.jsonl",
-		"nothing.jsonl":           "nothing.jsonl: no such file",
-		".":                       ". is a folder",
-		"empty":                   "the log has no lines",
-		"good good":               "good is given twice",
-		"good ./good":             "./good is given twice",
-		"cut":                     "the log has no whole line: cut:1 was cut off",
-		"good --html x.txt":       "--html x.txt: give a name that ends in .html",
-		"good --html good/x.html": "good is a file",
-		"good --within -1s":       "--within -1s: give 0s to 24h0m0s",
-		"good --within soon":      "soon",
-		"good --findings 0":       "--findings 0: give 1 to 1000",
-		"binary":                  "wrong lines: 1, and nothing is judged\n  binary:1: it is no JSON object",
-		"blank":                   "the log has no lines",
+		"":                    "needs a log, for example: locklab judge events.jsonl",
+		"nothing.jsonl":       "nothing.jsonl: no such file",
+		".":                   ". is a folder",
+		"empty":               "the log has no lines",
+		"good good":           "good is given twice",
+		"good ./good":         "./good is given twice",
+		"cut":                 "the log has no whole line: cut:1 was cut off",
+		"good -o x.txt":       "-o x.txt: give a name that ends in .html",
+		"good -o good/x.html": "good is a file",
+		"good --within -1s":   "--within -1s: give 0s to 24h0m0s",
+		"good --within soon":  "soon",
+		"good --findings 0":   "--findings 0: give 1 to 1000",
+		"binary":              "wrong lines: 1, and nothing is judged\n  binary:1: it is no JSON object",
+		"blank":               "the log has no lines",
 	} {
 		code, out, errs := judge(t, map[string]string{"good": good, "cut": good[:20], "empty": "", "blank": "\n\n", "binary": "\x00\x1b[31m\xff\n"}, strings.Fields(args)...)
 		if code != exitUsage || out != "" || !strings.Contains(errs, want) || control.MatchString(errs) {
 			t.Errorf("%s: exit status %d, %s%s", args, code, out, errs)
 		}
 	}
-	code, out, errs := judge(t, map[string]string{"good": good}, "good", "--html", "x.html")
+	code, out, errs := judge(t, map[string]string{"good": good}, "good", "-o", "x.html")
 	if _, err := os.Stat("x.html"); code != exitOK || !strings.Contains(out, "HOLDS") || !strings.Contains(errs, "x.html is not written") || err == nil {
 		t.Errorf("exit status %d, %v: %s%s", code, err, out, errs)
 	}
@@ -185,7 +185,7 @@ func TestJudgeCures(t *testing.T) {
 func TestJudgeNames(t *testing.T) {
 	evil := `\u001b[31m</script><script>alert(1)//\u202e`
 	log := strings.NewReplacer("a-7-1", evil, "order:42", evil+"k").Replace(record.Example)
-	code, out, errs := judge(t, map[string]string{"log": log}, "log", "--html", "x.html")
+	code, out, errs := judge(t, map[string]string{"log": log}, "log", "-o", "x.html")
 	page := contentOf(t, "x.html")
 	if code != exitDiffers || control.MatchString(out+errs+page) || strings.Count(page, "<script") != 1 {
 		t.Errorf("exit status %d: %s%s", code, out, errs)

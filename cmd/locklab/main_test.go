@@ -143,7 +143,6 @@ func TestOutputs(t *testing.T) {
 		"explain.debate":    {"explain", "debate"},
 		"explain.need":      {"explain", "need"},
 		"lesson":            {"lesson", "setnx-expire", "redlock"},
-		"explain.debate.md": {"explain", "debate", "--lang", "zh", "--markdown"},
 		"explain.judge":     {"explain", "judge"},
 		"prove":             {"prove", "token", "--budget", "restart=1"},
 		"prove.views":       {"prove", "token", "--views", "--lang", "both"},
@@ -172,7 +171,7 @@ func TestOutputs(t *testing.T) {
 				width, _ = strconv.Atoi(args[i+1])
 			}
 			for line := range strings.Lines(out) {
-				whole := strings.HasPrefix(line, "  locklab ") || line[0] == '{' || name == "explain.debate.md"
+				whole := strings.HasPrefix(line, "  locklab ") || line[0] == '{'
 				if n := runewidth.StringWidth(strings.TrimRight(line, "\n")); n > width && !whole {
 					t.Errorf("%d columns, of %d: %s", n, width, line)
 				}
@@ -286,6 +285,18 @@ func TestExpect(t *testing.T) {
 			t.Errorf("%s: exit status %d, want %d: %s%s", c.args, code, c.code, errs, out)
 		}
 	}
+}
+
+// A page is a file of Markdown or HTML too.
+func TestExplainAsFile(t *testing.T) {
+	dir := t.TempDir()
+	for file, begins := range map[string]string{"debate.md": "# ", "debate.html": "<!DOCTYPE html>"} {
+		code, out, errs := call(t, "explain", "debate", "--lang", "zh", "-o", filepath.Join(dir, file))
+		if code != exitOK || out != "" || !strings.Contains(errs, file) || !strings.HasPrefix(contentOf(t, dir, file), begins) {
+			t.Errorf("%s: exit status %d: %s%s", file, code, out, errs)
+		}
+	}
+	golden(t, "explain.debate.md.txt", contentOf(t, dir, "debate.md"))
 }
 
 // A lock and a race without a command are run, and so is a link.

@@ -24,7 +24,6 @@ type playFlags struct {
 	search.Bounds
 	harm  verdict.Word // "": any
 	level int
-	list  bool
 }
 
 func playCommand() *command {
@@ -45,23 +44,20 @@ func (p *playFlags) add(f *flags) {
 	f.bounds(&p.Bounds, playBounds...)
 	parse(f, "harm", "", &p.harm, parseHarm)
 	f.add("level", &p.level)
-	f.add("levels", &p.list)
 }
 
 func (p *playFlags) run(e *env, args []string) error {
 	bounded := slices.ContainsFunc(playBounds, e.given)
 	switch {
-	case p.list && (len(args) > 0 || e.given("level")):
-		return text.Errorf("error.play.levels")
-	case p.list:
-		listLevels(e)
-		return nil
 	case e.given("level") && (len(args) > 0 || bounded || e.given("harm")):
 		return text.Errorf("error.play.level.alone")
 	case e.given("level"):
 		return playLevel(e, p.level)
-	case len(args) == 0:
+	case len(args) == 0 && (bounded || e.given("harm")):
 		return text.Errorf("error.play.what")
+	case len(args) == 0:
+		listLevels(e)
+		return nil
 	}
 	if _, err := simulator.ParseLink(args[0]); err == nil || strings.HasPrefix(args[0], "locklab") {
 		if bounded {
@@ -180,7 +176,7 @@ func quizCommand() *command {
 	return &command{
 		use: "quiz", args: noArguments, flags: q.add, run: q.run,
 		values: map[string]completer{"difficulty": oneOf(game.Difficulties), "lesson": oneOf(lessonNames())},
-		examples: []string{"play quiz", "play quiz --seed 7 --count 20",
+		examples: []string{"play quiz", "play quiz --seed 7 --questions 20",
 			"play quiz --locks token,watchdog --difficulty medium", "play quiz --lesson 6"},
 	}
 }
@@ -191,7 +187,7 @@ func (q *quizFlags) add(f *flags) {
 	f.add("lesson", &q.lesson)
 	parse(f, "difficulty", "", &q.difficulty, game.ParseDifficulty)
 	f.add("seed", &q.seed)
-	ranged(f, "count", &q.count, 1, game.MostQuestions)
+	ranged(f, "questions", &q.count, 1, game.MostQuestions)
 }
 
 func (q *quizFlags) run(e *env, _ []string) error {
@@ -254,7 +250,7 @@ func (q *quizFlags) scope(e *env) (s game.Scope, err error) {
 
 // asked is the flags that say what the quiz is about, as they were given.
 func (q *quizFlags) asked(e *env) (flags string) {
-	for _, name := range []string{"locks", "races", "lesson", "difficulty", "count"} {
+	for _, name := range []string{"locks", "races", "lesson", "difficulty", "questions"} {
 		if e.given(name) {
 			flags += fmt.Sprintf(" --%s %s", name, strings.Trim(e.running.Flag(name).Value.String(), "[]"))
 		}
@@ -270,7 +266,7 @@ func (q *quizFlags) questions(e *env, scope game.Scope) (all []*game.Question, e
 		one, err := quiz.Next()
 		none := (*game.NoQuestionError)(nil)
 		switch {
-		case errors.As(err, &none) && len(all) > 0 && !e.given("count"):
+		case errors.As(err, &none) && len(all) > 0 && !e.given("questions"):
 			return all, nil
 		case errors.As(err, &none) && len(all) > 0:
 			return nil, text.Errorf("error.quiz.few", "scope", strings.TrimSpace(q.asked(e)), "n", len(all),

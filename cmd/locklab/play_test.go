@@ -26,10 +26,10 @@ func TestGames(t *testing.T) {
 		"play.forced":  {"1\n1\n3\nu\nu\nq\n", []string{"play", "--level", "2"}},
 		"play.given":   {"g\nq\n", []string{"play", "--level", "20", "--lang", "both"}}, // up
 		"play.servers": {"g\nq\n", []string{"play", "--level", "23", "--width", "100"}},
-		"play.levels":  {"", []string{"play", "--levels"}},
+		"play.levels":  {"", []string{"play"}},
 		"quiz":         {"a\n2\nx\nl\nc\n1\nq\n", []string{"play", "quiz", "--seed", "7"}},
-		"quiz.lesson":  {"a\nb\n", []string{"play", "quiz", "--seed", "1", "--lesson", "6", "--difficulty", "easy", "--count", "2"}},
-		"quiz.zh":      {"a\n", []string{"play", "quiz", "--seed", "3", "--count", "2", "--lang", "zh"}},
+		"quiz.lesson":  {"a\nb\n", []string{"play", "quiz", "--seed", "1", "--lesson", "6", "--difficulty", "easy", "--questions", "2"}},
+		"quiz.zh":      {"a\n", []string{"play", "quiz", "--seed", "3", "--questions", "2", "--lang", "zh"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, out, errs := callWith(t.Context(), c.lines, c.args...)
