@@ -19,7 +19,9 @@ import (
 )
 
 // A Lock is one way of locking. A Lock value belongs to one client
-// process. Its methods may be called repeatedly, but not concurrently.
+// process. Its methods may be called repeatedly, but not concurrently. What it keeps between
+// two attempts stands in its fields: a search reads these, and cannot see into a closure, so
+// that with one it takes each history of attempts for another.
 type Lock interface {
 	// Acquire makes one attempt to lock key and does not wait for the lock to
 	// become free: the caller decides how to retry (the exception is redis.Spin).
