@@ -93,7 +93,7 @@ var (
 
 // renamedFlags are former names of flags.
 var renamedFlags = map[string]string{"strategies": "locks", "scenarios": "races", "count": "questions",
-	"html": "out", "markdown": "out"}
+	"html": "out", "markdown": "out", "fault": "pause"}
 
 // flagError says in plain words what is wrong with a flag.
 func flagError(c *cobra.Command, err error) error {

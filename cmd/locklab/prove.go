@@ -3,9 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"locklab/reports/certificate"
+	"locklab/reports/report"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/search"
@@ -24,10 +26,10 @@ func proveCommand() *command {
 	p := &proveFlags{Bounds: search.ProofBounds()}
 	p.Budget, p.Endless = "crash=1", true
 	return &command{
-		use: "prove LOCK", args: exactly(1, "lock"), complete: aLock, flags: p.add, run: p.run,
+		use: "prove LOCK...", args: between(1, math.MaxInt, "lock"), complete: locks, flags: p.add, run: p.run,
 		examples: []string{"prove token", "prove token --budget crash=any,pause=any@2s",
 			"prove setnx-expire --budget pause=1",
-			"prove token --views"},
+			"prove token --views", "prove setnx token redlock"},
 	}
 }
 
@@ -40,6 +42,9 @@ func (p *proveFlags) run(e *env, args []string) error {
 	entry, err := race.Lock(args[0])
 	if err != nil {
 		return err
+	}
+	if len(args) > 1 {
+		return p.table(e, args)
 	}
 	p.Progress = searchProgress(e.console)
 	proof, err := search.Prove(e.ctx, entry, p.Bounds)
@@ -57,6 +62,23 @@ func (p *proveFlags) run(e *env, args []string) error {
 		return noAnswer("error.prove.instants")
 	}
 	return nil
+}
+
+// table proves several locks, and shows which verdicts are excluded for each, as the chart of theorems does.
+func (p *proveFlags) table(e *env, names []string) error {
+	if p.views {
+		return text.Errorf("error.noarguments", "command", "locklab prove --views", "name", names[1])
+	}
+	entries, err := locksNamed(names)
+	if err != nil {
+		return err
+	}
+	if err := checkBudgets(entries, search.DefaultBounds(), []string{string(p.Budget)}); err != nil {
+		return err
+	}
+	drawn, err := report.Theorems(e.ctx, e.work, entries, []string{p.Faults()})
+	c := &chartFlags{chartFiles: &chartFiles{}, next: []string{"locklab chart theorems", "locklab prove " + entries[0].ID}}
+	return c.show(e, drawn, err)
 }
 
 // saidOfProof returns the proof with what its certificate says, for scripts.
