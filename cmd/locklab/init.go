@@ -14,8 +14,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/renameio/v2/maybe"
-
 	"locklab/reports/text"
 )
 
@@ -146,7 +144,7 @@ func writeNew(folder string, files map[string][]byte) (err error) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if err := maybe.WriteFile(filepath.Join(folder, name), files[name], 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(folder, name), files[name], 0o666); err != nil {
 			return text.Errorf("error.init.folder", "folder", folder, "cause", err)
 		}
 	}

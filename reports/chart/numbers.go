@@ -92,17 +92,6 @@ func ceilTo(x, unit float64) float64 { return math.Ceil(x/unit-1e-9) * unit }
 // leases writes a size with two places.
 func leases(x float64) string { return rounded(x, 2) }
 
-// portion writes a small share with two digits.
-func portion(p float64) string {
-	switch {
-	case p == 0:
-		return "0 %"
-	case p < 0.1:
-		return strconv.FormatFloat(100*p, 'g', 2, 64) + " %"
-	}
-	return percent(p) + " %"
-}
-
 // rounded writes a number with so many places.
 func rounded(x float64, places int) string { return strconv.FormatFloat(x, 'f', places, 64) }
 
