@@ -29,6 +29,9 @@ func TestContractIsComplete(t *testing.T) {
 	missing := map[string]bool{} // races
 	for _, e := range algorithms.All() {
 		profile, ok := contract.ProfileOf(e)
+		if covered := len(contract.Uncovered(e)) < len(scenarios.All()); contract.Covers(e) != covered {
+			t.Errorf("%s: Covers is %t", e.ID, !covered)
+		}
 		if !ok {
 			t.Errorf("contract.txt does not cover %s: write under [locks] the line that TestProfiles prints, and then the lines that TestContract prints", e.ID)
 			continue
