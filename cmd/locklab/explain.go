@@ -115,7 +115,7 @@ func (x *explainer) explain(args []string) error {
 	case known:
 		return x.show(page)
 	}
-	t, notTrace := readTrace(x.e, args[0])
+	t, notTrace := readTrace(args[0])
 	if notTrace == nil {
 		o, err := search.Replay(t)
 		if err != nil {

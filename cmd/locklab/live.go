@@ -114,7 +114,7 @@ func liveRunCommand() *command {
 			f.each("set", &settings)
 		},
 		run: func(e *env, args []string) error {
-			o, err := playOrReplay(e, args, settings)
+			o, err := playOrReplay(args, settings)
 			if err != nil {
 				return err
 			}
@@ -135,12 +135,12 @@ func aRaceOrASavedRun(c *cobra.Command, args []string) error {
 }
 
 // playOrReplay plays a lock in a race with other settings in the lab, or a run that was saved.
-func playOrReplay(e *env, args, settings []string) (*race.Outcome, error) {
+func playOrReplay(args, settings []string) (*race.Outcome, error) {
 	if len(args) == 1 {
 		if settings != nil {
 			return nil, text.Errorf("error.live.settings", "value", settings[0])
 		}
-		t, err := readTrace(e, args[0])
+		t, err := readTrace(args[0])
 		if err != nil {
 			return nil, err
 		}

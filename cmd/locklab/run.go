@@ -180,7 +180,7 @@ func (r *runFlags) again(e *env, args []string) (*race.Outcome, error) {
 			return nil, text.Errorf("error.run.saved", "flag", "--"+flag)
 		}
 	}
-	t, err := readTrace(e, args[0])
+	t, err := readTrace(args[0])
 	if err != nil {
 		return nil, err
 	}
@@ -399,7 +399,7 @@ func isLink(word string) bool {
 }
 
 // readTrace reads a link, or a file that contains one.
-func readTrace(e *env, arg string) (simulator.Trace, error) {
+func readTrace(arg string) (simulator.Trace, error) {
 	t, err := simulator.ParseLink(arg)
 	if !errors.Is(err, simulator.ErrTraceForeign) {
 		return t, err

@@ -30,9 +30,9 @@ func divide(e *env, c *command, built *cobra.Command) func(args []string) error 
 }
 
 // refuseShowing returns an error if a flag says where results go.
-func refuseShowing(e *env) error {
+func refuseShowing(c *cobra.Command) error {
 	for _, name := range showing {
-		if f := e.running.Flags().Lookup(name); f != nil && f.Changed &&
+		if f := c.Flags().Lookup(name); f != nil && f.Changed &&
 			!slices.Contains([]string{"", "[]"}, f.Value.String()) {
 			return text.Errorf("error.shard.shows", "flag", "--"+name)
 		}
@@ -49,7 +49,7 @@ func computeShare(e *env, c *command, args []string, shard string) error {
 	if err != nil {
 		return err
 	}
-	if err := refuseShowing(e); err != nil {
+	if err := refuseShowing(e.running); err != nil {
 		return err
 	}
 	build, err := share.Build()
