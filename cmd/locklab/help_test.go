@@ -161,13 +161,15 @@ func TestCommit(t *testing.T) {
 	}
 }
 
+// A completion is a line as it was typed, whose last word is completed, with some of what is offered, and what is not.
+type completion struct{ line, has, not string }
+
+// completions are those of commands with tests of their own.
+var completions []completion
+
 // A shell completes the names that a command takes at this place, and no others.
 func TestCompletion(t *testing.T) {
-	for _, test := range []struct {
-		line string // what was typed; its last word is completed
-		has  string // some of what is offered
-		not  string // what is not
-	}{
+	for _, test := range slices.Concat(completions, []completion{
 		{"", "demo chart completion", "token"},
 		{"chart ", "par sweep", "demo"},
 		{"chart par ", "", "token"},
@@ -183,9 +185,6 @@ func TestCompletion(t *testing.T) {
 		{"explain token ", "gc-pause R18", "token"},
 		{"explain interview ", "ttl", "token"},
 		{"explore ", "token", "gc-pause"},
-		{"lesson ", "path debate token R18 stamps", "LINK"},
-		{"lesson token ", "redlock gc-pause", "LINK"},
-		{"lesson token --open ", "worksheet", "lanes"},
 		{"list ", "faults", "token"},
 		{"matrix --locks ", "token 002-C", "gc-pause"},
 		{"matrix --locks token,redl", "token,redlock", "token"},
@@ -195,7 +194,7 @@ func TestCompletion(t *testing.T) {
 		{"play quiz --lesson ", "10 token gc-pause", "redis"},
 		{"completion ", "bash fish", "token"},
 		{"demo --lang ", "zh both", "token"},
-	} {
+	}) {
 		offered := offers(t, strings.Split(test.line, " ")...)
 		for _, name := range strings.Fields(test.has) {
 			if !slices.Contains(offered, name) {

@@ -7,7 +7,11 @@ import (
 	"testing"
 )
 
-func init() { documents["lesson"] = []string{"lesson setnx-expire redlock"} }
+func init() {
+	documents["lesson"] = []string{"lesson setnx-expire redlock"}
+	completions = append(completions, completion{"lesson ", "path debate token R18 stamps", "LINK"},
+		completion{"lesson token ", "redlock gc-pause", "LINK"}, completion{"lesson token --open ", "worksheet", "lanes"})
+}
 
 // A lesson is printed as a plan, as JSON, and written as one file in the language of the
 // command, which says how it is made again. What cannot be a lesson is refused, and an older file stays.

@@ -83,6 +83,7 @@ import (
 
 	"locklab/simulator"
 	"locklab/simulator/history"
+	"locklab/simulator/node"
 )
 
 const verbMigrate = simulator.FaultVerb + %d
@@ -100,9 +101,9 @@ var Migrate = &simulator.Fault{
 		}
 		return buf
 	},
-	Inject: func(f simulator.FaultContext, c simulator.Choice) string {
+	Inject: func(f simulator.FaultContext, c simulator.Choice) error {
 		if c.D <= 0 {
-			return "refused.delay.length"
+			return node.Refuse("refused.delay.length")
 		}
 		f.Record(history.Event{Client: int(c.Client), D: c.D})
 		return f.Client(c.Client).Pause(c.D, 0, false)
@@ -448,7 +449,7 @@ func (p program) testUncontracted(t *testing.T) {
 	if !strings.Contains(p.file("report/report.html"), "not in the contract</span>") {
 		t.Error("the report does not say that there is no contract")
 	}
-	if junit := p.file("junit.xml"); !strings.Contains(junit, `<testcase name="added-lock" classname="locklab.scenarios">`) ||
+	if junit := p.file("junit.xml"); !strings.Contains(junit, `<testcase name="added-lock" classname="locklab.races">`) ||
 		!strings.Contains(junit, `skipped="1"`) {
 		t.Errorf("JUnit does not skip the lock:\n%.1000s", junit)
 	}

@@ -67,12 +67,15 @@ func Own() []Expectation { return slices.Clone(own().expectations) }
 func Covers(entry lock.Entry) bool { return listed()[entry.ID] }
 
 var listed = sync.OnceValue(func() map[string]bool {
-	_, rest, _ := strings.Cut(contractText, "\n[locks]\n")
-	section, _, _ := strings.Cut(rest, "\n[")
-	ids := map[string]bool{}
-	for line := range strings.Lines(section) {
-		id, _, _ := strings.Cut(strings.TrimSpace(line), " ")
-		ids[id] = true
+	ids, inside := map[string]bool{}, false
+	for line := range strings.Lines(contractText) {
+		if strings.HasPrefix(line, "[") {
+			inside = strings.TrimSpace(line) == "[locks]"
+			continue
+		}
+		if id, _, _ := strings.Cut(strings.TrimSpace(line), " "); inside {
+			ids[id] = true
+		}
 	}
 	return ids
 })
