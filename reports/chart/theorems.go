@@ -117,7 +117,7 @@ func (c *Theorems) Finding(lang string) string {
 
 // inWords writes a small number as a word.
 func inWords(lang string, n int) string {
-	words := strings.Fields(say(lang, "chart.numbers"))
+	words := strings.Split(say(lang, "chart.numbers"), "/")
 	if n < len(words) {
 		return words[n]
 	}
