@@ -319,7 +319,7 @@ func meantBy(name string) string {
 	return ""
 }
 
-// codeOfRace is what a number of a race looks like, also of one that there is not.
+// codeOfRace matches the number of a race (R18), whether or not there is one.
 var codeOfRace = regexp.MustCompile(`^[RSrs]\d+[A-Za-z]?$`)
 
 // isNamed reports whether a word is a lock or a race.

@@ -67,8 +67,8 @@ func languages() []string { return append(text.Languages(), text.Both) }
 var colors = []string{"auto", "always", "never"}
 
 // sayLanguages is those that there are, for a sentence.
-func sayLanguages(c *text.Printer) string {
-	return text.Join(c.Langs()[0], "chart.list", text.Languages())
+func sayLanguages(p *text.Printer) string {
+	return text.Join(p.Langs()[0], "chart.list", text.Languages())
 }
 
 // guessLanguage chooses language and width before the flags are parsed, for help texts

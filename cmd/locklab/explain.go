@@ -46,8 +46,11 @@ func explainCommand() *command {
 				printMenu(e.console)
 				return nil
 			}
+			explain := func(e *env, write pageFormat) error {
+				return (&explainer{e, lessons.NewStage(), write}).explain(args)
+			}
 			if file == "" {
-				return e.paged(e.ctx, func() error { return (&explainer{e, lessons.NewStage(), lessons.Text}).explain(args) })
+				return e.paged(e.ctx, func() error { return explain(e, lessons.Text) })
 			}
 			write := pageFormats[filepath.Ext(file)]
 			if write == nil {
@@ -56,23 +59,29 @@ func explainCommand() *command {
 			if err := e.replace("-o", file); err != nil {
 				return err
 			}
-			return e.intoFile(file, func() error { return (&explainer{e, lessons.NewStage(), write}).explain(args) })
+			if e.json {
+				if err := explain(e, lessons.Text); err != nil {
+					return err
+				}
+			}
+			return e.intoFile(file, func(e *env) error { return explain(e, write) })
 		},
 	}
 }
 
-// pageFormats are the formats of a page, by the ending of the file.
-var pageFormats = map[string]func(*text.Printer, reports.Look, []lessons.Block){
-	".md": lessons.Markdown, ".html": lessons.HTML,
-}
+// A pageFormat writes the blocks of a page.
+type pageFormat func(*text.Printer, reports.Look, []lessons.Block)
 
-// intoFile writes what tell prints into a file.
-func (e *env) intoFile(file string, tell func() error) error {
+// pageFormats are those of files, by the ending of the file.
+var pageFormats = map[string]pageFormat{".md": lessons.Markdown, ".html": lessons.HTML}
+
+// intoFile writes what tell prints, as text, into a file.
+func (e *env) intoFile(file string, tell func(*env) error) error {
 	var b bytes.Buffer
-	console := *e.console
-	e.console = &console
-	e.Printer, e.json = e.To(&b, e.Width), false
-	if err := cmp.Or(tell(), e.Err); err != nil {
+	there, console := *e, *e.console
+	console.Printer, console.json = e.To(&b, e.Width), false
+	there.console = &console
+	if err := cmp.Or(tell(&there), internal(there.Err)); err != nil {
 		return err
 	}
 	return e.write(file, func(w io.Writer) error {
@@ -93,7 +102,7 @@ func printMenu(e *console) {
 type explainer struct {
 	e     *env
 	stage *lessons.Stage
-	write func(*text.Printer, reports.Look, []lessons.Block)
+	write pageFormat
 }
 
 func (x *explainer) explain(args []string) error {

@@ -117,19 +117,15 @@ func isFolder(dir string) error {
 
 // makeFolder makes the folder of -o, if its parent is there and it is not.
 func (o *outputs) makeFolder(dir string) error {
-	_, err := os.Stat(dir)
-	if os.IsNotExist(err) {
-		if err = isFolder(filepath.Dir(filepath.Clean(dir))); err == nil {
-			if err = os.Mkdir(dir, 0o755); err == nil {
-				o.folder = dir
-			} else {
-				err = text.Errorf("error.directory", "cause", i18n.Bare(err))
-			}
+	err := isFolder(filepath.Dir(filepath.Clean(dir)))
+	if _, absent := os.Stat(dir); os.IsNotExist(absent) && err == nil {
+		if err = os.Mkdir(dir, 0o755); err != nil {
+			err = text.Errorf("error.directory", "cause", i18n.Bare(err))
+		} else {
+			o.folder = dir
 		}
-	} else {
-		err = isFolder(dir)
 	}
-	if err != nil {
+	if err = cmp.Or(err, isFolder(dir)); err != nil {
 		return text.Errorf("error.out", "flag", "-o", "file", dir, "cause", err)
 	}
 	probe := filepath.Join(dir, "report.html")

@@ -297,6 +297,10 @@ func TestExplainAsFile(t *testing.T) {
 		}
 	}
 	golden(t, "explain.debate.md.txt", contentOf(t, dir, "debate.md"))
+	if _, out, _ := call(t, "explain", "lease", "--json", "-o", filepath.Join(dir, "lease.md")); !strings.HasPrefix(out, "{") ||
+		!strings.HasPrefix(contentOf(t, dir, "lease.md"), "# ") {
+		t.Errorf("--json beside -o prints %.40q", out)
+	}
 }
 
 // A lock and a race without a command are run, and so is a link.

@@ -108,8 +108,7 @@ func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Race) error 
 		source := report.Source(commandLine(canonical(e.running, nil)))
 		r := &report.Report{
 			Printer: e.Printer, Command: e.command, Source: source, Dir: m.dir, Locks: entries, Grid: grid,
-			Outcomes: flat,
-			Runs:     shown.Runs(), Waits: !m.stops,
+			Outcomes: flat, Runs: shown.Runs(), Waits: !m.stops,
 		}
 		files, err = r.Files(e.ctx, work, m.all)
 	}
