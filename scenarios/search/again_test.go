@@ -11,14 +11,12 @@ import (
 	"testing"
 
 	"locklab/algorithms/lock"
-	"locklab/algorithms/zookeeper"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
 	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
-	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
 
@@ -41,40 +39,36 @@ func wordsOf(s *search.Search) (words []verdict.Word) {
 	return words
 }
 
-// TestAnyAttempts: a search of any number of attempts finds all verdicts of searches of one to four. Each of its own
-// has a run that can be replayed.
+// TestAnyAttempts: a search of any number of attempts finds all verdicts of searches of few. Each of its own has a run that
+// can be replayed. What goes on in the background of later attempts on an ensemble is named.
 func TestAnyAttempts(t *testing.T) {
 	effort.OnlyPushed(t, "it searches for seconds")
-	entries, most, states := locks(t, "setnx-expire", "token"), 3, 10_000
-	if effort.Exhaustive() {
-		entries, most, states = append(entries, racetest.Lock(t, "constant")), 4, 20_000
+	type question struct {
+		entries      []lock.Entry
+		budgets      string
+		most, states int
 	}
-	for _, entry := range entries {
-		for _, budget := range []string{"", "crash=1", "lose-reply=1", "lose-request=1", "pause=1@10s", "pause=1", "restart=1",
-			"crash=1,return=1", "delay=1@20s"} {
-			s := completed(t, entry, again(entry, 2, budget))
-			findsAll(t, s, budget, most, states)
+	redis, crashes := "none crash=1 lose-reply=1 lose-request=1 pause=1@10s pause=1 restart=1 crash=1,return=1 delay=1@20s", "crash=1 pause=1"
+	questions := []question{
+		{locks(t, "setnx-expire", "token"), redis, 3, 10_000}, {locks(t, "zk-naive", "zk-protected", "zk-write"), crashes, 3, 20_000},
+	}
+	if effort.Exhaustive() {
+		questions = []question{
+			{locks(t, "setnx-expire", "token", "constant"), redis, 4, 20_000},
+			{locks(t, "ensemble"), "none crash=1 pause=1 lose-reply=1 lose-request=1 expire-session=1", 3, 100_000},
 		}
 	}
-}
-
-// TestAnyAttemptsOnZooKeeper: the same of each lock that lives on sessions. What goes on in the background of later
-// attempts is named.
-func TestAnyAttemptsOnZooKeeper(t *testing.T) {
-	effort.OnlyPushed(t, "it searches for seconds")
-	entries, budgets, states := locks(t, "zk-naive", "zk-protected", "zk-write"), []string{"crash=1", "pause=1"}, 20_000
-	if effort.Exhaustive() {
-		entries, states = zookeeper.All(), 100_000
-		budgets = []string{"", "crash=1", "pause=1", "lose-reply=1", "lose-request=1", "expire-session=1"}
-	}
 	ends := []string{"zk-naive", "zk-herd", "zk-recheck", "zk-protected"} // what goes on after an attempt of these
-	for _, entry := range entries {
-		for _, budget := range budgets {
-			s := exploring(t, entry, again(entry, 2, budget))
-			if s.Complete {
-				findsAll(t, s, budget, 3, states)
-			} else if slices.Contains(ends, entry.ID) || budget == "" || budget == "crash=1" || s.Limit.Key != "limit.again.busy" {
-				t.Errorf("%s, %s: %v after %d states", entry.ID, budget, s.Limit, s.States)
+	for _, q := range questions {
+		for _, entry := range q.entries {
+			for budget := range strings.FieldsSeq(q.budgets) {
+				s := exploring(t, entry, again(entry, 2, budget))
+				if s.Complete {
+					findsAll(t, s, budget, q.most, q.states)
+				} else if !entry.OnZooKeeper() || slices.Contains(ends, entry.ID) || budget == "none" || budget == "crash=1" ||
+					s.Limit.Key != "limit.again.busy" {
+					t.Errorf("%s, %s: %v after %d states", entry.ID, budget, s.Limit, s.States)
+				}
 			}
 		}
 	}
@@ -149,31 +143,18 @@ func choose(random *rand.Rand, allowed []simulator.Choice) simulator.Choice {
 	}
 }
 
-// counted refuses clients, each of which leaves a mark, and lets one in when all marks are there. It is no closure: what
-// a lock remembers of earlier attempts must be seen.
-type counted struct {
-	env   lock.Env
-	marks []string
-}
-
-func (l *counted) Acquire(ctx context.Context, key string) (lock.Lease, error) {
-	node := l.env.Nodes[0]
-	taken, err := node.SetNX(ctx, key, l.env.Tokens.Token(), l.env.TTL).Result()
-	for _, mark := range l.marks {
-		if taken || err != nil {
-			break
-		}
-		if fresh, err := node.SetNX(ctx, key+mark, "x", 0).Result(); fresh || err != nil {
-			return nil, cmp.Or(err, lock.ErrNotAcquired)
-		}
-	}
-	return deleting(l.env, key), err
-}
-
 // TestAnyAttemptsAtTheThird: a lock that falls at the third attempt of one of two clients, and not before, is found to.
 func TestAnyAttemptsAtTheThird(t *testing.T) {
 	effort.OnlyPushed(t, "it searches for seconds")
-	marking := own("counted", func(env lock.Env) lock.Lock { return &counted{env, []string{":a", ":b"}} })
+	// Each client that is refused leaves a mark, and is let in when all marks are there.
+	marking := otherwise("marking", func(ctx context.Context, env lock.Env, key, _ string) bool {
+		first, _ := env.Nodes[0].SetNX(ctx, key+":a", "x", 0).Result()
+		if first {
+			return false
+		}
+		second, err := env.Nodes[0].SetNX(ctx, key+":b", "x", 0).Result()
+		return err == nil && !second
+	})
 	for _, entry := range []lock.Entry{marking, placing("after two")} {
 		for attempts, want := range map[int]bool{2: false, 3: true, search.AnyAttempts: true} {
 			b := again(entry, 2, "")
@@ -223,7 +204,8 @@ func TestAnyAttemptsNamed(t *testing.T) {
 	}
 }
 
-// placed is a queue in which a place that is not the first is let in, too, by the numbers of all places, of its token or of its attempts.
+// placed is a queue in which a place that is not the first is let in, too, by the numbers of all places, of its token or
+// of its attempts.
 type placed struct {
 	zk     lock.ZooKeeper
 	tokens lock.Tokens
@@ -310,8 +292,8 @@ func placing(letIn string) lock.Entry {
 	return entry
 }
 
-// TestAnyAttemptsOfNumbers: a lock on an ensemble that looks at more than the order of numbers is refused, and so is one that knows its
-// earlier attempts.
+// TestAnyAttemptsOfNumbers: a lock on an ensemble that looks at more than the order of numbers is refused, and so is one
+// that knows its earlier attempts.
 func TestAnyAttemptsOfNumbers(t *testing.T) {
 	for letIn, want := range map[string]string{
 		"": "", "the fourth": "limit.again.order", "the hundredth": "limit.again.order", "one far behind": "limit.again.order",
@@ -321,20 +303,6 @@ func TestAnyAttemptsOfNumbers(t *testing.T) {
 		s := exploring(t, entry, again(entry, 2, "crash=1"))
 		if s.Limit.Key != want || s.Complete != (want == "") {
 			t.Errorf("%q: complete %t, %v, %v", letIn, s.Complete, s.Limit, wordsOf(s))
-		}
-	}
-}
-
-// TestAnyAttemptsOfSessions: faults that are never used up are refused where what attempts leave in sessions may pile up.
-func TestAnyAttemptsOfSessions(t *testing.T) {
-	entry := racetest.Lock(t, "zk-naive")
-	for budget, want := range map[string]bool{
-		"crash=any": true, "expire-session=any": true, "lose-reply=1": true, "lose-reply=any": false, "crash=any,pause=any": false,
-	} {
-		err := search.CheckSearch(entry, again(entry, 2, budget))
-		said := i18n.Error(nil)
-		if is := err == nil; is != want || !is && (!errors.As(err, &said) || said.Message().Key != "error.again.sessions") {
-			t.Errorf("%s: %v", budget, err)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package search
+package search_test
 
 import (
 	"context"
@@ -9,65 +9,51 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/scenarios/internal/racetest"
-	"locklab/scenarios/race"
+	"locklab/scenarios/search"
 	"locklab/simulator/process"
 	"locklab/simulator/verdict"
 )
 
-// The attack of a trace goes to another lock, whether or not its own lock is listed:
-// what breaks a lock with a lease does not break one without.
+// TestAgainst: the attack of a trace goes to another lock, whether or not its own lock is listed: what breaks a lock with
+// a lease does not break one without.
 func TestAgainst(t *testing.T) {
-	named := func(id string) lock.Entry {
-		entry := racetest.Must(race.Lock(id))(t)
-		return entry
-	}
-	token := named("token")
-	b := DefaultBounds()
-	b.Budget = "pause=1"
-	s := racetest.Must(Explore(t.Context(), token, b))(t)
-	search := s.Witnesses[0].Trace
-	search.Lock = "TestMyLock"
-	played := racetest.Must(Demo())(t)
-	run := played.Trace
-	run.Lock = "TestMyLock"
-	for name, want := range map[string]verdict.Word{"token": verdict.Overlap, "watchdog": verdict.Overlap, "setnx": verdict.Holds} {
-		entry := named(name)
-		o := racetest.Must(Against(entry, search))(t)
+	token := racetest.Lock(t, "token")
+	searched := exploring(t, token, within(t, token, "attempts=2 budget=pause=1")).Witnesses[0].Trace
+	played := racetest.Must(search.Demo())(t).Trace
+	searched.Lock, played.Lock = "TestMyLock", "TestMyLock"
+	for name, want := range map[string]verdict.Word{
+		"token": verdict.Overlap, "watchdog": verdict.Overlap, "setnx": verdict.Holds,
+	} {
+		entry := racetest.Lock(t, name)
+		o := racetest.Must(search.Against(entry, searched))(t)
 		if !slices.Contains(o.Verdicts, want) || len(o.NotInjected) > 0 {
 			t.Errorf("the search's schedule makes of %s %v, want %s (not injected: %v)", name, o.Verdicts, want, o.NotInjected)
 		}
-		again, err := ReplayOn(entry, o.Trace)
-		if err != nil || !slices.Equal(again.Verdicts, o.Verdicts) {
+		if again, err := search.ReplayOn(entry, o.Trace); err != nil || !slices.Equal(again.Verdicts, o.Verdicts) {
 			t.Errorf("%s: the link of the run leads to %v, %v", name, again, err)
 		}
-		if o, err = Against(entry, run); err != nil || !slices.Contains(o.Verdicts, want) {
+		if o, err := search.Against(entry, played); err != nil || !slices.Contains(o.Verdicts, want) {
 			t.Errorf("the race makes of %s %v, %v, want %s", name, o.Verdicts, err, want)
 		}
 	}
-	if o, err := Against(named("redlock"), search); err != nil || o.History.Nodes != 3 {
+	if o, err := search.Against(racetest.Lock(t, "redlock"), searched); err != nil || o.History.Nodes != 3 {
 		t.Errorf("on several servers: %v, %v", o, err)
 	}
-	search.Settings = "nonsense"
-	if _, err := Against(token, search); err == nil {
+	searched.Settings = "nonsense"
+	if _, err := search.Against(token, searched); err == nil {
 		t.Error("settings that make no sense are accepted")
 	}
 }
 
-// sleepy is a lock that sleeps in real time, as a library does that tries again.
-type sleepy struct{ lock.Lock }
-
-func (s sleepy) Acquire(ctx context.Context, key string) (lock.Lease, error) {
-	time.Sleep(30 * time.Millisecond)
-	return s.Lock.Acquire(ctx, key)
-}
-
-// Code that waits otherwise than by its Env is named, and nothing is proved.
+// TestRealTime: code that waits otherwise than by its Env, as a library does that tries again, is named, and nothing is
+// proved.
 func TestRealTime(t *testing.T) {
-	token := racetest.Must(race.Lock("token"))(t)
-	entry := token.Variant("sleepy", 2026, func(env lock.Env) lock.Lock { return sleepy{token.New(env)} })
-	s, err := Explore(t.Context(), entry, DefaultBounds())
-	waits := (*process.WaitError)(nil)
-	if !errors.As(err, &waits) || waits.State != "sleep" || s != nil {
+	sleepy := taking("sleepy", func(context.Context, lock.Env, string) (bool, error) {
+		time.Sleep(30 * time.Millisecond)
+		return true, nil
+	})
+	s, err := search.Explore(t.Context(), sleepy, search.DefaultBounds())
+	if waits := (*process.WaitError)(nil); !errors.As(err, &waits) || waits.State != "sleep" || s != nil {
 		t.Errorf("%v, %v: want a WaitError", s, err)
 	}
 }

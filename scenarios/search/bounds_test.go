@@ -8,37 +8,19 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"locklab/algorithms/lock"
-	"locklab/faults"
 	"locklab/reports/certificate"
+	"locklab/reports/text"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/search"
 	"locklab/simulator/client"
-	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
 
-func TestRetries(t *testing.T) {
-	entry := racetest.Lock(t, "token")
-	for budget, want := range map[string]int{"pause=1": 0, "client-clock=1@10s": 1, "node-clock=1@10s": 1} {
-		b := search.DefaultBounds()
-		b.Budget = faults.Budget(budget)
-		if got := b.Settled(entry).Retries; got != want {
-			t.Errorf("with %s a client retries %d times, want %d", budget, got, want)
-		}
-		again, err := search.ParseBounds(b.String())
-		if err != nil || again.String() != b.String() || again.Retries != search.AutoRetries {
-			t.Errorf("%s is read as %s, %v", b, again, err)
-		}
-	}
-}
-
-// What bounds leave open is as it is written beside the lock; what is written for one timing says nothing about the other one.
+// TestWrittenBeside: what bounds leave open is as it is written beside the lock; what is written for one timing says
+// nothing about the other one. Retries are as the faults want them.
 func TestWrittenBeside(t *testing.T) {
 	const none = "" // bounds that are given
 	for _, test := range []struct {
@@ -55,8 +37,10 @@ func TestWrittenBeside(t *testing.T) {
 		{"token", lock.Search{Once: true}, "retries=1", "lockstep 2 1 none"},
 		{"token", lock.Search{}, "ttl=10ms", "lockstep 2 0 none"},            // no room for steps
 		{"token", lock.Search{Lockstep: true}, "latency=0s", "any 2 0 none"}, // what is for any timing only
+		{"token", lock.Search{}, "timing=lockstep budget=client-clock=1@10s", "lockstep 2 1 none"},
+		{"token", lock.Search{}, "timing=lockstep budget=node-clock=1@10s", "lockstep 2 1 none"},
 	} {
-		entry, b := racetest.Lock(t, test.id), open()
+		entry, b := racetest.Lock(t, test.id), search.OpenBounds()
 		entry.Search = test.written
 		err := setAll(&b, test.given)
 		b = b.Settled(entry)
@@ -65,13 +49,6 @@ func TestWrittenBeside(t *testing.T) {
 			t.Errorf("%+v, %s: %s, want %s; %v", test.written, test.given, got, test.settle, err)
 		}
 	}
-}
-
-// open are the usual bounds, in which all is left open that can be.
-func open() search.Bounds {
-	b := search.DefaultBounds()
-	b.Timing, b.Attempts, b.Uses = search.AutoTiming, search.AutoAttempts, search.AutoUses
-	return b
 }
 
 // twofold is the token lock beside which two searches are written.
@@ -83,7 +60,7 @@ func twofold(t *testing.T) lock.Entry {
 
 // TestSecondSearch: a second search is made where all is left open, and finds what it finds within its own bounds.
 func TestSecondSearch(t *testing.T) {
-	s, b := completed(t, twofold(t), open()), open()
+	s, b := completed(t, twofold(t), search.OpenBounds()), search.OpenBounds()
 	if s.Bounds.Attempts != 1 || len(s.Beside) != 1 || s.Beside[0].Bounds.Attempts != 2 || s.Beside[0].Bounds.Budget != "" || len(s.Cut) > 0 {
 		t.Errorf("%v, beside it %d, cut %d:\n%s", s.Bounds, len(s.Beside), len(s.Cut), certificate.Of(s, "en"))
 	}
@@ -97,7 +74,7 @@ func TestSecondSearch(t *testing.T) {
 // beside it has found so far.
 func TestInterruptedBeside(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	entry, b := twofold(t), open()
+	entry, b := twofold(t), search.OpenBounds()
 	entry.Search.Beside = &lock.Search{}
 	b.Progress = func(r *explore.Result) {
 		if r.States > 25_000 { // of two attempts
@@ -119,33 +96,7 @@ func TestInterruptedBeside(t *testing.T) {
 	}
 }
 
-// Every use of the bounds stands under what may happen, and every other that the lock
-// offers under what was assumed; so do retries of the library.
-func TestCertificateNamesUses(t *testing.T) {
-	entry := racetest.Lock(t, "redisson-lease")
-	for _, u := range []client.Uses{0, client.Renew, client.Renew | client.Reenter | client.GiveUp} {
-		s := &search.Search{Lock: entry, Bounds: search.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 1, TTL: search.DefaultBounds().TTL, Uses: u, ClientRetries: 3}, Timing: search.AnyTiming}.Settled(entry), Result: &explore.Result{}}
-		may, assumed := strings.Join(certificate.MayHappen(s, "en"), "\n"), strings.Join(certificate.Assumed(s, "en"), "\n")
-		for use, phrase := range map[client.Uses]string{client.Renew: "renews its lease", client.Reenter: "acquires the lock once more", client.GiveUp: "deadline of its own"} {
-			if got := strings.Contains(may, phrase); got != u.Has(use) {
-				t.Errorf("uses %v: may happen, %s: %t\n%s", u.Names(), phrase, got, may)
-			}
-			out, _, _ := strings.Cut(assumed[strings.Index(assumed, "a client acquires"):], "\n")
-			if got := strings.Contains(out, strings.Join(use.Names(), "")); got == u.Has(use) {
-				t.Errorf("uses %v: assumed, without %v: %t\n%s", u.Names(), use.Names(), got, out)
-			}
-		}
-		if !strings.Contains(may, "up to 3 times") || strings.Contains(assumed, "does not send again") {
-			t.Errorf("the library's retries are not named:\n%s\n%s", may, assumed)
-		}
-	}
-	s := &search.Search{Lock: entry, Bounds: search.DefaultBounds().Settled(entry), Result: &explore.Result{}}
-	if assumed := strings.Join(certificate.Assumed(s, "en"), "\n"); !strings.Contains(assumed, "does not send again") {
-		t.Errorf("that the library does not send again is not named:\n%s", assumed)
-	}
-}
-
-// What a lock does not offer is refused by name, and left out of AllUses.
+// TestUsesOffered: what a lock does not offer is refused by name, and left out of AllUses.
 func TestUsesOffered(t *testing.T) {
 	for id, want := range map[string]string{
 		"token": "give-up", "daemon-10-owned": "renew give-up", "watchdog": "renew reenter give-up", "naive-wake": "wait give-up",
@@ -170,87 +121,10 @@ func TestUsesOffered(t *testing.T) {
 	}
 }
 
-// Skew breaks locks that compare times of two clients, once it is as long as a lease outlasts
-// the work; and no lock that only measures how long something took.
-func TestSkew(t *testing.T) {
-	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
-	overlap := map[verdict.Word]int{verdict.Overlap: 0}
-	for _, test := range []struct {
-		id     string
-		timing search.Mode
-		skew   time.Duration
-		want   map[verdict.Word]int // among others; nil: nothing
-	}{
-		{"getset", search.Lockstep, 2250 * time.Millisecond, nil},
-		{"getset", search.Lockstep, 6 * time.Second, map[verdict.Word]int{verdict.Overlap: 0, verdict.WrongDel: 0}},
-		{"takeover-del", search.Lockstep, 6 * time.Second, map[verdict.Word]int{verdict.Overlap: 0, verdict.WrongDel: 0}},
-		{"client-expiry", search.AnyTiming, 1500 * time.Millisecond, nil},
-		{"client-expiry", search.Lockstep, 6 * time.Second, overlap},
-		{"token", search.AnyTiming, 9 * time.Second, nil},
-		{"redlock", search.Lockstep, 3 * time.Second, nil},
-	} {
-		entry := racetest.Lock(t, test.id)
-		b := small(entry, 2, 1, "")
-		b.Nodes = min(entry.Servers(), 3)
-		b.Timing, b.Retries, b.Skew = test.timing, search.AutoRetries, test.skew
-		s := completed(t, entry, b)
-		if test.want == nil && len(s.Found) > 0 {
-			t.Errorf("%s with a skew of %v: found %v", test.id, test.skew, s.Found[0].Verdict)
-		}
-		for word, par := range test.want {
-			i := slices.IndexFunc(s.Witnesses, func(w search.Witness) bool { return w.Verdict == word && w.Par == par })
-			if i < 0 {
-				t.Errorf("%s with a skew of %v: no %s@%d", test.id, test.skew, word, par)
-			}
-		}
-		replays(t, s)
-		for text, is := range map[string]bool{
-			"no client reads its clock":     !s.ReadsClock && !s.Measures,
-			"use their clocks only to meas": s.Measures && s.Result.Grain == 0,
-		} {
-			if strings.Contains(certificate.Of(s, "en"), text) != is {
-				t.Errorf("%s: the clock is read: %t, to measure: %t; the certificate:\n%s", test.id, s.ReadsClock, s.Measures, certificate.Of(s, "en"))
-			}
-		}
-		if measures := test.id == "redlock"; (s.Measures && s.Result.Grain == 0) != measures {
-			t.Errorf("%s uses its clock only to measure: %t", test.id, s.Measures)
-		}
-	}
-}
-
-// TestNoBound: without a bound a search does not look for SLOW and NOISY, and one that nothing exceeds changes nothing that it finds.
-func TestNoBound(t *testing.T) {
-	token := racetest.Lock(t, "token")
-	b := small(token, 2, 2, "lose-reply=1")
-	if words := b.Words(); !slices.Equal(words, explore.Words()) || slices.Contains(words, verdict.Slow) || slices.Contains(words, verdict.Noisy) {
-		t.Errorf("without bounds it looks for %v", words)
-	}
-	plain := searched(t, token, b, nil)
-	b.Slow, b.Noisy = time.Minute, 100
-	if got, want := listed(prices(searched(t, token, b, nil))), listed(prices(plain)); got != want {
-		t.Errorf("with bounds it finds\n%s, without\n%s", got, want)
-	}
-}
-
-// TestUnanswered: a client that waits without end is SLOW whatever the bound, and the run of the witness says so.
-func TestUnanswered(t *testing.T) {
-	entry := racetest.Lock(t, "naive-wake")
-	b := small(entry, 2, 2, "")
-	b.Uses, b.Slow = client.Wait, 24*time.Hour
-	compare(t, entry, b)
-	s := exploring(t, entry, b)
-	i := slices.IndexFunc(s.Witnesses, func(w search.Witness) bool { return w.Verdict == verdict.Slow })
-	if i < 0 {
-		t.Fatalf("found %v", s.Pars())
-	}
-	o := racetest.Must(search.ReplayOn(entry, s.Witnesses[i].Trace))(t)
-	if !slices.Contains(o.Verdicts, verdict.Slow) || !slices.ContainsFunc(o.Judgement.Findings, func(f verdict.Finding) bool { return f.Verdict == verdict.Slow && f.Forever }) {
-		t.Errorf("its run comes to %v, %v", o.Verdicts, o.Judgement.Findings)
-	}
-}
-
-// Tokens that are not unique undo the check of the owner: its release is a bare DEL again.
+// TestTokens: tokens that are not unique undo the check of the owner: its release is a bare DEL again.
 func TestTokens(t *testing.T) {
+	prefixed := byScripts("prefixed", takes, `local v = redis.call('GET', KEYS[1])
+		if v and string.sub(v, 1, #ARGV[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`)
 	for _, test := range []struct {
 		entry    lock.Entry
 		tokens   client.Tokens
@@ -262,129 +136,158 @@ func TestTokens(t *testing.T) {
 		{racetest.Lock(t, "token"), client.Prefix, false, false},
 		{racetest.Lock(t, "token"), client.Constant, true, true},
 		{racetest.Lock(t, "token"), client.TimeOfDay, false, true}, // whoever gets the lock later draws another
-		{racetest.Lock(t, "thread-id-lua"), client.Unique, false, true},
 		{racetest.Lock(t, "thread-id-lua"), client.Thread, true, true},
-		{racetest.Lock(t, "thread-id-lua"), client.Constant, true, true},
 		{prefixed, client.Unique, false, true},
 		{prefixed, client.Prefix, true, false},
-		{prefixed, client.Constant, true, true},
 	} {
 		b := small(test.entry, 2, 1, "pause=1")
 		b.Tokens, b.Retries = test.tokens, 2
 		s := completed(t, test.entry, b)
-		found := false
-		for _, w := range s.Witnesses {
-			found = found || w.Verdict == verdict.WrongDel && w.Par == 1
-		}
-		if found != test.wrongDel || s.Symmetry != test.symmetry {
-			t.Errorf("%s with tokens %s: WRONG-DEL %t, symmetry %t", test.entry.ID, test.tokens, found, s.Symmetry)
-		}
-		if named := strings.Contains(certificate.Of(s, "en"), "lock is the id of its thread") || strings.Contains(certificate.Of(s, "en"), "one is a prefix") ||
-			strings.Contains(certificate.Of(s, "en"), "take the same value") || strings.Contains(certificate.Of(s, "en"), "time of day in milliseconds"); named != (test.tokens != client.Unique) {
-			t.Errorf("%s with tokens %s: the certificate:\n%s", test.entry.ID, test.tokens, certificate.Of(s, "en"))
+		if par, found := parsOf(s)[verdict.WrongDel]; found != test.wrongDel || found && par != 1 || s.Symmetry != test.symmetry {
+			t.Errorf("%s with tokens %s: WRONG-DEL@%d %t, symmetry %t", test.entry.ID, test.tokens, par, found, s.Symmetry)
 		}
 	}
 }
 
-// prefixed releases whatever begins with its token.
-var prefixed = lock.Entry{ID: "prefixed", New: func(env lock.Env) lock.Lock { return &prefixLock{env.Nodes[0], env.Tokens.Token(), env} }}
-
-type prefixLock struct {
-	node  redis.UniversalClient
-	token string
-	env   lock.Env
-}
-
-func (l *prefixLock) Acquire(ctx context.Context, key string) (lock.Lease, error) {
-	switch err := l.node.Do(ctx, "SET", key, l.token, "NX", "PX", l.env.TTL.Milliseconds()).Err(); err {
-	case nil:
-		return prefixLease{l, key}, nil
-	case redis.Nil:
-		return nil, lock.ErrNotAcquired
-	default:
-		return nil, err
-	}
-}
-
-type prefixLease struct {
-	*prefixLock
-	key string
-}
-
-func (l prefixLease) Release(ctx context.Context) error {
-	return l.node.Eval(ctx, `
-		local v = redis.call('GET', KEYS[1])
-		if v and string.sub(v, 1, #ARGV[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
-		return 0`, []string{l.key}, l.token).Err()
-}
-
-// Tokens that make no difference to a lock are refused; the others are read as they are
-// written.
+// TestTokensThatAreRefused: tokens that make no difference to a lock are refused.
 func TestTokensThatAreRefused(t *testing.T) {
-	for _, id := range []string{"token", "thread-id", "setnx", "watchdog", "zk-protected", "zk-naive", "redlock", "queue"} {
-		takes := []client.Tokens{client.Thread, client.Prefix, client.Constant, client.TimeOfDay}
-		switch id {
-		case "thread-id":
-			takes = []client.Tokens{client.Thread, client.Constant}
-		case "setnx", "zk-naive":
-			takes = nil
-		}
-		entry := racetest.Lock(t, id)
-		for i, name := range client.TokensNames() {
-			tokens, ok := client.TokensOf(name)
-			if !ok || tokens != client.Tokens(i) || tokens.String() != name {
-				t.Fatalf("tokens %q are %v, %t", name, tokens, ok)
-			}
-			b := search.DefaultBounds()
-			b.Tokens = tokens
-			want := tokens == client.Unique || slices.Contains(takes, tokens)
-			if err := b.Check(entry); (err == nil) != want {
-				t.Errorf("%s, tokens=%s: %v", id, name, err)
-			}
-			if got, err := search.ParseBounds(b.String()); err != nil || got.Tokens != tokens {
-				t.Errorf("%s is read as %s, %v", b, got, err)
+	for id, takes := range map[string][]client.Tokens{
+		"token": {client.Thread, client.Prefix, client.Constant, client.TimeOfDay}, "setnx": nil, "zk-naive": nil,
+		"thread-id": {client.Thread, client.Constant}, "zk-protected": {client.Thread, client.Prefix, client.Constant, client.TimeOfDay},
+	} {
+		entry, b := racetest.Lock(t, id), search.DefaultBounds()
+		for i := range client.TokensNames() {
+			b.Tokens = client.Tokens(i)
+			if err := b.Check(entry); (err == nil) != (b.Tokens == client.Unique || slices.Contains(takes, b.Tokens)) {
+				t.Errorf("%s, tokens=%s: %v", id, b.Tokens, err)
 			}
 		}
 	}
 }
 
-// returning are bounds with one client that crashes and is started anew.
-func returning(entry lock.Entry, clients int, tokens client.Tokens, timing search.Mode) search.Bounds {
-	b := small(entry, clients, 1, "crash=1,return=1")
-	b.Tokens, b.Timing = tokens, timing
-	return b
+// TestReturn: a new process may take the lock for its own that the one before it has left, if it has the same thread id:
+// what that one still has under way then strikes it. Alone, it is the only client that could. With a token of its own it
+// waits for the end of the lease.
+func TestReturn(t *testing.T) {
+	for question, want := range map[string]string{
+		"redisson-lease":               "",
+		"redisson-lease tokens=thread": "STALE-WRITE@2 WRONG-DEL@2 LIE@2",
+		"token":                        "",
+		"token tokens=thread":          "", // no lock for its own owner
+		"thread-id-lua tokens=thread":  "",
+		"setnx":                        "DEADLOCK@1",
+	} {
+		id, bounds, _ := strings.Cut(question, " ")
+		entry := racetest.Lock(t, id)
+		s := completed(t, entry, within(t, entry, "clients=1 timing=any budget=crash=1+return=1 "+bounds))
+		replays(t, s)
+		if got := strings.Join(s.AllPars(), " "); got != want || s.Untriggered() != nil {
+			t.Errorf("%s: found %q, want %q; not injected %v", question, got, want, s.Untriggered())
+		}
+	}
 }
 
-// A new process may take the lock for its own that the one before it has left, if it has the
-// same thread id: what that one still has under way then strikes it. Alone, it is the only
-// client that could. With a token of its own it waits for the end of the lease.
-func TestReturn(t *testing.T) {
-	falls := map[verdict.Word]int{verdict.WrongDel: 2, verdict.StaleWrite: 2, verdict.Lie: 2}
-	for _, test := range []struct {
-		id     string
-		tokens client.Tokens
-		want   map[verdict.Word]int
-	}{
-		{"redisson-lease", client.Unique, map[verdict.Word]int{}},
-		{"redisson-lease", client.Thread, falls},
-		{"token", client.Unique, map[verdict.Word]int{}},
-		{"token", client.Thread, map[verdict.Word]int{}}, // no lock for its own owner
-		{"thread-id-lua", client.Thread, map[verdict.Word]int{}},
-		{"setnx", client.Unique, map[verdict.Word]int{verdict.Deadlock: 1}},
+// bounds are values of each bound: those that are read as they are written, those that are not read, and those that no
+// search has.
+var bounds = map[string]struct{ read, refused, outside string }{
+	"clients":        {"1 6", "two any 1.5", "0 7"},
+	"attempts":       {"1 9 auto any", "some -1 -2 0", "10"},
+	"timing":         {"any lockstep auto", "anytime -", ""},
+	"retries":        {"0 5 auto", "-1 x any", "6"},
+	"nodes":          {"0 5", "x", "-1 99"},
+	"ttl":            {"2ms 9s 8760h0m0s", "soon 9", "0s 1ms 9000h"},
+	"fenced":         {"true false", "yes", ""},
+	"work":           {"0s 3.6s", "x", "-1s 9000h"},
+	"latency":        {"auto 0s 750ms", "-1s soon 5", "9000h"},
+	"lateness":       {"auto 0s 750ms", "-1s soon", "9000h"},
+	"uses":           {"none all auto renew check renew,check,give-up", "renw renew, none,renew", ""},
+	"client-retries": {"0 5", "x", "-1 6"},
+	"skew":           {"0s 3s", "x", "-1s"},
+	"tokens":         {"unique thread prefix constant clock", "uniqe", ""},
+	"slow":           {"0s 5s", "5", "-1s 9000h"},
+	"noisy":          {"0 5", "x", "-1 10001"},
+	"idle":           {"true false", "2", ""},
+	"epoch":          {"1780000000000", "x", ""},
+	"budget":         {"crash=1 crash=1,pause=2@5s crash=any,pause=any@2s", "crash=any,pause=1 crash=1,pause=any@2s", ""},
+	"max-states":     {"0 7", "many", "-1"},
+}
+
+// TestTable: each bound is written as it was read, by itself and in a link; what it cannot be is refused with what to
+// write, by its own error or by Check; and none of the words of one stands for another value.
+func TestTable(t *testing.T) {
+	token := racetest.Lock(t, "token")
+	for _, one := range search.Table {
+		values, ok := bounds[one.Name]
+		if !ok {
+			t.Errorf("%s: give this test values of it", one.Name)
+		}
+		for value := range strings.FieldsSeq(values.read) {
+			b := search.DefaultBounds()
+			if err := b.Set(one.Name, value); err != nil || one.Format(b) != value {
+				t.Errorf("%s=%s is read as %s, %v", one.Name, value, one.Format(b), err)
+			}
+			linked, err := search.ParseBounds(b.String())
+			if in := one.In != search.InCommands; err != nil || in && one.Format(linked) != value || linked.String() != b.String() {
+				t.Errorf("%s is read as %s, %v", b, linked, err)
+			}
+		}
+		for value := range strings.FieldsSeq(values.refused) {
+			b := search.DefaultBounds()
+			if err := b.Set(one.Name, value); err == nil || !strings.Contains(text.SayError("en", err), one.Name+"="+value) {
+				t.Errorf("%s=%s is read: %v", one.Name, value, err)
+			} else if b.String() != search.DefaultBounds().String() && one.Name != "budget" {
+				t.Errorf("%s=%s is refused, and changes %s", one.Name, value, b)
+			}
+		}
+		for value := range strings.FieldsSeq(values.outside) {
+			b := search.DefaultBounds()
+			err := b.Set(one.Name, value)
+			if err == nil {
+				err = b.Check(token)
+			}
+			if err == nil || !strings.Contains(text.SayError("en", err), one.Name+"=") || !strings.Contains(text.SayError("en", err), "give ") {
+				t.Errorf("%s=%s: %v", one.Name, value, err)
+			}
+		}
+		if named := slices.Contains(search.Names(), one.Name); named == (one.In == search.InLinks) {
+			t.Errorf("%s has no place", one.Name)
+		}
+	}
+	none, plain := search.DefaultBounds(), search.DefaultBounds()
+	for value, b := range map[string]*search.Bounds{"none": &none, "": &plain} {
+		if err := b.Set("budget", value); err != nil || b.Budget != "" || b.Check(token) != nil || b.Faults() != "none" {
+			t.Errorf("budget=%s is read as %s, %v", value, b, err)
+		}
+	}
+}
+
+// TestBadBounds: bounds that a world cannot carry are refused, each with a sentence of its own.
+func TestBadBounds(t *testing.T) {
+	for question, want := range map[string]string{
+		"token ttl=876000h": "ttl=876000h", "token ttl=11ms timing=any": "ttl=11ms", "token ttl=11ms latency=0s": "ttl=11ms",
+		"token budget=crash=1+node-clock=2@490000h": "490000h", "token budget=pause=255@8000h": "pause=255",
+		"token retries=1 timing=any": "retries=1", "token retries=1 latency=0s": "retries=1", "token asks=2": "no such bound",
+		"token timing=any latency=1s": "latency=1s", "token timing=any lateness=10s": "lateness=10s",
+		"token timing=lockstep lateness=0s": "lateness=0s", "token skew=1s": "skew=1s", "token skew=1ns": "skew=1ns",
+		"token skew=45750ms": "skew=45.75s", "token skew=45s": "", "token noisy=3 timing=any": "noisy=3", "token noisy=3": "noisy=3",
+		"token slow=1s attempts=any timing=any": "slow", "token slow=1s timing=lockstep": "", "token slow=1s timing=any": "",
+		"token noisy=3 timing=lockstep": "",
+		// What attempts leave in sessions may pile up where faults are never used up.
+		"zk-naive attempts=any budget=crash=any": "", "zk-naive attempts=any budget=expire-session=any": "",
+		"zk-naive attempts=any budget=lose-reply=1":        "",
+		"zk-naive attempts=any budget=lose-reply=any":      "lose-reply=any",
+		"zk-naive attempts=any budget=crash=any+pause=any": "crash=any,pause=any",
+		"redlock attempts=any":                             "servers",
+		"db-row attempts=any tokens=constant":              "--tokens constant",
 	} {
-		entry := racetest.Lock(t, test.id)
-		b := returning(entry, 1, test.tokens, search.AnyTiming)
-		s, err := search.Explore(t.Context(), entry, b)
-		if err != nil || !s.Complete || s.Untriggered() != nil {
-			t.Fatalf("%s: %v, not injected %v", test.id, err, s.Untriggered())
+		id, bounds, _ := strings.Cut(question, " ")
+		entry, b := racetest.Lock(t, id), search.OpenBounds()
+		err := setAll(&b, bounds)
+		if err == nil {
+			err = search.CheckSearch(entry, b)
 		}
-		got := parsOf(s)
-		replays(t, s)
-		if len(got) != len(test.want) || weaker(got, test.want) != nil {
-			t.Errorf("%s with tokens %s: found %v, want %v", test.id, test.tokens, got, test.want)
-		}
-		if c := certificate.Of(s, "en"); !strings.Contains(c, "is started again, as another process") || !strings.Contains(c, "draws none of its tokens") {
-			t.Errorf("%s: the certificate:\n%s", test.id, c)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(text.SayError("en", err), want) {
+			t.Errorf("%s: %v, want %q", question, err, want)
 		}
 	}
 }

@@ -3,16 +3,18 @@ package search_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"locklab/algorithms/lock"
 	"locklab/reports/certificate"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/search"
-	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/explore"
 	"locklab/simulator/node"
@@ -36,8 +38,8 @@ func madeSearch(entry lock.Entry, bounds string, of explore.Result, words ...ver
 	return s
 }
 
-// What a search beside the one that is proved has found stands in the headline, and whether
-// clocks or lives of keys were looked at.
+// TestClaimNamesWhatOthersFound: what a search beside the one that is proved has found stands in the headline, and
+// whether clocks or lives of keys were looked at.
 func TestClaimNamesWhatOthersFound(t *testing.T) {
 	t.Parallel()
 	measures := explore.Result{Measures: true}
@@ -84,48 +86,51 @@ func TestClaimNamesWhatOthersFound(t *testing.T) {
 	}
 }
 
-// Code that compares an elapsed time, or what is left of a key's life, with constants off the steps
+// TestClaimOfInstants: code that compares an elapsed time, or what is left of a key's life, with constants off the steps
 // may break between the instants that are searched, and its proof is of these only.
 func TestClaimOfInstants(t *testing.T) {
 	t.Parallel()
-	refused := func(asks func(env lock.Env, key string)) lock.Entry {
-		return own("asking", func(env lock.Env) lock.Lock {
-			return plain(env, env.Tokens.Token, func(_ context.Context, key string) { asks(env, key) })
+	asking := func(asks func(node redis.UniversalClient, ctx context.Context, key string)) lock.Entry {
+		return otherwise("asking", func(ctx context.Context, env lock.Env, key, _ string) bool {
+			asks(env.Nodes[0], ctx, key)
+			return false
+		})
+	}
+	script := func(script string) lock.Entry {
+		return asking(func(node redis.UniversalClient, ctx context.Context, key string) {
+			node.Eval(ctx, script, []string{key})
 		})
 	}
 	for name, test := range map[string]struct {
 		entry lock.Entry
 		scope string
-		epoch bool
+		epoch bool // the certificate says when clocks begin
 	}{
-		"elapsed time": {clocked(func(before, after time.Time) bool {
-			off := after.Sub(before) % (750 * time.Millisecond)
+		"elapsed time": {clocked(func(a, b time.Time) bool { // 750ms are a step
+			off := b.Sub(a) % (750 * time.Millisecond)
 			return off > 100*time.Millisecond && off < 700*time.Millisecond
 		}), search.ScopeInstants, true},
-		"date": {clocked(func(_, after time.Time) bool { return after.Year() == 1970 }), search.ScopeInstants, true},
-		"PTTL": {refused(func(env lock.Env, key string) { env.Nodes[0].PTTL(t.Context(), key) }), search.ScopeInstants, false},
-		"PTTL in a script": {refused(func(env lock.Env, key string) {
-			env.Nodes[0].Eval(t.Context(), "return redis.call('pttl', KEYS[1])", []string{key})
+		"date":             {clocked(func(_, b time.Time) bool { return b.Year() == 1970 }), search.ScopeInstants, true},
+		"PTTL in a script": {script("return redis.call('pttl', KEYS[1])"), search.ScopeInstants, false},
+		"TIME in a script": {script("return redis.call('time')[1]"), search.ScopeInstants, true},
+		"PTTL": {asking(func(node redis.UniversalClient, ctx context.Context, key string) {
+			node.PTTL(ctx, key)
 		}), search.ScopeInstants, false},
-		"TIME in a script": {refused(func(env lock.Env, key string) {
-			env.Nodes[0].Eval(t.Context(), "return redis.call('time')[1]", []string{key})
-		}), search.ScopeInstants, true},
-		"nothing": {refused(func(lock.Env, string) {}), search.ScopeAny, false},
+		"nothing": {asking(func(redis.UniversalClient, context.Context, string) {}), search.ScopeAny, false},
 	} {
-		b := search.DefaultBounds()
-		b.Attempts, b.Uses, b.Budget, b.Timing, b.Nodes = 1, 0, "", search.AnyTiming, 1
-		s := exploring(t, test.entry, b)
-		head, _, _ := strings.Cut(certificate.Of(s, "en"), "\n")
-		if s.Scope() != test.scope || strings.Contains(head, "at the instants searched, ") != (test.scope == search.ScopeInstants) || strings.Contains(head, "at any timing, ") != (test.scope == search.ScopeAny) {
+		s := exploring(t, test.entry, everyTiming(test.entry, 2, 1, ""))
+		said := certificate.Of(s, "en")
+		head, _, _ := strings.Cut(said, "\n")
+		if s.Scope() != test.scope || strings.Contains(head, "at the instants searched, ") == (test.scope == search.ScopeAny) {
 			t.Errorf("%s: %s", name, head)
 		}
-		if strings.Contains(certificate.Of(s, "en"), "2026-05-28 20:26:40 UTC") != test.epoch {
-			t.Errorf("%s: whether the certificate says when clocks begin:\n%s", name, certificate.Of(s, "en"))
+		if strings.Contains(said, "2026-05-28 20:26:40 UTC") != test.epoch {
+			t.Errorf("%s: whether the certificate says when clocks begin:\n%s", name, said)
 		}
 	}
 }
 
-// A search that comes from another machine says the same.
+// TestClaimTravels: a search that comes from another machine says the same.
 func TestClaimTravels(t *testing.T) {
 	t.Parallel()
 	entry := racetest.Lock(t, "token")
@@ -148,41 +153,12 @@ func TestClaimTravels(t *testing.T) {
 	}
 }
 
-// odd is a lock that asks for a time to live of so long, looks at what is left of it, or
-// not, and sleeps before it asks again, as often as there are sleeps.
-func odd(ttl time.Duration, looks bool, sleeps ...time.Duration) lock.Entry {
-	return taking("odd", func(ctx context.Context, env lock.Env, key string) (bool, error) {
-		node, token := env.Nodes[0], env.Tokens.Token()
-		ok, err := node.SetNX(ctx, key, token, ttl).Result()
-		for _, d := range sleeps {
-			if err != nil || ok {
-				break
-			}
-			env.Clock.Sleep(d)
-			ok, err = node.SetNX(ctx, key, token, ttl).Result()
-		}
-		if err == nil && ok && looks {
-			left, failed := node.PTTL(ctx, key).Result()
-			ok, err = left > 700*time.Millisecond, failed
-		}
-		return ok, err
-	})
-}
-
-// scripted is a lock whose script knows the time to live, which no argument does.
-func scripted() lock.Entry {
-	const script = `if redis.call('setnx', KEYS[1], ARGV[1]) == 1 then return redis.call('pexpire', KEYS[1], 8 * 1100 + 100) end return 0`
-	return taking("scripted", func(ctx context.Context, env lock.Env, key string) (bool, error) {
-		n, err := env.Nodes[0].Eval(ctx, script, []string{key}, env.Tokens.Token()).Int()
-		return n > 0, err
-	})
-}
-
-// TestCodeThatLooksIntoItsToken: code that takes a lock by force where its token ends in 7, which no search draws, is proved on condition that it
-// does the same with others, and a tolerance gives no answer; of one that only passes its token on, which was tried, that is the condition.
+// TestCodeThatLooksIntoItsToken: code that takes a lock by force where its token ends in 7, which no search draws, is
+// proved on condition that it does the same with others; of one that only passes its token on, which was tried, that is
+// the condition.
 func TestCodeThatLooksIntoItsToken(t *testing.T) {
 	t.Parallel()
-	for _, end := range []string{"7", "x"} {
+	for end, condition := range map[string]string{"7": "looks", "x": "compares"} {
 		e := taking("looks", func(ctx context.Context, env lock.Env, key string) (bool, error) {
 			token := env.Tokens.Token()
 			if strings.HasSuffix(token, end) {
@@ -190,63 +166,71 @@ func TestCodeThatLooksIntoItsToken(t *testing.T) {
 			}
 			return env.Nodes[0].SetNX(ctx, key, token, env.TTL).Result()
 		})
-		s := exploring(t, e, everyTiming(e, 2, 1, ""))
-		limit := racetest.Must(study.UsualRivals().Limit(t.Context(), e, study.Hazard{Fault: "client-clock", Sized: true}))(t)
-		looks, condition := end == "7", map[bool]string{true: "looks", false: "compares"}[end == "7"]
-		if !slices.Equal(s.If(), []string{condition}) || (limit.Answer == study.NoAnswer) != looks {
-			t.Errorf("a token that ends in %s: %v if %v; when a clock jumps: %s", end, s.Looked(), s.If(), limit.Answer)
+		if s := exploring(t, e, everyTiming(e, 2, 1, "")); !slices.Equal(s.If(), []string{condition}) {
+			t.Errorf("a token that ends in %s: %v if %v", end, s.Looked(), s.If())
 		}
 	}
 }
 
-// TestCertificateNamesOddConstants: what is no whole number of steps of 750ms stands under
-// what was assumed, with a step of all; and only where nothing is does it stand there that
-// such steps suffice.
-func TestCertificateNamesOddConstants(t *testing.T) {
-	t.Parallel()
-	const suffices, none, unseen = "Henzinger", "no step of at least", "is not seen"
-	long := search.DefaultBounds().TTL
-	for _, test := range []struct {
-		name   string
-		entry  lock.Entry
-		budget string
-		change func(*search.Bounds)
-		want   []string
-		not    []string
-	}{
-		{name: "token", entry: racetest.Lock(t, "token"), want: []string{suffices}, not: []string{"not a whole number of steps", unseen}},
-		{name: "odd time to live", entry: odd(8900*time.Millisecond, false), want: []string{"time to live of 8.9s (SET", "100ms would be a step of all"}, not: []string{suffices, unseen, "sleeps"}},
-		{name: "odd time to live in a script", entry: scripted(), want: []string{"time to live of 8.9s (EVAL", "100ms would be a step of all"}, not: []string{suffices}},
-		{name: "many sleeps", entry: odd(long, false, 250*time.Millisecond, 500*time.Millisecond, 750*time.Millisecond, time.Second, 1250*time.Millisecond), want: []string{"for 250ms to 1.25s (4 different", "250ms would be a step of all"}, not: []string{suffices, unseen}},
-		{name: "odd sleep", entry: odd(long, false, 1250*time.Millisecond), want: []string{"sleeps or sets a timer for 1.25s", "250ms would be a step of all"}, not: []string{suffices, "live of"}},
-		{name: "whole sleep", entry: odd(long, false, 1500*time.Millisecond), want: []string{suffices}, not: []string{"not a whole number of steps"}},
-		{name: "no step of all", entry: odd(long, false, 7*time.Millisecond), want: []string{"for 7ms", none}, not: []string{suffices}},
-		{name: "looks at the rest", entry: odd(long, true), want: []string{unseen}, not: []string{suffices, "not a whole number of steps"}},
-		{name: "odd lease", entry: racetest.Lock(t, "token"), change: func(b *search.Bounds) { b.TTL = 10 * time.Second }, want: []string{"the lease of 10s", "time to live of 10s", "625ms would be a step of all"}, not: []string{suffices}},
-		{name: "odd work", entry: racetest.Lock(t, "token"), change: func(b *search.Bounds) { b.Work = time.Second }, want: []string{"works or does a part of its work for up to 1s", "500ms would be a step of all"}, not: []string{suffices}},
-		{name: "odd fault", entry: racetest.Lock(t, "token"), budget: "pause=1@3100ms", want: []string{"3s for pause of 3.1s"}, not: []string{suffices, "not a whole number of steps"}},
-		{name: "no whole step", entry: racetest.Lock(t, "token"), budget: "hang=1@500ms", want: []string{"0s for hang of 500ms"}},
-		{name: "whole steps", entry: racetest.Lock(t, "token"), budget: "delay=1@3s", not: []string{"whole steps"}},
-		{name: "odd fault and time to live", entry: odd(8900*time.Millisecond, false), budget: "pause=1@3150ms", want: []string{"3s for pause of 3.15s", none}, not: []string{suffices}},
-	} {
-		b := everyTiming(test.entry, 2, 1, test.budget)
-		if test.change != nil {
-			test.change(&b)
+// odd is a lock that asks for a time to live of so long, and again after each sleep.
+func odd(ttl time.Duration, sleeps ...time.Duration) lock.Entry {
+	return taking("odd", func(ctx context.Context, env lock.Env, key string) (ok bool, err error) {
+		for _, d := range append([]time.Duration{0}, sleeps...) {
+			env.Clock.Sleep(d)
+			if ok, err = env.Nodes[0].SetNX(ctx, key, env.Tokens.Token(), ttl).Result(); ok || err != nil {
+				break
+			}
 		}
-		s := exploring(t, test.entry, b)
-		if !s.Complete {
-			t.Fatalf("%s: the search was cut short", test.name)
+		return ok, err
+	})
+}
+
+// TestGrid: lengths that are no whole number of steps of 750 ms are named, with a step of all, and stand under what was
+// assumed.
+func TestGrid(t *testing.T) {
+	t.Parallel()
+	long := search.DefaultBounds().TTL
+	byScript := byScripts("scripted", `if redis.call('setnx', KEYS[1], ARGV[1]) == 1 then
+		return redis.call('pexpire', KEYS[1], 8 * 1100 + 100) end return 0`, givesOwn)
+	token, milli := racetest.Lock(t, "token"), time.Millisecond
+	for _, test := range []struct {
+		entry  lock.Entry
+		bounds string
+		want   string // lengths, faults that are rounded, and the step of all; "0s": none
+		said   string // in the certificate
+	}{
+		{token, "", "[] [] 750ms", "Henzinger"},
+		{odd(8900 * milli), "", "[8.9s] [] 100ms", "time to live of 8.9s (SET"},
+		{byScript, "", "[8.9s] [] 100ms", "time to live of 8.9s (EVAL"},
+		{odd(long, 250*milli, 500*milli, 750*milli, time.Second, 1250*milli), "", "[250ms 500ms 1s 1.25s] [] 250ms",
+			"for 250ms to 1.25s (4 different"},
+		{odd(long, 1250*milli), "", "[1.25s] [] 250ms", "sleeps or sets a timer for 1.25s"},
+		{odd(long, 1500*milli), "", "[] [] 750ms", "Henzinger"},
+		{odd(long, 7*milli), "", "[7ms] [] 0s", "no step of at least"},
+		{wary, "", "[] [] 750ms", "is not seen"},
+		{token, "ttl=10s", "[10s 10s] [] 625ms", "the lease of 10s"},
+		{token, "work=1s", "[1s] [] 500ms", "works or does a part of its work for up to 1s"},
+		{token, "budget=pause=1@3100ms", "[] [3.1s] 100ms", "3s for pause of 3.1s"},
+		{token, "budget=hang=1@500ms", "[] [500ms] 500ms", "0s for hang of 500ms"},
+		{token, "budget=delay=1@3s", "[] [] 750ms", "Henzinger"},
+		{odd(8900 * milli), "budget=pause=1@3150ms", "[8.9s] [3.15s] 0s", "3s for pause of 3.15s"},
+	} {
+		b := within(t, test.entry, "timing=any "+test.bounds)
+		s := completed(t, test.entry, b)
+		g := s.Grid(racetest.Must(s.Bounds.Model(test.entry))(t))
+		var off, rounded []time.Duration
+		if g.OffLease > 0 {
+			off = append(off, g.OffLease)
+		}
+		for _, one := range slices.Concat(g.Off...) {
+			off = append(off, one.D)
+		}
+		for _, f := range g.Rounded {
+			rounded = append(rounded, f.Max)
 		}
 		assumed := strings.Join(certificate.Assumed(s, "en"), "\n")
-		for _, phrase := range test.want {
-			if !strings.Contains(assumed, phrase) {
-				t.Errorf("%s: the certificate lacks %q:\n%s", test.name, phrase, assumed)
-			}
-		}
-		for _, phrase := range test.not {
-			if strings.Contains(assumed, phrase) {
-				t.Errorf("%s: the certificate says %q:\n%s", test.name, phrase, assumed)
-			}
+		if got := fmt.Sprint(off, " ", rounded, " ", g.Finer); got != test.want || !strings.Contains(assumed, test.said) {
+			t.Errorf("%s, %s: %s, want %s, and that it says %q:\n%s", test.entry.ID, test.bounds, got, test.want, test.said, assumed)
 		}
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/reports/certificate"
 	"locklab/scenarios/internal/racetest"
-	"locklab/scenarios/search"
 	"locklab/simulator/explore"
 	"locklab/simulator/live"
 	"locklab/simulator/realserver/servertest"
@@ -134,10 +133,7 @@ func TestBoundary(t *testing.T) {
 	for budget, want := range map[string]explore.Boundary{"pause=1@4500ms": explore.BoundaryOnly, "pause=1@5250ms": explore.Beyond} {
 		bounds := everyTiming(entry, 2, 2, budget)
 		bounds.Boundary, bounds.Recheck = true, true
-		s, err := search.Explore(t.Context(), entry, bounds)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := exploring(t, entry, bounds)
 		if got := s.Boundary[verdict.Overlap]; got != want || s.Boundary[verdict.Orphan] != explore.Beyond {
 			t.Errorf("%s: OVERLAP %d, want %d; all: %v", budget, got, want, s.Boundary)
 		}

@@ -2,43 +2,16 @@ package search_test
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"testing"
 
 	"locklab/algorithms/lock"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/search"
-	"locklab/scenarios/study"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
-
-// byScripts is a lock of two scripts with the key, the token and the TTL in milliseconds. The first returns 1 if the lock is taken.
-func byScripts(id string, acquire, release string) lock.Entry {
-	return own(id, func(env lock.Env) lock.Lock {
-		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
-			keys, args := []string{key}, []any{env.Tokens.Token(), env.TTL.Milliseconds()}
-			if n, err := env.Nodes[0].Eval(ctx, acquire, keys, args...).Int(); err != nil || n != 1 {
-				return nil, errors.Join(err, lock.ErrNotAcquired)
-			}
-			return reporting(func(ctx context.Context) error {
-				return lost(env.Nodes[0].Eval(ctx, release, keys, args...).Int64())
-			}), nil
-		})
-	})
-}
-
-// explored is a complete search.
-func explored(t *testing.T, e lock.Entry, b search.Bounds) *search.Search {
-	t.Helper()
-	s, err := search.Explore(t.Context(), e, b)
-	if err != nil || !s.Complete {
-		t.Fatalf("%s: %v, %+v", e.ID, err, s)
-	}
-	return s
-}
 
 // permits are semaphores of two that let a third in: with two clients nothing of that can be seen.
 func permits() []lock.Entry {
@@ -53,7 +26,7 @@ func permits() []lock.Entry {
 func TestTooFewClients(t *testing.T) {
 	t.Parallel()
 	for _, e := range permits() {
-		two, three := explored(t, e, small(e, 2, 1, "")), explored(t, e, small(e, 3, 1, ""))
+		two, three := completed(t, e, small(e, 2, 1, "")), completed(t, e, small(e, 3, 1, ""))
 		if got := two.Unjudged(); !slices.Equal(got, []verdict.Word{verdict.Overlap}) || two.Enough() != 3 || !two.Complete {
 			t.Errorf("%s: two clients cannot judge %v, three can: %d", e.ID, got, two.Enough())
 		}
@@ -65,10 +38,6 @@ func TestTooFewClients(t *testing.T) {
 			t.Errorf("%s: %v, refused: %v, proved %v", e.ID, err, p.Refused, p.Proved())
 		} else if s, _ := p.BrokenBy(verdict.Overlap); s == nil || s.Bounds.Clients != 3 {
 			t.Errorf("%s: no search of three clients has found what views come to", e.ID)
-		}
-		pars, err := study.FindPars(t.Context(), []lock.Entry{e}, small(e, 2, 1, ""), []string{"crash=1"}, nil)
-		if err != nil || !pars.Of(0, 0, 0).Unjudged {
-			t.Errorf("%s: %v, par of OVERLAP: %+v", e.ID, err, pars.Rows[0])
 		}
 	}
 }
@@ -94,7 +63,7 @@ func TestSemaphoreProved(t *testing.T) {
 func TestReadersAmongWriters(t *testing.T) {
 	t.Parallel()
 	read := racetest.Lock(t, "zk-read")
-	right := explored(t, read, small(read, 2, 1, ""))
+	right := completed(t, read, small(read, 2, 1, ""))
 	if right.Unjudged() != nil || len(right.Found) > 0 || !right.Complete {
 		t.Errorf("zk-read: %v, cannot judge %v", right.Pars(), right.Unjudged())
 	}
@@ -104,12 +73,12 @@ func TestReadersAmongWriters(t *testing.T) {
 			return reporting(func(context.Context) error { return nil }), nil
 		})
 	}
-	if s := explored(t, blind, small(blind, 2, 1, "")); !slices.Contains(s.Pars(), "OVERLAP@0") {
+	if s := completed(t, blind, small(blind, 2, 1, "")); !slices.Contains(s.Pars(), "OVERLAP@0") {
 		t.Errorf("a reader that does not see the writer: %v", s.Pars())
 	}
 	alone := read
 	alone.Writer = nil
-	if s := explored(t, alone, small(alone, 2, 1, "")); !slices.Equal(s.Unjudged(), []verdict.Word{verdict.Overlap}) || s.Enough() != 0 {
+	if s := completed(t, alone, small(alone, 2, 1, "")); !slices.Equal(s.Unjudged(), []verdict.Word{verdict.Overlap}) || s.Enough() != 0 {
 		t.Errorf("readers alone: %v cannot be judged, enough are %d", s.Unjudged(), s.Enough())
 	}
 }
@@ -119,14 +88,14 @@ func TestMeansFree(t *testing.T) {
 	t.Parallel()
 	pool := byScripts("pool", `if redis.call("SETNX", "made", 1) == 1 then redis.call("LPUSH", KEYS[1], "free") return 0 end
 		if redis.call("RPOP", KEYS[1]) then return 1 end return 0`, `return redis.call("LPUSH", KEYS[1], "free")`)
-	if s := explored(t, pool, small(pool, 2, 2, "")); !slices.Contains(s.Verdicts(), verdict.WrongDel) {
+	if s := completed(t, pool, small(pool, 2, 2, "")); !slices.Contains(s.Verdicts(), verdict.WrongDel) {
 		t.Errorf("a pool that does not say what its key means: %v", s.Pars())
 	}
 	pool.Held = func(value string) bool { return value == "" }
-	if s := explored(t, pool, small(pool, 2, 2, "")); s.Found != nil {
+	if s := completed(t, pool, small(pool, 2, 2, "")); s.Found != nil {
 		t.Errorf("a pool that does: %v", s.Pars())
 	}
-	if s := explored(t, pool, small(pool, 2, 1, "crash=1")); !slices.Equal(s.Pars(), []string{"DEADLOCK@1"}) {
+	if s := completed(t, pool, small(pool, 2, 1, "crash=1")); !slices.Equal(s.Pars(), []string{"DEADLOCK@1"}) {
 		t.Errorf("whose holder dies: %v", s.Pars())
 	}
 }
@@ -136,25 +105,21 @@ func TestKeptByAsking(t *testing.T) {
 	t.Parallel()
 	const take, release = `if redis.call("SET", KEYS[1], ARGV[1], "NX", "PX", ARGV[2]) then return 1 end `, `return redis.call("DEL", KEYS[1])`
 	kept := byScripts("refresh-on-refusal", take+`redis.call("PEXPIRE", KEYS[1], ARGV[2]) return 0`, release)
-	s := explored(t, kept, small(kept, 2, 1, "crash=1"))
+	s := completed(t, kept, small(kept, 2, 1, "crash=1"))
 	if !slices.Contains(s.Pars(), "DEADLOCK@1") {
 		t.Errorf("refusals that prolong: %v", s.Pars())
 	}
 	replays(t, s)
 	left := byScripts("left", take+`return 0`, release)
-	if s := explored(t, left, small(left, 2, 1, "crash=1")); slices.Contains(s.Verdicts(), verdict.Deadlock) {
+	if s := completed(t, left, small(left, 2, 1, "crash=1")); slices.Contains(s.Verdicts(), verdict.Deadlock) {
 		t.Errorf("refusals that do not: %v", s.Pars())
 	}
-	p, err := search.Prove(t.Context(), kept, racetest.Must(proofWithin("crash=1"))(t))
+	crashing := search.ProofBounds()
+	crashing.Budget = "crash=1"
+	p, err := search.Prove(t.Context(), kept, crashing)
 	if err != nil || slices.Contains(p.Proved(), verdict.Deadlock) {
 		t.Errorf("proved %v, %v", p.Proved(), err)
 	}
-}
-
-// proofWithin are the bounds of a proof with a budget.
-func proofWithin(budget string) (b search.Bounds, err error) {
-	b = search.ProofBounds()
-	return b, b.Set("budget", budget)
 }
 
 const (
@@ -181,7 +146,7 @@ func TestScriptsAreRead(t *testing.T) {
 		if p := racetest.Must(search.Prove(t.Context(), e, search.ProofBounds()))(t); p.Proved() != nil || p.Refused == nil {
 			t.Errorf("%s: proved %v", one.name, p.Proved())
 		}
-		if s := explored(t, e, small(e, 2, 1, "")); slices.Contains(s.If(), "looks") != (one.says == "looks") {
+		if s := completed(t, e, small(e, 2, 1, "")); slices.Contains(s.If(), "looks") != (one.says == "looks") {
 			t.Errorf("%s: a search claims %v if %v", one.name, s.Looked(), s.If())
 		}
 	}

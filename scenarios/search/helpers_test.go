@@ -3,30 +3,30 @@ package search_test
 import (
 	"context"
 	"errors"
-	"flag"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
+	"locklab/algorithms"
+	"locklab/algorithms/database"
 	"locklab/algorithms/lock"
+	"locklab/algorithms/zookeeper"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
+	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
 
-// TestMain leaves the race detector, which makes all ten times as slow, the tests with goroutines of their own.
+// TestMain leaves the race detector the tests with goroutines of their own.
 func TestMain(m *testing.M) {
-	flag.Parse()
-	if run := flag.Lookup("test.run"); effort.Watched && run.Value.String() == "" {
-		run.Value.Set("^(TestSearchOnTwoCores|TestInterruptedBeside|TestRealTime|FuzzReplay)$")
-	}
-	os.Exit(m.Run())
+	effort.Watch(m, "TestSearchOnTwoCores|TestInterruptedBeside|TestRealTime|FuzzReplay")
 }
 
 // exploring is a search that ends without an error.
@@ -66,39 +66,68 @@ func replays(t *testing.T, s *search.Search) {
 	}
 }
 
-// taking is a lock that only a test uses: try takes it, and reports whether it has, and DEL gives it back.
-func taking(id string, try func(ctx context.Context, env lock.Env, key string) (bool, error)) lock.Entry {
-	return own(id, func(env lock.Env) lock.Lock {
-		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
-			taken, err := try(ctx, env, key)
-			if err == nil && !taken {
-				err = lock.ErrNotAcquired
+// groups are locks that many tests ask for.
+var groups = map[string]func() []lock.Entry{
+	"every":    algorithms.All,
+	"ensemble": zookeeper.All,
+	"database": func() []lock.Entry {
+		return append(lists.Pick(database.All(), func(e lock.Entry) bool {
+			return e.ID != "db-get-lock-pool" && e.ID != "db-deadline" // its pings go on and on; it looks at its clock
+		}), waitsInMariaDB, waitsInPostgreSQL)
+	},
+	"stamped": func() []lock.Entry {
+		return lists.Pick(algorithms.All(), func(e lock.Entry) bool { return e.Expiry == lock.ExpiryClients })
+	},
+	"server-stamped":      one(serverStamped),
+	"wary":                one(wary),
+	"polling-slowly":      one(polling(2*time.Second, 3)),
+	"polling-fast":        one(polling(400*time.Millisecond, 4)),
+	"waits-in-mariadb":    one(waitsInMariaDB),
+	"waits-in-postgresql": one(waitsInPostgreSQL),
+}
+
+func one(e lock.Entry) func() []lock.Entry { return func() []lock.Entry { return []lock.Entry{e} } }
+
+// serverStamped has the lease in its value, which the server compares with its own clock: the TTL does not show how
+// much of the lease is left.
+var serverStamped = taking("stamped", func(ctx context.Context, env lock.Env, key string) (bool, error) {
+	n, err := env.Nodes[0].Eval(ctx, `local now = redis.call("TIME") now = now[1] * 1000 + math.floor(now[2] / 1000)
+		if now < tonumber(redis.call("GET", KEYS[1]) or 0) then return 0 end
+		redis.call("SET", KEYS[1], now + ARGV[1]) return now + ARGV[1]`, []string{key}, env.TTL.Milliseconds()).Int64()
+	return n > 0, err
+})
+
+// wary works only if the server says that two thirds of the lease are left.
+var wary = taking("wary", func(ctx context.Context, env lock.Env, key string) (bool, error) {
+	ok, err := env.Nodes[0].SetNX(ctx, key, env.Tokens.Token(), env.TTL).Result()
+	if err != nil || !ok {
+		return false, err
+	}
+	left, err := env.Nodes[0].PTTL(ctx, key).Result()
+	return left >= env.TTL*2/3, err
+})
+
+// polling asks again after a pause, so many times.
+func polling(pause time.Duration, times int) lock.Entry {
+	return taking("polling", func(ctx context.Context, env lock.Env, key string) (bool, error) {
+		for range times {
+			if ok, err := env.Nodes[0].SetNX(ctx, key, env.Tokens.Token(), env.TTL).Result(); err != nil || ok {
+				return ok, err
 			}
-			return deleting(env, key), err
-		})
+			env.Clock.Sleep(pause)
+		}
+		return false, nil
 	})
 }
 
-// deleting is a lease that DEL gives back.
-func deleting(env lock.Env, key string) lock.Lease {
-	return reporting(func(ctx context.Context) error { return lost(env.Nodes[0].Del(ctx, key).Result()) })
-}
-
-// patient is a lock of which every attempt waits in the queue.
-func patient(e lock.Entry, patience time.Duration) lock.Entry {
-	e.ID += "-patient"
-	inner := e.New
-	e.New = func(env lock.Env) lock.Lock {
-		held := inner(env).(lock.Queuer)
-		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) { return held.Await(ctx, key, patience) })
-	}
-	return e
-}
-
-// locks are those of these names; one with -patient behind it waits for 3 s.
+// locks are those of these names and groups; one with -patient behind it waits in the queue for 3 s.
 func locks(t testing.TB, ids ...string) (entries []lock.Entry) {
 	t.Helper()
 	for _, id := range ids {
+		if group := groups[id]; group != nil {
+			entries = append(entries, group()...)
+			continue
+		}
 		id, waits := strings.CutSuffix(id, "-patient")
 		e := racetest.Lock(t, id)
 		if waits {
@@ -136,12 +165,6 @@ func setAll(b *search.Bounds, bounds string) error {
 	return nil
 }
 
-// foundBy lists the verdicts of a complete search with their pars.
-func foundBy(t testing.TB, id string, b search.Bounds) map[verdict.Word]int {
-	t.Helper()
-	return parsOf(completed(t, racetest.Lock(t, id), b))
-}
-
 // parsOf are the verdicts that a search and those beside it have found, each with its par.
 func parsOf(s *search.Search) map[verdict.Word]int {
 	pars := map[verdict.Word]int{}
@@ -164,7 +187,8 @@ func weaker(a, b map[verdict.Word]int) (in []verdict.Word) {
 
 // tried is what a search within b finds, with the fewest faults of each; nil: it is not
 // complete within some states. change may change its timing.
-func tried(t *testing.T, entry lock.Entry, b search.Bounds, states int, change func(*explore.Durations)) map[verdict.Word]int {
+func tried(t *testing.T, entry lock.Entry, b search.Bounds, states int,
+	change func(*explore.Durations)) map[verdict.Word]int {
 	t.Helper()
 	b.MaxStates = states
 	search := racetest.Must(b.Model(entry))(t)
@@ -187,4 +211,89 @@ func tried(t *testing.T, entry lock.Entry, b search.Bounds, states int, change f
 		pars[w.Verdict] = w.Par
 	}
 	return pars
+}
+
+type maker func(lock.Env) lock.Lock
+
+// own is a lock that only a test uses.
+func own(id string, create maker) lock.Entry {
+	return lock.Entry{ID: id, Server: lock.OnRedis(1), Unit: time.Millisecond, New: create}
+}
+
+// acquiring is a lock made of a function.
+type acquiring func(ctx context.Context, key string) (lock.Lease, error)
+
+func (s acquiring) Acquire(ctx context.Context, key string) (lock.Lease, error) {
+	return s(ctx, key)
+}
+
+// reporting is a lease made of a function.
+type reporting func(context.Context) error
+
+func (l reporting) Release(ctx context.Context) error { return l(ctx) }
+func (l reporting) Reports()                          {}
+
+// lost turns the result of a release script into the error of Release.
+func lost(n int64, err error) error {
+	switch {
+	case err != nil && !errors.Is(err, redis.Nil):
+		return err
+	case err != nil || n == 0:
+		return lock.ErrNotHeld
+	}
+	return nil
+}
+
+// deleting is a lease that DEL gives back.
+func deleting(env lock.Env, key string) lock.Lease {
+	return reporting(func(ctx context.Context) error { return lost(env.Nodes[0].Del(ctx, key).Result()) })
+}
+
+// taking is a lock that only a test uses: try takes it, and reports whether it has, and DEL gives it back.
+func taking(id string, try func(ctx context.Context, env lock.Env, key string) (bool, error)) lock.Entry {
+	return own(id, func(env lock.Env) lock.Lock {
+		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
+			taken, err := try(ctx, env, key)
+			if err == nil && !taken {
+				err = lock.ErrNotAcquired
+			}
+			return deleting(env, key), err
+		})
+	})
+}
+
+// otherwise is a lock by SET NX that only a test uses. It is also taken where it is refused, and force says so.
+func otherwise(id string, force func(ctx context.Context, env lock.Env, key, token string) bool) lock.Entry {
+	return taking(id, func(ctx context.Context, env lock.Env, key string) (bool, error) {
+		token := env.Tokens.Token()
+		made, err := env.Nodes[0].SetNX(ctx, key, token, env.TTL).Result()
+		return made || err == nil && force(ctx, env, key, token), err
+	})
+}
+
+// byScripts is a lock of two scripts with the key, the token and the TTL in milliseconds. The first returns 1 if the
+// lock is taken.
+func byScripts(id string, acquire, release string) lock.Entry {
+	return own(id, func(env lock.Env) lock.Lock {
+		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
+			keys, args := []string{key}, []any{env.Tokens.Token(), env.TTL.Milliseconds()}
+			if n, err := env.Nodes[0].Eval(ctx, acquire, keys, args...).Int(); err != nil || n != 1 {
+				return nil, errors.Join(err, lock.ErrNotAcquired)
+			}
+			return reporting(func(ctx context.Context) error {
+				return lost(env.Nodes[0].Eval(ctx, release, keys, args...).Int64())
+			}), nil
+		})
+	})
+}
+
+// patient is a lock of which every attempt waits in the queue.
+func patient(e lock.Entry, patience time.Duration) lock.Entry {
+	e.ID += "-patient"
+	inner := e.New
+	e.New = func(env lock.Env) lock.Lock {
+		held := inner(env).(lock.Queuer)
+		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) { return held.Await(ctx, key, patience) })
+	}
+	return e
 }

@@ -38,7 +38,6 @@ type duel struct {
 	timeout           time.Duration // of a command; 0: the simulator's
 	idle              bool          // the work touches no resource, so that only the lock's messages can be lost
 	reenter           bool          // the holder acquires and releases the lock once more
-	apart             bool          // the search treats clients as different
 	fallen            bool          // the correct lock fails too, with OVERLAP and STALE-WRITE and nothing else
 }
 
@@ -84,8 +83,6 @@ func (d duel) String() string {
 	return s + " " + cmp.Or(d.budget, "no faults")
 }
 
-type maker func(lock.Env) lock.Lock
-
 func (d duel) search(t *testing.T, create maker) *explore.Result {
 	t.Helper()
 	budget, err := faults.Budget(d.budget).Parse()
@@ -106,9 +103,6 @@ func (d duel) search(t *testing.T, create maker) *explore.Result {
 	opt := explore.Options{
 		Case:  history.History{Clients: d.clients + 1, Nodes: nodes, Key: client.Key, TTL: d.ttl},
 		Probe: d.clients + 1, Symmetric: d.clients, Limits: explore.Limits{MaxStates: 400_000},
-	}
-	if d.apart {
-		opt.Symmetric = 0
 	}
 	r, err := explore.Exhaust(context.Background(), sim, opt)
 	if err != nil {
@@ -266,30 +260,6 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// lost turns the result of a release script into the error of Release.
-func lost(n int64, err error) error {
-	switch {
-	case err != nil && !errors.Is(err, redis.Nil):
-		return err
-	case err != nil || n == 0:
-		return lock.ErrNotHeld
-	}
-	return nil
-}
-
-// reporting is a lease made of a function.
-type reporting func(context.Context) error
-
-func (l reporting) Release(ctx context.Context) error { return l(ctx) }
-func (l reporting) Reports()                          {}
-
-// acquiring is a lock made of a function.
-type acquiring func(ctx context.Context, key string) (lock.Lease, error)
-
-func (s acquiring) Acquire(ctx context.Context, key string) (lock.Lease, error) {
-	return s(ctx, key)
-}
-
 // tokenKnobs is SET NX PX with a token and compare-and-delete, with defects.
 type tokenKnobs struct {
 	acquire string // a script in place of SET
@@ -437,23 +407,6 @@ if all[2] ~= ARGV[1] then return false end`+take)
 if redis.call("ZRANK", "line", ARGV[1]) + 1 ~= redis.call("ZCARD", "line") then return false end`+take)
 	add("a key for each client", `return redis.call("SET", KEYS[1] .. string.sub(ARGV[1], 1, 2), ARGV[1], "NX", "PX", ARGV[2])`)
 	return list
-}
-
-// TestMutantsByName: what kills a lock that goes by names does so with and without
-// symmetry.
-func TestMutantsByName(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
-	for _, d := range nameDefects() {
-		apart := d.at
-		apart.apart = true
-		got, want := d.at.search(t, d.lock), apart.search(t, d.lock)
-		if listed(prices(got)) != listed(prices(want)) || got.States != want.States || !got.Complete || prices(want)[verdict.Overlap].steps == 0 {
-			t.Errorf("%s: found %s in %d states, without symmetry %s in %d", d.name, listed(prices(got)), got.States, listed(prices(want)), want.States)
-		}
-		if got.Symmetry || got.Asymmetry == nil || got.Asymmetry.Command == nil {
-			t.Errorf("%s: symmetry %v, given up for %+v", d.name, got.Symmetry, got.Asymmetry)
-		}
-	}
 }
 
 // dogKnobs is a reentrant lock in a hash with a watchdog, with defects.

@@ -10,14 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/algorithms/zookeeper"
-	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/effort"
-	"locklab/simulator/explore"
 	"locklab/simulator/history"
 	"locklab/simulator/hypothesis"
 	"locklab/simulator/translate"
@@ -48,72 +45,54 @@ func queueing(first func(own string, children []string) bool) lock.Entry {
 	return e
 }
 
-func byNumber(a, b string) int { return strings.Compare(a[len(a)-10:], b[len(b)-10:]) }
-
-// An ensemble lets clients change places, whose names stand in paths and answers; code that
-// makes a difference of them does not. In either case the search finds what it finds without
-// symmetry.
+// TestEnsembleAlike: an ensemble lets clients change places, whose names stand in paths and answers, unless code makes a
+// difference of them. In either case the search finds what it finds without symmetry.
 func TestEnsembleAlike(t *testing.T) {
 	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
 	t.Parallel()
+	byNumber := func(a, b string) int { return strings.Compare(a[len(a)-10:], b[len(b)-10:]) }
 	for name, test := range map[string]struct {
 		first func(own string, children []string) bool
-		alike bool
-		worse bool // two clients come in with no fault
+		alike bool // so that no two clients come in without a fault
 	}{
-		"the least number": {func(own string, children []string) bool { return slices.MinFunc(children, byNumber) == own }, true, false},
-		"alone":            {func(own string, children []string) bool { return len(children) == 1 }, true, false},
-		"the least name":   {func(own string, children []string) bool { return slices.Min(children) == own }, false, true},
-		"the greatest":     {func(own string, children []string) bool { return slices.Max(children) == own }, false, true},
-		"the first listed": {func(own string, children []string) bool { return children[0] == own }, false, true},
+		"the least number": {func(own string, all []string) bool { return slices.MinFunc(all, byNumber) == own }, true},
+		"the least name":   {func(own string, all []string) bool { return slices.Min(all) == own }, false},
+		"the first listed": {func(own string, all []string) bool { return all[0] == own }, false},
 	} {
 		for _, budget := range []string{"", "crash=1", "lose-reply=1", "expire-session=1"} {
 			entry := queueing(test.first)
 			b := small(entry, 2, 2, budget)
-			got, want := searched(t, entry, b, nil), searched(t, entry, b, func(o *explore.Options) { o.Symmetric = 0 })
+			got, want := searched(t, entry, b, nil), searched(t, entry, b, keep["symmetry"])
 			if listed(prices(got)) != listed(prices(want)) {
 				t.Errorf("%s, %s: found\n%s\nwithout symmetry\n%s", name, budget, listed(prices(got)), listed(prices(want)))
 			}
 			if got.Symmetry != test.alike || test.alike == (got.Asymmetry != nil && got.Asymmetry.Was != "") {
 				t.Errorf("%s, %s: symmetry %v, given up for %+v", name, budget, got.Symmetry, got.Asymmetry)
 			}
-			if price, found := prices(want)[verdict.Overlap]; budget == "" && (found && price.par == 0) != test.worse {
+			if price, found := prices(want)[verdict.Overlap]; budget == "" && (found && price.par == 0) == test.alike {
 				t.Errorf("%s: OVERLAP %v, %+v", name, found, price)
 			}
 		}
 	}
 }
 
-// What a client has read may name the other one. Code that only compares it with its own name
+// TestRepliesThatName: what a client has read may name the other one. Code that only compares it with its own name
 // treats both alike; with three clients, what one has read of another keeps them apart.
 func TestRepliesThatName(t *testing.T) {
 	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
 	t.Parallel()
-	reads := func(mine func(holder, token string) bool) lock.Entry {
-		return own("reads", func(env lock.Env) lock.Lock {
-			token := env.Tokens.Token()
-			return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
-				made, err := env.Nodes[0].SetNX(ctx, key, token, env.TTL).Result()
-				if err == nil && !made {
-					holder, _ := env.Nodes[0].Get(ctx, key).Result()
-					if !mine(holder, token) {
-						err = lock.ErrNotAcquired
-					}
-				}
-				return reporting(func(ctx context.Context) error { return lost(env.Nodes[0].Del(ctx, key).Result()) }), err
-			})
-		})
-	}
 	for name, test := range map[string]struct {
 		mine  func(holder, token string) bool
 		alike bool
 	}{
 		"its own":     {func(holder, token string) bool { return holder == token }, true},
 		"a lesser":    {func(holder, token string) bool { return holder < token }, false},
-		"a greater":   {func(holder, token string) bool { return holder > token }, false},
 		"the first's": {func(holder, _ string) bool { return strings.HasPrefix(holder, "c1.") }, false},
 	} {
-		entry := reads(test.mine)
+		entry := otherwise("reads", func(ctx context.Context, env lock.Env, key, token string) bool {
+			holder, _ := env.Nodes[0].Get(ctx, key).Result()
+			return test.mine(holder, token)
+		})
 		for clients := 2; clients <= 3; clients++ {
 			b := small(entry, clients, 4-clients, "crash=1")
 			got, twin := searched(t, entry, b, nil), dumbly(t, entry, b, nil)
@@ -130,48 +109,13 @@ func TestRepliesThatName(t *testing.T) {
 	}
 }
 
-// TestSymmetry: every lock, with clients that change places and without.
-func TestSymmetry(t *testing.T) {
-	t.Parallel()
-	questions := ask([]lock.Entry{racetest.Lock(t, "zk-protected")}, 40_000, "crash=1")
-	if effort.Exhaustive() {
-		questions = ask(algorithms.All(), 30_000, "crash=1")
-		questions = append(questions, ask(zookeeper.All(), 40_000, "expire-session=1", "lose-reply=1", "delay=1@3s", "pause=1")...)
-	}
-	fewerStates(t, questions, func(o *explore.Options) { o.Symmetric = 0 })
-}
-
-// TestZooKeeperRests: between two attempts a client of an ensemble forgets what it has observed,
-// but for the watches that are left behind.
-func TestZooKeeperRests(t *testing.T) {
-	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
-	t.Parallel()
-	for _, id := range []string{"zk-naive", "zk-herd", "zk-protected"} {
-		entry := patient(racetest.Lock(t, id), 0)
-		if id == "zk-herd" { // whose watches are left behind
-			entry = patient(racetest.Lock(t, id), entry.Unit*3000)
-		}
-		for _, budget := range []string{"crash=1", "lose-reply=1", "expire-session=1"} {
-			b := small(entry, 2, 2, budget)
-			r, twin := searched(t, entry, b, nil), dumbly(t, entry, b, nil)
-			t.Logf("%s, %s: %d states, its twin %d", id, budget, r.States, twin.states)
-			if !r.Symmetry {
-				t.Errorf("%s, %s: clients do not change places: %+v", id, budget, r.Asymmetry)
-			}
-			if listed(prices(r)) != listed(twin.found) {
-				t.Errorf("%s, %s: found\n%s\nits twin\n%s", id, budget, listed(prices(r)), listed(twin.found))
-			}
-		}
-	}
-}
-
 // TestRenamedWalks: two worlds in which two clients have each other's place, by the same
 // choices but for these places, come to worlds of which the same is true. A third one, whose
 // clients keep all that they have observed, goes through what the first goes through.
 func TestRenamedWalks(t *testing.T) {
 	effort.OnlyPushed(t, "it searches for seconds")
 	t.Parallel()
-	entries := []lock.Entry{racetest.Lock(t, "token"), racetest.Lock(t, "thread-id"), racetest.Lock(t, "watchdog"), racetest.Lock(t, "reentrant")}
+	entries := locks(t, "token", "thread-id", "watchdog", "reentrant")
 	for _, e := range zookeeper.All() {
 		e.Writer = nil // which would be one of the two
 		entries = append(entries, patient(e, 3*time.Second))

@@ -4,17 +4,14 @@ import (
 	"context"
 	"errors"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
-	"locklab/faults"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/internal/racetest"
-	"locklab/scenarios/race"
 	"locklab/scenarios/search"
 	"locklab/simulator/client"
 	"locklab/simulator/effort"
@@ -290,44 +287,5 @@ func refutes(t *testing.T, r contract.Expectation, wrong lock.Entry) {
 	p := racetest.Must(search.Prove(t.Context(), wrong, r.Bounds))(t)
 	if all := p.Witnesses(); len(all) == 0 || all[0].Par == 0 {
 		t.Errorf("%s:%d: %s finds nothing wrong", r.File, r.Line, r.Command())
-	}
-}
-
-// TestClocksThatMakeNoDifference: rows that the contract does not list, because they follow from
-// the profile. A server's clock that jumps makes no difference to a lock whose keys have no TTL,
-// and a client's none to a lock that does not read it.
-func TestClocksThatMakeNoDifference(t *testing.T) {
-	t.Parallel()
-	milestones := map[string]bool{}
-	for _, e := range algorithms.Milestones() {
-		milestones[e.ID] = true
-	}
-	timeless, blind := 0, 0
-	for _, e := range algorithms.All() {
-		p := racetest.Must(race.ProfileOf(e))(t)
-		if !p.Remote || p.ZooKeeper || p.Nodes > 1 || !effort.Exhaustive() && !milestones[e.ID] {
-			continue
-		}
-		b := small(e, 2, 1, "")
-		b.Retries = 1
-		calm := exploring(t, e, b)
-		same := func(budget string) {
-			b.Budget = faults.Budget(budget)
-			s := exploring(t, e, b)
-			if got, want := s.Pars(), calm.Pars(); !slices.Equal(got, want) || !s.Complete {
-				t.Errorf("%s with %s: %q, without: %q", e.ID, budget, got, want)
-			}
-		}
-		if p.NeverExpires && !p.Expires {
-			timeless++
-			same("node-clock=1@10s")
-		}
-		if !calm.ReadsClock && !calm.Measures {
-			blind++
-			same("client-clock=1@10s")
-		}
-	}
-	if timeless < 2 || blind < 4 {
-		t.Errorf("%d locks without a TTL, %d that read no clock: the profile shows nothing", timeless, blind)
 	}
 }

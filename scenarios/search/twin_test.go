@@ -8,9 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/scenarios/internal/racetest"
@@ -138,49 +136,6 @@ func small(entry lock.Entry, clients, attempts int, budget string) search.Bounds
 	return b
 }
 
-// The budgets of a single fault: faults of clients and their messages, and faults of
-// servers and clocks.
-var (
-	clientFaults = []string{"", "crash=1", "pause=1", "pause=1@5s", "lose-reply=1", "lose-request=1"}
-	serverFaults = []string{"restart=1", "failover=1", "split=1", "node-clock=1@10s", "client-clock=1@10s"}
-)
-
-// oneServer are the locks that use one server.
-func oneServer() []lock.Entry {
-	return slices.DeleteFunc(algorithms.Milestones(), func(e lock.Entry) bool { return e.Nodes > 1 })
-}
-
-// tooMany are bounds for which the twin needs seconds, with hundreds of thousands of
-// states.
-var tooMany = []string{"redlock/2x1/failover=1", "watchdog/2x2/pause=1"}
-
-// large are bounds that take most of the time of their tests: only exhaustive tests
-// search within them.
-var large = []string{
-	"redlock/2x1/client-clock=1@10s", "redlock/2x1/node-clock=1@10s",
-	"watchdog/2x2/crash=1,pause=1@5s", "watchdog/2x2/failover=1,lose-reply=1",
-	"getset/2x2/crash=1,pause=1@5s", "getset/2x2/failover=1,lose-reply=1",
-	"watchdog/2x2/pause=1@5s", "watchdog/2x2/crash=1", "watchdog/2x2/lose-reply=1", "watchdog/2x2/lose-request=1",
-}
-
-// atSize calls test for every lock and budget, in a subtest of their name, all
-// side by side.
-func atSize(t *testing.T, locks []lock.Entry, clients, attempts int, budgets []string, test func(t *testing.T, entry lock.Entry, b search.Bounds)) {
-	for _, entry := range locks {
-		for _, budget := range budgets {
-			b := small(entry, clients, attempts, budget)
-			name := fmt.Sprintf("%s/%dx%d/%s", entry.ID, clients, attempts, b.Faults())
-			if slices.Contains(tooMany, name) || slices.Contains(large, name) && !effort.Exhaustive() {
-				continue
-			}
-			t.Run(name, func(t *testing.T) {
-				t.Parallel()
-				test(t, entry, b)
-			})
-		}
-	}
-}
-
 // searchOf is the simulator of a search, and its options.
 func searchOf(t testing.TB, entry lock.Entry, b search.Bounds) (*simulator.Simulator, explore.Options) {
 	t.Helper()
@@ -216,7 +171,7 @@ func searchedUpTo(t testing.TB, entry lock.Entry, b search.Bounds, change func(*
 
 // compare compares the search with its twin: the same verdicts, each with the same fewest
 // faults and the same fewest steps; and, without symmetry, the same number of histories
-// that a client can observe.
+// that a client can observe. Each witness keeps the rules of the twin, and can be played from its link.
 func compare(t *testing.T, entry lock.Entry, b search.Bounds) {
 	r := searched(t, entry, b, nil)
 	d := dumbly(t, entry, b, nil)
@@ -230,6 +185,17 @@ func compare(t *testing.T, entry lock.Entry, b search.Bounds) {
 	if r.States >= d.states {
 		t.Errorf("%d states, the twin without symmetry has %d", r.States, d.states)
 	}
+	rules := rulesOf(t, entry, b)
+	defer rules.sim.Close()
+	s := &search.Search{Lock: entry, Bounds: b.Settled(entry), Result: r}
+	for _, w := range r.Found {
+		s.Witnesses = append(s.Witnesses, search.Witness{Witness: w, Trace: s.Bounds.Trace(entry, w.Choices)})
+		p, _, words, err := rules.play(w.Choices)
+		if err != nil || !slices.Contains(words, w.Verdict) || p.Strikes() != w.Par {
+			t.Errorf("the witness of %s by %d faults comes to %v by %d, %v", w.Verdict, w.Par, words, p.Strikes(), err)
+		}
+	}
+	replays(t, s)
 }
 
 // observed is a search without symmetry in which clients keep all that they have observed.
@@ -245,28 +211,29 @@ func observed(t *testing.T, entry lock.Entry, b search.Bounds) *explore.Result {
 // Here every run is executed once more, from its beginning, in a new simulator.
 func TestDumbTwinExecutes(t *testing.T) {
 	effort.OnlyPushed(t, "it searches for seconds")
-	whole := func(t *testing.T, entry lock.Entry, b search.Bounds) {
-		runs := 0
-		dumbly(t, entry, b, func(r *rules, way []simulator.Choice, p *explore.Position) {
-			runs++
-			execute(t, r, way, p)
-		})
-		if runs == 0 {
-			t.Error("nothing was executed")
+	questions := map[string]string{
+		"setnx setnx-expire getset token watchdog": "none crash=1", "redlock": "none", "sharded-token": "server-list=1",
+	}
+	if effort.Exhaustive() {
+		questions["setnx setnx-expire getset token watchdog"] += " pause=1@5s lose-reply=1"
+	}
+	for ids, budgets := range questions {
+		for _, entry := range locks(t, strings.Fields(ids)...) {
+			for budget := range strings.FieldsSeq(budgets) {
+				t.Run(entry.ID+"/"+budget, func(t *testing.T) {
+					t.Parallel()
+					runs := 0
+					dumbly(t, entry, within(t, entry, "budget="+budget), func(r *rules, way []simulator.Choice, p *explore.Position) {
+						runs++
+						execute(t, r, way, p)
+					})
+					if runs == 0 {
+						t.Error("nothing was executed")
+					}
+				})
+			}
 		}
 	}
-	budgets := []string{"crash=1", "pause=1@5s", "lose-reply=1"}
-	if !effort.Exhaustive() {
-		budgets = budgets[:1]
-	}
-	atSize(t, oneServer(), 2, 1, budgets, whole)
-	atSize(t, algorithms.Milestones(), 2, 1, []string{""}, whole)
-	atSize(t, []lock.Entry{racetest.Lock(t, "sharded-token")}, 2, 1, []string{"server-list=1"}, whole)
-}
-
-// own is a lock that only a test uses.
-func own(id string, create maker) lock.Entry {
-	return lock.Entry{ID: id, Server: lock.OnRedis(1), Unit: time.Millisecond, New: create}
 }
 
 // A twin's clients are written here from the certificate, and share nothing with those of the

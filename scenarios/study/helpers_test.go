@@ -1,8 +1,6 @@
 package study_test
 
 import (
-	"flag"
-	"os"
 	"testing"
 
 	"locklab/algorithms/lock"
@@ -11,13 +9,9 @@ import (
 	"locklab/simulator/effort"
 )
 
-// TestMain leaves the race detector, which makes all ten times as slow, the tests with goroutines of their own.
+// TestMain leaves the race detector the tests with goroutines of their own.
 func TestMain(m *testing.M) {
-	flag.Parse()
-	if run := flag.Lookup("test.run"); effort.Watched && run.Value.String() == "" {
-		run.Value.Set("^(TestFindParsGivenUp|TestSweepIsDeterministic|TestMatrixCounts|TestMatrixCancelled|TestStoppedMatrix)$")
-	}
-	os.Exit(m.Run())
+	effort.Watch(m, "TestFindParsGivenUp|TestSweepIsDeterministic|TestMatrixCounts|TestMatrixCancelled|TestStoppedMatrix")
 }
 
 // exploring is a search that ends without an error.

@@ -217,7 +217,41 @@ func TestFindPars(t *testing.T) {
 	if first := table.First(); first == nil || first.Lock != "setnx" || first.Verdict != verdict.Overlap {
 		t.Errorf("the first: %+v", first)
 	}
+	semaphore := locks[1]
+	semaphore.Holders = 2
+	few := racetest.Must(study.FindPars(t.Context(), []lock.Entry{semaphore}, search.DefaultBounds(), []string{"crash=1"}, nil))(t)
+	if !few.Of(0, 0, 0).Unjudged {
+		t.Errorf("of a semaphore of two, two clients say %+v", few.Rows[0])
+	}
 }
+
+// TestToleranceOfOwnCode: of code that takes a lock by force where its token ends in 7, which no search draws, a tolerance
+// gives no answer; of one that only passes its token on it does.
+func TestToleranceOfOwnCode(t *testing.T) {
+	t.Parallel()
+	for end, answered := range map[string]bool{"7": false, "x": true} {
+		e := racetest.Lock(t, "token")
+		token := e.New
+		e.New = func(env lock.Env) lock.Lock {
+			return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
+				if strings.HasSuffix(env.Tokens.Token(), end) {
+					env.Nodes[0].Del(ctx, key)
+				}
+				return token(env).Acquire(ctx, key)
+			})
+		}
+		limit := racetest.Must(study.UsualRivals().Limit(t.Context(), e, study.Hazard{Fault: "client-clock", Sized: true}))(t)
+		if (limit.Answer != study.NoAnswer) != answered {
+			t.Errorf("a token that ends in %s: when a clock jumps: %s", end, limit.Answer)
+		}
+	}
+}
+
+// acquiring is a lock made of a function.
+type acquiring func(ctx context.Context, key string) (lock.Lease, error)
+
+// Acquire implements lock.Lock.
+func (s acquiring) Acquire(ctx context.Context, key string) (lock.Lease, error) { return s(ctx, key) }
 
 // A search that was given up proves nothing.
 func TestFindParsGivenUp(t *testing.T) {
