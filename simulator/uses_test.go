@@ -98,16 +98,19 @@ func TestLibraryRetries(t *testing.T) {
 // it were replaced silently, the transaction would delete the key.
 func TestWatchEndsWithItsServer(t *testing.T) {
 	for fault, last := range map[simulator.Choice]string{faults.FailoverOf(1): "mine", faults.RestartOf(1): "<nil>"} {
-		s := replicated(t, func(c *simulator.Client) {
+		program := func(c *simulator.Client) {
 			do(c, 1, "SET", "lock", "mine")
 			err := releaseByWatch(c, "lock", "mine", func() { c.Clock().Sleep(2 * sec) })
 			note(c, errors.Is(err, redis.TxFailedErr), err)
 			do(c, 1, "GET", "lock")
 			note(c, releaseByWatch(c, "lock", last, nil))
 			do(c, 1, "GET", "lock")
+		}
+		s := newStage(t, simulator.Config{
+			Nodes: replicas(1), Faults: budget(t), Clients: []simulator.ClientConfig{{Program: program}},
 		})
 		s.settleNoReplica()
-		s.step(replicate, fault)
+		s.step(caughtUp(0), fault)
 		s.told = nil
 		s.settle(5 * sec)
 		want := "2s:false read tcp: connection reset by peer 2s:" + last + " 2s:<nil> 2s:<nil>"
@@ -211,42 +214,14 @@ func TestParallel(t *testing.T) {
 	}
 }
 
-// A crash ends the tasks with their caller; requests that they have sent may still
-// arrive.
+// TestParallelCrashes: a crash ends the tasks with their caller; requests that they have sent may still arrive.
 func TestParallelCrashes(t *testing.T) {
 	s := newStage(t, simulator.Config{
 		Clients: []simulator.ClientConfig{{Program: joiner}}, Nodes: make([]simulator.NodeConfig, 2), Faults: budget(t),
 	})
-	s.step(simulator.Choice{Verb: simulator.Start, Client: 1}, faults.CrashOf(1))
-	late := 0
-	for _, c := range s.sim.Enabled(&s.world, nil) {
-		if c.Verb == simulator.Orphaned {
-			late++
-		}
-	}
-	if late != 4 || !s.sim.Quiet(&s.world) {
+	s.step(start(1), faults.CrashOf(1))
+	if late := len(s.sim.OrphanedRequests(&s.world, nil)); late != 4 || !s.sim.Quiet(&s.world) {
 		t.Errorf("%d requests of the dead are under way, want 4", late)
-	}
-}
-
-// TestChangesNothing: a command that gives a key the time to live that it has is no Change.
-func TestChangesNothing(t *testing.T) {
-	s := solo(t, func(c *simulator.Client) {
-		do(c, 1, "SET", "lock", "x", "PX", 10_000)
-		do(c, 1, "PEXPIRE", "lock", 10_000)
-		c.Clock().Sleep(sec)
-		do(c, 1, "PEXPIRE", "lock", 10_000)
-		do(c, 1, "PEXPIRE", "lock", 10_000)
-	})
-	s.settle(5 * sec)
-	var at []string
-	for _, e := range s.told {
-		if e.Kind == history.Change {
-			at = append(at, fmt.Sprint(e.At, " until ", e.Until))
-		}
-	}
-	if want := []string{"0s until 10.001s", "1s until 11.001s"}; !slices.Equal(at, want) {
-		t.Errorf("the key changed at %q, want %q", at, want)
 	}
 }
 

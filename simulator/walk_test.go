@@ -173,6 +173,28 @@ func waiter(c *simulator.Client) {
 	}
 }
 
+// listener subscribes, listens in several ways, and publishes to others.
+func listener(c *simulator.Client) {
+	ctx, r := context.Background(), c.Redis(1)
+	for i := range 3 {
+		s := r.Subscribe(ctx, "news", "other")
+		receive(c, s, time.Second)
+		receive(c, s, time.Second)
+		do(c, 1, "PUBLISH", "news", c.Token())
+		do(c, 1, "SET", "a", i, "PX", 500)
+		receive(c, s, 700*time.Millisecond)
+		do(c, 1, "EVAL", `return redis.call("publish", KEYS[1], ARGV[1])`, 1, "other", i)
+		c.Clock().Sleep(300 * time.Millisecond)
+		receive(c, s, 900*time.Millisecond)
+		_ = s.Unsubscribe(ctx, "other") // answered by the next line
+		receive(c, s, time.Second)
+		if i == 1 {
+			receive(c, s, time.Second)
+		}
+		_ = s.Close() // nothing is left to do
+	}
+}
+
 // budget allows every fault, with a bound on those that have a size.
 func budget(t testing.TB) []simulator.FaultBudget {
 	b, err := faults.Budget("crash=1,pause=2@1500ms,lose-reply=2,lose-request=2,client-clock=2@1s,node-clock=2@900ms,restart=2@700ms,failover=2,split=2,hang=1@1100ms,delay=2@1900ms,fail-call=1,evict=1,flush=1").Parse()

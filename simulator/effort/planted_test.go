@@ -50,7 +50,7 @@ var bugs = []bug{
 	{"simulator/redisnode/wait.go", `ms < 0`, `ms <= 0`, "TestStage"},
 
 	{"simulator/verdict/blocked.go", `b.refused >= 2`, `b.refused > 2`, "TestHistories"},
-	{"simulator/verdict/leases.go", `e.Until > l.until`, `e.Until >= l.until`, "TestDeadlock"},
+	{"simulator/verdict/leases.go", `e.Until > l.until`, `e.Until >= l.until`, "TestHistories"},
 	{"simulator/verdict/slow.go", `me.until < in.at`, `me.until <= in.at`, "TestHistories"},
 	{"simulator/verdict/starved.go", `«in.event.Kind != history.Refuse» || in.event.Note`, `false`, "TestStarved"},
 }

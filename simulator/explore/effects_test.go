@@ -12,46 +12,7 @@ import (
 	"locklab/simulator"
 	"locklab/simulator/client"
 	"locklab/simulator/hypothesis"
-	"locklab/simulator/intern"
 )
-
-// TestClientAlone: what is remembered of a client's choice without regard to the ensemble and to the
-// rest is what the choice does with any of those that the search has met.
-func TestClientAlone(t *testing.T) {
-	for _, test := range []struct {
-		lock, budget string
-		uses         client.Uses
-	}{
-		{"zk-recheck", "crash=1,expire-session=1", client.Wait},
-		{"zk-mutex", "lose-reply=1,expire-session=1", client.Reenter},
-		{"zk-multi", "pause=1", 0},
-	} {
-		t.Run(test.lock, func(t *testing.T) {
-			t.Parallel()
-			entry, _ := algorithms.ByName(test.lock)
-			allowed, err := faults.Budget(test.budget).Parse()
-			if err != nil {
-				t.Fatal(err)
-			}
-			b := &Model{Entry: entry, Faults: allowed, Scope: Scope{Clients: 2, Attempts: 1, Nodes: 1, TTL: 9 * time.Second, Uses: test.uses, Limits: Limits{MaxStates: 20_000}},
-				Timing: &Durations{Timing: simulator.Timing{Step: 900 * time.Millisecond, Latency: 900 * time.Millisecond, Lateness: 900 * time.Millisecond}, Work: 3600 * time.Millisecond, Timeout: 3 * time.Second, Idle: simulator.Never}}
-			s := searched(t, b)
-			alone := 0
-			for _, slot := range slices.Clone(s.transitions.effects.slots) {
-				if slot.used == 0 || slot.key.node != intern.Unseen {
-					continue
-				}
-				alone++
-				for i := range 20 { // the first, the last, and some between
-					s.tryAlone(t, slot, uint32(i*(len(s.nodeTab.Keys)-1)/19), uint32((19-i)*(len(s.restTab.Keys)-1)/19))
-				}
-			}
-			if alone < 100 {
-				t.Errorf("%d choices depend on their client only", alone)
-			}
-		})
-	}
-}
 
 // searched is a search that has come to its end.
 func searched(t *testing.T, b *Model) *search {
@@ -77,50 +38,57 @@ func searched(t *testing.T, b *Model) *search {
 	}
 }
 
-// tryAlone makes a choice with a server and a rest.
-func (s *search) tryAlone(t *testing.T, slot memoSlot, node, rest uint32) {
+// effectsOf is a model of two clients with one attempt each.
+func effectsOf(t *testing.T, id string, budget faults.Budget, limits Limits) *Model {
 	t.Helper()
-	now := time.Duration(0)
-	if s.sim.Traits().ReadsClock {
-		now = s.times.Keys[slot.key.now]
-	}
-	w, c := s.sim.Parts().World(now), int(slot.key.who)
-	w.SetClientPart(c+1, &s.clientTab[c].Keys[slot.key.client])
-	s.sim.Parts().SetNode(&w, 1, &s.nodeTab.Keys[node])
-	s.sim.Parts().SetRest(&w, &s.restTab.Keys[rest])
-	events, err := s.sim.Step(&w, s.choices[slot.key.choice])
+	entry, _ := algorithms.ByName(id)
+	allowed, err := budget.Parse()
 	if err != nil {
-		t.Fatalf("%+v with server %d and rest %d: %v", slot, node, rest, err)
+		t.Fatal(err)
 	}
-	got := effect{client: s.client(c, &w), node: s.node(0, &w), rest: s.rest(&w), events: s.recordEvents(w.Now(), events)}
-	if want := (effect{client: slot.eff.client, node: node, rest: rest, events: slot.eff.events}); got != want {
-		t.Fatalf("%+v with server %d and rest %d: %+v, want %+v", slot, node, rest, got, want)
+	return &Model{Entry: entry, Faults: allowed, Scope: Scope{
+		Clients: 2, Attempts: 1, Nodes: min(entry.Servers(), 3), TTL: 9 * time.Second, Limits: limits,
+	}}
+}
+
+// anyTiming are a few whole steps, of which a client idles for as long as idle.
+func anyTiming(idle time.Duration) *Durations {
+	const step = 900 * time.Millisecond
+	return &Durations{
+		Timing: simulator.Timing{Step: step, Latency: step, Lateness: step},
+		Work:   4 * step, Timeout: 3 * time.Second, Idle: idle,
 	}
 }
 
-// TestEffectsAgain: an effect that is remembered is that of the same move computed again.
+// TestEffectsAgain: an effect that is remembered is that of the same move computed again, with whatever ensemble and
+// rest if it was remembered without regard to them.
 func TestEffectsAgain(t *testing.T) {
-	for id, budget := range map[string]faults.Budget{"token": "crash=1,pause=1", "redlock": "restart=1", "zk-protected": "expire-session=1", "db-skip-locked": "lose-reply=1"} {
-		entry, _ := algorithms.ByName(id)
-		allowed, err := budget.Parse()
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := searched(t, &Model{Entry: entry, Faults: allowed, Scope: Scope{Clients: 2, Attempts: 1, Nodes: min(entry.Servers(), 3), TTL: 9 * time.Second, Limits: Limits{MaxStates: 50_000, Plain: Plain{Effects: true, Workers: true}}}})
-		if s.transitions.remembered < 100 {
-			t.Errorf("%s: %d effects were remembered", id, s.transitions.remembered)
-		}
+	for _, c := range []struct {
+		id     string
+		budget faults.Budget
+		uses   client.Uses
+		timing *Durations
+	}{
+		{"token", "crash=1,pause=1", 0, nil},
+		{"redlock", "restart=1", 0, nil},
+		{"db-skip-locked", "lose-reply=1", 0, nil},
+		{"zk-recheck", "crash=1,expire-session=1", client.Wait, anyTiming(simulator.Never)},
+		{"zk-mutex", "lose-reply=1,expire-session=1", client.Reenter, anyTiming(simulator.Never)},
+	} {
+		t.Run(c.id, func(t *testing.T) {
+			t.Parallel()
+			m := effectsOf(t, c.id, c.budget, Limits{MaxStates: 20_000, Plain: Plain{Effects: true, Workers: true}})
+			m.Uses, m.Timing = c.uses, c.timing
+			if s := searched(t, m); s.transitions.remembered < 100 {
+				t.Errorf("%d effects were remembered", s.transitions.remembered)
+			}
+		})
 	}
 }
 
 // TestUndeclared: a move that writes another part than it declares is an error.
 func TestUndeclared(t *testing.T) {
-	entry, _ := algorithms.ByName("token")
-	allowed, err := faults.Budget("restart=1").Parse()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := searched(t, &Model{Entry: entry, Faults: allowed, Scope: Scope{Clients: 2, Attempts: 1, Nodes: 1, TTL: 9 * time.Second, Limits: Limits{MaxStates: 5_000}}})
+	s := searched(t, effectsOf(t, "token", "restart=1", Limits{MaxStates: 5_000}))
 	strays := 0
 	for id := range uint32(s.visited.states.n) {
 		copy(s.successors.cur, s.visited.states.words(id))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
 	"locklab/simulator"
 	"locklab/simulator/history"
@@ -218,7 +217,7 @@ type namedGroup struct {
 
 // named finds what is known with the shared part of a state, in every way to call its clients.
 func (p *prover) named(common []uint32, clients int) (list []namedGroup) {
-	for _, order := range allOrders(p.symmetric) {
+	for _, order := range permutations(p.symmetric) {
 		if !slices.IsSorted(order[clients:]) {
 			continue // it calls its clients as another one does
 		}
@@ -241,15 +240,4 @@ func (p *prover) named(common []uint32, clients int) (list []namedGroup) {
 		}
 	}
 	return list
-}
-
-var ordersMade sync.Map // by how many things they are of
-
-// allOrders is permutations, made once for each number.
-func allOrders(n int) [][]int {
-	made, ok := ordersMade.Load(n)
-	if !ok {
-		made, _ = ordersMade.LoadOrStore(n, permutations(n))
-	}
-	return made.([][]int)
 }

@@ -11,9 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"locklab/algorithms"
 	"locklab/algorithms/lock"
-	"locklab/faults"
 	"locklab/simulator"
 	"locklab/simulator/hypothesis"
 	"locklab/simulator/process"
@@ -32,6 +30,7 @@ type remembering struct {
 	token  func() string
 	draw   func() string
 	then   func()
+	tasks  func(...func())
 	conn   *redis.Client
 	mu     sync.Mutex
 	at     time.Time
@@ -44,11 +43,14 @@ func constant() string { return "constant" }
 
 // memoryOf tells every change apart that a lock could go by, and knows what it cannot read.
 func TestMemoryOf(t *testing.T) {
-	client := &simulator.Client{}
+	client, other := &simulator.Client{Code: new(process.Code)}, &simulator.Client{Code: new(process.Code)}
 	made := func() *remembering {
-		r := &remembering{held: map[string]int{}, maps: map[string]*int{"lock": new(int)}, lists: map[string][]int{"lock": {0}}, list: make([]int, 1, 4), next: &remembering{}, conn: redis.NewClient(&redis.Options{}), any: lock.ErrNotHeld, draw: constant}
+		r := &remembering{
+			held: map[string]int{}, maps: map[string]*int{"lock": new(int)}, lists: map[string][]int{"lock": {0}},
+			list: make([]int, 1, 4), next: &remembering{}, conn: redis.NewClient(&redis.Options{}),
+			any: lock.ErrNotHeld, draw: constant,
+		}
 		r.shared, r.token = &r.next.count, r.own
-		r.then = nil
 		return r
 	}
 	for what, change := range map[string]func(r *remembering){
@@ -60,7 +62,7 @@ func TestMemoryOf(t *testing.T) {
 		"another length":               func(r *remembering) { r.list = r.list[:0] },
 		"what is pointed to":           func(r *remembering) { r.next.count = 1 },
 		"a cycle":                      func(r *remembering) { r.next.next = r },
-		"another place, equal content": func(r *remembering) { r.shared = &r.next.next2().count },
+		"another place, equal content": func(r *remembering) { r.shared = &new(remembering).count },
 		"nothing":                      func(r *remembering) { r.next = nil },
 		"another type":                 func(r *remembering) { r.any = &remembering{} },
 		"another function":             func(r *remembering) { r.draw = client.Token },
@@ -70,6 +72,8 @@ func TestMemoryOf(t *testing.T) {
 		"another connection":           func(r *remembering) { r.conn = redis.NewClient(&redis.Options{Addr: "127.0.0.1:2"}) },
 		"what a map points to":         func(r *remembering) { *r.maps["lock"] = 1 },
 		"an element in a map":          func(r *remembering) { r.lists["lock"][0] = 1 },
+		"a clock":                      func(r *remembering) { r.any = new(process.Code).Clock() }, // leads to the process
+		"a method of its client":       func(r *remembering) { r.tasks = client.Parallel },
 	} {
 		r := made()
 		fresh, plain := memoryOf(client, r)
@@ -77,8 +81,8 @@ func TestMemoryOf(t *testing.T) {
 			t.Fatalf("a lock that has not changed: readable %t, the same %t", plain, again == fresh)
 		}
 		change(r)
-		if now, _ := memoryOf(client, r); now == fresh {
-			t.Errorf("%s: no change is seen", what)
+		if now, plain := memoryOf(client, r); now == fresh || !plain {
+			t.Errorf("%s: no change is seen, or it is said to be unreadable", what)
 		}
 	}
 	calls := 0
@@ -88,6 +92,7 @@ func TestMemoryOf(t *testing.T) {
 		"a channel":              func(r *remembering) { r.signal = make(chan int) },
 		"a pointer as a key":     func(r *remembering) { r.any = map[*int]int{new(int): 1} },
 		"another client":         func(r *remembering) { r.any = &simulator.Client{} },
+		"another's method":       func(r *remembering) { r.tasks = other.Parallel },
 		"a closure far away":     func(r *remembering) { r.next.any = []any{func() { calls++ }} },
 		"more than anyone reads": func(r *remembering) { r.list = make([]int, maxMemory) },
 	} {
@@ -99,41 +104,14 @@ func TestMemoryOf(t *testing.T) {
 	}
 }
 
-// What the simulator gives to a client is read by its name: a clock leads to the whole process.
-func TestMemoryOfClock(t *testing.T) {
-	r := &remembering{any: new(process.Code).Clock()}
-	if _, plain := memoryOf(&simulator.Client{}, r); !plain {
-		t.Error("a lock with a clock is said to be unreadable")
-	}
-}
-
-// A lock that keeps a method of its client can be read, and one that keeps another client's cannot.
-func TestMemoryOfMethods(t *testing.T) {
-	type keeping struct{ parallel func(tasks ...func()) }
-	client, other := &simulator.Client{Code: new(process.Code)}, &simulator.Client{Code: new(process.Code)}
-	for _, c := range []*simulator.Client{client, other} {
-		if _, plain := memoryOf(client, &keeping{c.Parallel}); plain != (c == client) {
-			t.Errorf("a method of its own client %t: read %t", c == client, plain)
-		}
-	}
-}
-
-// next2 is another place with the same content.
-func (r *remembering) next2() *remembering { return &remembering{} }
-
 // TestLookahead: workers change nothing. Every state, every way to it and every entry of the tables has
 // the number that it has without them. A search that ends at a limit may have computed more by then than it has entered: one
 // goroutine computes, while another one enters. So the tables are compared as far as both go.
 func TestLookahead(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	for _, id := range []string{"token", "getset", "zk-recheck"} {
-		entry, _ := algorithms.ByName(id)
-		allowed, err := faults.Budget("crash=1,pause=1").Parse()
-		if err != nil {
-			t.Fatal(err)
-		}
-		b := &Model{Entry: entry, Faults: allowed, Scope: Scope{Clients: 2, Attempts: 2, Nodes: 1, TTL: 9 * time.Second, Limits: Limits{MaxStates: 50_000}},
-			Timing: &Durations{Timing: simulator.Timing{Step: 900 * time.Millisecond, Latency: 900 * time.Millisecond, Lateness: 900 * time.Millisecond}, Work: 3600 * time.Millisecond, Timeout: 3 * time.Second, Idle: 9 * time.Second}}
+		b := effectsOf(t, id, "crash=1,pause=1", Limits{MaxStates: 50_000})
+		b.Attempts, b.Timing = 2, anyTiming(9*time.Second)
 		with := searched(t, b)
 		b.Plain.Workers = true
 		without := searched(t, b)
@@ -160,8 +138,7 @@ func beginAlike[E comparable](a, b []E) bool {
 
 // TestKnown: a worker leaves a state to the search where the tables lack something, and hides no other error.
 func TestKnown(t *testing.T) {
-	entry, _ := algorithms.ByName("token")
-	s := searched(t, &Model{Entry: entry, Scope: Scope{Clients: 2, Attempts: 1, Nodes: 1, TTL: 9 * time.Second}})
+	s := searched(t, effectsOf(t, "token", "", Limits{}))
 	known := func(words []uint32, change func(by *successors)) (all bool, problem any) {
 		defer func() { problem = recover() }()
 		by := *newReader(s.successors)
@@ -217,19 +194,5 @@ func TestRefine(t *testing.T) {
 	}
 	if got, _ := strongest.refine(&hypothesis.Refuted{Of: hypothesis.Alike, Was: "GET"}, reads); got.asymmetry.Was != "GET" {
 		t.Errorf("why clients are not interchangeable is lost: %+v", got.asymmetry)
-	}
-}
-
-func TestProperSubset(t *testing.T) {
-	for _, c := range []struct {
-		a, b []string
-		want bool
-	}{
-		{nil, []string{"x"}, true}, {[]string{"x"}, []string{"x"}, false}, {[]string{"x"}, []string{"w", "x"}, true},
-		{[]string{"x", "x"}, []string{"w", "x", "y"}, false}, {[]string{"x", "y"}, []string{"x"}, false},
-	} {
-		if got := properSubset(c.a, c.b); got != c.want {
-			t.Errorf("properSubset(%q, %q) = %t", c.a, c.b, got)
-		}
 	}
 }

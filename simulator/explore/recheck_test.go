@@ -3,21 +3,13 @@ package explore
 import (
 	"errors"
 	"testing"
-	"time"
 
-	"locklab/algorithms"
-	"locklab/faults"
 	"locklab/simulator/verdict"
 )
 
 // TestRecheckRefuses: a set that lacks a state, or a search that has not found a verdict, is refused.
 func TestRecheckRefuses(t *testing.T) {
-	entry, _ := algorithms.ByName("setnx-expire")
-	allowed, err := faults.Budget("crash=1").Parse()
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := &Model{Entry: entry, Faults: allowed, Scope: Scope{Clients: 2, Attempts: 1, Nodes: 1, TTL: 9 * time.Second}}
+	m := effectsOf(t, "setnx-expire", "crash=1", Limits{})
 	for name, spoil := range map[string]func(s *search){
 		"": func(*search) {},
 		"a state": func(s *search) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"locklab/faults"
 	"locklab/simulator"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
@@ -34,11 +35,31 @@ func scripted(acquire string) func(c *simulator.Client) {
 	}
 }
 
+// A config has what searches of alike clients differ in.
+type config struct {
+	budget faults.Budget
+	timing *simulator.Timing
+	step   time.Duration
+}
+
 // searchAlike searches clients that run the same program, as interchangeable or not.
-func searchAlike(t *testing.T, program func(c *simulator.Client), clients, symmetric int, budget string) *explore.Result {
+func searchAlike(
+	t *testing.T, program func(c *simulator.Client), clients, symmetric int, with config,
+) *explore.Result {
 	t.Helper()
-	sim := world(t, budget, 1, slices.Repeat([]func(*simulator.Client){program}, clients)...)
-	r, err := explore.Exhaust(context.Background(), sim, explore.Options{Case: head(sim), Symmetric: symmetric})
+	allowed, err := with.budget.Parse()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sim, err := simulator.New(simulator.Config{
+		Clients: slices.Repeat([]simulator.ClientConfig{{Program: program}}, clients),
+		Nodes:   make([]simulator.NodeConfig, 1), Timing: with.timing, Faults: allowed,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(sim.Close)
+	r, err := explore.Exhaust(t.Context(), sim, explore.Options{Case: head(sim), Symmetric: symmetric, Step: with.step})
 	if err != nil || !r.Complete {
 		t.Fatalf("complete: %v, %v", r != nil && r.Complete, err)
 	}
@@ -69,20 +90,13 @@ const enter = ` redis.call("SET", KEYS[1], ARGV[1], "PX", ARGV[2]) return 1`
 // only. Each lets two in at a time, if the right one comes first.
 var byName = map[string]string{
 	"the greater token takes over": `local v = redis.call("GET", KEYS[1]) if v and v > ARGV[1] then return 0 end` + enter,
-	"the lesser token takes over":  `local v = redis.call("GET", KEYS[1]) if v and v < ARGV[1] then return 0 end` + enter,
 	"the last of the sorted tokens": `local v = redis.call("GET", KEYS[1]) local all = {v or ARGV[1], ARGV[1]} table.sort(all)
 if all[2] ~= ARGV[1] then return 0 end` + enter,
-	"the first of the sorted tokens": `local v = redis.call("GET", KEYS[1]) local all = {v or ARGV[1], ARGV[1]} table.sort(all)
-if all[1] ~= ARGV[1] then return 0 end` + enter,
-	"the last by rank": `redis.call("ZADD", KEYS[1], 0, ARGV[1]) redis.call("PEXPIRE", KEYS[1], ARGV[2])
-if redis.call("ZRANK", KEYS[1], ARGV[1]) + 1 == redis.call("ZCARD", KEYS[1]) then return 1 end return 0`,
 	"the first of a range": `redis.call("ZADD", KEYS[1], 0, ARGV[1]) redis.call("PEXPIRE", KEYS[1], ARGV[2])
 if redis.call("ZRANGE", KEYS[1], 0, 0)[1] == ARGV[1] then return 1 end return 0`,
 	"a key for each client": `local own = KEYS[1] .. string.sub(ARGV[1], 1, 2)
 if redis.call("EXISTS", own) == 1 then return 0 end redis.call("SET", own, "", "PX", ARGV[2]) return 1`,
-	"the greater hash":      `local v = redis.call("GET", KEYS[1]) if v and redis.sha1hex(v) > redis.sha1hex(ARGV[1]) then return 0 end` + enter,
 	"a hash in the data":    `local own = KEYS[1] .. redis.sha1hex(ARGV[1]) if redis.call("EXISTS", own) == 1 then return 0 end redis.call("SET", own, "", "PX", 500) return 1`,
-	"one known by heart":    `if string.sub(ARGV[1], 1, 2) ~= "c2" and redis.call("EXISTS", KEYS[1]) == 1 then return 0 end` + enter,
 	"the number of a token": `local v = redis.call("GET", KEYS[1]) if v and tonumber(string.sub(v, 2)) > tonumber(string.sub(ARGV[1], 2)) then return 0 end` + enter,
 }
 
@@ -93,8 +107,8 @@ func TestServersByName(t *testing.T) {
 	for name, script := range byName {
 		t.Run(name, func(t *testing.T) {
 			for _, clients := range []int{2, 3} {
-				got := searchAlike(t, scripted(script), clients, clients, "")
-				foundOut(t, clients, got, searchAlike(t, scripted(script), clients, 0, ""))
+				got := searchAlike(t, scripted(script), clients, clients, config{})
+				foundOut(t, clients, got, searchAlike(t, scripted(script), clients, 0, config{}))
 				if got.Asymmetry == nil || len(got.Asymmetry.Command) == 0 || got.Asymmetry.Command[0] != "EVAL" {
 					t.Errorf("%d clients: given up for %+v; want it to be given up for EVAL", clients, got.Asymmetry)
 				}
@@ -112,66 +126,44 @@ func TestOneOrderOfThree(t *testing.T) {
 all = all .. string.sub(ARGV[1], 1, 3)
 redis.call("SET", "all", all)
 if redis.call("EXISTS", KEYS[1]) == 1 and string.gsub(all, "[c.]", "") ~= "` + order + `" then return 0 end` + enter
-		foundOut(t, order, searchAlike(t, scripted(script), 3, 3, ""), searchAlike(t, scripted(script), 3, 0, ""))
+		foundOut(t, order, searchAlike(t, scripted(script), 3, 3, config{}), searchAlike(t, scripted(script), 3, 0, config{}))
 	}
 }
 
-// TestRankAtTheEnd: code that treats one client in a special way is found out wherever it
-// does so: also where whoever comes there is always the last, and takes the last place.
-func TestRankAtTheEnd(t *testing.T) {
-	for clients := 2; clients <= 4; clients++ {
-		for special := 1; special <= clients; special++ {
-			program := func(c *simulator.Client) {
-				token := c.Token()
-				n := int(c.Redis(1).Incr(context.Background(), "n").Val())
-				if n == 1 || n == clients && token[1] == byte('0'+special) {
-					c.Record(history.Event{Kind: history.Enter})
-				}
-			}
-			got := searchAlike(t, program, clients, clients, "")
-			foundOut(t, [2]int{special, clients}, got, searchAlike(t, program, clients, 0, ""))
-			if got.Asymmetry == nil || got.Asymmetry.Was == "" {
-				t.Errorf("client %d of %d: given up for %+v", special, clients, got.Asymmetry)
-			}
-		}
-	}
-}
-
-// TestForgottenByAllButOne: what one client forgets, another one may remember. Code that does
-// so for one client only is found out, also where the histories that it tells apart were
-// taken for one.
-func TestForgottenByAllButOne(t *testing.T) {
+// TestSpecialCode: code that treats one client in a special way is found out wherever it does so: also where whoever
+// comes there is always the last, and takes the last place; and also where what one client remembers others forget, so
+// that histories that it tells apart were taken for one.
+func TestSpecialCode(t *testing.T) {
 	effort.Unwatched(t, "study's TestSearchOnTwoCores shows the goroutines of a search")
-	for clients := 2; clients <= 3; clients++ {
-		for special := 1; special <= clients; special++ {
-			program := func(c *simulator.Client) {
-				ctx, node := context.Background(), c.Redis(1)
-				way := c.Clock().Idle(time.Second, 1)
-				node.Incr(ctx, "n")
-				node.Incr(ctx, "n")
-				if node.SetNX(ctx, "lock", c.Token(), 0).Val() || way == 1 && c.ID() == special {
-					c.Record(history.Event{Kind: history.Enter})
+	lockstep, step := config{}, config{timing: &simulator.Timing{}, step: time.Second}
+	for name, test := range map[string]struct {
+		config
+		clients int // at most
+		enters  func(c *simulator.Client, clients int, special bool) bool
+	}{
+		"the last comes in": {lockstep, 4, func(c *simulator.Client, clients int, special bool) bool {
+			n := int(c.Redis(1).Incr(t.Context(), "n").Val())
+			return n == 1 || n == clients && special
+		}},
+		"one remembers its way": {step, 3, func(c *simulator.Client, _ int, special bool) bool {
+			way := c.Clock().Idle(time.Second, 1)
+			c.Redis(1).Incr(t.Context(), "n")
+			c.Redis(1).Incr(t.Context(), "n")
+			return c.Redis(1).SetNX(t.Context(), "lock", c.Token(), 0).Val() || way == 1 && special
+		}},
+	} {
+		for clients := 2; clients <= test.clients; clients++ {
+			for special := 1; special <= clients; special++ {
+				program := func(c *simulator.Client) {
+					if test.enters(c, clients, c.ID() == special) {
+						c.Record(history.Event{Kind: history.Enter})
+					}
 				}
-			}
-			search := func(symmetric int) *explore.Result {
-				sim, err := simulator.New(simulator.Config{
-					Clients: slices.Repeat([]simulator.ClientConfig{{Program: program}}, clients),
-					Nodes:   make([]simulator.NodeConfig, 1), Timing: &simulator.Timing{},
-				})
-				if err != nil {
-					t.Fatal(err)
+				got := searchAlike(t, program, clients, clients, test.config)
+				foundOut(t, name, got, searchAlike(t, program, clients, 0, test.config))
+				if got.Asymmetry == nil || got.Asymmetry.Was == "" {
+					t.Errorf("%s, client %d of %d: given up for %+v", name, special, clients, got.Asymmetry)
 				}
-				t.Cleanup(sim.Close)
-				r, err := explore.Exhaust(t.Context(), sim, explore.Options{Case: head(sim), Symmetric: symmetric, Step: time.Second})
-				if err != nil || !r.Complete {
-					t.Fatalf("complete: %v, %v", r != nil && r.Complete, err)
-				}
-				return r
-			}
-			got := search(clients)
-			foundOut(t, [2]int{special, clients}, got, search(0))
-			if got.Asymmetry == nil || got.Asymmetry.Was == "" {
-				t.Errorf("client %d of %d: given up for %+v", special, clients, got.Asymmetry)
 			}
 		}
 	}
@@ -183,16 +175,13 @@ func TestServersAlike(t *testing.T) {
 	for name, script := range map[string]string{
 		"comparison with its own":  `local v = redis.call("GET", KEYS[1]) if v and v ~= ARGV[1] then return 0 end` + enter,
 		"a key with a token":       `redis.call("SET", KEYS[1] .. ":" .. ARGV[1], "", "PX", 50) if redis.call("EXISTS", KEYS[1]) == 1 then return 0 end` + enter,
-		"a set of all":             `redis.call("SADD", "all", ARGV[1]) if redis.call("EXISTS", KEYS[1]) == 1 then return 0 end` + enter,
-		"a hash of all":            `redis.call("HINCRBY", "all", ARGV[1], 1) if redis.call("EXISTS", KEYS[1]) == 1 then return 0 end` + enter,
-		"a sorted set of all":      `redis.call("ZADD", "all", 0, ARGV[1]) if redis.call("EXISTS", KEYS[1]) == 1 then return 0 end` + enter,
 		"a line":                   `redis.call("RPUSH", "all", ARGV[1]) if redis.call("EXISTS", KEYS[1]) == 1 then return 0 end` + enter,
 		"how long a token is":      `if #ARGV[1] ~= 4 or redis.call("EXISTS", KEYS[1]) == 1 then return 0 end` + enter,
 		"how long keys live still": `if redis.call("PTTL", KEYS[1]) > 0 then return 0 end redis.call("SET", ARGV[1], "", "PX", 1500)` + enter,
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, clients := range []int{2, 3} {
-				got, want := searchAlike(t, scripted(script), clients, clients, ""), searchAlike(t, scripted(script), clients, 0, "")
+				got, want := searchAlike(t, scripted(script), clients, clients, config{}), searchAlike(t, scripted(script), clients, 0, config{})
 				if answer(got) != answer(want) {
 					t.Errorf("%d clients: found %q, without symmetry %q", clients, answer(got), answer(want))
 				}
@@ -219,13 +208,13 @@ func TestWitnessFindsTheKey(t *testing.T) {
 			c.Record(history.Event{Kind: history.Leave})
 		}
 	}
-	for _, budget := range []string{"delete=1", "evict=1", "evict=1,crash=1"} {
+	for _, budget := range []faults.Budget{"delete=1", "evict=1", "evict=1,crash=1"} {
 		for clients := 2; clients <= 3; clients++ {
-			r := searchAlike(t, program, clients, clients, budget)
+			r := searchAlike(t, program, clients, clients, config{budget: budget})
 			if !r.Symmetry || !strings.Contains(answer(r), "OVERLAP@1") {
 				t.Fatalf("%s: symmetry %v, found %q, want OVERLAP@1", budget, r.Symmetry, answer(r))
 			}
-			sim := world(t, budget, 1, slices.Repeat([]func(*simulator.Client){program}, clients)...)
+			sim := world(t, string(budget), 1, slices.Repeat([]func(*simulator.Client){program}, clients)...)
 			run, err := schedule.Replay(sim, r.Found[0].Choices)
 			if err != nil {
 				t.Fatal(err)
@@ -307,7 +296,7 @@ redis.call("` + []string{"SET", "GETSET"}[rng.IntN(2)] + `", "last", ARGV[1])
 if ` + condition(rng, 1) + ` then redis.call("HSET", "all", ARGV[1], #v) end
 if not free then return 0 end` + enter
 		clients := 2 + n%5/4 // three take longer
-		got, want := searchAlike(t, scripted(script), clients, clients, ""), searchAlike(t, scripted(script), clients, 0, "")
+		got, want := searchAlike(t, scripted(script), clients, clients, config{}), searchAlike(t, scripted(script), clients, 0, config{})
 		kinds[got.Symmetry]++
 		if answer(got) != answer(want) {
 			t.Errorf("%d clients: found %q with symmetry (%v), %q without:\n%s", clients, answer(got), got.Symmetry, answer(want), script)

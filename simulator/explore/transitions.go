@@ -53,13 +53,15 @@ func (s *transitions) after(d time.Duration) *passed {
 func (s *transitions) effect(state []uint32, m *move) (effect, error) {
 	key := s.effectKey(state, m)
 	alone, mayBeAlone := s.clientKey(key, m)
+	var eff effect
+	var known bool
 	if mayBeAlone {
-		if eff, ok := s.effects.get(&alone); ok {
-			eff.node, eff.rest = key.node, key.rest
-			return eff, nil
-		}
+		eff, known = s.effects.get(&alone)
+		eff.node, eff.rest = key.node, key.rest
 	}
-	eff, known := s.effects.get(&key)
+	if !known {
+		eff, known = s.effects.get(&key)
+	}
 	if known && !s.recomputes() {
 		return eff, nil
 	}

@@ -1,16 +1,13 @@
 package explore_test
 
 import (
-	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"locklab/algorithms/lock"
 	redislocks "locklab/algorithms/redis"
@@ -21,12 +18,6 @@ import (
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
-
-// viewModel is that of a proof for any number of clients.
-func viewModel(t testing.TB, id, budget string) *explore.Model {
-	t.Helper()
-	return modelOf(t, lockOf(t, id), viewBounds(faults.Budget(budget)))
-}
 
 // viewBounds are those of a proof for any number of clients.
 func viewBounds(budget faults.Budget) search.Bounds {
@@ -70,84 +61,83 @@ func lockOf(t testing.TB, id string) lock.Entry {
 }
 
 // viewBudgets are faults of each kind.
-var viewBudgets = []string{"", "crash=1", "pause=1@2s", "lose-reply=1", "lose-request=1", "restart=1", "crash=2", "delay=1@2s"}
+var viewBudgets = []faults.Budget{"", "crash=1", "pause=1@2s", "lose-reply=1", "lose-request=1", "restart=1", "crash=2", "delay=1@2s"}
 
 // TestViewsCover: every client of every state of two, three and four clients is in one of the views. Without some of
 // the views the test fails. What is always asked finds each mistake of TestViewsUnsound.
 func TestViewsCover(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
-	const states = 1500
-	cover := func(id string, budgets []string, most int, clients ...int) (closed int) {
-		for _, budget := range budgets {
-			list, err := explore.Uncovered(t.Context(), viewModel(t, id, budget), false, most, clients, states, 0)
-			if err != nil {
-				t.Fatalf("%s, %s: %v", id, budget, err)
-			}
-			for _, c := range list {
-				closed++
-				if c.Missing > 0 {
-					t.Fatalf("%s, %s: views are not known: %+v", id, budget, c)
-				}
+	const few = 20_000
+	states := 1500
+	cover := func(entry lock.Entry, b search.Bounds, views int, clients ...int) (closed int) {
+		list, err := explore.Uncovered(t.Context(), modelOf(t, entry, b), false, views, clients, states, 0)
+		if err != nil {
+			t.Fatalf("%s, %s: %v", entry.ID, b.Budget, err)
+		}
+		for _, c := range list {
+			if c.Missing > 0 {
+				t.Fatalf("%s, %s: views are not known: %+v", entry.ID, b.Budget, c)
 			}
 		}
-		return closed
+		return len(list)
 	}
-	closed := cover("setnx", []string{"", "crash=1", "restart=1"}, 20_000, 2, 3)
-	if closed += cover("setnx-expire", []string{"restart=1"}, 20_000, 2) + cover("watch-multi", []string{""}, 20_000, 2, 3); closed != 9 {
+	closed := 0
+	for _, budget := range []faults.Budget{"", "crash=1", "restart=1"} {
+		closed += cover(lockOf(t, "setnx"), viewBounds(budget), few, 2, 3)
+	}
+	closed += cover(lockOf(t, "setnx-expire"), viewBounds("restart=1"), few, 2)
+	if closed += cover(lockOf(t, "watch-multi"), viewBounds(""), few, 2, 3); closed != 9 {
 		t.Errorf("%d of 9 sets of views are closed", closed)
 	}
-	for _, id := range []string{"setnx", "setnx-expire", "token", "watchdog", "thread-id", "watch-multi"} {
-		if !effort.Exhaustive() {
-			break
+	if effort.Exhaustive() {
+		for _, id := range []string{"setnx", "setnx-expire", "token", "watchdog", "thread-id", "watch-multi"} {
+			closed := 0
+			for _, budget := range viewBudgets {
+				closed += cover(lockOf(t, id), viewBounds(budget), few, 2, 3, 4)
+			}
+			if closed < 3*len(viewBudgets) {
+				t.Errorf("%s: only %d sets of views are closed", id, closed)
+			}
 		}
-		if closed := cover(id, viewBudgets, 20_000, 2, 3, 4); closed < 3*len(viewBudgets) {
-			t.Errorf("%s: only %d sets of views are closed", id, closed)
+		three := viewBounds("")
+		three.Nodes = 3 // each of which names an owner
+		if closed := cover(lockOf(t, "redlock-failfast"), three, 200_000, 2, 3, 4); closed != 3 {
+			t.Errorf("%d sets of views of three servers are closed", closed)
 		}
 	}
 	if hunting() { // all others: each without faults and with one of them
 		closed := 0
 		for i, e := range redislocks.All() {
-			if e.Nodes == 1 {
-				closed += cover(e.ID, []string{"", viewBudgets[1+i%(len(viewBudgets)-1)]}, 4_000, 2, 3, 4)
+			for _, budget := range []faults.Budget{"", viewBudgets[1+i%(len(viewBudgets)-1)]} {
+				if e.Nodes == 1 {
+					closed += cover(e, viewBounds(budget), 4_000, 2, 3, 4)
+				}
 			}
 		}
 		if t.Logf("%d sets of views of all locks were held against states", closed); closed < 100 {
 			t.Errorf("only %d sets of views of all locks are closed", closed)
 		}
 	}
-	if list, err := explore.Uncovered(t.Context(), viewModel(t, "token", "crash=1"), false, 20_000, []int{2}, states, 7); err != nil || list[0].Missing == 0 {
+	states = 300
+	if closed := cover(semaphore(t), viewBounds(""), few, 2, 3); closed != 2 {
+		t.Errorf("%d of 2 sets of views of a semaphore are closed", closed)
+	}
+	m := modelOf(t, lockOf(t, "token"), viewBounds("crash=1"))
+	list, err := explore.Uncovered(t.Context(), m, false, few, []int{2}, states, 7)
+	if err != nil || list[0].Missing == 0 {
 		t.Errorf("without every seventh view: %+v, %v", list, err)
 	}
 }
 
-// TestViewsCoverServers is TestViewsCover for Redlock on three servers, each of which names an owner.
-func TestViewsCoverServers(t *testing.T) {
-	effort.OnlyExhaustive(t, "it closes views for seconds; one goroutine searches")
-	b := viewBounds("")
-	b.Nodes = 3
-	list, err := explore.Uncovered(t.Context(), modelOf(t, lockOf(t, "redlock-failfast"), b), false, 200_000, []int{2, 3, 4}, 1500, 0)
-	if err != nil || len(list) != 3 {
-		t.Fatalf("%d sets of views are closed: %v", len(list), err)
-	}
-	for _, c := range list {
-		if c.Missing > 0 {
-			t.Errorf("views are not known: %+v", c)
-		}
-	}
-}
-
-// TestViewsCoverSemaphore is TestViewsCover for a semaphore of two, whose worlds have three clients.
-func TestViewsCoverSemaphore(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+// semaphore is one of two, whose worlds have three clients.
+func semaphore(t *testing.T) lock.Entry {
 	two := fallingEntry(t.Name(), code{
-		acquire: byScript(`if redis.call("SCARD", KEYS[1]) > 1 then return 0 end redis.call("SADD", KEYS[1], ARGV[1]) return 1`),
+		acquire: byScript(`if redis.call("SCARD", KEYS[1]) > 1 then return 0 end
+			redis.call("SADD", KEYS[1], ARGV[1]) return 1`),
 		release: givingBack(`return redis.call("SREM", KEYS[1], ARGV[1])`),
 	})
 	two.Holders = 2
-	list, err := explore.Uncovered(t.Context(), modelOf(t, two, viewBounds("")), false, 20_000, []int{2, 3}, 300, 0)
-	if err != nil || len(list) != 2 || list[0].Missing+list[1].Missing > 0 {
-		t.Errorf("views are not known: %+v, %v", list, err)
-	}
+	return two
 }
 
 // TestViewsOfServers: Redlock holds on three servers with any number of clients, if nothing fails. One that is content with fewer than a
@@ -161,10 +151,9 @@ func TestViewsOfServers(t *testing.T) {
 		t.Errorf("redlock: refused %q, harms %v, once %v", refused, proof.Harms, proof.Once)
 	}
 	one := fallingEntry("one of three", code{
-		acquire: func(f *asking, ctx context.Context, key string) (bool, error) {
-			for _, node := range f.env.Nodes {
-				if taken, err := node.SetNX(ctx, key, f.token, f.env.TTL).Result(); taken || err != nil {
-					f.node = node
+		acquire: func(f *asking) (bool, error) {
+			for _, f.node = range f.env.Nodes {
+				if taken, err := f.set(); taken || err != nil {
 					return taken, err
 				}
 			}
@@ -177,60 +166,34 @@ func TestViewsOfServers(t *testing.T) {
 	}
 }
 
-// TestViewsKnownHarms: what breaks these locks is among what views come to, and what does not is not.
+// TestViewsKnownHarms: what breaks these locks is among what views come to, and what does not is not. Code that has the
+// id of its thread in requests has it in the next attempt too, where a request of the last one strikes it: a search of
+// two attempts comes to OVERLAP. So its proof is of one attempt.
 func TestViewsKnownHarms(t *testing.T) {
 	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
 	for _, c := range []struct {
-		id, budget string
-		endless    bool
-		want       []verdict.Word
+		id      string
+		budget  faults.Budget
+		endless bool
+		once    string
+		want    []verdict.Word
 	}{
-		{"setnx", "crash=1", true, []verdict.Word{verdict.Deadlock}},
-		{"setnx", "restart=1", false, []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.WrongDel}},
-		{"setnx", "lose-reply=1", false, []verdict.Word{verdict.Orphan, verdict.Deadlock}},
-		{"setnx-expire", "pause=1", false, []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.WrongDel, verdict.Orphan, verdict.Deadlock}},
-		{"token", "crash=1", true, nil},
-		{"token", "lose-reply=1", true, []verdict.Word{verdict.Orphan}},
-		{"token", "lose-request=1", false, []verdict.Word{verdict.Orphan}},
-		{"token", "pause=1@2s", false, []verdict.Word{verdict.Orphan}},
-		{"token", "pause=1", false, []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.Orphan}},
-		{"watch-multi", "crash=1", true, nil},
-		{"watch-multi", "lose-reply=1", false, []verdict.Word{verdict.Orphan}},
-		{"watch-del", "lose-reply=1", false, []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.WrongDel, verdict.Orphan}},
-		{"token", "restart=1", false, []verdict.Word{verdict.Overlap, verdict.StaleWrite}},
+		{"setnx", "crash=1", true, "", []verdict.Word{verdict.Deadlock}},
+		{"setnx", "restart=1", false, "", []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.WrongDel}},
+		{"setnx-expire", "pause=1", false, "",
+			[]verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.WrongDel, verdict.Orphan, verdict.Deadlock}},
+		{"token", "crash=1", true, "", nil},
+		{"token", "lose-reply=1", true, "", []verdict.Word{verdict.Orphan}},
+		{"token", "delay=1@20s", false, "", []verdict.Word{verdict.Orphan}},
+		{"token", "pause=1", false, "", []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.Orphan}},
+		{"watch-multi", "lose-reply=1", false, "", []verdict.Word{verdict.Orphan}},
+		{"watch-del", "lose-reply=1", false, "",
+			[]verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.WrongDel, verdict.Orphan}},
+		{"thread-id-lua", "delay=1@20s", false, "prove.once.thread", []verdict.Word{verdict.Orphan}},
 	} {
-		proof, err := explore.ProveFor(t.Context(), viewModel(t, c.id, c.budget), c.endless, 20_000)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !proof.Closed || !slices.Equal(proof.Harms, c.want) {
-			t.Errorf("%s, %s: closed %t, %v, want %v", c.id, c.budget, proof.Closed, proof.Harms, c.want)
-		}
-	}
-}
-
-// TestViewsRefuse: what views do not do for is named before minutes are spent.
-func TestViewsRefuse(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
-	for id, want := range map[string]string{"getset": "prove.views", "client-expiry": "prove.clock"} {
-		proof, err := explore.ProveFor(t.Context(), viewModel(t, id, "crash=1"), false, 2_000)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if why, ok := proof.Refused.(*explore.NotProvableError); !ok || proof.Closed || why.Why.Key != want {
-			t.Errorf("%s: %v, closed %t", id, proof.Refused, proof.Closed)
-		}
-	}
-}
-
-// TestViewsOfThreads: code that has the id of its thread in requests has it in the next attempt too, where a request of the last one
-// strikes it: a search of two attempts comes to OVERLAP. So its proof is of one attempt.
-func TestViewsOfThreads(t *testing.T) {
-	effort.OnlyExhaustive(t, "it closes views for seconds; one goroutine searches")
-	for id, once := range map[string]string{"thread-id-lua": "prove.once.thread", "token": ""} {
-		proof, err := explore.ProveFor(t.Context(), viewModel(t, id, "delay=1@20s"), false, 20_000)
-		if err != nil || !proof.Closed || proof.Once.Key != once || slices.Contains(proof.Harms, verdict.Overlap) {
-			t.Errorf("%s: %v, closed %t, once %v, %v", id, err, proof.Closed, proof.Once, proof.Harms)
+		proof, _ := proofOf(t, lockOf(t, c.id), viewBounds(c.budget), c.endless, 20_000)
+		if !proof.Closed || !slices.Equal(proof.Harms, c.want) || proof.Once.Key != c.once {
+			t.Errorf("%s, %s: closed %t, once %v, %v, want %v", c.id, c.budget, proof.Closed, proof.Once, proof.Harms, c.want)
 		}
 	}
 }
@@ -239,16 +202,18 @@ func TestViewsOfThreads(t *testing.T) {
 func TestInterfaces(t *testing.T) {
 	effort.OnlyPushed(t, "it closes views for seconds")
 	effort.Unwatched(t, "one goroutine searches")
-	locks, budgets, most := []string{"setnx", "token", "reentrant", "watch-del"}, []string{"crash=1", "lose-reply=1"}, 3_000
+	locks, most := []string{"setnx", "token", "reentrant", "watch-del"}, 3_000
+	budgets := []faults.Budget{"crash=1", "lose-reply=1"}
 	if effort.Exhaustive() {
-		locks = append(locks, "setnx-expire", "lock-delay", "set-ifeq", "cron-v2", "watchdog", "watch-multi", "at-least-for", "token-wait")
+		locks = append(locks,
+			"setnx-expire", "lock-delay", "set-ifeq", "cron-v2", "watchdog", "watch-multi", "at-least-for", "token-wait")
 		budgets = append(budgets, "pause=1@2s", "restart=1", "failover=1", "delay=1@2s")
 	}
 	closed := 0
 	for _, id := range locks {
 		for _, budget := range budgets {
 			for _, endless := range []bool{false, true} {
-				m := viewModel(t, id, budget)
+				m := modelOf(t, lockOf(t, id), viewBounds(budget))
 				quick, err := explore.ProveFor(t.Context(), m, endless, most)
 				if err != nil {
 					t.Fatal(err)
@@ -286,12 +251,12 @@ func TestViewsClosed(t *testing.T) {
 		locks = append(locks, "setnx-expire", "watchdog", "lock-delay", "watch-del", "thread-id", "set-ifeq")
 	}
 	for i, id := range locks {
-		budgets := []string{"crash=1"}
+		budgets := []faults.Budget{"crash=1"}
 		if hunting() { // and two others in turn
 			budgets = append(budgets, viewBudgets[i%len(viewBudgets)], viewBudgets[(i+5)%len(viewBudgets)])
 		}
 		for _, budget := range budgets {
-			wrong, missed, err := explore.Closed(t.Context(), viewModel(t, id, budget), budget != "", 1_500, 6)
+			wrong, missed, err := explore.Closed(t.Context(), modelOf(t, lockOf(t, id), viewBounds(budget)), budget != "", 1_500, 6)
 			if err != nil || missed != nil || wrong != "" && !(hunting() && wrong == "there is none") {
 				t.Errorf("%s, %s: %q, and missed are %q: %v", id, budget, wrong, missed, err)
 			}
@@ -363,94 +328,4 @@ func TestViewsUnsound(t *testing.T) {
 			}
 		})
 	}
-}
-
-var (
-	made   sync.Map // how many attempts locks have made
-	seldom = func(ends string, f *asking, ctx context.Context, key string) (bool, error) {
-		if strings.HasSuffix(f.token, ends) {
-			return true, nil
-		}
-		return f.set(ctx, key)
-	}
-)
-
-// laterAttempts fall in the second or third attempt of a process, by what is not in the memory of their locks.
-var laterAttempts = []struct {
-	name, refused, once string // the key of the reason for which there is no proof, or one of one attempt
-	budget              faults.Budget
-	attempts            int
-	timing              search.Mode
-	code                code
-}{
-	{"token ends in 3", "prove.rest", "", "", 3, search.Lockstep, code{acquire: func(f *asking, ctx context.Context, key string) (bool, error) {
-		return seldom("3", f, ctx, key)
-	}}},
-	{"token ends in 3, for a script", "prove.names", "", "", 3, search.Lockstep, code{acquire: refused(byScript(`return string.sub(ARGV[1], -1) == '3' and 1 or 0`))}},
-	{"the owner's token is of the same process", "prove.names", "", "lose-reply=1", 2, search.AnyTiming, code{acquire: refused(func(f *asking, ctx context.Context, key string) (bool, error) {
-		mine, _, _ := strings.Cut(f.token, ".")
-		who, err := f.node.Get(ctx, key).Result()
-		return err == nil && strings.HasPrefix(who, mine+"."), nil
-	})}},
-	{"the owner's token is of the same process, for a script", "prove.names", "", "lose-reply=1", 2, search.AnyTiming, code{acquire: refused(byScript(
-		`return string.sub(redis.call('GET', KEYS[1]), 1, 3) == string.sub(ARGV[1], 1, 3) and 1 or 0`))}},
-	{"a map was made", "", "prove.once.memory", "", 2, search.Lockstep, code{acquire: func(f *asking, ctx context.Context, key string) (bool, error) {
-		was := f.marks != nil
-		f.marks = map[string]bool{}
-		if was {
-			return true, nil
-		}
-		return f.set(ctx, key)
-	}}},
-	{"a global variable counts", "prove.rest", "", "", 2, search.Lockstep, code{acquire: func(f *asking, ctx context.Context, key string) (bool, error) {
-		n, _ := made.LoadOrStore(f.falling, new(int))
-		if *n.(*int)++; *n.(*int) > 1 {
-			return true, nil
-		}
-		return f.set(ctx, key)
-	}}},
-}
-
-// TestViewsOfLaterAttempts: what only a later attempt of a process does is found by a search of so many attempts, and is no secret of
-// proofs for any number of them.
-func TestViewsOfLaterAttempts(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
-	for _, c := range laterAttempts {
-		entry := fallingEntry(c.name, c.code)
-		b := search.DefaultBounds()
-		b.Retries, b.Nodes, b.Work, b.Budget, b.MaxStates = 0, 1, 3*time.Second, c.budget, 200_000
-		b.Timing, b.Clients, b.Attempts = c.timing, 2, c.attempts
-		if !comesTo(t, entry, b, verdict.Overlap) {
-			t.Errorf("%s: 2 clients with %d attempts do not come to OVERLAP", c.name, c.attempts)
-		}
-		proof, refused := proofOf(t, entry, viewBounds(c.budget), false, 10_000)
-		if refused != c.refused || proof.Once.Key != c.once && refused == "" {
-			t.Errorf("%s: closed %t, once %v, %v", c.name, proof.Closed, proof.Once, proof.Refused)
-		}
-	}
-}
-
-// TestViewsJudgeAttemptsApart: a process that enters beside the key that its first attempt has left, and says in its second one that it was not
-// its own, tells a LIE to a search of two attempts. To a proof the key is another client's: as its certificate says.
-func TestViewsJudgeAttemptsApart(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
-	entry := fallingEntry(t.Name(), code{acquire: func(f *asking, ctx context.Context, key string) (bool, error) {
-		taken, err := f.set(ctx, key)
-		switch {
-		case err != nil:
-			return false, f.node.Set(ctx, key+":lost", "x", 0).Err()
-		case taken:
-			return true, nil
-		}
-		n, err := f.node.Del(ctx, key+":lost").Result()
-		return n == 1, err
-	}})
-	b := search.DefaultBounds()
-	b.Retries, b.Nodes, b.Work, b.Budget, b.MaxStates = 0, 1, 3*time.Second, "lose-reply=1", 200_000
-	b.Timing, b.Clients, b.Attempts = search.AnyTiming, 2, 2
-	if !comesTo(t, entry, b, verdict.Lie) {
-		t.Error("2 clients with 2 attempts do not come to LIE")
-	}
-	b.Clients = 2 + explore.Outsiders
-	neverExcluded(t, entry, b, false, verdict.Overlap, true)
 }

@@ -374,7 +374,8 @@ func (c *oracle) wrongDel(i int) {
 	if g.owner == e.Client && (g.lease == 0 || e.Lease == 0 || g.lease == e.Lease) {
 		return
 	}
-	if e.After != "" && e.After != e.Before && g.forever && c.h.TTL > 0 && e.At-c.h.TTL >= g.stamped {
+	leased := c.h.TTL > 0 && !c.h.ZooKeeper
+	if e.After != "" && e.After != e.Before && g.forever && leased && e.At-c.h.TTL >= g.stamped {
 		return // the lease in its value has ended
 	}
 	c.find("WRONG-DEL", i, e.Client, g.owner)

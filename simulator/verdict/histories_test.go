@@ -57,6 +57,17 @@ func TestHistories(t *testing.T) {
 					h.Noisy, _ = strconv.Atoi(value)
 				case "horizon":
 					h.Horizon = true
+				case "shards":
+					h.Shards = true
+				case "ttl":
+					h.TTL = 0
+				case "zookeeper":
+					h.ZooKeeper = true
+				case "holders":
+					for room := range strings.SplitSeq(value, ",") {
+						n, _ := strconv.Atoi(room)
+						h.Holders = append(h.Holders, n)
+					}
 				default:
 					t.Fatalf("with %q: not known", w)
 				}

@@ -456,22 +456,6 @@ func TestStatesRecur(t *testing.T) {
 	_ = map[Monitor]bool{} // compiles because a Monitor can be a key
 }
 
-// A copy of a Monitor is a branch of its run.
-func TestBranch(t *testing.T) {
-	h := tell(t, has+"1 c2 acquire | 2 c2 enter")
-	c := CaseOf(h)
-	var m Monitor
-	last := len(h.Events) - 1
-	for i := range last {
-		m.Observe(&c, i, &h.Events[i], nil)
-	}
-	branch := m
-	branch.Observe(&c, last, &h.Events[last], nil)
-	if m.Found() != 0 || branch.Found() == 0 {
-		t.Errorf("broken: before %t, after %t, want false and true", m.Found() != 0, branch.Found() != 0)
-	}
-}
-
 func TestLimits(t *testing.T) {
 	for what, h := range map[string]*history.History{
 		"clients":          {Clients: MaxClients + 1, Nodes: 1},
