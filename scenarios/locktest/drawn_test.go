@@ -29,21 +29,13 @@ func lockWith(c *Client, value string, script *redis.Script) {
 
 func randomToken() string { return strconv.FormatUint(rand.Uint64(), 10) }
 
-var blindDelete = redis.NewScript(`return redis.call("del", KEYS[1])`)
-
 // TestDrawnTokens: tokens of math/rand/v2 are searched like those of Client.Token, and come to the same.
 func TestDrawnTokens(t *testing.T) {
 	effort.OnlyExhaustive(t, "it takes seconds; TestPolling shows the goroutines of a bubble")
-	b := Bounds{Clients: 2, Budget: "crash=1,pause=1", TTL: ttl, AnyTiming: true}
-	t.Run("kept", func(t *testing.T) {
-		Check(t, b, func(c *Client) { lockWith(c, randomToken(), compareAndDelete) }, Holds("WRONG-DEL", "DEADLOCK"), Breaks("OVERLAP", 1))
-	})
-	t.Run("blind", func(t *testing.T) {
-		Check(t, b, func(c *Client) { lockWith(c, randomToken(), blindDelete) }, Breaks("WRONG-DEL", 1))
-	})
-	t.Run("any", func(t *testing.T) {
-		Check(t, Bounds{Clients: Any, Budget: "crash=any", TTL: ttl}, func(c *Client) { lockWith(c, randomToken(), compareAndDelete) }, Holds("OVERLAP", "WRONG-DEL"))
-	})
+	two := Bounds{Clients: 2, Budget: "crash=1,pause=1", TTL: ttl, AnyTiming: true}
+	Check(t, two, func(c *Client) { lockWith(c, randomToken(), compareAndDelete) }, Holds("WRONG-DEL", "DEADLOCK"), Breaks("OVERLAP", 1))
+	many := Bounds{Clients: Any, Budget: "crash=any", TTL: ttl}
+	Check(t, many, func(c *Client) { lockWith(c, randomToken(), compareAndDelete) }, Holds("OVERLAP", "WRONG-DEL"))
 }
 
 // TestDrawnAsTokens: a search with drawn tokens visits as many states as one with those of Client.Token.
@@ -117,7 +109,8 @@ func TestDrawnOtherwise(t *testing.T) {
 		code func(c *Client)
 		is   func(err error) bool
 	}{
-		"number":       {func(c *Client) { lockWith(c, randomToken(), odd) }, isDrawn},
+		// Below 2^63: the Lua of the lab's servers takes no higher number for one, and half of all tokens of 64 bits are.
+		"number":       {func(c *Client) { lockWith(c, strconv.FormatInt(rand.Int64(), 10), odd) }, isDrawn},
 		"length":       {func(c *Client) { lockWith(c, randomToken(), length) }, isDrawn},
 		"seven values": {func(c *Client) { seven++; lockWith(c, strconv.Itoa(seven%7), compareAndDelete) }, isDifferent},
 		"branch": {func(c *Client) {

@@ -25,8 +25,8 @@ type bug struct {
 var bugs = []bug{
 	{"faults/budget.go", `err != nil || «a.Max <= 0»`, `a.Max < 0`, "TestParseBudgetRefuses"},
 	{"faults/budget.go", `a.Times > 0 && a.Fault == fault`, `a.Fault == fault`, "TestAllows"},
-	{"faults/failcall.go", `m.ToRedis() && passes(m)`, `m.ToRedis()`, "TestOffered"},
-	{"faults/keys.go", `len(list) < maxNamed`, `len(list) <= maxNamed`, "TestOffered"},
+	{"faults/failcall.go", `m.ToRedis() && passes(m)`, `m.ToRedis()`, "TestStories"},
+	{"faults/keys.go", `len(list) < maxNamed`, `len(list) <= maxNamed`, "TestStories"},
 
 	{"scenarios/contract/contract.go", `«o.Triggered» && sameWords(o.Verdicts, want)`, `true`, "TestCompareRace"},
 	{"scenarios/contract/parse.go", `err != nil || n < 2`, `err != nil || n < 1`, "TestParseRefuses"},

@@ -5,10 +5,8 @@ import (
 	"flag"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,7 +23,7 @@ import (
 
 var (
 	seedFlag   = flag.Uint64("seed", 1, "random numbers of the runs")
-	runsFlag   = flag.Int("runs", 0, "hunt with so many runs in all, and print progress; 0: the usual test")
+	runsFlag   = flag.Int("runs", 0, "hunt with so many runs in all; 0: the usual test")
 	lockFlag   = flag.String("lock", "", "only this lock")
 	replayFlag = flag.String("replay", "", "print the run that a failure names: 'lock 2x1 budget seed number'")
 )
@@ -84,7 +82,13 @@ func TestDense(t *testing.T) {
 		asked[entry.ID] = list
 		questions += len(list)
 	}
-	hunt := newProgress(questions)
+	each := usualRuns // for a question
+	switch {
+	case *runsFlag > 0:
+		each = max(1, *runsFlag/max(1, questions))
+	case effort.Pushed():
+		each = pushedRuns
+	}
 	for _, entry := range locks {
 		t.Run(entry.ID, func(t *testing.T) {
 			t.Parallel()
@@ -92,10 +96,9 @@ func TestDense(t *testing.T) {
 			for _, budget := range asked[entry.ID] {
 				why := "the search without faults has too many states already"
 				if !large {
-					why, large = ask(t, entry, budget, hunt)
+					why, large = ask(t, entry, budget, each)
 				}
 				if answered = answered || why == ""; why != "" {
-					hunt.skip()
 					t.Logf("%s: left out: %s", budget, why)
 				}
 			}
@@ -108,7 +111,7 @@ func TestDense(t *testing.T) {
 
 // ask compares runs with a search; why says why it does not. large reports that a search without faults
 // has more states than searches with faults may have, which all have more.
-func ask(t *testing.T, entry lock.Entry, budget string, hunt *progress) (why string, large bool) {
+func ask(t *testing.T, entry lock.Entry, budget string, runs int) (why string, large bool) {
 	q, s := question{entry.ID, 2, 1, budget}, (*search.Search)(nil)
 	few, most := sizes()
 	limit := most
@@ -133,7 +136,7 @@ func ask(t *testing.T, entry lock.Entry, budget string, hunt *progress) (why str
 	if s == nil {
 		return fmt.Sprintf("the search has more than %d states", most), large
 	}
-	compare(t, q, s, hunt.each, hunt.add)
+	compare(t, q, s, runs)
 	return "", large
 }
 
@@ -154,7 +157,7 @@ func TestDenseFurther(t *testing.T) {
 			if err != nil || !s.Complete {
 				t.Fatalf("the search is not complete: %v", err)
 			}
-			compare(t, q, s, 3000, func() {})
+			compare(t, q, s, 3000)
 		})
 	}
 }
@@ -165,24 +168,23 @@ func (q question) bounds(entry lock.Entry, states int) search.Bounds {
 }
 
 // compare makes runs, and fails for the first that comes to each verdict against the proof.
-func compare(t *testing.T, q question, s *search.Search, runs int, made func()) {
+func compare(t *testing.T, q question, s *search.Search, runs int) {
 	proved := map[string]int{}
 	for _, f := range s.Found {
 		proved[string(f.Verdict)] = f.Par
 	}
-	for _, c := range q.contradictions(t, q.limits(t, s.Lock, s.Bounds), proved, runs, made) {
+	for _, c := range q.contradictions(t, q.limits(t, s.Lock, s.Bounds), proved, runs) {
 		t.Error(c)
 	}
 }
 
 // contradictions are the first of so many runs that come to each verdict against a proof: the
 // verdicts that can occur, each with the fewest faults.
-func (q question) contradictions(t *testing.T, l *limits, proved map[string]int, runs int, made func()) (list []string) {
+func (q question) contradictions(t *testing.T, l *limits, proved map[string]int, runs int) (list []string) {
 	play := l.player(t, q)
 	reported := map[string]bool{}
 	for n := range uint64(runs) {
 		verdicts := play(*seedFlag, n, nil)
-		made()
 		for _, word := range slices.Sorted(maps.Keys(verdicts)) {
 			par, possible := proved[word]
 			if possible && verdicts[word] >= par || reported[word] {
@@ -208,7 +210,7 @@ func TestDenseContradicts(t *testing.T) {
 		"OVERLAP with 1 faults, and the search proves that it cannot occur": {"ORPHAN": 1, "DEADLOCK": 1, "STALE-WRITE": 1, "WRONG-DEL": 1},
 		"OVERLAP with 1 faults, and the search proves that it takes 2":      {"OVERLAP": 2, "ORPHAN": 1, "DEADLOCK": 1, "STALE-WRITE": 1, "WRONG-DEL": 1},
 	} {
-		list := q.contradictions(t, q.settle(t), proved, 2000, func() {})
+		list := q.contradictions(t, q.settle(t), proved, 2000)
 		if len(list) != 1 || !strings.Contains(list[0], claim) {
 			t.Errorf("want only %q, got %q", claim, list)
 		}
@@ -371,36 +373,4 @@ type halfLease struct {
 
 func (l halfLease) Release(ctx context.Context) error {
 	return giveBack.Eval(ctx, l.node, []string{l.key}, l.token).Err()
-}
-
-// progress is what a hunt has done. The usual test prints none.
-type progress struct {
-	each            int // so many runs for a question
-	all, made, said atomic.Int64
-	began           time.Time
-}
-
-func newProgress(questions int) *progress {
-	p := &progress{began: time.Now(), each: usualRuns}
-	switch {
-	case *runsFlag > 0:
-		p.each = max(1, *runsFlag/max(1, questions))
-	case effort.Pushed():
-		p.each = pushedRuns
-	}
-	p.all.Store(int64(p.each * questions))
-	return p
-}
-
-// skip leaves a question out.
-func (p *progress) skip() { p.all.Add(-int64(p.each)) }
-
-// add adds a run, and prints from time to time.
-func (p *progress) add() {
-	made, took := p.made.Add(1), time.Since(p.began)
-	said, all := p.said.Load(), p.all.Load()
-	if *runsFlag > 0 && (int64(took.Seconds()) >= said+5 || made == all) && p.said.CompareAndSwap(said, int64(took.Seconds())) {
-		left := time.Duration(float64(took) * float64(all-made) / float64(made)).Round(time.Second)
-		fmt.Fprintf(os.Stderr, "seed %d: %d of %d runs, %.0f a second with the searches, %v left\n", *seedFlag, made, all, float64(made)/took.Seconds(), left)
-	}
 }

@@ -1,6 +1,7 @@
 package dense
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -73,30 +74,23 @@ func (w *world) stop(a allowance, unsent *message) func() {
 	case most == 0:
 		most = 3 * w.ttl
 	}
-	if a.fault == "pause" {
-		return func() {
-			p.paused = true
-			w.tell("c%d is paused", p.id)
-			w.at(w.now+w.long(most), func() {
-				p.paused = false
-				w.tell("c%d goes on", p.id)
-				for _, t := range slices.Clone(p.threads) {
-					t.goOn()
-				}
-			})
+	who, paused, threads := fmt.Sprintf("c%d", p.id), &p.paused, func() []*thread { return slices.Clone(p.threads) }
+	if a.fault == "pause-thread" {
+		t := pick(w, p.threads, func(t *thread) bool { return t.yield != nil && !t.over && (unsent == nil || unsent.from == t) })
+		if t == nil {
+			return nil
 		}
-	}
-	t := pick(w, p.threads, func(t *thread) bool { return t.yield != nil && !t.over && (unsent == nil || unsent.from == t) })
-	if t == nil {
-		return nil
+		who, paused, threads = "a thread of "+who, &t.paused, func() []*thread { return []*thread{t} }
 	}
 	return func() {
-		t.paused = true
-		w.tell("a thread of c%d is paused", p.id)
+		*paused = true
+		w.tell("%s is paused", who)
 		w.at(w.now+w.long(most), func() {
-			t.paused = false
-			w.tell("the thread of c%d goes on", p.id)
-			t.goOn()
+			*paused = false
+			w.tell("%s goes on", who)
+			for _, t := range threads() {
+				t.goOn()
+			}
 		})
 	}
 }
@@ -151,27 +145,20 @@ func (w *world) spoil(a allowance) func() {
 	if n == nil {
 		return nil
 	}
-	switch a.fault {
-	case "hang":
-		return func() {
+	return func() {
+		w.tell("%s strikes n%d", a.fault, n.n)
+		switch a.fault {
+		case "hang":
 			n.hung = true
-			w.tell("n%d hangs", n.n)
 			w.at(w.now+w.long(a.most), func() { w.tell("n%d goes on", n.n); n.wake() })
-		}
-	case "restart":
-		return func() {
-			w.tell("n%d crashes", n.n)
+		case "restart":
 			n.crash()
 			w.at(w.now+w.long(a.most), func() { w.tell("n%d is back", n.n); n.down = false })
+		case "failover":
+			n.failover()
+		case "node-clock":
+			n.jump(w.jump(a.most))
 		}
-	}
-	if a.fault == "failover" {
-		return func() { w.tell("n%d fails over", n.n); n.failover() }
-	}
-	return func() {
-		d := w.jump(a.most)
-		w.tell("the clock of n%d jumps by %v", n.n, d)
-		n.jump(d)
 	}
 }
 

@@ -60,29 +60,15 @@ func budget(e lock.Entry, written string, endless bool) (list []allowance, ok bo
 	return list, true
 }
 
-// within is the inquiry of a row of the contract; lacks is what runs would have to have for it, and have not.
-func within(e lock.Entry, r contract.Expectation) (q inquiry, lacks string) {
+// within is the inquiry of a row of the contract; false: runs do not have what it is about.
+func within(e lock.Entry, r contract.Expectation) (q inquiry, ok bool) {
 	b := r.Bounds.Settled(e)
-	switch {
-	case e.OnZooKeeper():
-		return q, "a ZooKeeper"
-	case e.Database != "":
-		return q, "a database"
-	case b.Uses != 0:
-		return q, "other uses"
-	case b.Fenced:
-		return q, "a fence"
-	case b.Skew != 0:
-		return q, "clocks at other rates"
-	case b.Tokens != 0:
-		return q, "tokens that are not unique"
-	case b.ClientRetries != 0:
-		return q, "a library that sends again"
+	if e.OnZooKeeper() || e.Database != "" || b.Uses != 0 || b.Fenced || b.Skew != 0 || b.Tokens != 0 || b.ClientRetries != 0 {
+		return q, false
 	}
 	q = inquiry{name: r.Subject(), limits: usual(e), any: r.IsProof()}
-	endless, ok := r.IsProof() && r.Bounds.Endless, false
-	if q.limits.budget, ok = budget(e, string(b.Budget), endless); !ok {
-		return q, "such a fault"
+	if q.limits.budget, ok = budget(e, string(b.Budget), r.IsProof() && r.Bounds.Endless); !ok {
+		return q, false
 	}
 	q.clients, q.attempts, q.nodes = b.Clients, b.Attempts, b.Nodes
 	q.set(b, e)
@@ -92,7 +78,7 @@ func within(e lock.Entry, r contract.Expectation) (q inquiry, lacks string) {
 	} else {
 		q.asks = func(ctx context.Context, e lock.Entry) (*answered, error) { return asked(ctx, e, r.Bounds) }
 	}
-	return q, ""
+	return q, true
 }
 
 // set takes over the times of bounds.
@@ -123,7 +109,7 @@ func (q *inquiry) set(b search.Bounds, e lock.Entry) {
 // inquiriesOf are those of a lock: the rows of the contract, and proofs, searches and a tolerance besides.
 func inquiriesOf(e lock.Entry) (list []inquiry) {
 	for _, r := range rowsOf(e) {
-		if q, lacks := within(e, r); lacks == "" {
+		if q, ok := within(e, r); ok {
 			list = append(list, q)
 		}
 	}

@@ -42,12 +42,12 @@ package dense
 import (
 	"fmt"
 	"math/rand/v2"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"locklab/algorithms/lock"
+	"locklab/faults"
 	"locklab/scenarios/search"
 )
 
@@ -92,10 +92,8 @@ const (
 // limits are those of the certificate for these bounds of a search.
 func (q question) limits(t testing.TB, entry lock.Entry, b search.Bounds) *limits {
 	t.Helper()
-	l := &limits{
-		entry: entry, clients: q.clients, attempts: q.attempts, nodes: b.Nodes, ttl: ttl,
-		work: 4 * step, latency: step, lateness: step, patience: 4 * step,
-	}
+	l := usual(entry)
+	l.clients, l.attempts, l.nodes, l.idle, l.drawn = q.clients, q.attempts, b.Nodes, 0, false
 	if b.Nodes > 1 {
 		l.latency, l.patience = 0, step
 	}
@@ -103,23 +101,17 @@ func (q question) limits(t testing.TB, entry lock.Entry, b search.Bounds) *limit
 		l.idle = 18 * step
 	}
 	l.budget = allowances(q.budget)
-	return l
+	return &l
 }
 
 // allowances reads what faults may strike.
 func allowances(budget string) (list []allowance) {
-	for _, item := range strings.FieldsFunc(budget, func(r rune) bool { return r == ',' }) {
-		name, bound, _ := strings.Cut(item, "=")
-		times, length, sized := strings.Cut(bound, "@")
-		n, err := strconv.Atoi(times)
-		a := allowance{fault: name, times: n}
-		if sized && err == nil {
-			a.most, err = time.ParseDuration(length)
-		}
-		if err != nil {
-			panic(fmt.Sprintf("budget %q: %v", budget, err))
-		}
-		list = append(list, a)
+	all, err := faults.Budget(budget).Parse()
+	if err != nil {
+		panic(err)
+	}
+	for _, a := range all {
+		list = append(list, allowance{a.Fault.Name, a.Times, a.Max})
 	}
 	return list
 }

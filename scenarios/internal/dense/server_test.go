@@ -31,6 +31,7 @@ type store struct {
 	bySHA    bool               // scripts are called by their names, too
 	looks    bool               // a script has looked at more than the content
 	askedTTL string             // … or at what this key has still to live
+	did      [][]string         // … and what it has called
 	turn     int                // counts the scripts
 }
 
@@ -67,6 +68,7 @@ func (s *store) wipe() {
 // run executes a command and returns the reply as it is sent.
 func (s *store) run(peer *server.Peer, args ...string) string {
 	s.out.Reset()
+	s.did, s.looks, s.askedTTL = nil, false, ""
 	s.m.Server().Dispatch(peer, args)
 	peer.Flush()
 	return s.out.String()

@@ -19,7 +19,7 @@ type world struct {
 	sampler
 	now       time.Duration
 	date      time.Time // that a right clock shows at the start
-	queue     []*event  // a heap
+	queue     []*event
 	servers   []*node
 	processes []*process
 	messages  []*message // on their way, or at a server
@@ -60,30 +60,20 @@ func (e *event) before(o *event) bool {
 func (w *world) at(at time.Duration, do func()) *event {
 	e := &event{at: at, tie: w.Uint32(), do: do}
 	w.queue = append(w.queue, e)
-	for i := len(w.queue) - 1; i > 0 && e.before(w.queue[(i-1)/2]); i = (i - 1) / 2 {
-		w.queue[i], w.queue[(i-1)/2] = w.queue[(i-1)/2], w.queue[i]
-	}
 	return e
 }
 
+// take removes the first event.
 func (w *world) take() *event {
-	q := w.queue
-	e, last := q[0], q[len(q)-1]
-	q = q[:len(q)-1]
-	w.queue = q
-	for i := 0; len(q) > 0; {
-		q[i] = last
-		least := i
-		for c := 2*i + 1; c <= 2*i+2 && c < len(q); c++ {
-			if q[c].before(q[least]) {
-				least = c
-			}
+	first, last := 0, len(w.queue)-1
+	for i, e := range w.queue {
+		if e.before(w.queue[first]) {
+			first = i
 		}
-		if least == i {
-			break
-		}
-		q[i], i = q[least], least
 	}
+	e := w.queue[first]
+	w.queue[first] = w.queue[last]
+	w.queue = w.queue[:last]
 	return e
 }
 
@@ -374,33 +364,8 @@ func (w *world) end() {
 	}
 }
 
-// words says an event in words.
+// words are all that an event says.
 func words(e *history.Event) string {
-	text := e.Kind.String()
-	if e.Client > 0 {
-		text = fmt.Sprintf("c%d.%d %s", e.Client, e.Lease, text)
-	}
-	switch {
-	case e.Node > 0:
-		text += fmt.Sprintf(" n%d", e.Node)
-	case e.Node == history.Resource:
-		text += fmt.Sprintf(" version %d base %d", e.Version, e.Base)
-	}
-	if e.Cmd != nil {
-		text += " " + brief(e.Cmd)
-	}
-	switch {
-	case e.Kind == history.Change && e.Until == history.Forever:
-		text += fmt.Sprintf(" %q -> %q for ever", e.Before, e.After)
-	case e.Kind == history.Change:
-		text += fmt.Sprintf(" %q -> %q until %.6f s", e.Before, e.After, e.Until.Seconds())
-	case e.Kind == history.Expire:
-		text += fmt.Sprintf(" %q", e.Before)
-	case e.Kind == history.Released:
-		text += fmt.Sprintf(" ok=%t", e.OK)
-	}
-	if e.Note != "" {
-		text += " (" + e.Note + ")"
-	}
-	return text
+	return fmt.Sprintf("c%d.%d %v n%d %q %q -> %q until %v, version %d base %d ok %t %s",
+		e.Client, e.Lease, e.Kind, e.Node, e.Cmd, e.Before, e.After, e.Until, e.Version, e.Base, e.OK, e.Note)
 }
