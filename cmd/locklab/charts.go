@@ -6,32 +6,16 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
-	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/reports/chart"
 	"locklab/reports/report"
 	"locklab/reports/text"
-	"locklab/scenarios/cost"
 	"locklab/scenarios/search"
-	"locklab/scenarios/study"
 	"locklab/simulator/i18n"
-	"locklab/simulator/lists"
 )
-
-// checkCharts refuses files in which there is no chart, or that cannot be written, before anything is played.
-func checkCharts(e *env, files []string) error {
-	for _, f := range files {
-		if chart.Formats[filepath.Ext(f)] == nil {
-			return text.Errorf("error.chart.format", "file", f)
-		}
-	}
-	return e.replace("-o", files...)
-}
 
 func writeCharts(e *env, c *chart.Chart, files []string, f chart.Format) (failed error) {
 	f.Lang = e.Langs()[0]
@@ -84,45 +68,72 @@ func (c *chartFiles) add(f *flags) {
 	f.add("notes", &c.format.Notes)
 }
 
-// check refuses files that are no charts, or that cannot be written. Every picture gets its CSV beside it.
+// check refuses files that are no charts, or that cannot be written, before anything is computed. Every picture gets
+// its CSV beside it.
 func (c *chartFiles) check(e *env) error {
 	c.files = withNumbers(c.files)
-	return checkCharts(e, c.files)
+	for _, f := range c.files {
+		if chart.Formats[filepath.Ext(f)] == nil {
+			return text.Errorf("error.chart.format", "file", f)
+		}
+	}
+	return e.replace("-o", c.files...)
 }
 
-// chartFlags choose the locks of a chart.
-type chartFlags struct {
+// A figure is one of the charts: its command, and what a report shows of it.
+type figure struct {
 	*chartFiles
-	locks lockFlags
-	next  []string // commands that come next
-}
+	command *command
+	locks   lockFlags
+	usual   func() []lock.Entry // the locks that it has if none are chosen; nil: it needs none
+	draw    chartFunc
+	next    []string // commands that come next
 
-func (c *chartFlags) add(f *flags) { c.locks.addUsual(f, f.e.Say("help.flag.locks.milestones")) }
+	// report computes the chart of a report, whose charts show some of its locks; nil: as draw does.
+	report     func(e *env, r *report.Report, charted []lock.Entry) (chart.Result, error)
+	minutes    bool    // only --all adds it to a report
+	once, each float64 // seconds that a processor takes for that of a report, and for each of its locks
+}
 
 // A chartFunc computes a chart of locks. An error without a chart is one of wrong use.
 type chartFunc func(e *env, entries []lock.Entry) (chart.Result, error)
 
-// run returns what runs a command that draws a chart: of the locks that are chosen, or of the usual ones.
-func (c *chartFlags) run(usual func() []lock.Entry, draw chartFunc) func(*env, []string) error {
-	return func(e *env, _ []string) error {
-		entries, err := c.locks.pick(usual())
-		if err := cmp.Or(err, c.check(e)); err != nil {
-			return err
-		}
-		drawn, err := draw(e, entries)
-		if drawn == nil {
-			return err
-		}
-		return c.show(e, drawn, err)
+// figures returns all charts, in the order in which help lists them and reports show them.
+func figures(files *chartFiles) []*figure {
+	return []*figure{
+		parChart(files),
+		theoremsChart(files),
+		toleranceChart(files),
+		rateChart(files),
+		recoveryChart(files),
+		waitingChart(files),
+		sweepChart(files),
 	}
 }
 
-// noLocks are the usual locks of a chart that needs none.
-func noLocks() []lock.Entry { return nil }
+// addLocks adds the flag that chooses locks.
+func (d *figure) addLocks(f *flags) { d.locks.addUsual(f, f.e.Say("help.flag.locks.milestones")) }
+
+// run computes the chart of the locks that are chosen, or of the usual ones, and shows it.
+func (d *figure) run(e *env, _ []string) error {
+	var entries []lock.Entry
+	var err error
+	if d.usual != nil {
+		entries, err = d.locks.pick(d.usual())
+	}
+	if err := cmp.Or(err, d.check(e)); err != nil {
+		return err
+	}
+	drawn, err := d.draw(e, entries)
+	if drawn == nil {
+		return err
+	}
+	return d.show(e, drawn, err)
+}
 
 // show prints a chart, decides the exit status, and writes the files.
 // failed is the error of what it draws; after Ctrl-C no file is written.
-func (c *chartFlags) show(e *env, drawn chart.Result, failed error) error {
+func (d *figure) show(e *env, drawn chart.Result, failed error) error {
 	stopped := stoppedBy(failed)
 	if failed != nil && !stopped {
 		return internal(failed)
@@ -131,12 +142,53 @@ func (c *chartFlags) show(e *env, drawn chart.Result, failed error) error {
 	kept.Incomplete = stopped
 	e.show(chart.Kind, kept, func() {
 		e.chart(drawn)
-		e.Next(c.next...)
+		e.Next(d.next...)
 	})
 	if stopped {
 		return noAnswer("error.stopped.files")
 	}
-	return cmp.Or(writeCharts(e, kept, c.files, c.format), conclude(drawn))
+	return cmp.Or(writeCharts(e, kept, d.files, d.format), conclude(drawn))
+}
+
+// reported returns the charts of a report: all, or those that take seconds.
+func reported(all bool) []*figure {
+	return slices.DeleteFunc(figures(&chartFiles{}), func(d *figure) bool { return d.minutes && !all })
+}
+
+// seconds is about how long a processor takes for the chart of a report that has so many locks in its charts.
+func (d *figure) seconds(locks int) float64 { return d.once + d.each*float64(locks) }
+
+// figureSeconds is how long it takes for all charts of a report of locks.
+func figureSeconds(entries []lock.Entry, all bool) (seconds float64) {
+	for _, d := range reported(all) {
+		seconds += d.seconds(len(report.Charted(entries)))
+	}
+	return seconds
+}
+
+// reportFiles makes the charts of a report, each in its stage of the whole, and returns its files.
+func reportFiles(e *env, r *report.Report, all bool) ([]report.File, error) {
+	var drawn []chart.Result
+	entries := report.Charted(r.Locks)
+	for _, d := range reported(all) {
+		e.whole.begin(d.seconds(len(entries)))
+		one, err := d.inReport(e, r, entries)
+		if err != nil {
+			return nil, err
+		}
+		if one != nil {
+			drawn = append(drawn, one)
+		}
+	}
+	return r.Files(drawn), nil
+}
+
+// inReport computes the chart of a report; nil: it has none.
+func (d *figure) inReport(e *env, r *report.Report, charted []lock.Entry) (chart.Result, error) {
+	if d.report == nil {
+		return d.draw(e, charted)
+	}
+	return d.report(e, r, charted)
 }
 
 // conclude returns the error of a chart that leaves something unknown.
@@ -159,34 +211,6 @@ func withNumbers(files []string) (all []string) {
 	return all
 }
 
-// The commands of charts that choose locks, and little else.
-
-func parCommand(files *chartFiles) *command {
-	c, bounds, budgets := &chartFlags{chartFiles: files}, report.ParBounds(), study.SingleFaults()
-	return &command{
-		use: "par", texts: []string{"par", "chart"}, args: noArguments,
-		examples: []string{"chart par",
-			"chart par --locks redlock --budget crash=1,pause=1 --budget node-clock=1@18s",
-			"chart par -o par.png -o par.csv"},
-		flags: func(f *flags) {
-			c.add(f)
-			f.each("budget", &budgets)
-			f.bounds(&bounds, "clients", "attempts", "max-states")
-		},
-		run: c.run(algorithms.Milestones, func(e *env, entries []lock.Entry) (chart.Result, error) {
-			for i, budget := range budgets {
-				budgets[i] = string(faults.Budget(budget).Canonical())
-			}
-			if err := checkBudgets(entries, bounds, budgets); err != nil {
-				return nil, err
-			}
-			drawn, err := report.Pars(e.ctx, e.work, entries, bounds, budgets)
-			c.next = replayFirst(drawn)
-			return drawn, err
-		}),
-	}
-}
-
 // checkBudgets returns an error if a lock cannot be searched within b with one of the budgets.
 func checkBudgets(entries []lock.Entry, b search.Bounds, budgets []string) error {
 	for _, entry := range entries {
@@ -198,159 +222,4 @@ func checkBudgets(entries []lock.Entry, b search.Bounds, budgets []string) error
 		}
 	}
 	return nil
-}
-
-func theoremsCommand(files *chartFiles) *command {
-	c, budgets := &chartFlags{chartFiles: files, next: []string{"locklab chart theorems -o theorems.png", "locklab prove token",
-		"locklab chart par"}}, study.TheoremBudgets()
-	return &command{
-		use: "theorems", texts: []string{"theorems", "chart"}, args: noArguments,
-		examples: []string{"chart theorems", "chart theorems --locks setnx,token --budget crash=any",
-			"chart theorems --locks one-step -o theorems.csv"},
-		flags: func(f *flags) {
-			c.add(f)
-			f.each("budget", &budgets)
-		},
-		run: c.run(algorithms.Milestones, func(e *env, entries []lock.Entry) (chart.Result, error) {
-			var read []string
-			for i, written := range budgets {
-				budget, endless, err := search.ParseBudget(written)
-				if err != nil {
-					return nil, err
-				}
-				read = append(read, string(budget.Canonical()))
-				if !endless {
-					budgets[i] = read[i]
-				}
-			}
-			if err := checkBudgets(entries, search.DefaultBounds(), read); err != nil {
-				return nil, err
-			}
-			return report.Theorems(e.ctx, e.work, entries, budgets)
-		}),
-	}
-}
-
-// replayFirst returns commands to try, first a replay of the first counterexample.
-func replayFirst(drawn *chart.Par) (next []string) {
-	if first := drawn.First(); first != nil {
-		next = append(next, "locklab run "+first.Trace)
-	}
-	return append(next, "locklab chart par -o par.png", "locklab chart tolerance")
-}
-
-func toleranceCommand(files *chartFiles) *command {
-	c := &chartFlags{chartFiles: files, next: []string{"locklab chart tolerance -o tolerance.png", "locklab chart par",
-		"locklab chart sweep pause/ttl"}}
-	return &command{
-		use: "tolerance", texts: []string{"tolerance", "chart"}, args: noArguments,
-		examples: []string{"chart tolerance",
-			"chart tolerance --locks token,redlock -o tolerance.png -o tolerance.csv"},
-		flags: func(f *flags) { c.locks.addUsual(f, strings.Join(report.DifferingLocks, ",")) },
-		run:   c.run(report.Differing, drawTolerance),
-	}
-}
-
-// rateRaces are the races in which a clock runs at a wrong rate: a client's, and servers'.
-var rateRaces = []string{"clock-drift", "server-drift"}
-
-func drawTolerance(e *env, entries []lock.Entry) (chart.Result, error) {
-	drawn, err := report.Tolerance(e.ctx, e.work, entries)
-	if err != nil {
-		return drawn, err
-	}
-	races, err := pickRaces(rateRaces)
-	if err != nil {
-		return drawn, err
-	}
-	drawn.Rates, err = study.FindRates(e.ctx, entries, races)
-	return drawn, err
-}
-
-func recoveryCommand(files *chartFiles) *command {
-	order := report.UsualRecovery
-	c := &chartFlags{chartFiles: files, next: []string{
-		"locklab chart recovery -o recovery.png", "locklab chart rate", "locklab run token crash-holding",
-	}}
-	return &command{
-		use: "recovery", args: noArguments,
-		examples: []string{"chart recovery",
-			"chart recovery --ttl 15s --work 1m --locks token,watchdog -o recovery.png"},
-		flags: func(f *flags) {
-			c.add(f)
-			ranged(f, "ttl", &order.TTL, time.Second, time.Hour)
-			ranged(f, "work", &order.Work, 0, time.Hour)
-		},
-		run: c.run(algorithms.Milestones, func(e *env, entries []lock.Entry) (chart.Result, error) {
-			for _, entry := range entries {
-				if err := order.Check(entry); err != nil {
-					return nil, text.Errorf("error.cause", "of", "--ttl", "cause", err)
-				}
-			}
-			return report.Recovery(e.ctx, e.work, entries, order)
-		}),
-	}
-}
-
-func waitingCommand(files *chartFiles) *command {
-	var (
-		sizes    []int
-		policies []string
-		load     = cost.UsualLoad()
-		c        = &chartFlags{chartFiles: files}
-	)
-	c.next = []string{"locklab chart waiting -o waiting.png", "locklab chart rate", "locklab explain redisson-lock"}
-	return &command{
-		use: "waiting", args: noArguments,
-		examples: []string{"chart waiting",
-			"chart waiting --clients 2,100 --policies fixed,backoff,pubsub,line --poll 20ms -o waiting.png"},
-		flags: func(f *flags) {
-			parse(f, "clients", "2,10,50,200", &sizes, parseSizes)
-			f.add("policies", &policies)
-			ranged(f, "work", &load.Work, time.Microsecond, time.Second)
-			ranged(f, "poll", &load.Poll, time.Microsecond, time.Second)
-		},
-		run: c.run(noLocks, func(e *env, _ []lock.Entry) (chart.Result, error) {
-			chosen, err := pickPolicies(policies)
-			if err != nil {
-				return nil, err
-			}
-			drawn := &chart.WaitingChart{Load: load}
-			work, end := e.work(len(chosen)*len(sizes), "progress.runs")
-			drawn.Results, err = cost.FindWaiting(e.ctx, chosen, sizes, load, work)
-			end()
-			return drawn, err
-		}),
-	}
-}
-
-// parseSizes reads rising numbers of clients.
-func parseSizes(arg string) (sizes []int, err error) {
-	for _, item := range strings.Split(arg, ",") {
-		n, err := strconv.Atoi(strings.TrimSpace(item))
-		switch {
-		case err != nil || n < 2 || n > cost.MaxClients:
-			return nil, text.Errorf("error.waiting.clients", "value", item, "most", cost.MaxClients)
-		case len(sizes) > 0 && n <= sizes[len(sizes)-1]:
-			return nil, text.Errorf("error.sweep.rising", "value", item, "before", sizes[len(sizes)-1])
-		}
-		sizes = append(sizes, n)
-	}
-	return sizes, nil
-}
-
-// pickPolicies returns those that are named; without names all.
-func pickPolicies(names []string) (chosen []cost.Policy, err error) {
-	all := cost.Policies()
-	if names == nil {
-		return all, nil
-	}
-	for _, n := range names {
-		i, err := choose("error.waiting.policy", n, lists.Each(all, func(p cost.Policy) string { return p.ID }))
-		if err != nil {
-			return nil, err
-		}
-		chosen = append(chosen, all[i])
-	}
-	return chosen, nil
 }

@@ -239,7 +239,7 @@ func (c *checkFlags) parView(e *env, l *checked.Lock) (*ownView, error) {
 	if l.Pars == nil {
 		return nil, nil
 	}
-	drawn, err := report.Pars(e.ctx, e.work, c.beside, report.ParBounds(), study.SingleFaults())
+	drawn, err := findPars(e, c.beside, parBounds(), study.SingleFaults())
 	if err != nil {
 		return nil, err
 	}
@@ -251,7 +251,7 @@ func (c *checkFlags) toleranceView(e *env, l *checked.Lock) (*ownView, error) {
 	if l.Limits == nil {
 		return nil, nil
 	}
-	drawn, err := report.Tolerance(e.ctx, e.work, c.beside)
+	drawn, err := findTolerance(e, c.beside)
 	if err != nil {
 		return nil, err
 	}

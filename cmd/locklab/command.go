@@ -68,10 +68,7 @@ func chartCommand() *command {
 		use: "chart NAME | FILE.json", examples: []string{"chart par", "chart sweep pause/ttl -o sweep.png",
 			"chart sweep.json --lang zh -o sweep.png"},
 		args: knownChart, shared: files.add, run: drawAgain(files),
-		below: []*command{
-			parCommand(files), theoremsCommand(files), toleranceCommand(files), rateCommand(files), recoveryCommand(files),
-			waitingCommand(files), sweepCommand(files),
-		},
+		below: lists.Each(figures(files), func(d *figure) *command { return d.command }),
 	}
 }
 

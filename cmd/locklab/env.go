@@ -28,6 +28,7 @@ type env struct {
 	width   int    // --width as given
 	helped  error  // what is wrong with a request for help
 
+	whole    *whole            // of whose progress that of the work is a part; nil: each work has its own
 	computer share.Computer    // of the tasks of the command that runs; nil: this process computes all of them
 	inputs   map[string]string // the files that a share depends on, by name; nil: this is no share
 	merges   bool              // inputs are those of shares: no others are read
@@ -110,8 +111,12 @@ func (e *env) checkCommonFlags() error {
 	return nil
 }
 
-// work returns the way to compute the tasks of the command, with their progress shown.
+// work returns the way to compute the tasks of the command, with their progress shown: as what, or as a part of the
+// whole.
 func (e *env) work(total int, what string) (w *share.Work, end func()) {
+	if e.whole != nil {
+		return e.whole.work(total)
+	}
 	done, end := e.progress(total, what)
 	return &share.Work{Computer: e.computer, Done: done}, end
 }

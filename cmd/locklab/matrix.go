@@ -82,7 +82,7 @@ func (m *matrixFlags) run(e *env, _ []string) error {
 const reportMemory = 1 << 30
 
 func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Race) error {
-	work, done := e.work, func() {}
+	done := func() {}
 	var shown *report.Collector // what the report shows of the runs
 	show := func(*race.Outcome) {}
 	if m.dir != "" {
@@ -90,9 +90,11 @@ func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Race) error 
 		defer debug.SetMemoryLimit(debug.SetMemoryLimit(reportMemory))
 		shown = report.NewCollector(e.Langs())
 		show = shown.Add
-		work, done = e.stagesOf(report.Stages(entries, len(scs), m.runs, m.all))
+		played := float64(len(entries)*len(scs)) * (2.4e-3 + 1e-4*float64(m.runs))
+		done = e.inStages(played + figureSeconds(entries, m.all))
+		e.whole.begin(played)
 	}
-	w, end := work(study.MatrixSteps(len(entries), len(scs), m.runs), "progress.cells")
+	w, end := e.work(study.MatrixSteps(len(entries), len(scs), m.runs), "progress.cells")
 	cells, err := study.Matrix(e.ctx, entries, scs, m.runs, show, w)
 	end()
 	stopped := stoppedBy(err)
@@ -110,7 +112,7 @@ func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Race) error 
 			Printer: e.Printer, Command: e.command, Source: source, Dir: m.dir, Locks: entries, Grid: grid,
 			Outcomes: flat, Runs: shown.Runs(), Waits: !m.stops,
 		}
-		files, err = r.Files(e.ctx, work, m.all)
+		files, err = reportFiles(e, r, m.all)
 	}
 	done()
 	e.show("matrix", matrixJSON{!complete, cellsJSON(flat)}, func() { printGrid(e.console, grid, flat, m.runs) })
@@ -121,7 +123,7 @@ func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Race) error 
 			e.Printf("%s\n", e.Error(err))
 		}
 		return err
-	case stoppedBy(err):
+	case err != nil && e.ctx.Err() != nil:
 		return noAnswer("error.stopped.charts")
 	case err != nil:
 		return internal(err)

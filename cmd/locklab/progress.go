@@ -10,7 +10,6 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
-	"locklab/reports/report"
 	"locklab/scenarios/share"
 )
 
@@ -85,25 +84,26 @@ func (m *meter) left(n int) string {
 	return m.First("progress.left", "time", rest.Round(time.Second).String())
 }
 
-// stagesOf returns work that shows one progress for all of its stages, in their order, and what ends that.
-func (c *console) stagesOf(stages []report.Stage) (work report.Worker, end func()) {
-	total := 0.0
-	for _, s := range stages {
-		total += s.Seconds
-	}
-	const steps = 100
-	done, end := c.progress(steps, "progress.whole")
-	next, before := 0, 0.0
-	return func(tasks int, what string) (*share.Work, func()) {
-		for next < len(stages) && stages[next].What != what { // it was left out
-			before += stages[next].Seconds
-			next++
-		}
-		from, seconds := before, 0.0
-		if next < len(stages) {
-			seconds = stages[next].Seconds
-		}
-		to := func(share float64) { done(int(steps * (from + seconds*share) / total)) }
-		return &share.Work{Done: func(n int) { to(float64(n) / float64(tasks)) }}, func() { to(1) }
-	}, end
+// A whole shows one progress for work in several stages.
+type whole struct {
+	done          func(percent int)
+	seconds       float64 // that all stages take
+	before, stage float64 // those of the stages that are over, and of the one that runs
+}
+
+// inStages has all work from now on shown as one, in stages that take so many seconds, until end.
+func (e *env) inStages(seconds float64) (end func()) {
+	e.whole = &whole{seconds: seconds}
+	e.whole.done, end = e.progress(100, "progress.whole")
+	return end
+}
+
+// begin begins a stage; the one before is over.
+func (w *whole) begin(seconds float64) { w.before, w.stage = w.before+w.stage, seconds }
+
+// work returns work whose progress is that of the stage.
+func (w *whole) work(tasks int) (*share.Work, func()) {
+	from, seconds := w.before, w.stage
+	to := func(part float64) { w.done(int(100 * (from + seconds*part) / w.seconds)) }
+	return &share.Work{Done: func(n int) { to(float64(n) / float64(tasks)) }}, func() { to(1) }
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"locklab/reports/certificate"
-	"locklab/reports/report"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/search"
@@ -76,9 +75,9 @@ func (p *proveFlags) table(e *env, names []string) error {
 	if err := checkBudgets(entries, search.DefaultBounds(), []string{string(p.Budget)}); err != nil {
 		return err
 	}
-	drawn, err := report.Theorems(e.ctx, e.work, entries, []string{p.Faults()})
-	c := &chartFlags{chartFiles: &chartFiles{}, next: []string{"locklab chart theorems", "locklab prove " + entries[0].ID}}
-	return c.show(e, drawn, err)
+	drawn, err := findTheorems(e, entries, []string{p.Faults()})
+	d := &figure{chartFiles: &chartFiles{}, next: []string{"locklab chart theorems", "locklab prove " + entries[0].ID}}
+	return d.show(e, drawn, err)
 }
 
 // saidOfProof returns the proof with what its certificate says, for scripts.

@@ -2,80 +2,87 @@ package chart
 
 import (
 	"bytes"
+	"encoding/json"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"image/png"
 	"io"
 	"maps"
 	"math"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"locklab/algorithms/lock"
 	"locklab/reports"
 	"locklab/reports/internal/samples"
-	"locklab/scenarios/study"
+	"locklab/reports/text"
+	"locklab/scenarios/cost"
 	"locklab/simulator/effort"
-	"locklab/simulator/verdict"
 )
 
-// charts are one of each, with every kind of cell in it. The name is that of a lock and a race of each.
-func charts(t *testing.T, name string) map[string]Result {
-	grid, overview, sweep, par, tolerance, rate := gridSample(), manySample(), sweepSample(), parSample(),
-		toleranceSample(), rateSample(t)
-	recovery := recoverySample(rate)
-	if name != "" {
-		grid.Locks[0].ID, overview.Locks[0].ID, sweep.Series[0].Lock = name, name, name
-		for i := range rate.Bounds {
-			if rate.Bounds[i].Lock == "setnx" {
-				rate.Bounds[i].Lock = name
-			}
-		}
-		recovery.Recoveries[0].Lock = name
-		par.Locks[0].ID, tolerance.Locks[0].ID = name, name
-		grid.Races[0].ID, overview.Races[0].ID = name, name
+// A sample is a chart with every kind of cell in it, and what the tests know of it.
+type sample struct {
+	Result
+	title  string                       // a pattern of its title
+	claims func(c *Chart, m title) bool // what the title says is in the table
+	others map[string]Result            // by their titles: those that say how little there is to say
+	empty  []Result                     // charts of nothing, of no lock and the like
+	texts  map[string]reports.Look      // golden files of its text
+	csv    func(w io.Writer) error      // a golden file; nil: there is none
+	work   bool                         // it takes the usual work for granted
+}
+
+// charts are the samples of all specs, and those of what a spec draws in another way.
+func charts() map[string]sample {
+	return map[string]sample{
+		"grid":      gridChart(),
+		"overview":  overviewChart(),
+		"par":       parChart(),
+		"tolerance": toleranceChart(),
+		"sweep":     sweepChart(),
+		"recovery":  recoveryChart(),
+		"waiting":   waitingChart(),
+		"rate":      rateChart(),
+		"theorems":  theoremsChart(),
 	}
-	return map[string]Result{"grid": &grid, "overview": &overview, "sweep": sweep, "par": &par, "tolerance": &tolerance,
-		"rate": rate, "theorems": theoremsSample(), "recovery": recovery, "waiting": waitingSample()}
+}
+
+// TestEveryChartHasASample: all other tests range over samples.
+func TestEveryChartHasASample(t *testing.T) {
+	for name := range specs {
+		if charts()[name].Result == nil {
+			t.Errorf("there is no sample of %s: write %sChart in %s_test.go, and the line\n\t\t%q: %sChart(),\n"+
+				"in charts of charts_test.go", name, name, name, name, name)
+		}
+	}
 }
 
 // Every text is as it was, and in its width.
 func TestTexts(t *testing.T) {
-	alone := gridSample() // two locks show what each does
-	alone.Locks, alone.Cells = alone.Locks[4:], alone.Cells[4:]
-	all := charts(t, "")
-	for _, c := range []struct {
-		file  string
-		chart Result
-		look  reports.Look
-	}{
-		{"grid.120", all["grid"], reports.Look{Width: reports.NarrowWidth, Lang: "both"}},
-		{"grid.80", all["grid"], reports.Look{Width: 80}},
-		{"grid.20", &alone, reports.Look{Width: 20}},
-		{"overview.120", all["overview"], reports.Look{Width: 120}},
-		{"overview.80", all["overview"], reports.Look{Width: 80}},
-		{"overview.40", all["overview"], reports.Look{Width: 40}},
-		{"par", all["par"], reports.Look{Width: reports.NarrowWidth}},
-		{"tolerance", all["tolerance"], reports.Look{Width: reports.NarrowWidth}},
-		{"theorems", theoremsSample(), reports.Look{Width: reports.NarrowWidth}},
-		{"rate.en", all["rate"], reports.Look{Width: 120, Lang: "en"}},
-		{"rate.zh", all["rate"], reports.Look{Width: 120, Lang: "zh"}},
-	} {
-		samples.Golden(t, c.file+".txt", func(w io.Writer) error { return Text(w, c.chart, c.look) })
-		for _, width := range []int{41, 60, 81} {
-			samples.CheckWidth(t, c.file, width, func(w io.Writer) error { return Text(w, c.chart, reports.Look{Width: width}) })
+	for name, c := range charts() {
+		for file, look := range c.texts {
+			samples.Golden(t, file+".txt", func(w io.Writer) error { return Text(w, c.Result, look) })
 		}
-	}
-	for file, c := range map[string]Result{"grid": all["grid"], "par": all["par"], "tolerance": all["tolerance"],
-		"theorems": theoremsSample()} {
-		samples.Golden(t, file+".csv", c.Table().CSV)
+		for _, width := range []int{41, 60, 81} {
+			samples.CheckWidth(t, name, width, func(w io.Writer) error { return Text(w, c.Result, reports.Look{Width: width}) })
+		}
+		if c.csv != nil {
+			samples.Golden(t, name+".csv", c.csv)
+		}
 	}
 }
 
 // A picture is as it was, but for a tenth of a percent of its colours: another version of the encoder changes the file
 // and not the picture. Drawn twice it has the same bytes; its size is what it says.
 func TestPictures(t *testing.T) {
-	for name, c := range charts(t, "") {
-		p := Of(c, "").picture(Format{Lang: "en"})
+	for name, c := range charts() {
+		p := Of(c.Result, "").picture(Format{Lang: "en"})
 		p.dpi = 14
 		drawn := samples.Written(t, p.png)
 		if drawn != samples.Written(t, p.png) {
@@ -118,26 +125,34 @@ func difference(t *testing.T, a, b []byte) float64 {
 	return sum / float64(3*0xffff*size.Dx()*size.Dy())
 }
 
-// Names in SVG are text: they add no element, and leave the picture well-formed, without text that needs a font. The
-// bands of a sweep are translucent.
+// Names in SVG are text: they add no element, and leave the picture well-formed, without text that needs a font.
 func TestMarkupInNames(t *testing.T) {
-	for name, c := range charts(t, `]]></text><script>alert("x")</script>&amp;'`+"\x1b\x00") {
-		drawn := samples.Written(t, func(w io.Writer) error { return SVG(w, Of(c, ""), Format{}) })
+	name, err := json.Marshal(`]]></text><script>alert("x")</script>&amp;'` + "\x1b\x00")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := strings.NewReplacer("setnx", string(name[1:len(name)-1]), "fixed", string(name[1:len(name)-1]))
+	for of, r := range charts() {
+		c, err := Read([]byte(named.Replace(samples.Written(t, Of(r.Result, "").JSON))))
+		if err != nil {
+			t.Fatalf("%s: %v", of, err)
+		}
+		drawn := samples.Written(t, func(w io.Writer) error { return SVG(w, c, Format{}) })
 		for d := xml.NewDecoder(strings.NewReader(drawn)); ; {
 			token, err := d.Token()
 			if errors.Is(err, io.EOF) {
 				break
 			}
 			if err != nil {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s: %v", of, err)
 				break
 			}
 			if start, ok := token.(xml.StartElement); ok && (start.Name.Local == "script" || start.Name.Local == "text") {
-				t.Errorf("%s: there is an element %s", name, start.Name.Local)
+				t.Errorf("%s: there is an element %s", of, start.Name.Local)
 			}
 		}
-		if name == "sweep" && !strings.Contains(drawn, "fill-opacity:0.282") {
-			t.Error("no band is translucent")
+		if !strings.Contains(drawn, "alert(") {
+			t.Errorf("%s: the name is not in the picture", of)
 		}
 	}
 }
@@ -148,15 +163,15 @@ func TestPicturesSpeakChinese(t *testing.T) {
 	defer func() { say = before }()
 	say = func(lang, key string, pairs ...string) string {
 		asked[lang] = true
-		if !said.MatchString(key) && !strings.HasPrefix(key, "prove.lemma.") { // which is in tables only
-			t.Errorf("the font is not held against %s, which pictures say", key)
+		if !said(key) && !strings.HasPrefix(key, "prove.lemma.") { // which is in tables only
+			t.Errorf("the font is not held against %s, which pictures say: name its kind in said", key)
 		}
 		return before(lang, key, pairs...)
 	}
 	h, j := samples.GCPause()
 	pictures := map[string]Picture{"run": &Timeline{History: h, Judgement: j, Verdicts: j.Verdicts}}
-	for name, c := range charts(t, "") {
-		pictures[name] = Of(c, "")
+	for name, c := range charts() {
+		pictures[name] = Of(c.Result, "")
 	}
 	for name, c := range pictures {
 		var drawn []string
@@ -176,64 +191,139 @@ func TestPicturesSpeakChinese(t *testing.T) {
 // Charts of nothing, of no lock, of no hazard and of one point are drawn all the same.
 func TestNothingToDraw(t *testing.T) {
 	effort.OnlyPushed(t, "it takes seconds")
-	sweep := func(all ...study.SweepSeries) Result {
-		s := sweepSample()
-		s.Series = all
-		return s
-	}
-	point := func(n int) study.SweepSeries {
-		return study.SweepSeries{Lock: "setnx", Points: []study.SweepPoint{{At: []float64{1}, K: min(n, 1), N: n}}}
-	}
-	for _, c := range []Result{
-		&Grid{}, &Par{}, &Par{ParTable: study.ParTable{Locks: locksOf("token")}},
-		&Par{ParTable: study.ParTable{Verdicts: []verdict.Word{verdict.Lie}}},
-		&Tolerance{}, &Tolerance{Tolerance: study.Tolerance{Locks: locksOf("token")}},
-		&Tolerance{Tolerance: study.Tolerance{Hazards: []study.Hazard{{Fault: "pause", Sized: true}}}},
-		&Rate{}, &WaitingChart{}, &RecoveryChart{}, &Theorems{}, sweep(), sweep(study.SweepSeries{Lock: "setnx"}), sweep(point(1)), sweep(point(0)),
-	} {
-		err := errors.Join(PNG(io.Discard, Of(c, ""), Format{}), SVG(io.Discard, Of(c, ""), Format{}), Text(io.Discard, c,
-			reports.Look{}),
-			c.Table().CSV(io.Discard), Of(c, "").JSON(io.Discard))
-		if err != nil {
-			t.Errorf("%+v: %v", c, err)
+	for name, s := range charts() {
+		for _, r := range s.empty {
+			c := Of(r, "")
+			if err := errors.Join(PNG(io.Discard, c, Format{}), SVG(io.Discard, c, Format{}),
+				Text(io.Discard, r, reports.Look{}), c.Table.CSV(io.Discard), c.JSON(io.Discard)); err != nil {
+				t.Errorf("%s: %+v: %v", name, r, err)
+			}
 		}
 	}
 }
 
 // Titles that say how little there is to say.
 func TestFindings(t *testing.T) {
-	sweep, one, par := sweepSample(), toleranceSample(), parSample()
-	sweep.Series, one.Locks = sweep.Series[:2], one.Locks[:1]
-	overlapping, renewed, equal := *waitingSample(), *recoverySample(rateSample(t)), *recoverySample(rateSample(t))
-	renewed.Recoveries, equal.Recoveries = renewed.Recoveries[20:80], equal.Recoveries[20:60]
-	for i := range renewed.Recoveries[40:] {
-		renewed.Recoveries[40+i].Longest = 12_000 * ms
-	}
-	overlapping.Results[2].Quick = overlapping.Results[3].Slow
-	pause := Par{ParTable: study.ParTable{Locks: par.Locks[1:3], Verdicts: par.Verdicts[:1],
-		Budgets: par.Budgets[1:], Rows: []study.Par{*par.Of(1, 1, 0), *par.Of(2, 1, 0)}}}
-	for want, c := range map[string]Result{
-		"Half of the runs end in OVERLAP at pause/ttl 0.7 (setnx-expire), never with setnx (0 of 1,000: < 0.4 %)": sweep,
-		"One pause is enough to let two clients in with each of these 2 locks":                                    &pause,
-		"No lock in this grid fails.":                                                              &Grid{},
-		"No size of a pause is known at which a lock lets two clients in":                          &one,
-		"No overlap is expected at a TTL of 0s":                                                    &Rate{},
-		"No run was finished.":                                                                     &WaitingChart{},
-		"A crash closes a lock for at most 10s, whatever the work":                                 &equal,
-		"A crash closes watchdog for at most 12s, others for less, whatever the work":              &renewed,
-		"No lock here is known to be free again after a crash":                                     &RecoveryChart{},
-		"A crash closes setnx for ever, others for at most 10s, whatever the work":                 recoverySample(rateSample(t)),
-		"With 9 clients a released lock stays free for 1ms to 50ms on average, by the way to wait": &overlapping,
-	} {
-		if got := c.Finding("en"); got != want {
-			t.Errorf("got  %s\nwant %s", got, want)
+	for name, s := range charts() {
+		for want, r := range s.others {
+			if got := r.Finding("en"); got != want {
+				t.Errorf("%s: got  %s\nwant %s", name, got, want)
+			}
 		}
 	}
-	proved := theoremsSample()
-	if pause.Inconclusive() || proved.Inconclusive() {
-		t.Error("everything was told")
+}
+
+// All charts of what a lock survives take the same work for granted, and say so below their titles.
+func TestOneWork(t *testing.T) {
+	for name, s := range charts() {
+		for _, lang := range text.Languages() {
+			part, _, _ := strings.Cut(say(lang, "work.usual"), " ")
+			if below := s.Assumptions(lang); s.work && !strings.Contains(below, part) {
+				t.Errorf("%s, %s: no work of %s: %s", name, lang, part, below)
+			}
+		}
 	}
-	if proved.All[len(proved.All)-1].Why = ""; !proved.Inconclusive() {
-		t.Error("what was not computed is not missed")
+}
+
+// A title is what its pattern finds in it: numbers and names.
+type title []string
+
+func (m title) number(i int) float64 {
+	x, err := strconv.ParseFloat(strings.ReplaceAll(m[i], ",", ""), 64)
+	if err != nil {
+		return math.NaN()
+	}
+	return x
+}
+
+// names are those of a list in a sentence.
+func (m title) names(i int) []string { return strings.Split(m[i], ", ") }
+
+// rowsOf are the rows of a chart that have some values, by the names of columns.
+func rowsOf(c *Chart, pairs ...string) []record {
+	return slices.DeleteFunc(c.Table.records(), func(r record) bool {
+		for i := 0; i < len(pairs); i += 2 {
+			if r.text(pairs[i]) != pairs[i+1] {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// TestTitlesAreTrue: what the title of each chart claims, its table has.
+func TestTitlesAreTrue(t *testing.T) {
+	for name, s := range charts() {
+		if s.claims == nil {
+			continue
+		}
+		c := Of(s.Result, "")
+		m := regexp.MustCompile(s.title).FindStringSubmatch(c.Said["en"].Title)
+		if m == nil || !s.claims(c, m) {
+			t.Errorf("%s: its table has something else than %q", name, c.Said["en"].Title)
+		}
+	}
+}
+
+// TestDrawnAgain: a chart that is read from its JSON has the same numbers and the same pictures, in each language.
+func TestDrawnAgain(t *testing.T) {
+	for name, r := range charts() {
+		c := Of(r.Result, "locklab (devel), locklab chart "+name)
+		var kept, again, first, second strings.Builder
+		if err := c.JSON(&kept); err != nil {
+			t.Fatal(err)
+		}
+		read, err := Read([]byte(kept.String()))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		var before, after any
+		err = errors.Join(read.JSON(&again), json.Unmarshal([]byte(kept.String()), &before),
+			json.Unmarshal([]byte(again.String()), &after))
+		if err != nil || !reflect.DeepEqual(before, after) {
+			t.Errorf("%s: other JSON: %v", name, err)
+		}
+		for _, ending := range []string{".csv", ".svg"} {
+			for _, lang := range text.Languages() {
+				first.Reset()
+				second.Reset()
+				if err := fmt.Sprint(Formats[ending](&first, c, Format{Lang: lang}), Formats[ending](&second, read,
+					Format{Lang: lang})); err != "<nil> <nil>" || first.String() != second.String() {
+					t.Errorf("%s%s in %s: drawn again it differs: %s", name, ending, lang, err)
+				}
+			}
+		}
+	}
+	for _, wrong := range []string{`{"version": 2, "chart": "pie"}`, `{"version": 2, "chart": "par"}`, `[]`,
+		`{"version": 2, "chart": "sweep", "table": {"columns": [{"name": "lock"}], "rows": [{"lock": "token"}]}}`} {
+		if _, err := Read([]byte(wrong)); err == nil {
+			t.Errorf("%s is no chart", wrong)
+		}
+	}
+}
+
+const ms = time.Millisecond
+
+// locksOf makes entries of which only the names matter.
+func locksOf(ids ...string) (entries []lock.Entry) {
+	for _, id := range ids {
+		entries = append(entries, lock.Entry{ID: id, Server: lock.OnRedis(1)})
+	}
+	return entries
+}
+
+// sampleLeases are those of a lock whose lease never ends, of some with one, of one that renews it, and of one of which
+// nothing is known.
+func sampleLeases() []cost.Subject {
+	subject := func(id string, spans ...cost.Span) cost.Subject {
+		return cost.Subject{Lock: id, Lease: cost.Lease{Spans: spans}}
+	}
+	return []cost.Subject{
+		subject("setnx", cost.Span{Left: math.Inf(1)}),
+		subject("token", cost.Span{Left: 1}),
+		subject("delex", cost.Span{Left: 1}),
+		subject("watchdog", cost.Span{Left: 1}, cost.Span{From: 0.3335, Left: 1}, cost.Span{From: 0.6665, Left: 1}, cost.Span{From: 1, Left: 1}),
+		subject("redlock", cost.Span{Left: 1}),
+		subject("mutex"),
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"locklab/reports/text"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -108,27 +110,101 @@ func TestGridHeadlineTellsApart(t *testing.T) {
 	}
 }
 
-// Glyphs tell words apart without colour, and writing stands out from its
-// ground by 4.5 to 1, as the accessibility guidelines ask.
-func TestLooks(t *testing.T) {
-	owner := map[string]verdict.Word{}
-	for _, w := range words {
-		l := LookOf(w)
-		if other, taken := owner[l.Glyph]; taken {
-			t.Errorf("%s and %s share the glyph %s", w, other, l.Glyph)
+// gridChart shows every word there is, with surprises and a cell that was not triggered.
+func gridChart() sample {
+	g := &Grid{
+		Locks: []Row{
+			{ID: "setnx", Article: "003-A"},
+			{ID: "setnx-expire", Article: "003-B"},
+			{ID: "getset", Article: "000-C"},
+			{ID: "watchdog", Article: "003-C"},
+			{ID: "token", Article: "002-C"},
+			{ID: "redlock", Article: "002-E"},
+		},
+		Races: []Column{
+			{ID: "calm", Code: ""},
+			{ID: "crash-holding", Code: "R01"},
+			{ID: "crash-between", Code: "R02"},
+			{ID: "slow-owner", Code: "R03"},
+			{ID: "check-then-del", Code: "R04"},
+			{ID: "getset-nil", Code: "R06"},
+			{ID: "clock-skew", Code: "R09"},
+			{ID: "gc-pause", Code: "R18"},
+			{ID: "fenced-pause", Code: "R18"},
+			{ID: "failover", Code: "R21"},
+			{ID: "restart-empty", Code: "R24"},
+			{ID: "split-vote", Code: "R29"},
+			{ID: "lost-reply", Code: "R32"},
+			{ID: "extend-late", Code: "R34"},
+			{ID: "two-keys", Code: "R46"},
+		},
+	}
+	table := [][]string{
+		{"HOLDS", "HOLDS", "HOLDS", "HOLDS", "HOLDS", "HOLDS"},
+		{"DEADLOCK", "BLOCKED", "BLOCKED", "BLOCKED", "BLOCKED", "BLOCKED"},
+		{"N/A", "DEADLOCK", "N/A", "N/A", "N/A", "N/A"},
+		{"HOLDS", "OVERLAP WRONG-DEL STALE-WRITE", "OVERLAP WRONG-DEL", "OVERLAP STALE-WRITE WRONG-DEL", "OVERLAP", "OVERLAP"},
+		{"N/A", "N/A", "N/A", "N/A", "HOLDS", "HOLDS"},
+		{"N/A", "N/A", "ORPHAN BLOCKED", "N/A", "N/A", "N/A"},
+		{"HOLDS", "HOLDS", "OVERLAP STALE-WRITE", "HOLDS", "HOLDS", "STALE-WRITE WRONG-DEL"},
+		{"HOLDS", "OVERLAP STALE-WRITE", "OVERLAP STALE-WRITE", "OVERLAP STALE-WRITE", "OVERLAP STALE-WRITE", "OVERLAP STALE-WRITE"},
+		{"HOLDS", "FENCED", "FENCED", "FENCED", "FENCED", "FENCED"},
+		{"OVERLAP", "OVERLAP", "OVERLAP", "OVERLAP", "OVERLAP", "HOLDS"},
+		{"UNKNOWN", "N/A", "N/A", "N/A", "N/A", "OVERLAP"},
+		{"N/A", "N/A", "N/A", "N/A", "N/A", "STARVED"},
+		{"DEADLOCK", "WRONG-DEL", "HOLDS", "ORPHAN", "ORPHAN", "VACUOUS"},
+		{"N/A", "LIE", "LIE WRONG-DEL", "N/A", "HOLDS", "HOLDS"},
+		{"DEADLOCK", "BLOCKED", "BLOCKED", "BLOCKED", "BLOCKED", "BLOCKED"},
+	}
+	for i, s := range g.Locks {
+		row := make([]Cell, len(g.Races))
+		for j, n := range g.Races {
+			row[j] = Cell{Lock: s.ID, Article: s.Article, Race: n.ID, Code: n.Code,
+				Verdicts: wordsOf(table[j][i]), Expected: wordsOf(table[j][i]), AsExpected: true, Triggered: true,
+				Trace: "traces/" + s.ID + "." + n.ID + ".json"}
+			if strings.Contains(table[j][i], "BLOCKED") {
+				row[j].Blocked = time.Duration(8+7*i)*time.Second + 40*ms
+			}
 		}
-		owner[l.Glyph] = w
-		p := paints[l.Class]
-		if c := contrast(p.ground, p.writing); c < 4.5 {
-			t.Errorf("%s: contrast %.1f", w, c)
-		}
+		g.Cells = append(g.Cells, row)
+	}
+	g.Cells[4][3].Expected, g.Cells[4][3].AsExpected = wordsOf("HOLDS"), false
+	g.Cells[5][6].Expected, g.Cells[5][6].AsExpected = wordsOf("HOLDS"), false
+	g.Cells[2][12].Triggered = false
+	g.Cells[4][7].Overlap = 3801 * ms
+	return sample{
+		Result: g,
+		title:  `^(\d+) of (\d+) locks fail when (.*?); (\S+) when (.*)$`,
+		claims: func(c *Chart, m title) bool {
+			fail, asked := 0.0, 0.0
+			for _, r := range c.Table.records() {
+				words := strings.Fields(r.text("verdicts"))
+				failed := slices.ContainsFunc(words,
+					func(w string) bool { return strings.Contains("OVERLAP STALE-WRITE WRONG-DEL LIE DEADLOCK STARVED", w) }) &&
+					!slices.Contains(words, "FENCED")
+				switch race := text.RaceTitle(r.text("race"), "en"); {
+				case race == m[3] && r.text("lock") == m[4] && failed, race == m[5] && r.text("lock") == m[4] && !failed:
+					return false
+				case race == m[3] && words[0] != "N/A":
+					asked++
+					if failed {
+						fail++
+					}
+				}
+			}
+			return fail == m.number(1) && asked == m.number(2)
+		},
+		others: map[string]Result{"No lock in this grid fails.": &Grid{}},
+		empty:  []Result{&Grid{}},
+		texts:  map[string]reports.Look{"grid.120": {Width: reports.NarrowWidth, Lang: "both"}, "grid.80": {Width: 80}},
+		csv:    g.Table().CSV,
 	}
 }
 
-// manySample is the sample grid three times over, in groups, with one lock that
+// overviewChart is the sample grid three times over, in groups, with one lock that
 // differs from its twins and one that differs only in what was expected.
-func manySample() Grid {
-	g := gridSample()
+func overviewChart() sample {
+	g := gridChart().Result.(*Grid)
 	few, cells := g.Locks, g.Cells
 	g.Locks, g.Cells = nil, nil
 	for round := range 3 {
@@ -147,7 +223,23 @@ func manySample() Grid {
 			g.Locks, g.Cells = append(g.Locks, s), append(g.Cells, row)
 		}
 	}
-	return g
+	return sample{Result: g,
+		texts: map[string]reports.Look{"overview.120": {Width: 120}, "overview.80": {Width: 80}, "overview.40": {Width: 40}}}
+}
+
+// Two locks show what each does, on the narrowest of terminals.
+func TestNarrowGrid(t *testing.T) {
+	alone := gridChart().Result.(*Grid)
+	alone.Locks, alone.Cells = alone.Locks[4:], alone.Cells[4:]
+	samples.Golden(t, "grid.20.txt", func(w io.Writer) error { return Text(w, alone, reports.Look{Width: 20}) })
+}
+
+func wordsOf(text string) []verdict.Word {
+	var out []verdict.Word
+	for _, w := range strings.Fields(text) {
+		out = append(out, verdict.Word(w))
+	}
+	return out
 }
 
 // A cell of which no contract speaks is neither as expected nor otherwise, in any

@@ -3,19 +3,17 @@ package chart
 import (
 	"slices"
 	"strings"
-	"testing"
 	"time"
 
-	"locklab/algorithms/lock"
-	"locklab/reports/text"
+	"locklab/reports"
 	"locklab/scenarios/search"
 	"locklab/scenarios/study"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
 
-// parSample has every kind of cell in it.
-func parSample() Par {
+// parChart has a lock that scheduling alone breaks, and one whose search was not finished.
+func parChart() sample {
 	type par struct {
 		study.Par
 		ways string // the faults that are enough
@@ -38,7 +36,7 @@ func parSample() Par {
 		},
 		{{}, {}, {}}, // not finished
 	}
-	c := Par{ParTable: study.ParTable{
+	c := &Par{ParTable: study.ParTable{
 		Locks:    locksOf("setnx", "token", "redlock", "watchdog"),
 		Verdicts: []verdict.Word{verdict.Overlap, verdict.Lie, verdict.Deadlock},
 		Within:   search.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 2, TTL: 9 * time.Second}},
@@ -59,62 +57,27 @@ func parSample() Par {
 			}
 		}
 	}
-	return c
-}
-
-// theoremsSample has every extent, and a reason of each kind, in it.
-func theoremsSample() *Theorems {
-	c := &Theorems{study.Theorems{Locks: locksOf("setnx", "reentrant", "getset"), Budgets: []string{"crash=any", "pause=1@2s"}}}
-	letters := [][]string{{"*****f", "****f*"}, {"ff1111", "ff.1?1"}, {"......", "??ff??"}}
-	why := [][]string{{"", ""}, {"prove.once.token", "prove.once.token"}, {"prove.clock", "prove.clock"}}
-	extents := map[rune]study.Extent{'f': study.Fails}
-	for e, mark := range marks {
-		extents[[]rune(mark)[0]] = e
-	}
-	for l, e := range c.Locks {
-		for k, b := range c.Budgets {
-			for n, letter := range []rune(letters[l][k]) {
-				t := study.Theorem{Lock: e.ID, Budget: b, Verdict: study.TheoremWords()[n], Extent: extents[letter], Why: why[l][k]}
-				if t.Extent == study.Fails {
-					t.Clients, t.Par, t.Trace = 2, l, "locklab2-a"
+	pause := &Par{ParTable: study.ParTable{Locks: c.Locks[1:3], Verdicts: c.Verdicts[:1], Budgets: c.Budgets[1:],
+		Rows: []study.Par{*c.Of(1, 1, 0), *c.Of(2, 1, 0)}}}
+	return sample{
+		Result: c,
+		title:  `^One (.*) is enough to let two clients in with (.*)$`,
+		claims: func(c *Chart, m title) bool {
+			for _, fault := range strings.Split(m[1], " or ") {
+				for _, lock := range m.names(2) {
+					if rows := rowsOf(c, "lock", lock, "budget", fault+"=1", "verdict",
+						"OVERLAP"); len(rows) != 1 || !rows[0].is("found") {
+						return false
+					}
 				}
-				c.All = append(c.All, t)
 			}
-		}
+			return true
+		},
+		others: map[string]Result{"One pause is enough to let two clients in with each of these 2 locks": pause},
+		empty: []Result{&Par{}, &Par{ParTable: study.ParTable{Locks: locksOf("token")}},
+			&Par{ParTable: study.ParTable{Verdicts: []verdict.Word{verdict.Lie}}}},
+		texts: map[string]reports.Look{"par": {Width: reports.NarrowWidth}},
+		csv:   c.Table().CSV,
+		work:  true,
 	}
-	return c
-}
-
-// TestTheoremReasons: each reason for which a proof is of one attempt has a short text for the table, in each language.
-func TestTheoremReasons(t *testing.T) {
-	for _, lang := range text.Languages() {
-		for _, key := range text.In(lang).Keys("prove.once.") {
-			if !text.In(lang).Has("theorems." + key) {
-				t.Errorf("%s: no text theorems.%s", lang, key)
-			}
-		}
-	}
-}
-
-// toleranceSample has every kind of limit in it.
-func toleranceSample() Tolerance {
-	const never = study.MaxLeases
-	cells := [][]study.Limit{
-		{{Answer: study.NoLimit, Holds: never}, {Answer: study.NoLimit, Holds: never}, {Answer: study.NoLimit, Holds: never}, {Answer: study.FallsOnce}, {Answer: study.FallsOnce}},
-		{{Answer: study.Limited, Holds: 0.55, Falls: 0.6, Boundary: true}, {Answer: study.NoLimit, Holds: never}, {Answer: study.AnySize, Falls: 0.05}, {Answer: study.FallsOnce}, {Answer: study.FallsOnce}},
-		{{Answer: study.Limited, Holds: 0.55, Falls: 0.6, Boundary: true}, {Answer: study.Limited, Holds: 0.55, Falls: 0.6, Boundary: true}, {Answer: study.NoLimit, Holds: never}, {Answer: study.FallsOnce}, {Answer: study.FallsOnce}},
-		{{Answer: study.Limited, Holds: 1.95, Falls: 2}, {Answer: study.NoAnswer}, {Answer: study.NoLimit, Holds: never}, {Answer: study.NoAnswer}, {Answer: study.FallsOnce}},
-		{{Answer: study.Limited, Holds: 0.85, Falls: 0.9}, {Answer: study.Limited, Holds: 0.5, Falls: 0.55, Boundary: true}, {Answer: study.NoLimit, Holds: never}, {Answer: study.HoldsOnce}, {Answer: study.NoAnswer}},
-	}
-	f := Tolerance{Tolerance: study.Tolerance{
-		Locks:   append(locksOf("setnx", "getset", "token", "watchdog"), lock.Entry{ID: "redlock", Server: lock.OnRedis(5)}),
-		Hazards: []study.Hazard{{Fault: "pause", Sized: true}, {Fault: "node-clock", Sized: true}, {Fault: "client-clock", Sized: true}, {Fault: "failover"}, {Fault: "restart"}},
-	}}
-	for i, row := range cells {
-		for n, l := range row {
-			l.Lock, l.Fault = f.Locks[i].ID, f.Hazards[n].Fault
-			f.Limits = append(f.Limits, l)
-		}
-	}
-	return f
 }

@@ -66,9 +66,6 @@ func (r *Rate) worst() (most float64, source string, locks []string) {
 	return most, source, locks
 }
 
-// titleLocks is the number of locks that a title names.
-const titleLocks = 7
-
 // Finding says which locks break most often at the TTL, and with which pauses. Two digits that count are all that the
 // inputs have.
 func (r *Rate) Finding(lang string) string {

@@ -1,53 +1,56 @@
 package chart
 
 import (
-	"bytes"
 	"io"
-	"math"
-	"regexp"
+	"slices"
 	"strings"
-	"testing"
-	"time"
 
-	"gonum.org/v1/plot/vg"
-
-	"locklab/reports/internal/samples"
-	"locklab/reports/text"
+	"locklab/reports"
 	"locklab/scenarios/cost"
 	"locklab/scenarios/study"
 )
 
-// rateSample has a lock without a lease, one with, one that renews it, and one of which nothing is known.
-func rateSample(t testing.TB) *Rate {
-	t.Helper()
-	limited := func(falls float64) study.Limit {
-		return study.Limit{Answer: study.Limited, Holds: falls - 0.05, Falls: falls}
-	}
-	none := study.Limit{Answer: study.NoLimit, Holds: study.MaxLeases}
-	subject := func(id string, limit study.Limit, spans ...cost.Span) cost.Subject {
-		return cost.Subject{Lock: id, Lease: cost.Lease{Spans: spans}, Limit: limit}
+// rateChart has three sources and pauses of a user.
+func rateChart() sample {
+	subjects := sampleLeases()
+	for i, limit := range []study.Limit{
+		{Answer: study.NoLimit, Holds: study.MaxLeases}, {Answer: study.Limited, Holds: 0.55, Falls: 0.6},
+		{Answer: study.Limited, Holds: 0.55, Falls: 0.6}, {Answer: study.Limited, Holds: 0.65, Falls: 0.7},
+		{Answer: study.Limited, Holds: 0.55, Falls: 0.6}, {Answer: study.NoLimit, Holds: study.MaxLeases},
+	} {
+		subjects[i].Limit = limit
 	}
 	o := cost.UsualRateOrder()
-	o.Sources = o.Sources[:3]
 	own, err := cost.ParseSource("4/year p50=2s,p100=20s")
 	if err != nil {
-		t.Fatal(err)
+		panic(err)
 	}
-	o.Sources = append(o.Sources, own)
-	return &Rate{Rates: *o.Of([]cost.Subject{
-		subject("setnx", none, cost.Span{Left: math.Inf(1)}),
-		subject("token", limited(0.6), cost.Span{Left: 1}),
-		subject("delex", limited(0.6), cost.Span{Left: 1}),
-		subject("watchdog", limited(0.7), cost.Span{Left: 1}, cost.Span{From: 0.3335, Left: 1}, cost.Span{From: 0.6665, Left: 1}, cost.Span{From: 1, Left: 1}),
-		subject("redlock", limited(0.6), cost.Span{Left: 1}),
-		subject("mutex", none),
-	})}
+	o.Sources = append(o.Sources[:3:3], own)
+	r := &Rate{Rates: *o.Of(subjects)}
+	return sample{
+		Result: r,
+		title:  `^At most about ([\d,.]+) overlaps a year at a TTL of (\d+)s, with pauses of (.*?): (.*)$`,
+		claims: func(c *Chart, m title) bool {
+			for _, r := range rowsOf(c, "ttl_ns", m[2]+"000000000") {
+				n := r.number("overlaps_a_year_at_most")
+				worst := r.text("source") == m[3] && slices.Contains(m.names(4), r.text("lock"))
+				if n > m.number(1) || worst && n < 0.9*m.number(1) || !worst && n > 0.99*m.number(1) {
+					return false
+				}
+			}
+			return true
+		},
+		others: map[string]Result{"No overlap is expected at a TTL of 0s": &Rate{}},
+		empty:  []Result{&Rate{}},
+		texts:  map[string]reports.Look{"rate.en": {Width: 120, Lang: "en"}, "rate.zh": {Width: 120, Lang: "zh"}},
+		csv:    someTTLs(r),
+	}
 }
 
 // someTTLs writes the head of a table and its lines for three lengths of a lease.
 func someTTLs(r *Rate) func(w io.Writer) error {
 	return func(w io.Writer) error {
-		var all bytes.Buffer
+		var all strings.Builder
 		if err := r.Table().CSV(&all); err != nil {
 			return err
 		}
@@ -59,66 +62,3 @@ func someTTLs(r *Rate) func(w io.Writer) error {
 		return nil
 	}
 }
-
-// said are the texts that pictures have: those of charts and of runs, and titles, meanings and names in them.
-var said = regexp.MustCompile(`^(chart|grid|par|tolerance|sweep|recovery|waiting|rate|theorems|policy|work|na|environment|family|meaning|` +
-	`timeline|motion|part|title|explain\.head|fault|term\.ttl\.name)(\.|$)`)
-
-// Every Chinese character that pictures say is in the font.
-func TestHanFont(t *testing.T) {
-	for _, key := range text.In("zh").Keys("") {
-		if !said.MatchString(key) {
-			continue
-		}
-		for _, r := range text.In("zh").Get(key) {
-			if inHan(r) {
-				if glyph, err := han.GlyphIndex(nil, r); err != nil || glyph == 0 {
-					t.Errorf("%s: the font has no %q: see font/README.md", key, r)
-				}
-			}
-		}
-	}
-}
-
-func TestFoldChinese(t *testing.T) {
-	style := writing(10, ink)
-	for _, width := range []float64{30, 55, 80} {
-		all := "锁多久失效一次，TTL 的代价是什么？（watchdog）"
-		var whole string
-		for _, line := range foldText(style, all, vg.Length(width)) {
-			if strings.HasPrefix(line, "，") || strings.HasPrefix(line, "？") || strings.HasSuffix(line, "（") {
-				t.Errorf("%g: a line is %q", width, line)
-			}
-			whole += line
-		}
-		if strings.ReplaceAll(whole, " ", "") != strings.ReplaceAll(all, " ", "") {
-			t.Errorf("folded to %q", whole)
-		}
-	}
-}
-
-func TestNumbers(t *testing.T) {
-	for x, want := range map[float64]string{0: "0", 0.6667: "0.667", 66.67: "66.7", 1234: "1,234", 31536000: "31,536,000", 1e-6: "1.0e-06", math.Inf(1): "∞"} {
-		if got := number(x); got != want {
-			t.Errorf("%g is %q, want %q", x, got, want)
-		}
-	}
-	for d, want := range map[time.Duration]string{90 * time.Second: "1m30s", time.Minute: "1m", 2 * time.Hour: "2h", 9500 * time.Millisecond: "9.5s", cost.Forever: "∞"} {
-		if got := length(d); got != want {
-			t.Errorf("%d is %q, want %q", d, got, want)
-		}
-	}
-}
-
-// TestNanoseconds: a duration has three digits that count.
-func TestNanoseconds(t *testing.T) {
-	for d, want := range map[time.Duration]string{0: "0s", 461_234: "461µs", 12_456_000: "12.5ms", 999_960_000: "1s",
-		8_610_555_000: "8.61s", 95 * time.Second: "1m35s", cost.Forever: "∞"} {
-		if got := nanoseconds(float64(d)); got != want {
-			t.Errorf("%d is %q, want %q", d, got, want)
-		}
-	}
-}
-
-// TestRateCSV: a lock that was not measured has no number and no 0, and says so.
-func TestRateCSV(t *testing.T) { samples.Golden(t, "rate.csv", someTTLs(rateSample(t))) }

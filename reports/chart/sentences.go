@@ -7,6 +7,8 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/reports/layout"
 	"locklab/reports/text"
+	"locklab/scenarios/search"
+	"locklab/scenarios/study"
 	"locklab/simulator/lists"
 )
 
@@ -39,4 +41,29 @@ type sentences = func(lang string) []string
 // ids are the names of locks.
 func ids(locks []lock.Entry) []string {
 	return lists.Each(locks, func(e lock.Entry) string { return e.ID })
+}
+
+// titleLocks is the number of locks that a title names.
+const titleLocks = 7
+
+// fewServers says that the first lock on several servers that falls has fewer of them here; "": none does.
+func fewServers(lang string, locks []lock.Entry, falls func(l int) bool) string {
+	for l, e := range locks {
+		if search.FewServers(e) > 1 && falls(l) {
+			few := say(lang, "chart.few", "lock", e.ID)
+			if e.ID == "redlock" {
+				few = say(lang, "part.sentences", "first", few, "next", say(lang, "chart.article"))
+			}
+			return few
+		}
+	}
+	return ""
+}
+
+// limitLabel is where a lock falls: between two sizes that were searched, or at a boundary.
+func limitLabel(l *study.Limit) string {
+	if l.Boundary {
+		return leases(l.Falls)
+	}
+	return leases(l.Holds) + "-" + leases(l.Falls)
 }

@@ -3,7 +3,6 @@ package chart
 import (
 	"bytes"
 	"encoding/xml"
-	"image/color"
 	"io"
 	"strings"
 	"testing"
@@ -70,15 +69,6 @@ func TestOutlines(t *testing.T) {
 	for _, want := range []string{"fill:var(--paper,#ffffff)", "fill:#ffffff", "fill:var(--ink,#222222)", "stroke:var(--ink,#000000)", "prefers-color-scheme: dark"} {
 		if !strings.Contains(strings.ToLower(b.String()), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
-		}
-	}
-}
-
-// In the dark, paper is dark and writing is light, and both can be told apart.
-func TestDark(t *testing.T) {
-	for _, pair := range [][2]color.NRGBA{{ink, white}, {faintInk, white}, {faintInk, paleGreen}, {ink, paleGrey}, {ink, stripe}, {faintInk, stripe}} {
-		if got := contrast(onDark[pair[0]], onDark[pair[1]]); got < 4.5 {
-			t.Errorf("%v on %v: a contrast of %.1f", pair[0], pair[1], got)
 		}
 	}
 }

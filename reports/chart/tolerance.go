@@ -10,9 +10,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"locklab/algorithms/lock"
 	"locklab/reports/text"
-	"locklab/scenarios/search"
 	"locklab/scenarios/study"
 	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
@@ -64,20 +62,6 @@ func (f *Tolerance) Note(lang string) string {
 	})
 }
 
-// fewServers says that the first lock on several servers that falls has fewer of them here; "": none does.
-func fewServers(lang string, locks []lock.Entry, falls func(l int) bool) string {
-	for l, e := range locks {
-		if search.FewServers(e) > 1 && falls(l) {
-			few := say(lang, "chart.few", "lock", e.ID)
-			if e.ID == "redlock" {
-				few = say(lang, "part.sentences", "first", few, "next", say(lang, "chart.article"))
-			}
-			return few
-		}
-	}
-	return ""
-}
-
 // boundaries names the limits at which two events fall on the same instant; "": there is none.
 func (f *Tolerance) boundaries(lang string) string {
 	met := lists.Pick(f.Limits, func(l study.Limit) bool { return l.Boundary })
@@ -86,14 +70,6 @@ func (f *Tolerance) boundaries(lang string) string {
 	}
 	names := lists.Each(met, func(l study.Limit) string { return l.Lock + " " + l.Fault })
 	return say(lang, "tolerance.boundary", "limits", text.Join(lang, "chart.list", names))
-}
-
-// limitLabel is where a lock falls: between two sizes that were searched, or at a boundary.
-func limitLabel(l *study.Limit) string {
-	if l.Boundary {
-		return leases(l.Falls)
-	}
-	return leases(l.Holds) + "-" + leases(l.Falls)
 }
 
 // Table has one row for each lock and hazard. Sizes are in leases; holds_up_to is empty where no size holds or there

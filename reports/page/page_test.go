@@ -15,7 +15,6 @@ import (
 	"locklab/reports"
 	"locklab/reports/chart"
 	"locklab/reports/internal/samples"
-	"locklab/scenarios/cost"
 	"locklab/simulator/effort"
 	"locklab/simulator/verdict"
 )
@@ -25,7 +24,8 @@ const svgNames = "http://www.w3.org/2000/svg"
 
 func reportSample(t *testing.T) Report {
 	t.Helper()
-	drawn := &chart.WaitingChart{Load: cost.UsualLoad(), Results: []cost.Waiting{{Policy: "fixed", Clients: 2, Handover: 5e8}, {Policy: "line", Clients: 2, Handover: 1e7}}}
+	drawn := &chart.Grid{}
+	*drawn = gridSample()
 	var svg bytes.Buffer
 	if err := chart.SVG(&svg, chart.Of(drawn, ""), chart.Format{}); err != nil {
 		t.Fatal(err)

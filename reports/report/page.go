@@ -84,7 +84,7 @@ func (c *Collector) Runs() map[string]*reports.Book {
 const boardFile = "page/locklab.html"
 
 // page returns the page of a report.
-func (r *Report) page(first *chart.Grid, figures []Figure) (page.Report, error) {
+func (r *Report) page(first *chart.Grid, figures []chart.Result) (page.Report, error) {
 	report := page.Report{
 		Lang: r.Lang, Title: r.First("page.title"), Version: Version(), Command: r.Command,
 		Seeds: r.First("page.seeds", "last", fmt.Sprint(study.SweepRuns)), Grid: *r.Grid, First: first, Runs: r.Runs,
@@ -97,10 +97,10 @@ func (r *Report) page(first *chart.Grid, figures []Figure) (page.Report, error) 
 	}
 	for _, f := range figures {
 		var svg bytes.Buffer
-		if err := chart.SVG(&svg, chart.Of(f.Result, r.Source), chart.Format{Lang: r.Langs()[0]}); err != nil {
+		if err := chart.SVG(&svg, chart.Of(f, r.Source), chart.Format{Lang: r.Langs()[0]}); err != nil {
 			return page.Report{}, err
 		}
-		report.Charts = append(report.Charts, page.Chart{Texts: f.Result, SVG: svg.Bytes(), CSV: f.name + ".csv"})
+		report.Charts = append(report.Charts, page.Chart{Texts: f, SVG: svg.Bytes(), CSV: f.Name() + ".csv"})
 	}
 	return report, nil
 }

@@ -3,7 +3,6 @@
 package report
 
 import (
-	"context"
 	"io"
 	"slices"
 
@@ -39,13 +38,9 @@ type File struct {
 	Fill func(io.Writer) error
 }
 
-// Files computes the charts, those that take seconds or all, and returns the files of a report.
-func (r *Report) Files(ctx context.Context, work Worker, all bool) (files []File, err error) {
-	figures, err := r.figures(ctx, work, all)
-	if err != nil {
-		return nil, err
-	}
-	files = []File{
+// Files returns the files of a report, with charts and tables beside the grid.
+func (r *Report) Files(figures []chart.Result) []File {
+	files := []File{
 		{"grid.txt", func(w io.Writer) error {
 			return chart.Text(w, r.Grid, reports.Look{Width: reports.NarrowWidth})
 		}},
@@ -69,7 +64,7 @@ func (r *Report) Files(ctx context.Context, work Worker, all bool) (files []File
 		add(r.Grid, "grid", ".png", ".svg")
 	}
 	for _, f := range figures {
-		add(f.Result, f.name, ".csv", ".json", ".png", ".svg")
+		add(f, f.Name(), ".csv", ".json", ".png", ".svg")
 	}
 	return append(files, File{"report.html", func(w io.Writer) error {
 		report, err := r.page(first, figures)
@@ -77,7 +72,7 @@ func (r *Report) Files(ctx context.Context, work Worker, all bool) (files []File
 			return err
 		}
 		return page.Write(w, report)
-	}}), nil
+	}})
 }
 
 // DemoLocks are one lock of each idea, as many as fit on a screen.
@@ -149,8 +144,8 @@ func First(g *chart.Grid) *chart.Grid {
 	return first
 }
 
-// charted returns the locks that charts show: at most a dozen lines can be distinguished.
-func charted(entries []lock.Entry) []lock.Entry {
+// Charted returns the locks that charts show: at most a dozen lines can be distinguished.
+func Charted(entries []lock.Entry) []lock.Entry {
 	if len(entries) <= 12 {
 		return entries
 	}

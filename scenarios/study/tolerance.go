@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -49,16 +48,6 @@ type Tolerance struct {
 
 // At is the limit of lock l for the n-th hazard.
 func (t *Tolerance) At(l, n int) *Limit { return &t.Limits[l*len(t.Hazards)+n] }
-
-// Only is the tolerance of some of the locks.
-func (t *Tolerance) Only(locks []lock.Entry) Tolerance {
-	out := Tolerance{Locks: locks, Hazards: t.Hazards}
-	for _, e := range locks {
-		l := slices.IndexFunc(t.Locks, func(o lock.Entry) bool { return o.ID == e.ID })
-		out.Limits = append(out.Limits, t.Limits[l*len(t.Hazards):(l+1)*len(t.Hazards)]...)
-	}
-	return out
-}
 
 // A Limit is the size of a hazard at which one lock falls: at which two clients are
 // inside at once.

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"locklab/algorithms"
+	"locklab/algorithms/lock"
+	"locklab/reports/chart"
+	"locklab/reports/report"
+	"locklab/reports/text"
+	"locklab/scenarios/share"
+	"locklab/scenarios/study"
+	"locklab/simulator/lists"
+	"locklab/simulator/verdict"
+)
+
+// sweepFlags are the flags of "locklab chart sweep".
+type sweepFlags struct {
+	runs     int
+	set      string
+	verdicts []string
+	stops    bool // a pause stops the work
+}
+
+func sweepChart(files *chartFiles) *figure {
+	s := &sweepFlags{runs: study.SweepRuns, stops: true}
+	d := &figure{chartFiles: files, usual: algorithms.Milestones, once: 4,
+		next: []string{"locklab chart sweep pause/ttl -o sweep.png", "locklab run watchdog gc-pause", "locklab matrix"}}
+	d.command = &command{
+		use:  "sweep [SETTING[=VALUES] [SETTING[=VALUES]]]",
+		args: between(0, 2, "settings"), divides: true,
+		examples: []string{"chart sweep pause/ttl=0.5:1.5:0.05 --locks token,watchdog -o sweep.png",
+			"chart sweep renewal/ttl pause/ttl=0:1:0.1 --locks watchdog,redlock-extend -o renewal.png"},
+		flags: func(f *flags) {
+			d.addLocks(f)
+			f.add("pause-stops-work", &s.stops)
+			ranged(f, "runs", &s.runs, 1, 1_000_000)
+			f.add("set", &s.set)
+			f.add("verdict", &s.verdicts)
+		},
+		run: func(e *env, args []string) error {
+			order, err := s.order(args)
+			if err != nil {
+				return err
+			}
+			d.draw = func(e *env, entries []lock.Entry) (chart.Result, error) { return findSweep(e, order, entries) }
+			return d.run(e, nil)
+		},
+	}
+	d.report = func(e *env, r *report.Report, _ []lock.Entry) (chart.Result, error) {
+		s.stops = !r.Waits
+		order, err := s.order(nil)
+		if err != nil {
+			return nil, err
+		}
+		entries, err := locksNamed(pausedLocks)
+		if err != nil {
+			return nil, err
+		}
+		return findSweep(e, order, entries)
+	}
+	return d
+}
+
+// pausedLocks differ in the pause from which on they let two clients in: the lease, what is left of a lease that
+// is renewed at its half or at two thirds, and a lease with a delay behind it.
+var pausedLocks = []string{"token", "daemon-10", "daemon-20", "lock-delay"}
+
+// findSweep plays a sweep of locks.
+func findSweep(e *env, order study.SweepOrder, entries []lock.Entry) (chart.Result, error) {
+	for _, entry := range entries {
+		if err := order.Check(entry); err != nil {
+			return nil, err
+		}
+	}
+	found, err := order.Find(e.ctx, entries,
+		func(steps int) (*share.Work, func()) { return e.work(steps, "progress.runs") })
+	if found == nil || errors.Is(err, study.ErrLosses) {
+		return nil, internal(err)
+	}
+	return &chart.Sweep{Sweep: *found}, err
+}
+
+// order reads the arguments and the flags. Without arguments pauses are varied.
+func (s *sweepFlags) order(args []string) (o study.SweepOrder, err error) {
+	if len(args) == 0 {
+		args = []string{"pause/ttl"}
+	}
+	for _, arg := range args {
+		a, err := study.ParseAxis(arg)
+		if err != nil {
+			return o, err
+		}
+		o.Axes = append(o.Axes, a)
+	}
+	if o.Fixed, o.Lease, err = study.ParseValues(s.set); err != nil {
+		return o, text.Errorf("error.cause", "of", "--set", "cause", err)
+	}
+	names := verdict.Names(lists.Pick(chart.Verdicts(), verdict.Word.Broken))
+	for _, v := range s.verdicts {
+		w := strings.ToUpper(strings.TrimSpace(v))
+		if !slices.Contains(names, w) {
+			return o, text.Errorf("error.sweep.verdict", "value", v, "near", text.Near(w, names),
+				"names", strings.Join(names, ", "))
+		}
+		o.Words = append(o.Words, verdict.Word(w))
+	}
+	o.Runs, o.Waits = s.runs, !s.stops
+	return o, o.Complete()
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"strings"
+
+	"locklab/algorithms"
+	"locklab/algorithms/lock"
+	"locklab/reports/chart"
+	"locklab/reports/report"
+	"locklab/scenarios/study"
+	"locklab/simulator/lists"
+)
+
+// toleranceLocks are locks whose tolerances differ: a lease, one whose holder stops early, one that is renewed, one by
+// clients' clocks, a majority, and a session.
+var toleranceLocks = []string{"token", "lock-delay", "watchdog", "client-expiry", "redlock", "zk-protected"}
+
+func locksOfTolerance() []lock.Entry {
+	return lists.Each(toleranceLocks, func(id string) lock.Entry {
+		e, _ := algorithms.ByName(id)
+		return e
+	})
+}
+
+func toleranceChart(files *chartFiles) *figure {
+	d := &figure{chartFiles: files, usual: locksOfTolerance, minutes: true, each: 3,
+		next: []string{"locklab chart tolerance -o tolerance.png", "locklab chart par", "locklab chart sweep pause/ttl"}}
+	d.command = &command{
+		use: "tolerance", texts: []string{"tolerance", "chart"}, args: noArguments, run: d.run,
+		examples: []string{"chart tolerance",
+			"chart tolerance --locks token,redlock -o tolerance.png -o tolerance.csv"},
+		flags: func(f *flags) { d.locks.addUsual(f, strings.Join(toleranceLocks, ",")) },
+	}
+	d.draw = func(e *env, entries []lock.Entry) (chart.Result, error) {
+		drawn, err := findTolerance(e, entries)
+		if err != nil {
+			return drawn, err
+		}
+		races, err := pickRaces(rateRaces)
+		if err != nil {
+			return drawn, err
+		}
+		drawn.Rates, err = study.FindRates(e.ctx, entries, races)
+		return drawn, err
+	}
+	d.report = func(e *env, r *report.Report, charted []lock.Entry) (chart.Result, error) {
+		if len(r.Locks) > len(charted) { // nobody chose so few
+			charted = locksOfTolerance()
+		}
+		return findTolerance(e, charted)
+	}
+	return d
+}
+
+// rateRaces are the races in which a clock runs at a wrong rate: a client's, and servers'.
+var rateRaces = []string{"clock-drift", "server-drift"}
+
+// findTolerance searches for the size at which a single fault breaks each lock.
+func findTolerance(e *env, entries []lock.Entry) (*chart.Tolerance, error) {
+	w, end := e.work(study.ToleranceCells(len(entries)), "progress.limits")
+	defer end()
+	found, err := study.FindTolerance(e.ctx, entries, w)
+	return &chart.Tolerance{Tolerance: *found}, err
+}

@@ -1,0 +1,86 @@
+package chart
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"locklab/reports"
+	"locklab/reports/text"
+	"locklab/scenarios/study"
+)
+
+// theoremsChart has every extent, and a reason of each kind, in it.
+func theoremsChart() sample {
+	c := &Theorems{study.Theorems{Locks: locksOf("setnx", "reentrant", "getset"), Budgets: []string{"crash=any", "pause=1@2s"}}}
+	letters := [][]string{{"*****f", "****f*"}, {"ff1111", "ff.1?1"}, {"......", "??ff??"}}
+	why := [][]string{{"", ""}, {"prove.once.token", "prove.once.token"}, {"prove.clock", "prove.clock"}}
+	extents := map[rune]study.Extent{'f': study.Fails}
+	for e, mark := range marks {
+		extents[[]rune(mark)[0]] = e
+	}
+	for l, e := range c.Locks {
+		for k, b := range c.Budgets {
+			for n, letter := range []rune(letters[l][k]) {
+				t := study.Theorem{Lock: e.ID, Budget: b, Verdict: study.TheoremWords()[n], Extent: extents[letter], Why: why[l][k]}
+				if t.Extent == study.Fails {
+					t.Clients, t.Par, t.Trace = 2, l, "locklab2-a"
+				}
+				c.All = append(c.All, t)
+			}
+		}
+	}
+	return sample{
+		Result: c,
+		title:  `^With (.+), (\w+) of (\w+) locks proved safe for any number of clients$`,
+		claims: func(c *Chart, m title) bool {
+			safe, budget := map[string]bool{}, ""
+			for _, b := range values("budget", c.Table.records()) {
+				if m[1] == say("en", "theorems.with."+strings.ReplaceAll(b, "=", ".")) {
+					budget = b
+				}
+			}
+			rows := rowsOf(c, "budget", budget)
+			for _, r := range rows {
+				before, seen := safe[r.text("lock")]
+				safe[r.text("lock")] = (before || !seen) && slices.Contains([]string{"any", "once"}, r.text("extent"))
+			}
+			n := 0
+			for _, is := range safe {
+				if is {
+					n++
+				}
+			}
+			numbers := strings.Split(say("en", "chart.numbers"), "/")
+			chinese := []rune("零一两三四五六七八九十") // the same title in the other language
+			same := strings.Contains(c.Said["zh"].Title, fmt.Sprintf("%c把锁中有%c把", chinese[len(safe)], chinese[n]))
+			return same && numbers[n] == m[2] && numbers[len(safe)] == m[3] && len(rows) == len(safe)*len(study.TheoremWords())
+		},
+		empty: []Result{&Theorems{}},
+		texts: map[string]reports.Look{"theorems": {Width: reports.NarrowWidth}},
+		csv:   c.Table().CSV,
+	}
+}
+
+// TestConclusive: what was not computed is missed; what has no proof for a reason was told.
+func TestConclusive(t *testing.T) {
+	c := theoremsChart().Result.(*Theorems)
+	if c.Inconclusive() {
+		t.Error("everything was told")
+	}
+	if c.All[len(c.All)-1].Why = ""; !c.Inconclusive() {
+		t.Error("what was not computed is not missed")
+	}
+}
+
+// TestTheoremReasons: each reason for which a proof is of one attempt has a short text for the table, in each language.
+func TestTheoremReasons(t *testing.T) {
+	for _, lang := range text.Languages() {
+		for _, key := range text.In(lang).Keys("prove.once.") {
+			if !text.In(lang).Has("theorems." + key) {
+				t.Errorf("%s: no text theorems.%s", lang, key)
+			}
+		}
+	}
+}

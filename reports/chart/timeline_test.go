@@ -1,0 +1,94 @@
+package chart
+
+import (
+	"bytes"
+	"html"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"locklab/algorithms"
+	"locklab/scenarios"
+	"locklab/scenarios/race"
+	"locklab/simulator/effort"
+	"locklab/simulator/verdict"
+)
+
+func timelineOf(t *testing.T, lock, raceID string) *Timeline {
+	t.Helper()
+	e, _ := algorithms.ByName(lock)
+	sc, err := scenarios.ByName(raceID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := race.Play(e, sc, sc.Settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Timeline{History: o.History, Judgement: o.Judgement, Verdicts: o.Verdicts}
+}
+
+// written are the texts of an SVG.
+func written(t *testing.T, p Picture, f Format) (all []string) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := SVG(&b, p, f); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`aria-label="([^"]*)"`).FindAllStringSubmatch(b.String(), -1) {
+		all = append(all, html.UnescapeString(m[1]))
+	}
+	return append(all, strings.ReplaceAll(strings.Join(all, ""), " ", "")) // letters of another font are a text of their own
+}
+
+// The picture says what it has found, and has each fault and each verdict, whatever the language. Attempts
+// that come to the same are counted.
+func TestTimelineSaysWhatHappened(t *testing.T) {
+	for _, c := range []struct {
+		lock, race, lang string
+		want             []string
+	}{
+		{"token", "gc-pause", "en", []string{"token lets c1 and c2 in together for 4.5 s, and an update is lost", "PAUSE 12.5s c1", "OVERLAP c1+c2", "STALE-WRITE by c1", "SET NX PX → nil x9", "paused"}},
+		{"token", "gc-pause", "zh", []string{"token让c1和c2同时持锁4.5秒，并丢失了一次更新", "停顿"}},
+		{"token", "gc-pause-fenced", "en", []string{"token lets c1 and c2 in together for 4.5 s, and the resource refuses the late write"}},
+		{"setnx-expire", "crash-before-expire", "en", []string{"With setnx-expire, no client ever acquires the lock again", "DEADLOCK c1,c2 for ever", "dead"}},
+		{"redlock", "failover", "en", []string{"redlock survives this race", "n2-5"}},
+	} {
+		got := written(t, timelineOf(t, c.lock, c.race), Format{Lang: c.lang})
+		for _, want := range c.want {
+			if !slices.Contains(got, want) && !(c.lang == "zh" && strings.Contains(got[len(got)-1], want)) {
+				t.Errorf("%s in %s, %s: no %q in %q", c.lock, c.race, c.lang, want, got)
+			}
+		}
+	}
+}
+
+// Each race of a lock can be drawn, as 16:9, and no place is outside the picture. Every verdict has a finding.
+func TestEveryRunIsDrawn(t *testing.T) {
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine draws")
+	for _, id := range []string{"mutex", "token", "redlock", "zk-recheck"} {
+		for _, sc := range scenarios.All() {
+			r := timelineOf(t, id, sc.ID)
+			if r.History == nil || len(r.History.Events) == 0 {
+				continue
+			}
+			p := r.picture(Format{Lang: "en"})
+			if ratio := p.width / p.height; ratio < 1.77 || ratio > 1.78 {
+				t.Errorf("%s in %s: %v to 1", id, sc.ID, ratio)
+			}
+			var b bytes.Buffer
+			if err := p.svg(&b); err != nil || bytes.Contains(b.Bytes(), []byte("NaN")) {
+				t.Errorf("%s in %s: %v, or a place that is no number", id, sc.ID, err)
+			}
+		}
+	}
+	for _, w := range words {
+		for _, lang := range []string{"en", "zh"} {
+			r := timelineOf(t, "token", "calm")
+			if r.Verdicts = []verdict.Word{w}; strings.HasPrefix(r.finding(lang), "timeline.") {
+				t.Errorf("%s has no finding in %s", w, lang)
+			}
+		}
+	}
+}

@@ -1,0 +1,46 @@
+package chart
+
+import (
+	"locklab/algorithms/lock"
+	"locklab/reports"
+	"locklab/scenarios/study"
+)
+
+// toleranceChart has every kind of limit in it.
+func toleranceChart() sample {
+	const never = study.MaxLeases
+	cells := [][]study.Limit{
+		{{Answer: study.NoLimit, Holds: never}, {Answer: study.NoLimit, Holds: never}, {Answer: study.NoLimit, Holds: never}, {Answer: study.FallsOnce}, {Answer: study.FallsOnce}},
+		{{Answer: study.Limited, Holds: 0.55, Falls: 0.6, Boundary: true}, {Answer: study.NoLimit, Holds: never}, {Answer: study.AnySize, Falls: 0.05}, {Answer: study.FallsOnce}, {Answer: study.FallsOnce}},
+		{{Answer: study.Limited, Holds: 0.55, Falls: 0.6, Boundary: true}, {Answer: study.Limited, Holds: 0.55, Falls: 0.6, Boundary: true}, {Answer: study.NoLimit, Holds: never}, {Answer: study.FallsOnce}, {Answer: study.FallsOnce}},
+		{{Answer: study.Limited, Holds: 1.95, Falls: 2}, {Answer: study.NoAnswer}, {Answer: study.NoLimit, Holds: never}, {Answer: study.NoAnswer}, {Answer: study.FallsOnce}},
+		{{Answer: study.Limited, Holds: 0.85, Falls: 0.9}, {Answer: study.Limited, Holds: 0.5, Falls: 0.55, Boundary: true}, {Answer: study.NoLimit, Holds: never}, {Answer: study.HoldsOnce}, {Answer: study.NoAnswer}},
+	}
+	f := &Tolerance{Tolerance: study.Tolerance{
+		Locks:   append(locksOf("setnx", "getset", "token", "watchdog"), lock.Entry{ID: "redlock", Server: lock.OnRedis(5)}),
+		Hazards: []study.Hazard{{Fault: "pause", Sized: true}, {Fault: "node-clock", Sized: true}, {Fault: "client-clock", Sized: true}, {Fault: "failover"}, {Fault: "restart"}},
+	}}
+	for i, row := range cells {
+		for n, l := range row {
+			l.Lock, l.Fault = f.Locks[i].ID, f.Hazards[n].Fault
+			f.Limits = append(f.Limits, l)
+		}
+	}
+	one := *f
+	one.Locks = f.Locks[:1]
+	return sample{
+		Result: f,
+		title:  `^A majority \(redlock\) tolerates more pause than one server \(([\d.]+)-([\d.]+) and ([\d.]+) leases\)$`,
+		claims: func(c *Chart, m title) bool {
+			many, one := rowsOf(c, "lock", "redlock", "fault", "pause")[0], rowsOf(c, "lock", "token", "fault", "pause")[0]
+			return many.number("holds_up_to") == m.number(1) && many.number("falls_at") == m.number(2) &&
+				one.number("falls_at") == m.number(3)
+		},
+		others: map[string]Result{"No size of a pause is known at which a lock lets two clients in": &one},
+		empty: []Result{&Tolerance{}, &Tolerance{Tolerance: study.Tolerance{Locks: locksOf("token")}},
+			&Tolerance{Tolerance: study.Tolerance{Hazards: []study.Hazard{{Fault: "pause", Sized: true}}}}},
+		texts: map[string]reports.Look{"tolerance": {Width: reports.NarrowWidth}},
+		csv:   f.Table().CSV,
+		work:  true,
+	}
+}

@@ -1,0 +1,36 @@
+package chart
+
+import (
+	"time"
+
+	"locklab/scenarios/cost"
+)
+
+// waitingChart has two ways to wait, with two numbers of clients.
+func waitingChart() sample {
+	of := func(policy string, clients int, quick, mean, slow time.Duration) cost.Waiting {
+		return cost.Waiting{Policy: policy, Clients: clients, Quick: quick, Handover: mean, Slow: slow, PerEntry: float64(clients)}
+	}
+	all := []cost.Waiting{of("fixed", 2, 400*ms, 500*ms, 900*ms), of("line", 2, 9*ms, 10*ms, 11*ms),
+		of("fixed", 9, 40*ms, 50*ms, 90*ms), of("line", 9, ms/2, ms, 2*ms)}
+	overlapping := []cost.Waiting{of("fixed", 9, 2*ms, 50*ms, 90*ms), all[3]}
+	return sample{
+		Result: &WaitingChart{Load: cost.UsualLoad(), Results: all},
+		title:  `^With (\d+) clients a released lock stays free for ([\d.]+)ms \((.*)\) or ([\d.]+)ms \((.*)\), on average$`,
+		claims: func(c *Chart, m title) bool {
+			for _, r := range rowsOf(c, "clients", m[1]) {
+				way, is := wayOf("en", r.text("policy")), r.number("handover_mean_ns")/1e6
+				if is > m.number(2)+0.05 || is < m.number(4)-0.05 || way == m[3] && is < m.number(2)-0.05 || way == m[5] &&
+					is > m.number(4)+0.05 {
+					return false
+				}
+			}
+			return true
+		},
+		others: map[string]Result{
+			"No run was finished.": &WaitingChart{},
+			"With 9 clients a released lock stays free for 1ms to 50ms on average, by the way to wait": &WaitingChart{Results: overlapping},
+		},
+		empty: []Result{&WaitingChart{}},
+	}
+}
