@@ -90,7 +90,9 @@ func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Race) error 
 		defer debug.SetMemoryLimit(debug.SetMemoryLimit(reportMemory))
 		shown = report.NewCollector(e.Langs())
 		show = shown.Add
-		work, done = e.stagesOf(report.Stages(entries, len(scs), m.runs, m.all))
+		var step func(n int)
+		step, done = e.progress(wholeSteps, "progress.whole")
+		work = inStages(report.Stages(entries, len(scs), m.runs, m.all), step)
 	}
 	w, end := work(study.MatrixSteps(len(entries), len(scs), m.runs), "progress.cells")
 	cells, err := study.Matrix(e.ctx, entries, scs, m.runs, show, w)

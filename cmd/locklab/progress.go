@@ -3,12 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/schollz/progressbar/v3"
 
 	"locklab/reports/report"
 	"locklab/scenarios/share"
@@ -38,16 +36,27 @@ type meter struct {
 	began time.Time
 }
 
-func (m *meter) bar(f *os.File) (done func(n int), end func()) {
-	bar := progressbar.NewOptions(m.total,
-		progressbar.OptionSetWriter(f), progressbar.OptionSetDescription(m.Say(m.what)),
-		progressbar.OptionShowIts(), progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(false),
-		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
-	_ = bar.RenderBlank() // before the first task is done, which may be long
-	return func(n int) {
-		bar.Describe(m.Say(m.what) + m.left(n))
-		_ = bar.Set(n)
-	}, func() { _ = bar.Finish() }
+// betweenDraws is the least time between two drawings of a bar.
+const betweenDraws = 100 * time.Millisecond
+
+// bar draws a bar in one line of a terminal, and clears it at the end. Several goroutines may call done.
+func (m *meter) bar(w io.Writer) (done func(n int), end func()) {
+	const cells = 30
+	var mu sync.Mutex
+	var drawn time.Time
+	draw := func(n int) {
+		mu.Lock()
+		defer mu.Unlock()
+		if time.Since(drawn) < betweenDraws {
+			return
+		}
+		drawn = time.Now()
+		full := cells * n / max(m.total, 1)
+		fmt.Fprintf(w, "\r%s %s%s %d/%d%s\x1b[K", m.Say(m.what), strings.Repeat("█", full), strings.Repeat("░", cells-full),
+			n, m.total, m.pace(n))
+	}
+	draw(0) // before the first task is done, which may be long
+	return draw, func() { fmt.Fprint(w, "\r\x1b[K") }
 }
 
 // betweenLines is the time between two lines of progress.
@@ -67,7 +76,7 @@ func (m *meter) lines(w io.Writer, ticks <-chan time.Time) (done func(n int), en
 			case <-ticks:
 				if n := int(finished.Load()); n > last {
 					last = n
-					fmt.Fprintf(w, "%s %d/%d%s\n", m.Say(m.what), n, m.total, m.left(n))
+					fmt.Fprintf(w, "%s %d/%d%s\n", m.Say(m.what), n, m.total, m.pace(n))
 				}
 			}
 		}
@@ -75,35 +84,36 @@ func (m *meter) lines(w io.Writer, ticks <-chan time.Time) (done func(n int), en
 	return func(n int) { finished.Store(int64(n)) }, sync.OnceFunc(func() { close(stop); <-stopped })
 }
 
-// left returns an estimate of the time left, in words; "": too little is done for one, since
-// long tasks come first.
-func (m *meter) left(n int) string {
+// pace returns how many are done in a second, and an estimate of the time left, in words; "": too little is done for
+// that, since long tasks come first.
+func (m *meter) pace(n int) string {
 	if n*20 < m.total || n == 0 || n >= m.total {
 		return ""
 	}
-	rest := time.Duration(float64(time.Since(m.began)) * float64(m.total-n) / float64(n))
-	return m.First("progress.left", "time", rest.Round(time.Second).String())
+	rate := float64(n) / time.Since(m.began).Seconds()
+	rest := time.Duration(float64(m.total-n) / rate * float64(time.Second))
+	return m.First("progress.left", "rate", fmt.Sprintf("%.3g", rate), "time", rest.Round(time.Second).String())
 }
 
-// stagesOf returns work that shows one progress for all of its stages, in their order, and what ends that.
-func (c *console) stagesOf(stages []report.Stage) (work report.Worker, end func()) {
-	total := 0.0
+// wholeSteps is the total of a progress of stages.
+const wholeSteps = 100
+
+// inStages returns work that shows one progress, of wholeSteps, for all of its stages, in their order. One that does not
+// come is passed over.
+func inStages(stages []report.Stage, done func(n int)) report.Worker {
+	total, before := 0.0, 0.0
 	for _, s := range stages {
 		total += s.Seconds
 	}
-	const steps = 100
-	done, end := c.progress(steps, "progress.whole")
-	next, before := 0, 0.0
 	return func(tasks int, what string) (*share.Work, func()) {
-		for next < len(stages) && stages[next].What != what { // it was left out
-			before += stages[next].Seconds
-			next++
-		}
 		from, seconds := before, 0.0
-		if next < len(stages) {
-			seconds = stages[next].Seconds
+		for len(stages) > 0 && seconds == 0 {
+			if before += stages[0].Seconds; stages[0].What == what {
+				from, seconds = before-stages[0].Seconds, stages[0].Seconds
+			}
+			stages = stages[1:]
 		}
-		to := func(share float64) { done(int(steps * (from + seconds*share) / total)) }
+		to := func(share float64) { done(int(wholeSteps * (from + seconds*share) / total)) }
 		return &share.Work{Done: func(n int) { to(float64(n) / float64(tasks)) }}, func() { to(1) }
-	}, end
+	}
 }
