@@ -109,7 +109,7 @@ func TestLimits(t *testing.T) {
 				t.Errorf("the search is complete: %v, and says %q; want %q", r.Complete, r.Limit, test.want)
 			}
 
-			_, err = schedule.Play(sim(), schedule.Conditions{Latency: time.Millisecond, Horizon: time.Hour, Script: func(s *schedule.Stage, e *history.Event) {
+			_, err = schedule.NewPlayer(sim()).Play(schedule.Conditions{Latency: time.Millisecond, Horizon: time.Hour, Script: func(s *schedule.Stage, e *history.Event) {
 				if e.Kind == history.Send && test.freeze {
 					s.Freeze(1)
 				}

@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mattn/go-runewidth"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"locklab/faults"
 	"locklab/reports"
+	"locklab/reports/layout"
 	"locklab/reports/lessons"
 	"locklab/reports/text"
 	"locklab/scenarios/contract"
@@ -238,7 +238,7 @@ func printFlags(e *console, c *cobra.Command) {
 			usage += " " + e.First("help.default") + " " + f.DefValue + ")"
 		}
 		rows = append(rows, [2]string{name, strings.ReplaceAll(usage, "`", "")})
-		widest = max(widest, runewidth.StringWidth(name))
+		widest = max(widest, layout.Width(name))
 	})
 	for _, row := range rows {
 		e.Wrap(text.Pad(row[0], widest+2), row[1])

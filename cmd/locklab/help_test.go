@@ -8,8 +8,7 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/mattn/go-runewidth"
-
+	"locklab/reports/layout"
 	"locklab/reports/lessons"
 	"locklab/scenarios"
 	"locklab/simulator/effort"
@@ -31,7 +30,7 @@ func TestHelp(t *testing.T) {
 				t.Errorf("%v: %q, Chinese %t:\n%s", args, found, han, out)
 			}
 			for line := range strings.Lines(out) {
-				if runewidth.StringWidth(strings.TrimRight(line, "\n")) > 100 && !strings.HasPrefix(line, "  locklab ") {
+				if layout.Width(strings.TrimRight(line, "\n")) > 100 && !strings.HasPrefix(line, "  locklab ") {
 					t.Errorf("%v: too wide: %s", args, line)
 				}
 			}
@@ -117,7 +116,7 @@ func TestFirstLineFits(t *testing.T) {
 		for _, lang := range []string{"en", "zh"} {
 			_, out, errs := call(t, append(strings.Fields(command), "--width", "60", "--lang", lang)...)
 			first, _, _ := strings.Cut(strings.TrimLeft(out, "\n"), "\n")
-			if n := runewidth.StringWidth(first); n > 60 || n == 0 {
+			if n := layout.Width(first); n > 60 || n == 0 {
 				t.Errorf("%s: the first line has %d columns, want 1 to 60: %s%s", command, n, first, errs)
 			}
 		}

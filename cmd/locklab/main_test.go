@@ -18,10 +18,9 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/mattn/go-runewidth"
-
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	"locklab/reports/layout"
 	"locklab/reports/report"
 	"locklab/scenarios"
 	"locklab/scenarios/contract"
@@ -172,7 +171,7 @@ func TestOutputs(t *testing.T) {
 			}
 			for line := range strings.Lines(out) {
 				whole := strings.HasPrefix(line, "  locklab ") || line[0] == '{'
-				if n := runewidth.StringWidth(strings.TrimRight(line, "\n")); n > width && !whole {
+				if n := layout.Width(strings.TrimRight(line, "\n")); n > width && !whole {
 					t.Errorf("%d columns, of %d: %s", n, width, line)
 				}
 			}

@@ -3,12 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/schollz/progressbar/v3"
 
 	"locklab/scenarios/share"
 )
@@ -37,16 +35,27 @@ type meter struct {
 	began time.Time
 }
 
-func (m *meter) bar(f *os.File) (done func(n int), end func()) {
-	bar := progressbar.NewOptions(m.total,
-		progressbar.OptionSetWriter(f), progressbar.OptionSetDescription(m.Say(m.what)),
-		progressbar.OptionShowIts(), progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(false),
-		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
-	_ = bar.RenderBlank() // before the first task is done, which may be long
-	return func(n int) {
-		bar.Describe(m.Say(m.what) + m.left(n))
-		_ = bar.Set(n)
-	}, func() { _ = bar.Finish() }
+// betweenDraws is the least time between two drawings of a bar.
+const betweenDraws = 100 * time.Millisecond
+
+// bar draws a bar in one line of a terminal, and clears it at the end. Several goroutines may call done.
+func (m *meter) bar(w io.Writer) (done func(n int), end func()) {
+	const cells = 30
+	var mu sync.Mutex
+	var drawn time.Time
+	draw := func(n int) {
+		mu.Lock()
+		defer mu.Unlock()
+		if time.Since(drawn) < betweenDraws {
+			return
+		}
+		drawn = time.Now()
+		full := cells * n / max(m.total, 1)
+		fmt.Fprintf(w, "\r%s %s%s %d/%d%s\x1b[K", m.Say(m.what), strings.Repeat("█", full), strings.Repeat("░", cells-full),
+			n, m.total, m.pace(n))
+	}
+	draw(0) // before the first task is done, which may be long
+	return draw, func() { fmt.Fprint(w, "\r\x1b[K") }
 }
 
 // betweenLines is the time between two lines of progress.
@@ -66,7 +75,7 @@ func (m *meter) lines(w io.Writer, ticks <-chan time.Time) (done func(n int), en
 			case <-ticks:
 				if n := int(finished.Load()); n > last {
 					last = n
-					fmt.Fprintf(w, "%s %d/%d%s\n", m.Say(m.what), n, m.total, m.left(n))
+					fmt.Fprintf(w, "%s %d/%d%s\n", m.Say(m.what), n, m.total, m.pace(n))
 				}
 			}
 		}
@@ -74,14 +83,15 @@ func (m *meter) lines(w io.Writer, ticks <-chan time.Time) (done func(n int), en
 	return func(n int) { finished.Store(int64(n)) }, sync.OnceFunc(func() { close(stop); <-stopped })
 }
 
-// left returns an estimate of the time left, in words; "": too little is done for one, since
-// long tasks come first.
-func (m *meter) left(n int) string {
+// pace returns how many are done in a second, and an estimate of the time left, in words; "": too little is done for
+// that, since long tasks come first.
+func (m *meter) pace(n int) string {
 	if n*20 < m.total || n == 0 || n >= m.total {
 		return ""
 	}
-	rest := time.Duration(float64(time.Since(m.began)) * float64(m.total-n) / float64(n))
-	return m.First("progress.left", "time", rest.Round(time.Second).String())
+	rate := float64(n) / time.Since(m.began).Seconds()
+	rest := time.Duration(float64(m.total-n) / rate * float64(time.Second))
+	return m.First("progress.left", "rate", fmt.Sprintf("%.3g", rate), "time", rest.Round(time.Second).String())
 }
 
 // A whole shows one progress for work in several stages.

@@ -38,6 +38,32 @@ func TestProgressLines(t *testing.T) {
 	}
 }
 
+// TestStages: the progress of a whole only grows, to the end of its last stage.
+func TestStages(t *testing.T) {
+	var shown []int
+	all := &whole{seconds: 4, done: func(percent int) { shown = append(shown, percent) }}
+	for _, seconds := range []float64{1, 1, 2} {
+		all.begin(seconds)
+		w, end := all.work(2)
+		w.Done(1)
+		end()
+	}
+	if want := []int{12, 25, 37, 50, 75, 100}; !slices.Equal(shown, want) {
+		t.Errorf("%d, want %d", shown, want)
+	}
+}
+
+// TestBar: a bar says how much is done from the start, and leaves nothing behind.
+func TestBar(t *testing.T) {
+	var out bytes.Buffer
+	done, end := (&meter{newTestEnv(io.Discard, io.Discard).console, "progress.runs", 4, time.Now()}).bar(&out)
+	done(1) // too soon after the first drawing
+	end()
+	if want := "\rruns " + strings.Repeat("░", 30) + " 0/4\x1b[K\r\x1b[K"; out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+}
+
 // A pager gets the whole text; one that cannot be started gets nothing, and the text is
 // then printed. No shell reads $PAGER.
 func TestPage(t *testing.T) {

@@ -25,16 +25,9 @@ type verifyJSON struct {
 }
 
 type deviationJSON struct {
-	Lock       string `json:"lock"`
-	Subject    string `json:"subject"`
-	File       string `json:"file"`
-	Line       int    `json:"line"`
+	*ci.Check
 	Conclusive bool   `json:"conclusive"` // false: it is unknown whether the result is as contracted
 	Message    string `json:"message"`
-	Expected   string `json:"expected"`
-	Found      string `json:"found"`
-	Reproduce  string `json:"reproduce"`
-	Trace      string `json:"trace,omitempty"`
 }
 
 // verifyFlags are the flags of "locklab verify".
@@ -240,10 +233,7 @@ func verifyToJSON(proofs []contract.Result, v *ci.Verification) verifyJSON {
 		}
 	}
 	for _, c := range v.Deviations() {
-		j.Deviations = append(j.Deviations, deviationJSON{
-			c.Lock, c.Subject, c.File, c.Line, c.Status == contract.Differs, v.Message(c), c.Want, c.Got,
-			c.Reproduce, c.Trace,
-		})
+		j.Deviations = append(j.Deviations, deviationJSON{c, c.Status == contract.Differs, v.Message(c)})
 	}
 	return j
 }

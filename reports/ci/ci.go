@@ -47,20 +47,20 @@ func (v *Verification) about(u *Uncovered) string {
 
 // A Check is one line of a contract.
 type Check struct {
-	Lock      string
-	Subject   string // a race's ID, or the bounds of a search or a proof
-	Kind      Kind
-	File      string // where the contract says so
-	Line      int
-	Want, Got string // verdicts; Got "": it was not run
-	Status    contract.Status
-	Why       string // it is not as contracted, in one line and in the Verification's language
-	Reproduce string // a line for a shell
-	Trace     string // link to the run that shows it; "": there is none
-	// Certificate describes the coverage of a search; "": none.
-	Certificate string
-	History     *history.History // of the counterexample; nil: none
-	Judgement   verdict.Judgement
+	Lock        string            `json:"lock"`
+	Subject     string            `json:"subject"` // a race's ID, or the bounds of a search or a proof
+	Kind        Kind              `json:"-"`
+	File        string            `json:"file"` // where the contract says so
+	Line        int               `json:"line"`
+	Want        string            `json:"expected"` // verdicts
+	Got         string            `json:"found"`    // likewise; "": it was not run
+	Status      contract.Status   `json:"-"`
+	Why         string            `json:"-"`               // it is not as contracted, in one line and in the Verification's language
+	Reproduce   string            `json:"reproduce"`       // a line for a shell
+	Trace       string            `json:"trace,omitempty"` // link to the run that shows it; "": there is none
+	Certificate string            `json:"-"`               // of the coverage of a search; "": none
+	History     *history.History  `json:"-"`               // of the counterexample; nil: none
+	Judgement   verdict.Judgement `json:"-"`
 }
 
 // A Kind is what a check has done.

@@ -8,30 +8,57 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/mattn/go-runewidth"
-
 	"locklab/simulator/lists"
 )
 
-// cells measures text in terminal cells. The default condition of package runewidth
-// depends on the locale of the user; this one does not.
-var cells = &runewidth.Condition{}
+// wide are the characters that take two cells: those of East Asian scripts, full-width forms and pictures. What a terminal
+// shows in one cell or two, as its user's locale is, takes one.
+var wide = &unicode.RangeTable{
+	R16: []unicode.Range16{{0x1100, 0x115f, 1}, {0x2329, 0x232a, 1}, {0x2e80, 0x303e, 1}, {0x3041, 0x3247, 1},
+		{0x3250, 0xa4cf, 1}, {0xac00, 0xd7a3, 1}, {0xf900, 0xfaff, 1}, {0xfe10, 0xfe19, 1}, {0xfe30, 0xfe6f, 1},
+		{0xff01, 0xff60, 1}, {0xffe0, 0xffe6, 1}},
+	R32: []unicode.Range32{{0x1f300, 0x1f64f, 1}, {0x1f900, 0x1f9ff, 1}, {0x20000, 0x3fffd, 1}},
+}
+
+// width is the number of terminal cells that a character takes.
+func width(r rune) int {
+	switch {
+	case r < 0x300:
+		return min(1, max(0, int(r)-' '+1)) // 0: it is a control character
+	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
+		return 0
+	case unicode.Is(wide, r):
+		return 2
+	}
+	return 1
+}
 
 // Width is the number of terminal cells that s takes.
-func Width(s string) int { return cells.StringWidth(s) }
+func Width(s string) (cells int) {
+	for _, r := range s {
+		cells += width(r)
+	}
+	return cells
+}
 
 // PadRight fills s with blanks up to width cells.
-func PadRight(s string, width int) string { return cells.FillRight(s, width) }
+func PadRight(s string, width int) string { return s + strings.Repeat(" ", max(0, width-Width(s))) }
 
 // PadLeft sets s against the right edge of width cells.
-func PadLeft(s string, width int) string { return cells.FillLeft(s, width) }
+func PadLeft(s string, width int) string { return strings.Repeat(" ", max(0, width-Width(s))) + s }
 
 // Clip shortens s to width cells; ".." shows that something is missing.
-func Clip(s string, width int) string {
-	if Width(s) <= width {
+func Clip(s string, most int) string {
+	if Width(s) <= most {
 		return s
 	}
-	return cells.Truncate(s, width, "..")
+	room := most - len("..")
+	for i, r := range s {
+		if room -= width(r); room < 0 {
+			return s[:i] + ".."
+		}
+	}
+	return s
 }
 
 // Lines writes lines, none wider than its width, and keeps the first error, so that
@@ -152,8 +179,8 @@ func wrap(s string, width int) []string {
 
 // breakAt splits s so that head takes at most width cells: at the last place where a
 // line may end, else anywhere. One character is taken even where it does not fit.
-func breakAt(s string, width int) (head, rest string) {
-	if Width(s) <= width {
+func breakAt(s string, most int) (head, rest string) {
+	if Width(s) <= most {
 		return s, ""
 	}
 	end, soft, used, begun := 0, 0, 0, false
@@ -162,8 +189,8 @@ func breakAt(s string, width int) (head, rest string) {
 		if begun && mayBreak(s[:i], before, r, s[i:]) {
 			soft = i
 		}
-		used += cells.RuneWidth(r)
-		if used > width && i > 0 {
+		used += width(r)
+		if used > most && i > 0 {
 			end = i
 			break
 		}
@@ -186,7 +213,7 @@ func mayBreak(head string, before, after rune, rest string) bool {
 	if after == ' ' {
 		return !strings.HasSuffix(head, "->") && !isMeasure(head, rest)
 	}
-	if cells.RuneWidth(before) != 2 && cells.RuneWidth(after) != 2 {
+	if width(before) != 2 && width(after) != 2 {
 		return false
 	}
 	if number, blank := strings.CutSuffix(head, " "); blank && isMeasure(number, " "+rest) {

@@ -3,8 +3,10 @@ package layout
 import (
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/mattn/go-runewidth"
 )
 
 func TestLabelled(t *testing.T) {
@@ -44,5 +46,20 @@ func TestSheet(t *testing.T) {
 	}
 	if s.Fits(16) || !s.Fits(17) {
 		t.Error("the sheet takes 17 cells")
+	}
+}
+
+// Widths are those of a library that has the tables of Unicode, for all that texts, keys and values are written in.
+func TestWidths(t *testing.T) {
+	library := &runewidth.Condition{}
+	written := []*unicode.RangeTable{unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Han, unicode.Hiragana,
+		unicode.Katakana, unicode.P, unicode.N, unicode.Sc, unicode.Mn}
+	for r := rune(0); r < 0x10000; r++ {
+		if got, want := Width(string(r)), library.RuneWidth(r); unicode.IsPrint(r) && unicode.In(r, written...) && got != want {
+			t.Errorf("%q (%U): %d, want %d", r, r, got, want)
+		}
+	}
+	if Width("a\tb\n") != 2 || Clip("三台服务器", 6) != "三台.." || PadLeft("锁", 4)+PadRight("锁", 4) != "  锁锁  " {
+		t.Errorf("%d, %q, %q", Width("a\tb\n"), Clip("三台服务器", 6), PadLeft("锁", 4)+PadRight("锁", 4))
 	}
 }

@@ -133,9 +133,6 @@ func (s *Sheet) rowWidth(widths []int) int {
 	return sum
 }
 
-// From returns whether a column is the n-th, from 0, or a later one.
-func From(n int) func(column int) bool { return func(column int) bool { return column >= n } }
-
 // Only returns whether a column is one of some.
 func Only(columns ...int) func(column int) bool {
 	return func(column int) bool { return slices.Contains(columns, column) }

@@ -61,7 +61,7 @@ func TestTimedRuns(t *testing.T) {
 func (r *rules) timed(t *testing.T, seed uint64) (words []verdict.Word, strikes int) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	last := 40 * r.bounds.TTL // by then all clients but the probe have ended
-	run := racetest.Must(schedule.Play(r.sim, schedule.Conditions{
+	run := racetest.Must(schedule.NewPlayer(r.sim).Play(schedule.Conditions{
 		Seed: seed + 1, Latency: time.Microsecond, Lag: time.Microsecond, Horizon: 2 * last,
 		Start: append(make([]time.Duration, r.bounds.Clients), last),
 		Script: func(s *schedule.Stage, e *history.Event) {

@@ -120,13 +120,7 @@ var tokensNames = []string{"unique", "thread", "prefix", "constant", "clock"}
 // TokensNames are the names of all, in the order of the constants.
 func TokensNames() []string { return slices.Clone(tokensNames) }
 
-// TokensOf are the tokens of this name; false: there are none.
-func TokensOf(name string) (Tokens, bool) {
-	i := slices.Index(tokensNames, name)
-	return Tokens(max(i, 0)), i >= 0
-}
-
-// String is the name that TokensOf reads.
+// String is the name.
 func (t Tokens) String() string { return tokensNames[t] }
 
 // In returns env, which is that of client c, with such tokens. The id of its thread is

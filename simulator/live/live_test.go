@@ -39,7 +39,7 @@ func played(
 		t.Fatal(err)
 	}
 	t.Cleanup(sim.Close)
-	run, err := schedule.Play(sim, schedule.Conditions{
+	run, err := schedule.NewPlayer(sim).Play(schedule.Conditions{
 		Latency: time.Millisecond, Lag: simulator.Never, Horizon: time.Minute, Script: script,
 	})
 	if err != nil || run.NotInjected != nil {

@@ -68,9 +68,6 @@ func (p *Player) Play(opt Conditions) (*Run, error) {
 	return &s.rec.run, s.play()
 }
 
-// Play makes a single run of sim; see Player.Play.
-func Play(sim *simulator.Simulator, opt Conditions) (*Run, error) { return NewPlayer(sim).Play(opt) }
-
 // A Stage is a run in progress, as its script sees it.
 type Stage struct {
 	rec     Recorder

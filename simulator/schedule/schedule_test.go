@@ -50,7 +50,7 @@ func labWith(t testing.TB, node simulator.NodeConfig, budget string, programs ..
 
 func mustPlay(t testing.TB, sim *simulator.Simulator, opt Conditions) *Run {
 	t.Helper()
-	run, err := Play(sim, opt)
+	run, err := NewPlayer(sim).Play(opt)
 	if err != nil {
 		t.Fatal(err)
 	}
