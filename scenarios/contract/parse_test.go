@@ -132,6 +132,7 @@ func TestParseRefuses(t *testing.T) {
 
 		{"an unknown lock", "[gc-pause]\ntokn OVERLAP\n", `c.txt:2: there is no lock "tokn": did you mean token?`},
 		{"no lock", "[gc-pause]\nOVERLAP\n", `c.txt:2: "OVERLAP" names no lock`},
+		{"no verdict", "[gc-pause]\ntoken # HOLDS\n", `c.txt:2: "token" has no verdict`},
 		{"an unknown verdict", "[gc-pause]\n\ntoken OVERLOP\n", `c.txt:3: "OVERLOP" is no verdict that can be promised`},
 		{"a former verdict", "[gc-pause]\ntoken STALL\n", `c.txt:2: STALL is called DEADLOCK now: write DEADLOCK`},
 		{"the same verdict twice", "[gc-pause]\ntoken OVERLAP OVERLAP\n", "c.txt:2: OVERLAP is given twice"},
@@ -141,6 +142,7 @@ func TestParseRefuses(t *testing.T) {
 		{"an unknown bound", "[search clents=3]\n", `c.txt:1: bound "clents=3": there is no such bound; bounds are clients, attempts, timing`},
 		{"a bound twice", "[search clients=3 clients=2]\n", `c.txt:1: bound "clients=2": clients is given twice`},
 		{"clients out of range", "[search clients=9]\ntoken HOLDS\n", "c.txt:1: clients=9: give 1 to 6"},
+		{"servers for a lock of one", "[search nodes=3]\n\ntoken HOLDS\n", "c.txt:3: nodes=3: token locks on one server"},
 		{"an unknown fault", "[search budget=crush=1]\ntoken HOLDS\n", `c.txt:1: budget "crush=1": unknown fault "crush": did you mean crash?`},
 		{"a jump of no length", "[search budget=client-clock=1]\ntoken HOLDS\n", "c.txt:1: budget \"client-clock=1\": a clock jumps by some length: write client-clock=1@10s"},
 		{"a verdict without par", "[search]\ntoken OVERLAP\n", `c.txt:2: "OVERLAP": write OVERLAP@1`},
@@ -157,6 +159,7 @@ func TestParseRefuses(t *testing.T) {
 		{"a race without rows", "[gc-pause]\n[split-vote]\ntoken HOLDS\n", "c.txt:1: [gc-pause] has no line under it"},
 		{"instants before a verdict", "[search timing=any]\ntoken instants OVERLAP@1\n", `c.txt:2: `},
 
+		{"an unknown lock of a profile", "[locks]\ntokn Expires\n", `c.txt:2: there is no lock "tokn": did you mean token?`},
 		{"two profiles of a lock", "[locks]\ntoken Expires\ntoken\n", "c.txt:3: token is on line 2 already"},
 		{"no field of a profile", "[locks]\ntoken Expirs\n", `c.txt:2: "Expirs" is not part of a profile: did you mean Expires?`},
 		{"a field twice", "[locks]\ntoken Expires Expires\n", "c.txt:2: Expires is given twice"},

@@ -1,8 +1,6 @@
 package contract_test
 
 import (
-	"context"
-	"errors"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -15,7 +13,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// Every kind of mistake in a contract is reported.
+// TestProve: every kind of mistake in a contract is reported.
 func TestProve(t *testing.T) {
 	effort.OnlyPushed(t, "it proves for seconds")
 	for _, c := range []struct {
@@ -58,7 +56,7 @@ func TestProve(t *testing.T) {
 	}
 }
 
-// Verify returns the results in the order of the list, whichever search ends first. Without all searches they are
+// TestVerify: Verify returns the results in the order of the list, whichever search ends first. Without all searches they are
 // short: what each row says is checked by locklab live verify.
 func TestVerify(t *testing.T) {
 	id := "thread-id"
@@ -82,24 +80,6 @@ func TestVerify(t *testing.T) {
 	for i, p := range proofs {
 		if p.Name() != rows[i].Name() || p.Status != contract.Met || p.IsSearch() != (p.Search != nil) || p.IsProof() != (p.Proof != nil) {
 			t.Errorf("%s: answer %d, %v", p.Name(), p.Status, text.SayMessages("en", p.Reasons))
-		}
-	}
-}
-
-// A row that was stopped has no result.
-func TestVerifyStopped(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	proofs, err := contract.Verify(ctx, contract.Own(), nil)
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
-	}
-	for _, p := range proofs {
-		if p.Status != contract.NotRun {
-			t.Errorf("%s is answered: %d", p.Name(), p.Status)
-		}
-		if p.Line == 0 {
-			t.Error("a row without its line")
 		}
 	}
 }

@@ -3,9 +3,12 @@ package reality_test
 import (
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 
+	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	"locklab/scenarios"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
@@ -70,6 +73,41 @@ func TestShow(t *testing.T) {
 				t.Errorf("%v in the lab, %v on real servers, %v; %+v", s.Lab.Verdicts, s.Real.Verdicts, s.Run.Stopped, s.Run.Differences)
 			}
 		})
+	}
+}
+
+// TestRealServer plays the milestones in races on redis-servers: each answer, each key after it, and the verdicts are those
+// of the lab. A push plays a quarter of the cells, and all are played where tests are exhaustive.
+func TestRealServer(t *testing.T) {
+	effort.OnlyPushed(t, "it starts servers")
+	t.Parallel()
+	b, err := reality.NewBench(t.Context(), reality.DefaultLease/5)
+	servertest.Need(t, err)
+	t.Cleanup(b.Close)
+	var runner race.Runner
+	var answers atomic.Int64
+	t.Cleanup(func() {
+		if answers.Load() < 1000 {
+			t.Errorf("only %d answers were compared", answers.Load())
+		}
+	})
+	for i, e := range algorithms.Milestones() {
+		for j, sc := range scenarios.All() {
+			if !effort.Exhaustive() && (i+j)%4 > 0 {
+				continue
+			}
+			t.Run(e.ID+"/"+sc.ID, func(t *testing.T) {
+				t.Parallel()
+				s := racetest.Must(b.ShowRace(t.Context(), &runner, e, sc, sc.Settings))(t)
+				if s.Run == nil {
+					return
+				}
+				answers.Add(int64(s.Run.Answers))
+				if !s.Agrees() {
+					t.Errorf("%v in the lab, %v; %+v", s.Lab.Verdicts, s.Run.Stopped, s.Run.Differences)
+				}
+			})
+		}
 	}
 }
 

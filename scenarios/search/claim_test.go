@@ -54,12 +54,6 @@ func TestClaimNamesWhatOthersFound(t *testing.T) {
 			beside: []*search.Search{madeSearch(racetest.Lock(t, "redlock"), "clients=2,attempts=1,timing=any,nodes=3,uses=check,budget=crash=1+pause=1", measures, verdict.Overlap, verdict.Lie)},
 			want:   "Found within these bounds, for 2 clients with 1 attempt each, at the instants searched: OVERLAP, STALE-WRITE can occur, and no other failure that was looked for, if its code does the same at every time of day; another search found LIE as well (the instants searched, servers: 3, clients that also check).",
 		},
-		"zk-mutex": {
-			made:   madeSearch(racetest.Lock(t, "zk-mutex"), "clients=2,attempts=1,timing=any,budget=pause=1", explore.Result{}, verdict.Overlap),
-			beside: []*search.Search{madeSearch(racetest.Lock(t, "zk-mutex"), "clients=2,attempts=2,budget=pause=1", explore.Result{}, verdict.Overlap)},
-			cut:    []*search.Search{madeSearch(racetest.Lock(t, "zk-mutex"), "clients=2,attempts=2,uses=check+wait,budget=pause=1", explore.Result{}, verdict.Deadlock)},
-			want:   "Found within these bounds, for 2 clients with 1 attempt each, at any timing: OVERLAP can occur, and no other failure that was looked for; another search found DEADLOCK as well (lockstep, 2 attempts each, clients that also check, wait).",
-		},
 		"watchdog": {
 			made: madeSearch(racetest.Lock(t, "watchdog"), "clients=2,attempts=2,timing=any,budget=hang=1@9s", asks, verdict.Orphan),
 			cut: []*search.Search{

@@ -230,30 +230,3 @@ func TestLocksThatRemember(t *testing.T) {
 		}
 	}
 }
-
-// TestLockMadeAnewHasItsName: a lock that draws a name when it is made, as watchdog does, has the same name after a
-// rest, and draws no token twice.
-func TestLockMadeAnewHasItsName(t *testing.T) {
-	drawn := map[string]bool{}
-	entry := own("named", func(env lock.Env) lock.Lock {
-		name := env.Tokens.Token()
-		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
-			drawn[name+", "+env.Tokens.Token()] = true
-			_ = env.Nodes[0].Get(ctx, key).Err()
-			return nil, lock.ErrNotAcquired
-		})
-	})
-	b := small(entry, 1, 3, "")
-	searched(t, entry, b, nil)
-	for _, want := range []string{"c1.1, c1.2", "c1.1, c1.3", "c1.1, c1.4", "c2.1, c2.2"} {
-		if !drawn[want] {
-			t.Errorf("%q was not drawn", want)
-		}
-	}
-	for pair := range drawn { // other numbers were tried at last
-		var client, name, token int
-		if _, err := fmt.Sscanf(pair, "c%d.%d, c%d.%d", &client, &name, &client, &token); err != nil || token <= name || token > name+3 {
-			t.Errorf("drawn besides: %s", pair)
-		}
-	}
-}

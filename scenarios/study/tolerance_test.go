@@ -55,25 +55,24 @@ func TestToleranceDebate(t *testing.T) {
 	for _, h := range study.Hazards() {
 		t.Run(h.Fault, func(t *testing.T) {
 			t.Parallel()
-			limit := debate[h.Fault]
-			sizes := []int{limit - 1, limit}
+			limit, sizes := debate[h.Fault], map[int]bool{debate[h.Fault] - 1: false, debate[h.Fault]: true} // whether it falls
 			switch {
 			case !h.Sized:
-				sizes = []int{0}
+				sizes = map[int]bool{0: true}
 			case limit == 0:
-				sizes = []int{study.LeaseParts, study.MaxParts}
+				sizes = map[int]bool{study.LeaseParts: false, study.MaxParts: false}
 			}
-			for _, size := range sizes {
+			for size, falls := range sizes {
 				s := racetest.Must(study.UsualRivals().Search(t.Context(), racetest.Lock(t, "redlock"), h, size))(t)
-				fell, want := s.Trace != "", limit > 0 && (size >= limit || !h.Sized)
-				if fell != want || !fell && !s.Complete {
-					t.Errorf("%s of %d: falls %t, want %t; complete: %t", h.Fault, size, fell, want, s.Complete)
+				if fell := s.Trace != ""; fell != falls || !fell && !s.Complete {
+					t.Errorf("%s of %d: falls %t, want %t; complete: %t", h.Fault, size, fell, falls, s.Complete)
 				}
 			}
 		})
 	}
 }
 
+// checkFrontier compares the limits of a lock with those that are wanted.
 func checkFrontier(t *testing.T, entry []lock.Entry, want map[string]int) {
 	found := racetest.Must(study.FindTolerance(t.Context(), entry, nil))(t)
 	for i, h := range study.Hazards() {
