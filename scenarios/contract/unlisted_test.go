@@ -6,7 +6,6 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
-	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/internal/racetest"
@@ -26,30 +25,6 @@ func unlisted(t *testing.T) lock.Entry {
 		t.Fatalf("%s is in the list", e.ID)
 	}
 	return e
-}
-
-// TestProveUnlisted: Prove uses the lock of the expectation, listed or not: it plays
-// races, searches, and replays the counterexamples.
-func TestProveUnlisted(t *testing.T) {
-	t.Parallel()
-	e := unlisted(t)
-	const met, differs = contract.Met, contract.Differs
-	var rows []contract.Expectation
-	want := []contract.Status{met, differs, met, differs}
-	for _, written := range []string{
-		"[gc-pause]\ntoken OVERLAP STALE-WRITE", "[gc-pause]\ntoken HOLDS",
-		"[search budget=pause=1]\ntoken OVERLAP@1 STALE-WRITE@1 ORPHAN@1", "[search budget=pause=1]\ntoken HOLDS",
-	} {
-		list := racetest.Must(contract.Parse("c.txt", written))(t)
-		list[0].Lock = e
-		rows = append(rows, list[0])
-	}
-	proofs := racetest.Must(contract.Verify(t.Context(), rows, nil))(t)
-	for i, p := range proofs {
-		if p.Status != want[i] || p.Outcome == nil || p.Outcome.Lock.ID != e.ID {
-			t.Errorf("%s: answer %d, want %d: %v", p.Name(), p.Status, want[i], text.SayMessages("en", p.Reasons))
-		}
-	}
 }
 
 // TestUnlistedHasNoContract: the contract expects nothing of such a lock, and its traces can be replayed with that lock

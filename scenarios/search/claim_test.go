@@ -2,7 +2,6 @@ package search_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -120,29 +119,6 @@ func TestClaimOfInstants(t *testing.T) {
 		}
 		if strings.Contains(said, "2026-05-28 20:26:40 UTC") != test.epoch {
 			t.Errorf("%s: whether the certificate says when clocks begin:\n%s", name, said)
-		}
-	}
-}
-
-// TestClaimTravels: a search that comes from another machine says the same.
-func TestClaimTravels(t *testing.T) {
-	t.Parallel()
-	entry := racetest.Lock(t, "token")
-	s := madeSearch(entry, "clients=2,attempts=1,timing=any,budget=crash=1", explore.Result{}, verdict.Overlap)
-	s.Beside = []*search.Search{madeSearch(entry, "clients=2,attempts=2,budget=crash=1", explore.Result{}, verdict.Lie)}
-	s.Witnesses = append(s.Witnesses, s.Beside[0].Witnesses...)
-	b, err := json.Marshal(s)
-	var got search.Search
-	if err == nil {
-		err = json.Unmarshal(b, &got)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	got.SetLock(entry)
-	for _, lang := range []string{"en", "zh"} {
-		if certificate.Of(&got, lang) != certificate.Of(s, lang) {
-			t.Errorf("from another machine:\n%s\nwant\n%s", certificate.Of(&got, lang), certificate.Of(s, lang))
 		}
 	}
 }

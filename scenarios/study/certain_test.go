@@ -108,6 +108,9 @@ func TestChecked(t *testing.T) {
 	s := exploring(t, token, b)
 	b.MaxStates = 20
 	part := exploring(t, token, b)
+	b.MaxStates, b.Budget = 0, "lose-reply=1"
+	s.Add(part)
+	s.Add(exploring(t, token, b)) // which is complete
 	o, played := racetest.Must(search.ReplayWithCodeOn(s.Lock, s.Witnesses[0].Trace))(t), racetest.Must(search.Demo())(t)
 	c := &study.Checked{
 		Test: "token", Nodes: 1, TTL: b.TTL, Pars: []study.CheckedSearch{{Search: part}},
@@ -125,8 +128,10 @@ func TestChecked(t *testing.T) {
 	}{{*back.Search, s}, {back.Pars[0], part}} {
 		got := pair.data.Search
 		got.SetLock(token)
-		if diff := cmp.Diff(certificate.Of(pair.want, "en"), certificate.Of(got, "en")); diff != "" {
-			t.Errorf("the certificate:\n%s", diff)
+		for _, lang := range text.Languages() {
+			if diff := cmp.Diff(certificate.Of(pair.want, lang), certificate.Of(got, lang)); diff != "" {
+				t.Errorf("the certificate:\n%s", diff)
+			}
 		}
 		if diff := cmp.Diff(pair.want.Witnesses, got.Witnesses, cmpopts.IgnoreUnexported(explore.Witness{})); diff != "" {
 			t.Errorf("the witnesses:\n%s", diff)
