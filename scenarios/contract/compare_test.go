@@ -11,6 +11,7 @@ import (
 	"locklab/scenarios/race"
 	"locklab/scenarios/search"
 	"locklab/simulator/explore"
+	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
 
@@ -91,6 +92,9 @@ func TestCompareSearch(t *testing.T) {
 			[]string{"unmet.untriggered"}, 0},
 		{"out of memory", breaks, explore.Result{OutOfMemory: true}, []verdict.Word{verdict.Overlap}, "",
 			[]string{"unmet.cut.memory"}, 0},
+		{"it does not break any more", breaks, explore.Result{Complete: true}, nil, "", []string{"unmet.gone"}, 0},
+		{"a limit of the simulator", breaks, explore.Result{Limit: i18n.New("limit.choices", "n", 5)},
+			[]verdict.Word{verdict.Overlap}, "", []string{"unmet.cut.limit"}, 0},
 		{"cut short", breaks, explore.Result{}, []verdict.Word{verdict.Overlap}, "", []string{"unmet.cut.states"}, 0},
 		{"too few clients", holds, explore.Result{Complete: true}, nil, "", []string{"unmet.unjudged"}, 0},
 		{"too few clients, and a verdict", holds, explore.Result{Complete: true}, []verdict.Word{verdict.Orphan}, "",

@@ -11,15 +11,11 @@ import (
 
 	"locklab/algorithms"
 	"locklab/faults"
-	"locklab/reports/certificate"
-	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
 	"locklab/scenarios/search"
-	"locklab/simulator/explore"
-	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
 
@@ -179,14 +175,6 @@ func TestProofsCoverEverything(t *testing.T) {
 	}
 }
 
-// TestOwnIsACopy: a caller may change the slice without effect on other callers.
-func TestOwnIsACopy(t *testing.T) {
-	contract.Own()[0].Line = -1
-	if contract.Own()[0].Line < 0 {
-		t.Error("the contract has changed")
-	}
-}
-
 // TestExpectedOnlyWithOwnSettings: the contract expects nothing of a run with other
 // settings than the race's own. Another seed changes nothing.
 func TestExpectedOnlyWithOwnSettings(t *testing.T) {
@@ -199,21 +187,5 @@ func TestExpectedOnlyWithOwnSettings(t *testing.T) {
 		if o := racetest.Play(t, e, sc, s); (contract.Expected(o) != nil) != f.expected {
 			t.Errorf("with %q: expected is %v", f.set, contract.Expected(o))
 		}
-	}
-}
-
-// TestALimitIsNoProof: if a search reached a limit of the simulator, its certificate says
-// so, and the result for the contract is Inconclusive.
-func TestALimitIsNoProof(t *testing.T) {
-	row := contract.Own()[0]
-	s := &search.Search{Lock: row.Lock, Bounds: search.DefaultBounds().Settled(row.Lock), Result: &explore.Result{Limit: i18n.New("limit.choices", "n", 5)}}
-	certificate := certificate.Of(s, "en")
-	if !strings.Contains(certificate, "Searched, not proved") || !strings.Contains(certificate, "numbers for 5 kinds of choice and no more") {
-		t.Errorf("the certificate is\n%s", certificate)
-	}
-	p := &contract.Result{Expectation: row, Status: contract.Met, Search: s}
-	p.CompareSearch()
-	if p.Status != contract.Inconclusive || !strings.Contains(text.SayMessages("en", p.Reasons), "numbers for 5 kinds of choice and no more") {
-		t.Errorf("the answer is %v, for %q", p.Status, text.SayMessages("en", p.Reasons))
 	}
 }

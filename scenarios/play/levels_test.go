@@ -1,7 +1,6 @@
 package play_test
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -10,19 +9,17 @@ import (
 	"strings"
 	"testing"
 
-	"locklab/algorithms"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/play"
 	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/effort"
 	"locklab/simulator/history"
-	"locklab/simulator/verdict"
 )
 
 var update = flag.Bool("update", false, "write levels.txt anew")
 
-// Whether a level can be solved, and its par, is what a complete search says.
+// TestLevels: whether a level can be solved, and its par, is what a complete search says.
 func TestLevels(t *testing.T) {
 	var b strings.Builder
 	for i, l := range play.Levels() {
@@ -31,10 +28,7 @@ func TestLevels(t *testing.T) {
 			continue
 		}
 		g := racetest.Must(l.Game())(t)
-		s, err := g.Search(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := racetest.Must(g.Search(t.Context()))(t)
 		g.Close()
 		if !s.Complete || len(s.Untriggered()) > 0 {
 			t.Errorf("level %d, %s: complete %t, not injected: %v", i+1, l.ID, s.Complete, s.Untriggered())
@@ -57,7 +51,7 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// The way that gives up a level is as long as its par says, and its moves are among those
+// TestLevelsCanBePlayed: the way that gives up a level is as long as its par says, and its moves are among those
 // that a player sees.
 func TestLevelsCanBePlayed(t *testing.T) {
 	for _, l := range play.Levels() {
@@ -66,7 +60,7 @@ func TestLevelsCanBePlayed(t *testing.T) {
 			continue
 		}
 		g := racetest.Must(l.Game())(t)
-		way, err := g.Way(context.Background(), nil, l.Harm)
+		way, err := g.Way(t.Context(), nil, l.Harm)
 		if err != nil || way.Unknown || (way.Choices != nil) != want.Possible || len(way.Choices) != want.Steps || way.Faults != want.Par {
 			t.Errorf("%s: %d faults, %d steps, %v; want %+v", l.ID, way.Faults, len(way.Choices), err, want)
 		}
@@ -81,26 +75,18 @@ func TestLevelsCanBePlayed(t *testing.T) {
 	}
 }
 
-// An attack that a lock survives: move by move and in every order.
+// TestAgainst: whether the same attack harms another lock is a question about any timing, and is played move by move to
+// its end. In lockstep nobody asks lock-delay again when its delay is over.
 func TestAgainst(t *testing.T) {
-	l, err := play.LevelAt(13) // the token and a pause
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := l.Game()
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := racetest.Must(play.LevelAt(13))(t) // the token and a pause
+	g := racetest.Must(l.Game())(t)
 	defer g.Close()
-	way := racetest.Must(g.Way(context.Background(), nil, l.Harm))(t)
-	for id, falls := range map[string]bool{"setnx": false, "lock-delay": true, "client-expiry": true} {
-		entry := racetest.Must(play.Level{Lock: id}.Entry())(t)
-		m, err := g.Against(context.Background(), entry, l.Harm, way.Choices)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, _, found := play.Par(m.Search, l.Harm); found != falls || !found && !m.Search.Complete || m.Position.Has(l.Harm) && !falls {
-			t.Errorf("%s: found %t, %v after the same moves", id, found, m.Position.Verdicts)
+	way := racetest.Must(g.Way(t.Context(), nil, l.Harm))(t)
+	for id, falls := range map[string]bool{"setnx": false, "lock-delay": true, "client-expiry": true, "zk-recheck": true} {
+		m := racetest.Must(g.Against(t.Context(), racetest.Lock(t, id), l.Harm, way.Choices))(t)
+		if _, _, found := play.Par(m.Search, l.Harm); found != falls || m.Position.Has(l.Harm) && !falls ||
+			!found && (!m.Search.Complete || m.Search.Bounds.Timing != search.AnyTiming) {
+			t.Errorf("%s: found %t, %v after the same moves; %v", id, found, m.Position.Verdicts, m.Search.Bounds)
 		}
 		if len(m.Position.Moves) > 0 && m.Position.Moves[0].Choice.Verb < simulator.FaultVerb {
 			t.Errorf("%s: the attack is not played to its end: %v", id, m.Position.Moves)
@@ -125,33 +111,7 @@ func TestCannot(t *testing.T) {
 	}
 }
 
-// TestSameAttackAtAnyTiming: whether the same attack harms another lock is a question about any timing. In lockstep
-// nobody asks lock-delay again when its delay is over.
-func TestSameAttackAtAnyTiming(t *testing.T) {
-	level := racetest.Must(play.LevelAt(5))(t)
-	g, err := level.Game()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer g.Close()
-	way := racetest.Must(g.Way(t.Context(), nil, level.Harm))(t)
-	for _, e := range algorithms.All() {
-		switch e.ID { // others are no different, and take minutes
-		case "lock-delay", "token", "setnx", "zk-recheck":
-		default:
-			continue
-		}
-		m := racetest.Must(g.Against(t.Context(), e, verdict.Overlap, way.Choices))(t)
-		if _, _, found := play.Par(m.Search, verdict.Overlap); found == (e.ID == "setnx") {
-			t.Errorf("%s: found %t in %d states", e.ID, found, m.Search.States)
-		}
-		if e.ID == "setnx" && (!m.Search.Complete || m.Search.Bounds.Timing != search.AnyTiming) {
-			t.Errorf("%s: %+v", e.ID, m.Search.Bounds)
-		}
-	}
-}
-
-// Forward leaves a player where there is a choice, a fault, the goal or the end, and Back leads to where the last
+// TestForward: Forward leaves a player where there is a choice, a fault, the goal or the end, and Back leads to where the last
 // choice was. No move without an effect is offered, and no pause of no length.
 func TestForward(t *testing.T) {
 	random, forced, goals := rand.New(rand.NewPCG(1, 1)), 0, 0

@@ -19,19 +19,20 @@ import (
 
 // An Outcome is the result of one run of a lock in a race.
 type Outcome struct {
-	Lock     lock.Entry
-	Race     Race
-	Settings Settings
+	Lock     lock.Entry `json:"-"`
+	Race     Race       `json:"-"`
+	Settings Settings   `json:"settings"`
 	// NotApplicable is the reason why the race does not apply to this lock; then nothing was
 	// played and History is nil.
-	NotApplicable Reason
-	History       *history.History
-	Judgement     verdict.Judgement
-	Triggered     bool // what the title says did happen, see Race.Triggered; true where not applicable
-	Verdicts      []verdict.Word
-	Trace         simulator.Trace
-	NotInjected   []error // faults of the script that could not be injected
-	Runs, Broken  int     // further runs with other seeds (study.Matrix), and how many of them broke the lock
+	NotApplicable Reason            `json:"not_applicable,omitempty"`
+	History       *history.History  `json:"history,omitempty"`
+	Judgement     verdict.Judgement `json:"judgement"`
+	Triggered     bool              `json:"triggered"` // as the title says, see Race.Triggered; true where not applicable
+	Verdicts      []verdict.Word    `json:"verdicts"`
+	Trace         simulator.Trace   `json:"-"`
+	NotInjected   []error           `json:"-"` // faults of the script that could not be injected
+	Runs          int               `json:"-"` // further runs with other seeds (study.Matrix)
+	Broken        int               `json:"-"` // how many of them broke the lock
 }
 
 // Forever reports whether nothing failed with a lock whose key never expires: it survives every pause, and stays for

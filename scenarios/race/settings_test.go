@@ -78,43 +78,29 @@ func TestRefusals(t *testing.T) {
 	for _, f := range []struct{ lock, raceID, set, value, next string }{
 		{"token", "gc-pause", "ttl=0s", "ttl=0s", "for example ttl=10s"},
 		{"token", "gc-pause", "pause=-1s", "pause=-1s is negative", "give a length from 0"},
-		{"token", "gc-pause", "latency=-1ms", "latency=-1ms is negative", "give a length from 0"},
 		{"token", "gc-pause", "clients=0", "clients=0", "give 1 to 8"},
-		{"token", "gc-pause", "clients=9", "clients=9", "give 1 to 8"},
-		{"token", "gc-pause", "clients=-1", "clients=-1", "give 1 to 8"},
 		{"token", "gc-pause", "clients=many", `setting "clients=many"`, "whole number, such as 3"},
 		{"token", "gc-pause", "seed=-1", `setting "seed=-1"`, "a whole number from 0"},
 		{"token", "gc-pause", "pausse=3s", `setting "pausse=3s": there is no setting "pausse"`, "did you mean pause?"},
-		{"token", "gc-pause", "TTL=3s", `there is no setting "TTL"`, "did you mean ttl?"},
 		{"token", "gc-pause", "skew=3s", `setting "skew=3s"`, "this race has no skew"},
-		{"token", "crash-holding", "pause=3s", `setting "pause=3s"`, "this race has no pause"},
 		{"token", "gc-pause", "pause=9", `setting "pause=9"`, "such as 1500ms, 10s or 2m"},
 		{"token", "gc-pause", "pause", `setting "pause"`, "write name=value"},
 		{"token", "gc-pause", "horizon=0s", "horizon=0s", "give for example horizon=1m0s"},
 		{"token", "gc-pause", "horizon=29s", "horizon=29s is less than three leases of 10s", "give at least horizon=30s"},
 		{"token", "gc-pause", "idle=8h", "idle=8h0m0s: token is kept by no session of a database", "take db-for-update"},
 		{"db-row", "gc-pause", "idle=8h", "db-row is kept by no session", "Leave it out"},
-		{"db-get-lock", "gc-pause", "idle=-1s", "idle=-1s is negative", "give a length from 0"},
-		{"token", "gc-pause", "retry=0s", "retry=0s", "give for example retry=1s"},
 		{"token", "gc-pause", "budget=crash=1", `budget "crash=1" allows pause 0 times, gc-pause needs 1`, "give at least pause=1"},
-		{"redlock", "restart", "budget=restart=1+lose-request=1", "allows lose-request 1 times, restart needs 2", "give at least restart=1,lose-request=2"},
 		{"token", "gc-pause", "budget=pause=1@5s", `budget "pause=1@5s" allows pause up to 5s, and here it takes 12.5s`, "give pause=1@12.5s"},
 		{"token", "clock-jump", "budget=node-clock=1@1s+client-clock=1", "allows node-clock up to 1s, and here it takes 11s", "give node-clock=1@11s"},
-		{"token", "gc-pause", "budget=paus=1", `budget "paus=1"`, "did you mean pause?"},
 		{"token", "gc-pause", "budget=pause=256", `"256" is no number of times`, "from 0 to 255"},
 		{"setnx-expire", "gc-pause", "ttl=1500ms", "ttl=1.5s is not a whole multiple of 1s", "ttl=2s"},
-		{"token", "gc-pause", "ttl=1500500us", "ttl=1.5005s is not a whole multiple of 1ms", "ttl=1.501s"},
 		{"setnx", "gc-pause", "ttl=1us", "ttl=1µs", "give at least 1ms"},
 		// Numbers that no run can have.
 		{"token", "gc-pause", "ttl=9999h", "horizon=1m0s is less than three leases of 9999h0m0s", "give at least horizon=29997h0m0s"},
 		{"token", "gc-pause", "ttl=9999h,horizon=29997h", "too long for 2 clients that come back every 1s", "give at most horizon=1h23m20s, or longer ttl and retry"},
 		{"token", "gc-pause", "ttl=2562047h,horizon=2562047h", "ttl=2562047h0m0s is more than a run can carry", "give at most 50000h0m0s"},
-		{"token", "gc-pause", "horizon=999999h", "horizon=999999h0m0s is more than a run can carry", "give at most 50000h0m0s"},
 		{"token", "gc-pause", "horizon=10h", "horizon=10h0m0s is too long", "give at most horizon=1h23m20s"},
 		{"token", "gc-pause", "retry=1ns", "come back every 1ns", "give at most horizon=5µs"},
-		{"watchdog", "dead-business", "ttl=1ms", "come back every 1ms", "give at most horizon=5s"},
-		{"token", "gc-pause", "ttl=99999999999h", `setting "ttl=99999999999h"`, "such as 1500ms, 10s or 2m"},
-		{"token", "gc-pause", "clients=99999999999999999999", `setting "clients=99999999999999999999"`, "whole number"},
 	} {
 		e, sc := racetest.Cell(t, f.lock, f.raceID)
 		s, err := sc.Settings.With(f.set)
@@ -195,13 +181,12 @@ func TestNamesAreFound(t *testing.T) {
 			}
 		}
 	}
-	var errs []string
-	for _, f := range []func(string) error{
-		func(n string) error { _, err := scenarios.ByName(n); return err }, func(n string) error { _, err := race.Lock(n); return err },
+	for what, find := range map[string]func() error{
+		"gc-pause": func() error { _, err := scenarios.ByName("gc-puase"); return err },
+		"watchdog": func() error { _, err := race.Lock("wathcdog"); return err },
 	} {
-		errs = append(errs, text.SayError("en", f("wathcdog")), text.SayError("en", f("gc-puase")))
-	}
-	if all := strings.Join(errs, "\n"); !strings.Contains(all, "did you mean watchdog?") || !strings.Contains(all, "did you mean gc-pause?") {
-		t.Errorf("no help:\n%s", all)
+		if err := find(); err == nil || !strings.Contains(text.SayError("en", err), "did you mean "+what+"?") {
+			t.Errorf("no help: %v", err)
+		}
 	}
 }

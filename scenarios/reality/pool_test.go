@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"locklab/scenarios"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
 	"locklab/simulator/effort"
@@ -31,11 +30,7 @@ func TestPoolIsNew(t *testing.T) {
 	var runner race.Runner
 	play := func(b *Bench, cell string) (*Comparison, *live.Playback) {
 		name, raceID, _ := strings.Cut(cell, " ")
-		entry := racetest.Must(race.Lock(name))(t)
-		sc, err := scenarios.ByName(raceID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		entry, sc := racetest.Cell(t, name, raceID)
 		s, err := b.ShowRace(t.Context(), &runner, entry, sc, sc.Settings)
 		if err != nil || s.Run == nil || !s.Agrees() {
 			t.Fatalf("%s: %v, %+v", cell, err, s)

@@ -143,18 +143,27 @@ func choose(random *rand.Rand, allowed []simulator.Choice) simulator.Choice {
 	}
 }
 
+// marking refuses clients, each of which leaves a mark, and lets one in when both marks are there. It is no closure: what
+// a lock remembers of earlier attempts must be seen.
+type marking struct{ env lock.Env }
+
+func (l *marking) Acquire(ctx context.Context, key string) (lock.Lease, error) {
+	taken, err := l.env.Nodes[0].SetNX(ctx, key, l.env.Tokens.Token(), l.env.TTL).Result()
+	for _, mark := range []string{":a", ":b"} {
+		if taken || err != nil {
+			break
+		}
+		if fresh, err := l.env.Nodes[0].SetNX(ctx, key+mark, "x", 0).Result(); fresh || err != nil {
+			return nil, cmp.Or(err, lock.ErrNotAcquired)
+		}
+	}
+	return deleting(l.env, key), err
+}
+
 // TestAnyAttemptsAtTheThird: a lock that falls at the third attempt of one of two clients, and not before, is found to.
 func TestAnyAttemptsAtTheThird(t *testing.T) {
 	effort.OnlyPushed(t, "it searches for seconds")
-	// Each client that is refused leaves a mark, and is let in when all marks are there.
-	marking := otherwise("marking", func(ctx context.Context, env lock.Env, key, _ string) bool {
-		first, _ := env.Nodes[0].SetNX(ctx, key+":a", "x", 0).Result()
-		if first {
-			return false
-		}
-		second, err := env.Nodes[0].SetNX(ctx, key+":b", "x", 0).Result()
-		return err == nil && !second
-	})
+	marking := own("marking", func(env lock.Env) lock.Lock { return &marking{env} })
 	for _, entry := range []lock.Entry{marking, placing("after two")} {
 		for attempts, want := range map[int]bool{2: false, 3: true, search.AnyAttempts: true} {
 			b := again(entry, 2, "")

@@ -2,7 +2,6 @@ package search_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -53,12 +52,6 @@ func TestClaimNamesWhatOthersFound(t *testing.T) {
 			made:   madeSearch(racetest.Lock(t, "redlock"), "clients=2,attempts=1,timing=any,budget=crash=1+pause=1", measures, verdict.Overlap, verdict.StaleWrite),
 			beside: []*search.Search{madeSearch(racetest.Lock(t, "redlock"), "clients=2,attempts=1,timing=any,nodes=3,uses=check,budget=crash=1+pause=1", measures, verdict.Overlap, verdict.Lie)},
 			want:   "Found within these bounds, for 2 clients with 1 attempt each, at the instants searched: OVERLAP, STALE-WRITE can occur, and no other failure that was looked for, if its code does the same at every time of day; another search found LIE as well (the instants searched, servers: 3, clients that also check).",
-		},
-		"zk-mutex": {
-			made:   madeSearch(racetest.Lock(t, "zk-mutex"), "clients=2,attempts=1,timing=any,budget=pause=1", explore.Result{}, verdict.Overlap),
-			beside: []*search.Search{madeSearch(racetest.Lock(t, "zk-mutex"), "clients=2,attempts=2,budget=pause=1", explore.Result{}, verdict.Overlap)},
-			cut:    []*search.Search{madeSearch(racetest.Lock(t, "zk-mutex"), "clients=2,attempts=2,uses=check+wait,budget=pause=1", explore.Result{}, verdict.Deadlock)},
-			want:   "Found within these bounds, for 2 clients with 1 attempt each, at any timing: OVERLAP can occur, and no other failure that was looked for; another search found DEADLOCK as well (lockstep, 2 attempts each, clients that also check, wait).",
 		},
 		"watchdog": {
 			made: madeSearch(racetest.Lock(t, "watchdog"), "clients=2,attempts=2,timing=any,budget=hang=1@9s", asks, verdict.Orphan),
@@ -126,29 +119,6 @@ func TestClaimOfInstants(t *testing.T) {
 		}
 		if strings.Contains(said, "2026-05-28 20:26:40 UTC") != test.epoch {
 			t.Errorf("%s: whether the certificate says when clocks begin:\n%s", name, said)
-		}
-	}
-}
-
-// TestClaimTravels: a search that comes from another machine says the same.
-func TestClaimTravels(t *testing.T) {
-	t.Parallel()
-	entry := racetest.Lock(t, "token")
-	s := madeSearch(entry, "clients=2,attempts=1,timing=any,budget=crash=1", explore.Result{}, verdict.Overlap)
-	s.Beside = []*search.Search{madeSearch(entry, "clients=2,attempts=2,budget=crash=1", explore.Result{}, verdict.Lie)}
-	s.Witnesses = append(s.Witnesses, s.Beside[0].Witnesses...)
-	b, err := json.Marshal(s)
-	var got search.Search
-	if err == nil {
-		err = json.Unmarshal(b, &got)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	got.SetLock(entry)
-	for _, lang := range []string{"en", "zh"} {
-		if certificate.Of(&got, lang) != certificate.Of(s, lang) {
-			t.Errorf("from another machine:\n%s\nwant\n%s", certificate.Of(&got, lang), certificate.Of(s, lang))
 		}
 	}
 }

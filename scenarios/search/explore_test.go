@@ -28,44 +28,25 @@ import (
 )
 
 // TestExploreNamesDiceRollers: code that observes something from outside the simulator cannot be searched, and the error
-// names the client; also where no history is repeated to be continued: in the last step of all, and in a branch that few
-// histories take.
+// names the client; also where no history is repeated to be continued: in a branch that few histories take.
 func TestExploreNamesDiceRollers(t *testing.T) {
-	calls, called := 0, false
-	random := func() time.Duration { return time.Duration(rand.Uint64() >> 2) }
-	entries := []lock.Entry{own("wall-clock", func(env lock.Env) lock.Lock {
+	wall := own("wall-clock", func(env lock.Env) lock.Lock {
 		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
 			return deleting(env, key), env.Nodes[0].SetNX(ctx, key, time.Now().UnixNano(), env.TTL).Err()
 		})
-	})}
-	for name, late := range map[string]func(answered bool) time.Duration{
-		"own-flag": func(bool) time.Duration {
-			d := map[bool]time.Duration{true: time.Second}[called]
-			called = true
-			return d
-		},
-		"own-counter":   func(bool) time.Duration { calls++; return time.Duration(calls) },
-		"global-random": func(bool) time.Duration { return random() },
-		"random, rare": func(answered bool) time.Duration {
-			if answered {
-				return 0
-			}
-			return random()
-		},
-	} {
-		entries = append(entries, own(name, func(env lock.Env) lock.Lock {
-			return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
-				return reporting(func(ctx context.Context) error {
-					n, err := env.Nodes[0].Del(ctx, key).Result()
-					if d := late(err == nil); d > 0 {
-						env.Clock.AfterFunc(d, func() {})
-					}
-					return lost(n, err)
-				}), env.Nodes[0].SetNX(ctx, key, env.Tokens.Token(), env.TTL).Err()
-			})
-		}))
-	}
-	for _, e := range entries {
+	})
+	rare := own("random", func(env lock.Env) lock.Lock {
+		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
+			return reporting(func(ctx context.Context) error {
+				n, err := env.Nodes[0].Del(ctx, key).Result()
+				if err != nil {
+					env.Clock.AfterFunc(time.Duration(rand.Uint64()>>2), func() {})
+				}
+				return lost(n, err)
+			}), env.Nodes[0].SetNX(ctx, key, env.Tokens.Token(), env.TTL).Err()
+		})
+	})
+	for _, e := range []lock.Entry{wall, rare} {
 		_, err := search.Explore(t.Context(), e, within(t, e, "clients=1 budget=lose-reply=1"))
 		if dicey := (*simulator.NondeterministicError)(nil); !errors.As(err, &dicey) {
 			t.Errorf("%s: %v", e.ID, err)
@@ -246,33 +227,6 @@ func TestLocksThatRemember(t *testing.T) {
 	for attempts, broken := range map[int]bool{2: false, 3: true} {
 		if _, ok := prices(searched(t, entry, small(entry, 2, attempts, ""), nil))[verdict.Overlap]; ok != broken {
 			t.Errorf("%d attempts: OVERLAP %t, want %t", attempts, ok, broken)
-		}
-	}
-}
-
-// TestLockMadeAnewHasItsName: a lock that draws a name when it is made, as watchdog does, has the same name after a
-// rest, and draws no token twice.
-func TestLockMadeAnewHasItsName(t *testing.T) {
-	drawn := map[string]bool{}
-	entry := own("named", func(env lock.Env) lock.Lock {
-		name := env.Tokens.Token()
-		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
-			drawn[name+", "+env.Tokens.Token()] = true
-			_ = env.Nodes[0].Get(ctx, key).Err()
-			return nil, lock.ErrNotAcquired
-		})
-	})
-	b := small(entry, 1, 3, "")
-	searched(t, entry, b, nil)
-	for _, want := range []string{"c1.1, c1.2", "c1.1, c1.3", "c1.1, c1.4", "c2.1, c2.2"} {
-		if !drawn[want] {
-			t.Errorf("%q was not drawn", want)
-		}
-	}
-	for pair := range drawn { // other numbers were tried at last
-		var client, name, token int
-		if _, err := fmt.Sscanf(pair, "c%d.%d, c%d.%d", &client, &name, &client, &token); err != nil || token <= name || token > name+3 {
-			t.Errorf("drawn besides: %s", pair)
 		}
 	}
 }

@@ -84,6 +84,15 @@ var groups = map[string]func() []lock.Entry{
 	"polling-fast":        one(polling(400*time.Millisecond, 4)),
 	"waits-in-mariadb":    one(waitsInMariaDB),
 	"waits-in-postgresql": one(waitsInPostgreSQL),
+	// A place, or a reply, names a client: code that makes a difference of it tells clients apart.
+	"least-number": one(queueing(func(own string, all []string) bool {
+		return slices.MinFunc(all, func(a, b string) int { return strings.Compare(a[len(a)-10:], b[len(b)-10:]) }) == own
+	})),
+	"least-name":   one(queueing(func(own string, all []string) bool { return slices.Min(all) == own })),
+	"first-listed": one(queueing(func(own string, all []string) bool { return all[0] == own })),
+	"own-reply":    one(reading(func(holder, token string) bool { return holder == token })),
+	"lesser-reply": one(reading(func(holder, token string) bool { return holder < token })),
+	"first-client": one(reading(func(holder, _ string) bool { return strings.HasPrefix(holder, "c1.") })),
 }
 
 func one(e lock.Entry) func() []lock.Entry { return func() []lock.Entry { return []lock.Entry{e} } }
@@ -186,19 +195,15 @@ func weaker(a, b map[verdict.Word]int) (in []verdict.Word) {
 }
 
 // tried is what a search within b finds, with the fewest faults of each; nil: it is not
-// complete within some states. change may change its timing.
-func tried(t *testing.T, entry lock.Entry, b search.Bounds, states int,
-	change func(*explore.Durations)) map[verdict.Word]int {
+// complete within some states.
+func tried(t *testing.T, entry lock.Entry, b search.Bounds, states int) map[verdict.Word]int {
 	t.Helper()
 	b.MaxStates = states
 	search := racetest.Must(b.Model(entry))(t)
-	if change != nil {
-		change(search.Timing)
-	}
 	r, err := explore.Search(t.Context(), search)
 	if errors.Is(err, explore.ErrReadsClock) {
 		b.Idle = true
-		return tried(t, entry, b, states, change)
+		return tried(t, entry, b, states)
 	}
 	if err != nil {
 		t.Fatalf("%s, %v: %v", entry.ID, b, err)
@@ -295,5 +300,37 @@ func patient(e lock.Entry, patience time.Duration) lock.Entry {
 		held := inner(env).(lock.Queuer)
 		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) { return held.Await(ctx, key, patience) })
 	}
+	return e
+}
+
+// reading is a lock that is also taken where mine says so of its holder.
+func reading(mine func(holder, token string) bool) lock.Entry {
+	return otherwise("reading", func(ctx context.Context, env lock.Env, key, token string) bool {
+		holder, _ := env.Nodes[0].Get(ctx, key).Result()
+		return mine(holder, token)
+	})
+}
+
+// queueing is a lock on a ZooKeeper whose places bear their clients' names. first says whether
+// a place is the first of the children, in the order in which they were listed.
+func queueing(first func(own string, children []string) bool) lock.Entry {
+	root := func(string) string { return "/places" }
+	e := own("queueing", func(env lock.Env) lock.Lock {
+		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
+			env.ZooKeeper.Create(ctx, root(key), lock.Persistent)
+			path, err := env.ZooKeeper.Create(ctx, root(key)+"/"+env.Tokens.Token()+"-", lock.EphemeralSequential)
+			if err != nil {
+				return nil, err
+			}
+			leave := func(ctx context.Context) error { return env.ZooKeeper.Delete(ctx, path) }
+			children, err := env.ZooKeeper.Children(ctx, root(key))
+			if err == nil && len(children) > 0 && !first(strings.TrimPrefix(path, root(key)+"/"), children) {
+				leave(ctx)
+				err = lock.ErrNotAcquired
+			}
+			return reporting(leave), err
+		})
+	})
+	e.Line, e.Expiry = root, lock.ExpirySession
 	return e
 }

@@ -79,55 +79,6 @@ func TestProveLeavesOpen(t *testing.T) {
 	}
 }
 
-// TestProveMutants: no verdict that a search of two or three clients finds in a lock with a planted defect is proved
-// absent.
-func TestProveMutants(t *testing.T) {
-	effort.OnlyExhaustive(t, "it searches for seconds; one goroutine searches")
-	t.Parallel()
-	defects := append(tokenDefects(), dogDefects()...)
-	proved, refuted := 0, 0
-	for _, d := range defects {
-		if d.at.nodes > 1 || d.at.reenter {
-			continue
-		}
-		entry := own("mutant", d.lock)
-		b := small(entry, 2, 2, d.at.budget)
-		b.Timing, b.Nodes, b.MaxStates = search.AnyTiming, 1, 10_000
-		proof := proofOf(t, entry, b, 3_000)
-		if !proof.Closed {
-			continue
-		}
-		proved++
-		for _, size := range [][2]int{{2, 2}, {3, 1}} {
-			if size[1] > 1 && !proof.Once.IsZero() {
-				continue
-			}
-			b.Clients, b.Attempts = size[0], size[1]
-			s := exploring(t, entry, b)
-			for _, w := range s.Witnesses {
-				if !slices.Contains(explore.Provable, w.Verdict) {
-					continue
-				}
-				refuted++
-				if !slices.Contains(proof.Harms, w.Verdict) {
-					t.Errorf("%s, %s: %s is excluded, and %v clients and attempts come to it", d.name, d.at.budget, w.Verdict, size)
-				}
-			}
-		}
-	}
-	if proved < 5 || refuted < 5 {
-		t.Errorf("%d proofs were held against %d witnesses", proved, refuted)
-	}
-}
-
-// proofOf is the proof of a lock within bounds, with as many clients as views have, and so many views at most.
-func proofOf(t *testing.T, entry lock.Entry, b search.Bounds, views int) *explore.Proof {
-	t.Helper()
-	b.Clients = 2 + explore.Outsiders
-	m := racetest.Must(b.Settled(entry).Model(entry))(t)
-	return racetest.Must(explore.ProveFor(t.Context(), m, false, views))(t)
-}
-
 // TestProveAgreesWithAModel: an independent model of three locks in whole steps of time, with a lease of six steps and clients
 // that come for ever, has the same verdicts. A key that is left for ever, which the model calls an orphan, is a DEADLOCK here.
 func TestProveAgreesWithAModel(t *testing.T) {
@@ -146,7 +97,9 @@ func TestProveAgreesWithAModel(t *testing.T) {
 		entry := racetest.Lock(t, c.id)
 		b := small(entry, 2, 2, c.budget)
 		b.Timing, b.Nodes, b.TTL, b.Work, b.Budget = search.AnyTiming, 1, 4500*time.Millisecond, 750*time.Millisecond, faults.Budget(c.budget)
-		proof := proofOf(t, entry, b, 60_000)
+		b.Clients = 2 + explore.Outsiders
+		m := racetest.Must(b.Settled(entry).Model(entry))(t)
+		proof := racetest.Must(explore.ProveFor(t.Context(), m, false, 60_000))(t)
 		var got []verdict.Word
 		for _, w := range asked {
 			if slices.Contains(proof.Harms, w) {

@@ -33,8 +33,6 @@ type twin struct {
 // price is the cost of a verdict: its faults, and the choices with that many faults.
 type price struct{ par, steps int }
 
-func (p price) less(q price) bool { return p.par < q.par || p.par == q.par && p.steps < q.steps }
-
 // listed writes the verdicts found on one line.
 func listed(found map[verdict.Word]price) string {
 	var items []string

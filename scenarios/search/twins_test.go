@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"locklab/algorithms"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/search"
 	"locklab/simulator/effort"
@@ -73,6 +72,9 @@ var twins = []struct {
 	{"naive-wake", "uses=wait", "crash=1+return=1", always},
 	{"reentrant constant", "clients=1 timing=any", "crash=1+return=1", always},
 	{"redisson-lease", "clients=1 timing=any tokens=thread", "crash=1+return=1", always},
+	{"least-number least-name first-listed", "attempts=2", "none crash=1 lose-reply=1 expire-session=1", exhaustive},
+	{"own-reply lesser-reply first-client", "attempts=2", "crash=1", exhaustive},
+	{"own-reply lesser-reply first-client", "clients=3", "crash=1", exhaustive},
 	// What takes too long, and what is asked too often.
 	{"token", "slow=1s", "lose-reply=1 pause=1@5s", exhaustive},
 	{"token", "slow=2s", "crash=1+hang=1@5s", exhaustive},
@@ -105,88 +107,67 @@ func TestDumbTwins(t *testing.T) {
 	}
 }
 
-// TestMoreFindsNoLess: what a client may do once more, or may wait for longer, and what a larger budget, a later message
-// or a clock that is more wrong allows, loses no verdict and takes no more faults. Each of a chain of bounds allows all
-// that the one before it does; one with too many states ends it.
+// chains are bounds that are added to those of all, each of which allows all that the one before it does: what a client
+// may do once more, or may wait for longer, a larger budget, a later message, a clock that is more wrong. Some lengths are
+// no whole number of steps, which are 750ms.
+var chains = []struct {
+	locks, all, chain string
+	states            int // a chain ends where a search has more; 0: any number
+	asked             level
+}{
+	{"token", "timing=any budget=pause=1", "attempts=1|attempts=2", 0, pushed},
+	{"setnx-expire", "timing=any", "|budget=pause=1@500ms|budget=pause=1@3s|budget=pause=1@3100ms|budget=pause=1@9s", 20_000, pushed},
+	{"setnx-expire", "timing=any", "|budget=pause=1|budget=pause=2", 20_000, pushed},
+	{"setnx-expire", "timing=any", "|budget=delay=1@500ms|budget=delay=1@3s|budget=delay=1@10s|budget=delay=2@10s", 20_000, pushed},
+	{"setnx-expire", "timing=any", "|budget=hang=1@500ms|budget=hang=1@3s|budget=hang=1@10s|budget=hang=2@10s", 20_000, pushed},
+	{"setnx-expire", "timing=any", "|budget=restart=1|budget=restart=1@1s|budget=restart=1@10s", 20_000, pushed},
+	{"every", "timing=any", "|budget=pause=1@500ms|budget=pause=1@3s|budget=pause=1@3100ms|budget=pause=1|budget=pause=2", 8_000, exhaustive},
+	{"every", "timing=any", "|budget=delay=1@500ms|budget=delay=1@3s|budget=delay=1@10s|budget=delay=2@10s", 8_000, exhaustive},
+	{"every", "timing=any", "|budget=hang=1@500ms|budget=hang=1@3s|budget=hang=1@10s|budget=hang=2@10s", 8_000, exhaustive},
+	{"every", "timing=any", "|budget=restart=1|budget=restart=1@1s|budget=restart=1@10s", 8_000, exhaustive},
+	{"every", "timing=any", "|budget=node-clock=1@1s|budget=node-clock=1@3s|budget=node-clock=2@10s", 8_000, exhaustive},
+	{"every", "timing=any", "|budget=client-clock=1@1s|budget=client-clock=1@10s", 8_000, exhaustive},
+	{"every", "timing=any", "|budget=crash=1|budget=crash=2", 8_000, exhaustive},
+	{"every", "timing=any", "|budget=lose-reply=1|budget=lose-reply=2", 8_000, exhaustive},
+	{"every", "timing=any", "|budget=failover=1|budget=failover=1+restart=1", 8_000, exhaustive},
+	{"setnx-expire token", "timing=any budget=pause=1", "latency=0s lateness=0s|latency=0s lateness=2250ms", 0, pushed},
+	{"setnx-expire token", "timing=any budget=pause=1 lateness=0s", "latency=0s|latency=750ms|latency=1500ms", 0, pushed},
+	{"token", "timing=any budget=lose-reply=1", "latency=0s lateness=0s|latency=750ms lateness=750ms", 0, pushed},
+	{"watchdog", "timing=any budget=pause=1@5s", "latency=0s lateness=0s|latency=750ms lateness=750ms", 0, exhaustive},
+	{"zk-naive", "timing=any budget=expire-session=1", "latency=0s lateness=0s|latency=750ms lateness=750ms", 0, exhaustive},
+	{"redisson-lease reentrant-increment naive-wake", "budget=crash=1", "|uses=all", 0, pushed},
+	{"watchdog redisson-lock lock-delay getset-check zk-naive", "budget=pause=1", "|uses=all", 0, exhaustive},
+	{"setnx-expire reentrant", "", "budget=crash=1|budget=crash=1+return=1", 20_000, pushed},
+	{"every", "", "budget=crash=1|budget=crash=1+return=1", 20_000, exhaustive},
+	{"takeover-del client-expiry", "retries=1", "skew=0s|skew=3s|skew=6s", 0, pushed},
+	{"getset getset-retry token", "retries=1 budget=pause=1@3s", "skew=0s|skew=6s|skew=9s", 0, exhaustive},
+}
+
+// TestMoreFindsNoLess: what allows more loses no verdict and takes no more faults.
 func TestMoreFindsNoLess(t *testing.T) {
-	effort.OnlyPushed(t, "it searches for seconds")
-	type chain struct {
-		lock   string
-		states int
-		bounds []string
-	}
-	var chains []chain
-	add := func(ids []string, states int, bounds ...string) {
-		for _, id := range ids {
-			chains = append(chains, chain{id, states, bounds})
-		}
-	}
-	add([]string{"token"}, 0, "timing=any budget=pause=1", "timing=any attempts=2 budget=pause=1")
-	// Some lengths are no whole number of steps, which are 750ms.
-	growing := [][]string{
-		{"pause=1@500ms", "pause=1@3s", "pause=1@3100ms", "pause=1@9s", "pause=1", "pause=2"},
-		{"delay=1@500ms", "delay=1@3s", "delay=1@9s", "delay=1@10s", "delay=2@10s"},
-		{"hang=1@500ms", "hang=1@3s", "hang=1@10s", "hang=2@10s"},
-		{"restart=1", "restart=1@1s", "restart=1@10s", "restart=2@10s"},
-		{"node-clock=1@1s", "node-clock=1@3s", "node-clock=1@10s", "node-clock=2@10s"},
-		{"client-clock=1@1s", "client-clock=1@10s"},
-		{"crash=1", "crash=2"}, {"lose-reply=1", "lose-reply=2"}, {"lose-request=1", "lose-request=2"},
-		{"failover=1", "failover=1+restart=1"},
-	}
-	budgeted, states, uses := []string{"setnx-expire"}, 20_000, []string{"redisson-lease", "reentrant-increment", "naive-wake"}
-	returns, skewed := []string{"setnx-expire", "reentrant"}, []string{"takeover-del", "client-expiry"}
-	late := []string{"setnx-expire budget=pause=1", "token budget=pause=1", "token budget=lose-reply=1"}
-	if effort.Exhaustive() {
-		budgeted, states, returns = nil, 8_000, nil
-		for _, e := range algorithms.All() {
-			budgeted = append(budgeted, e.ID)
-			if !e.OnZooKeeper() {
-				returns = append(returns, e.ID)
-			}
-		}
-		uses = append(uses, "watchdog", "redisson-lock", "lock-delay", "getset-check", "zk-naive")
-		skewed = append(skewed, "getset", "getset-retry", "token")
-		late = append(late, "watchdog budget=pause=1@5s", "redlock budget=none", "zk-naive budget=expire-session=1")
-	} else {
-		growing = growing[:4]
-	}
-	for _, budgets := range growing {
-		bounds := []string{"timing=any"}
-		for _, budget := range budgets {
-			bounds = append(bounds, "timing=any budget="+budget)
-		}
-		add(budgeted, states, bounds...)
-	}
-	for _, lateness := range []string{"latency=0s lateness=2250ms", "latency=750ms lateness=0s", "latency=750ms lateness=750ms", "latency=1500ms lateness=0s"} {
-		for _, question := range late {
-			id, budget, _ := strings.Cut(question, " ")
-			if id != "redlock" || !strings.Contains(lateness, "1500ms") { // tens of millions of states
-				add([]string{id}, 0, "timing=any latency=0s lateness=0s "+budget, "timing=any "+lateness+" "+budget)
-			}
-		}
-	}
-	add(uses, 0, "budget=crash=1", "uses=all budget=crash=1") // in lockstep nobody gives up
-	if effort.Exhaustive() {
-		add(uses, 0, "budget=pause=1", "uses=all budget=pause=1")
-		add(uses, 0, "budget=lose-reply=1", "uses=all budget=lose-reply=1")
-		add(skewed, 0, "retries=1 budget=pause=1@3s", "retries=1 skew=6s budget=pause=1@3s", "retries=1 skew=9s budget=pause=1@3s")
-	}
-	add(returns, 20_000, "budget=crash=1", "budget=crash=1+return=1")
-	add(skewed, 0, "retries=1", "retries=1 skew=3s", "retries=1 skew=6s")
 	for _, c := range chains {
-		t.Run(fmt.Sprint(c.lock, "/", c.bounds[len(c.bounds)-1]), func(t *testing.T) {
+		if !c.asked.asked() {
+			continue
+		}
+		t.Run(c.locks+"/"+c.all+"/"+c.chain, func(t *testing.T) {
 			t.Parallel()
-			entry, before := racetest.Lock(t, c.lock), map[verdict.Word]int{}
-			for i, bounds := range c.bounds {
-				found := tried(t, entry, within(t, entry, bounds), c.states, nil)
-				if found == nil {
-					t.Logf("%s: too many states", bounds)
-					break
+			for _, entry := range locks(t, strings.Fields(c.locks)...) {
+				before := map[verdict.Word]int{}
+				for one := range strings.SplitSeq(c.chain, "|") {
+					b := within(t, entry, c.all+" "+one)
+					if b.Check(entry) != nil {
+						break // a fault that this lock has no use for
+					}
+					found := tried(t, entry, b, c.states)
+					if found == nil {
+						t.Logf("%s, %s: too many states", entry.ID, one)
+						break
+					}
+					if in := weaker(found, before); in != nil {
+						t.Errorf("%s: %s finds %v, less of it finds more: %v", entry.ID, one, found, in)
+					}
+					before = found
 				}
-				if in := weaker(found, before); in != nil {
-					t.Errorf("%s finds %v, %s finds more: %v", bounds, found, c.bounds[i-1], in)
-				}
-				before = found
 			}
 		})
 	}

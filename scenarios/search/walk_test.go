@@ -99,38 +99,3 @@ func (r *rules) strike(s *schedule.Stage, rng *rand.Rand) (c simulator.Choice, o
 	}
 	return c, true
 }
-
-// TestHalfTheStep: time that passes by half the step finds no more and no less.
-func TestHalfTheStep(t *testing.T) {
-	t.Parallel()
-	budgets, states := []string{"", "pause=1@5s", "delay=1@2s", "restart=1@1s"}, 10_000
-	entries := locks(t, "token", "setnx-expire")
-	if effort.Exhaustive() {
-		entries, states = algorithms.All(), 7_000
-		budgets = append(budgets, "crash=1", "hang=1@2s", "node-clock=1@10s", "lose-reply=1")
-	}
-	compared := map[string]bool{}
-	for _, entry := range entries {
-		for _, budget := range budgets {
-			b := everyTiming(entry, 2, 1, budget)
-			want := tried(t, entry, b, states, nil)
-			if want == nil && budget == "" {
-				break // no larger one is complete
-			}
-			if want == nil {
-				continue
-			}
-			got := tried(t, entry, b, 8*states, func(timing *explore.Durations) { timing.Step /= 2 })
-			if got == nil {
-				continue
-			}
-			compared[entry.ID] = true
-			if in := append(weaker(got, want), weaker(want, got)...); in != nil {
-				t.Errorf("%s, %s: by half the step it finds %v, else %v", entry.ID, budget, got, want)
-			}
-		}
-	}
-	if len(compared) < len(entries)/3 { // those that read clocks, or use five servers or sessions, are too large
-		t.Errorf("only %d of %d locks were searched", len(compared), len(entries))
-	}
-}

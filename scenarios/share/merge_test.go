@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"testing"
 
@@ -30,13 +29,6 @@ func TestParsePart(t *testing.T) {
 		if got, err := ParsePart(text); got != want || (err == nil) != (want.N > 0) {
 			t.Errorf("%q is read as %v, %v", text, got, err)
 		}
-	}
-}
-
-// Tasks that cost the same are given out in the order of the shares.
-func TestAssignInOrder(t *testing.T) {
-	if got := Assign([]Task{{"a", 1}, {"b", 1}, {"c", 5}, {"d", 1}}, 3); !slices.Equal(got, []int{2, 3, 1, 2}) {
-		t.Errorf("%v", got)
 	}
 }
 
@@ -140,15 +132,5 @@ func TestClean(t *testing.T) {
 		if got := clean(&debug.BuildInfo{Settings: settings}); got != want {
 			t.Errorf("modified=%s: %q, want %q", modified, got, want)
 		}
-	}
-}
-
-// What fails is not counted as done.
-func TestDone(t *testing.T) {
-	counted := 0
-	fails := func(context.Context, int) (int, error) { return 0, errors.New("no") }
-	_, err := Each(t.Context(), make([]Task, 1), &Work{Done: func(int) { counted++ }}, fails)
-	if err == nil || counted != 0 {
-		t.Errorf("%v, and %d are done", err, counted)
 	}
 }

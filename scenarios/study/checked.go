@@ -10,9 +10,7 @@ import (
 	"locklab/scenarios/race"
 	"locklab/scenarios/search"
 	"locklab/simulator"
-	"locklab/simulator/history"
 	"locklab/simulator/i18n"
-	"locklab/simulator/verdict"
 )
 
 // Checked holds what a test of package locktest has found out about a lock that is not in
@@ -42,18 +40,12 @@ type CheckedSearch struct {
 	Seconds float64        `json:"seconds"`
 }
 
-// A CheckedRun is an Outcome.
+// A CheckedRun is an Outcome as data.
 type CheckedRun struct {
-	Race          string            `json:"race"`
-	Settings      race.Settings     `json:"settings"`
-	NotApplicable race.Reason       `json:"not_applicable,omitempty"`
-	Triggered     bool              `json:"triggered"`
-	Verdicts      []verdict.Word    `json:"verdicts"`
-	Link          string            `json:"link"`
-	Judgement     verdict.Judgement `json:"judgement"`
-	History       *history.History  `json:"history,omitempty"`
-	// the lines that made an event, by its index: history.Event.Code
-	Code map[int][]string `json:"code,omitempty"`
+	race.Outcome
+	Race string           `json:"race"`           // its ID
+	Link string           `json:"link"`           // of its trace
+	Code map[int][]string `json:"code,omitempty"` // the lines that made an event, by its index: history.Event.Code
 }
 
 // Entry is the lock as an entry of the list. It cannot be made.
@@ -91,11 +83,7 @@ func ReadChecked(r io.Reader) (*Checked, error) {
 
 // NewCheckedRun is an outcome as data.
 func NewCheckedRun(o *race.Outcome) CheckedRun {
-	out := CheckedRun{
-		Race: o.Race.ID, Settings: o.Settings, NotApplicable: o.NotApplicable, Triggered: o.Triggered,
-		Verdicts: o.Verdicts, Link: o.Trace.Link(), Judgement: o.Judgement, History: o.History,
-		Code: map[int][]string{},
-	}
+	out := CheckedRun{Outcome: *o, Race: o.Race.ID, Link: o.Trace.Link(), Code: map[int][]string{}}
 	if o.History != nil {
 		for i, e := range o.History.Events {
 			if e.Code != nil {
@@ -106,13 +94,10 @@ func NewCheckedRun(o *race.Outcome) CheckedRun {
 	return out
 }
 
-// Outcome is the outcome that the data tell of.
-func (c *CheckedRun) Outcome(entry lock.Entry) (*race.Outcome, error) {
-	o := &race.Outcome{
-		Lock: entry, Race: race.Race{ID: search.SearchID}, Settings: c.Settings, NotApplicable: c.NotApplicable,
-		Triggered: c.Triggered, Verdicts: c.Verdicts, History: c.History, Judgement: c.Judgement,
-	}
-	err := error(nil)
+// of is the outcome of a lock that the data tell of.
+func (c *CheckedRun) of(entry lock.Entry) (_ *race.Outcome, err error) {
+	o := c.Outcome
+	o.Lock, o.Race.ID = entry, c.Race
 	if c.Race != search.SearchID {
 		if o.Race, err = scenarios.ByName(c.Race); err != nil {
 			return nil, err
@@ -121,20 +106,18 @@ func (c *CheckedRun) Outcome(entry lock.Entry) (*race.Outcome, error) {
 	if o.Trace, err = simulator.ParseLink(c.Link); err != nil {
 		return nil, err
 	}
-	if c.History != nil {
-		for i, lines := range c.Code {
-			if i >= 0 && i < len(c.History.Events) {
-				c.History.Events[i].Code = lines
-			}
+	for i, lines := range c.Code {
+		if o.History != nil && i >= 0 && i < len(o.History.Events) {
+			o.History.Events[i].Code = lines
 		}
 	}
-	return o, nil
+	return &o, nil
 }
 
 // OutcomesOf are the outcomes that the data of runs tell of.
 func OutcomesOf(runs []CheckedRun, entry lock.Entry) (all []*race.Outcome, err error) {
 	for i := range runs {
-		o, err := runs[i].Outcome(entry)
+		o, err := runs[i].of(entry)
 		if err != nil {
 			return nil, err
 		}

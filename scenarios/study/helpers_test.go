@@ -11,7 +11,7 @@ import (
 
 // TestMain leaves the race detector the tests with goroutines of their own.
 func TestMain(m *testing.M) {
-	effort.Watch(m, "TestFindParsGivenUp|TestSweepIsDeterministic|TestMatrixCounts|TestMatrixCancelled|TestStoppedMatrix")
+	effort.Watch(m, "TestFindParsGivenUp|TestSweepIsDeterministic|TestMatrixCounts|TestMatrixCancelled")
 }
 
 // exploring is a search that ends without an error.

@@ -38,6 +38,7 @@ var theory = map[string]map[string]int{ // 0: falls at no size
 // reads the client's clock twice, it tolerates jumps of that one.
 var debate = map[string]int{"pause": 36, "client-clock": 0, "node-clock": 36, "failover": 1, "restart": 1}
 
+// TestTolerance: what search finds is what theory predicts.
 func TestTolerance(t *testing.T) {
 	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
 	for id, want := range theory {
@@ -54,25 +55,24 @@ func TestToleranceDebate(t *testing.T) {
 	for _, h := range study.Hazards() {
 		t.Run(h.Fault, func(t *testing.T) {
 			t.Parallel()
-			limit := debate[h.Fault]
-			sizes := []int{limit - 1, limit}
+			limit, sizes := debate[h.Fault], map[int]bool{debate[h.Fault] - 1: false, debate[h.Fault]: true} // whether it falls
 			switch {
 			case !h.Sized:
-				sizes = []int{0}
+				sizes = map[int]bool{0: true}
 			case limit == 0:
-				sizes = []int{study.LeaseParts, study.MaxParts}
+				sizes = map[int]bool{study.LeaseParts: false, study.MaxParts: false}
 			}
-			for _, size := range sizes {
+			for size, falls := range sizes {
 				s := racetest.Must(study.UsualRivals().Search(t.Context(), racetest.Lock(t, "redlock"), h, size))(t)
-				fell, want := s.Trace != "", limit > 0 && (size >= limit || !h.Sized)
-				if fell != want || !fell && !s.Complete {
-					t.Errorf("%s of %d: falls %t, want %t; complete: %t", h.Fault, size, fell, want, s.Complete)
+				if fell := s.Trace != ""; fell != falls || !fell && !s.Complete {
+					t.Errorf("%s of %d: falls %t, want %t; complete: %t", h.Fault, size, fell, falls, s.Complete)
 				}
 			}
 		})
 	}
 }
 
+// checkFrontier compares the limits of a lock with those that are wanted.
 func checkFrontier(t *testing.T, entry []lock.Entry, want map[string]int) {
 	found := racetest.Must(study.FindTolerance(t.Context(), entry, nil))(t)
 	for i, h := range study.Hazards() {
@@ -114,7 +114,7 @@ func replay(t *testing.T, link string) (*race.Outcome, error) {
 	return search.Replay(trace)
 }
 
-// Bisection assumes that a larger fault is no less harmful. That is true for these: the
+// TestToleranceBySizes: bisection assumes that a larger fault is no less harmful. That is true for these: the
 // search of every size agrees with the limit.
 func TestToleranceBySizes(t *testing.T) {
 	effort.OnlyPushed(t, "it searches for seconds")
@@ -142,7 +142,7 @@ func sizes(limit int) (sizes []int) {
 	return sizes
 }
 
-// A rival that requests in every twentieth of a lease does not get in sooner.
+// TestToleranceAskingMore: a rival that requests in every twentieth of a lease does not get in sooner.
 func TestToleranceAskingMore(t *testing.T) {
 	effort.OnlyExhaustive(t, "it searches for seconds; one goroutine searches")
 	t.Parallel()
@@ -153,30 +153,6 @@ func TestToleranceAskingMore(t *testing.T) {
 		l, err := often.Limit(t.Context(), racetest.Lock(t, c.lock), study.Hazard{c.fault, true})
 		if err != nil || l.Falls != leases(theory[c.lock][c.fault]) {
 			t.Errorf("%s, %s: %+v, %v, want to fall at %d", c.lock, c.fault, l, err, theory[c.lock][c.fault])
-		}
-	}
-}
-
-// Nothing is known of what was not finished.
-func TestSearchChartsStopped(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	tolerance, err := study.FindTolerance(ctx, locks(t, "token"), nil)
-	if !errors.Is(err, context.Canceled) || len(tolerance.Limits) != len(study.Hazards()) {
-		t.Fatalf("%v, %v", tolerance.Limits, err)
-	}
-	for n, h := range study.Hazards() {
-		if l := *tolerance.At(0, n); l != (study.Limit{Lock: "token", Fault: h.Fault, Answer: study.NoAnswer}) {
-			t.Errorf("%+v", l)
-		}
-	}
-	table, err := study.FindPars(ctx, locks(t, "token"), search.DefaultBounds(), study.SingleFaults(), nil)
-	if !errors.Is(err, context.Canceled) || len(table.Rows) != len(study.SingleFaults())*len(study.ParWords()) {
-		t.Fatalf("%v, %v", table.Rows, err)
-	}
-	for i, p := range table.Rows {
-		if p.Complete || p.Found || p.Lock != "token" || p.Verdict != study.ParWords()[i%len(study.ParWords())] {
-			t.Errorf("%+v", p)
 		}
 	}
 }
@@ -253,22 +229,35 @@ type acquiring func(ctx context.Context, key string) (lock.Lease, error)
 // Acquire implements lock.Lock.
 func (s acquiring) Acquire(ctx context.Context, key string) (lock.Lease, error) { return s(ctx, key) }
 
-// A search that was given up proves nothing.
+// TestFindParsGivenUp: nothing is known of what was given up, or not finished.
 func TestFindParsGivenUp(t *testing.T) {
-	b := search.DefaultBounds()
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	b, budgets := search.DefaultBounds(), []string{"crash=1", "pause=1"}
 	b.MaxStates = 50
-	table, err := study.FindPars(t.Context(), locks(t, "setnx", "token"), b, []string{"crash=1", "pause=1"}, nil)
-	if err != nil {
-		t.Fatal(err)
+	for ctx, want := range map[context.Context]error{t.Context(): nil, cancelled: context.Canceled} {
+		table, err := study.FindPars(ctx, locks(t, "setnx", "token"), b, budgets, nil)
+		if !errors.Is(err, want) || len(table.Rows) != 2*len(budgets)*len(study.ParWords()) {
+			t.Fatalf("%v, %v", table.Rows, err)
+		}
+		for i, p := range table.Rows {
+			if p.Complete || p.Found || p.Lock == "" || p.Verdict != study.ParWords()[i%len(study.ParWords())] {
+				t.Errorf("%+v after 50 states", p)
+			}
+		}
 	}
-	for _, p := range table.Rows {
-		if p.Complete || p.Found {
-			t.Errorf("%+v after 50 states", p)
+	tolerance, err := study.FindTolerance(cancelled, locks(t, "token"), nil)
+	if !errors.Is(err, context.Canceled) || len(tolerance.Limits) != len(study.Hazards()) {
+		t.Fatalf("%v, %v", tolerance.Limits, err)
+	}
+	for n, h := range study.Hazards() {
+		if l := *tolerance.At(0, n); l != (study.Limit{Lock: "token", Fault: h.Fault, Answer: study.NoAnswer}) {
+			t.Errorf("%+v", l)
 		}
 	}
 }
 
-// The rate at which a lock falls is the one that its code says: a lease on a client's own
+// TestFindRates: the rate at which a lock falls is the one that its code says: a lease on a client's own
 // clock bears none, Redlock's drift term of a hundredth bears that, and who renews after
 // two thirds of a lease bears a third.
 func TestFindRates(t *testing.T) {

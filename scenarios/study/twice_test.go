@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"locklab/algorithms"
@@ -173,42 +172,10 @@ func TestMatrixCancelled(t *testing.T) {
 			t.Errorf("%d cells are finished, want 10", done)
 		}
 	})
-	o := ordered(t, 10, "pause/ttl=1")
-	if err := o.Complete(); err != nil {
-		t.Fatal(err)
-	}
-	s, err := o.Find(ctx, algorithms.Milestones(), func(int) (*share.Work, func()) { return nil, func() {} })
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("a sweep that was cancelled before it began: %v", err)
-	}
-	for _, one := range s.Series {
-		for _, p := range one.Points {
-			if p.N != 0 {
-				t.Errorf("a sweep that was cancelled before it began: %s has %d runs", one.Lock, p.N)
-			}
-		}
-	}
 }
 
-// TestStoppedMatrix: after Ctrl-C no further cell is played than those that are being played.
-func TestStoppedMatrix(t *testing.T) {
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	var played, late atomic.Int64
-	_, err := study.Matrix(ctx, algorithms.All(), scenarios.All(), 0, func(*race.Outcome) {
-		if ctx.Err() != nil {
-			late.Add(1)
-		}
-		if played.Add(1) == 3 {
-			stop()
-		}
-	}, nil)
-	if !errors.Is(err, context.Canceled) || played.Load() < 3 || late.Load() > int64(runtime.GOMAXPROCS(0)) {
-		t.Errorf("%v; %d cells are played, %d of them too late", err, played.Load(), late.Load())
-	}
-}
-
-// TestReplayAtItsDate: a link is played at the date at which its clocks began, and one without a date at that of links that have none.
+// TestReplayAtItsDate: a link is played at the date at which its clocks began, and one without a date at that of links
+// that have none.
 func TestReplayAtItsDate(t *testing.T) {
 	t.Parallel()
 	entry, gcPause := racetest.Cell(t, "getset", "gc-pause")
