@@ -52,26 +52,6 @@ func (s *stage) step(cs ...simulator.Choice) {
 	}
 }
 
-// settle makes the first enabled choice, without faults, until none is left or true time
-// would pass until.
-func (s *stage) settle(until time.Duration) {
-	s.t.Helper()
-	for {
-		enabled := s.sim.Enabled(&s.world, nil)
-		if len(enabled) == 0 || enabled[0].Verb >= simulator.FaultVerb {
-			return
-		}
-		c := enabled[0]
-		if c.Verb == simulator.Pass {
-			if s.world.Now() == until {
-				return
-			}
-			c.D = min(c.D, until-s.world.Now())
-		}
-		s.step(c)
-	}
-}
-
 // notes are the notes of the programs, with the true time.
 func (s *stage) notes() string {
 	var out []string
@@ -149,7 +129,7 @@ func TestTimers(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := solo(t, test.program)
-			s.settle(20 * sec)
+			s.run(20 * sec)
 			s.wantNotes(test.want)
 			if !s.sim.Quiet(&s.world) {
 				t.Error("somebody is still there")

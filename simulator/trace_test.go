@@ -14,7 +14,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/quick"
 	"time"
 
 	"github.com/klauspost/compress/flate"
@@ -92,8 +91,16 @@ func TestGoldenLink(t *testing.T) {
 	if got, err := ParseLink(undatedGolden); err != nil || !reflect.DeepEqual(got, was) {
 		t.Errorf("the link without a date now reads %+v, %v", got, err)
 	}
-	if got, err := ParseLink(was.Link()); err != nil || !reflect.DeepEqual(got, was) {
-		t.Errorf("a link of another date now reads %+v, %v", got, err)
+	rare := Trace{Choices: []Choice{
+		{Verb: Pass, Thread: Pending, D: 5}, {Verb: Pass, D: clock.EndOfTime}, {Verb: Resume, Node: MaxNodes},
+		{Verb: Resume, Client: MaxClients, Thread: MaxThreads}, {Verb: Choose, Client: 1, Thread: 1, Node: 15},
+		{Verb: Orphaned, Client: 1, Thread: maxOrphans - 1}, {Verb: Replicate, Node: 1, Thread: MaxReplicas - 1},
+		{Verb: End}, {Verb: End, Node: 1, Thread: 8}, {Verb: End, Node: 1, Client: 2}, {Verb: FaultVerb + 199, D: 1},
+	}}
+	for _, trace := range []Trace{was, rare} {
+		if got, err := ParseLink(trace.Link()); err != nil || !reflect.DeepEqual(got, trace) {
+			t.Errorf("the link of %+v now reads %+v, %v", trace, got, err)
+		}
 	}
 }
 
@@ -132,66 +139,6 @@ func TestDate(t *testing.T) {
 	}
 }
 
-// anyTrace is a trace with choices such as a simulator could make.
-func anyTrace(rng *rand.Rand) Trace {
-	word := func() string {
-		b := make([]byte, rng.IntN(20))
-		for i := range b {
-			b[i] = byte(rng.Uint32())
-		}
-		return string(b)
-	}
-	t := Trace{Lock: word(), Race: word(), Settings: word()}
-	for range rng.IntN(60) {
-		d := time.Duration(rng.Int64N(int64(clock.EndOfTime)) >> rng.IntN(60))
-		if rng.IntN(2) == 0 {
-			d = d.Truncate(time.Microsecond)
-		}
-		who := Choice{Client: int8(1 + rng.IntN(MaxClients)), Thread: int8(rng.IntN(MaxThreads))}
-		switch who.Verb = Verb(1 + rng.IntN(16)); {
-		case who.Verb == Choose:
-			who.Node = int8(1 + rng.IntN(15))
-			t.Choices = append(t.Choices, who)
-		case who.Verb == Orphaned:
-			who.Thread = int8(rng.IntN(maxOrphans))
-			t.Choices = append(t.Choices, who)
-		case who.Verb == Resume && rng.IntN(2) == 0: // a server goes on
-			t.Choices = append(t.Choices, Choice{Verb: Resume, Node: int8(1 + rng.IntN(MaxNodes))})
-		case who.Verb == Resume:
-			t.Choices = append(t.Choices, Choice{Verb: Resume, Client: who.Client, Thread: int8(rng.IntN(MaxThreads + 1))}) // or a thread of it
-		case who.Verb == Pass:
-			t.Choices = append(t.Choices, Choice{Verb: Pass, Thread: []int8{0, Pending}[rng.IntN(2)], D: d})
-		case who.Verb == End:
-			t.Choices = append(t.Choices, Choice{Verb: End}, Choice{Verb: End, Node: 1, Thread: 8}, Choice{Verb: End, Node: 1,
-				Client: who.Client})
-		case who.Verb == Replicate:
-			t.Choices = append(t.Choices, Choice{Verb: Replicate, Node: int8(1 + rng.IntN(MaxNodes)),
-				Thread: int8(rng.IntN(MaxReplicas))})
-		case who.Verb <= Start:
-			t.Choices = append(t.Choices, who)
-		default:
-			who.Verb, who.Node, who.D = FaultVerb+Verb(rng.IntN(200)), int8(rng.IntN(MaxNodes+1)), d
-			if rng.IntN(2) == 0 {
-				who.D = -d
-			}
-			t.Choices = append(t.Choices, who)
-		}
-	}
-	return t
-}
-
-func TestLinkRoundTrip(t *testing.T) {
-	back := func(seed uint64) bool {
-		want := anyTrace(rand.New(rand.NewPCG(seed, 0)))
-		link := want.Link()
-		got, err := ParseLink(" " + link + "\n")
-		return err == nil && reflect.DeepEqual(got, want) && strings.Trim(link, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == ""
-	}
-	if err := quick.Check(back, nil); err != nil {
-		t.Error(err)
-	}
-}
-
 // content makes an undamaged link with this content.
 func content(plain []byte) string {
 	packed := pack(plain)
@@ -200,29 +147,24 @@ func content(plain []byte) string {
 }
 
 func TestLinkRefuses(t *testing.T) {
+	beyond := append([]byte{0, 0, 0, byte(Pass), 0xfc}, bytes.Repeat([]byte{255}, 8)...) // a length beyond all time
+	beyond = append(beyond, 1)
 	for _, test := range []struct {
 		link string
 		want error
 		text string // that the error has, so that it says what to do
 	}{
 		{"", ErrTraceForeign, "does not begin with locklab2-"},
-		{"https://example.org/", ErrTraceForeign, "does not begin with locklab2-"},
 		{"locklab-abc", ErrTraceForeign, ""},
-		{"locklabx-abc", ErrTraceForeign, ""},
-		{"LOCKLAB1-abc", ErrTraceForeign, ""},
 		{strings.Replace(golden, "locklab2", "locklab0", 1), ErrTraceVersion, "play the race again"},
 		{strings.Replace(golden, "locklab2", "locklab1", 1), ErrTraceVersion, `it says "1", this program reads 2`},
-		{strings.Replace(golden, "locklab2", "locklab22", 1), ErrTraceVersion, ""},
-		{"locklab2-", ErrTraceDamaged, "cut off or changed"},
 		{"locklab2-????", ErrTraceDamaged, "cut off or changed"},
-		{golden + "A", ErrTraceDamaged, ""},
 		{golden[:len(golden)-1], ErrTraceDamaged, "cut off or changed"},
 		{strings.Replace(golden, "hP1i", "hP1j", 1), ErrTraceDamaged, "cut off or changed"},
-		{content(nil), ErrTraceDamaged, "makes no sense"},
-		{content([]byte{200, 1, 'x'}), ErrTraceDamaged, "makes no sense"},                                                                  // a text longer than all
-		{content([]byte{0, 0, 0, byte(Arrive)}), ErrTraceDamaged, "makes no sense"},                                                        // ends in a choice
-		{content([]byte{0, 0, 0, byte(Pass)}), ErrTraceDamaged, "makes no sense"},                                                          // ends before a length
-		{content(append([]byte{0, 0, 0, byte(Pass)}, 0xfc, 255, 255, 255, 255, 255, 255, 255, 255, 1)), ErrTraceDamaged, "makes no sense"}, // a length beyond all time
+		{content([]byte{200, 1, 'x'}), ErrTraceDamaged, "makes no sense"},           // a text longer than all
+		{content([]byte{0, 0, 0, byte(Arrive)}), ErrTraceDamaged, "makes no sense"}, // ends in a choice
+		{content([]byte{0, 0, 0, byte(Pass)}), ErrTraceDamaged, "makes no sense"},   // ends before a length
+		{content(beyond), ErrTraceDamaged, "makes no sense"},
 		{content(make([]byte, maxTrace+1)), ErrTraceDamaged, "longer than any run"},
 	} {
 		got, err := ParseLink(test.link)

@@ -112,7 +112,7 @@ func TestWatchEndsWithItsServer(t *testing.T) {
 		s.settleNoReplica()
 		s.step(caughtUp(0), fault)
 		s.told = nil
-		s.settle(5 * sec)
+		s.run(5 * sec)
 		want := "2s:false read tcp: connection reset by peer 2s:" + last + " 2s:<nil> 2s:<nil>"
 		if last == "<nil>" {
 			want = "2s:false read tcp: connection reset by peer 2s:<nil> 2s:not held: \"\" redis: nil 2s:<nil>"
@@ -152,7 +152,7 @@ func TestOrphanedExec(t *testing.T) {
 	if i := slices.IndexFunc(s.told, func(e history.Event) bool { return e.Kind == history.Change }); i < 0 || s.told[i].After != "" {
 		t.Errorf("the late EXEC did not delete the lock: %+v", s.told)
 	}
-	s.settle(10 * sec)
+	s.run(10 * sec)
 	s.wantNotes("5s:redis: transaction failed")
 }
 
@@ -205,7 +205,7 @@ func TestParallel(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := solo(t, func(c *simulator.Client) { test.program(c); note(c, "joined") })
-			s.settle(20 * sec)
+			s.run(20 * sec)
 			s.wantNotes(test.want)
 			if !s.sim.Quiet(&s.world) {
 				t.Error("something is left")
@@ -280,7 +280,7 @@ func TestGuardsAreStatements(t *testing.T) {
 					taken[map[bool]int{true: 1}[took]]++
 				}
 			}}}})
-			s.settle(sec)
+			s.run(sec)
 		}
 		if taken[0] == 0 || taken[1] == 0 {
 			t.Errorf("%q: %v refused and taken", test.guard, taken)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -16,9 +17,11 @@ import (
 )
 
 // TestWorldIsAValue copies a world, plays on, plays something else from the copy, and
-// comes back: a step in one world changes no other.
+// comes back: a step in one world changes no other. A link has what was played.
 func TestWorldIsAValue(t *testing.T) {
-	for name, setup := range casts(t) {
+	all := casts(t)
+	all["ensemble"] = zoo()
+	for name, setup := range all {
 		t.Run(name, func(t *testing.T) {
 			l, rng := simulator.MustLab(t, setup), rand.New(rand.NewPCG(7, 7))
 			w := l.NewWorld()
@@ -43,6 +46,10 @@ func TestWorldIsAValue(t *testing.T) {
 				again(t, l, &back, b.choices, b.steps)
 				if kept != w || back != b.end {
 					t.Errorf("branch %d ends in another world when it is taken again, or has changed the one that it began in", i)
+				}
+				trace := simulator.Trace{Lock: name, Settings: "锁=\x00", Choices: b.choices}
+				if read, err := simulator.ParseLink(" " + trace.Link() + "\n"); err != nil || !reflect.DeepEqual(read, trace) {
+					t.Errorf("branch %d becomes %+v by its link: %v", i, read, err)
 				}
 			}
 		})

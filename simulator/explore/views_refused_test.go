@@ -64,6 +64,11 @@ func TestViewsOfCode(t *testing.T) {
 		})},
 		{"token ends in 3, for a script", "prove.names", "", "",
 			refused(byScript(`return string.sub(ARGV[1], -1) == '3' and 1 or 0`))},
+		{"three names in disorder", "prove.names", "", "", refused(byScript(`redis.call('RPUSH', KEYS[1]..':line', ARGV[1])
+			local l = redis.call('LRANGE', KEYS[1]..':line', 0, -1)
+			return #l == 3 and l[1] < l[3] and l[3] < l[2] and 1 or 0`))},
+		{"how many keys there are", "prove.names", "", "", refused(byScript(
+			`redis.call('SET', KEYS[1]..redis.call('DBSIZE'), 1) return redis.call('DBSIZE') >= 4 and 1 or 0`))},
 		{"token in JSON", "", "", "", func(f *asking) (bool, error) {
 			f.token = `{"id":"` + f.token + `","n":1}`
 			return f.set()
@@ -115,6 +120,8 @@ func TestViewsOfCode(t *testing.T) {
 			const script = "if redis.call('INCR', KEYS[2]) >= 100 then redis.call('DEL', KEYS[1]) end return 0"
 			return false, f.node.Eval(f.ctx, script, []string{f.key, f.key + ":n"}).Err()
 		})},
+		{"a counter that saturates", "prove.names", "", "", refused(byScript(`local n = redis.call('GET', KEYS[1]..':n') or '0'
+			if tonumber(n) < 3 then redis.call('INCR', KEYS[1]..':n') end return n == '3' and 1 or 0`))},
 		{"enters when another one has counted meanwhile", "prove.counter", "", "crash=1", refused(func(f *asking) (bool, error) {
 			first, err := f.incr(":n")
 			if err != nil {

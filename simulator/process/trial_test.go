@@ -69,57 +69,41 @@ func run(t *testing.T, program func()) error {
 	return err
 }
 
-// Code that sleeps in real time is noticed, with its stack; code that runs for long is
-// not.
-func TestWatchSleep(t *testing.T) {
-	e := (*WaitError)(nil)
-	if err := run(t, func() { time.Sleep(40 * interval) }); !errors.As(err, &e) {
-		t.Fatalf("%v, want a WaitError", err)
-	}
-	if e.Client != 7 || e.State != "sleep" || !strings.Contains(e.Stack, "TestWatchSleep") {
-		t.Errorf("%+v", e)
-	}
-	busy := func() {
+// TestWatch: code that sleeps in real time, waits for a timer, or for a goroutine of its own that does, is noticed with
+// its stack though it comes back. Code that runs for long is not, nor is what waits for a goroutine that works for it.
+func TestWatch(t *testing.T) {
+	works := func() {
 		for began := time.Now(); time.Since(began) < 8*interval; {
 		}
 	}
-	if err := run(t, busy); err != nil {
-		t.Errorf("code that runs: %v", err)
-	}
-}
-
-// Code that waits for a timer, or for a goroutine of its own that does, is noticed though
-// it comes back. A goroutine that works for it is waited for.
-func TestWatchTimers(t *testing.T) {
-	for name, code := range map[string]func(){
-		"timer": func() { <-time.After(40 * interval) },
-		"goroutine": func() {
+	beside := func(work func()) func() {
+		return func() {
 			done := make(chan int)
-			go func() { time.Sleep(40 * interval); close(done) }()
+			go func() { work(); close(done) }()
 			<-done
-		},
+		}
+	}
+	sleeps := func() { time.Sleep(40 * interval) }
+	for name, c := range map[string]struct {
+		code  func()
+		state string // "": it is not noticed
+	}{
+		"sleeps":             {sleeps, "sleep"},
+		"timer":              {func() { <-time.After(40 * interval) }, "chan receive"},
+		"sleeping goroutine": {beside(sleeps), "chan receive"},
+		"runs":               {works, ""},
+		"working goroutine":  {beside(works), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := (*WaitError)(nil)
-			if err := run(t, code); !errors.As(err, &e) {
-				t.Fatalf("%v, want a WaitError", err)
+			err := run(t, c.code)
+			if noticed := errors.As(err, &e); noticed != (c.state != "") || !noticed && err != nil {
+				t.Fatalf("%v, want a WaitError: %t", err, c.state != "")
 			}
-			if e.State != "chan receive" || !strings.Contains(e.Stack, "TestWatchTimers") {
+			if e != nil && (e.Client != 7 || e.State != c.state || !strings.Contains(e.Stack, "TestWatch")) {
 				t.Errorf("%+v", e)
 			}
 		})
-	}
-	worked := func() {
-		done := make(chan int)
-		go func() {
-			for began := time.Now(); time.Since(began) < 6*interval; {
-			}
-			close(done)
-		}()
-		<-done
-	}
-	if err := run(t, worked); err != nil {
-		t.Errorf("code that waits for a goroutine that runs: %v", err)
 	}
 }
 

@@ -64,8 +64,7 @@ func TestSecondOpinion(t *testing.T) {
 		t.Skip("make second-opinion asks")
 	}
 	effort.Need(t, installed())
-	show := func(row string) { t.Log(row) }
-	show(fmt.Sprintf("%-16s %9s %9s", "states of", "a search", "SPIN"))
+	t.Logf("%-16s %9s %9s", "states of", "a search", "SPIN")
 	for _, q := range []struct {
 		locks, budget string
 		changes       []func(b *search.Bounds)
@@ -81,7 +80,7 @@ func TestSecondOpinion(t *testing.T) {
 			if b.Timing != nil {
 				name += ", any"
 			}
-			show(fmt.Sprintf("%-16s %s", name, compare(t, b)))
+			t.Logf("%-16s %s", name, compare(t, b))
 		}
 	}
 }
@@ -90,7 +89,6 @@ func TestSecondOpinion(t *testing.T) {
 func TestSecondOpinionOfFaults(t *testing.T) {
 	effort.OnlyPushed(t, "so does make second-opinion; one goroutine judges")
 	effort.Need(t, installed())
-	three := func(b *search.Bounds) { b.Clients = 3 }
 	alone := func(b *search.Bounds) { b.Clients = 1 }
 	late := func(b *search.Bounds) { b.Latency, b.Lateness = 1500*time.Millisecond, search.AtOnce }
 	all := []*explore.Model{
@@ -111,7 +109,7 @@ func TestSecondOpinionOfFaults(t *testing.T) {
 		all = append(all,
 			question(t, "watchdog", "pause=1@5s,lose-request=1"),
 			question(t, "zk-multi", "expire-session=1"), // a session that ends moves two lines
-			question(t, "zk-naive", "crash=1", inLine, three))
+			question(t, "zk-naive", "crash=1", inLine, func(b *search.Bounds) { b.Clients = 3 }))
 	}
 	for _, b := range all {
 		t.Log(b.Entry.ID, compare(t, b))

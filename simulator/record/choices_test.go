@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"locklab/simulator/effort"
 	. "locklab/simulator/record"
@@ -436,19 +435,4 @@ func TestChoices(t *testing.T) {
 			})
 		}
 	}
-}
-
-// tried judges logs. The error is about the first wrong line.
-func tried(logs ...string) (*Result, error) { return triedWithin(0, logs...) }
-
-func triedWithin(within time.Duration, logs ...string) (*Result, error) {
-	var sources []Source
-	for i, l := range logs {
-		sources = append(sources, Source{Name: fmt.Sprint(i + 1), From: strings.NewReader(l)})
-	}
-	r, j := NewReader(within, sources...), NewJudge(1<<20)
-	if err := observed(r, j, nil); err != nil {
-		return nil, err
-	}
-	return j.Finish(), nil
 }

@@ -3,10 +3,12 @@ package record_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"locklab/algorithms"
 	"locklab/scenarios"
@@ -18,25 +20,30 @@ import (
 // judged reads and judges logs.
 func judged(t testing.TB, logs ...string) *Result {
 	t.Helper()
-	var sources []Source
-	for i, l := range logs {
-		sources = append(sources, Source{Name: string(rune('a' + i)), From: strings.NewReader(l)})
-	}
-	r, j := NewReader(0, sources...), NewJudge(20)
-	observe(t, r, j, nil)
-	return j.Finish()
-}
-
-// observe gives a judge all lines of a reader, and calls after, if there is one, after each of them.
-func observe(t testing.TB, r *Reader, j *Judge, after func()) {
-	t.Helper()
-	if err := observed(r, j, after); err != nil {
+	r, err := tried(logs...)
+	if err != nil {
 		t.Fatal(err)
 	}
+	return r
 }
 
-// observed is observe up to the first wrong line, which it returns.
-func observed(r *Reader, j *Judge, after func()) error {
+// tried judges logs. The error is about the first wrong line.
+func tried(logs ...string) (*Result, error) { return triedBy(NewJudge(1<<20), 0, logs...) }
+
+// triedBy is tried by a judge, of lines that may be off by within if they do not say it.
+func triedBy(j *Judge, within time.Duration, logs ...string) (*Result, error) {
+	var sources []Source
+	for i, l := range logs {
+		sources = append(sources, Source{Name: fmt.Sprint(i + 1), From: strings.NewReader(l)})
+	}
+	if err := observe(NewReader(within, sources...), j, func() {}); err != nil {
+		return nil, err
+	}
+	return j.Finish(), nil
+}
+
+// observe gives a judge the lines of a reader, up to the first wrong one, and calls after after each of them.
+func observe(r *Reader, j *Judge, after func()) error {
 	for {
 		l, err := r.Next()
 		if err == io.EOF {
@@ -48,9 +55,7 @@ func observed(r *Reader, j *Judge, after func()) error {
 		if err != nil {
 			return err
 		}
-		if after != nil {
-			after()
-		}
+		after()
 	}
 }
 

@@ -24,72 +24,49 @@ func TestWrongLines(t *testing.T) {
 		``:        "",
 		"   \t\r": "",
 		`x`:       "error.record.object",
-		`[1]`:     "error.record.object",
 		`null`:    "error.record.missing field=at",
-		`"text"`:  "error.record.object",
 		`{"at":1`: "error.record.json",
 		`{"at":1,"client":"a","event":"refused","key":"k"} {}`:                              "error.record.trailing",
 		"{\"at\":150,\"client\":\"\xff\",\"event\":\"refused\",\"key\":\"k\"}":              "error.record.utf8",
 		`{"client":"a","event":"refused","key":"k"}`:                                        "error.record.missing field=at",
-		`{"at":150,"event":"refused","key":"k"}`:                                            "error.record.missing field=client",
-		`{"at":150,"client":"a","key":"k"}`:                                                 "error.record.missing field=event",
 		`{"at":150,"client":"a","event":"refused"}`:                                         "error.record.missing field=key",
 		`{"at":150,"client":"a","event":"renewed","key":"k"}`:                               "error.record.missing field=ok",
 		`{"at":150,"client":"a","event":"aquired","key":"k"}`:                               "name=acquired)",
 		`{"at":150,"client":"a","event":"refused","key":"k","tokn":1}`:                      "error.record.field field=tokn",
 		`{"at":150,"client":"a","event":"refused","key":"k","token":1}`:                     "error.record.absent field=token event=refused",
-		`{"at":150,"client":"a","event":"leaving","key":"k","from":1}`:                      "error.record.absent field=from",
-		`{"at":150,"client":"a","event":"leaving","key":"k","ok":true}`:                     "error.record.absent field=ok",
-		`{"at":150,"client":"a","event":"refused","key":"k","version":1}`:                   "error.record.absent field=version",
 		`{"at":150,"client":"a","event":"read","key":"k","base":1}`:                         "error.record.absent field=base",
 		`{"at":150,"client":1,"event":"refused","key":"k"}`:                                 "error.record.type field=client value=number",
 		`{"at":150,"client":"a","event":"acquired","key":"k","token":-1}`:                   "error.record.type field=token",
 		`{"at":1.5,"client":"a","event":"refused","key":"k"}`:                               "error.record.instant",
-		`{"at":"yesterday","client":"a","event":"refused","key":"k"}`:                       "error.record.instant",
 		`{"at":"2026-11-25T09:00:00","client":"a","event":"refused","key":"k"}`:             "error.record.instant",
 		`{"at":"0001-01-01T00:00:00Z","client":"a","event":"refused","key":"k"}`:            "error.record.distance",
 		`{"at":99999999999999999999,"client":"a","event":"refused","key":"k"}`:              "error.record.distance",
-		`{"at":"1823-12-31T23:59:59Z","client":"a","event":"refused","key":"k"}`:            "error.record.distance",
 		`{"at":"2116-01-01T00:00:00Z","client":"a","event":"refused","key":"k"}`:            "error.record.distance",
-		`{"at":4611686018427387904,"client":"a","event":"refused","key":"k"}`:               "error.record.distance",
-		`{"at":-4611686018427387904,"client":"a","event":"refused","key":"k"}`:              "error.record.distance",
-		`{"at":150,"within":"24h","client":"a","event":"refused","key":"k"}`:                "",
 		`{"at":150,"from":151,"client":"a","event":"refused","key":"k"}`:                    "error.record.from",
 		`{"at":150,"within":"-1ms","client":"a","event":"refused","key":"k"}`:               "error.record.length",
-		`{"at":150,"within":"5","client":"a","event":"refused","key":"k"}`:                  "error.record.length",
 		`{"at":150,"v":2,"client":"a","event":"refused","key":"k"}`:                         "error.record.version version=2",
 		`{"at":150,"client":"a","event":"wrote","key":"k","version":1,"base":1}`:            "error.record.base",
-		`{"at":150,"client":"a","event":"wrote","key":"k","version":0}`:                     "error.record.base",
 		`{"at":150,"client":"a","event":"read","key":"k","version":-1}`:                     "error.record.number field=version",
 		`{"at":150,"client":"a","event":"read","key":"k","version":9999999999}`:             "error.record.number field=version",
 		`{"at":50,"client":"a","event":"refused","key":"k"}`:                                "error.record.backwards client=a by=50ns other=log:1 within=25ns",
 		`{"at":50,"client":"b","event":"refused","key":"k"}`:                                "error.record.order by=50ns",
 		`{"at":50,"within":49,"client":"b","event":"refused","key":"k"}`:                    "error.record.order by=1ns",
-		`{"at":50,"within":50,"client":"b","event":"refused","key":"k"}`:                    "",
 		`{"at":150,"client":"` + strings.Repeat("a", MaxLine) + `","event":"refused"}`:      "error.record.long",
 		`{"at":150,"client":"a","event":"refused","key":"k","note":"\u001b[31m","v":1}`:     "",
 		`{"at":150,"client":"a","event":"wrote","key":"k","ok":false,"version":0,"base":5}`: "",
 		`{"at":"1970-01-01T00:00:00.00000015Z","client":"a","event":"refused","key":"k"}`:   "",
-		`{"at":150,"client":"a","event":"ended"}`:                                           "",
 		`{"at":150,"within":"25h","client":"a","event":"refused","key":"k"}`:                "error.record.length",
-		`{"at":150,"client":"a","event":"refused","key":"k","at":"tomorrow"}`:               "error.record.instant",
 		`{"at":150,"client":"a","client":"b","event":"refused","key":"k"}`:                  "error.record.again field=client",
 		`{"at":150,"client":"a","event":"refused","key":"k","\u006bey":"l"}`:                "error.record.again field=key",
-		`{"at":150,"client":"a","event":"refused","key":"k","note":"x","note":"x"}`:         "error.record.again field=note",
 		`{"at":150,"\u0063lient":"a","event":"refused","key":"k"}`:                          "",
 		`{"AT":150,"client":"a","event":"refused","key":"k"}`:                               "error.record.field field=AT near=",
-		`{"at":150,"Client":"a","event":"refused","key":"k"}`:                               "error.record.field field=Client",
 		`{"at":150,"client":"a","event":"refused","\u212aey":"k"}`:                          "error.record.field field=\u212aey",
 		`{"at":150,"client":"\ud800","event":"refused","key":"k"}`:                          "error.record.half half=\\ud800 text=\"\\ud800\"",
-		`{"at":150,"client":"a","event":"refused","key":"x\uDFFFy"}`:                        "error.record.half half=\\uDFFF",
-		`{"at":150,"client":"a\udc00\ud800","event":"refused","key":"k"}`:                   "error.record.half half=\\udc00",
-		`{"at":150,"client":"a\ud800\u0041","event":"refused","key":"k"}`:                   "error.record.half half=\\ud800",
 		`{"at":150,"client":"a","event":"refused","key":"k","note":"\ud83d\ude00\ud83d"}`:   "error.record.half half=\\ud83d",
 		`{"at":150,"client":"\ud83d\ude00","event":"refused","key":"\\ud800\ufffd\"\\"}`:    "",
 		"{\"at\":150,\"client\":\"\uFFFD\",\"event\":\"refused\",\"key\":\"k\"}":            "",
 		`{"at":150,"until":149,"client":"a","event":"acquired","key":"k"}`:                  "error.record.until",
 		`{"at":150,"until":150,"client":"a","event":"refused","key":"k"}`:                   "error.record.absent field=until",
-		`{"at":150,"until":150,"client":"a","event":"acquired","key":"k"}`:                  "",
 		`{"at":150,"until":150,"client":"a","event":"renewed","ok":true,"key":"k"}`:         "",
 	} {
 		r := NewReader(0, Source{Name: "log", From: strings.NewReader(fmt.Sprintf(good, 100) + line + "\n" + fmt.Sprintf(good, 200))})
@@ -178,7 +155,7 @@ func TestSomeSeq(t *testing.T) {
 {"at":71,"client":"z","event":"acquired","key":"k","seq":15}
 `
 	for _, logs := range [][]string{{first, second}, {second, first}, {other, second, first}, {second, first, other}} {
-		r, err := triedWithin(10, logs...)
+		r, err := triedBy(NewJudge(9), 10, logs...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,7 +167,7 @@ func TestSomeSeq(t *testing.T) {
 		}
 	}
 	// Each log waits for the other: one of the two lines is named.
-	_, err := triedWithin(10, `{"at":20,"client":"x","event":"refused","key":"k","seq":3}
+	_, err := triedBy(NewJudge(9), 10, `{"at":20,"client":"x","event":"refused","key":"k","seq":3}
 {"at":21,"client":"x","event":"refused","key":"l","seq":1}
 `, `{"at":20,"client":"y","event":"refused","key":"l","seq":2}
 {"at":21,"client":"y","event":"refused","key":"k","seq":2}
@@ -214,7 +191,9 @@ func TestTruncated(t *testing.T) {
 	whole := `{"at":100,"client":"a","event":"acquired","key":"k"}`
 	for n := range len(whole) + 1 {
 		r, j := NewReader(0, Source{Name: "a", From: strings.NewReader(whole + "\n" + whole[:n])}), NewJudge(9)
-		observe(t, r, j, nil)
+		if err := observe(r, j, func() {}); err != nil {
+			t.Fatal(err)
+		}
 		cut, lines := n > 0 && n < len(whole), 1+n/len(whole)
 		if got := j.Finish(); int(got.Lines) != lines || cut != (len(r.Truncated) == 1) || cut &&
 			r.Truncated[0] != (Place{"a", 2}) {

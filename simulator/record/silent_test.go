@@ -86,23 +86,6 @@ func TestSilentLeases(t *testing.T) {
 	}
 }
 
-// More than eight overlaps of one lease are counted at least.
-func TestAtLeast(t *testing.T) {
-	for clients := 2; clients < 14; clients++ {
-		log := ""
-		for i, event := range []string{"acquired", "leaving"} {
-			for c := range clients {
-				log += fmt.Sprintf(`{"at":%d,"client":"c%d","event":"%s","key":"k"}`+"\n", 100*i+c, c, event)
-			}
-		}
-		r := judged(t, log)
-		all := clients * (clients - 1) / 2
-		if r.Counts[verdict.Overlap] != all || r.AtLeast != (clients > 9) || r.Counts[verdict.Unknown] != 0 {
-			t.Errorf("%d clients: %v, at least: %v; there are %d", clients, r.Counts, r.AtLeast, all)
-		}
-	}
-}
-
 // A lease is kept whole though many others have come: that it overlaps one whose until has passed is certain. And of
 // those that come after the first eight only what no clock can refute is counted.
 func TestManyLater(t *testing.T) {
@@ -147,14 +130,16 @@ func TestForgetful(t *testing.T) {
 			}
 			b.WriteString("}\n")
 		}
-		whole, err := triedKeeping(1000, b.String())
-		if err != nil {
-			t.Fatal(err)
+		keeping := func(leases int) *Result {
+			j := NewJudge(0)
+			j.Keep(leases)
+			r, err := triedBy(j, 0, b.String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
 		}
-		brief, err := triedKeeping(1, b.String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		whole, brief := keeping(1000), keeping(1)
 		a, o := whole.Counts[verdict.Overlap] > 0, brief.Counts[verdict.Overlap] > 0
 		u, v := whole.Counts[verdict.Unknown] > 0, brief.Counts[verdict.Unknown] > 0
 		if o && !a || a && !o && (within == 0 || !v) || u && !v && !o {
@@ -173,16 +158,6 @@ func TestForgetful(t *testing.T) {
 	if overlaps < 20 || unsure < 20 {
 		t.Errorf("%d and %d: agreement says nothing", overlaps, unsure)
 	}
-}
-
-// triedKeeping is tried by a judge that keeps so many leases whole.
-func triedKeeping(leases int, log string) (*Result, error) {
-	r, j := NewReader(0, Source{Name: "1", From: strings.NewReader(log)}), NewJudge(0)
-	j.Keep(leases)
-	if err := observed(r, j, nil); err != nil {
-		return nil, err
-	}
-	return j.Finish(), nil
 }
 
 // Memory depends on the open leases, and not on the lines: neither on the keys nor on the clients that there were. A
@@ -214,7 +189,7 @@ func TestMemory(t *testing.T) {
 		r, j := NewReader(0, Source{Name: "log", From: in}), NewJudge(3)
 		var first, last runtime.MemStats
 		n := 0
-		observe(t, r, j, func() {
+		err := observe(r, j, func() {
 			if n++; n == c.lines/2 {
 				runtime.GC()
 				runtime.ReadMemStats(&first)
@@ -224,7 +199,7 @@ func TestMemory(t *testing.T) {
 		runtime.ReadMemStats(&last)
 		runtime.KeepAlive(r)
 		each, got := (int(last.HeapAlloc)-int(first.HeapAlloc))/(c.leases/2), j.Finish()
-		if each > c.most || got.Acquired != c.leases || got.Counts[verdict.Unknown] != c.unknown {
+		if err != nil || each > c.most || got.Acquired != c.leases || got.Counts[verdict.Unknown] != c.unknown {
 			t.Errorf("%d bytes for each of %d leases; %v", each, got.Acquired, got.Counts)
 		}
 		t.Log(each, "bytes each,", last.HeapAlloc>>20, "MiB,", got.Forgotten, "keys were forgotten")

@@ -61,22 +61,6 @@ func TestClaimsAreTrue(t *testing.T) {
 	t.Log(claimed, unsure)
 }
 
-// A write is stale to a section only after a read of that: one that has written first has nothing to lose.
-func TestWrittenBeforeRead(t *testing.T) {
-	r := judged(t, `{"at":3,"client":"x","event":"acquired","key":"k"}
-{"at":5,"client":"x","event":"wrote","key":"k","version":1,"base":0,"from":5}
-{"at":9,"client":"x","event":"read","key":"k","version":2,"from":9}
-{"at":11,"client":"x","event":"leaving","key":"k"}
-`, `{"at":4,"client":"y","event":"acquired","key":"k"}
-{"at":6,"client":"y","event":"leaving","key":"k"}
-{"at":7,"client":"y","event":"read","key":"k","version":1,"from":7}
-{"at":9,"within":1,"client":"y","event":"wrote","key":"k","version":2,"base":1,"from":9}
-`)
-	if r.Counts[verdict.StaleWrite] != 0 || r.Counts[verdict.Overlap] != 1 {
-		t.Errorf("%v", r.Counts)
-	}
-}
-
 // happened is a run of three clients, and the logs that they write of it.
 func happened(t *rapid.T) (h *history.History, logs []string) {
 	h = &history.History{Clients: 3, Nodes: 1, Key: "k"}

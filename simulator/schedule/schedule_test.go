@@ -25,18 +25,13 @@ const (
 )
 
 // mustLab is a simulator with one server that has a replica.
-func mustLab(t testing.TB, budget string, programs ...func(*simulator.Client)) *simulator.Simulator {
+func mustLab(t testing.TB, budget faults.Budget, programs ...func(*simulator.Client)) *simulator.Simulator {
 	t.Helper()
-	return labWith(t, simulator.NodeConfig{Replicas: 1}, budget, programs...)
-}
-
-func labWith(t testing.TB, node simulator.NodeConfig, budget string, programs ...func(*simulator.Client)) *simulator.Simulator {
-	t.Helper()
-	allowed, err := faults.Budget(budget).Parse()
+	allowed, err := budget.Parse()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := simulator.Config{Nodes: []simulator.NodeConfig{node}, Faults: allowed, Timeout: sec}
+	s := simulator.Config{Nodes: []simulator.NodeConfig{{Replicas: 1}}, Faults: allowed, Timeout: sec}
 	for _, p := range programs {
 		s.Clients = append(s.Clients, simulator.ClientConfig{Program: p})
 	}
@@ -192,15 +187,14 @@ func TestSameSeedSameRun(t *testing.T) {
 }
 
 // arrivals are the times that the requests and replies of one client took.
-func arrivals(run *Run, client int) (took []time.Duration) {
+func arrivals(t *testing.T, seed uint64, client int, programs ...func(*simulator.Client)) (took []time.Duration) {
 	sent := map[int]time.Duration{}
+	run := mustPlay(t, mustLab(t, "", programs...), Conditions{Seed: seed, Latency: ms, Horizon: 60 * sec})
 	for _, e := range run.Events {
-		switch {
-		case e.Client != client || e.Msg == 0:
-		case e.Kind == history.Send:
-			sent[e.Msg] = e.At
-		default:
-			took = append(took, e.At-sent[e.Msg])
+		if e.Client == client && e.Msg != 0 {
+			if e.Kind != history.Send {
+				took = append(took, e.At-sent[e.Msg])
+			}
 			sent[e.Msg] = e.At
 		}
 	}
@@ -211,19 +205,10 @@ func arrivals(run *Run, client int) (took []time.Duration) {
 // differently, and the samples of a client do not depend on how many messages another
 // sends.
 func TestLatency(t *testing.T) {
-	exact := mustPlay(t, mustLab(t, "", pinger(50)), Conditions{Latency: ms, Horizon: sec})
-	for i, d := range arrivals(exact, 1) {
-		if d != ms {
-			t.Fatalf("message %d took %v, want 1ms", i, d)
-		}
+	if exact := arrivals(t, 0, 1, pinger(50)); slices.Min(exact) != ms || slices.Max(exact) != ms {
+		t.Fatalf("messages took %v, want 1ms each", exact)
 	}
-	sample := func(seed uint64, of int, programs ...func(*simulator.Client)) []time.Duration {
-		return arrivals(mustPlay(t, mustLab(t, "", programs...), Conditions{Seed: seed, Latency: ms, Horizon: 60 * sec}), of)
-	}
-	one := sample(1, 1, pinger(2000))
-	if len(one) != 4000 {
-		t.Fatalf("%d messages, want 4000", len(one))
-	}
+	one := arrivals(t, 1, 1, pinger(2000))
 	var sum time.Duration
 	for i, d := range one {
 		if d < ms/2 || d > 10*ms || d%time.Microsecond != 0 {
@@ -231,18 +216,15 @@ func TestLatency(t *testing.T) {
 		}
 		sum += d
 	}
-	if mean := sum / 4000; mean < 950*time.Microsecond || mean > 1050*time.Microsecond {
-		t.Errorf("the mean is %v, want about 1ms", mean)
+	if mean := sum / 4000; len(one) != 4000 || mean < 950*time.Microsecond || mean > 1050*time.Microsecond {
+		t.Errorf("the mean of %d messages is %v, want about 1ms of 4000", len(one), mean)
 	}
-	if two := sample(2, 1, pinger(2000)); slices.Equal(one, two) {
-		t.Error("two seeds give the same latencies")
-	}
-	few, many := sample(1, 2, pinger(3), pinger(40)), sample(1, 2, pinger(30), pinger(40))
+	few, many := arrivals(t, 1, 2, pinger(3), pinger(40)), arrivals(t, 1, 2, pinger(30), pinger(40))
 	if !slices.Equal(few, many) {
 		t.Error("what client 1 sends changes the latencies of client 2")
 	}
-	if slices.Equal(few, sample(1, 1, pinger(40))) {
-		t.Error("two clients have the same latencies")
+	if slices.Equal(few, one[:80]) || slices.Equal(few, arrivals(t, 2, 2, pinger(3), pinger(40))) {
+		t.Error("two clients, or two seeds, have the same latencies")
 	}
 }
 
@@ -294,12 +276,12 @@ func TestHorizon(t *testing.T) {
 		}
 	}
 	// A client that waits for what never comes does not stop the clock.
-	sim := mustLab(t, "pause=1", sleeper)
-	run := mustPlay(t, sim, Conditions{Horizon: sec, Script: func(s *Stage, e *history.Event) {
+	forEver := func(s *Stage, e *history.Event) {
 		if e.Kind == history.Sleep {
 			s.Inject(0, faults.PauseOf(1, simulator.Never))
 		}
-	}})
+	}
+	run := mustPlay(t, mustLab(t, "pause=1", sleeper), Conditions{Horizon: sec, Script: forEver})
 	if run.End != sec || !run.Horizon || len(run.NotInjected) != 0 {
 		t.Errorf("ends at %v, by the horizon: %v, missed %v", run.End, run.Horizon, run.NotInjected)
 	}
@@ -308,7 +290,6 @@ func TestHorizon(t *testing.T) {
 // TestEndless: code that asks again and again in no time, and a script that acts
 // again and again, end in an error and not in a hang.
 func TestEndless(t *testing.T) {
-	idle := func(c *simulator.Client) { c.Clock().Sleep(sec) }
 	var again func(s *Stage)
 	again = func(s *Stage) { s.After(0, func() { again(s) }) }
 	for name, test := range map[string]struct {
@@ -316,7 +297,7 @@ func TestEndless(t *testing.T) {
 		script  func(*Stage, *history.Event)
 	}{
 		"a program": {pinger(1 << 30), nil},
-		"a script":  {idle, func(s *Stage, _ *history.Event) { again(s) }},
+		"a script":  {func(c *simulator.Client) { c.Clock().Sleep(sec) }, func(s *Stage, _ *history.Event) { again(s) }},
 	} {
 		p := NewPlayer(mustLab(t, "", test.program))
 		if p.stage.limit != maxTurns {

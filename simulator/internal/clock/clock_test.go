@@ -11,44 +11,11 @@ func anyClock(offset int64, ppm int32) State {
 	return State{Offset: time.Duration(offset) % EndOfTime, PPM: ppm % (MaxPPM + 1)}
 }
 
-// TestAfterBruteForce counts the nanoseconds that pass while a clock gains d.
-func TestAfterBruteForce(t *testing.T) {
-	fn := func(ppm int32, short uint16) bool {
-		c, d := anyClock(0, ppm), time.Duration(short)%2000
-		passed := time.Duration(0)
-		for c.Read(passed)-c.Read(0) < d {
-			passed++
-		}
-		return c.After(d) == passed
-	}
-	if err := quick.Check(fn, nil); err != nil {
-		t.Error(err)
-	}
-}
-
-// TestWhenBruteForce waits for a reading, nanosecond by nanosecond.
-func TestWhenBruteForce(t *testing.T) {
-	fn := func(offset int64, ppm int32, far int64, short int16) bool {
-		c := anyClock(offset, ppm)
-		now := time.Duration(far&^(-1<<63)) % EndOfTime
-		r := c.Read(now) + time.Duration(short)%2000
-		then := now
-		for c.Read(then) < r {
-			then++
-		}
-		got := c.When(now, r)
-		return got == then || then > EndOfTime && got == Never
-	}
-	if err := quick.Check(fn, nil); err != nil {
-		t.Error(err)
-	}
-}
-
-// TestLongTimes tests times that are too long to count: the result of after and when is
-// enough, and one nanosecond less is not.
-func TestLongTimes(t *testing.T) {
-	after := func(ppm int32, long int64) bool {
-		c, d := anyClock(0, ppm), time.Duration(long)%(EndOfTime+1)
+// TestAfterAndWhen: the time that After and When come to is enough, and one nanosecond less is not; for times of any
+// size.
+func TestAfterAndWhen(t *testing.T) {
+	after := func(ppm int32, long int64, size uint8) bool {
+		c, d := anyClock(0, ppm), time.Duration(long)%(EndOfTime+1)>>(size%64)
 		passed := c.After(d)
 		gained := func(d time.Duration) time.Duration { return d + drift(d, c.PPM) }
 		switch passed {
@@ -59,10 +26,13 @@ func TestLongTimes(t *testing.T) {
 		}
 		return gained(passed) >= d && gained(passed-1) < d
 	}
-	when := func(offset int64, ppm int32, far, long int64) bool {
+	when := func(offset int64, ppm int32, far, long int64, size uint8) bool {
 		c := anyClock(offset, ppm)
 		now := time.Duration(far&^(-1<<63)) % EndOfTime
 		r := time.Duration(long) % EndOfTime
+		if size%2 == 0 { // soon
+			r = c.Read(now) + time.Duration(long)>>(size%64)%EndOfTime
+		}
 		switch then := c.When(now, r); then {
 		case now:
 			return c.Read(now) >= r
@@ -73,7 +43,7 @@ func TestLongTimes(t *testing.T) {
 		}
 	}
 	for _, fn := range []any{after, when} {
-		if err := quick.Check(fn, &quick.Config{MaxCount: 2000}); err != nil {
+		if err := quick.Check(fn, &quick.Config{MaxCount: 10_000}); err != nil {
 			t.Error(err)
 		}
 	}
