@@ -3,7 +3,6 @@ package zookeeper_test
 import (
 	"context"
 	"errors"
-	"math"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -131,25 +130,6 @@ func TestReentry(t *testing.T) {
 	c := h.process(t, entry(t, "zk-mutex"), "C")
 	must(c.Acquire(t.Context(), "third"))(t)
 	refused(t, c, "third", 0) // it is not reentrant
-}
-
-// TestNumbersEnd is R42 as in the guide: the number after the greatest is the lowest. The race numbers-end has it as in
-// the server 3.8: there is none.
-func TestNumbersEnd(t *testing.T) {
-	for _, id := range []string{"zk-recheck", "zk-protected"} {
-		e := newEnsemble()
-		h := e.testbed()
-		mustRelease(t, must(h.process(t, entry(t, id), "Z").Acquire(t.Context(), "lock"))(t), nil)
-		e.state = e.state.SetCounter("/locks/lock", math.MaxInt32)
-		last := must(h.process(t, entry(t, id), "A").Acquire(t.Context(), "lock"))(t)
-		e.state = e.state.SetCounter("/locks/lock", math.MinInt32)
-		first := must(h.process(t, entry(t, id), "B").Acquire(t.Context(), "lock"))(t)
-		for _, l := range []lock.Lease{last, first} { // both hold
-			if err := l.(lock.Checker).Check(t.Context()); err != nil {
-				t.Errorf("%s: the lease is not valid: %v", id, err)
-			}
-		}
-	}
 }
 
 // TestPatience: the patience of a waiter does not start again when it is woken.
