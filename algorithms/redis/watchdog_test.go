@@ -132,32 +132,6 @@ func TestRenewers(t *testing.T) {
 	}
 }
 
-// A renewal that fails is the last one in 3.12.5, but not since 3.44. Neither
-// continues if the lock belongs to another client.
-func TestRedissonRearmsAfterAFailure(t *testing.T) {
-	for id, again := range map[string]bool{"watchdog": false, "redisson-rearm": true} {
-		e, s, a, _ := pair(t, id)
-		must(a.Acquire(t.Context(), "lock"))(t)
-		a.conns[0].AddHook(&fault{command: "eval", loseRequests: 1})
-		s.passThird(e, a)
-		if a.clock.armed() != again {
-			t.Fatalf("%s: armed after a failure: %v, want %v", id, a.clock.armed(), again)
-		}
-		if !again {
-			continue
-		}
-		s.passThird(e, a)
-		if got := s.ttlLeft(t); got != e.TTL {
-			t.Errorf("%s: %v left after the renewal that followed, want %v", id, got, e.TTL)
-		}
-		s.deleteKey(t, "lock")
-		s.passThird(e, a)
-		if a.clock.armed() {
-			t.Errorf("%s: the watchdog of a lost lock goes on", id)
-		}
-	}
-}
-
 // 3.12.5 keeps the entry of a watchdog that has ended: the next lock of that key in
 // that process relies on it, and its lease ends without a renewal. An unlock in
 // between removes the entry.

@@ -1,7 +1,6 @@
 package zookeeper_test
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -213,38 +212,16 @@ func (c *timerClock) ring() {
 	}
 }
 
-// A deafSession loses its next requests of one kind.
-type deafSession struct {
-	lock.ZooKeeper
-	deletes, lists int
-}
-
-func (s *deafSession) Delete(ctx context.Context, path string) error {
-	if s.deletes > 0 {
-		s.deletes--
-		return errBroken
-	}
-	return s.ZooKeeper.Delete(ctx, path)
-}
-
-func (s *deafSession) Children(ctx context.Context, path string) ([]string, error) {
-	if s.lists > 0 {
-		s.lists--
-		return nil, errBroken
-	}
-	return s.ZooKeeper.Children(ctx, path)
-}
-
 // Curator's locks go on with a deletion that has failed, in the background: Release has an
 // error, and the place goes all the same. The recipe's stays until the session ends.
 func TestGuaranteedDeletion(t *testing.T) {
 	for id, goes := range map[string]bool{"zk-protected": false, "zk-reentrant": true, "zk-mutex": true, "zk-semaphore": true, "zk-write": true, "zk-read": true, "zk-multi": true} {
 		h := newEnsemble()
 		clock := &timerClock{FakeClock: clockwork.NewFakeClockAt(epoch)}
-		zk := &deafSession{ZooKeeper: h.connect(clock.FakeClock)}
-		a := newProcess(t, entry(t, id), &process{}, zk, clock, "A")
+		s := h.connect(clock.FakeClock)
+		a := newProcess(t, entry(t, id), &process{}, s, clock, "A")
 		lease := must(a.Acquire(t.Context(), "lock"))(t)
-		zk.deletes = 3 // the release, and two deletions behind it
+		s.unsent[zookeeper.Delete] = 3 // the release, and two deletions behind it
 		if err := lease.Release(t.Context()); !errors.Is(err, errBroken) {
 			t.Errorf("%s: Release: %v", id, err)
 		}
@@ -272,11 +249,10 @@ func TestLostCreateIsFoundLater(t *testing.T) {
 	for id, goes := range map[string]bool{"zk-protected": false, "zk-reentrant": true} {
 		h := newEnsemble()
 		clock := &timerClock{FakeClock: clockwork.NewFakeClockAt(epoch)}
-		session := h.connect(clock.FakeClock)
-		zk := &deafSession{ZooKeeper: session}
-		a := newProcess(t, entry(t, id), &process{}, zk, clock, "A")
+		s := h.connect(clock.FakeClock)
+		a := newProcess(t, entry(t, id), &process{}, s, clock, "A")
 		mustRelease(t, must(a.Acquire(t.Context(), "lock"))(t), nil) // the parents are there
-		session.lose, zk.lists = func(r zookeeper.Request) bool { return r.Op == zookeeper.Create }, 2
+		s.lose, s.unsent[zookeeper.GetChildren] = func(r zookeeper.Request) bool { return r.Op == zookeeper.Create }, 2
 		if _, err := a.Acquire(t.Context(), "lock"); !errors.Is(err, errBroken) {
 			t.Errorf("%s: Acquire: %v", id, err)
 		}
