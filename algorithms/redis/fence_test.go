@@ -29,8 +29,8 @@ func acquireToken(t *testing.T, p *process) (lock.Lease, uint64) {
 	return lease, fencer.FencingToken()
 }
 
-// Every lock on one server can be fenced; on several servers Acquire returns an
-// error.
+// TestFence: every lock on one server can be fenced, and its lease keeps its powers: it is a Reporter if and only if the
+// inner one is, As finds the others. On several servers Acquire returns an error.
 func TestFence(t *testing.T) {
 	for _, e := range onredis.All() {
 		t.Run(e.ID, func(t *testing.T) {
@@ -49,6 +49,7 @@ func TestFence(t *testing.T) {
 			if broken[e.ID][again] != "" {
 				turns = turns[:2]
 			}
+			bare := must(s.process(t, e, "C").Acquire(t.Context(), "bare"))(t)
 			var last uint64
 			for _, p := range turns {
 				lease, token := acquireToken(t, p)
@@ -56,38 +57,25 @@ func TestFence(t *testing.T) {
 					t.Errorf("token %d after %d", token, last)
 				}
 				last = token
+				if got, want := powers(lease), powers(bare); got != want {
+					t.Errorf("%+v, and without a token %+v", got, want)
+				}
 				mustRelease(t, lease, nil)
 				s.deleteKey(t, "lock") // at-least-for keeps it
+			}
+			if n := s.holding(t, "lock:fence"); e.ID == "redisson-fenced" && n != 0 {
+				t.Error("there is a second counter")
 			}
 		})
 	}
 }
 
-// The fenced lease is a Reporter if and only if the inner one is; As finds the other
-// powers.
-func TestFenceKeepsThePowers(t *testing.T) {
-	for _, e := range onredis.All() {
-		if e.Nodes > 1 {
-			continue
-		}
-		t.Run(e.ID, func(t *testing.T) {
-			s := newTestbed(t, 1)
-			bare := must(s.process(t, e, "A").Acquire(t.Context(), "bare"))(t)
-			lease, _ := acquireToken(t, s.fenced(t, e, "B"))
-			_, want := bare.(lock.Reporter)
-			if _, got := lease.(lock.Reporter); got != want {
-				t.Errorf("Reporter: %v, want %v", got, want)
-			}
-			_, want = bare.(lock.Renewer)
-			if _, got := lock.As[lock.Renewer](lease); got != want {
-				t.Errorf("Renewer: %v, want %v", got, want)
-			}
-			_, want = bare.(lock.Checker)
-			if _, got := lock.As[lock.Checker](lease); got != want {
-				t.Errorf("Checker: %v, want %v", got, want)
-			}
-		})
-	}
+// powers are those of a lease: Reporter, Renewer, Checker.
+func powers(l lock.Lease) (all [3]bool) {
+	_, all[0] = l.(lock.Reporter)
+	_, all[1] = lock.As[lock.Renewer](l)
+	_, all[2] = lock.As[lock.Checker](l)
+	return all
 }
 
 // Without a token there is no lock: it is released, even if the caller has cancelled
@@ -117,22 +105,5 @@ func TestFenceRefusesASpoiltCounter(t *testing.T) {
 	}
 	if n := s.holding(t, "lock"); n != 0 {
 		t.Error("the key is still there")
-	}
-}
-
-// The weak point of two commands: A pauses between them for longer than its lease, B
-// acquires and draws a token, and then A draws a higher one.
-func TestFencePauseBetweenTheTwoCommands(t *testing.T) {
-	e := entry(t, "token")
-	s := newTestbed(t, 1)
-	a, b := s.fenced(t, e, "A"), s.fenced(t, e, "B")
-	var holder uint64
-	a.conns[0].AddHook(&fault{command: "incr", before: func() {
-		s.lapse(e, b)
-		_, holder = acquireToken(t, b)
-	}})
-	_, stale := acquireToken(t, a)
-	if stale <= holder {
-		t.Errorf("the stale token %d is not above the holder's %d", stale, holder)
 	}
 }

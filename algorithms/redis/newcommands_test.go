@@ -68,47 +68,6 @@ func addNewCommands(m *miniredis.Miniredis, replicas *atomic.Int64) server.Hook 
 	}
 }
 
-// lists makes two processes of a lock on three servers, whose lists the test may change.
-func lists(t *testing.T, id string) (s *testbed, a, b *process, listA, listB *[]int) {
-	e := entry(t, id)
-	s = newTestbed(t, e.Servers())
-	listed := func(name string) (*process, *[]int) {
-		p, list := s.process(t, e, name), &[]int{0, 1}
-		p.env.Shards = func() []int { return *list }
-		p.Lock = e.New(p.env)
-		return p, list
-	}
-	a, listA = listed("A")
-	b, listB = listed("B")
-	return s, a, b, listA, listB
-}
-
-// Where the holder's own list changes, its release goes to another server, and the key stays. Only
-// the token says so, and deletes nothing there.
-func TestShardedReleaseByAnotherList(t *testing.T) {
-	for id, want := range map[string]error{"sharded": nil, "sharded-token": lock.ErrNotHeld} {
-		s, a, b, listA, listB := lists(t, id)
-		lease := must(a.Acquire(t.Context(), "lock"))(t)
-		*listA, *listB = []int{1}, []int{1}
-		must(b.Acquire(t.Context(), "lock"))(t)
-		mustRelease(t, lease, want)
-		keys := s.lockValues(t)
-		if keys[0] == "" || (keys[1] == "") != (want == nil) {
-			t.Errorf("%s: the servers have %q", id, keys)
-		}
-	}
-}
-
-// An EXPIRE that goes to another server than SETNX leaves a key without a TTL.
-func TestShardedExpireByAnotherList(t *testing.T) {
-	s, a, _, listA, _ := lists(t, "sharded")
-	a.conns[0].AddHook(&fault{command: "setnx", before: func() { *listA = []int{1} }})
-	must(a.Acquire(t.Context(), "lock"))(t)
-	if ttl := must(s.admins[0].TTL(t.Context(), "lock").Result())(t); ttl != -1 {
-		t.Errorf("the key has a TTL of %v, want none", ttl)
-	}
-}
-
 // Without a list of its own a client has all its servers on it.
 func TestShardedWithoutList(t *testing.T) {
 	e := entry(t, "sharded")

@@ -3,6 +3,7 @@ package redis_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -13,75 +14,65 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// The lock goes to the process that tried first, however often others try.
-func TestQueueIsFair(t *testing.T) {
-	e := entry(t, "queue")
-	s := newTestbed(t, 1)
-	a, b, c := s.process(t, e, "A"), s.process(t, e, "B"), s.process(t, e, "C")
-	lease := must(a.Acquire(t.Context(), "lock"))(t)
-	mustRefuse(t, b, "lock")
-	mustRefuse(t, c, "lock")
-	mustRefuse(t, b, "lock")
-	mustRelease(t, lease, nil)
-	mustRefuse(t, a, "lock")
-	mustRefuse(t, c, "lock")
-	lease = must(b.Acquire(t.Context(), "lock"))(t)
-	mustRelease(t, lease, nil)
-	mustRefuse(t, a, "lock")
-	must(c.Acquire(t.Context(), "lock"))(t)
-}
-
-// The first waiter is gone: for a TTL nobody gets the free lock, then the next waiter
-// does.
-func TestQueueDropsTheSilent(t *testing.T) {
-	e := entry(t, "queue")
-	s := newTestbed(t, 1)
-	a, b, c := s.process(t, e, "A"), s.process(t, e, "B"), s.process(t, e, "C")
-	lease := must(a.Acquire(t.Context(), "lock"))(t)
-	mustRefuse(t, b, "lock") // and gives up
-	s.pass(time.Millisecond)
-	mustRefuse(t, c, "lock")
-	mustRelease(t, lease, nil)
-	mustRefuse(t, c, "lock")
-	s.pass(e.TTL - 2*time.Millisecond)
-	mustRefuse(t, c, "lock")
-	s.pass(2 * time.Millisecond)
-	lease = must(c.Acquire(t.Context(), "lock"))(t)
-	mustRelease(t, lease, nil)
-	if left := s.values(t, 0); len(left) != 0 {
-		t.Errorf("%v is left when nobody waits", left)
+// TestPlayed: who gets a lock, is refused it and gives it back, one after the other. "late" is a release that is not of the holder, "knows" and
+// "lost" what the holder's own check says.
+func TestPlayed(t *testing.T) {
+	for _, c := range []struct{ what, id, lines string }{
+		{"the lock goes to the process that tried first, however often others try", "queue",
+			"A gets; B refused; C refused; B refused; A gives; A refused; C refused; B gets; B gives; A refused; C gets"},
+		{"where the first waiter is gone nobody gets the free lock for a lease, then the next waiter does", "queue",
+			"A gets; B refused; pass 1ms; C refused; A gives; C refused; pass 29998ms; C refused; pass 2ms; C gets; C gives; keys 0"},
+		{"a waiter that does not try for a lease loses its place", "queue",
+			"A gets; B refused; C refused; pass 15s; B refused; D refused; pass 15001ms; C refused; A late; B gets; B gives; C refused; D gets; D gives; C gets"},
+		{"a list that an administrator deleted is created again", "queue",
+			"A gets; B refused; delete lock:queue; B refused; A gives; B gets"},
+		{"the lock is kept for its least time", "at-least-for", "A gets; A gives; B refused; pass 7501ms; B gets"},
+		{"or for what is left of it", "at-least-for", "A gets; pass 7499ms; A gives; B refused; pass 2ms; B gets"},
+		{"a later release deletes it", "at-least-for", "A gets; pass 7500ms; A gives; B gets"},
+		{"after a lease that ended by itself the lock stays blocked for the delay", "lock-delay",
+			"A gets; pass 29999ms; A knows; B refused; pass 1ms; A lost; B refused; pass 14999ms; B refused; pass 2ms; B gets"},
+		{"after a release it does not", "lock-delay", "A gets; A gives; B gets"},
+	} {
+		t.Run(c.id+": "+c.what, func(t *testing.T) {
+			e := entry(t, c.id)
+			s := newTestbed(t, e.Nodes)
+			processes, leases := map[string]*process{}, map[string]lock.Lease{}
+			for line := range strings.SplitSeq(c.lines, "; ") {
+				who, what, _ := strings.Cut(line, " ")
+				if p := processes[who]; p == nil && len(who) == 1 {
+					processes[who] = s.process(t, e, who)
+				}
+				p, l := processes[who], leases[who]
+				switch {
+				case who == "pass":
+					d := must(time.ParseDuration(what))(t)
+					s.pass(d)
+					for _, p := range processes {
+						p.clock.Advance(d)
+					}
+				case who == "delete":
+					s.deleteKey(t, what)
+				case who == "keys":
+					if left := s.values(t, 0); fmt.Sprint(len(left)) != what {
+						t.Errorf("%v is left", left)
+					}
+				case what == "gets":
+					leases[who] = must(p.Acquire(t.Context(), "lock"))(t)
+				case what == "refused":
+					mustRefuse(t, p, "lock")
+				case what == "gives":
+					mustRelease(t, l, nil)
+				case what == "late":
+					mustRelease(t, l, lock.ErrNotHeld)
+				default:
+					checker, _ := lock.As[lock.Checker](l)
+					if err := checker.Check(t.Context()); errors.Is(err, lock.ErrNotHeld) != (what == "lost") {
+						t.Errorf("Check: %v", err)
+					}
+				}
+			}
+		})
 	}
-}
-
-// A waiter that does not try for a TTL loses its place.
-func TestQueueSilenceCostsThePlace(t *testing.T) {
-	e := entry(t, "queue")
-	s := newTestbed(t, 1)
-	a, b, c, d := s.process(t, e, "A"), s.process(t, e, "B"), s.process(t, e, "C"), s.process(t, e, "D")
-	lease := must(a.Acquire(t.Context(), "lock"))(t)
-	mustRefuse(t, b, "lock")
-	mustRefuse(t, c, "lock")
-	s.pass(e.TTL / 2)
-	mustRefuse(t, b, "lock")
-	mustRefuse(t, d, "lock")
-	s.pass(e.TTL/2 + time.Millisecond)
-	mustRefuse(t, c, "lock")
-	mustRelease(t, lease, lock.ErrNotHeld) // its own TTL has ended as well
-	mustRelease(t, must(b.Acquire(t.Context(), "lock"))(t), nil)
-	mustRefuse(t, c, "lock")
-	mustRelease(t, must(d.Acquire(t.Context(), "lock"))(t), nil)
-	must(c.Acquire(t.Context(), "lock"))(t)
-}
-
-// A list that an administrator deleted is created again.
-func TestQueueSurvivesItsList(t *testing.T) {
-	_, s, a, b := pair(t, "queue")
-	lease := must(a.Acquire(t.Context(), "lock"))(t)
-	mustRefuse(t, b, "lock")
-	s.deleteKey(t, "lock:queue")
-	mustRefuse(t, b, "lock")
-	mustRelease(t, lease, nil)
-	must(b.Acquire(t.Context(), "lock"))(t)
 }
 
 // afterEach is called after each reply to a command, with their number so far.

@@ -1,9 +1,7 @@
 package zookeeper_test
 
 import (
-	"context"
 	"errors"
-	"math"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -133,25 +131,6 @@ func TestReentry(t *testing.T) {
 	refused(t, c, "third", 0) // it is not reentrant
 }
 
-// TestNumbersEnd is R42 as in the guide: the number after the greatest is the lowest. The race numbers-end has it as in
-// the server 3.8: there is none.
-func TestNumbersEnd(t *testing.T) {
-	for _, id := range []string{"zk-recheck", "zk-protected"} {
-		e := newEnsemble()
-		h := e.testbed()
-		mustRelease(t, must(h.process(t, entry(t, id), "Z").Acquire(t.Context(), "lock"))(t), nil)
-		e.state = e.state.SetCounter("/locks/lock", math.MaxInt32)
-		last := must(h.process(t, entry(t, id), "A").Acquire(t.Context(), "lock"))(t)
-		e.state = e.state.SetCounter("/locks/lock", math.MinInt32)
-		first := must(h.process(t, entry(t, id), "B").Acquire(t.Context(), "lock"))(t)
-		for _, l := range []lock.Lease{last, first} { // both hold
-			if err := l.(lock.Checker).Check(t.Context()); err != nil {
-				t.Errorf("%s: the lease is not valid: %v", id, err)
-			}
-		}
-	}
-}
-
 // TestPatience: the patience of a waiter does not start again when it is woken.
 func TestPatience(t *testing.T) {
 	e := newEnsemble()
@@ -233,38 +212,16 @@ func (c *timerClock) ring() {
 	}
 }
 
-// A deafSession loses its next requests of one kind.
-type deafSession struct {
-	lock.ZooKeeper
-	deletes, lists int
-}
-
-func (s *deafSession) Delete(ctx context.Context, path string) error {
-	if s.deletes > 0 {
-		s.deletes--
-		return errBroken
-	}
-	return s.ZooKeeper.Delete(ctx, path)
-}
-
-func (s *deafSession) Children(ctx context.Context, path string) ([]string, error) {
-	if s.lists > 0 {
-		s.lists--
-		return nil, errBroken
-	}
-	return s.ZooKeeper.Children(ctx, path)
-}
-
 // Curator's locks go on with a deletion that has failed, in the background: Release has an
 // error, and the place goes all the same. The recipe's stays until the session ends.
 func TestGuaranteedDeletion(t *testing.T) {
 	for id, goes := range map[string]bool{"zk-protected": false, "zk-reentrant": true, "zk-mutex": true, "zk-semaphore": true, "zk-write": true, "zk-read": true, "zk-multi": true} {
 		h := newEnsemble()
 		clock := &timerClock{FakeClock: clockwork.NewFakeClockAt(epoch)}
-		zk := &deafSession{ZooKeeper: h.connect(clock.FakeClock)}
-		a := newProcess(t, entry(t, id), &process{}, zk, clock, "A")
+		s := h.connect(clock.FakeClock)
+		a := newProcess(t, entry(t, id), &process{}, s, clock, "A")
 		lease := must(a.Acquire(t.Context(), "lock"))(t)
-		zk.deletes = 3 // the release, and two deletions behind it
+		s.unsent[zookeeper.Delete] = 3 // the release, and two deletions behind it
 		if err := lease.Release(t.Context()); !errors.Is(err, errBroken) {
 			t.Errorf("%s: Release: %v", id, err)
 		}
@@ -292,11 +249,10 @@ func TestLostCreateIsFoundLater(t *testing.T) {
 	for id, goes := range map[string]bool{"zk-protected": false, "zk-reentrant": true} {
 		h := newEnsemble()
 		clock := &timerClock{FakeClock: clockwork.NewFakeClockAt(epoch)}
-		session := h.connect(clock.FakeClock)
-		zk := &deafSession{ZooKeeper: session}
-		a := newProcess(t, entry(t, id), &process{}, zk, clock, "A")
+		s := h.connect(clock.FakeClock)
+		a := newProcess(t, entry(t, id), &process{}, s, clock, "A")
 		mustRelease(t, must(a.Acquire(t.Context(), "lock"))(t), nil) // the parents are there
-		session.lose, zk.lists = func(r zookeeper.Request) bool { return r.Op == zookeeper.Create }, 2
+		s.lose, s.unsent[zookeeper.GetChildren] = func(r zookeeper.Request) bool { return r.Op == zookeeper.Create }, 2
 		if _, err := a.Acquire(t.Context(), "lock"); !errors.Is(err, errBroken) {
 			t.Errorf("%s: Acquire: %v", id, err)
 		}

@@ -98,7 +98,7 @@ func (e *ensemble) testbed() *testbed {
 }
 
 func (e *ensemble) connect(clock *clockwork.FakeClock) *memorySession {
-	s := &memorySession{ensemble: e, clock: clock, watches: map[zookeeper.Watch]*memoryWatch{}}
+	s := &memorySession{ensemble: e, clock: clock, watches: map[zookeeper.Watch]*memoryWatch{}, unsent: map[zookeeper.Op]int{}}
 	e.state, s.id = e.state.Connect()
 	e.sessions[s.id] = s
 	return s
@@ -125,6 +125,7 @@ type memorySession struct {
 	watches  map[zookeeper.Watch]*memoryWatch
 	down     bool
 	lose     func(zookeeper.Request) bool // the next answer for which it says so is lost
+	unsent   map[zookeeper.Op]int         // so many of the next requests do not arrive
 	asked    int
 }
 
@@ -145,7 +146,10 @@ func (s *memorySession) ask(ctx context.Context, r zookeeper.Request) (zookeeper
 	}
 	s.ensemble.mu.Lock() // Curator's locks also ask in the background
 	defer s.ensemble.mu.Unlock()
-	s.asked++
+	if s.asked++; s.unsent[r.Op] > 0 {
+		s.unsent[r.Op]--
+		return zookeeper.Reply{}, errBroken
+	}
 	state, reply, events := s.ensemble.state.Apply(s.id, r)
 	s.ensemble.state = state
 	s.ensemble.deliver(events)

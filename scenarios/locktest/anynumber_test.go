@@ -15,37 +15,16 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// take locks by SET NX PX with a token, and reports whether it has the lock.
-func take(c *Client, rdb *redis.Client, token string) bool {
-	taken, err := rdb.SetNX(c.Context(), "k", token, ttl).Result()
-	return err == nil && taken
-}
-
-// withToken is the lock of the Redis manual.
-func withToken(c *Client) {
-	rdb := dial(c)
-	defer rdb.Close()
-	if token := c.Token(); take(c, rdb, token) {
-		c.Critical(work)
-		compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
-	}
-}
-
 // TestAny: a lock is proved for any number of clients, and what breaks it is found.
 func TestAny(t *testing.T) {
 	Check(t, Bounds{Clients: Any, Budget: "crash=any", TTL: ttl}, withToken)
 	Check(t, Bounds{Clients: Any, Budget: "restart=1", TTL: ttl}, withToken,
 		Holds("WRONG-DEL", "ORPHAN", "DEADLOCK"), Breaks("OVERLAP", 1), Breaks("STALE-WRITE", 1))
-	Check(t, Bounds{Clients: Any, Budget: "crash=any", Key: "k", TTL: ttl}, onRedis(func(c *Client, rdb *redis.Client) {
-		token := c.Token()
-		if !take(c, rdb, token) {
-			if who, err := rdb.Get(c.Context(), "k").Result(); err != nil || who != token { // whoever it is, it ends
-				return
-			}
-		}
-		c.Critical(work)
-		compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
-	}))
+	asks := locking(func(c *Client, rdb *redis.Client, token string) bool {
+		who, err := rdb.Get(c.Context(), "k").Result() // whoever it is, it ends
+		return err == nil && who == token
+	})
+	Check(t, Bounds{Clients: Any, Budget: "crash=any", Key: "k", TTL: ttl}, asks)
 }
 
 // planOfAny is the plan of a test for any number of clients, with what a proof says of it.
@@ -82,16 +61,12 @@ func TestAnyBreaks(t *testing.T) {
 			}
 			rdb.Del(c.Context(), "k")
 		})},
-		{"the third enters", "", verdict.Overlap, 3, 0, onRedis(func(c *Client, rdb *redis.Client) {
-			token := c.Token()
-			if !take(c, rdb, token) { // two at a time
-				if first, err := rdb.SetNX(c.Context(), "refused", "1", 0).Result(); err != nil || first {
-					rdb.Del(c.Context(), "refused")
-					return
-				}
+		{"the third enters", "", verdict.Overlap, 3, 0, locking(func(c *Client, rdb *redis.Client, _ string) bool { // two at a time
+			if first, err := rdb.SetNX(c.Context(), "refused", "1", 0).Result(); err != nil || first {
+				rdb.Del(c.Context(), "refused")
+				return false
 			}
-			c.Critical(work)
-			compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
+			return true
 		})},
 	} {
 		t.Run(test.what, func(t *testing.T) {
@@ -161,27 +136,17 @@ func TestAnyRefuses(t *testing.T) {
 			}
 			compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
 		})},
-		{"whether it has the key", "compares other clients", onRedis(func(c *Client, rdb *redis.Client) {
-			token := c.Token()
-			if !take(c, rdb, token) {
-				if who, err := rdb.Get(c.Context(), "k").Result(); err != nil || who != token {
-					rdb.Exists(c.Context(), "k")
-					return
-				}
+		{"whether it has the key", "compares other clients", locking(func(c *Client, rdb *redis.Client, token string) bool {
+			who, err := rdb.Get(c.Context(), "k").Result()
+			if err != nil || who != token {
+				rdb.Exists(c.Context(), "k")
 			}
-			c.Critical(work)
-			compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
+			return err == nil && who == token
 		})},
-		{"who has the key", "compares other clients", onRedis(func(c *Client, rdb *redis.Client) {
-			token := c.Token()
-			if !take(c, rdb, token) {
-				first, _ := rdb.Get(c.Context(), "k").Result()
-				if second, err := rdb.Get(c.Context(), "k").Result(); err != nil || first == "" || first == second {
-					return
-				}
-			}
-			c.Critical(work)
-			compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
+		{"who has the key", "compares other clients", locking(func(c *Client, rdb *redis.Client, _ string) bool {
+			first, _ := rdb.Get(c.Context(), "k").Result()
+			second, err := rdb.Get(c.Context(), "k").Result()
+			return err == nil && first != "" && first != second
 		})},
 	} {
 		t.Run(test.what, func(t *testing.T) {

@@ -17,45 +17,38 @@ import (
 )
 
 // renews is a lock that a ticker renews. Where an answer comes late, the ticker and the end of the section are ready at the same moment, and
-// select takes either; looks: the code looks at the end again, so that it makes no difference.
-func renews(looks bool) func(c *Client) {
-	return func(c *Client) {
-		rdb := dial(c)
-		defer rdb.Close()
-		token := c.Token()
-		if ok, err := rdb.SetNX(c.Context(), "k", token, ttl).Result(); err != nil || !ok {
-			return
-		}
-		stop, stopped := context.WithCancel(c.Context())
-		var renewing sync.WaitGroup
-		renewing.Go(func() {
-			tick := time.NewTicker(ttl / 3)
-			defer tick.Stop()
-			for {
-				select {
-				case <-stop.Done():
-					return
-				case <-tick.C:
-					if looks && stop.Err() != nil {
-						return
-					}
-					rdb.Expire(c.Context(), "k", ttl)
-				}
-			}
-		})
-		c.Critical(work)
-		stopped()
-		renewing.Wait()
-		compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
+// select takes either.
+var renews = onRedis(func(c *Client, rdb *redis.Client) {
+	token := c.Token()
+	if !take(c, rdb, token) {
+		return
 	}
-}
+	stop, stopped := context.WithCancel(c.Context())
+	var renewing sync.WaitGroup
+	renewing.Go(func() {
+		tick := time.NewTicker(ttl / 3)
+		defer tick.Stop()
+		for {
+			select {
+			case <-stop.Done():
+				return
+			case <-tick.C:
+				rdb.Expire(c.Context(), "k", ttl)
+			}
+		}
+	})
+	c.Critical(work)
+	stopped()
+	renewing.Wait()
+	compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
+})
 
 // TestBranches: a select with two ready cases is searched in both ways, in the same states each time.
 func TestBranches(t *testing.T) {
 	effort.OnlyExhaustive(t, "TestEitherWay shows ways of few histories; one goroutine searches")
 	want := ""
 	for range 2 {
-		p, s := searched(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl}, renews(false))
+		p, s := searched(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl}, renews)
 		if !s.Complete || len(p.Branches) == 0 {
 			t.Fatalf("%+v, %v", s, p.Branches)
 		}

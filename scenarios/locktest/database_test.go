@@ -3,23 +3,13 @@ package locktest
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/jonboulle/clockwork"
-
-	"locklab/algorithms/lock"
-	"locklab/faults"
 	"locklab/scenarios/internal/racetest"
-	"locklab/scenarios/search"
-	"locklab/simulator"
-	"locklab/simulator/client"
 	"locklab/simulator/database"
 	"locklab/simulator/effort"
-	"locklab/simulator/explore"
 )
 
 // held is a table of locks, and jobs one whose rows are locked themselves.
@@ -161,101 +151,43 @@ func TestDatabase(t *testing.T) {
 	})
 }
 
-// The lab's locks in a database come to the same on connections of their own as on the lab's pool.
-func TestDatabaseBothHosts(t *testing.T) {
-	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches, and the lock is a process of its own")
-	for _, test := range []struct{ id, budget string }{
-		{"db-row", "crash=1"},
-		{"db-deadline-now", "pause=1"},
-		{"db-deadline-now", "lose-reply=1"},
-		{"db-for-update", "expire-session=1"},
-		{"db-get-lock", "crash=1"},
-		{"db-advisory", "lose-request=1"},
-		{"db-advisory-xact", "restart=1"},
-	} {
-		t.Run(test.id+" "+test.budget, func(t *testing.T) {
-			entry := racetest.Lock(t, test.id)
-			bounds := search.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 2, TTL: ttl, Nodes: 1}, Budget: faults.Budget(test.budget)}
-			own := racetest.Must(search.Explore(t.Context(), entry, bounds))(t)
-			server := client.Servers(entry, ttl, simulator.NodeConfig{}, 1)[0]
-			on := server.Contents.(database.Contents)
-			on.Idle = server.Session
-			code := labLock(entry, func(c *Client) (lock.Env, func()) {
-				db := sql.OpenDB(c.Connector(1))
-				thread := fmt.Sprintf("c%d.0", c.process.ID())
-				env := lock.Env{Clock: clockwork.NewRealClock(), Tokens: c.process, TTL: ttl, Thread: thread, DB: db}
-				return env, func() { db.Close() }
-			})
-			_, s := searched(t, Bounds{Clients: 2, Budget: test.budget, TTL: ttl, Database: &on}, code)
-			if diff := cmp.Diff(pars(own), pars(s)); diff != "" || !own.Complete || !s.Complete {
-				t.Errorf("complete %t, %t; on the lab's pool and on connections of its own:\n%s", own.Complete, s.Complete, diff)
-			}
-			t.Logf("states %d and %d", own.States, s.States)
-		})
-	}
-}
-
 // What the lab does not execute is named, with its line.
 func TestDatabaseRefuses(t *testing.T) {
+	exec := func(text string, args ...any) func(*Client, *sql.DB) error {
+		return func(_ *Client, db *sql.DB) error { _, err := db.Exec(text, args...); return err }
+	}
+	const connector = "sql.OpenDB(c.Connector(1))"
 	for name, test := range map[string]struct {
-		code  func(c *Client, db *sql.DB) error
-		wants []string
+		code func(c *Client, db *sql.DB) error
+		line bool   // the error names that of the code
+		want string // what else it names
 	}{
-		"statement": {
-			func(_ *Client, db *sql.DB) error { _, err := db.Exec("TRUNCATE held"); return err },
-			[]string{"database_test.go:", "TRUNCATE held", `"TRUNCATE" is not understood here, but SELECT`},
-		},
+		"statement": {exec("TRUNCATE held"), true, `TRUNCATE held … "TRUNCATE" is not understood here, but SELECT`},
 		"table": {
-			func(c *Client, db *sql.DB) error {
-				_, err := db.Exec("INSERT INTO heldd (what)\n VALUES ($1)", c.Token())
-				return err
-			},
-			[]string{"database_test.go:", "INSERT INTO heldd (what) VALUES ($1)", "the table heldd does not exist"},
+			exec("INSERT INTO heldd (what)\n VALUES ($1)", "x"), true, "INSERT INTO heldd (what) VALUES ($1) … the table heldd does not exist",
 		},
 		"argument": {
-			func(_ *Client, db *sql.DB) error {
-				_, err := db.Exec("DELETE FROM held WHERE what = $1", time.Now())
-				return err
-			},
-			[]string{"database_test.go:", "DELETE FROM held WHERE what = $1", "an argument that is a time.Time"},
+			exec("DELETE FROM held WHERE what = $1", time.Now()), true, "DELETE FROM held WHERE what = $1 … an argument that is a time.Time",
 		},
-		"level": {
-			func(c *Client, db *sql.DB) error {
-				_, err := db.BeginTx(c.Context(), &sql.TxOptions{Isolation: sql.LevelSerializable})
-				return err
-			},
-			[]string{"database_test.go:", "BEGIN", "a transaction at level Serializable"},
-		},
-		"goroutine": {
-			func(_ *Client, db *sql.DB) error {
-				failed := make(chan error)
-				go func() { _, err := db.Exec("VACUUM"); failed <- err }()
-				return <-failed
-			},
-			[]string{"database_test.go:", "VACUUM"},
-		},
-		"protocol": {
-			func(c *Client, _ *sql.DB) error {
-				conn, err := c.Dial(c.Context(), "tcp", c.Addr(1))
-				if err == nil {
-					_, err = conn.Read(make([]byte, 1)) // as the driver of MySQL does
-				}
-				return err
-			},
-			[]string{"sql.OpenDB(c.Connector(1))"},
-		},
-		"another protocol": {
-			func(c *Client, _ *sql.DB) error { return dial(c).Ping(c.Context()).Err() },
-			[]string{"sql.OpenDB(c.Connector(1))"},
-		},
-		"no owner": {
-			func(_ *Client, db *sql.DB) error { return db.Ping() },
-			[]string{"Table.Owner"},
-		},
-		"unopened": {
-			func(*Client, *sql.DB) error { return nil },
-			[]string{"database_test.go:", "sql.OpenDB(c.Connector(1))"},
-		},
+		"level": {func(c *Client, db *sql.DB) error {
+			_, err := db.BeginTx(c.Context(), &sql.TxOptions{Isolation: sql.LevelSerializable})
+			return err
+		}, true, "BEGIN … a transaction at level Serializable"},
+		"goroutine": {func(c *Client, db *sql.DB) error {
+			failed := make(chan error)
+			go func() { failed <- exec("VACUUM")(c, db) }()
+			return <-failed
+		}, true, "VACUUM"},
+		"protocol": {func(c *Client, _ *sql.DB) error {
+			conn, err := c.Dial(c.Context(), "tcp", c.Addr(1))
+			if err == nil {
+				_, err = conn.Read(make([]byte, 1)) // as the driver of MySQL does
+			}
+			return err
+		}, false, connector},
+		"another protocol": {func(c *Client, _ *sql.DB) error { return dial(c).Ping(c.Context()).Err() }, false, connector},
+		"no owner":         {func(_ *Client, db *sql.DB) error { return db.Ping() }, false, "Table.Owner"},
+		"unopened":         {func(*Client, *sql.DB) error { return nil }, true, connector},
 	} {
 		t.Run(name, func(t *testing.T) {
 			settle(t)
@@ -271,7 +203,11 @@ func TestDatabaseRefuses(t *testing.T) {
 				t.Fatal("it is not refused")
 			}
 			said := reason(err)
-			for _, want := range test.wants {
+			wants := strings.Split(test.want, " … ")
+			if test.line {
+				wants = append(wants, "database_test.go:")
+			}
+			for _, want := range wants {
 				if !strings.Contains(said, want) {
 					t.Errorf("it does not name %q:\n%s", want, said)
 				}
@@ -292,20 +228,17 @@ func TestBadDatabase(t *testing.T) {
 		return with(func(d *database.Contents) { change(&d.Tables[0]) })
 	}
 	for want, b := range map[string]Bounds{
-		"dialect 0":             with(func(d *database.Contents) { d.Dialect = 0 }),
-		"dialect 9":             with(func(d *database.Contents) { d.Dialect = 9 }),
-		"idle for -1s":          with(func(d *database.Contents) { d.Idle = -time.Second }),
-		`is called "held"`:      with(func(d *database.Contents) { d.Tables = append(d.Tables, held) }),
-		`is called ""`:          on(func(t *database.Table) { t.Name = "" }),
-		`is called "Held"`:      on(func(t *database.Table) { t.Name = "Held" }),
-		`a column "who"`:        on(func(t *database.Table) { t.Columns[2].Name = "who" }),
-		`a column "ends"`:       on(func(t *database.Table) { t.Columns[2].Type = database.Bool }),
-		`has the column ""`:     on(func(t *database.Table) { t.Key = nil }),
-		`has the column "ends"`: on(func(t *database.Table) { t.Key = []string{"ends"} }),
-		`has the column "id"`:   on(func(t *database.Table) { t.Key = []string{"id"} }),
-		`is "owner", which`:     on(func(t *database.Table) { t.Owner = "owner" }),
-		`is "end", which`:       on(func(t *database.Table) { t.Until = "end" }),
-		"row 1 of":              on(func(t *database.Table) { t.Rows = [][]database.Value{{database.IntegerValue(1), {}, {}}} }),
+		"dialect 0":           with(func(d *database.Contents) { d.Dialect = 0 }),
+		"idle for -1s":        with(func(d *database.Contents) { d.Idle = -time.Second }),
+		`is called "held"`:    with(func(d *database.Contents) { d.Tables = append(d.Tables, held) }),
+		`is called "Held"`:    on(func(t *database.Table) { t.Name = "Held" }),
+		`a column "who"`:      on(func(t *database.Table) { t.Columns[2].Name = "who" }),
+		`a column "ends"`:     on(func(t *database.Table) { t.Columns[2].Type = database.Bool }),
+		`has the column ""`:   on(func(t *database.Table) { t.Key = nil }),
+		`has the column "id"`: on(func(t *database.Table) { t.Key = []string{"id"} }),
+		`is "owner", which`:   on(func(t *database.Table) { t.Owner = "owner" }),
+		`is "end", which`:     on(func(t *database.Table) { t.Until = "end" }),
+		"row 1 of":            on(func(t *database.Table) { t.Rows = [][]database.Value{{database.IntegerValue(1), {}, {}}} }),
 		"row 2 of": on(func(t *database.Table) {
 			row := []database.Value{database.TextValue("k"), {}, {}}
 			t.Rows = [][]database.Value{row, row}

@@ -2,20 +2,26 @@ package locktest
 
 import (
 	"context"
+	"database/sql"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jonboulle/clockwork"
 
 	"locklab/algorithms/lock"
+	"locklab/algorithms/zookeeper"
 	"locklab/faults"
 	"locklab/reports/text"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/search"
+	"locklab/simulator"
 	"locklab/simulator/client"
+	"locklab/simulator/database"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
@@ -98,47 +104,6 @@ func onBothHosts(t *testing.T, entry lock.Entry, bounds search.Bounds, keeps boo
 	return own, s, p
 }
 
-// A key that its living owner does not believe to hold is an ORPHAN as soon as another waits for it, on both
-// hosts: whether that one is willing to wait until the key has expired makes no difference. The key of a
-// dead owner is none.
-func TestOrphanWhateverThePatience(t *testing.T) {
-	token := racetest.Lock(t, "token")
-	for budget, want := range map[string]map[string]int{"lose-reply=1": {"ORPHAN": 1}, "crash=1": {}} {
-		for _, patience := range []time.Duration{0, 3 * time.Second, 6 * time.Second, 12 * time.Second} {
-			t.Run(budget+" "+patience.String(), func(t *testing.T) {
-				waiter := lock.Entry{ID: "waiter", Server: lock.OnRedis(1), TTL: ttl, Unit: token.Unit, Expiry: token.Expiry, New: func(env lock.Env) lock.Lock {
-					return &waiter{token.New(env), env.Clock, patience}
-				}}
-				bounds := search.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 1, TTL: 9 * time.Second, Nodes: 1}, Budget: faults.Budget(budget)}
-				own, s, _ := onBothHosts(t, waiter, bounds, false)
-				for host, search := range map[string]*search.Search{"coroutines": own, "bubbles": s} {
-					if diff := cmp.Diff(want, found(search, false)); diff != "" || !search.Complete {
-						t.Errorf("on %s, complete %t:\n%s", host, search.Complete, diff)
-					}
-				}
-			})
-		}
-	}
-}
-
-// A waiter tries again while it is refused, and gives up when it has waited for patience.
-type waiter struct {
-	lock.Lock
-	clock    lock.Clock
-	patience time.Duration
-}
-
-func (w *waiter) Acquire(ctx context.Context, key string) (lock.Lease, error) {
-	const rest = 1500 * time.Millisecond
-	for waited := time.Duration(0); ; waited += rest {
-		lease, err := w.Lock.Acquire(ctx, key)
-		if !errors.Is(err, lock.ErrNotAcquired) || waited >= w.patience {
-			return lease, err
-		}
-		w.clock.Sleep(rest)
-	}
-}
-
 // TestBothHostsAtAnyTiming: the same at any timing, with as many histories and steps where the
 // code need not be timed.
 func TestBothHostsAtAnyTiming(t *testing.T) {
@@ -215,4 +180,45 @@ func found(s *search.Search, figures bool) map[string]int {
 		}
 	}
 	return m
+}
+
+// The lab's locks on a ZooKeeper and in a database come to the same on connections of their own as on the lab's session and pool.
+func TestBothHostsElsewhere(t *testing.T) {
+	effort.OnlyExhaustive(t, "TestBothHosts shows the same on Redis; one goroutine searches, and the lock is a process of its own")
+	for _, test := range []struct {
+		id, budget string
+		attempts   int
+	}{
+		{"zk-naive", "crash=1", 1}, {"zk-naive", "expire-session=1", 1}, {"zk-naive", "pause=1", 1},
+		{"zk-protected", "lose-reply=1", 1}, {"zk-recheck", "expire-session=1", 1},
+		{"db-row", "crash=1", 2}, {"db-deadline-now", "pause=1", 2}, {"db-deadline-now", "lose-reply=1", 2},
+		{"db-for-update", "expire-session=1", 2}, {"db-get-lock", "crash=1", 2}, {"db-advisory", "lose-request=1", 2},
+		{"db-advisory-xact", "restart=1", 2},
+	} {
+		t.Run(test.id+" "+test.budget, func(t *testing.T) {
+			entry := racetest.Lock(t, test.id)
+			scope := explore.Scope{Clients: 2, Attempts: test.attempts, TTL: ttl, Nodes: 1}
+			own := racetest.Must(search.Explore(t.Context(), entry, search.Bounds{Scope: scope, Budget: faults.Budget(test.budget)}))(t)
+			b := Bounds{Clients: 2, Attempts: test.attempts, Budget: test.budget, TTL: ttl}
+			if entry.Database != "" {
+				server := client.Servers(entry, ttl, simulator.NodeConfig{}, 1)[0]
+				on := server.Contents.(database.Contents)
+				on.Idle = server.Session
+				b.Database = &on
+			}
+			_, s := searched(t, b, labLock(entry, func(c *Client) (lock.Env, func()) {
+				env := lock.Env{Clock: clockwork.NewRealClock(), Tokens: c.process, TTL: ttl, Thread: fmt.Sprintf("c%d.0", c.process.ID())}
+				if entry.Database != "" {
+					env.DB = sql.OpenDB(c.Connector(1))
+					return env, func() { env.DB.Close() }
+				}
+				conn := session(c)
+				env.ZooKeeper = zookeeper.OnConn(conn, env.Clock)
+				return env, conn.Close
+			}))
+			if diff := cmp.Diff(own.Pars(), s.Pars()); diff != "" || !own.Complete || !s.Complete {
+				t.Errorf("complete %t, %t; on the lab's own and on connections of its own:\n%s", own.Complete, s.Complete, diff)
+			}
+		})
+	}
 }

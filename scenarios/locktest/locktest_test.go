@@ -69,6 +69,27 @@ func setNX(c *Client) {
 	rdb.Del(c.Context(), "k")
 }
 
+// take locks by SET NX PX with a token, and reports whether it has the lock.
+func take(c *Client, rdb *redis.Client, token string) bool {
+	taken, err := rdb.SetNX(c.Context(), "k", token, ttl).Result()
+	return err == nil && taken
+}
+
+// withToken is the lock of the Redis manual.
+var withToken = locking(func(*Client, *redis.Client, string) bool { return false })
+
+// locking takes the lock with a token, and gives it back. refused reports whether the client goes in without having got it at once.
+func locking(refused func(c *Client, rdb *redis.Client, token string) bool) func(*Client) {
+	return onRedis(func(c *Client, rdb *redis.Client) {
+		token := c.Token()
+		if !take(c, rdb, token) && !refused(c, rdb, token) {
+			return
+		}
+		c.Critical(work)
+		compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
+	})
+}
+
 // compareAndDelete is the script of the Redis manual.
 var compareAndDelete = redis.NewScript(`if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) else return 0 end`)
 
@@ -77,78 +98,24 @@ func TestCheck(t *testing.T) {
 		Holds("DEADLOCK", "STARVED"), Breaks("OVERLAP", 1), Breaks("WRONG-DEL", 1))
 }
 
-// A renewing goroutine with a ticker, as in many tutorials on watchdogs: EXPIRE does not
-// ask whose the key is by now.
-func TestRenewing(t *testing.T) {
-	effort.OnlyExhaustive(t, "it takes seconds; the other tests of the package show the same")
-	Check(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl}, renews(true), Holds("DEADLOCK"), Breaks("WRONG-DEL", 1))
-}
-
 // A lock that waits inside: it polls with time.After until its context ends.
 func TestPolling(t *testing.T) {
 	effort.OnlyPushed(t, "it searches for seconds")
-	Check(t, Bounds{Clients: 2, Attempts: 1, Budget: "crash=1,pause=1", TTL: ttl}, onRedis(func(c *Client, rdb *redis.Client) {
+	b := Bounds{Clients: 2, Attempts: 1, Budget: "crash=1,pause=1", TTL: ttl}
+	Check(t, b, locking(func(c *Client, rdb *redis.Client, token string) bool {
 		ctx, cancel := context.WithTimeout(c.Context(), ttl*3/2)
 		defer cancel()
-		token := c.Token()
 		for {
-			if ok, err := rdb.SetNX(c.Context(), "k", token, ttl).Result(); err == nil && ok {
-				break
-			}
 			select {
 			case <-ctx.Done():
-				return
+				return false
 			case <-time.After(ttl / 3):
 			}
-		}
-		c.Critical(work)
-		compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
-	}), Holds("WRONG-DEL", "DEADLOCK"), Breaks("OVERLAP", 1))
-}
-
-// A lock that waits for a message by which its holder says that it has left.
-func TestPubSub(t *testing.T) {
-	effort.OnlyPushed(t, "it searches for seconds")
-	Check(t, Bounds{Clients: 2, Attempts: 1, Budget: "pause=1", TTL: ttl}, onRedis(func(c *Client, rdb *redis.Client) {
-		token := c.Token()
-		try := func() bool {
-			ok, err := rdb.SetNX(c.Context(), "k", token, ttl).Result()
-			return err == nil && ok
-		}
-		if !try() {
-			sub := rdb.Subscribe(c.Context(), "left")
-			defer sub.Close()
-			if _, err := sub.Receive(c.Context()); err != nil {
-				return
+			if take(c, rdb, token) {
+				return true
 			}
-			if !try() {
-				sub.ReceiveTimeout(c.Context(), ttl+time.Second)
-				if !try() {
-					return
-				}
-			}
-			sub.Close()
 		}
-		c.Critical(work)
-		compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
-		rdb.Publish(c.Context(), "left", "")
 	}), Holds("WRONG-DEL", "DEADLOCK"), Breaks("OVERLAP", 1))
-}
-
-// go-redis sends a command again when no answer came, unless it is told not to. A SET NX
-// that was executed the first time is then refused: the client has the lock and does not
-// know. A DEL that was executed the first time deletes the next client's lock, if that comes before the second.
-func TestRetriesOfGoRedis(t *testing.T) {
-	effort.OnlyPushed(t, "it searches for seconds")
-	Check(t, Bounds{Clients: 2, Budget: "lose-reply=1", TTL: ttl}, func(c *Client) {
-		rdb := redis.NewClient(&redis.Options{Addr: c.Addr(1), Dialer: c.Dial})
-		defer rdb.Close()
-		if ok, err := rdb.SetNX(c.Context(), "k", "1", ttl).Result(); err != nil || !ok {
-			return
-		}
-		c.Critical(work)
-		rdb.Del(c.Context(), "k")
-	}, Holds("DEADLOCK"), Breaks("ORPHAN", 1), Breaks("OVERLAP", 1))
 }
 
 // Fencing tokens: the resource refuses what comes too late. But a token that is drawn by a
@@ -267,16 +234,8 @@ func TestTwice(t *testing.T) {
 func TestCannotBeCarried(t *testing.T) {
 	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches, and the lock is a process of its own")
 	var global sync.Mutex
-	outside := make(chan struct{})
-	asked, slept := make(chan struct{}), make(chan struct{})
-	go func() { // outside of every bubble
-		for range asked {
-			time.Sleep(time.Second)
-			slept <- struct{}{}
-		}
-	}()
-	defer close(asked)
-	sleepOutside := func() chan struct{} { asked <- struct{}{}; return slept }
+	global.Lock()
+	defer global.Unlock()
 	locked := func(rdb *redis.Client, c *Client) bool {
 		ok, err := rdb.SetNX(c.Context(), "k", c.Token(), ttl).Result()
 		return err == nil && ok
@@ -312,16 +271,14 @@ func TestCannotBeCarried(t *testing.T) {
 			locked(rdb, c)
 			c.Critical(work)
 		}), `the code writes the keys ["other" "k"] before it enters: say in Bounds.Key`},
-		"no key":          {func(c *Client) { rdb := dial(c); defer rdb.Close(); rdb.Get(c.Context(), "k"); c.Critical(work) }, "the code writes no key before it enters"},
-		"a sleep outside": {func(c *Client) { <-sleepOutside() }, "a goroutine is in [chan receive]"},
-		"unknown server":  {func(c *Client) { c.Addr(2) }, "there is no server 2: the setup has 1"},
-		"a dead channel":  {func(c *Client) { <-make(chan int) }, "waits for no server and no time: a goroutine is in [chan receive]"},
+		"no key":         {func(c *Client) { rdb := dial(c); defer rdb.Close(); rdb.Get(c.Context(), "k"); c.Critical(work) }, "the code writes no key before it enters"},
+		"unknown server": {func(c *Client) { c.Addr(2) }, "there is no server 2: the setup has 1"},
+		"a dead channel": {func(c *Client) { <-make(chan int) }, "waits for no server and no time: a goroutine is in [chan receive]"},
 		"a read of nothing": {func(c *Client) {
 			conn, _ := c.Dial(c.Context(), "tcp", c.Addr(1))
 			conn.Read(make([]byte, 1))
 		}, "waits for no server and no time"},
-		"a channel from outside": {func(c *Client) { <-outside }, "a goroutine is in [chan receive]"},
-		"a mutex from outside":   {func(c *Client) { global.Lock() }, "a goroutine is in [sync.Mutex.Lock]"},
+		"a mutex from outside": {func(c *Client) { global.Lock() }, "a goroutine is in [sync.Mutex.Lock]"},
 		"busy": {func(c *Client) {
 			busy.Store(true)
 			for busy.Load() {
@@ -337,10 +294,6 @@ func TestCannotBeCarried(t *testing.T) {
 		}), "BLPOP"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if strings.HasSuffix(name, "mutex from outside") {
-				global.Lock()
-				defer global.Unlock()
-			}
 			before := bubble.Worked()
 			p, err := newPlan(t, Bounds{Clients: 2, TTL: ttl}, test.code)
 			if err == nil {

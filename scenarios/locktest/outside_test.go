@@ -40,14 +40,7 @@ func TestShared(t *testing.T) {
 	if isApart() {
 		return
 	}
-	p, _ := prepare(t, bounds, onRedis(func(c *Client, rdb *redis.Client) {
-		token := c.Token()
-		if ok, err := rdb.SetNX(c.Context(), "k", token, ttl).Result(); err != nil || !ok {
-			return
-		}
-		c.Critical(work)
-		compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
-	}), nil)
+	p, _ := prepare(t, bounds, withToken, nil)
 	turning := racetest.Must(newPlan(t, bounds, code))(t)
 	turning.Turns = true
 	ready(turning, nil)

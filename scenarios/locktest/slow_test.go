@@ -40,21 +40,15 @@ func TestSlow(t *testing.T) {
 
 // polling asks again and again until it has the lock, with so much time between.
 func polling(every time.Duration) func(c *Client) {
-	return func(c *Client) {
-		rdb := dial(c)
-		defer rdb.Close()
-		token := c.Token()
-		for {
-			if ok, err := rdb.SetNX(c.Context(), "k", token, ttl).Result(); err != nil {
-				return
-			} else if ok {
-				break
-			}
+	return locking(func(c *Client, rdb *redis.Client, token string) bool {
+		for c.Context().Err() == nil {
 			time.Sleep(every)
+			if take(c, rdb, token) {
+				return true
+			}
 		}
-		c.Critical(work)
-		compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
-	}
+		return false
+	})
 }
 
 // TestNoisy: a client that polls every 10 ms sends more than 50 requests a second, one that polls every 500 ms does not.

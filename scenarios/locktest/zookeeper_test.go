@@ -11,18 +11,10 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	"github.com/google/go-cmp/cmp"
-	"github.com/jonboulle/clockwork"
 
-	"locklab/algorithms/lock"
-	"locklab/algorithms/zookeeper"
-	"locklab/faults"
-	"locklab/scenarios/internal/racetest"
-	"locklab/scenarios/search"
 	"locklab/simulator/effort"
-	"locklab/simulator/explore"
 	"locklab/simulator/realserver"
 	"locklab/simulator/realserver/servertest"
-	"locklab/simulator/verdict"
 )
 
 // session is a session of go-zookeeper/zk with the lab's ensemble.
@@ -44,58 +36,11 @@ var everybody = zk.WorldACL(zk.PermAll)
 // A process that lives keeps its session, and the lock with it, if it does not release.
 func TestZooKeeperNeverClosed(t *testing.T) {
 	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches, and the lock is a process of its own")
-	b := Bounds{Clients: 2, TTL: ttl}
-	Check(t, b, func(c *Client) {
-		l := zk.NewLock(session(c), "/lock", everybody)
-		if l.Lock() == nil {
+	Check(t, Bounds{Clients: 2, Attempts: 1, TTL: ttl}, func(c *Client) {
+		if _, err := session(c).Create("/lock", nil, zk.FlagEphemeral, everybody); err == nil {
 			c.Critical(work)
-			l.Unlock()
 		}
-	})
-	t.Run("nor released", func(t *testing.T) {
-		b.Attempts = 1
-		Check(t, b, func(c *Client) {
-			if _, err := session(c).Create("/lock", nil, zk.FlagEphemeral, everybody); err == nil {
-				c.Critical(work)
-			}
-		}, Breaks("DEADLOCK", 0), Holds("OVERLAP"))
-	})
-}
-
-// The lab's locks on ZooKeeper come to the same on a real client as on the lab's Session.
-func TestZooKeeperBothHosts(t *testing.T) {
-	effort.OnlyExhaustive(t, "TestBothHosts shows the same on Redis; one goroutine searches, and the lock is a process of its own")
-	for _, test := range []struct{ id, budget string }{
-		{"zk-naive", "crash=1"},
-		{"zk-naive", "expire-session=1"},
-		{"zk-naive", "pause=1"},
-		{"zk-protected", "lose-reply=1"},
-		{"zk-recheck", "expire-session=1"},
-	} {
-		t.Run(test.id+" "+test.budget, func(t *testing.T) {
-			entry := racetest.Lock(t, test.id)
-			bounds := search.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 1, TTL: ttl, Nodes: 1}, Budget: faults.Budget(test.budget)}
-			own := racetest.Must(search.Explore(t.Context(), entry, bounds))(t)
-			code := labLock(entry, func(c *Client) (lock.Env, func()) {
-				conn, clock := session(c), clockwork.NewRealClock()
-				env := lock.Env{Clock: clock, Tokens: c.process, TTL: ttl, Thread: fmt.Sprintf("c%d.0", c.ID()), ZooKeeper: zookeeper.OnConn(conn, clock)}
-				return env, conn.Close
-			})
-			_, s := searched(t, Bounds{Clients: 2, Attempts: 1, Budget: test.budget, TTL: ttl}, code)
-			if diff := cmp.Diff(pars(own), pars(s)); diff != "" {
-				t.Errorf("on the lab's session and on a real client:\n%s", diff)
-			}
-			t.Logf("states %d and %d", own.States, s.States)
-		})
-	}
-}
-
-func pars(s *search.Search) map[verdict.Word]int {
-	pars := map[verdict.Word]int{}
-	for _, w := range s.Witnesses {
-		pars[w.Verdict] = w.Par
-	}
-	return pars
+	}, Breaks("DEADLOCK", 0), Holds("OVERLAP"))
 }
 
 // The client sees the same on the lab's ensemble as on a real one.
@@ -211,7 +156,6 @@ func TestZooKeeperCannotBeCarried(t *testing.T) {
 			_, err := conn.Multi(&zk.CreateRequest{Path: "/k", Acl: everybody, Flags: zk.FlagEphemeral})
 			return err
 		}), "the request multi (op code 14)"},
-		"auth":       {on(func(conn *zk.Conn) error { return conn.AddAuth("digest", []byte("a:b")) }), "the request auth (op code 100)"},
 		"an ACL":     {on(func(conn *zk.Conn) error { _, err := conn.Create("/k", nil, 1, zk.WorldACL(zk.PermRead)); return err }), "creates /k with an access control list"},
 		"persistent": {on(func(conn *zk.Conn) error { _, err := conn.Create("/k", nil, 0, everybody); return err }), "creates no ephemeral znode before it enters"},
 		"time-out": {func(c *Client) {

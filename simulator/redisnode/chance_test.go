@@ -10,20 +10,29 @@ import (
 	"locklab/simulator/intern"
 )
 
-// refused checks that commands of one write are refused by a limit that names what, that nothing
-// has changed, and that the server works on.
-func (s *bareServer) refused(what string, commands ...[]string) {
+// refused checks that commands of one write are refused with words, that nothing has changed, and that the server works
+// on.
+func (s *bareServer) refused(words string, commands ...[]string) error {
 	s.t.Helper()
 	before := s.data
 	_, err := s.tryBatch("", commands...)
-	if limit := (*intern.LimitError)(nil); !errors.As(err, &limit) || !strings.Contains(text.SayError("en", err), what+" ") {
-		s.t.Errorf("%q: %v, want a limit that names %s", commands, err, what)
+	if err == nil || !strings.Contains(text.SayError("en", err), words) {
+		s.t.Errorf("%q: %v, want a refusal with %q", commands, err, words)
 	}
 	if s.data != before {
 		s.t.Errorf("%q was refused and changed the data", commands)
 	}
 	if got := s.do("GET k"); got != `"v"` {
 		s.t.Errorf("after %q, GET k is %s", commands, got)
+	}
+	return err
+}
+
+// limited is refused by a limit, which names what.
+func (s *bareServer) limited(what string, commands ...[]string) {
+	s.t.Helper()
+	if err := s.refused(what+" ", commands...); !errors.As(err, new(*intern.LimitError)) {
+		s.t.Errorf("%q: %v is no limit", commands, err)
 	}
 }
 
@@ -46,9 +55,9 @@ func TestOrderIsRefused(t *testing.T) {
 		args := strings.Fields(call)
 		inScript := slices.Concat([]string{"EVAL", "local m = redis.pcall(unpack(ARGV)) return m", "0"}, args)
 		if !answered {
-			s.refused(args[0], args)
-			s.refused(args[0], inScript)
-			s.refused(args[0], []string{"SET", "other", "x"}, inScript)
+			s.limited(args[0], args)
+			s.limited(args[0], inScript)
+			s.limited(args[0], []string{"SET", "other", "x"}, inScript)
 			continue
 		}
 		for _, args := range [][]string{args, inScript} {
@@ -56,7 +65,7 @@ func TestOrderIsRefused(t *testing.T) {
 				t.Errorf("%q: %s, want %s", args, got, want)
 			}
 		}
-		s.refused(args[0], []string{"MULTI"}, args, []string{"EXEC"}) // it is not known how many there will be
+		s.limited(args[0], []string{"MULTI"}, args, []string{"EXEC"}) // it is not known how many there will be
 	}
 }
 
@@ -70,8 +79,8 @@ func TestChanceIsRefused(t *testing.T) {
 		if !is(cmd, random) {
 			continue
 		}
-		s.refused(cmd, []string{strings.ToLower(cmd), "k"})
-		s.refused(cmd, []string{"EVAL", `return redis.pcall(ARGV[1], "k")`, "0", cmd})
+		s.limited(cmd, []string{strings.ToLower(cmd), "k"})
+		s.limited(cmd, []string{"EVAL", `return redis.pcall(ARGV[1], "k")`, "0", cmd})
 	}
 	for what, scripts := range map[string][]string{
 		"math.random": {
@@ -92,13 +101,13 @@ func TestChanceIsRefused(t *testing.T) {
 		"next": {"return (next({a = 1, b = 2}))"},
 	} {
 		for _, script := range scripts {
-			s.refused(what, []string{"EVAL", script, "0"})
-			s.refused(what, []string{"EVAL_RO", script, "0"})
+			s.limited(what, []string{"EVAL", script, "0"})
+			s.limited(what, []string{"EVAL_RO", script, "0"})
 			if got := s.do("SCRIPT EXISTS " + scriptSHA(script)); got != "[0]" {
 				t.Errorf("%s was refused and is cached: %s", script, got)
 			}
 			s.raw("SCRIPT", "LOAD", script) // loading executes nothing
-			s.refused(what, []string{"EVALSHA", scriptSHA(script), "0"})
+			s.limited(what, []string{"EVALSHA", scriptSHA(script), "0"})
 			s.do("SCRIPT FLUSH")
 		}
 	}

@@ -9,10 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"locklab/reports/text"
 	"locklab/simulator/intern"
 	"locklab/simulator/internal/clock"
-	"locklab/simulator/internal/codec"
 	"locklab/simulator/memo"
 )
 
@@ -102,8 +100,8 @@ func (s *bareServer) pass(d time.Duration) (expired []string) {
 	}
 }
 
-// TestServer has scripts for one server: "command -> reply", and "+d" for time that
-// passes. They are of milliseconds, and of errors; the rest is compared with other servers.
+// TestServer has scripts for one server: "command -> reply", and "+d" for time that passes. On a connection, a, b or c,
+// there are the commands of one write. They are of milliseconds, and of errors; the rest is compared with other servers.
 func TestServer(t *testing.T) {
 	for name, story := range map[string]string{
 		"a key lives through the millisecond of its deadline": `
@@ -176,33 +174,46 @@ func TestServer(t *testing.T) {
 			TIME -> ["1780000000" "2000"]
 			+2s
 			TIME -> ["1780000002" "2000"]`,
+		"a watched key is gone when its time is over, and no more": `
+			a: SET k v PX 10 -> OK
+			a: WATCH k -> OK
+			b: WATCH other -> OK
+			+11ms
+			a: MULTI; PING; EXEC -> OK; QUEUED; (nil)
+			b: MULTI; PING; EXEC -> OK; QUEUED; [PONG]`,
+		"watched keys are flushed": `
+			a: SET k v -> OK
+			a: WATCH k none -> OK
+			b: WATCH none -> OK
+			c: FLUSHALL -> OK
+			a: MULTI; PING; EXEC -> OK; QUEUED; (nil)
+			b: MULTI; PING; EXEC -> OK; QUEUED; [PONG]`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newServer(t)
-			s.play(story, func(line string) {
-				command, want, _ := strings.Cut(line, " -> ")
-				if got := s.do(command); got != want {
-					t.Errorf("at %v: %s\ngot  %s\nwant %s", s.now, command, got, want)
+			for line := range strings.Lines(strings.TrimSpace(story)) {
+				line = strings.TrimSpace(line)
+				if d, ok := strings.CutPrefix(line, "+"); ok {
+					passes, err := time.ParseDuration(d)
+					if err != nil {
+						t.Fatal(err)
+					}
+					s.pass(passes)
+					continue
 				}
-			})
-		})
-	}
-}
-
-// play has the time of each line "+5s" pass, and gives every other line to do.
-func (s *bareServer) play(story string, do func(line string)) {
-	s.t.Helper()
-	for line := range strings.Lines(strings.TrimSpace(story)) {
-		line = strings.TrimSpace(line)
-		if d, ok := strings.CutPrefix(line, "+"); ok {
-			passes, err := time.ParseDuration(d)
-			if err != nil {
-				s.t.Fatal(err)
+				said, want, _ := strings.Cut(line, " -> ")
+				conn, batch, onConn := strings.Cut(said, ": ")
+				if !onConn {
+					conn, batch = "", said
+				}
+				if got := ReplyText(s.batch(conn, commandsOf(batch)...)); got != want {
+					t.Errorf("at %v: %s\ngot  %s\nwant %s", s.now, said, got, want)
+				}
 			}
-			s.pass(passes)
-			continue
-		}
-		do(line)
+			if left := s.table.keyspaces.At(s.data.keyspace).conns; len(left) > 0 {
+				t.Errorf("at the end there are still watches: %+v", left)
+			}
+		})
 	}
 }
 
@@ -215,27 +226,11 @@ func TestUnfit(t *testing.T) {
 		if !is(cmd, unfit) {
 			continue
 		}
-		for _, args := range [][]string{
-			{strings.ToLower(cmd), "k", "1", "1"},
-			{"EVAL", `return redis.pcall(ARGV[1], "k", "1", "1")`, "0", cmd},
-		} {
-			before := s.data
-			_, err := s.try(args...)
-			if err == nil || !strings.Contains(text.SayError("en", err), "cannot carry the command "+cmd+":") {
-				t.Errorf("%q: %v, want a refusal that names it", args, err)
-			}
-			if s.data != before {
-				t.Errorf("%q was refused and changed the data", args)
-			}
-			if got := s.do("GET k"); got != `"v"` {
-				t.Errorf("after %q, GET k is %s", args, got)
-			}
-		}
+		s.refused("cannot carry the command "+cmd+":", []string{strings.ToLower(cmd), "k", "1", "1"})
+		s.refused("cannot carry the command "+cmd+":", []string{"EVAL", `return redis.pcall(ARGV[1], "k", "1", "1")`, "0", cmd})
 	}
 	for _, line := range []string{"XADD s * f v", "PFADD h a"} {
-		if _, err := s.try(strings.Fields(line)...); err == nil || !strings.Contains(text.SayError("en", err), "cannot carry a key of type") {
-			t.Errorf("%s: %v, want a refusal of the type", line, err)
-		}
+		s.refused("cannot carry a key of type", strings.Fields(line))
 	}
 	for i := range MaxKeys {
 		s.do(fmt.Sprintf("SET k%d v PX 1000", i))
@@ -243,9 +238,7 @@ func TestUnfit(t *testing.T) {
 			break
 		}
 	}
-	if _, err := s.try("SET", "more", "v", "PX", "1000"); err == nil || !strings.Contains(text.SayError("en", err), "more than 4 keys") {
-		t.Errorf("one expiring key too many: %v", err)
-	}
+	s.refused("more than 4 keys", strings.Fields("SET more v PX 1000"))
 	if got := s.do("DBSIZE"); got != "4" {
 		t.Errorf("after all that, DBSIZE is %s", got)
 	}
@@ -338,22 +331,4 @@ func keptRedis(t *testing.T) *kept {
 	t.Cleanup(e.close)
 	e.ordering = true
 	return &kept{engine: e}
-}
-
-// TestKeyspaces: in which order keys and scripts are told makes no difference.
-func TestKeyspaces(t *testing.T) {
-	key := func(name, kind string, expires bool, parts ...string) keyValue {
-		return keyValue{name: name, kind: kind, parts: parts, expires: expires}
-	}
-	of := func(keys []keyValue, scripts []string) keyspace {
-		return keyspace{keys: keys, scripts: scripts}.sorted().counted()
-	}
-	ab := of([]keyValue{key("a", "string", true, "1"), key("b", "string", true, "2")}, []string{"x", "y"})
-	ba := of([]keyValue{key("b", "string", true, "2"), key("a", "string", true, "1")}, []string{"y", "x"})
-	if codec.Key(ab) != codec.Key(ba) || len(ab.ttls) != 2 || !slices.Equal(ab.scripts, ba.scripts) {
-		t.Errorf("the order in which keys and scripts are told makes another keyspace: %+v, %+v", ab, ba)
-	}
-	if ab.place("b") != 1 || ab.expiring(1).name != "b" || ab.place("c") != -1 {
-		t.Error("the expiring keys are not in the order of their names")
-	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bsm/redislock"
+	gocronlock "github.com/go-co-op/gocron-redis-lock/v2"
 	"github.com/go-redsync/redsync/v4"
 	rsredis "github.com/go-redsync/redsync/v4/redis"
 	"github.com/go-redsync/redsync/v4/redis/goredis/v9"
@@ -54,27 +55,23 @@ func lockWith(c *locktest.Client, rs *redsync.Redsync, options ...redsync.Option
 	m.Unlock()
 }
 
-func redislockOnce(c *locktest.Client) {
-	rdb := goRedis(c, 1)
-	defer rdb.Close()
-	l, err := redislock.Obtain(c.Context(), rdb, "k", ttl, nil)
-	if err != nil {
-		return
+// redislockOn obtains the lock once, or again and again as retry says.
+func redislockOn(retry redislock.RetryStrategy) func(c *locktest.Client) {
+	return func(c *locktest.Client) {
+		rdb := goRedis(c, 1)
+		defer rdb.Close()
+		l, err := redislock.Obtain(c.Context(), rdb, "k", ttl, &redislock.Options{RetryStrategy: retry})
+		if err != nil {
+			return
+		}
+		c.Critical(work)
+		l.Release(c.Context())
 	}
-	c.Critical(work)
-	l.Release(c.Context())
 }
 
+// redislockRetrying makes a strategy for each client: it counts.
 func redislockRetrying(c *locktest.Client) {
-	rdb := goRedis(c, 1)
-	defer rdb.Close()
-	retry := redislock.LimitRetry(redislock.LinearBackoff(ttl*2/5), 3)
-	l, err := redislock.Obtain(c.Context(), rdb, "k", ttl, &redislock.Options{RetryStrategy: retry})
-	if err != nil {
-		return
-	}
-	c.Critical(work)
-	l.Release(c.Context())
+	redislockOn(redislock.LimitRetry(redislock.LinearBackoff(ttl*2/5), 3))(c)
 }
 
 // setNXOnGoRedis sends a command that had no answer so many times more; -1: never; 0: as often as go-redis does by default.
@@ -107,6 +104,23 @@ func setNXOnRedigo(c *locktest.Client) {
 	conn.Do("DEL", "k")
 }
 
+// gocronLocker takes the lock with which one of several schedulers of gocron runs a job: a
+// mutex of redsync, behind a PING.
+func gocronLocker(c *locktest.Client) {
+	rdb := goRedis(c, 1)
+	defer rdb.Close()
+	locker, err := gocronlock.NewRedisLocker(rdb, gocronlock.WithExpiry(ttl), gocronlock.WithTries(1))
+	if err != nil {
+		return
+	}
+	l, err := locker.Lock(c.Context(), "k")
+	if err != nil {
+		return
+	}
+	c.Critical(work)
+	_ = l.Unlock(c.Context())
+}
+
 // TestLibraries is the table of the README: what each lock holds against, and what breaks
 // it with how many faults. Every search is complete.
 func TestLibraries(t *testing.T) {
@@ -122,8 +136,8 @@ func TestLibraries(t *testing.T) {
 		{"redsync on redigo", redsyncOnRedigo, "crash=1,pause=1", "OVERLAP STALE-WRITE"},
 		{"gocron", gocronLocker, "crash=1,pause=1", "OVERLAP STALE-WRITE"},
 		{"gocron", gocronLocker, "lose-reply=1", ""},
-		{"redislock", redislockOnce, "crash=1,pause=1", "OVERLAP STALE-WRITE"},
-		{"redislock", redislockOnce, "lose-reply=1", "ORPHAN"},
+		{"redislock", redislockOn(nil), "crash=1,pause=1", "OVERLAP STALE-WRITE"},
+		{"redislock", redislockOn(nil), "lose-reply=1", "ORPHAN"},
 		{"redislock retrying", redislockRetrying, "pause=1", "OVERLAP STALE-WRITE ORPHAN"},
 		{"SET NX on go-redis", setNXOnGoRedis(-1), "crash=1,pause=1", "OVERLAP STALE-WRITE WRONG-DEL ORPHAN"},
 		{"SET NX on redigo", setNXOnRedigo, "crash=1,pause=1", "OVERLAP STALE-WRITE WRONG-DEL ORPHAN"},
@@ -149,7 +163,7 @@ func TestRedsyncAtAnyTiming(t *testing.T) {
 
 // TestRacesOfLibraries plays the lab's races with the libraries that people use most.
 func TestRacesOfLibraries(t *testing.T) {
-	for name, code := range map[string]func(c *locktest.Client){"redsync": redsyncOn(1, redsync.WithTries(1)), "redislock": redislockOnce} {
+	for name, code := range map[string]func(c *locktest.Client){"redsync": redsyncOn(1, redsync.WithTries(1)), "redislock": redislockOn(nil)} {
 		t.Run(name, func(t *testing.T) { locktest.Races(t, code, locktest.Holds("WRONG-DEL", "DEADLOCK")) })
 	}
 }

@@ -2,7 +2,6 @@ package servertest
 
 import (
 	"bytes"
-	"context"
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/tls"
@@ -156,26 +155,14 @@ func TestListening(t *testing.T) {
 	}
 }
 
-// TestServersOnLoopback: other machines reach none of the servers that this package starts.
-func TestServersOnLoopback(t *testing.T) {
-	effort.OnlyPushed(t, "it starts servers")
-	t.Run("redis", func(t *testing.T) {
-		NeedRedis(t)
-		p, err := realserver.StartRedis(t.Context(), t.TempDir(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer p.Kill()
-		OnlyLoopback(t, p.Pid(), p.Addr)
-	})
-	t.Run("gate", func(t *testing.T) {
-		g, err := realserver.NewGate("127.0.0.1:1")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer g.Close()
-		OnlyLoopback(t, os.Getpid(), g.Addr())
-	})
+// TestGateOnLoopback: other machines reach no gate, as they reach none of the servers of the other tests.
+func TestGateOnLoopback(t *testing.T) {
+	g, err := realserver.NewGate("127.0.0.1:1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	OnlyLoopback(t, os.Getpid(), g.Addr())
 }
 
 // TestPasswords: other users of this machine reach the servers that this package starts, but none lets them in. No
@@ -196,15 +183,13 @@ func TestPasswords(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		missing func() error
-		start   func(ctx context.Context, dir string) (*realserver.Process, error)
+		start   func(dir string) (*realserver.Process, error)
 		ping    func(addr, user, password string) error
 		users   []string // the first is that of the lab
 	}{
 		{
 			"redis", func() error { _, err := realserver.FindRedis(); return err },
-			func(ctx context.Context, dir string) (*realserver.Process, error) {
-				return realserver.StartRedis(ctx, dir, nil)
-			},
+			func(dir string) (*realserver.Process, error) { return realserver.StartRedis(t.Context(), dir, nil) },
 			func(addr, user, password string) error {
 				options := redis.Options{Addr: addr, Username: user, Password: password, MaxRetries: -1, DisableIdentity: true}
 				rdb := redis.NewClient(&options)
@@ -215,9 +200,7 @@ func TestPasswords(t *testing.T) {
 		},
 		{
 			"mariadb", func() error { _, err := realserver.FindMariaDB(); return err },
-			func(ctx context.Context, dir string) (*realserver.Process, error) {
-				return realserver.StartMariaDB(ctx, dir, nil)
-			},
+			func(dir string) (*realserver.Process, error) { return realserver.StartMariaDB(t.Context(), dir, nil) },
 			func(addr, user, password string) error {
 				return connect("mysql", user+":"+password+"@tcp("+addr+")/test")
 			},
@@ -225,8 +208,8 @@ func TestPasswords(t *testing.T) {
 		},
 		{
 			"postgresql", func() error { _, err := realserver.FindPostgreSQL(); return err },
-			func(ctx context.Context, dir string) (*realserver.Process, error) {
-				return realserver.StartPostgreSQL(ctx, dir, nil)
+			func(dir string) (*realserver.Process, error) {
+				return realserver.StartPostgreSQL(t.Context(), dir, nil)
 			},
 			func(addr, user, password string) error {
 				return connect("postgres", "postgres://"+user+":"+password+"@"+addr+"/postgres?sslmode=disable")
@@ -236,7 +219,7 @@ func TestPasswords(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			Need(t, test.missing())
-			p, err := test.start(t.Context(), folder(t))
+			p, err := test.start(folder(t))
 			if err != nil {
 				t.Fatal(err)
 			}
