@@ -60,6 +60,9 @@ func TestComplete(t *testing.T) {
 	for _, e := range algorithms.All() {
 		wanted["lock"] = append(wanted["lock"], e.ID)
 	}
+	for _, sc := range scenarios.All() {
+		wanted["race"] = append(wanted["race"], sc.ID)
+	}
 	for n := range PathScreens {
 		wanted["path"] = append(wanted["path"], fmt.Sprint(n+1))
 	}
@@ -69,7 +72,7 @@ func TestComplete(t *testing.T) {
 	for _, key := range ours(b) {
 		words := strings.Split(key, ".")
 		if len(words) == 3 && !slices.Contains(wanted[words[0]], words[1]) {
-			if slices.Contains([]string{"lock", "path", "debate"}, words[0]) {
+			if slices.Contains([]string{"lock", "race", "path", "debate"}, words[0]) {
 				t.Errorf("%s tells of something that is not there", key)
 			}
 			wanted[words[0]] = append(wanted[words[0]], words[1])
