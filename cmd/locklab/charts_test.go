@@ -16,7 +16,7 @@ import (
 func TestCharts(t *testing.T) {
 	effort.OnlyPushed(t, "it searches for seconds")
 	effort.Unwatched(t, "one goroutine searches")
-	for name, c := range map[string]struct {
+	all := map[string]struct {
 		args string
 		csv  bool // there is a golden of the table
 		slow bool
@@ -31,7 +31,18 @@ func TestCharts(t *testing.T) {
 		"waiting":    {"waiting --clients 2,10 --policies fixed,jitter,pubsub,line --lang both", true, false},
 		"sweep.rate": {"sweep client-rate --set work=lease --locks token,redlock --runs 9 --lang zh", true, false},
 		"sweep.map":  {"sweep renewal/ttl=0.3,0.9 pause/ttl=0,0.5,1 --locks redlock-extend,token --runs 9", true, false},
-	} {
+	}
+	for _, f := range figures(nil) {
+		name, drawn := f.command.name(), false
+		for _, c := range all {
+			drawn = drawn || strings.HasPrefix(c.args+" ", name+" ")
+		}
+		if !drawn {
+			t.Errorf("chart %s is not drawn here: write the line\n\t\t%q: {\"%s --locks setnx,token\", false, false},\n"+
+				"in TestCharts, and its golden with: CI=true go test ./cmd/locklab -run TestCharts/%s -update", name, name, name, name)
+		}
+	}
+	for name, c := range all {
 		t.Run(name, func(t *testing.T) {
 			if c.slow {
 				effort.OnlyExhaustive(t, "it takes seconds")
