@@ -80,7 +80,7 @@ func TestTitles(t *testing.T) {
 	for _, e := range faults.All() {
 		for _, lang := range text.Languages() {
 			if !text.In(lang).Has("title.fault." + e.Name) {
-				t.Errorf("%s: there is no title.fault.%s in %s", e.Name, e.Name, lang)
+				t.Errorf("write the line %q below [%s] in reports/text/faults/%s.txt", "title.fault."+e.Name+" = …", lang, e.Name)
 			}
 		}
 	}

@@ -125,16 +125,6 @@ func TestNothingHappened(t *testing.T) {
 	}
 }
 
-// lanesOf draws a script that has no findings unless told otherwise.
-func lanesOf(t *testing.T, s *samples.Script, findings ...verdict.Finding) string {
-	t.Helper()
-	var b strings.Builder
-	if err := Lanes(&b, s.H, verdict.Judgement{Findings: findings}, Look{}); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
-
 func wantLines(t *testing.T, text string, patterns ...string) {
 	t.Helper()
 	for _, p := range patterns {
@@ -144,89 +134,17 @@ func wantLines(t *testing.T, text string, patterns ...string) {
 	}
 }
 
-// A command that takes effect long before it is heard is two rows: the key has
-// an owner who does not know it yet.
-func TestLanesLateAnswer(t *testing.T) {
-	s := samples.New("token", "late", 2, 1, time.Second)
-	s.Client(1, history.Acquire)
-	cmd := s.Apply(1, 1, "SET lock a NX PX 1000", "OK", samples.Change("", "a", time.Second))
-	s.At(10 * ms).Add(history.Event{Kind: history.Pause, Client: 1, D: 500 * ms})
-	s.At(510 * ms).Add(history.Event{Kind: history.Resume, Client: 1})
-	s.Add(history.Event{Kind: history.Answer, Client: 1, Node: 1, Msg: s.Msg, Cmd: cmd, Reply: "OK"})
-	s.Client(1, history.Enter)
-	wantLines(t, lanesOf(t, s),
-		`^ +0 +~ +c1  ttl 1000  c1's SET NX PX lands +\.$`,
-		`^ +10 +PAUSE 500ms +c1  ttl  990 +\.$`,
-		`^ +510 +wakes, SET NX PX -> OK \[ENTER +c1  ttl  490 +\.$`)
-}
-
-// A script that the server does not know is sent again in full: one command.
-// Where it is not, the error is the story.
-func TestLanesUnknownScript(t *testing.T) {
-	unknown := "(error) NOSCRIPT No matching script."
-	s := samples.New("token", "noscript", 1, 1, time.Second)
-	s.Command(1, 1, "EVALSHA 0123456789abcdef 1 lock a", unknown)
-	s.At(ms).Command(1, 1, "EVAL return 1 lock a", "1")
-	s.At(2*ms).Command(1, 1, "EVALSHA 0123456789abcdef 1 lock a", unknown)
-	text := lanesOf(t, s)
-	if n := strings.Count(text, "NOSCRIPT"); n != 1 {
-		t.Errorf("%d NOSCRIPT, want the last one only:\n%s", n, text)
-	}
-}
-
-// Two pollers that take turns fold into one row with a count each; the last try
-// of one that gives up stands apart.
-func TestLanesFoldsPolls(t *testing.T) {
-	s := samples.New("setnx", "polls", 3, 1, 0)
-	s.Client(1, history.Acquire).Command(1, 1, "SETNX lock 1", "1", samples.Change("", "1", history.Forever)).Client(1, history.Enter)
-	for i := range 4 {
-		for c := 2; c <= 3; c++ {
-			s.At(time.Duration(100*i+10*c)*ms).Client(c, history.Acquire).Command(c, 1, "SETNX lock 1", "0").Client(c, history.Refuse)
-		}
-	}
-	wantLines(t, lanesOf(t, s),
-		`^ *0 +SETNX -> 1 \[ENTER +c1  no ttl +\. +\.$`,
-		`^ *20\.\.230 +\| +c1  no ttl +SETNX -> 0, retry x3  SETNX -> 0, retry x3$`,
-		`^ *320\.\.330 +\| +c1  no ttl +SETNX -> 0, gives up +SETNX -> 0, gives up$`)
-}
-
-// A replica that has not heard of the key takes it away.
-func TestLanesFailover(t *testing.T) {
-	s := samples.New("token", "failover", 2, 1, time.Second)
-	s.Client(1, history.Acquire).Command(1, 1, "SET lock a NX PX 1000", "OK", samples.Change("", "a", time.Second)).Client(1, history.Enter)
-	s.At(100 * ms).Add(history.Event{Kind: history.Failover, Node: 1})
-	s.Add(history.Event{Kind: history.Change, Node: 1, Key: "lock", Before: "a"})
-	s.At(200*ms).Client(2, history.Acquire).Command(2, 1, "SET lock b NX PX 1000", "OK", samples.Change("", "b", 1200*ms)).Client(2, history.Enter)
-	s.At(300 * ms).Add(history.Event{Kind: history.Change, Node: 1, Key: "lock", Before: "b"})
-	wantLines(t, lanesOf(t, s),
-		`^ +100 +\| +-   FAILOVER +\.$`,
-		`^ +200 +\| +c2  ttl 1000 +SET NX PX -> OK \[ENTER$`,
-		`^ +300 +\| +-   somebody's change lands \(it was c2's\) +\|$`)
-}
-
-// Faults of messages and servers are in the lane or column that they concern; the old master of a split goes by the number behind the last.
+// What no race has that is drawn in the transcripts of package scenarios: a command that fails, a server that hangs, and
+// a change by another program.
 func TestLanesOfOddFaults(t *testing.T) {
 	s := samples.New("token", "odd", 2, 1, time.Second)
 	set := strings.Fields("SET lock b NX PX 1000")
 	s.Client(1, history.Acquire).Command(1, 1, "SET lock a NX PX 1000", "OK", samples.Change("", "a", time.Second)).Client(1, history.Enter)
-	s.At(100 * ms).Add(history.Event{Kind: history.Split, Client: 1, Node: 1})
-	s.Add(history.Event{Kind: history.Change, Node: 1, Key: "lock", Before: "a"})
-	s.At(200*ms).Client(2, history.Acquire).Add(history.Event{Kind: history.Delay, Client: 2, Node: 1, Cmd: set, D: ms, Note: "request"})
-	s.At(300 * ms).Add(history.Event{Kind: history.Delay, Client: 2, Node: 1, Cmd: set, D: ms, Note: "reply"})
-	s.At(400 * ms).Add(history.Event{Kind: history.Reject, Client: 2, Node: 1, Cmd: set, Reply: "(error) BUSY"})
-	s.At(500 * ms).Add(history.Event{Kind: history.Hang, Node: 1, D: 2 * time.Second})
-	s.At(600 * ms).Add(history.Event{Kind: history.External, Node: 1, Cmd: []string{"FLUSHALL"}, Reply: "OK", Note: "by a stranger's hand"})
-	s.At(700 * ms).Add(history.Event{Kind: history.Expire, Node: 2, Key: "lock", Before: "a"})
-	s.At(800 * ms).Add(history.Event{Kind: history.Heal, Node: 1})
-	wantLines(t, lanesOf(t, s),
-		`^ +100 +\|  CUT OFF with the old master +-   SPLIT`,
-		`^ +200 .*SET NX PX HELD UP 1ms$`,
-		`^ +300 .*SET NX PX reply HELD UP 1ms$`,
-		`^ +400 .*SET NX PX FAILS, not executed$`,
-		`^ +500 .*HANGS 2s`,
-		`^ +600 .*FLUSHALL \(by another program\)`,
-		`^ +700 .*n2 EXPIRED`,
-		`^ +800 .*HEALED`)
+	s.At(100*ms).Client(2, history.Acquire).Add(history.Event{Kind: history.Reject, Client: 2, Node: 1, Cmd: set, Reply: "(error) BUSY"})
+	s.At(200 * ms).Add(history.Event{Kind: history.Hang, Node: 1, D: 2 * time.Second})
+	s.At(300 * ms).Add(history.Event{Kind: history.Change, Node: 1, Key: "lock", Before: "a"})
+	wantLines(t, samples.Written(t, func(w io.Writer) error { return Lanes(w, s.H, verdict.Judgement{}, Look{}) }),
+		`^ +100 .*SET NX PX FAILS, not executed$`, `^ +200 .*HANGS 2s`, `^ +300 .*somebody's change lands \(it was c1's\)`)
 }
 
 // A fault without a kind of its own is called by its name where nothing else is said of
@@ -254,23 +172,6 @@ func TestNamelessFault(t *testing.T) {
 		}
 		wantLines(t, b.String(), c.lines...)
 	}
-}
-
-// A stretch of time is marked where it begins, an instant on its event, even if
-// that event would otherwise go unseen.
-func TestLanesPlacesFindings(t *testing.T) {
-	s := samples.New("token", "places", 2, 1, time.Second)
-	s.Client(1, history.Acquire).Command(1, 1, "SET lock a NX PX 1000", "OK", samples.Change("", "a", time.Second)).Client(1, history.Enter)
-	s.At(100*ms).Client(1, history.Leave, history.Release)
-	s.Add(history.Event{Kind: history.Released, Client: 1, OK: true, Claims: true})
-	lie := verdict.Finding{Verdict: verdict.Lie, Clients: []int{1}, From: s.Now, To: s.Now, Event: s.Last()}
-	s.At(200 * ms).Add(history.Event{Kind: history.Crash, Client: 1})
-	s.At(300*ms).Client(2, history.Acquire).Command(2, 1, "SET lock b NX PX 1000", "(nil)").Client(2, history.Refuse)
-	s.At(1000*ms).Expire(1, "a")
-	blocked := verdict.Finding{Verdict: verdict.Blocked, Clients: []int{1, 2}, From: 200 * ms, To: time.Second, Event: s.Last()}
-	wantLines(t, lanesOf(t, s, lie, blocked),
-		`^ +100 +EXIT\] released: "still mine" .*!! LIE to c1$`,
-		`^ +200 +CRASH .*!! BLOCKED c1,c2 800ms$`)
 }
 
 // A story has an upper length, and keeps its beginning and its moral.
@@ -319,25 +220,6 @@ func TestShortReply(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", reply, got, want)
 		}
 	}
-}
-
-// What a ZooKeeper does by itself stands in its column; that a client is connected
-// again, in the client's.
-func TestLanesOfSessions(t *testing.T) {
-	s := samples.New("zk-recheck", "session", 2, 1, time.Second)
-	s.H.ZooKeeper = true
-	s.Client(1, history.Acquire).Command(1, 1, "CREATE /locks/lock/lock- EPHEMERAL_SEQUENTIAL", "/locks/lock/lock-0000000000",
-		samples.Change("", "lock-0000000000", history.Forever)).Client(1, history.Enter)
-	s.At(100 * ms).Add(history.Event{Kind: history.SessionEnd, Client: 1, Node: 1})
-	s.Add(history.Event{Kind: history.Expire, Node: 1, Key: "lock", Before: "lock-0000000000"})
-	s.Add(history.Event{Kind: history.Fire, Client: 2, Node: 1, Key: "/locks/lock/lock-0000000000", Note: "deleted"})
-	s.At(200 * ms).Add(history.Event{Kind: history.Reconnect, Client: 1, Node: 1, Note: "the session has ended"})
-	s.At(300 * ms).Add(history.Event{Kind: history.Push, Client: 2, Node: 1, Reply: `"0"`})
-	wantLines(t, lanesOf(t, s),
-		`^ +0 +CREATE lock- -> lock-0 \[ENTER`,
-		`^ +100 .*session of c1 ENDS +its place goes +tells c2`,
-		`^ +200 +\|  CONNECTED again \(the session has ended\)`,
-		`^ +300 .*message to c2`)
 }
 
 const ms = time.Millisecond

@@ -2,14 +2,11 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
-	"locklab/algorithms"
 	"locklab/reports/lessons"
 	"locklab/reports/text"
-	"locklab/scenarios"
 	"locklab/simulator/effort"
 )
 
@@ -33,24 +30,6 @@ func TestEveryTextIsFilled(t *testing.T) {
 					}
 				}
 			}
-		}
-	}
-}
-
-// Every race is told: why, what mends it and what does not.
-func TestEveryRaceIsTold(t *testing.T) {
-	book, ids := text.In("en"), map[string]bool{}
-	for _, sc := range scenarios.All() {
-		ids[sc.ID] = true
-		for _, part := range []string{"why", "mends", "not"} {
-			if key := "race." + sc.ID + "." + part; !book.Has(key) {
-				t.Errorf("%s is not written: write the line %q in reports/text/en/races.txt, and in zh", key, key+" = …")
-			}
-		}
-	}
-	for _, key := range book.Keys("race.") {
-		if !ids[strings.Split(key, ".")[1]] {
-			t.Errorf("%s: there is no such race", key)
 		}
 	}
 }
@@ -115,31 +94,6 @@ func TestExplainWitness(t *testing.T) {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is missing:\n%s", want, out)
 		}
-	}
-}
-
-// All locks and all races can be explained, and each page has its texts.
-func TestExplainAll(t *testing.T) {
-	effort.OnlyExhaustive(t, "it takes seconds; one goroutine explains")
-	told := func(id, heading string) {
-		page, _, err := lessons.Find(id, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		blocks, err := page.Blocks(t.Context(), played, "zh")
-		if err != nil || !slices.ContainsFunc(blocks, func(b lessons.Block) bool { return b.Kind == lessons.Heading && b.Text == heading }) {
-			t.Errorf("%s: %v, or no part %q", id, err, heading)
-		}
-	}
-	for _, e := range algorithms.All() {
-		told(e.ID, text.Say("zh", "label.lock.how"))
-	}
-	for _, sc := range scenarios.All() {
-		name := sc.ID
-		if _, lock := algorithms.ByName(name); lock { // which explain means by this name
-			name = sc.Code
-		}
-		told(name, text.Say("zh", "label.who"))
 	}
 }
 

@@ -120,6 +120,7 @@ func TestJudgeRefuses(t *testing.T) {
 		"good --findings 0":   "--findings 0: give 1 to 1000",
 		"binary":              "wrong lines: 1, and nothing is judged\n  binary:1: it is no JSON object",
 		"blank":               "the log has no lines",
+		"--schema a.jsonl":    "a.jsonl",
 	} {
 		code, out, errs := judge(t, map[string]string{"good": good, "cut": good[:20], "empty": "", "blank": "\n\n", "binary": "\x00\x1b[31m\xff\n"}, strings.Fields(args)...)
 		if code != exitUsage || out != "" || !strings.Contains(errs, want) || control.MatchString(errs) {

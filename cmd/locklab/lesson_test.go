@@ -11,6 +11,11 @@ func init() {
 	documents["lesson"] = []string{"lesson setnx-expire redlock"}
 	completions = append(completions, completion{"lesson ", "path debate token R18 stamps", "LINK"},
 		completion{"lesson token ", "redlock gc-pause", "LINK"}, completion{"lesson token --open ", "worksheet", "lanes"})
+	misuses = append(misuses, misuse{`lesson`, `say what the lesson is about`},
+		misuse{`lesson token -o deck.pdf`, `.html`},
+		misuse{`lesson token --open slide`, `did you mean slides`},
+		misuse{`lesson token --questions 99`, `0 to 20`},
+		misuse{`lesson path path path path path path path`, `60`})
 }
 
 // A lesson is printed as a plan, as JSON, and written as one file in the language of the

@@ -502,11 +502,3 @@ func TestREADMELinks(t *testing.T) {
 		t.Error("no README has a link")
 	}
 }
-
-// No command may cost the reader's patience before the first word.
-func BenchmarkDemo(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		call(b, "demo")
-	}
-}

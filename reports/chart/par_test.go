@@ -1,7 +1,6 @@
 package chart
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -14,48 +13,25 @@ import (
 
 // parChart has a lock that scheduling alone breaks, and one whose search was not finished.
 func parChart() sample {
-	type par struct {
-		study.Par
-		ways string // the faults that are enough
-	}
-	cells := [][]par{
-		{
-			{study.Par{Complete: true, Found: true, Par: 0, Steps: 9, Trace: "locklab2-a"}, ""},
-			{study.Par{Complete: true}, ""},
-			{study.Par{Complete: true, Found: true, Par: 1, Steps: 19, Trace: "locklab2-b"}, "crash lose-reply"},
-		},
-		{
-			{study.Par{Complete: true, Found: true, Par: 1, Steps: 13, Trace: "locklab2-c"}, "pause"},
-			{study.Par{Complete: true}, ""},
-			{study.Par{Complete: true}, ""},
-		},
-		{
-			{study.Par{Complete: true, Found: true, Par: 1, Steps: 15, Trace: "locklab2-d"}, "pause restart failover"},
-			{study.Par{Found: true, Par: 2, Steps: 67, Trace: "locklab2-e"}, "crash+pause"},
-			{},
-		},
-		{{}, {}, {}}, // not finished
-	}
 	c := &Par{ParTable: study.ParTable{
 		Locks:    locksOf("setnx", "token", "redlock", "watchdog"),
 		Verdicts: []verdict.Word{verdict.Overlap, verdict.Lie, verdict.Deadlock},
 		Within:   search.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 2, TTL: 9 * time.Second}},
 		Budgets:  []string{"crash=1", "pause=1"},
 	}}
-	for l, row := range cells {
-		for _, budget := range c.Budgets { // of which each finds what it is enough for
-			for n, p := range row {
-				enough := slices.ContainsFunc(strings.Fields(p.ways), func(way string) bool {
-					return strings.HasPrefix(way, strings.TrimSuffix(budget, "=1"))
-				})
-				one := p.Par
-				if p.Found && p.Par.Par > 0 && !enough {
-					one = study.Par{Complete: p.Complete}
-				}
-				one.Lock, one.Budget, one.Verdict = c.Locks[l].ID, budget, c.Verdicts[n]
-				c.Rows = append(c.Rows, one)
-			}
-		}
+	none, open := study.Par{Complete: true}, study.Par{}
+	found := func(par, steps int, trace string) study.Par {
+		return study.Par{Complete: true, Found: true, Par: par, Steps: steps, Trace: trace}
+	}
+	cut := study.Par{Found: true, Par: 2, Steps: 67, Trace: "locklab2-e"}
+	for i, p := range []study.Par{ // by lock, budget and verdict
+		found(0, 9, "locklab2-a"), none, found(1, 19, "locklab2-b"), found(0, 9, "locklab2-a"), none, none,
+		none, none, none, found(1, 13, "locklab2-c"), none, none,
+		none, cut, open, found(1, 15, "locklab2-d"), open, open,
+		open, open, open, open, open, open,
+	} {
+		p.Lock, p.Budget, p.Verdict = c.Locks[i/6].ID, c.Budgets[i/3%2], c.Verdicts[i%3]
+		c.Rows = append(c.Rows, p)
 	}
 	pause := &Par{ParTable: study.ParTable{Locks: c.Locks[1:3], Verdicts: c.Verdicts[:1], Budgets: c.Budgets[1:],
 		Rows: []study.Par{*c.Of(1, 1, 0), *c.Of(2, 1, 0)}}}

@@ -115,13 +115,7 @@ func TestMovesActOn(t *testing.T) {
 	defer table.Close()
 	position := func(r game.Request) (p game.Position) {
 		t.Helper()
-		request, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(table.Answer(t.Context(), request), &p); err != nil || p.Lock != "setnx" {
-			t.Fatalf("%s: %v", request, err)
-		}
+		ask(t, &table, r, &p)
 		return p
 	}
 	const replyMayBeLost = 3 // the level

@@ -16,13 +16,13 @@ import (
 	"locklab/simulator/effort"
 )
 
-// everyPage is the names of all explanations, but for most locks: all locks have pages of the same shape.
+// everyPage is the names of all explanations.
 func everyPage() []string {
 	names := []string{"path", "path 10", "interview", "debate", "glossary", "lease", "token gc-pause", "redlock restart", "zk-recheck gc-pause", "mutex failover"}
 	for _, topic := range Topics() {
 		names = append(names, "interview "+topic)
 	}
-	for _, e := range append(algorithms.Milestones(), algorithms.All()[:3]...) {
+	for _, e := range algorithms.All() {
 		names = append(names, e.ID)
 	}
 	for _, sc := range scenarios.All() {

@@ -138,7 +138,7 @@ func TestPageBooks(t *testing.T) {
 
 func TestPageTooLarge(t *testing.T) {
 	effort.OnlyPushed(t, "it takes seconds")
-	r := Report{Charts: []Chart{{Texts: &chart.WaitingChart{}, SVG: bytes.Repeat([]byte("<g></g>"), MaxSize/7+1)}}}
+	r := Report{Charts: []Chart{{Texts: &chart.Grid{}, SVG: bytes.Repeat([]byte("<g></g>"), MaxSize/7+1)}}}
 	if err := Write(io.Discard, r); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("got %v", err)
 	}

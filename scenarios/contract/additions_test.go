@@ -391,7 +391,8 @@ var deletions = []struct {
 		"reports/text/en/waiting.txt", "reports/text/zh/waiting.txt", "scenarios/cost/waiting.go", "scenarios/cost/waiting_test.go",
 		"scenarios/cost/simulation.go", "scenarios/cost/clients.go"},
 		map[string]string{"cmd/locklab/charts.go": `waitingChart\(files\)`, "reports/chart/chart.go": `"waiting": .*}`,
-			"reports/chart/charts_test.go": `"waiting": .*\)`},
+			"reports/chart/charts_test.go": `"waiting": .*\)`, "cmd/locklab/charts_test.go": `"waiting": .*}`,
+			"cmd/locklab/errors_test.go": "\\{`chart waiting .*}"},
 		map[string]string{"./reports/chart": "TestEveryChartHasASample"}},
 }
 
@@ -422,7 +423,7 @@ func TestDeletions(t *testing.T) {
 		if out, err := s.goCommand("vet", "./cmd/...", "./reports/...", "./scenarios/cost"); err != nil {
 			t.Errorf("%s: %v\n%s", d.name, err, out)
 		}
-		s.passes("./cmd/locklab", "^Test(Help|Landing|Completion)$", "TestHelp", "TestLanding")
+		s.passes("./cmd/locklab", "^Test(Help|Landing|Completion|WrongUse)$", "TestHelp", "TestLanding")
 		s.passes("./reports/text", "^Test", "TestTextsAreUsed", "TestLanguagesCorrespond", "TestKeysInCodeExist")
 		for dir, name := range d.tests {
 			s.passes(dir, "^Test", name)

@@ -170,7 +170,8 @@ func TestProofsCoverEverything(t *testing.T) {
 	}
 	for _, f := range faults.All() {
 		if !allowed[f.Name] {
-			t.Errorf("no search has %s in its budget", f.Name)
+			t.Errorf("no search has %s in its budget: write %q and a line below it, as \"token HOLDS\", into proofs.txt",
+				f.Name, "[search budget="+f.Name+"=1]")
 		}
 	}
 }

@@ -219,7 +219,8 @@ func TestTable(t *testing.T) {
 	for _, one := range search.Table {
 		values, ok := bounds[one.Name]
 		if !ok {
-			t.Errorf("%s: give this test values of it", one.Name)
+			t.Errorf("%s: write the line\n\t%q: {\"1 2\", \"x\", \"-1\"},\nin bounds, with values that are read, that are not, "+
+				"and that no search has", one.Name, one.Name)
 		}
 		for value := range strings.FieldsSeq(values.read) {
 			b := search.DefaultBounds()
