@@ -172,23 +172,19 @@ func reportFiles(e *env, r *report.Report, all bool) ([]report.File, error) {
 	entries := report.Charted(r.Locks)
 	for _, d := range reported(all) {
 		e.whole.begin(d.seconds(len(entries)))
-		one, err := d.inReport(e, r, entries)
+		draw := d.report
+		if draw == nil {
+			draw = func(e *env, _ *report.Report, entries []lock.Entry) (chart.Result, error) { return d.draw(e, entries) }
+		}
+		one, err := draw(e, r, entries)
 		if err != nil {
 			return nil, err
 		}
-		if one != nil {
+		if one != nil { // the report has this chart
 			drawn = append(drawn, one)
 		}
 	}
 	return r.Files(drawn), nil
-}
-
-// inReport computes the chart of a report; nil: it has none.
-func (d *figure) inReport(e *env, r *report.Report, charted []lock.Entry) (chart.Result, error) {
-	if d.report == nil {
-		return d.draw(e, charted)
-	}
-	return d.report(e, r, charted)
 }
 
 // conclude returns the error of a chart that leaves something unknown.

@@ -101,11 +101,11 @@ type whole struct {
 	before, stage float64 // those of the stages that are over, and of the one that runs
 }
 
-// inStages has all work from now on shown as one, in stages that take so many seconds, until end.
-func (e *env) inStages(seconds float64) (end func()) {
-	e.whole = &whole{seconds: seconds}
-	e.whole.done, end = e.progress(100, "progress.whole")
-	return end
+// inStages begins a whole of stages that take so many seconds; end ends its progress.
+func (c *console) inStages(seconds float64) (w *whole, end func()) {
+	w = &whole{seconds: seconds}
+	w.done, end = c.progress(100, "progress.whole")
+	return w, end
 }
 
 // begin begins a stage; the one before is over.
