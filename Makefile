@@ -137,8 +137,8 @@ vuln: ## known vulnerabilities in code that is reached; needs vuln.go.dev
 	$(GO) run golang.org/x/vuln/cmd/govulncheck@v1.1.4 ./... || { \
 	  echo "make vuln: nothing is known without the findings above, or without https://vuln.go.dev" >&2; exit 1; }
 
-bench: ## benchmarks with allocations
-	$(GO) test -run '^$$' -bench . -benchmem ./...
+bench: ## what users wait for, states a second beside SPIN's, what each mechanism of a search buys, and every default search; an hour on two cores
+	$(GO) test -timeout 4h -run '^$$' -bench . -benchtime 1x ./cmd/locklab ./simulator/promela ./scenarios/search
 
 MODULE ?=
 # The path of the module stands in imports, comments about them, and the three go.mod; programs read it from what they were built of.

@@ -31,6 +31,9 @@ type model struct {
 	// Mutations: of the text of the model, and of rows of the tables. Nil: it is as it is.
 	mutateText func(source string) string
 	mutateRow  func(r *row)
+	// Of its last search: what a processor took for it, and the bytes of a state.
+	took  time.Duration
+	bytes int
 }
 
 // row is a row of the tables.

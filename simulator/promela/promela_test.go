@@ -20,7 +20,7 @@ import (
 var makeAsks = flag.Bool("ask", false, "ask what make second-opinion asks, and print the answers with -v")
 
 // question returns the model that both search: two clients with two attempts, in lockstep, with changes.
-func question(t *testing.T, id, budget string, changes ...func(b *search.Bounds)) *explore.Model {
+func question(t testing.TB, id, budget string, changes ...func(b *search.Bounds)) *explore.Model {
 	t.Helper()
 	entry, ok := algorithms.ByName(id)
 	b := search.DefaultBounds()
@@ -117,7 +117,7 @@ func TestSecondOpinionOfFaults(t *testing.T) {
 }
 
 // plainly is the lab's answer, without symmetry, where an ensemble numbers every transaction.
-func plainly(t *testing.T, b *explore.Model) *result {
+func plainly(t testing.TB, b *explore.Model) *result {
 	t.Helper()
 	plain := *b
 	plain.Plain = explore.Plainest
@@ -128,7 +128,7 @@ func plainly(t *testing.T, b *explore.Model) *result {
 	return &result{slices.Sorted(slices.Values(r.Pars())), r.States, r.Transitions}
 }
 
-func spin(t *testing.T, b *explore.Model, change func(m *model)) *result {
+func spin(t testing.TB, b *explore.Model, change func(m *model)) *result {
 	t.Helper()
 	r, err := check(t.Context(), b, change)
 	if err != nil {

@@ -223,6 +223,7 @@ func (m *model) search(ctx context.Context, dir string) (*result, error) {
 	answered := m.answerAll(asks, tells)
 	tells.Close()
 	ended := pan.Wait()
+	m.took = pan.ProcessState.UserTime() + pan.ProcessState.SystemTime()
 	switch code := pan.ProcessState.ExitCode(); {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -234,6 +235,9 @@ func (m *model) search(ctx context.Context, dir string) (*result, error) {
 	case ended != nil:
 		return nil, incomplete(out.String())
 	}
+	if size := vector.FindStringSubmatch(out.String()); size != nil {
+		m.bytes, _ = strconv.Atoi(size[1])
+	}
 	return read(out.String())
 }
 
@@ -242,6 +246,7 @@ func incomplete(said string) error { return fmt.Errorf("SPIN did not complete it
 
 var (
 	states      = regexp.MustCompile(`(?m)^ *([0-9.e+]+) states, stored`)
+	vector      = regexp.MustCompile(`State-vector ([0-9]+) byte`)
 	transitions = regexp.MustCompile(`(?m)^ *([0-9.e+]+) transitions`)
 	found       = regexp.MustCompile(`(?m)^verdict ([0-9]+) ([0-9]+)$`)
 )
