@@ -229,7 +229,7 @@ func (c *checkFlags) searchView(e *env, l *checked.Lock) (*ownView, error) {
 		s.took = time.Duration(l.Search.Seconds * float64(time.Second))
 	}
 	return &ownView{json: func(out *checkedJSON) { out.Search = s.said() }, open: s.status(), text: func() error {
-		s.printFound(e.console, func() (*race.Outcome, error) { return l.Search.Runs[0].Outcome(l.Lock) })
+		s.printFound(e.console, func() (*race.Outcome, error) { return l.Search.Runs[0].Of(l.Lock) })
 		e.Printf("\n")
 		return nil
 	}}, nil

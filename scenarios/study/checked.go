@@ -94,8 +94,8 @@ func NewCheckedRun(o *race.Outcome) CheckedRun {
 	return out
 }
 
-// of is the outcome of a lock that the data tell of.
-func (c *CheckedRun) of(entry lock.Entry) (_ *race.Outcome, err error) {
+// Of returns the outcome of a lock that the data tell of.
+func (c *CheckedRun) Of(entry lock.Entry) (_ *race.Outcome, err error) {
 	o := c.Outcome
 	o.Lock, o.Race.ID = entry, c.Race
 	if c.Race != search.SearchID {
@@ -117,7 +117,7 @@ func (c *CheckedRun) of(entry lock.Entry) (_ *race.Outcome, err error) {
 // OutcomesOf are the outcomes that the data of runs tell of.
 func OutcomesOf(runs []CheckedRun, entry lock.Entry) (all []*race.Outcome, err error) {
 	for i := range runs {
-		o, err := runs[i].of(entry)
+		o, err := runs[i].Of(entry)
 		if err != nil {
 			return nil, err
 		}
