@@ -34,6 +34,7 @@ func TestWrittenBeside(t *testing.T) {
 		{"reentrant", lock.Search{Once: true}, "attempts=3", "any 3 0 reenter"},
 		{"reentrant", lock.Search{Once: true}, "uses=none", "any 1 0 none"},
 		{"reentrant", lock.Search{Once: true, NoUses: true}, "timing=lockstep", "lockstep 2 0 reenter"},
+		{"reentrant", lock.Search{}, "timing=lockstep uses=all", "lockstep 2 0 reenter"}, // nobody gives up
 		{"token", lock.Search{Once: true}, "retries=1", "lockstep 2 1 none"},
 		{"token", lock.Search{}, "ttl=10ms", "lockstep 2 0 none"},            // no room for steps
 		{"token", lock.Search{Lockstep: true}, "latency=0s", "any 2 0 none"}, // what is for any timing only
@@ -96,7 +97,8 @@ func TestInterruptedBeside(t *testing.T) {
 	}
 }
 
-// TestUsesOffered: what a lock does not offer is refused by name, and left out of AllUses.
+// TestUsesOffered: what a lock does not offer is refused by name, and left out of AllUses. What it offers and a search has
+// not stands under what was assumed.
 func TestUsesOffered(t *testing.T) {
 	for id, want := range map[string]string{
 		"token": "give-up", "daemon-10-owned": "renew give-up", "watchdog": "renew reenter give-up", "naive-wake": "wait give-up",
@@ -111,6 +113,11 @@ func TestUsesOffered(t *testing.T) {
 		b.Uses = client.AllUses
 		if settled := b.Settled(entry); settled.Uses != offered || b.Check(entry) != nil {
 			t.Errorf("%s: all uses are %v, %v", id, settled.Uses.Names(), b.Check(entry))
+		}
+		b.Uses = 0
+		s := &search.Search{Lock: entry, Bounds: b.Settled(entry), Result: &explore.Result{}}
+		if assumed := certificate.Assumed(s, "en"); !strings.Contains(strings.Join(assumed, "\n"), strings.Join(offered.Names(), ", ")) {
+			t.Errorf("%s: assumed is %q", id, assumed)
 		}
 		for _, name := range client.UseNames() {
 			b.Uses, _ = client.UseOf(name)

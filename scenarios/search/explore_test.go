@@ -94,9 +94,8 @@ const mostDefault = 4 * time.Minute
 // written. All of them take some minutes on two cores, and more on one.
 func BenchmarkDefaults(b *testing.B) {
 	for _, entry := range algorithms.All() {
-		bounds := search.DefaultBounds()
-		bounds.Timing, bounds.Attempts, bounds.Uses, bounds.Retries = search.AutoTiming, search.AutoAttempts, search.AutoUses, search.AutoRetries
-		bounds.MaxStates, bounds.Boundary = search.UsualStates, true
+		bounds := search.OpenBounds()
+		bounds.Boundary = true
 		var most int64
 		bounds.Progress = func(*explore.Result) { most = max(most, explore.Memory()) }
 		for _, cores := range []int{1, 2} {

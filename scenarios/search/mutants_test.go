@@ -85,30 +85,20 @@ func (d duel) String() string {
 
 func (d duel) search(t *testing.T, create maker) *explore.Result {
 	t.Helper()
-	budget, err := faults.Budget(d.budget).Parse()
-	if err != nil {
-		t.Fatal(err)
-	}
+	budget := racetest.Must(faults.Budget(d.budget).Parse())(t)
 	nodes := max(d.nodes, 1)
 	setup := simulator.Config{Faults: budget, Timeout: d.timeout, Nodes: make([]simulator.NodeConfig, nodes)}
 	for range d.clients {
 		setup.Clients = append(setup.Clients, simulator.ClientConfig{Program: d.contender(create)})
 	}
 	setup.Clients = append(setup.Clients, simulator.ClientConfig{Program: d.probe(create)})
-	sim, err := simulator.New(setup)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sim := racetest.Must(simulator.New(setup))(t)
 	defer sim.Close()
 	opt := explore.Options{
 		Case:  history.History{Clients: d.clients + 1, Nodes: nodes, Key: client.Key, TTL: d.ttl},
 		Probe: d.clients + 1, Symmetric: d.clients, Limits: explore.Limits{MaxStates: 400_000},
 	}
-	r, err := explore.Exhaust(context.Background(), sim, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return racetest.Must(explore.Exhaust(t.Context(), sim, opt))(t)
 }
 
 func (d duel) contender(create maker) func(*simulator.Client) {
@@ -214,7 +204,7 @@ func TestMutants(t *testing.T) {
 	t.Parallel()
 	killed, survived, listedOnly := 0, 0, maps.Clone(equivalent)
 	families := []family{
-		{"token", tokenKnobs{}.lock, tokenDefects()},
+		{"token", tokenKnobs{}.lock, append(tokenDefects(), nameDefects()...)},
 		{"getset", stampKnobs{}.lock, stampDefects()},
 		{"watchdog", dogKnobs{}.lock, dogDefects()},
 		{"redlock", voteKnobs{}.lock, voteDefects()},
@@ -368,45 +358,42 @@ func takeInTransaction(ctx context.Context, r redis.UniversalClient, key, token 
 }
 
 func tokenDefects() []defect {
-	var list []defect
-	add := func(name string, at duel, k tokenKnobs) { list = append(list, defect{name, at, k.lock}) }
-	add("release without a look at the token", two("pause=1").falling(), tokenKnobs{release: "plain"})
-	add("release by GET, then DEL", two("pause=1").falling(), tokenKnobs{release: "get"})
-	add("a failed EXEC counts as released", two("pause=1").falling(), tokenKnobs{release: "exec"})
-	add("DEL before the check", two("pause=1").falling(), tokenKnobs{release: "getdel"})
-	add("release again by DEL after an error", two("lose-reply=1"), tokenKnobs{release: "retry"})
-	add("script compares the wrong argument", two("pause=1").falling(), tokenKnobs{release: `if ARGV[1] == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`})
-	add("script compares the wrong way round", two("pause=1").falling(), tokenKnobs{release: `if redis.call("GET", KEYS[1]) ~= ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`})
-	add("nothing deleted counts as success", two("pause=1").falling(), tokenKnobs{zeroYes: true})
-	add("constant token", two("pause=1").falling(), tokenKnobs{token: "every"})
-	add("one token for all attempts", two("lose-reply=1"), tokenKnobs{token: "once"})
-	add("no TTL", two("crash=1"), tokenKnobs{set: []any{"NX"}})
-	add("milliseconds sent as seconds", two("crash=1"), tokenKnobs{set: []any{"NX", "EX", 9000}})
-	add("seconds sent as milliseconds", two("crash=1"), tokenKnobs{set: []any{"NX", "PX", 9}})
-	add("TTL by a second command", two("crash=1"), tokenKnobs{set: []any{"NX"}, then: "PEXPIRE"})
-	add("TTL prolonged by whoever is refused", two(""), tokenKnobs{then: "PEXPIRE", always: true})
-	add("SET without NX", two(""), tokenKnobs{set: []any{"PX", 9000}})
-	add("GET, then SET without NX", two(""), tokenKnobs{set: []any{"PX", 9000}, look: true})
-	add("refusal counts as success", two(""), tokenKnobs{nilYes: true})
-	add("error counts as success", two("lose-request=1"), tokenKnobs{errYes: true})
-	return append(list, nameDefects()...)
+	return []defect{
+		{"release without a look at the token", two("pause=1").falling(), tokenKnobs{release: "plain"}.lock},
+		{"release by GET, then DEL", two("pause=1").falling(), tokenKnobs{release: "get"}.lock},
+		{"a failed EXEC counts as released", two("pause=1").falling(), tokenKnobs{release: "exec"}.lock},
+		{"DEL before the check", two("pause=1").falling(), tokenKnobs{release: "getdel"}.lock},
+		{"release again by DEL after an error", two("lose-reply=1"), tokenKnobs{release: "retry"}.lock},
+		{"script compares the wrong argument", two("pause=1").falling(), tokenKnobs{release: `if ARGV[1] == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`}.lock},
+		{"script compares the wrong way round", two("pause=1").falling(), tokenKnobs{release: `if redis.call("GET", KEYS[1]) ~= ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`}.lock},
+		{"nothing deleted counts as success", two("pause=1").falling(), tokenKnobs{zeroYes: true}.lock},
+		{"constant token", two("pause=1").falling(), tokenKnobs{token: "every"}.lock},
+		{"one token for all attempts", two("lose-reply=1"), tokenKnobs{token: "once"}.lock},
+		{"no TTL", two("crash=1"), tokenKnobs{set: []any{"NX"}}.lock},
+		{"milliseconds sent as seconds", two("crash=1"), tokenKnobs{set: []any{"NX", "EX", 9000}}.lock},
+		{"seconds sent as milliseconds", two("crash=1"), tokenKnobs{set: []any{"NX", "PX", 9}}.lock},
+		{"TTL by a second command", two("crash=1"), tokenKnobs{set: []any{"NX"}, then: "PEXPIRE"}.lock},
+		{"TTL prolonged by whoever is refused", two(""), tokenKnobs{then: "PEXPIRE", always: true}.lock},
+		{"SET without NX", two(""), tokenKnobs{set: []any{"PX", 9000}}.lock},
+		{"GET, then SET without NX", two(""), tokenKnobs{set: []any{"PX", 9000}, look: true}.lock},
+		{"refusal counts as success", two(""), tokenKnobs{nilYes: true}.lock},
+		{"error counts as success", two("lose-request=1"), tokenKnobs{errYes: true}.lock},
+	}
 }
 
 // nameDefects are locks in which it depends on the clients' names who comes in: a
 // search that takes clients for interchangeable may never see the one that does.
 func nameDefects() []defect {
 	const find, take = `local v = redis.call("GET", KEYS[1]) `, ` return redis.call("SET", KEYS[1], ARGV[1], "PX", ARGV[2])`
-	var list []defect
-	add := func(name, script string) {
-		list = append(list, defect{name, two("").once(), tokenKnobs{acquire: script}.lock})
+	at, by := two("").once(), func(script string) maker { return tokenKnobs{acquire: script}.lock }
+	return []defect{
+		{"the greater token takes over", at, by(find + `if v and v > ARGV[1] then return false end` + take)},
+		{"the last of the sorted tokens takes over", at, by(find + `local all = {v or ARGV[1], ARGV[1]} table.sort(all)
+if all[2] ~= ARGV[1] then return false end` + take)},
+		{"the last in rank takes over", at, by(`redis.call("ZADD", "line", 0, ARGV[1])
+if redis.call("ZRANK", "line", ARGV[1]) + 1 ~= redis.call("ZCARD", "line") then return false end` + take)},
+		{"a key for each client", at, by(`return redis.call("SET", KEYS[1] .. string.sub(ARGV[1], 1, 2), ARGV[1], "NX", "PX", ARGV[2])`)},
 	}
-	add("the greater token takes over", find+`if v and v > ARGV[1] then return false end`+take)
-	add("the last of the sorted tokens takes over", find+`local all = {v or ARGV[1], ARGV[1]} table.sort(all)
-if all[2] ~= ARGV[1] then return false end`+take)
-	add("the last in rank takes over", `redis.call("ZADD", "line", 0, ARGV[1])
-if redis.call("ZRANK", "line", ARGV[1]) + 1 ~= redis.call("ZCARD", "line") then return false end`+take)
-	add("a key for each client", `return redis.call("SET", KEYS[1] .. string.sub(ARGV[1], 1, 2), ARGV[1], "NX", "PX", ARGV[2])`)
-	return list
 }
 
 // dogKnobs is a reentrant lock in a hash with a watchdog, with defects.
@@ -485,25 +472,24 @@ func (d *dog) watch(ctx context.Context, key string, number int) {
 }
 
 func dogDefects() []defect {
-	var list []defect
-	add := func(name string, at duel, k dogKnobs) { list = append(list, defect{name, at, k.lock}) }
-	add("no renewal", renewed(""), dogKnobs{period: -1})
-	add("renewal once a TTL", renewed("pause=1@500ms"), dogKnobs{period: 1})
-	add("renewal without a look at the owner", renewed("pause=1").falling(), dogKnobs{renew: `return redis.call("PEXPIRE", KEYS[1], ARGV[2])`})
-	add("renewal makes the key anew", renewed("pause=1").falling(), dogKnobs{renew: `redis.call("DEL", KEYS[1]) redis.call("HSET", KEYS[1], ARGV[1], 1) return redis.call("PEXPIRE", KEYS[1], ARGV[2])`})
-	add("renewal goes on after the release", renewed("lose-request=1").falling(), dogKnobs{unstopped: true})
-	add("a refused renewal counts as one", renewed("pause=1").falling(), dogKnobs{stubborn: true})
-	add("renewal in the wrong unit", renewed(""), dogKnobs{renew: strings.Replace(dogRenew, `"PEXPIRE", KEYS[1], ARGV[2]`, `"PEXPIRE", KEYS[1], ARGV[2] / 1000`, 1)})
-	add("renewal for ever", renewed("crash=1"), dogKnobs{renew: strings.Replace(dogRenew, "PEXPIRE", "EXPIRE", 1)})
-	add("no TTL before the first renewal", renewed("crash=1"), dogKnobs{acquire: strings.Replace(dogAcquire, `redis.call("PEXPIRE", KEYS[1], ARGV[2])`, "", 1)})
-	add("acquire for any owner", renewed(""), dogKnobs{acquire: strings.Replace(dogAcquire, `redis.call("HEXISTS", KEYS[1], ARGV[1]) == 1`, `redis.call("HLEN", KEYS[1]) == 1`, 1)})
-	add("entries not counted", renewed("").reentrant(), dogKnobs{acquire: strings.Replace(dogAcquire, `"HINCRBY"`, `"HSET"`, 1)})
-	add("release whatever the count", renewed("").reentrant(), dogKnobs{release: strings.Replace(dogRelease, "> 0", "> 9", 1)})
-	add("release one entry too early", renewed("").reentrant(), dogKnobs{release: strings.Replace(dogRelease, "> 0", "> 1", 1)})
-	add("count not taken down", renewed("").reentrant(), dogKnobs{release: strings.Replace(dogRelease, "ARGV[1], -1", "ARGV[1], 0", 1)})
-	add("DEL, then the count", renewed(""), dogKnobs{release: `redis.call("DEL", KEYS[1]) redis.call("HINCRBY", KEYS[1], ARGV[1], -1) return 1`})
-	add("release of any owner", renewed("pause=1").falling(), dogKnobs{release: `return redis.call("DEL", KEYS[1])`})
-	return list
+	return []defect{
+		{"no renewal", renewed(""), dogKnobs{period: -1}.lock},
+		{"renewal once a TTL", renewed("pause=1@500ms"), dogKnobs{period: 1}.lock},
+		{"renewal without a look at the owner", renewed("pause=1").falling(), dogKnobs{renew: `return redis.call("PEXPIRE", KEYS[1], ARGV[2])`}.lock},
+		{"renewal makes the key anew", renewed("pause=1").falling(), dogKnobs{renew: `redis.call("DEL", KEYS[1]) redis.call("HSET", KEYS[1], ARGV[1], 1) return redis.call("PEXPIRE", KEYS[1], ARGV[2])`}.lock},
+		{"renewal goes on after the release", renewed("lose-request=1").falling(), dogKnobs{unstopped: true}.lock},
+		{"a refused renewal counts as one", renewed("pause=1").falling(), dogKnobs{stubborn: true}.lock},
+		{"renewal in the wrong unit", renewed(""), dogKnobs{renew: strings.Replace(dogRenew, `"PEXPIRE", KEYS[1], ARGV[2]`, `"PEXPIRE", KEYS[1], ARGV[2] / 1000`, 1)}.lock},
+		{"renewal for ever", renewed("crash=1"), dogKnobs{renew: strings.Replace(dogRenew, "PEXPIRE", "EXPIRE", 1)}.lock},
+		{"no TTL before the first renewal", renewed("crash=1"), dogKnobs{acquire: strings.Replace(dogAcquire, `redis.call("PEXPIRE", KEYS[1], ARGV[2])`, "", 1)}.lock},
+		{"acquire for any owner", renewed(""), dogKnobs{acquire: strings.Replace(dogAcquire, `redis.call("HEXISTS", KEYS[1], ARGV[1]) == 1`, `redis.call("HLEN", KEYS[1]) == 1`, 1)}.lock},
+		{"entries not counted", renewed("").reentrant(), dogKnobs{acquire: strings.Replace(dogAcquire, `"HINCRBY"`, `"HSET"`, 1)}.lock},
+		{"release whatever the count", renewed("").reentrant(), dogKnobs{release: strings.Replace(dogRelease, "> 0", "> 9", 1)}.lock},
+		{"release one entry too early", renewed("").reentrant(), dogKnobs{release: strings.Replace(dogRelease, "> 0", "> 1", 1)}.lock},
+		{"count not taken down", renewed("").reentrant(), dogKnobs{release: strings.Replace(dogRelease, "ARGV[1], -1", "ARGV[1], 0", 1)}.lock},
+		{"DEL, then the count", renewed(""), dogKnobs{release: `redis.call("DEL", KEYS[1]) redis.call("HINCRBY", KEYS[1], ARGV[1], -1) return 1`}.lock},
+		{"release of any owner", renewed("pause=1").falling(), dogKnobs{release: `return redis.call("DEL", KEYS[1])`}.lock},
+	}
 }
 
 // stampKnobs is SETNX with a time stamp and takeover by GETSET, with defects.
@@ -557,16 +543,15 @@ func (k stampKnobs) lock(env lock.Env) lock.Lock {
 }
 
 func stampDefects() []defect {
-	var list []defect
-	add := func(name string, at duel, k stampKnobs) { list = append(list, defect{name, at, k.lock}) }
-	add("comparison the wrong way round", two(""), stampKnobs{backward: true})
-	add("stamp without the TTL", two(""), stampKnobs{ends: func(now, _ int64) int64 { return now }})
-	add("stamp in seconds", two(""), stampKnobs{ends: func(now, ttl int64) int64 { return (now + ttl) / 1000 }})
-	add("TTL in microseconds", two("crash=1"), stampKnobs{ends: func(now, ttl int64) int64 { return now + ttl*1000 }})
-	add("takeover by SET", two("crash=1").three(), stampKnobs{takeover: "set"})
-	add("takeover by DEL, then SETNX", two("crash=1").three(), stampKnobs{takeover: "del"})
-	add("takeover whatever GETSET gives back", two("crash=1").three(), stampKnobs{anyOld: true})
-	return list
+	return []defect{
+		{"comparison the wrong way round", two(""), stampKnobs{backward: true}.lock},
+		{"stamp without the TTL", two(""), stampKnobs{ends: func(now, _ int64) int64 { return now }}.lock},
+		{"stamp in seconds", two(""), stampKnobs{ends: func(now, ttl int64) int64 { return (now + ttl) / 1000 }}.lock},
+		{"TTL in microseconds", two("crash=1"), stampKnobs{ends: func(now, ttl int64) int64 { return now + ttl*1000 }}.lock},
+		{"takeover by SET", two("crash=1").three(), stampKnobs{takeover: "set"}.lock},
+		{"takeover by DEL, then SETNX", two("crash=1").three(), stampKnobs{takeover: "del"}.lock},
+		{"takeover whatever GETSET gives back", two("crash=1").three(), stampKnobs{anyOld: true}.lock},
+	}
 }
 
 // voteKnobs is Redlock, with defects.
@@ -657,18 +642,17 @@ func (k voteKnobs) takeBack(ctx context.Context, env lock.Env, key, token string
 }
 
 func voteDefects() []defect {
-	var list []defect
-	add := func(name string, at duel, k voteKnobs) { list = append(list, defect{name, at, k.lock}) }
-	add("quorum of N/2", voting(""), voteKnobs{fewer: 1})
-	add("refusal counts as a vote", voting(""), voteKnobs{nilYes: true})
-	add("no answer counts as a vote", hasty("lose-request=1"), voteKnobs{errYes: true})
-	add("majority of those that answered", hasty("lose-request=2"), voteKnobs{answered: true})
-	add("validity not checked", voting("lose-reply=1").twice(), voteKnobs{late: true})
-	add("validity from the last answer", voting("lose-reply=1").twice(), voteKnobs{lateStart: true})
-	add("constant token", voting(""), voteKnobs{token: "locked"})
-	add("release without a look at the token", voting(""), voteKnobs{plain: true})
-	add("no TTL", voting("crash=1"), voteKnobs{noTTL: true})
-	add("release only where it agreed", hasty("lose-reply=2").twice(), voteKnobs{sparing: true})
-	add("a release that found nothing counts", voting("pause=1"), voteKnobs{zeroHeld: true})
-	return list
+	return []defect{
+		{"quorum of N/2", voting(""), voteKnobs{fewer: 1}.lock},
+		{"refusal counts as a vote", voting(""), voteKnobs{nilYes: true}.lock},
+		{"no answer counts as a vote", hasty("lose-request=1"), voteKnobs{errYes: true}.lock},
+		{"majority of those that answered", hasty("lose-request=2"), voteKnobs{answered: true}.lock},
+		{"validity not checked", voting("lose-reply=1").twice(), voteKnobs{late: true}.lock},
+		{"validity from the last answer", voting("lose-reply=1").twice(), voteKnobs{lateStart: true}.lock},
+		{"constant token", voting(""), voteKnobs{token: "locked"}.lock},
+		{"release without a look at the token", voting(""), voteKnobs{plain: true}.lock},
+		{"no TTL", voting("crash=1"), voteKnobs{noTTL: true}.lock},
+		{"release only where it agreed", hasty("lose-reply=2").twice(), voteKnobs{sparing: true}.lock},
+		{"a release that found nothing counts", voting("pause=1"), voteKnobs{zeroHeld: true}.lock},
+	}
 }

@@ -33,7 +33,7 @@ func TestProve(t *testing.T) {
 		{"token", "pause=any@1s", []verdict.Word{verdict.WrongDel, verdict.Lie, verdict.Deadlock}, 4, false, false},
 		{"token", "expire-session=1", nil, -1, true, false},
 		{"reentrant", "crash=1", []verdict.Word{verdict.WrongDel, verdict.Lie, verdict.Orphan, verdict.Deadlock}, 0, false, true},
-		{"queue", "pause=1", nil, 1, true, false},
+		{"queue", "pause=1", nil, 1, true, true},
 	} {
 		b := search.ProofBounds()
 		if err := b.Set("budget", c.budget); err != nil {
