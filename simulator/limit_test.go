@@ -1,9 +1,7 @@
 package simulator_test
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -16,7 +14,6 @@ import (
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/history"
-	"locklab/simulator/redisnode"
 	"locklab/simulator/schedule"
 	"locklab/simulator/zookeeper"
 )
@@ -24,101 +21,80 @@ import (
 // TestLimits: where a simulator reaches one of its limits, a search ends as incomplete,
 // with the reason, and a run ends with an error. Nothing is left out silently.
 func TestLimits(t *testing.T) {
-	many := func(n int, args ...any) func(*simulator.Client) {
-		return func(c *simulator.Client) {
-			for range n {
-				do(c, 1, args...)
-			}
-		}
-	}
-	redises := func(n int, s simulator.NodeConfig) []simulator.NodeConfig {
-		return slices.Repeat([]simulator.NodeConfig{s}, n)
-	}
+	many := func(n int, command string) string { return strings.Repeat(command+"; ", n) }
 	for _, test := range []struct {
-		name    string
 		want    string
-		budget  string
 		nodes   []simulator.NodeConfig
 		program func(*simulator.Client)
+		budget  faults.Budget
 		freeze  bool // requests never arrive
 		strike  simulator.Choice
 		ids     int
 	}{
-		{name: "timers", want: "more than 4 timers at once", program: func(c *simulator.Client) {
+		{want: "more than 4 timers at once", program: func(c *simulator.Client) {
 			for range simulator.MaxThreads {
 				c.Clock().AfterFunc(sec, func() {})
 			}
 		}},
-		{name: "tasks", want: "6 tasks at once", program: func(c *simulator.Client) {
+		{want: "6 tasks at once", program: func(c *simulator.Client) {
 			c.Parallel(slices.Repeat([]func(){func() { do(c, 1, "PING") }}, 6)...)
 		}},
-		{name: "threads on one watch", want: "two threads wait for watches of one ZooKeeper session", nodes: []simulator.NodeConfig{{Session: 10 * sec}}, program: func(c *simulator.Client) {
-			await := func() func() {
-				_, w, _ := c.ZooKeeper().Watch(zookeeper.Request{Op: zookeeper.Exists, Path: "/a"})
-				return func() { _, _ = w.Wait(sec) }
-			}
-			c.Parallel(await(), await(), func() { _, _ = c.ZooKeeper().Do(zookeeper.Request{Op: zookeeper.Create, Path: "/a"}) })
-		}},
-		{name: "keys that expire", want: "more than 4 keys with a time to live", program: func(c *simulator.Client) {
-			for i := range redisnode.MaxKeys + 1 {
-				c.Redis(1).Set(context.Background(), fmt.Sprint("k", i), 1, sec)
-			}
-		}},
-		{name: "late requests", want: "more than 20 requests are under way", budget: "hang=1@10m", program: many(21, "INCR", "n"), freeze: true},
-		{name: "messages for a subscriber", want: "more than 128 messages wait for one subscriber", program: func(c *simulator.Client) {
-			s := c.Redis(1).Subscribe(context.Background(), "news")
-			_, _ = s.Receive(context.Background())
-			many(129, "PUBLISH", "news", "x")(c)
-		}},
-		{name: "readings of a clock", want: "reads its clock 10000 times on end", program: func(c *simulator.Client) {
+		{want: "two threads wait for watches of one ZooKeeper session", nodes: one(simulator.NodeConfig{Session: 10 * sec}),
+			program: func(c *simulator.Client) {
+				await := func() func() {
+					_, w, _ := c.ZooKeeper().Watch(zookeeper.Request{Op: zookeeper.Exists, Path: "/a"})
+					return func() { _, _ = w.Wait(sec) }
+				}
+				create := func() { _, _ = c.ZooKeeper().Do(zookeeper.Request{Op: zookeeper.Create, Path: "/a"}) }
+				c.Parallel(await(), await(), create)
+			}},
+		{want: "reads its clock 10000 times on end", program: func(c *simulator.Client) {
 			for {
 				c.Clock().Now()
 			}
 		}},
-		{name: "old masters", want: "of 5 would need a number", budget: "split=1", nodes: redises(5, simulator.NodeConfig{Replicas: 1}),
-			program: many(3, "PING"), strike: faults.SplitOf(1, 4, 0)},
-		{name: "entries of a table", want: "the lab has numbers for 30 ", program: func(c *simulator.Client) {
-			for i := range 100 {
-				do(c, 1, "SET", "k", i)
-			}
-		}, ids: 30},
+		{want: "more than 4 keys with a time to live",
+			program: does("SET a x EX 1; SET b x EX 1; SET c x EX 1; SET d x EX 1; SET e x EX 1")},
+		{want: "more than 20 requests are under way", program: does(many(21, "INCR n")), budget: "hang=1@10m", freeze: true},
+		{want: "more than 128 messages wait for one subscriber", program: does("subscribe; hear; " + many(129, "PUBLISH news x"))},
+		{want: "of 5 would need a number", program: does(many(3, "PING")), budget: "split=1",
+			nodes: slices.Repeat(replicas(1), 5), strike: faults.SplitOf(1, 4, 0)},
+		{want: "the lab has numbers for 30 ", program: does(many(100, "APPEND k x")), ids: 30},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			sim := func() *simulator.Simulator {
-				setup := simulator.Config{Clients: []simulator.ClientConfig{{Program: test.program}}, Nodes: test.nodes}
-				if setup.Nodes == nil {
-					setup.Nodes = redises(1, simulator.NodeConfig{})
-				}
-				var err error
-				if setup.Faults, err = faults.Budget(test.budget).Parse(); err != nil {
-					t.Fatal(err)
-				}
-				l := simulator.MustLab(t, setup)
-				simulator.SetMaxOrphans(l, 20) // or the search takes half a minute
-				if test.ids > 0 {
-					simulator.SetIDs(l, test.ids)
-				}
-				return l
+		t.Run(test.want, func(t *testing.T) {
+			allowed, err := test.budget.Parse()
+			if err != nil {
+				t.Fatal(err)
 			}
-			limit := (*simulator.LimitError)(nil)
-			r, err := explore.Exhaust(context.Background(), sim(), explore.Options{Case: history.History{Clients: 1, Nodes: max(len(test.nodes), 1), Key: "k"}})
+			sim := func() *simulator.Simulator {
+				clients := []simulator.ClientConfig{{Program: test.program}}
+				s := newStage(t, simulator.Config{Clients: clients, Nodes: test.nodes, Faults: allowed})
+				simulator.SetMaxOrphans(s.sim, 20) // or the search takes half a minute
+				if test.ids > 0 {
+					simulator.SetIDs(s.sim, test.ids)
+				}
+				return s.sim
+			}
+			about := history.History{Clients: 1, Nodes: max(len(test.nodes), 1), Key: "k"}
+			r, err := explore.Exhaust(t.Context(), sim(), explore.Options{Case: about})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if r.Complete || !strings.Contains(text.SayMessage("en", r.Limit), test.want) {
-				t.Errorf("the search is complete: %v, and says %q; want %q", r.Complete, r.Limit, test.want)
+				t.Errorf("the search is complete: %v, and says %q", r.Complete, r.Limit)
 			}
-
-			_, err = schedule.NewPlayer(sim()).Play(schedule.Conditions{Latency: time.Millisecond, Horizon: time.Hour, Script: func(s *schedule.Stage, e *history.Event) {
+			script := func(s *schedule.Stage, e *history.Event) {
 				if e.Kind == history.Send && test.freeze {
 					s.Freeze(1)
 				}
 				if e.Kind == history.Send && test.strike.Verb != 0 {
 					s.Inject(0, test.strike)
 				}
-			}})
+			}
+			_, err = schedule.NewPlayer(sim()).Play(schedule.Conditions{Latency: time.Millisecond, Horizon: time.Hour, Script: script})
+			limit := (*simulator.LimitError)(nil)
 			if !errors.As(err, &limit) || !strings.Contains(text.SayMessage("en", limit.What), test.want) {
-				t.Errorf("played: %v, want %q", err, test.want)
+				t.Errorf("played: %v", err)
 			}
 		})
 	}

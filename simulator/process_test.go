@@ -95,11 +95,6 @@ func TestTimers(t *testing.T) {
 			c.Clock().Sleep(2 * sec)
 			note(c, "end")
 		}, "1s:true false 3s:end"},
-		{"stopped after", func(c *simulator.Client) {
-			timer := c.Clock().AfterFunc(sec, func() { note(c, "fired") })
-			c.Clock().Sleep(2 * sec)
-			note(c, timer.Stop())
-		}, "1s:fired 2s:false"},
 		{"stopped while its thread is under way", func(c *simulator.Client) {
 			timer := c.Clock().AfterFunc(sec, func() { c.Clock().Sleep(2 * sec); note(c, "fired") })
 			c.Clock().Sleep(2 * sec)
@@ -150,9 +145,6 @@ func TestBadPrograms(t *testing.T) {
 			c.Clock().AfterFunc(sec, func() { panic("boom") })
 			c.Clock().Sleep(10 * sec)
 		}},
-		{"panics before it asks for anything", "c1 panicked: runtime error: index out of range", func(c *simulator.Client) {
-			_ = []int{}[c.ID()]
-		}},
 		{"panics in one of several tasks", "c1 panicked: boom", func(c *simulator.Client) {
 			c.Parallel(func() { c.Clock().Sleep(sec) }, func() { do(c, 1, "PING"); panic("boom") })
 		}},
@@ -189,7 +181,6 @@ func TestNondeterminism(t *testing.T) {
 		want    string
 	}{
 		{"a counter of the package, sent", func() any { counter++; return counter }, func(c *simulator.Client, v any) { do(c, 1, "SET", "a", v) }, `["SET" "a" "`},
-		{"the wall clock, sent", func() any { return time.Now().UnixNano() }, func(c *simulator.Client, v any) { do(c, 1, "SET", "a", v) }, `["SET" "a" "`},
 		{"the wall clock, slept on", func() any { return time.Now().UnixNano() }, func(c *simulator.Client, v any) { c.Clock().Sleep(time.Duration(v.(int64))) }, "sleep "},
 		{"a counter, only recorded", func() any { counter++; return counter }, func(c *simulator.Client, v any) { note(c, v) }, `record refuse "`},
 	} {

@@ -2,7 +2,6 @@ package simulator_test
 
 import (
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -16,17 +15,12 @@ import (
 	"locklab/simulator/zookeeper"
 )
 
-// tell notes what a program has observed.
-func tell(c *simulator.Client, what ...any) {
-	c.Record(history.Event{Kind: history.Refuse, Note: fmt.Sprint(what...)})
-}
-
 // inLine is a client that queues and waits for the one before it.
 func inLine(c *simulator.Client) {
 	zk := c.ZooKeeper()
 	do := func(r zookeeper.Request) (zookeeper.Reply, error) {
 		reply, err := zk.Do(r)
-		tell(c, r.Op, reply, err)
+		note(c, r.Op, reply, err)
 		return reply, err
 	}
 	_, _ = do(zookeeper.Request{Op: zookeeper.Create, Path: "/q"})
@@ -37,12 +31,12 @@ func inLine(c *simulator.Client) {
 		}
 		for {
 			reply, watch, err := zk.Watch(zookeeper.Request{Op: zookeeper.GetChildren, Path: "/q"})
-			tell(c, reply, err)
+			note(c, reply, err)
 			if err != nil || len(reply.Children) == 0 || "/q/"+slices.Min(reply.Children) >= own.Path { // its own may have gone with a session
 				break
 			}
 			fired, err := watch.Wait(1500 * time.Millisecond)
-			tell(c, fired, err)
+			note(c, fired, err)
 			if err != nil || !fired {
 				break
 			}
@@ -57,14 +51,14 @@ func onlooker(c *simulator.Client) {
 	zk := c.ZooKeeper()
 	for range 4 {
 		_, w, err := zk.Watch(zookeeper.Request{Op: zookeeper.Exists, Path: "/q"})
-		tell(c, err)
+		note(c, err)
 		c.Clock().Sleep(300 * time.Millisecond)
 		if w != nil {
 			fired, err := w.Wait(700 * time.Millisecond)
-			tell(c, fired, err)
+			note(c, fired, err)
 		}
 		reply, err := zk.Do(zookeeper.Request{Op: zookeeper.SetData, Path: "/q", Data: c.Token(), Version: zookeeper.AnyVersion})
-		tell(c, reply, err)
+		note(c, reply, err)
 	}
 }
 
@@ -81,58 +75,49 @@ func zoo() simulator.Config {
 	}
 }
 
-// Of two threads one waits for a watch, and the other leaves one that the same news would end. Whether
-// it was left before the news was sent, or after, decides, and the threads hear of them in no order: that
-// is named, and nothing is made of it.
+// TestThreadsNeedOrder: of two threads one waits for a watch, and the other leaves one that the same news would end.
+// Whether it was left before the news was sent, or after, decides, and the threads hear of them in no order: that is
+// named, and nothing is made of it.
 func TestThreadsNeedOrder(t *testing.T) {
-	watch := func(c *simulator.Client, op zookeeper.Op, path string) *zookeeper.ClientWatch {
-		_, w, _ := c.ZooKeeper().Watch(zookeeper.Request{Op: op, Path: path})
-		return w
+	create := func(c *simulator.Client, path string) {
+		_, _ = c.ZooKeeper().Do(zookeeper.Request{Op: zookeeper.Create, Path: path})
 	}
-	create := func(path string) func(c *simulator.Client) {
+	beside := func(other func(c *simulator.Client)) func(*simulator.Client) {
 		return func(c *simulator.Client) {
-			_, _ = c.ZooKeeper().Do(zookeeper.Request{Op: zookeeper.Create, Path: path})
+			_, w, _ := c.ZooKeeper().Watch(zookeeper.Request{Op: zookeeper.Exists, Path: "/a"})
+			c.Parallel(func() { _, _ = w.Wait(10 * sec) }, func() { other(c) })
 		}
 	}
-	beside := func(other func(c *simulator.Client)) simulator.ClientConfig {
-		return simulator.ClientConfig{Program: func(c *simulator.Client) {
-			w := watch(c, zookeeper.Exists, "/a")
-			c.Parallel(func() { _, _ = w.Wait(10 * sec) }, func() { other(c) })
-		}}
+	watch := func(op zookeeper.Op, path string) func(c *simulator.Client) {
+		return func(c *simulator.Client) { _, _, _ = c.ZooKeeper().Watch(zookeeper.Request{Op: op, Path: path}) }
 	}
-	does := func(verb simulator.Verb, client, thread int8) simulator.Choice {
-		return simulator.Choice{Verb: verb, Client: client, Thread: thread}
-	}
+	second := func(verb simulator.Verb) simulator.Choice { return simulator.Choice{Verb: verb, Client: 1, Thread: 1} }
 	for name, run := range map[string]struct {
-		clients []simulator.ClientConfig
-		before  []simulator.Choice
-		last    simulator.Choice
+		programs []func(*simulator.Client)
+		before   []simulator.Choice
+		last     simulator.Choice
 	}{
 		"left after the news": {
-			[]simulator.ClientConfig{beside(func(c *simulator.Client) { create("/a")(c); watch(c, zookeeper.GetData, "/a") })},
-			[]simulator.Choice{does(simulator.Arrive, 1, 1), does(simulator.Answer, 1, 1)},
-			does(simulator.Arrive, 1, 1),
+			[]func(*simulator.Client){beside(func(c *simulator.Client) { create(c, "/a"); watch(zookeeper.GetData, "/a")(c) })},
+			[]simulator.Choice{second(simulator.Arrive), second(simulator.Answer)}, second(simulator.Arrive),
 		},
 		"left before it": {
-			[]simulator.ClientConfig{
-				beside(func(c *simulator.Client) { watch(c, zookeeper.Exists, "/b") }),
-				{Program: func(c *simulator.Client) { create("/b")(c); create("/a")(c) }},
+			[]func(*simulator.Client){
+				beside(watch(zookeeper.Exists, "/b")), func(c *simulator.Client) { create(c, "/b"); create(c, "/a") },
 			},
-			[]simulator.Choice{
-				does(simulator.Arrive, 1, 1), does(simulator.Start, 2, 0), does(simulator.Arrive, 2, 0), does(simulator.Answer, 2, 0), does(simulator.Arrive, 2, 0),
-			},
-			does(simulator.Deliver, 1, 0),
+			[]simulator.Choice{second(simulator.Arrive), start(2), arrive(2), answer(2), arrive(2)},
+			simulator.Choice{Verb: simulator.Deliver, Client: 1},
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			s := newStage(t, simulator.Config{Clients: run.clients, Nodes: []simulator.NodeConfig{{Session: sec}}})
-			s.step(does(simulator.Start, 1, 0), does(simulator.Arrive, 1, 0), does(simulator.Answer, 1, 0))
-			s.step(run.before...)
-			_, err := s.sim.Step(&s.world, run.last)
-			if limit := (*simulator.LimitError)(nil); !errors.As(err, &limit) {
-				t.Errorf("%v, want a limit", err)
-			}
-		})
+		config := simulator.Config{Nodes: one(simulator.NodeConfig{Session: sec})}
+		for _, program := range run.programs {
+			config.Clients = append(config.Clients, simulator.ClientConfig{Program: program})
+		}
+		s := newStage(t, config)
+		s.step(append([]simulator.Choice{start(1), arrive(1), answer(1)}, run.before...)...)
+		if _, err := s.sim.Step(&s.world, run.last); !errors.As(err, new(*simulator.LimitError)) {
+			t.Errorf("%s: %v, want a limit", name, err)
+		}
 	}
 }
 
@@ -153,7 +138,11 @@ type driver struct {
 }
 
 func newDriver(t *testing.T, clients int, timeout time.Duration) *driver {
-	d := &driver{t: t, state: zookeeper.New(), sessions: map[int]zookeeper.SessionID{}, heard: map[int]time.Duration{}, silent: map[int]bool{}, still: map[int]bool{}, cut: map[int]bool{}, held: map[int]time.Duration{}, told: map[int][]string{}, timeout: timeout}
+	d := &driver{
+		t: t, state: zookeeper.New(), timeout: timeout, sessions: map[int]zookeeper.SessionID{},
+		heard: map[int]time.Duration{}, silent: map[int]bool{}, still: map[int]bool{}, cut: map[int]bool{},
+		held: map[int]time.Duration{}, told: map[int][]string{},
+	}
 	for c := range clients {
 		d.state, d.sessions[c+1] = d.state.Connect()
 	}

@@ -4,11 +4,19 @@ import (
 	"errors"
 	"testing"
 
+	"locklab/simulator"
+	"locklab/simulator/client"
 	"locklab/simulator/verdict"
 )
 
-// TestRecheckRefuses: a set that lacks a state, or a search that has not found a verdict, is refused.
+// TestRecheckRefuses: a set that lacks a state, or a search that has not found a verdict, is refused. That of a lock
+// whose clients listen for messages, which come before and after they listen, is not.
 func TestRecheckRefuses(t *testing.T) {
+	listens := effectsOf(t, "naive-wake", "lose-reply=1", Limits{})
+	listens.Uses, listens.Timing = client.Wait, anyTiming(simulator.Never)
+	if moves, err := searched(t, listens).recheck(t.Context()); err != nil || moves < 1000 {
+		t.Errorf("%d moves of clients that listen: %v", moves, err)
+	}
 	m := effectsOf(t, "setnx-expire", "crash=1", Limits{})
 	for name, spoil := range map[string]func(s *search){
 		"": func(*search) {},

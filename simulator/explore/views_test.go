@@ -184,12 +184,12 @@ func TestViewsKnownHarms(t *testing.T) {
 			[]verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.WrongDel, verdict.Orphan, verdict.Deadlock}},
 		{"token", "crash=1", true, "", nil},
 		{"token", "lose-reply=1", true, "", []verdict.Word{verdict.Orphan}},
-		{"token", "delay=1@20s", false, "", []verdict.Word{verdict.Orphan}},
+		{"token", "delay=1@20s", false, "", []verdict.Word{verdict.StaleWrite, verdict.Orphan}},
 		{"token", "pause=1", false, "", []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.Orphan}},
-		{"watch-multi", "lose-reply=1", false, "", []verdict.Word{verdict.Orphan}},
-		{"watch-del", "lose-reply=1", false, "",
+		{"watch-multi", "lose-reply=1", false, "prove.once.memory", []verdict.Word{verdict.Orphan}},
+		{"watch-del", "lose-reply=1", false, "prove.once.memory",
 			[]verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.WrongDel, verdict.Orphan}},
-		{"thread-id-lua", "delay=1@20s", false, "prove.once.thread", []verdict.Word{verdict.Orphan}},
+		{"thread-id-lua", "delay=1@20s", false, "prove.once.thread", []verdict.Word{verdict.StaleWrite, verdict.Orphan}},
 	} {
 		proof, _ := proofOf(t, lockOf(t, c.id), viewBounds(c.budget), c.endless, 20_000)
 		if !proof.Closed || !slices.Equal(proof.Harms, c.want) || proof.Once.Key != c.once {

@@ -58,6 +58,7 @@ func TestDrift(t *testing.T) {
 		{time.Second, 0, 0},
 		{time.Second, 1, time.Microsecond},
 		{time.Second, -200, -200 * time.Microsecond},
+		{1, -1, -1},
 		{time.Hour, 50, 180 * time.Millisecond},
 		{EndOfTime, MaxPPM, EndOfTime / 2}, // no overflow
 		{EndOfTime, -MaxPPM, -EndOfTime / 2},
