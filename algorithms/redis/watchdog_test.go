@@ -1,6 +1,7 @@
 package redis_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -151,5 +152,22 @@ func TestRedissonEntryOutlivesItsWatchdog(t *testing.T) {
 		if a.clock.armed() != unlocks {
 			t.Errorf("after an unlock (%v) there is a watchdog: %v", unlocks, a.clock.armed())
 		}
+	}
+}
+
+// The key that no replica has is deleted even if the caller has cancelled its context.
+func TestTokenWaitGivesBackForACallerWhoLeft(t *testing.T) {
+	e := entry(t, "token-wait")
+	s := newTestbed(t, 1)
+	s.replicas.Store(0)
+	a := s.process(t, e, "A")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	a.conns[0].AddHook(&fault{command: "eval", before: cancel})
+	if _, err := a.Acquire(ctx, "lock"); !errors.Is(err, lock.ErrNotAcquired) {
+		t.Errorf("Acquire: %v, want %v", err, lock.ErrNotAcquired)
+	}
+	if n := s.holding(t, "lock"); n != 0 {
+		t.Error("the key is still there")
 	}
 }
