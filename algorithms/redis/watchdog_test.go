@@ -23,29 +23,6 @@ func (s *testbed) passThird(e lock.Entry, p *process) {
 	p.clock.tick(e.TTL / 3)
 }
 
-// Release ends the watchdog whatever the answer is; otherwise the key of a failed
-// release would live as long as the process.
-func TestWatchdogEndsWithRelease(t *testing.T) {
-	e := entry(t, "watchdog")
-	for name, want := range map[string]error{"released": nil, "lost": lock.ErrNotHeld, "unanswered": errFault} {
-		t.Run(name, func(t *testing.T) {
-			s := newTestbed(t, 1)
-			a := s.process(t, e, "A")
-			lease := must(a.Acquire(t.Context(), "lock"))(t)
-			switch want {
-			case errFault:
-				a.conns[0].AddHook(&fault{command: "eval", loseRequests: 1})
-			case lock.ErrNotHeld:
-				s.deleteKey(t, "lock")
-			}
-			mustRelease(t, lease, want)
-			if a.clock.armed() {
-				t.Error("the watchdog is still armed")
-			}
-		})
-	}
-}
-
 // A renewal that is in progress while the lock is released renews nothing and arms no
 // timer. This test is for the race detector as much as for the assertions.
 func TestWatchdogReleaseDuringRenewal(t *testing.T) {
@@ -79,34 +56,6 @@ func TestWatchdogTellsTheWaiters(t *testing.T) {
 		if got := must(waiter.ReceiveMessage(t.Context()))(t).Payload; got != "0" {
 			t.Errorf("channel %s: message %q, want 0", channel, got)
 		}
-	}
-}
-
-// wait lets d pass for the server and for p, which has one timer that is due then.
-func (s *testbed) wait(p *process, d time.Duration) {
-	s.pass(d)
-	p.clock.tick(d)
-}
-
-// There is one daemon for each key, and a new one after an error has ended it.
-func TestDaemon20StartsOnce(t *testing.T) {
-	_, s, a, _ := pair(t, "daemon-20")
-	f := &fault{command: "expire"}
-	a.conns[0].AddHook(f)
-	renewals := 0
-	f.before = func() { renewals++ }
-	for range 3 {
-		mustRelease(t, must(a.Acquire(t.Context(), "lock"))(t), nil)
-	}
-	f.loseRequests = 1
-	s.wait(a, 20*time.Second)
-	if renewals != 1 || a.clock.armed() {
-		t.Fatalf("%d renewals by one daemon, and another to come: %v", renewals, a.clock.armed())
-	}
-	must(a.Acquire(t.Context(), "lock"))(t)
-	s.wait(a, 20*time.Second)
-	if renewals != 2 {
-		t.Errorf("%d renewals, want a second", renewals)
 	}
 }
 
