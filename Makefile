@@ -74,7 +74,7 @@ newest: ## what touches go-redis, with the newest of its versions, as a push is 
 RUNS ?= 1000000
 SEED ?= 1
 dense: ## RUNS=1000000 random runs in dense time, from SEED=1, against proofs; twenty minutes of one core
-	cd scenarios/internal/dense && GOMAXPROCS=1 $(TEST) -count=1 -timeout 60m -run '^TestDense$$' -runs $(RUNS) -seed $(SEED)
+	cd scenarios/internal/dense && GOMAXPROCS=1 $(TEST) -count=1 -timeout 60m -v -run '^TestDense$$' -runs $(RUNS) -seed $(SEED)
 
 hunt: ## what a push need not check again: all searches, RUNS=1000000 random runs in dense time, sixty mutants of locks at random, three rounds on real servers, SPIN, libraries, fuzz targets, and a machine with only Go; an hour on two cores
 	LOCKLAB_HUNT=1 $(EXHAUSTIVE) $(TEST) -p=3 -count=1 -timeout 60m ./...

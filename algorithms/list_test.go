@@ -1,6 +1,7 @@
 package algorithms_test
 
 import (
+	"encoding/hex"
 	"slices"
 	"strings"
 	"testing"
@@ -109,5 +110,15 @@ func TestEntryCheck(t *testing.T) {
 		case tt.want != "" && !strings.Contains(err.Error(), tt.want):
 			t.Errorf("%s: %v, want %q", tt.id, err, tt.want)
 		}
+	}
+}
+
+func TestRandomTokens(t *testing.T) {
+	a, b := lock.RandomTokens{}.Token(), lock.RandomTokens{}.Token()
+	if a == b {
+		t.Errorf("%s twice", a)
+	}
+	if raw, err := hex.DecodeString(a); err != nil || len(raw) != 20 {
+		t.Errorf("%q is not 20 bytes in hex: %v", a, err)
 	}
 }

@@ -222,7 +222,7 @@ func (s *stage) told(t *testing.T, line string) string {
 	for _, e := range events {
 		told := e.Name()
 		for _, more := range []string{e.Note, e.Reply} {
-			if more, _, _ = strings.Cut(more, " Redis"); more != "" {
+			if more, _, _ = strings.Cut(strings.TrimPrefix(more, "(error) "), " Redis"); more != "" {
 				told += " (" + more + ")"
 			}
 		}
@@ -387,8 +387,8 @@ var stories = []struct{ what, stage, budget, lines string }{
 	{"a call that fails", "redis", "fail-call=2", `
 		can -> fail-call c1
 		fail-call c2 -> no: request.none
-		fail-call c1 -> reject ((error) BUSY)
-		answer c1 -> answer ((error) BUSY), send`},
+		fail-call c1 -> reject (BUSY)
+		answer c1 -> answer (BUSY), send`},
 	{"an eviction: the first key has no time to live", "stocked", "evict=2", `
 		can -> evict.1 n1
 		evict n1 -> no: key.lasting
@@ -441,8 +441,8 @@ var stories = []struct{ what, stage, budget, lines string }{
 		hang n1 1s -> no: verb`},
 	{"a call that fails changes nothing, for each command of a pipeline", "pipeline", "fail-call=1", `
 		start c1 -> send
-		fail-call c1 -> reject ((error) BUSY)
-		answer c1 -> answer ((error) BUSY), refuse (BUSY), refuse (BUSY), send
+		fail-call c1 -> reject (BUSY)
+		answer c1 -> answer (BUSY), refuse (BUSY), refuse (BUSY), send
 		arrive c1 -> apply (1), change
 		answer c1 -> answer (1), refuse (incr n: 1)`},
 	{"a timer is paused, and the main thread goes on", "threads", "pause-thread=2@5s,pause=1,crash=1", `
@@ -502,7 +502,8 @@ var stories = []struct{ what, stage, budget, lines string }{
 		expire-session c1 -> session-end, expire`},
 	{"a client that has asked for nothing has no session yet", "redis", "expire-session=1", `
 		expire-session c1 -> no: session`},
-	{"what would befall one server of an ensemble", "zookeeper", "node-clock=1@1s,restart=1,failover=1,split=1,hang=1,flush=1", `
+	{"what would befall one server of an ensemble", "zookeeper",
+		"node-clock=1@1s,restart=1,failover=1,split=1,hang=1,flush=1", `
 		can
 		node-clock n1 1s -> no: ensemble
 		restart n1 -> no: ensemble

@@ -14,16 +14,18 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// TestPlayed: who gets a lock, is refused it and gives it back, one after the other. "late" is a release that is not of the holder, "knows" and
-// "lost" what the holder's own check says.
+// TestPlayed: who gets a lock, is refused it and gives it back, one after the other. "late" is a release that is not of
+// the holder, "knows" and "lost" what the holder's own check says.
 func TestPlayed(t *testing.T) {
 	for _, c := range []struct{ what, id, lines string }{
 		{"the lock goes to the process that tried first, however often others try", "queue",
 			"A gets; B refused; C refused; B refused; A gives; A refused; C refused; B gets; B gives; A refused; C gets"},
 		{"where the first waiter is gone nobody gets the free lock for a lease, then the next waiter does", "queue",
-			"A gets; B refused; pass 1ms; C refused; A gives; C refused; pass 29998ms; C refused; pass 2ms; C gets; C gives; keys 0"},
+			"A gets; B refused; pass 1ms; C refused; A gives; C refused; pass 29998ms; C refused; pass 2ms; " +
+				"C gets; C gives; keys 0"},
 		{"a waiter that does not try for a lease loses its place", "queue",
-			"A gets; B refused; C refused; pass 15s; B refused; D refused; pass 15001ms; C refused; A late; B gets; B gives; C refused; D gets; D gives; C gets"},
+			"A gets; B refused; C refused; pass 15s; B refused; D refused; pass 15001ms; C refused; A late; " +
+				"B gets; B gives; C refused; D gets; D gives; C gets"},
 		{"a list that an administrator deleted is created again", "queue",
 			"A gets; B refused; delete lock:queue; B refused; A gives; B gets"},
 		{"the lock is kept for its least time", "at-least-for", "A gets; A gives; B refused; pass 7501ms; B gets"},

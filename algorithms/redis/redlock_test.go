@@ -231,3 +231,19 @@ func TestRedlockFailsFast(t *testing.T) {
 		}
 	}
 }
+
+// One refusal is no majority against: with the votes of the two servers that did not
+// answer A would have won. So their errors are the result, not ErrNotAcquired.
+func TestRedlockUndecided(t *testing.T) {
+	e := entry(t, "redlock")
+	s := newTestbed(t, e.Nodes)
+	must(s.admins[0].Set(t.Context(), "lock", "B-1", e.TTL).Result())(t)
+	a := s.process(t, e, "A")
+	for _, c := range a.conns[1:3] {
+		c.AddHook(&fault{command: "set", loseRequests: 1})
+	}
+	_, err := a.Acquire(t.Context(), "lock")
+	if !errors.Is(err, errFault) || errors.Is(err, lock.ErrNotAcquired) {
+		t.Errorf("Acquire: %v, want the fault", err)
+	}
+}

@@ -1,6 +1,7 @@
 package redis_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -20,29 +21,6 @@ func (s *testbed) ttlLeft(t *testing.T) time.Duration {
 func (s *testbed) passThird(e lock.Entry, p *process) {
 	s.pass(e.TTL / 3)
 	p.clock.tick(e.TTL / 3)
-}
-
-// Release ends the watchdog whatever the answer is; otherwise the key of a failed
-// release would live as long as the process.
-func TestWatchdogEndsWithRelease(t *testing.T) {
-	e := entry(t, "watchdog")
-	for name, want := range map[string]error{"released": nil, "lost": lock.ErrNotHeld, "unanswered": errFault} {
-		t.Run(name, func(t *testing.T) {
-			s := newTestbed(t, 1)
-			a := s.process(t, e, "A")
-			lease := must(a.Acquire(t.Context(), "lock"))(t)
-			switch want {
-			case errFault:
-				a.conns[0].AddHook(&fault{command: "eval", loseRequests: 1})
-			case lock.ErrNotHeld:
-				s.deleteKey(t, "lock")
-			}
-			mustRelease(t, lease, want)
-			if a.clock.armed() {
-				t.Error("the watchdog is still armed")
-			}
-		})
-	}
 }
 
 // A renewal that is in progress while the lock is released renews nothing and arms no
@@ -78,34 +56,6 @@ func TestWatchdogTellsTheWaiters(t *testing.T) {
 		if got := must(waiter.ReceiveMessage(t.Context()))(t).Payload; got != "0" {
 			t.Errorf("channel %s: message %q, want 0", channel, got)
 		}
-	}
-}
-
-// wait lets d pass for the server and for p, which has one timer that is due then.
-func (s *testbed) wait(p *process, d time.Duration) {
-	s.pass(d)
-	p.clock.tick(d)
-}
-
-// There is one daemon for each key, and a new one after an error has ended it.
-func TestDaemon20StartsOnce(t *testing.T) {
-	_, s, a, _ := pair(t, "daemon-20")
-	f := &fault{command: "expire"}
-	a.conns[0].AddHook(f)
-	renewals := 0
-	f.before = func() { renewals++ }
-	for range 3 {
-		mustRelease(t, must(a.Acquire(t.Context(), "lock"))(t), nil)
-	}
-	f.loseRequests = 1
-	s.wait(a, 20*time.Second)
-	if renewals != 1 || a.clock.armed() {
-		t.Fatalf("%d renewals by one daemon, and another to come: %v", renewals, a.clock.armed())
-	}
-	must(a.Acquire(t.Context(), "lock"))(t)
-	s.wait(a, 20*time.Second)
-	if renewals != 2 {
-		t.Errorf("%d renewals, want a second", renewals)
 	}
 }
 
@@ -151,5 +101,22 @@ func TestRedissonEntryOutlivesItsWatchdog(t *testing.T) {
 		if a.clock.armed() != unlocks {
 			t.Errorf("after an unlock (%v) there is a watchdog: %v", unlocks, a.clock.armed())
 		}
+	}
+}
+
+// The key that no replica has is deleted even if the caller has cancelled its context.
+func TestTokenWaitGivesBackForACallerWhoLeft(t *testing.T) {
+	e := entry(t, "token-wait")
+	s := newTestbed(t, 1)
+	s.replicas.Store(0)
+	a := s.process(t, e, "A")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	a.conns[0].AddHook(&fault{command: "eval", before: cancel})
+	if _, err := a.Acquire(ctx, "lock"); !errors.Is(err, lock.ErrNotAcquired) {
+		t.Errorf("Acquire: %v, want %v", err, lock.ErrNotAcquired)
+	}
+	if n := s.holding(t, "lock"); n != 0 {
+		t.Error("the key is still there")
 	}
 }

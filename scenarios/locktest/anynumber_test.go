@@ -157,18 +157,3 @@ func TestAnyRefuses(t *testing.T) {
 		})
 	}
 }
-
-// TestAnyBounds: what has no meaning for any number of clients is refused.
-func TestAnyBounds(t *testing.T) {
-	for want, b := range map[string]Bounds{
-		"Fenced, Slow":      {Fenced: true},
-		"unless it is 1":    {Attempts: 2},
-		"write any in each": {Budget: "crash=any,pause=1"},
-		"client-clock":      {Budget: "client-clock=any@10s"},
-	} {
-		b.Clients, b.TTL = Any, ttl
-		if _, err := newPlan(t, b, withToken); err == nil || !strings.Contains(say(err), want) {
-			t.Errorf("%+v: %v, want %q", b, err, want)
-		}
-	}
-}

@@ -129,23 +129,17 @@ func TestBothHostsAtAnyTiming(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" || !s.Complete || p.Timed != test.timed {
 				t.Errorf("complete %t, timed %t; on coroutines and in bubbles:\n%s", s.Complete, p.Timed, diff)
 			}
+			bounds.Lateness = 750 * time.Millisecond
+			_, err := p.searchWithin(t.Context(), bounds)
+			if late := err != nil && strings.Contains(text.SayError("en", err), "lateness=750ms"); late != test.timed {
+				t.Errorf("late timers: %v", err) // those of code that looks at its clock are exact
+			}
 			for _, w := range s.Witnesses {
 				if o, err := p.play(w.Trace); err != nil || !slices.Contains(o.Verdicts, w.Verdict) || !p.isOwn(w.Trace) {
 					t.Errorf("the witness of %s comes to %v, %v", w.Verdict, o, err)
 				}
 			}
 		})
-	}
-}
-
-// Code that looks at its clock has exact timers at any timing: other bounds are refused.
-func TestLateTimersOfTimedCode(t *testing.T) {
-	effort.OnlyPushed(t, "it searches for seconds")
-	bounds := search.Bounds{Scope: explore.Scope{Clients: 1, Attempts: 1, TTL: 9 * time.Second, Nodes: 1}, Timing: search.AnyTiming}
-	_, _, p := onBothHosts(t, racetest.Lock(t, "client-expiry"), bounds, false)
-	bounds.Lateness = 750 * time.Millisecond
-	if _, err := p.searchWithin(t.Context(), bounds); err == nil || !strings.Contains(text.SayError("en", err), "lateness=750ms") {
-		t.Errorf("error %v", err)
 	}
 }
 

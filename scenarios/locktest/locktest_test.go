@@ -478,6 +478,15 @@ func TestBadBounds(t *testing.T) {
 		{func(b *Bounds) { b.Budget = "crash=1,node-rate=1" }, "cannot carry node-rate"},
 		{func(b *Bounds) { b.Fenced, b.Servers = true, 3 }, "fenced: a fencing token"},
 		{func(b *Bounds) { b.Budget = "client-clock=1@10s" }, "sets the wall clock"},
+		{func(b *Bounds) { b.Slow = -1 }, "slow"},
+		{func(b *Bounds) { b.Noisy = -1 }, "noisy"},
+		{func(b *Bounds) { b.Noisy, b.AnyTiming = 9, true }, "noisy"},
+		{func(b *Bounds) { b.Clients, b.Slow = Any, time.Second }, "Fenced, Slow"},
+		{func(b *Bounds) { b.Clients, b.Noisy = Any, 9 }, "Fenced, Slow"},
+		{func(b *Bounds) { b.Clients, b.Fenced = Any, true }, "Fenced, Slow"},
+		{func(b *Bounds) { b.Clients, b.Attempts = Any, 2 }, "unless it is 1"},
+		{func(b *Bounds) { b.Clients, b.Budget = Any, "crash=any,pause=1" }, "write any in each"},
+		{func(b *Bounds) { b.Clients, b.Budget = Any, "client-clock=any@10s" }, "client-clock"},
 	} {
 		b := good
 		test.change(&b)

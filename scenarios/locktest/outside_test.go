@@ -54,25 +54,39 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// TestOutside: code that uses what another execution has made is named with the line that does so. The runtime would end the program there.
+// TestOutside: code that uses what another execution has made is named with the line that does so, since the runtime would end the program
+// there. Code that gives its library a name in place of an address is told so, although that has no line in the stack of the runtime.
 func TestOutside(t *testing.T) {
-	code := func(c *Client) {
-		if shared == nil {
-			shared = dial(c)
-		}
-		withShared(c)
-	}
-	if isApart() {
-		answerApart(t, Bounds{Clients: 2, TTL: ttl}, code)
-		return
-	}
-	err := racetest.Must(newPlan(t, Bounds{Clients: 2, TTL: ttl}, code))(t).tryApart(countCheck(t))
-	if err == nil || !strings.Contains(say(err), lineWith(t, "// that of another execution")+" uses a connection pool") {
-		t.Errorf("%v", err)
+	for name, test := range map[string]struct {
+		code func(c *Client)
+		want string
+	}{
+		"a client": {func(c *Client) {
+			if shared == nil {
+				shared = dial(c)
+			}
+			withShared(c)
+		}, lineWith(t, "// that of another execution") + " uses a connection pool"},
+		"a name": {func(c *Client) {
+			rdb := redis.NewClient(&redis.Options{Addr: "localhost:1"})
+			defer rdb.Close()
+			rdb.SetNX(c.Context(), "k", "1", ttl)
+		}, "looks up a host by its name"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if isApart() {
+				answerApart(t, Bounds{Clients: 2, TTL: ttl}, test.code)
+				return
+			}
+			err := racetest.Must(newPlan(t, Bounds{Clients: 2, TTL: ttl}, test.code))(t).tryApart(countCheck(t))
+			if err == nil || !strings.Contains(say(err), test.want) {
+				t.Errorf("%v, want %q", err, test.want)
+			}
+		})
 	}
 }
 
-// TestUndialed: code that does not dial the lab gets a message that says how to, whatever has come of that.
+// TestUndialed: code that does not dial the lab gets a message that says how to, whatever has come of that; and so does a client of a cluster.
 func TestUndialed(t *testing.T) {
 	redis.SetLogger(&logging.VoidLogger{})
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
@@ -88,20 +102,25 @@ func TestUndialed(t *testing.T) {
 			c.Critical(work)
 		}
 	}
-	for name, code := range map[string]func(c *Client){
-		"it gives up":            func(c *Client) { instead(c, redis.Options{MaxRetries: -1}) }, // gives up
-		"it tries again":         func(c *Client) { instead(c, redis.Options{}) },               // tries again
-		"it waits for an answer": func(*Client) { wait(silent.Addr().String()) },                // waits for an answer
+	undialed := func(end string) string { return "from " + lineWith(t, end) + " on, has made no connection by c.Dial" }
+	for name, test := range map[string]struct {
+		code func(c *Client)
+		want string
+	}{
+		"it gives up":            {func(c *Client) { instead(c, redis.Options{MaxRetries: -1}) }, undialed("// gives up")}, // gives up
+		"it tries again":         {func(c *Client) { instead(c, redis.Options{}) }, undialed("// tries again")},            // tries again
+		"it waits for an answer": {func(*Client) { wait(silent.Addr().String()) }, undialed("// waits for an answer")},     // waits for an answer
+		"a cluster": {func(c *Client) {
+			rdb := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{c.Addr(1)}, Dialer: c.Dial})
+			defer rdb.Close()
+			rdb.SetNX(c.Context(), "k", "1", ttl)
+		}, "the command CLUSTER: there is no cluster"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, err := newPlan(t, Bounds{Clients: 2, TTL: ttl}, code)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := racetest.Must(newPlan(t, Bounds{Clients: 2, TTL: ttl}, test.code))(t)
 			settle(t)
-			line := lineWith(t, "// "+strings.TrimPrefix(name, "it "))
-			if err := p.alone(); err == nil || !strings.Contains(say(err), "from "+line+" on, has made no connection by c.Dial") {
-				t.Errorf("%v", err)
+			if err := p.alone(); err == nil || !strings.Contains(explain(err), test.want) {
+				t.Errorf("%v, want %q", err, test.want)
 			}
 		})
 	}
@@ -112,39 +131,6 @@ func wait(addr string) {
 	if conn, err := net.Dial("tcp", addr); err == nil {
 		defer conn.Close()
 		conn.Read(make([]byte, 1))
-	}
-}
-
-// TestNames: code that gives its library a name in place of an address is told so, although that has no line in the
-// stack of the runtime.
-func TestNames(t *testing.T) {
-	code := func(c *Client) {
-		rdb := redis.NewClient(&redis.Options{Addr: "localhost:1"})
-		defer rdb.Close()
-		rdb.SetNX(c.Context(), "k", "1", ttl)
-	}
-	if isApart() {
-		answerApart(t, Bounds{Clients: 2, TTL: ttl}, code)
-		return
-	}
-	if err := racetest.Must(newPlan(t, Bounds{Clients: 2, TTL: ttl}, code))(t).tryApart(countCheck(t)); err == nil || !strings.Contains(say(err), "looks up a host by its name") {
-		t.Errorf("%v", err)
-	}
-}
-
-// TestCluster: a client of a cluster is told that there is none.
-func TestCluster(t *testing.T) {
-	p, err := newPlan(t, Bounds{Clients: 2, TTL: ttl}, func(c *Client) {
-		rdb := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{c.Addr(1)}, Dialer: c.Dial})
-		defer rdb.Close()
-		rdb.SetNX(c.Context(), "k", "1", ttl)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	settle(t)
-	if err := p.alone(); err == nil || !strings.Contains(explain(err), "the command CLUSTER: there is no cluster") {
-		t.Errorf("%v", err)
 	}
 }
 

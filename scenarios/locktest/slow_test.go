@@ -59,20 +59,12 @@ func TestNoisy(t *testing.T) {
 	t.Run("500ms", func(t *testing.T) { Check(t, b, polling(500*time.Millisecond), Holds("NOISY")) })
 }
 
-// TestBoundsOfVerdicts: a claim about a verdict whose bound is not given is refused, and bounds where they are not for.
+// TestBoundsOfVerdicts: a claim about a verdict whose bound is not given is refused.
 func TestBoundsOfVerdicts(t *testing.T) {
 	p := racetest.Must(newPlan(t, Bounds{Clients: 2, TTL: ttl}, setNX))(t)
 	for _, claims := range [][]Claim{Holds("SLOW"), Breaks("NOISY", 0)} {
 		if err := p.checkClaims(claims); err == nil || !strings.Contains(text.SayError("en", err), "give Bounds.Slow for SLOW") {
 			t.Errorf("%v: %v", claims, err)
-		}
-	}
-	for _, b := range []Bounds{
-		{Clients: 2, TTL: ttl, Slow: -1}, {Clients: 2, TTL: ttl, Noisy: -1}, {Clients: 2, TTL: ttl, Noisy: 9, AnyTiming: true},
-		{Clients: Any, TTL: ttl, Slow: time.Second}, {Clients: Any, TTL: ttl, Noisy: 9},
-	} {
-		if _, err := newPlan(t, b, setNX); err == nil {
-			t.Errorf("%+v is accepted", b)
 		}
 	}
 }

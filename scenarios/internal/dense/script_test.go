@@ -92,4 +92,6 @@ func (s *store) watch(command string, args []string) {
 }
 
 // looking are the commands whose answers do not follow from the content.
-var looking = []string{"PTTL", "TTL", "TIME", "EXPIRETIME", "PEXPIRETIME", "EVALSHA", "SCRIPT", "RANDOMKEY", "SRANDMEMBER", "SPOP"}
+var looking = []string{
+	"PTTL", "TTL", "TIME", "EXPIRETIME", "PEXPIRETIME", "EVALSHA", "SCRIPT", "RANDOMKEY", "SRANDMEMBER", "SPOP",
+}

@@ -46,7 +46,10 @@ func newStore(t testing.TB) *store {
 	t.Cleanup(s.m.Close)
 	s.m.SetTime(epoch)
 	s.m.ClockTTL(true)
-	s.m.Server().SetPreHook(s.newer)
+	s.m.Server().SetPreHook(func(_ *server.Peer, command string, args ...string) bool {
+		s.watch(command, args)
+		return false
+	})
 	s.own = s.peer()
 	return s
 }
@@ -69,43 +72,26 @@ func (s *store) wipe() {
 func (s *store) run(peer *server.Peer, args ...string) string {
 	s.out.Reset()
 	s.did, s.looks, s.askedTTL = nil, false, ""
-	s.m.Server().Dispatch(peer, args)
+	s.m.Server().Dispatch(peer, known(args))
 	peer.Flush()
 	return s.out.String()
 }
 
-// newer has the commands that miniredis does not know: DELIFEQ key value, DELEX key IFEQ
-// value, and SET key value IFEQ old PX ms.
-func (s *store) newer(c *server.Peer, command string, args ...string) bool {
-	holds := func(value string) bool {
-		found, err := s.m.Get(args[0])
-		return err == nil && found == value
+// known is a command that miniredis knows: of those that it does not, DELIFEQ key value, DELEX key IFEQ value, and
+// SET key value IFEQ old PX ms, a script that does the same.
+func known(args []string) []string {
+	const (
+		is  = `if redis.call("GET", KEYS[1]) ~= ARGV[1] then return false end `
+		del = is + `return redis.call("DEL", KEYS[1])`
+		set = is + `return redis.call("SET", KEYS[1], ARGV[2], "PX", ARGV[3])`
+	)
+	switch name := strings.ToUpper(args[0]); {
+	case name == "DELIFEQ", name == "DELEX":
+		return []string{"EVAL", strings.Replace(del, "false", "0", 1), "1", args[1], args[len(args)-1]}
+	case name == "SET" && len(args) == 7 && args[3] == "IFEQ":
+		return []string{"EVAL", set, "1", args[1], args[4], args[2], args[6]}
 	}
-	s.watch(command, args)
-	switch {
-	case command == "DELIFEQ" && len(args) == 2, command == "DELEX" && len(args) == 3:
-		if !holds(args[len(args)-1]) {
-			c.WriteInt(0)
-			return true
-		}
-		s.m.Del(args[0])
-		c.WriteInt(1)
-	case command == "SET" && len(args) == 6 && args[2] == "IFEQ":
-		ms, err := strconv.ParseInt(args[5], 10, 64)
-		switch {
-		case err != nil:
-			c.WriteError("ERR value is not an integer or out of range")
-		case !holds(args[3]):
-			c.WriteNull()
-		default:
-			_ = s.m.Set(args[0], args[1])
-			s.m.SetTTL(args[0], time.Duration(ms)*time.Millisecond)
-			c.WriteOK()
-		}
-	default:
-		return false
-	}
-	return true
+	return args
 }
 
 // value is the key's value as text, "" if there is none, and what it has still to live.
