@@ -125,6 +125,12 @@ func TestNothingHappened(t *testing.T) {
 	}
 }
 
+// lanesOf draws a script with some findings.
+func lanesOf(t *testing.T, s *samples.Script, findings ...verdict.Finding) string {
+	t.Helper()
+	return samples.Written(t, func(w io.Writer) error { return Lanes(w, s.H, verdict.Judgement{Findings: findings}, Look{}) })
+}
+
 func wantLines(t *testing.T, text string, patterns ...string) {
 	t.Helper()
 	for _, p := range patterns {
@@ -134,17 +140,46 @@ func wantLines(t *testing.T, text string, patterns ...string) {
 	}
 }
 
-// What no race has that is drawn in the transcripts of package scenarios: a command that fails, a server that hangs, and
-// a change by another program.
+// A script that the server does not know is sent again in full: one command.
+// Where it is not, the error is the story.
+func TestLanesUnknownScript(t *testing.T) {
+	unknown := "(error) NOSCRIPT No matching script."
+	s := samples.New("token", "noscript", 1, 1, time.Second)
+	s.Command(1, 1, "EVALSHA 0123456789abcdef 1 lock a", unknown)
+	s.At(ms).Command(1, 1, "EVAL return 1 lock a", "1")
+	s.At(2*ms).Command(1, 1, "EVALSHA 0123456789abcdef 1 lock a", unknown)
+	text := lanesOf(t, s)
+	if n := strings.Count(text, "NOSCRIPT"); n != 1 {
+		t.Errorf("%d NOSCRIPT, want the last one only:\n%s", n, text)
+	}
+}
+
+// Faults of messages and servers are in the lane or column that they concern; the old master of a split goes by the number
+// behind the last. Late answers, folded polls and sessions are in the transcripts of package scenarios.
 func TestLanesOfOddFaults(t *testing.T) {
 	s := samples.New("token", "odd", 2, 1, time.Second)
 	set := strings.Fields("SET lock b NX PX 1000")
 	s.Client(1, history.Acquire).Command(1, 1, "SET lock a NX PX 1000", "OK", samples.Change("", "a", time.Second)).Client(1, history.Enter)
-	s.At(100*ms).Client(2, history.Acquire).Add(history.Event{Kind: history.Reject, Client: 2, Node: 1, Cmd: set, Reply: "(error) BUSY"})
-	s.At(200 * ms).Add(history.Event{Kind: history.Hang, Node: 1, D: 2 * time.Second})
-	s.At(300 * ms).Add(history.Event{Kind: history.Change, Node: 1, Key: "lock", Before: "a"})
-	wantLines(t, samples.Written(t, func(w io.Writer) error { return Lanes(w, s.H, verdict.Judgement{}, Look{}) }),
-		`^ +100 .*SET NX PX FAILS, not executed$`, `^ +200 .*HANGS 2s`, `^ +300 .*somebody's change lands \(it was c1's\)`)
+	s.At(100 * ms).Add(history.Event{Kind: history.Split, Client: 1, Node: 1})
+	s.Add(history.Event{Kind: history.Change, Node: 1, Key: "lock", Before: "a"})
+	s.At(200*ms).Client(2, history.Acquire).Add(history.Event{Kind: history.Delay, Client: 2, Node: 1, Cmd: set, D: ms, Note: "request"})
+	s.At(300 * ms).Add(history.Event{Kind: history.Delay, Client: 2, Node: 1, Cmd: set, D: ms, Note: "reply"})
+	s.At(400 * ms).Add(history.Event{Kind: history.Reject, Client: 2, Node: 1, Cmd: set, Reply: "(error) BUSY"})
+	s.At(500 * ms).Add(history.Event{Kind: history.Hang, Node: 1, D: 2 * time.Second})
+	s.At(600 * ms).Add(history.Event{Kind: history.External, Node: 1, Cmd: []string{"FLUSHALL"}, Reply: "OK", Note: "by a stranger's hand"})
+	s.At(700 * ms).Add(history.Event{Kind: history.Expire, Node: 2, Key: "lock", Before: "a"})
+	s.At(800 * ms).Add(history.Event{Kind: history.Heal, Node: 1})
+	s.At(900 * ms).Add(history.Event{Kind: history.Change, Node: 1, Key: "lock", Before: "a"})
+	wantLines(t, lanesOf(t, s),
+		`^ +100 +\|  CUT OFF with the old master +-   SPLIT`,
+		`^ +200 .*SET NX PX HELD UP 1ms$`,
+		`^ +300 .*SET NX PX reply HELD UP 1ms$`,
+		`^ +400 .*SET NX PX FAILS, not executed$`,
+		`^ +500 .*HANGS 2s`,
+		`^ +600 .*FLUSHALL \(by another program\)`,
+		`^ +700 .*n2 EXPIRED`,
+		`^ +800 .*HEALED`,
+		`^ +900 .*somebody's change lands +~$`)
 }
 
 // A fault without a kind of its own is called by its name where nothing else is said of
@@ -172,6 +207,23 @@ func TestNamelessFault(t *testing.T) {
 		}
 		wantLines(t, b.String(), c.lines...)
 	}
+}
+
+// A stretch of time is marked where it begins, an instant on its event, even if
+// that event would otherwise go unseen.
+func TestLanesPlacesFindings(t *testing.T) {
+	s := samples.New("token", "places", 2, 1, time.Second)
+	s.Client(1, history.Acquire).Command(1, 1, "SET lock a NX PX 1000", "OK", samples.Change("", "a", time.Second)).Client(1, history.Enter)
+	s.At(100*ms).Client(1, history.Leave, history.Release)
+	s.Add(history.Event{Kind: history.Released, Client: 1, OK: true, Claims: true})
+	lie := verdict.Finding{Verdict: verdict.Lie, Clients: []int{1}, From: s.Now, To: s.Now, Event: s.Last()}
+	s.At(200 * ms).Add(history.Event{Kind: history.Crash, Client: 1})
+	s.At(300*ms).Client(2, history.Acquire).Command(2, 1, "SET lock b NX PX 1000", "(nil)").Client(2, history.Refuse)
+	s.At(1000*ms).Expire(1, "a")
+	blocked := verdict.Finding{Verdict: verdict.Blocked, Clients: []int{1, 2}, From: 200 * ms, To: time.Second, Event: s.Last()}
+	wantLines(t, lanesOf(t, s, lie, blocked),
+		`^ +100 +EXIT\] released: "still mine" .*!! LIE to c1$`,
+		`^ +200 +CRASH .*!! BLOCKED c1,c2 800ms$`)
 }
 
 // A story has an upper length, and keeps its beginning and its moral.

@@ -3,6 +3,8 @@ package lessons
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -105,6 +107,33 @@ func TestComplete(t *testing.T) {
 		if !known {
 			t.Errorf("%s: nobody prints this", key)
 		}
+	}
+}
+
+// The texts that the code of a page names are written, and so are their labels: one that is not would be left out.
+func TestNamedTextsAreWritten(t *testing.T) {
+	call, found := regexp.MustCompile(`m\.texts\("(\w+)", "([^)]*)"\)`), 0
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		code, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range call.FindAllStringSubmatch(string(code), -1) {
+			for _, name := range strings.Split(m[2], `", "`) {
+				for _, key := range []string{m[1] + "." + name, "label." + m[1] + "." + name} {
+					if found++; !text.In("en").Has(key) {
+						t.Errorf("%s: write the line %q in reports/text/en, and in zh", file, key+" = …")
+					}
+				}
+			}
+		}
+	}
+	if found < 20 {
+		t.Errorf("%d texts are named: are they found?", found)
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package report makes the files of a report: the grid of all locks in all races, the charts
-// beside it, and the page on which every run can be watched.
+// Package report makes the files of a report: the grid of all locks in all races, the charts beside it that a command
+// has drawn, and the page on which every run can be watched.
 package report
 
 import (

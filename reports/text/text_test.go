@@ -216,3 +216,11 @@ func TestMissingKey(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+func TestJoin(t *testing.T) {
+	for want, parts := range map[string][]string{"": nil, "a": {"a"}, "a, b, c": {"a", "b", "c"}} {
+		if got := text.Join("en", "chart.list", parts); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
