@@ -88,7 +88,7 @@ hunt: ## what a push need not check again: all searches, RUNS=1000000 random run
 bare: ## tests on a machine that has only Go and a C compiler
 	@only=$$(mktemp -d) && trap 'rm -rf "$$only"' EXIT && for tool in go gcc sh rm mktemp; do ln -s "$$(command -v $$tool)" "$$only/"; done && \
 	env -u CI $(EXHAUSTIVE) PATH="$$only" $(GO) test -vet=off -ldflags=-w ./simulator/redisnode ./simulator/zookeeper ./simulator/live ./scenarios/reality ./algorithms/redis ./algorithms/zookeeper && \
-	env -u CI $(EXHAUSTIVE) PATH="$$only" $(GO) test -vet=off -ldflags=-w -run 'Real|Live|Browser|Node' ./scenarios/contract ./scenarios/locktest ./cmd/locklab ./cmd/page
+	env -u CI $(EXHAUSTIVE) PATH="$$only" $(GO) test -vet=off -ldflags=-w -run 'Real|Live|Browser|Node' ./scenarios/locktest ./cmd/locklab ./cmd/page
 
 mutants-locks: ## spoil the locks, in fifty ways and then at random from SEED=1: what search and runs find, and the score; an hour
 	$(EXHAUSTIVE) $(GO) test -count=1 -run '^TestMutants$$' -v ./scenarios/search
