@@ -53,13 +53,10 @@ func (s *transitions) after(d time.Duration) *passed {
 func (s *transitions) effect(state []uint32, m *move) (effect, error) {
 	key := s.effectKey(state, m)
 	alone, mayBeAlone := s.clientKey(key, m)
-	var eff effect
-	var known bool
-	if mayBeAlone {
-		eff, known = s.effects.get(&alone)
+	eff, known := s.effects.get(&alone) // it is key, unless the move may be alone
+	if known && mayBeAlone {
 		eff.node, eff.rest = key.node, key.rest
-	}
-	if !known {
+	} else if mayBeAlone {
 		eff, known = s.effects.get(&key)
 	}
 	if known && !s.recomputes() {
