@@ -47,12 +47,12 @@ func Closed(ctx context.Context, m *Model, endless bool, most, drawn int) (wrong
 		}
 		for i := range drawn {
 			q := p.queue[i*len(p.queue)/drawn]
-			view := p.groups[q.of].views[q.at]
-			delete(c.set[q.of], view)
+			view := q.of.views[q.at]
+			delete(c.set[q.of.shared], view)
 			if !strings.HasSuffix(c.check(p.found), "missing") {
 				missed = append(missed, fmt.Sprintf("%+v", view))
 			}
-			c.set[q.of][view] = q.at
+			c.set[q.of.shared][view] = q.at
 		}
 		return nil
 	})
@@ -184,7 +184,7 @@ func (c *closure) missing(state []uint32, gone history.ClientSet, reads [simulat
 	must(0, c.project(state, gone))
 	for _, to := range c.after {
 		for i, v := range to.views {
-			if _, has := c.set[to.shared][v]; to.acting.Has(uint8(i+1)) && !has {
+			if _, has := c.set[to.of.shared][v]; to.acting.Has(uint8(i+1)) && !has {
 				return fmt.Sprintf("%s leads to %+v, which is missing", how, v)
 			}
 		}

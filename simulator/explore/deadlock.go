@@ -12,7 +12,7 @@ import (
 func (p *prover) deadlock() error {
 	asked := newStore(p.stride()) // the states in which the probe has been
 	for _, q := range p.queue {   // all views, in the order in which they were met
-		s, v := &q.of, &p.groups[q.of].views[q.at]
+		s, v := &q.of.shared, &q.of.views[q.at]
 		named := slices.ContainsFunc(v.names[:s.names], func(is status) bool { return is != nobody })
 		if (v.part != p.fresh || named) && !restAfter(p.tables, 0, v.part).Busy {
 			continue

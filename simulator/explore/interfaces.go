@@ -26,6 +26,7 @@ type interfaceOf struct {
 // neighbours are the views of one shared part with one interface.
 type neighbours struct {
 	first   viewOf   // of them: it is in a world with every other view
+	at      int      // its place
 	parts   []uint32 // of those that were expanded
 	changes []change // what moves of others make of them
 	known   map[change]bool
@@ -33,7 +34,7 @@ type neighbours struct {
 
 // A change is what a move of another client makes of views with one interface.
 type change struct {
-	shared
+	of       *group
 	viewOf        // without the part, which stays
 	timeouts bool // but for time-outs that cannot come any more: see drop
 }
@@ -61,18 +62,18 @@ func (p *prover) interfaceOf(s *shared, v *viewOf) (interfaceOf, error) {
 
 // expand makes the worlds of a view with those that were expanded before, and with itself.
 func (p *prover) expand(q queued) error {
-	g := p.groups[q.of]
+	g := q.of
 	v := g.views[q.at]
-	f, err := p.interfaceOf(&q.of, &v)
+	f, err := p.interfaceOf(&g.shared, &v)
 	if err != nil {
 		return err
 	}
 	own := g.byInterface[f]
 	if own == nil {
-		own = &neighbours{first: v, known: map[change]bool{}}
+		own = &neighbours{first: v, at: q.at, known: map[change]bool{}}
 		g.byInterface[f], g.neighbours = own, append(g.neighbours, own)
 		for before := range q.at {
-			if err := p.worlds(&q.of, before, 0, own); err != nil {
+			if err := p.worlds(g, before, 0, append(p.chosen[:0], own)); err != nil {
 				return err
 			}
 		}
@@ -83,29 +84,28 @@ func (p *prover) expand(q queued) error {
 			return err
 		}
 	}
-	return p.worlds(&q.of, q.at, 0)
+	return p.worlds(g, q.at, 0, p.chosen[:0])
 }
 
 // worlds makes the worlds of a view with these neighbours and as many more as a world has, from the from-th on: any of
 // them more than once.
-func (p *prover) worlds(s *shared, at, from int, chosen ...*neighbours) error {
-	g := p.groups[*s]
+func (p *prover) worlds(g *group, at, from int, chosen []*neighbours) error {
 	if n := len(chosen); n > 0 {
 		last := &chosen[n-1].first
 		for _, before := range chosen[:n-1] {
-			if !agree(s, &before.first, last) {
+			if !agree(&g.shared, &before.first, last) {
 				return nil
 			}
 		}
-		if !agree(s, &g.views[at], last) {
+		if !agree(&g.shared, &g.views[at], last) {
 			return nil
 		}
 		if n == p.size-1 {
-			return p.world(s, at, chosen)
+			return p.world(g, at, chosen)
 		}
 	}
 	for i, one := range g.neighbours[from:] {
-		if err := p.worlds(s, at, from+i, append(chosen, one)...); err != nil {
+		if err := p.worlds(g, at, from+i, append(chosen, one)); err != nil {
 			return err
 		}
 	}
@@ -135,6 +135,6 @@ func (p *prover) change(part uint32, to *change) (err error) {
 			v.part, err = p.search.quotient.class(1, p.search.quotient.withoutTimeouts(1, v.part))
 		}
 	}
-	p.add(to.shared, v)
+	p.add(to.of, v)
 	return err
 }

@@ -34,6 +34,7 @@ type successors struct {
 	step        time.Duration // as in Options
 	outliving   bool          // see atBoundary
 	faultless   bool          // without further faults
+	lone        bool          // the faults of clients are those of client 1
 
 	cur   []uint32 // the state, with every client under its own number
 	next  []uint32
@@ -326,7 +327,7 @@ func (s *successors) nodeMove(n int, ch uint16) move {
 // listFaults lists every fault that the budget still allows.
 func (s *successors) listFaults() {
 	for c := range s.clients {
-		if c+1 != s.probe { // no fault disturbs the measurement
+		if c+1 != s.probe && (c == 0 || !s.lone) { // no fault disturbs the measurement
 			s.listClientFaults(c)
 		}
 	}

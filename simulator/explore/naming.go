@@ -12,7 +12,7 @@ import (
 
 // A naming is the shared part of a state under canonical names, and the clients, from 1, that these are.
 type naming struct {
-	shared
+	of    *group
 	slots []int
 }
 
@@ -62,7 +62,11 @@ func (p *prover) canonize(state []uint32) ([]naming, error) {
 		return nil, &NotProvableError{i18n.New("prove.many", "most", fmt.Sprint(most))}
 	}
 	list := names.AppendTo(nil)
-	var all []naming
+	type named struct {
+		shared
+		slots []int
+	}
+	var all []named
 	for _, order := range permutations(len(list)) {
 		slots, to, free := make([]int, len(list)), history.Same(), 1
 		for i, k := range order {
@@ -85,16 +89,22 @@ func (p *prover) canonize(state []uint32) ([]naming, error) {
 				return nil, err
 			}
 		}
-		f := naming{sharedBy(p.tables, renamed), slots}
+		f := named{sharedBy(p.tables, renamed), slots}
 		f.names = uint8(len(list))
 		all = append(all, f)
 	}
-	compare := func(a, b naming) int {
+	compare := func(a, b named) int {
 		return cmp.Or(slices.Compare(a.nodes[:], b.nodes[:]),
 			cmp.Compare(a.judge, b.judge), cmp.Compare(a.rest, b.rest))
 	}
 	least := slices.MinFunc(all, compare)
-	return slices.DeleteFunc(all, func(f naming) bool { return compare(f, least) != 0 }), nil
+	var namings []naming
+	for _, f := range all {
+		if compare(f, least) == 0 {
+			namings = append(namings, naming{p.group(f.shared), f.slots})
+		}
+	}
+	return namings, nil
 }
 
 // permutations are the orders of n things.

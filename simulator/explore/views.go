@@ -248,6 +248,7 @@ type prover struct {
 	cur        []uint32                        // the present world
 	reads      [simulator.MaxClients]freshness // of its clients
 	views      []viewOf                        // memory of world
+	chosen     []*neighbours                   // memory of expand
 	shared     []uint32                        // memory of project
 	after      []projection                    // likewise
 	found      verdict.Set
@@ -258,6 +259,7 @@ type prover struct {
 
 // A group is the views of one shared part.
 type group struct {
+	shared
 	views       []viewOf       // as they were found
 	known       map[viewOf]int // where each is
 	byInterface map[interfaceOf]*neighbours
@@ -265,23 +267,19 @@ type group struct {
 	// alone are the choices of a view's client that change nothing but its own part and that no judge sees: what they
 	// lead to was entered once, with whomever it shares a world. (A command that a server executes is seen by judges.)
 	// The same goes for time that passes.
-	alone map[aloneAt]bool
-}
-
-type aloneAt struct {
-	view   int
-	choice uint16
+	alone [][]uint16 // by the place of the view
 }
 
 // A queued view is at a place of its group.
 type queued struct {
-	of shared
+	of *group
 	at int
 }
 
 func newProver(sim *simulator.Simulator, m *Model, opt Options, endless bool, most int) (p *prover, err error) {
 	p = &prover{search: newSearch(sim, opt), size: client.Room(m.Entry) + 1, endless: endless, most: most,
-		groups: map[shared]*group{}, namings: map[shared][]naming{}, struck: map[simulator.Verb]bool{}}
+		groups: map[shared]*group{}, namings: map[shared][]naming{},
+		struck: map[simulator.Verb]bool{}, chosen: make([]*neighbours, 0, mostWorld)}
 	p.tables = p.search.tables
 	w := sim.NewWorld()
 	p.full, p.cut, p.words = sim.Parts().Rest(&w), p.cuts(), [divisions]int{p.clients, p.restAt, p.judgeAt}
@@ -343,7 +341,7 @@ func atStart(p *prover) shared {
 // close computes all views.
 func (p *prover) close(ctx context.Context) error {
 	seen := p.sim.Traits()
-	p.add(atStart(p), p.idle)
+	p.add(p.group(atStart(p)), p.idle)
 	for i := 0; i < len(p.queue); i++ {
 		if err := p.expand(p.queue[i]); err != nil {
 			return err
@@ -386,12 +384,12 @@ func (p *prover) close(ctx context.Context) error {
 		return err
 	}
 	for _, q := range p.queue {
-		p.proved.Summaries = append(p.proved.Summaries, p.summary(&q.of, q.at))
+		p.proved.Summaries = append(p.proved.Summaries, p.summary(q.of, q.at))
 	}
 	for _, v := range p.violations {
 		shown := Violation{Verdict: v.verdict, Move: p.sim.Describe(v.move)}
 		for _, at := range v.views[:p.size] {
-			shown.Views = append(shown.Views, p.summary(&v.of, at))
+			shown.Views = append(shown.Views, p.summary(v.of, at))
 		}
 		p.proved.Violations = append(p.proved.Violations, shown)
 	}
@@ -399,9 +397,9 @@ func (p *prover) close(ctx context.Context) error {
 }
 
 // summary is that of the view at a place of its group.
-func (p *prover) summary(s *shared, at int) Summary {
-	v := &p.groups[*s].views[at]
-	shared, own := &p.judgeTab.Keys[s.judge], &p.judgeTab.Keys[v.own[judged]]
+func (p *prover) summary(g *group, at int) Summary {
+	v := &g.views[at]
+	shared, own := &p.judgeTab.Keys[g.judge], &p.judgeTab.Keys[v.own[judged]]
 	is := Summary{Stage: "gone", Owner: "free"}
 	if v.part != p.absent[0] {
 		is.Stage = stageNames[own.Reading().Stage(1)]
@@ -414,7 +412,7 @@ func (p *prover) summary(s *shared, at int) Summary {
 	default:
 		is.Owner = statusNames[v.names[int(owner)-p.size-1]]
 	}
-	is.Left = p.sim.Parts().KeyLeft(&p.nodeTab.Keys[s.nodes[0]], client.Key)
+	is.Left = p.sim.Parts().KeyLeft(&p.nodeTab.Keys[g.nodes[0]], client.Key)
 	return is
 }
 
@@ -426,22 +424,25 @@ var (
 	statusNames = []string{other: "other", self: "self", nobody: "nobody"}
 )
 
-// add enters a view of a shared part, and returns its place.
-func (p *prover) add(s shared, v viewOf) int {
+// group returns the views of a shared part.
+func (p *prover) group(s shared) *group {
 	g := p.groups[s]
 	if g == nil {
-		g = &group{known: map[viewOf]int{}, byInterface: map[interfaceOf]*neighbours{}, alone: map[aloneAt]bool{}}
+		g = &group{shared: s, known: map[viewOf]int{}, byInterface: map[interfaceOf]*neighbours{}}
 		p.groups[s] = g
 	}
-	if at, known := g.known[v]; known {
-		return at
+	return g
+}
+
+// add enters a view of a shared part.
+func (p *prover) add(g *group, v viewOf) {
+	if _, known := g.known[v]; known {
+		return
 	}
-	at := len(g.views)
-	g.known[v] = at
-	g.views = append(g.views, v)
+	g.known[v] = len(g.views)
+	p.queue = append(p.queue, queued{g, len(g.views)})
+	g.views, g.alone = append(g.views, v), append(g.alone, nil)
 	p.proved.Views++
-	p.queue = append(p.queue, queued{s, at})
-	return at
 }
 
 // proof returns what the views have shown.

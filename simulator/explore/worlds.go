@@ -120,34 +120,35 @@ func (p *prover) cuts() (all [divisions]func(cut) (uint32, error)) {
 }
 
 // world makes the moves of client 1 in the world of a view with the first of each of its neighbours.
-func (p *prover) world(s *shared, at int, others []*neighbours) error {
-	g := p.groups[*s]
+func (p *prover) world(g *group, at int, others []*neighbours) error {
 	views, places := append(p.views[:0], g.views[at]), [mostWorld]int{at}
 	for c, n := range others {
-		views, places[c+1] = append(views, n.first), g.known[n.first]
+		views, places[c+1] = append(views, n.first), n.at
 	}
 	p.views = views
 	p.proved.Worlds++
-	gone, err := p.listWorld(s, views)
+	gone, err := p.listWorld(&g.shared, views)
 	if err != nil {
 		return err
 	}
 	before := p.found // without what no move comes to
 	for i := range p.moves {
 		m := &p.moves[i]
-		key := aloneAt{at, m.choice}
-		if m.client > 0 || beginsAgain(p.tables, p.cur, m) || g.alone[key] {
+		if m.client > 0 || slices.Contains(g.alone[at], m.choice) || beginsAgain(p.tables, p.cur, m) {
 			continue
 		}
-		alone, err := p.step(m, gone, s, others)
+		alone, err := p.step(m, gone, g, others)
 		if err != nil {
 			return err
 		}
 		if alone && !p.search.opt.Plain.Interfaces {
-			g.alone[key] = true
+			g.alone[at] = append(g.alone[at], m.choice)
+		}
+		if p.found == before {
+			continue
 		}
 		for _, w := range (p.found &^ before).Words() {
-			p.violations = append(p.violations, violation{w, *s, places, p.choices[m.choice]})
+			p.violations = append(p.violations, violation{w, g, places, p.choices[m.choice]})
 		}
 		before = p.found
 	}
@@ -157,7 +158,7 @@ func (p *prover) world(s *shared, at int, others []*neighbours) error {
 // A violation is the first world that has come to a verdict, by the places of its views, and by which move.
 type violation struct {
 	verdict verdict.Word
-	of      shared
+	of      *group
 	views   [mostWorld]int
 	move    simulator.Choice
 }
@@ -167,7 +168,10 @@ func (p *prover) listWorld(s *shared, views []viewOf) (gone history.ClientSet, e
 	if gone, err = p.put(s, views...); err != nil {
 		return 0, err
 	}
-	if err := p.search.successors.listMoves(); err != nil {
+	p.search.successors.lone = true // of the others only what keeps time from passing is asked
+	err = p.search.successors.listMoves()
+	p.search.successors.lone = false
+	if err != nil {
 		return 0, err
 	}
 	p.moves, p.cur = append(p.moves[:0], p.search.successors.moves...), append(p.cur[:0], p.search.successors.cur...)
@@ -224,7 +228,7 @@ func (p *prover) put(s *shared, views ...viewOf) (gone history.ClientSet, err er
 // step makes a move of the world in cur, and enters what client 1 then is, and what the move makes of the others. It
 // reports whether nothing else changes, so that it need not be made in other worlds; of time that passes, whether it is
 // quiet.
-func (p *prover) step(m *move, gone history.ClientSet, s *shared, others []*neighbours) (alone bool, err error) {
+func (p *prover) step(m *move, gone history.ClientSet, g *group, others []*neighbours) (alone bool, err error) {
 	made, err := p.follow(m, gone)
 	if err != nil {
 		return false, err
@@ -233,7 +237,7 @@ func (p *prover) step(m *move, gone history.ClientSet, s *shared, others []*neig
 	for i := range p.after {
 		to := &p.after[i]
 		if to.acting.Has(1) {
-			p.add(to.shared, to.views[0])
+			p.add(to.of, to.views[0])
 		}
 		// Each of the others is client 1 too, beside views with the interface of client 1.
 		if m.client < 0 || m.pass > 0 {
@@ -245,9 +249,11 @@ func (p *prover) step(m *move, gone history.ClientSet, s *shared, others []*neig
 				same = false
 				continue
 			}
-			c := change{to.shared, to.views[k+1], made.timeouts}
-			same = same && c.shared == *s && c.viewOf == n.first
-			c.part = 0
+			c := change{to.of, to.views[k+1], made.timeouts}
+			if c.of == g && c.viewOf == n.first && !c.timeouts { // nothing
+				continue
+			}
+			same, c.part = same && c.of == g && c.viewOf == n.first, 0
 			if err := p.changed(n, &c); err != nil {
 				return false, err
 			}
@@ -332,7 +338,7 @@ func (p *prover) noteVersions(events uint32) {
 
 // A projection has the views of the clients of a world, and what they share, under some names.
 type projection struct {
-	shared
+	of     *group
 	views  [mostWorld]viewOf
 	acting history.ClientSet // those that have one
 }
@@ -382,7 +388,7 @@ func (p *prover) project(state []uint32, gone history.ClientSet) (err error) {
 		}
 	}
 	for _, f := range namings {
-		to := projection{f.shared, views, acting}
+		to := projection{f.of, views, acting}
 		for c := range p.size {
 			to.views[c].names = statuses(f.slots, gone, c+1)
 		}
