@@ -39,6 +39,7 @@ type engine struct {
 	exceeded error  // the first of them whose answer is not determined, as a *intern.LimitError
 	ordering bool   // it executes a command for answerUnordered
 	scripted bool   // one of them may have changed the script cache
+	ran      bool   // it has executed the last batch, which was not remembered
 	refuses  bool   // the server has too few replicas to write
 	now      time.Time
 
