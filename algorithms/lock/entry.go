@@ -21,10 +21,10 @@ type Entry struct {
 	Unit    time.Duration // Env.TTL must be a whole multiple of it; 0: the lock ignores Env.TTL
 	Expiry  Expiry        // what ends a lease that nobody releases
 	Holders int           // how many may hold it at a time: 0 is one; AnyNumber for readers among readers
-	// Held reports whether somebody holds the lock, by the value of its key as histories show it; "" is a missing
-	// key. nil: a key that exists is held. Of a pool the free token is the value.
-	Held  func(value string) bool
-	Guard Guard // of what is no lock: how the data are kept; "": it is a lock
+	// Holder returns who holds the lock, by the value of its key as histories show it, "" if it is missing; "": it is
+	// free. nil: a key that exists is held, and each value is a holder. Of a pool the free token is the value.
+	Holder func(value string) string
+	Guard  Guard // of what is no lock: how the data are kept; "": it is a lock
 	// Writer makes the lock of a client that excludes all others, and that holders of this one, of which there may be
 	// any number, exclude: without one among them nothing shows that a reader's lock works. nil: there is none.
 	Writer  func(Env) Lock

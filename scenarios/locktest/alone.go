@@ -32,7 +32,7 @@ func (p *plan) alone() error {
 }
 
 func (p *plan) aloneOnce() error {
-	f := &firstRun{database: p.bounds.Database != nil, written: map[string]bool{}, gone: map[string]bool{}, lease: map[string]time.Duration{}}
+	f := &firstRun{database: p.bounds.Database != nil, named: p.bounds.Key, holder: p.entry.Holder, written: map[string]bool{}, gone: map[string]bool{}, lease: map[string]time.Duration{}}
 	err := p.run.untilKnown(func() error { return f.play(p) })
 	missed := !f.entered && p.missed.Load() != nil
 	if missed && errors.As(err, new(*process.NondeterministicError)) {
@@ -59,6 +59,12 @@ func (p *plan) aloneOnce() error {
 	return nil
 }
 
+// held reports whether a lock is held, by the value of a key.
+func (f *firstRun) held(key, value string) bool {
+	record := f.holder != nil && (f.named == "" || f.named == key)
+	return value != "" && (!record || f.holder(value) != "")
+}
+
 // errs reports whether the error of code that has made no connection of the lab's is about something else than that.
 func errs(err error) bool {
 	stall := (*bubble.StallError)(nil)
@@ -68,6 +74,8 @@ func errs(err error) bool {
 // A firstRun is what one client alone does, until it is done.
 type firstRun struct {
 	database bool
+	named    string                    // Bounds.Key
+	holder   func(value string) string // Bounds.Holder
 	began    bool
 	entered  bool
 	fences   bool                     // with a fencing token
@@ -120,13 +128,13 @@ func (f *firstRun) note(e *history.Event) {
 	case e.Kind == history.Enter:
 		f.entered, f.fences = true, f.fences || e.Token > 0
 	case e.Kind != history.Change || e.Client == 0:
-	case e.After == "":
+	case !f.held(e.Key, e.After):
 		if f.gone[e.Key] = f.entered; !f.entered {
 			f.written[e.Key] = true
 		}
 	case !f.entered:
 		f.written[e.Key] = true
-		if e.Before == "" && !slices.Contains(f.keys, e.Key) {
+		if !f.held(e.Key, e.Before) && !slices.Contains(f.keys, e.Key) {
 			f.keys = append(f.keys, e.Key)
 		}
 		f.lease[e.Key] = 0

@@ -17,7 +17,7 @@ import (
 // forAnyNumber makes p a plan for any number of clients, and b the bounds of its single runs: of two clients, with
 // each fault once.
 func (p *plan) forAnyNumber(b *Bounds) error {
-	if b.Attempts > 1 || b.Fenced || b.Slow != 0 || b.Noisy != 0 {
+	if b.Attempts > 1 || b.Fenced || b.Holder != nil || b.Slow != 0 || b.Noisy != 0 {
 		return text.Errorf("locktest.bounds.any")
 	}
 	budget, endless, err := search.ParseBudget(b.Budget)
@@ -48,7 +48,7 @@ func (p *plan) findForAny(ctx context.Context) (*findings, error) {
 
 // answerOf is what a proof says of a verdict.
 func answerOf(proof *search.Proof, word verdict.Word) (a answer) {
-	if a.search, a.witness = proof.BrokenBy(word); a.witness == nil && slices.Contains(proof.Open, word) {
+	if _, a.witness = proof.BrokenBy(word); a.witness == nil && slices.Contains(proof.Open, word) {
 		a.open = tell("locktest.any.open", "verdict", string(word))
 	}
 	return a

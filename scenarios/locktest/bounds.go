@@ -24,6 +24,10 @@ type Bounds struct {
 	// Key is the key that the code locks: its value is the holder for the judges.
 	// "": the only key that the code writes.
 	Key string
+	// Holder returns the owner that a value of Key names, "" if it says that the lock is free: for a lock that is kept as
+	// a record, which is overwritten and not deleted, or which says more than whose it is. It must treat all owners
+	// alike. Of a row the value is its column Table.Owner. nil: a key that exists is held, by whoever wrote its value.
+	Holder func(value string) (owner string)
 	// AnyTiming has Check search every timing, as locklab explore --timing any does: clients come
 	// and work when they like, messages and timers take up to a twelfth of TTL (messages of
 	// several servers none), pauses strike before a request is sent as well. false: lockstep, one

@@ -102,7 +102,7 @@ func (p *plan) find(ctx context.Context) (*findings, error) {
 	}
 	found.of = func(word verdict.Word) (a answer) {
 		if i := slices.IndexFunc(s.Witnesses, func(w search.Witness) bool { return w.Verdict == word }); i >= 0 {
-			return answer{search: s.FoundBy(s.Witnesses[i]), witness: &s.Witnesses[i]}
+			return answer{witness: &s.Witnesses[i]}
 		}
 		if !s.Complete {
 			a.open = tell("locktest.judge.cut", "verdict", string(word), "limit", p.cutBy(s)) // the certificate stands below

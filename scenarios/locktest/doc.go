@@ -26,8 +26,7 @@
 //
 // What the code makes of its release, Client.Says tells the search: without it no LIE is looked for. With Bounds.Slow
 // it looks for SLOW, an attempt that waits for longer, as for a hung server without a read time-out; with
-// Bounds.Noisy for NOISY, more requests a second while waiting. A claim may name a fault and its victim as the cause:
-// Breaks("OVERLAP", 1).By("expire-session", Waiter).
+// Bounds.Noisy for NOISY, more requests a second while waiting.
 //
 // With Clients: [Any] it proves the lock for any number of processes, each of which locks once, at any timing; the
 // budget may then say crash=any. Code that views do not do for is refused with the reason: see "Any number of
@@ -59,6 +58,9 @@
 // In lockstep, a message takes no time, and clients ask at few moments: at once, 1.1 leases after an attempt, and
 // when their code wakes. Work takes two fifths of a lease, in Resource.Write or at the end of Client.Critical; code
 // that renews may take longer there: it may sleep and call its lock inside of Critical.
+//
+// A lock that is kept as a record, which is written again and not deleted, says by Bounds.Holder whose it is: a lease of
+// Kubernetes, an item of DynamoDB, a row of ShedLock. Without that each value that is written is a lock of its writer.
 //
 // # What the code may do
 //

@@ -59,6 +59,9 @@ func newPlan(t *testing.T, b Bounds, code func(*Client)) (*plan, error) {
 	p.entry = lock.Entry{
 		ID: t.Name(), Family: lock.OneStep, Server: lock.OnRedis(b.Servers), TTL: b.TTL, Unit: time.Nanosecond, Expiry: lock.ExpiryServer,
 	}
+	if b.Holder != nil {
+		p.entry.Holder = func(value string) string { return b.Holder(p.Drawn.Value(value)) }
+	}
 	p.study = search.Bounds{Budget: faults.Budget(b.Budget), Scope: explore.Scope{
 		Clients: b.Clients, Attempts: b.Attempts, Nodes: b.Servers, TTL: b.TTL, Fenced: b.Fenced, Slow: b.Slow, Noisy: b.Noisy,
 		Limits: explore.Limits{MaxStates: b.MaxStates},

@@ -122,7 +122,7 @@ var raceWords = []verdict.Word{
 func raceClaims(t *testing.T, claims [][]Claim) []Claim {
 	t.Helper()
 	all := slices.Concat(claims...)
-	must(t, withoutCauses(all, raceWords))
+	must(t, check(all, raceWords))
 	return withOthers(all, raceWords)
 }
 

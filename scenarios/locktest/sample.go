@@ -28,7 +28,7 @@ func Sample(t *testing.T, b Bounds, client func(*Client), claims ...[]Claim) {
 		must(t, text.Errorf("locktest.sample.any"))
 	}
 	p, all := prepare(t, b, client, claims)
-	must(t, withoutCauses(all, p.claimable()))
+	must(t, check(all, p.claimable()))
 	found, n, err := p.sample()
 	if err != nil {
 		t.Fatal(explain(err))

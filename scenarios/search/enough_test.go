@@ -91,7 +91,12 @@ func TestMeansFree(t *testing.T) {
 	if s := completed(t, pool, small(pool, 2, 2, "")); !slices.Contains(s.Verdicts(), verdict.WrongDel) {
 		t.Errorf("a pool that does not say what its key means: %v", s.Pars())
 	}
-	pool.Held = func(value string) bool { return value == "" }
+	pool.Holder = func(value string) string {
+		if value == "" {
+			return "taken"
+		}
+		return ""
+	}
 	if s := completed(t, pool, small(pool, 2, 2, "")); s.Found != nil {
 		t.Errorf("a pool that does: %v", s.Pars())
 	}

@@ -80,7 +80,7 @@ func History(entry lock.Entry, clients int, ttl time.Duration) history.History {
 	return history.History{
 		Lock: entry.ID, Clients: clients, Nodes: entry.Servers(), Shards: entry.Shards > 0, Key: Key,
 		ZooKeeper: entry.OnZooKeeper(), Database: entry.Database != "", Local: entry.Local(),
-		Holders: Holders(entry, clients), Held: entry.Held, TTL: ttl,
+		Holders: Holders(entry, clients), Holder: entry.Holder, TTL: ttl,
 	}
 }
 

@@ -69,7 +69,7 @@ var deep = []bug{
 	{"simulator/record/lease.go", `s.more > 0 && «!s.over(stamp{lo: s.moreFrom})»`, `true`, "TestSilentLeases"},
 	{"simulator/record/lease.go", `s.more > 0 && «s.enter.hi < s.moreFrom»`, `true`, "TestManyLater"},
 	{"simulator/redisnode/keyspace.go", `len(c.channels) == 0`, `true`, "TestRealPubSub"},
-	{"simulator/verdict/lie.go", `«me.is(releasing)» && e.Before`, `true`, "TestSecondOpinionOfCharges"},
+	{"simulator/verdict/lie.go", `«me.is(releasing)» && in.turn`, `true`, "TestSecondOpinionOfCharges"},
 	{"simulator/verdict/orphan.go", `in.reading.those(holding) != 0`, `false`, "TestSecondOpinionOfCharges"},
 	{"simulator/verdict/stalewrite.go", `lost.holder == by`, `lost.owner == by.owner`, "TestSecondOpinionOfCharges"},
 }

@@ -163,7 +163,6 @@ type Options struct {
 	own        bool                                 // Model.Code is set
 
 	outliving bool        // see atBoundary
-	victims   bool        // with Causes: they are as Cause has them; see CausesOf
 	active    int         // so many clients make any number of attempts, see again.go; 0: attempts are counted
 	endless   bool        // with active: no fault is ever used up
 	assumed   assumptions // of the present pass

@@ -22,7 +22,6 @@ type tables struct {
 	symmetric int    // so many clients, from the first, run the same code; 0 or 1: symmetry is not used
 	probe     int    // the client that begins when all others have finished; 0: none
 	byCause   bool   // the causes are part of the state
-	victims   bool   // as in Options
 	again     *again // nil: the attempts are counted
 
 	restAt, judgeAt, causeAt, timeAt int // words of a state
@@ -109,7 +108,7 @@ func newTables(sim *simulator.Simulator, opt *Options) *tables {
 			Room:    intern.Room{IDs: cmp.Or(opt.Plain.IDs, maxIDs), Text: "limit.search"},
 			choices: cmp.Or(opt.Plain.Choices, maxChoices),
 		},
-		symmetric: opt.assumed.Symmetric, byCause: opt.Causes, victims: opt.victims,
+		symmetric: opt.assumed.Symmetric, byCause: opt.Causes,
 		choiceID: map[simulator.Choice]uint16{},
 	}
 	s.restAt = s.clients + s.nodes

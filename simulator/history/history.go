@@ -24,9 +24,9 @@ type History struct {
 	// Holders is, for each client, how many may be inside together with it, itself
 	// counted: 1 for a lock that excludes, AnyNumber for a reader. Nil: 1 for each.
 	Holders []int `json:"holders,omitempty"`
-	// Held reports whether the lock is held, by the key's value, "" if it is missing; nil: a key that exists is
-	// held.
-	Held func(value string) bool `json:"-"`
+	// Holder returns who holds the lock, by the key's value, "" if it is missing; "": it is free. A value that names
+	// the holder of the one before goes on with its lock. nil: a key that exists is held, and each value is a holder.
+	Holder func(value string) string `json:"-"`
 	// Slow is the longest that an Acquire may last, and Noisy the number of requests a second that a client
 	// may send while it waits; 0: no verdict depends on it.
 	Slow  time.Duration `json:"slow_ns,omitempty"`

@@ -60,12 +60,31 @@ func (c *Case) stamp() time.Duration {
 	return c.TTL
 }
 
-// holds reports whether the lock is held, by the value of the key.
-func (c *Case) holds(value string) bool {
-	if c.Held == nil {
-		return value != ""
+// holder returns who holds the lock, by the value of the key; "": it is free.
+func (c *Case) holder(value string) string {
+	if c.Holder == nil {
+		return value
 	}
-	return c.Held(value)
+	return c.Holder(value)
+}
+
+// turn returns what an event means for the lock.
+func (c *Case) turn(e *history.Event) turn {
+	switch {
+	case e.Key != c.Key:
+	case e.Kind == history.Expire:
+		return turn{made: true, free: true}
+	case e.Kind == history.Change:
+		is := c.holder(e.After)
+		return turn{made: c.holder(e.Before) != is, free: is == ""}
+	}
+	return turn{}
+}
+
+// A turn is what a Change or an Expire of the key means for the lock.
+type turn struct {
+	made bool // it makes or takes away a lock, and does not go on with the one that stands
+	free bool // there is none after it
 }
 
 // majority reports whether the nodes in s are a quorum. Old masters that live on

@@ -28,9 +28,9 @@ func (ls *leases) observe(in *input) {
 		return
 	}
 	switch l := &ls[e.Node-1]; {
-	case e.Kind == history.Expire || e.After == "":
+	case in.turn.free:
 		*l = lease{}
-	case e.Before != e.After:
+	case in.turn.made:
 		*l = lease{until: e.Until}
 	case e.Until > l.until:
 		*l = lease{e.Until, in.client()}

@@ -57,7 +57,7 @@ func lie(in *input) {
 	case history.Release:
 		begin(in)
 	case history.Change:
-		calls := me.is(asking) || me.is(releasing) && e.Before != e.After
+		calls := me.is(asking) || me.is(releasing) && in.turn.made
 		if in.ofKey() && calls && !me.is(decided) && !in.reading.ofFormer(e) {
 			begin(in)
 			me.set(decided)
@@ -89,7 +89,7 @@ func look(in *input) {
 func lose(in *input) {
 	g := in.reading.grant[in.event.Node-1]
 	own := g.owner == in.client() && !in.reading.ofFormer(in.event)
-	if in.reading.those(decided).Has(g.owner) && !g.gone && !own && in.event.Before != in.event.After {
+	if in.reading.those(decided).Has(g.owner) && !g.gone && !own && in.turn.made {
 		in.reading.clients[g.owner-1].unset(had)
 	}
 }

@@ -29,7 +29,7 @@ func (m *Monitor) Observe(c *Case, i int, e *history.Event, found func(Finding))
 	was, byOrphan := m.reading, m.RefusedByOrphan(e)
 	m.Safety.Observe(c, i, e, found)
 	// These judges see the reading after e: they measure since when something has been so.
-	in := input{run: c, reading: &m.reading, was: &was, i: i, event: e, at: e.At, found: found}
+	in := input{run: c, reading: &m.reading, was: &was, i: i, event: e, turn: c.turn(e), at: e.At, found: found}
 	if byOrphan {
 		m.orphan.refuse(in.client())
 	}
@@ -72,7 +72,7 @@ type Safety struct {
 
 // Observe is Monitor.Observe for these judges alone.
 func (s *Safety) Observe(c *Case, i int, e *history.Event, found func(Finding)) {
-	in := input{run: c, reading: &s.reading, i: i, event: e, at: e.At, found: found, words: &s.words}
+	in := input{run: c, reading: &s.reading, i: i, event: e, turn: c.turn(e), at: e.At, found: found, words: &s.words}
 	if Matters(e.Kind) { // the judges see e with the reading before it
 		c.admit(i, e, s.reading.split)
 		overlap(&in)
@@ -166,6 +166,7 @@ type input struct {
 	was     *Reading       // the reading before event, for a judge that gets the one after it
 	i       int            // index of event; at the end: of the last event
 	event   *history.Event // nil at the end
+	turn    turn           // what it means
 	at      time.Duration  // true time
 	found   func(Finding)
 	words   *Set // where the word is remembered; nil: nowhere

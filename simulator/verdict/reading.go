@@ -239,9 +239,10 @@ func (r *Reading) setLive(c uint8, live bool) {
 
 // change is a change of the key on one node, by a command or by a loss of data.
 func (r *Reading) change(c *Case, e *history.Event) {
-	g, made, forever := &r.grant[e.Node-1], e.Before != e.After, e.Until == history.Forever
+	g, forever, turn := &r.grant[e.Node-1], e.Until == history.Forever, c.turn(e)
+	made := turn.made
 	r.keyChanged = true
-	if !c.holds(e.After) {
+	if turn.free {
 		*g = grant{}
 		return
 	}
@@ -258,7 +259,7 @@ func (r *Reading) change(c *Case, e *history.Event) {
 		g.lapse = 0
 	case made && e.Client == 0:
 		g.lapse = 0 // its age is unknown
-	case made || !g.forever:
+	case e.Before != e.After || !g.forever:
 		g.lapse = e.At + c.stamp()
 	}
 	g.forever = forever

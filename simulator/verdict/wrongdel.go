@@ -38,8 +38,10 @@ import "locklab/simulator/history"
 //     whatever it finds keeps the next owner's key alive after that owner's death.
 //   - Where several may hold the lock its key has what all of them have put there: whose it is
 //     cannot be told, and nothing is judged. Of other locks a value may mean that the lock is free
-//     ([history.History].Held): the free token of a pool, or a record without an owner. It is no grant, and to
-//     replace it, or to take it away, does no harm.
+//     ([history.History].Holder): the free token of a pool, or a record without an owner. It is no grant, and to
+//     replace it, or to take it away, does no harm. A record that is written again with the same owner is the same
+//     grant, whoever writes it. One without a time to live that names a new owner is a takeover at any age: how
+//     long a record stands without a change is for the protocol to say, and OVERLAP says if that is wrong.
 //   - Changes without a command (eviction, a restart without data, a failover) are
 //     no client's doing.
 func wrongDel(in *input) {
@@ -56,6 +58,9 @@ func wrongDel(in *input) {
 
 // takesOver reports whether the change replaces a stamp that has lapsed.
 func takesOver(in *input, g *grant) bool {
-	replaced := in.event.After != "" && in.event.After != in.event.Before
-	return replaced && g.forever && in.run.stamp() > 0 && in.at >= g.lapse
+	replaced := !in.turn.free && in.event.After != in.event.Before && g.forever
+	if in.run.Holder != nil {
+		return replaced && in.turn.made
+	}
+	return replaced && in.run.stamp() > 0 && in.at >= g.lapse
 }

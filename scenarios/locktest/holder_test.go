@@ -1,0 +1,61 @@
+package locktest
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+var compareAndSet = redis.NewScript(`if (redis.call("get", KEYS[1]) or "") == ARGV[1] then redis.call("set", KEYS[1], ARGV[2]) return 1 end return 0`)
+
+// recorded is a lock that is a record, owner|state, which it writes again while it works, and does not delete. free is
+// what it does to release.
+func recorded(free func(swap func(old, now string) bool, now string)) func(c *Client) {
+	return func(c *Client) {
+		rdb := dial(c)
+		defer rdb.Close()
+		swap := func(old, now string) bool {
+			n, err := compareAndSet.Eval(c.Context(), rdb, []string{"k"}, old, now).Int()
+			return err == nil && n == 1
+		}
+		old, err := rdb.Get(c.Context(), "k").Result()
+		me := c.Token()
+		if err != nil && err != redis.Nil || ownerOf(old) != "" || !swap(old, me+"|new") {
+			return
+		}
+		c.Critical(func(r *Resource) {
+			seen := r.Read()
+			time.Sleep(time.Second)
+			if swap(me+"|new", me+"|busy") {
+				r.Write(seen + 1)
+			}
+		})
+		free(swap, me+"|busy")
+	}
+}
+
+func ownerOf(record string) string {
+	owner, _, _ := strings.Cut(record, "|")
+	return owner
+}
+
+// TestHolder: a record that says that the lock is free is nobody's, and one that is written again with its owner is the
+// same lock: nobody is wronged who has none.
+func TestHolder(t *testing.T) {
+	b := Bounds{Clients: 2, TTL: ttl, Beside: -1}
+	release := func(swap func(old, now string) bool, now string) { swap(now, "|free") }
+	t.Run("not said", func(t *testing.T) { Check(t, b, recorded(release), Finds("WRONG-DEL@0")) })
+	b.Holder = ownerOf
+	t.Run("said", func(t *testing.T) { Check(t, b, recorded(release)) })
+	t.Run("kept", func(t *testing.T) {
+		Check(t, b, recorded(func(func(old, now string) bool, string) {}), Finds("ORPHAN@0 DEADLOCK@0"))
+	})
+	t.Run("any", func(t *testing.T) {
+		b.Clients = Any
+		if _, err := newPlan(t, b, recorded(release)); err == nil || !strings.Contains(err.Error(), "bounds.any") {
+			t.Error(err)
+		}
+	})
+}
