@@ -101,7 +101,7 @@ func (p *prover) canonize(state []uint32) ([]naming, error) {
 	var namings []naming
 	for _, f := range all {
 		if compare(f, least) == 0 {
-			namings = append(namings, naming{p.group(f.shared), f.slots})
+			namings = append(namings, naming{p.groups.of(f.shared), f.slots})
 		}
 	}
 	return namings, nil

@@ -242,7 +242,7 @@ type prover struct {
 	namings map[shared][]naming
 	renewed intern.Column // the rest with all faults
 
-	groups     map[shared]*group
+	groups     groups
 	queue      []queued
 	moves      []move                          // of the present world
 	cur        []uint32                        // the present world
@@ -278,7 +278,7 @@ type queued struct {
 
 func newProver(sim *simulator.Simulator, m *Model, opt Options, endless bool, most int) (p *prover, err error) {
 	p = &prover{search: newSearch(sim, opt), size: client.Room(m.Entry) + 1, endless: endless, most: most,
-		groups: map[shared]*group{}, namings: map[shared][]naming{},
+		groups: groups{}, namings: map[shared][]naming{},
 		struck: map[simulator.Verb]bool{}, chosen: make([]*neighbours, 0, mostWorld)}
 	p.tables = p.search.tables
 	w := sim.NewWorld()
@@ -341,7 +341,7 @@ func atStart(p *prover) shared {
 // close computes all views.
 func (p *prover) close(ctx context.Context) error {
 	seen := p.sim.Traits()
-	p.add(p.group(atStart(p)), p.idle)
+	p.add(p.groups.of(atStart(p)), p.idle)
 	for i := 0; i < len(p.queue); i++ {
 		if err := p.expand(p.queue[i]); err != nil {
 			return err
@@ -424,12 +424,15 @@ var (
 	statusNames = []string{other: "other", self: "self", nobody: "nobody"}
 )
 
-// group returns the views of a shared part.
-func (p *prover) group(s shared) *group {
-	g := p.groups[s]
+// groups are all views, by their shared parts.
+type groups map[shared]*group
+
+// of returns the group of a shared part, which may be new.
+func (all groups) of(s shared) *group {
+	g := all[s]
 	if g == nil {
 		g = &group{shared: s, known: map[viewOf]int{}, byInterface: map[interfaceOf]*neighbours{}}
-		p.groups[s] = g
+		all[s] = g
 	}
 	return g
 }
