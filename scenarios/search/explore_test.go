@@ -229,3 +229,52 @@ func TestLocksThatRemember(t *testing.T) {
 		}
 	}
 }
+
+// TestPausesEndBetweenDeadlines: a pause has to end also where nothing is due. A client that finds the gate closed leaves
+// a mark for 20 steps; the one that has closed it sleeps for 40, and does harm if it then sees the mark end. Only a pause
+// of the first that ends half way through that sleep, in which nothing happens, brings the mark there.
+func TestPausesEndBetweenDeadlines(t *testing.T) {
+	const step = 750 * time.Millisecond
+	entry := taking("gate", func(ctx context.Context, env lock.Env, key string) (bool, error) {
+		rdb := env.Nodes[0]
+		marked := func() bool { return rdb.Exists(ctx, key+":mark").Val() > 0 }
+		first, err := rdb.SetNX(ctx, key+":gate", "", 2*step).Result()
+		if err == nil && !first {
+			err = rdb.Set(ctx, key+":mark", "", 20*step).Err()
+		}
+		if err != nil || !first {
+			return false, err
+		}
+		env.Clock.Sleep(40 * step)
+		if marked() {
+			env.Clock.Sleep(4 * step)
+			if !marked() {
+				return false, rdb.SetNX(ctx, key, "", 0).Err()
+			}
+		}
+		return rdb.SetNX(ctx, key, env.Tokens.Token(), env.TTL).Result()
+	})
+	b := within(t, entry, "attempts=1 timing=any work=750ms")
+	if s := completed(t, entry, b); s.Witnesses != nil {
+		t.Fatalf("without a pause: %v", s.Pars())
+	}
+	b.Budget = "pause=1"
+	s := completed(t, entry, b)
+	i := slices.IndexFunc(s.Witnesses, func(w search.Witness) bool { return w.Verdict == verdict.Deadlock })
+	if i < 0 {
+		t.Fatalf("no DEADLOCK: %v", s.Pars())
+	}
+	_, sim, err := s.Bounds.Simulator(entry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sim.Close()
+	between, w := false, sim.NewWorld()
+	for _, c := range s.Witnesses[i].Choices {
+		between = between || c.Verb == simulator.Resume && sim.NextDeadline(&w) > w.Now()+step
+		racetest.Must(sim.Step(&w, c))(t)
+	}
+	if !between {
+		t.Error("the pause ends where something is due")
+	}
+}
