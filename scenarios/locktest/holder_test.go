@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"locklab/reports/text"
+	"locklab/scenarios/internal/racetest"
 )
 
 var compareAndSet = redis.NewScript(`if (redis.call("get", KEYS[1]) or "") == ARGV[1] then redis.call("set", KEYS[1], ARGV[2]) return 1 end return 0`)
@@ -58,4 +61,23 @@ func TestHolder(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// TestRefusedWithAWayOn: commands that wait in the server or count its connections are refused by name, with what to do instead.
+func TestRefusedWithAWayOn(t *testing.T) {
+	for want, does := range map[string]func(*redis.Client, *Client) error{
+		"LPOP in place of BLPOP": func(rdb *redis.Client, c *Client) error { return rdb.BLPop(c.Context(), ttl, "signal").Err() },
+		"INCR and DECR":          func(rdb *redis.Client, c *Client) error { return rdb.PubSubNumSub(c.Context(), "k").Err() },
+	} {
+		p := racetest.Must(newPlan(t, Bounds{Clients: 2, TTL: ttl}, func(c *Client) {
+			rdb := dial(c)
+			defer rdb.Close()
+			if does(rdb, c) == nil && take(c, rdb, c.Token()) {
+				c.Critical(work)
+			}
+		}))(t)
+		if err := p.alone(); err == nil || !strings.Contains(text.SayError("en", err), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
 }
