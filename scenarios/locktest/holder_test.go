@@ -9,6 +9,7 @@ import (
 
 	"locklab/reports/text"
 	"locklab/scenarios/internal/racetest"
+	"locklab/scenarios/search"
 )
 
 var compareAndSet = redis.NewScript(`if (redis.call("get", KEYS[1]) or "") == ARGV[1] then redis.call("set", KEYS[1], ARGV[2]) return 1 end return 0`)
@@ -80,4 +81,34 @@ func TestRefusedWithAWayOn(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
+}
+
+// TestJobTwice: a job that is chosen before the lock is there is done twice, one time after the other, and that is a
+// STALE-WRITE; one that is chosen inside is not.
+func TestJobTwice(t *testing.T) {
+	job := func(chosenInside bool) func(c *Client) {
+		return func(c *Client) {
+			rdb := dial(c)
+			defer rdb.Close()
+			done, _ := rdb.Get(c.Context(), "done").Int()
+			if !take(c, rdb, c.Token()) {
+				return
+			}
+			if chosenInside {
+				done, _ = rdb.Get(c.Context(), "done").Int()
+			}
+			c.Critical(func(r *Resource) { r.Write(done + 1) })
+			rdb.Set(c.Context(), "done", done+1, 0)
+			rdb.Del(c.Context(), "k")
+		}
+	}
+	b := Bounds{Clients: 2, TTL: ttl, Key: "k", Beside: -1}
+	t.Run("before", func(t *testing.T) { Check(t, b, job(false), Finds("STALE-WRITE@0")) })
+	t.Run("inside", func(t *testing.T) { Check(t, b, job(true)) })
+	t.Run("any", func(t *testing.T) {
+		p := racetest.Must(newPlan(t, Bounds{Clients: Any, TTL: ttl, Key: "k"}, job(true)))(t)
+		if err := p.alone(); err != nil || !strings.Contains(p.unproved(&search.Proof{}), "Resource.Read") {
+			t.Error(err)
+		}
+	})
 }
