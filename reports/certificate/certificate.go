@@ -232,8 +232,11 @@ func Claim(s *search.Search, lang string) string {
 	if words := s.Verdicts(); words != nil {
 		found = say(lang, "certificate.proved.some", "verdicts", joined(words, lang))
 	}
-	if s.Unjudged() != nil {
+	switch {
+	case s.Unjudged() != nil:
 		head, others = "certificate.searched", others+Unjudged(s, lang)
+	case head == "certificate.proved" && isLockstep(s):
+		head = "certificate.lockstep"
 	}
 	return say(lang, head, "who", who(s.Bounds, lang), "when", when(s, lang), "found", found, "others", others,
 		"if", If(s.If(), lang))
@@ -267,10 +270,15 @@ func Unjudged(s *search.Search, lang string) string {
 
 // when returns at which timing a headline is true.
 func when(s *search.Search, lang string) string {
-	if slices.ContainsFunc(s.Beside, func(o *search.Search) bool { return saysMore(o, s) }) {
+	if s.Scope() == search.ScopeLockstep && !isLockstep(s) {
 		return say(lang, "certificate.proved.when.both")
 	}
 	return say(lang, "certificate.proved.when."+s.Scope())
+}
+
+// isLockstep reports whether a headline is true in lockstep only, which proves little: messages take no time there.
+func isLockstep(s *search.Search) bool {
+	return s.Scope() == search.ScopeLockstep && !slices.ContainsFunc(s.Beside, func(o *search.Search) bool { return saysMore(o, s) })
 }
 
 // saysMore reports whether o, a complete search at every timing, has the bounds of s, which is in lockstep, and has

@@ -32,7 +32,10 @@ func (p *plan) alone() error {
 }
 
 func (p *plan) aloneOnce() error {
-	f := &firstRun{database: p.bounds.Database != nil, named: p.bounds.Key, holder: p.entry.Holder, written: map[string]bool{}, gone: map[string]bool{}, lease: map[string]time.Duration{}}
+	f := &firstRun{
+		database: p.bounds.Database != nil, named: p.bounds.Key, holder: p.entry.Holder,
+		written: map[string]bool{}, gone: map[string]bool{}, lease: map[string]time.Duration{},
+	}
 	err := p.run.untilKnown(func() error { return f.play(p) })
 	missed := !f.entered && p.missed.Load() != nil
 	if missed && errors.As(err, new(*process.NondeterministicError)) {

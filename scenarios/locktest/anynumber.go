@@ -75,6 +75,8 @@ func (p *plan) unproved(proof *search.Proof) string {
 	switch {
 	case p.numbered.Load():
 		return tell("locktest.any.numbered")
+	case p.unread.Load():
+		return tell("locktest.any.unread")
 	case errors.As(proof.Refused, &why):
 		return language().Message(why.Why)
 	}

@@ -29,7 +29,11 @@ const manyTimes = 5
 // they come to first. Code that cannot be carried so is no error: the certificate has the reason. Nor has code that
 // looks at its clock such a search, which takes very many states.
 func (p *plan) searchBeside(ctx context.Context, s *search.Search, began time.Duration) error {
-	if p.study.Timing == search.AnyTiming || p.Timed || !s.Complete || p.bounds.Beside < 0 {
+	switch {
+	case p.study.Timing == search.AnyTiming, !s.Complete, p.bounds.Beside < 0:
+		return nil
+	case p.Timed:
+		p.aside = text.Errorf("locktest.beside.clock")
 		return nil
 	}
 	left := p.bounds.MaxTime

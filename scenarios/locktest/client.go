@@ -207,10 +207,15 @@ func (r *Resource) Read() int {
 
 // Write writes the resource, after the time that the client works: two fifths of Bounds.TTL, beside what the code
 // sleeps. value is one more than was read: the write builds on that. A write after a read that had no answer does not
-// happen.
+// happen. Without a Read, value is the number of a job that is to be done once, as the code has counted it before, in
+// a row say: to do one again is STALE-WRITE, also when its first run is over.
 func (r *Resource) Write(value int) {
-	if !r.read || !r.failed && !r.c.probe && value != r.base+1 {
-		panic(fmt.Sprintf("Resource.Write(%d): write one more than Read has returned, so that a lost update shows", value))
+	if !r.read && value > 0 {
+		r.base = value - 1
+		r.c.runner.unread.Store(true)
+	}
+	if !r.failed && !r.c.probe && value != r.base+1 {
+		panic(fmt.Sprintf("Resource.Write(%d): write one more than Read has returned, so that a lost update shows, or without Read the number of a job, from 1", value))
 	}
 	if r.c.probe {
 		return

@@ -42,7 +42,7 @@
 // Finds, whose claims are about all of them.
 //
 //   - OVERLAP: two clients are inside at once. FENCED: they are, and with Bounds.Fenced the resource has refused the late write.
-//   - STALE-WRITE: the resource has accepted a write that came too late.
+//   - STALE-WRITE: the resource has accepted a write that came too late, or a job has been done twice: see Resource.Write.
 //   - WRONG-DEL: a release has removed the lock of another client.
 //   - LIE: a release has returned the wrong answer; of code with Client.Says.
 //   - ORPHAN: a lock stands that its client has left behind by a failed acquire or release, and refuses others until it expires.

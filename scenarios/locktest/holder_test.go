@@ -6,6 +6,10 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"locklab/reports/text"
+	"locklab/scenarios/internal/racetest"
+	"locklab/scenarios/search"
 )
 
 var compareAndSet = redis.NewScript(`if (redis.call("get", KEYS[1]) or "") == ARGV[1] then redis.call("set", KEYS[1], ARGV[2]) return 1 end return 0`)
@@ -55,6 +59,55 @@ func TestHolder(t *testing.T) {
 	t.Run("any", func(t *testing.T) {
 		b.Clients = Any
 		if _, err := newPlan(t, b, recorded(release)); err == nil || !strings.Contains(err.Error(), "bounds.any") {
+			t.Error(err)
+		}
+	})
+}
+
+// TestRefusedWithAWayOn: commands that wait in the server or count its connections are refused by name, with what to do instead.
+func TestRefusedWithAWayOn(t *testing.T) {
+	for want, does := range map[string]func(*redis.Client, *Client) error{
+		"LPOP in place of BLPOP": func(rdb *redis.Client, c *Client) error { return rdb.BLPop(c.Context(), ttl, "signal").Err() },
+		"INCR and DECR":          func(rdb *redis.Client, c *Client) error { return rdb.PubSubNumSub(c.Context(), "k").Err() },
+	} {
+		p := racetest.Must(newPlan(t, Bounds{Clients: 2, TTL: ttl}, func(c *Client) {
+			rdb := dial(c)
+			defer rdb.Close()
+			if does(rdb, c) == nil && take(c, rdb, c.Token()) {
+				c.Critical(work)
+			}
+		}))(t)
+		if err := p.alone(); err == nil || !strings.Contains(text.SayError("en", err), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// TestJobTwice: a job that is chosen before the lock is there is done twice, one time after the other, and that is a
+// STALE-WRITE; one that is chosen inside is not.
+func TestJobTwice(t *testing.T) {
+	job := func(chosenInside bool) func(c *Client) {
+		return func(c *Client) {
+			rdb := dial(c)
+			defer rdb.Close()
+			done, _ := rdb.Get(c.Context(), "done").Int()
+			if !take(c, rdb, c.Token()) {
+				return
+			}
+			if chosenInside {
+				done, _ = rdb.Get(c.Context(), "done").Int()
+			}
+			c.Critical(func(r *Resource) { r.Write(done + 1) })
+			rdb.Set(c.Context(), "done", done+1, 0)
+			rdb.Del(c.Context(), "k")
+		}
+	}
+	b := Bounds{Clients: 2, TTL: ttl, Key: "k", Beside: -1}
+	t.Run("before", func(t *testing.T) { Check(t, b, job(false), Finds("STALE-WRITE@0")) })
+	t.Run("inside", func(t *testing.T) { Check(t, b, job(true)) })
+	t.Run("any", func(t *testing.T) {
+		p := racetest.Must(newPlan(t, Bounds{Clients: Any, TTL: ttl, Key: "k"}, job(true)))(t)
+		if err := p.alone(); err != nil || !strings.Contains(p.unproved(&search.Proof{}), "Resource.Read") {
 			t.Error(err)
 		}
 	})

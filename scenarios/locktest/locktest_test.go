@@ -255,9 +255,9 @@ func TestCannotBeCarried(t *testing.T) {
 			locked(rdb, c)
 			c.Critical(func(*Resource) { c.Critical(work) })
 		}), "Critical is called inside Critical"},
-		"write without read": {onRedis(func(c *Client, rdb *redis.Client) {
+		"write of nothing": {onRedis(func(c *Client, rdb *redis.Client) {
 			locked(rdb, c)
-			c.Critical(func(r *Resource) { r.Write(1) })
+			c.Critical(func(r *Resource) { r.Write(0) })
 		}), "write one more than Read has returned"},
 		"panic": {func(c *Client) { panic("oh no") }, "the code of c1 panicked: oh no"},
 		"never ends": {onRedis(func(c *Client, rdb *redis.Client) {

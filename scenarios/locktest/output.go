@@ -67,9 +67,6 @@ func (p *plan) certificate(s *search.Search, lang string) string {
 	lines := []string{p.assuming(certificate.Of(s, lang), s.Measures, lang),
 		"  " + text.Pad(text.Say(lang, "locktest.carried.name"), 12) + " " + text.Say(lang, clock, "epoch", epoch(), "times", fmt.Sprint(hours))}
 	more := []string{p.apart.said(lang)}
-	if p.aside != nil {
-		more = append(more, text.Say(lang, "locktest.carried.aside", "cause", unprefixed(text.SayError(lang, p.aside))))
-	}
 	if p.Ensemble {
 		more = append(more, text.Say(lang, "locktest.carried.zookeeper"))
 	}
@@ -109,6 +106,9 @@ func (p *plan) assuming(certificate string, measures bool, lang string) string {
 	}
 	if places := p.Drawn.Where(); places != "" {
 		said += " " + text.Say(lang, "locktest.assumed.drawn", "places", places)
+	}
+	if p.aside != nil {
+		said = text.Say(lang, "locktest.carried.aside", "cause", unprefixed(text.SayError(lang, p.aside))) + " " + said
 	}
 	head, rest, _ := strings.Cut(certificate, "\n")
 	return head + " " + said + "\n" + rest

@@ -4,9 +4,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
+	"locklab/reports/text"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/search"
 	"locklab/simulator/effort"
@@ -92,6 +94,32 @@ func TestSaysNothing(t *testing.T) {
 	for _, c := range claims {
 		if c.word == verdict.Lie {
 			t.Error("LIE is claimed without a word")
+		}
+	}
+}
+
+// TestLockstepOnly: code that looks at its clock is searched in lockstep only, and that does not read as a proof.
+func TestLockstepOnly(t *testing.T) {
+	code := locking(func(c *Client, rdb *redis.Client, token string) bool {
+		for began := time.Now(); time.Since(began) < ttl/2; time.Sleep(time.Second) {
+			if take(c, rdb, token) {
+				return true
+			}
+		}
+		return false
+	})
+	p, claims := prepare(t, Bounds{Clients: 2, Attempts: 1, TTL: ttl}, code, nil)
+	found, err := p.find(t.Context())
+	if err != nil || claims == nil {
+		t.Fatal(err)
+	}
+	for lang, want := range map[string]string{
+		"en": "Not proved, but searched in lockstep only, where messages take no time: within these bounds, for 2 clients with 1 attempt each, no failure",
+		"zh": "未证明，只搜索了锁步时序",
+	} {
+		head, _, _ := strings.Cut(found.certificate(lang), "\n")
+		if !strings.Contains(head, want) || !strings.Contains(head, text.Say(lang, "locktest.beside.clock")) {
+			t.Error(head)
 		}
 	}
 }

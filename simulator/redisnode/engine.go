@@ -221,8 +221,13 @@ func longTTL(i int) time.Duration { return time.Duration(400*24+i) * time.Hour }
 
 // cannotCarry returns why something is refused: a command, as "the command WAIT", or the way in which one is sent.
 func cannotCarry(what string) error {
-	if cmd := strings.TrimPrefix(what, "the command "); cmd == "CLUSTER" || cmd == "SENTINEL" {
+	switch cmd := strings.TrimPrefix(what, "the command "); cmd {
+	case "CLUSTER", "SENTINEL":
 		return i18n.Errorf("error.redis.alone", "command", cmd)
+	case "BLPOP", "BRPOP", "BRPOPLPUSH", "BLMOVE", "BZMPOP", "BZPOPMAX", "BZPOPMIN", "XREAD", "XREADGROUP":
+		return i18n.Errorf("error.redis.waits", "command", cmd)
+	case "PUBSUB":
+		return i18n.Errorf("error.redis.subscribers", "command", cmd)
 	}
 	return fmt.Errorf("simulator: the lab cannot carry %s: "+
 		"it waits in a script, or leaves or reports what no snapshot holds", what)
