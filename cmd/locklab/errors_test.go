@@ -60,7 +60,7 @@ func TestWrongUse(t *testing.T) {
 		{`explore token --clients any`, `use: locklab prove LOCK`},
 
 		{`run`, `run token gc-pause`},
-		{`run token`, `needs a lock and a race, for example: locklab run token gc-pause`},
+		{`run token --expect HOLDS`, `needs a lock and a race, for example: locklab run token gc-pause`},
 		{`run somethingelse gc-pause`, `"somethingelse": 'locklab list locks'`},
 		{`run LINK token`, `run LINK`},
 		{`run LINK --expect ,`, `--expect names no verdict`},

@@ -26,6 +26,7 @@ import (
 	"locklab/simulator"
 	"locklab/simulator/history"
 	"locklab/simulator/i18n"
+	"locklab/simulator/lists"
 	"locklab/simulator/record"
 	"locklab/simulator/verdict"
 )
@@ -114,7 +115,7 @@ type runFlags struct {
 func runCommand() *command {
 	r := &runFlags{shown: shownRun{view: "lanes"}}
 	return &command{
-		use: "run LOCK RACE | LINK | FILE", args: between(1, 2, "race"), complete: aLockAndARace, flags: r.add,
+		use: "run LOCK [RACE] | LINK | FILE", args: between(1, 2, "race"), complete: aLockAndARace, flags: r.add,
 		values: map[string]completer{"view": oneOf(viewNames)},
 		run:    r.run,
 		examples: []string{"run token gc-pause", "run 002-C R18 --set pause=9s --view story --lang zh",
@@ -140,6 +141,10 @@ func (r *runFlags) run(e *env, args []string) error {
 	}
 	play := r.race
 	if len(args) == 1 {
+		if entry, err := race.Lock(args[0]); err == nil && r.files == nil && r.want == nil {
+			showRaces(e, entry)
+			return nil
+		}
 		play = r.again
 	}
 	o, err := play(e, args)
@@ -150,6 +155,20 @@ func (r *runFlags) run(e *env, args []string) error {
 		r.shown.step = func() { stepThrough(e, o) }
 	}
 	return r.shown.show(e, r.files, r.want)
+}
+
+// showRaces lists the races that apply to a lock, each with the worst verdict that the contract expects.
+func showRaces(e *env, entry lock.Entry) {
+	worst := func(s race.Race) verdict.Word { return slices.Concat(contract.CellOf(entry, s).Words(), []verdict.Word{""})[0] }
+	races := lists.Pick(scenarios.All(), func(s race.Race) bool { return worst(s) != verdict.NA })
+	e.show("list", map[string]any{"races": lists.Each(races, listedRace)}, func() {
+		e.Wrap("", e.Say("run.races", "lock", entry.ID))
+		for _, s := range races {
+			e.Wrap(fmt.Sprintf("    %-20s %-5s %-12s ", s.ID, s.Code, worst(s)),
+				e.Each(func(lang string) string { return lessons.Story(lang, s, "title") }))
+		}
+		e.Next("locklab run "+entry.ID+" "+races[len(races)-1].ID, "locklab explain "+entry.ID)
+	})
 }
 
 // race plays a lock in a race.

@@ -80,7 +80,7 @@ func TestGridBareMajority(t *testing.T) {
 	for range g.Locks {
 		g.Cells = append(g.Cells, []Cell{{Verdicts: wordsOf("OVERLAP"), Triggered: true}, {Verdicts: wordsOf("HOLDS"), Triggered: true}})
 	}
-	want := "In R24, majority locks lose requests"
+	want := "In R24, majority locks get only a bare majority"
 	if got := g.counted("en"); !strings.Contains(got, want) {
 		t.Errorf("%q does not contain %q", got, want)
 	}

@@ -35,8 +35,6 @@ func (m *maker) lock(e lock.Entry) {
 	m.costs(e)
 	m.outcomes(row)
 	m.texts(key, "words")
-	m.add(gap)
-	m.aboutVerdicts()
 	worst := mostSevere(row)
 	next := []string{commandOf("explain", worst), "locklab explain " + worst.Race.ID}
 	if found := builtOn.FindStringSubmatch(text.Say("en", key+".how")); found != nil {
@@ -100,8 +98,8 @@ func (m *maker) costs(e lock.Entry) {
 	})
 }
 
-// outcomes adds the outcomes of a lock in five groups: failures, each with the command that
-// plays it, then waits, then late writes that were refused, then races survived, then those that do not apply.
+// outcomes adds the outcomes of a lock in four groups: failures, each with the command that
+// plays it, then waits, then late writes that were refused, then races survived.
 func (m *maker) outcomes(row []*race.Outcome) {
 	falls := Block{Kind: Table, Lead: "  ", Columns: []int{44, 4}}
 	others := map[string][]string{}
@@ -116,7 +114,7 @@ func (m *maker) outcomes(row []*race.Outcome) {
 		case w.Broken():
 			group, name = "waits", name+" "+span(m.p.Langs()[0], waited(o))
 		case w == verdict.NA:
-			group = "senseless"
+			continue
 		}
 		others[group] = append(others[group], name)
 	}
@@ -125,7 +123,7 @@ func (m *maker) outcomes(row []*race.Outcome) {
 		falls = Block{Kind: Paragraph, Lead: "  ", Text: "-"}
 	}
 	m.add(falls)
-	for _, group := range []string{"waits", "fenced", "stands", "senseless"} {
+	for _, group := range []string{"waits", "fenced", "stands"} {
 		if names := others[group]; names != nil {
 			m.part("label." + group)
 			m.paragraphs("  ", list(m.p.Langs()[0], names))

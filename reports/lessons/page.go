@@ -24,7 +24,6 @@ import (
 	"locklab/scenarios/race"
 	"locklab/simulator"
 	"locklab/simulator/lists"
-	"locklab/simulator/verdict"
 )
 
 // A Page is an explanation.
@@ -149,11 +148,6 @@ func (m *maker) under(label string, say func(lang string) string) {
 			m.paragraphs("  ", s)
 		}
 	}
-}
-
-// aboutVerdicts says where verdicts are explained.
-func (m *maker) aboutVerdicts() {
-	m.each(Block{Kind: Paragraph}, sentence("label.capitals", "harm", string(verdict.Overlap), "race", "R18"))
 }
 
 // next ends a page with at most three commands to try.

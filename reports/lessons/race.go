@@ -31,12 +31,13 @@ func (m *maker) race(sc race.Race) {
 	m.texts("race."+sc.ID, "why", "mends", "not")
 	m.part("label.who")
 	for _, g := range byResult(m.p, sc) {
+		if g[0].words != nil && g[0].words[0] == verdict.NA {
+			continue
+		}
 		m.add(Block{Kind: Subheading, Lead: "  ", Text: m.p.First("explain.head", "text", g[0].head)})
 		m.paragraphs("    ", lockNames(m.p.Langs()[0], g))
 	}
 	m.texts("race."+sc.ID, "cases")
-	m.add(gap)
-	m.aboutVerdicts()
 	m.next(commandOf("explain", example), commandOf("run", example)+" --view redis", "locklab matrix --races "+sc.ID)
 }
 

@@ -225,9 +225,6 @@ func (s *Stage) ofLock(lang, kind string, e lock.Entry) (string, error) {
 		return strconv.Itoa(e.Nodes/2 + 1), nil
 	case "ttl":
 		return span(lang, e.TTL), nil
-	case "falls":
-		row, err := s.Row(e)
-		return strconv.Itoa(len(lists.Pick(row, fails))), err
 	case "commands":
 		p, err := cost.Count(e)
 		return strconv.Itoa(p.Commands), err

@@ -20,10 +20,6 @@ const DebatePoints = 6
 // path makes screens of the guided tour, the first and the last included, counted from 1: each has a failure that is
 // played, the idea that mends it, and what becomes of that.
 func (m *maker) path(first, last int) {
-	if last > first {
-		m.aboutVerdicts()
-		m.add(gap)
-	}
 	for n := first; n <= last; n++ {
 		if n > first {
 			m.add(Block{Kind: Break})
@@ -64,7 +60,6 @@ func (m *maker) numbered(n, of int, key string) {
 // debate makes the debate about Redlock: each argument with its source, the run that shows it, and what the run says.
 func (m *maker) debate() {
 	m.each(Block{Kind: Heading}, sentence("debate.title"))
-	m.aboutVerdicts()
 	m.texts("debate", "intro")
 	for n := 1; n <= DebatePoints; n++ {
 		key := "debate." + strconv.Itoa(n)
@@ -112,7 +107,6 @@ func Topics() []string { return namesBetween("interview.", ".question") }
 // interview makes the answers for an interview: the short one, the long one and all further questions.
 func (m *maker) interview() {
 	m.add(Block{Kind: Heading, Text: m.p.Say("label.interview")})
-	m.aboutVerdicts()
 	m.texts("interview", "short", "long")
 	m.add(gap)
 	m.behind("interview.long-runs")

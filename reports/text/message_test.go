@@ -41,7 +41,7 @@ func TestErrorInEachLanguage(t *testing.T) {
 		{errors.Join(text.Errorf("error.trace.foreign"), foreign), "this is no locklab trace\nEOF", "这不是 locklab 的轨迹\nEOF"},
 		{text.Errorf("error.cells", "cells", text.Lines([]error{text.Errorf("error.trace.foreign"), foreign})),
 			"not as contracted:\n  this is no locklab trace\n  EOF", "与契约不符：\n  这不是 locklab 的轨迹\n  EOF"},
-		{text.Errorf("error.setting.absent", "name", "a\x1b[31m\r"), `this race has no a\x1b[31m\r`, `这个竞态没有参数 a\x1b[31m\r`},
+		{text.Errorf("error.setting.absent", "name", "a\x1b[31m\r"), `this race has no a\x1b[31m\r`, `这个竞争场景没有参数 a\x1b[31m\r`},
 	} {
 		both := c.en + " / " + c.zh
 		if c.en == c.zh {
