@@ -17,16 +17,6 @@ import (
 	"locklab/simulator/i18n"
 )
 
-func writeCharts(e *env, c *chart.Chart, files []string, f chart.Format) (failed error) {
-	f.Lang = e.Langs()[0]
-	for _, name := range files {
-		failed = errors.Join(failed, e.write(name, func(w io.Writer) error {
-			return chart.Formats[filepath.Ext(name)](w, c, f)
-		}))
-	}
-	return failed
-}
-
 // chartOf returns the chart of a result, with the command that runs as its source.
 func chartOf(e *env, r chart.Result) *chart.Chart {
 	return chart.Of(r, report.Source(commandLine(canonical(e.running, e.running.Flags().Args()))))
@@ -51,7 +41,7 @@ func drawAgain(c *chartFiles) func(*env, []string) error {
 			return err
 		}
 		e.show(chart.Kind, drawn, func() { e.Keep(drawn.Text(e.Out, e.look())) })
-		return writeCharts(e, drawn, c.files, c.format)
+		return c.write(e, drawn)
 	}
 }
 
@@ -78,6 +68,18 @@ func (c *chartFiles) check(e *env) error {
 		}
 	}
 	return e.replace("-o", c.files...)
+}
+
+// write writes the chart to its files.
+func (c *chartFiles) write(e *env, drawn *chart.Chart) (failed error) {
+	f := c.format
+	f.Lang = e.Langs()[0]
+	for _, name := range c.files {
+		failed = errors.Join(failed, e.write(name, func(w io.Writer) error {
+			return chart.Formats[filepath.Ext(name)](w, drawn, f)
+		}))
+	}
+	return failed
 }
 
 // A figure is one of the charts: its command, and what a report shows of it.
@@ -147,7 +149,7 @@ func (d *figure) show(e *env, drawn chart.Result, failed error) error {
 	if stopped {
 		return noAnswer("error.stopped.files")
 	}
-	return cmp.Or(writeCharts(e, kept, d.files, d.format), conclude(drawn))
+	return cmp.Or(d.write(e, kept), conclude(drawn))
 }
 
 // reported returns the charts of a report: all, or those that take seconds.

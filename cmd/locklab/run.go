@@ -142,7 +142,7 @@ func (r *runFlags) run(e *env, args []string) error {
 	play := r.race
 	if len(args) == 1 {
 		if entry, err := race.Lock(args[0]); err == nil && r.files == nil && r.want == nil {
-			showRaces(e, entry)
+			showRaces(e.console, entry)
 			return nil
 		}
 		play = r.again
@@ -158,7 +158,7 @@ func (r *runFlags) run(e *env, args []string) error {
 }
 
 // showRaces lists the races that apply to a lock, each with the worst verdict that the contract expects.
-func showRaces(e *env, entry lock.Entry) {
+func showRaces(e *console, entry lock.Entry) {
 	worst := func(s race.Race) verdict.Word { return slices.Concat(contract.CellOf(entry, s).Words(), []verdict.Word{""})[0] }
 	races := lists.Pick(scenarios.All(), func(s race.Race) bool { return worst(s) != verdict.NA })
 	e.show("list", map[string]any{"races": lists.Each(races, listedRace)}, func() {
