@@ -13,6 +13,7 @@ import (
 	"testing/cryptotest"
 	"time"
 
+	"locklab/reports/certificate"
 	"locklab/reports/text"
 	"locklab/scenarios/search"
 	"locklab/scenarios/share"
@@ -74,6 +75,9 @@ func Check(t *testing.T, b Bounds, client func(*Client), claims ...[]Claim) {
 		t.Run(string(c.word), func(t *testing.T) { p.judge(t, found.of(c.word), c) })
 	}
 	t.Log(brief(found.certificate))
+	if !testing.Verbose() { // t.Log is silent then, and where go test is given no package this is seen
+		fmt.Println(language().Each(found.headline))
+	}
 	if p.run.leaks.N > 0 { // executions that have left goroutines behind: in production they stay as well
 		t.Log(tell("locktest.leaks", "n", fmt.Sprint(p.run.leaks.N)))
 	}
@@ -83,7 +87,8 @@ func Check(t *testing.T, b Bounds, client func(*Client), claims ...[]Claim) {
 type findings struct {
 	data        *study.Checked
 	of          func(verdict.Word) answer
-	certificate func(lang string) string
+	headline    func(lang string) string // what was found, in one line
+	certificate func(lang string) string // that, and what it covers and relies on
 }
 
 // find searches the code, or proves it for any number of clients.
@@ -96,7 +101,10 @@ func (p *plan) find(ctx context.Context) (*findings, error) {
 	if err == nil {
 		err = p.searchBeside(ctx, s, before)
 	}
-	found := &findings{certificate: func(lang string) string { return p.certificate(s, lang) }}
+	found := &findings{
+		headline:    func(lang string) string { return headOf(certificate.Of(s, lang)) },
+		certificate: func(lang string) string { return p.certificate(s, lang) },
+	}
 	if err == nil && *reportFlag != "" {
 		found.data, err = p.examine(s, time.Since(began))
 	}

@@ -55,6 +55,12 @@ func brief(full func(lang string) string) string {
 	})
 }
 
+// headOf returns the first line of a certificate.
+func headOf(certificate string) string {
+	head, _, _ := strings.Cut(certificate, "\n")
+	return head
+}
+
 // certificate returns what a search covered, and what it relies on.
 func (p *plan) certificate(s *search.Search, lang string) string {
 	clock := p.apart.ofRuns("locktest.carried.untimed", "locktest.carried.untimed.twice")
