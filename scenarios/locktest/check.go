@@ -13,7 +13,6 @@ import (
 	"testing/cryptotest"
 	"time"
 
-	"locklab/reports/certificate"
 	"locklab/reports/text"
 	"locklab/scenarios/search"
 	"locklab/scenarios/share"
@@ -102,7 +101,7 @@ func (p *plan) find(ctx context.Context) (*findings, error) {
 		err = p.searchBeside(ctx, s, before)
 	}
 	found := &findings{
-		headline:    func(lang string) string { return headOf(certificate.Of(s, lang)) },
+		headline:    func(lang string) string { return headline(p, s, lang) },
 		certificate: func(lang string) string { return p.certificate(s, lang) },
 	}
 	if err == nil && *reportFlag != "" {
@@ -113,7 +112,7 @@ func (p *plan) find(ctx context.Context) (*findings, error) {
 			return answer{witness: &s.Witnesses[i]}
 		}
 		if !s.Complete {
-			a.open = tell("locktest.judge.cut", "verdict", string(word), "limit", p.cutBy(s)) // the certificate stands below
+			a.open = tell("locktest.judge.cut", "verdict", string(word)) // why stands once, below
 		}
 		return a
 	}
