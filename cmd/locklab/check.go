@@ -27,16 +27,16 @@ import (
 )
 
 // checkViews are the views of a lock that a test checks, and what each needs beside its
-// search; see -locklab.more of package locktest.
+// search; see -locklab.more of package locktest. Those that need something stand beside other locks.
 var checkViews = []struct {
 	name, more string
 	of         func(*checkFlags, *env, *checked.Lock) (*ownView, error)
 }{
 	{"explore", "", (*checkFlags).searchView},
+	{"explain", "", (*checkFlags).explainView},
 	{"par", "par", (*checkFlags).parView},
 	{"tolerance", "tolerance", (*checkFlags).toleranceView},
 	{"matrix", "races", (*checkFlags).matrixView},
-	{"explain", "races", (*checkFlags).explainView},
 }
 
 // A ownView is a view of one lock; nil: the test has not searched for it.
@@ -60,20 +60,25 @@ type checkFlags struct {
 	views  []string
 	tests  string
 	timed  bool
+	all    bool // --compare
 }
 
+// shows reports whether a view is shown.
+func (c *checkFlags) shows(view string) bool { return slices.Contains(c.views, view) }
+
 func checkCommand() *command {
-	c := &checkFlags{views: checkViewNames()}
+	c := &checkFlags{views: checkViewNames()[:2]}
 	return &command{
 		use: "check PACKAGE", args: exactly(1, "package"), flags: c.add, run: c.run,
 		examples: []string{"check ./mylock", "check ./mylock --run TestMyLock --view explore,explain",
-			"check ./mylock --locks token,redlock --json"},
+			"check ./mylock --compare --locks token,redlock --json"},
 	}
 }
 
 func (c *checkFlags) add(f *flags) {
 	f.add("run", &c.tests)
 	f.add("view", &c.views, "views", strings.Join(checkViewNames(), ", "))
+	f.add("compare", &c.all)
 	f.add("time", &c.timed)
 	c.locks.add(f, "milestones")
 }
@@ -86,6 +91,10 @@ func (c *checkFlags) run(e *env, args []string) (err error) {
 		if _, err := choose("error.own.view", v, checkViewNames()); err != nil {
 			return err
 		}
+	}
+	others := checkViewNames()[2:]
+	if c.all || c.locks.names != nil && !slices.ContainsFunc(others, c.shows) {
+		c.views = append(c.views, others...)
 	}
 	if len(c.views) == 0 {
 		return text.Errorf("error.own.views", "names", strings.Join(checkViewNames(), ", "))
@@ -135,7 +144,7 @@ func (c *checkFlags) runTests(e *env, pkg string) (found []checked.Lock, bad, er
 // more returns what the views need.
 func (c *checkFlags) more() (all []string) {
 	for _, v := range checkViews {
-		if slices.Contains(c.views, v.name) && v.more != "" && !slices.Contains(all, v.more) {
+		if c.shows(v.name) && v.more != "" {
 			all = append(all, v.more)
 		}
 	}
@@ -183,7 +192,7 @@ func (c *checkFlags) showLock(e *env, l *checked.Lock) (out checkedJSON, open, e
 		return out, noAnswer("error.own.unknown", "test", l.Test, "why", l.Unknown), nil
 	}
 	for _, v := range checkViews {
-		if !slices.Contains(c.views, v.name) {
+		if !c.shows(v.name) {
 			continue
 		}
 		if !e.json {
@@ -224,15 +233,26 @@ func (c *checkFlags) searchView(e *env, l *checked.Lock) (*ownView, error) {
 	if l.Search == nil { // a test of races alone
 		return nil, nil
 	}
+	s := c.shown(l)
+	return &ownView{json: func(out *checkedJSON) { out.Search = s.said() }, open: s.status(), text: func() error {
+		if c.shows("explain") && len(s.Witnesses) > 0 { // which shows the ways, and then what was covered
+			certificate.PrintClaim(e.Printer, s.Search)
+			s.printWitnesses(e.console)
+		} else {
+			s.printFound(e.console, func() (*race.Outcome, error) { return l.Search.Runs[0].Of(l.Lock) })
+		}
+		e.Printf("\n")
+		return nil
+	}}, nil
+}
+
+// shown is the search of a test.
+func (c *checkFlags) shown(l *checked.Lock) *shownSearch {
 	s := &shownSearch{Search: l.Search.Search}
 	if c.timed {
 		s.took = time.Duration(l.Search.Seconds * float64(time.Second))
 	}
-	return &ownView{json: func(out *checkedJSON) { out.Search = s.said() }, open: s.status(), text: func() error {
-		s.printFound(e.console, func() (*race.Outcome, error) { return l.Search.Runs[0].Of(l.Lock) })
-		e.Printf("\n")
-		return nil
-	}}, nil
+	return s
 }
 
 func (c *checkFlags) parView(e *env, l *checked.Lock) (*ownView, error) {
@@ -289,8 +309,8 @@ func (c *checkFlags) matrixView(e *env, l *checked.Lock) (*ownView, error) {
 	}}, err
 }
 
-// explainView is the shortest way to each verdict with the code, what
-// the verdict means and what mends it, and the races in which the lock falls.
+// explainView is the shortest way to each verdict with the code, what the verdict means and what mends it, the races in
+// which the lock falls, and at last what the search has covered.
 func (c *checkFlags) explainView(e *env, l *checked.Lock) (*ownView, error) {
 	var ways []*race.Outcome
 	var err error
@@ -304,6 +324,11 @@ func (c *checkFlags) explainView(e *env, l *checked.Lock) (*ownView, error) {
 			if err := explainWay(e.console, l, o, w.Verdict); err != nil {
 				return err
 			}
+		}
+		if c.shows("explore") && len(ways) > 0 {
+			e.Printf("%s\n", e.Say("explore.certificate"))
+			c.shown(l).printCertificate(e.console)
+			e.Printf("\n")
 		}
 		own, err := l.Outcomes()
 		explainRaces(e.console, l, lists.Pick(own, func(o *race.Outcome) bool { return verdict.Fails(o.Verdicts) }))

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"go/parser"
 	"go/token"
 	"maps"
 	"os"
@@ -38,13 +37,13 @@ const (
 	sumName    = "go.sum"
 )
 
-// run copies the template into a folder, as a part of the module that this is in, or as one of its own.
+// run copies the template into a folder, as a module of its own: it changes no version of any other one.
 func (i *initFlags) run(e *env, args []string) error {
 	lab, err := i.labFolder()
 	if err != nil {
 		return err
 	}
-	folder, name, err := packageIn(args[0])
+	folder, err := newFolder(args[0])
 	if err != nil {
 		return err
 	}
@@ -54,33 +53,25 @@ func (i *initFlags) run(e *env, args []string) error {
 			return text.Errorf("error.init.lab", "folder", lab, "cause", err)
 		}
 	}
+	name := packageName(folder)
 	files[testName] = bytes.Replace(files[testName], []byte("package mylock"), []byte("package "+name), 1)
-	module := moduleAbove(folder)
-	replace, lines := fmt.Sprintf("replace %s => %q\n", modulePath(), lab), ""
-	if module == "" {
-		_, rest, _ := strings.Cut(string(files[moduleName]), "\ngo ")
-		rest, _, _ = strings.Cut(rest, "// Until")
-		files[moduleName] = []byte("module example.com/" + name + "\n\ngo " + rest + replace)
-	} else {
-		delete(files, moduleName)
-		delete(files, sumName)
-		lines = "godebug randseednop=0\nrequire " + modulePath() + " v0.0.0\n" + replace
-	}
+	_, rest, _ := strings.Cut(string(files[moduleName]), "\ngo ")
+	rest, _, _ = strings.Cut(rest, "// Until")
+	around := moduleAround(folder)
+	files[moduleName] = fmt.Appendf(nil, "module example.com/%s\n\ngo %sreplace %s => %q\n%s", name, rest, modulePath(), lab, around)
 	if err := writeNew(folder, files); err != nil {
 		return err
 	}
 	wrote := struct {
 		Folder string   `json:"folder"`
 		Files  []string `json:"files"`
-		Module string   `json:"module"` // whose go.mod needs Lines; "": one of its own
-		Lines  string   `json:"lines"`
-	}{args[0], slices.Sorted(maps.Keys(files)), module, lines}
+	}{args[0], slices.Sorted(maps.Keys(files))}
 	e.show("init", wrote, func() {
 		e.Printf("%s\n", e.Say("init.done", "folder", args[0], "files", strings.Join(wrote.Files, ", ")))
-		if module != "" {
-			e.Printf("%s\n\n%s\n", e.Say("init.module", "file", module), lines)
+		if around != "" {
+			e.Printf("%s\n", e.Say("init.module"))
 		}
-		e.Next(fmt.Sprintf("cd %s && go mod tidy && go test .", args[0]), "locklab check "+args[0])
+		e.Next(fmt.Sprintf("cd %s && go mod tidy && go test", args[0]), "locklab check "+args[0])
 	})
 	return nil
 }
@@ -102,33 +93,39 @@ func (i *initFlags) labFolder() (string, error) {
 	return lab, nil
 }
 
-// packageIn makes a folder if there is none, and returns it with the name of the package there.
-func packageIn(folder string) (path, name string, err error) {
+// newFolder makes a folder if there is none. One with a package would become a part of another module.
+func newFolder(folder string) (path string, err error) {
 	if path, err = filepath.Abs(folder); err == nil {
 		err = os.MkdirAll(path, 0o777)
 	}
 	if err != nil {
-		return "", "", text.Errorf("error.init.folder", "folder", folder, "cause", err)
+		return "", text.Errorf("error.init.folder", "folder", folder, "cause", err)
 	}
-	sources, err := filepath.Glob(filepath.Join(path, "*.go"))
-	for _, source := range sources {
-		if file, wrong := parser.ParseFile(token.NewFileSet(), source, nil, parser.PackageClauseOnly); wrong == nil {
-			return path, file.Name.Name, err
-		}
+	if sources, _ := filepath.Glob(filepath.Join(path, "*.go")); sources != nil && !slices.Contains(sources, filepath.Join(path, testName)) {
+		return "", text.Errorf("error.init.package", "folder", folder)
 	}
-	name = regexp.MustCompile(`[^a-z0-9]`).ReplaceAllString(strings.ToLower(filepath.Base(path)), "")
+	return path, nil
+}
+
+// packageName returns a name for the package in a folder.
+func packageName(folder string) string {
+	name := regexp.MustCompile(`[^a-z0-9]`).ReplaceAllString(strings.ToLower(filepath.Base(folder)), "")
 	if !token.IsIdentifier(name) {
 		name = "mylock"
 	}
-	return path, name, err
+	return name
 }
 
-// moduleAbove returns the go.mod of the module that a folder is in; "": there is none.
-func moduleAbove(folder string) string {
-	for at := folder; ; at = filepath.Dir(at) {
-		file := filepath.Join(at, moduleName)
-		if _, err := os.Stat(file); err == nil {
-			return file
+// moduleAround returns the line of a go.mod by which a module in a folder finds the module around it; "": there is none.
+func moduleAround(folder string) string {
+	for at := filepath.Dir(folder); ; at = filepath.Dir(at) {
+		content, err := os.ReadFile(filepath.Join(at, moduleName))
+		if _, rest, is := strings.Cut("\n"+string(content), "\nmodule "); err == nil && is {
+			module, _, _ := strings.Cut(rest, "\n")
+			if module = strings.TrimSpace(module); module == modulePath() {
+				return ""
+			}
+			return fmt.Sprintf("replace %s => %q\n", module, at)
 		}
 		if at == filepath.Dir(at) {
 			return ""

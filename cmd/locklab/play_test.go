@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -87,15 +88,28 @@ func TestInit(t *testing.T) {
 		t.Error("it wrote go.mod, although it refused")
 	}
 
-	for name, text := range map[string]string{"go.mod": "module example.com/shop\n", "cart/cart.go": "package basket\n"} {
+	for name, text := range map[string]string{"go.mod": "// a shop\nmodule example.com/shop\n", "cart/cart.go": "package basket\n"} {
 		fileWith(t, text, dir, name)
 	}
-	code, out, errs = call(t, "init", filepath.Join(dir, "cart"))
-	if code != exitOK || !strings.Contains(out, "require "+modulePath()+" v0.0.0\nreplace "+modulePath()+" => ") {
+	if code, _, errs = call(t, "init", filepath.Join(dir, "cart")); code != exitUsage || !strings.Contains(errs, "cart/locktest") {
+		t.Errorf("exit status %d, %s", code, errs)
+	}
+	code, out, errs = call(t, "init", filepath.Join(dir, "cart", "locktest"))
+	if code != exitOK || !strings.Contains(out, "The module around it is unchanged") {
 		t.Errorf("exit status %d, %s%s", code, out, errs)
 	}
-	if test := contentOf(t, dir, "cart/mylock_test.go"); !strings.HasPrefix(test, "package basket\n") {
-		t.Errorf("it begins with %.30q", test)
+	module = contentOf(t, dir, "cart/locktest/go.mod")
+	if !strings.HasPrefix(module, "module example.com/locktest\n") || !strings.HasSuffix(module, fmt.Sprintf("\nreplace example.com/shop => %q\n", dir)) {
+		t.Errorf("of a module inside another one:\n%s", module)
+	}
+	if is := contentOf(t, dir, "go.mod"); is != "// a shop\nmodule example.com/shop\n" {
+		t.Errorf("the module around it is now %q", is)
+	}
+	if around := moduleAround(filepath.Join(template, "x")); !strings.HasPrefix(around, "replace example.com/mylock => ") {
+		t.Errorf("around the template is %q", around)
+	}
+	if around := moduleAround(filepath.Dir(template)); around != "" {
+		t.Errorf("in the lab's own module it writes %q", around)
 	}
 	if code, _, errs := call(t, "init", filepath.Join(dir, "x"), "--lab", dir); code != exitUsage || !strings.Contains(errs, "with --lab") {
 		t.Errorf("exit status %d, %s", code, errs)

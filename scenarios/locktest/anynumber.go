@@ -40,10 +40,13 @@ func (p *plan) findForAny(ctx context.Context) (*findings, error) {
 		p.unknown("locktest.unknown.unproved")
 		p.t.Fatal("locktest: " + tell("locktest.any.refused", "why", why))
 	}
-	certificate := func(lang string) string {
-		return p.assuming(certificate.OfProof(proof, lang), proof.Covered.Measures, lang) + "\n" + p.apart.said(lang)
-	}
-	return &findings{&study.Checked{Proof: proof}, func(w verdict.Word) answer { return answerOf(proof, w) }, certificate}, nil
+	return &findings{
+		data: &study.Checked{Proof: proof}, of: func(w verdict.Word) answer { return answerOf(proof, w) },
+		headline: func(lang string) string { return headOf(certificate.OfProof(proof, lang)) },
+		certificate: func(lang string) string {
+			return p.assuming(certificate.OfProof(proof, lang), proof.Covered.Measures, lang) + "\n" + p.apart.said(lang)
+		},
+	}, nil
 }
 
 // answerOf is what a proof says of a verdict.

@@ -74,6 +74,9 @@ func Check(t *testing.T, b Bounds, client func(*Client), claims ...[]Claim) {
 		t.Run(string(c.word), func(t *testing.T) { p.judge(t, found.of(c.word), c) })
 	}
 	t.Log(brief(found.certificate))
+	if !testing.Verbose() { // t.Log is silent then, and where go test is given no package this is seen
+		fmt.Println(language().Each(found.headline))
+	}
 	if p.run.leaks.N > 0 { // executions that have left goroutines behind: in production they stay as well
 		t.Log(tell("locktest.leaks", "n", fmt.Sprint(p.run.leaks.N)))
 	}
@@ -83,7 +86,8 @@ func Check(t *testing.T, b Bounds, client func(*Client), claims ...[]Claim) {
 type findings struct {
 	data        *study.Checked
 	of          func(verdict.Word) answer
-	certificate func(lang string) string
+	headline    func(lang string) string // what was found, in one line
+	certificate func(lang string) string // that, and what it covers and relies on
 }
 
 // find searches the code, or proves it for any number of clients.
@@ -96,7 +100,10 @@ func (p *plan) find(ctx context.Context) (*findings, error) {
 	if err == nil {
 		err = p.searchBeside(ctx, s, before)
 	}
-	found := &findings{certificate: func(lang string) string { return p.certificate(s, lang) }}
+	found := &findings{
+		headline:    func(lang string) string { return headline(p, s, lang) },
+		certificate: func(lang string) string { return p.certificate(s, lang) },
+	}
 	if err == nil && *reportFlag != "" {
 		found.data, err = p.examine(s, time.Since(began))
 	}
@@ -105,7 +112,7 @@ func (p *plan) find(ctx context.Context) (*findings, error) {
 			return answer{witness: &s.Witnesses[i]}
 		}
 		if !s.Complete {
-			a.open = tell("locktest.judge.cut", "verdict", string(word), "limit", p.cutBy(s)) // the certificate stands below
+			a.open = tell("locktest.judge.cut", "verdict", string(word)) // why stands once, below
 		}
 		return a
 	}

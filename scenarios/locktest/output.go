@@ -55,6 +55,24 @@ func brief(full func(lang string) string) string {
 	})
 }
 
+// headOf returns the first line of a certificate.
+func headOf(certificate string) string {
+	head, _, _ := strings.Cut(certificate, "\n")
+	return head
+}
+
+// headline returns in a line what a search has found, and why it has not searched all.
+func headline(p *plan, s *search.Search, lang string) string {
+	head := headOf(certificate.Of(s, lang))
+	switch {
+	case !s.Complete:
+		head += " " + text.Say(lang, "locktest.carried.cut", "limit", p.cutBy(s))
+	case p.aside != nil:
+		head += " " + text.Say(lang, "locktest.carried.aside", "cause", unprefixed(text.SayError(lang, p.aside)))
+	}
+	return head
+}
+
 // certificate returns what a search covered, and what it relies on.
 func (p *plan) certificate(s *search.Search, lang string) string {
 	clock := p.apart.ofRuns("locktest.carried.untimed", "locktest.carried.untimed.twice")
@@ -64,7 +82,8 @@ func (p *plan) certificate(s *search.Search, lang string) string {
 	case p.Timed:
 		clock = "locktest.carried.timed"
 	}
-	lines := []string{p.assuming(certificate.Of(s, lang), s.Measures, lang),
+	_, covered, _ := strings.Cut(certificate.Of(s, lang), "\n")
+	lines := []string{p.assuming(headline(p, s, lang)+"\n"+covered, s.Measures, lang),
 		"  " + text.Pad(text.Say(lang, "locktest.carried.name"), 12) + " " + text.Say(lang, clock, "epoch", epoch(), "times", fmt.Sprint(hours))}
 	more := []string{p.apart.said(lang)}
 	if p.Ensemble {
@@ -106,9 +125,6 @@ func (p *plan) assuming(certificate string, measures bool, lang string) string {
 	}
 	if places := p.Drawn.Where(); places != "" {
 		said += " " + text.Say(lang, "locktest.assumed.drawn", "places", places)
-	}
-	if p.aside != nil {
-		said = text.Say(lang, "locktest.carried.aside", "cause", unprefixed(text.SayError(lang, p.aside))) + " " + said
 	}
 	head, rest, _ := strings.Cut(certificate, "\n")
 	return head + " " + said + "\n" + rest

@@ -121,5 +121,8 @@ func TestLockstepOnly(t *testing.T) {
 		if !strings.Contains(head, want) || !strings.Contains(head, text.Say(lang, "locktest.beside.clock")) {
 			t.Error(head)
 		}
+		if line := found.headline(lang); !strings.HasPrefix(head, line) || strings.Contains(line, "\n") || len(line) == 0 {
+			t.Errorf("the line of a test without -v is %q", line)
+		}
 	}
 }
