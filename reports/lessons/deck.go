@@ -363,8 +363,11 @@ func (d *deckMaker) how(e lock.Entry) {
 
 // race adds a slide about a run that the quiz asks about, too.
 func (d *deckMaker) race(heading string, o *race.Outcome, answers ...string) {
-	sc := o.Race
-	asked := d.m.p.Say("lesson.ask", "race", Story(d.Lang, sc, "title"), "lock", o.Lock.ID)
+	sc, title := o.Race, Story(d.Lang, o.Race, "title")
+	asked := d.m.p.Say("lesson.ask", "race", title, "lock", o.Lock.ID)
+	if strings.HasSuffix(heading, title) {
+		asked = d.m.p.Say("lesson.ask.how")
+	}
 	d.run(Race, heading, asked, o, answers...)
 	d.say(Notes, Story(d.Lang, sc, "story"), Story(d.Lang, sc, "numbers"))
 	d.m.told("race."+sc.ID+".not", sentence("label.race.not"))
@@ -373,13 +376,13 @@ func (d *deckMaker) race(heading string, o *race.Outcome, answers ...string) {
 // usual adds a slide about a run, with why it ends as it does.
 func (d *deckMaker) usual(o *race.Outcome) {
 	key := "race." + o.Race.ID
-	name := strings.TrimSpace(o.Race.Code + " " + o.Race.ID)
-	d.race(d.m.p.Say("page.run", "lock", o.Lock.ID, "race", name), o, key+".why", key+".mends")
+	heading := d.m.p.Say("lesson.run", "lock", o.Lock.ID, "race", Story(d.Lang, o.Race, "title"))
+	d.race(heading, o, key+".why", key+".mends")
 }
 
 // next adds the same race with another lock.
 func (d *deckMaker) next(o *race.Outcome) {
-	heading := d.m.p.Say("lesson.next", "race", o.Race.ID, "lock", o.Lock.ID)
+	heading := d.m.p.Say("lesson.next", "race", Story(d.Lang, o.Race, "title"), "lock", o.Lock.ID)
 	asked := d.m.p.Say("lesson.next.ask", "lock", o.Lock.ID)
 	d.run(Next, heading, asked, o, "race."+o.Race.ID+".mends")
 	d.tell(Notes, "lock."+o.Lock.ID+".mends")
@@ -439,7 +442,8 @@ func (d *deckMaker) quiz() {
 		if o.History == nil { // it is about other locks
 			continue
 		}
-		d.slide(Quiz, d.m.p.Say("lesson.quiz", "n", strconv.Itoa(n), "lock", o.Lock.ID, "race", o.Race.ID))
+		title := Story(d.Lang, o.Race, "title")
+		d.slide(Quiz, d.m.p.Say("lesson.quiz", "n", strconv.Itoa(n), "lock", o.Lock.ID, "race", title))
 		d.say(Asked, q.Ask[d.Lang])
 		d.play(o)
 		said := lists.Each(q.Answers, func(a game.Answer) string { return a.Said[d.Lang] })

@@ -38,7 +38,7 @@ func (m *maker) need() {
 	m.texts("need", "ask")
 	for _, answer := range needs {
 		m.part("label.need." + answer.when)
-		table := Block{Kind: Table, Lead: "  ", Columns: []int{16, 35, 9}}
+		table := Block{Kind: Table, Lead: "  ", Columns: []int{16, 34, 14}}
 		table.Rows = append(table.Rows, lists.Each([]string{"lock", "has", "cost", "falls"}, func(column string) string {
 			return m.p.First("need." + column)
 		}))
@@ -82,7 +82,7 @@ func (m *maker) needed(e lock.Entry) []string {
 	}
 	return []string{
 		e.ID, m.p.First("need.has." + e.ID),
-		strconv.Itoa(p.Commands) + " / " + strconv.FormatFloat(p.RoundTrips, 'f', 0, 64), list(m.p.Langs()[0], falls),
+		strconv.Itoa(p.Commands) + "/" + strconv.FormatFloat(p.RoundTrips, 'f', 0, 64), list(m.p.Langs()[0], falls),
 	}
 }
 
