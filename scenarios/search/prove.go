@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 
 	"locklab/algorithms/lock"
 	"locklab/faults"
@@ -65,25 +66,53 @@ const manyTimes = 5
 // Uses play no part. What views do not exclude is searched for with two and three clients: all of it where views do
 // not do. The errors are those of [Explore].
 func Prove(ctx context.Context, entry lock.Entry, b Bounds) (*Proof, error) {
-	return prove(ctx, entry, b, usualLimits)
+	return prove(ctx, entry, b.forProof(), usualLimits, nil)
 }
 
-// ProveForTable is Prove within lower limits, for a table of many proofs.
-func ProveForTable(ctx context.Context, entry lock.Entry, b Bounds) (*Proof, error) {
-	return prove(ctx, entry, b, tableLimits)
+// Proofs prove a lock under many budgets, within lower limits than Prove. Of a lock that has too many views without a
+// fault, which are among those under any budget, they find that out once.
+type Proofs struct {
+	entry   lock.Entry
+	once    sync.Once
+	crowded *explore.NotProvableError // without a fault; nil: it is not, or that is not known
 }
 
-func prove(ctx context.Context, entry lock.Entry, b Bounds, most proofLimits) (*Proof, error) {
+// NewProofs are those of a lock. Prove may be called by several goroutines.
+func NewProofs(entry lock.Entry) *Proofs { return &Proofs{entry: entry} }
+
+// Prove is Prove within b, whose budget alone may differ from call to call.
+func (t *Proofs) Prove(ctx context.Context, b Bounds) (*Proof, error) {
 	b = b.forProof()
-	code := &Code{
+	t.once.Do(func() {
+		bare := b
+		bare.Budget, bare.Endless = "", false
+		if p, err := proveViews(ctx, t.entry, bare, tableLimits, codeOf(t.entry)); err == nil && errors.As(p.Refused, &t.crowded) &&
+			t.crowded.Why.Key != explore.TooManyViews {
+			t.crowded = nil
+		}
+	})
+	return prove(ctx, t.entry, b, tableLimits, t.crowded)
+}
+
+// codeOf is the code of an entry.
+func codeOf(entry lock.Entry) *Code {
+	return &Code{
 		Model:  func(b Bounds) (*explore.Model, error) { return b.Model(entry) },
 		Search: func(ctx context.Context, b Bounds) (*Search, error) { return Explore(ctx, entry, b) },
 	}
-	p, err := proveViews(ctx, entry, b, most, code)
-	switch {
-	case err != nil || entry.Ensemble():
+}
+
+// prove is Prove within limits. crowded is the reason, if it is known, for which the lock has too many views; nil: it is
+// not known.
+func prove(ctx context.Context, entry lock.Entry, b Bounds, most proofLimits, crowded *explore.NotProvableError,
+) (p *Proof, err error) {
+	code := codeOf(entry)
+	if crowded != nil {
+		p = &Proof{Search: &Search{Lock: entry, Bounds: b.Settled(entry), Result: &explore.Result{}}, Proof: &explore.Proof{Refused: crowded}}
+	} else if p, err = proveViews(ctx, entry, b, most, code); err != nil || entry.Ensemble() {
 		return p, err
-	case p.Refused != nil:
+	}
+	if p.Refused != nil {
 		return p, p.findWitnesses(ctx, b, explore.Provable, most, code)
 	}
 	return p, p.findWitnesses(ctx, b, p.Harms, most, code)

@@ -9,6 +9,7 @@ import (
 	"locklab/scenarios/search"
 	"locklab/scenarios/share"
 	"locklab/simulator/explore"
+	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
 
@@ -65,10 +66,10 @@ func TheoremBudgets() []string {
 // than those of Prove. A lock for several servers gets FewServers. w and ctx are as for Matrix; what was not computed
 // is Undecided.
 func FindTheorems(ctx context.Context, locks []lock.Entry, budgets []string, w *share.Work) (*Theorems, error) {
-	t := &Theorems{Locks: locks, Budgets: budgets}
+	t, tables := &Theorems{Locks: locks, Budgets: budgets}, lists.Each(locks, search.NewProofs)
 	found, err := share.Each(ctx, rising(len(locks)*len(budgets)), w,
 		func(ctx context.Context, i int) ([]Theorem, error) {
-			return theoremsOf(ctx, locks[i/len(budgets)], budgets[i%len(budgets)])
+			return theoremsOf(ctx, locks[i/len(budgets)], tables[i/len(budgets)], budgets[i%len(budgets)])
 		})
 	for i, all := range found {
 		if all == nil {
@@ -89,13 +90,13 @@ func openTheorems(id, budget string) (all []Theorem) {
 }
 
 // theoremsOf are those of a lock under a budget.
-func theoremsOf(ctx context.Context, entry lock.Entry, written string) ([]Theorem, error) {
+func theoremsOf(ctx context.Context, entry lock.Entry, proofs *search.Proofs, written string) ([]Theorem, error) {
 	b := search.DefaultBounds()
 	b.Nodes = search.FewServers(entry)
 	if err := b.Set("budget", written); err != nil {
 		return nil, err
 	}
-	p, err := search.ProveForTable(ctx, entry, b)
+	p, err := proofs.Prove(ctx, b)
 	if err != nil {
 		return nil, err
 	}

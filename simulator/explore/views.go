@@ -178,7 +178,7 @@ func proveAnd(ctx context.Context, m *Model, endless bool, most int, then func(*
 		} else if errors.As(err, &why) {
 			err = nil
 		}
-		if counts && why != nil && why.Why.Key == "prove.views" {
+		if counts && why != nil && why.Why.Key == TooManyViews {
 			why.Why = i18n.New("prove.counter", "most", fmt.Sprint(most))
 		}
 		if err == nil && m.Afterwards != nil {
@@ -187,6 +187,9 @@ func proveAnd(ctx context.Context, m *Model, endless bool, most int, then func(*
 		return p.proof(why), err
 	}
 }
+
+// TooManyViews is the key of the reason that there are more views than a proof may have.
+const TooManyViews = "prove.views"
 
 // A NotProvableError is the reason why views do not do for a lock.
 type NotProvableError struct{ Why i18n.Message }
@@ -358,7 +361,7 @@ func (p *prover) close(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case p.proved.Views > p.most:
-			return &NotProvableError{i18n.New("prove.views", "most", fmt.Sprint(p.most))}
+			return &NotProvableError{i18n.New(TooManyViews, "most", fmt.Sprint(p.most))}
 		case p.proved.Worlds > worldsPerView*p.most:
 			return &NotProvableError{i18n.New("prove.worlds", "most", fmt.Sprint(worldsPerView*p.most))}
 		case p.sim.Histories() > mostHistories:
