@@ -12,7 +12,9 @@ async function unpack(text) {
   const packed = atob(text.trim());
   const bytes = Uint8Array.from(packed, (c) => c.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return JSON.parse(await new Response(stream).text());
+  const { listings, races, fields } = JSON.parse(await new Response(stream).text()); // a list for each field of the runs
+  const run = (i) => Object.fromEntries(Object.entries(fields).map(([name, all]) => [name, all[i]]).filter(([, value]) => value !== null));
+  return { listings, runs: Object.fromEntries(races.map((race, i) => [race, run(i)])) };
 }
 
 const viewer = document.getElementById("viewer");
