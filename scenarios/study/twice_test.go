@@ -74,7 +74,7 @@ func TestPlayedTwice(t *testing.T) {
 		o.NotInjected = nil // a replay has no script that could miss
 		same(t, "replayed", first, encoded(t, o))
 	}
-	racetest.EveryCell(t, twice)
+	everyCell(t, twice)
 	for _, id := range []string{"zk-recheck", "zk-protected", "db-for-update"} {
 		for _, sc := range scenarios.All() {
 			twice(t, racetest.Lock(t, id), sc, sc.Settings)
@@ -190,6 +190,27 @@ func TestReplayAtItsDate(t *testing.T) {
 		}
 		if said := fmt.Sprintf("%q", o.History.Events[1].Cmd); !strings.Contains(said, date) || !slices.Equal(o.Verdicts, now.Verdicts) || o.Trace.Link() != trace.Link() {
 			t.Errorf("%s: it asks %s and comes to %v, %s", trace.Settings, said, o.Verdicts, o.Trace.Settings)
+		}
+	}
+}
+
+// everyCell calls do for all milestones in all races, and for some of these pairs
+// with several seeds.
+func everyCell(t *testing.T, do func(t *testing.T, e lock.Entry, sc race.Race, s race.Settings)) {
+	for _, sc := range scenarios.All() {
+		for _, e := range algorithms.Milestones() {
+			t.Run(e.ID+"/"+sc.ID, func(t *testing.T) { do(t, e, sc, sc.Settings) })
+		}
+	}
+	for _, cell := range [][2]string{
+		{"token", "gc-pause"}, {"getset", "slow-work"}, {"watchdog", "failed-renewal"},
+		{"redlock", "restart"}, {"redlock", "lost-reply"}, {"setnx-expire", "failover"},
+	} {
+		e, sc := racetest.Cell(t, cell[0], cell[1])
+		for seed := uint64(1); seed <= 5; seed++ {
+			s := sc.Settings
+			s.Seed = seed
+			t.Run(fmt.Sprintf("%s/%s/seed=%d", e.ID, sc.ID, seed), func(t *testing.T) { do(t, e, sc, s) })
 		}
 	}
 }

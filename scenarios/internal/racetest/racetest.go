@@ -3,10 +3,8 @@
 package racetest
 
 import (
-	"fmt"
 	"testing"
 
-	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
@@ -72,27 +70,6 @@ func Race(name string) race.Race {
 		panic(err)
 	}
 	return sc
-}
-
-// EveryCell calls do for all milestones in all races, and for some of these pairs
-// with several seeds.
-func EveryCell(t *testing.T, do func(t *testing.T, e lock.Entry, sc race.Race, s race.Settings)) {
-	for _, sc := range scenarios.All() {
-		for _, e := range algorithms.Milestones() {
-			t.Run(e.ID+"/"+sc.ID, func(t *testing.T) { do(t, e, sc, sc.Settings) })
-		}
-	}
-	for _, cell := range [][2]string{
-		{"token", "gc-pause"}, {"getset", "slow-work"}, {"watchdog", "failed-renewal"},
-		{"redlock", "restart"}, {"redlock", "lost-reply"}, {"setnx-expire", "failover"},
-	} {
-		e, sc := Cell(t, cell[0], cell[1])
-		for seed := uint64(1); seed <= 5; seed++ {
-			s := sc.Settings
-			s.Seed = seed
-			t.Run(fmt.Sprintf("%s/%s/seed=%d", e.ID, sc.ID, seed), func(t *testing.T) { do(t, e, sc, s) })
-		}
-	}
 }
 
 // Must returns a value, and fails the test on an error: Must(f())(t).

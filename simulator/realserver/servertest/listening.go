@@ -34,22 +34,6 @@ func OnlyLoopback(t testing.TB, pid int, addr string) {
 	}
 }
 
-// NamesNowhere checks that no command line of a process or its descendants has a text: all users of the machine read
-// them.
-func NamesNowhere(t testing.TB, pid int, text string) {
-	t.Helper()
-	family, err := descendants(pid)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range family {
-		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p)) // it may have ended
-		if strings.Contains(string(line), text) {
-			t.Errorf("%s is in a command line: %q", text, line)
-		}
-	}
-}
-
 // listening returns the addresses, as IP:PORT, on which a process and its descendants listen
 // for TCP, as Linux has them in /proc.
 func listening(pid int) (all []string, err error) {
