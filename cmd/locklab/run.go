@@ -159,7 +159,9 @@ func (r *runFlags) run(e *env, args []string) error {
 
 // showRaces lists the races that apply to a lock, each with the worst verdict that the contract expects.
 func showRaces(e *env, entry lock.Entry) {
-	worst := func(s race.Race) verdict.Word { return slices.Concat(contract.CellOf(entry, s).Words(), []verdict.Word{""})[0] }
+	worst := func(s race.Race) verdict.Word {
+		return append(contract.CellOf(entry, s).Words(), "")[0]
+	}
 	races := lists.Pick(scenarios.All(), func(s race.Race) bool { return worst(s) != verdict.NA })
 	e.show("list", map[string]any{"races": lists.Each(races, listedRace)}, func() {
 		e.Wrap("", e.Say("run.races", "lock", entry.ID))
