@@ -157,17 +157,18 @@ func (r *runFlags) run(e *env, args []string) error {
 	return r.shown.show(e, r.files, r.want)
 }
 
-// showRaces lists the races that apply to a lock, each with the worst verdict that the contract expects.
+// showRaces lists the races that apply to a lock, each with the verdicts that the contract expects.
 func showRaces(e *console, entry lock.Entry) {
-	worst := func(s race.Race) verdict.Word {
-		return slices.Concat(contract.CellOf(entry, s).Words(), []verdict.Word{""})[0]
-	}
-	races := lists.Pick(scenarios.All(), func(s race.Race) bool { return worst(s) != verdict.NA })
+	expected := func(s race.Race) string { return reports.Words(contract.CellOf(entry, s).Words()) }
+	races := lists.Pick(scenarios.All(), func(s race.Race) bool { return expected(s) != string(verdict.NA) })
 	e.show("list", map[string]any{"races": lists.Each(races, listedRace)}, func() {
 		e.Wrap("", e.Say("run.races", "lock", entry.ID))
 		for _, s := range races {
-			e.Wrap(fmt.Sprintf("    %-20s %-5s %-12s ", s.ID, s.Code, worst(s)),
-				e.Each(func(lang string) string { return lessons.Story(lang, s, "title") }))
+			line := e.Each(func(lang string) string { return lessons.Story(lang, s, "title") })
+			if w := expected(s); w != "" {
+				line = e.First("explain.because", "result", w, "why", line)
+			}
+			e.Wrap(fmt.Sprintf("    %-20s %-5s ", s.ID, s.Code), line)
 		}
 		e.Next("locklab run "+entry.ID+" "+races[len(races)-1].ID, "locklab explain "+entry.ID)
 	})

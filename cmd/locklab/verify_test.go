@@ -84,7 +84,7 @@ func TestVerify(t *testing.T) {
 	if lines != 6 || len(cases) != 8 || failed != 6 {
 		t.Errorf("%d lines to reproduce with, %d of %d cases failed, want 6 of 8", lines, failed, len(cases))
 	}
-	for _, want := range []string{"| clients=2,attempts=2,budget=crash=1 | HOLDS |", "**differs** OVERLAP@1", "Proved, if its code keeps nothing between attempts but in its lock and only compares tokens: within these bounds"} {
+	for _, want := range []string{"| clients=2,attempts=2,budget=crash=1 | HOLDS |", "**differs** OVERLAP@1", "Not proved, but searched in lockstep only, where messages take no time: within these bounds"} {
 		if page := contentOf(t, summary); !strings.Contains(page, want) {
 			t.Errorf("the summary lacks %q:\n%s", want, page)
 		}
