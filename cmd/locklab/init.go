@@ -125,7 +125,10 @@ func moduleAround(folder string) string {
 			if module = strings.TrimSpace(module); module == modulePath() {
 				return ""
 			}
-			return fmt.Sprintf("replace %s => %q\n", module, at)
+			if up, err := filepath.Rel(folder, at); err == nil { // it moves with the other one
+				at = up
+			}
+			return fmt.Sprintf("replace %s => %q\n", module, filepath.ToSlash(at))
 		}
 		if at == filepath.Dir(at) {
 			return ""
