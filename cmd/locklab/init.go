@@ -58,7 +58,8 @@ func (i *initFlags) run(e *env, args []string) error {
 	_, rest, _ := strings.Cut(string(files[moduleName]), "\ngo ")
 	rest, _, _ = strings.Cut(rest, "// Until")
 	around := moduleAround(folder)
-	files[moduleName] = fmt.Appendf(nil, "module example.com/%s\n\ngo %sreplace %s => %q\n%s", name, rest, modulePath(), lab, around)
+	files[moduleName] = fmt.Appendf(nil, "module example.com/%s\n\ngo %sreplace %s => %q\n%s",
+		name, rest, modulePath(), lab, around)
 	if err := writeNew(folder, files); err != nil {
 		return err
 	}
@@ -101,7 +102,8 @@ func newFolder(folder string) (path string, err error) {
 	if err != nil {
 		return "", text.Errorf("error.init.folder", "folder", folder, "cause", err)
 	}
-	if sources, _ := filepath.Glob(filepath.Join(path, "*.go")); sources != nil && !slices.Contains(sources, filepath.Join(path, testName)) {
+	sources, _ := filepath.Glob(filepath.Join(path, "*.go"))
+	if sources != nil && !slices.Contains(sources, filepath.Join(path, testName)) {
 		return "", text.Errorf("error.init.package", "folder", folder)
 	}
 	return path, nil
@@ -116,7 +118,7 @@ func packageName(folder string) string {
 	return name
 }
 
-// moduleAround returns the line of a go.mod by which a module in a folder finds the module around it; "": there is none.
+// moduleAround returns the line of a go.mod by which a module in a folder finds the one around it; "": there is none.
 func moduleAround(folder string) string {
 	for at := filepath.Dir(folder); ; at = filepath.Dir(at) {
 		content, err := os.ReadFile(filepath.Join(at, moduleName))
@@ -125,7 +127,10 @@ func moduleAround(folder string) string {
 			if module = strings.TrimSpace(module); module == modulePath() {
 				return ""
 			}
-			return fmt.Sprintf("replace %s => %q\n", module, at)
+			if up, err := filepath.Rel(folder, at); err == nil { // it moves with the other one
+				at = up
+			}
+			return fmt.Sprintf("replace %s => %q\n", module, filepath.ToSlash(at))
 		}
 		if at == filepath.Dir(at) {
 			return ""

@@ -215,7 +215,8 @@ func (r *Resource) Write(value int) {
 		r.c.runner.unread.Store(true)
 	}
 	if !r.failed && !r.c.probe && value != r.base+1 {
-		panic(fmt.Sprintf("Resource.Write(%d): write one more than Read has returned, so that a lost update shows, or without Read the number of a job, from 1", value))
+		panic(fmt.Sprintf("Resource.Write(%d): write one more than Read has returned, so that a lost update shows, "+
+			"or without Read the number of a job, from 1", value))
 	}
 	if r.c.probe {
 		return

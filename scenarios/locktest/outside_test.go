@@ -141,3 +141,12 @@ func lineWith(t *testing.T, end string) string {
 	n := slices.IndexFunc(strings.Split(string(text), "\n"), func(line string) bool { return strings.HasSuffix(line, end) })
 	return fmt.Sprintf("outside_test.go:%d", n+1)
 }
+
+// TestREADMEExample: the test that the README prints is one of those of libraries, which are built and run.
+func TestREADMEExample(t *testing.T) {
+	example := string(racetest.Must(os.ReadFile("libraries/readme_test.go"))(t))
+	printed := strings.Replace(example, "package libraries", "package mylock", 1)
+	if readme := string(racetest.Must(os.ReadFile("README.md"))(t)); !strings.Contains(readme, "```go\n"+printed+"```\n") {
+		t.Error("README.md does not print libraries/readme_test.go")
+	}
+}
