@@ -80,6 +80,7 @@ func TestShow(t *testing.T) {
 // of the lab. A push plays a quarter of the cells, and all are played where tests are exhaustive.
 func TestRealServer(t *testing.T) {
 	effort.OnlyPushed(t, "it starts servers")
+	effort.Unwatched(t, "TestVerify has traces that share a bench")
 	t.Parallel()
 	b, err := reality.NewBench(t.Context(), reality.DefaultLease/5)
 	servertest.Need(t, err)
