@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// BenchmarkCommands is what users wait for, in seconds, and the seconds of processors that it takes: the commands of make
+// BenchmarkCommands measures what users wait for, in seconds, and in seconds of processors: the commands of make
 // run and make charts, a table of theorems, and searches of any number of attempts.
 func BenchmarkCommands(b *testing.B) {
 	for _, line := range []string{

@@ -14,8 +14,8 @@ import (
 
 func recoveryChart(files *chartFiles) *figure {
 	order := cost.RecoveryOrder{TTL: 10 * time.Second}
-	d := &figure{chartFiles: files, usual: algorithms.Milestones, each: 0.3,
-		next: []string{"locklab chart recovery -o recovery.png", "locklab chart rate", "locklab run token crash-holding"}}
+	d := &figure{chartFiles: files, usual: algorithms.Milestones, each: 0.3, next: []string{
+		"locklab chart recovery -o recovery.png", "locklab chart rate", "locklab run token crash-holding"}}
 	d.command = &command{
 		use: "recovery", args: noArguments, run: d.run,
 		examples: []string{"chart recovery",

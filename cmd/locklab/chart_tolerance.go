@@ -23,8 +23,8 @@ func locksOfTolerance() []lock.Entry {
 }
 
 func toleranceChart(files *chartFiles) *figure {
-	d := &figure{chartFiles: files, usual: locksOfTolerance, minutes: true, each: 3,
-		next: []string{"locklab chart tolerance -o tolerance.png", "locklab chart par", "locklab chart sweep pause/ttl"}}
+	d := &figure{chartFiles: files, usual: locksOfTolerance, minutes: true, each: 3, next: []string{
+		"locklab chart tolerance -o tolerance.png", "locklab chart par", "locklab chart sweep pause/ttl"}}
 	d.command = &command{
 		use: "tolerance", texts: []string{"tolerance", "chart"}, args: noArguments, run: d.run,
 		examples: []string{"chart tolerance",

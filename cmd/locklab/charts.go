@@ -160,7 +160,7 @@ func reported(all bool) []*figure {
 // seconds is about how long a processor takes for the chart of a report that has so many locks in its charts.
 func (d *figure) seconds(locks int) float64 { return d.once + d.each*float64(locks) }
 
-// figureSeconds is how long it takes for all charts of a report of locks.
+// figureSeconds returns about how many seconds a processor takes for all charts of a report of locks.
 func figureSeconds(entries []lock.Entry, all bool) (seconds float64) {
 	for _, d := range reported(all) {
 		seconds += d.seconds(len(report.Charted(entries)))
@@ -176,7 +176,7 @@ func reportFiles(e *env, r *report.Report, all bool) ([]report.File, error) {
 		e.whole.begin(d.seconds(len(entries)))
 		draw := d.report
 		if draw == nil {
-			draw = func(e *env, _ *report.Report, entries []lock.Entry) (chart.Result, error) { return d.draw(e, entries) }
+			draw = func(*env, *report.Report, []lock.Entry) (chart.Result, error) { return d.draw(e, entries) }
 		}
 		one, err := draw(e, r, entries)
 		if err != nil {

@@ -137,7 +137,7 @@ func TestJudgeRefuses(t *testing.T) {
 	}
 }
 
-// Of a crowd only the least number of overlaps is told.
+// Of a crowd only the least number of overlaps is reported.
 func TestJudgeCrowd(t *testing.T) {
 	crowd := ""
 	for i, event := range []string{"acquired", "leaving"} {

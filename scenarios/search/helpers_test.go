@@ -311,7 +311,7 @@ func reading(mine func(holder, token string) bool) lock.Entry {
 	})
 }
 
-// queueing is a lock on a ZooKeeper whose places bear their clients' names. first says whether
+// queueing is a lock on a ZooKeeper whose places bear their clients' names. first reports whether
 // a place is the first of the children, in the order in which they were listed.
 func queueing(first func(own string, children []string) bool) lock.Entry {
 	root := func(string) string { return "/places" }

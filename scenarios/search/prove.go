@@ -74,7 +74,7 @@ func Prove(ctx context.Context, entry lock.Entry, b Bounds) (*Proof, error) {
 type Proofs struct {
 	entry   lock.Entry
 	once    sync.Once
-	crowded *explore.NotProvableError // without a fault; nil: it is not, or that is not known
+	crowded error // without a fault; nil: it is not, or that is not known
 }
 
 // NewProofs are those of a lock. Prove may be called by several goroutines.
@@ -86,9 +86,10 @@ func (t *Proofs) Prove(ctx context.Context, b Bounds) (*Proof, error) {
 	t.once.Do(func() {
 		bare := b
 		bare.Budget, bare.Endless = "", false
-		if p, err := proveViews(ctx, t.entry, bare, tableLimits, codeOf(t.entry)); err == nil && errors.As(p.Refused, &t.crowded) &&
-			t.crowded.Why.Key != explore.TooManyViews {
-			t.crowded = nil
+		p, err := proveViews(ctx, t.entry, bare, tableLimits, codeOf(t.entry))
+		why := (*explore.NotProvableError)(nil)
+		if err == nil && errors.As(p.Refused, &why) && why.Why.Key == explore.TooManyViews {
+			t.crowded = why
 		}
 	})
 	return prove(ctx, t.entry, b, tableLimits, t.crowded)
@@ -102,13 +103,12 @@ func codeOf(entry lock.Entry) *Code {
 	}
 }
 
-// prove is Prove within limits. crowded is the reason, if it is known, for which the lock has too many views; nil: it is
-// not known.
-func prove(ctx context.Context, entry lock.Entry, b Bounds, most proofLimits, crowded *explore.NotProvableError,
-) (p *Proof, err error) {
+// prove is Prove within limits. crowded is the reason for which the lock is known to have too many views; nil: it is not.
+func prove(ctx context.Context, entry lock.Entry, b Bounds, most proofLimits, crowded error) (p *Proof, err error) {
 	code := codeOf(entry)
 	if crowded != nil {
-		p = &Proof{Search: &Search{Lock: entry, Bounds: b.Settled(entry), Result: &explore.Result{}}, Proof: &explore.Proof{Refused: crowded}}
+		p = &Proof{Proof: &explore.Proof{Refused: crowded},
+			Search: &Search{Lock: entry, Bounds: b.Settled(entry), Result: &explore.Result{}}}
 	} else if p, err = proveViews(ctx, entry, b, most, code); err != nil || entry.Ensemble() {
 		return p, err
 	}

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestRecall: what a script has come to on one server, others are told, and it is what a server without any memory
-// comes to: also where it looks at lifetimes or the clock, fails, or changes what the server caches.
+// TestRecall: the effect of a script is computed on one server and remembered for all others, and it is the one on a
+// server without any memory: also where it looks at lifetimes or the clock, fails, or changes what the server caches.
 func TestRecall(t *testing.T) {
 	scripts := map[string][]string{
 		"sets":    {`return redis.call("SET", KEYS[1], ARGV[1], "NX", "PX", ARGV[2])`, "1", "k", "c1.1", "5000"},
