@@ -39,8 +39,8 @@
 //
 // A pause ends at any step, not only where something else is due: what the client then starts, such as a key's time to
 // live, ends a fixed time later, and may have to end between two deadlines of others (TestPausesEndBetweenDeadlines has
-// a lock that only such a pause breaks). Ends at deadlines alone would leave out a tenth to a third of the states of the
-// milestones with one pause.
+// a lock that only such a pause breaks). Ends at deadlines alone would leave out 11 to 19 % of the states of milestones
+// with one pause, and 45 % of those of redlock on five servers.
 //
 // Times in a state count from the present, so that a state recurs whenever the same is left to happen. So do the
 // readings of clocks, and time stamps in requests, answers and data, as far as the code does the same at other times of
