@@ -24,6 +24,7 @@ func TestGames(t *testing.T) {
 		"play.any":     {"1\nh\nq\n", []string{"play", "token", "--timing", "any", "--fenced", "--budget", "pause=1", "--attempts", "1"}},
 		"play.cannot":  {"1\nh\nno\nq\n", []string{"play", "--level", "11"}},
 		"play.forced":  {"1\n1\n3\nu\nu\nq\n", []string{"play", "--level", "2"}},
+		"play.next":    {"1\n2\n\nhint\nq\n", []string{"play", "--level", "1"}},
 		"play.given":   {"g\nq\n", []string{"play", "--level", "20", "--lang", "both"}}, // up
 		"play.servers": {"g\nq\n", []string{"play", "--level", "23", "--width", "100"}},
 		"play.levels":  {"", []string{"play"}},
