@@ -93,7 +93,6 @@ func screens(e *env) pageFormat {
 			if line, ok := e.line(in); !ok || line == "q" {
 				return
 			}
-			p.Printf("\n")
 			blocks = blocks[i+1:]
 		}
 		lessons.Text(p, look, blocks)
@@ -223,7 +222,7 @@ func (x *explainer) print(page lessons.Page) error {
 		return internal(err)
 	}
 	x.write(x.e.Printer, x.e.look(), blocks)
-	return nil
+	return internal(x.e.ctx.Err())
 }
 
 func (x *explainer) outcome(o *race.Outcome) error {
