@@ -73,13 +73,10 @@ func toList(args []string, l *lockFlags, all bool) (entries []lock.Entry, kinds 
 	if l.names != nil {
 		kinds = kinds[:1]
 	}
-	if entries, err = l.pick(usual); err != nil {
-		return nil, nil, err
+	if entries, err = l.pick(usual); err == nil && l.names != nil && kinds[0] != "locks" {
+		err = text.Errorf("error.list.locks", "name", kinds[0])
 	}
-	if l.names != nil && kinds[0] != "locks" {
-		return nil, nil, text.Errorf("error.list.locks", "name", kinds[0])
-	}
-	return entries, kinds, nil
+	return entries, kinds, err
 }
 
 func listedLock(e lock.Entry) lockListed {

@@ -190,8 +190,8 @@ func Demo(p *text.Printer, cells [][]*race.Outcome) []Block {
 		locks.Rows = append(locks.Rows, []string{o.Lock.ID, title})
 	}
 	end := p.Say("demo.end", "fallen", strconv.Itoa(len(fallen)), "all", strconv.Itoa(len(cells[0])))
-	page := append([]Block{{Kind: Paragraph, Text: p.Say("demo.intro")}, locks, gap}, races...)
-	return append(page, gap, Block{Kind: Paragraph, Text: end})
+	head := []Block{{Kind: Paragraph, Text: p.Say("demo.intro")}, locks, gap}
+	return slices.Concat(head, races, []Block{gap, {Kind: Paragraph, Text: end}})
 }
 
 // glossary adds terms with their meanings.
