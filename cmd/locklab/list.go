@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -96,17 +97,9 @@ func listedFault(f *simulator.Fault) listed {
 }
 
 func toJSON(kinds []string, entries []lock.Entry) any {
-	all := map[string]any{}
-	for _, kind := range kinds {
-		switch kind {
-		case "locks":
-			all[kind] = lists.Each(entries, listedLock)
-		case "races":
-			all[kind] = lists.Each(scenarios.All(), listedRace)
-		case "faults":
-			all[kind] = lists.Each(faults.All(), listedFault)
-		}
-	}
+	all := map[string]any{"locks": lists.Each(entries, listedLock), "races": lists.Each(scenarios.All(), listedRace),
+		"faults": lists.Each(faults.All(), listedFault)}
+	maps.DeleteFunc(all, func(kind string, _ any) bool { return !slices.Contains(kinds, kind) })
 	return all
 }
 

@@ -86,12 +86,9 @@ func cellOf(o *race.Outcome) cellJSON {
 		c.Contracted = new(false)
 		return c
 	}
-	c.Expected, c.AsExpected = words(contract.Expected(o)), new(contract.AsExpected(o))
+	c.Expected, c.AsExpected = append([]verdict.Word{}, contract.Expected(o)...), new(contract.AsExpected(o))
 	return c
 }
-
-// words returns w, but never nil, which would be null in JSON.
-func words(w []verdict.Word) []verdict.Word { return append([]verdict.Word{}, w...) }
 
 // viewNames are the ways to show one run, and views what draws them.
 var viewNames = []string{"lanes", "redis", "story"}
@@ -261,20 +258,13 @@ func (r *shownRun) show(e *env, files []string, want []verdict.Word) error {
 // runStatus returns an error with the exit status of a run.
 func runStatus(o *race.Outcome, want []verdict.Word) error {
 	switch {
-	case want != nil && !sameSet(o.Verdicts, want):
+	case want != nil && verdict.SetOf(o.Verdicts...) != verdict.SetOf(want...):
 		return &exitError{exitDiffers, text.Errorf("error.differs", "want", reports.Words(want),
 			"got", reports.Words(o.Verdicts))}
 	case slices.Contains(o.Verdicts, verdict.Unknown) || slices.Contains(o.Verdicts, verdict.Vacuous):
 		return noAnswer("error.vacuous", "got", reports.Words(o.Verdicts))
 	}
 	return nil
-}
-
-func sameSet(a, b []verdict.Word) bool {
-	a, b = slices.Clone(a), slices.Clone(b)
-	slices.Sort(a)
-	slices.Sort(b)
-	return slices.Equal(a, b)
 }
 
 // print prints the run in its views.
@@ -433,7 +423,8 @@ func readTrace(arg string) (simulator.Trace, error) {
 		return t, err
 	}
 	content, readErr := readFile(arg, maxTraceFile)
-	if noFile(readErr) {
+	path := (*os.PathError)(nil) // also of a name that is too long for one
+	if errors.As(readErr, &path) && !errors.Is(readErr, os.ErrPermission) && path.Op != "read" {
 		return t, text.Errorf("error.trace.neither", "name", fmt.Sprintf("%.60s", arg), "cause", err)
 	}
 	if readErr != nil {
@@ -453,13 +444,6 @@ func readTrace(arg string) (simulator.Trace, error) {
 		return t, text.Errorf("error.file", "file", arg, "cause", err)
 	}
 	return t, nil
-}
-
-// noFile reports whether opening failed because there is no such file, for example since
-// the name is too long for one.
-func noFile(err error) bool {
-	path := (*os.PathError)(nil)
-	return errors.As(err, &path) && !errors.Is(err, os.ErrPermission) && slices.Contains([]string{"open", "stat"}, path.Op)
 }
 
 // stepThrough draws the lanes at a terminal, one more row after each Enter.
