@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bytes"
+	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,6 +42,31 @@ func TestGames(t *testing.T) {
 			}
 			golden(t, name+".txt", out)
 		})
+	}
+}
+
+// stopsAtEnd is what a player types, who then presses Ctrl-C.
+type stopsAtEnd struct {
+	typed io.Reader
+	stop  func()
+}
+
+func (s stopsAtEnd) Read(b []byte) (int, error) {
+	n, err := s.typed.Read(b)
+	if err != nil {
+		s.stop()
+	}
+	return n, err
+}
+
+// Ctrl-C ends a game as it ends other commands, and leaves its link.
+func TestGameStopped(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	var out, errs bytes.Buffer
+	typed := stopsAtEnd{strings.NewReader("1\n1\n"), stop}
+	code := run(ctx, strings.Fields("play --level 2"), typed, &out, &errs, func(string) string { return "" })
+	if code != exitNoAnswer || !strings.Contains(out.String(), "\n  locklab play locklab2-") || !strings.Contains(errs.String(), "stopped") {
+		t.Errorf("exit status %d: %s%s", code, errs.String(), out.String())
 	}
 }
 
