@@ -149,8 +149,8 @@ func TestExplainFinds(t *testing.T) {
 	}
 }
 
-// At a terminal a page waits for Enter before an answer and before the next screen, and q ends it: nothing is told twice,
-// or left out. Elsewhere it is told in one piece.
+// At a terminal a page waits for Enter before an answer and before the next screen, and q ends it: nothing is told
+// twice, or left out. Elsewhere it is told in one piece.
 func TestScreens(t *testing.T) {
 	effort.Unwatched(t, watchedCommands)
 	page, _, _ := lessons.Find("interview", "")
@@ -187,7 +187,8 @@ func TestStep(t *testing.T) {
 	e := newTestEnv(&out, io.Discard)
 	e.stdin, e.Width = strings.NewReader("\nq\n"), defaultWidth
 	stepThrough(e, o)
-	if said := out.String(); strings.Count(said, "SET NX PX -> OK") != 1 || !strings.Contains(said, "READ v0") || strings.Contains(said, "PAUSE") {
+	said := out.String()
+	if strings.Count(said, "SET NX PX -> OK") != 1 || !strings.Contains(said, "READ v0") || strings.Contains(said, "PAUSE") {
 		t.Errorf("after one Enter it shows\n%s", said)
 	}
 }

@@ -111,13 +111,13 @@ func listLevels(e *env) {
 func playLevel(e *env, n int) (err error) {
 	on := screen(e)
 	for next := true; next && err == nil; n++ {
-		l, wrong := play.LevelAt(n)
-		if wrong != nil {
-			return wrong
+		l, unknown := play.LevelAt(n)
+		if unknown != nil {
+			return unknown
 		}
-		next = false
-		g, failed := l.Game()
-		err = playGame(e, g, internal(failed), func() (*game.Session, error) { return game.StartLevel(on, n, l, g, &next) })
+		g, wrong := l.Game()
+		start := func() (*game.Session, error) { return game.StartLevel(on, n, l, g, &next) }
+		err = playGame(e, g, internal(wrong), start)
 	}
 	return err
 }

@@ -65,7 +65,8 @@ func TestGameStopped(t *testing.T) {
 	var out, errs bytes.Buffer
 	typed := stopsAtEnd{strings.NewReader("1\n1\n"), stop}
 	code := run(ctx, strings.Fields("play --level 2"), typed, &out, &errs, func(string) string { return "" })
-	if code != exitNoAnswer || !strings.Contains(out.String(), "\n  locklab play locklab2-") || !strings.Contains(errs.String(), "stopped") {
+	linked := strings.Contains(out.String(), "\n  locklab play locklab2-")
+	if code != exitNoAnswer || !linked || !strings.Contains(errs.String(), "stopped") {
 		t.Errorf("exit status %d: %s%s", code, errs.String(), out.String())
 	}
 }

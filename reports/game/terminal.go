@@ -103,7 +103,7 @@ func Start(out *Screen, g *play.Game, harm verdict.Word, choices []simulator.Cho
 // StartLevel begins the game of a level. When it is won, and the next one is wanted, next is set.
 func StartLevel(out *Screen, n int, l play.Level, g *play.Game, next *bool) (*Session, error) {
 	t, err := Start(out, g, l.Harm, nil)
-	t.level, t.next = n, next
+	t.level, t.next, *next = n, next, false
 	return t, err
 }
 

@@ -226,8 +226,9 @@ func bracketed(lang string) func(kind string, args []string) (string, error) {
 // What is said in 30 seconds has 60 words at most, in Chinese 110 characters, of which a word in Latin letters is one.
 func TestHalfAMinute(t *testing.T) {
 	for lang, most := range map[string]int{"en": 60, "zh": 110} {
-		unit := map[string]*regexp.Regexp{"en": regexp.MustCompile(`\S+`), "zh": regexp.MustCompile(`\p{Han}|[\w.]+`)}[lang]
-		for _, key := range append(lists.Each(Topics(), func(topic string) string { return topic + ".short" }), "short") {
+		unit := regexp.MustCompile(map[string]string{"en": `\S+`, "zh": `\p{Han}|[\w.]+`}[lang])
+		keys := lists.Each(Topics(), func(topic string) string { return topic + ".short" })
+		for _, key := range append(keys, "short") {
 			said, err := NewStage().Lines(lang, "interview."+key)
 			if n := len(unit.FindAllString(strings.Join(said, " "), -1)); n > most || n < most/2 || err != nil {
 				t.Errorf("%s: interview.%s has %d, at most %d: %v", lang, key, n, most, err)
