@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bytes"
+	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,6 +27,7 @@ func TestGames(t *testing.T) {
 		"play.any":     {"1\nh\nq\n", []string{"play", "token", "--timing", "any", "--fenced", "--budget", "pause=1", "--attempts", "1"}},
 		"play.cannot":  {"1\nh\nno\nq\n", []string{"play", "--level", "11"}},
 		"play.forced":  {"1\n1\n3\nu\nu\nq\n", []string{"play", "--level", "2"}},
+		"play.next":    {"1\n2\n\nhint\nq\n", []string{"play", "--level", "1"}},
 		"play.given":   {"g\nq\n", []string{"play", "--level", "20", "--lang", "both"}}, // up
 		"play.servers": {"g\nq\n", []string{"play", "--level", "23", "--width", "100"}},
 		"play.levels":  {"", []string{"play"}},
@@ -38,6 +42,32 @@ func TestGames(t *testing.T) {
 			}
 			golden(t, name+".txt", out)
 		})
+	}
+}
+
+// stopsAtEnd is what a player types, who then presses Ctrl-C.
+type stopsAtEnd struct {
+	typed io.Reader
+	stop  func()
+}
+
+func (s stopsAtEnd) Read(b []byte) (int, error) {
+	n, err := s.typed.Read(b)
+	if err != nil {
+		s.stop()
+	}
+	return n, err
+}
+
+// Ctrl-C ends a game as it ends other commands, and leaves its link.
+func TestGameStopped(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	var out, errs bytes.Buffer
+	typed := stopsAtEnd{strings.NewReader("1\n1\n"), stop}
+	code := run(ctx, strings.Fields("play --level 2"), typed, &out, &errs, func(string) string { return "" })
+	linked := strings.Contains(out.String(), "\n  locklab play locklab2-")
+	if code != exitNoAnswer || !linked || !strings.Contains(errs.String(), "stopped") {
+		t.Errorf("exit status %d: %s%s", code, errs.String(), out.String())
 	}
 }
 

@@ -29,7 +29,7 @@ type Screen struct {
 }
 
 // letters maps words that other programs take to letters of the game.
-var letters = map[string]string{"quit": "q", "exit": "q", "help": "?"}
+var letters = map[string]string{"quit": "q", "exit": "q", "help": "?", "hint": "h", "undo": "u", "link": "l"}
 
 // ask prints a prompt and reads a line; false: there is none, or it asks for the end.
 func (s *Screen) ask(prompt string) (line string, ok bool) {
@@ -86,6 +86,8 @@ type Session struct {
 	reached bool // and said so
 	lost    bool // whatever is done, the goal follows
 	proved  bool // it was said, or given up, that the goal cannot be reached
+	won     bool // the next level is offered
+	next    *bool
 }
 
 // Start begins a game with a goal after some choices.
@@ -98,10 +100,10 @@ func Start(out *Screen, g *play.Game, harm verdict.Word, choices []simulator.Cho
 	return t, err
 }
 
-// StartLevel begins the game of a level.
-func StartLevel(out *Screen, n int, l play.Level, g *play.Game) (*Session, error) {
+// StartLevel begins the game of a level. When it is won, and the next one is wanted, next is set.
+func StartLevel(out *Screen, n int, l play.Level, g *play.Game, next *bool) (*Session, error) {
 	t, err := Start(out, g, l.Harm, nil)
-	t.level = n
+	t.level, t.next, *next = n, next, false
 	return t, err
 }
 
@@ -117,6 +119,10 @@ func (t *Session) Play() error {
 		line, ok := t.out.ask("play.prompt")
 		if !ok {
 			break
+		}
+		if line == "" && t.won {
+			*t.next = true
+			return t.out.Err
 		}
 		t.obey(line)
 	}
@@ -272,8 +278,8 @@ func (t *Session) lesson(on bool) {
 			tell("play.fix", fmt.Sprintf("%s (locklab play --level %d)", course[l.Fix-1].Title[lang], l.Fix))
 		}
 	}
-	if on && t.level < len(course) {
-		t.out.Next(fmt.Sprintf("locklab play --level %d", t.level+1))
+	if t.won = on && t.level < len(course); t.won {
+		t.out.Sentence("play.next", "n", strconv.Itoa(t.level+1))
 	}
 }
 

@@ -38,7 +38,7 @@ func TestNothingOfTheDead(t *testing.T) {
 				for i, said := range movesOf(p) {
 					if m := p.Moves[i]; m.Choice.Client > 0 && isDead(p, m.Choice.Client) {
 						offered++
-						for lang, before := range map[string]string{"en": "sent before it crashed arrives", "zh": "崩溃前发出的"} {
+						for lang, before := range map[string]string{"en": "sent before it crashed arrives", "zh": "宕机前发出的"} {
 							if m.Choice.Verb != simulator.Orphaned || !strings.Contains(said[lang], before) {
 								t.Errorf("level %d, %s: %q of the dead c%d", n, lang, said[lang], m.Choice.Client)
 							}
