@@ -17,7 +17,7 @@ import (
 )
 
 // firstShown is the level whose shortest way a page shows while its engine loads: the token and a pause.
-const firstShown = 13
+const firstShown = 8
 
 // budgets are those that a page offers for a lock of one's own choice.
 var budgets = []string{
@@ -69,24 +69,23 @@ type Level struct {
 	Lock     string       `json:"lock"`
 	Budget   string       `json:"budget"`
 	Harm     verdict.Word `json:"harm"`
-	Meaning  Words        `json:"meaning"`
 	Said     Words        `json:"said"` // what to bring about
 	Title    Words        `json:"title"`
 	Learn    Words        `json:"learn"`
 	Question Words        `json:"question"`
 	Topic    string       `json:"topic"`
-	Fix      int          `json:"fix,omitempty"` // the number of the level that shows what prevents the harm
+	Fix      int          `json:"fix,omitempty"`  // the number of the level that tries what is said to prevent the harm
+	Code     string       `json:"code"`           // the lock in a few lines
+	More     bool         `json:"more,omitempty"` // it stands behind the course
 }
 
 // Levels is the course.
 func Levels() (all []Level) {
 	for i, l := range play.Levels() {
 		all = append(all, Level{
-			Number: i + 1, ID: l.ID, Lock: l.Lock, Budget: l.Budget, Harm: l.Harm, Meaning: titled(reports.Meaning,
-				l.Harm), Said: aim(l.Harm),
+			Number: i + 1, ID: l.ID, Lock: l.Lock, Budget: l.Budget, Harm: l.Harm, Said: aim(l.Harm),
 			Title: levelText(&l, "title"), Learn: levelText(&l, "learn"), Question: levelText(&l, "question"),
-			Topic: l.Topic,
-			Fix:   play.Number(l.Fix),
+			Topic: l.Topic, Fix: play.Number(l.Fix), Code: l.Code(), More: i >= play.Course,
 		})
 	}
 	return all

@@ -141,7 +141,11 @@ func aim(harm verdict.Word) Words {
 	if harm == "" {
 		return words("play.goal.any")
 	}
-	return words("play.goal", "harm", harm, "meaning", titled(reports.Meaning, harm))
+	want := titled(reports.Meaning, harm)
+	if key := "play.want." + string(harm); text.In("en").Has(key) {
+		want = words(key)
+	}
+	return words("play.goal", "harm", harm, "want", want)
 }
 
 // A Judged judges the answer that a harm cannot be brought about.

@@ -78,7 +78,7 @@ func TestLevelsCanBePlayed(t *testing.T) {
 // TestAgainst: whether the same attack harms another lock is a question about any timing, and is played move by move to
 // its end. In lockstep nobody asks lock-delay again when its delay is over.
 func TestAgainst(t *testing.T) {
-	l := racetest.Must(play.LevelAt(13))(t) // the token and a pause
+	l := racetest.Must(play.LevelAt(8))(t) // the token and a pause
 	g := racetest.Must(l.Game())(t)
 	defer g.Close()
 	way := racetest.Must(g.Way(t.Context(), nil, l.Harm))(t)
