@@ -3,11 +3,13 @@ package game_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"locklab/reports/game"
 	"locklab/scenarios/play"
+	"locklab/simulator/verdict"
 )
 
 // ask asks a table, and reads its answer.
@@ -83,6 +85,39 @@ func TestGoals(t *testing.T) {
 		if out := ask(t, &table, game.Request{Do: "hint", Link: at.Link}, nil); right != strings.Contains(out, "Can anything go wrong at all?") {
 			t.Errorf("token with %s: the hint without a goal is %s", budget, out)
 		}
+	}
+}
+
+// Who loses is told by which event, and led to where it could still be won. Where it never could, the words send nobody back.
+func TestLost(t *testing.T) {
+	var table game.Table
+	defer table.Close()
+	to := func(number int, harm verdict.Word, kinds ...string) (at game.Position, d game.Doom) {
+		ask(t, &table, game.Request{Do: "level", Number: number}, &at)
+		for _, kind := range kinds {
+			n := slices.IndexFunc(at.Moves, func(m game.Move) bool { return m.Kind == kind })
+			ask(t, &table, game.Request{Do: "move", Link: at.Link, Number: n, Harm: harm}, &at)
+		}
+		ask(t, &table, game.Request{Do: "doom", Link: at.Link, Harm: harm}, &d)
+		return at, d
+	}
+	_, d := to(3, "DEADLOCK", "start", "answer", "crash") // the EXPIRE has arrived
+	if d.Lost == nil || !strings.Contains(d.Lost.Said["en"], "here: c1 CRASH") || !strings.Contains(d.Lost.Said["en"], "c1's for 9001 ms") {
+		t.Fatalf("told %+v", d.Lost)
+	}
+	var before game.Position
+	ask(t, &table, game.Request{Do: "at", Link: d.Lost.Link}, &before)
+	if out := ask(t, &table, game.Request{Do: "way", Link: before.Link, Harm: "DEADLOCK"}, nil); !strings.Contains(out, `"verdicts":["DEADLOCK"`) {
+		t.Errorf("no way leads on from where it is said to have been lost: %.200s", out)
+	}
+	if _, d = to(3, "DEADLOCK", "start", "answer"); d.Lost != nil {
+		t.Errorf("lost with a fault left: %+v", d.Lost)
+	}
+	if _, d = to(5, "DEADLOCK", "start", "crash"); d.Lost == nil || d.Lost.Link != "" || !strings.Contains(d.Lost.Said["en"], "ever one?") {
+		t.Errorf("where it cannot be done: %+v", d.Lost)
+	}
+	if at, _ := to(2, "DEADLOCK", "start", "crash"); !slices.Contains(at.Verdicts, "DEADLOCK") {
+		t.Errorf("what is decided does not play itself: %v", at.Verdicts)
 	}
 }
 

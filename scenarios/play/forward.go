@@ -1,21 +1,26 @@
 package play
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"slices"
+	"sort"
 	"strings"
 
 	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/scenarios/search"
 	"locklab/simulator"
+	"locklab/simulator/explore"
 	"locklab/simulator/history"
 	"locklab/simulator/schedule"
 	"locklab/simulator/verdict"
 )
 
 // Forward makes the moves after choices that are no choice: the only one that is possible, unless it is a fault; one that
-// no client can notice; and what the last of choices has begun, see goesOn. It stops where harm has just happened; "":
-// any harm.
+// no client can notice; what the last of choices has begun, see goesOn; and all to the harm, once that is sure. It stops
+// where harm has just happened; "": any harm.
 func (g *Game) Forward(choices []simulator.Choice, harm verdict.Word) ([]simulator.Choice, error) {
 	had, click := 0, len(choices)-1
 	if click >= 0 {
@@ -30,6 +35,9 @@ func (g *Game) Forward(choices []simulator.Choice, harm verdict.Word) ([]simulat
 			return choices, err
 		}
 		next, forced, err := g.forced(choices, click)
+		if err == nil && !forced && click >= 0 && has == 0 {
+			return g.decided(choices, harm)
+		}
 		if err != nil || !forced {
 			return choices, err
 		}
@@ -38,24 +46,68 @@ func (g *Game) Forward(choices []simulator.Choice, harm verdict.Word) ([]simulat
 	return choices, nil
 }
 
-// Back is the position before the last move that was chosen. A way that was not played by choosing is taken back to the
-// last position in which several moves were possible.
-func (g *Game) Back(choices []simulator.Choice, harm verdict.Word) ([]simulator.Choice, error) {
+// fewStates are those that may be visited to see whether a game is decided.
+const fewStates = 20_000
+
+// decided is choices, or, if no fault can follow and whatever else follows comes to a harm, a shortest way to it.
+func (g *Game) decided(choices []simulator.Choice, harm verdict.Word) ([]simulator.Choice, error) {
+	spent, err := g.faults(choices)
+	left := slices.ContainsFunc(spent, func(f Fault) bool { return f.Used < f.Most })
+	if err != nil || left || harm == "" {
+		return choices, err
+	}
+	share, err := g.game.Share(context.Background(), choices, harm, fewStates)
+	if large := (*explore.TooLargeError)(nil); errors.As(err, &large) || err == nil && share < 1 {
+		return choices, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return g.game.Way(context.Background(), choices, harm, MaxStates)
+}
+
+// turns are the numbers of choices after which a player chose, or could have where the way was not played by choosing.
+func (g *Game) turns(choices []simulator.Choice, harm verdict.Word) (all []int, err error) {
 	at, err := g.Forward(nil, harm)
-	for before := at; err == nil && len(at) <= len(choices) && slices.Equal(at, choices[:len(at)]); {
-		if len(at) == len(choices) {
-			return before, nil
+	for err == nil && len(at) <= len(choices) && slices.Equal(at, choices[:len(at)]) {
+		if all = append(all, len(at)); len(at) == len(choices) {
+			return all, nil
 		}
-		before = at
 		at, err = g.Forward(append(slices.Clip(at), choices[len(at)]), harm)
 	}
-	for n := len(choices) - 1; err == nil && n >= 0; n-- {
+	for n := slices.Max(append(all, -1)) + 1; err == nil && n < len(choices); n++ {
 		_, forced, failed := g.forced(choices[:n], -1)
 		if err = failed; !forced {
-			return choices[:n], err
+			all = append(all, n)
 		}
 	}
-	return at, err
+	return append(all, len(choices)), err
+}
+
+// Back is the position before the last move that was chosen, or the first one.
+func (g *Game) Back(choices []simulator.Choice, harm verdict.Word) ([]simulator.Choice, error) {
+	all, err := g.turns(choices, harm)
+	if err != nil || len(all) < 2 {
+		return choices, err
+	}
+	return choices[:all[len(all)-2]], nil
+}
+
+// Lost finds where a harm has come out of reach: the number of choices up to which a way led to it, and the last turn of a
+// player up to there. All of choices: it is in reach.
+func (g *Game) Lost(ctx context.Context, choices []simulator.Choice, harm verdict.Word) (n, turn int, err error) {
+	n = sort.Search(len(choices), func(n int) bool {
+		w, failed := g.Way(ctx, choices[:n+1], harm)
+		err = cmp.Or(err, failed)
+		return w.Choices == nil && !w.Unknown
+	})
+	all, failed := g.turns(choices, harm)
+	for _, t := range all {
+		if t <= n {
+			turn = t
+		}
+	}
+	return n, turn, cmp.Or(err, failed)
 }
 
 // harms counts the harms that choices have come to, of those that are asked for.
