@@ -64,7 +64,8 @@ async function serve() {
       said.push(await line[0].what());
     } catch (error) {
       bad ||= error !== engine.left;
-      said.push(error === engine.left ? say("board.left") : error.en ? own(error) : say("board.noengine", { why: String(error) }));
+      said.push(error === engine.left ? say("board.left") : line[0].returning && !error.page ? say("board.nowhere", { address: location.hash })
+        : error.en ? own(error) : say("board.noengine", { why: String(error) }));
       if (line[0].returning) mark(true); // the address was a bad one
     }
     tell(said.filter(Boolean).slice(-3).join(" "), bad);
@@ -135,6 +136,9 @@ function show(...parts) {
   drawFrame();
 }
 
+// loaded says how much of the engine has come.
+const loaded = (got, all) => tell(say("board.loading") + ` ${(got / 1e6).toFixed(1)}${all ? " / " + (all / 1e6).toFixed(1) : ""} MB`);
+
 // address is where the view can be found again.
 function address() {
   switch (state.view) {
@@ -183,6 +187,7 @@ function drawFrame() {
   const home = document.getElementById("home");
   home.textContent = say("board.title");
   home.onclick = () => open("levels");
+  Object.assign(document.getElementById("skip"), { textContent: say("board.skip"), onclick: (e) => { e.preventDefault(); document.getElementById("main").focus(); } });
   const tabs = ["levels", "race", "lessons", "free", "quiz", "help"].map((view) => {
     const b = button(say(view === "race" ? "board.races" : "board." + view), () => (view === "lessons" ? openLessons() : open(view)));
     if (state.view === view) b.setAttribute("aria-current", "page");
@@ -266,5 +271,10 @@ function begin() {
     question(state.seed, 0).catch(() => {}); // while one looks around
   }, (why) => tell(say("board.noengine", { why: String(why) }), true));
   addEventListener("hashchange", follow);
+  addEventListener("storage", () => { // another tab has set something
+    state.lang = keep.get("lang") ?? state.lang;
+    document.documentElement.dataset.theme = keep.get("theme") ?? document.documentElement.dataset.theme;
+    redraw();
+  });
   if (location.hash) follow();
 }
