@@ -46,6 +46,9 @@ func (g *Game) Forward(choices []simulator.Choice, harm verdict.Word) ([]simulat
 	return choices, nil
 }
 
+// longest is the number of choices after which a game does not go on by itself: none of the levels is as long.
+const longest = 400
+
 // fewStates are those that may be visited to see whether a game is decided.
 const fewStates = 20_000
 
