@@ -111,6 +111,9 @@ func playLevel(e *env, n int) error {
 	if err != nil {
 		return err
 	}
+	if !e.json {
+		e.onPage(fmt.Sprint("level.", n))
+	}
 	g, err := l.Game()
 	return playGame(e, g, internal(err), func() (*game.Session, error) { return game.StartLevel(screen(e), n, l, g) })
 }

@@ -60,6 +60,20 @@ func TestSavedGame(t *testing.T) {
 	}
 }
 
+// TestOnPage: with the address of the page a run and a level name theirs on it.
+func TestOnPage(t *testing.T) {
+	const page = "https://example.org/lab/"
+	for address, args := range map[string][]string{"level.3": {"play", "--level", "3"}, "locklab2-": {"run", "token", "gc-pause"}} {
+		var out, errs strings.Builder
+		code := run(t.Context(), args, strings.NewReader("q\n"), &out, &errs, func(name string) string {
+			return map[string]string{"LOCKLAB_PAGE": page}[name]
+		})
+		if code != exitOK || !strings.Contains(out.String(), "  "+page+"#"+address) {
+			t.Errorf("%v: exit status %d, %s%s", args, code, &errs, &out)
+		}
+	}
+}
+
 // TestInit: the template is copied, as a module of its own or into another one, and no file is overwritten.
 func TestInit(t *testing.T) {
 	dir := t.TempDir()

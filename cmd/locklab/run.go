@@ -305,6 +305,7 @@ func (r *shownRun) print(e *console) {
 		e.Printf("%s\n", e.Message(i18n.New("run.notinjected", "what", m)))
 	}
 	e.Next(lessons.NextCommands(o)...)
+	e.onPage(o.Trace.Link())
 }
 
 // printCure prints in each language what mends a run, if anything is broken, after a label.
