@@ -111,7 +111,7 @@ function turn(view, values = {}, here = line[0]) {
 
 // open shows a view that needs no engine, at once.
 function open(view) {
-  if (view === "quiz" && !state.question) return startQuiz(state.seed ?? random());
+  if (view === "quiz" && !state.question) return state.answers ? visit(() => ask(state.seed, state.number)) : startQuiz(state.seed ?? random());
   if (view === "race" && !state.race) return playRace("token", "gc-pause");
   ++state.visits;
   tell("");
@@ -127,12 +127,13 @@ function redraw() {
   if (where !== null && where < 1) state.moving?.goTo(where);
 }
 
-// show draws parts; a move that was reached by Tab keeps the focus.
+// show draws parts; what was reached by Tab keeps the focus.
 function show(...parts) {
   const main = document.getElementById("main"), moves = () => [...main.querySelectorAll(".moves button")];
-  const focus = moves().findIndex((b) => b.matches(":focus-visible"));
+  const had = main.contains(document.activeElement) && document.activeElement.matches(":focus-visible") ? document.activeElement : null, move = moves().indexOf(had);
   main.replaceChildren(...parts.flat(Infinity).filter(Boolean));
-  if (focus >= 0) moves()[Math.min(focus, moves().length - 1)]?.focus();
+  const same = had && [...main.querySelectorAll(had.tagName)].find((e) => e.textContent === had.textContent && e.ariaLabel === had.ariaLabel);
+  (move >= 0 ? moves()[Math.min(move, moves().length - 1)] : same)?.focus();
   drawFrame();
 }
 
@@ -172,7 +173,7 @@ function follow() {
       case "level": return openLevel(Number(words[0]), words[1]);
       case "race": return race(words[0] || "token", words[1] ?? "gc-pause", words.slice(2).join("."));
       case "lesson": case "lessons": return lesson(...rest.split("/"));
-      case "quiz": return rest ? openQuiz(rest) : ask(state.seed ?? random(), 0);
+      case "quiz": return rest ? openQuiz(rest) : ask(state.seed ?? random(), state.number ?? 0);
       case "play": return start(words[0], words[1] ?? state.budget ?? "pause=1");
     }
     return openAny(hash);
@@ -260,6 +261,7 @@ addEventListener("keydown", (e) => {
 function begin() {
   state.lang = keep.get("lang") ?? ((navigator.language || "en").startsWith("zh") ? "zh" : "en");
   document.documentElement.dataset.theme = keep.get("theme") ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+  Object.assign(state, JSON.parse(keep.get("quiz") ?? "{}")); // where it was left
   if (keep.get("large")) document.body.classList.add("large");
   document.getElementById("line").append(el("span"), button("", leave));
   redraw();

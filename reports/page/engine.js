@@ -12,12 +12,7 @@ const engine = (() => {
   let compiled = null; // the engine, once one worker has compiled it
 
   async function content() {
-    if (ENGINE === "file") {
-      const text = atob(document.getElementById("engine").textContent.trim());
-      const bytes = new Uint8Array(text.length);
-      for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
-      return bytes;
-    }
+    if (ENGINE === "file") return Uint8Array.from(atob(document.getElementById("engine").textContent.trim()), (c) => c.charCodeAt(0));
     const reply = await fetch(ENGINE);
     if (!reply.ok) throw new Error(ENGINE + ": " + reply.status);
     const parts = [], from = reply.body.getReader(), all = Number(reply.headers.get("content-length"));

@@ -90,9 +90,13 @@ function drawLessons() {
   const contents = !screen && most > 1 && el("details", el("summary", say("board.contents")),
     el("ol", all.flatMap((one, n) => one.map((s) => el("li", link(to(n + 1), heading(s.title)))))));
   show(menu, screen === 1 && el("p.faint", say("board.lessons.intro")), contents, turns(), el("article.lesson", (screen ? all.flat() : all[page] ?? []).flatMap((s, i) => [
-    el(page === 0 && i === 0 ? "h2" : "h3", linked(heading(s.title))), ...paragraphs(s.lines)])),
+    ...(/^\? /.test(s.title) ? [asked(s)] : [el(page === 0 && i === 0 ? "h2" : "h3", linked(heading(s.title))), ...paragraphs(s.lines)])])),
     screen > 0 && button(say("board.quiz.this"), () => { state.about = { name: String(screen) }; startQuiz(random()); }), turns());
 }
+
+// asked is a question: one says the answer aloud, looks, and marks oneself.
+const asked = (s) => el("details", el("summary", el("b", heading(s.title))), paragraphs(s.lines),
+  el("label", el("input", { type: "checkbox", checked: Boolean(keep.get("knew." + s.title)), onchange: (e) => keep.set("knew." + s.title, e.target.checked ? "yes" : "") }), " " + say("board.knew")));
 
 // paragraphs are the lines under a title: those in columns as they are, the others folded.
 function paragraphs(lines) {
