@@ -79,7 +79,7 @@ async function serve() {
 // drawLine says for how long the engine has worked, and how much waits for it.
 function drawLine() {
   const e = document.getElementById("line"), began = line[0]?.began, long = began ? performance.now() - began : 0;
-  e.hidden = !(line.length > 1 || long > 400);
+  e.hidden = !(line.length > 1 || state.ready && long > 400); // how much of the engine has come is said already
   if (e.hidden) return;
   e.firstChild.textContent = [say(state.ready ? "board.busy" : "board.loading"), long > 400 && state.ready ? ` ${(long / 1000).toFixed(1)} s` : "",
     line.length > 1 ? " · " + say("board.waiting", { n: line.length - 1 }) : ""].join("");
