@@ -178,6 +178,47 @@ func TestPageInBrowser(t *testing.T) {
 	}
 }
 
+// Without its engine the page has lessons, and the first levels up to their end.
+func TestWithoutEngine(t *testing.T) {
+	b := startBrowser(t)
+	known, err := known()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := game.PageData()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var content bytes.Buffer
+	if err := page.WriteBoard(&content, page.Board{Data: data, Known: known, EngineFile: "nothing"}); err != nil {
+		t.Fatal(err)
+	}
+	served := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/" {
+			http.NotFound(w, r)
+			return
+		}
+		_, _ = w.Write(content.Bytes())
+	}))
+	defer served.Close()
+	b.open(served.URL+"/", 1280, 900)
+	b.wait(`document.querySelector("#message.bad")`) // there is none
+	b.do(`playLevel(2)`)
+	b.wait(`!state.busy && state.level?.number === 2`)
+	for range 2 {
+		b.key("h")
+		b.wait(`!state.busy && state.hinted >= 0`)
+		b.do(`window.before = state.at.link`)
+		b.key(fmt.Sprint(1 + b.number(`state.hinted`)))
+		b.wait(`!state.busy && state.at.link !== before`)
+	}
+	b.wait(`best(state.level).faults === 1 && document.querySelector(".end")`)
+	b.key("u")
+	b.wait(`!state.busy && !document.querySelector(".end") && state.at.link === before`)
+	b.do(`read("token")`)
+	b.wait(`!state.busy && state.view === "lessons" && state.lesson.name === "token"`)
+}
+
 // loses has the fault strike too late in level 3: the page says which event that was, and goes back to before it. Of a move
 // that is clicked on three times at once one is made.
 func (b *browser) loses() {

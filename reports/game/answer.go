@@ -407,12 +407,7 @@ func (r *asked) mend() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	other, err := play.Open(r.ctx, m.Position.Trace)
-	if err != nil {
-		return nil, err
-	}
-	defer other.Close()
-	return mendedOf(other, m, len(r.choices), r.Harm), nil
+	return mendedOf(m, r.Harm), nil
 }
 
 // question is question Number of a quiz.

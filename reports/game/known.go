@@ -1,77 +1,61 @@
 package game
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 )
 
 const (
 	knownLevels = 5  // whose first positions are known
-	knownOfEach = 70 // so many of each, or a few more
+	knownOfEach = 70 // about so many of each
 )
 
 // Known returns what a page asks for while its engine loads, by the words of the request: lessons of some names, of all
 // locks and of all races, and the first levels up to some positions. A position is answered by its link, under which it
 // stands once.
-func (t *Table) Known(ctx context.Context, names []string) (map[string]any, error) {
-	all := map[string]any{}
-	for _, l := range locks() {
-		names = append(names, l.ID)
+func (t *Table) Known(ctx context.Context, names []string) (all map[string]any, err error) {
+	all = map[string]any{}
+	know := func(r Request, key ...any) (p *Position, isNew bool) {
+		answer, failed := t.do(ctx, r)
+		if err = cmp.Or(err, failed); failed != nil {
+			return nil, false
+		}
+		if p, _ = answer.(*Position); p != nil {
+			answer, isNew = p.Link, all["at|"+p.Link] == nil
+			all["at|"+p.Link] = p
+		}
+		all[fmt.Sprint(key...)] = answer
+		return p, isNew
 	}
-	for _, r := range races() {
-		names = append(names, r.ID)
+	for _, one := range append(locks(), races()...) {
+		names = append(names, one.ID)
 	}
 	for _, name := range names {
-		answer, err := t.do(ctx, Request{Do: "lesson", Name: name})
-		if err != nil {
-			return nil, err
-		}
-		all["lesson|"+name] = answer
+		know(Request{Do: "lesson", Name: name}, "lesson|", name)
 	}
 	for _, l := range Levels()[:knownLevels] {
-		if err := t.knowLevel(ctx, all, &l); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
-}
-
-// knowLevel adds the first positions of a level, what is said of each, and where its moves lead.
-func (t *Table) knowLevel(ctx context.Context, all map[string]any, l *Level) error {
-	ask := func(r Request) (any, string, error) {
-		answer, err := t.do(ctx, r)
-		if p, ok := answer.(*Position); ok && err == nil {
-			return p, p.Link, nil
-		}
-		return answer, "", err
-	}
-	first, start, err := ask(Request{Do: "level", Number: l.Number})
-	all[fmt.Sprint("level|", l.Number)], all["at|"+start] = start, first
-	for open, count := []any{first}, 0; err == nil && len(open) > 0 && count < knownOfEach; open = open[1:] {
-		p := open[0].(*Position)
-		about := p.Link + "|" + string(l.Harm)
-		for _, do := range []string{"doom", "hint", "cannot"} {
-			if p.End == nil || do == "doom" {
-				if answer, _, err := ask(Request{Do: do, Link: p.Link, Harm: l.Harm}); err == nil { // else the engine says it
-					all[do+"|"+about] = answer
+		first, _ := know(Request{Do: "level", Number: l.Number}, "level|", l.Number)
+		for open, count := []*Position{first}, 0; err == nil && len(open) > 0 && count < knownOfEach; open = open[1:] {
+			r := Request{Link: open[0].Link, Harm: l.Harm}
+			about := r.Link + "|" + string(r.Harm)
+			ask := func(do string) { r.Do = do; know(r, do+"|", about) }
+			if ask("doom"); open[0].End != nil {
+				continue
+			}
+			ask("cannot")
+			r.Do = "hint"
+			if hint, none := t.do(ctx, r); none == nil { // else no way leads on
+				all["hint|"+about] = hint
+			}
+			for r.Do, r.Number = "move", 0; r.Number < len(open[0].Moves); r.Number++ {
+				next, isNew := know(r, "move|", about, "|", r.Number)
+				if err == nil && isNew {
+					open, count = append(open, next), count+1
+					all["undo|"+next.Link+"|"+string(r.Harm)] = r.Link
 				}
 			}
 		}
-		for n := range p.Moves {
-			if p.End != nil {
-				break
-			}
-			var next any
-			var link string
-			if next, link, err = ask(Request{Do: "move", Link: p.Link, Harm: l.Harm, Number: n}); err != nil {
-				break
-			}
-			all[fmt.Sprint("move|", about, "|", n)], all["undo|"+link+"|"+string(l.Harm)] = link, p.Link
-			if all["at|"+link] == nil {
-				open, count = append(open, next), count+1
-				all["at|"+link] = next
-			}
-		}
 	}
-	return err
+	return all, err
 }

@@ -91,32 +91,27 @@ func Levels() (all []Level) {
 	return all
 }
 
-// A Lock is one that can be played.
-type Lock struct {
+// A Named is a lock or a race that can be played.
+type Named struct {
 	ID     string `json:"id"`
+	Short  string `json:"short,omitempty"` // of a race: its number
 	Title  Words  `json:"title"`
-	Family Words  `json:"family"`         // its title
-	Next   string `json:"next,omitempty"` // the lock that was meant to mend it
+	Family Words  `json:"family,omitempty"` // of a lock: its title
+	Next   string `json:"next,omitempty"`   // the lock that was meant to mend it
 }
 
-func locks() (all []Lock) {
+func locks() (all []Named) {
 	for _, e := range algorithms.All() {
 		next, _ := race.Successor(e)
-		all = append(all, Lock{e.ID, titled(text.LockTitle, e.ID), titled(text.FamilyTitle, string(e.Family)), next.ID})
+		title, family := titled(text.LockTitle, e.ID), titled(text.FamilyTitle, string(e.Family))
+		all = append(all, Named{e.ID, "", title, family, next.ID})
 	}
 	return all
 }
 
-// A Race is one that can be played.
-type Race struct {
-	ID    string `json:"id"`
-	Short string `json:"short"`
-	Title Words  `json:"title"`
-}
-
-func races() (all []Race) {
+func races() (all []Named) {
 	for _, sc := range scenarios.All() {
-		all = append(all, Race{sc.ID, sc.Code, titled(text.RaceTitle, sc.ID)})
+		all = append(all, Named{sc.ID, sc.Code, titled(text.RaceTitle, sc.ID), nil, ""})
 	}
 	return all
 }

@@ -389,7 +389,7 @@ func (t *Session) mend(name string) {
 		return
 	}
 	t.out.Printf("\n")
-	t.out.lanes(m.at.Outcome)
+	t.out.lanes(m.outcome)
 	t.out.Printf("\n")
 	for _, w := range m.Said {
 		t.out.tell("", w)

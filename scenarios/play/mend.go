@@ -3,11 +3,11 @@ package play
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"locklab/algorithms/lock"
 	"locklab/faults"
+	"locklab/scenarios/race"
 	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/verdict"
@@ -15,12 +15,10 @@ import (
 
 // A Mended is an attack on one lock, tried on another.
 type Mended struct {
-	Position *Position // of the other lock, after the same moves
-	Same     int       // so many of the choices were possible there as they were, one after the other
-	// Search is of every way that the other lock can go with the faults of the attack. So
-	// it shows whether the attack still works in some other order of moves. One in lockstep that
-	// does not come to the harm does not show that it is out of reach: then this is one at any timing, in which each
-	// client takes the lock once and asks for as long as it takes.
+	Run *race.Outcome // after the same moves
+	// Search is of every way that the other lock can go with the faults of the attack. So it shows whether the attack still
+	// works in some other order of moves. One in lockstep that does not come to the harm does not show that it is out of
+	// reach: then this is one at any timing, in which each client takes the lock once and asks for as long as it takes.
 	Search *search.Search
 }
 
@@ -29,28 +27,15 @@ const openStates = 200_000
 
 // Against tries the attack of choices, which came to harm, on another lock, with the same bounds: first move by
 // move, as search.Against does, then in every order.
-func (g *Game) Against(ctx context.Context, other lock.Entry, harm verdict.Word, choices []simulator.Choice) (*Mended, error) {
-	o, err := search.Against(other, g.trace(choices))
+func (g *Game) Against(ctx context.Context, other lock.Entry, harm verdict.Word, choices []simulator.Choice) (m *Mended, err error) {
+	m = &Mended{}
+	if m.Run, err = search.Against(other, g.trace(choices)); err != nil {
+		return nil, err
+	}
+	b, err := search.ParseBounds(m.Run.Trace.Settings)
 	if err != nil {
 		return nil, err
 	}
-	rival, err := Open(ctx, o.Trace)
-	if err != nil {
-		return nil, err
-	}
-	defer rival.Close()
-	m := &Mended{}
-	for rest := o.Trace.Choices; m.Same < len(choices); m.Same++ {
-		n := slices.Index(rest, choices[m.Same])
-		if n < 0 {
-			break
-		}
-		rest = rest[n+1:]
-	}
-	if m.Position, err = rival.At(o.Trace.Choices); err != nil {
-		return nil, err
-	}
-	b := rival.Bounds
 	if b.Budget, err = g.usedBudget(choices); err != nil {
 		return nil, err
 	}
@@ -60,14 +45,10 @@ func (g *Game) Against(ctx context.Context, other lock.Entry, harm verdict.Word,
 		return m, err
 	}
 	if _, _, found := Par(m.Search, harm); !found {
-		m.Search, err = search.Explore(ctx, other, atAnyTiming(b))
+		b.Timing, b.Attempts, b.Retries, b.MaxStates = search.AnyTiming, 1, search.AutoRetries, openStates
+		m.Search, err = search.Explore(ctx, other, b)
 	}
 	return m, err
-}
-
-func atAnyTiming(b search.Bounds) search.Bounds {
-	b.Timing, b.Attempts, b.Retries, b.MaxStates = search.AnyTiming, 1, search.AutoRetries, openStates
-	return b
 }
 
 // usedBudget allows the faults among choices, as large as the game's budget allows them.

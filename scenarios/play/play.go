@@ -2,7 +2,8 @@
 // search; a [Position] is what a player sees after some choices, as plain data. The choices
 // are those that the search itself tries, so every game is a run that the search covers:
 // what it calls par is the best that a player can do, and a harm that it proves impossible
-// cannot be played.
+// cannot be played. What is no decision plays itself, so that a player meets fewer orders
+// than the search; each level can still be won by the fewest faults, which a test tries.
 //
 // Nothing is modelled for the game: positions are runs of the lock's own code on the
 // simulator, hints and shortest ways are searches from the position on. To take a choice
