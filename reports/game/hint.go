@@ -39,9 +39,9 @@ func hintOf(ctx context.Context, g *play.Game, at *play.Position, w play.Way, ha
 	return &Hint{n, words(key, "why", why, "n", n+1, "what", movesOf(at)[n])}, nil
 }
 
-// reasonOf returns the reason for the first move of a way, which makes so many of its steps, and the key of the text for
-// it: what matters in the move, or else what matters first after it. A refusal, or a wait without result, matters only
-// where nothing else does.
+// reasonOf returns the reason for the first move of a way, which makes so many of its steps, and the key of the text
+// for it: what matters in the move, or else what matters first after it. A refusal, or a wait without result, matters
+// only where nothing else does.
 func reasonOf(g *play.Game, steps []play.Step, own int, harm verdict.Word) (key string, why Words) {
 	waits, passes := Words(nil), false
 	for i := range steps {

@@ -3,7 +3,6 @@ package play
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"sort"
 	"strings"
@@ -12,24 +11,18 @@ import (
 	"locklab/faults"
 	"locklab/scenarios/search"
 	"locklab/simulator"
-	"locklab/simulator/explore"
 	"locklab/simulator/history"
 	"locklab/simulator/schedule"
 	"locklab/simulator/verdict"
 )
 
-// Forward makes the moves after choices that are no choice: the only one that is possible, unless it is a fault; one that
-// no client can notice; what the last of choices has begun, see goesOn; and all to the harm, once that is sure. It stops
-// where harm has just happened; "": any harm.
+// Forward makes the moves after choices that are no choice: the only one that is possible, unless it is a fault; one
+// that no client can notice; what the last of choices has begun, see goesOn; and all to the harm, once that is sure. It
+// stops where harm has just happened; "": any harm.
 func (g *Game) Forward(choices []simulator.Choice, harm verdict.Word) ([]simulator.Choice, error) {
-	had, click := 0, len(choices)-1
-	if click >= 0 {
-		var err error
-		if had, err = g.harms(choices[:click], harm); err != nil {
-			return nil, err
-		}
-	}
-	for len(choices) < longest {
+	click := len(choices) - 1
+	had, err := g.harms(choices[:max(click, 0)], harm)
+	for err == nil && len(choices) < longest {
 		has, err := g.harms(choices, harm)
 		if err != nil || has > had {
 			return choices, err
@@ -43,7 +36,7 @@ func (g *Game) Forward(choices []simulator.Choice, harm verdict.Word) ([]simulat
 		}
 		choices, had = append(slices.Clip(choices), next), has
 	}
-	return choices, nil
+	return choices, err
 }
 
 // longest is the number of choices after which a game does not go on by itself: none of the levels is as long.
@@ -59,12 +52,9 @@ func (g *Game) decided(choices []simulator.Choice, harm verdict.Word) ([]simulat
 	if err != nil || left || harm == "" {
 		return choices, err
 	}
-	share, err := g.game.Share(context.Background(), choices, harm, fewStates)
-	if large := (*explore.TooLargeError)(nil); errors.As(err, &large) || err == nil && share < 1 {
-		return choices, nil
-	}
-	if err != nil {
-		return nil, err
+	share, _, err := g.share(context.Background(), choices, harm, fewStates)
+	if err != nil || share < 1 {
+		return choices, err
 	}
 	return g.game.Way(context.Background(), choices, harm, MaxStates)
 }
@@ -96,8 +86,8 @@ func (g *Game) Back(choices []simulator.Choice, harm verdict.Word) ([]simulator.
 	return choices[:all[len(all)-2]], nil
 }
 
-// Lost finds where a harm has come out of reach: the number of choices up to which a way led to it, and the last turn of a
-// player up to there. All of choices: it is in reach.
+// Lost finds where a harm has come out of reach: the number of choices up to which a way led to it, and the last turn
+// of a player up to there. All of choices: it is in reach.
 func (g *Game) Lost(ctx context.Context, choices []simulator.Choice, harm verdict.Word) (n, turn int, err error) {
 	n = sort.Search(len(choices), func(n int) bool {
 		w, failed := g.Way(ctx, choices[:n+1], harm)
@@ -129,32 +119,27 @@ func (g *Game) harms(choices []simulator.Choice, harm verdict.Word) (n int, err 
 
 // forced is the move after choices that is made without being chosen; false: there is none. click is the place of the
 // last choice that was; -1: there was none.
-func (g *Game) forced(choices []simulator.Choice, click int) (simulator.Choice, bool, error) {
+func (g *Game) forced(choices []simulator.Choice, click int) (next simulator.Choice, on bool, err error) {
 	before, err := g.game.Replay(choices)
 	if err != nil {
-		return simulator.Choice{}, false, err
+		return next, false, err
 	}
 	moves, err := g.moves(choices, before)
-	if err != nil || len(moves) == 0 {
-		return simulator.Choice{}, false, err
-	}
-	if len(moves) == 1 {
+	switch {
+	case err != nil || len(moves) == 0:
+		return next, false, err
+	case len(moves) == 1:
 		return moves[0], moves[0].Verb < simulator.FaultVerb, nil
 	}
 	for _, c := range moves {
-		if c.Verb != simulator.Orphaned {
-			continue
-		}
-		events, err := g.events(choices, c, before)
-		if err != nil {
-			return c, false, err
-		}
-		if unnoticed(events) {
-			return c, true, nil
+		if c.Verb == simulator.Orphaned {
+			if events, err := g.events(choices, c, before); err != nil || unnoticed(events) {
+				return c, err == nil, err
+			}
 		}
 	}
 	if click < 0 {
-		return simulator.Choice{}, false, nil
+		return next, false, nil
 	}
 	return g.goesOn(choices, click, moves, before)
 }
@@ -168,36 +153,39 @@ func (g *Game) events(choices []simulator.Choice, c simulator.Choice, before *sc
 	return run.Events[len(before.Events):], nil
 }
 
-// goesOn is the move that goes on with what the choice at the place click began: a client asks, its request arrives and is
-// answered, or time passes until somebody does something. That ends with what changes the game, and before a message that
-// a fault can strike. What a client then only learns or reads belongs to it.
-func (g *Game) goesOn(choices []simulator.Choice, click int, moves []simulator.Choice, run *schedule.Run) (next simulator.Choice, on bool, err error) {
+// goesOn is the move that goes on with what the choice at the place click began: a client asks, its request arrives and
+// is answered, or time passes until somebody does something. That ends with what changes the game, and before a message
+// that a fault can strike. What a client then only learns or reads belongs to it.
+func (g *Game) goesOn(
+	choices []simulator.Choice, click int, moves []simulator.Choice, run *schedule.Run,
+) (next simulator.Choice, on bool, err error) {
 	began, mayFault := choices[click], false
-	stamps := g.Lock.Expiry == lock.ExpiryClients
-	apart := stamps || g.Bounds.Nodes > 1 // the order of commands of several clients matters
+	passes, stamps := began.Verb == simulator.Pass, g.Lock.Expiry == lock.ExpiryClients
+	if began.Verb >= simulator.FaultVerb || began.Verb == simulator.Orphaned || !passes && began.Client == 0 ||
+		passes && stamps {
+		return next, false, nil
+	}
 	for _, c := range moves {
 		switch {
+		case strikesMessage[c.Verb] || stamps && c == faults.PauseUnsentOf(int(c.Client)):
+			return next, false, nil
 		case c.Verb >= simulator.FaultVerb:
-			if mayFault = true; strikesMessage[c.Verb] || stamps && c == faults.PauseUnsentOf(int(c.Client)) {
-				return next, false, nil
-			}
-		case c.Verb == simulator.Resume || c.Verb == simulator.Orphaned || began.Verb != simulator.Pass && c.Client != began.Client:
+			mayFault = true
+		case c.Verb == simulator.Resume || c.Verb == simulator.Orphaned || !passes && c.Client != began.Client:
 		case on:
 			return next, false, nil // there is a choice
 		default:
 			next, on = c, true
 		}
 	}
-	if !on || stamps && began.Verb == simulator.Pass || began.Verb >= simulator.FaultVerb || began.Verb == simulator.Orphaned || began.Verb != simulator.Pass && began.Client == 0 {
-		return next, false, nil
-	}
 	before, err := g.game.Replay(choices[:click])
-	if err != nil || !changes(run.Events[len(before.Events):], mayFault || apart) {
-		return next, err == nil, err
+	executing := mayFault || stamps || g.Bounds.Nodes > 1 // the order of commands of several clients matters
+	if !on || err != nil || !changes(run.Events[len(before.Events):], executing) {
+		return next, on && err == nil, err
 	}
 	events, err := g.events(choices, next, run)
 	sends := slices.ContainsFunc(events, func(e history.Event) bool { return e.Kind == history.Send })
-	return next, err == nil && !sends && !changes(events, mayFault || apart), err
+	return next, err == nil && !sends && !changes(events, executing), err
 }
 
 // strikesMessage are the faults of messages, by their verbs.
@@ -206,15 +194,12 @@ var strikesMessage = map[simulator.Verb]bool{
 	faults.FailCall.Verb: true,
 }
 
-// changes reports whether events change the game: somebody gets in or writes, a lease ends, or, if a fault may follow, a
+// changes reports whether events change the game: somebody gets in or writes, a lease ends, or, if that matters, a
 // server executes a command.
-func changes(events []history.Event, mayFault bool) bool {
+func changes(events []history.Event, executing bool) bool {
 	return slices.ContainsFunc(events, func(e history.Event) bool {
-		switch e.Kind {
-		case history.Enter, history.Write, history.Expire:
-			return true
-		}
-		return e.Kind == history.Apply && mayFault
+		return e.Kind == history.Enter || e.Kind == history.Write || e.Kind == history.Expire ||
+			executing && e.Kind == history.Apply
 	})
 }
 

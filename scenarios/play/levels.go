@@ -35,11 +35,14 @@ const Course = 20
 var levels = []Level{
 	{ID: "mutex", Lock: "mutex", Harm: verdict.Overlap, Fix: "crash"},
 	{ID: "crash", Lock: "setnx", Budget: "crash=1", Harm: verdict.Deadlock, Fix: "two-commands"},
-	{ID: "two-commands", Lock: "setnx-expire", Budget: "crash=1", Harm: verdict.Deadlock, Topic: "two-commands", Fix: "clock"},
+	{ID: "two-commands", Lock: "setnx-expire", Budget: "crash=1", Harm: verdict.Deadlock,
+		Topic: "two-commands", Fix: "clock"},
 	{ID: "clock", Lock: "getset", Budget: "client-clock=1@10s", Harm: verdict.Overlap, Topic: "clock", Fix: "one-command"},
 	{ID: "one-command", Lock: "constant", Budget: "crash=1", Harm: verdict.Deadlock, Topic: "two-commands"},
-	{ID: "wrong-delete", Lock: "constant", Budget: "pause=1", Harm: verdict.WrongDel, Topic: "wrong-delete", Fix: "get-and-del"},
-	{ID: "get-and-del", Lock: "thread-id", Budget: "pause=1", Harm: verdict.WrongDel, Topic: "wrong-delete", Fix: "token-pause"},
+	{ID: "wrong-delete", Lock: "constant", Budget: "pause=1", Harm: verdict.WrongDel,
+		Topic: "wrong-delete", Fix: "get-and-del"},
+	{ID: "get-and-del", Lock: "thread-id", Budget: "pause=1", Harm: verdict.WrongDel,
+		Topic: "wrong-delete", Fix: "token-pause"},
 	{ID: "token-pause", Lock: "token", Budget: "pause=1", Harm: verdict.Overlap, Topic: "ttl", Fix: "watchdog"},
 	{ID: "watchdog", Lock: "watchdog", Budget: "pause=1", Harm: verdict.Overlap, Topic: "watchdog", Fix: "fence"},
 	{ID: "fence", Lock: "token", Budget: "pause=1", Harm: verdict.Fenced, Fenced: true, Topic: "fencing"},
@@ -47,11 +50,14 @@ var levels = []Level{
 	{ID: "wait", Lock: "token-wait", Budget: "failover=1", Harm: verdict.Overlap, Topic: "failover"},
 	{ID: "restart", Lock: "redlock", Budget: "restart=1", Harm: verdict.Overlap, Attempts: 1, Topic: "redlock"},
 	{ID: "redlock-pause", Lock: "redlock", Budget: "pause=1", Harm: verdict.Overlap, Topic: "redlock", Fix: "fence"},
-	{ID: "fence-failover", Lock: "token", Budget: "failover=1", Harm: verdict.StaleWrite, Fenced: true, Topic: "fencing", Fix: "session"},
-	{ID: "session", Lock: "zk-protected", Budget: "expire-session=1", Harm: verdict.Overlap, Topic: "zookeeper", Fix: "fence"},
+	{ID: "fence-failover", Lock: "token", Budget: "failover=1", Harm: verdict.StaleWrite, Fenced: true,
+		Topic: "fencing", Fix: "session"},
+	{ID: "session", Lock: "zk-protected", Budget: "expire-session=1", Harm: verdict.Overlap,
+		Topic: "zookeeper", Fix: "fence"},
 	{ID: "row", Lock: "db-row", Budget: "crash=1", Harm: verdict.Deadlock, Topic: "database", Fix: "get-lock"},
 	{ID: "get-lock", Lock: "db-get-lock", Budget: "crash=1", Harm: verdict.Deadlock, Topic: "database"},
-	{ID: "killed", Lock: "db-get-lock", Budget: "expire-session=1", Harm: verdict.Overlap, Topic: "database", Fix: "fence"},
+	{ID: "killed", Lock: "db-get-lock", Budget: "expire-session=1", Harm: verdict.Overlap,
+		Topic: "database", Fix: "fence"},
 	{ID: "late-write", Lock: "token", Budget: "delay=1@9s", Harm: verdict.StaleWrite, Topic: "fencing", Fix: "fence"},
 
 	{ID: "lost-reply", Lock: "setnx", Budget: "lose-reply=1", Harm: verdict.Orphan, Topic: "testing"},
@@ -68,8 +74,8 @@ var levels = []Level{
 	{ID: "commit", Lock: "db-deadline-now", Budget: "failover=1", Harm: verdict.Overlap, Topic: "database", Fix: "fence"},
 }
 
-// codes are the locks of the levels as one writes them on a whiteboard: a line with the lock's name, and its code up to an
-// empty line.
+// codes are the locks of the levels as one writes them on a whiteboard: a line with the lock's name, and its code up to
+// an empty line.
 //
 //go:embed code.txt
 var codes string
@@ -93,7 +99,7 @@ func Number(id string) int {
 	return slices.IndexFunc(levels, func(l Level) bool { return l.ID == id }) + 1
 }
 
-// pars are the results of a search of each level: a line "id par steps states", with - for a
+// pars are the results of a search of each level: a line "id par steps states", with no steps for a
 // harm that cannot be brought about. A test writes it.
 //
 //go:embed levels.txt
@@ -109,17 +115,13 @@ type Solution struct {
 // Solution is that of the search of the level, which a test repeats.
 func (l Level) Solution() (s Solution) {
 	for line := range strings.Lines(pars) {
-		var id, par string
-		if _, err := fmt.Sscanf(line, "%s %s", &id, &par); err != nil || id != l.ID {
-			continue
+		var id string
+		if _, err := fmt.Sscan(line, &id, &s.Par, &s.Steps, &s.States); err == nil && id == l.ID {
+			s.Possible = s.Steps > 0
+			return s
 		}
-		if s.Possible = par != "-"; !s.Possible {
-			_, _ = fmt.Sscanf(line, "%s - - %d", &id, &s.States)
-			continue
-		}
-		_, _ = fmt.Sscanf(line, "%s %d %d %d", &id, &s.Par, &s.Steps, &s.States)
 	}
-	return s
+	return Solution{}
 }
 
 // Entry is the level's lock.

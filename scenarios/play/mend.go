@@ -16,9 +16,10 @@ import (
 // A Mended is an attack on one lock, tried on another.
 type Mended struct {
 	Run *race.Outcome // after the same moves
-	// Search is of every way that the other lock can go with the faults of the attack. So it shows whether the attack still
-	// works in some other order of moves. One in lockstep that does not come to the harm does not show that it is out of
-	// reach: then this is one at any timing, in which each client takes the lock once and asks for as long as it takes.
+	// Search is of every way that the other lock can go with the faults of the attack. So it shows whether the attack
+	// still works in some other order of moves. One in lockstep that does not come to the harm does not show that it is
+	// out of reach: then this is one at any timing, in which each client takes the lock once and asks for as long as it
+	// takes.
 	Search *search.Search
 }
 
@@ -27,7 +28,9 @@ const openStates = 200_000
 
 // Against tries the attack of choices, which came to harm, on another lock, with the same bounds: first move by
 // move, as search.Against does, then in every order.
-func (g *Game) Against(ctx context.Context, other lock.Entry, harm verdict.Word, choices []simulator.Choice) (m *Mended, err error) {
+func (g *Game) Against(
+	ctx context.Context, other lock.Entry, harm verdict.Word, choices []simulator.Choice,
+) (m *Mended, err error) {
 	m = &Mended{}
 	if m.Run, err = search.Against(other, g.trace(choices)); err != nil {
 		return nil, err
