@@ -59,20 +59,12 @@ func (g *Game) decided(choices []simulator.Choice, harm verdict.Word) ([]simulat
 	return g.game.Way(context.Background(), choices, harm, MaxStates)
 }
 
-// turns are the numbers of choices after which a player chose, or could have where the way was not played by choosing.
+// turns are the numbers of choices after which a player chose, as far as choices were played by choosing, and all.
 func (g *Game) turns(choices []simulator.Choice, harm verdict.Word) (all []int, err error) {
 	at, err := g.Forward(nil, harm)
-	for err == nil && len(at) <= len(choices) && slices.Equal(at, choices[:len(at)]) {
-		if all = append(all, len(at)); len(at) == len(choices) {
-			return all, nil
-		}
+	for err == nil && len(at) < len(choices) && slices.Equal(at, choices[:len(at)]) {
+		all = append(all, len(at))
 		at, err = g.Forward(append(slices.Clip(at), choices[len(at)]), harm)
-	}
-	for n := slices.Max(append(all, -1)) + 1; err == nil && n < len(choices); n++ {
-		_, forced, failed := g.forced(choices[:n], -1)
-		if err = failed; !forced {
-			all = append(all, n)
-		}
 	}
 	return append(all, len(choices)), err
 }
@@ -80,27 +72,19 @@ func (g *Game) turns(choices []simulator.Choice, harm verdict.Word) (all []int, 
 // Back is the position before the last move that was chosen, or the first one.
 func (g *Game) Back(choices []simulator.Choice, harm verdict.Word) ([]simulator.Choice, error) {
 	all, err := g.turns(choices, harm)
-	if err != nil || len(all) < 2 {
-		return choices, err
-	}
-	return choices[:all[len(all)-2]], nil
+	return choices[:all[max(len(all)-2, 0)]], err
 }
 
-// Lost finds where a harm has come out of reach: the number of choices up to which a way led to it, and the last turn
-// of a player up to there. All of choices: it is in reach.
+// Lost finds where a harm has come out of reach: the number of choices up to which a way led to it, and the last turn of
+// a player up to there. All of choices: it is in reach.
 func (g *Game) Lost(ctx context.Context, choices []simulator.Choice, harm verdict.Word) (n, turn int, err error) {
+	all, err := g.turns(choices, harm)
 	n = sort.Search(len(choices), func(n int) bool {
 		w, failed := g.Way(ctx, choices[:n+1], harm)
 		err = cmp.Or(err, failed)
 		return w.Choices == nil && !w.Unknown
 	})
-	all, failed := g.turns(choices, harm)
-	for _, t := range all {
-		if t <= n {
-			turn = t
-		}
-	}
-	return n, turn, cmp.Or(err, failed)
+	return n, all[max(sort.SearchInts(all, n+1)-1, 0)], err
 }
 
 // harms counts the harms that choices have come to, of those that are asked for.
