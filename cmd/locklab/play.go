@@ -115,6 +115,9 @@ func playLevel(e *env, n int) (err error) {
 		if unknown != nil {
 			return unknown
 		}
+		if !e.json {
+			e.onPage(fmt.Sprint("level.", n))
+		}
 		g, wrong := l.Game()
 		start := func() (*game.Session, error) { return game.StartLevel(on, n, l, g, &next) }
 		err = playGame(e, g, internal(wrong), start)

@@ -301,6 +301,7 @@ func (r *shownRun) print(e *console) {
 	if r.link {
 		e.Printf("  locklab run %s\n", o.Trace.Link())
 	}
+	e.onPage(o.Trace.Link())
 }
 
 // printCure prints in each language what mends a run, if anything is broken, after a label.

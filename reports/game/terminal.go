@@ -1,6 +1,7 @@
 package game
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -83,10 +84,11 @@ type Session struct {
 	level   int          // its number, from 1; 0: none
 	harm    verdict.Word // to be brought about; "": none
 	at      *Position
-	reached bool // and said so
-	lost    bool // whatever is done, the goal follows
-	proved  bool // it was said, or given up, that the goal cannot be reached
-	won     bool // the next level is offered
+	before  *Lost // where the goal came out of reach; nil: it is in reach
+	reached bool  // and said so
+	lost    bool  // whatever is done, the goal follows
+	proved  bool  // it was said, or given up, that the goal cannot be reached
+	won     bool  // the next level is offered
 	next    *bool
 }
 
@@ -134,7 +136,7 @@ func (t *Session) Play() error {
 
 // ask asks about the position; nil: it has said why there is no answer, or the program ends.
 func (t *Session) ask(r Request) any {
-	r.Link, r.Harm = t.at.Link, t.harm
+	r.Link, r.Harm = cmp.Or(r.Link, t.at.Link), t.harm
 	answer, err := t.table.do(t.out.Ctx, r)
 	if err == nil {
 		return answer
@@ -154,6 +156,7 @@ func (t *Session) introduce() {
 	case t.level > 0:
 		l := play.Levels()[t.level-1]
 		t.out.tell("", words("play.level", "n", t.level, "of", len(play.Levels()), "title", levelText(&l, "title")))
+		t.out.Printf("\n%s\n\n", l.Code())
 	case t.harm == "":
 		found, ok := t.ask(Request{Do: "goal"}).(*Goal)
 		if !ok {
@@ -201,7 +204,10 @@ func (t *Session) show(p *Position) {
 	}
 	if t.harm != "" && !t.lost && p.End == nil {
 		if doom, ok := t.ask(Request{Do: "doom"}).(*Doom); ok && doom.Known {
-			t.out.line("  ", words("play.doom", "share", doom.Percent, "bar", bar(doom.Share), "harm", t.harm))
+			if p.Steps > 0 {
+				t.out.line("  ", words("play.doom", "share", doom.Percent, "bar", bar(doom.Share), "harm", t.harm))
+			}
+			t.tellLost(doom.Lost)
 		}
 	}
 	t.out.Printf("\n")
@@ -221,6 +227,19 @@ func (t *Session) show(p *Position) {
 		t.out.tell("", p.End)
 		t.out.Sentence("play.thenmend")
 		t.lesson(true)
+	}
+}
+
+// tellLost says how the goal has come out of reach, if it has, and what to remember.
+func (t *Session) tellLost(lost *Lost) {
+	if t.before = lost; lost == nil {
+		return
+	}
+	t.out.Printf("\n")
+	t.out.tell("", lost.Said)
+	if lost.Link != "" {
+		t.lesson(false)
+		t.out.Sentence("play.lost.back")
 	}
 }
 
@@ -301,6 +320,12 @@ func (t *Session) obey(line string) {
 		} else if ok {
 			t.out.Sentence("play.undo.none")
 		}
+	case "b":
+		if t.before == nil || t.before.Link == "" {
+			t.choose(line)
+		} else if at, ok := t.ask(Request{Do: "at", Link: t.before.Link}).(*Position); ok {
+			t.show(at)
+		}
 	case "h", "g", "n", "no":
 		t.advise(verb)
 	case "m":
@@ -370,7 +395,7 @@ func (t *Session) mend(name string) {
 		return
 	}
 	t.out.Printf("\n")
-	t.out.lanes(m.at.Outcome)
+	t.out.lanes(m.outcome)
 	t.out.Printf("\n")
 	for _, w := range m.Said {
 		t.out.tell("", w)
