@@ -189,6 +189,7 @@ func difference(s, o *search.Search, lang string) string {
 		{b.Nodes != a.Nodes, "nodes", "nodes", b.Nodes},
 		{b.Clients != a.Clients, "clients", "clients", counted("clients", b.Clients, lang)},
 		{b.Attempts != a.Attempts, "attempts", "attempts", counted("attempts", b.Attempts, lang)},
+		{b.Late && !a.Late, "late", "", nil},
 		{b.Uses != a.Uses && b.Uses != 0, "uses", "uses", strings.Join(b.Uses.Names(), ", ")},
 		{b.Epoch != a.Epoch, "epoch", "by", b.Epoch.Ahead() - a.Epoch.Ahead()},
 		{b.Faults() != a.Faults(), "faults", "faults", b.Faults()},

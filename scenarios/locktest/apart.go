@@ -119,9 +119,17 @@ type life struct {
 	at     uint32
 }
 
-// hours is the number of further executions of each of these histories here, at each hour of a day if the code does
-// not depend on its clock.
-const hours = 32
+// hours is the number of further executions of each of these histories here, at each hour of a day; further that of
+// code that looks at its clock: it was tried at other hours, and this is about chance.
+const hours, further = 32, 8
+
+// times is the number of further executions.
+func (p *plan) times() int {
+	if p.Timed {
+		return further
+	}
+	return hours
+}
 
 // A repetition executes histories of a simulator's code again.
 type repetition struct {
@@ -161,7 +169,7 @@ func repeatHistories(p *plan, bounds search.Bounds, sim *simulator.Simulator) er
 // date of before, needs the time.
 func (r *repetition) here(l life) (err error) {
 	r.p.run.dates = true
-	for range hours {
+	for range r.p.times() {
 		if err = process.Again(l.of, l.at); err != nil {
 			break
 		}

@@ -93,7 +93,7 @@ func TestReplayAtItsDate(t *testing.T) {
 			year = began.Year()
 			c.Critical(work)
 		}
-	}, nil)
+	})
 	p.Timed = true
 	start := []simulator.Choice{{Verb: simulator.Start, Client: 1}, {Verb: simulator.Arrive, Client: 1}, {Verb: simulator.Answer, Client: 1}, {Verb: simulator.Arrive, Client: 1}}
 	for settings, want := range map[string]int{p.study.String(): 2026, p.study.String() + ",epoch=1000000000000": 2001} {

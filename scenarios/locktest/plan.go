@@ -143,7 +143,7 @@ func (p *plan) isOwn(trace simulator.Trace) bool {
 	is, err := search.ParseBounds(trace.Settings)
 	is.Epoch = 0 // whenever it was found
 	own := []search.Bounds{
-		p.study, settled(p.study, true, false), settled(p.study, true, true), p.lockstep(), besides(p, 1), besides(p, p.study.Attempts),
+		p.study, settled(p.study, true, false), settled(p.study, true, true), p.lockstep(), besides(p, 1), besides(p, p.study.Attempts), besideClock(p),
 	}
 	if p.any { // it is of one of the searches for a witness
 		few := settled(p.study, p.Timed, p.Dated)

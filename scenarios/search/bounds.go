@@ -40,6 +40,7 @@ type Bounds struct {
 	// Idle bounds, with AnyTiming, how long a client waits before it wants the lock.
 	// Explore sets it where code reads a clock: without a bound time has no end.
 	Idle  bool
+	Late  bool           // in lockstep: explore.Model.Late
 	Epoch simulator.Date // when clocks begin
 }
 
@@ -218,7 +219,7 @@ func (b Bounds) Model(entry lock.Entry) (*explore.Model, error) {
 		return nil, err
 	}
 	return &explore.Model{
-		Scope: b.Scope, Entry: entry, Timing: b.timing(entry), Inside: b.Work, Epoch: b.Epoch,
+		Scope: b.Scope, Entry: entry, Timing: b.timing(entry), Inside: b.Work, Epoch: b.Epoch, Late: b.Late,
 		Retries:  explore.RetrySleeps(b.TTL, b.Retries),
 		Replicas: replicas(budget), Faults: budget, ClockJumps: clockJumps(budget) + b.Skew, Skews: b.skews(),
 	}, nil
