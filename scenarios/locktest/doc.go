@@ -15,11 +15,11 @@
 //			}, "OVERLAP STALE-WRITE") // what comes about, and nothing else does
 //	}
 //
-// [Check] visits everything that the processes can come to within the bounds: every order of messages, every fault of the
-// budget at every place. It does so in lockstep, one schedule in which messages take no time, and beside that at every
-// timing, as far as Bounds.Beside goes, or to the end with Bounds.AnyTiming. What it does not find cannot happen there;
-// what it finds it shows on the shortest way, with the lines of your code, and a flag that plays exactly that run:
-// -locklab.replay. The certificate lists what may happen and what was assumed, in full with -locklab.details. With
+// [Check] visits everything that the processes can come to within the bounds: every order of messages, every fault of
+// the budget at every place. It does so in lockstep, one schedule in which messages take no time, and beside that at
+// every timing, as far as Bounds.Beside goes, or to the end with Bounds.AnyTiming. What it does not find cannot happen
+// there; what it finds it shows on the shortest way, with the lines of your code, and a flag that plays exactly that
+// run: -locklab.replay. The certificate lists what may happen and what was assumed, in full with -locklab.details. With
 // -locklab.keep the witness of a failed test is kept in testdata/locklab and is played first from then on.
 //
 // With Clients: [Any] it proves the lock for any number of processes. [Race] plays one of the lab's races with the same
@@ -28,34 +28,37 @@
 //
 // # What is looked for
 //
-//   - OVERLAP: two clients are inside at once. FENCED: they are, and with Bounds.Fenced the resource has refused the late write.
-//   - STALE-WRITE: the resource has accepted a write that came too late, or a job has been done twice: see Resource.Write.
+//   - OVERLAP: two clients are inside at once. FENCED: they are, and with Bounds.Fenced the resource has refused the
+//     late write.
+//   - STALE-WRITE: the resource has accepted a write that came too late, or a job has been done twice: see
+//     Resource.Write.
 //   - WRONG-DEL: a command has removed, replaced or prolonged the lock of another client.
 //   - LIE: a release has returned the wrong answer; of code that calls Client.Says.
-//   - ORPHAN: a lock stands that its client has left behind by a failed acquire or release, and refuses others until it expires. A
-//     release is over when the function returns, after Client.Says, or where the code sleeps for half a lease or longer.
-//   - DEADLOCK: no client ever gets the lock again; also of a lock of a dead client that those who ask keep alive, however long they
-//     ask: if all stopped it would end, but to them it is the same. STARVED: none has got it in the whole run. A wait that a time to
-//     live ends is neither: a wait without a deadline is what a DEADLOCK shows in.
+//   - ORPHAN: a lock stands that its client has left behind by a failed acquire or release, and refuses others until it
+//     expires. A release is over when the function returns, after Client.Says, or where the code sleeps for half a
+//     lease or longer.
+//   - DEADLOCK: no client ever gets the lock again; also of a lock of a dead client that those who ask keep alive,
+//     however long they ask: if all stopped it would end, but to them it is the same. STARVED: none has got it in the
+//     whole run. A wait that a time to live ends is neither: a wait without a deadline is what a DEADLOCK shows in.
 //   - SLOW: an attempt lasts longer than Bounds.Slow; NOISY: more requests a second while waiting than Bounds.Noisy.
 //
-// Faults of a budget, a number of times each (crash=1,pause=2), and up to a length (pause=1@2s): crash, return (a crashed
-// process starts again), pause, pause-thread, hang (the server answers nothing for a while), lose-request, lose-reply
-// (the client has a time-out, or on a ZooKeeper a broken connection), delay, restart, failover, split, evict, flush,
-// delete; of a ZooKeeper also expire-session. What does not apply is refused by name.
+// Faults of a budget, a number of times each (crash=1,pause=2), and up to a length (pause=1@2s): crash, return (a
+// crashed process starts again), pause, pause-thread, hang (the server answers nothing for a while), lose-request,
+// lose-reply (the client has a time-out, or on a ZooKeeper a broken connection), delay, restart, failover, split,
+// evict, flush, delete; of a ZooKeeper also expire-session. What does not apply is refused by name.
 //
-// In lockstep clients ask at few moments: at once, 1.1 leases after an attempt, and when their code wakes. Work takes two
-// fifths of a lease, in Resource.Write or at the end of Client.Critical; code may sleep and call its lock inside of
+// In lockstep clients ask at few moments: at once, 1.1 leases after an attempt, and when their code wakes. Work takes
+// two fifths of a lease, in Resource.Write or at the end of Client.Critical; code may sleep and call its lock inside of
 // Critical. Code that looks at its clock, as a deadline or a ticker does, has too many states at any timing: beside
 // lockstep it is searched with clients that begin later, where something else is due.
 //
 // # What the code may do
 //
 // Anything that package testing/synctest carries: clocks, timers, tickers, contexts, goroutines, channels, any library
-// that takes a dialer. It runs in a bubble of its own, whose clock stands still until the search says otherwise. What it
-// draws by chance and sends to a Redis as a value of its own, a token, may come from anywhere: each value has a name.
-// Other random numbers are the same in each execution of a history if they are of crypto/rand, or of math/rand and the
-// go.mod or the test says //go:debug randseednop=0. Switch random retries off (go-redis: MaxRetries: -1).
+// that takes a dialer. It runs in a bubble of its own, whose clock stands still until the search says otherwise. What
+// it draws by chance and sends to a Redis as a value of its own, a token, may come from anywhere: each value has a
+// name. Other random numbers are the same in each execution of a history if they are of crypto/rand, or of math/rand
+// and the go.mod or the test says //go:debug randseednop=0. Switch random retries off (go-redis: MaxRetries: -1).
 //
 // A select with several ready cases takes one by chance. Where that makes a difference the search follows each: such a
 // history is executed until 20 executions have shown no further way. So is other code that goes on in two to four ways,
@@ -64,8 +67,8 @@
 //
 // # ZooKeeper
 //
-// Code whose first word is one of ZooKeeper's protocol has an ensemble at Client.Addr(1), and Bounds.TTL is the time-out
-// of its sessions:
+// Code whose first word is one of ZooKeeper's protocol has an ensemble at Client.Addr(1), and Bounds.TTL is the
+// time-out of its sessions:
 //
 //	dial := func(network, addr string, _ time.Duration) (net.Conn, error) { return c.Dial(c.Context(), network, addr) }
 //	conn, _, err := zk.Connect([]string{c.Addr(1)}, 10*time.Second, zk.WithDialer(dial),
@@ -77,13 +80,13 @@
 //
 // # Databases
 //
-// Code on database/sql has the MariaDB, MySQL or PostgreSQL of Bounds.Database, at its default isolation level, and opens
-// it by [Client.Connector]: sql.OpenDB(c.Connector(1)). The key of the lock is that of a row, with the owner and the end
-// of its lease in the columns that database.Table names, or the name or number of GET_LOCK and pg_advisory_lock. Package
-// database lists the statements that there are; any other one ends the test with what is understood there. The session
-// of a client that crashes or closes its connection ends; one whose connection breaks for the client only lasts until
-// Contents.Idle. A client has three open connections at most, and no two goroutines on one of them. There is no [Race]
-// in a database, and no [Any].
+// Code on database/sql has the MariaDB, MySQL or PostgreSQL of Bounds.Database, at its default isolation level, and
+// opens it by [Client.Connector]: sql.OpenDB(c.Connector(1)). The key of the lock is that of a row, with the owner and
+// the end of its lease in the columns that database.Table names, or the name or number of GET_LOCK and
+// pg_advisory_lock. Package database lists the statements that there are; any other one ends the test with what is
+// understood there. The session of a client that crashes or closes its connection ends; one whose connection breaks for
+// the client only lasts until Contents.Idle. A client has three open connections at most, and no two goroutines on one
+// of them. There is no [Race] in a database, and no [Any].
 //
 // # Any number of processes
 //
@@ -95,30 +98,31 @@
 // # What it proves, and what not
 //
 // A search relies on code that does the same after the same observations. Every history is executed at least twice, of
-// code that does not look at its clock at another date and hour. When the search has ended, 200 histories that are drawn
-// (-locklab.apart) are executed again, and once each in an operating-system process of its own, with package variables,
-// a process id and a start of its own: for that the program of the test is run again, from TestMain on, with
+// code that does not look at its clock at another date and hour. When the search has ended, 200 histories that are
+// drawn (-locklab.apart) are executed again, and once each in an operating-system process of its own, with package
+// variables, a process id and a start of its own: for that the program of the test is run again, from TestMain on, with
 // LOCKLAB_HISTORY in its environment. Code that does something else there, or has another connection open than those of
 // Client.Dial, is not proved. What is taken for granted all the same stands in the first line of the certificate.
 //
-// A search ends when processors have worked for a minute (Bounds.MaxTime, -locklab.time), or before it uses 1 GB more than
-// the program had (Bounds.MaxBytes), and then proves nothing. LOCKLAB_SHARD=3/16 has a test do the third of sixteen
-// shares of the searches. Further limits:
+// A search ends when processors have worked for a minute (Bounds.MaxTime, -locklab.time), or before it uses 1 GB more
+// than the program had (Bounds.MaxBytes), and then proves nothing. LOCKLAB_SHARD=3/16 has a test do the third of
+// sixteen shares of the searches. Further limits:
 //
-//   - A goroutine that was to wake while its process was paused reads the instant for which its timer was set. If an answer comes at
-//     that moment too, the timer is first. What code does by itself later than three leases after its last observation, while it
-//     waits for something else, is not seen.
+//   - A goroutine that was to wake while its process was paused reads the instant for which its timer was set. If an
+//     answer comes at that moment too, the timer is first. What code does by itself later than three leases after its
+//     last observation, while it waits for something else, is not seen.
 //   - Several requests that are written to one connection before the first is answered go out one after the other.
-//   - Orders of several servers' answers after which the code does the same are taken for one as long as it goes on alike: two of
-//     them are followed in all ways, each other one in some ways to the end. Redsync on three servers is searched to the end with
-//     crash=1; under pause=1 it reads its clock at too many moments, and is sampled.
-//   - Tokens that are drawn by chance are only compared with each other. A token that is a part of a word makes that word a token.
-//   - Connections end in the lab: no TLS, no name look-ups, no Redis Cluster or Sentinel. Faults that set the wall clock of a process
-//     are refused.
+//   - Orders of several servers' answers after which the code does the same are taken for one as long as it goes on
+//     alike: two of them are followed in all ways, each other one in some ways to the end. Redsync on three servers is
+//     searched to the end with crash=1; under pause=1 it reads its clock at too many moments, and is sampled.
+//   - Tokens that are drawn by chance are only compared with each other. A token that is a part of a word makes that
+//     word a token.
+//   - Connections end in the lab: no TLS, no name look-ups, no Redis Cluster or Sentinel. Faults that set the wall
+//     clock of a process are refused.
 //
-// What cannot be carried is said within seconds, with the goroutine's stack or the line, and is never a proof: a client in
-// a variable of the package that another execution has made (one that each call sets before it uses it is carried), a
-// mutex that is held while a request is under way, a channel on which no goroutine will ever send, a command that the
+// What cannot be carried is said within seconds, with the goroutine's stack or the line, and is never a proof: a client
+// in a variable of the package that another execution has made (one that each call sets before it uses it is carried),
+// a mutex that is held while a request is under way, a channel on which no goroutine will ever send, a command that the
 // lab does not simulate, a client that never ends, a loop that asks again at once, a goroutine that goes on asking when
 // its client's function has returned.
 package locktest

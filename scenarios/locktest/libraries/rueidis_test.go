@@ -26,7 +26,7 @@ func rueidisOf(c *locktest.Client) rueidis.ClientOption {
 func TestRueidislock(t *testing.T) {
 	for budget, finds := range map[string]string{
 		"crash=1":        "",
-		"lose-reply=1":   "",
+		"lose-reply=1":   "ORPHAN",
 		"lose-request=1": "ORPHAN", // its key stays until its time to live is over
 	} {
 		t.Run(budget, func(t *testing.T) {
