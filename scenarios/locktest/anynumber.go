@@ -37,7 +37,7 @@ func (p *plan) findForAny(ctx context.Context) (*findings, error) {
 	}
 	proof.Search.NoClaims = !p.says.Load()
 	if why := p.unproved(proof); why != "" {
-		p.unknown("locktest.unknown.unproved")
+		p.report(&study.Checked{Unknown: tell("locktest.unknown.unproved")})
 		p.t.Fatal("locktest: " + tell("locktest.any.refused", "why", why))
 	}
 	return &findings{

@@ -14,16 +14,8 @@ import (
 )
 
 // besides returns the bounds of a search at any timing beside one in lockstep.
-func besides(p *plan, attempts int) search.Bounds {
-	b := p.study
-	b.Timing, b.Noisy, b.Attempts, b.MaxStates = search.AnyTiming, 0, attempts, p.bounds.Beside
-	return b
-}
-
-// besideClock returns the bounds of the search beside one in lockstep of code that looks at its clock.
-func besideClock(p *plan) search.Bounds {
-	b := p.study
-	b.Late, b.Attempts, b.MaxStates = true, 1, p.bounds.Beside
+func besides(b search.Bounds, attempts, states int) search.Bounds {
+	b.Timing, b.Noisy, b.Attempts, b.MaxStates = search.AnyTiming, 0, attempts, states
 	return b
 }
 
@@ -49,7 +41,9 @@ func (p *plan) searchBeside(ctx context.Context, s *search.Search, began time.Du
 	ctx, cancel := within(ctx, left)
 	defer cancel()
 	if p.Timed {
-		once, err := p.searchWithin(ctx, besideClock(p))
+		b := p.study
+		b.Late, b.Attempts, b.MaxStates = true, 1, p.bounds.Beside
+		once, err := p.searchWithin(ctx, b)
 		if once != nil {
 			s.Add(once)
 		}
@@ -58,14 +52,14 @@ func (p *plan) searchBeside(ctx context.Context, s *search.Search, began time.Du
 		}
 		return err
 	}
-	once, err := p.besideWithin(ctx, besides(p, 1))
+	once, err := p.besideWithin(ctx, besides(p.study, 1, p.bounds.Beside))
 	if err != nil || once == nil || p.study.Attempts == 1 {
 		if once != nil {
 			s.Add(once)
 		}
 		return err
 	}
-	b := besides(p, p.study.Attempts)
+	b := besides(p.study, p.study.Attempts, p.bounds.Beside)
 	if !once.Complete || once.States > b.MaxStates/manyTimes {
 		b.MaxStates /= 4
 	}

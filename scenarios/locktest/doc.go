@@ -19,8 +19,7 @@
 // the budget at every place. It does so in lockstep, one schedule in which messages take no time, and beside that at
 // every timing, as far as Bounds.Beside goes, or to the end with Bounds.AnyTiming. What it does not find cannot happen
 // there; what it finds it shows on the shortest way, with the lines of your code, and a flag that plays exactly that
-// run: -locklab.replay. The certificate lists what may happen and what was assumed, in full with -locklab.details. With
-// -locklab.keep the witness of a failed test is kept in testdata/locklab and is played first from then on.
+// run: -locklab.replay. The certificate lists what may happen and what was assumed, in full with -locklab.details.
 //
 // With Clients: [Any] it proves the lock for any number of processes. [Race] plays one of the lab's races with the same
 // code, [Races] plays all of them, [Sample] plays random schedules. The command locklab check runs such tests of a
