@@ -236,11 +236,13 @@ func Claim(s *search.Search, lang string) string {
 	switch {
 	case s.Unjudged() != nil:
 		head, others = "certificate.searched", others+Unjudged(s, lang)
+	case head == "certificate.proved" && isLockstep(s) && s.Bounds.Latency > 0:
+		head = "certificate.lockstep.travel"
 	case head == "certificate.proved" && isLockstep(s):
 		head = "certificate.lockstep"
 	}
 	return say(lang, head, "who", who(s.Bounds, lang), "when", when(s, lang), "found", found, "others", others,
-		"if", If(s.If(), lang))
+		"if", If(s.If(), lang), "latency", s.Bounds.Latency)
 }
 
 // If returns, in a language of package text, on which conditions something is claimed; "": on none.

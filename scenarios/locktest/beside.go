@@ -15,7 +15,7 @@ import (
 
 // besides returns the bounds of a search at any timing beside one in lockstep.
 func besides(b search.Bounds, attempts, states int) search.Bounds {
-	b.Timing, b.Noisy, b.Attempts, b.MaxStates = search.AnyTiming, 0, attempts, states
+	b.Timing, b.Latency, b.Noisy, b.Attempts, b.MaxStates = search.AnyTiming, 0, 0, attempts, states
 	return b
 }
 

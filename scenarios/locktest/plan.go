@@ -64,6 +64,7 @@ func newPlan(t *testing.T, b Bounds, code func(*Client)) (*plan, error) {
 		Clients: b.Clients, Attempts: b.Attempts, Nodes: b.Servers, TTL: b.TTL, Fenced: b.Fenced, Slow: b.Slow, Noisy: b.Noisy,
 		Limits: explore.Limits{MaxStates: b.MaxStates},
 	}}
+	p.study.Latency = b.Latency
 	if b.AnyTiming {
 		p.study.Timing = search.AnyTiming
 	}

@@ -67,3 +67,28 @@ func TestBoundsOfVerdicts(t *testing.T) {
 		}
 	}
 }
+
+// TestLatency: where every message takes a fifth of a lease, a lock ends between the GET of its owner and the DEL, without any fault; in a
+// script it does not.
+func TestLatency(t *testing.T) {
+	ends := func(release func(c *Client, rdb *redis.Client, token string)) func(*Client) {
+		return onRedis(func(c *Client, rdb *redis.Client) {
+			token := c.Token()
+			if take(c, rdb, token) {
+				c.Critical(work)
+				release(c, rdb, token)
+			}
+		})
+	}
+	looks := ends(func(c *Client, rdb *redis.Client, token string) {
+		if rdb.Get(c.Context(), "k").Val() == token {
+			rdb.Del(c.Context(), "k")
+		}
+	})
+	script := ends(func(c *Client, rdb *redis.Client, token string) { compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token) })
+	b := Bounds{Clients: 2, TTL: ttl, Latency: ttl / 5}
+	t.Run("GET and DEL", func(t *testing.T) { Check(t, b, looks, "WRONG-DEL@0") })
+	t.Run("a script", func(t *testing.T) { Check(t, b, script) })
+	b.Latency = 0
+	t.Run("at once", func(t *testing.T) { Check(t, b, looks) })
+}

@@ -83,6 +83,7 @@ type Model struct {
 	// Late says that in lockstep a client starts at once or at a deadline of something else, as a pause ends: so it may
 	// come between two requests of a client that releases.
 	Late   bool
+	Travel time.Duration // of a message to or from a server, in lockstep
 	Inside time.Duration // the work of a client in lockstep; 0: two fifths of a lease
 	// Skews are the times by which the clock of a client may be ahead from the start; see
 	// simulator.ClientConfig. The probe's is right. Not for Code.
@@ -240,7 +241,7 @@ func (m *Model) Patience() time.Duration {
 func (m *Model) Simulator() (*simulator.Simulator, error) {
 	config := simulator.Config{
 		Faults: m.Faults, Guard: m.guard(), Timeout: m.Patience(),
-		ClientRetries: m.ClientRetries, Drawn: m.Drawn, Epoch: m.Epoch,
+		ClientRetries: m.ClientRetries, Drawn: m.Drawn, Epoch: m.Epoch, Travel: m.Travel,
 	}
 	if t := m.Timing; t != nil {
 		config.Timing = &t.Timing
