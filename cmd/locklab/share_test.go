@@ -258,6 +258,7 @@ func TestMergeTooMuch(t *testing.T) {
 // TestShareREADME: what the README has a CI and Kubernetes run is, side by side, what one machine gives.
 func TestShareREADME(t *testing.T) {
 	effort.OnlyPushed(t, "it runs commands for seconds")
+	effort.Unwatched(t, "the work is done by processes of one command each")
 	t.Parallel()
 	var snippets [2][]string
 	for i, name := range []string{"README.md", "README.zh.md"} {

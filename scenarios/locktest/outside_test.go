@@ -30,6 +30,7 @@ func withShared(c *Client) {
 // TestShared: code may set variables of its package first of all. It is searched like code that has them to itself.
 func TestShared(t *testing.T) {
 	effort.OnlyPushed(t, "it searches for seconds")
+	effort.Unwatched(t, "executions that share a variable take turns")
 	bounds := Bounds{Clients: 2, Budget: "crash=1,pause=1", TTL: ttl}
 	code := func(c *Client) {
 		shared = dial(c)

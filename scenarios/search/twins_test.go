@@ -27,7 +27,8 @@ var twins = []struct {
 }{
 	{"setnx token", "", clientFaults, always},
 	{"setnx setnx-expire getset token watchdog", "", clientFaults + " " + serverFaults, pushed},
-	{"redlock", "nodes=3", clientFaults + " restart=1 split=1", pushed},
+	{"redlock", "nodes=3", clientFaults + " restart=1", pushed},
+	{"redlock", "nodes=3", "split=1", exhaustive},
 	{"redlock", "nodes=3", "node-clock=1@10s client-clock=1@10s", exhaustive}, // a failover takes it minutes
 	{"setnx setnx-expire getset token", "attempts=2", clientFaults, exhaustive},
 	{"watchdog", "attempts=2", "none crash=1 pause=1@5s lose-reply=1 lose-request=1", exhaustive},

@@ -18,7 +18,7 @@ import (
 
 var (
 	onlyFlag = flag.String("only", "", "only mutants whose source contains this")
-	madeFlag = flag.Int("made", 0, "so many mutants; 0: 60 in a hunt, and 30 on a push")
+	madeFlag = flag.Int("made", 0, "so many mutants; 0: 60 in a hunt, and 15 on a push")
 )
 
 // TestAttack: what a mutant comes to in runs within the limits of an inquiry is nothing that the lab says cannot
@@ -55,7 +55,7 @@ func effortOf() (made, acquisitions int, seed uint64) {
 	if effort.Exhaustive() {
 		return cmp.Or(*madeFlag, 60), 10_000, *seedFlag
 	}
-	return cmp.Or(*madeFlag, 30), 2_000, 3 // a seed of which the lab answers every question within seconds
+	return cmp.Or(*madeFlag, 15), 2_000, 3 // a seed of which the lab answers every question within seconds
 }
 
 // patience is the longest time that the lab may take for an answer.
