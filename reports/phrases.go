@@ -132,6 +132,10 @@ func (v *wording) laneAlive(s *step, command string) string {
 	switch s.Kind {
 	case history.Answer:
 		return command + " -> " + Reply(s.Reply)
+	case history.LoseReply: // an error has had no effect, which the loss does not tell
+		if strings.HasPrefix(s.Reply, "(error)") {
+			command += " -> " + Reply(s.Reply)
+		}
 	case history.Refuse:
 		return v.refusal(s)
 	case history.Write:

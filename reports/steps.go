@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -96,7 +97,7 @@ func (w *walker) take(i int) int {
 			last++
 			w.apply(w.h.Events[last])
 		}
-		w.survey.effect[e.Msg] = effect{w.changed, w.took}
+		w.survey.effect[e.Msg] = effect{w.changed, w.took, e.Reply}
 	}
 	if e.Kind.Fault() || e.Kind == history.Up || e.Kind == history.Replicate {
 		w.took = 0 // a loss of data is no command on a key
@@ -122,7 +123,7 @@ func (w *walker) record(e history.Event, index int) {
 	}
 	if e.Kind == history.Answer || e.Kind == history.LoseReply {
 		fx := w.survey.effect[e.Msg]
-		s.changed, s.took = fx.changed, fx.took
+		s.changed, s.took, s.Reply = fx.changed, fx.took, cmp.Or(s.Reply, fx.reply)
 	}
 	s.noScript = w.survey.reloads[index]
 	if e.Client > 0 && e.Client < len(w.attempt) {
@@ -244,6 +245,7 @@ type attemptID struct{ client, attempt int }
 type effect struct {
 	changed bool
 	took    int
+	reply   string
 }
 
 func surveyOf(h *history.History) survey {

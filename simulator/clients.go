@@ -57,10 +57,13 @@ func (all *clients) patience(o *process.Op) time.Duration {
 	return all.config.Timeout
 }
 
-// latency is the longest time that a message of an operation of client c is on its way.
+// latency is the longest time that a message of an operation of client c is on its way; without a Timing the shortest.
 func (all *clients) latency(c int8, o *process.Op) time.Duration {
-	if all.config.Timing == nil || !o.Kind.ToServer() || all.config.Clients[c-1].Near {
+	switch {
+	case !o.Kind.ToServer() || all.config.Clients[c-1].Near:
 		return 0
+	case all.config.Timing == nil:
+		return all.config.Travel
 	}
 	return all.config.Timing.Latency
 }

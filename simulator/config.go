@@ -32,6 +32,8 @@ type Config struct {
 	// Timing bounds how long things take. Without one a message takes as long as the
 	// scheduler likes, and timers are exact.
 	Timing *Timing
+	// Travel is, without a Timing, the least time that a message to or from a server takes.
+	Travel time.Duration
 }
 
 // A ClientConfig is one client process.

@@ -249,14 +249,14 @@ func (t ThreadTarget) runs() bool {
 // Unsent is ClientTarget.Unsent of one thread.
 func (t ThreadTarget) Unsent() bool {
 	th := t.state()
-	switch timing := t.f.v.s.config.Timing; {
-	case th.Phase != node.Asking || th.Hold > 0:
-		return false
-	case t.f.v.s.numbers != nil && t.op().Kind.ToServer():
+	if th.Phase != node.Asking || t.f.v.s.numbers != nil && t.op().Kind.ToServer() {
 		return false // a session's library sends in a thread of its own
-	default:
-		return timing == nil || th.Latest == clock.Later(0, t.f.v.s.clients.latency(int8(t.Client), t.op()))
 	}
+	latency := t.f.v.s.clients.latency(int8(t.Client), t.op())
+	if t.f.v.s.config.Timing == nil {
+		return th.Hold == latency
+	}
+	return th.Hold == 0 && th.Latest == clock.Later(0, latency)
 }
 
 // keepBack has a request that is not yet sent leave when the pause of the thread ends.

@@ -41,7 +41,7 @@ func (s *Simulator) Step(w *World, c Choice) ([]history.Event, error) {
 
 // boundAnswers sets the time within which the replies arrive that a step has put on their way.
 func (v *view) boundAnswers() {
-	if v.s.config.Timing == nil && v.s.stamps.grain == 0 {
+	if v.s.config.Timing == nil && v.s.stamps.grain == 0 && v.s.config.Travel == 0 {
 		return
 	}
 	for c := range v.s.clients.procs {
@@ -54,6 +54,9 @@ func (v *view) boundAnswers() {
 			underWay := th.Phase == node.Asking || th.Phase == node.Answered
 			switch {
 			case v.s.config.Timing == nil:
+				if th.Fresh && !th.Broken {
+					th.Hold = max(th.Hold, v.s.clients.latency(int8(c+1), v.Op(int8(c+1), int8(t))))
+				}
 				th.Fresh = false
 			case th.Fresh:
 				th.Fresh, th.Latest = false, clock.Later(0, v.s.clients.latency(int8(c+1), v.Op(int8(c+1), int8(t))))
@@ -317,8 +320,10 @@ func (v *view) send(c int8, th *node.Thread, o *process.Op) {
 	p := &v.w.procs[c-1]
 	due := v.s.config.Timing.patience(p.Clock, v.s.clients.patience(o))
 	*th = node.Thread{Phase: node.Asking, Msg: th.Msg, Due: due}
-	if v.s.config.Timing != nil {
-		th.Latest = clock.Later(0, v.s.clients.latency(c, o))
+	if latency := v.s.clients.latency(c, o); v.s.config.Timing != nil {
+		th.Latest = clock.Later(0, latency)
+	} else {
+		th.Hold = latency
 	}
 	if p.Cut && o.Kind == process.Request {
 		th.Phase = node.Stranded

@@ -119,7 +119,7 @@ func Assumed(s *search.Search, lang string) []string {
 		}
 		l.add("lockstep", "requests", requests, "between", m.Between())
 		l.add("work", "work", m.Work())
-		l.add("instant")
+		l.one(so(m.Travel > 0, "instant.travel", "latency", m.Travel), or("instant"))
 		l.patience()
 	}
 	l.clocks()

@@ -189,6 +189,7 @@ func difference(s, o *search.Search, lang string) string {
 		{b.Nodes != a.Nodes, "nodes", "nodes", b.Nodes},
 		{b.Clients != a.Clients, "clients", "clients", counted("clients", b.Clients, lang)},
 		{b.Attempts != a.Attempts, "attempts", "attempts", counted("attempts", b.Attempts, lang)},
+		{b.Late && !a.Late, "late", "", nil},
 		{b.Uses != a.Uses && b.Uses != 0, "uses", "uses", strings.Join(b.Uses.Names(), ", ")},
 		{b.Epoch != a.Epoch, "epoch", "by", b.Epoch.Ahead() - a.Epoch.Ahead()},
 		{b.Faults() != a.Faults(), "faults", "faults", b.Faults()},
@@ -235,11 +236,13 @@ func Claim(s *search.Search, lang string) string {
 	switch {
 	case s.Unjudged() != nil:
 		head, others = "certificate.searched", others+Unjudged(s, lang)
+	case head == "certificate.proved" && isLockstep(s) && s.Bounds.Latency > 0:
+		head = "certificate.lockstep.travel"
 	case head == "certificate.proved" && isLockstep(s):
 		head = "certificate.lockstep"
 	}
 	return say(lang, head, "who", who(s.Bounds, lang), "when", when(s, lang), "found", found, "others", others,
-		"if", If(s.If(), lang))
+		"if", If(s.If(), lang), "latency", s.Bounds.Latency)
 }
 
 // If returns, in a language of package text, on which conditions something is claimed; "": on none.

@@ -17,26 +17,20 @@ import (
 	"locklab/simulator/zookeeper"
 )
 
-// alone plays one client without any fault, on a Redis, or on a ZooKeeper if its code
-// speaks to that. It must enter; the key that it writes is the lock's.
+// alone plays one client without any fault, on a Redis, or on a ZooKeeper if its code speaks to that. It must enter; the
+// key that it writes is the lock's, and has the lease of the bounds.
 func (p *plan) alone() error {
-	err := p.aloneOnce()
-	other := (*process.ProtocolError)(nil)
-	if errors.As(err, &other) && other.ZooKeeper && !p.Ensemble {
-		if err := p.onZooKeeper(); err != nil {
-			return err
-		}
-		return p.aloneOnce()
-	}
-	return err
-}
-
-func (p *plan) aloneOnce() error {
 	f := &firstRun{
 		database: p.bounds.Database != nil, named: p.bounds.Key, holder: p.entry.Holder,
 		written: map[string]bool{}, gone: map[string]bool{}, lease: map[string]time.Duration{},
 	}
 	err := p.run.untilKnown(func() error { return f.play(p) })
+	if other := (*process.ProtocolError)(nil); errors.As(err, &other) && other.ZooKeeper && !p.Ensemble {
+		if err := p.onZooKeeper(); err != nil {
+			return err
+		}
+		return p.alone()
+	}
 	missed := !f.entered && p.missed.Load() != nil
 	if missed && errors.As(err, new(*process.NondeterministicError)) {
 		err = nil // while the dials of a library fail, its goroutines fail requests in any order

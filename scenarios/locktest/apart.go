@@ -42,32 +42,24 @@ var apartFlag = flag.Int("locklab.apart", 200, "after a search, execute so many 
 // apartVariable names the file with the history that this process is to repeat.
 const apartVariable = "LOCKLAB_HISTORY"
 
-// apartLimit is the processor time that such a process may take, and apartPatience the time after which one is given up
-// that does not take it: that is no finding about the code.
-const (
-	apartLimit    = time.Minute
-	apartPatience = 5 * time.Minute
-)
-
-// limitedScript runs a program that ends when it has taken so many seconds of processor time.
-const limitedScript = `ulimit -t "$1"; shift; exec "$@"`
+// apartPatience is the time after which such a process is given up: that is no finding about the code.
+const apartPatience = 5 * time.Minute
 
 // A pastLife is a history that a process repeats, and what the code did in it.
 type pastLife struct {
-	Test     string // the Check: its test, and which of that it is, from 0
-	Check    int
-	Known    known // of the code when the search ended
-	Process  uint64
-	Client   int
-	Bounds   string
-	History  *simulator.WrittenHistory // nil: one client alone
-	Does     []string                  // at each observation
-	Describe []string                  // the same for people
+	Test    string // the Check: its test, and which of that it is, from 0
+	Check   int
+	Known   known // of the code when the search ended
+	Process uint64
+	Client  int
+	Bounds  string
+	History *simulator.WrittenHistory // nil: one client alone
+	Does    []string                  // at each observation
 }
 
 // A sequel is what the code did in a process of its own.
 type sequel struct {
-	Was, Is string   // where it did something else
+	Was, Is string   // where it did something else; Was: as this process found
 	At      int      // after which of its observations, from 0
 	Problem string   // why it could not go on
 	Sockets bool     // it has opened a connection that is none of Client.Dial
@@ -84,7 +76,8 @@ func (e *apartError) Error() string {
 	case e.Problem != "":
 		return tell("locktest.apart.problem", "cause", e.Problem)
 	}
-	return tell("locktest.apart.differs") + "\n  " + e.Was + "\n" + tell("locktest.apart.differs.then") + "\n  " + e.Is + "\n" + tell("locktest.apart.differs.why")
+	return tell("locktest.apart.differs") + "\n  " + e.Was + "\n" + tell("locktest.apart.differs.then") + "\n  " + e.Is + "\n" +
+		tell("locktest.apart.differs.why")
 }
 
 // checks counts the calls of Check: an *atomic.Int32 by the name of a test.
@@ -112,112 +105,130 @@ type apart struct {
 	why   string // they could not be repeated; "": they could
 }
 
-// A life is a history of a client.
+// hours is the number of further executions of each of these histories here, at each hour of a day; further that of
+// code that looks at its clock: it was tried at other hours, and this is about chance.
+const hours, further = 32, 8
+
+// times is the number of further executions.
+func (k *known) times() int {
+	if k.Timed {
+		return further
+	}
+	return hours
+}
+
+// A life is a history of a client, which is executed again.
 type life struct {
+	p      *plan
 	client int
 	of     *process.Process
 	at     uint32
 }
 
-// hours is the number of further executions of each of these histories here, at each hour of a day if the code does
-// not depend on its clock.
-const hours = 32
-
-// A repetition executes histories of a simulator's code again.
-type repetition struct {
-	p      *plan
-	bounds search.Bounds
-	sim    *simulator.Simulator
-	lives  []life
-}
-
 // repeatHistories executes histories that a search has found again, all or some that are drawn: several times here,
 // and once each in a process of its own.
 func repeatHistories(p *plan, bounds search.Bounds, sim *simulator.Simulator) error {
-	r := &repetition{p: p, bounds: bounds, sim: sim}
+	var lives []life
 	for c := 1; c <= len(sim.Config().Clients); c++ {
 		p.orders += process.Tried(sim.Process(c))
 		for _, at := range process.Longest(sim.Process(c)) {
-			r.lives = append(r.lives, life{c, sim.Process(c), at})
+			lives = append(lives, life{p, c, sim.Process(c), at})
 		}
 	}
-	all := len(r.lives)
+	all := len(lives)
 	if p.apart.known += all; p.apart.left <= 0 {
 		return nil
 	}
-	rand.New(rand.NewPCG(1, 0)).Shuffle(all, func(i, j int) { r.lives[i], r.lives[j] = r.lives[j], r.lives[i] })
-	r.lives = r.lives[:min(all, p.apart.left)]
-	for _, l := range r.lives {
-		if err := r.here(l); err != nil {
+	rand.New(rand.NewPCG(1, 0)).Shuffle(all, func(i, j int) { lives[i], lives[j] = lives[j], lives[i] })
+	lives = lives[:min(all, p.apart.left)]
+	for _, l := range lives {
+		if err := l.here(); err != nil {
 			return err
 		}
 	}
-	p.apart.left -= len(r.lives)
-	p.apart.again += len(r.lives)
-	return r.apart()
+	p.apart.left -= len(lives)
+	p.apart.again += len(lives)
+	past := make([]*pastLife, len(lives))
+	for i, l := range lives {
+		past[i] = l.past(bounds, sim)
+		past[i].Process = uint64(i + 1)
+	}
+	found, err := repeatAll(p.t.Context(), past)
+	drawn := drawnTwice(found)
+	differs := slices.IndexFunc(found, func(s sequel) bool { return s.Sockets || s.Problem != "" || s.Is != "" })
+	switch {
+	case p.t.Context().Err() != nil:
+		return err
+	case differs >= 0: // whether or not others could be repeated
+		return lives[differs].chanceOr(found[differs])
+	case drawn != "":
+		return text.Errorf("locktest.apart.drawn", "value", fmt.Sprintf("%q", drawn))
+	case err != nil:
+		p.apart.why = say(err)
+		return nil
+	}
+	p.apart.done += len(lives)
+	return nil
 }
 
-// here executes a history at each hour of a day. Code that does something else there, and the same as before at the
+// here executes the history at each hour of a day. Code that does something else there, and the same as before at the
 // date of before, needs the time.
-func (r *repetition) here(l life) (err error) {
-	r.p.run.dates = true
-	for range hours {
+func (l *life) here() (err error) {
+	l.p.run.dates = true
+	for range l.p.times() {
 		if err = process.Again(l.of, l.at); err != nil {
 			break
 		}
 	}
-	if r.p.run.dates = false; err != nil && !r.p.Timed {
+	if l.p.run.dates = false; err != nil && !l.p.Timed {
 		err = cmp.Or(process.ByChance(l.of, l.at), error(&bubble.NeedsTimeError{Client: l.client}))
 	}
 	return err
 }
 
-// apart has each history repeated by a process of its own.
-func (r *repetition) apart() error {
-	folder, err := os.MkdirTemp("", "locktest")
-	if err != nil {
-		return err
+// past is the history as another process can repeat it.
+func (l *life) past(bounds search.Bounds, sim *simulator.Simulator) *pastLife {
+	texts := sim.Writing(l.client)
+	history := texts.History(l.at)
+	past := &pastLife{Test: l.p.t.Name(), Check: l.p.apart.check, Known: *l.p.known, Client: l.client, Bounds: bounds.String(), History: &history}
+	_, way := process.History(l.of, l.at)
+	for _, at := range way[1:] {
+		state, did := texts.Does(at)
+		past.Does = append(past.Does, state+did)
 	}
-	defer os.RemoveAll(folder)
-	all, ctx := errgroup.WithContext(r.p.t.Context())
-	all.SetLimit(runtime.NumCPU())
-	found := make([]sequel, len(r.lives))
-	for i, l := range r.lives {
-		past := r.past(l)
-		past.Process = uint64(i + 1)
-		all.Go(func() (err error) {
-			found[i], _, err = past.repeat(ctx, filepath.Join(folder, fmt.Sprint(i)))
-			return err
-		})
-	}
-	err = all.Wait()
-	drawn := drawnTwice(found)
-	differs := slices.IndexFunc(found, func(s sequel) bool { return s.Sockets || s.Problem != "" || s.Is != "" })
-	switch {
-	case r.p.t.Context().Err() != nil:
-		return err
-	case differs >= 0: // whether or not others could be repeated
-		return r.chanceOr(r.lives[differs], &apartError{found[differs]})
-	case drawn != "":
-		return text.Errorf("locktest.apart.drawn", "value", fmt.Sprintf("%q", drawn))
-	case err != nil:
-		r.p.apart.why = say(err)
-		return nil
-	}
-	r.p.apart.done += len(r.lives)
-	return nil
+	return past
 }
 
-// chanceOr returns the error that a history goes on by chance, if it does; else that it goes on otherwise in another
-// process.
-func (r *repetition) chanceOr(l life, other *apartError) error {
-	_, way := process.History(l.of, l.at)
-	if other.Is != "" && other.At < len(way)-1 {
-		if err := process.ByBranch(l.of, way[other.At+1], other.Is); err != nil {
+// chanceOr returns the error that the history goes on by chance, if it does; else that it has gone on otherwise in
+// another process.
+func (l *life) chanceOr(other sequel) error {
+	if _, way := process.History(l.of, l.at); other.Is != "" && other.At < len(way)-1 {
+		at := way[other.At+1]
+		other.Was = cmp.Or(other.Was, l.of.Describe(l.of.At(at)))
+		if err := process.ByBranch(l.of, at, other.Is); err != nil {
 			return err
 		}
 	}
-	return cmp.Or(process.ByChance(l.of, l.at), error(other))
+	return cmp.Or(process.ByChance(l.of, l.at), error(&apartError{other}))
+}
+
+// repeatAll has each history repeated by a process of its own. The error says why not all were.
+func repeatAll(ctx context.Context, past []*pastLife) (found []sequel, err error) {
+	folder, err := os.MkdirTemp("", "locktest")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	all, ctx := errgroup.WithContext(ctx)
+	all.SetLimit(runtime.NumCPU())
+	found = make([]sequel, len(past))
+	for i, one := range past {
+		all.Go(func() (err error) {
+			found[i], _, err = one.repeat(ctx, filepath.Join(folder, fmt.Sprint(i)))
+			return err
+		})
+	}
+	return found, all.Wait()
 }
 
 // drawnTwice returns a value that two processes have drawn: so it is not drawn by chance, as one that counts in a
@@ -235,19 +246,6 @@ func drawnTwice(all []sequel) string {
 	return ""
 }
 
-// past is a history as another process can repeat it.
-func (r *repetition) past(l life) *pastLife {
-	p, texts := r.p, r.sim.Writing(l.client)
-	history := texts.History(l.at)
-	past := &pastLife{Test: p.t.Name(), Check: p.apart.check, Known: *p.known, Client: l.client, Bounds: r.bounds.String(), History: &history}
-	_, way := process.History(l.of, l.at)
-	for _, at := range way[1:] {
-		state, did := texts.Does(at)
-		past.Does, past.Describe = append(past.Does, state+did), append(past.Describe, l.of.Describe(l.of.At(at)))
-	}
-	return past
-}
-
 // repeat has another process repeat a history, and returns what that process has printed. The error says why there is
 // no sequel.
 func (past *pastLife) repeat(ctx context.Context, file string) (s sequel, printed string, err error) {
@@ -260,16 +258,11 @@ func (past *pastLife) repeat(ctx context.Context, file string) (s sequel, printe
 	}
 	patient, cancel := context.WithTimeout(ctx, apartPatience)
 	defer cancel()
-	c := exec.CommandContext(patient, "sh", "-c", limitedScript, "sh", fmt.Sprint(apartLimit.Seconds()), program,
-		"-test.run="+pattern(past.Test), "-test.count=1")
-	c.Args = append(c.Args, ownFlags()...)
+	c := exec.CommandContext(patient, program, append(ownFlags(), "-test.run="+pattern(past.Test), "-test.count=1")...)
 	c.Env = append(os.Environ(), apartVariable+"="+file)
 	said := &bytes.Buffer{}
 	c.Stdout, c.Stderr = said, said
 	failed := child.Run(c)
-	if p := c.ProcessState; p != nil && p.UserTime()+p.SystemTime() > apartLimit-time.Second {
-		return sequel{Problem: say(text.Errorf("locktest.apart.slow", "after", apartLimit))}, "", nil
-	}
 	if ctx.Err() != nil {
 		return s, "", ctx.Err()
 	}
@@ -285,19 +278,20 @@ const isSuffix = ".is"
 
 // writeGob and readGob keep texts that are no UTF-8, as JSON does not.
 func writeGob(file string, v any) error {
-	var content bytes.Buffer
-	if err := gob.NewEncoder(&content).Encode(v); err != nil {
-		return err
-	}
-	return os.WriteFile(file, content.Bytes(), 0o600)
-}
-
-func readGob(file string, v any) error {
-	content, err := os.ReadFile(file)
+	f, err := os.Create(file)
 	if err != nil {
 		return err
 	}
-	return gob.NewDecoder(bytes.NewReader(content)).Decode(v)
+	return errors.Join(gob.NewEncoder(f).Encode(v), f.Close())
+}
+
+func readGob(file string, v any) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return gob.NewDecoder(f).Decode(v)
 }
 
 // pattern is the -test.run of one test.
@@ -407,11 +401,11 @@ func (past *pastLife) live(t *testing.T, b Bounds, client func(*Client), s *sequ
 	}
 	return p.simulate(bounds, nil, func(again *simulation) error {
 		defer func() { s.Drew = p.Drawn.Values() }()
-		i, code, texts := 0, again.sim.Process(past.Client), again.sim.Writing(past.Client)
+		i, texts := 0, again.sim.Writing(past.Client)
 		_, err = texts.Replay(past.History, func(at uint32) bool {
 			state, did := texts.Does(at)
 			if i >= len(past.Does) || state+did != past.Does[i] {
-				s.Was, s.Is, s.At = past.Describe[min(i, len(past.Describe)-1)], code.Describe(code.At(at)), i
+				s.Is, s.At = again.sim.Process(past.Client).Describe(again.sim.Process(past.Client).At(at)), min(i, len(past.Does)-1)
 				return false
 			}
 			s.Sockets = s.Sockets || sockets() > before

@@ -14,9 +14,8 @@ import (
 )
 
 // besides returns the bounds of a search at any timing beside one in lockstep.
-func besides(p *plan, attempts int) search.Bounds {
-	b := p.study
-	b.Timing, b.Noisy, b.Attempts, b.MaxStates = search.AnyTiming, 0, attempts, p.bounds.Beside
+func besides(b search.Bounds, attempts, states int) search.Bounds {
+	b.Timing, b.Latency, b.Noisy, b.Attempts, b.MaxStates = search.AnyTiming, 0, 0, attempts, states
 	return b
 }
 
@@ -26,15 +25,14 @@ const manyTimes = 5
 // searchBeside searches at any timing beside s, a complete search in lockstep that began at a time, and adds to s
 // what that finds: messages that take time and clients that come later show what lockstep hides. It is one attempt of
 // each client, and then as many as are asked for: if they have no end within the limit, a quarter of it shows what
-// they come to first. Code that cannot be carried so is no error: the certificate has the reason. Nor has code that
-// looks at its clock such a search, which takes very many states.
+// they come to first. Code that cannot be carried so is no error: the certificate has the reason. Code that looks at its
+// clock takes very many states at any timing: beside it is one attempt of each in lockstep with clients that come later.
 func (p *plan) searchBeside(ctx context.Context, s *search.Search, began time.Duration) error {
 	switch {
 	case p.study.Timing == search.AnyTiming, !s.Complete, p.bounds.Beside < 0:
 		return nil
 	case p.Timed:
 		p.aside = text.Errorf("locktest.beside.clock")
-		return nil
 	}
 	left := p.bounds.MaxTime
 	if left > 0 {
@@ -42,14 +40,26 @@ func (p *plan) searchBeside(ctx context.Context, s *search.Search, began time.Du
 	}
 	ctx, cancel := within(ctx, left)
 	defer cancel()
-	once, err := p.besideWithin(ctx, besides(p, 1))
+	if p.Timed {
+		b := p.study
+		b.Late, b.Attempts, b.MaxStates = true, 1, p.bounds.Beside
+		once, err := p.searchWithin(ctx, b)
+		if once != nil {
+			s.Add(once)
+		}
+		if err != nil && errors.Is(err, ctx.Err()) {
+			err = nil
+		}
+		return err
+	}
+	once, err := p.besideWithin(ctx, besides(p.study, 1, p.bounds.Beside))
 	if err != nil || once == nil || p.study.Attempts == 1 {
 		if once != nil {
 			s.Add(once)
 		}
 		return err
 	}
-	b := besides(p, p.study.Attempts)
+	b := besides(p.study, p.study.Attempts, p.bounds.Beside)
 	if !once.Complete || once.States > b.MaxStates/manyTimes {
 		b.MaxStates /= 4
 	}

@@ -83,7 +83,7 @@ func either(c *Client) {
 // TestEitherWay: what only one of two ways leads to is found, its run shows the way and can be played from its link.
 func TestEitherWay(t *testing.T) {
 	b := Bounds{Clients: 2, Attempts: 1, TTL: ttl}
-	p, _ := prepare(t, b, either, nil)
+	p, _ := prepare(t, b, either)
 	p.Branches.Everywhere() // few histories come there, and two executions of each may do the same
 	s, err := p.search(t.Context())
 	if err != nil || !s.Complete || len(s.Witnesses) == 0 {
@@ -93,7 +93,7 @@ func TestEitherWay(t *testing.T) {
 		t.Error(out)
 	}
 	trace := racetest.Must(simulator.ParseLink(s.Witnesses[0].Trace.Link()))(t)
-	p, _ = prepare(t, b, either, nil)
+	p, _ = prepare(t, b, either)
 	o, err := p.play(trace)
 	if err != nil {
 		t.Fatal(explain(err))
@@ -147,7 +147,7 @@ func TestEndsWhatItHasStarted(t *testing.T) {
 					c.Critical(work)
 				}
 				end()
-			}, nil)
+			})
 			s, err := p.search(t.Context())
 			if err != nil || !s.Complete || (p.run.leaks.N > 0) != test.leaks {
 				t.Errorf("%v, %+v, %d leaks", err, s, p.run.leaks.N)
@@ -159,7 +159,7 @@ func TestEndsWhatItHasStarted(t *testing.T) {
 // TestEitherWayOfAny: so are both ways for any number of clients.
 func TestEitherWayOfAny(t *testing.T) {
 	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
-	p, _ := prepare(t, Bounds{Clients: Any, Budget: "crash=any", Key: "k", TTL: ttl}, either, nil)
+	p, _ := prepare(t, Bounds{Clients: Any, Budget: "crash=any", Key: "k", TTL: ttl}, either)
 	p.Branches.Everywhere()
 	proof, err := p.prove(t.Context())
 	if err != nil || p.unproved(proof) != "" || len(proof.Broken) == 0 {
@@ -210,7 +210,7 @@ func onThree(looks, round int, order []int) func(c *Client) {
 func TestOrders(t *testing.T) {
 	effort.OnlyExhaustive(t, "it takes seconds; TestPolling shows the goroutines of a bubble")
 	found := func(t *testing.T, merged bool, code func(c *Client)) (states, tried int, pars []string) {
-		p, _ := prepare(t, Bounds{Clients: 2, Attempts: 1, Servers: 3, TTL: ttl}, code, nil)
+		p, _ := prepare(t, Bounds{Clients: 2, Attempts: 1, Servers: 3, TTL: ttl}, code)
 		p.study.Plain.Histories = !merged
 		s, err := p.search(t.Context())
 		if err != nil || !s.Complete {

@@ -24,21 +24,19 @@ import (
 	"locklab/simulator/verdict"
 )
 
-var (
-	replayFlag = flag.String("locklab.replay", "", "play this `link` instead of searching")
-	keepFlag   = flag.Bool("locklab.keep", false, "keep the witnesses of failed tests in testdata/locklab; they are played first from then on")
-)
+var replayFlag = flag.String("locklab.replay", "", "play this `link` instead of searching")
 
-// Check searches everything that processes which run the code can come to within the
-// bounds, and compares with the claims. Without a claim the lock must hold against all
-// verdicts of a search.
+// Check searches everything that processes which run the code can come to within the bounds. finds names the verdicts
+// that come about, each with one fault, or with as many as stand behind an @, and not with fewer: all others must not.
+//
+//	locktest.Check(t, bounds, lock, "OVERLAP STALE-WRITE LIE@0")
 //
 // client is called for every attempt of every process, very often, each time in a bubble of testing/synctest: it must
 // keep its state in local variables, or in those of its package that it sets before it uses them, make its
 // connections itself and close them.
 //
 // Check is not for parallel tests.
-func Check(t *testing.T, b Bounds, client func(*Client), claims ...[]Claim) {
+func Check(t *testing.T, b Bounds, client func(*Client), finds ...string) {
 	t.Helper()
 	if isApart() {
 		answerApart(t, b, client)
@@ -51,31 +49,26 @@ func Check(t *testing.T, b Bounds, client func(*Client), claims ...[]Claim) {
 		err = p.tryApart(check)
 	}
 	must(t, err)
-	all := ready(p, claims)
+	all := ready(p, finds)
 	p.apart = apart{check: check, left: *apartFlag}
 	if *replayFlag != "" {
 		p.replay(*replayFlag)
 		return
 	}
-	if p.playKept(all) && *reportFlag == "" {
-		return
-	}
 	found, err := p.find(t.Context())
 	if different := (*process.NondeterministicError)(nil); errors.As(err, &different) {
-		p.unknown("locktest.unknown.sampled")
+		p.report(&study.Checked{Unknown: tell("locktest.unknown.sampled")})
 		t.Fatal(p.sampled(err, all))
 	}
 	if err != nil {
-		p.unknown("locktest.unknown.error")
+		p.report(&study.Checked{Unknown: tell("locktest.unknown.error")})
 		t.Fatal(explain(err))
 	}
 	p.report(found.data)
-	for _, c := range all {
-		t.Run(string(c.word), func(t *testing.T) { p.judge(t, found.of(c.word), c) })
-	}
+	p.judge(found, all)
 	t.Log(brief(found.certificate))
-	if !testing.Verbose() { // t.Log is silent then, and where go test is given no package this is seen
-		fmt.Println(language().Each(found.headline))
+	if !testing.Verbose() && !t.Failed() { // t.Log is silent then
+		announce(language().Each(found.headline))
 	}
 	if p.run.leaks.N > 0 { // executions that have left goroutines behind: in production they stay as well
 		t.Log(tell("locktest.leaks", "n", fmt.Sprint(p.run.leaks.N)))
@@ -111,10 +104,7 @@ func (p *plan) find(ctx context.Context) (*findings, error) {
 		if i := slices.IndexFunc(s.Witnesses, func(w search.Witness) bool { return w.Verdict == word }); i >= 0 {
 			return answer{witness: &s.Witnesses[i]}
 		}
-		if !s.Complete {
-			a.open = tell("locktest.judge.cut", "verdict", string(word)) // why stands once, below
-		}
-		return a
+		return answer{open: !s.Complete}
 	}
 	return found, err
 }
@@ -128,19 +118,17 @@ func must(t *testing.T, err error) {
 }
 
 // prepare makes the plan of a test, and readies it.
-func prepare(t *testing.T, b Bounds, client func(*Client), claims [][]Claim) (*plan, []Claim) {
+func prepare(t *testing.T, b Bounds, client func(*Client), finds ...string) (*plan, []claim) {
 	t.Helper()
 	p, err := newPlan(t, b, client)
 	must(t, err)
-	return p, ready(p, claims)
+	return p, ready(p, finds)
 }
 
 // ready plays one client alone, to see that it enters, and returns the claims.
-func ready(p *plan, claims [][]Claim) []Claim {
+func ready(p *plan, finds []string) []claim {
 	t := p.t
 	t.Helper()
-	all := slices.Concat(claims...)
-	must(t, p.checkClaims(all))
 	settle(t)
 	if most := p.bounds.MaxBytes; most > 0 {
 		debug.FreeOSMemory() // what earlier tests have left would be room for this one
@@ -151,14 +139,9 @@ func ready(p *plan, claims [][]Claim) []Claim {
 	if err := errors.Join(p.alone(), p.checkLease()); err != nil {
 		t.Fatal(explain(err))
 	}
-	lie := func(w verdict.Word) bool { return w == verdict.Lie && !p.says.Load() }
-	if slices.ContainsFunc(all, func(c Claim) bool { return lie(c.word) }) {
-		must(t, text.Errorf("locktest.claim.silent"))
-	}
-	if all == nil {
-		all = []Claim{{others: true}}
-	}
-	return withOthers(all, slices.DeleteFunc(slices.Clone(p.claimable()), lie))
+	all, err := p.claims(finds)
+	must(t, err)
+	return all
 }
 
 // settle makes t a test in which code can be searched.
@@ -225,8 +208,8 @@ func (p *plan) replay(link string) {
 	if err != nil {
 		p.t.Fatal("-locklab.replay: " + say(err))
 	}
-	if trace.Lock != p.entry.ID || !p.isOwn(trace) {
-		p.t.Skip(tell("locktest.replay.other", "is", trace.Lock, "bounds", trace.Settings, "want", p.entry.ID, "own", p.study.String()))
+	if trace.Lock != p.entry.ID {
+		p.t.Skip(tell("locktest.replay.other", "is", trace.Lock, "want", p.entry.ID))
 	}
 	o, err := p.play(trace)
 	if err != nil {

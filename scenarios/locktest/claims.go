@@ -1,12 +1,12 @@
 package locktest
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios/search"
 	"locklab/simulator/explore"
@@ -14,129 +14,99 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A Claim is what a test says of its lock.
-type Claim struct {
-	word   verdict.Word
-	breaks bool
-	par    int
-	others bool // of all verdicts without a claim: they do not come about
+// A claim is what a test says of a verdict: with how many faults it comes about, and not with fewer; or that it never
+// does.
+type claim struct {
+	word verdict.Word
+	par  int
 }
 
-// Holds claims that none of the verdicts comes about, whatever happens within the
-// bounds.
-func Holds(words ...string) []Claim {
-	var claims []Claim
-	for _, w := range words {
-		claims = append(claims, Claim{word: verdict.Word(w)})
-	}
-	return claims
-}
+const never = -1
 
-// Breaks claims that the verdict comes about with so many faults, and not with fewer.
-func Breaks(word string, par int) []Claim {
-	return []Claim{{word: verdict.Word(word), breaks: true, par: par}}
-}
-
-// Finds claims that these verdicts come about, each with one fault, or with as many as stand behind an @, and not
-// with fewer; and that no other does.
-//
-//	locktest.Finds("OVERLAP STALE-WRITE LIE@0")
-func Finds(verdicts string) []Claim {
-	claims := []Claim{{others: true}}
-	for _, v := range strings.Fields(verdicts) {
-		word, number, counted := strings.Cut(v, "@")
+// claimed reads what a test says comes about: verdicts, each with one fault, or with as many as stand behind an @. Of
+// all others of words it says that they do not.
+func claimed(finds []string, words []verdict.Word) ([]claim, error) {
+	all := lists.Each(words, func(w verdict.Word) claim { return claim{w, never} })
+	for written := range strings.FieldsSeq(strings.Join(finds, " ")) {
+		word, number, counted := strings.Cut(written, "@")
 		par, err := strconv.Atoi(number)
+		if !counted {
+			par, err = 1, nil
+		}
+		at := slices.Index(words, verdict.Word(word))
 		switch {
-		case !counted:
-			par = 1
-		case err != nil:
-			word = v // which is refused
+		case err != nil || par < 0:
+			return nil, text.Errorf("locktest.claim.par", "claim", written)
+		case at < 0:
+			return nil, text.Errorf("locktest.claim.word", "verdict", word, "verdicts", reports.Words(words))
+		case all[at].par != never:
+			return nil, text.Errorf("locktest.claim.twice", "verdict", word)
 		}
-		claims = append(claims, Breaks(word, par)...)
+		all[at].par = par
 	}
-	return claims
+	return all, nil
 }
 
-// check returns what is wrong with claims, each about one of words.
-func check(claims []Claim, words []verdict.Word) error {
-	for i, c := range claims {
-		switch {
-		case !c.others && !slices.Contains(words, c.word):
-			all := strings.Join(lists.Each(words, func(w verdict.Word) string { return string(w) }), ", ")
-			return text.Errorf("locktest.claim.word", "verdict", fmt.Sprintf("%q", c.word), "verdicts", all)
-		case c.breaks && c.par < 0:
-			return text.Errorf("locktest.claim.par", "verdict", c.word, "par", c.par)
-		case slices.ContainsFunc(claims[:i], func(d Claim) bool { return d.word == c.word }):
-			return text.Errorf("locktest.claim.twice", "verdict", c.word)
-		}
-	}
-	return nil
-}
-
-// checkClaims returns what is wrong with claims about p: a verdict that is looked for only within a bound which p
-// does not have.
-func (p *plan) checkClaims(claims []Claim) error {
-	for _, c := range claims {
-		if !p.any && (c.word == verdict.Slow && p.bounds.Slow == 0 || c.word == verdict.Noisy && p.bounds.Noisy == 0) {
-			return text.Errorf("locktest.claim.bound", "verdict", c.word)
-		}
-	}
-	return check(claims, p.claimable())
-}
-
-// claimable are the verdicts that claims about a plan are about.
-func (p *plan) claimable() []verdict.Word {
+// claims reads what the test of a plan says, whose code has run alone: LIE is about code with Client.Says, and SLOW and
+// NOISY want their bounds.
+func (p *plan) claims(finds []string) ([]claim, error) {
+	words := p.study.Words()
 	if p.any {
-		return explore.Provable
+		words = explore.Provable
 	}
-	return p.study.Words()
-}
-
-// withOthers returns claims, with one about each of words that has none if the others are claimed not to come about.
-func withOthers(claims []Claim, words []verdict.Word) []Claim {
-	all := slices.DeleteFunc(slices.Clone(claims), func(c Claim) bool { return c.others })
-	if len(all) == len(claims) {
-		return claims
-	}
-	for _, w := range words {
-		if !slices.ContainsFunc(all, func(c Claim) bool { return c.word == w }) {
-			all = append(all, Claim{word: w})
+	silent := func(w verdict.Word) bool { return w == verdict.Lie && !p.says.Load() }
+	words = slices.DeleteFunc(slices.Clone(words), silent)
+	all, err := claimed(finds, words)
+	for _, word := range []verdict.Word{verdict.Lie, verdict.Slow, verdict.Noisy} {
+		if err != nil && !slices.Contains(words, word) && strings.Contains(strings.Join(finds, " "), string(word)) {
+			return nil, text.Errorf("locktest.claim.without", "verdict", word)
 		}
 	}
-	return all
+	return all, err
 }
 
 // An answer is what was found out about a verdict.
 type answer struct {
 	witness *search.Witness // nil: it was not found
-	open    string          // why it is not known whether it comes about; "": it is known
+	open    bool            // nor is it known that it does not come about
 }
 
-// contradicted returns why an answer contradicts the claim, or does not decide it; "": it bears it out.
-func (c Claim) contradicted(a answer) string {
+// contradicted returns why an answer contradicts the claim; "": it bears it out, or is none.
+func (c claim) contradicted(a answer) string {
+	word, par := string(c.word), strconv.Itoa(c.par)
 	switch {
-	case a.witness == nil && a.open != "":
-		return a.open
-	case a.witness == nil && c.breaks:
-		return tell("locktest.judge.holds", "verdict", string(c.word), "par", fmt.Sprint(c.par))
+	case a.witness == nil && c.par != never && !a.open:
+		return tell("locktest.judge.holds", "verdict", word, "par", par)
 	case a.witness == nil:
 		return ""
-	case !c.breaks:
+	case c.par == never:
 		return tell("locktest.judge.breaks")
 	case a.witness.Par != c.par:
-		return tell("locktest.judge.par", "claim", fmt.Sprint(c.par), "verdict", string(c.word), "par", fmt.Sprint(a.witness.Par))
+		return tell("locktest.judge.par", "claim", par, "verdict", word, "par", strconv.Itoa(a.witness.Par))
 	}
 	return ""
 }
 
-// judge compares an answer with a claim.
-func (p *plan) judge(t *testing.T, a answer, c Claim) {
-	why := c.contradicted(a)
-	if why != "" && a.witness != nil {
-		why = p.broken(*a.witness, why)
-		defer keep(t, p.t.Name(), *a.witness)
+// judge compares what was found out with the claims: each in a test of its own, but for those that are open.
+func (p *plan) judge(found *findings, all []claim) {
+	var open []verdict.Word
+	for _, c := range all {
+		a := found.of(c.word)
+		if a.open {
+			open = append(open, c.word)
+			continue
+		}
+		p.t.Run(string(c.word), func(t *testing.T) {
+			why := c.contradicted(a)
+			if why != "" && a.witness != nil {
+				why = p.broken(*a.witness, why)
+			}
+			if why != "" {
+				t.Error(why)
+			}
+		})
 	}
-	if why != "" {
-		t.Error(why)
+	if open != nil {
+		p.t.Error(tell("locktest.judge.open", "verdicts", reports.Words(open)))
 	}
 }

@@ -1,6 +1,7 @@
 package locktest
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -50,11 +51,11 @@ func ownerOf(record string) string {
 func TestHolder(t *testing.T) {
 	b := Bounds{Clients: 2, TTL: ttl, Beside: -1}
 	release := func(swap func(old, now string) bool, now string) { swap(now, "|free") }
-	t.Run("not said", func(t *testing.T) { Check(t, b, recorded(release), Finds("WRONG-DEL@0")) })
+	t.Run("not said", func(t *testing.T) { Check(t, b, recorded(release), "WRONG-DEL@0") })
 	b.Holder = ownerOf
 	t.Run("said", func(t *testing.T) { Check(t, b, recorded(release)) })
 	t.Run("kept", func(t *testing.T) {
-		Check(t, b, recorded(func(func(old, now string) bool, string) {}), Finds("ORPHAN@0 DEADLOCK@0"))
+		Check(t, b, recorded(func(func(old, now string) bool, string) {}), "ORPHAN@0 DEADLOCK@0")
 	})
 	t.Run("any", func(t *testing.T) {
 		b.Clients = Any
@@ -103,7 +104,7 @@ func TestJobTwice(t *testing.T) {
 		}
 	}
 	b := Bounds{Clients: 2, TTL: ttl, Key: "k", Beside: -1}
-	t.Run("before", func(t *testing.T) { Check(t, b, job(false), Finds("STALE-WRITE@0")) })
+	t.Run("before", func(t *testing.T) { Check(t, b, job(false), "STALE-WRITE@0") })
 	t.Run("inside", func(t *testing.T) { Check(t, b, job(true)) })
 	t.Run("any", func(t *testing.T) {
 		p := racetest.Must(newPlan(t, Bounds{Clients: Any, TTL: ttl, Key: "k"}, job(true)))(t)
@@ -111,4 +112,42 @@ func TestJobTwice(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// TestMissedWakeUp: a client that is refused, and subscribes when the holder has gone, is not woken, without any fault. In lockstep
+// that takes a client that begins when the holder's work ends.
+func TestMissedWakeUp(t *testing.T) {
+	b := Bounds{Clients: 2, Attempts: 1, TTL: ttl, Slow: ttl * 9 / 10}
+	Check(t, b, onRedis(func(c *Client, rdb *redis.Client) {
+		token := c.Token()
+		if !take(c, rdb, token) {
+			freed := rdb.Subscribe(c.Context(), "freed")
+			defer freed.Close()
+			ctx, cancel := context.WithTimeout(c.Context(), ttl)
+			defer cancel()
+			if _, err := freed.Receive(ctx); err != nil {
+				return
+			}
+			if _, err := freed.ReceiveMessage(ctx); err != nil || !take(c, rdb, token) {
+				return
+			}
+		}
+		c.Critical(work)
+		compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
+		rdb.Publish(c.Context(), "freed", "1")
+	}), "SLOW@0")
+}
+
+// TestReleaseThatFails: what a release has left behind is an ORPHAN while the process does something else.
+func TestReleaseThatFails(t *testing.T) {
+	b := Bounds{Clients: 2, TTL: ttl, Beside: -1}
+	Check(t, b, onRedis(func(c *Client, rdb *redis.Client) {
+		if ok, err := rdb.SetNX(c.Context(), "k", c.Token(), 0).Result(); err != nil || !ok {
+			return
+		}
+		c.Critical(work)
+		compareAndDelete.Run(c.Context(), rdb, []string{"k"}, "another token")
+		time.Sleep(3 * ttl)
+		rdb.Del(c.Context(), "k")
+	}), "ORPHAN@0")
 }

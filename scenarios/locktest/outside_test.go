@@ -37,11 +37,11 @@ func TestShared(t *testing.T) {
 		defer shared.Close()
 		withShared(c)
 	}
-	Check(t, bounds, code, Holds("WRONG-DEL"), Breaks("OVERLAP", 1))
+	Check(t, bounds, code, "OVERLAP STALE-WRITE ORPHAN")
 	if isApart() {
 		return
 	}
-	p, _ := prepare(t, bounds, withToken, nil)
+	p, _ := prepare(t, bounds, withToken)
 	turning := racetest.Must(newPlan(t, bounds, code))(t)
 	turning.Turns = true
 	ready(turning, nil)

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
-	"slices"
 	"testing"
 	"time"
 
@@ -27,7 +26,6 @@ import (
 // plan is a test of one lock: its bounds and its code.
 type plan struct {
 	t        *testing.T
-	reportTo testing.TB // t, but in tests of this package
 	bounds   Bounds
 	entry    lock.Entry
 	study    search.Bounds
@@ -46,7 +44,7 @@ type plan struct {
 }
 
 func newPlan(t *testing.T, b Bounds, code func(*Client)) (*plan, error) {
-	p := &plan{t: t, reportTo: t}
+	p := &plan{t: t}
 	p.run = &runner{t: t, bounds: &p.bounds, code: code, known: known{Drawn: bubble.NewDrawn(), Branches: process.Branches{}}}
 	p.known, p.called = &p.run.known, &p.run.called
 	if b.Clients == Any {
@@ -66,6 +64,7 @@ func newPlan(t *testing.T, b Bounds, code func(*Client)) (*plan, error) {
 		Clients: b.Clients, Attempts: b.Attempts, Nodes: b.Servers, TTL: b.TTL, Fenced: b.Fenced, Slow: b.Slow, Noisy: b.Noisy,
 		Limits: explore.Limits{MaxStates: b.MaxStates},
 	}}
+	p.study.Latency = b.Latency
 	if b.AnyTiming {
 		p.study.Timing = search.AnyTiming
 	}
@@ -138,20 +137,6 @@ func settled(bounds search.Bounds, timed, dated bool) search.Bounds {
 	return bounds
 }
 
-// isOwn reports whether a trace is of the plan's bounds, or of these in lockstep.
-func (p *plan) isOwn(trace simulator.Trace) bool {
-	is, err := search.ParseBounds(trace.Settings)
-	is.Epoch = 0 // whenever it was found
-	own := []search.Bounds{
-		p.study, settled(p.study, true, false), settled(p.study, true, true), p.lockstep(), besides(p, 1), besides(p, p.study.Attempts),
-	}
-	if p.any { // it is of one of the searches for a witness
-		few := settled(p.study, p.Timed, p.Dated)
-		is.Clients, is.Attempts, is.Budget, own = few.Clients, few.Attempts, few.Budget, []search.Bounds{few}
-	}
-	return err == nil && slices.ContainsFunc(own, func(b search.Bounds) bool { return b.String() == is.String() })
-}
-
 // within is a search of the code within bounds.
 func (p *plan) within(bounds search.Bounds) (*explore.Model, error) {
 	b, err := bounds.Model(p.entry)
@@ -214,7 +199,7 @@ func (p *plan) searchWithin(ctx context.Context, bounds search.Bounds) (s *searc
 		}
 		s = &search.Search{Lock: p.entry, Bounds: bounds.Settled(p.entry), Result: result, NoClaims: !p.says.Load()}
 		for _, w := range result.Found {
-			s.Witnesses = append(s.Witnesses, search.Witness{Witness: w, Trace: p.traceWithin(s.Bounds, w.Choices)})
+			s.Witnesses = append(s.Witnesses, search.Witness{Witness: w, Trace: s.Bounds.Trace(p.entry, w.Choices)})
 		}
 		return p.withRun(bounds, err)
 	})
@@ -244,10 +229,6 @@ func (p *plan) withRun(bounds search.Bounds, err error) error {
 		return err
 	}
 	return &runError{err, o, where.Choices[last].String()}
-}
-
-func (p *plan) traceWithin(b search.Bounds, choices []simulator.Choice) simulator.Trace {
-	return simulator.Trace{Lock: p.entry.ID, Race: search.SearchID, Settings: b.String(), Choices: choices}
 }
 
 // play plays a trace of a search, and notes the lines of the code.
@@ -311,7 +292,7 @@ func (p *plan) simulate(bounds search.Bounds, change func(*explore.Model), do fu
 // outcome judges a run of the simulation.
 func (s *simulation) outcome(run *schedule.Run) *race.Outcome {
 	o := search.OutcomeOf(s.model, run)
-	o.Race, o.Trace = s.bounds.Race(), s.p.traceWithin(s.bounds, run.Choices)
+	o.Race, o.Trace = s.bounds.Race(), s.bounds.Trace(s.p.entry, run.Choices)
 	return o
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
@@ -24,55 +25,37 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// Race plays one of the lab's races with the code in place of a lock of the list:
-// "gc-pause", or by its number "R18"; locklab list races names them. A race is one
-// run: a script of faults and a timetable of clients, each of which calls client until
-// it has entered. Its numbers are in parts of the lease that the code asks for, which is
-// observed, as is the number of servers.
+// Race plays one of the lab's races with the code in place of a lock of the list: "gc-pause", or by its number "R18";
+// locklab list races names them. A race is one run: a script of faults and a timetable of clients, each of which calls
+// client until it has entered. Its numbers are in parts of the lease that the code asks for, which is observed, as is
+// the number of servers.
 //
-// Holds claims that a verdict does not come about in the race, Breaks that it does, with
-// so many faults injected. Without a claim the run is logged, and nothing can fail. A
-// race that wants what the code does not show, such as a renewal by hand, does not apply
-// to it: then the test is skipped, with the reason, or fails if it claims something.
-//
-// For client the rules of [Check] hold, and Race is not for parallel tests either.
-func Race(t *testing.T, client func(*Client), name string, claims ...[]Claim) {
+// finds names the verdicts that the race comes to, and no other. Without it the run is logged, and nothing can fail. A
+// race that wants what the code does not show, such as a renewal by hand, does not apply to it: then the test is
+// skipped, with the reason, or fails if it says something. For client the rules of [Check] hold.
+func Race(t *testing.T, client func(*Client), name string, finds ...string) {
 	t.Helper()
 	if isApart() {
 		return
 	}
 	sc, err := scenarios.ByName(name)
 	must(t, err)
-	all := raceClaims(t, claims)
-	r := newRacer(t, Bounds{}, client)
+	r := newRacer(t, Bounds{}, client, finds...)
 	o, err := r.play(sc)
 	if err != nil {
 		t.Fatal(explain(err))
 	}
-	if len(all) == 0 {
-		r.log(t, o)
-		return
-	}
-	for _, c := range all {
-		t.Run(string(c.word), func(t *testing.T) { r.judge(t, o, c) })
-	}
+	r.judge(t, o)
 }
 
-// Races plays all races of the lab, as [Race] does, each as a sub-test, and logs the
-// table of what the code comes to. Claims can only be Holds, and are about every race.
-// Races that do not apply are skipped.
-func Races(t *testing.T, client func(*Client), claims ...[]Claim) {
+// Races plays all races of the lab, as [Race] does, each as a sub-test, and logs the table of what the code comes to.
+// No race may come to other verdicts than finds names. Races that do not apply are skipped.
+func Races(t *testing.T, client func(*Client), finds ...string) {
 	t.Helper()
 	if isApart() {
 		return
 	}
-	all := raceClaims(t, claims)
-	for _, c := range all {
-		if c.breaks {
-			must(t, text.Errorf("locktest.races.breaks", "verdict", c.word))
-		}
-	}
-	r := newRacer(t, Bounds{}, client)
+	r := newRacer(t, Bounds{}, client, finds...)
 	r.each = true
 	table, err := r.playAll()
 	if err != nil {
@@ -80,19 +63,7 @@ func Races(t *testing.T, client func(*Client), claims ...[]Claim) {
 	}
 	r.plan.report(&study.Checked{Races: runs(table)})
 	for _, o := range table {
-		t.Run(o.Race.ID, func(t *testing.T) {
-			if o.NotApplicable != "" {
-				t.Skip(whyNotApplicable(o))
-			}
-			for _, c := range all {
-				if slices.Contains(o.Verdicts, c.word) {
-					r.judge(t, o, c)
-				}
-			}
-			if !t.Failed() {
-				r.log(t, o)
-			}
-		})
+		t.Run(o.Race.ID, func(t *testing.T) { r.judge(t, o) })
 	}
 	t.Log("\n" + raceTable(table))
 }
@@ -118,26 +89,25 @@ var raceWords = []verdict.Word{
 	verdict.Overlap, verdict.StaleWrite, verdict.Fenced, verdict.WrongDel, verdict.Orphan, verdict.Deadlock, verdict.Blocked, verdict.Starved,
 }
 
-// raceClaims returns claims about a race, and ends a test that makes others.
-func raceClaims(t *testing.T, claims [][]Claim) []Claim {
-	t.Helper()
-	all := slices.Concat(claims...)
-	must(t, check(all, raceWords))
-	return withOthers(all, raceWords)
-}
-
 // A racer plays the races of one test.
 type racer struct {
 	plan   *plan
 	runner race.Runner
-	each   bool // every race is a sub-test
+	each   bool    // every race is a sub-test
+	claims []claim // nil: the test says nothing
 }
 
 // newRacer plays the code alone and finds how many servers it asks, what it locks and for
 // how long, as far as the bounds do not say so. A lock without a lease is played with the
 // races' own numbers.
-func newRacer(t *testing.T, known Bounds, client func(*Client)) *racer {
+func newRacer(t *testing.T, known Bounds, client func(*Client), finds ...string) *racer {
 	t.Helper()
+	r := &racer{}
+	if finds != nil {
+		var err error
+		r.claims, err = claimed(finds, raceWords)
+		must(t, err)
+	}
 	settle(t)
 	servers := max(known.Servers, 1)
 	for {
@@ -157,7 +127,7 @@ func newRacer(t *testing.T, known Bounds, client func(*Client)) *racer {
 		}
 		p.entry.TTL = cmp.Or(p.lease, race.Standard().TTL)
 		p.bounds.TTL, p.Timed = p.entry.TTL, true
-		r := &racer{plan: p}
+		r.plan = p
 		r.runner.Code = &race.Code{Key: p.bounds.Key, TTL: p.lease, Fences: p.fences, Contents: p.contents, Client: r.client}
 		return r
 	}
@@ -224,47 +194,37 @@ func (r *racer) replay(sc race.Race, s race.Settings) (*race.Outcome, error) {
 	return p.Outcome(run, s), nil
 }
 
-// judge compares a race with a claim.
-func (r *racer) judge(t *testing.T, o *race.Outcome, c Claim) {
+// judge compares a race with what the test says of it.
+func (r *racer) judge(t *testing.T, o *race.Outcome) {
 	t.Helper()
-	if complaint := r.complaint(o, c); complaint != "" {
+	switch complaint := r.complaint(o); {
+	case complaint != "":
 		t.Error(complaint)
-	}
-}
-
-// complaint returns what is wrong with a claim about a race; "": nothing.
-func (r *racer) complaint(o *race.Outcome, c Claim) string {
-	faults := simulator.FaultsIn(o.Trace.Choices)
-	found, what := slices.Contains(o.Verdicts, c.word), ""
-	pairs := []string{"verdict", string(c.word), "race", o.Race.Code + " " + o.Race.ID, "n", fmt.Sprint(faults), "claim", fmt.Sprint(c.par)}
-	switch {
 	case o.NotApplicable != "":
-		return tell("locktest.race.na", append(pairs, "why", whyNotApplicable(o))...)
-	case found && !c.breaks:
-		what = tell("locktest.race.broken", pairs...)
-	case found && c.par != faults:
-		what = tell("locktest.race.par", pairs...)
-	case found:
-		return ""
-	case !o.Triggered:
-		what = tell("locktest.race.vacuous", pairs...)
-	case c.breaks:
-		what = tell("locktest.race.holds", pairs...)
-	default:
-		return ""
-	}
-	return what + "\n" + r.showRace(o)
-}
-
-// log shows a race that nothing is claimed about.
-func (r *racer) log(t *testing.T, o *race.Outcome) {
-	t.Helper()
-	if o.NotApplicable != "" {
 		t.Skip(whyNotApplicable(o))
-	}
-	if testing.Verbose() { // it is not seen otherwise, and it takes as long as the race
+	case testing.Verbose(): // it is not seen otherwise, and it takes as long as the race
 		t.Log("\n" + r.showRace(o))
 	}
+}
+
+// complaint returns what is wrong with what the test says of a race; "": nothing.
+func (r *racer) complaint(o *race.Outcome) string {
+	differs := func(c claim) bool {
+		found := slices.Contains(o.Verdicts, c.word)
+		return found && c.par == never || !found && c.par != never && !r.each
+	}
+	pairs := []string{"race", o.Race.Code + " " + o.Race.ID, "verdicts", words(o)}
+	switch {
+	case r.claims == nil, r.each && o.NotApplicable != "":
+		return ""
+	case o.NotApplicable != "":
+		return tell("locktest.race.na", append(pairs, "why", whyNotApplicable(o))...)
+	case !r.each && slices.Contains(o.Verdicts, verdict.Vacuous):
+		return tell("locktest.race.vacuous", pairs...) + "\n" + r.showRace(o)
+	case slices.ContainsFunc(r.claims, differs):
+		return tell("locktest.race.differs", pairs...) + "\n" + r.showRace(o)
+	}
+	return ""
 }
 
 // showRace is a race as text: what it is, its run and verdicts, and how to play it again.
@@ -289,7 +249,7 @@ func raceHead(o *race.Outcome) string {
 }
 
 // words are the verdicts of an outcome in one line.
-func words(o *race.Outcome) string { return strings.Trim(fmt.Sprint(o.Verdicts), "[]") }
+func words(o *race.Outcome) string { return reports.Words(o.Verdicts) }
 
 func whyNotApplicable(o *race.Outcome) string {
 	return "N/A: " + language().Each(func(lang string) string { return text.Reason(lang, "na", string(o.NotApplicable)) })

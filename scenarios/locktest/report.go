@@ -55,9 +55,6 @@ func (p *plan) report(c *study.Checked) {
 	})
 }
 
-// unknown reports that a test has no answer, and why.
-func (p *plan) unknown(key string) { p.report(&study.Checked{Unknown: tell(key)}) }
-
 // examine finds out what a report is to have, beside the search s. The error may be about -locklab.more.
 func (p *plan) examine(s *search.Search, took time.Duration) (*study.Checked, error) {
 	c := &study.Checked{Search: &study.CheckedSearch{Search: s, Seconds: took.Seconds()}}

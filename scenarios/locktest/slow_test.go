@@ -28,12 +28,12 @@ func waiting(timeout time.Duration) func(c *Client) {
 // TestSlow: a server that is hung makes an attempt of a lock without a read time-out last for as long.
 func TestSlow(t *testing.T) {
 	b := Bounds{Clients: 2, Attempts: 1, Budget: "hang=1@10s", TTL: ttl, Slow: 4 * time.Second}
-	t.Run("no time-out", func(t *testing.T) { Check(t, b, waiting(-1), Breaks("SLOW", 1)) })
-	t.Run("time-out", func(t *testing.T) { Check(t, b, waiting(2*time.Second), Holds("SLOW")) })
+	t.Run("no time-out", func(t *testing.T) { Check(t, b, waiting(-1), "WRONG-DEL SLOW") })
+	t.Run("time-out", func(t *testing.T) { Check(t, b, waiting(2*time.Second), "WRONG-DEL ORPHAN") })
 	t.Run("any timing", func(t *testing.T) {
 		b := b
 		b.AnyTiming = true
-		Check(t, b, waiting(-1), Breaks("SLOW", 1))
+		Check(t, b, waiting(-1), "WRONG-DEL SLOW")
 	})
 }
 
@@ -54,16 +54,41 @@ func polling(every time.Duration) func(c *Client) {
 func TestNoisy(t *testing.T) {
 	effort.OnlyExhaustive(t, "it searches for seconds; TestPolling shows the goroutines of a bubble")
 	b := Bounds{Clients: 2, Attempts: 1, TTL: ttl, Noisy: 50}
-	t.Run("10ms", func(t *testing.T) { Check(t, b, polling(10*time.Millisecond), Breaks("NOISY", 0)) })
-	t.Run("500ms", func(t *testing.T) { Check(t, b, polling(500*time.Millisecond), Holds("NOISY")) })
+	t.Run("10ms", func(t *testing.T) { Check(t, b, polling(10*time.Millisecond), "NOISY@0") })
+	t.Run("500ms", func(t *testing.T) { Check(t, b, polling(500*time.Millisecond), "") })
 }
 
 // TestBoundsOfVerdicts: a claim about a verdict whose bound is not given is refused.
 func TestBoundsOfVerdicts(t *testing.T) {
 	p := racetest.Must(newPlan(t, Bounds{Clients: 2, TTL: ttl}, setNX))(t)
-	for _, claims := range [][]Claim{Holds("SLOW"), Breaks("NOISY", 0)} {
-		if err := p.checkClaims(claims); err == nil || !strings.Contains(text.SayError("en", err), "give Bounds.Slow for SLOW") {
-			t.Errorf("%v: %v", claims, err)
+	for _, finds := range []string{"SLOW", "NOISY@0", "LIE"} {
+		if _, err := p.claims([]string{finds}); err == nil || !strings.Contains(text.SayError("en", err), "NOISY want Bounds.Slow and Bounds.Noisy") {
+			t.Errorf("%v: %v", finds, err)
 		}
 	}
+}
+
+// TestLatency: where every message takes a fifth of a lease, a lock ends between the GET of its owner and the DEL, without any fault; in a
+// script it does not.
+func TestLatency(t *testing.T) {
+	ends := func(release func(c *Client, rdb *redis.Client, token string)) func(*Client) {
+		return onRedis(func(c *Client, rdb *redis.Client) {
+			token := c.Token()
+			if take(c, rdb, token) {
+				c.Critical(work)
+				release(c, rdb, token)
+			}
+		})
+	}
+	looks := ends(func(c *Client, rdb *redis.Client, token string) {
+		if rdb.Get(c.Context(), "k").Val() == token {
+			rdb.Del(c.Context(), "k")
+		}
+	})
+	script := ends(func(c *Client, rdb *redis.Client, token string) { compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token) })
+	b := Bounds{Clients: 2, TTL: ttl, Latency: ttl / 5}
+	t.Run("GET and DEL", func(t *testing.T) { Check(t, b, looks, "WRONG-DEL@0") })
+	t.Run("a script", func(t *testing.T) { Check(t, b, script) })
+	b.Latency = 0
+	t.Run("at once", func(t *testing.T) { Check(t, b, looks) })
 }

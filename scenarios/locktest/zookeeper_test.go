@@ -40,7 +40,7 @@ func TestZooKeeperNeverClosed(t *testing.T) {
 		if _, err := session(c).Create("/lock", nil, zk.FlagEphemeral, everybody); err == nil {
 			c.Critical(work)
 		}
-	}, Breaks("DEADLOCK", 0), Holds("OVERLAP"))
+	}, "ORPHAN@0 DEADLOCK@0")
 }
 
 // The client sees the same on the lab's ensemble as on a real one.
@@ -59,7 +59,7 @@ func TestZooKeeperReal(t *testing.T) {
 		lab = script(conn)
 		conn.Create("/own", nil, zk.FlagEphemeral, everybody)
 		c.Critical(work)
-	}, nil)
+	})
 	if diff := cmp.Diff(real, lab); diff != "" {
 		t.Errorf("on a real ensemble and on the lab's:\n%s", diff)
 	}

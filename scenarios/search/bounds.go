@@ -33,6 +33,7 @@ type Bounds struct {
 	// Latency is the time that a message to or from a server takes, and Lateness how late a timer
 	// fires or a client goes on that was paused: at any timing, at most, in whole steps of Step;
 	// AtOnce: not at all; 0: a step, and for messages to and from several servers AtOnce.
+	// In lockstep each message to and from a Redis takes Latency, and no timer is late.
 	Latency, Lateness time.Duration
 	// Skew is by how much the clock of each client may be off from the start, either way: a
 	// whole number of steps of Step, or 0.
@@ -40,6 +41,7 @@ type Bounds struct {
 	// Idle bounds, with AnyTiming, how long a client waits before it wants the lock.
 	// Explore sets it where code reads a clock: without a bound time has no end.
 	Idle  bool
+	Late  bool           // in lockstep: explore.Model.Late
 	Epoch simulator.Date // when clocks begin
 }
 
@@ -96,9 +98,10 @@ func (b Bounds) Check(entry lock.Entry) error {
 		return i18n.Errorf("error.bound.client-retries.zookeeper", "lock", entry.ID)
 	case b.Fenced && !entry.Fences() && (entry.Database != "" || b.Settled(entry).Nodes != 1): // see lock.Fence
 		return unfenced(entry, b)
-	case (b.Latency != 0 || b.Lateness != 0) && b.Timing == Lockstep:
+	case b.Timing == Lockstep && (b.Lateness != 0 || b.Latency < 0 ||
+		b.Latency > 0 && (entry.Sessions() || entry.Database != "")):
 		return i18n.Errorf("error.bound.late.lockstep", "bounds", strings.Join(b.Items("latency", "lateness"), " "))
-	case !b.isLate(b.Latency):
+	case b.Timing != Lockstep && !b.isLate(b.Latency):
 		return i18n.Errorf("error.bound.late", "name", "latency", "value", b.Latency, "step", b.Step(), "most",
 			stepsPerLease*b.Step())
 	case !b.isLate(b.Lateness):
@@ -217,8 +220,12 @@ func (b Bounds) Model(entry lock.Entry) (*explore.Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	travel := b.Latency
+	if b.Timing == AnyTiming {
+		travel = 0
+	}
 	return &explore.Model{
-		Scope: b.Scope, Entry: entry, Timing: b.timing(entry), Inside: b.Work, Epoch: b.Epoch,
+		Scope: b.Scope, Entry: entry, Timing: b.timing(entry), Inside: b.Work, Epoch: b.Epoch, Late: b.Late, Travel: travel,
 		Retries:  explore.RetrySleeps(b.TTL, b.Retries),
 		Replicas: replicas(budget), Faults: budget, ClockJumps: clockJumps(budget) + b.Skew, Skews: b.skews(),
 	}, nil

@@ -214,6 +214,7 @@ var bounds = map[string]struct{ read, refused, outside string }{
 	"slow":           {"0s 5s", "5", "-1s 9000h"},
 	"noisy":          {"0 5", "x", "-1 10001"},
 	"idle":           {"true false", "2", ""},
+	"late":           {"true false", "2", ""},
 	"epoch":          {"1780000000000", "x", ""},
 	"budget":         {"crash=1 crash=1,pause=2@5s crash=any,pause=any@2s", "crash=any,pause=1 crash=1,pause=any@2s", ""},
 	"max-states":     {"0 7", "many", "-1"},

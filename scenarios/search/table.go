@@ -60,6 +60,7 @@ var Table = []Bound{
 	number("slow", 0, longest, func(b *Bounds) *time.Duration { return &b.Slow }).in(InLinks),
 	number("noisy", 0, 10_000, func(b *Bounds) *int { return &b.Noisy }).in(InLinks), // requests of one client a second
 	boolean("idle", func(b *Bounds) *bool { return &b.Idle }).in(InLinks),
+	boolean("late", func(b *Bounds) *bool { return &b.Late }).in(InLinks),
 	bound(simulator.EpochSetting, "", func(b *Bounds) *simulator.Date { return &b.Epoch },
 		simulator.ParseDate, simulator.Date.String).in(InLinks),
 	{Name: "budget", Kind: "string", Format: writtenBudget, Parse: func(b *Bounds, written string) (err error) {

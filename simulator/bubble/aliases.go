@@ -52,13 +52,20 @@ func (a *aliases) named(command []string) error {
 	return nil
 }
 
-// valued returns a text that the server wrote, with values in the place of names.
-func (a *aliases) valued(text string) string {
+// nameless reports whether no value is known to have a name: then nothing is to be replaced.
+func (a *aliases) nameless() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if len(a.Arguments) == 0 {
+	return len(a.Arguments) == 0
+}
+
+// valued returns a text that the server wrote, with values in the place of names.
+func (a *aliases) valued(text string) string {
+	if a.nameless() {
 		return text
 	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	return resp.Replace(text, func(word string) string {
 		if drawnName.FindString(word) != word {
 			return word
@@ -82,6 +89,10 @@ type namedWire struct {
 
 // Write implements process.Wire.
 func (w *namedWire) Write(b []byte) (answers []byte, err error) {
+	if w.of.nameless() {
+		w.sent = append(w.sent, b...)
+		return w.Wire.Write(b)
+	}
 	w.raw = append(w.raw, b...)
 	var whole []byte
 	for len(w.raw) > 0 && w.raw[0] == '*' {

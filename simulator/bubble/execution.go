@@ -19,6 +19,7 @@ type execution struct {
 	client  *Handle
 	standby *execution    // the shadow of the last observation, of code that is not timed, if it can go on
 	ahead   bool          // as a standby: extra has passed before the next observation
+	woken   bool          // likewise: it has gone on by itself already
 	elapsed time.Duration // the bubble's time when the code came to rest after the last observation
 	steps   []step
 	slots   [process.MaxThreads]*wait // what the code waits for, with the timer
@@ -115,11 +116,13 @@ func (x *execution) goOn(s process.TimedObservation, w *wait, wakes bool) (err e
 	if w != nil && w.conn != nil {
 		in, broken = w.conn.wire.Received(w.op, s.Observation)
 	}
+	if x.woken {
+		x.woken, x.elapsed = false, x.agent.elapsed
+		return x.client.err
+	}
 	x.client.expect(w)
 	err = x.agent.order(func() {
-		if x.h.Random != nil {
-			x.h.Random(x.agent.t, uint64(x.h.ID)<<32|uint64(len(x.steps)), x.number)
-		}
+		x.draw()
 		x.pass(s, w, wakes)
 		switch {
 		case wakes:
@@ -136,6 +139,13 @@ func (x *execution) goOn(s process.TimedObservation, w *wait, wakes bool) (err e
 		err = x.client.err
 	}
 	return err
+}
+
+// draw seeds what is random before the code runs on. It runs in the agent.
+func (x *execution) draw() {
+	if x.h.Random != nil {
+		x.h.Random(x.agent.t, uint64(x.h.ID)<<32|uint64(len(x.steps)), x.number)
+	}
 }
 
 // pass lets the time pass that an observation takes. It runs in the agent.

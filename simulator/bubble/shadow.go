@@ -15,7 +15,7 @@ const none time.Duration = -1
 
 // shadow has another execution go through the same history, compares, and returns in how long the code does something
 // by itself. While it does nothing, the shadow has let as much time pass as it lets pass before the next observation,
-// and goes on with that.
+// and goes on with that. Where it has done something, it goes on if that is what is observed next.
 func (x *execution) shadow() (in time.Duration, err error) {
 	extra := x.h.Horizon
 	if x.h.Timed {
@@ -33,7 +33,8 @@ func (x *execution) shadow() (in time.Duration, err error) {
 		return none, err
 	}
 	in, err = y.lookOn()
-	if y.ahead = extra > 0 && err == nil && in == none; y.ahead {
+	y.ahead, y.woken = extra > 0 && err == nil && in == none, extra == 0 && err == nil && in != none
+	if y.ahead || y.woken {
 		x.standby = y
 	} else {
 		y.Stop()
@@ -48,6 +49,9 @@ const maxShadows = 1000
 // *process.DifferentError if it does something else.
 func (x *execution) another(extra time.Duration) (y *execution, err error) {
 	y, x.standby = x.standby, nil
+	if y != nil && y.woken && !x.wokenAs(y) {
+		y.Stop()
+	}
 	var others []process.Entry // what the code does otherwise in the end
 	for range maxShadows {
 		if y == nil || y.agent.lost || y.extra != extra {
@@ -70,6 +74,13 @@ func (x *execution) another(extra time.Duration) (y *execution, err error) {
 		}
 	}
 	return nil, err
+}
+
+// wokenAs reports whether the last observation is that a timer is over, and y has gone on by that.
+func (x *execution) wokenAs(y *execution) bool {
+	last := len(x.steps) - 1
+	seen, set := x.steps[last].seen, x.steps[max(last-1, 0)].timer
+	return len(y.steps) == last && set.wait != nil && int(seen.Thread) == set.slot && seen.Now+early == y.agent.elapsed
 }
 
 // repeat goes through what is left of a history. The error is a *process.DifferentError where the code does something
@@ -119,7 +130,10 @@ const idleHorizon = 24 * time.Hour
 func (x *execution) lookOn() (in time.Duration, err error) {
 	idle := !x.client.over && !x.waits()
 	for _, horizon := range []time.Duration{x.h.Horizon, idleHorizon} {
-		if err := x.agent.order(func() { x.client.look(horizon) }); err != nil {
+		if err := x.agent.order(func() {
+			x.draw()
+			x.client.look(horizon)
+		}); err != nil {
 			return none, err
 		}
 		switch {

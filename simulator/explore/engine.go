@@ -51,7 +51,7 @@ func newSearch(sim *simulator.Simulator, opt Options) *search {
 	}
 	s.successors = &successors{
 		tables: tables, transitions: s.transitions, quotient: s.quotient,
-		step: opt.Step, outliving: opt.outliving,
+		step: opt.Step, outliving: opt.outliving, late: opt.Late,
 	}
 	s.visited = newVisited(s.stride(), &s.opt)
 	s.successors.next, s.successors.cur = make([]uint32, s.stride()), make([]uint32, s.stride())

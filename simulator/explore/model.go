@@ -78,9 +78,13 @@ type Model struct {
 	// ClockJumps is the sum of what Faults and Skews can set clocks wrong. A lease may last
 	// that much longer, and the probe waits that much longer.
 	ClockJumps time.Duration
-	NoProbe    bool          // no deadlock is looked for
-	Timing     *Durations    // nil: lockstep
-	Inside     time.Duration // the work of a client in lockstep; 0: two fifths of a lease
+	NoProbe    bool       // no deadlock is looked for
+	Timing     *Durations // nil: lockstep
+	// Late says that in lockstep a client starts at once or at a deadline of something else, as a pause ends: so it may
+	// come between two requests of a client that releases.
+	Late   bool
+	Travel time.Duration // of a message to or from a server, in lockstep
+	Inside time.Duration // the work of a client in lockstep; 0: two fifths of a lease
 	// Skews are the times by which the clock of a client may be ahead from the start; see
 	// simulator.ClientConfig. The probe's is right. Not for Code.
 	Skews []time.Duration
@@ -178,7 +182,7 @@ func properSubset(a, b []string) bool {
 func (m *Model) Options() Options {
 	opt := Options{
 		Step: m.step(), Unending: m.Timing != nil && m.Timing.Idle == simulator.Never,
-		Case: m.Case(), Symmetric: m.alike(), Limits: m.Limits, afterwards: m.Afterwards,
+		Late: m.Late, Case: m.Case(), Symmetric: m.alike(), Limits: m.Limits, afterwards: m.Afterwards,
 	}
 	if !m.NoProbe {
 		opt.Probe = m.Clients + 1
@@ -237,7 +241,7 @@ func (m *Model) Patience() time.Duration {
 func (m *Model) Simulator() (*simulator.Simulator, error) {
 	config := simulator.Config{
 		Faults: m.Faults, Guard: m.guard(), Timeout: m.Patience(),
-		ClientRetries: m.ClientRetries, Drawn: m.Drawn, Epoch: m.Epoch,
+		ClientRetries: m.ClientRetries, Drawn: m.Drawn, Epoch: m.Epoch, Travel: m.Travel,
 	}
 	if t := m.Timing; t != nil {
 		config.Timing = &t.Timing

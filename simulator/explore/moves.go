@@ -33,6 +33,7 @@ type successors struct {
 	quotient    *quotient
 	step        time.Duration // as in Options
 	outliving   bool          // see atBoundary
+	late        bool          // see Model.Late
 	faultless   bool          // without further faults
 	lone        bool          // the faults of clients are those of client 1
 
@@ -256,7 +257,7 @@ func (s *successors) listClient(c int, alone bool) (ready bool) {
 func (s *successors) atOnce(verb simulator.Verb, e *clientEntry) bool {
 	switch verb {
 	case simulator.Start:
-		return s.step == 0 || !e.begun
+		return s.step == 0 && !s.late || s.step > 0 && !e.begun
 	case simulator.Resume:
 		return false
 	case simulator.Answer, simulator.Survive, simulator.Wake, simulator.Choose, simulator.GiveUp:

@@ -157,6 +157,7 @@ type Options struct {
 	// Unending says that clients wait without end for something that is due at no time. A
 	// search in which a clock is read ends with ErrReadsClock then.
 	Unending bool
+	Late     bool // see Model
 	Limits
 
 	afterwards func(sim *simulator.Simulator) error // Model.Afterwards

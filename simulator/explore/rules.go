@@ -13,7 +13,7 @@ import (
 // and Step does, and on the judges, who get every event.
 //
 // In lockstep time passes only if nothing else can happen, except the end of a pause without a fixed
-// length. At any timing it passes by a step, or to the next deadline, also so that what ends then still
+// length, and with Model.Late the start of a client. At any timing it passes by a step, or to the next deadline, also so that what ends then still
 // stands; only what has no bounds happens first. The probe begins when all other clients are at their
 // end, no request is under way and every server runs; no fault is injected into it, and none at all
 // once it has begun. A client that waits for an answer does not begin another attempt. If clients
@@ -24,11 +24,12 @@ type Rules struct {
 	judge verdict.Case
 	probe int
 	step  time.Duration // above 0: any timing
+	late  bool          // in lockstep, see Model.Late
 }
 
 // NewRules returns the rules of a search of sim within opt, which must have a probe.
 func NewRules(sim *simulator.Simulator, opt *Options) *Rules {
-	return &Rules{sim, verdict.CaseOf(&opt.Case), opt.Probe, opt.Step}
+	return &Rules{sim, verdict.CaseOf(&opt.Case), opt.Probe, opt.Step, opt.Late}
 }
 
 // A Position is a world with its judges, the clients that are at their end, and the number of faults that were
@@ -69,6 +70,7 @@ func (r *Rules) Allowed(p *Position) (allowed []simulator.Choice) {
 			c.D = min(c.D, r.step)
 			allowed = append(allowed, simulator.Choice{Verb: c.Verb, D: c.D, Thread: simulator.Pending})
 		case c.Verb == simulator.Resume || c.Verb == simulator.Heal: // a network may stay split
+		case c.Verb == simulator.Start && r.late:
 		case c.Verb != simulator.Pass && !fault:
 			idle = idle && r.step > 0 && !r.unbounded(p, c)
 		}

@@ -279,7 +279,7 @@ func (s *tables) recordEvents(now time.Duration, events []history.Event) uint32 
 		}
 		e.Msg, e.Cmd, e.Reply, e.Skew = 0, nil, "", 0
 		if e.Rests {
-			e.D, e.Code = 0, nil
+			e.D, e.Code = s.judge.Rest(e.D), nil
 		}
 		if e.Kind == history.Read {
 			e.Version, e.Token = 0, 0

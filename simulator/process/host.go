@@ -33,7 +33,7 @@ type parked struct {
 
 // maxParked bounds the executions of a process that are kept. What finds no room is
 // started again when it is needed.
-const maxParked = 256
+const maxParked = 512
 
 // park keeps the execution of a host for later, in place of one of those that are kept if
 // there is no room: which, is as good as drawn. Coroutines are stopped.

@@ -2,6 +2,7 @@ package process
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"locklab/simulator/hypothesis"
 	"locklab/simulator/internal/clock"
@@ -57,46 +58,61 @@ func (m *merged) try() error {
 // goOnSomehow has a history go on in waysTried ways, and returns the first on which it does something else; nil: there
 // is none.
 func (m *merged) goOnSomehow(at uint32) (way []Observation, err error) {
+	var tried [][]Observation
 	for k := 0; k < waysTried && way == nil && err == nil; k++ {
-		way, err = m.goOn(at, rand.New(rand.NewPCG(uint64(at), uint64(k))))
+		as := m.draw(at, rand.New(rand.NewPCG(uint64(at), uint64(k))))
+		if !slices.ContainsFunc(tried, func(other []Observation) bool { return slices.Equal(other, as) }) {
+			tried = append(tried, as)
+			way, err = m.goOn(at, as)
+		}
 	}
 	return way, err
 }
 
-// goOn has a history go on as its class did. It returns the way up to where it does something else; nil: nowhere.
-func (m *merged) goOn(at uint32, draw *rand.Rand) (way []Observation, err error) {
+// draw returns a way to the end, of what the class of a history has observed.
+func (m *merged) draw(at uint32, random *rand.Rand) (way []Observation) {
+	for c := &m.classes[m.of[at].class]; len(c.Used) > 0; {
+		s := c.Used[random.IntN(len(c.Used))]
+		to, _ := m.p.known(c.Members[0], s)
+		way, c = append(way, s), &m.classes[m.of[to].class]
+	}
+	return way
+}
+
+// goOn has a history go on as its class did on a way. It returns the way up to where it does something else; nil:
+// nowhere.
+func (m *merged) goOn(at uint32, way []Observation) (differs []Observation, err error) {
 	for range mostTries {
-		if way, err = m.goOnOnce(at, draw); err != errOtherWay {
-			return way, err
+		if differs, err = m.goOnOnce(at, way); err != errOtherWay {
+			return differs, err
 		}
 	}
-	return way, nil
+	return differs, nil
 }
 
 // goOnOnce is goOn of one execution. The error is errOtherWay if that does not take the ways of the class.
-func (m *merged) goOnOnce(at uint32, draw *rand.Rand) (way []Observation, err error) {
+func (m *merged) goOnOnce(at uint32, way []Observation) (differs []Observation, err error) {
 	p := m.p
 	if _, err := p.rerun(p.lastRun(at), clock.Shift{}); err != nil {
 		return nil, err
 	}
 	defer p.stop() // the table has nothing of how it goes on
-	for c := &m.classes[m.of[at].class]; len(c.Used) > 0; {
-		s := c.Used[draw.IntN(len(c.Used))]
-		way = append(way, s)
+	for i, s := range way {
+		c := &m.classes[m.of[at].class]
 		to, _ := p.known(c.Members[0], s)
-		if p.lastRun(to) == to {
-			_, what := p.input(c.Members[0], s)
-			is := p.entries[to]
-			did, err := p.run.Observe(what, &is)
-			switch {
-			case err == nil && did.SameActions(&is):
-			case what.Branch:
-				return way, errOtherWay
-			default:
-				return way, nil
-			}
+		if at = to; p.lastRun(to) != to {
+			continue
 		}
-		c = &m.classes[m.of[to].class]
+		_, what := p.input(c.Members[0], s)
+		is := p.entries[to]
+		did, err := p.run.Observe(what, &is)
+		switch {
+		case err == nil && did.SameActions(&is):
+		case what.Branch:
+			return way[:i+1], errOtherWay
+		default:
+			return way[:i+1], nil
+		}
 	}
 	return nil, nil
 }

@@ -60,6 +60,14 @@ func (c *Case) stamp() time.Duration {
 	return c.TTL
 }
 
+// Rest returns what counts of the length of a sleep: half a lease, or nothing of a shorter one.
+func (c *Case) Rest(d time.Duration) time.Duration {
+	if d < c.TTL/2 {
+		return 0
+	}
+	return c.TTL / 2
+}
+
 // holder returns who holds the lock, by the value of the key; "": it is free.
 func (c *Case) holder(value string) string {
 	if c.Holder == nil {

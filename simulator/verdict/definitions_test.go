@@ -77,7 +77,7 @@ func chronicle(h *history.History) []moment {
 func moves(k history.EventKind) bool {
 	switch k {
 	case history.Change, history.Expire, history.Replicate, history.Sync, history.Split, history.Heal,
-		history.Acquire, history.Enter, history.Refuse, history.Leave, history.Release, history.Released, history.Done, history.Crash, history.Return:
+		history.Acquire, history.Enter, history.Refuse, history.Leave, history.Release, history.Released, history.Done, history.Crash, history.Return, history.Sleep:
 		return true
 	}
 	return false
@@ -205,6 +205,10 @@ func (m *moment) move(h *history.History, e *history.Event) {
 		}
 	case history.Done:
 		m.idle(c)
+	case history.Sleep:
+		if e.Rests && h.TTL > 0 && 2*e.D >= h.TTL && m.stage[c] == "releasing" {
+			m.believe(c, false)
+		}
 	case history.Crash:
 		m.idle(c)
 		m.stage[c] = "dead"
@@ -255,8 +259,10 @@ func (m *moment) entitled(h *history.History, c, lease int) bool {
 
 // orphans are the clients whose keys no client believes in, although they live.
 func (m *moment) orphans(h *history.History) (owners []int) {
-	for _, stage := range m.stage {
-		if stage != "" && stage != "dead" {
+	for c, stage := range m.stage {
+		resigned := false
+		m.own(c, func(g *grant) { resigned = resigned || stage == "releasing" && g.left && !g.gone })
+		if stage != "" && stage != "dead" && !resigned {
 			return nil
 		}
 	}

@@ -34,7 +34,7 @@ func (m *Monitor) Observe(c *Case, i int, e *history.Event, found func(Finding))
 		m.orphan.refuse(in.client())
 	}
 	switch {
-	case Matters(e.Kind):
+	case Matters(e.Kind), was.resigns(c, e):
 		m.contended = m.contended || in.contends()
 		m.leases.observe(&in)
 		m.orphan.observe(&in)
@@ -73,7 +73,7 @@ type Safety struct {
 // Observe is Monitor.Observe for these judges alone.
 func (s *Safety) Observe(c *Case, i int, e *history.Event, found func(Finding)) {
 	in := input{run: c, reading: &s.reading, i: i, event: e, turn: c.turn(e), at: e.At, found: found, words: &s.words}
-	if Matters(e.Kind) { // the judges see e with the reading before it
+	if Matters(e.Kind) || s.reading.resigns(c, e) { // the judges see e with the reading before it
 		c.admit(i, e, s.reading.split)
 		overlap(&in)
 		s.staleWrite.observe(&in)

@@ -101,7 +101,9 @@ func (b *teller) event(words []string) {
 	case "set", "renew", "del":
 		b.change(&e, verb, args)
 	case "rest":
-		e.Kind, e.Rests = history.Sleep, true
+		if e.Kind, e.Rests = history.Sleep, true; len(args) > 0 {
+			e.D = b.ms(args[0])
+		}
 	case "other":
 		e.Kind, e.Key, e.After, e.Until = history.Change, "other", args[0], history.Forever
 	case "read":

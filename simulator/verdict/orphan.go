@@ -15,6 +15,7 @@ import (
 // Rules:
 //
 //   - The key of a dead owner is not ORPHAN but BLOCKED: keys expire for this case.
+//   - A release is over when it has been answered, and when its client sleeps for half a lease or longer.
 //   - While a client is inside, leaving or releasing there is no orphan. The loser
 //     of a GETSET race leaves its stamp over the winner's; as long as the winner
 //     works, that key rightly keeps the others out.
@@ -101,7 +102,7 @@ func (p *orphan) finish(in *input, l *leases) {
 // orphaned returns the clients whose orphans exist now.
 func orphaned(in *input) (owners history.ClientSet) {
 	left := in.reading.leftovers()
-	if left == 0 || in.reading.those(holding) != 0 {
+	if left == 0 || in.reading.believing() != 0 {
 		return 0
 	}
 	for n := range in.run.Nodes {

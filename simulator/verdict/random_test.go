@@ -66,7 +66,7 @@ func (g *wild) event(c int) {
 	case n < 16:
 		g.copy()
 	case n < 18:
-		g.add(history.Event{Kind: history.Sleep, Client: c, Rests: n == 16})
+		g.add(history.Event{Kind: history.Sleep, Client: c, Rests: n == 16, D: time.Duration(g.IntN(2)) * g.h.TTL})
 	default:
 		g.change(c)
 	}

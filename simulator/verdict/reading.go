@@ -70,6 +70,17 @@ func (r *Reading) Owner(node int) (client int, held bool) {
 // Down reports whether a node, from 1, does not serve.
 func (r *Reading) Down(node int) bool { return r.down>>(node-1)&1 != 0 }
 
+// believing are the clients that believe that they have the lock: not those that have resigned.
+func (r *Reading) believing() history.ClientSet {
+	believing := r.those(holding)
+	for _, g := range r.grant {
+		if g.left && !g.gone && g.isClient() && r.clients[g.owner-1].is(releasing) {
+			believing.Remove(g.owner)
+		}
+	}
+	return believing
+}
+
 // free reports whether no client has the lock or is being granted it: no client is Inside,
 // Leaving or Releasing, and none is Acquiring with a grant that a server has already
 // given it.
@@ -186,6 +197,10 @@ func (r *Reading) moveClient(run *Case, c uint8, e *history.Event) {
 		}
 	case history.Done:
 		r.idle(c)
+	case history.Sleep:
+		if r.resigns(run, e) {
+			r.setLive(c, false)
+		}
 	case history.Crash:
 		r.idle(c)
 		me.set(dead)
@@ -201,6 +216,12 @@ func (r *Reading) moveClient(run *Case, c uint8, e *history.Event) {
 // one is in its place.
 func (r *Reading) ofFormer(e *history.Event) bool {
 	return e.Client > 0 && e.Lease > 0 && e.Lease <= int(r.clients[e.Client-1].former)
+}
+
+// resigns reports whether e, which r has not observed yet, says that a release has come to nothing more: its client
+// sleeps for half a lease or longer, with no request under way. What is not released is then left.
+func (r *Reading) resigns(c *Case, e *history.Event) bool {
+	return e.Kind == history.Sleep && e.Rests && c.Rest(e.D) > 0 && r.clients[e.Client-1].is(releasing)
 }
 
 // eachGrant calls f for the grants of client c.

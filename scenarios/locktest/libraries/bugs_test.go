@@ -71,7 +71,7 @@ func TestBugs(t *testing.T) {
 					p := &ported{Client: c, ctx: c.Context(), fixed: name == "fixed"}
 					defer p.close()
 					b.use(p)
-				}, locktest.Finds(finds))
+				}, finds)
 			})
 		}
 	}

@@ -22,5 +22,5 @@ func TestMyLock(t *testing.T) {
 		}
 		c.Critical(func(r *locktest.Resource) { r.Write(r.Read() + 1) })
 		m.Unlock()
-	}, locktest.Finds("OVERLAP STALE-WRITE"))
+	}, "OVERLAP STALE-WRITE")
 }

@@ -26,6 +26,5 @@ func TestMyLock(t *testing.T) {
 			c.Critical(func(r *locktest.Resource) { r.Write(r.Read() + 1) })
 			release.Run(c.Context(), rdb, []string{"k"}, token)
 		},
-		locktest.Holds("WRONG-DEL", "DEADLOCK"), // whatever happens within the bounds
-		locktest.Breaks("OVERLAP", 1))           // a lease: one pause lets a second process in
+		"OVERLAP STALE-WRITE ORPHAN") // a lease: one pause lets a second process in, or leaves the key behind
 }
