@@ -92,6 +92,7 @@ func TestPageInBrowser(t *testing.T) {
 			b.t, b.requests, b.errors = t, nil, nil
 			b.open(url, 1280, 900)
 			b.wait(`state.ready`)
+			b.wait(`/Begin: "synchronized is a lock"/.test(document.querySelector(".hero .main").textContent) && document.querySelectorAll("ol.levels")[0].children.length === 20`)
 			b.look(name + "-levels")
 			b.do(`playLevel(2)`)
 			b.wait(`!state.busy && state.view === "game"`)
@@ -169,6 +170,8 @@ func TestPageInBrowser(t *testing.T) {
 			b.narrow(400, 800)
 			b.do(`open("game")`)
 			b.look(name + "-narrow")
+			b.do(`window.scrollTo(0, document.querySelector(".moves").getBoundingClientRect().bottom)`) // the picture stays
+			b.wait(`document.querySelector(".motion-box").getBoundingClientRect().top === 0`)
 			if w := b.number(`document.documentElement.scrollWidth`); w > 400 {
 				t.Errorf("at 400 px the page is %d px wide", w)
 			}
