@@ -17,8 +17,8 @@ import (
 	"locklab/simulator/zookeeper"
 )
 
-// alone plays one client without any fault, on a Redis, or on a ZooKeeper if its code speaks to that. It must enter; the
-// key that it writes is the lock's, and has the lease of the bounds.
+// alone plays one client without any fault, on a Redis, or on a ZooKeeper if its code speaks to that. It must enter;
+// the key that it writes is the lock's.
 func (p *plan) alone() error {
 	f := &firstRun{
 		database: p.bounds.Database != nil, named: p.bounds.Key, holder: p.entry.Holder,

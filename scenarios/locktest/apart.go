@@ -76,8 +76,8 @@ func (e *apartError) Error() string {
 	case e.Problem != "":
 		return tell("locktest.apart.problem", "cause", e.Problem)
 	}
-	return tell("locktest.apart.differs") + "\n  " + e.Was + "\n" + tell("locktest.apart.differs.then") + "\n  " + e.Is + "\n" +
-		tell("locktest.apart.differs.why")
+	return tell("locktest.apart.differs") + "\n  " + e.Was + "\n" +
+		tell("locktest.apart.differs.then") + "\n  " + e.Is + "\n" + tell("locktest.apart.differs.why")
 }
 
 // checks counts the calls of Check: an *atomic.Int32 by the name of a test.
@@ -190,7 +190,10 @@ func (l *life) here() (err error) {
 func (l *life) past(bounds search.Bounds, sim *simulator.Simulator) *pastLife {
 	texts := sim.Writing(l.client)
 	history := texts.History(l.at)
-	past := &pastLife{Test: l.p.t.Name(), Check: l.p.apart.check, Known: *l.p.known, Client: l.client, Bounds: bounds.String(), History: &history}
+	past := &pastLife{
+		Test: l.p.t.Name(), Check: l.p.apart.check, Known: *l.p.known,
+		Client: l.client, Bounds: bounds.String(), History: &history,
+	}
 	_, way := process.History(l.of, l.at)
 	for _, at := range way[1:] {
 		state, did := texts.Does(at)
@@ -401,11 +404,11 @@ func (past *pastLife) live(t *testing.T, b Bounds, client func(*Client), s *sequ
 	}
 	return p.simulate(bounds, nil, func(again *simulation) error {
 		defer func() { s.Drew = p.Drawn.Values() }()
-		i, texts := 0, again.sim.Writing(past.Client)
+		i, code, texts := 0, again.sim.Process(past.Client), again.sim.Writing(past.Client)
 		_, err = texts.Replay(past.History, func(at uint32) bool {
 			state, did := texts.Does(at)
 			if i >= len(past.Does) || state+did != past.Does[i] {
-				s.Is, s.At = again.sim.Process(past.Client).Describe(again.sim.Process(past.Client).At(at)), min(i, len(past.Does)-1)
+				s.Is, s.At = code.Describe(code.At(at)), min(i, len(past.Does)-1)
 				return false
 			}
 			s.Sockets = s.Sockets || sockets() > before

@@ -35,8 +35,8 @@ type Bounds struct {
 	// it, as far as Beside goes: the first line of the certificate names both if that was all. Code that looks at its
 	// clock takes many states at any timing, and has none beside lockstep: give it one attempt.
 	AnyTiming bool
-	// Latency is a steady condition beside the budget: in lockstep every message to and from a Redis takes so long. With
-	// AnyTiming it takes that at most, a whole number of twelfths of TTL.
+	// Latency is a steady condition beside the budget: in lockstep every message to and from a Redis takes so long.
+	// With AnyTiming it takes that at most, a whole number of twelfths of TTL.
 	Latency time.Duration
 	Fenced  bool // the resource refuses fencing tokens below the highest it has seen
 	// Slow has Check look for SLOW: an attempt that lasts longer from the call of the code to Client.Critical, or to

@@ -114,8 +114,8 @@ func TestJobTwice(t *testing.T) {
 	})
 }
 
-// TestMissedWakeUp: a client that is refused, and subscribes when the holder has gone, is not woken, without any fault. In lockstep
-// that takes a client that begins when the holder's work ends.
+// TestMissedWakeUp: a client that is refused, and subscribes when the holder has gone, is not woken, without any fault.
+// In lockstep that takes a client that begins when the holder's work ends.
 func TestMissedWakeUp(t *testing.T) {
 	b := Bounds{Clients: 2, Attempts: 1, TTL: ttl, Slow: ttl * 9 / 10}
 	Check(t, b, onRedis(func(c *Client, rdb *redis.Client) {

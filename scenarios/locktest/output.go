@@ -78,9 +78,11 @@ func (p *plan) certificate(s *search.Search, lang string) string {
 		carried = append(carried, text.Say(lang, "locktest.carried.zookeeper"))
 	}
 	if d := p.bounds.Database; d != nil {
-		carried = append(carried, text.Say(lang, "locktest.carried.database", "dialect", d.Dialect.String(), "idle", d.Idle.String()))
+		carried = append(carried,
+			text.Say(lang, "locktest.carried.database", "dialect", d.Dialect.String(), "idle", d.Idle.String()))
 	}
-	out, name := p.assuming(headline(p, s, lang)+"\n"+covered, s.Measures, lang), text.Say(lang, "locktest.carried.name")
+	out := p.assuming(headline(p, s, lang)+"\n"+covered, s.Measures, lang)
+	name := text.Say(lang, "locktest.carried.name")
 	for _, line := range carried {
 		out += "\n  " + text.Pad(name, 12) + " " + line
 		name = ""

@@ -110,7 +110,8 @@ func renewing(c *Client, rdb *redis.Client) {
 			case <-done:
 				return nil
 			case <-tick.C:
-				if n, err := prolong.Run(ctx, rdb, []string{"k"}, token, ttl.Milliseconds()).Int(); err != nil || n == 0 {
+				n, err := prolong.Run(ctx, rdb, []string{"k"}, token, ttl.Milliseconds()).Int()
+				if err != nil || n == 0 {
 					return errLost
 				}
 			}
@@ -131,7 +132,9 @@ func renewing(c *Client, rdb *redis.Client) {
 	both.Wait()
 }
 
-var prolong = redis.NewScript(`if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("pexpire", KEYS[1], ARGV[2]) end return 0`)
+var prolong = redis.NewScript(`
+	if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("pexpire", KEYS[1], ARGV[2]) end
+	return 0`)
 
 // named holds GET_LOCK on a connection of its own, and gives up after a while.
 func named(c *Client) {

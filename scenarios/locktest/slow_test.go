@@ -68,8 +68,8 @@ func TestBoundsOfVerdicts(t *testing.T) {
 	}
 }
 
-// TestLatency: where every message takes a fifth of a lease, a lock ends between the GET of its owner and the DEL, without any fault; in a
-// script it does not.
+// TestLatency: where every message takes a fifth of a lease, a lock ends between the GET of its owner and the DEL,
+// without any fault; in a script it does not.
 func TestLatency(t *testing.T) {
 	ends := func(release func(c *Client, rdb *redis.Client, token string)) func(*Client) {
 		return onRedis(func(c *Client, rdb *redis.Client) {
@@ -85,7 +85,9 @@ func TestLatency(t *testing.T) {
 			rdb.Del(c.Context(), "k")
 		}
 	})
-	script := ends(func(c *Client, rdb *redis.Client, token string) { compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token) })
+	script := ends(func(c *Client, rdb *redis.Client, token string) {
+		compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
+	})
 	b := Bounds{Clients: 2, TTL: ttl, Latency: ttl / 5}
 	t.Run("GET and DEL", func(t *testing.T) { Check(t, b, looks, "WRONG-DEL@0") })
 	t.Run("a script", func(t *testing.T) { Check(t, b, script) })

@@ -225,7 +225,8 @@ func (b Bounds) Model(entry lock.Entry) (*explore.Model, error) {
 		travel = 0
 	}
 	return &explore.Model{
-		Scope: b.Scope, Entry: entry, Timing: b.timing(entry), Inside: b.Work, Epoch: b.Epoch, Late: b.Late, Travel: travel,
+		Scope: b.Scope, Entry: entry, Timing: b.timing(entry), Inside: b.Work, Epoch: b.Epoch,
+		Late: b.Late, Travel: travel,
 		Retries:  explore.RetrySleeps(b.TTL, b.Retries),
 		Replicas: replicas(budget), Faults: budget, ClockJumps: clockJumps(budget) + b.Skew, Skews: b.skews(),
 	}, nil
