@@ -208,7 +208,7 @@ func TestWrongUseInChinese(t *testing.T) {
 		{"explore", "token", "--latency", "1s"},
 		{"explore", "token", "--lateness", "soon"},
 		{"explore", "token", "--latency", "1ms", "--ttl", "5ms"},
-		{"explore", "token", "--latency", "750ms", "--timing", "lockstep"},
+		{"explore", "token", "--lateness", "750ms", "--timing", "lockstep"},
 		{"run", "no-such-file"},
 		{"run", good[:len(good)-5]},
 		{"run", strings.Replace(good, "locklab2", "locklab1", 1)},
