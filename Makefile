@@ -16,7 +16,7 @@ RACE = -race -gcflags=github.com/go-zookeeper/zk=-race=false
 # Tests leave out the largest searches unless this is set, as hunt does.
 EXHAUSTIVE = LOCKLAB_EXHAUSTIVE=1
 
-.PHONY: help run charts page verify live second-opinion test libraries newest dense hunt bare mutants-locks mutants-search mutants-lab check lint race fuzz vuln bench rename update
+.PHONY: help run charts page programs verify live second-opinion test libraries newest dense hunt bare mutants-locks mutants-search mutants-lab check lint race fuzz vuln bench rename update
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -44,7 +44,11 @@ charts: ## every lock in every race, all charts and the whole report (into out/)
 page: ## the page on which one breaks locks (into out/page/): one file, and a folder to host
 	@echo "Compiling the page's engine for the browser. This takes minutes the first time."
 	$(GO) run ./cmd/page $(OUT)/page
-	@echo "Open $(OUT)/page/locklab.html, or host $(OUT)/page/site."
+	@echo "Open $(OUT)/page/locklab.html, or host $(OUT)/page/site: with its address as LOCKLAB_PAGE the program names its pages."
+
+SYSTEMS = linux-amd64 linux-arm64 darwin-amd64 darwin-arm64 freebsd-amd64
+programs: ## the program for five systems (into out/programs/)
+	@for s in $(SYSTEMS); do echo $$s; GOOS=$${s%-*} GOARCH=$${s#*-} CGO_ENABLED=0 $(GO) build -trimpath -ldflags="-s -w" -o $(OUT)/programs/locklab-$$s ./cmd/locklab || exit 1; done
 
 verify: ## prove the contract in both directions
 	$(GO) run ./cmd/locklab verify
@@ -102,10 +106,12 @@ mutants-lab: ## spoil conditions of judges, servers, faults, contract and shares
 
 check: lint test live race ## what CI runs
 
-lint: ## format, modules, vet, staticcheck
+lint: ## format, modules, vet, staticcheck, workflows, and that the program compiles for other systems
 	@test -z "$$(gofmt -l .)" || { echo "gofmt these files:"; gofmt -l .; exit 1; }
 	$(GO) mod tidy -diff
 	$(GO) vet ./...
+	for system in darwin freebsd; do GOOS=$$system $(GO) build -o /dev/null ./cmd/locklab || exit 1; done
+	$(GO) run github.com/rhysd/actionlint/cmd/actionlint@v1.7.9
 	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
 
 # The packages that start goroutines of their own.

@@ -17,10 +17,4 @@ var FailCall = &simulator.Fault{
 	},
 }
 
-// FailCallOf is the choice that fails the request of a thread (0 is the main one)
-// of client c, from 1.
-func FailCallOf(c, thread int) simulator.Choice {
-	return simulator.Choice{Verb: verbFailCall, Client: int8(c), Thread: int8(thread)}
-}
-
 func fails(m simulator.ThreadTarget) bool { return m.ToRedis() && passes(m) }

@@ -140,6 +140,10 @@ func (v *wording) laneAlive(s *step, command string) string {
 		return v.refusal(s)
 	case history.Write:
 		return v.write(s)
+	case history.Enter, history.Leave:
+		if v.h.Veiled {
+			return ""
+		}
 	}
 	return v.event("lane", s, command)
 }

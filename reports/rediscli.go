@@ -156,7 +156,15 @@ func (c *transcript) command(e history.Event) {
 		if c.words.h.Database { // a statement, and its arguments
 			line = strings.Join(cmd, " ")
 		}
+		var script []string
+		if i := slices.IndexFunc(cmd, func(arg string) bool { return strings.Contains(arg, "\n") }); c.fold && i >= 0 {
+			script = strings.Split(strings.Trim(cmd[i], "\n"), "\n")
+			line = strings.Replace(line, quote(cmd[i]), `"$`+nameOf(cmd[i])+`"`, 1)
+		}
 		c.typedLine(c.address(e.Node) + "> " + line)
+		for _, s := range script { // which is to be read
+			c.lines.PutWhole("      " + s)
+		}
 		if i < len(replies) {
 			c.typedLine(cliReply(replies[i]))
 		}

@@ -8,6 +8,8 @@
 package scenarios
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -25,14 +27,31 @@ func ByName(name string) (race.Race, error) {
 		}
 	}
 	var names []string
+	last := map[string]string{} // numbers, by their first letter
 	for _, sc := range all {
 		names = append(names, sc.ID, sc.Code)
+		last[sc.Code[:1]] = sc.Code
+	}
+	if IsNumber(name) {
+		return race.Race{}, i18n.Errorf("error.race.number", "name", name, "first", all[0].Code, "last", last["R"],
+			"found", last["S"])
 	}
 	return race.Race{}, i18n.Errorf("error.race", "name", name, "near", i18n.Near(name, names))
 }
 
+// IsNumber reports whether a name is the number of a race (R18), even of one that is not there.
+var IsNumber = regexp.MustCompile(`^[RSrs]\d+[A-Za-z]?$`).MatchString
+
 // listed are those of All, made once.
 var listed = sync.OnceValue(All)
+
+// Known returns the races to begin with.
+func Known() []race.Race {
+	known := strings.Fields(`calm crash-holding crash-before-expire slow-work late-release client-skew same-thread
+		nested late-renewal zombie-daemon failed-renewal dead-business gc-pause gc-pause-fenced check-then-pause
+		late-write failover split-brain restart clock-jump lost-reply overtaken session-ends waiter-leaves quorum-failover`)
+	return slices.DeleteFunc(All(), func(sc race.Race) bool { return !slices.Contains(known, sc.ID) })
+}
 
 // All returns every race in the order of the races: first those of articles,
 // documentation and bug reports, then those found by search.

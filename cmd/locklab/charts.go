@@ -40,8 +40,9 @@ func drawAgain(c *chartFiles) func(*env, []string) error {
 		if err := c.check(e); err != nil {
 			return err
 		}
-		e.show(chart.Kind, drawn, func() { e.Keep(drawn.Text(e.Out, e.look())) })
-		return c.write(e, drawn)
+		failed := c.write(e, drawn)
+		showHere(e, failed, chart.Kind, drawn, func() { e.Keep(drawn.Text(e.Out, e.look())) })
+		return failed
 	}
 }
 
@@ -142,14 +143,14 @@ func (d *figure) show(e *env, drawn chart.Result, failed error) error {
 	}
 	kept := chartOf(e, drawn)
 	kept.Incomplete = stopped
-	e.show(chart.Kind, kept, func() {
+	if failed = noAnswer("error.stopped.files"); !stopped {
+		failed = d.write(e, kept)
+	}
+	showHere(e, failed, chart.Kind, kept, func() {
 		e.chart(drawn)
 		e.Next(d.next...)
 	})
-	if stopped {
-		return noAnswer("error.stopped.files")
-	}
-	return cmp.Or(d.write(e, kept), conclude(drawn))
+	return cmp.Or(failed, conclude(drawn))
 }
 
 // reported returns the charts of a report: all, or those that take seconds.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -284,6 +283,10 @@ func knownCommand(root *cobra.Command, args []string) error {
 			names = append(names, c.Name())
 		}
 	}
+	if scenarios.IsNumber(args[0]) {
+		_, err := scenarios.ByName(args[0])
+		return err
+	}
 	return text.Errorf("error.command", "name", args[0], "near", text.Near(args[0], names))
 }
 
@@ -310,14 +313,9 @@ func meantBy(name string) string {
 		return "locklab chart " + word
 	case isNamed(name) || page:
 		return "locklab explain " + name
-	case codeOfRace.MatchString(name):
-		return "locklab list races"
 	}
 	return ""
 }
-
-// codeOfRace matches the number of a race (R18), whether or not there is one.
-var codeOfRace = regexp.MustCompile(`^[RSrs]\d+[A-Za-z]?$`)
 
 // isNamed reports whether a word is a lock or a race.
 func isNamed(word string) bool {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"runtime"
 	"runtime/debug"
@@ -209,10 +210,8 @@ func commitOf(settings []debug.BuildSetting) string {
 	for _, s := range settings {
 		of[s.Key] = s.Value
 	}
-	commit := of["vcs.revision"]
-	commit = commit[:min(len(commit), 12)]
-	if commit != "" && of["vcs.modified"] == "true" {
-		commit += "+dirty"
+	if of["vcs.revision"] != "" && of["vcs.modified"] == "true" {
+		return fmt.Sprintf("%.12s+dirty", of["vcs.revision"])
 	}
-	return commit
+	return fmt.Sprintf("%.12s", of["vcs.revision"])
 }

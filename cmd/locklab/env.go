@@ -54,8 +54,22 @@ func (e *env) execute(ctx context.Context, args []string) error {
 	return root.ExecuteContext(ctx)
 }
 
+// onPage prints the address of what was shown on the page that LOCKLAB_PAGE names, if it names one.
+func (e *console) onPage(address string) {
+	if page := e.getenv("LOCKLAB_PAGE"); page != "" {
+		e.Printf("  %s#%s\n", page, address)
+	}
+}
+
 // given reports whether a flag of the running command was given.
 func (e *env) given(flag string) bool { return e.running.Flags().Changed(flag) }
+
+// showHere is show, unless the files of -o have what tell says. failed is why they have not been written.
+func showHere(e *env, failed error, kind string, v any, tell func()) {
+	if e.json || failed != nil || !e.given("out") {
+		e.show(kind, v, tell)
+	}
+}
 
 // defaultWidth is for output that does not go to a terminal, so that saved output does
 // not depend on the place.

@@ -91,10 +91,6 @@ var (
 	longWord  = regexp.MustCompile(`[^\s"]{400,}`)
 )
 
-// renamedFlags are former names of flags.
-var renamedFlags = map[string]string{"strategies": "locks", "scenarios": "races", "count": "questions",
-	"html": "out", "markdown": "out", "fault": "pause"}
-
 // flagError says in plain words what is wrong with a flag.
 func flagError(c *cobra.Command, err error) error {
 	if refused := (*exitError)(nil); errors.As(err, &refused) {
@@ -116,10 +112,6 @@ func flagError(c *cobra.Command, err error) error {
 		problem = text.Errorf("error.flag.missing", "flag", "--"+missing.GetFlag().Name)
 	case errors.As(err, &unknown):
 		name := unknown.GetSpecifiedName()
-		if now := renamedFlags[name]; now != "" {
-			problem = text.Errorf("error.renamed", "old", "--"+name, "new", "--"+now)
-			break
-		}
 		if c.Flags().Lookup("set") != nil && slices.Contains(race.SettingNames(), name) {
 			return text.Errorf("error.flag.setting", "flag", "--"+name, "name", name)
 		}

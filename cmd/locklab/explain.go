@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -22,7 +24,7 @@ import (
 )
 
 func explainCommand() *command {
-	file := ""
+	file, runs := "", false
 	return &command{
 		use: "explain LOCK | RACE | LOCK RACE | LINK|FILE | path [N] | interview [TOPIC] | debate | " +
 			" glossary | judge | need | TERM | FAULT | ARTICLE",
@@ -40,6 +42,7 @@ func explainCommand() *command {
 		},
 		flags: func(f *flags) {
 			f.outTo(&file)
+			f.add("runs", &runs)
 		},
 		run: func(e *env, args []string) error {
 			if len(args) == 0 {
@@ -47,10 +50,14 @@ func explainCommand() *command {
 				return nil
 			}
 			explain := func(e *env, write pageFormat) error {
-				return (&explainer{e, lessons.NewStage(), write}).explain(args)
+				return (&explainer{e, lessons.NewStage(), write, runs}).explain(args)
 			}
 			if file == "" {
-				return e.paged(e.ctx, func() error { return explain(e, lessons.Text) })
+				_, typed := terminal(e.stdin)
+				if _, shown := terminal(e.Out); typed && shown {
+					return explain(e, screens(e))
+				}
+				return explain(e, lessons.Text)
 			}
 			write := pageFormats[filepath.Ext(file)]
 			if write == nil {
@@ -74,6 +81,23 @@ type pageFormat func(*text.Printer, reports.Look, []lessons.Block)
 
 // pageFormats are those of files, by the ending of the file.
 var pageFormats = map[string]pageFormat{".md": lessons.Markdown, ".html": lessons.HTML}
+
+// screens writes a page as text, up to where its reader is asked: Enter goes on, q ends.
+func screens(e *env) pageFormat {
+	in := bufio.NewReader(e.stdin)
+	asks := func(b lessons.Block) bool { return b.Kind == lessons.Break || b.Kind == lessons.Hidden }
+	return func(p *text.Printer, look reports.Look, blocks []lessons.Block) {
+		for i := slices.IndexFunc(blocks, asks); i >= 0; i = slices.IndexFunc(blocks, asks) {
+			lessons.Text(p, look, blocks[:i])
+			p.Printf("\n%s ", e.First("screen."+string(blocks[i].Kind)))
+			if line, ok := e.line(in); !ok || line == "q" {
+				return
+			}
+			blocks = blocks[i+1:]
+		}
+		lessons.Text(p, look, blocks)
+	}
+}
 
 // intoFile writes what tell prints, as text, into a file.
 func (e *env) intoFile(file string, tell func(*env) error) error {
@@ -103,6 +127,7 @@ type explainer struct {
 	e     *env
 	stage *lessons.Stage
 	write pageFormat
+	runs  bool // with the runs behind an answer
 }
 
 func (x *explainer) explain(args []string) error {
@@ -191,12 +216,13 @@ func (x *explainer) show(page lessons.Page) (err error) {
 }
 
 func (x *explainer) print(page lessons.Page) error {
+	page.Runs = x.runs
 	blocks, err := page.Blocks(x.e.ctx, x.stage, x.e.Lang)
 	if err != nil {
 		return internal(err)
 	}
 	x.write(x.e.Printer, x.e.look(), blocks)
-	return nil
+	return internal(x.e.ctx.Err())
 }
 
 func (x *explainer) outcome(o *race.Outcome) error {

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -143,6 +146,50 @@ func TestExplainFinds(t *testing.T) {
 		if code, _, errs := call(t, "explain", word); code != exitUsage || !strings.Contains(errs, want) {
 			t.Errorf("explain %s: exit status %d, %q is missing in %s", word, code, want, errs)
 		}
+	}
+}
+
+// At a terminal a page waits for Enter before an answer and before the next screen, and q ends it: nothing is told
+// twice, or left out. Elsewhere it is told in one piece.
+func TestScreens(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
+	page, _, _ := lessons.Find("interview", "")
+	blocks, err := page.Blocks(t.Context(), played, "en")
+	if err != nil {
+		t.Fatal(err)
+	}
+	typed := func(lines string) string {
+		var out bytes.Buffer
+		e := newTestEnv(&out, io.Discard)
+		e.stdin, e.Width = strings.NewReader(lines), defaultWidth
+		screens(e)(e.Printer, e.look(), blocks)
+		return out.String()
+	}
+	long, answer := "Three problems remain", "The server deletes the key"
+	if said := typed("\nq\n"); !strings.Contains(said, long) || strings.Contains(said, answer) {
+		t.Errorf("after one Enter it says\n%s", said)
+	}
+	_, whole, _ := call(t, "explain", "interview")
+	words := func(s string) []string { return strings.Fields(strings.ReplaceAll(s, strings.Repeat("-", 60), "")) }
+	prompts := strings.NewReplacer(text.Say("en", "screen.break"), "", text.Say("en", "screen.hidden"), "")
+	if said := prompts.Replace(typed(strings.Repeat("\n", 99))); !slices.Equal(words(said), words(whole)) {
+		t.Errorf("screen by screen it is\n%s\nand in one piece\n%s", said, whole)
+	}
+}
+
+// A run is shown row by row, each row once.
+func TestStep(t *testing.T) {
+	o, err := played.Named("token", "gc-pause")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	e := newTestEnv(&out, io.Discard)
+	e.stdin, e.Width = strings.NewReader("\nq\n"), defaultWidth
+	stepThrough(e, o)
+	said := out.String()
+	if strings.Count(said, "SET NX PX -> OK") != 1 || !strings.Contains(said, "READ v0") || strings.Contains(said, "PAUSE") {
+		t.Errorf("after one Enter it shows\n%s", said)
 	}
 }
 

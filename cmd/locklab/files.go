@@ -157,8 +157,7 @@ func (o *outputs) dropAll() {
 	}
 }
 
-// write writes a file that was opened before. Without a name it does nothing, and once it is written neither. It is
-// called after all results were printed.
+// write writes a file that was opened before. Without a name it does nothing, and once it is written neither.
 func (e *env) write(name string, fill func(w io.Writer) error) error {
 	f := e.outputs.files[name]
 	if name == "" || f.written {

@@ -30,6 +30,7 @@ func lessonCommand() *command {
 		examples: []string{
 			"lesson setnx-expire redlock -o deck.html", "lesson path 5 gc-pause",
 			"lesson debate --lang zh -o debate.html --open handout",
+			"lesson setnx-expire redlock --slides 10 --course 'CS 425, Ms Li' -o deck.html",
 		},
 		args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -44,6 +45,8 @@ func (l *lessonFlags) add(f *flags) {
 	f.outTo(&l.file)
 	ranged(f, "questions", &l.Questions, 0, 20)
 	f.add("seed", &l.Seed)
+	ranged(f, "slides", &l.Slides, 0, lessons.MostSlides)
+	f.add("course", &l.Course)
 	f.add("open", &l.open)
 }
 
@@ -79,7 +82,7 @@ func printLesson(e *env, slides []lessons.Slide) {
 	e.Wrap("", text.Say(e.Langs()[0], "lesson.total", "title", slides[0].Heading, "steps", fmt.Sprint(len(slides))))
 	e.Printf("\n")
 	for i, s := range slides {
-		e.Wrap(fmt.Sprintf("  %2d  ", i+1), s.Heading)
+		e.Wrap(fmt.Sprintf("  %2d  ", i+1), s.Listed(e.Langs()[0]))
 	}
 	if l := e.command; !strings.Contains(l, " -o") && !strings.Contains(l, "--out") {
 		e.Next(l+" -o deck.html", "locklab explain debate")

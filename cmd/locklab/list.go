@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -39,45 +40,44 @@ type listed struct {
 var listable = []string{"locks", "races", "faults"}
 
 func listCommand() *command {
-	l := &lockFlags{}
+	l, all := &lockFlags{}, false
 	return &command{
 		use: "list [locks|races|faults]", complete: oneOf(listable), args: atMost(1),
-		flags: func(f *flags) { l.add(f, "all") },
+		flags: func(f *flags) {
+			l.addUsual(f, f.e.Say("help.flag.locks.known"))
+			f.add("all", &all)
+		},
 		run: func(e *env, args []string) error {
-			entries, kinds, err := toList(args, l)
+			entries, kinds, err := toList(args, l, all || e.json)
 			if err != nil {
 				return err
 			}
-			e.show("list", toJSON(kinds, entries), func() { listText(e.Printer, kinds, entries) })
+			e.show("list", toJSON(kinds, entries), func() { listText(e.Printer, kinds[0], entries, all) })
 			return nil
 		},
 	}
 }
 
-// toList returns the kinds of things to list, and which locks.
-func toList(args []string, l *lockFlags) (entries []lock.Entry, kinds []string, err error) {
+// toList returns the kinds of things to list, of which a text has the first one, and which locks.
+func toList(args []string, l *lockFlags, all bool) (entries []lock.Entry, kinds []string, err error) {
+	kinds = listable
 	if len(args) == 1 {
 		if _, err := choose("error.list", args[0], listable); err != nil {
 			return nil, nil, err
 		}
 		kinds = args
 	}
-	if l.names == nil {
-		if kinds == nil {
-			kinds = listable
-		}
-		return algorithms.All(), kinds, nil
+	usual := algorithms.Known()
+	if all {
+		usual = algorithms.All()
 	}
-	if kinds == nil {
-		kinds = listable[:1]
+	if l.names != nil {
+		kinds = kinds[:1]
 	}
-	if entries, err = l.pick(nil); err != nil {
-		return nil, nil, err
+	if entries, err = l.pick(usual); err == nil && l.names != nil && kinds[0] != "locks" {
+		err = text.Errorf("error.list.locks", "name", kinds[0])
 	}
-	if kinds[0] != "locks" {
-		return nil, nil, text.Errorf("error.list.locks", "name", kinds[0])
-	}
-	return entries, kinds, nil
+	return entries, kinds, err
 }
 
 func listedLock(e lock.Entry) lockListed {
@@ -97,68 +97,67 @@ func listedFault(f *simulator.Fault) listed {
 }
 
 func toJSON(kinds []string, entries []lock.Entry) any {
-	all := map[string]any{}
-	for _, kind := range kinds {
-		switch kind {
-		case "locks":
-			all[kind] = lists.Each(entries, listedLock)
-		case "races":
-			all[kind] = lists.Each(scenarios.All(), listedRace)
-		case "faults":
-			all[kind] = lists.Each(faults.All(), listedFault)
-		}
-	}
+	all := map[string]any{"locks": lists.Each(entries, listedLock), "races": lists.Each(scenarios.All(), listedRace),
+		"faults": lists.Each(faults.All(), listedFault)}
+	maps.DeleteFunc(all, func(kind string, _ any) bool { return !slices.Contains(kinds, kind) })
 	return all
 }
 
-func listText(e *text.Printer, kinds []string, entries []lock.Entry) {
-	for _, kind := range kinds {
-		switch kind {
-		case "locks":
-			listLocks(e, entries)
-		case "races":
-			listRaces(e)
-		case "faults":
-			e.Printf("%s\n", e.Say("list.faults"))
-			for _, f := range faults.All() {
-				e.Wrap(fmt.Sprintf("    %-15s ", f.Name),
-					e.Each(func(lang string) string { return text.FaultTitle(f.Name, lang) }))
-			}
+func listText(e *text.Printer, kind string, entries []lock.Entry, all bool) {
+	switch kind {
+	case "locks":
+		listLocks(e, entries)
+		e.Next("locklab list --all", "locklab list races", "locklab run token")
+	case "races":
+		listRaces(e, all)
+		e.Next("locklab list races --all", "locklab list faults", "locklab explain gc-pause")
+	case "faults":
+		e.Printf("%s\n", e.Say("list.faults"))
+		for _, f := range faults.All() {
+			e.Wrap(fmt.Sprintf("    %-15s ", f.Name),
+				e.Each(func(lang string) string { return text.FaultTitle(f.Name, lang) }))
 		}
+		e.Next("locklab explain pause", "locklab explore token --budget pause=1")
 	}
-	e.Next("locklab run token gc-pause", "locklab explain R18", "locklab matrix")
 }
 
-// listLocks prints locks by family, the locks of a family in historical order.
+// listLocks prints locks by family, the locks of a family in historical order, with a mark before the milestones.
 func listLocks(e *text.Printer, entries []lock.Entry) {
-	e.Printf("%s\n", e.Say("list.locks"))
+	e.Sentence("list.locks")
 	for _, family := range algorithms.Families() {
 		of := slices.DeleteFunc(slices.Clone(entries), func(entry lock.Entry) bool { return entry.Family != family })
 		if len(of) > 0 {
-			e.Printf("  %s: %s\n", family, e.Each(func(lang string) string {
+			e.Printf("%s: %s\n", family, e.Each(func(lang string) string {
 				return text.FamilyTitle(string(family), lang)
 			}))
 		}
 		for _, entry := range of {
-			title := e.Each(func(lang string) string { return text.LockTitle(entry.ID, lang) })
+			mark, title := " ", e.Each(func(lang string) string { return text.LockTitle(entry.ID, lang) })
+			if algorithms.IsMilestone(entry.ID) {
+				mark = "*"
+			}
 			if lessons.Uncovered(entry) {
 				title = e.Say("list.uncovered", "title", title)
 			}
-			e.Wrap(fmt.Sprintf("    %-19s %-9s %d  ", entry.ID, entry.Article, entry.Year), title)
+			e.Wrap(fmt.Sprintf(" %s %-19s %-9s %d  ", mark, entry.ID, entry.Article, entry.Year), title)
 		}
 	}
 }
 
-// listRaces prints the races by group.
-func listRaces(e *text.Printer) {
-	e.Printf("%s\n", e.Say("list.races"))
+// listRaces prints races by group.
+func listRaces(e *text.Printer, all bool) {
+	races := scenarios.Known()
+	if all {
+		races = scenarios.All()
+	}
+	e.Sentence("list.races")
 	group := ""
-	for _, s := range scenarios.All() {
+	for _, s := range races {
 		if s.Group != group {
 			group = s.Group
-			e.Printf("  %s\n", e.Say("list.races."+group))
+			e.Printf("%s\n", e.Say("list.races."+group))
 		}
-		e.Wrap(fmt.Sprintf("    %-20s %-5s ", s.ID, s.Code),
+		e.Wrap(fmt.Sprintf("   %-20s %-5s ", s.ID, s.Code),
 			e.Each(func(lang string) string { return lessons.Story(lang, s, "title") }))
 	}
 }

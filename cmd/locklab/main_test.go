@@ -9,6 +9,7 @@ import (
 	"image/png"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -21,11 +22,13 @@ import (
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/reports/layout"
+	"locklab/reports/lessons"
 	"locklab/reports/report"
 	"locklab/scenarios"
 	"locklab/scenarios/contract"
 	"locklab/simulator/effort"
 	"locklab/simulator/lists"
+	"locklab/simulator/verdict"
 )
 
 // watchedCommands is why the race detector need not see a test of commands.
@@ -123,8 +126,8 @@ func TestOutputs(t *testing.T) {
 	for name, args := range map[string][]string{
 		"landing":           {},
 		"landing.zh":        {"--lang", "zh"},
-		"demo":              {"demo"},
-		"demo.zh":           {"demo", "--lang", "zh"},
+		"demo":              {"demo", "--width", "80"},
+		"demo.zh":           {"demo", "--width", "80", "--lang", "zh"},
 		"list":              {"list"},
 		"run":               {"run", "token", "gc-pause"},
 		"run.story.zh":      {"run", "setnx-expire", "R02", "--view", "story", "--lang", "zh"},
@@ -163,8 +166,8 @@ func TestOutputs(t *testing.T) {
 				out = before + after
 			}
 			golden(t, name+".txt", out)
-			if n := strings.Count(out, "\n"); strings.HasPrefix(name, "demo") && n > 45 { // it fits on a screen
-				t.Errorf("%d lines, more than 45", n)
+			if n := strings.Count(out, "\n"); strings.HasPrefix(name, "demo") && n > 38 { // of a screen of 40
+				t.Errorf("%d lines, more than 38", n)
 			}
 			width := defaultWidth
 			if i := slices.Index(args, "--width"); i >= 0 {
@@ -271,7 +274,7 @@ func TestRunAsPicture(t *testing.T) {
 }
 
 // --expect turns a verdict into an exit status; without it a lock that falls is what one came to see. A link plays
-// the same attack on another lock, and step by step.
+// the same attack on another lock.
 func TestExpect(t *testing.T) {
 	link := link(t)
 	for _, c := range []struct {
@@ -285,7 +288,6 @@ func TestExpect(t *testing.T) {
 		{"redlock getset-nil --expect n/a", exitOK, ""},
 		{"token gc-pause --set pause=0s", exitNoAnswer, ""},
 		{link + " --against setnx --expect holds", exitOK, "setnx (003-A) in gc-pause"},
-		{link + " --step", exitOK, "step 1 "},
 	} {
 		if code, out, errs := call(t, strings.Fields("run "+c.args)...); code != c.code || !strings.Contains(out, c.says) {
 			t.Errorf("%s: exit status %d, want %d: %s%s", c.args, code, c.code, errs, out)
@@ -342,13 +344,13 @@ func TestReport(t *testing.T) {
 	effort.OnlyExhaustive(t, "it takes seconds; one goroutine writes")
 	dir := t.TempDir()
 	write := func(locks []string, more ...string) {
-		code, _, errs := call(t, append([]string{"matrix", "--locks", strings.Join(locks, ","), "--races", strings.Join(report.DemoRaces, ","), "-o", dir}, more...)...)
+		code, _, errs := call(t, append([]string{"matrix", "--locks", strings.Join(locks, ","), "--races", strings.Join(report.KnownRaces, ","), "-o", dir}, more...)...)
 		if code != 0 {
 			t.Fatal(errs)
 		}
 	}
 	if *update {
-		write(report.DemoLocks)
+		write(milestones())
 		golden(t, "grid.png", contentOf(t, dir, "grid.png"))
 	}
 	locks := []string{"setnx", "token"} // the searches of the others take most of a minute
@@ -382,10 +384,35 @@ func namedBy(t *testing.T, dir, target string) {
 
 func notLetter(r rune) bool { return !unicode.IsLetter(r) }
 
+// milestones are their ids.
+func milestones() []string {
+	return lists.Each(algorithms.Milestones(), func(e lock.Entry) string { return e.ID })
+}
+
 // The locks of make run are those of the demo.
 func TestMakeRun(t *testing.T) {
-	if want := "\nSIX = " + strings.Join(report.DemoLocks, ",") + "\n"; !strings.Contains(contentOf(t, "..", "..", "Makefile"), want) {
+	if want := "\nSIX = " + strings.Join(milestones(), ",") + "\n"; !strings.Contains(contentOf(t, "..", "..", "Makefile"), want) {
 		t.Errorf("the Makefile has no line %q", want)
+	}
+}
+
+// Of any two locks of the demo one fails in a race of the demo that the other one survives.
+func TestDemoTellsApart(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
+	_, out, _ := call(t, "demo", "--json")
+	fails := map[string]map[string]bool{}
+	for _, c := range dataOf[matrixJSON](t, out, "demo").Cells {
+		if fails[c.Lock] == nil {
+			fails[c.Lock] = map[string]bool{}
+		}
+		fails[c.Lock][c.Race] = verdict.Fails(c.Verdicts)
+	}
+	for i, a := range milestones() {
+		for _, b := range milestones()[:i] {
+			if maps.Equal(fails[a], fails[b]) || len(fails[a]) != len(lessons.DemoRaces) {
+				t.Errorf("%s and %s both come to %v", a, b, fails[a])
+			}
+		}
 	}
 }
 

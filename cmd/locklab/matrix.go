@@ -115,20 +115,23 @@ func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Race) error 
 		files, err = reportFiles(e, r, m.all)
 	}
 	done()
-	e.show("matrix", matrixJSON{!complete, cellsJSON(flat)}, func() { printGrid(e.console, grid, flat, m.runs) })
+	var failed error
 	switch {
 	case !complete:
-		err := noAnswer("error.stopped.cells", "played", len(flat), "all", len(entries)*len(scs))
-		if !e.json {
-			e.Printf("%s\n", e.Error(err))
-		}
-		return err
+		failed = noAnswer("error.stopped.cells", "played", len(flat), "all", len(entries)*len(scs))
 	case err != nil && e.ctx.Err() != nil:
-		return noAnswer("error.stopped.charts")
+		failed = noAnswer("error.stopped.charts")
 	case err != nil:
-		return internal(err)
+		failed = internal(err)
+	default:
+		failed = writeAll(e, m.dir, files)
 	}
-	return cmp.Or(writeAll(e, m.dir, files), deviations(flat))
+	showHere(e, failed, "matrix", matrixJSON{!complete, cellsJSON(flat)}, func() {
+		if printGrid(e.console, grid, flat, m.runs); !complete {
+			e.Printf("%s\n", e.Error(failed))
+		}
+	})
+	return cmp.Or(failed, deviations(flat))
 }
 
 // deviations returns an error that names the cells that differ from the contract, each

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -106,13 +107,22 @@ func listLevels(e *env) {
 	})
 }
 
-func playLevel(e *env, n int) error {
-	l, err := play.LevelAt(n)
-	if err != nil {
-		return err
+// playLevel plays a level, and the next ones as long as they are wanted.
+func playLevel(e *env, n int) (err error) {
+	on := screen(e)
+	for next := true; next && err == nil; n++ {
+		l, unknown := play.LevelAt(n)
+		if unknown != nil {
+			return unknown
+		}
+		if !e.json {
+			e.onPage(fmt.Sprint("level.", n))
+		}
+		g, wrong := l.Game()
+		start := func() (*game.Session, error) { return game.StartLevel(on, n, l, g, &next) }
+		err = playGame(e, g, internal(wrong), start)
 	}
-	g, err := l.Game()
-	return playGame(e, g, internal(err), func() (*game.Session, error) { return game.StartLevel(screen(e), n, l, g) })
+	return err
 }
 
 // playGame plays a game, unless it cannot begin. With --json it prints the position and ends.
@@ -129,7 +139,7 @@ func playGame(e *env, g *play.Game, failed error, start func() (*game.Session, e
 		e.show("position", s.Position(), nil)
 		return nil
 	}
-	return internal(s.Play())
+	return internal(cmp.Or(s.Play(), e.ctx.Err()))
 }
 
 // screen returns where a game is shown and where lines are typed.
@@ -204,7 +214,7 @@ func (q *quizFlags) run(e *env, _ []string) error {
 	}
 	again := strings.TrimSpace(fmt.Sprintf("locklab play quiz --seed %d%s", q.seed, q.asked(e)))
 	e.show("quiz", quizJSON{q.seed, questions}, func() { screen(e).Ask(questions, again) })
-	return nil
+	return internal(e.ctx.Err())
 }
 
 // lessonNames are the numbers of the lessons, and the locks and races that they play.

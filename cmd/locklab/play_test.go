@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bytes"
+	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,13 +22,14 @@ func TestGames(t *testing.T) {
 	}{
 		"play":         {"1\n1\n1\nu\nh\n99\nno\nm redlok\ng\nm\n?\nq\n", []string{"play", "token", "--budget", "pause=1"}},
 		"play.level":   {"2\n1\n", []string{"play", "--level", "1"}},                                              // ends with the input
-		"play.zh":      {"g\nm setnx\nl\nq\n", []string{"play", "--level", "4", "--lang", "zh"}},                  // what another lock cannot come to
+		"play.zh":      {"g\nm setnx\nl\nq\n", []string{"play", "--level", "3", "--lang", "zh"}},                  // what another lock cannot come to
 		"play.holds":   {"1\nh\nno\nh\nq\n", []string{"play", "token", "--budget", "crash=1", "--attempts", "1"}}, // nothing goes wrong
 		"play.any":     {"1\nh\nq\n", []string{"play", "token", "--timing", "any", "--fenced", "--budget", "pause=1", "--attempts", "1"}},
-		"play.cannot":  {"1\nh\nno\nq\n", []string{"play", "--level", "11"}},
-		"play.forced":  {"1\n1\n3\nu\nu\nq\n", []string{"play", "--level", "2"}},
-		"play.given":   {"g\nq\n", []string{"play", "--level", "20", "--lang", "both"}}, // up
-		"play.servers": {"g\nq\n", []string{"play", "--level", "23", "--width", "100"}},
+		"play.cannot":  {"1\nh\nno\nq\n", []string{"play", "--level", "5"}},
+		"play.forced":  {"1\n3\nu\nu\nq\n", []string{"play", "--level", "2"}},
+		"play.next":    {"1\n\nhint\nq\n", []string{"play", "--level", "1"}},
+		"play.given":   {"g\nq\n", []string{"play", "--level", "12", "--lang", "both"}}, // up
+		"play.servers": {"g\nq\n", []string{"play", "--level", "13", "--width", "100"}},
 		"play.levels":  {"", []string{"play"}},
 		"quiz":         {"a\n2\nx\nl\nc\n1\nq\n", []string{"play", "quiz", "--seed", "7"}},
 		"quiz.lesson":  {"a\nb\n", []string{"play", "quiz", "--seed", "1", "--lesson", "6", "--difficulty", "easy", "--questions", "2"}},
@@ -41,22 +45,62 @@ func TestGames(t *testing.T) {
 	}
 }
 
+// stopsAtEnd is what a player types, who then presses Ctrl-C.
+type stopsAtEnd struct {
+	typed io.Reader
+	stop  func()
+}
+
+func (s stopsAtEnd) Read(b []byte) (int, error) {
+	n, err := s.typed.Read(b)
+	if err != nil {
+		s.stop()
+	}
+	return n, err
+}
+
+// Ctrl-C ends a game as it ends other commands, and leaves its link.
+func TestGameStopped(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	var out, errs bytes.Buffer
+	typed := stopsAtEnd{strings.NewReader("1\n1\n"), stop}
+	code := run(ctx, strings.Fields("play --level 2"), typed, &out, &errs, func(string) string { return "" })
+	linked := strings.Contains(out.String(), "\n  locklab play locklab2-")
+	if code != exitNoAnswer || !linked || !strings.Contains(errs.String(), "stopped") {
+		t.Errorf("exit status %d: %s%s", code, errs.String(), out.String())
+	}
+}
+
 // A link is the saved game: it opens the same position, as text and as JSON, and replay
 // plays it.
 func TestSavedGame(t *testing.T) {
-	_, out, _ := callWith(t.Context(), "1\n1\n2\nq\n", "play", "setnx", "--budget", "crash=1")
+	_, out, _ := callWith(t.Context(), "1\n1\nq\n", "play", "setnx", "--budget", "crash=1")
 	link := strings.TrimSpace(out[strings.LastIndex(out, "locklab play ")+len("locklab play "):])
-	_, shown, _ := strings.Cut(out[strings.LastIndex(out, "> 2\n"):], "\n")
+	_, shown, _ := strings.Cut(out[strings.LastIndex(out, "> 1\n"):], "\n")
 	shown, _, _ = strings.Cut(shown, "pick>")
 	if _, again, _ := callWith(t.Context(), "", "play", link); !strings.Contains(again, shown) {
 		t.Errorf("the link opens\n%s\nand was taken from\n%s", again, shown)
 	}
 	code, out, errs := callWith(t.Context(), "", "play", link, "--json")
-	if p := dataOf[game.Position](t, out, "position"); code != 0 || p.Link != link || p.Steps != 3 || len(p.Moves) == 0 {
+	if p := dataOf[game.Position](t, out, "position"); code != 0 || p.Link != link || p.Steps != 5 || len(p.Moves) == 0 {
 		t.Errorf("exit status %d, %+v %s", code, p, errs)
 	}
 	if code, out, errs := call(t, "run", link); code != 0 || !strings.Contains(out, "setnx (003-A)") {
 		t.Errorf("exit status %d: %s%s", code, out, errs)
+	}
+}
+
+// TestOnPage: with the address of the page a run and a level name theirs on it.
+func TestOnPage(t *testing.T) {
+	const page = "https://example.org/lab/"
+	for address, args := range map[string][]string{"level.3": {"play", "--level", "3"}, "locklab2-": {"run", "token", "gc-pause"}} {
+		var out, errs strings.Builder
+		code := run(t.Context(), args, strings.NewReader("q\n"), &out, &errs, func(name string) string {
+			return map[string]string{"LOCKLAB_PAGE": page}[name]
+		})
+		if code != exitOK || !strings.Contains(out.String(), "  "+page+"#"+address) {
+			t.Errorf("%v: exit status %d, %s%s", args, code, &errs, &out)
+		}
 	}
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/reports"
@@ -86,12 +86,9 @@ func cellOf(o *race.Outcome) cellJSON {
 		c.Contracted = new(false)
 		return c
 	}
-	c.Expected, c.AsExpected = words(contract.Expected(o)), new(contract.AsExpected(o))
+	c.Expected, c.AsExpected = append([]verdict.Word{}, contract.Expected(o)...), new(contract.AsExpected(o))
 	return c
 }
-
-// words returns w, but never nil, which would be null in JSON.
-func words(w []verdict.Word) []verdict.Word { return append([]verdict.Word{}, w...) }
 
 // viewNames are the ways to show one run, and views what draws them.
 var viewNames = []string{"lanes", "redis", "story"}
@@ -132,6 +129,8 @@ func (r *runFlags) add(f *flags) {
 	f.add("view", &r.shown.view)
 	f.add("step", &r.step)
 	f.add("against", &r.against)
+	f.add("title", &r.shown.title)
+	f.add("link", &r.shown.link)
 	f.out(&r.files)
 }
 
@@ -151,9 +150,10 @@ func (r *runFlags) run(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if r.shown.Outcome = o; r.step {
+	if _, typed := terminal(e.stdin); r.step && typed {
 		r.shown.step = func() { stepThrough(e, o) }
 	}
+	r.shown.Outcome = o
 	return r.shown.show(e, r.files, r.want)
 }
 
@@ -226,9 +226,6 @@ func pickRun(args, changes []string) (entry lock.Entry, sc race.Race, s race.Set
 
 func parseExpect(words string) (want []verdict.Word, err error) {
 	for _, w := range strings.FieldsFunc(words, func(r rune) bool { return r == ',' || r == ' ' }) {
-		if now, former := verdict.Renamed(w); former {
-			return nil, text.Errorf("error.renamed", "old", strings.ToUpper(w), "new", string(now))
-		}
 		word, err := verdict.ParseWord(w)
 		if err != nil {
 			return nil, text.Errorf("error.expect", "name", w,
@@ -245,33 +242,29 @@ func parseExpect(words string) (want []verdict.Word, err error) {
 // shownRun is a run with what is shown of it.
 type shownRun struct {
 	*race.Outcome
-	view string // names of views, separated by commas
-	step func() // draws the run step by step in place of the views; nil: the views are drawn
+	view  string // names of views, separated by commas
+	title string // of pictures; "": what the run shows
+	link  bool   // the link of the run is shown
+	step  func() // draws the run step by step in place of the views; nil: the views are drawn
 }
 
 // show prints an outcome, decides the exit status, and writes the files.
 func (r *shownRun) show(e *env, files []string, want []verdict.Word) error {
-	e.show(runKind, outcomeJSON(r.Outcome), func() { r.print(e.console) })
-	return errors.Join(runStatus(r.Outcome, want), r.writeFiles(e, files))
+	failed := r.writeFiles(e, files)
+	showHere(e, failed, runKind, outcomeJSON(r.Outcome), func() { r.print(e.console) })
+	return errors.Join(runStatus(r.Outcome, want), failed)
 }
 
 // runStatus returns an error with the exit status of a run.
 func runStatus(o *race.Outcome, want []verdict.Word) error {
 	switch {
-	case want != nil && !sameSet(o.Verdicts, want):
+	case want != nil && verdict.SetOf(o.Verdicts...) != verdict.SetOf(want...):
 		return &exitError{exitDiffers, text.Errorf("error.differs", "want", reports.Words(want),
 			"got", reports.Words(o.Verdicts))}
 	case slices.Contains(o.Verdicts, verdict.Unknown) || slices.Contains(o.Verdicts, verdict.Vacuous):
 		return noAnswer("error.vacuous", "got", reports.Words(o.Verdicts))
 	}
 	return nil
-}
-
-func sameSet(a, b []verdict.Word) bool {
-	a, b = slices.Clone(a), slices.Clone(b)
-	slices.Sort(a)
-	slices.Sort(b)
-	return slices.Equal(a, b)
 }
 
 // print prints the run in its views.
@@ -305,6 +298,10 @@ func (r *shownRun) print(e *console) {
 		e.Printf("%s\n", e.Message(i18n.New("run.notinjected", "what", m)))
 	}
 	e.Next(lessons.NextCommands(o)...)
+	if r.link {
+		e.Printf("  locklab run %s\n", o.Trace.Link())
+	}
+	e.onPage(o.Trace.Link())
 }
 
 // printCure prints in each language what mends a run, if anything is broken, after a label.
@@ -395,7 +392,7 @@ func (r *shownRun) writeFile(e *env, name string) error {
 			return runFormats[filepath.Ext(name)](e.console, w, r)
 		}
 		run := &chart.Timeline{History: r.History, Judgement: r.Judgement, Verdicts: r.Verdicts}
-		return draw(w, run, chart.Format{Lang: e.Langs()[0]})
+		return draw(w, run, chart.Format{Lang: e.Langs()[0], Title: r.title})
 	})
 }
 
@@ -427,7 +424,8 @@ func readTrace(arg string) (simulator.Trace, error) {
 		return t, err
 	}
 	content, readErr := readFile(arg, maxTraceFile)
-	if noFile(readErr) {
+	path := (*os.PathError)(nil) // also of a name that is too long for one
+	if errors.As(readErr, &path) && !errors.Is(readErr, os.ErrPermission) && path.Op != "read" {
 		return t, text.Errorf("error.trace.neither", "name", fmt.Sprintf("%.60s", arg), "cause", err)
 	}
 	if readErr != nil {
@@ -449,86 +447,38 @@ func readTrace(arg string) (simulator.Trace, error) {
 	return t, nil
 }
 
-// noFile reports whether opening failed because there is no such file, for example since
-// the name is too long for one.
-func noFile(err error) bool {
-	path := (*os.PathError)(nil)
-	return errors.As(err, &path) && !errors.Is(err, os.ErrPermission) && slices.Contains([]string{"open", "stat"}, path.Op)
-}
-
-// stepThrough draws the lanes, one more row after each Enter; b goes back, q ends. Where the
-// input is no terminal and has ended, it draws the rest.
+// stepThrough draws the lanes at a terminal, one more row after each Enter.
 func stepThrough(e *env, o *race.Outcome) {
-	_, interactive := terminal(e.stdin)
-	in := bufio.NewReader(e.stdin)
 	look := e.look()
 	look.Brief = true
 	run, _ := reports.RunOf(o.History, o.Judgement, nil, e.Langs()[:1], false)
-	for n, shown, all := 1, "", len(run.Rows); n <= all; {
+	var rows []lessons.Block
+	for shown := ""; look.Rows < len(run.Rows); {
 		var b strings.Builder
-		look.Rows = n
+		look.Rows++
 		e.Keep(reports.Lanes(&b, o.History, o.Judgement, look))
-		e.Printf("%s", strings.TrimPrefix(b.String(), shown)) // forwards: what is new
+		rows = append(rows, lessons.Block{Kind: lessons.Listing, Text: strings.TrimPrefix(b.String(), shown)},
+			lessons.Block{Kind: lessons.Break})
 		shown = b.String()
-		if n == all {
-			return
-		}
-		e.Printf("%s", e.First("step.prompt", "n", fmt.Sprint(n), "all", fmt.Sprint(all)))
-		line, ok := e.line(in)
-		if !interactive {
-			e.Printf("%s\n", line)
-		}
-		switch {
-		case ok && line == "q", !ok && interactive:
-			return
-		case !ok:
-			n = all
-		case line == "b":
-			n, shown = max(n-1, 1), ""
-			e.Printf("\n")
-		default:
-			n++
-		}
 	}
+	screens(e)(e.Printer, look, rows[:len(rows)-1])
 }
 
 func demoCommand() *command { return &command{use: "demo", args: noArguments, run: runDemo} }
 
 func runDemo(e *env, _ []string) error {
-	story, err := search.Demo()
+	races, err := pickRaces(lessons.DemoRaces)
 	if err != nil {
 		return internal(err)
 	}
-	locks, err := locksNamed(report.DemoLocks)
-	if err != nil {
-		return internal(err)
-	}
-	races, err := pickRaces(report.DemoRaces)
-	if err != nil {
-		return internal(err)
-	}
-	cells, err := study.Matrix(e.ctx, locks, races, 0, nil, nil)
+	cells, err := study.Matrix(e.ctx, algorithms.Milestones(), races, 0, nil, nil)
 	if err != nil {
 		return internal(err)
 	}
 	flat, _ := flatten(cells)
-	e.show("demo", struct {
-		Run   runJSON    `json:"run"`
-		Cells []cellJSON `json:"cells"`
-	}{outcomeJSON(story), cellsJSON(flat)}, func() { printTour(e.console, story, report.Grid(locks, races, cells)) })
+	e.show("demo", map[string]any{"cells": cellsJSON(flat)}, func() {
+		lessons.Text(e.Printer, e.look(), lessons.Demo(e.Printer, cells))
+		e.Next("locklab run setnx-expire crash-before-expire", "locklab explain need", "locklab play --level 1")
+	})
 	return nil
-}
-
-func printTour(e *console, story *race.Outcome, grid *chart.Grid) {
-	o := e.look()
-	o.Brief, grid.Brief = true, true
-	e.Sentence("demo.intro")
-	e.Printf("\n")
-	e.Keep(reports.Lanes(e.Out, story.History, story.Judgement, o))
-	e.Printf("\n")
-	e.Sentence("demo.grid")
-	e.Printf("\n")
-	e.chart(grid)
-	e.Printf("\n%s\n", e.Say("demo.next"))
-	e.Printf("  locklab run redlock gc-pause\n  locklab explain R18\n")
 }

@@ -14,9 +14,6 @@ import (
 
 	"locklab/reports/deck"
 	"locklab/reports/lessons"
-	"locklab/reports/page"
-	"locklab/reports/report"
-	"locklab/reports/text"
 )
 
 // lessonPage returns a lesson of two locks and its page.
@@ -51,13 +48,14 @@ func (b *browser) media(medium, scheme string) {
 	b.call("Emulation.setEmulatedMedia", map[string]any{"media": medium, "features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
 }
 
-// A deck in a browser: each slide with its answer, a run that is played, the notes, the quiz, the views for paper,
-// Back, and an address that names nothing.
+// A deck in a browser, at the size of a projector: each slide fills the screen without scrolling, its run is drawn as far
+// as the question goes and whole beside the answer; the notes, the quiz, the views for paper, Back, and an address that
+// names nothing.
 func TestDeckInBrowser(t *testing.T) {
 	b := startBrowser(t)
 	lesson, content := lessonPage(t, "en")
 	url := fileURL(t, content)
-	b.narrow(1280, 800)
+	b.narrow(1920, 1080)
 	b.media("", "light")
 	b.visit(url)
 	b.wait(`document.body.className === "slides" && document.querySelectorAll(".step.now").length === 1`)
@@ -65,25 +63,26 @@ func TestDeckInBrowser(t *testing.T) {
 	for i, s := range lesson {
 		b.wait(fmt.Sprintf(`state.at === %d && !state.answered`, i))
 		if s.Run != nil {
-			b.wait(`state.moving && document.querySelector(".now .motion-picture")`)
+			b.wait(`document.querySelector(".now figure.open").getClientRects().length > 0 && document.querySelectorAll(".now svg").length > 0`)
 		}
-		if s.Kind == lessons.Race { // it begins at its beginning, and can be played
-			b.wait(`state.moving.where() === 0`)
-			b.wait(`document.querySelector(".now .later") && [...document.querySelectorAll(".now svg .later")].every((e) => getComputedStyle(e).visibility === "hidden")`)
+		if s.Kind == lessons.Race {
+			b.wait(`document.querySelector(".now figure.whole").getClientRects().length === 0`)
 			b.look(fmt.Sprintf("deck-%d-open", i+1))
-			b.key(" ")
-			b.wait(`state.moving.where() > 0`)
-			b.key(" ")
+			if px := b.number(labels); s.Run.Lock.Nodes == 1 && px < 20 {
+				t.Errorf("labels of slide %d have %v px", i+1, px)
+			}
 		}
+		b.fills(i)
 		if s.Lines(lessons.Answer) != nil || s.Choices != nil {
 			b.wait(`[...document.querySelectorAll(".now .answer")].every((e) => getComputedStyle(e).display === "none")`)
 			b.key("ArrowRight")
 			b.wait(`state.answered && [...document.querySelectorAll(".now .answer")].every((e) => getComputedStyle(e).display !== "none")`)
 		}
 		b.look(fmt.Sprintf("deck-%d", i+1))
-		if w := b.number(`document.documentElement.scrollWidth`); w > 1280 {
-			t.Errorf("slide %d is %d px wide", i+1, w)
+		if s.Kind == lessons.Race {
+			b.wait(`document.querySelector(".now figure.whole").getClientRects().length > 0`)
 		}
+		b.fills(i)
 		b.key("ArrowRight")
 	}
 	last := len(lesson)
@@ -107,6 +106,17 @@ func TestDeckInBrowser(t *testing.T) {
 	}
 	b.check(url)
 	b.refuses(url)
+}
+
+// labels is the size of the letters in the picture that is shown, which is drawn in points, and they have 10.5.
+const labels = `Math.floor(10.5 * document.querySelector(".now figure.open svg").getScreenCTM().a)`
+
+// fills looks whether a slide fits the screen.
+func (b *browser) fills(slide int) {
+	b.t.Helper()
+	if w, h := b.number(`document.documentElement.scrollWidth - innerWidth`), b.number(`document.documentElement.scrollHeight - innerHeight`); w > 0 || h > 0 {
+		b.t.Errorf("slide %d is %d px too wide, %d too high", slide+1, w, h)
+	}
 }
 
 // deckQuiz answers a question wrongly.
@@ -137,9 +147,11 @@ func (b *browser) deckOnPaper(lesson []lessons.Slide) {
 	b.do(`location.hash = "worksheet"`)
 	b.wait(`document.body.className.startsWith("worksheet")`)
 	b.wait(`[...document.querySelectorAll(".answer, .whole, .notes")].every((e) => e.getClientRects().length === 0)`)
-	b.wait(shown(`document.querySelector(".lines")`) + " && " + shown(`document.querySelector(".race figure.open")`))
+	b.wait(shown(`document.querySelector(".race .lines")`) + " && " + shown(`document.querySelector(".race figure.open")`))
 	b.look("deck-worksheet")
-	b.pdf("deck-worksheet")
+	if pages := b.pdf("deck-worksheet"); pages > 4 {
+		b.t.Errorf("the worksheet has %d pages", pages)
+	}
 	b.do(`location.hash = "key"`)
 	b.wait(`document.body.className.startsWith("key") && [...document.querySelectorAll(".answer")].every((e) => e.getClientRects().length > 0)`)
 	b.look("deck-key")
@@ -151,10 +163,13 @@ func (b *browser) deckOnPaper(lesson []lessons.Slide) {
 	if pages, most := b.pdf("deck-handout"), len(lesson); pages < 3 || pages > most {
 		b.t.Errorf("the handout has %d pages, want at most %d", pages, most)
 	}
-	b.do(`location.hash = "2"`) // slides are printed as the handout
+	b.do(`location.hash = "2"`)
 	b.wait(`state.view === "slides"`)
+	if pages := b.pdf("deck-slides"); pages != len(lesson) {
+		b.t.Errorf("%d slides are printed on %d pages", len(lesson), pages)
+	}
 	b.media("print", "dark")
-	b.wait(`[...document.querySelectorAll(".step, .whole")].every((e) => e.getClientRects().length > 0) && document.getElementById("bar").getClientRects().length === 0`)
+	b.wait(`[...document.querySelectorAll(".step, .whole, .answer")].every((e) => e.getClientRects().length > 0) && document.getElementById("bar").getClientRects().length === 0`)
 	b.wait(`getComputedStyle(document.body).backgroundColor === "rgb(255, 255, 255)"`)
 	b.media("", "light")
 }
@@ -205,72 +220,25 @@ func TestDeckOnTelephone(t *testing.T) {
 	b.check(url)
 }
 
-// A file that is damaged says so in a sentence, and still has all its texts.
+// Where its script does not run, and where the file is damaged or cut off, it is the handout, with all of its texts. One
+// that is cut off says so.
 func TestDamagedDeck(t *testing.T) {
 	b := startBrowser(t)
 	lesson, content := lessonPage(t, "en")
 	data := regexp.MustCompile(`(?s)(<script type="application/json" id="data">)(.*?)(</script>)`)
-	run := regexp.MustCompile(`"run3":\{`)
-	sentence, _, _ := strings.Cut(text.Say("en", "lesson.damaged"), ",")
 	for name, damaged := range map[string]string{
-		"data":        data.ReplaceAllString(content, `$1{"lang": "en", "bo$3`),
-		"empty":       data.ReplaceAllString(content, `$1$3`),
-		"no runs":     data.ReplaceAllString(content, `$1{"texts": {}, "book": {}}$3`),
-		"one run":     run.ReplaceAllString(content, `"run3x":{`),
-		"part of one": run.ReplaceAllString(content, `"run3":{"at":[0,1],"states":[{"e":0}]},"was":{`),
+		"data":   data.ReplaceAllString(content, `$1{"lang": "en", "te$3`),
+		"empty":  data.ReplaceAllString(content, `$1$3`),
+		"script": strings.Replace(content, `const steps =`, `const steps = (`, 1),
+		"cut":    content[:strings.Index(content, `<script type="application/json"`)+200],
+		"ends":   content[:strings.LastIndex(content, `</script>`)-1],
 	} {
 		if damaged == content {
 			t.Fatalf("%s: nothing is damaged", name)
 		}
 		b.visit(fileURL(t, damaged))
-		b.do(`location.hash = "3"`)
-		b.wait(`state.at === 2`)
-		b.wait(fmt.Sprintf(`message.textContent.startsWith(%q)`, sentence))
-		b.wait(`document.querySelector(".now figure.open").getClientRects().length > 0`) // the picture is shown instead
-		b.do(`location.hash = "3!"`)
-		b.wait(`state.answered && document.querySelector(".now figure.whole").getClientRects().length > 0 && document.querySelector(".now > .answer").getClientRects().length > 0`)
-		b.look("deck-damaged")
-	}
-	// Without its script, and cut off after it has begun, the file is the handout. One that is cut off says so.
-	for name, damaged := range map[string]string{
-		"script": strings.Replace(content, `"use strict";`, `"use strict"; (`, -1),
-		"cut":    content[:strings.Index(content, `<script type="application/json"`)+200],
-		"ends":   content[:strings.LastIndex(content, `</script>`)-1],
-	} {
-		b.visit(fileURL(t, damaged))
 		b.wait(fmt.Sprintf(`document.body.className === "handout plain" && document.querySelectorAll(".step").length === %d`, len(lesson)))
-		b.wait(fmt.Sprintf(`(document.getElementById("cut").getClientRects().length > 0) === %t`, name != "script"))
+		b.wait(fmt.Sprintf(`(document.getElementById("cut").getClientRects().length > 0) === %t`, name == "cut" || name == "ends"))
 		b.wait(`[...document.querySelectorAll("h1, h2, .question, .answer, figure.whole")].every((e) => e.getClientRects().length > 0)`)
 	}
-}
-
-// The page of one run begins with the race and a question. How it ends is seen by playing it, or by asking.
-func TestRunPageAsks(t *testing.T) {
-	b := startBrowser(t)
-	o, err := lessons.NewStage().Named("token", "gc-pause")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var content bytes.Buffer
-	if err := page.Write(&content, report.SinglePage(&text.Printer{Lang: "en"}, o)); err != nil {
-		t.Fatal(err)
-	}
-	url := fileURL(t, content.String())
-	b.narrow(1280, 900)
-	b.visit(url)
-	seen := func(word string) string {
-		return fmt.Sprintf(`[...viewer.querySelectorAll("td, strong, .headline")].some((e) => e.textContent.includes(%q) && e.checkVisibility({ visibilityProperty: true }))`, word)
-	}
-	b.wait(`viewer.open && moving && moving.where() === 0 && ` + seen("Say what you expect"))
-	if b.is(seen("OVERLAP")) || b.is(`document.querySelector("body > header").textContent.includes("fall to")`) {
-		t.Error("the page tells how the run ends before it is played")
-	}
-	b.key("End")
-	b.wait(`moving.where() === 1 && ` + seen("OVERLAP"))
-	b.key("Home")
-	b.wait(`moving.where() === 0 && !(` + seen("OVERLAP") + `)`)
-	b.do(`[...viewer.querySelectorAll("summary")].find((e) => e.textContent === say("html.run.end")).click()`)
-	b.wait(seen("OVERLAP"))
-	b.look("run-page")
-	b.check(url)
 }

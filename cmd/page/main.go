@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -19,6 +20,7 @@ import (
 	"strings"
 
 	"locklab/reports/game"
+	"locklab/reports/lessons"
 	"locklab/reports/page"
 	"locklab/reports/text"
 )
@@ -63,9 +65,13 @@ func write(dir string) error {
 	if err != nil {
 		return err
 	}
+	known, err := known()
+	if err != nil {
+		return err
+	}
 	for file, p := range map[string]page.Board{
-		filepath.Join(dir, pageFile):  {Data: content, Glue: glue, Engine: engine},
-		filepath.Join(site, siteFile): {Data: content, Glue: glue, EngineFile: engineFile + ".gz"},
+		filepath.Join(dir, pageFile):  {Data: content, Known: known, Glue: glue, Engine: engine},
+		filepath.Join(site, siteFile): {Data: content, Known: known, Glue: glue, EngineFile: engineFile + ".gz"},
 	} {
 		var b bytes.Buffer
 		if err := page.WriteBoard(&b, p); err != nil {
@@ -76,6 +82,17 @@ func write(dir string) error {
 		}
 	}
 	return os.WriteFile(filepath.Join(site, engineFile+".gz"), engine, 0o644)
+}
+
+// known are the answers that are made with the page: all lessons but those of a lock in a race, and the first levels.
+func known() (map[string]any, error) {
+	names := append(lessons.Terms(), "interview", "debate", "glossary")
+	for n := range lessons.PathScreens {
+		names = append(names, fmt.Sprint("path ", n+1))
+	}
+	table := game.Table{Lesson: lessons.NewStage().Read}
+	defer table.Close()
+	return table.Known(context.Background(), names)
 }
 
 // compile builds the engine.

@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"image/png"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -28,6 +29,7 @@ import (
 
 	"locklab/reports"
 	"locklab/reports/text"
+	"locklab/simulator/lists"
 )
 
 // A Result is what was found, with its sentences in a language.
@@ -150,7 +152,26 @@ func (c *Chart) drawable() bool {
 		!slices.ContainsFunc(strings.Fields(of.columns), missing)
 }
 
+// mayBeID matches ids of locks.
+var mayBeID = regexp.MustCompile(`[a-z][a-z-]*[a-z]`)
+
+// named is a chart with the names that locks have in a language in place of their ids, where they are few.
+func (c *Chart) named(lang string) *Chart {
+	n, lock, said := *c, slices.Index(c.Table.names(), "lock"), c.Said[lang]
+	if lock < 0 || len(values("lock", c.Table.records())) >= overviewFrom {
+		return c
+	}
+	n.Table = &Table{Columns: c.Table.Columns, Rows: lists.Each(c.Table.Rows, slices.Clone)}
+	for _, row := range n.Table.Rows {
+		row[lock] = text.LockName(textOf(row[lock]), lang)
+	}
+	said.Title = mayBeID.ReplaceAllStringFunc(said.Title, func(id string) string { return text.LockName(id, lang) })
+	n.Said = map[string]Words{lang: said}
+	return &n
+}
+
 func (c *Chart) picture(f Format) picture {
+	c = c.named(f.Lang)
 	said := c.Said[f.Lang]
 	drawn := frame{body: func(draw.Canvas) {}}
 	if len(c.Table.Rows) > 0 {

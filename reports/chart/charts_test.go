@@ -100,6 +100,32 @@ func TestPictures(t *testing.T) {
 	}
 }
 
+// A picture has names in place of the ids of the milestones, in its title as in its labels; a table keeps the ids.
+func TestNames(t *testing.T) {
+	named := 0
+	for name, chart := range charts() {
+		c := Of(chart.Result, "")
+		for _, lang := range text.Languages() {
+			ids, called := values("lock", c.Table.records()), values("lock", c.named(lang).Table.records())
+			for i, id := range ids {
+				want := text.LockName(id, lang)
+				if len(ids) < overviewFrom && called[i] != want || lang == "en" && want != id {
+					t.Errorf("%s, %s: %s is called %s, not %s", name, lang, id, called[i], want)
+				}
+				if title := c.named(lang).Said[lang].Title; want != id && len(ids) < overviewFrom {
+					named++
+					if regexp.MustCompile(`(^|[^a-z-])` + id + `($|[^a-z-])`).MatchString(title) {
+						t.Errorf("%s: the title still says %s: %s", name, id, title)
+					}
+				}
+			}
+		}
+	}
+	if named < 10 {
+		t.Errorf("only %d locks have names", named)
+	}
+}
+
 // difference is the mean difference of two pictures' pixels, from 0 to 1; 1 if their sizes differ.
 func difference(t *testing.T, a, b []byte) float64 {
 	t.Helper()

@@ -21,7 +21,6 @@ type Grid struct {
 	Locks []Row
 	Races []Column
 	Cells [][]Cell
-	Brief bool // Text leaves out what the words mean
 }
 
 // A Row of the grid is a lock. The catalogues have its title and that of its group.
@@ -249,11 +248,7 @@ func (g *Grid) text(out *layout.Lines) {
 	} else {
 		g.columns(out)
 	}
-	if g.Brief {
-		g.glyphs(out)
-	} else {
-		g.legend(out)
-	}
+	g.legend(out)
 	putEach(out, func(lang string) []string { return []string{g.Takeaway(lang)} })
 }
 
@@ -325,15 +320,6 @@ func (g *Grid) legend(out *layout.Lines) {
 
 // hasMore reports whether some cell has more verdicts than the one that it names.
 func (g *Grid) hasMore() bool { return g.count(func(c *Cell) bool { return c.more() > 0 }) > 0 }
-
-// glyphs is the legend in one line: words without their meanings.
-func (g *Grid) glyphs(out *layout.Lines) {
-	parts := lists.Each(g.words(), func(w verdict.Word) string { return LookOf(w).Glyph + " " + string(w) })
-	if !g.Many() && g.hasMore() {
-		parts = append(parts, "+n "+sayAll(out, "grid.caption.more"))
-	}
-	out.Put(strings.Join(parts, "   "), 2)
-}
 
 // words are those that stand for some cell, from the gravest on.
 func (g *Grid) words() []verdict.Word {

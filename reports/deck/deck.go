@@ -1,8 +1,8 @@
-// Package deck writes a lesson as one file: slides with runs to play, the presenter's notes, a handout, a worksheet and
-// its key.
+// Package deck writes a lesson as one file: slides with runs, the presenter's notes, a handout, a worksheet and its key.
 //
-// The file is a page that can be read without its script: all slides are HTML, with a picture of each run. The
-// script shows one slide at a time and plays the runs. So a file that is damaged still has its texts.
+// The file is a page that can be read without its script: all slides are HTML, with two pictures of each run, as far as
+// the question and whole. The script shows one slide at a time, in letters of a size that it fills the screen, and the
+// end of its run when it is asked for.
 package deck
 
 import (
@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strings"
 
-	"locklab/reports"
 	"locklab/reports/chart"
 	"locklab/reports/lessons"
 	"locklab/reports/motion"
@@ -48,17 +47,16 @@ var (
 
 // Write writes a deck as one file, which asks no server for anything.
 func Write(w io.Writer, p Page) error {
-	book, slides := reports.Book{}, []slide{}
+	var slides []slide
 	for i, s := range lessons.Slides(p.Blocks) {
 		one := slide{Slide: s, Number: i + 1, lang: p.Lang}
-		if err := one.play(&book); err != nil {
+		if err := one.draw(); err != nil {
 			return err
 		}
 		slides = append(slides, one)
 	}
 	view := Views[max(slices.Index(Views, p.View), 0)]
-	texts := text.Texts(p.Lang, "motion.", "lesson.")
-	data, err := json.Marshal(map[string]any{"lang": p.Lang, "texts": texts, "book": book, "view": view})
+	data, err := json.Marshal(map[string]any{"texts": text.Texts(p.Lang, "lesson."), "view": view})
 	if err != nil {
 		return fmt.Errorf("deck: %w", err)
 	}
@@ -66,7 +64,7 @@ func Write(w io.Writer, p Page) error {
 	if err := deckTemplate.Execute(&b, map[string]any{
 		"Page": p, "Slides": slides, "Tag": text.Tag(p.Lang), "Letters": []string{"A", "B", "C", "D"},
 		"Say":   func(key string) string { return text.Say(p.Lang, "lesson."+key, "command", p.Command) },
-		"Style": template.CSS(deckStyle + motion.Style), "Script": template.JS(motion.Script + deckScript),
+		"Style": template.CSS(deckStyle + motion.Style), "Script": template.JS(deckScript),
 		"Data": template.JS(data), // in which no < ends the element
 	}); err != nil {
 		return fmt.Errorf("deck: filling the template: %w", err)
@@ -82,9 +80,8 @@ type slide struct {
 	lessons.Slide
 	Number      int
 	lang        string
-	RunID       string // in the book; "": there is no run
-	Command     string // that plays the run
-	Open, Whole template.HTML
+	Command     string        // that plays the run; "": there is none to play
+	Open, Whole template.HTML // pictures of the run: as far as the question goes, and whole; empty: none
 }
 
 // Part returns a part of a slide as HTML; empty: it has none.
@@ -92,28 +89,21 @@ func (s slide) Part(name string) (template.HTML, error) {
 	return lessons.Elements(s.lang, s.Parts[name])
 }
 
-// play adds the run of a slide to the book, and its pictures to the slide: before its first verdict, and whole.
-func (s *slide) play(book *reports.Book) (err error) {
+// draw adds the pictures of its run to a slide.
+func (s *slide) draw() (err error) {
 	o := s.Run
 	if o == nil {
 		return nil
 	}
-	s.RunID = fmt.Sprintf("run%d", s.Number)
-	run, listings := reports.RunOf(o.History, o.Judgement, o.Verdicts, []string{s.lang}, false)
-	book.Add(s.RunID, run, listings)
-	title := text.Say(s.lang, "page.run", "lock", o.Lock.ID, "race", o.Race.ID)
-	if s.Choices != nil { // its run stops where it asks
+	title := text.LockTitle(o.Lock.ID, s.lang)
+	if s.Kind == lessons.How || s.Kind == lessons.Quiz { // the run of a question stops where it asks
 		s.Open, err = picture(o, s.lang, title)
 		return err
 	}
 	s.Command = "locklab run " + o.Lock.ID + " " + o.Race.ID
-	if s.Open, err = picture(before(o), s.lang, title); err != nil {
-		return err
+	if s.Open, err = picture(before(o), s.lang, title); err == nil {
+		s.Whole, err = picture(o, s.lang, "")
 	}
-	if s.Kind != lessons.How { // nothing has been found in a run without a fault
-		title = ""
-	}
-	s.Whole, err = picture(o, s.lang, title)
 	return err
 }
 

@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 
 	"locklab/faults"
+	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios/play"
 	"locklab/scenarios/race"
@@ -275,15 +277,55 @@ type Doom struct {
 	Share   float64 `json:"share"`
 	Percent string  `json:"percent"` // as it is shown: "0.0" and "100.0" are exact
 	Known   bool    `json:"known"`   // false: too much can follow
+	Lost    *Lost   `json:"lost,omitempty"`
+}
+
+// A Lost says that no fault is left and no way leads to the harm any more.
+type Lost struct {
+	Said Words  `json:"said"`
+	Link string `json:"link,omitempty"` // the position before; "": there never was a way
 }
 
 func (r *asked) doom() (any, error) {
 	at, err := r.game.At(r.choices)
 	if err != nil || at.Has(r.Harm) {
-		return &Doom{1, percent(1), true}, err
+		return &Doom{1, percent(1), true, nil}, err
 	}
 	share, known, err := r.game.Doom(r.ctx, r.choices, r.Harm)
-	return &Doom{share, percent(share), known}, err
+	d := &Doom{share, percent(share), known, nil}
+	mayFault := slices.ContainsFunc(at.Moves, func(m play.Move) bool { return m.Fault })
+	if err == nil && known && share == 0 && !mayFault && len(r.choices) > 0 {
+		d.Lost, err = r.lost(at)
+	}
+	return d, err
+}
+
+// lost says which event has put the harm out of reach, and what that met.
+func (r *asked) lost(at *play.Position) (*Lost, error) {
+	truth, err := r.game.Truth(r.ctx, r.Harm)
+	if err != nil || truth.Known && !truth.Possible {
+		return &Lost{Said: words("play.lost.never", "harm", r.Harm)}, err
+	}
+	n, turn, err := r.game.Lost(r.ctx, r.choices, r.Harm)
+	if err != nil || n == len(r.choices) {
+		return nil, err
+	}
+	steps, err := r.game.Steps(r.choices[:n+1], n)
+	if err != nil {
+		return nil, err
+	}
+	s := &steps[0]
+	before := at.Trace
+	before.Choices = r.choices[:turn]
+	struck := stateOf(s.Before)
+	state := keyWords(s.Run.Key, struck.Keys[max(int(s.Choice.Node), 1)-1], s.Before.End)
+	if s.Choice.Verb >= simulator.FaultVerb {
+		state = join("play.lost.and", struckWords(s, ""), state)
+	}
+	what := sayAll(func(lang string) string {
+		return reports.Summary(s.Run, len(s.Before.Events), len(s.Run.Events), s.Run.End-s.Before.End, lang)
+	})
+	return &Lost{words("play.lost", "what", what, "state", state, "harm", r.Harm), before.Link()}, nil
 }
 
 func percent(share float64) string {
@@ -365,12 +407,7 @@ func (r *asked) mend() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	other, err := play.Open(r.ctx, m.Position.Trace)
-	if err != nil {
-		return nil, err
-	}
-	defer other.Close()
-	return mendedOf(other, m, len(r.choices), r.Harm), nil
+	return mendedOf(m, r.Harm), nil
 }
 
 // question is question Number of a quiz.

@@ -3,11 +3,13 @@ package game_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"locklab/reports/game"
 	"locklab/scenarios/play"
+	"locklab/simulator/verdict"
 )
 
 // ask asks a table, and reads its answer.
@@ -69,10 +71,8 @@ func TestGoals(t *testing.T) {
 	defer table.Close()
 	var at game.Position
 	ask(t, &table, game.Request{Do: "level", Number: 1}, &at)
-	for _, number := range []int{1, 0} {
-		ask(t, &table, game.Request{Do: "move", Link: at.Link, Number: number, Harm: "OVERLAP"}, &at)
-	}
-	if end := at.End["en"]; !strings.Contains(end, "in 2 steps; par: 0.") {
+	ask(t, &table, game.Request{Do: "move", Link: at.Link, Number: 1, Harm: "OVERLAP"}, &at) // the other has no choice
+	if end := at.End["en"]; !strings.Contains(end, "in 4 steps; par: 0.") {
 		t.Errorf("level 1 is solved: %q", end)
 	}
 	var judged game.Judged
@@ -85,6 +85,39 @@ func TestGoals(t *testing.T) {
 		if out := ask(t, &table, game.Request{Do: "hint", Link: at.Link}, nil); right != strings.Contains(out, "Can anything go wrong at all?") {
 			t.Errorf("token with %s: the hint without a goal is %s", budget, out)
 		}
+	}
+}
+
+// Who loses is told by which event, and led to where it could still be won. Where it never could, the words send nobody back.
+func TestLost(t *testing.T) {
+	var table game.Table
+	defer table.Close()
+	to := func(number int, harm verdict.Word, kinds ...string) (at game.Position, d game.Doom) {
+		ask(t, &table, game.Request{Do: "level", Number: number}, &at)
+		for _, kind := range kinds {
+			n := slices.IndexFunc(at.Moves, func(m game.Move) bool { return m.Kind == kind })
+			ask(t, &table, game.Request{Do: "move", Link: at.Link, Number: n, Harm: harm}, &at)
+		}
+		ask(t, &table, game.Request{Do: "doom", Link: at.Link, Harm: harm}, &d)
+		return at, d
+	}
+	_, d := to(3, "DEADLOCK", "start", "answer", "crash") // the EXPIRE has arrived
+	if d.Lost == nil || !strings.Contains(d.Lost.Said["en"], "here: c1 CRASH") || !strings.Contains(d.Lost.Said["en"], "c1's for 9001 ms") {
+		t.Fatalf("told %+v", d.Lost)
+	}
+	var before game.Position
+	ask(t, &table, game.Request{Do: "at", Link: d.Lost.Link}, &before)
+	if out := ask(t, &table, game.Request{Do: "way", Link: before.Link, Harm: "DEADLOCK"}, nil); !strings.Contains(out, `"verdicts":["DEADLOCK"`) {
+		t.Errorf("no way leads on from where it is said to have been lost: %.200s", out)
+	}
+	if _, d = to(3, "DEADLOCK", "start", "answer"); d.Lost != nil {
+		t.Errorf("lost with a fault left: %+v", d.Lost)
+	}
+	if _, d = to(5, "DEADLOCK", "start", "crash"); d.Lost == nil || d.Lost.Link != "" || !strings.Contains(d.Lost.Said["en"], "ever one?") {
+		t.Errorf("where it cannot be done: %+v", d.Lost)
+	}
+	if at, _ := to(2, "DEADLOCK", "start", "crash"); !slices.Contains(at.Verdicts, "DEADLOCK") {
+		t.Errorf("what is decided does not play itself: %v", at.Verdicts)
 	}
 }
 
@@ -118,8 +151,7 @@ func TestMovesActOn(t *testing.T) {
 		ask(t, &table, r, &p)
 		return p
 	}
-	const replyMayBeLost = 3 // the level
-	p := position(game.Request{Do: "level", Number: replyMayBeLost})
+	p := position(game.Request{Do: "level", Number: play.Number("lost-reply")})
 	if m := p.Moving; m == nil || len(m.States) != 1 || len(m.At) != 1 || len(p.Moves) != 2 {
 		t.Fatalf("at the beginning: %+v", p)
 	}
@@ -128,28 +160,24 @@ func TestMovesActOn(t *testing.T) {
 			t.Errorf("at the beginning: %+v", m)
 		}
 	}
-	for _, want := range [][]game.Move{
-		{{Kind: "arrive", Client: 1, Message: 1}, {Kind: "start", Client: 2}},
-		{
-			{Kind: "answer", Client: 1, Message: 1}, {Kind: "start", Client: 2},
-			{Kind: "lose-reply", Client: 1, Message: 1, Fault: true},
-		},
-	} {
-		p = position(game.Request{Do: "move", Link: p.Link})
-		if len(p.Moves) != len(want) {
-			t.Fatalf("%+v", p.Moves)
+	p = position(game.Request{Do: "move", Link: p.Link}) // it asks, and the request arrives
+	want := []game.Move{
+		{Kind: "answer", Client: 1, Message: 1}, {Kind: "start", Client: 2},
+		{Kind: "lose-reply", Client: 1, Message: 1, Fault: true},
+	}
+	if len(p.Moves) != len(want) {
+		t.Fatalf("%+v", p.Moves)
+	}
+	for i, m := range p.Moves {
+		if m.Kind != want[i].Kind || m.Client != want[i].Client || m.Message != want[i].Message || m.Fault != want[i].Fault {
+			t.Errorf("%+v, want %+v", m, want[i])
 		}
-		for i, m := range p.Moves {
-			if m.Kind != want[i].Kind || m.Client != want[i].Client || m.Message != want[i].Message || m.Fault != want[i].Fault {
-				t.Errorf("%+v, want %+v", m, want[i])
-			}
-		}
-		if m := p.Moving.Messages; len(m) != 1 || m[0].ID != 1 || m[0].Answered >= 0 {
-			t.Errorf("on its way: %+v", m)
-		}
-		c := p.Moving.Calls
-		if len(c) != 1 || c[0].Client != 1 || len(c[0].Lines) == 0 || len(p.Listings) <= c[0].Lines[0][0] {
-			t.Errorf("in the code: %+v of %d", c, len(p.Listings))
-		}
+	}
+	if m := p.Moving.Messages; len(m) != 1 || m[0].ID != 1 || m[0].Answered >= 0 {
+		t.Errorf("on its way: %+v", m)
+	}
+	c := p.Moving.Calls
+	if len(c) != 1 || c[0].Client != 1 || len(c[0].Lines) == 0 || len(p.Listings) <= c[0].Lines[0][0] {
+		t.Errorf("in the code: %+v of %d", c, len(p.Listings))
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"slices"
 	"strconv"
 	"time"
 
@@ -25,97 +24,47 @@ type Hint struct {
 	Said Words `json:"said"`
 }
 
-// A reason is why a way goes on as it does.
-type reason struct {
-	step   int // of the way, from the present position on
-	client int // whose event it is; 0: a server's
-	why    Words
-}
-
 // hintOf is the hint at a position from which a way leads to a harm.
 func hintOf(ctx context.Context, g *play.Game, at *play.Position, w play.Way, harm verdict.Word) (*Hint, error) {
-	choices := at.Trace.Choices
-	steps, err := g.Steps(w.Choices, len(choices))
+	n, end, w, err := g.Next(ctx, at, w, harm)
 	if err != nil {
 		return nil, err
 	}
-	r := reasonOf(g, steps, harm)
-	if next := firstOf(at, steps, r); next != steps[0].Choice {
-		find := func(from []simulator.Choice) (play.Way, error) { return g.Way(ctx, from, harm) }
-		if w, err = g.Sooner(w, choices, next, find); err == nil {
-			steps, err = g.Steps(w.Choices, len(choices))
-		}
-		if err != nil {
-			return nil, err
-		}
-		r = reasonOf(g, steps, harm)
+	before := len(at.Trace.Choices)
+	steps, err := g.Steps(w.Choices, before)
+	if n < 0 || err != nil {
+		return nil, cmp.Or(err, error(i18n.Errorf("error.play.hint")))
 	}
-	n := slices.IndexFunc(at.Moves, func(m play.Move) bool { return m.Choice == steps[0].Choice })
-	if n < 0 {
-		return nil, i18n.Errorf("error.play.hint")
-	}
-	return &Hint{n, words("play.hint", "why", r.why, "n", n+1, "what", movesOf(at)[n])}, nil
+	key, why := reasonOf(g, steps, end-before, harm)
+	return &Hint{n, words(key, "why", why, "n", n+1, "what", movesOf(at)[n])}, nil
 }
 
-// firstOf is the move that leads most directly to a reason: its own choice if that is possible now, and else a move of
-// the same client.
-func firstOf(at *play.Position, steps []play.Step, r reason) simulator.Choice {
-	own := steps[0].Choice
-	if int(own.Client) == r.client || r.step == 0 {
-		return own
-	}
-	for _, wanted := range []func(m play.Move) bool{
-		func(m play.Move) bool { return m.Choice == steps[r.step].Choice },
-		func(m play.Move) bool { return !m.Fault && r.client > 0 && int(m.Choice.Client) == r.client },
-	} {
-		if i := slices.IndexFunc(at.Moves, wanted); i >= 0 {
-			return at.Moves[i].Choice
-		}
-	}
-	return own
-}
-
-// reasonOf returns the first event of a way that matters. A refusal, or a wait without result, matters only where
-// nothing else does; an entry, only after what another client has to do first for its own sake.
-func reasonOf(g *play.Game, steps []play.Step, harm verdict.Word) reason {
-	var waits, enters *reason
+// reasonOf returns the reason for the first move of a way, which makes so many of its steps, and the key of the text
+// for it: what matters in the move, or else what matters first after it. A refusal, or a wait without result, matters
+// only where nothing else does.
+func reasonOf(g *play.Game, steps []play.Step, own int, harm verdict.Word) (key string, why Words) {
+	waits, passes := Words(nil), false
 	for i := range steps {
-		s := &steps[i]
-		why, inVain := telling(g, s, steps[0].Before, i > 0)
-		r := &reason{i, int(s.Choice.Client), why}
+		why, inVain := telling(g, &steps[i], steps[0].Before, i >= own)
+		passes = passes || steps[i].Choice.Verb == simulator.Pass
 		switch {
 		case why == nil:
 		case inVain:
-			waits = cmp.Or(waits, r)
-		case s.Choice.Client == steps[0].Choice.Client || !entersBy(s) && enters == nil:
-			return withTime(g, steps, *r)
+			if waits == nil {
+				waits = why
+			}
+		case i < own || steps[i].Choice.Verb >= simulator.FaultVerb:
+			return "play.hint", why
+		case passes && g.Bounds.Timing == search.Lockstep:
+			return "play.hint.time", why
 		default:
-			enters = cmp.Or(enters, r)
+			return "play.hint.then", why
 		}
 	}
-	switch {
-	case enters != nil:
-		return withTime(g, steps, *enters)
-	case waits != nil:
-		return *waits
+	if waits != nil {
+		return "play.hint", waits
 	}
-	return reason{why: words("play.hint.last", "harm", harm)}
-}
-
-// entersBy reports whether a client gets in by a step.
-func entersBy(s *play.Step) bool {
-	return slices.ContainsFunc(s.Events(), func(e history.Event) bool { return e.Kind == history.Enter })
-}
-
-// withTime adds to a reason that time has to pass, where the next move is another client's: in lockstep time passes
-// only when nothing else can happen.
-func withTime(g *play.Game, steps []play.Step, r reason) reason {
-	passes := func(s play.Step) bool { return s.Choice.Verb == simulator.Pass }
-	if g.Bounds.Timing == search.Lockstep && !passes(steps[0]) && int(steps[0].Choice.Client) != r.client &&
-		slices.ContainsFunc(steps[:r.step+1], passes) {
-		r.why = words("play.hint.time", "why", r.why)
-	}
-	return r
+	return "play.hint", words("play.hint.last", "harm", harm)
 }
 
 // telling returns the reason why a step matters, or, inVain, what has no effect in it; nil: it does not matter. now is

@@ -17,7 +17,7 @@ import (
 )
 
 // firstShown is the level whose shortest way a page shows while its engine loads: the token and a pause.
-const firstShown = 13
+const firstShown = 8
 
 // budgets are those that a page offers for a lock of one's own choice.
 var budgets = []string{
@@ -69,55 +69,49 @@ type Level struct {
 	Lock     string       `json:"lock"`
 	Budget   string       `json:"budget"`
 	Harm     verdict.Word `json:"harm"`
-	Meaning  Words        `json:"meaning"`
 	Said     Words        `json:"said"` // what to bring about
 	Title    Words        `json:"title"`
 	Learn    Words        `json:"learn"`
 	Question Words        `json:"question"`
 	Topic    string       `json:"topic"`
-	Fix      int          `json:"fix,omitempty"` // the number of the level that shows what prevents the harm
+	Fix      int          `json:"fix,omitempty"`  // the number of the level that tries what is said to prevent the harm
+	Code     string       `json:"code"`           // the lock in a few lines
+	More     bool         `json:"more,omitempty"` // it stands behind the course
 }
 
 // Levels is the course.
 func Levels() (all []Level) {
 	for i, l := range play.Levels() {
 		all = append(all, Level{
-			Number: i + 1, ID: l.ID, Lock: l.Lock, Budget: l.Budget, Harm: l.Harm, Meaning: titled(reports.Meaning,
-				l.Harm), Said: aim(l.Harm),
+			Number: i + 1, ID: l.ID, Lock: l.Lock, Budget: l.Budget, Harm: l.Harm, Said: aim(l.Harm),
 			Title: levelText(&l, "title"), Learn: levelText(&l, "learn"), Question: levelText(&l, "question"),
-			Topic: l.Topic,
-			Fix:   play.Number(l.Fix),
+			Topic: l.Topic, Fix: play.Number(l.Fix), Code: l.Code(), More: i >= play.Course,
 		})
 	}
 	return all
 }
 
-// A Lock is one that can be played.
-type Lock struct {
+// A Named is a lock or a race that can be played.
+type Named struct {
 	ID     string `json:"id"`
+	Short  string `json:"short,omitempty"` // of a race: its number
 	Title  Words  `json:"title"`
-	Family Words  `json:"family"`         // its title
-	Next   string `json:"next,omitempty"` // the lock that was meant to mend it
+	Family Words  `json:"family,omitempty"` // of a lock: its title
+	Next   string `json:"next,omitempty"`   // the lock that was meant to mend it
 }
 
-func locks() (all []Lock) {
+func locks() (all []Named) {
 	for _, e := range algorithms.All() {
 		next, _ := race.Successor(e)
-		all = append(all, Lock{e.ID, titled(text.LockTitle, e.ID), titled(text.FamilyTitle, string(e.Family)), next.ID})
+		title, family := titled(text.LockTitle, e.ID), titled(text.FamilyTitle, string(e.Family))
+		all = append(all, Named{e.ID, "", title, family, next.ID})
 	}
 	return all
 }
 
-// A Race is one that can be played.
-type Race struct {
-	ID    string `json:"id"`
-	Short string `json:"short"`
-	Title Words  `json:"title"`
-}
-
-func races() (all []Race) {
+func races() (all []Named) {
 	for _, sc := range scenarios.All() {
-		all = append(all, Race{sc.ID, sc.Code, titled(text.RaceTitle, sc.ID)})
+		all = append(all, Named{sc.ID, sc.Code, titled(text.RaceTitle, sc.ID), nil, ""})
 	}
 	return all
 }

@@ -141,7 +141,11 @@ func aim(harm verdict.Word) Words {
 	if harm == "" {
 		return words("play.goal.any")
 	}
-	return words("play.goal", "harm", harm, "meaning", titled(reports.Meaning, harm))
+	want := titled(reports.Meaning, harm)
+	if key := "play.want." + string(harm); text.In("en").Has(key) {
+		want = words(key)
+	}
+	return words("play.goal", "harm", harm, "want", want)
 }
 
 // A Judged judges the answer that a harm cannot be brought about.
@@ -173,16 +177,19 @@ func proved(g *play.Game, truth play.Truth, harm verdict.Word) Words {
 
 // A Mended is an attack on another lock.
 type Mended struct {
-	Position        // after the same moves
+	Run             // after the same moves
 	Possible bool   `json:"possible"` // by the same faults, in some order
-	Way      string `json:"way"`      // a link to the shortest way to the harm, or to the position if there is none
-	// Said is how far the moves were possible and what they have come to, and what a search of every way has found.
+	Way      string `json:"way"`      // a link to the shortest way to the harm, or to the run if there is none
+	// Said is what the moves have come to, and what a search of every way has found.
 	Said []Words `json:"said"`
+
+	outcome *race.Outcome
 }
 
-// mendedOf returns the attack of so many moves on another lock, of which a search has tried every way to a harm.
-func mendedOf(other *play.Game, m *play.Mended, moves int, harm verdict.Word) *Mended {
-	j := &Mended{Position: *positionOf(other, m.Position)}
+// mendedOf returns the attack on another lock, of which a search has tried every way to a harm.
+func mendedOf(m *play.Mended, harm verdict.Word) *Mended {
+	j := &Mended{Run: runOf(m.Run, false), outcome: m.Run}
+	j.Link = m.Run.Trace.Link()
 	j.Way = j.Link
 	var found []string
 	for _, w := range m.Search.Witnesses {
@@ -199,9 +206,9 @@ func mendedOf(other *play.Game, m *play.Mended, moves int, harm verdict.Word) *M
 	case len(found) > 0:
 		key = "play.mend.other"
 	}
-	came, b := append(j.Verdicts, verdict.Holds)[0], m.Search.Bounds
+	b := m.Search.Bounds
 	j.Said = []Words{
-		words("play.mend.same", "lock", other.Lock.Heading(), "same", m.Same, "all", moves, "verdict", came),
+		words("play.mend.same", "lock", m.Run.Lock.Heading(), "verdict", m.Run.Verdicts[0]),
 		words(key, "lock", j.Lock, "harm", harm, "faults", orNone(string(b.Budget)), "states", m.Search.States,
 			"clients", b.Clients, "attempts", b.Attempts, "found", strings.Join(found, ", ")),
 	}

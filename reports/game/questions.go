@@ -422,6 +422,10 @@ func (z *Quiz) survivorMoments(c Cell, hard bool) []int {
 func (z *Quiz) survivorAt(c Cell, _ int, hard bool) *Question {
 	survive, fall := z.outcomes(c.Race, hard)
 	z.random.Shuffle(len(fall), func(i, j int) { fall[i], fall[j] = fall[j], fall[i] })
+	// A lock without an expiry survives nearly everything.
+	if dear := lists.Pick(survive, func(o *played) bool { return !o.Forever() }); len(dear) > 0 {
+		survive = dear
+	}
 	right := survive[z.random.IntN(len(survive))]
 	shown := *right.Outcome
 	shown.History = nil

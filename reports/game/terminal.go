@@ -1,6 +1,7 @@
 package game
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -29,7 +30,7 @@ type Screen struct {
 }
 
 // letters maps words that other programs take to letters of the game.
-var letters = map[string]string{"quit": "q", "exit": "q", "help": "?"}
+var letters = map[string]string{"quit": "q", "exit": "q", "help": "?", "hint": "h", "undo": "u", "link": "l"}
 
 // ask prints a prompt and reads a line; false: there is none, or it asks for the end.
 func (s *Screen) ask(prompt string) (line string, ok bool) {
@@ -83,9 +84,12 @@ type Session struct {
 	level   int          // its number, from 1; 0: none
 	harm    verdict.Word // to be brought about; "": none
 	at      *Position
-	reached bool // and said so
-	lost    bool // whatever is done, the goal follows
-	proved  bool // it was said, or given up, that the goal cannot be reached
+	before  *Lost // where the goal came out of reach; nil: it is in reach
+	reached bool  // and said so
+	lost    bool  // whatever is done, the goal follows
+	proved  bool  // it was said, or given up, that the goal cannot be reached
+	won     bool  // the next level is offered
+	next    *bool
 }
 
 // Start begins a game with a goal after some choices.
@@ -98,10 +102,10 @@ func Start(out *Screen, g *play.Game, harm verdict.Word, choices []simulator.Cho
 	return t, err
 }
 
-// StartLevel begins the game of a level.
-func StartLevel(out *Screen, n int, l play.Level, g *play.Game) (*Session, error) {
+// StartLevel begins the game of a level. When it is won, and the next one is wanted, next is set.
+func StartLevel(out *Screen, n int, l play.Level, g *play.Game, next *bool) (*Session, error) {
 	t, err := Start(out, g, l.Harm, nil)
-	t.level = n
+	t.level, t.next, *next = n, next, false
 	return t, err
 }
 
@@ -118,6 +122,10 @@ func (t *Session) Play() error {
 		if !ok {
 			break
 		}
+		if line == "" && t.won {
+			*t.next = true
+			return t.out.Err
+		}
 		t.obey(line)
 	}
 	if t.at.Steps > 0 && t.out.Err == nil {
@@ -128,7 +136,7 @@ func (t *Session) Play() error {
 
 // ask asks about the position; nil: it has said why there is no answer, or the program ends.
 func (t *Session) ask(r Request) any {
-	r.Link, r.Harm = t.at.Link, t.harm
+	r.Link, r.Harm = cmp.Or(r.Link, t.at.Link), t.harm
 	answer, err := t.table.do(t.out.Ctx, r)
 	if err == nil {
 		return answer
@@ -148,6 +156,7 @@ func (t *Session) introduce() {
 	case t.level > 0:
 		l := play.Levels()[t.level-1]
 		t.out.tell("", words("play.level", "n", t.level, "of", len(play.Levels()), "title", levelText(&l, "title")))
+		t.out.Printf("\n%s\n\n", l.Code())
 	case t.harm == "":
 		found, ok := t.ask(Request{Do: "goal"}).(*Goal)
 		if !ok {
@@ -195,7 +204,10 @@ func (t *Session) show(p *Position) {
 	}
 	if t.harm != "" && !t.lost && p.End == nil {
 		if doom, ok := t.ask(Request{Do: "doom"}).(*Doom); ok && doom.Known {
-			t.out.line("  ", words("play.doom", "share", doom.Percent, "bar", bar(doom.Share), "harm", t.harm))
+			if p.Steps > 0 {
+				t.out.line("  ", words("play.doom", "share", doom.Percent, "bar", bar(doom.Share), "harm", t.harm))
+			}
+			t.tellLost(doom.Lost)
 		}
 	}
 	t.out.Printf("\n")
@@ -215,6 +227,19 @@ func (t *Session) show(p *Position) {
 		t.out.tell("", p.End)
 		t.out.Sentence("play.thenmend")
 		t.lesson(true)
+	}
+}
+
+// tellLost says how the goal has come out of reach, if it has, and what to remember.
+func (t *Session) tellLost(lost *Lost) {
+	if t.before = lost; lost == nil {
+		return
+	}
+	t.out.Printf("\n")
+	t.out.tell("", lost.Said)
+	if lost.Link != "" {
+		t.lesson(false)
+		t.out.Sentence("play.lost.back")
 	}
 }
 
@@ -272,8 +297,8 @@ func (t *Session) lesson(on bool) {
 			tell("play.fix", fmt.Sprintf("%s (locklab play --level %d)", course[l.Fix-1].Title[lang], l.Fix))
 		}
 	}
-	if on && t.level < len(course) {
-		t.out.Next(fmt.Sprintf("locklab play --level %d", t.level+1))
+	if t.won = on && t.level < len(course); t.won {
+		t.out.Sentence("play.next", "n", strconv.Itoa(t.level+1))
 	}
 }
 
@@ -294,6 +319,12 @@ func (t *Session) obey(line string) {
 			t.show(back)
 		} else if ok {
 			t.out.Sentence("play.undo.none")
+		}
+	case "b":
+		if t.before == nil || t.before.Link == "" {
+			t.choose(line)
+		} else if at, ok := t.ask(Request{Do: "at", Link: t.before.Link}).(*Position); ok {
+			t.show(at)
 		}
 	case "h", "g", "n", "no":
 		t.advise(verb)
@@ -364,7 +395,7 @@ func (t *Session) mend(name string) {
 		return
 	}
 	t.out.Printf("\n")
-	t.out.lanes(m.at.Outcome)
+	t.out.lanes(m.outcome)
 	t.out.Printf("\n")
 	for _, w := range m.Said {
 		t.out.tell("", w)

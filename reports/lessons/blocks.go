@@ -47,6 +47,7 @@ const (
 	Listing    Kind = "listing" // a run, a session, code
 	Gap        Kind = "gap"     // an empty line in a terminal; elsewhere blocks are apart by themselves
 	Break      Kind = "break"   // the next screen begins
+	Hidden     Kind = "hidden"  // what follows answers what stands before: it is shown when it is asked for
 )
 
 // Text writes blocks to a terminal, folded at the printer's width. look says how runs are drawn; its width and its
@@ -54,6 +55,7 @@ const (
 func Text(p *text.Printer, look reports.Look, blocks []Block) {
 	for _, b := range blocks {
 		switch b.Kind {
+		case Hidden: // nobody is there to ask
 		case Gap:
 			p.Printf("\n")
 		case Break:
@@ -139,13 +141,13 @@ func Elements(lang string, blocks []Block) (template.HTML, error) {
 // unfolded is a width in which runs are drawn in columns and nothing is folded.
 const unfolded = 100_000
 
-// drawn returns blocks without gaps, their listings drawn.
+// drawn returns blocks without what only a terminal has, their listings drawn.
 func drawn(p *text.Printer, blocks []Block) (all []Block) {
 	for _, b := range blocks {
 		if b.Kind == Listing {
 			b.Text = strings.Trim(b.listing(p, reports.Look{}, unfolded), "\n")
 		}
-		if b.Kind != Gap {
+		if b.Kind != Gap && b.Kind != Hidden {
 			all = append(all, b)
 		}
 	}

@@ -3,12 +3,14 @@ package lessons
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	"locklab/reports"
 	"locklab/reports/game"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
@@ -18,7 +20,7 @@ import (
 
 // What the slides of a deck are for: the Part of their headings.
 const (
-	Plan   = "plan"   // of the lesson
+	Hook   = "hook"   // what the lesson is about, as a question
 	How    = "how"    // how a lock works
 	Race   = "race"   // a race that a lock is played in
 	Next   = "next"   // the same race with another lock
@@ -58,6 +60,14 @@ func Slides(deck []Block) (all []Slide) {
 		}
 	}
 	return all
+}
+
+// Listed is the heading with what happens in the run, as the presenter's list of slides has it.
+func (s Slide) Listed(lang string) string {
+	if s.Run == nil || s.Kind == How || s.Kind == Debate {
+		return s.Heading
+	}
+	return text.Say(lang, "lesson.listed", "heading", s.Heading, "race", Story(lang, s.Run.Race, "title"))
 }
 
 // Lines returns the texts of a part.
@@ -131,10 +141,12 @@ type DeckOptions struct {
 	Lang      string
 	Questions int // of the quiz, at most
 	Seed      uint64
+	Slides    int    // so many; 0: as many as there is to show
+	Course    string // a line for the course and its teacher; "": none
 }
 
-// mostSlides is more than one lesson can hold.
-const mostSlides = 60
+// MostSlides is more than one lesson can hold.
+const MostSlides = 60
 
 // mostWithHow is the number of locks of which it is shown how each works. Of more, such as a family, there is only
 // a race each.
@@ -151,16 +163,19 @@ type deckMaker struct {
 // Deck makes the slides of a lesson about a subject: a page with breaks. A slide has a heading, what the class is told
 // first, one question, a run, and the answer.
 func (s Subject) Deck(stage *Stage, o DeckOptions) ([]Block, error) {
-	tooLarge := text.Errorf("error.lesson.large", "most", mostSlides)
-	if len(s.Screens)+max(len(s.Locks), 1)*max(len(s.Races), 1) > mostSlides { // before they are played
+	tooLarge := text.Errorf("error.lesson.large", "most", MostSlides)
+	if o.Slides > 0 {
+		o.Questions = o.Slides // of which those go that are too many
+	}
+	if len(s.Screens)+max(len(s.Locks), 1)*max(len(s.Races), 1) > MostSlides { // before they are played
 		return nil, tooLarge
 	}
 	d := &deckMaker{Subject: &s, DeckOptions: o, m: &maker{stage: stage, p: &text.Printer{Lang: o.Lang}}}
-	for _, build := range []func(){d.screens, d.races, d.locks, d.debate, d.quiz, d.end, d.plan} {
+	for _, build := range []func(){d.screens, d.races, d.locks, d.debate, d.quiz, d.end, d.fit, d.hook} {
 		if build(); d.m.err != nil {
 			return nil, d.m.err
 		}
-		if len(Slides(d.m.blocks)) > mostSlides {
+		if len(Slides(d.m.blocks)) > MostSlides {
 			return nil, tooLarge
 		}
 	}
@@ -197,11 +212,11 @@ func (d *deckMaker) title() string {
 	say := d.m.p.Say
 	switch {
 	case len(d.Locks) == 1:
-		return d.lockTitle(d.Locks[0])
+		return d.short(d.Locks[0])
 	case len(d.Locks) > 1:
-		return say("lesson.from", "first", d.Locks[0].ID, "last", d.Locks[len(d.Locks)-1].ID)
+		return say("lesson.from", "first", d.short(d.Locks[0]), "last", d.short(d.Locks[len(d.Locks)-1]))
 	case len(d.Races) > 0:
-		return d.titled(d.Races[0].ID, Story(d.Lang, d.Races[0], "title"))
+		return Story(d.Lang, d.Races[0], "title")
 	case len(d.Screens) == 1:
 		return say(screen(d.Screens[0]) + ".title")
 	case len(d.Screens) > 1:
@@ -215,32 +230,69 @@ func (d *deckMaker) titled(name, title string) string {
 	return d.m.p.Label("explain.head", "text", name) + title
 }
 
-func (d *deckMaker) lockTitle(e lock.Entry) string {
+// short is the title of a lock, up to what it says of it.
+func (d *deckMaker) short(e lock.Entry) string {
 	title := text.LockTitle(e.ID, d.Lang)
-	if strings.HasPrefix(strings.ToLower(title), e.ID) { // as in "Redlock: a majority of servers"
-		return title
-	}
-	return d.titled(e.ID, title)
+	return title[:strings.IndexAny(title+":", ":：")]
 }
 
-// plan lists on a first slide what follows, the questions of the quiz as one.
-func (d *deckMaker) plan() {
+// hook adds the first slide: two instances of a job, and one lock. Its notes list what follows, the questions of the
+// quiz as one.
+func (d *deckMaker) hook() {
 	rest, questions := d.m.blocks, 0
 	d.m.blocks = nil
-	d.slide(Plan, d.title())
+	d.slide(Hook, d.title())
+	d.say("", d.Course)
+	d.tell("", "lesson.hook")
+	d.tell(Asked, "lesson.hook.ask")
+	d.tell(Notes, "lesson.keys")
 	for _, s := range Slides(rest) {
 		if s.Kind == Quiz {
 			questions++
 			continue
 		}
 		if questions > 0 {
-			d.say("", d.m.p.Say("lesson.quizzes", "n", strconv.Itoa(questions)))
+			d.say(Notes, d.m.p.Say("lesson.quizzes", "n", strconv.Itoa(questions)))
 			questions = 0
 		}
-		d.say("", s.Heading)
+		d.say(Notes, s.Listed(d.Lang))
 	}
-	d.say(Notes, d.m.p.Say("lesson.keys"))
 	d.m.blocks = append(d.m.blocks, rest...)
+}
+
+// leastOf are the kinds of slides of which the last go first where there are too many, in their order, each with how
+// many stay.
+var leastOf = []struct {
+	kind  string
+	stays int
+}{{Quiz, 1}, {Debate, 1}, {Next, 0}, {Race, 1}, {How, 0}, {Debate, 0}, {Quiz, 0}}
+
+// fit leaves out slides until there are as many as were asked for, with the hook.
+func (d *deckMaker) fit() {
+	if d.Slides == 0 {
+		return
+	}
+	var slides [][]Block // each with its break and its heading first
+	for _, b := range d.m.blocks {
+		if b.Kind == Break {
+			slides = append(slides, nil)
+		}
+		slides[len(slides)-1] = append(slides[len(slides)-1], b)
+	}
+	for _, least := range leastOf {
+		of := func(slide []Block) bool { return slide[1].Part == least.kind }
+		for n := len(lists.Pick(slides, of)); n > least.stays && len(slides)+1 > d.Slides; n-- {
+			last := len(slides) - 1
+			for !of(slides[last]) {
+				last--
+			}
+			slides = slices.Delete(slides, last, last+1)
+		}
+	}
+	if n := len(slides) + 1; n != d.Slides {
+		d.m.failed(text.Errorf("error.lesson.slides", "asked", d.Slides, "has", n))
+	}
+	d.m.blocks = slices.Concat(slides...)
 }
 
 // screens adds screens of the guided tour.
@@ -249,7 +301,7 @@ func (d *deckMaker) screens() {
 	d.m.failed(err)
 	for i, o := range runs {
 		key := screen(d.Screens[i])
-		d.race(d.m.p.Say(key+".title"), o, key+".idea")
+		d.race(o, key+".idea")
 		d.tell(Notes, key+".next")
 	}
 }
@@ -273,7 +325,7 @@ func (d *deckMaker) races() {
 
 // locks adds locks: how each works, in which races it fails, and what becomes of one of them with the next lock.
 func (d *deckMaker) locks() {
-	few, most := len(d.Locks) <= mostWithHow, 2 // races of each
+	few, most := len(d.Locks) <= mostWithHow, 3 // races of each
 	if len(d.Locks) > 3 {
 		most = 1
 	}
@@ -298,15 +350,16 @@ func (d *deckMaker) locks() {
 // holds reports whether a lock survives a race that applies to it.
 func holds(o *race.Outcome) bool { return o.History != nil && o.Verdicts[0] == verdict.Holds }
 
-// tellingRaces are races in the order in which they are chosen for a lock that fails in them.
+// tellingRaces are races in the order in which they are chosen for a lock that fails in them: those that one is told of
+// first.
 var tellingRaces = []string{
-	"crash-before-expire", "crash-holding", "client-skew", "late-release", "restart", "clock-jump", "failover",
-	"slow-work", "gc-pause",
+	"crash-before-expire", "crash-holding", "client-skew", "gc-pause", "late-release", "failover", "restart", "clock-jump",
+	"slow-work", "quorum-restart", "lost-reply",
 }
 
-// telling returns runs of a lock in the races that are named. If none is, it returns runs that fail: those of the
-// guided tour, and one that the lock after it survives. mended is that run of the lock after it, if there is one, or
-// else its run in the first race.
+// telling returns runs of a lock in the races that are named. If none is, it returns runs that fail, two at least
+// if there are, and of those that end alike the first: in the race of the guided tour, then in telling ones. mended is the run of the lock after it in the
+// first of these races that it survives, or else in the first.
 func (d *deckMaker) telling(e, after lock.Entry, most int) (all []*race.Outcome, mended *race.Outcome) {
 	ids := lists.Each(d.Races, func(sc race.Race) string { return sc.ID })
 	if d.Races == nil {
@@ -317,21 +370,24 @@ func (d *deckMaker) telling(e, after lock.Entry, most int) (all []*race.Outcome,
 		}
 		ids = append(ids, tellingRaces...)
 	}
+	ended := map[string]bool{}
+	var alike []*race.Outcome // to others
 	for _, id := range unique(ids) {
 		o := d.named(e.ID, id)
-		tells := d.Races != nil || verdict.Fails(o.Verdicts) && !slices.Contains(d.asked, o)
-		if o.History != nil && tells {
-			all = append(all, o)
+		switch end := reports.Words(o.Verdicts); {
+		case o.History == nil, d.Races == nil && (!verdict.Fails(o.Verdicts) || slices.Contains(d.asked, o)):
+		case d.Races == nil && ended[end]:
+			alike = append(alike, o)
+		default:
+			all, ended[end] = append(all, o), true
 		}
 	}
-	survived := slices.IndexFunc(all, func(o *race.Outcome) bool { return holds(d.named(after.ID, o.Race.ID)) })
-	if d.Races == nil && len(all) > most {
-		if survived >= most {
-			all[most-1], survived = all[survived], most-1
-		}
-		all = all[:most]
+	if d.Races == nil {
+		all = append(all, alike[:min(len(alike), max(2-len(all), 0))]...)
+		all = all[:min(len(all), most)]
 	}
 	if all != nil {
+		survived := slices.IndexFunc(all, func(o *race.Outcome) bool { return holds(d.named(after.ID, o.Race.ID)) })
 		mended = d.named(after.ID, all[max(survived, 0)].Race.ID)
 	}
 	return all, mended
@@ -350,25 +406,21 @@ func (d *deckMaker) named(id, raceID string) *race.Outcome {
 	return o
 }
 
-// how adds how a lock works.
+// how adds how a lock works. The answer to its question are the slides that follow.
 func (d *deckMaker) how(e lock.Entry) {
 	key := "lock." + e.ID
-	d.slide(How, d.lockTitle(e))
+	d.slide(How, text.LockTitle(e.ID, d.Lang))
 	d.tell("", key+".how")
 	d.say(Asked, d.m.p.Say("lesson.how"))
 	d.play(d.named(e.ID, "calm"))
-	d.tell(Answer, key+".mends")
-	d.tell(Notes, key+".origin", key+".beside")
+	d.tell(Notes, key+".mends", key+".origin", key+".beside")
 }
 
-// race adds a slide about a run that the quiz asks about, too.
-func (d *deckMaker) race(heading string, o *race.Outcome, answers ...string) {
-	sc, title := o.Race, Story(d.Lang, o.Race, "title")
-	asked := d.m.p.Say("lesson.ask", "race", title, "lock", o.Lock.ID)
-	if strings.HasSuffix(heading, title) {
-		asked = d.m.p.Say("lesson.ask.how")
-	}
-	d.run(Race, heading, asked, o, answers...)
+// race adds a slide about a run that the quiz asks about, too. What it is is part of the answer.
+func (d *deckMaker) race(o *race.Outcome, answer string) {
+	sc := o.Race
+	d.run(Race, d.m.p.Say("lesson.run", "lock", d.short(o.Lock)), d.m.p.Say("lesson.ask"), o, answer)
+	d.tell(Notes, answer)
 	d.say(Notes, Story(d.Lang, sc, "story"), Story(d.Lang, sc, "numbers"))
 	d.m.told("race."+sc.ID+".not", sentence("label.race.not"))
 }
@@ -376,26 +428,41 @@ func (d *deckMaker) race(heading string, o *race.Outcome, answers ...string) {
 // usual adds a slide about a run, with why it ends as it does.
 func (d *deckMaker) usual(o *race.Outcome) {
 	key := "race." + o.Race.ID
-	heading := d.m.p.Say("lesson.run", "lock", o.Lock.ID, "race", Story(d.Lang, o.Race, "title"))
-	d.race(heading, o, key+".why", key+".mends")
+	d.race(o, key+".why")
+	d.tell(Notes, key+".mends")
 }
 
 // next adds the same race with another lock.
 func (d *deckMaker) next(o *race.Outcome) {
-	heading := d.m.p.Say("lesson.next", "race", Story(d.Lang, o.Race, "title"), "lock", o.Lock.ID)
-	asked := d.m.p.Say("lesson.next.ask", "lock", o.Lock.ID)
-	d.run(Next, heading, asked, o, "race."+o.Race.ID+".mends")
-	d.tell(Notes, "lock."+o.Lock.ID+".mends")
+	name, key := d.short(o.Lock), "race."+o.Race.ID+".mends"
+	d.run(Next, d.m.p.Say("lesson.next", "lock", name), d.m.p.Say("lesson.next.ask", "lock", name), o, key)
+	d.tell(Notes, key, "lock."+o.Lock.ID+".mends")
 }
 
-// run adds a slide with a question, a run, its result and the texts of keys.
-func (d *deckMaker) run(kind, heading, asked string, o *race.Outcome, answers ...string) {
+// run adds a slide with a question, a run, and the answer: what happens, what it comes to, and a sentence of a text.
+func (d *deckMaker) run(kind, heading, asked string, o *race.Outcome, answer string) {
 	d.asked = append(d.asked, o)
 	d.slide(kind, heading)
 	d.say(Asked, asked)
 	d.play(o)
-	d.say(Answer, results(d.m.p, o))
-	d.tell(Answer, answers...)
+	d.say(Answer, Story(d.Lang, o.Race, "title"), sentences(results(d.m.p, o), 1))
+	d.brief(Answer, 1, answer)
+}
+
+// brief adds to a part of a slide the first n sentences of a text, without what stands in brackets.
+func (d *deckMaker) brief(part string, n int, key string) {
+	d.say(part, sentences(strings.Join(d.m.lines(d.Lang, key), " "), n))
+}
+
+var (
+	inBrackets = regexp.MustCompile(`\s?\([^()]*\)|（[^（）]*）`)
+	sentenced  = regexp.MustCompile(`.*?(?:[.?!]"?(?: |$)|[。？！]」?|$)`)
+)
+
+// sentences are the first n of a text, without what stands in brackets.
+func sentences(said string, n int) string {
+	found := sentenced.FindAllString(inBrackets.ReplaceAllString(said, ""), n)
+	return strings.TrimSpace(strings.Join(found, ""))
 }
 
 // debate adds the points of the debate, or those that a lesson about Redlock has.
@@ -417,9 +484,10 @@ func (d *deckMaker) debate() {
 		d.m.argued(n)
 		d.say(Asked, d.m.p.Say("lesson.debate.ask"))
 		d.play(first[0])
-		d.tell(Answer, key+".says")
+		d.brief(Answer, 2, key+".says")
+		d.tell(Notes, key+".says")
 		runs := append(first, more...)
-		d.say(Answer, lists.Each(runs, d.m.ending)...)
+		d.say(Notes, lists.Each(runs, d.m.ending)...)
 		d.asked = append(d.asked, runs...)
 	}
 }
@@ -442,8 +510,7 @@ func (d *deckMaker) quiz() {
 		if o.History == nil { // it is about other locks
 			continue
 		}
-		title := Story(d.Lang, o.Race, "title")
-		d.slide(Quiz, d.m.p.Say("lesson.quiz", "n", strconv.Itoa(n), "lock", o.Lock.ID, "race", title))
+		d.slide(Quiz, d.m.p.Say("lesson.quiz", "n", strconv.Itoa(n), "lock", d.short(o.Lock)))
 		d.say(Asked, q.Ask[d.Lang])
 		d.play(o)
 		said := lists.Each(q.Answers, func(a game.Answer) string { return a.Said[d.Lang] })
@@ -457,7 +524,9 @@ func (d *deckMaker) end() {
 	debated := slices.ContainsFunc(d.m.blocks, func(b Block) bool { return b.Part == Debate })
 	d.slide(End, d.m.p.Say("lesson.end"))
 	for _, e := range d.Locks {
-		d.say("", d.titled(e.ID, strings.Join(d.m.lines(d.Lang, "lock."+e.ID+".choose"), " ")))
+		key := "lock." + e.ID + ".choose"
+		d.say("", d.titled(d.short(e), sentences(strings.Join(d.m.lines(d.Lang, key), " "), 2)))
+		d.tell(Notes, key)
 	}
 	if debated {
 		d.tell("", "debate.end")

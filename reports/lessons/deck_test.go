@@ -2,6 +2,7 @@ package lessons
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -42,17 +43,17 @@ func kinds(slides []Slide) string {
 func TestLessonIsInOrder(t *testing.T) {
 	effort.OnlyExhaustive(t, "it takes seconds; one goroutine plays")
 	for names, want := range map[string]string{
-		"setnx-expire redlock":              "plan how race next how race debate quiz end",
-		"token":                             "plan how race next quiz end",
-		"token gc-pause R24":                "plan how race next quiz end",
-		"path 3":                            "plan race quiz end",
-		"path":                              "plan race quiz end",
-		"gc-pause failover":                 "plan race next race next quiz end",
-		"debate":                            "plan debate quiz end",
-		"path 3 R18":                        "plan race next quiz end",
-		"stamps":                            "plan race quiz end",
-		"mutex":                             "plan how race quiz end", // no lock follows it
-		"setnx setnx-expire constant token": "plan how race next how race how race next how race next quiz end",
+		"setnx-expire redlock":              "hook how race next how race debate quiz end",
+		"token":                             "hook how race next quiz end",
+		"token gc-pause R24":                "hook how race next quiz end",
+		"path 3":                            "hook race quiz end",
+		"path":                              "hook race quiz end",
+		"gc-pause failover":                 "hook race next race next quiz end",
+		"debate":                            "hook debate quiz end",
+		"path 3 R18":                        "hook race next quiz end",
+		"stamps":                            "hook race quiz end",
+		"mutex":                             "hook how race quiz end", // no lock follows it
+		"setnx setnx-expire constant token": "hook how race next how race how race next how race next quiz end",
 	} {
 		if got := kinds(slidesOf(t, names, DeckOptions{Questions: 3, Seed: 1})); got != want {
 			t.Errorf("%s: %s, want %s", names, got, want)
@@ -70,10 +71,53 @@ func TestLessonShowsFailures(t *testing.T) {
 			t.Errorf("%s: %v", heading, o.Verdicts)
 		case kind == Race && strings.Contains(heading+asked, string(o.Verdicts[0])):
 			t.Errorf("%q or %q tells how the run ends", heading, asked)
+		case kind == Race && strings.Contains(heading+asked, Story("en", o.Race, "title")):
+			t.Errorf("%q or %q tells what happens", heading, asked)
 		}
-		if kind != Plan && kind != End && (asked == "" || s.Lines(Answer) == nil && s.Choices == nil) {
+		if kind != Hook && kind != End && (asked == "" || kind != How && s.Lines(Answer) == nil && s.Choices == nil) {
 			t.Errorf("%s: no question, or no answer", heading)
 		}
+	}
+}
+
+// An answer on a slide is at most two sentences beside the name of the race, each of which one reads at a glance, without
+// codes of races.
+func TestAnswersAreShort(t *testing.T) {
+	code := regexp.MustCompile(`R\d\d`)
+	for _, lang := range text.Languages() {
+		s, err := ParseSubject(strings.Fields("setnx setnx-expire getset token watchdog redlock debate"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		deck, err := s.Deck(stage, DeckOptions{Lang: lang})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range Slides(deck) {
+			for i, line := range s.Lines(Answer) {
+				words := len(strings.Fields(line))
+				if i > 2 || words > 40 || lang == "zh" && len([]rune(line)) > 90 || code.MatchString(line) {
+					t.Errorf("%s %s: %d words: %s", lang, s.Heading, words, line)
+				}
+			}
+		}
+	}
+}
+
+// A deck has as many slides as are asked for, the hook and the end among them, or says how many there are.
+func TestSlidesAsAsked(t *testing.T) {
+	for n := 3; n <= 18; n++ {
+		got := slidesOf(t, "setnx-expire redlock", DeckOptions{Slides: n})
+		if len(got) != n || got[0].Kind != Hook || got[n-1].Kind != End {
+			t.Errorf("%d slides: %s", n, kinds(got))
+		}
+	}
+	s, err := ParseSubject([]string{"gc-pause"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Deck(stage, DeckOptions{Lang: "en", Slides: 55}); err == nil || !strings.Contains(text.SayError("en", err), "--slides 55") {
+		t.Errorf("55 slides about one race: %v", err)
 	}
 }
 
@@ -108,7 +152,7 @@ func TestQuizIsAboutTheLesson(t *testing.T) {
 			if o := s.Run; o != nil && s.Kind != Quiz {
 				runs[o.Lock.ID+" "+o.Race.ID] = true
 			}
-			for _, line := range s.Lines(Answer) {
+			for _, line := range s.Lines(Notes) {
 				if run, ok := strings.CutPrefix(line, "locklab run "); ok {
 					name, _, _ := strings.Cut(run, " = ")
 					runs[name] = true

@@ -126,6 +126,7 @@ func (s *Stage) Read(ctx context.Context, lang, name string) (string, error) {
 	case !ok:
 		return "", NoPage(strings.Join(strings.Fields(name), " "))
 	}
+	page.Runs = true
 	blocks, err := page.Blocks(ctx, s, lang)
 	if err != nil {
 		return "", err

@@ -14,6 +14,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/simulator/effort"
+	"locklab/simulator/lists"
 )
 
 // ours returns the keys of the texts that belong to this package.
@@ -53,7 +54,7 @@ func TestComplete(t *testing.T) {
 		"lock":      {"words", "origin", "how", "mends", "choose", "beside"},
 		"race":      {"why", "mends", "not"}, // and cases, where there are any
 		"path":      {"title", "idea", "lock", "race", "next"},
-		"interview": {"question", "answer", "trace"},
+		"interview": {"question", "short", "answer", "trace"},
 		"term":      {"name", "text"},
 		"debate":    {"title", "kleppmann", "kleppmann-at", "antirez", "antirez-at", "says", "trace", "runs"},
 	}
@@ -219,6 +220,20 @@ func bracketed(lang string) func(kind string, args []string) (string, error) {
 			return text.Say(lang, key, "verdict", "OVERLAP", "lock", args[0], "race", sc.Code), err
 		}
 		return "?", nil
+	}
+}
+
+// What is said in 30 seconds has 60 words at most, in Chinese 110 characters, of which a word in Latin letters is one.
+func TestHalfAMinute(t *testing.T) {
+	for lang, most := range map[string]int{"en": 60, "zh": 110} {
+		unit := regexp.MustCompile(map[string]string{"en": `\S+`, "zh": `\p{Han}|[\w.]+`}[lang])
+		keys := lists.Each(Topics(), func(topic string) string { return topic + ".short" })
+		for _, key := range append(keys, "short") {
+			said, err := NewStage().Lines(lang, "interview."+key)
+			if n := len(unit.FindAllString(strings.Join(said, " "), -1)); n > most || n < most/2 || err != nil {
+				t.Errorf("%s: interview.%s has %d, at most %d: %v", lang, key, n, most, err)
+			}
+		}
 	}
 }
 

@@ -167,5 +167,5 @@ func NextCommands(o *race.Outcome) []string {
 			first += " --seed " + strconv.FormatUint(o.Settings.Seed, 10)
 		}
 	}
-	return []string{first, "locklab explain " + o.Race.ID, "locklab run " + o.Trace.Link()}
+	return []string{first, "locklab explain " + o.Race.ID}
 }

@@ -33,12 +33,13 @@ type Page struct {
 	Race   race.Race        // likewise; with Lock it is about the run
 	Fault  *simulator.Fault // likewise; nil: none
 	Number string           // of the article that it is about; "": none
+	Runs   bool             // it has the runs behind what is said in an interview
 	make   func(m *maker)
 }
 
 // Blocks plays what a page is about, in a language as for text.Chosen. Its searches end with ctx.
 func (p Page) Blocks(ctx context.Context, stage *Stage, lang string) ([]Block, error) {
-	m := &maker{ctx: ctx, stage: stage, p: &text.Printer{Lang: lang}}
+	m := &maker{ctx: ctx, stage: stage, runs: p.Runs, p: &text.Printer{Lang: lang}}
 	p.make(m)
 	return m.blocks, m.err
 }
@@ -52,6 +53,7 @@ var (
 type maker struct {
 	ctx    context.Context
 	stage  *Stage
+	runs   bool          // Page.Runs
 	p      *text.Printer // puts into words; prints nothing
 	blocks []Block
 	shown  string // the Part of what is added

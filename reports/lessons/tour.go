@@ -2,11 +2,13 @@ package lessons
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"locklab/reports/text"
 	"locklab/scenarios/race"
+	"locklab/simulator/lists"
 	"locklab/simulator/record"
 	"locklab/simulator/verdict"
 )
@@ -35,6 +37,7 @@ func (m *maker) path(first, last int) {
 			m.notation(o)
 		}
 		m.paragraphs("  = ", results(m.p, o))
+		m.add(Block{Kind: Hidden})
 		m.texts(key, "idea", "next")
 	}
 	if last < PathScreens {
@@ -107,12 +110,18 @@ func Topics() []string { return namesBetween("interview.", ".question") }
 // interview makes the answers for an interview: the short one, the long one and all further questions.
 func (m *maker) interview() {
 	m.add(Block{Kind: Heading, Text: m.p.Say("label.interview")})
-	m.texts("interview", "short", "long")
-	m.add(gap)
-	m.behind("interview.long-runs")
-	m.part("label.questions")
-	for _, topic := range Topics() {
+	m.texts("interview", "short")
+	m.add(Block{Kind: Hidden})
+	m.texts("interview", "long")
+	if m.runs {
 		m.add(gap)
+		m.behind("interview.long-runs")
+	}
+	m.part("label.questions")
+	for i, topic := range Topics() {
+		if i > 0 {
+			m.add(Block{Kind: Break})
+		}
 		m.question(topic)
 	}
 	m.next("locklab explain interview "+Topics()[0], "locklab explain path", "locklab explain glossary")
@@ -120,20 +129,69 @@ func (m *maker) interview() {
 
 // topic makes one question with its answer and the run that backs it.
 func (m *maker) topic(name string) {
-	if o := m.question(name); o != nil && o.History != nil {
-		m.add(gap)
-		m.notation(o)
-		m.next(commandOf("explain", o), "locklab explain interview")
+	o := m.question(name)
+	if o == nil {
+		m.next("locklab explain interview "+name+" --runs", "locklab explain interview")
+		return
 	}
+	m.add(gap)
+	m.notation(o)
+	m.next(commandOf("explain", o), "locklab explain interview")
 }
 
-// question adds a question with its answer, and returns the run that backs it.
+// question adds a question with its answers, the short one first, and returns the run that backs it, if that is wanted.
 func (m *maker) question(topic string) *race.Outcome {
-	for _, lang := range m.p.Langs() {
-		m.add(Block{Kind: Heading, Lead: "? ", Text: strings.Join(m.lines(lang, "interview."+topic+".question"), " ")})
-		m.paragraphs("  ", m.lines(lang, "interview."+topic+".answer")...)
+	key := "interview." + topic
+	m.each(Block{Kind: Heading, Lead: "? "}, func(lang string) string {
+		return strings.Join(m.lines(lang, key+".question"), " ")
+	})
+	m.add(Block{Kind: Hidden})
+	m.told(key+".short", sentence("label.short"))
+	m.add(Block{Kind: Hidden}, gap)
+	m.told(key+".answer", sentence("label.full"))
+	if !m.runs {
+		return nil
 	}
-	return m.backing("interview." + topic)
+	return m.backing(key)
+}
+
+// DemoRaces tell the milestones apart: of any two of them, one falls in one of these races as the other does not.
+var DemoRaces = []string{"crash-holding", "crash-before-expire", "client-skew", "slow-work", "failover", "gc-pause"}
+
+// Demo makes a page of races: what each lock is, and which of them come to what. cells are the outcomes of each race.
+func Demo(p *text.Printer, cells [][]*race.Outcome) []Block {
+	locks := Block{Kind: Table, Lead: "  ", Columns: []int{12}}
+	plain := func(o *race.Outcome) string { // in words that need no glossary
+		word := strings.ReplaceAll(string(o.Verdicts[0]), "/", "")
+		return p.Each(func(lang string) string { return text.Say(lang, "demo."+word, "late", span(lang, waited(o))) })
+	}
+	rank := func(o *race.Outcome) int { // what fails comes first, what cannot happen last
+		return slices.Index([]bool{fails(o), o.Verdicts[0].Broken(), o.NotApplicable == "", true}, true)
+	}
+	var races []Block
+	fallen := map[string]bool{}
+	for _, played := range cells {
+		of, outcomes := played[0].Race, Block{Kind: Table, Lead: "  ", Columns: []int{20}}
+		groups := lists.Gather(played, func(a, b *race.Outcome) bool { return plain(a) == plain(b) })
+		slices.SortStableFunc(groups, func(a, b []*race.Outcome) int { return rank(a[0]) - rank(b[0]) })
+		for _, same := range groups {
+			ids := lists.Each(same, func(o *race.Outcome) string { return o.Lock.ID })
+			outcomes.Rows = append(outcomes.Rows, []string{plain(same[0]), strings.Join(ids, ", ")})
+		}
+		heading := text.Label(p.First("explain.head", "text", of.ID)) +
+			p.Each(func(lang string) string { return Story(lang, of, "title") })
+		races = append(races, Block{Kind: Subheading, Text: heading}, outcomes)
+		for _, o := range lists.Pick(played, fails) {
+			fallen[o.Lock.ID] = true
+		}
+	}
+	for _, o := range cells[0] {
+		title := p.Each(func(lang string) string { return text.LockTitle(o.Lock.ID, lang) })
+		locks.Rows = append(locks.Rows, []string{o.Lock.ID, title})
+	}
+	end := p.Say("demo.end", "fallen", strconv.Itoa(len(fallen)), "all", strconv.Itoa(len(cells[0])))
+	head := []Block{{Kind: Paragraph, Text: p.Say("demo.intro")}, locks, gap}
+	return slices.Concat(head, races, []Block{gap, {Kind: Paragraph, Text: end}})
 }
 
 // glossary adds terms with their meanings.

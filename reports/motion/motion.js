@@ -4,6 +4,7 @@
 //	o.part            which part of the page's width there is for it; 1 without
 //	o.code            the element in which the code is shown; without, it stands beside the lines
 //	o.still           the end of the run, without anything to play it with
+//	o.fold            the lines of the run are shown on request
 //	o.verdict         it opens at its verdict, and not at its end
 //	o.acts            what can happen next, as {client, node, message, said, fault, go}: a click on
 //	                  what it acts on calls go
@@ -254,7 +255,10 @@ function motion(run, o = {}) {
   const who = el("div.motion-who"), now = el("div.motion-now"), code = o.code ?? el("div.motion-code"), table = lanesOf(run, (i) => { stop(); place(X[run.rows[i].e], true); });
   const element = el("div.motion"), menu = el("div.motion-menu", { hidden: true });
   const state = { x: X[last] ?? 0, playing: 0, speed: o.speed ?? 1 };
-  box.tabIndex = -1; // it gets the focus after a click, so that space plays; not one that Tab and a key have pressed
+  box.tabIndex = 0; // it scrolls, and gets the focus after a click, so that space plays; not one that Tab and a key have pressed
+  box.ariaLabel = say("motion.picture");
+  box.setAttribute("role", "group");
+  table.element.tabIndex = 0;
   const toPicture = () => box.focus({ preventScroll: true });
   const press = (text, title, what) => sign(text, title, (e) => { what(); if (e.detail) toPicture(); });
   const play = press("▶", say("motion.play"), () => toggle());
@@ -265,12 +269,14 @@ function motion(run, o = {}) {
   const clock = el("output.motion-clock");
   const controls = el("div.motion-controls", press("|◀", say("motion.begin"), () => { stop(); place(0, true); }), press("◀", say("motion.back"), () => step(-1)), play,
     press("▶|", say("motion.step"), () => step(1)), speed, scrub, clock);
-  element.append(...(o.still ? [box, table.element] : [who, box, menu, controls, now, el("div.motion-below", table.element, ...(o.code ? [] : [code]))]));
+  const lines = o.fold ? el("details", el("summary", say("motion.lines")), table.element) : table.element;
+  const probed = shown.includes(run.probe) && el("p.motion-note", `c${run.probe}* ${say("motion.probe")}`);
+  element.append(...(o.still ? [box, lines] : [who, box, probed, menu, controls, now, el("div.motion-below", ...(o.code ? [] : [code]), lines)]).filter(Boolean));
 
   svg.setAttribute("viewBox", `0 0 ${total} ${height}`);
   // layout lets the picture fill the page, and scroll where letters would become too small.
   function layout() {
-    const [least, most] = document.body.classList.contains("large") ? [1.25, 2] : [0.75, 1.15];
+    const [least, most] = document.body.classList.contains("large") ? [1.25, 2] : [box.clientWidth < 500 ? 1 : 0.75, 1.15]; // letters that one can read
     svg.style.width = total * Math.max(least, Math.min(most, (box.clientWidth || 900) / total)) + "px";
     keepNames();
   }
@@ -293,14 +299,15 @@ function motion(run, o = {}) {
     const harmful = (run.marks ?? []).some((m) => m.w === "OVERLAP" && m.f <= t && t < m.t);
     who.replaceChildren(...shown.map((c) => {
       const [stage, paused] = s.c[c - 1].split("/");
-      const card = el("div", { className: `motion-card ${stage}${paused ? " paused" : ""}${harmful && inside.includes(c) ? " overlap" : ""}` }, el("b", "c" + c), " " + say("motion.stage." + stage) + (paused ? say("motion.stage.paused") : ""));
+      const acts = live && state.x >= X[last] ? actsOn({ client: c }) : [];
+      const card = el(acts.length ? "button" : "div", { type: acts.length ? "button" : undefined, onclick: acts.length ? (e) => offer(acts, e) : null, className: `motion-card ${acts.length ? "motion-act " : ""}${stage}${paused ? " paused" : ""}${harmful && inside.includes(c) ? " overlap" : ""}` }, el("b", "c" + c), " " + say("motion.stage." + stage) + (paused ? say("motion.stage.paused") : ""));
       card.style.setProperty("--client", paint(c));
       return card;
     }), ...alike(s.k).map(([k, name]) => el("div.motion-card", el("b", name || run.key), " ", keyOf(k, t, run))));
     const row = run.rows.findLastIndex((r) => X[r.e] <= state.x + 1e-6);
     table.current(row);
     const r = run.rows[row];
-    now.replaceChildren(...(r ? [...r.l.map((l, i) => [l, "c" + (i + 1)]), [r.s, say("motion.server")]].filter(([l]) => own(l)).map(([l, w]) => el("p", el("b", w + " "), own(l))) : []),
+    now.replaceChildren(...(r ? [...r.l.map((l, i) => [l, "c" + (i + 1)]), [r.s, say("motion.server")]].filter(([l]) => own(l)).map(([l, w]) => el("p", el("b", w + " "), plain(l))) : []),
       ...(r?.m ?? []).map((m) => el("p.motion-verdict" + (/ FENCED/.test(own(m)) ? " calm" : ""), own(m))));
     drawCode(event);
     if (follow) intoSight();
@@ -324,13 +331,15 @@ function motion(run, o = {}) {
     drawn = key;
     const focus = latest ?? run.calls[0], listings = [...new Set(focus.l.map(([n]) => n))];
     for (const n of [...listings]) if (o.listings[n + 1] && /NewScript/.test(o.listings[n + 1].t.split("\n")[0]) && run.calls.some((c) => c.l.some(([b]) => b === n))) listings.push(n + 1);
-    code.replaceChildren(el("h3", say("motion.code")), ...listings.map((n) => {
+    const unfolded = code.querySelector("details")?.open ?? false; // what lies below the lock's own code
+    const [top, ...below] = listings.map((n) => {
       const l = o.listings[n];
-      return el("div", el("small", l.f), el("pre", l.t.split("\n").map((text, i) => {
+      return el("div", el("small", l.f), el("pre", { tabIndex: 0 }, l.t.split("\n").map((text, i) => {
         const here = Object.values(at).filter((c) => c.l.some(([b, line]) => b === n && line === i)).map((c) => c.c);
         return el("span.line" + (here.length ? " here" : "") + (latest && latest.l.some(([b, k]) => b === n && k === i) ? " latest" : ""), el("i", here.map((c) => "c" + c).join(" ")), text || " ");
       })));
-    }));
+    });
+    code.replaceChildren(el("h3", say("motion.code")), top, ...(below.length ? [el("details", { open: unfolded }, el("summary", say("motion.below")), below)] : []));
     for (const pre of code.querySelectorAll("pre")) {
       const line = pre.querySelector(".latest");
       if (line) pre.scrollTop = line.offsetTop - pre.clientHeight / 2;
@@ -440,9 +449,9 @@ function motion(run, o = {}) {
   }
   const beyond = (x) => (x <= X[last] ? timeAt(x) : T[last] + ((x - X[last]) / 84) * 1e6); // after the end 84 px are a second
   for (const { a, b, yy, lasts } of grips) {
-    const grip = put("rect", { x: b - 5, y: yy - 3, width: 10, height: MOTION.bar + 6, rx: 3 }), now = put("text", { x: b + 8, y: yy + MOTION.bar / 2 + 4, class: "motion-fault" });
+    const grip = put("rect", { x: b - 5, y: yy - 3, width: 10, height: MOTION.bar + 6, rx: 3 }), now = put("text", { x: b + 15, y: yy + MOTION.bar / 2 + 4, class: "motion-fault" });
     const size = (x) => (o.sizes.pause * Math.max(0, beyond(x) - beyond(a))) / lasts; // as the setting, of which the pause may be a part
-    tow(grip, "pause", size, (ns, x) => { grip.setAttribute("x", x - 5); now.setAttribute("x", x + 8); now.textContent = ms(ns / 1e3) + " ms"; });
+    tow(grip, "pause", size, (ns, x) => { grip.setAttribute("x", x - 12); now.setAttribute("x", x + 15); now.textContent = ms(ns / 1e3) + " ms"; });
   }
   const turned = ["skew", "jump", "drift"].find((name) => o.sizes?.[name] !== undefined);
   for (const [t, text] of turned ? clocks : []) {

@@ -12,6 +12,10 @@ function say(key, values = {}) {
 // own is a text of the data, which has it in one language, or by language.
 const own = (said) => (typeof said === "string" ? said : said?.[ui.lang || DATA.lang] ?? Object.values(said ?? {})[0] ?? "");
 
+// plain is a text of a run without the signs of its lanes: who gets in and leaves, and time stamps as what they say.
+const plain = (said) => own(said).replace(/\s*\[(ENTER|进入)( #\d+)?/g, () => ", " + say("motion.enters")).replace(/(EXIT|离开)\]/g, () => say("motion.leaves"))
+  .replace(/"?\b(1[78]\d{8})(\d{3})?\b"?/g, (all, s, ms = 0) => `t=${s - 1780000000 + ms / 1000}s`);
+
 // el("div.card", {onclick}, ...children) is an element.
 function el(what, ...rest) {
   const [tag, ...classes] = what.split(".");
@@ -24,13 +28,18 @@ function el(what, ...rest) {
   }
   return e;
 }
+// unzipped is what Go has packed: JSON as gzip as base64.
+async function unzipped(text) {
+  const bytes = Uint8Array.from(atob(text.trim()), (c) => c.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+}
 const button = (label, onclick, kind = "", more = {}) => el("button" + kind, { type: "button", onclick, ...more }, label);
 // sign is a button whose label is a sign, with the words that it stands for.
 const sign = (label, title, onclick) => button(label, onclick, "", { title, ariaLabel: title });
 // select is a choice between options [value, label], or groups [title, options]; go is called with the new one.
-function select(options, value, go) {
+function select(options, value, go, ariaLabel = null) {
   const option = ([v, label]) => (Array.isArray(label) ? el("optgroup", { label: v }, label.map(option)) : el("option", { value: v }, label));
-  const e = el("select", options.map(option));
+  const e = el("select", { ariaLabel }, options.map(option));
   e.value = value;
   if (go) e.onchange = () => go(e.value);
   return e;

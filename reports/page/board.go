@@ -22,6 +22,7 @@ import (
 //	quiz.js     questions
 type Board struct {
 	Data       []byte // JSON: what the page shows before its engine is ready
+	Known      any    // answers of the engine by the words of the request, see game.Table.Known; nil: none
 	Glue       []byte // wasm_exec.js of the Go that has compiled the engine
 	Engine     []byte // the engine itself, as gzip
 	EngineFile string // or its place, relative to the page
@@ -41,8 +42,13 @@ func WriteBoard(w io.Writer, b Board) error {
 	}
 	var data bytes.Buffer
 	json.HTMLEscape(&data, b.Data) // no tag can end the script
+	known, err := packed(b.Known)
+	if err != nil {
+		return err
+	}
 	return execute(w, "board.html", map[string]any{
-		"Tag": "en", "Title": "locklab", "Style": style("board.css"), "Script": script(boardScripts...) + "begin();\n",
+		"Known": known,
+		"Tag":   "en", "Title": "locklab", "Style": style("board.css"), "Script": script(boardScripts...) + "begin();\n",
 		"Policy": policy("script-src 'unsafe-inline' 'wasm-unsafe-eval' blob:; worker-src blob:; connect-src " +
 			connect),
 		"Data": template.JS(data.String()), "Where": where, "Worker": string(b.Glue) + "\n" + file("worker.js"),

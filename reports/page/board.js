@@ -64,7 +64,8 @@ async function serve() {
       said.push(await line[0].what());
     } catch (error) {
       bad ||= error !== engine.left;
-      said.push(error === engine.left ? say("board.left") : error.en ? own(error) : say("board.noengine", { why: String(error) }));
+      said.push(error === engine.left ? say("board.left") : line[0].returning && !error.page ? say("board.nowhere", { address: location.hash })
+        : error.en ? own(error) : say("board.noengine", { why: String(error) }));
       if (line[0].returning) mark(true); // the address was a bad one
     }
     tell(said.filter(Boolean).slice(-3).join(" "), bad);
@@ -78,7 +79,7 @@ async function serve() {
 // drawLine says for how long the engine has worked, and how much waits for it.
 function drawLine() {
   const e = document.getElementById("line"), began = line[0]?.began, long = began ? performance.now() - began : 0;
-  e.hidden = !(line.length > 1 || long > 400);
+  e.hidden = !(line.length > 1 || state.ready && long > 400); // how much of the engine has come is said already
   if (e.hidden) return;
   e.firstChild.textContent = [say(state.ready ? "board.busy" : "board.loading"), long > 400 && state.ready ? ` ${(long / 1000).toFixed(1)} s` : "",
     line.length > 1 ? " · " + say("board.waiting", { n: line.length - 1 }) : ""].join("");
@@ -110,7 +111,7 @@ function turn(view, values = {}, here = line[0]) {
 
 // open shows a view that needs no engine, at once.
 function open(view) {
-  if (view === "quiz" && !state.question) return startQuiz(state.seed ?? random());
+  if (view === "quiz" && !state.question) return state.answers ? visit(() => ask(state.seed, state.number)) : startQuiz(state.seed ?? random());
   if (view === "race" && !state.race) return playRace("token", "gc-pause");
   ++state.visits;
   tell("");
@@ -126,14 +127,18 @@ function redraw() {
   if (where !== null && where < 1) state.moving?.goTo(where);
 }
 
-// show draws parts; a move that was reached by Tab keeps the focus.
+// show draws parts; what was reached by Tab keeps the focus.
 function show(...parts) {
   const main = document.getElementById("main"), moves = () => [...main.querySelectorAll(".moves button")];
-  const focus = moves().findIndex((b) => b.matches(":focus-visible"));
+  const had = main.contains(document.activeElement) && document.activeElement.matches(":focus-visible") ? document.activeElement : null, move = moves().indexOf(had);
   main.replaceChildren(...parts.flat(Infinity).filter(Boolean));
-  if (focus >= 0) moves()[Math.min(focus, moves().length - 1)]?.focus();
+  const same = had && [...main.querySelectorAll(had.tagName)].find((e) => e.textContent === had.textContent && e.ariaLabel === had.ariaLabel);
+  (move >= 0 ? moves()[Math.min(move, moves().length - 1)] : same)?.focus();
   drawFrame();
 }
+
+// loaded says how much of the engine has come.
+const loaded = (got, all) => tell(say("board.loading") + ` ${(got / 1e6).toFixed(1)}${all ? " / " + (all / 1e6).toFixed(1) : ""} MB`);
 
 // address is where the view can be found again.
 function address() {
@@ -168,7 +173,7 @@ function follow() {
       case "level": return openLevel(Number(words[0]), words[1]);
       case "race": return race(words[0] || "token", words[1] ?? "gc-pause", words.slice(2).join("."));
       case "lesson": case "lessons": return lesson(...rest.split("/"));
-      case "quiz": return rest ? openQuiz(rest) : ask(state.seed ?? random(), 0);
+      case "quiz": return rest ? openQuiz(rest) : ask(state.seed ?? random(), state.number ?? 0);
       case "play": return start(words[0], words[1] ?? state.budget ?? "pause=1");
     }
     return openAny(hash);
@@ -183,6 +188,7 @@ function drawFrame() {
   const home = document.getElementById("home");
   home.textContent = say("board.title");
   home.onclick = () => open("levels");
+  Object.assign(document.getElementById("skip"), { textContent: say("board.skip"), onclick: (e) => { e.preventDefault(); document.getElementById("main").focus(); } });
   const tabs = ["levels", "race", "lessons", "free", "quiz", "help"].map((view) => {
     const b = button(say(view === "race" ? "board.races" : "board." + view), () => (view === "lessons" ? openLessons() : open(view)));
     if (state.view === view) b.setAttribute("aria-current", "page");
@@ -255,6 +261,7 @@ addEventListener("keydown", (e) => {
 function begin() {
   state.lang = keep.get("lang") ?? ((navigator.language || "en").startsWith("zh") ? "zh" : "en");
   document.documentElement.dataset.theme = keep.get("theme") ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+  Object.assign(state, JSON.parse(keep.get("quiz") ?? "{}")); // where it was left
   if (keep.get("large")) document.body.classList.add("large");
   document.getElementById("line").append(el("span"), button("", leave));
   redraw();
@@ -266,5 +273,10 @@ function begin() {
     question(state.seed, 0).catch(() => {}); // while one looks around
   }, (why) => tell(say("board.noengine", { why: String(why) }), true));
   addEventListener("hashchange", follow);
+  addEventListener("storage", () => { // another tab has set something
+    state.lang = keep.get("lang") ?? state.lang;
+    document.documentElement.dataset.theme = keep.get("theme") ?? document.documentElement.dataset.theme;
+    redraw();
+  });
   if (location.hash) follow();
 }

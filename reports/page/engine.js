@@ -1,4 +1,4 @@
-// ask(request) asks the engine and promises its answer. ENGINE says where that is: "file"
+// ask(request) asks the engine and promises its answer, which may have come with the page. ENGINE says where that is: "file"
 // (in this page), "server" (behind it), or the file to load. An answer with an error is
 // thrown, as {en, zh}.
 //
@@ -12,15 +12,15 @@ const engine = (() => {
   let compiled = null; // the engine, once one worker has compiled it
 
   async function content() {
-    if (ENGINE === "file") {
-      const text = atob(document.getElementById("engine").textContent.trim());
-      const bytes = new Uint8Array(text.length);
-      for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
-      return bytes;
-    }
+    if (ENGINE === "file") return Uint8Array.from(atob(document.getElementById("engine").textContent.trim()), (c) => c.charCodeAt(0));
     const reply = await fetch(ENGINE);
     if (!reply.ok) throw new Error(ENGINE + ": " + reply.status);
-    return new Uint8Array(await reply.arrayBuffer());
+    const parts = [], from = reply.body.getReader(), all = Number(reply.headers.get("content-length"));
+    for (let got = 0, part; !(part = await from.read()).done;) {
+      parts.push(part.value);
+      loaded(got += part.value.length, all);
+    }
+    return new Uint8Array(await new Blob(parts).arrayBuffer());
   }
 
   // behindServer asks the server; its second engine has a name in the query.
@@ -82,7 +82,11 @@ const engine = (() => {
   const { started } = first;
   started.catch(() => {}); // the page says why
   let second = null;
+  const shipped = document.getElementById("known").textContent, known = unzipped(shipped); // answers that came with the page
   async function ask(request, aside = false) {
+    const { do: what, link, harm, number, name } = request, key = [what, link, what === "at" ? undefined : harm, number, name].filter((w) => w || w === 0).join("|");
+    const there = (await known)?.[key];
+    if (there) return typeof there === "string" ? (await known)["at|" + there] : there;
     await started;
     if (aside) second ??= ENGINE === "server" ? behindServer("answer?aside") : inWorker();
     const value = JSON.parse(await (aside ? second : first).answer(JSON.stringify(request)));

@@ -31,7 +31,7 @@ function openLessons() {
 const inColumns = (line) => /\S {2,}\S/.test(line) || /^\s*(\d+ )?[|>]/.test(line) || /[{};]$|^\s*\/\/|^\t/.test(line) || /^\s+(# |[\d.]+:\d+> |\(integer\)|OK$|\(nil\)$)/.test(line) || (/ :?= /.test(line) && !/locklab /.test(line));
 const deep = (line) => /^ */.exec(line)[0].length;
 
-const plain = (title) => title.replace(/^\? |[:：]$/g, "");
+const heading = (title) => title.replace(/^\? |[:：]$/g, "");
 
 // sections are the parts of a lesson: a line that is not indented, and what stands under it.
 function sections(said) {
@@ -79,7 +79,7 @@ function command(text) {
 }
 
 function drawLessons() {
-  const of = (label, all) => select([["", label], ...all], "", (id) => id && read(id));
+  const of = (label, all) => select([["", label], ...all], "", (id) => id && read(id), label);
   const menu = el("div.row", ["path", "interview", "debate", "glossary"].map((n) => link("lesson." + n, say("board.lesson." + n))), of(say("board.lesson.lock"), byFamily()), of(say("board.lesson.race"), DATA.races.map((r) => [r.id, `${r.short} ${r.id}: ${own(r.title)}`])));
   if (!state.lesson) return show(el("h2", say("board.lessons")), menu, el("p.faint", say("board.lessons.intro")));
   const { name, said } = state.lesson, all = pages(said), screen = Number(/^path (\d+)$/.exec(name)?.[1] ?? 0);
@@ -88,11 +88,15 @@ function drawLessons() {
   const turns = () => most > 1 && el("nav.pages", { ariaLabel: say("board.pages") }, at > 1 ? link(to(at - 1), "← " + say("board.before")) : el("span"),
     el("span.faint", say("board.page", { n: at, of: most })), at < most ? link(to(at + 1), say("board.after") + " →") : el("span"));
   const contents = !screen && most > 1 && el("details", el("summary", say("board.contents")),
-    el("ol", all.flatMap((one, n) => one.map((s) => el("li", link(to(n + 1), plain(s.title)))))));
+    el("ol", all.flatMap((one, n) => one.map((s) => el("li", link(to(n + 1), heading(s.title)))))));
   show(menu, screen === 1 && el("p.faint", say("board.lessons.intro")), contents, turns(), el("article.lesson", (screen ? all.flat() : all[page] ?? []).flatMap((s, i) => [
-    el(page === 0 && i === 0 ? "h2" : "h3", linked(plain(s.title))), ...paragraphs(s.lines)])),
+    ...(/^\? /.test(s.title) ? [asked(s)] : [el(page === 0 && i === 0 ? "h2" : "h3", linked(heading(s.title))), ...paragraphs(s.lines)])])),
     screen > 0 && button(say("board.quiz.this"), () => { state.about = { name: String(screen) }; startQuiz(random()); }), turns());
 }
+
+// asked is a question: one says the answer aloud, looks, and marks oneself.
+const asked = (s) => el("details", el("summary", el("b", heading(s.title))), paragraphs(s.lines),
+  el("label", el("input", { type: "checkbox", checked: Boolean(keep.get("knew." + s.title)), onchange: (e) => keep.set("knew." + s.title, e.target.checked ? "yes" : "") }), " " + say("board.knew")));
 
 // paragraphs are the lines under a title: those in columns as they are, the others folded.
 function paragraphs(lines) {
@@ -101,7 +105,7 @@ function paragraphs(lines) {
     if (inColumns(lines[i])) {
       const block = [];
       while (i < lines.length && (inColumns(lines[i]) || (lines[i].startsWith("    ") && lines[i].trim() !== ""))) block.push(lines[i++]);
-      out.push(el("div.scroll", el("pre", block.flatMap((l) => [...linked(l), "\n"]))));
+      out.push(el("div.scroll", { tabIndex: 0 }, el("pre", block.flatMap((l) => [...linked(l), "\n"]))));
       continue;
     }
     const line = lines[i++];

@@ -9,10 +9,7 @@ function bookOf(lock) {
 }
 
 async function unpack(text) {
-  const packed = atob(text.trim());
-  const bytes = Uint8Array.from(packed, (c) => c.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  const { listings, races, fields } = JSON.parse(await new Response(stream).text()); // a list for each field of the runs
+  const { listings, races, fields } = await unzipped(text); // a list for each field of the runs
   const run = (i) => Object.fromEntries(Object.entries(fields).map(([name, all]) => [name, all[i]]).filter(([, value]) => value !== null));
   return { listings, runs: Object.fromEntries(races.map((race, i) => [race, run(i)])) };
 }

@@ -4,15 +4,20 @@
 
 const best = (level) => JSON.parse(keep.get("level." + level.id) ?? "null");
 
+const wrong = (level) => Number(keep.get("wrong." + level.id)); // how often it was said in vain that it cannot be done
+const course = DATA.levels.filter((l) => !l.more);
+
 function drawLevels() {
-  const list = DATA.levels.map((l) => {
-    const b = best(l);
-    const tick = b && el("span.tick", b.proved ? say("board.done") : say("board.best", b));
-    return el("li", button([el("span", String(l.number)), el("b", own(l.title)), tick || el("span"),
-      el("small", el("span.code", l.lock), " · ", l.harm)], () => playLevel(l.number)));
-  });
-  show(el("p.faint", say("board.intro")), el("ol.levels", list),
-    el("h2", say("board.race", { lock: DATA.shown.lock })), drawRun(DATA.shown, { verdict: true }));
+  const one = (l) => el("li", button([el("span", String(l.number)), el("b", own(l.title)), el("span.tick", best(l) ? "✓" : ""), el("small.code", l.lock)], () => playLevel(l.number)));
+  const solved = DATA.levels.filter(best).length, ahead = course.find((l) => !best(l)) ?? course[0];
+  const marks = solved - DATA.levels.reduce((n, l) => n + wrong(l), 0);
+  show(el("div.hero", el("div", el("h2", say("board.hero")), el("p", say("board.intro")),
+    button(say(solved ? "board.goon" : "board.begin", { n: ahead.number, title: own(ahead.title) }), () => playLevel(ahead.number), ".main"),
+    el("p", el("progress", { max: course.length, value: course.filter(best).length, ariaLabel: say("board.levels") }), " ", say("board.progress", { n: solved, of: DATA.levels.length, marks }))),
+  el("figure", drawRun(DATA.shown), el("figcaption.faint", say("board.race", { lock: DATA.shown.lock })))),
+  el("h2", say("board.levels")), el("ol.levels", course.map(one)),
+  el("details", el("summary", say("board.levels.more")), el("ol.levels", DATA.levels.filter((l) => l.more).map(one))));
+  if (!matchMedia("(prefers-reduced-motion: reduce)").matches) state.moving.playFrom(0);
 }
 
 const playLevel = (number) => visit(() => openLevel(number));
@@ -31,7 +36,7 @@ function everywhere(key, values) {
   const { lang } = ui, all = {};
   for (ui.lang of Object.keys(DATA.texts)) all[ui.lang] = say(key, values);
   ui.lang = lang;
-  return all;
+  return { ...all, page: true };
 }
 
 // ---- a lock of one's own choice ----------------------------------------------------
@@ -42,7 +47,7 @@ function drawFree() {
   const timing = select(["lockstep", "any"].map((t) => [t, say("board.timing." + t)]), state.timing ?? "lockstep");
   const nodes = select([["0", say("board.nodes.few")], ...[1, 2, 3, 4, 5].map((n) => [String(n), String(n)])], state.nodes ?? "0");
   const fenced = el("input", { type: "checkbox", checked: state.fenced ?? false });
-  const given = el("input", { placeholder: "locklab2-…", size: 30 });
+  const given = el("input", { placeholder: "locklab2-…", size: 30, ariaLabel: say("board.open") });
   show(
     el("h2", say("board.free")),
     el("div.row", el("label", say("board.lock") + " ", lock), el("label", say("list.faults") + " ", budget),
@@ -73,11 +78,17 @@ async function openAny(link, harm = "") {
 const openLink = (link, harm = "") => visit(() => openAny(link, harm));
 
 const goals = new Map(); // by game and harm
+// findGoal shows a position, and seeks beside it what can be brought about.
 async function findGoal(at, harm = "") {
-  const game = [at.lock, at.bounds, harm].join(" ");
-  if (!goals.has(game)) goals.set(game, await engine.ask({ do: "goal", link: at.link, harm }));
-  const goal = goals.get(game);
-  return play(at, goal, null);
+  const game = [at.lock, at.bounds, harm].join(" "), known = goals.get(game);
+  if (!known) engine.ask({ do: "goal", link: at.link, harm }, true).then((goal) => {
+    goals.set(game, goal);
+    if (state.level || [state.at.lock, state.at.bounds, harm].join(" ") !== game) return;
+    Object.assign(state, { goal, harm: goal.harm });
+    if (state.view === "game") redraw();
+    askShare();
+  }, () => {});
+  return play(at, known ?? { harm, said: everywhere("board.seeking") }, null);
 }
 
 // ---- a game ------------------------------------------------------------------------
@@ -104,6 +115,8 @@ async function step(request) {
     if (state.flow) state.moving.playFrom(before - 1);
   } else drawFrame();
   askShare();
+  const row = at.moving.rows.at(-1); // what happened last is announced
+  return request.do === "move" && row ? [...row.l.map((l, i) => own(l) && `c${i + 1} ${plain(l)}`), ...(row.m ?? []).map(own)].filter(Boolean).join(" · ") : "";
 }
 
 // reached keeps a result that is better than the best.
@@ -122,7 +135,8 @@ async function askShare() {
   const d = await engine.ask({ do: "doom", link, harm: state.harm }, true).catch(() => null);
   if (state.at.link !== link) return;
   state.doom = d?.known ? d : null;
-  document.getElementById("doom")?.replaceWith(drawDoom());
+  if (d?.lost && state.view === "game") redraw();
+  else document.getElementById("doom")?.replaceWith(drawDoom());
 }
 
 const total = (at) => at.faults.reduce((n, f) => n + f.used, 0);
@@ -139,7 +153,10 @@ async function advice() {
 // cannot answers that the goal cannot be reached; it is judged.
 async function cannot() {
   const judged = await engine.ask({ do: "cannot", link: state.at.link, harm: state.harm });
-  return judged.right ? proved(judged) : own(judged.said);
+  if (judged.right) return proved(judged);
+  if (!state.level) return own(judged.said);
+  keep.set("wrong." + state.level.id, wrong(state.level) + 1);
+  return own(judged.said) + " " + say("board.mark");
 }
 
 function proved(judged) {
@@ -157,11 +174,11 @@ const mend = (lock) => work(async () => {
   if (state.view === "game") redraw();
 }, { loose: true });
 
-// take makes the move with these words, if the position that it meets has it.
+// take makes a move of the position that is shown, once.
 const take = (m) => work(() => {
   state.flow = false;
-  const number = state.at.moves.findIndex((other) => other.said.en === m.said.en);
-  return number < 0 ? say("board.gone", { what: own(m.said) }) : step({ do: "move", number });
+  const number = state.at.moves.indexOf(m); // of another position: it was clicked on twice
+  return number < 0 ? "" : step({ do: "move", number });
 });
 
 // gameKey does what a key means in the position that it meets; undefined: it means nothing there.
@@ -204,22 +221,22 @@ function moving(run, o = {}) {
   return state.moving;
 }
 const wide = () => document.documentElement.clientWidth > 736;
-const drawRun = (run, o = {}) => moving(run.moving, { listings: run.listings, ...o });
+const drawRun = (run, o = {}) => moving(run.moving, { listings: run.listings, fold: true, ...o });
 const verdictsOf = (of) => el(["span", tone(of.verdicts)].filter(Boolean).join("."), of.verdicts.map((v, i) => [i ? " " : "", link("lesson." + v, v)]));
 
 function drawGame() {
   const { at, level, goal, harm } = state;
   const won = harm && at.verdicts.includes(harm);
-  const code = wide() ? el("div.motion-code") : undefined;
-  const acts = at.moves.map((m) => ({ client: 0, node: 0, message: 0, ...m, go: () => take(m) }));
+  const code = el("div.motion-code");
+  const acts = at.moves.map((m) => ({ client: 0, node: 0, message: 0, ...m, said: plain(m.said), go: () => take(m) }));
+  const tools = at.faults.map((f) => el("span.tool", say("board.tool", { tool: own(f.title), used: f.used, most: f.most })));
   show(
     el("h2", level ? `${level.number}. ${own(level.title)} ` : "", el("span.code", at.lock), level ? "" : ": " + own(at.title)),
+    level && el("details.board", { open: at.steps === 0 }, el("summary", say("board.code")), el("pre.scroll", { tabIndex: 0 }, level.code)),
     el("p.goal", own(goal.said), el("span.faint", (at.unusual ?? []).map((one) => " " + own(one)))),
-    el("div.score", el("span", say("board.used", { used: at.faults.map((f) => `${f.name} ${f.used}/${f.most}`).join(", ") || say("play.nofaults") })),
-      el("span", say("board.steps", { steps: at.steps })), harm ? drawDoom() : null,
-      at.verdicts.length ? verdictsOf(at) : null),
+    el("div.score", tools.length ? tools : el("span", say("board.tool.none")), harm && at.steps ? drawDoom() : null, at.verdicts.length ? verdictsOf(at) : null),
     el("div.play",
-      el("div", won || state.proved ? drawEnd() : null, state.mended ? drawMended() : null, el("p.faint", say("board.acts")),
+      el("div.picture", won || state.proved ? drawEnd() : state.doom?.lost ? drawLost(state.doom.lost) : null, state.mended ? drawMended() : null,
         drawRun(at, { acts, onward, halt: () => { state.flow = false; }, code, part: wide() ? 0.64 : 1 })),
       el("div.side",
         el("h3", say("board.choices")), drawMoves(at),
@@ -229,18 +246,22 @@ function drawGame() {
 }
 
 function drawDoom() {
-  const share = state.doom?.share, lost = share === 0 && !over() && state.at.faults.every((f) => f.used === f.most);
-  const text = state.doom ? state.doom.percent + " %" : "…";
+  const share = state.doom?.share, text = state.doom ? state.doom.percent + " %" : "…";
   return el("span", { id: "doom", title: say("board.doomhelp", { harm: state.harm }) }, say("board.word.fails") + " ",
-    el("span.bar", el("i", { style: `width:${100 * (share ?? 0)}%` })), " ", el("b", text),
-    lost ? " " + say("play.noway", { harm: state.harm }) : "");
+    el("span.bar", el("i", { style: `width:${100 * (share ?? 0)}%` })), " ", el("b", text));
+}
+
+// drawLost says which event has put the goal out of reach, and leads back to before it.
+function drawLost(lost) {
+  return el("div.end.harmful", el("p", own(lost.said)), lost.link && [state.level && el("p", el("b", say("play.learn") + " "), own(state.level.learn)),
+    button(say("board.back"), () => work(() => step({ do: "at", link: lost.link })), ".main")]);
 }
 
 function drawMoves(at) {
   if (!at.moves.length) return el("p", say("board.over"));
   const why = () => el("p.hint", state.why);
   return el("ol.moves", state.why && state.hinted < 0 ? why() : null, at.moves.map((m, i) => el("li", i === state.hinted ? why() : null,
-    button([el("kbd", String(i + 1)), el("span", own(m.said)), el("small", m.fault ? say("board.fault") : "")], () => take(m),
+    button([el("kbd", String(i + 1)), el("span", plain(m.said)), el("small", m.fault ? say("board.fault") : "")], () => take(m),
       (m.fault ? ".fault" : "") + (i === state.hinted ? ".hinted" : "")))));
 }
 
@@ -250,13 +271,14 @@ function drawEnd() {
     level ? [el("p", el("b", say("play.learn") + " "), own(level.learn)), el("p", el("b", say("play.question") + " "), own(level.question), " ",
       link(["lesson.interview", level.topic].filter(Boolean).join("."), `explain interview ${level.topic}`.trim())),
       level.fix ? el("p", el("b", say("play.fix") + " "), link("level." + level.fix, `${level.fix}. ${own(DATA.levels[level.fix - 1].title)}`)) : null] : null,
+    level?.number === course.length && el("p", say("board.own"), " ", el("code", "locklab check ./mylock")),
     level && level.number < DATA.levels.length ? button(say("board.next"), next, ".main") : null);
 }
 
 function drawMend(at) {
   const others = byFamily(DATA.locks.filter((l) => l.id !== at.lock));
   const usual = DATA.locks.find((l) => l.id === at.lock)?.next || "watchdog";
-  const lock = select(others, state.rival && state.rival !== at.lock ? state.rival : usual, (id) => { state.rival = id; });
+  const lock = select(others, state.rival && state.rival !== at.lock ? state.rival : usual, (id) => { state.rival = id; }, say("board.mend"));
   return el("div", el("h3", say("board.mend")), el("div.row", lock, button(say("board.try"), () => mend(lock.value))));
 }
 

@@ -17,7 +17,13 @@ async function ask(seed, number) {
   if (state.quiz !== quiz || !state.answers) Object.assign(state, { seed, quiz, answers: {} });
   const q = await question(seed, number);
   question(seed, number + 1).catch(() => {});
-  return turn("quiz", { question: q, number });
+  return remember(turn("quiz", { question: q, number }));
+}
+// remember keeps score and place.
+function remember(said) {
+  const { seed, number, answers, about, quiz } = state;
+  keep.set("quiz", JSON.stringify({ seed, number, answers, about, quiz }));
+  return said;
 }
 
 // What a quiz may be about: the words of its address, with those of the engine.
@@ -53,6 +59,7 @@ const chosen = () => state.answers?.[state.number]?.chosen ?? -1; // which answe
 function choose(i) {
   if (chosen() >= 0) return;
   state.answers[state.number] = { chosen: i, right: state.question.answers[i].right };
+  remember();
   redraw();
 }
 
@@ -72,20 +79,20 @@ function drawQuiz() {
   const { about } = state;
   const choice = (label, value, options, set) => el("label", label + " ", select(options, value ?? "", (v) => { state.about = { ...about, ...set(v) }; startQuiz(state.seed); }));
   const usual = ["", say("board.quiz.usual")];
-  const head = el("div.row", el("span", say("board.score", { right, all: all.length })),
-    choice(say("board.quiz.difficulty"), about.difficulty, ["", "easy", "medium", "hard"].map((d) => [d, say("board.quiz." + (d || "first"))]), (difficulty) => ({ difficulty })),
+  const head = el("details", el("summary", say("board.quiz.about")), el("div.row", choice(say("board.quiz.difficulty"), about.difficulty, ["", "easy", "medium", "hard"].map((d) => [d, say("board.quiz." + (d || "first"))]), (difficulty) => ({ difficulty })),
     choice(say("board.lock"), about.locks?.[0], [usual, ...byFamily()], (l) => ({ locks: l ? [l] : [] })),
     choice(say("board.inrace"), about.races?.[0], [usual, ...DATA.races.map((r) => [r.id, r.id])], (race) => ({ races: race ? [race] : [] })),
     choice(say("board.quiz.lesson"), about.name, [usual, ...screens()], (name) => ({ name })),
-    el("label", say("board.seed") + " ", seed));
+    el("label", say("board.seed") + " ", seed)));
   if (!q) return show(el("h2", say("board.quiz")), head, el("p", button(say("board.start"), () => startQuiz(state.seed))));
   const mine = chosen();
   const list = q.answers.map((a, i) => el("li", button(
     [el("kbd", "abcd"[i]), el("span", own(a.said)), el("span"), mine >= 0 ? el("small", own(a.why)) : null],
     () => choose(i), mine < 0 ? "" : a.right ? ".right" : i === mine ? ".wrong" : "")));
   show(
-    el("h2", say("board.question", { n: state.number + 1 }), q.run ? [": ", el("span.code", q.lock), ", " + own(q.race)] : null), head,
+    el("h2", say("board.question", { n: state.number + 1 }), q.run ? [": ", el("span.code", q.lock), ", " + own(q.race)] : null, " ", el("small.faint", say("board.score", { right, all: all.length }))),
+    el("p.ask", own(q.ask)),
     q.run ? drawRun(q.run) : null,
-    el("h3", own(q.ask)), el("ol.moves.answers", list),
-    mine >= 0 ? el("p.row", button(say("board.more"), nextQuestion, ".main"), button(say("board.run"), () => copy("locklab run " + q.link))) : null);
+    el("ol.moves.answers", list),
+    mine >= 0 ? el("p.row", button(say("board.more"), nextQuestion, ".main"), button(say("board.run"), () => copy("locklab run " + q.link))) : null, head);
 }

@@ -198,11 +198,13 @@ func newPage(r *Report) (*page, error) {
 		p.Drawings = append(p.Drawings, p.newDrawing(c))
 	}
 	for lock, book := range r.Runs {
-		content, err := packed(book)
+		c, err := columnsOf(book)
+		if err == nil {
+			p.Books[lock], err = packed(c)
+		}
 		if err != nil {
 			return nil, err
 		}
-		p.Books[lock] = template.HTML(content)
 	}
 	return p, nil
 }
@@ -234,18 +236,14 @@ func columnsOf(b *reports.Book) (*columns, error) {
 	return c, nil
 }
 
-// packed is a book as the script reads it.
-func packed(b *reports.Book) (string, error) {
-	c, err := columnsOf(b)
-	if err != nil {
-		return "", fmt.Errorf("page: packing runs: %w", err)
-	}
+// packed is a value as scripts read it: JSON as gzip as base64.
+func packed(v any) (template.HTML, error) {
 	var z bytes.Buffer
 	w, _ := gzip.NewWriterLevel(&z, gzip.BestCompression) // the level exists
-	if err := cmp.Or(json.NewEncoder(w).Encode(c), w.Close()); err != nil {
-		return "", fmt.Errorf("page: packing runs: %w", err)
+	if err := cmp.Or(json.NewEncoder(w).Encode(v), w.Close()); err != nil {
+		return "", fmt.Errorf("page: packing: %w", err)
 	}
-	return base64.StdEncoding.EncodeToString(z.Bytes()), nil
+	return template.HTML(base64.StdEncoding.EncodeToString(z.Bytes())), nil
 }
 
 // Data returns the input of the script, as JSON.

@@ -75,11 +75,8 @@ func (r *Report) Files(figures []chart.Result) []File {
 	}})
 }
 
-// DemoLocks are one lock of each idea, as many as fit on a screen.
-var DemoLocks = []string{"setnx", "setnx-expire", "getset", "token", "watchdog", "redlock"}
-
-// DemoRaces are the best-known races of these locks, as many as fit on a screen.
-var DemoRaces = []string{
+// KnownRaces are the best-known races of the milestones.
+var KnownRaces = []string{
 	"R01", "R02", "R03", "R09", "R14", "R15", "R16", "R18", "R18F", "R21", "S5", "R24", "R25", "R32",
 }
 
@@ -131,13 +128,12 @@ func AddLinks(grid *chart.Grid, outcomes []*race.Outcome) {
 // First returns the part of a large grid by which it is introduced: the milestones in the
 // best-known races; nil: the grid is not large, or does not have them.
 func First(g *chart.Grid) *chart.Grid {
-	milestones := lists.Pick(g.Locks, func(r chart.Row) bool { return slices.Contains(DemoLocks, r.ID) })
-	if !g.Many() && (len(milestones) < len(DemoLocks) || len(g.Races) <= 2*len(DemoRaces)) {
+	milestone := func(r chart.Row) bool { return algorithms.IsMilestone(r.ID) }
+	some := len(lists.Pick(g.Locks, milestone)) < len(algorithms.Milestones())
+	if !g.Many() && (some || len(g.Races) <= 2*len(KnownRaces)) {
 		return nil
 	}
-	first := g.Part(
-		func(r chart.Row) bool { return slices.Contains(DemoLocks, r.ID) },
-		func(c chart.Column) bool { return slices.Contains(DemoRaces, c.Code) })
+	first := g.Part(milestone, func(c chart.Column) bool { return slices.Contains(KnownRaces, c.Code) })
 	if len(first.Locks) == 0 || len(first.Races) == 0 {
 		return nil
 	}
@@ -150,6 +146,6 @@ func Charted(entries []lock.Entry) []lock.Entry {
 		return entries
 	}
 	return slices.DeleteFunc(slices.Clone(entries), func(e lock.Entry) bool {
-		return !slices.ContainsFunc(algorithms.Milestones(), func(m lock.Entry) bool { return m.ID == e.ID })
+		return !algorithms.IsMilestone(e.ID)
 	})
 }

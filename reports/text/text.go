@@ -267,6 +267,9 @@ func Reason(lang, kind, key string) string { return orElse(lang, kind+"."+key, k
 // LockTitle returns what a lock is, in a few words; its id if nothing is said of it.
 func LockTitle(id, lang string) string { return orElse(lang, "title.lock."+id, id) }
 
+// LockName returns what pictures call a lock: its id, unless it has a name of its own.
+func LockName(id, lang string) string { return orElse(lang, "name.lock."+id, id) }
+
 // FamilyTitle returns what the locks of a family have in common; its id likewise.
 func FamilyTitle(id, lang string) string { return orElse(lang, "family."+id, id) }
 

@@ -331,9 +331,7 @@ func (e *Expectation) verdict(written string) (ExpectedVerdict, error) {
 		word, par, _ = strings.Cut(written, "@")
 	}
 	v := ExpectedVerdict{verdict.Word(word), noPar}
-	switch err := checkRenamed(word); {
-	case err != nil:
-		return v, err
+	switch {
 	case written == string(verdict.Holds):
 		return v, nil
 	case !slices.Contains(words, v.Verdict):
@@ -347,15 +345,6 @@ func (e *Expectation) verdict(written string) (ExpectedVerdict, error) {
 	}
 	v.Par = int(n)
 	return v, nil
-}
-
-// checkRenamed refuses the former names of verdicts, with those that they have now.
-func checkRenamed(word string) error {
-	if _, former := verdict.Renamed(word); !former {
-		return nil
-	}
-	_, err := verdict.ParseWord(word)
-	return err
 }
 
 // bounds reads those of a section, "clients=3 budget=crash=1,pause=1", of which there are these. None may be given

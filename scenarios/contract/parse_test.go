@@ -134,7 +134,6 @@ func TestParseRefuses(t *testing.T) {
 		{"no lock", "[gc-pause]\nOVERLAP\n", `c.txt:2: "OVERLAP" names no lock`},
 		{"no verdict", "[gc-pause]\ntoken # HOLDS\n", `c.txt:2: "token" has no verdict`},
 		{"an unknown verdict", "[gc-pause]\n\ntoken OVERLOP\n", `c.txt:3: "OVERLOP" is no verdict that can be promised`},
-		{"a former verdict", "[gc-pause]\ntoken STALL\n", `c.txt:2: STALL is called DEADLOCK now: write DEADLOCK`},
 		{"the same verdict twice", "[gc-pause]\ntoken OVERLAP OVERLAP\n", "c.txt:2: OVERLAP is given twice"},
 		{"an empty reason", "[gc-pause]\ntoken OVERLAP |\n", `c.txt:2: "token OVERLAP |": say why: | a few words`},
 		{"the same cell twice", "[gc-pause]\ntoken HOLDS\n[gc-pause]\ntoken HOLDS\n", "c.txt:4: token in gc-pause is on line 2 already"},

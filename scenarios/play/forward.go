@@ -1,48 +1,90 @@
 package play
 
 import (
+	"cmp"
+	"context"
 	"slices"
+	"sort"
 	"strings"
 
+	"locklab/algorithms/lock"
+	"locklab/faults"
 	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/history"
+	"locklab/simulator/schedule"
 	"locklab/simulator/verdict"
 )
 
-// Forward makes the moves after choices that are no choice: the only one that is possible, unless it is a fault, and
-// one that no client can notice. It stops where harm has just happened; "": any harm.
+// Forward makes the moves after choices that are no choice: the only one that is possible, unless it is a fault; one
+// that no client can notice; what the last of choices has begun, see goesOn; and all to the harm, once that is sure. It
+// stops where harm has just happened; "": any harm.
 func (g *Game) Forward(choices []simulator.Choice, harm verdict.Word) ([]simulator.Choice, error) {
-	had := 0
-	if n := len(choices); n > 0 {
-		var err error
-		if had, err = g.harms(choices[:n-1], harm); err != nil {
-			return nil, err
-		}
-	}
-	for len(choices) < longest {
+	click := len(choices) - 1
+	had, err := g.harms(choices[:max(click, 0)], harm)
+	for err == nil && len(choices) < longest {
 		has, err := g.harms(choices, harm)
 		if err != nil || has > had {
 			return choices, err
 		}
-		next, forced, err := g.forced(choices)
+		next, forced, err := g.forced(choices, click)
+		if err == nil && !forced && click >= 0 && has == 0 {
+			return g.decided(choices, harm)
+		}
 		if err != nil || !forced {
 			return choices, err
 		}
 		choices, had = append(slices.Clip(choices), next), has
 	}
-	return choices, nil
+	return choices, err
 }
 
-// Back is the last position before the end of choices in which there was a choice; without one, the first that Forward
-// leads to.
-func (g *Game) Back(choices []simulator.Choice, harm verdict.Word) ([]simulator.Choice, error) {
-	for n := len(choices) - 1; n >= 0; n-- {
-		if _, forced, err := g.forced(choices[:n]); err != nil || !forced {
-			return choices[:n], err
-		}
+// longest is the number of choices after which a game does not go on by itself: none of the levels is as long.
+const longest = 400
+
+// fewStates are those that may be visited to see whether a game is decided.
+const fewStates = 20_000
+
+// decided is choices, or, if no fault can follow and whatever else follows comes to a harm, a shortest way to it.
+func (g *Game) decided(choices []simulator.Choice, harm verdict.Word) ([]simulator.Choice, error) {
+	spent, err := g.faults(choices)
+	left := slices.ContainsFunc(spent, func(f Fault) bool { return f.Used < f.Most })
+	if err != nil || left || harm == "" {
+		return choices, err
 	}
-	return g.Forward(nil, harm)
+	share, _, err := g.share(context.Background(), choices, harm, fewStates)
+	if err != nil || share < 1 {
+		return choices, err
+	}
+	return g.game.Way(context.Background(), choices, harm, MaxStates)
+}
+
+// turns are the numbers of choices after which a player chose, as far as choices were played by choosing, and all.
+func (g *Game) turns(choices []simulator.Choice, harm verdict.Word) (all []int, err error) {
+	at, err := g.Forward(nil, harm)
+	for err == nil && len(at) < len(choices) && slices.Equal(at, choices[:len(at)]) {
+		all = append(all, len(at))
+		at, err = g.Forward(append(slices.Clip(at), choices[len(at)]), harm)
+	}
+	return append(all, len(choices)), err
+}
+
+// Back is the position before the last move that was chosen, or the first one.
+func (g *Game) Back(choices []simulator.Choice, harm verdict.Word) ([]simulator.Choice, error) {
+	all, err := g.turns(choices, harm)
+	return choices[:all[max(len(all)-2, 0)]], err
+}
+
+// Lost finds where a harm has come out of reach: the number of choices up to which a way led to it, and the last turn of
+// a player up to there. All of choices: it is in reach.
+func (g *Game) Lost(ctx context.Context, choices []simulator.Choice, harm verdict.Word) (n, turn int, err error) {
+	all, err := g.turns(choices, harm)
+	n = sort.Search(len(choices), func(n int) bool {
+		w, failed := g.Way(ctx, choices[:n+1], harm)
+		err = cmp.Or(err, failed)
+		return w.Choices == nil && !w.Unknown
+	})
+	return n, all[max(sort.SearchInts(all, n+1)-1, 0)], err
 }
 
 // harms counts the harms that choices have come to, of those that are asked for.
@@ -59,32 +101,90 @@ func (g *Game) harms(choices []simulator.Choice, harm verdict.Word) (n int, err 
 	return n, nil
 }
 
-// forced is the move after choices that is made without being chosen; false: there is none.
-func (g *Game) forced(choices []simulator.Choice) (simulator.Choice, bool, error) {
+// forced is the move after choices that is made without being chosen; false: there is none. click is the place of the
+// last choice that was; -1: there was none.
+func (g *Game) forced(choices []simulator.Choice, click int) (next simulator.Choice, on bool, err error) {
 	before, err := g.game.Replay(choices)
 	if err != nil {
-		return simulator.Choice{}, false, err
+		return next, false, err
 	}
 	moves, err := g.moves(choices, before)
-	if err != nil || len(moves) == 0 {
-		return simulator.Choice{}, false, err
-	}
-	if len(moves) == 1 {
+	switch {
+	case err != nil || len(moves) == 0:
+		return next, false, err
+	case len(moves) == 1:
 		return moves[0], moves[0].Verb < simulator.FaultVerb, nil
 	}
 	for _, c := range moves {
-		if c.Verb != simulator.Orphaned {
-			continue
-		}
-		run, err := g.game.Replay(append(slices.Clip(choices), c))
-		if err != nil {
-			return c, false, err
-		}
-		if unnoticed(run.Events[len(before.Events):]) {
-			return c, true, nil
+		if c.Verb == simulator.Orphaned {
+			if events, err := g.events(choices, c, before); err != nil || unnoticed(events) {
+				return c, err == nil, err
+			}
 		}
 	}
-	return simulator.Choice{}, false, nil
+	if click < 0 {
+		return next, false, nil
+	}
+	return g.goesOn(choices, click, moves, before)
+}
+
+// events are those that a choice adds to a run.
+func (g *Game) events(choices []simulator.Choice, c simulator.Choice, before *schedule.Run) ([]history.Event, error) {
+	run, err := g.game.Replay(append(slices.Clip(choices), c))
+	if err != nil {
+		return nil, err
+	}
+	return run.Events[len(before.Events):], nil
+}
+
+// goesOn is the move that goes on with what the choice at the place click began: a client asks, its request arrives and
+// is answered, or time passes until somebody does something. That ends with what changes the game, and before a message
+// that a fault can strike. What a client then only learns or reads belongs to it.
+func (g *Game) goesOn(
+	choices []simulator.Choice, click int, moves []simulator.Choice, run *schedule.Run,
+) (next simulator.Choice, on bool, err error) {
+	began, mayFault := choices[click], false
+	passes, stamps := began.Verb == simulator.Pass, g.Lock.Expiry == lock.ExpiryClients
+	if began.Verb >= simulator.FaultVerb || began.Verb == simulator.Orphaned || !passes && began.Client == 0 ||
+		passes && stamps {
+		return next, false, nil
+	}
+	for _, c := range moves {
+		switch {
+		case strikesMessage[c.Verb] || stamps && c == faults.PauseUnsentOf(int(c.Client)):
+			return next, false, nil
+		case c.Verb >= simulator.FaultVerb:
+			mayFault = true
+		case c.Verb == simulator.Resume || c.Verb == simulator.Orphaned || !passes && c.Client != began.Client:
+		case on:
+			return next, false, nil // there is a choice
+		default:
+			next, on = c, true
+		}
+	}
+	before, err := g.game.Replay(choices[:click])
+	executing := mayFault || stamps || g.Bounds.Nodes > 1 // the order of commands of several clients matters
+	if !on || err != nil || !changes(run.Events[len(before.Events):], executing) {
+		return next, on && err == nil, err
+	}
+	events, err := g.events(choices, next, run)
+	sends := slices.ContainsFunc(events, func(e history.Event) bool { return e.Kind == history.Send })
+	return next, err == nil && !sends && !changes(events, executing), err
+}
+
+// strikesMessage are the faults of messages, by their verbs.
+var strikesMessage = map[simulator.Verb]bool{
+	faults.LoseReply.Verb: true, faults.LoseRequest.Verb: true, faults.Delay.Verb: true, faults.Return.Verb: true,
+	faults.FailCall.Verb: true,
+}
+
+// changes reports whether events change the game: somebody gets in or writes, a lease ends, or, if that matters, a
+// server executes a command.
+func changes(events []history.Event, executing bool) bool {
+	return slices.ContainsFunc(events, func(e history.Event) bool {
+		return e.Kind == history.Enter || e.Kind == history.Write || e.Kind == history.Expire ||
+			executing && e.Kind == history.Apply
+	})
 }
 
 // unnoticed reports whether no client can notice the arrival of a request whose sender has ended its wait: it can only

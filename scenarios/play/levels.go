@@ -3,6 +3,7 @@ package play
 import (
 	"context"
 	_ "embed"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -24,47 +25,73 @@ type Level struct {
 	Attempts int          // of each client; 0: 2
 	Fenced   bool
 	Topic    string // of "locklab explain interview"; "": its long answer
-	Fix      string // the id of the level that shows what prevents the harm, if not the next lock does
+	Fix      string // the id of the level that tries what is said to prevent the harm
 }
 
-// levels are the course, in the order of the articles and of what a lock learned from the
-// one before it.
+// Course is the number of levels that tell one story: the claim of each is what was said to mend the one before. Those
+// behind it are for who wants more.
+const Course = 20
+
 var levels = []Level{
-	{ID: "mutex", Lock: "mutex", Harm: verdict.Overlap},
-	{ID: "crash", Lock: "setnx", Budget: "crash=1", Harm: verdict.Deadlock},
-	{ID: "lost-reply", Lock: "setnx", Budget: "lose-reply=1", Harm: verdict.Orphan, Topic: "testing"},
-	{ID: "two-commands", Lock: "setnx-expire", Budget: "crash=1", Harm: verdict.Deadlock, Topic: "two-commands"},
-	{ID: "lease", Lock: "setnx-expire", Budget: "pause=1", Harm: verdict.Overlap, Topic: "ttl", Fix: "fence"},
-	{ID: "wrong-delete", Lock: "setnx-expire", Budget: "pause=1", Harm: verdict.WrongDel, Topic: "wrong-delete"},
-	{ID: "takeover", Lock: "takeover-del", Budget: "pause=1", Harm: verdict.WrongDel, Topic: "wrong-delete"},
-	{ID: "clock", Lock: "getset", Budget: "client-clock=1@10s", Harm: verdict.Overlap, Topic: "clock"},
-	{ID: "lie", Lock: "getset", Budget: "pause=1", Harm: verdict.Lie, Topic: "clock"},
-	{ID: "get-and-del", Lock: "thread-id", Budget: "pause=1", Harm: verdict.WrongDel, Topic: "wrong-delete"},
-	{ID: "token-crash", Lock: "token", Budget: "crash=1", Harm: verdict.Deadlock, Topic: "two-commands"},
-	{ID: "token-reply", Lock: "token", Budget: "lose-reply=1", Harm: verdict.Orphan, Topic: "testing"},
-	{ID: "token-pause", Lock: "token", Budget: "pause=1", Harm: verdict.Overlap, Topic: "ttl", Fix: "fence"},
-	{ID: "late-write", Lock: "token", Budget: "delay=1@9s", Harm: verdict.StaleWrite, Topic: "fencing", Fix: "fence"},
-	{ID: "reentrant", Lock: "reentrant", Harm: verdict.Overlap, Topic: "reentrancy"},
-	{ID: "daemon", Lock: "daemon-20", Harm: verdict.WrongDel, Topic: "watchdog"},
+	{ID: "mutex", Lock: "mutex", Harm: verdict.Overlap, Fix: "crash"},
+	{ID: "crash", Lock: "setnx", Budget: "crash=1", Harm: verdict.Deadlock, Fix: "two-commands"},
+	{ID: "two-commands", Lock: "setnx-expire", Budget: "crash=1", Harm: verdict.Deadlock,
+		Topic: "two-commands", Fix: "clock"},
+	{ID: "clock", Lock: "getset", Budget: "client-clock=1@10s", Harm: verdict.Overlap, Topic: "clock", Fix: "one-command"},
+	{ID: "one-command", Lock: "constant", Budget: "crash=1", Harm: verdict.Deadlock, Topic: "two-commands"},
+	{ID: "wrong-delete", Lock: "constant", Budget: "pause=1", Harm: verdict.WrongDel,
+		Topic: "wrong-delete", Fix: "get-and-del"},
+	{ID: "get-and-del", Lock: "thread-id", Budget: "pause=1", Harm: verdict.WrongDel,
+		Topic: "wrong-delete", Fix: "token-pause"},
+	{ID: "token-pause", Lock: "token", Budget: "pause=1", Harm: verdict.Overlap, Topic: "ttl", Fix: "watchdog"},
 	{ID: "watchdog", Lock: "watchdog", Budget: "pause=1", Harm: verdict.Overlap, Topic: "watchdog", Fix: "fence"},
 	{ID: "fence", Lock: "token", Budget: "pause=1", Harm: verdict.Fenced, Fenced: true, Topic: "fencing"},
-	{ID: "failover", Lock: "token", Budget: "failover=1", Harm: verdict.Overlap, Topic: "failover"},
+	{ID: "failover", Lock: "token", Budget: "failover=1", Harm: verdict.Overlap, Topic: "failover", Fix: "wait"},
 	{ID: "wait", Lock: "token-wait", Budget: "failover=1", Harm: verdict.Overlap, Topic: "failover"},
-	{ID: "server-clock", Lock: "token", Budget: "node-clock=1@10s", Harm: verdict.Overlap, Topic: "clock"},
-	{ID: "majority", Lock: "redlock", Budget: "lose-reply=1", Harm: verdict.Orphan, Attempts: 1, Topic: "redlock"},
 	{ID: "restart", Lock: "redlock", Budget: "restart=1", Harm: verdict.Overlap, Attempts: 1, Topic: "redlock"},
 	{ID: "redlock-pause", Lock: "redlock", Budget: "pause=1", Harm: verdict.Overlap, Topic: "redlock", Fix: "fence"},
-	{ID: "line", Lock: "zk-recheck", Budget: "lose-reply=1", Harm: verdict.Orphan, Topic: "zookeeper-claim"},
-	{ID: "session", Lock: "zk-protected", Budget: "expire-session=1", Harm: verdict.Overlap, Topic: "zookeeper", Fix: "fence"},
-	{ID: "fence-failover", Lock: "token", Budget: "failover=1", Harm: verdict.StaleWrite, Fenced: true, Topic: "fencing"},
-	{ID: "shards", Lock: "sharded-token", Budget: "server-list=1", Harm: verdict.Overlap, Topic: "production"},
+	{ID: "fence-failover", Lock: "token", Budget: "failover=1", Harm: verdict.StaleWrite, Fenced: true,
+		Topic: "fencing", Fix: "session"},
+	{ID: "session", Lock: "zk-protected", Budget: "expire-session=1", Harm: verdict.Overlap,
+		Topic: "zookeeper", Fix: "fence"},
 	{ID: "row", Lock: "db-row", Budget: "crash=1", Harm: verdict.Deadlock, Topic: "database", Fix: "get-lock"},
 	{ID: "get-lock", Lock: "db-get-lock", Budget: "crash=1", Harm: verdict.Deadlock, Topic: "database"},
-	{ID: "killed", Lock: "db-get-lock", Budget: "expire-session=1", Harm: verdict.Overlap, Topic: "database", Fix: "fence"},
+	{ID: "killed", Lock: "db-get-lock", Budget: "expire-session=1", Harm: verdict.Overlap,
+		Topic: "database", Fix: "fence"},
+	{ID: "late-write", Lock: "token", Budget: "delay=1@9s", Harm: verdict.StaleWrite, Topic: "fencing", Fix: "fence"},
+
+	{ID: "lost-reply", Lock: "setnx", Budget: "lose-reply=1", Harm: verdict.Orphan, Topic: "testing"},
+	{ID: "token-reply", Lock: "token", Budget: "lose-reply=1", Harm: verdict.Orphan, Topic: "testing"},
+	{ID: "lease", Lock: "setnx-expire", Budget: "pause=1", Harm: verdict.Overlap, Topic: "ttl", Fix: "fence"},
+	{ID: "takeover", Lock: "takeover-del", Budget: "pause=1", Harm: verdict.WrongDel, Topic: "wrong-delete"},
+	{ID: "lie", Lock: "getset", Budget: "pause=1", Harm: verdict.Lie, Topic: "clock"},
+	{ID: "reentrant", Lock: "reentrant", Harm: verdict.Overlap, Topic: "reentrancy"},
+	{ID: "daemon", Lock: "daemon-20", Harm: verdict.WrongDel, Topic: "watchdog", Fix: "watchdog"},
+	{ID: "server-clock", Lock: "token", Budget: "node-clock=1@10s", Harm: verdict.Overlap, Topic: "clock"},
+	{ID: "majority", Lock: "redlock", Budget: "lose-reply=1", Harm: verdict.Orphan, Attempts: 1, Topic: "redlock"},
+	{ID: "line", Lock: "zk-recheck", Budget: "lose-reply=1", Harm: verdict.Orphan, Topic: "zookeeper-claim"},
+	{ID: "shards", Lock: "sharded-token", Budget: "server-list=1", Harm: verdict.Overlap, Topic: "production"},
 	{ID: "commit", Lock: "db-deadline-now", Budget: "failover=1", Harm: verdict.Overlap, Topic: "database", Fix: "fence"},
 }
 
-// Levels is the course, in its order.
+// codes are the locks of the levels as one writes them on a whiteboard: a line with the lock's name, and its code up to
+// an empty line.
+//
+//go:embed code.txt
+var codes string
+
+// Code is the level's lock in a few lines.
+func (l Level) Code() string {
+	name := l.Lock
+	if l.Fenced {
+		name += " fenced"
+	}
+	_, rest, _ := strings.Cut("\n\n"+codes, "\n\n"+name+"\n")
+	code, _, _ := strings.Cut(rest, "\n\n")
+	return strings.TrimSpace(code)
+}
+
+// Levels is all levels, those of the course first.
 func Levels() []Level { return append([]Level(nil), levels...) }
 
 // Number returns the number of a level by its id, from 1; 0: there is none.
@@ -72,7 +99,7 @@ func Number(id string) int {
 	return slices.IndexFunc(levels, func(l Level) bool { return l.ID == id }) + 1
 }
 
-// pars are the results of a search of each level: a line "id par steps states", with - for a
+// pars are the results of a search of each level: a line "id par steps states", with no steps for a
 // harm that cannot be brought about. A test writes it.
 //
 //go:embed levels.txt
@@ -88,23 +115,13 @@ type Solution struct {
 // Solution is that of the search of the level, which a test repeats.
 func (l Level) Solution() (s Solution) {
 	for line := range strings.Lines(pars) {
-		f := strings.Fields(line)
-		if len(f) != 4 || f[0] != l.ID {
-			continue
-		}
-		s.States = number(f[3])
-		if s.Possible = f[1] != "-"; s.Possible {
-			s.Par, s.Steps = number(f[1]), number(f[2])
+		var id string
+		if _, err := fmt.Sscan(line, &id, &s.Par, &s.Steps, &s.States); err == nil && id == l.ID {
+			s.Possible = s.Steps > 0
+			return s
 		}
 	}
-	return s
-}
-
-func number(digits string) (n int) {
-	for _, r := range digits {
-		n = 10*n + int(r-'0')
-	}
-	return n
+	return Solution{}
 }
 
 // Entry is the level's lock.

@@ -2,7 +2,8 @@
 // search; a [Position] is what a player sees after some choices, as plain data. The choices
 // are those that the search itself tries, so every game is a run that the search covers:
 // what it calls par is the best that a player can do, and a harm that it proves impossible
-// cannot be played.
+// cannot be played. What is no decision plays itself, so that a player meets fewer orders
+// than the search; each level can still be won by the fewest faults, which a test tries.
 //
 // Nothing is modelled for the game: positions are runs of the lock's own code on the
 // simulator, hints and shortest ways are searches from the position on. To take a choice
@@ -170,8 +171,8 @@ func (g *Game) At(choices []simulator.Choice) (*Position, error) {
 	return p, nil
 }
 
-// moves are those of the search after choices, but no pause ends at the instant at which it began, for that is no pause;
-// it does so if nothing else can happen.
+// moves are those of the search after choices, but no pause ends at the instant at which it began, for that is no
+// pause; it does so if nothing else can happen.
 func (g *Game) moves(choices []simulator.Choice, run *schedule.Run) ([]simulator.Choice, error) {
 	moves, err := g.game.Moves(choices)
 	rest := slices.DeleteFunc(slices.Clone(moves), func(c simulator.Choice) bool {
@@ -284,8 +285,15 @@ func (g *Game) Way(ctx context.Context, choices []simulator.Choice, harm verdict
 
 // Doom is the share of what can follow choices that ends in a harm, if no further fault is
 // injected and every next step is equally likely; false: too much can follow.
-func (g *Game) Doom(ctx context.Context, choices []simulator.Choice, harm verdict.Word) (share float64, ok bool, err error) {
-	share, err = g.game.Share(ctx, choices, harm, MaxStates)
+func (g *Game) Doom(ctx context.Context, choices []simulator.Choice, harm verdict.Word) (float64, bool, error) {
+	return g.share(ctx, choices, harm, MaxStates)
+}
+
+// share is Doom within so many states.
+func (g *Game) share(
+	ctx context.Context, choices []simulator.Choice, harm verdict.Word, most int,
+) (share float64, ok bool, err error) {
+	share, err = g.game.Share(ctx, choices, harm, most)
 	if large := (*explore.TooLargeError)(nil); errors.As(err, &large) {
 		return 0, false, nil
 	}
@@ -304,8 +312,8 @@ type Truth struct {
 	Known bool // false: the search ended before it knew
 }
 
-// Truth holds the known facts of a harm, "" for any: of a level what its file says, and otherwise what a search of the game
-// finds, within MaxStates. An error is ctx's.
+// Truth holds the known facts of a harm, "" for any: of a level what its file says, and otherwise what a search of the
+// game finds, within MaxStates. An error is ctx's.
 func (g *Game) Truth(ctx context.Context, harm verdict.Word) (Truth, error) {
 	for _, l := range levels {
 		if l.Harm == harm && g.isOf(l) {

@@ -1,12 +1,14 @@
 package play
 
 import (
+	"context"
 	"slices"
 
 	"locklab/scenarios/race"
 	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/history"
+	"locklab/simulator/verdict"
 )
 
 // A Step is one choice of a way, with the run before it and the run that it leads to.
@@ -36,16 +38,38 @@ func (g *Game) Steps(way []simulator.Choice, first int) (steps []Step, err error
 	return steps, nil
 }
 
-// Sooner is a way as good as another that begins with a move which the other makes only later, so that what matters is
-// done first; the other way, if there is none.
-func (g *Game) Sooner(w Way, choices []simulator.Choice, first simulator.Choice, find func([]simulator.Choice) (Way, error)) (Way, error) {
-	moves, err := g.game.Moves(choices)
-	if err != nil || !slices.Contains(moves, first) {
-		return w, err
+// longer is the number of steps by which a player's way may be longer than a shortest one.
+const longer = 1
+
+// Next is the move of a position that begins a way with no more faults than a shortest one, and about as short: its
+// place among the moves, the number of choices after it, and that way. A fault goes before all else, and a client that
+// has begun before others. -1: there is none.
+func (g *Game) Next(ctx context.Context, p *Position, w Way, harm verdict.Word) (n, end int, best Way, err error) {
+	n = -1
+	choices := p.Trace.Choices
+	for i := range 2 * len(p.Moves) {
+		faults := i < len(p.Moves)
+		i %= len(p.Moves)
+		if p.Moves[i].Fault != faults {
+			continue
+		}
+		on, err := g.Forward(append(slices.Clip(choices), p.Moves[i].Choice), harm)
+		way := Way{Choices: on, Faults: simulator.FaultsIn(on)}
+		if err == nil {
+			had, failed := g.harms(on, harm)
+			if err = failed; had == 0 && err == nil {
+				way, err = g.Way(ctx, on, harm)
+			}
+		}
+		switch {
+		case err != nil:
+			return -1, 0, w, err
+		case way.Choices == nil || way.Faults > w.Faults || n >= 0 && len(way.Choices) >= len(best.Choices):
+			continue
+		case len(way.Choices) <= len(w.Choices)+longer:
+			return i, len(on), way, nil
+		}
+		n, end, best = i, len(on), way
 	}
-	other, err := find(append(slices.Clip(choices), first))
-	if err != nil || len(other.Choices) != len(w.Choices) || other.Faults != w.Faults {
-		return w, err
-	}
-	return other, nil
+	return n, end, best, nil
 }

@@ -17,9 +17,9 @@ import (
 // TestAgainst: the attack of a trace goes to another lock, whether or not its own lock is listed: what breaks a lock with
 // a lease does not break one without.
 func TestAgainst(t *testing.T) {
-	token := racetest.Lock(t, "token")
+	token, gcPause := racetest.Cell(t, "token", "gc-pause")
 	searched := exploring(t, token, within(t, token, "attempts=2 budget=pause=1")).Witnesses[0].Trace
-	played := racetest.Must(search.Demo())(t).Trace
+	played := racetest.PlayListed(t, token, gcPause, gcPause.Settings).Trace
 	searched.Lock, played.Lock = "TestMyLock", "TestMyLock"
 	for name, want := range map[string]verdict.Word{
 		"token": verdict.Overlap, "watchdog": verdict.Overlap, "setnx": verdict.Holds,

@@ -28,7 +28,8 @@ func choices(list []simulator.Choice) (packed []byte) {
 
 // FuzzReplay plays any trace that can be read: it is played or refused, and never panics.
 func FuzzReplay(f *testing.F) {
-	demo := racetest.Must(search.Demo())(f)
+	token, gcPause := racetest.Cell(f, "token", "gc-pause")
+	demo := racetest.PlayListed(f, token, gcPause, gcPause.Settings)
 	f.Add(demo.Trace.Lock, demo.Trace.Race, demo.Trace.Settings, choices(demo.Trace.Choices))
 	f.Add("token", search.SearchID, "clients=2,attempts=1,nodes=1,ttl=9s,retries=0,fenced=false,budget=pause=1", choices(demo.Trace.Choices))
 	f.Add("redlock", "restart", "", []byte{})

@@ -112,16 +112,3 @@ func resolve(entry lock.Entry, t simulator.Trace) (sc race.Race, s race.Settings
 	}
 	return sc, s, sc.Check(entry, s)
 }
-
-// Demo is the run that introduces the lab: the token lock in the race gc-pause.
-func Demo() (*race.Outcome, error) {
-	entry, err := race.Lock("token")
-	if err != nil {
-		return nil, err
-	}
-	sc, err := scenarios.ByName("gc-pause")
-	if err != nil {
-		return nil, err
-	}
-	return race.Play(entry, sc, sc.Settings)
-}

@@ -102,7 +102,7 @@ func played(t *testing.T, id, raceID string) *race.Outcome {
 // TestChecked: what is written comes back: the search with its certificate and traces, and the runs
 // with their code.
 func TestChecked(t *testing.T) {
-	token := racetest.Must(race.Lock("token"))(t)
+	token, gcPause := racetest.Cell(t, "token", "gc-pause")
 	b := search.DefaultBounds()
 	b.Budget = "pause=1"
 	s := exploring(t, token, b)
@@ -111,7 +111,7 @@ func TestChecked(t *testing.T) {
 	b.MaxStates, b.Budget = 0, "lose-reply=1"
 	s.Add(part)
 	s.Add(exploring(t, token, b)) // which is complete
-	o, played := racetest.Must(search.ReplayWithCodeOn(s.Lock, s.Witnesses[0].Trace))(t), racetest.Must(search.Demo())(t)
+	o, played := racetest.Must(search.ReplayWithCodeOn(s.Lock, s.Witnesses[0].Trace))(t), racetest.Play(t, token, gcPause, gcPause.Settings)
 	c := &study.Checked{
 		Test: "token", Nodes: 1, TTL: b.TTL, Pars: []study.CheckedSearch{{Search: part}},
 		Search: &study.CheckedSearch{Search: s, Runs: []study.CheckedRun{study.NewCheckedRun(o)}},

@@ -20,23 +20,9 @@ var All = []Word{
 // UNKNOWN and VACUOUS, which are none.
 var Answers = (SetOf(All...) &^ SetOf(Slow, Noisy, Unknown, Vacuous)).Words()
 
-// renamed are the verdicts that earlier versions called otherwise.
-var renamed = map[Word]Word{"STALL": Deadlock, "PHANTOM": Orphan}
-
-// Renamed returns the present name of a verdict that earlier versions called as a user has written;
-// false: there is none.
-func Renamed(written string) (now Word, ok bool) {
-	now, ok = renamed[Word(strings.ToUpper(written))]
-	return now, ok
-}
-
-// ParseWord reads a verdict that a user has written, in capitals or not. The error has the present
-// name, or lists all verdicts.
+// ParseWord reads a verdict that a user has written, in capitals or not. The error lists all verdicts.
 func ParseWord(written string) (Word, error) {
 	w := Word(strings.ToUpper(written))
-	if now, ok := Renamed(written); ok {
-		return "", i18n.Errorf("error.verdict.renamed", "old", written, "new", now)
-	}
 	if !slices.Contains(All, w) {
 		return "", i18n.Errorf("error.verdict", "name", written, "names", strings.Join(Names(All), ", "))
 	}

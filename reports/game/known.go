@@ -1,0 +1,61 @@
+package game
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+)
+
+const (
+	knownLevels = 5  // whose first positions are known
+	knownOfEach = 70 // about so many of each
+)
+
+// Known returns what a page asks for while its engine loads, by the words of the request: lessons of some names, of all
+// locks and of all races, and the first levels up to some positions. A position is answered by its link, under which it
+// stands once.
+func (t *Table) Known(ctx context.Context, names []string) (all map[string]any, err error) {
+	all = map[string]any{}
+	know := func(r Request, key ...any) (p *Position, isNew bool) {
+		answer, failed := t.do(ctx, r)
+		if err = cmp.Or(err, failed); failed != nil {
+			return nil, false
+		}
+		if p, _ = answer.(*Position); p != nil {
+			answer, isNew = p.Link, all["at|"+p.Link] == nil
+			all["at|"+p.Link] = p
+		}
+		all[fmt.Sprint(key...)] = answer
+		return p, isNew
+	}
+	for _, one := range append(locks(), races()...) {
+		names = append(names, one.ID)
+	}
+	for _, name := range names {
+		know(Request{Do: "lesson", Name: name}, "lesson|", name)
+	}
+	for _, l := range Levels()[:knownLevels] {
+		first, _ := know(Request{Do: "level", Number: l.Number}, "level|", l.Number)
+		for open, count := []*Position{first}, 0; err == nil && len(open) > 0 && count < knownOfEach; open = open[1:] {
+			r := Request{Link: open[0].Link, Harm: l.Harm}
+			about := r.Link + "|" + string(r.Harm)
+			ask := func(do string) { r.Do = do; know(r, do+"|", about) }
+			if ask("doom"); open[0].End != nil {
+				continue
+			}
+			ask("cannot")
+			r.Do = "hint"
+			if hint, none := t.do(ctx, r); none == nil { // else no way leads on
+				all["hint|"+about] = hint
+			}
+			for r.Do, r.Number = "move", 0; r.Number < len(open[0].Moves); r.Number++ {
+				next, isNew := know(r, "move|", about, "|", r.Number)
+				if err == nil && isNew {
+					open, count = append(open, next), count+1
+					all["undo|"+next.Link+"|"+string(r.Harm)] = r.Link
+				}
+			}
+		}
+	}
+	return all, err
+}
