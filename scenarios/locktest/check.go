@@ -68,7 +68,7 @@ func Check(t *testing.T, b Bounds, client func(*Client), finds ...string) {
 	p.judge(found, all)
 	t.Log(brief(found.certificate))
 	if !testing.Verbose() && !t.Failed() { // t.Log is silent then
-		announce(language().Each(found.headline))
+		fmt.Println(language().Each(found.headline))
 	}
 	if p.run.leaks.N > 0 { // executions that have left goroutines behind: in production they stay as well
 		t.Log(tell("locktest.leaks", "n", fmt.Sprint(p.run.leaks.N)))

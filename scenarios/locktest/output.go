@@ -4,7 +4,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -251,20 +250,4 @@ func (p *plan) sampled(err error, claims []claim) string {
 		}
 	}
 	return out + "\n" + tell("locktest.sample.none", "verdicts", reports.Words(none), "n", fmt.Sprint(n)) + "\n"
-}
-
-// announce prints a line on the terminal of go test, which hides what passing tests print where it is given packages.
-func announce(line string) {
-	of := fmt.Sprintf("/proc/%d/", os.Getppid())
-	program, _ := os.ReadFile(of + "comm")
-	theirs, err := os.Stat(of + "fd/1")
-	own, _ := os.Stdout.Stat()
-	if string(program) == "go\n" && err == nil && !os.SameFile(theirs, own) {
-		if terminal, err := os.OpenFile(of+"fd/2", os.O_WRONLY|os.O_APPEND, 0); err == nil {
-			defer terminal.Close()
-			fmt.Fprintln(terminal, line)
-			return
-		}
-	}
-	fmt.Println(line)
 }

@@ -17,7 +17,6 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
-	"locklab/faults"
 	"locklab/reports/certificate"
 	"locklab/reports/text"
 	"locklab/scenarios/internal/racetest"
@@ -198,8 +197,8 @@ func TestSearchCauses(t *testing.T) {
 		first := map[verdict.Word]price{}
 		for _, w := range s.Witnesses {
 			causes[fmt.Sprint(w.Verdict, " by ", strings.Join(w.Cause, ", "))] = true
-			if len(w.Cause) != w.Par || w.Par == 1 && !strings.HasPrefix(w.Cause[0], injectedFaults(w.Trace.Choices)) {
-				t.Errorf("%s: %s by %q, but what strikes is %q", id, w.Verdict, w.Cause, injectedFaults(w.Trace.Choices))
+			if len(w.Cause) != w.Par || w.Par == 1 && !strings.HasPrefix(w.Cause[0], search.InjectedFaults(w.Trace.Choices)) {
+				t.Errorf("%s: %s by %q, but what strikes is %q", id, w.Verdict, w.Cause, search.InjectedFaults(w.Trace.Choices))
 			}
 			if _, ok := first[w.Verdict]; !ok {
 				first[w.Verdict] = price{w.Par, w.Steps}
@@ -278,18 +277,4 @@ func TestPausesEndBetweenDeadlines(t *testing.T) {
 	if !between {
 		t.Error("the pause ends where something is due")
 	}
-}
-
-// injectedFaults names the faults among the choices in their order, as in
-// "crash+pause"; "" where there are none.
-func injectedFaults(choices []simulator.Choice) string {
-	var names []string
-	for _, c := range choices {
-		for _, f := range faults.All() {
-			if f.Verb == c.Verb {
-				names = append(names, f.Name)
-			}
-		}
-	}
-	return strings.Join(names, "+")
 }

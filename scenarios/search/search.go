@@ -7,9 +7,11 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"locklab/algorithms/lock"
+	"locklab/faults"
 	"locklab/scenarios/race"
 	"locklab/simulator"
 	"locklab/simulator/explore"
@@ -69,6 +71,20 @@ func (s *Search) ByBoundary(is explore.Boundary) (words []verdict.Word) {
 type Witness struct {
 	explore.Witness
 	Trace simulator.Trace
+}
+
+// InjectedFaults names the faults among the choices in their order, as in
+// "crash+pause"; "" where there are none.
+func InjectedFaults(choices []simulator.Choice) string {
+	var names []string
+	for _, c := range choices {
+		for _, f := range faults.All() {
+			if f.Verb == c.Verb {
+				names = append(names, f.Name)
+			}
+		}
+	}
+	return strings.Join(names, "+")
 }
 
 // Untriggered names the faults of the budget that could be injected nowhere: the
