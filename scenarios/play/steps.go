@@ -39,7 +39,7 @@ func (g *Game) Steps(way []simulator.Choice, first int) (steps []Step, err error
 }
 
 // longer is the number of steps by which a player's way may be longer than a shortest one.
-const longer = 1
+const longer = 3
 
 // Next is the move of a position that begins a way with no more faults than a shortest one, and about as short: its
 // place among the moves, the number of choices after it, and that way. A fault goes before all else, and a client that
