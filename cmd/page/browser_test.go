@@ -398,8 +398,8 @@ func (b *browser) line(name string) {
 	b.keys("11u9n1")
 	b.wait(`!state.busy && state.level.number === 3 && state.at.steps === 2`)
 	b.wait(`document.getElementById("message").textContent.includes("9")`) // it meant nothing, and that is said
-	b.do(`const leave = engine.leave; work(() => new Promise((_, reject) => {
-		engine.leave = () => { engine.leave = leave; reject(engine.left); }; }), { visit: ++state.visits })`) // it has no end
+	b.do(`const real = engine.leave; work(() => new Promise((_, reject) => {
+		engine.leave = () => { engine.leave = real; reject(engine.left); }; }), { visit: ++state.visits })`) // it has no end
 	b.wait(`state.busy && !document.getElementById("line").hidden`)
 	b.wait(`/\d s/.test(document.getElementById("line").textContent)`)
 	b.key("1") // waits behind it
