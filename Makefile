@@ -35,9 +35,9 @@ run: ## the tour, then six locks as grid, charts and report (into out/): 20 seco
 	@echo "Open $(OUT)/report.html; the pictures beside it: grid, poster (every race), recovery, waiting, sweep, run."
 	@echo "Next: $(OUT)/locklab run redlock gc-pause"
 
-charts: ## every lock in every race, all charts and the whole report (into out/): a few minutes
+charts: ## every lock in every race, all charts and the whole report (into out/): a minute or two
 	@$(GO) build -o $(OUT)/locklab ./cmd/locklab
-	@echo "Playing every lock in every race, proving and searching. This takes about three minutes on two cores."
+	@echo "Playing every lock in every race, proving and searching. This takes about a minute and a half on two cores."
 	@$(OUT)/locklab matrix --all -o $(OUT) >/dev/null
 	@echo "Open $(OUT)/report.html; beside it: grid, poster (all locks), rate, tolerance, par, recovery, waiting, sweep, and the table of theorems."
 
