@@ -118,11 +118,10 @@ func (m *maker) outcomes(row []*race.Outcome) {
 		}
 		others[group] = append(others[group], name)
 	}
-	m.part("label.falls")
-	if falls.Rows == nil {
-		falls = Block{Kind: Paragraph, Lead: "  ", Text: "-"}
+	if falls.Rows != nil {
+		m.part("label.falls")
+		m.add(falls)
 	}
-	m.add(falls)
 	for _, group := range []string{"waits", "fenced", "stands"} {
 		if names := others[group]; names != nil {
 			m.part("label." + group)
