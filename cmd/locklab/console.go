@@ -77,6 +77,13 @@ func (c *console) inform(key string, pairs ...string) {
 	fmt.Fprintln(c.stderr, presentable(c.Say(key, pairs...)))
 }
 
+// onPage prints the address of what was shown on the page that LOCKLAB_PAGE names, if it names one.
+func (c *console) onPage(address string) {
+	if page := c.getenv("LOCKLAB_PAGE"); page != "" {
+		c.Printf("  %s#%s\n", page, address)
+	}
+}
+
 // report prints what went wrong and returns the exit status. An error that is no
 // exitError is wrong use.
 func (c *console) report(err error) int {

@@ -54,13 +54,6 @@ func (e *env) execute(ctx context.Context, args []string) error {
 	return root.ExecuteContext(ctx)
 }
 
-// onPage prints the address of what was shown on the page that LOCKLAB_PAGE names, if it names one.
-func (e *console) onPage(address string) {
-	if page := e.getenv("LOCKLAB_PAGE"); page != "" {
-		e.Printf("  %s#%s\n", page, address)
-	}
-}
-
 // given reports whether a flag of the running command was given.
 func (e *env) given(flag string) bool { return e.running.Flags().Changed(flag) }
 

@@ -45,7 +45,7 @@ func TestGames(t *testing.T) {
 	}
 }
 
-// stopsAtEnd is what a player types, who then presses Ctrl-C.
+// stopsAtEnd is an input that ends with Ctrl-C.
 type stopsAtEnd struct {
 	typed io.Reader
 	stop  func()

@@ -6,10 +6,7 @@ import (
 	"fmt"
 )
 
-const (
-	knownLevels = 5  // whose first positions are known
-	knownOfEach = 70 // about so many of each
-)
+const knownLevels, knownOfEach = 5, 70 // the levels whose first positions are known, and about how many of each
 
 // Known returns what a page asks for while its engine loads, by the words of the request: lessons of some names, of all
 // locks and of all races, and the first levels up to some positions. A position is answered by its link, under which it

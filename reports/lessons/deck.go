@@ -29,7 +29,7 @@ const (
 	End    = "end"    // what to remember
 )
 
-// The parts of a slide, in their order, after what the class is told first, which has no name.
+// The parts of a slide, in their order, after the text that comes first, which has no name.
 const (
 	Asked  = "question"
 	Answer = "answer" // shown when it is asked for; the choices of a quiz are none
@@ -223,11 +223,6 @@ func (d *deckMaker) title() string {
 		return say("lesson.path")
 	}
 	return say("debate.title")
-}
-
-// titled is a name with what it means.
-func (d *deckMaker) titled(name, title string) string {
-	return d.m.p.Label("explain.head", "text", name) + title
 }
 
 // short is the title of a lock, up to what it says of it.
@@ -525,7 +520,8 @@ func (d *deckMaker) end() {
 	d.slide(End, d.m.p.Say("lesson.end"))
 	for _, e := range d.Locks {
 		key := "lock." + e.ID + ".choose"
-		d.say("", d.titled(d.short(e), sentences(strings.Join(d.m.lines(d.Lang, key), " "), 2)))
+		d.say("", d.m.p.Label("explain.head", "text", d.short(e))+
+			sentences(strings.Join(d.m.lines(d.Lang, key), " "), 2))
 		d.tell(Notes, key)
 	}
 	if debated {

@@ -145,7 +145,5 @@ func Charted(entries []lock.Entry) []lock.Entry {
 	if len(entries) <= 12 {
 		return entries
 	}
-	return slices.DeleteFunc(slices.Clone(entries), func(e lock.Entry) bool {
-		return !algorithms.IsMilestone(e.ID)
-	})
+	return lists.Pick(entries, func(e lock.Entry) bool { return algorithms.IsMilestone(e.ID) })
 }

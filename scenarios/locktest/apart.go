@@ -42,8 +42,12 @@ var apartFlag = flag.Int("locklab.apart", 200, "after a search, execute so many 
 // apartVariable names the file with the history that this process is to repeat.
 const apartVariable = "LOCKLAB_HISTORY"
 
-// apartPatience is the time after which such a process is given up: that is no finding about the code.
-const apartPatience = 5 * time.Minute
+// apartLimit is the processor time that such a process may take, and apartPatience the time after which one is given up
+// that does not take it: that is no finding about the code.
+const (
+	apartLimit    = time.Minute
+	apartPatience = 5 * time.Minute
+)
 
 // A pastLife is a history that a process repeats, and what the code did in it.
 type pastLife struct {
@@ -261,11 +265,16 @@ func (past *pastLife) repeat(ctx context.Context, file string) (s sequel, printe
 	}
 	patient, cancel := context.WithTimeout(ctx, apartPatience)
 	defer cancel()
-	c := exec.CommandContext(patient, program, append(ownFlags(), "-test.run="+pattern(past.Test), "-test.count=1")...)
+	c := exec.CommandContext(patient, "sh", "-c", `ulimit -t "$1"; shift; exec "$@"`, "sh",
+		fmt.Sprint(apartLimit.Seconds()), program, "-test.run="+pattern(past.Test), "-test.count=1")
+	c.Args = append(c.Args, ownFlags()...)
 	c.Env = append(os.Environ(), apartVariable+"="+file)
 	said := &bytes.Buffer{}
 	c.Stdout, c.Stderr = said, said
 	failed := child.Run(c)
+	if p := c.ProcessState; p != nil && p.UserTime()+p.SystemTime() > apartLimit-time.Second {
+		return sequel{Problem: say(text.Errorf("locktest.apart.slow", "after", apartLimit))}, "", nil
+	}
 	if ctx.Err() != nil {
 		return s, "", ctx.Err()
 	}
