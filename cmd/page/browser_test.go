@@ -21,6 +21,8 @@ import (
 	"locklab/reports/game"
 	"locklab/reports/lessons"
 	"locklab/reports/page"
+	"locklab/reports/report"
+	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
 	"locklab/simulator/effort"
@@ -82,6 +84,7 @@ func TestPageInBrowser(t *testing.T) {
 	served := httptest.NewServer(native(t))
 	defer served.Close()
 	t.Run("report", b.report)
+	t.Run("run", b.run)
 	for name, url := range map[string]string{"file": "file://" + filepath.Join(dir, pageFile), "hosted": host.URL + "/", "served": served.URL + "/"} {
 		t.Run(name, func(t *testing.T) {
 			if name != "served" {
@@ -357,6 +360,39 @@ func (b *browser) report(t *testing.T) {
 	}
 	b.do(`viewer.close()`)
 	b.wait(`!viewer.open && location.hash === "#grid"`)
+	b.check(url)
+	b.refuses(url)
+}
+
+// run opens the page of a run: nothing is in it but the run, all of which is drawn; played, it comes to its overlap within
+// six seconds, and not before one has seen what led there.
+func (b *browser) run(t *testing.T) {
+	b.t, b.requests, b.errors = t, nil, nil
+	o, err := lessons.NewStage().Named("token", "gc-pause")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var content bytes.Buffer
+	if err := page.WriteRuns(&content, report.RunPage(&text.Printer{Lang: "en"}, o, "locklab run token gc-pause")); err != nil {
+		t.Fatal(err)
+	}
+	url := fileURL(t, content.String())
+	b.narrow(1280, 900)
+	b.visit(url)
+	b.wait(`document.querySelectorAll(".motion-picture").length === 1 && !document.querySelector("table:not(.lanes)")`)
+	shown := `[...document.querySelectorAll(".motion-harm")].filter((e) => /OVERLAP c1/.test(e.textContent) && !e.classList.contains("later")).length === 1`
+	b.wait(shown + ` && document.querySelector(".motion-cover").getAttribute("width") === "0"`)
+	b.wait(`document.querySelector(".motion-box").scrollWidth <= document.querySelector(".motion-box").clientWidth`)
+	b.look("run")
+	b.do(`window.requestAnimationFrame = (f) => { window.frame = f; return 1; }`)
+	b.key(" ")
+	b.do(`frame(performance.now() + 4000)`)
+	b.wait(`!(` + shown + `)`)
+	b.do(`frame(performance.now() + 6000)`)
+	b.wait(shown)
+	b.narrow(375, 800)
+	b.look("run-narrow")
+	b.wait(`document.documentElement.scrollWidth <= 375`)
 	b.check(url)
 	b.refuses(url)
 }

@@ -77,15 +77,15 @@ func (r *Timeline) picture(f Format) picture {
 			p.clients = append(p.clients, c)
 		}
 	}
-	f.Title = cmp.Or(f.Title, r.finding(f.Lang))
+	f.Title = cmp.Or(f.Title, r.Finding(f.Lang))
 	title := text.RaceTitle(r.History.Race, f.Lang)
 	below := []string{text.Label(say(f.Lang, "explain.head", "text", r.History.Race)) + title}
 	least := vg.Point{X: timelineLeft + timelineRight + 0.55*vg.Length(run.X[len(run.X)-1]), Y: p.least()}
 	return frame{title: f.Title, below: below, least: least, body: p.draw}.picture()
 }
 
-// finding returns what the run shows: its gravest verdict, and what became of the data.
-func (r *Timeline) finding(lang string) string {
+// Finding returns what the run shows: its gravest verdict, and what became of the data.
+func (r *Timeline) Finding(lang string) string {
 	word := append(slices.Clone(r.Verdicts), verdict.Unknown)[0]
 	pairs := []string{"lock", r.History.Lock, "clients", "", "time", ""}
 	for _, f := range r.Judgement.Findings {

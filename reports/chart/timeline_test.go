@@ -86,7 +86,7 @@ func TestEveryRunIsDrawn(t *testing.T) {
 	for _, w := range words {
 		for _, lang := range []string{"en", "zh"} {
 			r := timelineOf(t, "token", "calm")
-			if r.Verdicts = []verdict.Word{w}; strings.HasPrefix(r.finding(lang), "timeline.") {
+			if r.Verdicts = []verdict.Word{w}; strings.HasPrefix(r.Finding(lang), "timeline.") {
 				t.Errorf("%s has no finding in %s", w, lang)
 			}
 		}

@@ -46,18 +46,13 @@ function opened(run, lock, race) {
   const choose = (label, all, value, address) => el("label", label + " ", select(short(all), value, (id) => location.replace(address(id))));
   const cells = (lock, race) => document.querySelector(`a[href="#run.${lock}.${race}"]`);
   const races = DATA.races.filter((r) => cells(lock, r.id)), locks = DATA.locks.filter((l) => cells(l.id, race));
-  const asked = Boolean(DATA.asked) && DATA.open === `${lock}.${race}`; // the page begins with a question about this run
   const verdicts = run.verdicts.map((v) => el("strong", { className: tone(run.verdicts) }, v + " "));
-  viewer.classList.toggle("asked", asked);
-  if (asked) moving.goTo(0);
   return [
     el("header", el("h2", { id: "viewer-title" }, el("span.lock", lock), " ", el("small", own(entry?.title))), closing()),
-    el("p", el("b", `${raced?.short ?? ""} ${race}: `), own(raced?.title), " ", !asked && verdicts),
-    asked && [...document.querySelectorAll("body > header .headline")].map((p) => p.cloneNode(true)),
+    el("p", el("b", `${raced?.short ?? ""} ${race}: `), own(raced?.title), " ", verdicts),
     locks.length * races.length > 1 && el("p.filters", choose(say("html.run.against"), locks, lock, (id) => `#run.${id}.${race}`), choose(say("html.run.race"), races, race, (id) => `#run.${lock}.${id}`)),
     moving,
-    asked && el("details", el("summary", say("html.run.end")), el("p", verdicts)),
-    told(run, !asked),
+    told(run, true),
     run.replay && el("p.replay", say("html.run.replay") + " ", el("code", run.replay)),
     DATA.board && el("p", el("a", { href: `${DATA.board}#race.${lock}.${race}` }, say("html.run.board"))),
   ];
@@ -89,5 +84,4 @@ if (filters) {
   };
   family.onchange = race.onchange = filter;
 }
-if (DATA.open && !location.hash) location.replace("#run." + DATA.open);
 show();

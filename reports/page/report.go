@@ -32,8 +32,6 @@ type Report struct {
 	Grid        chart.Grid
 	First       *chart.Grid              // a part of Grid that is shown before it; nil: none
 	Runs        map[string]*reports.Book // by lock, its runs by race; a cell without a run has no link
-	Open        string                   // the run that the page opens on, "LOCK.RACE"; "": none
-	Question    func(lang string) string // about that run, asked before it is played; nil: none
 	Board       string                   // where the page to play on is, relative to this one; "": nowhere
 	Charts      []Chart                  // in the order of the page
 }
@@ -191,9 +189,6 @@ func newPage(r *Report) (*page, error) {
 	if len(r.Grid.Cells) > 0 {
 		p.Takeaway = p.inEach(r.Grid.Takeaway)
 	}
-	if r.Question != nil {
-		p.Takeaway = p.inEach(r.Question)
-	}
 	for _, c := range r.Charts {
 		p.Drawings = append(p.Drawings, p.newDrawing(c))
 	}
@@ -258,10 +253,8 @@ func (p *page) Data() (template.JS, error) {
 		Texts map[string]string `json:"texts"`
 		Locks []named           `json:"locks"`
 		Races []named           `json:"races"`
-		Open  string            `json:"open"`
 		Board string            `json:"board"`
-		Asked bool              `json:"asked"` // of the run that it opens on: its end is not shown at once
-	}{p.Langs[0], text.Texts(p.Langs[0], "motion.", "html.run."), nil, nil, p.Open, p.Board, p.Question != nil}
+	}{p.Langs[0], text.Texts(p.Langs[0], "motion.", "html.run."), nil, nil, p.Board}
 	title := func(of func(lang string) string) reports.Said { return reports.Said{p.Langs[0]: of(p.Langs[0])} }
 	for _, r := range p.Grid.Locks {
 		data.Locks = append(data.Locks, named{r.ID, "", title(r.Title)})
