@@ -1,12 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -179,21 +183,41 @@ func explainable(lang string, before []string) []cobra.Completion {
 type versionJSON struct {
 	Locklab string `json:"locklab"` // as the Go module system names it
 	Commit  string `json:"commit,omitempty"`
+	Year    string `json:"year,omitempty"` // of the commit
 	Go      string `json:"go"`
 	Trace   int    `json:"trace"` // version of links
 }
 
-func printVersion(e *console) {
+func versionOf() versionJSON {
 	v := versionJSON{Locklab: report.Built(), Go: runtime.Version(), Trace: simulator.TraceVersion}
 	if info, ok := debug.ReadBuildInfo(); ok {
-		v.Commit = commitOf(info.Settings)
+		v.Commit, v.Year = commitOf(info.Settings), yearOf(info.Settings)
 	}
+	return v
+}
+
+func (v versionJSON) print(e *console) {
+	e.show("version", v, func() { e.Printf("locklab %s, %s, %s\n", v.built(e), v.Go, report.Version()) })
+}
+
+// built is the version with its commit, which that of the module system may name.
+func (v versionJSON) built(e *console) string {
+	if strings.Contains(v.Locklab, v.Commit) {
+		return v.Locklab
+	}
+	return v.Locklab + ", " + e.First("version.commit", "commit", v.Commit)
+}
+
+// cite prints an entry for BibTeX, with what the build knows and nothing else.
+func (v versionJSON) cite(e *console) {
 	e.show("version", v, func() {
-		built := v.Locklab
-		if v.Commit != "" {
-			built += ", " + e.Say("version.commit", "commit", v.Commit)
+		key := regexp.MustCompile(`[^0-9A-Za-z.-]`).ReplaceAllString("locklab-"+cmp.Or(v.Commit, v.Locklab), "")
+		e.Printf("@misc{%s,\n  title = {{locklab}: %s},\n  note  = {%s},\n", key, e.First("help.root.short"),
+			e.First("version.cited", "version", v.built(e)))
+		if v.Year != "" {
+			e.Printf("  year  = {%s},\n", v.Year)
 		}
-		e.Printf("locklab %s, %s, %s\n", built, v.Go, report.Version())
+		e.Printf("}\n")
 	})
 }
 
@@ -201,6 +225,16 @@ func printVersion(e *console) {
 func modulePath() string {
 	info, _ := debug.ReadBuildInfo() // a program that was built from a module has it
 	return info.Main.Path
+}
+
+// yearOf returns the year of that commit; "": not known.
+func yearOf(settings []debug.BuildSetting) string {
+	for _, s := range settings {
+		if at, err := time.Parse(time.RFC3339, s.Value); s.Key == "vcs.time" && err == nil {
+			return strconv.Itoa(at.Year())
+		}
+	}
+	return ""
 }
 
 // commitOf returns the first digits of the commit that the program was built from, with "+dirty" if files

@@ -148,6 +148,13 @@ func TestCommit(t *testing.T) {
 		{[]debug.BuildSetting{{Key: "vcs.modified", Value: "true"}, revision}, "0123456789ab+dirty"},
 		{[]debug.BuildSetting{{Key: "vcs.revision", Value: "12"}}, "12"},
 	} {
+		at := debug.BuildSetting{Key: "vcs.time", Value: "2031-01-02T03:04:05Z"}
+		if got := yearOf(append(test.settings, at)); got != "2031" {
+			t.Errorf("the commit is of %q", got)
+		}
+		if got := yearOf(test.settings); got != "" {
+			t.Errorf("a year is invented: %q", got)
+		}
 		if got := commitOf(test.settings); got != test.want {
 			t.Errorf("%v: %q, want %q", test.settings, got, test.want)
 		}

@@ -346,7 +346,7 @@ var runFormats = map[string]func(*env, io.Writer, *shownRun) error{
 		return file.Err
 	},
 	".html": func(e *env, w io.Writer, r *shownRun) error {
-		return page.WriteRuns(w, report.RunPage(e.Printer, r.Outcome, e.command))
+		return page.WriteRuns(w, report.RunPage(e.Printer, r.Outcome, e.source()))
 	},
 }
 
@@ -391,7 +391,9 @@ func (r *shownRun) writeFile(e *env, name string) error {
 		if draw == nil {
 			return runFormats[filepath.Ext(name)](e, w, r)
 		}
-		run := &chart.Timeline{History: r.History, Judgement: r.Judgement, Verdicts: r.Verdicts}
+		run := &chart.Timeline{
+			History: r.History, Judgement: r.Judgement, Verdicts: r.Verdicts, Source: report.Source(e.source()),
+		}
 		return draw(w, run, chart.Format{Lang: e.Langs()[0], Title: r.title})
 	})
 }

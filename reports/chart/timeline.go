@@ -26,6 +26,7 @@ type Timeline struct {
 	History   *history.History
 	Judgement verdict.Judgement
 	Verdicts  []verdict.Word
+	Source    string // the version and the command that made it; "": the picture names none
 }
 
 // The measures of the picture, in points. Heights are the least; a high picture stretches them.
@@ -81,7 +82,9 @@ func (r *Timeline) picture(f Format) picture {
 	title := text.RaceTitle(r.History.Race, f.Lang)
 	below := []string{text.Label(say(f.Lang, "explain.head", "text", r.History.Race)) + title}
 	least := vg.Point{X: timelineLeft + timelineRight + 0.55*vg.Length(run.X[len(run.X)-1]), Y: p.least()}
-	return frame{title: f.Title, below: below, least: least, body: p.draw}.picture()
+	drawn := frame{title: f.Title, below: below, least: least, body: p.draw}
+	drawn.source(r.Source, f.Lang)
+	return drawn.picture()
 }
 
 // Finding returns what the run shows: its gravest verdict, and what became of the data.
