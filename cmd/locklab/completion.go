@@ -8,9 +8,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -191,7 +189,7 @@ type versionJSON struct {
 func versionOf() versionJSON {
 	v := versionJSON{Locklab: report.Built(), Go: runtime.Version(), Trace: simulator.TraceVersion}
 	if info, ok := debug.ReadBuildInfo(); ok {
-		v.Commit, v.Year = commitOf(info.Settings), yearOf(info.Settings)
+		v.Commit, v.Year = commitOf(info.Settings)
 	}
 	return v
 }
@@ -227,25 +225,16 @@ func modulePath() string {
 	return info.Main.Path
 }
 
-// yearOf returns the year of that commit; "": not known.
-func yearOf(settings []debug.BuildSetting) string {
-	for _, s := range settings {
-		if at, err := time.Parse(time.RFC3339, s.Value); s.Key == "vcs.time" && err == nil {
-			return strconv.Itoa(at.Year())
-		}
-	}
-	return ""
-}
-
 // commitOf returns the first digits of the commit that the program was built from, with "+dirty" if files
-// had changed since. "": it was built without (go build -buildvcs=false, go run, a test).
-func commitOf(settings []debug.BuildSetting) string {
+// had changed since, and its year. "": it was built without (go build -buildvcs=false, go run, a test).
+func commitOf(settings []debug.BuildSetting) (commit, year string) {
 	of := map[string]string{}
 	for _, s := range settings {
 		of[s.Key] = s.Value
 	}
-	if of["vcs.revision"] != "" && of["vcs.modified"] == "true" {
-		return fmt.Sprintf("%.12s+dirty", of["vcs.revision"])
+	commit, year = fmt.Sprintf("%.12s", of["vcs.revision"]), fmt.Sprintf("%.4s", of["vcs.time"])
+	if commit != "" && of["vcs.modified"] == "true" {
+		commit += "+dirty"
 	}
-	return fmt.Sprintf("%.12s", of["vcs.revision"])
+	return commit, year
 }

@@ -149,14 +149,11 @@ func TestCommit(t *testing.T) {
 		{[]debug.BuildSetting{{Key: "vcs.revision", Value: "12"}}, "12"},
 	} {
 		at := debug.BuildSetting{Key: "vcs.time", Value: "2031-01-02T03:04:05Z"}
-		if got := yearOf(append(test.settings, at)); got != "2031" {
-			t.Errorf("the commit is of %q", got)
+		if got, year := commitOf(append(test.settings, at)); got != test.want || year != "2031" {
+			t.Errorf("%v: %q of %q, want %q", test.settings, got, year, test.want)
 		}
-		if got := yearOf(test.settings); got != "" {
-			t.Errorf("a year is invented: %q", got)
-		}
-		if got := commitOf(test.settings); got != test.want {
-			t.Errorf("%v: %q, want %q", test.settings, got, test.want)
+		if _, year := commitOf(test.settings); year != "" {
+			t.Errorf("a year is invented: %q", year)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"html/template"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -30,7 +31,7 @@ type Report struct {
 	Seeds       string   // as a reader would type them
 	Assumptions []string // one sentence each
 	Grid        chart.Grid
-	First       *chart.Grid              // a part of Grid that is shown before it; nil: none
+	Needs       [][]string               // a table of which lock to use, its head first; nil: none
 	Runs        map[string]*reports.Book // by lock, its runs by race; a cell without a run has no link
 	Board       string                   // where the page to play on is, relative to this one; "": nowhere
 	Charts      []Chart                  // in the order of the page
@@ -73,6 +74,7 @@ type page struct {
 	Script   template.JS
 	Drawings []drawing
 	Books    map[string]template.HTML // by lock, its runs: gzip in base64
+	outlines map[string]bool          // of letters, that some drawing has: it serves the next ones too
 }
 
 // inEach calls say for each language of the page, and leaves out empty and repeated texts.
@@ -119,25 +121,6 @@ func (p *page) NoContract() []spoken {
 	return p.inEach(func(lang string) string { return text.Say(lang, "grid.nocontract") })
 }
 
-// Tables are the grids that have a race a line: the first one, and the whole one where there are not many locks.
-func (p *page) Tables() (all []*chart.Grid) {
-	if p.First != nil {
-		all = append(all, p.First)
-	}
-	if len(p.Grid.Races) > 0 && !p.Grid.Many() {
-		all = append(all, &p.Grid)
-	}
-	return all
-}
-
-// Bands are the groups of the whole grid where there are many locks: then it has a lock a line.
-func (p *page) Bands() []chart.Band {
-	if len(p.Grid.Races) == 0 || !p.Grid.Many() {
-		return nil
-	}
-	return p.Grid.Bands()
-}
-
 // Rows are the locks of a band, by their places in the grid.
 func (p *page) Rows(b chart.Band) (rows []int) {
 	for _, l := range b.Lines {
@@ -146,7 +129,7 @@ func (p *page) Rows(b chart.Band) (rows []int) {
 	return rows
 }
 
-// A cell is one of a grid as the template shows it.
+// A cell is one of the grid as the template shows it.
 type cell struct {
 	*chart.Cell
 	chart.Look
@@ -157,18 +140,38 @@ type cell struct {
 // Expects returns the contract's verdicts.
 func (c cell) Expects() string { return reports.Words(c.Expected) }
 
-// Cell is that of a lock and a race, by their places in a grid.
-func (p *page) Cell(g *chart.Grid, lock, race int) cell {
-	c := &g.Cells[lock][race]
+// Words returns its verdicts.
+func (c cell) Words() string { return reports.Words(c.Verdicts) }
+
+// Cell is that of a lock and a race, by their places in the grid.
+func (p *page) Cell(lock, race int) cell {
+	c := &p.Grid.Cells[lock][race]
 	kind, reason, link := "why", c.Why, ""
 	if c.Word() == verdict.NA {
 		kind, reason = "na", c.NotApplicable
 	}
-	if book := p.Runs[g.Locks[lock].ID]; book != nil && book.Runs[g.Races[race].ID] != nil {
-		link = "run." + g.Locks[lock].ID + "." + g.Races[race].ID
+	if book := p.Runs[p.Grid.Locks[lock].ID]; book != nil && book.Runs[p.Grid.Races[race].ID] != nil {
+		link = "run." + p.Grid.Locks[lock].ID + "." + p.Grid.Races[race].ID
 	}
 	whys := p.inEach(func(lang string) string { return text.Reason(lang, kind, reason) })
 	return cell{c, chart.LookOf(c.Word()), link, whys}
+}
+
+// Falls are the races in which a lock fails, by their places, the gravest first.
+func (p *page) Falls(lock int) []int {
+	cells := p.Grid.Cells[lock]
+	falls := lists.Pick(lists.Indices(cells), func(j int) bool { return cells[j].Fails() })
+	slices.SortStableFunc(falls, func(a, b int) int {
+		return slices.Index(chart.Verdicts(), cells[a].Word()) - slices.Index(chart.Verdicts(), cells[b].Word())
+	})
+	return falls
+}
+
+// Counted says in how many of the races that can happen to a lock it fails.
+func (p *page) Counted(lock int) []spoken {
+	asked := lists.Pick(p.Grid.Cells[lock], func(c chart.Cell) bool { return c.Word() != verdict.NA })
+	n, all := fmt.Sprint(len(p.Falls(lock))), fmt.Sprint(len(asked))
+	return p.inEach(func(lang string) string { return text.Say(lang, "html.breaks.count", "n", n, "all", all) })
 }
 
 type drawing struct {
@@ -183,7 +186,7 @@ func newPage(r *Report) (*page, error) {
 	p := &page{
 		Report: r, Langs: langs, Tag: text.Tag(langs[0]),
 		Policy: policy(inline), Style: template.CSS(chart.StyleSheet()) + style("page.css"), Script: script("page.js"),
-		Books: map[string]template.HTML{},
+		Books: map[string]template.HTML{}, outlines: map[string]bool{},
 	}
 	p.Title = cmp.Or(r.Title, p.Say("title"))
 	if len(r.Grid.Cells) > 0 {
@@ -266,9 +269,19 @@ func (p *page) Data() (template.JS, error) {
 	return template.JS(out), err
 }
 
+// outline matches the outline of a letter.
+var outline = regexp.MustCompile(`<path id="g[0-9a-f]+" d="[^"]*"/>\n`)
+
 func (p *page) newDrawing(c Chart) drawing {
 	found := func(lang string) string { return sentence(c.Texts.Finding(lang)) }
 	svg := chart.Inline(string(c.SVG), found(p.Langs[0]))
+	svg = outline.ReplaceAllStringFunc(svg, func(o string) string {
+		if p.outlines[o] {
+			return ""
+		}
+		p.outlines[o] = true
+		return o
+	})
 	d := drawing{CSV: c.CSV, SVG: template.HTML(svg), Texts: p.inEach(found)[1:]}
 	for i, note := range c.Texts.Notes(p.Langs[0]) {
 		if note != "" {

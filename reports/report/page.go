@@ -84,10 +84,14 @@ func (c *Collector) Runs() map[string]*reports.Book {
 const boardFile = "page/locklab.html"
 
 // page returns the page of a report.
-func (r *Report) page(first *chart.Grid, figures []chart.Result) (page.Report, error) {
+func (r *Report) page(figures []chart.Result) (page.Report, error) {
+	needs, err := lessons.Needs(r.Printer)
+	if err != nil {
+		return page.Report{}, err
+	}
 	report := page.Report{
 		Lang: r.Lang, Title: r.First("page.title"), Version: Built() + ", " + Version(), Command: r.Command,
-		Seeds: r.First("page.seeds", "last", fmt.Sprint(study.SweepRuns)), Grid: *r.Grid, First: first, Runs: r.Runs,
+		Seeds: r.First("page.seeds", "last", fmt.Sprint(study.SweepRuns)), Grid: *r.Grid, Needs: needs, Runs: r.Runs,
 	}
 	for _, key := range assumptions {
 		report.Assumptions = append(report.Assumptions, r.First(key))
