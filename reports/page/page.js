@@ -67,13 +67,12 @@ viewer.addEventListener("close", () => {
 viewer.addEventListener("keydown", (e) => { moving?.key(e); });
 addEventListener("hashchange", show);
 
-// filter shows one family, or one race with its words.
+// filter shows one race with its words.
 const filters = document.getElementById("filters");
 if (filters) {
   filters.hidden = false;
-  const family = document.getElementById("family"), race = document.getElementById("race"), table = document.querySelector(".many");
-  const filter = () => {
-    for (const body of table.tBodies) body.hidden = family.value !== "" && body.dataset.family !== family.value;
+  const race = document.getElementById("race"), table = document.querySelector(".many");
+  race.onchange = () => {
     const heads = [...table.tHead.rows[0].cells], only = heads.findIndex((h) => h.dataset.race === race.value);
     table.classList.toggle("one", only > 0);
     for (const row of table.rows) {
@@ -82,6 +81,5 @@ if (filters) {
       if (cell && cell.tagName === "TD") cell.firstElementChild.dataset.label = cell.title;
     }
   };
-  family.onchange = race.onchange = filter;
 }
 show();

@@ -167,9 +167,9 @@ func (p *page) Falls(lock int) []int {
 	return falls
 }
 
-// Counted says in how many of the races that can happen to a lock it fails.
+// Counted says in how many of the races that are answered for a lock it fails.
 func (p *page) Counted(lock int) []spoken {
-	asked := lists.Pick(p.Grid.Cells[lock], func(c chart.Cell) bool { return c.Word() != verdict.NA })
+	asked := lists.Pick(p.Grid.Cells[lock], func(c chart.Cell) bool { return c.Asked() })
 	n, all := fmt.Sprint(len(p.Falls(lock))), fmt.Sprint(len(asked))
 	return p.inEach(func(lang string) string { return text.Say(lang, "html.breaks.count", "n", n, "all", all) })
 }
