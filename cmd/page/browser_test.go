@@ -364,8 +364,8 @@ func (b *browser) report(t *testing.T) {
 	b.refuses(url)
 }
 
-// run opens the page of a run: nothing is in it but the run, all of which is drawn; played, it comes to its overlap within
-// six seconds, and not before one has seen what led there.
+// run opens the page of a run: nothing is in it but the run, all of which is drawn; played, it comes to its overlap
+// within six seconds, and not before one has seen what led there.
 func (b *browser) run(t *testing.T) {
 	b.t, b.requests, b.errors = t, nil, nil
 	o, err := lessons.NewStage().Named("token", "gc-pause")
@@ -373,14 +373,16 @@ func (b *browser) run(t *testing.T) {
 		t.Fatal(err)
 	}
 	var content bytes.Buffer
-	if err := page.WriteRuns(&content, report.RunPage(&text.Printer{Lang: "en"}, o, "locklab run token gc-pause")); err != nil {
+	of := report.RunPage(&text.Printer{Lang: "en"}, o, "locklab run token gc-pause")
+	if err := page.WriteRuns(&content, of); err != nil {
 		t.Fatal(err)
 	}
 	url := fileURL(t, content.String())
 	b.narrow(1280, 900)
 	b.visit(url)
 	b.wait(`document.querySelectorAll(".motion-picture").length === 1 && !document.querySelector("table:not(.lanes)")`)
-	shown := `[...document.querySelectorAll(".motion-harm")].filter((e) => /OVERLAP c1/.test(e.textContent) && !e.classList.contains("later")).length === 1`
+	shown := `[...document.querySelectorAll(".motion-harm:not(.later)")].filter((e) => /OVERLAP c1/.test(e.textContent))` +
+		`.length === 1`
 	b.wait(shown + ` && document.querySelector(".motion-cover").getAttribute("width") === "0"`)
 	b.wait(`document.querySelector(".motion-box").scrollWidth <= document.querySelector(".motion-box").clientWidth`)
 	b.look("run")

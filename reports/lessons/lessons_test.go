@@ -36,8 +36,8 @@ func TestSamePlaces(t *testing.T) {
 	}
 }
 
-// A report has rows of the page about whether one needs a lock as they stand there, under the answer that they belong to:
-// one of each answer at least, and five.
+// A report has rows of the page about whether one needs a lock as they stand there, under the answer that they belong
+// to: one of each answer at least, and five.
 func TestNeeds(t *testing.T) {
 	for _, lang := range []string{"en", "zh"} {
 		blocks, err := fixed["need"].Blocks(t.Context(), NewStage(), lang)
@@ -51,7 +51,8 @@ func TestNeeds(t *testing.T) {
 				heading = b.Text
 			}
 			for i, row := range rows {
-				if row[0] == heading && slices.ContainsFunc(b.Rows, func(r []string) bool { return slices.Equal(r, row[1:]) }) {
+				same := func(r []string) bool { return slices.Equal(r, row[1:]) }
+				if row[0] == heading && slices.ContainsFunc(b.Rows, same) {
 					answers[heading], rows[i] = true, []string{""}
 				}
 			}

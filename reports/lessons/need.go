@@ -65,7 +65,8 @@ func Needs(p *text.Printer) ([][]string, error) {
 
 // needHead returns the head of the rows.
 func (m *maker) needHead() []string {
-	return lists.Each([]string{"lock", "has", "cost", "falls"}, func(name string) string { return m.p.First("need." + name) })
+	columns := []string{"need.lock", "need.has", "need.cost", "need.falls"}
+	return lists.Each(columns, func(key string) string { return m.p.First(key) })
 }
 
 // needed returns the row of a lock.
