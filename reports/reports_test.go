@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"encoding/json"
 	"io"
 	"math/rand/v2"
 	"regexp"
@@ -275,3 +276,12 @@ func TestShortReply(t *testing.T) {
 }
 
 const ms = time.Millisecond
+
+// Pages read all lists of a run, also of one without servers, as of a log: none is null.
+func TestRunWithoutServers(t *testing.T) {
+	run, _ := RunOf(&history.History{Clients: 1}, verdict.Judgement{}, nil, []string{"en"}, false)
+	said, err := json.Marshal(run)
+	if err != nil || strings.Contains(string(said), ":null") {
+		t.Errorf("%s, %v", said, err)
+	}
+}

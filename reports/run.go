@@ -194,7 +194,7 @@ func RunOf(
 	r.Rows = in.rows(h, j)
 	r.fold()
 	r.place()
-	r.Bands = r.bands()
+	r.Bands = append([]Band{}, r.bands()...)
 	if words {
 		r.Story, r.Commands = in.story(j), in.commands(j)
 	}

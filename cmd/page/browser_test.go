@@ -26,6 +26,8 @@ import (
 	"locklab/scenarios"
 	"locklab/scenarios/race"
 	"locklab/simulator/effort"
+	"locklab/simulator/history"
+	"locklab/simulator/verdict"
 )
 
 // installed finds a program. Without it the test is skipped, but not in CI, which installs
@@ -395,6 +397,17 @@ func (b *browser) run(t *testing.T) {
 	b.narrow(375, 800)
 	b.look("run-narrow")
 	b.wait(`document.documentElement.scrollWidth <= 375`)
+	b.check(url)
+	local, _ := reports.RunOf(&history.History{Clients: 1}, verdict.Judgement{}, nil, []string{"en"}, false)
+	of.Parts = append(of.Parts, page.Part{Title: "as of a log, without servers", Run: local})
+	content.Reset()
+	if err := page.WriteRuns(&content, of); err != nil {
+		t.Fatal(err)
+	}
+	url = fileURL(t, content.String())
+	b.requests = nil
+	b.visit(url)
+	b.wait(`document.querySelectorAll(".motion-picture").length === 2`)
 	b.check(url)
 	b.refuses(url)
 }
