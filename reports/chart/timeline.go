@@ -90,15 +90,18 @@ func (r *Timeline) picture(f Format) picture {
 // Finding returns what the run shows: its gravest verdict, and what became of the data.
 func (r *Timeline) Finding(lang string) string {
 	word := append(slices.Clone(r.Verdicts), verdict.Unknown)[0]
-	pairs := []string{"lock", r.History.Lock, "clients", "", "time", ""}
+	key, pairs := "timeline."+string(word), []string{"lock", r.History.Lock, "clients", "", "time", ""}
 	for _, f := range r.Judgement.Findings {
 		if f.Verdict == word {
 			names := lists.Each(f.Clients, func(c int) string { return fmt.Sprintf("c%d", c) })
 			pairs[3], pairs[5] = text.Join(lang, "part.and", names), seconds(lang, f.To-f.From)
+			if word == verdict.Overlap && f.From == f.To { // a search ends there
+				key = "timeline.moment"
+			}
 			break
 		}
 	}
-	said := say(lang, "timeline."+string(word), pairs...)
+	said := say(lang, key, pairs...)
 	for _, then := range []verdict.Word{verdict.StaleWrite, verdict.Fenced} {
 		if word == verdict.Overlap && slices.Contains(r.Verdicts, then) {
 			return say(lang, "timeline.then."+string(then), "first", said)
