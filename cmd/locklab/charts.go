@@ -17,10 +17,8 @@ import (
 	"locklab/simulator/i18n"
 )
 
-// chartOf returns the chart of a result, with the command that runs as its source.
-func chartOf(e *env, r chart.Result) *chart.Chart {
-	return chart.Of(r, report.Source(commandLine(canonical(e.running, e.running.Flags().Args()))))
-}
+// source is the command that runs, as pictures and pages of runs name it.
+func (e *env) source() string { return commandLine(canonical(e.running, e.running.Flags().Args())) }
 
 // drawAgain draws the chart in a file of JSON.
 func drawAgain(c *chartFiles) func(*env, []string) error {
@@ -141,7 +139,7 @@ func (d *figure) show(e *env, drawn chart.Result, failed error) error {
 	if failed != nil && !stopped {
 		return internal(failed)
 	}
-	kept := chartOf(e, drawn)
+	kept := chart.Of(drawn, report.Source(e.source()))
 	kept.Incomplete = stopped
 	if failed = noAnswer("error.stopped.files"); !stopped {
 		failed = d.write(e, kept)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"locklab/reports/report"
 	"locklab/scenarios/search"
 	"locklab/simulator/effort"
 )
@@ -97,6 +98,30 @@ func TestFormat(t *testing.T) {
 			t.Errorf("%q: %d x %d, the same as before: %t; %v", flags, picture.Width, picture.Height, drawn == before, err)
 		}
 		before = drawn
+	}
+}
+
+// A figure for a paper has its caption and its source in the SVG, as text for programs, and its table, or the events of
+// its run, in the JSON beside it. The source names no files.
+func TestFigure(t *testing.T) {
+	effort.Unwatched(t, "one goroutine draws")
+	for command, want := range map[string][3]string{
+		"chart recovery --locks setnx,token": {
+			"A crash closes setnx for ever", "chart recovery --locks=setnx --locks=token", `"blocked_mean_ns": `,
+		},
+		"run token gc-pause": {"token lets c1 and c2 in together for 4.5 s", "run token gc-pause", `"kind": "expire"`},
+	} {
+		dir := t.TempDir()
+		files := []string{"-o", filepath.Join(dir, "fig.svg"), "-o", filepath.Join(dir, "fig.json")}
+		code, _, errs := call(t, append(strings.Fields(command), files...)...)
+		said := regexp.MustCompile(`aria-label="([^"]*)"`).FindAllStringSubmatch(contentOf(t, dir, "fig.svg"), -1)
+		source := "source: locklab " + report.Built() + ", locklab " + want[1]
+		if code != exitOK || !strings.HasPrefix(said[0][1], want[0]) || said[len(said)-1][1] != source {
+			t.Errorf("%s: exit status %d, %q, %s", command, code, said, errs)
+		}
+		if !strings.Contains(contentOf(t, dir, "fig.json"), want[2]) {
+			t.Errorf("%s: the JSON has no %s", command, want[2])
+		}
 	}
 }
 

@@ -78,7 +78,7 @@ var drawnBy = map[string]string{
 
 // newRoot returns the command without a name, with all others below it.
 func newRoot(e *env) *cobra.Command {
-	version := false
+	version, cite := false, false
 	root := &cobra.Command{
 		Use:           "locklab",
 		Args:          knownCommand,
@@ -91,9 +91,12 @@ func newRoot(e *env) *cobra.Command {
 			return e.checkCommonFlags()
 		},
 		RunE: func(*cobra.Command, []string) error {
-			if version {
-				printVersion(e.console)
-			} else {
+			switch {
+			case cite:
+				versionOf().cite(e.console)
+			case version:
+				versionOf().print(e.console)
+			default:
 				printLanding(e.console)
 			}
 			return nil
@@ -101,6 +104,7 @@ func newRoot(e *env) *cobra.Command {
 	}
 	own := &flags{root.Flags(), e, nil}
 	own.add("version", &version)
+	own.add("cite", &cite)
 	common := &flags{root.PersistentFlags(), e, nil}
 	common.add("json", &e.json)
 	common.add("lang", &e.lang, "languages", sayLanguages(e.Printer))

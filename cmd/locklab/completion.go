@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -179,21 +181,41 @@ func explainable(lang string, before []string) []cobra.Completion {
 type versionJSON struct {
 	Locklab string `json:"locklab"` // as the Go module system names it
 	Commit  string `json:"commit,omitempty"`
+	Year    string `json:"year,omitempty"` // of the commit
 	Go      string `json:"go"`
 	Trace   int    `json:"trace"` // version of links
 }
 
-func printVersion(e *console) {
+func versionOf() versionJSON {
 	v := versionJSON{Locklab: report.Built(), Go: runtime.Version(), Trace: simulator.TraceVersion}
 	if info, ok := debug.ReadBuildInfo(); ok {
-		v.Commit = commitOf(info.Settings)
+		v.Commit, v.Year = commitOf(info.Settings)
 	}
+	return v
+}
+
+func (v versionJSON) print(e *console) {
+	e.show("version", v, func() { e.Printf("locklab %s, %s, %s\n", v.built(e), v.Go, report.Version()) })
+}
+
+// built is the version with its commit, which that of the module system may name.
+func (v versionJSON) built(e *console) string {
+	if strings.Contains(v.Locklab, v.Commit) {
+		return v.Locklab
+	}
+	return v.Locklab + ", " + e.First("version.commit", "commit", v.Commit)
+}
+
+// cite prints an entry for BibTeX, with what the build knows and nothing else.
+func (v versionJSON) cite(e *console) {
 	e.show("version", v, func() {
-		built := v.Locklab
-		if v.Commit != "" {
-			built += ", " + e.Say("version.commit", "commit", v.Commit)
+		key := regexp.MustCompile(`[^0-9A-Za-z.-]`).ReplaceAllString("locklab-"+cmp.Or(v.Commit, v.Locklab), "")
+		e.Printf("@misc{%s,\n  title = {{locklab}: %s},\n  note  = {%s},\n", key, e.First("help.root.short"),
+			e.First("version.cited", "version", v.built(e)))
+		if v.Year != "" {
+			e.Printf("  year  = {%s},\n", v.Year)
 		}
-		e.Printf("locklab %s, %s, %s\n", built, v.Go, report.Version())
+		e.Printf("}\n")
 	})
 }
 
@@ -204,14 +226,15 @@ func modulePath() string {
 }
 
 // commitOf returns the first digits of the commit that the program was built from, with "+dirty" if files
-// had changed since. "": it was built without (go build -buildvcs=false, go run, a test).
-func commitOf(settings []debug.BuildSetting) string {
+// had changed since, and its year. "": it was built without (go build -buildvcs=false, go run, a test).
+func commitOf(settings []debug.BuildSetting) (commit, year string) {
 	of := map[string]string{}
 	for _, s := range settings {
 		of[s.Key] = s.Value
 	}
-	if of["vcs.revision"] != "" && of["vcs.modified"] == "true" {
-		return fmt.Sprintf("%.12s+dirty", of["vcs.revision"])
+	commit, year = fmt.Sprintf("%.12s", of["vcs.revision"]), fmt.Sprintf("%.4s", of["vcs.time"])
+	if commit != "" && of["vcs.modified"] == "true" {
+		commit += "+dirty"
 	}
-	return fmt.Sprintf("%.12s", of["vcs.revision"])
+	return commit, year
 }

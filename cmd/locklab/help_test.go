@@ -148,8 +148,12 @@ func TestCommit(t *testing.T) {
 		{[]debug.BuildSetting{{Key: "vcs.modified", Value: "true"}, revision}, "0123456789ab+dirty"},
 		{[]debug.BuildSetting{{Key: "vcs.revision", Value: "12"}}, "12"},
 	} {
-		if got := commitOf(test.settings); got != test.want {
-			t.Errorf("%v: %q, want %q", test.settings, got, test.want)
+		at := debug.BuildSetting{Key: "vcs.time", Value: "2031-01-02T03:04:05Z"}
+		if got, year := commitOf(append(test.settings, at)); got != test.want || year != "2031" {
+			t.Errorf("%v: %q of %q, want %q", test.settings, got, year, test.want)
+		}
+		if _, year := commitOf(test.settings); year != "" {
+			t.Errorf("a year is invented: %q", year)
 		}
 	}
 }

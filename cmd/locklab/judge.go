@@ -100,7 +100,7 @@ func (j *judgeFlags) run(e *env, args []string) error {
 	if j.html != "" && len(log.Findings) == 0 {
 		e.inform("judge.html.nothing", "file", j.html)
 	} else if err := e.write(j.html,
-		func(w io.Writer) error { return page.WriteLog(w, log.page(e)) }); err != nil {
+		func(w io.Writer) error { return page.WriteRuns(w, log.page(e)) }); err != nil {
 		return err
 	}
 	switch {
@@ -337,8 +337,8 @@ func (l *judgedLog) printMissing(e *console) {
 }
 
 // page is the page of the findings.
-func (l *judgedLog) page(e *env) page.Log {
-	p := page.Log{Lang: e.Lang, Title: e.First("judge.page"), Command: e.command,
+func (l *judgedLog) page(e *env) page.Runs {
+	p := page.Runs{Lang: e.Lang, Title: e.First("judge.page"), Command: e.command,
 		Notes: []string{e.First("judge.notclaimed", "verdicts", reports.Words(record.NotClaimed()))}}
 	for i := range l.Findings {
 		f := &l.Findings[i]

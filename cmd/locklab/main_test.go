@@ -24,6 +24,7 @@ import (
 	"locklab/reports/layout"
 	"locklab/reports/lessons"
 	"locklab/reports/report"
+	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/contract"
 	"locklab/simulator/effort"
@@ -362,6 +363,12 @@ func TestReport(t *testing.T) {
 	page := contentOf(t, dir, "report.html")
 	if len(page) > 6<<20 || regexp.MustCompile(`(?i)(src|href)="https?:`).MatchString(page) {
 		t.Errorf("the page has %d bytes, or wants the network", len(page))
+	}
+	for _, lang := range text.Languages() { // as make run makes it, with all races
+		code, _, errs := call(t, "matrix", "--locks", strings.Join(milestones(), ","), "-o", dir, "--lang", lang)
+		if page := contentOf(t, dir, "report.html"); code != 0 || len(page) >= 1_000_000 {
+			t.Errorf("%s: six locks have %d bytes, exit status %d: %s", lang, len(page), code, errs)
+		}
 	}
 }
 

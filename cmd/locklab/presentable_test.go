@@ -1,11 +1,13 @@
 package main
 
 import (
+	"io"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"locklab/reports/report"
 	"locklab/simulator/effort"
 )
 
@@ -67,6 +69,32 @@ func TestVersion(t *testing.T) {
 	_, out, _ = call(t, "--version", "--json")
 	if v := dataOf[versionJSON](t, out, "version"); v.Go == "" || v.Locklab == "" {
 		t.Error(out)
+	}
+}
+
+// The entry for BibTeX has what the build knows of the version, and invents no year.
+func TestCite(t *testing.T) {
+	const en = "run, break and compare the locks that people have built on Redis"
+	for _, test := range []struct {
+		v                      versionJSON
+		lang, key, title, more string
+	}{
+		{versionJSON{Locklab: "v1.2", Commit: "0123ab+dirty", Year: "2026"}, "en", "locklab-0123abdirty", en,
+			"  note  = {Version v1.2, commit 0123ab+dirty},\n  year  = {2026},\n"},
+		{versionJSON{Locklab: "v0-0123ab", Commit: "0123ab"}, "en", "locklab-0123ab", en, "  note  = {Version v0-0123ab},\n"},
+		{versionJSON{Locklab: "(devel)"}, "zh", "locklab-devel", "运行、攻破、比较人们在 Redis 上写过的锁", "  note  = {版本 (devel)},\n"},
+	} {
+		var b strings.Builder
+		e := newEnv(nil, &b, io.Discard, func(string) string { return "" })
+		e.Lang = test.lang
+		test.v.cite(e.console)
+		want := "@misc{" + test.key + ",\n  title = {{locklab}: " + test.title + "},\n" + test.more + "}\n"
+		if b.String() != want {
+			t.Errorf("%s, want %s", &b, want)
+		}
+	}
+	if code, out, errs := call(t, "--cite"); code != exitOK || !strings.Contains(out, "{Version "+report.Built()) {
+		t.Errorf("exit status %d: %s%s", code, out, errs)
 	}
 }
 

@@ -328,25 +328,25 @@ func (r *shownRun) printViews(e *console) {
 }
 
 // runFormats are the formats of a run, by the ending of the file.
-var runFormats = map[string]func(*console, io.Writer, *shownRun) error{
-	".json": func(_ *console, w io.Writer, r *shownRun) error {
+var runFormats = map[string]func(*env, io.Writer, *shownRun) error{
+	".json": func(_ *env, w io.Writer, r *shownRun) error {
 		return reports.WriteJSON(w, runKind, outcomeJSON(r.Outcome))
 	},
-	".jsonl": func(_ *console, w io.Writer, r *shownRun) error { // a log, as locklab judge reads it
+	".jsonl": func(_ *env, w io.Writer, r *shownRun) error { // a log, as locklab judge reads it
 		to := record.NewRecorder(w)
 		for _, l := range record.Of(r.History) {
 			to.Record(l)
 		}
 		return to.Close()
 	},
-	".txt": func(e *console, w io.Writer, r *shownRun) error {
-		file := *e
+	".txt": func(e *env, w io.Writer, r *shownRun) error {
+		file := *e.console
 		file.Printer, file.color = e.To(w, e.Width), "never"
 		(&shownRun{Outcome: r.Outcome, view: "lanes,story"}).print(&file)
 		return file.Err
 	},
-	".html": func(e *console, w io.Writer, r *shownRun) error {
-		return page.Write(w, report.SinglePage(e.Printer, r.Outcome))
+	".html": func(e *env, w io.Writer, r *shownRun) error {
+		return page.WriteRuns(w, report.RunPage(e.Printer, r.Outcome, e.source()))
 	},
 }
 
@@ -389,9 +389,11 @@ func (r *shownRun) writeFile(e *env, name string) error {
 	return e.write(name, func(w io.Writer) error {
 		draw := runPictures[filepath.Ext(name)]
 		if draw == nil {
-			return runFormats[filepath.Ext(name)](e.console, w, r)
+			return runFormats[filepath.Ext(name)](e, w, r)
 		}
-		run := &chart.Timeline{History: r.History, Judgement: r.Judgement, Verdicts: r.Verdicts}
+		run := &chart.Timeline{
+			History: r.History, Judgement: r.Judgement, Verdicts: r.Verdicts, Source: report.Source(e.source()),
+		}
 		return draw(w, run, chart.Format{Lang: e.Langs()[0], Title: r.title})
 	})
 }

@@ -21,9 +21,13 @@ import (
 	"locklab/reports/game"
 	"locklab/reports/lessons"
 	"locklab/reports/page"
+	"locklab/reports/report"
+	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
 	"locklab/simulator/effort"
+	"locklab/simulator/history"
+	"locklab/simulator/verdict"
 )
 
 // installed finds a program. Without it the test is skipped, but not in CI, which installs
@@ -82,6 +86,7 @@ func TestPageInBrowser(t *testing.T) {
 	served := httptest.NewServer(native(t))
 	defer served.Close()
 	t.Run("report", b.report)
+	t.Run("run", b.run)
 	for name, url := range map[string]string{"file": "file://" + filepath.Join(dir, pageFile), "hosted": host.URL + "/", "served": served.URL + "/"} {
 		t.Run(name, func(t *testing.T) {
 			if name != "served" {
@@ -357,6 +362,52 @@ func (b *browser) report(t *testing.T) {
 	}
 	b.do(`viewer.close()`)
 	b.wait(`!viewer.open && location.hash === "#grid"`)
+	b.check(url)
+	b.refuses(url)
+}
+
+// run opens the page of a run: nothing is in it but the run, all of which is drawn; played, it comes to its overlap
+// within six seconds, and not before one has seen what led there.
+func (b *browser) run(t *testing.T) {
+	b.t, b.requests, b.errors = t, nil, nil
+	o, err := lessons.NewStage().Named("token", "gc-pause")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var content bytes.Buffer
+	of := report.RunPage(&text.Printer{Lang: "en"}, o, "locklab run token gc-pause")
+	if err := page.WriteRuns(&content, of); err != nil {
+		t.Fatal(err)
+	}
+	url := fileURL(t, content.String())
+	b.narrow(1280, 900)
+	b.visit(url)
+	b.wait(`document.querySelectorAll(".motion-picture").length === 1 && !document.querySelector("table:not(.lanes)")`)
+	shown := `[...document.querySelectorAll(".motion-harm:not(.later)")].filter((e) => /OVERLAP c1/.test(e.textContent))` +
+		`.length === 1`
+	b.wait(shown + ` && document.querySelector(".motion-cover").getAttribute("width") === "0"`)
+	b.wait(`document.querySelector(".motion-box").scrollWidth <= document.querySelector(".motion-box").clientWidth`)
+	b.look("run")
+	b.do(`window.requestAnimationFrame = (f) => { window.frame = f; return 1; }`)
+	b.key(" ")
+	b.do(`frame(performance.now() + 4000)`)
+	b.wait(`!(` + shown + `)`)
+	b.do(`frame(performance.now() + 6000)`)
+	b.wait(shown)
+	b.narrow(375, 800)
+	b.look("run-narrow")
+	b.wait(`document.documentElement.scrollWidth <= 375`)
+	b.check(url)
+	local, _ := reports.RunOf(&history.History{Clients: 1}, verdict.Judgement{}, nil, []string{"en"}, false)
+	of.Parts = append(of.Parts, page.Part{Title: "as of a log, without servers", Run: local})
+	content.Reset()
+	if err := page.WriteRuns(&content, of); err != nil {
+		t.Fatal(err)
+	}
+	url = fileURL(t, content.String())
+	b.requests = nil
+	b.visit(url)
+	b.wait(`document.querySelectorAll(".motion-picture").length === 2`)
 	b.check(url)
 	b.refuses(url)
 }

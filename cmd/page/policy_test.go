@@ -25,7 +25,7 @@ func TestPolicies(t *testing.T) {
 		"a folder":    {func(w io.Writer) error { return page.WriteBoard(w, page.Board{EngineFile: "x"}) }, []string{"'self'"}, []string{"blob:", "'wasm-unsafe-eval'"}},
 		"a server":    {func(w io.Writer) error { return page.WriteBoard(w, page.Board{}) }, []string{"'self'"}, []string{"blob:", "'wasm-unsafe-eval'"}},
 		"a report":    {func(w io.Writer) error { return page.Write(w, page.Report{}) }, []string{"'none'"}, nil},
-		"of a run":    {func(w io.Writer) error { return page.Write(w, page.Report{Open: "a.b"}) }, []string{"'none'"}, nil},
+		"of a run":    {func(w io.Writer) error { return page.WriteRuns(w, page.Runs{}) }, []string{"'none'"}, nil},
 		"in a tongue": {func(w io.Writer) error { return page.Write(w, page.Report{Lang: "zh"}) }, []string{"'none'"}, nil},
 	} {
 		var content bytes.Buffer

@@ -179,9 +179,7 @@ func (c *Chart) picture(f Format) picture {
 	}
 	drawn.title = cmp.Or(f.Title, said.Title)
 	drawn.foot = append(drawn.foot, said.Assumptions)
-	if c.Source != "" {
-		drawn.foot = append(drawn.foot, say(f.Lang, "chart.source", "source", c.Source))
-	}
+	drawn.source(c.Source, f.Lang)
 	if f.Notes {
 		drawn.notes = said.Notes
 	}

@@ -41,6 +41,13 @@ type frame struct {
 	body  func(draw.Canvas)
 }
 
+// source adds where the picture is from to its foot; "": nothing.
+func (f *frame) source(from, lang string) {
+	if from != "" {
+		f.foot = append(f.foot, say(lang, "chart.source", "source", from))
+	}
+}
+
 // The measures that all pictures share, in points.
 const (
 	pixels              = 1600

@@ -95,8 +95,8 @@ func (c *Cell) fenced() bool {
 // failure.
 func (c *Cell) Fails() bool { return verdict.Fails(c.Verdicts) }
 
-// asked reports whether the cell answers its question.
-func (c *Cell) asked() bool {
+// Asked reports whether the cell answers its question.
+func (c *Cell) Asked() bool {
 	switch c.Word() {
 	case verdict.NA, verdict.Vacuous, verdict.Unknown:
 		return false
@@ -210,7 +210,7 @@ func (g *Grid) Finding(lang string) string {
 // failing are the locks that a race breaks, and those of which it is asked.
 func (g *Grid) failing(race int) (fail, asked []int) {
 	asked = lists.Pick(lists.Indices(g.Locks), func(i int) bool {
-		return !g.Locks[i].unlocked() && g.cell(i, race).asked()
+		return !g.Locks[i].unlocked() && g.cell(i, race).Asked()
 	})
 	return lists.Pick(asked, func(i int) bool { return g.cell(i, race).Fails() }), asked
 }
@@ -359,7 +359,7 @@ func firstNames(lang string, names []string, most int) string {
 func (g *Grid) counted(lang string) string {
 	bare := lists.Pick(lists.Indices(g.Races), func(j int) bool {
 		return g.Races[j].BareMajority && slices.ContainsFunc(lists.Indices(g.Locks), func(i int) bool {
-			return g.Locks[i].Majority && g.cell(i, j).asked()
+			return g.Locks[i].Majority && g.cell(i, j).Asked()
 		})
 	})
 	if len(bare) == 0 {

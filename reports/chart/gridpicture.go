@@ -57,7 +57,7 @@ func drawGrid(c *Chart, lang string) frame {
 	var marks cells
 	for _, of := range by("race", all) {
 		drawn := lists.Each(of, cellFrom)
-		asked := lists.Pick(drawn, func(c Cell) bool { return c.asked() })
+		asked := lists.Pick(drawn, func(c Cell) bool { return c.Asked() })
 		if len(asked) < min(2, len(locks)) {
 			continue
 		}

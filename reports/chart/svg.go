@@ -170,7 +170,7 @@ func (c *svgCanvas) glyph(f font.Face, glyph sfnt.GlyphIndex) string {
 	}
 	h := fnv.New64a()
 	h.Write([]byte(d))
-	id := fmt.Sprintf("g%x", h.Sum64()) // the same in all pictures of a page
+	id := fmt.Sprintf("g%x", h.Sum64()>>24) // the same in all pictures of a page, which has some hundred
 	c.glyphs[id] = d
 	return id
 }

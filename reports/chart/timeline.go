@@ -26,6 +26,7 @@ type Timeline struct {
 	History   *history.History
 	Judgement verdict.Judgement
 	Verdicts  []verdict.Word
+	Source    string // the version and the command that made it; "": the picture names none
 }
 
 // The measures of the picture, in points. Heights are the least; a high picture stretches them.
@@ -77,25 +78,30 @@ func (r *Timeline) picture(f Format) picture {
 			p.clients = append(p.clients, c)
 		}
 	}
-	f.Title = cmp.Or(f.Title, r.finding(f.Lang))
+	f.Title = cmp.Or(f.Title, r.Finding(f.Lang))
 	title := text.RaceTitle(r.History.Race, f.Lang)
 	below := []string{text.Label(say(f.Lang, "explain.head", "text", r.History.Race)) + title}
 	least := vg.Point{X: timelineLeft + timelineRight + 0.55*vg.Length(run.X[len(run.X)-1]), Y: p.least()}
-	return frame{title: f.Title, below: below, least: least, body: p.draw}.picture()
+	drawn := frame{title: f.Title, below: below, least: least, body: p.draw}
+	drawn.source(r.Source, f.Lang)
+	return drawn.picture()
 }
 
-// finding returns what the run shows: its gravest verdict, and what became of the data.
-func (r *Timeline) finding(lang string) string {
+// Finding returns what the run shows: its gravest verdict, and what became of the data.
+func (r *Timeline) Finding(lang string) string {
 	word := append(slices.Clone(r.Verdicts), verdict.Unknown)[0]
-	pairs := []string{"lock", r.History.Lock, "clients", "", "time", ""}
+	key, pairs := "timeline."+string(word), []string{"lock", r.History.Lock, "clients", "", "time", ""}
 	for _, f := range r.Judgement.Findings {
 		if f.Verdict == word {
 			names := lists.Each(f.Clients, func(c int) string { return fmt.Sprintf("c%d", c) })
 			pairs[3], pairs[5] = text.Join(lang, "part.and", names), seconds(lang, f.To-f.From)
+			if word == verdict.Overlap && f.From == f.To { // a search ends there
+				key = "timeline.moment"
+			}
 			break
 		}
 	}
-	said := say(lang, "timeline."+string(word), pairs...)
+	said := say(lang, key, pairs...)
 	for _, then := range []verdict.Word{verdict.StaleWrite, verdict.Fenced} {
 		if word == verdict.Overlap && slices.Contains(r.Verdicts, then) {
 			return say(lang, "timeline.then."+string(then), "first", said)

@@ -64,6 +64,19 @@ func TestTimelineSaysWhatHappened(t *testing.T) {
 	}
 }
 
+// A run that ends when two are inside says no length of that.
+func TestOverlapOfAMoment(t *testing.T) {
+	r := timelineOf(t, "token", "gc-pause")
+	r.Verdicts = []verdict.Word{verdict.Overlap}
+	overlaps := func(f verdict.Finding) bool { return f.Verdict == verdict.Overlap }
+	f := r.Judgement.Findings[slices.IndexFunc(r.Judgement.Findings, overlaps)]
+	f.To = f.From
+	r.Judgement.Findings = []verdict.Finding{f}
+	if got := r.Finding("en"); got != "token lets c1 and c2 in together" {
+		t.Error(got)
+	}
+}
+
 // Each race of a lock can be drawn, as 16:9, and no place is outside the picture. Every verdict has a finding.
 func TestEveryRunIsDrawn(t *testing.T) {
 	effort.OnlyExhaustive(t, "it takes seconds; one goroutine draws")
@@ -86,7 +99,7 @@ func TestEveryRunIsDrawn(t *testing.T) {
 	for _, w := range words {
 		for _, lang := range []string{"en", "zh"} {
 			r := timelineOf(t, "token", "calm")
-			if r.Verdicts = []verdict.Word{w}; strings.HasPrefix(r.finding(lang), "timeline.") {
+			if r.Verdicts = []verdict.Word{w}; strings.HasPrefix(r.Finding(lang), "timeline.") {
 				t.Errorf("%s has no finding in %s", w, lang)
 			}
 		}

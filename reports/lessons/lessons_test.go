@@ -36,6 +36,34 @@ func TestSamePlaces(t *testing.T) {
 	}
 }
 
+// A report has rows of the page about whether one needs a lock as they stand there, under the answer that they belong
+// to: one of each answer at least, and five.
+func TestNeeds(t *testing.T) {
+	for _, lang := range []string{"en", "zh"} {
+		blocks, err := fixed["need"].Blocks(t.Context(), NewStage(), lang)
+		rows, wrong := Needs(&text.Printer{Lang: lang})
+		if err != nil || wrong != nil || len(rows) != 6 {
+			t.Fatalf("%q, %v, %v", rows, err, wrong)
+		}
+		answers, heading := map[string]bool{}, ""
+		for _, b := range blocks {
+			if b.Kind == Heading {
+				heading = b.Text
+			}
+			for i, row := range rows {
+				same := func(r []string) bool { return slices.Equal(r, row[1:]) }
+				if row[0] == heading && slices.ContainsFunc(b.Rows, same) {
+					answers[heading], rows[i] = true, []string{""}
+				}
+			}
+		}
+		left := lists.Pick(rows[1:], func(row []string) bool { return row[0] != "" })
+		if len(answers) != len(needs) || len(left) > 0 {
+			t.Errorf("rows of %d answers; not on the page: %q", len(answers), left)
+		}
+	}
+}
+
 func placesOf(b *text.Catalogue, key string) []string {
 	var all []string
 	for _, m := range place.FindAllStringSubmatch(b.Get(key), -1) {

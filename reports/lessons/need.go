@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"locklab/algorithms/lock"
+	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/cost"
 	"locklab/scenarios/race"
@@ -18,7 +19,7 @@ var (
 	}{
 		{"rows", []string{"no-lock-version", "no-lock-unique", "db-for-update"}},
 		{"efficiency", []string{"token", "watchdog", "db-get-lock", "db-deadline-now"}},
-		{"failover", []string{"redlock", "zk-protected"}},
+		{"failover", []string{"zk-protected", "redlock"}},
 		{"correctness", []string{"no-lock-token"}},
 	}
 	needRaces = []string{
@@ -39,16 +40,7 @@ func (m *maker) need() {
 	for _, answer := range needs {
 		m.part("label.need." + answer.when)
 		table := Block{Kind: Table, Lead: "  ", Columns: []int{16, 34, 14}}
-		table.Rows = append(table.Rows, lists.Each([]string{"lock", "has", "cost", "falls"}, func(column string) string {
-			return m.p.First("need." + column)
-		}))
-		for _, id := range answer.locks {
-			e, err := race.Lock(id)
-			if m.failed(err) {
-				return
-			}
-			table.Rows = append(table.Rows, m.needed(e))
-		}
+		table.Rows = append([][]string{m.needHead()}, lists.Each(answer.locks, m.needed)...)
 		m.add(table)
 		m.told("need."+answer.when, nil)
 	}
@@ -56,8 +48,33 @@ func (m *maker) need() {
 	m.next("locklab explain interview database", "locklab explain redlock", "locklab run token gc-pause-cas")
 }
 
+// Needs returns rows of that page, each after the answer that it belongs to, below their head: of each answer its first
+// lock, and of a double run that only wastes work also the one for those who have a database and no Redis.
+func Needs(p *text.Printer) ([][]string, error) {
+	m := &maker{stage: NewStage(), p: p}
+	rows := [][]string{append([]string{p.First("need.when")}, m.needHead()...)}
+	for _, answer := range needs {
+		for _, id := range answer.locks {
+			if id == answer.locks[0] || id == "db-deadline-now" {
+				rows = append(rows, append([]string{p.First("label.need." + answer.when)}, m.needed(id)...))
+			}
+		}
+	}
+	return rows, m.err
+}
+
+// needHead returns the head of the rows.
+func (m *maker) needHead() []string {
+	columns := []string{"need.lock", "need.has", "need.cost", "need.falls"}
+	return lists.Each(columns, func(key string) string { return m.p.First(key) })
+}
+
 // needed returns the row of a lock.
-func (m *maker) needed(e lock.Entry) []string {
+func (m *maker) needed(id string) []string {
+	e, err := race.Lock(id)
+	if m.failed(err) {
+		return nil
+	}
 	p, err := cost.Count(e)
 	m.failed(err)
 	var falls []string

@@ -255,6 +255,9 @@ function motion(run, o = {}) {
   const who = el("div.motion-who"), now = el("div.motion-now"), code = o.code ?? el("div.motion-code"), table = lanesOf(run, (i) => { stop(); place(X[run.rows[i].e], true); });
   const element = el("div.motion"), menu = el("div.motion-menu", { hidden: true });
   const state = { x: X[last] ?? 0, playing: 0, speed: o.speed ?? 1 };
+  const telltale = (run.marks ?? []).find((m) => m.w === run.verdicts[0]) ?? run.marks?.[0];
+  // pace is how far a second goes: an overlap comes within six, and nothing else faster than one can read
+  const pace = live || !telltale ? 70 : Math.max(70, Math.min(X[telltale.e] / 5.5, telltale.w === "OVERLAP" ? Infinity : 280));
   box.tabIndex = 0; // it scrolls, and gets the focus after a click, so that space plays; not one that Tab and a key have pressed
   box.ariaLabel = say("motion.picture");
   box.setAttribute("role", "group");
@@ -350,7 +353,7 @@ function motion(run, o = {}) {
   let began = 0;
   function tick(when) {
     if (!state.playing || !element.isConnected) { state.playing = 0; return; }
-    place(state.x + ((when - began) / 1000) * 70 * state.speed, true);
+    place(state.x + ((when - began) / 1000) * pace * state.speed, true);
     began = when;
     if (state.x >= X[last]) { rest(); return o.onward?.(); }
     state.playing = requestAnimationFrame(tick);
@@ -483,7 +486,6 @@ function motion(run, o = {}) {
     if (!seen && box.clientWidth) { seen = true; intoSight(); }
   }).observe(box);
   layout();
-  const telltale = (run.marks ?? []).find((m) => m.w === run.verdicts[0]) ?? run.marks?.[0];
   place(o.verdict && telltale ? X[telltale.e] : X[last], false);
   return element;
 }

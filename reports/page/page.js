@@ -46,18 +46,13 @@ function opened(run, lock, race) {
   const choose = (label, all, value, address) => el("label", label + " ", select(short(all), value, (id) => location.replace(address(id))));
   const cells = (lock, race) => document.querySelector(`a[href="#run.${lock}.${race}"]`);
   const races = DATA.races.filter((r) => cells(lock, r.id)), locks = DATA.locks.filter((l) => cells(l.id, race));
-  const asked = Boolean(DATA.asked) && DATA.open === `${lock}.${race}`; // the page begins with a question about this run
   const verdicts = run.verdicts.map((v) => el("strong", { className: tone(run.verdicts) }, v + " "));
-  viewer.classList.toggle("asked", asked);
-  if (asked) moving.goTo(0);
   return [
     el("header", el("h2", { id: "viewer-title" }, el("span.lock", lock), " ", el("small", own(entry?.title))), closing()),
-    el("p", el("b", `${raced?.short ?? ""} ${race}: `), own(raced?.title), " ", !asked && verdicts),
-    asked && [...document.querySelectorAll("body > header .headline")].map((p) => p.cloneNode(true)),
+    el("p", el("b", `${raced?.short ?? ""} ${race}: `), own(raced?.title), " ", verdicts),
     locks.length * races.length > 1 && el("p.filters", choose(say("html.run.against"), locks, lock, (id) => `#run.${id}.${race}`), choose(say("html.run.race"), races, race, (id) => `#run.${lock}.${id}`)),
     moving,
-    asked && el("details", el("summary", say("html.run.end")), el("p", verdicts)),
-    told(run, !asked),
+    told(run, true),
     run.replay && el("p.replay", say("html.run.replay") + " ", el("code", run.replay)),
     DATA.board && el("p", el("a", { href: `${DATA.board}#race.${lock}.${race}` }, say("html.run.board"))),
   ];
@@ -72,13 +67,12 @@ viewer.addEventListener("close", () => {
 viewer.addEventListener("keydown", (e) => { moving?.key(e); });
 addEventListener("hashchange", show);
 
-// filter shows one family, or one race with its words.
+// filter shows one race with its words.
 const filters = document.getElementById("filters");
 if (filters) {
   filters.hidden = false;
-  const family = document.getElementById("family"), race = document.getElementById("race"), table = document.querySelector(".many");
-  const filter = () => {
-    for (const body of table.tBodies) body.hidden = family.value !== "" && body.dataset.family !== family.value;
+  const race = document.getElementById("race"), table = document.querySelector(".many");
+  race.onchange = () => {
     const heads = [...table.tHead.rows[0].cells], only = heads.findIndex((h) => h.dataset.race === race.value);
     table.classList.toggle("one", only > 0);
     for (const row of table.rows) {
@@ -87,7 +81,5 @@ if (filters) {
       if (cell && cell.tagName === "TD") cell.firstElementChild.dataset.label = cell.title;
     }
   };
-  family.onchange = race.onchange = filter;
 }
-if (DATA.open && !location.hash) location.replace("#run." + DATA.open);
 show();

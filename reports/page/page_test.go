@@ -36,8 +36,11 @@ func reportSample(t *testing.T) Report {
 		Version: "0.1", Command: "locklab matrix --runs 1000 -o report", Seeds: "1 to 1000",
 		Assumptions: []string{"Two clients & one server.", "A command takes 1 ms."},
 		Grid:        gridSample(),
+		Needs:       [][]string{{"if", "does not survive"}, {"rows < of one database", "late-write"}},
 		Runs:        map[string]*reports.Book{},
-		Charts:      []Chart{{Texts: drawn, SVG: svg.Bytes(), CSV: "pause.csv"}},
+		Charts: []Chart{
+			{Texts: drawn, SVG: svg.Bytes(), CSV: "pause.csv"}, {Texts: drawn, SVG: svg.Bytes(), CSV: "again.csv"},
+		},
 	}
 	for i, key := range [][2]string{{"token", "gc-pause"}, {"setnx-expire", "slow-work"}, {"redlock", "restart"}, {"token", "slow-work"}} {
 		h, j := samples.All[i%len(samples.All)].Make()
@@ -114,6 +117,47 @@ func TestPageIsSelfContained(t *testing.T) {
 	}
 	if len(text) > MaxSize {
 		t.Errorf("%d bytes", len(text))
+	}
+}
+
+// The page begins with its two questions and ends with how it was made. Of a lock it has the races in which it fails,
+// the gravest first, each with its run, a command and an address to play at; a cell of what cannot happen is empty.
+func TestPageAnswersFirst(t *testing.T) {
+	r := reportSample(t)
+	r.Grid.Cells[2][0].Verdicts, r.Grid.Cells[2][0].NotApplicable = []verdict.Word{verdict.NA}, "one-client"
+	r.Grid.Cells[2][4].Verdicts = []verdict.Word{verdict.Starved}
+	r.Board = "board.html"
+	text := pageOf(t, r)
+	last := 0
+	for _, part := range []string{
+		`id="need"`, `id="breaks"`, `id="grid"`, `id="charts"`, `id="method"`, "<footer>", r.Command, r.Version,
+	} {
+		if at := strings.Index(text, part); at < last {
+			t.Errorf("%s stands before what should come first", part)
+		} else {
+			last = at
+		}
+	}
+	_, of, _ := strings.Cut(text, "<summary><b>token</b>")
+	of, _, _ = strings.Cut(of, "</details>")
+	if !strings.Contains(of, "fails in 7 of 9 races") || !strings.Contains(of, `href="#run.token.gc-pause"`) {
+		t.Error(of)
+	}
+	var races []string
+	played := regexp.MustCompile(`<code>locklab run token (\S+)</code> <a href="board.html#race.token.(\S+)"`)
+	for _, m := range played.FindAllStringSubmatch(of, -1) {
+		if m[1] != m[2] {
+			t.Errorf("%s is played as %s", m[1], m[2])
+		}
+		races = append(races, m[1])
+	}
+	want := "slow-work crash-holding client-skew gc-pause-fenced restart two-keys gc-pause"
+	if strings.Join(races, " ") != want {
+		t.Errorf("%s, want %s", races, want)
+	}
+	empty, other := regexp.MustCompile(`<td class="notasked" title="N/A: [^>]*></td>`), strings.Count(text, "N/A</b>")
+	if n := len(empty.FindAllString(text, -1)); n != 1 || other > 0 {
+		t.Errorf("%d empty cells, %d others", n, other)
 	}
 }
 

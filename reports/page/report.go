@@ -10,6 +10,7 @@ import (
 	"html/template"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -30,10 +31,8 @@ type Report struct {
 	Seeds       string   // as a reader would type them
 	Assumptions []string // one sentence each
 	Grid        chart.Grid
-	First       *chart.Grid              // a part of Grid that is shown before it; nil: none
+	Needs       [][]string               // a table of which lock to use, its head first; nil: none
 	Runs        map[string]*reports.Book // by lock, its runs by race; a cell without a run has no link
-	Open        string                   // the run that the page opens on, "LOCK.RACE"; "": none
-	Question    func(lang string) string // about that run, asked before it is played; nil: none
 	Board       string                   // where the page to play on is, relative to this one; "": nowhere
 	Charts      []Chart                  // in the order of the page
 }
@@ -75,6 +74,7 @@ type page struct {
 	Script   template.JS
 	Drawings []drawing
 	Books    map[string]template.HTML // by lock, its runs: gzip in base64
+	outlines map[string]bool          // of letters, that some drawing has: it serves the next ones too
 }
 
 // inEach calls say for each language of the page, and leaves out empty and repeated texts.
@@ -121,25 +121,6 @@ func (p *page) NoContract() []spoken {
 	return p.inEach(func(lang string) string { return text.Say(lang, "grid.nocontract") })
 }
 
-// Tables are the grids that have a race a line: the first one, and the whole one where there are not many locks.
-func (p *page) Tables() (all []*chart.Grid) {
-	if p.First != nil {
-		all = append(all, p.First)
-	}
-	if len(p.Grid.Races) > 0 && !p.Grid.Many() {
-		all = append(all, &p.Grid)
-	}
-	return all
-}
-
-// Bands are the groups of the whole grid where there are many locks: then it has a lock a line.
-func (p *page) Bands() []chart.Band {
-	if len(p.Grid.Races) == 0 || !p.Grid.Many() {
-		return nil
-	}
-	return p.Grid.Bands()
-}
-
 // Rows are the locks of a band, by their places in the grid.
 func (p *page) Rows(b chart.Band) (rows []int) {
 	for _, l := range b.Lines {
@@ -148,7 +129,7 @@ func (p *page) Rows(b chart.Band) (rows []int) {
 	return rows
 }
 
-// A cell is one of a grid as the template shows it.
+// A cell is one of the grid as the template shows it.
 type cell struct {
 	*chart.Cell
 	chart.Look
@@ -159,18 +140,38 @@ type cell struct {
 // Expects returns the contract's verdicts.
 func (c cell) Expects() string { return reports.Words(c.Expected) }
 
-// Cell is that of a lock and a race, by their places in a grid.
-func (p *page) Cell(g *chart.Grid, lock, race int) cell {
-	c := &g.Cells[lock][race]
+// Words returns its verdicts.
+func (c cell) Words() string { return reports.Words(c.Verdicts) }
+
+// Cell is that of a lock and a race, by their places in the grid.
+func (p *page) Cell(lock, race int) cell {
+	c := &p.Grid.Cells[lock][race]
 	kind, reason, link := "why", c.Why, ""
 	if c.Word() == verdict.NA {
 		kind, reason = "na", c.NotApplicable
 	}
-	if book := p.Runs[g.Locks[lock].ID]; book != nil && book.Runs[g.Races[race].ID] != nil {
-		link = "run." + g.Locks[lock].ID + "." + g.Races[race].ID
+	if book := p.Runs[p.Grid.Locks[lock].ID]; book != nil && book.Runs[p.Grid.Races[race].ID] != nil {
+		link = "run." + p.Grid.Locks[lock].ID + "." + p.Grid.Races[race].ID
 	}
 	whys := p.inEach(func(lang string) string { return text.Reason(lang, kind, reason) })
 	return cell{c, chart.LookOf(c.Word()), link, whys}
+}
+
+// Falls are the races in which a lock fails, by their places, the gravest first.
+func (p *page) Falls(lock int) []int {
+	cells := p.Grid.Cells[lock]
+	falls := lists.Pick(lists.Indices(cells), func(j int) bool { return cells[j].Fails() })
+	slices.SortStableFunc(falls, func(a, b int) int {
+		return slices.Index(chart.Verdicts(), cells[a].Word()) - slices.Index(chart.Verdicts(), cells[b].Word())
+	})
+	return falls
+}
+
+// Counted says in how many of the races that are answered for a lock it fails.
+func (p *page) Counted(lock int) []spoken {
+	asked := lists.Pick(p.Grid.Cells[lock], func(c chart.Cell) bool { return c.Asked() })
+	n, all := fmt.Sprint(len(p.Falls(lock))), fmt.Sprint(len(asked))
+	return p.inEach(func(lang string) string { return text.Say(lang, "html.breaks.count", "n", n, "all", all) })
 }
 
 type drawing struct {
@@ -185,14 +186,11 @@ func newPage(r *Report) (*page, error) {
 	p := &page{
 		Report: r, Langs: langs, Tag: text.Tag(langs[0]),
 		Policy: policy(inline), Style: template.CSS(chart.StyleSheet()) + style("page.css"), Script: script("page.js"),
-		Books: map[string]template.HTML{},
+		Books: map[string]template.HTML{}, outlines: map[string]bool{},
 	}
 	p.Title = cmp.Or(r.Title, p.Say("title"))
 	if len(r.Grid.Cells) > 0 {
 		p.Takeaway = p.inEach(r.Grid.Takeaway)
-	}
-	if r.Question != nil {
-		p.Takeaway = p.inEach(r.Question)
 	}
 	for _, c := range r.Charts {
 		p.Drawings = append(p.Drawings, p.newDrawing(c))
@@ -258,10 +256,8 @@ func (p *page) Data() (template.JS, error) {
 		Texts map[string]string `json:"texts"`
 		Locks []named           `json:"locks"`
 		Races []named           `json:"races"`
-		Open  string            `json:"open"`
 		Board string            `json:"board"`
-		Asked bool              `json:"asked"` // of the run that it opens on: its end is not shown at once
-	}{p.Langs[0], text.Texts(p.Langs[0], "motion.", "html.run."), nil, nil, p.Open, p.Board, p.Question != nil}
+	}{p.Langs[0], text.Texts(p.Langs[0], "motion.", "html.run."), nil, nil, p.Board}
 	title := func(of func(lang string) string) reports.Said { return reports.Said{p.Langs[0]: of(p.Langs[0])} }
 	for _, r := range p.Grid.Locks {
 		data.Locks = append(data.Locks, named{r.ID, "", title(r.Title)})
@@ -273,9 +269,19 @@ func (p *page) Data() (template.JS, error) {
 	return template.JS(out), err
 }
 
+// outline matches the outline of a letter.
+var outline = regexp.MustCompile(`<path id="g[0-9a-f]+" d="[^"]*"/>\n`)
+
 func (p *page) newDrawing(c Chart) drawing {
 	found := func(lang string) string { return sentence(c.Texts.Finding(lang)) }
 	svg := chart.Inline(string(c.SVG), found(p.Langs[0]))
+	svg = outline.ReplaceAllStringFunc(svg, func(o string) string {
+		if p.outlines[o] {
+			return ""
+		}
+		p.outlines[o] = true
+		return o
+	})
 	d := drawing{CSV: c.CSV, SVG: template.HTML(svg), Texts: p.inEach(found)[1:]}
 	for i, note := range c.Texts.Notes(p.Langs[0]) {
 		if note != "" {

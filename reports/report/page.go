@@ -10,9 +10,9 @@ import (
 	"slices"
 	"sync"
 
-	"locklab/algorithms/lock"
 	"locklab/reports"
 	"locklab/reports/chart"
+	"locklab/reports/lessons"
 	"locklab/reports/page"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
@@ -84,10 +84,14 @@ func (c *Collector) Runs() map[string]*reports.Book {
 const boardFile = "page/locklab.html"
 
 // page returns the page of a report.
-func (r *Report) page(first *chart.Grid, figures []chart.Result) (page.Report, error) {
+func (r *Report) page(figures []chart.Result) (page.Report, error) {
+	needs, err := lessons.Needs(r.Printer)
+	if err != nil {
+		return page.Report{}, err
+	}
 	report := page.Report{
-		Lang: r.Lang, Title: r.First("page.title"), Version: Version(), Command: r.Command,
-		Seeds: r.First("page.seeds", "last", fmt.Sprint(study.SweepRuns)), Grid: *r.Grid, First: first, Runs: r.Runs,
+		Lang: r.Lang, Title: r.First("page.title"), Version: Built() + ", " + Version(), Command: r.Command,
+		Seeds: r.First("page.seeds", "last", fmt.Sprint(study.SweepRuns)), Grid: *r.Grid, Needs: needs, Runs: r.Runs,
 	}
 	for _, key := range assumptions {
 		report.Assumptions = append(report.Assumptions, r.First(key))
@@ -105,27 +109,19 @@ func (r *Report) page(first *chart.Grid, figures []chart.Result) (page.Report, e
 	return report, nil
 }
 
-// SinglePage returns the page of one run, which opens on it. Its code is shown if the run can
-// be played again.
-func SinglePage(p *text.Printer, o *race.Outcome) page.Report {
+// RunPage returns the page of one run, which a command has made. Its code is shown if the run can be played again.
+func RunPage(p *text.Printer, o *race.Outcome, command string) page.Runs {
 	watched := o
 	if again, err := search.ReplayWithCodeOn(o.Lock, o.Trace); err == nil {
 		watched = again
 	}
-	c := NewCollector(p.Langs())
-	watched.Race = o.Race
-	c.Add(watched)
-	grid := Grid([]lock.Entry{o.Lock}, []race.Race{o.Race}, [][]*race.Outcome{{o}})
-	var question func(lang string) string
-	if o.Race.ID != search.SearchID {
-		question = func(lang string) string {
-			return text.Say(lang, "lesson.ask", "race", text.RaceTitle(o.Race.ID, lang), "lock", o.Lock.ID)
-		}
-	}
-	return page.Report{
-		Lang: p.Lang, Title: p.First("page.run", "lock", o.Lock.ID, "race", o.Race.ID), Version: Version(),
-		Command: "locklab run " + o.Trace.Link(), Seeds: fmt.Sprint(o.Settings.Seed),
-		Assumptions: []string{p.First(assumptions[0])},
-		Grid:        *grid, Runs: c.Runs(), Open: o.Lock.ID + "." + o.Race.ID, Question: question,
+	run, listings := reports.RunOf(watched.History, watched.Judgement, watched.Verdicts, p.Langs(), true)
+	found := &chart.Timeline{History: watched.History, Judgement: watched.Judgement, Verdicts: watched.Verdicts}
+	title := p.Each(func(lang string) string {
+		return text.Label(text.Say(lang, "explain.head", "text", o.Race.ID)) + lessons.RunTitle(lang, o)
+	})
+	return page.Runs{
+		Lang: p.Lang, Title: p.Each(found.Finding), Parts: []page.Part{{Text: title, Run: run, Listings: listings}},
+		Command: command, Version: Built() + ", " + Version(),
 	}
 }

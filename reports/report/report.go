@@ -67,7 +67,7 @@ func (r *Report) Files(figures []chart.Result) []File {
 		add(f, f.Name(), ".csv", ".json", ".png", ".svg")
 	}
 	return append(files, File{"report.html", func(w io.Writer) error {
-		report, err := r.page(first, figures)
+		report, err := r.page(figures)
 		if err != nil {
 			return err
 		}
