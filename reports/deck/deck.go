@@ -32,6 +32,7 @@ type Page struct {
 	Lang    string
 	Command string // the line that makes the file again
 	View    string // one of Views, which is shown first
+	Site    string // the address of the page on which a class plays the runs; "": none
 }
 
 var (
@@ -81,6 +82,7 @@ type slide struct {
 	Number      int
 	lang        string
 	Command     string        // that plays the run; "": there is none to play
+	Address     string        // of the race on the page, after its "#"
 	Open, Whole template.HTML // pictures of the run: as far as the question goes, and whole; empty: none
 }
 
@@ -100,7 +102,7 @@ func (s *slide) draw() (err error) {
 		s.Open, err = picture(o, s.lang, title)
 		return err
 	}
-	s.Command = "locklab run " + o.Lock.ID + " " + o.Race.ID
+	s.Command, s.Address = "locklab run "+o.Lock.ID+" "+o.Race.ID, "race."+o.Lock.ID+"."+o.Race.ID
 	if s.Open, err = picture(before(o), s.lang, title); err == nil {
 		s.Whole, err = picture(o, s.lang, "")
 	}
