@@ -109,7 +109,8 @@ func (s *slide) draw() (err error) {
 	return err
 }
 
-// before is a run until its first verdict; one without, until its last fault.
+// before is a run until its first verdict; one without, until its last fault. It names no race: the title of one is the
+// cause.
 func before(o *race.Outcome) *race.Outcome {
 	n := len(o.History.Events)
 	for i, e := range o.History.Events {
@@ -121,7 +122,7 @@ func before(o *race.Outcome) *race.Outcome {
 		n = min(n, max(f.Event, 1))
 	}
 	cut, h := *o, *o.History
-	h.Events, h.Open = h.Events[:n:n], true
+	h.Events, h.Open, h.Race = h.Events[:n:n], true, ""
 	h.End = h.Events[n-1].At
 	cut.History, cut.Verdicts, cut.Judgement = &h, nil, verdict.Judgement{}
 	return &cut
