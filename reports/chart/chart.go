@@ -153,7 +153,7 @@ func (c *Chart) drawable() bool {
 }
 
 // mayBeID matches ids of locks.
-var mayBeID = regexp.MustCompile(`[a-z][a-z-]*[a-z]`)
+var mayBeID = regexp.MustCompile(`[a-z][a-z0-9-]*[a-z0-9]`)
 
 // named is a chart with the names that locks have in a language in place of their ids, where they are few.
 func (c *Chart) named(lang string) *Chart {
