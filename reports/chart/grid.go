@@ -201,7 +201,7 @@ func (g *Grid) Finding(lang string) string {
 	for j := range g.Races {
 		others, _ := g.failing(j)
 		if !slices.ContainsFunc(left, func(i int) bool { return !slices.Contains(others, i) }) {
-			return say(lang, "grid.finding.left", "first", found, "locks", g.names(left), "race", g.Races[j].Title(lang))
+			return say(lang, "grid.finding.left", "first", found, "locks", g.names(left, lang), "race", g.Races[j].Title(lang))
 		}
 	}
 	return found

@@ -104,7 +104,7 @@ func (g *Grid) overview(out *layout.Lines) {
 	for _, b := range bands {
 		for _, l := range b.Lines {
 			if len(l.Same) > 0 {
-				out.Put(layout.PadRight(g.lineName(l), label)+" "+sayAll(out, "grid.also")+" "+g.names(l.Same), label+1)
+				out.Put(layout.PadRight(g.lineName(l), label)+" "+sayAll(out, "grid.also")+" "+g.names(l.Same, "en"), label+1)
 			}
 		}
 	}
@@ -123,6 +123,6 @@ func (g *Grid) raceRows() (rows [][]string) {
 	return rows
 }
 
-func (g *Grid) names(places []int) string {
-	return strings.Join(lists.Each(places, func(i int) string { return g.Locks[i].ID }), ", ")
+func (g *Grid) names(places []int, lang string) string {
+	return text.Join(lang, "chart.list", lists.Each(places, func(i int) string { return g.Locks[i].ID }))
 }
