@@ -11,9 +11,8 @@ import (
 	"locklab/simulator/lists"
 )
 
-// overviewFrom is the number of locks from which a grid is drawn as an overview: a lock
-// per line, in groups, a race per column, and only the glyph in each cell. Locks of one
-// group that came out the same share a line.
+// overviewFrom is the number of locks from which a grid is drawn as an overview: a lock per line, in groups, a race per
+// column, and only the glyph in each cell. Locks of one group that came out the same share a line.
 const overviewFrom = 12
 
 // Many reports whether the grid is drawn as an overview.

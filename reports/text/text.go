@@ -66,8 +66,7 @@ func Chosen(lang string) []string {
 	return []string{fallback}
 }
 
-// OfLocale returns the language of a locale, as the environment names it; "": of none that
-// there is.
+// OfLocale returns the language of a locale, as the environment names it; "": of none that there is.
 func OfLocale(getenv func(string) string) string {
 	locale := cmp.Or(getenv("LC_ALL"), getenv("LC_MESSAGES"), getenv("LANG"))
 	for _, lang := range languages() {
@@ -238,11 +237,13 @@ func Say(lang, key string, pairs ...string) string {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		text = strings.ReplaceAll(text, "{"+pairs[i]+"}", pairs[i+1])
 	}
-	return betweenHan.ReplaceAllString(text, "$1$2")
+	return Tight(text)
 }
 
-// betweenHan is a blank between two Chinese characters or their punctuation. The texts have it where a name in
-// Latin letters may be filled in; it is dropped where Chinese is filled in.
+// Tight drops the blanks between two Chinese characters or their punctuation. The texts have them where a name in
+// Latin letters may be filled in, and not Chinese.
+func Tight(text string) string { return betweenHan.ReplaceAllString(text, "$1$2") }
+
 var betweenHan = regexp.MustCompile(`([\p{Han}）。，；：？]) ([\p{Han}（])`)
 
 // Join joins parts by a text with the placeholders {first} and {next}.
@@ -266,8 +267,7 @@ func LockTitle(id, lang string) string { return orElse(lang, "title.lock."+id, i
 
 // Named returns a text of a picture, with the names of locks in place of their ids.
 func Named(said, lang string) string {
-	said = lockID.ReplaceAllStringFunc(said, func(id string) string { return orElse(lang, "name.lock."+id, id) })
-	return betweenHan.ReplaceAllString(said, "$1$2")
+	return Tight(lockID.ReplaceAllStringFunc(said, func(id string) string { return orElse(lang, "name.lock."+id, id) }))
 }
 
 // lockID matches what may be the id of a lock.
