@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"os"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -15,7 +14,6 @@ import (
 
 	"locklab/reports/text"
 	"locklab/scenarios/search"
-	"locklab/scenarios/share"
 	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/bubble"
@@ -43,7 +41,6 @@ func Check(t *testing.T, b Bounds, client func(*Client), finds ...string) {
 		return
 	}
 	check := countCheck(t)
-	skipOthers(t)
 	p, err := newPlan(t, b, client)
 	if err == nil {
 		err = p.tryApart(check)
@@ -147,7 +144,6 @@ func ready(p *plan, finds []string) []claim {
 // settle makes t a test in which code can be searched.
 func settle(t *testing.T) {
 	t.Helper()
-	skipOthers(t)
 	must(t, seedable(t))
 	processors := runtime.GOMAXPROCS(1) // the order of goroutines is then nearly always the same
 	garbage := debug.SetGCPercent(300)  // much garbage beside little that lives
@@ -155,25 +151,6 @@ func settle(t *testing.T) {
 		runtime.GOMAXPROCS(processors)
 		debug.SetGCPercent(garbage)
 	})
-}
-
-// shardVariable names a share of the tests, such as 3/16.
-const shardVariable = "LOCKLAB_SHARD"
-
-// skipOthers skips a test that is not of the share.
-func skipOthers(t *testing.T) {
-	t.Helper()
-	value := os.Getenv(shardVariable)
-	if value == "" {
-		return
-	}
-	part, err := share.ParsePart(value)
-	if err != nil {
-		t.Fatalf("locktest: %s: %s", shardVariable, text.SayError("en", err))
-	}
-	if !part.Has(t.Name()) {
-		t.Skipf("not of share %s (%s)", part, shardVariable)
-	}
 }
 
 // seedable reports whether crypto/rand can be seeded for the test.

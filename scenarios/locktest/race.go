@@ -122,9 +122,6 @@ func newRacer(t *testing.T, known Bounds, client func(*Client), finds ...string)
 		if err != nil {
 			t.Fatal(explain(err))
 		}
-		if p.env.Load() && p.lease == briefly { // it asks for the lease that Env has
-			p.lease = race.Standard().TTL
-		}
 		p.entry.TTL = cmp.Or(p.lease, race.Standard().TTL)
 		p.bounds.TTL, p.Timed = p.entry.TTL, true
 		r.plan = p
@@ -138,10 +135,10 @@ func newRacer(t *testing.T, known Bounds, client func(*Client), finds ...string)
 const briefly = 10 * time.Millisecond
 
 // client is a client of a race: it calls the code until that has entered.
-func (r *racer) client(s race.Settings, spec race.ClientSpec) simulator.ClientConfig {
+func (r *racer) client(_ race.Settings, spec race.ClientSpec) simulator.ClientConfig {
 	config := r.plan.run.client(func(c *bubble.Handle) {
 		does := section{work: spec.Work, tail: spec.Tail, fails: spec.Fails}
-		for !r.plan.run.attempt(&Client{process: c, first: spec.First, section: does, timeout: s.Timeout}) && !spec.Once {
+		for !r.plan.run.attempt(&Client{process: c, first: spec.First, section: does}) && !spec.Once {
 			c.AskBetween(process.Op{Kind: process.Sleep, D: spec.Retry})
 		}
 		c.Record(history.Event{Kind: history.Done})

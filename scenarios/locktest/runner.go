@@ -34,10 +34,10 @@ type runner struct {
 
 // called is what the code has called.
 type called struct {
-	numbered, env, says, dialed atomic.Bool            // ID, Env, Says, Dial
-	unread                      atomic.Bool            // Write without Read
-	wanted                      atomic.Int32           // the highest server that it asked for and that there is not
-	missed                      atomic.Pointer[string] // an address that was dialed, of no server
+	numbered, says, dialed atomic.Bool            // ID, Says, Dial
+	unread                 atomic.Bool            // Write without Read
+	wanted                 atomic.Int32           // the highest server that it asked for and that there is not
+	missed                 atomic.Pointer[string] // an address that was dialed, of no server
 }
 
 // untilKnown calls f, and once more if the code turns out to need the time, to draw
