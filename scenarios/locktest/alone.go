@@ -93,15 +93,15 @@ func (f *firstRun) play(p *plan) error {
 	return p.simulate(p.lockstep(), one, func(s *simulation) error {
 		f.began = true
 		defer func() {
-			if k, ok := s.sim.Kind().(*zookeeper.Kind); ok {
-				f.left.Znodes = k.Znodes(s.sim.Server(s.run.World(), 1)).Alone()
+			if k, ok := s.Simulator.Kind().(*zookeeper.Kind); ok {
+				f.left.Znodes = k.Znodes(s.Simulator.Server(s.run.World(), 1)).Alone()
 				for _, l := range k.Asked() {
 					f.asked = l.D
 				}
 			}
 		}()
 		for range maxAlone {
-			choices := s.sim.Enabled(s.run.World(), nil)
+			choices := s.Simulator.Enabled(s.run.World(), nil)
 			if len(choices) == 0 {
 				return nil
 			}

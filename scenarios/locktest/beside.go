@@ -29,11 +29,8 @@ const manyTimes = 5
 // its clock takes very many states at any timing: beside it is one attempt of each in lockstep, with clients that come
 // later.
 func (p *plan) searchBeside(ctx context.Context, s *search.Search, began time.Duration) error {
-	switch {
-	case p.study.Timing == search.AnyTiming, !s.Complete, p.bounds.Beside < 0:
+	if p.study.Timing == search.AnyTiming || !s.Complete || p.bounds.Beside < 0 {
 		return nil
-	case p.Timed:
-		p.aside = text.Errorf("locktest.beside.clock")
 	}
 	left := p.bounds.MaxTime
 	if left > 0 {
@@ -42,34 +39,37 @@ func (p *plan) searchBeside(ctx context.Context, s *search.Search, began time.Du
 	ctx, cancel := within(ctx, left)
 	defer cancel()
 	if p.Timed {
-		b := p.study
-		b.Late, b.Attempts, b.MaxStates = true, 1, p.bounds.Beside
-		once, err := p.searchWithin(ctx, b)
-		if once != nil {
-			s.Add(once)
-		}
-		if err != nil && errors.Is(err, ctx.Err()) {
-			err = nil
-		}
-		return err
+		return p.searchLate(ctx, s)
 	}
 	once, err := p.besideWithin(ctx, besides(p.study, 1, p.bounds.Beside))
-	if err != nil || once == nil || p.study.Attempts == 1 {
-		if once != nil {
-			s.Add(once)
+	all := (*search.Search)(nil)
+	if err == nil && once != nil && p.study.Attempts > 1 {
+		b := besides(p.study, p.study.Attempts, p.bounds.Beside)
+		if !once.Complete || once.States > b.MaxStates/manyTimes {
+			b.MaxStates /= 4
 		}
-		return err
+		all, err = p.besideWithin(ctx, b)
 	}
-	b := besides(p.study, p.study.Attempts, p.bounds.Beside)
-	if !once.Complete || once.States > b.MaxStates/manyTimes {
-		b.MaxStates /= 4
-	}
-	all, err := p.besideWithin(ctx, b)
-	if all == nil || !all.Complete {
+	if once != nil && (all == nil || !all.Complete) {
 		s.Add(once)
 	}
 	if all != nil {
 		s.Add(all)
+	}
+	return err
+}
+
+// searchLate is that of code that looks at its clock.
+func (p *plan) searchLate(ctx context.Context, s *search.Search) error {
+	p.aside = text.Errorf("locktest.beside.clock")
+	b := p.study
+	b.Late, b.Attempts, b.MaxStates = true, 1, p.bounds.Beside
+	once, err := p.searchWithin(ctx, b)
+	if once != nil {
+		s.Add(once)
+	}
+	if err != nil && errors.Is(err, ctx.Err()) {
+		err = nil
 	}
 	return err
 }

@@ -17,6 +17,7 @@ import (
 	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/bubble"
+	"locklab/simulator/child"
 	"locklab/simulator/explore"
 	"locklab/simulator/process"
 	"locklab/simulator/verdict"
@@ -36,7 +37,7 @@ var replayFlag = flag.String("locklab.replay", "", "play this `link` instead of 
 // Check is not for parallel tests.
 func Check(t *testing.T, b Bounds, client func(*Client), finds ...string) {
 	t.Helper()
-	if isApart() {
+	if child.IsAgain() {
 		answerApart(t, b, client)
 		return
 	}
@@ -112,14 +113,6 @@ func must(t *testing.T, err error) {
 	if err != nil {
 		t.Fatal("locktest: " + say(err))
 	}
-}
-
-// prepare makes the plan of a test, and readies it.
-func prepare(t *testing.T, b Bounds, client func(*Client), finds ...string) (*plan, []claim) {
-	t.Helper()
-	p, err := newPlan(t, b, client)
-	must(t, err)
-	return p, ready(p, finds)
 }
 
 // ready plays one client alone, to see that it enters, and returns the claims.

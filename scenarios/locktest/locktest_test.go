@@ -28,6 +28,14 @@ import (
 
 const ttl = 9 * time.Second
 
+// prepare makes the plan of a test, and readies it.
+func prepare(t *testing.T, b Bounds, client func(*Client), finds ...string) (*plan, []claim) {
+	t.Helper()
+	p, err := newPlan(t, b, client)
+	must(t, err)
+	return p, ready(p, finds)
+}
+
 func dial(c *Client) *redis.Client { return redisOn(c, 1) }
 
 func redisOn(c *Client, server int) *redis.Client {

@@ -14,8 +14,8 @@ import (
 	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/bubble"
+	"locklab/simulator/child"
 	"locklab/simulator/database"
-	"locklab/simulator/history"
 	"locklab/simulator/process"
 	"locklab/simulator/verdict"
 )
@@ -33,7 +33,7 @@ func (p *plan) broken(w search.Witness, why string) string {
 
 // again returns the commands that play a trace once more, and against another lock.
 func again(test string, trace simulator.Trace) string {
-	return tell("locktest.again") + "\n  " + commandOf(test, trace) + "\n" +
+	return tell("locktest.again") + "\n  " + fmt.Sprintf("go test -run '%s' -v -locklab.replay=%s\n", child.Pattern(test), trace.Link()) +
 		tell("locktest.against") + "\n  locklab run " + trace.Link() + " --against token"
 }
 
@@ -98,7 +98,7 @@ func (p *plan) assuming(certificate string, measures bool, lang string) string {
 	case measures:
 		clock = text.Say(lang, "locktest.assumed.measures")
 	case p.Timed:
-		clock = text.Say(lang, "locktest.assumed.timed", "epoch", epoch())
+		clock = text.Say(lang, "locktest.assumed.timed", "epoch", simulator.Epoch.Format(time.DateTime+" MST"))
 	}
 	said := text.Say(lang, "locktest.assumed", "attempts", fmt.Sprint(p.bounds.Attempts), "clock", clock,
 		"runs", text.Say(lang, p.apart.ofRuns("locktest.assumed.runs", "locktest.assumed.runs.twice"), "n", n, "all", all, "times", times))
@@ -118,9 +118,6 @@ func (p *plan) assuming(certificate string, measures bool, lang string) string {
 	return head + " " + said + "\n" + rest
 }
 
-// epoch is the date at which clocks begin.
-func epoch() string { return simulator.Epoch.Format(time.DateTime + " MST") }
-
 // faultsOf names the faults of a witness.
 func faultsOf(w search.Witness) string {
 	if names := search.InjectedFaults(w.Choices); names != "" {
@@ -129,34 +126,12 @@ func faultsOf(w search.Witness) string {
 	return tell("locktest.faults.none", "steps", fmt.Sprint(w.Steps))
 }
 
-// commandOf returns the command that plays a trace of a test.
-func commandOf(test string, trace simulator.Trace) string {
-	return fmt.Sprintf("go test -run '%s' -v -locklab.replay=%s", pattern(test), trace.Link())
-}
-
 // show returns a run as text: its lanes, and the lines of the code that asked for each step.
 func show(o *race.Outcome) string {
 	var out strings.Builder
-	reports.Lanes(&out, o.History, o.Judgement, reports.Look{Width: width, Lang: language().Lang, Brief: true})
-	out.WriteString("\n" + tell("locktest.steps") + "\n")
-	for i := range o.History.Events {
-		e := &o.History.Events[i]
-		way, of := 0, 0
-		fmt.Sscanf(e.Note, history.Way, &way, &of)
-		if e.Kind != history.Wake && len(e.Code) == 0 || e.Kind != history.Send && e.Kind != history.Sleep && of == 0 {
-			continue
-		}
-		what := tell("code.sleep", "span", e.D.String())
-		switch {
-		case of > 0:
-			what = tell("locktest.step.way", "way", fmt.Sprint(way), "of", fmt.Sprint(of))
-		case e.Node == history.Resource:
-			what = tell("locktest.step.resource")
-		case e.Kind == history.Send:
-			what = fmt.Sprintf("n%d %.60s", e.Node, strings.ReplaceAll(strings.Join(e.Cmd, " "), "\n", " "))
-		}
-		fmt.Fprintf(&out, "%7d  c%d  %s %s\n", e.At/time.Millisecond, e.Client, text.Pad(what, 66), strings.Join(e.Code, " < "))
-	}
+	look := reports.Look{Width: width, Lang: language().Lang, Brief: true}
+	reports.Lanes(&out, o.History, o.Judgement, look)
+	out.WriteString("\n" + tell("locktest.steps") + "\n" + reports.Calls(o.History, language()))
 	return out.String()
 }
 

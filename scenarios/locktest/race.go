@@ -18,6 +18,7 @@ import (
 	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/bubble"
+	"locklab/simulator/child"
 	"locklab/simulator/history"
 	"locklab/simulator/lists"
 	"locklab/simulator/process"
@@ -35,7 +36,7 @@ import (
 // skipped, with the reason, or fails if it says something. For client the rules of [Check] hold.
 func Race(t *testing.T, client func(*Client), name string, finds ...string) {
 	t.Helper()
-	if isApart() {
+	if child.IsAgain() {
 		return
 	}
 	sc, err := scenarios.ByName(name)
@@ -52,7 +53,7 @@ func Race(t *testing.T, client func(*Client), name string, finds ...string) {
 // No race may come to other verdicts than finds names. Races that do not apply are skipped.
 func Races(t *testing.T, client func(*Client), finds ...string) {
 	t.Helper()
-	if isApart() {
+	if child.IsAgain() {
 		return
 	}
 	r := newRacer(t, Bounds{}, client, finds...)
@@ -174,11 +175,9 @@ func (r *racer) replay(sc race.Race, s race.Settings) (*race.Outcome, error) {
 	if trace.Race != sc.ID {
 		return nil, text.Errorf("locktest.replay.race", "is", trace.Race, "want", sc.ID)
 	}
-	its, err := s.With(trace.Settings)
-	if err != nil {
+	if s, err = s.With(trace.Settings); err != nil {
 		return nil, err
 	}
-	s.Epoch = its.Epoch
 	p, err := sc.Prepare(r.plan.entry, s, r.runner.Code)
 	if err != nil {
 		return nil, err

@@ -124,12 +124,10 @@ func (r *runner) contender(b *explore.Model) func(*bubble.Handle) {
 			if i > 0 {
 				c.AskBetween(process.Op{Kind: process.Sleep, D: b.Between()})
 			}
-			entered := r.attempt(&Client{process: c, section: section{work: b.Work()}})
-			for _, sleep := range b.Retries {
-				if entered {
-					break
+			for n, entered := 0, false; !entered && n <= len(b.Retries); n++ {
+				if n > 0 {
+					c.AskBetween(process.Op{Kind: process.Sleep, D: b.Retries[n-1]})
 				}
-				c.AskBetween(process.Op{Kind: process.Sleep, D: sleep})
 				entered = r.attempt(&Client{process: c, section: section{work: b.Work()}})
 			}
 		}
