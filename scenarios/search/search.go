@@ -267,6 +267,9 @@ func OutcomeOf(b *explore.Model, run *schedule.Run) *race.Outcome {
 	if o.Verdicts == nil {
 		o.Verdicts = []verdict.Word{verdict.Holds}
 	}
+	o.Judgement.Findings = slices.DeleteFunc(o.Judgement.Findings, func(f verdict.Finding) bool {
+		return f.Verdict == verdict.Unknown // the run ends with what it shows: more of it is other runs of the search
+	})
 	return o
 }
 
