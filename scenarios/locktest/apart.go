@@ -95,16 +95,13 @@ type apart struct {
 	why   string // they could not be repeated; "": they could
 }
 
-// hours is the number of further executions of each of these histories here, at each hour of a day; further that of
-// code that looks at its clock: it was tried at other hours, and this is about chance.
-const hours, further = 32, 8
-
-// times is the number of further executions.
+// times is the number of further executions of each of these histories here: one at each hour of a day and more, and
+// few of code that looks at its clock, which was tried at other hours: that is about chance.
 func (k *known) times() int {
 	if k.Timed {
-		return further
+		return 8
 	}
-	return hours
+	return 32
 }
 
 // A life is a history of a client, which is executed again.
@@ -336,7 +333,7 @@ func (past *pastLife) live(t *testing.T, b Bounds, client func(*Client), s *sequ
 	if err != nil {
 		return err
 	}
-	return p.simulate(bounds, nil, func(again *simulation) error {
+	return p.simulate(bounds, false, func(again *simulation) error {
 		defer func() { s.Drew = p.Drawn.Values() }()
 		i, code, texts := 0, again.Simulator.Process(past.Client), again.Simulator.Writing(past.Client)
 		_, err = texts.Replay(past.History, func(at uint32) bool {

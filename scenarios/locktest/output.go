@@ -43,11 +43,10 @@ var detailsFlag = flag.Bool("locklab.details", false, "print what was searched a
 // brief returns a certificate as a test prints it: with -locklab.details in full, else its first line.
 func brief(full func(lang string) string) string {
 	return language().Each(func(lang string) string {
-		head, rest, _ := strings.Cut(full(lang), "\n")
 		if *detailsFlag {
-			return "\n" + head + "\n" + rest
+			return "\n" + full(lang)
 		}
-		return "\n" + head + "\n" + text.Say(lang, "locktest.details")
+		return "\n" + headOf(full(lang)) + "\n" + text.Say(lang, "locktest.details")
 	})
 }
 
@@ -80,7 +79,7 @@ func (p *plan) certificate(s *search.Search, lang string) string {
 		carried = append(carried,
 			text.Say(lang, "locktest.carried.database", "dialect", d.Dialect.String(), "idle", d.Idle.String()))
 	}
-	out := p.assuming(headline(p, s, lang)+"\n"+covered, s.Measures, lang)
+	out := headline(p, s, lang) + p.assumed(s.Measures, lang) + "\n" + covered
 	name := text.Say(lang, "locktest.carried.name")
 	for _, line := range carried {
 		out += "\n  " + text.Pad(name, 12) + " " + line
@@ -89,9 +88,9 @@ func (p *plan) certificate(s *search.Search, lang string) string {
 	return out
 }
 
-// assuming is a certificate with what is taken for granted of the code in its first line. measures: it uses its clock
-// to measure only.
-func (p *plan) assuming(certificate string, measures bool, lang string) string {
+// assumed ends the first line of a certificate: what is taken for granted of the code. measures: it uses its clock to
+// measure only.
+func (p *plan) assumed(measures bool, lang string) string {
 	n, all, times := fmt.Sprint(p.apart.again), fmt.Sprint(p.apart.known), fmt.Sprint(p.times())
 	clock := text.Say(lang, p.apart.ofRuns("locktest.assumed.untimed", "locktest.assumed.untimed.twice"), "times", times)
 	switch {
@@ -100,7 +99,7 @@ func (p *plan) assuming(certificate string, measures bool, lang string) string {
 	case p.Timed:
 		clock = text.Say(lang, "locktest.assumed.timed", "epoch", simulator.Epoch.Format(time.DateTime+" MST"))
 	}
-	said := text.Say(lang, "locktest.assumed", "attempts", fmt.Sprint(p.bounds.Attempts), "clock", clock,
+	said := " " + text.Say(lang, "locktest.assumed", "attempts", fmt.Sprint(p.bounds.Attempts), "clock", clock,
 		"runs", text.Say(lang, p.apart.ofRuns("locktest.assumed.runs", "locktest.assumed.runs.twice"), "n", n, "all", all, "times", times))
 	if p.numbered.Load() {
 		said += " " + text.Say(lang, "locktest.assumed.numbered", "client", clientName(p.bounds.Clients))
@@ -114,8 +113,7 @@ func (p *plan) assuming(certificate string, measures bool, lang string) string {
 	if places := p.Drawn.Where(); places != "" {
 		said += " " + text.Say(lang, "locktest.assumed.drawn", "places", places)
 	}
-	head, rest, _ := strings.Cut(certificate, "\n")
-	return head + " " + said + "\n" + rest
+	return said
 }
 
 // faultsOf names the faults of a witness.

@@ -164,7 +164,7 @@ func (p *plan) putInto(b *explore.Model) {
 
 // search makes the search of the plan. One that ctx or Bounds.MaxTime ends has what was found by then.
 func (p *plan) search(ctx context.Context) (*search.Search, error) {
-	ctx, cancel := within(ctx, p.bounds.MaxTime)
+	ctx, cancel := bubble.Within(ctx, p.bounds.MaxTime)
 	defer cancel()
 	s, err := p.searchWithin(ctx, p.study)
 	ended := ctx.Err() != nil && errors.Is(err, ctx.Err())
@@ -245,7 +245,7 @@ func (p *plan) playWithin(bounds search.Bounds, choices []simulator.Choice) (o *
 	p.run.watch = true
 	defer func() { p.run.watch = false }()
 	err = p.run.untilKnown(func() error {
-		return p.simulate(bounds, nil, func(s *simulation) error {
+		return p.simulate(bounds, false, func(s *simulation) error {
 			run, err := schedule.Replay(s.Simulator, choices)
 			if err == nil {
 				o = s.Outcome(run)
@@ -263,14 +263,14 @@ type simulation struct {
 	run   *schedule.Recorder
 }
 
-// simulate calls do with a simulation within bounds, which change alters; nil: nothing does.
-func (p *plan) simulate(bounds search.Bounds, change func(*explore.Model), do func(s *simulation) error) error {
+// simulate calls do with a simulation within bounds, of one client alone or of all and the probe.
+func (p *plan) simulate(bounds search.Bounds, alone bool, do func(s *simulation) error) error {
 	m, err := p.within(bounds)
 	if err != nil {
 		return err
 	}
-	if change != nil {
-		change(m)
+	if alone {
+		m.Clients, m.NoProbe, m.Faults = 1, true, nil
 	}
 	opened, err := bounds.Open(m)
 	if err != nil {

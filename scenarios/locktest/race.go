@@ -235,13 +235,9 @@ func (r *racer) showRace(o *race.Outcome) string {
 	if r.each {
 		test += "/" + o.Race.ID
 	}
-	return raceHead(o) + "\n\n" + show(o) + "\n" + again(test, o.Trace)
-}
-
-// raceHead names a race and its verdicts.
-func raceHead(o *race.Outcome) string {
-	head := fmt.Sprintf("%s %s: %s", o.Race.Code, o.Race.ID, language().Each(func(lang string) string { return text.RaceTitle(o.Race.ID, lang) }))
-	return head + "\n" + words(o)
+	title := language().Each(func(lang string) string { return text.RaceTitle(o.Race.ID, lang) })
+	head := fmt.Sprintf("%s %s: %s\n%s\n\n", o.Race.Code, o.Race.ID, title, words(o))
+	return head + show(o) + "\n" + again(test, o.Trace)
 }
 
 // words are the verdicts of an outcome in one line.

@@ -95,7 +95,7 @@ func (p *plan) findTolerance(c *study.Checked) error {
 	rivals := study.Rivals{TTL: p.study.TTL, Retries: explore.RetrySleeps(p.study.TTL, explore.MaxRetries), Code: p.putInto}
 	for _, h := range study.Hazards() {
 		limit := study.Limit{Lock: p.entry.ID, Fault: h.Fault, Answer: study.NotAsked}
-		if h.Fault != wallClock {
+		if h.Fault != faults.ClientClock.Name {
 			err := p.run.untilKnown(func() (err error) {
 				limit, err = rivals.Limit(p.t.Context(), p.entry, h)
 				return err
@@ -108,9 +108,6 @@ func (p *plan) findTolerance(c *study.Checked) error {
 	}
 	return nil
 }
-
-// wallClock is the fault that code in a bubble cannot be shown.
-const wallClock = "client-clock"
 
 // findRaces plays all races.
 func (p *plan) findRaces(c *study.Checked) error {

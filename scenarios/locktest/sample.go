@@ -72,7 +72,7 @@ const maxChoices = 400
 
 // sampleOne plays one random schedule.
 func (p *plan) sampleOne(rng *rand.Rand) (o *race.Outcome, err error) {
-	err = p.simulate(p.lockstep(), nil, func(s *simulation) error {
+	err = p.simulate(p.lockstep(), false, func(s *simulation) error {
 		for made := 0; made < maxChoices; {
 			c, ok := s.pick(rng)
 			if !ok {
