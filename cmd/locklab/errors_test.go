@@ -262,6 +262,7 @@ var inEnglish = map[string]string{
 	"simulator/bubble/handle.go":                   "for the programmer of a test, beside what package testing prints",
 	"simulator/bubble/execution.go":                "for the programmer of a test, beside what package testing prints",
 	"scenarios/share/part.go":                      "never reaches a user: a share is printed then",
+	"simulator/child/again.go":                     "never reaches a user: its caller says it in its own words",
 	"scenarios/cost/simulation.go":                 "a mistake of locklab, whose own policies are played",
 	"simulator/database/parse.go":                  "for the programmer of a lock whose statement is not understood",
 	"scenarios/cost/clients.go":                    "a mistake of locklab, whose own policies are played",
