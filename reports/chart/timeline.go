@@ -85,6 +85,9 @@ func (r *Timeline) picture(f Format) picture {
 	}
 	least := vg.Point{X: timelineLeft + timelineRight + 0.55*vg.Length(run.X[len(run.X)-1]), Y: p.least()}
 	drawn := frame{title: f.Title, below: below, least: least, body: p.draw}
+	if f.Slide {
+		drawn.title, drawn.below, drawn.large = "", nil, true
+	}
 	drawn.source(r.Source, f.Lang)
 	return drawn.picture()
 }
