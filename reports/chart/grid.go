@@ -221,7 +221,7 @@ func (g *Grid) Takeaway(lang string) string {
 	n := []string{"n", strconv.Itoa(surprises), "all", strconv.Itoa(all), "open", strconv.Itoa(open)}
 	said := []string{say(lang, "grid.stop", "text", strings.TrimRight(g.Finding(lang), ".。"))}
 	if g.count((*Cell).Fails) > 0 {
-		said = append(said, g.counted(lang))
+		said = append(said, say(lang, "grid.counted"))
 	}
 	switch {
 	case surprises > 0:
@@ -306,6 +306,9 @@ func (g *Grid) legend(out *layout.Lines) {
 	if slices.ContainsFunc(g.Locks, func(r Row) bool { return r.ID == "redlock" }) {
 		put("redlock", sayAll(out, "grid.legend.redlock"))
 	}
+	if g.Bare("en") != "" {
+		put("majority", out.Each(g.Bare))
+	}
 	if g.count((*Cell).Surprising) > 0 {
 		put(surprise, sayAll(out, "grid.legend.surprise"))
 	}
@@ -352,18 +355,18 @@ func firstNames(lang string, names []string, most int) string {
 	return list
 }
 
-// counted says what is not counted as a failure, and in which races a majority is bare.
-func (g *Grid) counted(lang string) string {
+// Bare says in which races a majority is bare; "": in none.
+func (g *Grid) Bare(lang string) string {
 	bare := lists.Pick(lists.Indices(g.Races), func(j int) bool {
 		return g.Races[j].BareMajority && slices.ContainsFunc(lists.Indices(g.Locks), func(i int) bool {
 			return g.Locks[i].Majority && g.cell(i, j).Asked()
 		})
 	})
 	if len(bare) == 0 {
-		return say(lang, "grid.counted")
+		return ""
 	}
 	races := text.Join(lang, "chart.list", lists.Each(bare, func(j int) string { return g.Races[j].short() }))
-	return say(lang, "part.sentences", "first", say(lang, "grid.counted"), "next", say(lang, "grid.bare", "races", races))
+	return say(lang, "grid.bare", "races", races)
 }
 
 // noContract is what a cell was expected to be of which no contract speaks: a word that no verdict has.
