@@ -2,6 +2,7 @@ package bubble
 
 import (
 	"cmp"
+	"context"
 	"runtime"
 	"strings"
 	"syscall"
@@ -125,6 +126,27 @@ func Worked() time.Duration {
 		panic(err) // the arguments are right
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// Within returns ctx, which ends with the cause context.DeadlineExceeded when processors have worked for so long; 0
+// or below: it does not.
+func Within(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	if most > 0 {
+		end, look := Worked()+most, time.NewTicker(100*time.Millisecond)
+		go func() {
+			defer look.Stop()
+			for Worked() < end {
+				select {
+				case <-look.C:
+				case <-ctx.Done():
+					return
+				}
+			}
+			cancel(context.DeadlineExceeded)
+		}()
+	}
+	return ctx, func() { cancel(nil) }
 }
 
 // work returns when processors have worked so long for this process.
