@@ -455,9 +455,9 @@ var likeAnother = regexp.MustCompile(`^(?:As |同 )([a-z0-9-]+)(?:, but |, |; |\
 
 // glossed are verdicts with what they mean in a word or two.
 func glossed(lang string, words []verdict.Word) string {
-	return strings.Join(lists.Each(words, func(w verdict.Word) string {
+	return text.Join(lang, "lesson.word.and", lists.Each(words, func(w verdict.Word) string {
 		return text.Say(lang, "lesson.word", "word", string(w), "means", text.Say(lang, "lesson.word."+string(w)))
-	}), text.Say(lang, "lesson.word.and"))
+	}))
 }
 
 // race adds a slide about a run that the quiz asks about, too. What it is is part of the answer.
