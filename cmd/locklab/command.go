@@ -424,7 +424,13 @@ func firstExample(c *cobra.Command) string {
 	return "locklab " + c.Use
 }
 
-// commandLine returns a command line as users type it.
+// commandLine returns a command line as users type it into a shell.
 func commandLine(words ...[]string) string {
-	return text.Visible(strings.Join(slices.Concat(append([][]string{{"locklab"}}, words...)...), " "))
+	quoted := lists.Each(slices.Concat(words...), func(word string) string {
+		if word != "" && !strings.ContainsAny(word, " \t\n'\"\\$&|;<>()*?#!`") {
+			return word
+		}
+		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	})
+	return text.Visible(strings.Join(append([]string{"locklab"}, quoted...), " "))
 }
