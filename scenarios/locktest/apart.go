@@ -33,7 +33,7 @@ import (
 // test, run again for the one Check. Code that does something else there is not proved.
 
 // apartFlag bounds the histories of a Check that are repeated so; of more, as many are drawn.
-var apartFlag = flag.Int("locklab.apart", 200, "after a search, execute so many of its histories again, each in an operating-system process of its own too")
+var apartFlag = flag.Int("locklab.apart", 200, "after a search, execute so many of its histories again, also in processes")
 
 // apartLimit is the processor time that such a process may take.
 const apartLimit = time.Minute
@@ -291,8 +291,8 @@ func (p *plan) tryApart(check int) (err error) {
 		if failed == nil || at < 0 {
 			return nil
 		}
-		if stack := strings.SplitN(printed[at:], "\n\n", 3); len(stack) > 1 && strings.Contains(stack[1], "\nnet.(*Resolver).") {
-			// package net shares what it looks up a host with
+		stack := strings.SplitN(printed[at:], "\n\n", 3) // package net shares what it looks up a host with
+		if len(stack) > 1 && strings.Contains(stack[1], "\nnet.(*Resolver).") {
 			return text.Errorf("locktest.lookup")
 		}
 		err = text.Errorf("locktest.outside", "line", lineIn(printed[at:], p.run.folder))

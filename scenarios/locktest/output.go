@@ -33,11 +33,11 @@ func (p *plan) broken(w search.Witness, why string) string {
 
 // again returns the commands that play a trace once more, and against another lock.
 func again(test string, trace simulator.Trace, drawing int) string {
-	link := trace.Link()
+	play := fmt.Sprintf("go test -run '%s' -v -locklab.replay=%s", child.Pattern(test), trace.Link())
 	if drawing > 0 {
-		link += fmt.Sprint(" -locklab.drawing=", drawing)
+		play += fmt.Sprint(" -locklab.drawing=", drawing)
 	}
-	return tell("locktest.again") + "\n  " + fmt.Sprintf("go test -run '%s' -v -locklab.replay=%s\n", child.Pattern(test), link) +
+	return tell("locktest.again") + "\n  " + play + "\n" +
 		tell("locktest.against") + "\n  locklab run " + trace.Link() + " --against token"
 }
 
