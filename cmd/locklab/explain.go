@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -19,7 +18,6 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/search"
-	"locklab/simulator"
 	"locklab/simulator/lists"
 )
 
@@ -132,7 +130,10 @@ type explainer struct {
 
 func (x *explainer) explain(args []string) error {
 	words := append(args, "")
-	if command := searched[strings.ToLower(words[0])]; command != "" {
+	command := searched[strings.ToLower(words[0])]
+	if page, is := strings.CutPrefix(command, "locklab explain "); is && len(args) == 1 {
+		words = append(strings.Fields(page), "")
+	} else if command != "" {
 		return text.Errorf("error.noarguments.meant", "command", "locklab explain", "name", strings.Join(args, " "),
 			"meant", strings.TrimSpace(command+" "+words[1]))
 	}
@@ -157,7 +158,7 @@ func (x *explainer) explain(args []string) error {
 		}
 		return x.outcome(o)
 	}
-	if _, err := os.Stat(args[0]); err == nil || !errors.Is(notTrace, simulator.ErrTraceForeign) {
+	if _, err := os.Stat(args[0]); err == nil || isLink(args[0]) {
 		return notTrace // it was meant as a trace
 	}
 	return lessons.NoPage(args[0])

@@ -79,10 +79,15 @@ func (r *Timeline) picture(f Format) picture {
 		}
 	}
 	f.Title = cmp.Or(f.Title, r.Finding(f.Lang))
-	title := text.RaceTitle(r.History.Race, f.Lang)
-	below := []string{text.Label(say(f.Lang, "explain.head", "text", r.History.Race)) + title}
+	var below []string
+	if race := r.History.Race; race != "" {
+		below = []string{text.Label(say(f.Lang, "explain.head", "text", race)) + text.RaceTitle(race, f.Lang)}
+	}
 	least := vg.Point{X: timelineLeft + timelineRight + 0.55*vg.Length(run.X[len(run.X)-1]), Y: p.least()}
 	drawn := frame{title: f.Title, below: below, least: least, body: p.draw}
+	if f.Slide {
+		drawn.title, drawn.below, drawn.large = "", nil, true
+	}
 	drawn.source(r.Source, f.Lang)
 	return drawn.picture()
 }
@@ -90,7 +95,7 @@ func (r *Timeline) picture(f Format) picture {
 // Finding returns what the run shows: its gravest verdict, and what became of the data.
 func (r *Timeline) Finding(lang string) string {
 	word := append(slices.Clone(r.Verdicts), verdict.Unknown)[0]
-	key, pairs := "timeline."+string(word), []string{"lock", r.History.Lock, "clients", "", "time", ""}
+	key, pairs := "timeline."+string(word), []string{"lock", text.Named(r.History.Lock, lang), "clients", "", "time", ""}
 	for _, f := range r.Judgement.Findings {
 		if f.Verdict == word {
 			names := lists.Each(f.Clients, func(c int) string { return fmt.Sprintf("c%d", c) })
