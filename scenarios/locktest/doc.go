@@ -53,8 +53,7 @@
 // # ZooKeeper
 //
 // Code whose first word is one of ZooKeeper's protocol has an ensemble at Client.Addr(1), and Bounds.TTL is the
-// time-out of its sessions. zk.WithMaxBufferSize(1<<12) and zk.WithMaxConnBufferSize(1<<12) keep it from allocating 3 MB
-// a connection, which cost more than all else.
+// time-out of its sessions.
 //
 // Locks are ephemeral znodes, alone or in a queue. Pings are no steps of the search: the ensemble has them while the
 // process of a session lives and is not paused, its connection stands, and no request on it is held up. The ensemble
