@@ -118,7 +118,7 @@ func playLevel(e *env, n int) (err error) {
 		if !e.json {
 			e.onPage(fmt.Sprint("level.", n))
 		}
-		g, wrong := l.Game()
+		g, wrong := l.Game(e.ctx)
 		start := func() (*game.Session, error) { return game.StartLevel(on, n, l, g, &next) }
 		err = playGame(e, g, internal(wrong), start)
 	}

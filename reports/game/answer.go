@@ -126,7 +126,7 @@ func (t *Table) do(ctx context.Context, r Request) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		g, err := l.Game()
+		g, err := l.Game(ctx)
 		return t.begin(ctx, g, err)
 	case "start":
 		g, err := r.newGame(ctx)
@@ -175,7 +175,7 @@ func (t *Table) begin(ctx context.Context, g *play.Game, err error) (any, error)
 	}
 	t.Close()
 	t.game = g
-	return (&asked{ctx: ctx, game: g}).position(g.Forward(nil, ""))
+	return (&asked{ctx: ctx, game: g}).position(g.Forward(ctx, nil, ""))
 }
 
 // open keeps the game of a trace at hand.
@@ -205,8 +205,8 @@ var ofGames = map[string]struct {
 	answer    func(*asked) (any, error)
 }{
 	"at":     {false, func(r *asked) (any, error) { return r.position(r.choices, nil) }},
-	"again":  {false, func(r *asked) (any, error) { return r.position(r.game.Forward(nil, "")) }},
-	"undo":   {false, func(r *asked) (any, error) { return r.position(r.game.Back(r.choices, r.Harm)) }},
+	"again":  {false, func(r *asked) (any, error) { return r.position(r.game.Forward(r.ctx, nil, "")) }},
+	"undo":   {false, func(r *asked) (any, error) { return r.position(r.game.Back(r.ctx, r.choices, r.Harm)) }},
 	"move":   {false, (*asked).move},
 	"goal":   {false, (*asked).goal},
 	"hint":   {false, (*asked).hint},
@@ -250,7 +250,7 @@ func (r *asked) move() (any, error) {
 	if r.Number < 0 || r.Number >= len(at.Moves) {
 		return nil, i18n.Errorf("error.play.move", "value", r.Number+1, "most", len(at.Moves))
 	}
-	return r.position(r.game.Forward(append(r.choices, at.Moves[r.Number].Choice), r.Harm))
+	return r.position(r.game.Forward(r.ctx, append(r.choices, at.Moves[r.Number].Choice), r.Harm))
 }
 
 // A Goal is what to bring about: a harm; "": any, of which a search has found none.

@@ -102,7 +102,7 @@ func TestLost(t *testing.T) {
 		return at, d
 	}
 	_, d := to(3, "DEADLOCK", "start", "answer", "crash") // the EXPIRE has arrived
-	if d.Lost == nil || !strings.Contains(d.Lost.Said["en"], "here: c1 CRASH") || !strings.Contains(d.Lost.Said["en"], "c1's for 9001 ms") {
+	if d.Lost == nil || !strings.Contains(d.Lost.Said["en"], "here: c1 CRASH") || !strings.Contains(d.Lost.Said["en"], "c1's for 10001 ms") {
 		t.Fatalf("told %+v", d.Lost)
 	}
 	var before game.Position

@@ -22,7 +22,7 @@ const firstShown = 8
 // budgets are those that a page offers for a lock of one's own choice.
 var budgets = []string{
 	"crash=1,pause=1", "crash=1", "pause=1", "lose-reply=1", "lose-request=1", "delay=1@9s", "restart=1", "failover=1",
-	"split=1", "client-clock=1@10s", "node-clock=1@10s", "delete=1", "expire-session=1", "crash=1,failover=1",
+	"split=1", "client-clock=1@11s", "node-clock=1@11s", "delete=1", "expire-session=1", "crash=1,failover=1",
 	"pause=2",
 	"",
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"locklab/algorithms/lock"
 	"locklab/faults"
@@ -37,7 +36,7 @@ var levels = []Level{
 	{ID: "crash", Lock: "setnx", Budget: "crash=1", Harm: verdict.Deadlock, Fix: "two-commands"},
 	{ID: "two-commands", Lock: "setnx-expire", Budget: "crash=1", Harm: verdict.Deadlock,
 		Topic: "two-commands", Fix: "clock"},
-	{ID: "clock", Lock: "getset", Budget: "client-clock=1@10s", Harm: verdict.Overlap, Topic: "clock", Fix: "one-command"},
+	{ID: "clock", Lock: "getset", Budget: "client-clock=1@11s", Harm: verdict.Overlap, Topic: "clock", Fix: "one-command"},
 	{ID: "one-command", Lock: "constant", Budget: "crash=1", Harm: verdict.Deadlock, Topic: "two-commands"},
 	{ID: "wrong-delete", Lock: "constant", Budget: "pause=1", Harm: verdict.WrongDel,
 		Topic: "wrong-delete", Fix: "get-and-del"},
@@ -67,7 +66,7 @@ var levels = []Level{
 	{ID: "lie", Lock: "getset", Budget: "pause=1", Harm: verdict.Lie, Topic: "clock"},
 	{ID: "reentrant", Lock: "reentrant", Harm: verdict.Overlap, Topic: "reentrancy"},
 	{ID: "daemon", Lock: "daemon-20", Harm: verdict.WrongDel, Topic: "watchdog", Fix: "watchdog"},
-	{ID: "server-clock", Lock: "token", Budget: "node-clock=1@10s", Harm: verdict.Overlap, Topic: "clock"},
+	{ID: "server-clock", Lock: "token", Budget: "node-clock=1@11s", Harm: verdict.Overlap, Topic: "clock"},
 	{ID: "majority", Lock: "redlock", Budget: "lose-reply=1", Harm: verdict.Orphan, Attempts: 1, Topic: "redlock"},
 	{ID: "line", Lock: "zk-recheck", Budget: "lose-reply=1", Harm: verdict.Orphan, Topic: "zookeeper-claim"},
 	{ID: "shards", Lock: "sharded-token", Budget: "server-list=1", Harm: verdict.Overlap, Topic: "production"},
@@ -130,7 +129,7 @@ func (l Level) Entry() (lock.Entry, error) { return race.Lock(l.Lock) }
 // Bounds are those of the level's search and game.
 func (l Level) Bounds() search.Bounds {
 	b := DefaultBounds()
-	b.Budget, b.Fenced, b.TTL = faults.Budget(l.Budget), l.Fenced, 9*time.Second
+	b.Budget, b.Fenced = faults.Budget(l.Budget), l.Fenced
 	if l.Attempts > 0 {
 		b.Attempts = l.Attempts
 	}
@@ -138,12 +137,12 @@ func (l Level) Bounds() search.Bounds {
 }
 
 // Game opens the level.
-func (l Level) Game() (*Game, error) {
+func (l Level) Game(ctx context.Context) (*Game, error) {
 	entry, err := l.Entry()
 	if err != nil {
 		return nil, err
 	}
-	return New(context.Background(), entry, l.Bounds())
+	return New(ctx, entry, l.Bounds())
 }
 
 // LevelAt is the n-th level, from 1.

@@ -27,7 +27,7 @@ func TestLevels(t *testing.T) {
 		if !effort.Exhaustive() && !*update && want.States > 3_000 {
 			continue
 		}
-		g := racetest.Must(l.Game())(t)
+		g := racetest.Must(l.Game(t.Context()))(t)
 		s := racetest.Must(g.Search(t.Context()))(t)
 		g.Close()
 		if !s.Complete || len(s.Untriggered()) > 0 {
@@ -55,7 +55,7 @@ func TestLevelsCanBePlayed(t *testing.T) {
 		if !effort.Exhaustive() && want.States > 2_000 {
 			continue
 		}
-		g := racetest.Must(l.Game())(t)
+		g := racetest.Must(l.Game(t.Context()))(t)
 		way, err := g.Way(t.Context(), nil, l.Harm)
 		if err != nil || way.Unknown || (way.Choices != nil) != want.Possible || len(way.Choices) != want.Steps || way.Faults != want.Par {
 			t.Errorf("%s: %d faults, %d steps, %v; want %+v", l.ID, way.Faults, len(way.Choices), err, want)
@@ -75,7 +75,7 @@ func TestLevelsCanBePlayed(t *testing.T) {
 // its end. In lockstep nobody asks lock-delay again when its delay is over.
 func TestAgainst(t *testing.T) {
 	l := racetest.Must(play.LevelAt(8))(t) // the token and a pause
-	g := racetest.Must(l.Game())(t)
+	g := racetest.Must(l.Game(t.Context()))(t)
 	defer g.Close()
 	way := racetest.Must(g.Way(t.Context(), nil, l.Harm))(t)
 	for id, falls := range map[string]bool{"setnx": false, "lock-delay": true, "client-expiry": true, "zk-recheck": true} {
@@ -113,9 +113,9 @@ func TestForward(t *testing.T) {
 		if l.Solution().States > 500 {
 			continue
 		}
-		g := racetest.Must(l.Game())(t)
+		g := racetest.Must(l.Game(t.Context()))(t)
 		for range 6 {
-			at, err := g.Forward(nil, l.Harm)
+			at, err := g.Forward(t.Context(), nil, l.Harm)
 			for err == nil {
 				var p *play.Position
 				if p, err = g.At(at); err != nil || len(p.Moves) == 0 {
@@ -124,11 +124,11 @@ func TestForward(t *testing.T) {
 				offered(t, g, l, p, at)
 				chosen := append(slices.Clip(at), p.Moves[random.IntN(len(p.Moves))].Choice)
 				var on, back []simulator.Choice
-				if on, err = g.Forward(chosen, l.Harm); err != nil {
+				if on, err = g.Forward(t.Context(), chosen, l.Harm); err != nil {
 					break
 				}
 				forced += len(on) - len(chosen)
-				if back, err = g.Back(on, l.Harm); len(p.Moves) > 1 && !slices.Equal(back, at) {
+				if back, err = g.Back(t.Context(), on, l.Harm); len(p.Moves) > 1 && !slices.Equal(back, at) {
 					t.Fatalf("%s: back from %v is %v, not %v", l.ID, on, back, at)
 				}
 				if q, _ := g.At(on); q != nil && q.Has(l.Harm) && !p.Has(l.Harm) {
