@@ -21,13 +21,13 @@ func TestGames(t *testing.T) {
 		args  []string
 	}{
 		"play":         {"1\n1\n1\nu\nh\n99\nno\nm redlok\ng\nm\n?\nq\n", []string{"play", "token", "--budget", "pause=1"}},
-		"play.level":   {"2\n1\n", []string{"play", "--level", "1"}},                                              // ends with the input
+		"play.level":   {"2\n2\nb\n1\n", []string{"play", "--level", "1"}},                                        // lost, and won; ends with the input
 		"play.zh":      {"g\nm setnx\nl\nq\n", []string{"play", "--level", "3", "--lang", "zh"}},                  // what another lock cannot come to
 		"play.holds":   {"1\nh\nno\nh\nq\n", []string{"play", "token", "--budget", "crash=1", "--attempts", "1"}}, // nothing goes wrong
 		"play.any":     {"1\nh\nq\n", []string{"play", "token", "--timing", "any", "--fenced", "--budget", "pause=1", "--attempts", "1"}},
 		"play.cannot":  {"1\nh\nno\nq\n", []string{"play", "--level", "5"}},
 		"play.forced":  {"1\n3\nu\nu\nq\n", []string{"play", "--level", "2"}},
-		"play.next":    {"1\n\nhint\nq\n", []string{"play", "--level", "1"}},
+		"play.next":    {"1\n2\n\nhint\nq\n", []string{"play", "--level", "1"}},
 		"play.given":   {"g\nq\n", []string{"play", "--level", "12", "--lang", "both"}}, // up
 		"play.servers": {"g\nq\n", []string{"play", "--level", "13", "--width", "100"}},
 		"play.levels":  {"", []string{"play"}},

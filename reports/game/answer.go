@@ -317,15 +317,17 @@ func (r *asked) lost(at *play.Position) (*Lost, error) {
 	s := &steps[0]
 	before := at.Trace
 	before.Choices = r.choices[:turn]
-	struck := stateOf(s.Before)
-	state := keyWords(s.Run.Key, struck.Keys[max(int(s.Choice.Node), 1)-1], s.Before.End)
-	if s.Choice.Verb >= simulator.FaultVerb {
-		state = join("play.lost.and", struckWords(s, ""), state)
+	keys, state := stateOf(s.Before).Keys, []Words(nil)
+	if s.Choice.Verb >= simulator.FaultVerb || len(keys) == 0 {
+		state = append(state, struckWords(s, ""))
+	}
+	if len(keys) > 0 {
+		state = append(state, keyWords(s.Run.Key, keys[max(int(s.Choice.Node), 1)-1], s.Before.End))
 	}
 	what := sayAll(func(lang string) string {
 		return reports.Summary(s.Run, len(s.Before.Events), len(s.Run.Events), s.Run.End-s.Before.End, lang)
 	})
-	return &Lost{words("play.lost", "what", what, "state", state, "harm", r.Harm), before.Link()}, nil
+	return &Lost{words("play.lost", "what", what, "state", join("play.lost.and", state...), "harm", r.Harm), before.Link()}, nil
 }
 
 func percent(share float64) string {

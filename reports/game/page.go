@@ -23,8 +23,7 @@ const firstShown = 8
 var budgets = []string{
 	"crash=1,pause=1", "crash=1", "pause=1", "lose-reply=1", "lose-request=1", "delay=1@9s", "restart=1", "failover=1",
 	"split=1", "client-clock=1@11s", "node-clock=1@11s", "delete=1", "expire-session=1", "crash=1,failover=1",
-	"pause=2",
-	"",
+	"pause=2", "",
 }
 
 // PageData returns the JSON that a page shows before its engine is ready: its texts, the course, the locks, and a run

@@ -146,8 +146,7 @@ func outside(h *history.History, client, n int) Words {
 // asking are the commands whose answer depends on a circumstance alone, with the keys of their rules.
 var asking = map[string]string{
 	"SETNX": "set", "SET": "set", "DEL": "del", "EXPIRE": "expire", "PEXPIRE": "expire", "GET": "get",
-	"GETSET": "getset",
-	"EVAL":   "script", "EVALSHA": "script",
+	"GETSET": "getset", "EVAL": "script", "EVALSHA": "script",
 }
 
 // A served request is one that a server has executed, and whose answer has come.

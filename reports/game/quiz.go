@@ -61,8 +61,7 @@ var Usual = Scope{
 	},
 	Races: []string{
 		"crash-holding", "slow-work", "late-release", "client-skew", "gc-pause", "gc-pause-fenced", "failover",
-		"restart",
-		"clock-jump", "lost-reply",
+		"restart", "clock-jump", "lost-reply",
 	},
 }
 

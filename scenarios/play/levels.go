@@ -1,6 +1,7 @@
 package play
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
@@ -22,6 +23,7 @@ type Level struct {
 	Budget   string
 	Harm     verdict.Word // to be brought about, if it can be
 	Attempts int          // of each client; 0: 2
+	Timing   search.Mode  // "": lockstep
 	Fenced   bool
 	Topic    string // of "locklab explain interview"; "": its long answer
 	Fix      string // the id of the level that tries what is said to prevent the harm
@@ -32,7 +34,7 @@ type Level struct {
 const Course = 20
 
 var levels = []Level{
-	{ID: "mutex", Lock: "mutex", Harm: verdict.Overlap, Fix: "crash"},
+	{ID: "mutex", Lock: "mutex", Harm: verdict.Overlap, Attempts: 1, Timing: search.AnyTiming, Fix: "crash"},
 	{ID: "crash", Lock: "setnx", Budget: "crash=1", Harm: verdict.Deadlock, Fix: "two-commands"},
 	{ID: "two-commands", Lock: "setnx-expire", Budget: "crash=1", Harm: verdict.Deadlock,
 		Topic: "two-commands", Fix: "clock"},
@@ -129,7 +131,7 @@ func (l Level) Entry() (lock.Entry, error) { return race.Lock(l.Lock) }
 // Bounds are those of the level's search and game.
 func (l Level) Bounds() search.Bounds {
 	b := DefaultBounds()
-	b.Budget, b.Fenced = faults.Budget(l.Budget), l.Fenced
+	b.Budget, b.Fenced, b.Timing = faults.Budget(l.Budget), l.Fenced, cmp.Or(l.Timing, b.Timing)
 	if l.Attempts > 0 {
 		b.Attempts = l.Attempts
 	}

@@ -161,7 +161,9 @@ func offered(t *testing.T, g *play.Game, l play.Level, p *play.Position, at []si
 		if m.Choice.Verb == simulator.Resume && paused && since == p.Now && len(p.Moves) > 1 {
 			t.Errorf("%s: after %v a client may wake from a pause of no length", l.ID, at)
 		}
-		if e := m.Run.Events[min(len(p.Outcome.History.Events), len(m.Run.Events)-1)]; m.Choice.Verb == simulator.Orphaned && e.Kind == history.Read && len(p.Moves) > 1 && !p.Has(l.Harm) {
+		added := m.Run.Events[min(len(p.Outcome.History.Events), len(m.Run.Events)):]
+		reads := len(added) > 0 && added[0].Kind == history.Read
+		if m.Choice.Verb == simulator.Orphaned && reads && len(p.Moves) > 1 && !p.Has(l.Harm) {
 			t.Errorf("%s: after %v a read is offered for which nobody waits", l.ID, at)
 		}
 	}
