@@ -167,8 +167,7 @@ func (t *Session) introduce() {
 			t.at = at
 		}
 	}
-	about := words("play.bounds", "lock", g.Lock.Heading(), "clients", g.Bounds.Clients,
-		"attempts", g.Bounds.Attempts,
+	about := words("play.bounds", "lock", g.Lock.Heading(), "clients", g.Bounds.Clients, "attempts", g.Bounds.Attempts,
 		"faults", orNone(string(g.Bounds.Budget)))
 	for _, w := range slices.Concat([]Words{about}, t.at.Unusual, []Words{goal, words("play.keys")}) {
 		t.out.tell("", w)
