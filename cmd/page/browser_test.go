@@ -297,6 +297,16 @@ func (b *browser) raceAndLessons(name string) {
 		b.t.Errorf("a page of the interview is %d px high", h)
 	}
 	b.look(name + "-interview")
+	// one question at a time: opened, its run shown, and marked, which outlives the page
+	b.wait(`document.querySelectorAll(".asked").length > 1 && !document.querySelector(".asked[open]") && / 0 .*\d/.test(document.getElementById("knew").textContent)`)
+	b.press(`document.querySelector(".asked summary")`)
+	b.press(`document.querySelector(".asked[open] button")`)
+	b.wait(`!state.busy && document.querySelector(".asked[open] .motion-picture")`)
+	b.look(name + "-asked")
+	b.press(`document.querySelectorAll(".asked[open] .row button")[1]`)
+	b.wait(`document.querySelectorAll(".asked")[1].open && !document.querySelectorAll(".asked")[0].open`)
+	b.do(`redraw()`)
+	b.wait(`/ 1 .*\d/.test(document.getElementById("knew").textContent) && document.querySelector(".asked summary").textContent.endsWith("✓")`)
 	b.press(`document.querySelector(".pages a")`)
 	b.wait(`!state.busy && state.page === 1 && location.hash === "#lesson.interview/2"`)
 	b.press(`document.querySelector("summary")`)
