@@ -39,7 +39,7 @@ function sections(said) {
   let before = false; // the line before was a title too: what follows it is none
   for (const line of said.split("\n")) {
     const title = line.trim() !== "" && deep(line) === 0 && (!all.length || !inColumns(line));
-    if (title && !before) all.push({ title: line.trim(), lines: [] });
+    if (title && (!before || /^\? /.test(line))) all.push({ title: line.trim(), lines: [] });
     else if (all.length) all.at(-1).lines.push(line);
     before = title;
   }
@@ -51,7 +51,7 @@ function pages(said) {
   const mine = sections(own(said)), english = sections(said.en), cut = english.length === mine.length ? english : mine, all = [];
   let high = 0;
   mine.forEach((section, i) => {
-    const more = cut[i].lines.reduce((sum, line) => sum + Math.ceil(line.length / 90), 2);
+    const more = /^\? /.test(cut[i].title) ? 1 : cut[i].lines.reduce((sum, line) => sum + Math.ceil(line.length / 90), 2);
     if (!all.length || high + more > PAGE) { all.push([]); high = 0; }
     all.at(-1).push(section);
     high += more;
