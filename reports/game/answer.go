@@ -327,7 +327,8 @@ func (r *asked) lost(at *play.Position) (*Lost, error) {
 	what := sayAll(func(lang string) string {
 		return reports.Summary(s.Run, len(s.Before.Events), len(s.Run.Events), s.Run.End-s.Before.End, lang)
 	})
-	return &Lost{words("play.lost", "what", what, "state", join("play.lost.and", state...), "harm", r.Harm), before.Link()}, nil
+	said := words("play.lost", "what", what, "state", join("play.lost.and", state...), "harm", r.Harm)
+	return &Lost{said, before.Link()}, nil
 }
 
 func percent(share float64) string {

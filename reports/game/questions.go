@@ -406,8 +406,8 @@ func (z *Quiz) preventsAt(c Cell, _ int, hard bool) *Question {
 }
 
 // changes are those with which a cell's run survives, and with which it falls: the scope's other locks in its race,
-// without the hard ones, unless the quiz is hard; a resource that refuses late writes, if that helps; and a lease of twice
-// the length, if it does not. A lock without an expiry is none: it survives nearly everything, and no crash.
+// without the hard ones, unless the quiz is hard; a resource that refuses late writes, if that helps; and a lease of
+// twice the length, if it does not. A lock without an expiry is none: it survives nearly everything, and no crash.
 func (z *Quiz) changes(c Cell, ttl time.Duration, hard bool) (survive, fall []Answer) {
 	for _, l := range z.scope.Locks {
 		if l == c.Lock || !hard && difficultyOf(Cell{l, "calm"}) == Hard {
