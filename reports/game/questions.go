@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"locklab/reports"
 	"locklab/reports/text"
@@ -394,7 +393,7 @@ func (z *Quiz) causeAt(c Cell, _ int, _ bool) *Question {
 // are not what saves the data.
 func (z *Quiz) preventsAt(c Cell, _ int, hard bool) *Question {
 	o := z.play(c)
-	survive, fall := z.changes(c, o.Settings.TTL, hard)
+	survive, fall := z.changes(c, o, hard)
 	if !verdict.Fails(o.Verdicts) || len(survive) == 0 || len(fall) < 2 || strings.Contains(c.Race, "-fenced") ||
 		strings.Contains(c.Race, "-cas") {
 		return nil
@@ -407,8 +406,8 @@ func (z *Quiz) preventsAt(c Cell, _ int, hard bool) *Question {
 
 // changes are those with which a cell's run survives, and with which it falls: the scope's other locks in its race,
 // without the hard ones, unless the quiz is hard; a resource that refuses late writes, if that helps; and a lease of
-// twice the length, if it does not. A lock without an expiry is none: it survives nearly everything, and no crash.
-func (z *Quiz) changes(c Cell, ttl time.Duration, hard bool) (survive, fall []Answer) {
+// twice the length, if that changes nothing. A lock without an expiry is none: it survives nearly everything, and no crash.
+func (z *Quiz) changes(c Cell, is *played, hard bool) (survive, fall []Answer) {
 	for _, l := range z.scope.Locks {
 		if l == c.Lock || !hard && difficultyOf(Cell{l, "calm"}) == Hard {
 			continue
@@ -427,7 +426,8 @@ func (z *Quiz) changes(c Cell, ttl time.Duration, hard bool) (survive, fall []An
 			survive = append(survive, Answer{words("quiz.prevents.fenced"), true, foundAndMeant(o)})
 		}
 	}
-	if o := z.play(Cell{c.Lock, fmt.Sprint(c.Race, ".ttl=", 2*ttl)}); o != nil && verdict.Fails(o.Verdicts) {
+	ttl := is.Settings.TTL // with which the work of some races grows
+	if o := z.play(Cell{c.Lock, fmt.Sprint(c.Race, ".ttl=", 2*ttl)}); o != nil && maps.Equal(finding(o), finding(is)) {
 		fall = append(fall, Answer{words("quiz.prevents.lease", "ttl", seconds(2*ttl)), false, foundAndMeant(o)})
 	}
 	return survive, fall

@@ -90,7 +90,9 @@ func TestReasons(t *testing.T) {
 				case "the same lock, and a resource that checks its fencing tokens":
 					c = Cell{whole.Lock.ID, id + "-fenced"}
 				case "the same lock, with a lease of 20 s":
-					c = Cell{whole.Lock.ID, id + ".ttl=20s"}
+					if c = (Cell{whole.Lock.ID, id + ".ttl=20s"}); !strings.HasPrefix(why, finding(whole)["en"]) { // the work has grown with it
+						t.Errorf("%s in %s with a longer lease: %s", whole.Lock.ID, id, why)
+					}
 				}
 				if o := z.play(c); o == nil || verdict.Fails(o.Verdicts) == a.Right || a.Right && o.Forever() || !verdict.Fails(whole.Verdicts) {
 					t.Errorf("%s in %s: %v; asked: %s", said, id, o, q.Ask["en"])
