@@ -157,6 +157,11 @@ func (p *page) Cell(lock, race int) cell {
 	return cell{c, chart.LookOf(c.Word()), link, whys}
 }
 
+// Asks reports whether a race is asked of any lock: else its row would be empty.
+func (p *page) Asks(race int) bool {
+	return slices.ContainsFunc(p.Grid.Cells, func(of []chart.Cell) bool { return of[race].Word() != verdict.NA })
+}
+
 // Falls are the races in which a lock fails, by their places, the gravest first.
 func (p *page) Falls(lock int) []int {
 	cells := p.Grid.Cells[lock]
