@@ -83,6 +83,9 @@ func telling(g *play.Game, s *play.Step, now *history.History, later bool) (why 
 		if key == "" || vain && why != nil {
 			continue
 		}
+		if key == "delete" || key == "renew" {
+			key += known(s.Before, e.Client)
+		}
 		why = words("play.hint."+key, "client", clientName(e.Client), "owner", clientName(other),
 			"other", clientName(other), "left", seconds(e.At-s.Before.End))
 		if !vain {
@@ -146,6 +149,23 @@ func changeOf(e *history.Event, owner int) string {
 		return "renew"
 	}
 	return "overwrite"
+}
+
+// known is the end of the key of a text for what a client knows of the key that it changes: whether its last command has
+// read the key, and found it to be its own.
+func known(h *history.History, client int) string {
+	n := len(h.Events) - 1
+	for ; n >= 0 && (h.Events[n].Kind != history.Apply || h.Events[n].Client != client); n-- {
+	}
+	if n < 0 || h.Events[n].Cmd[0] != "GET" {
+		return ".blind"
+	}
+	past := *h
+	past.Events = h.Events[:n]
+	if stateOf(&past).owner(h.Events[n].Node) != client {
+		return ".late"
+	}
+	return ".believing"
 }
 
 // faultWords says what a fault strikes.
