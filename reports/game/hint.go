@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"locklab/reports"
@@ -37,6 +39,25 @@ func hintOf(ctx context.Context, g *play.Game, at *play.Position, w play.Way, ha
 	}
 	key, why := reasonOf(g, steps, end-before, harm)
 	return &Hint{n, words(key, "why", why, "n", n+1, "what", movesOf(at)[n])}, nil
+}
+
+// attempt is a hint where nothing leads to the harm: a fault that meets a lock, or else the first move. It looks like
+// those that lead there, so that it does not betray that they do not.
+func attempt(g *play.Game, at *play.Position, harm verdict.Word) (*Hint, error) {
+	held := slices.ContainsFunc(stateOf(at.Outcome.History).Keys, func(k reports.KeyState) bool { return k.Held })
+	n := max(slices.IndexFunc(at.Moves, func(m play.Move) bool { return m.Fault == held }), 0)
+	if spent := at.Used() > 0; spent || len(at.Moves) == 0 {
+		return nil, i18n.Errorf("play.noway", "harm", harm)
+	}
+	steps, err := g.Steps(append(slices.Clip(at.Trace.Choices), at.Moves[n].Choice), len(at.Trace.Choices))
+	if err != nil {
+		return nil, err
+	}
+	why, _ := telling(g, &steps[0], steps[0].Before, false)
+	if why == nil {
+		why = words("play.hint.enter", "client", clientName(max(at.Moves[n].Choice.Client, 1)))
+	}
+	return &Hint{n, words("play.hint", "why", why, "n", n+1, "what", movesOf(at)[n])}, nil
 }
 
 // reasonOf returns the reason for the first move of a way, which makes so many of its steps, and the key of the text
@@ -216,6 +237,47 @@ func struckWords(s *play.Step, fault string) Words {
 		key = "acquiring.holds"
 	}
 	return words("play.hint.at."+key, "client", clientName(client), "left", seconds(lease-s.Before.End))
+}
+
+// spent names a fault, and says what became of the key or else what it met.
+func spent(s *play.Step) []Words {
+	e, sent := s.Events()[0], map[int]string{}
+	what := words("play.lost.fault", "fault", e.Name())
+	if key := "play.lost." + e.Name(); text.In("en").Has(key) {
+		what = words(key, "client", clientName(e.Client))
+	}
+	for _, e := range s.Before.Events {
+		if e.Kind == history.Send && e.Client == int(s.Choice.Client) && e.Node > 0 {
+			sent[e.Msg] = strings.ToUpper(e.Cmd[0])
+		} else if e.Kind == history.Apply {
+			delete(sent, e.Msg)
+		}
+	}
+	for _, command := range sent {
+		return []Words{what, words("play.lost.sent", "command", command)}
+	}
+	if k := stateOf(s.Run).Keys; len(k) == 1 && k[0].Held && k[0].Until < history.Forever {
+		return []Words{what, words("play.lost.ends", "left", seconds(k[0].Until-s.Run.End))}
+	}
+	return []Words{what, struckWords(s, "")}
+}
+
+// outOf says which clients ask no more.
+func outOf(p *play.Position, attempts int) (all []Words) {
+	asked := map[int]int{}
+	for _, e := range p.Outcome.History.Events {
+		asked[e.Client] = max(asked[e.Client], e.Lease)
+	}
+	for i, c := range stateOf(p.Outcome.History).Clients {
+		key := "play.lost.used"
+		if attempts == 1 {
+			key = "play.lost.once"
+		}
+		if c.Stage == verdict.Idle && asked[i+1] >= attempts {
+			all = append(all, words(key, "client", clientName(i+1), "n", attempts))
+		}
+	}
+	return all
 }
 
 // A state is that of all clients and keys at one moment of a run. Clients and servers are numbered from 1.

@@ -1,9 +1,12 @@
 package game
 
 import (
+	"cmp"
 	"slices"
 	"strings"
+	"time"
 
+	"locklab/algorithms/lock"
 	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios/play"
@@ -47,6 +50,7 @@ func runOf(o *race.Outcome, story bool) Run {
 type Position struct {
 	Run
 	Bounds  string  `json:"bounds"`
+	Rules   Words   `json:"rules"`             // who plays, how often and with what times
 	Unusual []Words `json:"unusual,omitempty"` // what is unusual about these bounds
 	Steps   int     `json:"steps"`
 	Faults  []Fault `json:"faults"`
@@ -77,7 +81,7 @@ type Move struct {
 // positionOf returns a position of a game, with the lines of the lock's code.
 func positionOf(g *play.Game, at *play.Position) *Position {
 	p := &Position{
-		Run: runOf(withCode(g, at), false), Bounds: g.Bounds.String(), Unusual: unusual(g.Bounds),
+		Run: runOf(withCode(g, at), false), Bounds: g.Bounds.String(), Rules: rules(g), Unusual: unusual(g.Bounds),
 		Steps: len(at.Trace.Choices), Faults: []Fault{}, Moves: []Move{}, at: at,
 	}
 	p.Link, p.Verdicts = at.Trace.Link(), append([]verdict.Word{}, at.Verdicts...)
@@ -167,12 +171,28 @@ func judge(g *play.Game, truth play.Truth, harm verdict.Word) *Judged {
 
 // proved says what a search has proved of a harm, "" for any.
 func proved(g *play.Game, truth play.Truth, harm verdict.Word) Words {
-	key := "play.proved"
-	if harm == "" {
-		key = "play.proved.any"
+	never := words("play.never", "harm", harm)
+	if key := "play.never." + cmp.Or(string(harm), "any"); text.In("en").Has(key) {
+		never = words(key)
 	}
-	return words(key, "harm", harm, "lock", g.Lock.ID, "clients", g.Bounds.Clients, "attempts", g.Bounds.Attempts,
-		"faults", orNone(string(g.Bounds.Budget)), "states", truth.States)
+	return words("play.proved", "never", never, "clients", counted("client", g.Bounds.Clients),
+		"attempts", counted("attempt", g.Bounds.Attempts), "faults", orNone(g.Bounds.Budget), "states", truth.States)
+}
+
+// rules says who plays, how often and with what times.
+func rules(g *play.Game) Words {
+	b, names := g.Bounds, []Words(nil)
+	for c := range b.Clients {
+		names = append(names, same(clientName(c+1)))
+	}
+	key, work := "play.rules", time.Duration(0)
+	if b.Timing == search.AnyTiming {
+		key = "play.rules.any"
+	} else if work = cmp.Or(b.Work, b.TTL*2/5); g.Lock.Expiry != lock.ExpiryNone {
+		key = "play.rules.lease"
+	}
+	return words(key, "clients", join("play.rules.and", names...), "asks", counted("time", b.Attempts*(1+max(b.Retries, 0))),
+		"work", seconds(work), "lease", seconds(b.TTL))
 }
 
 // A Mended is an attack on another lock.
@@ -209,7 +229,7 @@ func mendedOf(m *play.Mended, harm verdict.Word) *Mended {
 	b := m.Search.Bounds
 	j.Said = []Words{
 		words("play.mend.same", "lock", m.Run.Lock.Heading(), "verdict", m.Run.Verdicts[0]),
-		words(key, "lock", j.Lock, "harm", harm, "faults", orNone(string(b.Budget)), "states", m.Search.States,
+		words(key, "lock", j.Lock, "harm", harm, "faults", orNone(b.Budget), "states", m.Search.States,
 			"clients", b.Clients, "attempts", b.Attempts, "found", strings.Join(found, ", ")),
 	}
 	return j

@@ -167,9 +167,7 @@ func (t *Session) introduce() {
 			t.at = at
 		}
 	}
-	about := words("play.bounds", "lock", g.Lock.Heading(), "clients", g.Bounds.Clients,
-		"attempts", g.Bounds.Attempts,
-		"faults", orNone(string(g.Bounds.Budget)))
+	about := words("play.bounds", "lock", g.Lock.Heading(), "rules", t.at.Rules, "faults", orNone(g.Bounds.Budget))
 	for _, w := range slices.Concat([]Words{about}, t.at.Unusual, []Words{goal, words("play.keys")}) {
 		t.out.tell("", w)
 	}
@@ -189,7 +187,10 @@ func (t *Session) show(p *Position) {
 		t.out.Printf("\n")
 	}
 	each := lists.Each(p.Faults, func(f Fault) string { return fmt.Sprintf("%s %d/%d", f.Name, f.Used, f.Most) })
-	used := orNone(strings.Join(each, ", "))
+	used := any(strings.Join(each, ", "))
+	if len(each) == 0 {
+		used = orNone("")
+	}
 	t.out.line("", words("play.now", "time", reports.Millis(p.at.Now, 0), "steps", p.Steps, "faults", used))
 	s := reports.StateOf(p.at.Outcome.History)
 	for c, at := range s.Clients[:t.table.game.Bounds.Clients] {
@@ -237,10 +238,7 @@ func (t *Session) tellLost(lost *Lost) {
 	}
 	t.out.Printf("\n")
 	t.out.tell("", lost.Said)
-	if lost.Link != "" {
-		t.lesson(false)
-		t.out.Sentence("play.lost.back")
-	}
+	t.out.Sentence("play.lost.back")
 }
 
 // stageWords describes the state of a client.
@@ -321,8 +319,8 @@ func (t *Session) obey(line string) {
 			t.out.Sentence("play.undo.none")
 		}
 	case "b":
-		if t.before == nil || t.before.Link == "" {
-			t.choose(line)
+		if t.before == nil {
+			t.out.Sentence("play.lost.none")
 		} else if at, ok := t.ask(Request{Do: "at", Link: t.before.Link}).(*Position); ok {
 			t.show(at)
 		}

@@ -286,14 +286,7 @@ func (g *Game) Way(ctx context.Context, choices []simulator.Choice, harm verdict
 // Doom is the share of what can follow choices that ends in a harm, if no further fault is
 // injected and every next step is equally likely; false: too much can follow.
 func (g *Game) Doom(ctx context.Context, choices []simulator.Choice, harm verdict.Word) (float64, bool, error) {
-	return g.share(ctx, choices, harm, MaxStates)
-}
-
-// share is Doom within so many states.
-func (g *Game) share(
-	ctx context.Context, choices []simulator.Choice, harm verdict.Word, most int,
-) (share float64, ok bool, err error) {
-	share, err = g.game.Share(ctx, choices, harm, most)
+	share, err := g.game.Share(ctx, choices, harm, MaxStates)
 	if large := (*explore.TooLargeError)(nil); errors.As(err, &large) {
 		return 0, false, nil
 	}
