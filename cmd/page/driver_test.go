@@ -280,6 +280,7 @@ func (b *browser) over(element string) point {
 func (b *browser) press(element string) {
 	b.t.Helper()
 	at := b.over(element)
+	b.wait(`typeof state !== "object" || !(performance.now() - state.came < 400)`) // see take
 	b.mouse("mousePressed", at, 1)
 	b.mouse("mouseReleased", at, 0)
 }

@@ -17,7 +17,6 @@ import (
 	"locklab/scenarios/race"
 	"locklab/simulator"
 	"locklab/simulator/i18n"
-	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
 
@@ -246,15 +245,18 @@ func (r *asked) position(choices []simulator.Choice, err error) (*Position, erro
 
 // happened tells the end of a run, up to a harm, in a few sentences.
 func happened(at *play.Position, harm verdict.Word) Words {
+	const most = 5
 	return sayAll(func(lang string) string {
-		all := reports.Sentences(lang, at.Outcome.History, at.Outcome.Judgement)
-		end := slices.IndexFunc(all, func(s reports.Sentence) bool { return strings.HasPrefix(s.Text, string(harm)) })
-		all = all[max(end-mostTold, 1):max(end, 1)] // the first one is of the lock
-		return text.Join(lang, "part.sentences", lists.Each(all, func(s reports.Sentence) string { return s.Text }))
+		var all []string
+		for _, s := range reports.Sentences(lang, at.Outcome.History, at.Outcome.Judgement)[1:] { // that of the lock
+			if strings.HasPrefix(s.Text, string(harm)) {
+				break
+			}
+			all = append(all, s.Text)
+		}
+		return text.Join(lang, "part.sentences", all[max(len(all)-most, 0):])
 	})
 }
-
-const mostTold = 4 // sentences about the end of a run
 
 func (r *asked) move() (any, error) {
 	at, err := r.game.At(r.choices)

@@ -110,7 +110,7 @@ func TestLost(t *testing.T) {
 		ask(t, &table, game.Request{Do: "doom", Link: at.Link, Harm: harm}, &d)
 		return at, d
 	}
-	if _, d := to(1, "OVERLAP", "start", "wake"); d.Lost == nil || !strings.Contains(d.Lost.Said["en"], "c1 has had its only attempt") {
+	if _, d := to(1, "OVERLAP", "start", "wake"); d.Lost == nil || !strings.Contains(d.Lost.Said["en"], "c1 has no attempt left") {
 		t.Errorf("without a server, told %+v", d.Lost)
 	}
 	for way, why := range map[string]string{ // the gap is between SETNX and EXPIRE
@@ -132,7 +132,7 @@ func TestLost(t *testing.T) {
 		t.Errorf("lost with a fault left: %+v", d.Lost)
 	}
 	if _, d := to(5, "DEADLOCK", "start", "crash"); d.Lost == nil || d.Lost.Link == "" ||
-		!strings.Contains(d.Lost.Said["en"], "From here no way leads to DEADLOCK: you crashed c1; the key ends by itself in 10 s; c2 has used its 2") {
+		!strings.Contains(d.Lost.Said["en"], "From here no way leads to DEADLOCK: you crashed c1; the key ends by itself in 10 s; c2 has no attempt left") {
 		t.Errorf("where it cannot be done, other words: %+v", d.Lost)
 	}
 	if at, _ := to(2, "DEADLOCK", "start", "crash"); !slices.Contains(at.Verdicts, "DEADLOCK") {

@@ -46,7 +46,7 @@ func hintOf(ctx context.Context, g *play.Game, at *play.Position, w play.Way, ha
 func attempt(g *play.Game, at *play.Position, harm verdict.Word) (*Hint, error) {
 	held := slices.ContainsFunc(stateOf(at.Outcome.History).Keys, func(k reports.KeyState) bool { return k.Held })
 	n := max(slices.IndexFunc(at.Moves, func(m play.Move) bool { return m.Fault == held }), 0)
-	if spent := at.Used() > 0; spent || len(at.Moves) == 0 {
+	if at.Used() > 0 || len(at.Moves) == 0 {
 		return nil, i18n.Errorf("play.noway", "harm", harm)
 	}
 	steps, err := g.Steps(append(slices.Clip(at.Trace.Choices), at.Moves[n].Choice), len(at.Trace.Choices))
@@ -241,22 +241,23 @@ func struckWords(s *play.Step, fault string) Words {
 
 // spent names a fault, and says what became of the key or else what it met.
 func spent(s *play.Step) []Words {
-	e, sent := s.Events()[0], map[int]string{}
+	e, sent := s.Events()[0], ""
 	what := words("play.lost.fault", "fault", e.Name())
 	if key := "play.lost." + e.Name(); text.In("en").Has(key) {
 		what = words(key, "client", clientName(e.Client))
 	}
 	for _, e := range s.Before.Events {
-		if e.Kind == history.Send && e.Client == int(s.Choice.Client) && e.Node > 0 {
-			sent[e.Msg] = strings.ToUpper(e.Cmd[0])
-		} else if e.Kind == history.Apply {
-			delete(sent, e.Msg)
+		if of := e.Client == int(s.Choice.Client) && e.Node > 0; of && e.Kind == history.Send {
+			sent = strings.ToUpper(e.Cmd[0])
+		} else if of && e.Kind == history.Apply {
+			sent = ""
 		}
 	}
-	for _, command := range sent {
-		return []Words{what, words("play.lost.sent", "command", command)}
-	}
-	if k := stateOf(s.Run).Keys; len(k) == 1 && k[0].Held && k[0].Until < history.Forever {
+	k := stateOf(s.Run).Keys
+	switch {
+	case sent != "":
+		return []Words{what, words("play.lost.sent", "command", sent)}
+	case len(k) == 1 && k[0].Held && k[0].Until < history.Forever:
 		return []Words{what, words("play.lost.ends", "left", seconds(k[0].Until-s.Run.End))}
 	}
 	return []Words{what, struckWords(s, "")}
@@ -269,12 +270,8 @@ func outOf(p *play.Position, attempts int) (all []Words) {
 		asked[e.Client] = max(asked[e.Client], e.Lease)
 	}
 	for i, c := range stateOf(p.Outcome.History).Clients {
-		key := "play.lost.used"
-		if attempts == 1 {
-			key = "play.lost.once"
-		}
 		if c.Stage == verdict.Idle && asked[i+1] >= attempts {
-			all = append(all, words(key, "client", clientName(i+1), "n", attempts))
+			all = append(all, words("play.lost.used", "client", clientName(i+1)))
 		}
 	}
 	return all

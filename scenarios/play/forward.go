@@ -55,21 +55,14 @@ func (g *Game) Back(ctx context.Context, choices []simulator.Choice, harm verdic
 }
 
 // Decisive is the last turn of a player, as a number of choices, from which a way to a harm led on that was as good as
-// from the start; without a way from there, the turn before the last fault.
+// from the start; without a way from there, the turn before.
 func (g *Game) Decisive(ctx context.Context, choices []simulator.Choice, harm verdict.Word) (turn int, err error) {
 	all, err := g.Turns(ctx, choices, harm)
 	best, failed := g.Way(ctx, nil, harm)
 	for i := len(all) - 2; i > 0 && cmp.Or(err, failed) == nil; i-- {
-		at := choices[:all[i]]
-		if best.Choices == nil {
-			if simulator.FaultsIn(choices[all[i]:]) > 0 || simulator.FaultsIn(choices) == 0 {
-				return all[i], nil
-			}
-			continue
-		}
 		var w Way
-		if w, failed = g.Way(ctx, at, harm); w.Choices != nil && w.Faults <= best.Faults &&
-			len(w.Choices) <= len(best.Choices)+longer {
+		if w, failed = g.Way(ctx, choices[:all[i]], harm); best.Choices == nil || w.Choices != nil &&
+			w.Faults <= best.Faults && len(w.Choices) <= len(best.Choices)+longer {
 			return all[i], failed
 		}
 	}
