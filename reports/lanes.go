@@ -107,7 +107,7 @@ func (d *drawing) server() string {
 	if d.words.h.Local {
 		return d.words.say("lanes.noserver")
 	}
-	return serverName(d.words.h) + ": " + d.words.h.Key
+	return ServerName(d.words.h) + ": " + d.words.h.Key
 }
 
 // name is the name of a client where it stands first; the probe's says what it is.

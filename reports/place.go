@@ -16,6 +16,7 @@ const (
 	cut    = 0.24 * wide
 	cuts   = 3
 	apart  = 11.0 // two instants, at least
+	round  = 4.0  // two instants in which a client asks one server after another for the same
 	beside = 5.0  // events of one instant
 )
 
@@ -27,7 +28,7 @@ func (r *Run) place() {
 		at = append(at, now)
 	}
 	at = append(at, max(r.End, now)) // the end
-	g := gapsOf(append(told, len(at)-1), at)
+	g := gapsOf(append(told, len(at)-1), at, r.rounds())
 	r.Cuts = g.cut()
 	r.X = make([]float64, len(at))
 	x, even := 0.0, g.scale()
@@ -57,12 +58,15 @@ type gaps struct {
 	isCut []bool
 }
 
-func gapsOf(told []int, at []int64) *gaps {
+func gapsOf(told []int, at []int64, rounds map[int]asked) *gaps {
 	g := &gaps{told, make([]int64, len(told)), make([]float64, len(told)), make([]bool, len(told))}
 	for n := 1; n < len(told); n++ {
 		g.lasts[n] = at[told[n]] - at[told[n-1]]
+		of, ok := rounds[told[n]]
 		switch {
 		case n == len(told)-1: // the end may follow at once
+		case ok && g.lasts[n] > 0 && rounds[told[n-1]] == of:
+			g.least[n] = round
 		case g.lasts[n] > 0:
 			g.least[n] = apart
 		default:
@@ -70,6 +74,26 @@ func gapsOf(told []int, at []int64) *gaps {
 		}
 	}
 	return g
+}
+
+// asked is what a client asks of servers that a picture draws as one.
+type asked struct {
+	client, server int // the first of the servers
+	what           string
+}
+
+// rounds are, by its events, what is asked of more than one server.
+func (r *Run) rounds() map[int]asked {
+	all := map[int]asked{}
+	for _, b := range r.Bands {
+		for _, m := range r.Messages {
+			if len(b.Servers) > 1 && slices.Contains(b.Servers, m.Node) {
+				of := asked{m.Client, b.Servers[0], m.What}
+				all[m.Sent], all[m.Arrived], all[m.Answered] = of, of, of
+			}
+		}
+	}
+	return all
 }
 
 // scale is the width of a microsecond where time is not cut.

@@ -193,8 +193,8 @@ func RunOf(
 	}
 	r.Rows = in.rows(h, j)
 	r.fold()
-	r.place()
 	r.Bands = append([]Band{}, r.bands()...)
+	r.place()
 	if words {
 		r.Story, r.Commands = in.story(j), in.commands(j)
 	}

@@ -298,7 +298,8 @@ func knownCommand(root *cobra.Command, args []string) error {
 var searched = map[string]string{
 	"level": "locklab play --level 1", "levels": "locklab play", "lesson": "locklab explain path",
 	"lessons": "locklab explain path",
-	"redis":   "locklab list", "zookeeper": "locklab list --locks line", "kleppmann": "locklab explain debate",
+	"redis":   "locklab list", "zookeeper": "locklab explain interview zookeeper", "kleppmann": "locklab explain debate",
+	"etcd": "locklab explain interview zookeeper", "redisson": "locklab explain watchdog",
 	"antirez": "locklab explain debate", "version": "locklab --version",
 	"quiz": "locklab play quiz", "replay": "locklab run LINK",
 }

@@ -73,7 +73,7 @@ func (l *lessonFlags) run(e *env, args []string) error {
 	}
 	slides := lessons.Slides(blocks)
 	e.show("lesson", lessonJSON(slides), func() { printLesson(e, slides) })
-	page := deck.Page{Blocks: blocks, Lang: l.Lang, Command: e.command, View: l.open}
+	page := deck.Page{Blocks: blocks, Lang: l.Lang, Command: e.command, View: l.open, Site: e.getenv("LOCKLAB_PAGE")}
 	return e.write(l.file, func(w io.Writer) error { return deck.Write(w, page) })
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"locklab/reports/game"
+	"locklab/reports/lessons"
 	"locklab/simulator/effort"
 )
 
@@ -93,13 +94,23 @@ func TestSavedGame(t *testing.T) {
 // TestOnPage: with the address of the page a run and a level name theirs on it.
 func TestOnPage(t *testing.T) {
 	const page = "https://example.org/lab/"
-	for address, args := range map[string][]string{"level.3": {"play", "--level", "3"}, "locklab2-": {"run", "token", "gc-pause"}} {
+	for address, args := range map[string][]string{
+		"level.3\n": {"play", "--level", "3"}, "locklab2-": {"run", "token", "gc-pause"},
+		"lesson.token\n": {"explain", "token"}, "lesson.interview.ttl\n": {"explain", "interview", "ttl"},
+		"lesson.recovery\n": {"chart", "recovery", "--locks", "setnx"},
+	} {
 		var out, errs strings.Builder
 		code := run(t.Context(), args, strings.NewReader("q\n"), &out, &errs, func(name string) string {
 			return map[string]string{"LOCKLAB_PAGE": page}[name]
 		})
 		if code != exitOK || !strings.Contains(out.String(), "  "+page+"#"+address) {
 			t.Errorf("%v: exit status %d, %s%s", args, code, &errs, &out)
+		}
+	}
+	for _, d := range figures(&chartFiles{}) {
+		name, _, _ := strings.Cut(d.command.use, " ")
+		if _, known, err := lessons.Find(name, ""); !known || err != nil {
+			t.Errorf("chart %s: there is no page of that name: %v", name, err)
 		}
 	}
 }

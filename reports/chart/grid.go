@@ -14,9 +14,8 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A Grid is the verdicts on every lock in every race. Cells[i][j] is
-// Locks[i] in Races[j]. Pictures and texts draw a race per line
-// and a lock per column, in the order given.
+// A Grid is the verdicts on every lock in every race. Cells[i][j] is Locks[i] in Races[j]. Pictures and texts draw a
+// race per line and a lock per column, in the order given.
 type Grid struct {
 	Locks []Row
 	Races []Column
@@ -65,9 +64,8 @@ type Cell struct {
 	Overlap      time.Duration // the longest OVERLAP, 0: none
 }
 
-// Word is the verdict that stands for the cell: broken before unknown before
-// vacuous before holds. Unless a stale write came through, FENCED stands for the
-// OVERLAP beside it, and what makes the cell a failure stands before both.
+// Word is the verdict that stands for the cell: broken before unknown before vacuous before holds. Unless a stale write
+// came through, FENCED stands for the OVERLAP beside it, and what makes the cell a failure stands before both.
 func (c *Cell) Word() verdict.Word {
 	fenced := c.fenced()
 	if fenced && !c.Fails() {
@@ -90,9 +88,8 @@ func (c *Cell) fenced() bool {
 	return slices.Contains(c.Verdicts, verdict.Fenced) && !slices.Contains(c.Verdicts, verdict.StaleWrite)
 }
 
-// Fails reports whether the lock fails in this cell. An overlap whose late writes were refused (FENCED) leaves
-// the data safe, and a wait that time ends (ORPHAN, BLOCKED) is the known price of a time to live: neither is a
-// failure.
+// Fails reports whether the lock fails in this cell. An overlap whose late writes were refused (FENCED) leaves the data
+// safe, and a wait that time ends (ORPHAN, BLOCKED) is the known price of a time to live: neither is a failure.
 func (c *Cell) Fails() bool { return verdict.Fails(c.Verdicts) }
 
 // Asked reports whether the cell answers its question.
@@ -201,7 +198,7 @@ func (g *Grid) Finding(lang string) string {
 	for j := range g.Races {
 		others, _ := g.failing(j)
 		if !slices.ContainsFunc(left, func(i int) bool { return !slices.Contains(others, i) }) {
-			return say(lang, "grid.finding.left", "first", found, "locks", g.names(left), "race", g.Races[j].Title(lang))
+			return say(lang, "grid.finding.left", "first", found, "locks", g.names(left, lang), "race", g.Races[j].Title(lang))
 		}
 	}
 	return found
@@ -224,7 +221,7 @@ func (g *Grid) Takeaway(lang string) string {
 	n := []string{"n", strconv.Itoa(surprises), "all", strconv.Itoa(all), "open", strconv.Itoa(open)}
 	said := []string{say(lang, "grid.stop", "text", strings.TrimRight(g.Finding(lang), ".。"))}
 	if g.count((*Cell).Fails) > 0 {
-		said = append(said, g.counted(lang))
+		said = append(said, say(lang, "grid.counted"))
 	}
 	switch {
 	case surprises > 0:
@@ -309,6 +306,9 @@ func (g *Grid) legend(out *layout.Lines) {
 	if slices.ContainsFunc(g.Locks, func(r Row) bool { return r.ID == "redlock" }) {
 		put("redlock", sayAll(out, "grid.legend.redlock"))
 	}
+	if g.Bare("en") != "" {
+		put("majority", out.Each(g.Bare))
+	}
 	if g.count((*Cell).Surprising) > 0 {
 		put(surprise, sayAll(out, "grid.legend.surprise"))
 	}
@@ -355,18 +355,18 @@ func firstNames(lang string, names []string, most int) string {
 	return list
 }
 
-// counted says what is not counted as a failure, and in which races a majority is bare.
-func (g *Grid) counted(lang string) string {
+// Bare says in which races a majority is bare; "": in none.
+func (g *Grid) Bare(lang string) string {
 	bare := lists.Pick(lists.Indices(g.Races), func(j int) bool {
 		return g.Races[j].BareMajority && slices.ContainsFunc(lists.Indices(g.Locks), func(i int) bool {
 			return g.Locks[i].Majority && g.cell(i, j).Asked()
 		})
 	})
 	if len(bare) == 0 {
-		return say(lang, "grid.counted")
+		return ""
 	}
 	races := text.Join(lang, "chart.list", lists.Each(bare, func(j int) string { return g.Races[j].short() }))
-	return say(lang, "part.sentences", "first", say(lang, "grid.counted"), "next", say(lang, "grid.bare", "races", races))
+	return say(lang, "grid.bare", "races", races)
 }
 
 // noContract is what a cell was expected to be of which no contract speaks: a word that no verdict has.

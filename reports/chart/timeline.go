@@ -79,8 +79,10 @@ func (r *Timeline) picture(f Format) picture {
 		}
 	}
 	f.Title = cmp.Or(f.Title, r.Finding(f.Lang))
-	title := text.RaceTitle(r.History.Race, f.Lang)
-	below := []string{text.Label(say(f.Lang, "explain.head", "text", r.History.Race)) + title}
+	var below []string
+	if race := r.History.Race; race != "" {
+		below = []string{text.Label(say(f.Lang, "explain.head", "text", race)) + text.RaceTitle(race, f.Lang)}
+	}
 	least := vg.Point{X: timelineLeft + timelineRight + 0.55*vg.Length(run.X[len(run.X)-1]), Y: p.least()}
 	drawn := frame{title: f.Title, below: below, least: least, body: p.draw}
 	drawn.source(r.Source, f.Lang)

@@ -32,6 +32,7 @@ type Page struct {
 	Lang    string
 	Command string // the line that makes the file again
 	View    string // one of Views, which is shown first
+	Site    string // the address of the page on which a class plays the runs; "": none
 }
 
 var (
@@ -81,6 +82,7 @@ type slide struct {
 	Number      int
 	lang        string
 	Command     string        // that plays the run; "": there is none to play
+	Address     string        // of the race on the page, after its "#"
 	Open, Whole template.HTML // pictures of the run: as far as the question goes, and whole; empty: none
 }
 
@@ -100,14 +102,15 @@ func (s *slide) draw() (err error) {
 		s.Open, err = picture(o, s.lang, title)
 		return err
 	}
-	s.Command = "locklab run " + o.Lock.ID + " " + o.Race.ID
+	s.Command, s.Address = "locklab run "+o.Lock.ID+" "+o.Race.ID, "race."+o.Lock.ID+"."+o.Race.ID
 	if s.Open, err = picture(before(o), s.lang, title); err == nil {
 		s.Whole, err = picture(o, s.lang, "")
 	}
 	return err
 }
 
-// before is a run until its first verdict; one without, until its last fault.
+// before is a run until its first verdict; one without, until its last fault. It names no race: the title of one is the
+// cause.
 func before(o *race.Outcome) *race.Outcome {
 	n := len(o.History.Events)
 	for i, e := range o.History.Events {
@@ -119,7 +122,7 @@ func before(o *race.Outcome) *race.Outcome {
 		n = min(n, max(f.Event, 1))
 	}
 	cut, h := *o, *o.History
-	h.Events, h.Open = h.Events[:n:n], true
+	h.Events, h.Open, h.Race = h.Events[:n:n], true, ""
 	h.End = h.Events[n-1].At
 	cut.History, cut.Verdicts, cut.Judgement = &h, nil, verdict.Judgement{}
 	return &cut

@@ -1,6 +1,7 @@
 package game
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -138,15 +139,9 @@ type Setting struct {
 // playRace plays a lock in a race.
 func playRace(lock, raceID, settings string) (*RaceRun, error) {
 	entry, err := race.Lock(lock)
-	if err != nil {
-		return nil, err
-	}
-	sc, err := scenarios.ByName(raceID)
-	if err != nil {
-		return nil, err
-	}
-	s, err := sc.Settings.With(settings)
-	if err != nil {
+	sc, absent := scenarios.ByName(raceID)
+	s, wrong := sc.Settings.With(settings)
+	if err := cmp.Or(err, absent, wrong); err != nil {
 		return nil, err
 	}
 	return raceRunOf((&race.Runner{Lines: true}).Play(entry, sc, s))

@@ -225,8 +225,11 @@ func (d *deckMaker) title() string {
 	return say("debate.title")
 }
 
-// short is the title of a lock, up to what it says of it.
+// short is the name of a lock in pictures; if that is its id, its title, up to what it says of it.
 func (d *deckMaker) short(e lock.Entry) string {
+	if name := text.Named(e.ID, d.Lang); name != e.ID {
+		return name
+	}
 	title := text.LockTitle(e.ID, d.Lang)
 	return title[:strings.IndexAny(title+":", ":：")]
 }

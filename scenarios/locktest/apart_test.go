@@ -16,6 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"locklab/scenarios/internal/racetest"
+	"locklab/simulator/child"
 	"locklab/simulator/effort"
 )
 
@@ -52,7 +53,7 @@ func lockAs(c *Client, key, value string, enters bool) {
 
 // searchApart is Check without its claims, with as many histories that are repeated in processes of their own as usual.
 func searchApart(t *testing.T, b Bounds, client func(*Client), check int) (certificate string, err error) {
-	if isApart() {
+	if child.IsAgain() {
 		answerApart(t, b, client)
 		return "", nil
 	}

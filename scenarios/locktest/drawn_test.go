@@ -12,6 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"locklab/simulator/child"
 	"locklab/simulator/effort"
 	"locklab/simulator/process"
 )
@@ -142,7 +143,7 @@ func isDifferent(err error) bool { return errors.As(err, new(*process.Nondetermi
 // TestDrawnTwice: tokens that count in a variable of the package differ in each execution, and are equal in processes of their own.
 func TestDrawnTwice(t *testing.T) {
 	_, err := searchApart(t, Bounds{Clients: 2, TTL: ttl}, func(c *Client) { counted++; lockWith(c, strconv.Itoa(counted), compareAndDelete) }, 0)
-	if isApart() {
+	if child.IsAgain() {
 		return
 	}
 	if err == nil || !strings.Contains(say(err), "two processes") {

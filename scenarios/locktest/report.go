@@ -28,14 +28,8 @@ var (
 // moreKinds are the kinds of -locklab.more, and how they are found out.
 var moreKinds = []struct {
 	name string
-	find func(examination) error
-}{{"par", examination.pars}, {"tolerance", examination.tolerance}, {"races", examination.races}}
-
-// An examination finds out what a report has beside the search.
-type examination struct {
-	of    *plan
-	found *study.Checked
-}
+	find func(*plan, *study.Checked) error
+}{{"par", (*plan).findPars}, {"tolerance", (*plan).findTolerance}, {"races", (*plan).findRaces}}
 
 // report writes the data of a test, under its name, when the test has ended.
 func (p *plan) report(c *study.Checked) {
@@ -68,7 +62,7 @@ func (p *plan) examine(s *search.Search, took time.Duration) (*study.Checked, er
 	wanted := strings.FieldsFunc(*moreFlag, func(r rune) bool { return r == ',' })
 	for _, kind := range moreKinds {
 		if slices.Contains(wanted, kind.name) {
-			if err := kind.find(examination{p, c}); err != nil {
+			if err := kind.find(p, c); err != nil {
 				return nil, err
 			}
 		}
@@ -81,48 +75,45 @@ func (p *plan) examine(s *search.Search, took time.Duration) (*study.Checked, er
 }
 
 // findPars searches within each of the budgets of one fault.
-func (x examination) pars() error {
+func (p *plan) findPars(c *study.Checked) error {
 	b := search.DefaultBounds()
-	b.TTL, b.Nodes, b.MaxStates = x.of.study.TTL, x.of.study.Nodes, x.of.study.MaxStates
+	b.TTL, b.Nodes, b.MaxStates = p.study.TTL, p.study.Nodes, p.study.MaxStates
 	for _, budget := range study.SingleFaults() {
 		b.Budget = faults.Budget(budget)
 		began := time.Now()
-		s, err := x.of.searchWithin(x.of.t.Context(), b)
+		s, err := p.searchWithin(p.t.Context(), b)
 		if err != nil {
 			return fmt.Errorf("%s: %w", b.Budget, err)
 		}
-		x.found.Pars = append(x.found.Pars, study.CheckedSearch{Search: s, Seconds: time.Since(began).Seconds()})
+		c.Pars = append(c.Pars, study.CheckedSearch{Search: s, Seconds: time.Since(began).Seconds()})
 	}
 	return nil
 }
 
 // findTolerance bisects the sizes of faults. Clocks of clients cannot be set.
-func (x examination) tolerance() error {
-	rivals := study.Rivals{TTL: x.of.study.TTL, Retries: explore.RetrySleeps(x.of.study.TTL, explore.MaxRetries), Code: x.of.putInto}
+func (p *plan) findTolerance(c *study.Checked) error {
+	rivals := study.Rivals{TTL: p.study.TTL, Retries: explore.RetrySleeps(p.study.TTL, explore.MaxRetries), Code: p.putInto}
 	for _, h := range study.Hazards() {
-		limit := study.Limit{Lock: x.of.entry.ID, Fault: h.Fault, Answer: study.NotAsked}
-		if h.Fault != wallClock {
-			err := x.of.run.untilKnown(func() (err error) {
-				limit, err = rivals.Limit(x.of.t.Context(), x.of.entry, h)
+		limit := study.Limit{Lock: p.entry.ID, Fault: h.Fault, Answer: study.NotAsked}
+		if h.Fault != faults.ClientClock.Name {
+			err := p.run.untilKnown(func() (err error) {
+				limit, err = rivals.Limit(p.t.Context(), p.entry, h)
 				return err
 			})
 			if err != nil {
 				return fmt.Errorf("%s: %w", h.Fault, err)
 			}
 		}
-		x.found.Limits = append(x.found.Limits, limit)
+		c.Limits = append(c.Limits, limit)
 	}
 	return nil
 }
 
-// wallClock is the fault that code in a bubble cannot be shown.
-const wallClock = "client-clock"
-
 // findRaces plays all races.
-func (x examination) races() error {
-	r := newRacer(x.of.t, x.of.bounds, x.of.run.code)
+func (p *plan) findRaces(c *study.Checked) error {
+	r := newRacer(p.t, p.bounds, p.run.code)
 	table, err := r.playAll()
-	x.found.Races = runs(table)
+	c.Races = runs(table)
 	return err
 }
 

@@ -34,10 +34,10 @@ type runner struct {
 
 // called is what the code has called.
 type called struct {
-	numbered, env, says, dialed atomic.Bool            // ID, Env, Says, Dial
-	unread                      atomic.Bool            // Write without Read
-	wanted                      atomic.Int32           // the highest server that it asked for and that there is not
-	missed                      atomic.Pointer[string] // an address that was dialed, of no server
+	numbered, says, dialed atomic.Bool            // ID, Says, Dial
+	unread                 atomic.Bool            // Write without Read
+	wanted                 atomic.Int32           // the highest server that it asked for and that there is not
+	missed                 atomic.Pointer[string] // an address that was dialed, of no server
 }
 
 // untilKnown calls f, and once more if the code turns out to need the time, to draw
@@ -124,12 +124,10 @@ func (r *runner) contender(b *explore.Model) func(*bubble.Handle) {
 			if i > 0 {
 				c.AskBetween(process.Op{Kind: process.Sleep, D: b.Between()})
 			}
-			entered := r.attempt(&Client{process: c, section: section{work: b.Work()}})
-			for _, sleep := range b.Retries {
-				if entered {
-					break
+			for n, entered := 0, false; !entered && n <= len(b.Retries); n++ {
+				if n > 0 {
+					c.AskBetween(process.Op{Kind: process.Sleep, D: b.Retries[n-1]})
 				}
-				c.AskBetween(process.Op{Kind: process.Sleep, D: sleep})
 				entered = r.attempt(&Client{process: c, section: section{work: b.Work()}})
 			}
 		}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/scenarios/race"
 	"locklab/scenarios/search"
@@ -125,9 +124,6 @@ func (l Level) Solution() (s Solution) {
 	return Solution{}
 }
 
-// Entry is the level's lock.
-func (l Level) Entry() (lock.Entry, error) { return race.Lock(l.Lock) }
-
 // Bounds are those of the level's search and game.
 func (l Level) Bounds() search.Bounds {
 	b := DefaultBounds()
@@ -140,7 +136,7 @@ func (l Level) Bounds() search.Bounds {
 
 // Game opens the level.
 func (l Level) Game(ctx context.Context) (*Game, error) {
-	entry, err := l.Entry()
+	entry, err := race.Lock(l.Lock)
 	if err != nil {
 		return nil, err
 	}

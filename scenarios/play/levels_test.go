@@ -95,7 +95,7 @@ func TestCannot(t *testing.T) {
 		if l.Solution().Possible {
 			continue
 		}
-		entry := racetest.Must(l.Entry())(t)
+		entry := racetest.Lock(t, l.Lock)
 		b := l.Bounds()
 		b.Timing, b.Attempts, b.MaxStates, b.Nodes = search.AnyTiming, 1, 200_000, search.FewServers(entry)
 		s := racetest.Must(search.Explore(t.Context(), entry, b))(t)

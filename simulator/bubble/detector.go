@@ -2,6 +2,7 @@ package bubble
 
 import (
 	"cmp"
+	"context"
 	"runtime"
 	"strings"
 	"time"
@@ -115,6 +116,27 @@ func (d *detector) look(all []routine.Routine, worked time.Duration) (stall *Sta
 		return nil, own > 0
 	}
 	return &StallError{Client: d.client, After: most, State: seen.Does(), Stack: seen.Stack}, own > 0
+}
+
+// Within returns ctx, which ends with the cause context.DeadlineExceeded when processors have worked for so long; 0
+// or below: it does not.
+func Within(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	if most > 0 {
+		end, look := Worked()+most, time.NewTicker(100*time.Millisecond)
+		go func() {
+			defer look.Stop()
+			for Worked() < end {
+				select {
+				case <-look.C:
+				case <-ctx.Done():
+					return
+				}
+			}
+			cancel(context.DeadlineExceeded)
+		}()
+	}
+	return ctx, func() { cancel(nil) }
 }
 
 // work returns when processors have worked so long for this process.

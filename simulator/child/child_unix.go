@@ -61,6 +61,14 @@ func Shell(script string, args, env []string) (cmd *exec.Cmd, life io.WriteClose
 	return cmd, life, err
 }
 
+// Share is the memory of the first n bytes of a file, which a program may map as well.
+func Share(f *os.File, n int) ([]byte, error) {
+	return syscall.Mmap(int(f.Fd()), 0, n, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+}
+
+// Unshare ends the use of such memory.
+func Unshare(memory []byte) { syscall.Munmap(memory) }
+
 // removes makes a folder, and removes it when the pipe is closed. What is being killed may
 // still write: it retries for a minute.
 const removes = `trap "" PIPE; d=$(mktemp -d "$1/locklab-XXXXXX") || exit; echo "$d"; exec >&-; read end

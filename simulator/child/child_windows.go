@@ -23,6 +23,14 @@ func Shell(string, []string, []string) (*exec.Cmd, io.WriteCloser, error) {
 	return nil, nil, i18n.Errorf("error.live.linux", "system", runtime.GOOS)
 }
 
+// Share fails: only on Linux does a server read memory of ours.
+func Share(*os.File, int) ([]byte, error) {
+	return nil, i18n.Errorf("error.live.linux", "system", runtime.GOOS)
+}
+
+// Unshare does nothing.
+func Unshare([]byte) {}
+
 // NewFolder makes a folder, which is left if this process is killed.
 func NewFolder() (*Folder, error) {
 	path, err := os.MkdirTemp("", "locklab-")

@@ -65,7 +65,7 @@ func NewClock(library, file string, at time.Time) (*Clock, error) {
 	if err := f.Truncate(4096); err != nil {
 		return nil, err
 	}
-	if c.memory, err = mapped(f, 4096); err != nil {
+	if c.memory, err = child.Share(f, 4096); err != nil {
 		return nil, err
 	}
 	c.Set(at)
@@ -91,7 +91,7 @@ func (c *Clock) Run(at, until time.Time, speed float64) {
 // Close ends the use of the clock; a server that runs keeps what it shows.
 func (c *Clock) Close() {
 	if c != nil {
-		unmap(c.memory)
+		child.Unshare(c.memory)
 		c.memory = nil
 	}
 }
