@@ -263,6 +263,7 @@ func (b *browser) clicks() {
 			b.wait(fmt.Sprintf(`!state.busy && state.level.number === %d && state.at.steps === 0`, level))
 			at := b.over(fmt.Sprintf(`document.querySelectorAll(".moves button")[%d]`, move))
 			b.do(`window.first = document.querySelector(".moves").getBoundingClientRect().top`)
+			b.rested()
 			for range 2 {
 				b.mouse("mousePressed", at, 1)
 				b.mouse("mouseReleased", at, 0)

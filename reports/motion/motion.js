@@ -36,8 +36,7 @@ function tone(verdicts) {
   return verdicts.includes("FENCED") && only("OVERLAP", "FENCED", "ORPHAN", "BLOCKED") ? "calm" : "harm";
 }
 
-// widthOf is about how wide a text is, whose Latin letters are so wide: Chinese ones are twice that.
-const widthOf = (text, letter) => [...text].reduce((sum, c) => sum + (c > "\u2e80" ? 2 : 1) * letter, 0);
+const widthOf = (text, letter) => [...text].reduce((sum, c) => sum + (c > "\u2e80" ? 2 : 1) * letter, 0); // Chinese letters are wide
 const ms = (us) => (Math.round(us / 100) / 10).toLocaleString("en", { useGrouping: false });
 
 function motion(run, o = {}) {

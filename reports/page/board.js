@@ -261,9 +261,8 @@ addEventListener("keydown", (e) => {
 // begin runs once all parts of the page are there.
 function begin() {
   state.lang = keep.get("lang") ?? ((navigator.language || "en").startsWith("zh") ? "zh" : "en");
-  const dark = matchMedia("(prefers-color-scheme: dark)"), follows = () => { document.documentElement.dataset.theme = keep.get("theme") ?? (dark.matches ? "dark" : "light"); };
-  dark.onchange = follows;
-  follows();
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  (dark.onchange = () => { document.documentElement.dataset.theme = keep.get("theme") ?? (dark.matches ? "dark" : "light"); })();
   Object.assign(state, JSON.parse(keep.get("quiz") ?? "{}")); // where it was left
   if (keep.get("large")) document.body.classList.add("large");
   document.getElementById("line").append(el("span"), button("", leave));

@@ -3,7 +3,6 @@
 // ---- levels ------------------------------------------------------------------------
 
 const best = (level) => JSON.parse(keep.get("level." + level.id) ?? "null");
-
 const wrong = (level) => Number(keep.get("wrong." + level.id)); // how often it was said in vain that it cannot be done
 const course = DATA.levels.filter((l) => !l.more);
 
@@ -95,7 +94,7 @@ async function findGoal(at, harm = "") {
 
 // play begins a game at a position, with what is to be brought about: a goal, or a level.
 function play(at, goal, level) {
-  Object.assign(state, { at, goal, harm: goal.harm, level, hinted: -1, why: "", judged: "", mended: null, gaveUp: null, flow: false, doom: null, proved: null });
+  Object.assign(state, { at, goal, harm: goal.harm, level, hinted: -1, why: "", judged: "", mended: null, gaveUp: null, flow: false, doom: null, proved: null, came: performance.now() });
   reached();
   state.share = askShare();
   return turn("game");
@@ -192,9 +191,7 @@ function gameKey(key) {
   state.flow = false;
   if (number >= 0) return state.at.moves[number] ? step({ do: "move", number }) : undefined;
   if (key === "u") return state.at.steps ? back() : undefined;
-  if (key === "h") return over() ? undefined : advice();
-  if (key === "c") return over() ? undefined : cannot();
-  if (key === "g") return over() ? undefined : shortest();
+  if ("hcg".includes(key)) return over() ? undefined : { h: advice, c: cannot, g: shortest }[key]();
   if (key === "b") return state.share.then(() => (state.doom?.lost ? regain() : say("board.nokey", { key })));
   if (key !== "n" || !over() || !state.level || state.level.number >= DATA.levels.length) return undefined;
   return onlyHere(() => openLevel(state.level.number + 1));
@@ -252,15 +249,11 @@ function drawGame() {
         at.steps ? drawMend(at) : null, code)));
 }
 
-function drawDoom() {
-  const share = state.doom?.share, text = state.doom ? state.doom.percent + " %" : "…";
-  return el("p.faint", { id: "doom" }, el("span.bar", el("i", { style: `width:${100 * (share ?? 0)}%` })), " ", say("board.doom", { harm: state.harm, share: text }));
-}
+const drawDoom = () => el("p.faint", { id: "doom" }, el("span.bar", el("i", { style: `width:${100 * (state.doom?.share ?? 0)}%` })), " ",
+  say("board.doom", { harm: state.harm, share: state.doom ? state.doom.percent + " %" : "…" }));
 
 // drawLost says why the goal is out of reach, and leads back to before that.
-function drawLost(lost) {
-  return el("div.end.harmful", el("p", plain(lost.said)), button(say("board.back"), () => work(regain), ".main"));
-}
+const drawLost = (lost) => el("div.end.harmful", el("p", plain(lost.said)), button(say("board.back"), () => work(regain), ".main"));
 
 function drawMoves(at) {
   if (!at.moves.length) return el("p", say("board.over"));

@@ -1,5 +1,4 @@
 // A lock in a race.
-
 const races = new Map(); // runs that were shown, by address: Back needs no engine
 
 // race plays a lock in a race with some settings of its own, as in "pause=9s,ttl=5s".
