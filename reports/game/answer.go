@@ -245,14 +245,16 @@ func (r *asked) position(choices []simulator.Choice, err error) (*Position, erro
 
 // happened tells the end of a run, up to a harm, in a few sentences.
 func happened(at *play.Position, harm verdict.Word) Words {
-	const most = 5
+	const most = 6
 	return sayAll(func(lang string) string {
 		var all []string
 		for _, s := range reports.Sentences(lang, at.Outcome.History, at.Outcome.Judgement)[1:] { // that of the lock
 			if strings.HasPrefix(s.Text, string(harm)) {
 				break
 			}
-			all = append(all, s.Text)
+			if !s.Minor() {
+				all = append(all, s.Text)
+			}
 		}
 		return text.Join(lang, "part.sentences", all[max(len(all)-most, 0):])
 	})
