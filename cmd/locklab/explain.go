@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -19,7 +18,6 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/search"
-	"locklab/simulator"
 	"locklab/simulator/lists"
 )
 
@@ -167,7 +165,7 @@ func (x *explainer) explain(args []string) error {
 		}
 		return x.outcome(o)
 	}
-	if _, err := os.Stat(args[0]); err == nil || !errors.Is(notTrace, simulator.ErrTraceForeign) {
+	if _, err := os.Stat(args[0]); err == nil || isLink(args[0]) {
 		return notTrace // it was meant as a trace
 	}
 	return lessons.NoPage(args[0])

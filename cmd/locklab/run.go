@@ -435,7 +435,7 @@ func readTrace(arg string) (simulator.Trace, error) {
 	content, readErr := readFile(arg, maxTraceFile)
 	path := (*os.PathError)(nil) // also of a name that is too long for one
 	if errors.As(readErr, &path) && !errors.Is(readErr, os.ErrPermission) && path.Op != "read" {
-		return t, text.Errorf("error.trace.neither", "name", fmt.Sprintf("%.60s", arg), "cause", err)
+		return t, text.Errorf("error.trace.neither", "name", fmt.Sprintf("%.60s", arg))
 	}
 	if readErr != nil {
 		return t, text.Errorf("error.trace.read", "cause", readErr)
