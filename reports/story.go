@@ -304,8 +304,12 @@ func weightOf(k history.EventKind) int {
 }
 
 func (t *storyWriter) expire(s *step) {
-	if t.words.h.ZooKeeper {
+	switch {
+	case t.words.h.ZooKeeper:
 		t.tellAt(s.At, turning, "story.place.goes")
+		return
+	case t.words.h.Database:
+		t.tellAt(s.At, turning, "story.lock.goes")
 		return
 	}
 	where := ""

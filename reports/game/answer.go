@@ -230,7 +230,8 @@ func (r *asked) position(choices []simulator.Choice, err error) (*Position, erro
 	case r.Harm == "" || !at.Has(r.Harm):
 		return p, nil
 	case r.Do == "way":
-		p.End = words("play.gaveup", "harm", r.Harm, "faults", counted("fault", at.Used()), "story", happened(at, r.Harm))
+		faults := counted("fault", at.Used())
+		p.End = words("play.gaveup", "harm", r.Harm, "faults", faults, "story", happened(at, r.Harm))
 		return p, nil
 	}
 	turns, err := r.game.Turns(r.ctx, choices, r.Harm)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"locklab/faults"
 	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios/play"
@@ -172,13 +173,13 @@ func changeOf(e *history.Event, owner int) string {
 	return "overwrite"
 }
 
-// known is the end of the key of a text for what a client knows of the key that it changes: whether its last command has
-// read the key, and found it to be its own.
+// known is the end of the key of a text for what a client knows of the key that it changes: whether its last command
+// has read the key, and found it to be its own.
 func known(h *history.History, client int) string {
 	n := len(h.Events) - 1
 	for ; n >= 0 && (h.Events[n].Kind != history.Apply || h.Events[n].Client != client); n-- {
 	}
-	if n < 0 || h.Events[n].Cmd[0] != "GET" {
+	if n < 0 || len(h.Events[n].Cmd) == 0 || h.Events[n].Cmd[0] != "GET" {
 		return ".blind"
 	}
 	past := *h
@@ -239,28 +240,28 @@ func struckWords(s *play.Step, fault string) Words {
 	return words("play.hint.at."+key, "client", clientName(client), "left", seconds(lease-s.Before.End))
 }
 
-// spent names a fault, and says what became of the key or else what it met.
+// spent names a fault, and says what became of the key after a crash, or else what the fault met.
 func spent(s *play.Step) []Words {
 	e, sent := s.Events()[0], ""
-	what := words("play.lost.fault", "fault", e.Name())
+	what := words("play.lost.fault")
 	if key := "play.lost." + e.Name(); text.In("en").Has(key) {
 		what = words(key, "client", clientName(e.Client))
 	}
 	for _, e := range s.Before.Events {
-		if of := e.Client == int(s.Choice.Client) && e.Node > 0; of && e.Kind == history.Send {
+		if of := e.Client == int(s.Choice.Client) && len(e.Cmd) > 0; of && e.Kind == history.Send {
 			sent = strings.ToUpper(e.Cmd[0])
 		} else if of && e.Kind == history.Apply {
 			sent = ""
 		}
 	}
-	k := stateOf(s.Run).Keys
+	k, crashed := stateOf(s.Run).Keys, s.Choice.Verb == faults.Crash.Verb
 	switch {
-	case sent != "":
+	case crashed && sent != "":
 		return []Words{what, words("play.lost.sent", "command", sent)}
-	case len(k) == 1 && k[0].Held && k[0].Until < history.Forever:
+	case crashed && len(k) == 1 && k[0].Held && k[0].Until < history.Forever:
 		return []Words{what, words("play.lost.ends", "left", seconds(k[0].Until-s.Run.End))}
 	}
-	return []Words{what, struckWords(s, "")}
+	return []Words{what, words("play.lost.met", "state", struckWords(s, ""))}
 }
 
 // outOf says which clients ask no more.

@@ -173,8 +173,8 @@ func rules(g *play.Game) Words {
 	all := []Words{words("play.rules", "clients", join("play.rules.and", names...), "asks", asks)}
 	say := func(applies bool, key string) {
 		if applies {
-			all = append(all, words("play.rules."+key, "work", seconds(cmp.Or(b.Work, b.TTL*2/5)), "lease", seconds(b.TTL),
-				"nodes", b.Nodes))
+			work := seconds(cmp.Or(b.Work, b.TTL*2/5))
+			all = append(all, words("play.rules."+key, "work", work, "lease", seconds(b.TTL), "nodes", b.Nodes))
 		}
 	}
 	inTime, lease := b.Timing != search.AnyTiming, g.Lock.Expiry != lock.ExpiryNone
