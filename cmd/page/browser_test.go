@@ -291,7 +291,7 @@ func (b *browser) clicks() {
 	b.wait(`!state.busy && state.at.faults[0].used === 1 && document.querySelectorAll(".motion-inbar").length > 2`)
 	b.wait(`[...document.querySelectorAll(".motion-inbar")].map((e) => e.getBoundingClientRect()).every((a, i, all) =>
 		all.every((b, j) => i === j || a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top))`)
-	b.do(`state.lang = "en"; localStorage.removeItem("locklab.theme")`)
+	b.do(`state.lang = "en"; document.documentElement.dataset.theme = "light"; localStorage.removeItem("locklab.theme")`)
 	b.media("screen", "dark") // the page follows the system
 	b.wait(`document.documentElement.dataset.theme === "dark"`)
 	b.media("screen", "light")

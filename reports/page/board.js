@@ -137,8 +137,8 @@ function show(...parts) {
   drawFrame();
 }
 
-// loaded says how much of the engine has come.
-const loaded = (got, all) => tell(say("board.loading") + ` ${(got / 1e6).toFixed(1)}${all ? " / " + (all / 1e6).toFixed(1) : ""} MB`);
+// loaded says how much of the engine has come, unless something is said that matters more.
+const loaded = (got, all) => document.querySelector("#message.bad") ?? tell(say("board.loading") + ` ${(got / 1e6).toFixed(1)}${all ? " / " + (all / 1e6).toFixed(1) : ""} MB`);
 
 // address is where the view can be found again.
 function address() {
