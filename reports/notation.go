@@ -54,8 +54,7 @@ func (v *wording) actorName(s *step) string {
 	return ServerName(v.h)
 }
 
-// longArgument is the width of an argument or a reply in a notation, in cells: the path of a
-// znode fits.
+// longArgument is the width of an argument or a reply in a notation, in cells: the path of a znode fits.
 const longArgument = 48
 
 // notation is one step in a notation; "": it is left out.

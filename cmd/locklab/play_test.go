@@ -22,7 +22,7 @@ func TestGames(t *testing.T) {
 		args  []string
 	}{
 		"play":         {"1\n1\n1\nu\nh\n99\nno\nm redlok\ng\nm\n?\nq\n", []string{"play", "token", "--budget", "pause=1"}},
-		"play.level":   {"2\n2\nb\n1\n", []string{"play", "--level", "1"}},                                        // lost, and won; ends with the input
+		"play.level":   {"b\nn\n2\n2\nno\nb\n1\n", []string{"play", "--level", "1"}},                              // lost, and won; ends with the input
 		"play.zh":      {"g\nm setnx\nl\nq\n", []string{"play", "--level", "3", "--lang", "zh"}},                  // what another lock cannot come to
 		"play.holds":   {"1\nh\nno\nh\nq\n", []string{"play", "token", "--budget", "crash=1", "--attempts", "1"}}, // nothing goes wrong
 		"play.any":     {"1\nh\nq\n", []string{"play", "token", "--timing", "any", "--fenced", "--budget", "pause=1", "--attempts", "1"}},

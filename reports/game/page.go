@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"locklab/algorithms"
+	"locklab/faults"
 	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios"
@@ -14,6 +15,7 @@ import (
 	"locklab/scenarios/race"
 	"locklab/scenarios/search"
 	"locklab/simulator"
+	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
 
@@ -21,7 +23,7 @@ import (
 const firstShown = 8
 
 // budgets are those that a page offers for a lock of one's own choice.
-var budgets = []string{
+var budgets = []faults.Budget{
 	"crash=1,pause=1", "crash=1", "pause=1", "lose-reply=1", "lose-request=1", "delay=1@9s", "restart=1", "failover=1",
 	"split=1", "client-clock=1@11s", "node-clock=1@11s", "delete=1", "expire-session=1", "crash=1,failover=1",
 	"pause=2", "",
@@ -41,9 +43,10 @@ func PageData() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	offered := lists.Each(budgets, func(b faults.Budget) any { return []any{b, orNone(b)} })
 	return json.Marshal(map[string]any{
 		"version": Format, "texts": pageTexts(), "levels": course, "locks": locks(), "races": races(), "shown": shown,
-		"budgets": budgets,
+		"budgets": offered,
 	})
 }
 

@@ -52,7 +52,7 @@ function pages(said) {
   let high = 0;
   mine.forEach((section, i) => {
     const more = /^\? /.test(cut[i].title) ? 1 : cut[i].lines.reduce((sum, line) => sum + Math.ceil(line.length / 90), 2);
-    if (!all.length || high + more > PAGE) { all.push([]); high = 0; }
+    if (!all.length || high + more > PAGE && high > 6) { all.push([]); high = 0; }
     all.at(-1).push(section);
     high += more;
   });
