@@ -91,11 +91,10 @@ const (
 // excludes, by bisection. Each answer is that of a complete search of all interleavings
 // of two clients and at most one fault.
 //
-// The two run the same code. Each asks at once; refused, it asks again with all
-// retries of explore.RetrySleeps. When it has the lock it works for two fifths of a
-// lease and a millisecond, gives it back and is done. So the other asks at the very
-// end of that work, and just after a lease has ended; asking all the time would find
-// nothing else.
+// The two run the same code. Each begins at once, or at any moment at which something
+// is due, such as the end of a pause or of a lease, however long the lock makes that last.
+// Refused, it asks again with all retries of explore.RetrySleeps. When it has the lock it
+// works for two fifths of a lease and a millisecond, gives it back and is done.
 //
 // w and ctx are as for Matrix; a limit that was not finished is NoAnswer.
 func FindTolerance(ctx context.Context, locks []lock.Entry, w *share.Work) (*Tolerance, error) {
@@ -214,7 +213,7 @@ func (r Rivals) Search(ctx context.Context, entry lock.Entry, h Hazard, parts in
 }
 
 func (r Rivals) search(ctx context.Context, entry lock.Entry, budget faults.Budget) (*RivalSearch, error) {
-	b := search.Bounds{Retries: explore.MaxRetries, Budget: budget, Scope: explore.Scope{
+	b := search.Bounds{Retries: explore.MaxRetries, Late: true, Budget: budget, Scope: explore.Scope{
 		Clients: search.Enough(entry, verdict.Overlap), Attempts: 1, Nodes: search.FewServers(entry), TTL: r.TTL}}
 	if err := b.Check(entry); err != nil {
 		return nil, err
