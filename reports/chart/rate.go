@@ -77,8 +77,30 @@ func (r *Rate) Finding(lang string) string {
 	if most >= 10 {
 		n = number(ceilTo(most, math.Pow(10, math.Floor(math.Log10(most))-1)))
 	}
-	return say(lang, "rate.finding", "ttl", length(r.TTL), "n", n, "source", source,
+	last := time.Duration(0) // at which one of them breaks
+	for _, b := range r.Bounds {
+		if b.Source == source && slices.Contains(locks, b.Lock) && *b.AtMost > 0 {
+			last = max(last, b.TTL)
+		}
+	}
+	key, from := "rate.finding", last
+	for _, b := range slices.Backward(r.Bounds) {
+		if b.TTL > last && (from == last || b.TTL < from) {
+			key, from = "rate.finding.until", b.TTL
+		}
+	}
+	return say(lang, key, "ttl", length(r.TTL), "n", n, "source", r.sourceName(lang, source), "from", length(from),
 		"locks", firstNames(lang, locks, titleLocks))
+}
+
+// sourceName is what a source of pauses is called.
+func (r *Rate) sourceName(lang, id string) string {
+	for _, s := range r.Sources {
+		if s.ID == id && s.Quality != cost.Given {
+			return say(lang, "environment."+id+".name")
+		}
+	}
+	return say(lang, "rate.pauses", "source", id)
 }
 
 // Notes implements Result.
@@ -175,7 +197,7 @@ func drawRate(c *Chart, lang string) frame {
 	})
 	logarithmic(&p.Y, lists.Each(all, often), number)
 	p.Y.Min /= 10 // the line of none
-	p.Y.Tick.Marker = append(p.Y.Tick.Marker.(plot.ConstantTicks), plot.Tick{Value: p.Y.Min, Label: "0"})
+	p.Y.Tick.Marker = append(p.Y.Tick.Marker.(plot.ConstantTicks), plot.Tick{Value: p.Y.Min, Label: say(lang, "rate.axis.none")})
 	ttls := lists.Each(all, func(r record) float64 { return r.number("ttl_ns") })
 	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, labelled(spaced(ttls), nanoseconds)
 	p.X.Min, p.X.Max = float64(time.Second), float64(10*time.Second)

@@ -145,13 +145,33 @@ func FindRates(ctx context.Context, o RateOrder, known *study.Tolerance) (*Rates
 // Of makes the table of locks of which all is known.
 func (o RateOrder) Of(all []Subject) *Rates {
 	r := &Rates{RateOrder: o, Subjects: all}
-	ttls := slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(o.TTLs), o.TTL))))
+	at := func(s Subject, source Source, ttl time.Duration) Bound {
+		u := o.Usage
+		u.TTL = ttl
+		return s.Bound(u, source)
+	}
+	ttls := slices.Sorted(slices.Values(append(slices.Clone(o.TTLs), o.TTL)))
+	for i, high := range ttls[1:] { // where there is no overlap any more
+		for _, s := range all {
+			for _, source := range o.Sources {
+				none := func(tenths time.Duration) (bool, error) {
+					n := at(s, source, tenths*time.Second/10).AtMost
+					return n != nil && *n == 0, nil
+				}
+				low, high := ttls[i]*10/time.Second, high*10/time.Second
+				if before, _ := none(low); !before {
+					edge, _ := bisect(low, high, 1, none)
+					ttls = append(ttls, edge*time.Second/10)
+				}
+			}
+		}
+	}
+	slices.Sort(ttls)
+	ttls = slices.Compact(ttls)
 	for _, s := range all {
 		for _, source := range o.Sources {
 			for _, ttl := range ttls {
-				u := o.Usage
-				u.TTL = ttl
-				r.Bounds = append(r.Bounds, s.Bound(u, source))
+				r.Bounds = append(r.Bounds, at(s, source, ttl))
 			}
 		}
 	}
