@@ -84,7 +84,11 @@ func (r *Timeline) picture(f Format) picture {
 		below = []string{text.Label(say(f.Lang, "explain.head", "text", race)) + text.RaceTitle(race, f.Lang)}
 	}
 	least := vg.Point{X: timelineLeft + timelineRight + 0.55*vg.Length(run.X[len(run.X)-1]), Y: p.least()}
-	drawn := frame{title: f.Title, below: below, least: least, body: p.draw}
+	scale := "timeline.scale"
+	if run.Cuts != nil {
+		scale = "timeline.scale.cut"
+	}
+	drawn := frame{title: f.Title, below: below, least: least, body: p.draw, foot: []string{say(f.Lang, scale)}}
 	drawn.source(r.Source, f.Lang)
 	return drawn.picture()
 }
@@ -237,6 +241,9 @@ func (p *timelinePlot) stage(c int, stage string, at vg.Rectangle) {
 	case "inside", "leaving":
 		fillBox(p.c, at, clientColor(c))
 		strokeBox(p.c, at, clientColor(c), 1.2)
+		if c%2 == 0 && at.Max.X-at.Min.X > 8 { // in print its colour is as grey as that of the one before
+			strokeBox(p.c, inset(at, 2), white, 0.8)
+		}
 		style = writing(smallSize, white)
 	default:
 		fillBox(p.c, at, paleGrey)
@@ -317,7 +324,7 @@ func (p *timelinePlot) wedge(k reports.KeyState, event int, left, right, y vg.Le
 	if k.Owner > 0 {
 		paint = clientColor(k.Owner)
 	}
-	p.c.SetColor(faded(paint, 0x80))
+	p.c.SetColor(faded(paint, [2]uint8{0x48, 0x80}[k.Owner%2])) // two greys in print
 	p.c.Fill(path)
 }
 
@@ -328,9 +335,10 @@ func (p *timelinePlot) messages() {
 	for _, c := range p.clients {
 		rooms[c] = &room{}
 	}
-	rooms[history.Resource] = &room{lines: lists.Each(p.Marks, func(m reports.Mark) vg.Length { return p.x[m.Event] })}
+	storage := p.touches()
 	var labels []func()
-	for _, m := range p.Messages {
+	answers := p.answers()
+	for i, m := range p.Messages {
 		lane, shown := p.lane[m.Client]
 		server, ok := p.server[m.Node]
 		out := m.Sent
@@ -347,17 +355,14 @@ func (p *timelinePlot) messages() {
 		p.arrows(&m, edge, server)
 		if m.Node < 0 {
 			if m.Arrived >= 0 && m.What == "WRITE" {
-				p.touch(&m, server, rooms[m.Node])
+				p.touch(&m, server, storage)
 			} else if m.Arrived >= 0 {
-				labels = append(labels, func() { p.touch(&m, server, rooms[m.Node]) })
+				labels = append(labels, func() { p.touch(&m, server, storage) })
 			}
 			continue
 		}
-		said := m.What
-		if m.Reply != "" {
-			said += " → " + m.Reply
-		}
-		if again := last[m.Client] == said; again && m.Times == 0 {
+		said, begins := answers[i]
+		if again := last[m.Client] == said; !begins || again && m.Times == 0 {
 			continue
 		}
 		last[m.Client] = said
@@ -372,6 +377,46 @@ func (p *timelinePlot) messages() {
 	}
 }
 
+// answers are what messages say, by the first of a round: the same command of a client to one server after another.
+func (p *timelinePlot) answers() map[int]string {
+	rounds, begun, said := map[int][]reports.Message{}, map[int]int{}, map[int]string{}
+	for i, m := range p.Messages {
+		if m.Node < 0 {
+			continue
+		}
+		of := rounds[begun[m.Client]]
+		if of == nil || of[0].Client != m.Client || of[0].What != m.What ||
+			slices.ContainsFunc(of, func(o reports.Message) bool { return o.Node == m.Node }) {
+			begun[m.Client] = i
+		}
+		rounds[begun[m.Client]] = append(rounds[begun[m.Client]], m)
+	}
+	reply := func(m reports.Message) string {
+		switch {
+		case m.Lost:
+			return say(p.lang, "timeline.lost")
+		case m.Answered < 0:
+			return ""
+		}
+		return m.Reply
+	}
+	for first, of := range rounds {
+		same := lists.Gather(of, func(a, b reports.Message) bool { return reply(a) == reply(b) })
+		answers := lists.Each(same, func(like []reports.Message) string {
+			text := reply(like[0])
+			if text != "" && len(of) > 1 {
+				text += fmt.Sprintf(" (%d/%d)", len(like), len(of))
+			}
+			return text
+		})
+		said[first] = of[0].What
+		if answers = slices.DeleteFunc(answers, func(a string) bool { return a == "" }); answers != nil {
+			said[first] += " → " + strings.Join(answers, ", ")
+		}
+	}
+	return said
+}
+
 // label writes what a message says at a place, or so that it ends with the picture.
 func (p *timelinePlot) label(said string, x, y vg.Length, r *room) {
 	width := small.Width(said)
@@ -382,8 +427,20 @@ func (p *timelinePlot) label(said string, x, y vg.Length, r *room) {
 	}
 }
 
-// touch marks a read or a write in the lane of the resource, with what it says, where there is room for both.
-func (p *timelinePlot) touch(m *reports.Message, y vg.Length, r *room) {
+// touches are rooms for what is said of reads and writes: beside their marks, above them and below.
+func (p *timelinePlot) touches() (rows []*room) {
+	lines := lists.Each(p.Marks, func(m reports.Mark) vg.Length { return p.x[m.Event] })
+	rows = []*room{{lines: lines}, {lines: lines}, {lines: lines}}
+	for _, m := range p.Messages {
+		if m.Node < 0 && m.Arrived >= 0 {
+			rows[0].taken = append(rows[0].taken, [2]vg.Length{p.x[m.Arrived], p.x[m.Arrived]})
+		}
+	}
+	return rows
+}
+
+// touch marks a read or a write in the lane of the resource, with what it says where there is room.
+func (p *timelinePlot) touch(m *reports.Message, y vg.Length, rows []*room) {
 	said, letters, glyph := m.Reply, small, draw.GlyphStyle{Color: ink, Radius: 2.4, Shape: draw.RingGlyph{}}
 	switch {
 	case m.Reply == "refused":
@@ -393,11 +450,13 @@ func (p *timelinePlot) touch(m *reports.Message, y vg.Length, r *room) {
 		said, letters, glyph.Shape = say(p.lang, "motion.write")+" "+m.Reply, smallStrong, draw.CircleGlyph{}
 	}
 	x, width := p.x[m.Arrived], letters.Width(said)
-	for _, from := range []vg.Length{x + 5, x - 5 - width} {
-		if left, right := min(x-3, from), max(x+3, from+width); right <= p.c.Max.X && r.take(left, right) {
-			p.c.DrawGlyph(glyph, vg.Point{X: x, Y: y})
-			write(p.c, letters, from, y, said)
-			return
+	p.c.DrawGlyph(glyph, vg.Point{X: x, Y: y})
+	for i, row := range rows {
+		for _, from := range []vg.Length{x + 5, x - 5 - width} {
+			if from+width <= p.c.Max.X && (i == 0 || p.band > 2*smallLine) && row.take(from, from+width) {
+				write(p.c, letters, from, y+[]vg.Length{0, 1, -1}[i]*p.band/3, said)
+				return
+			}
 		}
 	}
 }
