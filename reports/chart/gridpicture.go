@@ -49,7 +49,7 @@ const raceWidth vg.Length = 200
 func drawGrid(c *Chart, lang string) frame {
 	all := c.Table.records()
 	locks := values("lock", all)
-	f := frame{below: []string{say(lang, "grid.counted")}, foot: bordersOf(all, lang)}
+	f := frame{below: []string{say(lang, "grid.counted")}, foot: signsOf(all, lang)}
 	if len(locks) >= overviewFrom {
 		return f.overview(all, lang)
 	}
@@ -136,8 +136,9 @@ func familyOf(r record) string {
 	return string(e.Family)
 }
 
-// bordersOf explains the borders that there are.
-func bordersOf(all []record, lang string) (said []string) {
+// signsOf explains, in a line, the borders that there are, and what stands in cells beside a verdict.
+func signsOf(all []record, lang string) []string {
+	var said []string
 	for _, border := range []struct {
 		key string
 		has func(Cell) bool
@@ -146,5 +147,12 @@ func bordersOf(all []record, lang string) (said []string) {
 			said = append(said, say(lang, "grid.caption."+border.key)+": "+say(lang, "grid.caption."+border.key+".means"))
 		}
 	}
-	return said
+	cells := lists.Each(all, cellFrom)
+	if slices.ContainsFunc(cells, func(c Cell) bool { return c.more() > 0 }) {
+		said = append(said, "+n: "+say(lang, "grid.legend.more"))
+	}
+	if slices.ContainsFunc(cells, func(c Cell) bool { return c.Word() == verdict.NA }) {
+		said = append(said, LookOf(verdict.NA).Glyph+": "+reports.Meaning(verdict.NA, lang))
+	}
+	return []string{text.Join(lang, "grid.join", said)}
 }
