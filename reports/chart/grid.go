@@ -196,16 +196,9 @@ func (g *Grid) Finding(lang string) string {
 		return found
 	}
 	for j := range g.Races {
-		others, of := g.failing(j)
-		if slices.ContainsFunc(left, func(i int) bool { return !slices.Contains(others, i) }) {
-			continue
+		if others, _ := g.failing(j); slices.Equal(others, left) {
+			return say(lang, "grid.finding.left", "first", found, "locks", g.names(left), "race", g.Races[j].Title(lang))
 		}
-		key := "grid.finding.left"
-		if len(others) > len(left) {
-			key = "grid.finding.among"
-		}
-		return say(lang, key, "first", found, "locks", g.names(left), "race", g.Races[j].Title(lang),
-			"k", strconv.Itoa(len(others)), "n", strconv.Itoa(len(of)))
 	}
 	return found
 }

@@ -138,21 +138,20 @@ func familyOf(r record) string {
 
 // signsOf explains, in a line, the borders that there are, and what stands in cells beside a verdict.
 func signsOf(all []record, lang string) []string {
+	caption := func(key string) string { return say(lang, key) + ": " + say(lang, key+".means") }
 	var said []string
-	for _, border := range []struct {
-		key string
-		has func(Cell) bool
-	}{{"thick", func(c Cell) bool { return c.Surprising() }}, {"dashed", func(c Cell) bool { return c.Uncontracted }}} {
-		if slices.ContainsFunc(all, func(r record) bool { return border.has(cellFrom(r)) }) {
-			said = append(said, say(lang, "grid.caption."+border.key)+": "+say(lang, "grid.caption."+border.key+".means"))
+	for _, sign := range []struct {
+		says string
+		has  func(*Cell) bool
+	}{
+		{caption("grid.caption.thick"), (*Cell).Surprising},
+		{caption("grid.caption.dashed"), func(c *Cell) bool { return c.Uncontracted }},
+		{"+n: " + say(lang, "grid.legend.more"), func(c *Cell) bool { return c.more() > 0 }},
+		{LookOf(verdict.NA).Glyph + ": " + reports.Meaning(verdict.NA, lang), func(c *Cell) bool { return c.Word() == verdict.NA }},
+	} {
+		if slices.ContainsFunc(all, func(r record) bool { c := cellFrom(r); return sign.has(&c) }) {
+			said = append(said, sign.says)
 		}
-	}
-	cells := lists.Each(all, cellFrom)
-	if slices.ContainsFunc(cells, func(c Cell) bool { return c.more() > 0 }) {
-		said = append(said, "+n: "+say(lang, "grid.legend.more"))
-	}
-	if slices.ContainsFunc(cells, func(c Cell) bool { return c.Word() == verdict.NA }) {
-		said = append(said, LookOf(verdict.NA).Glyph+": "+reports.Meaning(verdict.NA, lang))
 	}
 	return []string{text.Join(lang, "grid.join", said)}
 }

@@ -335,7 +335,15 @@ func (p *timelinePlot) messages() {
 	for _, c := range p.clients {
 		rooms[c] = &room{}
 	}
-	storage := p.touches()
+	var storage [3]room // beside the marks of reads and writes, above and below
+	for i := range storage {
+		storage[i].lines = lists.Each(p.Marks, func(m reports.Mark) vg.Length { return p.x[m.Event] })
+	}
+	for _, m := range p.Messages {
+		if m.Node < 0 && m.Arrived >= 0 {
+			storage[0].taken = append(storage[0].taken, [2]vg.Length{p.x[m.Arrived], p.x[m.Arrived]})
+		}
+	}
 	var labels []func()
 	answers := p.answers()
 	for i, m := range p.Messages {
@@ -355,9 +363,9 @@ func (p *timelinePlot) messages() {
 		p.arrows(&m, edge, server)
 		if m.Node < 0 {
 			if m.Arrived >= 0 && m.What == "WRITE" {
-				p.touch(&m, server, storage)
+				p.touch(&m, server, storage[:])
 			} else if m.Arrived >= 0 {
-				labels = append(labels, func() { p.touch(&m, server, storage) })
+				labels = append(labels, func() { p.touch(&m, server, storage[:]) })
 			}
 			continue
 		}
@@ -383,35 +391,31 @@ func (p *timelinePlot) answers() map[int]string {
 	for i, m := range p.Messages {
 		if m.Node < 0 {
 			continue
+		} else if m.Lost {
+			m.Reply = say(p.lang, "timeline.lost")
+		} else if m.Answered < 0 {
+			m.Reply = ""
 		}
 		of := rounds[begun[m.Client]]
-		if of == nil || of[0].Client != m.Client || of[0].What != m.What ||
-			slices.ContainsFunc(of, func(o reports.Message) bool { return o.Node == m.Node }) {
+		if of == nil || slices.ContainsFunc(of, func(o reports.Message) bool {
+			return o.Client != m.Client || o.What != m.What || o.Node == m.Node
+		}) {
 			begun[m.Client] = i
 		}
 		rounds[begun[m.Client]] = append(rounds[begun[m.Client]], m)
 	}
-	reply := func(m reports.Message) string {
-		switch {
-		case m.Lost:
-			return say(p.lang, "timeline.lost")
-		case m.Answered < 0:
-			return ""
-		}
-		return m.Reply
-	}
 	for first, of := range rounds {
-		same := lists.Gather(of, func(a, b reports.Message) bool { return reply(a) == reply(b) })
-		answers := lists.Each(same, func(like []reports.Message) string {
-			text := reply(like[0])
-			if text != "" && len(of) > 1 {
-				text += fmt.Sprintf(" (%d/%d)", len(like), len(of))
-			}
-			return text
-		})
 		said[first] = of[0].What
-		if answers = slices.DeleteFunc(answers, func(a string) bool { return a == "" }); answers != nil {
-			said[first] += " → " + strings.Join(answers, ", ")
+		sign := " → "
+		for _, like := range lists.Gather(of, func(a, b reports.Message) bool { return a.Reply == b.Reply }) {
+			if like[0].Reply == "" {
+				continue
+			}
+			said[first] += sign + like[0].Reply
+			sign = ", "
+			if len(of) > 1 {
+				said[first] += fmt.Sprintf(" (%d/%d)", len(like), len(of))
+			}
 		}
 	}
 	return said
@@ -427,20 +431,8 @@ func (p *timelinePlot) label(said string, x, y vg.Length, r *room) {
 	}
 }
 
-// touches are rooms for what is said of reads and writes: beside their marks, above them and below.
-func (p *timelinePlot) touches() (rows []*room) {
-	lines := lists.Each(p.Marks, func(m reports.Mark) vg.Length { return p.x[m.Event] })
-	rows = []*room{{lines: lines}, {lines: lines}, {lines: lines}}
-	for _, m := range p.Messages {
-		if m.Node < 0 && m.Arrived >= 0 {
-			rows[0].taken = append(rows[0].taken, [2]vg.Length{p.x[m.Arrived], p.x[m.Arrived]})
-		}
-	}
-	return rows
-}
-
 // touch marks a read or a write in the lane of the resource, with what it says where there is room.
-func (p *timelinePlot) touch(m *reports.Message, y vg.Length, rows []*room) {
+func (p *timelinePlot) touch(m *reports.Message, y vg.Length, rows []room) {
 	said, letters, glyph := m.Reply, small, draw.GlyphStyle{Color: ink, Radius: 2.4, Shape: draw.RingGlyph{}}
 	switch {
 	case m.Reply == "refused":
@@ -451,9 +443,9 @@ func (p *timelinePlot) touch(m *reports.Message, y vg.Length, rows []*room) {
 	}
 	x, width := p.x[m.Arrived], letters.Width(said)
 	p.c.DrawGlyph(glyph, vg.Point{X: x, Y: y})
-	for i, row := range rows {
+	for i := range rows {
 		for _, from := range []vg.Length{x + 5, x - 5 - width} {
-			if from+width <= p.c.Max.X && (i == 0 || p.band > 2*smallLine) && row.take(from, from+width) {
+			if from+width <= p.c.Max.X && (i == 0 || p.band > 2*smallLine) && rows[i].take(from, from+width) {
 				write(p.c, letters, from, y+[]vg.Length{0, 1, -1}[i]*p.band/3, said)
 				return
 			}

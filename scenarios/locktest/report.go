@@ -16,7 +16,6 @@ import (
 	"locklab/scenarios/race"
 	"locklab/scenarios/search"
 	"locklab/scenarios/study"
-	"locklab/simulator/explore"
 	"locklab/simulator/lists"
 )
 
@@ -98,7 +97,7 @@ func (x examination) pars() error {
 
 // findTolerance bisects the sizes of faults. Clocks of clients cannot be set.
 func (x examination) tolerance() error {
-	rivals := study.Rivals{TTL: x.of.study.TTL, Retries: explore.RetrySleeps(x.of.study.TTL, explore.MaxRetries), Code: x.of.putInto}
+	rivals := study.Rivals{TTL: x.of.study.TTL, Code: x.of.putInto}
 	for _, h := range study.Hazards() {
 		limit := study.Limit{Lock: x.of.entry.ID, Fault: h.Fault, Answer: study.NotAsked}
 		if h.Fault != wallClock {

@@ -121,17 +121,13 @@ func ToleranceCells(locks int) int { return locks * len(Hazards()) }
 
 // Rivals are the clients of a tolerance: two, and one more where two may be inside.
 type Rivals struct {
-	TTL     time.Duration
-	Retries []time.Duration // as in explore.Model
+	TTL time.Duration
 	// Code, if it is not nil, puts a user's own code in place of the lock of a search.
 	Code func(b *explore.Model)
 }
 
 // UsualRivals are those of FindTolerance.
-func UsualRivals() Rivals {
-	const ttl = 9 * time.Second
-	return Rivals{TTL: ttl, Retries: explore.RetrySleeps(ttl, explore.MaxRetries)}
-}
+func UsualRivals() Rivals { return Rivals{TTL: 9 * time.Second} }
 
 // Limit bisects.
 func (r Rivals) Limit(ctx context.Context, entry lock.Entry, h Hazard) (Limit, error) {
@@ -225,7 +221,7 @@ func (r Rivals) search(ctx context.Context, entry lock.Entry, budget faults.Budg
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
 	found := atomic.Bool{}
-	m.Retries, m.NoProbe, m.MaxStates = r.Retries, true, toleranceStates
+	m.NoProbe, m.MaxStates = true, toleranceStates
 	m.Progress = func(r *explore.Result) {
 		if overlap(r) != nil {
 			found.Store(true)

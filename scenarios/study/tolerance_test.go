@@ -16,6 +16,7 @@ import (
 	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/effort"
+	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
 
@@ -148,8 +149,10 @@ func TestToleranceAskingMore(t *testing.T) {
 	effort.OnlyExhaustive(t, "it searches for seconds; one goroutine searches")
 	t.Parallel()
 	often := study.UsualRivals()
-	often.Retries = slices.Repeat([]time.Duration{often.TTL / 20}, 48)
-	often.Retries[0] += time.Millisecond
+	often.Code = func(m *explore.Model) {
+		m.Retries = slices.Repeat([]time.Duration{often.TTL / 20}, 48)
+		m.Retries[0] += time.Millisecond
+	}
 	for _, c := range []struct{ lock, fault string }{{"token", "pause"}, {"token", "node-clock"}, {"getset", "client-clock"}} {
 		l, err := often.Limit(t.Context(), racetest.Lock(t, c.lock), study.Hazard{c.fault, true})
 		if err != nil || l.Falls != leases(theory[c.lock][c.fault]) {
