@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
+	"locklab/reports/text"
 	"locklab/scenarios/cost"
 	"locklab/scenarios/study"
 	"locklab/simulator/lists"
@@ -77,30 +79,20 @@ func (r *Rate) Finding(lang string) string {
 	if most >= 10 {
 		n = number(ceilTo(most, math.Pow(10, math.Floor(math.Log10(most))-1)))
 	}
-	last := time.Duration(0) // at which one of them breaks
-	for _, b := range r.Bounds {
-		if b.Source == source && slices.Contains(locks, b.Lock) && *b.AtMost > 0 {
-			last = max(last, b.TTL)
-		}
+	byTTL := func(a, b cost.Bound) int { return cmp.Compare(a.TTL, b.TTL) }
+	last := slices.MaxFunc(lists.Pick(r.Bounds, func(b cost.Bound) bool {
+		return b.Source == source && slices.Contains(locks, b.Lock) && *b.AtMost > 0
+	}), byTTL)
+	key, from := "rate.finding", time.Duration(0)
+	if later := lists.Pick(r.Bounds, func(b cost.Bound) bool { return b.TTL > last.TTL }); later != nil {
+		key, from = "rate.finding.until", slices.MinFunc(later, byTTL).TTL
 	}
-	key, from := "rate.finding", last
-	for _, b := range slices.Backward(r.Bounds) {
-		if b.TTL > last && (from == last || b.TTL < from) {
-			key, from = "rate.finding.until", b.TTL
-		}
+	pauses := say(lang, "rate.pauses", "source", source)
+	if name := "environment." + source + ".name"; text.In(lang).Has(name) {
+		pauses = say(lang, name)
 	}
-	return say(lang, key, "ttl", length(r.TTL), "n", n, "source", r.sourceName(lang, source), "from", length(from),
+	return say(lang, key, "ttl", length(r.TTL), "n", n, "source", pauses, "from", length(from),
 		"locks", firstNames(lang, locks, titleLocks))
-}
-
-// sourceName is what a source of pauses is called.
-func (r *Rate) sourceName(lang, id string) string {
-	for _, s := range r.Sources {
-		if s.ID == id && s.Quality != cost.Given {
-			return say(lang, "environment."+id+".name")
-		}
-	}
-	return say(lang, "rate.pauses", "source", id)
 }
 
 // Notes implements Result.

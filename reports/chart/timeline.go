@@ -84,11 +84,7 @@ func (r *Timeline) picture(f Format) picture {
 		below = []string{text.Label(say(f.Lang, "explain.head", "text", race)) + text.RaceTitle(race, f.Lang)}
 	}
 	least := vg.Point{X: timelineLeft + timelineRight + 0.55*vg.Length(run.X[len(run.X)-1]), Y: p.least()}
-	scale := "timeline.scale"
-	if run.Cuts != nil {
-		scale = "timeline.scale.cut"
-	}
-	drawn := frame{title: f.Title, below: below, least: least, body: p.draw, foot: []string{say(f.Lang, scale)}}
+	drawn := frame{title: f.Title, below: below, least: least, body: p.draw, foot: []string{say(f.Lang, "timeline.scale")}}
 	drawn.source(r.Source, f.Lang)
 	return drawn.picture()
 }

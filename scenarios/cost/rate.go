@@ -150,23 +150,22 @@ func (o RateOrder) Of(all []Subject) *Rates {
 		u.TTL = ttl
 		return s.Bound(u, source)
 	}
+	const unit = time.Second / 10
 	ttls := slices.Sorted(slices.Values(append(slices.Clone(o.TTLs), o.TTL)))
-	for i, high := range ttls[1:] { // where there is no overlap any more
-		for _, s := range all {
-			for _, source := range o.Sources {
-				none := func(tenths time.Duration) (bool, error) {
-					n := at(s, source, tenths*time.Second/10).AtMost
-					return n != nil && *n == 0, nil
-				}
-				low, high := ttls[i]*10/time.Second, high*10/time.Second
-				if before, _ := none(low); !before {
-					edge, _ := bisect(low, high, 1, none)
-					ttls = append(ttls, edge*time.Second/10)
-				}
+	for _, s := range all {
+		for _, source := range o.Sources { // up to the TTL at which there is no overlap any more
+			none := func(units time.Duration) (bool, error) {
+				n := at(s, source, units*unit).AtMost
+				return n != nil && *n == 0, nil
+			}
+			first := slices.IndexFunc(ttls, func(ttl time.Duration) bool { is, _ := none(ttl / unit); return is })
+			if first > 0 {
+				edge, _ := bisect(ttls[first-1]/unit, ttls[first]/unit, 1, none)
+				ttls = append(ttls, edge*unit)
+				slices.Sort(ttls)
 			}
 		}
 	}
-	slices.Sort(ttls)
 	ttls = slices.Compact(ttls)
 	for _, s := range all {
 		for _, source := range o.Sources {
