@@ -22,18 +22,29 @@ EXHAUSTIVE = LOCKLAB_EXHAUSTIVE=1
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
+# What make says, in the reader's language.
+ZH = $(findstring zh,$(LC_ALL)$(LC_MESSAGES)$(LANG))
+COMPILES = Compiling locklab. This takes a minute or two the first time, and a few seconds again.
+COMPILESzh = 正在编译 locklab：第一次要一两分钟，以后几秒钟。
+DRAWS = Playing these six locks in every race, and drawing. This takes about ten seconds.
+DRAWSzh = 让这六把锁跑遍所有竞争场景并画图，大约十秒。
+DREW = Open $(OUT)/report.html; the pictures beside it: grid, poster (every race), recovery, waiting, sweep, run.
+DREWzh = 请打开 $(OUT)/report.html；旁边的图：grid（总表）、poster（全部竞争场景）、recovery、waiting、sweep、run。
+NEXT = "go install ./cmd/locklab" installs locklab; until then write $(OUT)/locklab, as in "$(OUT)/locklab run redlock gc-pause".
+NEXTzh = 用 "go install ./cmd/locklab" 安装 locklab；没安装时写 $(OUT)/locklab，例如 "$(OUT)/locklab run redlock gc-pause"。
+
 # What the first command shows: small enough to be there in seconds.
 SIX = setnx,setnx-expire,getset,token,watchdog,redlock
 
 run: ## the tour, then six locks as grid, charts and report (into out/): 20 seconds once it is compiled
-	@echo "Compiling locklab. This takes a minute or two the first time, and a few seconds again."
+	@echo '$(COMPILES$(ZH))'
 	@$(GO) build -o $(OUT)/locklab ./cmd/locklab
 	@$(OUT)/locklab demo
-	@echo "Playing these six locks in every race, and drawing. This takes about ten seconds."
+	@echo '$(DRAWS$(ZH))'
 	@$(OUT)/locklab matrix --locks $(SIX) -o $(OUT) >/dev/null
 	@$(OUT)/locklab run redlock gc-pause -o $(OUT)/run.svg -o $(OUT)/run.png >/dev/null
-	@echo "Open $(OUT)/report.html; the pictures beside it: grid, poster (every race), recovery, waiting, sweep, run."
-	@echo "Next: $(OUT)/locklab run redlock gc-pause"
+	@echo '$(DREW$(ZH))'
+	@echo '$(NEXT$(ZH))'
 
 charts: ## every lock in every race, all charts and the whole report (into out/): a minute or two
 	@$(GO) build -o $(OUT)/locklab ./cmd/locklab
@@ -46,9 +57,9 @@ page: ## the page on which one breaks locks (into out/page/): one file, and a fo
 	$(GO) run ./cmd/page $(OUT)/page
 	@echo "Open $(OUT)/page/locklab.html, or host $(OUT)/page/site: with its address as LOCKLAB_PAGE the program names its pages."
 
-SYSTEMS = linux-amd64 linux-arm64 darwin-amd64 darwin-arm64 freebsd-amd64
+SYSTEMS = linux-amd64 linux-arm64 darwin-amd64 darwin-arm64 windows-amd64
 programs: ## the program for five systems (into out/programs/)
-	@for s in $(SYSTEMS); do echo $$s; GOOS=$${s%-*} GOARCH=$${s#*-} CGO_ENABLED=0 $(GO) build -trimpath -ldflags="-s -w" -o $(OUT)/programs/locklab-$$s ./cmd/locklab || exit 1; done
+	@for s in $(SYSTEMS); do echo $$s; GOOS=$${s%-*} GOARCH=$${s#*-} CGO_ENABLED=0 $(GO) build -trimpath -ldflags="-s -w" -o $(OUT)/programs/locklab-$$s$$(GOOS=$${s%-*} $(GO) env GOEXE) ./cmd/locklab || exit 1; done
 
 verify: ## prove the contract in both directions
 	$(GO) run ./cmd/locklab verify

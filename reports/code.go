@@ -17,6 +17,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/reports/layout"
+	"locklab/reports/text"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
@@ -112,6 +113,31 @@ func callsOf(h *history.History) (listings []Listing, calls []Call) {
 		}
 	}
 	return listings, calls
+}
+
+// Calls are what clients asked for in a run that was recorded with code, a line each, with the lines that did.
+func Calls(h *history.History, in *text.Printer) string {
+	var out strings.Builder
+	for i := range h.Events {
+		e := &h.Events[i]
+		way, of := 0, 0
+		fmt.Sscanf(e.Note, history.Way, &way, &of)
+		if e.Kind != history.Wake && len(e.Code) == 0 || e.Kind != history.Send && e.Kind != history.Sleep && of == 0 {
+			continue
+		}
+		what := in.Say("code.sleep", "span", e.D.String())
+		switch {
+		case of > 0:
+			what = in.Say("code.way", "way", strconv.Itoa(way), "of", strconv.Itoa(of))
+		case e.Node == history.Resource:
+			what = in.Say("code.resource")
+		case e.Kind == history.Send:
+			what = fmt.Sprintf("n%d %.60s", e.Node, strings.ReplaceAll(strings.Join(e.Cmd, " "), "\n", " "))
+		}
+		at := strings.Join(e.Code, " < ")
+		fmt.Fprintf(&out, "%7d  %s  %s %s\n", e.At/time.Millisecond, clientName(e.Client), layout.PadRight(what, 66), at)
+	}
+	return out.String()
 }
 
 // A request is one that the lock made of a server or the clock, once or several times.

@@ -96,7 +96,7 @@ func (d *drawing) heads() []string {
 	for c := range d.clients {
 		line = append(line, d.name(c+1))
 	}
-	title := serverName(d.words.h) + ": " + d.words.h.Key
+	title := ServerName(d.words.h) + ": " + d.words.h.Key
 	if d.words.h.Local {
 		title = d.words.say("lanes.noserver")
 	}
@@ -224,7 +224,7 @@ func timeLeft(keys []KeyState, at time.Duration) (left time.Duration, held bool)
 // list is the narrow form: an event a line, its verdicts beneath it.
 func (d *drawing) list(out *layout.Lines) {
 	s := &layout.Sheet{Right: layout.Only(0), Floor: 8}
-	s.Rows = append(s.Rows, []string{"t/ms", "", "", serverName(d.words.h) + ": " + d.words.h.Key})
+	s.Rows = append(s.Rows, []string{"t/ms", "", "", ServerName(d.words.h) + ": " + d.words.h.Key})
 	for i := range d.lines {
 		l := &d.lines[i]
 		if i > 0 && l.from-d.lines[i-1].to > d.gap {

@@ -68,7 +68,7 @@ func (c *transcript) servers() {
 }
 
 func (c *transcript) address(node int) string {
-	if name := serverName(c.words.h); name != "redis" {
+	if name := ServerName(c.words.h); name != "redis" {
 		return name
 	}
 	return "127.0.0.1:" + strconv.Itoa(basePort+max(0, node-1))

@@ -162,6 +162,7 @@ func (d *figure) show(e *env, drawn chart.Result, failed error) error {
 	showHere(e, failed, chart.Kind, kept, func() {
 		e.chart(drawn)
 		e.Next(d.next...)
+		e.onPage("lesson", e.running.Name())
 	})
 	return cmp.Or(failed, conclude(drawn))
 }

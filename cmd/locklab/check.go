@@ -123,13 +123,15 @@ func (c *checkFlags) runTests(e *env, pkg string) (found []checked.Lock, bad, er
 		return nil, nil, internal(err)
 	case err != nil:
 		if errors.As(err, &failed) {
-			fmt.Fprintln(e.stderr, presentable(strings.TrimRight(failed.Output, "\n")))
+			output := strings.ReplaceAll(strings.TrimRight(failed.Output, "\n"), "\t", "    ")
+			fmt.Fprintln(e.stderr, presentable(output))
 		}
 		return nil, nil, err
-	case r.Failed:
-		fmt.Fprintln(e.stderr, strings.TrimRight(r.Output, "\n"))
 	}
 	wrong := slices.ContainsFunc(r.Locks, func(l checked.Lock) bool { return l.Failed && l.Unknown == "" })
+	if r.Failed {
+		fmt.Fprintln(e.stderr, failures(r.Output, wrong))
+	}
 	switch {
 	case wrong:
 		return r.Locks, &exitError{exitDiffers, text.Errorf("error.own.differs", "package", pkg)}, nil
@@ -139,6 +141,16 @@ func (c *checkFlags) runTests(e *env, pkg string) (found []checked.Lock, bad, er
 		return nil, nil, noAnswer("error.own.failed", "package", pkg)
 	}
 	return r.Locks, nil, nil
+}
+
+// failures is the output of tests that fail. Of those whose results are shown below it only has the names.
+func failures(output string, shown bool) string {
+	lines := strings.Split(strings.TrimRight(output, "\n"), "\n")
+	named := lists.Pick(lines, func(line string) bool { return strings.HasPrefix(line, "--- FAIL") })
+	if shown && len(named) > 0 && !strings.Contains(output, "\npanic:") {
+		lines = named
+	}
+	return strings.Join(lines, "\n")
 }
 
 // more returns what the views need.

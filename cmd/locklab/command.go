@@ -298,7 +298,8 @@ func knownCommand(root *cobra.Command, args []string) error {
 var searched = map[string]string{
 	"level": "locklab play --level 1", "levels": "locklab play", "lesson": "locklab explain path",
 	"lessons": "locklab explain path",
-	"redis":   "locklab list", "zookeeper": "locklab list --locks line", "kleppmann": "locklab explain debate",
+	"redis":   "locklab list", "zookeeper": "locklab explain interview zookeeper", "kleppmann": "locklab explain debate",
+	"etcd": "locklab explain interview zookeeper", "redisson": "locklab explain watchdog",
 	"antirez": "locklab explain debate", "version": "locklab --version",
 	"quiz": "locklab play quiz", "replay": "locklab run LINK",
 }
@@ -429,7 +430,13 @@ func firstExample(c *cobra.Command) string {
 	return "locklab " + c.Use
 }
 
-// commandLine returns a command line as users type it.
+// commandLine returns a command line as users type it into a shell.
 func commandLine(words ...[]string) string {
-	return text.Visible(strings.Join(slices.Concat(append([][]string{{"locklab"}}, words...)...), " "))
+	quoted := lists.Each(slices.Concat(words...), func(word string) string {
+		if word != "" && !strings.ContainsAny(word, " \t\n'\"\\$&|;<>()*?#!`") {
+			return word
+		}
+		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	})
+	return text.Visible(strings.Join(append([]string{"locklab"}, quoted...), " "))
 }

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -19,7 +18,6 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/search"
-	"locklab/simulator"
 	"locklab/simulator/lists"
 )
 
@@ -50,7 +48,12 @@ func explainCommand() *command {
 				return nil
 			}
 			explain := func(e *env, write pageFormat) error {
-				return (&explainer{e, lessons.NewStage(), write, runs}).explain(args)
+				x := &explainer{e, lessons.NewStage(), write, runs, append([]string{"lesson"}, args...)}
+				err := x.explain(args)
+				if err == nil && file == "" && !e.json {
+					e.onPage(x.address...)
+				}
+				return err
 			}
 			if file == "" {
 				_, typed := terminal(e.stdin)
@@ -124,15 +127,19 @@ func printMenu(e *console) {
 
 // An explainer finds out what to explain, and writes it.
 type explainer struct {
-	e     *env
-	stage *lessons.Stage
-	write pageFormat
-	runs  bool // with the runs behind an answer
+	e       *env
+	stage   *lessons.Stage
+	write   pageFormat
+	runs    bool     // with the runs behind an answer
+	address []string // on the page
 }
 
 func (x *explainer) explain(args []string) error {
 	words := append(args, "")
-	if command := searched[strings.ToLower(words[0])]; command != "" {
+	command := searched[strings.ToLower(words[0])]
+	if page, is := strings.CutPrefix(command, "locklab explain "); is && len(args) == 1 {
+		words = append(strings.Fields(page), "")
+	} else if command != "" {
 		return text.Errorf("error.noarguments.meant", "command", "locklab explain", "name", strings.Join(args, " "),
 			"meant", strings.TrimSpace(command+" "+words[1]))
 	}
@@ -151,13 +158,14 @@ func (x *explainer) explain(args []string) error {
 	}
 	t, notTrace := readTrace(args[0])
 	if notTrace == nil {
+		x.address = []string{t.Link()}
 		o, err := search.Replay(t)
 		if err != nil {
 			return err
 		}
 		return x.outcome(o)
 	}
-	if _, err := os.Stat(args[0]); err == nil || !errors.Is(notTrace, simulator.ErrTraceForeign) {
+	if _, err := os.Stat(args[0]); err == nil || isLink(args[0]) {
 		return notTrace // it was meant as a trace
 	}
 	return lessons.NoPage(args[0])

@@ -91,8 +91,12 @@ func short(e *text.Printer, name string) string {
 
 // printRows prints commands in two columns, each with its short text.
 func printRows(e *text.Printer, rows []row) {
+	widest := 10
 	for _, r := range rows {
-		e.Wrap("  "+text.Pad(r.shown, 12), short(e, r.name))
+		widest = max(widest, layout.Width(r.shown))
+	}
+	for _, r := range rows {
+		e.Wrap("  "+text.Pad(r.shown, widest+2), short(e, r.name))
 	}
 }
 

@@ -72,7 +72,11 @@ func (i *initFlags) run(e *env, args []string) error {
 		if around != "" {
 			e.Printf("%s\n", e.Say("init.module"))
 		}
-		e.Next(fmt.Sprintf("cd %s && go mod tidy && go test", args[0]), "locklab check "+args[0])
+		into := "cd " + args[0] + " && "
+		if filepath.Clean(args[0]) == "." {
+			into = ""
+		}
+		e.Next(into+"go mod tidy && go test", "locklab check "+args[0])
 	})
 	return nil
 }

@@ -104,13 +104,14 @@ func toJSON(kinds []string, entries []lock.Entry) any {
 }
 
 func listText(e *text.Printer, kind string, entries []lock.Entry, all bool) {
+	shown := func(command string) bool { return all && strings.HasSuffix(command, "--all") }
 	switch kind {
 	case "locks":
 		listLocks(e, entries)
-		e.Next("locklab list --all", "locklab list races", "locklab run token")
+		e.Next(slices.DeleteFunc([]string{"locklab list --all", "locklab list races", "locklab run token"}, shown)...)
 	case "races":
 		listRaces(e, all)
-		e.Next("locklab list races --all", "locklab list faults", "locklab explain gc-pause")
+		e.Next(slices.DeleteFunc([]string{"locklab list races --all", "locklab list faults", "locklab explain gc-pause"}, shown)...)
 	case "faults":
 		e.Printf("%s\n", e.Say("list.faults"))
 		for _, f := range faults.All() {

@@ -103,19 +103,16 @@ func whyNot(proof *search.Proof, lang string) string {
 
 func (p *proveFlags) print(e *console, proof *search.Proof) {
 	lock := proof.Search.Lock
-	scope := "any"
-	if !proof.Once.IsZero() {
-		scope = "once"
+	for _, lang := range e.Langs() {
+		e.Wrap("", certificate.HeadOfProof(proof, p.faults(proof, lang), lang))
 	}
-	e.Sentence("prove.head", "lock", lock.Heading(), "scope", e.Say("prove.scope."+scope), "faults", p.faults(e, proof),
-		"when", e.Say("certificate.proved.when."+proof.Search.Scope()))
 	if proof.Refused != nil {
 		for _, lang := range e.Langs() {
 			e.Wrap("  ", text.Say(lang, "prove.refused", "why", whyNot(proof, lang)))
 		}
 	}
-	for _, w := range proof.Proved() {
-		e.Wrap("  "+text.Pad(string(w), 12), e.Each(func(lang string) string { return certificate.Never(proof, lang) }))
+	for _, lang := range e.Langs() {
+		e.Wrap("  ", certificate.Proved(proof, lang))
 	}
 	all := proof.Witnesses()
 	for _, w := range all {
@@ -227,12 +224,12 @@ func printViewRows(e *console, lang string, rows []search.ViewRow) {
 }
 
 // faults says which faults may strike, and how often.
-func (p *proveFlags) faults(e *console, proof *search.Proof) string {
+func (p *proveFlags) faults(proof *search.Proof, lang string) string {
 	switch b := proof.Search.Bounds; {
 	case b.Budget == "":
-		return e.Say("play.nofaults")
+		return text.Say(lang, "play.nofaults")
 	case b.Endless:
-		return e.Say("prove.endless", "faults", strings.ReplaceAll(b.Faults(), "=any", ""))
+		return text.Say(lang, "prove.endless", "faults", strings.ReplaceAll(b.Faults(), "=any", ""))
 	default:
 		return b.Faults()
 	}

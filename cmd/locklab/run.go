@@ -196,6 +196,10 @@ func (r *runFlags) again(e *env, args []string) (*race.Outcome, error) {
 	if !isLink(args[0]) && meantBy(args[0]) != "" {
 		return nil, between(2, 2, "race")(e.running, args)
 	}
+	if scenarios.IsNumber(args[0]) {
+		_, err := scenarios.ByName(args[0])
+		return nil, err
+	}
 	for _, flag := range []string{"seed", "set", "budget"} {
 		if e.given(flag) {
 			return nil, text.Errorf("error.run.saved", "flag", "--"+flag)
@@ -217,6 +221,9 @@ func pickRun(args, changes []string) (entry lock.Entry, sc race.Race, s race.Set
 		return entry, sc, s, err
 	}
 	if sc, err = scenarios.ByName(args[1]); err != nil {
+		if _, wrong := race.Lock(args[1]); wrong == nil {
+			err = text.Errorf("error.run.locks", "name", args[1], "command", "locklab matrix --locks "+args[0]+","+args[1])
+		}
 		return entry, sc, s, err
 	}
 	s, err = sc.Settings.With(strings.Join(changes, ","))
@@ -428,7 +435,7 @@ func readTrace(arg string) (simulator.Trace, error) {
 	content, readErr := readFile(arg, maxTraceFile)
 	path := (*os.PathError)(nil) // also of a name that is too long for one
 	if errors.As(readErr, &path) && !errors.Is(readErr, os.ErrPermission) && path.Op != "read" {
-		return t, text.Errorf("error.trace.neither", "name", fmt.Sprintf("%.60s", arg), "cause", err)
+		return t, text.Errorf("error.trace.neither", "name", fmt.Sprintf("%.60s", arg))
 	}
 	if readErr != nil {
 		return t, text.Errorf("error.trace.read", "cause", readErr)

@@ -290,22 +290,32 @@ func World(p *search.Proof, lang string) string {
 	return say(lang, fmt.Sprint("prove.world.", max(p.Search.Lock.Holders, 1)+1))
 }
 
-// Never says, in a language of package text, that something cannot happen: on which conditions, and at which instants.
-func Never(p *search.Proof, lang string) string {
-	return say(lang, "prove.never."+p.Search.Scope(), "if", If(p.If(), lang))
+// Proved says, in a language of package text, what cannot happen: on which conditions, and at which instants; "": nothing
+// is proved.
+func Proved(p *search.Proof, lang string) string {
+	if len(p.Proved()) == 0 {
+		return ""
+	}
+	return say(lang, "prove.never."+p.Search.Scope(), "verdicts", joined(p.Proved(), lang), "if", If(p.If(), lang))
+}
+
+// HeadOfProof says, in a language of package text, of what a proof is.
+func HeadOfProof(p *search.Proof, faults, lang string) string {
+	scope := "prove.scope.once"
+	if p.Once.IsZero() {
+		scope = "prove.scope.any"
+	}
+	return say(lang, "prove.head", "lock", p.Search.Lock.Heading(), "scope", say(lang, scope),
+		"when", say(lang, "certificate.proved.when."+p.Search.Scope()), "faults", faults,
+		"work", listOf(p.Search, lang, "").m.Timing.Work, "ttl", p.Search.Bounds.TTL)
 }
 
 // OfProof returns the certificate of a proof in a language of package text: what is impossible, what is not, and
 // AnyNumber.
 func OfProof(p *search.Proof, lang string) string {
-	scope := "prove.scope.once"
-	if p.Once.IsZero() {
-		scope = "prove.scope.any"
-	}
-	lines := []string{say(lang, "prove.head", "lock", p.Search.Lock.Heading(), "scope", say(lang, scope),
-		"when", say(lang, "certificate.proved.when."+p.Search.Scope()), "faults", p.Search.Bounds.Faults())}
-	for _, w := range p.Proved() {
-		lines = append(lines, "  "+text.Pad(string(w), 12)+Never(p, lang))
+	lines := []string{HeadOfProof(p, p.Search.Bounds.Faults(), lang)}
+	if proved := Proved(p, lang); proved != "" {
+		lines = append(lines, "  "+proved)
 	}
 	for _, w := range p.Witnesses() {
 		lines = append(lines, "  "+text.Pad(string(w.Verdict), 12)+Broken(p, w, lang))

@@ -20,7 +20,6 @@ import (
 	"fmt"
 	"image/png"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -152,9 +151,6 @@ func (c *Chart) drawable() bool {
 		!slices.ContainsFunc(strings.Fields(of.columns), missing)
 }
 
-// mayBeID matches ids of locks.
-var mayBeID = regexp.MustCompile(`[a-z][a-z-]*[a-z]`)
-
 // named is a chart with the names that locks have in a language in place of their ids, where they are few.
 func (c *Chart) named(lang string) *Chart {
 	n, lock, said := *c, slices.Index(c.Table.names(), "lock"), c.Said[lang]
@@ -163,9 +159,9 @@ func (c *Chart) named(lang string) *Chart {
 	}
 	n.Table = &Table{Columns: c.Table.Columns, Rows: lists.Each(c.Table.Rows, slices.Clone)}
 	for _, row := range n.Table.Rows {
-		row[lock] = text.LockName(textOf(row[lock]), lang)
+		row[lock] = text.Named(textOf(row[lock]), lang)
 	}
-	said.Title = mayBeID.ReplaceAllStringFunc(said.Title, func(id string) string { return text.LockName(id, lang) })
+	said.Title = text.Named(said.Title, lang)
 	n.Said = map[string]Words{lang: said}
 	return &n
 }

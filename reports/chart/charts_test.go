@@ -108,7 +108,7 @@ func TestNames(t *testing.T) {
 		for _, lang := range text.Languages() {
 			ids, called := values("lock", c.Table.records()), values("lock", c.named(lang).Table.records())
 			for i, id := range ids {
-				want := text.LockName(id, lang)
+				want := text.Named(id, lang)
 				if len(ids) < overviewFrom && called[i] != want || lang == "en" && want != id {
 					t.Errorf("%s, %s: %s is called %s, not %s", name, lang, id, called[i], want)
 				}

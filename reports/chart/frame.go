@@ -27,6 +27,7 @@ type Format struct {
 	Lang  string // of its texts; "": English
 	Title string // in place of what the chart has found
 	Notes bool   // below it stand its notes, and it is higher by that
+	Slide bool   // of a run: its letters are as large as fit, and the title stands elsewhere
 }
 
 // A frame is a picture of 1600x900 pixels: a title in bold, below it as many sentences as two lines hold, a body that
@@ -38,6 +39,7 @@ type frame struct {
 	notes []string // further lines at the foot, by which the picture is higher
 	least vg.Point // size of the body; where it is too little all is drawn smaller
 	tall  bool     // the picture has the size of its body, whatever its ratio
+	large bool     // its letters are as large as fit
 	body  func(draw.Canvas)
 }
 
@@ -79,6 +81,10 @@ var (
 var hairlines = draw.LineStyle{Color: hairline, Width: 0.5}
 
 func (f frame) picture() picture {
+	dpis := dpis
+	if f.large {
+		dpis = append([]int{240, 224, 208, 192}, dpis...)
+	}
 	for i, dpi := range dpis {
 		p := picture{width: vg.Length(pixels*72) / vg.Length(dpi), dpi: dpi}
 		if f.tall {

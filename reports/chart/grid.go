@@ -14,9 +14,8 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A Grid is the verdicts on every lock in every race. Cells[i][j] is
-// Locks[i] in Races[j]. Pictures and texts draw a race per line
-// and a lock per column, in the order given.
+// A Grid is the verdicts on every lock in every race. Cells[i][j] is Locks[i] in Races[j]. Pictures and texts draw a
+// race per line and a lock per column, in the order given.
 type Grid struct {
 	Locks []Row
 	Races []Column
@@ -65,9 +64,8 @@ type Cell struct {
 	Overlap      time.Duration // the longest OVERLAP, 0: none
 }
 
-// Word is the verdict that stands for the cell: broken before unknown before
-// vacuous before holds. Unless a stale write came through, FENCED stands for the
-// OVERLAP beside it, and what makes the cell a failure stands before both.
+// Word is the verdict that stands for the cell: broken before unknown before vacuous before holds. Unless a stale write
+// came through, FENCED stands for the OVERLAP beside it, and what makes the cell a failure stands before both.
 func (c *Cell) Word() verdict.Word {
 	fenced := c.fenced()
 	if fenced && !c.Fails() {
@@ -90,9 +88,8 @@ func (c *Cell) fenced() bool {
 	return slices.Contains(c.Verdicts, verdict.Fenced) && !slices.Contains(c.Verdicts, verdict.StaleWrite)
 }
 
-// Fails reports whether the lock fails in this cell. An overlap whose late writes were refused (FENCED) leaves
-// the data safe, and a wait that time ends (ORPHAN, BLOCKED) is the known price of a time to live: neither is a
-// failure.
+// Fails reports whether the lock fails in this cell. An overlap whose late writes were refused (FENCED) leaves the data
+// safe, and a wait that time ends (ORPHAN, BLOCKED) is the known price of a time to live: neither is a failure.
 func (c *Cell) Fails() bool { return verdict.Fails(c.Verdicts) }
 
 // Asked reports whether the cell answers its question.
@@ -197,7 +194,7 @@ func (g *Grid) Finding(lang string) string {
 	}
 	for j := range g.Races {
 		if others, _ := g.failing(j); slices.Equal(others, left) {
-			return say(lang, "grid.finding.left", "first", found, "locks", g.names(left), "race", g.Races[j].Title(lang))
+			return say(lang, "grid.finding.left", "first", found, "locks", g.names(left, lang), "race", g.Races[j].Title(lang))
 		}
 	}
 	return found
@@ -226,7 +223,7 @@ func (g *Grid) finds(lang string, race int) string {
 	case len(fail) == 1:
 		key = "grid.finding.only"
 	}
-	return say(lang, key, "k", strconv.Itoa(len(fail)), "n", strconv.Itoa(len(asked)), "locks", g.names(fail),
+	return say(lang, key, "k", strconv.Itoa(len(fail)), "n", strconv.Itoa(len(asked)), "locks", g.names(fail, lang),
 		"race", g.Races[race].Title(lang))
 }
 

@@ -11,9 +11,8 @@ import (
 	"locklab/simulator/lists"
 )
 
-// overviewFrom is the number of locks from which a grid is drawn as an overview: a lock
-// per line, in groups, a race per column, and only the glyph in each cell. Locks of one
-// group that came out the same share a line.
+// overviewFrom is the number of locks from which a grid is drawn as an overview: a lock per line, in groups, a race per
+// column, and only the glyph in each cell. Locks of one group that came out the same share a line.
 const overviewFrom = 12
 
 // Many reports whether the grid is drawn as an overview.
@@ -104,7 +103,7 @@ func (g *Grid) overview(out *layout.Lines) {
 	for _, b := range bands {
 		for _, l := range b.Lines {
 			if len(l.Same) > 0 {
-				out.Put(layout.PadRight(g.lineName(l), label)+" "+sayAll(out, "grid.also")+" "+g.names(l.Same), label+1)
+				out.Put(layout.PadRight(g.lineName(l), label)+" "+sayAll(out, "grid.also")+" "+g.names(l.Same, "en"), label+1)
 			}
 		}
 	}
@@ -123,6 +122,6 @@ func (g *Grid) raceRows() (rows [][]string) {
 	return rows
 }
 
-func (g *Grid) names(places []int) string {
-	return strings.Join(lists.Each(places, func(i int) string { return g.Locks[i].ID }), ", ")
+func (g *Grid) names(places []int, lang string) string {
+	return text.Join(lang, "chart.list", lists.Each(places, func(i int) string { return g.Locks[i].ID }))
 }

@@ -85,6 +85,9 @@ func (r *Timeline) picture(f Format) picture {
 	}
 	least := vg.Point{X: timelineLeft + timelineRight + 0.55*vg.Length(run.X[len(run.X)-1]), Y: p.least()}
 	drawn := frame{title: f.Title, below: below, least: least, body: p.draw, foot: []string{say(f.Lang, "timeline.scale")}}
+	if f.Slide {
+		drawn.title, drawn.below, drawn.large = "", nil, true
+	}
 	drawn.source(r.Source, f.Lang)
 	return drawn.picture()
 }
@@ -92,7 +95,7 @@ func (r *Timeline) picture(f Format) picture {
 // Finding returns what the run shows: its gravest verdict, and what became of the data.
 func (r *Timeline) Finding(lang string) string {
 	word := append(slices.Clone(r.Verdicts), verdict.Unknown)[0]
-	key, pairs := "timeline."+string(word), []string{"lock", r.History.Lock, "clients", "", "time", ""}
+	key, pairs := "timeline."+string(word), []string{"lock", text.Named(r.History.Lock, lang), "clients", "", "time", ""}
 	for _, f := range r.Judgement.Findings {
 		if f.Verdict == word {
 			names := lists.Each(f.Clients, func(c int) string { return fmt.Sprintf("c%d", c) })

@@ -20,6 +20,7 @@ import (
 	"locklab/reports/motion"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
+	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
 
@@ -83,6 +84,7 @@ type slide struct {
 	lang        string
 	Command     string        // that plays the run; "": there is none to play
 	Address     string        // of the race on the page, after its "#"
+	Found       string        // what the run shows
 	Open, Whole template.HTML // pictures of the run: as far as the question goes, and whole; empty: none
 }
 
@@ -94,25 +96,28 @@ func (s slide) Part(name string) (template.HTML, error) {
 // draw adds the pictures of its run to a slide.
 func (s *slide) draw() (err error) {
 	o := s.Run
-	if o == nil {
+	switch {
+	case o == nil:
 		return nil
-	}
-	title := text.LockTitle(o.Lock.ID, s.lang)
-	if s.Kind == lessons.How || s.Kind == lessons.Quiz { // the run of a question stops where it asks
-		s.Open, err = picture(o, s.lang, title)
+	case s.Kind == lessons.How:
+		s.Open, err = picture(until(o, leaves(o, 2)), s.lang)
+		return err
+	case s.Kind == lessons.Quiz: // the run of a question stops where it asks
+		s.Open, err = picture(o, s.lang)
 		return err
 	}
 	s.Command, s.Address = "locklab run "+o.Lock.ID+" "+o.Race.ID, "race."+o.Lock.ID+"."+o.Race.ID
-	if s.Open, err = picture(before(o), s.lang, title); err == nil {
-		s.Whole, err = picture(o, s.lang, "")
+	s.Found = timeline(o).Finding(s.lang)
+	if s.Open, err = picture(until(o, question(o)), s.lang); err == nil {
+		s.Whole, err = picture(o, s.lang)
 	}
 	return err
 }
 
-// before is a run until its first verdict; one without, until its last fault. It names no race: the title of one is the
-// cause.
-func before(o *race.Outcome) *race.Outcome {
-	n := len(o.History.Events)
+// question is the number of events that a question shows: until the first verdict; without one until the last fault, or
+// if there is none until the first client leaves.
+func question(o *race.Outcome) int {
+	n := leaves(o, 1)
 	for i, e := range o.History.Events {
 		if e.Kind.Fault() {
 			n = i + 1
@@ -121,6 +126,23 @@ func before(o *race.Outcome) *race.Outcome {
 	for _, f := range o.Judgement.Findings {
 		n = min(n, max(f.Event, 1))
 	}
+	return n
+}
+
+// leaves is the number of events until the n-th time that a client leaves; of all events, if it never does.
+func leaves(o *race.Outcome, n int) int {
+	for i, e := range o.History.Events {
+		if e.Kind == history.Leave {
+			if n--; n == 0 {
+				return i + 1
+			}
+		}
+	}
+	return len(o.History.Events)
+}
+
+// until is a run until its n-th event. It names no race: the title of one is the cause.
+func until(o *race.Outcome, n int) *race.Outcome {
 	cut, h := *o, *o.History
 	h.Events, h.Open, h.Race = h.Events[:n:n], true, ""
 	h.End = h.Events[n-1].At
@@ -128,10 +150,13 @@ func before(o *race.Outcome) *race.Outcome {
 	return &cut
 }
 
-// picture is a run as a part of the page. Without a title it has what the run has found.
-func picture(o *race.Outcome, lang, title string) (template.HTML, error) {
+func timeline(o *race.Outcome) *chart.Timeline {
+	return &chart.Timeline{History: o.History, Judgement: o.Judgement, Verdicts: o.Verdicts}
+}
+
+// picture is a run as a part of the page.
+func picture(o *race.Outcome, lang string) (template.HTML, error) {
 	var b strings.Builder
-	run := &chart.Timeline{History: o.History, Judgement: o.Judgement, Verdicts: o.Verdicts}
-	err := chart.SVG(&b, run, chart.Format{Lang: lang, Title: title})
+	err := chart.SVG(&b, timeline(o), chart.Format{Lang: lang, Slide: true})
 	return template.HTML(chart.Inline(b.String(), o.Lock.ID+" "+o.Race.ID)), err
 }

@@ -12,7 +12,7 @@ function go(at, answered = false) {
   location.hash = (Math.max(0, Math.min(at, steps.length - 1)) + 1) + (answered ? "!" : "");
 }
 
-const hidden = () => !state.answered && steps[state.at].querySelector(".answer");
+const hidden = () => !state.answered && steps[state.at].querySelector(".answer:not(.later)"); // which the next slides are
 function next() { hidden() ? go(state.at, true) : state.at + 1 < steps.length && go(state.at + 1); }
 function back() { state.answered ? go(state.at) : state.at > 0 && go(state.at - 1); }
 

@@ -95,7 +95,7 @@ func TestQuestionsDoNotTell(t *testing.T) {
 		if o == nil || s.Kind != lessons.Race {
 			continue
 		}
-		cut := before(o)
+		cut := until(o, question(o))
 		if cut.Verdicts != nil || len(cut.Judgement.Findings) != 0 || len(cut.History.Events) >= len(o.History.Events) {
 			t.Errorf("%s: %v, %d of %d events", s.Heading, cut.Verdicts, len(cut.History.Events), len(o.History.Events))
 		}

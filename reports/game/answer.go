@@ -126,7 +126,7 @@ func (t *Table) do(ctx context.Context, r Request) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		g, err := l.Game()
+		g, err := l.Game(ctx)
 		return t.begin(ctx, g, err)
 	case "start":
 		g, err := r.newGame(ctx)
@@ -175,7 +175,7 @@ func (t *Table) begin(ctx context.Context, g *play.Game, err error) (any, error)
 	}
 	t.Close()
 	t.game = g
-	return (&asked{ctx: ctx, game: g}).position(g.Forward(nil, ""))
+	return (&asked{ctx: ctx, game: g}).position(g.Forward(ctx, nil, ""))
 }
 
 // open keeps the game of a trace at hand.
@@ -205,8 +205,8 @@ var ofGames = map[string]struct {
 	answer    func(*asked) (any, error)
 }{
 	"at":     {false, func(r *asked) (any, error) { return r.position(r.choices, nil) }},
-	"again":  {false, func(r *asked) (any, error) { return r.position(r.game.Forward(nil, "")) }},
-	"undo":   {false, func(r *asked) (any, error) { return r.position(r.game.Back(r.choices, r.Harm)) }},
+	"again":  {false, func(r *asked) (any, error) { return r.position(r.game.Forward(r.ctx, nil, "")) }},
+	"undo":   {false, func(r *asked) (any, error) { return r.position(r.game.Back(r.ctx, r.choices, r.Harm)) }},
 	"move":   {false, (*asked).move},
 	"goal":   {false, (*asked).goal},
 	"hint":   {false, (*asked).hint},
@@ -250,7 +250,7 @@ func (r *asked) move() (any, error) {
 	if r.Number < 0 || r.Number >= len(at.Moves) {
 		return nil, i18n.Errorf("error.play.move", "value", r.Number+1, "most", len(at.Moves))
 	}
-	return r.position(r.game.Forward(append(r.choices, at.Moves[r.Number].Choice), r.Harm))
+	return r.position(r.game.Forward(r.ctx, append(r.choices, at.Moves[r.Number].Choice), r.Harm))
 }
 
 // A Goal is what to bring about: a harm; "": any, of which a search has found none.
@@ -317,15 +317,18 @@ func (r *asked) lost(at *play.Position) (*Lost, error) {
 	s := &steps[0]
 	before := at.Trace
 	before.Choices = r.choices[:turn]
-	struck := stateOf(s.Before)
-	state := keyWords(s.Run.Key, struck.Keys[max(int(s.Choice.Node), 1)-1], s.Before.End)
-	if s.Choice.Verb >= simulator.FaultVerb {
-		state = join("play.lost.and", struckWords(s, ""), state)
+	keys, state := stateOf(s.Before).Keys, []Words(nil)
+	if s.Choice.Verb >= simulator.FaultVerb || len(keys) == 0 {
+		state = append(state, struckWords(s, ""))
+	}
+	if len(keys) > 0 {
+		state = append(state, keyWords(s.Run.Key, keys[max(int(s.Choice.Node), 1)-1], s.Before.End))
 	}
 	what := sayAll(func(lang string) string {
 		return reports.Summary(s.Run, len(s.Before.Events), len(s.Run.Events), s.Run.End-s.Before.End, lang)
 	})
-	return &Lost{words("play.lost", "what", what, "state", state, "harm", r.Harm), before.Link()}, nil
+	said := words("play.lost", "what", what, "state", join("play.lost.and", state...), "harm", r.Harm)
+	return &Lost{said, before.Link()}, nil
 }
 
 func percent(share float64) string {

@@ -71,8 +71,14 @@ func TestGoals(t *testing.T) {
 	defer table.Close()
 	var at game.Position
 	ask(t, &table, game.Request{Do: "level", Number: 1}, &at)
-	ask(t, &table, game.Request{Do: "move", Link: at.Link, Number: 1, Harm: "OVERLAP"}, &at) // the other has no choice
-	if end := at.End["en"]; !strings.Contains(end, "in 4 steps; par: 0.") {
+	for range 2 { // one is inside, and the other one must not wait until it has left
+		n := slices.IndexFunc(at.Moves, func(m game.Move) bool { return m.Kind == "start" })
+		if at.End != nil || len(at.Moves) < 2 {
+			t.Errorf("level 1 leaves no choice: %v", at.Moves)
+		}
+		ask(t, &table, game.Request{Do: "move", Link: at.Link, Number: n, Harm: "OVERLAP"}, &at)
+	}
+	if end := at.End["en"]; !strings.Contains(end, "in 6 steps; par: 0.") {
 		t.Errorf("level 1 is solved: %q", end)
 	}
 	var judged game.Judged
@@ -101,8 +107,11 @@ func TestLost(t *testing.T) {
 		ask(t, &table, game.Request{Do: "doom", Link: at.Link, Harm: harm}, &d)
 		return at, d
 	}
+	if _, d := to(1, "OVERLAP", "start", "wake"); d.Lost == nil || !strings.Contains(d.Lost.Said["en"], "At that moment: c1 is inside.") {
+		t.Errorf("without a server, told %+v", d.Lost)
+	}
 	_, d := to(3, "DEADLOCK", "start", "answer", "crash") // the EXPIRE has arrived
-	if d.Lost == nil || !strings.Contains(d.Lost.Said["en"], "here: c1 CRASH") || !strings.Contains(d.Lost.Said["en"], "c1's for 9001 ms") {
+	if d.Lost == nil || !strings.Contains(d.Lost.Said["en"], "here: c1 CRASH") || !strings.Contains(d.Lost.Said["en"], "c1's for 10001 ms") {
 		t.Fatalf("told %+v", d.Lost)
 	}
 	var before game.Position

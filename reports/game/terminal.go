@@ -96,7 +96,7 @@ type Session struct {
 func Start(out *Screen, g *play.Game, harm verdict.Word, choices []simulator.Choice) (t *Session, err error) {
 	t = &Session{out: out, table: Table{game: g}, harm: harm}
 	if len(choices) == 0 {
-		choices, err = g.Forward(nil, harm)
+		choices, err = g.Forward(out.Ctx, nil, harm)
 	}
 	t.at, err = (&asked{Request: Request{Harm: harm}, ctx: out.Ctx, game: g}).position(choices, err)
 	return t, err
@@ -167,8 +167,7 @@ func (t *Session) introduce() {
 			t.at = at
 		}
 	}
-	about := words("play.bounds", "lock", g.Lock.Heading(), "clients", g.Bounds.Clients,
-		"attempts", g.Bounds.Attempts,
+	about := words("play.bounds", "lock", g.Lock.Heading(), "clients", g.Bounds.Clients, "attempts", g.Bounds.Attempts,
 		"faults", orNone(string(g.Bounds.Budget)))
 	for _, w := range slices.Concat([]Words{about}, t.at.Unusual, []Words{goal, words("play.keys")}) {
 		t.out.tell("", w)

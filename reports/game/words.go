@@ -69,9 +69,6 @@ func orNone(list string) any {
 // levelText returns a text of a level: its "title", what to "learn" from it, or the "question" of an interviewer.
 func levelText(l *play.Level, part string) Words { return words("level." + l.ID + "." + part) }
 
-// LevelTitle returns the title of a level.
-func LevelTitle(l *play.Level, lang string) string { return levelText(l, "title")[lang] }
-
 // movesOf describes the moves of a position. Those of the same words are lettered.
 func movesOf(p *play.Position) []Words {
 	var all []Words

@@ -66,7 +66,7 @@ func choose(t *testing.T, g *play.Game, at []simulator.Choice, want func(play.Mo
 			if !want(m) {
 				m = p.Moves[0]
 			}
-			if at, err = g.Forward(append(at[:len(at):len(at)], m.Choice), ""); err != nil {
+			if at, err = g.Forward(t.Context(), append(at[:len(at):len(at)], m.Choice), ""); err != nil {
 				t.Fatal(err)
 			}
 			break
@@ -85,14 +85,14 @@ func TestHintsSolveLevels(t *testing.T) {
 		if !want.Possible || !effort.Exhaustive() && want.States > 8_000 {
 			continue
 		}
-		g := must(l.Game())(t)
-		at, clicks := must(g.Forward(nil, l.Harm))(t), 0
+		g := must(l.Game(t.Context()))(t)
+		at, clicks := must(g.Forward(t.Context(), nil, l.Harm))(t), 0
 		p := must(g.At(at))(t)
 		for ; !p.Has(l.Harm) && clicks < 20; clicks++ {
 			w := must(g.Way(t.Context(), at, l.Harm))(t)
 			h := must(hintOf(t.Context(), g, p, w, l.Harm))(t)
 			hinted(t, n+1, h, movesOf(p)[h.Move])
-			at = must(g.Forward(append(at[:len(at):len(at)], p.Moves[h.Move].Choice), l.Harm))(t)
+			at = must(g.Forward(t.Context(), append(at[:len(at):len(at)], p.Moves[h.Move].Choice), l.Harm))(t)
 			p = must(g.At(at))(t)
 		}
 		if counted = append(counted, clicks); !p.Has(l.Harm) || p.Used() != want.Par || clicks > 10 {

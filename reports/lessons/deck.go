@@ -34,6 +34,7 @@ const (
 	Asked  = "question"
 	Answer = "answer" // shown when it is asked for; the choices of a quiz are none
 	Notes  = "notes"  // for the presenter
+	Left   = "left"   // slides for which there was no room, on the first one
 )
 
 // A Slide is a part of a deck, from a heading to a break.
@@ -158,6 +159,7 @@ type deckMaker struct {
 	DeckOptions
 	m     *maker
 	asked []*race.Outcome // what the quiz asks about
+	left  []string        // the headings of slides for which there is no room
 }
 
 // Deck makes the slides of a lesson about a subject: a page with breaks. A slide has a heading, what the class is told
@@ -225,8 +227,11 @@ func (d *deckMaker) title() string {
 	return say("debate.title")
 }
 
-// short is the title of a lock, up to what it says of it.
+// short is the name of a lock in pictures; if that is its id, its title, up to what it says of it.
 func (d *deckMaker) short(e lock.Entry) string {
+	if name := text.Named(e.ID, d.Lang); name != e.ID {
+		return name
+	}
 	title := text.LockTitle(e.ID, d.Lang)
 	return title[:strings.IndexAny(title+":", ":：")]
 }
@@ -252,17 +257,21 @@ func (d *deckMaker) hook() {
 		}
 		d.say(Notes, s.Listed(d.Lang))
 	}
+	if d.left != nil {
+		d.say(Left, d.m.p.Say("lesson.left", "n", strconv.Itoa(len(d.left)), "slides", text.Join(d.Lang, "chart.list", d.left)))
+	}
 	d.m.blocks = append(d.m.blocks, rest...)
 }
 
-// leastOf are the kinds of slides of which the last go first where there are too many, in their order, each with how
-// many stay.
+// leastOf are the kinds of slides that go first where there are too many, in their order, each with how many stay, of
+// races for each lock: that each lock fails is told before how all of them work.
 var leastOf = []struct {
 	kind  string
 	stays int
-}{{Quiz, 1}, {Debate, 1}, {Next, 0}, {Race, 1}, {How, 0}, {Debate, 0}, {Quiz, 0}}
+}{{Quiz, 1}, {Debate, 1}, {Race, 1}, {Next, 0}, {Debate, 0}, {How, 0}, {Quiz, 0}, {Race, 0}}
 
-// fit leaves out slides until there are as many as were asked for, with the hook.
+// fit leaves out slides until there are as many as were asked for, with the hook: the last ones of a kind, but of how
+// locks work the first, which are the simplest.
 func (d *deckMaker) fit() {
 	if d.Slides == 0 {
 		return
@@ -274,15 +283,27 @@ func (d *deckMaker) fit() {
 		}
 		slides[len(slides)-1] = append(slides[len(slides)-1], b)
 	}
-	for _, least := range leastOf {
-		of := func(slide []Block) bool { return slide[1].Part == least.kind }
-		for n := len(lists.Pick(slides, of)); n > least.stays && len(slides)+1 > d.Slides; n-- {
-			last := len(slides) - 1
-			for !of(slides[last]) {
-				last--
-			}
-			slides = slices.Delete(slides, last, last+1)
+	group := func(slide []Block) [2]string {
+		i := slices.IndexFunc(slide, func(b Block) bool { return b.Run != nil })
+		if kind := slide[1].Part; kind != Race || i < 0 {
+			return [2]string{kind}
 		}
+		return [2]string{Race, slide[i].Run.Lock.ID}
+	}
+	for _, least := range leastOf {
+		order := lists.Indices(slides)
+		if slices.Reverse(order); least.kind == How {
+			slices.Reverse(order)
+		}
+		for _, i := range order {
+			of := group(slides[i])
+			alike := func(other []Block) bool { return other != nil && group(other) == of }
+			if len(lists.Pick(slides, func(s []Block) bool { return s != nil }))+1 > d.Slides &&
+				of[0] == least.kind && len(lists.Pick(slides, alike)) > least.stays {
+				d.left, slides[i] = append(d.left, slides[i][1].Text), nil
+			}
+		}
+		slides = slices.DeleteFunc(slides, func(s []Block) bool { return s == nil })
 	}
 	if n := len(slides) + 1; n != d.Slides {
 		d.m.failed(text.Errorf("error.lesson.slides", "asked", d.Slides, "has", n))
@@ -325,14 +346,14 @@ func (d *deckMaker) locks() {
 		most = 1
 	}
 	for i, e := range d.Locks {
-		if few {
-			d.how(e)
-		}
 		after, _ := race.Successor(e)
 		if i+1 < len(d.Locks) {
 			after = d.Locks[i+1]
 		}
 		played, mended := d.telling(e, after, most)
+		if few {
+			d.how(e, played)
+		}
 		for _, o := range played {
 			d.usual(o)
 		}
@@ -401,14 +422,42 @@ func (d *deckMaker) named(id, raceID string) *race.Outcome {
 	return o
 }
 
-// how adds how a lock works. The answer to its question are the slides that follow.
-func (d *deckMaker) how(e lock.Entry) {
-	key := "lock." + e.ID
-	d.slide(How, text.LockTitle(e.ID, d.Lang))
-	d.tell("", key+".how")
+// how adds how a lock works: alone with another client, or in a queue. The answer to its question is what the runs that
+// follow come to.
+func (d *deckMaker) how(e lock.Entry, played []*race.Outcome) {
+	key, calm := "lock."+e.ID, "calm"
+	if e.Family == lock.Line {
+		calm = "in-line"
+	}
+	d.slide(How, d.short(e))
+	d.say("", d.works(e.ID)...)
 	d.say(Asked, d.m.p.Say("lesson.how"))
-	d.play(d.named(e.ID, "calm"))
-	d.tell(Notes, key+".mends", key+".origin", key+".beside")
+	d.play(d.named(e.ID, calm))
+	d.say(Answer, lists.Each(played, func(o *race.Outcome) string {
+		return d.m.p.Label("explain.head", "text", Story(d.Lang, o.Race, "title")) + glossed(d.Lang, o.Verdicts)
+	})...)
+	d.tell(Notes, "title.lock."+e.ID, key+".mends", key+".origin", key+".beside")
+}
+
+// works tells how a lock works, with all of the lock that it is told to be like.
+func (d *deckMaker) works(id string) []string {
+	lines := d.m.lines(d.Lang, "lock."+id+".how")
+	m := likeAnother.FindStringSubmatch(lines[0])
+	if m == nil || !slices.ContainsFunc(algorithms.All(), func(e lock.Entry) bool { return e.ID == m[1] }) {
+		return lines
+	}
+	lines[0] = d.m.p.Say("lesson.but", "text", m[2])
+	return append(d.works(m[1]), lines...)
+}
+
+// likeAnother matches how a lock works that is like another.
+var likeAnother = regexp.MustCompile(`^(?:As |同 )([a-z0-9-]+)(?:, but |, |; |\. |，但|，)(.*)`)
+
+// glossed are verdicts with what they mean in a word or two.
+func glossed(lang string, words []verdict.Word) string {
+	return text.Join(lang, "lesson.word.and", lists.Each(words, func(w verdict.Word) string {
+		return text.Say(lang, "lesson.word", "word", string(w), "means", text.Say(lang, "lesson.word."+string(w)))
+	}))
 }
 
 // race adds a slide about a run that the quiz asks about, too. What it is is part of the answer.
@@ -440,7 +489,7 @@ func (d *deckMaker) run(kind, heading, asked string, o *race.Outcome, answer str
 	d.slide(kind, heading)
 	d.say(Asked, asked)
 	d.play(o)
-	d.say(Answer, Story(d.Lang, o.Race, "title"), sentences(results(d.m.p, o), 1))
+	d.say(Answer, Story(d.Lang, o.Race, "title"), sentences(because(d.m.p, glossed(d.Lang, o.Verdicts), o), 1))
 	d.brief(Answer, 1, answer)
 }
 
@@ -487,24 +536,33 @@ func (d *deckMaker) debate() {
 	}
 }
 
-// quiz adds questions about the runs that were shown.
+// quiz adds questions about the runs that were shown, of the locks in turn; of locks that the lesson is not about none.
 func (d *deckMaker) quiz() {
-	var scope game.Scope
+	var cells []game.Cell
 	for _, o := range d.asked {
-		if o.History != nil {
-			scope.Cells = append(scope.Cells, game.Cell{Lock: o.Lock.ID, Race: o.Race.ID})
+		of := func(e lock.Entry) bool { return e.ID == o.Lock.ID }
+		if o.History != nil && (d.Locks == nil || slices.ContainsFunc(d.Locks, of)) {
+			cells = append(cells, game.Cell{Lock: o.Lock.ID, Race: o.Race.ID})
 		}
 	}
-	scope.Cells = unique(scope.Cells)
-	for quiz, n := game.NewQuiz(d.Seed, scope), 1; n <= d.Questions && scope.Cells != nil; {
-		q, err := quiz.Next()
-		if errors.As(err, new(*game.NoQuestionError)) || d.m.failed(err) {
+	var quizzes []*game.Quiz // of each lock
+	for i, of := range lists.Gather(unique(cells), func(a, b game.Cell) bool { return a.Lock == b.Lock }) {
+		quizzes = append(quizzes, game.NewQuiz(d.Seed+uint64(i), game.Scope{Cells: of}))
+	}
+	for n := 1; n <= d.Questions && len(quizzes) > 0; {
+		q, err := quizzes[0].Next()
+		if errors.As(err, new(*game.NoQuestionError)) {
+			quizzes = quizzes[1:]
+			continue
+		}
+		if d.m.failed(err) {
 			return
 		}
 		o := q.Outcome
 		if o.History == nil { // it is about other locks
 			continue
 		}
+		quizzes = append(quizzes[1:], quizzes[0])
 		d.slide(Quiz, d.m.p.Say("lesson.quiz", "n", strconv.Itoa(n), "lock", d.short(o.Lock)))
 		d.say(Asked, q.Ask[d.Lang])
 		d.play(o)
@@ -520,8 +578,8 @@ func (d *deckMaker) end() {
 	d.slide(End, d.m.p.Say("lesson.end"))
 	for _, e := range d.Locks {
 		key := "lock." + e.ID + ".choose"
-		d.say("", d.m.p.Label("explain.head", "text", d.short(e))+
-			sentences(strings.Join(d.m.lines(d.Lang, key), " "), 2))
+		d.say("", d.m.p.Say("lesson.choose", "lock", d.short(e),
+			"when", sentences(strings.Join(d.m.lines(d.Lang, key), " "), max(1, 3-len(d.Locks)))))
 		d.tell(Notes, key)
 	}
 	if debated {

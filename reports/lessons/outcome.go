@@ -84,6 +84,11 @@ func results(p *text.Printer, o *race.Outcome) string {
 	if d := Longest(o, verdict.Blocked); d > 0 {
 		result = aside(p, result, span(p.Langs()[0], d))
 	}
+	return because(p, result, o)
+}
+
+// because returns a result of an outcome, and the contract's reason for it.
+func because(p *text.Printer, result string, o *race.Outcome) string {
 	why := p.Each(func(lang string) string { return WhyNotApplicable(lang, o) })
 	if o.NotApplicable == "" && asContracted(o) {
 		why = p.Each(func(lang string) string { return Why(lang, o.Lock, o.Race) })

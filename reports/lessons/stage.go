@@ -184,7 +184,7 @@ func lines(lang, key string, fill func(kind string, args []string) (string, erro
 	if err != nil {
 		return nil, err
 	}
-	return lists.Each(strings.Split(filled, "//"), strings.TrimSpace), nil
+	return lists.Each(strings.Split(text.Tight(filled), "//"), strings.TrimSpace), nil
 }
 
 func (s *Stage) fill(lang, kind string, args []string) (string, error) {
@@ -233,7 +233,7 @@ func (s *Stage) ofLock(lang, kind string, e lock.Entry) (string, error) {
 }
 
 func ofRun(lang, kind string, o *race.Outcome) (string, error) {
-	said := list(lang, verdict.Names(o.Verdicts))
+	said := list(lang, lists.Each(verdict.Names(o.Verdicts), func(v string) string { return text.Say(lang, "word."+v) }))
 	switch kind {
 	case "verdict":
 		return said, nil

@@ -253,7 +253,7 @@ function drawDoom() {
 
 // drawLost says which event has put the goal out of reach, and leads back to before it.
 function drawLost(lost) {
-  return el("div.end.harmful", el("p", own(lost.said)), lost.link && [state.level && el("p", el("b", say("play.learn") + " "), own(state.level.learn)),
+  return el("div.end.harmful", el("p", plain(lost.said)), lost.link && [state.level && el("p", el("b", say("play.learn") + " "), own(state.level.learn)),
     button(say("board.back"), () => work(() => step({ do: "at", link: lost.link })), ".main")]);
 }
 

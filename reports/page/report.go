@@ -236,12 +236,17 @@ func columnsOf(b *reports.Book) (*columns, error) {
 
 // packed is a value as scripts read it: JSON as gzip as base64.
 func packed(v any) (template.HTML, error) {
+	content, err := json.Marshal(v)
+	return template.HTML(base64.StdEncoding.EncodeToString(Gzip(content))), err
+}
+
+// Gzip is a content as gzip.
+func Gzip(content []byte) []byte {
 	var z bytes.Buffer
 	w, _ := gzip.NewWriterLevel(&z, gzip.BestCompression) // the level exists
-	if err := cmp.Or(json.NewEncoder(w).Encode(v), w.Close()); err != nil {
-		return "", fmt.Errorf("page: packing: %w", err)
-	}
-	return template.HTML(base64.StdEncoding.EncodeToString(z.Bytes())), nil
+	w.Write(content)                                      // into memory, which does not fail
+	w.Close()
+	return z.Bytes()
 }
 
 // Data returns the input of the script, as JSON.

@@ -28,7 +28,7 @@ func TestErrorInEachLanguage(t *testing.T) {
 		{foreign, "EOF", "EOF"},
 		{text.Errorf("error.lock", "name", "tokn", "near", text.Near("tokn", []string{"setnx", "token"})),
 			`there is no lock "tokn": did you mean token? 'locklab list --all' shows all`,
-			`没有锁 "tokn"。是不是 token？用 locklab list --all 查看全部`},
+			`没有锁 "tokn"。是不是想写 token？用 locklab list --all 查看全部`},
 		{text.Errorf("error.lock", "name", "xyz", "near", text.Near("xyz", []string{"setnx", "token"})),
 			`there is no lock "xyz": 'locklab list --all' shows all`,
 			`没有锁 "xyz"。用 locklab list --all 查看全部`},

@@ -1,10 +1,8 @@
-// Package text holds every sentence that people read, in one catalogue for each
-// language: the folders en and zh, and the folder faults, in which the texts of a fault stand
-// together, in sections of each language. The catalogues have the same keys and the same
-// placeholders; a test compares them.
+// Package text holds every sentence that people read, in one catalogue for each language: the folders en and zh, and
+// the folder faults, in which the texts of a fault stand together, in sections of each language. The catalogues have
+// the same keys and the same placeholders; a test compares them.
 //
-// Errors are such sentences too: Errorf makes one, and it is put into words only where it
-// is printed, in the language of who reads it; see Printer.Error.
+// Errors are such sentences too: Errorf makes one, put into words where it is printed; see Printer.Error.
 //
 // A file holds lines "key = text". Lines that begin with two blanks continue a text,
 // and # begins a comment. {name} is a placeholder.
@@ -68,8 +66,7 @@ func Chosen(lang string) []string {
 	return []string{fallback}
 }
 
-// OfLocale returns the language of a locale, as the environment names it; "": of none that
-// there is.
+// OfLocale returns the language of a locale, as the environment names it; "": of none that there is.
 func OfLocale(getenv func(string) string) string {
 	locale := cmp.Or(getenv("LC_ALL"), getenv("LC_MESSAGES"), getenv("LANG"))
 	for _, lang := range languages() {
@@ -240,12 +237,13 @@ func Say(lang, key string, pairs ...string) string {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		text = strings.ReplaceAll(text, "{"+pairs[i]+"}", pairs[i+1])
 	}
-	return betweenHan.ReplaceAllString(text, "$1$2")
+	return Tight(text)
 }
 
-// betweenHan is a blank between two Chinese characters or their punctuation. The texts
-// have it where a name in Latin letters may be filled in; it is dropped where
-// Chinese is filled in.
+// Tight drops the blanks between two Chinese characters or their punctuation. The texts have them where a name in
+// Latin letters may be filled in, and not Chinese.
+func Tight(text string) string { return betweenHan.ReplaceAllString(text, "$1$2") }
+
 var betweenHan = regexp.MustCompile(`([\p{Han}）。，；：？]) ([\p{Han}（])`)
 
 // Join joins parts by a text with the placeholders {first} and {next}.
@@ -267,8 +265,13 @@ func Reason(lang, kind, key string) string { return orElse(lang, kind+"."+key, k
 // LockTitle returns what a lock is, in a few words; its id if nothing is said of it.
 func LockTitle(id, lang string) string { return orElse(lang, "title.lock."+id, id) }
 
-// LockName returns what pictures call a lock: its id, unless it has a name of its own.
-func LockName(id, lang string) string { return orElse(lang, "name.lock."+id, id) }
+// Named returns a text of a picture, with the names of locks in place of their ids.
+func Named(said, lang string) string {
+	return Tight(lockID.ReplaceAllStringFunc(said, func(id string) string { return orElse(lang, "name.lock."+id, id) }))
+}
+
+// lockID matches what may be the id of a lock.
+var lockID = regexp.MustCompile(`[a-z][a-z0-9-]*[a-z0-9]`)
 
 // FamilyTitle returns what the locks of a family have in common; its id likewise.
 func FamilyTitle(id, lang string) string { return orElse(lang, "family."+id, id) }

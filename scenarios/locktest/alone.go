@@ -11,7 +11,6 @@ import (
 
 	"locklab/reports/text"
 	"locklab/simulator/bubble"
-	"locklab/simulator/explore"
 	"locklab/simulator/history"
 	"locklab/simulator/process"
 	"locklab/simulator/zookeeper"
@@ -89,19 +88,18 @@ const maxAlone = 600
 
 // play plays one client without any fault.
 func (f *firstRun) play(p *plan) error {
-	one := func(m *explore.Model) { m.Clients, m.NoProbe, m.Faults = 1, true, nil }
-	return p.simulate(p.lockstep(), one, func(s *simulation) error {
+	return p.simulate(p.lockstep(), true, func(s *simulation) error {
 		f.began = true
 		defer func() {
-			if k, ok := s.sim.Kind().(*zookeeper.Kind); ok {
-				f.left.Znodes = k.Znodes(s.sim.Server(s.run.World(), 1)).Alone()
+			if k, ok := s.Simulator.Kind().(*zookeeper.Kind); ok {
+				f.left.Znodes = k.Znodes(s.Simulator.Server(s.run.World(), 1)).Alone()
 				for _, l := range k.Asked() {
 					f.asked = l.D
 				}
 			}
 		}()
 		for range maxAlone {
-			choices := s.sim.Enabled(s.run.World(), nil)
+			choices := s.Simulator.Enabled(s.run.World(), nil)
 			if len(choices) == 0 {
 				return nil
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"locklab/reports/certificate"
 	"locklab/reports/text"
@@ -44,7 +45,8 @@ func (p *plan) findForAny(ctx context.Context) (*findings, error) {
 		data: &study.Checked{Proof: proof}, of: func(w verdict.Word) answer { return answerOf(proof, w) },
 		headline: func(lang string) string { return headOf(certificate.OfProof(proof, lang)) },
 		certificate: func(lang string) string {
-			return p.assuming(certificate.OfProof(proof, lang), proof.Covered.Measures, lang) + "\n" + p.apart.said(lang)
+			head, covered, _ := strings.Cut(certificate.OfProof(proof, lang), "\n")
+			return head + p.assumed(proof.Covered.Measures, lang) + "\n" + covered + "\n" + p.apart.said(lang)
 		},
 	}, nil
 }

@@ -1,18 +1,14 @@
 package locktest
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/gob"
 	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -37,17 +33,10 @@ import (
 // test, run again for the one Check. Code that does something else there is not proved.
 
 // apartFlag bounds the histories of a Check that are repeated so; of more, as many are drawn.
-var apartFlag = flag.Int("locklab.apart", 200, "after a search, execute so many of its histories again, each in an operating-system process of its own too")
+var apartFlag = flag.Int("locklab.apart", 200, "after a search, execute so many of its histories again, also in processes")
 
-// apartVariable names the file with the history that this process is to repeat.
-const apartVariable = "LOCKLAB_HISTORY"
-
-// apartLimit is the processor time that such a process may take, and apartPatience the time after which one is given up
-// that does not take it: that is no finding about the code.
-const (
-	apartLimit    = time.Minute
-	apartPatience = 5 * time.Minute
-)
+// apartLimit is the processor time that such a process may take.
+const apartLimit = time.Minute
 
 // A pastLife is a history that a process repeats, and what the code did in it.
 type pastLife struct {
@@ -96,29 +85,15 @@ func countCheck(t *testing.T) int {
 	return int(n.(*atomic.Int32).Add(1)) - 1
 }
 
-// isApart reports whether this process is there for one history only.
-func isApart() bool { return os.Getenv(apartVariable) != "" }
-
 // An apart is the histories of a plan that are repeated by processes of their own.
 type apart struct {
 	check int    // which of its test
 	left  int    // histories that may be repeated still
 	known int    // histories
 	again int    // of these: executed again here
+	times int    // so often, at the last: at each hour of a day, and many times where they are few, for rare chance
 	done  int    // repeated by a process of its own
 	why   string // they could not be repeated; "": they could
-}
-
-// hours is the number of further executions of each of these histories here, at each hour of a day; further that of
-// code that looks at its clock: it was tried at other hours, and this is about chance.
-const hours, further = 32, 8
-
-// times is the number of further executions.
-func (k *known) times() int {
-	if k.Timed {
-		return further
-	}
-	return hours
 }
 
 // A life is a history of a client, which is executed again.
@@ -145,6 +120,7 @@ func repeatHistories(p *plan, bounds search.Bounds, sim *simulator.Simulator) er
 	}
 	rand.New(rand.NewPCG(1, 0)).Shuffle(all, func(i, j int) { lives[i], lives[j] = lives[j], lives[i] })
 	lives = lives[:min(all, p.apart.left)]
+	p.apart.times = min(max(32, 12_000/max(len(lives), 1)), 1000)
 	for _, l := range lives {
 		if err := l.here(); err != nil {
 			return err
@@ -175,17 +151,30 @@ func repeatHistories(p *plan, bounds search.Bounds, sim *simulator.Simulator) er
 	return nil
 }
 
-// here executes the history at each hour of a day. Code that does something else there, and the same as before at the
-// date of before, needs the time.
+// here executes the history at each hour of a day. Code that does something else there each time, and the same as before
+// at the date of before, needs the time. One that does so by chance draws as in the execution that has shown it, or in
+// the one that this was compared with.
 func (l *life) here() (err error) {
-	l.p.run.dates = true
-	for range l.p.times() {
-		if err = process.Again(l.of, l.at); err != nil {
-			break
-		}
+	run := l.p.run
+	defer func() { run.date = 0 }()
+	for n := 0; n < l.p.apart.times && err == nil; n++ {
+		run.dates++
+		run.date = run.dates
+		err = process.Again(l.of, l.at)
 	}
-	if l.p.run.dates = false; err != nil && !l.p.Timed {
+	last, always := run.random.last, err != nil && !l.p.Timed
+	for n := 0; n < 10 && always; n++ {
+		always = process.Again(l.of, l.at) != nil
+	}
+	switch {
+	case always:
+		run.date = 0
 		err = cmp.Or(process.ByChance(l.of, l.at), error(&bubble.NeedsTimeError{Client: l.client}))
+	case err != nil && l.p.Drawing == 0:
+		if l.p.Drawing = last; process.Again(l.of, l.at) == nil {
+			last--
+		}
+		l.p.Drawing, run.random.last = 0, last
 	}
 	return err
 }
@@ -221,17 +210,12 @@ func (l *life) chanceOr(other sequel) error {
 
 // repeatAll has each history repeated by a process of its own. The error says why not all were.
 func repeatAll(ctx context.Context, past []*pastLife) (found []sequel, err error) {
-	folder, err := os.MkdirTemp("", "locktest")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(folder)
 	all, ctx := errgroup.WithContext(ctx)
 	all.SetLimit(runtime.NumCPU())
 	found = make([]sequel, len(past))
 	for i, one := range past {
 		all.Go(func() (err error) {
-			found[i], _, err = one.repeat(ctx, filepath.Join(folder, fmt.Sprint(i)))
+			found[i], _, err = one.repeat(ctx)
 			return err
 		})
 	}
@@ -255,81 +239,25 @@ func drawnTwice(all []sequel) string {
 
 // repeat has another process repeat a history, and returns what that process has printed. The error says why there is
 // no sequel.
-func (past *pastLife) repeat(ctx context.Context, file string) (s sequel, printed string, err error) {
-	program, err := os.Executable()
-	if err != nil {
-		return s, "", err
+func (past *pastLife) repeat(ctx context.Context) (s sequel, printed string, err error) {
+	printed, err = child.Again(ctx, past.Test, past, &s, apartLimit)
+	switch {
+	case err == child.ErrSlow:
+		s, err = sequel{Problem: say(text.Errorf("locktest.apart.slow", "after", apartLimit))}, nil
+	case ctx.Err() != nil:
+		err = ctx.Err()
+	case err != nil:
+		lines := strings.Split(strings.TrimSpace(printed), "\n")
+		err = text.Errorf("locktest.apart.silent", "cause", err.Error(), "said", lines[len(lines)-1])
 	}
-	if err := writeGob(file, past); err != nil {
-		return s, "", err
-	}
-	patient, cancel := context.WithTimeout(ctx, apartPatience)
-	defer cancel()
-	c := exec.CommandContext(patient, "sh", "-c", `ulimit -t "$1"; shift; exec "$@"`, "sh",
-		fmt.Sprint(apartLimit.Seconds()), program, "-test.run="+pattern(past.Test), "-test.count=1")
-	c.Args = append(c.Args, ownFlags()...)
-	c.Env = append(os.Environ(), apartVariable+"="+file)
-	said := &bytes.Buffer{}
-	c.Stdout, c.Stderr = said, said
-	failed := child.Run(c)
-	if p := c.ProcessState; p != nil && p.UserTime()+p.SystemTime() > apartLimit-time.Second {
-		return sequel{Problem: say(text.Errorf("locktest.apart.slow", "after", apartLimit))}, "", nil
-	}
-	if ctx.Err() != nil {
-		return s, "", ctx.Err()
-	}
-	if err := readGob(file+isSuffix, &s); err != nil {
-		lines := strings.Split(strings.TrimSpace(said.String()), "\n")
-		return s, said.String(), text.Errorf("locktest.apart.silent", "cause", fmt.Sprint(failed), "said", lines[len(lines)-1])
-	}
-	return s, said.String(), nil
-}
-
-// isSuffix ends the name of the file with the answer.
-const isSuffix = ".is"
-
-// writeGob and readGob keep texts that are no UTF-8, as JSON does not.
-func writeGob(file string, v any) error {
-	f, err := os.Create(file)
-	if err != nil {
-		return err
-	}
-	return errors.Join(gob.NewEncoder(f).Encode(v), f.Close())
-}
-
-func readGob(file string, v any) error {
-	f, err := os.Open(file)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return gob.NewDecoder(f).Decode(v)
-}
-
-// pattern is the -test.run of one test.
-func pattern(test string) string {
-	var parts []string
-	for _, name := range strings.Split(test, "/") {
-		parts = append(parts, "^"+regexp.QuoteMeta(name)+"$")
-	}
-	return strings.Join(parts, "/")
-}
-
-// ownFlags are the flags of this program that belong to neither package testing nor this package.
-func ownFlags() (args []string) {
-	flag.Visit(func(f *flag.Flag) {
-		if !strings.HasPrefix(f.Name, "test.") && !strings.HasPrefix(f.Name, "locklab.") {
-			args = append(args, "-"+f.Name+"="+f.Value.String())
-		}
-	})
-	return args
+	return s, printed, err
 }
 
 // answerApart repeats the history for which this process was started, if it is one of this Check.
 func answerApart(t *testing.T, b Bounds, client func(*Client)) {
 	t.Helper()
-	file, past := os.Getenv(apartVariable), pastLife{}
-	must(t, readGob(file, &past))
+	past := pastLife{}
+	must(t, child.Asked(&past))
 	if t.Name() != past.Test || countCheck(t) != past.Check {
 		return
 	}
@@ -341,17 +269,13 @@ func answerApart(t *testing.T, b Bounds, client func(*Client)) {
 	case err != nil:
 		s.Problem = reason(err)
 	}
-	must(t, writeGob(file+isSuffix, s))
-	t.Skip(apartVariable)
+	must(t, child.Answer(s))
+	t.SkipNow()
 }
 
 // outside stands in the fatal error of the runtime when an execution uses a channel or a timer that another one has
 // made.
 const outside = "from outside bubble"
-
-// lookUp stands in the stack of a goroutine that looks up a host by its name: package net shares what it uses for
-// that.
-const lookUp = "\nnet.(*Resolver)."
 
 // tryApart runs one client alone in a process of its own, which ends if the code keeps in a variable of its package
 // what one execution has made, and another one uses that. Executions then take turns, if it does not end so. The
@@ -362,12 +286,13 @@ func (p *plan) tryApart(check int) (err error) {
 	}
 	for _, p.Turns = range []bool{false, true} {
 		past := &pastLife{Test: p.t.Name(), Check: check, Known: *p.known}
-		_, printed, failed := past.repeat(p.t.Context(), filepath.Join(p.t.TempDir(), "trial"))
+		_, printed, failed := past.repeat(p.t.Context())
 		at := strings.Index(printed, outside)
 		if failed == nil || at < 0 {
 			return nil
 		}
-		if stack := strings.SplitN(printed[at:], "\n\n", 3); len(stack) > 1 && strings.Contains(stack[1], lookUp) {
+		stack := strings.SplitN(printed[at:], "\n\n", 3) // package net shares what it looks up a host with
+		if len(stack) > 1 && strings.Contains(stack[1], "\nnet.(*Resolver).") {
 			return text.Errorf("locktest.lookup")
 		}
 		err = text.Errorf("locktest.outside", "line", lineIn(printed[at:], p.run.folder))
@@ -411,9 +336,9 @@ func (past *pastLife) live(t *testing.T, b Bounds, client func(*Client), s *sequ
 	if err != nil {
 		return err
 	}
-	return p.simulate(bounds, nil, func(again *simulation) error {
+	return p.simulate(bounds, false, func(again *simulation) error {
 		defer func() { s.Drew = p.Drawn.Values() }()
-		i, code, texts := 0, again.sim.Process(past.Client), again.sim.Writing(past.Client)
+		i, code, texts := 0, again.Simulator.Process(past.Client), again.Simulator.Writing(past.Client)
 		_, err = texts.Replay(past.History, func(at uint32) bool {
 			state, did := texts.Does(at)
 			if i >= len(past.Does) || state+did != past.Does[i] {
@@ -437,14 +362,6 @@ func sockets() (n int) {
 		}
 	}
 	return n
-}
-
-// ofRuns is the first key if histories were executed again, and the second if each was executed twice only.
-func (a *apart) ofRuns(again, twice string) string {
-	if a.again > 0 {
-		return again
-	}
-	return twice
 }
 
 // said returns what the certificate says of the histories that were repeated.

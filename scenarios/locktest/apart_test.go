@@ -16,6 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"locklab/scenarios/internal/racetest"
+	"locklab/simulator/child"
 	"locklab/simulator/effort"
 )
 
@@ -52,7 +53,7 @@ func lockAs(c *Client, key, value string, enters bool) {
 
 // searchApart is Check without its claims, with as many histories that are repeated in processes of their own as usual.
 func searchApart(t *testing.T, b Bounds, client func(*Client), check int) (certificate string, err error) {
-	if isApart() {
+	if child.IsAgain() {
 		answerApart(t, b, client)
 		return "", nil
 	}
@@ -76,6 +77,11 @@ func TestApart(t *testing.T) {
 	const process, chance = "in an operating-system process of its own", "OVERLAP, STALE-WRITE can occur"
 	listener := racetest.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer listener.Close()
+	go func() { // until it is closed
+		for conn, err := listener.Accept(); err == nil; conn, err = listener.Accept() {
+			conn.Close()
+		}
+	}()
 	server := cmp.Or(os.Getenv(listenerVariable), listener.Addr().String())
 	t.Setenv(listenerVariable, server) // of processes that are run again, too
 	for _, c := range []struct {

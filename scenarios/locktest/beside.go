@@ -13,12 +13,6 @@ import (
 	"locklab/simulator/process"
 )
 
-// besides returns the bounds of a search at any timing beside one in lockstep.
-func besides(b search.Bounds, attempts, states int) search.Bounds {
-	b.Timing, b.Latency, b.Noisy, b.Attempts, b.MaxStates = search.AnyTiming, 0, 0, attempts, states
-	return b
-}
-
 // manyTimes as many states as one attempt of each client has two have at least: measured over all locks of the lab.
 const manyTimes = 5
 
@@ -29,43 +23,28 @@ const manyTimes = 5
 // its clock takes very many states at any timing: beside it is one attempt of each in lockstep, with clients that come
 // later.
 func (p *plan) searchBeside(ctx context.Context, s *search.Search, began time.Duration) error {
-	switch {
-	case p.study.Timing == search.AnyTiming, !s.Complete, p.bounds.Beside < 0:
+	if p.study.Timing == search.AnyTiming || !s.Complete || p.bounds.Beside < 0 {
 		return nil
-	case p.Timed:
-		p.aside = text.Errorf("locktest.beside.clock")
 	}
 	left := p.bounds.MaxTime
 	if left > 0 {
 		left = max(left-(bubble.Worked()-began), time.Second)
 	}
-	ctx, cancel := within(ctx, left)
+	ctx, cancel := bubble.Within(ctx, left)
 	defer cancel()
 	if p.Timed {
-		b := p.study
-		b.Late, b.Attempts, b.MaxStates = true, 1, p.bounds.Beside
-		once, err := p.searchWithin(ctx, b)
-		if once != nil {
-			s.Add(once)
-		}
-		if err != nil && errors.Is(err, ctx.Err()) {
-			err = nil
-		}
-		return err
+		return p.searchLate(ctx, s)
 	}
-	once, err := p.besideWithin(ctx, besides(p.study, 1, p.bounds.Beside))
-	if err != nil || once == nil || p.study.Attempts == 1 {
-		if once != nil {
-			s.Add(once)
+	once, err := p.besideWithin(ctx, 1, p.bounds.Beside)
+	all := (*search.Search)(nil)
+	if err == nil && once != nil && p.study.Attempts > 1 {
+		states := p.bounds.Beside
+		if !once.Complete || once.States > states/manyTimes {
+			states /= 4
 		}
-		return err
+		all, err = p.besideWithin(ctx, p.study.Attempts, states)
 	}
-	b := besides(p.study, p.study.Attempts, p.bounds.Beside)
-	if !once.Complete || once.States > b.MaxStates/manyTimes {
-		b.MaxStates /= 4
-	}
-	all, err := p.besideWithin(ctx, b)
-	if all == nil || !all.Complete {
+	if once != nil && (all == nil || !all.Complete) {
 		s.Add(once)
 	}
 	if all != nil {
@@ -74,8 +53,25 @@ func (p *plan) searchBeside(ctx context.Context, s *search.Search, began time.Du
 	return err
 }
 
+// searchLate is that of code that looks at its clock.
+func (p *plan) searchLate(ctx context.Context, s *search.Search) error {
+	p.aside = text.Errorf("locktest.beside.clock")
+	b := p.study
+	b.Late, b.Attempts, b.MaxStates = true, 1, p.bounds.Beside
+	once, err := p.searchWithin(ctx, b)
+	if once != nil {
+		s.Add(once)
+	}
+	if err != nil && errors.Is(err, ctx.Err()) {
+		err = nil
+	}
+	return err
+}
+
 // besideWithin makes one of these searches; nil: there is none, and p.aside says why.
-func (p *plan) besideWithin(ctx context.Context, b search.Bounds) (*search.Search, error) {
+func (p *plan) besideWithin(ctx context.Context, attempts, states int) (*search.Search, error) {
+	b := p.study
+	b.Timing, b.Latency, b.Noisy, b.Attempts, b.MaxStates = search.AnyTiming, 0, 0, attempts, states
 	known := *p.known // is what s has shown, and assumes
 	o, err := p.searchWithin(ctx, b)
 	switch {
@@ -92,31 +88,10 @@ func (p *plan) besideWithin(ctx context.Context, b search.Bounds) (*search.Searc
 		return o, nil
 	}
 	if p.aside != nil {
-		p.Timed, p.Dated, p.Drawn, p.Same = false, false, known.Drawn, known.Same
+		p.Timed, p.Dated, p.Drawn, p.Drawing = false, false, known.Drawn, known.Drawing
 	}
 	return nil, nil
 }
 
 // timeFlag is Bounds.MaxTime of tests that do not give one.
 var timeFlag = flag.Duration("locklab.time", time.Minute, "end a search for which processors have worked so long, unless its Bounds.MaxTime is given; 0: never")
-
-// within returns ctx, which ends with the cause context.DeadlineExceeded when processors have worked for so long; 0
-// or below: it does not.
-func within(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	if most > 0 {
-		end, look := bubble.Worked()+most, time.NewTicker(100*time.Millisecond)
-		go func() {
-			defer look.Stop()
-			for bubble.Worked() < end {
-				select {
-				case <-look.C:
-				case <-ctx.Done():
-					return
-				}
-			}
-			cancel(context.DeadlineExceeded)
-		}()
-	}
-	return ctx, func() { cancel(nil) }
-}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"os"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -15,16 +14,19 @@ import (
 
 	"locklab/reports/text"
 	"locklab/scenarios/search"
-	"locklab/scenarios/share"
 	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/bubble"
+	"locklab/simulator/child"
 	"locklab/simulator/explore"
 	"locklab/simulator/process"
 	"locklab/simulator/verdict"
 )
 
-var replayFlag = flag.String("locklab.replay", "", "play this `link` instead of searching")
+var (
+	replayFlag  = flag.String("locklab.replay", "", "play this `link` instead of searching")
+	drawingFlag = flag.Int("locklab.drawing", 0, "draw random numbers as this `execution` of a search did; 0: as chance has it")
+)
 
 // Check searches everything that processes which run the code can come to within the bounds. finds names the verdicts
 // that come about, each with one fault, or with as many as stand behind an @, and not with fewer: all others must not.
@@ -38,12 +40,11 @@ var replayFlag = flag.String("locklab.replay", "", "play this `link` instead of 
 // Check is not for parallel tests.
 func Check(t *testing.T, b Bounds, client func(*Client), finds ...string) {
 	t.Helper()
-	if isApart() {
+	if child.IsAgain() {
 		answerApart(t, b, client)
 		return
 	}
 	check := countCheck(t)
-	skipOthers(t)
 	p, err := newPlan(t, b, client)
 	if err == nil {
 		err = p.tryApart(check)
@@ -117,14 +118,6 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// prepare makes the plan of a test, and readies it.
-func prepare(t *testing.T, b Bounds, client func(*Client), finds ...string) (*plan, []claim) {
-	t.Helper()
-	p, err := newPlan(t, b, client)
-	must(t, err)
-	return p, ready(p, finds)
-}
-
 // ready plays one client alone, to see that it enters, and returns the claims.
 func ready(p *plan, finds []string) []claim {
 	t := p.t
@@ -147,7 +140,6 @@ func ready(p *plan, finds []string) []claim {
 // settle makes t a test in which code can be searched.
 func settle(t *testing.T) {
 	t.Helper()
-	skipOthers(t)
 	must(t, seedable(t))
 	processors := runtime.GOMAXPROCS(1) // the order of goroutines is then nearly always the same
 	garbage := debug.SetGCPercent(300)  // much garbage beside little that lives
@@ -155,25 +147,6 @@ func settle(t *testing.T) {
 		runtime.GOMAXPROCS(processors)
 		debug.SetGCPercent(garbage)
 	})
-}
-
-// shardVariable names a share of the tests, such as 3/16.
-const shardVariable = "LOCKLAB_SHARD"
-
-// skipOthers skips a test that is not of the share.
-func skipOthers(t *testing.T) {
-	t.Helper()
-	value := os.Getenv(shardVariable)
-	if value == "" {
-		return
-	}
-	part, err := share.ParsePart(value)
-	if err != nil {
-		t.Fatalf("locktest: %s: %s", shardVariable, text.SayError("en", err))
-	}
-	if !part.Has(t.Name()) {
-		t.Skipf("not of share %s (%s)", part, shardVariable)
-	}
 }
 
 // seedable reports whether crypto/rand can be seeded for the test.

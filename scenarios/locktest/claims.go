@@ -97,11 +97,10 @@ func (p *plan) judge(found *findings, all []claim) {
 			continue
 		}
 		p.t.Run(string(c.word), func(t *testing.T) {
-			why := c.contradicted(a)
-			if why != "" && a.witness != nil {
-				why = p.broken(*a.witness, why)
-			}
-			if why != "" {
+			switch why := c.contradicted(a); {
+			case why != "" && a.witness != nil:
+				t.Error(p.broken(*a.witness, why))
+			case why != "":
 				t.Error(why)
 			}
 		})

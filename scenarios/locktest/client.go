@@ -1,18 +1,12 @@
 package locktest
 
 import (
-	"cmp"
 	"context"
 	"database/sql/driver"
 	"fmt"
 	"net"
 	"time"
 
-	"github.com/jonboulle/clockwork"
-	"github.com/redis/go-redis/v9"
-	"github.com/redis/go-redis/v9/maintnotifications"
-
-	"locklab/algorithms/lock"
 	"locklab/simulator/bubble"
 	"locklab/simulator/database"
 	"locklab/simulator/history"
@@ -25,8 +19,7 @@ type Client struct {
 	process  *bubble.Handle
 	runner   *runner
 	section  section
-	first    int           // of the servers, from 0: where its list of them begins
-	timeout  time.Duration // of the clients of Env; 0: usualTimeout
+	first    int // of the servers, from 0: where its list of them begins
 	probe    bool
 	note     string // on a refusal of the probe
 	failures int    // of the process, before the attempt
@@ -103,28 +96,6 @@ func (c *Client) ID() int {
 // Token returns a value that no process of a run returns again. It names the client. Values that the code draws by
 // chance are given such names: see the package.
 func (c *Client) Token() string { return c.process.Token() }
-
-// usualTimeout is the time that the clients of Env wait for an answer, as elsewhere in the lab.
-const usualTimeout = 3 * time.Second
-
-// smallBuffer is enough for the commands of a lock. The usual 32 KiB cost as much as the
-// rest of a short run.
-const smallBuffer = 1 << 10
-
-// Env returns what a lock of package lock wants: its Lock then goes in as it is. The
-// tokens identify the clients for the search, so that it can use symmetry.
-func (c *Client) Env() lock.Env {
-	c.runner.env.Store(true)
-	env := lock.Env{Clock: clockwork.NewRealClock(), Tokens: c.process, TTL: c.runner.bounds.TTL, Thread: fmt.Sprintf("c%d.0", c.process.ID())}
-	for n := range c.runner.bounds.Servers {
-		env.Nodes = append(env.Nodes, redis.NewClient(&redis.Options{
-			Addr: c.Addr(n + 1), Dialer: c.Dial, Protocol: 2, DisableIdentity: true, MaxRetries: -1, ReadTimeout: cmp.Or(c.timeout, usualTimeout),
-			ReadBufferSize: smallBuffer, WriteBufferSize: smallBuffer,
-			MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
-		}))
-	}
-	return env
-}
 
 // Critical is the critical section: to be called while the client believes that it has
 // the lock, once in an attempt. What follows it releases the lock. In some races it

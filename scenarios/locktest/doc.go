@@ -1,19 +1,5 @@
 // Package locktest searches a lock of your own: the code as it is, with any client library, in a go test of your
-// repository.
-//
-//	func TestMyLock(t *testing.T) {
-//		locktest.Check(t, locktest.Bounds{Clients: 2, Budget: "crash=1,pause=1", TTL: 10 * time.Second},
-//			func(c *locktest.Client) { // one process
-//				rdb := redis.NewClient(&redis.Options{Addr: c.Addr(1), Dialer: c.Dial, MaxRetries: -1})
-//				defer rdb.Close()
-//				m := redsync.New(goredis.NewPool(rdb)).NewMutex("k", redsync.WithExpiry(10*time.Second), redsync.WithTries(1))
-//				if m.LockContext(c.Context()) != nil {
-//					return
-//				}
-//				c.Critical(func(r *locktest.Resource) { r.Write(r.Read() + 1) })
-//				m.Unlock()
-//			}, "OVERLAP STALE-WRITE") // what comes about, and nothing else does
-//	}
+// repository. See the example of [Check].
 //
 // [Check] visits everything that the processes can come to within the bounds: every order of messages, every fault of
 // the budget at every place. It does so in lockstep, one schedule in which messages take no time, and beside that at
@@ -67,11 +53,7 @@
 // # ZooKeeper
 //
 // Code whose first word is one of ZooKeeper's protocol has an ensemble at Client.Addr(1), and Bounds.TTL is the
-// time-out of its sessions:
-//
-//	dial := func(network, addr string, _ time.Duration) (net.Conn, error) { return c.Dial(c.Context(), network, addr) }
-//	conn, _, err := zk.Connect([]string{c.Addr(1)}, 10*time.Second, zk.WithDialer(dial),
-//		zk.WithMaxBufferSize(1<<12), zk.WithMaxConnBufferSize(1<<12)) // its usual 3 MB cost more than all else
+// time-out of its sessions.
 //
 // Locks are ephemeral znodes, alone or in a queue. Pings are no steps of the search: the ensemble has them while the
 // process of a session lives and is not paused, its connection stands, and no request on it is held up. The ensemble
@@ -103,9 +85,7 @@
 // LOCKLAB_HISTORY in its environment. Code that does something else there, or has another connection open than those of
 // Client.Dial, is not proved. What is taken for granted all the same stands in the first line of the certificate.
 //
-// A search ends when processors have worked for a minute (Bounds.MaxTime, -locklab.time), or before it uses 1 GB more
-// than the program had (Bounds.MaxBytes), and then proves nothing. LOCKLAB_SHARD=3/16 has a test do the third of
-// sixteen shares of the searches. Further limits:
+// A search that Bounds.MaxTime or Bounds.MaxBytes ends proves nothing. Further limits:
 //
 //   - A goroutine that was to wake while its process was paused reads the instant for which its timer was set. If an
 //     answer comes at that moment too, the timer is first. What code does by itself later than three leases after its

@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jonboulle/clockwork"
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
 
 	"locklab/algorithms/lock"
 	"locklab/algorithms/zookeeper"
@@ -57,15 +59,10 @@ func TestBothHosts(t *testing.T) {
 	}
 }
 
-// labLock is a lock of the lab in an environment, nil: that of the client.
-func labLock(entry lock.Entry, in func(c *Client) (env lock.Env, done func())) func(c *Client) {
+// labLock is a lock of the lab in an environment. says: it reports how it is released, if it does so.
+func labLock(entry lock.Entry, says bool, in func(c *Client) (env lock.Env, done func())) func(c *Client) {
 	return func(c *Client) {
-		env, done := lock.Env{}, func() {}
-		if in == nil {
-			env = c.Env()
-		} else {
-			env, done = in(c)
-		}
+		env, done := in(c)
 		defer done()
 		lease, err := entry.New(env).Acquire(context.Background(), client.Key)
 		if err != nil {
@@ -73,18 +70,37 @@ func labLock(entry lock.Entry, in func(c *Client) (env lock.Env, done func())) f
 		}
 		c.Critical(work)
 		err = lease.Release(context.Background())
-		if _, reports := lease.(lock.Reporter); in != nil && reports && (err == nil || errors.Is(err, lock.ErrNotHeld)) {
+		if _, reports := lease.(lock.Reporter); says && reports && (err == nil || errors.Is(err, lock.ErrNotHeld)) {
 			c.Says(err == nil)
 		}
 	}
 }
+
+// envOf returns environments with go-redis clients. Their tokens identify the clients for the search, so that it can
+// use symmetry.
+func envOf(ttl, timeout time.Duration) func(c *Client) (env lock.Env, done func()) {
+	return func(c *Client) (lock.Env, func()) {
+		env := lock.Env{Clock: clockwork.NewRealClock(), Tokens: c.process, TTL: ttl, Thread: fmt.Sprintf("c%d.0", c.process.ID())}
+		for n := range c.runner.bounds.Servers {
+			env.Nodes = append(env.Nodes, redis.NewClient(&redis.Options{
+				Addr: c.Addr(n + 1), Dialer: c.Dial, Protocol: 2, DisableIdentity: true, MaxRetries: -1, ReadTimeout: timeout,
+				ReadBufferSize: smallBuffer, WriteBufferSize: smallBuffer,
+				MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+			}))
+		}
+		return env, func() {}
+	}
+}
+
+// smallBuffer is enough for the commands of a lock. The usual 32 KiB cost as much as the rest of a short run.
+const smallBuffer = 1 << 10
 
 // onBothHosts searches a lock of the lab on its own host and in bubbles. keeps: its clients keep all that they
 // observe, on both.
 func onBothHosts(t *testing.T, entry lock.Entry, bounds search.Bounds, keeps bool) (own, s *search.Search, p *plan) {
 	t.Helper()
 	b := Bounds{Clients: bounds.Clients, Attempts: bounds.Attempts, Budget: string(bounds.Budget), TTL: bounds.TTL, Key: client.Key, AnyTiming: bounds.Timing == search.AnyTiming}
-	p, err := newPlan(t, b, labLock(entry, nil))
+	p, err := newPlan(t, b, labLock(entry, false, envOf(b.TTL, 3*time.Second)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +216,7 @@ func TestBothHostsElsewhere(t *testing.T) {
 				on.Idle = server.Session
 				b.Database = &on
 			}
-			_, s := searched(t, b, labLock(entry, func(c *Client) (lock.Env, func()) {
+			_, s := searched(t, b, labLock(entry, true, func(c *Client) (lock.Env, func()) {
 				env := lock.Env{Clock: clockwork.NewRealClock(), Tokens: c.process, TTL: ttl, Thread: fmt.Sprintf("c%d.0", c.process.ID())}
 				if entry.Database != "" {
 					env.DB = sql.OpenDB(c.Connector(1))

@@ -19,7 +19,6 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/search"
-	"locklab/scenarios/share"
 	"locklab/simulator/bubble"
 	"locklab/simulator/effort"
 	"locklab/simulator/i18n"
@@ -28,6 +27,14 @@ import (
 )
 
 const ttl = 9 * time.Second
+
+// prepare makes the plan of a test, and readies it.
+func prepare(t *testing.T, b Bounds, client func(*Client), finds ...string) (*plan, []claim) {
+	t.Helper()
+	p, err := newPlan(t, b, client)
+	must(t, err)
+	return p, ready(p, finds)
+}
 
 func dial(c *Client) *redis.Client { return redisOn(c, 1) }
 
@@ -546,26 +553,5 @@ func TestBeside(t *testing.T) {
 	p, s = both(Bounds{Clients: 2, Attempts: 1, Budget: "crash=1", TTL: ttl}, func(c *Client) { lockWith(c, c.Token(), compareAndDelete) })
 	if first, _, _ := strings.Cut(p.certificate(s, "en"), "\n"); !strings.Contains(first, "in lockstep and at any timing, no failure") {
 		t.Error(first)
-	}
-}
-
-// A search that is not of the share is skipped before anything of it is done.
-func TestShards(t *testing.T) {
-	played := 0
-	for i := range 8 {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			t.Setenv(shardVariable, "2/3")
-			mine := share.Part{K: 2, N: 3}.Has(t.Name())
-			t.Cleanup(func() {
-				if t.Skipped() == mine {
-					t.Errorf("skipped: %t, of the share: %t", t.Skipped(), mine)
-				}
-			})
-			skipOthers(t)
-			played++
-		})
-	}
-	if played == 0 || played == 8 {
-		t.Errorf("%d of 8 searches were played in one share of three", played)
 	}
 }

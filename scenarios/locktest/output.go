@@ -14,8 +14,8 @@ import (
 	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/bubble"
+	"locklab/simulator/child"
 	"locklab/simulator/database"
-	"locklab/simulator/history"
 	"locklab/simulator/process"
 	"locklab/simulator/verdict"
 )
@@ -28,12 +28,16 @@ func (p *plan) broken(w search.Witness, why string) string {
 	if err != nil {
 		return out + tell("locktest.unplayable", "cause", explain(err))
 	}
-	return out + show(o) + "\n" + again(p.t.Name(), w.Trace)
+	return out + show(o) + "\n" + again(p.t.Name(), w.Trace, p.Drawing)
 }
 
 // again returns the commands that play a trace once more, and against another lock.
-func again(test string, trace simulator.Trace) string {
-	return tell("locktest.again") + "\n  " + commandOf(test, trace) + "\n" +
+func again(test string, trace simulator.Trace, drawing int) string {
+	play := fmt.Sprintf("go test -run '%s' -v -locklab.replay=%s", child.Pattern(test), trace.Link())
+	if drawing > 0 {
+		play += fmt.Sprint(" -locklab.drawing=", drawing)
+	}
+	return tell("locktest.again") + "\n  " + play + "\n" +
 		tell("locktest.against") + "\n  locklab run " + trace.Link() + " --against token"
 }
 
@@ -43,11 +47,10 @@ var detailsFlag = flag.Bool("locklab.details", false, "print what was searched a
 // brief returns a certificate as a test prints it: with -locklab.details in full, else its first line.
 func brief(full func(lang string) string) string {
 	return language().Each(func(lang string) string {
-		head, rest, _ := strings.Cut(full(lang), "\n")
 		if *detailsFlag {
-			return "\n" + head + "\n" + rest
+			return "\n" + full(lang)
 		}
-		return "\n" + head + "\n" + text.Say(lang, "locktest.details")
+		return "\n" + headOf(full(lang)) + "\n" + text.Say(lang, "locktest.details")
 	})
 }
 
@@ -80,7 +83,7 @@ func (p *plan) certificate(s *search.Search, lang string) string {
 		carried = append(carried,
 			text.Say(lang, "locktest.carried.database", "dialect", d.Dialect.String(), "idle", d.Idle.String()))
 	}
-	out := p.assuming(headline(p, s, lang)+"\n"+covered, s.Measures, lang)
+	out := headline(p, s, lang) + p.assumed(s.Measures, lang) + "\n" + covered
 	name := text.Say(lang, "locktest.carried.name")
 	for _, line := range carried {
 		out += "\n  " + text.Pad(name, 12) + " " + line
@@ -89,21 +92,25 @@ func (p *plan) certificate(s *search.Search, lang string) string {
 	return out
 }
 
-// assuming is a certificate with what is taken for granted of the code in its first line. measures: it uses its clock
-// to measure only.
-func (p *plan) assuming(certificate string, measures bool, lang string) string {
-	n, all, times := fmt.Sprint(p.apart.again), fmt.Sprint(p.apart.known), fmt.Sprint(p.times())
-	clock := text.Say(lang, p.apart.ofRuns("locktest.assumed.untimed", "locktest.assumed.untimed.twice"), "times", times)
+// assumed ends the first line of a certificate: what is taken for granted of the code. measures: it uses its clock to
+// measure only.
+func (p *plan) assumed(measures bool, lang string) string {
+	n, all, times := fmt.Sprint(p.apart.again), fmt.Sprint(p.apart.known), fmt.Sprint(p.apart.times)
+	twice := ""
+	if p.apart.again == 0 {
+		twice = ".twice"
+	}
+	clock := text.Say(lang, "locktest.assumed.untimed"+twice, "times", times)
 	switch {
 	case measures:
 		clock = text.Say(lang, "locktest.assumed.measures")
 	case p.Timed:
-		clock = text.Say(lang, "locktest.assumed.timed", "epoch", epoch())
+		clock = text.Say(lang, "locktest.assumed.timed", "epoch", simulator.Epoch.Format(time.DateTime+" MST"))
 	}
-	said := text.Say(lang, "locktest.assumed", "attempts", fmt.Sprint(p.bounds.Attempts), "clock", clock,
-		"runs", text.Say(lang, p.apart.ofRuns("locktest.assumed.runs", "locktest.assumed.runs.twice"), "n", n, "all", all, "times", times))
+	said := " " + text.Say(lang, "locktest.assumed", "attempts", fmt.Sprint(p.bounds.Attempts), "clock", clock, "processes", fmt.Sprint(p.apart.done),
+		"runs", text.Say(lang, "locktest.assumed.runs"+twice, "n", n, "all", all, "times", times))
 	if p.numbered.Load() {
-		said += " " + text.Say(lang, "locktest.assumed.numbered", "client", clientName(p.bounds.Clients))
+		said += " " + text.Say(lang, "locktest.assumed.numbered", "client", fmt.Sprint("c", p.bounds.Clients))
 	}
 	if p.orders > 0 {
 		said += " " + text.Say(lang, "locktest.assumed.orders", "n", fmt.Sprint(p.orders))
@@ -111,15 +118,14 @@ func (p *plan) assuming(certificate string, measures bool, lang string) string {
 	if len(p.Branches) > 0 {
 		said += " " + text.Say(lang, "locktest.assumed.branches", "quiet", fmt.Sprint(p.Branches.Quiet()))
 	}
+	if p.Drawing > 0 {
+		said += " " + text.Say(lang, "locktest.assumed.drawing")
+	}
 	if places := p.Drawn.Where(); places != "" {
 		said += " " + text.Say(lang, "locktest.assumed.drawn", "places", places)
 	}
-	head, rest, _ := strings.Cut(certificate, "\n")
-	return head + " " + said + "\n" + rest
+	return said
 }
-
-// epoch is the date at which clocks begin.
-func epoch() string { return simulator.Epoch.Format(time.DateTime + " MST") }
 
 // faultsOf names the faults of a witness.
 func faultsOf(w search.Witness) string {
@@ -129,34 +135,12 @@ func faultsOf(w search.Witness) string {
 	return tell("locktest.faults.none", "steps", fmt.Sprint(w.Steps))
 }
 
-// commandOf returns the command that plays a trace of a test.
-func commandOf(test string, trace simulator.Trace) string {
-	return fmt.Sprintf("go test -run '%s' -v -locklab.replay=%s", pattern(test), trace.Link())
-}
-
 // show returns a run as text: its lanes, and the lines of the code that asked for each step.
 func show(o *race.Outcome) string {
 	var out strings.Builder
-	reports.Lanes(&out, o.History, o.Judgement, reports.Look{Width: width, Lang: language().Lang, Brief: true})
-	out.WriteString("\n" + tell("locktest.steps") + "\n")
-	for i := range o.History.Events {
-		e := &o.History.Events[i]
-		way, of := 0, 0
-		fmt.Sscanf(e.Note, history.Way, &way, &of)
-		if e.Kind != history.Wake && len(e.Code) == 0 || e.Kind != history.Send && e.Kind != history.Sleep && of == 0 {
-			continue
-		}
-		what := tell("code.sleep", "span", e.D.String())
-		switch {
-		case of > 0:
-			what = tell("locktest.step.way", "way", fmt.Sprint(way), "of", fmt.Sprint(of))
-		case e.Node == history.Resource:
-			what = tell("locktest.step.resource")
-		case e.Kind == history.Send:
-			what = fmt.Sprintf("n%d %.60s", e.Node, strings.ReplaceAll(strings.Join(e.Cmd, " "), "\n", " "))
-		}
-		fmt.Fprintf(&out, "%7d  c%d  %s %s\n", e.At/time.Millisecond, e.Client, text.Pad(what, 66), strings.Join(e.Code, " < "))
-	}
+	look := reports.Look{Width: width, Lang: language().Lang, Brief: true}
+	reports.Lanes(&out, o.History, o.Judgement, look)
+	out.WriteString("\n" + tell("locktest.steps") + "\n" + reports.Calls(o.History, language()))
 	return out.String()
 }
 
@@ -224,12 +208,10 @@ func stalled(err error, e *bubble.StallError) string {
 func nameOf(err error, client int) string {
 	at := (*runError)(nil)
 	if errors.As(err, &at) && at.run.History.Probe == client {
-		return tell("locktest.probe", "client", clientName(client))
+		return tell("locktest.probe", "client", fmt.Sprint("c", client))
 	}
-	return clientName(client)
+	return fmt.Sprint("c", client)
 }
-
-func clientName(n int) string { return fmt.Sprintf("c%d", n) }
 
 // sampled returns what a test says of code that is not deterministic.
 func (p *plan) sampled(err error, claims []claim) string {

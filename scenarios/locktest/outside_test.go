@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9/logging"
 
 	"locklab/scenarios/internal/racetest"
+	"locklab/simulator/child"
 	"locklab/simulator/effort"
 )
 
@@ -38,7 +39,7 @@ func TestShared(t *testing.T) {
 		withShared(c)
 	}
 	Check(t, bounds, code, "OVERLAP STALE-WRITE ORPHAN")
-	if isApart() {
+	if child.IsAgain() {
 		return
 	}
 	p, _ := prepare(t, bounds, withToken)
@@ -75,7 +76,7 @@ func TestOutside(t *testing.T) {
 		}, "looks up a host by its name"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if isApart() {
+			if child.IsAgain() {
 				answerApart(t, Bounds{Clients: 2, TTL: ttl}, test.code)
 				return
 			}

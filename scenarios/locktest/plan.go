@@ -45,7 +45,7 @@ type plan struct {
 
 func newPlan(t *testing.T, b Bounds, code func(*Client)) (*plan, error) {
 	p := &plan{t: t}
-	p.run = &runner{t: t, bounds: &p.bounds, code: code, known: known{Drawn: bubble.NewDrawn(), Branches: process.Branches{}}}
+	p.run = &runner{t: t, bounds: &p.bounds, code: code, known: known{Drawing: *drawingFlag, Drawn: bubble.NewDrawn(), Branches: process.Branches{}}}
 	p.known, p.called = &p.run.known, &p.run.called
 	if b.Clients == Any {
 		if err := p.forAnyNumber(&b); err != nil {
@@ -76,7 +76,8 @@ func newPlan(t *testing.T, b Bounds, code func(*Client)) (*plan, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	p.run.folder = folderOf(code)
+	file, _ := placeOf(code)
+	p.run.folder = filepath.Dir(file)
 	p.run.random = newRandom(t, p.known)
 	return p, nil
 }
@@ -85,11 +86,6 @@ func newPlan(t *testing.T, b Bounds, code func(*Client)) (*plan, error) {
 func placeOf(code func(*Client)) (file string, line int) {
 	at := reflect.ValueOf(code).Pointer()
 	return runtime.FuncForPC(at).FileLine(at)
-}
-
-func folderOf(code func(*Client)) string {
-	file, _ := placeOf(code)
-	return filepath.Dir(file)
 }
 
 // onZooKeeper makes the server a ZooKeeper. A lease is then the time-out of a session.
@@ -168,7 +164,7 @@ func (p *plan) putInto(b *explore.Model) {
 
 // search makes the search of the plan. One that ctx or Bounds.MaxTime ends has what was found by then.
 func (p *plan) search(ctx context.Context) (*search.Search, error) {
-	ctx, cancel := within(ctx, p.bounds.MaxTime)
+	ctx, cancel := bubble.Within(ctx, p.bounds.MaxTime)
 	defer cancel()
 	s, err := p.searchWithin(ctx, p.study)
 	ended := ctx.Err() != nil && errors.Is(err, ctx.Err())
@@ -194,12 +190,9 @@ func (p *plan) searchWithin(ctx context.Context, bounds search.Bounds) (s *searc
 			return err
 		}
 		result, err := explore.Search(ctx, b)
-		if result == nil {
-			return p.withRun(bounds, err)
-		}
-		s = &search.Search{Lock: p.entry, Bounds: bounds.Settled(p.entry), Result: result, NoClaims: !p.says.Load()}
-		for _, w := range result.Found {
-			s.Witnesses = append(s.Witnesses, search.Witness{Witness: w, Trace: s.Bounds.Trace(p.entry, w.Choices)})
+		if result != nil {
+			s = search.Of(p.entry, bounds, result)
+			s.NoClaims = !p.says.Load()
 		}
 		return p.withRun(bounds, err)
 	})
@@ -252,10 +245,10 @@ func (p *plan) playWithin(bounds search.Bounds, choices []simulator.Choice) (o *
 	p.run.watch = true
 	defer func() { p.run.watch = false }()
 	err = p.run.untilKnown(func() error {
-		return p.simulate(bounds, nil, func(s *simulation) error {
-			run, err := schedule.Replay(s.sim, choices)
+		return p.simulate(bounds, false, func(s *simulation) error {
+			run, err := schedule.Replay(s.Simulator, choices)
 			if err == nil {
-				o = s.outcome(run)
+				o = s.Outcome(run)
 			}
 			return err
 		})
@@ -265,49 +258,40 @@ func (p *plan) playWithin(bounds search.Bounds, choices []simulator.Choice) (o *
 
 // A simulation is one run of the code: alone, by random choices, or by those of a trace.
 type simulation struct {
-	p      *plan
-	bounds search.Bounds
-	model  *explore.Model
-	sim    *simulator.Simulator
-	run    *schedule.Recorder
+	*search.Opened
+	model *explore.Model
+	run   *schedule.Recorder
 }
 
-// simulate calls do with a simulation within bounds, which change alters; nil: nothing does.
-func (p *plan) simulate(bounds search.Bounds, change func(*explore.Model), do func(s *simulation) error) error {
+// simulate calls do with a simulation within bounds, of one client alone or of all and the probe.
+func (p *plan) simulate(bounds search.Bounds, alone bool, do func(s *simulation) error) error {
 	m, err := p.within(bounds)
 	if err != nil {
 		return err
 	}
-	if change != nil {
-		change(m)
+	if alone {
+		m.Clients, m.NoProbe, m.Faults = 1, true, nil
 	}
 	sim, err := m.Simulator()
 	if err != nil {
 		return err
 	}
 	defer sim.Close()
-	return do(&simulation{p, bounds, m, sim, schedule.Record(sim)})
+	return do(&simulation{bounds.Opened(m, sim), m, schedule.Record(sim)})
 }
 
-// outcome judges a run of the simulation.
-func (s *simulation) outcome(run *schedule.Run) *race.Outcome {
-	o := search.OutcomeOf(s.model, run)
-	o.Race, o.Trace = s.bounds.Race(), s.bounds.Trace(s.p.entry, run.Choices)
-	return o
-}
-
-// soFar is the run up to now, which no clock has ended.
-func (s *simulation) soFar() *schedule.Run {
+// soFar judges the run up to now, which no clock has ended.
+func (s *simulation) soFar() *race.Outcome {
 	run := s.run.Run()
 	run.Horizon = false
-	return run
+	return s.Outcome(run)
 }
 
 // step makes a choice. An error about the code comes with the run that has led to it.
 func (s *simulation) step(c simulator.Choice) ([]history.Event, error) {
 	events, err := s.run.Step(c)
 	if err != nil && !errors.As(err, new(*simulator.NotEnabledError)) {
-		err = &runError{err, search.OutcomeOf(s.model, s.soFar()), c.String()}
+		err = &runError{err, s.soFar(), c.String()}
 	}
 	return events, err
 }

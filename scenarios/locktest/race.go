@@ -18,6 +18,7 @@ import (
 	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/bubble"
+	"locklab/simulator/child"
 	"locklab/simulator/history"
 	"locklab/simulator/lists"
 	"locklab/simulator/process"
@@ -35,7 +36,7 @@ import (
 // skipped, with the reason, or fails if it says something. For client the rules of [Check] hold.
 func Race(t *testing.T, client func(*Client), name string, finds ...string) {
 	t.Helper()
-	if isApart() {
+	if child.IsAgain() {
 		return
 	}
 	sc, err := scenarios.ByName(name)
@@ -52,7 +53,7 @@ func Race(t *testing.T, client func(*Client), name string, finds ...string) {
 // No race may come to other verdicts than finds names. Races that do not apply are skipped.
 func Races(t *testing.T, client func(*Client), finds ...string) {
 	t.Helper()
-	if isApart() {
+	if child.IsAgain() {
 		return
 	}
 	r := newRacer(t, Bounds{}, client, finds...)
@@ -122,9 +123,6 @@ func newRacer(t *testing.T, known Bounds, client func(*Client), finds ...string)
 		if err != nil {
 			t.Fatal(explain(err))
 		}
-		if p.env.Load() && p.lease == briefly { // it asks for the lease that Env has
-			p.lease = race.Standard().TTL
-		}
 		p.entry.TTL = cmp.Or(p.lease, race.Standard().TTL)
 		p.bounds.TTL, p.Timed = p.entry.TTL, true
 		r.plan = p
@@ -138,10 +136,10 @@ func newRacer(t *testing.T, known Bounds, client func(*Client), finds ...string)
 const briefly = 10 * time.Millisecond
 
 // client is a client of a race: it calls the code until that has entered.
-func (r *racer) client(s race.Settings, spec race.ClientSpec) simulator.ClientConfig {
+func (r *racer) client(_ race.Settings, spec race.ClientSpec) simulator.ClientConfig {
 	config := r.plan.run.client(func(c *bubble.Handle) {
 		does := section{work: spec.Work, tail: spec.Tail, fails: spec.Fails}
-		for !r.plan.run.attempt(&Client{process: c, first: spec.First, section: does, timeout: s.Timeout}) && !spec.Once {
+		for !r.plan.run.attempt(&Client{process: c, first: spec.First, section: does}) && !spec.Once {
 			c.AskBetween(process.Op{Kind: process.Sleep, D: spec.Retry})
 		}
 		c.Record(history.Event{Kind: history.Done})
@@ -177,11 +175,9 @@ func (r *racer) replay(sc race.Race, s race.Settings) (*race.Outcome, error) {
 	if trace.Race != sc.ID {
 		return nil, text.Errorf("locktest.replay.race", "is", trace.Race, "want", sc.ID)
 	}
-	its, err := s.With(trace.Settings)
-	if err != nil {
+	if s, err = s.With(trace.Settings); err != nil {
 		return nil, err
 	}
-	s.Epoch = its.Epoch
 	p, err := sc.Prepare(r.plan.entry, s, r.runner.Code)
 	if err != nil {
 		return nil, err
@@ -239,13 +235,9 @@ func (r *racer) showRace(o *race.Outcome) string {
 	if r.each {
 		test += "/" + o.Race.ID
 	}
-	return raceHead(o) + "\n\n" + show(o) + "\n" + again(test, o.Trace)
-}
-
-// raceHead names a race and its verdicts.
-func raceHead(o *race.Outcome) string {
-	head := fmt.Sprintf("%s %s: %s", o.Race.Code, o.Race.ID, language().Each(func(lang string) string { return text.RaceTitle(o.Race.ID, lang) }))
-	return head + "\n" + words(o)
+	title := language().Each(func(lang string) string { return text.RaceTitle(o.Race.ID, lang) })
+	head := fmt.Sprintf("%s %s: %s\n%s\n\n", o.Race.Code, o.Race.ID, title, words(o))
+	return head + show(o) + "\n" + again(test, o.Trace, r.plan.Drawing)
 }
 
 // words are the verdicts of an outcome in one line.

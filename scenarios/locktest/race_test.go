@@ -5,15 +5,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/redis/go-redis/v9"
-
-	"locklab/scenarios/internal/racetest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/redis/go-redis/v9"
 
+	"locklab/algorithms/lock"
 	"locklab/reports/text"
 	"locklab/scenarios"
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
@@ -38,11 +38,17 @@ func TestRace(t *testing.T) {
 // not make.
 func TestRacesOnBothHosts(t *testing.T) {
 	entry := racetest.Lock(t, "token")
-	r := newRacer(t, Bounds{}, labLock(entry, nil))
+	usual := 3 * time.Second
+	timeout := usual // of the race
+	code := labLock(entry, false, func(c *Client) (lock.Env, func()) { return envOf(race.Standard().TTL, timeout)(c) })
+	r := newRacer(t, Bounds{}, code)
 	var runner race.Runner
 	played, left := 0, 0
 	for _, sc := range scenarios.All() {
 		own := racetest.Must(runner.Play(entry, sc, sc.Settings))(t)
+		if timeout = usual; sc.Settings.Timeout > 0 {
+			timeout = sc.Settings.Timeout
+		}
 		o := raced(t, r, sc)
 		switch {
 		case slices.Contains(race.CodeReasons(), o.NotApplicable):

@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -23,18 +22,6 @@ var (
 	reportFlag = flag.String("locklab.report", "", "write what tests find, as data, into this `folder`, which exists; locklab check reads it")
 	moreFlag   = flag.String("locklab.more", "", "beside the search of a Check, find out, for the report: a `list` of par, tolerance, races")
 )
-
-// moreKinds are the kinds of -locklab.more, and how they are found out.
-var moreKinds = []struct {
-	name string
-	find func(examination) error
-}{{"par", examination.pars}, {"tolerance", examination.tolerance}, {"races", examination.races}}
-
-// An examination finds out what a report has beside the search.
-type examination struct {
-	of    *plan
-	found *study.Checked
-}
 
 // report writes the data of a test, under its name, when the test has ended.
 func (p *plan) report(c *study.Checked) {
@@ -64,64 +51,66 @@ func (p *plan) examine(s *search.Search, took time.Duration) (*study.Checked, er
 		}
 		c.Search.Runs = append(c.Search.Runs, study.NewCheckedRun(o))
 	}
-	wanted := strings.FieldsFunc(*moreFlag, func(r rune) bool { return r == ',' })
-	for _, kind := range moreKinds {
-		if slices.Contains(wanted, kind.name) {
-			if err := kind.find(examination{p, c}); err != nil {
-				return nil, err
-			}
+	for kind := range strings.SplitSeq(*moreFlag, ",") {
+		err := error(nil)
+		switch kind {
+		case "":
+		case "par":
+			err = p.findPars(c)
+		case "tolerance":
+			err = p.findTolerance(c)
+		case "races":
+			err = p.findRaces(c)
+		default:
+			err = text.Errorf("locktest.more", "value", kind)
 		}
-		wanted = slices.DeleteFunc(wanted, func(name string) bool { return name == kind.name })
-	}
-	if len(wanted) > 0 {
-		return nil, text.Errorf("locktest.more", "value", wanted[0])
+		if err != nil {
+			return nil, err
+		}
 	}
 	return c, nil
 }
 
 // findPars searches within each of the budgets of one fault.
-func (x examination) pars() error {
+func (p *plan) findPars(c *study.Checked) error {
 	b := search.DefaultBounds()
-	b.TTL, b.Nodes, b.MaxStates = x.of.study.TTL, x.of.study.Nodes, x.of.study.MaxStates
+	b.TTL, b.Nodes, b.MaxStates = p.study.TTL, p.study.Nodes, p.study.MaxStates
 	for _, budget := range study.SingleFaults() {
 		b.Budget = faults.Budget(budget)
 		began := time.Now()
-		s, err := x.of.searchWithin(x.of.t.Context(), b)
+		s, err := p.searchWithin(p.t.Context(), b)
 		if err != nil {
 			return fmt.Errorf("%s: %w", b.Budget, err)
 		}
-		x.found.Pars = append(x.found.Pars, study.CheckedSearch{Search: s, Seconds: time.Since(began).Seconds()})
+		c.Pars = append(c.Pars, study.CheckedSearch{Search: s, Seconds: time.Since(began).Seconds()})
 	}
 	return nil
 }
 
 // findTolerance bisects the sizes of faults. Clocks of clients cannot be set.
-func (x examination) tolerance() error {
-	rivals := study.Rivals{TTL: x.of.study.TTL, Code: x.of.putInto}
+func (p *plan) findTolerance(c *study.Checked) error {
+	rivals := study.Rivals{TTL: p.study.TTL, Code: p.putInto}
 	for _, h := range study.Hazards() {
-		limit := study.Limit{Lock: x.of.entry.ID, Fault: h.Fault, Answer: study.NotAsked}
-		if h.Fault != wallClock {
-			err := x.of.run.untilKnown(func() (err error) {
-				limit, err = rivals.Limit(x.of.t.Context(), x.of.entry, h)
+		limit := study.Limit{Lock: p.entry.ID, Fault: h.Fault, Answer: study.NotAsked}
+		if h.Fault != faults.ClientClock.Name {
+			err := p.run.untilKnown(func() (err error) {
+				limit, err = rivals.Limit(p.t.Context(), p.entry, h)
 				return err
 			})
 			if err != nil {
 				return fmt.Errorf("%s: %w", h.Fault, err)
 			}
 		}
-		x.found.Limits = append(x.found.Limits, limit)
+		c.Limits = append(c.Limits, limit)
 	}
 	return nil
 }
 
-// wallClock is the fault that code in a bubble cannot be shown.
-const wallClock = "client-clock"
-
 // findRaces plays all races.
-func (x examination) races() error {
-	r := newRacer(x.of.t, x.of.bounds, x.of.run.code)
+func (p *plan) findRaces(c *study.Checked) error {
+	r := newRacer(p.t, p.bounds, p.run.code)
 	table, err := r.playAll()
-	x.found.Races = runs(table)
+	c.Races = runs(table)
 	return err
 }
 

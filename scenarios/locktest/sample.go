@@ -9,6 +9,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/simulator"
+	"locklab/simulator/child"
 	"locklab/simulator/verdict"
 )
 
@@ -17,7 +18,7 @@ import (
 // comes to another verdict than finds names, or none comes to one of these. Numbers of faults count for nothing.
 func Sample(t *testing.T, b Bounds, client func(*Client), finds ...string) {
 	t.Helper()
-	if isApart() {
+	if child.IsAgain() {
 		return
 	}
 	switch {
@@ -26,7 +27,9 @@ func Sample(t *testing.T, b Bounds, client func(*Client), finds ...string) {
 	case b.Clients == Any:
 		must(t, text.Errorf("locktest.sample.any"))
 	}
-	p, all := prepare(t, b, client, finds...)
+	p, err := newPlan(t, b, client)
+	must(t, err)
+	all := ready(p, finds)
 	found, n, err := p.sample()
 	if err != nil {
 		t.Fatal(explain(err))
@@ -69,7 +72,7 @@ const maxChoices = 400
 
 // sampleOne plays one random schedule.
 func (p *plan) sampleOne(rng *rand.Rand) (o *race.Outcome, err error) {
-	err = p.simulate(p.lockstep(), nil, func(s *simulation) error {
+	err = p.simulate(p.lockstep(), false, func(s *simulation) error {
 		for made := 0; made < maxChoices; {
 			c, ok := s.pick(rng)
 			if !ok {
@@ -82,8 +85,7 @@ func (p *plan) sampleOne(rng *rand.Rand) (o *race.Outcome, err error) {
 				return err
 			}
 		}
-		o = s.outcome(s.soFar())
-		o.Race = p.study.Race()
+		o = s.soFar()
 		return nil
 	})
 	return o, err
@@ -91,28 +93,26 @@ func (p *plan) sampleOne(rng *rand.Rand) (o *race.Outcome, err error) {
 
 // pick takes one of the enabled choices: mostly one that goes on. Time passes, or a pause
 // ends, where nothing else is to be done; the probe begins last.
-func (s *simulation) pick(rng *rand.Rand) (simulator.Choice, bool) {
-	var on, faults, later, last []simulator.Choice
-	for _, c := range s.sim.Enabled(s.run.World(), nil) {
-		switch ofProbe := int(c.Client) == s.model.Clients+1; {
+func (s *simulation) pick(rng *rand.Rand) (c simulator.Choice, ok bool) {
+	var kinds [4][]simulator.Choice // faults, what goes on, what lets time pass, and the probe
+	for _, c := range s.Simulator.Enabled(s.run.World(), nil) {
+		kind, ofProbe := 1, int(c.Client) == s.model.Clients+1
+		switch {
 		case c.Verb >= simulator.FaultVerb && ofProbe:
+			continue
 		case c.Verb >= simulator.FaultVerb:
-			faults = append(faults, c)
-		case c.Verb == simulator.Start && ofProbe:
-			last = append(last, c)
+			kind = 0
 		case c.Verb == simulator.Pass || c.Verb == simulator.Resume:
-			later = append(later, c)
-		default:
-			on = append(on, c)
+			kind = 2
+		case c.Verb == simulator.Start && ofProbe:
+			kind = 3
 		}
+		kinds[kind] = append(kinds[kind], c)
 	}
-	if len(faults) > 0 && rng.IntN(15) == 0 {
-		return faults[rng.IntN(len(faults))], true
-	}
-	for _, choices := range [][]simulator.Choice{on, later, last} {
-		if len(choices) > 0 {
+	for kind, choices := range kinds {
+		if len(choices) > 0 && (kind > 0 || rng.IntN(15) == 0) {
 			return choices[rng.IntN(len(choices))], true
 		}
 	}
-	return simulator.Choice{}, false
+	return c, false
 }

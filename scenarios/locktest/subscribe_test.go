@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"locklab/simulator"
+	"locklab/simulator/child"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/process"
@@ -43,7 +44,7 @@ func TestSubscribed(t *testing.T) {
 	effort.OnlyPushed(t, "it searches for seconds")
 	b := Bounds{Clients: 2, Attempts: 1, Budget: "pause=1", TTL: ttl, Slow: ttl * 9 / 10, Beside: -1}
 	Check(t, b, subscribing, "ORPHAN SLOW")
-	if isApart() {
+	if child.IsAgain() {
 		return
 	}
 	p, _ := prepare(t, b, subscribing)

@@ -19,7 +19,7 @@ import (
 // Forward makes the moves after choices that are no choice: the only one that is possible, unless it is a fault; one
 // that no client can notice; what the last of choices has begun, see goesOn; and all to the harm, once that is sure. It
 // stops where harm has just happened; "": any harm.
-func (g *Game) Forward(choices []simulator.Choice, harm verdict.Word) ([]simulator.Choice, error) {
+func (g *Game) Forward(ctx context.Context, choices []simulator.Choice, harm verdict.Word) ([]simulator.Choice, error) {
 	click := len(choices) - 1
 	had, err := g.harms(choices[:max(click, 0)], harm)
 	for err == nil && len(choices) < longest {
@@ -29,7 +29,7 @@ func (g *Game) Forward(choices []simulator.Choice, harm verdict.Word) ([]simulat
 		}
 		next, forced, err := g.forced(choices, click)
 		if err == nil && !forced && click >= 0 && has == 0 {
-			return g.decided(choices, harm)
+			return g.decided(ctx, choices, harm)
 		}
 		if err != nil || !forced {
 			return choices, err
@@ -46,39 +46,39 @@ const longest = 400
 const fewStates = 20_000
 
 // decided is choices, or, if no fault can follow and whatever else follows comes to a harm, a shortest way to it.
-func (g *Game) decided(choices []simulator.Choice, harm verdict.Word) ([]simulator.Choice, error) {
+func (g *Game) decided(ctx context.Context, choices []simulator.Choice, harm verdict.Word) ([]simulator.Choice, error) {
 	spent, err := g.faults(choices)
 	left := slices.ContainsFunc(spent, func(f Fault) bool { return f.Used < f.Most })
 	if err != nil || left || harm == "" {
 		return choices, err
 	}
-	share, _, err := g.share(context.Background(), choices, harm, fewStates)
+	share, _, err := g.share(ctx, choices, harm, fewStates)
 	if err != nil || share < 1 {
 		return choices, err
 	}
-	return g.game.Way(context.Background(), choices, harm, MaxStates)
+	return g.game.Way(ctx, choices, harm, MaxStates)
 }
 
 // turns are the numbers of choices after which a player chose, as far as choices were played by choosing, and all.
-func (g *Game) turns(choices []simulator.Choice, harm verdict.Word) (all []int, err error) {
-	at, err := g.Forward(nil, harm)
+func (g *Game) turns(ctx context.Context, choices []simulator.Choice, harm verdict.Word) (all []int, err error) {
+	at, err := g.Forward(ctx, nil, harm)
 	for err == nil && len(at) < len(choices) && slices.Equal(at, choices[:len(at)]) {
 		all = append(all, len(at))
-		at, err = g.Forward(append(slices.Clip(at), choices[len(at)]), harm)
+		at, err = g.Forward(ctx, append(slices.Clip(at), choices[len(at)]), harm)
 	}
 	return append(all, len(choices)), err
 }
 
 // Back is the position before the last move that was chosen, or the first one.
-func (g *Game) Back(choices []simulator.Choice, harm verdict.Word) ([]simulator.Choice, error) {
-	all, err := g.turns(choices, harm)
+func (g *Game) Back(ctx context.Context, choices []simulator.Choice, harm verdict.Word) ([]simulator.Choice, error) {
+	all, err := g.turns(ctx, choices, harm)
 	return choices[:all[max(len(all)-2, 0)]], err
 }
 
 // Lost finds where a harm has come out of reach: the number of choices up to which a way led to it, and the last turn of
 // a player up to there. All of choices: it is in reach.
 func (g *Game) Lost(ctx context.Context, choices []simulator.Choice, harm verdict.Word) (n, turn int, err error) {
-	all, err := g.turns(choices, harm)
+	all, err := g.turns(ctx, choices, harm)
 	n = sort.Search(len(choices), func(n int) bool {
 		w, failed := g.Way(ctx, choices[:n+1], harm)
 		err = cmp.Or(err, failed)

@@ -35,10 +35,10 @@ import (
 const MaxStates = 1_000_000
 
 // DefaultBounds are those of a game in which most of what there is can be found: in
-// lockstep, so that a move is an event and not a fraction of a second.
+// lockstep, so that a move is an event and not a fraction of a second; with the lease that races have.
 func DefaultBounds() search.Bounds {
 	b := search.DefaultBounds()
-	b.Timing = search.Lockstep
+	b.Timing, b.TTL = search.Lockstep, race.Standard().TTL
 	return b
 }
 

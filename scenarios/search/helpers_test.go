@@ -55,13 +55,16 @@ func onProcs(n int, do func()) {
 	do()
 }
 
-// replays checks that each witness of a search can be played from its link, and comes to its verdict.
+// replays checks that each witness of a search can be played from its link, and comes to its verdict, without a word of
+// what would have followed.
 func replays(t *testing.T, s *search.Search) {
 	t.Helper()
 	for _, w := range s.Witnesses {
 		trace := racetest.Must(simulator.ParseLink(w.Trace.Link()))(t)
 		if o, err := search.ReplayOn(s.Lock, trace); err != nil || !slices.Contains(o.Verdicts, w.Verdict) {
 			t.Errorf("%s, %v: the witness of %s comes to %v, %v", s.Lock.ID, s.Bounds, w.Verdict, o, err)
+		} else if slices.ContainsFunc(o.Judgement.Findings, func(f verdict.Finding) bool { return f.Verdict == verdict.Unknown }) {
+			t.Errorf("%s, %v: the witness of %s shows what it does not know: %+v", s.Lock.ID, s.Bounds, w.Verdict, o.Judgement.Findings)
 		}
 	}
 }

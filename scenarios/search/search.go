@@ -138,15 +138,21 @@ func Explore(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
 	if err != nil && !errors.Is(err, ctx.Err()) {
 		return nil, i18n.Errorf("error.cause", "of", entry.ID, "cause", err)
 	}
-	s := &Search{Lock: entry, Bounds: b.Settled(entry), Result: result}
-	for _, w := range result.Found {
-		s.Witnesses = append(s.Witnesses, Witness{w, s.Bounds.Trace(entry, w.Choices)})
-	}
+	s := Of(entry, b, result)
 	if few := len(s.Phases)*s.States < fewStates; err == nil && b.Timing == Lockstep && b.Epoch == 0 &&
 		(few || b.Skew > 0) {
 		err = s.searchPhases(ctx, b)
 	}
 	return s, err
+}
+
+// Of is the search of a lock within b that has come to result.
+func Of(entry lock.Entry, b Bounds, result *explore.Result) *Search {
+	s := &Search{Lock: entry, Bounds: b.Settled(entry), Result: result}
+	for _, w := range result.Found {
+		s.Witnesses = append(s.Witnesses, Witness{w, s.Bounds.Trace(entry, w.Choices)})
+	}
+	return s
 }
 
 // fewStates bounds those of all phases of time stamps that are searched where no clock is off.
@@ -204,15 +210,20 @@ func openSearch(entry lock.Entry, t simulator.Trace) (*Opened, error) {
 	if err != nil {
 		return nil, i18n.Errorf("error.replay.bounds", "cause", err)
 	}
-	search, sim, err := b.Simulator(entry)
+	m, sim, err := b.Simulator(entry)
 	if err != nil {
 		return nil, err
 	}
+	return b.Opened(m, sim), nil
+}
+
+// Opened is the simulator of m, a model of b, with what is said of its runs.
+func (b Bounds) Opened(m *explore.Model, sim *simulator.Simulator) *Opened {
 	return &Opened{sim, func(run *schedule.Run) *race.Outcome {
-		o := OutcomeOf(search, run)
-		o.Race, o.Trace = b.Race(), t
+		o := OutcomeOf(m, run)
+		o.Race, o.Trace = b.Race(), b.Trace(m.Entry, run.Choices)
 		return o
-	}}, nil
+	}}
 }
 
 // Simulator makes the simulator in which a trace of a search within b is played. The caller
@@ -249,6 +260,9 @@ func OutcomeOf(b *explore.Model, run *schedule.Run) *race.Outcome {
 	if o.Verdicts == nil {
 		o.Verdicts = []verdict.Word{verdict.Holds}
 	}
+	o.Judgement.Findings = slices.DeleteFunc(o.Judgement.Findings, func(f verdict.Finding) bool {
+		return f.Verdict == verdict.Unknown // the run ends with what it shows: more of it is other runs of the search
+	})
 	return o
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"runtime"
 	"strconv"
 	"strings"
@@ -33,14 +32,6 @@ func ParsePart(s string) (Part, error) {
 		return Part{}, i18n.Errorf("error.shard", "value", s, "most", MaxShares)
 	}
 	return p, nil
-}
-
-// Has reports whether something of unknown cost, such as a test, is of this share. That depends
-// on its name.
-func (p Part) Has(name string) bool {
-	h := fnv.New32a()
-	h.Write([]byte(name))
-	return int(h.Sum32()%uint32(p.N))+1 == p.K
 }
 
 // Assign returns for each task which of n shares has it, from 1. The shares' costs are about equal:

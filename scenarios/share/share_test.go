@@ -42,21 +42,6 @@ func TestAssign(t *testing.T) {
 	}
 }
 
-// TestHas: each name is in one of five shares.
-func TestHas(t *testing.T) {
-	for i := range 100 {
-		shares := 0
-		for k := 1; k <= 5; k++ {
-			if (Part{k, 5}).Has(fmt.Sprint("Test", i)) {
-				shares++
-			}
-		}
-		if shares != 1 {
-			t.Errorf("Test%d is in %d shares", i, shares)
-		}
-	}
-}
-
 // throughJSON has everything computed here, and read back.
 type throughJSON struct{ lose int }
 

@@ -2,9 +2,9 @@ package bubble
 
 import (
 	"cmp"
+	"context"
 	"runtime"
 	"strings"
-	"syscall"
 	"time"
 
 	"locklab/simulator/internal/routine"
@@ -118,13 +118,25 @@ func (d *detector) look(all []routine.Routine, worked time.Duration) (stall *Sta
 	return &StallError{Client: d.client, After: most, State: seen.Does(), Stack: seen.Stack}, own > 0
 }
 
-// Worked returns the time that processors have worked for this process: other work on the machine does not count.
-func Worked() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		panic(err) // the arguments are right
+// Within returns ctx, which ends with the cause context.DeadlineExceeded when processors have worked for so long; 0
+// or below: it does not.
+func Within(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	if most > 0 {
+		end, look := Worked()+most, time.NewTicker(100*time.Millisecond)
+		go func() {
+			defer look.Stop()
+			for Worked() < end {
+				select {
+				case <-look.C:
+				case <-ctx.Done():
+					return
+				}
+			}
+			cancel(context.DeadlineExceeded)
+		}()
 	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	return ctx, func() { cancel(nil) }
 }
 
 // work returns when processors have worked so long for this process.
