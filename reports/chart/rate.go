@@ -123,7 +123,7 @@ func (r *Rate) lone(lang string) []string {
 	s := r.Subjects[0]
 	found := string(s.Limit.Answer)
 	if s.Limit.Answer == study.Limited {
-		found = say(lang, "rate.search", "limit", limitLabel(&s.Limit))
+		found = say(lang, "rate.search", "limit", leases(s.Limit.Falls))
 	}
 	return []string{say(lang, "rate.lone", "spans", spansOf(lang, s.Lease), "found", found)}
 }

@@ -84,7 +84,8 @@ func (r *Timeline) picture(f Format) picture {
 		below = []string{text.Label(say(f.Lang, "explain.head", "text", race)) + text.RaceTitle(race, f.Lang)}
 	}
 	least := vg.Point{X: timelineLeft + timelineRight + 0.55*vg.Length(run.X[len(run.X)-1]), Y: p.least()}
-	drawn := frame{title: f.Title, below: below, least: least, body: p.draw, foot: []string{say(f.Lang, "timeline.scale")}}
+	scale := map[bool]string{false: "timeline.scale", true: "timeline.scale.cut"}[run.Cuts != nil]
+	drawn := frame{title: f.Title, below: below, least: least, body: p.draw, foot: []string{say(f.Lang, scale)}}
 	if f.Slide {
 		drawn.title, drawn.below, drawn.large = "", nil, true
 	}

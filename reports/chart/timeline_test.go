@@ -57,6 +57,8 @@ func TestTimelineSaysWhatHappened(t *testing.T) {
 		{"redlock", "quorum-restart", "en", []string{"SET NX PX → OK (3/5), nil (2/5)", "WRITE v2"}},
 		{"zk-protected", "gc-pause", "en", []string{"WRITE v1", "WRITE v2"}},
 		{"watchdog", "failed-renewal", "en", []string{"EVAL renew → lost"}},
+		{"token", "gc-pause", "en", []string{"Time in ms, not to scale: events keep a distance."}},
+		{"token", "calm", "en", []string{"Time in ms, not to scale: events keep a distance, and at a wave time is left out."}},
 	} {
 		got := written(t, timelineOf(t, c.lock, c.race), Format{Lang: c.lang})
 		for _, want := range c.want {
