@@ -85,7 +85,7 @@
 // LOCKLAB_HISTORY in its environment. Code that does something else there, or has another connection open than those of
 // Client.Dial, is not proved. What is taken for granted all the same stands in the first line of the certificate.
 //
-// A search that Bounds.MaxTime or Bounds.MaxBytes ends proves nothing. Further limits:
+// A search that Bounds.MaxTime or Bounds.MaxBytes ends proves nothing; what it leaves open is sampled. Further limits:
 //
 //   - A goroutine that was to wake while its process was paused reads the instant for which its timer was set. If an
 //     answer comes at that moment too, the timer is first. What code does by itself later than three leases after its

@@ -219,9 +219,14 @@ func (p *plan) sampled(err error, claims []claim) string {
 	errors.As(err, &different)
 	out := fmt.Sprintf("locktest: %s\n  %s\n%s\n  %s\n%s\n%s", tell("locktest.sampled", "client", nameOf(err, different.Client)), different.Was,
 		tell("locktest.sampled.then"), different.Is, tell("locktest.sampled.why"), until(err))
+	return out + p.tried(claims)
+}
+
+// tried is what random schedules show of claims.
+func (p *plan) tried(claims []claim) (out string) {
 	found, n, err := p.sample()
 	if err != nil {
-		return out + explain(err)
+		return explain(err)
 	}
 	var none []verdict.Word
 	for _, c := range claims {
