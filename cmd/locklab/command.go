@@ -336,8 +336,14 @@ func knownChart(c *cobra.Command, args []string) error {
 		return nil
 	case len(args) > 0 && drawnBy[args[0]] != "":
 		return text.Errorf("error.chart.elsewhere", "name", args[0], "command", drawnBy[args[0]])
+	case len(args) > 0 && filepath.Ext(args[0]) != "":
+		return text.Errorf("error.chart.again", "file", args[0])
+	case len(args) > 0:
+		names := lists.Each(chartCommand().below, func(c *command) string { return c.name() })
+		return text.Errorf("error.chart", "name", args[0], "near", text.Near(args[0], names), "names",
+			strings.Join(names, ", "))
 	}
-	return noneOf(chartCommand().below)(c, args)
+	return nil
 }
 
 // noneOf refuses arguments of a command that only has others below it.

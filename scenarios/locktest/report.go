@@ -15,7 +15,6 @@ import (
 	"locklab/scenarios/race"
 	"locklab/scenarios/search"
 	"locklab/scenarios/study"
-	"locklab/simulator/explore"
 	"locklab/simulator/lists"
 )
 
@@ -90,7 +89,7 @@ func (p *plan) findPars(c *study.Checked) error {
 
 // findTolerance bisects the sizes of faults. Clocks of clients cannot be set.
 func (p *plan) findTolerance(c *study.Checked) error {
-	rivals := study.Rivals{TTL: p.study.TTL, Retries: explore.RetrySleeps(p.study.TTL, explore.MaxRetries), Code: p.putInto}
+	rivals := study.Rivals{TTL: p.study.TTL, Code: p.putInto}
 	for _, h := range study.Hazards() {
 		limit := study.Limit{Lock: p.entry.ID, Fault: h.Fault, Answer: study.NotAsked}
 		if h.Fault != faults.ClientClock.Name {
