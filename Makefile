@@ -57,9 +57,9 @@ page: ## the page on which one breaks locks (into out/page/): one file, and a fo
 	$(GO) run ./cmd/page $(OUT)/page
 	@echo "Open $(OUT)/page/locklab.html, or host $(OUT)/page/site: with its address as LOCKLAB_PAGE the program names its pages."
 
-SYSTEMS = linux-amd64 linux-arm64 darwin-amd64 darwin-arm64 freebsd-amd64
+SYSTEMS = linux-amd64 linux-arm64 darwin-amd64 darwin-arm64 windows-amd64
 programs: ## the program for five systems (into out/programs/)
-	@for s in $(SYSTEMS); do echo $$s; GOOS=$${s%-*} GOARCH=$${s#*-} CGO_ENABLED=0 $(GO) build -trimpath -ldflags="-s -w" -o $(OUT)/programs/locklab-$$s ./cmd/locklab || exit 1; done
+	@for s in $(SYSTEMS); do echo $$s; GOOS=$${s%-*} GOARCH=$${s#*-} CGO_ENABLED=0 $(GO) build -trimpath -ldflags="-s -w" -o $(OUT)/programs/locklab-$$s$$(GOOS=$${s%-*} $(GO) env GOEXE) ./cmd/locklab || exit 1; done
 
 verify: ## prove the contract in both directions
 	$(GO) run ./cmd/locklab verify

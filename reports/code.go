@@ -22,10 +22,9 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// Code prints the requests of a run, numbered, and then the lock's own code with these
-// numbers beside the lines that made them. The run must have been recorded with code;
-// see history.Event.Code. The code is that which was compiled. Lines have no numbers,
-// so that a line added above them changes nothing.
+// Code prints the requests of a run, numbered, and then the lock's own code with these numbers beside the lines that
+// made them. The run must have been recorded with code; see history.Event.Code. The code is that which was compiled.
+// Lines have no numbers, so that a line added above them changes nothing.
 func Code(w io.Writer, h *history.History, o Look) error {
 	return code(o.Lines(w), h, declarations())
 }
@@ -67,8 +66,7 @@ func code(out *layout.Lines, h *history.History, all declared) error {
 	return out.Err()
 }
 
-// A Listing is a declaration of a lock's code: a function, or a script that it has servers
-// run.
+// A Listing is a declaration of a lock's code: a function, or a script that it has servers run.
 type Listing struct {
 	File  string `json:"f"`
 	First int    `json:"n"` // its first line in the file, from 1
@@ -218,8 +216,7 @@ func (v *wording) request(e *history.Event, answer *step) (r *request, signature
 	return r, r.what
 }
 
-// A block is a function or another declaration of the lock's code, and which requests
-// came through which of its lines.
+// A block is a function or another declaration of the lock's code, and which requests came through which of its lines.
 type block struct {
 	file        string
 	script      string // the variable that holds it; "": it is none
@@ -228,8 +225,7 @@ type block struct {
 	marks       map[int][]int // by line, the numbers of requests
 }
 
-// blocks are the declarations through which requests came, callers before what they
-// call, in the order of the requests.
+// blocks are the declarations through which requests came, callers before what they call, in the order of the requests.
 func (d declared) blocks(requests []*request) (all []*block) {
 	for n, r := range requests {
 		for _, at := range slices.Backward(r.code) { // the outermost call first
@@ -241,8 +237,7 @@ func (d declared) blocks(requests []*request) (all []*block) {
 	return all
 }
 
-// declared are declarations of locks: their functions, and the scripts that they have
-// servers run.
+// declared are declarations of locks: their functions, and the scripts that they have servers run.
 type declared []block
 
 // declarations are those of all locks.
@@ -280,8 +275,7 @@ func declarationsIn(sources fs.FS, pattern string) (all declared, err error) {
 	return all, nil
 }
 
-// scriptOf is the name of the variable that a declaration makes of a Lua script; "" if
-// it does something else.
+// scriptOf is the name of the variable that a declaration makes of a Lua script; "" if it does something else.
 func scriptOf(d ast.Decl) string {
 	g, ok := d.(*ast.GenDecl)
 	if !ok || len(g.Specs) != 1 {
@@ -386,8 +380,7 @@ func (b *block) write(out *layout.Lines, margin int) {
 	}
 }
 
-// shows reports whether a line is shown: all of them, or those near a marked one, and
-// the first and the last.
+// shows reports whether a line is shown: all of them, or those near a marked one, and the first and the last.
 func (b *block) shows(line int) bool {
 	if len(b.lines) <= longBlock || line == b.first || line == b.last {
 		return true

@@ -53,8 +53,7 @@ func Command(cmd []string, key string) string {
 // A znode's sequence number has ten digits, most of them zeros.
 var sequence = regexp.MustCompile(`[0-9]{10}$`)
 
-// shortPath is the last name of a znode's path with a short number; any other text
-// as it is.
+// shortPath is the last name of a znode's path with a short number; any other text as it is.
 func shortPath(s string) string {
 	if !strings.HasPrefix(s, "/") {
 		return s
@@ -69,8 +68,7 @@ func shortNumber(digits string) string {
 	return "0"
 }
 
-// shortChildren is a list of znodes by their numbers alone: [1, 0]; any other text as
-// it is.
+// shortChildren is a list of znodes by their numbers alone: [1, 0]; any other text as it is.
 func shortChildren(s string) string {
 	inner, isList := strings.CutPrefix(s, "[")
 	if !isList || !strings.HasSuffix(inner, "]") {
@@ -101,8 +99,7 @@ func isScript(cmd []string) bool {
 	return len(cmd) > 1 && (strings.HasPrefix(name, "EVAL") || strings.HasPrefix(name, "FCALL"))
 }
 
-// scriptID names a script: one of the locks' by what it does, any other the way
-// EVALSHA does, shortened.
+// scriptID names a script: one of the locks' by what it does, any other the way EVALSHA does, shortened.
 func scriptID(cmd []string) string {
 	if strings.EqualFold(cmd[0], "EVAL") || strings.EqualFold(cmd[0], "EVAL_RO") {
 		return nameOf(cmd[1])

@@ -11,9 +11,8 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// Lanes draws a run as one column per client with the locked key between them
-// and the verdicts in the right margin. Where the width allows no columns it
-// prints an event a line.
+// Lanes draws a run as one column per client with the locked key between them and the verdicts in the right margin.
+// Where the width allows no columns it prints an event a line.
 func Lanes(w io.Writer, h *history.History, j verdict.Judgement, o Look) error {
 	out := o.Lines(w)
 	v := newWording(out.Lang(), h)
@@ -96,14 +95,19 @@ func (d *drawing) heads() []string {
 	for c := range d.clients {
 		line = append(line, d.name(c+1))
 	}
-	title := serverName(d.words.h) + ": " + d.words.h.Key
-	if d.words.h.Local {
-		title = d.words.say("lanes.noserver")
-	}
+	title := d.server()
 	if d.words.h.Nodes > 1 {
 		title = eachNode(d.words.h, func(n int) string { return nodeName(n + 1) }) + "  " + d.words.h.Key
 	}
 	return d.withRedis(append(line, ""), title)
+}
+
+// server is the title of the column of the server.
+func (d *drawing) server() string {
+	if d.words.h.Local {
+		return d.words.say("lanes.noserver")
+	}
+	return ServerName(d.words.h) + ": " + d.words.h.Key
 }
 
 // name is the name of a client where it stands first; the probe's says what it is.
@@ -224,7 +228,7 @@ func timeLeft(keys []KeyState, at time.Duration) (left time.Duration, held bool)
 // list is the narrow form: an event a line, its verdicts beneath it.
 func (d *drawing) list(out *layout.Lines) {
 	s := &layout.Sheet{Right: layout.Only(0), Floor: 8}
-	s.Rows = append(s.Rows, []string{"t/ms", "", "", serverName(d.words.h) + ": " + d.words.h.Key})
+	s.Rows = append(s.Rows, []string{"t/ms", "", "", d.server()})
 	for i := range d.lines {
 		l := &d.lines[i]
 		if i > 0 && l.from-d.lines[i-1].to > d.gap {

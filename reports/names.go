@@ -38,8 +38,8 @@ func clientName(c int) string { return "c" + strconv.Itoa(c) }
 
 func nodeName(n int) string { return "n" + strconv.Itoa(n) }
 
-// serverName names the one server of a run.
-func serverName(h *history.History) string {
+// ServerName names the one server of a run.
+func ServerName(h *history.History) string {
 	switch {
 	case h.ZooKeeper:
 		return "zookeeper"

@@ -51,11 +51,10 @@ func (v *wording) actorName(s *step) string {
 	case v.h.Nodes > 1 && s.Node > 0:
 		return nodeName(s.Node)
 	}
-	return serverName(v.h)
+	return ServerName(v.h)
 }
 
-// longArgument is the width of an argument or a reply in a notation, in cells: the path of a
-// znode fits.
+// longArgument is the width of an argument or a reply in a notation, in cells: the path of a znode fits.
 const longArgument = 48
 
 // notation is one step in a notation; "": it is left out.

@@ -23,14 +23,12 @@ func newWording(lang string, h *history.History) *wording { return &wording{lang
 
 func (v *wording) say(key string, pairs ...string) string { return say(v.lang, key, pairs...) }
 
-// event words an event for one kind of view: "lane" for the lane of its client, "server"
-// for the column of the servers, "fault" for a story. command is how the view writes
-// the event's command.
+// event words an event for one kind of view: "lane" for the lane of its client, "server" for the column of the servers,
+// "fault" for a story. command is how the view writes the event's command.
 //
-// The catalogues decide what is said of an event: the text is <view>.<name>.<variant>,
-// else <view>.<name>, where the name is that of its kind or of its fault; if there is
-// neither, the view says nothing, and of a fault no more than the name. So a new kind of
-// event needs texts, and no code.
+// The catalogues decide what is said of an event: the text is <view>.<name>.<variant>, else <view>.<name>, where the
+// name is that of its kind or of its fault; if there is neither, the view says nothing, and of a fault no more than the
+// name. So a new kind of event needs texts, and no code.
 func (v *wording) event(view string, s *step, command string) string {
 	key := v.key(view, s)
 	if key == "" {
@@ -266,8 +264,7 @@ func (v *wording) took(s *step) string {
 	return v.say("server.took", "owner", clientName(s.took))
 }
 
-// landed says that a command took effect although its answer is not heard yet,
-// or never.
+// landed says that a command took effect although its answer is not heard yet, or never.
 func (v *wording) landed(s *step) string {
 	who := v.say("server.somebody")
 	if s.Client > 0 {
@@ -337,8 +334,7 @@ func (v *wording) jump(d time.Duration) string {
 	return "+" + v.time(d)
 }
 
-// painter returns what paints finished lines of a language: verdicts red, brackets
-// green and faults yellow.
+// painter returns what paints finished lines of a language: verdicts red, brackets green and faults yellow.
 func painter(lang string) func(line string) string {
 	var faults []string
 	for _, key := range text.In(lang).Keys("painted.") {

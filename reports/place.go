@@ -44,7 +44,7 @@ func (r *Run) place() {
 			} else if i < g.told[n] {
 				share = 0
 			}
-			r.X[i] = math.Round(10*(x+width*share)) / 10
+			r.X[i] = math.Round(2*(x+width*share)) / 2
 		}
 		x += width
 	}

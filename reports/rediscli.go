@@ -16,11 +16,10 @@ import (
 // basePort is the port of node 1; node i listens i-1 above it.
 const basePort = 6379
 
-// RedisCLI prints a run as commands that can be typed into redis-cli, in the
-// order in which the servers ran them, each with its reply. Comment lines hold what
-// cannot be typed: time, faults, what clients believe. Commands and replies are not folded
-// at the width, so that they can be pasted, unless o.Fold wants it. A run on a ZooKeeper is printed
-// in the same way, in the words of its API.
+// RedisCLI prints a run as commands that can be typed into redis-cli, in the order in which the servers ran them, each
+// with its reply. Comment lines hold what cannot be typed: time, faults, what clients believe. Commands and replies are
+// not folded at the width, so that they can be pasted, unless o.Fold wants it. A run on a ZooKeeper is printed in the
+// same way, in the words of its API.
 func RedisCLI(w io.Writer, h *history.History, j verdict.Judgement, o Look) error {
 	out := o.Lines(w)
 	c := &transcript{words: newWording(out.Lang(), h), lines: out, client: -1, fold: o.Fold}
@@ -68,7 +67,7 @@ func (c *transcript) servers() {
 }
 
 func (c *transcript) address(node int) string {
-	if name := serverName(c.words.h); name != "redis" {
+	if name := ServerName(c.words.h); name != "redis" {
 		return name
 	}
 	return "127.0.0.1:" + strconv.Itoa(basePort+max(0, node-1))
@@ -122,8 +121,7 @@ func (c *transcript) countRepeats() {
 	}
 }
 
-// sameAgain reports whether b repeats a: word for word, or refused again with
-// another token.
+// sameAgain reports whether b repeats a: word for word, or refused again with another token.
 func (c *transcript) sameAgain(a, b history.Event) bool {
 	if a.Cmd == nil || a.Client != b.Client || a.Node != b.Node || a.Reply != b.Reply {
 		return false
@@ -204,8 +202,7 @@ func cliReply(reply string) string {
 	return reply
 }
 
-// quote writes an argument as redis-cli reads it: bare where that is safe, else
-// in double quotes.
+// quote writes an argument as redis-cli reads it: bare where that is safe, else in double quotes.
 func quote(arg string) string {
 	bare := func(r rune) bool {
 		return unicode.IsPrint(r) && !unicode.IsSpace(r) && !strings.ContainsRune("\"'\\", r)

@@ -1,11 +1,9 @@
-// Package reports prints one finished run in several views. Its subpackages hold the
-// rest: chart the grid and the charts of many runs, page the HTML page, ci the files
-// for build servers, lessons the texts of the teacher, text the catalogues, layout
-// lines and columns in a terminal.
+// Package reports prints one finished run in several views. Its subpackages hold the rest: chart the grid and the
+// charts of many runs, page the HTML page, ci the files for build servers, lessons the texts of the teacher, text the
+// catalogues, layout lines and columns in a terminal.
 //
-// A report reads a history and a judgement, or counts made from them, and nothing
-// else; no run is played again. The same input gives the same bytes: nothing here asks
-// for the time, the locale or the terminal.
+// A report reads a history and a judgement, or counts made from them, and nothing else; no run is played again. The
+// same input gives the same bytes: nothing here asks for the time, the locale or the terminal.
 //
 //	[Lanes]     a column for each client, the key between them, verdicts in the margin
 //	[RedisCLI]  commands that can be typed
@@ -13,8 +11,7 @@
 //	[Notation]  a line for each thing that a client or a server does, commands in full
 //	[Code]      the lock's own code, with its requests beside the lines that made them
 //
-// Texts are framed in ASCII, because the box-drawing characters are of
-// ambiguous width in Chinese terminals.
+// Texts are framed in ASCII, because the box-drawing characters are of ambiguous width in Chinese terminals.
 package reports
 
 import (
@@ -74,19 +71,16 @@ func ReadJSON(content []byte, data any, kinds ...string) error {
 
 // Look says how a text is to look.
 type Look struct {
-	// Width is the number of terminal cells that no line exceeds; 0: no limit.
-	// From NarrowWidth on, Lanes draws a column per client; below, it prints an
-	// event a line.
+	// Width is the number of terminal cells that no line exceeds; 0: no limit. From NarrowWidth on, Lanes draws a
+	// column per client; below, it prints an event a line.
 	Width int
-	// Lang is the language, as for text.Chosen. text.Both prints every sentence in each
-	// language, and what has no room for several (lanes) in English. Commands,
-	// verdicts and ids are never translated.
+	// Lang is the language, as for text.Chosen. text.Both prints every sentence in each language, and what has no room
+	// for several (lanes) in English. Commands, verdicts and ids are never translated.
 	Lang string
 	// Color paints verdicts, faults and brackets with ANSI sequences, which take
 	// no room. They repeat what the text says.
 	Color bool
-	// NoReturn is the event, from 1, beside which Lanes shows the point of no
-	// return; 0: none.
+	// NoReturn is the event, from 1, beside which Lanes shows the point of no return; 0: none.
 	NoReturn int
 	// Fold has RedisCLI fold commands and replies as well: they are to be read, not pasted.
 	Fold bool

@@ -9,9 +9,8 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A step is one noteworthy event with the state of the clients and of the key after it.
-// All views of a run are made from the same steps. Where a client is and whose the key
-// is comes from the judges' reading of the history.
+// A step is one noteworthy event with the state of the clients and of the key after it. All views of a run are made
+// from the same steps. Where a client is and whose the key is comes from the judges' reading of the history.
 type step struct {
 	history.Event
 	index    int  // of the event, or of the last change it made
@@ -43,8 +42,7 @@ func (s *step) now() ClientState {
 	return s.Clients[s.Client-1]
 }
 
-// stepsOf reads a history once and returns its steps, with each finding at the step at
-// which it begins.
+// stepsOf reads a history once and returns its steps, with each finding at the step at which it begins.
 func stepsOf(h *history.History, j verdict.Judgement) []step { return walk(h, j).steps }
 
 func newWalker(h *history.History, j verdict.Judgement) *walker {
@@ -85,8 +83,7 @@ type walker struct {
 	steps   []step
 }
 
-// take reads the event at i with the changes that follow from it, and returns
-// the index of the last of them.
+// take reads the event at i with the changes that follow from it, and returns the index of the last of them.
 func (w *walker) take(i int) int {
 	e := w.h.Events[i]
 	w.took, w.changed = 0, false
@@ -197,8 +194,7 @@ func (w *walker) node(n int) *KeyState {
 	return &w.Keys[n-1]
 }
 
-// noteworthy reports whether a reader wants to see the event at first, whose last
-// change is at last.
+// noteworthy reports whether a reader wants to see the event at first, whose last change is at last.
 func (w *walker) noteworthy(e history.Event, first, last int) bool {
 	switch e.Kind {
 	case history.Answer:
@@ -314,8 +310,7 @@ func reloads(h *history.History) map[int]bool {
 	return found
 }
 
-// withoutReloads leaves out what only the protocol needs. A finding is never
-// left out.
+// withoutReloads leaves out what only the protocol needs. A finding is never left out.
 func withoutReloads(steps []step) []step {
 	return slices.DeleteFunc(steps, func(s step) bool { return s.noScript && len(s.findings) == 0 })
 }
@@ -326,8 +321,7 @@ func (f *survey) again(h *history.History, client, attempt int) bool {
 	return f.attempts[client] > attempt || h.Open && !f.done[client]
 }
 
-// isLoud reports whether an event between a command's effect and its answer makes
-// the two worth telling apart.
+// isLoud reports whether an event between a command's effect and its answer makes the two worth telling apart.
 func isLoud(k history.EventKind) bool {
 	switch k {
 	case history.Enter, history.Leave, history.Expire, history.Write, history.Read, history.Resume, history.Up:
@@ -343,9 +337,8 @@ func (f *survey) answeredSoon(msg, i int) bool {
 	return ok && f.loud[at] == f.loud[i]
 }
 
-// placeFindings hangs each finding on the step where it begins: an instant on
-// its own event, a stretch of time on the first step at its From, on a step of
-// one of its clients if there is one.
+// placeFindings hangs each finding on the step where it begins: an instant on its own event, a stretch of time on the
+// first step at its From, on a step of one of its clients if there is one.
 func placeFindings(steps []step, findings []verdict.Finding, h *history.History) {
 	if len(steps) == 0 {
 		return
@@ -394,8 +387,7 @@ func begins(s *step, f verdict.Finding) bool {
 	return slices.Contains(f.Clients, s.Client)
 }
 
-// stepAt finds the step that shows the event at index: the first one that ends
-// at it or after it.
+// stepAt finds the step that shows the event at index: the first one that ends at it or after it.
 func stepAt(steps []step, index int) int {
 	for i := range steps {
 		if steps[i].index >= index {

@@ -18,9 +18,8 @@ import (
 // maxSentences is the length of the longest story; the lightest sentences of others are dropped.
 const maxSentences = 25
 
-// Story tells a run in sentences, each with the true time of what it tells, and ends
-// with what the gravest verdict means and what mends it. In both languages, the Chinese
-// sentence follows the English one.
+// Story tells a run in sentences, each with the true time of what it tells, and ends with what the gravest verdict
+// means and what mends it. In both languages, the Chinese sentence follows the English one.
 func Story(w io.Writer, h *history.History, j verdict.Judgement, o Look) error {
 	out := o.Lines(w)
 	stories := lists.Each(out.Langs(), func(lang string) []Sentence { return Sentences(lang, h, j) })
@@ -43,6 +42,9 @@ type Sentence struct {
 	weight int // light sentences are dropped first where a story is too long
 }
 
+// Minor reports whether the sentence is among the first to be dropped.
+func (s Sentence) Minor() bool { return s.weight == detail }
+
 // The weights, from what always stays to what is dropped first.
 const (
 	always = iota + 1
@@ -52,8 +54,7 @@ const (
 	detail
 )
 
-// Sentences tells a run in one language. The sentences of two languages correspond one
-// to one.
+// Sentences tells a run in one language. The sentences of two languages correspond one to one.
 func Sentences(lang string, h *history.History, j verdict.Judgement) []Sentence {
 	t := &storyWriter{
 		words:     newWording(lang, h),
@@ -125,8 +126,7 @@ func (t *storyWriter) moral(j verdict.Judgement) {
 		"meaning", Meaning(gravest, t.words.lang), "cure", Cure(gravest, t.words.lang))
 }
 
-// step adds the sentences of one step. A command is kept until its consequence is known,
-// and told together with it.
+// step adds the sentences of one step. A command is kept until its consequence is known, and told together with it.
 func (t *storyWriter) step(s *step) {
 	switch {
 	case s.Kind == history.Answer && s.Thread == 0:
@@ -251,8 +251,7 @@ func (t *storyWriter) command(s *step) string {
 	return t.words.say("part.at", "command", fullCommand(s.Cmd), "node", nodeName(s.Node))
 }
 
-// commands joins commands and replies; the same command with the same reply
-// from several nodes is said once.
+// commands joins commands and replies; the same command with the same reply from several nodes is said once.
 func (t *storyWriter) commands(steps []*step) string {
 	var parts []string
 	for len(steps) > 0 {
@@ -305,8 +304,12 @@ func weightOf(k history.EventKind) int {
 }
 
 func (t *storyWriter) expire(s *step) {
-	if t.words.h.ZooKeeper {
+	switch {
+	case t.words.h.ZooKeeper:
 		t.tellAt(s.At, turning, "story.place.goes")
+		return
+	case t.words.h.Database:
+		t.tellAt(s.At, turning, "story.lock.goes")
 		return
 	}
 	where := ""

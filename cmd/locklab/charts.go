@@ -60,9 +60,12 @@ func (c *chartFiles) add(f *flags) {
 // check refuses files that are no charts, or that cannot be written, before anything is computed. Every picture gets
 // its CSV beside it.
 func (c *chartFiles) check(e *env) error {
+	if c.files == nil && (c.format.Title != "" || c.format.Notes) {
+		return text.Errorf("error.chart.picture")
+	}
 	c.files = withNumbers(c.files)
 	for _, f := range c.files {
-		if chart.Formats[filepath.Ext(f)] == nil {
+		if chart.Formats[ending(f)] == nil {
 			return text.Errorf("error.chart.format", "file", f)
 		}
 	}
@@ -75,10 +78,22 @@ func (c *chartFiles) write(e *env, drawn *chart.Chart) (failed error) {
 	f.Lang = e.Langs()[0]
 	for _, name := range c.files {
 		failed = errors.Join(failed, e.write(name, func(w io.Writer) error {
-			return chart.Formats[filepath.Ext(name)](w, drawn, f)
+			return chart.Formats[ending(name)](w, drawn, f)
 		}))
 	}
+	tellLanguage(e, c.files)
 	return failed
+}
+
+// ending is that of a file's name, in small letters.
+func ending(file string) string { return strings.ToLower(filepath.Ext(file)) }
+
+// tellLanguage says in which of several languages pictures are.
+func tellLanguage(e *env, files []string) {
+	drawn := func(f string) bool { return ending(f) == ".png" || ending(f) == ".svg" }
+	if len(e.Langs()) > 1 && slices.ContainsFunc(files, drawn) {
+		e.inform("chart.language")
+	}
 }
 
 // A figure is one of the charts: its command, and what a report shows of it.
@@ -147,6 +162,7 @@ func (d *figure) show(e *env, drawn chart.Result, failed error) error {
 	showHere(e, failed, chart.Kind, kept, func() {
 		e.chart(drawn)
 		e.Next(d.next...)
+		e.onPage("lesson", e.running.Name())
 	})
 	return cmp.Or(failed, conclude(drawn))
 }

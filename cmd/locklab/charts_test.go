@@ -87,7 +87,7 @@ func TestCharts(t *testing.T) {
 // TestFormat: a picture is 16:9, with notes below it if they are asked for, and --title names it.
 func TestFormat(t *testing.T) {
 	effort.Unwatched(t, "one goroutine draws")
-	file, before := filepath.Join(t.TempDir(), "x.png"), ""
+	file, before := filepath.Join(t.TempDir(), "x.PNG"), ""
 	for _, flags := range []string{"", " --title Mine", " --notes"} {
 		if code, _, errs := call(t, strings.Fields("chart recovery --locks setnx,token -o "+file+flags)...); code != exitOK {
 			t.Fatal(errs)
@@ -107,7 +107,7 @@ func TestFigure(t *testing.T) {
 	effort.Unwatched(t, "one goroutine draws")
 	for command, want := range map[string][3]string{
 		"chart recovery --locks setnx,token": {
-			"A crash closes setnx for ever", "chart recovery --locks=setnx --locks=token", `"blocked_mean_ns": `,
+			"A crash during the work keeps setnx locked for ever", "chart recovery --locks=setnx --locks=token", `"blocked_mean_ns": `,
 		},
 		"run token gc-pause": {"token lets c1 and c2 in together for 4.5 s", "run token gc-pause", `"kind": "expire"`},
 	} {

@@ -336,8 +336,14 @@ func knownChart(c *cobra.Command, args []string) error {
 		return nil
 	case len(args) > 0 && drawnBy[args[0]] != "":
 		return text.Errorf("error.chart.elsewhere", "name", args[0], "command", drawnBy[args[0]])
+	case len(args) > 0 && filepath.Ext(args[0]) != "":
+		return text.Errorf("error.chart.again", "file", args[0])
+	case len(args) > 0:
+		names := lists.Each(chartCommand().below, func(c *command) string { return c.name() })
+		return text.Errorf("error.chart", "name", args[0], "near", text.Near(args[0], names), "names",
+			strings.Join(names, ", "))
 	}
-	return noneOf(chartCommand().below)(c, args)
+	return nil
 }
 
 // noneOf refuses arguments of a command that only has others below it.
@@ -424,7 +430,13 @@ func firstExample(c *cobra.Command) string {
 	return "locklab " + c.Use
 }
 
-// commandLine returns a command line as users type it.
+// commandLine returns a command line as users type it into a shell.
 func commandLine(words ...[]string) string {
-	return text.Visible(strings.Join(slices.Concat(append([][]string{{"locklab"}}, words...)...), " "))
+	quoted := lists.Each(slices.Concat(words...), func(word string) string {
+		if word != "" && !strings.ContainsAny(word, " \t\n'\"\\$&|;<>()*?#!`") {
+			return word
+		}
+		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	})
+	return text.Visible(strings.Join(append([]string{"locklab"}, quoted...), " "))
 }

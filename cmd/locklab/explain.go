@@ -48,7 +48,12 @@ func explainCommand() *command {
 				return nil
 			}
 			explain := func(e *env, write pageFormat) error {
-				return (&explainer{e, lessons.NewStage(), write, runs}).explain(args)
+				x := &explainer{e, lessons.NewStage(), write, runs, append([]string{"lesson"}, args...)}
+				err := x.explain(args)
+				if err == nil && file == "" && !e.json {
+					e.onPage(x.address...)
+				}
+				return err
 			}
 			if file == "" {
 				_, typed := terminal(e.stdin)
@@ -122,10 +127,11 @@ func printMenu(e *console) {
 
 // An explainer finds out what to explain, and writes it.
 type explainer struct {
-	e     *env
-	stage *lessons.Stage
-	write pageFormat
-	runs  bool // with the runs behind an answer
+	e       *env
+	stage   *lessons.Stage
+	write   pageFormat
+	runs    bool     // with the runs behind an answer
+	address []string // on the page
 }
 
 func (x *explainer) explain(args []string) error {
@@ -152,6 +158,7 @@ func (x *explainer) explain(args []string) error {
 	}
 	t, notTrace := readTrace(args[0])
 	if notTrace == nil {
+		x.address = []string{t.Link()}
 		o, err := search.Replay(t)
 		if err != nil {
 			return err

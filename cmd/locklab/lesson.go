@@ -46,6 +46,7 @@ func (l *lessonFlags) add(f *flags) {
 	ranged(f, "questions", &l.Questions, 0, 20)
 	f.add("seed", &l.Seed)
 	ranged(f, "slides", &l.Slides, 0, lessons.MostSlides)
+	f.add("title", &l.Title)
 	f.add("course", &l.Course)
 	f.add("open", &l.open)
 }
@@ -83,6 +84,10 @@ func printLesson(e *env, slides []lessons.Slide) {
 	e.Printf("\n")
 	for i, s := range slides {
 		e.Wrap(fmt.Sprintf("  %2d  ", i+1), s.Listed(e.Langs()[0]))
+	}
+	for _, line := range slides[0].Lines(lessons.Left) {
+		e.Printf("\n")
+		e.Wrap("  ", line)
 	}
 	if l := e.command; !strings.Contains(l, " -o") && !strings.Contains(l, "--out") {
 		e.Next(l+" -o deck.html", "locklab explain debate")

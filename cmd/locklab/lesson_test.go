@@ -42,6 +42,10 @@ func TestLesson(t *testing.T) {
 			t.Errorf("%s: exit status %d, %s", wrong, code, errs)
 		}
 	}
+	if code, _, errs := call(t, "lesson", "path", "3", "--course", "CS 425, Ms Li", "-o", file); code != exitOK ||
+		!strings.Contains(contentOf(t, file), "--course &#39;CS 425, Ms Li&#39;") {
+		t.Errorf("exit status %d, %s: the command that makes the file again is not quoted", code, errs)
+	}
 	code, out, errs = call(t, "lesson", "token", "gc-pause", "--json", "--questions", "0")
 	l := dataOf[struct{ Steps []lessonStepJSON }](t, out, "lesson")
 	if code != exitOK || len(l.Steps) < 3 {

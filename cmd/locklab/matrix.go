@@ -66,6 +66,9 @@ func (m *matrixFlags) run(e *env, _ []string) error {
 	if m.all && m.dir == "" {
 		return text.Errorf("error.matrix.all")
 	}
+	if runFormats[ending(m.dir)] != nil || chart.Formats[ending(m.dir)] != nil {
+		return text.Errorf("error.matrix.folder", "dir", m.dir)
+	}
 	if m.dir != "" {
 		if err := e.makeFolder(m.dir); err != nil {
 			return err
@@ -107,7 +110,7 @@ func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Race) error 
 	complete = complete && !stopped
 	var files []report.File
 	if m.dir != "" && complete {
-		source := report.Source(commandLine(canonical(e.running, nil)))
+		source := report.Source(commandLine(canonical(e.running, nil)) + " -o out")
 		r := &report.Report{
 			Printer: e.Printer, Command: e.command, Source: source, Dir: m.dir, Locks: entries, Grid: grid,
 			Outcomes: flat, Runs: shown.Runs(), Waits: !m.stops,

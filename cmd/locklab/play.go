@@ -31,8 +31,7 @@ func playCommand() *command {
 	p := &playFlags{Bounds: play.DefaultBounds()}
 	return &command{
 		use: "play [LOCK|LINK]", args: atMost(1), complete: aLock, flags: p.add, run: p.run,
-		values: map[string]completer{"harm": oneOf(play.HarmNames())},
-		below:  []*command{quizCommand()},
+		values: map[string]completer{"harm": oneOf(play.HarmNames())}, below: []*command{quizCommand()},
 		examples: []string{"play token", "play --level 2", "play redlock --budget restart=1 --attempts 1", "play LINK",
 			"play token --timing any --budget pause=1"},
 	}
@@ -99,9 +98,9 @@ func (p *playFlags) link(e *env, link string) error {
 func listLevels(e *env) {
 	e.show("levels", game.Levels(), func() {
 		e.Wrap("", e.Say("play.levels"))
-		for i, l := range play.Levels() {
+		for i, l := range game.Levels() {
 			e.Wrap(fmt.Sprintf("  %2d  %s %s ", i+1, text.Pad(l.Lock, 15), text.Pad(string(l.Harm), 12)),
-				e.Each(func(lang string) string { return game.LevelTitle(&l, lang) }))
+				e.Each(func(lang string) string { return l.Title[lang] }))
 		}
 		e.Next("locklab play --level 1", "locklab play quiz")
 	})
@@ -116,9 +115,9 @@ func playLevel(e *env, n int) (err error) {
 			return unknown
 		}
 		if !e.json {
-			e.onPage(fmt.Sprint("level.", n))
+			e.onPage("level", fmt.Sprint(n))
 		}
-		g, wrong := l.Game()
+		g, wrong := l.Game(e.ctx)
 		start := func() (*game.Session, error) { return game.StartLevel(on, n, l, g, &next) }
 		err = playGame(e, g, internal(wrong), start)
 	}

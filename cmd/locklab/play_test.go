@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"locklab/reports/game"
+	"locklab/reports/lessons"
 	"locklab/simulator/effort"
 )
 
@@ -21,13 +22,13 @@ func TestGames(t *testing.T) {
 		args  []string
 	}{
 		"play":         {"1\n1\n1\nu\nh\n99\nno\nm redlok\ng\nm\n?\nq\n", []string{"play", "token", "--budget", "pause=1"}},
-		"play.level":   {"2\n1\n", []string{"play", "--level", "1"}},                                              // ends with the input
+		"play.level":   {"b\nn\n2\n2\nno\nb\n1\n", []string{"play", "--level", "1"}},                              // lost, and won; ends with the input
 		"play.zh":      {"g\nm setnx\nl\nq\n", []string{"play", "--level", "3", "--lang", "zh"}},                  // what another lock cannot come to
 		"play.holds":   {"1\nh\nno\nh\nq\n", []string{"play", "token", "--budget", "crash=1", "--attempts", "1"}}, // nothing goes wrong
 		"play.any":     {"1\nh\nq\n", []string{"play", "token", "--timing", "any", "--fenced", "--budget", "pause=1", "--attempts", "1"}},
 		"play.cannot":  {"1\nh\nno\nq\n", []string{"play", "--level", "5"}},
 		"play.forced":  {"1\n3\nu\nu\nq\n", []string{"play", "--level", "2"}},
-		"play.next":    {"1\n\nhint\nq\n", []string{"play", "--level", "1"}},
+		"play.next":    {"1\n2\n\nhint\nq\n", []string{"play", "--level", "1"}},
 		"play.given":   {"g\nq\n", []string{"play", "--level", "12", "--lang", "both"}}, // up
 		"play.servers": {"g\nq\n", []string{"play", "--level", "13", "--width", "100"}},
 		"play.levels":  {"", []string{"play"}},
@@ -93,13 +94,23 @@ func TestSavedGame(t *testing.T) {
 // TestOnPage: with the address of the page a run and a level name theirs on it.
 func TestOnPage(t *testing.T) {
 	const page = "https://example.org/lab/"
-	for address, args := range map[string][]string{"level.3": {"play", "--level", "3"}, "locklab2-": {"run", "token", "gc-pause"}} {
+	for address, args := range map[string][]string{
+		"level.3\n": {"play", "--level", "3"}, "locklab2-": {"run", "token", "gc-pause"},
+		"lesson.token\n": {"explain", "token"}, "lesson.interview.ttl\n": {"explain", "interview", "ttl"},
+		"lesson.recovery\n": {"chart", "recovery", "--locks", "setnx"},
+	} {
 		var out, errs strings.Builder
 		code := run(t.Context(), args, strings.NewReader("q\n"), &out, &errs, func(name string) string {
 			return map[string]string{"LOCKLAB_PAGE": page}[name]
 		})
 		if code != exitOK || !strings.Contains(out.String(), "  "+page+"#"+address) {
 			t.Errorf("%v: exit status %d, %s%s", args, code, &errs, &out)
+		}
+	}
+	for _, d := range figures(&chartFiles{}) {
+		name, _, _ := strings.Cut(d.command.use, " ")
+		if _, known, err := lessons.Find(name, ""); !known || err != nil {
+			t.Errorf("chart %s: there is no page of that name: %v", name, err)
 		}
 	}
 }

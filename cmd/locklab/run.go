@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -373,7 +372,7 @@ func checkView(e *env, view string, files []string) error {
 // checkRunFiles refuses files that a run cannot be written to.
 func checkRunFiles(e *env, files []string) error {
 	for _, f := range files {
-		if runFormats[filepath.Ext(f)] == nil && runPictures[filepath.Ext(f)] == nil {
+		if runFormats[ending(f)] == nil && runPictures[ending(f)] == nil {
 			return text.Errorf("error.run.format", "file", f)
 		}
 	}
@@ -385,18 +384,19 @@ func (r *shownRun) writeFiles(e *env, files []string) (failed error) {
 	for _, name := range files {
 		failed = errors.Join(failed, r.writeFile(e, name))
 	}
+	tellLanguage(e, files)
 	return failed
 }
 
 func (r *shownRun) writeFile(e *env, name string) error {
-	if r.History == nil && filepath.Ext(name) != ".json" {
+	if r.History == nil && ending(name) != ".json" {
 		return text.Errorf("error.run.na", "file", name, "why",
 			text.SentenceFunc(func(lang string) string { return lessons.WhyNotApplicable(lang, r.Outcome) }))
 	}
 	return e.write(name, func(w io.Writer) error {
-		draw := runPictures[filepath.Ext(name)]
+		draw := runPictures[ending(name)]
 		if draw == nil {
-			return runFormats[filepath.Ext(name)](e, w, r)
+			return runFormats[ending(name)](e, w, r)
 		}
 		run := &chart.Timeline{
 			History: r.History, Judgement: r.Judgement, Verdicts: r.Verdicts, Source: report.Source(e.source()),

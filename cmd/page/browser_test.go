@@ -107,14 +107,19 @@ func TestPageInBrowser(t *testing.T) {
 			b.look(name + "-level")
 			b.do(`playLevel(5)`)
 			b.wait(`!state.busy && state.level.number === 5 && !/impossible|cannot be done:/.test(document.getElementById("main").textContent)`)
-			b.key("h") // asks, and does not tell
-			b.wait(`!state.busy && state.hinted < 0 && /at all/.test(document.querySelector("p.hint").textContent)`)
+			b.key("h") // a hint as elsewhere, which does not tell
+			b.wait(`!state.busy && state.hinted >= 0 && document.querySelector("p.hint").textContent === state.why`)
+			b.key("c") // who has not tried cannot know
+			b.wait(`!state.busy && !state.proved && document.querySelector(".judged").textContent.includes("one game to its end")`)
+			b.keys("13")
+			b.wait(`!state.busy && state.at.faults[0].used === 1 && document.querySelector(".end.harmful button")`)
 			b.key("c")
-			b.wait(`!state.busy && state.proved.right && best(DATA.levels[4]).proved && document.querySelector(".end")`)
+			b.wait(`!state.busy && state.proved.right && best(DATA.levels[4]).proved && document.querySelector(".end.won")`)
 			b.do(`playLevel(2)`)
 			b.wait(`!state.busy && state.level.number === 2`)
+			b.do(`keep.set("tried.crash", "yes")`)
 			b.key("c") // wrong: it can be done
-			b.wait(`!state.busy && !state.proved && wrong(state.level) === 1 && /can be done.*mark/.test(document.getElementById("message").textContent)`)
+			b.wait(`!state.busy && !state.proved && wrong(state.level) === 1 && /can be done.*mark/.test(document.querySelector(".judged").textContent)`)
 			for range 60 { // each hint is followed, by keyboard
 				if b.is(`state.at.verdicts.includes(state.harm)`) {
 					break
@@ -161,6 +166,7 @@ func TestPageInBrowser(t *testing.T) {
 				b.line(name)
 				b.history(name)
 				b.touches(name)
+				b.clicks()
 			}
 			if name == "served" {
 				b.gallery()
@@ -175,11 +181,12 @@ func TestPageInBrowser(t *testing.T) {
 			b.narrow(400, 800)
 			b.do(`open("game")`)
 			b.look(name + "-narrow")
-			b.do(`window.scrollTo(0, document.querySelector(".moves").getBoundingClientRect().bottom)`) // the picture stays
-			b.wait(`document.querySelector(".motion-box").getBoundingClientRect().top === 0`)
+			b.do(`window.scrollTo(0, 1e6)`) // the picture stays
+			b.wait(`(({ top, bottom }) => scrollY > 100 && top >= 0 && bottom <= innerHeight)(document.querySelector(".motion-box").getBoundingClientRect())`)
 			if w := b.number(`document.documentElement.scrollWidth`); w > 400 {
 				t.Errorf("at 400 px the page is %d px wide", w)
 			}
+			b.damaged(url)
 			b.check(url)
 			b.refuses(url)
 		})
@@ -233,12 +240,73 @@ func (b *browser) loses() {
 	b.t.Helper()
 	b.do(`playLevel(3)`)
 	b.wait(`!state.busy && state.at.steps === 0 && /EXPIRE lock/.test(document.querySelector("details[open] pre").textContent) && !document.getElementById("doom")`)
-	b.keys("11")
-	b.wait(`!state.busy && state.at.steps === 4 && document.getElementById("doom")`)
-	b.do(`window.there = state.at.link; const crash = document.querySelector(".moves .fault"); for (let n = 0; n < 3; n++) crash.click()`)
-	b.wait(`!state.busy && document.querySelector(".end.harmful") && state.at.faults[0].used === 1 && /c1 CRASH/.test(document.querySelector(".end").textContent)`)
+	b.keys("b1") // b means nothing yet
+	b.wait(`!state.busy && state.level.number === 3 && state.at.steps === 2 && document.getElementById("message").textContent.includes("key b")`)
+	b.do(`window.there = state.at.link`)
+	b.key("1")
+	b.wait(`!state.busy && state.at.steps === 3 && document.getElementById("doom")`)
+	b.do(`const crash = document.querySelector(".moves .fault"); for (let n = 0; n < 3; n++) crash.click()`)
+	b.wait(`!state.busy && document.querySelector(".end.harmful") && state.at.faults[0].used === 1 && /its EXPIRE was under way/.test(document.querySelector(".end").textContent)`)
 	b.click("Back to before it")
 	b.wait(`!state.busy && state.at.link === there && !document.querySelector(".end")`)
+	b.keys("13b")
+	b.wait(`!state.busy && state.at.link === there && !document.querySelector(".end")`)
+}
+
+// clicks makes two fast clicks at one place: the second one never meets another move, and nothing under the pointer moves.
+// On a telephone the first move stands above the fold, and all views fit beside each other.
+func (b *browser) clicks() {
+	b.t.Helper()
+	for _, level := range []int{2, 4, 7} {
+		for move := range 2 {
+			b.do(fmt.Sprintf(`playLevel(%d)`, level))
+			b.wait(fmt.Sprintf(`!state.busy && state.level.number === %d && state.at.steps === 0`, level))
+			at := b.over(fmt.Sprintf(`document.querySelectorAll(".moves button")[%d]`, move))
+			b.do(`window.first = document.querySelector(".moves").getBoundingClientRect().top`)
+			b.rested()
+			for range 2 {
+				b.mouse("mousePressed", at, 1)
+				b.mouse("mouseReleased", at, 0)
+				b.wait(`!state.busy && state.at.steps > 0`)
+			}
+			b.do(`window.there = state.at.link`)
+			b.wait(`document.querySelector(".moves").getBoundingClientRect().top === first && document.querySelector("details.board").open`)
+			b.frames()
+			b.wait(`!state.busy && state.at.link === there && state.at.faults[0].used === 0 && state.at.steps <= 3`)
+		}
+	}
+	b.narrow(375, 812)
+	b.do(`playLevel(4)`)
+	b.wait(`!state.busy && state.level.number === 4 && state.at.steps === 0`)
+	for _, lang := range []string{"en", "zh"} {
+		b.do(fmt.Sprintf(`state.lang = %q; redraw(); window.scrollTo(0, 0)`, lang))
+		b.wait(`document.querySelector(".moves button").getBoundingClientRect().bottom < 812`)
+		b.wait(`document.querySelector(".board pre").scrollWidth <= document.querySelector(".board pre").clientWidth`)
+		b.wait(`document.getElementById("tabs").scrollWidth <= document.getElementById("tabs").clientWidth`)
+	}
+	b.narrow(1280, 900)
+	b.do(`playLevel(2)`)
+	b.wait(`!state.busy && state.level.number === 2 && state.at.steps === 0`)
+	b.keys("13") // a bar that is too short for its label has none
+	b.wait(`!state.busy && state.at.faults[0].used === 1 && document.querySelectorAll(".motion-inbar").length > 2`)
+	b.wait(`[...document.querySelectorAll(".motion-inbar")].map((e) => e.getBoundingClientRect()).every((a, i, all) =>
+		all.every((b, j) => i === j || a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top))`)
+	b.do(`state.lang = "en"; document.documentElement.dataset.theme = "light"; localStorage.removeItem("locklab.theme")`)
+	b.media("screen", "dark") // the page follows the system
+	b.wait(`document.documentElement.dataset.theme === "dark"`)
+	b.media("screen", "light")
+	b.wait(`document.documentElement.dataset.theme === "light"`)
+}
+
+// damaged opens the page at addresses that it does not have: it says so, and still does when its engine has come.
+func (b *browser) damaged(url string) {
+	b.t.Helper()
+	for address, says := range map[string]string{"level.99": "no level 99", "nonsense": "no #nonsense", "quiz.abc": "no address of a quiz"} {
+		b.visit(url + "#" + address)
+		b.wait(`typeof state === "object" && state.ready && !state.busy`)
+		b.frames()
+		b.wait(fmt.Sprintf(`document.querySelector("#message.bad").textContent.includes(%q)`, says))
+	}
 }
 
 // raceAndLessons watches a race and reads a lesson: step, scrub and play, a setting, another
@@ -302,6 +370,16 @@ func (b *browser) raceAndLessons(name string) {
 	b.press(`document.querySelector("summary")`)
 	b.press(`[...document.querySelectorAll("details a")].find((e) => /fencing/i.test(e.textContent))`)
 	b.wait(`!state.busy && state.page > 1`)
+	// one question at a time: opened, its run shown, and marked, which outlives the page
+	b.wait(`document.querySelectorAll(".asked").length > 1 && !document.querySelector(".asked[open]") && / 0 .*\d/.test(document.getElementById("knew").textContent)`)
+	b.press(`document.querySelector(".asked summary")`)
+	b.press(`document.querySelector(".asked[open] .row button")`)
+	b.wait(`!state.busy && document.querySelector(".asked[open] .motion-picture")`)
+	b.look(name + "-asked")
+	b.press(`document.querySelectorAll(".asked[open] .row button")[1]`)
+	b.wait(`document.querySelectorAll(".asked")[1].open && !document.querySelectorAll(".asked")[0].open`)
+	b.do(`redraw()`)
+	b.wait(`/ 1 .*\d/.test(document.getElementById("knew").textContent) && document.querySelector(".asked summary").textContent.endsWith("✓")`)
 	b.do(`read("token gc-pause")`)
 	b.wait(`!state.busy && state.lesson.name === "token gc-pause"`)
 	b.look(name + "-explained")
@@ -446,7 +524,7 @@ func (b *browser) line(name string) {
 		b.wait(`!state.busy && state.at.link === there`)
 	}
 	b.do(`playLevel(2)`) // of which the next keys do not wait for the end
-	b.keys("11u9n1")
+	b.keys("n11uu13n19") // n leads on only after a win
 	b.wait(`!state.busy && state.level.number === 3 && state.at.steps === 2`)
 	b.wait(`document.getElementById("message").textContent.includes("9")`) // it meant nothing, and that is said
 	b.do(`const real = engine.leave; work(() => new Promise((_, reject) => {
@@ -466,7 +544,7 @@ func (b *browser) line(name string) {
 	b.click("Lessons")
 	b.wait(`state.view === "lessons" && state.busy`)
 	b.key("Escape")
-	b.wait(`!state.busy && state.level.number === 3 && state.at.steps === 4 && state.view === "lessons"`)
+	b.wait(`!state.busy && state.level.number === 3 && state.at.steps === 3 && state.view === "lessons"`)
 }
 
 // history goes Back and Forward through a level, a lesson and the quiz.
@@ -598,6 +676,8 @@ func (b *browser) touches(name string) {
 	b.drag(`document.querySelector('[data-drag="pause"]')`, 300)
 	b.wait(`!state.busy && state.race.verdicts[0] === "OVERLAP" && /pause=\d/.test(location.hash)`)
 	b.look(name + "-dragged")
+	b.do(`window.entries = history.length; withSetting("pause", 15e9)`) // one entry for all that a slider does
+	b.wait(`!state.busy && /pause=15/.test(location.hash) && history.length === entries`)
 	b.do(`history.back()`)
 	b.wait(`!state.busy && state.race.verdicts[0] === "HOLDS"`)
 	b.do(`playRace("getset", "client-skew")`)

@@ -280,8 +280,15 @@ func (b *browser) over(element string) point {
 func (b *browser) press(element string) {
 	b.t.Helper()
 	at := b.over(element)
+	b.rested()
 	b.mouse("mousePressed", at, 1)
 	b.mouse("mouseReleased", at, 0)
+}
+
+// rested waits until a click makes a move again, see take in play.js.
+func (b *browser) rested() {
+	b.t.Helper()
+	b.wait(`typeof state !== "object" || !(performance.now() - state.came < 400)`)
 }
 
 // click clicks with the mouse on the button with a label.

@@ -9,8 +9,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
-	"compress/gzip"
 	"context"
 	"fmt"
 	"os"
@@ -53,10 +51,11 @@ func write(dir string) error {
 	if err := compile(wasm); err != nil {
 		return err
 	}
-	engine, err := compressed(wasm)
+	engine, err := os.ReadFile(wasm)
 	if err != nil {
 		return err
 	}
+	engine = page.Gzip(engine)
 	glue, err := runtimeGlue()
 	if err != nil {
 		return err
@@ -104,19 +103,6 @@ func compile(file string) error {
 		return text.Errorf("error.page.compile", "cause", err, "output", string(out))
 	}
 	return nil
-}
-
-// compressed is a file as gzip.
-func compressed(file string) ([]byte, error) {
-	engine, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // which is a level
-	_, err = z.Write(engine)
-	err = cmp.Or(err, z.Close())
-	return b.Bytes(), err
 }
 
 // runtimeGlue returns the script that Go programs need in a browser; it comes with Go.

@@ -18,6 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"gonum.org/v1/plot/vg"
+
 	"locklab/algorithms/lock"
 	"locklab/reports"
 	"locklab/reports/internal/samples"
@@ -287,6 +289,20 @@ func TestTitlesAreTrue(t *testing.T) {
 		m := regexp.MustCompile(s.title).FindStringSubmatch(c.Said["en"].Title)
 		if m == nil || !s.claims(c, m) {
 			t.Errorf("%s: its table has something else than %q", name, c.Said["en"].Title)
+		}
+	}
+}
+
+// TestLegendsAreWhole: two lines hold all that stands below a title, where letters are largest.
+func TestLegendsAreWhole(t *testing.T) {
+	for name, s := range charts() {
+		for _, lang := range text.Languages() {
+			c := Of(s.Result, "").named(lang)
+			all := strings.Join(specs[c.Name].draw(c, lang).below, " ")
+			drawn := twoLines([]string{all}, vg.Length(pixels*72)/vg.Length(dpis[0])-2*margin)
+			if strip := strings.NewReplacer(" ", ""); strip.Replace(drawn) != strip.Replace(all) {
+				t.Errorf("%s, %s: of %q only %q is drawn", name, lang, all, drawn)
+			}
 		}
 	}
 }

@@ -220,11 +220,27 @@ func lockLines(p *plot.Plot, lang string, all []record, column string, line func
 		m.color = inColor(m.stands)
 		p.Add(m)
 		names := lists.Each(g, func(of []record) string { return of[0].text("lock") })
-		last := m.points[len(m.points)-1]
-		labels = append(labels, dot{x: last.x, y: last.y, color: m.color, label: " " + firstNames(lang, names, 3),
-			bold: m.stands})
+		labels = append(labels, m.named(lang, names, "")...)
 	}
 	p.Add(labels)
+}
+
+// named are names at the end of a curve, some a line, with words behind the last one.
+func (m curve) named(lang string, names []string, words string) (labels dots) {
+	const each, lines = 3, 3
+	last := m.points[len(m.points)-1]
+	for line := 0; line < lines && line*each < len(names); line++ {
+		some := names[line*each:]
+		if line < lines-1 {
+			some = some[:min(each, len(some))]
+		}
+		labels = append(labels, dot{x: last.x, y: last.y, color: m.color, bold: m.stands, behind: m.dashes != nil,
+			label: " " + firstNames(lang, some, each)})
+	}
+	labels[len(labels)-1].label += words
+	labels[0].line = m.dashes
+	slices.Reverse(labels) // they stand above each other
+	return labels
 }
 
 // name writes words in place of numbers along an axis: at 0, 1, 2 and so on of x, and at 0, -1, -2 of y.

@@ -172,36 +172,59 @@ func (g *Grid) Notes(string) []string { return nil }
 
 func (g *Grid) Assumptions(lang string) string { return say(lang, "grid.assumptions") }
 
-// Finding says which race breaks most locks but not all, and which one those that survive it.
+// Finding says which race breaks every lock and which one most of them, or else which one those that survive it.
 func (g *Grid) Finding(lang string) string {
-	most, broken, tells := -1, 0, false
-	for j := range g.Races {
-		fail, asked := g.failing(j)
-		apart := len(fail) < len(asked) // it tells locks apart
-		if len(fail) == 0 || len(asked) < min(2, len(g.Locks)) || tells && !apart {
-			continue
-		}
-		if apart && !tells || len(fail) > broken {
-			most, broken, tells = j, len(fail), apart
-		}
+	locks := len(lists.Pick(g.Locks, func(r Row) bool { return !r.unlocked() }))
+	every := g.breaking(func(fail, _ int) bool { return fail == locks && locks > 1 })
+	most := g.breaking(func(fail, asked int) bool { return fail < asked && asked >= min(2, locks) }) // tells locks apart
+	switch {
+	case every >= 0 && most >= 0:
+		return say(lang, "grid.join", "first", g.finds(lang, every), "next", g.finds(lang, most))
+	case most < 0:
+		most = g.breaking(func(int, int) bool { return true })
 	}
 	if most < 0 {
 		return say(lang, "grid.quiet")
 	}
+	found := g.finds(lang, most)
 	fail, asked := g.failing(most)
-	found := say(lang, "grid.finding", "k", strconv.Itoa(broken), "n", strconv.Itoa(len(asked)),
-		"race", g.Races[most].Title(lang))
 	left := lists.Pick(asked, func(i int) bool { return !slices.Contains(fail, i) })
 	if len(left) == 0 || len(left) > maxNamed {
 		return found
 	}
 	for j := range g.Races {
-		others, _ := g.failing(j)
-		if !slices.ContainsFunc(left, func(i int) bool { return !slices.Contains(others, i) }) {
+		if others, _ := g.failing(j); slices.Equal(others, left) {
 			return say(lang, "grid.finding.left", "first", found, "locks", g.names(left, lang), "race", g.Races[j].Title(lang))
 		}
 	}
 	return found
+}
+
+// breaking is the race that breaks most locks, of those that break some and are wanted; -1: there is none.
+func (g *Grid) breaking(wanted func(fail, asked int) bool) (race int) {
+	race, most := -1, 0
+	for j := range g.Races {
+		if fail, asked := g.failing(j); len(fail) > most && wanted(len(fail), len(asked)) {
+			race, most = j, len(fail)
+		}
+	}
+	return race
+}
+
+// finds says how many locks a race breaks, and of one which it is.
+func (g *Grid) finds(lang string, race int) string {
+	fail, asked := g.failing(race)
+	key := "grid.finding"
+	switch {
+	case len(asked) == 1:
+		key = "grid.finding.one"
+	case len(fail) == len(asked):
+		key = "grid.finding.all"
+	case len(fail) == 1:
+		key = "grid.finding.only"
+	}
+	return say(lang, key, "k", strconv.Itoa(len(fail)), "n", strconv.Itoa(len(asked)), "locks", g.names(fail, lang),
+		"race", g.Races[race].Title(lang))
 }
 
 // failing are the locks that a race breaks, and those of which it is asked.

@@ -5,14 +5,18 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"locklab/reports/text"
+	"math/rand/v2"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"locklab/reports"
 	"locklab/reports/internal/samples"
+	"locklab/reports/text"
+	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
 
@@ -63,9 +67,9 @@ func TestGridHeadline(t *testing.T) {
 		want string
 	}{
 		{small("HOLDS", "BLOCKED"), "No lock in this grid fails. Every cell is as expected."},
-		{small("OVERLAP"), "1 of 1 locks fail when pause." + uncounted + "Every cell is as expected."},
-		{small("OVERLAP", "LIE"), "2 of 2 locks fail when pause." + uncounted + "1 of 2 cells differ from what was expected."},
-		{small("OVERLAP", "HOLDS", "N/A"), "1 of 2 locks fail when pause." + uncounted + "Every cell is as expected."},
+		{small("OVERLAP"), "lock1 fails when pause." + uncounted + "Every cell is as expected."},
+		{small("OVERLAP", "LIE"), "Each of 2 locks fails when pause." + uncounted + "1 of 2 cells differ from what was expected."},
+		{small("OVERLAP", "HOLDS", "N/A"), "1 of 2 locks, lock1, fails when pause." + uncounted + "Every cell is as expected."},
 		{small("HOLDS", "DEADLOCK", "DEADLOCK", "DEADLOCK", "DEADLOCK"), "4 of 5 locks fail when pause." + uncounted + "Every cell is as expected."},
 	} {
 		if got := c.grid.Takeaway("en"); got != c.want {
@@ -90,8 +94,7 @@ func TestGridBareMajority(t *testing.T) {
 	}
 }
 
-// What counts is a race that tells locks apart, of those of which it is asked; and the race that breaks those which
-// survive it.
+// What counts is a race that breaks all locks, and one that tells apart those of which it is asked.
 func TestGridHeadlineTellsApart(t *testing.T) {
 	g := Grid{Races: []Column{{ID: "a"}, {ID: "b"}, {ID: "c"}, {ID: "d"}}}
 	for id, cells := range [][]string{
@@ -107,9 +110,53 @@ func TestGridHeadlineTellsApart(t *testing.T) {
 		}
 		g.Locks, g.Cells = append(g.Locks, Row{ID: fmt.Sprintf("lock%d", id)}), append(g.Cells, row)
 	}
-	want := "2 of 4 locks fail when b; lock3, lock4 when a." + uncounted + "Every cell is as expected."
+	want := "Each of 5 locks fails when a; 2 of 4 locks fail when b." + uncounted + "Every cell is as expected."
 	if got := g.Takeaway("en"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// TestGridFindings: each claim about a race has the cells of it, in small grids at random.
+func TestGridFindings(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	claim := regexp.MustCompile(`^(?:(\d+) of (\d+)(?: locks, | locks|, )?|(Each) of (\d+) locks|only )?` +
+		`(.*?) ?(?:fails? )?when (\d)$`)
+	forms := map[string]bool{}
+	for range 2000 {
+		g := &Grid{}
+		for j := range 1 + random.IntN(4) {
+			g.Races = append(g.Races, Column{ID: strconv.Itoa(j)})
+		}
+		for i := range 1 + random.IntN(4) {
+			g.Locks = append(g.Locks, Row{ID: fmt.Sprintf("lock%d", i)})
+			g.Cells = append(g.Cells, lists.Each(g.Races, func(Column) Cell {
+				return Cell{Verdicts: wordsOf([]string{"OVERLAP", "OVERLAP", "HOLDS", "N/A"}[random.IntN(4)]), Triggered: true}
+			}))
+		}
+		found := g.Finding("en")
+		for _, part := range strings.Split(found, "; ") {
+			m := claim.FindStringSubmatch(part)
+			if m == nil {
+				if found != "No lock in this grid fails." || g.count((*Cell).Fails) > 0 {
+					t.Fatalf("%q says what no cell has", found)
+				}
+				continue
+			}
+			race, _ := strconv.Atoi(m[6])
+			fail, asked := g.failing(race)
+			names := lists.Each(fail, func(i int) string { return g.Locks[i].ID })
+			k, n := strconv.Itoa(len(fail)), strconv.Itoa(len(asked))
+			forms[part[:3]] = true
+			switch said := strings.FieldsFunc(m[5], func(r rune) bool { return r == ',' || r == ' ' }); {
+			case m[3] != "" && (m[4] != n || k != n), m[1] != "" && (m[1] != k || m[2] != n),
+				m[1] == "" && m[3] == "" && !slices.Equal(said, names),
+				slices.ContainsFunc(said, func(id string) bool { return !slices.Contains(names, id) }):
+				t.Errorf("%q of the race %d, in which %v of %s fail", found, race, names, n)
+			}
+		}
+	}
+	if len(forms) < 6 { // lock0 fails, Each of 2, 1 of 3, 2 of 3, only lock1
+		t.Errorf("only %v were found", forms)
 	}
 }
 
@@ -177,7 +224,7 @@ func gridChart() sample {
 	g.Cells[4][7].Overlap = 3801 * ms
 	return sample{
 		Result: g,
-		title:  `^(\d+) of (\d+) locks fail when (.*?); (\S+) when (.*)$`,
+		title:  `^(\d+) of (\d+) locks fail when (.*?); only (\S+) when (.*)$`,
 		claims: func(c *Chart, m title) bool {
 			fail, asked := 0.0, 0.0
 			for _, r := range c.Table.records() {
@@ -186,7 +233,7 @@ func gridChart() sample {
 					func(w string) bool { return strings.Contains("OVERLAP STALE-WRITE WRONG-DEL LIE DEADLOCK STARVED", w) }) &&
 					!slices.Contains(words, "FENCED")
 				switch race := text.RaceTitle(r.text("race"), "en"); {
-				case race == m[3] && r.text("lock") == m[4] && failed, race == m[5] && r.text("lock") == m[4] && !failed:
+				case race == m[3] && r.text("lock") == m[4] && failed, race == m[5] && (r.text("lock") == m[4]) != failed:
 					return false
 				case race == m[3] && words[0] != "N/A":
 					asked++

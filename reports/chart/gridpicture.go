@@ -49,7 +49,7 @@ const raceWidth vg.Length = 200
 func drawGrid(c *Chart, lang string) frame {
 	all := c.Table.records()
 	locks := values("lock", all)
-	f := frame{below: []string{say(lang, "grid.counted")}, foot: bordersOf(all, lang)}
+	f := frame{below: []string{say(lang, "grid.counted")}, foot: signsOf(all, lang)}
 	if len(locks) >= overviewFrom {
 		return f.overview(all, lang)
 	}
@@ -136,15 +136,22 @@ func familyOf(r record) string {
 	return string(e.Family)
 }
 
-// bordersOf explains the borders that there are.
-func bordersOf(all []record, lang string) (said []string) {
-	for _, border := range []struct {
-		key string
-		has func(Cell) bool
-	}{{"thick", func(c Cell) bool { return c.Surprising() }}, {"dashed", func(c Cell) bool { return c.Uncontracted }}} {
-		if slices.ContainsFunc(all, func(r record) bool { return border.has(cellFrom(r)) }) {
-			said = append(said, say(lang, "grid.caption."+border.key)+": "+say(lang, "grid.caption."+border.key+".means"))
+// signsOf explains, in a line, the borders that there are, and what stands in cells beside a verdict.
+func signsOf(all []record, lang string) []string {
+	caption := func(key string) string { return say(lang, key) + ": " + say(lang, key+".means") }
+	var said []string
+	for _, sign := range []struct {
+		says string
+		has  func(*Cell) bool
+	}{
+		{caption("grid.caption.thick"), (*Cell).Surprising},
+		{caption("grid.caption.dashed"), func(c *Cell) bool { return c.Uncontracted }},
+		{"+n: " + say(lang, "grid.legend.more"), func(c *Cell) bool { return c.more() > 0 }},
+		{LookOf(verdict.NA).Glyph + ": " + reports.Meaning(verdict.NA, lang), func(c *Cell) bool { return c.Word() == verdict.NA }},
+	} {
+		if slices.ContainsFunc(all, func(r record) bool { c := cellFrom(r); return sign.has(&c) }) {
+			said = append(said, sign.says)
 		}
 	}
-	return said
+	return []string{text.Join(lang, "grid.join", said)}
 }

@@ -218,6 +218,13 @@ func foldText(s draw.TextStyle, text string, width vg.Length) []string {
 				out = append(out, line)
 				line, blank = "", ""
 			}
+			for letters := []rune(piece); line == "" && s.Width(piece) > width && len(letters) > 1; letters = []rune(piece) {
+				fits := len(letters) - 1 // at least one letter stands in a line
+				for fits > 1 && s.Width(string(letters[:fits])) > width {
+					fits--
+				}
+				out, piece = append(out, string(letters[:fits])), string(letters[fits:])
+			}
 			line += blank + piece
 		}
 	}

@@ -36,6 +36,20 @@ func TestHanFont(t *testing.T) {
 	}
 }
 
+// TestFoldWithoutBlanks: what has no blanks does not run off.
+func TestFoldWithoutBlanks(t *testing.T) {
+	style, word := writing(10, ink), strings.Repeat("locks", 40)
+	lines := foldText(style, "a "+word+" b", 80)
+	for _, line := range lines {
+		if style.Width(line) > 80 {
+			t.Errorf("%q is %v wide, of 80", line, style.Width(line))
+		}
+	}
+	if strings.ReplaceAll(strings.Join(lines, ""), " ", "") != "a"+word+"b" {
+		t.Errorf("%q", lines)
+	}
+}
+
 func TestFoldChinese(t *testing.T) {
 	style := writing(10, ink)
 	for _, width := range []float64{30, 55, 80} {

@@ -162,8 +162,13 @@ type dot struct {
 	shape  draw.GlyphDrawer // nil: only the label
 	label  string
 	bold   bool
-	turned bool // the label goes upwards from the point
+	turned bool        // the label goes upwards from the point
+	behind bool        // the label stands behind a line like that of its curve, or behind its place
+	line   []vg.Length // the dashes of that line; nil: there is none
 }
+
+// lineLength is that of the line before a label.
+const lineLength vg.Length = 20
 
 // dots have their labels on the right, moved apart where they would run into each other.
 type dots []dot
@@ -196,6 +201,12 @@ func (d dot) write(c draw.Canvas, at vg.Point, y vg.Length) {
 		c.DrawGlyphNoClip(draw.GlyphStyle{Color: d.color, Radius: 2.6, Shape: d.shape}, at)
 		at.X += 6
 	}
+	if d.line != nil {
+		c.StrokeLine2(draw.LineStyle{Color: d.color, Width: 1, Dashes: d.line}, at.X+3, y, at.X+3+lineLength, y)
+	}
+	if d.behind {
+		at.X += lineLength + 3
+	}
 	letters := writing(smallSize, d.color)
 	if d.bold {
 		letters = bold(letters)
@@ -210,6 +221,9 @@ func (d dot) write(c draw.Canvas, at vg.Point, y vg.Length) {
 func (m dots) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
 	return lists.Each(m, func(d dot) plot.GlyphBox {
 		room := box(-3, -3, 8+bold(small).Width(d.label), 3)
+		if d.behind {
+			room.Max.X += lineLength + 3
+		}
 		if d.turned {
 			room = box(-5, 0, 5, bold(small).Width(d.label))
 		}

@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
+	"locklab/reports/text"
 	"locklab/scenarios/cost"
 	"locklab/scenarios/study"
 	"locklab/simulator/lists"
@@ -77,7 +79,19 @@ func (r *Rate) Finding(lang string) string {
 	if most >= 10 {
 		n = number(ceilTo(most, math.Pow(10, math.Floor(math.Log10(most))-1)))
 	}
-	return say(lang, "rate.finding", "ttl", length(r.TTL), "n", n, "source", source,
+	byTTL := func(a, b cost.Bound) int { return cmp.Compare(a.TTL, b.TTL) }
+	last := slices.MaxFunc(lists.Pick(r.Bounds, func(b cost.Bound) bool {
+		return b.Source == source && slices.Contains(locks, b.Lock) && *b.AtMost > 0
+	}), byTTL)
+	key, from := "rate.finding", time.Duration(0)
+	if later := lists.Pick(r.Bounds, func(b cost.Bound) bool { return b.TTL > last.TTL }); later != nil {
+		key, from = "rate.finding.until", slices.MinFunc(later, byTTL).TTL
+	}
+	pauses := say(lang, "rate.pauses", "source", source)
+	if name := "environment." + source + ".name"; text.In(lang).Has(name) {
+		pauses = say(lang, name)
+	}
+	return say(lang, key, "ttl", length(r.TTL), "n", n, "source", pauses, "from", length(from),
 		"locks", firstNames(lang, locks, titleLocks))
 }
 
@@ -109,7 +123,7 @@ func (r *Rate) lone(lang string) []string {
 	s := r.Subjects[0]
 	found := string(s.Limit.Answer)
 	if s.Limit.Answer == study.Limited {
-		found = say(lang, "rate.search", "limit", limitLabel(&s.Limit))
+		found = say(lang, "rate.search", "limit", leases(s.Limit.Falls))
 	}
 	return []string{say(lang, "rate.lone", "spans", spansOf(lang, s.Lease), "found", found)}
 }
@@ -175,7 +189,7 @@ func drawRate(c *Chart, lang string) frame {
 	})
 	logarithmic(&p.Y, lists.Each(all, often), number)
 	p.Y.Min /= 10 // the line of none
-	p.Y.Tick.Marker = append(p.Y.Tick.Marker.(plot.ConstantTicks), plot.Tick{Value: p.Y.Min, Label: "0"})
+	p.Y.Tick.Marker = append(p.Y.Tick.Marker.(plot.ConstantTicks), plot.Tick{Value: p.Y.Min, Label: say(lang, "rate.axis.none")})
 	ttls := lists.Each(all, func(r record) float64 { return r.number("ttl_ns") })
 	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, labelled(spaced(ttls), nanoseconds)
 	p.X.Min, p.X.Max = float64(time.Second), float64(10*time.Second)

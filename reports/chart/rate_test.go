@@ -29,16 +29,16 @@ func rateChart() sample {
 	r := &Rate{Rates: *o.Of(subjects)}
 	return sample{
 		Result: r,
-		title:  `^At most about ([\d,.]+) overlaps a year at a TTL of (\d+)s, with pauses of (.*?): (.*)$`,
+		title:  `^With pauses of (.*) alone, at most about ([\d,.]+) overlaps a year at a TTL of (\d+)s, none from ([\d.]+)s on: (.*)$`,
 		claims: func(c *Chart, m title) bool {
-			for _, r := range rowsOf(c, "ttl_ns", m[2]+"000000000") {
+			for _, r := range rowsOf(c, "ttl_ns", m[3]+"000000000") {
 				n := r.number("overlaps_a_year_at_most")
-				worst := r.text("source") == m[3] && slices.Contains(m.names(4), r.text("lock"))
-				if n > m.number(1) || worst && n < 0.9*m.number(1) || !worst && n > 0.99*m.number(1) {
+				worst := r.text("source") == m[1] && slices.Contains(m.names(5), r.text("lock"))
+				if n > m.number(2) || worst && n < 0.9*m.number(2) || !worst && n > 0.99*m.number(2) {
 					return false
 				}
 			}
-			return true
+			return m[4] == "21" // the longest pause, and the work that it delays
 		},
 		others: map[string]Result{"No overlap is expected at a TTL of 0s": &Rate{}},
 		empty:  []Result{&Rate{}},

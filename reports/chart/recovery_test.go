@@ -23,7 +23,7 @@ func recoveryChart() sample {
 	}
 	return sample{
 		Result: &RecoveryChart{all},
-		title:  `^A crash closes (.*) for ever, others for at most (\d+)s, whatever the work$`,
+		title:  `^A crash during the work keeps (.*) locked for ever, the others for at most (\d+)s, whatever the work$`,
 		claims: func(c *Chart, m title) bool {
 			most := 0.0
 			for _, r := range c.Table.records() {
@@ -38,9 +38,9 @@ func recoveryChart() sample {
 			return most == m.number(2)
 		},
 		others: map[string]Result{
-			"A crash closes a lock for at most 10s, whatever the work":                    &RecoveryChart{all[20:60]},
-			"A crash closes watchdog for at most 12s, others for less, whatever the work": &RecoveryChart{renewed},
-			"No lock here is known to be free again after a crash":                        &RecoveryChart{},
+			"A crash during the work keeps a lock locked for at most 10s, whatever the work":                        &RecoveryChart{all[20:60]},
+			"A crash during the work keeps watchdog locked for at most 12s, the others for less, whatever the work": &RecoveryChart{renewed},
+			"No lock here is known to be free again after a crash":                                                  &RecoveryChart{},
 		},
 		empty: []Result{&RecoveryChart{}},
 	}

@@ -8,7 +8,6 @@ import (
 	"locklab/reports/layout"
 	"locklab/reports/text"
 	"locklab/scenarios/search"
-	"locklab/scenarios/study"
 	"locklab/simulator/lists"
 )
 
@@ -58,12 +57,4 @@ func fewServers(lang string, locks []lock.Entry, falls func(l int) bool) string 
 		}
 	}
 	return ""
-}
-
-// limitLabel is where a lock falls: between two sizes that were searched, or at a boundary.
-func limitLabel(l *study.Limit) string {
-	if l.Boundary {
-		return leases(l.Falls)
-	}
-	return leases(l.Holds) + "-" + leases(l.Falls)
 }

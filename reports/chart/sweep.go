@@ -122,27 +122,32 @@ func firstSeen(one study.SweepSeries) int {
 	return slices.IndexFunc(one.Points, func(p study.SweepPoint) bool { return p.K > 0 })
 }
 
-// half returns the value nearest to zero at which half of the runs fail, as the line between points has it, to a
-// hundredth of their range or so; NaN: at no value that was looked at.
-func half(points []point) float64 {
-	at := math.NaN()
+// half returns the two values nearest to zero between which the share of runs that fail comes to a half; both are the
+// same where it is there from the first one on, and NaN where at no value that was looked at.
+func half(points []point) (low, high float64) {
+	low, high = math.NaN(), math.NaN()
 	for i, p := range points {
-		x := p.x
-		switch before := points[max(i-1, 0)]; {
-		case (before.y < 0.5) != (p.y < 0.5):
-			x = before.x + (x-before.x)*(0.5-before.y)/(p.y-before.y)
-		case p.y < 0.5:
+		before := points[max(i-1, 0)]
+		if before.y < 0.5 && p.y < 0.5 {
 			continue
 		}
-		if !(math.Abs(x) >= math.Abs(at)) {
-			at = x
+		if before.y >= 0.5 && p.y >= 0.5 {
+			before = p
+		}
+		if !(math.Abs(before.x+p.x) >= math.Abs(low+high)) {
+			low, high = before.x, p.x
 		}
 	}
-	if len(points) < 2 {
-		return at
+	return low, high
+}
+
+// between writes the two values of half.
+func between(lang string, axis study.Axis, points []point) string {
+	low, high := half(points)
+	if low == high {
+		return axis.Format(high)
 	}
-	unit := math.Pow(10, math.Floor(math.Log10((points[len(points)-1].x-points[0].x)/100)))
-	return math.Round(at/unit) * unit
+	return say(lang, "sweep.between", "low", axis.Format(low), "high", axis.Format(high))
 }
 
 // Finding says at which value half of the runs of each lock fail, and of which locks none do; of two settings, where
@@ -159,19 +164,24 @@ func (s *Sweep) Finding(lang string) string {
 	}
 	words := reports.Words(s.Order.Words)
 	if len(s.Order.Axes) > 1 {
+		n := max(slices.IndexFunc(s.Order.Axes, func(a study.Axis) bool { return a.Setting.Fault }), 0)
 		hits := lists.Each(seen, func(one study.SweepSeries) string {
-			n := len(lists.Pick(one.Points, func(p study.SweepPoint) bool { return p.K > 0 }))
-			return say(lang, "sweep.finding.half", "x", strconv.Itoa(n), "locks", one.Lock)
+			failed := lists.Pick(one.Points, func(p study.SweepPoint) bool { return p.K > 0 })
+			least := slices.MinFunc(failed, func(a, b study.SweepPoint) int {
+				return cmp.Compare(math.Abs(a.At[n]), math.Abs(b.At[n]))
+			})
+			return say(lang, "sweep.finding.half", "x", s.Order.Axes[n].Format(least.At[n]), "locks", one.Lock)
 		})
 		return say(lang, "sweep.finding.map", "words", words, "parts", text.Join(lang, "chart.list", hits),
-			"points", strconv.Itoa(len(s.Order.Points())))
+			"name", s.Order.Axes[n].Name())
 	}
 	falls := lists.Each(played, func(one study.SweepSeries) fall {
-		at := half(lists.Each(one.Points, func(p study.SweepPoint) point { return point{x: p.At[0], y: share(p.K, p.N)} }))
-		if math.IsNaN(at) {
+		points := lists.Each(one.Points, func(p study.SweepPoint) point { return point{x: p.At[0], y: share(p.K, p.N)} })
+		low, high := half(points)
+		if math.IsNaN(high) {
 			return fall{one.Lock, "", highest(one)}
 		}
-		return fall{one.Lock, axis.Format(at), math.Abs(at)}
+		return fall{one.Lock, between(lang, axis, points), math.Abs(low + high)}
 	})
 	slices.SortStableFunc(falls, func(a, b fall) int { return cmp.Compare(a.share, b.share) })
 	name := func(of []fall) string {
@@ -240,34 +250,29 @@ func drawSweep(c *Chart, lang string) frame {
 	p := ruled(panel(""), false)
 	p.Y.Min, p.Y.Max = 0, 1
 	p.Y.Tick.Marker = labelled([]float64{0, 0.25, 0.5, 0.75, 1}, func(v float64) string { return percent(v) + " %" })
-	p.Y.Label.Text, p.X.Label.Text = say(lang, "sweep.axis"), axis.Name()
+	p.Y.Label.Text, p.X.Label.Text = say(lang, "sweep.axis"), axisName(lang, axis)
 	curves := lists.Each(by("lock", all), func(of []record) curve {
 		return curve{band: true, name: of[0].text("lock"), points: lists.Each(of, func(r record) point {
 			return point{r.number(columns[1].Name), r.number("share"), r.number("wilson_lo"), r.number("wilson_hi")}
 		})}
 	})
-	latest := slices.MaxFunc(curves, func(a, b curve) int {
-		return cmp.Compare(math.Abs(half(a.points)),
-			math.Abs(half(b.points)))
-	})
-	groups := lists.Gather(curves, func(a, b curve) bool {
-		return half(a.points) == half(b.points) || top(a) == 0 &&
-			top(b) == 0
-	})
+	place := func(m curve) float64 { low, high := half(m.points); return math.Abs(low + high) }
+	latest := place(slices.MaxFunc(curves, func(a, b curve) int { return cmp.Compare(place(a), place(b)) }))
+	groups := lists.Gather(curves, func(a, b curve) bool { return place(a) == place(b) || top(a) == 0 && top(b) == 0 })
+	slices.SortStableFunc(groups, func(a, b []curve) int { return cmp.Compare(place(b[0]), place(a[0])) })
 	var labels dots
-	for _, g := range groups {
-		stands := len(groups) > 1 && half(g[0].points) == half(latest.points)
-		for _, m := range g {
-			m.stands, m.color = stands, inColor(stands)
-			p.Add(m)
+	for i, g := range groups {
+		first := &g[0]
+		for k := range g {
+			g[k].stands = len(groups) > 1 && place(g[k]) == latest
+			g[k].color, g[k].dashes = inColor(g[k].stands), dashes[i%len(dashes)]
+			p.Add(g[k])
 		}
-		last := g[0].points[len(g[0].points)-1]
-		names := lists.Each(g, func(m curve) string { return m.name })
-		label := " " + firstNames(lang, names, 2)
-		if at := half(g[0].points); !math.IsNaN(at) {
-			label += ": " + axis.Format(at)
+		words := ""
+		if !math.IsNaN(place(*first)) {
+			words = ": " + between(lang, axis, first.points)
 		}
-		labels = append(labels, dot{x: last.x, y: last.y, color: inColor(stands), label: label, bold: stands})
+		labels = append(labels, first.named(lang, lists.Each(g, func(m curve) string { return m.name }), words)...)
 	}
 	p.Add(labels)
 	var ticks []float64
@@ -280,10 +285,28 @@ func drawSweep(c *Chart, lang string) frame {
 	return frame{below: []string{say(lang, "sweep.below")}, body: panels(1, p), least: vg.Point{Y: 200}}
 }
 
+// dashes tell the lines of a sweep apart, where colours do not; that of the first one is solid.
+var dashes = [][]vg.Length{{}, {6, 2}, {2, 2}, {8, 2, 2, 2}, {1, 3}}
+
+// axisName is the name of an axis in words.
+func axisName(lang string, axis study.Axis) string {
+	name := axis.Setting.Name
+	if text.In(lang).Has("sweep.name." + name) {
+		name = say(lang, "sweep.name."+name)
+	}
+	if axis.PerTTL && name != "" {
+		return say(lang, "sweep.leases", "name", name)
+	}
+	return name
+}
+
 // top is the largest share of a curve.
 func top(m curve) float64 {
 	return slices.Max(lists.Each(m.points, func(at point) float64 { return at.y }))
 }
+
+// mostWritten is the number of cells side by side that have room for three digits each.
+const mostWritten = 12
 
 // drawMaps has a cell for each point, the darker the more runs fail. A point at which none did is empty.
 func drawMaps(all []record, columns []Head, lang string) frame {
@@ -307,14 +330,17 @@ func drawMaps(all []record, columns []Head, lang string) frame {
 			if share := r.number("share"); share > 0 {
 				at := cell{x: float64(slices.Index(xs, r.text(columns[1].Name))), y: float64(slices.Index(ys,
 					r.text(columns[2].Name)))}
-				at.paint, at.quiet, at.glyph = heat(share), true, percent(share)
+				at.paint, at.quiet = heat(share), true
+				if len(xs) <= mostWritten {
+					at.glyph = percent(share)
+				}
 				marks = append(marks, at)
 			}
 		}
 		p := panel(of[0].text("lock"))
 		name(&p.X, 1, written(across, xs, 6))
 		name(&p.Y, 1, written(up, ys, 8))
-		p.X.Label.Text, p.Y.Label.Text = across.Name(), up.Name()
+		p.X.Label.Text, p.Y.Label.Text = axisName(lang, across), axisName(lang, up)
 		p.Add(marks)
 		plots = append(plots, p)
 	}

@@ -84,7 +84,8 @@ func (r *Timeline) picture(f Format) picture {
 		below = []string{text.Label(say(f.Lang, "explain.head", "text", race)) + text.RaceTitle(race, f.Lang)}
 	}
 	least := vg.Point{X: timelineLeft + timelineRight + 0.55*vg.Length(run.X[len(run.X)-1]), Y: p.least()}
-	drawn := frame{title: f.Title, below: below, least: least, body: p.draw}
+	scale := map[bool]string{false: "timeline.scale", true: "timeline.scale.cut"}[run.Cuts != nil]
+	drawn := frame{title: f.Title, below: below, least: least, body: p.draw, foot: []string{say(f.Lang, scale)}}
 	if f.Slide {
 		drawn.title, drawn.below, drawn.large = "", nil, true
 	}
@@ -240,6 +241,9 @@ func (p *timelinePlot) stage(c int, stage string, at vg.Rectangle) {
 	case "inside", "leaving":
 		fillBox(p.c, at, clientColor(c))
 		strokeBox(p.c, at, clientColor(c), 1.2)
+		if c%2 == 0 && at.Max.X-at.Min.X > 8 { // in print its colour is as grey as that of the one before
+			strokeBox(p.c, inset(at, 2), white, 0.8)
+		}
 		style = writing(smallSize, white)
 	default:
 		fillBox(p.c, at, paleGrey)
@@ -320,7 +324,7 @@ func (p *timelinePlot) wedge(k reports.KeyState, event int, left, right, y vg.Le
 	if k.Owner > 0 {
 		paint = clientColor(k.Owner)
 	}
-	p.c.SetColor(faded(paint, 0x80))
+	p.c.SetColor(faded(paint, [2]uint8{0x48, 0x80}[k.Owner%2])) // two greys in print
 	p.c.Fill(path)
 }
 
@@ -331,9 +335,18 @@ func (p *timelinePlot) messages() {
 	for _, c := range p.clients {
 		rooms[c] = &room{}
 	}
-	rooms[history.Resource] = &room{lines: lists.Each(p.Marks, func(m reports.Mark) vg.Length { return p.x[m.Event] })}
-	var labels []func()
+	var storage [3]room // beside the marks of reads and writes, above and below
+	for i := range storage {
+		storage[i].lines = lists.Each(p.Marks, func(m reports.Mark) vg.Length { return p.x[m.Event] })
+	}
 	for _, m := range p.Messages {
+		if m.Node < 0 && m.Arrived >= 0 {
+			storage[0].taken = append(storage[0].taken, [2]vg.Length{p.x[m.Arrived], p.x[m.Arrived]})
+		}
+	}
+	var labels []func()
+	answers := p.answers()
+	for i, m := range p.Messages {
 		lane, shown := p.lane[m.Client]
 		server, ok := p.server[m.Node]
 		out := m.Sent
@@ -350,17 +363,14 @@ func (p *timelinePlot) messages() {
 		p.arrows(&m, edge, server)
 		if m.Node < 0 {
 			if m.Arrived >= 0 && m.What == "WRITE" {
-				p.touch(&m, server, rooms[m.Node])
+				p.touch(&m, server, storage[:])
 			} else if m.Arrived >= 0 {
-				labels = append(labels, func() { p.touch(&m, server, rooms[m.Node]) })
+				labels = append(labels, func() { p.touch(&m, server, storage[:]) })
 			}
 			continue
 		}
-		said := m.What
-		if m.Reply != "" {
-			said += " → " + m.Reply
-		}
-		if again := last[m.Client] == said; again && m.Times == 0 {
+		said, begins := answers[i]
+		if again := last[m.Client] == said; !begins || again && m.Times == 0 {
 			continue
 		}
 		last[m.Client] = said
@@ -375,6 +385,42 @@ func (p *timelinePlot) messages() {
 	}
 }
 
+// answers are what messages say, by the first of a round: the same command of a client to one server after another.
+func (p *timelinePlot) answers() map[int]string {
+	rounds, begun, said := map[int][]reports.Message{}, map[int]int{}, map[int]string{}
+	for i, m := range p.Messages {
+		if m.Node < 0 {
+			continue
+		} else if m.Lost {
+			m.Reply = say(p.lang, "timeline.lost")
+		} else if m.Answered < 0 {
+			m.Reply = ""
+		}
+		of := rounds[begun[m.Client]]
+		if of == nil || slices.ContainsFunc(of, func(o reports.Message) bool {
+			return o.Client != m.Client || o.What != m.What || o.Node == m.Node
+		}) {
+			begun[m.Client] = i
+		}
+		rounds[begun[m.Client]] = append(rounds[begun[m.Client]], m)
+	}
+	for first, of := range rounds {
+		said[first] = of[0].What
+		sign := " → "
+		for _, like := range lists.Gather(of, func(a, b reports.Message) bool { return a.Reply == b.Reply }) {
+			if like[0].Reply == "" {
+				continue
+			}
+			said[first] += sign + like[0].Reply
+			sign = ", "
+			if len(of) > 1 {
+				said[first] += fmt.Sprintf(" (%d/%d)", len(like), len(of))
+			}
+		}
+	}
+	return said
+}
+
 // label writes what a message says at a place, or so that it ends with the picture.
 func (p *timelinePlot) label(said string, x, y vg.Length, r *room) {
 	width := small.Width(said)
@@ -385,8 +431,8 @@ func (p *timelinePlot) label(said string, x, y vg.Length, r *room) {
 	}
 }
 
-// touch marks a read or a write in the lane of the resource, with what it says, where there is room for both.
-func (p *timelinePlot) touch(m *reports.Message, y vg.Length, r *room) {
+// touch marks a read or a write in the lane of the resource, with what it says where there is room.
+func (p *timelinePlot) touch(m *reports.Message, y vg.Length, rows []room) {
 	said, letters, glyph := m.Reply, small, draw.GlyphStyle{Color: ink, Radius: 2.4, Shape: draw.RingGlyph{}}
 	switch {
 	case m.Reply == "refused":
@@ -396,11 +442,13 @@ func (p *timelinePlot) touch(m *reports.Message, y vg.Length, r *room) {
 		said, letters, glyph.Shape = say(p.lang, "motion.write")+" "+m.Reply, smallStrong, draw.CircleGlyph{}
 	}
 	x, width := p.x[m.Arrived], letters.Width(said)
-	for _, from := range []vg.Length{x + 5, x - 5 - width} {
-		if left, right := min(x-3, from), max(x+3, from+width); right <= p.c.Max.X && r.take(left, right) {
-			p.c.DrawGlyph(glyph, vg.Point{X: x, Y: y})
-			write(p.c, letters, from, y, said)
-			return
+	p.c.DrawGlyph(glyph, vg.Point{X: x, Y: y})
+	for i := range rows {
+		for _, from := range []vg.Length{x + 5, x - 5 - width} {
+			if from+width <= p.c.Max.X && (i == 0 || p.band > 2*smallLine) && rows[i].take(from, from+width) {
+				write(p.c, letters, from, y+[]vg.Length{0, 1, -1}[i]*p.band/3, said)
+				return
+			}
 		}
 	}
 }

@@ -54,6 +54,11 @@ func TestTimelineSaysWhatHappened(t *testing.T) {
 		{"token", "gc-pause-fenced", "en", []string{"token lets c1 and c2 in together for 4.5 s, and the resource refuses the late write"}},
 		{"setnx-expire", "crash-before-expire", "en", []string{"With setnx-expire, no client ever acquires the lock again", "DEADLOCK c1,c2 for ever", "dead"}},
 		{"redlock", "failover", "en", []string{"redlock survives this race", "n2-5"}},
+		{"redlock", "quorum-restart", "en", []string{"SET NX PX → OK (3/5), nil (2/5)", "WRITE v2"}},
+		{"zk-protected", "gc-pause", "en", []string{"WRITE v1", "WRITE v2"}},
+		{"watchdog", "failed-renewal", "en", []string{"EVAL renew → lost"}},
+		{"token", "gc-pause", "en", []string{"Time in ms, not to scale: events keep a distance."}},
+		{"token", "calm", "en", []string{"Time in ms, not to scale: events keep a distance, and at a wave time is left out."}},
 	} {
 		got := written(t, timelineOf(t, c.lock, c.race), Format{Lang: c.lang})
 		for _, want := range c.want {

@@ -49,8 +49,7 @@ func (f *Tolerance) debate(lang string) string {
 	}
 	a, b := f.At(one, n), f.At(many, n)
 	key := []string{"tolerance.less", "tolerance.same", "tolerance.more"}[1+cmp.Compare(b.Falls, a.Falls)]
-	return say(lang, "tolerance.majority", "text", say(lang, key, "fault", "pause", "many", limitLabel(b), "one",
-		limitLabel(a)))
+	return say(lang, key, "many", leases(b.Falls), "one", leases(a.Falls))
 }
 
 // Note says why locks on several servers fall here to what they survive in a race; "" if
@@ -183,7 +182,7 @@ func drawTolerance(c *Chart, lang string) frame {
 // sized reports whether a row is of a fault with a size.
 func sized(r record) bool { return !math.IsNaN(r.number("largest_searched")) }
 
-// survived is the sizes that a lock survives, up to the one at which it falls.
+// survived is the sizes up to the smallest one at which a lock falls.
 func survived(r record, lang string, y float64) span {
 	s := span{y: y, to: r.number("falls_at"), color: grey, width: 2}
 	switch study.Answer(r.text("result")) {

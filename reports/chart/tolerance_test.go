@@ -1,6 +1,8 @@
 package chart
 
 import (
+	"slices"
+
 	"locklab/algorithms/lock"
 	"locklab/reports"
 	"locklab/scenarios/study"
@@ -28,15 +30,17 @@ func toleranceChart() sample {
 	}
 	one := *f
 	one.Locks = f.Locks[:1]
+	same := *f
+	same.Limits = append(slices.Clone(f.Limits[:20]), f.Limits[10:15]...)
 	return sample{
 		Result: f,
-		title:  `^A majority \(redlock\) tolerates more pause than one server \(([\d.]+)-([\d.]+) and ([\d.]+) leases\)$`,
+		title:  `^redlock fails at a pause of ([\d.]+) of a lease, one server already at ([\d.]+)$`,
 		claims: func(c *Chart, m title) bool {
 			many, one := rowsOf(c, "lock", "redlock", "fault", "pause")[0], rowsOf(c, "lock", "token", "fault", "pause")[0]
-			return many.number("holds_up_to") == m.number(1) && many.number("falls_at") == m.number(2) &&
-				one.number("falls_at") == m.number(3)
+			return many.number("falls_at") == m.number(1) && one.number("falls_at") == m.number(2)
 		},
-		others: map[string]Result{"No size of a pause is known at which a lock lets two clients in": &one},
+		others: map[string]Result{"No size of a pause is known at which a lock lets two clients in": &one,
+			"redlock fails at the same pause as one server: 0.60 of a lease": &same},
 		empty: []Result{&Tolerance{}, &Tolerance{Tolerance: study.Tolerance{Locks: locksOf("token")}},
 			&Tolerance{Tolerance: study.Tolerance{Hazards: []study.Hazard{{Fault: "pause", Sized: true}}}}},
 		texts: map[string]reports.Look{"tolerance": {Width: reports.NarrowWidth}},

@@ -89,7 +89,9 @@ func drawWaiting(c *Chart, lang string) frame {
 	}
 	handover, quick, slow := of("handover_mean_ns"), of("handover_p5_ns"), of("handover_p95_ns")
 	cost := of("commands_per_entry")
-	ways := lists.Each(all, func(r record) string { return wayOf(lang, r.text("policy")) })
+	ways := lists.Each(all, func(r record) string {
+		return say(lang, "waiting.policy", "id", r.text("policy"), "what", wayOf(lang, r.text("policy")))
+	})
 	times, commands := rowed("", ways, true), rowed("", ways, false)
 	times.X.Label.Text, commands.X.Label.Text = say(lang, "waiting.panel.handover"), say(lang, "waiting.panel.entry")
 	logarithmic(&times.X, slices.Concat(handover, quick, slow), nanoseconds)

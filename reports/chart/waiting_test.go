@@ -1,10 +1,22 @@
 package chart
 
 import (
+	"slices"
+	"testing"
 	"time"
 
 	"locklab/scenarios/cost"
 )
+
+// TestWaitingNames: a row of the picture has the id that the table has.
+func TestWaitingNames(t *testing.T) {
+	drawn := written(t, Of(waitingChart().Result, ""), Format{Lang: "en"})
+	for _, id := range []string{"fixed: polling", "line: watching the one before"} {
+		if !slices.Contains(drawn, id) {
+			t.Errorf("there is no row %q in %q", id, drawn)
+		}
+	}
+}
 
 // waitingChart has two ways to wait, with two numbers of clients.
 func waitingChart() sample {

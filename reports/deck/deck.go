@@ -7,6 +7,7 @@ package deck
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -114,19 +115,30 @@ func (s *slide) draw() (err error) {
 	return err
 }
 
-// question is the number of events that a question shows: until the first verdict; without one until the last fault, or
-// if there is none until the first client leaves.
+// question is the number of events that a question shows: until the last fault before the first verdict, or until the
+// call that this verdict is about; without a verdict until the last fault, or if there is none until a client leaves.
 func question(o *race.Outcome) int {
-	n := leaves(o, 1)
-	for i, e := range o.History.Events {
-		if e.Kind.Fault() {
+	events, first := o.History.Events, len(o.History.Events)
+	for _, f := range o.Judgement.Findings {
+		first = min(first, max(f.Event, 1))
+	}
+	n := 0
+	for i := range events[:first] {
+		if events[i].Kind.Fault() {
 			n = i + 1
 		}
 	}
-	for _, f := range o.Judgement.Findings {
-		n = min(n, max(f.Event, 1))
+	if first == len(events) { // nothing is found
+		return cmp.Or(n, leaves(o, 1))
 	}
-	return n
+	call := first
+	for call > 1 && (events[call].Kind != history.Acquire || events[call].Client != events[first].Client) {
+		call--
+	}
+	if call == 1 { // it is about no call
+		call = first
+	}
+	return max(n, min(call, first))
 }
 
 // leaves is the number of events until the n-th time that a client leaves; of all events, if it never does.

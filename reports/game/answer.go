@@ -126,7 +126,7 @@ func (t *Table) do(ctx context.Context, r Request) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		g, err := l.Game()
+		g, err := l.Game(ctx)
 		return t.begin(ctx, g, err)
 	case "start":
 		g, err := r.newGame(ctx)
@@ -175,7 +175,7 @@ func (t *Table) begin(ctx context.Context, g *play.Game, err error) (any, error)
 	}
 	t.Close()
 	t.game = g
-	return (&asked{ctx: ctx, game: g}).position(g.Forward(nil, ""))
+	return (&asked{ctx: ctx, game: g}).position(g.Forward(ctx, nil, ""))
 }
 
 // open keeps the game of a trace at hand.
@@ -205,8 +205,8 @@ var ofGames = map[string]struct {
 	answer    func(*asked) (any, error)
 }{
 	"at":     {false, func(r *asked) (any, error) { return r.position(r.choices, nil) }},
-	"again":  {false, func(r *asked) (any, error) { return r.position(r.game.Forward(nil, "")) }},
-	"undo":   {false, func(r *asked) (any, error) { return r.position(r.game.Back(r.choices, r.Harm)) }},
+	"again":  {false, func(r *asked) (any, error) { return r.position(r.game.Forward(r.ctx, nil, "")) }},
+	"undo":   {false, func(r *asked) (any, error) { return r.position(r.game.Back(r.ctx, r.choices, r.Harm)) }},
 	"move":   {false, (*asked).move},
 	"goal":   {false, (*asked).goal},
 	"hint":   {false, (*asked).hint},
@@ -230,16 +230,35 @@ func (r *asked) position(choices []simulator.Choice, err error) (*Position, erro
 	case r.Harm == "" || !at.Has(r.Harm):
 		return p, nil
 	case r.Do == "way":
-		p.End = words("play.gaveup", "harm", r.Harm, "faults", at.Used(), "steps", p.Steps)
+		faults := counted("fault", at.Used())
+		p.End = words("play.gaveup", "harm", r.Harm, "faults", faults, "story", happened(at, r.Harm))
 		return p, nil
 	}
-	truth, err := r.game.Truth(r.ctx, r.Harm)
-	par := "?"
-	if truth.Possible {
-		par = fmt.Sprint(truth.Par)
+	turns, err := r.game.Turns(r.ctx, choices, r.Harm)
+	if err != nil {
+		return nil, err
 	}
-	p.End = words("play.reached", "harm", r.Harm, "faults", at.Used(), "steps", p.Steps, "par", par)
+	truth, err := r.game.Truth(r.ctx, r.Harm)
+	p.End = words("play.reached", "harm", r.Harm, "faults", counted("fault", at.Used()), "par", truth.Par,
+		"moves", counted("move", len(turns)-1), "story", happened(at, r.Harm))
 	return p, err
+}
+
+// happened tells the end of a run, up to a harm, in a few sentences.
+func happened(at *play.Position, harm verdict.Word) Words {
+	const most = 6
+	return sayAll(func(lang string) string {
+		var all []string
+		for _, s := range reports.Sentences(lang, at.Outcome.History, at.Outcome.Judgement)[1:] { // that of the lock
+			if strings.HasPrefix(s.Text, string(harm)) {
+				break
+			}
+			if !s.Minor() {
+				all = append(all, s.Text)
+			}
+		}
+		return text.Join(lang, "part.sentences", all[max(len(all)-most, 0):])
+	})
 }
 
 func (r *asked) move() (any, error) {
@@ -250,7 +269,7 @@ func (r *asked) move() (any, error) {
 	if r.Number < 0 || r.Number >= len(at.Moves) {
 		return nil, i18n.Errorf("error.play.move", "value", r.Number+1, "most", len(at.Moves))
 	}
-	return r.position(r.game.Forward(append(r.choices, at.Moves[r.Number].Choice), r.Harm))
+	return r.position(r.game.Forward(r.ctx, append(r.choices, at.Moves[r.Number].Choice), r.Harm))
 }
 
 // A Goal is what to bring about: a harm; "": any, of which a search has found none.
@@ -280,10 +299,10 @@ type Doom struct {
 	Lost    *Lost   `json:"lost,omitempty"`
 }
 
-// A Lost says that no fault is left and no way leads to the harm any more.
+// A Lost says that no fault is left and no way leads to the harm, whether or not one ever did.
 type Lost struct {
 	Said Words  `json:"said"`
-	Link string `json:"link,omitempty"` // the position before; "": there never was a way
+	Link string `json:"link"` // a position from which to try again
 }
 
 func (r *asked) doom() (any, error) {
@@ -300,32 +319,30 @@ func (r *asked) doom() (any, error) {
 	return d, err
 }
 
-// lost says which event has put the harm out of reach, and what that met.
+// lost says why no way leads to the harm.
 func (r *asked) lost(at *play.Position) (*Lost, error) {
-	truth, err := r.game.Truth(r.ctx, r.Harm)
-	if err != nil || truth.Known && !truth.Possible {
-		return &Lost{Said: words("play.lost.never", "harm", r.Harm)}, err
-	}
-	n, turn, err := r.game.Lost(r.ctx, r.choices, r.Harm)
-	if err != nil || n == len(r.choices) {
-		return nil, err
-	}
-	steps, err := r.game.Steps(r.choices[:n+1], n)
+	turn, err := r.game.Decisive(r.ctx, r.choices, r.Harm)
 	if err != nil {
 		return nil, err
 	}
-	s := &steps[0]
+	var why []Words
+	for n := len(r.choices) - 1; n >= 0 && why == nil; n-- {
+		if r.choices[n].Verb < simulator.FaultVerb {
+			continue
+		}
+		steps, err := r.game.Steps(r.choices[:n+1], n)
+		if err != nil {
+			return nil, err
+		}
+		why = spent(&steps[0])
+	}
+	if why == nil && len(at.Faults) > 0 {
+		why = append(why, words("play.lost.unused"))
+	}
 	before := at.Trace
 	before.Choices = r.choices[:turn]
-	struck := stateOf(s.Before)
-	state := keyWords(s.Run.Key, struck.Keys[max(int(s.Choice.Node), 1)-1], s.Before.End)
-	if s.Choice.Verb >= simulator.FaultVerb {
-		state = join("play.lost.and", struckWords(s, ""), state)
-	}
-	what := sayAll(func(lang string) string {
-		return reports.Summary(s.Run, len(s.Before.Events), len(s.Run.Events), s.Run.End-s.Before.End, lang)
-	})
-	return &Lost{words("play.lost", "what", what, "state", state, "harm", r.Harm), before.Link()}, nil
+	said := join("play.lost.and", append(why, outOf(at, r.game.Bounds.Attempts)...)...)
+	return &Lost{words("play.lost", "why", said, "harm", r.Harm), before.Link()}, nil
 }
 
 func percent(share float64) string {
@@ -342,12 +359,12 @@ func percent(share float64) string {
 func (r *asked) way() (any, error) {
 	w, none, err := r.wayOn()
 	if none != nil {
-		return &Judged{true, proved(r.game, *none, r.Harm)}, nil
+		return &Judged{true, words("play.gaveup.none", "proved", proved(r.game, *none, r.Harm))}, nil
 	}
 	return r.position(w.Choices, err)
 }
 
-// hint is a move on a shortest way. Where there can be none it asks whether the goal can be reached, and does not tell.
+// hint is a move on a shortest way. Where there can be none it is one that is worth a try: it does not tell.
 func (r *asked) hint() (any, error) {
 	w, none, err := r.wayOn()
 	switch {
@@ -355,13 +372,13 @@ func (r *asked) hint() (any, error) {
 		return nil, err
 	case none != nil && r.Harm == "":
 		return &Hint{-1, words("play.hint.never.any")}, nil
-	case none != nil:
-		return &Hint{-1, words("play.hint.never", "harm", r.Harm)}, nil
 	}
 	at, err := r.game.At(r.choices)
 	switch {
 	case err != nil:
 		return nil, err
+	case none != nil:
+		return attempt(r.game, at, r.Harm)
 	case at.Has(r.Harm):
 		return nil, i18n.Errorf("play.done", "harm", r.Harm)
 	}
@@ -395,6 +412,12 @@ func (r *asked) wayOn() (w play.Way, none *play.Truth, err error) {
 // cannot judges the answer that Harm, "" for any, cannot be brought about.
 func (r *asked) cannot() (any, error) {
 	truth, err := r.game.Truth(r.ctx, r.Harm)
+	if err == nil && truth.Possible && r.Harm != "" {
+		w, failed := r.game.Way(r.ctx, r.choices, r.Harm)
+		if err = failed; w.Choices == nil && !w.Unknown {
+			return &Judged{false, words("play.can.before")}, err
+		}
+	}
 	return judge(r.game, truth, r.Harm), err
 }
 

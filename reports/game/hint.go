@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	"locklab/faults"
 	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios/play"
@@ -37,6 +40,25 @@ func hintOf(ctx context.Context, g *play.Game, at *play.Position, w play.Way, ha
 	}
 	key, why := reasonOf(g, steps, end-before, harm)
 	return &Hint{n, words(key, "why", why, "n", n+1, "what", movesOf(at)[n])}, nil
+}
+
+// attempt is a hint where nothing leads to the harm: a fault that meets a lock, or else the first move. It looks like
+// those that lead there, so that it does not betray that they do not.
+func attempt(g *play.Game, at *play.Position, harm verdict.Word) (*Hint, error) {
+	held := slices.ContainsFunc(stateOf(at.Outcome.History).Keys, func(k reports.KeyState) bool { return k.Held })
+	n := max(slices.IndexFunc(at.Moves, func(m play.Move) bool { return m.Fault == held }), 0)
+	if at.Used() > 0 || len(at.Moves) == 0 {
+		return nil, i18n.Errorf("play.noway", "harm", harm)
+	}
+	steps, err := g.Steps(append(slices.Clip(at.Trace.Choices), at.Moves[n].Choice), len(at.Trace.Choices))
+	if err != nil {
+		return nil, err
+	}
+	why, _ := telling(g, &steps[0], steps[0].Before, false)
+	if why == nil {
+		why = words("play.hint.enter", "client", clientName(max(at.Moves[n].Choice.Client, 1)))
+	}
+	return &Hint{n, words("play.hint", "why", why, "n", n+1, "what", movesOf(at)[n])}, nil
 }
 
 // reasonOf returns the reason for the first move of a way, which makes so many of its steps, and the key of the text
@@ -82,6 +104,9 @@ func telling(g *play.Game, s *play.Step, now *history.History, later bool) (why 
 		vain := key == "vain" || key == "timeout"
 		if key == "" || vain && why != nil {
 			continue
+		}
+		if key == "delete" || key == "renew" {
+			key += known(s.Before, e.Client)
 		}
 		why = words("play.hint."+key, "client", clientName(e.Client), "owner", clientName(other),
 			"other", clientName(other), "left", seconds(e.At-s.Before.End))
@@ -148,6 +173,23 @@ func changeOf(e *history.Event, owner int) string {
 	return "overwrite"
 }
 
+// known is the end of the key of a text for what a client knows of the key that it changes: whether its last command
+// has read the key, and found it to be its own.
+func known(h *history.History, client int) string {
+	n := len(h.Events) - 1
+	for ; n >= 0 && (h.Events[n].Kind != history.Apply || h.Events[n].Client != client); n-- {
+	}
+	if n < 0 || len(h.Events[n].Cmd) == 0 || h.Events[n].Cmd[0] != "GET" {
+		return ".blind"
+	}
+	past := *h
+	past.Events = h.Events[:n]
+	if stateOf(&past).owner(h.Events[n].Node) != client {
+		return ".late"
+	}
+	return ".believing"
+}
+
 // faultWords says what a fault strikes.
 func faultWords(g *play.Game, s *play.Step, later bool) Words {
 	name, do := "", "play.hint.do"
@@ -196,6 +238,44 @@ func struckWords(s *play.Step, fault string) Words {
 		key = "acquiring.holds"
 	}
 	return words("play.hint.at."+key, "client", clientName(client), "left", seconds(lease-s.Before.End))
+}
+
+// spent names a fault, and says what became of the key after a crash, or else what the fault met.
+func spent(s *play.Step) []Words {
+	e, sent := s.Events()[0], ""
+	what := words("play.lost.fault")
+	if key := "play.lost." + e.Name(); text.In("en").Has(key) {
+		what = words(key, "client", clientName(e.Client))
+	}
+	for _, e := range s.Before.Events {
+		if of := e.Client == int(s.Choice.Client) && len(e.Cmd) > 0; of && e.Kind == history.Send {
+			sent = strings.ToUpper(e.Cmd[0])
+		} else if of && e.Kind == history.Apply {
+			sent = ""
+		}
+	}
+	k, crashed := stateOf(s.Run).Keys, s.Choice.Verb == faults.Crash.Verb
+	switch {
+	case crashed && sent != "":
+		return []Words{what, words("play.lost.sent", "command", sent)}
+	case crashed && len(k) == 1 && k[0].Held && k[0].Until < history.Forever:
+		return []Words{what, words("play.lost.ends", "left", seconds(k[0].Until-s.Run.End))}
+	}
+	return []Words{what, words("play.lost.met", "state", struckWords(s, ""))}
+}
+
+// outOf says which clients ask no more.
+func outOf(p *play.Position, attempts int) (all []Words) {
+	asked := map[int]int{}
+	for _, e := range p.Outcome.History.Events {
+		asked[e.Client] = max(asked[e.Client], e.Lease)
+	}
+	for i, c := range stateOf(p.Outcome.History).Clients {
+		if c.Stage == verdict.Idle && asked[i+1] >= attempts {
+			all = append(all, words("play.lost.used", "client", clientName(i+1)))
+		}
+	}
+	return all
 }
 
 // A state is that of all clients and keys at one moment of a run. Clients and servers are numbered from 1.

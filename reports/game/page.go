@@ -1,11 +1,13 @@
 package game
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"time"
 
 	"locklab/algorithms"
+	"locklab/faults"
 	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios"
@@ -13,6 +15,7 @@ import (
 	"locklab/scenarios/race"
 	"locklab/scenarios/search"
 	"locklab/simulator"
+	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
 
@@ -20,11 +23,10 @@ import (
 const firstShown = 8
 
 // budgets are those that a page offers for a lock of one's own choice.
-var budgets = []string{
+var budgets = []faults.Budget{
 	"crash=1,pause=1", "crash=1", "pause=1", "lose-reply=1", "lose-request=1", "delay=1@9s", "restart=1", "failover=1",
-	"split=1", "client-clock=1@10s", "node-clock=1@10s", "delete=1", "expire-session=1", "crash=1,failover=1",
-	"pause=2",
-	"",
+	"split=1", "client-clock=1@11s", "node-clock=1@11s", "delete=1", "expire-session=1", "crash=1,failover=1",
+	"pause=2", "",
 }
 
 // PageData returns the JSON that a page shows before its engine is ready: its texts, the course, the locks, and a run
@@ -41,9 +43,10 @@ func PageData() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	offered := lists.Each(budgets, func(b faults.Budget) any { return []any{b, orNone(b)} })
 	return json.Marshal(map[string]any{
 		"version": Format, "texts": pageTexts(), "levels": course, "locks": locks(), "races": races(), "shown": shown,
-		"budgets": budgets,
+		"budgets": offered,
 	})
 }
 
@@ -136,15 +139,9 @@ type Setting struct {
 // playRace plays a lock in a race.
 func playRace(lock, raceID, settings string) (*RaceRun, error) {
 	entry, err := race.Lock(lock)
-	if err != nil {
-		return nil, err
-	}
-	sc, err := scenarios.ByName(raceID)
-	if err != nil {
-		return nil, err
-	}
-	s, err := sc.Settings.With(settings)
-	if err != nil {
+	sc, absent := scenarios.ByName(raceID)
+	s, wrong := sc.Settings.With(settings)
+	if err := cmp.Or(err, absent, wrong); err != nil {
 		return nil, err
 	}
 	return raceRunOf((&race.Runner{Lines: true}).Play(entry, sc, s))

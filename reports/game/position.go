@@ -1,9 +1,11 @@
 package game
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
+	"locklab/algorithms/lock"
 	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios/play"
@@ -46,12 +48,12 @@ func runOf(o *race.Outcome, story bool) Run {
 // A Position is a position of a game.
 type Position struct {
 	Run
-	Bounds  string  `json:"bounds"`
-	Unusual []Words `json:"unusual,omitempty"` // what is unusual about these bounds
-	Steps   int     `json:"steps"`
-	Faults  []Fault `json:"faults"`
-	Moves   []Move  `json:"moves"`
-	End     Words   `json:"end,omitempty"` // that the goal is reached, with its par
+	Bounds string  `json:"bounds"`
+	Rules  Words   `json:"rules"` // who plays, how often and with what times
+	Steps  int     `json:"steps"`
+	Faults []Fault `json:"faults"`
+	Moves  []Move  `json:"moves"`
+	End    Words   `json:"end,omitempty"` // that the goal is reached, with its par
 
 	at *play.Position
 }
@@ -77,7 +79,7 @@ type Move struct {
 // positionOf returns a position of a game, with the lines of the lock's code.
 func positionOf(g *play.Game, at *play.Position) *Position {
 	p := &Position{
-		Run: runOf(withCode(g, at), false), Bounds: g.Bounds.String(), Unusual: unusual(g.Bounds),
+		Run: runOf(withCode(g, at), false), Bounds: g.Bounds.String(), Rules: rules(g),
 		Steps: len(at.Trace.Choices), Faults: []Fault{}, Moves: []Move{}, at: at,
 	}
 	p.Link, p.Verdicts = at.Trace.Link(), append([]verdict.Word{}, at.Verdicts...)
@@ -104,20 +106,6 @@ func withCode(g *play.Game, at *play.Position) *race.Outcome {
 	}
 	o.History = &h
 	return &o
-}
-
-// unusual returns what is not usual about the bounds of a game.
-func unusual(b search.Bounds) (all []Words) {
-	if b.Timing == search.AnyTiming {
-		all = append(all, words("play.bounds.any"))
-	}
-	if b.Nodes > 1 {
-		all = append(all, words("play.bounds.nodes", "nodes", b.Nodes))
-	}
-	if b.Fenced {
-		all = append(all, words("play.bounds.fenced"))
-	}
-	return all
 }
 
 func moveOf(at *play.Position, m *play.Move, said Words) Move {
@@ -167,12 +155,35 @@ func judge(g *play.Game, truth play.Truth, harm verdict.Word) *Judged {
 
 // proved says what a search has proved of a harm, "" for any.
 func proved(g *play.Game, truth play.Truth, harm verdict.Word) Words {
-	key := "play.proved"
-	if harm == "" {
-		key = "play.proved.any"
+	never := words("play.never", "harm", harm)
+	if key := "play.never." + cmp.Or(string(harm), "any"); text.In("en").Has(key) {
+		never = words(key)
 	}
-	return words(key, "harm", harm, "lock", g.Lock.ID, "clients", g.Bounds.Clients, "attempts", g.Bounds.Attempts,
-		"faults", orNone(string(g.Bounds.Budget)), "states", truth.States)
+	return words("play.proved", "never", never, "clients", counted("client", g.Bounds.Clients),
+		"attempts", counted("attempt", g.Bounds.Attempts), "faults", orNone(g.Bounds.Budget), "states", truth.States)
+}
+
+// rules says who plays, how often and with what times, and what is unusual.
+func rules(g *play.Game) Words {
+	b, names := g.Bounds, []Words(nil)
+	for c := range b.Clients {
+		names = append(names, same(clientName(c+1)))
+	}
+	asks := counted("time", b.Attempts*(1+max(b.Retries, 0)))
+	all := []Words{words("play.rules", "clients", join("play.rules.and", names...), "asks", asks)}
+	say := func(applies bool, key string) {
+		if applies {
+			work := seconds(cmp.Or(b.Work, b.TTL*2/5))
+			all = append(all, words("play.rules."+key, "work", work, "lease", seconds(b.TTL), "nodes", b.Nodes))
+		}
+	}
+	inTime, lease := b.Timing != search.AnyTiming, g.Lock.Expiry != lock.ExpiryNone
+	say(inTime, "work")
+	say(inTime && lease, "lease")
+	say(!inTime, "any")
+	say(b.Nodes > 1, "nodes")
+	say(b.Fenced, "fenced")
+	return join("part.sentences", all...)
 }
 
 // A Mended is an attack on another lock.
@@ -209,7 +220,7 @@ func mendedOf(m *play.Mended, harm verdict.Word) *Mended {
 	b := m.Search.Bounds
 	j.Said = []Words{
 		words("play.mend.same", "lock", m.Run.Lock.Heading(), "verdict", m.Run.Verdicts[0]),
-		words(key, "lock", j.Lock, "harm", harm, "faults", orNone(string(b.Budget)), "states", m.Search.States,
+		words(key, "lock", j.Lock, "harm", harm, "faults", orNone(b.Budget), "states", m.Search.States,
 			"clients", b.Clients, "attempts", b.Attempts, "found", strings.Join(found, ", ")),
 	}
 	return j

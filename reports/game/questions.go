@@ -1,13 +1,18 @@
 package game
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"locklab/reports"
 	"locklab/reports/text"
+	"locklab/scenarios"
 	"locklab/scenarios/contract"
+	"locklab/scenarios/cost"
+	"locklab/scenarios/race"
 	"locklab/simulator/history"
 	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
@@ -16,7 +21,7 @@ import (
 // A kind of question finds moments of the run of a cell, and asks at one of them. Nil: that would have too few answers.
 type kind struct {
 	name    string
-	ofRace  bool // about a race, whatever the lock
+	ofLock  bool // about a lock, whatever the race
 	moments func(z *Quiz, c Cell, hard bool) []int
 	ask     func(z *Quiz, c Cell, n int, hard bool) *Question
 }
@@ -25,8 +30,10 @@ type kind struct {
 var kinds = []kind{
 	{"inside", false, (*Quiz).insideMoments, (*Quiz).insideAt},
 	{"reply", false, (*Quiz).replyMoments, (*Quiz).replyAt},
-	{"verdict", false, (*Quiz).verdictMoments, (*Quiz).verdictAt},
-	{"survivor", true, (*Quiz).survivorMoments, (*Quiz).survivorAt},
+	{"verdict", false, (*Quiz).once, (*Quiz).verdictAt},
+	{"cause", false, (*Quiz).once, (*Quiz).causeAt},
+	{"prevents", false, (*Quiz).once, (*Quiz).preventsAt},
+	{"cost", true, (*Quiz).once, (*Quiz).costAt},
 }
 
 // questionAt returns a question about a run as it stood before the event at index n.
@@ -41,19 +48,9 @@ func (z *Quiz) insideMoments(c Cell, hard bool) []int {
 		return nil
 	}
 	var moments []int
-	trouble := false
-	for i, e := range o.History.Events {
-		trouble = trouble || e.Kind.Fault() || e.Kind == history.Expire
-		n := i + 1
-		for n < len(o.History.Events) && o.History.Events[n].Kind == history.Change { // they follow from it
-			n++
-		}
-		switch e.Kind {
-		case history.Enter, history.Expire, history.Resume, history.Pause, history.Crash, history.Failover, history.Up,
-			history.ClockStep:
-			if in := len(o.state(n).inside()); in > 1 || in > 0 && trouble {
-				moments = append(moments, n)
-			}
+	for _, m := range o.moments {
+		if in := len(state{m.State}.inside()); in > 1 || in > 0 && o.troubled(m.Event) {
+			moments = append(moments, m.Event+1)
 		}
 	}
 	tells := func(n int) bool { // whose the key is does not tell who is inside
@@ -86,68 +83,51 @@ func whoIn(set []int) Words {
 	return join("part.and", lists.Each(set, func(c int) Words { return same(clientName(c)) })...)
 }
 
-// whyInside says why an answer is right, since when each client is inside, and that neither the end of its lease nor a
-// pause takes it out; or which clients the answer leaves out or takes for being inside.
+// whyInside says why an answer is right: where each client is; or where those are that the answer has elsewhere.
 func whyInside(o *played, n int, set, in []int) Words {
 	var all []Words
-	s, right := o.state(n), slices.Equal(set, in)
-	for _, c := range in {
-		switch {
-		case right:
-			all = append(all, words("quiz.inside.since", "client", clientName(c), "time", entered(o, c, n)))
-			if s.Clients[c-1].Paused {
-				all = append(all, words("quiz.inside.paused"))
-			}
-			if s.lease(c) == 0 && !o.History.Local {
-				all = append(all, words("quiz.inside.keyless", "client", clientName(c)))
-			}
-		case !slices.Contains(set, c):
-			all = append(all, words("quiz.inside.still", "client", clientName(c)))
-		}
-	}
 	for _, c := range []int{1, 2} {
-		if !slices.Contains(in, c) && (right || slices.Contains(set, c)) {
-			all = append(all, outside(o.History, c, n))
+		if slices.Equal(set, in) || slices.Contains(set, c) != slices.Contains(in, c) {
+			all = append(all, whereabouts(o, c, n))
 		}
 	}
 	return join("part.sentences", all...)
 }
 
-// entered returns the time at which a client got in last before the event at index n.
-func entered(o *played, client, n int) string {
-	for i := n - 1; i >= 0; i-- {
-		e := &o.History.Events[i]
-		if e.Kind == history.Enter && e.Client == client && o.state(i).stage(client) != verdict.Inside {
-			return millis(e)
-		}
-	}
-	return "0"
-}
-
-func millis(e *history.Event) string { return reports.Millis(e.At, 0) }
-
-// outside says why a client is not inside: it has left, or has crashed, or gets in only later, or never.
-func outside(h *history.History, client, n int) Words {
-	key, when := "quiz.inside.never", ""
-	for i := range h.Events {
-		switch e := &h.Events[i]; {
+// whereabouts says since when a client is inside before the event at index n, and that neither the end of its lease nor
+// a pause takes it out; or why it is not inside: it has left, or has crashed, or gets in only later, or never.
+func whereabouts(o *played, client, n int) Words {
+	key, when, s := "quiz.inside.never", "", o.state(n)
+	inside, name := s.stage(client) == verdict.Inside, clientName(client)
+	for i := range o.History.Events {
+		switch e := &o.History.Events[i]; {
 		case e.Client != client:
 		case i < n && e.Kind == history.Crash:
 			key, when = "quiz.inside.crashed", millis(e)
 		case i < n && e.Kind == history.Leave:
 			key, when = "quiz.inside.left", millis(e)
+		case i < n && inside && e.Kind == history.Enter && o.state(i).stage(client) != verdict.Inside:
+			key, when = "quiz.inside.since", millis(e)
 		case i >= n && e.Kind == history.Enter && when == "":
 			key, when = "quiz.inside.later", millis(e)
 		}
 	}
-	return words(key, "client", clientName(client), "time", when)
+	all := []Words{words(key, "client", name, "time", when)}
+	if inside && s.Clients[client-1].Paused {
+		all = append(all, words("quiz.inside.paused"))
+	}
+	if inside && s.lease(client) == 0 && !o.History.Local {
+		all = append(all, words("quiz.inside.keyless", "client", name))
+	}
+	return join("part.sentences", all...)
 }
+
+func millis(e *history.Event) string { return reports.Millis(e.At, 0) }
 
 // asking are the commands whose answer depends on a circumstance alone, with the keys of their rules.
 var asking = map[string]string{
 	"SETNX": "set", "SET": "set", "DEL": "del", "EXPIRE": "expire", "PEXPIRE": "expire", "GET": "get",
-	"GETSET": "getset",
-	"EVAL":   "script", "EVALSHA": "script",
+	"GETSET": "getset", "EVAL": "script", "EVALSHA": "script",
 }
 
 // A served request is one that a server has executed, and whose answer has come.
@@ -201,11 +181,9 @@ func (z *Quiz) replyMoments(c Cell, hard bool) []int {
 		return nil
 	}
 	var moments []int
-	trouble, known := false, map[string]bool{}
-	for i := range o.History.Events {
-		e := &o.History.Events[i]
-		trouble = trouble || e.Kind.Fault() || e.Kind == history.Expire
-		if s := servedAt(o, i); s != nil && trouble {
+	known := map[string]bool{}
+	for i, e := range o.History.Events {
+		if s := servedAt(o, i); s != nil && o.troubled(i) {
 			if like := fmt.Sprint(e.Client, reports.Command(e.Cmd, o.History.Key), s.whose); !known[like] {
 				moments, known[like] = append(moments, i), true
 			}
@@ -220,8 +198,9 @@ func (z *Quiz) replyAt(c Cell, n int, _ bool) *Question {
 	s := servedAt(o, n)
 	command, right := reports.Command(s.answer.Cmd, o.History.Key), reports.Reply(s.answer.Reply)
 	client := clientName(s.answer.Client)
-	q := questionAt(o, s.apply, words("quiz.reply", "client", client, "command", command))
-	why := words("quiz.reply.right", "reply", right, "command", command, "state", found(o, s))
+	q := questionAt(o, s.apply, words("quiz.reply", "client", client, "command", command, "server", serverOf(o, s)))
+	state, _ := found(o, s)
+	why := words("quiz.reply.right", "reply", right, "command", command, "state", state)
 	q.Answers = []Answer{{same(right), true, join("part.sentences", why, words(rule(command)))}}
 	replies, seen := map[string]bool{right: true}, map[string]bool{s.whose: true}
 	for x := range z.lenders(c) {
@@ -255,29 +234,37 @@ func rule(command string) string {
 	return "quiz.rule." + asking[parts[0]]
 }
 
-// found says what a command finds: whose the key is, and why it is free.
-func found(o *played, s *served) Words {
-	e, key := s.answer, words("quiz.key")
+// serverOf names the server that a request goes to.
+func serverOf(o *played, s *served) string {
 	if o.History.Nodes > 1 {
-		key = words("quiz.key.on", "node", fmt.Sprintf("n%d", e.Node))
+		return fmt.Sprintf("%s n%d", reports.ServerName(o.History), s.answer.Node)
 	}
-	k := s.state.Keys[e.Node-1]
-	switch {
-	case !k.Held:
-		return freed(o, s, key)
-	case k.Owner == 0:
-		return words("quiz.found.unknown", "key", key)
-	}
-	whose := "quiz.found." + s.whose
-	if k.Until != history.Forever {
-		whose += ".lease"
-	}
-	left := seconds(k.Until - o.History.Events[s.apply].At)
-	return words(whose, "key", key, "client", clientName(k.Owner), "left", left)
+	return reports.ServerName(o.History)
 }
 
-// freed says why a key is free: who removed it, or what.
-func freed(o *played, s *served, key Words) Words {
+// found says what a command finds, whose the key is, or why it is free; and in one word: it is the client's "own" or
+// another's ("others"), or its lease has "ended", it was "removed", the server has "lost" it, or "free".
+func found(o *played, s *served) (said Words, how string) {
+	key, k, now := words("quiz.key"), s.state.Keys[s.answer.Node-1], o.History.Events[s.apply].At
+	if o.History.Nodes > 1 {
+		key = words("quiz.key.on", "node", fmt.Sprintf("n%d", s.answer.Node))
+	}
+	how, client, when := s.whose, k.Owner, ""
+	switch {
+	case !k.Held:
+		how, client, when = freed(o, s)
+	case k.Owner == 0:
+		how = "unknown"
+	}
+	state := "quiz.found." + how
+	if k.Held && k.Owner > 0 && k.Until != history.Forever {
+		state += ".lease"
+	}
+	return words(state, "key", key, "client", clientName(client), "time", when, "left", seconds(k.Until-now)), how
+}
+
+// freed says why a key is free: its lease has ended, or who removed it, or that the server has lost it; and when.
+func freed(o *played, s *served) (how string, client int, time string) {
 	for i := s.apply - 1; i >= 0; i-- {
 		e := &o.History.Events[i]
 		if e.Node != s.answer.Node {
@@ -285,77 +272,47 @@ func freed(o *played, s *served, key Words) Words {
 		}
 		switch before := o.state(i).owner(e.Node); {
 		case e.Kind == history.Expire && before > 0:
-			return words("quiz.found.ended", "key", key, "client", clientName(before), "time", millis(e))
+			return "ended", before, millis(e)
 		case e.Kind == history.Change && e.Key == o.History.Key && e.After == "" && e.Client > 0:
-			return words("quiz.found.removed", "key", key, "client", clientName(e.Client), "time", millis(e))
+			return "removed", e.Client, millis(e)
 		case e.Kind == history.Failover || e.Kind == history.Up || e.Kind == history.Down:
-			return words("quiz.found.lost", "key", key, "time", millis(e))
+			return "lost", 0, millis(e)
 		}
 	}
-	return words("quiz.found.free", "key", key)
+	return "free", 0, ""
 }
 
-// verdictMoments is the beginning: there is one question about a run.
-func (z *Quiz) verdictMoments(c Cell, _ bool) []int {
+// once is the beginning: there is one question about a run.
+func (z *Quiz) once(c Cell, _ bool) []int {
 	if z.play(c) == nil {
 		return nil
 	}
 	return []int{0}
 }
 
-// verdictAt asks what a run will come to.
+// verdictAt asks what a run will come to, before what brings its first verdict about. In a grid FENCED stands for the
+// overlap.
 func (z *Quiz) verdictAt(c Cell, _ int, _ bool) *Question {
-	o := z.play(c)
-	right, stop := o.Verdicts[0], openUntil(o)
-	if stop < 4 || slices.Contains(o.Verdicts, verdict.Fenced) { // in a grid that word stands for the overlap
-		return nil
-	}
-	q := questionAt(o, stop, words("quiz.verdict"))
-	q.Answers = []Answer{{same(string(right)), true, foundAndMeant(o)}}
-	seen := map[verdict.Word]bool{}
-	for _, w := range o.Verdicts {
-		seen[w] = true
-	}
-	for _, sameRace := range []bool{true, false} { // what the other locks come to in this race is nearest
-		for x := range z.lenders(c) {
-			word := x.Verdicts[0]
-			if (x.Race.ID == c.Race) != sameRace || len(q.Answers) == 4 || seen[word] ||
-				!word.Broken() && word != verdict.Holds {
-				continue
-			}
-			seen[word] = true
-			why := words("quiz.verdict.wrong", "meaning", titled(reports.Meaning, word))
-			if word == verdict.Holds {
-				why = words("quiz.verdict.holds", "found", finding(o))
-			}
-			q.Answers = append(q.Answers, Answer{same(string(word)), false, why})
+	o, seen := z.play(c), map[verdict.Word]bool{}
+	fenced, stop := slices.Contains(o.Verdicts, verdict.Fenced), len(o.History.Events)
+	for _, f := range o.Judgement.Findings {
+		if seen[f.Verdict] = true; f.Verdict == o.Verdicts[0] {
+			stop = min(stop, f.Event)
 		}
 	}
-	if len(q.Answers) < 3 {
+	q := questionAt(o, stop, words("quiz.verdict"))
+	q.Answers, seen[o.Verdicts[0]] = []Answer{{same(string(o.Verdicts[0])), true, foundAndMeant(o)}}, true
+	for x := range z.lenders(c) {
+		if w := x.Verdicts[0]; len(q.Answers) < 4 && !seen[w] && (w.Broken() || w == verdict.Holds) {
+			seen[w] = true
+			why := words("quiz.verdict.wrong", "meaning", titled(reports.Meaning, w), "found", finding(o))
+			q.Answers = append(q.Answers, Answer{same(string(w)), false, why})
+		}
+	}
+	if stop < 4 || len(q.Answers) < 3 || fenced {
 		return nil
 	}
 	return q
-}
-
-// openUntil is the index of the event up to which a run does not show its first verdict: that which brings it about, or
-// the one after its last fault.
-func openUntil(o *played) (n int) {
-	switch o.Verdicts[0] {
-	case verdict.Holds, verdict.Blocked, verdict.Deadlock, verdict.Starved:
-		for i, e := range o.History.Events {
-			if e.Kind.Fault() {
-				n = i + 1
-			}
-		}
-		return n
-	}
-	n = len(o.History.Events)
-	for _, f := range o.Judgement.Findings {
-		if f.Verdict == o.Verdicts[0] {
-			n = min(n, f.Event)
-		}
-	}
-	return n
 }
 
 // finding is the finding of a run's first verdict: which clients, and when.
@@ -388,56 +345,114 @@ func foundAndMeant(o *played) Words {
 	return join("part.sentences", all...)
 }
 
-// outcomes are the runs of the scope's locks in a race that survive it, and that fall; without those of hard locks,
-// unless the quiz is hard.
-func (z *Quiz) outcomes(raceID string, hard bool) (survive, fall []*played) {
+// causes are the ways in which a key comes to be another's while its client is inside, with the events that each needs.
+var causes = map[string]func(e history.Event) bool{
+	"ended":   func(e history.Event) bool { return e.Kind == history.Expire },
+	"removed": func(e history.Event) bool { return e.Kind == history.Change && e.After == "" && e.Client > 0 },
+	"lost":    func(e history.Event) bool { return e.Kind == history.Failover || e.Kind == history.Down },
+	"others":  func(history.Event) bool { return false }, // it was not free
+}
+
+// causeAt asks what let a client in beside another one, in a run's first overlap.
+func (z *Quiz) causeAt(c Cell, _ int, _ bool) *Question {
+	o := z.play(c)
+	i := slices.IndexFunc(o.Judgement.Findings, func(f verdict.Finding) bool { return f.Verdict == verdict.Overlap })
+	if i < 0 || o.Lock.Servers() > 1 {
+		return nil
+	}
+	n := o.Judgement.Findings[i].Event
+	client, taken := o.History.Events[n].Client, (*served)(nil)
+	holder := clientName(o.state(n).insiderBut(client))
+	for n--; n >= 0 && taken == nil; n-- { // the command by which the key became its own
+		s := servedAt(o, n)
+		if s != nil && s.answer.Client == client && s.whose != "own" && o.state(n).owner(s.answer.Node) == client {
+			taken = s
+		}
+	}
+	if taken == nil {
+		return nil
+	}
+	state, how := found(o, taken)
+	q := questionAt(o, len(o.History.Events), words("quiz.cause", "client", clientName(client), "holder", holder))
+	for _, way := range slices.Sorted(maps.Keys(causes)) {
+		why := words("quiz.cause.not." + way)
+		if way == how {
+			why = join("part.sentences", words("quiz.cause.right", "state", state), foundAndMeant(o))
+		} else if slices.ContainsFunc(o.History.Events[:taken.apply], causes[way]) {
+			continue // it happened, though it is not what let the client in
+		}
+		q.Answers = append(q.Answers, Answer{words("quiz.cause."+way, "client", holder), way == how, why})
+	}
+	if len(q.Answers) < 3 || causes[how] == nil {
+		return nil
+	}
+	return q
+}
+
+// preventsAt asks which change prevents what a run has come to, unless the resource refuses late writes: then the locks
+// are not what saves the data.
+func (z *Quiz) preventsAt(c Cell, _ int, hard bool) *Question {
+	o := z.play(c)
+	survive, fall := z.changes(c, o, hard)
+	if !verdict.Fails(o.Verdicts) || len(survive) == 0 || len(fall) < 2 || strings.Contains(c.Race, "-fenced") ||
+		strings.Contains(c.Race, "-cas") {
+		return nil
+	}
+	z.random.Shuffle(len(fall), func(i, j int) { fall[i], fall[j] = fall[j], fall[i] })
+	q := questionAt(o, len(o.History.Events), words("quiz.prevents", "found", finding(o)))
+	q.Answers = append(fall[:min(3, len(fall))], survive[z.random.IntN(len(survive))])
+	return q
+}
+
+// changes are those with which a cell's run survives, and with which it falls: the scope's other locks in its race,
+// without the hard ones, unless the quiz is hard; a resource that refuses late writes, if that helps; and a lease of
+// twice the length, if that changes nothing. A lock without an expiry is none: it survives nearly everything, and no crash.
+func (z *Quiz) changes(c Cell, is *played, hard bool) (survive, fall []Answer) {
 	for _, l := range z.scope.Locks {
-		if !hard && difficultyOf(Cell{l, "calm"}) == Hard {
+		if l == c.Lock || !hard && difficultyOf(Cell{l, "calm"}) == Hard {
 			continue
 		}
-		switch o := z.play(Cell{l, raceID}); {
+		said := words("quiz.prevents.lock", "lock", l, "title", titled(text.LockTitle, l))
+		switch o := z.play(Cell{l, c.Race}); {
 		case o == nil:
-		case o.Verdicts[0] == verdict.Holds:
-			survive = append(survive, o)
 		case verdict.Fails(o.Verdicts):
-			fall = append(fall, o)
+			fall = append(fall, Answer{said, false, foundAndMeant(o)})
+		case o.Verdicts[0] == verdict.Holds && !o.Forever():
+			survive = append(survive, Answer{said, true, foundAndMeant(o)})
 		}
+	}
+	if _, err := scenarios.ByName(c.Race + "-fenced"); err == nil {
+		if o := z.play(Cell{c.Lock, c.Race + "-fenced"}); o != nil && !verdict.Fails(o.Verdicts) {
+			survive = append(survive, Answer{words("quiz.prevents.fenced"), true, foundAndMeant(o)})
+		}
+	}
+	ttl := is.Settings.TTL // with which the work of some races grows
+	if o := z.play(Cell{c.Lock, fmt.Sprint(c.Race, ".ttl=", 2*ttl)}); o != nil && maps.Equal(finding(o), finding(is)) {
+		fall = append(fall, Answer{words("quiz.prevents.lease", "ttl", seconds(2*ttl)), false, foundAndMeant(o)})
 	}
 	return survive, fall
 }
 
-// survivorMoments is the beginning of a race that some locks survive, unless the resource refuses late writes, for then
-// the locks are not what saves the data.
-func (z *Quiz) survivorMoments(c Cell, hard bool) []int {
-	if strings.Contains(c.Race, "-fenced") || strings.Contains(c.Race, "-cas") {
+// costAt asks how many requests a lock makes, by what other locks make.
+func (z *Quiz) costAt(c Cell, _ int, _ bool) *Question {
+	o := z.play(Cell{c.Lock, "calm"})
+	if o == nil || o.History.Local {
 		return nil
 	}
-	if survive, fall := z.outcomes(c.Race, hard); len(survive) == 0 || len(fall) < 2 {
-		return nil
-	}
-	return []int{0}
-}
-
-// survivorAt asks which lock survives a race.
-func (z *Quiz) survivorAt(c Cell, _ int, hard bool) *Question {
-	survive, fall := z.outcomes(c.Race, hard)
-	z.random.Shuffle(len(fall), func(i, j int) { fall[i], fall[j] = fall[j], fall[i] })
-	// A lock without an expiry survives nearly everything.
-	if dear := lists.Pick(survive, func(o *played) bool { return !o.Forever() }); len(dear) > 0 {
-		survive = dear
-	}
-	right := survive[z.random.IntN(len(survive))]
-	shown := *right.Outcome
-	shown.History = nil
-	q := &Question{Outcome: &shown, Link: fall[0].Trace.Link(), Ask: words("quiz.survivor", "race", ownTitle(c.Race))}
-	for _, o := range append([]*played{right}, fall[:min(3, len(fall))]...) {
-		why := foundAndMeant(o)
-		if o == right && o.Forever() && fall[0].Verdicts[0] == verdict.Overlap {
-			why = words("quiz.survivor.forever")
+	title, server := titled(text.LockTitle, c.Lock), reports.ServerName(o.History)
+	q := questionAt(o, 0, words("quiz.cost", "lock", c.Lock, "title", title, "server", server))
+	q.Outcome.History = nil
+	seen := map[int]bool{}
+	for _, name := range append([]string{c.Lock}, Usual.Locks...) {
+		entry, _ := race.Lock(name) // which was played
+		price, err := cost.Count(entry)
+		if z.err = cmp.Or(z.err, err); seen[price.Commands] || len(q.Answers) == 4 {
+			continue
 		}
-		why = words("quiz.survivor.why", "lock", o.Lock.ID, "title", titled(text.LockTitle, o.Lock.ID),
-			"why", why)
-		q.Answers = append(q.Answers, Answer{same(o.Lock.ID), o == right, why})
+		seen[price.Commands] = true
+		why := words("label.costs.alone", "count", price.Commands, "roundtrips", fmt.Sprintf("%.0f", price.RoundTrips))
+		q.Answers = append(q.Answers, Answer{same(fmt.Sprint(price.Commands)), name == c.Lock,
+			words("quiz.cost.why", "lock", name, "why", why)})
 	}
 	return q
 }

@@ -43,7 +43,7 @@ func TestQuizScope(t *testing.T) {
 			}
 			asked++
 			c := Cell{q.Outcome.Lock.ID, q.Outcome.Race.ID}
-			if len(scope.Races) > 0 && !slices.Contains(scope.Races, c.Race) || q.Kind != "survivor" &&
+			if len(scope.Races) > 0 && q.Kind != "cost" && !slices.Contains(scope.Races, c.Race) || q.Kind != "cost" &&
 				(len(scope.Locks) > 0 && !slices.Contains(scope.Locks, c.Lock) || len(scope.Cells) > 0 && !slices.Contains(scope.Cells, c) ||
 					scope.Difficulty != "" && difficultyOf(c) != scope.Difficulty) {
 				t.Errorf("%+v asks about %+v", scope, c)
@@ -60,7 +60,7 @@ func TestQuizScope(t *testing.T) {
 
 // TestReasons looks at forty questions.
 func TestReasons(t *testing.T) {
-	quiz, z, met := NewQuiz(7, Scope{}), NewQuiz(0, Scope{}), map[string]int{}
+	quiz, z, met, caused := NewQuiz(7, Scope{}), NewQuiz(0, Scope{}), map[string]int{}, map[string]int{}
 	for range 40 {
 		q, err := quiz.Next()
 		if err != nil {
@@ -68,11 +68,9 @@ func TestReasons(t *testing.T) {
 		}
 		met[q.Kind]++
 		ifs, id := map[string]bool{}, q.Outcome.Race.ID
-		var whole *played
-		if q.Kind != "survivor" {
-			if whole = z.play(Cell{q.Outcome.Lock.ID, id}); whole == nil {
-				t.Fatal(z.err)
-			}
+		whole := z.play(Cell{q.Outcome.Lock.ID, id})
+		if whole == nil {
+			t.Fatal(z.err)
 		}
 		for _, a := range q.Answers {
 			said, why := a.Said["en"], a.Why["en"]
@@ -85,15 +83,34 @@ func TestReasons(t *testing.T) {
 					t.Errorf("%s, right %t: %s", said, a.Right, why)
 				}
 				ifs[circumstance] = true
-			case "survivor": // the lock is what saves the data; who is right does not fail, and all others do
-				o := z.play(Cell{said, id})
-				if o == nil || verdict.Fails(o.Verdicts) == a.Right || strings.Contains(id, "fenced") ||
-					strings.Contains(q.Ask["en"], "the same") {
+			case "prevents": // the run of who is right does not fail, and all others do
+				lock, _, _ := strings.Cut(said, ":")
+				c := Cell{lock, id}
+				switch said {
+				case "the same lock, and a resource that checks its fencing tokens":
+					c = Cell{whole.Lock.ID, id + "-fenced"}
+				case "the same lock, with a lease of 20 s":
+					if c = (Cell{whole.Lock.ID, id + ".ttl=20s"}); !strings.HasPrefix(why, finding(whole)["en"]) { // the work has grown with it
+						t.Errorf("%s in %s with a longer lease: %s", whole.Lock.ID, id, why)
+					}
+				}
+				if o := z.play(c); o == nil || verdict.Fails(o.Verdicts) == a.Right || a.Right && o.Forever() || !verdict.Fails(whole.Verdicts) {
 					t.Errorf("%s in %s: %v; asked: %s", said, id, o, q.Ask["en"])
+				}
+			case "cause": // with what is said to have been, events of its kind come before the key is another's
+				if a.Right != strings.HasPrefix(why, "At that moment the key was ") || !slices.Contains(whole.Verdicts, verdict.Overlap) {
+					t.Errorf("%s in %s, %s: %s", whole.Lock.ID, id, said, why)
+				}
+				if a.Right {
+					caused[said]++
 				}
 			case "verdict": // no other answer names a verdict of the run
 				if slices.Contains(whole.Verdicts, verdict.Word(said)) != a.Right || strings.Contains(why+a.Why["zh"], "quiz.") {
 					t.Errorf("%s in %s comes to %v; %+v", whole.Lock.ID, id, whole.Verdicts, a)
+				}
+			case "cost": // other locks cost other numbers
+				if !strings.Contains(why, said+" commands") || a.Right != strings.HasPrefix(why, whole.Lock.ID+": ") {
+					t.Errorf("%s: %s requests, %s", whole.Lock.ID, said, why)
 				}
 			}
 		}
@@ -101,8 +118,8 @@ func TestReasons(t *testing.T) {
 			t.Errorf("%s: the run stops before another event", q.Ask["en"])
 		}
 	}
-	if met["reply"] < 2 || met["survivor"] < 2 || met["verdict"] < 2 {
-		t.Errorf("kinds of questions: %v", met)
+	if met["reply"] < 2 || met["prevents"] < 2 || met["verdict"] < 2 || met["cost"] < 2 || len(caused) < 2 {
+		t.Errorf("kinds of questions: %v, causes: %v", met, caused)
 	}
 }
 
@@ -146,7 +163,7 @@ func TestRunsDoNotAnswerTheirQuestions(t *testing.T) {
 						t.Errorf("%s in %s shows the verdict that it asks for, %s", run.Lock, q.Outcome.Race.ID, right)
 					}
 				}
-			case "survivor":
+			case "cost":
 				if run != nil {
 					t.Errorf("a question about several locks shows a run of %s", run.Lock)
 				}

@@ -12,6 +12,7 @@ import (
 	"locklab/reports"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
+	"locklab/simulator/history"
 	"locklab/simulator/i18n"
 	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
@@ -37,7 +38,7 @@ type Answer struct {
 	Why   Words `json:"why"` // why it is right, or when it would be
 }
 
-// A Cell is a lock in a race, by their ids.
+// A Cell is a lock in a race, by their ids; the race with settings of its own, if there are any: "gc-pause.ttl=20s".
 type Cell struct{ Lock, Race string }
 
 // A Scope is what a quiz asks about. What is empty is not limited.
@@ -61,8 +62,7 @@ var Usual = Scope{
 	},
 	Races: []string{
 		"crash-holding", "slow-work", "late-release", "client-skew", "gc-pause", "gc-pause-fenced", "failover",
-		"restart",
-		"clock-jump", "lost-reply",
+		"restart", "clock-jump", "lost-reply",
 	},
 }
 
@@ -214,8 +214,8 @@ func (z *Quiz) find(k *kind, d Difficulty) *Question {
 		}
 		for _, n := range k.moments(z, c, d != Easy) {
 			key := fmt.Sprint(k.name, c, n)
-			if k.ofRace {
-				key = fmt.Sprint(k.name, c.Race)
+			if k.ofLock {
+				key = fmt.Sprint(k.name, c.Lock)
 			}
 			if z.asked[key] {
 				continue
@@ -258,10 +258,12 @@ func (z *Quiz) play(c Cell) *played {
 		return p
 	}
 	entry, err := race.Lock(c.Lock)
-	sc, absent := scenarios.ByName(c.Race)
+	name, settings, _ := strings.Cut(c.Race, ".")
+	sc, absent := scenarios.ByName(name)
+	with, wrong := sc.Settings.With(settings)
 	var o *race.Outcome
-	if err = cmp.Or(err, absent); err == nil {
-		o, err = z.runner.Play(entry, sc, sc.Settings)
+	if err = cmp.Or(err, absent, wrong); err == nil {
+		o, err = z.runner.Play(entry, sc, with)
 	}
 	if err != nil {
 		z.err = cmp.Or(z.err, err)
@@ -290,6 +292,12 @@ func (z *Quiz) lenders(c Cell) func(yield func(*played) bool) {
 type played struct {
 	*race.Outcome
 	moments []reports.Moment
+}
+
+// troubled reports whether something went wrong up to the event at index n.
+func (p *played) troubled(n int) bool {
+	wrong := func(e history.Event) bool { return e.Kind.Fault() || e.Kind == history.Expire }
+	return slices.ContainsFunc(p.History.Events[:n+1], wrong)
 }
 
 // state is the state before the event at index n, which is no Change that follows from another event.

@@ -86,7 +86,6 @@ type Session struct {
 	at      *Position
 	before  *Lost // where the goal came out of reach; nil: it is in reach
 	reached bool  // and said so
-	lost    bool  // whatever is done, the goal follows
 	proved  bool  // it was said, or given up, that the goal cannot be reached
 	won     bool  // the next level is offered
 	next    *bool
@@ -96,7 +95,7 @@ type Session struct {
 func Start(out *Screen, g *play.Game, harm verdict.Word, choices []simulator.Choice) (t *Session, err error) {
 	t = &Session{out: out, table: Table{game: g}, harm: harm}
 	if len(choices) == 0 {
-		choices, err = g.Forward(nil, harm)
+		choices, err = g.Forward(out.Ctx, nil, harm)
 	}
 	t.at, err = (&asked{Request: Request{Harm: harm}, ctx: out.Ctx, game: g}).position(choices, err)
 	return t, err
@@ -122,7 +121,7 @@ func (t *Session) Play() error {
 		if !ok {
 			break
 		}
-		if line == "" && t.won {
+		if (line == "" || line == "n") && t.won {
 			*t.next = true
 			return t.out.Err
 		}
@@ -167,29 +166,25 @@ func (t *Session) introduce() {
 			t.at = at
 		}
 	}
-	about := words("play.bounds", "lock", g.Lock.Heading(), "clients", g.Bounds.Clients,
-		"attempts", g.Bounds.Attempts,
-		"faults", orNone(string(g.Bounds.Budget)))
-	for _, w := range slices.Concat([]Words{about}, t.at.Unusual, []Words{goal, words("play.keys")}) {
+	about := words("play.bounds", "lock", g.Lock.Heading(), "rules", t.at.Rules, "faults", orNone(g.Bounds.Budget))
+	for _, w := range []Words{about, goal, words("play.keys")} {
 		t.out.tell("", w)
-	}
-	if t.harm != "" {
-		share, ok, err := g.Doom(t.out.Ctx, nil, t.harm)
-		t.lost = ok && share == 1 // by no move: all is lost from the start
-		t.out.Keep(err)
 	}
 }
 
 // show draws the lanes, the state and the choices of a position, which becomes the present one.
 func (t *Session) show(p *Position) {
-	t.at = p
+	t.at, t.before = p, nil
 	t.out.Printf("\n")
 	if p.Steps > 0 {
 		t.out.lanes(p.at.Outcome)
 		t.out.Printf("\n")
 	}
 	each := lists.Each(p.Faults, func(f Fault) string { return fmt.Sprintf("%s %d/%d", f.Name, f.Used, f.Most) })
-	used := orNone(strings.Join(each, ", "))
+	used := any(strings.Join(each, ", "))
+	if len(each) == 0 {
+		used = orNone("")
+	}
 	t.out.line("", words("play.now", "time", reports.Millis(p.at.Now, 0), "steps", p.Steps, "faults", used))
 	s := reports.StateOf(p.at.Outcome.History)
 	for c, at := range s.Clients[:t.table.game.Bounds.Clients] {
@@ -202,12 +197,16 @@ func (t *Session) show(p *Position) {
 		}
 		t.out.line("  ", keyWords(name, k, p.at.Now))
 	}
-	if t.harm != "" && !t.lost && p.End == nil {
+	if t.harm != "" && p.End == nil {
 		if doom, ok := t.ask(Request{Do: "doom"}).(*Doom); ok && doom.Known {
 			if p.Steps > 0 {
-				t.out.line("  ", words("play.doom", "share", doom.Percent, "bar", bar(doom.Share), "harm", t.harm))
+				t.out.line("  ", words("play.doom", "share", doom.Percent, "harm", t.harm))
 			}
-			t.tellLost(doom.Lost)
+			if t.before = doom.Lost; t.before != nil {
+				t.out.Printf("\n")
+				t.out.tell("", t.before.Said)
+				t.out.Sentence("play.lost.back")
+			}
 		}
 	}
 	t.out.Printf("\n")
@@ -227,19 +226,6 @@ func (t *Session) show(p *Position) {
 		t.out.tell("", p.End)
 		t.out.Sentence("play.thenmend")
 		t.lesson(true)
-	}
-}
-
-// tellLost says how the goal has come out of reach, if it has, and what to remember.
-func (t *Session) tellLost(lost *Lost) {
-	if t.before = lost; lost == nil {
-		return
-	}
-	t.out.Printf("\n")
-	t.out.tell("", lost.Said)
-	if lost.Link != "" {
-		t.lesson(false)
-		t.out.Sentence("play.lost.back")
 	}
 }
 
@@ -269,15 +255,6 @@ func keyWords(name string, k reports.KeyState, now time.Duration) Words {
 		owner = clientName(k.Owner)
 	}
 	return words(key, "key", name, "owner", owner, "left", reports.Millis(max(k.Until-now, 0), 0))
-}
-
-func bar(share float64) string {
-	const width = 20
-	full := int(share * width)
-	if share > 0 && full == 0 {
-		full = 1
-	}
-	return "[" + strings.Repeat("#", full) + strings.Repeat(".", width-full) + "]"
 }
 
 // lesson says what is to be learned from a level, and where to go on, if that is wanted.
@@ -321,12 +298,12 @@ func (t *Session) obey(line string) {
 			t.out.Sentence("play.undo.none")
 		}
 	case "b":
-		if t.before == nil || t.before.Link == "" {
-			t.choose(line)
+		if t.before == nil {
+			t.out.Sentence("play.lost.none")
 		} else if at, ok := t.ask(Request{Do: "at", Link: t.before.Link}).(*Position); ok {
 			t.show(at)
 		}
-	case "h", "g", "n", "no":
+	case "h", "g", "no":
 		t.advise(verb)
 	case "m":
 		t.mend(strings.TrimSpace(rest))

@@ -58,19 +58,35 @@ func join(key string, parts ...Words) Words {
 // clientName returns the name of a client, from 1.
 func clientName[N int | int8](client N) string { return fmt.Sprintf("c%d", client) }
 
-// orNone returns a list of faults, or the word for none.
-func orNone(list string) any {
-	if list == "" {
+// counted returns a number of something: its text has the form of one, and of several.
+func counted(of string, n int) Words {
+	if n == 1 {
+		return words("play.one." + of)
+	}
+	return words("play.many."+of, "n", n)
+}
+
+// orNone says which faults a budget allows.
+func orNone(budget faults.Budget) Words {
+	var all []Words
+	for _, b := range budget.Faults() {
+		one := same(b.Fault.Name)
+		if key := "play.budget." + b.Fault.Name; text.In("en").Has(key) {
+			one = words(key, "time", seconds(b.Max))
+		}
+		if b.Times > 1 {
+			one = words("play.budget.times", "n", b.Times, "what", one)
+		}
+		all = append(all, one)
+	}
+	if all == nil {
 		return words("play.nofaults")
 	}
-	return list
+	return join("play.budget.and", all...)
 }
 
 // levelText returns a text of a level: its "title", what to "learn" from it, or the "question" of an interviewer.
 func levelText(l *play.Level, part string) Words { return words("level." + l.ID + "." + part) }
-
-// LevelTitle returns the title of a level.
-func LevelTitle(l *play.Level, lang string) string { return levelText(l, "title")[lang] }
 
 // movesOf describes the moves of a position. Those of the same words are lettered.
 func movesOf(p *play.Position) []Words {

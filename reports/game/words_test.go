@@ -66,7 +66,7 @@ func choose(t *testing.T, g *play.Game, at []simulator.Choice, want func(play.Mo
 			if !want(m) {
 				m = p.Moves[0]
 			}
-			if at, err = g.Forward(append(at[:len(at):len(at)], m.Choice), ""); err != nil {
+			if at, err = g.Forward(t.Context(), append(at[:len(at):len(at)], m.Choice), ""); err != nil {
 				t.Fatal(err)
 			}
 			break
@@ -79,26 +79,35 @@ func choose(t *testing.T, g *play.Game, at []simulator.Choice, want func(play.Mo
 // the levels by at most five. Each hint has a reason in every language, names its move, and none counts the steps to the end.
 func TestHintsSolveLevels(t *testing.T) {
 	effort.OnlyPushed(t, "it searches for seconds")
-	var counted []int
+	counted, believing := []int(nil), false
 	for n, l := range play.Levels() {
 		want := l.Solution()
 		if !want.Possible || !effort.Exhaustive() && want.States > 8_000 {
 			continue
 		}
-		g := must(l.Game())(t)
-		at, clicks := must(g.Forward(nil, l.Harm))(t), 0
+		g := must(l.Game(t.Context()))(t)
+		at, clicks := must(g.Forward(t.Context(), nil, l.Harm))(t), 0
 		p := must(g.At(at))(t)
 		for ; !p.Has(l.Harm) && clicks < 20; clicks++ {
 			w := must(g.Way(t.Context(), at, l.Harm))(t)
 			h := must(hintOf(t.Context(), g, p, w, l.Harm))(t)
 			hinted(t, n+1, h, movesOf(p)[h.Move])
-			at = must(g.Forward(append(at[:len(at):len(at)], p.Moves[h.Move].Choice), l.Harm))(t)
+			for _, blind := range []string{"does not ask", "不问"} {
+				if said := h.Said["en"] + h.Said["zh"]; strings.Contains(said, blind) && strings.Contains(l.Code(), "GET lock == ") {
+					t.Errorf("level %d, whose lock asks: %s", n+1, said)
+				}
+			}
+			believing = believing || strings.Contains(h.Said["en"], "\"mine\"")
+			at = must(g.Forward(t.Context(), append(at[:len(at):len(at)], p.Moves[h.Move].Choice), l.Harm))(t)
 			p = must(g.At(at))(t)
 		}
 		if counted = append(counted, clicks); !p.Has(l.Harm) || p.Used() != want.Par || clicks > 10 {
 			t.Errorf("level %d, %s: %d moves and %d faults, want %+v", n+1, l.ID, clicks, p.Used(), want)
 		}
 		g.Close()
+	}
+	if !believing {
+		t.Error("no hint is about a client that has asked")
 	}
 	if slices.Sort(counted); counted[len(counted)/2] > 5 {
 		t.Errorf("half of the levels take more than five moves: %v", counted)

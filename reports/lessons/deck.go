@@ -143,6 +143,7 @@ type DeckOptions struct {
 	Questions int // of the quiz, at most
 	Seed      uint64
 	Slides    int    // so many; 0: as many as there is to show
+	Title     string // "": what the lesson is about
 	Course    string // a line for the course and its teacher; "": none
 }
 
@@ -159,7 +160,7 @@ type deckMaker struct {
 	DeckOptions
 	m     *maker
 	asked []*race.Outcome // what the quiz asks about
-	left  []string        // the headings of slides for which there is no room
+	left  []string        // the headings of slides for which there is no room, but of questions
 }
 
 // Deck makes the slides of a lesson about a subject: a page with breaks. A slide has a heading, what the class is told
@@ -213,6 +214,8 @@ func (d *deckMaker) play(o *race.Outcome) {
 func (d *deckMaker) title() string {
 	say := d.m.p.Say
 	switch {
+	case d.Title != "":
+		return d.Title
 	case len(d.Locks) == 1:
 		return d.short(d.Locks[0])
 	case len(d.Locks) > 1:
@@ -300,7 +303,10 @@ func (d *deckMaker) fit() {
 			alike := func(other []Block) bool { return other != nil && group(other) == of }
 			if len(lists.Pick(slides, func(s []Block) bool { return s != nil }))+1 > d.Slides &&
 				of[0] == least.kind && len(lists.Pick(slides, alike)) > least.stays {
-				d.left, slides[i] = append(d.left, slides[i][1].Text), nil
+				if least.kind != Quiz {
+					d.left = append(d.left, slides[i][1].Text)
+				}
+				slides[i] = nil
 			}
 		}
 		slides = slices.DeleteFunc(slides, func(s []Block) bool { return s == nil })
@@ -345,21 +351,28 @@ func (d *deckMaker) locks() {
 	if len(d.Locks) > 3 {
 		most = 1
 	}
+	var mended *race.Outcome // the lock before in a race in which it fails, with this one; nil: none
 	for i, e := range d.Locks {
 		after, _ := race.Successor(e)
 		if i+1 < len(d.Locks) {
 			after = d.Locks[i+1]
 		}
-		played, mended := d.telling(e, after, most)
+		played, next := d.telling(e, after, most)
 		if few {
 			d.how(e, played)
 		}
-		for _, o := range played {
-			d.usual(o)
-		}
-		if few && mended != nil && mended.History != nil {
+		if again := len(played) == 1 && played[0] == mended; few && mended != nil && !again {
 			d.next(mended)
 		}
+		for _, o := range played {
+			if !slices.Contains(d.asked, o) {
+				d.usual(o)
+			}
+		}
+		mended = next
+	}
+	if few && mended != nil {
+		d.next(mended)
 	}
 }
 
@@ -391,7 +404,7 @@ func (d *deckMaker) telling(e, after lock.Entry, most int) (all []*race.Outcome,
 	for _, id := range unique(ids) {
 		o := d.named(e.ID, id)
 		switch end := reports.Words(o.Verdicts); {
-		case o.History == nil, d.Races == nil && (!verdict.Fails(o.Verdicts) || slices.Contains(d.asked, o)):
+		case o.History == nil, d.Races == nil && !verdict.Fails(o.Verdicts):
 		case d.Races == nil && ended[end]:
 			alike = append(alike, o)
 		default:
@@ -405,6 +418,9 @@ func (d *deckMaker) telling(e, after lock.Entry, most int) (all []*race.Outcome,
 	if all != nil {
 		survived := slices.IndexFunc(all, func(o *race.Outcome) bool { return holds(d.named(after.ID, o.Race.ID)) })
 		mended = d.named(after.ID, all[max(survived, 0)].Race.ID)
+	}
+	if mended != nil && mended.History == nil {
+		mended = nil
 	}
 	return all, mended
 }
@@ -444,7 +460,7 @@ func (d *deckMaker) works(id string) []string {
 	lines := d.m.lines(d.Lang, "lock."+id+".how")
 	m := likeAnother.FindStringSubmatch(lines[0])
 	if m == nil || !slices.ContainsFunc(algorithms.All(), func(e lock.Entry) bool { return e.ID == m[1] }) {
-		return lines
+		return lists.Each(lines, func(line string) string { return inBrackets.ReplaceAllString(line, "") })
 	}
 	lines[0] = d.m.p.Say("lesson.but", "text", m[2])
 	return append(d.works(m[1]), lines...)
@@ -465,7 +481,7 @@ func (d *deckMaker) race(o *race.Outcome, answer string) {
 	sc := o.Race
 	d.run(Race, d.m.p.Say("lesson.run", "lock", d.short(o.Lock)), d.m.p.Say("lesson.ask"), o, answer)
 	d.tell(Notes, answer)
-	d.say(Notes, Story(d.Lang, sc, "story"), Story(d.Lang, sc, "numbers"))
+	d.say(Notes, Story(d.Lang, sc, "story"))
 	d.m.told("race."+sc.ID+".not", sentence("label.race.not"))
 }
 
@@ -489,7 +505,7 @@ func (d *deckMaker) run(kind, heading, asked string, o *race.Outcome, answer str
 	d.slide(kind, heading)
 	d.say(Asked, asked)
 	d.play(o)
-	d.say(Answer, Story(d.Lang, o.Race, "title"), sentences(because(d.m.p, glossed(d.Lang, o.Verdicts), o), 1))
+	d.say(Answer, Story(d.Lang, o.Race, "title"), because(d.m.p, glossed(d.Lang, o.Verdicts), o))
 	d.brief(Answer, 1, answer)
 }
 

@@ -112,7 +112,7 @@ func TestSlidesAsAsked(t *testing.T) {
 			t.Errorf("%d slides: %s", n, kinds(got))
 		}
 	}
-	s, err := ParseSubject([]string{"gc-pause"})
+	s, err := ParseSubject([]string{"crash-before-expire"})
 	if err != nil {
 		t.Fatal(err)
 	}

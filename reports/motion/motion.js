@@ -36,6 +36,7 @@ function tone(verdicts) {
   return verdicts.includes("FENCED") && only("OVERLAP", "FENCED", "ORPHAN", "BLOCKED") ? "calm" : "harm";
 }
 
+const widthOf = (text, letter) => [...text].reduce((sum, c) => sum + (c > "\u2e80" ? 2 : 1) * letter, 0); // Chinese letters are wide
 const ms = (us) => (Math.round(us / 100) / 10).toLocaleString("en", { useGrouping: false });
 
 function motion(run, o = {}) {
@@ -126,7 +127,7 @@ function motion(run, o = {}) {
       if (paused) put("rect", { x: a, y: yy, width: b - a, height: MOTION.bar, rx: 3, fill: `url(#${id}p)`, class: "motion-paused" });
       const text = stage === "dead" ? "✕ " + say("motion.stage.dead") : say(paused ? "motion.paused" : "motion.stage." + stage);
       if (paused && o.sizes?.pause) grips.push({ a, b, yy, lasts: T[indexAt(b)] - T[run.states[first].e] });
-      if (b - a > 9 * [...text].length) {
+      if (b - a > widthOf(text, 6.5) + 8) {
         label(a + 5, yy + MOTION.bar / 2 + 4, text, "motion-inbar" + (inside && !paused ? " motion-onpaint" : ""));
       }
     });
@@ -183,7 +184,7 @@ function motion(run, o = {}) {
       else if (m.a >= 0 && m.l) { put("line", { x1: X[m.a], y1: target, x2: X[m.a] + 6, y2: middle, class: "motion-message motion-reply" }).style.stroke = paint(m.c); cross(X[m.a] + 7, middle); }
     }
     if (out < 0) continue;
-    const lane = m.n < 0 ? -1 : m.c, x = X[stored ? m.a : out], at = stored ? x + 7 : x, long = 5.6 * [...tip].length, end = at + long > limit;
+    const lane = m.n < 0 ? -1 : m.c, x = X[stored ? m.a : out], at = stored ? x + 7 : x, long = widthOf(tip, 5.6), end = at + long > limit;
     const yy = stored ? nodeOf[-1] + each / 2 + 4 : up ? from - 7 : from + MOTION.bar + 12, begin = end ? at - long : at;
     if (m.n < 0 && !stored || begin < (free[lane] ?? -1e9) || m.n > 0 && !m.x && before === m.c + tip) continue;
     before = m.c + tip; // a label where there is room for one, and for what it is about
@@ -200,7 +201,7 @@ function motion(run, o = {}) {
   const flags = [...(run.faults ?? []).map((f) => ({ e: f.e, fault: true, clock: /clock/.test(f.w), text: "⚡ " + own(f.s) + (f.c ? " c" + f.c : f.n && run.nodes > 1 ? " n" + f.n : "") })),
     ...(run.marks ?? []).map((m) => ({ e: m.e, calm: m.w === "FENCED", text: own(m.s).replace(/^!! /, "") }))].sort((a, b) => a.e - b.e);
   for (const f of flags) {
-    const x = X[f.e], long = 7 * [...f.text].length + 12;
+    const x = X[f.e], long = widthOf(f.text, 7) + 12;
     const end = x + long > limit && x > long; // near the right edge it stands before its line
     const from = end ? x - long : x;
     let row = rows.findIndex((r) => from >= r);
@@ -334,7 +335,7 @@ function motion(run, o = {}) {
     drawn = key;
     const focus = latest ?? run.calls[0], listings = [...new Set(focus.l.map(([n]) => n))];
     for (const n of [...listings]) if (o.listings[n + 1] && /NewScript/.test(o.listings[n + 1].t.split("\n")[0]) && run.calls.some((c) => c.l.some(([b]) => b === n))) listings.push(n + 1);
-    const unfolded = code.querySelector("details")?.open ?? false; // what lies below the lock's own code
+    const unfolded = code.querySelector("details")?.open ?? Boolean(o.code); // what lies below the lock's own code
     const [top, ...below] = listings.map((n) => {
       const l = o.listings[n];
       return el("div", el("small", l.f), el("pre", { tabIndex: 0 }, l.t.split("\n").map((text, i) => {
@@ -510,7 +511,7 @@ function keyOf(k, t, run) {
   if (k.d) return say("motion.down");
   if (!k.h) return say("motion.free");
   const owner = k.o ? "c" + k.o : "?";
-  if (k.u < 0) return owner + ", " + say(run.zookeeper ? "motion.session" : "motion.forever");
+  if (k.u < 0) return say(run.zookeeper ? "motion.session" : "motion.forever", { owner });
   const left = Math.max(k.u - t, 0), width = Math.min(100, (100 * left) / (run.ttl || 1)) + "%";
   return el("span", owner + " ", el("span.motion-left", el("i", { style: `width:${width}` })), ` ${Math.round(left / 1000)} ms`);
 }

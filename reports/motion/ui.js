@@ -13,7 +13,8 @@ function say(key, values = {}) {
 const own = (said) => (typeof said === "string" ? said : said?.[ui.lang || DATA.lang] ?? Object.values(said ?? {})[0] ?? "");
 
 // plain is a text of a run without the signs of its lanes: who gets in and leaves, and time stamps as what they say.
-const plain = (said) => own(said).replace(/(^c\d\*?)?\s*\[(ENTER|进入)( #\d+)?/g, (_, who, w, n, at) => (who ? who + " " : at ? ", " : "") + say("motion.enters")).replace(/(EXIT|离开)\]/g, () => say("motion.leaves"))
+const plain = (said) => own(said).replace(/(\bc\d\*?)?\s*\[(ENTER|进入)( #\d+)?/g, (_, who, w, n, at) => (who ? " " + who + " " : at ? (w === "进入" ? "，" : ", ") : "") + say("motion.enters"))
+  .replace(/ ?[(（](own|自己的时钟) (\d+)[)）]/g, (_, w, t) => say("motion.clock", { time: t / 1000 })).replace(/(EXIT|离开)\]/g, () => say("motion.leaves"))
   .replace(/"?\b(1[78]\d{8})(\d{3})?\b"?/g, (all, s, ms = 0) => `t=${s - 1780000000 + ms / 1000}s`);
 
 // el("div.card", {onclick}, ...children) is an element.

@@ -137,8 +137,8 @@ function show(...parts) {
   drawFrame();
 }
 
-// loaded says how much of the engine has come.
-const loaded = (got, all) => tell(say("board.loading") + ` ${(got / 1e6).toFixed(1)}${all ? " / " + (all / 1e6).toFixed(1) : ""} MB`);
+// loaded says how much of the engine has come, unless something is said that matters more.
+const loaded = (got, all) => document.querySelector("#message.bad") ?? tell(say("board.loading") + ` ${(got / 1e6).toFixed(1)}${all ? " / " + (all / 1e6).toFixed(1) : ""} MB`);
 
 // address is where the view can be found again.
 function address() {
@@ -153,9 +153,10 @@ function address() {
 
 // mark puts the view's address into the browser's history, or in the place of the last one.
 function mark(again = false) {
-  const hash = "#" + address();
+  const hash = "#" + address(), { slid } = state; // what a slider does is one entry
+  state.slid = null;
   if (location.hash === hash) return;
-  try { history[again ? "replaceState" : "pushState"](null, "", hash); } catch { /* not in every file:// */ }
+  try { history[again || slid && history.state === slid ? "replaceState" : "pushState"](slid, "", hash); } catch { /* not in every file:// */ }
 }
 
 // follow opens what the address names; of one that is damaged it says so, and nothing is lost.
@@ -194,7 +195,7 @@ function drawFrame() {
     if (state.view === view) b.setAttribute("aria-current", "page");
     return b;
   });
-  if (state.at && state.view !== "game") tabs.push(button(`▶ ${state.at.lock}`, () => open("game")));
+  if (state.at && state.view !== "game") tabs.push(button(wide() ? `▶ ${state.at.lock}` : "▶", () => open("game")));
   document.getElementById("tabs").replaceChildren(...tabs);
   const tools = document.getElementById("tools");
   tools.replaceChildren(...[[say("board.language"), "language", language], ["◐", "theme", theme], ["A+", "large", large]].map(([label, key, what]) => sign(label, say("board." + key), what)));
@@ -207,7 +208,7 @@ const MEANINGS = Object.keys(DATA.texts.en).filter((key) => key.startsWith("mean
 function drawHelp() {
   const words = (pairs) => el("dl", pairs.map(([word, meaning]) => [el("dt", word), el("dd", meaning)]));
   show(el("h2", say("board.help")), el("p", say("board.keys")), el("p", say("board.picture")),
-    el("h3", say("board.words")), words(["par", "fails", "lost", "cut"].map((w) => [say(`board.word.${w}`), say(`board.word.${w}.means`)])
+    el("h3", say("board.words")), words(["par", "lost", "cut"].map((w) => [say(`board.word.${w}`), say(`board.word.${w}.means`)])
       .concat([["c3", say("board.probe", { n: 3 })]])),
     el("h3", say("term.timeline.name")), ...say("term.timeline.text").split("//").map((sign) => el("p", sign)),
     el("h3", say("board.verdicts")), words(MEANINGS.map((w) => [link("lesson." + w, el("b", { className: tone([w]) }, w)), say("meaning." + w)])));
@@ -260,7 +261,8 @@ addEventListener("keydown", (e) => {
 // begin runs once all parts of the page are there.
 function begin() {
   state.lang = keep.get("lang") ?? ((navigator.language || "en").startsWith("zh") ? "zh" : "en");
-  document.documentElement.dataset.theme = keep.get("theme") ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  (dark.onchange = () => { document.documentElement.dataset.theme = keep.get("theme") ?? (dark.matches ? "dark" : "light"); })();
   Object.assign(state, JSON.parse(keep.get("quiz") ?? "{}")); // where it was left
   if (keep.get("large")) document.body.classList.add("large");
   document.getElementById("line").append(el("span"), button("", leave));
@@ -268,7 +270,7 @@ function begin() {
   tell(say("board.loading"));
   engine.started.then(() => {
     state.ready = true;
-    if (!state.busy) tell(say("board.ready"));
+    if (!state.busy && !document.querySelector("#message.bad")) tell(say("board.ready"));
     state.seed ??= random();
     question(state.seed, 0).catch(() => {}); // while one looks around
   }, (why) => tell(say("board.noengine", { why: String(why) }), true));

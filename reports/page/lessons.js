@@ -39,7 +39,7 @@ function sections(said) {
   let before = false; // the line before was a title too: what follows it is none
   for (const line of said.split("\n")) {
     const title = line.trim() !== "" && deep(line) === 0 && (!all.length || !inColumns(line));
-    if (title && !before) all.push({ title: line.trim(), lines: [] });
+    if (title && (!before || /^\? /.test(line))) all.push({ title: line.trim(), lines: [] });
     else if (all.length) all.at(-1).lines.push(line);
     before = title;
   }
@@ -51,8 +51,8 @@ function pages(said) {
   const mine = sections(own(said)), english = sections(said.en), cut = english.length === mine.length ? english : mine, all = [];
   let high = 0;
   mine.forEach((section, i) => {
-    const more = cut[i].lines.reduce((sum, line) => sum + Math.ceil(line.length / 90), 2);
-    if (!all.length || high + more > PAGE) { all.push([]); high = 0; }
+    const more = /^\? /.test(cut[i].title) ? 1 : cut[i].lines.reduce((sum, line) => sum + Math.ceil(line.length / 90), 2);
+    if (!all.length || high + more > PAGE && high > 6) { all.push([]); high = 0; }
     all.at(-1).push(section);
     high += more;
   });
@@ -89,14 +89,34 @@ function drawLessons() {
     el("span.faint", say("board.page", { n: at, of: most })), at < most ? link(to(at + 1), say("board.after") + " →") : el("span"));
   const contents = !screen && most > 1 && el("details", el("summary", say("board.contents")),
     el("ol", all.flatMap((one, n) => one.map((s) => el("li", link(to(n + 1), heading(s.title)))))));
-  show(menu, screen === 1 && el("p.faint", say("board.lessons.intro")), contents, turns(), el("article.lesson", (screen ? all.flat() : all[page] ?? []).flatMap((s, i) => [
+  const ask = questionsOf(said);
+  show(menu, ask.length > 0 && el("p", { id: "knew" }, knewWords(ask)), screen === 1 && el("p.faint", say("board.lessons.intro")), contents, turns(), el("article.lesson", (screen ? all.flat() : all[page] ?? []).flatMap((s, i) => [
     ...(/^\? /.test(s.title) ? [asked(s)] : [el(page === 0 && i === 0 ? "h2" : "h3", linked(heading(s.title))), ...paragraphs(s.lines)])])),
     screen > 0 && button(say("board.quiz.this"), () => { state.about = { name: String(screen) }; startQuiz(random()); }), turns());
 }
 
-// asked is a question: one says the answer aloud, looks, and marks oneself.
-const asked = (s) => el("details", el("summary", el("b", heading(s.title))), paragraphs(s.lines),
-  el("label", el("input", { type: "checkbox", checked: Boolean(keep.get("knew." + s.title)), onchange: (e) => keep.set("knew." + s.title, e.target.checked ? "yes" : "") }), " " + say("board.knew")));
+// A question is asked, one at a time: one says the answer aloud, opens it, looks at the run behind it, and marks oneself.
+const questionsOf = (said) => sections(said.en).map((s) => s.title).filter((title) => /^\? /.test(title));
+const knew = (title) => keep.get("knew." + title); // "yes" or "no"
+const knewWords = (all) => say("board.asked", { n: all.filter((title) => knew(title) === "yes").length, of: all.length });
+function asked(s) {
+  const { said } = state.lesson, all = questionsOf(said), title = all[sections(own(said)).filter((o) => /^\? /.test(o.title)).findIndex((o) => o.title === s.title)];
+  const tick = el("span"), box = el("details.asked", { name: "asked" }, el("summary", el("b", heading(s.title)), tick), paragraphs(s.lines));
+  const known = () => { tick.textContent = { yes: " ✓", no: " ✗" }[knew(title)] ?? ""; };
+  const mark = (how) => button(say("board.knew." + how), () => {
+    keep.set("knew." + title, how);
+    known();
+    document.getElementById("knew").textContent = knewWords(all);
+    const boxes = [...document.querySelectorAll(".asked")], next = boxes[boxes.indexOf(box) + 1];
+    box.open = false;
+    if (next) { next.open = true; next.firstChild.focus(); }
+  });
+  const [, lock, race] = /locklab run (\S+) (\S+)/.exec(s.lines.join("\n")) ?? [], run = el("div");
+  const shown = async () => { run.replaceChildren(drawRun(await engine.ask({ do: "race", lock, race }), { verdict: true })); state.moving.playFrom(0); };
+  known();
+  box.append(el("p.row", lock ? button(say("board.showrun"), () => work(shown, { loose: true })) : null, mark("yes"), mark("no")), run);
+  return box;
+}
 
 // paragraphs are the lines under a title: those in columns as they are, the others folded.
 function paragraphs(lines) {

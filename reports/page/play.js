@@ -3,7 +3,6 @@
 // ---- levels ------------------------------------------------------------------------
 
 const best = (level) => JSON.parse(keep.get("level." + level.id) ?? "null");
-
 const wrong = (level) => Number(keep.get("wrong." + level.id)); // how often it was said in vain that it cannot be done
 const course = DATA.levels.filter((l) => !l.more);
 
@@ -25,7 +24,7 @@ const playLevel = (number) => visit(() => openLevel(number));
 // openLevel opens a level at its start, or at a position of it.
 async function openLevel(number, position = "") {
   const level = DATA.levels[number - 1];
-  if (!level) throw everywhere("board.nolevel", { n: DATA.levels.length });
+  if (!level) throw everywhere("board.nolevel", { number, n: DATA.levels.length });
   if (position && position === state.at?.link && level === state.level) return turn("game"); // it is at hand
   const at = await engine.ask(position ? { do: "at", link: position } : { do: "level", number });
   if (at.lock !== level.lock) throw everywhere("board.otherlevel", { n: number, lock: at.lock });
@@ -43,7 +42,7 @@ function everywhere(key, values) {
 
 function drawFree() {
   const lock = select(byFamily(), state.lock ?? "token");
-  const budget = select(DATA.budgets.map((b) => [b, b || say("play.nofaults")]), state.budget ?? "pause=1");
+  const budget = select(DATA.budgets.map(([b, said]) => [b, own(said)]), state.budget ?? "pause=1");
   const timing = select(["lockstep", "any"].map((t) => [t, say("board.timing." + t)]), state.timing ?? "lockstep");
   const nodes = select([["0", say("board.nodes.few")], ...[1, 2, 3, 4, 5].map((n) => [String(n), String(n)])], state.nodes ?? "0");
   const fenced = el("input", { type: "checkbox", checked: state.fenced ?? false });
@@ -95,9 +94,9 @@ async function findGoal(at, harm = "") {
 
 // play begins a game at a position, with what is to be brought about: a goal, or a level.
 function play(at, goal, level) {
-  Object.assign(state, { at, goal, harm: goal.harm, level, hinted: -1, why: "", mended: null, gaveUp: null, flow: false, doom: null, proved: null });
+  Object.assign(state, { at, goal, harm: goal.harm, level, hinted: -1, why: "", judged: "", mended: null, gaveUp: null, flow: false, doom: null, proved: null, came: performance.now() });
   reached();
-  askShare();
+  state.share = askShare();
   return turn("game");
 }
 
@@ -106,7 +105,7 @@ async function step(request) {
   const before = state.at.moving.at.length, at = await engine.ask({ link: state.at.link, harm: state.harm, ...request });
   if (!at.link) { state.gaveUp = at.said; return proved(at); } // there is no way
   if (request.do === "way") state.gaveUp = at.end;
-  Object.assign(state, { mended: null, at, hinted: -1, why: "", doom: null });
+  Object.assign(state, { mended: null, at, hinted: -1, why: "", judged: "", doom: null, came: performance.now() });
   reached();
   if (state.view === "game") {
     state.drawn = ""; // a new position is shown at its end
@@ -114,7 +113,7 @@ async function step(request) {
     mark(true);
     if (state.flow) state.moving.playFrom(before - 1);
   } else drawFrame();
-  askShare();
+  state.share = askShare();
   const row = at.moving.rows.at(-1); // what happened last is announced
   return request.do === "move" && row ? [...row.l.map((l, i) => own(l) && `c${i + 1} ${plain(l)}`), ...(row.m ?? []).map(own)].filter(Boolean).join(" · ") : "";
 }
@@ -123,6 +122,7 @@ async function step(request) {
 function reached() {
   const { at, level, harm } = state;
   if (!level) return;
+  if (!at.moves.length) keep.set("tried." + level.id, "yes");
   const used = total(at), b = best(level), won = at.verdicts.includes(harm) && !state.gaveUp;
   const better = !b || used < b.faults || (used === b.faults && at.steps < b.steps);
   if (won && better) keep.set("level." + level.id, JSON.stringify({ faults: used, steps: at.steps }));
@@ -135,6 +135,7 @@ async function askShare() {
   const d = await engine.ask({ do: "doom", link, harm: state.harm }, true).catch(() => null);
   if (state.at.link !== link) return;
   state.doom = d?.known ? d : null;
+  if (d?.lost && state.level) keep.set("tried." + state.level.id, "yes");
   if (d?.lost && state.view === "game") redraw();
   else document.getElementById("doom")?.replaceWith(drawDoom());
 }
@@ -147,16 +148,18 @@ const shortest = () => { state.flow = false; return step({ do: "way" }); };
 async function advice() {
   const { link } = state.at, h = await engine.ask({ do: "hint", link, harm: state.harm });
   state.hinted = h.move;
-  state.why = own(h.said);
+  state.why = plain(h.said);
   if (state.view === "game") redraw(); // it stands at the move
 }
-// cannot answers that the goal cannot be reached; it is judged.
+// cannot answers that the goal cannot be reached, which needs a game that was played to its end; it is judged.
 async function cannot() {
-  const judged = await engine.ask({ do: "cannot", link: state.at.link, harm: state.harm });
-  if (judged.right) return proved(judged);
-  if (!state.level) return own(judged.said);
-  keep.set("wrong." + state.level.id, wrong(state.level) + 1);
-  return own(judged.said) + " " + say("board.mark");
+  const { level } = state, tried = !level || keep.get("tried." + level.id);
+  const judged = tried && await engine.ask({ do: "cannot", link: state.at.link, harm: state.harm });
+  if (judged?.right) return proved(judged);
+  state.judged = tried ? own(judged.said) : say("board.tryfirst");
+  if (tried && level) { keep.set("wrong." + level.id, wrong(level) + 1); state.judged += " " + say("board.mark"); }
+  if (state.view === "game") redraw(); // it stands at the button
+  return state.judged;
 }
 
 function proved(judged) {
@@ -174,12 +177,13 @@ const mend = (lock) => work(async () => {
   if (state.view === "game") redraw();
 }, { loose: true });
 
-// take makes a move of the position that is shown, once.
-const take = (m) => work(() => {
+// take makes a move of the position that is shown, once: a second click at the same place may meet another move.
+const take = (m) => window.event?.detail && performance.now() - state.came < 350 ? "" : work(() => {
   state.flow = false;
   const number = state.at.moves.indexOf(m); // of another position: it was clicked on twice
   return number < 0 ? "" : step({ do: "move", number });
 });
+const regain = () => step({ do: "at", link: state.doom.lost.link }); // before the game was lost
 
 // gameKey does what a key means in the position that it meets; undefined: it means nothing there.
 function gameKey(key) {
@@ -187,11 +191,10 @@ function gameKey(key) {
   state.flow = false;
   if (number >= 0) return state.at.moves[number] ? step({ do: "move", number }) : undefined;
   if (key === "u") return state.at.steps ? back() : undefined;
-  if (key === "h") return over() ? undefined : advice();
-  if (key === "c") return over() ? undefined : cannot();
-  if (key === "g") return over() ? undefined : shortest();
-  if (!state.level || state.level.number >= DATA.levels.length) return undefined;
-  return onlyHere(() => openLevel(state.level.number + 1)); // n
+  if ("hcg".includes(key)) return over() ? undefined : { h: advice, c: cannot, g: shortest }[key]();
+  if (key === "b") return state.share.then(() => (state.doom?.lost ? regain() : say("board.nokey", { key })));
+  if (key !== "n" || !over() || !state.level || state.level.number >= DATA.levels.length) return undefined;
+  return onlyHere(() => openLevel(state.level.number + 1));
 }
 
 // onward lets time flow: the only move that is no fault makes itself, until there is a choice.
@@ -232,30 +235,25 @@ function drawGame() {
   const tools = at.faults.map((f) => el("span.tool", say("board.tool", { tool: own(f.title), used: f.used, most: f.most })));
   show(
     el("h2", level ? `${level.number}. ${own(level.title)} ` : "", el("span.code", at.lock), level ? "" : ": " + own(at.title)),
-    level && el("details.board", { open: at.steps === 0 }, el("summary", say("board.code")), el("pre.scroll", { tabIndex: 0 }, level.code)),
-    el("p.goal", own(goal.said), el("span.faint", (at.unusual ?? []).map((one) => " " + own(one)))),
-    el("div.score", tools.length ? tools : el("span", say("board.tool.none")), harm && at.steps ? drawDoom() : null, at.verdicts.length ? verdictsOf(at) : null),
+    level && el("details.board", { open: !state.folded, ontoggle: (e) => { state.folded = !e.target.open; } }, el("summary", say("board.code")), el("pre", { tabIndex: 0 }, level.code)),
+    el("p.goal", own(goal.said)), el("p.faint.rules", own(at.rules)),
+    el("div.score", tools.length ? tools : el("span", say("board.tool.none")), at.verdicts.length ? verdictsOf(at) : null),
     el("div.play",
       el("div.picture", won || state.proved ? drawEnd() : state.doom?.lost ? drawLost(state.doom.lost) : null, state.mended ? drawMended() : null,
-        drawRun(at, { acts, onward, halt: () => { state.flow = false; }, code, part: wide() ? 0.64 : 1 })),
+        drawRun(at, { acts, onward, halt: () => { state.flow = false; }, code, part: wide() ? 0.64 : 1 }), harm && at.steps ? drawDoom() : null),
       el("div.side",
-        el("h3", say("board.choices")), drawMoves(at),
+        el("h3.choices", say("board.choices")), drawMoves(at),
         el("div.row", { style: "margin-top:.8rem" }, button(say("board.undo"), undo), over() ? null : button(say("board.hint"), hint),
           over() ? null : button(say("board.cannot"), never), over() ? null : button(say("board.giveup"), giveUp), button(say("board.restart"), again), button(say("board.link"), () => copy(state.at.link))),
+        state.judged && el("p.judged", state.judged),
         at.steps ? drawMend(at) : null, code)));
 }
 
-function drawDoom() {
-  const share = state.doom?.share, text = state.doom ? state.doom.percent + " %" : "…";
-  return el("span", { id: "doom", title: say("board.doomhelp", { harm: state.harm }) }, say("board.word.fails") + " ",
-    el("span.bar", el("i", { style: `width:${100 * (share ?? 0)}%` })), " ", el("b", text));
-}
+const drawDoom = () => el("p.faint", { id: "doom" }, el("span.bar", el("i", { style: `width:${100 * (state.doom?.share ?? 0)}%` })), " ",
+  say("board.doom", { harm: state.harm, share: state.doom ? state.doom.percent + " %" : "…" }));
 
-// drawLost says which event has put the goal out of reach, and leads back to before it.
-function drawLost(lost) {
-  return el("div.end.harmful", el("p", own(lost.said)), lost.link && [state.level && el("p", el("b", say("play.learn") + " "), own(state.level.learn)),
-    button(say("board.back"), () => work(() => step({ do: "at", link: lost.link })), ".main")]);
-}
+// drawLost says why the goal is out of reach, and leads back to before that.
+const drawLost = (lost) => el("div.end.harmful", el("p", plain(lost.said)), button(say("board.back"), () => work(regain), ".main"));
 
 function drawMoves(at) {
   if (!at.moves.length) return el("p", say("board.over"));
@@ -267,7 +265,7 @@ function drawMoves(at) {
 
 function drawEnd() {
   const { level } = state;
-  return el(state.proved ? "div.end" : "div.end.harmful", el("p", own(state.proved?.said ?? state.gaveUp ?? state.at.end)),
+  return el(state.gaveUp ? "div.end" : "div.end.won", el("p", plain(state.proved?.said ?? state.gaveUp ?? state.at.end)),
     level ? [el("p", el("b", say("play.learn") + " "), own(level.learn)), el("p", el("b", say("play.question") + " "), own(level.question), " ",
       link(["lesson.interview", level.topic].filter(Boolean).join("."), `explain interview ${level.topic}`.trim())),
       level.fix ? el("p", el("b", say("play.fix") + " "), link("level." + level.fix, `${level.fix}. ${own(DATA.levels[level.fix - 1].title)}`)) : null] : null,

@@ -1,5 +1,4 @@
 // A lock in a race.
-
 const races = new Map(); // runs that were shown, by address: Back needs no engine
 
 // race plays a lock in a race with some settings of its own, as in "pause=9s,ttl=5s".
@@ -22,6 +21,7 @@ const attack = (lock) => (state.link ? visit(async () => showRace(await engine.a
 // withSetting plays the race with one setting changed.
 function withSetting(name, ns) {
   const { lock, race, settings } = state.race;
+  state.slid = lock + race;
   return playRace(lock, race, settings.map((o) => [o.name, Math.max(1, Math.round((o.name === name ? ns : o.value_ns) / 1e6)), o.usual_ns / 1e6])
     .filter(([, now, usual]) => now !== usual).map(([name, now]) => `${name}=${now}ms`).join(","));
 }
@@ -32,7 +32,7 @@ function drawRace() {
   const r = state.race;
   if (!r) return show(el("p", say("board.loading")));
   const later = DATA.locks.find((l) => l.id === r.lock)?.next; // what was meant to mend it
-  const choose = el("div.row", el("label", say("board.against") + " ", select(byFamily(), r.lock, attack)), later && button(later + " →", () => attack(later)),
+  const choose = el("div.row", el("label", say("board.against") + " ", select(byFamily(), r.lock, attack)), later && button(`${say("play.fix")} ${later} →`, () => attack(later)),
     r.race !== "search" && el("label", say("board.inrace") + " ", select(short(DATA.races), r.race, (name) => playRace(r.lock, name))),
     button(say("board.link"), () => copy(r.link)), button(say("board.explain"), () => read(r.race === "search" ? r.lock : `${r.lock} ${r.race}`)));
   const sliders = el("div.sliders", r.settings.map((s) => {

@@ -157,6 +157,11 @@ func (p *page) Cell(lock, race int) cell {
 	return cell{c, chart.LookOf(c.Word()), link, whys}
 }
 
+// Asks reports whether a race is asked of any lock: else its row would be empty.
+func (p *page) Asks(race int) bool {
+	return slices.ContainsFunc(p.Grid.Cells, func(of []chart.Cell) bool { return of[race].Word() != verdict.NA })
+}
+
 // Falls are the races in which a lock fails, by their places, the gravest first.
 func (p *page) Falls(lock int) []int {
 	cells := p.Grid.Cells[lock]
@@ -236,12 +241,17 @@ func columnsOf(b *reports.Book) (*columns, error) {
 
 // packed is a value as scripts read it: JSON as gzip as base64.
 func packed(v any) (template.HTML, error) {
+	content, err := json.Marshal(v)
+	return template.HTML(base64.StdEncoding.EncodeToString(Gzip(content))), err
+}
+
+// Gzip is a content as gzip.
+func Gzip(content []byte) []byte {
 	var z bytes.Buffer
 	w, _ := gzip.NewWriterLevel(&z, gzip.BestCompression) // the level exists
-	if err := cmp.Or(json.NewEncoder(w).Encode(v), w.Close()); err != nil {
-		return "", fmt.Errorf("page: packing: %w", err)
-	}
-	return template.HTML(base64.StdEncoding.EncodeToString(z.Bytes())), nil
+	w.Write(content)                                      // into memory, which does not fail
+	w.Close()
+	return z.Bytes()
 }
 
 // Data returns the input of the script, as JSON.

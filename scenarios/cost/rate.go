@@ -145,13 +145,32 @@ func FindRates(ctx context.Context, o RateOrder, known *study.Tolerance) (*Rates
 // Of makes the table of locks of which all is known.
 func (o RateOrder) Of(all []Subject) *Rates {
 	r := &Rates{RateOrder: o, Subjects: all}
-	ttls := slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(o.TTLs), o.TTL))))
+	at := func(s Subject, source Source, ttl time.Duration) Bound {
+		u := o.Usage
+		u.TTL = ttl
+		return s.Bound(u, source)
+	}
+	const unit = time.Second / 10
+	ttls := slices.Sorted(slices.Values(append(slices.Clone(o.TTLs), o.TTL)))
+	for _, s := range all {
+		for _, source := range o.Sources { // up to the TTL at which there is no overlap any more
+			none := func(units time.Duration) (bool, error) {
+				n := at(s, source, units*unit).AtMost
+				return n != nil && *n == 0, nil
+			}
+			first := slices.IndexFunc(ttls, func(ttl time.Duration) bool { is, _ := none(ttl / unit); return is })
+			if first > 0 {
+				edge, _ := bisect(ttls[first-1]/unit, ttls[first]/unit, 1, none)
+				ttls = append(ttls, edge*unit)
+				slices.Sort(ttls)
+			}
+		}
+	}
+	ttls = slices.Compact(ttls)
 	for _, s := range all {
 		for _, source := range o.Sources {
 			for _, ttl := range ttls {
-				u := o.Usage
-				u.TTL = ttl
-				r.Bounds = append(r.Bounds, s.Bound(u, source))
+				r.Bounds = append(r.Bounds, at(s, source, ttl))
 			}
 		}
 	}

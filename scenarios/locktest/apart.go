@@ -33,7 +33,7 @@ import (
 // test, run again for the one Check. Code that does something else there is not proved.
 
 // apartFlag bounds the histories of a Check that are repeated so; of more, as many are drawn.
-var apartFlag = flag.Int("locklab.apart", 200, "after a search, execute so many of its histories again, each in an operating-system process of its own too")
+var apartFlag = flag.Int("locklab.apart", 200, "after a search, execute so many of its histories again, also in processes")
 
 // apartLimit is the processor time that such a process may take.
 const apartLimit = time.Minute
@@ -91,17 +91,9 @@ type apart struct {
 	left  int    // histories that may be repeated still
 	known int    // histories
 	again int    // of these: executed again here
+	times int    // so often, at the last: at each hour of a day, and many times where they are few, for rare chance
 	done  int    // repeated by a process of its own
 	why   string // they could not be repeated; "": they could
-}
-
-// times is the number of further executions of each of these histories here: one at each hour of a day and more, and
-// few of code that looks at its clock, which was tried at other hours: that is about chance.
-func (k *known) times() int {
-	if k.Timed {
-		return 8
-	}
-	return 32
 }
 
 // A life is a history of a client, which is executed again.
@@ -128,6 +120,7 @@ func repeatHistories(p *plan, bounds search.Bounds, sim *simulator.Simulator) er
 	}
 	rand.New(rand.NewPCG(1, 0)).Shuffle(all, func(i, j int) { lives[i], lives[j] = lives[j], lives[i] })
 	lives = lives[:min(all, p.apart.left)]
+	p.apart.times = min(max(32, 12_000/max(len(lives), 1)), 1000)
 	for _, l := range lives {
 		if err := l.here(); err != nil {
 			return err
@@ -158,17 +151,30 @@ func repeatHistories(p *plan, bounds search.Bounds, sim *simulator.Simulator) er
 	return nil
 }
 
-// here executes the history at each hour of a day. Code that does something else there, and the same as before at the
-// date of before, needs the time.
+// here executes the history at each hour of a day. Code that does something else there each time, and the same as before
+// at the date of before, needs the time. One that does so by chance draws as in the execution that has shown it, or in
+// the one that this was compared with.
 func (l *life) here() (err error) {
-	l.p.run.dates = true
-	for range l.p.times() {
-		if err = process.Again(l.of, l.at); err != nil {
-			break
-		}
+	run := l.p.run
+	defer func() { run.date = 0 }()
+	for n := 0; n < l.p.apart.times && err == nil; n++ {
+		run.dates++
+		run.date = run.dates
+		err = process.Again(l.of, l.at)
 	}
-	if l.p.run.dates = false; err != nil && !l.p.Timed {
+	last, always := run.random.last, err != nil && !l.p.Timed
+	for n := 0; n < 10 && always; n++ {
+		always = process.Again(l.of, l.at) != nil
+	}
+	switch {
+	case always:
+		run.date = 0
 		err = cmp.Or(process.ByChance(l.of, l.at), error(&bubble.NeedsTimeError{Client: l.client}))
+	case err != nil && l.p.Drawing == 0:
+		if l.p.Drawing = last; process.Again(l.of, l.at) == nil {
+			last--
+		}
+		l.p.Drawing, run.random.last = 0, last
 	}
 	return err
 }
@@ -271,10 +277,6 @@ func answerApart(t *testing.T, b Bounds, client func(*Client)) {
 // made.
 const outside = "from outside bubble"
 
-// lookUp stands in the stack of a goroutine that looks up a host by its name: package net shares what it uses for
-// that.
-const lookUp = "\nnet.(*Resolver)."
-
 // tryApart runs one client alone in a process of its own, which ends if the code keeps in a variable of its package
 // what one execution has made, and another one uses that. Executions then take turns, if it does not end so. The
 // error names the line of code that uses such a thing even so, or says that it looks up a host.
@@ -289,7 +291,8 @@ func (p *plan) tryApart(check int) (err error) {
 		if failed == nil || at < 0 {
 			return nil
 		}
-		if stack := strings.SplitN(printed[at:], "\n\n", 3); len(stack) > 1 && strings.Contains(stack[1], lookUp) {
+		stack := strings.SplitN(printed[at:], "\n\n", 3) // package net shares what it looks up a host with
+		if len(stack) > 1 && strings.Contains(stack[1], "\nnet.(*Resolver).") {
 			return text.Errorf("locktest.lookup")
 		}
 		err = text.Errorf("locktest.outside", "line", lineIn(printed[at:], p.run.folder))
@@ -359,14 +362,6 @@ func sockets() (n int) {
 		}
 	}
 	return n
-}
-
-// ofRuns is the first key if histories were executed again, and the second if each was executed twice only.
-func (a *apart) ofRuns(again, twice string) string {
-	if a.again > 0 {
-		return again
-	}
-	return twice
 }
 
 // said returns what the certificate says of the histories that were repeated.

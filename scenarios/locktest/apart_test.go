@@ -77,6 +77,11 @@ func TestApart(t *testing.T) {
 	const process, chance = "in an operating-system process of its own", "OVERLAP, STALE-WRITE can occur"
 	listener := racetest.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer listener.Close()
+	go func() { // until it is closed
+		for conn, err := listener.Accept(); err == nil; conn, err = listener.Accept() {
+			conn.Close()
+		}
+	}()
 	server := cmp.Or(os.Getenv(listenerVariable), listener.Addr().String())
 	t.Setenv(listenerVariable, server) // of processes that are run again, too
 	for _, c := range []struct {

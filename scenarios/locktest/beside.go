@@ -88,7 +88,7 @@ func (p *plan) besideWithin(ctx context.Context, attempts, states int) (*search.
 		return o, nil
 	}
 	if p.aside != nil {
-		p.Timed, p.Dated, p.Drawn, p.Same = false, false, known.Drawn, known.Same
+		p.Timed, p.Dated, p.Drawn, p.Drawing = false, false, known.Drawn, known.Drawing
 	}
 	return nil, nil
 }

@@ -28,12 +28,9 @@ type Bounds struct {
 	// a record, which is overwritten and not deleted, or which says more than whose it is. It must treat all owners
 	// alike. Of a row the value is its column Table.Owner. nil: a key that exists is held, by whoever wrote its value.
 	Holder func(value string) (owner string)
-	// AnyTiming has Check search every timing, as locklab explore --timing any does: clients come
-	// and work when they like, messages and timers take up to a twelfth of TTL (messages of
-	// several servers none), pauses strike before a request is sent as well. false: lockstep, one
-	// schedule, in which only the order and the moments of faults are free, and every timing beside
-	// it, as far as Beside goes: the first line of the certificate names both if that was all. Code that looks at its
-	// clock takes many states at any timing, and has none beside lockstep: give it one attempt.
+	// AnyTiming has Check search every timing, as locklab explore --timing any does: clients come and work when they
+	// like, messages and timers take up to a twelfth of TTL (messages of several servers none), pauses strike before a
+	// request is sent as well. false: lockstep, and every timing beside it as far as Beside goes.
 	AnyTiming bool
 	// Latency is a steady condition beside the budget: in lockstep every message to and from a Redis takes so long.
 	// With AnyTiming it takes that at most, a whole number of twelfths of TTL.

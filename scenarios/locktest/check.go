@@ -23,7 +23,10 @@ import (
 	"locklab/simulator/verdict"
 )
 
-var replayFlag = flag.String("locklab.replay", "", "play this `link` instead of searching")
+var (
+	replayFlag  = flag.String("locklab.replay", "", "play this `link` instead of searching")
+	drawingFlag = flag.Int("locklab.drawing", 0, "draw random numbers as this `execution` of a search did; 0: as chance has it")
+)
 
 // Check searches everything that processes which run the code can come to within the bounds. finds names the verdicts
 // that come about, each with one fault, or with as many as stand behind an @, and not with fewer: all others must not.

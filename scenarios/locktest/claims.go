@@ -89,11 +89,11 @@ func (c claim) contradicted(a answer) string {
 
 // judge compares what was found out with the claims: each in a test of its own, but for those that are open.
 func (p *plan) judge(found *findings, all []claim) {
-	var open []verdict.Word
+	var open []claim // the search was cut
 	for _, c := range all {
 		a := found.of(c.word)
 		if a.open {
-			open = append(open, c.word)
+			open = append(open, c)
 			continue
 		}
 		p.t.Run(string(c.word), func(t *testing.T) {
@@ -105,7 +105,13 @@ func (p *plan) judge(found *findings, all []claim) {
 			}
 		})
 	}
-	if open != nil {
-		p.t.Error(tell("locktest.judge.open", "verdicts", reports.Words(open)))
+	if open == nil {
+		return
 	}
+	words := lists.Each(open, func(c claim) verdict.Word { return c.word })
+	said := tell("locktest.judge.open", "verdicts", reports.Words(words))
+	if !p.any {
+		said += p.tried(open)
+	}
+	p.t.Error(said)
 }

@@ -53,8 +53,7 @@
 // # ZooKeeper
 //
 // Code whose first word is one of ZooKeeper's protocol has an ensemble at Client.Addr(1), and Bounds.TTL is the
-// time-out of its sessions. zk.WithMaxBufferSize(1<<12) and zk.WithMaxConnBufferSize(1<<12) keep it from allocating 3 MB
-// a connection, which cost more than all else.
+// time-out of its sessions.
 //
 // Locks are ephemeral znodes, alone or in a queue. Pings are no steps of the search: the ensemble has them while the
 // process of a session lives and is not paused, its connection stands, and no request on it is held up. The ensemble
@@ -86,7 +85,7 @@
 // LOCKLAB_HISTORY in its environment. Code that does something else there, or has another connection open than those of
 // Client.Dial, is not proved. What is taken for granted all the same stands in the first line of the certificate.
 //
-// A search that Bounds.MaxTime or Bounds.MaxBytes ends proves nothing. Further limits:
+// A search that Bounds.MaxTime or Bounds.MaxBytes ends proves nothing; what it leaves open is sampled. Further limits:
 //
 //   - A goroutine that was to wake while its process was paused reads the instant for which its timer was set. If an
 //     answer comes at that moment too, the timer is first. What code does by itself later than three leases after its

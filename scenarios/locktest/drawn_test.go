@@ -4,6 +4,7 @@ import (
 	cryptorand "crypto/rand"
 	"errors"
 	"fmt"
+	mathrand "math/rand"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -139,6 +140,62 @@ func TestDrawnOtherwise(t *testing.T) {
 }
 
 func isDifferent(err error) bool { return errors.As(err, new(*process.NondeterministicError)) }
+
+// TestRareChance: what code does by one number of a thousand is found with that number; one way of 64 through selects,
+// whose choice nothing repeats, is no proof, nor taken for a use of the clock.
+func TestRareChance(t *testing.T) {
+	effort.OnlyPushed(t, "it takes seconds")
+	ways := func() int {
+		var all [8]chan int
+		for i := range all {
+			all[i] = make(chan int, 1)
+			all[i] <- i
+		}
+		select {
+		case n := <-all[0]:
+			return n
+		case n := <-all[1]:
+			return n
+		case n := <-all[2]:
+			return n
+		case n := <-all[3]:
+			return n
+		case n := <-all[4]:
+			return n
+		case n := <-all[5]:
+			return n
+		case n := <-all[6]:
+			return n
+		case n := <-all[7]:
+			return n
+		}
+	}
+	for _, c := range []struct {
+		name, want string
+		enters     func() bool
+	}{
+		{"a number", "OVERLAP, STALE-WRITE, ORPHAN can occur", func() bool { return mathrand.Intn(1000) == 7 }},
+		{"selects", "not deterministic", func() bool { return ways() == 3 && ways() == 5 }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := Bounds{Clients: 2, Attempts: 1, TTL: ttl}
+			out, err := searchApart(t, b, func(l *Client) {
+				rdb := dial(l)
+				defer rdb.Close()
+				if ok, err := rdb.SetNX(l.Context(), "k", l.Token(), ttl).Result(); err != nil || !ok && !c.enters() {
+					return
+				}
+				l.Critical(work)
+			}, 0)
+			if err != nil {
+				out = explain(err)
+			}
+			if !child.IsAgain() && (!strings.Contains(out, c.want) || (err == nil) != strings.Contains(out, "with one drawing of them")) {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}
 
 // TestDrawnTwice: tokens that count in a variable of the package differ in each execution, and are equal in processes of their own.
 func TestDrawnTwice(t *testing.T) {

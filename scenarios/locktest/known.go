@@ -21,7 +21,7 @@ type known struct {
 	Ensemble     bool             // the server is a ZooKeeper: the code speaks its protocol
 	Turns        bool             // executions take turns: the code keeps in a variable of its package what one of them has made
 	Crypto, Math bool             // it draws from the generator: that is seeded whenever the code runs on
-	Same         bool             // each execution draws the same
+	Drawing      int              // each execution draws as that one did; 0: as none but itself
 	Drawn        *bubble.Drawn    // what it draws and sends to Redis servers
 	Branches     process.Branches // where it goes on in several ways
 }
@@ -37,6 +37,7 @@ func isDrawn(err error) bool {
 // has drawn a number: until then the generators of the process stand where their copies stand.
 type random struct {
 	*known
+	last       int    // the execution that began last
 	noticed    bool   // Crypto or Math has become true: what ran before was not seeded
 	process    uint64 // of which executions draw other values than those of another one; 0: the one that searches
 	cryptoCopy io.Reader
@@ -78,9 +79,12 @@ func (r *random) look() {
 // seed is called before the code of a bubble, whose test is t, runs on, in an execution.
 func (r *random) seed(t *testing.T, n uint64, execution int) {
 	r.look()
-	if !r.Same {
-		n += uint64(execution)<<40 + r.process*goldenRatio
+	if r.last = execution; r.Drawing > 0 {
+		execution = r.Drawing
+	} else {
+		n += r.process * goldenRatio
 	}
+	n += uint64(execution) << 40
 	if r.Crypto {
 		cryptotest.SetGlobalRandom(t, n)
 	}

@@ -375,7 +375,7 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-// A search that is cut short says by what: the states, the time or the memory.
+// A search that is cut short says by what: the states, the time or the memory. What it leaves open is sampled.
 func TestCutShort(t *testing.T) {
 	usual := Bounds{Clients: 2, Budget: "pause=1", TTL: ttl}
 	few, short, small := usual, usual, Bounds{Clients: 3, Budget: "crash=1,pause=1", TTL: ttl, AnyTiming: true}
@@ -386,6 +386,11 @@ func TestCutShort(t *testing.T) {
 		if p, s := searched(t, b, setNX); s.Complete || !strings.Contains(p.cutBy(s), want) {
 			t.Errorf("complete %t, cut short by %q", s.Complete, p.cutBy(s))
 		}
+	}
+	p, _ := searched(t, few, setNX)
+	said := p.tried([]claim{{verdict.Overlap, 1}, {verdict.Deadlock, never}})
+	if !strings.Contains(said, "OVERLAP was found in") || !strings.Contains(said, "schedules: DEADLOCK") {
+		t.Error(said)
 	}
 }
 

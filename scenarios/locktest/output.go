@@ -28,12 +28,16 @@ func (p *plan) broken(w search.Witness, why string) string {
 	if err != nil {
 		return out + tell("locktest.unplayable", "cause", explain(err))
 	}
-	return out + show(o) + "\n" + again(p.t.Name(), w.Trace)
+	return out + show(o) + "\n" + again(p.t.Name(), w.Trace, p.Drawing)
 }
 
 // again returns the commands that play a trace once more, and against another lock.
-func again(test string, trace simulator.Trace) string {
-	return tell("locktest.again") + "\n  " + fmt.Sprintf("go test -run '%s' -v -locklab.replay=%s\n", child.Pattern(test), trace.Link()) +
+func again(test string, trace simulator.Trace, drawing int) string {
+	play := fmt.Sprintf("go test -run '%s' -v -locklab.replay=%s", child.Pattern(test), trace.Link())
+	if drawing > 0 {
+		play += fmt.Sprint(" -locklab.drawing=", drawing)
+	}
+	return tell("locktest.again") + "\n  " + play + "\n" +
 		tell("locktest.against") + "\n  locklab run " + trace.Link() + " --against token"
 }
 
@@ -91,24 +95,31 @@ func (p *plan) certificate(s *search.Search, lang string) string {
 // assumed ends the first line of a certificate: what is taken for granted of the code. measures: it uses its clock to
 // measure only.
 func (p *plan) assumed(measures bool, lang string) string {
-	n, all, times := fmt.Sprint(p.apart.again), fmt.Sprint(p.apart.known), fmt.Sprint(p.times())
-	clock := text.Say(lang, p.apart.ofRuns("locktest.assumed.untimed", "locktest.assumed.untimed.twice"), "times", times)
+	n, all, times := fmt.Sprint(p.apart.again), fmt.Sprint(p.apart.known), fmt.Sprint(p.apart.times)
+	twice := ""
+	if p.apart.again == 0 {
+		twice = ".twice"
+	}
+	clock := text.Say(lang, "locktest.assumed.untimed"+twice, "times", times)
 	switch {
 	case measures:
 		clock = text.Say(lang, "locktest.assumed.measures")
 	case p.Timed:
 		clock = text.Say(lang, "locktest.assumed.timed", "epoch", simulator.Epoch.Format(time.DateTime+" MST"))
 	}
-	said := " " + text.Say(lang, "locktest.assumed", "attempts", fmt.Sprint(p.bounds.Attempts), "clock", clock,
-		"runs", text.Say(lang, p.apart.ofRuns("locktest.assumed.runs", "locktest.assumed.runs.twice"), "n", n, "all", all, "times", times))
+	said := " " + text.Say(lang, "locktest.assumed", "attempts", fmt.Sprint(p.bounds.Attempts), "clock", clock, "processes", fmt.Sprint(p.apart.done),
+		"runs", text.Say(lang, "locktest.assumed.runs"+twice, "n", n, "all", all, "times", times))
 	if p.numbered.Load() {
-		said += " " + text.Say(lang, "locktest.assumed.numbered", "client", clientName(p.bounds.Clients))
+		said += " " + text.Say(lang, "locktest.assumed.numbered", "client", fmt.Sprint("c", p.bounds.Clients))
 	}
 	if p.orders > 0 {
 		said += " " + text.Say(lang, "locktest.assumed.orders", "n", fmt.Sprint(p.orders))
 	}
 	if len(p.Branches) > 0 {
 		said += " " + text.Say(lang, "locktest.assumed.branches", "quiet", fmt.Sprint(p.Branches.Quiet()))
+	}
+	if p.Drawing > 0 {
+		said += " " + text.Say(lang, "locktest.assumed.drawing")
 	}
 	if places := p.Drawn.Where(); places != "" {
 		said += " " + text.Say(lang, "locktest.assumed.drawn", "places", places)
@@ -197,12 +208,10 @@ func stalled(err error, e *bubble.StallError) string {
 func nameOf(err error, client int) string {
 	at := (*runError)(nil)
 	if errors.As(err, &at) && at.run.History.Probe == client {
-		return tell("locktest.probe", "client", clientName(client))
+		return tell("locktest.probe", "client", fmt.Sprint("c", client))
 	}
-	return clientName(client)
+	return fmt.Sprint("c", client)
 }
-
-func clientName(n int) string { return fmt.Sprintf("c%d", n) }
 
 // sampled returns what a test says of code that is not deterministic.
 func (p *plan) sampled(err error, claims []claim) string {
@@ -210,9 +219,14 @@ func (p *plan) sampled(err error, claims []claim) string {
 	errors.As(err, &different)
 	out := fmt.Sprintf("locktest: %s\n  %s\n%s\n  %s\n%s\n%s", tell("locktest.sampled", "client", nameOf(err, different.Client)), different.Was,
 		tell("locktest.sampled.then"), different.Is, tell("locktest.sampled.why"), until(err))
+	return out + p.tried(claims)
+}
+
+// tried is what random schedules show of claims.
+func (p *plan) tried(claims []claim) (out string) {
 	found, n, err := p.sample()
 	if err != nil {
-		return out + explain(err)
+		return explain(err)
 	}
 	var none []verdict.Word
 	for _, c := range claims {

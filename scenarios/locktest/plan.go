@@ -45,7 +45,7 @@ type plan struct {
 
 func newPlan(t *testing.T, b Bounds, code func(*Client)) (*plan, error) {
 	p := &plan{t: t}
-	p.run = &runner{t: t, bounds: &p.bounds, code: code, known: known{Drawn: bubble.NewDrawn(), Branches: process.Branches{}}}
+	p.run = &runner{t: t, bounds: &p.bounds, code: code, known: known{Drawing: *drawingFlag, Drawn: bubble.NewDrawn(), Branches: process.Branches{}}}
 	p.known, p.called = &p.run.known, &p.run.called
 	if b.Clients == Any {
 		if err := p.forAnyNumber(&b); err != nil {
@@ -272,12 +272,12 @@ func (p *plan) simulate(bounds search.Bounds, alone bool, do func(s *simulation)
 	if alone {
 		m.Clients, m.NoProbe, m.Faults = 1, true, nil
 	}
-	opened, err := bounds.Open(m)
+	sim, err := m.Simulator()
 	if err != nil {
 		return err
 	}
-	defer opened.Close()
-	return do(&simulation{opened, m, schedule.Record(opened.Simulator)})
+	defer sim.Close()
+	return do(&simulation{bounds.Opened(m, sim), m, schedule.Record(sim)})
 }
 
 // soFar judges the run up to now, which no clock has ended.

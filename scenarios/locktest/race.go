@@ -237,7 +237,7 @@ func (r *racer) showRace(o *race.Outcome) string {
 	}
 	title := language().Each(func(lang string) string { return text.RaceTitle(o.Race.ID, lang) })
 	head := fmt.Sprintf("%s %s: %s\n%s\n\n", o.Race.Code, o.Race.ID, title, words(o))
-	return head + show(o) + "\n" + again(test, o.Trace)
+	return head + show(o) + "\n" + again(test, o.Trace, r.plan.Drawing)
 }
 
 // words are the verdicts of an outcome in one line.

@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -16,7 +15,6 @@ import (
 	"locklab/scenarios/race"
 	"locklab/scenarios/search"
 	"locklab/scenarios/study"
-	"locklab/simulator/explore"
 	"locklab/simulator/lists"
 )
 
@@ -24,12 +22,6 @@ var (
 	reportFlag = flag.String("locklab.report", "", "write what tests find, as data, into this `folder`, which exists; locklab check reads it")
 	moreFlag   = flag.String("locklab.more", "", "beside the search of a Check, find out, for the report: a `list` of par, tolerance, races")
 )
-
-// moreKinds are the kinds of -locklab.more, and how they are found out.
-var moreKinds = []struct {
-	name string
-	find func(*plan, *study.Checked) error
-}{{"par", (*plan).findPars}, {"tolerance", (*plan).findTolerance}, {"races", (*plan).findRaces}}
 
 // report writes the data of a test, under its name, when the test has ended.
 func (p *plan) report(c *study.Checked) {
@@ -59,17 +51,22 @@ func (p *plan) examine(s *search.Search, took time.Duration) (*study.Checked, er
 		}
 		c.Search.Runs = append(c.Search.Runs, study.NewCheckedRun(o))
 	}
-	wanted := strings.FieldsFunc(*moreFlag, func(r rune) bool { return r == ',' })
-	for _, kind := range moreKinds {
-		if slices.Contains(wanted, kind.name) {
-			if err := kind.find(p, c); err != nil {
-				return nil, err
-			}
+	for kind := range strings.SplitSeq(*moreFlag, ",") {
+		err := error(nil)
+		switch kind {
+		case "":
+		case "par":
+			err = p.findPars(c)
+		case "tolerance":
+			err = p.findTolerance(c)
+		case "races":
+			err = p.findRaces(c)
+		default:
+			err = text.Errorf("locktest.more", "value", kind)
 		}
-		wanted = slices.DeleteFunc(wanted, func(name string) bool { return name == kind.name })
-	}
-	if len(wanted) > 0 {
-		return nil, text.Errorf("locktest.more", "value", wanted[0])
+		if err != nil {
+			return nil, err
+		}
 	}
 	return c, nil
 }
@@ -92,7 +89,7 @@ func (p *plan) findPars(c *study.Checked) error {
 
 // findTolerance bisects the sizes of faults. Clocks of clients cannot be set.
 func (p *plan) findTolerance(c *study.Checked) error {
-	rivals := study.Rivals{TTL: p.study.TTL, Retries: explore.RetrySleeps(p.study.TTL, explore.MaxRetries), Code: p.putInto}
+	rivals := study.Rivals{TTL: p.study.TTL, Code: p.putInto}
 	for _, h := range study.Hazards() {
 		limit := study.Limit{Lock: p.entry.ID, Fault: h.Fault, Answer: study.NotAsked}
 		if h.Fault != faults.ClientClock.Name {

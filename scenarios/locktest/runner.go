@@ -27,7 +27,8 @@ type runner struct {
 	random *random
 	watch  bool         // the lines of the code are noted
 	once   bool         // nothing is compared: see bubble.Host.Once
-	dates  bool         // executions begin at other dates: see bubble.Host.OtherDates
+	date   int          // at which executions begin; 0: at none but the lab's. See bubble.Host.OtherDate
+	dates  int          // number of those
 	leaks  bubble.Leaks // the executions that have left goroutines behind
 	turn   bubble.Turn  // see known
 }
@@ -64,11 +65,11 @@ func (r *runner) draws(err error) bool {
 }
 
 // drawsMore reports whether the code has turned out to draw more than values by chance, so that it has to draw the
-// same each time.
+// same each time: as where that has shown.
 func (r *runner) drawsMore(err error) bool {
-	more := !r.Same && (r.Crypto || r.Math) && (isDrawn(err) || errors.As(err, new(*process.NondeterministicError)))
+	more := r.Drawing == 0 && (r.Crypto || r.Math) && (isDrawn(err) || errors.As(err, new(*process.NondeterministicError)))
 	if more {
-		r.Same, r.Drawn, r.Branches = true, bubble.NewDrawn(), process.Branches{}
+		r.Drawing, r.Drawn, r.Branches = r.random.last, bubble.NewDrawn(), process.Branches{}
 	}
 	return more
 }
@@ -85,7 +86,7 @@ func (r *runner) client(program func(*bubble.Handle)) simulator.ClientConfig {
 			h := &bubble.Host{
 				T: r.t, ID: id, Program: program, Timed: r.Timed, Horizon: 3 * r.bounds.TTL,
 				Open: open, Servers: r.bounds.Servers, Port: port, Random: r.random.seed, Once: r.once,
-				OtherDates: func() bool { return r.dates }, Leaks: &r.leaks,
+				OtherDate: func() int { return r.date }, Leaks: &r.leaks,
 			}
 			if r.Turns {
 				h.Turn = &r.turn

@@ -93,28 +93,26 @@ func (p *plan) sampleOne(rng *rand.Rand) (o *race.Outcome, err error) {
 
 // pick takes one of the enabled choices: mostly one that goes on. Time passes, or a pause
 // ends, where nothing else is to be done; the probe begins last.
-func (s *simulation) pick(rng *rand.Rand) (simulator.Choice, bool) {
-	var on, faults, later, last []simulator.Choice
+func (s *simulation) pick(rng *rand.Rand) (c simulator.Choice, ok bool) {
+	var kinds [4][]simulator.Choice // faults, what goes on, what lets time pass, and the probe
 	for _, c := range s.Simulator.Enabled(s.run.World(), nil) {
-		switch ofProbe := int(c.Client) == s.model.Clients+1; {
+		kind, ofProbe := 1, int(c.Client) == s.model.Clients+1
+		switch {
 		case c.Verb >= simulator.FaultVerb && ofProbe:
+			continue
 		case c.Verb >= simulator.FaultVerb:
-			faults = append(faults, c)
-		case c.Verb == simulator.Start && ofProbe:
-			last = append(last, c)
+			kind = 0
 		case c.Verb == simulator.Pass || c.Verb == simulator.Resume:
-			later = append(later, c)
-		default:
-			on = append(on, c)
+			kind = 2
+		case c.Verb == simulator.Start && ofProbe:
+			kind = 3
 		}
+		kinds[kind] = append(kinds[kind], c)
 	}
-	if len(faults) > 0 && rng.IntN(15) == 0 {
-		return faults[rng.IntN(len(faults))], true
-	}
-	for _, choices := range [][]simulator.Choice{on, later, last} {
-		if len(choices) > 0 {
+	for kind, choices := range kinds {
+		if len(choices) > 0 && (kind > 0 || rng.IntN(15) == 0) {
 			return choices[rng.IntN(len(choices))], true
 		}
 	}
-	return simulator.Choice{}, false
+	return c, false
 }

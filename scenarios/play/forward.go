@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"sort"
 	"strings"
 
 	"locklab/algorithms/lock"
@@ -17,9 +16,9 @@ import (
 )
 
 // Forward makes the moves after choices that are no choice: the only one that is possible, unless it is a fault; one
-// that no client can notice; what the last of choices has begun, see goesOn; and all to the harm, once that is sure. It
-// stops where harm has just happened; "": any harm.
-func (g *Game) Forward(choices []simulator.Choice, harm verdict.Word) ([]simulator.Choice, error) {
+// that no client can notice; and what the last of choices has begun, see goesOn. It stops where harm has just happened;
+// "": any harm.
+func (g *Game) Forward(ctx context.Context, choices []simulator.Choice, harm verdict.Word) ([]simulator.Choice, error) {
 	click := len(choices) - 1
 	had, err := g.harms(choices[:max(click, 0)], harm)
 	for err == nil && len(choices) < longest {
@@ -28,9 +27,6 @@ func (g *Game) Forward(choices []simulator.Choice, harm verdict.Word) ([]simulat
 			return choices, err
 		}
 		next, forced, err := g.forced(choices, click)
-		if err == nil && !forced && click >= 0 && has == 0 {
-			return g.decided(choices, harm)
-		}
 		if err != nil || !forced {
 			return choices, err
 		}
@@ -42,49 +38,35 @@ func (g *Game) Forward(choices []simulator.Choice, harm verdict.Word) ([]simulat
 // longest is the number of choices after which a game does not go on by itself: none of the levels is as long.
 const longest = 400
 
-// fewStates are those that may be visited to see whether a game is decided.
-const fewStates = 20_000
-
-// decided is choices, or, if no fault can follow and whatever else follows comes to a harm, a shortest way to it.
-func (g *Game) decided(choices []simulator.Choice, harm verdict.Word) ([]simulator.Choice, error) {
-	spent, err := g.faults(choices)
-	left := slices.ContainsFunc(spent, func(f Fault) bool { return f.Used < f.Most })
-	if err != nil || left || harm == "" {
-		return choices, err
-	}
-	share, _, err := g.share(context.Background(), choices, harm, fewStates)
-	if err != nil || share < 1 {
-		return choices, err
-	}
-	return g.game.Way(context.Background(), choices, harm, MaxStates)
-}
-
-// turns are the numbers of choices after which a player chose, as far as choices were played by choosing, and all.
-func (g *Game) turns(choices []simulator.Choice, harm verdict.Word) (all []int, err error) {
-	at, err := g.Forward(nil, harm)
+// Turns are the numbers of choices after which a player chose, as far as choices were played by choosing, and all.
+func (g *Game) Turns(ctx context.Context, choices []simulator.Choice, harm verdict.Word) (all []int, err error) {
+	at, err := g.Forward(ctx, nil, harm)
 	for err == nil && len(at) < len(choices) && slices.Equal(at, choices[:len(at)]) {
 		all = append(all, len(at))
-		at, err = g.Forward(append(slices.Clip(at), choices[len(at)]), harm)
+		at, err = g.Forward(ctx, append(slices.Clip(at), choices[len(at)]), harm)
 	}
 	return append(all, len(choices)), err
 }
 
 // Back is the position before the last move that was chosen, or the first one.
-func (g *Game) Back(choices []simulator.Choice, harm verdict.Word) ([]simulator.Choice, error) {
-	all, err := g.turns(choices, harm)
+func (g *Game) Back(ctx context.Context, choices []simulator.Choice, harm verdict.Word) ([]simulator.Choice, error) {
+	all, err := g.Turns(ctx, choices, harm)
 	return choices[:all[max(len(all)-2, 0)]], err
 }
 
-// Lost finds where a harm has come out of reach: the number of choices up to which a way led to it, and the last turn of
-// a player up to there. All of choices: it is in reach.
-func (g *Game) Lost(ctx context.Context, choices []simulator.Choice, harm verdict.Word) (n, turn int, err error) {
-	all, err := g.turns(choices, harm)
-	n = sort.Search(len(choices), func(n int) bool {
-		w, failed := g.Way(ctx, choices[:n+1], harm)
-		err = cmp.Or(err, failed)
-		return w.Choices == nil && !w.Unknown
-	})
-	return n, all[max(sort.SearchInts(all, n+1)-1, 0)], err
+// Decisive is the last turn of a player, as a number of choices, from which a way to a harm led on that was as good as
+// from the start; without a way from there, the turn before.
+func (g *Game) Decisive(ctx context.Context, choices []simulator.Choice, harm verdict.Word) (turn int, err error) {
+	all, err := g.Turns(ctx, choices, harm)
+	best, failed := g.Way(ctx, nil, harm)
+	for i := len(all) - 2; i > 0 && cmp.Or(err, failed) == nil; i-- {
+		var w Way
+		if w, failed = g.Way(ctx, choices[:all[i]], harm); best.Choices == nil || w.Choices != nil &&
+			w.Faults <= best.Faults && len(w.Choices) <= len(best.Choices)+longer {
+			return all[i], failed
+		}
+	}
+	return all[0], cmp.Or(err, failed)
 }
 
 // harms counts the harms that choices have come to, of those that are asked for.
@@ -138,12 +120,13 @@ func (g *Game) events(choices []simulator.Choice, c simulator.Choice, before *sc
 }
 
 // goesOn is the move that goes on with what the choice at the place click began: a client asks, its request arrives and
-// is answered, or time passes until somebody does something. That ends with what changes the game, and before a message
-// that a fault can strike. What a client then only learns or reads belongs to it.
+// is answered, or time passes until somebody does something. That ends with what changes the game, before a message
+// that a fault can strike, and between two commands of a client that can crash. What a client then only learns or
+// reads belongs to it.
 func (g *Game) goesOn(
 	choices []simulator.Choice, click int, moves []simulator.Choice, run *schedule.Run,
 ) (next simulator.Choice, on bool, err error) {
-	began, mayFault := choices[click], false
+	began, mayFault, mayCrash := choices[click], false, false
 	passes, stamps := began.Verb == simulator.Pass, g.Lock.Expiry == lock.ExpiryClients
 	if began.Verb >= simulator.FaultVerb || began.Verb == simulator.Orphaned || !passes && began.Client == 0 ||
 		passes && stamps {
@@ -154,7 +137,7 @@ func (g *Game) goesOn(
 		case strikesMessage[c.Verb] || stamps && c == faults.PauseUnsentOf(int(c.Client)):
 			return next, false, nil
 		case c.Verb >= simulator.FaultVerb:
-			mayFault = true
+			mayFault, mayCrash = true, mayCrash || c.Verb == faults.Crash.Verb
 		case c.Verb == simulator.Resume || c.Verb == simulator.Orphaned || !passes && c.Client != began.Client:
 		case on:
 			return next, false, nil // there is a choice
@@ -163,13 +146,18 @@ func (g *Game) goesOn(
 		}
 	}
 	before, err := g.game.Replay(choices[:click])
+	if !on || err != nil {
+		return next, false, err
+	}
 	executing := mayFault || stamps || g.Bounds.Nodes > 1 // the order of commands of several clients matters
-	if !on || err != nil || !changes(run.Events[len(before.Events):], executing) {
-		return next, on && err == nil, err
+	changed := changes(run.Events[len(before.Events):], executing)
+	between := mayCrash && choices[len(choices)-1].Verb == simulator.Answer // two commands
+	if !changed && !between {
+		return next, true, nil
 	}
 	events, err := g.events(choices, next, run)
 	sends := slices.ContainsFunc(events, func(e history.Event) bool { return e.Kind == history.Send })
-	return next, err == nil && !sends && !changes(events, executing), err
+	return next, err == nil && !(changed && sends) && !changes(events, executing), err
 }
 
 // strikesMessage are the faults of messages, by their verbs.

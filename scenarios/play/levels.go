@@ -1,14 +1,13 @@
 package play
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
-	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/scenarios/race"
 	"locklab/scenarios/search"
@@ -23,6 +22,7 @@ type Level struct {
 	Budget   string
 	Harm     verdict.Word // to be brought about, if it can be
 	Attempts int          // of each client; 0: 2
+	Timing   search.Mode  // "": lockstep
 	Fenced   bool
 	Topic    string // of "locklab explain interview"; "": its long answer
 	Fix      string // the id of the level that tries what is said to prevent the harm
@@ -33,11 +33,11 @@ type Level struct {
 const Course = 20
 
 var levels = []Level{
-	{ID: "mutex", Lock: "mutex", Harm: verdict.Overlap, Fix: "crash"},
+	{ID: "mutex", Lock: "mutex", Harm: verdict.Overlap, Attempts: 1, Timing: search.AnyTiming, Fix: "crash"},
 	{ID: "crash", Lock: "setnx", Budget: "crash=1", Harm: verdict.Deadlock, Fix: "two-commands"},
 	{ID: "two-commands", Lock: "setnx-expire", Budget: "crash=1", Harm: verdict.Deadlock,
 		Topic: "two-commands", Fix: "clock"},
-	{ID: "clock", Lock: "getset", Budget: "client-clock=1@10s", Harm: verdict.Overlap, Topic: "clock", Fix: "one-command"},
+	{ID: "clock", Lock: "getset", Budget: "client-clock=1@11s", Harm: verdict.Overlap, Topic: "clock", Fix: "one-command"},
 	{ID: "one-command", Lock: "constant", Budget: "crash=1", Harm: verdict.Deadlock, Topic: "two-commands"},
 	{ID: "wrong-delete", Lock: "constant", Budget: "pause=1", Harm: verdict.WrongDel,
 		Topic: "wrong-delete", Fix: "get-and-del"},
@@ -67,7 +67,7 @@ var levels = []Level{
 	{ID: "lie", Lock: "getset", Budget: "pause=1", Harm: verdict.Lie, Topic: "clock"},
 	{ID: "reentrant", Lock: "reentrant", Harm: verdict.Overlap, Topic: "reentrancy"},
 	{ID: "daemon", Lock: "daemon-20", Harm: verdict.WrongDel, Topic: "watchdog", Fix: "watchdog"},
-	{ID: "server-clock", Lock: "token", Budget: "node-clock=1@10s", Harm: verdict.Overlap, Topic: "clock"},
+	{ID: "server-clock", Lock: "token", Budget: "node-clock=1@11s", Harm: verdict.Overlap, Topic: "clock"},
 	{ID: "majority", Lock: "redlock", Budget: "lose-reply=1", Harm: verdict.Orphan, Attempts: 1, Topic: "redlock"},
 	{ID: "line", Lock: "zk-recheck", Budget: "lose-reply=1", Harm: verdict.Orphan, Topic: "zookeeper-claim"},
 	{ID: "shards", Lock: "sharded-token", Budget: "server-list=1", Harm: verdict.Overlap, Topic: "production"},
@@ -124,13 +124,10 @@ func (l Level) Solution() (s Solution) {
 	return Solution{}
 }
 
-// Entry is the level's lock.
-func (l Level) Entry() (lock.Entry, error) { return race.Lock(l.Lock) }
-
 // Bounds are those of the level's search and game.
 func (l Level) Bounds() search.Bounds {
 	b := DefaultBounds()
-	b.Budget, b.Fenced, b.TTL = faults.Budget(l.Budget), l.Fenced, 9*time.Second
+	b.Budget, b.Fenced, b.Timing = faults.Budget(l.Budget), l.Fenced, cmp.Or(l.Timing, b.Timing)
 	if l.Attempts > 0 {
 		b.Attempts = l.Attempts
 	}
@@ -138,12 +135,12 @@ func (l Level) Bounds() search.Bounds {
 }
 
 // Game opens the level.
-func (l Level) Game() (*Game, error) {
-	entry, err := l.Entry()
+func (l Level) Game(ctx context.Context) (*Game, error) {
+	entry, err := race.Lock(l.Lock)
 	if err != nil {
 		return nil, err
 	}
-	return New(context.Background(), entry, l.Bounds())
+	return New(ctx, entry, l.Bounds())
 }
 
 // LevelAt is the n-th level, from 1.

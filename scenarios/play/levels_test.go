@@ -27,7 +27,7 @@ func TestLevels(t *testing.T) {
 		if !effort.Exhaustive() && !*update && want.States > 3_000 {
 			continue
 		}
-		g := racetest.Must(l.Game())(t)
+		g := racetest.Must(l.Game(t.Context()))(t)
 		s := racetest.Must(g.Search(t.Context()))(t)
 		g.Close()
 		if !s.Complete || len(s.Untriggered()) > 0 {
@@ -55,7 +55,7 @@ func TestLevelsCanBePlayed(t *testing.T) {
 		if !effort.Exhaustive() && want.States > 2_000 {
 			continue
 		}
-		g := racetest.Must(l.Game())(t)
+		g := racetest.Must(l.Game(t.Context()))(t)
 		way, err := g.Way(t.Context(), nil, l.Harm)
 		if err != nil || way.Unknown || (way.Choices != nil) != want.Possible || len(way.Choices) != want.Steps || way.Faults != want.Par {
 			t.Errorf("%s: %d faults, %d steps, %v; want %+v", l.ID, way.Faults, len(way.Choices), err, want)
@@ -75,7 +75,7 @@ func TestLevelsCanBePlayed(t *testing.T) {
 // its end. In lockstep nobody asks lock-delay again when its delay is over.
 func TestAgainst(t *testing.T) {
 	l := racetest.Must(play.LevelAt(8))(t) // the token and a pause
-	g := racetest.Must(l.Game())(t)
+	g := racetest.Must(l.Game(t.Context()))(t)
 	defer g.Close()
 	way := racetest.Must(g.Way(t.Context(), nil, l.Harm))(t)
 	for id, falls := range map[string]bool{"setnx": false, "lock-delay": true, "client-expiry": true, "zk-recheck": true} {
@@ -95,7 +95,7 @@ func TestCannot(t *testing.T) {
 		if l.Solution().Possible {
 			continue
 		}
-		entry := racetest.Must(l.Entry())(t)
+		entry := racetest.Lock(t, l.Lock)
 		b := l.Bounds()
 		b.Timing, b.Attempts, b.MaxStates, b.Nodes = search.AnyTiming, 1, 200_000, search.FewServers(entry)
 		s := racetest.Must(search.Explore(t.Context(), entry, b))(t)
@@ -113,9 +113,9 @@ func TestForward(t *testing.T) {
 		if l.Solution().States > 500 {
 			continue
 		}
-		g := racetest.Must(l.Game())(t)
+		g := racetest.Must(l.Game(t.Context()))(t)
 		for range 6 {
-			at, err := g.Forward(nil, l.Harm)
+			at, err := g.Forward(t.Context(), nil, l.Harm)
 			for err == nil {
 				var p *play.Position
 				if p, err = g.At(at); err != nil || len(p.Moves) == 0 {
@@ -124,11 +124,11 @@ func TestForward(t *testing.T) {
 				offered(t, g, l, p, at)
 				chosen := append(slices.Clip(at), p.Moves[random.IntN(len(p.Moves))].Choice)
 				var on, back []simulator.Choice
-				if on, err = g.Forward(chosen, l.Harm); err != nil {
+				if on, err = g.Forward(t.Context(), chosen, l.Harm); err != nil {
 					break
 				}
 				forced += len(on) - len(chosen)
-				if back, err = g.Back(on, l.Harm); len(p.Moves) > 1 && !slices.Equal(back, at) {
+				if back, err = g.Back(t.Context(), on, l.Harm); len(p.Moves) > 1 && !slices.Equal(back, at) {
 					t.Fatalf("%s: back from %v is %v, not %v", l.ID, on, back, at)
 				}
 				if q, _ := g.At(on); q != nil && q.Has(l.Harm) && !p.Has(l.Harm) {
@@ -161,7 +161,9 @@ func offered(t *testing.T, g *play.Game, l play.Level, p *play.Position, at []si
 		if m.Choice.Verb == simulator.Resume && paused && since == p.Now && len(p.Moves) > 1 {
 			t.Errorf("%s: after %v a client may wake from a pause of no length", l.ID, at)
 		}
-		if e := m.Run.Events[min(len(p.Outcome.History.Events), len(m.Run.Events)-1)]; m.Choice.Verb == simulator.Orphaned && e.Kind == history.Read && len(p.Moves) > 1 && !p.Has(l.Harm) {
+		added := m.Run.Events[min(len(p.Outcome.History.Events), len(m.Run.Events)):]
+		reads := len(added) > 0 && added[0].Kind == history.Read
+		if m.Choice.Verb == simulator.Orphaned && reads && len(p.Moves) > 1 && !p.Has(l.Harm) {
 			t.Errorf("%s: after %v a read is offered for which nobody waits", l.ID, at)
 		}
 	}

@@ -1,17 +1,14 @@
-// Package play makes a player the scheduler. A [Game] is one lock within the bounds of a
-// search; a [Position] is what a player sees after some choices, as plain data. The choices
-// are those that the search itself tries, so every game is a run that the search covers:
-// what it calls par is the best that a player can do, and a harm that it proves impossible
-// cannot be played. What is no decision plays itself, so that a player meets fewer orders
-// than the search; each level can still be won by the fewest faults, which a test tries.
+// Package play makes a player the scheduler. A [Game] is one lock within the bounds of a search; a [Position] is what a
+// player sees after some choices, as plain data. The choices are those that the search itself tries, so every game is a
+// run that the search covers: what it calls par is the best that a player can do, and a harm that it proves impossible
+// cannot be played. What is no decision plays itself, so that a player meets fewer orders than the search; each level
+// can still be won by the fewest faults, which a test tries.
 //
-// Nothing is modelled for the game: positions are runs of the lock's own code on the
-// simulator, hints and shortest ways are searches from the position on. To take a choice
-// back is to make all choices but the last. A position is a trace, and its link is the
-// saved game.
+// Nothing is modelled for the game: positions are runs of the lock's own code on the simulator, hints and shortest ways
+// are searches from the position on. To take a choice back is to make all choices but the last. A position is a trace,
+// and its link is the saved game.
 //
-// [Levels] is a course through the lab. Package reports/game shows games, in a terminal and as
-// JSON for a page.
+// [Levels] is a course through the lab. Package reports/game shows games, in a terminal and as JSON for a page.
 package play
 
 import (
@@ -35,10 +32,10 @@ import (
 const MaxStates = 1_000_000
 
 // DefaultBounds are those of a game in which most of what there is can be found: in
-// lockstep, so that a move is an event and not a fraction of a second.
+// lockstep, so that a move is an event and not a fraction of a second; with the lease that races have.
 func DefaultBounds() search.Bounds {
 	b := search.DefaultBounds()
-	b.Timing = search.Lockstep
+	b.Timing, b.TTL = search.Lockstep, race.Standard().TTL
 	return b
 }
 
@@ -129,12 +126,7 @@ type Fault struct {
 }
 
 // Used counts the faults of the position.
-func (p *Position) Used() (n int) {
-	for _, f := range p.Faults {
-		n += f.Used
-	}
-	return n
-}
+func (p *Position) Used() int { return simulator.FaultsIn(p.Trace.Choices) }
 
 // Has reports whether a harm has happened; "": any.
 func (p *Position) Has(harm verdict.Word) bool {
@@ -243,8 +235,7 @@ func searchGame(ctx context.Context, entry lock.Entry, b search.Bounds) (*search
 	return search.Explore(ctx, entry, b)
 }
 
-// Par is the fewest faults to a harm, and the fewest steps with so many; false: the search
-// has not found it.
+// Par is the fewest faults to a harm, and the fewest steps with so many; false: the search has not found it.
 func Par(s *search.Search, harm verdict.Word) (par, steps int, ok bool) {
 	for _, w := range s.Witnesses {
 		if w.Verdict == harm {
@@ -254,8 +245,7 @@ func Par(s *search.Search, harm verdict.Word) (par, steps int, ok bool) {
 	return 0, 0, false
 }
 
-// Gravest is the harm to play for if none is named: the first of those that a search has
-// found; "": it has found none.
+// Gravest is the harm to play for if none is named: the first of those that a search has found; "": it has found none.
 func Gravest(s *search.Search) verdict.Word {
 	for _, word := range explore.Words() {
 		if _, _, ok := Par(s, word); ok {
@@ -286,14 +276,7 @@ func (g *Game) Way(ctx context.Context, choices []simulator.Choice, harm verdict
 // Doom is the share of what can follow choices that ends in a harm, if no further fault is
 // injected and every next step is equally likely; false: too much can follow.
 func (g *Game) Doom(ctx context.Context, choices []simulator.Choice, harm verdict.Word) (float64, bool, error) {
-	return g.share(ctx, choices, harm, MaxStates)
-}
-
-// share is Doom within so many states.
-func (g *Game) share(
-	ctx context.Context, choices []simulator.Choice, harm verdict.Word, most int,
-) (share float64, ok bool, err error) {
-	share, err = g.game.Share(ctx, choices, harm, most)
+	share, err := g.game.Share(ctx, choices, harm, MaxStates)
 	if large := (*explore.TooLargeError)(nil); errors.As(err, &large) {
 		return 0, false, nil
 	}

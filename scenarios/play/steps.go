@@ -53,7 +53,7 @@ func (g *Game) Next(ctx context.Context, p *Position, w Way, harm verdict.Word) 
 		if p.Moves[i].Fault != faults {
 			continue
 		}
-		on, err := g.Forward(append(slices.Clip(choices), p.Moves[i].Choice), harm)
+		on, err := g.Forward(ctx, append(slices.Clip(choices), p.Moves[i].Choice), harm)
 		way := Way{Choices: on, Faults: simulator.FaultsIn(on)}
 		if err == nil {
 			had, failed := g.harms(on, harm)

@@ -210,27 +210,20 @@ func openSearch(entry lock.Entry, t simulator.Trace) (*Opened, error) {
 	if err != nil {
 		return nil, i18n.Errorf("error.replay.bounds", "cause", err)
 	}
-	if err := b.Check(entry); err != nil {
-		return nil, i18n.Errorf("error.replay.bounds", "cause", err)
-	}
-	m, err := b.Model(entry)
+	m, sim, err := b.Simulator(entry)
 	if err != nil {
 		return nil, err
 	}
-	return b.Open(m)
+	return b.Opened(m, sim), nil
 }
 
-// Open makes the simulator of m, a model of b.
-func (b Bounds) Open(m *explore.Model) (*Opened, error) {
-	sim, err := m.Simulator()
-	if err != nil {
-		return nil, err
-	}
+// Opened is the simulator of m, a model of b, with what is said of its runs.
+func (b Bounds) Opened(m *explore.Model, sim *simulator.Simulator) *Opened {
 	return &Opened{sim, func(run *schedule.Run) *race.Outcome {
 		o := OutcomeOf(m, run)
 		o.Race, o.Trace = b.Race(), b.Trace(m.Entry, run.Choices)
 		return o
-	}}, nil
+	}}
 }
 
 // Simulator makes the simulator in which a trace of a search within b is played. The caller

@@ -91,11 +91,10 @@ const (
 // excludes, by bisection. Each answer is that of a complete search of all interleavings
 // of two clients and at most one fault.
 //
-// The two run the same code. Each asks at once; refused, it asks again with all
-// retries of explore.RetrySleeps. When it has the lock it works for two fifths of a
-// lease and a millisecond, gives it back and is done. So the other asks at the very
-// end of that work, and just after a lease has ended; asking all the time would find
-// nothing else.
+// The two run the same code. Each begins at once, or at any moment at which something
+// is due, such as the end of a pause or of a lease, however long the lock makes that last.
+// Refused, it asks again with all retries of explore.RetrySleeps. When it has the lock it
+// works for two fifths of a lease and a millisecond, gives it back and is done.
 //
 // w and ctx are as for Matrix; a limit that was not finished is NoAnswer.
 func FindTolerance(ctx context.Context, locks []lock.Entry, w *share.Work) (*Tolerance, error) {
@@ -122,17 +121,13 @@ func ToleranceCells(locks int) int { return locks * len(Hazards()) }
 
 // Rivals are the clients of a tolerance: two, and one more where two may be inside.
 type Rivals struct {
-	TTL     time.Duration
-	Retries []time.Duration // as in explore.Model
+	TTL time.Duration
 	// Code, if it is not nil, puts a user's own code in place of the lock of a search.
 	Code func(b *explore.Model)
 }
 
 // UsualRivals are those of FindTolerance.
-func UsualRivals() Rivals {
-	const ttl = 9 * time.Second
-	return Rivals{TTL: ttl, Retries: explore.RetrySleeps(ttl, explore.MaxRetries)}
-}
+func UsualRivals() Rivals { return Rivals{TTL: 9 * time.Second} }
 
 // Limit bisects.
 func (r Rivals) Limit(ctx context.Context, entry lock.Entry, h Hazard) (Limit, error) {
@@ -214,7 +209,7 @@ func (r Rivals) Search(ctx context.Context, entry lock.Entry, h Hazard, parts in
 }
 
 func (r Rivals) search(ctx context.Context, entry lock.Entry, budget faults.Budget) (*RivalSearch, error) {
-	b := search.Bounds{Retries: explore.MaxRetries, Budget: budget, Scope: explore.Scope{
+	b := search.Bounds{Retries: explore.MaxRetries, Late: true, Budget: budget, Scope: explore.Scope{
 		Clients: search.Enough(entry, verdict.Overlap), Attempts: 1, Nodes: search.FewServers(entry), TTL: r.TTL}}
 	if err := b.Check(entry); err != nil {
 		return nil, err
@@ -226,7 +221,7 @@ func (r Rivals) search(ctx context.Context, entry lock.Entry, budget faults.Budg
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
 	found := atomic.Bool{}
-	m.Retries, m.NoProbe, m.MaxStates = r.Retries, true, toleranceStates
+	m.NoProbe, m.MaxStates = true, toleranceStates
 	m.Progress = func(r *explore.Result) {
 		if overlap(r) != nil {
 			found.Store(true)

@@ -56,9 +56,9 @@ type Host struct {
 	// that runs beside a request is late: it fires when the answer comes.
 	Once bool
 
-	// OtherDates, if it is not nil, is called when an execution of code that is not timed begins. It reports whether
-	// that is at another date and hour, each at one of its own, with more time between what it observes.
-	OtherDates func() bool
+	// OtherDate, if it is not nil, is called when an execution of code that is not timed begins. Above 0 that is at
+	// another date and hour, as of process.OtherDate, with more time between what it observes.
+	OtherDate func() int
 	// Drawn, if it is not nil, gives names to the values that the code draws and sends to Redis servers.
 	Drawn *Drawn
 	// Turn, if it is not nil, is that of all hosts whose executions run one at a time: for code that keeps in a
@@ -69,19 +69,21 @@ type Host struct {
 	Leaks *Leaks
 
 	executions int
-	dates      int // number of other dates at which executions have begun, shadows among them
+	dates      int // number of other dates at which shadows have begun
 }
 
 // Start implements process.Host.
 func (h *Host) Start() process.Execution {
-	if h.OtherDates != nil && h.OtherDates() && !h.Timed {
-		return h.start(h.Horizon)
+	if h.OtherDate != nil && !h.Timed {
+		if date := h.OtherDate(); date > 0 {
+			return h.start(h.Horizon, date)
+		}
 	}
-	return h.start(0)
+	return h.start(0, 0)
 }
 
-// start begins an execution of which each observation takes so much more time; above 0 it is at another date, too.
-func (h *Host) start(extra time.Duration) *execution {
+// start begins an execution of which each observation takes so much more time, at another date if that is above 0.
+func (h *Host) start(extra time.Duration, date int) *execution {
 	open := h.Open()
 	h.executions++
 	if h.Drawn != nil {
@@ -91,9 +93,8 @@ func (h *Host) start(extra time.Duration) *execution {
 	if h.Timed {
 		at = at.Add(-early)
 	}
-	if extra > 0 {
-		h.dates++
-		at = at.Add(process.OtherDate(h.dates))
+	if date > 0 {
+		at = at.Add(process.OtherDate(date))
 	}
 	x := &execution{h: h, number: h.executions, extra: extra, client: &Handle{h: h, open: open}}
 	h.Turn.take(x)

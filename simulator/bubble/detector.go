@@ -5,7 +5,6 @@ import (
 	"context"
 	"runtime"
 	"strings"
-	"syscall"
 	"time"
 
 	"locklab/simulator/internal/routine"
@@ -117,15 +116,6 @@ func (d *detector) look(all []routine.Routine, worked time.Duration) (stall *Sta
 		return nil, own > 0
 	}
 	return &StallError{Client: d.client, After: most, State: seen.Does(), Stack: seen.Stack}, own > 0
-}
-
-// Worked returns the time that processors have worked for this process: other work on the machine does not count.
-func Worked() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		panic(err) // the arguments are right
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // Within returns ctx, which ends with the cause context.DeadlineExceeded when processors have worked for so long; 0

@@ -55,7 +55,12 @@ func (x *execution) another(extra time.Duration) (y *execution, err error) {
 	var others []process.Entry // what the code does otherwise in the end
 	for range maxShadows {
 		if y == nil || y.agent.lost || y.extra != extra {
-			y = x.h.start(extra)
+			date := 0
+			if extra > 0 {
+				x.h.dates++
+				date = x.h.dates
+			}
+			y = x.h.start(extra, date)
 		}
 		if err = y.repeat(x.steps); err == nil {
 			return y, nil
@@ -106,9 +111,11 @@ func (x *execution) repeat(steps []step) error {
 // timeTrials is the number of executions that show that chance is not why code does something else at another time.
 const timeTrials = 10
 
-// needsTime executes the same history in the time that it took, after one with more time has come to something else.
-// The error is a *NeedsTimeError if all do the same as the first; nil: one has failed otherwise.
+// needsTime executes the same history in the time that it took, after one with more time, at another date, has come to
+// something else, and so again. The error is a *NeedsTimeError if all do what those before did; nil: one has failed
+// otherwise, or it was by chance that the other one did something else.
 func (x *execution) needsTime() error {
+	date := x.h.dates
 	for range timeTrials {
 		y, err := x.another(0)
 		switch {
@@ -118,6 +125,13 @@ func (x *execution) needsTime() error {
 			return nil
 		}
 		y.Stop()
+	}
+	for range timeTrials {
+		x.h.dates = date - 1
+		if y, err := x.another(x.h.Horizon); err == nil {
+			y.Stop()
+			return nil
+		}
 	}
 	return &NeedsTimeError{x.h.ID}
 }

@@ -21,9 +21,6 @@ const variable = "LOCKLAB_HISTORY"
 // question and answer are its files. Gob keeps texts that are no UTF-8, as JSON does not.
 const question, answer = "question", "answer"
 
-// patience is the time after which a process is given up that does not take its processor time.
-const patience = 5 * time.Minute
-
 // ErrSlow is the error of a process that takes more processor time than it may.
 var ErrSlow = errors.New("child: it takes more processor time than it may")
 
@@ -40,7 +37,7 @@ func Again(ctx context.Context, test string, asked, answered any, limit time.Dur
 	if err := errors.Join(failed, writeGob(filepath.Join(folder, question), asked)); err != nil {
 		return "", err
 	}
-	patient, cancel := context.WithTimeout(ctx, patience)
+	patient, cancel := context.WithTimeout(ctx, 5*time.Minute) // one that waits for something does not work
 	defer cancel()
 	c := exec.CommandContext(patient, "sh", "-c", `ulimit -t "$1"; shift; exec "$@"`, "sh",
 		fmt.Sprint(int(limit.Seconds())), program, "-test.run="+Pattern(test), "-test.count=1")
@@ -64,11 +61,7 @@ func Again(ctx context.Context, test string, asked, answered any, limit time.Dur
 
 // Pattern is the -test.run of one test.
 func Pattern(test string) string {
-	var parts []string
-	for _, name := range strings.Split(test, "/") {
-		parts = append(parts, "^"+regexp.QuoteMeta(name)+"$")
-	}
-	return strings.Join(parts, "/")
+	return "^" + strings.ReplaceAll(regexp.QuoteMeta(test), "/", "$/^") + "$"
 }
 
 // IsAgain reports whether this process is one that Again has started.
@@ -83,18 +76,15 @@ func Answer(answered any) error {
 }
 
 func writeGob(file string, v any) error {
-	f, err := os.Create(file)
-	if err != nil {
-		return err
-	}
-	return errors.Join(gob.NewEncoder(f).Encode(v), f.Close())
+	content := &bytes.Buffer{}
+	err := gob.NewEncoder(content).Encode(v)
+	return errors.Join(err, os.WriteFile(file, content.Bytes(), 0o600))
 }
 
 func readGob(file string, v any) error {
-	f, err := os.Open(file)
+	content, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	return gob.NewDecoder(f).Decode(v)
+	return gob.NewDecoder(bytes.NewReader(content)).Decode(v)
 }

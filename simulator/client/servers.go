@@ -117,9 +117,6 @@ const (
 
 var tokensNames = []string{"unique", "thread", "prefix", "constant", "clock"}
 
-// TokensNames are the names of all, in the order of the constants.
-func TokensNames() []string { return slices.Clone(tokensNames) }
-
 // String is the name.
 func (t Tokens) String() string { return tokensNames[t] }
 

@@ -39,7 +39,7 @@ func (p *Process) Repeat() error {
 // error is a *NondeterministicError.
 func Again(p *Process, at uint32) error {
 	if p.host != nil {
-		// Nothing goes on from the end of a history as this host may have begun it: bubble.Host.OtherDates.
+		// Nothing goes on from the end of a history as this host may have begun it: bubble.Host.OtherDate.
 		defer p.stop()
 	}
 	did, err := p.rerun(at, clock.Shift{})

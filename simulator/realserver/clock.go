@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"time"
 	"unsafe"
 
@@ -66,8 +65,7 @@ func NewClock(library, file string, at time.Time) (*Clock, error) {
 	if err := f.Truncate(4096); err != nil {
 		return nil, err
 	}
-	const access = syscall.PROT_READ | syscall.PROT_WRITE
-	if c.memory, err = syscall.Mmap(int(f.Fd()), 0, 4096, access, syscall.MAP_SHARED); err != nil {
+	if c.memory, err = child.Share(f, 4096); err != nil {
 		return nil, err
 	}
 	c.Set(at)
@@ -93,7 +91,7 @@ func (c *Clock) Run(at, until time.Time, speed float64) {
 // Close ends the use of the clock; a server that runs keeps what it shows.
 func (c *Clock) Close() {
 	if c != nil {
-		syscall.Munmap(c.memory)
+		child.Unshare(c.memory)
 		c.memory = nil
 	}
 }
