@@ -50,7 +50,7 @@ func TestCellText(t *testing.T) {
 }
 
 // uncounted stands behind the race of most failures.
-const uncounted = " Not counted as failures: FENCED (two inside, data safe), ORPHAN and BLOCKED (waits that end). "
+const uncounted = " Alone these are no failures: FENCED (two inside, data safe), ORPHAN and BLOCKED (waits that end). "
 
 func TestGridHeadline(t *testing.T) {
 	small := func(cells ...string) Grid {
