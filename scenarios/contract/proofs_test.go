@@ -34,7 +34,7 @@ func TestProve(t *testing.T) {
 		{"proved for one attempt, contracted for any number", "[prove budget=crash=any]\nredisson-lease HOLDS instants", contract.Inconclusive, "only for clients that take the lock once, because a process draws a token for its whole life: write [prove attempts=once"},
 		{"proved for any number, contracted for one attempt", "[prove attempts=once budget=crash=any]\ntoken HOLDS", contract.Differs, "leave out attempts=once"},
 		{"it rests on instants", "[prove attempts=once budget=crash=any]\nredisson-lease HOLDS", contract.Differs, `write "instants" after the verdicts`},
-		{"no proof", "[prove budget=crash=any]\nzk-naive HOLDS", contract.Inconclusive, "there is no proof: the lock lives on an ensemble"},
+		{"no proof", "[prove budget=crash=any]\nzk-naive HOLDS", contract.Inconclusive, "there is no proof: the lock lives on a ZooKeeper ensemble"},
 		{"no proof, and what occurs is not contracted", "[prove budget=crash=any]\ntoken-wait HOLDS", contract.Differs, "DEADLOCK@0 occurs, contracted HOLDS"},
 		{"a fault that strikes nowhere", "[prove budget=expire-session=1]\ntoken HOLDS", contract.Inconclusive, "there is no proof: expire-session could not be injected"},
 		{"a race", "[gc-pause]\ntoken STALE-WRITE OVERLAP", contract.Met, ""},
