@@ -247,7 +247,7 @@ func (b *browser) loses() {
 	b.wait(`!state.busy && state.at.steps === 3 && document.getElementById("doom")`)
 	b.do(`const crash = document.querySelector(".moves .fault"); for (let n = 0; n < 3; n++) crash.click()`)
 	b.wait(`!state.busy && document.querySelector(".end.harmful") && state.at.faults[0].used === 1 && /its EXPIRE was under way/.test(document.querySelector(".end").textContent)`)
-	b.click("Back to before it")
+	b.click("Back to before that move")
 	b.wait(`!state.busy && state.at.link === there && !document.querySelector(".end")`)
 	b.keys("13b")
 	b.wait(`!state.busy && state.at.link === there && !document.querySelector(".end")`)
@@ -359,8 +359,10 @@ func (b *browser) raceAndLessons(name string) {
 	b.do(`read("path 3")`)
 	b.wait(`!state.busy && state.view === "lessons" && document.querySelector("a.inline")`)
 	b.look(name + "-lesson")
+	b.press(`[...document.querySelectorAll(".row a")].find((e) => e.hash === "#lesson.interview/3")`) // Ask me
+	b.wait(`!state.busy && document.querySelectorAll(".asked").length > 10`)
 	b.do(`read("interview")`)
-	b.wait(`!state.busy && state.lesson.name === "interview" && document.querySelector("article h3")`)
+	b.wait(`!state.busy && state.page === 0 && document.querySelector("article h3")`)
 	if h := b.number(`document.documentElement.scrollHeight`); h > 2400 {
 		b.t.Errorf("a page of the interview is %d px high", h)
 	}

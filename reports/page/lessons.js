@@ -80,7 +80,7 @@ function command(text) {
 
 function drawLessons() {
   const of = (label, all) => select([["", label], ...all], "", (id) => id && read(id), label);
-  const menu = el("div.row", ["path", "interview", "debate", "glossary"].map((n) => link("lesson." + n, say("board.lesson." + n))), of(say("board.lesson.lock"), byFamily()), of(say("board.lesson.race"), DATA.races.map((r) => [r.id, `${r.short} ${r.id}: ${own(r.title)}`])));
+  const menu = el("div.row", ["path", "interview", "debate", "glossary"].map((n) => link("lesson." + n + (n === "interview" ? "/3" : ""), say("board.lesson." + n))), of(say("board.lesson.lock"), byFamily()), of(say("board.lesson.race"), DATA.races.map((r) => [r.id, `${r.short} ${r.id}: ${own(r.title)}`])));
   if (!state.lesson) return show(el("h2", say("board.lessons")), menu, el("p.faint", say("board.lessons.intro")));
   const { name, said } = state.lesson, all = pages(said), screen = Number(/^path (\d+)$/.exec(name)?.[1] ?? 0);
   const page = state.page = Math.min(state.page, all.length - 1), [at, most] = screen ? [screen, PATH] : [page + 1, all.length];

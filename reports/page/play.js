@@ -122,7 +122,7 @@ async function step(request) {
 function reached() {
   const { at, level, harm } = state;
   if (!level) return;
-  if (!at.moves.length) keep.set("tried." + level.id, "yes");
+  if (!at.moves.length || over()) keep.set("tried." + level.id, "yes");
   const used = total(at), b = best(level), won = at.verdicts.includes(harm) && !state.gaveUp;
   const better = !b || used < b.faults || (used === b.faults && at.steps < b.steps);
   if (won && better) keep.set("level." + level.id, JSON.stringify({ faults: used, steps: at.steps }));
@@ -158,7 +158,7 @@ async function cannot() {
   if (judged?.right) return proved(judged);
   state.judged = tried ? own(judged.said) : say("board.tryfirst");
   if (tried && level) { keep.set("wrong." + level.id, wrong(level) + 1); state.judged += " " + say("board.mark"); }
-  if (state.view === "game") redraw(); // it stands at the button
+  if (state.view === "game") { redraw(); document.querySelector(".judged")?.scrollIntoView({ block: "nearest" }); }
   return state.judged;
 }
 
