@@ -92,7 +92,6 @@ function drawQuiz() {
   show(
     el("h2", say("board.question", { n: state.number + 1 }), q.run ? [": ", el("span.code", q.lock), ", " + own(q.race)] : null, " ", el("small.faint", say("board.score", { right, all: all.length }))),
     el("p.ask", own(q.ask)),
-    q.run ? drawRun(q.run) : null,
-    el("ol.moves.answers", list),
-    mine >= 0 ? el("p.row", button(say("board.more"), nextQuestion, ".main"), button(say("board.run"), () => copy("locklab run " + q.link))) : null, head);
+    el(q.run ? "div.play" : "div", q.run ? el("div", drawRun(q.run)) : null, el("div", el("ol.moves.answers", list),
+      mine >= 0 ? el("p.row", el("b", say(answers[state.number].right ? "board.right" : "board.wrong")), button(say("board.more"), nextQuestion, ".main"), button(say("board.run"), () => copy("locklab run " + q.link))) : null)), head);
 }
