@@ -16,12 +16,11 @@ import (
 // manyTimes as many states as one attempt of each client has two have at least: measured over all locks of the lab.
 const manyTimes = 5
 
-// searchBeside searches at any timing beside s, a complete search in lockstep that began at a time, and adds to s
-// what that finds: messages that take time and clients that come later show what lockstep hides. It is one attempt of
-// each client, and then as many as are asked for: if they have no end within the limit, a quarter of it shows what
-// they come to first. Code that cannot be carried so is no error: the certificate has the reason. Code that looks at
-// its clock takes very many states at any timing: beside it is one attempt of each in lockstep, with clients that come
-// later.
+// searchBeside searches at any timing beside s, a complete search in lockstep that began at a time, and adds to s what
+// that finds: messages that take time and clients that come later show what lockstep hides. It is one attempt of each
+// client, and then as many as are asked for: if they have no end within the limit, a quarter of it shows what they come
+// to first. Code that cannot be carried so is no error: the certificate has the reason. Code that looks at its clock
+// takes very many states at any timing: beside it is one attempt of each in lockstep, with clients that come later.
 func (p *plan) searchBeside(ctx context.Context, s *search.Search, began time.Duration) error {
 	if p.study.Timing == search.AnyTiming || !s.Complete || p.bounds.Beside < 0 {
 		return nil

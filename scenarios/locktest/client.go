@@ -54,9 +54,8 @@ func (c *Client) Addr(n int) string {
 	return c.process.Addr(n)
 }
 
-// Dial connects to one of the addresses of Addr. It is what redis.Options.Dialer of
-// go-redis, redigo's DialContextFunc and rueidis's DialCtxFn want, and zk.WithDialer of
-// go-zookeeper but for the context.
+// Dial connects to one of the addresses of Addr. It is what redis.Options.Dialer of go-redis, redigo's DialContextFunc
+// and rueidis's DialCtxFn want, and zk.WithDialer of go-zookeeper but for the context.
 func (c *Client) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	c.runner.dialed.Store(true)
 	conn, err := c.process.Dial(ctx, network, addr)
@@ -102,9 +101,8 @@ func (c *Client) Token() string { return c.process.Token() }
 // panics, as business code does: what the client then does about the lock is its own.
 func (c *Client) Critical(work func(r *Resource)) { c.CriticalWithToken(0, work) }
 
-// CriticalWithToken is Critical of a lock that has given the client a fencing token,
-// above 0. With Bounds.Fenced the resource refuses a token below the highest it has
-// seen.
+// CriticalWithToken is Critical of a lock that has given the client a fencing token, above 0. With Bounds.Fenced the
+// resource refuses a token below the highest it has seen.
 func (c *Client) CriticalWithToken(token uint64, work func(r *Resource)) {
 	switch {
 	case c.inside:
@@ -154,8 +152,7 @@ func (c *Client) takeTime() {
 	}
 }
 
-// Resource, which the lock protects, is a register across the network that counts its
-// accepted writes.
+// Resource, which the lock protects, is a register across the network that counts its accepted writes.
 type Resource struct {
 	c      *Client
 	token  uint64

@@ -96,8 +96,7 @@ func (r *random) seed(t *testing.T, n uint64, execution int) {
 // goldenRatio is that of 2^64: its multiples are far apart.
 const goldenRatio = 0x9e3779b97f4a7c15
 
-// begins reports whether code has turned out to draw since the last call. What it did until
-// then may depend on that.
+// begins reports whether code has turned out to draw since the last call. What it did until then may depend on that.
 func (r *random) begins() bool {
 	r.look()
 	defer func() { r.noticed = false }()

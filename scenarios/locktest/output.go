@@ -144,8 +144,7 @@ func show(o *race.Outcome) string {
 	return out.String()
 }
 
-// explain returns an error of a search in words for the author of the code, with the run that
-// has led to it.
+// explain returns an error of a search in words for the author of the code, with the run that has led to it.
 func explain(err error) string {
 	return reason(err) + until(err)
 }

@@ -98,9 +98,8 @@ type racer struct {
 	claims []claim // nil: the test says nothing
 }
 
-// newRacer plays the code alone and finds how many servers it asks, what it locks and for
-// how long, as far as the bounds do not say so. A lock without a lease is played with the
-// races' own numbers.
+// newRacer plays the code alone and finds how many servers it asks, what it locks and for how long, as far as the
+// bounds do not say so. A lock without a lease is played with the races' own numbers.
 func newRacer(t *testing.T, known Bounds, client func(*Client), finds ...string) *racer {
 	t.Helper()
 	r := &racer{}

@@ -136,9 +136,8 @@ func (r *runner) contender(b *explore.Model) func(*bubble.Handle) {
 	}
 }
 
-// attempt calls the code once for a client, records how it ends, and reports whether it has entered. An
-// exception of its section goes through the code and ends here, as it ends in the handler of a request: the
-// process lives on.
+// attempt calls the code once for a client, records how it ends, and reports whether it has entered. An exception of
+// its section goes through the code and ends here, as it ends in the handler of a request: the process lives on.
 func (r *runner) attempt(one *Client) bool {
 	one.runner, one.failures = r, one.process.Failures()
 	one.process.Record(history.Event{Kind: history.Acquire})

@@ -36,11 +36,9 @@ func Sample(t *testing.T, b Bounds, client func(*Client), finds ...string) {
 	}
 	for _, c := range all {
 		t.Run(string(c.word), func(t *testing.T) {
-			o := found[c.word]
-			switch {
-			case o != nil && c.par == never:
+			if o := found[c.word]; o != nil && c.par == never {
 				t.Error(tell("locktest.sample.broken", "verdict", string(c.word), "n", fmt.Sprint(n)) + "\n" + show(o))
-			case o == nil && c.par != never:
+			} else if o == nil && c.par != never {
 				t.Error(tell("locktest.sample.holds", "verdict", string(c.word), "n", fmt.Sprint(n)))
 			}
 		})
