@@ -34,20 +34,6 @@ func lessonPage(t *testing.T, lang string) ([]lessons.Slide, string) {
 	return lessons.Slides(blocks), content.String()
 }
 
-// visit opens an address of a file.
-func (b *browser) visit(url string) {
-	b.t.Helper()
-	b.call("Page.navigate", map[string]any{"url": "about:blank"}, nil)
-	b.wait(`location.href === "about:blank"`)
-	b.call("Page.navigate", map[string]any{"url": url}, nil)
-	b.wait(`document.readyState === "complete"`)
-}
-
-// media sets the colours and the medium of the page.
-func (b *browser) media(medium, scheme string) {
-	b.call("Emulation.setEmulatedMedia", map[string]any{"media": medium, "features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
-}
-
 // A deck in a browser, at the size of a projector: each slide fills the screen without scrolling, its run is drawn as far
 // as the question goes and whole beside the answer; the notes, the quiz, the views for paper, Back, and an address that
 // names nothing.

@@ -338,3 +338,17 @@ func (b *browser) check(url string) {
 		}
 	}
 }
+
+// media sets the colours and the medium of the page.
+func (b *browser) media(medium, scheme string) {
+	b.call("Emulation.setEmulatedMedia", map[string]any{"media": medium, "features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
+}
+
+// visit opens an address of a file.
+func (b *browser) visit(url string) {
+	b.t.Helper()
+	b.call("Page.navigate", map[string]any{"url": "about:blank"}, nil)
+	b.wait(`location.href === "about:blank"`)
+	b.call("Page.navigate", map[string]any{"url": url}, nil)
+	b.wait(`document.readyState === "complete"`)
+}
