@@ -36,7 +36,11 @@ func TestMain(m *testing.M) {
 	if limit := os.Getenv(fileLimit); limit != "" {
 		limitFiles(limit)
 	}
-	code := run(untilStopped(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)
+	ctx := untilStopped()
+	if os.Getenv(tellsReady) != "" {
+		os.NewFile(3, "ready").Close()
+	}
+	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)
 	if name := os.Getenv(statusFile); name != "" {
 		status, err := os.ReadFile("/proc/self/status")
 		if err == nil {

@@ -4,7 +4,9 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -20,6 +22,9 @@ import (
 
 // fileLimit is the size in bytes beyond which the program can write no file.
 const fileLimit = "LOCKLAB_TEST_FILE_LIMIT"
+
+// tellsReady has the program close its third file when it waits for signals.
+const tellsReady = "LOCKLAB_TEST_TELLS_READY"
 
 func limitFiles(limit string) {
 	n, err := strconv.ParseUint(limit, 10, 64)
@@ -130,8 +135,7 @@ func TestKilled(t *testing.T) {
 			}
 			_, code, out, errs := disturbed(t, k.args, dir, signal, time.Duration(draw.Float64()*1.1*float64(took)), limit)
 			what := fmt.Sprintf("%s, signal %d, at most %d bytes in a file", k.args, signal, limit)
-			full, begun := strings.Contains(errs, "file too large"), out+errs != "" // before that a signal kills it
-			if code != exitOK && signal == 0 && !full || code == -1 && begun && signal != syscall.SIGKILL {
+			if full := strings.Contains(errs, "file too large"); code != exitOK && signal == 0 && !full || code == -1 && signal != syscall.SIGKILL {
 				t.Errorf("%s: exit status %d: %s", what, code, errs)
 			}
 			if round == 0 && (code != exitInternal || out == "") {
@@ -169,10 +173,19 @@ func disturbed(t *testing.T, args, dir string, signal syscall.Signal, after time
 	p.Env = append(p.Env, fmt.Sprint(fileLimit, "=", limit))
 	var stdout, stderr bytes.Buffer
 	p.Stdout, p.Stderr = &stdout, &stderr
-	began := time.Now()
-	if err := p.Start(); err != nil {
+	ready, begins, err := os.Pipe()
+	if err != nil {
 		t.Fatal(err)
 	}
+	defer ready.Close()
+	p.Env, p.ExtraFiles = append(p.Env, tellsReady+"=1"), []*os.File{begins}
+	if err := errors.Join(p.Start(), begins.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ready.Read(make([]byte, 1)); err != io.EOF { // a signal before that kills any program
+		t.Fatal(err)
+	}
+	began := time.Now()
 	if signal != 0 {
 		defer time.AfterFunc(after, func() { _ = p.Process.Signal(signal) }).Stop() // it may have ended by now
 	}
