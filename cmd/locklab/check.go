@@ -130,7 +130,7 @@ func (c *checkFlags) runTests(e *env, pkg string) (found []checked.Lock, bad, er
 	}
 	wrong := slices.ContainsFunc(r.Locks, func(l checked.Lock) bool { return l.Failed && l.Unknown == "" })
 	if r.Failed {
-		fmt.Fprintln(e.stderr, failures(r.Output, wrong))
+		fmt.Fprintln(e.stderr, failures(r.Output, r.Locks))
 	}
 	switch {
 	case wrong:
@@ -143,11 +143,15 @@ func (c *checkFlags) runTests(e *env, pkg string) (found []checked.Lock, bad, er
 	return r.Locks, nil, nil
 }
 
-// failures is the output of tests that fail. Of those whose results are shown below it only has the names.
-func failures(output string, shown bool) string {
+// failures returns the output of tests that fail; where the results of all of them are shown below, only their names.
+func failures(output string, shown []checked.Lock) string {
 	lines := strings.Split(strings.TrimRight(output, "\n"), "\n")
-	named := lists.Pick(lines, func(line string) bool { return strings.HasPrefix(line, "--- FAIL") })
-	if shown && len(named) > 0 && !strings.Contains(output, "\npanic:") {
+	named := lists.Pick(lines, func(line string) bool { return strings.HasPrefix(line, "--- FAIL: ") })
+	unknown := func(line string) bool {
+		name, _, _ := strings.Cut(strings.TrimPrefix(line, "--- FAIL: "), " ")
+		return !slices.ContainsFunc(shown, func(l checked.Lock) bool { return l.Test == name && l.Failed && l.Unknown == "" })
+	}
+	if len(named) > 0 && !slices.ContainsFunc(named, unknown) && !strings.Contains(output, "\npanic:") {
 		lines = named
 	}
 	return strings.Join(lines, "\n")

@@ -176,3 +176,20 @@ func TestCheckTemplate(t *testing.T) {
 		t.Errorf("exit status %d, %s", code, errs)
 	}
 }
+
+// What fails is said once: in the results where they have it, and else as go test says it.
+func TestFailures(t *testing.T) {
+	const claimed, own = "    a_test.go:3: OVERLAP\n--- FAIL: TestClaim (0.00s)\nFAIL\n", "--- FAIL: TestOwn (0.00s)\n    b_test.go:7: 1 != 2\n"
+	shown := []checked.Lock{{Checked: &study.Checked{}}, {Checked: &study.Checked{}}}
+	shown[0].Test, shown[0].Failed, shown[1].Test = "TestClaim", true, "TestOwn"
+	for output, want := range map[string]string{
+		claimed:                    "--- FAIL: TestClaim (0.00s)",
+		own + claimed:              strings.TrimRight(own+claimed, "\n"),
+		claimed + "\npanic: a bug": claimed + "\npanic: a bug",
+		"exit status 2\n":          "exit status 2",
+	} {
+		if got := failures(output, shown); got != want {
+			t.Errorf("%q: %q, want %q", output, got, want)
+		}
+	}
+}
