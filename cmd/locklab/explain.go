@@ -138,7 +138,7 @@ func (x *explainer) explain(args []string) error {
 	words := append(args, "")
 	command := searched[strings.ToLower(words[0])]
 	if page, is := strings.CutPrefix(command, "locklab explain "); is && len(args) == 1 {
-		words = append(strings.Fields(page), "")
+		words, x.address = append(strings.Fields(page), ""), append([]string{"lesson"}, strings.Fields(page)...)
 	} else if command != "" {
 		return text.Errorf("error.noarguments.meant", "command", "locklab explain", "name", strings.Join(args, " "),
 			"meant", strings.TrimSpace(command+" "+words[1]))

@@ -96,8 +96,9 @@ func TestOnPage(t *testing.T) {
 	const page = "https://example.org/lab/"
 	for address, args := range map[string][]string{
 		"level.3\n": {"play", "--level", "3"}, "locklab2-": {"run", "token", "gc-pause"},
-		"lesson.token\n": {"explain", "token"}, "lesson.interview.ttl\n": {"explain", "interview", "ttl"},
-		"lesson.recovery\n": {"chart", "recovery", "--locks", "setnx"},
+		"lesson.token\n": {"explain", "token"}, "lesson.interview.zookeeper\n": {"explain", "etcd"},
+		"lesson.interview.ttl\n": {"explain", "interview", "ttl"},
+		"lesson.recovery\n":      {"chart", "recovery", "--locks", "setnx"},
 	} {
 		var out, errs strings.Builder
 		code := run(t.Context(), args, strings.NewReader("q\n"), &out, &errs, func(name string) string {
