@@ -131,14 +131,12 @@ func question(o *race.Outcome) int {
 	if first == len(events) { // nothing is found
 		return cmp.Or(n, leaves(o, 1))
 	}
-	call := first
-	for call > 1 && (events[call].Kind != history.Acquire || events[call].Client != events[first].Client) {
-		call--
+	for call, e := range slices.Backward(events[1:first]) {
+		if e.Kind == history.Acquire && e.Client == events[first].Client {
+			return max(n, call+1)
+		}
 	}
-	if call == 1 { // it is about no call
-		call = first
-	}
-	return max(n, min(call, first))
+	return max(n, first)
 }
 
 // leaves is the number of events until the n-th time that a client leaves; of all events, if it never does.

@@ -266,8 +266,8 @@ func (d *deckMaker) hook() {
 	d.m.blocks = append(d.m.blocks, rest...)
 }
 
-// leastOf are the kinds of slides that go first where there are too many, in their order, each with how many stay, of
-// races for each lock: that each lock fails is told before how all of them work.
+// leastOf lists the kinds of slides in the order in which they are left out where there are too many, each with the
+// number that stays, of races for each lock: the failure of each lock matters more than how all of them work.
 var leastOf = []struct {
 	kind  string
 	stays int
@@ -295,21 +295,24 @@ func (d *deckMaker) fit() {
 	}
 	for _, least := range leastOf {
 		order := lists.Indices(slides)
-		if slices.Reverse(order); least.kind == How {
+		if least.kind != How {
 			slices.Reverse(order)
 		}
+		gone := map[int]bool{}
 		for _, i := range order {
 			of := group(slides[i])
-			alike := func(other []Block) bool { return other != nil && group(other) == of }
-			if len(lists.Pick(slides, func(s []Block) bool { return s != nil }))+1 > d.Slides &&
-				of[0] == least.kind && len(lists.Pick(slides, alike)) > least.stays {
-				if least.kind != Quiz {
-					d.left = append(d.left, slides[i][1].Text)
-				}
-				slides[i] = nil
+			alike := func(n int) bool { return !gone[n] && group(slides[n]) == of }
+			if len(slides)-len(gone)+1 > d.Slides && of[0] == least.kind && len(lists.Pick(order, alike)) > least.stays {
+				gone[i] = true
 			}
 		}
-		slides = slices.DeleteFunc(slides, func(s []Block) bool { return s == nil })
+		order = lists.Pick(lists.Indices(slides), func(i int) bool { return !gone[i] })
+		for i := range slides {
+			if gone[i] && least.kind != Quiz {
+				d.left = append(d.left, slides[i][1].Text)
+			}
+		}
+		slides = lists.Each(order, func(i int) []Block { return slides[i] })
 	}
 	if n := len(slides) + 1; n != d.Slides {
 		d.m.failed(text.Errorf("error.lesson.slides", "asked", d.Slides, "has", n))
@@ -438,8 +441,8 @@ func (d *deckMaker) named(id, raceID string) *race.Outcome {
 	return o
 }
 
-// how adds how a lock works: alone with another client, or in a queue. The answer to its question is what the runs that
-// follow come to.
+// how adds how a lock works: alone with another client, or in a queue. Its answer lists the verdicts of the runs that
+// follow.
 func (d *deckMaker) how(e lock.Entry, played []*race.Outcome) {
 	key, calm := "lock."+e.ID, "calm"
 	if e.Family == lock.Line {
@@ -455,7 +458,7 @@ func (d *deckMaker) how(e lock.Entry, played []*race.Outcome) {
 	d.tell(Notes, "title.lock."+e.ID, key+".mends", key+".origin", key+".beside")
 }
 
-// works tells how a lock works, with all of the lock that it is told to be like.
+// works returns how a lock works, in full: a text that refers to another lock follows that of the other one.
 func (d *deckMaker) works(id string) []string {
 	lines := d.m.lines(d.Lang, "lock."+id+".how")
 	m := likeAnother.FindStringSubmatch(lines[0])
@@ -467,7 +470,7 @@ func (d *deckMaker) works(id string) []string {
 }
 
 // likeAnother matches how a lock works that is like another.
-var likeAnother = regexp.MustCompile(`^(?:As |同 )([a-z0-9-]+)(?:, but |, |; |\. |，但|，)(.*)`)
+var likeAnother = regexp.MustCompile(`^(?:As |同 )([a-z0-9-]+)[,;:.，；：]? ?(?:but |但)?(.*)`)
 
 // glossed are verdicts with what they mean in a word or two.
 func glossed(lang string, words []verdict.Word) string {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"locklab/algorithms"
 	"locklab/reports/text"
 	"locklab/simulator/effort"
 	"locklab/simulator/verdict"
@@ -210,5 +211,19 @@ func TestSubject(t *testing.T) {
 	}
 	if _, err := tooMany.Deck(stage, DeckOptions{Lang: "en"}); err == nil || !strings.Contains(text.SayError("en", err), "60") {
 		t.Errorf("all names at once: %v", err)
+	}
+}
+
+// How a lock works is told in full: no text on a slide leaves out what another lock does.
+func TestWorksInFull(t *testing.T) {
+	refers := regexp.MustCompile(`^(As|同) [a-z0-9-]+`)
+	for _, lang := range text.Languages() {
+		d := &deckMaker{DeckOptions: DeckOptions{Lang: lang}, m: &maker{stage: stage, p: &text.Printer{Lang: lang}}}
+		for _, e := range algorithms.All() {
+			lines := d.works(e.ID)
+			if len(lines) == 0 || slices.ContainsFunc(lines, refers.MatchString) {
+				t.Errorf("%s %s: %q", lang, e.ID, lines)
+			}
+		}
 	}
 }
