@@ -76,7 +76,7 @@ func gapsOf(told []int, at []int64, rounds map[int]asked) *gaps {
 	return g
 }
 
-// asked is what a client asks of servers that a picture draws as one.
+// asked names a command of a client to servers that a picture draws as one.
 type asked struct {
 	client, server int // the first of the servers
 	what           string

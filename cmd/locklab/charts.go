@@ -81,7 +81,7 @@ func (c *chartFiles) write(e *env, drawn *chart.Chart) (failed error) {
 			return chart.Formats[ending(name)](w, drawn, f)
 		}))
 	}
-	tellLanguage(e, c.files)
+	tellLanguage(e.console, c.files)
 	return failed
 }
 
@@ -89,7 +89,7 @@ func (c *chartFiles) write(e *env, drawn *chart.Chart) (failed error) {
 func ending(file string) string { return strings.ToLower(filepath.Ext(file)) }
 
 // tellLanguage says in which of several languages pictures are.
-func tellLanguage(e *env, files []string) {
+func tellLanguage(e *console, files []string) {
 	drawn := func(f string) bool { return ending(f) == ".png" || ending(f) == ".svg" }
 	if len(e.Langs()) > 1 && slices.ContainsFunc(files, drawn) {
 		e.inform("chart.language")

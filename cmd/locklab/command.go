@@ -433,7 +433,7 @@ func firstExample(c *cobra.Command) string {
 // commandLine returns a command line as users type it into a shell.
 func commandLine(words ...[]string) string {
 	quoted := lists.Each(slices.Concat(words...), func(word string) string {
-		if word != "" && !strings.ContainsAny(word, " \t\n'\"\\$&|;<>()*?#!`") {
+		if word != "" && !strings.ContainsAny(word, " \t\n'\"\\$&|;<>()[]{}*?#!~`") {
 			return word
 		}
 		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"

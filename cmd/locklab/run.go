@@ -384,7 +384,7 @@ func (r *shownRun) writeFiles(e *env, files []string) (failed error) {
 	for _, name := range files {
 		failed = errors.Join(failed, r.writeFile(e, name))
 	}
-	tellLanguage(e, files)
+	tellLanguage(e.console, files)
 	return failed
 }
 

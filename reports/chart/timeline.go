@@ -385,7 +385,8 @@ func (p *timelinePlot) messages() {
 	}
 }
 
-// answers are what messages say, by the first of a round: the same command of a client to one server after another.
+// answers returns the labels of messages, by the first of a round: the same command of a client to several servers in
+// turn.
 func (p *timelinePlot) answers() map[int]string {
 	rounds, begun, said := map[int][]reports.Message{}, map[int]int{}, map[int]string{}
 	for i, m := range p.Messages {

@@ -264,7 +264,7 @@ func spent(s *play.Step) []Words {
 	return []Words{what, words("play.lost.met", "state", struckWords(s, ""))}
 }
 
-// outOf says which clients ask no more.
+// outOf names the clients that have used all their attempts.
 func outOf(p *play.Position, attempts int) (all []Words) {
 	asked := map[int]int{}
 	for _, e := range p.Outcome.History.Events {

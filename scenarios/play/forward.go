@@ -120,8 +120,8 @@ func (g *Game) events(choices []simulator.Choice, c simulator.Choice, before *sc
 }
 
 // goesOn is the move that goes on with what the choice at the place click began: a client asks, its request arrives and
-// is answered, or time passes until somebody does something. That ends with what changes the game, before a message
-// that a fault can strike, and between two commands of a client that can crash. What a client then only learns or
+// is answered, or time passes until a client does something. That ends with what changes the game, before a message
+// that a fault can strike, and between two commands of a client that can crash. What a client then only receives or
 // reads belongs to it.
 func (g *Game) goesOn(
 	choices []simulator.Choice, click int, moves []simulator.Choice, run *schedule.Run,
