@@ -25,8 +25,6 @@ import (
 var atLeastFor = tokenLock.Variant("at-least-for", 2017,
 	func(env lock.Env) lock.Lock { return &AtLeastFor{env: env, least: env.TTL / 4} }).InUnits(4 * time.Millisecond)
 
-var _ lock.Lock = (*AtLeastFor)(nil)
-
 // AtLeastFor is the lock at-least-for.
 type AtLeastFor struct {
 	env   lock.Env
@@ -41,8 +39,6 @@ func (s *AtLeastFor) Acquire(ctx context.Context, key string) (lock.Lease, error
 	}
 	return l, nil
 }
-
-var _ lock.Reporter = (*atLeastForLease)(nil)
 
 type atLeastForLease struct {
 	reports

@@ -11,8 +11,6 @@ import (
 var queue = tokenLock.Variant("queue", 2016,
 	func(env lock.Env) lock.Lock { return &Queue{env, env.Tokens.Token()} })
 
-var _ lock.Lock = (*Queue)(nil)
-
 // Queue grants the lock in the order of the first attempts. (2016: Redisson's RFairLock.)
 //
 // It was meant to fix starvation: without a queue the client that tries most often wins,
@@ -72,8 +70,6 @@ func (s *Queue) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	}
 	return &queueLease{node: node, key: key, token: token}, nil
 }
-
-var _ lock.Reporter = (*queueLease)(nil)
 
 type queueLease struct {
 	reports

@@ -84,8 +84,6 @@ const (
 	checksOwner                       // f
 )
 
-var _ lock.Lock = (*ThreadLocal)(nil)
-
 // ThreadLocal is the class RedisLockImpl of article 001, in its first form (threadlocal) and
 // in its second (reentrant). A Lock is used by one thread, so the contents of the
 // ThreadLocal are a field here.

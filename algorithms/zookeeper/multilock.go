@@ -59,8 +59,6 @@ func (s *MultiLock) Await(ctx context.Context, key string, patience time.Duratio
 	return l, nil
 }
 
-var _ lock.Reporter = (*reportingMultiLease)(nil)
-
 type multiLease struct{ leases []lock.Lease }
 
 // Release releases every lock, the last one first, and continues after errors. It returns their
