@@ -25,7 +25,7 @@ import (
 var lockDelay = tokenLock.Variant("lock-delay", 2014,
 	func(env lock.Env) lock.Lock {
 		return &LockDelay{newKeyLock(env, env.Tokens, createFunc(setWithDelay), reporting(compareAndDelete))}
-	}).InUnits(2 * time.Millisecond)
+	}).Changed(func(e *lock.Entry) { e.Unit = 2 * time.Millisecond })
 
 func setWithDelay(ctx context.Context, node redis.UniversalClient, key, token string, ttl time.Duration) error {
 	return setNXPX(ctx, node, key, token, ttl+ttl/2)
