@@ -253,8 +253,10 @@ func OutcomeOf(b *explore.Model, run *schedule.Run) *race.Outcome {
 			confirmDeadlock(b, &h, &o.Judgement)
 		case verdict.Starved:
 			o.Judgement.Findings = append(o.Judgement.Findings, starvation(b, &h))
-		case verdict.Slow:
-			confirmSlow(b, &h, &o.Judgement)
+		case verdict.Slow: // unless the judges have seen one wait for too long
+			if !slices.ContainsFunc(o.Judgement.Findings, func(f verdict.Finding) bool { return f.Verdict == w }) {
+				o.Judgement.Findings = append(o.Judgement.Findings, atEnd(w, &h, b.Waiting(&h)))
+			}
 		}
 	}
 	if o.Verdicts == nil {
@@ -290,14 +292,6 @@ func confirmDeadlock(b *explore.Model, h *history.History, j *verdict.Judgement)
 	}
 	if waiting := b.Waiting(h); waiting != nil {
 		j.Findings = append(j.Findings, atEnd(verdict.Deadlock, h, waiting))
-	}
-}
-
-// confirmSlow adds the finding that clients wait without end for an answer, unless the judges have seen one wait for
-// too long.
-func confirmSlow(b *explore.Model, h *history.History, j *verdict.Judgement) {
-	if !slices.ContainsFunc(j.Findings, func(f verdict.Finding) bool { return f.Verdict == verdict.Slow }) {
-		j.Findings = append(j.Findings, atEnd(verdict.Slow, h, b.Waiting(h)))
 	}
 }
 
