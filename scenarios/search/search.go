@@ -130,7 +130,8 @@ func Explore(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
 	}
 	result, err := explore.Search(ctx, search)
 	if errors.Is(err, explore.ErrReadsClock) {
-		return Explore(ctx, entry, b.idle())
+		b.Idle = true
+		return Explore(ctx, entry, b)
 	}
 	if result == nil && errors.Is(err, ctx.Err()) {
 		return nil, err
@@ -191,12 +192,6 @@ func (s *Search) searchPhases(ctx context.Context, b Bounds) error {
 		s.Found = append(s.Found, w.Witness)
 	}
 	return nil
-}
-
-// idle is b as it is searched where a clock is read.
-func (b Bounds) idle() Bounds {
-	b.Idle = true
-	return b
 }
 
 // Trace names the run of these choices in a search within b, in which nothing is left open.
