@@ -102,6 +102,7 @@ type figure struct {
 	command *command
 	locks   lockFlags
 	usual   func() []lock.Entry // the locks that it has if none are chosen; nil: it needs none
+	named   []string            // their names, if they are not the milestones
 	draw    chartFunc
 	next    []string // commands that come next
 
@@ -116,19 +117,24 @@ type chartFunc func(e *env, entries []lock.Entry) (chart.Result, error)
 
 // figures returns all charts, in the order in which help lists them and reports show them.
 func figures(files *chartFiles) []*figure {
-	return []*figure{
-		parChart(files),
-		theoremsChart(files),
-		toleranceChart(files),
-		rateChart(files),
-		recoveryChart(files),
-		waitingChart(files),
-		sweepChart(files),
+	all := []*figure{parChart(), theoremsChart(), toleranceChart(), rateChart(), recoveryChart(), waitingChart(), sweepChart()}
+	for _, d := range all {
+		own := d.command.flags
+		if d.named != nil {
+			d.usual = func() []lock.Entry { entries, _ := locksNamed(d.named); return entries }
+		}
+		d.chartFiles, d.command.flags = files, func(f *flags) {
+			if d.usual != nil {
+				d.locks.addUsual(f, cmp.Or(strings.Join(d.named, ","), f.e.Say("help.flag.locks.milestones")))
+			}
+			own(f)
+		}
+		if d.command.run == nil {
+			d.command.args, d.command.run = noArguments, d.run
+		}
 	}
+	return all
 }
-
-// addLocks adds the flag that chooses locks.
-func (d *figure) addLocks(f *flags) { d.locks.addUsual(f, f.e.Say("help.flag.locks.milestones")) }
 
 // run computes the chart of the locks that are chosen, or of the usual ones, and shows it.
 func (d *figure) run(e *env, _ []string) error {
