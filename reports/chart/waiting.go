@@ -82,13 +82,10 @@ func viewWaiting(c *Chart, _ string) *Table {
 // interval, and what an entry costs. The slowest stands out.
 func drawWaiting(c *Chart, lang string) frame {
 	all := c.Table.records()
-	most := slices.Max(lists.Each(all, func(r record) float64 { return r.number("clients") }))
+	most := slices.Max(numbers("clients", all))
 	all = lists.Pick(all, func(r record) bool { return r.number("clients") == most })
-	of := func(column string) []float64 {
-		return lists.Each(all, func(r record) float64 { return r.number(column) })
-	}
-	handover, quick, slow := of("handover_mean_ns"), of("handover_p5_ns"), of("handover_p95_ns")
-	cost := of("commands_per_entry")
+	handover, cost := numbers("handover_mean_ns", all), numbers("commands_per_entry", all)
+	quick, slow := numbers("handover_p5_ns", all), numbers("handover_p95_ns", all)
 	ways := lists.Each(all, func(r record) string {
 		return say(lang, "waiting.policy", "id", r.text("policy"), "what", wayOf(lang, r.text("policy")))
 	})
