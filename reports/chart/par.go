@@ -120,7 +120,7 @@ func viewPar(c *Chart, _ string) *Table {
 func drawPar(c *Chart, lang string) frame {
 	all := c.Table.records()
 	locks, budgets := by("lock", all), values("budget", all)
-	f := boxes(values("lock", all), lists.Each(budgets, faultsOf), func(l, k int) (at cell) {
+	f := c.boxes(lang, values("lock", all), lists.Each(budgets, faultsOf), func(l, k int) (at cell) {
 		of := by("budget", locks[l])[k]
 		harms := lists.Pick(of, func(r record) bool { return r.is("found") })
 		switch {

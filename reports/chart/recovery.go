@@ -86,7 +86,7 @@ func drawRecovery(c *Chart, lang string) frame {
 	stands := func(of []record) bool {
 		return of[0].number("blocked_longest_ns") == slow && slices.Min(longest) < slow
 	}
-	lockLines(p, lang, all, "blocked_mean_ns", func(of []record) curve {
+	c.lockLines(p, lang, all, "blocked_mean_ns", func(of []record) curve {
 		return curve{stands: stands(of), points: lists.Each(of, func(r record) point {
 			return point{x: seconds(r, "work_ns"), y: min(blocked(r), beyond)}
 		})}

@@ -229,7 +229,7 @@ func viewSweep(c *Chart, _ string) *Table {
 func drawSweep(c *Chart, lang string) frame {
 	all, columns := c.Table.records(), c.Table.Columns
 	if columns[2].Name != "k" {
-		return drawMaps(all, columns, lang)
+		return c.drawMaps(all, columns, lang)
 	}
 	axis := axisOf(columns[1])
 	p := ruled(panel(""), false)
@@ -251,7 +251,7 @@ func drawSweep(c *Chart, lang string) frame {
 		if g[0].place() >= 0 {
 			words = ": " + between(lang, axis, g[0])
 		}
-		labels = append(labels, g[0].named(lang, lists.Each(g, func(m curve) string { return m.name }), words)...)
+		labels = append(labels, c.labels(lang, g[0], lists.Each(g, func(m curve) string { return m.name }), words)...)
 	}
 	p.Add(labels)
 	var ticks []float64
@@ -283,7 +283,7 @@ func axisName(lang string, axis study.Axis) string {
 const mostWritten = 12
 
 // drawMaps has a cell for each point, the darker the more runs fail. A point at which none did is empty.
-func drawMaps(all []record, columns []Head, lang string) frame {
+func (c *Chart) drawMaps(all []record, columns []Head, lang string) frame {
 	across, up := axisOf(columns[1]), axisOf(columns[2])
 	xs, ys := axisValues(all, columns[1]), axisValues(all, columns[2])
 	written := func(axis study.Axis, all []float64, n int) []string {
@@ -315,8 +315,7 @@ func drawMaps(all []record, columns []Head, lang string) frame {
 		p.Add(marks)
 		plots = append(plots, p)
 	}
-	return frame{below: []string{say(lang, "sweep.below.map")}, body: panels(2, plots...),
-		least: vg.Point{X: 400, Y: 150 * vg.Length((len(plots)+1)/2)}}
+	return c.tiles(say(lang, "sweep.below.map"), 2, vg.Point{X: 200, Y: 150}, plots...)
 }
 
 // axisValues are the values in a column, in their order.

@@ -85,7 +85,7 @@ func (r *Timeline) picture(f Format) picture {
 	}
 	least := vg.Point{X: timelineLeft + timelineRight + 0.55*vg.Length(run.X[len(run.X)-1]), Y: p.least()}
 	scale := map[bool]string{false: "timeline.scale", true: "timeline.scale.cut"}[run.Cuts != nil]
-	drawn := frame{title: f.Title, below: below, least: least, body: p.draw, foot: []string{say(f.Lang, scale)}}
+	drawn := frame{title: f.Title, below: below, least: least, body: p.draw, foot: []string{say(f.Lang, scale)}, size: f.Size}
 	if f.Slide {
 		drawn.title, drawn.below, drawn.large = "", nil, true
 	}

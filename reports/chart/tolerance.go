@@ -158,21 +158,22 @@ func drawTolerance(c *Chart, lang string) frame {
 			faults = append(faults, fault)
 			continue
 		}
-		p := rowed(fault, locks, len(plots) == 0)
+		p := rowed(fault, locks, c.narrow || len(plots) == 0)
 		p.X.Min, p.X.Max, p.X.Label.Text = 0, study.MaxLeases, say(lang, "tolerance.axis")
 		p.X.Tick.Marker = labelled([]float64{0, 0.5, 1, 1.5, 2}, decimal)
 		p.Add(spans(lists.Each(lists.Indices(of), func(l int) span { return survived(of[l], lang, -float64(l)) })))
 		plots = append(plots, p)
 	}
 	if len(faults) > 0 {
-		p := rowed("", locks, len(plots) == 0)
+		p := rowed("", locks, c.narrow || len(plots) == 0)
 		name(&p.X, 1, faults)
 		p.Add(answers)
 		plots = append(plots, p)
 	}
-	return frame{below: []string{say(lang, "tolerance.below", "max", decimal(study.MaxLeases))},
-		body:  panels(len(plots), plots...),
-		least: vg.Point{X: 90 + 130*vg.Length(len(plots)), Y: 60 + 14*vg.Length(len(locks))}}
+	f := c.tiles(say(lang, "tolerance.below", "max", decimal(study.MaxLeases)), len(plots),
+		vg.Point{X: 130, Y: 60 + 14*vg.Length(len(locks))}, plots...)
+	f.least.X += 90 // for names
+	return f
 }
 
 // sized reports whether a row is of a fault with a size.

@@ -3,6 +3,7 @@ package chart
 import (
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"gonum.org/v1/plot/vg"
@@ -87,9 +88,13 @@ func drawWaiting(c *Chart, lang string) frame {
 	handover, cost := numbers("handover_mean_ns", all), numbers("commands_per_entry", all)
 	quick, slow := numbers("handover_p5_ns", all), numbers("handover_p95_ns", all)
 	ways := lists.Each(all, func(r record) string {
-		return say(lang, "waiting.policy", "id", r.text("policy"), "what", wayOf(lang, r.text("policy")))
+		way := say(lang, "waiting.policy", "id", r.text("policy"), "what", wayOf(lang, r.text("policy")))
+		if c.narrow {
+			way = strings.Join(foldText(small, way, 84), "\n")
+		}
+		return way
 	})
-	times, commands := rowed("", ways, true), rowed("", ways, false)
+	times, commands := rowed("", ways, true), rowed("", ways, c.narrow)
 	times.X.Label.Text, commands.X.Label.Text = say(lang, "waiting.panel.handover"), say(lang, "waiting.panel.entry")
 	logarithmic(&times.X, slices.Concat(handover, quick, slow), nanoseconds)
 	logarithmic(&commands.X, cost, number)
@@ -106,6 +111,6 @@ func drawWaiting(c *Chart, lang string) frame {
 	}
 	times.Add(intervals, means)
 	commands.Add(entries)
-	return frame{below: []string{say(lang, "waiting.below", "clients", thousands(int(most)))},
-		body: panels(2, times, commands), least: vg.Point{X: 400, Y: 50 + 15*vg.Length(len(ways))}}
+	return c.tiles(say(lang, "waiting.below", "clients", thousands(int(most))), 2,
+		vg.Point{X: 200, Y: 50 + vg.Length(len(ways))*map[bool]vg.Length{false: 15, true: 24}[c.narrow]}, times, commands)
 }
