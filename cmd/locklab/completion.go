@@ -19,6 +19,7 @@ import (
 	"locklab/scenarios"
 	"locklab/scenarios/play"
 	"locklab/simulator"
+	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
 
@@ -71,27 +72,17 @@ func (c *command) completes(p *text.Printer, built *cobra.Command) {
 	} else if !strings.Contains(c.use, " ") {
 		built.ValidArgsFunction = cobra.NoFileCompletions
 	}
-	completeFlags(p, built, c.values)
-	completeFlags(p, built, flagValues)
 }
 
-// completeFlags has a shell complete the values of flags that a command has.
-func completeFlags(p *text.Printer, built *cobra.Command, all map[string]completer) {
-	for name, values := range all {
-		if built.LocalFlags().Lookup(name) == nil {
-			continue
-		}
-		_ = built.RegisterFlagCompletionFunc(name, func(_ *cobra.Command, _ []string, typed string) ( // once for each flag
-			[]cobra.Completion, cobra.ShellCompDirective,
-		) {
-			last := strings.LastIndex(typed, ",") + 1
-			found := beginning(typed[last:], values(p.Langs()[0], nil))
-			for i := range found {
-				found[i] = typed[:last] + found[i]
-			}
-			return found, cobra.ShellCompDirectiveNoFileComp
-		})
-	}
+// completes has a shell complete the values of a flag.
+func (f *flags) completes(name string, values completer) {
+	_ = f.command.RegisterFlagCompletionFunc(name, func(_ *cobra.Command, _ []string, typed string) ( // once for each flag
+		[]cobra.Completion, cobra.ShellCompDirective,
+	) {
+		last := strings.LastIndex(typed, ",") + 1
+		found := beginning(typed[last:], values(f.e.Langs()[0], nil))
+		return lists.Each(found, func(c string) string { return typed[:last] + c }), cobra.ShellCompDirectiveNoFileComp
+	})
 }
 
 // beginning returns the completions of what was typed.

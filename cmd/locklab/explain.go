@@ -6,11 +6,8 @@ import (
 	"cmp"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/spf13/cobra"
 
 	"locklab/faults"
 	"locklab/reports"
@@ -32,61 +29,67 @@ func explainCommand() *command {
 			"explain token -o token.html",
 		},
 		complete: explainable,
-		args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 2 {
-				return text.Errorf("error.explain.arguments", "given", len(args))
-			}
-			return nil
-		},
 		flags: func(f *flags) {
-			f.outTo(&file)
+			f.outHTML(&file, "error.explain.format", ".md")
 			f.add("runs", &runs)
 		},
 		run: func(e *env, args []string) error {
-			if len(args) == 0 {
+			switch {
+			case len(args) == 0:
 				printMenu(e.console)
 				return nil
+			case len(args) > 2:
+				return text.Errorf("error.explain.arguments", "given", len(args))
 			}
-			explain := func(e *env, write pageFormat) error {
-				x := &explainer{e, lessons.NewStage(), write, runs, append([]string{"lesson"}, args...)}
-				err := x.explain(args)
-				if err == nil && file == "" && !e.json {
-					e.onPage(x.address...)
-				}
-				return err
-			}
+			x := &explainer{e, lessons.NewStage(), lessons.Text, runs, append([]string{"lesson"}, args...)}
 			if file == "" {
-				_, typed := terminal(e.stdin)
-				if _, shown := terminal(e.Out); typed && shown {
-					return explain(e, screens(e))
-				}
-				return explain(e, lessons.Text)
-			}
-			write := pageFormats[filepath.Ext(file)]
-			if write == nil {
-				return text.Errorf("error.explain.format", "file", file)
-			}
-			if err := e.replace("-o", file); err != nil {
-				return err
+				return x.onScreen(args)
 			}
 			if e.json {
-				if err := explain(e, lessons.Text); err != nil {
+				if err := x.explain(args); err != nil {
 					return err
 				}
 			}
-			return e.intoFile(file, func(e *env) error { return explain(e, write) })
+			return x.intoFile(file, args)
 		},
 	}
 }
 
-// A pageFormat writes the blocks of a page.
-type pageFormat func(*text.Printer, reports.Look, []lessons.Block)
+// pageFormats write the blocks of a page to a file, by its ending.
+var pageFormats = map[string]func(*text.Printer, reports.Look, []lessons.Block){
+	".md": lessons.Markdown, ".html": lessons.HTML,
+}
 
-// pageFormats are those of files, by the ending of the file.
-var pageFormats = map[string]pageFormat{".md": lessons.Markdown, ".html": lessons.HTML}
+// onScreen explains, with the address on the page.
+func (x *explainer) onScreen(args []string) error {
+	_, typed := terminal(x.e.stdin)
+	if _, shown := terminal(x.e.Out); typed && shown {
+		x.write = screens(x.e)
+	}
+	err := x.explain(args)
+	if err == nil && !x.e.json {
+		x.e.onPage(x.address...)
+	}
+	return err
+}
+
+// intoFile explains in a file.
+func (x *explainer) intoFile(file string, args []string) error {
+	var b bytes.Buffer
+	e := *x.e
+	e.console = x.e.into(&b)
+	x.e, x.write = &e, pageFormats[ending(file)]
+	if err := cmp.Or(x.explain(args), internal(e.Err)); err != nil {
+		return err
+	}
+	return e.write(file, func(w io.Writer) error {
+		_, err := b.WriteTo(w)
+		return err
+	})
+}
 
 // screens writes a page as text, up to where its reader is asked: Enter goes on, q ends.
-func screens(e *env) pageFormat {
+func screens(e *env) func(*text.Printer, reports.Look, []lessons.Block) {
 	in := bufio.NewReader(e.stdin)
 	asks := func(b lessons.Block) bool { return b.Kind == lessons.Break || b.Kind == lessons.Hidden }
 	return func(p *text.Printer, look reports.Look, blocks []lessons.Block) {
@@ -102,21 +105,6 @@ func screens(e *env) pageFormat {
 	}
 }
 
-// intoFile writes what tell prints, as text, into a file.
-func (e *env) intoFile(file string, tell func(*env) error) error {
-	var b bytes.Buffer
-	there, console := *e, *e.console
-	console.Printer, console.json = e.To(&b, e.Width), false
-	there.console = &console
-	if err := cmp.Or(tell(&there), internal(there.Err)); err != nil {
-		return err
-	}
-	return e.write(file, func(w io.Writer) error {
-		_, err := b.WriteTo(w)
-		return err
-	})
-}
-
 // printMenu prints what can be explained.
 func printMenu(e *console) {
 	for _, lang := range e.Langs() {
@@ -129,7 +117,7 @@ func printMenu(e *console) {
 type explainer struct {
 	e       *env
 	stage   *lessons.Stage
-	write   pageFormat
+	write   func(*text.Printer, reports.Look, []lessons.Block)
 	runs    bool     // with the runs behind an answer
 	address []string // on the page
 }

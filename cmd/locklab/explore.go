@@ -41,7 +41,7 @@ func (x *exploreFlags) add(f *flags) {
 	f.add("recheck", &x.Recheck)
 	addMemory(f, &x.memory)
 	f.add("time", &x.timed)
-	f.out(&x.files)
+	runFiles(f, &x.files)
 }
 
 func (x *exploreFlags) run(e *env, args []string) error {
@@ -50,9 +50,6 @@ func (x *exploreFlags) run(e *env, args []string) error {
 		return err
 	}
 	if err := search.CheckSearch(entry, x.Bounds); err != nil {
-		return err
-	}
-	if err := checkRunFiles(e, x.files); err != nil {
 		return err
 	}
 	most, restore := keepWithin(x.memory)

@@ -86,7 +86,7 @@ func (c *command) rowsBelow() []row {
 
 // short is what a command does, in some words.
 func short(e *text.Printer, name string) string {
-	return e.Say("help."+name+".short", "charts", strings.Join(lists.Each(chartCommand().below, (*command).name), ", "))
+	return e.Say("help."+name+".short", "charts", strings.Join(chartNames(), ", "))
 }
 
 // printRows prints commands in two columns, each with its short text.
@@ -171,6 +171,12 @@ const contractExample = `
   [prove budget=crash=any]
   token   HOLDS
 `
+
+// showHelp prints the help of the command that runs.
+func showHelp(e *env, _ []string) error {
+	printHelp(e, e.running)
+	return nil
+}
 
 func printHelp(e *env, c *cobra.Command) {
 	name := helpName(c)

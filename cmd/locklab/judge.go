@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -47,7 +46,7 @@ func judgeCommand() *command {
 		flags: func(f *flags) {
 			ranged(f, "within", &j.within, 0, record.MaxWithin)
 			ranged(f, "findings", &j.findings, 1, 1000)
-			f.outTo(&j.html)
+			f.outHTML(&j.html, "error.judge.html")
 			f.add("schema", &j.schema)
 		},
 		run: j.run,
@@ -69,12 +68,6 @@ func (j *judgeFlags) run(e *env, args []string) error {
 	if j.schema {
 		_, err := io.WriteString(e.Out, record.Schema)
 		return internal(err)
-	}
-	if j.html != "" && filepath.Ext(j.html) != ".html" {
-		return text.Errorf("error.judge.html", "file", j.html)
-	}
-	if err := e.replace("-o", j.html); err != nil {
-		return err
 	}
 	sources, size, end, err := openLogs(e, args)
 	if err != nil {

@@ -30,8 +30,7 @@ type playFlags struct {
 func playCommand() *command {
 	p := &playFlags{Bounds: play.DefaultBounds()}
 	return &command{
-		use: "play [LOCK|LINK]", args: atMost(1), complete: aLock, flags: p.add, run: p.run,
-		values: map[string]completer{"harm": oneOf(play.HarmNames())}, below: []*command{quizCommand()},
+		use: "play [LOCK|LINK]", args: atMost(1), complete: aLock, flags: p.add, run: p.run, below: []*command{quizCommand()},
 		examples: []string{"play token", "play --level 2", "play redlock --budget restart=1 --attempts 1", "play LINK",
 			"play token --timing any --budget pause=1"},
 	}
@@ -43,6 +42,7 @@ var playBounds = []string{"budget", "clients", "attempts", "timing", "nodes", "f
 func (p *playFlags) add(f *flags) {
 	f.bounds(&p.Bounds, playBounds...)
 	parse(f, "harm", "", &p.harm, parseHarm)
+	f.completes("harm", oneOf(play.HarmNames()))
 	f.add("level", &p.level)
 }
 
@@ -184,7 +184,6 @@ func quizCommand() *command {
 	q := &quizFlags{count: 8}
 	return &command{
 		use: "quiz", args: noArguments, flags: q.add, run: q.run,
-		values: map[string]completer{"difficulty": oneOf(game.Difficulties), "lesson": oneOf(lessonNames())},
 		examples: []string{"play quiz", "play quiz --seed 7 --questions 20",
 			"play quiz --locks token,watchdog --difficulty medium", "play quiz --lesson 6"},
 	}
@@ -194,7 +193,9 @@ func (q *quizFlags) add(f *flags) {
 	q.locks.addUsual(f, f.e.Say("help.flag.locks.quiz"))
 	f.add("races", &q.races)
 	f.add("lesson", &q.lesson)
+	f.completes("lesson", oneOf(lessonNames()))
 	parse(f, "difficulty", "", &q.difficulty, game.ParseDifficulty)
+	f.completes("difficulty", oneOf(game.Difficulties))
 	f.add("seed", &q.seed)
 	ranged(f, "questions", &q.count, 1, game.MostQuestions)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -112,8 +113,7 @@ func runCommand() *command {
 	r := &runFlags{shown: shownRun{view: "lanes"}}
 	return &command{
 		use: "run LOCK [RACE] | LINK | FILE", args: between(1, 2, "race"), complete: aLockAndARace, flags: r.add,
-		values: map[string]completer{"view": oneOf(viewNames)},
-		run:    r.run,
+		run: r.run,
 		examples: []string{"run token gc-pause", "run 002-C R18 --set pause=9s --view story --lang zh",
 			"run redlock restart --json",
 			"run LINK --against redlock"},
@@ -126,16 +126,19 @@ func (r *runFlags) add(f *flags) {
 	f.add("budget", &r.budget)
 	parse(f, "expect", "", &r.want, parseExpect)
 	f.add("view", &r.shown.view)
+	f.completes("view", oneOf(viewNames))
 	f.add("step", &r.step)
 	f.add("against", &r.against)
 	f.add("title", &r.shown.title)
 	f.add("link", &r.shown.link)
-	f.out(&r.files)
+	runFiles(f, &r.files)
 }
 
 func (r *runFlags) run(e *env, args []string) error {
-	if err := checkView(e, r.shown.view, r.files); err != nil {
-		return err
+	for _, name := range strings.Split(r.shown.view, ",") {
+		if _, err := choose("error.view", name, viewNames); err != nil {
+			return err
+		}
 	}
 	play := r.race
 	if len(args) == 1 {
@@ -346,37 +349,30 @@ var runFormats = map[string]func(*env, io.Writer, *shownRun) error{
 		return to.Close()
 	},
 	".txt": func(e *env, w io.Writer, r *shownRun) error {
-		file := *e.console
-		file.Printer, file.color = e.To(w, e.Width), "never"
-		(&shownRun{Outcome: r.Outcome, view: "lanes,story"}).print(&file)
+		file := e.into(w)
+		(&shownRun{Outcome: r.Outcome, view: "lanes,story"}).print(file)
 		return file.Err
 	},
 	".html": func(e *env, w io.Writer, r *shownRun) error {
 		return page.WriteRuns(w, report.RunPage(e.Printer, r.Outcome, e.source()))
 	},
+	".png": drawRun(chart.PNG), ".svg": drawRun(chart.SVG),
 }
 
-// runPictures are the formats of a run that is drawn.
-var runPictures = map[string]func(io.Writer, chart.Picture, chart.Format) error{".png": chart.PNG, ".svg": chart.SVG}
-
-// checkView refuses unknown views and files, before anything is played.
-func checkView(e *env, view string, files []string) error {
-	for _, name := range strings.Split(view, ",") {
-		if _, err := choose("error.view", name, viewNames); err != nil {
-			return err
+// drawRun draws a run in a format.
+func drawRun(draw func(io.Writer, chart.Picture, chart.Format) error) func(*env, io.Writer, *shownRun) error {
+	return func(e *env, w io.Writer, r *shownRun) error {
+		run := &chart.Timeline{
+			History: r.History, Judgement: r.Judgement, Verdicts: r.Verdicts, Source: report.Source(e.source()),
 		}
+		return draw(w, run, chart.Format{Lang: e.Langs()[0], Title: r.title})
 	}
-	return checkRunFiles(e, files)
 }
 
-// checkRunFiles refuses files that a run cannot be written to.
-func checkRunFiles(e *env, files []string) error {
-	for _, f := range files {
-		if runFormats[ending(f)] == nil && runPictures[ending(f)] == nil {
-			return text.Errorf("error.run.format", "file", f)
-		}
-	}
-	return e.replace("-o", files...)
+// runFiles declares -o for a run.
+func runFiles(f *flags, files *[]string) {
+	f.out(files)
+	f.writes(func() []string { return *files }, "error.run.format", slices.Collect(maps.Keys(runFormats))...)
 }
 
 // writeFiles writes a run to files.
@@ -393,16 +389,7 @@ func (r *shownRun) writeFile(e *env, name string) error {
 		return text.Errorf("error.run.na", "file", name, "why",
 			text.SentenceFunc(func(lang string) string { return lessons.WhyNotApplicable(lang, r.Outcome) }))
 	}
-	return e.write(name, func(w io.Writer) error {
-		draw := runPictures[ending(name)]
-		if draw == nil {
-			return runFormats[ending(name)](e, w, r)
-		}
-		run := &chart.Timeline{
-			History: r.History, Judgement: r.Judgement, Verdicts: r.Verdicts, Source: report.Source(e.source()),
-		}
-		return draw(w, run, chart.Format{Lang: e.Langs()[0], Title: r.title})
-	})
+	return e.write(name, func(w io.Writer) error { return runFormats[ending(name)](e, w, r) })
 }
 
 // replayed is a saved run played again, or its attack on another lock.
