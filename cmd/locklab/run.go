@@ -140,15 +140,13 @@ func (r *runFlags) run(e *env, args []string) error {
 			return err
 		}
 	}
-	play := r.race
-	if len(args) == 1 {
-		if entry, err := race.Lock(args[0]); err == nil && r.files == nil && r.want == nil {
+	if len(args) == 1 && r.files == nil && r.want == nil {
+		if entry, err := race.Lock(args[0]); err == nil {
 			showRaces(e.console, entry)
 			return nil
 		}
-		play = r.again
 	}
-	o, err := play(e, args)
+	o, err := r.play(e, args)
 	if err != nil {
 		return err
 	}
@@ -176,8 +174,11 @@ func showRaces(e *console, entry lock.Entry) {
 	})
 }
 
-// race plays a lock in a race.
-func (r *runFlags) race(e *env, args []string) (*race.Outcome, error) {
+// play plays a lock in a race, or a saved run.
+func (r *runFlags) play(e *env, args []string) (*race.Outcome, error) {
+	if len(args) == 1 {
+		return r.again(e, args)
+	}
 	if slices.ContainsFunc(args, isLink) || e.given("against") {
 		return nil, text.Errorf("error.run.against", "flag", "--against")
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -108,7 +107,7 @@ func taskProgress(e *console) (progress func(done, of int), end func()) {
 // mergeCommand puts shares together.
 func mergeCommand() *command {
 	return &command{
-		use: "merge FILE...", texts: []string{"merge", "verify"}, args: between(1, math.MaxInt, "shares"),
+		use: "merge FILE...", texts: []string{"merge", "verify"},
 		examples: []string{"merge share-*.json", "merge --json share-*.json",
 			`merge share-*.json --junit verify.xml --annotations github --summary "$GITHUB_STEP_SUMMARY"`},
 		flags: func(f *flags) { // runMerge gives them to the command of the shares

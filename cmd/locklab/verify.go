@@ -13,6 +13,7 @@ import (
 	"locklab/reports/lessons"
 	"locklab/reports/text"
 	"locklab/scenarios/contract"
+	"locklab/simulator/lists"
 )
 
 type verifyJSON struct {
@@ -73,10 +74,7 @@ func (v *verifyFlags) run(e *env, _ []string) error {
 	if err != nil {
 		return err
 	}
-	rows = slices.DeleteFunc(rows, func(r contract.Expectation) bool {
-		return !slices.ContainsFunc(locks, func(entry lock.Entry) bool { return entry.ID == r.Lock.ID })
-	})
-	if len(rows) == 0 {
+	if rows = contractOf(rows, locks); len(rows) == 0 {
 		return text.Errorf("error.contract.locks", "names", strings.Join(v.locks.names, ","))
 	}
 	if err := cmp.Or(e.replace("--junit", v.junit), e.outputs.add("--summary", v.summary)); err != nil {
@@ -99,6 +97,13 @@ func contractRows(e *env, file string) ([]contract.Expectation, error) {
 		return nil, text.Errorf("error.contract", "cause", err)
 	}
 	return contract.Parse(text.Visible(file), content)
+}
+
+// contractOf are the rows of a contract that are about locks.
+func contractOf(rows []contract.Expectation, locks []lock.Entry) []contract.Expectation {
+	return lists.Pick(rows, func(r contract.Expectation) bool {
+		return slices.ContainsFunc(locks, func(entry lock.Entry) bool { return entry.ID == r.Lock.ID })
+	})
 }
 
 // uncovered returns what the lab's own contract does not cover of locks.
