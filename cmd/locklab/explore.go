@@ -179,16 +179,24 @@ func (s *shownSearch) printFound(e *console, first func() (*race.Outcome, error)
 	certificate.PrintClaim(e.Printer, s.Search)
 	if len(s.Witnesses) > 0 {
 		s.printWitnesses(e)
-		o, err := first()
-		if err != nil {
-			e.Keep(err)
+		if !printShortest(e, s.Witnesses[0], first) {
 			return
 		}
-		e.Printf("\n%s\n\n", e.Say("explore.shortest", "verdict", string(s.Witnesses[0].Verdict)))
-		e.lanes(o)
 		e.Printf("\n%s\n", e.Say("explore.certificate"))
 	}
 	s.printCertificate(e)
+}
+
+// printShortest prints the run of a witness, unless it cannot be played.
+func printShortest(e *console, w search.Witness, play func() (*race.Outcome, error)) bool {
+	o, err := play()
+	if err != nil {
+		e.Keep(err)
+		return false
+	}
+	e.Printf("\n%s\n\n", e.Say("explore.shortest", "verdict", string(w.Verdict)))
+	e.lanes(o)
+	return true
 }
 
 func (s *shownSearch) printWitnesses(e *console) {

@@ -152,22 +152,12 @@ func screen(e *env) *game.Screen {
 }
 
 // line reads a line; false: the input or the program has ended.
-func (e *env) line(in *bufio.Reader) (string, bool) {
-	type read struct {
-		line string
-		err  error
-	}
-	got := make(chan read, 1)
-	go func() {
-		line, err := in.ReadString('\n')
-		got <- read{line, err}
-	}()
-	select {
-	case r := <-got:
-		return strings.TrimRight(r.line, "\r\n"), r.err == nil || r.line != ""
-	case <-e.ctx.Done():
+func (e *env) line(in *bufio.Reader) (line string, more bool) {
+	typed, ended := "", error(nil)
+	if err := e.untilStopped(func() error { typed, ended = in.ReadString('\n'); return nil }); err != nil {
 		return "", false
 	}
+	return strings.TrimRight(typed, "\r\n"), ended == nil || typed != ""
 }
 
 // quizFlags are the flags of "locklab play quiz".

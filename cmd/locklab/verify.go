@@ -77,7 +77,7 @@ func (v *verifyFlags) run(e *env, _ []string) error {
 	if rows = contractOf(rows, locks); len(rows) == 0 {
 		return text.Errorf("error.contract.locks", "names", strings.Join(v.locks.names, ","))
 	}
-	if err := cmp.Or(e.replace("--junit", v.junit), e.outputs.add("--summary", v.summary)); err != nil {
+	if err := cmp.Or(e.replace("--junit", v.junit), e.outputs.open("--summary", v.summary, true)); err != nil {
 		return err
 	}
 	open := []ci.Uncovered(nil)
