@@ -18,6 +18,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/play"
+	"locklab/scenarios/race"
 	"locklab/simulator"
 	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
@@ -100,39 +101,34 @@ func oneOf(names []string) completer {
 	}
 }
 
-// locks completes the ids of locks, and those that the articles have for them.
-func locks(lang string, _ []string) (all []cobra.Completion) {
-	for _, e := range algorithms.All() {
-		for _, name := range e.Names() {
-			all = append(all, cobra.CompletionWithDesc(name, text.LockTitle(e.ID, lang)))
+// described are names, each with the title of what it is: a lock, a race or a family.
+func described(lang string, names []string) []cobra.Completion {
+	return lists.Each(names, func(name string) cobra.Completion {
+		said := text.FamilyTitle(name, lang)
+		if e, known := algorithms.ByName(name); known {
+			said = text.LockTitle(e.ID, lang)
+		} else if s, err := scenarios.ByName(name); err == nil {
+			said = lessons.Story(lang, s, "title")
 		}
-	}
-	return all
+		if said == name {
+			return name
+		}
+		return cobra.CompletionWithDesc(name, said)
+	})
 }
+
+// locks completes the ids of locks, and those that the articles have for them.
+func locks(lang string, _ []string) []cobra.Completion { return described(lang, lockNames()) }
 
 // races completes the ids and the numbers of races.
-func races(lang string, _ []string) (all []cobra.Completion) {
-	for _, s := range scenarios.All() {
-		for _, name := range []string{s.ID, s.Code} {
-			if name != "" {
-				all = append(all, cobra.CompletionWithDesc(name, lessons.Story(lang, s, "title")))
-			}
-		}
-	}
-	return all
-}
-
-// families completes the names of families.
-func families(lang string, _ []string) (all []cobra.Completion) {
-	for _, name := range familyNames() {
-		all = append(all, cobra.CompletionWithDesc(name, text.FamilyTitle(name, lang)))
-	}
-	return all
+func races(lang string, _ []string) []cobra.Completion {
+	ids := lists.Each(scenarios.All(), func(s race.Race) []string { return []string{s.ID, s.Code} })
+	return described(lang, slices.Concat(ids...))
 }
 
 // familiesAndLocks completes the names of families and of locks.
 func familiesAndLocks(lang string, _ []string) []cobra.Completion {
-	return append(families(lang, nil), locks(lang, nil)...)
+	return described(lang, append(familyNames(), lockNames()...))
 }
 
 // aLock completes one lock.

@@ -5,7 +5,6 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -113,5 +112,5 @@ func lessonJSON(slides []lessons.Slide) any {
 
 // lessonSubjects completes what a lesson can be about, any number of times.
 func lessonSubjects(lang string, _ []string) []cobra.Completion {
-	return slices.Concat([]cobra.Completion{"path", "debate"}, familiesAndLocks(lang, nil), races(lang, nil))
+	return described(lang, lessons.SubjectNames())
 }

@@ -17,6 +17,7 @@ import (
 	"locklab/scenarios/race"
 	"locklab/scenarios/search"
 	"locklab/simulator"
+	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
 
@@ -59,21 +60,29 @@ func (p *playFlags) run(e *env, args []string) error {
 		listLevels(e)
 		return nil
 	}
-	if _, err := simulator.ParseLink(args[0]); err == nil || strings.HasPrefix(args[0], "locklab") {
-		if bounded {
-			return text.Errorf("error.play.bounds")
-		}
-		return p.link(e, args[0])
+	t, err := simulator.ParseLink(args[0])
+	linked := err == nil || strings.HasPrefix(args[0], "locklab")
+	var g *play.Game
+	if linked && bounded {
+		return text.Errorf("error.play.bounds")
+	} else if linked && err == nil { // the game goes on where the link ends
+		g, err = play.Open(e.ctx, t)
+	} else if !linked {
+		g, err = p.game(e, args)
 	}
+	return playGame(e, g, err, func() (*game.Session, error) { return game.Start(screen(e), g, p.harm, t.Choices) })
+}
+
+// game begins the game of a lock.
+func (p *playFlags) game(e *env, args []string) (*play.Game, error) {
 	if meant := flagsFor(e.running, args); meant != "" {
-		return text.Errorf("error.noarguments.meant", "command", "locklab play", "name", args[0], "meant", meant)
+		return nil, text.Errorf("error.noarguments.meant", "command", "locklab play", "name", args[0], "meant", meant)
 	}
 	entry, err := race.Lock(args[0])
 	if err != nil {
-		return err
+		return nil, err
 	}
-	g, err := play.New(e.ctx, entry, p.Bounds)
-	return playGame(e, g, err, func() (*game.Session, error) { return game.Start(screen(e), g, p.harm, nil) })
+	return play.New(e.ctx, entry, p.Bounds)
 }
 
 func parseHarm(harm string) (verdict.Word, error) {
@@ -82,16 +91,6 @@ func parseHarm(harm string) (verdict.Word, error) {
 		return "", text.Errorf("error.play.harm", "name", harm, "names", strings.Join(play.HarmNames(), ", "))
 	}
 	return word, nil
-}
-
-// link plays on from where a link ends.
-func (p *playFlags) link(e *env, link string) error {
-	t, err := simulator.ParseLink(link)
-	if err != nil {
-		return err
-	}
-	g, err := play.Open(e.ctx, t)
-	return playGame(e, g, err, func() (*game.Session, error) { return game.Start(screen(e), g, p.harm, t.Choices) })
 }
 
 // listLevels prints the course.
@@ -219,21 +218,17 @@ func lessonNames() (names []string) {
 // scope returns the scope that the flags name.
 func (q *quizFlags) scope(e *env) (s game.Scope, err error) {
 	s.Difficulty = q.difficulty
-	locks, err := q.locks.pick([]lock.Entry{})
+	locks, err := q.locks.pick(nil)
 	if err != nil {
 		return s, err
 	}
-	for _, l := range locks {
-		s.Locks = append(s.Locks, l.ID)
-	}
+	s.Locks = lists.Each(locks, func(l lock.Entry) string { return l.ID })
 	if e.given("races") {
 		races, err := pickRaces(q.races)
 		if err != nil {
 			return s, err
 		}
-		for _, r := range races {
-			s.Races = append(s.Races, r.ID)
-		}
+		s.Races = lists.Each(races, func(r race.Race) string { return r.ID })
 	}
 	if e.given("lesson") {
 		cells, names := lessons.PathCells(q.lesson)
@@ -241,9 +236,7 @@ func (q *quizFlags) scope(e *env) (s game.Scope, err error) {
 			return s, text.Errorf("error.quiz.lesson", "name", q.lesson, "most", lessons.PathScreens,
 				"names", strings.Join(names, ", "))
 		}
-		for _, c := range cells {
-			s.Cells = append(s.Cells, game.Cell{Lock: c[0], Race: c[1]})
-		}
+		s.Cells = lists.Each(cells, func(c [2]string) game.Cell { return game.Cell{Lock: c[0], Race: c[1]} })
 	}
 	return s, nil
 }
@@ -263,7 +256,7 @@ func (q *quizFlags) asked(e *env) (flags string) {
 func (q *quizFlags) questions(e *env, scope game.Scope) (all []*game.Question, err error) {
 	quiz := game.NewQuiz(q.seed, scope)
 	for len(all) < q.count {
-		one, err := quiz.Next()
+		one, err := quiz.Question(e.ctx, len(all))
 		none := (*game.NoQuestionError)(nil)
 		switch {
 		case errors.As(err, &none) && len(all) > 0 && !e.given("questions"):
@@ -276,8 +269,6 @@ func (q *quizFlags) questions(e *env, scope game.Scope) (all []*game.Question, e
 				"locks", strings.Join(game.Usual.Locks, ", "), "races", strings.Join(game.Usual.Races, ", "))
 		case err != nil:
 			return nil, internal(err)
-		case e.ctx.Err() != nil:
-			return nil, e.ctx.Err()
 		}
 		all = append(all, one)
 	}
