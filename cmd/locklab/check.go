@@ -66,18 +66,17 @@ func (c *checkFlags) shows(view string) bool { return slices.Contains(c.views, v
 func checkCommand() *command {
 	c := &checkFlags{views: checkViewNames()[:2]}
 	return &command{
-		use: "check PACKAGE", args: exactly(1, "package"), flags: c.add, run: c.run,
+		use: "check PACKAGE", args: exactly(1, "package"), run: c.run,
+		flags: func(f *flags) {
+			f.add("run", &c.tests)
+			f.add("view", &c.views, "views", strings.Join(checkViewNames(), ", "))
+			f.add("compare", &c.all)
+			f.add("time", &c.timed)
+			c.locks.add(f, "milestones")
+		},
 		examples: []string{"check ./mylock", "check ./mylock --run TestMyLock --view explore,explain",
 			"check ./mylock --compare --locks token,redlock --json"},
 	}
-}
-
-func (c *checkFlags) add(f *flags) {
-	f.add("run", &c.tests)
-	f.add("view", &c.views, "views", strings.Join(checkViewNames(), ", "))
-	f.add("compare", &c.all)
-	f.add("time", &c.timed)
-	c.locks.add(f, "milestones")
 }
 
 func (c *checkFlags) run(e *env, args []string) (err error) {
@@ -178,9 +177,7 @@ type checkedJSON struct {
 
 // show shows the views of each lock. open is the error of what is not known.
 func (c *checkFlags) show(e *env, found []checked.Lock) (open, err error) {
-	out := struct {
-		Locks []checkedJSON `json:"locks"`
-	}{}
+	var all []checkedJSON
 	for i := range found {
 		if i > 0 && !e.json {
 			e.Printf("\n")
@@ -190,10 +187,10 @@ func (c *checkFlags) show(e *env, found []checked.Lock) (open, err error) {
 		if err != nil {
 			return open, internal(err)
 		}
-		out.Locks = append(out.Locks, one)
+		all = append(all, one)
 	}
 	if e.json {
-		e.show("check", out, nil)
+		e.show("check", map[string]any{"locks": all}, nil)
 	}
 	return open, nil
 }

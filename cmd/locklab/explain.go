@@ -4,12 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"io"
 	"os"
 	"slices"
 	"strings"
 
-	"locklab/faults"
 	"locklab/reports"
 	"locklab/reports/lessons"
 	"locklab/reports/text"
@@ -82,10 +80,7 @@ func (x *explainer) intoFile(file string, args []string) error {
 	if err := cmp.Or(x.explain(args), internal(e.Err)); err != nil {
 		return err
 	}
-	return e.write(file, func(w io.Writer) error {
-		_, err := b.WriteTo(w)
-		return err
-	})
+	return e.write(file, copyOf(&b))
 }
 
 // screens writes a page as text, up to where its reader is asked: Enter goes on, q ends.
@@ -159,52 +154,46 @@ func (x *explainer) explain(args []string) error {
 	return lessons.NoPage(args[0])
 }
 
-// explainedJSON is a page as JSON. Texts are by language and key.
-type explainedJSON struct {
-	Lock    *lockListed                    `json:"lock,omitempty"`
-	Race    *listed                        `json:"race,omitempty"`
-	Fault   *listed                        `json:"fault,omitempty"`
-	Budget  faults.Budget                  `json:"budget,omitempty"` // an example, with the fault
-	Article *listed                        `json:"article,omitempty"`
-	Locks   []lockListed                   `json:"locks,omitempty"`   // of the article
-	Races   []listed                       `json:"races,omitempty"`   // with the fault, or of the article
-	Story   map[string]string              `json:"story,omitempty"`   // by language
-	Numbers map[string]string              `json:"numbers,omitempty"` // by language
-	Texts   map[string]map[string][]string `json:"texts"`
-	Cells   []cellJSON                     `json:"cells,omitempty"`
-}
-
-// show prints a page, or as JSON its texts with the runs from which it is made.
+// show prints a page, or as JSON its texts by language and key, with what it is about and the runs from which it is made.
 func (x *explainer) show(page lessons.Page) (err error) {
 	if !x.e.json {
 		return x.print(page)
 	}
-	out := explainedJSON{}
+	out := map[string]any{}
+	races := func(all []race.Race) {
+		if len(all) > 0 {
+			out["races"] = lists.Each(all, listedRace)
+		}
+	}
 	var played []*race.Outcome
 	switch sc := page.Race; {
 	case page.Lock.ID != "":
-		out.Lock = new(listedLock(page.Lock))
+		out["lock"] = listedLock(page.Lock)
 		played, err = x.stage.Row(page.Lock)
 	case sc.ID != "":
-		out.Race, out.Story, out.Numbers = new(listedRace(sc)), map[string]string{}, map[string]string{}
+		story, numbers := map[string]string{}, map[string]string{} // by language
 		for _, lang := range text.Languages() {
-			out.Story[lang], out.Numbers[lang] = lessons.Story(lang, sc, "story"), lessons.Story(lang, sc, "numbers")
+			story[lang], numbers[lang] = lessons.Story(lang, sc, "story"), lessons.Story(lang, sc, "numbers")
 		}
+		out["race"], out["story"], out["numbers"] = listedRace(sc), story, numbers
 		_, played, err = x.stage.Example(sc)
 	case page.Fault != nil:
-		out.Fault, out.Budget = new(listedFault(page.Fault)), lessons.ExampleBudget(page.Fault)
-		out.Races = lists.Each(lessons.RacesWith(page.Fault), listedRace)
+		out["fault"], out["budget"] = listedFault(page.Fault), lessons.ExampleBudget(page.Fault) // an example
+		races(lessons.RacesWith(page.Fault))
 	case page.Number != "":
-		locks, races := lessons.OfArticle(page.Number)
-		out.Article = &listed{ID: page.Number, Title: text.Say("en", "article."+page.Number),
+		locks, of := lessons.OfArticle(page.Number)
+		out["article"] = listed{ID: page.Number, Title: text.Say("en", "article."+page.Number),
 			TitleZH: text.Say("zh", "article."+page.Number)}
-		out.Locks, out.Races = lists.Each(locks, listedLock), lists.Each(races, listedRace)
+		out["locks"] = lists.Each(locks, listedLock)
+		races(of)
+	}
+	if played != nil {
+		out["cells"] = lists.Each(played, cellOf)
+	}
+	if err == nil {
+		out["texts"], err = x.stage.Texts(x.e.Lang, page.Prefix)
 	}
 	if err != nil {
-		return internal(err)
-	}
-	out.Cells = cellsJSON(played)
-	if out.Texts, err = x.stage.Texts(x.e.Lang, page.Prefix); err != nil {
 		return internal(err)
 	}
 	x.e.show("explain", out, nil)

@@ -27,21 +27,20 @@ type exploreFlags struct {
 func exploreCommand() *command {
 	x := &exploreFlags{Bounds: search.OpenBounds(), memory: 4096}
 	return &command{
-		use: "explore LOCK", args: exactly(1, "lock"), complete: aLock, flags: x.add, run: x.run,
+		use: "explore LOCK", args: exactly(1, "lock"), complete: aLock, run: x.run,
+		flags: func(f *flags) {
+			f.bounds(&x.Bounds, search.Names()...)
+			f.add("all", &x.Causes)
+			f.add("recheck", &x.Recheck)
+			addMemory(f, &x.memory)
+			f.add("time", &x.timed)
+			runFiles(f, &x.files)
+		},
 		examples: []string{"explore token", "explore redlock --nodes 3 --budget restart=1",
 			"explore setnx --clients 3 --budget crash=1 --json",
 			"explore token --budget pause=1 -o pause.svg",
 			"explore token --attempts any --budget crash=any"},
 	}
-}
-
-func (x *exploreFlags) add(f *flags) {
-	f.bounds(&x.Bounds, search.Names()...)
-	f.add("all", &x.Causes)
-	f.add("recheck", &x.Recheck)
-	addMemory(f, &x.memory)
-	f.add("time", &x.timed)
-	runFiles(f, &x.files)
 }
 
 func (x *exploreFlags) run(e *env, args []string) error {

@@ -172,6 +172,14 @@ func (e *env) write(name string, fill func(w io.Writer) error) error {
 	return nil
 }
 
+// copyOf fills a file with what was printed before.
+func copyOf(b *bytes.Buffer) func(w io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := b.WriteTo(w)
+		return err
+	}
+}
+
 // put writes all of a file. A file that was there keeps its mode.
 func (f *outFile) put(content []byte) error {
 	mode := os.FileMode(0o644)

@@ -25,24 +25,23 @@ type lessonFlags struct {
 func lessonCommand() *command {
 	l := &lessonFlags{DeckOptions: lessons.DeckOptions{Questions: 5, Seed: 1}, open: deck.Views[0]}
 	return &command{
-		use: "lesson NAME...", complete: lessonSubjects, flags: l.add, run: l.run, args: between(1, math.MaxInt, "lesson"),
+		use: "lesson NAME...", complete: lessonSubjects, run: l.run, args: between(1, math.MaxInt, "lesson"),
+		flags: func(f *flags) {
+			f.outHTML(&l.file, "error.lesson.format")
+			ranged(f, "questions", &l.Questions, 0, 20)
+			f.add("seed", &l.Seed)
+			ranged(f, "slides", &l.Slides, 0, lessons.MostSlides)
+			f.add("title", &l.Title)
+			f.add("course", &l.Course)
+			f.add("open", &l.open)
+			f.completes("open", oneOf(deck.Views))
+		},
 		examples: []string{
 			"lesson setnx-expire redlock -o deck.html", "lesson path 5 gc-pause",
 			"lesson debate --lang zh -o debate.html --open handout",
 			"lesson setnx-expire redlock --slides 10 --course 'CS 425, Ms Li' -o deck.html",
 		},
 	}
-}
-
-func (l *lessonFlags) add(f *flags) {
-	f.outHTML(&l.file, "error.lesson.format")
-	ranged(f, "questions", &l.Questions, 0, 20)
-	f.add("seed", &l.Seed)
-	ranged(f, "slides", &l.Slides, 0, lessons.MostSlides)
-	f.add("title", &l.Title)
-	f.add("course", &l.Course)
-	f.add("open", &l.open)
-	f.completes("open", oneOf(deck.Views))
 }
 
 func (l *lessonFlags) run(e *env, args []string) error {

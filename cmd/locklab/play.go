@@ -31,7 +31,13 @@ type playFlags struct {
 func playCommand() *command {
 	p := &playFlags{Bounds: play.DefaultBounds()}
 	return &command{
-		use: "play [LOCK|LINK]", args: atMost(1), complete: aLock, flags: p.add, run: p.run, below: []*command{quizCommand()},
+		use: "play [LOCK|LINK]", args: atMost(1), complete: aLock, run: p.run, below: []*command{quizCommand()},
+		flags: func(f *flags) {
+			f.bounds(&p.Bounds, playBounds...)
+			parse(f, "harm", "", &p.harm, parseHarm)
+			f.completes("harm", oneOf(play.HarmNames()))
+			f.add("level", &p.level)
+		},
 		examples: []string{"play token", "play --level 2", "play redlock --budget restart=1 --attempts 1", "play LINK",
 			"play token --timing any --budget pause=1"},
 	}
@@ -39,13 +45,6 @@ func playCommand() *command {
 
 // playBounds are the bounds of a game.
 var playBounds = []string{"budget", "clients", "attempts", "timing", "nodes", "fenced"}
-
-func (p *playFlags) add(f *flags) {
-	f.bounds(&p.Bounds, playBounds...)
-	parse(f, "harm", "", &p.harm, parseHarm)
-	f.completes("harm", oneOf(play.HarmNames()))
-	f.add("level", &p.level)
-}
 
 func (p *playFlags) run(e *env, args []string) error {
 	bounded := slices.ContainsFunc(playBounds, e.given)
@@ -172,21 +171,20 @@ type quizFlags struct {
 func quizCommand() *command {
 	q := &quizFlags{count: 8}
 	return &command{
-		use: "quiz", args: noArguments, flags: q.add, run: q.run,
+		use: "quiz", args: noArguments, run: q.run,
+		flags: func(f *flags) {
+			q.locks.addUsual(f, f.e.Say("help.flag.locks.quiz"))
+			f.add("races", &q.races)
+			f.add("lesson", &q.lesson)
+			f.completes("lesson", oneOf(lessonNames()))
+			parse(f, "difficulty", "", &q.difficulty, game.ParseDifficulty)
+			f.completes("difficulty", oneOf(game.Difficulties))
+			f.add("seed", &q.seed)
+			ranged(f, "questions", &q.count, 1, game.MostQuestions)
+		},
 		examples: []string{"play quiz", "play quiz --seed 7 --questions 20",
 			"play quiz --locks token,watchdog --difficulty medium", "play quiz --lesson 6"},
 	}
-}
-
-func (q *quizFlags) add(f *flags) {
-	q.locks.addUsual(f, f.e.Say("help.flag.locks.quiz"))
-	f.add("races", &q.races)
-	f.add("lesson", &q.lesson)
-	f.completes("lesson", oneOf(lessonNames()))
-	parse(f, "difficulty", "", &q.difficulty, game.ParseDifficulty)
-	f.completes("difficulty", oneOf(game.Difficulties))
-	f.add("seed", &q.seed)
-	ranged(f, "questions", &q.count, 1, game.MostQuestions)
 }
 
 func (q *quizFlags) run(e *env, _ []string) error {
@@ -202,7 +200,7 @@ func (q *quizFlags) run(e *env, _ []string) error {
 		return err
 	}
 	again := strings.TrimSpace(fmt.Sprintf("locklab play quiz --seed %d%s", q.seed, q.asked(e)))
-	e.show("quiz", quizJSON{q.seed, questions}, func() { screen(e).Ask(questions, again) })
+	e.show("quiz", map[string]any{"seed": q.seed, "questions": questions}, func() { screen(e).Ask(questions, again) })
 	return internal(e.ctx.Err())
 }
 
@@ -273,10 +271,4 @@ func (q *quizFlags) questions(e *env, scope game.Scope) (all []*game.Question, e
 		all = append(all, one)
 	}
 	return all, nil
-}
-
-// quizJSON is the questions with their answers.
-type quizJSON struct {
-	Seed      uint64           `json:"seed"`
-	Questions []*game.Question `json:"questions"`
 }

@@ -25,16 +25,15 @@ func proveCommand() *command {
 	p := &proveFlags{Bounds: search.ProofBounds()}
 	p.Budget, p.Endless = "crash=1", true
 	return &command{
-		use: "prove LOCK...", args: between(1, math.MaxInt, "lock"), complete: locks, flags: p.add, run: p.run,
+		use: "prove LOCK...", args: between(1, math.MaxInt, "lock"), complete: locks, run: p.run,
+		flags: func(f *flags) {
+			f.add("views", &p.views)
+			f.bounds(&p.Bounds, search.ProofNames()...)
+		},
 		examples: []string{"prove token", "prove token --budget crash=any,pause=any@2s",
 			"prove setnx-expire --budget pause=1",
 			"prove token --views", "prove setnx token redlock"},
 	}
-}
-
-func (p *proveFlags) add(f *flags) {
-	f.add("views", &p.views)
-	f.bounds(&p.Bounds, search.ProofNames()...)
 }
 
 func (p *proveFlags) run(e *env, args []string) error {
@@ -171,30 +170,29 @@ func printViews(e *console, proof *search.Proof) {
 		return
 	}
 	for _, lang := range e.Langs() {
-		printViewRows(e, lang, rows)
+		say := func(key string) string { return text.Say(lang, "prove.views."+key) }
+		line := func(client, key, left, views string) {
+			e.Printf("%s\n", "  "+text.Pad(client, 22)+text.Pad(key, 22)+text.Pad(left, 20)+views)
+		}
+		e.Printf("%s\n", say("head"))
+		line(say("client"), say("key"), say("left"), say("views"))
+		for _, r := range rows {
+			left := fmt.Sprintf("%v .. %v", r.Least, r.Most)
+			switch {
+			case r.Owner == "free":
+				left = "-"
+			case r.Least == simulator.Never:
+				left = say("noend")
+			case r.Most == simulator.Never:
+				left = fmt.Sprintf("%v .. %s", r.Least, say("noend"))
+			}
+			line(say("stage."+r.Stage), say("owner."+r.Owner), left, fmt.Sprint(r.Views))
+		}
+		printLemmas(e, lang, rows)
 	}
 }
 
-func printViewRows(e *console, lang string, rows []search.ViewRow) {
-	say := func(key string) string { return text.Say(lang, "prove.views."+key) }
-	line := func(cells ...string) {
-		e.Printf("%s\n", "  "+text.Pad(cells[0], 22)+text.Pad(cells[1], 22)+text.Pad(cells[2], 20)+cells[3])
-	}
-	e.Printf("%s\n", say("head"))
-	line(say("client"), say("key"), say("left"), say("views"))
-	for _, r := range rows {
-		left := "-"
-		switch {
-		case r.Owner == "free":
-		case r.Least == simulator.Never:
-			left = say("noend")
-		case r.Most == simulator.Never:
-			left = fmt.Sprintf("%v .. %s", r.Least, say("noend"))
-		default:
-			left = fmt.Sprintf("%v .. %v", r.Least, r.Most)
-		}
-		line(say("stage."+r.Stage), say("owner."+r.Owner), left, fmt.Sprint(r.Views))
-	}
+func printLemmas(e *console, lang string, rows []search.ViewRow) {
 	for _, l := range search.Lemmas(rows) {
 		how := "holds"
 		switch {

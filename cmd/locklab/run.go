@@ -112,26 +112,25 @@ type runFlags struct {
 func runCommand() *command {
 	r := &runFlags{shown: shownRun{view: "lanes"}}
 	return &command{
-		use: "run LOCK [RACE] | LINK | FILE", args: between(1, 2, "race"), complete: aLockAndARace, flags: r.add,
+		use: "run LOCK [RACE] | LINK | FILE", args: between(1, 2, "race"), complete: aLockAndARace,
+		flags: func(f *flags) {
+			f.add("seed", &r.seed)
+			f.each("set", &r.settings)
+			f.add("budget", &r.budget)
+			parse(f, "expect", "", &r.want, parseExpect)
+			f.add("view", &r.shown.view)
+			f.completes("view", oneOf(viewNames))
+			f.add("step", &r.step)
+			f.add("against", &r.against)
+			f.add("title", &r.shown.title)
+			f.add("link", &r.shown.link)
+			runFiles(f, &r.files)
+		},
 		run: r.run,
 		examples: []string{"run token gc-pause", "run 002-C R18 --set pause=9s --view story --lang zh",
 			"run redlock restart --json",
 			"run LINK --against redlock"},
 	}
-}
-
-func (r *runFlags) add(f *flags) {
-	f.add("seed", &r.seed)
-	f.each("set", &r.settings)
-	f.add("budget", &r.budget)
-	parse(f, "expect", "", &r.want, parseExpect)
-	f.add("view", &r.shown.view)
-	f.completes("view", oneOf(viewNames))
-	f.add("step", &r.step)
-	f.add("against", &r.against)
-	f.add("title", &r.shown.title)
-	f.add("link", &r.shown.link)
-	runFiles(f, &r.files)
 }
 
 func (r *runFlags) run(e *env, args []string) error {
