@@ -341,9 +341,9 @@ func explainWay(e *console, l *checked.Lock, o *race.Outcome, w *search.Witness)
 	e.Printf("%s\n\n", e.Say("check.way", "verdict", string(w.Verdict), "par", fmt.Sprint(w.Par), "steps", fmt.Sprint(w.Steps)))
 	e.lanes(o)
 	lessons.Text(e.Printer, e.look(), lessons.Meanings(e.Printer, o))
-	e.Lines("", func(lang string) string {
-		return text.Label(text.Say(lang, "play.fix")) + reports.Cure(w.Verdict, lang)
-	})
+	for _, lang := range e.Langs() {
+		e.Wrap(text.Label(text.Say(lang, "play.fix")), reports.Cure(w.Verdict, lang))
+	}
 	e.Printf("\n")
 	e.Keep(reports.CodeIn(e.Out, o.History, e.look(), os.DirFS(filepath.Dir(l.Dir)), filepath.Base(l.Dir)))
 	e.Printf("\n%s\n  go test -run '^%s$' -v -locklab.replay=%s\n", e.Say("locktest.again"), l.Test, o.Trace.Link())
