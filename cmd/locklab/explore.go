@@ -57,11 +57,8 @@ func (x *exploreFlags) run(e *env, args []string) error {
 	began := time.Now()
 	s, err := search.Explore(e.ctx, entry, x.Bounds)
 	stopped, beside := stoppedBy(err), errors.Is(err, search.ErrBeside)
-	if err != nil && !stopped {
+	if err != nil && !stopped || s == nil {
 		return internal(err)
-	}
-	if s == nil {
-		return noAnswer("error.stopped")
 	}
 	shown, unanswered := &shownSearch{Search: s, memory: x.memory}, error(nil)
 	if x.timed {
@@ -85,25 +82,22 @@ func searchProgress(e *console) func(r *explore.Result) {
 	if f == nil {
 		return nil
 	}
-	number, states, began, last, printed := 1, 0, time.Now(), time.Now(), time.Now()
+	form, between := "\r%s ", time.Duration(0)
+	if !ok {
+		form, between = "%s\n", betweenLines
+	}
+	number, states, reports, began, last, now := 1, 0, 0, time.Now(), time.Now(), &explore.Result{}
+	show := paced(f, between, func(int) string {
+		return fmt.Sprintf(form, e.Say("progress.search", "number", fmt.Sprint(number), "states", fmt.Sprint(now.States),
+			"rate", fmt.Sprintf("%.2f", float64(now.Transitions)/time.Since(began).Seconds()/1e6),
+			"open", fmt.Sprint(now.Open), "memory", fmt.Sprint(now.Bytes>>20)))
+	})
 	return func(r *explore.Result) {
 		if r.States < states { // the next search; it began after the last report of the one before
 			number, began = number+1, last
 		}
-		states, last = r.States, time.Now()
-		if !ok && time.Since(printed) < betweenLines {
-			return
-		}
-		printed = time.Now()
-		seconds := time.Since(began).Seconds()
-		line := e.Say("progress.search", "number", fmt.Sprint(number), "states", fmt.Sprint(r.States),
-			"rate", fmt.Sprintf("%.2f", float64(r.Transitions)/seconds/1e6),
-			"open", fmt.Sprint(r.Open), "memory", fmt.Sprint(r.Bytes>>20))
-		if ok {
-			fmt.Fprint(f, "\r"+line+" ")
-		} else {
-			fmt.Fprintln(f, line)
-		}
+		states, reports, now, last = r.States, reports+1, r, time.Now()
+		show(reports)
 	}
 }
 
