@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -153,7 +154,9 @@ func (r *runFlags) run(e *env, args []string) error {
 		r.shown.step = func() { stepThrough(e, o) }
 	}
 	r.shown.Outcome = o
-	return r.shown.show(e, r.files, r.want)
+	failed := r.shown.writeFiles(e, r.files)
+	showHere(e, failed, runKind, outcomeJSON(o), func() { r.shown.print(e.console) })
+	return errors.Join(runStatus(o, r.want), failed)
 }
 
 // showRaces lists the races that apply to a lock, each with the verdicts that the contract expects.
@@ -181,8 +184,16 @@ func (r *runFlags) play(e *env, args []string) (*race.Outcome, error) {
 	if slices.ContainsFunc(args, isLink) || e.given("against") {
 		return nil, text.Errorf("error.run.against", "flag", "--against")
 	}
-	entry, sc, s, err := pickRun(args, r.settings)
-	if err != nil {
+	entry, noLock := race.Lock(args[0])
+	sc, noRace := scenarios.ByName(args[1])
+	s, wrong := sc.Settings.With(strings.Join(r.settings, ","))
+	if _, err := race.Lock(args[1]); err == nil && noLock != nil && isNamed(args[0]) {
+		return nil, text.Errorf("error.run.swapped", "name", args[0], "command", "locklab run "+args[1]+" "+args[0])
+	} else if err == nil && noLock == nil && noRace != nil {
+		return nil, text.Errorf("error.run.locks", "name", args[1],
+			"command", "locklab matrix --locks "+args[0]+","+args[1])
+	}
+	if err := cmp.Or(noLock, noRace, wrong); err != nil {
 		return nil, err
 	}
 	if e.given("seed") {
@@ -194,7 +205,7 @@ func (r *runFlags) play(e *env, args []string) (*race.Outcome, error) {
 	return race.Play(entry, sc, s)
 }
 
-// again plays a saved run: a link, or a file that has one.
+// again plays a saved run, a link or a file that has one, or its attack on another lock.
 func (r *runFlags) again(e *env, args []string) (*race.Outcome, error) {
 	if !isLink(args[0]) && meantBy(args[0]) != "" {
 		return nil, between(2, 2, "race")(e.running, args)
@@ -212,25 +223,17 @@ func (r *runFlags) again(e *env, args []string) (*race.Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	return replayed(t, r.against)
-}
-
-// pickRun returns a lock, a race and the settings of the race with changes.
-func pickRun(args, changes []string) (entry lock.Entry, sc race.Race, s race.Settings, err error) {
-	if entry, err = race.Lock(args[0]); err != nil {
-		if _, wrong := race.Lock(args[1]); wrong == nil && isNamed(args[0]) {
-			err = text.Errorf("error.run.swapped", "name", args[0], "command", "locklab run "+args[1]+" "+args[0])
-		}
-		return entry, sc, s, err
+	_, unlisted := race.Lock(t.Lock)
+	entry, err := race.Lock(r.against)
+	switch {
+	case r.against == "" && unlisted != nil:
+		return nil, text.Errorf("error.replay.unlisted", "lock", t.Lock)
+	case r.against == "":
+		return search.Replay(t)
+	case err != nil:
+		return nil, text.Errorf("error.against", "cause", err)
 	}
-	if sc, err = scenarios.ByName(args[1]); err != nil {
-		if _, wrong := race.Lock(args[1]); wrong == nil {
-			err = text.Errorf("error.run.locks", "name", args[1], "command", "locklab matrix --locks "+args[0]+","+args[1])
-		}
-		return entry, sc, s, err
-	}
-	s, err = sc.Settings.With(strings.Join(changes, ","))
-	return entry, sc, s, err
+	return search.Against(entry, t)
 }
 
 func parseExpect(words string) (want []verdict.Word, err error) {
@@ -255,13 +258,6 @@ type shownRun struct {
 	title string // of pictures; "": what the run shows
 	link  bool   // the link of the run is shown
 	step  func() // draws the run step by step in place of the views; nil: the views are drawn
-}
-
-// show prints an outcome, decides the exit status, and writes the files.
-func (r *shownRun) show(e *env, files []string, want []verdict.Word) error {
-	failed := r.writeFiles(e, files)
-	showHere(e, failed, runKind, outcomeJSON(r.Outcome), func() { r.print(e.console) })
-	return errors.Join(runStatus(r.Outcome, want), failed)
 }
 
 // runStatus returns an error with the exit status of a run.
@@ -378,33 +374,15 @@ func runFiles(f *flags, files *[]string) {
 // writeFiles writes a run to files.
 func (r *shownRun) writeFiles(e *env, files []string) (failed error) {
 	for _, name := range files {
-		failed = errors.Join(failed, r.writeFile(e, name))
+		err := text.Errorf("error.run.na", "file", name, "why",
+			text.SentenceFunc(func(lang string) string { return lessons.WhyNotApplicable(lang, r.Outcome) }))
+		if r.History != nil || ending(name) == ".json" {
+			err = e.write(name, func(w io.Writer) error { return runFormats[ending(name)](e, w, r) })
+		}
+		failed = errors.Join(failed, err)
 	}
 	tellLanguage(e.console, files)
 	return failed
-}
-
-func (r *shownRun) writeFile(e *env, name string) error {
-	if r.History == nil && ending(name) != ".json" {
-		return text.Errorf("error.run.na", "file", name, "why",
-			text.SentenceFunc(func(lang string) string { return lessons.WhyNotApplicable(lang, r.Outcome) }))
-	}
-	return e.write(name, func(w io.Writer) error { return runFormats[ending(name)](e, w, r) })
-}
-
-// replayed is a saved run played again, or its attack on another lock.
-func replayed(t simulator.Trace, against string) (*race.Outcome, error) {
-	if _, err := race.Lock(t.Lock); err != nil && against == "" {
-		return nil, text.Errorf("error.replay.unlisted", "lock", t.Lock)
-	}
-	if against == "" {
-		return search.Replay(t)
-	}
-	entry, err := race.Lock(against)
-	if err != nil {
-		return nil, text.Errorf("error.against", "cause", err)
-	}
-	return search.Against(entry, t)
 }
 
 // isLink reports whether a word is a link, even of another version or a damaged one.
