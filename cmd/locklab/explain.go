@@ -34,7 +34,11 @@ func explainCommand() *command {
 		run: func(e *env, args []string) error {
 			switch {
 			case len(args) == 0:
-				printMenu(e.console)
+				for _, lang := range e.Langs() {
+					topics := strings.Join(lessons.Topics(), ", ")
+					printLong(e.Printer, text.Say(lang, "help.explain.long", "topics", topics))
+				}
+				e.Next("locklab explain path", "locklab explain token", "locklab explain need")
 				return nil
 			case len(args) > 2:
 				return text.Errorf("error.explain.arguments", "given", len(args))
@@ -98,14 +102,6 @@ func screens(e *env) func(*text.Printer, reports.Look, []lessons.Block) {
 		}
 		lessons.Text(p, look, blocks)
 	}
-}
-
-// printMenu prints what can be explained.
-func printMenu(e *console) {
-	for _, lang := range e.Langs() {
-		printLong(e.Printer, text.Say(lang, "help.explain.long", "topics", strings.Join(lessons.Topics(), ", ")))
-	}
-	e.Next("locklab explain path", "locklab explain token", "locklab explain need")
 }
 
 // An explainer finds out what to explain, and writes it.
