@@ -77,7 +77,7 @@ func (c *command) completes(p *text.Printer, built *cobra.Command) {
 
 // completes has a shell complete the values of a flag.
 func (f *flags) completes(name string, values completer) {
-	_ = f.command.RegisterFlagCompletionFunc(name, func(_ *cobra.Command, _ []string, typed string) ( // once for each flag
+	_ = f.command.RegisterFlagCompletionFunc(name, func(_ *cobra.Command, _ []string, typed string) ( // once
 		[]cobra.Completion, cobra.ShellCompDirective,
 	) {
 		last := strings.LastIndex(typed, ",") + 1
@@ -125,7 +125,8 @@ func someOf(names []string) completer {
 // locks complete the ids of locks, and those that the articles have for them, and races their ids and numbers.
 var (
 	locks = someOf(lockNames())
-	races = someOf(slices.Concat(lists.Each(scenarios.All(), func(s race.Race) []string { return []string{s.ID, s.Code} })...))
+	races = someOf(slices.Concat(
+		lists.Each(scenarios.All(), func(s race.Race) []string { return []string{s.ID, s.Code} })...))
 )
 
 // aLock completes one lock.

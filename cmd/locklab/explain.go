@@ -150,7 +150,7 @@ func (x *explainer) explain(args []string) error {
 	return lessons.NoPage(args[0])
 }
 
-// show prints a page, or as JSON its texts by language and key, with what it is about and the runs from which it is made.
+// show prints a page, or as JSON its texts by language and key, with what it is about and the runs of which it is made.
 func (x *explainer) show(page lessons.Page) (err error) {
 	if !x.e.json {
 		return x.print(page)

@@ -23,7 +23,8 @@ type lessonFlags struct {
 func lessonCommand() *command {
 	l := &lessonFlags{DeckOptions: lessons.DeckOptions{Questions: 5, Seed: 1}, open: deck.Views[0]}
 	return &command{
-		use: "lesson NAME...", complete: someOf(lessons.SubjectNames()), run: l.run, args: between(1, math.MaxInt, "lesson"),
+		use: "lesson NAME...", complete: someOf(lessons.SubjectNames()), run: l.run,
+		args: between(1, math.MaxInt, "lesson"),
 		flags: func(f *flags) {
 			f.outHTML(&l.file, "error.lesson.format")
 			ranged(f, "questions", &l.Questions, 0, 20)
@@ -99,7 +100,8 @@ func lessonJSON(slides []lessons.Slide) any {
 		Steps []lessonStep `json:"steps"`
 	}{slides[0].Heading, lists.Each(slides, func(s lessons.Slide) lessonStep {
 		step := lessonStep{Kind: s.Kind, Heading: s.Heading, Points: s.Lines(""),
-			Question: strings.Join(s.Lines(lessons.Asked), " "), Answer: s.Lines(lessons.Answer), Notes: s.Lines(lessons.Notes)}
+			Question: strings.Join(s.Lines(lessons.Asked), " "), Answer: s.Lines(lessons.Answer),
+			Notes: s.Lines(lessons.Notes)}
 		if o := s.Run; o != nil {
 			step.Lock, step.Race = o.Lock.ID, o.Race.ID
 		}

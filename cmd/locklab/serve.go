@@ -24,7 +24,8 @@ func serveCommand() *command {
 		use: "serve", args: noArguments, examples: []string{"serve"},
 		flags: func(f *flags) { ranged(f, "port", &port, 0, 65535) },
 		run: func(e *env, _ []string) error {
-			l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))) // no other machine reaches it
+			// no other machine reaches it
+			l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 			if err != nil {
 				return text.Errorf("error.serve", "cause", i18n.Bare(err))
 			}

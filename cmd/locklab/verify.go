@@ -175,10 +175,15 @@ func toVerification(e *console, proofs []contract.Result) *ci.Verification {
 	for i := range proofs {
 		p := &proofs[i]
 		c := ci.Check{
-			Lock: p.Lock.ID, Subject: p.Subject(), Kind: kindOf(p), File: p.File, Line: p.Line,
+			Lock: p.Lock.ID, Subject: p.Subject(), File: p.File, Line: p.Line,
 			Want: contract.FormatVerdicts(p.Expected, p.Instants), Got: contract.FormatVerdicts(p.Got, p.AtInstants()),
 			Status: p.Status, Reproduce: p.Command(),
 			Why: e.Each(func(lang string) string { return text.SayMessages(lang, p.Reasons) }),
+		}
+		if p.IsProof() {
+			c.Kind = ci.Proof
+		} else if p.IsSearch() {
+			c.Kind = ci.Search
 		}
 		switch lang := e.Langs()[0]; {
 		case p.Search != nil:
@@ -192,16 +197,6 @@ func toVerification(e *console, proofs []contract.Result) *ci.Verification {
 		v.Checks = append(v.Checks, c)
 	}
 	return v
-}
-
-func kindOf(p *contract.Result) ci.Kind {
-	switch {
-	case p.IsRace():
-		return ci.Race
-	case p.IsProof():
-		return ci.Proof
-	}
-	return ci.Search
 }
 
 func verifyToJSON(proofs []contract.Result, v *ci.Verification) verifyJSON {
