@@ -273,6 +273,7 @@ func (t *liveTable) compute(e *env, tasks int, find findTable) error {
 	defer b.Close()
 	b.Rounds = t.rounds
 	w, end := e.work(tasks, "progress.live")
+	w.Waits = true
 	table, err := find(b, w)
 	end()
 	if err := liveError(e.ctx, err); err != nil {

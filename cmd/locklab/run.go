@@ -123,7 +123,7 @@ func runCommand() *command {
 			f.completes("view", oneOf(viewNames))
 			f.add("step", &r.step)
 			f.add("against", &r.against)
-			f.add("title", &r.shown.title)
+			addSize(f, &r.shown.format)
 			f.add("link", &r.shown.link)
 			runFiles(f, &r.files)
 		},
@@ -254,10 +254,10 @@ func parseExpect(words string) (want []verdict.Word, err error) {
 // shownRun is a run with what is shown of it.
 type shownRun struct {
 	*race.Outcome
-	view  string // names of views, separated by commas
-	title string // of pictures; "": what the run shows
-	link  bool   // the link of the run is shown
-	step  func() // draws the run step by step in place of the views; nil: the views are drawn
+	view   string       // names of views, separated by commas
+	format chart.Format // of pictures
+	link   bool         // the link of the run is shown
+	step   func()       // draws the run step by step in place of the views; nil: the views are drawn
 }
 
 // runStatus returns an error with the exit status of a run.
@@ -353,16 +353,18 @@ var runFormats = map[string]func(*env, io.Writer, *shownRun) error{
 	".html": func(e *env, w io.Writer, r *shownRun) error {
 		return page.WriteRuns(w, report.RunPage(e.Printer, r.Outcome, e.source()))
 	},
-	".png": drawRun(chart.PNG), ".svg": drawRun(chart.SVG),
+	".png": drawRun(".png"), ".svg": drawRun(".svg"), ".pdf": drawRun(".pdf"),
 }
 
-// drawRun draws a run in a format.
-func drawRun(draw func(io.Writer, chart.Picture, chart.Format) error) func(*env, io.Writer, *shownRun) error {
+// drawRun draws a run in the format of an ending.
+func drawRun(ending string) func(*env, io.Writer, *shownRun) error {
 	return func(e *env, w io.Writer, r *shownRun) error {
 		run := &chart.Timeline{
 			History: r.History, Judgement: r.Judgement, Verdicts: r.Verdicts, Source: report.Source(e.source()),
 		}
-		return draw(w, run, chart.Format{Lang: e.Langs()[0], Title: r.title})
+		f := r.format
+		f.Lang = e.Langs()[0]
+		return chart.Pictures[ending](w, run, f)
 	}
 }
 
