@@ -94,7 +94,8 @@ func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Race) error 
 		shown = report.NewCollector(e.Langs())
 		show = shown.Add
 		played := float64(len(entries)*len(scs)) * (2.4e-3 + 1e-4*float64(m.runs))
-		e.whole, done = e.inStages(played + figureSeconds(entries, m.all))
+		e.whole = &whole{seconds: played + figureSeconds(entries, m.all)}
+		e.whole.done, done = e.progress(100, "progress.whole")
 		e.whole.begin(played)
 	}
 	w, end := e.work(study.MatrixSteps(len(entries), len(scs), m.runs), "progress.cells")
