@@ -316,7 +316,7 @@ func (c *checkFlags) matrixView(e *env, l *checked.Lock) (*ownView, error) {
 		cells[i] = append([]*race.Outcome{own[i]}, cells[i]...)
 	}
 	return &ownView{json: func(out *checkedJSON) {
-		flat, _ := flatten(cells)
+		flat := flatten(cells)
 		out.Matrix = &matrixJSON{Cells: cellsJSON(flat)}
 	}, text: func() error {
 		e.chart(report.Grid(append([]lock.Entry{l.Lock}, c.beside...), scs, cells))

@@ -78,7 +78,7 @@ var drawnBy = map[string]string{
 
 // newRoot returns the command without a name, with all others below it.
 func newRoot(e *env) *cobra.Command {
-	version, cite := false, false
+	version := false
 	root := &cobra.Command{
 		Use:           "locklab",
 		Args:          knownCommand,
@@ -92,8 +92,8 @@ func newRoot(e *env) *cobra.Command {
 		},
 		RunE: func(*cobra.Command, []string) error {
 			switch {
-			case cite:
-				versionOf().cite(e.console)
+			case e.cite:
+				versionOf().cite(e.console, modulePath(), e.command)
 			case version:
 				versionOf().print(e.console)
 			default:
@@ -102,14 +102,13 @@ func newRoot(e *env) *cobra.Command {
 			return nil
 		},
 	}
-	own := &flags{root.Flags(), e, nil}
-	own.add("version", &version)
-	own.add("cite", &cite)
+	(&flags{root.Flags(), e, nil}).add("version", &version)
 	common := &flags{root.PersistentFlags(), e, nil}
 	common.add("json", &e.json)
 	common.add("lang", &e.lang, "languages", sayLanguages(e.Printer))
 	common.add("color", &e.color)
 	common.add("width", &e.width)
+	common.add("cite", &e.cite)
 	completeFlags(e.Printer, root, flagValues)
 	for _, g := range groups() {
 		for _, c := range g.commands {
@@ -152,7 +151,10 @@ func (c *command) cobra(e *env, above string) *cobra.Command {
 		run = divide(e, c, built)
 	}
 	built.RunE = func(_ *cobra.Command, args []string) error {
-		e.ctx, e.running = built.Context(), built
+		if e.ctx, e.running = built.Context(), built; e.cite {
+			versionOf().cite(e.console, modulePath(), e.command)
+			return nil
+		}
 		return run(args)
 	}
 	return built

@@ -63,13 +63,10 @@ func printCommands(e *console) {
 	e.Sentence("help.more")
 }
 
-// A row is a command in a list: how it is shown, and its name, under which its texts are.
-type row struct{ shown, name string }
-
 // rows lists the commands of a group, with those below one that runs by itself too, but for charts.
-func (g group) rows() (rows []row) {
+func (g group) rows() (rows []string) {
 	for _, c := range g.commands {
-		rows = append(rows, row{c.name(), c.name()})
+		rows = append(rows, c.name())
 		if c.run != nil && c.name() != "chart" {
 			rows = append(rows, c.rowsBelow()...)
 		}
@@ -77,11 +74,8 @@ func (g group) rows() (rows []row) {
 	return rows
 }
 
-// rowsBelow lists the commands below c.
-func (c *command) rowsBelow() []row {
-	return lists.Each(c.below, func(sub *command) row {
-		return row{c.name() + " " + sub.name(), c.name() + "-" + sub.name()}
-	})
+func (c *command) rowsBelow() []string {
+	return lists.Each(c.below, func(sub *command) string { return c.name() + " " + sub.name() })
 }
 
 // short is what a command does, in some words.
@@ -89,14 +83,20 @@ func short(e *text.Printer, name string) string {
 	return e.Say("help."+name+".short", "charts", strings.Join(lists.Each(chartCommand().below, (*command).name), ", "))
 }
 
-// printRows prints commands in two columns, each with its short text.
-func printRows(e *text.Printer, rows []row) {
-	widest := 10
+// printRows prints commands, each with its short text.
+func printRows(e *text.Printer, rows []string) {
+	printTable(e, 12, lists.Each(rows, func(r string) [2]string {
+		return [2]string{"  " + r, short(e, strings.ReplaceAll(r, " ", "-"))}
+	}))
+}
+
+// printTable prints two columns. The first one is as wide as it has to be, and at least some wide.
+func printTable(e *text.Printer, widest int, rows [][2]string) {
 	for _, r := range rows {
-		widest = max(widest, layout.Width(r.shown))
+		widest = max(widest, layout.Width(r[0]))
 	}
 	for _, r := range rows {
-		e.Wrap("  "+text.Pad(r.shown, widest+2), short(e, r.name))
+		e.Wrap(text.Pad(r[0], widest+2), r[1])
 	}
 }
 
@@ -224,7 +224,6 @@ func printLong(e *text.Printer, long string) {
 func printFlags(e *console, c *cobra.Command) {
 	e.Printf("\n%s\n", e.Say("help.flags"))
 	var rows [][2]string
-	widest := 0
 	common := c.Root().PersistentFlags()
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		if f.Hidden || c.HasParent() && common.Lookup(f.Name) != nil {
@@ -242,9 +241,6 @@ func printFlags(e *console, c *cobra.Command) {
 			usage += " " + e.First("help.default") + " " + f.DefValue + ")"
 		}
 		rows = append(rows, [2]string{name, strings.ReplaceAll(usage, "`", "")})
-		widest = max(widest, layout.Width(name))
 	})
-	for _, row := range rows {
-		e.Wrap(text.Pad(row[0], widest+2), row[1])
-	}
+	printTable(e.Printer, 0, rows)
 }

@@ -202,13 +202,9 @@ func (l *lockFlags) pick(usual []lock.Entry) ([]lock.Entry, error) {
 }
 
 // members returns the ids of a family's locks; nil: there is no such family.
-func members(family string) (ids []string) {
-	for _, e := range algorithms.All() {
-		if string(e.Family) == strings.ToLower(family) {
-			ids = append(ids, e.ID)
-		}
-	}
-	return ids
+func members(family string) []string {
+	in := func(e lock.Entry) bool { return string(e.Family) == strings.ToLower(family) }
+	return lists.Each(lists.Pick(algorithms.All(), in), func(e lock.Entry) string { return e.ID })
 }
 
 // lockNames returns the ids of locks, and those that the articles have for them.
