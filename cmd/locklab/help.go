@@ -56,47 +56,45 @@ func printCommands(e *console) {
 	e.Sentence("help.title")
 	for _, g := range groups() {
 		e.Printf("\n%s\n", e.Say("help.group."+g.name))
-		printRows(e.Printer, g.rows())
+		printRows(e.Printer, g.rows(e.Printer))
 	}
 	e.Printf("\n")
 	e.Sentence("help.names")
 	e.Sentence("help.more")
 }
 
-// rows lists the commands of a group, with those below one that runs by itself too, but for charts.
-func (g group) rows() (rows []string) {
+// rows lists the commands of a group, each with what it does, and with those below one that runs by itself too, but for
+// charts.
+func (g group) rows(e *text.Printer) (rows [][2]string) {
 	for _, c := range g.commands {
-		rows = append(rows, c.name())
+		rows = append(rows, [2]string{"  " + c.name(), short(e, c.name())})
 		if c.run != nil && c.name() != "chart" {
-			rows = append(rows, c.rowsBelow()...)
+			rows = append(rows, c.rowsBelow(e)...)
 		}
 	}
 	return rows
 }
 
-func (c *command) rowsBelow() []string {
-	return lists.Each(c.below, func(sub *command) string { return c.name() + " " + sub.name() })
+// rowsBelow lists the commands below c.
+func (c *command) rowsBelow(e *text.Printer) [][2]string {
+	return lists.Each(c.below, func(sub *command) [2]string {
+		return [2]string{"  " + c.name() + " " + sub.name(), short(e, c.name()+"-"+sub.name())}
+	})
 }
 
 // short is what a command does, in some words.
 func short(e *text.Printer, name string) string {
-	return e.Say("help."+name+".short", "charts", strings.Join(lists.Each(chartCommand().below, (*command).name), ", "))
+	return e.Say("help."+name+".short", "charts", strings.Join(chartNames(), ", "))
 }
 
-// printRows prints commands, each with its short text.
-func printRows(e *text.Printer, rows []string) {
-	printTable(e, 12, lists.Each(rows, func(r string) [2]string {
-		return [2]string{"  " + r, short(e, strings.ReplaceAll(r, " ", "-"))}
-	}))
-}
-
-// printTable prints two columns. The first one is as wide as it has to be, and at least some wide.
-func printTable(e *text.Printer, widest int, rows [][2]string) {
-	for _, r := range rows {
-		widest = max(widest, layout.Width(r[0]))
+// printRows prints two columns.
+func printRows(e *text.Printer, rows [][2]string) {
+	widest := 12
+	for _, row := range rows {
+		widest = max(widest, layout.Width(row[0]))
 	}
-	for _, r := range rows {
-		e.Wrap(text.Pad(r[0], widest+2), r[1])
+	for _, row := range rows {
+		e.Wrap(text.Pad(row[0], widest+2), row[1])
 	}
 }
 
@@ -172,6 +170,12 @@ const contractExample = `
   token   HOLDS
 `
 
+// showHelp prints the help of the command that runs.
+func showHelp(e *env, _ []string) error {
+	printHelp(e, e.running)
+	return nil
+}
+
 func printHelp(e *env, c *cobra.Command) {
 	name := helpName(c)
 	if !c.HasParent() {
@@ -183,7 +187,7 @@ func printHelp(e *env, c *cobra.Command) {
 	}
 	if name == "chart" {
 		e.Printf("\n")
-		printRows(e.Printer, chartCommand().rowsBelow())
+		printRows(e.Printer, chartCommand().rowsBelow(e.Printer))
 	}
 	if !c.HasParent() {
 		printFlags(e.console, c)
@@ -242,5 +246,5 @@ func printFlags(e *console, c *cobra.Command) {
 		}
 		rows = append(rows, [2]string{name, strings.ReplaceAll(usage, "`", "")})
 	})
-	printTable(e.Printer, 0, rows)
+	printRows(e.Printer, rows)
 }
