@@ -305,7 +305,7 @@ func (c *checkFlags) matrixView(e *env, l *checked.Lock, out *checkedJSON) (tell
 	for i := range cells {
 		cells[i] = append([]*race.Outcome{own[i]}, cells[i]...)
 	}
-	flat, _ := flatten(cells)
+	flat := flatten(cells)
 	out.Matrix = &matrixJSON{Cells: cellsJSON(flat)}
 	return func() {
 		e.chart(report.Grid(append([]lock.Entry{l.Lock}, c.beside...), scs, cells))

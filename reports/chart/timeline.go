@@ -509,14 +509,8 @@ type timelineFlag struct {
 func (p *timelinePlot) flags() {
 	var all []timelineFlag
 	for _, f := range p.Faults {
-		where := ""
-		if f.Client > 0 {
-			where = fmt.Sprintf(" c%d", f.Client)
-		} else if f.Node > 0 && p.Nodes > 1 {
-			where = fmt.Sprintf(" n%d", f.Node)
-		}
 		line := draw.LineStyle{Color: faultInk, Width: 0.9, Dashes: []vg.Length{3, 2}}
-		all = append(all, timelineFlag{f.Event, f.Said[p.lang] + where, line})
+		all = append(all, timelineFlag{f.Event, f.Said[p.lang], line})
 	}
 	for _, m := range p.Marks {
 		line := draw.LineStyle{Color: vermillion, Width: 1.2}
