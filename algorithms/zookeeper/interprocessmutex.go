@@ -8,7 +8,10 @@ import (
 )
 
 var reentrantMutex = protectedQueue.Variant("zk-reentrant", 2011,
-	func(env lock.Env) lock.Lock { return newInterProcessMutex(env) }).InArticle("003-F")
+	func(env lock.Env) lock.Lock {
+		return &InterProcessMutex{newCuratorQueue(env), map[string]*processHold{}}
+	}).
+	InArticle("003-F")
 
 var _ lock.Queuer = (*InterProcessMutex)(nil)
 
@@ -26,10 +29,6 @@ var _ lock.Queuer = (*InterProcessMutex)(nil)
 type InterProcessMutex struct {
 	queue *ProtectedQueue
 	held  map[string]*processHold // by key
-}
-
-func newInterProcessMutex(env lock.Env) *InterProcessMutex {
-	return &InterProcessMutex{newCuratorQueue(env), map[string]*processHold{}}
 }
 
 // A processHold is the place of a process that holds the lock count times.

@@ -306,7 +306,7 @@ func chartView(e *env, l *checked.Lock, drawn chart.Result, part func(out *check
 }
 
 func (c *checkFlags) matrixView(e *env, l *checked.Lock) (*ownView, error) {
-	own, err := l.Outcomes()
+	own, err := study.OutcomesOf(l.Races, l.Lock)
 	if err != nil || own == nil {
 		return &ownView{json: func(*checkedJSON) {}, text: func() error { return nil }}, err
 	}
@@ -346,7 +346,7 @@ func (c *checkFlags) explainView(e *env, l *checked.Lock) (*ownView, error) {
 			c.shown(l).printCertificate(e.console)
 			e.Printf("\n")
 		}
-		own, err := l.Outcomes()
+		own, err := study.OutcomesOf(l.Races, l.Lock)
 		explainRaces(e.console, l, lists.Pick(own, func(o *race.Outcome) bool { return verdict.Fails(o.Verdicts) }))
 		return err
 	}}, err
