@@ -9,11 +9,9 @@ import (
 
 var reentrantMutex = protectedQueue.Variant("zk-reentrant", 2011,
 	func(env lock.Env) lock.Lock {
-		return &InterProcessMutex{newCuratorQueue(env), map[string]*processHold{}}
+		return queuer{&InterProcessMutex{newCuratorQueue(env), map[string]*processHold{}}}
 	}).
 	InArticle("003-F")
-
-var _ lock.Queuer = (*InterProcessMutex)(nil)
 
 // InterProcessMutex is a [ProtectedQueue] that its holder may enter again. (2011: Curator's lock
 // of this name; Netflix published Curator that autumn. Article 003-F.) The process counts its
@@ -37,12 +35,7 @@ type processHold struct {
 	count int
 }
 
-// Acquire implements [lock.Lock].
-func (s *InterProcessMutex) Acquire(ctx context.Context, key string) (lock.Lease, error) {
-	return s.Await(ctx, key, 0)
-}
-
-// Await implements [lock.Queuer]. The errors are those of [ProtectedQueue].
+// Await is that of a [lock.Queuer]. The errors are those of [ProtectedQueue].
 func (s *InterProcessMutex) Await(ctx context.Context, key string, patience time.Duration) (lock.Lease, error) {
 	hold := s.held[key]
 	if hold == nil {
