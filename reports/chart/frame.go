@@ -1,8 +1,10 @@
 package chart
 
 import (
+	"errors"
 	"fmt"
 	"image/color"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -36,6 +38,12 @@ var sizes = map[string]Size{"column": mm(85, 0), "page": mm(180, 0), "slide": mm
 func mm(width, height float64) Size {
 	return Size{vg.Length(width) * vg.Millimeter, vg.Length(height) * vg.Millimeter}
 }
+
+// ErrSize is that a picture does not fit into its size.
+var ErrSize = errors.New("it is too small")
+
+// SizeNames are the names of sizes.
+func SizeNames() []string { return slices.Sorted(maps.Keys(sizes)) }
 
 // ParseSize reads the name of a size, or its millimetres: 120x80.
 func ParseSize(written string) (Size, error) {
@@ -138,7 +146,7 @@ func (f frame) printed() (p picture) {
 		}
 	}
 	millimeters := func(l vg.Length) string { return rounded(math.Ceil(float64(l*leastScale/vg.Millimeter)), 0) }
-	p.err = text.Errorf("error.chart.small", "width", millimeters(max(least.X, p.width)), "height", millimeters(least.Y))
+	p.err = text.Errorf("error.chart.small", "width", millimeters(max(least.X, p.width)), "height", millimeters(least.Y), "is", ErrSize)
 	return p
 }
 
