@@ -386,12 +386,10 @@ func panels(columns int, all ...*plot.Plot) func(draw.Canvas) {
 			}
 			grid[i/columns] = append(grid[i/columns], p)
 		}
-		for _, p := range all {
-			thin(p, c.Size().X/vg.Length(columns))
-		}
 		for row, canvases := range plot.Align(grid, tiles, c) {
 			for column, place := range canvases {
 				if p := grid[row][column]; p != nil {
+					thin(p, p.DataCanvas(place).Size().X)
 					p.Draw(place)
 				}
 			}
@@ -399,10 +397,9 @@ func panels(columns int, all ...*plot.Plot) func(draw.Canvas) {
 	}
 }
 
-// thin takes labels away from the x-axis of a plot of some width that would run into the one before.
+// thin takes labels away from the x-axis of a plot, which is so wide, that would run into the one before.
 func thin(p *plot.Plot, width vg.Length) {
 	ticks, _ := p.X.Tick.Marker.(plot.ConstantTicks)
-	width = p.DataCanvas(draw.Canvas{Rectangle: box(0, 0, width, width)}).Size().X
 	end := vg.Length(math.Inf(-1))
 	for i, t := range ticks {
 		at, half := width*vg.Length(p.X.Norm(t.Value)), small.Width(t.Label)/2
