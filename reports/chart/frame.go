@@ -243,17 +243,19 @@ func rowed(title string, names []string, first bool) *plot.Plot {
 		names = make([]string, len(names))
 	}
 	name(&p.Y, -1, names)
-	return ruled(p, true)
+	return ruled(p, hairlines)
 }
 
-// ruled draws rules behind all that is added later; upright ones as well, or only level ones.
-func ruled(p *plot.Plot, upright bool) *plot.Plot {
-	rules := plotter.NewGrid()
-	rules.Vertical, rules.Horizontal = hairlines, hairlines
-	if !upright {
-		rules.Vertical.Width = 0
-	}
-	p.Add(rules)
+// axes is a panel for curves, with its axes named and level rules behind them.
+func axes(x, y string) *plot.Plot {
+	p := panel("")
+	p.X.Label.Text, p.Y.Label.Text = x, y
+	return ruled(p, draw.LineStyle{Color: hairline})
+}
+
+// ruled draws rules behind all that is added later, level ones and upright ones.
+func ruled(p *plot.Plot, upright draw.LineStyle) *plot.Plot {
+	p.Add(&plotter.Grid{Vertical: upright, Horizontal: hairlines})
 	return p
 }
 

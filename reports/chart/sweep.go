@@ -232,10 +232,9 @@ func drawSweep(c *Chart, lang string) frame {
 		return c.drawMaps(all, columns, lang)
 	}
 	axis := axisOf(columns[1])
-	p := ruled(panel(""), false)
+	p := axes(axisName(lang, axis), say(lang, "sweep.axis"))
 	p.Y.Min, p.Y.Max = 0, 1
 	p.Y.Tick.Marker = labelled([]float64{0, 0.25, 0.5, 0.75, 1}, func(v float64) string { return percent(v) + " %" })
-	p.Y.Label.Text, p.X.Label.Text = say(lang, "sweep.axis"), axisName(lang, axis)
 	curves := curvesOf(all, columns[1].Name)
 	latest := slices.MaxFunc(curves, func(a, b curve) int { return cmp.Compare(a.place(), b.place()) }).place()
 	groups := lists.Gather(curves, func(a, b curve) bool { return a.place() == b.place() || a.top() == 0 && b.top() == 0 })
