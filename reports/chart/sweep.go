@@ -68,13 +68,7 @@ func (s *Sweep) Assumptions(lang string) string {
 	return text.Join(lang, "part.sentences", parts)
 }
 
-// notApplicable says why locks were not played.
-func (s *Sweep) notApplicable(lang string) []string {
-	return lists.Each(s.unplayed(), func(one study.SweepSeries) string {
-		return say(lang, "sweep.na", "lock", one.Lock, "why", say(lang, "na."+string(one.NA)))
-	})
-}
-
+// unplayed are the locks that were not played.
 func (s *Sweep) unplayed() []study.SweepSeries {
 	return lists.Pick(s.Series, func(one study.SweepSeries) bool { return one.NA != "" })
 }
@@ -196,7 +190,9 @@ func (s *Sweep) Finding(lang string) string {
 
 // Notes implements Result.
 func (s *Sweep) Notes(lang string) []string {
-	return append([]string{say(lang, "sweep.note")}, s.notApplicable(lang)...)
+	return append([]string{say(lang, "sweep.note")}, lists.Each(s.unplayed(), func(one study.SweepSeries) string {
+		return say(lang, "sweep.na", "lock", one.Lock, "why", say(lang, "na."+string(one.NA)))
+	})...)
 }
 
 // axisOf is the axis of a column, to write its values.
