@@ -49,7 +49,7 @@ func code(out *layout.Lines, h *history.History, all declared) error {
 	}
 	s := &layout.Sheet{Right: layout.Only(0, 1), Floor: 8}
 	for i, r := range requests {
-		s.Rows = append(s.Rows, []string{strconv.Itoa(i + 1), r.when(v.decimals), r.who, r.what})
+		s.Rows = append(s.Rows, []string{strconv.Itoa(i + 1), v.when(r.from, r.to), r.who, r.what})
 	}
 	s.WriteOrList(out, 0)
 	shown, _ := all.through(lists.Each(requests, func(r *request) []string { return r.code }))
@@ -126,13 +126,6 @@ type request struct {
 	what     string
 	code     []string
 	count    int
-}
-
-func (r *request) when(decimals int) string {
-	if r.from == r.to {
-		return Millis(r.from, decimals)
-	}
-	return Millis(r.from, decimals) + ".." + Millis(r.to, decimals)
 }
 
 // requests are those of a run, in the order of the replies. Requests of one thread that

@@ -52,7 +52,7 @@ func internal(err error) error {
 	if stoppedBy(err) {
 		return noAnswer("error.stopped")
 	}
-	if errors.Is(err, chart.ErrSize) {
+	if errors.As(err, new(chart.SizeError)) {
 		return err
 	}
 	if limit := (*simulator.LimitError)(nil); errors.As(err, &limit) {

@@ -1,7 +1,6 @@
 package chart
 
 import (
-	"errors"
 	"fmt"
 	"image/color"
 	"maps"
@@ -39,8 +38,11 @@ func mm(width, height float64) Size {
 	return Size{vg.Length(width) * vg.Millimeter, vg.Length(height) * vg.Millimeter}
 }
 
-// ErrSize is that a picture does not fit into its size.
-var ErrSize = errors.New("it is too small")
+// A SizeError is that a picture does not fit into its size.
+type SizeError struct{ error }
+
+// Unwrap returns what it says.
+func (e SizeError) Unwrap() error { return e.error }
 
 // SizeNames are the names of sizes.
 func SizeNames() []string { return slices.Sorted(maps.Keys(sizes)) }
@@ -146,7 +148,7 @@ func (f frame) printed() (p picture) {
 		}
 	}
 	millimeters := func(l vg.Length) string { return rounded(math.Ceil(float64(l*leastScale/vg.Millimeter)), 0) }
-	p.err = text.Errorf("error.chart.small", "width", millimeters(max(least.X, p.width)), "height", millimeters(least.Y), "is", ErrSize)
+	p.err = SizeError{text.Errorf("error.chart.small", "width", millimeters(max(least.X, p.width)), "height", millimeters(least.Y))}
 	return p
 }
 
