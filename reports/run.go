@@ -3,6 +3,7 @@ package reports
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,6 +56,8 @@ type Message struct {
 	Reply    string `json:"p,omitempty"`
 	Lost     bool   `json:"l,omitempty"`
 	Times    int    `json:"x,omitempty"` // of attempts that repeat each other, which it stands for; 0: one
+	Token    uint64 `json:"k,omitempty"` // the fencing token of a write; 0: none
+	Newest   uint64 `json:"h,omitempty"` // of a write that is refused, the highest token that the resource has seen
 }
 
 // A Fault is what went wrong.
@@ -72,7 +75,7 @@ type Mark struct {
 	From    int64        `json:"f"`
 	To      int64        `json:"t"`
 	Word    verdict.Word `json:"w"`
-	Clients []int        `json:"c"`
+	Waiting []int        `json:"c,omitempty"` // the clients that want the lock, which nobody can get
 	Said    Said         `json:"s"`
 }
 
@@ -84,8 +87,6 @@ type Row struct {
 	Lanes   []Said `json:"l"`
 	Servers Said   `json:"s,omitempty"`
 	Marks   []Said `json:"m,omitempty"`
-
-	refused []int // by client, from 0, the number of refused attempts that it tells
 }
 
 // A SaidAt is a sentence of the story.
@@ -181,14 +182,13 @@ func RunOf(
 				s := &step{Event: *e}
 				return cmp.Or(v.lane(s, ""), v.server(s), e.Name())
 			})
-			r.Faults = append(r.Faults, Fault{i, e.Client, e.Node, e.Name(), said})
+			r.fault(Fault{i, e.Client, e.Node, e.Name(), said})
 		}
 	}
 	for _, f := range j.Findings {
 		r.Marks = append(r.Marks, Mark{
 			Event: min(max(f.Event, 0), len(h.Events)-1), From: micros(f.From), To: micros(f.To), Word: f.Verdict,
-			Clients: f.Clients,
-			Said:    in.say(func(v *wording) string { return v.mark(f) }),
+			Waiting: in[0].waiting(f), Said: in.say(func(v *wording) string { return v.mark(f) }),
 		})
 	}
 	r.Rows = in.rows(h, j)
@@ -199,6 +199,19 @@ func RunOf(
 		r.Story, r.Commands = in.story(j), in.commands(j)
 	}
 	return r, listings
+}
+
+// fault adds a fault. The clocks of a client and of a server that are set at one instant are that of one machine.
+func (r *Run) fault(f Fault) {
+	for i := range r.Faults {
+		before := &r.Faults[i]
+		together := slices.Max(r.At[before.Event+1:f.Event+1]) == 0 && (before.Client == 0) != (f.Client == 0)
+		if together && maps.Equal(before.Said, f.Said) {
+			before.Client, before.Node = before.Client+f.Client, before.Node+f.Node
+			return
+		}
+	}
+	r.Faults = append(r.Faults, f)
 }
 
 // saying words a run in several languages.
@@ -224,7 +237,6 @@ func (in saying) rows(h *history.History, j verdict.Judgement) []Row {
 			Servers: in.say(func(v *wording) string { return v.befell(&l) })}
 		for c := range l.turns {
 			row.Lanes = append(row.Lanes, in.say(func(v *wording) string { return v.lanesTurn(&l, c) }))
-			row.refused = append(row.refused, l.turns[c].refused())
 		}
 		for m := range l.findings {
 			row.Marks = append(row.Marks, in.say(func(v *wording) string { return v.mark(l.findings[m]) }))
@@ -279,7 +291,7 @@ func skews(h *history.History) []int64 {
 
 // messages are those of a run, in the order in which they were sent.
 func messages(h *history.History) []Message {
-	all, known := []Message{}, map[int]int{}
+	all, known, news, newest := []Message{}, map[int]int{}, reloads(h), uint64(0)
 	for i := range h.Events {
 		e := &h.Events[i]
 		if e.Msg == 0 {
@@ -299,14 +311,18 @@ func messages(h *history.History) []Message {
 			m.Arrived, m.Reply = i, Reply(e.Reply)
 		case history.Read, history.Write:
 			m.Arrived, m.What = i, strings.ToUpper(e.Kind.String())
-			if m.Reply = "v" + strconv.Itoa(e.Version); e.Kind == history.Write && !e.OK {
-				m.Reply = "refused"
+			if h.Guard == history.Fenced {
+				m.Token = e.Token
 			}
+			if m.Reply = "v" + strconv.Itoa(e.Version); e.Kind == history.Write && !e.OK {
+				m.Reply, m.Newest = "refused", newest
+			}
+			newest = max(newest, e.Token)
 		case history.Answer:
 			m.Answered = i
 		case history.LoseRequest, history.LoseReply:
 			m.Lost = true
 		}
 	}
-	return slices.DeleteFunc(all, func(m Message) bool { return m.Client == 0 || m.Node == 0 })
+	return slices.DeleteFunc(all, func(m Message) bool { return m.Client == 0 || m.Node == 0 || news[m.Answered] })
 }

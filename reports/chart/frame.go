@@ -28,7 +28,12 @@ type Format struct {
 	Title string // in place of what the chart has found
 	Notes bool   // below it stand its notes, and it is higher by that
 	Slide bool   // of a run: its letters are as large as fit, and the title stands elsewhere
+	Print bool   // of a run on a Slide: for a column of a printed page, see ColumnWidth
 }
+
+// ColumnWidth is the width of a picture, in points, whose smallest letters have 7.5 points where it is printed 8.9 cm
+// wide: in one of two columns on A4.
+const ColumnWidth vg.Length = 300
 
 // A frame is a picture of 1600x900 pixels: a title in bold, below it as many sentences as two lines hold, a body that
 // gets the height that is left, and small lines at the foot.
@@ -39,7 +44,7 @@ type frame struct {
 	notes []string // further lines at the foot, by which the picture is higher
 	least vg.Point // size of the body; where it is too little all is drawn smaller
 	tall  bool     // the picture has the size of its body, whatever its ratio
-	large bool     // its letters are as large as fit
+	large bool     // its letters are as large as fit, up to its edges
 	body  func(draw.Canvas)
 }
 
@@ -81,9 +86,9 @@ var (
 var hairlines = draw.LineStyle{Color: hairline, Width: 0.5}
 
 func (f frame) picture() picture {
-	dpis := dpis
+	dpis, margin := dpis, margin
 	if f.large {
-		dpis = append([]int{240, 224, 208, 192}, dpis...)
+		dpis, margin = append([]int{240, 224, 208, 192}, dpis...), 3
 	}
 	for i, dpi := range dpis {
 		p := picture{width: vg.Length(pixels*72) / vg.Length(dpi), dpi: dpi}
