@@ -49,14 +49,17 @@ func sweepChart(files *chartFiles) *figure {
 			return d.run(e, nil)
 		},
 	}
-	d.report = func(e *env, r *report.Report, _ []lock.Entry) (chart.Result, error) {
+	d.report = func(e *env, r *report.Report, charted []lock.Entry) (chart.Result, error) {
 		s.stops = !r.Waits
 		order, err := s.order(nil)
 		if err != nil {
 			return nil, err
 		}
-		entries, err := locksNamed(pausedLocks)
-		if err != nil {
+		entries := lists.Pick(charted, func(l lock.Entry) bool { return l.TTL > 0 })
+		if r.Whole() {
+			entries, err = locksNamed(pausedLocks)
+		}
+		if err != nil || len(entries) == 0 {
 			return nil, err
 		}
 		return findSweep(e, order, entries)

@@ -42,7 +42,10 @@ func waitingChart(files *chartFiles) *figure {
 		found, err := cost.FindWaiting(e.ctx, chosen, sizes, load, w)
 		return &chart.WaitingChart{Load: load, Results: found}, err
 	}
-	d.report = func(e *env, _ *report.Report, _ []lock.Entry) (chart.Result, error) {
+	d.report = func(e *env, r *report.Report, _ []lock.Entry) (chart.Result, error) {
+		if !r.Whole() { // it is about other locks
+			return nil, nil
+		}
 		sizes = []int{2, 10, 25} // so few that it takes seconds
 		return d.draw(e, nil)
 	}
