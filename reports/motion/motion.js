@@ -12,12 +12,8 @@
 //	o.speed           how fast it plays, and o.onspeed(speed) when that is changed
 //	o.sizes, o.set    what can be dragged: {pause, skew, jump, drift} in ns; set(name, ns) when it was
 //
-// The element has the methods key(event), which says whether it has used a key, toggle(),
-// where() and goTo(share), and playFrom(event). From top to bottom it shows: where everybody is now, the picture, the controls,
-// what happens now, the code, and all lines of the run.
-//
-// Where events stand, which of them are counted and not drawn, and which servers are drawn as one, the data say: X[i] is
-// where event i stands. Long gaps are cut, which a wave marks.
+// The element has the methods key(event), which says whether it has used a key, toggle(), where() and goTo(share), and
+// playFrom(event). Where events stand, what is folded, and where time is cut, the data say.
 const MOTION = {
   clients: [], // their colours, which package motion adds
   bar: 24, node: 30, gap: 46, left: 76, top: 58, right: 24,
@@ -487,7 +483,7 @@ function motion(run, o = {}) {
   let seen = false; // the picture, by the browser
   new ResizeObserver(() => {
     layout();
-    if (!seen && box.clientWidth) { seen = true; intoSight(); }
+    if (!seen && box.clientWidth) { seen = true; if (live || o.verdict) intoSight(); }
   }).observe(box);
   layout();
   place(o.verdict && telltale ? X[telltale.e] : X[last], false);
