@@ -19,7 +19,7 @@ func waitingChart() *figure {
 		policies []string
 		load     = cost.UsualLoad()
 	)
-	d := &figure{once: 3,
+	d := &figure{once: 3, minutes: true, // and it is about ways to wait, not about the locks of a report
 		next: []string{"locklab chart waiting -o waiting.png", "locklab chart rate", "locklab explain redisson-lock"}}
 	d.command = &command{
 		use: "waiting",
@@ -42,10 +42,7 @@ func waitingChart() *figure {
 		found, err := cost.FindWaiting(e.ctx, chosen, sizes, load, w)
 		return &chart.WaitingChart{Load: load, Results: found}, err
 	}
-	d.report = func(e *env, r *report.Report, _ []lock.Entry) (chart.Result, error) {
-		if !r.Whole() { // it is about other locks
-			return nil, nil
-		}
+	d.report = func(e *env, _ *report.Report, _ []lock.Entry) (chart.Result, error) {
 		sizes = []int{2, 10, 25} // so few that it takes seconds
 		return d.draw(e, nil)
 	}

@@ -289,3 +289,19 @@ func TestLines(t *testing.T) {
 		t.Errorf("a text that is not there: %q, %v", got, err)
 	}
 }
+
+// A verdict is a predicate in Chinese: no text says that a race "is nothing has failed".
+func TestVerdictsReadWell(t *testing.T) {
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine plays")
+	for _, prefix := range []string{"lock.", "race.", "term.", "interview.", "debate.", "path.", "need."} {
+		all, err := stage.Texts("zh", prefix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for key, lines := range all["zh"] {
+			if line := strings.Join(lines, " "); regexp.MustCompile(`[^还]是没有出错`).MatchString(line) {
+				t.Errorf("%s: %s", key, line)
+			}
+		}
+	}
+}
