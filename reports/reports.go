@@ -111,7 +111,7 @@ func Summary(h *history.History, from, to int, took time.Duration, say func(time
 	v := newWording(lang, h)
 	texts, who := []string(nil), ""
 	for _, e := range h.Events[from:to] {
-		if e.Client > 0 && e.Kind != history.Change {
+		if e.Client > 0 && e.Kind != history.Change && e.Kind != history.SessionEnd {
 			who = clientName(e.Client) + " "
 		}
 		if text := v.brief(e, len(texts) > 0); text != "" {

@@ -246,6 +246,7 @@ func (b *browser) loses() {
 	b.wait(`!state.busy && state.at.steps === 0 && /EXPIRE lock/.test(document.querySelector("details[open] pre").textContent)`)
 	b.keys("b1") // b means nothing yet
 	b.wait(`!state.busy && state.level.number === 3 && state.at.steps === 2 && document.getElementById("message").textContent.includes("key b")`)
+	b.wait(`document.querySelector(".did").textContent === plain(state.at.did) && /^SETNX lock 1 of c1 takes effect/.test(plain(state.at.did))`)
 	b.key("1")
 	b.wait(`!state.busy && state.at.steps === 3 && /EXPIRE/.test(state.at.moves[0].said.en)`)
 	b.do(`window.there = state.at.link`)
@@ -254,7 +255,7 @@ func (b *browser) loses() {
 	b.wait(`[...document.querySelectorAll(".motion-harm")].some((e) => e.textContent === "lost here")`)
 	b.click(`Back to before "c1 CRASH"`)
 	b.wait(`!state.busy && state.at.link === there && !document.querySelector(".end")`)
-	b.keys("13b")
+	b.keys("3b")
 	b.wait(`!state.busy && state.at.link === there && !document.querySelector(".end")`)
 }
 
@@ -594,7 +595,7 @@ func (b *browser) history(name string) {
 		b.do(`tell("")`)
 	}
 	b.key("g")
-	b.wait(`!state.busy && document.querySelector('.end a[href="#level.7"]')`) // where what is said to mend it is tried
+	b.wait(`!state.busy && document.querySelector(".end .main").textContent === 'Next: "GET before DEL mends it"'`) // the cure
 	b.do(`state.about = { locks: ["token"], difficulty: "easy" }; startQuiz(7)`)
 	b.wait(`!state.busy && state.question.lock === "token" && location.hash === "#quiz.7.1.lock=token,difficulty=easy"`)
 	b.do(`location.hash = "quiz.7.1.lock=watchdog,race=failover"`)
