@@ -107,12 +107,12 @@ func (o Look) Lines(w io.Writer) *layout.Lines {
 }
 
 // Summary says in a few words what the events of a history from the index from up to
-// the index to (not included) were, and that some time passed with them.
-func Summary(h *history.History, from, to int, passed time.Duration, lang string) string {
+// the index to (not included) were, and that some time passed with them, which say words.
+func Summary(h *history.History, from, to int, took time.Duration, say func(time.Duration) string, lang string) string {
 	v := newWording(lang, h)
 	texts, who := []string(nil), ""
 	for _, e := range h.Events[from:to] {
-		if e.Client > 0 && e.Kind != history.Change {
+		if e.Client > 0 && e.Kind != history.Change && e.Kind != history.SessionEnd {
 			who = clientName(e.Client) + " "
 		}
 		if text := v.brief(e, len(texts) > 0); text != "" {
@@ -121,12 +121,12 @@ func Summary(h *history.History, from, to int, passed time.Duration, lang string
 	}
 	text := v.list(texts)
 	switch {
-	case passed == 0:
+	case took == 0:
 		return who + text
 	case text == "":
-		return v.say("brief.passes", "span", Span(passed))
+		return v.say("brief.passes", "span", say(took))
 	}
-	return v.say("brief.passes.and", "span", Span(passed), "what", text)
+	return v.say("brief.passes.and", "span", say(took), "what", text)
 }
 
 // brief is one event of a summary; more says that it is not the first one. A request

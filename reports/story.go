@@ -41,9 +41,6 @@ type Sentence struct {
 	weight int // light sentences are dropped first where a story is too long
 }
 
-// Minor reports whether the sentence is among the first to be dropped.
-func (s Sentence) Minor() bool { return s.weight == detail }
-
 // The weights, from what always stays to what is dropped first.
 const (
 	always = iota + 1
