@@ -578,9 +578,6 @@ func (d *deckMaker) quiz() {
 			return
 		}
 		o := q.Outcome
-		if o.History == nil { // it is about other locks
-			continue
-		}
 		quizzes = append(quizzes[1:], quizzes[0])
 		d.slide(Quiz, d.m.p.Say("lesson.quiz", "n", strconv.Itoa(n), "lock", d.short(o.Lock)))
 		d.say(Asked, q.Ask[d.Lang])

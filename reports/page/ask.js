@@ -16,8 +16,8 @@ async function askMe(number) {
   const { said } = await engine.ask({ do: "lesson", name: "interview" }), ids = interview(said.en).map((q) => q.title), of = marks();
   if (number !== undefined && !ids[number - 1]) throw everywhere("board.noasked", { number, n: ids.length });
   const last = lastOf(of), ring = ids.map((_, i) => (i + (state.asking?.number ?? 0)) % ids.length);
-  const find = (fits) => ring.find((i) => fits(of[ids[i]]));
-  const due = [(m) => unknown(m) && last - m.at > 2, (m) => !m, unknown].reduce((found, fits) => found ?? find(fits), undefined);
+  const find = (fits) => ring.find((i) => fits(of[ids[i]], i));
+  const due = [(m, i) => unknown(m) && last - m.at > 2 && i !== state.asking?.number - 1, (m) => !m, unknown].reduce((found, fits) => found ?? find(fits), undefined);
   return turn("ask", { asking: { said, ids, number: Number(number ?? (due ?? -1) + 1), open: false } }); // 0: all are known
 }
 const nextAsked = () => visit(() => askMe());
