@@ -299,6 +299,9 @@ func (z *Quiz) verdictAt(c Cell, _ int) *Question {
 			stop = min(stop, f.Event)
 		}
 	}
+	if first == verdict.Holds { // in the middle of what happens
+		stop = o.moments[len(o.moments)/2].Event + 1
+	}
 	if stop < 4 || !text.In("en").Has("quiz.word."+string(first)) || slices.Contains(o.Verdicts, verdict.Fenced) {
 		return nil
 	}
@@ -333,7 +336,7 @@ func explained(o *played) Words {
 		return join("part.sentences", finding(o), words("quiz.why", "why", why))
 	}
 	if o.Forever() {
-		return join("part.sentences", finding(o), sayAll(reports.Forever))
+		return join("part.sentences", finding(o), words("quiz.forever"))
 	}
 	return finding(o)
 }

@@ -9,7 +9,7 @@
 // has an address, so that Back and Forward lead from view to view. A game is one entry of the
 // browser's history, whatever its moves: they are taken back in the game.
 "use strict";
-const state = { get lang() { return ui.lang; }, set lang(lang) { ui.lang = lang; }, view: "levels", busy: false, ready: false, visits: 0, about: {} };
+const state = { get lang() { return ui.lang; }, set lang(lang) { ui.lang = lang; }, view: "levels", busy: false, ready: false, visits: 0, about: "" };
 const keep = {
   get(name) { try { return localStorage.getItem("locklab." + name); } catch { return null; } },
   set(name, value) { try { localStorage.setItem("locklab." + name, value); } catch { /* a file may have no storage */ } },
@@ -198,7 +198,7 @@ function drawFrame() {
     if (state.view === view) b.setAttribute("aria-current", "page");
     return b;
   });
-  if (state.at && state.view !== "game") tabs.push(button("▶ " + say("board.game"), () => open("game")));
+  if (state.at && state.view !== "game") tabs.splice(1, 0, button("▶ " + say("board.game"), () => open("game")));
   document.getElementById("tabs").replaceChildren(...tabs);
   const tools = document.getElementById("tools");
   tools.replaceChildren(...[[say("board.language"), "language", language], ["◐", "theme", theme], ["A+", "large", large], ["?", "help", () => open("help")]].map(([label, key, what]) => sign(label, say("board." + key), what)));
@@ -266,7 +266,7 @@ function begin() {
   state.lang = keep.get("lang") ?? ((navigator.language || "en").startsWith("zh") ? "zh" : "en");
   const dark = matchMedia("(prefers-color-scheme: dark)");
   (dark.onchange = () => { document.documentElement.dataset.theme = keep.get("theme") ?? (dark.matches ? "dark" : "light"); })();
-  Object.assign(state, JSON.parse(keep.get("quiz") ?? "{}")); // where it was left
+  Object.assign(state, JSON.parse(keep.get("quizzed") ?? "{}")); // where it was left
   if (keep.get("large")) document.body.classList.add("large");
   document.getElementById("line").append(el("span"), button("", leave));
   redraw();

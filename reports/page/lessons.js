@@ -5,13 +5,9 @@ const PATH = 10; // screens of the path
 const screens = () => Array.from({ length: PATH }, (_, i) => [String(i + 1), String(i + 1)]);
 const PAGE = 42; // lines of a page, as far as its sections end there
 
-const read = (name, page) => {
-  if (lessons.has(name)) { // no engine is needed
-    ++state.visits;
-    return turn("lessons", { lesson: lessons.get(name), page: page ?? 0 }, null);
-  }
-  return visit(() => lesson(name.replaceAll(" ", "."), page));
-};
+// read opens a lesson; one that was read needs no engine.
+const read = (name, page = 0) => (lessons.has(name) ? turn("lessons", { lesson: lessons.get(name), page, visits: state.visits + 1 }, null)
+  : visit(() => lesson(name.replaceAll(" ", "."), page + 1)));
 
 async function lesson(address, page = 1) {
   let name = address.replaceAll(".", " ").trim();
@@ -21,11 +17,7 @@ async function lesson(address, page = 1) {
 }
 
 // openLessons shows where lessons begin: the first screen of the path, or what there is while the engine is busy.
-function openLessons() {
-  if (lessons.has("path 1") || !state.busy) return read("path 1");
-  state.lesson = null;
-  open("lessons");
-}
+const openLessons = () => (lessons.has("path 1") || !state.busy ? read("path 1") : open("lessons", state.lesson = null));
 
 // A line of a lesson that is set in columns, and so not folded.
 const inColumns = (line) => /\S {2,}\S/.test(line) || /^\s*(\d+ )?[|>]/.test(line) || /[{};]$|^\s*\/\/|^\t/.test(line) || /^\s+(# |[\d.]+:\d+> |\(integer\)|OK$|\(nil\)$)/.test(line) || (/ :?= /.test(line) && !/locklab /.test(line));
@@ -91,7 +83,7 @@ function drawLessons() {
     el("ol", all.flatMap((one, n) => one.map((s) => el("li", link(to(n + 1), heading(s.title)))))));
   show(menu, screen === 1 && el("p.faint", say("board.lessons.intro")), contents, turns(), el("article.lesson", (screen ? all.flat() : all[page] ?? []).flatMap((s, i) => [
     el(page === 0 && i === 0 ? "h2" : "h3", linked(heading(s.title))), ...paragraphs(s.lines)])),
-    screen > 0 && button(say("board.quiz.this"), () => { state.about = { name: String(screen) }; startQuiz(random()); }), turns());
+    screen > 0 && button(say("board.quiz.this"), () => startQuiz(random(), "lesson=" + screen)), turns());
 }
 
 // paragraphs are the lines under a title: those in columns as they are, the others folded.
