@@ -180,7 +180,7 @@ func (z *Quiz) Question(ctx context.Context, number int) (*Question, error) {
 const ofEach = 3
 
 // Next makes a further question: the locks come in the order of the scope, as they were invented, and kinds in turn, as
-// long as there are such questions. No question comes twice, and none about the run of the last one, if there is another.
+// long as there are such questions. No question comes twice, and none of the run or the kind of the last one, if there is another.
 func (z *Quiz) Next() (*Question, error) {
 	var locks []string
 	for _, c := range z.cells {
@@ -205,8 +205,11 @@ func (z *Quiz) Next() (*Question, error) {
 }
 
 // find makes a question of a kind about a lock that was not asked yet, of the run that was asked about least, and of
-// those the easiest; nil: there is none. last allows that of the last question.
+// those the easiest; nil: there is none. last allows the run and the kind of the last question.
 func (z *Quiz) find(k *kind, lock string, last bool) *Question {
+	if n := len(z.made); !last && n > 0 && z.made[n-1].Kind == k.name {
+		return nil
+	}
 	cells := lists.Pick(z.cells, func(c Cell) bool { return c.Lock == lock && (last || c != z.last) })
 	z.random.Shuffle(len(cells), func(i, j int) { cells[i], cells[j] = cells[j], cells[i] })
 	rank := func(c Cell) int { return slices.Index(Difficulties, string(difficultyOf(c))) }

@@ -210,7 +210,7 @@ const MEANINGS = Object.keys(DATA.texts.en).filter((key) => key.startsWith("mean
 
 function drawHelp() {
   const words = (pairs) => el("dl", pairs.map(([word, meaning]) => [el("dt", word), el("dd", meaning)]));
-  show(el("h2", say("board.help")), el("p", say("board.keys")), el("p", say("board.picture")),
+  show(el("h2", say("board.help")), ...say("board.keys").split("//").map((keys) => el("p", keys)), el("p", say("board.picture")),
     el("h3", say("board.words")), words(["par", "lost", "cut"].map((w) => [say(`board.word.${w}`), say(`board.word.${w}.means`)])
       .concat([["c3", say("board.probe", { n: 3 })]])),
     el("h3", say("term.timeline.name")), ...say("term.timeline.text").split("//").map((sign) => el("p", sign)),
