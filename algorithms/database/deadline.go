@@ -103,9 +103,8 @@ func (s *timedRow) Acquire(ctx context.Context, key string) (lock.Lease, error) 
 }
 
 var (
-	_ lock.Reporter = (*timedLease)(nil)
-	_ lock.Renewer  = (*timedLease)(nil)
-	_ lock.Fencer   = (*timedLease)(nil)
+	_ lock.Renewer = (*timedLease)(nil)
+	_ lock.Fencer  = (*timedLease)(nil)
 )
 
 type timedLease struct {

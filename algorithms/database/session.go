@@ -141,10 +141,7 @@ func (s *sessionLock) leave(conn *sql.Conn, err error) {
 	}
 }
 
-var (
-	_ lock.Reporter = (*sessionLease)(nil)
-	_ lock.Renewer  = (*sessionLease)(nil)
-)
+var _ lock.Renewer = (*sessionLease)(nil)
 
 type sessionLease struct {
 	lock.Reporting

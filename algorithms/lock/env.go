@@ -90,8 +90,6 @@ func parallel(tasks ...func()) {
 	all.Wait()
 }
 
-var _ Tokens = RandomTokens{}
-
 // RandomTokens makes tokens of 20 bytes from crypto/rand, as the Redis manual
 // recommends, written as 40 hexadecimal digits. It may be used concurrently. It is for
 // production: clients of the simulator get their tokens from the simulator.

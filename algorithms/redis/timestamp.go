@@ -10,8 +10,6 @@ import (
 	"locklab/algorithms/lock"
 )
 
-var _ lock.Lock = (*Timestamp)(nil)
-
 // takeoverDel is [Timestamp] with the obvious takeover: too old, so DEL, then SETNX. (2009:
 // the SETNX page of Redis's manual warns against it. Article 000-A.)
 //

@@ -11,8 +11,6 @@ import (
 	"locklab/algorithms/lock"
 )
 
-var _ lock.Lock = (*Watchdog)(nil)
-
 var watchdog = lock.Entry{
 	ID:      "watchdog",
 	Family:  lock.Redisson,
@@ -182,10 +180,7 @@ func (s *Watchdog) period() time.Duration {
 	return max((s.ttl / 3).Truncate(time.Millisecond), time.Millisecond)
 }
 
-var (
-	_ lock.Reporter = (*watchdogLease)(nil)
-	_ lock.Renewer  = (*watchdogLease)(nil)
-)
+var _ lock.Renewer = (*watchdogLease)(nil)
 
 type watchdogLease struct {
 	reports

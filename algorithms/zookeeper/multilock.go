@@ -9,8 +9,9 @@ import (
 	"locklab/algorithms/lock"
 )
 
-var multiLock = queuedAt(func(key string) string { return lockPath(key + "/1") }, protectedQueue.Variant("zk-multi", 2011,
-	func(env lock.Env) lock.Lock { return NewMultiLock(newCuratorQueue(env), "1", "2") }))
+var multiLock = protectedQueue.Variant("zk-multi", 2011,
+	func(env lock.Env) lock.Lock { return NewMultiLock(newCuratorQueue(env), "1", "2") }).
+	Changed(func(e *lock.Entry) { e.Line = func(key string) string { return lockPath(key + "/1") } })
 
 var _ lock.Queuer = (*MultiLock)(nil)
 
@@ -58,8 +59,6 @@ func (s *MultiLock) Await(ctx context.Context, key string, patience time.Duratio
 	}
 	return l, nil
 }
-
-var _ lock.Reporter = (*reportingMultiLease)(nil)
 
 type multiLease struct{ leases []lock.Lease }
 

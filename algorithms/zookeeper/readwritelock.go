@@ -11,8 +11,9 @@ import (
 var (
 	writeLock = protectedQueue.Variant("zk-write", 2011,
 		func(env lock.Env) lock.Lock { return &ReadWriteLock{newCuratorQueue(env), false} })
-	readLock = besides(writeLock, heldBy(lock.AnyNumber, writeLock.Variant("zk-read", 2011,
-		func(env lock.Env) lock.Lock { return &ReadWriteLock{newCuratorQueue(env), true} })))
+	readLock = writeLock.Variant("zk-read", 2011,
+		func(env lock.Env) lock.Lock { return &ReadWriteLock{newCuratorQueue(env), true} }).
+		Changed(func(e *lock.Entry) { e.Holders, e.Writer = lock.AnyNumber, writeLock.New })
 )
 
 var _ lock.Queuer = (*ReadWriteLock)(nil)

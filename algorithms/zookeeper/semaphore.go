@@ -8,10 +8,12 @@ import (
 )
 
 var (
-	nonReentrantMutex = queuedAt(permitPath, protectedQueue.Variant("zk-mutex", 2012,
-		func(env lock.Env) lock.Lock { return NewSemaphore(env, 1) }))
-	semaphore = heldBy(2, nonReentrantMutex.Variant("zk-semaphore", 2012,
-		func(env lock.Env) lock.Lock { return NewSemaphore(env, 2) }))
+	nonReentrantMutex = protectedQueue.Variant("zk-mutex", 2012,
+		func(env lock.Env) lock.Lock { return NewSemaphore(env, 1) }).
+		Changed(func(e *lock.Entry) { e.Line = permitPath })
+	semaphore = nonReentrantMutex.Variant("zk-semaphore", 2012,
+		func(env lock.Env) lock.Lock { return NewSemaphore(env, 2) }).
+		Changed(func(e *lock.Entry) { e.Holders = 2 })
 )
 
 var _ lock.Queuer = (*Semaphore)(nil)

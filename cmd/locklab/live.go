@@ -358,6 +358,7 @@ func (t *liveTable) compute(e *env, tasks int,
 	defer b.Close()
 	b.Rounds = t.rounds
 	w, end := e.work(tasks, "progress.live")
+	w.Waits = true
 	table, err := find(b, w)
 	end()
 	if err := liveError(e.ctx, err); err != nil {

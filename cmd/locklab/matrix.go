@@ -66,7 +66,7 @@ func (m *matrixFlags) run(e *env, _ []string) error {
 	if m.all && m.dir == "" {
 		return text.Errorf("error.matrix.all")
 	}
-	if runFormats[ending(m.dir)] != nil || chart.Formats[ending(m.dir)] != nil {
+	if runFormats[ending(m.dir)] != nil || chart.Drawn(ending(m.dir)) {
 		return text.Errorf("error.matrix.folder", "dir", m.dir)
 	}
 	if m.dir != "" {

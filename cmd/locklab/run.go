@@ -128,7 +128,7 @@ func (r *runFlags) add(f *flags) {
 	f.add("view", &r.shown.view)
 	f.add("step", &r.step)
 	f.add("against", &r.against)
-	f.add("title", &r.shown.title)
+	addSize(f, &r.shown.format)
 	f.add("link", &r.shown.link)
 	f.out(&r.files)
 }
@@ -248,10 +248,10 @@ func parseExpect(words string) (want []verdict.Word, err error) {
 // shownRun is a run with what is shown of it.
 type shownRun struct {
 	*race.Outcome
-	view  string // names of views, separated by commas
-	title string // of pictures; "": what the run shows
-	link  bool   // the link of the run is shown
-	step  func() // draws the run step by step in place of the views; nil: the views are drawn
+	view   string       // names of views, separated by commas
+	format chart.Format // of pictures
+	link   bool         // the link of the run is shown
+	step   func()       // draws the run step by step in place of the views; nil: the views are drawn
 }
 
 // show prints an outcome, decides the exit status, and writes the files.
@@ -356,9 +356,6 @@ var runFormats = map[string]func(*env, io.Writer, *shownRun) error{
 	},
 }
 
-// runPictures are the formats of a run that is drawn.
-var runPictures = map[string]func(io.Writer, chart.Picture, chart.Format) error{".png": chart.PNG, ".svg": chart.SVG}
-
 // checkView refuses unknown views and files, before anything is played.
 func checkView(e *env, view string, files []string) error {
 	for _, name := range strings.Split(view, ",") {
@@ -372,7 +369,7 @@ func checkView(e *env, view string, files []string) error {
 // checkRunFiles refuses files that a run cannot be written to.
 func checkRunFiles(e *env, files []string) error {
 	for _, f := range files {
-		if runFormats[ending(f)] == nil && runPictures[ending(f)] == nil {
+		if runFormats[ending(f)] == nil && chart.Pictures[ending(f)] == nil {
 			return text.Errorf("error.run.format", "file", f)
 		}
 	}
@@ -394,14 +391,16 @@ func (r *shownRun) writeFile(e *env, name string) error {
 			text.SentenceFunc(func(lang string) string { return lessons.WhyNotApplicable(lang, r.Outcome) }))
 	}
 	return e.write(name, func(w io.Writer) error {
-		draw := runPictures[ending(name)]
+		draw := chart.Pictures[ending(name)]
 		if draw == nil {
 			return runFormats[ending(name)](e, w, r)
 		}
 		run := &chart.Timeline{
 			History: r.History, Judgement: r.Judgement, Verdicts: r.Verdicts, Source: report.Source(e.source()),
 		}
-		return draw(w, run, chart.Format{Lang: e.Langs()[0], Title: r.title})
+		f := r.format
+		f.Lang = e.Langs()[0]
+		return draw(w, run, f)
 	})
 }
 

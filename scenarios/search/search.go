@@ -130,7 +130,8 @@ func Explore(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
 	}
 	result, err := explore.Search(ctx, search)
 	if errors.Is(err, explore.ErrReadsClock) {
-		return Explore(ctx, entry, b.idle())
+		b.Idle = true
+		return Explore(ctx, entry, b)
 	}
 	if result == nil && errors.Is(err, ctx.Err()) {
 		return nil, err
@@ -193,12 +194,6 @@ func (s *Search) searchPhases(ctx context.Context, b Bounds) error {
 	return nil
 }
 
-// idle is b as it is searched where a clock is read.
-func (b Bounds) idle() Bounds {
-	b.Idle = true
-	return b
-}
-
 // Trace names the run of these choices in a search within b, in which nothing is left open.
 func (b Bounds) Trace(entry lock.Entry, choices []simulator.Choice) simulator.Trace {
 	return simulator.Trace{Lock: entry.ID, Race: SearchID, Settings: b.String(), Choices: choices}
@@ -253,8 +248,10 @@ func OutcomeOf(b *explore.Model, run *schedule.Run) *race.Outcome {
 			confirmDeadlock(b, &h, &o.Judgement)
 		case verdict.Starved:
 			o.Judgement.Findings = append(o.Judgement.Findings, starvation(b, &h))
-		case verdict.Slow:
-			confirmSlow(b, &h, &o.Judgement)
+		case verdict.Slow: // unless the judges have seen one wait for too long
+			if !slices.ContainsFunc(o.Judgement.Findings, func(f verdict.Finding) bool { return f.Verdict == w }) {
+				o.Judgement.Findings = append(o.Judgement.Findings, atEnd(w, &h, b.Waiting(&h)))
+			}
 		}
 	}
 	if o.Verdicts == nil {
@@ -290,14 +287,6 @@ func confirmDeadlock(b *explore.Model, h *history.History, j *verdict.Judgement)
 	}
 	if waiting := b.Waiting(h); waiting != nil {
 		j.Findings = append(j.Findings, atEnd(verdict.Deadlock, h, waiting))
-	}
-}
-
-// confirmSlow adds the finding that clients wait without end for an answer, unless the judges have seen one wait for
-// too long.
-func confirmSlow(b *explore.Model, h *history.History, j *verdict.Judgement) {
-	if !slices.ContainsFunc(j.Findings, func(f verdict.Finding) bool { return f.Verdict == verdict.Slow }) {
-		j.Findings = append(j.Findings, atEnd(verdict.Slow, h, b.Waiting(h)))
 	}
 }
 
