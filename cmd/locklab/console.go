@@ -64,6 +64,13 @@ func (c *console) show(kind string, v any, tell func()) {
 	}
 }
 
+// into returns a console whose text goes elsewhere.
+func (c *console) into(w io.Writer) *console {
+	to := *c
+	to.Printer, to.json, to.color = c.To(w, c.Width), false, "never"
+	return &to
+}
+
 // lanes prints a run.
 func (c *console) lanes(o *race.Outcome) {
 	c.Keep(reports.Lanes(c.Out, o.History, o.Judgement, c.look()))

@@ -13,6 +13,8 @@ import (
 	"locklab/reports/lessons"
 	"locklab/reports/text"
 	"locklab/scenarios/contract"
+	"locklab/scenarios/race"
+	"locklab/simulator/lists"
 )
 
 type verifyJSON struct {
@@ -43,25 +45,24 @@ type verifyFlags struct {
 func verifyCommand() *command {
 	v := &verifyFlags{memory: 4096}
 	return &command{
-		use: "verify", args: noArguments, flags: v.add, run: v.run, divides: true,
+		use: "verify", args: noArguments, run: v.run, divides: true,
+		flags: func(f *flags) {
+			v.locks.add(f, "all")
+			f.add("contract", &v.contract)
+			f.add("junit", &v.junit)
+			f.add("summary", &v.summary)
+			addMemory(f, &v.memory)
+			f.add("annotations", &v.annotations)
+			f.check("annotations", func() error {
+				if v.annotations != "github" {
+					return text.Errorf("error.annotations", "value", v.annotations)
+				}
+				return nil
+			})
+		},
 		examples: []string{`verify --junit verify.xml --annotations github --summary "$GITHUB_STEP_SUMMARY"`,
 			"verify --contract my-contract.txt --json"},
 	}
-}
-
-func (v *verifyFlags) add(f *flags) {
-	v.locks.add(f, "all")
-	f.add("contract", &v.contract)
-	f.add("junit", &v.junit)
-	f.add("summary", &v.summary)
-	addMemory(f, &v.memory)
-	f.add("annotations", &v.annotations)
-	f.check("annotations", func() error {
-		if v.annotations != "github" {
-			return text.Errorf("error.annotations", "value", v.annotations)
-		}
-		return nil
-	})
 }
 
 func (v *verifyFlags) run(e *env, _ []string) error {
@@ -73,13 +74,10 @@ func (v *verifyFlags) run(e *env, _ []string) error {
 	if err != nil {
 		return err
 	}
-	rows = slices.DeleteFunc(rows, func(r contract.Expectation) bool {
-		return !slices.ContainsFunc(locks, func(entry lock.Entry) bool { return entry.ID == r.Lock.ID })
-	})
-	if len(rows) == 0 {
+	if rows = contractOf(rows, locks); len(rows) == 0 {
 		return text.Errorf("error.contract.locks", "names", strings.Join(v.locks.names, ","))
 	}
-	if err := cmp.Or(e.replace("--junit", v.junit), e.outputs.add("--summary", v.summary)); err != nil {
+	if err := cmp.Or(e.replace("--junit", v.junit), e.outputs.open("--summary", v.summary, true)); err != nil {
 		return err
 	}
 	open := []ci.Uncovered(nil)
@@ -101,20 +99,22 @@ func contractRows(e *env, file string) ([]contract.Expectation, error) {
 	return contract.Parse(text.Visible(file), content)
 }
 
+// contractOf are the rows of a contract that are about locks.
+func contractOf(rows []contract.Expectation, locks []lock.Entry) []contract.Expectation {
+	return lists.Pick(rows, func(r contract.Expectation) bool {
+		return slices.ContainsFunc(locks, func(entry lock.Entry) bool { return entry.ID == r.Lock.ID })
+	})
+}
+
 // uncovered returns what the lab's own contract does not cover of locks.
 func uncovered(locks []lock.Entry) (open []ci.Uncovered) {
 	for _, entry := range locks {
-		silent := contract.Uncovered(entry)
-		if len(silent) == 0 {
-			continue
+		if silent := contract.Uncovered(entry); lessons.Uncovered(entry) {
+			open = append(open, ci.Uncovered{Lock: entry.ID})
+		} else if len(silent) > 0 {
+			open = append(open, ci.Uncovered{Lock: entry.ID,
+				Races: lists.Each(silent, func(sc race.Race) string { return sc.ID })})
 		}
-		u := ci.Uncovered{Lock: entry.ID}
-		if !lessons.Uncovered(entry) {
-			for _, sc := range silent {
-				u.Races = append(u.Races, sc.ID)
-			}
-		}
-		open = append(open, u)
 	}
 	return open
 }
@@ -134,13 +134,11 @@ func (v *verifyFlags) prove(e *env, rows []contract.Expectation, open []ci.Uncov
 	}
 	found := toVerification(e.console, proofs)
 	found.Uncovered = open
-	e.show("verify", verifyToJSON(proofs, found), func() { printVerification(e.console, found) })
+	e.show("verify", verifyToJSON(proofs, found), func() {
+		e.Keep(found.Text(e.Out))
+		e.Printf("%s\n", found.Counts())
+	})
 	return errors.Join(verifyStatus(found, stopped), v.write(e, found))
-}
-
-func printVerification(e *console, v *ci.Verification) {
-	e.Keep(v.Text(e.Out))
-	e.Printf("%s\n", v.Counts())
 }
 
 // write writes the results to where else they go.
