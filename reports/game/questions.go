@@ -54,7 +54,7 @@ func (z *Quiz) insideMoments(c Cell) []int {
 		in := s.inside()
 		return len(in) > 1 || s.lease(in[0]) == 0 || s.Clients[in[0]-1].Paused
 	}
-	return z.telling(c, moments, tells)
+	return z.telling(moments, tells)
 }
 
 // insideAt asks who is in the critical section. Each wrong answer is wrong about one client.
@@ -184,7 +184,7 @@ func (z *Quiz) replyMoments(c Cell) []int {
 			}
 		}
 	}
-	return z.telling(c, moments, func(n int) bool { return servedAt(o, n).tells() })
+	return z.telling(moments, func(n int) bool { return servedAt(o, n).tells() })
 }
 
 // replyAt asks what a server answers.
@@ -198,8 +198,9 @@ func (z *Quiz) replyAt(c Cell, n int) *Question {
 	why := words("quiz.reply.right", "reply", right, "command", command, "state", state)
 	q.Answers = []Answer{{same(right), true, join("part.sentences", why, words(rule(command)))}}
 	replies, seen := map[string]bool{right: true}, map[string]bool{s.whose: true}
-	for x := range z.lenders(c) {
-		for i := range x.History.Events {
+	for _, other := range append([]Cell{c}, grid(append([]string{c.Lock}, Usual.Locks...), Usual.Races)...) {
+		x := z.play(other)
+		for i := 0; x != nil && i < len(x.History.Events); i++ {
 			r := servedAt(x, i)
 			if r == nil || x.History.Local || seen[r.whose] || reports.Command(r.answer.Cmd, x.History.Key) != command {
 				continue

@@ -236,15 +236,10 @@ func (z *Quiz) find(k *kind, lock string, last bool) *Question {
 	return nil
 }
 
-// telling puts the moments first that tell more than the others, both in an order of chance. Of a cell that is not easy
-// the others are no questions.
-func (z *Quiz) telling(c Cell, moments []int, tells func(n int) bool) []int {
+// telling puts the moments first that tell more than the others, both in an order of chance.
+func (z *Quiz) telling(moments []int, tells func(n int) bool) []int {
 	z.random.Shuffle(len(moments), func(i, j int) { moments[i], moments[j] = moments[j], moments[i] })
-	all := lists.Pick(moments, tells)
-	if difficultyOf(c) != Easy {
-		return all
-	}
-	return append(all, lists.Pick(moments, func(n int) bool { return !tells(n) })...)
+	return append(lists.Pick(moments, tells), lists.Pick(moments, func(n int) bool { return !tells(n) })...)
 }
 
 // play plays a lock in a race; nil: the race does not apply, or shows nothing, or err is set.
@@ -269,18 +264,6 @@ func (z *Quiz) play(c Cell) *played {
 		z.played[c] = &played{o, reports.Moments(o.History)}
 	}
 	return z.played[c]
-}
-
-// lenders are the runs that may lend a wrong answer: the cell's own first, then those of its lock, then all.
-func (z *Quiz) lenders(c Cell) func(yield func(*played) bool) {
-	cells := append(append([]Cell{c}, grid([]string{c.Lock}, Usual.Races)...), grid(Usual.Locks, Usual.Races)...)
-	return func(yield func(*played) bool) {
-		for _, other := range cells {
-			if p := z.play(other); p != nil && !yield(p) {
-				return
-			}
-		}
-	}
 }
 
 // played is the whole run of a cell, with the states that it comes to.
