@@ -34,11 +34,11 @@ function drawAsk() {
   const head = el("p.faint", el("progress", { max: ids.length, value: count("yes"), ariaLabel: say("board.ask") }), " ",
     q ? say("board.ask.at", { n: number, of: ids.length }) + " · " : "", HOW.map((how) => `${say("board.knew." + how)} ${count(how)}`).join(" · "));
   if (!q) return show(head, el("h2.asked", say("board.ask.done")), button(say("board.ask.afresh"), () => { keep.set("ask", "[]"); nextAsked(); }));
-  const run = el("div"), shown = async () => run.replaceChildren(drawRun(await engine.ask({ do: "race", lock: q.lock, race: q.race }), { still: true }));
+  const run = el("div"), shown = async () => run.replaceChildren(drawRun(await engine.ask({ do: "race", lock: q.lock, race: q.race }), { still: true, verdict: !wide() }));
   show(head, el("h2.asked", q.title), open ? [el("p.answer", { id: "answer", tabIndex: -1 }, q.short),
     el("div.row", HOW.map((how, i) => button([el("kbd", String(i + 1)), " " + say("board.knew." + how)], () => marked(how), i ? "" : ".main"))),
     el("details", { ontoggle: (e) => e.target.open && work(shown, { loose: true }) }, el("summary", say("board.ask.run")),
-      el("p", el("code", q.lock), ": ", link(`race.${q.lock}.${q.race}`, own(DATA.races.find((r) => r.id === q.race).title)), ". ", linked(q.proves)),
-      el("p.faint", say("meaning." + /^\S+/.exec(q.proves)[0])), run)]
+      el("p", el("code", q.lock), ": ", link(`race.${q.lock}.${q.race}`, own(DATA.races.find((r) => r.id === q.race).title)), " → ", linked(q.proves)),
+      el("p.faint", say("meaning." + /^[A-Z/-]+/.exec(q.proves)[0])), run)]
     : [el("p.faint", say("board.ask.aloud")), el("div.half-minute", el("i")), button(say("board.ask.show"), openAnswer, ".main")]);
 }

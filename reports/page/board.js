@@ -200,6 +200,7 @@ function drawFrame() {
   });
   if (state.at && state.view !== "game") tabs.splice(1, 0, button("▶ " + say("board.game"), () => open("game")));
   document.getElementById("tabs").replaceChildren(...tabs);
+  document.getElementById("tabs").scrollLeft = document.querySelector("#tabs [aria-current]")?.offsetLeft ?? 0;
   const tools = document.getElementById("tools");
   tools.replaceChildren(...[[say("board.language"), "language", language], ["◐", "theme", theme], ["A+", "large", large], ["?", "help", () => open("help")]].map(([label, key, what]) => sign(label, say("board." + key), what)));
   tools.children[2].setAttribute("aria-pressed", document.body.classList.contains("large"));
