@@ -87,9 +87,8 @@ func (m *matrixFlags) run(e *env, _ []string) error {
 const reportMemory = 1 << 30
 
 func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Race) error {
-	done := func() {}
 	var shown *report.Collector // what the report shows of the runs
-	show := func(*race.Outcome) {}
+	show, done := func(*race.Outcome) {}, func() {}
 	if m.dir != "" {
 		defer debug.SetGCPercent(debug.SetGCPercent(300))
 		defer debug.SetMemoryLimit(debug.SetMemoryLimit(reportMemory))
@@ -108,19 +107,17 @@ func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Race) error 
 	w, end := e.work(study.MatrixSteps(len(entries), len(scs), m.runs), "progress.cells")
 	cells, err := study.Matrix(e.ctx, entries, scs, m.runs, show, w)
 	end()
-	stopped := stoppedBy(err)
-	if err != nil && !stopped {
+	if err != nil && !stoppedBy(err) {
 		done()
 		return internal(err)
 	}
-	grid := report.Grid(entries, scs, cells)
-	flat := flatten(cells)
-	complete := !stopped && len(flat) == len(entries)*len(scs)
+	grid, flat := report.Grid(entries, scs, cells), flatten(cells)
+	complete := err == nil && len(flat) == len(entries)*len(scs)
 	var files []report.File
 	if m.dir != "" && complete {
-		source := report.Source(commandLine(canonical(e.running, nil)) + " -o out")
 		r := &report.Report{
-			Printer: e.Printer, Command: e.command, Source: source, Dir: m.dir, Locks: entries, Grid: grid,
+			Source:  report.Source(commandLine(canonical(e.running, nil)) + " -o out"),
+			Printer: e.Printer, Command: e.command, Dir: m.dir, Locks: entries, Grid: grid,
 			Outcomes: flat, Runs: shown.Runs(), Waits: !m.stops,
 		}
 		files, err = reportFiles(e, r, m.all)

@@ -118,9 +118,6 @@ func (b Bounds) Check(entry lock.Entry) error {
 	if err := b.canInject(entry); err != nil {
 		return err
 	}
-	if (entry.Sessions() || entry.Database != "") && b.Allows(faults.Return) {
-		return i18n.Errorf("error.bound.return", "budget", b.Budget, "lock", entry.ID, "clients", b.Clients+1)
-	}
 	if err := b.canUse(entry); err != nil {
 		return err
 	}
@@ -153,6 +150,9 @@ func (b Bounds) canInject(entry lock.Entry) error {
 		if jumps(a) && a.Times > 0 && a.Max == 0 {
 			return i18n.Errorf("error.bound.jump", "budget", b.Budget, "fault", a.Fault.Name, "times", a.Times)
 		}
+	}
+	if err == nil && (entry.Sessions() || entry.Database != "") && b.Allows(faults.Return) {
+		return i18n.Errorf("error.bound.return", "budget", b.Budget, "lock", entry.ID, "clients", b.Clients+1)
 	}
 	return err
 }
