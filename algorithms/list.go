@@ -43,14 +43,19 @@ func Families() (all []lock.Family) {
 
 // Milestones returns the six locks that mark the turning points of the history. Each
 // fixes a failure of an earlier one. The caller may change the slice.
-func Milestones() []lock.Entry { return redis.Milestones() }
+func Milestones() []lock.Entry { return named("setnx setnx-expire getset token watchdog redlock") }
 
 // Known returns the locks to begin with: at least one of each family.
 func Known() []lock.Entry {
-	known := strings.Fields(`mutex setnx setnx-expire getset constant thread-id-lua token token-wait redislock-fence
+	return named(`mutex setnx setnx-expire getset constant thread-id-lua token token-wait redislock-fence
 		reentrant daemon-29 watchdog redisson-lease redisson-rearm redlock redlock-drift zk-naive zk-protected
 		db-get-lock db-for-update db-row db-deadline-now no-lock-version no-lock-unique no-lock-token`)
-	return slices.DeleteFunc(All(), func(e lock.Entry) bool { return !slices.Contains(known, e.ID) })
+}
+
+// named returns the locks with some IDs, in the order of All.
+func named(ids string) []lock.Entry {
+	wanted := strings.Fields(ids)
+	return slices.DeleteFunc(All(), func(e lock.Entry) bool { return !slices.Contains(wanted, e.ID) })
 }
 
 // IsMilestone reports whether a lock is a milestone.

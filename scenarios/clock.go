@@ -15,22 +15,14 @@ var clientSkew = race.Race{
 	ID: "client-skew", Code: "R09", Group: "clientclock",
 	AllowsShared: true,
 	Settings:     race.StandardWith(func(s *settings) { s.Skew = race.Seconds(15) }),
-	Clients: func(s settings) clients {
-		all := holderAndRival(s)
-		all[1].Skew = s.Skew
-		return all
-	},
-	Triggered: race.Sequence(c1Enters, func(e *history.Event) bool { return c2Asks(e) && e.Skew > 0 }, c1Leaves),
+	Clients:      but(holderAndRival, func(s settings, all clients) { all[1].Skew = s.Skew }),
+	Triggered:    race.Sequence(c1Enters, func(e *history.Event) bool { return c2Asks(e) && e.Skew > 0 }, c1Leaves),
 }
 
 // clientBehind: the Go client rueidis sets the end of a lease as an instant (PXAT) by
 // default.
 var clientBehind = variant(clientSkew, "client-behind", "R09B", func(sc *race.Race) {
-	sc.Clients = func(s settings) clients {
-		all := holderAndRival(s)
-		all[0].Skew = -s.Skew
-		return all
-	}
+	sc.Clients = but(holderAndRival, func(s settings, all clients) { all[0].Skew = -s.Skew })
 	entersBehind := func(e *history.Event) bool { return c1Enters(e) && e.Skew < 0 }
 	sc.Triggered = race.Sequence(entersBehind, othersAsk, c1Leaves)
 })
@@ -64,12 +56,7 @@ var clockDrift = race.Race{
 var serverDrift = variant(clockDrift, "server-drift", "R28B", func(sc *race.Race) {
 	sc.FastServers = true
 	sc.Needs = needs{race.ServerClock}
-	sc.Clients = func(s settings) clients {
-		all := clockDrift.Clients(s)
-		all[0].PPM = 0
-		all[1].Start = s.TTL * 493 / 500
-		return all
-	}
+	sc.Clients = but(clockDrift.Clients, func(s settings, all clients) { all[0].PPM, all[1].Start = 0, s.TTL*493/500 })
 	sc.Triggered = func(h *history.History) bool {
 		// a lease of the length that was asked for, or half as much again with a
 		// delay, is one on a clock that is right

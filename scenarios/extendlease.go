@@ -3,6 +3,7 @@ package scenarios
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"locklab/algorithms/lock"
 	"locklab/faults"
@@ -57,11 +58,9 @@ var renewLate = race.Race{
 		}
 	},
 	Script: func(s settings, nodes int) script {
-		triggers := script{{On: c1Leaves}}
-		for range race.Quorum(nodes) - 1 {
-			triggers = append(triggers, race.Trigger{On: renewalApplied})
-		}
-		return append(triggers, inject(renewalApplied, s.Latency/2, faults.DelayOf(1, 0, s.TTL+s.Retry))...)
+		others := slices.Repeat(script{{On: renewalApplied}}, race.Quorum(nodes)-1)
+		last := inject(renewalApplied, s.Latency/2, faults.DelayOf(1, 0, s.TTL+s.Retry))
+		return slices.Concat(script{{On: c1Leaves}}, others, last)
 	},
 	Triggered: func(h *history.History) bool {
 		tooLate := func(e *history.Event) bool {
@@ -99,11 +98,8 @@ var renewPartly = race.Race{
 		}}
 	},
 	Triggered: func(h *history.History) bool {
-		steps := []race.Pattern{c1Enters}
-		for range h.Quorum() {
-			steps = append(steps, race.GivesUpOn(history.LoseRequest, 1))
-		}
-		return race.InOrderWithout(h, c1Leaves, append(steps, othersAsk)...)
+		lost := unheard(h, history.LoseRequest)
+		return race.InOrderWithout(h, c1Leaves, slices.Concat([]race.Pattern{c1Enters}, lost, []race.Pattern{othersAsk})...)
 	},
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"locklab/faults"
 	"locklab/scenarios/race"
+	"locklab/simulator"
 	"locklab/simulator/client"
 	"locklab/simulator/history"
 	"locklab/simulator/schedule"
@@ -42,11 +43,7 @@ func sendsDelete(e *history.Event) bool {
 // checks first sees c2's lock.
 var sameThread = variant(lateRelease, "same-thread", "R12", func(sc *race.Race) {
 	sc.Group, sc.Needs = "owner", needs{race.OwnerCheck}
-	sc.Clients = func(s settings) clients {
-		all := lateRelease.Clients(s)
-		all[0].Thread, all[1].Thread = "17", "17"
-		return all
-	}
+	sc.Clients = but(lateRelease.Clients, func(_ settings, all clients) { all[0].Thread, all[1].Thread = "17", "17" })
 	sc.Script = func(settings, int) script {
 		return script{{On: c1Releases, Do: race.Freeze(1)}, {On: c2Enters, Do: race.Thaw(1, 0)}}
 	}
@@ -57,11 +54,7 @@ var sameThread = variant(lateRelease, "same-thread", "R12", func(sc *race.Race) 
 // client for its owner; and Redlock deletes with the clean-up of the refused client,
 // before any client releases.
 var sameToken = variant(sameThread, "same-token", "R12B", func(sc *race.Race) {
-	sc.Clients = func(s settings) clients {
-		all := lateRelease.Clients(s)
-		all[0].Token, all[1].Token = "42", "42"
-		return all
-	}
+	sc.Clients = but(lateRelease.Clients, func(_ settings, all clients) { all[0].Token, all[1].Token = "42", "42" })
 	takenForOwner := func(e *history.Event) bool { // for c1, while that is inside
 		return c2Enters(e) || e.Kind == history.Change && e.Client == 2 && e.Key == client.Key && e.Before != ""
 	}
@@ -89,9 +82,7 @@ var lateUnlock = race.Race{
 			{On: c1Releases, Do: func(*schedule.Stage, *history.Event) { releasing = true }},
 			{Each: true, Times: race.Quorum(nodes),
 				On: func(e *history.Event) bool { return releasing && sendsDelete(e) },
-				Do: func(st *schedule.Stage, e *history.Event) {
-					st.Inject(0, faults.DelayOf(1, e.Thread, s.TTL*3/2))
-				}},
+				Do: injectAs(0, func(e *history.Event) simulator.Choice { return faults.DelayOf(1, e.Thread, s.TTL*3/2) })},
 		}
 	},
 	Triggered: func(h *history.History) bool {

@@ -8,6 +8,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/scenarios/race"
+	"locklab/simulator"
 	"locklab/simulator/client"
 	"locklab/simulator/history"
 	"locklab/simulator/schedule"
@@ -26,15 +27,17 @@ var lostReply = race.Race{
 		follow, thread := race.FollowRequests(1)
 		return script{follow, {Each: true, Times: race.Quorum(nodes),
 			On: func(e *history.Event) bool { return e.Kind == history.Change && e.Client == 1 && e.Before == "" },
-			Do: func(st *schedule.Stage, e *history.Event) {
-				st.Inject(s.Latency/2, faults.LoseReplyTo(1, thread(e)))
-			},
+			Do: injectAs(s.Latency/2, func(e *history.Event) simulator.Choice { return faults.LoseReplyTo(1, thread(e)) }),
 		}}
 	},
 	Triggered: func(h *history.History) bool {
-		unheard := []race.Pattern{race.GivesUpOn(history.LoseReply, 1)}
-		return race.InOrder(h, append(slices.Repeat(unheard, h.Quorum()), othersAsk)...)
+		return race.InOrder(h, append(unheard(h, history.LoseReply), othersAsk)...)
 	},
+}
+
+// unheard are the events by which c1 gives up on as many lost messages as make a majority.
+func unheard(h *history.History, k history.EventKind) []race.Pattern {
+	return slices.Repeat([]race.Pattern{race.GivesUpOn(k, 1)}, h.Quorum())
 }
 
 // lostRelease was found by exhaustive search, see proofs.txt.
@@ -44,16 +47,14 @@ var lostRelease = race.Race{
 	Budget:   func(nodes int) string { return fmt.Sprintf("lose-request=%d", race.Quorum(nodes)) },
 	Clients:  func(s settings) clients { return clients{{Work: s.TTL / 5}, {Start: s.Retry / 2, Work: s.Retry}} },
 	Script: func(_ settings, nodes int) script {
-		lose := func(st *schedule.Stage, e *history.Event) { st.Inject(0, faults.LoseRequestOf(1, e.Thread)) }
-		triggers := script{{On: c1Releases}}
-		for range race.Quorum(nodes) {
-			triggers = append(triggers, race.Trigger{On: sendsDelete, Do: lose})
-		}
-		return triggers
+		lose := script{{On: sendsDelete, Do: injectAs(0, func(e *history.Event) simulator.Choice {
+			return faults.LoseRequestOf(1, e.Thread)
+		})}}
+		return append(script{{On: c1Releases}}, slices.Repeat(lose, race.Quorum(nodes))...)
 	},
 	Triggered: func(h *history.History) bool {
-		unheard := slices.Repeat([]race.Pattern{race.GivesUpOn(history.LoseRequest, 1)}, h.Quorum())
-		return race.InOrder(h, slices.Concat([]race.Pattern{c1Releases}, unheard, []race.Pattern{othersAsk})...)
+		lost := unheard(h, history.LoseRequest)
+		return race.InOrder(h, slices.Concat([]race.Pattern{c1Releases}, lost, []race.Pattern{othersAsk})...)
 	},
 }
 
@@ -77,15 +78,13 @@ var releaseAgain = race.Race{
 			{On: c1Releases, Each: true, Do: func(*schedule.Stage, *history.Event) { releasing = true }},
 			{Each: true, Times: race.Quorum(nodes),
 				On: func(e *history.Event) bool { return releasing && race.DeletesKey(1)(e) },
-				Do: func(st *schedule.Stage, e *history.Event) {
-					st.Inject(s.Latency/2, faults.LoseReplyTo(1, thread(e)))
-				}},
+				Do: injectAs(s.Latency/2, func(e *history.Event) simulator.Choice { return faults.LoseReplyTo(1, thread(e)) })},
 		}
 	},
 	Triggered: func(h *history.History) bool {
 		again := func(e *history.Event) bool { return c1Releases(e) || sendsDelete(e) } // or the lock itself does
-		unheard := slices.Repeat([]race.Pattern{race.GivesUpOn(history.LoseReply, 1)}, h.Quorum())
-		return race.InOrder(h, slices.Concat([]race.Pattern{c1Releases}, unheard, []race.Pattern{again, c2Leaves})...) &&
+		lost := unheard(h, history.LoseReply)
+		return race.InOrder(h, slices.Concat([]race.Pattern{c1Releases}, lost, []race.Pattern{again, c2Leaves})...) &&
 			race.InOrder(h, race.Event(history.LoseReply, 1), c2Enters, again, c2Leaves)
 	},
 }

@@ -31,7 +31,7 @@ var lateRenewal = race.Race{
 			resumed = e.At
 			return c1Resumes(e)
 		}
-		overdue := func(e *history.Event) bool { return race.SendsFromTimer(1)(e) && e.At == resumed }
+		overdue := func(e *history.Event) bool { return race.SendsBeside(1)(e) && e.At == resumed }
 		return race.InOrder(h, c1Enters, c1Pauses, othersAsk, resumes, overdue)
 	},
 }
@@ -98,7 +98,7 @@ var renewalInFlight = race.Race{
 					st.Inject(s.Latency, simulator.Choice{Verb: simulator.Arrive, Client: 1})
 				}
 			}},
-			{On: race.SendsFromTimer(1), Do: func(st *schedule.Stage, _ *history.Event) { st.Freeze(1); held = true }},
+			{On: race.SendsBeside(1), Do: func(st *schedule.Stage, _ *history.Event) { st.Freeze(1); held = true }},
 			{On: c2Enters, Do: func(st *schedule.Stage, _ *history.Event) {
 				st.After(0, func() { st.Thaw(1); held = false })
 			}},
@@ -108,7 +108,7 @@ var renewalInFlight = race.Race{
 		sent := 0
 		sends := func(e *history.Event) bool {
 			sent = e.Msg
-			return race.SendsFromTimer(1)(e)
+			return race.SendsBeside(1)(e)
 		}
 		arrives := func(e *history.Event) bool { return e.Kind == history.Apply && e.Msg == sent }
 		return race.InOrderWithout(h, c2Leaves, sends, c1Released, c2Enters, arrives)
@@ -133,7 +133,7 @@ var zombieDaemon = race.Race{
 		}
 	},
 	Script:    func(s settings, _ int) script { return inject(race.Throws(1), s.Retry, faults.PauseOf(1, s.Pause)) },
-	Triggered: race.SequenceWithout(c2Leaves, race.Throws(1), c1Pauses, c2Enters, c1Resumes, race.SendsFromTimer(1)),
+	Triggered: race.SequenceWithout(c2Leaves, race.Throws(1), c1Pauses, c2Enters, c1Resumes, race.SendsBeside(1)),
 }
 
 // zombieKeeps is zombieDaemon with a second client that crashes.
@@ -143,5 +143,5 @@ var zombieKeeps = variant(zombieDaemon, "zombie-keeps", "R14D", func(sc *race.Ra
 		return append(zombieDaemon.Script(s, nodes), inject(c2Enters, s.Retry, faults.CrashOf(2))...)
 	}
 	sc.Triggered = race.SequenceWithout(c2Leaves, race.Throws(1), c1Pauses, c2Enters, race.Event(history.Crash, 2),
-		c1Resumes, race.SendsFromTimer(1), c3Asks)
+		c1Resumes, race.SendsBeside(1), c3Asks)
 })

@@ -8,7 +8,6 @@ import (
 	"locklab/scenarios/race"
 	"locklab/simulator"
 	"locklab/simulator/history"
-	"locklab/simulator/schedule"
 )
 
 // restart: Kleppmann's third objection to Redlock.
@@ -35,7 +34,7 @@ func loseBeyondMajority(nodes int) script {
 	}
 	return script{{Each: true, Times: nodes - race.Quorum(nodes),
 		On: func(e *history.Event) bool { return race.Event(history.Send, 1)(e) && e.Node > race.Quorum(nodes) },
-		Do: func(st *schedule.Stage, e *history.Event) { st.Inject(0, faults.LoseRequestOf(1, e.Thread)) },
+		Do: injectAs(0, func(e *history.Event) simulator.Choice { return faults.LoseRequestOf(1, e.Thread) }),
 	}}
 }
 
@@ -84,18 +83,12 @@ var quorumRestart = race.Race{
 	Settings: race.StandardWith(func(s *settings) { s.Pause = 6 * time.Millisecond }),
 	Budget:   func(nodes int) string { return fmt.Sprintf("pause=1,restart=1,delay=%d", nodes-race.Quorum(nodes)) },
 	Needs:    needs{race.AsksAllServers, race.SeveralServers},
-	Clients: func(s settings) clients {
-		all := holderAndRival(s)
-		all[1].Start = s.Latency * 2
-		return all
-	},
+	Clients:  but(holderAndRival, func(s settings, all clients) { all[1].Start = s.Latency * 2 }),
 	Script: func(s settings, nodes int) script {
 		return script{
 			{Each: true, Times: nodes - race.Quorum(nodes),
-				On: func(e *history.Event) bool { return sendsInParallel(1)(e) && e.Node > race.Quorum(nodes) },
-				Do: func(st *schedule.Stage, e *history.Event) {
-					st.Inject(0, faults.DelayOf(1, e.Thread, 4*s.Latency))
-				}},
+				On: func(e *history.Event) bool { return race.SendsBeside(1)(e) && e.Node > race.Quorum(nodes) },
+				Do: injectAs(0, func(e *history.Event) simulator.Choice { return faults.DelayOf(1, e.Thread, 4*s.Latency) })},
 			{On: race.CreatesKeyOn(1, race.Quorum(nodes)), Do: race.Inject(0, faults.PauseOf(1, s.Pause))},
 			{On: c1Enters, Do: race.Inject(s.Retry/2, faults.RestartOf(race.Quorum(nodes)))},
 		}
@@ -105,9 +98,4 @@ var quorumRestart = race.Race{
 			race.InOrder(h, race.CreatesKey(2), c1Enters)
 		return shared && race.InOrder(h, race.DeletesKey(2), race.LosesKey, othersAsk, c1Leaves)
 	},
-}
-
-// sendsInParallel matches requests that a client sends in parallel with others.
-func sendsInParallel(client int) race.Pattern {
-	return func(e *history.Event) bool { return race.Event(history.Send, client)(e) && e.Thread > 0 }
 }

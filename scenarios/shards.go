@@ -23,11 +23,7 @@ var shardList = race.Race{
 // new one.
 var rollingDeploy = variant(shardList, "rolling-deploy", "R49B", func(sc *race.Race) {
 	sc.Budget, sc.Script = nil, nil
-	sc.Clients = func(s settings) clients {
-		all := holderAndRival(s)
-		all[1].List = 3
-		return all
-	}
+	sc.Clients = but(holderAndRival, func(_ settings, all clients) { all[1].List = 3 })
 	sc.Triggered = func(h *history.History) bool { return twoServers(h, c2Asks) }
 })
 

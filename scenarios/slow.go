@@ -6,8 +6,8 @@ import (
 
 	"locklab/faults"
 	"locklab/scenarios/race"
+	"locklab/simulator"
 	"locklab/simulator/history"
-	"locklab/simulator/schedule"
 )
 
 // slowWork: article 002 names the time-out as what the TTL lock does not solve.
@@ -44,18 +44,15 @@ var slowAcquire = race.Race{
 	ID: "slow-acquire", Code: "R26", Group: "time",
 	Settings: race.StandardWith(func(s *settings) { s.Timeout = race.Seconds(15) }),
 	Budget:   func(nodes int) string { return fmt.Sprintf("delay=%d", nodes) },
-	Clients: func(s settings) clients {
-		all := lateEntryClients(s)
-		all[0].Tail = s.Retry * 9 / 5 // a client that enters early is still inside when c2 begins
-		return all
-	},
+	// a client that enters early is still inside when c2 begins
+	Clients: but(lateEntryClients, func(s settings, all clients) { all[0].Tail = s.Retry * 9 / 5 }),
 	Script: func(s settings, nodes int) script {
 		follow, thread := race.FollowRequests(1)
 		return script{follow, {Each: true, Times: nodes,
 			On: race.CreatesKey(1),
-			Do: func(st *schedule.Stage, e *history.Event) {
-				st.Inject(s.Latency/2, faults.DelayOf(1, thread(e), (s.TTL+s.Retry)/time.Duration(nodes)))
-			},
+			Do: injectAs(s.Latency/2, func(e *history.Event) simulator.Choice {
+				return faults.DelayOf(1, thread(e), (s.TTL+s.Retry)/time.Duration(nodes))
+			}),
 		}}
 	},
 	Triggered: func(h *history.History) bool {

@@ -51,11 +51,7 @@ var doubleDel = race.Race{
 // up.
 var overwrittenStamp = variant(doubleDel, "overwritten-stamp", "R08", func(sc *race.Race) {
 	sc.Group, sc.Needs = "takeover", needs{race.GETSET}
-	sc.Clients = func(s settings) clients {
-		all := doubleDel.Clients(s)
-		all[1].Run = (*race.ClientRun).CheckThenWrite
-		return all
-	}
+	sc.Clients = but(doubleDel.Clients, func(_ settings, all clients) { all[1].Run = (*race.ClientRun).CheckThenWrite })
 	sc.Script = func(s settings, _ int) script { return bothSeeLapsedStamp(s.Retry / 2) }
 	sc.Triggered = race.Sequence(c1Crashes, race.Sends(3, "GETSET"), c2Enters, race.Applies(3, "GETSET"),
 		race.Event(history.Refuse, 3), c2Leaves)
@@ -93,10 +89,8 @@ var getsetNil = race.Race{
 			{Start: s.TTL + s.Retry*16/10, Work: s.Retry},
 		}
 	},
-	Script: func(s settings, _ int) script { return delayed("GETSET", s) },
-	Triggered: race.Sequence(race.Sends(2, "GETSET"), race.DeletesKey(1), func(e *history.Event) bool {
-		return race.Applies(2, "GETSET")(e) && e.Reply == "(nil)"
-	}),
+	Script:    func(s settings, _ int) script { return delayed("GETSET", s) },
+	Triggered: race.Sequence(race.Sends(2, "GETSET"), race.DeletesKey(1), findsNothing("GETSET")),
 }
 
 // getNil: article 000 discusses what to do when the GET returns nil, and decides for
@@ -143,7 +137,9 @@ func delayed(command string, s settings) script {
 	}
 }
 
-// getReturnsNil matches the moment at which c2's GET finds no key.
-func getReturnsNil(e *history.Event) bool {
-	return race.Applies(2, "GET")(e) && e.Reply == "(nil)"
+// findsNothing matches the moment at which a command of c2 finds no key.
+func findsNothing(command string) race.Pattern {
+	return func(e *history.Event) bool { return race.Applies(2, command)(e) && e.Reply == "(nil)" }
 }
+
+var getReturnsNil = findsNothing("GET")

@@ -92,7 +92,7 @@ var mutants = []mutant{
 		return []race.ClientSpec{{Work: s.TTL / 10}, {Start: s.Retry / 2, Work: s.Retry}}
 	})},
 	{raceID: "renewal-in-flight", mutation: "the renewal arrives before the release", change: script(func(s race.Settings, _ int) []race.Trigger {
-		return []race.Trigger{{On: race.SendsFromTimer(1), Do: func(st *schedule.Stage, _ *history.Event) {
+		return []race.Trigger{{On: race.SendsBeside(1), Do: func(st *schedule.Stage, _ *history.Event) {
 			st.Freeze(1)
 			st.After(s.Retry, func() { st.Thaw(1) })
 		}}}

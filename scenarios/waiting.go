@@ -6,8 +6,8 @@ import (
 
 	"locklab/faults"
 	"locklab/scenarios/race"
+	"locklab/simulator"
 	"locklab/simulator/history"
-	"locklab/simulator/schedule"
 )
 
 // Races of clients that do not poll, but wait for the message that a release publishes.
@@ -97,9 +97,7 @@ var splitVote = race.Race{
 			On: func(e *history.Event) bool {
 				return e.Kind == history.Send && e.Thread > 1 && strings.EqualFold(e.Cmd[0], "SET")
 			},
-			Do: func(st *schedule.Stage, e *history.Event) {
-				st.Inject(0, faults.DelayOf(e.Client, e.Thread, 2*s.Latency))
-			},
+			Do: injectAs(0, func(e *history.Event) simulator.Choice { return faults.DelayOf(e.Client, e.Thread, 2*s.Latency) }),
 		}}
 	},
 	Triggered: votesSplit,
@@ -107,13 +105,11 @@ var splitVote = race.Race{
 
 // splitVoteSpread is splitVote with its cure, different waiting times.
 var splitVoteSpread = variant(splitVote, "split-vote-spread", "R29B", func(sc *race.Race) {
-	sc.Clients = func(s settings) clients {
-		all := splitVote.Clients(s)
+	sc.Clients = but(splitVote.Clients, func(s settings, all clients) {
 		for i := range all {
 			all[i].Retry = s.Retry + s.Retry*3/10*time.Duration(i)
 		}
-		return all
-	}
+	})
 })
 
 // votesSplit reports whether all clients got votes in the first round and none got the lock.

@@ -7,6 +7,7 @@ import (
 	"locklab/scenarios/race"
 	"locklab/simulator"
 	"locklab/simulator/history"
+	"locklab/simulator/schedule"
 )
 
 // Short names for what every race of this package is made of.
@@ -49,6 +50,20 @@ func withoutLock(h *history.History) bool { return slices.Contains(h.Holders, hi
 // inject is the script of one fault, d of true time after the first event that matches on.
 func inject(on race.Pattern, d time.Duration, fault simulator.Choice) script {
 	return script{{On: on, Do: race.Inject(d, fault)}}
+}
+
+// but returns clients with a change.
+func but(of func(settings) clients, change func(s settings, all clients)) func(settings) clients {
+	return func(s settings) clients {
+		all := of(s)
+		change(s, all)
+		return all
+	}
+}
+
+// injectAs is an action that injects a fault, d of true time after the event, as the event wants it.
+func injectAs(d time.Duration, fault func(e *history.Event) simulator.Choice) race.Action {
+	return func(st *schedule.Stage, e *history.Event) { st.Inject(d, fault(e)) }
 }
 
 // variant returns a race with the clients, faults and numbers of another one, and a change.

@@ -49,11 +49,9 @@ var inLine = race.Race{
 	ID: "in-line", Code: "R37B", Group: "waiting",
 	Settings: race.Standard(),
 	Needs:    needs{race.OnZooKeeper},
-	Clients: func(s settings) clients {
-		all := overtaken.Clients(s)
+	Clients: but(overtaken.Clients, func(s settings, all clients) {
 		all[0].Patience, all[1].Patience = s.Horizon, s.Horizon
-		return all
-	},
+	}),
 	Triggered: race.Sequence(c2Enters, c1Asks, c2Released, c2Asks),
 }
 
@@ -96,11 +94,7 @@ var waiterDies = race.Race{
 // time limit does.
 var waiterLeaves = variant(waiterDies, "waiter-leaves", "R41B", func(sc *race.Race) {
 	sc.Budget, sc.Script = nil, nil
-	sc.Clients = func(s settings) clients {
-		all := waiterDies.Clients(s)
-		all[1].Patience = s.Retry * 2
-		return all
-	}
+	sc.Clients = but(waiterDies.Clients, func(s settings, all clients) { all[1].Patience = s.Retry * 2 })
 	sc.Triggered = race.SequenceWithout(c1Leaves, c1Enters, c3Asks, race.Event(history.Fire, 3), c2Refused)
 })
 
@@ -108,11 +102,7 @@ var waiterLeaves = variant(waiterDies, "waiter-leaves", "R41B", func(sc *race.Ra
 // behaves.
 var numbersEnd = variant(inLine, "numbers-end", "R42", func(sc *race.Race) {
 	sc.Group, sc.SequenceExhausted = "zookeeper", true
-	sc.Clients = func(s settings) clients {
-		all := inLine.Clients(s)
-		all[0].Token, all[1].Token = "a", "b"
-		return all
-	}
+	sc.Clients = but(inLine.Clients, func(_ settings, all clients) { all[0].Token, all[1].Token = "a", "b" })
 	last := func(e *history.Event) bool { return race.JoinsQueue(2)(e) && strings.HasSuffix(e.Reply, "-2147483647") }
 	sc.Triggered = race.Sequence(last, c2Enters, c1Asks)
 })
@@ -188,7 +178,7 @@ func checksHalfway(s settings, goesOn func(answer error) bool) clients {
 			a.Update(func(lease lock.Lease, read error) bool {
 				a.Clock().Sleep(a.Spec.Work)
 				var answer error
-				a.Ask(client.Checking, func(ctx context.Context) error {
+				client.Ask(a.Client, client.Checking, func(ctx context.Context) error {
 					answer = lease.(lock.Checker).Check(ctx)
 					return answer
 				})

@@ -53,8 +53,6 @@ func (s *pooled) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	return l, nil
 }
 
-var _ lock.Reporter = (*pooledLease)(nil)
-
 type pooledLease struct {
 	lock.Reporting
 	env   lock.Env

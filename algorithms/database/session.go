@@ -141,10 +141,7 @@ func (s *sessionLock) leave(conn *sql.Conn, err error) {
 	}
 }
 
-var (
-	_ lock.Reporter = (*sessionLease)(nil)
-	_ lock.Renewer  = (*sessionLease)(nil)
-)
+var _ lock.Renewer = (*sessionLease)(nil)
 
 type sessionLease struct {
 	lock.Reporting
@@ -156,10 +153,8 @@ type sessionLease struct {
 // Renew sends a query, so that the server does not end the session for being idle. That it is answered says
 // that the session is still there.
 func (l *sessionLease) Renew(ctx context.Context) error {
-	if _, err := yes(ctx, l.conn, "SELECT 1"); err != nil {
-		return lock.Unknown("SELECT", l.key, err)
-	}
-	return nil
+	_, err := yes(ctx, l.conn, "SELECT 1")
+	return outcome(true, err, nil, "SELECT", l.key)
 }
 
 func (l *sessionLease) Release(ctx context.Context) (err error) {

@@ -143,9 +143,9 @@ func (e Entry) InArticle(id string, also ...string) Entry {
 	return e
 }
 
-// InUnits returns e for TTLs that are whole multiples of unit.
-func (e Entry) InUnits(unit time.Duration) Entry {
-	e.Unit = unit
+// Changed returns e with a change.
+func (e Entry) Changed(change func(e *Entry)) Entry {
+	change(&e)
 	return e
 }
 

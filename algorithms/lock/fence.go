@@ -37,8 +37,6 @@ func Fence(s Lock, env Env) Lock {
 	return &fence{s, env.Nodes}
 }
 
-var _ Lock = (*fence)(nil)
-
 type fence struct {
 	inner Lock
 	nodes []redis.UniversalClient
@@ -82,10 +80,7 @@ func (s *fence) next(ctx context.Context, key string) (uint64, error) {
 	return uint64(token), nil
 }
 
-var (
-	_ Fencer   = (*fencedLease)(nil)
-	_ Reporter = (*reportingFencedLease)(nil)
-)
+var _ Fencer = (*fencedLease)(nil)
 
 type fencedLease struct {
 	Lease

@@ -23,9 +23,8 @@ import (
 // ShedLock leaves both times to its user. Here the least time is a quarter of Env.TTL,
 // on the client's clock and counted from before Acquire sends its command, as there.
 var atLeastFor = tokenLock.Variant("at-least-for", 2017,
-	func(env lock.Env) lock.Lock { return &AtLeastFor{env: env, least: env.TTL / 4} }).InUnits(4 * time.Millisecond)
-
-var _ lock.Lock = (*AtLeastFor)(nil)
+	func(env lock.Env) lock.Lock { return &AtLeastFor{env: env, least: env.TTL / 4} }).
+	Changed(func(e *lock.Entry) { e.Unit = 4 * time.Millisecond })
 
 // AtLeastFor is the lock at-least-for.
 type AtLeastFor struct {
@@ -41,8 +40,6 @@ func (s *AtLeastFor) Acquire(ctx context.Context, key string) (lock.Lease, error
 	}
 	return l, nil
 }
-
-var _ lock.Reporter = (*atLeastForLease)(nil)
 
 type atLeastForLease struct {
 	reports

@@ -24,17 +24,9 @@ import (
 //
 // Ours deletes, in Close, every key for which this process has called Acquire; the
 // article's class has a single key.
-var cronV2 = lock.Entry{
-	ID:      "cron-v2",
-	Family:  lock.TwoSteps,
-	Article: "004-F",
-	Year:    2009,
-	Server:  lock.OnRedis(1),
-	TTL:     5 * time.Second,
-	Unit:    time.Second,
-	Expiry:  lock.ExpiryServer,
-	New:     func(env lock.Env) lock.Lock { return &Cron{env: env} },
-}
+var cronV2 = setNXExpire.Variant("cron-v2", 2009,
+	func(env lock.Env) lock.Lock { return &Cron{env: env} }).
+	InArticle("004-F").Changed(func(e *lock.Entry) { e.TTL = 5 * time.Second })
 
 // cronV3 is cron-v2 that also reads the time in the key: if SETNX fails and the time has
 // passed, it takes over with GETSET. (2009. Article 004-G, closeOrderTaskV3, "doubly safe
@@ -46,17 +38,9 @@ var cronV2 = lock.Entry{
 // removes the TTL. The winner sets it again, in two steps as before. A loser does not: if
 // its GETSET comes after the winner's EXPIRE, only the time in the key still limits the
 // lease.
-var cronV3 = lock.Entry{
-	ID:      "cron-v3",
-	Family:  lock.Stamps,
-	Article: "004-G",
-	Year:    2009,
-	Server:  lock.OnRedis(1),
-	TTL:     5 * time.Second,
-	Unit:    time.Second,
-	Expiry:  lock.ExpiryServer,
-	New:     func(env lock.Env) lock.Lock { return &Cron{env: env, takesOver: true} },
-}
+var cronV3 = cronV2.Variant("cron-v3", 2009,
+	func(env lock.Env) lock.Lock { return &Cron{env: env, takesOver: true} }).
+	InArticle("004-G").Changed(func(e *lock.Entry) { e.Family = lock.Stamps })
 
 var _ lock.Closer = (*Cron)(nil)
 

@@ -28,21 +28,12 @@ import (
 //
 // Ours starts one thread for each key: at the first Acquire, or at the next one after an
 // error has ended the thread.
-var daemon20 = lock.Entry{
-	ID:      "daemon-20",
-	Family:  lock.Renewed,
-	Article: "001-C",
-	Year:    2013,
-	Server:  lock.OnRedis(1),
-	TTL:     30 * time.Second,
-	Unit:    time.Second,
-	Expiry:  lock.ExpiryServer,
-	New: func(env lock.Env) lock.Lock {
+var daemon20 = constant.Variant("daemon-20", 2013,
+	func(env lock.Env) lock.Lock {
 		plan := renewEvery(env, 20, expireBlind)
 		plan.endless = true
 		return newKeyLock(env, always("binghe"), createFunc(setNXEX), silent(delBlind)).renewed(plan)
-	},
-}
+	}).InArticle("001-C").Changed(func(e *lock.Entry) { e.Family = lock.Renewed })
 
 // daemon29 is thread-id-lua with a daemon that sets the TTL to 20 s after 29 of the first
 // 30 s, and then every 20 s. (2013. Article 004-E.)
@@ -74,7 +65,8 @@ var daemon10 = daemon20.Variant("daemon-10", 2013,
 // It was meant to fix the renewal of a successor's key. It fails as all of these do.
 var daemon10Owned = daemon20.Variant("daemon-10-owned", 2013,
 	renewedByOwner(reporting(compareAndDelete),
-		func(env lock.Env) renewalPlan { return renewEvery(env, 10, compareAndExpire) })).InUnits(time.Millisecond)
+		func(env lock.Env) renewalPlan { return renewEvery(env, 10, compareAndExpire) })).
+	Changed(func(e *lock.Entry) { e.Unit = time.Millisecond })
 
 // daemon20Owned and daemon29Owned are daemon-10-owned with the periods of daemon-20 and
 // daemon-29.

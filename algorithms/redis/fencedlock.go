@@ -32,8 +32,6 @@ var redissonFenced = watchdog.Variant("redisson-fenced", 2022,
 		return &FencedLock{s}
 	})
 
-var _ lock.Lock = (*FencedLock)(nil)
-
 // FencedLock is the lock redisson-fenced.
 type FencedLock struct{ *Watchdog }
 
@@ -95,8 +93,6 @@ func (l *fencedWatchdogLease) FencingToken() uint64 { return l.token }
 var redislockFence = tokenLock.Variant("redislock-fence", 2026,
 	func(env lock.Env) lock.Lock { return &Redislock{env.Nodes[0], env.Tokens, env.TTL} })
 
-var _ lock.Lock = (*Redislock)(nil)
-
 // Redislock is the lock redislock-fence.
 type Redislock struct {
 	node   redis.UniversalClient
@@ -131,9 +127,8 @@ func (s *Redislock) Acquire(ctx context.Context, key string) (lock.Lease, error)
 }
 
 var (
-	_ lock.Reporter = (*redislockLease)(nil)
-	_ lock.Renewer  = (*redislockLease)(nil)
-	_ lock.Fencer   = (*redislockLease)(nil)
+	_ lock.Renewer = (*redislockLease)(nil)
+	_ lock.Fencer  = (*redislockLease)(nil)
 )
 
 type redislockLease struct {

@@ -12,8 +12,6 @@ import (
 	"locklab/algorithms/lock"
 )
 
-var _ lock.Lock = (*GetSet)(nil)
-
 var getSet = lock.Entry{
 	ID:      "getset",
 	Family:  lock.Stamps,
@@ -116,8 +114,6 @@ func parseStamp(key, value string) (int64, error) {
 	}
 	return stamp, nil
 }
-
-var _ lock.Reporter = (*getSetLease)(nil)
 
 type getSetLease struct {
 	reports

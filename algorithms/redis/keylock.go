@@ -9,13 +9,6 @@ import (
 	"locklab/algorithms/lock"
 )
 
-var (
-	_ lock.Lock     = (*KeyLock)(nil)
-	_ lock.Renewer  = (*keyLease)(nil)
-	_ lock.Reporter = (*reportingLease)(nil)
-	_ lock.Reporter = (*ownedLease)(nil)
-)
-
 // KeyLock is a lock of one key with one value on one server, like most locks here.
 // They differ in four choices: which value they write, which commands create the key,
 // which delete it, and what renews the lease meanwhile. The lock's entry says what it

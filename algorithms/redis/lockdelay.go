@@ -25,13 +25,11 @@ import (
 var lockDelay = tokenLock.Variant("lock-delay", 2014,
 	func(env lock.Env) lock.Lock {
 		return &LockDelay{newKeyLock(env, env.Tokens, createFunc(setWithDelay), reporting(compareAndDelete))}
-	}).InUnits(2 * time.Millisecond)
+	}).Changed(func(e *lock.Entry) { e.Unit = 2 * time.Millisecond })
 
 func setWithDelay(ctx context.Context, node redis.UniversalClient, key, token string, ttl time.Duration) error {
 	return setNXPX(ctx, node, key, token, ttl+ttl/2)
 }
-
-var _ lock.Lock = (*LockDelay)(nil)
 
 // LockDelay is the lock lock-delay.
 type LockDelay struct{ lock *KeyLock }
@@ -47,10 +45,7 @@ func (s *LockDelay) Acquire(ctx context.Context, key string) (lock.Lease, error)
 	return &delayedLease{Lease: lease, clock: s.lock.clock, end: end}, nil
 }
 
-var (
-	_ lock.Reporter = (*delayedLease)(nil)
-	_ lock.Checker  = (*delayedLease)(nil)
-)
+var _ lock.Checker = (*delayedLease)(nil)
 
 // A delayedLease is released like that of a KeyLock, within the delay too.
 type delayedLease struct {

@@ -7,8 +7,6 @@ import (
 	"locklab/algorithms/lock"
 )
 
-var _ lock.Lock = (*Mutex)(nil)
-
 var mutex = lock.Entry{
 	ID:      "mutex",
 	Family:  lock.OneProcess,
@@ -47,8 +45,6 @@ func (s *Mutex) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	s.held[key] = &mutexLease{lock: s, key: key}
 	return s.held[key], nil
 }
-
-var _ lock.Reporter = (*mutexLease)(nil)
 
 type mutexLease struct {
 	reports

@@ -2,18 +2,14 @@ package redis
 
 import (
 	"context"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"locklab/algorithms/lock"
 )
 
-var queue = tokenLock.Variant("queue", 2016,
-	func(env lock.Env) lock.Lock { return &Queue{env, env.Tokens.Token()} })
-
-var _ lock.Lock = (*Queue)(nil)
-
-// Queue grants the lock in the order of the first attempts. (2016: Redisson's RFairLock.)
+// queue grants the lock in the order of the first attempts. (2016: Redisson's RFairLock.)
 //
 // It was meant to fix starvation: without a queue the client that tries most often wins,
 // and a patient one may wait for ever.
@@ -30,10 +26,13 @@ var _ lock.Lock = (*Queue)(nil)
 // Where ours differs: the server measures the time in the queue; in Redisson the waiters'
 // clocks do. The script makes the keys of the places from the members of the list: in a
 // cluster, use a key with a hash tag.
-type Queue struct {
-	env    lock.Env
-	waiter string // names this process in all queues
-}
+var queue = tokenLock.Variant("queue", 2016,
+	func(env lock.Env) lock.Lock {
+		return newKeyLock(env, env.Tokens, inTurn{env.Tokens.Token()}, reporting(compareAndDelete))
+	})
+
+// inTurn creates the key when it is the turn of a process, which waiter names in all queues.
+type inTurn struct{ waiter string }
 
 // acquireInTurnScript takes a free lock if the caller is the first in the queue; otherwise
 // the caller joins the queue. KEYS: lock, queue. ARGV: waiter, token, TTL in ms. Reply: 1 if
@@ -58,31 +57,16 @@ redis.call("SET", KEYS[1], ARGV[2], "PX", ARGV[3])
 return 1
 `)
 
-// Acquire takes the lock, or joins the queue if it has to wait. After an error it is
+// create takes the lock, or joins the queue if it has to wait. After an error it is
 // unknown which of the two happened.
-func (s *Queue) Acquire(ctx context.Context, key string) (lock.Lease, error) {
-	node, token := s.env.Nodes[0], s.env.Tokens.Token()
+func (q inTurn) create(ctx context.Context, node redis.UniversalClient, key, token string, ttl time.Duration) error {
 	keys := []string{key, key + ":queue"}
-	taken, err := acquireInTurnScript.Eval(ctx, node, keys, s.waiter, token, s.env.TTL.Milliseconds()).Int()
+	taken, err := acquireInTurnScript.Eval(ctx, node, keys, q.waiter, token, ttl.Milliseconds()).Int()
 	switch {
 	case err != nil:
-		return nil, lock.Unknown("queue script", key, err)
+		return lock.Unknown("queue script", key, err)
 	case taken == 0:
-		return nil, lock.ErrNotAcquired
+		return lock.ErrNotAcquired
 	}
-	return &queueLease{node: node, key: key, token: token}, nil
-}
-
-var _ lock.Reporter = (*queueLease)(nil)
-
-type queueLease struct {
-	reports
-	node       redis.UniversalClient
-	key, token string
-}
-
-// Release deletes the key if it still holds this lease's token; otherwise it returns
-// ErrNotHeld.
-func (l *queueLease) Release(ctx context.Context) error {
-	return compareAndDelete(ctx, l.node, l.key, l.token)
+	return nil
 }

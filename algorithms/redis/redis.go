@@ -7,11 +7,7 @@
 // [All]. Most locks are a [KeyLock] with other commands.
 package redis
 
-import (
-	"slices"
-
-	"locklab/algorithms/lock"
-)
+import "locklab/algorithms/lock"
 
 // What a search of a lock looks at where it is not the usual, see [lock.Search]: mostly since that has too many states.
 var (
@@ -120,11 +116,4 @@ func All() []lock.Entry {
 		setIfEq.Searched(noUses),
 		redislockFence,
 	}
-}
-
-// Milestones returns the six locks that mark the turning points of the history. Each
-// fixes a failure of an earlier one. The caller may change the slice.
-func Milestones() []lock.Entry {
-	six := []string{"setnx", "setnx-expire", "getset", "token", "watchdog", "redlock"}
-	return slices.DeleteFunc(All(), func(e lock.Entry) bool { return !slices.Contains(six, e.ID) })
 }

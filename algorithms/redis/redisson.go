@@ -25,8 +25,8 @@ var redissonLease = watchdog.Variant("redisson-lease", 2014,
 //
 // Redisson waits for as many replicas as it knows of, and sends no WAIT if there are none.
 // Ours always waits for one, since Env does not say how many there are.
-var redissonWait = replicated(watchdog.Variant("redisson-wait", 2020,
-	changedWatchdog(func(s *Watchdog) { s.waits = true })))
+var redissonWait = watchdog.Variant("redisson-wait", 2020,
+	changedWatchdog(func(s *Watchdog) { s.waits = true })).Changed(replicated)
 
 // redissonRetry sends a script again to which no answer came, up to three times. (2020: Redisson
 // 3.12.5, RedisExecutor, with the defaults retryAttempts 3, retryInterval 1.5 s and timeout 3 s. Since

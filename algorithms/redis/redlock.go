@@ -11,8 +11,6 @@ import (
 	"locklab/algorithms/lock"
 )
 
-var _ lock.Lock = (*Redlock)(nil)
-
 var redlock = lock.Entry{
 	ID:      "redlock",
 	Family:  lock.Majority,

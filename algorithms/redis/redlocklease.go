@@ -9,10 +9,7 @@ import (
 	"locklab/algorithms/lock"
 )
 
-var (
-	_ lock.Reporter = (*redlockLease)(nil)
-	_ lock.Checker  = (*redlockLease)(nil)
-)
+var _ lock.Checker = (*redlockLease)(nil)
 
 type redlockLease struct {
 	reports

@@ -34,20 +34,11 @@ import (
 // of its own, which takes rendezvous hashing and leaves out servers that do not answer a PING: the
 // list would depend on time, in a goroutine of the client, and the article is about Jedis. Key tags in
 // braces, which Jedis takes only if asked to, and weights are left out.
-var sharded = lock.Entry{
-	ID:      "sharded",
-	Family:  lock.TwoSteps,
-	Article: "004-H",
-	Year:    2010,
-	Server:  lock.Server{Nodes: 1, Shards: 2},
-	TTL:     30 * time.Second,
-	Unit:    time.Second,
-	Expiry:  lock.ExpiryServer,
-	New: func(env lock.Env) lock.Lock {
+var sharded = setNXExpire.Variant("sharded", 2010,
+	func(env lock.Env) lock.Lock {
 		s := shards{env}
 		return newKeyLock(env, always("1"), createFunc(s.setnxThenExpire), silent(s.on(delBlind)))
-	},
-}
+	}).InArticle("004-H").Changed(onRing)
 
 // shardedToken is token on the ring of sharded. (2013, as token.)
 //
@@ -58,19 +49,16 @@ var sharded = lock.Entry{
 // than the acquire finds nothing there and returns ErrNotHeld, and the key stays for a TTL. Tokens
 // do not help against two lists, and neither do fencing tokens that each server counts for
 // itself.
-var shardedToken = shardedLike(tokenLock).Variant("sharded-token", 2013, func(env lock.Env) lock.Lock {
+var shardedToken = tokenLock.Variant("sharded-token", 2013, func(env lock.Env) lock.Lock {
 	s := shards{env}
 	create := func(ctx context.Context, _ redis.UniversalClient, key, value string, ttl time.Duration) error {
 		return setNXPX(ctx, s.node(key), key, value, ttl)
 	}
 	return newKeyLock(env, env.Tokens, createFunc(create), reporting(s.on(compareAndDelete)))
-})
+}).Changed(onRing)
 
-// shardedLike is e on as many servers as sharded has.
-func shardedLike(e lock.Entry) lock.Entry {
-	e.Shards = sharded.Shards
-	return e
-}
+// onRing gives each client a list of two servers.
+func onRing(e *lock.Entry) { e.Shards = 2 }
 
 // shards choose the server of a key, each time anew.
 type shards struct{ env lock.Env }

@@ -25,8 +25,6 @@ var spin = threadLocal.Variant("spin", 2013,
 var spinReentrant = reentrant.Variant("spin-reentrant", 2013,
 	func(env lock.Env) lock.Lock { return &Spin{reentrant.New(env), env.Clock} }).InArticle("001-F-E")
 
-var _ lock.Lock = (*Spin)(nil)
-
 // Spin retries while it is refused, for spinLimit on the client's clock. It is the only
 // lock whose Acquire waits, because its article makes waiting a part of the lock.
 //

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -39,17 +38,8 @@ var threadLocal = constant.Variant("threadlocal", 2013,
 //	f  Acquire of a held key sends nothing, so that a lease that has ended continues
 //
 // And as threadlocal does, with GET and DEL. To acquire again does not extend the lease.
-var reentrant = lock.Entry{
-	ID:      "reentrant",
-	Family:  lock.Reentrant,
-	Article: "001-E",
-	Year:    2013,
-	Server:  lock.OnRedis(1),
-	TTL:     30 * time.Second,
-	Unit:    time.Second,
-	Expiry:  lock.ExpiryServer,
-	New:     withFixes(0),
-}
+var reentrant = threadLocal.Variant("reentrant", 2013, withFixes(0)).
+	InArticle("001-E").Changed(func(e *lock.Entry) { e.Family = lock.Reentrant })
 
 // The variants of reentrant with one defect fixed, and with all six.
 var (
@@ -83,8 +73,6 @@ const (
 	perKey                            // e
 	checksOwner                       // f
 )
-
-var _ lock.Lock = (*ThreadLocal)(nil)
 
 // ThreadLocal is the class RedisLockImpl of article 001, in its first form (threadlocal) and
 // in its second (reentrant). A Lock is used by one thread, so the contents of the

@@ -10,8 +10,6 @@ import (
 	"locklab/algorithms/lock"
 )
 
-var _ lock.Lock = (*Timestamp)(nil)
-
 // takeoverDel is [Timestamp] with the obvious takeover: too old, so DEL, then SETNX. (2009:
 // the SETNX page of Redis's manual warns against it. Article 000-A.)
 //
@@ -121,15 +119,11 @@ func stamped(id string, unit time.Duration, change func(s *Timestamp), articles 
 		Unit:    unit,
 		Expiry:  lock.ExpiryClients,
 		New: func(env lock.Env) lock.Lock {
-			s := newTimestamp(env, unit)
+			s := &Timestamp{node: env.Nodes[0], clock: env.Clock, ttl: env.TTL, unit: unit}
 			change(s)
 			return s
 		},
 	}
-}
-
-func newTimestamp(env lock.Env, unit time.Duration) *Timestamp {
-	return &Timestamp{node: env.Nodes[0], clock: env.Clock, ttl: env.TTL, unit: unit}
 }
 
 // Acquire sends SETNX; if the key exists, GET; if its stamp is too old, it takes over. After

@@ -21,8 +21,8 @@ import (
 // replicas, the one that has not acknowledged may become the master. A promoted replica that
 // restarts empty loses the key all the same. And while no replica answers, every
 // Acquire is refused, although the lock is free.
-var tokenWait = replicated(tokenLock.Variant("token-wait", 2015,
-	withToken(setAndWait, reporting(compareAndDelete))))
+var tokenWait = tokenLock.Variant("token-wait", 2015,
+	withToken(setAndWait, reporting(compareAndDelete))).Changed(replicated)
 
 const (
 	// waitReplicas is the number of replicas that must acknowledge.
@@ -31,11 +31,8 @@ const (
 	waitTime = time.Second
 )
 
-// replicated is e for servers with replicas.
-func replicated(e lock.Entry) lock.Entry {
-	e.Replicas = waitReplicas
-	return e
-}
+// replicated is for servers with replicas.
+func replicated(e *lock.Entry) { e.Replicas = waitReplicas }
 
 // setAndWait sends SET NX PX and WAIT in one pipeline. If too few replicas have
 // acknowledged in time it deletes the key and returns ErrNotAcquired, wrapped.

@@ -7,9 +7,8 @@ import (
 )
 
 var (
-	_ lock.Reporter = (*placeLease)(nil)
-	_ lock.Checker  = (*placeLease)(nil)
-	_ lock.Fencer   = (*fencedPlaceLease)(nil)
+	_ lock.Checker = (*placeLease)(nil)
+	_ lock.Fencer  = (*fencedPlaceLease)(nil)
 )
 
 // A placeLease is a place whose turn has come.

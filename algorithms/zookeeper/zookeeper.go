@@ -38,21 +38,3 @@ func All() []lock.Entry {
 		multiLock.Searched(onlyOnce),
 	}
 }
-
-// queuedAt is e with its queue under the znode that path returns for a key.
-func queuedAt(path func(key string) string, e lock.Entry) lock.Entry {
-	e.Line = path
-	return e
-}
-
-// besides is e, a reader's lock, with that of its writers.
-func besides(writer, e lock.Entry) lock.Entry {
-	e.Writer = writer.New
-	return e
-}
-
-// heldBy is e with n holders at a time.
-func heldBy(n int, e lock.Entry) lock.Entry {
-	e.Holders = n
-	return e
-}

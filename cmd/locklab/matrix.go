@@ -5,9 +5,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
+	"strconv"
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
@@ -42,16 +43,17 @@ type matrixFlags struct {
 
 func matrixCommand() *command {
 	m := &matrixFlags{stops: true}
-	return &command{use: "matrix", args: noArguments, flags: m.add, run: m.run}
-}
-
-func (m *matrixFlags) add(f *flags) {
-	m.locks.add(f, "all")
-	f.add("races", &m.races)
-	ranged(f, "runs", &m.runs, 0, 100_000)
-	f.outTo(&m.dir)
-	f.add("all", &m.all)
-	f.add("pause-stops-work", &m.stops)
+	return &command{
+		use: "matrix", args: noArguments, run: m.run,
+		flags: func(f *flags) {
+			m.locks.add(f, "all")
+			f.add("races", &m.races)
+			ranged(f, "runs", &m.runs, 0, 100_000)
+			f.outTo(&m.dir)
+			f.add("all", &m.all)
+			f.add("pause-stops-work", &m.stops)
+		},
+	}
 }
 
 func (m *matrixFlags) run(e *env, _ []string) error {
@@ -66,7 +68,7 @@ func (m *matrixFlags) run(e *env, _ []string) error {
 	if m.all && m.dir == "" {
 		return text.Errorf("error.matrix.all")
 	}
-	if runFormats[ending(m.dir)] != nil || chart.Formats[ending(m.dir)] != nil {
+	if runFormats[ending(m.dir)] != nil || chart.Drawn(ending(m.dir)) {
 		return text.Errorf("error.matrix.folder", "dir", m.dir)
 	}
 	if m.dir != "" {
@@ -94,7 +96,13 @@ func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Race) error 
 		shown = report.NewCollector(e.Langs())
 		show = shown.Add
 		played := float64(len(entries)*len(scs)) * (2.4e-3 + 1e-4*float64(m.runs))
-		e.whole, done = e.inStages(played + figureSeconds(entries, m.all))
+		seconds := played + figureSeconds(entries, m.all)
+		if m.locks.names == nil { // a page of all locks is more than most readers want
+			e.inform("matrix.all", "locks", strconv.Itoa(len(entries)), "races", strconv.Itoa(len(scs)),
+				"seconds", fmt.Sprintf("%.0f", seconds), "mb", strconv.Itoa(len(entries)*len(scs)/1000))
+		}
+		e.whole = &whole{seconds: seconds}
+		e.whole.done, done = e.progress(100, "progress.whole")
 		e.whole.begin(played)
 	}
 	w, end := e.work(study.MatrixSteps(len(entries), len(scs), m.runs), "progress.cells")
@@ -106,8 +114,8 @@ func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Race) error 
 		return internal(err)
 	}
 	grid := report.Grid(entries, scs, cells)
-	flat, complete := flatten(cells)
-	complete = complete && !stopped
+	flat := flatten(cells)
+	complete := !stopped && len(flat) == len(entries)*len(scs)
 	var files []report.File
 	if m.dir != "" && complete {
 		source := report.Source(commandLine(canonical(e.running, nil)) + " -o out")
@@ -130,7 +138,12 @@ func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Race) error 
 		failed = writeAll(e, m.dir, files)
 	}
 	showHere(e, failed, "matrix", matrixJSON{!complete, cellsJSON(flat)}, func() {
-		if printGrid(e.console, grid, flat, m.runs); !complete {
+		e.chart(grid)
+		if m.runs > 0 {
+			printCounts(e.Printer, flat)
+		}
+		e.Next("locklab run token gc-pause", "locklab explain R18", "locklab matrix -o out")
+		if !complete {
 			e.Printf("%s\n", e.Error(failed))
 		}
 	})
@@ -154,26 +167,9 @@ func deviations(outcomes []*race.Outcome) error {
 	return &exitError{exitDiffers, text.Errorf("error.cells", "cells", text.Lines(bad))}
 }
 
-func flatten(cells [][]*race.Outcome) (flat []*race.Outcome, complete bool) {
-	complete = true
-	for _, row := range cells {
-		for _, o := range row {
-			if o == nil {
-				complete = false
-				continue
-			}
-			flat = append(flat, o)
-		}
-	}
-	return flat, complete
-}
-
-func printGrid(e *console, grid *chart.Grid, outcomes []*race.Outcome, runs int) {
-	e.chart(grid)
-	if runs > 0 {
-		printCounts(e.Printer, outcomes)
-	}
-	e.Next("locklab run token gc-pause", "locklab explain R18", "locklab matrix -o out")
+// flatten returns the cells that were played.
+func flatten(cells [][]*race.Outcome) []*race.Outcome {
+	return lists.Pick(slices.Concat(cells...), func(o *race.Outcome) bool { return o != nil })
 }
 
 // printCounts prints how often each lock failed, with the confidence interval of the
@@ -191,8 +187,7 @@ func printCounts(e *text.Printer, outcomes []*race.Outcome) {
 	}
 }
 
-// writeAll writes files into a folder, which it makes, after all of them are drawn; if the user stops it before, it
-// writes none.
+// writeAll writes files into a folder after all of them are drawn; if the user stops it before, it writes none.
 func writeAll(e *env, dir string, files []report.File) (err error) {
 	drawn := make([]bytes.Buffer, len(files))
 	for i, f := range files {
@@ -203,19 +198,13 @@ func writeAll(e *env, dir string, files []report.File) (err error) {
 			return internal(fmt.Errorf("%s: %w", f.Name, err))
 		}
 	}
-	if len(files) == 0 {
-		return nil
-	}
 	for i, f := range files {
 		name := filepath.Join(dir, f.Name)
-		if failed := e.replace("-o", name); failed != nil {
-			err = errors.Join(err, internal(failed))
-			continue
+		failed := internal(e.replace("-o", name))
+		if failed == nil {
+			failed = e.write(name, copyOf(&drawn[i]))
 		}
-		err = errors.Join(err, e.write(name, func(w io.Writer) error {
-			_, err := drawn[i].WriteTo(w)
-			return err
-		}))
+		err = errors.Join(err, failed)
 	}
 	return err
 }

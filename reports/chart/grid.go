@@ -275,18 +275,14 @@ func (g *Grid) text(out *layout.Lines) {
 // columns prints a race per line and a lock per column, as many of them side by side as fit.
 func (g *Grid) columns(out *layout.Lines) {
 	for from := 0; from < len(g.Locks); {
-		to, sheet := from+1, g.block(from, from+1)
-		for to < len(g.Locks) {
-			wider := g.block(from, to+1)
-			if !wider.Fits(out.Width()) {
-				break
-			}
-			to, sheet = to+1, wider
+		to := from + 1
+		for to < len(g.Locks) && g.block(from, to+1).Fits(out.Width()) {
+			to++
 		}
 		if from > 0 {
 			out.Put("", 0)
 		}
-		sheet.WriteOrCells(out)
+		g.block(from, to).WriteOrCells(out)
 		from = to
 	}
 }
@@ -320,7 +316,7 @@ func (g *Grid) legend(out *layout.Lines) {
 	surprise, open := "  [...]", "  (...)"
 	if g.Many() {
 		surprise, open = "[", "("
-	} else if g.hasMore() {
+	} else if g.count(func(c *Cell) bool { return c.more() > 0 }) > 0 {
 		put("  +n", sayAll(out, "grid.legend.more"))
 	}
 	if slices.ContainsFunc(g.Locks, Row.unlocked) {
@@ -341,9 +337,6 @@ func (g *Grid) legend(out *layout.Lines) {
 	out.Put("", 0)
 }
 
-// hasMore reports whether some cell has more verdicts than the one that it names.
-func (g *Grid) hasMore() bool { return g.count(func(c *Cell) bool { return c.more() > 0 }) > 0 }
-
 // words are those that stand for some cell, from the gravest on.
 func (g *Grid) words() []verdict.Word {
 	return lists.Pick(words, func(w verdict.Word) bool {
@@ -352,15 +345,7 @@ func (g *Grid) words() []verdict.Word {
 }
 
 func (g *Grid) count(is func(*Cell) bool) int {
-	n := 0
-	for i := range g.Locks {
-		for j := range g.Races {
-			if is(g.cell(i, j)) {
-				n++
-			}
-		}
-	}
-	return n
+	return len(lists.Pick(slices.Concat(g.Cells...), func(c Cell) bool { return is(&c) }))
 }
 
 // Uncontracted is of how many cells no contract speaks.
@@ -397,23 +382,14 @@ const noContract = "no contract"
 
 // Table has one row a cell; verdicts are separated by blanks.
 func (g *Grid) Table() *Table {
-	type place struct{ lock, race int }
-	var places []place
-	for i := range g.Locks {
-		for j := range g.Races {
-			places = append(places, place{i, j})
-		}
-	}
 	names := "lock article race code verdicts expected as_expected triggered blocked_ms:ms overlap_ms:ms trace"
-	return tableOf(names, places, func(at place) []any {
-		s, n, c := g.Locks[at.lock], g.Races[at.race], g.cell(at.lock, at.race)
+	milliseconds := func(d time.Duration) any { return whole(float64(d) / float64(time.Millisecond)) }
+	return tableOf(names, slices.Concat(g.Cells...), func(c Cell) []any {
 		expected, as := reports.Words(c.Expected), any(c.AsExpected)
 		if c.Uncontracted { // it is neither true nor false
 			expected, as = noContract, nil
 		}
-		return []any{s.ID, s.Article, n.ID, n.Code, reports.Words(c.Verdicts), expected, as, c.Triggered,
+		return []any{c.Lock, c.Article, c.Race, c.Code, reports.Words(c.Verdicts), expected, as, c.Triggered,
 			milliseconds(c.Blocked), milliseconds(c.Overlap), c.Trace}
 	})
 }
-
-func milliseconds(d time.Duration) any { return whole(float64(d) / float64(time.Millisecond)) }

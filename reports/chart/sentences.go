@@ -8,7 +8,6 @@ import (
 	"locklab/reports/layout"
 	"locklab/reports/text"
 	"locklab/scenarios/search"
-	"locklab/simulator/lists"
 )
 
 // say fills in a text of the catalogues.
@@ -37,18 +36,13 @@ func putEach(out *layout.Lines, all sentences) {
 // sentences are paragraphs by language.
 type sentences = func(lang string) []string
 
-// ids are the names of locks.
-func ids(locks []lock.Entry) []string {
-	return lists.Each(locks, func(e lock.Entry) string { return e.ID })
-}
-
 // titleLocks is the number of locks that a title names.
 const titleLocks = 7
 
 // fewServers says that the first lock on several servers that falls has fewer of them here; "": none does.
-func fewServers(lang string, locks []lock.Entry, falls func(l int) bool) string {
-	for l, e := range locks {
-		if search.FewServers(e) > 1 && falls(l) {
+func fewServers(lang string, locks []lock.Entry, falls func(lock string) bool) string {
+	for _, e := range locks {
+		if search.FewServers(e) > 1 && falls(e.ID) {
 			few := say(lang, "chart.few", "lock", e.ID)
 			if e.ID == "redlock" {
 				few = say(lang, "part.sentences", "first", few, "next", say(lang, "chart.article"))

@@ -393,7 +393,7 @@ func step(s string) race.Pattern {
 	case name == strings.ToUpper(name):
 		is = race.Applies(c, name)
 	case name == "timer":
-		is = race.SendsFromTimer(c)
+		is = race.SendsBeside(c)
 	case name == "creates":
 		is = race.CreatesKey(c)
 	case name == "change":

@@ -15,7 +15,6 @@ import (
 	"github.com/jonboulle/clockwork"
 
 	"locklab/algorithms/lock"
-	"locklab/simulator/client"
 	"locklab/simulator/redisnode"
 	"locklab/simulator/zookeeper"
 )
@@ -128,8 +127,6 @@ func (c *conn) Close() error {
 	return nil
 }
 
-var _ lock.Clock = clientClock{}
-
 // clientClock is the clock of a client, which is right.
 type clientClock struct{ *process }
 
@@ -143,8 +140,6 @@ func (c clientClock) AfterFunc(d time.Duration, f func()) clockwork.Timer {
 
 // Token makes tokens of a client.
 func (c *process) Token() string { return fmt.Sprintf("c%d.%x", c.id, c.random.Uint64()) }
-
-var _ client.Requester = (*session)(nil)
 
 // A session is that of one client with the ensemble. It does not end.
 type session struct {

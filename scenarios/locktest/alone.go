@@ -88,7 +88,7 @@ const maxAlone = 600
 
 // play plays one client without any fault.
 func (f *firstRun) play(p *plan) error {
-	return p.simulate(p.lockstep(), true, func(s *simulation) error {
+	return p.simulate(p.study, true, func(s *simulation) error {
 		f.began = true
 		defer func() {
 			if k, ok := s.Simulator.Kind().(*zookeeper.Kind); ok {

@@ -13,9 +13,6 @@ import (
 	"locklab/simulator/process"
 )
 
-// manyTimes as many states as one attempt of each client has two have at least: measured over all locks of the lab.
-const manyTimes = 5
-
 // searchBeside searches at any timing beside s, a complete search in lockstep that began at a time, and adds to s what
 // that finds: messages that take time and clients that come later show what lockstep hides. It is one attempt of each
 // client, and then as many as are asked for: if they have no end within the limit, a quarter of it shows what they come
@@ -38,7 +35,7 @@ func (p *plan) searchBeside(ctx context.Context, s *search.Search, began time.Du
 	all := (*search.Search)(nil)
 	if err == nil && once != nil && p.study.Attempts > 1 {
 		states := p.bounds.Beside
-		if !once.Complete || once.States > states/manyTimes {
+		if !once.Complete || once.States > states/search.ManyTimes {
 			states /= 4
 		}
 		all, err = p.besideWithin(ctx, p.study.Attempts, states)

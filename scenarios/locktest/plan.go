@@ -116,13 +116,6 @@ func (p *plan) onDatabase() error {
 	return nil
 }
 
-// lockstep returns the bounds of the plan in lockstep, in which single runs are played.
-func (p *plan) lockstep() search.Bounds {
-	b := p.study
-	b.Timing = search.Lockstep
-	return b
-}
-
 // settled returns bounds as they are searched. At any timing the timers of code that is timed are exact, since a
 // bubble that is woken late shows the instant of its timer; and code that has the time of day in the state may not
 // wait without end.
@@ -263,8 +256,11 @@ type simulation struct {
 	run   *schedule.Recorder
 }
 
-// simulate calls do with a simulation within bounds, of one client alone or of all and the probe.
+// simulate calls do with a simulation within bounds, of one client alone, in lockstep, or of all and the probe.
 func (p *plan) simulate(bounds search.Bounds, alone bool, do func(s *simulation) error) error {
+	if alone {
+		bounds.Timing = search.Lockstep
+	}
 	m, err := p.within(bounds)
 	if err != nil {
 		return err

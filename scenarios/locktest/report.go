@@ -60,7 +60,9 @@ func (p *plan) examine(s *search.Search, took time.Duration) (*study.Checked, er
 		case "tolerance":
 			err = p.findTolerance(c)
 		case "races":
-			err = p.findRaces(c)
+			var table []*race.Outcome
+			table, err = newRacer(p.t, p.bounds, p.run.code).playAll()
+			c.Races = runs(table)
 		default:
 			err = text.Errorf("locktest.more", "value", kind)
 		}
@@ -104,14 +106,6 @@ func (p *plan) findTolerance(c *study.Checked) error {
 		c.Limits = append(c.Limits, limit)
 	}
 	return nil
-}
-
-// findRaces plays all races.
-func (p *plan) findRaces(c *study.Checked) error {
-	r := newRacer(p.t, p.bounds, p.run.code)
-	table, err := r.playAll()
-	c.Races = runs(table)
-	return err
 }
 
 func runs(table []*race.Outcome) []study.CheckedRun { return lists.Each(table, study.NewCheckedRun) }

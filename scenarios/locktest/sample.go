@@ -8,6 +8,7 @@ import (
 
 	"locklab/reports/text"
 	"locklab/scenarios/race"
+	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/child"
 	"locklab/simulator/verdict"
@@ -70,7 +71,9 @@ const maxChoices = 400
 
 // sampleOne plays one random schedule.
 func (p *plan) sampleOne(rng *rand.Rand) (o *race.Outcome, err error) {
-	err = p.simulate(p.lockstep(), false, func(s *simulation) error {
+	bounds := p.study
+	bounds.Timing = search.Lockstep
+	err = p.simulate(bounds, false, func(s *simulation) error {
 		for made := 0; made < maxChoices; {
 			c, ok := s.pick(rng)
 			if !ok {

@@ -163,19 +163,14 @@ func (a *ClientRun) ShutDown() {
 // or if the lease cannot be renewed by its holder.
 func (a *ClientRun) Renew(lease lock.Lease) bool {
 	r, ok := lock.As[lock.Renewer](lease)
-	return !ok || a.Ask(client.Renewing, r.Renew)
+	return !ok || client.Ask(a.Client, client.Renewing, r.Renew)
 }
 
 // Check checks the lease and returns whether the client goes on: true if the lock is
 // still held, or if the lease has no check.
 func (a *ClientRun) Check(lease lock.Lease) bool {
 	c, ok := lock.As[lock.Checker](lease)
-	return !ok || a.Ask(client.Checking, c.Check)
-}
-
-// Ask is client.Ask.
-func (a *ClientRun) Ask(what string, call func(context.Context) error) bool {
-	return client.Ask(a.Client, what, call)
+	return !ok || client.Ask(a.Client, client.Checking, c.Check)
 }
 
 // Section returns what the client does while it holds the lock.

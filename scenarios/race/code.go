@@ -46,7 +46,8 @@ func (code *Code) settings(s Settings) Settings {
 // client makes a client of a race.
 func (code *Code) client(entry lock.Entry, s Settings, c ClientSpec, fence bool) simulator.ClientConfig {
 	if code == nil {
-		return simulator.ClientConfig{Program: Program(entry, s, c, entry.Servers(), fence), Offset: c.Skew, PPM: c.PPM, List: listOf(entry, c)}
+		return simulator.ClientConfig{Program: Program(entry, s, c, entry.Servers(), fence), Offset: c.Skew, PPM: c.PPM,
+			List: cmp.Or(c.List, entry.Shards)}
 	}
 	if c.Retry == 0 {
 		c.Retry = s.Retry
@@ -54,14 +55,6 @@ func (code *Code) client(entry lock.Entry, s Settings, c ClientSpec, fence bool)
 	config := code.Client(s, c)
 	config.Offset, config.PPM = c.Skew, c.PPM
 	return config
-}
-
-// listOf returns the number of servers on a client's list at the start.
-func listOf(entry lock.Entry, c ClientSpec) int {
-	if entry.Shards == 0 {
-		return 0
-	}
-	return cmp.Or(c.List, entry.Shards)
 }
 
 // key returns the key that is locked.

@@ -48,9 +48,9 @@ func commandIn(commands []string) Pattern {
 	}
 }
 
-// SendsFromTimer matches requests that a timer or daemon of the client's process sends,
-// such as renewals.
-func SendsFromTimer(client int) Pattern {
+// SendsBeside matches requests of other threads of the client's process than its main one: of a timer or a daemon, such
+// as renewals, and those that it sends in parallel.
+func SendsBeside(client int) Pattern {
 	return Event(history.Send, client).and(func(e *history.Event) bool { return e.Thread > 0 })
 }
 

@@ -182,7 +182,7 @@ func tryEverything(a *ClientRun) {
 	a.Renew(lease)
 	a.Check(lease)
 	if q, ok := a.Unwrapped.(lock.Queuer); ok {
-		a.Ask(client.Waiting, func(ctx context.Context) error {
+		client.Ask(a.Client, client.Waiting, func(ctx context.Context) error {
 			return releaseAtOnce(q.Await(ctx, client.Key, 0))
 		})
 	}

@@ -5,8 +5,6 @@ import (
 	"runtime"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
 	"locklab/algorithms/lock"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/race"
@@ -41,7 +39,7 @@ func Matrix(ctx context.Context, b *Bench, locks []lock.Entry, scs []race.Race, 
 	var runner race.Runner
 	return b.table(ctx, make([]share.Task, len(scs)), w, func(ctx context.Context, i int) ([]Row, error) {
 		sc, all := scs[i], make([]*Comparison, len(locks))
-		err := inParallel(ctx, len(locks), func(ctx context.Context, l int) error {
+		err := share.InParallel(ctx, sideBySide, len(locks), nil, func(ctx context.Context, l int) error {
 			s, err := b.ShowRace(ctx, &runner, locks[l], sc, sc.Settings)
 			if err == nil && s.Lab.NotApplicable == "" {
 				all[l] = s.Compare()
@@ -66,7 +64,7 @@ func Verify(ctx context.Context, b *Bench, rows []contract.Expectation, w *share
 	search := make(chan struct{}, runtime.GOMAXPROCS(0))
 	return b.table(ctx, tasks, w, func(ctx context.Context, i int) ([]Row, error) {
 		found := make([]Row, len(of[i]))
-		return found, inParallel(ctx, len(found), func(ctx context.Context, k int) error {
+		return found, share.InParallel(ctx, sideBySide, len(found), nil, func(ctx context.Context, k int) error {
 			select {
 			case search <- struct{}{}:
 			case <-ctx.Done():
@@ -108,7 +106,7 @@ func byLock(rows []contract.Expectation) [][]contract.Expectation {
 func (b *Bench) table(
 	ctx context.Context, tasks []share.Task, w *share.Work, do func(ctx context.Context, i int) ([]Row, error),
 ) (*Table, error) {
-	results, err := share.Each(ctx, tasks, w.Waiting(), do)
+	results, err := share.Each(ctx, tasks, w, do)
 	t := &Table{Version: b.Version}
 	for _, rows := range results {
 		if rows != nil {
@@ -116,14 +114,4 @@ func (b *Bench) table(
 		}
 	}
 	return t, err
-}
-
-// inParallel does n things, some at the same time, up to the first error.
-func inParallel(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(sideBySide)
-	for i := range n {
-		group.Go(func() error { return do(ctx, i) })
-	}
-	return group.Wait()
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"locklab/algorithms/lock"
-	"locklab/scenarios"
 	"locklab/scenarios/race"
 	"locklab/simulator"
 	"locklab/simulator/i18n"
@@ -20,11 +19,7 @@ func Against(entry lock.Entry, t simulator.Trace) (*race.Outcome, error) {
 	if t.Race == SearchID {
 		return searchAgainst(entry, t)
 	}
-	sc, err := scenarios.ByName(t.Race)
-	if err != nil {
-		return nil, err
-	}
-	s, err := sc.Settings.With(t.Settings)
+	sc, s, err := resolve(entry, t)
 	if err != nil {
 		return nil, err
 	}
@@ -59,9 +54,8 @@ func searchAgainst(entry lock.Entry, t simulator.Trace) (*race.Outcome, error) {
 			break
 		}
 	}
-	run := f.Run()
-	o := OutcomeOf(search, run)
-	o.Race, o.Trace, o.NotInjected = b.Race(), b.Settled(entry).Trace(entry, run.Choices), f.notInjected
+	o := b.Settled(entry).Opened(search, sim).Outcome(f.Run())
+	o.NotInjected = f.notInjected
 	return o, nil
 }
 

@@ -97,7 +97,10 @@ func (b Bounds) Check(entry lock.Entry) error {
 	case b.ClientRetries > 0 && (entry.Sessions() || entry.Database != ""):
 		return i18n.Errorf("error.bound.client-retries.zookeeper", "lock", entry.ID)
 	case b.Fenced && !entry.Fences() && (entry.Database != "" || b.Settled(entry).Nodes != 1): // see lock.Fence
-		return unfenced(entry, b)
+		if entry.Database != "" {
+			return i18n.Errorf("error.bound.fenced.database", "lock", entry.ID)
+		}
+		return i18n.Errorf("error.bound.fenced", "lock", entry.ID, "nodes", b.Settled(entry).Nodes)
 	case b.Timing == Lockstep && (b.Lateness != 0 || b.Latency < 0 ||
 		b.Latency > 0 && (entry.Sessions() || entry.Database != "")):
 		return i18n.Errorf("error.bound.late.lockstep", "bounds", strings.Join(b.Items("latency", "lateness"), " "))
@@ -129,14 +132,6 @@ func (b Bounds) Check(entry lock.Entry) error {
 		env.Nodes = env.Nodes[:min(b.Nodes, len(env.Nodes))]
 	}
 	return race.CheckEnv(entry, env)
-}
-
-// unfenced is the error of fencing tokens for a lock without a counter.
-func unfenced(entry lock.Entry, b Bounds) error {
-	if entry.Database != "" {
-		return i18n.Errorf("error.bound.fenced.database", "lock", entry.ID)
-	}
-	return i18n.Errorf("error.bound.fenced", "lock", entry.ID, "nodes", b.Settled(entry).Nodes)
 }
 
 // canInject refuses a budget with a clock that jumps by nothing, or with lists of servers that may
@@ -202,16 +197,6 @@ func clockJumps(budget []simulator.FaultBudget) (d time.Duration) {
 // no more than three, the least number that makes a majority of more than one.
 func FewServers(entry lock.Entry) int { return min(entry.Servers(), 3) }
 
-// replicas returns the number of replicas that the faults of a budget need.
-func replicas(budget []simulator.FaultBudget) int {
-	for _, a := range budget {
-		if a.Fault == faults.Failover || a.Fault == faults.Split {
-			return 1
-		}
-	}
-	return 0
-}
-
 // Model returns what is searched of one lock, with what was left open filled in. The
 // error is about the budget.
 func (b Bounds) Model(entry lock.Entry) (*explore.Model, error) {
@@ -220,16 +205,18 @@ func (b Bounds) Model(entry lock.Entry) (*explore.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	travel := b.Latency
-	if b.Timing == AnyTiming {
-		travel = 0
-	}
-	return &explore.Model{
+	m := &explore.Model{
 		Scope: b.Scope, Entry: entry, Timing: b.timing(entry), Inside: b.Work, Epoch: b.Epoch,
-		Late: b.Late, Travel: travel,
-		Retries:  explore.RetrySleeps(b.TTL, b.Retries),
-		Replicas: replicas(budget), Faults: budget, ClockJumps: clockJumps(budget) + b.Skew, Skews: b.skews(),
-	}, nil
+		Late: b.Late, Retries: explore.RetrySleeps(b.TTL, b.Retries),
+		Faults: budget, ClockJumps: clockJumps(budget) + b.Skew, Skews: b.skews(),
+	}
+	if b.Timing != AnyTiming {
+		m.Travel = b.Latency
+	}
+	if b.Allows(faults.Failover) || b.Allows(faults.Split) {
+		m.Replicas = 1
+	}
+	return m, nil
 }
 
 // Race stands in place of a race in an outcome.

@@ -92,9 +92,7 @@ func (s *Search) form(said *Said) *searchJSON {
 	}
 	nested := said
 	if said == nil {
-		covered := *s.Result
-		covered.Found = withoutChoices(s.Found)
-		j.Covered = &covered
+		j.Covered = s.Result
 	} else {
 		nested = &Said{}
 	}
@@ -105,14 +103,6 @@ func (s *Search) form(said *Said) *searchJSON {
 		j.Tried = append(j.Tried, o.form(nested))
 	}
 	return j
-}
-
-func withoutChoices(found []explore.Witness) (all []explore.Witness) {
-	for _, w := range found {
-		w.Choices = nil
-		all = append(all, w)
-	}
-	return all
 }
 
 func (w Witness) form() witnessJSON {

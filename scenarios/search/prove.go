@@ -58,9 +58,9 @@ var (
 	codeLimits  = proofLimits{views: 100_000, states: 20_000, few: 10_000}  // code of a test, which is slower
 )
 
-// manyTimes as many states as two clients with one attempt each have those with two attempts, and three clients, at
+// ManyTimes as many states as two clients with one attempt each have those with two attempts, and three clients, at
 // least: measured over all locks.
-const manyTimes = 5
+const ManyTimes = 5
 
 // Prove proves what it can for any number of clients, at any timing within b, whose Clients, Attempts, Retries and
 // Uses play no part. What views do not exclude is searched for with two and three clients: all of it where views do
@@ -206,7 +206,7 @@ func (p *Proof) findWitnesses(ctx context.Context, b Bounds, harms []verdict.Wor
 			return err
 		}
 		p.Searched = p.Searched || s.Result.Complete && s.Bounds.Timing == AnyTiming
-		most.large = most.large || size == once && (!s.Complete || s.States > most.states/manyTimes)
+		most.large = most.large || size == once && (!s.Complete || s.States > most.states/ManyTimes)
 		news := 0
 		for _, w := range s.Witnesses {
 			at := slices.Index(p.Open, w.Verdict)

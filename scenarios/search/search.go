@@ -130,7 +130,8 @@ func Explore(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
 	}
 	result, err := explore.Search(ctx, search)
 	if errors.Is(err, explore.ErrReadsClock) {
-		return Explore(ctx, entry, b.idle())
+		b.Idle = true
+		return Explore(ctx, entry, b)
 	}
 	if result == nil && errors.Is(err, ctx.Err()) {
 		return nil, err
@@ -193,12 +194,6 @@ func (s *Search) searchPhases(ctx context.Context, b Bounds) error {
 	return nil
 }
 
-// idle is b as it is searched where a clock is read.
-func (b Bounds) idle() Bounds {
-	b.Idle = true
-	return b
-}
-
 // Trace names the run of these choices in a search within b, in which nothing is left open.
 func (b Bounds) Trace(entry lock.Entry, choices []simulator.Choice) simulator.Trace {
 	return simulator.Trace{Lock: entry.ID, Race: SearchID, Settings: b.String(), Choices: choices}
@@ -252,9 +247,15 @@ func OutcomeOf(b *explore.Model, run *schedule.Run) *race.Outcome {
 		case verdict.Deadlock:
 			confirmDeadlock(b, &h, &o.Judgement)
 		case verdict.Starved:
-			o.Judgement.Findings = append(o.Judgement.Findings, starvation(b, &h))
-		case verdict.Slow:
-			confirmSlow(b, &h, &o.Judgement)
+			f := verdict.Finding{Verdict: w, To: h.End, Event: len(h.Events) - 1}
+			for c := range b.Clients {
+				f.Clients = append(f.Clients, c+1)
+			}
+			o.Judgement.Findings = append(o.Judgement.Findings, f) // all were refused in the whole run
+		case verdict.Slow: // unless the judges have seen one wait for too long
+			if !slices.ContainsFunc(o.Judgement.Findings, func(f verdict.Finding) bool { return f.Verdict == w }) {
+				o.Judgement.Findings = append(o.Judgement.Findings, atEnd(w, &h, b.Waiting(&h)))
+			}
 		}
 	}
 	if o.Verdicts == nil {
@@ -293,14 +294,6 @@ func confirmDeadlock(b *explore.Model, h *history.History, j *verdict.Judgement)
 	}
 }
 
-// confirmSlow adds the finding that clients wait without end for an answer, unless the judges have seen one wait for
-// too long.
-func confirmSlow(b *explore.Model, h *history.History, j *verdict.Judgement) {
-	if !slices.ContainsFunc(j.Findings, func(f verdict.Finding) bool { return f.Verdict == verdict.Slow }) {
-		j.Findings = append(j.Findings, atEnd(verdict.Slow, h, b.Waiting(h)))
-	}
-}
-
 // forever is a finding about a client that lasts from an event on without end.
 func forever(w verdict.Word, h *history.History, event, client int) verdict.Finding {
 	return verdict.Finding{Verdict: w, Clients: []int{client}, From: h.Events[event].At, To: h.End, Forever: true,
@@ -310,13 +303,4 @@ func forever(w verdict.Word, h *history.History, event, client int) verdict.Find
 // atEnd is a finding about clients that lasts from the end of the run on without end.
 func atEnd(w verdict.Word, h *history.History, clients []int) verdict.Finding {
 	return verdict.Finding{Verdict: w, Clients: clients, From: h.End, To: h.End, Forever: true, Event: len(h.Events) - 1}
-}
-
-// starvation is the finding that all clients were refused in the whole run.
-func starvation(b *explore.Model, h *history.History) verdict.Finding {
-	f := verdict.Finding{Verdict: verdict.Starved, To: h.End, Event: len(h.Events) - 1}
-	for c := range b.Clients {
-		f.Clients = append(f.Clients, c+1)
-	}
-	return f
 }

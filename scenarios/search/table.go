@@ -272,10 +272,8 @@ func AsFlags(items ...string) string {
 // they are without flags.
 func (b Bounds) Flags() string {
 	first, last := []string{"timing", "clients", "attempts"}, []string{"budget", "max-states"}
-	rest := slices.DeleteFunc(Names(), func(name string) bool {
-		return slices.Contains(slices.Concat(first, last),
-			name)
-	})
+	named := slices.Concat(first, last)
+	rest := slices.DeleteFunc(Names(), func(name string) bool { return slices.Contains(named, name) })
 	return AsFlags(slices.Concat(b.Items(first...), b.Unlike(OpenBounds(), rest...), b.Items(last...))...)
 }
 

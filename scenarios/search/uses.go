@@ -8,10 +8,8 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/scenarios/race"
 	"locklab/simulator/client"
-	"locklab/simulator/explore"
 	"locklab/simulator/history"
 	"locklab/simulator/i18n"
-	"locklab/simulator/schedule"
 )
 
 // AutoUses in place of a set of uses: as it is written beside the lock, see lock.Search; mostly all that it offers
@@ -55,7 +53,7 @@ func formatUses(uses client.Uses) string {
 // Offered returns what clients may do with a lock besides acquiring, working and releasing, as
 // race.ProfileOf observes it. An attempt can be given up with any lock.
 func Offered(entry lock.Entry) (client.Uses, error) {
-	p, err := profiles.of(entry, func() (race.Profile, error) { return race.ProfileOf(entry) })
+	p, err := runner.Profile(entry)
 	uses := client.GiveUp
 	for _, one := range []struct {
 		has bool
@@ -68,17 +66,9 @@ func Offered(entry lock.Entry) (client.Uses, error) {
 	return uses, err
 }
 
-// observed remembers what runs have shown of locks, by their IDs.
-type observed[T any] struct{ known sync.Map }
-
-func (o *observed[T]) of(entry lock.Entry, observe func() (T, error)) (T, error) {
-	known, _ := o.known.LoadOrStore(entry.ID, sync.OnceValues(observe))
-	return known.(func() (T, error))()
-}
-
 var (
-	profiles observed[race.Profile]
-	takes    observed[taken]
+	runner race.Runner // remembers profiles
+	takes  sync.Map    // what runs have shown of locks, by their IDs
 )
 
 // canUse refuses a use that a lock does not offer: a proof about it would prove nothing.
@@ -122,41 +112,23 @@ type taken struct {
 	thread bool // the id of its thread
 }
 
-// takenBy observes, in a run with one client and without faults, which of the values that
-// the simulator gives to a lock the lock sends to its servers.
+// takenBy observes, in a run without faults, which of the values that the simulator gives to a lock the lock sends to
+// its servers.
 func takenBy(entry lock.Entry) (taken, error) {
-	return takes.of(entry, func() (t taken, err error) {
-		one := Bounds{Scope: explore.Scope{Clients: 1, Attempts: 1, TTL: DefaultBounds().TTL}}
-		search, sim, err := one.Simulator(entry)
+	known, _ := takes.LoadOrStore(entry.ID, sync.OnceValues(func() (t taken, err error) {
+		o, err := runner.Play(entry, race.Calm, race.Calm.Settings)
 		if err != nil {
 			return t, err
 		}
-		defer sim.Close()
-		run := schedule.Record(sim)
-		for range maxQuietSteps {
-			next := sim.Enabled(run.World(), nil)
-			for len(next) > 0 && int(next[0].Client) > search.Clients { // the probe
-				next = next[1:]
-			}
-			if len(next) == 0 {
-				break
-			}
-			events, err := run.Step(next[0])
-			if err != nil {
-				return t, err
-			}
-			for i := range events {
-				if events[i].Kind == history.Send {
-					t.see(events[i].Cmd)
-				}
+		for _, e := range o.History.Events {
+			if e.Kind == history.Send {
+				t.see(e.Cmd)
 			}
 		}
 		return t, nil
-	})
+	}))
+	return known.(func() (taken, error))()
 }
-
-// maxQuietSteps is more than a client needs for one attempt at a lock that no other client wants.
-const maxQuietSteps = 1000
 
 func (t *taken) see(cmd []string) {
 	for _, arg := range cmd {

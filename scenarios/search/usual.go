@@ -131,14 +131,10 @@ func (s *Search) addWitnesses(other *Search) {
 	}
 	order := s.Bounds.Words()
 	slices.SortStableFunc(s.Witnesses, func(a, b Witness) int {
-		return slices.Index(order,
-			a.Verdict) - slices.Index(order, b.Verdict)
+		return slices.Index(order, a.Verdict) - slices.Index(order, b.Verdict)
 	})
 }
 
 func (s *Search) hasAsGood(w Witness) bool {
-	return slices.ContainsFunc(s.Witnesses, func(own Witness) bool {
-		return own.Verdict == w.Verdict &&
-			own.Par <= w.Par
-	})
+	return slices.ContainsFunc(s.Witnesses, func(own Witness) bool { return own.Verdict == w.Verdict && own.Par <= w.Par })
 }

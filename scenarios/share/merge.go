@@ -157,7 +157,7 @@ const sampleOf = 100
 func (r *Results) again(ctx context.Context, p Plan, results []json.RawMessage) (differs int, err error) {
 	chosen := r.sample(p.Tasks)
 	differ := make([]bool, len(p.Tasks))
-	err = inParallel(ctx, runtime.GOMAXPROCS(0), len(chosen), func(n int) {
+	err = InParallel(ctx, runtime.GOMAXPROCS(0), len(chosen), func(n int) {
 		if r.Progress != nil {
 			r.Progress(n, len(chosen))
 		}

@@ -74,7 +74,7 @@ func (p *Partial) Compute(ctx context.Context, plan Plan) error {
 		}
 	}
 	results := make([]json.RawMessage, len(plan.Tasks))
-	err := inParallel(ctx, runtime.GOMAXPROCS(0), len(mine), func(n int) {
+	err := InParallel(ctx, runtime.GOMAXPROCS(0), len(mine), func(n int) {
 		if p.Progress != nil {
 			p.Progress(n, len(mine))
 		}

@@ -65,19 +65,10 @@ type Work struct {
 	Computer Computer // nil: this process
 	// Done is called with the number of finished tasks, from several goroutines; it may be nil. A
 	// Computer does not call it: it shows its own progress.
-	Done  func(n int)
-	waits bool // see Waiting
-}
-
-// Waiting returns w for tasks that mostly wait: without a Computer, several times as many as there
-// are cores are computed at the same time.
-func (w *Work) Waiting() *Work {
-	out := Work{}
-	if w != nil {
-		out = *w
-	}
-	out.waits = true
-	return &out
+	Done func(n int)
+	// Waits: the tasks mostly wait, so that without a Computer several times as many as there are cores are computed at
+	// the same time.
+	Waits bool
 }
 
 // Each returns the results of the tasks in their order, as w comes by them. A result is nil where
@@ -92,10 +83,10 @@ func Each[T any](
 	results := make([]*T, len(tasks))
 	if w.Computer == nil {
 		order, atOnce := longestFirst(tasks), runtime.GOMAXPROCS(0)
-		if w.waits {
+		if w.Waits {
 			atOnce *= 4
 		}
-		return results, inParallel(ctx, atOnce, len(tasks), w.Done, func(ctx context.Context, i int) error {
+		return results, InParallel(ctx, atOnce, len(tasks), w.Done, func(ctx context.Context, i int) error {
 			r, err := do(ctx, order[i])
 			if err == nil {
 				results[order[i]] = &r
@@ -130,9 +121,9 @@ func longestFirst(tasks []Task) []int {
 	return order
 }
 
-// inParallel calls do for 0 to n-1, in any order, atOnce at a time. done is as for Each. The
+// InParallel calls do for 0 to n-1, in any order, atOnce at a time. done is as for Each. The
 // first error ends the rest.
-func inParallel(ctx context.Context, atOnce, n int, done func(n int), do func(ctx context.Context, i int) error) error {
+func InParallel(ctx context.Context, atOnce, n int, done func(n int), do func(ctx context.Context, i int) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
 	var finished atomic.Int64

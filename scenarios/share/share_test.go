@@ -66,7 +66,7 @@ func (c throughJSON) Compute(ctx context.Context, p Plan) (err error) {
 func TestEach(t *testing.T) {
 	tasks := []Task{{"a", 1}, {"b", 3}, {"c", 2}}
 	do := func(_ context.Context, i int) (string, error) { return tasks[i].ID, nil }
-	for name, w := range map[string]*Work{"here": nil, "here, waiting": (*Work)(nil).Waiting(), "elsewhere": {Computer: throughJSON{-1}}} {
+	for name, w := range map[string]*Work{"here": nil, "here, waiting": &Work{Waits: true}, "elsewhere": {Computer: throughJSON{-1}}} {
 		got, err := Each(t.Context(), tasks, w, do)
 		if err != nil || *got[0]+*got[1]+*got[2] != "abc" {
 			t.Errorf("%s: %v, %v", name, got, err)

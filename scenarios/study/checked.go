@@ -31,7 +31,7 @@ type Checked struct {
 }
 
 // CheckedVersion is the version of the data that this program writes and reads.
-const CheckedVersion = 3
+const CheckedVersion = 4
 
 // A CheckedSearch is a Search with what came of it.
 type CheckedSearch struct {
@@ -43,9 +43,8 @@ type CheckedSearch struct {
 // A CheckedRun is an Outcome as data.
 type CheckedRun struct {
 	race.Outcome
-	Race string           `json:"race"`           // its ID
-	Link string           `json:"link"`           // of its trace
-	Code map[int][]string `json:"code,omitempty"` // the lines that made an event, by its index: history.Event.Code
+	Race string `json:"race"` // its ID
+	Link string `json:"link"` // of its trace
 }
 
 // Entry is the lock as an entry of the list. It cannot be made.
@@ -83,15 +82,7 @@ func ReadChecked(r io.Reader) (*Checked, error) {
 
 // NewCheckedRun is an outcome as data.
 func NewCheckedRun(o *race.Outcome) CheckedRun {
-	out := CheckedRun{Outcome: *o, Race: o.Race.ID, Link: o.Trace.Link(), Code: map[int][]string{}}
-	if o.History != nil {
-		for i, e := range o.History.Events {
-			if e.Code != nil {
-				out.Code[i] = e.Code
-			}
-		}
-	}
-	return out
+	return CheckedRun{Outcome: *o, Race: o.Race.ID, Link: o.Trace.Link()}
 }
 
 // Of returns the outcome, of the lock whose test has written the data.
@@ -105,11 +96,6 @@ func (c *CheckedRun) Of(entry lock.Entry) (_ *race.Outcome, err error) {
 	}
 	if o.Trace, err = simulator.ParseLink(c.Link); err != nil {
 		return nil, err
-	}
-	for i, lines := range c.Code {
-		if o.History != nil && i >= 0 && i < len(o.History.Events) {
-			o.History.Events[i].Code = lines
-		}
 	}
 	return &o, nil
 }

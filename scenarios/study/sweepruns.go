@@ -167,12 +167,9 @@ func (m *sweepMeter) play(s Situation) (bool, error) {
 	if s.Loss > 0 && len(run.NotInjected) > 0 {
 		return false, ErrLosses
 	}
+	counts := func(w verdict.Word) bool { return slices.Contains(m.order.Words, w) }
 	if m.order.deep() {
-		j := verdict.Judge(p.History(run, settings))
-		return slices.ContainsFunc(j.Verdicts, func(w verdict.Word) bool {
-			return slices.Contains(m.order.Words,
-				w)
-		}), nil
+		return slices.ContainsFunc(verdict.Judge(p.History(run, settings)).Verdicts, counts), nil
 	}
 	var judge verdict.Safety
 	h := client.History(p.Entry, len(p.Clients), s.TTL)
@@ -180,10 +177,7 @@ func (m *sweepMeter) play(s Situation) (bool, error) {
 	for i := range run.Events {
 		judge.Observe(&c, i, &run.Events[i], nil)
 	}
-	return slices.ContainsFunc(judge.Words(), func(w verdict.Word) bool {
-		return slices.Contains(m.order.Words,
-			w)
-	}), nil
+	return slices.ContainsFunc(judge.Words(), counts), nil
 }
 
 // countMessages plays the run without the delay.
@@ -204,12 +198,8 @@ func (m *sweepMeter) countMessages(s Situation, settings race.Settings) error {
 
 // isMessage matches a message from c1, and one that a server sends to it in answer.
 func isMessage(e *history.Event) bool {
-	return e.Client == 1 && (e.Kind == history.Send || isServed(e))
-}
-
-// isServed matches the moment at which a server, or the resource, answers.
-func isServed(e *history.Event) bool {
-	return e.Kind == history.Apply || e.Kind == history.Read || e.Kind == history.Write
+	kinds := []history.EventKind{history.Send, history.Apply, history.Read, history.Write}
+	return e.Client == 1 && slices.Contains(kinds, e.Kind)
 }
 
 // pause is c1's pause. A stay for a whole lease ends by c1's clock, which goes on.

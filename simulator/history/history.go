@@ -167,9 +167,9 @@ type Event struct {
 	Rests bool `json:"rests,omitempty"`
 
 	// Code are the lines of Client's code that made the call of a Send or a Sleep: "file.go:12", the
-	// innermost call first. Only if the run was to record it; it is not written out.
+	// innermost call first. Only if the run was to record it.
 	// Shared: do not change it.
-	Code []string `json:"-"`
+	Code []string `json:"code,omitempty"`
 }
 
 // Name returns the name of the event: its kind, or the name of the fault that it is.
