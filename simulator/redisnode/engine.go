@@ -27,7 +27,6 @@ type engine struct {
 	peer    *server.Peer
 	out     bytes.Buffer
 	hello   string   // its answer to the handshake of a new connection
-	held    int64    // number of the keyspace that it holds; unknown: it is not known
 	loaded  []string // sources in its script cache, sorted
 	sources []string // scripts that it has seen, by first appearance
 	// noMemo is the simple implementation that tests compare with: every state is
@@ -47,9 +46,6 @@ type engine struct {
 	peers     []*server.Peer // theirs
 	published []message      // by the commands of this call
 }
-
-// unknown is the number of no keyspace.
-const unknown = -1
 
 // needs says what a command may have read beside the keyspace.
 type needs uint8
@@ -84,7 +80,7 @@ func isAbsolute(arg string) bool {
 }
 
 func newEngine() (*engine, error) {
-	e := &engine{m: miniredis.NewMiniRedis(), held: unknown}
+	e := &engine{m: miniredis.NewMiniRedis()}
 	conn, err := e.m.Dial() // starts it, without a listener
 	if err != nil {
 		return nil, fmt.Errorf("simulator: start miniredis: %w", err)
@@ -236,9 +232,9 @@ func cannotCarry(what string) error {
 // run brings miniredis to keyspace s with the given lifetimes, sets the clock, runs
 // the commands of one batch, and reads the result: the reply, in RESP, the keyspace, and the lifetimes of
 // its expiring keys in the order of their places; with mark: kept. What it depends on is in e.needs.
-func (e *engine) run(id uint32, s *keyspace, ttls []time.Duration, now time.Time, b *batch) (
+func (e *engine) run(s *keyspace, ttls []time.Duration, now time.Time, b *batch) (
 	reply string, to keyspace, left []time.Duration, err error) {
-	e.restore(id, s, ttls)
+	e.restore(s, ttls)
 	e.now = now
 	e.m.SetTime(now)
 	own := e.connect(s, b)
@@ -268,28 +264,18 @@ func (e *engine) run(id uint32, s *keyspace, ttls []time.Duration, now time.Time
 	return reply, to.sorted(), left, nil
 }
 
-// restore makes miniredis hold s. Mostly it does already, since the last command
-// led there; then only the lifetimes are set anew. That holds after blind commands
-// only: after others a miniredis may hold more than it shows (COPY with REPLACE
-// leaves the old value under a new one of another type).
-func (e *engine) restore(id uint32, s *keyspace, ttls []time.Duration) {
-	held := e.held == int64(id) && !e.noMemo
-	e.held = unknown
-	if !held {
-		e.m.FlushAll()
-	}
+// restore makes miniredis hold s.
+func (e *engine) restore(s *keyspace, ttls []time.Duration) {
+	e.m.FlushAll()
 	n := 0
 	for i := range s.keys {
 		k := &s.keys[i]
-		if !held {
-			e.put(k)
-		}
-		if k.expires {
+		if e.put(k); k.expires {
 			e.m.SetTTL(k.name, ttls[n]+mark)
 			n++
 		}
 	}
-	if !held && (e.noMemo || !slices.Equal(e.loaded, s.scripts)) {
+	if e.noMemo || !slices.Equal(e.loaded, s.scripts) {
 		e.loadScripts(s.scripts)
 	}
 }
@@ -305,7 +291,7 @@ func (e *engine) loadScripts(sources []string) {
 // forgetScripts discards the scripts that it has seen.
 func (e *engine) forgetScripts() {
 	e.loadScripts(nil)
-	e.held, e.sources = unknown, nil
+	e.sources = nil
 }
 
 // put writes one key. The errors of these calls all say "wrong type", which a

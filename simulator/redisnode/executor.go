@@ -215,7 +215,7 @@ func (x *Executor) run(d *Data, now time.Duration, b uint32, n needs) (*Effect, 
 		}
 	}
 	at := clock.Epoch.Add(time.Duration(clock.Millis(now)) * time.Millisecond)
-	reply, keys, ttls, err := x.engine.recall(d.keyspace, x.keys(d), ttls, at, x.batches.At(b), n)
+	reply, keys, ttls, err := x.engine.recall(x.keys(d), ttls, at, x.batches.At(b), n)
 	switch {
 	case err != nil:
 		return nil, err
@@ -226,9 +226,6 @@ func (x *Executor) run(d *Data, now time.Duration, b uint32, n needs) (*Effect, 
 	}
 	keys, stood := x.stand(x.keys(d), keys)
 	eff := &Effect{To: x.keyspaces.ID(keys), Reply: x.internReply(reply), needs: n, stood: stood}
-	if x.engine.ran && n == needsNothing && stood == nil && x.memo.Room.Exceeded == nil {
-		x.engine.held = int64(eff.To)
-	}
 	from, to := x.keys(d), x.keyspaces.At(eff.To)
 	for place, ttl := range ttls {
 		l := Lifetime{-1, ttl.Truncate(time.Millisecond)}

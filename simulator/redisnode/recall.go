@@ -42,7 +42,7 @@ func (e *engine) recallKey(s *keyspace, ttls []time.Duration, now time.Time, b *
 }
 
 // recall is run, as far as what came of a script is known.
-func (e *engine) recall(id uint32, s *keyspace, ttls []time.Duration, now time.Time, b *batch, n needs) (
+func (e *engine) recall(s *keyspace, ttls []time.Duration, now time.Time, b *batch, n needs) (
 	reply string, to keyspace, left []time.Duration, err error) {
 	key := e.recallKey(s, ttls, now, b, n)
 	if key != "" {
@@ -55,7 +55,7 @@ func (e *engine) recall(id uint32, s *keyspace, ttls []time.Duration, now time.T
 		}
 	}
 	e.ran = true
-	reply, to, left, err = e.run(id, s, ttls, now, b)
+	reply, to, left, err = e.run(s, ttls, now, b)
 	if key != "" && err == nil && e.published == nil && len(to.conns) == 0 {
 		recalled.Lock()
 		if len(recalled.batches) >= mostRecalled {
