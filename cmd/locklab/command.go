@@ -323,10 +323,9 @@ func knownCommand(above *cobra.Command, args []string) error {
 // searched are words that newcomers type, with the command that shows what they look for.
 var searched = map[string]string{
 	"level": "locklab play --level 1", "levels": "locklab play", "lesson": "locklab explain path",
-	"lessons": "locklab explain path",
-	"redis":   "locklab list", "zookeeper": "locklab explain interview zookeeper", "kleppmann": "locklab explain debate",
+	"lessons": "locklab explain path", "redis": "locklab list", "zookeeper": "locklab explain interview zookeeper",
 	"etcd": "locklab explain interview zookeeper", "redisson": "locklab explain watchdog",
-	"antirez": "locklab explain debate", "version": "locklab --version",
+	"kleppmann": "locklab explain debate", "antirez": "locklab explain debate", "version": "locklab --version",
 	"quiz": "locklab play quiz", "replay": "locklab run LINK",
 }
 

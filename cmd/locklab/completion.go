@@ -56,7 +56,7 @@ func completionCommand() *command {
 // flagValues complete the values of flags that several commands have, by their names. Of several separated by commas
 // they complete the last one.
 var flagValues = map[string]completer{
-	"locks": familiesAndLocks, "against": locks, "races": races,
+	"locks": someOf(append(familyNames(), lockNames()...)), "against": locks, "races": races,
 	"expect": oneOf(verdict.Names(verdict.Answers)), "verdict": oneOf(play.HarmNames()),
 	"lang": oneOf(languages()), "color": oneOf(colors),
 }
@@ -77,7 +77,7 @@ func (c *command) completes(p *text.Printer, built *cobra.Command) {
 
 // completes has a shell complete the values of a flag.
 func (f *flags) completes(name string, values completer) {
-	_ = f.command.RegisterFlagCompletionFunc(name, func(_ *cobra.Command, _ []string, typed string) ( // once for each flag
+	_ = f.command.RegisterFlagCompletionFunc(name, func(_ *cobra.Command, _ []string, typed string) ( // once
 		[]cobra.Completion, cobra.ShellCompDirective,
 	) {
 		last := strings.LastIndex(typed, ",") + 1
@@ -117,19 +117,17 @@ func described(lang string, names []string) []cobra.Completion {
 	})
 }
 
-// locks completes the ids of locks, and those that the articles have for them.
-func locks(lang string, _ []string) []cobra.Completion { return described(lang, lockNames()) }
-
-// races completes the ids and the numbers of races.
-func races(lang string, _ []string) []cobra.Completion {
-	ids := lists.Each(scenarios.All(), func(s race.Race) []string { return []string{s.ID, s.Code} })
-	return described(lang, slices.Concat(ids...))
+// someOf completes described names, any number of times.
+func someOf(names []string) completer {
+	return func(lang string, _ []string) []cobra.Completion { return described(lang, names) }
 }
 
-// familiesAndLocks completes the names of families and of locks.
-func familiesAndLocks(lang string, _ []string) []cobra.Completion {
-	return described(lang, append(familyNames(), lockNames()...))
-}
+// locks complete the ids of locks, and those that the articles have for them, and races their ids and numbers.
+var (
+	locks = someOf(lockNames())
+	races = someOf(slices.Concat(
+		lists.Each(scenarios.All(), func(s race.Race) []string { return []string{s.ID, s.Code} })...))
+)
 
 // aLock completes one lock.
 func aLock(lang string, before []string) []cobra.Completion {

@@ -65,14 +65,6 @@ func noAnswer(key string, pairs ...any) error {
 	return &exitError{exitNoAnswer, text.Errorf(key, pairs...)}
 }
 
-// statusOfError returns the exit status of an error. One that is no exitError is wrong use.
-func statusOfError(err error) int {
-	if entry := (*exitError)(nil); errors.As(err, &entry) {
-		return entry.code
-	}
-	return exitUsage
-}
-
 // presentable returns a message without control characters, and with … in place of most
 // of what is too long: it may repeat any input.
 func presentable(message string) string {

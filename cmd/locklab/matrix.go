@@ -87,10 +87,10 @@ func (m *matrixFlags) run(e *env, _ []string) error {
 const reportMemory = 1 << 30
 
 // announce says before how much there is, where nobody has chosen: a page of all locks is more than most readers want.
-func (m *matrixFlags) announce(e *env, locks, races int, seconds float64) {
+func (m *matrixFlags) announce(e *env, locks, races int) {
 	if m.locks.names == nil {
 		e.inform("matrix.all", "locks", strconv.Itoa(locks), "races", strconv.Itoa(races),
-			"seconds", fmt.Sprintf("%.0f", seconds), "mb", strconv.Itoa(locks*races/1000))
+			"seconds", fmt.Sprintf("%.0f", e.whole.seconds), "mb", strconv.Itoa(locks*races/1000))
 	}
 }
 
@@ -104,9 +104,9 @@ func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Race) error 
 		shown = report.NewCollector(e.Langs())
 		show = shown.Add
 		played := float64(len(entries)*len(scs)) * (2.4e-3 + 1e-4*float64(m.runs))
-		seconds := played + figureSeconds(entries, m.all)
-		m.announce(e, len(entries), len(scs), seconds)
-		e.whole, done = e.inStages(seconds)
+		e.whole = &whole{seconds: played + figureSeconds(entries, m.all)}
+		m.announce(e, len(entries), len(scs))
+		e.whole.done, done = e.progress(100, "progress.whole")
 		e.whole.begin(played)
 	}
 	w, end := e.work(study.MatrixSteps(len(entries), len(scs), m.runs), "progress.cells")
