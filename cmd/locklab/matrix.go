@@ -88,7 +88,7 @@ const reportMemory = 1 << 30
 
 // announce says before how much there is, where nobody has chosen: a page of all locks is more than most readers want.
 func (m *matrixFlags) announce(e *env, locks, races int) {
-	if m.locks.names == nil {
+	if m.locks.names == nil && m.races == nil {
 		e.inform("matrix.all", "locks", strconv.Itoa(locks), "races", strconv.Itoa(races),
 			"seconds", fmt.Sprintf("%.0f", e.whole.seconds), "mb", strconv.Itoa(locks*races/1000))
 	}
