@@ -188,7 +188,7 @@ func RunOf(
 	}
 	for _, f := range j.Findings {
 		r.Marks = append(r.Marks, Mark{
-			Event: min(max(f.Event, 0), len(h.Events)-1), From: micros(f.From), To: micros(f.To), Word: f.Verdict,
+			Event: eventOf(f, h), From: micros(f.From), To: micros(f.To), Word: f.Verdict,
 			Clients: f.Clients,
 			Said:    in.say(func(v *wording) string { return v.mark(f) }),
 		})
@@ -203,6 +203,9 @@ func RunOf(
 	}
 	return r, listings
 }
+
+// eventOf is the event that completes a finding, by its index.
+func eventOf(f verdict.Finding, h *history.History) int { return min(max(f.Event, 0), len(h.Events)-1) }
 
 // saying words a run in several languages.
 type saying []*wording

@@ -296,7 +296,7 @@ func tellChart(e *env, l *checked.Lock, drawn chart.Result) func() {
 }
 
 func (c *checkFlags) matrixView(e *env, l *checked.Lock, out *checkedJSON) (tell func(), open, err error) {
-	own, err := l.Outcomes()
+	own, err := study.OutcomesOf(l.Races, l.Lock)
 	if err != nil || own == nil {
 		return func() {}, nil, err
 	}
@@ -332,7 +332,7 @@ func (c *checkFlags) explainView(e *env, l *checked.Lock, out *checkedJSON) (tel
 			c.shown(l).printCertificate(e.console)
 			e.Printf("\n")
 		}
-		own, err := l.Outcomes()
+		own, err := study.OutcomesOf(l.Races, l.Lock)
 		e.Keep(err)
 		explainRaces(e.console, l, lists.Pick(own, func(o *race.Outcome) bool { return verdict.Fails(o.Verdicts) }))
 	}, nil, nil

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"locklab/algorithms"
+	"locklab/reports/chart"
 	"locklab/reports/lessons"
 	"locklab/reports/report"
 	"locklab/reports/text"
@@ -58,7 +59,7 @@ func completionCommand() *command {
 var flagValues = map[string]completer{
 	"locks": someOf(append(familyNames(), lockNames()...)), "against": locks, "races": races,
 	"expect": oneOf(verdict.Names(verdict.Answers)), "verdict": oneOf(play.HarmNames()),
-	"lang": oneOf(languages()), "color": oneOf(colors),
+	"lang": oneOf(languages()), "color": oneOf(colors), "size": oneOf(chart.SizeNames()),
 }
 
 // completes has a shell complete what a command takes. A command without arguments is offered none, and one

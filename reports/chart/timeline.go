@@ -349,10 +349,7 @@ func (p *timelinePlot) messages() {
 	for i, m := range p.Messages {
 		lane, shown := p.lane[m.Client]
 		server, ok := p.server[m.Node]
-		out := m.Sent
-		if out < 0 {
-			out = m.Arrived
-		}
+		out := m.Begins()
 		if !shown || !ok || out < 0 {
 			continue
 		}
