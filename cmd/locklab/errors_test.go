@@ -56,7 +56,7 @@ func TestWrongUse(t *testing.T) {
 		{`chart pars`, `"pars"…did you mean par?`},
 		{`chart foo`, `"foo": all are par, theorems`},
 		{`chart recovery.csv`, `"recovery.csv"…only a FILE.json`},
-		{`chart recovery --title X`, `--title and --notes…-o`},
+		{`chart recovery --title X`, `--title, --size and --notes…-o`},
 		{`matrix -o out.png`, `-o out.png: a folder`},
 		{`help nonsense`, `"nonsense"`},
 		{`nonsense --help`, `"nonsense"`},

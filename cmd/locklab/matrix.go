@@ -86,6 +86,14 @@ func (m *matrixFlags) run(e *env, _ []string) error {
 // holds 200 MB: a limit near that would cost more time than all the rest.
 const reportMemory = 1 << 30
 
+// announce says before how much there is, where nobody has chosen: a page of all locks is more than most readers want.
+func (m *matrixFlags) announce(e *env, locks, races int) {
+	if m.locks.names == nil && m.races == nil {
+		e.inform("matrix.all", "locks", strconv.Itoa(locks), "races", strconv.Itoa(races),
+			"seconds", fmt.Sprintf("%.0f", e.whole.seconds), "mb", strconv.Itoa(locks*races/1000))
+	}
+}
+
 func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Race) error {
 	var shown *report.Collector // what the report shows of the runs
 	show, done := func(*race.Outcome) {}, func() {}
@@ -95,12 +103,8 @@ func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Race) error 
 		shown = report.NewCollector(e.Langs())
 		show = shown.Add
 		played := float64(len(entries)*len(scs)) * (2.4e-3 + 1e-4*float64(m.runs))
-		seconds := played + figureSeconds(entries, m.all)
-		if m.locks.names == nil { // a page of all locks is more than most readers want
-			e.inform("matrix.all", "locks", strconv.Itoa(len(entries)), "races", strconv.Itoa(len(scs)),
-				"seconds", fmt.Sprintf("%.0f", seconds), "mb", strconv.Itoa(len(entries)*len(scs)/1000))
-		}
-		e.whole = &whole{seconds: seconds}
+		e.whole = &whole{seconds: played + figureSeconds(entries, m.all)}
+		m.announce(e, len(entries), len(scs))
 		e.whole.done, done = e.progress(100, "progress.whole")
 		e.whole.begin(played)
 	}
