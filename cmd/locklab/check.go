@@ -285,7 +285,7 @@ func tellChart(e *env, l *checked.Lock, drawn chart.Result) func() {
 }
 
 func (c *checkFlags) matrixView(e *env, l *checked.Lock, out map[string]any) (tell func(), open, err error) {
-	own, err := l.Outcomes()
+	own, err := study.OutcomesOf(l.Races, l.Lock)
 	if err != nil || own == nil {
 		return func() {}, nil, err
 	}
@@ -294,8 +294,7 @@ func (c *checkFlags) matrixView(e *env, l *checked.Lock, out map[string]any) (te
 	for i := range cells {
 		cells[i] = append([]*race.Outcome{own[i]}, cells[i]...)
 	}
-	flat, _ := flatten(cells)
-	out["matrix"] = matrixJSON{Cells: cellsJSON(flat)}
+	out["matrix"] = matrixJSON{Cells: cellsJSON(flatten(cells))}
 	return func() {
 		e.chart(report.Grid(append([]lock.Entry{l.Lock}, c.beside...), scs, cells))
 		e.Printf("\n")
@@ -323,7 +322,7 @@ func (c *checkFlags) explainView(e *env, l *checked.Lock, out map[string]any) (t
 			c.shown(l).printCertificate(e.console)
 			e.Printf("\n")
 		}
-		own, err := l.Outcomes()
+		own, err := study.OutcomesOf(l.Races, l.Lock)
 		e.Keep(err)
 		explainRaces(e.console, l, lists.Pick(own, func(o *race.Outcome) bool { return verdict.Fails(o.Verdicts) }))
 	}, nil, nil

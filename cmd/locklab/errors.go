@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"locklab/reports/chart"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/simulator"
@@ -50,6 +51,9 @@ func internal(err error) error {
 	}
 	if stoppedBy(err) {
 		return noAnswer("error.stopped")
+	}
+	if errors.As(err, new(chart.SizeError)) {
+		return err
 	}
 	if limit := (*simulator.LimitError)(nil); errors.As(err, &limit) {
 		return &exitError{exitNoAnswer, err}

@@ -20,11 +20,10 @@ func explainCommand() *command {
 	file, runs := "", false
 	return &command{
 		use: "explain LOCK | RACE | LOCK RACE | LINK|FILE | path [N] | interview [TOPIC] | debate | " +
-			" glossary | judge | need | TERM | FAULT | ARTICLE",
+			"glossary | judge | need | TERM | FAULT | ARTICLE",
 		examples: []string{
 			"explain redlock", "explain R18 --lang zh", "explain 003-C failed-renewal", "explain path 3",
-			"explain lease",
-			"explain token -o token.html",
+			"explain lease", "explain token -o token.html",
 		},
 		complete: explainable,
 		flags: func(f *flags) {

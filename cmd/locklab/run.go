@@ -452,7 +452,7 @@ func runDemo(e *env, _ []string) error {
 	if err != nil {
 		return internal(err)
 	}
-	flat, _ := flatten(cells)
+	flat := flatten(cells)
 	e.show("demo", map[string]any{"cells": cellsJSON(flat)}, func() {
 		lessons.Text(e.Printer, e.look(), lessons.Demo(e.Printer, cells))
 		e.Next("locklab run setnx-expire crash-before-expire", "locklab explain need", "locklab play --level 1")

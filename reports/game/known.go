@@ -37,7 +37,7 @@ func (t *Table) Known(ctx context.Context, names []string) (all map[string]any, 
 			r := Request{Link: open[0].Link, Harm: l.Harm}
 			about := r.Link + "|" + string(r.Harm)
 			ask := func(do string) { r.Do = do; know(r, do+"|", about) }
-			if ask("doom"); open[0].End != nil {
+			if ask("lost"); open[0].End != nil {
 				continue
 			}
 			ask("cannot")

@@ -12,12 +12,8 @@
 //	o.speed           how fast it plays, and o.onspeed(speed) when that is changed
 //	o.sizes, o.set    what can be dragged: {pause, skew, jump, drift} in ns; set(name, ns) when it was
 //
-// The element has the methods key(event), which says whether it has used a key, toggle(),
-// where() and goTo(share), and playFrom(event). From top to bottom it shows: where everybody is now, the picture, the controls,
-// what happens now, the code, and all lines of the run.
-//
-// Where events stand, which of them are counted and not drawn, and which servers are drawn as one, the data say: X[i] is
-// where event i stands. Long gaps are cut, which a wave marks.
+// The element has the methods key(event), which says whether it has used a key, toggle(), where() and goTo(share), and
+// playFrom(event). Where events stand, what is folded, and where time is cut, the data say.
 const MOTION = {
   clients: [], // their colours, which package motion adds
   bar: 24, node: 30, gap: 46, left: 76, top: 58, right: 24,
@@ -100,6 +96,7 @@ function motion(run, o = {}) {
 
   // ---- overlap: under everything, in red --------------------------------------------------
   for (const m of run.marks ?? []) {
+    for (const c of m.c ?? []) if (laneOf[c]) put("rect", { x: xOf(m.f), y: laneOf[c] - 4, width: Math.max(0, xOf(m.t) - xOf(m.f)), height: MOTION.bar + 8, class: "motion-overlap" });
     if (m.w !== "OVERLAP" || m.t <= m.f) continue;
     const a = xOf(m.f), b = xOf(m.t);
     put("rect", { x: a, y: MOTION.top - 4, width: b - a, height: axis - MOTION.top + 4, class: "motion-overlap" });
@@ -163,7 +160,9 @@ function motion(run, o = {}) {
     if (from === undefined) continue;
     const up = above.includes(m.c), out = m.s < 0 ? m.a : m.s;
     const stored = m.n < 0 && m.a >= 0;
-    const tip = m.n < 0 ? `${say("motion." + m.w.toLowerCase())} ${m.p === "refused" ? say("motion.refused") : m.p ?? "…"}`
+    const tip = m.h > m.k && m.k ? say("motion.fenced", { token: m.k, newest: m.h })
+      : m.k && m.w === "WRITE" ? say("motion.token", { reply: m.p, token: m.k })
+      : m.n < 0 ? `${say("motion." + m.w.toLowerCase())} ${m.p === "refused" ? say("motion.refused") : m.p ?? "…"}`
       : (m.r >= 0 ? `${m.w} → ${m.p ?? ""}` : `${m.w} ${m.l ? "✕" : "…"}`) + (m.x ? ` ×${m.x}` : "");
     if (to !== undefined) {
       const edge = up ? from + MOTION.bar : from, target = up ? to : to + each;
@@ -198,7 +197,7 @@ function motion(run, o = {}) {
   const clocks = []; // what says that a clock is off, with its text
   const news = node("g"); // flags stand above the cover, and what is still to come is pale
   const raise = (e, x) => { e.dataset.x = x; news.append(e); return e; };
-  const flags = [...(run.faults ?? []).map((f) => ({ e: f.e, fault: true, clock: /clock/.test(f.w), text: "⚡ " + own(f.s) + (f.c ? " c" + f.c : f.n && run.nodes > 1 ? " n" + f.n : "") })),
+  const flags = [...(run.faults ?? []).map((f) => ({ e: f.e, fault: true, clock: /clock/.test(f.w), text: "⚡ " + own(f.s) })),
     ...(run.marks ?? []).map((m) => ({ e: m.e, calm: m.w === "FENCED", text: own(m.s).replace(/^!! /, "") }))].sort((a, b) => a.e - b.e);
   for (const f of flags) {
     const x = X[f.e], long = widthOf(f.text, 7) + 12;
@@ -484,7 +483,7 @@ function motion(run, o = {}) {
   let seen = false; // the picture, by the browser
   new ResizeObserver(() => {
     layout();
-    if (!seen && box.clientWidth) { seen = true; intoSight(); }
+    if (!seen && box.clientWidth) { seen = true; if (live || o.verdict) intoSight(); }
   }).observe(box);
   layout();
   place(o.verdict && telltale ? X[telltale.e] : X[last], false);
