@@ -118,10 +118,9 @@ func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Race) error 
 	complete := !stopped && len(flat) == len(entries)*len(scs)
 	var files []report.File
 	if m.dir != "" && complete {
-		source := report.Source(commandLine(canonical(e.running, nil)) + " -o out")
 		r := &report.Report{
-			Printer: e.Printer, Command: e.command, Source: source, Dir: m.dir, Locks: entries, Grid: grid,
-			Outcomes: flat, Runs: shown.Runs(), Waits: !m.stops,
+			Printer: e.Printer, Command: e.command, Dir: m.dir, Locks: entries, Grid: grid, Outcomes: flat,
+			Source: report.Source(commandLine(canonical(e.running, nil)) + " -o out"), Runs: shown.Runs(), Waits: !m.stops,
 		}
 		files, err = reportFiles(e, r, m.all)
 	}
@@ -139,9 +138,7 @@ func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Race) error 
 	}
 	showHere(e, failed, "matrix", matrixJSON{!complete, cellsJSON(flat)}, func() {
 		e.chart(grid)
-		if m.runs > 0 {
-			printCounts(e.Printer, flat)
-		}
+		printCounts(e.Printer, flat, m.runs)
 		e.Next("locklab run token gc-pause", "locklab explain R18", "locklab matrix -o out")
 		if !complete {
 			e.Printf("%s\n", e.Error(failed))
@@ -174,7 +171,10 @@ func flatten(cells [][]*race.Outcome) []*race.Outcome {
 
 // printCounts prints how often each lock failed, with the confidence interval of the
 // count.
-func printCounts(e *text.Printer, outcomes []*race.Outcome) {
+func printCounts(e *text.Printer, outcomes []*race.Outcome, runs int) {
+	if runs == 0 {
+		return
+	}
 	e.Printf("\n")
 	e.Wrap("", e.Say("matrix.counts"))
 	for _, o := range outcomes {
