@@ -41,7 +41,7 @@ var checkViews = []struct {
 
 // A checkView puts a view of a lock into out, and returns what prints it; nil: the test has not searched for it. open
 // is about what is not known.
-type checkView func(c *checkFlags, e *env, l *checked.Lock, out *checkedJSON) (tell func(), open, err error)
+type checkView func(c *checkFlags, e *env, l *checked.Lock, out map[string]any) (tell func(), open, err error)
 
 func checkViewNames() (names []string) {
 	for _, v := range checkViews {
@@ -124,12 +124,11 @@ func (c *checkFlags) runTests(e *env, pkg string) (found []checked.Lock, bad, er
 		}
 		return nil, nil, err
 	}
-	wrong := slices.ContainsFunc(r.Locks, func(l checked.Lock) bool { return l.Failed && l.Unknown == "" })
 	if r.Failed {
 		fmt.Fprintln(e.stderr, failures(r.Output, r.Locks))
 	}
 	switch {
-	case wrong:
+	case slices.ContainsFunc(r.Locks, isWrong):
 		return r.Locks, &exitError{exitDiffers, text.Errorf("error.own.differs", "package", pkg)}, nil
 	case r.Failed && len(r.Locks) > 0:
 		return r.Locks, noAnswer("error.own.failed", "package", pkg), nil
@@ -139,15 +138,16 @@ func (c *checkFlags) runTests(e *env, pkg string) (found []checked.Lock, bad, er
 	return r.Locks, nil, nil
 }
 
+// isWrong reports whether a claim of a test is wrong.
+func isWrong(l checked.Lock) bool { return l.Failed && l.Unknown == "" }
+
 // failures returns the output of tests that fail; where the results of all of them are shown below, only their names.
 func failures(output string, shown []checked.Lock) string {
 	lines := strings.Split(strings.TrimRight(output, "\n"), "\n")
 	named := lists.Pick(lines, func(line string) bool { return strings.HasPrefix(line, "--- FAIL: ") })
 	unknown := func(line string) bool {
 		name, _, _ := strings.Cut(strings.TrimPrefix(line, "--- FAIL: "), " ")
-		return !slices.ContainsFunc(shown, func(l checked.Lock) bool {
-			return l.Test == name && l.Failed && l.Unknown == ""
-		})
+		return !slices.ContainsFunc(shown, func(l checked.Lock) bool { return l.Test == name && isWrong(l) })
 	}
 	if len(named) > 0 && !slices.ContainsFunc(named, unknown) && !strings.Contains(output, "\npanic:") {
 		lines = named
@@ -165,21 +165,9 @@ func (c *checkFlags) more() (all []string) {
 	return all
 }
 
-// checkedJSON is one lock with its views, each as its own command has it.
-type checkedJSON struct {
-	Test      string         `json:"test"`
-	Unknown   string         `json:"unknown,omitempty"`
-	Search    *search.Search `json:"explore,omitempty"`
-	Proof     *search.Proof  `json:"prove,omitempty"` // for any number of clients, in place of a search
-	Pars      any            `json:"par,omitempty"`
-	Tolerance any            `json:"tolerance,omitempty"`
-	Matrix    *matrixJSON    `json:"matrix,omitempty"`
-	Runs      []runJSON      `json:"runs,omitempty"` // explain: the shortest way to each verdict
-}
-
 // show shows the views of each lock. open is the error of what is not known.
 func (c *checkFlags) show(e *env, found []checked.Lock) (open, err error) {
-	var all []checkedJSON
+	var all []any // each lock with its views, each as its own command has it
 	for i := range found {
 		if i > 0 && !e.json {
 			e.Printf("\n")
@@ -198,9 +186,10 @@ func (c *checkFlags) show(e *env, found []checked.Lock) (open, err error) {
 }
 
 // showLock shows the views of a lock.
-func (c *checkFlags) showLock(e *env, l *checked.Lock) (out checkedJSON, open, err error) {
-	out = checkedJSON{Test: l.Test, Unknown: l.Unknown}
+func (c *checkFlags) showLock(e *env, l *checked.Lock) (out map[string]any, open, err error) {
+	out = map[string]any{"test": l.Test}
 	if l.Unknown != "" {
+		out["unknown"] = l.Unknown
 		return out, noAnswer("error.own.unknown", "test", l.Test, "why", l.Unknown), nil
 	}
 	for _, v := range checkViews {
@@ -210,7 +199,7 @@ func (c *checkFlags) showLock(e *env, l *checked.Lock) (out checkedJSON, open, e
 		if !e.json {
 			e.Printf("== %s: %s ==\n\n", v.name, l.Test)
 		}
-		tell, unknown, err := v.of(c, e, l, &out)
+		tell, unknown, err := v.of(c, e, l, out)
 		open = cmp.Or(open, unknown)
 		switch {
 		case err != nil:
@@ -226,9 +215,9 @@ func (c *checkFlags) showLock(e *env, l *checked.Lock) (out checkedJSON, open, e
 }
 
 // searchView is the view explore: the search, or the proof.
-func (c *checkFlags) searchView(e *env, l *checked.Lock, out *checkedJSON) (tell func(), open, err error) {
+func (c *checkFlags) searchView(e *env, l *checked.Lock, out map[string]any) (tell func(), open, err error) {
 	if l.Proof != nil {
-		out.Proof = saidOfProof(l.Proof)
+		out["prove"] = saidOfProof(l.Proof) // for any number of clients, in place of a search
 		return func() {
 			for _, lang := range e.Langs() {
 				e.Printf("%s\n\n", certificate.OfProof(l.Proof, lang))
@@ -239,7 +228,7 @@ func (c *checkFlags) searchView(e *env, l *checked.Lock, out *checkedJSON) (tell
 		return nil, nil, nil
 	}
 	s := c.shown(l)
-	out.Search = s.said()
+	out["explore"] = s.said()
 	return func() {
 		if c.shows("explain") && len(s.Witnesses) > 0 { // which shows the ways, and then what was covered
 			certificate.PrintClaim(e.Printer, s.Search)
@@ -260,7 +249,7 @@ func (c *checkFlags) shown(l *checked.Lock) *shownSearch {
 	return s
 }
 
-func (c *checkFlags) parView(e *env, l *checked.Lock, out *checkedJSON) (tell func(), open, err error) {
+func (c *checkFlags) parView(e *env, l *checked.Lock, out map[string]any) (tell func(), open, err error) {
 	if l.Pars == nil {
 		return nil, nil, nil
 	}
@@ -269,11 +258,11 @@ func (c *checkFlags) parView(e *env, l *checked.Lock, out *checkedJSON) (tell fu
 		return nil, nil, err
 	}
 	drawn.Prepend(l.Lock, lists.Each(l.Pars, func(s study.CheckedSearch) *search.Search { return s.Search }))
-	out.Pars = chart.Of(drawn, "")
+	out["par"] = chart.Of(drawn, "")
 	return tellChart(e, l, drawn), conclude(drawn), nil
 }
 
-func (c *checkFlags) toleranceView(e *env, l *checked.Lock, out *checkedJSON) (tell func(), open, err error) {
+func (c *checkFlags) toleranceView(e *env, l *checked.Lock, out map[string]any) (tell func(), open, err error) {
 	if l.Limits == nil {
 		return nil, nil, nil
 	}
@@ -283,7 +272,7 @@ func (c *checkFlags) toleranceView(e *env, l *checked.Lock, out *checkedJSON) (t
 	}
 	drawn.Locks = append([]lock.Entry{l.Lock}, drawn.Locks...)
 	drawn.Limits = append(slices.Clone(l.Limits), drawn.Limits...)
-	out.Tolerance = chart.Of(drawn, "")
+	out["tolerance"] = chart.Of(drawn, "")
 	return tellChart(e, l, drawn), conclude(drawn), nil
 }
 
@@ -295,7 +284,7 @@ func tellChart(e *env, l *checked.Lock, drawn chart.Result) func() {
 	}
 }
 
-func (c *checkFlags) matrixView(e *env, l *checked.Lock, out *checkedJSON) (tell func(), open, err error) {
+func (c *checkFlags) matrixView(e *env, l *checked.Lock, out map[string]any) (tell func(), open, err error) {
 	own, err := study.OutcomesOf(l.Races, l.Lock)
 	if err != nil || own == nil {
 		return func() {}, nil, err
@@ -305,8 +294,7 @@ func (c *checkFlags) matrixView(e *env, l *checked.Lock, out *checkedJSON) (tell
 	for i := range cells {
 		cells[i] = append([]*race.Outcome{own[i]}, cells[i]...)
 	}
-	flat := flatten(cells)
-	out.Matrix = &matrixJSON{Cells: cellsJSON(flat)}
+	out["matrix"] = matrixJSON{Cells: cellsJSON(flatten(cells))}
 	return func() {
 		e.chart(report.Grid(append([]lock.Entry{l.Lock}, c.beside...), scs, cells))
 		e.Printf("\n")
@@ -315,14 +303,16 @@ func (c *checkFlags) matrixView(e *env, l *checked.Lock, out *checkedJSON) (tell
 
 // explainView is the shortest way to each verdict with the code, what the verdict means and what mends it, the races in
 // which the lock falls, and at last what the search has covered.
-func (c *checkFlags) explainView(e *env, l *checked.Lock, out *checkedJSON) (tell func(), open, err error) {
+func (c *checkFlags) explainView(e *env, l *checked.Lock, out map[string]any) (tell func(), open, err error) {
 	var ways []*race.Outcome
 	if l.Search != nil {
 		if ways, err = study.OutcomesOf(l.Search.Runs, l.Lock); err != nil {
 			return nil, nil, err
 		}
 	}
-	out.Runs = lists.Each(ways, outcomeJSON)
+	if len(ways) > 0 {
+		out["runs"] = lists.Each(ways, outcomeJSON)
+	}
 	return func() {
 		for i, o := range ways {
 			explainWay(e.console, l, o, &l.Search.Search.Witnesses[i])

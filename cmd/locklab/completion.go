@@ -57,7 +57,7 @@ func completionCommand() *command {
 // flagValues complete the values of flags that several commands have, by their names. Of several separated by commas
 // they complete the last one.
 var flagValues = map[string]completer{
-	"locks": someOf(append(familyNames(), lockNames()...)), "against": locks, "races": races,
+	"locks": familiesAndLocks, "against": locks, "races": races,
 	"expect": oneOf(verdict.Names(verdict.Answers)), "verdict": oneOf(play.HarmNames()),
 	"lang": oneOf(languages()), "color": oneOf(colors), "size": oneOf(chart.SizeNames()),
 }
@@ -102,33 +102,35 @@ func oneOf(names []string) completer {
 	}
 }
 
-// described are names, each with the title of what it is: a lock, a race or a family.
-func described(lang string, names []string) []cobra.Completion {
-	return lists.Each(names, func(name string) cobra.Completion {
-		said := text.FamilyTitle(name, lang)
-		if e, known := algorithms.ByName(name); known {
-			said = text.LockTitle(e.ID, lang)
-		} else if s, err := scenarios.ByName(name); err == nil {
-			said = lessons.Story(lang, s, "title")
-		}
-		if said == name {
-			return name
-		}
-		return cobra.CompletionWithDesc(name, said)
-	})
+// described completes names, any number of times, each with its title.
+func described(names []string, title func(name, lang string) string) completer {
+	return func(lang string, _ []string) []cobra.Completion {
+		return lists.Each(names, func(name string) cobra.Completion {
+			return cobra.CompletionWithDesc(name, title(name, lang))
+		})
+	}
 }
 
-// someOf completes described names, any number of times.
-func someOf(names []string) completer {
-	return func(lang string, _ []string) []cobra.Completion { return described(lang, names) }
-}
-
-// locks complete the ids of locks, and those that the articles have for them, and races their ids and numbers.
+// Families are completed by their names, locks by their ids and those that the articles have for them, and races by
+// their ids and numbers.
 var (
-	locks = someOf(lockNames())
-	races = someOf(slices.Concat(
-		lists.Each(scenarios.All(), func(s race.Race) []string { return []string{s.ID, s.Code} })...))
+	families = described(familyNames(), text.FamilyTitle)
+	locks    = described(lockNames(), func(name, lang string) string {
+		e, _ := algorithms.ByName(name)
+		return text.LockTitle(e.ID, lang)
+	})
+	races = described(slices.Concat(
+		lists.Each(scenarios.All(), func(s race.Race) []string { return []string{s.ID, s.Code} })...),
+		func(name, lang string) string {
+			s, _ := scenarios.ByName(name)
+			return lessons.Story(lang, s, "title")
+		})
 )
+
+// familiesAndLocks completes the names of families and of locks.
+func familiesAndLocks(lang string, _ []string) []cobra.Completion {
+	return append(families(lang, nil), locks(lang, nil)...)
+}
 
 // aLock completes one lock.
 func aLock(lang string, before []string) []cobra.Completion {

@@ -5,7 +5,10 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	"locklab/reports/deck"
 	"locklab/reports/lessons"
@@ -23,7 +26,7 @@ type lessonFlags struct {
 func lessonCommand() *command {
 	l := &lessonFlags{DeckOptions: lessons.DeckOptions{Questions: 5, Seed: 1}, open: deck.Views[0]}
 	return &command{
-		use: "lesson NAME...", complete: someOf(lessons.SubjectNames()), run: l.run,
+		use: "lesson NAME...", complete: lessonSubjects, run: l.run,
 		args: between(1, math.MaxInt, "lesson"),
 		flags: func(f *flags) {
 			f.outHTML(&l.file, "error.lesson.format")
@@ -106,4 +109,9 @@ func lessonJSON(slides []*lessons.Slide) any {
 		}
 		return step
 	})}
+}
+
+// lessonSubjects completes what a lesson can be about, any number of times.
+func lessonSubjects(lang string, _ []string) []cobra.Completion {
+	return slices.Concat([]cobra.Completion{"path", "debate"}, familiesAndLocks(lang, nil), races(lang, nil))
 }

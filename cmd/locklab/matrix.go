@@ -86,43 +86,41 @@ func (m *matrixFlags) run(e *env, _ []string) error {
 // holds 200 MB: a limit near that would cost more time than all the rest.
 const reportMemory = 1 << 30
 
-// announce says before how much there is, where nobody has chosen: a page of all locks is more than most readers want.
-func (m *matrixFlags) announce(e *env, locks, races int) {
-	if m.locks.names == nil && m.races == nil {
-		e.inform("matrix.all", "locks", strconv.Itoa(locks), "races", strconv.Itoa(races),
-			"seconds", fmt.Sprintf("%.0f", e.whole.seconds), "mb", strconv.Itoa(locks*races/1000))
-	}
-}
-
 func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Race) error {
+	done := func() {}
 	var shown *report.Collector // what the report shows of the runs
-	show, done := func(*race.Outcome) {}, func() {}
+	show := func(*race.Outcome) {}
 	if m.dir != "" {
 		defer debug.SetGCPercent(debug.SetGCPercent(300))
 		defer debug.SetMemoryLimit(debug.SetMemoryLimit(reportMemory))
 		shown = report.NewCollector(e.Langs())
 		show = shown.Add
 		played := float64(len(entries)*len(scs)) * (2.4e-3 + 1e-4*float64(m.runs))
-		e.whole = &whole{seconds: played + figureSeconds(entries, m.all)}
-		m.announce(e, len(entries), len(scs))
+		seconds := played + figureSeconds(entries, m.all)
+		if m.locks.names == nil { // a page of all locks is more than most readers want
+			e.inform("matrix.all", "locks", strconv.Itoa(len(entries)), "races", strconv.Itoa(len(scs)),
+				"seconds", fmt.Sprintf("%.0f", seconds), "mb", strconv.Itoa(len(entries)*len(scs)/1000))
+		}
+		e.whole = &whole{seconds: seconds}
 		e.whole.done, done = e.progress(100, "progress.whole")
 		e.whole.begin(played)
 	}
 	w, end := e.work(study.MatrixSteps(len(entries), len(scs), m.runs), "progress.cells")
 	cells, err := study.Matrix(e.ctx, entries, scs, m.runs, show, w)
 	end()
-	if err != nil && !stoppedBy(err) {
+	stopped := stoppedBy(err)
+	if err != nil && !stopped {
 		done()
 		return internal(err)
 	}
-	grid, flat := report.Grid(entries, scs, cells), flatten(cells)
-	complete := err == nil && len(flat) == len(entries)*len(scs)
+	grid := report.Grid(entries, scs, cells)
+	flat := flatten(cells)
+	complete := !stopped && len(flat) == len(entries)*len(scs)
 	var files []report.File
 	if m.dir != "" && complete {
 		r := &report.Report{
-			Source:  report.Source(commandLine(canonical(e.running, nil)) + " -o out"),
-			Printer: e.Printer, Command: e.command, Dir: m.dir, Locks: entries, Grid: grid,
-			Outcomes: flat, Runs: shown.Runs(), Waits: !m.stops,
+			Printer: e.Printer, Command: e.command, Dir: m.dir, Locks: entries, Grid: grid, Outcomes: flat,
+			Source: report.Source(commandLine(canonical(e.running, nil)) + " -o out"), Runs: shown.Runs(), Waits: !m.stops,
 		}
 		files, err = reportFiles(e, r, m.all)
 	}
@@ -140,9 +138,7 @@ func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Race) error 
 	}
 	showHere(e, failed, "matrix", matrixJSON{!complete, cellsJSON(flat)}, func() {
 		e.chart(grid)
-		if m.runs > 0 {
-			printCounts(e.Printer, flat)
-		}
+		printCounts(e.Printer, flat, m.runs)
 		e.Next("locklab run token gc-pause", "locklab explain R18", "locklab matrix -o out")
 		if !complete {
 			e.Printf("%s\n", e.Error(failed))
@@ -175,7 +171,10 @@ func flatten(cells [][]*race.Outcome) []*race.Outcome {
 
 // printCounts prints how often each lock failed, with the confidence interval of the
 // count.
-func printCounts(e *text.Printer, outcomes []*race.Outcome) {
+func printCounts(e *text.Printer, outcomes []*race.Outcome, runs int) {
+	if runs == 0 {
+		return
+	}
 	e.Printf("\n")
 	e.Wrap("", e.Say("matrix.counts"))
 	for _, o := range outcomes {
