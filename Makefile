@@ -28,8 +28,8 @@ COMPILES = Compiling locklab. This takes a minute or two the first time, and a f
 COMPILESzh = 正在编译 locklab：第一次要一两分钟，以后几秒钟。
 DRAWS = Playing these six locks in every race, and drawing. This takes about ten seconds.
 DRAWSzh = 让这六把锁跑遍所有竞争场景并画图，大约十秒。
-DREW = Open $(OUT)/report.html; the pictures beside it: grid, poster (every race), recovery, waiting, sweep, run.
-DREWzh = 请打开 $(OUT)/report.html；旁边的图：grid（总表）、poster（全部竞争场景）、recovery、waiting、sweep、run。
+DREW = Open $(OUT)/report.html; the pictures beside it: grid, poster (every race), recovery, sweep, run.
+DREWzh = 请打开 $(OUT)/report.html；旁边的图：grid（总表）、poster（全部竞争场景）、recovery、sweep、run。
 NEXT = "go install ./cmd/locklab" installs locklab; until then write $(OUT)/locklab, as in "$(OUT)/locklab run redlock gc-pause".
 NEXTzh = 用 "go install ./cmd/locklab" 安装 locklab；没安装时写 $(OUT)/locklab，例如 "$(OUT)/locklab run redlock gc-pause"。
 

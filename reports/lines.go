@@ -121,14 +121,6 @@ func (l *line) fold(next *line) bool {
 	return true
 }
 
-// refused returns the number of refused attempts that the turn is; 0: it is something else, as a renewal.
-func (t *turn) refused() int {
-	if t.count == 0 || !t.steps[0].refused {
-		return 0
-	}
-	return t.count
-}
-
 // turn words what a client does: "SETNX -> 0, retry x9". text words a step.
 func (v *wording) turn(t *turn, text func(*step) string) string {
 	said := v.joined(t.steps, text)

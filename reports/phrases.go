@@ -295,9 +295,42 @@ func (v *wording) mark(f verdict.Finding) string {
 		who = v.say("mark.to", "client", clientName(f.Clients[0]))
 	default:
 		who = ClientNames(f.Clients, ",")
+		if waits := v.waiting(f); waits != nil {
+			key := map[bool]string{false: "mark.waits", true: "mark.waits.ever"}[f.Forever]
+			said := v.say(key, "client", ClientNames(waits, ","), "time", v.lasting(f))
+			return strings.Join([]string{"!!", string(f.Verdict), said}, " ")
+		}
 	}
 	parts := []string{"!!", string(f.Verdict), who, v.lasting(f)}
 	return strings.Join(strings.Fields(strings.Join(parts, " ")), " ")
+}
+
+// waiting are the clients that want the lock at the end of a finding that nobody can get it; nil: it is another finding.
+// One that has died, that is inside, or that gives up after one refusal does not want it.
+func (v *wording) waiting(f verdict.Finding) (all []int) {
+	if f.Verdict != verdict.Deadlock && f.Verdict != verdict.Blocked {
+		return nil
+	}
+	for c := 1; c <= v.h.Clients; c++ {
+		asks, asked := false, 0
+		for _, e := range v.h.Events {
+			switch {
+			case e.Client != c:
+			case e.At >= f.To:
+				asks = asks || asked > 0 && e.Kind == history.Acquire
+			case e.Kind == history.Acquire:
+				asks, asked = true, asked+1
+			case e.Kind == history.Refuse:
+				asks = asked > 1
+			case e.Kind == history.Enter, e.Kind == history.Crash, e.Kind == history.Done:
+				asks, asked = false, 0
+			}
+		}
+		if asks {
+			all = append(all, c)
+		}
+	}
+	return all
 }
 
 // lasting is the length of a finding whose length is the point of it.

@@ -1,7 +1,9 @@
 package reports
 
 import (
+	"fmt"
 	"math"
+	"regexp"
 	"slices"
 
 	"locklab/simulator/history"
@@ -165,45 +167,91 @@ func (r *Run) told() []int {
 	return slices.Compact(all)
 }
 
-// fold has attempts that repeat each other be one, with their number: where a row of the lanes has several, a picture
-// has the first, and that its client waits.
-func (r *Run) fold() {
-	for _, row := range r.Rows {
-		for i, times := range row.refused {
-			if times > 2 {
-				r.foldAttempts(i+1, times, row.Event)
+// An attempt is what a client asks from an event to the one with which it is refused, after which it asks again.
+type attempt struct {
+	begins, ends int
+	asks         string // its commands and the replies, without numbers, as those of tokens and nodes of a queue
+}
+
+var numbers = regexp.MustCompile(`\S*\d\S*`)
+
+// attempts are the refused attempts of a client.
+func (r *Run) attempts(client int) (all []attempt) {
+	begun := -1
+	for _, s := range r.States {
+		switch is := s.Clients[client-1]; {
+		case is.Stage == verdict.Acquiring && begun < 0:
+			begun = s.Event
+		case is.Stage == verdict.Idle && is.Retries && begun >= 0:
+			all = append(all, attempt{begins: begun, ends: s.Event})
+			begun = -1
+		case is.Stage != verdict.Acquiring:
+			begun = -1
+		}
+	}
+	for i := range all {
+		for _, m := range r.Messages {
+			if m.Client == client && all[i].has(m.Begins()) {
+				asks := m.What + " " + m.Reply
+				all[i].asks += fmt.Sprintln(m.Node, numbers.ReplaceAllString(asks, ""), m.Lost, all[i].has(m.Answered))
 			}
+		}
+	}
+	return all
+}
+
+func (a attempt) has(event int) bool { return event >= a.begins && event <= a.ends }
+
+// fold has attempts that repeat each other, while nothing else happens, be one, with their number: a picture has the
+// first, and that its client waits.
+func (r *Run) fold() {
+	var loud []int // what else happens: faults, verdicts, reads and writes, who gets in or leaves
+	for _, f := range r.Faults {
+		loud = append(loud, f.Event)
+	}
+	for _, m := range r.Marks {
+		loud = append(loud, m.Event)
+	}
+	for _, m := range r.Messages {
+		if m.Node == history.Resource {
+			loud = append(loud, m.Arrived)
+		}
+	}
+	for c := range r.Clients {
+		all := r.attempts(c + 1)
+		for len(all) > 0 {
+			n := 1
+			for n < len(all) && all[n].asks == all[0].asks &&
+				!slices.ContainsFunc(loud, func(e int) bool { return e > all[0].begins && e < all[n].ends }) {
+				n++
+			}
+			if n > 2 {
+				r.foldAttempts(c+1, n, all[0], attempt{all[1].begins, all[n-1].ends, ""})
+			}
+			all = all[n:]
 		}
 	}
 }
 
-// foldAttempts folds so many attempts of a client, the last of which ends with an event.
-func (r *Run) foldAttempts(client, times, end int) {
-	var begun []int // by the events with which they begin
-	asks := func(n int) bool { return r.States[n].Clients[client-1].Stage == verdict.Acquiring }
-	for n := range r.States {
-		if asks(n) && (n == 0 || !asks(n-1)) && r.States[n].Event <= end {
-			begun = append(begun, r.States[n].Event)
-		}
-	}
-	if len(begun) < times {
-		return // as of a lock that asks again within an attempt
-	}
-	asked, first := begun[len(begun)-times], begun[len(begun)-times+1]
-	inside := func(event int) bool { return event >= first && event <= end }
+// foldAttempts folds so many attempts of a client: the first, and then the rest.
+func (r *Run) foldAttempts(client, times int, first, rest attempt) {
 	r.Messages = slices.DeleteFunc(r.Messages, func(m Message) bool {
-		return m.Client == client && inside(m.Begins()) && (m.Lost || inside(m.Answered))
+		return m.Client == client && rest.has(m.Begins()) && (m.Lost || rest.has(m.Answered))
 	})
 	for i := range r.Messages {
-		if m := &r.Messages[i]; m.Client == client && m.Begins() >= asked && m.Begins() < first && m.Node > 0 {
+		if m := &r.Messages[i]; m.Client == client && first.has(m.Begins()) && m.Node > 0 {
 			m.Times = times
 		}
 	}
 	var states []Moment
 	for _, s := range r.States {
-		is := &s.Clients[client-1]
-		if busy := is.Stage != verdict.Idle || is.Retries; busy && s.Event >= first && s.Event < end {
-			*is = ClientState{Retries: true}
+		if s.Event >= rest.begins && s.Event < rest.ends {
+			s.Clients[client-1] = ClientState{Retries: true}
+			for n, k := range s.Keys { // what it got meanwhile, it gave back
+				if k.Held && k.Owner == client {
+					s.Keys[n] = KeyState{}
+				}
+			}
 		}
 		if n := len(states); n == 0 || !states[n-1].equal(s.State) {
 			states = append(states, s)

@@ -55,6 +55,8 @@ type Message struct {
 	Reply    string `json:"p,omitempty"`
 	Lost     bool   `json:"l,omitempty"`
 	Times    int    `json:"x,omitempty"` // of attempts that repeat each other, which it stands for; 0: one
+	Token    uint64 `json:"k,omitempty"` // the fencing token of a write; 0: none
+	Newest   uint64 `json:"h,omitempty"` // of a write that is refused, the highest token that the resource has seen
 	Round    int    `json:"-"`           // the index of the first message of its round: see Run.gather
 }
 
@@ -63,6 +65,8 @@ type Fault struct {
 	Event int    `json:"e"`
 	Name  string `json:"w"`
 	Said  Said   `json:"s"`
+
+	client, node int // that it strikes; 0: none
 }
 
 // A Mark is a verdict at the event that completes it, with the time that it covers.
@@ -71,7 +75,7 @@ type Mark struct {
 	From    int64        `json:"f"`
 	To      int64        `json:"t"`
 	Word    verdict.Word `json:"w"`
-	Clients []int        `json:"c"`
+	Waiting []int        `json:"c,omitempty"` // the clients that want the lock, which nobody can get
 	Said    Said         `json:"s"`
 }
 
@@ -83,8 +87,6 @@ type Row struct {
 	Lanes   []Said `json:"l"`
 	Servers Said   `json:"s,omitempty"`
 	Marks   []Said `json:"m,omitempty"`
-
-	refused []int // by client, from 0, the number of refused attempts that it tells
 }
 
 // A SaidAt is a sentence of the story.
@@ -183,14 +185,13 @@ func RunOf(
 				}
 				return cmp.Or(v.redis(s), e.Name())
 			})
-			r.Faults = append(r.Faults, Fault{i, e.Name(), said})
+			r.fault(Fault{i, e.Name(), said, e.Client, e.Node})
 		}
 	}
 	for _, f := range j.Findings {
 		r.Marks = append(r.Marks, Mark{
 			Event: eventOf(f, h), From: micros(f.From), To: micros(f.To), Word: f.Verdict,
-			Clients: f.Clients,
-			Said:    in.say(func(v *wording) string { return v.mark(f) }),
+			Waiting: in[0].waiting(f), Said: in.say(func(v *wording) string { return v.mark(f) }),
 		})
 	}
 	r.Rows = in.rows(h, j)
@@ -206,6 +207,40 @@ func RunOf(
 
 // eventOf is the event that completes a finding, by its index.
 func eventOf(f verdict.Finding, h *history.History) int { return min(max(f.Event, 0), len(h.Events)-1) }
+
+// fault adds a fault. The clocks of a client and of a server that are set at one instant are that of one machine, and
+// said once.
+func (r *Run) fault(f Fault) {
+	for i := range r.Faults {
+		before := &r.Faults[i]
+		client, node := before, &f
+		if before.client == 0 {
+			client, node = &f, before
+		}
+		together := slices.Max(r.At[before.Event+1:f.Event+1]) == 0 && client.client > 0 && node.client == 0
+		if together && sameClock(client, node) {
+			if r.Nodes > 1 {
+				for lang, said := range client.Said {
+					client.Said[lang] = nodeName(node.node) + " " + said
+				}
+			}
+			before.Said, before.client, before.node = client.Said, client.client, node.node
+			return
+		}
+	}
+	r.Faults = append(r.Faults, f)
+}
+
+// sameClock reports whether the clocks of a client and of a server are set in the same way.
+func sameClock(client, node *Fault) bool {
+	for lang, said := range node.Said {
+		if strings.TrimPrefix(client.Said[lang], clientName(client.client)+" ") !=
+			strings.TrimPrefix(said, nodeName(node.node)+" ") {
+			return false
+		}
+	}
+	return true
+}
 
 // saying words a run in several languages.
 type saying []*wording
@@ -230,7 +265,6 @@ func (in saying) rows(h *history.History, j verdict.Judgement) []Row {
 			Servers: in.say(func(v *wording) string { return v.befell(&l) })}
 		for c := range l.turns {
 			row.Lanes = append(row.Lanes, in.say(func(v *wording) string { return v.lanesTurn(&l, c) }))
-			row.refused = append(row.refused, l.turns[c].refused())
 		}
 		for m := range l.findings {
 			row.Marks = append(row.Marks, in.say(func(v *wording) string { return v.mark(l.findings[m]) }))
@@ -285,7 +319,7 @@ func skews(h *history.History) []int64 {
 
 // messages are those of a run, in the order in which they were sent.
 func messages(h *history.History) []Message {
-	all, known := []Message{}, map[int]int{}
+	all, known, news, newest := []Message{}, map[int]int{}, reloads(h), uint64(0)
 	for i := range h.Events {
 		e := &h.Events[i]
 		if e.Msg == 0 {
@@ -305,14 +339,18 @@ func messages(h *history.History) []Message {
 			m.Arrived, m.Reply = i, Reply(e.Reply)
 		case history.Read, history.Write:
 			m.Arrived, m.What = i, strings.ToUpper(e.Kind.String())
-			if m.Reply = "v" + strconv.Itoa(e.Version); e.Kind == history.Write && !e.OK {
-				m.Reply = "refused"
+			if h.Guard == history.Fenced {
+				m.Token = e.Token
 			}
+			if m.Reply = "v" + strconv.Itoa(e.Version); e.Kind == history.Write && !e.OK {
+				m.Reply, m.Newest = "refused", newest
+			}
+			newest = max(newest, e.Token)
 		case history.Answer:
 			m.Answered = i
 		case history.LoseRequest, history.LoseReply:
 			m.Lost = true
 		}
 	}
-	return slices.DeleteFunc(all, func(m Message) bool { return m.Client == 0 || m.Node == 0 })
+	return slices.DeleteFunc(all, func(m Message) bool { return m.Client == 0 || m.Node == 0 || news[m.Answered] })
 }

@@ -46,10 +46,13 @@ func sweepChart() *figure {
 		},
 	}
 	d.draw = s.find
-	d.report = func(e *env, r *report.Report, _ []lock.Entry) (chart.Result, error) {
+	d.report = func(e *env, r *report.Report, charted []lock.Entry) (_ chart.Result, err error) {
 		s.stops = !r.Waits
-		entries, err := locksNamed(pausedLocks)
-		if err != nil {
+		entries := lists.Pick(charted, func(l lock.Entry) bool { return l.TTL > 0 })
+		if r.Whole() {
+			entries, err = locksNamed(pausedLocks)
+		}
+		if err != nil || len(entries) == 0 {
 			return nil, err
 		}
 		return s.find(e, entries)

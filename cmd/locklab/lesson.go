@@ -54,18 +54,17 @@ func (l *lessonFlags) run(e *env, args []string) error {
 	if l.Lang = e.Langs()[0]; e.given("seed") && l.Seed == 0 {
 		l.Seed = rand.Uint64N(100_000)
 	}
-	blocks, err := subject.Deck(lessons.NewStage(), l.DeckOptions)
+	slides, err := subject.Deck(lessons.NewStage(), l.DeckOptions)
 	if err != nil {
 		return err
 	}
-	slides := lessons.Slides(blocks)
 	e.show("lesson", lessonJSON(slides), func() { printLesson(e, slides) })
-	page := deck.Page{Blocks: blocks, Lang: l.Lang, Command: e.command, View: l.open, Site: e.getenv("LOCKLAB_PAGE")}
+	page := deck.Page{Slides: slides, Lang: l.Lang, Command: e.command, View: l.open, Site: e.getenv("LOCKLAB_PAGE")}
 	return e.write(l.file, func(w io.Writer) error { return deck.Write(w, page) })
 }
 
 // printLesson prints the headings of a lesson.
-func printLesson(e *env, slides []lessons.Slide) {
+func printLesson(e *env, slides []*lessons.Slide) {
 	e.Wrap("", text.Say(e.Langs()[0], "lesson.total", "title", slides[0].Heading, "steps", fmt.Sprint(len(slides))))
 	e.Printf("\n")
 	for i, s := range slides {
@@ -94,11 +93,11 @@ type lessonStep struct {
 	Notes    []string `json:"notes,omitempty"`
 }
 
-func lessonJSON(slides []lessons.Slide) any {
+func lessonJSON(slides []*lessons.Slide) any {
 	return struct {
 		Title string       `json:"title"`
 		Steps []lessonStep `json:"steps"`
-	}{slides[0].Heading, lists.Each(slides, func(s lessons.Slide) lessonStep {
+	}{slides[0].Heading, lists.Each(slides, func(s *lessons.Slide) lessonStep {
 		step := lessonStep{Kind: s.Kind, Heading: s.Heading, Points: s.Lines(""),
 			Question: strings.Join(s.Lines(lessons.Asked), " "), Answer: s.Lines(lessons.Answer),
 			Notes: s.Lines(lessons.Notes)}

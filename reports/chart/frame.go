@@ -24,8 +24,13 @@ type Format struct {
 	Title string // in place of what the chart has found
 	Notes bool   // below it stand its notes, and it is higher by that
 	Slide bool   // of a run: its letters are as large as fit, and the title stands elsewhere
+	Print bool   // of a run on a Slide: for a column of a printed page, see ColumnWidth
 	Size  Size   // in which it is printed
 }
+
+// ColumnWidth is the width of a picture, in points, whose smallest letters have 7.5 points where it is printed 8.9 cm
+// wide: in one of two columns on A4.
+const ColumnWidth vg.Length = 300
 
 // A Size is that of a printed picture, in points; without a width it is one of 1600x900 pixels for screens, and without
 // a height it is as high as it needs to be.
@@ -72,7 +77,7 @@ type frame struct {
 	notes []string // further lines at the foot, by which the picture is higher
 	least vg.Point // size of the body; where it is too little all is drawn smaller
 	tall  bool     // the picture has the size of its body, whatever its ratio
-	large bool     // its letters are as large as fit
+	large bool     // its letters are as large as fit, up to its edges
 	size  Size     // in which it is printed
 	body  func(draw.Canvas)
 }
@@ -120,9 +125,9 @@ func (f frame) picture() (p picture) {
 	if f.size.width > 0 {
 		return f.printed()
 	}
-	dpis := dpis
+	dpis, margin := dpis, margin
 	if f.large {
-		dpis = append([]int{240, 224, 208, 192}, dpis...)
+		dpis, margin = append([]int{240, 224, 208, 192}, dpis...), 3
 	}
 	for _, dpi := range dpis {
 		p = picture{width: vg.Length(pixels*72) / vg.Length(dpi), dpi: dpi, scale: 1}

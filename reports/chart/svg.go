@@ -8,6 +8,7 @@ import (
 	"image/color"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -200,9 +201,22 @@ func (c *svgCanvas) paint(property string, text bool) string {
 // nameSpace is that of SVG, which a file needs and an element of a page does not.
 const nameSpace = ` xmlns="http://www.w3.org/2000/svg"`
 
+// A Letters is the outlines of letters that a page has already: they serve its other pictures, too.
+type Letters map[string]bool
+
+// outlines match those of the letters of a picture.
+var outlines = regexp.MustCompile(`<path id="g[0-9a-f]+" d="[^"]*"/>\n`)
+
 // Inline returns an SVG as an element of a page with a label.
-func Inline(svg, label string) string {
+func (l Letters) Inline(svg, label string) string {
 	rest := strings.TrimPrefix(strings.Replace(svg, nameSpace, "", 1), "<svg")
+	rest = outlines.ReplaceAllStringFunc(rest, func(o string) string {
+		if l[o] {
+			return ""
+		}
+		l[o] = true
+		return o
+	})
 	return `<svg role="img" aria-label="` + html.EscapeString(label) + `"` + rest
 }
 

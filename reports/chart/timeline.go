@@ -33,7 +33,7 @@ type Timeline struct {
 const (
 	timelineLeft  vg.Length = 52 // for the names
 	timelineRight vg.Length = 12
-	timelineFlags           = 3 // rows above the lanes for faults and verdicts
+	timelineFlags           = 3 // rows above the lanes for faults and verdicts, at most
 	laneHeight    vg.Length = 16
 	laneGap       vg.Length = 15 // for the messages of a lane
 	arrowGap      vg.Length = 26 // between lanes and servers
@@ -54,6 +54,7 @@ func clientColor(client int) color.NRGBA {
 type timelinePlot struct {
 	*reports.Run
 	lang    string
+	rows    int         // above the lanes
 	at      []int64     // of each event, in microseconds
 	x       []vg.Length // of each event, and of the end
 	clients []int       // shown, from 1
@@ -66,7 +67,10 @@ type timelinePlot struct {
 
 func (r *Timeline) picture(f Format) picture {
 	run, _ := reports.RunOf(r.History, r.Judgement, r.Verdicts, []string{f.Lang}, false)
-	p := &timelinePlot{Run: run, lang: f.Lang}
+	p := &timelinePlot{Run: run, lang: f.Lang, rows: timelineFlags}
+	if f.Print {
+		p.rows = min(timelineFlags, len(run.Faults)+len(run.Marks))
+	}
 	now := int64(0)
 	for _, d := range run.At {
 		now += d
@@ -88,6 +92,9 @@ func (r *Timeline) picture(f Format) picture {
 	drawn := frame{title: f.Title, below: below, least: least, body: p.draw, foot: []string{say(f.Lang, scale)}, size: f.Size}
 	if f.Slide {
 		drawn.title, drawn.below, drawn.large = "", nil, true
+	}
+	if f.Print {
+		drawn.tall, drawn.least.X, drawn.foot = true, ColumnWidth-6, nil
 	}
 	drawn.source(r.Source, f.Lang)
 	return drawn.picture()
@@ -142,7 +149,7 @@ func (p *timelinePlot) above() int { return (len(p.clients) + 1) / 2 }
 // least is the least height of the drawing.
 func (p *timelinePlot) least() vg.Length {
 	lanes, bands := vg.Length(len(p.clients))*(laneHeight+laneGap), vg.Length(len(p.Bands))*(bandHigh+bandGap)
-	return timelineFlags*smallLine + lanes + 2*arrowGap + bands + 2*smallLine
+	return vg.Length(p.rows)*smallLine + lanes + 2*arrowGap + bands + 2*smallLine
 }
 
 func (p *timelinePlot) draw(c draw.Canvas) {
@@ -166,9 +173,10 @@ func (p *timelinePlot) draw(c draw.Canvas) {
 
 // arrange places lanes and servers from top to bottom, and lets them fill the height.
 func (p *timelinePlot) arrange() {
-	stretch := (p.c.Size().Y - (timelineFlags+2)*smallLine) / (p.least() - (timelineFlags+2)*smallLine)
+	fixed := vg.Length(p.rows+2) * smallLine
+	stretch := (p.c.Size().Y - fixed) / (p.least() - fixed)
 	p.bar, p.band = laneHeight*min(stretch, 1.6), bandHigh*min(stretch, 2)
-	p.top, p.axis = p.c.Max.Y-timelineFlags*smallLine, p.c.Min.Y+smallLine
+	p.top, p.axis = p.c.Max.Y-vg.Length(p.rows)*smallLine, p.c.Min.Y+smallLine
 	p.lane, p.server = map[int]vg.Length{}, map[int]vg.Length{}
 	room := p.bar + laneGap*min(stretch, 1.4)
 	bands := vg.Length(len(p.Bands)) * (p.band + bandGap)
@@ -191,9 +199,14 @@ func (p *timelinePlot) arrange() {
 	}
 }
 
-// overlaps marks the time in which two clients are inside.
+// overlaps marks the time in which two clients are inside, or in which one waits for a lock that nobody can get.
 func (p *timelinePlot) overlaps() {
 	for _, m := range p.Marks {
+		for _, c := range m.Waiting {
+			if y, ok := p.lane[c]; ok {
+				fillBox(p.c, box(p.placeOf(m.From), y-p.bar, p.placeOf(m.To), y+p.bar), faded(vermillion, 0x30))
+			}
+		}
 		if m.Word != verdict.Overlap || m.To <= m.From {
 			continue
 		}
@@ -426,9 +439,15 @@ func (p *timelinePlot) touch(m *reports.Message, y vg.Length, rows []room) {
 	switch {
 	case m.Reply == "refused":
 		said, letters = say(p.lang, "motion.refused"), bold(writing(smallSize, green))
+		if m.Newest > m.Token && m.Token > 0 {
+			said = say(p.lang, "motion.fenced", "token", fmt.Sprint(m.Token), "newest", fmt.Sprint(m.Newest))
+		}
 		glyph = draw.GlyphStyle{Color: green, Radius: 3, Shape: draw.CrossGlyph{}}
 	case m.What == "WRITE":
 		said, letters, glyph.Shape = say(p.lang, "motion.write")+" "+m.Reply, smallStrong, draw.CircleGlyph{}
+		if m.Token > 0 {
+			said = say(p.lang, "motion.token", "reply", m.Reply, "token", fmt.Sprint(m.Token))
+		}
 	}
 	x, width := p.x[m.Arrived], letters.Width(said)
 	p.c.DrawGlyph(glyph, vg.Point{X: x, Y: y})
@@ -517,7 +536,7 @@ func (p *timelinePlot) flags() {
 		all = append(all, timelineFlag{m.Event, strings.TrimPrefix(m.Said[p.lang], "!! "), line})
 	}
 	slices.SortStableFunc(all, func(a, b timelineFlag) int { return a.event - b.event })
-	var free [timelineFlags]vg.Length
+	free := make([]vg.Length, p.rows)
 	for _, f := range all {
 		letters := bold(writing(smallSize, f.line.Color))
 		x, width := p.x[f.event], letters.Width(f.said)+6
@@ -525,7 +544,7 @@ func (p *timelinePlot) flags() {
 		if x+width > p.c.Max.X { // it stands before its line
 			from = x - width
 		}
-		row := slices.IndexFunc(free[:], func(end vg.Length) bool { return from >= end })
+		row := slices.IndexFunc(free, func(end vg.Length) bool { return from >= end })
 		top := p.top
 		if row >= 0 {
 			free[row], top = from+width, p.c.Max.Y-smallLine*vg.Length(row)

@@ -2,6 +2,7 @@ package chart
 
 import (
 	"bytes"
+	"fmt"
 	"html"
 	"regexp"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"locklab/algorithms"
+	"locklab/reports"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
 	"locklab/simulator/effort"
@@ -43,7 +45,8 @@ func written(t *testing.T, p Picture, f Format) (all []string) {
 }
 
 // The picture says what it has found, and has each fault and each verdict, whatever the language. Attempts
-// that come to the same are counted.
+// that come to the same are counted, the clocks of one machine are one fault, what nobody can get is waited for, and a
+// script that is sent again is one call.
 func TestTimelineSaysWhatHappened(t *testing.T) {
 	for _, c := range []struct {
 		lock, race, lang string
@@ -52,8 +55,11 @@ func TestTimelineSaysWhatHappened(t *testing.T) {
 		{"token", "gc-pause", "en", []string{"token lets c1 and c2 in together for 4.5 s, and an update is lost", "c1 PAUSE 12.5s", "OVERLAP c1+c2", "STALE-WRITE by c1", "SET NX PX → nil x9", "paused"}},
 		{"token", "gc-pause", "zh", []string{"「唯一标识」让c1和c2同时在临界区里4.5秒，丢了一次更新", "c1停顿12.5s", "停顿"}},
 		{"token", "gc-pause-fenced", "en", []string{"token lets c1 and c2 in together for 4.5 s, and the resource refuses the late write"}},
-		{"setnx-expire", "crash-before-expire", "en", []string{"With setnx-expire, no client ever acquires the lock again", "DEADLOCK c1,c2 for ever", "dead"}},
-		{"redlock", "failover", "en", []string{"redlock survives this race", "n2-5"}},
+		{"setnx-expire", "crash-before-expire", "en", []string{"With setnx-expire, no client ever acquires the lock again", "DEADLOCK c2 waits for ever", "dead"}},
+		{"setnx-expire", "crash-holding", "en", []string{"BLOCKED c2 waits 9.51s"}},
+		{"redlock", "failover", "en", []string{"redlock survives this race", "n2-5", "SET NX PX → OK (1/5), nil (4/5) x4"}},
+		{"redlock", "clock-jump", "en", []string{"CLOCK +11s c2 n3"}},
+		{"redislock-fence", "gc-pause-fenced", "en", []string{"v1, token 2", "token 1 < 2: refused", "EVAL obtain → 1"}},
 		{"redlock", "quorum-restart", "en", []string{"SET NX PX → OK (3/5), nil (2/5)", "WRITE v2"}},
 		{"zk-protected", "gc-pause", "en", []string{"WRITE v1", "WRITE v2"}},
 		{"watchdog", "failed-renewal", "en", []string{"EVAL renew → lost"}},
@@ -106,6 +112,34 @@ func TestEveryRunIsDrawn(t *testing.T) {
 			r := timelineOf(t, "token", "calm")
 			if r.Verdicts = []verdict.Word{w}; strings.HasPrefix(r.Finding(lang), "timeline.") {
 				t.Errorf("%s has no finding in %s", w, lang)
+			}
+		}
+	}
+}
+
+// A client that asks again and again takes no more room than one that asks a few times: no run of the best-known locks
+// in the best-known races has more than a slide can show.
+func TestAttemptsFold(t *testing.T) {
+	for _, id := range []string{"token", "watchdog", "redlock", "zk-protected", "redislock-fence"} {
+		for _, raceID := range []string{"gc-pause", "failover", "crash-holding", "slow-work"} {
+			r := timelineOf(t, id, raceID)
+			if r.History == nil {
+				continue
+			}
+			run, _ := reports.RunOf(r.History, r.Judgement, r.Verdicts, []string{"en"}, false)
+			sent := map[string]int{}
+			for _, m := range run.Messages {
+				if m.What == "EVALSHA obtain" && strings.Contains(m.Reply, "NOSCRIPT") {
+					t.Errorf("%s in %s: %+v", id, raceID, m)
+				}
+				if m.Node == 1 && strings.HasPrefix(m.What, "SET") || strings.HasPrefix(m.What, "CREATE") {
+					sent[fmt.Sprint("c", m.Client)]++
+				}
+			}
+			for who, n := range sent {
+				if n > 6 {
+					t.Errorf("%s in %s: %s asks %d times", id, raceID, who, n)
+				}
 			}
 		}
 	}

@@ -30,7 +30,7 @@ var Views = []string{"slides", "handout", "worksheet", "key"}
 
 // A Page is a deck with what its file says of itself.
 type Page struct {
-	Blocks  []lessons.Block
+	Slides  []*lessons.Slide
 	Lang    string
 	Command string // the line that makes the file again
 	View    string // one of Views, which is shown first
@@ -51,8 +51,9 @@ var (
 // Write writes a deck as one file, which asks no server for anything.
 func Write(w io.Writer, p Page) error {
 	var slides []slide
-	for i, s := range lessons.Slides(p.Blocks) {
-		one := slide{Slide: s, Number: i + 1, lang: p.Lang}
+	letters := chart.Letters{}
+	for i, s := range p.Slides {
+		one := slide{Slide: s, Number: i + 1, lang: p.Lang, letters: letters}
 		if err := one.draw(); err != nil {
 			return err
 		}
@@ -67,6 +68,7 @@ func Write(w io.Writer, p Page) error {
 	if err := deckTemplate.Execute(&b, map[string]any{
 		"Page": p, "Slides": slides, "Tag": text.Tag(p.Lang), "Letters": []string{"A", "B", "C", "D"},
 		"Say":   func(key string) string { return text.Say(p.Lang, "lesson."+key, "command", p.Command) },
+		"Scale": text.Say(p.Lang, "timeline.scale.cut"),
 		"Style": template.CSS(deckStyle + motion.Style), "Script": template.JS(deckScript),
 		"Data": template.JS(data), // in which no < ends the element
 	}); err != nil {
@@ -80,9 +82,10 @@ func Write(w io.Writer, p Page) error {
 
 // A slide is one of a deck, with its pictures.
 type slide struct {
-	lessons.Slide
+	*lessons.Slide
 	Number      int
 	lang        string
+	letters     chart.Letters
 	Command     string        // that plays the run; "": there is none to play
 	Address     string        // of the race on the page, after its "#"
 	Found       string        // what the run shows
@@ -101,16 +104,16 @@ func (s *slide) draw() (err error) {
 	case o == nil:
 		return nil
 	case s.Kind == lessons.How:
-		s.Open, err = picture(until(o, leaves(o, 2)), s.lang)
+		s.Open, err = s.picture(until(o, leaves(o, 2)))
 		return err
 	case s.Kind == lessons.Quiz: // the run of a question stops where it asks
-		s.Open, err = picture(o, s.lang)
+		s.Open, err = s.picture(o)
 		return err
 	}
 	s.Command, s.Address = "locklab run "+o.Lock.ID+" "+o.Race.ID, "race."+o.Lock.ID+"."+o.Race.ID
 	s.Found = timeline(o).Finding(s.lang)
-	if s.Open, err = picture(until(o, question(o)), s.lang); err == nil {
-		s.Whole, err = picture(o, s.lang)
+	if s.Open, err = s.picture(until(o, question(o))); err == nil {
+		s.Whole, err = s.picture(o)
 	}
 	return err
 }
@@ -164,9 +167,15 @@ func timeline(o *race.Outcome) *chart.Timeline {
 	return &chart.Timeline{History: o.History, Judgement: o.Judgement, Verdicts: o.Verdicts}
 }
 
-// picture is a run as a part of the page.
-func picture(o *race.Outcome, lang string) (template.HTML, error) {
-	var b strings.Builder
-	err := chart.SVG(&b, timeline(o), chart.Format{Lang: lang, Slide: true})
-	return template.HTML(chart.Inline(b.String(), o.Lock.ID+" "+o.Race.ID)), err
+// picture is a run as a part of the page: for a screen, and for paper.
+func (s *slide) picture(o *race.Outcome) (template.HTML, error) {
+	var all strings.Builder
+	for _, print := range []bool{false, true} {
+		var b strings.Builder
+		if err := chart.SVG(&b, timeline(o), chart.Format{Lang: s.lang, Slide: true, Print: print}); err != nil {
+			return "", err
+		}
+		all.WriteString(s.letters.Inline(b.String(), o.Lock.ID+" "+o.Race.ID))
+	}
+	return template.HTML(all.String()), nil
 }

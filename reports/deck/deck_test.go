@@ -18,7 +18,7 @@ import (
 // stage keeps what all tests play.
 var stage = lessons.NewStage()
 
-func deckOf(t *testing.T, names string, o lessons.DeckOptions) []lessons.Block {
+func deckOf(t *testing.T, names string, o lessons.DeckOptions) []*lessons.Slide {
 	t.Helper()
 	s, err := lessons.ParseSubject(strings.Fields(names))
 	if err != nil {
@@ -36,9 +36,9 @@ func deckOf(t *testing.T, names string, o lessons.DeckOptions) []lessons.Block {
 func TestFileHasAllTexts(t *testing.T) {
 	effort.OnlyExhaustive(t, "it takes seconds; one goroutine plays")
 	for _, lang := range text.Languages() {
-		blocks := deckOf(t, "setnx-expire redlock", lessons.DeckOptions{Lang: lang, Questions: 3, Seed: 1})
+		slides := deckOf(t, "setnx-expire redlock", lessons.DeckOptions{Lang: lang, Questions: 3, Seed: 1})
 		var b, again bytes.Buffer
-		page := Page{Blocks: blocks, Lang: lang, Command: "locklab lesson <&>"}
+		page := Page{Slides: slides, Lang: lang, Command: "locklab lesson <&>"}
 		if err := errors.Join(Write(&b, page), Write(&again, page)); err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +49,6 @@ func TestFileHasAllTexts(t *testing.T) {
 		body, _, _ := strings.Cut(content, `<script type="application/json"`)
 		body = regexp.MustCompile(`</?code>`).ReplaceAllString(body, "")
 		said := strings.Join(strings.Fields(html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(body, " "))), " ")
-		slides := lessons.Slides(blocks)
 		for _, s := range slides {
 			texts := []string{s.Heading}
 			for _, part := range []string{"", lessons.Asked, lessons.Answer, lessons.Notes} {
@@ -90,7 +89,7 @@ func wellFormed(t *testing.T, body string) {
 
 // The picture of a question does not show how the run ends.
 func TestQuestionsDoNotTell(t *testing.T) {
-	for _, s := range lessons.Slides(deckOf(t, "setnx-expire redlock", lessons.DeckOptions{Lang: "en"})) {
+	for _, s := range deckOf(t, "setnx-expire redlock", lessons.DeckOptions{Lang: "en"}) {
 		o := s.Run
 		if o == nil || s.Kind != lessons.Race {
 			continue

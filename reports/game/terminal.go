@@ -357,13 +357,9 @@ func (s *Screen) Ask(questions []*Question, again string) {
 
 func (s *Screen) showQuestion(q *Question, n int) {
 	s.Printf("\n")
-	if q.Run == nil { // about several locks
-		s.tell("", words("board.question", "n", n))
-	} else {
-		s.tell("", words("quiz.head", "n", n, "lock", q.Outcome.Lock.Heading(), "race", q.Race))
-		s.Printf("\n")
-		s.lanes(q.Outcome)
-	}
+	s.tell("", words("quiz.head", "n", n, "lock", q.Outcome.Lock.Heading(), "race", q.Race))
+	s.Printf("\n")
+	s.lanes(q.Outcome)
 	s.Printf("\n")
 	s.tell("", q.Ask)
 	for i, answer := range q.Answers {

@@ -11,23 +11,18 @@ import (
 	texttemplate "text/template"
 
 	"locklab/reports"
-	"locklab/reports/game"
 	"locklab/reports/text"
-	"locklab/scenarios/race"
 )
 
-// A Block is a part of a page. Text, Markdown, HTML and package deck write a page in their own way.
+// A Block is a part of a page. Text, Markdown and HTML write a page in their own way.
 type Block struct {
 	Kind    Kind
-	Lead    string        // what a terminal prints before a text, and indents its further lines by
-	Text    string        // not folded; of a listing its lines
-	Items   []string      // of a list
-	Rows    [][]string    // of a table
-	Columns []int         // widths of a table's columns in a terminal, but for the last
-	Draw    View          // of a listing: draws it at a width, and in a language; nil: it is Text
-	Run     *race.Outcome // that a listing draws, where a slide can play it
-	Part    string        // of a slide; of its heading, what the slide is for
-	Choices []game.Answer // whose words are the items of a list
+	Lead    string     // what a terminal prints before a text, and indents its further lines by
+	Text    string     // not folded; of a listing its lines
+	Items   []string   // of a list
+	Rows    [][]string // of a table
+	Columns []int      // widths of a table's columns in a terminal, but for the last
+	Draw    View       // of a listing: draws it at a width, and in a language; nil: it is Text
 }
 
 // A View draws a run, or the code of a lock.

@@ -3,6 +3,7 @@ package lessons
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strconv"
@@ -37,30 +38,12 @@ const (
 	Left   = "left"   // slides for which there was no room, on the first one
 )
 
-// A Slide is a part of a deck, from a heading to a break.
+// A Slide is one of a deck.
 type Slide struct {
 	Kind, Heading string
 	Parts         map[string][]Block
 	Run           *race.Outcome // nil: none
 	Choices       []game.Answer // of a quiz
-}
-
-// Slides returns the slides of a deck.
-func Slides(deck []Block) (all []Slide) {
-	for _, b := range deck {
-		last := len(all) - 1
-		switch {
-		case b.Kind == Heading:
-			all = append(all, Slide{Kind: b.Part, Heading: b.Text, Parts: map[string][]Block{}})
-		case b.Run != nil:
-			all[last].Run = b.Run
-		case b.Choices != nil:
-			all[last].Choices = b.Choices
-		case b.Kind != Break:
-			all[last].Parts[b.Part] = append(all[last].Parts[b.Part], b)
-		}
-	}
-	return all
 }
 
 // Listed is the heading with what happens in the run, as the presenter's list of slides has it.
@@ -158,14 +141,13 @@ const mostWithHow = 6
 type deckMaker struct {
 	*Subject
 	DeckOptions
-	m     *maker
-	asked []*race.Outcome // what the quiz asks about
-	left  []string        // the headings of slides for which there is no room, but of questions
+	m      *maker
+	slides []*Slide
 }
 
-// Deck makes the slides of a lesson about a subject: a page with breaks. A slide has a heading, what the class is told
-// first, one question, a run, and the answer.
-func (s Subject) Deck(stage *Stage, o DeckOptions) ([]Block, error) {
+// Deck makes the slides of a lesson about a subject. A slide has a heading, what the class is told first, one question,
+// a run, and the answer.
+func (s Subject) Deck(stage *Stage, o DeckOptions) ([]*Slide, error) {
 	tooLarge := text.Errorf("error.lesson.large", "most", MostSlides)
 	if o.Slides > 0 {
 		o.Questions = o.Slides // of which those go that are too many
@@ -174,27 +156,33 @@ func (s Subject) Deck(stage *Stage, o DeckOptions) ([]Block, error) {
 		return nil, tooLarge
 	}
 	d := &deckMaker{Subject: &s, DeckOptions: o, m: &maker{stage: stage, p: &text.Printer{Lang: o.Lang}}}
-	for _, build := range []func(){d.screens, d.races, d.locks, d.debate, d.quiz, d.end, d.fit, d.hook} {
+	for _, build := range []func(){d.screens, d.races, d.locks, d.debate, d.quiz, d.end, d.fit} {
 		if build(); d.m.err != nil {
 			return nil, d.m.err
 		}
-		if len(Slides(d.m.blocks)) > MostSlides {
+		if len(d.slides) > MostSlides {
 			return nil, tooLarge
 		}
 	}
-	return d.m.blocks[1:], nil // without the break before the first slide
+	return d.slides, nil
 }
 
 // slide begins a slide.
 func (d *deckMaker) slide(kind, heading string) {
-	d.m.shown = ""
-	d.m.add(Block{Kind: Break}, Block{Kind: Heading, Part: kind, Text: heading})
+	d.slides = append(d.slides, &Slide{Kind: kind, Heading: heading, Parts: map[string][]Block{}})
+}
+
+// part adds to a part of the last slide what makers of pages add.
+func (d *deckMaker) part(name string, add func()) {
+	to := d.slides[len(d.slides)-1]
+	d.m.blocks = to.Parts[name]
+	add()
+	to.Parts[name] = d.m.blocks
 }
 
 // say adds lines to a part of a slide.
 func (d *deckMaker) say(part string, lines ...string) {
-	d.m.shown = part
-	d.m.paragraphs("", slices.DeleteFunc(lines, func(line string) bool { return line == "" })...)
+	d.part(part, func() { d.m.paragraphs("", lists.Pick(lines, func(line string) bool { return line != "" })...) })
 }
 
 // tell adds to a part of a slide the texts of keys that exist, filled in.
@@ -206,8 +194,8 @@ func (d *deckMaker) tell(part string, keys ...string) {
 
 // play adds a run to a slide, if it can be played.
 func (d *deckMaker) play(o *race.Outcome) {
-	if d.m.shown = ""; o.History != nil {
-		d.m.notation(o)
+	if o.History != nil {
+		d.slides[len(d.slides)-1].Run = o
 	}
 }
 
@@ -240,16 +228,16 @@ func (d *deckMaker) short(e lock.Entry) string {
 }
 
 // hook adds the first slide: two instances of a job, and one lock. Its notes list what follows, the questions of the
-// quiz as one.
-func (d *deckMaker) hook() {
-	rest, questions := d.m.blocks, 0
-	d.m.blocks = nil
+// quiz as one, and what is left out, by its kind.
+func (d *deckMaker) hook(left map[string]int) {
+	rest, questions := d.slides, 0
+	d.slides = nil
 	d.slide(Hook, d.title())
 	d.say("", d.Course)
 	d.tell("", "lesson.hook")
 	d.tell(Asked, "lesson.hook.ask")
 	d.tell(Notes, "lesson.keys")
-	for _, s := range Slides(rest) {
+	for _, s := range rest {
 		if s.Kind == Quiz {
 			questions++
 			continue
@@ -260,64 +248,65 @@ func (d *deckMaker) hook() {
 		}
 		d.say(Notes, s.Listed(d.Lang))
 	}
-	if d.left != nil {
-		d.say(Left, d.m.p.Say("lesson.left", "n", strconv.Itoa(len(d.left)), "slides", text.Join(d.Lang, "chart.list", d.left)))
+	var kinds []string
+	for _, kind := range []string{How, Race, Next, Debate, Quiz} {
+		if n := left[kind]; n > 0 {
+			kinds = append(kinds, d.m.p.Say("lesson.left."+kind, "n", strconv.Itoa(n)))
+		}
 	}
-	d.m.blocks = append(d.m.blocks, rest...)
+	if kinds != nil {
+		d.say(Left, d.m.p.Say("lesson.left", "slides", text.Join(d.Lang, "chart.list", kinds)))
+	}
+	d.slides = append(d.slides, rest...)
 }
 
 // leastOf lists the kinds of slides in the order in which they are left out where there are too many, each with the
-// number that stays, of races for each lock: the failure of each lock matters more than how all of them work.
+// number that stays, of races for each lock: the failure of each lock and a cure matter more than how all of them work.
 var leastOf = []struct {
 	kind  string
 	stays int
-}{{Quiz, 1}, {Debate, 1}, {Race, 1}, {Next, 0}, {Debate, 0}, {How, 0}, {Quiz, 0}, {Race, 0}}
+}{{Quiz, 1}, {Debate, 1}, {Race, 1}, {Next, 0}, {How, 0}, {Quiz, 0}, {Debate, 0}, {Race, 0}}
 
 // fit leaves out slides until there are as many as were asked for, with the hook: the last ones of a kind, but of how
-// locks work the first, which are the simplest.
+// locks work the first, which are the simplest, and of the debate last the one in which a late write is refused.
 func (d *deckMaker) fit() {
-	if d.Slides == 0 {
-		return
-	}
-	var slides [][]Block // each with its break and its heading first
-	for _, b := range d.m.blocks {
-		if b.Kind == Break {
-			slides = append(slides, nil)
-		}
-		slides[len(slides)-1] = append(slides[len(slides)-1], b)
-	}
-	group := func(slide []Block) [2]string {
-		i := slices.IndexFunc(slide, func(b Block) bool { return b.Run != nil })
-		if kind := slide[1].Part; kind != Race || i < 0 {
-			return [2]string{kind}
-		}
-		return [2]string{Race, slide[i].Run.Lock.ID}
-	}
+	refused := func(s *Slide) bool { return s.Run != nil && slices.Contains(s.Run.Verdicts, verdict.Fenced) }
+	left := map[string]int{}
 	for _, least := range leastOf {
-		order := lists.Indices(slides)
+		of := lists.Pick(d.slides, func(s *Slide) bool { return s.Kind == least.kind })
 		if least.kind != How {
-			slices.Reverse(order)
+			slices.Reverse(of)
 		}
-		gone := map[int]bool{}
-		for _, i := range order {
-			of := group(slides[i])
-			alike := func(n int) bool { return !gone[n] && group(slides[n]) == of }
-			if len(slides)-len(gone)+1 > d.Slides && of[0] == least.kind && len(lists.Pick(order, alike)) > least.stays {
-				gone[i] = true
+		of = append(lists.Pick(of, func(s *Slide) bool { return !refused(s) }), lists.Pick(of, refused)...)
+		for _, s := range of {
+			alike := lists.Pick(d.slides, func(o *Slide) bool {
+				return o.Kind == s.Kind && (s.Kind != Race || s.Run != nil && o.Run != nil && o.Run.Lock.ID == s.Run.Lock.ID)
+			})
+			if d.Slides > 0 && len(d.slides)+1 > d.Slides && len(alike) > least.stays {
+				d.slides = lists.Pick(d.slides, func(o *Slide) bool { return o != s })
+				left[s.Kind]++
 			}
 		}
-		order = lists.Pick(lists.Indices(slides), func(i int) bool { return !gone[i] })
-		for i := range slides {
-			if gone[i] && least.kind != Quiz {
-				d.left = append(d.left, slides[i][1].Text)
-			}
-		}
-		slides = lists.Each(order, func(i int) []Block { return slides[i] })
 	}
-	if n := len(slides) + 1; n != d.Slides {
+	if n := len(d.slides) + 1; d.Slides > 0 && n != d.Slides {
 		d.m.failed(text.Errorf("error.lesson.slides", "asked", d.Slides, "has", n))
 	}
-	d.m.blocks = slices.Concat(slides...)
+	d.introduce()
+	d.hook(left)
+}
+
+// introduce tells on the first slide about a lock how it is acquired, unless a slide has told it.
+func (d *deckMaker) introduce() {
+	known := map[string]bool{}
+	for _, s := range d.slides {
+		if s.Run == nil || s.Kind == Quiz || known[s.Run.Lock.ID] {
+			continue
+		}
+		if id := s.Run.Lock.ID; s.Kind == Race {
+			s.Parts[""] = append([]Block{{Kind: Paragraph, Text: sentences(d.works(id)[0], 1)}}, s.Parts[""]...)
+		}
+		known[s.Run.Lock.ID] = true
+	}
 }
 
 // screens adds screens of the guided tour.
@@ -368,7 +357,7 @@ func (d *deckMaker) locks() {
 			d.next(mended)
 		}
 		for _, o := range played {
-			if !slices.Contains(d.asked, o) {
+			if !slices.Contains(d.shown(), o) {
 				d.usual(o)
 			}
 		}
@@ -485,7 +474,7 @@ func (d *deckMaker) race(o *race.Outcome, answer string) {
 	d.run(Race, d.m.p.Say("lesson.run", "lock", d.short(o.Lock)), d.m.p.Say("lesson.ask"), o, answer)
 	d.tell(Notes, answer)
 	d.say(Notes, Story(d.Lang, sc, "story"))
-	d.m.told("race."+sc.ID+".not", sentence("label.race.not"))
+	d.part(Notes, func() { d.m.told("race."+sc.ID+".not", sentence("label.race.not")) })
 }
 
 // usual adds a slide about a run, with why it ends as it does.
@@ -504,7 +493,6 @@ func (d *deckMaker) next(o *race.Outcome) {
 
 // run adds a slide with a question, a run, and the answer: what happens, what it comes to, and a sentence of a text.
 func (d *deckMaker) run(kind, heading, asked string, o *race.Outcome, answer string) {
-	d.asked = append(d.asked, o)
 	d.slide(kind, heading)
 	d.say(Asked, asked)
 	d.play(o)
@@ -544,56 +532,79 @@ func (d *deckMaker) debate() {
 			return
 		}
 		d.slide(Debate, d.m.p.Say("lesson.debate", "title", d.m.p.Say(key+".title")))
-		d.m.argued(n)
+		d.part("", func() { d.m.argued(n) })
 		d.say(Asked, d.m.p.Say("lesson.debate.ask"))
 		d.play(first[0])
 		d.brief(Answer, 2, key+".says")
 		d.tell(Notes, key+".says")
-		runs := append(first, more...)
-		d.say(Notes, lists.Each(runs, d.m.ending)...)
-		d.asked = append(d.asked, runs...)
+		d.say(Notes, lists.Each(append(first, more...), d.m.ending)...)
 	}
 }
 
-// quiz adds questions about the runs that were shown, of the locks in turn; of locks that the lesson is not about none.
+// shown are the runs of the slides so far.
+func (d *deckMaker) shown() []*race.Outcome {
+	of := lists.Pick(d.slides, func(s *Slide) bool { return s.Run != nil })
+	return lists.Each(of, func(s *Slide) *race.Outcome { return s.Run })
+}
+
+// others are cells like those that were shown, but none of these: the locks of the lesson in other telling races, or, in
+// a lesson about races, the milestones in these.
+func (d *deckMaker) others() (cells []game.Cell) {
+	shown := lists.Each(d.shown(), func(o *race.Outcome) game.Cell { return game.Cell{Lock: o.Lock.ID, Race: o.Race.ID} })
+	for _, of := range shown {
+		locks, races := []string{of.Lock}, tellingRaces
+		if len(d.Locks)+len(d.Screens) == 0 && !d.Debate {
+			locks, races = lists.Each(algorithms.Milestones(), func(e lock.Entry) string { return e.ID }), []string{of.Race}
+		}
+		for _, id := range locks {
+			about := d.Locks == nil || slices.ContainsFunc(d.Locks, func(e lock.Entry) bool { return e.ID == id })
+			for _, r := range races {
+				if c := (game.Cell{Lock: id, Race: r}); about && !slices.Contains(shown, c) && d.named(id, r).History != nil {
+					cells = append(cells, c)
+				}
+			}
+		}
+	}
+	return unique(cells)
+}
+
+// quiz adds questions about runs that were not shown, about as many of each lock. The right answers stand in all places
+// equally often.
 func (d *deckMaker) quiz() {
-	var cells []game.Cell
-	for _, o := range d.asked {
-		of := func(e lock.Entry) bool { return e.ID == o.Lock.ID }
-		if o.History != nil && (d.Locks == nil || slices.ContainsFunc(d.Locks, of)) {
-			cells = append(cells, game.Cell{Lock: o.Lock.ID, Race: o.Race.ID})
-		}
+	cells := d.others()
+	if len(cells) == 0 {
+		return
 	}
-	var quizzes []*game.Quiz // of each lock
-	for i, of := range lists.Gather(unique(cells), func(a, b game.Cell) bool { return a.Lock == b.Lock }) {
-		quizzes = append(quizzes, game.NewQuiz(d.Seed+uint64(i), game.Scope{Cells: of}))
-	}
-	for n := 1; n <= d.Questions && len(quizzes) > 0; {
-		q, err := quizzes[0].Next()
-		if errors.As(err, new(*game.NoQuestionError)) {
-			quizzes = quizzes[1:]
-			continue
-		}
-		if d.m.failed(err) {
+	locks := unique(lists.Each(cells, func(c game.Cell) string { return c.Lock }))
+	places, right, about := rand.New(rand.NewPCG(d.Seed, 0)).Perm(4), map[int]int{}, map[string]int{}
+	quiz := game.NewQuiz(d.Seed, game.Scope{Cells: cells})
+	for n := 1; n <= d.Questions; {
+		q, err := quiz.Next()
+		if errors.As(err, new(*game.NoQuestionError)) || d.m.failed(err) {
 			return
 		}
 		o := q.Outcome
-		if o.History == nil { // it is about other locks
-			continue
+		if o.History == nil || about[o.Lock.ID] > (n-1)/len(locks) || about[o.Lock.ID+" "+o.Race.ID] > 0 {
+			continue // the first is about other locks
 		}
-		quizzes = append(quizzes[1:], quizzes[0])
+		of := lists.Pick(places, func(i int) bool { return i < len(q.Answers) })
+		at := slices.MinFunc(of, func(a, b int) int { return right[a] - right[b] })
+		was := slices.IndexFunc(q.Answers, func(a game.Answer) bool { return a.Right })
+		q.Answers[at], q.Answers[was] = q.Answers[was], q.Answers[at]
+		right[at]++
+		about[o.Lock.ID]++
+		about[o.Lock.ID+" "+o.Race.ID]++
 		d.slide(Quiz, d.m.p.Say("lesson.quiz", "n", strconv.Itoa(n), "lock", d.short(o.Lock)))
 		d.say(Asked, q.Ask[d.Lang])
 		d.play(o)
-		said := lists.Each(q.Answers, func(a game.Answer) string { return a.Said[d.Lang] })
-		d.m.add(Block{Kind: List, Items: said, Choices: q.Answers})
+		d.slides[len(d.slides)-1].Choices = q.Answers
 		n++
 	}
 }
 
 // end adds what to remember.
 func (d *deckMaker) end() {
-	debated := slices.ContainsFunc(d.m.blocks, func(b Block) bool { return b.Part == Debate })
+	debated := slices.ContainsFunc(d.slides, func(s *Slide) bool { return s.Kind == Debate })
 	d.slide(End, d.m.p.Say("lesson.end"))
 	for _, e := range d.Locks {
 		key := "lock." + e.ID + ".choose"

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"locklab/algorithms"
+	"locklab/algorithms/lock"
 	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/simulator/effort"
@@ -41,7 +42,7 @@ func TestSamePlaces(t *testing.T) {
 func TestNeeds(t *testing.T) {
 	for _, lang := range []string{"en", "zh"} {
 		blocks, err := fixed["need"].Blocks(t.Context(), NewStage(), lang)
-		rows, wrong := Needs(&text.Printer{Lang: lang})
+		rows, wrong := Needs(&text.Printer{Lang: lang}, algorithms.All())
 		if err != nil || wrong != nil || len(rows) != 6 {
 			t.Fatalf("%q, %v, %v", rows, err, wrong)
 		}
@@ -61,6 +62,12 @@ func TestNeeds(t *testing.T) {
 		if len(answers) != len(needs) || len(left) > 0 {
 			t.Errorf("rows of %d answers; not on the page: %q", len(answers), left)
 		}
+	}
+	some := lists.Pick(algorithms.All(), func(e lock.Entry) bool { return e.ID == "watchdog" || e.ID == "redlock" })
+	rows, err := Needs(&text.Printer{Lang: "en"}, some)
+	if err != nil || len(rows) != 5 || rows[2][1] != "watchdog" || rows[3][1] != "redlock" ||
+		rows[1][1] != "none of these locks; of the list: no-lock-version" {
+		t.Errorf("of watchdog and redlock: %q, %v", rows, err)
 	}
 }
 
@@ -280,5 +287,21 @@ func TestLines(t *testing.T) {
 	}
 	if got, err := lines("zh", "none", nil); got != nil || err != nil {
 		t.Errorf("a text that is not there: %q, %v", got, err)
+	}
+}
+
+// A verdict is a predicate in Chinese: no text says that a race "is nothing has failed".
+func TestVerdictsReadWell(t *testing.T) {
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine plays")
+	for _, prefix := range []string{"lock.", "race.", "term.", "interview.", "debate.", "path.", "need."} {
+		all, err := stage.Texts("zh", prefix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for key, lines := range all["zh"] {
+			if line := strings.Join(lines, " "); regexp.MustCompile(`[^还]是没有出错`).MatchString(line) {
+				t.Errorf("%s: %s", key, line)
+			}
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package lessons
 
 import (
+	"slices"
 	"strconv"
 
 	"locklab/algorithms/lock"
@@ -48,15 +49,27 @@ func (m *maker) need() {
 	m.next("locklab explain interview database", "locklab explain redlock", "locklab run token gc-pause-cas")
 }
 
-// Needs returns rows of that page, each after the answer that it belongs to, below their head: of each answer its first
-// lock, and of a double run that only wastes work also the one for those who have a database and no Redis.
-func Needs(p *text.Printer) ([][]string, error) {
+// Needs returns rows of that page, each after the answer that it belongs to, below their head: of each answer the first
+// of its locks that is among some, or else one of the list, and of a double run that only wastes work also the one for
+// those who have a database and no Redis.
+func Needs(p *text.Printer, among []lock.Entry) ([][]string, error) {
 	m := &maker{stage: NewStage(), p: p}
 	rows := [][]string{append([]string{p.First("need.when")}, m.needHead()...)}
 	for _, answer := range needs {
-		for _, id := range answer.locks {
-			if id == answer.locks[0] || id == "db-deadline-now" {
-				rows = append(rows, append([]string{p.First("label.need." + answer.when)}, m.needed(id)...))
+		of := lists.Pick(answer.locks, func(id string) bool {
+			return slices.ContainsFunc(among, func(e lock.Entry) bool { return e.ID == id })
+		})
+		none := len(of) == 0
+		if none {
+			of = answer.locks[:1]
+		}
+		for _, id := range of {
+			row := m.needed(id)
+			if none && row != nil {
+				row[0] = p.First("need.other", "lock", id)
+			}
+			if id == of[0] || id == "db-deadline-now" {
+				rows = append(rows, append([]string{p.First("label.need." + answer.when)}, row...))
 			}
 		}
 	}

@@ -13,7 +13,6 @@
 package lessons
 
 import (
-	"cmp"
 	"context"
 	"io"
 	"strings"
@@ -56,7 +55,6 @@ type maker struct {
 	runs   bool          // Page.Runs
 	p      *text.Printer // puts into words; prints nothing
 	blocks []Block
-	shown  string // the Part of what is added
 	err    error
 }
 
@@ -69,10 +67,7 @@ func (m *maker) failed(err error) bool {
 }
 
 func (m *maker) add(blocks ...Block) {
-	for _, b := range blocks {
-		b.Part = cmp.Or(b.Part, m.shown)
-		m.blocks = append(m.blocks, b)
-	}
+	m.blocks = append(m.blocks, blocks...)
 }
 
 // head adds a heading of a name and its title.
@@ -123,7 +118,7 @@ func (m *maker) paragraphs(lead string, lines ...string) {
 	for _, line := range lines {
 		last := len(m.blocks) - 1
 		switch item := strings.HasPrefix(line, "- "); {
-		case item && last >= 0 && m.blocks[last].Kind == List && m.blocks[last].Part == m.shown:
+		case item && last >= 0 && m.blocks[last].Kind == List:
 			m.blocks[last].Items = append(m.blocks[last].Items, line)
 		case item:
 			m.add(Block{Kind: List, Lead: lead, Items: []string{line}})
@@ -160,7 +155,7 @@ func (m *maker) next(commands ...string) {
 
 // notation adds a run in the notation of the articles.
 func (m *maker) notation(o *race.Outcome) {
-	m.add(Block{Kind: Listing, Lead: "  ", Run: o, Draw: func(w io.Writer, look reports.Look) error {
+	m.add(Block{Kind: Listing, Lead: "  ", Draw: func(w io.Writer, look reports.Look) error {
 		return reports.Notation(w, o.History, o.Judgement, look)
 	}})
 }

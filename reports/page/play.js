@@ -47,7 +47,7 @@ function drawFree() {
   const fenced = el("input", { type: "checkbox", checked: state.fenced ?? false });
   const given = el("input", { placeholder: "locklab2-…", size: 30, ariaLabel: say("board.open") });
   show(
-    el("h2", say("board.free")),
+    el("h2", say("board.free")), el("p.faint", say("board.free.intro")),
     el("div.row", el("label", say("board.lock") + " ", lock), el("label", say("list.faults") + " ", budget),
       el("label", say("board.timing") + " ", timing), el("label", say("board.nodes") + " ", nodes), el("label", fenced, " " + say("board.fenced")),
       button(say("board.start"), () => {

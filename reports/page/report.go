@@ -10,7 +10,6 @@ import (
 	"html/template"
 	"io"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -74,7 +73,7 @@ type page struct {
 	Script   template.JS
 	Drawings []drawing
 	Books    map[string]template.HTML // by lock, its runs: gzip in base64
-	outlines map[string]bool          // of letters, that some drawing has: it serves the next ones too
+	letters  chart.Letters            // of all drawings
 }
 
 // inEach calls say for each language of the page, and leaves out empty and repeated texts.
@@ -191,7 +190,7 @@ func newPage(r *Report) (*page, error) {
 	p := &page{
 		Report: r, Langs: langs, Tag: text.Tag(langs[0]),
 		Policy: policy(inline), Style: template.CSS(chart.StyleSheet()) + style("page.css"), Script: script("page.js"),
-		Books: map[string]template.HTML{}, outlines: map[string]bool{},
+		Books: map[string]template.HTML{}, letters: chart.Letters{},
 	}
 	p.Title = cmp.Or(r.Title, p.Say("title"))
 	if len(r.Grid.Cells) > 0 {
@@ -279,20 +278,9 @@ func (p *page) Data() (template.JS, error) {
 	return template.JS(out), err
 }
 
-// outline matches the outline of a letter.
-var outline = regexp.MustCompile(`<path id="g[0-9a-f]+" d="[^"]*"/>\n`)
-
 func (p *page) newDrawing(c Chart) drawing {
 	found := func(lang string) string { return sentence(c.Texts.Finding(lang)) }
-	svg := chart.Inline(string(c.SVG), found(p.Langs[0]))
-	svg = outline.ReplaceAllStringFunc(svg, func(o string) string {
-		if p.outlines[o] {
-			return ""
-		}
-		p.outlines[o] = true
-		return o
-	})
-	d := drawing{CSV: c.CSV, SVG: template.HTML(svg), Texts: p.inEach(found)[1:]}
+	d := drawing{CSV: c.CSV, SVG: template.HTML(p.letters.Inline(string(c.SVG), found(p.Langs[0]))), Texts: p.inEach(found)[1:]}
 	for i, note := range c.Texts.Notes(p.Langs[0]) {
 		if note != "" {
 			d.Notes = append(d.Notes, p.inEach(func(lang string) string { return c.Texts.Notes(lang)[i] }))

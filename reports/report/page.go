@@ -85,7 +85,7 @@ const boardFile = "page/locklab.html"
 
 // page returns the page of a report.
 func (r *Report) page(figures []chart.Result) (page.Report, error) {
-	needs, err := lessons.Needs(r.Printer)
+	needs, err := lessons.Needs(r.Printer, r.Locks)
 	if err != nil {
 		return page.Report{}, err
 	}

@@ -32,6 +32,9 @@ type Report struct {
 	Waits         bool // in the charts of pauses; see study.Situation
 }
 
+// Whole reports whether the report is about all locks, and not about some that were chosen.
+func (r *Report) Whole() bool { return len(r.Locks) >= len(algorithms.Known()) }
+
 // A File is one of a report.
 type File struct {
 	Name string
