@@ -58,7 +58,7 @@ type gaps struct {
 	isCut []bool
 }
 
-func gapsOf(told []int, at []int64, rounds map[int]asked) *gaps {
+func gapsOf(told []int, at []int64, rounds map[int][2]int) *gaps {
 	g := &gaps{told, make([]int64, len(told)), make([]float64, len(told)), make([]bool, len(told))}
 	for n := 1; n < len(told); n++ {
 		g.lasts[n] = at[told[n]] - at[told[n-1]]
@@ -76,19 +76,31 @@ func gapsOf(told []int, at []int64, rounds map[int]asked) *gaps {
 	return g
 }
 
-// asked names a command of a client to servers that a picture draws as one.
-type asked struct {
-	client, server int // the first of the servers
-	what           string
+// gather gathers messages in rounds: the same command of a client to several servers in turn.
+func (r *Run) gather() {
+	latest := map[int][]int{} // by client
+	for i := range r.Messages {
+		m := &r.Messages[i]
+		if m.Round = i; m.Node < 0 {
+			continue
+		}
+		if slices.ContainsFunc(latest[m.Client], func(o int) bool {
+			return r.Messages[o].What != m.What || r.Messages[o].Node == m.Node
+		}) {
+			latest[m.Client] = nil
+		}
+		latest[m.Client] = append(latest[m.Client], i)
+		m.Round = latest[m.Client][0]
+	}
 }
 
-// rounds are, by its events, what is asked of more than one server.
-func (r *Run) rounds() map[int]asked {
-	all := map[int]asked{}
+// rounds are, by its events, the rounds on servers that a picture draws as one, each with the first of these servers.
+func (r *Run) rounds() map[int][2]int {
+	all := map[int][2]int{}
 	for _, b := range r.Bands {
 		for _, m := range r.Messages {
 			if len(b.Servers) > 1 && slices.Contains(b.Servers, m.Node) {
-				of := asked{m.Client, b.Servers[0], m.What}
+				of := [2]int{m.Round, b.Servers[0]}
 				all[m.Sent], all[m.Arrived], all[m.Answered] = of, of, of
 			}
 		}

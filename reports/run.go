@@ -55,6 +55,7 @@ type Message struct {
 	Reply    string `json:"p,omitempty"`
 	Lost     bool   `json:"l,omitempty"`
 	Times    int    `json:"x,omitempty"` // of attempts that repeat each other, which it stands for; 0: one
+	Round    int    `json:"-"`           // the index of the first message of its round: see Run.gather
 }
 
 // A Fault is what went wrong.
@@ -193,6 +194,7 @@ func RunOf(
 	}
 	r.Rows = in.rows(h, j)
 	r.fold()
+	r.gather()
 	r.Bands = append([]Band{}, r.bands()...)
 	r.place()
 	if words {

@@ -7,32 +7,33 @@ import (
 	"locklab/reports/chart"
 	"locklab/scenarios/search"
 	"locklab/scenarios/study"
+	"locklab/simulator/lists"
 )
 
-func parChart(files *chartFiles) *figure {
+func parChart() *figure {
 	bounds, budgets := parBounds(), study.SingleFaults()
-	d := &figure{chartFiles: files, usual: algorithms.Milestones, minutes: true, each: 1}
-	d.draw = func(e *env, entries []lock.Entry) (chart.Result, error) {
-		for i, budget := range budgets {
-			budgets[i] = string(faults.Budget(budget).Canonical())
-		}
-		if err := checkBudgets(entries, bounds, budgets); err != nil {
-			return nil, err
-		}
-		drawn, err := findPars(e, entries, bounds, budgets)
-		d.next = replayFirst(drawn)
-		return drawn, err
-	}
+	d := &figure{usual: algorithms.Milestones, minutes: true, each: 1}
 	d.command = &command{
-		use: "par", texts: []string{"par", "chart"}, args: noArguments, run: d.run,
+		use: "par", texts: []string{"par", "chart"},
 		examples: []string{"chart par",
 			"chart par --locks redlock --budget crash=1,pause=1 --budget node-clock=1@18s",
 			"chart par -o par.png -o par.csv"},
 		flags: func(f *flags) {
-			d.addLocks(f)
 			f.each("budget", &budgets)
 			f.bounds(&bounds, "clients", "attempts", "max-states")
 		},
+	}
+	d.draw = func(e *env, entries []lock.Entry) (chart.Result, error) {
+		budgets = lists.Each(budgets, func(b string) string { return string(faults.Budget(b).Canonical()) })
+		if err := checkBudgets(entries, bounds, budgets); err != nil {
+			return nil, err
+		}
+		drawn, err := findPars(e, entries, bounds, budgets)
+		if first := drawn.First(); first != nil {
+			d.next = []string{"locklab run " + first.Trace}
+		}
+		d.next = append(d.next, "locklab chart par -o par.png", "locklab chart tolerance")
+		return drawn, err
 	}
 	return d
 }
@@ -50,12 +51,4 @@ func findPars(e *env, entries []lock.Entry, b search.Bounds, budgets []string) (
 	defer end()
 	table, err := study.FindPars(e.ctx, entries, b, budgets, w)
 	return &chart.Par{ParTable: *table}, err
-}
-
-// replayFirst returns commands to try, first a replay of the first counterexample.
-func replayFirst(drawn *chart.Par) (next []string) {
-	if first := drawn.First(); first != nil {
-		next = append(next, "locklab run "+first.Trace)
-	}
-	return append(next, "locklab chart par -o par.png", "locklab chart tolerance")
 }

@@ -12,18 +12,17 @@ import (
 	"locklab/scenarios/cost"
 )
 
-func rateChart(files *chartFiles) *figure {
+func rateChart() *figure {
 	var pauses []string
 	order := cost.UsualRateOrder()
-	d := &figure{chartFiles: files, usual: algorithms.Milestones, minutes: true, each: 3,
+	d := &figure{usual: algorithms.Milestones, minutes: true, each: 3,
 		next: []string{"locklab chart rate --locks token", "locklab chart rate -o rate.png", "locklab chart tolerance"}}
 	d.command = &command{
-		use: "rate", args: noArguments, run: d.run,
+		use: "rate",
 		examples: []string{"chart rate",
 			`chart rate --ttl 30s --pause "4/year 45s" --locks token,watchdog -o rate.png`,
 			"chart rate --locks token"},
 		flags: func(f *flags) {
-			d.addLocks(f)
 			ranged(f, "machines", &order.Machines, 1, 1e9)
 			ranged(f, "acquisitions", &order.PerSecond, 1e-9, 1e9)
 			ranged(f, "contended", &order.Contended, 0, 1)

@@ -12,16 +12,15 @@ import (
 	"locklab/scenarios/cost"
 )
 
-func recoveryChart(files *chartFiles) *figure {
+func recoveryChart() *figure {
 	order := cost.RecoveryOrder{TTL: 10 * time.Second}
-	d := &figure{chartFiles: files, usual: algorithms.Milestones, each: 0.3, next: []string{
+	d := &figure{usual: algorithms.Milestones, each: 0.3, next: []string{
 		"locklab chart recovery -o recovery.png", "locklab chart rate", "locklab run token crash-holding"}}
 	d.command = &command{
-		use: "recovery", args: noArguments, run: d.run,
+		use: "recovery",
 		examples: []string{"chart recovery",
 			"chart recovery --ttl 15s --work 1m --locks token,watchdog -o recovery.png"},
 		flags: func(f *flags) {
-			d.addLocks(f)
 			ranged(f, "ttl", &order.TTL, time.Second, time.Hour)
 			ranged(f, "work", &order.Work, 0, time.Hour)
 		},

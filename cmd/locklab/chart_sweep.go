@@ -18,15 +18,16 @@ import (
 
 // sweepFlags are the flags of "locklab chart sweep".
 type sweepFlags struct {
+	settings []string // the arguments
 	runs     int
 	set      string
 	verdicts []string
 	stops    bool // a pause stops the work
 }
 
-func sweepChart(files *chartFiles) *figure {
+func sweepChart() *figure {
 	s := &sweepFlags{runs: study.SweepRuns, stops: true}
-	d := &figure{chartFiles: files, usual: algorithms.Milestones, once: 4,
+	d := &figure{usual: algorithms.Milestones, once: 4,
 		next: []string{"locklab chart sweep pause/ttl -o sweep.png", "locklab run watchdog gc-pause", "locklab matrix"}}
 	d.command = &command{
 		use:  "sweep [SETTING[=VALUES] [SETTING[=VALUES]]]",
@@ -34,32 +35,24 @@ func sweepChart(files *chartFiles) *figure {
 		examples: []string{"chart sweep pause/ttl=0.5:1.5:0.05 --locks token,watchdog -o sweep.png",
 			"chart sweep renewal/ttl pause/ttl=0:1:0.1 --locks watchdog,redlock-extend -o renewal.png"},
 		flags: func(f *flags) {
-			d.addLocks(f)
 			f.add("pause-stops-work", &s.stops)
 			ranged(f, "runs", &s.runs, 1, 1_000_000)
 			f.add("set", &s.set)
 			f.add("verdict", &s.verdicts)
 		},
 		run: func(e *env, args []string) error {
-			order, err := s.order(args)
-			if err != nil {
-				return err
-			}
-			d.draw = func(e *env, entries []lock.Entry) (chart.Result, error) { return findSweep(e, order, entries) }
+			s.settings = args
 			return d.run(e, nil)
 		},
 	}
+	d.draw = s.find
 	d.report = func(e *env, r *report.Report, _ []lock.Entry) (chart.Result, error) {
 		s.stops = !r.Waits
-		order, err := s.order(nil)
-		if err != nil {
-			return nil, err
-		}
 		entries, err := locksNamed(pausedLocks)
 		if err != nil {
 			return nil, err
 		}
-		return findSweep(e, order, entries)
+		return s.find(e, entries)
 	}
 	return d
 }
@@ -68,8 +61,12 @@ func sweepChart(files *chartFiles) *figure {
 // is renewed at its half or at two thirds, and a lease with a delay behind it.
 var pausedLocks = []string{"token", "daemon-10", "daemon-20", "lock-delay"}
 
-// findSweep plays a sweep of locks.
-func findSweep(e *env, order study.SweepOrder, entries []lock.Entry) (chart.Result, error) {
+// find plays a sweep of locks.
+func (s *sweepFlags) find(e *env, entries []lock.Entry) (chart.Result, error) {
+	order, err := s.order()
+	if err != nil {
+		return nil, err
+	}
 	for _, entry := range entries {
 		if err := order.Check(entry); err != nil {
 			return nil, err
@@ -84,11 +81,11 @@ func findSweep(e *env, order study.SweepOrder, entries []lock.Entry) (chart.Resu
 }
 
 // order reads the arguments and the flags. Without arguments pauses are varied.
-func (s *sweepFlags) order(args []string) (o study.SweepOrder, err error) {
-	if len(args) == 0 {
-		args = []string{"pause/ttl"}
+func (s *sweepFlags) order() (o study.SweepOrder, err error) {
+	if len(s.settings) == 0 {
+		s.settings = []string{"pause/ttl"}
 	}
-	for _, arg := range args {
+	for _, arg := range s.settings {
 		a, err := study.ParseAxis(arg)
 		if err != nil {
 			return o, err

@@ -8,9 +8,9 @@ import (
 	"locklab/scenarios/study"
 )
 
-func theoremsChart(files *chartFiles) *figure {
+func theoremsChart() *figure {
 	budgets := study.TheoremBudgets()
-	d := &figure{chartFiles: files, usual: algorithms.Milestones, minutes: true, each: 35,
+	d := &figure{usual: algorithms.Milestones, minutes: true, each: 35,
 		next: []string{"locklab chart theorems -o theorems.png", "locklab prove token", "locklab chart par"}}
 	d.draw = func(e *env, entries []lock.Entry) (chart.Result, error) {
 		var read []string
@@ -30,13 +30,10 @@ func theoremsChart(files *chartFiles) *figure {
 		return findTheorems(e, entries, budgets)
 	}
 	d.command = &command{
-		use: "theorems", texts: []string{"theorems", "chart"}, args: noArguments, run: d.run,
+		use: "theorems", texts: []string{"theorems", "chart"},
 		examples: []string{"chart theorems", "chart theorems --locks setnx,token --budget crash=any",
 			"chart theorems --locks one-step -o theorems.csv"},
-		flags: func(f *flags) {
-			d.addLocks(f)
-			f.each("budget", &budgets)
-		},
+		flags: func(f *flags) { f.each("budget", &budgets) },
 	}
 	return d
 }

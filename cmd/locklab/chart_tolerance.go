@@ -1,35 +1,24 @@
 package main
 
 import (
-	"strings"
-
-	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/reports/chart"
 	"locklab/reports/report"
 	"locklab/scenarios/study"
-	"locklab/simulator/lists"
 )
 
 // toleranceLocks are locks whose tolerances differ: a lease, one whose holder stops early, one that is renewed, one by
 // clients' clocks, a majority, and a session.
 var toleranceLocks = []string{"token", "lock-delay", "watchdog", "client-expiry", "redlock", "zk-protected"}
 
-func locksOfTolerance() []lock.Entry {
-	return lists.Each(toleranceLocks, func(id string) lock.Entry {
-		e, _ := algorithms.ByName(id)
-		return e
-	})
-}
-
-func toleranceChart(files *chartFiles) *figure {
-	d := &figure{chartFiles: files, usual: locksOfTolerance, minutes: true, each: 3, next: []string{
+func toleranceChart() *figure {
+	d := &figure{named: toleranceLocks, minutes: true, each: 3, next: []string{
 		"locklab chart tolerance -o tolerance.png", "locklab chart par", "locklab chart sweep pause/ttl"}}
 	d.command = &command{
-		use: "tolerance", texts: []string{"tolerance", "chart"}, args: noArguments, run: d.run,
+		use: "tolerance", texts: []string{"tolerance", "chart"},
 		examples: []string{"chart tolerance",
 			"chart tolerance --locks token,redlock -o tolerance.png -o tolerance.csv"},
-		flags: func(f *flags) { d.locks.addUsual(f, strings.Join(toleranceLocks, ",")) },
+		flags: func(*flags) {},
 	}
 	d.draw = func(e *env, entries []lock.Entry) (chart.Result, error) {
 		drawn, err := findTolerance(e, entries)
@@ -45,7 +34,7 @@ func toleranceChart(files *chartFiles) *figure {
 	}
 	d.report = func(e *env, r *report.Report, charted []lock.Entry) (chart.Result, error) {
 		if len(r.Locks) > len(charted) { // nobody chose so few
-			charted = locksOfTolerance()
+			charted = d.usual()
 		}
 		return findTolerance(e, charted)
 	}

@@ -13,16 +13,16 @@ import (
 	"locklab/simulator/lists"
 )
 
-func waitingChart(files *chartFiles) *figure {
+func waitingChart() *figure {
 	var (
 		sizes    []int
 		policies []string
 		load     = cost.UsualLoad()
 	)
-	d := &figure{chartFiles: files, once: 3,
+	d := &figure{once: 3,
 		next: []string{"locklab chart waiting -o waiting.png", "locklab chart rate", "locklab explain redisson-lock"}}
 	d.command = &command{
-		use: "waiting", args: noArguments, run: d.run,
+		use: "waiting",
 		examples: []string{"chart waiting",
 			"chart waiting --clients 2,100 --policies fixed,backoff,pubsub,line --poll 20ms -o waiting.png"},
 		flags: func(f *flags) {

@@ -53,19 +53,25 @@ type chartFiles struct {
 // add adds the flags.
 func (c *chartFiles) add(f *flags) {
 	f.out(&c.files)
-	f.add("title", &c.format.Title)
+	addSize(f, &c.format)
 	f.add("notes", &c.format.Notes)
+}
+
+// addSize adds the flags of all pictures.
+func addSize(f *flags, format *chart.Format) {
+	f.add("title", &format.Title)
+	parse(f, "size", "", &format.Size, chart.ParseSize)
 }
 
 // check refuses files that are no charts, or that cannot be written, before anything is computed. Every picture gets
 // its CSV beside it.
 func (c *chartFiles) check(e *env) error {
-	if c.files == nil && (c.format.Title != "" || c.format.Notes) {
+	if c.files == nil && c.format != (chart.Format{}) {
 		return text.Errorf("error.chart.picture")
 	}
 	c.files = withNumbers(c.files)
 	for _, f := range c.files {
-		if chart.Formats[ending(f)] == nil {
+		if !chart.Drawn(ending(f)) {
 			return text.Errorf("error.chart.format", "file", f)
 		}
 	}
@@ -78,7 +84,7 @@ func (c *chartFiles) write(e *env, drawn *chart.Chart) (failed error) {
 	f.Lang = e.Langs()[0]
 	for _, name := range c.files {
 		failed = errors.Join(failed, e.write(name, func(w io.Writer) error {
-			return chart.Formats[ending(name)](w, drawn, f)
+			return drawn.Write(w, ending(name), f)
 		}))
 	}
 	tellLanguage(e.console, c.files)
@@ -90,7 +96,7 @@ func ending(file string) string { return strings.ToLower(filepath.Ext(file)) }
 
 // tellLanguage says in which of several languages pictures are.
 func tellLanguage(e *console, files []string) {
-	drawn := func(f string) bool { return ending(f) == ".png" || ending(f) == ".svg" }
+	drawn := func(f string) bool { return chart.Pictures[ending(f)] != nil }
 	if len(e.Langs()) > 1 && slices.ContainsFunc(files, drawn) {
 		e.inform("chart.language")
 	}
@@ -102,6 +108,7 @@ type figure struct {
 	command *command
 	locks   lockFlags
 	usual   func() []lock.Entry // the locks that it has if none are chosen; nil: it needs none
+	named   []string            // their names, if they are not the milestones
 	draw    chartFunc
 	next    []string // commands that come next
 
@@ -116,19 +123,24 @@ type chartFunc func(e *env, entries []lock.Entry) (chart.Result, error)
 
 // figures returns all charts, in the order in which help lists them and reports show them.
 func figures(files *chartFiles) []*figure {
-	return []*figure{
-		parChart(files),
-		theoremsChart(files),
-		toleranceChart(files),
-		rateChart(files),
-		recoveryChart(files),
-		waitingChart(files),
-		sweepChart(files),
+	all := []*figure{parChart(), theoremsChart(), toleranceChart(), rateChart(), recoveryChart(), waitingChart(), sweepChart()}
+	for _, d := range all {
+		own := d.command.flags
+		if d.named != nil {
+			d.usual = func() []lock.Entry { entries, _ := locksNamed(d.named); return entries }
+		}
+		d.chartFiles, d.command.flags = files, func(f *flags) {
+			if d.usual != nil {
+				d.locks.addUsual(f, cmp.Or(strings.Join(d.named, ","), f.e.Say("help.flag.locks.milestones")))
+			}
+			own(f)
+		}
+		if d.command.run == nil {
+			d.command.args, d.command.run = noArguments, d.run
+		}
 	}
+	return all
 }
-
-// addLocks adds the flag that chooses locks.
-func (d *figure) addLocks(f *flags) { d.locks.addUsual(f, f.e.Say("help.flag.locks.milestones")) }
 
 // run computes the chart of the locks that are chosen, or of the usual ones, and shows it.
 func (d *figure) run(e *env, _ []string) error {

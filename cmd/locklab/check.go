@@ -30,7 +30,7 @@ import (
 // search; see -locklab.more of package locktest. Those that need something stand beside other locks.
 var checkViews = []struct {
 	name, more string
-	of         func(*checkFlags, *env, *checked.Lock) (*ownView, error)
+	of         checkView
 }{
 	{"explore", "", (*checkFlags).searchView},
 	{"explain", "", (*checkFlags).explainView},
@@ -39,12 +39,9 @@ var checkViews = []struct {
 	{"matrix", "races", (*checkFlags).matrixView},
 }
 
-// A ownView is a view of one lock; nil: the test has not searched for it.
-type ownView struct {
-	json func(out *checkedJSON)
-	text func() error // prints it
-	open error        // about what is not known
-}
+// A checkView puts a view of a lock into out, and returns what prints it; nil: the test has not searched for it. open
+// is about what is not known.
+type checkView func(c *checkFlags, e *env, l *checked.Lock, out *checkedJSON) (tell func(), open, err error)
 
 func checkViewNames() (names []string) {
 	for _, v := range checkViews {
@@ -69,18 +66,17 @@ func (c *checkFlags) shows(view string) bool { return slices.Contains(c.views, v
 func checkCommand() *command {
 	c := &checkFlags{views: checkViewNames()[:2]}
 	return &command{
-		use: "check PACKAGE", args: exactly(1, "package"), flags: c.add, run: c.run,
+		use: "check PACKAGE", args: exactly(1, "package"), run: c.run,
+		flags: func(f *flags) {
+			f.add("run", &c.tests)
+			f.add("view", &c.views, "views", strings.Join(checkViewNames(), ", "))
+			f.add("compare", &c.all)
+			f.add("time", &c.timed)
+			c.locks.add(f, "milestones")
+		},
 		examples: []string{"check ./mylock", "check ./mylock --run TestMyLock --view explore,explain",
 			"check ./mylock --compare --locks token,redlock --json"},
 	}
-}
-
-func (c *checkFlags) add(f *flags) {
-	f.add("run", &c.tests)
-	f.add("view", &c.views, "views", strings.Join(checkViewNames(), ", "))
-	f.add("compare", &c.all)
-	f.add("time", &c.timed)
-	c.locks.add(f, "milestones")
 }
 
 func (c *checkFlags) run(e *env, args []string) (err error) {
@@ -149,7 +145,9 @@ func failures(output string, shown []checked.Lock) string {
 	named := lists.Pick(lines, func(line string) bool { return strings.HasPrefix(line, "--- FAIL: ") })
 	unknown := func(line string) bool {
 		name, _, _ := strings.Cut(strings.TrimPrefix(line, "--- FAIL: "), " ")
-		return !slices.ContainsFunc(shown, func(l checked.Lock) bool { return l.Test == name && l.Failed && l.Unknown == "" })
+		return !slices.ContainsFunc(shown, func(l checked.Lock) bool {
+			return l.Test == name && l.Failed && l.Unknown == ""
+		})
 	}
 	if len(named) > 0 && !slices.ContainsFunc(named, unknown) && !strings.Contains(output, "\npanic:") {
 		lines = named
@@ -181,9 +179,7 @@ type checkedJSON struct {
 
 // show shows the views of each lock. open is the error of what is not known.
 func (c *checkFlags) show(e *env, found []checked.Lock) (open, err error) {
-	out := struct {
-		Locks []checkedJSON `json:"locks"`
-	}{}
+	var all []checkedJSON
 	for i := range found {
 		if i > 0 && !e.json {
 			e.Printf("\n")
@@ -193,10 +189,10 @@ func (c *checkFlags) show(e *env, found []checked.Lock) (open, err error) {
 		if err != nil {
 			return open, internal(err)
 		}
-		out.Locks = append(out.Locks, one)
+		all = append(all, one)
 	}
 	if e.json {
-		e.show("check", out, nil)
+		e.show("check", map[string]any{"locks": all}, nil)
 	}
 	return open, nil
 }
@@ -214,43 +210,37 @@ func (c *checkFlags) showLock(e *env, l *checked.Lock) (out checkedJSON, open, e
 		if !e.json {
 			e.Printf("== %s: %s ==\n\n", v.name, l.Test)
 		}
-		view, err := v.of(c, e, l)
+		tell, unknown, err := v.of(c, e, l, &out)
+		open = cmp.Or(open, unknown)
 		switch {
 		case err != nil:
 			return out, open, err
-		case view == nil && !e.json:
-			e.Printf("%s\n\n", e.Say("check.nosearch", "test", l.Test))
-		case view == nil:
 		case e.json:
-			view.json(&out)
+		case tell != nil:
+			tell()
 		default:
-			err = view.text()
-		}
-		if err != nil {
-			return out, open, err
-		}
-		if view != nil {
-			open = cmp.Or(open, view.open)
+			e.Printf("%s\n\n", e.Say("check.nosearch", "test", l.Test))
 		}
 	}
 	return out, open, nil
 }
 
 // searchView is the view explore: the search, or the proof.
-func (c *checkFlags) searchView(e *env, l *checked.Lock) (*ownView, error) {
+func (c *checkFlags) searchView(e *env, l *checked.Lock, out *checkedJSON) (tell func(), open, err error) {
 	if l.Proof != nil {
-		return &ownView{json: func(out *checkedJSON) { out.Proof = saidOfProof(l.Proof) }, text: func() error {
+		out.Proof = saidOfProof(l.Proof)
+		return func() {
 			for _, lang := range e.Langs() {
 				e.Printf("%s\n\n", certificate.OfProof(l.Proof, lang))
 			}
-			return nil
-		}}, nil
+		}, nil, nil
 	}
 	if l.Search == nil { // a test of races alone
-		return nil, nil
+		return nil, nil, nil
 	}
 	s := c.shown(l)
-	return &ownView{json: func(out *checkedJSON) { out.Search = s.said() }, open: s.status(), text: func() error {
+	out.Search = s.said()
+	return func() {
 		if c.shows("explain") && len(s.Witnesses) > 0 { // which shows the ways, and then what was covered
 			certificate.PrintClaim(e.Printer, s.Search)
 			s.printWitnesses(e.console)
@@ -258,8 +248,7 @@ func (c *checkFlags) searchView(e *env, l *checked.Lock) (*ownView, error) {
 			s.printFound(e.console, func() (*race.Outcome, error) { return l.Search.Runs[0].Of(l.Lock) })
 		}
 		e.Printf("\n")
-		return nil
-	}}, nil
+	}, s.status(), nil
 }
 
 // shown is the search of a test.
@@ -271,75 +260,72 @@ func (c *checkFlags) shown(l *checked.Lock) *shownSearch {
 	return s
 }
 
-func (c *checkFlags) parView(e *env, l *checked.Lock) (*ownView, error) {
+func (c *checkFlags) parView(e *env, l *checked.Lock, out *checkedJSON) (tell func(), open, err error) {
 	if l.Pars == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	drawn, err := findPars(e, c.beside, parBounds(), study.SingleFaults())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	drawn.Prepend(l.Lock, lists.Each(l.Pars, func(s study.CheckedSearch) *search.Search { return s.Search }))
-	return chartView(e, l, drawn, func(out *checkedJSON) *any { return &out.Pars }), nil
+	out.Pars = chart.Of(drawn, "")
+	return tellChart(e, l, drawn), conclude(drawn), nil
 }
 
-func (c *checkFlags) toleranceView(e *env, l *checked.Lock) (*ownView, error) {
+func (c *checkFlags) toleranceView(e *env, l *checked.Lock, out *checkedJSON) (tell func(), open, err error) {
 	if l.Limits == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	drawn, err := findTolerance(e, c.beside)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	drawn.Locks = append([]lock.Entry{l.Lock}, drawn.Locks...)
 	drawn.Limits = append(slices.Clone(l.Limits), drawn.Limits...)
-	return chartView(e, l, drawn, func(out *checkedJSON) *any { return &out.Tolerance }), nil
+	out.Tolerance = chart.Of(drawn, "")
+	return tellChart(e, l, drawn), conclude(drawn), nil
 }
 
-// chartView is a chart in which the lock stands beside others; as JSON it is a part of out.
-func chartView(e *env, l *checked.Lock, drawn chart.Result, part func(out *checkedJSON) *any) *ownView {
-	return &ownView{json: func(out *checkedJSON) { *part(out) = chart.Of(drawn, "") }, open: conclude(drawn), text: func() error {
+// tellChart prints a chart in which the lock stands beside others.
+func tellChart(e *env, l *checked.Lock, drawn chart.Result) func() {
+	return func() {
 		e.chart(drawn)
 		e.Printf("%s\n\n", e.Say("check.lease", "test", l.Test, "ttl", reports.Span(l.TTL)))
-		return nil
-	}}
+	}
 }
 
-func (c *checkFlags) matrixView(e *env, l *checked.Lock) (*ownView, error) {
+func (c *checkFlags) matrixView(e *env, l *checked.Lock, out *checkedJSON) (tell func(), open, err error) {
 	own, err := study.OutcomesOf(l.Races, l.Lock)
 	if err != nil || own == nil {
-		return &ownView{json: func(*checkedJSON) {}, text: func() error { return nil }}, err
+		return func() {}, nil, err
 	}
 	scs := lists.Each(own, func(o *race.Outcome) race.Race { return o.Race })
 	cells, err := study.Matrix(e.ctx, c.beside, scs, 0, nil, nil)
 	for i := range cells {
 		cells[i] = append([]*race.Outcome{own[i]}, cells[i]...)
 	}
-	return &ownView{json: func(out *checkedJSON) {
-		flat, _ := flatten(cells)
-		out.Matrix = &matrixJSON{Cells: cellsJSON(flat)}
-	}, text: func() error {
+	flat, _ := flatten(cells)
+	out.Matrix = &matrixJSON{Cells: cellsJSON(flat)}
+	return func() {
 		e.chart(report.Grid(append([]lock.Entry{l.Lock}, c.beside...), scs, cells))
 		e.Printf("\n")
-		return nil
-	}}, err
+	}, nil, err
 }
 
 // explainView is the shortest way to each verdict with the code, what the verdict means and what mends it, the races in
 // which the lock falls, and at last what the search has covered.
-func (c *checkFlags) explainView(e *env, l *checked.Lock) (*ownView, error) {
+func (c *checkFlags) explainView(e *env, l *checked.Lock, out *checkedJSON) (tell func(), open, err error) {
 	var ways []*race.Outcome
-	var err error
 	if l.Search != nil {
-		ways, err = study.OutcomesOf(l.Search.Runs, l.Lock)
+		if ways, err = study.OutcomesOf(l.Search.Runs, l.Lock); err != nil {
+			return nil, nil, err
+		}
 	}
-	return &ownView{json: func(out *checkedJSON) { out.Runs = lists.Each(ways, outcomeJSON) }, text: func() error {
+	out.Runs = lists.Each(ways, outcomeJSON)
+	return func() {
 		for i, o := range ways {
-			w := l.Search.Search.Witnesses[i]
-			e.Printf("%s\n\n", e.Say("check.way", "verdict", string(w.Verdict), "par", fmt.Sprint(w.Par), "steps", fmt.Sprint(w.Steps)))
-			if err := explainWay(e.console, l, o, w.Verdict); err != nil {
-				return err
-			}
+			explainWay(e.console, l, o, &l.Search.Search.Witnesses[i])
 		}
 		if c.shows("explore") && len(ways) > 0 {
 			e.Printf("%s\n", e.Say("explore.certificate"))
@@ -347,26 +333,24 @@ func (c *checkFlags) explainView(e *env, l *checked.Lock) (*ownView, error) {
 			e.Printf("\n")
 		}
 		own, err := study.OutcomesOf(l.Races, l.Lock)
+		e.Keep(err)
 		explainRaces(e.console, l, lists.Pick(own, func(o *race.Outcome) bool { return verdict.Fails(o.Verdicts) }))
-		return err
-	}}, err
+	}, nil, nil
 }
 
-// explainWay prints a run that ends in a verdict, with the code of the lock.
-func explainWay(e *console, l *checked.Lock, o *race.Outcome, word verdict.Word) error {
+// explainWay prints the run of a witness, with the code of the lock.
+func explainWay(e *console, l *checked.Lock, o *race.Outcome, w *search.Witness) {
+	e.Printf("%s\n\n", e.Say("check.way", "verdict", string(w.Verdict), "par", fmt.Sprint(w.Par),
+		"steps", fmt.Sprint(w.Steps)))
 	e.lanes(o)
 	lessons.Text(e.Printer, e.look(), lessons.Meanings(e.Printer, o))
 	for _, lang := range e.Langs() {
-		e.Wrap(text.Label(text.Say(lang, "play.fix")), reports.Cure(word, lang))
+		e.Wrap(text.Label(text.Say(lang, "play.fix")), reports.Cure(w.Verdict, lang))
 	}
 	e.Printf("\n")
-	if err := reports.CodeIn(e.Out, o.History, e.look(), os.DirFS(filepath.Dir(l.Dir)),
-		filepath.Base(l.Dir)); err != nil {
-		return err
-	}
+	e.Keep(reports.CodeIn(e.Out, o.History, e.look(), os.DirFS(filepath.Dir(l.Dir)), filepath.Base(l.Dir)))
 	e.Printf("\n%s\n  go test -run '^%s$' -v -locklab.replay=%s\n", e.Say("locktest.again"), l.Test, o.Trace.Link())
 	e.Printf("%s\n  locklab run %s --against token\n\n", e.Say("locktest.against"), o.Trace.Link())
-	return nil
 }
 
 // explainRaces prints the races in which the lock falls.
@@ -377,10 +361,10 @@ func explainRaces(e *console, l *checked.Lock, fallen []*race.Outcome) {
 	e.Sentence("check.races", "n", fmt.Sprint(len(fallen)), "test", l.Test)
 	for _, o := range fallen {
 		e.Printf("\n")
-		for _, lang := range e.Langs() {
+		e.Lines("", func(lang string) string {
 			title := text.RaceTitle(o.Race.ID, lang)
-			e.Wrap("", o.Race.Code+" "+o.Race.ID+": "+title+": "+reports.Words(o.Verdicts))
-		}
+			return o.Race.Code + " " + o.Race.ID + ": " + title + ": " + reports.Words(o.Verdicts)
+		})
 		printCure(e, o, "play.fix")
 	}
 	e.Next("locklab explain "+fallen[0].Race.ID, "locklab run token "+fallen[0].Race.ID)

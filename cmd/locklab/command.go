@@ -28,9 +28,7 @@ type command struct {
 	examples []string                   // the catalogues describe them by their numbers, from 1
 	args     cobra.PositionalArgs       // refuses arguments; nil: any are right
 	complete completer                  // what a shell offers as arguments; nil: files
-	values   map[string]completer       // what it offers as values of its own flags, by their names
 	flags    func(f *flags)             // declares its flags; nil: there are none
-	shared   func(f *flags)             // declares flags that it has, and the commands below it
 	run      func(*env, []string) error // nil: it prints its help, and the commands below it run
 	divides  bool                       // its work into shares, by --shard
 	below    []*command                 // as in "live run"
@@ -66,10 +64,16 @@ func chartCommand() *command {
 	return &command{
 		use: "chart NAME | FILE.json", examples: []string{"chart par", "chart sweep pause/ttl -o sweep.png",
 			"chart sweep.json --lang zh -o sweep.png"},
-		args: knownChart, shared: files.add, run: drawAgain(files),
+		args: knownChart, run: drawAgain(files),
+		flags: func(f *flags) {
+			files.add(&flags{command: f.command, set: f.command.PersistentFlags(), e: f.e, texts: f.texts})
+		},
 		below: lists.Each(figures(files), func(d *figure) *command { return d.command }),
 	}
 }
+
+// chartNames are the names of all charts.
+func chartNames() []string { return lists.Each(chartCommand().below, (*command).name) }
 
 // drawnBy are the commands for charts that have none of their own.
 var drawnBy = map[string]string{
@@ -102,15 +106,14 @@ func newRoot(e *env) *cobra.Command {
 			return nil
 		},
 	}
-	own := &flags{root.Flags(), e, nil}
+	own := &flags{command: root, set: root.Flags(), e: e}
 	own.add("version", &version)
 	own.add("cite", &cite)
-	common := &flags{root.PersistentFlags(), e, nil}
+	common := &flags{command: root, set: root.PersistentFlags(), e: e}
 	common.add("json", &e.json)
 	common.add("lang", &e.lang, "languages", sayLanguages(e.Printer))
 	common.add("color", &e.color)
 	common.add("width", &e.width)
-	completeFlags(e.Printer, root, flagValues)
 	for _, g := range groups() {
 		for _, c := range g.commands {
 			root.AddCommand(c.cobra(e, ""))
@@ -123,37 +126,36 @@ func newRoot(e *env) *cobra.Command {
 
 // cobra returns the command as cobra runs it, in an environment, below others of a name.
 func (c *command) cobra(e *env, above string) *cobra.Command {
-	name, texts := c.name(), c.texts
-	if texts == nil {
-		texts = []string{name}
-	}
-	built := &cobra.Command{Use: c.use, Args: c.args}
-	built.Example = describe(e.Printer, above+name, c.examples)
+	built := &cobra.Command{Use: c.use, Args: c.args, Example: describe(e.Printer, above+c.name(), c.examples)}
 	for _, sub := range c.below {
-		built.AddCommand(sub.cobra(e, above+name+"-"))
+		built.AddCommand(sub.cobra(e, above+c.name()+"-"))
+	}
+	f := &flags{command: built, set: built.Flags(), e: e, texts: c.texts}
+	if c.texts == nil {
+		f.texts = []string{c.name()}
 	}
 	if c.flags != nil {
-		c.flags(&flags{built.Flags(), e, texts})
+		c.flags(f)
 	}
-	if c.shared != nil {
-		c.shared(&flags{built.PersistentFlags(), e, texts})
+	shard, run := "", c.run
+	if c.divides {
+		f.add("shard", &shard)
 	}
 	c.completes(e.Printer, built)
-	if c.run == nil {
-		built.Args = noneOf(c.below)
-		built.RunE = func(built *cobra.Command, _ []string) error {
-			printHelp(e, built)
-			return nil
-		}
-		return built
-	}
-	run := func(args []string) error { return c.run(e, args) }
-	if c.divides {
-		run = divide(e, c, built)
+	if run == nil {
+		built.Args, run = knownCommand, showHelp
 	}
 	built.RunE = func(_ *cobra.Command, args []string) error {
 		e.ctx, e.running = built.Context(), built
-		return run(args)
+		for _, prepare := range f.before {
+			if err := prepare(); err != nil {
+				return err
+			}
+		}
+		if shard != "" {
+			return computeShare(e, c, args, shard)
+		}
+		return run(e, args)
 	}
 	return built
 }
@@ -173,9 +175,11 @@ func describe(e *text.Printer, name string, examples []string) string {
 
 // flags declares the flags of a command.
 type flags struct {
-	set   *pflag.FlagSet
-	e     *env
-	texts []string // the commands whose texts the flags may have
+	command *cobra.Command
+	set     *pflag.FlagSet
+	e       *env
+	texts   []string       // the commands whose texts the flags may have
+	before  []func() error // what is done before the command runs
 }
 
 // usage returns the help text of a flag: a command's own, or the one of all commands.
@@ -192,6 +196,9 @@ func (f *flags) usage(flag string, pairs ...string) string {
 // list are separated by commas.
 func (f *flags) add(name string, p any, pairs ...string) {
 	usage := f.usage(name, pairs...)
+	if values := flagValues[name]; values != nil {
+		defer f.completes(name, values)
+	}
 	switch p := p.(type) {
 	case *bool:
 		f.set.BoolVar(p, name, *p, usage)
@@ -272,35 +279,51 @@ func (f *flags) out(files *[]string) { f.set.StringArrayVarP(files, "out", "o", 
 // outTo declares -o, which names one file or folder.
 func (f *flags) outTo(file *string) { f.set.StringVarP(file, "out", "o", "", f.usage("out")) }
 
-// knownCommand refuses a first word that is no command. It offers the command for a lock, a race or a
+// writes has the files of -o opened before the command runs. Another ending than some is refused, with an error of the
+// key wrong.
+func (f *flags) writes(files func() []string, wrong string, endings ...string) {
+	f.before = append(f.before, func() error {
+		for _, file := range files() {
+			if file != "" && !slices.Contains(endings, ending(file)) {
+				return text.Errorf(wrong, "file", file)
+			}
+		}
+		return f.e.replace("-o", files()...)
+	})
+}
+
+// outHTML declares -o, which names a page.
+func (f *flags) outHTML(file *string, wrong string, endings ...string) {
+	f.outTo(file)
+	f.writes(func() []string { return []string{*file} }, wrong, append(endings, ".html")...)
+}
+
+// knownCommand refuses a first word that is no command below another one. It offers the command for a lock, a race or a
 // link, or the nearest.
-func knownCommand(root *cobra.Command, args []string) error {
+func knownCommand(above *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	if meant := meantBy(args[0]); meant != "" {
-		return text.Errorf("error.command.meant", "name", args[0], "command", meant)
-	}
-	var names []string
-	for _, c := range root.Commands() {
-		if c.IsAvailableCommand() {
-			names = append(names, c.Name())
+	if !above.HasParent() {
+		if meant := meantBy(args[0]); meant != "" {
+			return text.Errorf("error.command.meant", "name", args[0], "command", meant)
+		}
+		if scenarios.IsNumber(args[0]) {
+			_, err := scenarios.ByName(args[0])
+			return err
 		}
 	}
-	if scenarios.IsNumber(args[0]) {
-		_, err := scenarios.ByName(args[0])
-		return err
-	}
-	return text.Errorf("error.command", "name", args[0], "near", text.Near(args[0], names))
+	names := lists.Each(lists.Pick(above.Commands(), (*cobra.Command).IsAvailableCommand), (*cobra.Command).Name)
+	return text.Errorf("error.command", "name", strings.Join(append(wordsOf(above), args[0]), " "),
+		"near", text.Near(args[0], names))
 }
 
 // searched are words that newcomers type, with the command that shows what they look for.
 var searched = map[string]string{
 	"level": "locklab play --level 1", "levels": "locklab play", "lesson": "locklab explain path",
-	"lessons": "locklab explain path",
-	"redis":   "locklab list", "zookeeper": "locklab explain interview zookeeper", "kleppmann": "locklab explain debate",
+	"lessons": "locklab explain path", "redis": "locklab list", "zookeeper": "locklab explain interview zookeeper",
 	"etcd": "locklab explain interview zookeeper", "redisson": "locklab explain watchdog",
-	"antirez": "locklab explain debate", "version": "locklab --version",
+	"kleppmann": "locklab explain debate", "antirez": "locklab explain debate", "version": "locklab --version",
 	"quiz": "locklab play quiz", "replay": "locklab run LINK",
 }
 
@@ -314,7 +337,7 @@ func meantBy(name string) string {
 		return searched[word]
 	case slices.Contains(listable, word):
 		return "locklab list " + word
-	case slices.ContainsFunc(chartCommand().below, func(c *command) bool { return c.name() == word }):
+	case slices.Contains(chartNames(), word):
 		return "locklab chart " + word
 	case isNamed(name) || page:
 		return "locklab explain " + name
@@ -330,7 +353,7 @@ func isNamed(word string) bool {
 }
 
 // knownChart refuses a name that no chart has, and what is no file with a chart.
-func knownChart(c *cobra.Command, args []string) error {
+func knownChart(_ *cobra.Command, args []string) error {
 	switch {
 	case len(args) == 1 && filepath.Ext(args[0]) == ".json":
 		return nil
@@ -339,22 +362,10 @@ func knownChart(c *cobra.Command, args []string) error {
 	case len(args) > 0 && filepath.Ext(args[0]) != "":
 		return text.Errorf("error.chart.again", "file", args[0])
 	case len(args) > 0:
-		names := lists.Each(chartCommand().below, func(c *command) string { return c.name() })
-		return text.Errorf("error.chart", "name", args[0], "near", text.Near(args[0], names), "names",
-			strings.Join(names, ", "))
+		_, err := choose("error.chart", args[0], chartNames())
+		return err
 	}
 	return nil
-}
-
-// noneOf refuses arguments of a command that only has others below it.
-func noneOf(below []*command) cobra.PositionalArgs {
-	names := lists.Each(below, func(c *command) string { return c.name() })
-	return func(c *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return nil
-		}
-		return text.Errorf("error.command", "name", c.Name()+" "+args[0], "near", text.Near(args[0], names))
-	}
 }
 
 // noArguments refuses arguments.
@@ -377,31 +388,28 @@ func atMost(n int) cobra.PositionalArgs {
 // flagsFor returns the command line that gives each argument by the flag that takes it: a lock, a race or
 // the number of a level or a lesson. Names of flags get their dashes. "": there is no flag for one of them.
 func flagsFor(c *cobra.Command, args []string) string {
+	has := func(flag string) bool { return c.Flags().Lookup(flag) != nil }
 	line := c.CommandPath()
 	for i, arg := range args {
-		if c.Flags().Lookup(arg) != nil {
+		_, noLock := race.Lock(arg)
+		_, noRace := scenarios.ByName(arg)
+		_, noNumber := strconv.Atoi(arg)
+		switch {
+		case has(arg):
 			line += " --" + arg
-			continue
-		}
-		if i > 0 && c.Flags().Lookup(args[i-1]) != nil {
+		case i > 0 && has(args[i-1]):
 			line += " " + arg
-			continue
-		}
-		flag := ""
-		if _, err := race.Lock(arg); err == nil {
-			flag = "locks"
-		} else if _, err := scenarios.ByName(arg); err == nil {
-			flag = "races"
-		} else if _, err := strconv.Atoi(arg); err == nil {
-			flag = "level"
-			if c.Flags().Lookup(flag) == nil {
-				flag = "lesson"
-			}
-		}
-		if c.Flags().Lookup(flag) == nil {
+		case noLock == nil && has("locks"):
+			line += " --locks " + arg
+		case noRace == nil && has("races"):
+			line += " --races " + arg
+		case noNumber == nil && has("level"):
+			line += " --level " + arg
+		case noNumber == nil && has("lesson"):
+			line += " --lesson " + arg
+		default:
 			return ""
 		}
-		line += " --" + flag + " " + arg
 	}
 	return line
 }
@@ -422,12 +430,9 @@ func between(n, most int, what string) cobra.PositionalArgs {
 
 // firstExample returns the first command line among the examples of a command, or its usage.
 func firstExample(c *cobra.Command) string {
-	for line := range strings.Lines(c.Example) {
-		if line = strings.TrimSpace(line); strings.HasPrefix(line, "locklab ") {
-			return line
-		}
-	}
-	return "locklab " + c.Use
+	_, line, _ := strings.Cut(c.Example, "\n  ") // behind what is said of it
+	line, _, _ = strings.Cut(line, "\n")
+	return cmp.Or(line, "locklab "+c.Use)
 }
 
 // commandLine returns a command line as users type it into a shell.

@@ -18,7 +18,9 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/play"
+	"locklab/scenarios/race"
 	"locklab/simulator"
+	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
 
@@ -54,7 +56,7 @@ func completionCommand() *command {
 // flagValues complete the values of flags that several commands have, by their names. Of several separated by commas
 // they complete the last one.
 var flagValues = map[string]completer{
-	"locks": familiesAndLocks, "against": locks, "races": races,
+	"locks": someOf(append(familyNames(), lockNames()...)), "against": locks, "races": races,
 	"expect": oneOf(verdict.Names(verdict.Answers)), "verdict": oneOf(play.HarmNames()),
 	"lang": oneOf(languages()), "color": oneOf(colors),
 }
@@ -71,27 +73,17 @@ func (c *command) completes(p *text.Printer, built *cobra.Command) {
 	} else if !strings.Contains(c.use, " ") {
 		built.ValidArgsFunction = cobra.NoFileCompletions
 	}
-	completeFlags(p, built, c.values)
-	completeFlags(p, built, flagValues)
 }
 
-// completeFlags has a shell complete the values of flags that a command has.
-func completeFlags(p *text.Printer, built *cobra.Command, all map[string]completer) {
-	for name, values := range all {
-		if built.LocalFlags().Lookup(name) == nil {
-			continue
-		}
-		_ = built.RegisterFlagCompletionFunc(name, func(_ *cobra.Command, _ []string, typed string) ( // once for each flag
-			[]cobra.Completion, cobra.ShellCompDirective,
-		) {
-			last := strings.LastIndex(typed, ",") + 1
-			found := beginning(typed[last:], values(p.Langs()[0], nil))
-			for i := range found {
-				found[i] = typed[:last] + found[i]
-			}
-			return found, cobra.ShellCompDirectiveNoFileComp
-		})
-	}
+// completes has a shell complete the values of a flag.
+func (f *flags) completes(name string, values completer) {
+	_ = f.command.RegisterFlagCompletionFunc(name, func(_ *cobra.Command, _ []string, typed string) ( // once
+		[]cobra.Completion, cobra.ShellCompDirective,
+	) {
+		last := strings.LastIndex(typed, ",") + 1
+		found := beginning(typed[last:], values(f.e.Langs()[0], nil))
+		return lists.Each(found, func(c string) string { return typed[:last] + c }), cobra.ShellCompDirectiveNoFileComp
+	})
 }
 
 // beginning returns the completions of what was typed.
@@ -109,40 +101,33 @@ func oneOf(names []string) completer {
 	}
 }
 
-// locks completes the ids of locks, and those that the articles have for them.
-func locks(lang string, _ []string) (all []cobra.Completion) {
-	for _, e := range algorithms.All() {
-		for _, name := range e.Names() {
-			all = append(all, cobra.CompletionWithDesc(name, text.LockTitle(e.ID, lang)))
+// described are names, each with the title of what it is: a lock, a race or a family.
+func described(lang string, names []string) []cobra.Completion {
+	return lists.Each(names, func(name string) cobra.Completion {
+		said := text.FamilyTitle(name, lang)
+		if e, known := algorithms.ByName(name); known {
+			said = text.LockTitle(e.ID, lang)
+		} else if s, err := scenarios.ByName(name); err == nil {
+			said = lessons.Story(lang, s, "title")
 		}
-	}
-	return all
-}
-
-// races completes the ids and the numbers of races.
-func races(lang string, _ []string) (all []cobra.Completion) {
-	for _, s := range scenarios.All() {
-		for _, name := range []string{s.ID, s.Code} {
-			if name != "" {
-				all = append(all, cobra.CompletionWithDesc(name, lessons.Story(lang, s, "title")))
-			}
+		if said == name {
+			return name
 		}
-	}
-	return all
+		return cobra.CompletionWithDesc(name, said)
+	})
 }
 
-// families completes the names of families.
-func families(lang string, _ []string) (all []cobra.Completion) {
-	for _, name := range familyNames() {
-		all = append(all, cobra.CompletionWithDesc(name, text.FamilyTitle(name, lang)))
-	}
-	return all
+// someOf completes described names, any number of times.
+func someOf(names []string) completer {
+	return func(lang string, _ []string) []cobra.Completion { return described(lang, names) }
 }
 
-// familiesAndLocks completes the names of families and of locks.
-func familiesAndLocks(lang string, _ []string) []cobra.Completion {
-	return append(families(lang, nil), locks(lang, nil)...)
-}
+// locks complete the ids of locks, and those that the articles have for them, and races their ids and numbers.
+var (
+	locks = someOf(lockNames())
+	races = someOf(slices.Concat(
+		lists.Each(scenarios.All(), func(s race.Race) []string { return []string{s.ID, s.Code} })...))
+)
 
 // aLock completes one lock.
 func aLock(lang string, before []string) []cobra.Completion {

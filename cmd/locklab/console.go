@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -64,6 +65,13 @@ func (c *console) show(kind string, v any, tell func()) {
 	}
 }
 
+// into returns a console whose text goes elsewhere.
+func (c *console) into(w io.Writer) *console {
+	to := *c
+	to.Printer, to.json, to.color = c.To(w, c.Width), false, "never"
+	return &to
+}
+
 // lanes prints a run.
 func (c *console) lanes(o *race.Outcome) {
 	c.Keep(reports.Lanes(c.Out, o.History, o.Judgement, c.look()))
@@ -94,5 +102,8 @@ func (c *console) report(err error) int {
 	if message := strings.TrimSpace(c.Error(err)); message != "" {
 		fmt.Fprintln(c.stderr, "locklab: "+presentable(message))
 	}
-	return statusOfError(err)
+	if ended := (*exitError)(nil); errors.As(err, &ended) {
+		return ended.code
+	}
+	return exitUsage
 }

@@ -65,14 +65,6 @@ func noAnswer(key string, pairs ...any) error {
 	return &exitError{exitNoAnswer, text.Errorf(key, pairs...)}
 }
 
-// statusOfError returns the exit status of an error. One that is no exitError is wrong use.
-func statusOfError(err error) int {
-	if entry := (*exitError)(nil); errors.As(err, &entry) {
-		return entry.code
-	}
-	return exitUsage
-}
-
 // presentable returns a message without control characters, and with … in place of most
 // of what is too long: it may repeat any input.
 func presentable(message string) string {
@@ -111,12 +103,14 @@ func flagError(c *cobra.Command, err error) error {
 	case errors.As(err, &missing):
 		problem = text.Errorf("error.flag.missing", "flag", "--"+missing.GetFlag().Name)
 	case errors.As(err, &unknown):
+		var all []string
+		c.Flags().VisitAll(func(f *pflag.Flag) { all = append(all, "--"+f.Name) })
 		name := unknown.GetSpecifiedName()
 		if c.Flags().Lookup("set") != nil && slices.Contains(race.SettingNames(), name) {
 			return text.Errorf("error.flag.setting", "flag", "--"+name, "name", name)
 		}
 		return text.Errorf("error.flag.unknown", "flag", flagIn.FindString(err.Error()),
-			"near", text.Near("--"+name, flagNames(c)), "command", c.CommandPath())
+			"near", text.Near("--"+name, all), "command", c.CommandPath())
 	}
 	return text.Errorf("error.flag", "problem", problem, "command", c.CommandPath())
 }
@@ -152,30 +146,18 @@ func refuseEmpty(c *cobra.Command, args []string) (err error) {
 // flagIn finds the flag in what pflag says about it.
 var flagIn = regexp.MustCompile(`--?[a-zA-Z][a-z-]*$`)
 
-func flagNames(c *cobra.Command) (names []string) {
-	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
-	return names
-}
-
 // wanted says what to write in place of a value that could not be read.
 func wanted(err error) any {
-	if said := i18n.Error(nil); errors.As(err, &said) {
+	said, number := i18n.Error(nil), (*strconv.NumError)(nil)
+	switch {
+	case errors.As(err, &said):
 		return said
+	case !errors.As(err, &number): // the only flags that are no numbers are lengths of time
+		return i18n.New("error.want.length")
+	case number.Func == "ParseBool":
+		return i18n.New("error.want.bool")
+	case number.Func == "ParseUint":
+		return i18n.New("error.want.natural")
 	}
-	return i18n.New(wantedNumber(err))
-}
-
-// wantedNumber returns the key of what to write in place of what is no number.
-func wantedNumber(err error) string {
-	number := (*strconv.NumError)(nil)
-	if !errors.As(err, &number) {
-		return "error.want.length" // the only flags that are no numbers are lengths of time
-	}
-	switch number.Func {
-	case "ParseBool":
-		return "error.want.bool"
-	case "ParseUint":
-		return "error.want.natural"
-	}
-	return "error.want.integer"
+	return i18n.New("error.want.integer")
 }

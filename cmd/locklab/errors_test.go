@@ -142,7 +142,7 @@ func TestWrongUse(t *testing.T) {
 		{`live run token norace`, `norace`},
 		{`live run token failover --lease 1ms`, `--lease 1ms: give 50ms to 10s`},
 		{`live run live_test.go`, `live_test.go`},
-		{`live run live_test.go --set ttl=1s`, `--set ttl=1s: a run that was saved has its settings`},
+		{`live run live_test.go --set ttl=1s`, `--set goes with a lock and a race: a saved run`},
 		{`live matrix --locks token -o live.png`, `-o live.png: write FILE.csv`},
 		{`live matrix --rounds 0`, `--rounds 0: give 1 to 1000`},
 		{`live verify --rounds 1001`, `--rounds 1001: give 1 to 1000`},

@@ -4,15 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
-	"locklab/faults"
 	"locklab/reports"
 	"locklab/reports/lessons"
 	"locklab/reports/text"
@@ -32,61 +27,68 @@ func explainCommand() *command {
 			"explain token -o token.html",
 		},
 		complete: explainable,
-		args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 2 {
-				return text.Errorf("error.explain.arguments", "given", len(args))
-			}
-			return nil
-		},
 		flags: func(f *flags) {
-			f.outTo(&file)
+			f.outHTML(&file, "error.explain.format", ".md")
 			f.add("runs", &runs)
 		},
 		run: func(e *env, args []string) error {
-			if len(args) == 0 {
-				printMenu(e.console)
+			switch {
+			case len(args) == 0:
+				for _, lang := range e.Langs() {
+					topics := strings.Join(lessons.Topics(), ", ")
+					printLong(e.Printer, text.Say(lang, "help.explain.long", "topics", topics))
+				}
+				e.Next("locklab explain path", "locklab explain token", "locklab explain need")
 				return nil
+			case len(args) > 2:
+				return text.Errorf("error.explain.arguments", "given", len(args))
 			}
-			explain := func(e *env, write pageFormat) error {
-				x := &explainer{e, lessons.NewStage(), write, runs, append([]string{"lesson"}, args...)}
-				err := x.explain(args)
-				if err == nil && file == "" && !e.json {
-					e.onPage(x.address...)
-				}
-				return err
-			}
+			x := &explainer{e, lessons.NewStage(), lessons.Text, runs, append([]string{"lesson"}, args...)}
 			if file == "" {
-				_, typed := terminal(e.stdin)
-				if _, shown := terminal(e.Out); typed && shown {
-					return explain(e, screens(e))
-				}
-				return explain(e, lessons.Text)
-			}
-			write := pageFormats[filepath.Ext(file)]
-			if write == nil {
-				return text.Errorf("error.explain.format", "file", file)
-			}
-			if err := e.replace("-o", file); err != nil {
-				return err
+				return x.onScreen(args)
 			}
 			if e.json {
-				if err := explain(e, lessons.Text); err != nil {
+				if err := x.explain(args); err != nil {
 					return err
 				}
 			}
-			return e.intoFile(file, func(e *env) error { return explain(e, write) })
+			return x.intoFile(file, args)
 		},
 	}
 }
 
-// A pageFormat writes the blocks of a page.
-type pageFormat func(*text.Printer, reports.Look, []lessons.Block)
+// pageFormats write the blocks of a page to a file, by its ending.
+var pageFormats = map[string]func(*text.Printer, reports.Look, []lessons.Block){
+	".md": lessons.Markdown, ".html": lessons.HTML,
+}
 
-// pageFormats are those of files, by the ending of the file.
-var pageFormats = map[string]pageFormat{".md": lessons.Markdown, ".html": lessons.HTML}
+// onScreen explains, with the address on the page.
+func (x *explainer) onScreen(args []string) error {
+	_, typed := terminal(x.e.stdin)
+	if _, shown := terminal(x.e.Out); typed && shown {
+		x.write = screens(x.e)
+	}
+	err := x.explain(args)
+	if err == nil && !x.e.json {
+		x.e.onPage(x.address...)
+	}
+	return err
+}
+
+// intoFile explains in a file.
+func (x *explainer) intoFile(file string, args []string) error {
+	var b bytes.Buffer
+	e := *x.e
+	e.console = x.e.into(&b)
+	x.e, x.write = &e, pageFormats[ending(file)]
+	if err := cmp.Or(x.explain(args), internal(e.Err)); err != nil {
+		return err
+	}
+	return e.write(file, copyOf(&b))
+}
 
 // screens writes a page as text, up to where its reader is asked: Enter goes on, q ends.
-func screens(e *env) pageFormat {
+func screens(e *env) func(*text.Printer, reports.Look, []lessons.Block) {
 	in := bufio.NewReader(e.stdin)
 	asks := func(b lessons.Block) bool { return b.Kind == lessons.Break || b.Kind == lessons.Hidden }
 	return func(p *text.Printer, look reports.Look, blocks []lessons.Block) {
@@ -102,34 +104,11 @@ func screens(e *env) pageFormat {
 	}
 }
 
-// intoFile writes what tell prints, as text, into a file.
-func (e *env) intoFile(file string, tell func(*env) error) error {
-	var b bytes.Buffer
-	there, console := *e, *e.console
-	console.Printer, console.json = e.To(&b, e.Width), false
-	there.console = &console
-	if err := cmp.Or(tell(&there), internal(there.Err)); err != nil {
-		return err
-	}
-	return e.write(file, func(w io.Writer) error {
-		_, err := b.WriteTo(w)
-		return err
-	})
-}
-
-// printMenu prints what can be explained.
-func printMenu(e *console) {
-	for _, lang := range e.Langs() {
-		printLong(e.Printer, text.Say(lang, "help.explain.long", "topics", strings.Join(lessons.Topics(), ", ")))
-	}
-	e.Next("locklab explain path", "locklab explain token", "locklab explain need")
-}
-
 // An explainer finds out what to explain, and writes it.
 type explainer struct {
 	e       *env
 	stage   *lessons.Stage
-	write   pageFormat
+	write   func(*text.Printer, reports.Look, []lessons.Block)
 	runs    bool     // with the runs behind an answer
 	address []string // on the page
 }
@@ -171,52 +150,46 @@ func (x *explainer) explain(args []string) error {
 	return lessons.NoPage(args[0])
 }
 
-// explainedJSON is a page as JSON. Texts are by language and key.
-type explainedJSON struct {
-	Lock    *lockListed                    `json:"lock,omitempty"`
-	Race    *listed                        `json:"race,omitempty"`
-	Fault   *listed                        `json:"fault,omitempty"`
-	Budget  faults.Budget                  `json:"budget,omitempty"` // an example, with the fault
-	Article *listed                        `json:"article,omitempty"`
-	Locks   []lockListed                   `json:"locks,omitempty"`   // of the article
-	Races   []listed                       `json:"races,omitempty"`   // with the fault, or of the article
-	Story   map[string]string              `json:"story,omitempty"`   // by language
-	Numbers map[string]string              `json:"numbers,omitempty"` // by language
-	Texts   map[string]map[string][]string `json:"texts"`
-	Cells   []cellJSON                     `json:"cells,omitempty"`
-}
-
-// show prints a page, or as JSON its texts with the runs from which it is made.
+// show prints a page, or as JSON its texts by language and key, with what it is about and the runs of which it is made.
 func (x *explainer) show(page lessons.Page) (err error) {
 	if !x.e.json {
 		return x.print(page)
 	}
-	out := explainedJSON{}
+	out := map[string]any{}
+	races := func(all []race.Race) {
+		if len(all) > 0 {
+			out["races"] = lists.Each(all, listedRace)
+		}
+	}
 	var played []*race.Outcome
 	switch sc := page.Race; {
 	case page.Lock.ID != "":
-		out.Lock = new(listedLock(page.Lock))
+		out["lock"] = listedLock(page.Lock)
 		played, err = x.stage.Row(page.Lock)
 	case sc.ID != "":
-		out.Race, out.Story, out.Numbers = new(listedRace(sc)), map[string]string{}, map[string]string{}
+		story, numbers := map[string]string{}, map[string]string{} // by language
 		for _, lang := range text.Languages() {
-			out.Story[lang], out.Numbers[lang] = lessons.Story(lang, sc, "story"), lessons.Story(lang, sc, "numbers")
+			story[lang], numbers[lang] = lessons.Story(lang, sc, "story"), lessons.Story(lang, sc, "numbers")
 		}
+		out["race"], out["story"], out["numbers"] = listedRace(sc), story, numbers
 		_, played, err = x.stage.Example(sc)
 	case page.Fault != nil:
-		out.Fault, out.Budget = new(listedFault(page.Fault)), lessons.ExampleBudget(page.Fault)
-		out.Races = lists.Each(lessons.RacesWith(page.Fault), listedRace)
+		out["fault"], out["budget"] = listedFault(page.Fault), lessons.ExampleBudget(page.Fault) // an example
+		races(lessons.RacesWith(page.Fault))
 	case page.Number != "":
-		locks, races := lessons.OfArticle(page.Number)
-		out.Article = &listed{ID: page.Number, Title: text.Say("en", "article."+page.Number),
+		locks, of := lessons.OfArticle(page.Number)
+		out["article"] = listed{ID: page.Number, Title: text.Say("en", "article."+page.Number),
 			TitleZH: text.Say("zh", "article."+page.Number)}
-		out.Locks, out.Races = lists.Each(locks, listedLock), lists.Each(races, listedRace)
+		out["locks"] = lists.Each(locks, listedLock)
+		races(of)
+	}
+	if played != nil {
+		out["cells"] = lists.Each(played, cellOf)
+	}
+	if err == nil {
+		out["texts"], err = x.stage.Texts(x.e.Lang, page.Prefix)
 	}
 	if err != nil {
-		return internal(err)
-	}
-	out.Cells = cellsJSON(played)
-	if out.Texts, err = x.stage.Texts(x.e.Lang, page.Prefix); err != nil {
 		return internal(err)
 	}
 	x.e.show("explain", out, nil)

@@ -27,21 +27,20 @@ type exploreFlags struct {
 func exploreCommand() *command {
 	x := &exploreFlags{Bounds: search.OpenBounds(), memory: 4096}
 	return &command{
-		use: "explore LOCK", args: exactly(1, "lock"), complete: aLock, flags: x.add, run: x.run,
+		use: "explore LOCK", args: exactly(1, "lock"), complete: aLock, run: x.run,
+		flags: func(f *flags) {
+			f.bounds(&x.Bounds, search.Names()...)
+			f.add("all", &x.Causes)
+			f.add("recheck", &x.Recheck)
+			addMemory(f, &x.memory)
+			f.add("time", &x.timed)
+			runFiles(f, &x.files)
+		},
 		examples: []string{"explore token", "explore redlock --nodes 3 --budget restart=1",
 			"explore setnx --clients 3 --budget crash=1 --json",
 			"explore token --budget pause=1 -o pause.svg",
 			"explore token --attempts any --budget crash=any"},
 	}
-}
-
-func (x *exploreFlags) add(f *flags) {
-	f.bounds(&x.Bounds, search.Names()...)
-	f.add("all", &x.Causes)
-	f.add("recheck", &x.Recheck)
-	addMemory(f, &x.memory)
-	f.add("time", &x.timed)
-	f.out(&x.files)
 }
 
 func (x *exploreFlags) run(e *env, args []string) error {
@@ -52,20 +51,14 @@ func (x *exploreFlags) run(e *env, args []string) error {
 	if err := search.CheckSearch(entry, x.Bounds); err != nil {
 		return err
 	}
-	if err := checkRunFiles(e, x.files); err != nil {
-		return err
-	}
 	most, restore := keepWithin(x.memory)
 	defer restore()
 	x.MaxBytes, x.Progress, x.Boundary = most, searchProgress(e.console), true
 	began := time.Now()
 	s, err := search.Explore(e.ctx, entry, x.Bounds)
 	stopped, beside := stoppedBy(err), errors.Is(err, search.ErrBeside)
-	if err != nil && !stopped {
+	if err != nil && !stopped || s == nil {
 		return internal(err)
-	}
-	if s == nil {
-		return noAnswer("error.stopped")
 	}
 	shown, unanswered := &shownSearch{Search: s, memory: x.memory}, error(nil)
 	if x.timed {
@@ -79,7 +72,8 @@ func (x *exploreFlags) run(e *env, args []string) error {
 	case stopped && s.Result.Complete:
 		unanswered = noAnswer("error.stopped.boundary")
 	}
-	return cmp.Or(shown.show(e, x.files), unanswered)
+	e.show("explore", shown.said(), func() { shown.print(e.console) })
+	return cmp.Or(errors.Join(shown.status(), shown.writeWitness(e, x.files)), unanswered)
 }
 
 // searchProgress shows the progress of the searches that are made in turn: on a terminal in one line that changes,
@@ -89,25 +83,22 @@ func searchProgress(e *console) func(r *explore.Result) {
 	if f == nil {
 		return nil
 	}
-	number, states, began, last, printed := 1, 0, time.Now(), time.Now(), time.Now()
+	form, between := "\r%s ", time.Duration(0)
+	if !ok {
+		form, between = "%s\n", betweenLines
+	}
+	number, states, reports, began, last, now := 1, 0, 0, time.Now(), time.Now(), &explore.Result{}
+	show := paced(f, between, func(int) string {
+		return fmt.Sprintf(form, e.Say("progress.search", "number", fmt.Sprint(number),
+			"states", fmt.Sprint(now.States), "rate", fmt.Sprintf("%.2f", float64(now.Transitions)/time.Since(began).Seconds()/1e6),
+			"open", fmt.Sprint(now.Open), "memory", fmt.Sprint(now.Bytes>>20)))
+	})
 	return func(r *explore.Result) {
 		if r.States < states { // the next search; it began after the last report of the one before
 			number, began = number+1, last
 		}
-		states, last = r.States, time.Now()
-		if !ok && time.Since(printed) < betweenLines {
-			return
-		}
-		printed = time.Now()
-		seconds := time.Since(began).Seconds()
-		line := e.Say("progress.search", "number", fmt.Sprint(number), "states", fmt.Sprint(r.States),
-			"rate", fmt.Sprintf("%.2f", float64(r.Transitions)/seconds/1e6),
-			"open", fmt.Sprint(r.Open), "memory", fmt.Sprint(r.Bytes>>20))
-		if ok {
-			fmt.Fprint(f, "\r"+line+" ")
-		} else {
-			fmt.Fprintln(f, line)
-		}
+		states, reports, now, last = r.States, reports+1, r, time.Now()
+		show(reports)
 	}
 }
 
@@ -118,17 +109,13 @@ type shownSearch struct {
 	memory int64         // MB that it was given
 }
 
-func (s *shownSearch) show(e *env, files []string) error {
-	e.show("explore", s.said(), func() { s.print(e.console) })
-	return errors.Join(s.status(), s.writeWitness(e, files))
-}
-
 // said returns the search with what its certificate says, for scripts.
 func (s *shownSearch) said() *search.Search {
 	said := *s.Search
 	said.Said = &search.Said{Claim: certificate.Claim(s.Search, "en"),
 		MayHappen: certificate.MayHappen(s.Search, "en"), Assumed: certificate.Assumed(s.Search, "en"),
-		Cut: text.SayMessage("en", s.Result.Limit), Seconds: s.took.Seconds(), Certificate: certificate.Of(s.Search, "en")}
+		Cut: text.SayMessage("en", s.Result.Limit), Seconds: s.took.Seconds(),
+		Certificate: certificate.Of(s.Search, "en")}
 	return &said
 }
 
@@ -182,16 +169,24 @@ func (s *shownSearch) printFound(e *console, first func() (*race.Outcome, error)
 	certificate.PrintClaim(e.Printer, s.Search)
 	if len(s.Witnesses) > 0 {
 		s.printWitnesses(e)
-		o, err := first()
-		if err != nil {
-			e.Keep(err)
+		if !printShortest(e, s.Witnesses[0], first) {
 			return
 		}
-		e.Printf("\n%s\n\n", e.Say("explore.shortest", "verdict", string(s.Witnesses[0].Verdict)))
-		e.lanes(o)
 		e.Printf("\n%s\n", e.Say("explore.certificate"))
 	}
 	s.printCertificate(e)
+}
+
+// printShortest prints the run of a witness, unless it cannot be played.
+func printShortest(e *console, w search.Witness, play func() (*race.Outcome, error)) bool {
+	o, err := play()
+	if err != nil {
+		e.Keep(err)
+		return false
+	}
+	e.Printf("\n%s\n\n", e.Say("explore.shortest", "verdict", string(w.Verdict)))
+	e.lanes(o)
+	return true
 }
 
 func (s *shownSearch) printWitnesses(e *console) {

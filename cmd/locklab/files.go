@@ -51,54 +51,52 @@ type outFile struct {
 // file. What is neither a regular file nor absent is refused.
 func (o *outputs) replace(flag string, names ...string) error {
 	for _, name := range names {
-		err := o.open(name, func(to string) (*outFile, error) {
-			temp, err := os.CreateTemp(filepath.Dir(to), "."+filepath.Base(to)+"-")
-			return &outFile{File: temp, to: to}, err
-		})
-		if err != nil {
-			return text.Errorf("error.out", "flag", flag, "file", name, "cause", err)
-		}
-	}
-	return nil
-}
-
-// add opens a file to whose end something is to be added.
-func (o *outputs) add(flag, name string) error {
-	err := o.open(name, func(to string) (*outFile, error) {
-		f, err := os.OpenFile(to, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
-		return &outFile{File: f}, err
-	})
-	if err != nil {
-		return text.Errorf("error.out", "flag", flag, "file", name, "cause", err)
-	}
-	return nil
-}
-
-func (o *outputs) open(name string, open func(to string) (*outFile, error)) error {
-	if name == "" || o.files[name] != nil {
-		return nil
-	}
-	to := name
-	if link, err := filepath.EvalSymlinks(name); err == nil {
-		to = link // which stays
-	}
-	info, err := os.Lstat(to)
-	switch {
-	case err == nil && !info.Mode().IsRegular():
-		return text.Errorf("error.directory", "cause", text.Errorf("error.regular.not"))
-	case err != nil:
-		if err := isFolder(filepath.Dir(to)); err != nil {
+		if err := o.open(flag, name, false); err != nil {
 			return err
 		}
 	}
-	f, err := open(to)
-	if err != nil {
-		return text.Errorf("error.directory", "cause", i18n.Bare(err))
+	return nil
+}
+
+// open opens a file to be replaced, or one to whose end something is to be added.
+func (o *outputs) open(flag, name string, adds bool) (err error) {
+	if name == "" || o.files[name] != nil {
+		return nil
+	}
+	f := &outFile{}
+	if err := f.open(name, adds); err != nil {
+		return text.Errorf("error.out", "flag", flag, "file", name, "cause", err)
 	}
 	if o.files == nil {
 		o.files = map[string]*outFile{}
 	}
 	o.files[name] = f
+	return nil
+}
+
+func (f *outFile) open(name string, adds bool) error {
+	to := name
+	if link, err := filepath.EvalSymlinks(name); err == nil {
+		to = link // which stays
+	}
+	info, err := os.Lstat(to)
+	if err == nil && !info.Mode().IsRegular() {
+		return text.Errorf("error.directory", "cause", text.Errorf("error.regular.not"))
+	}
+	if err != nil {
+		if err := isFolder(filepath.Dir(to)); err != nil {
+			return err
+		}
+	}
+	if adds {
+		f.File, err = os.OpenFile(to, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
+	} else {
+		f.to = to
+		f.File, err = os.CreateTemp(filepath.Dir(to), "."+filepath.Base(to)+"-")
+	}
+	if err != nil {
+		return text.Errorf("error.directory", "cause", i18n.Bare(err))
+	}
 	return nil
 }
 
@@ -172,6 +170,14 @@ func (e *env) write(name string, fill func(w io.Writer) error) error {
 	}
 	e.inform("command.wrote", "file", name)
 	return nil
+}
+
+// copyOf fills a file with what was printed before.
+func copyOf(b *bytes.Buffer) func(w io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := b.WriteTo(w)
+		return err
+	}
 }
 
 // put writes all of a file. A file that was there keeps its mode.

@@ -56,47 +56,45 @@ func printCommands(e *console) {
 	e.Sentence("help.title")
 	for _, g := range groups() {
 		e.Printf("\n%s\n", e.Say("help.group."+g.name))
-		printRows(e.Printer, g.rows())
+		printRows(e.Printer, g.rows(e.Printer))
 	}
 	e.Printf("\n")
 	e.Sentence("help.names")
 	e.Sentence("help.more")
 }
 
-// A row is a command in a list: how it is shown, and its name, under which its texts are.
-type row struct{ shown, name string }
-
-// rows lists the commands of a group, with those below one that runs by itself too, but for charts.
-func (g group) rows() (rows []row) {
+// rows lists the commands of a group, each with what it does, and with those below one that runs by itself too, but for
+// charts.
+func (g group) rows(e *text.Printer) (rows [][2]string) {
 	for _, c := range g.commands {
-		rows = append(rows, row{c.name(), c.name()})
+		rows = append(rows, [2]string{"  " + c.name(), short(e, c.name())})
 		if c.run != nil && c.name() != "chart" {
-			rows = append(rows, c.rowsBelow()...)
+			rows = append(rows, c.rowsBelow(e)...)
 		}
 	}
 	return rows
 }
 
 // rowsBelow lists the commands below c.
-func (c *command) rowsBelow() []row {
-	return lists.Each(c.below, func(sub *command) row {
-		return row{c.name() + " " + sub.name(), c.name() + "-" + sub.name()}
+func (c *command) rowsBelow(e *text.Printer) [][2]string {
+	return lists.Each(c.below, func(sub *command) [2]string {
+		return [2]string{"  " + c.name() + " " + sub.name(), short(e, c.name()+"-"+sub.name())}
 	})
 }
 
 // short is what a command does, in some words.
 func short(e *text.Printer, name string) string {
-	return e.Say("help."+name+".short", "charts", strings.Join(lists.Each(chartCommand().below, (*command).name), ", "))
+	return e.Say("help."+name+".short", "charts", strings.Join(chartNames(), ", "))
 }
 
-// printRows prints commands in two columns, each with its short text.
-func printRows(e *text.Printer, rows []row) {
-	widest := 10
-	for _, r := range rows {
-		widest = max(widest, layout.Width(r.shown))
+// printRows prints two columns.
+func printRows(e *text.Printer, rows [][2]string) {
+	widest := 12
+	for _, row := range rows {
+		widest = max(widest, layout.Width(row[0]))
 	}
-	for _, r := range rows {
-		e.Wrap("  "+text.Pad(r.shown, widest+2), short(e, r.name))
+	for _, row := range rows {
+		e.Wrap(text.Pad(row[0], widest+2), row[1])
 	}
 }
 
@@ -149,15 +147,11 @@ func helpName(c *cobra.Command) string {
 
 // longPlaces fill the places of the long help texts.
 func longPlaces(lang string) []string {
-	return []string{"schema", fmt.Sprint(reports.Schema), "topics", strings.Join(lessons.Topics(), ", "), "example", contractExample, "bounds", boundList(),
-		"sources", text.Join(lang, "chart.list", cost.SourceIDs())}
-}
-
-// boundList is the bounds of a [search] header that leaves all of them out.
-func boundList() string {
-	b := contract.UsualBounds()
+	b := contract.UsualBounds() // of a [search] header that leaves all of them out
 	b.Budget = faults.NoFaults
-	return strings.Join(b.Items(search.Names()...), " ")
+	return []string{"schema", fmt.Sprint(reports.Schema), "topics", strings.Join(lessons.Topics(), ", "),
+		"example", contractExample, "bounds", strings.Join(b.Items(search.Names()...), " "),
+		"sources", text.Join(lang, "chart.list", cost.SourceIDs())}
 }
 
 // contractExample is a contract as verify reads it.
@@ -172,6 +166,12 @@ const contractExample = `
   token   HOLDS
 `
 
+// showHelp prints the help of the command that runs.
+func showHelp(e *env, _ []string) error {
+	printHelp(e, e.running)
+	return nil
+}
+
 func printHelp(e *env, c *cobra.Command) {
 	name := helpName(c)
 	if !c.HasParent() {
@@ -183,7 +183,7 @@ func printHelp(e *env, c *cobra.Command) {
 	}
 	if name == "chart" {
 		e.Printf("\n")
-		printRows(e.Printer, chartCommand().rowsBelow())
+		printRows(e.Printer, chartCommand().rowsBelow(e.Printer))
 	}
 	if !c.HasParent() {
 		printFlags(e.console, c)
@@ -224,7 +224,6 @@ func printLong(e *text.Printer, long string) {
 func printFlags(e *console, c *cobra.Command) {
 	e.Printf("\n%s\n", e.Say("help.flags"))
 	var rows [][2]string
-	widest := 0
 	common := c.Root().PersistentFlags()
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		if f.Hidden || c.HasParent() && common.Lookup(f.Name) != nil {
@@ -242,9 +241,6 @@ func printFlags(e *console, c *cobra.Command) {
 			usage += " " + e.First("help.default") + " " + f.DefValue + ")"
 		}
 		rows = append(rows, [2]string{name, strings.ReplaceAll(usage, "`", "")})
-		widest = max(widest, layout.Width(name))
 	})
-	for _, row := range rows {
-		e.Wrap(text.Pad(row[0], widest+2), row[1])
-	}
+	printRows(e.Printer, rows)
 }

@@ -16,14 +16,42 @@ import (
 	"locklab/reports/text"
 )
 
-// initFlags are the flags of "locklab init".
-type initFlags struct{ lab string }
-
+// initCommand copies the template into a folder, as a module of its own: it changes no version of any other one.
 func initCommand() *command {
-	i := &initFlags{}
+	lab := ""
 	return &command{
-		use: "init FOLDER", args: exactly(1, "folder"), flags: func(f *flags) { f.add("lab", &i.lab) }, run: i.run,
+		use: "init FOLDER", args: exactly(1, "folder"), flags: func(f *flags) { f.add("lab", &lab) },
 		examples: []string{"init ./mylock", "init ./mylock --lab ~/locklab"},
+		run: func(e *env, args []string) error {
+			folder, err := filepath.Abs(args[0])
+			if err != nil {
+				return text.Errorf("error.init.folder", "folder", args[0], "cause", err)
+			}
+			around := moduleAround(folder)
+			files, err := templateFor(folder, lab, around)
+			if err == nil {
+				err = newFolder(args[0])
+			}
+			if err == nil {
+				err = writeNew(folder, files)
+			}
+			if err != nil {
+				return err
+			}
+			names := slices.Sorted(maps.Keys(files))
+			e.show("init", map[string]any{"folder": args[0], "files": names}, func() {
+				e.Printf("%s\n", e.Say("init.done", "folder", args[0], "files", strings.Join(names, ", ")))
+				if around != "" {
+					e.Printf("%s\n", e.Say("init.module"))
+				}
+				into := "cd " + args[0] + " && "
+				if filepath.Clean(args[0]) == "." {
+					into = ""
+				}
+				e.Next(into+"go mod tidy && go test", "locklab check "+args[0])
+			})
+			return nil
+		},
 	}
 }
 
@@ -37,80 +65,42 @@ const (
 	sumName    = "go.sum"
 )
 
-// run copies the template into a folder, as a module of its own: it changes no version of any other one.
-func (i *initFlags) run(e *env, args []string) error {
-	lab, err := i.labFolder()
-	if err != nil {
-		return err
+// templateFor returns the files of a folder. The lab's source is in the folder lab; "": where the program was built
+// from. around is the line of moduleAround.
+func templateFor(folder, lab, around string) (files map[string][]byte, err error) {
+	if lab == "" {
+		_, file, _, _ := runtime.Caller(0)
+		lab = filepath.Dir(filepath.Dir(filepath.Dir(file)))
 	}
-	folder, err := newFolder(args[0])
-	if err != nil {
-		return err
-	}
-	files := map[string][]byte{}
+	lab, err = filepath.Abs(lab)
+	files = map[string][]byte{}
 	for _, file := range []string{testName, moduleName, sumName} {
-		if files[file], err = os.ReadFile(filepath.Join(lab, templateFolder, file)); err != nil {
-			return text.Errorf("error.init.lab", "folder", lab, "cause", err)
+		if err == nil {
+			files[file], err = os.ReadFile(filepath.Join(lab, templateFolder, file))
 		}
+	}
+	if err != nil {
+		return nil, text.Errorf("error.init.lab", "folder", lab, "cause", err)
 	}
 	name := packageName(folder)
 	files[testName] = bytes.Replace(files[testName], []byte("package mylock"), []byte("package "+name), 1)
 	_, rest, _ := strings.Cut(string(files[moduleName]), "\ngo ")
 	rest, _, _ = strings.Cut(rest, "// Until")
-	around := moduleAround(folder)
 	files[moduleName] = fmt.Appendf(nil, "module example.com/%s\n\ngo %sreplace %s => %q\n%s",
 		name, rest, modulePath(), lab, around)
-	if err := writeNew(folder, files); err != nil {
-		return err
-	}
-	wrote := struct {
-		Folder string   `json:"folder"`
-		Files  []string `json:"files"`
-	}{args[0], slices.Sorted(maps.Keys(files))}
-	e.show("init", wrote, func() {
-		e.Printf("%s\n", e.Say("init.done", "folder", args[0], "files", strings.Join(wrote.Files, ", ")))
-		if around != "" {
-			e.Printf("%s\n", e.Say("init.module"))
-		}
-		into := "cd " + args[0] + " && "
-		if filepath.Clean(args[0]) == "." {
-			into = ""
-		}
-		e.Next(into+"go mod tidy && go test", "locklab check "+args[0])
-	})
-	return nil
-}
-
-// labFolder is the folder of the lab's source: that of the flag, or that from which the program was built.
-func (i *initFlags) labFolder() (string, error) {
-	lab := i.lab
-	if lab == "" {
-		_, file, _, _ := runtime.Caller(0)
-		lab = filepath.Dir(filepath.Dir(filepath.Dir(file)))
-	}
-	lab, err := filepath.Abs(lab)
-	if err == nil {
-		_, err = os.Stat(filepath.Join(lab, templateFolder, moduleName))
-	}
-	if err != nil {
-		return "", text.Errorf("error.init.lab", "folder", lab, "cause", err)
-	}
-	return lab, nil
+	return files, nil
 }
 
 // newFolder makes a folder if there is none. One with a package would become a part of another module.
-func newFolder(folder string) (path string, err error) {
-	if path, err = filepath.Abs(folder); err == nil {
-		err = os.MkdirAll(path, 0o777)
+func newFolder(folder string) error {
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return text.Errorf("error.init.folder", "folder", folder, "cause", err)
 	}
-	if err != nil {
-		return "", text.Errorf("error.init.folder", "folder", folder, "cause", err)
+	sources, _ := filepath.Glob(filepath.Join(folder, "*.go"))
+	if sources != nil && !slices.Contains(sources, filepath.Join(folder, testName)) {
+		return text.Errorf("error.init.package", "folder", folder)
 	}
-	sources, _ := filepath.Glob(filepath.Join(path, "*.go"))
-	if sources != nil && !slices.Contains(sources, filepath.Join(path, testName)) {
-		return "", text.Errorf("error.init.package", "folder", folder)
-	}
-	return path, nil
+	return nil
 }
 
 // packageName returns a name for the package in a folder.

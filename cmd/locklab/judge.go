@@ -1,17 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/spf13/cobra"
 
 	"locklab/reports"
 	"locklab/reports/page"
@@ -35,19 +33,10 @@ func judgeCommand() *command {
 		use: "judge FILE...",
 		examples: []string{"judge events.jsonl", "judge a.jsonl b.jsonl --within 5ms -o log.html",
 			"judge --schema"},
-		args: func(c *cobra.Command, args []string) error {
-			if len(args) == 0 && !c.Flags().Changed("schema") {
-				return text.Errorf("error.arguments.log", "command", c.CommandPath(), "example", firstExample(c))
-			}
-			if len(args) > 0 && c.Flags().Changed("schema") {
-				return text.Errorf("error.judge.schema", "file", args[0])
-			}
-			return nil
-		},
 		flags: func(f *flags) {
 			ranged(f, "within", &j.within, 0, record.MaxWithin)
 			ranged(f, "findings", &j.findings, 1, 1000)
-			f.outTo(&j.html)
+			f.outHTML(&j.html, "error.judge.html")
 			f.add("schema", &j.schema)
 		},
 		run: j.run,
@@ -66,41 +55,40 @@ type judgedLog struct {
 }
 
 func (j *judgeFlags) run(e *env, args []string) error {
-	if j.schema {
+	switch {
+	case j.schema && len(args) > 0:
+		return text.Errorf("error.judge.schema", "file", args[0])
+	case !j.schema && len(args) == 0:
+		return between(1, 1, "log")(e.running, args)
+	case j.schema:
 		_, err := io.WriteString(e.Out, record.Schema)
 		return internal(err)
 	}
-	if j.html != "" && filepath.Ext(j.html) != ".html" {
-		return text.Errorf("error.judge.html", "file", j.html)
+	from, log := &logs{}, &judgedLog{}
+	defer from.close()
+	for _, name := range args {
+		if err := from.open(e, name); err != nil {
+			return err
+		}
 	}
-	if err := e.replace("-o", j.html); err != nil {
-		return err
-	}
-	sources, size, end, err := openLogs(e, args)
-	if err != nil {
-		return err
-	}
-	defer end()
-	log := &judgedLog{}
-	if err := e.untilStopped(func() error { return log.read(e, j, sources, size) }); err != nil {
+	if err := e.untilStopped(func() error { return log.read(e, j, from) }); err != nil {
 		return err
 	}
 	switch {
+	case log.wrong > len(log.bad):
+		return text.Errorf("error.judge.lines.more", "n", log.wrong, "lines", text.Lines(log.bad))
 	case log.wrong > 0:
-		if log.wrong > len(log.bad) {
-			return text.Errorf("error.judge.lines.more", "n", log.wrong, "lines", text.Lines(log.bad))
-		}
 		return text.Errorf("error.judge.lines", "n", log.wrong, "lines", text.Lines(log.bad))
 	case log.Lines == 0 && len(log.reader.Truncated) > 0:
 		return text.Errorf("error.judge.cut", "place", log.reader.Truncated[0].String())
 	case log.Lines == 0:
 		return text.Errorf("error.judge.empty")
 	}
-	e.show("judge", log.json(), func() { log.print(e.console) })
+	e.show("judge", judgedJSON{log.Result, record.NotClaimed(), append([]record.Place{}, log.reader.Truncated...),
+		append([]record.Backward{}, log.reader.Backwards...)}, func() { log.print(e.console) })
 	if j.html != "" && len(log.Findings) == 0 {
 		e.inform("judge.html.nothing", "file", j.html)
-	} else if err := e.write(j.html,
-		func(w io.Writer) error { return page.WriteRuns(w, log.page(e)) }); err != nil {
+	} else if err := e.write(j.html, func(w io.Writer) error { return page.WriteRuns(w, log.page(e)) }); err != nil {
 		return err
 	}
 	switch {
@@ -112,53 +100,53 @@ func (j *judgeFlags) run(e *env, args []string) error {
 	return nil
 }
 
-// openLogs opens files, of which "-" is standard input. size is that of all, in bytes; 0: it is not known.
-func openLogs(e *env, names []string) (sources []record.Source, size int64, end func(), err error) {
-	var files []*os.File
-	end = func() {
-		for _, f := range files {
-			f.Close()
-		}
-	}
-	known := true
-	twice := func(name string) (_ []record.Source, _ int64, _ func(), err error) {
-		end()
-		return nil, 0, nil, text.Errorf("error.judge.twice", "file", name)
-	}
-	var infos []os.FileInfo
-	for i, name := range names {
-		if slices.Contains(names[:i], name) {
-			return twice(name)
-		}
-		if name == "-" {
-			known, sources = false, append(sources, record.Source{Name: "-", From: e.stdin})
-			continue
-		}
+// logs are files that are open, of which "-" is standard input.
+type logs struct {
+	sources []record.Source
+	files   []*os.File
+	infos   []os.FileInfo
+}
+
+func (l *logs) open(e *env, name string) (err error) {
+	from := record.Source{Name: name, From: e.stdin}
+	if name != "-" {
 		var f *os.File
 		if err := e.untilStopped(func() (err error) { f, err = os.Open(name); return err }); err != nil {
-			end()
-			return nil, 0, nil, err
+			return err
 		}
-		files = append(files, f)
 		info, err := f.Stat()
-		if err == nil && info.IsDir() {
-			end()
-			return nil, 0, nil, text.Errorf("error.judge.folder", "file", name)
+		if err != nil || info.IsDir() {
+			f.Close()
+			return cmp.Or(err, text.Errorf("error.judge.folder", "file", name))
 		}
-		if slices.ContainsFunc(infos, func(other os.FileInfo) bool { return os.SameFile(other, info) }) {
-			return twice(name)
+		from.From, l.files = f, append(l.files, f)
+		if slices.ContainsFunc(l.infos, func(other os.FileInfo) bool { return os.SameFile(other, info) }) {
+			return text.Errorf("error.judge.twice", "file", name)
 		}
-		infos = append(infos, info)
-		known = known && err == nil && info.Mode().IsRegular()
-		if err == nil {
-			size += info.Size()
-		}
-		sources = append(sources, record.Source{Name: name, From: f})
+		l.infos = append(l.infos, info)
+	} else if len(l.infos) < len(l.sources) {
+		return text.Errorf("error.judge.twice", "file", name)
 	}
-	if !known {
-		size = 0
+	l.sources = append(l.sources, from)
+	return nil
+}
+
+func (l *logs) close() {
+	for _, f := range l.files {
+		f.Close()
 	}
-	return sources, size, end, nil
+}
+
+// size is that of all, in bytes; 0: it is not known.
+func (l *logs) size() (bytes int64) {
+	irregular := func(info os.FileInfo) bool { return !info.Mode().IsRegular() }
+	if len(l.infos) < len(l.sources) || slices.ContainsFunc(l.infos, irregular) {
+		return 0
+	}
+	for _, info := range l.infos {
+		bytes += info.Size()
+	}
+	return bytes
 }
 
 // untilStopped does what may wait forever, such as reading a pipe. Ctrl-C ends the waiting, not the work: what that
@@ -182,15 +170,15 @@ const judgeGarbage = 25
 const betweenLooks = 1 << 12
 
 // read reads and judges all lines.
-func (l *judgedLog) read(e *env, j *judgeFlags, sources []record.Source, size int64) error {
-	total := int(size >> 20)
-	done, end := func(int) {}, func() {}
-	if total > 0 {
-		done, end = e.progress(total+1, "progress.judge")
+func (l *judgedLog) read(e *env, j *judgeFlags, from *logs) error {
+	done := func(int) {}
+	if total := int(from.size() >> 20); total > 0 {
+		show, end := e.progress(total+1, "progress.judge")
+		defer end()
+		done = show
 	}
-	defer end()
 	defer debug.SetGCPercent(debug.SetGCPercent(judgeGarbage))
-	l.reader = record.NewReader(j.within, sources...)
+	l.reader = record.NewReader(j.within, from.sources...)
 	judge := record.NewJudge(j.findings)
 	for n := 1; ; n++ {
 		if n%betweenLooks == 0 {
@@ -225,11 +213,6 @@ type judgedJSON struct {
 	Backwards  []record.Backward `json:"backwards"`
 }
 
-func (l *judgedLog) json() judgedJSON {
-	return judgedJSON{l.Result, record.NotClaimed(), append([]record.Place{}, l.reader.Truncated...),
-		append([]record.Backward{}, l.reader.Backwards...)}
-}
-
 // when is an instant of a log: a date, or the time since the beginning of a log that does not count from 1970.
 func (l *judgedLog) when(i record.Instant) string {
 	if l.First.Ns < int64(10*365*24*time.Hour) {
@@ -247,16 +230,15 @@ func (l *judgedLog) print(e *console) {
 	e.Printf("\n%s%s\n", e.Label("command.verdict"), reports.Words(l.Verdicts))
 	for _, w := range append(record.Claimed(), verdict.Unknown) {
 		if n := l.Counts[w]; n > 0 {
+			key, meaning := "judge.count", func(lang string) string { return reports.Meaning(w, lang) }
+			switch {
+			case w == verdict.Unknown:
+				meaning = func(lang string) string { return text.Say(lang, "judge.unknown") }
+			case w == verdict.Overlap && l.AtLeast:
+				key = "judge.count.least"
+			}
 			e.Wrap("  "+text.Pad(string(w), 13), e.Each(func(lang string) string {
-				meaning := reports.Meaning(w, lang)
-				if w == verdict.Unknown {
-					meaning = text.Say(lang, "judge.unknown")
-				}
-				key := "judge.count"
-				if w == verdict.Overlap && l.AtLeast {
-					key = "judge.count.least"
-				}
-				return text.Say(lang, key, "n", fmt.Sprint(n), "meaning", meaning)
+				return text.Say(lang, key, "n", fmt.Sprint(n), "meaning", meaning(lang))
 			}))
 		}
 	}

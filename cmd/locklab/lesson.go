@@ -3,16 +3,14 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
-	"path/filepath"
-	"slices"
 	"strings"
-
-	"github.com/spf13/cobra"
 
 	"locklab/reports/deck"
 	"locklab/reports/lessons"
 	"locklab/reports/text"
+	"locklab/simulator/lists"
 )
 
 // lessonFlags are the flags of "locklab lesson".
@@ -25,40 +23,28 @@ type lessonFlags struct {
 func lessonCommand() *command {
 	l := &lessonFlags{DeckOptions: lessons.DeckOptions{Questions: 5, Seed: 1}, open: deck.Views[0]}
 	return &command{
-		use: "lesson NAME...", complete: lessonSubjects, values: map[string]completer{"open": oneOf(deck.Views)},
-		flags: l.add, run: l.run,
+		use: "lesson NAME...", complete: someOf(lessons.SubjectNames()), run: l.run,
+		args: between(1, math.MaxInt, "lesson"),
+		flags: func(f *flags) {
+			f.outHTML(&l.file, "error.lesson.format")
+			ranged(f, "questions", &l.Questions, 0, 20)
+			f.add("seed", &l.Seed)
+			ranged(f, "slides", &l.Slides, 0, lessons.MostSlides)
+			f.add("title", &l.Title)
+			f.add("course", &l.Course)
+			f.add("open", &l.open)
+			f.completes("open", oneOf(deck.Views))
+		},
 		examples: []string{
 			"lesson setnx-expire redlock -o deck.html", "lesson path 5 gc-pause",
 			"lesson debate --lang zh -o debate.html --open handout",
 			"lesson setnx-expire redlock --slides 10 --course 'CS 425, Ms Li' -o deck.html",
 		},
-		args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return text.Errorf("error.lesson.none")
-			}
-			return nil
-		},
 	}
-}
-
-func (l *lessonFlags) add(f *flags) {
-	f.outTo(&l.file)
-	ranged(f, "questions", &l.Questions, 0, 20)
-	f.add("seed", &l.Seed)
-	ranged(f, "slides", &l.Slides, 0, lessons.MostSlides)
-	f.add("title", &l.Title)
-	f.add("course", &l.Course)
-	f.add("open", &l.open)
 }
 
 func (l *lessonFlags) run(e *env, args []string) error {
 	if _, err := choose("error.lesson.view", l.open, deck.Views); err != nil {
-		return err
-	}
-	if l.file != "" && filepath.Ext(l.file) != ".html" {
-		return text.Errorf("error.lesson.format", "file", l.file)
-	}
-	if err := e.replace("-o", l.file); err != nil {
 		return err
 	}
 	subject, err := lessons.ParseSubject(args)
@@ -89,15 +75,15 @@ func printLesson(e *env, slides []lessons.Slide) {
 		e.Printf("\n")
 		e.Wrap("  ", line)
 	}
-	if l := e.command; !strings.Contains(l, " -o") && !strings.Contains(l, "--out") {
-		e.Next(l+" -o deck.html", "locklab explain debate")
+	if !e.given("out") {
+		e.Next(e.command+" -o deck.html", "locklab explain debate")
 		return
 	}
 	e.Next("locklab explain debate", "locklab play quiz --seed 7")
 }
 
-// lessonStepJSON is a step of a lesson, in one language.
-type lessonStepJSON struct {
+// A lessonStep is a step of a lesson in JSON, in one language.
+type lessonStep struct {
 	Kind     string   `json:"kind"`
 	Heading  string   `json:"heading"`
 	Points   []string `json:"points,omitempty"`
@@ -109,22 +95,16 @@ type lessonStepJSON struct {
 }
 
 func lessonJSON(slides []lessons.Slide) any {
-	out := struct {
-		Title string           `json:"title"`
-		Steps []lessonStepJSON `json:"steps"`
-	}{slides[0].Heading, nil}
-	for _, s := range slides {
-		asked := strings.Join(s.Lines(lessons.Asked), " ")
-		j := lessonStepJSON{s.Kind, s.Heading, s.Lines(""), asked, "", "", s.Lines(lessons.Answer), s.Lines(lessons.Notes)}
+	return struct {
+		Title string       `json:"title"`
+		Steps []lessonStep `json:"steps"`
+	}{slides[0].Heading, lists.Each(slides, func(s lessons.Slide) lessonStep {
+		step := lessonStep{Kind: s.Kind, Heading: s.Heading, Points: s.Lines(""),
+			Question: strings.Join(s.Lines(lessons.Asked), " "), Answer: s.Lines(lessons.Answer),
+			Notes: s.Lines(lessons.Notes)}
 		if o := s.Run; o != nil {
-			j.Lock, j.Race = o.Lock.ID, o.Race.ID
+			step.Lock, step.Race = o.Lock.ID, o.Race.ID
 		}
-		out.Steps = append(out.Steps, j)
-	}
-	return out
-}
-
-// lessonSubjects completes what a lesson can be about, any number of times.
-func lessonSubjects(lang string, _ []string) []cobra.Completion {
-	return slices.Concat([]cobra.Completion{"path", "debate"}, familiesAndLocks(lang, nil), races(lang, nil))
+		return step
+	})}
 }

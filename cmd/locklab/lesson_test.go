@@ -47,7 +47,7 @@ func TestLesson(t *testing.T) {
 		t.Errorf("exit status %d, %s: the command that makes the file again is not quoted", code, errs)
 	}
 	code, out, errs = call(t, "lesson", "token", "gc-pause", "--json", "--questions", "0")
-	l := dataOf[struct{ Steps []lessonStepJSON }](t, out, "lesson")
+	l := dataOf[struct{ Steps []lessonStep }](t, out, "lesson")
 	if code != exitOK || len(l.Steps) < 3 {
 		t.Fatalf("exit status %d, %s\n%s", code, errs, out)
 	}

@@ -47,8 +47,23 @@ func listCommand() *command {
 			l.addUsual(f, f.e.Say("help.flag.locks.known"))
 			f.add("all", &all)
 		},
-		run: func(e *env, args []string) error {
-			entries, kinds, err := toList(args, l, all || e.json)
+		run: func(e *env, kinds []string) error {
+			switch {
+			case len(kinds) == 0 && l.names != nil:
+				kinds = listable[:1]
+			case len(kinds) == 0:
+				kinds = listable
+			case !slices.Contains(listable, kinds[0]):
+				_, err := choose("error.list", kinds[0], listable)
+				return err
+			case l.names != nil && kinds[0] != "locks":
+				return text.Errorf("error.list.locks", "name", kinds[0])
+			}
+			usual := algorithms.Known()
+			if all || e.json {
+				usual = algorithms.All()
+			}
+			entries, err := l.pick(usual)
 			if err != nil {
 				return err
 			}
@@ -58,30 +73,9 @@ func listCommand() *command {
 	}
 }
 
-// toList returns the kinds of things to list, of which a text has the first one, and which locks.
-func toList(args []string, l *lockFlags, all bool) (entries []lock.Entry, kinds []string, err error) {
-	kinds = listable
-	if len(args) == 1 {
-		if _, err := choose("error.list", args[0], listable); err != nil {
-			return nil, nil, err
-		}
-		kinds = args
-	}
-	usual := algorithms.Known()
-	if all {
-		usual = algorithms.All()
-	}
-	if l.names != nil {
-		kinds = kinds[:1]
-	}
-	if entries, err = l.pick(usual); err == nil && l.names != nil && kinds[0] != "locks" {
-		err = text.Errorf("error.list.locks", "name", kinds[0])
-	}
-	return entries, kinds, err
-}
-
 func listedLock(e lock.Entry) lockListed {
-	l := lockListed{ID: e.ID, Article: e.Article, Family: e.Family, Year: e.Year, Title: text.LockTitle(e.ID, "en"), TitleZH: text.LockTitle(e.ID, "zh")}
+	l := lockListed{ID: e.ID, Article: e.Article, Family: e.Family, Year: e.Year,
+		Title: text.LockTitle(e.ID, "en"), TitleZH: text.LockTitle(e.ID, "zh")}
 	if lessons.Uncovered(e) {
 		l.Contracted = new(false)
 	}
@@ -111,7 +105,8 @@ func listText(e *text.Printer, kind string, entries []lock.Entry, all bool) {
 		e.Next(slices.DeleteFunc([]string{"locklab list --all", "locklab list races", "locklab run token"}, shown)...)
 	case "races":
 		listRaces(e, all)
-		e.Next(slices.DeleteFunc([]string{"locklab list races --all", "locklab list faults", "locklab explain gc-pause"}, shown)...)
+		next := []string{"locklab list races --all", "locklab list faults", "locklab explain gc-pause"}
+		e.Next(slices.DeleteFunc(next, shown)...)
 	case "faults":
 		e.Printf("%s\n", e.Say("list.faults"))
 		for _, f := range faults.All() {
@@ -126,7 +121,7 @@ func listText(e *text.Printer, kind string, entries []lock.Entry, all bool) {
 func listLocks(e *text.Printer, entries []lock.Entry) {
 	e.Sentence("list.locks")
 	for _, family := range algorithms.Families() {
-		of := slices.DeleteFunc(slices.Clone(entries), func(entry lock.Entry) bool { return entry.Family != family })
+		of := lists.Pick(entries, func(entry lock.Entry) bool { return entry.Family == family })
 		if len(of) > 0 {
 			e.Printf("%s: %s\n", family, e.Each(func(lang string) string {
 				return text.FamilyTitle(string(family), lang)
@@ -152,11 +147,9 @@ func listRaces(e *text.Printer, all bool) {
 		races = scenarios.All()
 	}
 	e.Sentence("list.races")
-	group := ""
-	for _, s := range races {
-		if s.Group != group {
-			group = s.Group
-			e.Printf("%s\n", e.Say("list.races."+group))
+	for i, s := range races {
+		if i == 0 || s.Group != races[i-1].Group {
+			e.Printf("%s\n", e.Say("list.races."+s.Group))
 		}
 		e.Wrap(fmt.Sprintf("   %-20s %-5s ", s.ID, s.Code),
 			e.Each(func(lang string) string { return lessons.Story(lang, s, "title") }))
@@ -188,36 +181,21 @@ func (l *lockFlags) pick(usual []lock.Entry) ([]lock.Entry, error) {
 	}
 	var ids []string
 	for _, name := range l.names {
-		of := members(name)
-		if _, known := algorithms.ByName(name); of == nil && !known {
+		family := lock.Family(strings.ToLower(name))
+		members := lists.Pick(algorithms.All(), func(e lock.Entry) bool { return e.Family == family })
+		if _, known := algorithms.ByName(name); known && members == nil {
+			members = []lock.Entry{{ID: name}}
+		} else if members == nil {
 			return nil, text.Errorf("error.lock", "name", name,
 				"near", text.Near(name, append(familyNames(), lockNames()...)))
 		}
-		if of == nil {
-			of = []string{name}
-		}
-		ids = append(ids, of...)
+		ids = append(ids, lists.Each(members, func(e lock.Entry) string { return e.ID })...)
 	}
 	return locksNamed(ids)
 }
 
-// members returns the ids of a family's locks; nil: there is no such family.
-func members(family string) (ids []string) {
-	for _, e := range algorithms.All() {
-		if string(e.Family) == strings.ToLower(family) {
-			ids = append(ids, e.ID)
-		}
-	}
-	return ids
-}
-
 // lockNames returns the ids of locks, and those that the articles have for them.
-func lockNames() (all []string) {
-	for _, e := range algorithms.All() {
-		all = append(all, e.Names()...)
-	}
-	return all
-}
+func lockNames() []string { return slices.Concat(lists.Each(algorithms.All(), lock.Entry.Names)...) }
 
 func locksNamed(names []string) ([]lock.Entry, error) {
 	return named("locks", "error.locks.none", names, race.Lock, func(e lock.Entry) string { return e.ID })

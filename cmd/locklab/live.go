@@ -6,12 +6,8 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"os"
 	"slices"
-	"strings"
 	"time"
-
-	"github.com/spf13/cobra"
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
@@ -22,9 +18,7 @@ import (
 	"locklab/scenarios/reality"
 	"locklab/scenarios/share"
 	"locklab/simulator/lists"
-	"locklab/simulator/live"
 	"locklab/simulator/realserver"
-	"locklab/simulator/verdict"
 )
 
 // liveCommand shows on real servers what the lab says.
@@ -35,42 +29,27 @@ func liveCommand() *command {
 	}
 }
 
-// liveJSON is one trace in the lab and on real servers.
+// liveJSON is one trace in the lab and on real servers in JSON.
 type liveJSON struct {
-	Lock     string `json:"lock"`
-	Race     string `json:"race"`
-	Trace    string `json:"trace"`
+	*reality.Comparison
 	NotShown string `json:"not_shown,omitempty"` // why it was not played on real servers, in English
-	Agrees   *bool  `json:"agrees,omitempty"`    // absent if not shown
-	// Round is that of which the rest is, from 1: the first that disagrees, or the last.
-	Round       int               `json:"round,omitempty"`
-	Lab         []verdict.Word    `json:"lab"`
-	Real        []verdict.Word    `json:"real,omitempty"`
-	Servers     int               `json:"servers,omitempty"` // that ran, or starts of one
-	Answers     int               `json:"answers,omitempty"` // that were compared
-	Speed       float64           `json:"speed,omitempty"`   // seconds of the trace in one second
-	Stopped     string            `json:"stopped,omitempty"` // why the real run ended before the trace
-	Differences []live.Difference `json:"differences,omitempty"`
+	Stopped  string `json:"stopped,omitempty"`   // why the real run ended before the trace
 }
 
-func comparisonJSON(c *reality.Comparison) liveJSON {
-	j := liveJSON{Lock: c.Lock, Race: c.Race, Trace: c.Trace, Lab: c.Lab}
+func comparisonJSON(c *reality.Comparison) (j liveJSON) {
+	j.Comparison = c
 	if c.NotShown != "" {
-		j.NotShown = notShown("en", c)
+		j.NotShown = notShown("en", c.NotShown, c.Missing)
 	}
-	if !c.Shown() {
-		return j
-	}
-	j.Agrees, j.Round, j.Real, j.Servers = &c.Agrees, c.Round, c.Real, c.Servers
-	j.Answers, j.Speed, j.Differences = c.Answers, c.Speed, c.Differ
 	if !c.Stopped.IsZero() {
 		j.Stopped = text.SayMessage("en", c.Stopped)
 	}
 	return j
 }
 
-func notShown(lang string, c *reality.Comparison) string {
-	return text.Say(lang, "live.not."+string(c.NotShown), "command", c.Missing)
+// notShown says why traces were not shown.
+func notShown(lang string, why race.Reason, missing ...string) string {
+	return text.Say(lang, "live.not."+string(why), "command", text.Join(lang, "chart.list", missing))
 }
 
 // maxRounds bounds --rounds.
@@ -102,55 +81,24 @@ func liveError(ctx context.Context, err error) error {
 }
 
 func liveRunCommand() *command {
-	var (
-		lease    time.Duration
-		settings []string
-	)
+	var lease time.Duration
+	r := &runFlags{}
 	return &command{
-		use: "run LOCK RACE | LINK", texts: []string{"live", "run"}, args: aRaceOrASavedRun, complete: aLockAndARace,
+		use: "run LOCK RACE | LINK", args: between(1, 2, "race"), complete: aLockAndARace,
+		texts:    []string{"live", "run"},
 		examples: []string{"live run token failover", "live run redlock restart --lease 1s", "live run LINK"},
 		flags: func(f *flags) {
 			addLease(f, &lease)
-			f.each("set", &settings)
+			f.each("set", &r.settings)
 		},
 		run: func(e *env, args []string) error {
-			o, err := playOrReplay(args, settings)
+			o, err := r.play(e, args)
 			if err != nil {
 				return err
 			}
 			return showLive(e, o, lease)
 		},
 	}
-}
-
-// aRaceOrASavedRun refuses all arguments but a lock and a race, or a run that was saved: a link, or a file that has
-// one.
-func aRaceOrASavedRun(c *cobra.Command, args []string) error {
-	if len(args) == 1 {
-		if _, err := os.Stat(args[0]); err == nil || isLink(args[0]) {
-			return nil
-		}
-	}
-	return exactly(2, "race")(c, args)
-}
-
-// playOrReplay plays a lock in a race with other settings in the lab, or a run that was saved.
-func playOrReplay(args, settings []string) (*race.Outcome, error) {
-	if len(args) == 1 {
-		if settings != nil {
-			return nil, text.Errorf("error.live.settings", "value", settings[0])
-		}
-		t, err := readTrace(args[0])
-		if err != nil {
-			return nil, err
-		}
-		return replayed(t, "")
-	}
-	entry, sc, s, err := pickRun(args, settings)
-	if err != nil {
-		return nil, err
-	}
-	return race.Play(entry, sc, s)
 }
 
 // showLive shows a run of the lab on real servers.
@@ -183,7 +131,7 @@ func printShowing(e *console, b *reality.Bench, s *reality.Showing) {
 		(&shownRun{Outcome: s.Lab, view: "lanes"}).print(e)
 		if s.Lab.NotApplicable == "" {
 			e.Printf("\n%s\n", e.Each(func(lang string) string {
-				return text.Say(lang, "live.na", "why", notShown(lang, s.Compare()))
+				return text.Say(lang, "live.na", "why", notShown(lang, s.NotShown, s.Missing))
 			}))
 		}
 		return
@@ -230,127 +178,94 @@ func printDifferences(e *text.Printer, c *reality.Comparison) {
 			e.Printf("  %s\n", e.Say("live.difference.more", "n", fmt.Sprint(len(c.Differ)-i)))
 			break
 		}
-		e.Printf("  %s\n", sayDifference(e, c.Key, d))
+		key, pairs := "live.difference.key", []string{"key", text.Visible(d.Key)}
+		if d.Cmd != nil {
+			key, pairs = "live.difference.answer", []string{"command", text.Visible(reports.Command(d.Cmd, c.Key))}
+		}
+		e.Printf("  %s\n", e.Say(key, append(pairs, "time", reports.Millis(d.At, 1), "n", fmt.Sprint(d.Server),
+			"lab", text.Visible(d.Lab), "real", text.Visible(d.Real))...))
 	}
 	if !c.Stopped.IsZero() {
 		e.Printf("  %s\n", e.Message(c.Stopped))
 	}
 }
 
-// difference is a sentence about a difference, of a lock with that key.
-func sayDifference(e *text.Printer, key string, d live.Difference) string {
-	at := reports.Millis(d.At, 1)
-	if d.Cmd == nil {
-		return e.Say("live.difference.key", "time", at, "n", fmt.Sprint(d.Server), "key", text.Visible(d.Key),
-			"lab", text.Visible(d.Lab), "real", text.Visible(d.Real))
-	}
-	return e.Say("live.difference.answer", "time", at, "n", fmt.Sprint(d.Server),
-		"command", text.Visible(reports.Command(d.Cmd, key)),
-		"lab", text.Visible(d.Lab), "real", text.Visible(d.Real))
-}
-
-// liveCount counts the results of many traces.
-type liveCount struct {
-	agree int
-	not   map[race.Reason]int // why traces were not shown -> how many
-	all   []*reality.Comparison
-	// differ are those that disagree.
-	differ []*reality.Comparison
-}
-
-func (t *liveCount) add(all []*reality.Comparison) {
-	if t.not == nil {
-		t.not = map[race.Reason]int{}
-	}
+// apart returns the number of the traces that agree, and those that do not. Others were not shown.
+func apart(all []*reality.Comparison) (agree int, differ []*reality.Comparison) {
 	for _, c := range all {
-		t.all = append(t.all, c)
-		switch {
-		case !c.Shown():
-			t.not[c.NotShown]++
-		case c.Agrees:
-			t.agree++
-		default:
-			t.differ = append(t.differ, c)
+		if c.Agrees != nil && *c.Agrees {
+			agree++
+		} else if c.Agrees != nil {
+			differ = append(differ, c)
 		}
 	}
+	return agree, differ
 }
 
 // liveTable are the flags of a table of many traces.
 type liveTable struct {
 	lease  time.Duration
 	rounds int
-	races  []string
 	locks  lockFlags
 	out    string
 }
 
-func (t *liveTable) add(f *flags) {
-	addLease(f, &t.lease)
-	t.rounds = 1
-	ranged(f, "rounds", &t.rounds, 1, maxRounds)
-	t.locks.add(f, "all")
-	f.outTo(&t.out)
-	f.check("out", func() error {
-		if !strings.HasSuffix(strings.ToLower(t.out), ".csv") {
-			return text.Errorf("error.live.out", "file", t.out)
+// command returns the command of a table, which has flags and finds what to show of locks: so many tasks.
+func (t *liveTable) command(c command, more func(f *flags),
+	plan func(e *env, locks []lock.Entry) (tasks int, find findTable, err error)) *command {
+	c.texts, c.args, t.rounds = []string{"live"}, noArguments, 1
+	c.flags = func(f *flags) {
+		addLease(f, &t.lease)
+		ranged(f, "rounds", &t.rounds, 1, maxRounds)
+		t.locks.add(f, "all")
+		f.outTo(&t.out)
+		f.writes(func() []string { return []string{t.out} }, "error.live.out", ".csv")
+		more(f)
+	}
+	c.run = func(e *env, _ []string) error {
+		locks, err := t.locks.pick(algorithms.All())
+		if err != nil {
+			return err
 		}
-		return nil
-	})
+		tasks, find, err := plan(e, locks)
+		if err != nil {
+			return err
+		}
+		return t.compute(e, tasks, find)
+	}
+	return &c
 }
+
+// findTable computes a table on servers.
+type findTable func(b *reality.Bench, w *share.Work) (*reality.Table, error)
 
 func liveMatrixCommand() *command {
-	t := &liveTable{}
-	return &command{
-		use: "matrix", texts: []string{"live"}, args: noArguments, run: t.runMatrix,
+	var races []string
+	return (&liveTable{}).command(command{
+		use:      "matrix",
 		examples: []string{"live matrix", "live matrix --locks token,redlock --races R18,R21 -o live.csv"},
-		flags: func(f *flags) {
-			t.add(f)
-			f.add("races", &t.races)
-		},
-	}
-}
-
-func (t *liveTable) runMatrix(e *env, _ []string) error {
-	list, err := t.locks.pick(algorithms.All())
-	if err != nil {
-		return err
-	}
-	scs, err := pickRaces(t.races)
-	if err != nil {
-		return err
-	}
-	return t.compute(e, len(scs), func(b *reality.Bench, w *share.Work) (*reality.Table, error) {
-		return reality.Matrix(e.ctx, b, list, scs, w)
+	}, func(f *flags) { f.add("races", &races) }, func(e *env, locks []lock.Entry) (int, findTable, error) {
+		scs, err := pickRaces(races)
+		return len(scs), func(b *reality.Bench, w *share.Work) (*reality.Table, error) {
+			return reality.Matrix(e.ctx, b, locks, scs, w)
+		}, err
 	})
 }
 
 func liveVerifyCommand() *command {
-	t := &liveTable{}
-	return &command{
-		use: "verify", texts: []string{"live"}, args: noArguments, flags: t.add, run: t.runVerify,
-		examples: []string{"live verify", "live verify --locks token -o live.csv"},
-	}
-}
-
-func (t *liveTable) runVerify(e *env, _ []string) error {
-	list, err := t.locks.pick(algorithms.All())
-	if err != nil {
-		return err
-	}
-	rows := slices.DeleteFunc(contract.Own(), func(x contract.Expectation) bool {
-		return x.IsRace() || !slices.ContainsFunc(list, func(l lock.Entry) bool { return l.ID == x.Lock.ID })
-	})
-	return t.compute(e, reality.Locks(rows), func(b *reality.Bench, w *share.Work) (*reality.Table, error) {
-		return reality.Verify(e.ctx, b, rows, w)
+	return (&liveTable{}).command(command{
+		use: "verify", examples: []string{"live verify", "live verify --locks token -o live.csv"},
+	}, func(*flags) {}, func(e *env, locks []lock.Entry) (int, findTable, error) {
+		rows := lists.Pick(contractOf(contract.Own(), locks),
+			func(x contract.Expectation) bool { return !x.IsRace() })
+		return reality.Locks(rows), func(b *reality.Bench, w *share.Work) (*reality.Table, error) {
+			return reality.Verify(e.ctx, b, rows, w)
+		}, nil
 	})
 }
 
 // compute computes a table of so many tasks, prints it, and writes the file.
-func (t *liveTable) compute(e *env, tasks int,
-	find func(b *reality.Bench, w *share.Work) (*reality.Table, error)) error {
-	if err := e.replace("-o", t.out); err != nil {
-		return err
-	}
+func (t *liveTable) compute(e *env, tasks int, find findTable) error {
 	b, err := reality.NewBench(e.ctx, t.lease)
 	if err != nil {
 		return liveError(e.ctx, err)
@@ -364,32 +279,27 @@ func (t *liveTable) compute(e *env, tasks int,
 	if err := liveError(e.ctx, err); err != nil {
 		return err
 	}
-	var n liveCount
+	var all []*reality.Comparison
 	worst := contract.Met
 	for _, row := range table.Rows {
-		n.add(row.Comparisons)
-		worst = max(worst, row.Status)
+		all, worst = append(all, row.Comparisons...), max(worst, row.Status)
 	}
-	cells := struct {
-		Cells []liveJSON `json:"cells"`
-	}{append([]liveJSON{}, lists.Each(n.all, comparisonJSON)...)}
-	e.show("live", cells, func() { printLiveTable(e.console, table, &n, t.lease, t.rounds) })
-	if len(n.differ) > 0 {
+	cells := append([]liveJSON{}, lists.Each(all, comparisonJSON)...)
+	e.show("live", map[string]any{"cells": cells}, func() { t.print(e.console, table, all) })
+	if _, differ := apart(all); differ != nil {
 		worst = contract.Differs
 	}
-	return cmp.Or(e.write(t.out, n.csv), asMet(worst))
+	return cmp.Or(e.write(t.out, func(w io.Writer) error { return writeLive(w, cells) }), asMet(worst))
 }
 
-func printLiveTable(e *console, table *reality.Table, t *liveCount, lease time.Duration, rounds int) {
-	e.Printf("%s\n\n", e.Say("live.heading", "version", table.Version, "lease", reports.Span(lease)))
+func (t *liveTable) print(e *console, table *reality.Table, all []*reality.Comparison) {
+	e.Printf("%s\n\n", e.Say("live.heading", "version", table.Version, "lease", reports.Span(t.lease)))
 	for _, row := range table.Rows {
-		if len(row.Comparisons) == 0 {
-			continue
+		if of := row.Comparisons; len(of) > 0 {
+			agree, differ := apart(of)
+			e.Wrap(text.Pad(row.Name, 32)+"  ", e.Say("live.row", "agree", fmt.Sprint(agree),
+				"disagree", fmt.Sprint(len(differ)), "not", fmt.Sprint(len(of)-agree-len(differ))))
 		}
-		var n liveCount
-		n.add(row.Comparisons)
-		e.Wrap(text.Pad(row.Name, 32)+"  ", e.Say("live.row", "agree", fmt.Sprint(n.agree),
-			"disagree", fmt.Sprint(len(n.differ)), "not", fmt.Sprint(len(n.all)-n.agree-len(n.differ))))
 	}
 	e.Printf("\n")
 	for _, row := range table.Rows {
@@ -397,30 +307,25 @@ func printLiveTable(e *console, table *reality.Table, t *liveCount, lease time.D
 			e.Wrap("", e.Say("live.unmet", "search", row.Name, "why", e.Message(reason)))
 		}
 	}
-	for _, c := range t.differ {
-		e.Printf("%s\n", e.Say(inRounds("live.differs", rounds), "round", fmt.Sprint(c.Round), "lock", c.Lock,
+	agree, differ := apart(all)
+	for _, c := range differ {
+		e.Printf("%s\n", e.Say(inRounds("live.differs", t.rounds), "round", fmt.Sprint(c.Round), "lock", c.Lock,
 			"race", c.Race, "lab", reports.Words(c.Lab), "real", reports.Words(c.Real)))
 		printDifferences(e.Printer, c)
 		e.Printf("  locklab live run %s\n", c.Trace)
 	}
-	e.Sentence(inRounds("live.sum", rounds), "rounds", fmt.Sprint(rounds), "agree", fmt.Sprint(t.agree),
-		"disagree", fmt.Sprint(len(t.differ)))
+	e.Sentence(inRounds("live.sum", t.rounds), "rounds", fmt.Sprint(t.rounds), "agree", fmt.Sprint(agree),
+		"disagree", fmt.Sprint(len(differ)))
 	for _, why := range reality.Reasons() {
-		n := t.not[why]
-		if n == 0 {
-			continue
-		}
-		var missing []string
-		for _, c := range t.all {
-			if c.NotShown == why && c.Missing != "" && !slices.Contains(missing, c.Missing) {
-				missing = append(missing, c.Missing)
-			}
-		}
+		not := lists.Pick(all, func(c *reality.Comparison) bool { return c.Agrees == nil && c.NotShown == why })
+		missing := lists.Each(not, func(c *reality.Comparison) string { return c.Missing })
 		slices.Sort(missing)
-		e.Wrap("  ", e.Each(func(lang string) string {
-			return text.Say(lang, "live.sum.not", "n", fmt.Sprint(n), "why", text.Say(lang, "live.not."+string(why),
-				"command", text.Join(lang, "chart.list", missing)))
-		}))
+		missing = slices.DeleteFunc(slices.Compact(missing), func(name string) bool { return name == "" })
+		if not != nil {
+			e.Wrap("  ", e.Each(func(lang string) string {
+				return text.Say(lang, "live.sum.not", "n", fmt.Sprint(len(not)), "why", notShown(lang, why, missing...))
+			}))
+		}
 	}
 }
 
@@ -432,19 +337,17 @@ func inRounds(key string, rounds int) string {
 	return key
 }
 
-// csv writes one line for each trace.
-func (t *liveCount) csv(w io.Writer) error {
-	c := csv.NewWriter(w)
+// writeLive writes one line for each trace.
+func writeLive(w io.Writer, cells []liveJSON) error {
 	rows := [][]string{{"lock", "race", "lab", "real", "agrees", "differences", "answers", "servers",
 		"not_shown", "trace"}}
-	for _, s := range t.all {
-		j := comparisonJSON(s)
+	for _, j := range cells {
 		agrees := ""
 		if j.Agrees != nil {
 			agrees = fmt.Sprint(*j.Agrees)
 		}
 		rows = append(rows, []string{j.Lock, j.Race, reports.Words(j.Lab), reports.Words(j.Real), agrees,
-			fmt.Sprint(len(j.Differences)), fmt.Sprint(j.Answers), fmt.Sprint(j.Servers), j.NotShown, j.Trace})
+			fmt.Sprint(len(j.Differ)), fmt.Sprint(j.Answers), fmt.Sprint(j.Servers), j.NotShown, j.Trace})
 	}
-	return c.WriteAll(rows)
+	return csv.NewWriter(w).WriteAll(rows)
 }

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"runtime/debug"
 
@@ -42,16 +41,17 @@ type matrixFlags struct {
 
 func matrixCommand() *command {
 	m := &matrixFlags{stops: true}
-	return &command{use: "matrix", args: noArguments, flags: m.add, run: m.run}
-}
-
-func (m *matrixFlags) add(f *flags) {
-	m.locks.add(f, "all")
-	f.add("races", &m.races)
-	ranged(f, "runs", &m.runs, 0, 100_000)
-	f.outTo(&m.dir)
-	f.add("all", &m.all)
-	f.add("pause-stops-work", &m.stops)
+	return &command{
+		use: "matrix", args: noArguments, run: m.run,
+		flags: func(f *flags) {
+			m.locks.add(f, "all")
+			f.add("races", &m.races)
+			ranged(f, "runs", &m.runs, 0, 100_000)
+			f.outTo(&m.dir)
+			f.add("all", &m.all)
+			f.add("pause-stops-work", &m.stops)
+		},
+	}
 }
 
 func (m *matrixFlags) run(e *env, _ []string) error {
@@ -66,7 +66,7 @@ func (m *matrixFlags) run(e *env, _ []string) error {
 	if m.all && m.dir == "" {
 		return text.Errorf("error.matrix.all")
 	}
-	if runFormats[ending(m.dir)] != nil || chart.Formats[ending(m.dir)] != nil {
+	if runFormats[ending(m.dir)] != nil || chart.Drawn(ending(m.dir)) {
 		return text.Errorf("error.matrix.folder", "dir", m.dir)
 	}
 	if m.dir != "" {
@@ -94,7 +94,8 @@ func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Race) error 
 		shown = report.NewCollector(e.Langs())
 		show = shown.Add
 		played := float64(len(entries)*len(scs)) * (2.4e-3 + 1e-4*float64(m.runs))
-		e.whole, done = e.inStages(played + figureSeconds(entries, m.all))
+		e.whole = &whole{seconds: played + figureSeconds(entries, m.all)}
+		e.whole.done, done = e.progress(100, "progress.whole")
 		e.whole.begin(played)
 	}
 	w, end := e.work(study.MatrixSteps(len(entries), len(scs), m.runs), "progress.cells")
@@ -130,7 +131,12 @@ func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Race) error 
 		failed = writeAll(e, m.dir, files)
 	}
 	showHere(e, failed, "matrix", matrixJSON{!complete, cellsJSON(flat)}, func() {
-		if printGrid(e.console, grid, flat, m.runs); !complete {
+		e.chart(grid)
+		if m.runs > 0 {
+			printCounts(e.Printer, flat)
+		}
+		e.Next("locklab run token gc-pause", "locklab explain R18", "locklab matrix -o out")
+		if !complete {
 			e.Printf("%s\n", e.Error(failed))
 		}
 	})
@@ -168,14 +174,6 @@ func flatten(cells [][]*race.Outcome) (flat []*race.Outcome, complete bool) {
 	return flat, complete
 }
 
-func printGrid(e *console, grid *chart.Grid, outcomes []*race.Outcome, runs int) {
-	e.chart(grid)
-	if runs > 0 {
-		printCounts(e.Printer, outcomes)
-	}
-	e.Next("locklab run token gc-pause", "locklab explain R18", "locklab matrix -o out")
-}
-
 // printCounts prints how often each lock failed, with the confidence interval of the
 // count.
 func printCounts(e *text.Printer, outcomes []*race.Outcome) {
@@ -203,19 +201,13 @@ func writeAll(e *env, dir string, files []report.File) (err error) {
 			return internal(fmt.Errorf("%s: %w", f.Name, err))
 		}
 	}
-	if len(files) == 0 {
-		return nil
-	}
 	for i, f := range files {
 		name := filepath.Join(dir, f.Name)
-		if failed := e.replace("-o", name); failed != nil {
-			err = errors.Join(err, internal(failed))
-			continue
+		failed := internal(e.replace("-o", name))
+		if failed == nil {
+			failed = e.write(name, copyOf(&drawn[i]))
 		}
-		err = errors.Join(err, e.write(name, func(w io.Writer) error {
-			_, err := drawn[i].WriteTo(w)
-			return err
-		}))
+		err = errors.Join(err, failed)
 	}
 	return err
 }

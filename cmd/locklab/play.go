@@ -17,6 +17,7 @@ import (
 	"locklab/scenarios/race"
 	"locklab/scenarios/search"
 	"locklab/simulator"
+	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
 
@@ -30,8 +31,13 @@ type playFlags struct {
 func playCommand() *command {
 	p := &playFlags{Bounds: play.DefaultBounds()}
 	return &command{
-		use: "play [LOCK|LINK]", args: atMost(1), complete: aLock, flags: p.add, run: p.run,
-		values: map[string]completer{"harm": oneOf(play.HarmNames())}, below: []*command{quizCommand()},
+		use: "play [LOCK|LINK]", args: atMost(1), complete: aLock, run: p.run, below: []*command{quizCommand()},
+		flags: func(f *flags) {
+			f.bounds(&p.Bounds, playBounds...)
+			parse(f, "harm", "", &p.harm, parseHarm)
+			f.completes("harm", oneOf(play.HarmNames()))
+			f.add("level", &p.level)
+		},
 		examples: []string{"play token", "play --level 2", "play redlock --budget restart=1 --attempts 1", "play LINK",
 			"play token --timing any --budget pause=1"},
 	}
@@ -39,12 +45,6 @@ func playCommand() *command {
 
 // playBounds are the bounds of a game.
 var playBounds = []string{"budget", "clients", "attempts", "timing", "nodes", "fenced"}
-
-func (p *playFlags) add(f *flags) {
-	f.bounds(&p.Bounds, playBounds...)
-	parse(f, "harm", "", &p.harm, parseHarm)
-	f.add("level", &p.level)
-}
 
 func (p *playFlags) run(e *env, args []string) error {
 	bounded := slices.ContainsFunc(playBounds, e.given)
@@ -59,21 +59,29 @@ func (p *playFlags) run(e *env, args []string) error {
 		listLevels(e)
 		return nil
 	}
-	if _, err := simulator.ParseLink(args[0]); err == nil || strings.HasPrefix(args[0], "locklab") {
-		if bounded {
-			return text.Errorf("error.play.bounds")
-		}
-		return p.link(e, args[0])
+	t, err := simulator.ParseLink(args[0])
+	linked := err == nil || strings.HasPrefix(args[0], "locklab")
+	var g *play.Game
+	if linked && bounded {
+		return text.Errorf("error.play.bounds")
+	} else if linked && err == nil { // the game goes on where the link ends
+		g, err = play.Open(e.ctx, t)
+	} else if !linked {
+		g, err = p.game(e, args)
 	}
+	return playGame(e, g, err, func() (*game.Session, error) { return game.Start(screen(e), g, p.harm, t.Choices) })
+}
+
+// game begins the game of a lock.
+func (p *playFlags) game(e *env, args []string) (*play.Game, error) {
 	if meant := flagsFor(e.running, args); meant != "" {
-		return text.Errorf("error.noarguments.meant", "command", "locklab play", "name", args[0], "meant", meant)
+		return nil, text.Errorf("error.noarguments.meant", "command", "locklab play", "name", args[0], "meant", meant)
 	}
 	entry, err := race.Lock(args[0])
 	if err != nil {
-		return err
+		return nil, err
 	}
-	g, err := play.New(e.ctx, entry, p.Bounds)
-	return playGame(e, g, err, func() (*game.Session, error) { return game.Start(screen(e), g, p.harm, nil) })
+	return play.New(e.ctx, entry, p.Bounds)
 }
 
 func parseHarm(harm string) (verdict.Word, error) {
@@ -82,16 +90,6 @@ func parseHarm(harm string) (verdict.Word, error) {
 		return "", text.Errorf("error.play.harm", "name", harm, "names", strings.Join(play.HarmNames(), ", "))
 	}
 	return word, nil
-}
-
-// link plays on from where a link ends.
-func (p *playFlags) link(e *env, link string) error {
-	t, err := simulator.ParseLink(link)
-	if err != nil {
-		return err
-	}
-	g, err := play.Open(e.ctx, t)
-	return playGame(e, g, err, func() (*game.Session, error) { return game.Start(screen(e), g, p.harm, t.Choices) })
 }
 
 // listLevels prints the course.
@@ -152,22 +150,12 @@ func screen(e *env) *game.Screen {
 }
 
 // line reads a line; false: the input or the program has ended.
-func (e *env) line(in *bufio.Reader) (string, bool) {
-	type read struct {
-		line string
-		err  error
-	}
-	got := make(chan read, 1)
-	go func() {
-		line, err := in.ReadString('\n')
-		got <- read{line, err}
-	}()
-	select {
-	case r := <-got:
-		return strings.TrimRight(r.line, "\r\n"), r.err == nil || r.line != ""
-	case <-e.ctx.Done():
+func (e *env) line(in *bufio.Reader) (line string, more bool) {
+	typed, ended := "", error(nil)
+	if err := e.untilStopped(func() error { typed, ended = in.ReadString('\n'); return nil }); err != nil {
 		return "", false
 	}
+	return strings.TrimRight(typed, "\r\n"), ended == nil || typed != ""
 }
 
 // quizFlags are the flags of "locklab play quiz".
@@ -183,20 +171,20 @@ type quizFlags struct {
 func quizCommand() *command {
 	q := &quizFlags{count: 8}
 	return &command{
-		use: "quiz", args: noArguments, flags: q.add, run: q.run,
-		values: map[string]completer{"difficulty": oneOf(game.Difficulties), "lesson": oneOf(lessonNames())},
+		use: "quiz", args: noArguments, run: q.run,
+		flags: func(f *flags) {
+			q.locks.addUsual(f, f.e.Say("help.flag.locks.quiz"))
+			f.add("races", &q.races)
+			f.add("lesson", &q.lesson)
+			f.completes("lesson", oneOf(lessonNames()))
+			parse(f, "difficulty", "", &q.difficulty, game.ParseDifficulty)
+			f.completes("difficulty", oneOf(game.Difficulties))
+			f.add("seed", &q.seed)
+			ranged(f, "questions", &q.count, 1, game.MostQuestions)
+		},
 		examples: []string{"play quiz", "play quiz --seed 7 --questions 20",
 			"play quiz --locks token,watchdog --difficulty medium", "play quiz --lesson 6"},
 	}
-}
-
-func (q *quizFlags) add(f *flags) {
-	q.locks.addUsual(f, f.e.Say("help.flag.locks.quiz"))
-	f.add("races", &q.races)
-	f.add("lesson", &q.lesson)
-	parse(f, "difficulty", "", &q.difficulty, game.ParseDifficulty)
-	f.add("seed", &q.seed)
-	ranged(f, "questions", &q.count, 1, game.MostQuestions)
 }
 
 func (q *quizFlags) run(e *env, _ []string) error {
@@ -212,7 +200,7 @@ func (q *quizFlags) run(e *env, _ []string) error {
 		return err
 	}
 	again := strings.TrimSpace(fmt.Sprintf("locklab play quiz --seed %d%s", q.seed, q.asked(e)))
-	e.show("quiz", quizJSON{q.seed, questions}, func() { screen(e).Ask(questions, again) })
+	e.show("quiz", map[string]any{"seed": q.seed, "questions": questions}, func() { screen(e).Ask(questions, again) })
 	return internal(e.ctx.Err())
 }
 
@@ -228,21 +216,17 @@ func lessonNames() (names []string) {
 // scope returns the scope that the flags name.
 func (q *quizFlags) scope(e *env) (s game.Scope, err error) {
 	s.Difficulty = q.difficulty
-	locks, err := q.locks.pick([]lock.Entry{})
+	locks, err := q.locks.pick(nil)
 	if err != nil {
 		return s, err
 	}
-	for _, l := range locks {
-		s.Locks = append(s.Locks, l.ID)
-	}
+	s.Locks = lists.Each(locks, func(l lock.Entry) string { return l.ID })
 	if e.given("races") {
 		races, err := pickRaces(q.races)
 		if err != nil {
 			return s, err
 		}
-		for _, r := range races {
-			s.Races = append(s.Races, r.ID)
-		}
+		s.Races = lists.Each(races, func(r race.Race) string { return r.ID })
 	}
 	if e.given("lesson") {
 		cells, names := lessons.PathCells(q.lesson)
@@ -250,9 +234,7 @@ func (q *quizFlags) scope(e *env) (s game.Scope, err error) {
 			return s, text.Errorf("error.quiz.lesson", "name", q.lesson, "most", lessons.PathScreens,
 				"names", strings.Join(names, ", "))
 		}
-		for _, c := range cells {
-			s.Cells = append(s.Cells, game.Cell{Lock: c[0], Race: c[1]})
-		}
+		s.Cells = lists.Each(cells, func(c [2]string) game.Cell { return game.Cell{Lock: c[0], Race: c[1]} })
 	}
 	return s, nil
 }
@@ -272,7 +254,7 @@ func (q *quizFlags) asked(e *env) (flags string) {
 func (q *quizFlags) questions(e *env, scope game.Scope) (all []*game.Question, err error) {
 	quiz := game.NewQuiz(q.seed, scope)
 	for len(all) < q.count {
-		one, err := quiz.Next()
+		one, err := quiz.Question(e.ctx, len(all))
 		none := (*game.NoQuestionError)(nil)
 		switch {
 		case errors.As(err, &none) && len(all) > 0 && !e.given("questions"):
@@ -285,16 +267,8 @@ func (q *quizFlags) questions(e *env, scope game.Scope) (all []*game.Question, e
 				"locks", strings.Join(game.Usual.Locks, ", "), "races", strings.Join(game.Usual.Races, ", "))
 		case err != nil:
 			return nil, internal(err)
-		case e.ctx.Err() != nil:
-			return nil, e.ctx.Err()
 		}
 		all = append(all, one)
 	}
 	return all, nil
-}
-
-// quizJSON is the questions with their answers.
-type quizJSON struct {
-	Seed      uint64           `json:"seed"`
-	Questions []*game.Question `json:"questions"`
 }

@@ -5,26 +5,44 @@ import (
 	"io"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"locklab/scenarios/share"
 )
 
 // progress shows the progress of long work: a bar on a terminal, a line now and then where
-// standard error is another file or a pipe. what is a key.
+// standard error is another file or a pipe. what is a key. Several goroutines may call done.
 func (c *console) progress(total int, what string) (done func(n int), end func()) {
 	f, ok := terminal(c.stderr)
-	if f == nil {
-		return func(int) {}, func() {}
-	}
 	m := &meter{c, what, total, time.Now()}
-	if !ok {
-		tick := time.NewTicker(betweenLines)
-		lines, last := m.lines(f, tick.C)
-		return lines, func() { tick.Stop(); last() }
+	switch {
+	case f == nil:
+		return func(int) {}, func() {}
+	case !ok:
+		return paced(f, betweenLines, m.line), func() {}
 	}
-	return m.bar(f)
+	fmt.Fprint(f, m.bar(0)) // before the first task is done, which may be long
+	return paced(f, betweenDraws, m.bar), func() { fmt.Fprint(f, clearLine) }
+}
+
+// The least times between two drawings of a bar, and between two lines of progress.
+const (
+	betweenDraws = 100 * time.Millisecond
+	betweenLines = 10 * time.Second
+)
+
+// paced returns what writes how much is done, if more is done than before and the time between has gone by.
+func paced(w io.Writer, between time.Duration, say func(n int) string) (done func(n int)) {
+	var mu sync.Mutex
+	last, written := time.Now(), 0
+	return func(n int) {
+		mu.Lock()
+		defer mu.Unlock()
+		if n > written && time.Since(last) >= between {
+			last, written = time.Now(), n
+			fmt.Fprint(w, say(n))
+		}
+	}
 }
 
 // A meter measures work of a known total since it began. Its words have the key what.
@@ -35,52 +53,19 @@ type meter struct {
 	began time.Time
 }
 
-// betweenDraws is the least time between two drawings of a bar.
-const betweenDraws = 100 * time.Millisecond
+// clearLine clears the line of a bar.
+const clearLine = "\r\x1b[K"
 
-// bar draws a bar in one line of a terminal, and clears it at the end. Several goroutines may call done.
-func (m *meter) bar(w io.Writer) (done func(n int), end func()) {
+// bar is a bar in one line of a terminal.
+func (m *meter) bar(n int) string {
 	const cells = 30
-	var mu sync.Mutex
-	var drawn time.Time
-	draw := func(n int) {
-		mu.Lock()
-		defer mu.Unlock()
-		if time.Since(drawn) < betweenDraws {
-			return
-		}
-		drawn = time.Now()
-		full := cells * n / max(m.total, 1)
-		fmt.Fprintf(w, "\r%s %s%s %d/%d%s\x1b[K", m.Say(m.what), strings.Repeat("█", full), strings.Repeat("░", cells-full),
-			n, m.total, m.pace(n))
-	}
-	draw(0) // before the first task is done, which may be long
-	return draw, func() { fmt.Fprint(w, "\r\x1b[K") }
+	full := cells * n / max(m.total, 1)
+	return fmt.Sprintf("\r%s %s%s %d/%d%s\x1b[K", m.Say(m.what), strings.Repeat("█", full),
+		strings.Repeat("░", cells-full), n, m.total, m.pace(n))
 }
 
-// betweenLines is the time between two lines of progress.
-const betweenLines = 10 * time.Second
-
-// lines prints a line at each tick, if more is done than at the one before.
-func (m *meter) lines(w io.Writer, ticks <-chan time.Time) (done func(n int), end func()) {
-	var finished atomic.Int64
-	stop, stopped := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(stopped)
-		last := 0
-		for {
-			select {
-			case <-stop:
-				return
-			case <-ticks:
-				if n := int(finished.Load()); n > last {
-					last = n
-					fmt.Fprintf(w, "%s %d/%d%s\n", m.Say(m.what), n, m.total, m.pace(n))
-				}
-			}
-		}
-	}()
-	return func(n int) { finished.Store(int64(n)) }, sync.OnceFunc(func() { close(stop); <-stopped })
+func (m *meter) line(n int) string {
+	return fmt.Sprintf("%s %d/%d%s\n", m.Say(m.what), n, m.total, m.pace(n))
 }
 
 // pace returns how many are done in a second, and an estimate of the time left, in words; "": too little is done for
@@ -99,13 +84,6 @@ type whole struct {
 	done          func(percent int)
 	seconds       float64 // that all stages take
 	before, stage float64 // those of the stages that are over, and of the one that runs
-}
-
-// inStages begins a whole of stages that take so many seconds; end ends its progress.
-func (c *console) inStages(seconds float64) (w *whole, end func()) {
-	w = &whole{seconds: seconds}
-	w.done, end = c.progress(100, "progress.whole")
-	return w, end
 }
 
 // begin begins a stage; the one before is over.

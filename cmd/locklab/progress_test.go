@@ -24,15 +24,12 @@ import (
 func TestProgressLines(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	e := newTestEnv(io.Discard, io.Discard)
-	ticks := make(chan time.Time)
-	done, end := (&meter{e.console, "progress.runs", 2, time.Now()}).lines(&out, ticks)
-	for _, n := range []int{0, 0, 1, 1, 2, 2} {
+	m := &meter{newTestEnv(io.Discard, io.Discard).console, "progress.runs", 2, time.Now()}
+	done, soon := paced(&out, 0, m.line), paced(&out, time.Hour, m.line)
+	for _, n := range []int{0, 0, 1, 1, 2, 1, 2} {
 		done(n)
-		ticks <- time.Time{} // taken when the line before is printed
-		ticks <- time.Time{}
+		soon(n) // too soon after it began
 	}
-	end()
 	if got := regexp.MustCompile(`runs \d/\d`).FindAllString(out.String(), -1); !slices.Equal(got, []string{"runs 1/2", "runs 2/2"}) {
 		t.Errorf("%q", out.String())
 	}
@@ -53,14 +50,14 @@ func TestStages(t *testing.T) {
 	}
 }
 
-// TestBar: a bar says how much is done from the start, and leaves nothing behind.
+// TestBar: a bar says how much is done, from the start.
 func TestBar(t *testing.T) {
-	var out bytes.Buffer
-	done, end := (&meter{newTestEnv(io.Discard, io.Discard).console, "progress.runs", 4, time.Now()}).bar(&out)
-	done(1) // too soon after the first drawing
-	end()
-	if want := "\rruns " + strings.Repeat("░", 30) + " 0/4\x1b[K\r\x1b[K"; out.String() != want {
-		t.Errorf("%q, want %q", out.String(), want)
+	m := &meter{newTestEnv(io.Discard, io.Discard).console, "progress.runs", 4, time.Now()}
+	for n, full := range map[int]int{0: 0, 1: 7, 4: 30} {
+		bar := "\rruns " + strings.Repeat("█", full) + strings.Repeat("░", 30-full) + fmt.Sprintf(" %d/4", n)
+		if got := m.bar(n); !strings.HasPrefix(got, bar) || !strings.HasSuffix(got, "\x1b[K") {
+			t.Errorf("%q, want %q", got, bar)
+		}
 	}
 }
 

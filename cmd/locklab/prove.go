@@ -25,16 +25,15 @@ func proveCommand() *command {
 	p := &proveFlags{Bounds: search.ProofBounds()}
 	p.Budget, p.Endless = "crash=1", true
 	return &command{
-		use: "prove LOCK...", args: between(1, math.MaxInt, "lock"), complete: locks, flags: p.add, run: p.run,
+		use: "prove LOCK...", args: between(1, math.MaxInt, "lock"), complete: locks, run: p.run,
+		flags: func(f *flags) {
+			f.add("views", &p.views)
+			f.bounds(&p.Bounds, search.ProofNames()...)
+		},
 		examples: []string{"prove token", "prove token --budget crash=any,pause=any@2s",
 			"prove setnx-expire --budget pause=1",
 			"prove token --views", "prove setnx token redlock"},
 	}
-}
-
-func (p *proveFlags) add(f *flags) {
-	f.add("views", &p.views)
-	f.bounds(&p.Bounds, search.ProofNames()...)
 }
 
 func (p *proveFlags) run(e *env, args []string) error {
@@ -83,19 +82,19 @@ func (p *proveFlags) table(e *env, names []string) error {
 // saidOfProof returns the proof with what its certificate says, for scripts.
 func saidOfProof(proof *search.Proof) *search.Proof {
 	said := *proof
-	said.Said = &search.Said{}
-	if proof.Refused != nil {
-		said.Said.Refused = whyNot(proof, "en")
-	} else {
+	if said.Said = (&search.Said{Refused: whyNot(proof, "en")}); proof.Refused == nil {
 		said.Said.Assumed = certificate.AnyNumber(proof, "en")
 	}
 	return &said
 }
 
-// whyNot says why there is no proof.
+// whyNot says why there is no proof; "": there is one.
 func whyNot(proof *search.Proof, lang string) string {
-	var why *explore.NotProvableError
-	if errors.As(proof.Refused, &why) {
+	why := (*explore.NotProvableError)(nil)
+	switch {
+	case proof.Refused == nil:
+		return ""
+	case errors.As(proof.Refused, &why):
 		return text.SayMessage(lang, why.Why)
 	}
 	return proof.Refused.Error()
@@ -103,38 +102,27 @@ func whyNot(proof *search.Proof, lang string) string {
 
 func (p *proveFlags) print(e *console, proof *search.Proof) {
 	lock := proof.Search.Lock
-	for _, lang := range e.Langs() {
-		e.Wrap("", certificate.HeadOfProof(proof, p.faults(proof, lang), lang))
-	}
+	e.Lines("", func(lang string) string { return certificate.HeadOfProof(proof, p.faults(proof, lang), lang) })
 	if proof.Refused != nil {
-		for _, lang := range e.Langs() {
-			e.Wrap("  ", text.Say(lang, "prove.refused", "why", whyNot(proof, lang)))
-		}
+		e.Lines("  ", func(lang string) string { return text.Say(lang, "prove.refused", "why", whyNot(proof, lang)) })
 	}
-	for _, lang := range e.Langs() {
-		e.Wrap("  ", certificate.Proved(proof, lang))
-	}
+	e.Lines("  ", func(lang string) string { return certificate.Proved(proof, lang) })
 	all := proof.Witnesses()
 	for _, w := range all {
-		e.Wrap("  "+text.Pad(string(w.Verdict), 12), e.Each(func(lang string) string { return certificate.Broken(proof, w, lang) }))
+		e.Wrap("  "+text.Pad(string(w.Verdict), 12),
+			e.Each(func(lang string) string { return certificate.Broken(proof, w, lang) }))
 	}
-	if proof.Refused == nil {
-		for _, w := range proof.Open {
-			e.Wrap("  "+text.Pad(string(w), 12),
-				e.Each(func(lang string) string {
-					return text.Say(lang, "prove.open", "size", certificate.World(proof, lang))
-				}))
+	for _, w := range proof.Open {
+		if proof.Refused == nil {
+			e.Wrap("  "+text.Pad(string(w), 12), e.Each(func(lang string) string {
+				return text.Say(lang, "prove.open", "size", certificate.World(proof, lang))
+			}))
 			printViolation(e, proof, w)
 		}
 	}
-	if len(all) > 0 {
-		o, err := search.ReplayOn(lock, all[0].Trace)
-		if err != nil {
-			e.Keep(err)
-			return
-		}
-		e.Printf("\n%s\n\n", e.Say("explore.shortest", "verdict", string(all[0].Verdict)))
-		e.lanes(o)
+	first := func() (*race.Outcome, error) { return search.ReplayOn(lock, all[0].Trace) }
+	if len(all) > 0 && !printShortest(e, all[0], first) {
+		return
 	}
 	if proof.Refused != nil {
 		e.Next("locklab explore " + lock.ID)
@@ -146,9 +134,7 @@ func (p *proveFlags) print(e *console, proof *search.Proof) {
 			e.Wrap("  - ", line)
 		}
 	}
-	for _, lang := range e.Langs() {
-		e.Wrap("", certificate.Size(proof, lang))
-	}
+	e.Lines("", func(lang string) string { return certificate.Size(proof, lang) })
 	if p.views {
 		printViews(e, proof)
 	}
@@ -162,19 +148,19 @@ func printViolation(e *console, proof *search.Proof, word verdict.Word) {
 	if move == "" {
 		return
 	}
-	for _, lang := range e.Langs() {
+	e.Lines(text.Pad("", 14), func(lang string) string {
 		shown := ""
 		for c, v := range views {
 			one := text.Say(lang, "prove.violation.view", "c", fmt.Sprint("c", c+1),
-				"stage", text.Say(lang, "prove.views.stage."+v.Stage), "key", text.Say(lang,
-					"prove.views.owner."+v.Owner))
+				"stage", text.Say(lang, "prove.views.stage."+v.Stage),
+				"key", text.Say(lang, "prove.views.owner."+v.Owner))
 			if c > 0 {
 				one = text.Say(lang, "prove.violation.views", "views", shown, "view", one)
 			}
 			shown = one
 		}
-		e.Wrap(text.Pad("", 14), text.Say(lang, "prove.violation", "views", shown, "move", move))
-	}
+		return text.Say(lang, "prove.violation", "views", shown, "move", move)
+	})
 }
 
 // printViews prints the views as a table, a row for all that agree in where their client is and whose the key is, and
@@ -186,30 +172,29 @@ func printViews(e *console, proof *search.Proof) {
 		return
 	}
 	for _, lang := range e.Langs() {
-		printViewRows(e, lang, rows)
+		say := func(key string) string { return text.Say(lang, "prove.views."+key) }
+		line := func(client, key, left, views string) {
+			e.Printf("%s\n", "  "+text.Pad(client, 22)+text.Pad(key, 22)+text.Pad(left, 20)+views)
+		}
+		e.Printf("%s\n", say("head"))
+		line(say("client"), say("key"), say("left"), say("views"))
+		for _, r := range rows {
+			left := fmt.Sprintf("%v .. %v", r.Least, r.Most)
+			switch {
+			case r.Owner == "free":
+				left = "-"
+			case r.Least == simulator.Never:
+				left = say("noend")
+			case r.Most == simulator.Never:
+				left = fmt.Sprintf("%v .. %s", r.Least, say("noend"))
+			}
+			line(say("stage."+r.Stage), say("owner."+r.Owner), left, fmt.Sprint(r.Views))
+		}
+		printLemmas(e, lang, rows)
 	}
 }
 
-func printViewRows(e *console, lang string, rows []search.ViewRow) {
-	say := func(key string) string { return text.Say(lang, "prove.views."+key) }
-	line := func(cells ...string) {
-		e.Printf("%s\n", "  "+text.Pad(cells[0], 22)+text.Pad(cells[1], 22)+text.Pad(cells[2], 20)+cells[3])
-	}
-	e.Printf("%s\n", say("head"))
-	line(say("client"), say("key"), say("left"), say("views"))
-	for _, r := range rows {
-		left := "-"
-		switch {
-		case r.Owner == "free":
-		case r.Least == simulator.Never:
-			left = say("noend")
-		case r.Most == simulator.Never:
-			left = fmt.Sprintf("%v .. %s", r.Least, say("noend"))
-		default:
-			left = fmt.Sprintf("%v .. %v", r.Least, r.Most)
-		}
-		line(say("stage."+r.Stage), say("owner."+r.Owner), left, fmt.Sprint(r.Views))
-	}
+func printLemmas(e *console, lang string, rows []search.ViewRow) {
 	for _, l := range search.Lemmas(rows) {
 		how := "holds"
 		switch {

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -111,41 +113,40 @@ type runFlags struct {
 func runCommand() *command {
 	r := &runFlags{shown: shownRun{view: "lanes"}}
 	return &command{
-		use: "run LOCK [RACE] | LINK | FILE", args: between(1, 2, "race"), complete: aLockAndARace, flags: r.add,
-		values: map[string]completer{"view": oneOf(viewNames)},
-		run:    r.run,
+		use: "run LOCK [RACE] | LINK | FILE", args: between(1, 2, "race"), complete: aLockAndARace,
+		flags: func(f *flags) {
+			f.add("seed", &r.seed)
+			f.each("set", &r.settings)
+			f.add("budget", &r.budget)
+			parse(f, "expect", "", &r.want, parseExpect)
+			f.add("view", &r.shown.view)
+			f.completes("view", oneOf(viewNames))
+			f.add("step", &r.step)
+			f.add("against", &r.against)
+			addSize(f, &r.shown.format)
+			f.add("link", &r.shown.link)
+			runFiles(f, &r.files)
+		},
+		run: r.run,
 		examples: []string{"run token gc-pause", "run 002-C R18 --set pause=9s --view story --lang zh",
 			"run redlock restart --json",
 			"run LINK --against redlock"},
 	}
 }
 
-func (r *runFlags) add(f *flags) {
-	f.add("seed", &r.seed)
-	f.each("set", &r.settings)
-	f.add("budget", &r.budget)
-	parse(f, "expect", "", &r.want, parseExpect)
-	f.add("view", &r.shown.view)
-	f.add("step", &r.step)
-	f.add("against", &r.against)
-	f.add("title", &r.shown.title)
-	f.add("link", &r.shown.link)
-	f.out(&r.files)
-}
-
 func (r *runFlags) run(e *env, args []string) error {
-	if err := checkView(e, r.shown.view, r.files); err != nil {
-		return err
+	for _, name := range strings.Split(r.shown.view, ",") {
+		if _, err := choose("error.view", name, viewNames); err != nil {
+			return err
+		}
 	}
-	play := r.race
-	if len(args) == 1 {
-		if entry, err := race.Lock(args[0]); err == nil && r.files == nil && r.want == nil {
+	if len(args) == 1 && r.files == nil && r.want == nil {
+		if entry, err := race.Lock(args[0]); err == nil {
 			showRaces(e.console, entry)
 			return nil
 		}
-		play = r.again
 	}
-	o, err := play(e, args)
+	o, err := r.play(e, args)
 	if err != nil {
 		return err
 	}
@@ -153,7 +154,9 @@ func (r *runFlags) run(e *env, args []string) error {
 		r.shown.step = func() { stepThrough(e, o) }
 	}
 	r.shown.Outcome = o
-	return r.shown.show(e, r.files, r.want)
+	failed := r.shown.writeFiles(e, r.files)
+	showHere(e, failed, runKind, outcomeJSON(o), func() { r.shown.print(e.console) })
+	return errors.Join(runStatus(o, r.want), failed)
 }
 
 // showRaces lists the races that apply to a lock, each with the verdicts that the contract expects.
@@ -173,13 +176,24 @@ func showRaces(e *console, entry lock.Entry) {
 	})
 }
 
-// race plays a lock in a race.
-func (r *runFlags) race(e *env, args []string) (*race.Outcome, error) {
+// play plays a lock in a race, or a saved run.
+func (r *runFlags) play(e *env, args []string) (*race.Outcome, error) {
+	if len(args) == 1 {
+		return r.again(e, args)
+	}
 	if slices.ContainsFunc(args, isLink) || e.given("against") {
 		return nil, text.Errorf("error.run.against", "flag", "--against")
 	}
-	entry, sc, s, err := pickRun(args, r.settings)
-	if err != nil {
+	entry, noLock := race.Lock(args[0])
+	sc, noRace := scenarios.ByName(args[1])
+	s, wrong := sc.Settings.With(strings.Join(r.settings, ","))
+	if _, err := race.Lock(args[1]); err == nil && noLock != nil && isNamed(args[0]) {
+		return nil, text.Errorf("error.run.swapped", "name", args[0], "command", "locklab run "+args[1]+" "+args[0])
+	} else if err == nil && noLock == nil && noRace != nil {
+		return nil, text.Errorf("error.run.locks", "name", args[1],
+			"command", "locklab matrix --locks "+args[0]+","+args[1])
+	}
+	if err := cmp.Or(noLock, noRace, wrong); err != nil {
 		return nil, err
 	}
 	if e.given("seed") {
@@ -191,7 +205,7 @@ func (r *runFlags) race(e *env, args []string) (*race.Outcome, error) {
 	return race.Play(entry, sc, s)
 }
 
-// again plays a saved run: a link, or a file that has one.
+// again plays a saved run, a link or a file that has one, or its attack on another lock.
 func (r *runFlags) again(e *env, args []string) (*race.Outcome, error) {
 	if !isLink(args[0]) && meantBy(args[0]) != "" {
 		return nil, between(2, 2, "race")(e.running, args)
@@ -209,25 +223,17 @@ func (r *runFlags) again(e *env, args []string) (*race.Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	return replayed(t, r.against)
-}
-
-// pickRun returns a lock, a race and the settings of the race with changes.
-func pickRun(args, changes []string) (entry lock.Entry, sc race.Race, s race.Settings, err error) {
-	if entry, err = race.Lock(args[0]); err != nil {
-		if _, wrong := race.Lock(args[1]); wrong == nil && isNamed(args[0]) {
-			err = text.Errorf("error.run.swapped", "name", args[0], "command", "locklab run "+args[1]+" "+args[0])
-		}
-		return entry, sc, s, err
+	_, unlisted := race.Lock(t.Lock)
+	entry, err := race.Lock(r.against)
+	switch {
+	case r.against == "" && unlisted != nil:
+		return nil, text.Errorf("error.replay.unlisted", "lock", t.Lock)
+	case r.against == "":
+		return search.Replay(t)
+	case err != nil:
+		return nil, text.Errorf("error.against", "cause", err)
 	}
-	if sc, err = scenarios.ByName(args[1]); err != nil {
-		if _, wrong := race.Lock(args[1]); wrong == nil {
-			err = text.Errorf("error.run.locks", "name", args[1], "command", "locklab matrix --locks "+args[0]+","+args[1])
-		}
-		return entry, sc, s, err
-	}
-	s, err = sc.Settings.With(strings.Join(changes, ","))
-	return entry, sc, s, err
+	return search.Against(entry, t)
 }
 
 func parseExpect(words string) (want []verdict.Word, err error) {
@@ -248,17 +254,10 @@ func parseExpect(words string) (want []verdict.Word, err error) {
 // shownRun is a run with what is shown of it.
 type shownRun struct {
 	*race.Outcome
-	view  string // names of views, separated by commas
-	title string // of pictures; "": what the run shows
-	link  bool   // the link of the run is shown
-	step  func() // draws the run step by step in place of the views; nil: the views are drawn
-}
-
-// show prints an outcome, decides the exit status, and writes the files.
-func (r *shownRun) show(e *env, files []string, want []verdict.Word) error {
-	failed := r.writeFiles(e, files)
-	showHere(e, failed, runKind, outcomeJSON(r.Outcome), func() { r.print(e.console) })
-	return errors.Join(runStatus(r.Outcome, want), failed)
+	view   string       // names of views, separated by commas
+	format chart.Format // of pictures
+	link   bool         // the link of the run is shown
+	step   func()       // draws the run step by step in place of the views; nil: the views are drawn
 }
 
 // runStatus returns an error with the exit status of a run.
@@ -286,7 +285,8 @@ func (r *shownRun) print(e *console) {
 	e.Wrap("", e.Say("run.title", "lock", lock, "race", race,
 		"title", e.Each(func(lang string) string { return lessons.RunTitle(lang, o) })))
 	if o.NotApplicable != "" {
-		e.Wrap("", e.Say("run.na", "why", e.Each(func(lang string) string { return lessons.WhyNotApplicable(lang, o) })))
+		why := func(lang string) string { return lessons.WhyNotApplicable(lang, o) }
+		e.Wrap("", e.Say("run.na", "why", e.Each(why)))
 		lessons.Text(e.Printer, e.look(), lessons.Contract(e.Printer, o))
 		e.Next("locklab explain "+o.Race.ID, "locklab matrix --races "+o.Race.ID)
 		return
@@ -346,78 +346,46 @@ var runFormats = map[string]func(*env, io.Writer, *shownRun) error{
 		return to.Close()
 	},
 	".txt": func(e *env, w io.Writer, r *shownRun) error {
-		file := *e.console
-		file.Printer, file.color = e.To(w, e.Width), "never"
-		(&shownRun{Outcome: r.Outcome, view: "lanes,story"}).print(&file)
+		file := e.into(w)
+		(&shownRun{Outcome: r.Outcome, view: "lanes,story"}).print(file)
 		return file.Err
 	},
 	".html": func(e *env, w io.Writer, r *shownRun) error {
 		return page.WriteRuns(w, report.RunPage(e.Printer, r.Outcome, e.source()))
 	},
+	".png": drawRun(".png"), ".svg": drawRun(".svg"), ".pdf": drawRun(".pdf"),
 }
 
-// runPictures are the formats of a run that is drawn.
-var runPictures = map[string]func(io.Writer, chart.Picture, chart.Format) error{".png": chart.PNG, ".svg": chart.SVG}
-
-// checkView refuses unknown views and files, before anything is played.
-func checkView(e *env, view string, files []string) error {
-	for _, name := range strings.Split(view, ",") {
-		if _, err := choose("error.view", name, viewNames); err != nil {
-			return err
+// drawRun draws a run in the format of an ending.
+func drawRun(ending string) func(*env, io.Writer, *shownRun) error {
+	return func(e *env, w io.Writer, r *shownRun) error {
+		run := &chart.Timeline{
+			History: r.History, Judgement: r.Judgement, Verdicts: r.Verdicts, Source: report.Source(e.source()),
 		}
+		f := r.format
+		f.Lang = e.Langs()[0]
+		return chart.Pictures[ending](w, run, f)
 	}
-	return checkRunFiles(e, files)
 }
 
-// checkRunFiles refuses files that a run cannot be written to.
-func checkRunFiles(e *env, files []string) error {
-	for _, f := range files {
-		if runFormats[ending(f)] == nil && runPictures[ending(f)] == nil {
-			return text.Errorf("error.run.format", "file", f)
-		}
-	}
-	return e.replace("-o", files...)
+// runFiles declares -o for a run.
+func runFiles(f *flags, files *[]string) {
+	f.out(files)
+	f.writes(func() []string { return *files }, "error.run.format", slices.Collect(maps.Keys(runFormats))...)
 }
 
 // writeFiles writes a run to files.
 func (r *shownRun) writeFiles(e *env, files []string) (failed error) {
 	for _, name := range files {
-		failed = errors.Join(failed, r.writeFile(e, name))
+		err := text.Errorf("error.run.na", "file", name, "why",
+			text.SentenceFunc(func(lang string) string { return lessons.WhyNotApplicable(lang, r.Outcome) }))
+		if r.History != nil || ending(name) == ".json" {
+			err = e.write(name, func(w io.Writer) error { return runFormats[ending(name)](e, w, r) })
+		}
+		failed = errors.Join(failed, err)
 	}
 	tellLanguage(e.console, files)
 	return failed
-}
-
-func (r *shownRun) writeFile(e *env, name string) error {
-	if r.History == nil && ending(name) != ".json" {
-		return text.Errorf("error.run.na", "file", name, "why",
-			text.SentenceFunc(func(lang string) string { return lessons.WhyNotApplicable(lang, r.Outcome) }))
-	}
-	return e.write(name, func(w io.Writer) error {
-		draw := runPictures[ending(name)]
-		if draw == nil {
-			return runFormats[ending(name)](e, w, r)
-		}
-		run := &chart.Timeline{
-			History: r.History, Judgement: r.Judgement, Verdicts: r.Verdicts, Source: report.Source(e.source()),
-		}
-		return draw(w, run, chart.Format{Lang: e.Langs()[0], Title: r.title})
-	})
-}
-
-// replayed is a saved run played again, or its attack on another lock.
-func replayed(t simulator.Trace, against string) (*race.Outcome, error) {
-	if _, err := race.Lock(t.Lock); err != nil && against == "" {
-		return nil, text.Errorf("error.replay.unlisted", "lock", t.Lock)
-	}
-	if against == "" {
-		return search.Replay(t)
-	}
-	entry, err := race.Lock(against)
-	if err != nil {
-		return nil, text.Errorf("error.against", "cause", err)
-	}
-	return search.Against(entry, t)
 }
 
 // isLink reports whether a word is a link, even of another version or a damaged one.

@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"slices"
@@ -17,29 +17,6 @@ import (
 	"locklab/simulator/i18n"
 )
 
-// divide returns what runs a command whose work can be divided: a share of it, or all of it.
-func divide(e *env, c *command, built *cobra.Command) func(args []string) error {
-	shard := ""
-	(&flags{built.Flags(), e, nil}).add("shard", &shard)
-	return func(args []string) error {
-		if e.given("shard") {
-			return computeShare(e, c, args, shard)
-		}
-		return c.run(e, args)
-	}
-}
-
-// refuseShowing returns an error if a flag says where results go.
-func refuseShowing(c *cobra.Command) error {
-	for _, name := range showing {
-		if f := c.Flags().Lookup(name); f != nil && f.Changed &&
-			!slices.Contains([]string{"", "[]"}, f.Value.String()) {
-			return text.Errorf("error.shard.shows", "flag", "--"+name)
-		}
-	}
-	return nil
-}
-
 // showing are the flags that say where results go. Only a process that has all results obeys them.
 var showing = []string{"out", "all", "junit", "summary", "annotations", "title", "notes"}
 
@@ -49,8 +26,10 @@ func computeShare(e *env, c *command, args []string, shard string) error {
 	if err != nil {
 		return err
 	}
-	if err := refuseShowing(e.running); err != nil {
-		return err
+	for _, name := range showing {
+		if f := e.running.Flag(name); f != nil && f.Changed && !slices.Contains([]string{"", "[]"}, f.Value.String()) {
+			return text.Errorf("error.shard.shows", "flag", "--"+name)
+		}
 	}
 	build, err := share.Build()
 	if err != nil {
@@ -113,50 +92,46 @@ func flagsOf(c *cobra.Command, wanted func(name string) bool) (flags []string) {
 	return flags
 }
 
-// taskProgress shows how many tasks of a share are done, on a terminal only. Several
-// goroutines may call progress.
+// taskProgress shows how many tasks of a share are done. Several goroutines may call progress.
 func taskProgress(e *console) (progress func(done, of int), end func()) {
-	var mu sync.Mutex
-	var show func(n int)
-	finish := func() {}
-	progress = func(done, of int) {
-		mu.Lock()
-		defer mu.Unlock()
-		if show == nil && of > 0 {
-			show, finish = e.progress(of, "progress.tasks")
-		}
-		if show != nil {
+	var known sync.Once // the number of tasks
+	show, finish := func(int) {}, func() {}
+	return func(done, of int) {
+		if of > 0 {
+			known.Do(func() { show, finish = e.progress(of, "progress.tasks") })
 			show(done)
 		}
-	}
-	return progress, func() { finish() }
+	}, func() { finish() }
 }
 
 // mergeCommand puts shares together.
 func mergeCommand() *command {
-	var out []string
-	var junit, summary, annotations string
 	return &command{
 		use: "merge FILE...", texts: []string{"merge", "verify"},
 		examples: []string{"merge share-*.json", "merge --json share-*.json",
 			`merge share-*.json --junit verify.xml --annotations github --summary "$GITHUB_STEP_SUMMARY"`},
 		flags: func(f *flags) { // runMerge gives them to the command of the shares
-			f.out(&out)
-			f.add("junit", &junit)
-			f.add("summary", &summary)
-			f.add("annotations", &annotations)
+			f.out(new([]string))
+			for _, name := range []string{"junit", "summary", "annotations"} {
+				f.add(name, new(string))
+			}
 		},
 		run: runMerge,
 	}
 }
 
+// runMerge runs the command of the shares, whose tasks others have computed, with the flags of this call.
 func runMerge(e *env, files []string) error {
-	if len(files) == 0 {
-		return text.Errorf("error.share.none")
-	}
 	var shares []*share.Share
 	for _, file := range files {
-		s, err := readShare(file)
+		content, err := readFile(file, maxShare)
+		if path := (*fs.PathError)(nil); errors.As(err, &path) {
+			err = text.Errorf("error.file", "file", file, "cause", i18n.Bare(err))
+		}
+		var s *share.Share
+		if err == nil {
+			s, err = share.Read(file, content)
+		}
 		if err != nil {
 			return err
 		}
@@ -169,53 +144,18 @@ func runMerge(e *env, files []string) error {
 	if !divides(e, results.Command) {
 		return text.Errorf("error.share.other", "file", files[0], "command", strings.Join(results.Command, " "))
 	}
-	given := flagsOf(e.running, func(string) bool { return true })
+	args := append(slices.Clone(results.Command), flagsOf(e.running, func(string) bool { return true })...)
 	var end func()
 	results.Progress, end = taskProgress(e.console)
-	err = runMerged(e, append(slices.Clone(results.Command), given...), results)
+	e.command, e.computer, e.inputs, e.merges = commandLine(args), results, results.Inputs, true
+	err = e.execute(e.ctx, args)
 	end()
-	if differs := (*share.DifferError)(nil); errors.As(results.Unfit(), &differs) {
+	unfit := results.Unfit()
+	if differs := (*share.DifferError)(nil); errors.As(unfit, &differs) {
 		return &exitError{exitNoAnswer, differs}
 	}
-	if unfit := results.Unfit(); unfit != nil {
-		return unfit
-	}
-	return err
-}
-
-func readShare(file string) (*share.Share, error) {
-	content, err := readFile(file, maxShare)
-	if path := (*fs.PathError)(nil); errors.As(err, &path) {
-		return nil, text.Errorf("error.file", "file", file, "cause", i18n.Bare(err))
-	}
-	if err != nil {
-		return nil, err
-	}
-	return share.Read(file, content)
+	return cmp.Or(unfit, err)
 }
 
 // maxShare is the size of the largest share that is read, in bytes.
 const maxShare = 64 << 20
-
-// runMerged runs a command whose tasks others have computed, with the flags of this call
-// that all commands have.
-func runMerged(e *env, args []string, results *share.Results) error {
-	inner := newEnv(e.stdin, nil, e.stderr, e.getenv)
-	inner.stdout, inner.Out = e.stdout, e.Out
-	inner.ctx, inner.command = e.ctx, commandLine(args)
-	inner.computer, inner.inputs, inner.merges = results, results.Inputs, true
-	inner.Lang, inner.Width = e.Lang, e.Width
-	args = append(slices.Clone(args), "--color="+e.color)
-	if e.json {
-		args = append(args, "--json")
-	}
-	if e.lang != "" {
-		args = append(args, "--lang="+e.lang)
-	}
-	if e.width != 0 {
-		args = append(args, "--width="+fmt.Sprint(e.width))
-	}
-	err := inner.execute(e.ctx, args)
-	e.Keep(inner.Err)
-	return err
-}

@@ -13,6 +13,8 @@ import (
 	"locklab/reports/lessons"
 	"locklab/reports/text"
 	"locklab/scenarios/contract"
+	"locklab/scenarios/race"
+	"locklab/simulator/lists"
 )
 
 type verifyJSON struct {
@@ -43,25 +45,24 @@ type verifyFlags struct {
 func verifyCommand() *command {
 	v := &verifyFlags{memory: 4096}
 	return &command{
-		use: "verify", args: noArguments, flags: v.add, run: v.run, divides: true,
+		use: "verify", args: noArguments, run: v.run, divides: true,
+		flags: func(f *flags) {
+			v.locks.add(f, "all")
+			f.add("contract", &v.contract)
+			f.add("junit", &v.junit)
+			f.add("summary", &v.summary)
+			addMemory(f, &v.memory)
+			f.add("annotations", &v.annotations)
+			f.check("annotations", func() error {
+				if v.annotations != "github" {
+					return text.Errorf("error.annotations", "value", v.annotations)
+				}
+				return nil
+			})
+		},
 		examples: []string{`verify --junit verify.xml --annotations github --summary "$GITHUB_STEP_SUMMARY"`,
 			"verify --contract my-contract.txt --json"},
 	}
-}
-
-func (v *verifyFlags) add(f *flags) {
-	v.locks.add(f, "all")
-	f.add("contract", &v.contract)
-	f.add("junit", &v.junit)
-	f.add("summary", &v.summary)
-	addMemory(f, &v.memory)
-	f.add("annotations", &v.annotations)
-	f.check("annotations", func() error {
-		if v.annotations != "github" {
-			return text.Errorf("error.annotations", "value", v.annotations)
-		}
-		return nil
-	})
 }
 
 func (v *verifyFlags) run(e *env, _ []string) error {
@@ -69,17 +70,20 @@ func (v *verifyFlags) run(e *env, _ []string) error {
 	if err != nil {
 		return err
 	}
-	rows, err := contractRows(e, v.contract)
-	if err != nil {
-		return err
+	rows := contract.Own()
+	if v.contract != "" {
+		content, err := e.input(v.contract, maxContract)
+		if err != nil {
+			return text.Errorf("error.contract", "cause", err)
+		}
+		if rows, err = contract.Parse(text.Visible(v.contract), content); err != nil {
+			return err
+		}
 	}
-	rows = slices.DeleteFunc(rows, func(r contract.Expectation) bool {
-		return !slices.ContainsFunc(locks, func(entry lock.Entry) bool { return entry.ID == r.Lock.ID })
-	})
-	if len(rows) == 0 {
+	if rows = contractOf(rows, locks); len(rows) == 0 {
 		return text.Errorf("error.contract.locks", "names", strings.Join(v.locks.names, ","))
 	}
-	if err := cmp.Or(e.replace("--junit", v.junit), e.outputs.add("--summary", v.summary)); err != nil {
+	if err := cmp.Or(e.replace("--junit", v.junit), e.outputs.open("--summary", v.summary, true)); err != nil {
 		return err
 	}
 	open := []ci.Uncovered(nil)
@@ -89,32 +93,22 @@ func (v *verifyFlags) run(e *env, _ []string) error {
 	return v.prove(e, rows, open)
 }
 
-// contractRows reads a user's contract; without a file it returns locklab's own.
-func contractRows(e *env, file string) ([]contract.Expectation, error) {
-	if file == "" {
-		return contract.Own(), nil
-	}
-	content, err := e.input(file, maxContract)
-	if err != nil {
-		return nil, text.Errorf("error.contract", "cause", err)
-	}
-	return contract.Parse(text.Visible(file), content)
+// contractOf are the rows of a contract that are about locks.
+func contractOf(rows []contract.Expectation, locks []lock.Entry) []contract.Expectation {
+	return lists.Pick(rows, func(r contract.Expectation) bool {
+		return slices.ContainsFunc(locks, func(entry lock.Entry) bool { return entry.ID == r.Lock.ID })
+	})
 }
 
 // uncovered returns what the lab's own contract does not cover of locks.
 func uncovered(locks []lock.Entry) (open []ci.Uncovered) {
 	for _, entry := range locks {
-		silent := contract.Uncovered(entry)
-		if len(silent) == 0 {
-			continue
+		if silent := contract.Uncovered(entry); lessons.Uncovered(entry) {
+			open = append(open, ci.Uncovered{Lock: entry.ID})
+		} else if len(silent) > 0 {
+			open = append(open, ci.Uncovered{Lock: entry.ID,
+				Races: lists.Each(silent, func(sc race.Race) string { return sc.ID })})
 		}
-		u := ci.Uncovered{Lock: entry.ID}
-		if !lessons.Uncovered(entry) {
-			for _, sc := range silent {
-				u.Races = append(u.Races, sc.ID)
-			}
-		}
-		open = append(open, u)
 	}
 	return open
 }
@@ -134,13 +128,19 @@ func (v *verifyFlags) prove(e *env, rows []contract.Expectation, open []ci.Uncov
 	}
 	found := toVerification(e.console, proofs)
 	found.Uncovered = open
-	e.show("verify", verifyToJSON(proofs, found), func() { printVerification(e.console, found) })
-	return errors.Join(verifyStatus(found, stopped), v.write(e, found))
-}
-
-func printVerification(e *console, v *ci.Verification) {
-	e.Keep(v.Text(e.Out))
-	e.Printf("%s\n", v.Counts())
+	e.show("verify", verifyToJSON(proofs, found), func() {
+		e.Keep(found.Text(e.Out))
+		e.Printf("%s\n", found.Counts())
+	})
+	worst := contract.Met
+	for i := range proofs {
+		worst = max(worst, proofs[i].Status)
+	}
+	ended := asMet(worst) // without text: the output has said the rest
+	if stopped {
+		ended = noAnswer("error.stopped")
+	}
+	return errors.Join(ended, v.write(e, found))
 }
 
 // write writes the results to where else they go.
@@ -156,19 +156,6 @@ func (v *verifyFlags) write(e *env, found *ci.Verification) error {
 	}
 	return errors.Join(e.write(v.junit, found.JUnit),
 		e.write(v.summary, found.Summary)) // every step of a job adds its part
-}
-
-// verifyStatus returns an error with the exit status, without text: the output has said
-// the rest.
-func verifyStatus(v *ci.Verification, stopped bool) error {
-	if stopped {
-		return noAnswer("error.stopped")
-	}
-	worst := contract.Met
-	for i := range v.Checks {
-		worst = max(worst, v.Checks[i].Status)
-	}
-	return asMet(worst)
 }
 
 // asMet returns an error with the exit status of an expectation that was not met.
@@ -188,10 +175,15 @@ func toVerification(e *console, proofs []contract.Result) *ci.Verification {
 	for i := range proofs {
 		p := &proofs[i]
 		c := ci.Check{
-			Lock: p.Lock.ID, Subject: p.Subject(), Kind: kindOf(p), File: p.File, Line: p.Line,
+			Lock: p.Lock.ID, Subject: p.Subject(), File: p.File, Line: p.Line,
 			Want: contract.FormatVerdicts(p.Expected, p.Instants), Got: contract.FormatVerdicts(p.Got, p.AtInstants()),
 			Status: p.Status, Reproduce: p.Command(),
 			Why: e.Each(func(lang string) string { return text.SayMessages(lang, p.Reasons) }),
+		}
+		if p.IsProof() {
+			c.Kind = ci.Proof
+		} else if p.IsSearch() {
+			c.Kind = ci.Search
 		}
 		switch lang := e.Langs()[0]; {
 		case p.Search != nil:
@@ -205,16 +197,6 @@ func toVerification(e *console, proofs []contract.Result) *ci.Verification {
 		v.Checks = append(v.Checks, c)
 	}
 	return v
-}
-
-func kindOf(p *contract.Result) ci.Kind {
-	switch {
-	case p.IsRace():
-		return ci.Race
-	case p.IsProof():
-		return ci.Proof
-	}
-	return ci.Search
 }
 
 func verifyToJSON(proofs []contract.Result, v *ci.Verification) verifyJSON {

@@ -64,9 +64,7 @@ func Print(p *text.Printer, s *search.Search) {
 
 // PrintClaim prints the first line of the certificate: the lock, and what the search has shown.
 func PrintClaim(p *text.Printer, s *search.Search) {
-	for _, lang := range p.Langs() {
-		p.Wrap("", linesOf(s, lang)[0].text)
-	}
+	p.Lines("", func(lang string) string { return linesOf(s, lang)[0].text })
 }
 
 // linesOf returns the certificate of a search.

@@ -17,14 +17,11 @@ package chart
 
 import (
 	"cmp"
-	"fmt"
-	"image/png"
 	"io"
 	"slices"
 	"strings"
 
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
 
 	"locklab/reports"
 	"locklab/reports/text"
@@ -55,6 +52,8 @@ type Chart struct {
 	Source     string           `json:"source,omitempty"` // the version and the command that made it; "": not known
 	Table      *Table           `json:"table"`
 	More       map[string]any   `json:"more,omitempty"` // what belongs to no row of the table
+
+	narrow bool // it is drawn in a column of text
 }
 
 // Of returns the chart of a result.
@@ -117,12 +116,21 @@ func (c *Chart) Text(w io.Writer, o reports.Look) error {
 	return out.Err()
 }
 
-// Formats are the formats of a chart, by the ending of the file.
-var Formats = map[string]func(w io.Writer, c *Chart, f Format) error{
-	".png":  func(w io.Writer, c *Chart, f Format) error { return PNG(w, c, f) },
-	".svg":  func(w io.Writer, c *Chart, f Format) error { return SVG(w, c, f) },
-	".csv":  func(w io.Writer, c *Chart, _ Format) error { return c.Table.CSV(w) },
-	".json": func(w io.Writer, c *Chart, _ Format) error { return c.JSON(w) },
+// Tables are the formats of the table of a chart, by the ending of the file; those of its picture are Pictures.
+var Tables = map[string]func(c *Chart, w io.Writer) error{
+	".csv":  func(c *Chart, w io.Writer) error { return c.Table.CSV(w) },
+	".json": (*Chart).JSON,
+}
+
+// Drawn reports whether a chart can be written to files with an ending.
+func Drawn(ending string) bool { return Pictures[ending] != nil || Tables[ending] != nil }
+
+// Write writes a chart in the format of an ending.
+func (c *Chart) Write(w io.Writer, ending string, f Format) error {
+	if draw := Pictures[ending]; draw != nil {
+		return draw(w, c, f)
+	}
+	return Tables[ending](c, w)
 }
 
 // A spec draws a chart from its table, which has at least some columns, and selects what a terminal shows of it.
@@ -155,7 +163,7 @@ func (c *Chart) drawable() bool {
 func (c *Chart) named(lang string) *Chart {
 	n, lock, said := *c, slices.Index(c.Table.names(), "lock"), c.Said[lang]
 	if lock < 0 || len(values("lock", c.Table.records())) >= overviewFrom {
-		return c
+		return &n
 	}
 	n.Table = &Table{Columns: c.Table.Columns, Rows: lists.Each(c.Table.Rows, slices.Clone)}
 	for _, row := range n.Table.Rows {
@@ -168,6 +176,7 @@ func (c *Chart) named(lang string) *Chart {
 
 func (c *Chart) picture(f Format) picture {
 	c = c.named(f.Lang)
+	c.narrow = f.Size.width > 0 && f.Size.width < narrow*leastScale
 	said := c.Said[f.Lang]
 	drawn := frame{body: func(draw.Canvas) {}}
 	if len(c.Table.Rows) > 0 {
@@ -176,45 +185,8 @@ func (c *Chart) picture(f Format) picture {
 	drawn.title = cmp.Or(f.Title, said.Title)
 	drawn.foot = append(drawn.foot, said.Assumptions)
 	drawn.source(c.Source, f.Lang)
-	if f.Notes {
+	if drawn.size = f.Size; f.Notes {
 		drawn.notes = said.Notes
 	}
 	return drawn.picture()
-}
-
-// A Picture can be drawn.
-type Picture interface{ picture(f Format) picture }
-
-// PNG draws a picture, light.
-func PNG(w io.Writer, p Picture, f Format) error {
-	f.Lang = pictured(f.Lang)
-	return p.picture(f).png(w)
-}
-
-func (p picture) png(w io.Writer) error {
-	c := vgimg.NewWith(vgimg.UseWH(p.width, p.height), vgimg.UseDPI(p.dpi), vgimg.UseBackgroundColor(white))
-	p.draw(draw.New(c))
-	if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(w, c.Image()); err != nil {
-		return fmt.Errorf("chart: writing a PNG: %w", err)
-	}
-	return nil
-}
-
-// SVG draws the same as PNG, with text as outlines, so that it needs no font, and the colours of paper and
-// ink as variables, so that it is light or dark as its reader is.
-func SVG(w io.Writer, p Picture, f Format) error {
-	f.Lang = pictured(f.Lang)
-	return p.picture(f).svg(w)
-}
-
-func (p picture) svg(w io.Writer) error {
-	c := newSVG(p.width, p.height)
-	canvas := draw.New(c)
-	canvas.SetColor(white)
-	canvas.Fill(canvas.Rectangle.Path())
-	p.draw(canvas)
-	if _, err := io.WriteString(w, text.InMarkup(c.String())); err != nil {
-		return fmt.Errorf("chart: writing an SVG: %w", err)
-	}
-	return nil
 }

@@ -222,7 +222,7 @@ func TestNothingToDraw(t *testing.T) {
 	for name, s := range charts() {
 		for _, r := range s.empty {
 			c := Of(r, "")
-			if err := errors.Join(PNG(io.Discard, c, Format{}), SVG(io.Discard, c, Format{}),
+			if err := errors.Join(Pictures[".png"](io.Discard, c, Format{}), SVG(io.Discard, c, Format{}), Pictures[".pdf"](io.Discard, c, Format{}),
 				Text(io.Discard, r, reports.Look{}), c.Table.CSV(io.Discard), c.JSON(io.Discard)); err != nil {
 				t.Errorf("%s: %+v: %v", name, r, err)
 			}
@@ -329,8 +329,8 @@ func TestDrawnAgain(t *testing.T) {
 			for _, lang := range text.Languages() {
 				first.Reset()
 				second.Reset()
-				if err := fmt.Sprint(Formats[ending](&first, c, Format{Lang: lang}), Formats[ending](&second, read,
-					Format{Lang: lang})); err != "<nil> <nil>" || first.String() != second.String() {
+				f := Format{Lang: lang}
+				if err := fmt.Sprint(c.Write(&first, ending, f), read.Write(&second, ending, f)); err != "<nil> <nil>" || first.String() != second.String() {
 					t.Errorf("%s%s in %s: drawn again it differs: %s", name, ending, lang, err)
 				}
 			}

@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"fmt"
 	"image/color"
 	"math"
 	"slices"
@@ -12,15 +13,9 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"locklab/reports/text"
 	"locklab/simulator/lists"
 )
-
-// A picture is a drawing of known size, in points.
-type picture struct {
-	width, height vg.Length
-	dpi           int // of its PNG
-	draw          func(draw.Canvas)
-}
 
 // A Format is how a picture is laid out.
 type Format struct {
@@ -28,7 +23,35 @@ type Format struct {
 	Title string // in place of what the chart has found
 	Notes bool   // below it stand its notes, and it is higher by that
 	Slide bool   // of a run: its letters are as large as fit, and the title stands elsewhere
+	Size  Size   // in which it is printed
 }
+
+// A Size is that of a printed picture, in points; without a width it is one of 1600x900 pixels for screens, and without
+// a height it is as high as it needs to be.
+type Size struct{ width, height vg.Length }
+
+// sizes are those with a name: a column and the width of a page with two columns, and a slide.
+var sizes = map[string]Size{"column": mm(85, 0), "page": mm(180, 0), "slide": mm(254, 142.875)}
+
+func mm(width, height float64) Size {
+	return Size{vg.Length(width) * vg.Millimeter, vg.Length(height) * vg.Millimeter}
+}
+
+// ParseSize reads the name of a size, or its millimetres: 120x80.
+func ParseSize(written string) (Size, error) {
+	if size, known := sizes[written]; known || written == "" {
+		return size, nil
+	}
+	var width, height float64
+	_, err := fmt.Sscanf(written+" ", "%gx%g ", &width, &height)
+	if err != nil || !(min(width, height) >= 20 && max(width, height) <= 2000) { // NaN is no size
+		return Size{}, text.Errorf("error.chart.size", "value", written)
+	}
+	return mm(width, height), nil
+}
+
+// The letters of a printed picture are between their size and so much of it, the smallest between 9 and 7 points.
+const leastScale = 7 / smallSize
 
 // A frame is a picture of 1600x900 pixels: a title in bold, below it as many sentences as two lines hold, a body that
 // gets the height that is left, and small lines at the foot.
@@ -40,6 +63,7 @@ type frame struct {
 	least vg.Point // size of the body; where it is too little all is drawn smaller
 	tall  bool     // the picture has the size of its body, whatever its ratio
 	large bool     // its letters are as large as fit
+	size  Size     // in which it is printed
 	body  func(draw.Canvas)
 }
 
@@ -54,6 +78,7 @@ func (f *frame) source(from, lang string) {
 const (
 	pixels              = 1600
 	ratio     vg.Length = 16.0 / 9
+	narrow    vg.Length = 420 // below it titles are small
 	margin    vg.Length = 16
 	gap       vg.Length = 8
 	titleSize vg.Length = 15
@@ -80,41 +105,70 @@ var (
 // hairlines are the lines behind data.
 var hairlines = draw.LineStyle{Color: hairline, Width: 0.5}
 
-func (f frame) picture() picture {
+// picture lays the frame out with the largest letters with which its body fits.
+func (f frame) picture() (p picture) {
+	if f.size.width > 0 {
+		return f.printed()
+	}
 	dpis := dpis
 	if f.large {
 		dpis = append([]int{240, 224, 208, 192}, dpis...)
 	}
-	for i, dpi := range dpis {
-		p := picture{width: vg.Length(pixels*72) / vg.Length(dpi), dpi: dpi}
+	for _, dpi := range dpis {
+		p = picture{width: vg.Length(pixels*72) / vg.Length(dpi), dpi: dpi, scale: 1}
 		if f.tall {
 			p.width = f.least.X + 2*margin
 		}
-		inner := p.width - 2*margin
 		p.height = p.width / ratio
-		lines := &lined{width: inner}
-		lines.add(titles, f.title)
-		head := lines.add(normal, twoLines(f.below, inner)) + gap
-		end := &lined{width: inner}
-		foot := end.add(faint, f.foot...) + gap
-		left := p.height - 2*margin - head - foot
-		if !f.tall && (left < f.least.Y || inner < f.least.X) && i < len(dpis)-1 {
-			continue
+		if least := f.lay(&p); f.tall || p.height >= least.Y && p.width >= least.X {
+			break
 		}
-		notes := end.add(faint, f.notes...) + gap - foot
-		p.height += notes
-		if f.tall {
-			p.height, left = head+f.least.Y+foot+notes+2*margin, f.least.Y
-		}
-		p.draw = func(c draw.Canvas) {
-			c = draw.Crop(c, margin, -margin, margin, -margin)
-			lines.draw(c)
-			f.body(crop(c, box(c.Min.X, c.Max.Y-head-left, c.Max.X, c.Max.Y-head)))
-			end.draw(crop(c, box(c.Min.X, c.Min.Y, c.Max.X, c.Max.Y-head-left-gap)))
-		}
-		return p
 	}
-	panic("no resolution")
+	return p
+}
+
+// printed is picture in the size in which it is printed, at 300 dpi.
+func (f frame) printed() (p picture) {
+	var least vg.Point
+	f.tall = false
+	for _, scale := range []vg.Length{1, 0.94, 0.88, 0.83, leastScale} {
+		p = picture{width: f.size.width / scale, height: f.size.height / scale, dpi: int(300 * scale), scale: scale}
+		if least = f.lay(&p); p.height >= least.Y && p.width >= least.X {
+			return p
+		}
+	}
+	millimeters := func(l vg.Length) string { return rounded(math.Ceil(float64(l*leastScale/vg.Millimeter)), 0) }
+	p.err = text.Errorf("error.chart.small", "width", millimeters(max(least.X, p.width)), "height", millimeters(least.Y))
+	return p
+}
+
+// lay places what a frame has in a picture, whose height it gives it where it has none, and returns the least size.
+func (f frame) lay(p *picture) (least vg.Point) {
+	inner := p.width - 2*margin
+	lines, end := &lined{width: inner}, &lined{width: inner}
+	if p.width < narrow {
+		lines.add(strong, f.title)
+		lines.add(small, f.below...)
+	} else {
+		lines.add(titles, f.title)
+		lines.add(normal, twoLines(f.below, inner))
+	}
+	head, foot := lines.height+gap, end.add(faint, f.foot...)+gap
+	around := head + foot + 2*margin
+	if f.tall {
+		p.height = around + f.least.Y
+	} else if p.height == 0 {
+		p.height = around + max(f.least.Y, inner/2)
+	}
+	left := p.height - around
+	p.height += end.add(faint, f.notes...) + gap - foot
+	p.draw = func(c draw.Canvas) {
+		c = draw.Crop(c, margin, -margin, margin, -margin)
+		lines.draw(c)
+		f.body(crop(c, box(c.Min.X, c.Max.Y-head-left, c.Max.X, c.Max.Y-head)))
+		end.draw(crop(c, box(c.Min.X, c.Min.Y, c.Max.X, c.Max.Y-head-left-gap)))
+	}
+	return vg.Point{X: f.least.X + 2*margin, Y: around + f.least.Y}
 }
 
 // lined is lines of text in several letters, folded to a width.
@@ -195,23 +249,37 @@ func ruled(p *plot.Plot, upright bool) *plot.Plot {
 	return p
 }
 
-// boxes is a frame with a cell for each line and column of names.
-func boxes(lines, columns []string, at func(line, column int) cell) frame {
+// boxes is a frame with a cell for each line and column of names. Where it is narrow cells have their glyphs only, which
+// stand with their words at the foot.
+func (c *Chart) boxes(lang string, lines, columns []string, at func(line, column int) cell) (f frame) {
 	p := panel("")
 	name(&p.Y, -1, lines)
-	heads(p, columns, 0, false)
+	width, room, signs := vg.Length(88), 0.0, []string(nil)
+	if c.narrow {
+		width, room = 22, math.Ceil(float64(len(slices.MaxFunc(columns, func(a, b string) int { return len(a) - len(b) })))/4)
+	}
+	heads(p, columns, room, c.narrow)
 	p.Add(cells(lists.Each(lists.Indices(make([]int, len(lines)*len(columns))), func(i int) cell {
 		l, k := i/len(columns), i%len(columns)
-		c := at(l, k)
-		c.x, c.y = float64(k), -float64(l)
-		return c
+		one := at(l, k)
+		if one.x, one.y = float64(k), -float64(l); c.narrow {
+			words, _, _ := strings.Cut(one.words, "+")
+			if sign := one.glyph + " " + words; words != "" && !slices.Contains(signs, sign) {
+				signs = append(signs, sign)
+			}
+			one.words = ""
+		}
+		return one
 	})))
-	return frame{body: panels(1, p), least: vg.Point{X: 90 + 88*vg.Length(len(columns)), Y: 16 * vg.Length(len(lines)+1)}}
+	f.foot = []string{text.Join(lang, "grid.join", signs)}
+	f.least = vg.Point{X: 90 + width*vg.Length(len(columns)), Y: 16 * (vg.Length(len(lines)+1) + vg.Length(room))}
+	f.body = panels(1, p)
+	return f
 }
 
 // lockLines adds a curve for each lock, or one for those together that have the same in a column, with their names at
 // its end.
-func lockLines(p *plot.Plot, lang string, all []record, column string, line func(of []record) curve) {
+func (c *Chart) lockLines(p *plot.Plot, lang string, all []record, column string, line func(of []record) curve) {
 	same := func(a, b record) bool { return a.text(column) == b.text(column) }
 	groups := lists.Gather(by("lock", all), func(a, b []record) bool { return slices.EqualFunc(a, b, same) })
 	var labels dots
@@ -220,14 +288,17 @@ func lockLines(p *plot.Plot, lang string, all []record, column string, line func
 		m.color = inColor(m.stands)
 		p.Add(m)
 		names := lists.Each(g, func(of []record) string { return of[0].text("lock") })
-		labels = append(labels, m.named(lang, names, "")...)
+		labels = append(labels, c.labels(lang, m, names, "")...)
 	}
 	p.Add(labels)
 }
 
-// named are names at the end of a curve, some a line, with words behind the last one.
-func (m curve) named(lang string, names []string, words string) (labels dots) {
-	const each, lines = 3, 3
+// labels are names at the end of a curve, some a line, with words behind the last one.
+func (c *Chart) labels(lang string, m curve, names []string, words string) (labels dots) {
+	each, lines := 3, 3
+	if c.narrow {
+		each, lines = 1, titleLocks
+	}
 	last := m.points[len(m.points)-1]
 	for line := 0; line < lines && line*each < len(names); line++ {
 		some := names[line*each:]
@@ -236,6 +307,10 @@ func (m curve) named(lang string, names []string, words string) (labels dots) {
 		}
 		labels = append(labels, dot{x: last.x, y: last.y, color: m.color, bold: m.stands, behind: m.dashes != nil,
 			label: " " + firstNames(lang, some, each)})
+	}
+	if c.narrow && words != "" {
+		labels = append(labels, dot{x: last.x, y: last.y, color: m.color, bold: m.stands, behind: m.dashes != nil})
+		words = strings.TrimPrefix(words, ":")
 	}
 	labels[len(labels)-1].label += words
 	labels[0].line = m.dashes
@@ -277,6 +352,16 @@ func labelled(at []float64, label func(v float64) string) (ticks plot.ConstantTi
 	return ticks
 }
 
+// tiles is a frame with plots of some least size, so many side by side, or below each other where it is narrow.
+func (c *Chart) tiles(below string, aside int, each vg.Point, all ...*plot.Plot) frame {
+	if c.narrow {
+		aside = 1
+	}
+	aside = max(1, min(aside, len(all)))
+	least := vg.Point{X: each.X * vg.Length(aside), Y: each.Y * vg.Length((len(all)+aside-1)/aside)}
+	return frame{below: []string{below}, body: panels(aside, all...), least: least}
+}
+
 // panels draws plots in columns, with their axes in line.
 func panels(columns int, all ...*plot.Plot) func(draw.Canvas) {
 	return func(c draw.Canvas) {
@@ -293,12 +378,30 @@ func panels(columns int, all ...*plot.Plot) func(draw.Canvas) {
 			}
 			grid[i/columns] = append(grid[i/columns], p)
 		}
+		for _, p := range all {
+			thin(p, c.Size().X/vg.Length(columns))
+		}
 		for row, canvases := range plot.Align(grid, tiles, c) {
 			for column, place := range canvases {
 				if p := grid[row][column]; p != nil {
 					p.Draw(place)
 				}
 			}
+		}
+	}
+}
+
+// thin takes labels away from the x-axis of a plot of some width that would run into the one before.
+func thin(p *plot.Plot, width vg.Length) {
+	ticks, _ := p.X.Tick.Marker.(plot.ConstantTicks)
+	width = p.DataCanvas(draw.Canvas{Rectangle: box(0, 0, width, width)}).Size().X
+	end := vg.Length(math.Inf(-1))
+	for i, t := range ticks {
+		at, half := width*vg.Length(p.X.Norm(t.Value)), small.Width(t.Label)/2
+		if t.Label != "" && at-half < end+4 {
+			ticks[i].Label = ""
+		} else if t.Label != "" {
+			end = at + half
 		}
 	}
 }

@@ -352,15 +352,7 @@ func (g *Grid) words() []verdict.Word {
 }
 
 func (g *Grid) count(is func(*Cell) bool) int {
-	n := 0
-	for i := range g.Locks {
-		for j := range g.Races {
-			if is(g.cell(i, j)) {
-				n++
-			}
-		}
-	}
-	return n
+	return len(lists.Pick(slices.Concat(g.Cells...), func(c Cell) bool { return is(&c) }))
 }
 
 // Uncontracted is of how many cells no contract speaks.
@@ -397,23 +389,14 @@ const noContract = "no contract"
 
 // Table has one row a cell; verdicts are separated by blanks.
 func (g *Grid) Table() *Table {
-	type place struct{ lock, race int }
-	var places []place
-	for i := range g.Locks {
-		for j := range g.Races {
-			places = append(places, place{i, j})
-		}
-	}
 	names := "lock article race code verdicts expected as_expected triggered blocked_ms:ms overlap_ms:ms trace"
-	return tableOf(names, places, func(at place) []any {
-		s, n, c := g.Locks[at.lock], g.Races[at.race], g.cell(at.lock, at.race)
+	milliseconds := func(d time.Duration) any { return whole(float64(d) / float64(time.Millisecond)) }
+	return tableOf(names, slices.Concat(g.Cells...), func(c Cell) []any {
 		expected, as := reports.Words(c.Expected), any(c.AsExpected)
 		if c.Uncontracted { // it is neither true nor false
 			expected, as = noContract, nil
 		}
-		return []any{s.ID, s.Article, n.ID, n.Code, reports.Words(c.Verdicts), expected, as, c.Triggered,
+		return []any{c.Lock, c.Article, c.Race, c.Code, reports.Words(c.Verdicts), expected, as, c.Triggered,
 			milliseconds(c.Blocked), milliseconds(c.Overlap), c.Trace}
 	})
 }
-
-func milliseconds(d time.Duration) any { return whole(float64(d) / float64(time.Millisecond)) }

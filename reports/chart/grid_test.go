@@ -264,6 +264,9 @@ func overviewChart() sample {
 			if round > 0 {
 				s.ID = fmt.Sprintf("%s-%d", s.ID, round+1)
 			}
+			for j := range row {
+				row[j].Lock = s.ID
+			}
 			if round == 1 && i == 4 {
 				row[0].Verdicts = row[7].Verdicts
 			}

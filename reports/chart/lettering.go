@@ -15,6 +15,8 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"locklab/reports/layout"
 )
 
 // A lettering takes from Noto Sans SC what Liberation does not have.
@@ -203,48 +205,7 @@ func fitText(s draw.TextStyle, text string, width vg.Length) string {
 	return ""
 }
 
-// foldText breaks text at blanks, and between Chinese characters, into lines of at most
-// width.
+// foldText breaks text into lines of at most width.
 func foldText(s draw.TextStyle, text string, width vg.Length) []string {
-	var out []string
-	line := ""
-	for _, word := range strings.Fields(text) {
-		for i, piece := range pieces(word) {
-			blank := ""
-			if i == 0 && line != "" {
-				blank = " "
-			}
-			if line != "" && s.Width(line+blank+piece) > width {
-				out = append(out, line)
-				line, blank = "", ""
-			}
-			for letters := []rune(piece); line == "" && s.Width(piece) > width && len(letters) > 1; letters = []rune(piece) {
-				fits := len(letters) - 1 // at least one letter stands in a line
-				for fits > 1 && s.Width(string(letters[:fits])) > width {
-					fits--
-				}
-				out, piece = append(out, string(letters[:fits])), string(letters[fits:])
-			}
-			line += blank + piece
-		}
-	}
-	return append(out, line)
-}
-
-// pieces are the parts of a word between which a line may break.
-func pieces(word string) (all []string) {
-	if !strings.ContainsFunc(word, inHan) {
-		return []string{word}
-	}
-	last := rune(0)
-	for _, r := range word {
-		glued := !inHan(r) && !inHan(last) || strings.ContainsRune("，。；：、）」”？！", r) || strings.ContainsRune("（「“", last)
-		if len(all) > 0 && glued {
-			all[len(all)-1] += string(r)
-		} else {
-			all = append(all, string(r))
-		}
-		last = r
-	}
-	return all
+	return layout.Fold(text, func(line string) bool { return s.Width(line) <= width })
 }

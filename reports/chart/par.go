@@ -34,12 +34,16 @@ func (c *Par) Inconclusive() bool {
 // Note says why locks on several servers fall here to what they survive in a race; "" if
 // there is none that does.
 func (c *Par) Note(lang string) string {
-	n := slices.Index(c.Verdicts, verdict.Overlap)
-	return fewServers(lang, c.Locks, func(l int) bool {
-		return n >= 0 && slices.ContainsFunc(lists.Indices(c.Budgets), func(k int) bool {
-			return strings.HasPrefix(c.Budgets[k], "failover") && c.Of(l, k, n).Found
+	return fewServers(lang, c.Locks, func(lock string) bool {
+		return slices.ContainsFunc(c.overlaps(), func(p study.Par) bool {
+			return p.Lock == lock && strings.HasPrefix(p.Budget, "failover")
 		})
 	})
+}
+
+// overlaps are the ways to let two clients in.
+func (c *Par) overlaps() []study.Par {
+	return lists.Pick(c.Rows, func(p study.Par) bool { return p.Verdict == verdict.Overlap && p.Found })
 }
 
 // faultsOf is a budget as a head of a column: a single fault without its number.
@@ -64,11 +68,10 @@ func (c *Par) Table() *Table {
 
 // Finding says which faults let two clients into most locks, if there are any.
 func (c *Par) Finding(lang string) string {
-	n := slices.Index(c.Verdicts, verdict.Overlap)
 	var faults, locks []string
-	for k, b := range c.Budgets {
-		fall := lists.Pick(lists.Indices(c.Locks), func(l int) bool { return n >= 0 && c.Of(l, k, n).Found })
-		switch names := lists.Each(fall, func(l int) string { return c.Locks[l].ID }); {
+	for _, b := range c.Budgets {
+		fall := lists.Pick(c.overlaps(), func(p study.Par) bool { return p.Budget == b })
+		switch names := lists.Each(fall, func(p study.Par) string { return p.Lock }); {
 		case len(names) > len(locks):
 			locks, faults = names, []string{faultsOf(b)}
 		case locks != nil && slices.Equal(names, locks):
@@ -117,7 +120,7 @@ func viewPar(c *Chart, _ string) *Table {
 func drawPar(c *Chart, lang string) frame {
 	all := c.Table.records()
 	locks, budgets := by("lock", all), values("budget", all)
-	f := boxes(values("lock", all), lists.Each(budgets, faultsOf), func(l, k int) (at cell) {
+	f := c.boxes(lang, values("lock", all), lists.Each(budgets, faultsOf), func(l, k int) (at cell) {
 		of := by("budget", locks[l])[k]
 		harms := lists.Pick(of, func(r record) bool { return r.is("found") })
 		switch {

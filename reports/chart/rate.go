@@ -182,7 +182,7 @@ func drawRate(c *Chart, lang string) frame {
 	top := slices.Max(append(lists.Each(lists.Pick(all, titled), often), 0))
 	p := ruled(panel(""), false)
 	p.Y.Label.Text, p.X.Label.Text = say(lang, "rate.axis.overlaps"), say(lang, "term.ttl.name")
-	lockLines(p, lang, all, "overlaps_a_year_at_most", func(of []record) curve {
+	c.lockLines(p, lang, all, "overlaps_a_year_at_most", func(of []record) curve {
 		at := func(r record) point { return point{x: r.number("ttl_ns"), y: often(r)} }
 		worst := func(r record) bool { return titled(r) && top > 0 && often(r) == top }
 		return curve{points: lists.Each(of, at), stands: slices.ContainsFunc(of, worst), steps: true}

@@ -20,10 +20,7 @@ func (c *RecoveryChart) Name() string { return "recovery" }
 
 // Assumptions say when the client crashes.
 func (c *RecoveryChart) Assumptions(lang string) string {
-	ttl := time.Duration(0)
-	for _, r := range c.Recoveries {
-		ttl = r.TTL
-	}
+	ttl := slices.Concat(c.Recoveries, []cost.Recovery{{}})[0].TTL // the same for all
 	return say(lang, "recovery.assumptions", "ttl", length(ttl))
 }
 
@@ -74,7 +71,7 @@ func drawRecovery(c *Chart, lang string) frame {
 	seconds := func(r record, name string) float64 { return r.number(name) / float64(time.Second) }
 	all := lists.Pick(c.Table.records(), func(r record) bool { return r.number("blocked_mean_ns") >= 0 })
 	blocked := func(r record) float64 { return seconds(r, "blocked_mean_ns") }
-	longest := lists.Each(all, func(r record) float64 { return r.number("blocked_longest_ns") })
+	longest := numbers("blocked_longest_ns", all)
 	slow := slices.Max(append(longest, 0))
 	top, last, ttl := 0.0, 0.0, 1.0
 	for _, r := range all {
@@ -89,7 +86,7 @@ func drawRecovery(c *Chart, lang string) frame {
 	stands := func(of []record) bool {
 		return of[0].number("blocked_longest_ns") == slow && slices.Min(longest) < slow
 	}
-	lockLines(p, lang, all, "blocked_mean_ns", func(of []record) curve {
+	c.lockLines(p, lang, all, "blocked_mean_ns", func(of []record) curve {
 		return curve{stands: stands(of), points: lists.Each(of, func(r record) point {
 			return point{x: seconds(r, "work_ns"), y: min(blocked(r), beyond)}
 		})}

@@ -46,9 +46,9 @@ func ids(locks []lock.Entry) []string {
 const titleLocks = 7
 
 // fewServers says that the first lock on several servers that falls has fewer of them here; "": none does.
-func fewServers(lang string, locks []lock.Entry, falls func(l int) bool) string {
-	for l, e := range locks {
-		if search.FewServers(e) > 1 && falls(l) {
+func fewServers(lang string, locks []lock.Entry, falls func(lock string) bool) string {
+	for _, e := range locks {
+		if search.FewServers(e) > 1 && falls(e.ID) {
 			few := say(lang, "chart.few", "lock", e.ID)
 			if e.ID == "redlock" {
 				few = say(lang, "part.sentences", "first", few, "next", say(lang, "chart.article"))

@@ -206,11 +206,11 @@ func Inline(svg, label string) string {
 	return `<svg role="img" aria-label="` + html.EscapeString(label) + `"` + rest
 }
 
-// String returns the picture as a file.
-func (c *svgCanvas) String() string {
+// file returns the picture as a file; printed, it is smaller by scale.
+func (c *svgCanvas) file(scale vg.Length) string {
 	var b strings.Builder
-	w, h := c.width.Points(), c.height.Points()
-	fmt.Fprintf(&b, "<svg width=\"%.6gpt\" height=\"%.6gpt\" viewBox=\"0 0 %.6g %.6g\"%s>\n", w, h, w, h, nameSpace)
+	w, h, s := c.width.Points(), c.height.Points(), float64(scale)
+	fmt.Fprintf(&b, "<svg width=\"%.6gpt\" height=\"%.6gpt\" viewBox=\"0 0 %.6g %.6g\"%s>\n", w*s, h*s, w, h, nameSpace)
 	b.WriteString("<style>@media (prefers-color-scheme: dark) { svg {")
 	byName := func(a, b color.NRGBA) int { return strings.Compare(variables[a], variables[b]) }
 	for _, light := range slices.SortedFunc(maps.Keys(variables), byName) {

@@ -51,7 +51,8 @@ func (s *Sweep) Assumptions(lang string) string {
 		"clients", unlessVaried("clients", strconv.Itoa(of.Clients)), "ttl", unlessVaried("ttl", length(of.TTL)),
 		"retry", unlessVaried("retry", length(of.Retry)))}
 	if of.Pause > 0 || varied("pause") {
-		parts[0] = say(lang, "part.sentences", "first", parts[0], "next", workDuringPause(lang, of.Waits || of.WholeLease))
+		parts[0] = say(lang, "part.sentences", "first", parts[0], "next", say(lang, map[bool]string{
+			true: "sweep.pause.waits", false: "sweep.pause.computes"}[of.Waits || of.WholeLease]))
 	}
 	what := func(name, setting string) {
 		if text.In(lang).Has("sweep.what." + setting) {
@@ -67,14 +68,6 @@ func (s *Sweep) Assumptions(lang string) string {
 	return text.Join(lang, "part.sentences", parts)
 }
 
-// workDuringPause says what a pause does to the work of a client.
-func workDuringPause(lang string, waits bool) string {
-	if waits {
-		return say(lang, "sweep.pause.waits")
-	}
-	return say(lang, "sweep.pause.computes")
-}
-
 // notApplicable says why locks were not played.
 func (s *Sweep) notApplicable(lang string) []string {
 	return lists.Each(s.unplayed(), func(one study.SweepSeries) string {
@@ -84,10 +77,6 @@ func (s *Sweep) notApplicable(lang string) []string {
 
 func (s *Sweep) unplayed() []study.SweepSeries {
 	return lists.Pick(s.Series, func(one study.SweepSeries) bool { return one.NA != "" })
-}
-
-func (s *Sweep) played() []study.SweepSeries {
-	return lists.Pick(s.Series, func(one study.SweepSeries) bool { return len(one.Points) > 0 })
 }
 
 // Table has one row a point, with its Wilson interval.
@@ -117,17 +106,21 @@ func (s *Sweep) more() map[string]any {
 	return map[string]any{"verdicts": s.Order.Words, "not_applicable": reasons}
 }
 
-// firstSeen is the index of the first point at which a lock failed; -1: none.
-func firstSeen(one study.SweepSeries) int {
-	return slices.IndexFunc(one.Points, func(p study.SweepPoint) bool { return p.K > 0 })
+// curvesOf are the shares of runs of each lock, by the values in a column.
+func curvesOf(all []record, column string) []curve {
+	return lists.Each(by("lock", all), func(of []record) curve {
+		return curve{band: true, name: of[0].text("lock"), points: lists.Each(of, func(r record) point {
+			return point{r.number(column), r.number("share"), r.number("wilson_lo"), r.number("wilson_hi")}
+		})}
+	})
 }
 
 // half returns the two values nearest to zero between which the share of runs that fail comes to a half; both are the
 // same where it is there from the first one on, and NaN where at no value that was looked at.
-func half(points []point) (low, high float64) {
+func (m curve) half() (low, high float64) {
 	low, high = math.NaN(), math.NaN()
-	for i, p := range points {
-		before := points[max(i-1, 0)]
+	for i, p := range m.points {
+		before := m.points[max(i-1, 0)]
 		if before.y < 0.5 && p.y < 0.5 {
 			continue
 		}
@@ -141,9 +134,17 @@ func half(points []point) (low, high float64) {
 	return low, high
 }
 
+// place orders curves by half; NaN: it is nowhere.
+func (m curve) place() float64 { low, high := m.half(); return math.Abs(low + high) }
+
+// top is the largest share of a curve.
+func (m curve) top() float64 {
+	return slices.Max(lists.Each(m.points, func(at point) float64 { return at.y }))
+}
+
 // between writes the two values of half.
-func between(lang string, axis study.Axis, points []point) string {
-	low, high := half(points)
+func between(lang string, axis study.Axis, m curve) string {
+	low, high := m.half()
 	if low == high {
 		return axis.Format(high)
 	}
@@ -153,60 +154,44 @@ func between(lang string, axis study.Axis, points []point) string {
 // Finding says at which value half of the runs of each lock fail, and of which locks none do; of two settings, where
 // most do.
 func (s *Sweep) Finding(lang string) string {
-	type fall struct {
-		lock, at string
-		share    float64
+	words, axis, all := reports.Words(s.Order.Words), s.Order.Axes[0], s.Table().records()
+	failed := lists.Pick(all, func(r record) bool { return r.number("k") > 0 })
+	if failed == nil {
+		return say(lang, "sweep.none", "words", words, "runs", thousands(s.Order.Runs))
 	}
-	axis, played := s.Order.Axes[0], s.played()
-	seen := lists.Pick(played, func(one study.SweepSeries) bool { return firstSeen(one) >= 0 })
-	if len(seen) == 0 {
-		return say(lang, "sweep.none", "words", reports.Words(s.Order.Words), "runs", thousands(s.Order.Runs))
-	}
-	words := reports.Words(s.Order.Words)
 	if len(s.Order.Axes) > 1 {
-		n := max(slices.IndexFunc(s.Order.Axes, func(a study.Axis) bool { return a.Setting.Fault }), 0)
-		hits := lists.Each(seen, func(one study.SweepSeries) string {
-			failed := lists.Pick(one.Points, func(p study.SweepPoint) bool { return p.K > 0 })
-			least := slices.MinFunc(failed, func(a, b study.SweepPoint) int {
-				return cmp.Compare(math.Abs(a.At[n]), math.Abs(b.At[n]))
-			})
-			return say(lang, "sweep.finding.half", "x", s.Order.Axes[n].Format(least.At[n]), "locks", one.Lock)
+		axis = s.Order.Axes[max(slices.IndexFunc(s.Order.Axes, func(a study.Axis) bool { return a.Setting.Fault }), 0)]
+		hits := lists.Each(by("lock", failed), func(of []record) string {
+			least, _ := extremes(of, func(r record) float64 { return math.Abs(r.number(axis.Name())) })
+			return say(lang, "sweep.finding.half", "x", axis.Format(least.number(axis.Name())), "locks", least.text("lock"))
 		})
 		return say(lang, "sweep.finding.map", "words", words, "parts", text.Join(lang, "chart.list", hits),
-			"name", s.Order.Axes[n].Name())
+			"name", axis.Name())
 	}
-	falls := lists.Each(played, func(one study.SweepSeries) fall {
-		points := lists.Each(one.Points, func(p study.SweepPoint) point { return point{x: p.At[0], y: share(p.K, p.N)} })
-		low, high := half(points)
-		if math.IsNaN(high) {
-			return fall{one.Lock, "", highest(one)}
-		}
-		return fall{one.Lock, between(lang, axis, points), math.Abs(low + high)}
-	})
-	slices.SortStableFunc(falls, func(a, b fall) int { return cmp.Compare(a.share, b.share) })
-	name := func(of []fall) string {
-		return firstNames(lang, lists.Each(of, func(f fall) string { return f.lock }), titleLocks)
+	curves, name := curvesOf(all, axis.Name()), func(of []curve) string {
+		return firstNames(lang, lists.Each(of, func(m curve) string { return m.name }), titleLocks)
 	}
-	reached := lists.Pick(falls, func(f fall) bool { return f.at != "" })
+	ordered := func(by func(curve) float64, wanted func(curve) bool) []curve {
+		some := lists.Pick(curves, wanted)
+		slices.SortStableFunc(some, func(a, b curve) int { return cmp.Compare(by(a), by(b)) })
+		return some
+	}
 	var parts []string
-	for _, g := range lists.Gather(reached, func(a, b fall) bool { return a.at == b.at }) {
-		parts = append(parts, say(lang, "sweep.finding.half", "x", g[0].at, "locks", name(g)))
+	reached := ordered(curve.place, func(m curve) bool { return m.place() >= 0 })
+	at := func(m curve) string { return between(lang, axis, m) }
+	for _, g := range lists.Gather(reached, func(a, b curve) bool { return at(a) == at(b) }) {
+		parts = append(parts, say(lang, "sweep.finding.half", "x", at(g[0]), "locks", name(g)))
 	}
-	if below := lists.Pick(falls, func(f fall) bool { return f.at == "" && f.share > 0 }); below != nil {
-		parts = append(parts, say(lang, "sweep.finding.most", "top", percent(below[len(below)-1].share), "locks",
+	if below := ordered(curve.top, func(m curve) bool { return m.top() > 0 && m.top() < 0.5 }); below != nil {
+		parts = append(parts, say(lang, "sweep.finding.most", "top", percent(below[len(below)-1].top()), "locks",
 			name(below)))
 	}
 	_, hi := study.Wilson(0, s.Order.Runs)
-	if never := lists.Pick(falls, func(f fall) bool { return f.at == "" && f.share == 0 }); never != nil {
+	if never := ordered(curve.top, func(m curve) bool { return m.top() == 0 }); never != nil {
 		parts = append(parts, say(lang, "sweep.finding.never", "locks", name(never), "runs", thousands(s.Order.Runs),
 			"bound", bound(hi)))
 	}
 	return say(lang, "sweep.finding", "words", words, "name", axis.Name(), "parts", text.Join(lang, "chart.list", parts))
-}
-
-// highest is the largest share of runs of a lock that fail at a point.
-func highest(one study.SweepSeries) float64 {
-	return slices.Max(append(lists.Each(one.Points, func(p study.SweepPoint) float64 { return share(p.K, p.N) }), 0))
 }
 
 // Notes implements Result.
@@ -244,40 +229,34 @@ func viewSweep(c *Chart, _ string) *Table {
 func drawSweep(c *Chart, lang string) frame {
 	all, columns := c.Table.records(), c.Table.Columns
 	if columns[2].Name != "k" {
-		return drawMaps(all, columns, lang)
+		return c.drawMaps(all, columns, lang)
 	}
 	axis := axisOf(columns[1])
 	p := ruled(panel(""), false)
 	p.Y.Min, p.Y.Max = 0, 1
 	p.Y.Tick.Marker = labelled([]float64{0, 0.25, 0.5, 0.75, 1}, func(v float64) string { return percent(v) + " %" })
 	p.Y.Label.Text, p.X.Label.Text = say(lang, "sweep.axis"), axisName(lang, axis)
-	curves := lists.Each(by("lock", all), func(of []record) curve {
-		return curve{band: true, name: of[0].text("lock"), points: lists.Each(of, func(r record) point {
-			return point{r.number(columns[1].Name), r.number("share"), r.number("wilson_lo"), r.number("wilson_hi")}
-		})}
-	})
-	place := func(m curve) float64 { low, high := half(m.points); return math.Abs(low + high) }
-	latest := place(slices.MaxFunc(curves, func(a, b curve) int { return cmp.Compare(place(a), place(b)) }))
-	groups := lists.Gather(curves, func(a, b curve) bool { return place(a) == place(b) || top(a) == 0 && top(b) == 0 })
-	slices.SortStableFunc(groups, func(a, b []curve) int { return cmp.Compare(place(b[0]), place(a[0])) })
+	curves := curvesOf(all, columns[1].Name)
+	latest := slices.MaxFunc(curves, func(a, b curve) int { return cmp.Compare(a.place(), b.place()) }).place()
+	groups := lists.Gather(curves, func(a, b curve) bool { return a.place() == b.place() || a.top() == 0 && b.top() == 0 })
+	slices.SortStableFunc(groups, func(a, b []curve) int { return cmp.Compare(b[0].place(), a[0].place()) })
 	var labels dots
 	for i, g := range groups {
-		first := &g[0]
 		for k := range g {
-			g[k].stands = len(groups) > 1 && place(g[k]) == latest
+			g[k].stands = len(groups) > 1 && g[k].place() == latest
 			g[k].color, g[k].dashes = inColor(g[k].stands), dashes[i%len(dashes)]
 			p.Add(g[k])
 		}
 		words := ""
-		if !math.IsNaN(place(*first)) {
-			words = ": " + between(lang, axis, first.points)
+		if g[0].place() >= 0 {
+			words = ": " + between(lang, axis, g[0])
 		}
-		labels = append(labels, first.named(lang, lists.Each(g, func(m curve) string { return m.name }), words)...)
+		labels = append(labels, c.labels(lang, g[0], lists.Each(g, func(m curve) string { return m.name }), words)...)
 	}
 	p.Add(labels)
 	var ticks []float64
-	for i, x := range values(columns[1].Name, all) {
-		if v, err := strconv.ParseFloat(x, 64); err == nil && i%(len(curves[0].points)/11+1) == 0 {
+	for i, v := range axisValues(all, columns[1]) {
+		if i%(len(curves[0].points)/11+1) == 0 {
 			ticks = append(ticks, v)
 		}
 	}
@@ -300,27 +279,19 @@ func axisName(lang string, axis study.Axis) string {
 	return name
 }
 
-// top is the largest share of a curve.
-func top(m curve) float64 {
-	return slices.Max(lists.Each(m.points, func(at point) float64 { return at.y }))
-}
-
 // mostWritten is the number of cells side by side that have room for three digits each.
 const mostWritten = 12
 
 // drawMaps has a cell for each point, the darker the more runs fail. A point at which none did is empty.
-func drawMaps(all []record, columns []Head, lang string) frame {
+func (c *Chart) drawMaps(all []record, columns []Head, lang string) frame {
 	across, up := axisOf(columns[1]), axisOf(columns[2])
-	xs, ys := values(columns[1].Name, all), values(columns[2].Name, all)
-	sortNumbers(xs)
-	sortNumbers(ys)
-	written := func(axis study.Axis, all []string, n int) []string {
+	xs, ys := axisValues(all, columns[1]), axisValues(all, columns[2])
+	written := func(axis study.Axis, all []float64, n int) []string {
 		return lists.Each(lists.Indices(all), func(i int) string {
 			if i%((len(all)+n-1)/n) > 0 {
 				return ""
 			}
-			v, _ := strconv.ParseFloat(all[i], 64)
-			return axis.Format(v)
+			return axis.Format(all[i])
 		})
 	}
 	var plots []*plot.Plot
@@ -328,8 +299,8 @@ func drawMaps(all []record, columns []Head, lang string) frame {
 		var marks cells
 		for _, r := range of {
 			if share := r.number("share"); share > 0 {
-				at := cell{x: float64(slices.Index(xs, r.text(columns[1].Name))), y: float64(slices.Index(ys,
-					r.text(columns[2].Name)))}
+				x, y := slices.Index(xs, r.number(columns[1].Name)), slices.Index(ys, r.number(columns[2].Name))
+				at := cell{x: float64(x), y: float64(y)}
 				at.paint, at.quiet = heat(share), true
 				if len(xs) <= mostWritten {
 					at.glyph = percent(share)
@@ -344,16 +315,12 @@ func drawMaps(all []record, columns []Head, lang string) frame {
 		p.Add(marks)
 		plots = append(plots, p)
 	}
-	return frame{below: []string{say(lang, "sweep.below.map")}, body: panels(2, plots...),
-		least: vg.Point{X: 400, Y: 150 * vg.Length((len(plots)+1)/2)}}
+	return c.tiles(say(lang, "sweep.below.map"), 2, vg.Point{X: 200, Y: 150}, plots...)
 }
 
-func sortNumbers(all []string) {
-	slices.SortFunc(all, func(a, b string) int {
-		x, _ := strconv.ParseFloat(a, 64)
-		y, _ := strconv.ParseFloat(b, 64)
-		return cmp.Compare(x, y)
-	})
+// axisValues are the values in a column, in their order.
+func axisValues(all []record, column Head) []float64 {
+	return slices.Compact(slices.Sorted(slices.Values(numbers(column.Name, all))))
 }
 
 // heat is a colour that grows darker with a share: one hue, so that lightness tells.

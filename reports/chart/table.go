@@ -166,20 +166,10 @@ func (t *Table) Text(out *layout.Lines) {
 }
 
 // broken is a head in lines of some width, or of that of its words.
-func broken(head string, width int) (lines string) {
-	room := 0
-	for _, word := range strings.Fields(head) {
-		n := layout.Width(word)
-		switch {
-		case lines == "":
-			lines, room = word, width-n
-		case n < room:
-			lines, room = lines+" "+word, room-n-1
-		default:
-			lines, room = lines+"\n"+word, width-n
-		}
-	}
-	return lines
+func broken(head string, width int) string {
+	return strings.Join(layout.Fold(head, func(line string) bool {
+		return layout.Width(line) <= width || !strings.Contains(line, " ")
+	}), "\n")
 }
 
 // only has the columns whose names are kept.
@@ -190,11 +180,6 @@ func (t *Table) only(keep func(name string) bool) *Table {
 		out.Rows = append(out.Rows, lists.Each(kept, func(i int) any { return row[i] }))
 	}
 	return out
-}
-
-// columns has the columns of some names.
-func (t *Table) columns(names string) *Table {
-	return t.only(func(name string) bool { return slices.Contains(strings.Fields(names), name) })
 }
 
 // across has a row for what records have in the columns of keys, and a column for each value of another one, with what
@@ -299,6 +284,11 @@ func (r record) number(name string) float64 {
 		return math.NaN()
 	}
 	return x
+}
+
+// numbers are what records have in a column.
+func numbers(column string, all []record) []float64 {
+	return lists.Each(all, func(r record) float64 { return r.number(column) })
 }
 
 // by puts together records that have the same in a column, in the order of first ones.

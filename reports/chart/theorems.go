@@ -135,7 +135,7 @@ func viewTheorems(c *Chart, lang string) *Table {
 func drawTheorems(c *Chart, lang string) frame {
 	all := c.Table.records()
 	locks, budgets := by("lock", all), values("budget", all)
-	f := boxes(values("lock", all), lists.Each(budgets, head), func(l, k int) (at cell) {
+	f := c.boxes(lang, values("lock", all), lists.Each(budgets, head), func(l, k int) (at cell) {
 		of := by("budget", locks[l])[k]
 		if fail := lists.Pick(of, func(r record) bool { return r.text("extent") == string(study.Fails) }); fail != nil {
 			return at.worst(fail)

@@ -85,7 +85,7 @@ func (r *Timeline) picture(f Format) picture {
 	}
 	least := vg.Point{X: timelineLeft + timelineRight + 0.55*vg.Length(run.X[len(run.X)-1]), Y: p.least()}
 	scale := map[bool]string{false: "timeline.scale", true: "timeline.scale.cut"}[run.Cuts != nil]
-	drawn := frame{title: f.Title, below: below, least: least, body: p.draw, foot: []string{say(f.Lang, scale)}}
+	drawn := frame{title: f.Title, below: below, least: least, body: p.draw, foot: []string{say(f.Lang, scale)}, size: f.Size}
 	if f.Slide {
 		drawn.title, drawn.below, drawn.large = "", nil, true
 	}
@@ -385,25 +385,16 @@ func (p *timelinePlot) messages() {
 	}
 }
 
-// answers returns the labels of messages, by the first of a round: the same command of a client to several servers in
-// turn.
+// answers returns the labels of messages, by the first of a round.
 func (p *timelinePlot) answers() map[int]string {
-	rounds, begun, said := map[int][]reports.Message{}, map[int]int{}, map[int]string{}
-	for i, m := range p.Messages {
-		if m.Node < 0 {
-			continue
-		} else if m.Lost {
+	rounds, said := map[int][]reports.Message{}, map[int]string{}
+	for _, m := range p.Messages {
+		if m.Lost {
 			m.Reply = say(p.lang, "timeline.lost")
 		} else if m.Answered < 0 {
 			m.Reply = ""
 		}
-		of := rounds[begun[m.Client]]
-		if of == nil || slices.ContainsFunc(of, func(o reports.Message) bool {
-			return o.Client != m.Client || o.What != m.What || o.Node == m.Node
-		}) {
-			begun[m.Client] = i
-		}
-		rounds[begun[m.Client]] = append(rounds[begun[m.Client]], m)
+		rounds[m.Round] = append(rounds[m.Round], m)
 	}
 	for first, of := range rounds {
 		said[first] = of[0].What

@@ -34,31 +34,28 @@ func (f *Tolerance) Inconclusive() bool {
 	return slices.ContainsFunc(f.Limits, func(l study.Limit) bool { return l.Answer == study.NoAnswer })
 }
 
-// faults are the names of the hazards.
-func (f *Tolerance) faults() []string {
-	return lists.Each(f.Hazards, func(h study.Hazard) string { return h.Fault })
+// of are the limits of a fault, by lock; lock "": of all.
+func (f *Tolerance) of(fault, lock string, answer study.Answer) []study.Limit {
+	return lists.Pick(f.Limits, func(l study.Limit) bool {
+		return l.Fault == fault && l.Answer == answer && (lock == "" || l.Lock == lock)
+	})
 }
 
 // debate compares the pause that a majority of servers tolerates with that of one server, about which Kleppmann and
 // antirez disagreed in 2016; "" if one of the two locks is missing.
 func (f *Tolerance) debate(lang string) string {
-	one, many, n := slices.Index(ids(f.Locks), "token"), slices.Index(ids(f.Locks),
-		"redlock"), slices.Index(f.faults(), "pause")
-	if one < 0 || many < 0 || n < 0 || f.At(one, n).Answer != study.Limited || f.At(many, n).Answer != study.Limited {
+	one, many := f.of("pause", "token", study.Limited), f.of("pause", "redlock", study.Limited)
+	if one == nil || many == nil {
 		return ""
 	}
-	a, b := f.At(one, n), f.At(many, n)
-	key := []string{"tolerance.less", "tolerance.same", "tolerance.more"}[1+cmp.Compare(b.Falls, a.Falls)]
-	return say(lang, key, "many", leases(b.Falls), "one", leases(a.Falls))
+	key := []string{"tolerance.less", "tolerance.same", "tolerance.more"}[1+cmp.Compare(many[0].Falls, one[0].Falls)]
+	return say(lang, key, "many", leases(many[0].Falls), "one", leases(one[0].Falls))
 }
 
 // Note says why locks on several servers fall here to what they survive in a race; "" if
 // there is none that does.
 func (f *Tolerance) Note(lang string) string {
-	return fewServers(lang, f.Locks, func(l int) bool {
-		n := slices.Index(f.faults(), "failover")
-		return n >= 0 && f.At(l, n).Answer == study.FallsOnce
-	})
+	return fewServers(lang, f.Locks, func(lock string) bool { return f.of("failover", lock, study.FallsOnce) != nil })
 }
 
 // boundaries names the limits at which two events fall on the same instant; "": there is none.
@@ -103,15 +100,14 @@ func (f *Tolerance) Finding(lang string) string {
 	if debate := f.debate(lang); debate != "" {
 		return debate
 	}
-	n := slices.Index(f.faults(), "pause")
-	fall := lists.Pick(lists.Indices(f.Locks), func(l int) bool { return n >= 0 && f.At(l, n).Answer == study.Limited })
+	fall := f.of("pause", "", study.Limited)
 	if fall == nil {
 		return say(lang, "tolerance.none")
 	}
-	first := slices.MinFunc(fall, func(a, b int) int { return cmp.Compare(f.At(a, n).Falls, f.At(b, n).Falls) })
-	least := lists.Pick(fall, func(l int) bool { return f.At(l, n).Falls == f.At(first, n).Falls })
-	return say(lang, "tolerance.finding", "at", leases(f.At(first, n).Falls),
-		"locks", text.Join(lang, "chart.list", lists.Each(least, func(l int) string { return f.Locks[l].ID })))
+	first, _ := extremes(fall, func(l study.Limit) float64 { return l.Falls })
+	least := lists.Pick(fall, func(l study.Limit) bool { return l.Falls == first.Falls })
+	return say(lang, "tolerance.finding", "at", leases(first.Falls),
+		"locks", text.Join(lang, "chart.list", lists.Each(least, func(l study.Limit) string { return l.Lock })))
 }
 
 // Notes implements Result.
@@ -143,7 +139,7 @@ func (f *Tolerance) rates(lang string) []string {
 
 // viewTolerance has all sizes, but for the largest that was searched.
 func viewTolerance(c *Chart, _ string) *Table {
-	return c.Table.columns("lock fault result holds_up_to falls_at boundary_only")
+	return c.Table.only(func(name string) bool { return name != "largest_searched" })
 }
 
 // drawTolerance has a lock a line and a panel for each fault: how large it may be, and one for those without a size.
@@ -162,21 +158,22 @@ func drawTolerance(c *Chart, lang string) frame {
 			faults = append(faults, fault)
 			continue
 		}
-		p := rowed(fault, locks, len(plots) == 0)
+		p := rowed(fault, locks, c.narrow || len(plots) == 0)
 		p.X.Min, p.X.Max, p.X.Label.Text = 0, study.MaxLeases, say(lang, "tolerance.axis")
 		p.X.Tick.Marker = labelled([]float64{0, 0.5, 1, 1.5, 2}, decimal)
 		p.Add(spans(lists.Each(lists.Indices(of), func(l int) span { return survived(of[l], lang, -float64(l)) })))
 		plots = append(plots, p)
 	}
 	if len(faults) > 0 {
-		p := rowed("", locks, len(plots) == 0)
+		p := rowed("", locks, c.narrow || len(plots) == 0)
 		name(&p.X, 1, faults)
 		p.Add(answers)
 		plots = append(plots, p)
 	}
-	return frame{below: []string{say(lang, "tolerance.below", "max", decimal(study.MaxLeases))},
-		body:  panels(len(plots), plots...),
-		least: vg.Point{X: 90 + 130*vg.Length(len(plots)), Y: 60 + 14*vg.Length(len(locks))}}
+	f := c.tiles(say(lang, "tolerance.below", "max", decimal(study.MaxLeases)), len(plots),
+		vg.Point{X: 130, Y: 60 + 14*vg.Length(len(locks))}, plots...)
+	f.least.X += 90 // for names
+	return f
 }
 
 // sized reports whether a row is of a fault with a size.
@@ -203,14 +200,15 @@ func survived(r record, lang string, y float64) span {
 
 // answered is whether a lock survives a fault without a size.
 func answered(r record, lang string, x, y float64) cell {
-	looks := map[study.Answer]verdict.Word{
-		study.FallsOnce: verdict.Overlap, study.HoldsOnce: verdict.Holds,
-		study.NotAsked: verdict.NA, study.NoAnswer: verdict.Unknown,
+	word, words := verdict.Unknown, ""
+	switch study.Answer(r.text("result")) {
+	case study.FallsOnce:
+		word, words = verdict.Overlap, say(lang, "tolerance.label.falls")
+	case study.HoldsOnce:
+		word, words = verdict.Holds, say(lang, "tolerance.label.stands")
+	case study.NotAsked:
+		word = verdict.NA
 	}
-	answer := study.Answer(r.text("result"))
-	at := cell{x: x, y: y}.like(LookOf(looks[answer]))
-	if answer == study.FallsOnce || answer == study.HoldsOnce {
-		at.words = say(lang, "tolerance.label."+map[bool]string{true: "falls", false: "stands"}[answer == study.FallsOnce])
-	}
-	return at
+	at := cell{x: x, y: y, words: words}
+	return at.like(LookOf(word))
 }

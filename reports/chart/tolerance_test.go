@@ -29,9 +29,10 @@ func toleranceChart() sample {
 		}
 	}
 	one := *f
-	one.Locks = f.Locks[:1]
+	one.Locks, one.Limits = f.Locks[:1], f.Limits[:5]
 	same := *f
-	same.Limits = append(slices.Clone(f.Limits[:20]), f.Limits[10:15]...)
+	same.Limits = append(slices.Clone(f.Limits[:20]), f.Limits[10])
+	same.Limits[20].Lock = "redlock"
 	return sample{
 		Result: f,
 		title:  `^redlock fails at a pause of ([\d.]+) of a lease, one server already at ([\d.]+)$`,

@@ -3,6 +3,7 @@ package chart
 import (
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"gonum.org/v1/plot/vg"
@@ -82,17 +83,18 @@ func viewWaiting(c *Chart, _ string) *Table {
 // interval, and what an entry costs. The slowest stands out.
 func drawWaiting(c *Chart, lang string) frame {
 	all := c.Table.records()
-	most := slices.Max(lists.Each(all, func(r record) float64 { return r.number("clients") }))
+	most := slices.Max(numbers("clients", all))
 	all = lists.Pick(all, func(r record) bool { return r.number("clients") == most })
-	of := func(column string) []float64 {
-		return lists.Each(all, func(r record) float64 { return r.number(column) })
-	}
-	handover, quick, slow := of("handover_mean_ns"), of("handover_p5_ns"), of("handover_p95_ns")
-	cost := of("commands_per_entry")
+	handover, cost := numbers("handover_mean_ns", all), numbers("commands_per_entry", all)
+	quick, slow := numbers("handover_p5_ns", all), numbers("handover_p95_ns", all)
 	ways := lists.Each(all, func(r record) string {
-		return say(lang, "waiting.policy", "id", r.text("policy"), "what", wayOf(lang, r.text("policy")))
+		way := say(lang, "waiting.policy", "id", r.text("policy"), "what", wayOf(lang, r.text("policy")))
+		if c.narrow {
+			way = strings.Join(foldText(small, way, 84), "\n")
+		}
+		return way
 	})
-	times, commands := rowed("", ways, true), rowed("", ways, false)
+	times, commands := rowed("", ways, true), rowed("", ways, c.narrow)
 	times.X.Label.Text, commands.X.Label.Text = say(lang, "waiting.panel.handover"), say(lang, "waiting.panel.entry")
 	logarithmic(&times.X, slices.Concat(handover, quick, slow), nanoseconds)
 	logarithmic(&commands.X, cost, number)
@@ -109,6 +111,6 @@ func drawWaiting(c *Chart, lang string) frame {
 	}
 	times.Add(intervals, means)
 	commands.Add(entries)
-	return frame{below: []string{say(lang, "waiting.below", "clients", thousands(int(most)))},
-		body: panels(2, times, commands), least: vg.Point{X: 400, Y: 50 + 15*vg.Length(len(ways))}}
+	return c.tiles(say(lang, "waiting.below", "clients", thousands(int(most))), 2,
+		vg.Point{X: 200, Y: 50 + vg.Length(len(ways))*map[bool]vg.Length{false: 15, true: 24}[c.narrow]}, times, commands)
 }

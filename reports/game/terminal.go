@@ -51,9 +51,7 @@ func (s *Screen) ask(prompt string) (line string, ok bool) {
 
 // tell prints words after a label, in each language that is wanted.
 func (s *Screen) tell(label string, w Words) {
-	for _, lang := range s.Langs() {
-		s.Wrap(label, w[lang])
-	}
+	s.Lines(label, func(lang string) string { return w[lang] })
 }
 
 // within returns words for use within a line; what is the same in each language is said once.

@@ -153,11 +153,21 @@ func fold(s string, width, hang int) []string {
 	}
 	var out []string
 	for indent := ""; s != ""; indent = strings.Repeat(" ", hang) {
-		head, rest := breakAt(s, width-len(indent))
+		head, rest := breakAt(s, func(s string) bool { return Width(indent+s) <= width })
 		out = append(out, indent+head)
 		s = rest
 	}
 	return out
+}
+
+// Fold breaks a text into lines that fit by another measure than cells, with one blank between words.
+func Fold(s string, fits func(line string) bool) (lines []string) {
+	for s = strings.Join(strings.Fields(s), " "); s != ""; {
+		var line string
+		line, s = breakAt(s, fits)
+		lines = append(lines, line)
+	}
+	return lines
 }
 
 // wrap breaks the text of one column, at its line ends and where it is too wide. What
@@ -177,20 +187,19 @@ func wrap(s string, width int) []string {
 	return out
 }
 
-// breakAt splits s so that head takes at most width cells: at the last place where a
-// line may end, else anywhere. One character is taken even where it does not fit.
-func breakAt(s string, most int) (head, rest string) {
-	if Width(s) <= most {
+// breakAt splits s so that head fits: at the last place where a line may end, else anywhere. One character is taken even
+// where it does not fit.
+func breakAt(s string, fits func(string) bool) (head, rest string) {
+	if fits(s) {
 		return s, ""
 	}
-	end, soft, used, begun := 0, 0, 0, false
+	end, soft, begun := 0, 0, false
 	before := ' '
 	for i, r := range s {
 		if begun && mayBreak(s[:i], before, r, s[i:]) {
 			soft = i
 		}
-		used += width(r)
-		if used > most && i > 0 {
+		if _, size := utf8.DecodeRuneInString(s[i:]); i > 0 && !fits(s[:i+size]) {
 			end = i
 			break
 		}

@@ -53,7 +53,7 @@ func (r *Report) Files(figures []chart.Result) []File {
 		c := chart.Of(of, r.Source)
 		for _, ending := range endings {
 			files = append(files, File{name + ending,
-				func(w io.Writer) error { return chart.Formats[ending](w, c, chart.Format{Lang: r.Langs()[0]}) }})
+				func(w io.Writer) error { return c.Write(w, ending, chart.Format{Lang: r.Langs()[0]}) }})
 		}
 	}
 	first := First(r.Grid) // without the links that the CSV has

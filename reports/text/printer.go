@@ -73,8 +73,13 @@ func Label(label string) string {
 
 // Sentence prints a text as lines of its own, once for each language.
 func (p *Printer) Sentence(key string, pairs ...string) {
+	p.Lines("", func(lang string) string { return Say(lang, key, pairs...) })
+}
+
+// Lines prints what say returns for each language, after a label.
+func (p *Printer) Lines(label string, say func(lang string) string) {
 	for _, lang := range p.Langs() {
-		p.Wrap("", Say(lang, key, pairs...))
+		p.Wrap(label, say(lang))
 	}
 }
 

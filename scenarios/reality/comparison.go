@@ -7,30 +7,30 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A Comparison is a Showing without its histories.
+// A Comparison is a Showing without its histories, in JSON but for what is said in words.
 type Comparison struct {
-	Lock     string
-	Race     string
-	Trace    string // as a link
-	Key      string // the lock's
-	NotShown race.Reason
-	Missing  string // see Showing
-	Round    int    // see Showing
-	Agrees   bool
-	Lab      []verdict.Word
-	Real     []verdict.Word // nil: it was not shown
-	Servers  int
-	Answers  int
-	Speed    float64
-	Stopped  i18n.Message // live.Playback.Stopped
-	Differ   []live.Difference
+	Lock     string            `json:"lock"`
+	Race     string            `json:"race"`
+	Trace    string            `json:"trace"` // as a link
+	Key      string            `json:"-"`     // the lock's
+	NotShown race.Reason       `json:"-"`
+	Missing  string            `json:"-"`                // see Showing
+	Agrees   *bool             `json:"agrees,omitempty"` // nil: it was not shown
+	Round    int               `json:"round,omitempty"`  // see Showing
+	Lab      []verdict.Word    `json:"lab"`
+	Real     []verdict.Word    `json:"real,omitempty"`    // nil: it was not shown
+	Servers  int               `json:"servers,omitempty"` // that ran, or starts of one
+	Answers  int               `json:"answers,omitempty"` // that were compared
+	Speed    float64           `json:"speed,omitempty"`   // seconds of the trace in one second
+	Stopped  i18n.Message      `json:"-"`                 // live.Playback.Stopped
+	Differ   []live.Difference `json:"differences,omitempty"`
 }
 
 // Compare returns the Comparison of a showing.
 func (s *Showing) Compare() *Comparison {
 	c := &Comparison{
 		Lock: s.Lab.Lock.ID, Race: s.Lab.Trace.Race, Trace: s.Lab.Trace.Link(), NotShown: s.NotShown, Missing: s.Missing,
-		Round: s.Round, Agrees: s.Agrees(), Lab: s.Lab.Verdicts,
+		Lab: s.Lab.Verdicts,
 	}
 	if s.Lab.History != nil {
 		c.Key = s.Lab.History.Key
@@ -38,12 +38,10 @@ func (s *Showing) Compare() *Comparison {
 	if s.Run == nil {
 		return c
 	}
-	c.Real, c.Servers, c.Answers, c.Speed, c.Differ = s.Real.Verdicts, s.Run.Servers, s.Run.Answers, s.Speed, s.Run.Differences
+	c.Agrees, c.Round, c.Real, c.Servers = new(s.Agrees()), s.Round, s.Real.Verdicts, s.Run.Servers
+	c.Answers, c.Speed, c.Differ = s.Run.Answers, s.Speed, s.Run.Differences
 	if s.Run.Stopped != nil {
 		c.Stopped = i18n.New("live.stopped", "cause", s.Run.Stopped)
 	}
 	return c
 }
-
-// Shown reports whether it was played on real servers.
-func (c *Comparison) Shown() bool { return c.Real != nil }

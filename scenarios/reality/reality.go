@@ -32,7 +32,7 @@ type Bench struct {
 	Lease   time.Duration // the length of a lease of a trace, above 0
 	Rounds  int           // how often a trace is played, unless it differs from the lab before; 0: once
 
-	pool    *live.Pool
+	redis   *live.Launcher
 	unknown map[string]bool // words of commands that the redis-server does not know
 
 	zookeeper, mariaDB, postgreSQL server
@@ -48,11 +48,11 @@ type server struct {
 // NewBench finds out what there is. The error is realserver.ErrNoRedis or ErrNoCompiler if
 // something is missing. Close removes what it has made.
 func NewBench(ctx context.Context, lease time.Duration) (b *Bench, err error) {
-	pool, err := live.NewPool()
+	redis, err := live.NewLauncher()
 	if err != nil {
 		return nil, err
 	}
-	b = &Bench{Lease: lease, pool: pool, unknown: map[string]bool{}}
+	b = &Bench{Lease: lease, redis: redis, unknown: map[string]bool{}}
 	if err := b.look(ctx); err != nil {
 		b.Close()
 		return nil, err
@@ -67,7 +67,7 @@ func (b *Bench) Close() {
 			s.is.Close()
 		}
 	}
-	b.pool.Close()
+	b.redis.Close()
 }
 
 // play plays a trace on the bench's servers of its kind, and returns their version.
@@ -79,7 +79,7 @@ func (b *Bench) play(
 	case lab.Lock.OnZooKeeper():
 		return b.zookeeper.play(ctx, sim, choices, func() (live.Server, error) { return live.NewZooKeeper(ctx) })
 	case lab.Lock.Database == "":
-		run, err = live.Play(ctx, sim, choices, live.Redis{Pool: b.pool, Speed: speed})
+		run, err = live.Play(ctx, sim, choices, live.Redis{Launcher: b.redis, Speed: speed})
 		return run, b.Version, err
 	}
 	dialect, s := sim.Config().Nodes[0].Contents.(database.Contents).Dialect, &b.mariaDB
@@ -112,7 +112,7 @@ func (s *server) play(
 
 // look asks a redis-server for its version, and which of the newer commands it knows, about a key that it does not have.
 func (b *Bench) look(ctx context.Context) error {
-	r, err := realserver.NewRedis(ctx, b.pool.Folder.Path, nil)
+	r, err := realserver.NewRedis(ctx, b.redis.Folder.Path, nil)
 	if err != nil {
 		return err
 	}

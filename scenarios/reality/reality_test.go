@@ -146,7 +146,7 @@ func TestVerify(t *testing.T) {
 		t.Fatalf("%v, %+v", err, found)
 	}
 	for _, c := range append(found.Rows[0].Comparisons, found.Rows[2].Comparisons...) {
-		if !c.Agrees {
+		if !*c.Agrees {
 			t.Errorf("%v in the lab: %+v", c.Lab, c.Differ)
 		}
 	}

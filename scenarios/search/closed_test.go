@@ -84,9 +84,9 @@ func TestOpenBounds(t *testing.T) {
 // does, down to the take-over while the lock is held. Without redis-server or cc the test is skipped, or fails
 // where the environment says CI=true.
 func TestOpenBoundsOnRealServer(t *testing.T) {
-	pool, err := live.NewPool()
+	launcher, err := live.NewLauncher()
 	servertest.Need(t, err)
-	t.Cleanup(pool.Close)
+	t.Cleanup(launcher.Close)
 	entry := takenBy(takeTwo, 2250*time.Millisecond, 750*time.Millisecond)
 	b := everyTiming(entry, 2, 2, "")
 	s := exploring(t, entry, b)
@@ -96,7 +96,7 @@ func TestOpenBoundsOnRealServer(t *testing.T) {
 	}
 	sim, _ := searchOf(t, entry, b)
 	defer sim.Close()
-	run, err := live.Play(t.Context(), sim, s.Result.Found[i].Choices, live.Redis{Speed: 20, Pool: pool})
+	run, err := live.Play(t.Context(), sim, s.Result.Found[i].Choices, live.Redis{Speed: 20, Launcher: launcher})
 	if err != nil || len(run.Differences) > 0 || run.Answers < 3 {
 		t.Errorf("%v, %d answers, %+v", err, run.Answers, run.Differences)
 	}

@@ -47,7 +47,7 @@ func newSearch(sim *simulator.Simulator, opt Options) *search {
 	tables := newTables(sim, &opt)
 	s := &search{
 		opt: opt, tables: tables, quotient: newQuotient(tables, &opt),
-		transitions: &transitions{tables: tables, passed: map[time.Duration]*passed{}, doubts: opt.Plain.Effects},
+		transitions: &transitions{tables: tables, passed: map[time.Duration]*passed{}},
 	}
 	s.successors = &successors{
 		tables: tables, transitions: s.transitions, quotient: s.quotient,

@@ -147,7 +147,6 @@ type Plain struct {
 	Clocks       bool // a state has the time of day wherever a clock was read, also if it only measures
 	Interfaces   bool // each view is in a world with every other, and makes all moves in each; see interfaces.go
 	Workers      bool // one goroutine computes what follows from the states; see lookahead.go
-	Effects      bool // every eighth effect that is remembered is computed again, and is the same
 
 	// For tests, which cannot wait for billions of states; 0: as many as there can be.
 	IDs, States, Choices int

@@ -25,9 +25,6 @@ type transitions struct {
 	waits      memo            // what the passing of time does to a server; see passNode
 	judged     memo            // the judges after events, as rest, and what they find, as events
 	passed     map[time.Duration]*passed
-
-	doubts     bool // see Plain.Effects
-	remembered int  // effects that were looked up, with doubts
 }
 
 // passed are the components after a time, by their numbers.
@@ -59,52 +56,15 @@ func (s *transitions) effect(state []uint32, m *move) (effect, error) {
 	} else if mayBeAlone {
 		eff, known = s.effects.get(&key)
 	}
-	if known && !s.recomputes() {
+	if known {
 		return eff, nil
 	}
 	s.numbers.Lacking()
-	did, key, err := s.compute(state, m, key, alone, mayBeAlone)
-	if known && !m.rest { // what does not belong to the move is not its effect
-		did.rest = eff.rest
+	eff, key, err := s.compute(state, m, key, alone, mayBeAlone)
+	if err == nil {
+		s.effects.put(key, eff)
 	}
-	switch {
-	case err != nil:
-	case known && did == eff:
-		err = s.reaches(state, m)
-	case known:
-		err = i18n.Errorf("error.effect.again", "choice", s.choices[m.choice])
-	default:
-		s.effects.put(key, did)
-	}
-	return did, err
-}
-
-// recomputes reports whether a remembered effect is computed again: every eighth, where tests ask for it.
-func (s *transitions) recomputes() bool {
-	if !s.doubts || s.numbers.ReadOnly {
-		return false
-	}
-	s.remembered++
-	return s.remembered%8 == 0
-}
-
-// reaches makes a move in the whole world, and returns an error if it reaches a part that it has not declared.
-func (s *transitions) reaches(state []uint32, m *move) error {
-	w := s.world(state)
-	if _, err := s.sim.Step(&w, s.choices[m.choice]); err != nil {
-		return err
-	}
-	kept := m.rest || s.rest(&w) == state[s.restAt]
-	for c := range s.clients {
-		kept = kept && (int(m.client) == c || m.informed>>c&1 != 0 || s.client(c, &w) == state[c])
-	}
-	for n := range s.nodes {
-		kept = kept && (int(m.node) == n || s.node(n, &w) == state[s.clients+n])
-	}
-	if !kept {
-		return undeclared(s.choices[m.choice])
-	}
-	return nil
+	return eff, err
 }
 
 // undeclared is the error of a move that writes a part of the world which its effect does not have.

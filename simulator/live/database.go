@@ -213,7 +213,7 @@ func (r *databaseRun) start() error {
 }
 
 // close ends all sessions and removes the tables. A server that has crashed is started again for the next run.
-func (r *databaseRun) close(*Playback) (err error) {
+func (r *databaseRun) close() (err error) {
 	if r.process == nil {
 		err = r.begin(r.ctx)
 	}

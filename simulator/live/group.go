@@ -22,24 +22,13 @@ type group struct {
 
 // start has the servers run, with connections for clients.
 func (g *group) start(clients int) (err error) {
-	if g.set, err = g.of.Pool.take(g.of.ctx, &g.config, g.inLab()); err != nil {
+	if g.set, err = g.of.Launcher.startSet(g.of.ctx, &g.config, g.inLab()); err != nil {
 		return err
 	}
 	for _, one := range g.all() {
 		err = errors.Join(err, one.prepare(clients))
 	}
 	return errors.Join(err, g.sync())
-}
-
-// close gives the servers back; they end if they have done something else than the lab's.
-func (g *group) close(differs bool) {
-	if g.set == nil {
-		return
-	}
-	for _, one := range g.all() {
-		one.closeReady()
-	}
-	g.of.Pool.give(g.of.ctx, g.set, differs)
 }
 
 // sync keeps what a server has on disk: a crash loses what comes after.
@@ -125,7 +114,7 @@ func (g *group) leaveMaster() {
 // begin starts one more server, with what is on disk in a folder.
 func (g *group) begin(from string) (*server, error) {
 	g.of.run.Servers++
-	return g.of.Pool.start(g.of.ctx, &g.config, g.inLab(), from)
+	return g.of.Launcher.start(g.of.ctx, &g.config, g.inLab(), from)
 }
 
 // up starts a server that has crashed, with what it has on disk.

@@ -4,9 +4,8 @@
 // # What is real
 //
 // The servers are redis-servers, one for each server and replica of the lab, on free ports of the loopback, in the
-// folder of a Pool. They may have played other runs before, and are as new then. The lock's code and its go-redis are
-// those of the lab. Each request that reaches a server in the trace is
-// written to a TCP connection, as the bytes that go-redis wrote; the server's answer is
+// folder of a Launcher. The lock's code and its go-redis are those of the lab. Each request that reaches a server in the
+// trace is written to a TCP connection, as the bytes that go-redis wrote; the server's answer is
 // what the client's code hears. So the code goes on with what a real Redis has said.
 //
 // Replicas are real replicas (REPLICAOF), behind a gate on the replication link that lets
@@ -72,8 +71,8 @@ type servers interface {
 	before(c simulator.Choice) error
 	// after does what has happened in the lab by then, the events from first on, and compares.
 	after(c simulator.Choice, first int) error
-	// close ends what was started, or gives it back, after a run; nil: there was an error.
-	close(run *Playback) error
+	// close ends what was started.
+	close() error
 }
 
 // A Playback is a run on real servers, with what differed from the lab.
@@ -106,7 +105,7 @@ func Play(
 ) (run *Playback, err error) {
 	p := &player{ctx: ctx, sim: sim, run: &Playback{}}
 	s := on.servers(p)
-	defer func() { err = errors.Join(err, s.close(run)) }()
+	defer func() { err = errors.Join(err, s.close()) }()
 	if err := s.start(); err != nil {
 		return nil, err
 	}

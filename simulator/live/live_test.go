@@ -13,19 +13,37 @@ import (
 	"locklab/simulator"
 	"locklab/simulator/effort"
 	"locklab/simulator/history"
+	"locklab/simulator/internal/clock"
 	"locklab/simulator/realserver"
 	"locklab/simulator/realserver/servertest"
 	"locklab/simulator/redisnode"
 	"locklab/simulator/schedule"
 )
 
-// pool is one for the length of a test.
-func pool(t *testing.T) *Pool {
+// launcher is one for the length of a test.
+func launcher(t *testing.T) *Launcher {
 	t.Helper()
-	p, err := NewPool()
+	l, err := NewLauncher()
 	servertest.Need(t, err)
-	t.Cleanup(p.Close)
-	return p
+	t.Cleanup(l.Close)
+	return l
+}
+
+// TestOnLoopback: other machines reach neither the servers of a run, with an append-only file or
+// without, nor their replicas, nor what stands between them.
+func TestOnLoopback(t *testing.T) {
+	t.Parallel()
+	l := launcher(t)
+	for _, config := range []simulator.NodeConfig{{Replicas: 2}, {AOF: simulator.Always}} {
+		s, err := l.startSet(t.Context(), &config, clock.Epoch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.end()
+		for _, one := range append(s.replicas, s.master) {
+			servertest.OnlyLoopback(t, os.Getpid(), one.Addr)
+		}
+	}
 }
 
 // played is a trace of a program for each client, by the clock, and a simulator in which it
@@ -102,12 +120,12 @@ func notes(events []history.Event) string {
 // TestLeaseRunsDown: a lease of 10 s is over on a real server when it is in the lab, in a
 // hundredth of the time; the answers are the server's own.
 func TestLeaseRunsDown(t *testing.T) {
-	p := pool(t)
+	l := launcher(t)
 	sim, choices := played(t, simulator.Config{
 		Clients: []simulator.ClientConfig{{Program: locker}}, Nodes: []simulator.NodeConfig{{}},
 	}, nil)
 	began := time.Now()
-	run, err := Play(t.Context(), sim, choices, Redis{Speed: 100, Pool: p})
+	run, err := Play(t.Context(), sim, choices, Redis{Speed: 100, Launcher: l})
 	if err != nil || len(run.Differences) > 0 || run.Answers != 4 || notes(run.Events) != "OK nil nil OK" {
 		t.Errorf("%v, %+v, %d answers, %s", err, run.Differences, run.Answers, notes(run.Events))
 	}
@@ -119,12 +137,12 @@ func TestLeaseRunsDown(t *testing.T) {
 // TestDifference: what is done to a real server behind the lab's back is noticed, the client's code
 // hears the real answers, and the history has what was measured.
 func TestDifference(t *testing.T) {
-	p := pool(t)
+	l := launcher(t)
 	sim, choices := played(t, simulator.Config{
 		Clients: []simulator.ClientConfig{{Program: locker}}, Nodes: []simulator.NodeConfig{{}},
 	}, nil)
 	deleted := false
-	run, err := Play(t.Context(), sim, choices, disturbed{Redis{Speed: 100, Pool: p}, func(choice int, s servers) {
+	run, err := Play(t.Context(), sim, choices, disturbed{Redis{Speed: 100, Launcher: l}, func(choice int, s servers) {
 		if choice > len(choices)/3 && !deleted {
 			deleted = true
 			if err := first(s).Del(t.Context(), "lock").Err(); err != nil {
@@ -156,7 +174,7 @@ func TestDifference(t *testing.T) {
 // server is busy at each choice, so that it reads late what it is sent.
 func TestWaitRealServer(t *testing.T) {
 	effort.OnlyPushed(t, "it starts servers")
-	p := pool(t)
+	l := launcher(t)
 	waiter := func(before ...any) func(c *simulator.Client) {
 		return func(c *simulator.Client) {
 			if before != nil {
@@ -172,7 +190,7 @@ func TestWaitRealServer(t *testing.T) {
 		},
 		Nodes: []simulator.NodeConfig{{Replicas: 1}},
 	}, nil)
-	run, err := Play(t.Context(), sim, choices, disturbed{Redis{Speed: 20, Pool: p}, func(_ int, s servers) {
+	run, err := Play(t.Context(), sim, choices, disturbed{Redis{Speed: 20, Launcher: l}, func(_ int, s servers) {
 		w, err := realserver.Dial(first(s).Addr)
 		if err != nil {
 			t.Fatal(err)
@@ -190,18 +208,18 @@ func TestWaitRealServer(t *testing.T) {
 // TestStop: a run that is stopped leaves no folder behind, and says why.
 func TestStop(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	p := pool(t)
+	l := launcher(t)
 	ctx, stop := context.WithCancel(t.Context())
 	sim, choices := played(t, simulator.Config{
 		Clients: []simulator.ClientConfig{{Program: locker}}, Nodes: []simulator.NodeConfig{{Replicas: 1}},
 		Faults: []simulator.FaultBudget{{Fault: faults.Crash, Times: 1}},
 	}, nil)
-	_, err := Play(ctx, sim, choices, disturbed{Redis{Speed: 20, Pool: p}, func(choice int, _ servers) {
+	_, err := Play(ctx, sim, choices, disturbed{Redis{Speed: 20, Launcher: l}, func(choice int, _ servers) {
 		if choice == len(choices)/2 {
 			stop()
 		}
 	}})
-	p.Close()
+	l.Close()
 	if left, _ := os.ReadDir(os.TempDir()); !errors.Is(err, context.Canceled) || len(left) > 0 {
 		t.Errorf("%v, and %v is left", err, left)
 	}

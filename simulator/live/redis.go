@@ -21,7 +21,7 @@ import (
 
 // A Redis is redis-servers, for a simulator of these.
 type Redis struct {
-	Pool *Pool // has the servers, new ones or those of earlier runs
+	Launcher *Launcher
 	// Speed is the number of seconds that the servers' time of day gains in one second, above 0.
 	Speed float64
 }
@@ -66,11 +66,13 @@ func (r *redisServers) start() error {
 	return all.Wait()
 }
 
-// close ends what was started, or gives it back.
-func (r *redisServers) close(run *Playback) error {
+// close ends what was started.
+func (r *redisServers) close() error {
 	r.hangUp(func(*wire) bool { return true })
 	for _, g := range r.groups {
-		g.close(run == nil || run.Stopped != nil || len(run.Differences) > 0)
+		if g.set != nil {
+			g.end()
+		}
 	}
 	return nil
 }

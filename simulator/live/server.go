@@ -67,7 +67,9 @@ func (s *server) kill() {
 	s.clock.Close()
 	s.leave()
 	s.closeCutOff()
-	s.closeReady()
+	for _, w := range s.ready {
+		w.Close()
+	}
 }
 
 // prepare connects n times, before anything is written: WAIT waits for what had been written when the connection sent
@@ -90,13 +92,6 @@ func (s *server) connect() (w *realserver.Conn, err error) {
 	}
 	w, s.ready = s.ready[0], s.ready[1:]
 	return w, nil
-}
-
-func (s *server) closeReady() {
-	for _, w := range s.ready {
-		w.Close()
-	}
-	s.ready = nil
 }
 
 func (s *server) closeCutOff() {

@@ -125,7 +125,7 @@ func must(reply zookeeper.Reply, err error) (zookeeper.Reply, error) {
 }
 
 // close removes all znodes and ends all sessions.
-func (r *ensemble) close(*Playback) error {
+func (r *ensemble) close() error {
 	if r.admin == nil {
 		return nil
 	}

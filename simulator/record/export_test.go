@@ -5,6 +5,3 @@ func Parse(b []byte) (Line, error) { return parse(b) }
 
 // Events are all events.
 func Events() []Event { return allEvents }
-
-// Keep has a judge keep so many leases whole.
-func (j *Judge) Keep(leases int) { j.silent.recent = make([]*lease, leases) }

@@ -16,10 +16,9 @@ import (
 type Judge struct {
 	Result
 	keys   recently[*key]
-	open   map[string][]*lease // of each client, but for silent ones
-	silent silences
-	widest int64 // by which an instant was unsure so far, in both directions
-	now    int64 // the latest instant before which nothing can happen any more
+	open   map[string][]*lease // of each client
+	widest int64               // by which an instant was unsure so far, in both directions
+	now    int64               // the latest instant before which nothing can happen any more
 }
 
 // NewJudge keeps at most so many findings of each verdict.
@@ -28,7 +27,6 @@ func NewJudge(most int) *Judge {
 		Result: Result{Counts: map[verdict.Word]int{}, Findings: []Finding{}, most: most},
 		keys:   newRecently((*key).needed),
 		open:   map[string][]*lease{},
-		silent: newSilences(),
 	}
 }
 
@@ -47,7 +45,7 @@ func (j *Judge) Observe(l *Entry) error {
 	k, known := j.keys.get(l.Key)
 	if !known {
 		k = &key{
-			judge: j, name: l.Key, begun: j.Lines, open: map[string]*lease{},
+			judge: j, name: l.Key, begun: j.Lines, open: map[string]*lease{}, users: map[*lease]bool{},
 			latest: math.MinInt64, low: math.MaxInt64,
 		}
 		j.keys.put(l.Key, k)
@@ -70,9 +68,6 @@ func (j *Judge) ended(l *Entry) {
 		s.key.served(s.key.callerOf(l.Client), l.At)
 		s.key.out(s, s.lapse(l))
 	}
-	for k := range j.silent.keys {
-		j.silent.take(l.Client, k)
-	}
 }
 
 // earlier compares leases by when they were entered.
@@ -86,9 +81,8 @@ func (j *Judge) Finish() *Result {
 			k.finish()
 		}
 	}
-	j.Open += j.silent.open
 	if j.Acquired > 0 { // what was looked for has a number, also if it is 0
-		j.Counts[verdict.Unknown] += j.silent.unsure
+		j.Counts[verdict.Unknown] += 0
 	}
 	j.settle()
 	return &j.Result
@@ -102,7 +96,8 @@ type key struct {
 	seq   uint64
 	seqAt Place
 
-	open    map[string]*lease // of each client, but for silent ones
+	open    map[string]*lease // of each client
+	users   map[*lease]bool   // of these, those that have read or written
 	fresh   []*lease          // the last ones of these, which may have later ones near
 	closed  []*lease          // that a client which is read later may have entered before they ended
 	holder  *lease            // that was entered last
@@ -140,7 +135,7 @@ func (k *key) needed() bool {
 }
 
 // held reports whether a client has the key, as far as the log shows it.
-func (k *key) held() bool { return len(k.open)+k.judge.silent.keys[k] > 0 }
+func (k *key) held() bool { return len(k.open) > 0 }
 
 // observe judges a line of the key.
 func (k *key) observe(l *Entry) {
@@ -153,7 +148,7 @@ func (k *key) observe(l *Entry) {
 		over = l.from
 	}
 	k.wereOver(l, over)
-	s, c := k.leaseFor(l), k.callerOf(l.Client)
+	s, c := k.open[l.Client], k.callerOf(l.Client)
 	if s != nil {
 		s.enter.atMost(l.at)
 		s.decide()
@@ -179,36 +174,6 @@ func (k *key) wereOver(l *Entry, by stamp) {
 			s.wasOver(by)
 		}
 	}
-}
-
-// leaseFor is the open lease of the client of a line; nil: it has none, or acquires anew after a silent one. A silent
-// one is near the last of the key only, from now on.
-func (k *key) leaseFor(l *Entry) *lease {
-	if s := k.open[l.Client]; s != nil || l.Event == Refused {
-		return s
-	}
-	m := &k.judge.silent
-	was, ok := m.take(l.Client, k)
-	switch {
-	case !ok:
-		return nil
-	case l.Event == Acquired:
-		k.judge.Replaced++
-		return nil
-	case was.unsure:
-		m.unsure--
-	}
-	acquired := &Entry{Line: Line{At: Instant{was.at, true}, Client: l.Client, Event: Acquired, Key: k.name}}
-	acquired.Place = Place{m.sources[was.source], int(was.line)}
-	enter := stamp{lo: math.MinInt64, hi: was.enter, n: 1}
-	s := &lease{key: k, client: l.Client, acquired: acquired, last: acquired.Place, enter: enter, seen: enter}
-	s.nth, s.later, s.counted, s.more = int(was.nth), maxNear, int(was.nth), -1 // the last one is near
-	if s.moreFrom = math.MinInt64; was.nth > 0 {
-		s.moreFrom = enter.hi + 1
-	}
-	s.near, k.holder.near = []*lease{k.holder}, append(k.holder.near, s)
-	k.in(s)
-	return s
 }
 
 // enter begins a lease.
@@ -239,20 +204,11 @@ func (k *key) enter(former *lease, c *caller, l *Entry) {
 	if b.enter.lo < j.now {
 		k.low, k.lowAt = min(k.low, b.enter.lo), b.nth
 	}
-	k.in(b)
+	b.open, k.open[b.client], j.open[b.client], c.lease = true, b, append(j.open[b.client], b), b
 	b.decide()
-	if k.fresh = append(k.fresh, b); !k.fresh[0].isFresh() {
-		a := k.fresh[0]
+	if k.fresh = append(k.fresh, b); k.entered-k.fresh[0].nth > maxNear {
 		k.fresh = k.fresh[1:]
-		j.silent.put(a)
 	}
-	j.silent.entered(b)
-}
-
-// in puts a lease among those that are open.
-func (k *key) in(s *lease) {
-	s.open, k.open[s.client], k.judge.open[s.client] = true, s, append(k.judge.open[s.client], s)
-	k.callerOf(s.client).lease = s
 }
 
 // until returns the latest end of the lease of a line.
@@ -300,12 +256,10 @@ func (k *key) out(s *lease, end stamp) {
 func (k *key) drop(s *lease) {
 	j, is := k.judge, func(o *lease) bool { return o == s }
 	delete(k.open, s.client)
+	delete(k.users, s)
 	k.fresh = slices.DeleteFunc(k.fresh, is)
 	if j.open[s.client] = slices.DeleteFunc(j.open[s.client], is); len(j.open[s.client]) == 0 {
 		delete(j.open, s.client)
-	}
-	if s.shown {
-		j.silent.shown--
 	}
 }
 

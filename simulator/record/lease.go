@@ -25,9 +25,7 @@ type lease struct {
 	open     bool
 	settled  bool // nothing more will be known of it
 	answered bool // its release has returned
-	shown    bool // it stays as it is for a finding
 	doubted  bool // it is counted as UNKNOWN
-	recent   bool // it is one of the last leases of the judge
 
 	reads         bool
 	first, latest int64 // of its reads and writes, in the order of versions, see ordinal; 0: none
@@ -116,9 +114,6 @@ func (s *lease) meet(b *lease) {
 		s.more, s.moreTo = s.more+1, s.key.latest
 	}
 }
-
-// isFresh reports whether the next lease of the key meets an open one: see count for the others.
-func (s *lease) isFresh() bool { return s.key.entered-s.nth <= maxNear }
 
 // count counts the leases that were entered since an open one was looked at last. None of them, but for those of low,
 // can have been entered earlier than lines that were read before it.

@@ -39,6 +39,7 @@ func (k *key) access(s *lease, c *caller, l *Entry) {
 		if at := ordinal(l); at > 0 {
 			s.uses(l.Event, at)
 		}
+		k.users[s] = true
 	}
 	switch {
 	case l.Event == Read && s != nil:
@@ -180,9 +181,10 @@ func (k *key) mayFall(l *Entry) {
 	}
 }
 
-// firstOpen is the first lease among those that are open for which something is true; nil: there is none.
+// firstOpen is the first lease among those that are open, and have read or written, for which something is true; nil:
+// there is none.
 func (k *key) firstOpen(is func(*lease) bool) (first *lease) {
-	for _, s := range k.open {
+	for s := range k.users {
 		if is(s) && (first == nil || s.nth < first.nth) {
 			first = s
 		}

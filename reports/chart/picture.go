@@ -1,0 +1,86 @@
+package chart
+
+import (
+	"fmt"
+	"image/png"
+	"io"
+	"time"
+
+	"codeberg.org/go-pdf/fpdf"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgpdf"
+
+	"locklab/reports/text"
+)
+
+// A picture is a drawing of known size, in points of its letters; printed, it is smaller by scale.
+type picture struct {
+	width, height vg.Length
+	dpi           int // of its PNG
+	scale         vg.Length
+	draw          func(draw.Canvas)
+	err           error // why it cannot be drawn in its size
+}
+
+// A Picture can be drawn.
+type Picture interface{ picture(f Format) picture }
+
+// Pictures are the formats of pictures, by the ending of the file.
+var Pictures = map[string]func(w io.Writer, p Picture, f Format) error{
+	".png": drawn("a PNG", picture.png), ".svg": drawn("an SVG", picture.svg), ".pdf": drawn("a PDF", picture.pdf),
+}
+
+func drawn(what string, write func(picture, io.Writer) error) func(w io.Writer, p Picture, f Format) error {
+	return func(w io.Writer, of Picture, f Format) error {
+		f.Lang = pictured(f.Lang)
+		p := of.picture(f)
+		if p.err != nil {
+			return p.err
+		}
+		if err := write(p, w); err != nil {
+			return fmt.Errorf("chart: writing %s: %w", what, err)
+		}
+		return nil
+	}
+}
+
+// SVG draws a picture as an element of a page; see Pictures.
+func SVG(w io.Writer, p Picture, f Format) error { return Pictures[".svg"](w, p, f) }
+
+// png draws it, light.
+func (p picture) png(w io.Writer) error {
+	c := vgimg.NewWith(vgimg.UseWH(p.width, p.height), vgimg.UseDPI(p.dpi), vgimg.UseBackgroundColor(white))
+	p.draw(draw.New(c))
+	return (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(w, c.Image())
+}
+
+// svg draws the same as png, with text as outlines, so that it needs no font, and the colours of paper and ink as
+// variables, so that it is light or dark as its reader is.
+func (p picture) svg(w io.Writer) error {
+	c := newSVG(p.width, p.height)
+	canvas := draw.New(c)
+	canvas.SetColor(white)
+	canvas.Fill(canvas.Rectangle.Path())
+	p.draw(canvas)
+	_, err := io.WriteString(w, text.InMarkup(c.file(p.scale)))
+	return err
+}
+
+// pdf draws the same as png for print, with text as outlines.
+func (p picture) pdf(w io.Writer) error {
+	fpdf.SetDefaultCreationDate(time.Unix(0, 0)) // the same bytes at any time
+	fpdf.SetDefaultModificationDate(time.Unix(0, 0))
+	c := vgpdf.New(p.width*p.scale, p.height*p.scale)
+	c.Scale(float64(p.scale), float64(p.scale))
+	p.draw(draw.NewCanvas(outlined{c}, p.width, p.height))
+	_, err := c.WriteTo(w)
+	return err
+}
+
+// An outlined canvas draws letters as outlines: Noto Sans SC cannot be embedded in a PDF by vgpdf.
+type outlined struct{ *vgpdf.Canvas }
+
+func (c outlined) FillString(f font.Face, at vg.Point, s string) { c.Fill(outlineOf(f, s, at)) }
