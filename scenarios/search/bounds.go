@@ -96,10 +96,9 @@ func (b Bounds) Check(entry lock.Entry) error {
 		return i18n.Errorf("error.bound.uses.lockstep")
 	case b.ClientRetries > 0 && (entry.Sessions() || entry.Database != ""):
 		return i18n.Errorf("error.bound.client-retries.zookeeper", "lock", entry.ID)
-	case b.Fenced && !entry.Fences() && (entry.Database != "" || b.Settled(entry).Nodes != 1): // see lock.Fence
-		if entry.Database != "" {
-			return i18n.Errorf("error.bound.fenced.database", "lock", entry.ID)
-		}
+	case b.Fenced && !entry.Fences() && entry.Database != "":
+		return i18n.Errorf("error.bound.fenced.database", "lock", entry.ID)
+	case b.Fenced && !entry.Fences() && b.Settled(entry).Nodes != 1: // see lock.Fence
 		return i18n.Errorf("error.bound.fenced", "lock", entry.ID, "nodes", b.Settled(entry).Nodes)
 	case b.Timing == Lockstep && (b.Lateness != 0 || b.Latency < 0 ||
 		b.Latency > 0 && (entry.Sessions() || entry.Database != "")):
@@ -115,14 +114,10 @@ func (b Bounds) Check(entry lock.Entry) error {
 	case b.Noisy > 0 && always: // two requests that are less than a step apart may be in one second or in two
 		return i18n.Errorf("error.bound.noisy.any", "value", b.Noisy)
 	}
-	if err := b.canInject(entry); err != nil {
-		return err
-	}
-	if err := b.canUse(entry); err != nil {
-		return err
-	}
-	if err := b.canTake(entry); err != nil {
-		return err
+	for _, can := range []func(lock.Entry) error{b.canInject, b.canUse, b.canTake} {
+		if err := can(entry); err != nil {
+			return err
+		}
 	}
 	env := race.StubEnv(entry, b.TTL)
 	if b.Nodes > 0 {

@@ -149,7 +149,7 @@ func TestChecked(t *testing.T) {
 	}
 	for given, want := range map[string]string{
 		"{": "cannot be read",
-		strings.Replace(data.String(), `"version":3`, `"version":7`, 1): "of version 7",
+		strings.Replace(data.String(), `"version":4`, `"version":7`, 1): "of version 7",
 	} {
 		if _, err := study.ReadChecked(strings.NewReader(given)); err == nil || !strings.Contains(text.SayError("en", err), want) {
 			t.Errorf("%.20s: %v, want %q", given, err, want)

@@ -79,7 +79,7 @@ type Witness struct {
 	Par     int // fewest faults on any way to it
 	Steps   int // fewest choices on a way with that many faults
 	cause   uint32
-	Cause   []string // with Options.Causes: the faults, as "pause, its SET on the way"; sorted
+	Cause   []string           // with Options.Causes: the faults, as "pause, its SET on the way"; sorted
 	Choices []simulator.Choice `json:"-"`
 	// Attempts is the number that a client makes on the way, of a search of any number of attempts; else 0.
 	Attempts int
