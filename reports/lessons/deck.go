@@ -303,7 +303,7 @@ func (d *deckMaker) introduce() {
 			continue
 		}
 		if id := s.Run.Lock.ID; s.Kind == Race {
-			s.Parts[""] = append([]Block{{Kind: Paragraph, Text: sentences(d.works(id)[0], 1)}}, s.Parts[""]...)
+			s.Parts[""] = append([]Block{{Kind: Paragraph, Text: sentences(d.works(id)[0], 2)}}, s.Parts[""]...)
 		}
 		known[s.Run.Lock.ID] = true
 	}
