@@ -296,7 +296,10 @@ func (v *wording) mark(f verdict.Finding) string {
 	default:
 		who = ClientNames(f.Clients, ",")
 		if waits := v.waiting(f); waits != nil {
-			key := map[bool]string{false: "mark.waits", true: "mark.waits.ever"}[f.Forever]
+			key := map[bool]string{true: "mark.waits", false: "mark.wait"}[len(waits) == 1]
+			if f.Forever {
+				key += ".ever"
+			}
 			said := v.say(key, "client", ClientNames(waits, ","), "time", v.lasting(f))
 			return strings.Join([]string{"!!", string(f.Verdict), said}, " ")
 		}
