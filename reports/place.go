@@ -191,7 +191,7 @@ func (r *Run) attempts(client int) (all []attempt) {
 	}
 	for i := range all {
 		for _, m := range r.Messages {
-			if m.Client == client && all[i].has(sentAt(&m)) {
+			if m.Client == client && all[i].has(m.Begins()) {
 				asks := m.What + " " + m.Reply
 				all[i].asks += fmt.Sprintln(m.Node, numbers.ReplaceAllString(asks, ""), m.Lost, all[i].has(m.Answered))
 			}
@@ -236,10 +236,10 @@ func (r *Run) fold() {
 // foldAttempts folds so many attempts of a client: the first, and then the rest.
 func (r *Run) foldAttempts(client, times int, first, rest attempt) {
 	r.Messages = slices.DeleteFunc(r.Messages, func(m Message) bool {
-		return m.Client == client && rest.has(sentAt(&m)) && (m.Lost || rest.has(m.Answered))
+		return m.Client == client && rest.has(m.Begins()) && (m.Lost || rest.has(m.Answered))
 	})
 	for i := range r.Messages {
-		if m := &r.Messages[i]; m.Client == client && first.has(sentAt(m)) && m.Node > 0 {
+		if m := &r.Messages[i]; m.Client == client && first.has(m.Begins()) && m.Node > 0 {
 			m.Times = times
 		}
 	}
@@ -260,8 +260,8 @@ func (r *Run) foldAttempts(client, times int, first, rest attempt) {
 	r.States = states
 }
 
-// sentAt is the event with which a message begins.
-func sentAt(m *Message) int {
+// Begins is the event with which a message begins.
+func (m *Message) Begins() int {
 	if m.Sent < 0 {
 		return m.Arrived
 	}

@@ -16,6 +16,7 @@ package reports
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"slices"
@@ -106,12 +107,12 @@ func (o Look) Lines(w io.Writer) *layout.Lines {
 }
 
 // Summary says in a few words what the events of a history from the index from up to
-// the index to (not included) were, and that some time passed with them.
-func Summary(h *history.History, from, to int, passed time.Duration, lang string) string {
+// the index to (not included) were, and that some time passed with them, which say words.
+func Summary(h *history.History, from, to int, took time.Duration, say func(time.Duration) string, lang string) string {
 	v := newWording(lang, h)
 	texts, who := []string(nil), ""
 	for _, e := range h.Events[from:to] {
-		if e.Client > 0 && e.Kind != history.Change {
+		if e.Client > 0 && e.Kind != history.Change && e.Kind != history.SessionEnd {
 			who = clientName(e.Client) + " "
 		}
 		if text := v.brief(e, len(texts) > 0); text != "" {
@@ -120,21 +121,18 @@ func Summary(h *history.History, from, to int, passed time.Duration, lang string
 	}
 	text := v.list(texts)
 	switch {
-	case passed == 0:
+	case took == 0:
 		return who + text
 	case text == "":
-		return v.say("brief.passes", "span", Span(passed))
+		return v.say("brief.passes", "span", say(took))
 	}
-	return v.say("brief.passes.and", "span", Span(passed), "what", text)
+	return v.say("brief.passes.and", "span", say(took), "what", text)
 }
 
 // brief is one event of a summary; more says that it is not the first one. A request
 // is news only where nothing else happens.
 func (v *wording) brief(e history.Event, more bool) string {
 	s := &step{Event: e}
-	if more && (e.Kind == history.Send || e.Kind == history.Done) {
-		return ""
-	}
 	view := "brief"
 	if e.Node == history.Resource {
 		view = "brief.resource"
@@ -142,13 +140,10 @@ func (v *wording) brief(e history.Event, more bool) string {
 	switch e.Kind {
 	case history.Acquire, history.Released, history.Change:
 		return ""
-	case history.Send, history.Apply, history.Answer, history.Expire, history.Refuse, history.Done:
-		if text := v.event(view, s, v.sent(s)); text != "" {
-			return text
+	case history.Send, history.Done:
+		if more {
+			return ""
 		}
 	}
-	if text := v.lane(s, v.sent(s)); text != "" {
-		return text
-	}
-	return v.redis(s)
+	return cmp.Or(v.event(view, s, v.sent(s)), v.lane(s, v.sent(s)), v.redis(s))
 }

@@ -3,7 +3,6 @@ package reports
 import (
 	"cmp"
 	"encoding/json"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -63,11 +62,11 @@ type Message struct {
 
 // A Fault is what went wrong.
 type Fault struct {
-	Event  int    `json:"e"`
-	Client int    `json:"c,omitempty"`
-	Node   int    `json:"n,omitempty"`
-	Name   string `json:"w"`
-	Said   Said   `json:"s"`
+	Event int    `json:"e"`
+	Name  string `json:"w"`
+	Said  Said   `json:"s"`
+
+	client, node int // that it strikes; 0: none
 }
 
 // A Mark is a verdict at the event that completes it, with the time that it covers.
@@ -181,14 +180,17 @@ func RunOf(
 		if e.Kind.Fault() {
 			said := in.say(func(v *wording) string {
 				s := &step{Event: *e}
-				return cmp.Or(v.lane(s, ""), v.server(s), e.Name())
+				if lane := v.lane(s, ""); e.Client > 0 && lane != "" {
+					return clientName(e.Client) + " " + lane
+				}
+				return cmp.Or(v.redis(s), e.Name())
 			})
-			r.fault(Fault{i, e.Client, e.Node, e.Name(), said})
+			r.fault(Fault{i, e.Name(), said, e.Client, e.Node})
 		}
 	}
 	for _, f := range j.Findings {
 		r.Marks = append(r.Marks, Mark{
-			Event: min(max(f.Event, 0), len(h.Events)-1), From: micros(f.From), To: micros(f.To), Word: f.Verdict,
+			Event: eventOf(f, h), From: micros(f.From), To: micros(f.To), Word: f.Verdict,
 			Waiting: in[0].waiting(f), Said: in.say(func(v *wording) string { return v.mark(f) }),
 		})
 	}
@@ -203,17 +205,41 @@ func RunOf(
 	return r, listings
 }
 
-// fault adds a fault. The clocks of a client and of a server that are set at one instant are that of one machine.
+// eventOf is the event that completes a finding, by its index.
+func eventOf(f verdict.Finding, h *history.History) int { return min(max(f.Event, 0), len(h.Events)-1) }
+
+// fault adds a fault. The clocks of a client and of a server that are set at one instant are that of one machine, and
+// said once.
 func (r *Run) fault(f Fault) {
 	for i := range r.Faults {
 		before := &r.Faults[i]
-		together := slices.Max(r.At[before.Event+1:f.Event+1]) == 0 && (before.Client == 0) != (f.Client == 0)
-		if together && maps.Equal(before.Said, f.Said) {
-			before.Client, before.Node = before.Client+f.Client, before.Node+f.Node
+		client, node := before, &f
+		if before.client == 0 {
+			client, node = &f, before
+		}
+		together := slices.Max(r.At[before.Event+1:f.Event+1]) == 0 && client.client > 0 && node.client == 0
+		if together && sameClock(client, node) {
+			if r.Nodes > 1 {
+				for lang, said := range client.Said {
+					client.Said[lang] = nodeName(node.node) + " " + said
+				}
+			}
+			before.Said, before.client, before.node = client.Said, client.client, node.node
 			return
 		}
 	}
 	r.Faults = append(r.Faults, f)
+}
+
+// sameClock reports whether the clocks of a client and of a server are set in the same way.
+func sameClock(client, node *Fault) bool {
+	for lang, said := range node.Said {
+		if strings.TrimPrefix(client.Said[lang], clientName(client.client)+" ") !=
+			strings.TrimPrefix(said, nodeName(node.node)+" ") {
+			return false
+		}
+	}
+	return true
 }
 
 // saying words a run in several languages.

@@ -78,8 +78,8 @@ func TestSavedGame(t *testing.T) {
 	_, out, _ := callWith(t.Context(), "1\n1\nq\n", "play", "setnx", "--budget", "crash=1")
 	link := strings.TrimSpace(out[strings.LastIndex(out, "locklab play ")+len("locklab play "):])
 	_, shown, _ := strings.Cut(out[strings.LastIndex(out, "> 1\n"):], "\n")
-	shown, _, _ = strings.Cut(shown, "pick>")
-	if _, again, _ := callWith(t.Context(), "", "play", link); !strings.Contains(again, shown) {
+	shown, did, _ := strings.Cut(shown, "\nc1 sends SETNX")
+	if _, again, _ := callWith(t.Context(), "", "play", link); !strings.Contains(again, shown) || !strings.Contains(did, "pick>") {
 		t.Errorf("the link opens\n%s\nand was taken from\n%s", again, shown)
 	}
 	code, out, errs := callWith(t.Context(), "", "play", link, "--json")

@@ -83,15 +83,21 @@ func write(dir string) error {
 	return os.WriteFile(filepath.Join(site, engineFile+".gz"), engine, 0o644)
 }
 
-// known are the answers that are made with the page: all lessons but those of a lock in a race, and the first levels.
+// known are the answers that are made with the page: all lessons but those of a lock in a race, the runs behind the
+// interview, and the first levels.
 func known() (map[string]any, error) {
 	names := append(lessons.Terms(), "interview", "debate", "glossary")
 	for n := range lessons.PathScreens {
 		names = append(names, fmt.Sprint("path ", n+1))
 	}
+	var runs []game.Cell
+	for _, topic := range lessons.Topics() {
+		lock, race, _ := strings.Cut(text.Say("en", "interview."+topic+".trace"), " ")
+		runs = append(runs, game.Cell{Lock: lock, Race: race})
+	}
 	table := game.Table{Lesson: lessons.NewStage().Read}
 	defer table.Close()
-	return table.Known(context.Background(), names)
+	return table.Known(context.Background(), names, runs)
 }
 
 // compile builds the engine.

@@ -93,7 +93,7 @@ func requestsOfAPage(t *testing.T) (requests []string, answers [][]byte) {
 			continue // proved impossible
 		}
 		before := ask(game.Request{Do: "undo", Link: end})
-		ask(game.Request{Do: "doom", Link: before, Harm: l.Harm})
+		ask(game.Request{Do: "lost", Link: before, Harm: l.Harm})
 		ask(game.Request{Do: "move", Link: before})
 		ask(game.Request{Do: "at", Link: end})
 	}

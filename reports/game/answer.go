@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 
 	"locklab/faults"
@@ -16,6 +15,7 @@ import (
 	"locklab/scenarios/play"
 	"locklab/scenarios/race"
 	"locklab/simulator"
+	"locklab/simulator/history"
 	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
@@ -42,7 +42,7 @@ type Table struct {
 //	at               the position of Link
 //	move             the position after move Number, from 0, of Link, and after what is then no choice
 //	undo             the position before Link in which there was a choice
-//	doom             the share of what can follow Link that ends in Harm
+//	lost             whether no way leads from Link to Harm, and by which move
 //	hint             which move of Link lies on a shortest way to Harm, and why
 //	way              the end of a shortest way from Link to Harm, or that there can be none
 //	cannot           whether it is right that Harm cannot be brought about in Link's game
@@ -212,7 +212,7 @@ var ofGames = map[string]struct {
 	"hint":   {false, (*asked).hint},
 	"way":    {false, (*asked).way},
 	"cannot": {false, (*asked).cannot},
-	"doom":   {true, (*asked).doom},
+	"lost":   {true, (*asked).lost},
 	"mend":   {true, (*asked).mend},
 }
 
@@ -239,26 +239,76 @@ func (r *asked) position(choices []simulator.Choice, err error) (*Position, erro
 		return nil, err
 	}
 	truth, err := r.game.Truth(r.ctx, r.Harm)
-	p.End = words("play.reached", "harm", r.Harm, "faults", counted("fault", at.Used()), "par", truth.Par,
-		"moves", counted("move", len(turns)-1), "story", happened(at, r.Harm))
+	with := counted("fault", at.Used())
+	if at.Used() > truth.Par {
+		with = words("play.reached.more", "faults", with, "par", truth.Par)
+	}
+	p.End = words("play.reached", "faults", with, "moves", counted("move", len(turns)-1), "story", happened(at, r.Harm))
 	return p, err
 }
 
-// happened tells the end of a run, up to a harm, in a few sentences.
-func happened(at *play.Position, harm verdict.Word) Words {
-	const most = 6
+// told is the story of a run, without its beginning and what it means.
+func told(o *race.Outcome, lang string) []reports.Sentence {
+	return reports.Sentences(lang, o.History, verdict.Judgement{Findings: o.Judgement.Findings})[1:]
+}
+
+// did tells what a run has more than one that it goes on from: the first sentence and the last ones.
+func did(before, after *race.Outcome) Words {
 	return sayAll(func(lang string) string {
 		var all []string
-		for _, s := range reports.Sentences(lang, at.Outcome.History, at.Outcome.Judgement)[1:] { // that of the lock
-			if strings.HasPrefix(s.Text, string(harm)) {
-				break
-			}
-			if !s.Minor() {
-				all = append(all, s.Text)
+		was := told(before, lang)
+		for i, s := range told(after, lang) {
+			if i >= len(was) || was[i] != s {
+				all, was = append(all, s.Text), was[:min(i, len(was))]
 			}
 		}
-		return text.Join(lang, "part.sentences", all[max(len(all)-most, 0):])
+		return text.Join(lang, "part.sentences", slices.Delete(all, min(1, len(all)), max(len(all)-3, min(1, len(all)))))
 	})
+}
+
+// happened tells of the harm that a run has come to, and why it could.
+func happened(at *play.Position, harm verdict.Word) Words {
+	found := sayAll(func(lang string) string {
+		all := told(at.Outcome, lang)
+		n := slices.IndexFunc(all, func(s reports.Sentence) bool { return strings.HasPrefix(s.Text, string(harm)) })
+		return all[max(n, 0)].Text
+	})
+	for _, f := range at.Outcome.Judgement.Findings {
+		if why := couldBe(at.Outcome.History, f); f.Verdict == harm && why != nil {
+			return join("part.sentences", found, why)
+		}
+	}
+	return found
+}
+
+// couldBe is the reason for a harm: what became of the key before it, or who was dead; nil: it is in the harm.
+func couldBe(h *history.History, f verdict.Finding) Words {
+	past := *h
+	before := func(n int) state { past.Events = h.Events[:n]; return state{reports.StateOf(&past)} }
+	s := before(f.Event)
+	if owner := s.owner(1); f.Verdict == verdict.Deadlock && owner > 0 && s.stage(owner) == verdict.Dead {
+		return words("play.won.dead", "client", clientName(owner))
+	}
+	for n := f.Event - 1; n >= 0 && (f.Verdict == verdict.Overlap || f.Verdict == verdict.WrongDel); n-- {
+		e, key := &h.Events[n], "quiz.cause."
+		owner := before(n).owner(max(e.Node, 1))
+		switch {
+		case owner == 0 || owner == before(n+1).owner(max(e.Node, 1)):
+			continue
+		case e.Kind == history.Expire && (h.ZooKeeper || h.Database):
+			key = "play.won.session"
+		case e.Kind == history.Expire:
+			key += "ended"
+		case e.Client == 0:
+			key += "lost"
+		case e.Kind == history.Change && e.After == "":
+			key += "removed"
+		default:
+			key += "others"
+		}
+		return words("play.won", "why", words(key, "client", clientName(owner)))
+	}
+	return nil
 }
 
 func (r *asked) move() (any, error) {
@@ -269,7 +319,14 @@ func (r *asked) move() (any, error) {
 	if r.Number < 0 || r.Number >= len(at.Moves) {
 		return nil, i18n.Errorf("error.play.move", "value", r.Number+1, "most", len(at.Moves))
 	}
-	return r.position(r.game.Forward(r.ctx, append(r.choices, at.Moves[r.Number].Choice), r.Harm))
+	p, err := r.position(r.game.Forward(r.ctx, append(r.choices, at.Moves[r.Number].Choice), r.Harm))
+	if err != nil {
+		return nil, err
+	}
+	if p.Did = did(at.Outcome, p.at.Outcome); p.Did["en"] == "" { // nothing that a story tells of
+		p.Did = movesOf(at)[r.Number]
+	}
+	return p, nil
 }
 
 // A Goal is what to bring about: a harm; "": any, of which a search has found none.
@@ -291,68 +348,41 @@ func (r *asked) goal() (any, error) {
 	return &Goal{harm, aim(harm)}, nil
 }
 
-// A Doom is the share of what can follow a position that ends in a harm.
-type Doom struct {
-	Share   float64 `json:"share"`
-	Percent string  `json:"percent"` // as it is shown: "0.0" and "100.0" are exact
-	Known   bool    `json:"known"`   // false: too much can follow
-	Lost    *Lost   `json:"lost,omitempty"`
-}
-
-// A Lost says that no fault is left and no way leads to the harm, whether or not one ever did.
+// A Lost says that no fault is left and no way leads to the harm, whether or not one ever did: which move was the last
+// one, and why. Without Said the game is not lost.
 type Lost struct {
-	Said Words  `json:"said"`
-	Link string `json:"link"` // a position from which to try again
+	Said     Words  `json:"said,omitempty"`
+	Remember Words  `json:"remember,omitempty"`
+	Move     Words  `json:"move,omitempty"`
+	Event    int    `json:"event,omitempty"` // of the run, that the move began with
+	Link     string `json:"link,omitempty"`  // the position before it
 }
 
-func (r *asked) doom() (any, error) {
+func (r *asked) lost() (any, error) {
 	at, err := r.game.At(r.choices)
-	if err != nil || at.Has(r.Harm) {
-		return &Doom{1, percent(1), true, nil}, err
+	if err != nil || at.Has(r.Harm) || len(r.choices) == 0 ||
+		slices.ContainsFunc(at.Moves, func(m play.Move) bool { return m.Fault }) {
+		return &Lost{}, err
 	}
-	share, known, err := r.game.Doom(r.ctx, r.choices, r.Harm)
-	d := &Doom{share, percent(share), known, nil}
-	mayFault := slices.ContainsFunc(at.Moves, func(m play.Move) bool { return m.Fault })
-	if err == nil && known && share == 0 && !mayFault && len(r.choices) > 0 {
-		d.Lost, err = r.lost(at)
+	if w, err := r.game.Way(r.ctx, r.choices, r.Harm); err != nil || w.Unknown || w.Choices != nil {
+		return &Lost{}, err
 	}
-	return d, err
-}
-
-// lost says why no way leads to the harm.
-func (r *asked) lost(at *play.Position) (*Lost, error) {
-	turn, err := r.game.Decisive(r.ctx, r.choices, r.Harm)
+	turn, n, err := r.game.Decisive(r.ctx, r.choices, r.Harm)
 	if err != nil {
 		return nil, err
 	}
-	var why []Words
-	for n := len(r.choices) - 1; n >= 0 && why == nil; n-- {
-		if r.choices[n].Verb < simulator.FaultVerb {
-			continue
-		}
-		steps, err := r.game.Steps(r.choices[:n+1], n)
-		if err != nil {
-			return nil, err
-		}
-		why = spent(&steps[0])
+	before, failed := r.game.At(r.choices[:n])
+	steps, err := r.game.Steps(r.choices[:n+1], n)
+	client := struck(r.choices[:n+1])
+	ahead, unable := r.game.Ahead(r.choices, client, true)
+	if err := cmp.Or(failed, err, unable); err != nil {
+		return nil, err
 	}
-	if why == nil && len(at.Faults) > 0 {
-		why = append(why, words("play.lost.unused"))
-	}
-	before := at.Trace
-	before.Choices = r.choices[:turn]
-	said := join("play.lost.and", append(why, outOf(at, r.game.Bounds.Attempts)...)...)
-	return &Lost{words("play.lost", "why", said, "harm", r.Harm), before.Link()}, nil
-}
-
-func percent(share float64) string {
-	switch {
-	case share > 0 && share < 0.001:
-		return "<0.1"
-	case share < 1 && share > 0.999:
-		return ">99.9"
-	}
-	return strconv.FormatFloat(100*share, 'f', 1, 64)
+	made := slices.IndexFunc(before.Moves, func(m play.Move) bool { return m.Choice == r.choices[n] })
+	l := &Lost{Move: movesOf(before)[made], Remember: words("play.remember." + string(r.Harm)),
+		Event: len(steps[0].Before.Events), Link: before.Trace.Link()}
+	l.Said = words("play.lost", "n", turn, "move", l.Move, "why", whyLost(&steps[0], client, ahead, r.Harm))
+	return l, nil
 }
 
 // way is the position at the end of a shortest way, or that there can be none.
@@ -370,15 +400,14 @@ func (r *asked) hint() (any, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case none != nil && r.Harm == "":
-		return &Hint{-1, words("play.hint.never.any")}, nil
+	case none != nil:
+		idea := words("play.hint.never." + cmp.Or(string(r.Harm), "any"))
+		return &Hint{-1, idea, words("play.hint.never")}, nil
 	}
 	at, err := r.game.At(r.choices)
 	switch {
 	case err != nil:
 		return nil, err
-	case none != nil:
-		return attempt(r.game, at, r.Harm)
 	case at.Has(r.Harm):
 		return nil, i18n.Errorf("play.done", "harm", r.Harm)
 	}

@@ -55,9 +55,9 @@ func TestCannotBeDone(t *testing.T) {
 		if want.Possible {
 			continue
 		}
-		var hint game.Hint // as elsewhere
-		if ask(t, &table, game.Request{Do: "hint", Link: start.Link, Harm: l.Harm}, &hint); hint.Move < 0 ||
-			!strings.HasPrefix(hint.Said["en"], "Hint: ") || !strings.Contains(hint.Said["en"], start.Moves[hint.Move].Said["en"]) {
+		var hint game.Hint // which does not lead into losing
+		if ask(t, &table, game.Request{Do: "hint", Link: start.Link, Harm: l.Harm}, &hint); hint.Move >= 0 ||
+			!strings.HasSuffix(hint.Idea["en"], "?") || !strings.Contains(hint.Said["en"], "say that it cannot be done") {
 			t.Errorf("level %d: the hint is %+v", i+1, hint)
 		}
 		ask(t, &table, game.Request{Do: "way", Link: start.Link, Harm: l.Harm}, &judged)
@@ -80,9 +80,9 @@ func TestGoals(t *testing.T) {
 		}
 		ask(t, &table, game.Request{Do: "move", Link: at.Link, Number: n, Harm: "OVERLAP"}, &at)
 	}
-	if end := at.End["en"]; !strings.HasPrefix(end, "Solved. You broke it: OVERLAP with 0 faults (the fewest: 0), in 2 moves. ") ||
-		!strings.Contains(end, "What happened: c1 assumes that the lock is its own: it enters.") {
-		t.Errorf("level 1 is solved: %q", end)
+	if end := at.End["en"]; end != "Solved in 2 moves, with 0 faults. OVERLAP: c1 and c2 are inside at the same time." ||
+		!strings.HasPrefix(at.Did["en"], "c2 assumes that the lock is its own: it enters.") {
+		t.Errorf("level 1 is solved: %q, after %q", end, at.Did["en"])
 	}
 	var judged game.Judged
 	for budget, right := range map[string]bool{"crash=1": true, "pause=1": false} {
@@ -97,45 +97,56 @@ func TestGoals(t *testing.T) {
 	}
 }
 
-// Who loses is told by which event, and led to where it could still be won. Where it never could, the words send nobody back.
+// Who loses is told by which move, by what closed the chance after it, and what to remember; and is led to before that move,
+// from where the harm is in reach, unless it never was.
 func TestLost(t *testing.T) {
 	var table game.Table
 	defer table.Close()
-	to := func(number int, harm verdict.Word, kinds ...string) (at game.Position, d game.Doom) {
+	to := func(number int, harm verdict.Word, kinds string) (at game.Position, l game.Lost) {
 		ask(t, &table, game.Request{Do: "level", Number: number}, &at)
-		for _, kind := range kinds {
+		for _, kind := range strings.Fields(kinds) {
 			n := slices.IndexFunc(at.Moves, func(m game.Move) bool { return m.Kind == kind })
 			ask(t, &table, game.Request{Do: "move", Link: at.Link, Number: n, Harm: harm}, &at)
 		}
-		ask(t, &table, game.Request{Do: "doom", Link: at.Link, Harm: harm}, &d)
-		return at, d
+		ask(t, &table, game.Request{Do: "lost", Link: at.Link, Harm: harm}, &l)
+		return at, l
 	}
-	if _, d := to(1, "OVERLAP", "start", "wake"); d.Lost == nil || !strings.Contains(d.Lost.Said["en"], "c1 has no attempt left") {
-		t.Errorf("without a server, told %+v", d.Lost)
-	}
-	for way, why := range map[string]string{ // the gap is between SETNX and EXPIRE
-		"start answer crash":             "you crashed c1; its EXPIRE was under way",
-		"start answer arrive crash":      "you crashed c1; the key ends by itself in 10 s",
-		"start answer arrive wake crash": "you crashed c1; ",
+	for _, c := range []struct {
+		level     int
+		harm      verdict.Word
+		way, says string // no words: not lost
+	}{
+		{1, "OVERLAP", "start wake", `move 2, "c1 asks the resource": c1 leaves before anybody else gets in.`},
+		{2, "DEADLOCK", "start", ""},
+		{3, "DEADLOCK", "start answer", ""},
+		{3, "DEADLOCK", "start answer crash", `move 3, "c1 CRASH": c1's EXPIRE was already on its way. It arrives, and the key ends by itself after 10 s.`},
+		{3, "DEADLOCK", "start answer arrive crash", `move 4, "c1 CRASH": the key ends by itself after 10 s.`},
+		{5, "DEADLOCK", "start crash", `move 2, "c1 CRASH": the key ends by itself after 10 s.`},
+		{6, "WRONG-DEL", "start answer pause", ""},
+		{6, "WRONG-DEL", "start answer pause resume", `: when c1 releases, there is no key left to delete.`},
+		{7, "WRONG-DEL", "start answer start pause", `move 4, "c1 PAUSE": c1 asks whose the key is, finds c2's name, and leaves it alone.`},
+		{18, "DEADLOCK", "start crash", `: the lock ends together with c1.`},
 	} {
-		_, d := to(3, "DEADLOCK", strings.Fields(way)...)
-		if d.Lost == nil || !strings.Contains(d.Lost.Said["en"], why) {
-			t.Fatalf("%s: told %+v", way, d.Lost)
+		at, l := to(c.level, c.harm, c.way)
+		if said := l.Said["en"]; (c.says == "") != (said == "") || !strings.HasSuffix(said, c.says) {
+			t.Errorf("level %d after %q: told %q", c.level, c.way, said)
+		} else if said == "" {
+			continue
+		}
+		var before, after game.Position
+		ask(t, &table, game.Request{Do: "at", Link: l.Link}, &before)
+		n := slices.IndexFunc(before.Moves, func(m game.Move) bool { return m.Said["en"] == l.Move["en"] })
+		ask(t, &table, game.Request{Do: "move", Link: l.Link, Number: n, Harm: c.harm}, &after)
+		if after.Link != at.Link || l.Event < 0 || l.Remember["en"] == "" || strings.Contains(l.Remember["zh"], "play.") {
+			t.Errorf("level %d after %q: back to before %q at %d, and remember %v", c.level, c.way, l.Move, l.Event, l.Remember)
 		}
 		var hint game.Hint
-		ask(t, &table, game.Request{Do: "hint", Link: d.Lost.Link, Harm: "DEADLOCK"}, &hint)
-		if !strings.Contains(hint.Said["en"], "the key is c1's and never expires") || !strings.Contains(hint.Said["en"], "crash now") {
-			t.Errorf("%s: it leads back to where the hint is %q", way, hint.Said["en"])
+		ask(t, &table, game.Request{Do: "hint", Link: l.Link, Harm: c.harm}, &hint)
+		if possible := play.Levels()[c.level-1].Solution().Possible; (hint.Move >= 0) != possible || possible && hint.Move == n {
+			t.Errorf("level %d after %q: it leads back to where the hint is %+v", c.level, c.way, hint)
 		}
 	}
-	if _, d := to(3, "DEADLOCK", "start", "answer"); d.Lost != nil {
-		t.Errorf("lost with a fault left: %+v", d.Lost)
-	}
-	if _, d := to(5, "DEADLOCK", "start", "crash"); d.Lost == nil || d.Lost.Link == "" ||
-		!strings.Contains(d.Lost.Said["en"], "From here no way leads to DEADLOCK: you crashed c1; the key ends by itself in 10 s; c2 has no attempt left") {
-		t.Errorf("where it cannot be done, other words: %+v", d.Lost)
-	}
-	if at, _ := to(2, "DEADLOCK", "start", "crash"); !slices.Contains(at.Verdicts, "DEADLOCK") {
+	if at, _ := to(2, "DEADLOCK", "start crash"); !slices.Contains(at.Verdicts, "DEADLOCK") {
 		t.Errorf("what is no choice does not play itself: %v", at.Verdicts)
 	}
 }
@@ -170,7 +181,7 @@ func TestMovesActOn(t *testing.T) {
 		ask(t, &table, r, &p)
 		return p
 	}
-	p := position(game.Request{Do: "level", Number: play.Number("lost-reply")})
+	p := position(game.Request{Do: "level", Number: 21})
 	if m := p.Moving; m == nil || len(m.States) != 1 || len(m.At) != 1 || len(p.Moves) != 2 {
 		t.Fatalf("at the beginning: %+v", p)
 	}

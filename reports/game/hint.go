@@ -6,12 +6,10 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"locklab/faults"
 	"locklab/reports"
-	"locklab/reports/text"
 	"locklab/scenarios/play"
 	"locklab/scenarios/search"
 	"locklab/simulator"
@@ -20,10 +18,11 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A Hint is a move on a shortest way to a harm, with the reason: the next event on that way which matters, and what
-// it finds. Without a way, Move is -1.
+// A Hint is a move on a shortest way to a harm, in two parts: the idea, which is the next event on that way that
+// matters, as a question; and the move. Without a way, Move is -1.
 type Hint struct {
 	Move int   `json:"move"` // from 0
+	Idea Words `json:"idea"`
 	Said Words `json:"said"`
 }
 
@@ -38,33 +37,12 @@ func hintOf(ctx context.Context, g *play.Game, at *play.Position, w play.Way, ha
 	if n < 0 || err != nil {
 		return nil, cmp.Or(err, error(i18n.Errorf("error.play.hint")))
 	}
-	key, why := reasonOf(g, steps, end-before, harm)
-	return &Hint{n, words(key, "why", why, "n", n+1, "what", movesOf(at)[n])}, nil
+	return &Hint{n, ideaOf(g, steps, end-before, harm), words("play.hint", "n", n+1, "what", movesOf(at)[n])}, nil
 }
 
-// attempt is a hint where nothing leads to the harm: a fault that meets a lock, or else the first move. It looks like
-// those that lead there, so that it does not betray that they do not.
-func attempt(g *play.Game, at *play.Position, harm verdict.Word) (*Hint, error) {
-	held := slices.ContainsFunc(stateOf(at.Outcome.History).Keys, func(k reports.KeyState) bool { return k.Held })
-	n := max(slices.IndexFunc(at.Moves, func(m play.Move) bool { return m.Fault == held }), 0)
-	if at.Used() > 0 || len(at.Moves) == 0 {
-		return nil, i18n.Errorf("play.noway", "harm", harm)
-	}
-	steps, err := g.Steps(append(slices.Clip(at.Trace.Choices), at.Moves[n].Choice), len(at.Trace.Choices))
-	if err != nil {
-		return nil, err
-	}
-	why, _ := telling(g, &steps[0], steps[0].Before, false)
-	if why == nil {
-		why = words("play.hint.enter", "client", clientName(max(at.Moves[n].Choice.Client, 1)))
-	}
-	return &Hint{n, words("play.hint", "why", why, "n", n+1, "what", movesOf(at)[n])}, nil
-}
-
-// reasonOf returns the reason for the first move of a way, which makes so many of its steps, and the key of the text
-// for it: what matters in the move, or else what matters first after it. A refusal, or a wait without result, matters
-// only where nothing else does.
-func reasonOf(g *play.Game, steps []play.Step, own int, harm verdict.Word) (key string, why Words) {
+// ideaOf is the idea of the first move of a way, which makes so many of its steps: what matters in the move, or else
+// what matters first after it. A refusal, or a wait without result, matters only where nothing else does.
+func ideaOf(g *play.Game, steps []play.Step, own int, harm verdict.Word) Words {
 	waits, passes := Words(nil), false
 	for i := range steps {
 		why, inVain := telling(g, &steps[i], steps[0].Before, i >= own)
@@ -75,18 +53,16 @@ func reasonOf(g *play.Game, steps []play.Step, own int, harm verdict.Word) (key 
 			if waits == nil {
 				waits = why
 			}
-		case i < own || steps[i].Choice.Verb >= simulator.FaultVerb:
-			return "play.hint", why
-		case passes && g.Bounds.Timing == search.Lockstep:
-			return "play.hint.time", why
+		case i >= own && passes && g.Bounds.Timing == search.Lockstep && steps[i].Choice.Verb < simulator.FaultVerb:
+			return words("play.hint.time", "why", why)
 		default:
-			return "play.hint.then", why
+			return why
 		}
 	}
 	if waits != nil {
-		return "play.hint", waits
+		return waits
 	}
-	return "play.hint", words("play.hint.last", "harm", harm)
+	return words("play.hint.last", "harm", harm)
 }
 
 // telling returns the reason why a step matters, or, inVain, what has no effect in it; nil: it does not matter. now is
@@ -129,6 +105,8 @@ func whatMatters(e *history.Event, before, present state, locked string) (key st
 		return "expire.key", 0
 	case e.Kind == history.Enter && before.stage(e.Client) != verdict.Inside:
 		switch other = before.insiderBut(e.Client); {
+		case other == 0 && len(before.Keys) > 0 && before.lease(e.Client) == 0:
+			return "enter.stale", 0
 		case other == 0:
 			return "enter", 0
 		case present.insiderBut(e.Client) == 0:
@@ -174,44 +152,50 @@ func changeOf(e *history.Event, owner int) string {
 }
 
 // known is the end of the key of a text for what a client knows of the key that it changes: whether its last command
-// has read the key, and found it to be its own.
+// has read the key, which was another's then.
 func known(h *history.History, client int) string {
-	n := len(h.Events) - 1
-	for ; n >= 0 && (h.Events[n].Kind != history.Apply || h.Events[n].Client != client); n-- {
-	}
-	if n < 0 || len(h.Events[n].Cmd) == 0 || h.Events[n].Cmd[0] != "GET" {
-		return ".blind"
-	}
-	past := *h
-	past.Events = h.Events[:n]
-	if stateOf(&past).owner(h.Events[n].Node) != client {
-		return ".late"
-	}
-	return ".believing"
-}
-
-// faultWords says what a fault strikes.
-func faultWords(g *play.Game, s *play.Step, later bool) Words {
-	name, do := "", "play.hint.do"
-	for _, b := range g.Bounds.Budget.Faults() {
-		if b.Fault.Verb == s.Choice.Verb {
-			name = b.Fault.Name
+	for _, e := range slices.Backward(h.Events) {
+		if e.Kind == history.Apply && e.Client == client {
+			if len(e.Cmd) > 0 && e.Cmd[0] == "GET" {
+				return ".late"
+			}
+			break
 		}
 	}
-	struck := struckWords(s, name)
+	return ".blind"
+}
+
+// faultWords asks about what a fault strikes.
+func faultWords(g *play.Game, s *play.Step, later bool) Words {
+	struck := struckWords(s)
+	stops := s.Choice.Verb == faults.Crash.Verb || s.Choice.Verb == faults.Pause.Verb
+	if next := nextCommand(g, s); stops && next != "" {
+		struck = words("play.hint.next", "state", struck, "client", clientName(s.Choice.Client), "command", next)
+	}
 	if later {
-		return words("play.hint.later", "fault", name, "state", struck)
+		return words("play.hint.later", "state", struck)
 	}
-	if own := do + "." + name; text.In("en").Has(own) {
-		do = own
+	return words("play.hint.now", "state", struck)
+}
+
+// nextCommand is the command that a client would send next, were it not for a fault; "": none.
+func nextCommand(g *play.Game, s *play.Step) string {
+	ahead, err := g.Ahead(s.Past, int(s.Choice.Client), false)
+	if err != nil {
+		return ""
 	}
-	return words("play.hint.now", "state", struck, "do", words(do, "fault", name))
+	for _, e := range ahead.Events[len(s.Before.Events):] {
+		if e.Kind == history.Send && e.Client == int(s.Choice.Client) && len(e.Cmd) > 0 {
+			return reports.Command(e.Cmd, ahead.Key)
+		}
+	}
+	return ""
 }
 
 // struckWords is the state of what a fault strikes: of the client, or of the client that is inside by a server's key.
-func struckWords(s *play.Step, fault string) Words {
+func struckWords(s *play.Step) Words {
 	at, client := stateOf(s.Before), int(s.Choice.Client)
-	if other := at.insiderBut(client); client > 0 && other > 0 && fault == "client-clock" {
+	if other := at.insiderBut(client); client > 0 && other > 0 && s.Choice.Verb == faults.ClientClock.Verb {
 		return words("play.hint.at.clock", "client", clientName(client), "other", clientName(other))
 	}
 	if client == 0 {
@@ -240,42 +224,68 @@ func struckWords(s *play.Step, fault string) Words {
 	return words("play.hint.at."+key, "client", clientName(client), "left", seconds(lease-s.Before.End))
 }
 
-// spent names a fault, and says what became of the key after a crash, or else what the fault met.
-func spent(s *play.Step) []Words {
-	e, sent := s.Events()[0], ""
-	what := words("play.lost.fault")
-	if key := "play.lost." + e.Name(); text.In("en").Has(key) {
-		what = words(key, "client", clientName(e.Client))
-	}
-	for _, e := range s.Before.Events {
-		if of := e.Client == int(s.Choice.Client) && len(e.Cmd) > 0; of && e.Kind == history.Send {
-			sent = strings.ToUpper(e.Cmd[0])
-		} else if of && e.Kind == history.Apply {
-			sent = ""
+// struck is the client of the last of choices, or, if that is of none, of the last fault before it; 0: there is none.
+func struck(choices []simulator.Choice) (client int) {
+	for i, c := range choices {
+		if c.Client > 0 && (c.Verb >= simulator.FaultVerb || i == len(choices)-1) {
+			client = int(c.Client)
 		}
 	}
-	k, crashed := stateOf(s.Run).Keys, s.Choice.Verb == faults.Crash.Verb
-	switch {
-	case crashed && sent != "":
-		return []Words{what, words("play.lost.sent", "command", sent)}
-	case crashed && len(k) == 1 && k[0].Held && k[0].Until < history.Forever:
-		return []Words{what, words("play.lost.ends", "left", seconds(k[0].Until-s.Run.End))}
-	}
-	return []Words{what, words("play.lost.met", "state", struckWords(s, ""))}
+	return client
 }
 
-// outOf names the clients that have used all their attempts.
-func outOf(p *play.Position, attempts int) (all []Words) {
-	asked := map[int]int{}
-	for _, e := range p.Outcome.History.Events {
-		asked[e.Client] = max(asked[e.Client], e.Lease)
-	}
-	for i, c := range stateOf(p.Outcome.History).Clients {
-		if c.Stage == verdict.Idle && asked[i+1] >= attempts {
-			all = append(all, words("play.lost.used", "client", clientName(i+1)))
+// whyLost says why a harm is out of reach after a step: the first of what happens to a client then that keeps it from
+// happening, if that client goes on only when all others are done.
+func whyLost(s *play.Step, client int, ahead *history.History, harm verdict.Word) Words {
+	sent := ""
+	for n := len(s.Before.Events); client > 0 && n < len(ahead.Events); n++ {
+		past, e := *ahead, &ahead.Events[n]
+		past.Events = ahead.Events[:n]
+		if e.Kind == history.Apply && e.Client == client {
+			sent = reports.Command(e.Cmd, ahead.Key)
+		}
+		if key, other := closes(e, stateOf(&past), s, client, harm); key != "" {
+			left := e.At - s.Before.End
+			if key == "sent" {
+				left = e.Until - e.At
+			}
+			return words("play.lost."+key, "client", clientName(client), "command", sent, "left", seconds(left),
+				"owner", clientName(other))
 		}
 	}
-	return all
+	if s.Choice.Verb < simulator.FaultVerb {
+		return words("play.lost.late")
+	}
+	return words("play.lost.met", "state", struckWords(s))
+}
+
+// closes is the key of the text for an event after a step that keeps a harm from happening, and the owner of the key;
+// "": it does not. at is the state before it.
+func closes(e *history.Event, at state, s *play.Step, client int, harm verdict.Word) (key string, owner int) {
+	owner = at.owner(max(e.Node, 1))
+	alone, releases := at.insiderBut(client) == 0, at.stage(client) == verdict.Releasing && e.Node > 0
+	switch crashed, of := s.Choice.Verb == faults.Crash.Verb, e.Key == s.Run.Key; {
+	case e.Kind == history.Expire && harm == verdict.Deadlock && owner == client && e.At == s.Before.End:
+		key = "dies"
+	case e.Kind == history.Expire && harm == verdict.Deadlock && owner == client:
+		key = "ends"
+	case e.Client != client:
+	case e.Kind == history.Change && of && crashed && e.After != "" && e.Until != history.Forever:
+		key = "sent"
+	case e.Kind == history.Change && of && e.After == "" && owner == client && alone:
+		key = "released"
+	case (e.Kind == history.Timeout || e.Kind == history.Broken) && at.stage(client) == verdict.Acquiring:
+		key = "gaveup"
+	case e.Kind == history.Apply && releases && owner == 0:
+		key = "nothing"
+	case e.Kind == history.Apply && releases && owner != client:
+		key = "asked"
+	case e.Kind == history.Leave && alone && harm == verdict.Overlap:
+		key = "left"
+	case e.Kind == history.Write && alone && (harm == verdict.StaleWrite || harm == verdict.Fenced):
+		key = "wrote"
+	}
+	return key, owner
 }
 
 // A state is that of all clients and keys at one moment of a run. Clients and servers are numbered from 1.

@@ -9,9 +9,9 @@ import (
 const knownLevels, knownOfEach = 5, 70 // the levels whose first positions are known, and about how many of each
 
 // Known returns what a page asks for while its engine loads, by the words of the request: lessons of some names, of all
-// locks and of all races, and the first levels up to some positions. A position is answered by its link, under which it
-// stands once.
-func (t *Table) Known(ctx context.Context, names []string) (all map[string]any, err error) {
+// locks and of all races, some runs, and the first levels up to some positions. A position is answered by its link,
+// under which it stands once.
+func (t *Table) Known(ctx context.Context, names []string, runs []Cell) (all map[string]any, err error) {
 	all = map[string]any{}
 	know := func(r Request, key ...any) (p *Position, isNew bool) {
 		answer, failed := t.do(ctx, r)
@@ -31,13 +31,16 @@ func (t *Table) Known(ctx context.Context, names []string) (all map[string]any, 
 	for _, name := range names {
 		know(Request{Do: "lesson", Name: name}, "lesson|", name)
 	}
+	for _, c := range runs {
+		know(Request{Do: "race", Lock: c.Lock, Race: c.Race}, "race|", c.Lock, "|", c.Race)
+	}
 	for _, l := range Levels()[:knownLevels] {
 		first, _ := know(Request{Do: "level", Number: l.Number}, "level|", l.Number)
 		for open, count := []*Position{first}, 0; err == nil && len(open) > 0 && count < knownOfEach; open = open[1:] {
 			r := Request{Link: open[0].Link, Harm: l.Harm}
 			about := r.Link + "|" + string(r.Harm)
 			ask := func(do string) { r.Do = do; know(r, do+"|", about) }
-			if ask("doom"); open[0].End != nil {
+			if ask("lost"); open[0].End != nil {
 				continue
 			}
 			ask("cannot")

@@ -77,7 +77,6 @@ type Level struct {
 	Learn    Words        `json:"learn"`
 	Question Words        `json:"question"`
 	Topic    string       `json:"topic"`
-	Fix      int          `json:"fix,omitempty"`  // the number of the level that tries what is said to prevent the harm
 	Code     string       `json:"code"`           // the lock in a few lines
 	More     bool         `json:"more,omitempty"` // it stands behind the course
 }
@@ -88,7 +87,7 @@ func Levels() (all []Level) {
 		all = append(all, Level{
 			Number: i + 1, ID: l.ID, Lock: l.Lock, Budget: l.Budget, Harm: l.Harm, Said: aim(l.Harm),
 			Title: levelText(&l, "title"), Learn: levelText(&l, "learn"), Question: levelText(&l, "question"),
-			Topic: l.Topic, Fix: play.Number(l.Fix), Code: l.Code(), More: i >= play.Course,
+			Topic: l.Topic, Code: l.Code(), More: i >= play.Course,
 		})
 	}
 	return all

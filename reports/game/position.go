@@ -53,7 +53,8 @@ type Position struct {
 	Steps  int     `json:"steps"`
 	Faults []Fault `json:"faults"`
 	Moves  []Move  `json:"moves"`
-	End    Words   `json:"end,omitempty"` // that the goal is reached, with its par
+	Did    Words   `json:"did,omitempty"` // what happened since the move before, if it was made now
+	End    Words   `json:"end,omitempty"` // that the goal is reached, and why
 
 	at *play.Position
 }
@@ -84,8 +85,8 @@ func positionOf(g *play.Game, at *play.Position) *Position {
 	}
 	p.Link, p.Verdicts = at.Trace.Link(), append([]verdict.Word{}, at.Verdicts...)
 	p.Moving.Verdicts = p.Verdicts
-	for _, f := range at.Faults {
-		p.Faults = append(p.Faults, Fault{f.Name, titled(text.FaultTitle, f.Name), f.Used, f.Most})
+	for i, f := range at.Faults {
+		p.Faults = append(p.Faults, Fault{f.Name, budgeted(g.Bounds.Budget.Faults()[i]), f.Used, f.Most})
 	}
 	for i, said := range movesOf(at) {
 		p.Moves = append(p.Moves, moveOf(at, &at.Moves[i], said))
@@ -129,11 +130,7 @@ func aim(harm verdict.Word) Words {
 	if harm == "" {
 		return words("play.goal.any")
 	}
-	want := titled(reports.Meaning, harm)
-	if key := "play.want." + string(harm); text.In("en").Has(key) {
-		want = words(key)
-	}
-	return words("play.goal", "harm", harm, "want", want)
+	return words("play.goal", "harm", harm, "want", words("play.want."+string(harm)))
 }
 
 // A Judged judges the answer that a harm cannot be brought about.
@@ -155,10 +152,7 @@ func judge(g *play.Game, truth play.Truth, harm verdict.Word) *Judged {
 
 // proved says what a search has proved of a harm, "" for any.
 func proved(g *play.Game, truth play.Truth, harm verdict.Word) Words {
-	never := words("play.never", "harm", harm)
-	if key := "play.never." + cmp.Or(string(harm), "any"); text.In("en").Has(key) {
-		never = words(key)
-	}
+	never := words("play.never." + cmp.Or(string(harm), "any"))
 	return words("play.proved", "never", never, "clients", counted("client", g.Bounds.Clients),
 		"attempts", counted("attempt", g.Bounds.Attempts), "faults", orNone(g.Bounds.Budget), "states", truth.States)
 }

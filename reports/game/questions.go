@@ -1,18 +1,18 @@
 package game
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/contract"
-	"locklab/scenarios/cost"
-	"locklab/scenarios/race"
 	"locklab/simulator/history"
 	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
@@ -21,19 +21,15 @@ import (
 // A kind of question finds moments of the run of a cell, and asks at one of them. Nil: that would have too few answers.
 type kind struct {
 	name    string
-	ofLock  bool // about a lock, whatever the race
-	moments func(z *Quiz, c Cell, hard bool) []int
-	ask     func(z *Quiz, c Cell, n int, hard bool) *Question
+	moments func(z *Quiz, c Cell) []int
+	ask     func(z *Quiz, c Cell, n int) *Question
 }
 
 // kinds take turns.
 var kinds = []kind{
-	{"inside", false, (*Quiz).insideMoments, (*Quiz).insideAt},
-	{"reply", false, (*Quiz).replyMoments, (*Quiz).replyAt},
-	{"verdict", false, (*Quiz).once, (*Quiz).verdictAt},
-	{"cause", false, (*Quiz).once, (*Quiz).causeAt},
-	{"prevents", false, (*Quiz).once, (*Quiz).preventsAt},
-	{"cost", true, (*Quiz).once, (*Quiz).costAt},
+	{"inside", (*Quiz).insideMoments, (*Quiz).insideAt}, {"reply", (*Quiz).replyMoments, (*Quiz).replyAt},
+	{"verdict", (*Quiz).once, (*Quiz).verdictAt}, {"cause", (*Quiz).once, (*Quiz).causeAt},
+	{"prevents", (*Quiz).once, (*Quiz).preventsAt},
 }
 
 // questionAt returns a question about a run as it stood before the event at index n.
@@ -42,7 +38,7 @@ func questionAt(o *played, n int, ask Words) *Question {
 }
 
 // insideMoments are those after something went wrong, or with several inside.
-func (z *Quiz) insideMoments(c Cell, hard bool) []int {
+func (z *Quiz) insideMoments(c Cell) []int {
 	o := z.play(c)
 	if o == nil || o.History.Clients < 2 {
 		return nil
@@ -58,20 +54,20 @@ func (z *Quiz) insideMoments(c Cell, hard bool) []int {
 		in := s.inside()
 		return len(in) > 1 || s.lease(in[0]) == 0 || s.Clients[in[0]-1].Paused
 	}
-	return z.telling(moments, tells, hard)
+	return z.telling(moments, tells)
 }
 
-// insideAt asks who is in the critical section.
-func (z *Quiz) insideAt(c Cell, n int, _ bool) *Question {
+// insideAt asks who is in the critical section. Each wrong answer is wrong about one client.
+func (z *Quiz) insideAt(c Cell, n int) *Question {
 	o := z.play(c)
 	right := o.state(n).inside()
 	q := questionAt(o, n, words("quiz.inside"))
 	q.Outcome.History.Veiled, q.Outcome.Judgement.Findings = true, nil // they would give it away
-	for _, set := range [][]int{right, {1, 2}, {1}, {2}, nil} {
-		isRight := slices.Equal(set, right)
-		if len(q.Answers) == 0 || !isRight && len(q.Answers) < 4 {
-			q.Answers = append(q.Answers, Answer{whoIn(set), isRight, whyInside(o, n, set, right)})
-		}
+	why := join("part.sentences", lists.Each(right, func(c int) Words { return whereabouts(o, c, n) })...)
+	q.Answers = []Answer{{whoIn(right), true, why}}
+	for _, client := range []int{1, 2} {
+		in := lists.Pick([]int{1, 2}, func(c int) bool { return slices.Contains(right, c) != (c == client) })
+		q.Answers = append(q.Answers, Answer{whoIn(in), false, whyNot(o, client, n)})
 	}
 	return q
 }
@@ -83,46 +79,45 @@ func whoIn(set []int) Words {
 	return join("part.and", lists.Each(set, func(c int) Words { return same(clientName(c)) })...)
 }
 
-// whyInside says why an answer is right: where each client is; or where those are that the answer has elsewhere.
-func whyInside(o *played, n int, set, in []int) Words {
-	var all []Words
-	for _, c := range []int{1, 2} {
-		if slices.Equal(set, in) || slices.Contains(set, c) != slices.Contains(in, c) {
-			all = append(all, whereabouts(o, c, n))
-		}
+// whyNot says why a client is not where an answer has it: inside, or not inside.
+func whyNot(o *played, client, n int) Words {
+	s, key := o.state(n), "quiz.inside.still"
+	switch {
+	case s.stage(client) != verdict.Inside:
+		return whereabouts(o, client, n)
+	case s.Clients[client-1].Paused:
+		key = "quiz.inside.paused"
+	case s.lease(client) == 0 && !o.History.Local:
+		key = "quiz.inside.keyless"
 	}
-	return join("part.sentences", all...)
+	return words(key, "client", clientName(client))
 }
 
-// whereabouts says since when a client is inside before the event at index n, and that neither the end of its lease nor
-// a pause takes it out; or why it is not inside: it has left, or has crashed, or gets in only later, or never.
+// whereabouts says since when a client is inside before the event at index n; or why it is not inside: it has left, or
+// has crashed, or gets in only later, or never.
 func whereabouts(o *played, client, n int) Words {
-	key, when, s := "quiz.inside.never", "", o.state(n)
-	inside, name := s.stage(client) == verdict.Inside, clientName(client)
+	key, when := "quiz.inside.never", ""
+	inside := o.state(n).stage(client) == verdict.Inside
 	for i := range o.History.Events {
 		switch e := &o.History.Events[i]; {
 		case e.Client != client:
 		case i < n && e.Kind == history.Crash:
-			key, when = "quiz.inside.crashed", millis(e)
+			key, when = "quiz.inside.crashed", secondsAt(e.At)
 		case i < n && e.Kind == history.Leave:
-			key, when = "quiz.inside.left", millis(e)
+			key, when = "quiz.inside.left", secondsAt(e.At)
 		case i < n && inside && e.Kind == history.Enter && o.state(i).stage(client) != verdict.Inside:
-			key, when = "quiz.inside.since", millis(e)
+			key, when = "quiz.inside.since", secondsAt(e.At)
 		case i >= n && e.Kind == history.Enter && when == "":
-			key, when = "quiz.inside.later", millis(e)
+			key, when = "quiz.inside.later", secondsAt(e.At)
 		}
 	}
-	all := []Words{words(key, "client", name, "time", when)}
-	if inside && s.Clients[client-1].Paused {
-		all = append(all, words("quiz.inside.paused"))
-	}
-	if inside && s.lease(client) == 0 && !o.History.Local {
-		all = append(all, words("quiz.inside.keyless", "client", name))
-	}
-	return join("part.sentences", all...)
+	return words(key, "client", clientName(client), "time", when)
 }
 
-func millis(e *history.Event) string { return reports.Millis(e.At, 0) }
+// secondsAt is an instant in seconds, to a tenth.
+func secondsAt(t time.Duration) string {
+	return strconv.FormatFloat(math.Round(t.Seconds()*10)/10, 'f', -1, 64)
+}
 
 // asking are the commands whose answer depends on a circumstance alone, with the keys of their rules.
 var asking = map[string]string{
@@ -175,7 +170,7 @@ func (s *served) tells() bool {
 }
 
 // replyMoments are the answers that depend on whose the key is, after something went wrong; of like ones the first.
-func (z *Quiz) replyMoments(c Cell, hard bool) []int {
+func (z *Quiz) replyMoments(c Cell) []int {
 	o := z.play(c)
 	if o == nil {
 		return nil
@@ -189,11 +184,11 @@ func (z *Quiz) replyMoments(c Cell, hard bool) []int {
 			}
 		}
 	}
-	return z.telling(moments, func(n int) bool { return servedAt(o, n).tells() }, hard)
+	return z.telling(moments, func(n int) bool { return servedAt(o, n).tells() })
 }
 
 // replyAt asks what a server answers.
-func (z *Quiz) replyAt(c Cell, n int, _ bool) *Question {
+func (z *Quiz) replyAt(c Cell, n int) *Question {
 	o := z.play(c)
 	s := servedAt(o, n)
 	command, right := reports.Command(s.answer.Cmd, o.History.Key), reports.Reply(s.answer.Reply)
@@ -203,8 +198,9 @@ func (z *Quiz) replyAt(c Cell, n int, _ bool) *Question {
 	why := words("quiz.reply.right", "reply", right, "command", command, "state", state)
 	q.Answers = []Answer{{same(right), true, join("part.sentences", why, words(rule(command)))}}
 	replies, seen := map[string]bool{right: true}, map[string]bool{s.whose: true}
-	for x := range z.lenders(c) {
-		for i := range x.History.Events {
+	for _, other := range append([]Cell{c}, grid(append([]string{c.Lock}, Usual.Locks...), Usual.Races)...) {
+		x := z.play(other)
+		for i := 0; x != nil && i < len(x.History.Events); i++ {
 			r := servedAt(x, i)
 			if r == nil || x.History.Local || seen[r.whose] || reports.Command(r.answer.Cmd, x.History.Key) != command {
 				continue
@@ -272,77 +268,87 @@ func freed(o *played, s *served) (how string, client int, time string) {
 		}
 		switch before := o.state(i).owner(e.Node); {
 		case e.Kind == history.Expire && before > 0:
-			return "ended", before, millis(e)
+			return "ended", before, secondsAt(e.At)
 		case e.Kind == history.Change && e.Key == o.History.Key && e.After == "" && e.Client > 0:
-			return "removed", e.Client, millis(e)
+			return "removed", e.Client, secondsAt(e.At)
 		case e.Kind == history.Failover || e.Kind == history.Up || e.Kind == history.Down:
-			return "lost", 0, millis(e)
+			return "lost", 0, secondsAt(e.At)
 		}
 	}
 	return "free", 0, ""
 }
 
 // once is the beginning: there is one question about a run.
-func (z *Quiz) once(c Cell, _ bool) []int {
+func (z *Quiz) once(c Cell) []int {
 	if z.play(c) == nil {
 		return nil
 	}
 	return []int{0}
 }
 
-// verdictAt asks what a run will come to, before what brings its first verdict about. In a grid FENCED stands for the
+// endings are what a wrong answer may say of a run.
+var endings = []verdict.Word{verdict.Overlap, verdict.Deadlock, verdict.Holds, verdict.Blocked, verdict.WrongDel,
+	verdict.StaleWrite}
+
+// verdictAt asks what a run will come to, before what brings its worst verdict about. In a grid FENCED stands for the
 // overlap.
-func (z *Quiz) verdictAt(c Cell, _ int, _ bool) *Question {
-	o, seen := z.play(c), map[verdict.Word]bool{}
-	fenced, stop := slices.Contains(o.Verdicts, verdict.Fenced), len(o.History.Events)
+func (z *Quiz) verdictAt(c Cell, _ int) *Question {
+	o := z.play(c)
+	first, stop := o.worst(), len(o.History.Events)
 	for _, f := range o.Judgement.Findings {
-		if seen[f.Verdict] = true; f.Verdict == o.Verdicts[0] {
+		if f.Verdict == first {
 			stop = min(stop, f.Event)
 		}
 	}
-	q := questionAt(o, stop, words("quiz.verdict"))
-	q.Answers, seen[o.Verdicts[0]] = []Answer{{same(string(o.Verdicts[0])), true, foundAndMeant(o)}}, true
-	for x := range z.lenders(c) {
-		if w := x.Verdicts[0]; len(q.Answers) < 4 && !seen[w] && (w.Broken() || w == verdict.Holds) {
-			seen[w] = true
-			why := words("quiz.verdict.wrong", "meaning", titled(reports.Meaning, w), "found", finding(o))
-			q.Answers = append(q.Answers, Answer{same(string(w)), false, why})
-		}
+	if first == verdict.Holds { // in the middle of what happens
+		stop = o.moments[len(o.moments)/2].Event + 1
 	}
-	if stop < 4 || len(q.Answers) < 3 || fenced {
+	if stop < 4 || !text.In("en").Has("quiz.word."+string(first)) || slices.Contains(o.Verdicts, verdict.Fenced) {
 		return nil
+	}
+	q := questionAt(o, stop, words("quiz.verdict"))
+	named := func(w verdict.Word) Words { return words("quiz.verdict.named", "what", inWords(w), "word", w) }
+	q.Answers = []Answer{{named(first), true, explained(o)}}
+	for _, i := range z.random.Perm(len(endings)) {
+		if w := endings[i]; len(q.Answers) < 4 && !slices.Contains(o.Verdicts, w) {
+			q.Answers = append(q.Answers, Answer{named(w), false, words("quiz.not."+string(w), "what", inWords(first))})
+		}
 	}
 	return q
 }
 
-// finding is the finding of a run's first verdict: which clients, and when.
+// inWords returns what a verdict says, in words that need no glossary.
+func inWords(w verdict.Word) Words { return words("quiz.word." + string(w)) }
+
+// finding says when a run comes to its worst verdict, and to which.
 func finding(o *played) Words {
 	for _, f := range o.Judgement.Findings {
-		if f.Verdict != o.Verdicts[0] || f.Event >= len(o.History.Events) {
-			continue
+		if f.Verdict == o.worst() && f.Event < len(o.History.Events) && !f.Forever {
+			at := o.History.Events[f.Event].At
+			return words("quiz.finding", "time", secondsAt(at), "what", inWords(f.Verdict))
 		}
-		found := sayAll(func(lang string) string {
-			return strings.TrimPrefix(reports.Margin(lang, o.History, f), "!! ")
-		})
-		if f.Forever {
-			return words("quiz.finding.only", "found", found)
-		}
-		return words("quiz.finding", "time", millis(&o.History.Events[f.Event]), "found", found)
 	}
-	return words("quiz.finding.only", "found", o.Verdicts[0])
+	return words("quiz.finding.only", "what", inWords(o.worst()))
 }
 
-// foundAndMeant is the finding of a run's first verdict, what that means, and the contract's reason for it.
-func foundAndMeant(o *played) Words {
-	all := []Words{titled(reports.Meaning, o.Verdicts[0])}
-	if o.Verdicts[0] != verdict.Holds {
-		all = append([]Words{finding(o)}, all...)
+// explained says what a run comes to, with the contract's reason for it.
+func explained(o *played) Words {
+	if why := reason(o); why != nil {
+		return join("part.sentences", finding(o), words("quiz.why", "why", why))
 	}
-	if r := contract.Why(o.Lock, o.Race); r != "" {
-		why := sayAll(func(lang string) string { return text.Reason(lang, "why", string(r)) })
-		all = append(all, words("quiz.why", "why", why))
+	if o.Forever() {
+		return join("part.sentences", finding(o), words("quiz.forever"))
 	}
-	return join("part.sentences", all...)
+	return finding(o)
+}
+
+// reason is the contract's for what a run comes to; nil: there is none.
+func reason(o *played) Words {
+	r := contract.Why(o.Lock, o.Race)
+	if r == "" {
+		return nil
+	}
+	return sayAll(func(lang string) string { return text.Reason(lang, "why", string(r)) })
 }
 
 // causes are the ways in which a key comes to be another's while its client is inside, with the events that each needs.
@@ -354,7 +360,7 @@ var causes = map[string]func(e history.Event) bool{
 }
 
 // causeAt asks what let a client in beside another one, in a run's first overlap.
-func (z *Quiz) causeAt(c Cell, _ int, _ bool) *Question {
+func (z *Quiz) causeAt(c Cell, _ int) *Question {
 	o := z.play(c)
 	i := slices.IndexFunc(o.Judgement.Findings, func(f verdict.Finding) bool { return f.Verdict == verdict.Overlap })
 	if i < 0 || o.Lock.Servers() > 1 {
@@ -377,7 +383,7 @@ func (z *Quiz) causeAt(c Cell, _ int, _ bool) *Question {
 	for _, way := range slices.Sorted(maps.Keys(causes)) {
 		why := words("quiz.cause.not." + way)
 		if way == how {
-			why = join("part.sentences", words("quiz.cause.right", "state", state), foundAndMeant(o))
+			why = words("quiz.cause.right", "state", state)
 		} else if slices.ContainsFunc(o.History.Events[:taken.apply], causes[way]) {
 			continue // it happened, though it is not what let the client in
 		}
@@ -391,70 +397,62 @@ func (z *Quiz) causeAt(c Cell, _ int, _ bool) *Question {
 
 // preventsAt asks which change prevents what a run has come to, unless the resource refuses late writes: then the locks
 // are not what saves the data.
-func (z *Quiz) preventsAt(c Cell, _ int, hard bool) *Question {
+func (z *Quiz) preventsAt(c Cell, _ int) *Question {
 	o := z.play(c)
-	survive, fall := z.changes(c, o, hard)
-	if !verdict.Fails(o.Verdicts) || len(survive) == 0 || len(fall) < 2 || strings.Contains(c.Race, "-fenced") ||
-		strings.Contains(c.Race, "-cas") {
+	if !verdict.Fails(o.Verdicts) || strings.Contains(c.Race, "-fenced") || strings.Contains(c.Race, "-cas") {
 		return nil
 	}
-	z.random.Shuffle(len(fall), func(i, j int) { fall[i], fall[j] = fall[j], fall[i] })
+	survive, fall := z.changes(c, o)
+	if len(survive) == 0 || len(fall) < 2 {
+		return nil
+	}
 	q := questionAt(o, len(o.History.Events), words("quiz.prevents", "found", finding(o)))
 	q.Answers = append(fall[:min(3, len(fall))], survive[z.random.IntN(len(survive))])
 	return q
 }
 
 // changes are those with which a cell's run survives, and with which it falls: the scope's other locks in its race,
-// without the hard ones, unless the quiz is hard; a resource that refuses late writes, if that helps; and a lease of
+// without the hard ones, unless it is one; a resource that refuses late writes, if that helps; and a lease of
 // twice the length, if that changes nothing. A lock without an expiry is none: it survives nearly everything, and no crash.
-func (z *Quiz) changes(c Cell, is *played, hard bool) (survive, fall []Answer) {
-	for _, l := range z.scope.Locks {
-		if l == c.Lock || !hard && difficultyOf(Cell{l, "calm"}) == Hard {
+// Those that fall for another reason than the others come first.
+func (z *Quiz) changes(c Cell, is *played) (survive, fall []Answer) {
+	isHard := func(lock string) bool { return difficultyOf(Cell{lock, "calm"}) == Hard }
+	var again []Answer
+	met := map[string]bool{}
+	for _, i := range z.random.Perm(len(z.scope.Locks)) {
+		l := z.scope.Locks[i]
+		if l == c.Lock || isHard(l) && !isHard(c.Lock) {
 			continue
 		}
 		said := words("quiz.prevents.lock", "lock", l, "title", titled(text.LockTitle, l))
 		switch o := z.play(Cell{l, c.Race}); {
 		case o == nil:
 		case verdict.Fails(o.Verdicts):
-			fall = append(fall, Answer{said, false, foundAndMeant(o)})
+			why := reason(o)
+			if why == nil {
+				why = inWords(o.worst())
+			}
+			of := &fall
+			if met[why["en"]] {
+				of = &again
+			}
+			met[why["en"]] = true
+			*of = append(*of, Answer{said, false, words("quiz.prevents.not", "lock", l, "why", why)})
 		case o.Verdicts[0] == verdict.Holds && !o.Forever():
-			survive = append(survive, Answer{said, true, foundAndMeant(o)})
+			survive = append(survive, Answer{said, true, words("quiz.prevents.right")})
 		}
 	}
 	if _, err := scenarios.ByName(c.Race + "-fenced"); err == nil {
 		if o := z.play(Cell{c.Lock, c.Race + "-fenced"}); o != nil && !verdict.Fails(o.Verdicts) {
-			survive = append(survive, Answer{words("quiz.prevents.fenced"), true, foundAndMeant(o)})
+			survive = append(survive, Answer{words("quiz.prevents.fenced"), true, words("quiz.prevents.refused")})
 		}
 	}
 	ttl := is.Settings.TTL // with which the work of some races grows
 	if o := z.play(Cell{c.Lock, fmt.Sprint(c.Race, ".ttl=", 2*ttl)}); o != nil && maps.Equal(finding(o), finding(is)) {
-		fall = append(fall, Answer{words("quiz.prevents.lease", "ttl", seconds(2*ttl)), false, foundAndMeant(o)})
+		why := words("quiz.prevents.lease.not", "ttl", seconds(2*ttl))
+		fall = append(fall, Answer{words("quiz.prevents.lease", "ttl", seconds(2*ttl)), false, why})
 	}
-	return survive, fall
-}
-
-// costAt asks how many requests a lock makes, by what other locks make.
-func (z *Quiz) costAt(c Cell, _ int, _ bool) *Question {
-	o := z.play(Cell{c.Lock, "calm"})
-	if o == nil || o.History.Local {
-		return nil
-	}
-	title, server := titled(text.LockTitle, c.Lock), reports.ServerName(o.History)
-	q := questionAt(o, 0, words("quiz.cost", "lock", c.Lock, "title", title, "server", server))
-	q.Outcome.History = nil
-	seen := map[int]bool{}
-	for _, name := range append([]string{c.Lock}, Usual.Locks...) {
-		entry, _ := race.Lock(name) // which was played
-		price, err := cost.Count(entry)
-		if z.err = cmp.Or(z.err, err); seen[price.Commands] || len(q.Answers) == 4 {
-			continue
-		}
-		seen[price.Commands] = true
-		why := words("label.costs.alone", "count", price.Commands, "roundtrips", fmt.Sprintf("%.0f", price.RoundTrips))
-		q.Answers = append(q.Answers, Answer{same(fmt.Sprint(price.Commands)), name == c.Lock,
-			words("quiz.cost.why", "lock", name, "why", why)})
-	}
-	return q
+	return survive, append(fall, again...)
 }
 
 // ownTitle is the title of a race that stands alone: that of some races refers to the race before them.

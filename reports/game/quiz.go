@@ -25,10 +25,10 @@ type Question struct {
 	Lock    string        `json:"lock"`
 	Race    Words         `json:"race"` // its title
 	Ask     Words         `json:"ask"`
-	Run     *Run          `json:"run,omitempty"` // up to the moment of the question; nil: none is shown
-	Answers []Answer      `json:"answers"`       // two to four
-	Link    string        `json:"link"`          // the whole run
-	Outcome *race.Outcome `json:"-"`             // of Run; its History is nil where none is shown
+	Run     *Run          `json:"run"`     // up to the moment of the question
+	Answers []Answer      `json:"answers"` // two to four
+	Link    string        `json:"link"`    // the whole run
+	Outcome *race.Outcome `json:"-"`       // of Run
 }
 
 // An Answer is one that can be chosen.
@@ -79,7 +79,7 @@ func grid(locks, races []string) (cells []Cell) {
 // A Difficulty is how hard a question is: as hard as its lock or its race, whichever is harder; "": however hard.
 type Difficulty string
 
-// The difficulties, in the order in which a quiz asks.
+// The difficulties.
 const (
 	Easy   Difficulty = "easy"
 	Medium Difficulty = "medium"
@@ -125,25 +125,30 @@ type Quiz struct {
 	scope  Scope // with its locks and races named
 	cells  []Cell
 	played map[Cell]*played
-	asked  map[string]bool // moments of cells, and the cells of which there is no other
+	asked  map[string]bool // moments of cells
+	about  map[Cell]int    // how many questions are about a cell
+	last   Cell            // of the last question
 	made   []*Question
 	err    error // the first of what was played
 }
 
-// NewQuiz makes the quiz of a seed: the same seed, the same questions. Easy ones come first.
+// NewQuiz makes the quiz of a seed: the same seed, the same questions.
 func NewQuiz(seed uint64, scope Scope) *Quiz {
 	z := &Quiz{random: rand.New(rand.NewPCG(seed, 0)), scope: scope, played: map[Cell]*played{},
-		asked: map[string]bool{}}
-	z.cells = lists.Pick(scope.Cells, scope.holds)
+		asked: map[string]bool{}, about: map[Cell]int{}}
 	if len(scope.Locks) == 0 {
 		z.scope.Locks = Usual.Locks
 	}
 	if len(scope.Races) == 0 {
 		z.scope.Races = Usual.Races
 	}
-	if len(scope.Cells) == 0 {
-		z.cells = grid(z.scope.Locks, z.scope.Races)
+	cells := scope.Cells
+	if len(cells) == 0 {
+		cells = grid(z.scope.Locks, z.scope.Races)
 	}
+	z.cells = lists.Pick(cells, func(c Cell) bool {
+		return scope.holds(c) && (scope.Difficulty == "" || scope.Difficulty == difficultyOf(c))
+	})
 	return z
 }
 
@@ -171,12 +176,22 @@ func (z *Quiz) Question(ctx context.Context, number int) (*Question, error) {
 	return z.made[number], nil
 }
 
-// Next makes a further question: easy ones first, unless the scope says how hard they are, and kinds in turn as long as
-// there are such questions. No question comes twice.
+// ofEach is how many questions about a lock come before those about the next.
+const ofEach = 3
+
+// Next makes a further question: the locks come in the order of the scope, as they were invented, and kinds in turn, as
+// long as there are such questions. No question comes twice, and none of the run or the kind of the last one, if there is another.
 func (z *Quiz) Next() (*Question, error) {
-	for _, d := range z.difficulties() {
+	var locks []string
+	for _, c := range z.cells {
+		if !slices.Contains(locks, c.Lock) {
+			locks = append(locks, c.Lock)
+		}
+	}
+	for tried := range 2 * len(locks) {
+		lock := locks[(tried+len(z.made)/ofEach)%len(locks)]
 		for k := range kinds {
-			q := z.find(&kinds[(len(z.made)+k)%len(kinds)], d)
+			q := z.find(&kinds[(len(z.made)+k)%len(kinds)], lock, tried >= len(locks))
 			if z.err != nil {
 				return nil, z.err
 			}
@@ -189,67 +204,42 @@ func (z *Quiz) Next() (*Question, error) {
 	return nil, &NoQuestionError{len(z.made)}
 }
 
-// difficulties are those of the next question, in the order in which they are tried.
-func (z *Quiz) difficulties() []Difficulty {
-	if z.scope.Difficulty != "" {
-		return []Difficulty{z.scope.Difficulty}
+// find makes a question of a kind about a lock that was not asked yet, of the run that was asked about least, and of
+// those the easiest; nil: there is none. last allows the run and the kind of the last question.
+func (z *Quiz) find(k *kind, lock string, last bool) *Question {
+	if n := len(z.made); !last && n > 0 && z.made[n-1].Kind == k.name {
+		return nil
 	}
-	all := []Difficulty{Easy, Medium, Hard}
-	first := min(len(z.made)/len(kinds), len(all)-1)
-	return slices.Concat(all[first:], all[:first])
-}
-
-// find makes a question of a kind that was not asked yet; nil: there is none.
-func (z *Quiz) find(k *kind, d Difficulty) *Question {
-	cells := lists.Pick(z.cells, func(c Cell) bool { return difficultyOf(c) == d })
+	cells := lists.Pick(z.cells, func(c Cell) bool { return c.Lock == lock && (last || c != z.last) })
 	z.random.Shuffle(len(cells), func(i, j int) { cells[i], cells[j] = cells[j], cells[i] })
-	if len(z.made) == 0 { // where the articles begin
-		later := func(c Cell) bool { return c.Lock != "setnx" && c.Lock != "token" }
-		cells = append(slices.DeleteFunc(slices.Clone(cells), later), lists.Pick(cells, later)...)
-	}
+	rank := func(c Cell) int { return slices.Index(Difficulties, string(difficultyOf(c))) }
+	slices.SortStableFunc(cells, func(a, b Cell) int { return cmp.Or(z.about[a]-z.about[b], rank(a)-rank(b)) })
 	for _, c := range cells {
-		spent := fmt.Sprint(k.name, c)
-		if z.asked[spent] {
-			continue
-		}
-		for _, n := range k.moments(z, c, d != Easy) {
+		for _, n := range k.moments(z, c) {
 			key := fmt.Sprint(k.name, c, n)
-			if k.ofLock {
-				key = fmt.Sprint(k.name, c.Lock)
-			}
 			if z.asked[key] {
 				continue
 			}
 			z.asked[key] = true
-			if q := k.ask(z, c, n, d != Easy); q != nil {
-				q.Kind, q.Lock, q.Race = k.name, q.Outcome.Lock.ID, ownTitle(q.Outcome.Race.ID)
-				if q.Outcome.History != nil {
-					run := runOf(q.Outcome, false)
-					q.Run = &run
-				}
+			if q := k.ask(z, c, n); q != nil {
+				z.about[c]++
+				z.last = c
+				run := runOf(q.Outcome, false)
+				q.Kind, q.Lock, q.Race, q.Run = k.name, lock, ownTitle(q.Outcome.Race.ID), &run
 				z.random.Shuffle(len(q.Answers), func(i, j int) {
 					q.Answers[i], q.Answers[j] = q.Answers[j], q.Answers[i]
 				})
 				return q
 			}
 		}
-		if z.err != nil {
-			return nil
-		}
-		z.asked[spent] = true
 	}
 	return nil
 }
 
-// telling puts the moments first that tell more than the others, both in an order of chance. Of a hard quiz the others
-// are no questions.
-func (z *Quiz) telling(moments []int, tells func(n int) bool, hard bool) []int {
+// telling puts the moments first that tell more than the others, both in an order of chance.
+func (z *Quiz) telling(moments []int, tells func(n int) bool) []int {
 	z.random.Shuffle(len(moments), func(i, j int) { moments[i], moments[j] = moments[j], moments[i] })
-	all := lists.Pick(moments, tells)
-	if hard {
-		return all
-	}
-	return append(all, lists.Pick(moments, func(n int) bool { return !tells(n) })...)
+	return append(lists.Pick(moments, tells), lists.Pick(moments, func(n int) bool { return !tells(n) })...)
 }
 
 // play plays a lock in a race; nil: the race does not apply, or shows nothing, or err is set.
@@ -276,22 +266,18 @@ func (z *Quiz) play(c Cell) *played {
 	return z.played[c]
 }
 
-// lenders are the runs that may lend a wrong answer: the cell's own first, then those of its lock, then all.
-func (z *Quiz) lenders(c Cell) func(yield func(*played) bool) {
-	cells := append(append([]Cell{c}, grid([]string{c.Lock}, Usual.Races)...), grid(Usual.Locks, Usual.Races)...)
-	return func(yield func(*played) bool) {
-		for _, other := range cells {
-			if p := z.play(other); p != nil && !yield(p) {
-				return
-			}
-		}
-	}
-}
-
 // played is the whole run of a cell, with the states that it comes to.
 type played struct {
 	*race.Outcome
 	moments []reports.Moment
+}
+
+// worst is the verdict that a run is known for: a deadlock, or its first.
+func (p *played) worst() verdict.Word {
+	if slices.Contains(p.Verdicts, verdict.Deadlock) {
+		return verdict.Deadlock
+	}
+	return p.Verdicts[0]
 }
 
 // troubled reports whether something went wrong up to the event at index n.

@@ -70,7 +70,7 @@ func TestQuiz(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if len(kinds) != 6 {
+		if len(kinds) != 5 {
 			t.Errorf("kinds of questions: %v", kinds)
 		}
 	}

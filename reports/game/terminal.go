@@ -7,16 +7,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios/play"
 	"locklab/scenarios/race"
 	"locklab/simulator"
-	"locklab/simulator/history"
 	"locklab/simulator/i18n"
-	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
 
@@ -82,10 +79,11 @@ type Session struct {
 	level   int          // its number, from 1; 0: none
 	harm    verdict.Word // to be brought about; "": none
 	at      *Position
-	before  *Lost // where the goal came out of reach; nil: it is in reach
-	reached bool  // and said so
-	proved  bool  // it was said, or given up, that the goal cannot be reached
-	won     bool  // the next level is offered
+	before  *Lost  // where the goal came out of reach; nil: it is in reach
+	hinted  string // the position of which a hint was given
+	reached bool   // and said so
+	proved  bool   // it was said, or given up, that the goal cannot be reached
+	won     bool   // the next level is offered
 	next    *bool
 }
 
@@ -178,36 +176,19 @@ func (t *Session) show(p *Position) {
 		t.out.lanes(p.at.Outcome)
 		t.out.Printf("\n")
 	}
-	each := lists.Each(p.Faults, func(f Fault) string { return fmt.Sprintf("%s %d/%d", f.Name, f.Used, f.Most) })
-	used := any(strings.Join(each, ", "))
-	if len(each) == 0 {
-		used = orNone("")
-	}
-	t.out.line("", words("play.now", "time", reports.Millis(p.at.Now, 0), "steps", p.Steps, "faults", used))
-	s := reports.StateOf(p.at.Outcome.History)
-	for c, at := range s.Clients[:t.table.game.Bounds.Clients] {
-		t.out.line("  "+clientName(c+1)+"  ", stageWords(at))
-	}
-	for n, k := range s.Keys {
-		name := p.at.Outcome.History.Key
-		if len(s.Keys) > 1 {
-			name = fmt.Sprintf("n%d %s", n+1, name)
-		}
-		t.out.line("  ", keyWords(name, k, p.at.Now))
+	if p.Did != nil {
+		t.out.tell("", p.Did)
+		t.out.Printf("\n")
 	}
 	if t.harm != "" && p.End == nil {
-		if doom, ok := t.ask(Request{Do: "doom"}).(*Doom); ok && doom.Known {
-			if p.Steps > 0 {
-				t.out.line("  ", words("play.doom", "share", doom.Percent, "harm", t.harm))
-			}
-			if t.before = doom.Lost; t.before != nil {
-				t.out.Printf("\n")
-				t.out.tell("", t.before.Said)
-				t.out.Sentence("play.lost.back")
-			}
+		if lost, ok := t.ask(Request{Do: "lost"}).(*Lost); ok && lost.Said != nil {
+			t.before = lost
+			t.out.tell("", lost.Said)
+			t.out.tell("  "+t.out.Say("play.learn")+" ", lost.Remember)
+			t.out.Sentence("play.lost.back")
+			t.out.Printf("\n")
 		}
 	}
-	t.out.Printf("\n")
 	for i, m := range p.Moves {
 		mark := " "
 		if m.Fault {
@@ -227,34 +208,6 @@ func (t *Session) show(p *Position) {
 	}
 }
 
-// stageWords describes the state of a client.
-func stageWords(at reports.ClientState) Words {
-	return sayAll(func(lang string) string {
-		said := text.Say(lang, "play.stage."+at.Name())
-		if at.Paused {
-			said += text.Say(lang, "play.paused")
-		}
-		return said
-	})
-}
-
-// keyWords describes the locked key, which has a name, on a server.
-func keyWords(name string, k reports.KeyState, now time.Duration) Words {
-	key, owner := "play.key.lease", "?"
-	switch {
-	case k.Down:
-		key = "play.key.down"
-	case !k.Held:
-		key = "play.key.free"
-	case k.Until == history.Forever:
-		key = "play.key.forever"
-	}
-	if k.Owner > 0 {
-		owner = clientName(k.Owner)
-	}
-	return words(key, "key", name, "owner", owner, "left", reports.Millis(max(k.Until-now, 0), 0))
-}
-
 // lesson says what is to be learned from a level, and where to go on, if that is wanted.
 func (t *Session) lesson(on bool) {
 	if t.level == 0 {
@@ -267,9 +220,6 @@ func (t *Session) lesson(on bool) {
 		tell("play.learn", l.Learn[lang])
 		if on {
 			tell("play.question", l.Question[lang]+" ("+strings.TrimSpace("locklab explain interview "+l.Topic)+")")
-		}
-		if on && l.Fix > 0 {
-			tell("play.fix", fmt.Sprintf("%s (locklab play --level %d)", course[l.Fix-1].Title[lang], l.Fix))
 		}
 	}
 	if t.won = on && t.level < len(course); t.won {
@@ -341,7 +291,12 @@ func (t *Session) advise(letter string) {
 	}
 	switch answer := t.ask(Request{Do: do}).(type) {
 	case *Hint:
-		t.out.tell("", answer.Said)
+		if t.hinted == t.at.Link {
+			t.out.tell("", answer.Said)
+		} else {
+			t.hinted = t.at.Link
+			t.out.tell("", answer.Idea)
+		}
 	case *Judged:
 		t.out.tell("", answer.Said)
 		if t.proved = t.proved || answer.Right; answer.Right && letter != "h" {
@@ -402,13 +357,9 @@ func (s *Screen) Ask(questions []*Question, again string) {
 
 func (s *Screen) showQuestion(q *Question, n int) {
 	s.Printf("\n")
-	if q.Run == nil { // about several locks
-		s.tell("", words("board.question", "n", n))
-	} else {
-		s.tell("", words("quiz.head", "n", n, "lock", q.Outcome.Lock.Heading(), "race", q.Race))
-		s.Printf("\n")
-		s.lanes(q.Outcome)
-	}
+	s.tell("", words("quiz.head", "n", n, "lock", q.Outcome.Lock.Heading(), "race", q.Race))
+	s.Printf("\n")
+	s.lanes(q.Outcome)
 	s.Printf("\n")
 	s.tell("", q.Ask)
 	for i, answer := range q.Answers {

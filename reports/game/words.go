@@ -66,14 +66,16 @@ func counted(of string, n int) Words {
 	return words("play.many."+of, "n", n)
 }
 
+// budgeted says what a player may do with a fault of a budget.
+func budgeted(b simulator.FaultBudget) Words {
+	return words("play.budget."+b.Fault.Name, "time", seconds(b.Max))
+}
+
 // orNone says which faults a budget allows.
 func orNone(budget faults.Budget) Words {
 	var all []Words
 	for _, b := range budget.Faults() {
-		one := same(b.Fault.Name)
-		if key := "play.budget." + b.Fault.Name; text.In("en").Has(key) {
-			one = words(key, "time", seconds(b.Max))
-		}
+		one := budgeted(b)
 		if b.Times > 1 {
 			one = words("play.budget.times", "n", b.Times, "what", one)
 		}
@@ -112,7 +114,7 @@ func movesOf(p *play.Position) []Words {
 // describe returns what a move does.
 func describe(p *play.Position, m *play.Move, lang string) string {
 	events := p.Outcome.History.Events
-	said := reports.Summary(m.Run, len(events), len(m.Run.Events), m.Run.End-p.Now, lang)
+	said := reports.Summary(m.Run, len(events), len(m.Run.Events), m.Run.End-p.Now, seconds, lang)
 	pausedAt, paused := play.PausedAt(events, int(m.Choice.Client))
 	switch {
 	case m.Choice == faults.PauseUnsentOf(int(m.Choice.Client)):
@@ -120,7 +122,7 @@ func describe(p *play.Position, m *play.Move, lang string) string {
 	case m.Choice.Verb == simulator.Orphaned:
 		return orphan(p, m)[lang]
 	case m.Choice.Verb == simulator.Resume && said != "" && paused:
-		return text.Say(lang, "play.wakes", "what", said, "time", reports.Span(p.Now-pausedAt))
+		return text.Say(lang, "play.wakes", "what", said, "time", seconds(p.Now-pausedAt))
 	case said != "":
 		return said
 	case m.Choice.Verb == simulator.Start:

@@ -2,6 +2,7 @@
 //
 //	o.listings        the code that run.calls name
 //	o.part            which part of the page's width there is for it; 1 without
+//	o.board           the lock in a few lines: clients stand at them, and the code that run.calls name is shown on request
 //	o.code            the element in which the code is shown; without, it stands beside the lines
 //	o.still           the end of the run, without anything to play it with
 //	o.fold            the lines of the run are shown on request
@@ -100,7 +101,7 @@ function motion(run, o = {}) {
     if (m.w !== "OVERLAP" || m.t <= m.f) continue;
     const a = xOf(m.f), b = xOf(m.t);
     put("rect", { x: a, y: MOTION.top - 4, width: b - a, height: axis - MOTION.top + 4, class: "motion-overlap" });
-    if (b - a > 60) label((a + b) / 2, axis - 5, `${m.w} ${ms(m.t - m.f)} ms`, "motion-harm motion-small", "middle");
+    if (b - a > 60) label((a + b) / 2, axis - 5, `${m.w} ${ms((m.t - m.f) / 1e3)} s`, "motion-harm motion-small", "middle");
   }
 
   // ---- clients ---------------------------------------------------------------------------
@@ -177,7 +178,7 @@ function motion(run, o = {}) {
       const middle = (edge + target) / 2;
       if (m.s >= 0 && m.a >= 0) arrow(X[m.s], edge, X[m.a], target, "");
       else if (live && m.s >= 0 && !m.l) flying.push([m, X[m.s], edge, target]);
-      else if (m.s >= 0) { put("line", { x1: X[m.s], y1: edge, x2: X[m.s] + 6, y2: middle, class: "motion-message" }).style.stroke = paint(m.c); cross(X[m.s] + 7, middle); }
+      else if (m.s >= 0) { put("line", { x1: X[m.s], y1: edge, x2: X[m.s] + 6, y2: middle, class: "motion-message" }).style.stroke = paint(m.c); if (m.l) cross(X[m.s] + 7, middle); }
       if (m.a >= 0 && m.r >= 0) arrow(X[m.a], target, X[m.r], edge, "motion-reply");
       else if (live && m.a >= 0 && actsOn({ message: m.i }).length) flying.push([m, X[m.a], target, edge]);
       else if (m.a >= 0 && m.l) { put("line", { x1: X[m.a], y1: target, x2: X[m.a] + 6, y2: middle, class: "motion-message motion-reply" }).style.stroke = paint(m.c); cross(X[m.a] + 7, middle); }
@@ -197,8 +198,8 @@ function motion(run, o = {}) {
   const clocks = []; // what says that a clock is off, with its text
   const news = node("g"); // flags stand above the cover, and what is still to come is pale
   const raise = (e, x) => { e.dataset.x = x; news.append(e); return e; };
-  const flags = [...(run.faults ?? []).map((f) => ({ e: f.e, fault: true, clock: /clock/.test(f.w), text: "⚡ " + own(f.s) + (f.c ? " c" + f.c : "") + (f.n && run.nodes > 1 ? " n" + f.n : "") })),
-    ...(run.marks ?? []).map((m) => ({ e: m.e, calm: m.w === "FENCED", text: own(m.s).replace(/^!! /, "") }))].sort((a, b) => a.e - b.e);
+  const flags = [...(run.faults ?? []).map((f) => ({ e: f.e, fault: true, clock: /clock/.test(f.w), text: "⚡ " + plain(f.s) })),
+    ...(run.marks ?? []).map((m) => ({ e: m.e, calm: m.w === "FENCED", text: plain(m.s).replace(/^!! /, "") }))].sort((a, b) => a.e - b.e);
   for (const f of flags) {
     const x = X[f.e], long = widthOf(f.text, 7) + 12;
     const end = x + long > limit && x > long; // near the right edge it stands before its line
@@ -303,10 +304,10 @@ function motion(run, o = {}) {
     who.replaceChildren(...shown.map((c) => {
       const [stage, paused] = s.c[c - 1].split("/");
       const acts = live && state.x >= X[last] ? actsOn({ client: c }) : [];
-      const card = el(acts.length ? "button" : "div", { type: acts.length ? "button" : undefined, onclick: acts.length ? (e) => offer(acts, e) : null, className: `motion-card ${acts.length ? "motion-act " : ""}${stage}${paused ? " paused" : ""}${harmful && inside.includes(c) ? " overlap" : ""}` }, el("b", "c" + c), " " + say("motion.stage." + stage) + (paused ? say("motion.stage.paused") : ""));
+      const card = el(acts.length ? "button" : "div", { type: acts.length ? "button" : undefined, onclick: acts.length ? (e) => offer(acts, e) : null, className: `motion-card ${acts.length ? "motion-act " : ""}${stage}${paused ? " paused" : ""}${harmful && inside.includes(c) ? " overlap" : ""}` }, el("b", "c" + c + (c === run.probe ? "*" : "")), " " + say("motion.stage." + stage) + (paused ? say("motion.stage.paused") : ""));
       card.style.setProperty("--client", paint(c));
       return card;
-    }), ...alike(s.k).map(([k, name]) => el("div.motion-card", el("b", name || run.key), " ", keyOf(k, t, run))));
+    }), ...alike(s.k).map(([k, name]) => el("div.motion-card.key", el("b", name || run.key), " ", keyOf(k, t, run))));
     const row = run.rows.findLastIndex((r) => X[r.e] <= state.x + 1e-6);
     table.current(row);
     const r = run.rows[row];
@@ -342,11 +343,24 @@ function motion(run, o = {}) {
         return el("span.line" + (here.length ? " here" : "") + (latest && latest.l.some(([b, k]) => b === n && k === i) ? " latest" : ""), el("i", here.map((c) => "c" + c).join(" ")), text || " ");
       })));
     });
-    code.replaceChildren(el("h3", say("motion.code")), top, ...(below.length ? [el("details", { open: unfolded }, el("summary", say("motion.below")), below)] : []));
+    if (o.board) below.unshift(top);
+    code.replaceChildren(el("h3", say("motion.code")), o.board ? drawBoard(s, event) : top, ...(below.length ? [el("details", { open: unfolded }, el("summary", say(o.board ? "motion.go" : "motion.below")), below)] : []));
     for (const pre of code.querySelectorAll("pre")) {
       const line = pre.querySelector(".latest");
       if (line) pre.scrollTop = line.offsetTop - pre.clientHeight / 2;
     }
+  }
+
+  // drawBoard shows the few lines of a lock, with who is where: inside at work(), before or behind it at the line that names
+  // the command that was sent last.
+  function drawBoard(s, event) {
+    const lines = o.board.trimEnd().split("\n"), work = lines.findIndex((line) => /\bwork\(/.test(line));
+    const at = shown.map((c) => {
+      const [stage] = s.c[c - 1].split("/"), word = run.messages.findLast((m) => m.c === c && m.n > 0 && m.s >= 0 && m.s <= event)?.w.split(" ")[0];
+      const from = { acquiring: 0, waiting: 0, inside: work, leaving: work, releasing: work + 1 }[stage] ?? lines.length;
+      return Math.max(from, lines.findIndex((line, i) => i >= from && (i < work) === (from < work) && from !== work && line.includes(word)));
+    });
+    return el("pre", { tabIndex: 0 }, lines.map((line, i) => el("span.line" + (at.includes(i) ? ".here" : ""), el("i", shown.filter((c, n) => at[n] === i).map((c) => "c" + c).join(" ")), line)));
   }
 
   // ---- playing ------------------------------------------------------------------------------------------
@@ -512,7 +526,7 @@ function keyOf(k, t, run) {
   const owner = k.o ? "c" + k.o : "?";
   if (k.u < 0) return say(run.zookeeper ? "motion.session" : "motion.forever", { owner });
   const left = Math.max(k.u - t, 0), width = Math.min(100, (100 * left) / (run.ttl || 1)) + "%";
-  return el("span", owner + " ", el("span.motion-left", el("i", { style: `width:${width}` })), ` ${Math.round(left / 1000)} ms`);
+  return el("span", owner + " ", el("span.motion-left", el("i", { style: `width:${width}` })), ` ${ms(left / 1e3)} s`);
 }
 
 // lanesOf is a run as lines: time, a column for each client, and the key. seek is called with

@@ -19,7 +19,8 @@ import (
 //	play.js     levels and games
 //	race.js     a lock in a race
 //	lessons.js  texts in pages
-//	quiz.js     questions
+//	quiz.js     questions about runs
+//	ask.js      questions of an interview
 type Board struct {
 	Data       []byte // JSON: what the page shows before its engine is ready
 	Known      any    // answers of the engine by the words of the request, see game.Table.Known; nil: none
@@ -29,7 +30,7 @@ type Board struct {
 }
 
 // boardScripts are the parts of the board's own script, in their order.
-var boardScripts = []string{"engine.js", "board.js", "play.js", "race.js", "lessons.js", "quiz.js"}
+var boardScripts = []string{"engine.js", "board.js", "play.js", "race.js", "lessons.js", "quiz.js", "ask.js"}
 
 // WriteBoard writes the page. It loads nothing but EngineFile, and sends requests to its own server only.
 func WriteBoard(w io.Writer, b Board) error {

@@ -3,13 +3,13 @@
 //	levels   the course                 free     a lock and faults of one's own choice
 //	game     a position                 quiz     a question
 //	race     a lock in a race           lessons  texts, with what they tell to be played
-//	help     words and keys
+//	ask      a question of an interview help     words and keys
 //
 // state is all that the page knows; keep holds what outlives it (this browser only). Each view
 // has an address, so that Back and Forward lead from view to view. A game is one entry of the
 // browser's history, whatever its moves: they are taken back in the game.
 "use strict";
-const state = { get lang() { return ui.lang; }, set lang(lang) { ui.lang = lang; }, view: "levels", busy: false, ready: false, visits: 0, about: {} };
+const state = { get lang() { return ui.lang; }, set lang(lang) { ui.lang = lang; }, view: "levels", busy: false, ready: false, visits: 0, about: "" };
 const keep = {
   get(name) { try { return localStorage.getItem("locklab." + name); } catch { return null; } },
   set(name, value) { try { localStorage.setItem("locklab." + name, value); } catch { /* a file may have no storage */ } },
@@ -23,7 +23,7 @@ const byFamily = (locks = DATA.locks) => [...new Set(locks.map((l) => own(l.fami
 function tell(text, bad = false) {
   const m = document.getElementById("message");
   m.textContent = text;
-  m.className = bad ? "bad" : "";
+  m.className = bad ? "bad" : text && text === plain(state.at?.did) && state.view === "game" ? "unseen" : ""; // it stands beside the moves
 }
 
 // ---- the line of what was asked for --------------------------------------------------
@@ -94,7 +94,7 @@ function leave() {
 
 // ---- views and addresses ---------------------------------------------------------------
 
-const VIEWS = { levels: drawLevels, race: drawRace, lessons: drawLessons, free: drawFree, game: drawGame, quiz: drawQuiz, help: drawHelp };
+const VIEWS = { levels: drawLevels, race: drawRace, lessons: drawLessons, free: drawFree, game: drawGame, quiz: drawQuiz, ask: drawAsk, help: drawHelp };
 
 // turn goes to a view, with what it shows. In the line it does so only if no other view was
 // opened meanwhile.
@@ -104,7 +104,7 @@ function turn(view, values = {}, here = line[0]) {
   state.view = view;
   state.drawn = "";
   redraw();
-  if (!here?.returning) mark();
+  mark(here?.returning);
   window.scrollTo(0, 0);
   return "";
 }
@@ -112,6 +112,7 @@ function turn(view, values = {}, here = line[0]) {
 // open shows a view that needs no engine, at once.
 function open(view) {
   if (view === "quiz" && !state.question) return state.answers ? visit(() => ask(state.seed, state.number)) : startQuiz(state.seed ?? random());
+  if (view === "ask") return nextAsked();
   if (view === "race" && !state.race) return playRace("token", "gc-pause");
   ++state.visits;
   tell("");
@@ -146,6 +147,7 @@ function address() {
     case "game": return (state.level ? `level.${state.level.number}` : "") + (state.at.steps || !state.level ? (state.level ? "." : "") + state.at.link : "");
     case "race": return state.race ? state.hash : "race";
     case "quiz": return quizAddress();
+    case "ask": return state.asking.number ? "ask." + state.asking.number : "ask";
     case "lessons": return state.lesson ? `lesson.${state.lesson.name.replaceAll(" ", ".")}${state.page ? "/" + (state.page + 1) : ""}` : "lessons";
   }
   return state.view;
@@ -167,7 +169,7 @@ function follow() {
     ++state.visits;
     return turn(hash || "levels", {}, { visit: state.visits, returning: true });
   }
-  const [, kind, rest = ""] = /^(level|race|lessons?|quiz|play)(?:\.(.*))?$/s.exec(hash) ?? [], words = rest.split(".");
+  const [, kind, rest = ""] = /^(level|race|lessons?|quiz|ask|play)(?:\.(.*))?$/s.exec(hash) ?? [], words = rest.split(".");
   return visit(() => {
     if (line[0].visit !== state.visits) return ""; // gone on meanwhile
     switch (kind) {
@@ -175,6 +177,7 @@ function follow() {
       case "race": return race(words[0] || "token", words[1] ?? "gc-pause", words.slice(2).join("."));
       case "lesson": case "lessons": return lesson(...rest.split("/"));
       case "quiz": return rest ? openQuiz(rest) : ask(state.seed ?? random(), state.number ?? 0);
+      case "ask": return askMe(rest || undefined);
       case "play": return start(words[0], words[1] ?? state.budget ?? "pause=1");
     }
     return openAny(hash);
@@ -190,16 +193,17 @@ function drawFrame() {
   home.textContent = say("board.title");
   home.onclick = () => open("levels");
   Object.assign(document.getElementById("skip"), { textContent: say("board.skip"), onclick: (e) => { e.preventDefault(); document.getElementById("main").focus(); } });
-  const tabs = ["levels", "race", "lessons", "free", "quiz", "help"].map((view) => {
+  const tabs = ["levels", "race", "lessons", "free", "quiz", "ask"].map((view) => {
     const b = button(say(view === "race" ? "board.races" : "board." + view), () => (view === "lessons" ? openLessons() : open(view)));
     if (state.view === view) b.setAttribute("aria-current", "page");
     return b;
   });
-  if (state.at && state.view !== "game") tabs.push(button(wide() ? `▶ ${state.at.lock}` : "▶", () => open("game")));
+  if (state.at && state.view !== "game") tabs.splice(1, 0, button("▶ " + say("board.game"), () => open("game")));
   document.getElementById("tabs").replaceChildren(...tabs);
+  document.getElementById("tabs").scrollLeft = document.querySelector("#tabs [aria-current]")?.offsetLeft ?? 0;
   const tools = document.getElementById("tools");
-  tools.replaceChildren(...[[say("board.language"), "language", language], ["◐", "theme", theme], ["A+", "large", large]].map(([label, key, what]) => sign(label, say("board." + key), what)));
-  tools.lastChild.setAttribute("aria-pressed", document.body.classList.contains("large"));
+  tools.replaceChildren(...[[say("board.language"), "language", language], ["◐", "theme", theme], ["A+", "large", large], ["?", "help", () => open("help")]].map(([label, key, what]) => sign(label, say("board." + key), what)));
+  tools.children[2].setAttribute("aria-pressed", document.body.classList.contains("large"));
   document.getElementById("foot").textContent = say(ENGINE === "server" ? "board.native" : "board.works");
 }
 
@@ -207,7 +211,7 @@ const MEANINGS = Object.keys(DATA.texts.en).filter((key) => key.startsWith("mean
 
 function drawHelp() {
   const words = (pairs) => el("dl", pairs.map(([word, meaning]) => [el("dt", word), el("dd", meaning)]));
-  show(el("h2", say("board.help")), el("p", say("board.keys")), el("p", say("board.picture")),
+  show(el("h2", say("board.help")), ...say("board.keys").split("//").map((keys) => el("p", keys)), el("p", say("board.picture")),
     el("h3", say("board.words")), words(["par", "lost", "cut"].map((w) => [say(`board.word.${w}`), say(`board.word.${w}.means`)])
       .concat([["c3", say("board.probe", { n: 3 })]])),
     el("h3", say("term.timeline.name")), ...say("term.timeline.text").split("//").map((sign) => el("p", sign)),
@@ -236,7 +240,7 @@ function large() {
 // ---- keys ------------------------------------------------------------------------------
 
 // A key of a game or a quiz is looked up when its turn in the line comes.
-const KEYS = { game: gameKey, quiz: quizKey };
+const KEYS = { game: gameKey, quiz: quizKey, ask: askKey };
 
 function press(view, key) {
   const done = KEYS[view]?.(key);
@@ -250,7 +254,7 @@ addEventListener("keydown", (e) => {
   else if (e.key === "l") language();
   else if (e.key === "t") theme();
   else if (e.key === "p") large();
-  else if (/^[1-9uhgcnabd]$/.test(e.key) && (KEYS[state.view] || line.some((one) => one.visit))) {
+  else if (/^([1-9uhgcnabd]|Enter)$/.test(e.key) && !(e.key === "Enter" && e.target.closest("button, a, summary")) && (KEYS[state.view] || line.some((one) => one.visit))) {
     const view = KEYS[state.view] ? state.view : undefined;
     work(() => press(view ?? state.view, e.key), { view });
   } else state.moving?.key(e);
@@ -263,7 +267,7 @@ function begin() {
   state.lang = keep.get("lang") ?? ((navigator.language || "en").startsWith("zh") ? "zh" : "en");
   const dark = matchMedia("(prefers-color-scheme: dark)");
   (dark.onchange = () => { document.documentElement.dataset.theme = keep.get("theme") ?? (dark.matches ? "dark" : "light"); })();
-  Object.assign(state, JSON.parse(keep.get("quiz") ?? "{}")); // where it was left
+  Object.assign(state, JSON.parse(keep.get("quizzed") ?? "{}")); // where it was left
   if (keep.get("large")) document.body.classList.add("large");
   document.getElementById("line").append(el("span"), button("", leave));
   redraw();

@@ -84,7 +84,7 @@ const engine = (() => {
   let second = null;
   const shipped = document.getElementById("known").textContent, known = unzipped(shipped); // answers that came with the page
   async function ask(request, aside = false) {
-    const { do: what, link, harm, number, name } = request, key = [what, link, what === "at" ? undefined : harm, number, name].filter((w) => w || w === 0).join("|");
+    const { do: what, link, harm, ...more } = request, key = [what, link, what === "at" ? undefined : harm, ...["number", "name", "lock", "race", "settings"].map((w) => more[w])].filter((w) => w || w === 0).join("|");
     const there = (await known)?.[key];
     if (there) return typeof there === "string" ? (await known)["at|" + there] : there;
     await started;

@@ -5,13 +5,9 @@ const PATH = 10; // screens of the path
 const screens = () => Array.from({ length: PATH }, (_, i) => [String(i + 1), String(i + 1)]);
 const PAGE = 42; // lines of a page, as far as its sections end there
 
-const read = (name, page) => {
-  if (lessons.has(name)) { // no engine is needed
-    ++state.visits;
-    return turn("lessons", { lesson: lessons.get(name), page: page ?? 0 }, null);
-  }
-  return visit(() => lesson(name.replaceAll(" ", "."), page));
-};
+// read opens a lesson; one that was read needs no engine.
+const read = (name, page = 0) => (lessons.has(name) ? turn("lessons", { lesson: lessons.get(name), page, visits: state.visits + 1 }, null)
+  : visit(() => lesson(name.replaceAll(" ", "."), page + 1)));
 
 async function lesson(address, page = 1) {
   let name = address.replaceAll(".", " ").trim();
@@ -21,11 +17,7 @@ async function lesson(address, page = 1) {
 }
 
 // openLessons shows where lessons begin: the first screen of the path, or what there is while the engine is busy.
-function openLessons() {
-  if (lessons.has("path 1") || !state.busy) return read("path 1");
-  state.lesson = null;
-  open("lessons");
-}
+const openLessons = () => (lessons.has("path 1") || !state.busy ? read("path 1") : open("lessons", state.lesson = null));
 
 // A line of a lesson that is set in columns, and so not folded.
 const inColumns = (line) => /\S {2,}\S/.test(line) || /^\s*(\d+ )?[|>]/.test(line) || /[{};]$|^\s*\/\/|^\t/.test(line) || /^\s+(# |[\d.]+:\d+> |\(integer\)|OK$|\(nil\)$)/.test(line) || (/ :?= /.test(line) && !/locklab /.test(line));
@@ -51,7 +43,7 @@ function pages(said) {
   const mine = sections(own(said)), english = sections(said.en), cut = english.length === mine.length ? english : mine, all = [];
   let high = 0;
   mine.forEach((section, i) => {
-    const more = /^\? /.test(cut[i].title) ? 1 : cut[i].lines.reduce((sum, line) => sum + Math.ceil(line.length / 90), 2);
+    const more = cut[i].lines.reduce((sum, line) => sum + Math.ceil(line.length / 90), 2);
     if (!all.length || high + more > PAGE && high > 6) { all.push([]); high = 0; }
     all.at(-1).push(section);
     high += more;
@@ -80,7 +72,7 @@ function command(text) {
 
 function drawLessons() {
   const of = (label, all) => select([["", label], ...all], "", (id) => id && read(id), label);
-  const menu = el("div.row", ["path", "interview", "debate", "glossary"].map((n) => link("lesson." + n + (n === "interview" ? "/3" : ""), say("board.lesson." + n))), of(say("board.lesson.lock"), byFamily()), of(say("board.lesson.race"), DATA.races.map((r) => [r.id, `${r.short} ${r.id}: ${own(r.title)}`])));
+  const menu = el("div.row", ["path", "interview", "debate", "glossary"].map((n) => link("lesson." + n, say("board.lesson." + n))), of(say("board.lesson.lock"), byFamily()), of(say("board.lesson.race"), DATA.races.map((r) => [r.id, `${r.short} ${r.id}: ${own(r.title)}`])));
   if (!state.lesson) return show(el("h2", say("board.lessons")), menu, el("p.faint", say("board.lessons.intro")));
   const { name, said } = state.lesson, all = pages(said), screen = Number(/^path (\d+)$/.exec(name)?.[1] ?? 0);
   const page = state.page = Math.min(state.page, all.length - 1), [at, most] = screen ? [screen, PATH] : [page + 1, all.length];
@@ -89,33 +81,9 @@ function drawLessons() {
     el("span.faint", say("board.page", { n: at, of: most })), at < most ? link(to(at + 1), say("board.after") + " →") : el("span"));
   const contents = !screen && most > 1 && el("details", el("summary", say("board.contents")),
     el("ol", all.flatMap((one, n) => one.map((s) => el("li", link(to(n + 1), heading(s.title)))))));
-  const ask = questionsOf(said);
-  show(menu, ask.length > 0 && el("p", { id: "knew" }, knewWords(ask)), screen === 1 && el("p.faint", say("board.lessons.intro")), contents, turns(), el("article.lesson", (screen ? all.flat() : all[page] ?? []).flatMap((s, i) => [
-    ...(/^\? /.test(s.title) ? [asked(s)] : [el(page === 0 && i === 0 ? "h2" : "h3", linked(heading(s.title))), ...paragraphs(s.lines)])])),
-    screen > 0 && button(say("board.quiz.this"), () => { state.about = { name: String(screen) }; startQuiz(random()); }), turns());
-}
-
-// A question is asked, one at a time: one says the answer aloud, opens it, looks at the run behind it, and marks oneself.
-const questionsOf = (said) => sections(said.en).map((s) => s.title).filter((title) => /^\? /.test(title));
-const knew = (title) => keep.get("knew." + title); // "yes" or "no"
-const knewWords = (all) => say("board.asked", { n: all.filter((title) => knew(title) === "yes").length, of: all.length });
-function asked(s) {
-  const { said } = state.lesson, all = questionsOf(said), title = all[sections(own(said)).filter((o) => /^\? /.test(o.title)).findIndex((o) => o.title === s.title)];
-  const tick = el("span"), box = el("details.asked", { name: "asked" }, el("summary", el("b", heading(s.title)), tick), paragraphs(s.lines));
-  const known = () => { tick.textContent = { yes: " ✓", no: " ✗" }[knew(title)] ?? ""; };
-  const mark = (how) => button(say("board.knew." + how), () => {
-    keep.set("knew." + title, how);
-    known();
-    document.getElementById("knew").textContent = knewWords(all);
-    const boxes = [...document.querySelectorAll(".asked")], next = boxes[boxes.indexOf(box) + 1];
-    box.open = false;
-    if (next) { next.open = true; next.firstChild.focus(); }
-  });
-  const [, lock, race] = /locklab run (\S+) (\S+)/.exec(s.lines.join("\n")) ?? [], run = el("div");
-  const shown = async () => { run.replaceChildren(drawRun(await engine.ask({ do: "race", lock, race }), { verdict: true })); state.moving.playFrom(0); };
-  known();
-  box.append(el("p.row", lock ? button(say("board.showrun"), () => work(shown, { loose: true })) : null, mark("yes"), mark("no")), run);
-  return box;
+  show(menu, screen === 1 && el("p.faint", say("board.lessons.intro")), contents, turns(), el("article.lesson", (screen ? all.flat() : all[page] ?? []).flatMap((s, i) => [
+    el(page === 0 && i === 0 ? "h2" : "h3", linked(heading(s.title))), ...paragraphs(s.lines)])),
+    screen > 0 && button(say("board.quiz.this"), () => startQuiz(random(), "lesson=" + screen)), turns());
 }
 
 // paragraphs are the lines under a title: those in columns as they are, the others folded.

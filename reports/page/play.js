@@ -8,12 +8,11 @@ const course = DATA.levels.filter((l) => !l.more);
 
 function drawLevels() {
   const one = (l) => el("li", button([el("span", String(l.number)), el("b", own(l.title)), el("span.tick", best(l) ? "✓" : ""), el("small.code", l.lock)], () => playLevel(l.number)));
-  const solved = DATA.levels.filter(best).length, ahead = course.find((l) => !best(l)) ?? course[0];
-  const marks = solved - DATA.levels.reduce((n, l) => n + wrong(l), 0);
+  const solved = course.filter(best).length, ahead = course.find((l) => !best(l)) ?? course[0], costs = DATA.levels.reduce((n, l) => n + wrong(l), 0);
   show(el("div.hero", el("div", el("h2", say("board.hero")), el("p", say("board.intro")),
-    button(say(solved ? "board.goon" : "board.begin", { n: ahead.number, title: own(ahead.title) }), () => playLevel(ahead.number), ".main"),
-    el("p", el("progress", { max: course.length, value: course.filter(best).length, ariaLabel: say("board.levels") }), " ", say("board.progress", { n: solved, of: DATA.levels.length, marks }))),
-  el("figure", drawRun(DATA.shown), el("figcaption.faint", say("board.race", { lock: DATA.shown.lock })))),
+    button(say(solved ? "board.goon" : "board.begin", { n: ahead.number }), () => playLevel(ahead.number), ".main"),
+    el("p", el("progress", { max: course.length, value: solved, ariaLabel: say("board.levels") }), " ", say("board.progress", { n: solved, of: course.length }), costs ? say("board.wrongs", { n: costs }) : "")),
+  el("figure", drawRun(DATA.shown), el("figcaption.faint", say("board.race")))),
   el("h2", say("board.levels")), el("ol.levels", course.map(one)),
   el("details", el("summary", say("board.levels.more")), el("ol.levels", DATA.levels.filter((l) => l.more).map(one))));
   if (!matchMedia("(prefers-reduced-motion: reduce)").matches) state.moving.playFrom(0);
@@ -48,7 +47,7 @@ function drawFree() {
   const fenced = el("input", { type: "checkbox", checked: state.fenced ?? false });
   const given = el("input", { placeholder: "locklab2-…", size: 30, ariaLabel: say("board.open") });
   show(
-    el("h2", say("board.free")),
+    el("h2", say("board.free")), el("p.faint", say("board.free.intro")),
     el("div.row", el("label", say("board.lock") + " ", lock), el("label", say("list.faults") + " ", budget),
       el("label", say("board.timing") + " ", timing), el("label", say("board.nodes") + " ", nodes), el("label", fenced, " " + say("board.fenced")),
       button(say("board.start"), () => {
@@ -85,7 +84,7 @@ async function findGoal(at, harm = "") {
     if (state.level || [state.at.lock, state.at.bounds, harm].join(" ") !== game) return;
     Object.assign(state, { goal, harm: goal.harm });
     if (state.view === "game") redraw();
-    askShare();
+    askLost();
   }, () => {});
   return play(at, known ?? { harm, said: everywhere("board.seeking") }, null);
 }
@@ -94,9 +93,9 @@ async function findGoal(at, harm = "") {
 
 // play begins a game at a position, with what is to be brought about: a goal, or a level.
 function play(at, goal, level) {
-  Object.assign(state, { at, goal, harm: goal.harm, level, hinted: -1, why: "", judged: "", mended: null, gaveUp: null, flow: false, doom: null, proved: null, came: performance.now() });
+  Object.assign(state, { at, goal, harm: goal.harm, level, idea: null, hinted: -1, why: "", judged: "", mended: null, gaveUp: null, flow: false, lost: null, proved: null, came: performance.now() });
   reached();
-  state.share = askShare();
+  state.share = askLost();
   return turn("game");
 }
 
@@ -105,7 +104,7 @@ async function step(request) {
   const before = state.at.moving.at.length, at = await engine.ask({ link: state.at.link, harm: state.harm, ...request });
   if (!at.link) { state.gaveUp = at.said; return proved(at); } // there is no way
   if (request.do === "way") state.gaveUp = at.end;
-  Object.assign(state, { mended: null, at, hinted: -1, why: "", judged: "", doom: null, came: performance.now() });
+  Object.assign(state, { mended: null, at, idea: null, hinted: -1, why: "", judged: "", lost: null, came: performance.now() });
   reached();
   if (state.view === "game") {
     state.drawn = ""; // a new position is shown at its end
@@ -113,9 +112,8 @@ async function step(request) {
     mark(true);
     if (state.flow) state.moving.playFrom(before - 1);
   } else drawFrame();
-  state.share = askShare();
-  const row = at.moving.rows.at(-1); // what happened last is announced
-  return request.do === "move" && row ? [...row.l.map((l, i) => own(l) && `c${i + 1} ${plain(l)}`), ...(row.m ?? []).map(own)].filter(Boolean).join(" · ") : "";
+  state.share = askLost();
+  return plain(at.did); // it is announced
 }
 
 // reached keeps a result that is better than the best.
@@ -128,16 +126,13 @@ function reached() {
   if (won && better) keep.set("level." + level.id, JSON.stringify({ faults: used, steps: at.steps }));
 }
 
-// askShare asks the second engine how much of what can follow is lost.
-async function askShare() {
-  const { link } = state.at;
-  if (!state.harm) return;
-  const d = await engine.ask({ do: "doom", link, harm: state.harm }, true).catch(() => null);
-  if (state.at.link !== link) return;
-  state.doom = d?.known ? d : null;
-  if (d?.lost && state.level) keep.set("tried." + state.level.id, "yes");
-  if (d?.lost && state.view === "game") redraw();
-  else document.getElementById("doom")?.replaceWith(drawDoom());
+// askLost asks the second engine whether the game is lost.
+async function askLost() {
+  const { link } = state.at, lost = state.harm && await engine.ask({ do: "lost", link, harm: state.harm }, true).catch(() => null);
+  if (state.at.link !== link || !lost?.said) return;
+  state.lost = lost;
+  if (state.level) keep.set("tried." + state.level.id, "yes");
+  if (state.view === "game") redraw();
 }
 
 const total = (at) => at.faults.reduce((n, f) => n + f.used, 0);
@@ -145,10 +140,12 @@ const over = () => Boolean(state.proved || state.harm && state.at.verdicts.inclu
 
 const back = () => { Object.assign(state, { gaveUp: null, flow: false }); return step({ do: "undo" }); };
 const shortest = () => { state.flow = false; return step({ do: "way" }); };
+// advice is the idea of a hint, and, asked for again, the move.
 async function advice() {
-  const { link } = state.at, h = await engine.ask({ do: "hint", link, harm: state.harm });
-  state.hinted = h.move;
-  state.why = plain(h.said);
+  const { link } = state.at, first = !state.idea;
+  state.idea ??= await engine.ask({ do: "hint", link, harm: state.harm });
+  state.hinted = first ? -1 : state.idea.move;
+  state.why = plain(first ? state.idea.idea : state.idea.said);
   if (state.view === "game") redraw(); // it stands at the move
 }
 // cannot answers that the goal cannot be reached, which needs a game that was played to its end; it is judged.
@@ -157,7 +154,7 @@ async function cannot() {
   const judged = tried && await engine.ask({ do: "cannot", link: state.at.link, harm: state.harm });
   if (judged?.right) return proved(judged);
   state.judged = tried ? own(judged.said) : say("board.tryfirst");
-  if (tried && level) { keep.set("wrong." + level.id, wrong(level) + 1); state.judged += " " + say("board.mark"); }
+  if (tried && level) { keep.set("wrong." + level.id, wrong(level) + 1); }
   if (state.view === "game") { redraw(); document.querySelector(".judged")?.scrollIntoView({ block: "nearest" }); }
   return state.judged;
 }
@@ -183,7 +180,7 @@ const take = (m) => window.event?.detail && performance.now() - state.came < 350
   const number = state.at.moves.indexOf(m); // of another position: it was clicked on twice
   return number < 0 ? "" : step({ do: "move", number });
 });
-const regain = () => step({ do: "at", link: state.doom.lost.link }); // before the game was lost
+const regain = () => step({ do: "at", link: state.lost.link }); // before the game was lost
 
 // gameKey does what a key means in the position that it meets; undefined: it means nothing there.
 function gameKey(key) {
@@ -192,7 +189,7 @@ function gameKey(key) {
   if (number >= 0) return state.at.moves[number] ? step({ do: "move", number }) : undefined;
   if (key === "u") return state.at.steps ? back() : undefined;
   if ("hcg".includes(key)) return over() ? undefined : { h: advice, c: cannot, g: shortest }[key]();
-  if (key === "b") return state.share.then(() => (state.doom?.lost ? regain() : say("board.nokey", { key })));
+  if (key === "b") return state.share.then(() => (state.lost ? regain() : say("board.nokey", { key })));
   if (key !== "n" || !over() || !state.level || state.level.number >= DATA.levels.length) return undefined;
   return onlyHere(() => openLevel(state.level.number + 1));
 }
@@ -228,32 +225,32 @@ const drawRun = (run, o = {}) => moving(run.moving, { listings: run.listings, fo
 const verdictsOf = (of) => el(["span", tone(of.verdicts)].filter(Boolean).join("."), of.verdicts.map((v, i) => [i ? " " : "", link("lesson." + v, v)]));
 
 function drawGame() {
-  const { at, level, goal, harm } = state;
+  const { at, level, goal, harm } = state, lost = !over() && state.lost;
   const won = harm && at.verdicts.includes(harm);
   const code = el("div.motion-code");
   const acts = at.moves.map((m) => ({ client: 0, node: 0, message: 0, ...m, said: plain(m.said), go: () => take(m) }));
-  const tools = at.faults.map((f) => el("span.tool", say("board.tool", { tool: own(f.title), used: f.used, most: f.most })));
+  const times = (n) => say(n === 1 ? "play.one.time" : "play.many.time", { n });
+  const tools = at.faults.map((f) => say(f.used < f.most ? "board.tool" : "board.tool.used", { tool: own(f.title), left: times(f.most - f.used) }) + " ");
+  const marks = lost ? [...(at.moving.marks ?? []), { e: Math.min(lost.event, at.moving.at.length - 1), s: say("board.lost") }] : at.moving.marks;
   show(
     el("h2", level ? `${level.number}. ${own(level.title)} ` : "", el("span.code", at.lock), level ? "" : ": " + own(at.title)),
     level && el("details.board", { open: !state.folded, ontoggle: (e) => { state.folded = !e.target.open; } }, el("summary", say("board.code")), el("pre", { tabIndex: 0 }, level.code)),
-    el("p.goal", own(goal.said)), el("p.faint.rules", own(at.rules)),
-    el("div.score", tools.length ? tools : el("span", say("board.tool.none")), at.verdicts.length ? verdictsOf(at) : null),
+    el("p.goal", own(goal.said)), el("p.rules", tools.length ? tools : say("board.tool.none") + " ", el("span.faint", own(at.rules)), " ", at.verdicts.length ? verdictsOf(at) : null),
+    over() ? null : el("p.did", at.steps ? plain(at.did) : say("board.first")),
     el("div.play",
-      el("div.picture", won || state.proved ? drawEnd() : state.doom?.lost ? drawLost(state.doom.lost) : null, state.mended ? drawMended() : null,
-        drawRun(at, { acts, onward, halt: () => { state.flow = false; }, code, part: wide() ? 0.64 : 1 }), harm && at.steps ? drawDoom() : null),
+      el("div.picture", won || state.proved ? drawEnd() : lost ? drawLost(lost) : null, state.mended ? drawMended() : null,
+        drawRun({ ...at, moving: { ...at.moving, marks } }, { acts, onward, halt: () => { state.flow = false; }, code, part: wide() ? 0.64 : 1 })),
       el("div.side",
         el("h3.choices", say("board.choices")), drawMoves(at),
-        el("div.row", { style: "margin-top:.8rem" }, button(say("board.undo"), undo), over() ? null : button(say("board.hint"), hint),
-          over() ? null : button(say("board.cannot"), never), over() ? null : button(say("board.giveup"), giveUp), button(say("board.restart"), again), button(say("board.link"), () => copy(state.at.link))),
+        el("div.row", button(say("board.undo"), undo), over() ? null : [button(say(state.idea ? "board.hint.move" : "board.hint"), hint),
+          button(say("board.cannot"), never), button(say("board.giveup"), giveUp)], button(say("board.restart"), again)),
         state.judged && el("p.judged", state.judged),
-        at.steps ? drawMend(at) : null, code)));
+        el("details", { open: state.coded, ontoggle: (e) => { state.coded = e.target.open; } }, el("summary", say("board.realcode")), code))));
 }
 
-const drawDoom = () => el("p.faint", { id: "doom" }, el("span.bar", el("i", { style: `width:${100 * (state.doom?.share ?? 0)}%` })), " ",
-  say("board.doom", { harm: state.harm, share: state.doom ? state.doom.percent + " %" : "…" }));
-
-// drawLost says why the goal is out of reach, and leads back to before that.
-const drawLost = (lost) => el("div.end.harmful", el("p", plain(lost.said)), button(say("board.back"), () => work(regain), ".main"));
+// drawLost says which move lost and why, and leads back to before it.
+const drawLost = (lost) => el("div.end.harmful", el("p", plain(lost.said)), el("p", el("b", say("play.learn") + " "), own(lost.remember)),
+  el("div.row", button(say("board.back", { move: plain(lost.move) }), () => work(regain), ".main"), button(say("board.perhaps"), never)));
 
 function drawMoves(at) {
   if (!at.moves.length) return el("p", say("board.over"));
@@ -264,20 +261,21 @@ function drawMoves(at) {
 }
 
 function drawEnd() {
-  const { level } = state;
+  const { level } = state, after = level && DATA.levels[level.number];
   return el(state.gaveUp ? "div.end" : "div.end.won", el("p", plain(state.proved?.said ?? state.gaveUp ?? state.at.end)),
-    level ? [el("p", el("b", say("play.learn") + " "), own(level.learn)), el("p", el("b", say("play.question") + " "), own(level.question), " ",
-      link(["lesson.interview", level.topic].filter(Boolean).join("."), `explain interview ${level.topic}`.trim())),
-      level.fix ? el("p", el("b", say("play.fix") + " "), link("level." + level.fix, `${level.fix}. ${own(DATA.levels[level.fix - 1].title)}`)) : null] : null,
+    level && el("p", el("b", say("play.learn") + " "), own(level.learn)),
+    after && button(say("board.next", { title: own(after.title) }), next, ".main"),
     level?.number === course.length && el("p", say("board.own"), " ", el("code", "locklab check ./mylock")),
-    level && level.number < DATA.levels.length ? button(say("board.next"), next, ".main") : null);
+    el("details", { open: state.mended }, el("summary", say("board.further")),
+      level && el("p", el("b", say("play.question") + " "), own(level.question), " ", link(["lesson.interview", level.topic].filter(Boolean).join("."), say("board.explain"))),
+      drawMend(state.at)));
 }
 
 function drawMend(at) {
   const others = byFamily(DATA.locks.filter((l) => l.id !== at.lock));
   const usual = DATA.locks.find((l) => l.id === at.lock)?.next || "watchdog";
   const lock = select(others, state.rival && state.rival !== at.lock ? state.rival : usual, (id) => { state.rival = id; }, say("board.mend"));
-  return el("div", el("h3", say("board.mend")), el("div.row", lock, button(say("board.try"), () => mend(lock.value))));
+  return el("div.row", el("b", say("board.mend")), lock, button(say("board.try"), () => mend(lock.value)));
 }
 
 function drawMended() {

@@ -26,7 +26,7 @@ function withSetting(name, ns) {
     .filter(([, now, usual]) => now !== usual).map(([name, now]) => `${name}=${now}ms`).join(","));
 }
 
-const seconds = (ns) => `${Math.round(ns / 1e7) / 100}s`;
+const seconds = (ns) => `${Math.round(ns / 1e7) / 100} s`;
 
 function drawRace() {
   const r = state.race;
@@ -47,8 +47,9 @@ function drawRace() {
   const sizes = Object.fromEntries(r.settings.map((s) => [s.name, s.value_ns]));
   show(el("h2", el("span.code", r.lock), ", ", own(r.title), ": ", verdictsOf(r)),
     tone(r.verdicts) === "quiet" && r.moving ? el("p.faint", say("board.vacuous")) : null,
+    r.moving && tone(r.verdicts) !== "quiet" ? el("p", say("meaning." + r.verdicts[0])) : null,
     r.price ? el("p", linked(own(r.price))) : null,
     choose, r.settings.length ? sliders : null,
     r.not_injected ? el("p.faint", r.not_injected.map(own).join(" ")) : null,
-    ...(r.moving ? [drawRun(r, { verdict: true, sizes, set: withSetting }), told(r.moving)] : [el("p.end", own(r.not_applicable))]));
+    ...(r.moving ? [drawRun(r, { verdict: true, sizes, set: withSetting, board: DATA.levels.find((l) => l.lock === r.lock)?.code }), told(r.moving)] : [el("p.end", own(r.not_applicable))]));
 }

@@ -54,19 +54,24 @@ func (g *Game) Back(ctx context.Context, choices []simulator.Choice, harm verdic
 	return choices[:all[max(len(all)-2, 0)]], err
 }
 
-// Decisive is the last turn of a player, as a number of choices, from which a way to a harm led on that was as good as
-// from the start; without a way from there, the turn before.
-func (g *Game) Decisive(ctx context.Context, choices []simulator.Choice, harm verdict.Word) (turn int, err error) {
-	all, err := g.Turns(ctx, choices, harm)
+// Decisive is the last turn of a player, from 1, with the number of choices before it, from which a way to a harm led
+// on with as few faults as from the start. If none ever did it is the turn of the last fault.
+func (g *Game) Decisive(ctx context.Context, made []simulator.Choice, harm verdict.Word) (turn, n int, err error) {
+	all, err := g.Turns(ctx, made, harm)
 	best, failed := g.Way(ctx, nil, harm)
 	for i := len(all) - 2; i > 0 && cmp.Or(err, failed) == nil; i-- {
+		if best.Choices == nil {
+			if made[all[i]].Verb >= simulator.FaultVerb {
+				return i + 1, all[i], nil
+			}
+			continue
+		}
 		var w Way
-		if w, failed = g.Way(ctx, choices[:all[i]], harm); best.Choices == nil || w.Choices != nil &&
-			w.Faults <= best.Faults && len(w.Choices) <= len(best.Choices)+longer {
-			return all[i], failed
+		if w, failed = g.Way(ctx, made[:all[i]], harm); w.Choices != nil && w.Faults <= best.Faults {
+			return i + 1, all[i], failed
 		}
 	}
-	return all[0], cmp.Or(err, failed)
+	return 1, all[0], cmp.Or(err, failed)
 }
 
 // harms counts the harms that choices have come to, of those that are asked for.

@@ -5,7 +5,6 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"slices"
 	"strings"
 
 	"locklab/faults"
@@ -25,7 +24,6 @@ type Level struct {
 	Timing   search.Mode  // "": lockstep
 	Fenced   bool
 	Topic    string // of "locklab explain interview"; "": its long answer
-	Fix      string // the id of the level that tries what is said to prevent the harm
 }
 
 // Course is the number of levels that tell one story: the claim of each is what was said to mend the one before. Those
@@ -33,45 +31,39 @@ type Level struct {
 const Course = 20
 
 var levels = []Level{
-	{ID: "mutex", Lock: "mutex", Harm: verdict.Overlap, Attempts: 1, Timing: search.AnyTiming, Fix: "crash"},
-	{ID: "crash", Lock: "setnx", Budget: "crash=1", Harm: verdict.Deadlock, Fix: "two-commands"},
-	{ID: "two-commands", Lock: "setnx-expire", Budget: "crash=1", Harm: verdict.Deadlock,
-		Topic: "two-commands", Fix: "clock"},
-	{ID: "clock", Lock: "getset", Budget: "client-clock=1@11s", Harm: verdict.Overlap, Topic: "clock", Fix: "one-command"},
+	{ID: "mutex", Lock: "mutex", Harm: verdict.Overlap, Attempts: 1, Timing: search.AnyTiming},
+	{ID: "crash", Lock: "setnx", Budget: "crash=1", Harm: verdict.Deadlock},
+	{ID: "two-commands", Lock: "setnx-expire", Budget: "crash=1", Harm: verdict.Deadlock, Topic: "two-commands"},
+	{ID: "clock", Lock: "getset", Budget: "client-clock=1@11s", Harm: verdict.Overlap, Topic: "clock"},
 	{ID: "one-command", Lock: "constant", Budget: "crash=1", Harm: verdict.Deadlock, Topic: "two-commands"},
-	{ID: "wrong-delete", Lock: "constant", Budget: "pause=1", Harm: verdict.WrongDel,
-		Topic: "wrong-delete", Fix: "get-and-del"},
-	{ID: "get-and-del", Lock: "thread-id", Budget: "pause=1", Harm: verdict.WrongDel,
-		Topic: "wrong-delete", Fix: "token-pause"},
-	{ID: "token-pause", Lock: "token", Budget: "pause=1", Harm: verdict.Overlap, Topic: "ttl", Fix: "watchdog"},
-	{ID: "watchdog", Lock: "watchdog", Budget: "pause=1", Harm: verdict.Overlap, Topic: "watchdog", Fix: "fence"},
+	{ID: "wrong-delete", Lock: "constant", Budget: "pause=1", Harm: verdict.WrongDel, Topic: "wrong-delete"},
+	{ID: "get-and-del", Lock: "thread-id", Budget: "pause=1", Harm: verdict.WrongDel, Topic: "wrong-delete"},
+	{ID: "token-pause", Lock: "token", Budget: "pause=1", Harm: verdict.Overlap, Topic: "ttl"},
+	{ID: "watchdog", Lock: "watchdog", Budget: "pause=1", Harm: verdict.Overlap, Topic: "watchdog"},
 	{ID: "fence", Lock: "token", Budget: "pause=1", Harm: verdict.Fenced, Fenced: true, Topic: "fencing"},
-	{ID: "failover", Lock: "token", Budget: "failover=1", Harm: verdict.Overlap, Topic: "failover", Fix: "wait"},
+	{ID: "failover", Lock: "token", Budget: "failover=1", Harm: verdict.Overlap, Topic: "failover"},
 	{ID: "wait", Lock: "token-wait", Budget: "failover=1", Harm: verdict.Overlap, Topic: "failover"},
 	{ID: "restart", Lock: "redlock", Budget: "restart=1", Harm: verdict.Overlap, Attempts: 1, Topic: "redlock"},
-	{ID: "redlock-pause", Lock: "redlock", Budget: "pause=1", Harm: verdict.Overlap, Topic: "redlock", Fix: "fence"},
+	{ID: "redlock-pause", Lock: "redlock", Budget: "pause=1", Harm: verdict.Overlap, Topic: "redlock"},
 	{ID: "fence-failover", Lock: "token", Budget: "failover=1", Harm: verdict.StaleWrite, Fenced: true,
-		Topic: "fencing", Fix: "session"},
-	{ID: "session", Lock: "zk-protected", Budget: "expire-session=1", Harm: verdict.Overlap,
-		Topic: "zookeeper", Fix: "fence"},
-	{ID: "row", Lock: "db-row", Budget: "crash=1", Harm: verdict.Deadlock, Topic: "database", Fix: "get-lock"},
+		Topic: "fencing"},
+	{ID: "session", Lock: "zk-protected", Budget: "expire-session=1", Harm: verdict.Overlap, Topic: "zookeeper"},
+	{ID: "row", Lock: "db-row", Budget: "crash=1", Harm: verdict.Deadlock, Topic: "database"},
 	{ID: "get-lock", Lock: "db-get-lock", Budget: "crash=1", Harm: verdict.Deadlock, Topic: "database"},
-	{ID: "killed", Lock: "db-get-lock", Budget: "expire-session=1", Harm: verdict.Overlap,
-		Topic: "database", Fix: "fence"},
-	{ID: "late-write", Lock: "token", Budget: "delay=1@9s", Harm: verdict.StaleWrite, Topic: "fencing", Fix: "fence"},
+	{ID: "killed", Lock: "db-get-lock", Budget: "expire-session=1", Harm: verdict.Overlap, Topic: "database"},
+	{ID: "late-write", Lock: "token", Budget: "delay=1@9s", Harm: verdict.StaleWrite, Topic: "fencing"},
 
 	{ID: "lost-reply", Lock: "setnx", Budget: "lose-reply=1", Harm: verdict.Orphan, Topic: "testing"},
 	{ID: "token-reply", Lock: "token", Budget: "lose-reply=1", Harm: verdict.Orphan, Topic: "testing"},
-	{ID: "lease", Lock: "setnx-expire", Budget: "pause=1", Harm: verdict.Overlap, Topic: "ttl", Fix: "fence"},
+	{ID: "lease", Lock: "setnx-expire", Budget: "pause=1", Harm: verdict.Overlap, Topic: "ttl"},
 	{ID: "takeover", Lock: "takeover-del", Budget: "pause=1", Harm: verdict.WrongDel, Topic: "wrong-delete"},
 	{ID: "lie", Lock: "getset", Budget: "pause=1", Harm: verdict.Lie, Topic: "clock"},
 	{ID: "reentrant", Lock: "reentrant", Harm: verdict.Overlap, Topic: "reentrancy"},
-	{ID: "daemon", Lock: "daemon-20", Harm: verdict.WrongDel, Topic: "watchdog", Fix: "watchdog"},
 	{ID: "server-clock", Lock: "token", Budget: "node-clock=1@11s", Harm: verdict.Overlap, Topic: "clock"},
 	{ID: "majority", Lock: "redlock", Budget: "lose-reply=1", Harm: verdict.Orphan, Attempts: 1, Topic: "redlock"},
 	{ID: "line", Lock: "zk-recheck", Budget: "lose-reply=1", Harm: verdict.Orphan, Topic: "zookeeper-claim"},
 	{ID: "shards", Lock: "sharded-token", Budget: "server-list=1", Harm: verdict.Overlap, Topic: "production"},
-	{ID: "commit", Lock: "db-deadline-now", Budget: "failover=1", Harm: verdict.Overlap, Topic: "database", Fix: "fence"},
+	{ID: "commit", Lock: "db-deadline-now", Budget: "failover=1", Harm: verdict.Overlap, Topic: "database"},
 }
 
 // codes are the locks of the levels as one writes them on a whiteboard: a line with the lock's name, and its code up to
@@ -93,11 +85,6 @@ func (l Level) Code() string {
 
 // Levels is all levels, those of the course first.
 func Levels() []Level { return append([]Level(nil), levels...) }
-
-// Number returns the number of a level by its id, from 1; 0: there is none.
-func Number(id string) int {
-	return slices.IndexFunc(levels, func(l Level) bool { return l.ID == id }) + 1
-}
 
 // pars are the results of a search of each level: a line "id par steps states", with no steps for a
 // harm that cannot be brought about. A test writes it.

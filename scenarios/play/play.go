@@ -28,7 +28,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// MaxStates is the number of states that a hint, a doom or a par may need; larger games have none.
+// MaxStates is the number of states that a hint or a par may need; larger games have none.
 const MaxStates = 1_000_000
 
 // DefaultBounds are those of a game in which most of what there is can be found: in
@@ -271,16 +271,6 @@ func (g *Game) Way(ctx context.Context, choices []simulator.Choice, harm verdict
 	}
 	w.Faults = simulator.FaultsIn(w.Choices)
 	return w, err
-}
-
-// Doom is the share of what can follow choices that ends in a harm, if no further fault is
-// injected and every next step is equally likely; false: too much can follow.
-func (g *Game) Doom(ctx context.Context, choices []simulator.Choice, harm verdict.Word) (float64, bool, error) {
-	share, err := g.game.Share(ctx, choices, harm, MaxStates)
-	if large := (*explore.TooLargeError)(nil); errors.As(err, &large) {
-		return 0, false, nil
-	}
-	return share, err == nil, err
 }
 
 // IsHarm reports whether a game can have a verdict as its goal.

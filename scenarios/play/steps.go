@@ -11,9 +11,10 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A Step is one choice of a way, with the run before it and the run that it leads to.
+// A Step is one choice of a way, with those before it, the run before it and the run that it leads to.
 type Step struct {
 	Choice      simulator.Choice
+	Past        []simulator.Choice
 	Before, Run *history.History
 }
 
@@ -24,18 +25,70 @@ func (s *Step) Events() []history.Event { return s.Run.Events[len(s.Before.Event
 func (g *Game) Steps(way []simulator.Choice, first int) (steps []Step, err error) {
 	var before *history.History
 	for n := first; n <= len(way); n++ {
-		run, err := g.game.Replay(way[:n])
+		h, err := g.history(way[:n])
 		if err != nil {
 			return nil, err
 		}
-		h := *search.OutcomeOf(g.rules, run).History
-		h.Events, h.End, h.Open = race.MergeParallel(run.Events), run.End, true
 		if before != nil {
-			steps = append(steps, Step{way[n-1], before, &h})
+			steps = append(steps, Step{way[n-1], way[:n-1], before, h})
 		}
-		before = &h
+		before = h
 	}
 	return steps, nil
+}
+
+// history is the run of choices, which may go on.
+func (g *Game) history(choices []simulator.Choice) (*history.History, error) {
+	run, err := g.game.Replay(choices)
+	if err != nil {
+		return nil, err
+	}
+	h := *search.OutcomeOf(g.rules, run).History
+	h.Events, h.End, h.Open = race.MergeParallel(run.Events), run.End, true
+	return &h, nil
+}
+
+// Ahead is a run to which choices lead without a further fault: one in which a client moves whenever it can, or, last,
+// only while another one is inside, or where no other one can move and no time can pass.
+func (g *Game) Ahead(choices []simulator.Choice, client int, last bool) (*history.History, error) {
+	for len(choices) < longest {
+		run, err := g.game.Replay(choices)
+		if err != nil {
+			return nil, err
+		}
+		moves, err := g.moves(choices, run)
+		if err != nil {
+			return nil, err
+		}
+		others := 0 // inside
+		for _, e := range run.Events {
+			if e.Kind == history.Enter && e.Client != client {
+				others++
+			} else if e.Kind == history.Leave && e.Client != client {
+				others--
+			}
+		}
+		rank := func(c simulator.Choice) int {
+			switch of := int(c.Client) == client; {
+			case c.Verb == simulator.GiveUp:
+				return 4
+			case c.Verb == simulator.Pass:
+				return 2
+			case of != last:
+				return 0
+			case others > 0 && last:
+				return 1
+			}
+			return 3
+		}
+		moves = slices.DeleteFunc(moves, func(c simulator.Choice) bool { return c.Verb >= simulator.FaultVerb })
+		if len(moves) == 0 {
+			break
+		}
+		next := slices.MinFunc(moves, func(a, b simulator.Choice) int { return rank(a) - rank(b) })
+		choices = append(slices.Clip(choices), next)
+	}
+	return g.history(choices)
 }
 
 // longer is the number of steps by which a player's way may be longer than a shortest one.

@@ -93,28 +93,6 @@ func (g *Game) Way(
 	return way, err
 }
 
-// Share is the share of what can follow choices that ends in a harm, if no fault is
-// injected any more and every next step is equally likely; see [Doom]. It is 1 if the harm
-// has happened. The errors are those of Way.
-func (g *Game) Share(
-	ctx context.Context, choices []simulator.Choice, harm verdict.Word, most int,
-) (share float64, err error) {
-	err = g.after(choices, func(f *futures, _ *simulator.World) error {
-		harms := verdict.SetOf(harm)
-		f.limit = most
-		f.search.visited.states.add(f.search.successors.cur, 0, 0, 0)
-		if err := f.expandAll(ctx, harms); err != nil {
-			return err
-		}
-		share = f.graph.shares()[0]
-		if f.graph.sure()[0] {
-			share = 1
-		}
-		return nil
-	})
-	return share, err
-}
-
 // after makes choices, and calls do with the state that they lead to in cur and its world.
 func (g *Game) after(choices []simulator.Choice, do func(f *futures, w *simulator.World) error) error {
 	return withFutures(g.sim, g.model.Options(), func(f *futures) error {
