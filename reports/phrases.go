@@ -296,7 +296,10 @@ func (v *wording) mark(f verdict.Finding) string {
 	default:
 		who = ClientNames(f.Clients, ",")
 		if waits := v.waiting(f); waits != nil {
-			key := map[bool]string{false: "mark.waits", true: "mark.waits.ever"}[f.Forever]
+			key := map[bool]string{true: "mark.waits", false: "mark.wait"}[len(waits) == 1]
+			if f.Forever {
+				key += ".ever"
+			}
 			said := v.say(key, "client", ClientNames(waits, ","), "time", v.lasting(f))
 			return strings.Join([]string{"!!", string(f.Verdict), said}, " ")
 		}
@@ -305,7 +308,7 @@ func (v *wording) mark(f verdict.Finding) string {
 	return strings.Join(strings.Fields(strings.Join(parts, " ")), " ")
 }
 
-// waiting are the clients that want the lock at the end of a finding that nobody can get it; nil: it is another finding.
+// waiting are the clients that want the lock at the end of a finding that nobody can get it; nil: it is another one.
 // One that has died, that is inside, or that gives up after one refusal does not want it.
 func (v *wording) waiting(f verdict.Finding) (all []int) {
 	if f.Verdict != verdict.Deadlock && f.Verdict != verdict.Blocked {

@@ -230,24 +230,20 @@ func (d *deckMaker) short(e lock.Entry) string {
 // hook adds the first slide: two instances of a job, and one lock. Its notes list what follows, the questions of the
 // quiz as one, and what is left out, by its kind.
 func (d *deckMaker) hook(left map[string]int) {
-	rest, questions := d.slides, 0
+	rest := d.slides
 	d.slides = nil
 	d.slide(Hook, d.title())
 	d.say("", d.Course)
 	d.tell("", "lesson.hook")
 	d.tell(Asked, "lesson.hook.ask")
 	d.tell(Notes, "lesson.keys")
-	for _, s := range rest {
+	quizzes := strconv.Itoa(len(lists.Pick(rest, func(s *Slide) bool { return s.Kind == Quiz })))
+	d.say(Notes, slices.Compact(lists.Each(rest, func(s *Slide) string {
 		if s.Kind == Quiz {
-			questions++
-			continue
+			return d.m.p.Say("lesson.quizzes", "n", quizzes)
 		}
-		if questions > 0 {
-			d.say(Notes, d.m.p.Say("lesson.quizzes", "n", strconv.Itoa(questions)))
-			questions = 0
-		}
-		d.say(Notes, s.Listed(d.Lang))
-	}
+		return s.Listed(d.Lang)
+	}))...)
 	var kinds []string
 	for _, kind := range []string{How, Race, Next, Debate, Quiz} {
 		if n := left[kind]; n > 0 {
@@ -303,7 +299,7 @@ func (d *deckMaker) introduce() {
 			continue
 		}
 		if id := s.Run.Lock.ID; s.Kind == Race {
-			s.Parts[""] = append([]Block{{Kind: Paragraph, Text: sentences(d.works(id)[0], 1)}}, s.Parts[""]...)
+			s.Parts[""] = append([]Block{{Kind: Paragraph, Text: sentences(d.works(id)[0], 2)}}, s.Parts[""]...)
 		}
 		known[s.Run.Lock.ID] = true
 	}

@@ -66,7 +66,7 @@ func Needs(p *text.Printer, among []lock.Entry) ([][]string, error) {
 		for _, id := range of {
 			row := m.needed(id)
 			if none && row != nil {
-				row[0] = p.First("need.other", "lock", id)
+				row[0] = p.First("explain.other", "lock", id)
 			}
 			if id == of[0] || id == "db-deadline-now" {
 				rows = append(rows, append([]string{p.First("label.need." + answer.when)}, row...))
