@@ -19,6 +19,7 @@ import (
 	"locklab/reports/layout"
 	"locklab/reports/text"
 	"locklab/simulator/history"
+	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
 
@@ -48,13 +49,11 @@ func code(out *layout.Lines, h *history.History, all declared) error {
 	}
 	s := &layout.Sheet{Right: layout.Only(0, 1), Floor: 8}
 	for i, r := range requests {
-		s.Rows = append(s.Rows, []string{strconv.Itoa(i + 1), r.when(v.decimals), r.who, r.what})
+		s.Rows = append(s.Rows, []string{strconv.Itoa(i + 1), v.when(r.from, r.to), r.who, r.what})
 	}
 	s.WriteOrList(out, 0)
-	shown, margin, file := all.withScripts(all.blocks(requests)), 0, ""
-	for _, b := range shown {
-		margin = max(margin, b.margin())
-	}
+	shown, _ := all.through(lists.Each(requests, func(r *request) []string { return r.code }))
+	margin, file := slices.Max(append(lists.Each(shown, (*block).margin), 0)), ""
 	for _, b := range shown {
 		out.Put("", 0)
 		if b.file != file {
@@ -84,33 +83,15 @@ type Call struct {
 // callsOf are those of a run that was recorded with code, and the declarations of which
 // their lines are. Both are empty if it was not.
 func callsOf(h *history.History) (listings []Listing, calls []Call) {
-	var all []*block
-	d := declarations()
-	for i := range h.Events {
-		e := &h.Events[i]
-		c := Call{Event: i, Client: e.Client}
-		for _, at := range slices.Backward(e.Code) {
-			if n, line := d.find(&all, at); n >= 0 {
-				all[n].marks[line] = nil
-				c.Lines = append(c.Lines, [2]int{n, line - all[n].first})
-			}
-		}
-		if len(c.Lines) > 0 {
-			calls = append(calls, c)
+	shown, places := declarations().through(lists.Each(h.Events, func(e history.Event) []string { return e.Code }))
+	for i, lines := range places {
+		if len(lines) > 0 {
+			calls = append(calls, Call{Event: i, Client: h.Events[i].Client, Lines: lines})
 		}
 	}
-	index := map[*block]int{}
-	for n, b := range d.withScripts(all) {
-		index[b] = n
-		listings = append(listings, Listing{b.file, b.first,
-			strings.ReplaceAll(strings.Join(b.lines, "\n"), "\t", "    ")})
-	}
-	for _, c := range calls {
-		for n := range c.Lines {
-			c.Lines[n][0] = index[all[c.Lines[n][0]]]
-		}
-	}
-	return listings, calls
+	return lists.Each(shown, func(b *block) Listing {
+		return Listing{b.file, b.first, strings.ReplaceAll(strings.Join(b.lines, "\n"), "\t", "    ")}
+	}), calls
 }
 
 // Calls are what clients asked for in a run that was recorded with code, a line each, with the lines that did.
@@ -145,13 +126,6 @@ type request struct {
 	what     string
 	code     []string
 	count    int
-}
-
-func (r *request) when(decimals int) string {
-	if r.from == r.to {
-		return Millis(r.from, decimals)
-	}
-	return Millis(r.from, decimals) + ".." + Millis(r.to, decimals)
 }
 
 // requests are those of a run, in the order of the replies. Requests of one thread that
@@ -225,18 +199,6 @@ type block struct {
 	marks       map[int][]int // by line, the numbers of requests
 }
 
-// blocks are the declarations through which requests came, callers before what they call, in the order of the requests.
-func (d declared) blocks(requests []*request) (all []*block) {
-	for n, r := range requests {
-		for _, at := range slices.Backward(r.code) { // the outermost call first
-			if i, line := d.find(&all, at); i >= 0 {
-				all[i].marks[line] = append(all[i].marks[line], n+1)
-			}
-		}
-	}
-	return all
-}
-
 // declared are declarations of locks: their functions, and the scripts that they have servers run.
 type declared []block
 
@@ -295,42 +257,57 @@ func scriptOf(d ast.Decl) string {
 	return v.Names[0].Name
 }
 
-// find returns the place among all of the declaration around a line such as "redis/token.go:20", and the line; it adds
-// the declaration if that is new. -1: there is none.
-func (d declared) find(all *[]*block, at string) (n, line int) {
+// through are the declarations through which code was called, callers before what they call, in the order of the calls,
+// each with the scripts that its marked lines name behind it; and by call, the outermost line first, the index of a
+// declaration and of a line in it. A line is marked with the numbers of its calls, from 1.
+func (d declared) through(calls [][]string) (shown []*block, places [][][2]int) {
+	places = make([][][2]int, len(calls))
+	var found []*block
+	for n, call := range calls {
+		for _, at := range slices.Backward(call) {
+			if i, line := d.find(&found, at); i >= 0 {
+				found[i].marks[line] = append(found[i].marks[line], n+1)
+				places[n] = append(places[n], [2]int{i, line - found[i].first})
+			}
+		}
+	}
+	index := make([]int, len(found))
+	for n, b := range found {
+		index[n], shown = len(shown), append(shown, b)
+		for i := range d {
+			if s := &d[i]; s.script != "" && !slices.Contains(shown, s) && b.names(s.script) {
+				shown = append(shown, s)
+			}
+		}
+	}
+	for _, lines := range places {
+		for n := range lines {
+			lines[n][0] = index[lines[n][0]]
+		}
+	}
+	return shown, places
+}
+
+// find returns the place among those found of the declaration around a line such as "redis/token.go:20", and the line;
+// it adds the declaration if that is new. -1: there is none.
+func (d declared) find(found *[]*block, at string) (n, line int) {
 	file, number, _ := strings.Cut(at, ":")
 	line, err := strconv.Atoi(number)
 	if err != nil {
 		return -1, 0
 	}
 	around := func(b *block) bool { return b.file == file && b.first <= line && line <= b.last }
-	if n = slices.IndexFunc(*all, around); n >= 0 {
+	if n = slices.IndexFunc(*found, around); n >= 0 {
 		return n, line
 	}
-	for i := range d {
-		if around(&d[i]) {
-			b := d[i]
-			b.marks = map[int][]int{}
-			*all = append(*all, &b)
-			return len(*all) - 1, line
-		}
+	i := slices.IndexFunc(d, func(b block) bool { return around(&b) })
+	if i < 0 {
+		return -1, 0
 	}
-	return -1, 0
-}
-
-// withScripts puts the scripts that marked lines name behind the blocks that name them.
-func (d declared) withScripts(blocks []*block) (all []*block) {
-	shown := map[string]bool{}
-	for _, b := range blocks {
-		all = append(all, b)
-		for i := range d {
-			if name := d[i].script; name != "" && !shown[name] && b.names(name) {
-				shown[name] = true
-				all = append(all, &d[i])
-			}
-		}
-	}
-	return all
+	b := d[i]
+	b.marks = map[int][]int{}
+	*found = append(*found, &b)
+	return len(*found) - 1, line
 }
 
 // names reports whether a marked line has a word.

@@ -192,10 +192,10 @@ func (r *Run) foldAttempts(client, times, end int) {
 	asked, first := begun[len(begun)-times], begun[len(begun)-times+1]
 	inside := func(event int) bool { return event >= first && event <= end }
 	r.Messages = slices.DeleteFunc(r.Messages, func(m Message) bool {
-		return m.Client == client && inside(sentAt(&m)) && (m.Lost || inside(m.Answered))
+		return m.Client == client && inside(m.Begins()) && (m.Lost || inside(m.Answered))
 	})
 	for i := range r.Messages {
-		if m := &r.Messages[i]; m.Client == client && sentAt(m) >= asked && sentAt(m) < first && m.Node > 0 {
+		if m := &r.Messages[i]; m.Client == client && m.Begins() >= asked && m.Begins() < first && m.Node > 0 {
 			m.Times = times
 		}
 	}
@@ -212,8 +212,8 @@ func (r *Run) foldAttempts(client, times, end int) {
 	r.States = states
 }
 
-// sentAt is the event with which a message begins.
-func sentAt(m *Message) int {
+// Begins is the event with which a message begins.
+func (m *Message) Begins() int {
 	if m.Sent < 0 {
 		return m.Arrived
 	}

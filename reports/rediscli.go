@@ -24,25 +24,16 @@ func RedisCLI(w io.Writer, h *history.History, j verdict.Judgement, o Look) erro
 	out := o.Lines(w)
 	c := &transcript{words: newWording(out.Lang(), h), lines: out, client: -1, fold: o.Fold}
 	c.servers()
-	due := dueFindings(h, j)
 	for i, e := range h.Events {
 		c.observe(e)
-		for _, f := range due[i] {
-			c.comment(e, c.words.mark(f))
+		for _, f := range j.Findings {
+			if eventOf(f, h) == i {
+				c.comment(e, c.words.mark(f))
+			}
 		}
 	}
 	c.countRepeats()
 	return out.Err()
-}
-
-// dueFindings maps each event to the findings that are printed after it.
-func dueFindings(h *history.History, j verdict.Judgement) map[int][]verdict.Finding {
-	due := map[int][]verdict.Finding{}
-	for _, f := range j.Findings {
-		at := min(max(f.Event, 0), len(h.Events)-1)
-		due[at] = append(due[at], f)
-	}
-	return due
 }
 
 // A transcript is a run on its way to being typed.

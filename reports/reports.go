@@ -16,6 +16,7 @@ package reports
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"slices"
@@ -132,9 +133,6 @@ func Summary(h *history.History, from, to int, passed time.Duration, lang string
 // is news only where nothing else happens.
 func (v *wording) brief(e history.Event, more bool) string {
 	s := &step{Event: e}
-	if more && (e.Kind == history.Send || e.Kind == history.Done) {
-		return ""
-	}
 	view := "brief"
 	if e.Node == history.Resource {
 		view = "brief.resource"
@@ -142,13 +140,10 @@ func (v *wording) brief(e history.Event, more bool) string {
 	switch e.Kind {
 	case history.Acquire, history.Released, history.Change:
 		return ""
-	case history.Send, history.Apply, history.Answer, history.Expire, history.Refuse, history.Done:
-		if text := v.event(view, s, v.sent(s)); text != "" {
-			return text
+	case history.Send, history.Done:
+		if more {
+			return ""
 		}
 	}
-	if text := v.lane(s, v.sent(s)); text != "" {
-		return text
-	}
-	return v.redis(s)
+	return cmp.Or(v.event(view, s, v.sent(s)), v.lane(s, v.sent(s)), v.redis(s))
 }

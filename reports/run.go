@@ -60,11 +60,9 @@ type Message struct {
 
 // A Fault is what went wrong.
 type Fault struct {
-	Event  int    `json:"e"`
-	Client int    `json:"c,omitempty"`
-	Node   int    `json:"n,omitempty"`
-	Name   string `json:"w"`
-	Said   Said   `json:"s"`
+	Event int    `json:"e"`
+	Name  string `json:"w"`
+	Said  Said   `json:"s"`
 }
 
 // A Mark is a verdict at the event that completes it, with the time that it covers.
@@ -180,14 +178,17 @@ func RunOf(
 		if e.Kind.Fault() {
 			said := in.say(func(v *wording) string {
 				s := &step{Event: *e}
-				return cmp.Or(v.lane(s, ""), v.server(s), e.Name())
+				if lane := v.lane(s, ""); e.Client > 0 && lane != "" {
+					return clientName(e.Client) + " " + lane
+				}
+				return cmp.Or(v.redis(s), e.Name())
 			})
-			r.Faults = append(r.Faults, Fault{i, e.Client, e.Node, e.Name(), said})
+			r.Faults = append(r.Faults, Fault{i, e.Name(), said})
 		}
 	}
 	for _, f := range j.Findings {
 		r.Marks = append(r.Marks, Mark{
-			Event: min(max(f.Event, 0), len(h.Events)-1), From: micros(f.From), To: micros(f.To), Word: f.Verdict,
+			Event: eventOf(f, h), From: micros(f.From), To: micros(f.To), Word: f.Verdict,
 			Clients: f.Clients,
 			Said:    in.say(func(v *wording) string { return v.mark(f) }),
 		})
@@ -202,6 +203,9 @@ func RunOf(
 	}
 	return r, listings
 }
+
+// eventOf is the event that completes a finding, by its index.
+func eventOf(f verdict.Finding, h *history.History) int { return min(max(f.Event, 0), len(h.Events)-1) }
 
 // saying words a run in several languages.
 type saying []*wording

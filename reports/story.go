@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -100,15 +99,13 @@ func (t *storyWriter) intro() {
 	mortal := func(e history.Event) bool {
 		return e.Kind == history.Change && e.Key == t.words.h.Key && e.After != "" && e.Until != history.Forever
 	}
+	key := "story.intro"
 	if t.words.h.ZooKeeper {
-		t.tell("story.intro.line", "key", t.words.h.Key, "ttl", t.words.time(t.words.h.TTL))
-		return
+		key = "story.intro.line"
+	} else if !slices.ContainsFunc(t.words.h.Events, mortal) {
+		key = "story.intro.forever"
 	}
-	if !slices.ContainsFunc(t.words.h.Events, mortal) {
-		t.tell("story.intro.forever", "key", t.words.h.Key)
-		return
-	}
-	t.tell("story.intro", "key", t.words.h.Key, "ttl", t.words.time(t.words.h.TTL))
+	t.tell(key, "key", t.words.h.Key, "ttl", t.words.time(t.words.h.TTL))
 }
 
 // moral closes the story with the gravest verdict: the first, but for a DEADLOCK that
@@ -304,40 +301,35 @@ func weightOf(k history.EventKind) int {
 }
 
 func (t *storyWriter) expire(s *step) {
-	switch {
-	case t.words.h.ZooKeeper:
-		t.tellAt(s.At, turning, "story.place.goes")
-		return
-	case t.words.h.Database:
-		t.tellAt(s.At, turning, "story.lock.goes")
-		return
-	}
-	where := ""
+	key, where, owner := "story.expire", "", 0
 	if t.words.h.Nodes > 1 {
 		where = t.words.say("part.on", "node", nodeName(s.Node))
 	}
 	if n := s.Node - 1; n >= 0 && n < len(t.keys) {
-		owner := t.keys[n].Owner
-		if owner > 0 && owner <= len(s.Clients) && s.Clients[owner-1].Stage == verdict.Inside {
-			t.tellAt(s.At, turning, "story.expire.inside", "where", where, "owner", clientName(owner))
-			return
-		}
+		owner = t.keys[n].Owner
 	}
-	t.tellAt(s.At, turning, "story.expire", "where", where)
+	switch {
+	case t.words.h.ZooKeeper:
+		key = "story.place.goes"
+	case t.words.h.Database:
+		key = "story.lock.goes"
+	case owner > 0 && owner <= len(s.Clients) && s.Clients[owner-1].Stage == verdict.Inside:
+		key = "story.expire.inside"
+	}
+	t.tellAt(s.At, turning, key, "where", where, "owner", clientName(owner))
 }
 
 func (t *storyWriter) write(s *step) {
-	client := clientName(s.Client)
+	weight, key := grave, "story.write.stale"
 	switch {
 	case !s.OK && t.words.h.Guard == history.CompareAndSet:
-		t.tellAt(s.At, grave, "story.write.old", "client", client, "base", strconv.Itoa(s.Base))
+		key = "story.write.old"
 	case !s.OK:
-		t.tellAt(s.At, grave, "story.write.refused", "client", client)
-	case s.Base != s.Version-1:
-		t.tellAt(s.At, grave, "story.write.stale", "client", client, "base", strconv.Itoa(s.Base))
-	default:
-		t.tellAt(s.At, plain, "story.write", "client", client, "version", strconv.Itoa(s.Version))
+		key = "story.write.refused"
+	case s.Base == s.Version-1:
+		weight, key = plain, "story.write"
 	}
+	t.tellAt(s.At, weight, key, t.words.values(s, "")...)
 }
 
 func (t *storyWriter) landed(s *step) {

@@ -54,10 +54,9 @@ type stampedLease struct {
 }
 
 func (l *stampedLease) Release(ctx context.Context) error {
-	if _, err := l.env.DB.ExecContext(ctx, "UPDATE locks SET owner = NULL, until_ms = ? WHERE name = ?", l.env.Clock.Now().UnixMilli(), l.key); err != nil {
-		return lock.Unknown("UPDATE", l.key, err)
-	}
-	return nil
+	_, err := l.env.DB.ExecContext(ctx, "UPDATE locks SET owner = NULL, until_ms = ? WHERE name = ?",
+		l.env.Clock.Now().UnixMilli(), l.key)
+	return outcome(true, err, nil, "UPDATE", l.key)
 }
 
 // serverDeadline is [clientDeadline] by the server's clock, with the owner in every statement and a

@@ -42,8 +42,6 @@ type rowLease struct {
 }
 
 func (l *rowLease) Release(ctx context.Context) error {
-	if _, err := l.env.DB.ExecContext(ctx, "DELETE FROM locks WHERE name = ?", l.key); err != nil {
-		return lock.Unknown("DELETE", l.key, err)
-	}
-	return nil
+	_, err := l.env.DB.ExecContext(ctx, "DELETE FROM locks WHERE name = ?", l.key)
+	return outcome(true, err, nil, "DELETE", l.key)
 }

@@ -153,10 +153,8 @@ type sessionLease struct {
 // Renew sends a query, so that the server does not end the session for being idle. That it is answered says
 // that the session is still there.
 func (l *sessionLease) Renew(ctx context.Context) error {
-	if _, err := yes(ctx, l.conn, "SELECT 1"); err != nil {
-		return lock.Unknown("SELECT", l.key, err)
-	}
-	return nil
+	_, err := yes(ctx, l.conn, "SELECT 1")
+	return outcome(true, err, nil, "SELECT", l.key)
 }
 
 func (l *sessionLease) Release(ctx context.Context) (err error) {

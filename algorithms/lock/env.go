@@ -31,9 +31,6 @@ type Env struct {
 	// Otherwise it is nil. Its driver must send no statement twice, and have placeholders as
 	// Entry.Database has them.
 	DB *sql.DB
-	// Server is a client library for servers that are none of these, for the locks that lock
-	// there. Otherwise it is nil.
-	Server any
 	// Clock is the client's own clock. It may be wrong.
 	Clock Clock
 	// Parallel runs tasks concurrently and returns when all have ended. Locks

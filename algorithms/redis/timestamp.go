@@ -119,15 +119,11 @@ func stamped(id string, unit time.Duration, change func(s *Timestamp), articles 
 		Unit:    unit,
 		Expiry:  lock.ExpiryClients,
 		New: func(env lock.Env) lock.Lock {
-			s := newTimestamp(env, unit)
+			s := &Timestamp{node: env.Nodes[0], clock: env.Clock, ttl: env.TTL, unit: unit}
 			change(s)
 			return s
 		},
 	}
-}
-
-func newTimestamp(env lock.Env, unit time.Duration) *Timestamp {
-	return &Timestamp{node: env.Nodes[0], clock: env.Clock, ttl: env.TTL, unit: unit}
 }
 
 // Acquire sends SETNX; if the key exists, GET; if its stamp is too old, it takes over. After

@@ -174,12 +174,6 @@ func (s *Watchdog) send(ctx context.Context, script *redis.Script, keys []string
 	return reply
 }
 
-// period is the time from one renewal to the next: a third of the TTL in whole milliseconds,
-// at least one.
-func (s *Watchdog) period() time.Duration {
-	return max((s.ttl / 3).Truncate(time.Millisecond), time.Millisecond)
-}
-
 var _ lock.Renewer = (*watchdogLease)(nil)
 
 type watchdogLease struct {
@@ -212,7 +206,7 @@ func (l *watchdogLease) watch(ctx context.Context) {
 	if l.watched.leases++; l.watched.leases > 1 {
 		return // without checking whether that one still runs
 	}
-	every := l.lock.period()
+	every := fraction(l.lock.ttl, 1, 3)
 	l.watched.renewal = &lock.Renewal{Clock: l.lock.clock, Every: every, Send: func() error { return l.tick(ctx) }}
 	l.watched.renewal.Arm(every)
 }
@@ -245,14 +239,8 @@ func (l *watchdogLease) unwatch() {
 // holds the lock. It does not restart a watchdog that has ended.
 func (l *watchdogLease) Renew(ctx context.Context) error {
 	s := l.lock
-	renewed, err := s.eval(ctx, renewHashScript, []string{l.key}, s.owner, s.ttl.Milliseconds()).Int()
-	switch {
-	case err != nil:
-		return lock.Unknown("renewal script", l.key, err)
-	case renewed == 0:
-		return lock.ErrNotHeld
-	}
-	return nil
+	reply := s.eval(ctx, renewHashScript, []string{l.key}, s.owner, s.ttl.Milliseconds())
+	return notHeldIfZero(reply, "renewal script", l.key)
 }
 
 // Release gives this hold back, and returns ErrNotHeld if the process no longer holds the
@@ -261,13 +249,7 @@ func (l *watchdogLease) Renew(ctx context.Context) error {
 func (l *watchdogLease) Release(ctx context.Context) error {
 	s := l.lock
 	keys := []string{l.key, unlockChannel(l.key)}
-	err := s.eval(ctx, releaseHashScript, keys, s.owner, s.ttl.Milliseconds(), unlockMessage).Err()
+	reply := s.eval(ctx, releaseHashScript, keys, s.owner, s.ttl.Milliseconds(), unlockMessage)
 	l.unwatch()
-	switch {
-	case errors.Is(err, redis.Nil):
-		return lock.ErrNotHeld
-	case err != nil:
-		return lock.Unknown("release script", l.key, err)
-	}
-	return nil
+	return refusedIfNil(reply, lock.ErrNotHeld, "release script", l.key)
 }

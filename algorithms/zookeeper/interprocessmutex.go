@@ -8,9 +8,10 @@ import (
 )
 
 var reentrantMutex = protectedQueue.Variant("zk-reentrant", 2011,
-	func(env lock.Env) lock.Lock { return newInterProcessMutex(env) }).InArticle("003-F")
-
-var _ lock.Queuer = (*InterProcessMutex)(nil)
+	func(env lock.Env) lock.Lock {
+		return queuer{&InterProcessMutex{newCuratorQueue(env), map[string]*processHold{}}}
+	}).
+	InArticle("003-F")
 
 // InterProcessMutex is a [ProtectedQueue] that its holder may enter again. (2011: Curator's lock
 // of this name; Netflix published Curator that autumn. Article 003-F.) The process counts its
@@ -28,22 +29,13 @@ type InterProcessMutex struct {
 	held  map[string]*processHold // by key
 }
 
-func newInterProcessMutex(env lock.Env) *InterProcessMutex {
-	return &InterProcessMutex{newCuratorQueue(env), map[string]*processHold{}}
-}
-
 // A processHold is the place of a process that holds the lock count times.
 type processHold struct {
 	lease lock.Lease
 	count int
 }
 
-// Acquire implements [lock.Lock].
-func (s *InterProcessMutex) Acquire(ctx context.Context, key string) (lock.Lease, error) {
-	return s.Await(ctx, key, 0)
-}
-
-// Await implements [lock.Queuer]. The errors are those of [ProtectedQueue].
+// Await is that of a [lock.Queuer]. The errors are those of [ProtectedQueue].
 func (s *InterProcessMutex) Await(ctx context.Context, key string, patience time.Duration) (lock.Lease, error) {
 	hold := s.held[key]
 	if hold == nil {

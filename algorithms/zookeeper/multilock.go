@@ -10,10 +10,8 @@ import (
 )
 
 var multiLock = protectedQueue.Variant("zk-multi", 2011,
-	func(env lock.Env) lock.Lock { return NewMultiLock(newCuratorQueue(env), "1", "2") }).
+	func(env lock.Env) lock.Lock { return queuer{NewMultiLock(newCuratorQueue(env), "1", "2")} }).
 	Changed(func(e *lock.Entry) { e.Line = func(key string) string { return lockPath(key + "/1") } })
-
-var _ lock.Queuer = (*MultiLock)(nil)
 
 // MultiLock is several locks that are taken as one: all or none. (2011: Curator's
 // InterProcessMultiLock.) It takes them in the given order. If one fails it releases those that
@@ -26,20 +24,15 @@ var _ lock.Queuer = (*MultiLock)(nil)
 // wait for each other until one runs out of patience. And it does not notice if one lock is lost
 // while it waits for the others, so that they are not all held at once.
 type MultiLock struct {
-	part  lock.Queuer
+	part  awaiter
 	names []string
 }
 
 // NewMultiLock returns a MultiLock that takes part, the lock of key/name, for each of names.
 // Without names it takes nothing and always succeeds.
-func NewMultiLock(part lock.Queuer, names ...string) *MultiLock { return &MultiLock{part, names} }
+func NewMultiLock(part awaiter, names ...string) *MultiLock { return &MultiLock{part, names} }
 
-// Acquire implements [lock.Lock].
-func (s *MultiLock) Acquire(ctx context.Context, key string) (lock.Lease, error) {
-	return s.Await(ctx, key, 0)
-}
-
-// Await implements [lock.Queuer]. As in Curator, each lock gets the whole patience. After an
+// Await is that of a [lock.Queuer]. As in Curator, each lock gets the whole patience. After an
 // error other than ErrNotAcquired it is unknown what is still held.
 func (s *MultiLock) Await(ctx context.Context, key string, patience time.Duration) (lock.Lease, error) {
 	l := &multiLease{}

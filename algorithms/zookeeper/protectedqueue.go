@@ -8,9 +8,7 @@ import (
 )
 
 var protectedQueue = naiveQueue.Variant("zk-protected", 2011,
-	func(env lock.Env) lock.Lock { return newProtectedQueue(env) })
-
-var _ lock.Queuer = (*ProtectedQueue)(nil)
+	func(env lock.Env) lock.Lock { return queuer{newProtectedQueue(env)} })
 
 // ProtectedQueue is a [checkedQueue] with a GUID in the name of each place, so that a client
 // finds its place in the queue after the answer to create was lost. (2011: in Curator since
@@ -43,12 +41,7 @@ func newCuratorQueue(env lock.Env) *ProtectedQueue {
 	return newProtectedQueue(env)
 }
 
-// Acquire implements [lock.Lock].
-func (s *ProtectedQueue) Acquire(ctx context.Context, key string) (lock.Lease, error) {
-	return s.Await(ctx, key, 0)
-}
-
-// Await implements [lock.Queuer]. After an error it is unknown whether a place was created only
+// Await is that of a [lock.Queuer]. After an error it is unknown whether a place was created only
 // if the search for it failed too.
 func (s *ProtectedQueue) Await(ctx context.Context, key string, patience time.Duration) (lock.Lease, error) {
 	own, err := s.await(ctx, lockPath(key), placeName, newDeadline(s.clock, patience), placeBefore)

@@ -10,13 +10,11 @@ import (
 
 var (
 	writeLock = protectedQueue.Variant("zk-write", 2011,
-		func(env lock.Env) lock.Lock { return &ReadWriteLock{newCuratorQueue(env), false} })
+		func(env lock.Env) lock.Lock { return queuer{&ReadWriteLock{newCuratorQueue(env), false}} })
 	readLock = writeLock.Variant("zk-read", 2011,
-		func(env lock.Env) lock.Lock { return &ReadWriteLock{newCuratorQueue(env), true} }).
+		func(env lock.Env) lock.Lock { return queuer{&ReadWriteLock{newCuratorQueue(env), true}} }).
 		Changed(func(e *lock.Entry) { e.Holders, e.Writer = lock.AnyNumber, writeLock.New })
 )
-
-var _ lock.Queuer = (*ReadWriteLock)(nil)
 
 // ReadWriteLock lets readers in together, and a writer alone. A value is one side of the lock.
 // Both sides share one queue, so that a stream of readers does not starve a writer. (2011:
@@ -40,12 +38,7 @@ const (
 	writeName = "write"
 )
 
-// Acquire implements [lock.Lock].
-func (s *ReadWriteLock) Acquire(ctx context.Context, key string) (lock.Lease, error) {
-	return s.Await(ctx, key, 0)
-}
-
-// Await implements [lock.Queuer]. The errors are those of [ProtectedQueue].
+// Await is that of a [lock.Queuer]. The errors are those of [ProtectedQueue].
 func (s *ReadWriteLock) Await(ctx context.Context, key string, patience time.Duration) (lock.Lease, error) {
 	name, blocker := writeName, placeBefore
 	if s.read {

@@ -9,14 +9,12 @@ import (
 
 var (
 	nonReentrantMutex = protectedQueue.Variant("zk-mutex", 2012,
-		func(env lock.Env) lock.Lock { return NewSemaphore(env, 1) }).
+		func(env lock.Env) lock.Lock { return queuer{NewSemaphore(env, 1)} }).
 		Changed(func(e *lock.Entry) { e.Line = permitPath })
 	semaphore = nonReentrantMutex.Variant("zk-semaphore", 2012,
-		func(env lock.Env) lock.Lock { return NewSemaphore(env, 2) }).
+		func(env lock.Env) lock.Lock { return queuer{NewSemaphore(env, 2)} }).
 		Changed(func(e *lock.Entry) { e.Holders = 2 })
 )
-
-var _ lock.Queuer = (*Semaphore)(nil)
 
 // Semaphore lets several holders in at a time, in the order of arrival. (2012: Curator's
 // InterProcessSemaphoreV2, of 1.2.2 in September. With one permit it is Curator's mutex that is
@@ -42,12 +40,7 @@ func NewSemaphore(env lock.Env, permits int) *Semaphore {
 	return &Semaphore{newCuratorQueue(env), max(1, permits)}
 }
 
-// Acquire implements [lock.Lock].
-func (s *Semaphore) Acquire(ctx context.Context, key string) (lock.Lease, error) {
-	return s.Await(ctx, key, 0)
-}
-
-// Await implements [lock.Queuer]. The errors are those of [ProtectedQueue].
+// Await is that of a [lock.Queuer]. The errors are those of [ProtectedQueue].
 func (s *Semaphore) Await(ctx context.Context, key string, patience time.Duration) (lock.Lease, error) {
 	deadline := newDeadline(s.queue.clock, patience)
 	turn, err := s.queue.await(ctx, lockPath(key)+"/locks", placeName, deadline, placeBefore)

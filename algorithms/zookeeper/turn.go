@@ -10,6 +10,18 @@ import (
 
 // Waiting in a queue until it is a place's turn.
 
+type awaiter interface {
+	Await(ctx context.Context, key string, patience time.Duration) (lock.Lease, error)
+}
+
+// A queuer is a [lock.Queuer] whose attempts are waits without patience.
+type queuer struct{ awaiter }
+
+// Acquire implements [lock.Lock].
+func (s queuer) Acquire(ctx context.Context, key string) (lock.Lease, error) {
+	return s.Await(ctx, key, 0)
+}
+
 // placeName is the name of the places of a mutex, as in the recipe.
 const placeName = "lock"
 
@@ -21,19 +33,12 @@ type waiting struct {
 	wait  func(context.Context, *place, *deadline) error
 }
 
-var _ lock.Queuer = (*waiting)(nil)
-
 // waitingBy makes waiting locks.
 func waitingBy(wait func(context.Context, *place, *deadline) error) func(lock.Env) lock.Lock {
-	return func(env lock.Env) lock.Lock { return &waiting{env.ZooKeeper, env.Clock, wait} }
+	return func(env lock.Env) lock.Lock { return queuer{&waiting{env.ZooKeeper, env.Clock, wait}} }
 }
 
-// Acquire implements [lock.Lock].
-func (s *waiting) Acquire(ctx context.Context, key string) (lock.Lease, error) {
-	return s.Await(ctx, key, 0)
-}
-
-// Await implements [lock.Queuer]. After an error it is unknown whether a place was created.
+// Await is that of a [lock.Queuer]. After an error it is unknown whether a place was created.
 func (s *waiting) Await(ctx context.Context, key string, patience time.Duration) (lock.Lease, error) {
 	deadline := newDeadline(s.clock, patience)
 	own, err := join(ctx, s.zk, lockPath(key), "", placeName)

@@ -101,6 +101,25 @@ func TestFormat(t *testing.T) {
 	}
 }
 
+// TestSize: a picture for a column of 85 mm has 300 dpi; a size that is none, or too small, is refused.
+func TestSize(t *testing.T) {
+	effort.Unwatched(t, "one goroutine draws")
+	file := filepath.Join(t.TempDir(), "x.png")
+	for size, want := range map[string]struct {
+		code int
+		says string
+	}{"column": {exitOK, ""}, "wide": {exitUsage, "--size wide"}, "40x40": {exitUsage, "--size 40x123"}} {
+		code, _, errs := call(t, strings.Fields("chart recovery --locks setnx,token -o "+file+" --size "+size)...)
+		if code != want.code || !strings.Contains(errs, want.says) {
+			t.Errorf("%s: exit status %d, %s", size, code, errs)
+		}
+	}
+	drawn, err := png.DecodeConfig(strings.NewReader(contentOf(t, file)))
+	if err != nil || drawn.Width != 1004 {
+		t.Errorf("%d wide: %v", drawn.Width, err)
+	}
+}
+
 // A figure for a paper has its caption and its source in the SVG, as text for programs, and its table, or the events of
 // its run, in the JSON beside it. The source names no files.
 func TestFigure(t *testing.T) {

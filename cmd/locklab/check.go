@@ -39,8 +39,8 @@ var checkViews = []struct {
 	{"matrix", "races", (*checkFlags).matrixView},
 }
 
-// A checkView puts a view of a lock into out, and returns what prints it; nil: the test has not searched for it. open is
-// about what is not known.
+// A checkView puts a view of a lock into out, and returns what prints it; nil: the test has not searched for it. open
+// is about what is not known.
 type checkView func(c *checkFlags, e *env, l *checked.Lock, out *checkedJSON) (tell func(), open, err error)
 
 func checkViewNames() (names []string) {
@@ -145,7 +145,9 @@ func failures(output string, shown []checked.Lock) string {
 	named := lists.Pick(lines, func(line string) bool { return strings.HasPrefix(line, "--- FAIL: ") })
 	unknown := func(line string) bool {
 		name, _, _ := strings.Cut(strings.TrimPrefix(line, "--- FAIL: "), " ")
-		return !slices.ContainsFunc(shown, func(l checked.Lock) bool { return l.Test == name && l.Failed && l.Unknown == "" })
+		return !slices.ContainsFunc(shown, func(l checked.Lock) bool {
+			return l.Test == name && l.Failed && l.Unknown == ""
+		})
 	}
 	if len(named) > 0 && !slices.ContainsFunc(named, unknown) && !strings.Contains(output, "\npanic:") {
 		lines = named
@@ -294,7 +296,7 @@ func tellChart(e *env, l *checked.Lock, drawn chart.Result) func() {
 }
 
 func (c *checkFlags) matrixView(e *env, l *checked.Lock, out *checkedJSON) (tell func(), open, err error) {
-	own, err := l.Outcomes()
+	own, err := study.OutcomesOf(l.Races, l.Lock)
 	if err != nil || own == nil {
 		return func() {}, nil, err
 	}
@@ -303,7 +305,7 @@ func (c *checkFlags) matrixView(e *env, l *checked.Lock, out *checkedJSON) (tell
 	for i := range cells {
 		cells[i] = append([]*race.Outcome{own[i]}, cells[i]...)
 	}
-	flat, _ := flatten(cells)
+	flat := flatten(cells)
 	out.Matrix = &matrixJSON{Cells: cellsJSON(flat)}
 	return func() {
 		e.chart(report.Grid(append([]lock.Entry{l.Lock}, c.beside...), scs, cells))
@@ -330,7 +332,7 @@ func (c *checkFlags) explainView(e *env, l *checked.Lock, out *checkedJSON) (tel
 			c.shown(l).printCertificate(e.console)
 			e.Printf("\n")
 		}
-		own, err := l.Outcomes()
+		own, err := study.OutcomesOf(l.Races, l.Lock)
 		e.Keep(err)
 		explainRaces(e.console, l, lists.Pick(own, func(o *race.Outcome) bool { return verdict.Fails(o.Verdicts) }))
 	}, nil, nil
@@ -338,7 +340,8 @@ func (c *checkFlags) explainView(e *env, l *checked.Lock, out *checkedJSON) (tel
 
 // explainWay prints the run of a witness, with the code of the lock.
 func explainWay(e *console, l *checked.Lock, o *race.Outcome, w *search.Witness) {
-	e.Printf("%s\n\n", e.Say("check.way", "verdict", string(w.Verdict), "par", fmt.Sprint(w.Par), "steps", fmt.Sprint(w.Steps)))
+	e.Printf("%s\n\n", e.Say("check.way", "verdict", string(w.Verdict), "par", fmt.Sprint(w.Par),
+		"steps", fmt.Sprint(w.Steps)))
 	e.lanes(o)
 	lessons.Text(e.Printer, e.look(), lessons.Meanings(e.Printer, o))
 	for _, lang := range e.Langs() {
@@ -359,7 +362,8 @@ func explainRaces(e *console, l *checked.Lock, fallen []*race.Outcome) {
 	for _, o := range fallen {
 		e.Printf("\n")
 		e.Lines("", func(lang string) string {
-			return o.Race.Code + " " + o.Race.ID + ": " + text.RaceTitle(o.Race.ID, lang) + ": " + reports.Words(o.Verdicts)
+			title := text.RaceTitle(o.Race.ID, lang)
+			return o.Race.Code + " " + o.Race.ID + ": " + title + ": " + reports.Words(o.Verdicts)
 		})
 		printCure(e, o, "play.fix")
 	}

@@ -82,7 +82,7 @@ var drawnBy = map[string]string{
 
 // newRoot returns the command without a name, with all others below it.
 func newRoot(e *env) *cobra.Command {
-	version, cite := false, false
+	version := false
 	root := &cobra.Command{
 		Use:           "locklab",
 		Args:          knownCommand,
@@ -96,8 +96,8 @@ func newRoot(e *env) *cobra.Command {
 		},
 		RunE: func(*cobra.Command, []string) error {
 			switch {
-			case cite:
-				versionOf().cite(e.console)
+			case e.cite:
+				versionOf().cite(e.console, modulePath(), e.command)
 			case version:
 				versionOf().print(e.console)
 			default:
@@ -106,14 +106,13 @@ func newRoot(e *env) *cobra.Command {
 			return nil
 		},
 	}
-	own := &flags{command: root, set: root.Flags(), e: e}
-	own.add("version", &version)
-	own.add("cite", &cite)
+	(&flags{command: root, set: root.Flags(), e: e}).add("version", &version)
 	common := &flags{command: root, set: root.PersistentFlags(), e: e}
 	common.add("json", &e.json)
 	common.add("lang", &e.lang, "languages", sayLanguages(e.Printer))
 	common.add("color", &e.color)
 	common.add("width", &e.width)
+	common.add("cite", &e.cite)
 	for _, g := range groups() {
 		for _, c := range g.commands {
 			root.AddCommand(c.cobra(e, ""))
@@ -146,7 +145,10 @@ func (c *command) cobra(e *env, above string) *cobra.Command {
 		built.Args, run = knownCommand, showHelp
 	}
 	built.RunE = func(_ *cobra.Command, args []string) error {
-		e.ctx, e.running = built.Context(), built
+		if e.ctx, e.running = built.Context(), built; e.cite {
+			versionOf().cite(e.console, modulePath(), e.command)
+			return nil
+		}
 		for _, prepare := range f.before {
 			if err := prepare(); err != nil {
 				return err
@@ -321,10 +323,9 @@ func knownCommand(above *cobra.Command, args []string) error {
 // searched are words that newcomers type, with the command that shows what they look for.
 var searched = map[string]string{
 	"level": "locklab play --level 1", "levels": "locklab play", "lesson": "locklab explain path",
-	"lessons": "locklab explain path",
-	"redis":   "locklab list", "zookeeper": "locklab explain interview zookeeper", "kleppmann": "locklab explain debate",
+	"lessons": "locklab explain path", "redis": "locklab list", "zookeeper": "locklab explain interview zookeeper",
 	"etcd": "locklab explain interview zookeeper", "redisson": "locklab explain watchdog",
-	"antirez": "locklab explain debate", "version": "locklab --version",
+	"kleppmann": "locklab explain debate", "antirez": "locklab explain debate", "version": "locklab --version",
 	"quiz": "locklab play quiz", "replay": "locklab run LINK",
 }
 

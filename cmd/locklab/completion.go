@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"locklab/algorithms"
+	"locklab/reports/chart"
 	"locklab/reports/lessons"
 	"locklab/reports/report"
 	"locklab/reports/text"
@@ -56,9 +57,9 @@ func completionCommand() *command {
 // flagValues complete the values of flags that several commands have, by their names. Of several separated by commas
 // they complete the last one.
 var flagValues = map[string]completer{
-	"locks": familiesAndLocks, "against": locks, "races": races,
+	"locks": someOf(append(familyNames(), lockNames()...)), "against": locks, "races": races,
 	"expect": oneOf(verdict.Names(verdict.Answers)), "verdict": oneOf(play.HarmNames()),
-	"lang": oneOf(languages()), "color": oneOf(colors),
+	"lang": oneOf(languages()), "color": oneOf(colors), "size": oneOf(chart.SizeNames()),
 }
 
 // completes has a shell complete what a command takes. A command without arguments is offered none, and one
@@ -77,7 +78,7 @@ func (c *command) completes(p *text.Printer, built *cobra.Command) {
 
 // completes has a shell complete the values of a flag.
 func (f *flags) completes(name string, values completer) {
-	_ = f.command.RegisterFlagCompletionFunc(name, func(_ *cobra.Command, _ []string, typed string) ( // once for each flag
+	_ = f.command.RegisterFlagCompletionFunc(name, func(_ *cobra.Command, _ []string, typed string) ( // once
 		[]cobra.Completion, cobra.ShellCompDirective,
 	) {
 		last := strings.LastIndex(typed, ",") + 1
@@ -117,19 +118,17 @@ func described(lang string, names []string) []cobra.Completion {
 	})
 }
 
-// locks completes the ids of locks, and those that the articles have for them.
-func locks(lang string, _ []string) []cobra.Completion { return described(lang, lockNames()) }
-
-// races completes the ids and the numbers of races.
-func races(lang string, _ []string) []cobra.Completion {
-	ids := lists.Each(scenarios.All(), func(s race.Race) []string { return []string{s.ID, s.Code} })
-	return described(lang, slices.Concat(ids...))
+// someOf completes described names, any number of times.
+func someOf(names []string) completer {
+	return func(lang string, _ []string) []cobra.Completion { return described(lang, names) }
 }
 
-// familiesAndLocks completes the names of families and of locks.
-func familiesAndLocks(lang string, _ []string) []cobra.Completion {
-	return described(lang, append(familyNames(), lockNames()...))
-}
+// locks complete the ids of locks, and those that the articles have for them, and races their ids and numbers.
+var (
+	locks = someOf(lockNames())
+	races = someOf(slices.Concat(
+		lists.Each(scenarios.All(), func(s race.Race) []string { return []string{s.ID, s.Code} })...))
+)
 
 // aLock completes one lock.
 func aLock(lang string, before []string) []cobra.Completion {
@@ -168,7 +167,8 @@ func explainable(lang string, before []string) []cobra.Completion {
 type versionJSON struct {
 	Locklab string `json:"locklab"` // as the Go module system names it
 	Commit  string `json:"commit,omitempty"`
-	Year    string `json:"year,omitempty"` // of the commit
+	Date    string `json:"date,omitempty"` // of the commit
+	Year    string `json:"year,omitempty"`
 	Go      string `json:"go"`
 	Trace   int    `json:"trace"` // version of links
 }
@@ -176,7 +176,8 @@ type versionJSON struct {
 func versionOf() versionJSON {
 	v := versionJSON{Locklab: report.Built(), Go: runtime.Version(), Trace: simulator.TraceVersion}
 	if info, ok := debug.ReadBuildInfo(); ok {
-		v.Commit, v.Year = commitOf(info.Settings)
+		v.Commit, v.Date = commitOf(info.Settings)
+		v.Year = fmt.Sprintf("%.4s", v.Date)
 	}
 	return v
 }
@@ -193,18 +194,33 @@ func (v versionJSON) built(e *console) string {
 	return v.Locklab + ", " + e.First("version.commit", "commit", v.Commit)
 }
 
-// cite prints an entry for BibTeX, with what the build knows and nothing else.
-func (v versionJSON) cite(e *console) {
+// cite prints an entry for BibTeX of a command, with what the build knows and nothing else. LaTeX reads it: it makes
+// a dash of two hyphens, and reads some signs as its own.
+func (v versionJSON) cite(e *console, module, command string) {
+	page := e.getenv("LOCKLAB_PAGE")
+	if host, _, _ := strings.Cut(module, "/"); page == "" && strings.Contains(host, ".") {
+		page = "https://" + module
+	}
+	note := ""
+	if command = strings.ReplaceAll(command, " --cite", ""); command != "locklab" {
+		note = e.First("version.cited", "command", forLaTeX.Replace(command))
+	}
 	e.show("version", v, func() {
 		key := regexp.MustCompile(`[^0-9A-Za-z.-]`).ReplaceAllString("locklab-"+cmp.Or(v.Commit, v.Locklab), "")
-		e.Printf("@misc{%s,\n  title = {{locklab}: %s},\n  note  = {%s},\n", key, e.First("help.root.short"),
-			e.First("version.cited", "version", v.built(e)))
-		if v.Year != "" {
-			e.Printf("  year  = {%s},\n", v.Year)
+		e.Printf("@software{%s,\n", key)
+		for _, field := range [][2]string{{"author", "{" + e.First("version.authors") + "}"},
+			{"title", "{locklab}: " + e.First("help.root.short")}, {"version", v.built(e)}, {"date", v.Date},
+			{"year", v.Year}, {"url", page}, {"note", note}} {
+			if field[1] != "" {
+				e.Printf("  %-7s = {%s},\n", field[0], field[1])
+			}
 		}
 		e.Printf("}\n")
 	})
 }
+
+var forLaTeX = strings.NewReplacer("--", "-{}-", `\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "_", `\_`, "#", `\#`,
+	"%", `\%`, "&", `\&`, "$", `\$`, "~", `\~{}`, "^", `\^{}`)
 
 // modulePath is the path of the lab's module, which go.mod alone knows: see make rename.
 func modulePath() string {
@@ -213,15 +229,15 @@ func modulePath() string {
 }
 
 // commitOf returns the first digits of the commit that the program was built from, with "+dirty" if files
-// had changed since, and its year. "": it was built without (go build -buildvcs=false, go run, a test).
-func commitOf(settings []debug.BuildSetting) (commit, year string) {
+// had changed since, and its date. "": it was built without (go build -buildvcs=false, go run, a test).
+func commitOf(settings []debug.BuildSetting) (commit, date string) {
 	of := map[string]string{}
 	for _, s := range settings {
 		of[s.Key] = s.Value
 	}
-	commit, year = fmt.Sprintf("%.12s", of["vcs.revision"]), fmt.Sprintf("%.4s", of["vcs.time"])
+	commit, date = fmt.Sprintf("%.12s", of["vcs.revision"]), fmt.Sprintf("%.10s", of["vcs.time"])
 	if commit != "" && of["vcs.modified"] == "true" {
 		commit += "+dirty"
 	}
-	return commit, year
+	return commit, date
 }

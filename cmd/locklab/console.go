@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -101,5 +102,8 @@ func (c *console) report(err error) int {
 	if message := strings.TrimSpace(c.Error(err)); message != "" {
 		fmt.Fprintln(c.stderr, "locklab: "+presentable(message))
 	}
-	return statusOfError(err)
+	if ended := (*exitError)(nil); errors.As(err, &ended) {
+		return ended.code
+	}
+	return exitUsage
 }

@@ -26,6 +26,7 @@ type env struct {
 	running *cobra.Command
 	lang    string // --lang as given
 	width   int    // --width as given
+	cite    bool   // --cite: the command is cited, and not run
 	helped  error  // what is wrong with a request for help
 
 	whole    *whole            // of whose progress that of the work is a part; nil: each work has its own

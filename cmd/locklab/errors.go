@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"locklab/reports/chart"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/simulator"
@@ -51,6 +52,9 @@ func internal(err error) error {
 	if stoppedBy(err) {
 		return noAnswer("error.stopped")
 	}
+	if errors.As(err, new(chart.SizeError)) {
+		return err
+	}
 	if limit := (*simulator.LimitError)(nil); errors.As(err, &limit) {
 		return &exitError{exitNoAnswer, err}
 	}
@@ -63,14 +67,6 @@ func stoppedBy(err error) bool { return errors.Is(err, context.Canceled) }
 // noAnswer returns an error that ends the program with exit status 3.
 func noAnswer(key string, pairs ...any) error {
 	return &exitError{exitNoAnswer, text.Errorf(key, pairs...)}
-}
-
-// statusOfError returns the exit status of an error. One that is no exitError is wrong use.
-func statusOfError(err error) int {
-	if entry := (*exitError)(nil); errors.As(err, &entry) {
-		return entry.code
-	}
-	return exitUsage
 }
 
 // presentable returns a message without control characters, and with … in place of most

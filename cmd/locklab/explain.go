@@ -20,11 +20,10 @@ func explainCommand() *command {
 	file, runs := "", false
 	return &command{
 		use: "explain LOCK | RACE | LOCK RACE | LINK|FILE | path [N] | interview [TOPIC] | debate | " +
-			" glossary | judge | need | TERM | FAULT | ARTICLE",
+			"glossary | judge | need | TERM | FAULT | ARTICLE",
 		examples: []string{
 			"explain redlock", "explain R18 --lang zh", "explain 003-C failed-renewal", "explain path 3",
-			"explain lease",
-			"explain token -o token.html",
+			"explain lease", "explain token -o token.html",
 		},
 		complete: explainable,
 		flags: func(f *flags) {
@@ -34,7 +33,11 @@ func explainCommand() *command {
 		run: func(e *env, args []string) error {
 			switch {
 			case len(args) == 0:
-				printMenu(e.console)
+				for _, lang := range e.Langs() {
+					topics := strings.Join(lessons.Topics(), ", ")
+					printLong(e.Printer, text.Say(lang, "help.explain.long", "topics", topics))
+				}
+				e.Next("locklab explain path", "locklab explain token", "locklab explain need")
 				return nil
 			case len(args) > 2:
 				return text.Errorf("error.explain.arguments", "given", len(args))
@@ -100,14 +103,6 @@ func screens(e *env) func(*text.Printer, reports.Look, []lessons.Block) {
 	}
 }
 
-// printMenu prints what can be explained.
-func printMenu(e *console) {
-	for _, lang := range e.Langs() {
-		printLong(e.Printer, text.Say(lang, "help.explain.long", "topics", strings.Join(lessons.Topics(), ", ")))
-	}
-	e.Next("locklab explain path", "locklab explain token", "locklab explain need")
-}
-
 // An explainer finds out what to explain, and writes it.
 type explainer struct {
 	e       *env
@@ -154,7 +149,7 @@ func (x *explainer) explain(args []string) error {
 	return lessons.NoPage(args[0])
 }
 
-// show prints a page, or as JSON its texts by language and key, with what it is about and the runs from which it is made.
+// show prints a page, or as JSON its texts by language and key, with what it is about and the runs of which it is made.
 func (x *explainer) show(page lessons.Page) (err error) {
 	if !x.e.json {
 		return x.print(page)

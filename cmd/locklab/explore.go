@@ -72,7 +72,8 @@ func (x *exploreFlags) run(e *env, args []string) error {
 	case stopped && s.Result.Complete:
 		unanswered = noAnswer("error.stopped.boundary")
 	}
-	return cmp.Or(shown.show(e, x.files), unanswered)
+	e.show("explore", shown.said(), func() { shown.print(e.console) })
+	return cmp.Or(errors.Join(shown.status(), shown.writeWitness(e, x.files)), unanswered)
 }
 
 // searchProgress shows the progress of the searches that are made in turn: on a terminal in one line that changes,
@@ -88,8 +89,8 @@ func searchProgress(e *console) func(r *explore.Result) {
 	}
 	number, states, reports, began, last, now := 1, 0, 0, time.Now(), time.Now(), &explore.Result{}
 	show := paced(f, between, func(int) string {
-		return fmt.Sprintf(form, e.Say("progress.search", "number", fmt.Sprint(number), "states", fmt.Sprint(now.States),
-			"rate", fmt.Sprintf("%.2f", float64(now.Transitions)/time.Since(began).Seconds()/1e6),
+		return fmt.Sprintf(form, e.Say("progress.search", "number", fmt.Sprint(number),
+			"states", fmt.Sprint(now.States), "rate", fmt.Sprintf("%.2f", float64(now.Transitions)/time.Since(began).Seconds()/1e6),
 			"open", fmt.Sprint(now.Open), "memory", fmt.Sprint(now.Bytes>>20)))
 	})
 	return func(r *explore.Result) {
@@ -108,17 +109,13 @@ type shownSearch struct {
 	memory int64         // MB that it was given
 }
 
-func (s *shownSearch) show(e *env, files []string) error {
-	e.show("explore", s.said(), func() { s.print(e.console) })
-	return errors.Join(s.status(), s.writeWitness(e, files))
-}
-
 // said returns the search with what its certificate says, for scripts.
 func (s *shownSearch) said() *search.Search {
 	said := *s.Search
 	said.Said = &search.Said{Claim: certificate.Claim(s.Search, "en"),
 		MayHappen: certificate.MayHappen(s.Search, "en"), Assumed: certificate.Assumed(s.Search, "en"),
-		Cut: text.SayMessage("en", s.Result.Limit), Seconds: s.took.Seconds(), Certificate: certificate.Of(s.Search, "en")}
+		Cut: text.SayMessage("en", s.Result.Limit), Seconds: s.took.Seconds(),
+		Certificate: certificate.Of(s.Search, "en")}
 	return &said
 }
 

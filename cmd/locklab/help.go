@@ -147,15 +147,11 @@ func helpName(c *cobra.Command) string {
 
 // longPlaces fill the places of the long help texts.
 func longPlaces(lang string) []string {
-	return []string{"schema", fmt.Sprint(reports.Schema), "topics", strings.Join(lessons.Topics(), ", "), "example", contractExample, "bounds", boundList(),
-		"sources", text.Join(lang, "chart.list", cost.SourceIDs())}
-}
-
-// boundList is the bounds of a [search] header that leaves all of them out.
-func boundList() string {
-	b := contract.UsualBounds()
+	b := contract.UsualBounds() // of a [search] header that leaves all of them out
 	b.Budget = faults.NoFaults
-	return strings.Join(b.Items(search.Names()...), " ")
+	return []string{"schema", fmt.Sprint(reports.Schema), "topics", strings.Join(lessons.Topics(), ", "),
+		"example", contractExample, "bounds", strings.Join(b.Items(search.Names()...), " "),
+		"sources", text.Join(lang, "chart.list", cost.SourceIDs())}
 }
 
 // contractExample is a contract as verify reads it.

@@ -149,11 +149,11 @@ func TestCommit(t *testing.T) {
 		{[]debug.BuildSetting{{Key: "vcs.revision", Value: "12"}}, "12"},
 	} {
 		at := debug.BuildSetting{Key: "vcs.time", Value: "2031-01-02T03:04:05Z"}
-		if got, year := commitOf(append(test.settings, at)); got != test.want || year != "2031" {
-			t.Errorf("%v: %q of %q, want %q", test.settings, got, year, test.want)
+		if got, date := commitOf(append(test.settings, at)); got != test.want || date != "2031-01-02" {
+			t.Errorf("%v: %q of %q, want %q", test.settings, got, date, test.want)
 		}
-		if _, year := commitOf(test.settings); year != "" {
-			t.Errorf("a year is invented: %q", year)
+		if _, date := commitOf(test.settings); date != "" {
+			t.Errorf("a date is invented: %q", date)
 		}
 	}
 }

@@ -65,8 +65,8 @@ const (
 	sumName    = "go.sum"
 )
 
-// templateFor returns the files of a folder. The lab's source is in the folder lab; "": where the program was built from.
-// around is the line of moduleAround.
+// templateFor returns the files of a folder. The lab's source is in the folder lab; "": where the program was built
+// from. around is the line of moduleAround.
 func templateFor(folder, lab, around string) (files map[string][]byte, err error) {
 	if lab == "" {
 		_, file, _, _ := runtime.Caller(0)

@@ -7,8 +7,6 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"locklab/reports/deck"
 	"locklab/reports/lessons"
 	"locklab/reports/text"
@@ -25,7 +23,8 @@ type lessonFlags struct {
 func lessonCommand() *command {
 	l := &lessonFlags{DeckOptions: lessons.DeckOptions{Questions: 5, Seed: 1}, open: deck.Views[0]}
 	return &command{
-		use: "lesson NAME...", complete: lessonSubjects, run: l.run, args: between(1, math.MaxInt, "lesson"),
+		use: "lesson NAME...", complete: someOf(lessons.SubjectNames()), run: l.run,
+		args: between(1, math.MaxInt, "lesson"),
 		flags: func(f *flags) {
 			f.outHTML(&l.file, "error.lesson.format")
 			ranged(f, "questions", &l.Questions, 0, 20)
@@ -101,15 +100,11 @@ func lessonJSON(slides []lessons.Slide) any {
 		Steps []lessonStep `json:"steps"`
 	}{slides[0].Heading, lists.Each(slides, func(s lessons.Slide) lessonStep {
 		step := lessonStep{Kind: s.Kind, Heading: s.Heading, Points: s.Lines(""),
-			Question: strings.Join(s.Lines(lessons.Asked), " "), Answer: s.Lines(lessons.Answer), Notes: s.Lines(lessons.Notes)}
+			Question: strings.Join(s.Lines(lessons.Asked), " "), Answer: s.Lines(lessons.Answer),
+			Notes: s.Lines(lessons.Notes)}
 		if o := s.Run; o != nil {
 			step.Lock, step.Race = o.Lock.ID, o.Race.ID
 		}
 		return step
 	})}
-}
-
-// lessonSubjects completes what a lesson can be about, any number of times.
-func lessonSubjects(lang string, _ []string) []cobra.Completion {
-	return described(lang, lessons.SubjectNames())
 }

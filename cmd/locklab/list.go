@@ -74,7 +74,8 @@ func listCommand() *command {
 }
 
 func listedLock(e lock.Entry) lockListed {
-	l := lockListed{ID: e.ID, Article: e.Article, Family: e.Family, Year: e.Year, Title: text.LockTitle(e.ID, "en"), TitleZH: text.LockTitle(e.ID, "zh")}
+	l := lockListed{ID: e.ID, Article: e.Article, Family: e.Family, Year: e.Year,
+		Title: text.LockTitle(e.ID, "en"), TitleZH: text.LockTitle(e.ID, "zh")}
 	if lessons.Uncovered(e) {
 		l.Contracted = new(false)
 	}
@@ -104,7 +105,8 @@ func listText(e *text.Printer, kind string, entries []lock.Entry, all bool) {
 		e.Next(slices.DeleteFunc([]string{"locklab list --all", "locklab list races", "locklab run token"}, shown)...)
 	case "races":
 		listRaces(e, all)
-		e.Next(slices.DeleteFunc([]string{"locklab list races --all", "locklab list faults", "locklab explain gc-pause"}, shown)...)
+		next := []string{"locklab list races --all", "locklab list faults", "locklab explain gc-pause"}
+		e.Next(slices.DeleteFunc(next, shown)...)
 	case "faults":
 		e.Printf("%s\n", e.Say("list.faults"))
 		for _, f := range faults.All() {
@@ -179,7 +181,8 @@ func (l *lockFlags) pick(usual []lock.Entry) ([]lock.Entry, error) {
 	}
 	var ids []string
 	for _, name := range l.names {
-		members := lists.Pick(algorithms.All(), func(e lock.Entry) bool { return string(e.Family) == strings.ToLower(name) })
+		family := lock.Family(strings.ToLower(name))
+		members := lists.Pick(algorithms.All(), func(e lock.Entry) bool { return e.Family == family })
 		if _, known := algorithms.ByName(name); known && members == nil {
 			members = []lock.Entry{{ID: name}}
 		} else if members == nil {

@@ -18,7 +18,6 @@ import (
 	"locklab/scenarios/reality"
 	"locklab/scenarios/share"
 	"locklab/simulator/lists"
-	"locklab/simulator/live"
 	"locklab/simulator/realserver"
 )
 
@@ -85,7 +84,8 @@ func liveRunCommand() *command {
 	var lease time.Duration
 	r := &runFlags{}
 	return &command{
-		use: "run LOCK RACE | LINK", texts: []string{"live", "run"}, args: between(1, 2, "race"), complete: aLockAndARace,
+		use: "run LOCK RACE | LINK", args: between(1, 2, "race"), complete: aLockAndARace,
+		texts:    []string{"live", "run"},
 		examples: []string{"live run token failover", "live run redlock restart --lease 1s", "live run LINK"},
 		flags: func(f *flags) {
 			addLease(f, &lease)
@@ -178,23 +178,16 @@ func printDifferences(e *text.Printer, c *reality.Comparison) {
 			e.Printf("  %s\n", e.Say("live.difference.more", "n", fmt.Sprint(len(c.Differ)-i)))
 			break
 		}
-		e.Printf("  %s\n", sayDifference(e, c.Key, d))
+		key, pairs := "live.difference.key", []string{"key", text.Visible(d.Key)}
+		if d.Cmd != nil {
+			key, pairs = "live.difference.answer", []string{"command", text.Visible(reports.Command(d.Cmd, c.Key))}
+		}
+		e.Printf("  %s\n", e.Say(key, append(pairs, "time", reports.Millis(d.At, 1), "n", fmt.Sprint(d.Server),
+			"lab", text.Visible(d.Lab), "real", text.Visible(d.Real))...))
 	}
 	if !c.Stopped.IsZero() {
 		e.Printf("  %s\n", e.Message(c.Stopped))
 	}
-}
-
-// difference is a sentence about a difference, of a lock with that key.
-func sayDifference(e *text.Printer, key string, d live.Difference) string {
-	at := reports.Millis(d.At, 1)
-	if d.Cmd == nil {
-		return e.Say("live.difference.key", "time", at, "n", fmt.Sprint(d.Server), "key", text.Visible(d.Key),
-			"lab", text.Visible(d.Lab), "real", text.Visible(d.Real))
-	}
-	return e.Say("live.difference.answer", "time", at, "n", fmt.Sprint(d.Server),
-		"command", text.Visible(reports.Command(d.Cmd, key)),
-		"lab", text.Visible(d.Lab), "real", text.Visible(d.Real))
 }
 
 // apart returns the number of the traces that agree, and those that do not. Others were not shown.
@@ -263,7 +256,8 @@ func liveVerifyCommand() *command {
 	return (&liveTable{}).command(command{
 		use: "verify", examples: []string{"live verify", "live verify --locks token -o live.csv"},
 	}, func(*flags) {}, func(e *env, locks []lock.Entry) (int, findTable, error) {
-		rows := slices.DeleteFunc(contractOf(contract.Own(), locks), func(x contract.Expectation) bool { return x.IsRace() })
+		rows := lists.Pick(contractOf(contract.Own(), locks),
+			func(x contract.Expectation) bool { return !x.IsRace() })
 		return reality.Locks(rows), func(b *reality.Bench, w *share.Work) (*reality.Table, error) {
 			return reality.Verify(e.ctx, b, rows, w)
 		}, nil
@@ -345,7 +339,8 @@ func inRounds(key string, rounds int) string {
 
 // writeLive writes one line for each trace.
 func writeLive(w io.Writer, cells []liveJSON) error {
-	rows := [][]string{{"lock", "race", "lab", "real", "agrees", "differences", "answers", "servers", "not_shown", "trace"}}
+	rows := [][]string{{"lock", "race", "lab", "real", "agrees", "differences", "answers", "servers",
+		"not_shown", "trace"}}
 	for _, j := range cells {
 		agrees := ""
 		if j.Agrees != nil {

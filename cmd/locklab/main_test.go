@@ -445,7 +445,8 @@ func TestFamilies(t *testing.T) {
 }
 
 // A README shows what the program prints, on three screens. A block that begins with a command is that command's
-// output, without the commands that it names at the end. It names commands and flags that there are.
+// output, without the commands that it names at the end. It names commands and flags that there are, and the run of a
+// published bug comes to the verdict at the end of its line.
 func TestREADME(t *testing.T) {
 	for _, path := range []string{"../../README.md", "../../reports/text/zh/README.md"} {
 		text, blocks := contentOf(t, path), 0
@@ -474,6 +475,15 @@ func TestREADME(t *testing.T) {
 		for _, m := range lines {
 			if code, _, errs := call(t, append(strings.Fields(m[1]), "--help")...); code != exitOK {
 				t.Errorf("%s: locklab %s: %s", path, m[1], errs)
+			}
+		}
+		bugs := regexp.MustCompile(`(?m)^locklab run (\S+ \S+) .*[:：] ?([A-Z-]+)$`).FindAllStringSubmatch(text, -1)
+		if len(bugs) < 7 {
+			t.Errorf("%s: %d runs of published bugs, want 7 or more", path, len(bugs))
+		}
+		for _, m := range bugs {
+			if _, out, _ := call(t, append([]string{"run"}, strings.Fields(m[1])...)...); !strings.Contains(out, "\n  "+m[2]+": ") {
+				t.Errorf("%s: locklab run %s does not show %s:\n%s", path, m[1], m[2], out)
 			}
 		}
 	}

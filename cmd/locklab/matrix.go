@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
+	"strconv"
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
@@ -94,7 +96,13 @@ func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Race) error 
 		shown = report.NewCollector(e.Langs())
 		show = shown.Add
 		played := float64(len(entries)*len(scs)) * (2.4e-3 + 1e-4*float64(m.runs))
-		e.whole, done = e.inStages(played + figureSeconds(entries, m.all))
+		seconds := played + figureSeconds(entries, m.all)
+		if m.locks.names == nil { // a page of all locks is more than most readers want
+			e.inform("matrix.all", "locks", strconv.Itoa(len(entries)), "races", strconv.Itoa(len(scs)),
+				"seconds", fmt.Sprintf("%.0f", seconds), "mb", strconv.Itoa(len(entries)*len(scs)/1000))
+		}
+		e.whole = &whole{seconds: seconds}
+		e.whole.done, done = e.progress(100, "progress.whole")
 		e.whole.begin(played)
 	}
 	w, end := e.work(study.MatrixSteps(len(entries), len(scs), m.runs), "progress.cells")
@@ -106,8 +114,8 @@ func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Race) error 
 		return internal(err)
 	}
 	grid := report.Grid(entries, scs, cells)
-	flat, complete := flatten(cells)
-	complete = complete && !stopped
+	flat := flatten(cells)
+	complete := !stopped && len(flat) == len(entries)*len(scs)
 	var files []report.File
 	if m.dir != "" && complete {
 		source := report.Source(commandLine(canonical(e.running, nil)) + " -o out")
@@ -159,18 +167,9 @@ func deviations(outcomes []*race.Outcome) error {
 	return &exitError{exitDiffers, text.Errorf("error.cells", "cells", text.Lines(bad))}
 }
 
-func flatten(cells [][]*race.Outcome) (flat []*race.Outcome, complete bool) {
-	complete = true
-	for _, row := range cells {
-		for _, o := range row {
-			if o == nil {
-				complete = false
-				continue
-			}
-			flat = append(flat, o)
-		}
-	}
-	return flat, complete
+// flatten returns the cells that were played.
+func flatten(cells [][]*race.Outcome) []*race.Outcome {
+	return lists.Pick(slices.Concat(cells...), func(o *race.Outcome) bool { return o != nil })
 }
 
 // printCounts prints how often each lock failed, with the confidence interval of the
@@ -188,8 +187,7 @@ func printCounts(e *text.Printer, outcomes []*race.Outcome) {
 	}
 }
 
-// writeAll writes files into a folder, which it makes, after all of them are drawn; if the user stops it before, it
-// writes none.
+// writeAll writes files into a folder after all of them are drawn; if the user stops it before, it writes none.
 func writeAll(e *env, dir string, files []report.File) (err error) {
 	drawn := make([]bytes.Buffer, len(files))
 	for i, f := range files {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -72,30 +73,59 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// The entry for BibTeX has what the build knows of the version, and invents no year.
+// The entry for BibTeX has an author, and of version, date and address what the build knows; LaTeX sets its command as
+// it was typed.
 func TestCite(t *testing.T) {
-	const en = "run, break and compare the locks that people have built on Redis"
 	for _, test := range []struct {
-		v                      versionJSON
-		lang, key, title, more string
+		v                           versionJSON
+		lang, page, module, command string
+		key                         string
+		want                        map[string]string
 	}{
-		{versionJSON{Locklab: "v1.2", Commit: "0123ab+dirty", Year: "2026"}, "en", "locklab-0123abdirty", en,
-			"  note  = {Version v1.2, commit 0123ab+dirty},\n  year  = {2026},\n"},
-		{versionJSON{Locklab: "v0-0123ab", Commit: "0123ab"}, "en", "locklab-0123ab", en, "  note  = {Version v0-0123ab},\n"},
-		{versionJSON{Locklab: "(devel)"}, "zh", "locklab-devel", "运行、攻破、比较人们在 Redis 上写过的锁", "  note  = {版本 (devel)},\n"},
+		{versionJSON{Locklab: "v1.2", Commit: "0123ab+dirty", Date: "2026-11-30", Year: "2026"}, "en", "",
+			"github.com/a/locklab", "locklab run a_b --set ttl=5s --cite", "locklab-0123abdirty", map[string]string{
+				"author": "{The authors of locklab}", "version": "v1.2, commit 0123ab+dirty", "date": "2026-11-30", "year": "2026",
+				"title": "{locklab}: run, break and compare the locks that people have built on Redis",
+				"url":   "https://github.com/a/locklab", "note": `Command: locklab run a\_b -{}-set ttl=5s`}},
+		{versionJSON{Locklab: "v0-0123ab", Commit: "0123ab"}, "en", "https://x.org/lab", "locklab", "locklab", "locklab-0123ab",
+			map[string]string{"author": "{The authors of locklab}", "version": "v0-0123ab", "url": "https://x.org/lab",
+				"title": "{locklab}: run, break and compare the locks that people have built on Redis"}},
+		{versionJSON{Locklab: "(devel)"}, "zh", "", "locklab", "locklab", "locklab-devel", map[string]string{
+			"author": "{locklab 的作者}", "title": "{locklab}: 运行、攻破、比较人们在 Redis 上写过的锁", "version": "(devel)"}},
 	} {
 		var b strings.Builder
-		e := newEnv(nil, &b, io.Discard, func(string) string { return "" })
+		e := newEnv(nil, &b, io.Discard, func(name string) string { return map[string]string{"LOCKLAB_PAGE": test.page}[name] })
 		e.Lang = test.lang
-		test.v.cite(e.console)
-		want := "@misc{" + test.key + ",\n  title = {{locklab}: " + test.title + "},\n" + test.more + "}\n"
-		if b.String() != want {
-			t.Errorf("%s, want %s", &b, want)
+		test.v.cite(e.console, test.module, test.command)
+		if key, got := bibTeX(t, b.String()); key != test.key || !maps.Equal(got, test.want) {
+			t.Errorf("%s: %q, want %s: %q", key, got, test.key, test.want)
 		}
 	}
-	if code, out, errs := call(t, "--cite"); code != exitOK || !strings.Contains(out, "{Version "+report.Built()) {
-		t.Errorf("exit status %d: %s%s", code, out, errs)
+	for args, note := range map[string]string{"--cite": "", "chart par --cite": "Command: locklab chart par"} {
+		code, out, errs := call(t, strings.Fields(args)...)
+		if _, got := bibTeX(t, out); code != exitOK || got["version"] != report.Built() || got["note"] != note {
+			t.Errorf("%s: exit status %d: %s%s", args, code, out, errs)
+		}
 	}
+}
+
+// bibTeX reads an entry: its key and fields. Braces are in pairs, as BibTeX counts them.
+func bibTeX(t *testing.T, entry string) (key string, fields map[string]string) {
+	t.Helper()
+	whole := regexp.MustCompile(`^@software\{([0-9A-Za-z.-]+),\n((?:  [a-z]+ += \{.*\},\n)+)\}\n$`).FindStringSubmatch(entry)
+	if whole == nil {
+		t.Fatalf("no entry: %s", entry)
+	}
+	fields = map[string]string{}
+	for line := range strings.Lines(whole[2]) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		value = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(value), "{"), "},")
+		if open := strings.Count(value, "{"); open != strings.Count(value, "}") {
+			t.Errorf("braces are not in pairs: %s", line)
+		}
+		fields[strings.TrimSpace(name)] = value
+	}
+	return whole[1], fields
 }
 
 // A file that was not written because nothing was found is no mystery.

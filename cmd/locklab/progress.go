@@ -86,13 +86,6 @@ type whole struct {
 	before, stage float64 // those of the stages that are over, and of the one that runs
 }
 
-// inStages begins a whole of stages that take so many seconds; end ends its progress.
-func (c *console) inStages(seconds float64) (w *whole, end func()) {
-	w = &whole{seconds: seconds}
-	w.done, end = c.progress(100, "progress.whole")
-	return w, end
-}
-
 // begin begins a stage; the one before is over.
 func (w *whole) begin(seconds float64) { w.before, w.stage = w.before+w.stage, seconds }
 

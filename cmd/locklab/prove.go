@@ -109,7 +109,8 @@ func (p *proveFlags) print(e *console, proof *search.Proof) {
 	e.Lines("  ", func(lang string) string { return certificate.Proved(proof, lang) })
 	all := proof.Witnesses()
 	for _, w := range all {
-		e.Wrap("  "+text.Pad(string(w.Verdict), 12), e.Each(func(lang string) string { return certificate.Broken(proof, w, lang) }))
+		e.Wrap("  "+text.Pad(string(w.Verdict), 12),
+			e.Each(func(lang string) string { return certificate.Broken(proof, w, lang) }))
 	}
 	for _, w := range proof.Open {
 		if proof.Refused == nil {
@@ -119,7 +120,8 @@ func (p *proveFlags) print(e *console, proof *search.Proof) {
 			printViolation(e, proof, w)
 		}
 	}
-	if len(all) > 0 && !printShortest(e, all[0], func() (*race.Outcome, error) { return search.ReplayOn(lock, all[0].Trace) }) {
+	first := func() (*race.Outcome, error) { return search.ReplayOn(lock, all[0].Trace) }
+	if len(all) > 0 && !printShortest(e, all[0], first) {
 		return
 	}
 	if proof.Refused != nil {

@@ -285,7 +285,8 @@ func (r *shownRun) print(e *console) {
 	e.Wrap("", e.Say("run.title", "lock", lock, "race", race,
 		"title", e.Each(func(lang string) string { return lessons.RunTitle(lang, o) })))
 	if o.NotApplicable != "" {
-		e.Wrap("", e.Say("run.na", "why", e.Each(func(lang string) string { return lessons.WhyNotApplicable(lang, o) })))
+		why := func(lang string) string { return lessons.WhyNotApplicable(lang, o) }
+		e.Wrap("", e.Say("run.na", "why", e.Each(why)))
 		lessons.Text(e.Printer, e.look(), lessons.Contract(e.Printer, o))
 		e.Next("locklab explain "+o.Race.ID, "locklab matrix --races "+o.Race.ID)
 		return
@@ -451,7 +452,7 @@ func runDemo(e *env, _ []string) error {
 	if err != nil {
 		return internal(err)
 	}
-	flat, _ := flatten(cells)
+	flat := flatten(cells)
 	e.show("demo", map[string]any{"cells": cellsJSON(flat)}, func() {
 		lessons.Text(e.Printer, e.look(), lessons.Demo(e.Printer, cells))
 		e.Next("locklab run setnx-expire crash-before-expire", "locklab explain need", "locklab play --level 1")

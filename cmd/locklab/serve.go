@@ -23,20 +23,19 @@ func serveCommand() *command {
 	return &command{
 		use: "serve", args: noArguments, examples: []string{"serve"},
 		flags: func(f *flags) { ranged(f, "port", &port, 0, 65535) },
-		run:   func(e *env, _ []string) error { return runServe(e, port) },
+		run: func(e *env, _ []string) error {
+			// no other machine reaches it
+			l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+			if err != nil {
+				return text.Errorf("error.serve", "cause", i18n.Bare(err))
+			}
+			site, err := newSite(l.Addr().String())
+			if err != nil {
+				return internal(err)
+			}
+			return serveSite(e, site, l)
+		},
 	}
-}
-
-func runServe(e *env, port int) error {
-	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))) // no other machine reaches it
-	if err != nil {
-		return text.Errorf("error.serve", "cause", i18n.Bare(err))
-	}
-	site, err := newSite(l.Addr().String())
-	if err != nil {
-		return internal(err)
-	}
-	return serveSite(e, site, l)
 }
 
 // patience is the time that a browser has to send a request, to begin the next one on the

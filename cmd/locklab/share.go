@@ -124,7 +124,14 @@ func mergeCommand() *command {
 func runMerge(e *env, files []string) error {
 	var shares []*share.Share
 	for _, file := range files {
-		s, err := readShare(file)
+		content, err := readFile(file, maxShare)
+		if path := (*fs.PathError)(nil); errors.As(err, &path) {
+			err = text.Errorf("error.file", "file", file, "cause", i18n.Bare(err))
+		}
+		var s *share.Share
+		if err == nil {
+			s, err = share.Read(file, content)
+		}
 		if err != nil {
 			return err
 		}
@@ -148,17 +155,6 @@ func runMerge(e *env, files []string) error {
 		return &exitError{exitNoAnswer, differs}
 	}
 	return cmp.Or(unfit, err)
-}
-
-func readShare(file string) (*share.Share, error) {
-	content, err := readFile(file, maxShare)
-	if path := (*fs.PathError)(nil); errors.As(err, &path) {
-		return nil, text.Errorf("error.file", "file", file, "cause", i18n.Bare(err))
-	}
-	if err != nil {
-		return nil, err
-	}
-	return share.Read(file, content)
 }
 
 // maxShare is the size of the largest share that is read, in bytes.

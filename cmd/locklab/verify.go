@@ -70,9 +70,15 @@ func (v *verifyFlags) run(e *env, _ []string) error {
 	if err != nil {
 		return err
 	}
-	rows, err := contractRows(e, v.contract)
-	if err != nil {
-		return err
+	rows := contract.Own()
+	if v.contract != "" {
+		content, err := e.input(v.contract, maxContract)
+		if err != nil {
+			return text.Errorf("error.contract", "cause", err)
+		}
+		if rows, err = contract.Parse(text.Visible(v.contract), content); err != nil {
+			return err
+		}
 	}
 	if rows = contractOf(rows, locks); len(rows) == 0 {
 		return text.Errorf("error.contract.locks", "names", strings.Join(v.locks.names, ","))
@@ -85,18 +91,6 @@ func (v *verifyFlags) run(e *env, _ []string) error {
 		open = uncovered(locks)
 	}
 	return v.prove(e, rows, open)
-}
-
-// contractRows reads a user's contract; without a file it returns locklab's own.
-func contractRows(e *env, file string) ([]contract.Expectation, error) {
-	if file == "" {
-		return contract.Own(), nil
-	}
-	content, err := e.input(file, maxContract)
-	if err != nil {
-		return nil, text.Errorf("error.contract", "cause", err)
-	}
-	return contract.Parse(text.Visible(file), content)
 }
 
 // contractOf are the rows of a contract that are about locks.
@@ -138,7 +132,15 @@ func (v *verifyFlags) prove(e *env, rows []contract.Expectation, open []ci.Uncov
 		e.Keep(found.Text(e.Out))
 		e.Printf("%s\n", found.Counts())
 	})
-	return errors.Join(verifyStatus(found, stopped), v.write(e, found))
+	worst := contract.Met
+	for i := range proofs {
+		worst = max(worst, proofs[i].Status)
+	}
+	ended := asMet(worst) // without text: the output has said the rest
+	if stopped {
+		ended = noAnswer("error.stopped")
+	}
+	return errors.Join(ended, v.write(e, found))
 }
 
 // write writes the results to where else they go.
@@ -154,19 +156,6 @@ func (v *verifyFlags) write(e *env, found *ci.Verification) error {
 	}
 	return errors.Join(e.write(v.junit, found.JUnit),
 		e.write(v.summary, found.Summary)) // every step of a job adds its part
-}
-
-// verifyStatus returns an error with the exit status, without text: the output has said
-// the rest.
-func verifyStatus(v *ci.Verification, stopped bool) error {
-	if stopped {
-		return noAnswer("error.stopped")
-	}
-	worst := contract.Met
-	for i := range v.Checks {
-		worst = max(worst, v.Checks[i].Status)
-	}
-	return asMet(worst)
 }
 
 // asMet returns an error with the exit status of an expectation that was not met.
@@ -186,10 +175,15 @@ func toVerification(e *console, proofs []contract.Result) *ci.Verification {
 	for i := range proofs {
 		p := &proofs[i]
 		c := ci.Check{
-			Lock: p.Lock.ID, Subject: p.Subject(), Kind: kindOf(p), File: p.File, Line: p.Line,
+			Lock: p.Lock.ID, Subject: p.Subject(), File: p.File, Line: p.Line,
 			Want: contract.FormatVerdicts(p.Expected, p.Instants), Got: contract.FormatVerdicts(p.Got, p.AtInstants()),
 			Status: p.Status, Reproduce: p.Command(),
 			Why: e.Each(func(lang string) string { return text.SayMessages(lang, p.Reasons) }),
+		}
+		if p.IsProof() {
+			c.Kind = ci.Proof
+		} else if p.IsSearch() {
+			c.Kind = ci.Search
 		}
 		switch lang := e.Langs()[0]; {
 		case p.Search != nil:
@@ -203,16 +197,6 @@ func toVerification(e *console, proofs []contract.Result) *ci.Verification {
 		v.Checks = append(v.Checks, c)
 	}
 	return v
-}
-
-func kindOf(p *contract.Result) ci.Kind {
-	switch {
-	case p.IsRace():
-		return ci.Race
-	case p.IsProof():
-		return ci.Proof
-	}
-	return ci.Search
 }
 
 func verifyToJSON(proofs []contract.Result, v *ci.Verification) verifyJSON {

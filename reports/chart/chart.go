@@ -6,7 +6,8 @@
 //
 // A chart has a spec, two functions in the file of its result: one selects what a terminal shows of the table, the other
 // turns it into panels of gonum/plot with four marks (marks.go): curve, spans, cells and dots. The rest is done here,
-// once for all: a frame with title and source (frame.go), colours (palette.go), letters (lettering.go), SVG (svg.go).
+// once for all: a frame with title and source in a size (frame.go), colours (palette.go), letters (lettering.go), files
+// (picture.go, svg.go).
 //
 // A chart of the list is a file here with its result and its spec, chart_NAME.go in cmd/locklab with its command and what
 // a report has of it, NAME.txt in each language of reports/text, a sample in NAME_test.go, and a line each in specs, in

@@ -3,6 +3,7 @@ package chart
 import (
 	"fmt"
 	"image/color"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -36,6 +37,15 @@ var sizes = map[string]Size{"column": mm(85, 0), "page": mm(180, 0), "slide": mm
 func mm(width, height float64) Size {
 	return Size{vg.Length(width) * vg.Millimeter, vg.Length(height) * vg.Millimeter}
 }
+
+// A SizeError is that a picture does not fit into its size.
+type SizeError struct{ error }
+
+// Unwrap returns what it says.
+func (e SizeError) Unwrap() error { return e.error }
+
+// SizeNames are the names of sizes.
+func SizeNames() []string { return slices.Sorted(maps.Keys(sizes)) }
 
 // ParseSize reads the name of a size, or its millimetres: 120x80.
 func ParseSize(written string) (Size, error) {
@@ -138,7 +148,7 @@ func (f frame) printed() (p picture) {
 		}
 	}
 	millimeters := func(l vg.Length) string { return rounded(math.Ceil(float64(l*leastScale/vg.Millimeter)), 0) }
-	p.err = text.Errorf("error.chart.small", "width", millimeters(max(least.X, p.width)), "height", millimeters(least.Y))
+	p.err = SizeError{text.Errorf("error.chart.small", "width", millimeters(max(least.X, p.width)), "height", millimeters(least.Y))}
 	return p
 }
 
@@ -235,17 +245,19 @@ func rowed(title string, names []string, first bool) *plot.Plot {
 		names = make([]string, len(names))
 	}
 	name(&p.Y, -1, names)
-	return ruled(p, true)
+	return ruled(p, hairlines)
 }
 
-// ruled draws rules behind all that is added later; upright ones as well, or only level ones.
-func ruled(p *plot.Plot, upright bool) *plot.Plot {
-	rules := plotter.NewGrid()
-	rules.Vertical, rules.Horizontal = hairlines, hairlines
-	if !upright {
-		rules.Vertical.Width = 0
-	}
-	p.Add(rules)
+// axes is a panel for curves, with its axes named and level rules behind them.
+func axes(x, y string) *plot.Plot {
+	p := panel("")
+	p.X.Label.Text, p.Y.Label.Text = x, y
+	return ruled(p, draw.LineStyle{Color: hairline})
+}
+
+// ruled draws rules behind all that is added later, level ones and upright ones.
+func ruled(p *plot.Plot, upright draw.LineStyle) *plot.Plot {
+	p.Add(&plotter.Grid{Vertical: upright, Horizontal: hairlines})
 	return p
 }
 
@@ -378,12 +390,10 @@ func panels(columns int, all ...*plot.Plot) func(draw.Canvas) {
 			}
 			grid[i/columns] = append(grid[i/columns], p)
 		}
-		for _, p := range all {
-			thin(p, c.Size().X/vg.Length(columns))
-		}
 		for row, canvases := range plot.Align(grid, tiles, c) {
 			for column, place := range canvases {
 				if p := grid[row][column]; p != nil {
+					thin(p, p.DataCanvas(place).Size().X)
 					p.Draw(place)
 				}
 			}
@@ -391,10 +401,9 @@ func panels(columns int, all ...*plot.Plot) func(draw.Canvas) {
 	}
 }
 
-// thin takes labels away from the x-axis of a plot of some width that would run into the one before.
+// thin takes labels away from the x-axis of a plot, which is so wide, that would run into the one before.
 func thin(p *plot.Plot, width vg.Length) {
 	ticks, _ := p.X.Tick.Marker.(plot.ConstantTicks)
-	width = p.DataCanvas(draw.Canvas{Rectangle: box(0, 0, width, width)}).Size().X
 	end := vg.Length(math.Inf(-1))
 	for i, t := range ticks {
 		at, half := width*vg.Length(p.X.Norm(t.Value)), small.Width(t.Label)/2

@@ -275,18 +275,14 @@ func (g *Grid) text(out *layout.Lines) {
 // columns prints a race per line and a lock per column, as many of them side by side as fit.
 func (g *Grid) columns(out *layout.Lines) {
 	for from := 0; from < len(g.Locks); {
-		to, sheet := from+1, g.block(from, from+1)
-		for to < len(g.Locks) {
-			wider := g.block(from, to+1)
-			if !wider.Fits(out.Width()) {
-				break
-			}
-			to, sheet = to+1, wider
+		to := from + 1
+		for to < len(g.Locks) && g.block(from, to+1).Fits(out.Width()) {
+			to++
 		}
 		if from > 0 {
 			out.Put("", 0)
 		}
-		sheet.WriteOrCells(out)
+		g.block(from, to).WriteOrCells(out)
 		from = to
 	}
 }
@@ -320,7 +316,7 @@ func (g *Grid) legend(out *layout.Lines) {
 	surprise, open := "  [...]", "  (...)"
 	if g.Many() {
 		surprise, open = "[", "("
-	} else if g.hasMore() {
+	} else if g.count(func(c *Cell) bool { return c.more() > 0 }) > 0 {
 		put("  +n", sayAll(out, "grid.legend.more"))
 	}
 	if slices.ContainsFunc(g.Locks, Row.unlocked) {
@@ -340,9 +336,6 @@ func (g *Grid) legend(out *layout.Lines) {
 	}
 	out.Put("", 0)
 }
-
-// hasMore reports whether some cell has more verdicts than the one that it names.
-func (g *Grid) hasMore() bool { return g.count(func(c *Cell) bool { return c.more() > 0 }) > 0 }
 
 // words are those that stand for some cell, from the gravest on.
 func (g *Grid) words() []verdict.Word {

@@ -25,10 +25,9 @@ func cellFrom(r record) Cell {
 }
 
 // drawn is a cell of the grid as a mark; brief: its glyph only. What was not expected has a border, and a dashed one
-// what
-// nothing was expected of.
-func (c *Cell) drawn(x, y float64, brief bool) cell {
-	m := cell{x: x, y: y}.like(LookOf(c.Word()))
+// what nothing was expected of.
+func (c *Cell) drawn(brief bool) cell {
+	m := cell{}.like(LookOf(c.Word()))
 	if !brief && c.Word() != verdict.NA {
 		m.words = c.Label()
 	}
@@ -54,25 +53,16 @@ func drawGrid(c *Chart, lang string) frame {
 		return f.overview(all, lang)
 	}
 	var races []string
-	var marks cells
+	var rows [][]Cell
 	for _, of := range by("race", all) {
-		drawn := lists.Each(of, cellFrom)
-		asked := lists.Pick(drawn, func(c Cell) bool { return c.Asked() })
-		if len(asked) < min(2, len(locks)) {
-			continue
+		row := lists.Each(of, cellFrom)
+		if asked := lists.Pick(row, func(c Cell) bool { return c.Asked() }); len(asked) >= min(2, len(locks)) {
+			title := of[0].text("code") + "  " + text.RaceTitle(of[0].text("race"), lang)
+			rows, races = append(rows, row), append(races, strings.Join(foldText(small, title, raceWidth), "\n"))
 		}
-		title := of[0].text("code") + "  " + text.RaceTitle(of[0].text("race"), lang)
-		for i := range drawn {
-			marks = append(marks, drawn[i].drawn(float64(i), -float64(len(races)), false))
-		}
-		races = append(races, strings.Join(foldText(small, title, raceWidth), "\n"))
 	}
-	p := panel("")
-	name(&p.Y, -1, races)
-	heads(p, locks, 0, false)
-	p.Add(marks)
+	f.body = c.boxes(lang, races, locks, func(l, k int) cell { return rows[l][k].drawn(false) }).body
 	f.least = vg.Point{X: raceWidth + 84*vg.Length(len(locks)), Y: 22 * vg.Length(len(races)+1)}
-	f.body = panels(1, p)
 	return f
 }
 
@@ -93,10 +83,7 @@ func heads(p *plot.Plot, names []string, room float64, turned bool) {
 // overview has a lock a line, in families, and a race a column.
 func (f frame) overview(all []record, lang string) frame {
 	families := lists.Gather(by("lock", all), func(a, b []record) bool { return familyOf(a[0]) == familyOf(b[0]) })
-	races := lists.Each(by("race", all), func(of []record) string {
-		return cmp.Or(of[0].text("code"),
-			of[0].text("race"))
-	})
+	races := lists.Each(by("race", all), func(of []record) string { return cmp.Or(of[0].text("code"), of[0].text("race")) })
 	var lines []string
 	var marks cells
 	var titles dots
@@ -108,7 +95,9 @@ func (f frame) overview(all []record, lang string) frame {
 		for _, of := range family {
 			for i, r := range of {
 				one := cellFrom(r)
-				marks = append(marks, one.drawn(float64(i), -float64(len(lines)), true))
+				m := one.drawn(true)
+				m.x, m.y = float64(i), -float64(len(lines))
+				marks = append(marks, m)
 			}
 			lines = append(lines, of[0].text("lock"))
 		}

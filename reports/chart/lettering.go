@@ -193,16 +193,15 @@ func aligned(s draw.TextStyle, x draw.XAlignment) draw.TextStyle {
 
 // fitText shortens text to a width, with ".." where something is missing.
 func fitText(s draw.TextStyle, text string, width vg.Length) string {
-	if s.Width(text) <= width {
-		return text
-	}
-	for runes := []rune(text); len(runes) > 0; {
+	shown := text
+	for runes := []rune(text); s.Width(shown) > width && len(runes) > 0; {
 		runes = runes[:len(runes)-1]
-		if cut := strings.TrimRight(string(runes), " ") + ".."; s.Width(cut) <= width {
-			return cut
-		}
+		shown = strings.TrimRight(string(runes), " ") + ".."
 	}
-	return ""
+	if s.Width(shown) > width {
+		return ""
+	}
+	return shown
 }
 
 // foldText breaks text into lines of at most width.

@@ -101,16 +101,8 @@ func extremes[T any](all []T, by func(T) float64) (low, high T) {
 	return slices.MinFunc(all, compare), slices.MaxFunc(all, compare)
 }
 
-// share is k of n, 0 without runs.
-func share(k, n int) float64 {
-	if n == 0 {
-		return 0
-	}
-	return float64(k) / float64(n)
-}
-
 // counted is a count in a CSV: k, n, their share and its Wilson interval.
 func counted(k, n int) []any {
 	lo, hi := study.Wilson(k, n)
-	return []any{k, n, places(share(k, n), 6), places(lo, 6), places(hi, 6)}
+	return []any{k, n, places(float64(k)/float64(max(n, 1)), 6), places(lo, 6), places(hi, 6)}
 }

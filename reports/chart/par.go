@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"locklab/algorithms/lock"
 	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios/study"
@@ -34,9 +35,9 @@ func (c *Par) Inconclusive() bool {
 // Note says why locks on several servers fall here to what they survive in a race; "" if
 // there is none that does.
 func (c *Par) Note(lang string) string {
-	return fewServers(lang, c.Locks, func(lock string) bool {
+	return fewServers(lang, c.Locks, func(id string) bool {
 		return slices.ContainsFunc(c.overlaps(), func(p study.Par) bool {
-			return p.Lock == lock && strings.HasPrefix(p.Budget, "failover")
+			return p.Lock == id && strings.HasPrefix(p.Budget, "failover")
 		})
 	})
 }
@@ -83,7 +84,8 @@ func (c *Par) Finding(lang string) string {
 		if c.Inconclusive() {
 			key = "par.untold"
 		}
-		return say(lang, key, "locks", text.Join(lang, "chart.list", ids(c.Locks)))
+		all := lists.Each(c.Locks, func(e lock.Entry) string { return e.ID })
+		return say(lang, key, "locks", text.Join(lang, "chart.list", all))
 	}
 	who := text.Join(lang, "chart.list", locks)
 	if len(locks) == len(c.Locks) && len(locks) > 1 {

@@ -34,7 +34,7 @@ func parChart() sample {
 		c.Rows = append(c.Rows, p)
 	}
 	pause := &Par{ParTable: study.ParTable{Locks: c.Locks[1:3], Verdicts: c.Verdicts[:1], Budgets: c.Budgets[1:],
-		Rows: []study.Par{*c.Of(1, 1, 0), *c.Of(2, 1, 0)}}}
+		Rows: []study.Par{c.Rows[9], c.Rows[15]}}}
 	return sample{
 		Result: c,
 		title:  `^One (.*) is enough to let two clients in with (.*)$`,

@@ -180,8 +180,7 @@ func drawRate(c *Chart, lang string) frame {
 	often := func(r record) float64 { return r.number("overlaps_a_year_at_most") }
 	titled := func(r record) bool { return r.text("ttl_ns") == textOf(c.More["ttl_ns"]) }
 	top := slices.Max(append(lists.Each(lists.Pick(all, titled), often), 0))
-	p := ruled(panel(""), false)
-	p.Y.Label.Text, p.X.Label.Text = say(lang, "rate.axis.overlaps"), say(lang, "term.ttl.name")
+	p := axes(say(lang, "term.ttl.name"), say(lang, "rate.axis.overlaps"))
 	c.lockLines(p, lang, all, "overlaps_a_year_at_most", func(of []record) curve {
 		at := func(r record) point { return point{x: r.number("ttl_ns"), y: often(r)} }
 		worst := func(r record) bool { return titled(r) && top > 0 && often(r) == top }

@@ -80,8 +80,7 @@ func drawRecovery(c *Chart, lang string) frame {
 			top = max(top, y)
 		}
 	}
-	p := ruled(panel(""), false)
-	p.X.Label.Text, p.Y.Label.Text = say(lang, "recovery.axis.work"), say(lang, "recovery.axis")
+	p := axes(say(lang, "recovery.axis.work"), say(lang, "recovery.axis"))
 	beyond := ttl/4*math.Ceil(4*top/ttl) + ttl/4
 	stands := func(of []record) bool {
 		return of[0].number("blocked_longest_ns") == slow && slices.Min(longest) < slow

@@ -8,7 +8,6 @@ import (
 	"locklab/reports/layout"
 	"locklab/reports/text"
 	"locklab/scenarios/search"
-	"locklab/simulator/lists"
 )
 
 // say fills in a text of the catalogues.
@@ -36,11 +35,6 @@ func putEach(out *layout.Lines, all sentences) {
 
 // sentences are paragraphs by language.
 type sentences = func(lang string) []string
-
-// ids are the names of locks.
-func ids(locks []lock.Entry) []string {
-	return lists.Each(locks, func(e lock.Entry) string { return e.ID })
-}
 
 // titleLocks is the number of locks that a title names.
 const titleLocks = 7

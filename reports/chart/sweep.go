@@ -68,13 +68,7 @@ func (s *Sweep) Assumptions(lang string) string {
 	return text.Join(lang, "part.sentences", parts)
 }
 
-// notApplicable says why locks were not played.
-func (s *Sweep) notApplicable(lang string) []string {
-	return lists.Each(s.unplayed(), func(one study.SweepSeries) string {
-		return say(lang, "sweep.na", "lock", one.Lock, "why", say(lang, "na."+string(one.NA)))
-	})
-}
-
+// unplayed are the locks that were not played.
 func (s *Sweep) unplayed() []study.SweepSeries {
 	return lists.Pick(s.Series, func(one study.SweepSeries) bool { return one.NA != "" })
 }
@@ -196,7 +190,9 @@ func (s *Sweep) Finding(lang string) string {
 
 // Notes implements Result.
 func (s *Sweep) Notes(lang string) []string {
-	return append([]string{say(lang, "sweep.note")}, s.notApplicable(lang)...)
+	return append([]string{say(lang, "sweep.note")}, lists.Each(s.unplayed(), func(one study.SweepSeries) string {
+		return say(lang, "sweep.na", "lock", one.Lock, "why", say(lang, "na."+string(one.NA)))
+	})...)
 }
 
 // axisOf is the axis of a column, to write its values.
@@ -232,10 +228,9 @@ func drawSweep(c *Chart, lang string) frame {
 		return c.drawMaps(all, columns, lang)
 	}
 	axis := axisOf(columns[1])
-	p := ruled(panel(""), false)
+	p := axes(axisName(lang, axis), say(lang, "sweep.axis"))
 	p.Y.Min, p.Y.Max = 0, 1
 	p.Y.Tick.Marker = labelled([]float64{0, 0.25, 0.5, 0.75, 1}, func(v float64) string { return percent(v) + " %" })
-	p.Y.Label.Text, p.X.Label.Text = say(lang, "sweep.axis"), axisName(lang, axis)
 	curves := curvesOf(all, columns[1].Name)
 	latest := slices.MaxFunc(curves, func(a, b curve) int { return cmp.Compare(a.place(), b.place()) }).place()
 	groups := lists.Gather(curves, func(a, b curve) bool { return a.place() == b.place() || a.top() == 0 && b.top() == 0 })

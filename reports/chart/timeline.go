@@ -349,10 +349,7 @@ func (p *timelinePlot) messages() {
 	for i, m := range p.Messages {
 		lane, shown := p.lane[m.Client]
 		server, ok := p.server[m.Node]
-		out := m.Sent
-		if out < 0 {
-			out = m.Arrived
-		}
+		out := m.Begins()
 		if !shown || !ok || out < 0 {
 			continue
 		}
@@ -509,14 +506,8 @@ type timelineFlag struct {
 func (p *timelinePlot) flags() {
 	var all []timelineFlag
 	for _, f := range p.Faults {
-		where := ""
-		if f.Client > 0 {
-			where = fmt.Sprintf(" c%d", f.Client)
-		} else if f.Node > 0 && p.Nodes > 1 {
-			where = fmt.Sprintf(" n%d", f.Node)
-		}
 		line := draw.LineStyle{Color: faultInk, Width: 0.9, Dashes: []vg.Length{3, 2}}
-		all = append(all, timelineFlag{f.Event, f.Said[p.lang] + where, line})
+		all = append(all, timelineFlag{f.Event, f.Said[p.lang], line})
 	}
 	for _, m := range p.Marks {
 		line := draw.LineStyle{Color: vermillion, Width: 1.2}

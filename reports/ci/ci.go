@@ -98,9 +98,9 @@ func (v *Verification) Deviations() (list []*Check) {
 	return list
 }
 
-// evidence writes what explains a deviation: the line of the contract, how to
+// evidence is what explains a deviation: the line of the contract, how to
 // reproduce it, and the run that shows it.
-func (v *Verification) evidence(w io.Writer, c *Check) error {
+func (v *Verification) evidence(c *Check) (string, error) {
 	lines := []string{
 		v.Message(c),
 		v.say("verify.contract", "place", c.place(), "want", c.Want),
@@ -113,13 +113,14 @@ func (v *Verification) evidence(w io.Writer, c *Check) error {
 	if c.Certificate != "" {
 		lines = append(lines, "", c.Certificate)
 	}
-	if _, err := io.WriteString(w, strings.Join(lines, "\n")+"\n"); err != nil || c.History == nil {
-		return err
+	var all strings.Builder
+	all.WriteString(strings.Join(lines, "\n") + "\n")
+	if c.History == nil {
+		return all.String(), nil
 	}
-	if _, err := io.WriteString(w, "\n"); err != nil {
-		return err
-	}
-	return reports.Lanes(w, c.History, c.Judgement, reports.Look{Width: reports.NarrowWidth, Lang: v.Lang})
+	all.WriteString("\n")
+	err := reports.Lanes(&all, c.History, c.Judgement, reports.Look{Width: reports.NarrowWidth, Lang: v.Lang})
+	return all.String(), err
 }
 
 // place returns the line of the contract that is checked.
@@ -209,11 +210,11 @@ func (s *junitSuite) add(v *Verification, c *Check) error {
 	out := junitCase{Name: text.InMarkup(c.Name()), Class: "locklab." + s.Name}
 	s.Tests++
 	if c.Status != contract.Met {
-		var all strings.Builder
-		if err := v.evidence(&all, c); err != nil {
+		evidence, err := v.evidence(c)
+		if err != nil {
 			return err
 		}
-		body := &junitBody{Message: text.InMarkup(v.Message(c)), Text: text.InMarkup(all.String())}
+		body := &junitBody{Message: text.InMarkup(v.Message(c)), Text: text.InMarkup(evidence)}
 		if c.Status == contract.Differs {
 			s.Failures++
 			body.Type, out.Failure = "not as contracted", body
@@ -237,11 +238,11 @@ func (v *Verification) Annotations(w io.Writer) error {
 	for i, c := range list {
 		if i == maxAnnotations-1 && len(list) > maxAnnotations {
 			fmt.Fprintf(&b, "::error title=locklab verify::%s\n",
-				commandData(v.say("verify.more", "n", strconv.Itoa(len(list)-i))))
+				dataEscapes.Replace(v.say("verify.more", "n", strconv.Itoa(len(list)-i))))
 			break
 		}
-		fmt.Fprintf(&b, "::error file=%s,line=%d,title=%s::%s\n", commandProperty(c.File), c.Line,
-			commandProperty(c.Name()), commandData(v.Message(c)+"\n"+c.Reproduce))
+		fmt.Fprintf(&b, "::error file=%s,line=%d,title=%s::%s\n", propertyEscapes.Replace(c.File), c.Line,
+			propertyEscapes.Replace(c.Name()), dataEscapes.Replace(v.Message(c)+"\n"+c.Reproduce))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -253,9 +254,6 @@ var (
 	propertyEscapes = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
-func commandData(s string) string     { return dataEscapes.Replace(s) }
-func commandProperty(s string) string { return propertyEscapes.Replace(s) }
-
 // MaxSummary is the size in bytes that no summary exceeds. GitHub drops those
 // of more than 1 MiB.
 const MaxSummary = 900 << 10
@@ -266,11 +264,11 @@ const MaxSummary = 900 << 10
 func (v *Verification) Summary(w io.Writer) error {
 	blocks := []string{"## locklab verify\n\n" + v.Counts() + "\n"}
 	for _, c := range v.Deviations() {
-		var all strings.Builder
-		if err := v.evidence(&all, c); err != nil {
+		evidence, err := v.evidence(c)
+		if err != nil {
 			return err
 		}
-		blocks = append(blocks, fmt.Sprintf("\n### %s\n\n%s", c.Name(), fenced(text.InMarkup(all.String()))))
+		blocks = append(blocks, fmt.Sprintf("\n### %s\n\n%s", c.Name(), fenced(text.InMarkup(evidence))))
 	}
 	blocks = append(blocks, v.table("term.race.name", Race), v.table("verify.head.search", Search),
 		v.table("verify.head.proof", Proof))
@@ -347,24 +345,20 @@ func (v *Verification) counts() string {
 }
 
 // countWords are the keys of the texts that count checks.
-var countWords = [kinds]struct{ one, many, of string }{
-	{"verify.cells.1", "verify.cells", "verify.cells.of"},
-	{"verify.searches.1", "verify.searches", "verify.searches.of"},
-	{"verify.proofs.1", "verify.proofs", "verify.proofs.of"},
-}
+var countWords = [kinds]string{"verify.cells", "verify.searches", "verify.proofs"}
 
 // each counts the races and the searches, and the proofs if there are any: so many of all, or without some all of them.
 func (v *Verification) each(all [kinds]int, some []int) (list string) {
-	for kind, say := range countWords {
+	for kind, key := range countWords {
 		if kind == int(Proof) && all[kind] == 0 {
 			continue
 		}
-		text := v.say(say.many, "n", strconv.Itoa(all[kind]))
+		text := v.say(key, "n", strconv.Itoa(all[kind]))
 		if all[kind] == 1 {
-			text = v.say(say.one)
+			text = v.say(key + ".1")
 		}
 		if some != nil {
-			text = v.say(say.of, "n", strconv.Itoa(some[kind]), "all", text)
+			text = v.say(key+".of", "n", strconv.Itoa(some[kind]), "all", text)
 		}
 		switch {
 		case list == "":

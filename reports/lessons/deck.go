@@ -475,7 +475,7 @@ var likeAnother = regexp.MustCompile(`^(?:As |同 )([a-z0-9-]+)[,;:.，；：]? 
 // glossed are verdicts with what they mean in a word or two.
 func glossed(lang string, words []verdict.Word) string {
 	return text.Join(lang, "lesson.word.and", lists.Each(words, func(w verdict.Word) string {
-		return text.Say(lang, "lesson.word", "word", string(w), "means", text.Say(lang, "lesson.word."+string(w)))
+		return text.Say(lang, "lesson.word", "word", string(w), "means", text.Say(lang, "word."+string(w)))
 	}))
 }
 

@@ -233,7 +233,9 @@ func (s *Stage) ofLock(lang, kind string, e lock.Entry) (string, error) {
 }
 
 func ofRun(lang, kind string, o *race.Outcome) (string, error) {
-	said := list(lang, lists.Each(verdict.Names(o.Verdicts), func(v string) string { return text.Say(lang, "word."+v) }))
+	said := list(lang, lists.Each(verdict.Names(o.Verdicts), func(v string) string {
+		return text.Say(lang, "word.said", "word", v, "means", text.Say(lang, "word."+v))
+	}))
 	switch kind {
 	case "verdict":
 		return said, nil

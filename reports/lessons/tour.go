@@ -1,6 +1,7 @@
 package lessons
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -162,8 +163,9 @@ var DemoRaces = []string{"crash-holding", "crash-before-expire", "client-skew", 
 func Demo(p *text.Printer, cells [][]*race.Outcome) []Block {
 	locks := Block{Kind: Table, Lead: "  ", Columns: []int{12}}
 	plain := func(o *race.Outcome) string { // in words that need no glossary
-		word := strings.ReplaceAll(string(o.Verdicts[0]), "/", "")
-		return p.Each(func(lang string) string { return text.Say(lang, "demo."+word, "late", span(lang, waited(o))) })
+		own := map[verdict.Word]string{verdict.Blocked: "demo.BLOCKED", verdict.Holds: "demo.HOLDS"}
+		key := cmp.Or(own[o.Verdicts[0]], "word."+string(o.Verdicts[0]))
+		return p.Each(func(lang string) string { return text.Say(lang, key, "late", span(lang, waited(o))) })
 	}
 	rank := func(o *race.Outcome) int { // what fails comes first, what cannot happen last
 		return slices.Index([]bool{fails(o), o.Verdicts[0].Broken(), o.NotApplicable == "", true}, true)

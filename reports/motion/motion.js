@@ -199,7 +199,7 @@ function motion(run, o = {}) {
   const clocks = []; // what says that a clock is off, with its text
   const news = node("g"); // flags stand above the cover, and what is still to come is pale
   const raise = (e, x) => { e.dataset.x = x; news.append(e); return e; };
-  const flags = [...(run.faults ?? []).map((f) => ({ e: f.e, fault: true, clock: /clock/.test(f.w), text: "⚡ " + plain(f.s) + (f.c ? " c" + f.c : f.n && run.nodes > 1 ? " n" + f.n : "") })),
+  const flags = [...(run.faults ?? []).map((f) => ({ e: f.e, fault: true, clock: /clock/.test(f.w), text: "⚡ " + plain(f.s) })),
     ...(run.marks ?? []).map((m) => ({ e: m.e, calm: m.w === "FENCED", text: plain(m.s).replace(/^!! /, "") }))].sort((a, b) => a.e - b.e);
   for (const f of flags) {
     const x = X[f.e], long = widthOf(f.text, 7) + 12;

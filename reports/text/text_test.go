@@ -22,8 +22,9 @@ import (
 )
 
 // lessons are the kinds of text in which {verdict LOCK RACE} and the like are filled in
-// from runs. Languages use them in different places; package lessons checks them.
-var lessons = regexp.MustCompile(`^(lock|race|term|path|interview)\.`)
+// from runs. Languages use them in different places; package lessons checks them. A word is a verdict, whose
+// identifier is an English word already.
+var lessons = regexp.MustCompile(`^(lock|race|term|path|interview|word)\.`)
 
 var placeholder = regexp.MustCompile(`\{[a-z]+\}`)
 

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"locklab/algorithms/lock"
-	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator/child"
 	"locklab/simulator/i18n"
@@ -157,6 +156,3 @@ func (t *Tests) failed(ctx context.Context, key, out string, err error) error {
 	}
 	return &GoError{out, i18n.Errorf(key, "package", t.Package)}
 }
-
-// Outcomes are the races that the test has played.
-func (l *Lock) Outcomes() ([]*race.Outcome, error) { return study.OutcomesOf(l.Races, l.Lock) }

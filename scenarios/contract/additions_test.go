@@ -258,7 +258,7 @@ func lockLines(t *testing.T) string {
 	profile, _ := contract.ProfileOf(token)
 	text := "\n[locks]\n" + profileLine("added-lock", profile) + "\n"
 	for _, sc := range scenarios.All() {
-		if c := contract.CellOf(token, sc); c.Origin == contract.Written {
+		if c := contract.CellOf(token, sc); c.Expected != nil && !c.Derived {
 			text += "[" + sc.ID + "]\n" + row("added-lock", c)
 		}
 	}
@@ -268,7 +268,7 @@ func lockLines(t *testing.T) string {
 func raceLines() string {
 	text := "[added-race]\n"
 	for _, e := range algorithms.All() {
-		if c := contract.CellOf(e, race.Calm); c.Origin == contract.Written {
+		if c := contract.CellOf(e, race.Calm); c.Expected != nil && !c.Derived {
 			text += row(e.ID, c)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/scenarios/internal/racetest"
+	"locklab/scenarios/race"
 	"locklab/simulator/verdict"
 )
 
@@ -116,7 +117,7 @@ func TestScenariosFindWhatTheyAreFor(t *testing.T) {
 		e := lock.Entry{ID: "careless", Server: lock.OnRedis(1), Unit: time.Millisecond, TTL: 10 * time.Second}
 		e.New = func(env lock.Env) lock.Lock { return &careless{env, f.flaw} }
 		_, sc := racetest.Cell(t, "token", f.raceID)
-		o := racetest.Play(t, e, sc, sc.Settings)
+		o := racetest.Must(race.Play(e, sc, sc.Settings))(t)
 		for _, w := range f.want {
 			if !slices.Contains(o.Verdicts, w) {
 				t.Errorf("%s where %s: %v, want %v", f.raceID, f.flaw, o.Verdicts, f.want)

@@ -49,7 +49,7 @@ func TestCompareRace(t *testing.T) {
 			t.Errorf("%v, missed: %t: as expected is %t", c.verdicts, c.missed, as)
 		}
 	}
-	unknown := racetest.Play(t, algorithms.Milestones()[0], scenarios.All()[0], scenarios.All()[0].Settings)
+	unknown := racetest.Must(race.Play(algorithms.Milestones()[0], scenarios.All()[0], scenarios.All()[0].Settings))(t)
 	unknown.Lock.ID = "unknown"
 	if !contract.AsExpected(unknown) {
 		t.Error("of a lock that the contract does not know nothing is expected")

@@ -81,8 +81,8 @@ var listed = sync.OnceValue(func() map[string]bool {
 })
 
 // CellOf returns what the own contract expects of a lock in a race with the race's own
-// settings: the verdicts, the reason, and whether they are written or derived. It has
-// the Origin NotCovered, and no verdicts, where the contract says nothing.
+// settings: the verdicts, the reason, and whether they are written or derived. It has no verdicts where the contract
+// says nothing.
 func CellOf(entry lock.Entry, sc race.Race) Expectation {
 	if e := own().cells[cell{entry.ID, sc.ID}]; e != nil {
 		return *e
@@ -121,11 +121,11 @@ func Uncontracted(entry lock.Entry, sc race.Race) bool {
 	if _, err := scenarios.ByName(sc.ID); err != nil {
 		return len(Uncovered(entry)) == len(scenarios.All())
 	}
-	return CellOf(entry, sc).Origin == NotCovered
+	return CellOf(entry, sc).Expected == nil
 }
 
 // Uncovered are the races in which the own contract says nothing of a lock: all of
 // them for a lock that it does not know.
 func Uncovered(entry lock.Entry) []race.Race {
-	return lists.Pick(scenarios.All(), func(sc race.Race) bool { return CellOf(entry, sc).Origin == NotCovered })
+	return lists.Pick(scenarios.All(), func(sc race.Race) bool { return CellOf(entry, sc).Expected == nil })
 }

@@ -23,27 +23,15 @@ type Expectation struct {
 	Bounds search.Bounds
 	// Attempts is "any" or once, of any number of clients: a proof within Bounds, in place of the search; "": none.
 	Attempts string
-	Expected []ExpectedVerdict // all that must come about; anything else must not
+	Expected []ExpectedVerdict // all that must come about; anything else must not. nil: the contract says nothing
 	Instants bool              // the code compares times: what it comes to is known of the instants searched only
 	// Why is the reason that the line gives: a key of the catalogues of texts (there
 	// with the prefix "why."), in a user's contract also free words. It is empty where
 	// the line gives none, and where the expectation is derived.
 	Why race.Reason
-	// NotApplicable is the reason why a derived N/A has no meaning: a key of the catalogues of texts
-	// (there with the prefix "na.").
-	NotApplicable race.Reason
-	Origin        Origin
+	// Derived: no line says it. N/A: the race does not apply to a lock with its profile under [locks]; HOLDS: it does.
+	Derived bool
 }
-
-// Origin says where an expectation comes from.
-type Origin int
-
-const (
-	NotCovered  Origin = iota // the contract says nothing
-	Written                   // a line of the contract
-	FromProfile               // derived, N/A: the race does not apply to a lock with its profile under [locks]
-	ByDefault                 // derived, HOLDS: the race applies, and no line says otherwise
-)
 
 // An ExpectedVerdict is a verdict that must come about, or has come about.
 type ExpectedVerdict struct {

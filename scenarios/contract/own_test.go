@@ -40,7 +40,7 @@ func TestContractIsComplete(t *testing.T) {
 		}
 		for _, sc := range scenarios.All() {
 			c := contract.CellOf(e, sc)
-			if c.Origin != contract.Written {
+			if c.Expected == nil || c.Derived {
 				continue
 			}
 			if w := c.Words(); slices.Equal(w, []verdict.Word{verdict.Holds}) || sc.WhyNotApplicable(profile) != "" {
@@ -135,11 +135,11 @@ func derivedCells() string {
 
 func mark(c contract.Expectation) rune {
 	switch {
-	case c.Origin == contract.FromProfile && c.NotApplicable != "" && slices.Equal(c.Words(), []verdict.Word{verdict.NA}):
+	case c.Derived && slices.Equal(c.Words(), []verdict.Word{verdict.NA}):
 		return '-'
-	case c.Origin == contract.ByDefault && slices.Equal(c.Words(), []verdict.Word{verdict.Holds}):
+	case c.Derived && slices.Equal(c.Words(), []verdict.Word{verdict.Holds}):
 		return '.'
-	case c.Origin == contract.Written:
+	case c.Expected != nil && !c.Derived:
 		return '#'
 	}
 	return '?'
@@ -185,7 +185,7 @@ func TestExpectedOnlyWithOwnSettings(t *testing.T) {
 		expected bool
 	}{{"", true}, {"seed=9", true}, {"pause=13s", false}, {"ttl=9s", false}, {"budget=pause=1", false}} {
 		s := racetest.Must(sc.Settings.With(f.set))(t)
-		if o := racetest.Play(t, e, sc, s); (contract.Expected(o) != nil) != f.expected {
+		if o := racetest.Must(race.Play(e, sc, s))(t); (contract.Expected(o) != nil) != f.expected {
 			t.Errorf("with %q: expected is %v", f.set, contract.Expected(o))
 		}
 	}

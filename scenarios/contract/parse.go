@@ -181,7 +181,7 @@ func (e *Expectation) check() error {
 // section's subject for each lock.
 func (p *parser) expect(e Expectation, line string) error {
 	row, why, reasoned := strings.Cut(line, "|")
-	e.File, e.Line, e.Origin, e.Why = p.file, p.line, Written, race.Reason(strings.TrimSpace(why))
+	e.File, e.Line, e.Why = p.file, p.line, race.Reason(strings.TrimSpace(why))
 	ids, words := splitLocks(strings.Fields(row))
 	switch row := strings.TrimSpace(row); {
 	case ids == nil:
@@ -303,13 +303,13 @@ func profileFlags() (names []string) {
 func (p *parser) derive() {
 	for _, r := range p.races {
 		for _, l := range p.locks {
-			e := Expectation{File: p.file, Line: r.line, Lock: l.entry, Race: r.raceID, Origin: ByDefault}
+			e := Expectation{File: p.file, Line: r.line, Lock: l.entry, Race: r.raceID, Derived: true}
 			if p.lines[e.Name()] > 0 {
 				continue
 			}
 			e.Expected = []ExpectedVerdict{{verdict.Holds, noPar}}
-			if e.NotApplicable = r.raceID.WhyNotApplicable(l.profile); e.NotApplicable != "" {
-				e.Line, e.Origin, e.Expected = l.line, FromProfile, []ExpectedVerdict{{verdict.NA, noPar}}
+			if r.raceID.WhyNotApplicable(l.profile) != "" {
+				e.Line, e.Expected = l.line, []ExpectedVerdict{{verdict.NA, noPar}}
 			}
 			p.lines[e.Name()] = e.Line
 			p.expectations = append(p.expectations, e)

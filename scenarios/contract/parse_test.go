@@ -62,8 +62,8 @@ watchdog        HOLDS instants
 			line += " | " + string(e.Why)
 		}
 		got = append(got, line)
-		if e.Origin != contract.Written || e.File != "c.txt" {
-			t.Errorf("%s: origin %d, file %s", line, e.Origin, e.File)
+		if e.Derived || e.File != "c.txt" {
+			t.Errorf("%s: derived %t, file %s", line, e.Derived, e.File)
 		}
 	}
 	want := []string{
@@ -100,21 +100,20 @@ redlock Nodes=5 Excludes
 	type cell struct {
 		name, verdicts string
 		line           int
-		origin         contract.Origin
-		applies        bool
+		derived        bool
 	}
 	var got []cell
 	for _, e := range list {
-		got = append(got, cell{e.Name(), contract.FormatVerdicts(e.Expected, e.Instants), e.Line, e.Origin, e.NotApplicable == ""})
+		got = append(got, cell{e.Name(), contract.FormatVerdicts(e.Expected, e.Instants), e.Line, e.Derived})
 		if e.Why != "" {
 			t.Errorf("%s: reason %q", e.Name(), e.Why)
 		}
 	}
 	want := []cell{
-		{"token/gc-pause", "OVERLAP STALE-WRITE", 2, contract.Written, true},
-		{"redlock/gc-pause", "HOLDS", 1, contract.ByDefault, true},
-		{"token/gc-pause-fenced", "HOLDS", 6, contract.ByDefault, true},
-		{"redlock/gc-pause-fenced", "N/A", 5, contract.FromProfile, false},
+		{"token/gc-pause", "OVERLAP STALE-WRITE", 2, false},
+		{"redlock/gc-pause", "HOLDS", 1, true},
+		{"token/gc-pause-fenced", "HOLDS", 6, true},
+		{"redlock/gc-pause-fenced", "N/A", 5, true},
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%+v\nwant\n%+v", got, want)

@@ -221,12 +221,15 @@ func (r *Result) compareWitness(i int) {
 		r.note(Inconclusive, "unmet.not-shown", "verdict", got, "verdicts", o.Verdicts)
 	case want == nil:
 		r.note(Differs, "unmet.comes", "verdict", got, "want", FormatVerdicts(r.Expected, r.Instants))
-	case want.Par > w.Par:
-		r.note(Differs, counted(w.Par, "unmet.cheaper.1", "unmet.cheaper"), "verdict", w.Verdict, "par", w.Par,
-			"want", want)
-	case want.Par < w.Par:
-		r.note(Differs, counted(w.Par, "unmet.dearer.1", "unmet.dearer"), "verdict", w.Verdict, "par", w.Par, "want",
-			want)
+	case want.Par != w.Par:
+		key := "unmet.dearer"
+		if want.Par > w.Par {
+			key = "unmet.cheaper"
+		}
+		if w.Par == 1 {
+			key += ".1"
+		}
+		r.note(Differs, key, "verdict", w.Verdict, "par", w.Par, "want", want)
 	}
 	if r.Outcome == nil || metSoFar && len(r.Reasons) > 0 {
 		r.Outcome = o
@@ -250,14 +253,6 @@ func (r *Result) Replay(i int) (*race.Outcome, error) {
 		return r.runs[i], nil
 	}
 	return search.ReplayOn(r.Lock, r.Witnesses()[i].Trace)
-}
-
-// counted is the key of the text about n things.
-func counted(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
 }
 
 // compareProof compares r.Proof with what is expected, and sets Status, Got, Reasons and Outcome. What a row does not

@@ -159,7 +159,7 @@ func TestLongestRun(t *testing.T) {
 	const most = 100_000 // choices; a run of so many takes some 30 MB
 	e, sc := racetest.Cell(t, "watchdog", "dead-business")
 	s := racetest.Must(sc.Settings.With("ttl=5s,horizon=20s,retry=16ms,clients=8"))(t)
-	if n := len(racetest.Play(t, e, sc, s).Trace.Choices); n > most || n < most/4 {
+	if n := len(racetest.Must(race.Play(e, sc, s))(t).Trace.Choices); n > most || n < most/4 {
 		t.Errorf("%d choices, want many, and at most %d", n, most)
 	}
 }

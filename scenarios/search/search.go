@@ -247,7 +247,11 @@ func OutcomeOf(b *explore.Model, run *schedule.Run) *race.Outcome {
 		case verdict.Deadlock:
 			confirmDeadlock(b, &h, &o.Judgement)
 		case verdict.Starved:
-			o.Judgement.Findings = append(o.Judgement.Findings, starvation(b, &h))
+			f := verdict.Finding{Verdict: w, To: h.End, Event: len(h.Events) - 1}
+			for c := range b.Clients {
+				f.Clients = append(f.Clients, c+1)
+			}
+			o.Judgement.Findings = append(o.Judgement.Findings, f) // all were refused in the whole run
 		case verdict.Slow: // unless the judges have seen one wait for too long
 			if !slices.ContainsFunc(o.Judgement.Findings, func(f verdict.Finding) bool { return f.Verdict == w }) {
 				o.Judgement.Findings = append(o.Judgement.Findings, atEnd(w, &h, b.Waiting(&h)))
@@ -299,13 +303,4 @@ func forever(w verdict.Word, h *history.History, event, client int) verdict.Find
 // atEnd is a finding about clients that lasts from the end of the run on without end.
 func atEnd(w verdict.Word, h *history.History, clients []int) verdict.Finding {
 	return verdict.Finding{Verdict: w, Clients: clients, From: h.End, To: h.End, Forever: true, Event: len(h.Events) - 1}
-}
-
-// starvation is the finding that all clients were refused in the whole run.
-func starvation(b *explore.Model, h *history.History) verdict.Finding {
-	f := verdict.Finding{Verdict: verdict.Starved, To: h.End, Event: len(h.Events) - 1}
-	for c := range b.Clients {
-		f.Clients = append(f.Clients, c+1)
-	}
-	return f
 }

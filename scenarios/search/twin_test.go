@@ -90,11 +90,11 @@ func dumbly(t testing.TB, entry lock.Entry, b search.Bounds, each func(r *rules,
 	if each != nil {
 		visit = func(way []simulator.Choice, p *explore.Position) error { each(r, way, p); return nil }
 	}
-	s := racetest.Must(explore.SearchPlainly(t.Context(), r.Rules, visit))(t)
-	d := &twin{map[verdict.Word]price{}, s.States, s.Histories}
-	for w, found := range s.Found {
-		d.found[w] = price{found.Par, len(found.Choices)}
-		if _, _, words, err := r.play(found.Choices); err != nil || !slices.Contains(words, w) {
+	s := racetest.Must(searchPlainly(t.Context(), r, visit))(t)
+	d := &twin{map[verdict.Word]price{}, s.states, s.histories}
+	for w, found := range s.found {
+		d.found[w] = price{found.par, len(found.choices)}
+		if _, _, words, err := r.play(found.choices); err != nil || !slices.Contains(words, w) {
 			t.Errorf("the way to %s comes to %v, %v", w, words, err)
 		}
 	}

@@ -96,7 +96,7 @@ func TestWatch(t *testing.T) {
 func played(t *testing.T, id, raceID string) *race.Outcome {
 	t.Helper()
 	entry, sc := racetest.Cell(t, id, raceID)
-	return racetest.Play(t, entry, sc, sc.Settings)
+	return racetest.Must(race.Play(entry, sc, sc.Settings))(t)
 }
 
 // TestChecked: what is written comes back: the search with its certificate and traces, and the runs
@@ -111,7 +111,7 @@ func TestChecked(t *testing.T) {
 	b.MaxStates, b.Budget = 0, "lose-reply=1"
 	s.Add(part)
 	s.Add(exploring(t, token, b)) // which is complete
-	o, played := racetest.Must(search.ReplayWithCodeOn(s.Lock, s.Witnesses[0].Trace))(t), racetest.Play(t, token, gcPause, gcPause.Settings)
+	o, played := racetest.Must(search.ReplayWithCodeOn(s.Lock, s.Witnesses[0].Trace))(t), racetest.Must(race.Play(token, gcPause, gcPause.Settings))(t)
 	c := &study.Checked{
 		Test: "token", Nodes: 1, TTL: b.TTL, Pars: []study.CheckedSearch{{Search: part}},
 		Search: &study.CheckedSearch{Search: s, Runs: []study.CheckedRun{study.NewCheckedRun(o)}},

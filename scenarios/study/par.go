@@ -35,11 +35,6 @@ type ParTable struct {
 	Rows     []Par         // by lock, by budget, then by verdict
 }
 
-// Of is the par of the n-th verdict for lock l, with the k-th budget.
-func (t *ParTable) Of(l, k, n int) *Par {
-	return &t.Rows[(l*len(t.Budgets)+k)*len(t.Verdicts)+n]
-}
-
 // First is the row with the fewest faults and steps to the first verdict that any budget comes to, of the first lock of
 // which there is one; nil: none.
 func (t *ParTable) First() (first *Par) {

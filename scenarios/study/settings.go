@@ -182,9 +182,6 @@ func (a Axis) Name() string {
 // String is "pause/ttl=1.2", of an axis of one value.
 func (a Axis) String() string { return a.Name() + "=" + a.Format(a.Values[0]) }
 
-// at is the axis with one value.
-func (a Axis) at(v float64) Axis { return Axis{a.Setting, a.PerTTL, []float64{v}} }
-
 // Format writes a value of the axis.
 func (a Axis) Format(v float64) string { return a.unit().format(v) }
 

@@ -69,7 +69,7 @@ func (o *SweepOrder) Situation(at []float64) Situation {
 // at is the axes with one value each.
 func (o *SweepOrder) at(point []float64) (axes []Axis) {
 	for i, v := range point {
-		axes = append(axes, o.Axes[i].at(v))
+		axes = append(axes, Axis{o.Axes[i].Setting, o.Axes[i].PerTTL, []float64{v}})
 	}
 	return axes
 }

@@ -77,7 +77,7 @@ func TestToleranceDebate(t *testing.T) {
 func checkFrontier(t *testing.T, entry []lock.Entry, want map[string]int) {
 	found := racetest.Must(study.FindTolerance(t.Context(), entry, nil))(t)
 	for i, h := range study.Hazards() {
-		got, falls := *found.At(0, i), want[h.Fault]
+		got, falls := found.Limits[i], want[h.Fault]
 		if falls > 0 {
 			if o, err := replay(t, got.Trace); err != nil || !slices.Contains(o.Verdicts, verdict.Overlap) {
 				t.Errorf("%s: the trace of the fall does not show it: %v", h.Fault, err)
@@ -207,7 +207,7 @@ func TestFindPars(t *testing.T) {
 		for n, w := range table.Verdicts {
 			var ways []string
 			for k, budget := range table.Budgets {
-				p := table.Of(l, k, n)
+				p := &table.Rows[(l*len(table.Budgets)+k)*len(table.Verdicts)+n]
 				if !p.Complete || p.Found && p.Par != 1 || p.Budget != budget {
 					t.Errorf("%+v", p)
 				}
@@ -230,7 +230,7 @@ func TestFindPars(t *testing.T) {
 	semaphore := locks[1]
 	semaphore.Holders = 2
 	few := racetest.Must(study.FindPars(t.Context(), []lock.Entry{semaphore}, search.DefaultBounds(), []string{"crash=1"}, nil))(t)
-	if !few.Of(0, 0, 0).Unjudged {
+	if !few.Rows[0].Unjudged {
 		t.Errorf("of a semaphore of two, two clients say %+v", few.Rows[0])
 	}
 }
@@ -285,7 +285,7 @@ func TestFindParsGivenUp(t *testing.T) {
 		t.Fatalf("%v, %v", tolerance.Limits, err)
 	}
 	for n, h := range study.Hazards() {
-		if l := *tolerance.At(0, n); l != (study.Limit{Lock: "token", Fault: h.Fault, Answer: study.NoAnswer}) {
+		if l := tolerance.Limits[n]; l != (study.Limit{Lock: "token", Fault: h.Fault, Answer: study.NoAnswer}) {
 			t.Errorf("%+v", l)
 		}
 	}

@@ -14,7 +14,6 @@ import (
 	"locklab/simulator"
 	"locklab/simulator/database"
 	"locklab/simulator/history"
-	"locklab/simulator/redisnode"
 )
 
 const (
@@ -40,10 +39,6 @@ func Environment(c *simulator.Client, ttl time.Duration, nodes int) lock.Env {
 	}
 	if pool, ok := c.Library().(*database.Pool); ok {
 		env.DB = pool.DB()
-		return env
-	}
-	if _, redis := c.Library().(*redisnode.Connections); !redis {
-		env.Server = c.Library()
 		return env
 	}
 	for n := range nodes {

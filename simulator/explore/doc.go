@@ -3,8 +3,9 @@
 // simulator of a lock and searches it; [Exhaust] searches a given simulator; [DoomOf] says how much of a run's future
 // is lost after each of its steps.
 //
-// Read search.go first: it is the whole search, without any reduction, in a hundred lines, over the rules of rules.go.
-// Tests hold the fast search, which all that follows is about, against it.
+// Read rules.go first: they are what may happen in a search. A test of package scenarios/search (plain_test.go) makes
+// of them the whole search, without any reduction, in a hundred lines, and holds the fast search against it, which all
+// that follows is about.
 //
 // # States
 //

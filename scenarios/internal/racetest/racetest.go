@@ -28,14 +28,6 @@ func PlayListed(t testing.TB, e lock.Entry, sc race.Race, s race.Settings) *race
 	return o
 }
 
-// Play plays one lock in one race. The lock may be a changed one.
-func Play(t testing.TB, e lock.Entry, sc race.Race, s race.Settings) *race.Outcome {
-	t.Helper()
-	o, err := race.Play(e, sc, s)
-	check(t, err)
-	return o
-}
-
 // PlayAnyway plays one lock in one race, whether or not that applies to the lock.
 func PlayAnyway(t testing.TB, e lock.Entry, sc race.Race, s race.Settings) *race.Outcome {
 	t.Helper()
