@@ -117,7 +117,7 @@ func TestWrongUse(t *testing.T) {
 		{`chart rate --pause 4/year`, `--pause: "4/year"…1/year 30s`},
 
 		{`play token setnx`, `"setnx"`},
-		{`play --level 99`, `99…1 to 32`},
+		{`play --level 99`, `99…1 to 31`},
 		{`play token --level 1`, `--level`},
 		{`play --level 2 --timing any`, `--level`},
 		{`play token --timing some`, `some…any, lockstep`},
