@@ -1,7 +1,6 @@
 package lessons
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -163,9 +162,13 @@ var DemoRaces = []string{"crash-holding", "crash-before-expire", "client-skew", 
 func Demo(p *text.Printer, cells [][]*race.Outcome) []Block {
 	locks := Block{Kind: Table, Lead: "  ", Columns: []int{12}}
 	plain := func(o *race.Outcome) string { // in words that need no glossary
-		own := map[verdict.Word]string{verdict.Blocked: "demo.BLOCKED", verdict.Holds: "demo.HOLDS"}
-		key := cmp.Or(own[o.Verdicts[0]], "word."+string(o.Verdicts[0]))
-		return p.Each(func(lang string) string { return text.Say(lang, key, "late", span(lang, waited(o))) })
+		return p.Each(func(lang string) string {
+			key := "demo." + string(o.Verdicts[0])
+			if !text.In(lang).Has(key) {
+				key = "word." + string(o.Verdicts[0])
+			}
+			return text.Say(lang, key, "late", span(lang, waited(o)))
+		})
 	}
 	rank := func(o *race.Outcome) int { // what fails comes first, what cannot happen last
 		return slices.Index([]bool{fails(o), o.Verdicts[0].Broken(), o.NotApplicable == "", true}, true)
