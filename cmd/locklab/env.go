@@ -145,3 +145,16 @@ func (e *env) input(name string, limit int64) (string, error) {
 	}
 	return string(content), err
 }
+
+// untilStopped does what may wait forever, such as reading a pipe. Ctrl-C ends the waiting, not the work: what that
+// sets must not be used after an error.
+func (e *env) untilStopped(work func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- work() }()
+	select {
+	case err := <-done:
+		return err
+	case <-e.ctx.Done():
+		return noAnswer("error.stopped")
+	}
+}

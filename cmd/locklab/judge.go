@@ -149,19 +149,6 @@ func (l *logs) size() (bytes int64) {
 	return bytes
 }
 
-// untilStopped does what may wait forever, such as reading a pipe. Ctrl-C ends the waiting, not the work: what that
-// sets must not be used after an error.
-func (e *env) untilStopped(work func() error) error {
-	done := make(chan error, 1)
-	go func() { done <- work() }()
-	select {
-	case err := <-done:
-		return err
-	case <-e.ctx.Done():
-		return noAnswer("error.stopped")
-	}
-}
-
 // judgeGarbage is the GOGC of a judge: most of what it keeps of a large log has no pointers, and takes the collector
 // no time.
 const judgeGarbage = 25

@@ -43,9 +43,9 @@ func TestPrinted(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"par", "tolerance", "sweep", "recovery", "waiting", "rate"} {
-		if !fits[name] {
-			t.Errorf("%s does not fit into a column", name)
+	for name, fit := range fits {
+		if !fit {
+			t.Errorf("the sample of %s does not fit into a column", name)
 		}
 	}
 }

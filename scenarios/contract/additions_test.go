@@ -390,7 +390,7 @@ var deletions = []struct {
 	{"chart waiting", []string{"cmd/locklab/chart_waiting.go", "reports/chart/waiting.go", "reports/chart/waiting_test.go",
 		"reports/text/en/waiting.txt", "reports/text/zh/waiting.txt", "scenarios/cost/waiting.go", "scenarios/cost/waiting_test.go",
 		"scenarios/cost/simulation.go", "scenarios/cost/clients.go"},
-		map[string]string{"cmd/locklab/charts.go": `waitingChart\(files\)`, "reports/chart/chart.go": `"waiting": .*}`,
+		map[string]string{"cmd/locklab/charts.go": `waitingChart\(\)`, "reports/chart/chart.go": `"waiting": .*}`,
 			"reports/chart/charts_test.go": `"waiting": .*\)`, "cmd/locklab/charts_test.go": `"waiting": .*}`,
 			"cmd/locklab/errors_test.go": "\\{`chart waiting .*}"},
 		map[string]string{"./reports/chart": "TestEveryChartHasASample"}},
