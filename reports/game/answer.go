@@ -348,8 +348,8 @@ func (r *asked) goal() (any, error) {
 	return &Goal{harm, aim(harm)}, nil
 }
 
-// A Lost says that no fault is left and no way leads to the harm, whether or not one ever did: which move was the last
-// one, and why. Without Said the game is not lost.
+// A Lost says that no fault is left and no way leads to the harm, and why; where one ever did, which move was the last
+// one. Without Said the game is not lost.
 type Lost struct {
 	Said     Words  `json:"said,omitempty"`
 	Remember Words  `json:"remember,omitempty"`
@@ -374,14 +374,20 @@ func (r *asked) lost() (any, error) {
 	before, failed := r.game.At(r.choices[:n])
 	steps, err := r.game.Steps(r.choices[:n+1], n)
 	client := struck(r.choices[:n+1])
-	ahead, unable := r.game.Ahead(r.choices, client, true)
-	if err := cmp.Or(failed, err, unable); err != nil {
+	now, unable := r.game.Ahead(r.choices, client, false)
+	last, late := r.game.Ahead(r.choices, client, true)
+	truth, unknown := r.game.Truth(r.ctx, r.Harm)
+	if err := cmp.Or(failed, err, unable, late, unknown); err != nil {
 		return nil, err
 	}
+	why, remember := whyLost(&steps[0], client, now, last, r.Harm), words("play.remember."+string(r.Harm))
+	if truth.Known && !truth.Possible { // no move is to blame
+		return &Lost{Said: words("play.lost.vain", "why", why), Remember: remember}, nil
+	}
 	made := slices.IndexFunc(before.Moves, func(m play.Move) bool { return m.Choice == r.choices[n] })
-	l := &Lost{Move: movesOf(before)[made], Remember: words("play.remember." + string(r.Harm)),
+	l := &Lost{Move: movesOf(before)[made], Remember: remember,
 		Event: len(steps[0].Before.Events), Link: before.Trace.Link()}
-	l.Said = words("play.lost", "n", turn, "move", l.Move, "why", whyLost(&steps[0], client, ahead, r.Harm))
+	l.Said = words("play.lost", "n", turn, "move", l.Move, "why", why)
 	return l, nil
 }
 

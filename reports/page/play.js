@@ -189,7 +189,7 @@ function gameKey(key) {
   if (number >= 0) return state.at.moves[number] ? step({ do: "move", number }) : undefined;
   if (key === "u") return state.at.steps ? back() : undefined;
   if ("hcg".includes(key)) return over() ? undefined : { h: advice, c: cannot, g: shortest }[key]();
-  if (key === "b") return state.share.then(() => (state.lost ? regain() : say("board.nokey", { key })));
+  if (key === "b") return state.share.then(() => (state.lost?.link ? regain() : say("board.nokey", { key })));
   if (key !== "n" || !over() || !state.level || state.level.number >= DATA.levels.length) return undefined;
   return onlyHere(() => openLevel(state.level.number + 1));
 }
@@ -231,7 +231,7 @@ function drawGame() {
   const acts = at.moves.map((m) => ({ client: 0, node: 0, message: 0, ...m, said: plain(m.said), go: () => take(m) }));
   const times = (n) => say(n === 1 ? "play.one.time" : "play.many.time", { n });
   const tools = at.faults.map((f) => say(f.used < f.most ? "board.tool" : "board.tool.used", { tool: own(f.title), left: times(f.most - f.used) }) + " ");
-  const marks = lost ? [...(at.moving.marks ?? []), { e: Math.min(lost.event, at.moving.at.length - 1), s: say("board.lost") }] : at.moving.marks;
+  const marks = lost?.link ? [...(at.moving.marks ?? []), { e: Math.min(lost.event, at.moving.at.length - 1), s: say("board.lost") }] : at.moving.marks;
   show(
     el("h2", level ? `${level.number}. ${own(level.title)} ` : "", el("span.code", at.lock), level ? "" : ": " + own(at.title)),
     level && el("details.board", { open: !state.folded, ontoggle: (e) => { state.folded = !e.target.open; } }, el("summary", say("board.code")), el("pre", { tabIndex: 0 }, level.code)),
@@ -250,7 +250,7 @@ function drawGame() {
 
 // drawLost says which move lost and why, and leads back to before it.
 const drawLost = (lost) => el("div.end.harmful", el("p", plain(lost.said)), el("p", el("b", say("play.learn") + " "), own(lost.remember)),
-  el("div.row", button(say("board.back", { move: plain(lost.move) }), () => work(regain), ".main"), button(say("board.perhaps"), never)));
+  el("div.row", lost.link && button(say("board.back", { move: plain(lost.move) }), () => work(regain), ".main"), button(say("board.perhaps"), never)));
 
 function drawMoves(at) {
   if (!at.moves.length) return el("p", say("board.over"));
