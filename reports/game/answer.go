@@ -247,31 +247,26 @@ func (r *asked) position(choices []simulator.Choice, err error) (*Position, erro
 	return p, err
 }
 
-// told is the story of a run, without its beginning and what it means.
-func told(o *race.Outcome, lang string) []reports.Sentence {
-	return reports.Sentences(lang, o.History, verdict.Judgement{Findings: o.Judgement.Findings})[1:]
-}
+// mostTold is the number of sentences that tell of a move.
+const mostTold = 4
 
-// did tells what a run has more than one that it goes on from: the first sentence and the last ones.
+// did tells what a run has more than one that it goes on from, as it begins.
 func did(before, after *race.Outcome) Words {
 	return sayAll(func(lang string) string {
-		var all []string
-		was := told(before, lang)
-		for i, s := range told(after, lang) {
-			if i >= len(was) || was[i] != s {
-				all, was = append(all, s.Text), was[:min(i, len(was))]
-			}
+		all := reports.Since(lang, after.History, after.Judgement.Findings, len(before.History.Events))
+		if len(all) > mostTold {
+			all = append(all[:mostTold], text.Say(lang, "play.andsoon"))
 		}
-		return text.Join(lang, "part.sentences", slices.Delete(all, min(1, len(all)), max(len(all)-3, min(1, len(all)))))
+		return text.Join(lang, "part.sentences", all)
 	})
 }
 
 // happened tells of the harm that a run has come to, and why it could.
 func happened(at *play.Position, harm verdict.Word) Words {
 	found := sayAll(func(lang string) string {
-		all := told(at.Outcome, lang)
-		n := slices.IndexFunc(all, func(s reports.Sentence) bool { return strings.HasPrefix(s.Text, string(harm)) })
-		return all[max(n, 0)].Text
+		all := reports.Since(lang, at.Outcome.History, at.Outcome.Judgement.Findings, 0)
+		n := slices.IndexFunc(all, func(s string) bool { return strings.HasPrefix(s, string(harm)) })
+		return all[max(n, 0)]
 	})
 	for _, f := range at.Outcome.Judgement.Findings {
 		if why := couldBe(at.Outcome.History, f); f.Verdict == harm && why != nil {

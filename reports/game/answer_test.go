@@ -3,6 +3,7 @@ package game_test
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -151,6 +152,32 @@ func TestLost(t *testing.T) {
 	}
 	if at, _ := to(2, "DEADLOCK", "start crash"); !slices.Contains(at.Verdicts, "DEADLOCK") {
 		t.Errorf("what is no choice does not play itself: %v", at.Verdicts)
+	}
+}
+
+// What is told after a move begins with what the move does, and goes on without a gap.
+func TestTold(t *testing.T) {
+	var table game.Table
+	defer table.Close()
+	for _, c := range []struct {
+		level     int
+		way, told string // client and kind of each move; what is told after the last one
+	}{
+		{2, "1start 2start 2crash", "^c2 crashes\\."},
+		{6, "1start 1pause 0pass 1resume 1answer", "^c1 sends SET .* it enters. OVERLAP.* reads .* c2 writes.* And so on\\.$"},
+		{7, "1start 1pause", "^c1 is paused .* c2 sends SET .* nil: it is refused, .* Redis removes it\\.$"},
+	} {
+		var at game.Position
+		ask(t, &table, game.Request{Do: "level", Number: c.level}, &at)
+		for _, move := range strings.Fields(c.way) {
+			n := slices.IndexFunc(at.Moves, func(m game.Move) bool { return fmt.Sprint(m.Client, m.Kind) == move })
+			link := at.Link
+			at = game.Position{}
+			ask(t, &table, game.Request{Do: "move", Link: link, Number: n, Harm: play.Levels()[c.level-1].Harm}, &at)
+		}
+		if told := at.Did["en"]; !regexp.MustCompile(c.told).MatchString(told) || strings.Contains(told, "gives up") {
+			t.Errorf("level %d after %q: told %q", c.level, c.way, told)
+		}
 	}
 }
 
