@@ -111,7 +111,10 @@ func (o Look) Lines(w io.Writer) *layout.Lines {
 func Summary(h *history.History, from, to int, took time.Duration, say func(time.Duration) string, lang string) string {
 	v := newWording(lang, h)
 	texts, who := []string(nil), ""
-	for _, e := range h.Events[from:to] {
+	for n, e := range h.Events[from:to] {
+		if e.Node == history.Resource && readsNext(h.Events[:from+n], e.Client) {
+			e.Note = "read"
+		}
 		if e.Client > 0 && e.Kind != history.Change && e.Kind != history.SessionEnd {
 			who = clientName(e.Client) + " "
 		}
@@ -129,8 +132,18 @@ func Summary(h *history.History, from, to int, took time.Duration, say func(time
 	return v.say("brief.passes.and", "span", say(took), "what", text)
 }
 
+// readsNext reports whether a client, from 1, has not read the resource since it got in.
+func readsNext(past []history.Event, client int) bool {
+	for _, e := range slices.Backward(past) {
+		if e.Client == client && (e.Kind == history.Enter || e.Kind == history.Read) {
+			return e.Kind == history.Enter
+		}
+	}
+	return false
+}
+
 // brief is one event of a summary; more says that it is not the first one. A request
-// is news only where nothing else happens.
+// is news only where nothing else happens, unless it is a command.
 func (v *wording) brief(e history.Event, more bool) string {
 	s := &step{Event: e}
 	view := "brief"
@@ -141,7 +154,7 @@ func (v *wording) brief(e history.Event, more bool) string {
 	case history.Acquire, history.Released, history.Change:
 		return ""
 	case history.Send, history.Done:
-		if more {
+		if more && len(e.Cmd) == 0 {
 			return ""
 		}
 	}

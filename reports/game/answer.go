@@ -390,7 +390,7 @@ func (r *asked) lost() (any, error) {
 func (r *asked) way() (any, error) {
 	w, none, err := r.wayOn()
 	if none != nil {
-		return &Judged{true, words("play.gaveup.none", "proved", proved(r.game, *none, r.Harm))}, nil
+		return &Judged{true, words("play.gaveup.none", "proved", proved(*none, r.Harm))}, nil
 	}
 	return r.position(w.Choices, err)
 }
@@ -448,7 +448,7 @@ func (r *asked) cannot() (any, error) {
 			return &Judged{false, words("play.can.before")}, err
 		}
 	}
-	return judge(r.game, truth, r.Harm), err
+	return judge(truth, r.Harm), err
 }
 
 func (r *asked) mend() (any, error) {

@@ -45,7 +45,7 @@ func TestCannotBeDone(t *testing.T) {
 		want := l.Solution()
 		var judged game.Judged
 		ask(t, &table, game.Request{Do: "cannot", Link: start.Link, Harm: l.Harm}, &judged)
-		says := fmt.Sprintf("All %d positions were tried", want.States)
+		says := fmt.Sprintf("was tried (%d positions), if the code ", want.States)
 		if want.Possible {
 			says = fmt.Sprintf("Faults needed: %d.", want.Par)
 		}
@@ -62,7 +62,7 @@ func TestCannotBeDone(t *testing.T) {
 			t.Errorf("level %d: the hint is %+v", i+1, hint)
 		}
 		ask(t, &table, game.Request{Do: "way", Link: start.Link, Harm: l.Harm}, &judged)
-		if !judged.Right || strings.HasPrefix(judged.Said["en"], "Right") || !strings.Contains(judged.Said["en"], "positions were tried") {
+		if !judged.Right || strings.HasPrefix(judged.Said["en"], "Right") || !strings.Contains(judged.Said["en"], "was tried") {
 			t.Errorf("level %d: who gives up is told %+v", i+1, judged)
 		}
 	}
@@ -81,7 +81,7 @@ func TestGoals(t *testing.T) {
 		}
 		ask(t, &table, game.Request{Do: "move", Link: at.Link, Number: n, Harm: "OVERLAP"}, &at)
 	}
-	if end := at.End["en"]; end != "Solved in 2 moves, with 0 faults. OVERLAP: c1 and c2 are inside at the same time." ||
+	if end := at.End["en"]; end != "Solved in 2 moves, without a fault. OVERLAP: c1 and c2 are inside at the same time." ||
 		!strings.HasPrefix(at.Did["en"], "c2 assumes that the lock is its own: it enters.") {
 		t.Errorf("level 1 is solved: %q, after %q", end, at.Did["en"])
 	}
@@ -117,7 +117,7 @@ func TestLost(t *testing.T) {
 		harm      verdict.Word
 		way, says string // no words: not lost
 	}{
-		{1, "OVERLAP", "start wake", `move 2, "c1 asks the resource": c1 leaves before anybody else gets in.`},
+		{1, "OVERLAP", "start wake", `move 2, "c1 writes": c1 leaves before anybody else gets in.`},
 		{2, "DEADLOCK", "start", ""},
 		{3, "DEADLOCK", "start answer", ""},
 		{3, "DEADLOCK", "start answer crash", `move 3, "c1 CRASH": c1's EXPIRE was already on its way. It arrives, and the key ends by itself after 10 s.`},

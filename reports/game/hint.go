@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/reports"
 	"locklab/scenarios/play"
@@ -37,7 +38,16 @@ func hintOf(ctx context.Context, g *play.Game, at *play.Position, w play.Way, ha
 	if n < 0 || err != nil {
 		return nil, cmp.Or(err, error(i18n.Errorf("error.play.hint")))
 	}
-	return &Hint{n, ideaOf(g, steps, end-before, harm), words("play.hint", "n", n+1, "what", movesOf(at)[n])}, nil
+	idea := ideaOf(g, steps, end-before, harm)
+	for _, c := range at.Trace.Choices {
+		if key := "fast"; c.Verb == faults.ClientClock.Verb && g.Lock.Expiry == lock.ExpiryClients {
+			if c.D < 0 {
+				key = "slow"
+			}
+			idea = words("play.hint.clock."+key, "client", clientName(c.Client))
+		}
+	}
+	return &Hint{n, idea, words("play.hint", "n", n+1, "what", movesOf(at)[n])}, nil
 }
 
 // ideaOf is the idea of the first move of a way, which makes so many of its steps: what matters in the move, or else
