@@ -111,8 +111,13 @@ func (o Look) Lines(w io.Writer) *layout.Lines {
 func Summary(h *history.History, from, to int, took time.Duration, say func(time.Duration) string, lang string) string {
 	v := newWording(lang, h)
 	texts, who := []string(nil), ""
-	for n, e := range h.Events[from:to] {
-		if e.Node == history.Resource && readsNext(h.Events[:from+n], e.Client) {
+	reads := map[int]bool{} // by client: it has not read the resource since it got in
+	for n, e := range h.Events[:to] {
+		reads[e.Client] = e.Kind == history.Enter || reads[e.Client] && e.Kind != history.Read
+		if n < from {
+			continue
+		}
+		if e.Node == history.Resource && reads[e.Client] {
 			e.Note = "read"
 		}
 		if e.Client > 0 && e.Kind != history.Change && e.Kind != history.SessionEnd {
@@ -130,16 +135,6 @@ func Summary(h *history.History, from, to int, took time.Duration, say func(time
 		return v.say("brief.passes", "span", say(took))
 	}
 	return v.say("brief.passes.and", "span", say(took), "what", text)
-}
-
-// readsNext reports whether a client, from 1, has not read the resource since it got in.
-func readsNext(past []history.Event, client int) bool {
-	for _, e := range slices.Backward(past) {
-		if e.Client == client && (e.Kind == history.Enter || e.Kind == history.Read) {
-			return e.Kind == history.Enter
-		}
-	}
-	return false
 }
 
 // brief is one event of a summary; more says that it is not the first one. A request

@@ -228,7 +228,6 @@ func (w *walker) marked(first, last int) bool {
 type survey struct {
 	attempts []int              // by client: how many Acquire calls it made
 	done     []bool             // by client: its program has ended
-	crashed  []bool             // by client: it never went on
 	refused  map[attemptID]bool // refused, and changed nothing
 	answers  map[int]int        // message -> index of its Answer, or of the loss of it
 	loud     []int              // for each event: how many loud ones stand before it
@@ -249,7 +248,6 @@ func surveyOf(h *history.History) survey {
 	f := survey{
 		attempts: make([]int, h.Clients+1),
 		done:     make([]bool, h.Clients+1),
-		crashed:  make([]bool, h.Clients+1),
 		refused:  map[attemptID]bool{},
 		answers:  map[int]int{},
 		loud:     make([]int, len(h.Events)+1),
@@ -267,12 +265,12 @@ func surveyOf(h *history.History) survey {
 			id = attemptID{e.Client, f.attempts[e.Client]}
 		}
 		switch e.Kind {
-		case history.Acquire:
+		case history.Acquire, history.Crash: // which would have asked again
 			f.attempts[id.client]++
+		case history.Return:
+			f.attempts[id.client]--
 		case history.Done:
 			f.done[id.client] = true // of 0 nobody asks
-		case history.Crash, history.Return:
-			f.crashed[id.client] = e.Kind == history.Crash
 		case history.Change:
 			touched[id] = true
 		case history.Refuse:
@@ -318,7 +316,7 @@ func withoutReloads(steps []step) []step {
 // again reports whether a client that was refused in an attempt tries again: it did, it may do so after what there is
 // of the run, or it would have, had it not crashed.
 func (f *survey) again(h *history.History, client, attempt int) bool {
-	return f.attempts[client] > attempt || h.Open && !f.done[client] || f.crashed[client]
+	return f.attempts[client] > attempt || h.Open && !f.done[client]
 }
 
 // isLoud reports whether an event between a command's effect and its answer makes the two worth telling apart.

@@ -247,15 +247,12 @@ func (r *asked) position(choices []simulator.Choice, err error) (*Position, erro
 	return p, err
 }
 
-// mostTold is the number of sentences that tell of a move.
-const mostTold = 4
-
-// did tells what a run has more than one that it goes on from, as it begins.
+// did tells the beginning of what a run has more than one that it goes on from.
 func did(before, after *race.Outcome) Words {
 	return sayAll(func(lang string) string {
 		all := reports.Since(lang, after.History, after.Judgement.Findings, len(before.History.Events))
-		if len(all) > mostTold {
-			all = append(all[:mostTold], text.Say(lang, "play.andsoon"))
+		if len(all) > 4 {
+			all = append(all[:4], text.Say(lang, "play.andsoon"))
 		}
 		return text.Join(lang, "part.sentences", all)
 	})

@@ -40,11 +40,9 @@ func hintOf(ctx context.Context, g *play.Game, at *play.Position, w play.Way, ha
 	}
 	idea := ideaOf(g, steps, end-before, harm)
 	for _, c := range at.Trace.Choices {
-		if key := "fast"; c.Verb == faults.ClientClock.Verb && g.Lock.Expiry == lock.ExpiryClients {
-			if c.D < 0 {
-				key = "slow"
-			}
-			idea = words("play.hint.clock."+key, "client", clientName(c.Client))
+		if c.Verb == faults.ClientClock.Verb && g.Lock.Expiry == lock.ExpiryClients {
+			key := map[bool]string{true: "play.hint.clock.fast", false: "play.hint.clock.slow"}[c.D > 0]
+			idea = words(key, "client", clientName(c.Client))
 		}
 	}
 	return &Hint{n, idea, words("play.hint", "n", n+1, "what", movesOf(at)[n])}, nil
