@@ -8,8 +8,7 @@
 // A place is filled by playing the run that it names, so that no figure and no verdict is typed
 // and none can become wrong.
 //
-// Playing needs the races, so this package stands above races, unlike the rest of
-// reports.
+// Playing needs the races, so this package stands above races, unlike the rest of reports.
 package lessons
 
 import (

@@ -20,8 +20,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A Report is everything that a page shows. Fields that are empty are left out
-// of the page.
+// A Report is everything that a page shows. Fields that are empty are left out of the page.
 type Report struct {
 	Lang        string   // of all texts, as for text.Chosen
 	Title       string   // "": locklab report

@@ -17,16 +17,14 @@ import (
 )
 
 const (
-	// longest is the greatest duration of a setting. Races may multiply it without
-	// an overflow.
+	// longest is the greatest duration of a setting. Races may multiply it without an overflow.
 	longest = 50_000 * time.Hour
 	// mostTurns is the largest number of retries and renewals of all clients within a run. It
 	// keeps a run within about a second and some tens of MB.
 	mostTurns = 10_000
 )
 
-// Check returns what is wrong with the settings for this lock, and what would be
-// accepted.
+// Check returns what is wrong with the settings for this lock, and what would be accepted.
 func (sc Race) Check(entry lock.Entry, s Settings) error {
 	for _, n := range durations {
 		switch d := *n.get(&s); {
@@ -65,8 +63,7 @@ func (sc Race) Check(entry lock.Entry, s Settings) error {
 	return CheckEnv(entry, StubEnv(entry, s.TTL))
 }
 
-// CheckEnv is entry.Check. It says in the user's words what is wrong with the lease or with
-// the number of servers.
+// CheckEnv is entry.Check. It says in the user's words what is wrong with the lease or with the number of servers.
 func CheckEnv(entry lock.Entry, env lock.Env) error {
 	err := entry.Check(env)
 	ttl, servers := (*lock.TTLError)(nil), (*lock.ServersError)(nil)

@@ -137,9 +137,8 @@ func (a *ClientRun) StayForLease(ttl time.Duration) {
 	}
 }
 
-// AcquireRenewRelease is AcquireWorkRelease for work, during which the client renews its
-// lease each time every has passed. If a renewal fails it does not
-// write.
+// AcquireRenewRelease is AcquireWorkRelease for work, during which the client renews its lease each time every has
+// passed. If a renewal fails it does not write.
 func (a *ClientRun) AcquireRenewRelease(work, every time.Duration) {
 	a.Update(func(lease lock.Lease, read error) bool {
 		holds := true
@@ -151,8 +150,7 @@ func (a *ClientRun) AcquireRenewRelease(work, every time.Duration) {
 	})
 }
 
-// ShutDown is an orderly end of the process: it runs the lock's shutdown hook, if there is
-// one.
+// ShutDown is an orderly end of the process: it runs the lock's shutdown hook, if there is one.
 func (a *ClientRun) ShutDown() {
 	if c, ok := a.Unwrapped.(lock.Closer); ok {
 		_ = c.Close(context.Background()) // the process ends, whatever the error

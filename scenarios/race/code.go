@@ -19,9 +19,8 @@ type Code struct {
 	TTL      time.Duration // the lease that it asks for; 0: none
 	Fences   bool          // its leases carry fencing tokens
 	Contents any           // what the server holds at the start; see simulator.NodeConfig
-	// Client makes a client that does what c says, with the settings of the run. Run,
-	// Thread and Token of c are empty, except when a profile is observed: then they do
-	// not count.
+	// Client makes a client that does what c says, with the settings of the run. Run, Thread and Token of c are empty,
+	// except when a profile is observed: then they do not count.
 	Client func(s Settings, c ClientSpec) simulator.ClientConfig
 }
 

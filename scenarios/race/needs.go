@@ -126,8 +126,7 @@ func (f fit) strikes(all ...*simulator.Fault) bool {
 	return slices.ContainsFunc(all, f.ownBudget(1).Allows)
 }
 
-// WhyNotApplicable returns why the race does not apply to a lock with this profile;
-// "": it applies.
+// WhyNotApplicable returns why the race does not apply to a lock with this profile; "": it applies.
 func (sc Race) WhyNotApplicable(p Profile) Reason { return sc.whyNotApplicable(p, nil, sc.Settings) }
 
 // whyNotApplicable is WhyNotApplicable with these settings; code plays in place of the lock, nil: the lock plays.

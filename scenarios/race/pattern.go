@@ -36,8 +36,7 @@ func Sends(client int, commands ...string) Pattern {
 	return Event(history.Send, client).and(commandIn(commands))
 }
 
-// Applies matches a client's requests with one of the commands, when a server executes
-// them.
+// Applies matches a client's requests with one of the commands, when a server executes them.
 func Applies(client int, commands ...string) Pattern {
 	return Event(history.Apply, client).and(commandIn(commands))
 }
@@ -107,10 +106,9 @@ func JoinsQueue(client int) Pattern {
 	})
 }
 
-// GivesUpOn matches the moment at which a client stops waiting for a message that was
-// lost, because of its timeout or because the connection broke. Kind is
-// history.LoseRequest or history.LoseReply. The pattern keeps state and must see all
-// events.
+// GivesUpOn matches the moment at which a client stops waiting for a message that was lost, because of its timeout or
+// because the connection broke. Kind is history.LoseRequest or history.LoseReply. The pattern keeps state and must see
+// all events.
 func GivesUpOn(k history.EventKind, client int) Pattern {
 	lost := map[int]bool{}
 	return func(e *history.Event) bool {
@@ -121,8 +119,7 @@ func GivesUpOn(k history.EventKind, client int) Pattern {
 	}
 }
 
-// InOrder reports whether a history has events that match the patterns in this order, with
-// others between them.
+// InOrder reports whether a history has events that match the patterns in this order, with others between them.
 func InOrder(h *history.History, patterns ...Pattern) bool {
 	return InOrderWithout(h, func(*history.Event) bool { return false }, patterns...)
 }
@@ -149,8 +146,7 @@ func Sequence(patterns ...Pattern) func(*history.History) bool {
 	return func(h *history.History) bool { return InOrder(h, patterns...) }
 }
 
-// SequenceWithout returns a Race.Triggered that is InOrderWithout. The patterns must not keep
-// state.
+// SequenceWithout returns a Race.Triggered that is InOrderWithout. The patterns must not keep state.
 func SequenceWithout(without Pattern, patterns ...Pattern) func(*history.History) bool {
 	return func(h *history.History) bool { return InOrderWithout(h, without, patterns...) }
 }

@@ -103,8 +103,7 @@ func ofAnyOwner(cmd []string) bool {
 	return found && !strings.Contains(where, "owner")
 }
 
-// stopsAtMajority reports whether c2, when it is refused for the first time, has not asked
-// all servers.
+// stopsAtMajority reports whether c2, when it is refused for the first time, has not asked all servers.
 func stopsAtMajority(h *history.History) bool {
 	asked := map[int]bool{}
 	for i := range h.Events {

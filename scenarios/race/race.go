@@ -1,15 +1,12 @@
-// Package race is the language in which a race between users of a lock is written
-// down, and the runner that plays it.
+// Package race is the language in which a race between users of a lock is written down, and the runner that plays it.
 //
-// A Race is one race: its Settings (the numbers), its Clients (who uses the lock,
-// when and for how long), its Script (Triggers that inject faults or hold messages
-// back when a certain event happens) and Triggered (whether a run shows the race). It
-// knows no lock: Race.Needs decides from a lock's Profile, which is observed in
-// runs, whether the race applies to it.
+// A Race is one race: its Settings (the numbers), its Clients (who uses the lock, when and for how long), its Script
+// (Triggers that inject faults or hold messages back when a certain event happens) and Triggered (whether a run shows
+// the race). It knows no lock: Race.Needs decides from a lock's Profile, which is observed in runs, whether the race
+// applies to it.
 //
-// Play runs a lock in a race on the simulator, and returns an Outcome: the history,
-// the judges' findings and the verdicts. A run is deterministic; Settings.Seed other
-// than 0 varies the length of messages.
+// Play runs a lock in a race on the simulator, and returns an Outcome: the history, the judges' findings and the
+// verdicts. A run is deterministic; Settings.Seed other than 0 varies the length of messages.
 //
 // Conditions on events are Patterns: Event, Sends, Applies, CreatesKey and others match
 // one event, InOrder and InOrderWithout match a sequence in a history.
@@ -32,8 +29,7 @@ type Race struct {
 	// Settings are the race's own numbers. A duration that is zero here is not a
 	// setting of this race, except for Timeout.
 	Settings Settings
-	// Budget returns the faults that the Script injects, given the number of servers,
-	// see faults.Budget. Nil: none.
+	// Budget returns the faults that the Script injects, given the number of servers, see faults.Budget. Nil: none.
 	Budget func(nodes int) string
 	// Replicas is the number of replicas of each server.
 	Replicas int
@@ -46,8 +42,7 @@ type Race struct {
 	NodePPM int32
 	// FastServers: in place of NodePPM, each server's clock gains Settings.Drift.
 	FastServers bool
-	// Guard is how the resource treats late writes. With history.Fenced the lock gets
-	// fencing tokens.
+	// Guard is how the resource treats late writes. With history.Fenced the lock gets fencing tokens.
 	Guard history.Guard
 	// SequenceExhausted starts with ZooKeeper queues whose next number is the last one.
 	SequenceExhausted bool
@@ -65,8 +60,7 @@ type Race struct {
 	// Clients returns the clients. If Settings.Clients asks for fewer, the rest is cut
 	// off; if for more, the last one is repeated, a little later each time.
 	Clients func(s Settings) []ClientSpec
-	// Script returns the triggers of one run: they keep state, so each run has its own.
-	// Nil: nothing interferes.
+	// Script returns the triggers of one run: they keep state, so each run has its own. Nil: nothing interferes.
 	Script func(s Settings, nodes int) []Trigger
 	// Triggered reports whether a run is the race of the title: the process was indeed
 	// paused while it was inside and another client asked.

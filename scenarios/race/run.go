@@ -22,8 +22,7 @@ type Outcome struct {
 	Lock     lock.Entry `json:"-"`
 	Race     Race       `json:"-"`
 	Settings Settings   `json:"settings"`
-	// NotApplicable is the reason why the race does not apply to this lock; then nothing was
-	// played and History is nil.
+	// NotApplicable is the reason why the race does not apply to this lock; then nothing was played and History is nil.
 	NotApplicable Reason            `json:"not_applicable,omitempty"`
 	History       *history.History  `json:"history,omitempty"`
 	Judgement     verdict.Judgement `json:"judgement"`
@@ -41,8 +40,7 @@ func (o *Outcome) Forever() bool {
 	return o.History != nil && !o.History.Local && o.Lock.Expiry == lock.ExpiryNone && o.Verdicts[0] == verdict.Holds
 }
 
-// Play plays one lock in one race. The error is about the settings, or about code
-// that the simulator cannot run.
+// Play plays one lock in one race. The error is about the settings, or about code that the simulator cannot run.
 func Play(entry lock.Entry, sc Race, s Settings) (*Outcome, error) {
 	return new(Runner).Play(entry, sc, s)
 }
@@ -116,10 +114,9 @@ func (sc Race) guard(entry lock.Entry) history.Guard {
 	return cmp.Or(history.Guard(entry.Guard), sc.Guard)
 }
 
-// Prepare builds the simulator. It depends on the settings that the clients' code sees
-// (TTL, Retry, the durations of the clients); the others may change from run to run. code
-// plays in place of the lock; nil: the lock plays. Whether the race applies to the lock
-// is not asked.
+// Prepare builds the simulator. It depends on the settings that the clients' code sees (TTL, Retry, the durations of
+// the clients); the others may change from run to run. code plays in place of the lock; nil: the lock plays. Whether
+// the race applies to the lock is not asked.
 func (sc Race) Prepare(entry lock.Entry, s Settings, code *Code) (*Prepared, error) {
 	budget, err := sc.budget(entry, s)
 	if err != nil {
@@ -229,8 +226,7 @@ func MergeParallel(events []history.Event) []history.Event {
 	return events
 }
 
-// Lock finds a lock by its ID or the article's, in any case of letters. The error
-// suggests the nearest name.
+// Lock finds a lock by its ID or the article's, in any case of letters. The error suggests the nearest name.
 func Lock(name string) (lock.Entry, error) {
 	if e, ok := algorithms.ByName(name); ok {
 		return e, nil

@@ -31,10 +31,9 @@ type Settings struct {
 	Budget  faults.Budget  // faults that may be injected; "": those that the race needs
 }
 
-// Standard returns the numbers that races share, so that their results can be
-// compared. A lease of ten seconds is the example of the Redis documentation; half a
-// millisecond each way is a data centre; a refused client asks again each second; six
-// leases are enough to distinguish a lock that recovers from one that does not.
+// Standard returns the numbers that races share, so that their results can be compared. A lease of ten seconds is the
+// example of the Redis documentation; half a millisecond each way is a data centre; a refused client asks again each
+// second; six leases are enough to distinguish a lock that recovers from one that does not.
 func Standard() Settings {
 	return Settings{
 		TTL:     10 * time.Second,
@@ -140,9 +139,8 @@ func (s Settings) String() string {
 	return strings.Join(items, ",")
 }
 
-// With returns s changed by items such as "ttl=5s,clients=3,budget=crash=1+pause=2". The
-// error names the item and what would be accepted. Whether the numbers make sense
-// together is checked by Race.Check.
+// With returns s changed by items such as "ttl=5s,clients=3,budget=crash=1+pause=2". The error names the item and what
+// would be accepted. Whether the numbers make sense together is checked by Race.Check.
 func (s Settings) With(items string) (Settings, error) {
 	if strings.TrimSpace(items) == "" {
 		return s, nil

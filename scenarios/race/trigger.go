@@ -8,9 +8,8 @@ import (
 	"locklab/simulator/schedule"
 )
 
-// A Trigger does something when an event happens. The triggers of a script fire one
-// after the other: each waits until those before it have fired, then for the first
-// event that On matches.
+// A Trigger does something when an event happens. The triggers of a script fire one after the other: each waits until
+// those before it have fired, then for the first event that On matches.
 type Trigger struct {
 	On Pattern
 	Do Action // nil: nothing, so that the next trigger waits for a later event
@@ -67,9 +66,8 @@ func (t *Trigger) fire(s *schedule.Stage, e *history.Event) {
 	}
 }
 
-// FollowRequests observes a client's requests. The script must contain the trigger that
-// it returns; thread then returns which of the client's threads has sent the latest
-// request to the server of an event.
+// FollowRequests observes a client's requests. The script must contain the trigger that it returns; thread then returns
+// which of the client's threads has sent the latest request to the server of an event.
 func FollowRequests(client int) (t Trigger, thread func(e *history.Event) int) {
 	last := map[int]int{}
 	note := func(_ *schedule.Stage, e *history.Event) { last[e.Node] = e.Thread }

@@ -10,11 +10,10 @@ import (
 	"locklab/simulator/schedule"
 )
 
-// Against plays the attack of a trace on another lock; that of the trace need not be
-// listed. Of a race that is the script, with the trace's settings. Of a search it is the
-// schedule: each choice of the trace is made where it is possible and left out where it is
-// not, what the lock does besides happens before time passes, and in the end it runs on
-// until nothing is left to do. Faults that could not be injected are in NotInjected.
+// Against plays the attack of a trace on another lock; that of the trace need not be listed. Of a race that is the
+// script, with the trace's settings. Of a search it is the schedule: each choice of the trace is made where it is
+// possible and left out where it is not, what the lock does besides happens before time passes, and in the end it runs
+// on until nothing is left to do. Faults that could not be injected are in NotInjected.
 func Against(entry lock.Entry, t simulator.Trace) (*race.Outcome, error) {
 	if t.Race == SearchID {
 		return searchAgainst(entry, t)
@@ -59,8 +58,7 @@ func searchAgainst(entry lock.Entry, t simulator.Trace) (*race.Outcome, error) {
 	return o, nil
 }
 
-// maxFollowed is the number of choices that a lock may make beyond those of the trace: more than any
-// search has.
+// maxFollowed is the number of choices that a lock may make beyond those of the trace: more than any search has.
 const maxFollowed = 5000
 
 // An imitation makes the choices of another lock's run.

@@ -14,15 +14,13 @@ import (
 	"locklab/simulator/i18n"
 )
 
-// Bounds limit an exhaustive search, as they are written: explore.Scope, of which some may be
-// left open, and what the rest of explore.Model is derived from. Clients are 1 to 6. Attempts are 1 to 9,
-// for Explore also AutoAttempts and AnyAttempts. Nodes 0 are as many as the lock wants. Uses may be
-// AutoUses. ClientRetries are 0 to MaxClientRetries.
+// Bounds limit an exhaustive search, as they are written: explore.Scope, of which some may be left open, and what the
+// rest of explore.Model is derived from. Clients are 1 to 6. Attempts are 1 to 9, for Explore also AutoAttempts and
+// AnyAttempts. Nodes 0 are as many as the lock wants. Uses may be AutoUses. ClientRetries are 0 to MaxClientRetries.
 type Bounds struct {
 	explore.Scope
-	// Retries is the number of times that a refused client asks again within one attempt, 0 to
-	// explore.MaxRetries, at the times of explore.RetrySleeps; AutoRetries: as the
-	// faults and the skew want it.
+	// Retries is the number of times that a refused client asks again within one attempt, 0 to explore.MaxRetries, at
+	// the times of explore.RetrySleeps; AutoRetries: as the faults and the skew want it.
 	Retries int
 	Budget  faults.Budget // faults that may be injected
 	Endless bool          // with AnyAttempts, and in proofs: each fault of the budget strikes any number of times
@@ -48,8 +46,7 @@ type Bounds struct {
 // AutoRetries in place of a number of retries: none, or one where a clock may jump or be off.
 const AutoRetries = -1
 
-// DefaultBounds are those of a small search that finds most of what there is to
-// find.
+// DefaultBounds are those of a small search that finds most of what there is to find.
 func DefaultBounds() Bounds {
 	return Bounds{Scope: explore.Scope{Clients: 2, Attempts: usualAttempts, TTL: 9 * time.Second},
 		Retries: AutoRetries, Budget: "crash=1,pause=1"}
@@ -192,8 +189,7 @@ func clockJumps(budget []simulator.FaultBudget) (d time.Duration) {
 // no more than three, the least number that makes a majority of more than one.
 func FewServers(entry lock.Entry) int { return min(entry.Servers(), 3) }
 
-// Model returns what is searched of one lock, with what was left open filled in. The
-// error is about the budget.
+// Model returns what is searched of one lock, with what was left open filled in. The error is about the budget.
 func (b Bounds) Model(entry lock.Entry) (*explore.Model, error) {
 	b = b.Settled(entry)
 	budget, err := b.Budget.Parse()

@@ -112,9 +112,8 @@ func (s *Search) Scope() string {
 	return ScopeAny
 }
 
-// ComparesTimes reports whether the clients' code has looked at a clock, or at what is left of a
-// key's time to live. With which constants it compares that is not seen: what it does between two
-// instants that were searched is not known.
+// ComparesTimes reports whether the clients' code has looked at a clock, or at what is left of a key's time to live.
+// With which constants it compares that is not seen: what it does between two instants that were searched is not known.
 func (s *Search) ComparesTimes() bool {
 	return s.ReadsClock || s.Measures || s.hasMet(node.Remainders)
 }

@@ -29,8 +29,7 @@ func ReplayOn(entry lock.Entry, t simulator.Trace) (*race.Outcome, error) {
 	return replay(entry, t, "")
 }
 
-// ReplayWithCodeOn is ReplayOn with the lines of the lock's code in the history, see
-// history.Event.Code.
+// ReplayWithCodeOn is ReplayOn with the lines of the lock's code in the history, see history.Event.Code.
 func ReplayWithCodeOn(entry lock.Entry, t simulator.Trace) (*race.Outcome, error) {
 	return replay(entry, t, path.Dir(reflect.TypeFor[lock.Entry]().PkgPath()))
 }
@@ -64,8 +63,7 @@ func replay(entry lock.Entry, t simulator.Trace, watched string) (*race.Outcome,
 	return o.Outcome(run), nil
 }
 
-// playedBy reports whether a trace is one of this lock: the choices of one lock mean nothing
-// for another.
+// playedBy reports whether a trace is one of this lock: the choices of one lock mean nothing for another.
 func playedBy(entry lock.Entry, t simulator.Trace) error {
 	if !slices.ContainsFunc(entry.Names(), func(n string) bool { return strings.EqualFold(n, t.Lock) }) {
 		return i18n.Errorf("error.replay.lock", "lock", t.Lock, "given", entry.ID)

@@ -73,8 +73,7 @@ type Witness struct {
 	Trace simulator.Trace
 }
 
-// InjectedFaults names the faults among the choices in their order, as in
-// "crash+pause"; "" where there are none.
+// InjectedFaults names the faults among the choices in their order, as in "crash+pause"; "" where there are none.
 func InjectedFaults(choices []simulator.Choice) string {
 	var names []string
 	for _, c := range choices {
@@ -87,8 +86,7 @@ func InjectedFaults(choices []simulator.Choice) string {
 	return strings.Join(names, "+")
 }
 
-// Untriggered names the faults of the budget that could be injected nowhere: the
-// search says nothing about them.
+// Untriggered names the faults of the budget that could be injected nowhere: the search says nothing about them.
 func (s *Search) Untriggered() (names []string) {
 	budget := s.Bounds.Budget.Faults()
 	for _, a := range budget {
@@ -221,8 +219,7 @@ func (b Bounds) Opened(m *explore.Model, sim *simulator.Simulator) *Opened {
 	}}
 }
 
-// Simulator makes the simulator in which a trace of a search within b is played. The caller
-// closes it.
+// Simulator makes the simulator in which a trace of a search within b is played. The caller closes it.
 func (b Bounds) Simulator(entry lock.Entry) (search *explore.Model, sim *simulator.Simulator, err error) {
 	if err := b.Check(entry); err != nil {
 		return nil, nil, i18n.Errorf("error.replay.bounds", "cause", err)
@@ -234,8 +231,7 @@ func (b Bounds) Simulator(entry lock.Entry) (search *explore.Model, sim *simulat
 	return search, sim, err
 }
 
-// OutcomeOf returns what the judges and the search's own rules say of a run within the bounds
-// of a search.
+// OutcomeOf returns what the judges and the search's own rules say of a run within the bounds of a search.
 func OutcomeOf(b *explore.Model, run *schedule.Run) *race.Outcome {
 	h := b.Case()
 	h.Race = SearchID
@@ -267,10 +263,9 @@ func OutcomeOf(b *explore.Model, run *schedule.Run) *race.Outcome {
 	return o
 }
 
-// confirmDeadlock turns what the judges had to leave open, because the run has
-// ended, into what the probe has shown: nothing is left that could end it. If clients wait
-// for their turn without end, or nothing bars the lock but the errors that the probe gets, or that it asks, that is a
-// finding of its own.
+// confirmDeadlock turns what the judges had to leave open, because the run has ended, into what the probe has shown:
+// nothing is left that could end it. If clients wait for their turn without end, or nothing bars the lock but the
+// errors that the probe gets, or that it asks, that is a finding of its own.
 func confirmDeadlock(b *explore.Model, h *history.History, j *verdict.Judgement) {
 	for i := range j.Findings {
 		if f := &j.Findings[i]; f.Verdict == verdict.Unknown {

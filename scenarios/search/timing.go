@@ -41,10 +41,9 @@ const stepsPerLease = 12
 // milliseconds, and a step is one at least.
 const minAnyTTL = stepsPerLease * time.Millisecond
 
-// Work and patience of a search of every timing, in steps; latency and lateness are one. A holder
-// that nothing delays, and that releases the lock by one request, has worked and released
-// it within 6 of the 12 steps of its lease: the reply that grants it, the work, and the
-// request that releases it. Three more exchanges with the server fit in.
+// Work and patience of a search of every timing, in steps; latency and lateness are one. A holder that nothing delays,
+// and that releases the lock by one request, has worked and released it within 6 of the 12 steps of its lease: the
+// reply that grants it, the work, and the request that releases it. Three more exchanges with the server fit in.
 const (
 	workSteps    = 4
 	patientSteps = 4

@@ -144,8 +144,7 @@ func (t *taken) see(cmd []string) {
 	}
 }
 
-// canTake refuses tokens that make no difference to a lock: a proof about them would prove
-// nothing.
+// canTake refuses tokens that make no difference to a lock: a proof about them would prove nothing.
 func (b Bounds) canTake(entry lock.Entry) error {
 	if b.Tokens == client.Unique {
 		return nil

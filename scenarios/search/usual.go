@@ -116,9 +116,8 @@ func (s *Search) Add(o *Search) {
 	s.addWitnesses(o)
 }
 
-// addWitnesses adds to the witnesses what another search of the same lock has found and s has
-// not, or not by as few faults, in place of what s has found. With Causes nothing is replaced.
-// What s has found itself stays in Result.Found.
+// addWitnesses adds to the witnesses what another search of the same lock has found and s has not, or not by as few
+// faults, in place of what s has found. With Causes nothing is replaced. What s has found itself stays in Result.Found.
 func (s *Search) addWitnesses(other *Search) {
 	for _, w := range other.Witnesses {
 		if s.hasAsGood(w) {
