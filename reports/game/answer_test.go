@@ -155,6 +155,28 @@ func TestLost(t *testing.T) {
 	}
 }
 
+// A hint says what is off: the key that has its TTL already, or a clock.
+func TestHintSaysWhatIsOff(t *testing.T) {
+	var table game.Table
+	defer table.Close()
+	for n, c := range map[int][2]string{3: {"start answer arrive answer", "Take back: "}, 4: {"client-clock", "'s clock is fast now."}} {
+		var at game.Position
+		ask(t, &table, game.Request{Do: "level", Number: n}, &at)
+		r := game.Request{Link: at.Link, Harm: play.Levels()[n-1].Harm}
+		for _, kind := range strings.Fields(c[0]) {
+			r.Do, r.Number = "move", slices.IndexFunc(at.Moves, func(m game.Move) bool { return m.Kind == kind })
+			at = game.Position{}
+			ask(t, &table, r, &at)
+			r.Link = at.Link
+		}
+		var hint game.Hint
+		r.Do = "hint"
+		if out := ask(t, &table, r, &hint); !strings.Contains(hint.Idea["en"], c[1]) {
+			t.Errorf("level %d after %q: the hint is %s", n, c[0], out)
+		}
+	}
+}
+
 // What is told after a move begins with what the move does, and goes on without a gap.
 func TestTold(t *testing.T) {
 	var table game.Table

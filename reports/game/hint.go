@@ -39,6 +39,10 @@ func hintOf(ctx context.Context, g *play.Game, at *play.Position, w play.Way, ha
 		return nil, cmp.Or(err, error(i18n.Errorf("error.play.hint")))
 	}
 	idea := ideaOf(g, steps, end-before, harm)
+	ends := func(k reports.KeyState) bool { return k.Held && k.Until != history.Forever }
+	if harm == verdict.Deadlock && slices.ContainsFunc(stateOf(at.Outcome.History).Keys, ends) {
+		idea = words("play.hint.back")
+	}
 	for _, c := range at.Trace.Choices {
 		if c.Verb == faults.ClientClock.Verb && g.Lock.Expiry == lock.ExpiryClients {
 			key := map[bool]string{true: "play.hint.clock.fast", false: "play.hint.clock.slow"}[c.D > 0]

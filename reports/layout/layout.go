@@ -61,8 +61,7 @@ func Clip(s string, most int) string {
 	return s
 }
 
-// Lines writes lines, none wider than its width, and keeps the first error, so that
-// the caller checks it once.
+// Lines writes lines, none wider than its width, and keeps the first error, so that the caller checks it once.
 type Lines struct {
 	langs []string
 	w     io.Writer
@@ -71,9 +70,8 @@ type Lines struct {
 	err   error
 }
 
-// NewLines writes lines of at most width cells (0: no limit) to w. langs are the
-// languages of Each. paint, unless nil, is applied to each finished line; it
-// may add only what takes no room.
+// NewLines writes lines of at most width cells (0: no limit) to w. langs are the languages of Each. paint, unless nil,
+// is applied to each finished line; it may add only what takes no room.
 func NewLines(w io.Writer, langs []string, width int, paint func(string) string) *Lines {
 	return &Lines{langs: langs, w: w, width: width, paint: paint}
 }
@@ -102,8 +100,7 @@ func (l *Lines) Put(s string, hang int) { l.put(fold(strings.TrimRight(s, " "), 
 // PutWhole writes one line that is not folded however wide it is: it is there to be pasted.
 func (l *Lines) PutWhole(s string) { l.put([]string{s}) }
 
-// PutMarked writes one line behind a mark, folded where it is too wide, with the mark before
-// each part.
+// PutMarked writes one line behind a mark, folded where it is too wide, with the mark before each part.
 func (l *Lines) PutMarked(mark, s string) {
 	if l.width > 0 && l.width <= 2*Width(mark) {
 		l.Put(mark+s, 0)
@@ -215,9 +212,8 @@ func breakAt(s string, fits func(string) bool) (head, rest string) {
 	return strings.TrimRight(s[:end], " "), strings.TrimLeft(s[end:], " ")
 }
 
-// mayBreak reports whether a line may end between head, whose last character is before,
-// and rest, whose first is after: at a blank, and at a Chinese character, but neither
-// between a reply and its arrow nor between a number and its unit.
+// mayBreak reports whether a line may end between head, whose last character is before, and rest, whose first is after:
+// at a blank, and at a Chinese character, but neither between a reply and its arrow nor between a number and its unit.
 func mayBreak(head string, before, after rune, rest string) bool {
 	if after == ' ' {
 		return !strings.HasSuffix(head, "->") && !isMeasure(head, rest)

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// A Sheet is text in columns. Cells that are too wide are wrapped, and a cell
-// may be left out at the end of a row.
+// A Sheet is text in columns. Cells that are too wide are wrapped, and a cell may be left out at the end of a row.
 type Sheet struct {
 	Rows  [][]string
 	Right func(column int) bool // which columns are set against their right edge; nil: none

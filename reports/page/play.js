@@ -102,7 +102,6 @@ function play(at, goal, level) {
 // step makes a request about the position, whose answer is the next one.
 async function step(request) {
   const before = state.at.moving.at.length, at = await engine.ask({ link: state.at.link, harm: state.harm, ...request });
-  if (request.do === "way" && state.level && !best(state.level)) keep.set("seen." + state.level.id, "yes");
   if (!at.link) { state.gaveUp = at.said; return proved(at); } // there is no way
   if (request.do === "way") state.gaveUp = at.end;
   Object.assign(state, { mended: null, at, idea: null, hinted: -1, why: "", judged: "", lost: null, came: performance.now() });
@@ -140,7 +139,7 @@ const total = (at) => at.faults.reduce((n, f) => n + f.used, 0);
 const over = () => Boolean(state.proved || state.harm && state.at.verdicts.includes(state.harm));
 
 const back = () => { Object.assign(state, { gaveUp: null, flow: false }); return step({ do: "undo" }); };
-const shortest = () => { state.flow = false; return step({ do: "way" }); };
+const shortest = () => { state.flow = false; if (state.level) keep.set("seen." + state.level.id, "yes"); return step({ do: "way" }); };
 // advice is the idea of a hint, and, asked for again, the move.
 async function advice() {
   const { link } = state.at, first = !state.idea;
