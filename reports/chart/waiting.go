@@ -52,8 +52,8 @@ func (c *WaitingChart) Finding(lang string) string {
 		"slow", wayOf(lang, slow.Policy), "most", of(slow.Handover))
 	for _, r := range all {
 		if r.Jain != nil && quick.Jain != nil && *r.Jain < *quick.Jain-0.1 && r.Handover <= quick.Slow {
-			return say(lang, "waiting.finding.unfair", "first", said, "like", wayOf(lang, r.Policy), "handover", of(r.Handover),
-				"jain", leases(*r.Jain), "fair", leases(*quick.Jain))
+			return say(lang, "waiting.finding.unfair", "first", said, "like", wayOf(lang, r.Policy),
+				"handover", of(r.Handover))
 		}
 	}
 	return said
@@ -87,11 +87,12 @@ func viewWaiting(c *Chart, _ string) *Table {
 }
 
 // drawWaiting has a line for each way to wait with most clients: the handover, of which nine of ten lie in the
-// interval, and what an entry costs. The slowest stands out.
+// interval, and what an entry costs. The slowest stands out, of those whose run came to its end.
 func drawWaiting(c *Chart, lang string) frame {
 	all := c.Table.records()
 	most := slices.Max(numbers("clients", all))
 	all = lists.Pick(all, func(r record) bool { return r.number("clients") == most })
+	ended := lists.Pick(all, func(r record) bool { return !r.is("truncated") })
 	handover, cost := numbers("handover_mean_ns", all), numbers("commands_per_entry", all)
 	quick, slow := numbers("handover_p5_ns", all), numbers("handover_p95_ns", all)
 	ways := lists.Each(all, func(r record) string {
@@ -109,11 +110,12 @@ func drawWaiting(c *Chart, lang string) frame {
 	var means dots
 	below := say(lang, "waiting.below", "clients", thousands(int(most)))
 	for i, r := range all {
-		sign, stands := draw.GlyphDrawer(draw.CircleGlyph{}), handover[i] == slices.Max(handover)
+		sign, stands := draw.GlyphDrawer(draw.CircleGlyph{}), !r.is("truncated") && handover[i] == slices.Max(numbers("handover_mean_ns", ended))
 		s := span{y: -float64(i), color: inColor(stands), bold: stands}
 		s.from, s.to, s.width, s.words = quick[i], slow[i], 4, nanoseconds(handover[i])
 		if r.is("truncated") {
 			s.words, sign = s.words+" *", draw.RingGlyph{}
+			means = append(means, dot{x: handover[i], y: s.y, color: white, shape: draw.CircleGlyph{}})
 			below = say(lang, "waiting.below.cut", "first", say(lang, "waiting.below", "clients", thousands(int(most))))
 		}
 		intervals = append(intervals, s)
