@@ -144,3 +144,47 @@ func TestAttemptsFold(t *testing.T) {
 		}
 	}
 }
+
+// Attempts that are folded away take nothing else with them: at each event the key is whose it was in the run, but where
+// such an attempt took it and gave it back itself.
+func TestFoldedKeys(t *testing.T) {
+	for _, e := range algorithms.All() {
+		for _, sc := range scenarios.All() {
+			if effort.Exhaustive() || e.ID == "redlock" || sc.ID == "lost-reply" {
+				if o := timelineOf(t, e.ID, sc.ID); o.History != nil {
+					foldedKeys(t, o)
+				}
+			}
+		}
+	}
+}
+
+func foldedKeys(t *testing.T, o *Timeline) {
+	t.Helper()
+	run, _ := reports.RunOf(o.History, o.Judgement, o.Verdicts, []string{"en"}, false)
+	all := reports.Moments(o.History)
+	shown := 0 // in the picture
+	for i, s := range all {
+		for shown+1 < len(run.States) && run.States[shown+1].Event <= s.Event {
+			shown++
+		}
+		for n, k := range s.Keys {
+			if k == run.States[shown].Keys[n] {
+				continue
+			}
+			from, to := i, i // in which the key is this client's
+			for from > 0 && all[from-1].Keys[n].Owner == k.Owner {
+				from--
+			}
+			for to < len(all)-1 && all[to].Keys[n].Owner == k.Owner {
+				to++
+			}
+			took, gave := o.History.Events[all[from].Event], o.History.Events[all[to].Event]
+			if took.Client != k.Owner || gave.Client != k.Owner || !run.States[shown].Clients[k.Owner-1].Retries {
+				t.Errorf("%s in %s, event %d, n%d: %+v, drawn as %+v", o.History.Lock, o.History.Race, s.Event, n+1, k,
+					run.States[shown].Keys[n])
+				return
+			}
+		}
+	}
+}
