@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -338,7 +336,7 @@ func explainWay(e *console, l *checked.Lock, o *race.Outcome, w *search.Witness)
 		e.Wrap(text.Label(text.Say(lang, "play.fix")), reports.Cure(w.Verdict, lang))
 	}
 	e.Printf("\n")
-	e.Keep(reports.CodeIn(e.Out, o.History, e.look(), os.DirFS(filepath.Dir(l.Dir)), filepath.Base(l.Dir)))
+	e.Keep(reports.CodeIn(e.Out, o.History, e.look(), l.Folders))
 	e.Printf("\n%s\n  go test -run '^%s$' -v -locklab.replay=%s\n", e.Say("locktest.again"), l.Test, o.Trace.Link())
 	e.Printf("%s\n  locklab run %s --against token\n\n", e.Say("locktest.against"), o.Trace.Link())
 }

@@ -22,6 +22,7 @@ type Checked struct {
 	Nodes   int             `json:"nodes"`             // servers
 	TTL     time.Duration   `json:"ttl_ns"`            // the lease that the code asks for
 	Failed  bool            `json:"failed"`            // the test: a claim of it is wrong, or Unknown
+	Folders []string        `json:"folders,omitempty"` // of the code that Runs show
 	Unknown string          `json:"unknown,omitempty"` // why there is no search: said in the language of the test
 	Search  *CheckedSearch  `json:"search,omitempty"`  // of the bounds of the test
 	Proof   *search.Proof   `json:"proof,omitempty"`   // for any number of clients, in place of a search
