@@ -7,10 +7,12 @@ import (
 	"strings"
 	"time"
 
+	"locklab/algorithms/lock"
 	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/contract"
+	"locklab/scenarios/race"
 	"locklab/simulator/history"
 	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
@@ -38,13 +40,13 @@ func questionAt(o *played, n int, ask Words) *Question {
 // insideMoments are those after something went wrong, or with several inside.
 func (z *Quiz) insideMoments(c Cell) []int {
 	o := z.play(c)
-	if o == nil || o.History.Clients < 2 {
+	if o.History.Clients < 2 {
 		return nil
 	}
 	var moments []int
 	for _, m := range o.moments {
 		if in := len(state{m.State}.inside()); in > 1 || in > 0 && o.troubled(m.Event) {
-			moments = append(moments, m.Event+1)
+			moments = append(moments, o.after(m.Event))
 		}
 	}
 	tells := func(n int) bool { // whose the key is does not tell who is inside
@@ -168,9 +170,6 @@ func (s *served) tells() bool {
 // replyMoments are the answers that depend on whose the key is, after something went wrong; of like ones the first.
 func (z *Quiz) replyMoments(c Cell) []int {
 	o := z.play(c)
-	if o == nil {
-		return nil
-	}
 	var moments []int
 	known := map[string]bool{}
 	for i, e := range o.History.Events {
@@ -188,8 +187,11 @@ func (z *Quiz) replyAt(c Cell, n int) *Question {
 	o := z.play(c)
 	s := servedAt(o, n)
 	command, right := reports.Command(s.answer.Cmd, o.History.Key), reports.Reply(s.answer.Reply)
-	client := clientName(s.answer.Client)
-	q := questionAt(o, s.apply, words("quiz.reply", "client", client, "command", command, "server", serverOf(o, s)))
+	client, server := clientName(s.answer.Client), reports.ServerName(o.History)
+	if o.History.Nodes > 1 {
+		server += fmt.Sprintf(" n%d", s.answer.Node)
+	}
+	q := questionAt(o, s.apply, words("quiz.reply", "client", client, "command", command, "server", server))
 	state, _ := found(o, s)
 	why := words("quiz.reply.right", "reply", right, "command", command, "state", state)
 	q.Answers = []Answer{{same(right), true, join("part.sentences", why, words(rule(command)))}}
@@ -224,14 +226,6 @@ func rule(command string) string {
 		return "quiz.rule." + parts[1]
 	}
 	return "quiz.rule." + asking[parts[0]]
-}
-
-// serverOf names the server that a request goes to.
-func serverOf(o *played, s *served) string {
-	if o.History.Nodes > 1 {
-		return fmt.Sprintf("%s n%d", reports.ServerName(o.History), s.answer.Node)
-	}
-	return reports.ServerName(o.History)
 }
 
 // found says what a command finds, whose the key is, or why it is free; and in one word: it is the client's "own" or
@@ -289,12 +283,7 @@ func (p *played) jumped(n int) bool {
 }
 
 // once is the beginning: there is one question about a run.
-func (z *Quiz) once(c Cell) []int {
-	if z.play(c) == nil {
-		return nil
-	}
-	return []int{0}
-}
+func (z *Quiz) once(Cell) []int { return []int{0} }
 
 // endings are what a wrong answer may say of a run.
 var endings = []verdict.Word{verdict.Overlap, verdict.Deadlock, verdict.Holds, verdict.Blocked, verdict.WrongDel,
@@ -311,7 +300,7 @@ func (z *Quiz) verdictAt(c Cell, _ int) *Question {
 		}
 	}
 	if first == verdict.Holds { // in the middle of what happens
-		stop = o.moments[len(o.moments)/2].Event + 1
+		stop = o.after(o.moments[len(o.moments)/2].Event)
 	}
 	if stop < 4 || !text.In("en").Has("quiz.word."+string(first)) || slices.Contains(o.Verdicts, verdict.Fenced) {
 		return nil
@@ -343,13 +332,16 @@ func finding(o *played) Words {
 
 // explained says what a run comes to, with the contract's reason for it.
 func explained(o *played) Words {
-	if why := reason(o); why != nil {
-		return join("part.sentences", finding(o), words("quiz.why", "why", why))
+	key, why := "quiz.forever", reason(o)
+	switch paused := func(e history.Event) bool { return e.Kind == history.Pause }; {
+	case why != nil:
+		key = "quiz.why"
+	case !o.Forever():
+		return finding(o)
+	case slices.ContainsFunc(o.History.Events, paused):
+		key = "quiz.forever.pause"
 	}
-	if o.Forever() {
-		return join("part.sentences", finding(o), words("quiz.forever"))
-	}
-	return finding(o)
+	return join("part.sentences", finding(o), words(key, "why", why, "lock", o.Lock.ID))
 }
 
 // reason is the contract's for what a run comes to; nil: there is none.
@@ -389,13 +381,18 @@ func (z *Quiz) causeAt(c Cell, _ int) *Question {
 		return nil
 	}
 	state, how := found(o, taken)
+	forever := taken.state.Keys[taken.answer.Node-1].Until == history.Forever
+	if how == "others" && forever && o.Lock.Expiry == lock.ExpiryClients {
+		state = words("quiz.found.stamp", "client", clientName(client), "command", strings.ToUpper(taken.answer.Cmd[0]))
+	}
 	q := questionAt(o, len(o.History.Events), words("quiz.cause", "client", clientName(client), "holder", holder))
 	for _, way := range slices.Sorted(maps.Keys(causes)) {
 		why := words("quiz.cause.not." + way)
 		if way == how {
 			why = words("quiz.cause.right", "state", state)
-		} else if slices.ContainsFunc(o.History.Events[:taken.apply], causes[way]) {
-			continue // it happened, though it is not what let the client in
+		} else if slices.ContainsFunc(o.History.Events[:taken.apply], causes[way]) ||
+			way == "ended" && o.Lock.Expiry != lock.ExpiryServer {
+			continue // it happened, though it is not what let the client in; or this lock has no lease that a server ends
 		}
 		q.Answers = append(q.Answers, Answer{words("quiz.cause."+way, "client", holder), way == how, why})
 	}
@@ -458,17 +455,24 @@ func (z *Quiz) changes(c Cell, is *played) (survive, fall []Answer) {
 		}
 	}
 	ttl := is.Settings.TTL // with which the work of some races grows
-	if o := z.play(Cell{c.Lock, fmt.Sprint(c.Race, ".ttl=", 2*ttl)}); o != nil && maps.Equal(finding(o), finding(is)) {
+	o := z.play(Cell{c.Lock, fmt.Sprint(c.Race, ".ttl=", 2*ttl)})
+	if is.Lock.Expiry != lock.ExpiryNone && o != nil && maps.Equal(finding(o), finding(is)) {
 		why := words("quiz.prevents.lease.not", "ttl", seconds(2*ttl))
 		fall = append(fall, Answer{words("quiz.prevents.lease", "ttl", seconds(2*ttl)), false, why})
 	}
 	return survive, append(fall, again...)
 }
 
-// ownTitle is the title of a race that stands alone: that of some races refers to the race before them.
-func ownTitle(id string) Words {
-	if key := "quiz.title." + id; text.In("en").Has(key) {
+// ownTitle is the title of a race that stands alone: that of some races refers to the race before them, or to the lease
+// of a lock that has none.
+func ownTitle(o *race.Outcome) Words {
+	key := "quiz.title." + o.Race.ID
+	if none := key + ".none"; o.Lock.Expiry == lock.ExpiryNone && text.In("en").Has(none) {
+		return words(none, "pause", seconds(o.Settings.Pause), "jump", seconds(o.Settings.Jump),
+			"work", seconds(o.Race.Clients(o.Settings)[0].Work))
+	}
+	if text.In("en").Has(key) {
 		return words(key)
 	}
-	return titled(text.RaceTitle, id)
+	return titled(text.RaceTitle, o.Race.ID)
 }
