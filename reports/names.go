@@ -89,6 +89,14 @@ func RoundSpan(d time.Duration) string {
 	return Span(d.Round(time.Second))
 }
 
+// InWords writes a length of time as "9.5 s" or "9.5 秒".
+func InWords(lang string, d time.Duration) string {
+	if d < time.Second {
+		return say(lang, "part.millis", "n", Millis(d.Round(time.Second/10000), -1))
+	}
+	return say(lang, "part.seconds", "n", strconv.FormatFloat(d.Round(time.Second/10).Seconds(), 'f', -1, 64))
+}
+
 func signed(d time.Duration) string {
 	if d < 0 {
 		return Span(d)

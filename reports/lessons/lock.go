@@ -112,7 +112,7 @@ func (m *maker) outcomes(row []*race.Outcome) {
 		case slices.Contains(o.Verdicts, verdict.Fenced):
 			group = "fenced"
 		case w.Broken():
-			group, name = "waits", name+" "+span(m.p.Langs()[0], waited(o))
+			group, name = "waits", name+" "+reports.InWords(m.p.Langs()[0], waited(o))
 		case w == verdict.NA:
 			continue
 		}
