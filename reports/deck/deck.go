@@ -112,9 +112,8 @@ func (s *slide) draw() (err error) {
 		return err
 	}
 	s.Command, s.Address = "locklab run "+o.Lock.ID+" "+o.Race.ID, "race."+o.Lock.ID+"."+o.Race.ID
-	asked := question(o)
-	s.Found, s.Seen = timeline(o).Finding(s.lang), timeline(o).Seen(s.lang, asked-1)
-	if s.Open, err = s.picture(until(o, asked)); err == nil {
+	s.Found, s.Seen = timeline(o).Finding(s.lang), timeline(o).Seen(s.lang, question(o)-1)
+	if s.Open, err = s.picture(until(o, question(o))); err == nil {
 		s.Whole, err = s.picture(o)
 	}
 	return err
@@ -164,8 +163,7 @@ func leaves(o *race.Outcome, n int) int {
 // until is a run until its n-th event. It names no race: the title of one is the cause.
 func until(o *race.Outcome, n int) *race.Outcome {
 	cut, h := *o, *o.History
-	h.Events, h.Open, h.Race = h.Events[:n:n], true, ""
-	h.End = h.Events[n-1].At
+	h.Events, h.Open, h.Race, h.End = h.Events[:n:n], true, "", h.Events[n-1].At
 	cut.History, cut.Verdicts, cut.Judgement = &h, nil, verdict.Judgement{}
 	return &cut
 }

@@ -235,7 +235,9 @@ func (d *deckMaker) hook(left map[string]int) {
 	d.slides = nil
 	d.slide(Hook, d.title())
 	d.say("", d.Course)
-	d.tell("", "lesson.hook")
+	d.tell("", append([]string{"lesson.hook"}, lists.Each(d.Locks[:min(len(d.Locks), mostWithHow)], func(e lock.Entry) string {
+		return "title.lock." + e.ID
+	})...)...)
 	d.tell(Asked, "lesson.hook.ask")
 	all := 0
 	for _, s := range append(d.slides, rest...) {

@@ -125,7 +125,7 @@ func (m *maker) outcomes(row []*race.Outcome) {
 	for _, group := range []string{"waits", "fenced", "stands"} {
 		if names := others[group]; names != nil {
 			m.part("label." + group)
-			m.paragraphs("  ", list(m.p.Langs()[0], names))
+			m.paragraphs("  ", text.Join(m.p.Langs()[0], "chart.list", names))
 		}
 	}
 }

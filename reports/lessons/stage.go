@@ -233,9 +233,7 @@ func (s *Stage) ofLock(lang, kind string, e lock.Entry) (string, error) {
 }
 
 func ofRun(lang, kind string, o *race.Outcome) (string, error) {
-	said := list(lang, lists.Each(verdict.Names(o.Verdicts), func(v string) string {
-		return text.Say(lang, "word.said", "word", v, "means", text.Say(lang, "word."+v))
-	}))
+	said := reports.SaidWords(lang, o.Verdicts)
 	switch kind {
 	case "verdict":
 		return said, nil
@@ -262,6 +260,3 @@ func ofRun(lang, kind string, o *race.Outcome) (string, error) {
 func commandOf(verb string, o *race.Outcome) string {
 	return "locklab " + verb + " " + o.Lock.ID + " " + o.Race.ID
 }
-
-// list writes names as "a, b" or "a、b".
-func list(lang string, names []string) string { return text.Join(lang, "chart.list", names) }
