@@ -404,7 +404,11 @@ func panels(columns int, all ...*plot.Plot) func(draw.Canvas) {
 		for row, canvases := range plot.Align(grid, tiles, c) {
 			for column, place := range canvases {
 				if p := grid[row][column]; p != nil {
-					thin(p, p.DataCanvas(place).Size().X)
+					data := p.DataCanvas(place)
+					thin(p, data.Size().X)
+					if title := p.Title.TextStyle.Width(p.Title.Text); title > 0 { // above the middle of its data
+						p.Title.TextStyle.XAlign = draw.XCenter + draw.XAlignment((data.Center().X-place.Center().X)/title)
+					}
 					p.Draw(place)
 				}
 			}
