@@ -330,8 +330,11 @@ func (c *Chart) labels(lang string, m curve, names []string, words string) (labe
 		}
 		labels = append(labels, dot{x: last.x, y: last.y, color: m.color, bold: m.stands, behind: m.dashes != nil,
 			label: " " + firstNames(lang, some, each)})
+		if line < lines-1 && len(names) > (line+1)*each { // the list goes on
+			labels[line].label = strings.TrimRight(say(lang, "chart.list", "first", labels[line].label, "next", ""), " ")
+		}
 	}
-	if c.narrow && words != "" {
+	if (c.narrow || len(labels) > 1) && words != "" {
 		labels = append(labels, dot{x: last.x, y: last.y, color: m.color, bold: m.stands, behind: m.dashes != nil})
 		words = strings.TrimPrefix(words, ":")
 	}
