@@ -159,13 +159,13 @@ func (f frame) printed() (p picture) {
 
 // lay places what a frame has in a picture, whose height it gives it where it has none, and returns the least size.
 func (f frame) lay(p *picture) (least vg.Point) {
-	inner := p.width - 2*margin
+	inner, title := p.width-2*margin, strings.TrimSpace(f.title)
 	lines, end := &lined{width: inner}, &lined{width: inner}
 	if p.width < narrow {
-		lines.add(strong, f.title)
+		lines.add(strong, title)
 		lines.add(small, f.below...)
 	} else {
-		lines.add(titles, f.title)
+		lines.add(titles, title)
 		lines.add(normal, twoLines(f.below, inner))
 	}
 	head, foot := lines.height+gap, end.add(faint, f.foot...)+gap
