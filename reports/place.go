@@ -235,8 +235,11 @@ func (r *Run) fold() {
 
 // foldAttempts folds so many attempts of a client: the first, and then the rest.
 func (r *Run) foldAttempts(client, times int, first, rest attempt) {
+	asked := map[int]bool{} // the events with which what is folded away arrives
 	r.Messages = slices.DeleteFunc(r.Messages, func(m Message) bool {
-		return m.Client == client && rest.has(m.Begins()) && (m.Lost || rest.has(m.Answered))
+		folded := m.Client == client && rest.has(m.Begins()) && (m.Lost || rest.has(m.Answered))
+		asked[m.Arrived] = asked[m.Arrived] || folded
+		return folded
 	})
 	for i := range r.Messages {
 		if m := &r.Messages[i]; m.Client == client && first.has(m.Begins()) && m.Node > 0 {
@@ -244,13 +247,17 @@ func (r *Run) foldAttempts(client, times int, first, rest attempt) {
 		}
 	}
 	var states []Moment
+	had, took := make([]bool, r.Nodes), make([]bool, r.Nodes)
 	for _, s := range r.States {
-		if s.Event >= rest.begins && s.Event < rest.ends {
+		within := s.Event >= rest.begins && s.Event < rest.ends
+		if within {
 			s.Clients[client-1] = ClientState{Retries: true}
-			for n, k := range s.Keys { // what it got meanwhile, it gave back
-				if k.Held && k.Owner == client {
-					s.Keys[n] = KeyState{}
-				}
+		}
+		for n, k := range s.Keys {
+			has := k.Held && k.Owner == client
+			took[n] = has && (took[n] || !had[n] && asked[s.Event])
+			if had[n] = has; took[n] && within { // what it took meanwhile, it gave back
+				s.Keys[n] = KeyState{Down: k.Down}
 			}
 		}
 		if n := len(states); n == 0 || !states[n-1].equal(s.State) {

@@ -159,13 +159,13 @@ func (f frame) printed() (p picture) {
 
 // lay places what a frame has in a picture, whose height it gives it where it has none, and returns the least size.
 func (f frame) lay(p *picture) (least vg.Point) {
-	inner := p.width - 2*margin
+	inner, title := p.width-2*margin, strings.TrimSpace(f.title)
 	lines, end := &lined{width: inner}, &lined{width: inner}
 	if p.width < narrow {
-		lines.add(strong, f.title)
+		lines.add(strong, title)
 		lines.add(small, f.below...)
 	} else {
-		lines.add(titles, f.title)
+		lines.add(titles, title)
 		lines.add(normal, twoLines(f.below, inner))
 	}
 	head, foot := lines.height+gap, end.add(faint, f.foot...)+gap
@@ -240,6 +240,7 @@ func panel(title string) *plot.Plot {
 		letter(&axis.Tick.Label, small)
 		axis.LineStyle, axis.Tick.LineStyle, axis.Tick.Length, axis.Padding = hairlines, hairlines, 3, 0
 	}
+	p.Y.Tick.Label.YAlign -= 0.1 // gonum lifts it by what is below a line, which is more than lift
 	return p
 }
 
@@ -266,12 +267,17 @@ func ruled(p *plot.Plot, upright draw.LineStyle) *plot.Plot {
 	return p
 }
 
+// columnWidth is the least one with which no name runs into the next one.
+func columnWidth(names []string) vg.Length {
+	return slices.Max(append(lists.Each(names, func(n string) vg.Length { return smallStrong.Width(n) + 10 }), 88))
+}
+
 // boxes is a frame with a cell for each line and column of names. Where it is narrow cells have their glyphs only, which
 // stand with their words at the foot.
 func (c *Chart) boxes(lang string, lines, columns []string, at func(line, column int) cell) (f frame) {
 	p := panel("")
 	name(&p.Y, -1, lines)
-	width, room, signs := vg.Length(88), 0.0, []string(nil)
+	width, room, signs := columnWidth(columns), 0.0, []string(nil)
 	if c.narrow {
 		width, room = 22, math.Ceil(float64(len(slices.MaxFunc(columns, func(a, b string) int { return len(a) - len(b) })))/4)
 	}
@@ -324,8 +330,11 @@ func (c *Chart) labels(lang string, m curve, names []string, words string) (labe
 		}
 		labels = append(labels, dot{x: last.x, y: last.y, color: m.color, bold: m.stands, behind: m.dashes != nil,
 			label: " " + firstNames(lang, some, each)})
+		if line < lines-1 && len(names) > (line+1)*each { // the list goes on
+			labels[line].label = strings.TrimRight(say(lang, "chart.list", "first", labels[line].label, "next", ""), " ")
+		}
 	}
-	if c.narrow && words != "" {
+	if (c.narrow || len(labels) > 1) && words != "" {
 		labels = append(labels, dot{x: last.x, y: last.y, color: m.color, bold: m.stands, behind: m.dashes != nil})
 		words = strings.TrimPrefix(words, ":")
 	}
@@ -398,7 +407,11 @@ func panels(columns int, all ...*plot.Plot) func(draw.Canvas) {
 		for row, canvases := range plot.Align(grid, tiles, c) {
 			for column, place := range canvases {
 				if p := grid[row][column]; p != nil {
-					thin(p, p.DataCanvas(place).Size().X)
+					data := p.DataCanvas(place)
+					thin(p, data.Size().X)
+					if title := p.Title.TextStyle.Width(p.Title.Text); title > 0 { // above the middle of its data
+						p.Title.TextStyle.XAlign = draw.XCenter + draw.XAlignment((data.Center().X-place.Center().X)/title)
+					}
 					p.Draw(place)
 				}
 			}

@@ -497,7 +497,7 @@ function motion(run, o = {}) {
   let seen = false; // the picture, by the browser
   new ResizeObserver(() => {
     layout();
-    if (!seen && box.clientWidth) { seen = true; if (live || o.verdict) intoSight(); }
+    if (!seen && box.clientWidth) { seen = true; if (!o.still) intoSight(); }
   }).observe(box);
   layout();
   place(o.verdict && telltale ? X[telltale.e] : X[last], false);
