@@ -135,7 +135,8 @@ func TestPageInBrowser(t *testing.T) {
 			b.look(name + "-solved")
 			b.click(`Next: "EXPIRE mends it"`)
 			b.wait(`!state.busy && state.level.number === 3`)
-			b.click(`Give up`) // by mouse
+			b.click(`Give up`)                         // by mouse
+			b.click(`Give up and see a shortest way?`) // it is asked first
 			b.wait(`!state.busy && state.at.verdicts.includes("DEADLOCK")`)
 			b.click(`Take back`)
 			b.wait(`!state.busy && !state.at.verdicts.includes("DEADLOCK")`)
