@@ -164,7 +164,7 @@ func raceRunOf(o *race.Outcome, err error) (*RaceRun, error) {
 		return nil, err
 	}
 	r := &RaceRun{Run: runOf(o, true), Race: o.Race.ID, Settings: []Setting{}}
-	r.Link, r.Title = o.Trace.Link(), titled(text.RaceTitle, o.Race.ID)
+	r.Link, r.Title = o.Trace.Link(), ownTitle(o)
 	usual := map[string]time.Duration{}
 	if sc, err := scenarios.ByName(o.Race.ID); err == nil {
 		for _, s := range sc.Settings.Lengths() {

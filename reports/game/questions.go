@@ -3,16 +3,16 @@ package game
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
+	"locklab/algorithms/lock"
 	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/contract"
+	"locklab/scenarios/race"
 	"locklab/simulator/history"
 	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
@@ -40,13 +40,13 @@ func questionAt(o *played, n int, ask Words) *Question {
 // insideMoments are those after something went wrong, or with several inside.
 func (z *Quiz) insideMoments(c Cell) []int {
 	o := z.play(c)
-	if o == nil || o.History.Clients < 2 {
+	if o.History.Clients < 2 {
 		return nil
 	}
 	var moments []int
 	for _, m := range o.moments {
 		if in := len(state{m.State}.inside()); in > 1 || in > 0 && o.troubled(m.Event) {
-			moments = append(moments, m.Event+1)
+			moments = append(moments, o.after(m.Event))
 		}
 	}
 	tells := func(n int) bool { // whose the key is does not tell who is inside
@@ -102,22 +102,20 @@ func whereabouts(o *played, client, n int) Words {
 		switch e := &o.History.Events[i]; {
 		case e.Client != client:
 		case i < n && e.Kind == history.Crash:
-			key, when = "quiz.inside.crashed", secondsAt(e.At)
+			key, when = "quiz.inside.crashed", millisAt(e.At)
 		case i < n && e.Kind == history.Leave:
-			key, when = "quiz.inside.left", secondsAt(e.At)
+			key, when = "quiz.inside.left", millisAt(e.At)
 		case i < n && inside && e.Kind == history.Enter && o.state(i).stage(client) != verdict.Inside:
-			key, when = "quiz.inside.since", secondsAt(e.At)
+			key, when = "quiz.inside.since", millisAt(e.At)
 		case i >= n && e.Kind == history.Enter && when == "":
-			key, when = "quiz.inside.later", secondsAt(e.At)
+			key, when = "quiz.inside.later", millisAt(e.At)
 		}
 	}
 	return words(key, "client", clientName(client), "time", when)
 }
 
-// secondsAt is an instant in seconds, to a tenth.
-func secondsAt(t time.Duration) string {
-	return strconv.FormatFloat(math.Round(t.Seconds()*10)/10, 'f', -1, 64)
-}
+// millisAt is an instant in the unit of the axis of a picture.
+func millisAt(t time.Duration) string { return reports.Millis(t, 0) }
 
 // asking are the commands whose answer depends on a circumstance alone, with the keys of their rules.
 var asking = map[string]string{
@@ -172,9 +170,6 @@ func (s *served) tells() bool {
 // replyMoments are the answers that depend on whose the key is, after something went wrong; of like ones the first.
 func (z *Quiz) replyMoments(c Cell) []int {
 	o := z.play(c)
-	if o == nil {
-		return nil
-	}
 	var moments []int
 	known := map[string]bool{}
 	for i, e := range o.History.Events {
@@ -192,8 +187,11 @@ func (z *Quiz) replyAt(c Cell, n int) *Question {
 	o := z.play(c)
 	s := servedAt(o, n)
 	command, right := reports.Command(s.answer.Cmd, o.History.Key), reports.Reply(s.answer.Reply)
-	client := clientName(s.answer.Client)
-	q := questionAt(o, s.apply, words("quiz.reply", "client", client, "command", command, "server", serverOf(o, s)))
+	client, server := clientName(s.answer.Client), reports.ServerName(o.History)
+	if o.History.Nodes > 1 {
+		server += fmt.Sprintf(" n%d", s.answer.Node)
+	}
+	q := questionAt(o, s.apply, words("quiz.reply", "client", client, "command", command, "server", server))
 	state, _ := found(o, s)
 	why := words("quiz.reply.right", "reply", right, "command", command, "state", state)
 	q.Answers = []Answer{{same(right), true, join("part.sentences", why, words(rule(command)))}}
@@ -230,14 +228,6 @@ func rule(command string) string {
 	return "quiz.rule." + asking[parts[0]]
 }
 
-// serverOf names the server that a request goes to.
-func serverOf(o *played, s *served) string {
-	if o.History.Nodes > 1 {
-		return fmt.Sprintf("%s n%d", reports.ServerName(o.History), s.answer.Node)
-	}
-	return reports.ServerName(o.History)
-}
-
 // found says what a command finds, whose the key is, or why it is free; and in one word: it is the client's "own" or
 // another's ("others"), or its lease has "ended", it was "removed", the server has "lost" it, or "free".
 func found(o *played, s *served) (said Words, how string) {
@@ -253,13 +243,17 @@ func found(o *played, s *served) (said Words, how string) {
 		how = "unknown"
 	}
 	state := "quiz.found." + how
+	if how == "jumped" {
+		how = "ended"
+	}
 	if k.Held && k.Owner > 0 && k.Until != history.Forever {
 		state += ".lease"
 	}
 	return words(state, "key", key, "client", clientName(client), "time", when, "left", seconds(k.Until-now)), how
 }
 
-// freed says why a key is free: its lease has ended, or who removed it, or that the server has lost it; and when.
+// freed says why a key is free: its lease has ended, by itself or as the server's clock jumped, or who removed it, or
+// that the server has lost it; and when.
 func freed(o *played, s *served) (how string, client int, time string) {
 	for i := s.apply - 1; i >= 0; i-- {
 		e := &o.History.Events[i]
@@ -267,24 +261,29 @@ func freed(o *played, s *served) (how string, client int, time string) {
 			continue
 		}
 		switch before := o.state(i).owner(e.Node); {
+		case e.Kind == history.Expire && before > 0 && o.jumped(i):
+			return "jumped", before, millisAt(e.At)
 		case e.Kind == history.Expire && before > 0:
-			return "ended", before, secondsAt(e.At)
+			return "ended", before, millisAt(e.At)
 		case e.Kind == history.Change && e.Key == o.History.Key && e.After == "" && e.Client > 0:
-			return "removed", e.Client, secondsAt(e.At)
+			return "removed", e.Client, millisAt(e.At)
 		case e.Kind == history.Failover || e.Kind == history.Up || e.Kind == history.Down:
-			return "lost", 0, secondsAt(e.At)
+			return "lost", 0, millisAt(e.At)
 		}
 	}
 	return "free", 0, ""
 }
 
-// once is the beginning: there is one question about a run.
-func (z *Quiz) once(c Cell) []int {
-	if z.play(c) == nil {
-		return nil
-	}
-	return []int{0}
+// jumped reports whether the clock of a server was set in the instant of the event at index n.
+func (p *played) jumped(n int) bool {
+	events := p.History.Events
+	return slices.ContainsFunc(events[:n], func(e history.Event) bool {
+		return e.Kind == history.ClockStep && e.Node == events[n].Node && e.At == events[n].At
+	})
 }
+
+// once is the beginning: there is one question about a run.
+func (z *Quiz) once(Cell) []int { return []int{0} }
 
 // endings are what a wrong answer may say of a run.
 var endings = []verdict.Word{verdict.Overlap, verdict.Deadlock, verdict.Holds, verdict.Blocked, verdict.WrongDel,
@@ -301,7 +300,7 @@ func (z *Quiz) verdictAt(c Cell, _ int) *Question {
 		}
 	}
 	if first == verdict.Holds { // in the middle of what happens
-		stop = o.moments[len(o.moments)/2].Event + 1
+		stop = o.after(o.moments[len(o.moments)/2].Event)
 	}
 	if stop < 4 || !text.In("en").Has("quiz.word."+string(first)) || slices.Contains(o.Verdicts, verdict.Fenced) {
 		return nil
@@ -325,7 +324,7 @@ func finding(o *played) Words {
 	for _, f := range o.Judgement.Findings {
 		if f.Verdict == o.worst() && f.Event < len(o.History.Events) && !f.Forever {
 			at := o.History.Events[f.Event].At
-			return words("quiz.finding", "time", secondsAt(at), "what", inWords(f.Verdict))
+			return words("quiz.finding", "time", millisAt(at), "what", inWords(f.Verdict))
 		}
 	}
 	return words("quiz.finding.only", "what", inWords(o.worst()))
@@ -333,13 +332,16 @@ func finding(o *played) Words {
 
 // explained says what a run comes to, with the contract's reason for it.
 func explained(o *played) Words {
-	if why := reason(o); why != nil {
-		return join("part.sentences", finding(o), words("quiz.why", "why", why))
+	key, why := "quiz.forever", reason(o)
+	switch paused := func(e history.Event) bool { return e.Kind == history.Pause }; {
+	case why != nil:
+		key = "quiz.why"
+	case !o.Forever():
+		return finding(o)
+	case slices.ContainsFunc(o.History.Events, paused):
+		key = "quiz.forever.pause"
 	}
-	if o.Forever() {
-		return join("part.sentences", finding(o), words("quiz.forever"))
-	}
-	return finding(o)
+	return join("part.sentences", finding(o), words(key, "why", why, "lock", o.Lock.ID))
 }
 
 // reason is the contract's for what a run comes to; nil: there is none.
@@ -379,13 +381,18 @@ func (z *Quiz) causeAt(c Cell, _ int) *Question {
 		return nil
 	}
 	state, how := found(o, taken)
+	forever := taken.state.Keys[taken.answer.Node-1].Until == history.Forever
+	if how == "others" && forever && o.Lock.Expiry == lock.ExpiryClients {
+		state = words("quiz.found.stamp", "client", clientName(client), "command", strings.ToUpper(taken.answer.Cmd[0]))
+	}
 	q := questionAt(o, len(o.History.Events), words("quiz.cause", "client", clientName(client), "holder", holder))
 	for _, way := range slices.Sorted(maps.Keys(causes)) {
 		why := words("quiz.cause.not." + way)
 		if way == how {
 			why = words("quiz.cause.right", "state", state)
-		} else if slices.ContainsFunc(o.History.Events[:taken.apply], causes[way]) {
-			continue // it happened, though it is not what let the client in
+		} else if slices.ContainsFunc(o.History.Events[:taken.apply], causes[way]) ||
+			way == "ended" && o.Lock.Expiry != lock.ExpiryServer {
+			continue // it happened, though it is not what let the client in; or this lock has no lease that a server ends
 		}
 		q.Answers = append(q.Answers, Answer{words("quiz.cause."+way, "client", holder), way == how, why})
 	}
@@ -448,17 +455,24 @@ func (z *Quiz) changes(c Cell, is *played) (survive, fall []Answer) {
 		}
 	}
 	ttl := is.Settings.TTL // with which the work of some races grows
-	if o := z.play(Cell{c.Lock, fmt.Sprint(c.Race, ".ttl=", 2*ttl)}); o != nil && maps.Equal(finding(o), finding(is)) {
+	o := z.play(Cell{c.Lock, fmt.Sprint(c.Race, ".ttl=", 2*ttl)})
+	if is.Lock.Expiry != lock.ExpiryNone && o != nil && maps.Equal(finding(o), finding(is)) {
 		why := words("quiz.prevents.lease.not", "ttl", seconds(2*ttl))
 		fall = append(fall, Answer{words("quiz.prevents.lease", "ttl", seconds(2*ttl)), false, why})
 	}
 	return survive, append(fall, again...)
 }
 
-// ownTitle is the title of a race that stands alone: that of some races refers to the race before them.
-func ownTitle(id string) Words {
-	if key := "quiz.title." + id; text.In("en").Has(key) {
+// ownTitle is the title of a race that stands alone: that of some races refers to the race before them, or to the lease
+// of a lock that has none.
+func ownTitle(o *race.Outcome) Words {
+	key := "quiz.title." + o.Race.ID
+	if none := key + ".none"; o.Lock.Expiry == lock.ExpiryNone && text.In("en").Has(none) {
+		return words(none, "pause", seconds(o.Settings.Pause), "jump", seconds(o.Settings.Jump),
+			"work", seconds(o.Race.Clients(o.Settings)[0].Work))
+	}
+	if text.In("en").Has(key) {
 		return words(key)
 	}
-	return titled(text.RaceTitle, id)
+	return titled(text.RaceTitle, o.Race.ID)
 }

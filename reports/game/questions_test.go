@@ -3,11 +3,15 @@ package game
 import (
 	"encoding/json"
 	"errors"
+	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"locklab/algorithms/lock"
 	"locklab/reports"
+	"locklab/scenarios"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
@@ -104,7 +108,7 @@ func TestReasons(t *testing.T) {
 					t.Errorf("%s in %s: %v; asked: %s", said, id, o, q.Ask["en"])
 				}
 			case "cause": // with what is said to have been, events of its kind come before the key is another's
-				if a.Right != strings.HasPrefix(why, "At that moment the key was ") || !slices.Contains(whole.Verdicts, verdict.Overlap) {
+				if a.Right != strings.HasPrefix(why, "At that moment the key ") || !slices.Contains(whole.Verdicts, verdict.Overlap) {
 					t.Errorf("%s in %s, %s: %s", whole.Lock.ID, id, said, why)
 				}
 				if a.Right {
@@ -123,6 +127,17 @@ func TestReasons(t *testing.T) {
 	}
 	if met["reply"] < 2 || met["prevents"] < 2 || met["verdict"] < 2 || len(caused) < 2 {
 		t.Errorf("kinds of questions: %v, causes: %v", met, caused)
+	}
+}
+
+// Where the server's clock jumped, that is the cause of a lease that ended.
+func TestClockThatJumped(t *testing.T) {
+	c := Cell{"token", "clock-jump"}
+	q := NewQuiz(1, Scope{}).causeAt(c, 0)
+	for _, a := range q.Answers {
+		if why := a.Why["en"]; a.Right != strings.Contains(why, "the server's clock jumped at 1001 ms, and with it c1's lease ended") {
+			t.Errorf("%s, right %t: %s", a.Said["en"], a.Right, why)
+		}
 	}
 }
 
@@ -150,7 +165,15 @@ func TestRunsDoNotAnswerTheirQuestions(t *testing.T) {
 			kinds[q.Kind]++
 			run := q.Run
 			switch q.Kind {
-			case "inside":
+			case "inside": // the keys that are shown are those that the reasons speak of
+				whole := quiz.play(Cell{q.Lock, q.Outcome.Race.ID})
+				there := whole.state(len(q.Outcome.History.Events))
+				if now := reports.StateOf(q.Outcome.History); !reflect.DeepEqual(now.Keys, there.Keys) {
+					t.Errorf("%s in %s: the run shows %v, and the reasons speak of %v", q.Lock, q.Outcome.Race.ID, now.Keys, there.Keys)
+				}
+				if truth, err := json.Marshal(q.Shown); err != nil || !strings.Contains(string(truth), `"inside`) {
+					t.Errorf("%s in %s: the truth shows nobody inside", q.Lock, q.Outcome.Race.ID)
+				}
 				var lanes strings.Builder
 				if err := reports.Lanes(&lanes, q.Outcome.History, q.Outcome.Judgement, reports.Look{Brief: true, Width: 200}); err != nil {
 					t.Fatal(err)
@@ -171,5 +194,84 @@ func TestRunsDoNotAnswerTheirQuestions(t *testing.T) {
 		if kinds["inside"] == 0 || kinds["verdict"] == 0 {
 			t.Errorf("%+v: kinds of questions: %v", scope, kinds)
 		}
+	}
+}
+
+// Nothing that is said of a lock whose key never expires speaks of its lease; another lock may have one.
+func TestNoLeaseWithoutExpiry(t *testing.T) {
+	lease, z := regexp.MustCompile(`(?i)\bleases?\b|租约`), NewQuiz(1, Scope{Locks: []string{"setnx"}})
+	about := func(c Cell, w Words) {
+		if lease.MatchString(w["en"] + w["zh"]) {
+			t.Errorf("%v: %v", c, w)
+		}
+	}
+	for _, r := range scenarios.All() {
+		if o := z.play(Cell{"setnx", r.ID}); o != nil {
+			about(Cell{"setnx", r.ID}, ownTitle(o.Outcome))
+		}
+	}
+	for range 40 {
+		q, err := z.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := Cell{q.Lock, q.Outcome.Race.ID}
+		about(c, q.Ask)
+		for _, a := range q.Answers {
+			if !strings.Contains(a.Said["en"], ": ") {
+				about(c, a.Said)
+				about(c, a.Why)
+			}
+			if held := a.Right && q.Kind == "verdict" && c.Race == "gc-pause"; held && !strings.Contains(a.Why["en"], "outlives the pause") {
+				t.Errorf("%v: %s", c, a.Why["en"])
+			}
+		}
+	}
+}
+
+// Of the answers to what let a client in one is true of what happened to the key by then, whatever its reason says.
+func TestOneCauseIsTrue(t *testing.T) {
+	z, kinds := NewQuiz(0, Scope{}), map[string]int{}
+	for _, c := range grid(append([]string{"takeover-del", "getset-check"}, Usual.Locks...), Usual.Races) {
+		o := z.play(c)
+		if o == nil {
+			continue
+		}
+		q := z.causeAt(c, 0)
+		if q == nil {
+			continue
+		}
+		var happened []string
+		i := slices.IndexFunc(o.Judgement.Findings, func(f verdict.Finding) bool { return f.Verdict == verdict.Overlap })
+		in := o.Judgement.Findings[i].Event
+		for _, e := range o.History.Events[:in] {
+			switch {
+			case e.Kind == history.Expire:
+				happened = append(happened, "lease had ended")
+			case e.Kind == history.Failover, e.Kind == history.Down:
+				happened = append(happened, "server had lost")
+			case e.Kind == history.Change && e.Key == o.History.Key && e.Client > 0:
+				if e.After == "" {
+					happened = append(happened, "a client had deleted")
+				} else if e.Before != "" && e.Before != e.After && e.Client == o.History.Events[in].Client {
+					happened = append(happened, "was overwritten")
+				}
+			}
+		}
+		for _, a := range q.Answers {
+			is := slices.ContainsFunc(happened, func(h string) bool { return strings.Contains(a.Said["en"], h) })
+			if a.Right != is {
+				t.Errorf("%v: %v, %q is right: %t", c, happened, a.Said["en"], a.Right)
+			}
+			if a.Right {
+				kinds[a.Said["en"][3:]]++
+			}
+			if strings.Contains(a.Said["en"], "lease") && o.Lock.Expiry != lock.ExpiryServer {
+				t.Errorf("%v: no server ends a lease of this lock: %q", c, a.Said["en"])
+			}
+		}
+	}
+	if len(kinds) < 4 {
+		t.Errorf("causes: %v", kinds)
 	}
 }

@@ -25,10 +25,11 @@ type Question struct {
 	Lock    string        `json:"lock"`
 	Race    Words         `json:"race"` // its title
 	Ask     Words         `json:"ask"`
-	Run     *Run          `json:"run"`     // up to the moment of the question
-	Answers []Answer      `json:"answers"` // two to four
-	Link    string        `json:"link"`    // the whole run
-	Outcome *race.Outcome `json:"-"`       // of Run
+	Run     *Run          `json:"run"`             // up to the moment of the question
+	Shown   any           `json:"shown,omitempty"` // the states of Run, if that leaves out what would tell the answer
+	Answers []Answer      `json:"answers"`         // two to four
+	Link    string        `json:"link"`            // the whole run
+	Outcome *race.Outcome `json:"-"`               // of Run
 }
 
 // An Answer is one that can be chosen.
@@ -56,14 +57,9 @@ func (s *Scope) holds(c Cell) bool {
 
 // Usual is what questions are about, if nothing else is asked for.
 var Usual = Scope{
-	Locks: []string{
-		"setnx", "setnx-expire", "getset", "constant", "thread-id", "token", "watchdog", "redlock", "zk-recheck",
-		"zk-protected",
-	},
-	Races: []string{
-		"crash-holding", "slow-work", "late-release", "client-skew", "gc-pause", "gc-pause-fenced", "failover",
-		"restart", "clock-jump", "lost-reply",
-	},
+	Locks: strings.Fields("setnx setnx-expire getset constant thread-id token watchdog redlock zk-recheck zk-protected"),
+	Races: strings.Fields("crash-holding slow-work late-release client-skew gc-pause gc-pause-fenced failover restart " +
+		"clock-jump lost-reply"),
 }
 
 // grid returns the cells of locks and races.
@@ -80,11 +76,7 @@ func grid(locks, races []string) (cells []Cell) {
 type Difficulty string
 
 // The difficulties.
-const (
-	Easy   Difficulty = "easy"
-	Medium Difficulty = "medium"
-	Hard   Difficulty = "hard"
-)
+const Easy, Medium, Hard Difficulty = "easy", "medium", "hard"
 
 // Difficulties are their names.
 var Difficulties = []string{string(Easy), string(Medium), string(Hard)}
@@ -107,8 +99,7 @@ var easy = Scope{
 // difficultyOf returns the difficulty of a cell: several servers, ZooKeeper and clocks that are wrong are hard.
 func difficultyOf(c Cell) Difficulty {
 	entry, err := race.Lock(c.Lock)
-	inName := func(word string) bool { return strings.Contains(c.Race, word) }
-	clocks := slices.ContainsFunc([]string{"clock", "skew", "drift"}, inName)
+	clocks := strings.Contains(c.Race, "clock") || strings.Contains(c.Race, "skew") || strings.Contains(c.Race, "drift")
 	switch {
 	case clocks || err == nil && (entry.Servers() > 1 || entry.OnZooKeeper()):
 		return Hard
@@ -215,6 +206,9 @@ func (z *Quiz) find(k *kind, lock string, last bool) *Question {
 	rank := func(c Cell) int { return slices.Index(Difficulties, string(difficultyOf(c))) }
 	slices.SortStableFunc(cells, func(a, b Cell) int { return cmp.Or(z.about[a]-z.about[b], rank(a)-rank(b)) })
 	for _, c := range cells {
+		if z.play(c) == nil {
+			continue
+		}
 		for _, n := range k.moments(z, c) {
 			key := fmt.Sprint(k.name, c, n)
 			if z.asked[key] {
@@ -225,7 +219,10 @@ func (z *Quiz) find(k *kind, lock string, last bool) *Question {
 				z.about[c]++
 				z.last = c
 				run := runOf(q.Outcome, false)
-				q.Kind, q.Lock, q.Race, q.Run = k.name, lock, ownTitle(q.Outcome.Race.ID), &run
+				q.Kind, q.Lock, q.Race, q.Run = k.name, lock, ownTitle(q.Outcome), &run
+				if q.Outcome.History.Veiled {
+					q.Shown = runOf(z.play(c).until(n), false).Moving.States
+				}
 				z.random.Shuffle(len(q.Answers), func(i, j int) {
 					q.Answers[i], q.Answers[j] = q.Answers[j], q.Answers[i]
 				})
@@ -293,6 +290,13 @@ func (p *played) state(n int) state {
 		return stateOf(p.until(0).History)
 	}
 	return state{p.moments[i-1].State}
+}
+
+// after is where the event behind the one at index n stands, and behind the changes that follow from that.
+func (p *played) after(n int) int {
+	for n++; n < len(p.History.Events) && p.History.Events[n].Kind == history.Change; n++ {
+	}
+	return n
 }
 
 // until is the outcome as it stood before the event at index n.

@@ -182,10 +182,12 @@ func (t *Session) show(p *Position) {
 	}
 	if t.harm != "" && p.End == nil {
 		if lost, ok := t.ask(Request{Do: "lost"}).(*Lost); ok && lost.Said != nil {
-			t.before = lost
 			t.out.tell("", lost.Said)
 			t.out.tell("  "+t.out.Say("play.learn")+" ", lost.Remember)
-			t.out.Sentence("play.lost.back")
+			if lost.Link != "" {
+				t.before = lost
+				t.out.Sentence("play.lost.back")
+			}
 			t.out.Printf("\n")
 		}
 	}
@@ -341,7 +343,15 @@ func (s *Screen) Ask(questions []*Question, again string) {
 	s.Sentence("quiz.keys")
 	right, asked := 0, 0
 	for n, q := range questions {
-		s.showQuestion(q, n+1)
+		s.Printf("\n")
+		s.tell("", words("quiz.head", "n", n+1, "lock", q.Outcome.Lock.Heading(), "race", q.Race))
+		s.Printf("\n")
+		s.lanes(q.Outcome)
+		s.Printf("\n")
+		s.tell("", q.Ask)
+		for i, answer := range q.Answers {
+			s.line(fmt.Sprintf("  %c  ", 'a'+i), answer.Said)
+		}
 		chosen, ok := s.choose(questions, n)
 		if !ok {
 			break
@@ -349,22 +359,19 @@ func (s *Screen) Ask(questions []*Question, again string) {
 		if asked++; q.Answers[chosen].Right {
 			right++
 		}
-		s.explain(q, chosen)
+		for i, answer := range q.Answers {
+			if answer.Right && i == chosen {
+				s.Sentence("quiz.right")
+			} else if answer.Right {
+				s.Sentence("quiz.wrong", "letter", string(rune('a'+i)), "right", s.within(answer.Said))
+			}
+		}
+		for i, answer := range q.Answers {
+			s.tell(fmt.Sprintf("  %c  ", 'a'+i), answer.Why)
+		}
 	}
 	s.Printf("\n")
 	s.tell("", words("quiz.score", "right", right, "all", asked, "again", again))
-}
-
-func (s *Screen) showQuestion(q *Question, n int) {
-	s.Printf("\n")
-	s.tell("", words("quiz.head", "n", n, "lock", q.Outcome.Lock.Heading(), "race", q.Race))
-	s.Printf("\n")
-	s.lanes(q.Outcome)
-	s.Printf("\n")
-	s.tell("", q.Ask)
-	for i, answer := range q.Answers {
-		s.line(fmt.Sprintf("  %c  ", 'a'+i), answer.Said)
-	}
 }
 
 // choose reads a letter or a number until there is one; false: no answer comes. On request it prints the link of a run:
@@ -394,17 +401,4 @@ func chosenBy(line string) int {
 		return -1
 	}
 	return max(strings.Index("abcdefghijklmnopqrstuvwxyz", line), strings.Index("123456789", line))
-}
-
-func (s *Screen) explain(q *Question, chosen int) {
-	for i, answer := range q.Answers {
-		if answer.Right && i == chosen {
-			s.Sentence("quiz.right")
-		} else if answer.Right {
-			s.Sentence("quiz.wrong", "letter", string(rune('a'+i)), "right", s.within(answer.Said))
-		}
-	}
-	for i, answer := range q.Answers {
-		s.tell(fmt.Sprintf("  %c  ", 'a'+i), answer.Why)
-	}
 }
