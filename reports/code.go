@@ -8,6 +8,8 @@ import (
 	"go/token"
 	"io"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,12 +32,15 @@ func Code(w io.Writer, h *history.History, o Look) error {
 	return code(o.Lines(w), h, declarations())
 }
 
-// CodeIn is Code of a lock whose files are those of one folder of sources. A file that
-// is not there, or is no Go, is an error.
-func CodeIn(w io.Writer, h *history.History, o Look, sources fs.FS, folder string) error {
-	all, err := declarationsIn(sources, folder+"/*.go")
-	if err != nil {
-		return err
+// CodeIn is Code of a lock whose files are those of folders. A file that is not there, or is no Go, is an error.
+func CodeIn(w io.Writer, h *history.History, o Look, folders []string) error {
+	var all declared
+	for _, folder := range folders {
+		more, err := declarationsIn(os.DirFS(filepath.Dir(folder)), filepath.Base(folder)+"/*.go")
+		if err != nil {
+			return err
+		}
+		all = append(all, more...)
 	}
 	return code(o.Lines(w), h, all)
 }

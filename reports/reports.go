@@ -111,7 +111,15 @@ func (o Look) Lines(w io.Writer) *layout.Lines {
 func Summary(h *history.History, from, to int, took time.Duration, say func(time.Duration) string, lang string) string {
 	v := newWording(lang, h)
 	texts, who := []string(nil), ""
-	for _, e := range h.Events[from:to] {
+	reads := map[int]bool{} // by client: it has not read the resource since it got in
+	for n, e := range h.Events[:to] {
+		reads[e.Client] = e.Kind == history.Enter || reads[e.Client] && e.Kind != history.Read
+		if n < from {
+			continue
+		}
+		if e.Node == history.Resource && reads[e.Client] {
+			e.Note = "read"
+		}
 		if e.Client > 0 && e.Kind != history.Change && e.Kind != history.SessionEnd {
 			who = clientName(e.Client) + " "
 		}
@@ -130,7 +138,7 @@ func Summary(h *history.History, from, to int, took time.Duration, say func(time
 }
 
 // brief is one event of a summary; more says that it is not the first one. A request
-// is news only where nothing else happens.
+// is news only where nothing else happens, unless it is a command.
 func (v *wording) brief(e history.Event, more bool) string {
 	s := &step{Event: e}
 	view := "brief"
@@ -141,7 +149,7 @@ func (v *wording) brief(e history.Event, more bool) string {
 	case history.Acquire, history.Released, history.Change:
 		return ""
 	case history.Send, history.Done:
-		if more {
+		if more && len(e.Cmd) == 0 {
 			return ""
 		}
 	}

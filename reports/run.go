@@ -185,7 +185,7 @@ func RunOf(
 				}
 				return cmp.Or(v.redis(s), e.Name())
 			})
-			r.fault(Fault{i, e.Name(), said, e.Client, e.Node})
+			r.fault(Fault{i, e.Name(), said, e.Client, e.Node}, ServerName(h))
 		}
 	}
 	for _, f := range j.Findings {
@@ -209,8 +209,8 @@ func RunOf(
 func eventOf(f verdict.Finding, h *history.History) int { return min(max(f.Event, 0), len(h.Events)-1) }
 
 // fault adds a fault. The clocks of a client and of a server that are set at one instant are that of one machine, and
-// said once.
-func (r *Run) fault(f Fault) {
+// said once, of the server, which goes by its name where it is the only one, and of the client.
+func (r *Run) fault(f Fault, server string) {
 	for i := range r.Faults {
 		before := &r.Faults[i]
 		client, node := before, &f
@@ -220,9 +220,10 @@ func (r *Run) fault(f Fault) {
 		together := slices.Max(r.At[before.Event+1:f.Event+1]) == 0 && client.client > 0 && node.client == 0
 		if together && sameClock(client, node) {
 			if r.Nodes > 1 {
-				for lang, said := range client.Said {
-					client.Said[lang] = nodeName(node.node) + " " + said
-				}
+				server = nodeName(node.node)
+			}
+			for lang, said := range client.Said {
+				client.Said[lang] = server + " + " + said
 			}
 			before.Said, before.client, before.node = client.Said, client.client, node.node
 			return

@@ -265,14 +265,12 @@ func surveyOf(h *history.History) survey {
 			id = attemptID{e.Client, f.attempts[e.Client]}
 		}
 		switch e.Kind {
-		case history.Acquire:
-			if id.client > 0 {
-				f.attempts[id.client]++
-			}
+		case history.Acquire, history.Crash: // which would have asked again
+			f.attempts[id.client]++
+		case history.Return:
+			f.attempts[id.client]--
 		case history.Done:
-			if id.client > 0 {
-				f.done[id.client] = true
-			}
+			f.done[id.client] = true // of 0 nobody asks
 		case history.Change:
 			touched[id] = true
 		case history.Refuse:
@@ -315,8 +313,8 @@ func withoutReloads(steps []step) []step {
 	return slices.DeleteFunc(steps, func(s step) bool { return s.noScript && len(s.findings) == 0 })
 }
 
-// again reports whether a client that was refused in an attempt tries again: it did, or it
-// may do so after what there is of the run.
+// again reports whether a client that was refused in an attempt tries again: it did, it may do so after what there is
+// of the run, or it would have, had it not crashed.
 func (f *survey) again(h *history.History, client, attempt int) bool {
 	return f.attempts[client] > attempt || h.Open && !f.done[client]
 }

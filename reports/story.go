@@ -38,6 +38,7 @@ func Story(w io.Writer, h *history.History, j verdict.Judgement, o Look) error {
 type Sentence struct {
 	When   string // the true time, "12.5 ms"; "": it is about the run as a whole
 	Text   string
+	event  int // of the run, up to which it is read; -1: of none
 	weight int // light sentences are dropped first where a story is too long
 }
 
@@ -52,7 +53,22 @@ const (
 
 // Sentences tells a run in one language. The sentences of two languages correspond one to one.
 func Sentences(lang string, h *history.History, j verdict.Judgement) []Sentence {
+	return shorten(sentences(lang, h, j))
+}
+
+// Since tells what happens in a run from an event on, up to some findings.
+func Since(lang string, h *history.History, findings []verdict.Finding, event int) (all []string) {
+	for _, s := range sentences(lang, h, verdict.Judgement{Findings: findings}) {
+		if s.event >= event {
+			all = append(all, s.Text)
+		}
+	}
+	return all
+}
+
+func sentences(lang string, h *history.History, j verdict.Judgement) []Sentence {
 	t := &storyWriter{
+		read:      -1,
 		words:     newWording(lang, h),
 		pending:   make([][]*step, h.Clients+1),
 		leaving:   make([]bool, h.Clients+1),
@@ -62,17 +78,19 @@ func Sentences(lang string, h *history.History, j verdict.Judgement) []Sentence 
 	t.intro()
 	steps := withoutReloads(stepsOf(h, j))
 	for i := range steps {
+		t.read = steps[i].index
 		t.step(&steps[i])
 	}
 	t.flush()
 	t.moral(j)
-	return shorten(t.sentences)
+	return t.sentences
 }
 
 // A storyWriter puts steps into sentences. It keeps commands until their result is known.
 type storyWriter struct {
 	words     *wording
 	sentences []Sentence
+	read      int       // the event of the step at hand
 	pending   [][]*step // by client: commands answered and not yet in a sentence
 	leaving   []bool    // by client: outside again, and about to give the lock back
 	refusedBy []string  // by client: the owners of the key at its last refusal in the story
@@ -81,7 +99,7 @@ type storyWriter struct {
 
 // tell adds a sentence about the run as a whole, or with tellAt about an instant.
 func (t *storyWriter) tell(key string, pairs ...string) {
-	t.sentences = append(t.sentences, Sentence{"", t.words.say(key, pairs...), always})
+	t.sentences = append(t.sentences, Sentence{"", t.words.say(key, pairs...), t.read, always})
 }
 
 func (t *storyWriter) tellAt(at time.Duration, weight int, key string, pairs ...string) {
@@ -89,7 +107,7 @@ func (t *storyWriter) tellAt(at time.Duration, weight int, key string, pairs ...
 }
 
 func (t *storyWriter) add(at time.Duration, weight int, text string) {
-	t.sentences = append(t.sentences, Sentence{Millis(at, t.words.decimals) + " ms", text, weight})
+	t.sentences = append(t.sentences, Sentence{Millis(at, t.words.decimals) + " ms", text, t.read, weight})
 }
 
 func (t *storyWriter) intro() {

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -127,8 +125,11 @@ func (c *checkFlags) runTests(e *env, pkg string) (found []checked.Lock, bad, er
 	if r.Failed {
 		fmt.Fprintln(e.stderr, failures(r.Output, r.Locks))
 	}
-	switch {
-	case slices.ContainsFunc(r.Locks, isWrong):
+	switch i := slices.IndexFunc(r.Locks, isWrong); {
+	case i >= 0 && r.Locks[i].Unclaimed != "":
+		l := r.Locks[i]
+		return r.Locks, &exitError{exitDiffers, text.Errorf("error.own.unclaimed", "test", l.Test, "claim", l.Unclaimed)}, nil
+	case i >= 0:
 		return r.Locks, &exitError{exitDiffers, text.Errorf("error.own.differs", "package", pkg)}, nil
 	case r.Failed && len(r.Locks) > 0:
 		return r.Locks, noAnswer("error.own.failed", "package", pkg), nil
@@ -335,10 +336,10 @@ func explainWay(e *console, l *checked.Lock, o *race.Outcome, w *search.Witness)
 	e.lanes(o)
 	lessons.Text(e.Printer, e.look(), lessons.Meanings(e.Printer, o))
 	for _, lang := range e.Langs() {
-		e.Wrap(text.Label(text.Say(lang, "play.fix")), reports.Cure(w.Verdict, lang))
+		e.Wrap(text.Label(text.Say(lang, "run.cure")), reports.Cure(w.Verdict, lang))
 	}
 	e.Printf("\n")
-	e.Keep(reports.CodeIn(e.Out, o.History, e.look(), os.DirFS(filepath.Dir(l.Dir)), filepath.Base(l.Dir)))
+	e.Keep(reports.CodeIn(e.Out, o.History, e.look(), l.Folders))
 	e.Printf("\n%s\n  go test -run '^%s$' -v -locklab.replay=%s\n", e.Say("locktest.again"), l.Test, o.Trace.Link())
 	e.Printf("%s\n  locklab run %s --against token\n\n", e.Say("locktest.against"), o.Trace.Link())
 }
@@ -355,7 +356,7 @@ func explainRaces(e *console, l *checked.Lock, fallen []*race.Outcome) {
 			title := text.RaceTitle(o.Race.ID, lang)
 			return o.Race.Code + " " + o.Race.ID + ": " + title + ": " + reports.Words(o.Verdicts)
 		})
-		printCure(e, o, "play.fix")
+		printCure(e, o, "run.cure")
 	}
 	e.Next("locklab explain "+fallen[0].Race.ID, "locklab run token "+fallen[0].Race.ID)
 }

@@ -34,7 +34,7 @@ func ownLock(t *testing.T) checked.Lock {
 	}
 	own := token
 	own.ID, own.Article, own.Also = "TestMyLock", "", nil
-	c := checked.Lock{Checked: &study.Checked{Test: own.ID, Nodes: 1, TTL: 9 * time.Second}, Dir: dir}
+	c := checked.Lock{Checked: &study.Checked{Test: own.ID, Nodes: 1, TTL: 9 * time.Second, Folders: []string{dir}}, Dir: dir}
 	for i, budget := range append([]string{"pause=1"}, study.SingleFaults()...) {
 		b := search.DefaultBounds()
 		b.Budget = faults.Budget(budget)

@@ -122,7 +122,7 @@ func (s *shownSearch) said() *search.Search {
 // status returns the error of a search that leaves something unknown.
 func (s *shownSearch) status() error {
 	switch r := s.Result; {
-	case r.OutOfMemory:
+	case r.OutOfMemory && s.memory > 0:
 		return noAnswer("error.cut.memory", "states", fmt.Sprint(r.States), "given", s.memory, "more", 2*s.memory)
 	case !r.Limit.IsZero():
 		return noAnswer("error.cut.by", "limit", r.Limit)

@@ -104,7 +104,7 @@ func TestPageInBrowser(t *testing.T) {
 			b.key("h") // the idea
 			b.wait(`!state.busy && state.hinted < 0 && /\?$/.test(document.querySelector("p.hint").textContent)`)
 			b.click(`Show the move`)
-			b.wait(`!state.busy && document.querySelector("p.hint").textContent === state.why && /^Move/.test(state.why)`) // there
+			b.wait(`!state.busy && document.querySelector("p.hint").textContent === state.why && /^Choose/.test(state.why)`) // there
 			b.look(name + "-level")
 			b.do(`playLevel(5)`)
 			b.wait(`!state.busy && state.level.number === 5 && !/impossible|cannot be done:/.test(document.getElementById("main").textContent)`)

@@ -215,20 +215,21 @@ func Elsewhere(s *search.Search, w search.Witness, lang string) string {
 // found if anything was, for how many clients and attempts, at which timing, and what other searches
 // of the lock have found besides.
 func Claim(s *search.Search, lang string) string {
+	words, others := allFound(s, lang)
 	switch {
 	case !s.Complete:
-		return say(lang, "certificate.cut")
+		return cut(s, lang)
 	case s.Inconclusive():
 		return say(lang, "certificate.untold", "faults", strings.Join(s.Untriggered(), ", "))
 	case s.Open != nil:
 		return say(lang, "certificate.undecided", "who", who(s.Bounds, lang), "verdicts", joined(s.Open, lang),
-			"others", othersFound(s, lang))
+			"others", others)
 	}
-	head, found, others := "certificate.proved", say(lang, "certificate.proved.none"), othersFound(s, lang)
+	head, found := "certificate.proved", say(lang, "certificate.proved.none")
 	if len(s.Witnesses) > 0 {
 		head = "certificate.found"
 	}
-	if words := s.Verdicts(); words != nil {
+	if words != nil {
 		found = say(lang, "certificate.proved.some", "verdicts", joined(words, lang))
 	}
 	switch {
@@ -241,6 +242,18 @@ func Claim(s *search.Search, lang string) string {
 	}
 	return say(lang, head, "who", who(s.Bounds, lang), "when", when(s, lang), "found", found, "others", others,
 		"if", If(s.If(), lang), "latency", s.Bounds.Latency)
+}
+
+// cut is the headline of a search that was cut short: what was found, why it ended and what to do about that.
+func cut(s *search.Search, lang string) string {
+	found, why := say(lang, "certificate.cut.none"), ""
+	if words := s.Verdicts(); words != nil {
+		found = say(lang, "certificate.cut.some", "verdicts", joined(words, lang))
+	}
+	if !s.Result.Limit.IsZero() {
+		why = say(lang, "certificate.cut.why", "limit", text.SayMessage(lang, s.Result.Limit))
+	}
+	return say(lang, "certificate.cut", "found", found, "why", why)
 }
 
 // If returns, in a language of package text, on which conditions something is claimed; "": on none.
@@ -292,10 +305,9 @@ func saysMore(o, s *search.Search) bool {
 		!slices.ContainsFunc(o.Verdicts(), func(w verdict.Word) bool { return !slices.Contains(found, w) })
 }
 
-// othersFound returns which verdicts other searches have found that s has not, and what these
-// searches were.
-func othersFound(s *search.Search, lang string) (said string) {
-	named := s.Verdicts()
+// allFound returns which verdicts s and other searches have found, and which only others have, and what these were.
+func allFound(s *search.Search, lang string) (named []verdict.Word, said string) {
+	named = s.Verdicts()
 	for _, o := range slices.Concat(s.Beside, s.Cut, s.Ways) {
 		words := slices.DeleteFunc(o.Verdicts(), func(w verdict.Word) bool { return slices.Contains(named, w) })
 		if len(words) > 0 {
@@ -304,7 +316,7 @@ func othersFound(s *search.Search, lang string) (said string) {
 				difference(s, o, lang))
 		}
 	}
-	return said
+	return named, said
 }
 
 // who returns how many clients there are and how often each wants the lock.

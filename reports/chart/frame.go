@@ -240,6 +240,7 @@ func panel(title string) *plot.Plot {
 		letter(&axis.Tick.Label, small)
 		axis.LineStyle, axis.Tick.LineStyle, axis.Tick.Length, axis.Padding = hairlines, hairlines, 3, 0
 	}
+	p.Y.Tick.Label.YAlign -= 0.1 // gonum lifts it by what is below a line, which is more than lift
 	return p
 }
 
@@ -266,12 +267,17 @@ func ruled(p *plot.Plot, upright draw.LineStyle) *plot.Plot {
 	return p
 }
 
+// columnWidth is the least one with which no name runs into the next one.
+func columnWidth(names []string) vg.Length {
+	return slices.Max(append(lists.Each(names, func(n string) vg.Length { return smallStrong.Width(n) + 10 }), 88))
+}
+
 // boxes is a frame with a cell for each line and column of names. Where it is narrow cells have their glyphs only, which
 // stand with their words at the foot.
 func (c *Chart) boxes(lang string, lines, columns []string, at func(line, column int) cell) (f frame) {
 	p := panel("")
 	name(&p.Y, -1, lines)
-	width, room, signs := vg.Length(88), 0.0, []string(nil)
+	width, room, signs := columnWidth(columns), 0.0, []string(nil)
 	if c.narrow {
 		width, room = 22, math.Ceil(float64(len(slices.MaxFunc(columns, func(a, b string) int { return len(a) - len(b) })))/4)
 	}

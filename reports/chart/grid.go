@@ -103,12 +103,18 @@ func (c *Cell) Asked() bool {
 
 // Label is the cell's text without its glyph: the gravest word, how many more
 // there are, and for how long the lock was blocked.
-func (c *Cell) Label() string {
+func (c *Cell) Label() string { return c.label("en") }
+
+func (c *Cell) label(lang string) string {
 	w := c.Word()
-	if w == verdict.Holds {
-		return "holds"
-	}
 	text := string(w)
+	if w == verdict.Holds {
+		text = "holds"
+	}
+	text = say(lang, "word.cell", "word", text, "means", say(lang, "word."+string(w)))
+	if w == verdict.Holds {
+		return text
+	}
 	if n := c.more(); n > 0 {
 		text += "+" + strconv.Itoa(n)
 	}

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"gonum.org/v1/plot/vg"
+
 	"locklab/reports"
 	"locklab/reports/internal/samples"
 	"locklab/reports/text"
@@ -157,6 +159,27 @@ func TestGridFindings(t *testing.T) {
 	}
 	if len(forms) < 6 { // lock0 fails, Each of 2, 1 of 3, 2 of 3, only lock1
 		t.Errorf("only %v were found", forms)
+	}
+}
+
+// TestPosterHasRoom: where a grid has more races than a screen has lines for, its picture is as high as their titles,
+// which have two lines each, and its cells have words of the language.
+func TestPosterHasRoom(t *testing.T) {
+	c := Of(gridChart().Result, "")
+	race := slices.Index(c.Table.names(), "race")
+	for _, r := range c.Table.Rows {
+		for n := range 3 {
+			more := slices.Clone(r)
+			more[race] = fmt.Sprint(r[race], n)
+			c.Table.Rows = append(c.Table.Rows, more)
+		}
+	}
+	p, races := c.picture(Format{Lang: "en"}), len(values("race", c.Table.records()))
+	if races < 2*mostWide || p.height < vg.Length(races*3/4)*2*smallLine { // the rest is of one lock only
+		t.Errorf("%v is too low for %d races", p.height, races)
+	}
+	if drawn := written(t, c, Format{Lang: "zh"}); !slices.Contains(drawn, "死锁") || slices.Contains(drawn, "DEADLOCK") {
+		t.Errorf("cells have other words than those of the language: %q", drawn)
 	}
 }
 

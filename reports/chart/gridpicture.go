@@ -26,10 +26,10 @@ func cellFrom(r record) Cell {
 
 // drawn is a cell of the grid as a mark; brief: its glyph only. What was not expected has a border, and a dashed one
 // what nothing was expected of.
-func (c *Cell) drawn(brief bool) cell {
+func (c *Cell) drawn(lang string, brief bool) cell {
 	m := cell{}.like(LookOf(c.Word()))
 	if !brief && c.Word() != verdict.NA {
-		m.words = c.Label()
+		m.words = c.label(lang)
 	}
 	switch {
 	case c.Uncontracted:
@@ -42,6 +42,9 @@ func (c *Cell) drawn(brief bool) cell {
 
 // raceWidth is the room for the title of a race, which has two lines.
 const raceWidth vg.Length = 200
+
+// mostWide is the number of races for whose two lines a picture of 16:9 has room.
+const mostWide = 20
 
 // drawGrid has a race a line and a lock a column; of many locks it is an overview. A race that is asked of one lock
 // only compares nothing.
@@ -61,8 +64,9 @@ func drawGrid(c *Chart, lang string) frame {
 			rows, races = append(rows, row), append(races, strings.Join(foldText(small, title, raceWidth), "\n"))
 		}
 	}
-	f.body = c.boxes(lang, races, locks, func(l, k int) cell { return rows[l][k].drawn(false) }).body
-	f.least = vg.Point{X: raceWidth + 84*vg.Length(len(locks)), Y: 22 * vg.Length(len(races)+1)}
+	boxes := c.boxes(lang, races, locks, func(l, k int) cell { return rows[l][k].drawn(lang, false) })
+	f.body, f.tall = boxes.body, len(races) > mostWide
+	f.least = vg.Point{X: raceWidth + columnWidth(locks)*vg.Length(len(locks)), Y: 22 * vg.Length(len(races)+1)}
 	return f
 }
 
@@ -95,7 +99,7 @@ func (f frame) overview(all []record, lang string) frame {
 		for _, of := range family {
 			for i, r := range of {
 				one := cellFrom(r)
-				m := one.drawn(true)
+				m := one.drawn(lang, true)
 				m.x, m.y = float64(i), -float64(len(lines))
 				marks = append(marks, m)
 			}

@@ -74,6 +74,9 @@ type span struct {
 
 type spans []span
 
+// lift is how much higher than the middle of its line a small letter is written, so that capitals are in the middle.
+const lift = smallSize / 10
+
 func (m spans) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	for _, s := range m {
@@ -95,7 +98,10 @@ func (m spans) Plot(c draw.Canvas, p *plot.Plot) {
 		if s.bold {
 			letters = bold(writing(smallSize, s.color))
 		}
-		write(c, letters, at.X+7, at.Y, s.words)
+		if s.words != "" { // no rule runs through it
+			fillBox(c, box(at.X+6, at.Y-5, at.X+8+letters.Width(s.words), at.Y+5), white)
+		}
+		write(c, letters, at.X+7, at.Y+lift, s.words)
 	}
 }
 
@@ -116,11 +122,11 @@ func (c cell) like(l Look) cell {
 }
 
 // worst gives a cell the look of the gravest verdict in rows, and its name.
-func (c cell) worst(of []record) cell {
+func (c cell) worst(lang string, of []record) cell {
 	words := lists.Each(of, func(r record) verdict.Word { return verdict.Word(r.text("verdict")) })
 	all := Cell{Verdicts: words, Triggered: true}
 	c = c.like(LookOf(all.Word()))
-	c.words = all.Label()
+	c.words = all.label(lang)
 	return c
 }
 
@@ -133,7 +139,7 @@ func (m cells) Plot(c draw.Canvas, p *plot.Plot) {
 		if one.ground != white {
 			fillBox(c, inset(at, 0.75), one.ground)
 		}
-		letters, middle := writing(smallSize, one.writing), (at.Min.Y+at.Max.Y)/2
+		letters, middle := writing(smallSize, one.writing), (at.Min.Y+at.Max.Y)/2+lift
 		if !one.quiet {
 			letters = bold(letters)
 		}

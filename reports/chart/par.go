@@ -127,7 +127,7 @@ func drawPar(c *Chart, lang string) frame {
 		harms := lists.Pick(of, func(r record) bool { return r.is("found") })
 		switch {
 		case len(harms) > 0:
-			if at = at.worst(harms); harms[0].number("par") == 0 {
+			if at = at.worst(lang, harms); harms[0].number("par") == 0 {
 				at.words += ", " + say(lang, "par.noluck")
 			}
 			return at

@@ -1,7 +1,9 @@
 package chart
 
 import (
+	"cmp"
 	"fmt"
+	"image/color"
 	"image/png"
 	"io"
 	"time"
@@ -84,3 +86,14 @@ func (p picture) pdf(w io.Writer) error {
 type outlined struct{ *vgpdf.Canvas }
 
 func (c outlined) FillString(f font.Face, at vg.Point, s string) { c.Fill(outlineOf(f, s, at)) }
+func (c outlined) SetColor(col color.Color) {
+	c.Canvas.SetColor(straight(color.NRGBAModel.Convert(cmp.Or(col, color.Color(black))).(color.NRGBA)))
+}
+
+// A straight colour is not darkened by its alpha, which a PDF applies itself.
+type straight color.NRGBA
+
+// RGBA is that of color.Color but for that.
+func (s straight) RGBA() (r, g, b, a uint32) {
+	return 0x101 * uint32(s.R), 0x101 * uint32(s.G), 0x101 * uint32(s.B), 0x101 * uint32(s.A)
+}

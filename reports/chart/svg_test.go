@@ -2,7 +2,10 @@ package chart
 
 import (
 	"bytes"
+	"compress/zlib"
 	"encoding/xml"
+	"fmt"
+	"image/color"
 	"io"
 	"strings"
 	"testing"
@@ -69,6 +72,32 @@ func TestOutlines(t *testing.T) {
 	for _, want := range []string{"fill:var(--paper,#ffffff)", "fill:#ffffff", "fill:var(--ink,#222222)", "stroke:var(--ink,#000000)", "prefers-color-scheme: dark"} {
 		if !strings.Contains(strings.ToLower(b.String()), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+}
+
+// A PDF has the colours of the picture, and their alpha beside them, not in them.
+func TestColoursOfPDF(t *testing.T) {
+	for _, c := range []color.NRGBA{vermillion, faded(vermillion, 0x30), faded(clientColor(2), 0x80)} {
+		var b bytes.Buffer
+		p := picture{width: 9, height: 9, scale: 1, draw: func(to draw.Canvas) { fillBox(to, box(0, 0, 9, 9), c) }}
+		if err := p.pdf(&b); err != nil {
+			t.Fatal(err)
+		}
+		_, stream, _ := bytes.Cut(b.Bytes(), []byte("stream\n"))
+		r, err := zlib.NewReader(bytes.NewReader(stream))
+		if err != nil {
+			t.Fatal(err)
+		}
+		drawn, _ := io.ReadAll(r) // up to the end of the stream
+		share := func(x uint8) float64 { return float64(x) / 0xff }
+		for in, want := range map[string]string{
+			string(drawn): fmt.Sprintf("%.3f %.3f %.3f rg", share(c.R), share(c.G), share(c.B)),
+			b.String():    fmt.Sprintf("/ca %.3f", share(c.A)),
+		} {
+			if !strings.Contains(in, want) {
+				t.Errorf("%v: no %q in %.300q", c, want, in)
+			}
 		}
 	}
 }

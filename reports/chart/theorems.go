@@ -138,7 +138,7 @@ func drawTheorems(c *Chart, lang string) frame {
 	f := c.boxes(lang, values("lock", all), lists.Each(budgets, head), func(l, k int) (at cell) {
 		of := by("budget", locks[l])[k]
 		if fail := lists.Pick(of, func(r record) bool { return r.text("extent") == string(study.Fails) }); fail != nil {
-			return at.worst(fail)
+			return at.worst(lang, fail)
 		}
 		narrowest := slices.MaxFunc(of, func(a, b record) int { return rank(a) - rank(b) }).text("extent")
 		at = at.like(LookOf(verdict.Unknown))

@@ -385,7 +385,7 @@ func (p *timelinePlot) messages() {
 		}
 		last[m.Client] = said
 		if m.Times > 0 { // what has a number stands before what has none
-			p.label(fmt.Sprintf("%s x%d", said, m.Times), p.x[out], beside, rooms[m.Client])
+			p.label(fmt.Sprintf("%s ×%d", said, m.Times), p.x[out], beside, rooms[m.Client])
 		} else {
 			labels = append(labels, func() { p.label(said, p.x[out], beside, rooms[m.Client]) })
 		}

@@ -34,11 +34,11 @@ func (c *WaitingChart) Assumptions(lang string) string {
 // Table has one row for each policy and number of clients.
 func (c *WaitingChart) Table() *Table { return tableBy(c.Results) }
 
-// Finding compares the handover where most clients wait. It names ways to wait only if most handovers of the one are
-// shorter than those of the other.
+// Finding compares the handover where most clients wait, in runs that came to their end. It names ways to wait only if
+// most handovers of the one are shorter than those of the other, and one that is as quick as the quickest but less fair.
 func (c *WaitingChart) Finding(lang string) string {
 	most := slices.Max(append(lists.Each(c.Results, func(r cost.Waiting) int { return r.Clients }), 0))
-	all := lists.Pick(c.Results, func(r cost.Waiting) bool { return r.Clients == most })
+	all := lists.Pick(c.Results, func(r cost.Waiting) bool { return r.Clients == most && !r.Cut })
 	if len(all) == 0 {
 		return say(lang, "waiting.nothing")
 	}
@@ -48,8 +48,15 @@ func (c *WaitingChart) Finding(lang string) string {
 		key = "waiting.finding.alike"
 	}
 	of := func(d time.Duration) string { return nanoseconds(float64(d)) }
-	return say(lang, key, "clients", thousands(most), "quick", wayOf(lang, quick.Policy), "least", of(quick.Handover),
+	said := say(lang, key, "clients", thousands(most), "quick", wayOf(lang, quick.Policy), "least", of(quick.Handover),
 		"slow", wayOf(lang, slow.Policy), "most", of(slow.Handover))
+	for _, r := range all {
+		if r.Jain != nil && quick.Jain != nil && *r.Jain < *quick.Jain-0.1 && r.Handover <= quick.Slow {
+			return say(lang, "waiting.finding.unfair", "first", said, "like", wayOf(lang, r.Policy),
+				"handover", of(r.Handover))
+		}
+	}
+	return said
 }
 
 // wayOf says how a policy waits, in a word or two.
@@ -80,11 +87,12 @@ func viewWaiting(c *Chart, _ string) *Table {
 }
 
 // drawWaiting has a line for each way to wait with most clients: the handover, of which nine of ten lie in the
-// interval, and what an entry costs. The slowest stands out.
+// interval, and what an entry costs. The slowest stands out, of those whose run came to its end.
 func drawWaiting(c *Chart, lang string) frame {
 	all := c.Table.records()
 	most := slices.Max(numbers("clients", all))
 	all = lists.Pick(all, func(r record) bool { return r.number("clients") == most })
+	ended := lists.Pick(all, func(r record) bool { return !r.is("truncated") })
 	handover, cost := numbers("handover_mean_ns", all), numbers("commands_per_entry", all)
 	quick, slow := numbers("handover_p5_ns", all), numbers("handover_p95_ns", all)
 	ways := lists.Each(all, func(r record) string {
@@ -100,17 +108,23 @@ func drawWaiting(c *Chart, lang string) frame {
 	logarithmic(&commands.X, cost, number)
 	var intervals, entries spans
 	var means dots
-	for i := range all {
-		stands := handover[i] == slices.Max(handover)
+	below := say(lang, "waiting.below", "clients", thousands(int(most)))
+	for i, r := range all {
+		sign, stands := draw.GlyphDrawer(draw.CircleGlyph{}), !r.is("truncated") && handover[i] == slices.Max(numbers("handover_mean_ns", ended))
 		s := span{y: -float64(i), color: inColor(stands), bold: stands}
 		s.from, s.to, s.width, s.words = quick[i], slow[i], 4, nanoseconds(handover[i])
+		if r.is("truncated") {
+			s.words, sign = s.words+" *", draw.RingGlyph{}
+			means = append(means, dot{x: handover[i], y: s.y, color: white, shape: draw.CircleGlyph{}})
+			below = say(lang, "waiting.below.cut", "first", say(lang, "waiting.below", "clients", thousands(int(most))))
+		}
 		intervals = append(intervals, s)
-		means = append(means, dot{x: handover[i], y: s.y, color: ink, shape: draw.CircleGlyph{}})
+		means = append(means, dot{x: handover[i], y: s.y, color: ink, shape: sign})
 		entry := span{y: s.y, to: cost[i], color: grey, shape: draw.CircleGlyph{}, words: number(math.Round(10*cost[i]) / 10)}
 		entries = append(entries, entry)
 	}
 	times.Add(intervals, means)
 	commands.Add(entries)
-	return c.tiles(say(lang, "waiting.below", "clients", thousands(int(most))), 2,
+	return c.tiles(below, 2,
 		vg.Point{X: 200, Y: 50 + vg.Length(len(ways))*map[bool]vg.Length{false: 15, true: 24}[c.narrow]}, times, commands)
 }

@@ -18,6 +18,24 @@ func TestWaitingNames(t *testing.T) {
 	}
 }
 
+// A run that was cut short is marked, and no title rests on it; what is quick but unfair is called so.
+func TestWaitingCut(t *testing.T) {
+	c := *waitingChart().Result.(*WaitingChart)
+	cut := cost.Waiting{Policy: "queue", Clients: 9, Quick: 90 * ms, Handover: 95 * ms, Slow: 99 * ms, Cut: true}
+	unfair := cost.Waiting{Policy: "jitter", Clients: 9, Quick: ms / 2, Handover: 2 * ms, Slow: 9 * ms, Jain: new(0.5)}
+	c.Results = append(slices.Clone(c.Results), cut, unfair)
+	c.Results[3].Jain = new(1.0)
+	want := "With 9 clients a released lock stays free for 50ms (polling) or 1ms (watching the one before), on average; " +
+		"polling at random: 2ms, but less fair"
+	if got := c.Finding("en"); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	drawn := written(t, Of(&c, ""), Format{Lang: "en"})
+	if !slices.Contains(drawn, "95ms *") || slices.Contains(drawn, "50ms *") {
+		t.Errorf("the run that was cut has no sign, or another one has: %q", drawn)
+	}
+}
+
 // waitingChart has two ways to wait, with two numbers of clients.
 func waitingChart() sample {
 	of := func(policy string, clients int, quick, mean, slow time.Duration) cost.Waiting {

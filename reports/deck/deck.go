@@ -118,8 +118,9 @@ func (s *slide) draw() (err error) {
 	return err
 }
 
-// question is the number of events that a question shows: until the last fault before the first verdict, or until the
-// call that this verdict is about; without a verdict until the last fault, or if there is none until a client leaves.
+// question is the number of events that a question shows: until the last fault before the first verdict, and the next
+// thing that a reader has to see, that a client is refused, or asks with the call that this verdict is about. Without a
+// verdict it is until the last fault, or if there is none until a client leaves.
 func question(o *race.Outcome) int {
 	events, first := o.History.Events, len(o.History.Events)
 	for _, f := range o.Judgement.Findings {
@@ -134,12 +135,17 @@ func question(o *race.Outcome) int {
 	if first == len(events) { // nothing is found
 		return cmp.Or(n, leaves(o, 1))
 	}
-	for call, e := range slices.Backward(events[1:first]) {
+	for call, e := range slices.Backward(events[n:first]) {
 		if e.Kind == history.Acquire && e.Client == events[first].Client {
-			return max(n, call+1)
+			first = n + call + 1
+			break
 		}
 	}
-	return max(n, first)
+	refused := slices.IndexFunc(events[n:first], func(e history.Event) bool { return e.Kind == history.Refuse })
+	if refused >= 0 {
+		return n + refused + 1
+	}
+	return first
 }
 
 // leaves is the number of events until the n-th time that a client leaves; of all events, if it never does.

@@ -13,6 +13,7 @@ import (
 	"locklab/reports/lessons"
 	"locklab/reports/text"
 	"locklab/simulator/effort"
+	"locklab/simulator/history"
 )
 
 // stage keeps what all tests play.
@@ -87,9 +88,10 @@ func wellFormed(t *testing.T, body string) {
 	}
 }
 
-// The picture of a question does not show how the run ends.
+// The picture of a question does not show how the run ends: it has no verdict, and after the last fault one client is
+// refused once at most.
 func TestQuestionsDoNotTell(t *testing.T) {
-	for _, s := range deckOf(t, "setnx-expire redlock", lessons.DeckOptions{Lang: "en"}) {
+	for _, s := range deckOf(t, "setnx setnx-expire token watchdog redlock", lessons.DeckOptions{Lang: "en"}) {
 		o := s.Run
 		if o == nil || s.Kind != lessons.Race {
 			continue
@@ -97,6 +99,17 @@ func TestQuestionsDoNotTell(t *testing.T) {
 		cut := until(o, question(o))
 		if cut.Verdicts != nil || len(cut.Judgement.Findings) != 0 || len(cut.History.Events) >= len(o.History.Events) {
 			t.Errorf("%s: %v, %d of %d events", s.Heading, cut.Verdicts, len(cut.History.Events), len(o.History.Events))
+		}
+		refused := 0
+		for _, e := range cut.History.Events {
+			if e.Kind.Fault() {
+				refused = 0
+			} else if e.Kind == history.Refuse {
+				refused++
+			}
+		}
+		if refused > 1 {
+			t.Errorf("%s: %d attempts fail in the picture", s.Heading, refused)
 		}
 		for _, f := range o.Judgement.Findings {
 			if f.Event < len(cut.History.Events)-1 {

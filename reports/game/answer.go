@@ -247,31 +247,23 @@ func (r *asked) position(choices []simulator.Choice, err error) (*Position, erro
 	return p, err
 }
 
-// told is the story of a run, without its beginning and what it means.
-func told(o *race.Outcome, lang string) []reports.Sentence {
-	return reports.Sentences(lang, o.History, verdict.Judgement{Findings: o.Judgement.Findings})[1:]
-}
-
-// did tells what a run has more than one that it goes on from: the first sentence and the last ones.
+// did tells the beginning of what a run has more than one that it goes on from.
 func did(before, after *race.Outcome) Words {
 	return sayAll(func(lang string) string {
-		var all []string
-		was := told(before, lang)
-		for i, s := range told(after, lang) {
-			if i >= len(was) || was[i] != s {
-				all, was = append(all, s.Text), was[:min(i, len(was))]
-			}
+		all := reports.Since(lang, after.History, after.Judgement.Findings, len(before.History.Events))
+		if len(all) > 4 {
+			all = append(all[:4], text.Say(lang, "play.andsoon"))
 		}
-		return text.Join(lang, "part.sentences", slices.Delete(all, min(1, len(all)), max(len(all)-3, min(1, len(all)))))
+		return text.Join(lang, "part.sentences", all)
 	})
 }
 
 // happened tells of the harm that a run has come to, and why it could.
 func happened(at *play.Position, harm verdict.Word) Words {
 	found := sayAll(func(lang string) string {
-		all := told(at.Outcome, lang)
-		n := slices.IndexFunc(all, func(s reports.Sentence) bool { return strings.HasPrefix(s.Text, string(harm)) })
-		return all[max(n, 0)].Text
+		all := reports.Since(lang, at.Outcome.History, at.Outcome.Judgement.Findings, 0)
+		n := slices.IndexFunc(all, func(s string) bool { return strings.HasPrefix(s, string(harm)) })
+		return all[max(n, 0)]
 	})
 	for _, f := range at.Outcome.Judgement.Findings {
 		if why := couldBe(at.Outcome.History, f); f.Verdict == harm && why != nil {
@@ -348,8 +340,8 @@ func (r *asked) goal() (any, error) {
 	return &Goal{harm, aim(harm)}, nil
 }
 
-// A Lost says that no fault is left and no way leads to the harm, whether or not one ever did: which move was the last
-// one, and why. Without Said the game is not lost.
+// A Lost says that no fault is left and no way leads to the harm, and why; where one ever did, which move was the last
+// one. Without Said the game is not lost.
 type Lost struct {
 	Said     Words  `json:"said,omitempty"`
 	Remember Words  `json:"remember,omitempty"`
@@ -374,14 +366,20 @@ func (r *asked) lost() (any, error) {
 	before, failed := r.game.At(r.choices[:n])
 	steps, err := r.game.Steps(r.choices[:n+1], n)
 	client := struck(r.choices[:n+1])
-	ahead, unable := r.game.Ahead(r.choices, client, true)
-	if err := cmp.Or(failed, err, unable); err != nil {
+	now, unable := r.game.Ahead(r.choices, client, false)
+	last, late := r.game.Ahead(r.choices, client, true)
+	truth, unknown := r.game.Truth(r.ctx, r.Harm)
+	if err := cmp.Or(failed, err, unable, late, unknown); err != nil {
 		return nil, err
 	}
+	why, remember := whyLost(&steps[0], client, now, last, r.Harm), words("play.remember."+string(r.Harm))
+	if truth.Known && !truth.Possible { // no move is to blame
+		return &Lost{Said: words("play.lost.vain", "why", why), Remember: remember}, nil
+	}
 	made := slices.IndexFunc(before.Moves, func(m play.Move) bool { return m.Choice == r.choices[n] })
-	l := &Lost{Move: movesOf(before)[made], Remember: words("play.remember." + string(r.Harm)),
+	l := &Lost{Move: movesOf(before)[made], Remember: remember,
 		Event: len(steps[0].Before.Events), Link: before.Trace.Link()}
-	l.Said = words("play.lost", "n", turn, "move", l.Move, "why", whyLost(&steps[0], client, ahead, r.Harm))
+	l.Said = words("play.lost", "n", turn, "move", l.Move, "why", why)
 	return l, nil
 }
 
@@ -389,7 +387,7 @@ func (r *asked) lost() (any, error) {
 func (r *asked) way() (any, error) {
 	w, none, err := r.wayOn()
 	if none != nil {
-		return &Judged{true, words("play.gaveup.none", "proved", proved(r.game, *none, r.Harm))}, nil
+		return &Judged{true, words("play.gaveup.none", "proved", proved(*none, r.Harm))}, nil
 	}
 	return r.position(w.Choices, err)
 }
@@ -447,7 +445,7 @@ func (r *asked) cannot() (any, error) {
 			return &Judged{false, words("play.can.before")}, err
 		}
 	}
-	return judge(r.game, truth, r.Harm), err
+	return judge(truth, r.Harm), err
 }
 
 func (r *asked) mend() (any, error) {

@@ -3,6 +3,7 @@ package game_test
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -44,7 +45,7 @@ func TestCannotBeDone(t *testing.T) {
 		want := l.Solution()
 		var judged game.Judged
 		ask(t, &table, game.Request{Do: "cannot", Link: start.Link, Harm: l.Harm}, &judged)
-		says := fmt.Sprintf("All %d positions were tried", want.States)
+		says := fmt.Sprintf("was tried (%d positions), if the code ", want.States)
 		if want.Possible {
 			says = fmt.Sprintf("Faults needed: %d.", want.Par)
 		}
@@ -61,7 +62,7 @@ func TestCannotBeDone(t *testing.T) {
 			t.Errorf("level %d: the hint is %+v", i+1, hint)
 		}
 		ask(t, &table, game.Request{Do: "way", Link: start.Link, Harm: l.Harm}, &judged)
-		if !judged.Right || strings.HasPrefix(judged.Said["en"], "Right") || !strings.Contains(judged.Said["en"], "positions were tried") {
+		if !judged.Right || strings.HasPrefix(judged.Said["en"], "Right") || !strings.Contains(judged.Said["en"], "was tried") {
 			t.Errorf("level %d: who gives up is told %+v", i+1, judged)
 		}
 	}
@@ -80,7 +81,7 @@ func TestGoals(t *testing.T) {
 		}
 		ask(t, &table, game.Request{Do: "move", Link: at.Link, Number: n, Harm: "OVERLAP"}, &at)
 	}
-	if end := at.End["en"]; end != "Solved in 2 moves, with 0 faults. OVERLAP: c1 and c2 are inside at the same time." ||
+	if end := at.End["en"]; end != "Solved in 2 moves, without a fault. OVERLAP: c1 and c2 are inside at the same time." ||
 		!strings.HasPrefix(at.Did["en"], "c2 assumes that the lock is its own: it enters.") {
 		t.Errorf("level 1 is solved: %q, after %q", end, at.Did["en"])
 	}
@@ -98,7 +99,7 @@ func TestGoals(t *testing.T) {
 }
 
 // Who loses is told by which move, by what closed the chance after it, and what to remember; and is led to before that move,
-// from where the harm is in reach, unless it never was.
+// from where the harm is in reach. If it never was, no move is to blame.
 func TestLost(t *testing.T) {
 	var table game.Table
 	defer table.Close()
@@ -116,21 +117,24 @@ func TestLost(t *testing.T) {
 		harm      verdict.Word
 		way, says string // no words: not lost
 	}{
-		{1, "OVERLAP", "start wake", `move 2, "c1 asks the resource": c1 leaves before anybody else gets in.`},
+		{1, "OVERLAP", "start wake", `move 2, "c1 writes": c1 leaves before anybody else gets in.`},
 		{2, "DEADLOCK", "start", ""},
 		{3, "DEADLOCK", "start answer", ""},
 		{3, "DEADLOCK", "start answer crash", `move 3, "c1 CRASH": c1's EXPIRE was already on its way. It arrives, and the key ends by itself after 10 s.`},
 		{3, "DEADLOCK", "start answer arrive crash", `move 4, "c1 CRASH": the key ends by itself after 10 s.`},
-		{5, "DEADLOCK", "start crash", `move 2, "c1 CRASH": the key ends by itself after 10 s.`},
+		{5, "DEADLOCK", "start crash", `This did not do it: the key ends by itself after 10 s.`},
 		{6, "WRONG-DEL", "start answer pause", ""},
 		{6, "WRONG-DEL", "start answer pause resume", `: when c1 releases, there is no key left to delete.`},
-		{7, "WRONG-DEL", "start answer start pause", `move 4, "c1 PAUSE": c1 asks whose the key is, finds c2's name, and leaves it alone.`},
-		{18, "DEADLOCK", "start crash", `: the lock ends together with c1.`},
+		{7, "WRONG-DEL", "start answer start pause", `move 4, "c1 PAUSE": c1 asks first, and does not delete what is not its own.`},
+		{18, "DEADLOCK", "start crash", `This did not do it: the lock ends together with c1.`},
 	} {
 		at, l := to(c.level, c.harm, c.way)
 		if said := l.Said["en"]; (c.says == "") != (said == "") || !strings.HasSuffix(said, c.says) {
 			t.Errorf("level %d after %q: told %q", c.level, c.way, said)
-		} else if said == "" {
+		} else if impossible := !play.Levels()[c.level-1].Solution().Possible; said == "" || impossible {
+			if l.Link != "" || l.Move != nil || (said != "") != (l.Remember["en"] != "") {
+				t.Errorf("level %d after %q: a move is to blame: %+v", c.level, c.way, l)
+			}
 			continue
 		}
 		var before, after game.Position
@@ -142,12 +146,38 @@ func TestLost(t *testing.T) {
 		}
 		var hint game.Hint
 		ask(t, &table, game.Request{Do: "hint", Link: l.Link, Harm: c.harm}, &hint)
-		if possible := play.Levels()[c.level-1].Solution().Possible; (hint.Move >= 0) != possible || possible && hint.Move == n {
+		if hint.Move < 0 || hint.Move == n {
 			t.Errorf("level %d after %q: it leads back to where the hint is %+v", c.level, c.way, hint)
 		}
 	}
 	if at, _ := to(2, "DEADLOCK", "start crash"); !slices.Contains(at.Verdicts, "DEADLOCK") {
 		t.Errorf("what is no choice does not play itself: %v", at.Verdicts)
+	}
+}
+
+// What is told after a move begins with what the move does, and goes on without a gap.
+func TestTold(t *testing.T) {
+	var table game.Table
+	defer table.Close()
+	for _, c := range []struct {
+		level     int
+		way, told string // client and kind of each move; what is told after the last one
+	}{
+		{2, "1start 2start 2crash", "^c2 crashes\\."},
+		{6, "1start 1pause 0pass 1resume 1answer", "^c1 sends SET .* it enters. OVERLAP.* reads .* c2 writes.* And so on\\.$"},
+		{7, "1start 1pause", "^c1 is paused .* c2 sends SET .* nil: it is refused, .* Redis removes it\\.$"},
+	} {
+		var at game.Position
+		ask(t, &table, game.Request{Do: "level", Number: c.level}, &at)
+		for _, move := range strings.Fields(c.way) {
+			n := slices.IndexFunc(at.Moves, func(m game.Move) bool { return fmt.Sprint(m.Client, m.Kind) == move })
+			link := at.Link
+			at = game.Position{}
+			ask(t, &table, game.Request{Do: "move", Link: link, Number: n, Harm: play.Levels()[c.level-1].Harm}, &at)
+		}
+		if told := at.Did["en"]; !regexp.MustCompile(c.told).MatchString(told) || strings.Contains(told, "gives up") {
+			t.Errorf("level %d after %q: told %q", c.level, c.way, told)
+		}
 	}
 }
 

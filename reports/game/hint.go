@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/reports"
 	"locklab/scenarios/play"
@@ -37,7 +38,14 @@ func hintOf(ctx context.Context, g *play.Game, at *play.Position, w play.Way, ha
 	if n < 0 || err != nil {
 		return nil, cmp.Or(err, error(i18n.Errorf("error.play.hint")))
 	}
-	return &Hint{n, ideaOf(g, steps, end-before, harm), words("play.hint", "n", n+1, "what", movesOf(at)[n])}, nil
+	idea := ideaOf(g, steps, end-before, harm)
+	for _, c := range at.Trace.Choices {
+		if c.Verb == faults.ClientClock.Verb && g.Lock.Expiry == lock.ExpiryClients {
+			key := map[bool]string{true: "play.hint.clock.fast", false: "play.hint.clock.slow"}[c.D > 0]
+			idea = words(key, "client", clientName(c.Client))
+		}
+	}
+	return &Hint{n, idea, words("play.hint", "n", n+1, "what", movesOf(at)[n])}, nil
 }
 
 // ideaOf is the idea of the first move of a way, which makes so many of its steps: what matters in the move, or else
@@ -180,16 +188,20 @@ func faultWords(g *play.Game, s *play.Step, later bool) Words {
 
 // nextCommand is the command that a client would send next, were it not for a fault; "": none.
 func nextCommand(g *play.Game, s *play.Step) string {
-	ahead, err := g.Ahead(s.Past, int(s.Choice.Client), false)
+	client, next := int(s.Choice.Client), ""
+	ahead, err := g.Ahead(s.Past, client, false)
 	if err != nil {
 		return ""
 	}
-	for _, e := range ahead.Events[len(s.Before.Events):] {
-		if e.Kind == history.Send && e.Client == int(s.Choice.Client) && len(e.Cmd) > 0 {
-			return reports.Command(e.Cmd, ahead.Key)
+	for n, e := range ahead.Events {
+		if n == len(s.Before.Events) && s.Choice != faults.PauseUnsentOf(client) {
+			next = "" // what was sent has left
+		}
+		if e.Kind == history.Send && e.Client == client && len(e.Cmd) > 0 && (n < len(s.Before.Events) || next == "") {
+			next = reports.Command(e.Cmd, ahead.Key)
 		}
 	}
-	return ""
+	return next
 }
 
 // struckWords is the state of what a fault strikes: of the client, or of the client that is inside by a server's key.
@@ -234,9 +246,24 @@ func struck(choices []simulator.Choice) (client int) {
 	return client
 }
 
-// whyLost says why a harm is out of reach after a step: the first of what happens to a client then that keeps it from
-// happening, if that client goes on only when all others are done.
-func whyLost(s *play.Step, client int, ahead *history.History, harm verdict.Word) Words {
+// whyLost says why a harm is out of reach after a step, where a client goes on at once, and where it goes on only when
+// all others are done: what keeps it from happening, if that is the same in both, or else what holds in both.
+func whyLost(s *play.Step, client int, atOnce, last *history.History, harm verdict.Word) Words {
+	key, why := closed(s, client, atOnce, harm)
+	other, late := closed(s, client, last, harm)
+	switch finds := []string{"asked", "nothing"}; {
+	case key != other && slices.Contains(finds, key) && slices.Contains(finds, other):
+		return words("play.lost.asks", "client", clientName(client))
+	case why["en"] == late["en"] && why != nil:
+		return why
+	case s.Choice.Verb < simulator.FaultVerb:
+		return words("play.lost.late")
+	}
+	return words("play.lost.met", "state", struckWords(s))
+}
+
+// closed is the first of what happens to a client after a step that keeps a harm from happening; "": nothing.
+func closed(s *play.Step, client int, ahead *history.History, harm verdict.Word) (key string, why Words) {
 	sent := ""
 	for n := len(s.Before.Events); client > 0 && n < len(ahead.Events); n++ {
 		past, e := *ahead, &ahead.Events[n]
@@ -249,14 +276,11 @@ func whyLost(s *play.Step, client int, ahead *history.History, harm verdict.Word
 			if key == "sent" {
 				left = e.Until - e.At
 			}
-			return words("play.lost."+key, "client", clientName(client), "command", sent, "left", seconds(left),
+			return key, words("play.lost."+key, "client", clientName(client), "command", sent, "left", seconds(left),
 				"owner", clientName(other))
 		}
 	}
-	if s.Choice.Verb < simulator.FaultVerb {
-		return words("play.lost.late")
-	}
-	return words("play.lost.met", "state", struckWords(s))
+	return "", nil
 }
 
 // closes is the key of the text for an event after a step that keeps a harm from happening, and the owner of the key;

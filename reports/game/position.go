@@ -140,21 +140,20 @@ type Judged struct {
 }
 
 // judge judges the answer that a harm, "" for any, cannot be brought about.
-func judge(g *play.Game, truth play.Truth, harm verdict.Word) *Judged {
+func judge(truth play.Truth, harm verdict.Word) *Judged {
 	switch {
 	case !truth.Known:
 		return &Judged{false, words("play.unknown", "states", truth.States)}
 	case truth.Possible:
 		return &Judged{false, words("play.can", "faults", truth.Par)}
 	}
-	return &Judged{true, words("play.right", "proved", proved(g, truth, harm))}
+	return &Judged{true, words("play.right", "proved", proved(truth, harm))}
 }
 
 // proved says what a search has proved of a harm, "" for any.
-func proved(g *play.Game, truth play.Truth, harm verdict.Word) Words {
+func proved(truth play.Truth, harm verdict.Word) Words {
 	never := words("play.never." + cmp.Or(string(harm), "any"))
-	return words("play.proved", "never", never, "clients", counted("client", g.Bounds.Clients),
-		"attempts", counted("attempt", g.Bounds.Attempts), "faults", orNone(g.Bounds.Budget), "states", truth.States)
+	return words("play.proved", "never", never, "states", truth.States)
 }
 
 // rules says who plays, how often and with what times, and what is unusual.
@@ -171,9 +170,10 @@ func rules(g *play.Game) Words {
 			all = append(all, words("play.rules."+key, "work", work, "lease", seconds(b.TTL), "nodes", b.Nodes))
 		}
 	}
-	inTime, lease := b.Timing != search.AnyTiming, g.Lock.Expiry != lock.ExpiryNone
+	inTime, session := b.Timing != search.AnyTiming, g.Lock.Expiry == lock.ExpirySession
 	say(inTime, "work")
-	say(inTime && lease, "lease")
+	say(inTime && !session && g.Lock.Expiry != lock.ExpiryNone, "lease")
+	say(inTime && session, "session")
 	say(!inTime, "any")
 	say(b.Nodes > 1, "nodes")
 	say(b.Fenced, "fenced")

@@ -3,9 +3,7 @@ package game
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -104,22 +102,20 @@ func whereabouts(o *played, client, n int) Words {
 		switch e := &o.History.Events[i]; {
 		case e.Client != client:
 		case i < n && e.Kind == history.Crash:
-			key, when = "quiz.inside.crashed", secondsAt(e.At)
+			key, when = "quiz.inside.crashed", millisAt(e.At)
 		case i < n && e.Kind == history.Leave:
-			key, when = "quiz.inside.left", secondsAt(e.At)
+			key, when = "quiz.inside.left", millisAt(e.At)
 		case i < n && inside && e.Kind == history.Enter && o.state(i).stage(client) != verdict.Inside:
-			key, when = "quiz.inside.since", secondsAt(e.At)
+			key, when = "quiz.inside.since", millisAt(e.At)
 		case i >= n && e.Kind == history.Enter && when == "":
-			key, when = "quiz.inside.later", secondsAt(e.At)
+			key, when = "quiz.inside.later", millisAt(e.At)
 		}
 	}
 	return words(key, "client", clientName(client), "time", when)
 }
 
-// secondsAt is an instant in seconds, to a tenth.
-func secondsAt(t time.Duration) string {
-	return strconv.FormatFloat(math.Round(t.Seconds()*10)/10, 'f', -1, 64)
-}
+// millisAt is an instant in the unit of the axis of a picture.
+func millisAt(t time.Duration) string { return reports.Millis(t, 0) }
 
 // asking are the commands whose answer depends on a circumstance alone, with the keys of their rules.
 var asking = map[string]string{
@@ -247,13 +243,17 @@ func found(o *played, s *served) (said Words, how string) {
 		how = "unknown"
 	}
 	state := "quiz.found." + how
+	if how == "jumped" {
+		how = "ended"
+	}
 	if k.Held && k.Owner > 0 && k.Until != history.Forever {
 		state += ".lease"
 	}
 	return words(state, "key", key, "client", clientName(client), "time", when, "left", seconds(k.Until-now)), how
 }
 
-// freed says why a key is free: its lease has ended, or who removed it, or that the server has lost it; and when.
+// freed says why a key is free: its lease has ended, by itself or as the server's clock jumped, or who removed it, or
+// that the server has lost it; and when.
 func freed(o *played, s *served) (how string, client int, time string) {
 	for i := s.apply - 1; i >= 0; i-- {
 		e := &o.History.Events[i]
@@ -261,15 +261,25 @@ func freed(o *played, s *served) (how string, client int, time string) {
 			continue
 		}
 		switch before := o.state(i).owner(e.Node); {
+		case e.Kind == history.Expire && before > 0 && o.jumped(i):
+			return "jumped", before, millisAt(e.At)
 		case e.Kind == history.Expire && before > 0:
-			return "ended", before, secondsAt(e.At)
+			return "ended", before, millisAt(e.At)
 		case e.Kind == history.Change && e.Key == o.History.Key && e.After == "" && e.Client > 0:
-			return "removed", e.Client, secondsAt(e.At)
+			return "removed", e.Client, millisAt(e.At)
 		case e.Kind == history.Failover || e.Kind == history.Up || e.Kind == history.Down:
-			return "lost", 0, secondsAt(e.At)
+			return "lost", 0, millisAt(e.At)
 		}
 	}
 	return "free", 0, ""
+}
+
+// jumped reports whether the clock of a server was set in the instant of the event at index n.
+func (p *played) jumped(n int) bool {
+	events := p.History.Events
+	return slices.ContainsFunc(events[:n], func(e history.Event) bool {
+		return e.Kind == history.ClockStep && e.Node == events[n].Node && e.At == events[n].At
+	})
 }
 
 // once is the beginning: there is one question about a run.
@@ -314,7 +324,7 @@ func finding(o *played) Words {
 	for _, f := range o.Judgement.Findings {
 		if f.Verdict == o.worst() && f.Event < len(o.History.Events) && !f.Forever {
 			at := o.History.Events[f.Event].At
-			return words("quiz.finding", "time", secondsAt(at), "what", inWords(f.Verdict))
+			return words("quiz.finding", "time", millisAt(at), "what", inWords(f.Verdict))
 		}
 	}
 	return words("quiz.finding.only", "what", inWords(o.worst()))

@@ -130,6 +130,17 @@ func TestReasons(t *testing.T) {
 	}
 }
 
+// Where the server's clock jumped, that is the cause of a lease that ended.
+func TestClockThatJumped(t *testing.T) {
+	c := Cell{"token", "clock-jump"}
+	q := NewQuiz(1, Scope{}).causeAt(c, 0)
+	for _, a := range q.Answers {
+		if why := a.Why["en"]; a.Right != strings.Contains(why, "the server's clock jumped at 1001 ms, and with it c1's lease ended") {
+			t.Errorf("%s, right %t: %s", a.Said["en"], a.Right, why)
+		}
+	}
+}
+
 // Letters and numbers both answer.
 func TestChosenBy(t *testing.T) {
 	for line, want := range map[string]int{"a": 0, "1": 0, "d": 3, "4": 3, "": -1, "0": -1, "ab": -1, "?": -1} {

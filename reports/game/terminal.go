@@ -182,10 +182,12 @@ func (t *Session) show(p *Position) {
 	}
 	if t.harm != "" && p.End == nil {
 		if lost, ok := t.ask(Request{Do: "lost"}).(*Lost); ok && lost.Said != nil {
-			t.before = lost
 			t.out.tell("", lost.Said)
 			t.out.tell("  "+t.out.Say("play.learn")+" ", lost.Remember)
-			t.out.Sentence("play.lost.back")
+			if lost.Link != "" {
+				t.before = lost
+				t.out.Sentence("play.lost.back")
+			}
 			t.out.Printf("\n")
 		}
 	}

@@ -58,12 +58,9 @@ func join(key string, parts ...Words) Words {
 // clientName returns the name of a client, from 1.
 func clientName[N int | int8](client N) string { return fmt.Sprintf("c%d", client) }
 
-// counted returns a number of something: its text has the form of one, and of several.
+// counted returns a number of something: its text has the form of none, of one, or of several.
 func counted(of string, n int) Words {
-	if n == 1 {
-		return words("play.one." + of)
-	}
-	return words("play.many."+of, "n", n)
+	return words("play."+[]string{"none", "one", "many"}[min(n, 2)]+"."+of, "n", n)
 }
 
 // budgeted says what a player may do with a fault of a budget.

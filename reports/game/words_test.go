@@ -2,16 +2,21 @@ package game
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"locklab/faults"
+	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios/play"
 	"locklab/scenarios/race"
 	"locklab/simulator"
 	"locklab/simulator/effort"
+	"locklab/simulator/history"
+	"locklab/simulator/verdict"
 )
 
 // What a dead client had sent is worded by the message, and nothing else of a dead client is offered.
@@ -118,6 +123,98 @@ func TestHintsSolveLevels(t *testing.T) {
 	if slices.Sort(counted); counted[len(counted)/2] > 5 {
 		t.Errorf("half of the levels take more than five moves: %v", counted)
 	}
+}
+
+// What is said in random games is true: a hint names the command that the client sends next on the way of the hint; and
+// who asks before it deletes, or finds no key, does so in random runs from where the game is lost.
+func TestSaidIsTrue(t *testing.T) {
+	random, commands, reasons := rand.New(rand.NewPCG(1, 1)), 0, 0
+	for _, n := range []int{3, 6, 7, 7} {
+		l := must(play.LevelAt(n))(t)
+		g := must(l.Game(t.Context()))(t)
+		for range 12 {
+			at := must(g.Forward(t.Context(), nil, l.Harm))(t)
+			for p := must(g.At(at))(t); len(p.Moves) > 0 && !p.Has(l.Harm); p = must(g.At(at))(t) {
+				w := must(g.Way(t.Context(), at, l.Harm))(t)
+				if w.Choices != nil {
+					commands += namesNext(t, g, p, w, l.Harm)
+				} else if p.Used() > 0 {
+					reasons += reasonHolds(t, g, at, l.Harm, random)
+					break
+				}
+				m := p.Moves[random.IntN(len(p.Moves))]
+				if m.Fault { // later is better
+					m = p.Moves[random.IntN(len(p.Moves))]
+				}
+				at = must(g.Forward(t.Context(), append(slices.Clip(at), m.Choice), l.Harm))(t)
+			}
+		}
+		g.Close()
+	}
+	if commands == 0 || reasons == 0 {
+		t.Errorf("%d commands and %d reasons: nothing was tested", commands, reasons)
+	}
+}
+
+// namesNext counts the commands that a hint names, and compares them with what its client sends on the way.
+func namesNext(t *testing.T, g *play.Game, p *play.Position, w play.Way, harm verdict.Word) (n int) {
+	t.Helper()
+	said := must(hintOf(t.Context(), g, p, w, harm))(t).Idea["en"]
+	_, named, found := strings.Cut(said, "next command is ")
+	_, _, way, err := g.Next(t.Context(), p, w, harm)
+	steps := must(g.Steps(way.Choices, len(p.Trace.Choices)))(t)
+	at := slices.IndexFunc(steps, func(s play.Step) bool { return s.Choice.Verb == faults.Pause.Verb })
+	if err != nil || !found || at < 0 {
+		return 0
+	}
+	kind, client := history.Send, int(steps[at].Choice.Client)
+	if steps[at].Choice == faults.PauseUnsentOf(client) {
+		kind = history.Apply
+	}
+	for _, s := range steps[at+1:] {
+		for _, e := range s.Events() {
+			if command := reports.Command(e.Cmd, s.Run.Key); n == 0 && e.Kind == kind && e.Client == client && len(e.Cmd) > 0 {
+				if n++; !strings.HasPrefix(named, command+"?") && !strings.HasPrefix(named, command+".") {
+					t.Errorf("after %v: %q, and on the way follows %s", p.Trace.Choices, said, command)
+				}
+			}
+		}
+	}
+	return n
+}
+
+// reasonHolds counts the reasons that it compares with a random run from where a game is lost.
+func reasonHolds(t *testing.T, g *play.Game, at []simulator.Choice, harm verdict.Word, random *rand.Rand) int {
+	t.Helper()
+	r := &asked{Request: Request{Harm: harm}, ctx: t.Context(), game: g, choices: at}
+	said := must(r.lost())(t).(*Lost).Said["en"]
+	about := regexp.MustCompile(`(when c\d releases, there is|c\d asks whose the key is|c\d asks first)`).FindString(said)
+	if about == "" {
+		return 0
+	}
+	client := int(about[strings.IndexAny(about, "123")] - '0')
+	from := len(must(g.At(at))(t).Outcome.History.Events)
+	for p := must(g.At(at))(t); len(p.Moves) > 0; p = must(g.At(at))(t) {
+		if m := p.Moves[random.IntN(len(p.Moves))]; m.Choice.Verb != simulator.GiveUp || len(p.Moves) == 1 {
+			at = append(slices.Clip(at), m.Choice)
+		}
+	}
+	h := must(g.At(at))(t).Outcome.History
+	for n, e := range h.Events {
+		past := *h
+		past.Events = h.Events[:n]
+		s := stateOf(&past)
+		if n < from || e.Kind != history.Apply || e.Client != client || s.stage(client) != verdict.Releasing {
+			continue
+		}
+		owner := s.owner(1)
+		if strings.Contains(said, "no key left") && owner != 0 || strings.Contains(said, "asks") && e.Cmd[0] != "GET" ||
+			strings.Contains(said, "finds") && (owner == 0 || owner == client) {
+			t.Errorf("%q, but at %v the key is that of %d", said, at, owner)
+		}
+		break
+	}
+	return 1
 }
 
 // hinted checks the words of a hint.

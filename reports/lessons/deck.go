@@ -573,7 +573,8 @@ func (d *deckMaker) quiz() {
 	}
 	locks := unique(lists.Each(cells, func(c game.Cell) string { return c.Lock }))
 	places, right, about := rand.New(rand.NewPCG(d.Seed, 0)).Perm(4), map[int]int{}, map[string]int{}
-	quiz := game.NewQuiz(d.Seed, game.Scope{Cells: cells})
+	known := lists.Each(algorithms.Milestones(), func(e lock.Entry) string { return e.ID })
+	quiz := game.NewQuiz(d.Seed, game.Scope{Cells: cells, Locks: unique(append(known, locks...))})
 	for n := 1; n <= d.Questions; {
 		q, err := quiz.Next()
 		if errors.As(err, new(*game.NoQuestionError)) || d.m.failed(err) {
@@ -586,6 +587,9 @@ func (d *deckMaker) quiz() {
 		of := lists.Pick(places, func(i int) bool { return i < len(q.Answers) })
 		at := slices.MinFunc(of, func(a, b int) int { return right[a] - right[b] })
 		was := slices.IndexFunc(q.Answers, func(a game.Answer) bool { return a.Right })
+		if q.Kind == "prevents" {
+			d.reason(q.Answers[was].Why, o.Race)
+		}
 		q.Answers[at], q.Answers[was] = q.Answers[was], q.Answers[at]
 		right[at]++
 		about[o.Lock.ID]++
@@ -596,6 +600,12 @@ func (d *deckMaker) quiz() {
 		d.slides[len(d.slides)-1].Choices = q.Answers
 		n++
 	}
+}
+
+// reason adds to why a change helps in a race what helps there.
+func (d *deckMaker) reason(why game.Words, sc race.Race) {
+	mends := sentences(strings.Join(d.m.lines(d.Lang, "race."+sc.ID+".mends"), " "), 1)
+	why[d.Lang] = text.Join(d.Lang, "part.sentences", []string{why[d.Lang], mends})
 }
 
 // end adds what to remember.

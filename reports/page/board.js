@@ -23,7 +23,7 @@ const byFamily = (locks = DATA.locks, next) => [...(next ? [[say("play.fix"), [[
 function tell(text, bad = false) {
   const m = document.getElementById("message");
   m.textContent = text;
-  m.className = bad ? "bad" : text && text === plain(state.at?.did) && state.view === "game" ? "unseen" : ""; // it stands beside the moves
+  m.className = bad ? "bad" : text && [state.at?.did, state.proved?.said].some((w) => text === plain(w)) && state.view === "game" ? "unseen" : ""; // it stands beside the moves
 }
 
 // ---- the line of what was asked for --------------------------------------------------

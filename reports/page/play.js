@@ -7,11 +7,11 @@ const wrong = (level) => Number(keep.get("wrong." + level.id)); // how often it 
 const course = DATA.levels.filter((l) => !l.more);
 
 function drawLevels() {
-  const one = (l) => el("li", button([el("span", String(l.number)), el("b", own(l.title)), el("span.tick", best(l) ? "✓" : ""), el("small.code", l.lock)], () => playLevel(l.number)));
-  const solved = course.filter(best).length, ahead = course.find((l) => !best(l)) ?? course[0], costs = DATA.levels.reduce((n, l) => n + wrong(l), 0);
+  const one = (l) => el("li", button([el("span", String(l.number)), el("b", own(l.title)), el("span.tick", best(l) ? "✓" : keep.get("seen." + l.id) ? say("board.seen") : ""), el("small.code", l.lock)], () => playLevel(l.number)));
+  const solved = course.filter(best).length, goes = state.level && state.at.steps > 0 && !over(), ahead = goes ? state.level : course.find((l) => !best(l)) ?? course[0], costs = DATA.levels.reduce((n, l) => n + wrong(l), 0);
   show(el("div.hero", el("div", el("h2", say("board.hero")), el("p", say("board.intro")),
-    button(say(solved ? "board.goon" : "board.begin", { n: ahead.number }), () => playLevel(ahead.number), ".main"),
-    el("p", el("progress", { max: course.length, value: solved, ariaLabel: say("board.levels") }), " ", say("board.progress", { n: solved, of: course.length }), costs ? say("board.wrongs", { n: costs }) : "")),
+    button(say(solved || goes ? "board.goon" : "board.begin", { n: ahead.number }), () => (goes ? open("game") : playLevel(ahead.number)), ".main"),
+    el("p", el("progress", { max: course.length, value: solved, ariaLabel: say("board.levels") }), " ", say("board.progress", { n: solved, of: course.length }), costs ? " " + say("board.wrongs", { n: costs }) : "")),
   el("figure", drawRun(DATA.shown), el("figcaption.faint", say("board.race")))),
   el("h2", say("board.levels")), el("ol.levels", course.map(one)),
   el("details", el("summary", say("board.levels.more")), el("ol.levels", DATA.levels.filter((l) => l.more).map(one))));
@@ -102,6 +102,7 @@ function play(at, goal, level) {
 // step makes a request about the position, whose answer is the next one.
 async function step(request) {
   const before = state.at.moving.at.length, at = await engine.ask({ link: state.at.link, harm: state.harm, ...request });
+  if (request.do === "way" && state.level && !best(state.level)) keep.set("seen." + state.level.id, "yes");
   if (!at.link) { state.gaveUp = at.said; return proved(at); } // there is no way
   if (request.do === "way") state.gaveUp = at.end;
   Object.assign(state, { mended: null, at, idea: null, hinted: -1, why: "", judged: "", lost: null, came: performance.now() });
@@ -166,6 +167,7 @@ function proved(judged) {
   return own(judged.said);
 }
 const [undo, giveUp, hint, never] = [back, shortest, advice, cannot].map((what) => () => work(what, { loose: what !== back }));
+const sure = () => (state.sure === state.at.link ? giveUp() : (state.sure = state.at.link, redraw())); // it is asked first
 const next = () => state.level && state.level.number < DATA.levels.length && playLevel(state.level.number + 1);
 const again = () => (state.level ? playLevel(state.level.number) : visit(async () => findGoal(await engine.ask({ do: "again", link: state.at.link }), state.harm)));
 const mend = (lock) => work(async () => {
@@ -189,7 +191,7 @@ function gameKey(key) {
   if (number >= 0) return state.at.moves[number] ? step({ do: "move", number }) : undefined;
   if (key === "u") return state.at.steps ? back() : undefined;
   if ("hcg".includes(key)) return over() ? undefined : { h: advice, c: cannot, g: shortest }[key]();
-  if (key === "b") return state.share.then(() => (state.lost ? regain() : say("board.nokey", { key })));
+  if (key === "b") return state.share.then(() => (state.lost?.link ? regain() : say("board.nokey", { key })));
   if (key !== "n" || !over() || !state.level || state.level.number >= DATA.levels.length) return undefined;
   return onlyHere(() => openLevel(state.level.number + 1));
 }
@@ -231,7 +233,7 @@ function drawGame() {
   const acts = at.moves.map((m) => ({ client: 0, node: 0, message: 0, ...m, said: plain(m.said), go: () => take(m) }));
   const times = (n) => say(n === 1 ? "play.one.time" : "play.many.time", { n });
   const tools = at.faults.map((f) => say(f.used < f.most ? "board.tool" : "board.tool.used", { tool: own(f.title), left: times(f.most - f.used) }) + " ");
-  const marks = lost ? [...(at.moving.marks ?? []), { e: Math.min(lost.event, at.moving.at.length - 1), s: say("board.lost") }] : at.moving.marks;
+  const marks = lost?.link ? [...(at.moving.marks ?? []), { e: Math.min(lost.event, at.moving.at.length - 1), s: say("board.lost") }] : at.moving.marks;
   show(
     el("h2", level ? `${level.number}. ${own(level.title)} ` : "", el("span.code", at.lock), level ? "" : ": " + own(at.title)),
     board && el("details.board", { open: !state.folded, ontoggle: (e) => { state.folded = !e.target.open; } }, el("summary", say("board.code")), el("pre", { tabIndex: 0 }, board.code)),
@@ -243,26 +245,25 @@ function drawGame() {
       el("div.side",
         el("h3.choices", say("board.choices")), drawMoves(at),
         el("div.row", button(say("board.undo"), undo), over() ? null : [button(say(state.idea ? "board.hint.move" : "board.hint"), hint),
-          button(say("board.cannot"), never), button(say("board.giveup"), giveUp)], button(say("board.restart"), again)),
-        state.judged && el("p.judged", state.judged),
+          button(say("board.cannot"), never), button(say(state.sure === at.link ? "board.giveup.sure" : "board.giveup"), sure)], button(say("board.restart"), again)),
+        state.why && el("p.hint", state.why), state.judged && el("p.judged", state.judged),
         el("details", { open: state.coded, ontoggle: (e) => { state.coded = e.target.open; } }, el("summary", say("board.realcode")), code))));
 }
 
 // drawLost says which move lost and why, and leads back to before it.
 const drawLost = (lost) => el("div.end.harmful", el("p", plain(lost.said)), el("p", el("b", say("play.learn") + " "), own(lost.remember)),
-  el("div.row", button(say("board.back", { move: plain(lost.move) }), () => work(regain), ".main"), button(say("board.perhaps"), never)));
+  el("div.row", lost.link && button(say("board.back", { move: plain(lost.move) }), () => work(regain), ".main"), button(say("board.perhaps"), never)));
 
 function drawMoves(at) {
   if (!at.moves.length) return el("p", say("board.over"));
-  const why = () => el("p.hint", state.why);
-  return el("ol.moves", state.why && state.hinted < 0 ? why() : null, at.moves.map((m, i) => el("li", i === state.hinted ? why() : null,
+  return el("ol.moves", at.moves.map((m, i) => el("li",
     button([el("kbd", String(i + 1)), el("span", plain(m.said)), el("small", m.fault ? say("board.fault") : "")], () => take(m),
       (m.fault ? ".fault" : "") + (i === state.hinted ? ".hinted" : "")))));
 }
 
 function drawEnd() {
   const { level } = state, after = level && DATA.levels[level.number];
-  return el(state.gaveUp ? "div.end" : "div.end.won", el("p", plain(state.proved?.said ?? state.gaveUp ?? state.at.end)),
+  return el(state.gaveUp ? "div.end.given" : "div.end.won", el("p", plain(state.proved?.said ?? state.gaveUp ?? state.at.end)),
     level && el("p", el("b", say("play.learn") + " "), own(level.learn)),
     after && button(say("board.next", { title: own(after.title) }), next, ".main"),
     level?.number === course.length && el("p", say("board.own"), " ", el("code", "locklab check ./mylock")),

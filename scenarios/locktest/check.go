@@ -19,6 +19,7 @@ import (
 	"locklab/simulator/bubble"
 	"locklab/simulator/child"
 	"locklab/simulator/explore"
+	"locklab/simulator/i18n"
 	"locklab/simulator/process"
 	"locklab/simulator/verdict"
 )
@@ -66,8 +67,8 @@ func Check(t *testing.T, b Bounds, client func(*Client), finds ...string) {
 		t.Fatal(explain(err))
 	}
 	p.report(found.data)
-	p.judge(found, all)
 	t.Log(brief(found.certificate))
+	p.judge(found, all)
 	if !testing.Verbose() && !t.Failed() { // t.Log is silent then
 		fmt.Println(language().Each(found.headline))
 	}
@@ -161,18 +162,18 @@ func seedable(t *testing.T) (err error) {
 }
 
 // cutBy returns why a search is not complete.
-func (p *plan) cutBy(s *search.Search) string {
+func (p *plan) cutBy(s *search.Search) i18n.Message {
 	switch {
 	case p.late:
-		return tell("locktest.cut.time", "time", p.bounds.MaxTime.String(), "states", fmt.Sprint(s.States))
+		return i18n.New("locktest.cut.time", "time", p.bounds.MaxTime, "states", s.States)
 	case s.OutOfMemory:
-		return tell("locktest.cut.memory", "bytes", fmt.Sprint(p.bounds.MaxBytes), "states", fmt.Sprint(s.States))
+		return i18n.New("locktest.cut.memory", "bytes", p.bounds.MaxBytes, "states", s.States)
 	case s.Bounds.Timing == search.AnyTiming && p.Dated:
-		return tell("locktest.cut.timed", "states", fmt.Sprint(s.States))
+		return i18n.New("locktest.cut.timed", "states", s.States)
 	case s.Limit.IsZero():
-		return tell("locktest.cut", "states", fmt.Sprint(s.Bounds.MaxStates))
+		return i18n.New("locktest.cut", "states", s.Bounds.MaxStates)
 	}
-	return language().Message(s.Limit)
+	return s.Limit
 }
 
 // replay plays the choices of a link.

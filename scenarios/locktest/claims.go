@@ -1,6 +1,7 @@
 package locktest
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -87,9 +88,32 @@ func (c claim) contradicted(a answer) string {
 	return ""
 }
 
+// unclaimed returns what a test that claims nothing may claim: what was found; "": nothing, or it claims something.
+func unclaimed(found *findings, all []claim) string {
+	var words []string
+	for _, c := range all {
+		switch w := found.of(c.word).witness; {
+		case c.par != never:
+			return ""
+		case w != nil && w.Par == 1:
+			words = append(words, string(c.word))
+		case w != nil:
+			words = append(words, fmt.Sprintf("%s@%d", c.word, w.Par))
+		}
+	}
+	return strings.Join(words, " ")
+}
+
 // judge compares what was found out with the claims: each in a test of its own, but for those that are open.
 func (p *plan) judge(found *findings, all []claim) {
 	var open []claim // the search was cut
+	first := unclaimed(found, all)
+	if first != "" {
+		p.t.Error(say(text.Errorf("error.own.unclaimed", "test", p.t.Name(), "claim", first)))
+	}
+	if found.data != nil {
+		found.data.Unclaimed = first
+	}
 	for _, c := range all {
 		a := found.of(c.word)
 		if a.open {
@@ -97,7 +121,11 @@ func (p *plan) judge(found *findings, all []claim) {
 			continue
 		}
 		p.t.Run(string(c.word), func(t *testing.T) {
-			if why := c.contradicted(a); why != "" && a.witness != nil {
+			why := c.contradicted(a)
+			if first != "" && a.witness != nil {
+				why = tell("locktest.judge.unclaimed")
+			}
+			if why != "" && a.witness != nil {
 				t.Error(p.broken(*a.witness, why))
 			} else if why != "" {
 				t.Error(why)

@@ -41,8 +41,8 @@ type section struct {
 // exception is the panic of a section that is to fail.
 type exception struct{}
 
-// Addr is the address of server n, from 1, for Dial. Bounds.Servers says how many there
-// are. Code that speaks ZooKeeper's protocol has an ensemble at Addr(1).
+// Addr is the address of server n, from 1, for Dial: one at which no real server can listen. Bounds.Servers says how
+// many there are. Code that speaks ZooKeeper's protocol has an ensemble at Addr(1).
 func (c *Client) Addr(n int) string {
 	servers := c.runner.bounds.Servers
 	if n > servers {

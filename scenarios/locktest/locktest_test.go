@@ -381,10 +381,10 @@ func TestCutShort(t *testing.T) {
 	few, short, small := usual, usual, Bounds{Clients: 3, Budget: "crash=1,pause=1", TTL: ttl, AnyTiming: true}
 	few.MaxStates, short.MaxTime, small.MaxBytes = 100, time.Nanosecond, 8<<20
 	for want, b := range map[string]Bounds{
-		"Bounds.MaxStates is 100": few, "states processors had worked for 1ns": short, "more than 8388608 bytes": small,
+		"Bounds.MaxStates is 100": few, "try Attempts: 1, raise Bounds.MaxTime": short, "more than 8388608 bytes": small,
 	} {
-		if p, s := searched(t, b, setNX); s.Complete || !strings.Contains(p.cutBy(s), want) {
-			t.Errorf("complete %t, cut short by %q", s.Complete, p.cutBy(s))
+		if p, s := searched(t, b, setNX); s.Complete || !strings.Contains(headline(p, s, "en"), want) {
+			t.Errorf("complete %t, %s", s.Complete, headline(p, s, "en"))
 		}
 	}
 	p, _ := searched(t, few, setNX)
@@ -558,5 +558,22 @@ func TestBeside(t *testing.T) {
 	p, s = both(Bounds{Clients: 2, Attempts: 1, Budget: "crash=1", TTL: ttl}, func(c *Client) { lockWith(c, c.Token(), compareAndDelete) })
 	if first, _, _ := strings.Cut(p.certificate(s, "en"), "\n"); !strings.Contains(first, "in lockstep and at any timing, no failure") {
 		t.Error(first)
+	}
+}
+
+// TestUnclaimed: a test that claims nothing is told what to claim, and one that claims something is not.
+func TestUnclaimed(t *testing.T) {
+	found := &findings{of: func(w verdict.Word) (a answer) {
+		if par, is := map[verdict.Word]int{verdict.Overlap: 1, verdict.Orphan: 2}[w]; is {
+			a.witness = &search.Witness{}
+			a.witness.Par = par
+		}
+		return a
+	}}
+	for claims, want := range map[string]string{"": "OVERLAP ORPHAN@2", "OVERLAP": ""} {
+		all := racetest.Must(claimed([]string{claims}, []verdict.Word{verdict.Overlap, verdict.Orphan, verdict.Deadlock}))(t)
+		if is := unclaimed(found, all); is != want {
+			t.Errorf("with the claim %q it proposes %q, want %q", claims, is, want)
+		}
 	}
 }

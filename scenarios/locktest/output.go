@@ -63,10 +63,7 @@ func headOf(certificate string) string {
 // headline returns in a line what a search has found, and why it has not searched all.
 func headline(p *plan, s *search.Search, lang string) string {
 	head := headOf(certificate.Of(s, lang))
-	switch {
-	case !s.Complete:
-		head += " " + text.Say(lang, "locktest.carried.cut", "limit", p.cutBy(s))
-	case p.aside != nil:
+	if p.aside != nil {
 		head += " " + text.Say(lang, "locktest.carried.aside", "cause", unprefixed(text.SayError(lang, p.aside)))
 	}
 	return head

@@ -97,7 +97,9 @@ func TestUndialed(t *testing.T) {
 	}
 	defer silent.Close()
 	instead := func(c *Client, options redis.Options) {
-		options.Addr = "127.0.0.1:1" // nobody listens there
+		if options.Addr = c.Addr(1); !strings.HasSuffix(options.Addr, ":0") {
+			t.Errorf("at %s a real server may listen", options.Addr)
+		}
 		rdb := redis.NewClient(&options)
 		defer rdb.Close()
 		if ok, err := rdb.SetNX(c.Context(), "k", "1", ttl).Result(); err == nil && ok {
@@ -125,6 +127,29 @@ func TestUndialed(t *testing.T) {
 				t.Errorf("%v, want %q", err, test.want)
 			}
 		})
+	}
+}
+
+// TestShows: the code of the user's packages is shown, and neither the lab's, nor Go's, nor a library's.
+func TestShows(t *testing.T) {
+	r := &runner{folder: "/shop/locktest"}
+	for _, of := range []struct {
+		function, file string
+		want           bool
+	}{
+		{"example.com/locktest.TestLock.func1", "/shop/locktest/mylock_test.go", true},
+		{"example.com/shop/dlock.(*Lock).Acquire", "/shop/dlock/dlock.go", true},
+		{"example.com/shop/vendor/a.F", "/shop/vendor/a/a.go", false},
+		{"github.com/redis/go-redis/v9.cmdable.SetNX", "/go/pkg/mod/github.com/redis/go-redis/v9@v9.22.0/string.go", false},
+		{"testing.tRunner", goRoot() + "testing/testing.go", false},
+		{"locklab/simulator/bubble.(*Handle).Ask", "/locklab/simulator/bubble/handle.go", false},
+	} {
+		if is := r.shows(of.function, of.file); is != of.want {
+			t.Errorf("%s in %s is shown: %t", of.function, of.file, is)
+		}
+	}
+	if _, err := os.Stat(goRoot() + "runtime"); err != nil {
+		t.Error(err)
 	}
 }
 

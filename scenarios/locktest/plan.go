@@ -162,11 +162,14 @@ func (p *plan) search(ctx context.Context) (*search.Search, error) {
 	s, err := p.searchWithin(ctx, p.study)
 	ended := ctx.Err() != nil && errors.Is(err, ctx.Err())
 	p.late = ended && context.Cause(ctx) == context.DeadlineExceeded
-	switch {
-	case ended && s != nil:
-		return s, nil
-	case p.late:
+	if p.late && s == nil {
 		return nil, text.Errorf("locktest.late.time", "time", p.bounds.MaxTime)
+	}
+	if s != nil && !s.Complete {
+		s.Result.Limit = p.cutBy(s)
+	}
+	if ended && s != nil {
+		err = nil
 	}
 	return s, err
 }

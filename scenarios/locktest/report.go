@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,6 +30,11 @@ func (p *plan) report(c *study.Checked) {
 		return
 	}
 	c.Test, c.Nodes, c.TTL = p.t.Name(), p.bounds.Servers, p.bounds.TTL
+	p.run.folders.Range(func(folder, _ any) bool {
+		c.Folders = append(c.Folders, folder.(string))
+		return true
+	})
+	slices.Sort(c.Folders)
 	p.t.Cleanup(func() {
 		c.Failed = p.t.Failed()
 		f, err := os.Create(filepath.Join(*reportFlag, url.PathEscape(c.Test)+".json"))

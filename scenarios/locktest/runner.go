@@ -3,8 +3,10 @@ package locktest
 import (
 	"errors"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -18,10 +20,11 @@ import (
 // A runner executes the code of a lock in bubbles: as clients of a search, of a race, alone, or in a process of its
 // own.
 type runner struct {
-	t      *testing.T
-	bounds *Bounds
-	code   func(*Client)
-	folder string // of the code
+	t       *testing.T
+	bounds  *Bounds
+	code    func(*Client)
+	folder  string   // of the client's function
+	folders sync.Map // of all code that is shown
 	known
 	called
 	random *random
@@ -76,16 +79,12 @@ func (r *runner) drawsMore(err error) bool {
 
 // client is the config of a client with a program.
 func (r *runner) client(program func(*bubble.Handle)) simulator.ClientConfig {
-	port := 6379
-	if r.Ensemble {
-		port = 2181
-	}
 	config := simulator.ClientConfig{
 		Timed: r.Timed,
 		Host: func(id int, open func() func(int) process.Wire) process.Host {
 			h := &bubble.Host{
 				T: r.t, ID: id, Program: program, Timed: r.Timed, Horizon: 3 * r.bounds.TTL,
-				Open: open, Servers: r.bounds.Servers, Port: port, Random: r.random.seed, Once: r.once,
+				Open: open, Servers: r.bounds.Servers, Random: r.random.seed, Once: r.once,
 				OtherDate: func() int { return r.date }, Leaks: &r.leaks,
 			}
 			if r.Turns {
@@ -106,12 +105,28 @@ func (r *runner) client(program func(*bubble.Handle)) simulator.ClientConfig {
 	return config
 }
 
-// shows reports whether lines of a source file are the user's: they are in the folder of
-// the client's function, and not in this package.
-func (r *runner) shows(file string) bool {
-	_, own, _, _ := runtime.Caller(0)
-	return filepath.Dir(file) == r.folder && (r.folder != filepath.Dir(own) || strings.HasSuffix(file, "_test.go"))
+// shows reports whether lines of a function in a file are the user's: they are in the folder of the client's function,
+// and not in this package; or in any other folder that is not Go's, the lab's, vendored or of the cache of modules.
+func (r *runner) shows(function, file string) bool {
+	_, lab, _, _ := runtime.Caller(0)
+	folder := filepath.Dir(file)
+	own := !strings.HasPrefix(function, "locklab/") && filepath.IsAbs(file) && !strings.HasPrefix(file, goRoot()) &&
+		!strings.Contains(file, "@v") && !strings.Contains(file, "/vendor/")
+	if folder == r.folder {
+		own = folder != filepath.Dir(lab) || strings.HasSuffix(file, "_test.go")
+	}
+	if own {
+		r.folders.Store(folder, nil)
+	}
+	return own
 }
+
+// goRoot is the folder of Go's own packages, of which this program was compiled.
+var goRoot = sync.OnceValue(func() string {
+	at := reflect.ValueOf(runtime.GC).Pointer()
+	file, _ := runtime.FuncForPC(at).FileLine(at)
+	return filepath.Dir(filepath.Dir(file)) + "/"
+})
 
 // contender is the program of a client; see explore.Model.
 func (r *runner) contender(b *explore.Model) func(*bubble.Handle) {

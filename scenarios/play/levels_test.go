@@ -168,3 +168,47 @@ func offered(t *testing.T, g *play.Game, l play.Level, p *play.Position, at []si
 		}
 	}
 }
+
+// TestWhiteboard: what a client sends in a calm run stands on the whiteboard of its lock, in that order. A value stands
+// there itself if each client writes the same one.
+func TestWhiteboard(t *testing.T) {
+	for i, l := range play.Levels() {
+		g := racetest.Must(l.Game(t.Context()))(t)
+		own, others := sent(t, g, 1), sent(t, g, 2)
+		g.Close()
+		if len(own) < 2 && l.ID != "mutex" {
+			t.Errorf("level %d: a calm run is %q", i+1, own)
+		}
+		rest := strings.ToUpper(l.Code())
+		for _, command := range own {
+			verb, about, _ := strings.Cut(strings.ToUpper(command), " ")
+			_, after, found := strings.Cut(rest, verb)
+			if rest = after; !found || verb == "INCR" && !strings.HasPrefix(rest, " "+about) {
+				t.Errorf("level %d: %q does not stand behind what is sent before it:\n%s", i+1, command, l.Code())
+			}
+		}
+		if words := strings.Fields(own[0]); words[0] == "SET" || words[0] == "SETNX" && !strings.Contains(l.Code(), "now()") {
+			literally := strings.Contains(l.Code()+" ", strings.Join(words[:3], " ")+" ")
+			if literally != (own[0] == others[0]) {
+				t.Errorf("level %d: c1 sends %q and c2 %q:\n%s", i+1, own[0], others[0], l.Code())
+			}
+		}
+	}
+}
+
+// sent is what a client sends in the first round of a calm run: each command once, and "WORK" for its work.
+func sent(t *testing.T, g *play.Game, client int) (all []string) {
+	t.Helper()
+	for _, e := range racetest.Must(g.Ahead(nil, client, false))(t).Events {
+		if e.Client == client && e.Kind == history.Released {
+			break
+		}
+		if command := strings.Join(e.Cmd, " "); e.Client == client && e.Kind == history.Send && e.Thread == 0 {
+			if e.Node == history.Resource {
+				command = "WORK"
+			}
+			all = append(all, strings.Split(command, " ; ")...)
+		}
+	}
+	return slices.Compact(all)
+}

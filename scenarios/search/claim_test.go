@@ -49,7 +49,7 @@ func TestClaimNamesWhatOthersFound(t *testing.T) {
 		"redlock": {
 			made:   madeSearch(racetest.Lock(t, "redlock"), "clients=2,attempts=1,timing=any,budget=crash=1+pause=1", measures, verdict.Overlap, verdict.StaleWrite),
 			beside: []*search.Search{madeSearch(racetest.Lock(t, "redlock"), "clients=2,attempts=1,timing=any,nodes=3,uses=check,budget=crash=1+pause=1", measures, verdict.Overlap, verdict.Lie)},
-			want:   "Found within these bounds, for 2 clients with 1 attempt each, at the instants searched: OVERLAP, STALE-WRITE can occur, and no other failure that was looked for, if its code does the same at every time of day; another search found LIE as well (the instants searched, servers: 3, clients that also check).",
+			want:   "Found within these bounds, for 2 clients with 1 attempt each, at the instants searched: OVERLAP, STALE-WRITE, LIE can occur, and no other failure that was looked for, if its code does the same at every time of day; LIE only in another search (the instants searched, servers: 3, clients that also check).",
 		},
 		"watchdog": {
 			made: madeSearch(racetest.Lock(t, "watchdog"), "clients=2,attempts=2,timing=any,budget=hang=1@9s", asks, verdict.Orphan),
@@ -57,7 +57,7 @@ func TestClaimNamesWhatOthersFound(t *testing.T) {
 				madeSearch(racetest.Lock(t, "watchdog"), "clients=2,attempts=1,timing=any,uses=renew,budget=hang=1@9s", asks, verdict.Overlap, verdict.Orphan),
 				madeSearch(racetest.Lock(t, "watchdog"), "clients=2,attempts=2,budget=hang=1@9s", explore.Result{}, verdict.Overlap, verdict.WrongDel),
 			},
-			want: "Found within these bounds, for 2 clients with 2 attempts each, at the instants searched: ORPHAN can occur, and no other failure that was looked for; another search found OVERLAP as well (the instants searched, 1 attempt each, clients that also renew); another search found WRONG-DEL as well (lockstep).",
+			want: "Found within these bounds, for 2 clients with 2 attempts each, at the instants searched: ORPHAN, OVERLAP, WRONG-DEL can occur, and no other failure that was looked for; OVERLAP only in another search (the instants searched, 1 attempt each, clients that also renew); WRONG-DEL only in another search (lockstep).",
 		},
 		"token": {
 			made: madeSearch(racetest.Lock(t, "token"), "clients=1,attempts=1", explore.Result{}),

@@ -17,17 +17,19 @@ import (
 // the list, as data: its reader can show it as if the lock were listed. What the
 // test was not asked for is empty.
 type Checked struct {
-	Version int             `json:"version"`           // CheckedVersion
-	Test    string          `json:"test"`              // name of the test, which is that of the lock
-	Nodes   int             `json:"nodes"`             // servers
-	TTL     time.Duration   `json:"ttl_ns"`            // the lease that the code asks for
-	Failed  bool            `json:"failed"`            // the test: a claim of it is wrong, or Unknown
-	Unknown string          `json:"unknown,omitempty"` // why there is no search: said in the language of the test
-	Search  *CheckedSearch  `json:"search,omitempty"`  // of the bounds of the test
-	Proof   *search.Proof   `json:"proof,omitempty"`   // for any number of clients, in place of a search
-	Pars    []CheckedSearch `json:"pars,omitempty"`    // within SingleFaults
-	Limits  []Limit         `json:"limits,omitempty"`  // of Hazards
-	Races   []CheckedRun    `json:"races,omitempty"`   // in the order of the races
+	Version   int             `json:"version"`             // CheckedVersion
+	Test      string          `json:"test"`                // name of the test, which is that of the lock
+	Nodes     int             `json:"nodes"`               // servers
+	TTL       time.Duration   `json:"ttl_ns"`              // the lease that the code asks for
+	Failed    bool            `json:"failed"`              // the test: a claim of it is wrong, or Unknown
+	Folders   []string        `json:"folders,omitempty"`   // of the code that Runs show
+	Unclaimed string          `json:"unclaimed,omitempty"` // what a test that claims nothing may claim
+	Unknown   string          `json:"unknown,omitempty"`   // why there is no search: said in the language of the test
+	Search    *CheckedSearch  `json:"search,omitempty"`    // of the bounds of the test
+	Proof     *search.Proof   `json:"proof,omitempty"`     // for any number of clients, in place of a search
+	Pars      []CheckedSearch `json:"pars,omitempty"`      // within SingleFaults
+	Limits    []Limit         `json:"limits,omitempty"`    // of Hazards
+	Races     []CheckedRun    `json:"races,omitempty"`     // in the order of the races
 }
 
 // CheckedVersion is the version of the data that this program writes and reads.

@@ -25,7 +25,6 @@
 package bubble
 
 import (
-	"cmp"
 	"net"
 	"testing"
 	"time"
@@ -43,15 +42,13 @@ type Host struct {
 	// Horizon is the time for which a shadow looks for what the code does by itself. What comes later does not come.
 	Horizon time.Duration
 	// Open makes the connections of one execution; see simulator.ClientConfig.
-	Open func() func(server int) process.Wire
-	// Servers is the number of servers, and Port the one at which they listen; 0: a Redis's.
+	Open    func() func(server int) process.Wire
 	Servers int
-	Port    int
 	// Random, if it is not nil, is called before the code runs on, to seed what is random: with the test of the bubble,
 	// a number that follows from the client and the length of its history, and that of the execution, from 1.
 	Random func(t *testing.T, seed uint64, execution int)
-	// Watch reports whether the lines of a source file are to stand in Entry.Code; nil: those of none are.
-	Watch func(file string) bool
+	// Watch reports whether the lines of a function in a file are to stand in Entry.Code; nil: those of none are.
+	Watch func(function, file string) bool
 	// Once runs every history once, and without shadows: for code that is not deterministic. It must be timed. A timer
 	// that runs beside a request is late: it fires when the answer comes.
 	Once bool
@@ -106,9 +103,9 @@ func (h *Host) start(extra time.Duration, date int) *execution {
 // package synctest has them begin in 2000.
 var early = clock.Epoch.Sub(time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC))
 
-// addr returns the address of a server, from 1.
+// addr returns the address of a server, from 1. No server can listen at port 0: code that forgets Dial reaches none.
 func (h *Host) addr(server int) *net.TCPAddr {
-	return &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(server)), Port: cmp.Or(h.Port, 6379)}
+	return &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(server))}
 }
 
 // Leaks are the executions that have left goroutines behind. An execution is stopped where its code waits, and what

@@ -238,7 +238,7 @@ func (c *Handle) callers() (lines []string) {
 	if c.h.Watch == nil {
 		return nil
 	}
-	return slices.Compact(routine.Lines(func(_, file string) bool { return c.h.Watch(file) }))
+	return slices.Compact(routine.Lines(c.h.Watch))
 }
 
 // mainLines are the watched lines at which the program's own goroutine stands: for what a goroutine does that a library
@@ -248,13 +248,15 @@ func (c *Handle) mainLines() (lines []string) {
 		if g.Name != c.main {
 			continue
 		}
+		function := ""
 		for l := range strings.Lines(g.Stack) {
 			at, _, _ := strings.Cut(strings.TrimSpace(l), " ")
 			file, line, ok := strings.Cut(at, ".go:")
 			n, err := strconv.Atoi(line)
-			if ok && err == nil && c.h.Watch(file+".go") {
+			if ok && err == nil && c.h.Watch(function, file+".go") {
 				lines = append(lines, routine.Line(file+".go", n))
 			}
+			function = strings.TrimPrefix(l, "created by ")
 		}
 	}
 	return lines

@@ -70,7 +70,7 @@ var deep = []bug{
 	{"simulator/record/lease.go", `s.more > 0 && «s.enter.hi < s.moreFrom»`, `true`, "TestManyLater"},
 	{"simulator/redisnode/keyspace.go", `len(c.channels) == 0`, `true`, "TestRealPubSub"},
 	{"simulator/verdict/lie.go", `«me.is(releasing)» && in.turn`, `true`, "TestSecondOpinionOfCharges"},
-	{"simulator/verdict/orphan.go", `in.reading.those(holding) != 0`, `false`, "TestSecondOpinionOfCharges"},
+	{"simulator/verdict/orphan.go", `in.reading.believing() != 0`, `false`, "TestSecondOpinionOfCharges"},
 	{"simulator/verdict/stalewrite.go", `lost.holder == by`, `lost.owner == by.owner`, "TestSecondOpinionOfCharges"},
 }
 
