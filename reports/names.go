@@ -89,6 +89,21 @@ func RoundSpan(d time.Duration) string {
 	return Span(d.Round(time.Second))
 }
 
+// SaidWords lists verdicts, in a language of its own each with what it is called there.
+func SaidWords(lang string, words []verdict.Word) string {
+	return text.Join(lang, "chart.list", lists.Each(verdict.Names(words), func(v string) string {
+		return say(lang, "word.said", "word", v, "means", say(lang, "word."+v))
+	}))
+}
+
+// InWords writes a length of time as "9.5 s" or "9.5 秒".
+func InWords(lang string, d time.Duration) string {
+	if d < time.Second {
+		return say(lang, "part.millis", "n", Millis(d.Round(time.Second/10000), -1))
+	}
+	return say(lang, "part.seconds", "n", strconv.FormatFloat(d.Round(time.Second/10).Seconds(), 'f', -1, 64))
+}
+
 func signed(d time.Duration) string {
 	if d < 0 {
 		return Span(d)

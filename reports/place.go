@@ -235,9 +235,11 @@ func (r *Run) fold() {
 
 // foldAttempts folds so many attempts of a client: the first, and then the rest.
 func (r *Run) foldAttempts(client, times int, first, rest attempt) {
-	returned := r.returned(client, rest)
+	asked := map[int]bool{} // the events with which what is folded away arrives
 	r.Messages = slices.DeleteFunc(r.Messages, func(m Message) bool {
-		return m.Client == client && rest.has(m.Begins()) && (m.Lost || rest.has(m.Answered))
+		folded := m.Client == client && rest.has(m.Begins()) && (m.Lost || rest.has(m.Answered))
+		asked[m.Arrived] = asked[m.Arrived] || folded
+		return folded
 	})
 	for i := range r.Messages {
 		if m := &r.Messages[i]; m.Client == client && first.has(m.Begins()) && m.Node > 0 {
@@ -245,12 +247,16 @@ func (r *Run) foldAttempts(client, times int, first, rest attempt) {
 		}
 	}
 	var states []Moment
-	for i, s := range r.States {
-		if s.Event >= rest.begins && s.Event < rest.ends {
+	had, took := make([]bool, r.Nodes), make([]bool, r.Nodes)
+	for _, s := range r.States {
+		within := s.Event >= rest.begins && s.Event < rest.ends
+		if within {
 			s.Clients[client-1] = ClientState{Retries: true}
 		}
 		for n, k := range s.Keys {
-			if returned[[2]int{i, n}] {
+			has := k.Held && k.Owner == client
+			took[n] = has && (took[n] || !had[n] && asked[s.Event])
+			if had[n] = has; took[n] && within { // what it took meanwhile, it gave back
 				s.Keys[n] = KeyState{Down: k.Down}
 			}
 		}
@@ -259,36 +265,6 @@ func (r *Run) foldAttempts(client, times int, first, rest attempt) {
 		}
 	}
 	r.States = states
-}
-
-// returned are the states in which a client has a key that it took and gave back itself in some attempts, with the server.
-func (r *Run) returned(client int, in attempt) map[[2]int]bool {
-	all := map[[2]int]bool{}
-	did := func(event int) bool {
-		return in.has(event) && slices.ContainsFunc(r.Messages, func(m Message) bool {
-			return m.Client == client && m.Arrived == event
-		})
-	}
-	for n := range r.States[0].Keys {
-		took, had := -1, false // it took none in these attempts, and has none
-		for i, s := range r.States {
-			has := s.Keys[n].Held && s.Keys[n].Owner == client
-			switch {
-			case has == had:
-			case has && did(s.Event):
-				took = i
-			case !has && took >= 0 && did(s.Event):
-				for ; took < i; took++ {
-					all[[2]int{took, n}] = true
-				}
-				fallthrough
-			default:
-				took = -1
-			}
-			had = has
-		}
-	}
-	return all
 }
 
 // Begins is the event with which a message begins.

@@ -66,7 +66,8 @@ type Fault struct {
 	Name  string `json:"w"`
 	Said  Said   `json:"s"`
 
-	client, node int // that it strikes; 0: none
+	client, node int           // that it strikes; 0: none
+	jump         time.Duration // of a clock
 }
 
 // A Mark is a verdict at the event that completes it, with the time that it covers.
@@ -178,6 +179,7 @@ func RunOf(
 		at := micros(e.At)
 		r.At, last = append(r.At, at-last), at
 		if e.Kind.Fault() {
+			jump := map[bool]time.Duration{true: e.D}[e.Kind == history.ClockStep]
 			said := in.say(func(v *wording) string {
 				s := &step{Event: *e}
 				if lane := v.lane(s, ""); e.Client > 0 && lane != "" {
@@ -185,7 +187,7 @@ func RunOf(
 				}
 				return cmp.Or(v.redis(s), e.Name())
 			})
-			r.fault(Fault{i, e.Name(), said, e.Client, e.Node}, ServerName(h))
+			r.fault(Fault{i, e.Name(), said, e.Client, e.Node, jump}, ServerName(h))
 		}
 	}
 	for _, f := range j.Findings {
@@ -217,8 +219,8 @@ func (r *Run) fault(f Fault, server string) {
 		if before.client == 0 {
 			client, node = &f, before
 		}
-		together := slices.Max(r.At[before.Event+1:f.Event+1]) == 0 && client.client > 0 && node.client == 0
-		if together && sameClock(client, node) {
+		at := slices.Max(r.At[before.Event+1 : f.Event+1])
+		if at == 0 && client.client > 0 && node.client == 0 && f.jump != 0 && f.jump == before.jump {
 			if r.Nodes > 1 {
 				server = nodeName(node.node)
 			}
@@ -230,17 +232,6 @@ func (r *Run) fault(f Fault, server string) {
 		}
 	}
 	r.Faults = append(r.Faults, f)
-}
-
-// sameClock reports whether the clocks of a client and of a server are set in the same way.
-func sameClock(client, node *Fault) bool {
-	for lang, said := range node.Said {
-		if strings.TrimPrefix(client.Said[lang], clientName(client.client)+" ") !=
-			strings.TrimPrefix(said, nodeName(node.node)+" ") {
-			return false
-		}
-	}
-	return true
 }
 
 // saying words a run in several languages.

@@ -60,6 +60,7 @@ func (c *chartFiles) add(f *flags) {
 // addSize adds the flags of all pictures.
 func addSize(f *flags, format *chart.Format) {
 	f.add("title", &format.Title)
+	f.check("title", func() error { format.Title = cmp.Or(format.Title, " "); return nil }) // "": there is none
 	parse(f, "size", "", &format.Size, chart.ParseSize)
 }
 
@@ -82,6 +83,11 @@ func (c *chartFiles) check(e *env) error {
 func (c *chartFiles) write(e *env, drawn *chart.Chart) (failed error) {
 	f := c.format
 	f.Lang = e.Langs()[0]
+	for _, name := range c.files { // no file is written where a picture does not fit
+		if err := drawn.Write(io.Discard, ending(name), f); f.Size != (chart.Size{}) && errors.As(err, new(chart.SizeError)) {
+			return err
+		}
+	}
 	for _, name := range c.files {
 		failed = errors.Join(failed, e.write(name, func(w io.Writer) error {
 			return drawn.Write(w, ending(name), f)

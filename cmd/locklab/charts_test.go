@@ -2,6 +2,7 @@ package main
 
 import (
 	"image/png"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -104,17 +105,22 @@ func TestFormat(t *testing.T) {
 // TestSize: a picture for a column of 85 mm has 300 dpi; a size that is none, or too small, is refused.
 func TestSize(t *testing.T) {
 	effort.Unwatched(t, "one goroutine draws")
-	file := filepath.Join(t.TempDir(), "x.png")
+	dir := t.TempDir()
 	for size, want := range map[string]struct {
 		code int
 		says string
-	}{"column": {exitOK, ""}, "wide": {exitUsage, "--size wide"}, "40x40": {exitUsage, "--size 40x123"}} {
-		code, _, errs := call(t, strings.Fields("chart recovery --locks setnx,token -o "+file+" --size "+size)...)
+	}{"column": {exitOK, ""}, "wide": {exitUsage, "--size wide"}, "40x40": {exitUsage, "--size 40x126"}} {
+		file := filepath.Join(dir, size)
+		command := "chart recovery --locks setnx,token -o " + file + ".png --size " + size
+		code, out, errs := call(t, strings.Fields(command)...)
+		if _, err := os.Stat(file + ".csv"); want.code != exitOK && (err == nil || out != "") {
+			t.Errorf("%s: it is refused, and wrote or printed something: %s", size, out)
+		}
 		if code != want.code || !strings.Contains(errs, want.says) {
 			t.Errorf("%s: exit status %d, %s", size, code, errs)
 		}
 	}
-	drawn, err := png.DecodeConfig(strings.NewReader(contentOf(t, file)))
+	drawn, err := png.DecodeConfig(strings.NewReader(contentOf(t, filepath.Join(dir, "column.png"))))
 	if err != nil || drawn.Width != 1004 {
 		t.Errorf("%d wide: %v", drawn.Width, err)
 	}

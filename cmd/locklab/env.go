@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"locklab/reports/chart"
 	"locklab/reports/text"
 	"locklab/scenarios/share"
 )
@@ -58,9 +60,10 @@ func (e *env) execute(ctx context.Context, args []string) error {
 // given reports whether a flag of the running command was given.
 func (e *env) given(flag string) bool { return e.running.Flags().Changed(flag) }
 
-// showHere is show, unless the files of -o have what tell says. failed is why they have not been written.
+// showHere is show, unless the files of -o have what tell says. failed is why they have not been written:
+// a size that is refused is all there is to say.
 func showHere(e *env, failed error, kind string, v any, tell func()) {
-	if e.json || failed != nil || !e.given("out") {
+	if e.json || failed != nil && !errors.As(failed, new(chart.SizeError)) || !e.given("out") {
 		e.show(kind, v, tell)
 	}
 }

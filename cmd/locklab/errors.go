@@ -121,7 +121,7 @@ func flagError(c *cobra.Command, err error) error {
 
 // mayBeEmpty are flags whose empty value means something, or is refused in words of its own.
 // Outside of GitHub the variable is empty that --summary is given there.
-var mayBeEmpty = []string{"budget", "expect", "summary"}
+var mayBeEmpty = []string{"budget", "expect", "summary", "title"}
 
 // refuseEmpty refuses an empty name of a file, a server or another thing: an unset variable of a
 // script must not look like a flag that was left out.

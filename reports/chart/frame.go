@@ -159,13 +159,13 @@ func (f frame) printed() (p picture) {
 
 // lay places what a frame has in a picture, whose height it gives it where it has none, and returns the least size.
 func (f frame) lay(p *picture) (least vg.Point) {
-	inner := p.width - 2*margin
+	inner, title := p.width-2*margin, strings.TrimSpace(f.title)
 	lines, end := &lined{width: inner}, &lined{width: inner}
 	if p.width < narrow {
-		lines.add(strong, f.title)
+		lines.add(strong, title)
 		lines.add(small, f.below...)
 	} else {
-		lines.add(titles, f.title)
+		lines.add(titles, title)
 		lines.add(normal, twoLines(f.below, inner))
 	}
 	head, foot := lines.height+gap, end.add(faint, f.foot...)+gap
@@ -330,8 +330,11 @@ func (c *Chart) labels(lang string, m curve, names []string, words string) (labe
 		}
 		labels = append(labels, dot{x: last.x, y: last.y, color: m.color, bold: m.stands, behind: m.dashes != nil,
 			label: " " + firstNames(lang, some, each)})
+		if line < lines-1 && len(names) > (line+1)*each { // the list goes on
+			labels[line].label = strings.TrimRight(say(lang, "chart.list", "first", labels[line].label, "next", ""), " ")
+		}
 	}
-	if c.narrow && words != "" {
+	if (c.narrow || len(labels) > 1) && words != "" {
 		labels = append(labels, dot{x: last.x, y: last.y, color: m.color, bold: m.stands, behind: m.dashes != nil})
 		words = strings.TrimPrefix(words, ":")
 	}
@@ -404,7 +407,11 @@ func panels(columns int, all ...*plot.Plot) func(draw.Canvas) {
 		for row, canvases := range plot.Align(grid, tiles, c) {
 			for column, place := range canvases {
 				if p := grid[row][column]; p != nil {
-					thin(p, p.DataCanvas(place).Size().X)
+					data := p.DataCanvas(place)
+					thin(p, data.Size().X)
+					if title := p.Title.TextStyle.Width(p.Title.Text); title > 0 { // above the middle of its data
+						p.Title.TextStyle.XAlign = draw.XCenter + draw.XAlignment((data.Center().X-place.Center().X)/title)
+					}
 					p.Draw(place)
 				}
 			}

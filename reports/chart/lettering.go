@@ -36,7 +36,7 @@ var han = func() *opentype.Font {
 }()
 
 // inHan reports whether a character is drawn from Noto Sans SC.
-func inHan(r rune) bool { return r > 0x2e80 || strings.ContainsRune("—“”…‘’·×", r) }
+func inHan(r rune) bool { return r > 0x2e80 || strings.ContainsRune("—“”…‘’·", r) }
 
 // A stretch is a piece of text in one font.
 type stretch struct {

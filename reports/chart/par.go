@@ -22,24 +22,19 @@ func (c *Par) Name() string { return "par" }
 
 // Assumptions says what the searches covered.
 func (c *Par) Assumptions(lang string) string {
-	return say(lang, "par.bounds", "clients", strconv.Itoa(c.Within.Clients), "attempts",
+	bounds := say(lang, "par.bounds", "clients", strconv.Itoa(c.Within.Clients), "attempts",
 		strconv.Itoa(c.Within.Attempts), "ttl", reports.Span(c.Within.TTL),
 		"budgets", text.Join(lang, "grid.join", c.Budgets))
+	return fewServers(lang, bounds, c.Locks, func(id string) bool {
+		return slices.ContainsFunc(c.overlaps(), func(p study.Par) bool {
+			return p.Lock == id && strings.HasPrefix(p.Budget, "failover")
+		})
+	})
 }
 
 // Inconclusive reports whether a search did not finish, so that something stays unknown.
 func (c *Par) Inconclusive() bool {
 	return slices.ContainsFunc(c.Rows, func(p study.Par) bool { return !p.Complete })
-}
-
-// Note says why locks on several servers fall here to what they survive in a race; "" if
-// there is none that does.
-func (c *Par) Note(lang string) string {
-	return fewServers(lang, c.Locks, func(id string) bool {
-		return slices.ContainsFunc(c.overlaps(), func(p study.Par) bool {
-			return p.Lock == id && strings.HasPrefix(p.Budget, "failover")
-		})
-	})
 }
 
 // overlaps are the ways to let two clients in.
@@ -95,7 +90,7 @@ func (c *Par) Finding(lang string) string {
 }
 
 // Notes implements Result.
-func (c *Par) Notes(lang string) []string { return []string{say(lang, "par.note"), c.Note(lang)} }
+func (c *Par) Notes(lang string) []string { return []string{say(lang, "par.note")} }
 
 // viewPar has a fault a line and a lock a column: the verdicts that it is enough for, each with the fewest faults.
 func viewPar(c *Chart, _ string) *Table {

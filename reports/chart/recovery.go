@@ -27,16 +27,16 @@ func (c *RecoveryChart) Assumptions(lang string) string {
 // Table has one row for each lock and length of work.
 func (c *RecoveryChart) Table() *Table { return tableBy(c.Recoveries) }
 
-// Finding says for how long a crash blocks the lock at most, and with which locks for ever, or for longest.
+// Finding says for how long a crash blocks the lock on average, and with which locks for ever, or for longest.
 func (c *RecoveryChart) Finding(lang string) string {
 	locks := func(of func(d time.Duration) bool) []string {
-		some := lists.Pick(c.Recoveries, func(r cost.Recovery) bool { return of(r.Longest) })
+		some := lists.Pick(c.Recoveries, func(r cost.Recovery) bool { return of(r.Mean) })
 		return values("lock", tableBy(some).records())
 	}
 	longest := cost.Unmeasured
 	for _, r := range c.Recoveries {
-		if r.Longest < cost.Forever {
-			longest = max(longest, r.Longest)
+		if r.Mean < cost.Forever {
+			longest = max(longest, r.Mean)
 		}
 	}
 	never := locks(func(d time.Duration) bool { return d == cost.Forever })
@@ -50,7 +50,7 @@ func (c *RecoveryChart) Finding(lang string) string {
 	case len(slow) < len(locks(func(d time.Duration) bool { return d >= 0 })):
 		key, named = "recovery.finding.some", slow
 	}
-	return say(lang, key, "longest", length(longest), "locks", firstNames(lang, named, titleLocks))
+	return say(lang, key, "longest", length(longest.Round(10*time.Millisecond)), "locks", firstNames(lang, named, titleLocks))
 }
 
 // Notes implements Result.
@@ -60,10 +60,13 @@ func (c *RecoveryChart) Notes(lang string) []string { return []string{say(lang, 
 func viewRecovery(c *Chart, _ string) *Table {
 	all := c.Table.records()
 	some := values("work_ns", all)
-	some = lists.Pick(some, func(work string) bool { return slices.Index(some, work)%4 == 3 })
+	some = lists.Pick(some, func(work string) bool { return slices.Index(some, work)%4 == 0 })
 	all = lists.Pick(all, func(r record) bool { return slices.Contains(some, r.text("work_ns")) })
 	return across(all, []string{"work_ns"}, "lock", func(of []record) any { return of[0].shown("blocked_mean_ns") })
 }
+
+// longestOf is for how long a lock is blocked on average, with the work with which that is longest.
+func longestOf(of []record) float64 { return slices.Max(numbers("blocked_mean_ns", of)) }
 
 // drawRecovery has a line for each lock. Those that never come back are above the others; they stand out, or without
 // them those that take longer than others.
@@ -71,7 +74,7 @@ func drawRecovery(c *Chart, lang string) frame {
 	seconds := func(r record, name string) float64 { return r.number(name) / float64(time.Second) }
 	all := lists.Pick(c.Table.records(), func(r record) bool { return r.number("blocked_mean_ns") >= 0 })
 	blocked := func(r record) float64 { return seconds(r, "blocked_mean_ns") }
-	longest := numbers("blocked_longest_ns", all)
+	longest := lists.Each(by("lock", all), longestOf)
 	slow := slices.Max(append(longest, 0))
 	top, last, ttl := 0.0, 0.0, 1.0
 	for _, r := range all {
@@ -83,7 +86,7 @@ func drawRecovery(c *Chart, lang string) frame {
 	p := axes(say(lang, "recovery.axis.work"), say(lang, "recovery.axis"))
 	beyond := ttl/4*math.Ceil(4*top/ttl) + ttl/4
 	stands := func(of []record) bool {
-		return of[0].number("blocked_longest_ns") == slow && slices.Min(longest) < slow
+		return longestOf(of) == slow && slices.Min(longest) < slow
 	}
 	c.lockLines(p, lang, all, "blocked_mean_ns", func(of []record) curve {
 		return curve{stands: stands(of), points: lists.Each(of, func(r record) point {

@@ -39,16 +39,16 @@ type sentences = func(lang string) []string
 // titleLocks is the number of locks that a title names.
 const titleLocks = 7
 
-// fewServers says that the first lock on several servers that falls has fewer of them here; "": none does.
-func fewServers(lang string, locks []lock.Entry, falls func(lock string) bool) string {
+// fewServers adds to bounds that the first lock on several servers that falls has fewer of them here, if one does.
+func fewServers(lang, bounds string, locks []lock.Entry, falls func(lock string) bool) string {
 	for _, e := range locks {
 		if search.FewServers(e) > 1 && falls(e.ID) {
-			few := say(lang, "chart.few", "lock", e.ID)
+			said := []string{bounds, say(lang, "chart.few", "lock", e.ID)}
 			if e.ID == "redlock" {
-				few = say(lang, "part.sentences", "first", few, "next", say(lang, "chart.article"))
+				said = append(said, say(lang, "chart.article"))
 			}
-			return few
+			return text.Join(lang, "part.sentences", said)
 		}
 	}
-	return ""
+	return bounds
 }

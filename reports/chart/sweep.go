@@ -60,12 +60,14 @@ func (s *Sweep) Assumptions(lang string) string {
 		}
 	}
 	for _, a := range s.Order.Axes {
-		what(a.Name(), a.Setting.Name)
+		what(settingName(lang, a), a.Setting.Name)
 	}
 	for _, v := range s.Order.Fixed {
 		what(v.String(), v.Setting.Name)
 	}
-	return text.Join(lang, "part.sentences", parts)
+	return text.Join(lang, "part.sentences", append(parts, lists.Each(s.unplayed(), func(one study.SweepSeries) string {
+		return say(lang, "sweep.na", "lock", one.Lock, "why", say(lang, "na."+string(one.NA)))
+	})...))
 }
 
 // unplayed are the locks that were not played.
@@ -145,8 +147,8 @@ func between(lang string, axis study.Axis, m curve) string {
 	return say(lang, "sweep.between", "low", axis.Format(low), "high", axis.Format(high))
 }
 
-// Finding says at which value half of the runs of each lock fail, and of which locks none do; of two settings, where
-// most do.
+// Finding says at which value at least half of the runs of most locks fail, and of which locks none do; of two settings,
+// where most do.
 func (s *Sweep) Finding(lang string) string {
 	words, axis, all := reports.Words(s.Order.Words), s.Order.Axes[0], s.Table().records()
 	failed := lists.Pick(all, func(r record) bool { return r.number("k") > 0 })
@@ -157,7 +159,7 @@ func (s *Sweep) Finding(lang string) string {
 		axis = s.Order.Axes[max(slices.IndexFunc(s.Order.Axes, func(a study.Axis) bool { return a.Setting.Fault }), 0)]
 		hits := lists.Each(by("lock", failed), func(of []record) string {
 			least, _ := extremes(of, func(r record) float64 { return math.Abs(r.number(axis.Name())) })
-			return say(lang, "sweep.finding.half", "x", axis.Format(least.number(axis.Name())), "locks", least.text("lock"))
+			return say(lang, "sweep.finding.first", "x", axis.Format(least.number(axis.Name())), "locks", least.text("lock"))
 		})
 		return say(lang, "sweep.finding.map", "words", words, "parts", text.Join(lang, "chart.list", hits),
 			"name", axis.Name())
@@ -171,10 +173,13 @@ func (s *Sweep) Finding(lang string) string {
 		return some
 	}
 	var parts []string
-	reached := ordered(curve.place, func(m curve) bool { return m.place() >= 0 })
-	at := func(m curve) string { return between(lang, axis, m) }
-	for _, g := range lists.Gather(reached, func(a, b curve) bool { return at(a) == at(b) }) {
-		parts = append(parts, say(lang, "sweep.finding.half", "x", at(g[0]), "locks", name(g)))
+	if at, share, n := widest(curves); n > 0 {
+		value := axis.Format(at)
+		if axis.PerTTL {
+			value = say(lang, "sweep.lease", "x", value)
+		}
+		parts = append(parts, say(lang, "sweep.finding.half", "name", settingName(lang, axis), "x", value, "n", inWords(lang, n),
+			"all", inWords(lang, len(curves)), "share", percent(math.Floor(100*share)/100)))
 	}
 	if below := ordered(curve.top, func(m curve) bool { return m.top() > 0 && m.top() < 0.5 }); below != nil {
 		parts = append(parts, say(lang, "sweep.finding.most", "top", percent(below[len(below)-1].top()), "locks",
@@ -185,14 +190,24 @@ func (s *Sweep) Finding(lang string) string {
 		parts = append(parts, say(lang, "sweep.finding.never", "locks", name(never), "runs", thousands(s.Order.Runs),
 			"bound", bound(hi)))
 	}
-	return say(lang, "sweep.finding", "words", words, "name", axis.Name(), "parts", text.Join(lang, "chart.list", parts))
+	return say(lang, "sweep.finding", "words", words, "parts", text.Join(lang, "chart.list", parts))
+}
+
+// widest is the value nearest to zero at which half of the runs of most curves fail, the least share there, and their
+// number; 0: there is none.
+func widest(curves []curve) (at, share float64, n int) {
+	for i, p := range curves[0].points {
+		fail := lists.Pick(curves, func(m curve) bool { return i < len(m.points) && m.points[i].y >= 0.5 })
+		if len(fail) > n || len(fail) == n && n > 0 && math.Abs(p.x) < math.Abs(at) {
+			at, n, share = p.x, len(fail), slices.Min(lists.Each(fail, func(m curve) float64 { return m.points[i].y }))
+		}
+	}
+	return at, share, n
 }
 
 // Notes implements Result.
 func (s *Sweep) Notes(lang string) []string {
-	return append([]string{say(lang, "sweep.note")}, lists.Each(s.unplayed(), func(one study.SweepSeries) string {
-		return say(lang, "sweep.na", "lock", one.Lock, "why", say(lang, "na."+string(one.NA)))
-	})...)
+	return []string{say(lang, "sweep.note")}
 }
 
 // axisOf is the axis of a column, to write its values.
@@ -262,12 +277,17 @@ func drawSweep(c *Chart, lang string) frame {
 // dashes tell the lines of a sweep apart, where colours do not; that of the first one is solid.
 var dashes = [][]vg.Length{{}, {6, 2}, {2, 2}, {8, 2, 2, 2}, {1, 3}}
 
-// axisName is the name of an axis in words.
-func axisName(lang string, axis study.Axis) string {
-	name := axis.Setting.Name
-	if text.In(lang).Has("sweep.name." + name) {
-		name = say(lang, "sweep.name."+name)
+// settingName is the name of an axis in words.
+func settingName(lang string, axis study.Axis) string {
+	if name := "sweep.name." + axis.Setting.Name; text.In(lang).Has(name) {
+		return say(lang, name)
 	}
+	return axis.Setting.Name
+}
+
+// axisName is that with its unit.
+func axisName(lang string, axis study.Axis) string {
+	name := settingName(lang, axis)
 	if axis.PerTTL && name != "" {
 		return say(lang, "sweep.leases", "name", name)
 	}

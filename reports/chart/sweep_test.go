@@ -1,8 +1,8 @@
 package chart
 
 import (
-	"regexp"
 	"slices"
+	"strings"
 
 	"locklab/scenarios/study"
 )
@@ -37,21 +37,24 @@ func sweepChart() sample {
 	}
 	return sample{
 		Result: s,
-		title:  `^Half of the runs end in OVERLAP at pause/ttl (.*), never with (\S+) \(0 of 1,000: < ([\d.]+) %\)$`,
+		title: `^Runs that end in OVERLAP: at least (\d+) % with (\w+) of six locks, if the pause is ([\d.]+) of the lease, ` +
+			`never with (\S+) \(0 of 1,000: < ([\d.]+) %\)$`,
 		claims: func(c *Chart, m title) bool {
-			for _, part := range regexp.MustCompile(`([\d.]+) to ([\d.]+) \(([^)]*)\)`).FindAllStringSubmatch(m[1], -1) {
-				for _, lock := range title(part).names(3) {
-					below, above := rowsOf(c, "lock", lock, "pause/ttl", part[1]), rowsOf(c, "lock", lock, "pause/ttl", part[2])
-					if len(below) != 1 || len(above) != 1 || below[0].number("share") >= 0.5 || above[0].number("share") < 0.5 {
-						return false
-					}
+			fail, numbers := 0, strings.Split(say("en", "chart.numbers"), "/")
+			for _, r := range rowsOf(c, "pause/ttl", m[3]) {
+				if r.number("share") >= m.number(1)/100 {
+					fail++
 				}
 			}
-			return !slices.ContainsFunc(rowsOf(c, "lock", m[2]),
-				func(r record) bool { return r.number("k") > 0 || 100*r.number("wilson_hi") > m.number(3) })
+			if fail < 2 || m.number(1) < 50 || numbers[fail] != m[2] {
+				return false
+			}
+			return !slices.ContainsFunc(rowsOf(c, "lock", m[4]),
+				func(r record) bool { return r.number("k") > 0 || 100*r.number("wilson_hi") > m.number(5) })
 		},
 		others: map[string]Result{
-			"Half of the runs end in OVERLAP at pause/ttl 0.7 to 0.8 (setnx-expire), never with setnx (0 of 1,000: < 0.4 %)": of(s.Series[:2]...),
+			"Runs that end in OVERLAP: at least 66 % with one of two locks, if the pause is 0.8 of the lease, never with setnx " +
+				"(0 of 1,000: < 0.4 %)": of(s.Series[:2]...),
 		},
 		empty: []Result{of(), of(study.SweepSeries{Lock: "setnx"}), of(point(1, 1)), of(point(0, 0))},
 		work:  true,

@@ -87,32 +87,39 @@ func (c *Theorems) Table() *Table {
 	})
 }
 
-// safe are the locks of which nothing can happen under a budget, for any number of clients.
-func (c *Theorems) safe(k int) (locks []string) {
+// free are the locks of which nothing can happen under a budget, for any number of clients, and those of them that each
+// client is to take once.
+func (c *Theorems) free(k int) (locks, once []string) {
 	for l, e := range c.Locks {
-		if !slices.ContainsFunc(lists.Indices(study.TheoremWords()), func(n int) bool {
-			extent := c.At(l, k, n).Extent
-			return extent != study.Unbounded && extent != study.OneAttempt
-		}) {
+		extents := lists.Each(lists.Indices(study.TheoremWords()), func(n int) study.Extent { return c.At(l, k, n).Extent })
+		most := slices.MaxFunc(extents, func(a, b study.Extent) int { return place(a) - place(b) })
+		if place(most) <= place(study.OneAttempt) {
 			locks = append(locks, e.ID)
 		}
+		if most == study.OneAttempt {
+			once = append(once, e.ID)
+		}
 	}
-	return locks
+	return locks, once
 }
 
-// Finding says under which budget how many locks are proved safe: that under which most are.
+// Finding says under which budget how many locks are proved free of all verdicts: that under which most are.
 func (c *Theorems) Finding(lang string) string {
-	most, budget := -1, ""
+	most, budget, limited := -1, "", []string(nil)
 	for k, b := range c.Budgets {
-		if n := len(c.safe(k)); n > most {
-			most, budget = n, b
+		if free, once := c.free(k); len(free) > most {
+			most, budget, limited = len(free), b, once
 		}
 	}
 	if with := "theorems.with." + strings.ReplaceAll(budget, "=", "."); text.In(lang).Has(with) {
 		budget = say(lang, with)
 	}
-	return say(lang, "theorems.finding", "budget", budget, "n", inWords(lang, max(most, 0)), "all",
-		inWords(lang, len(c.Locks)))
+	said := say(lang, "theorems.finding", "budget", budget, "n", inWords(lang, max(most, 0)), "all",
+		inWords(lang, len(c.Locks)), "verdicts", inWords(lang, len(study.TheoremWords())))
+	if limited != nil {
+		said = say(lang, "theorems.finding.once", "first", said, "locks", text.Join(lang, "chart.list", limited))
+	}
+	return said
 }
 
 // inWords writes a small number as a word.
@@ -154,4 +161,6 @@ func drawTheorems(c *Chart, lang string) frame {
 }
 
 // rank is the place of a row's extent among all, the widest first.
-func rank(r record) int { return slices.Index(study.Extents(), study.Extent(r.text("extent"))) }
+func rank(r record) int { return place(study.Extent(r.text("extent"))) }
+
+func place(e study.Extent) int { return slices.Index(study.Extents(), e) }

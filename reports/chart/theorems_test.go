@@ -31,9 +31,16 @@ func theoremsChart() sample {
 			}
 		}
 	}
+	limited := &Theorems{study.Theorems{Locks: locksOf("watchdog"), Budgets: []string{"crash=any"}}}
+	for _, w := range study.TheoremWords() {
+		one := study.Theorem{Lock: "watchdog", Budget: "crash=any", Verdict: w, Extent: study.OneAttempt}
+		limited.All = append(limited.All, one)
+	}
 	return sample{
 		Result: c,
-		title:  `^With (.+), (\w+) of (\w+) locks proved safe for any number of clients$`,
+		others: map[string]Result{"With crashes, one of one locks proved free of all six verdicts for any number of clients " +
+			"(watchdog: each takes it once)": limited},
+		title: `^With (.+), (\w+) of (\w+) locks proved free of all six verdicts for any number of clients(?: \((.+): each takes it once\))?$`,
 		claims: func(c *Chart, m title) bool {
 			safe, budget := map[string]bool{}, ""
 			for _, b := range values("budget", c.Table.records()) {

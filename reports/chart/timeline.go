@@ -107,7 +107,7 @@ func (r *Timeline) Finding(lang string) string {
 	for _, f := range r.Judgement.Findings {
 		if f.Verdict == word {
 			names := lists.Each(f.Clients, func(c int) string { return fmt.Sprintf("c%d", c) })
-			pairs[3], pairs[5] = text.Join(lang, "part.and", names), seconds(lang, f.To-f.From)
+			pairs[3], pairs[5] = text.Join(lang, "part.and", names), reports.InWords(lang, f.To-f.From)
 			if word == verdict.Overlap && f.From == f.To { // a search ends there
 				key = "timeline.moment"
 			}
@@ -123,12 +123,11 @@ func (r *Timeline) Finding(lang string) string {
 	return said
 }
 
-// seconds is a length of time with its unit.
-func seconds(lang string, d time.Duration) string {
-	if d < time.Second {
-		return say(lang, "part.millis", "n", reports.Millis(d.Round(100*time.Microsecond), -1))
-	}
-	return say(lang, "part.seconds", "n", fmt.Sprint(math.Round(d.Seconds()*10)/10))
+// Seen is how many percent of the width of its picture for a slide are before an event.
+func (r *Timeline) Seen(lang string, event int) float64 {
+	run, _ := reports.RunOf(r.History, r.Judgement, r.Verdicts, []string{lang}, false)
+	width, end := r.picture(Format{Lang: lang, Slide: true}).width-2*3, max(run.X[len(run.X)-1], 1)
+	return math.Round(100 * float64((timelineLeft+vg.Length(run.X[event]/end)*(width-timelineLeft-timelineRight))/width))
 }
 
 // placeOf returns the place of an instant; between two events time runs evenly.
@@ -521,7 +520,7 @@ type timelineFlag struct {
 	line  draw.LineStyle
 }
 
-// flags draws faults and verdicts, in rows where they do not touch; one without a row is a line only.
+// flags draws faults and verdicts, in rows where they do not touch, above all lines; one without a row is a line only.
 func (p *timelinePlot) flags() {
 	var all []timelineFlag
 	for _, f := range p.Faults {
@@ -537,6 +536,7 @@ func (p *timelinePlot) flags() {
 	}
 	slices.SortStableFunc(all, func(a, b timelineFlag) int { return a.event - b.event })
 	free := make([]vg.Length, p.rows)
+	var labels []func()
 	for _, f := range all {
 		letters := bold(writing(smallSize, f.line.Color))
 		x, width := p.x[f.event], letters.Width(f.said)+6
@@ -548,9 +548,16 @@ func (p *timelinePlot) flags() {
 		top := p.top
 		if row >= 0 {
 			free[row], top = from+width, p.c.Max.Y-smallLine*vg.Length(row)
-			write(p.c, letters, from+3, top-smallLine/2, f.said)
+			y := top - smallLine/2
+			labels = append(labels, func() {
+				fillBox(p.c, box(from+2, y-smallLine/2+1, from+width-2, y+smallLine/2), white)
+				write(p.c, letters, from+3, y, f.said)
+			})
 		}
 		p.c.StrokeLine2(f.line, x, p.axis, x, top)
+	}
+	for _, label := range labels {
+		label()
 	}
 }
 

@@ -27,7 +27,10 @@ type Tolerance struct {
 func (f *Tolerance) Name() string { return "tolerance" }
 
 // Assumptions says what the searches covered.
-func (f *Tolerance) Assumptions(lang string) string { return say(lang, "tolerance.bounds") }
+func (f *Tolerance) Assumptions(lang string) string {
+	return fewServers(lang, say(lang, "tolerance.bounds"), f.Locks,
+		func(lock string) bool { return f.of("failover", lock, study.FallsOnce) != nil })
+}
 
 // Inconclusive reports whether a search did not finish, so that something stays unknown.
 func (f *Tolerance) Inconclusive() bool {
@@ -50,12 +53,6 @@ func (f *Tolerance) debate(lang string) string {
 	}
 	key := []string{"tolerance.less", "tolerance.same", "tolerance.more"}[1+cmp.Compare(many[0].Falls, one[0].Falls)]
 	return say(lang, key, "many", leases(many[0].Falls), "one", leases(one[0].Falls))
-}
-
-// Note says why locks on several servers fall here to what they survive in a race; "" if
-// there is none that does.
-func (f *Tolerance) Note(lang string) string {
-	return fewServers(lang, f.Locks, func(lock string) bool { return f.of("failover", lock, study.FallsOnce) != nil })
 }
 
 // boundaries names the limits at which two events fall on the same instant; "": there is none.
@@ -112,7 +109,7 @@ func (f *Tolerance) Finding(lang string) string {
 
 // Notes implements Result.
 func (f *Tolerance) Notes(lang string) []string {
-	return append([]string{f.boundaries(lang), f.Note(lang)}, f.rates(lang)...)
+	return append([]string{f.boundaries(lang)}, f.rates(lang)...)
 }
 
 // rates say how wrong a clock may run in each race in which one does.
@@ -187,6 +184,9 @@ func survived(r record, lang string, y float64) span {
 		s.to, s.arrow, s.words = study.MaxLeases, true, "> "+decimal(study.MaxLeases)
 	case study.Limited, study.AnySize:
 		s.shape, s.color, s.words, s.bold = draw.CrossGlyph{}, standout, leases(s.to), true
+		if r.is("boundary_only") {
+			s.shape = draw.RingGlyph{}
+		}
 		if study.Answer(r.text("result")) == study.AnySize {
 			s.to, s.words = 0, say(lang, "tolerance.label.always")
 		}

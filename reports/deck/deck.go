@@ -89,6 +89,7 @@ type slide struct {
 	Command     string        // that plays the run; "": there is none to play
 	Address     string        // of the race on the page, after its "#"
 	Found       string        // what the run shows
+	Seen        float64       // how many percent of the width of its picture the question has shown
 	Open, Whole template.HTML // pictures of the run: as far as the question goes, and whole; empty: none
 }
 
@@ -111,16 +112,15 @@ func (s *slide) draw() (err error) {
 		return err
 	}
 	s.Command, s.Address = "locklab run "+o.Lock.ID+" "+o.Race.ID, "race."+o.Lock.ID+"."+o.Race.ID
-	s.Found = timeline(o).Finding(s.lang)
+	s.Found, s.Seen = timeline(o).Finding(s.lang), timeline(o).Seen(s.lang, question(o)-1)
 	if s.Open, err = s.picture(until(o, question(o))); err == nil {
 		s.Whole, err = s.picture(o)
 	}
 	return err
 }
 
-// question is the number of events that a question shows: until the last fault before the first verdict, and the next
-// thing that a reader has to see, that a client is refused, or asks with the call that this verdict is about. Without a
-// verdict it is until the last fault, or if there is none until a client leaves.
+// question is the number of events that a question shows: until the last fault before the first verdict, and then until
+// a client is refused, or asks with the call that this verdict is about. Without either it is until a client leaves.
 func question(o *race.Outcome) int {
 	events, first := o.History.Events, len(o.History.Events)
 	for _, f := range o.Judgement.Findings {
@@ -163,8 +163,7 @@ func leaves(o *race.Outcome, n int) int {
 // until is a run until its n-th event. It names no race: the title of one is the cause.
 func until(o *race.Outcome, n int) *race.Outcome {
 	cut, h := *o, *o.History
-	h.Events, h.Open, h.Race = h.Events[:n:n], true, ""
-	h.End = h.Events[n-1].At
+	h.Events, h.Open, h.Race, h.End = h.Events[:n:n], true, "", h.Events[n-1].At
 	cut.History, cut.Verdicts, cut.Judgement = &h, nil, verdict.Judgement{}
 	return &cut
 }

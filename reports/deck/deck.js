@@ -51,9 +51,9 @@ function draw() {
 function fill() {
   const root = document.documentElement;
   root.style.fontSize = "";
-  if (state.view !== "slides" || innerWidth < 700) return;
-  let size = Math.min(innerWidth / 60, innerHeight / 34);
-  do root.style.fontSize = (size -= size / 30) + "px"; while (size > 8 && root.scrollHeight > innerHeight);
+  let size = Math.min((state.notes ? 0.67 : 1) * innerWidth / 60, innerHeight / 34); // the notes stand beside it
+  if (state.view === "slides" && innerWidth >= 700) do root.style.fontSize = (size -= size / 30) + "px"; while (size > 8 && root.scrollHeight > innerHeight);
+  root.style.setProperty("--bar", bar.offsetHeight + "px");
 }
 
 function notes() { state.notes = !state.notes; draw(); }

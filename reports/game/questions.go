@@ -243,8 +243,10 @@ func found(o *played, s *served) (said Words, how string) {
 		how = "unknown"
 	}
 	state := "quiz.found." + how
-	if how == "jumped" {
-		how = "ended"
+	if how == "ended" && slices.ContainsFunc(o.History.Events[:s.apply], func(e history.Event) bool {
+		return e.Kind == history.ClockStep && e.Node == s.answer.Node && millisAt(e.At) == when
+	}) {
+		state = "quiz.found.jumped"
 	}
 	if k.Held && k.Owner > 0 && k.Until != history.Forever {
 		state += ".lease"
@@ -252,8 +254,7 @@ func found(o *played, s *served) (said Words, how string) {
 	return words(state, "key", key, "client", clientName(client), "time", when, "left", seconds(k.Until-now)), how
 }
 
-// freed says why a key is free: its lease has ended, by itself or as the server's clock jumped, or who removed it, or
-// that the server has lost it; and when.
+// freed says why a key is free: its lease has ended, or who removed it, or that the server has lost it; and when.
 func freed(o *played, s *served) (how string, client int, time string) {
 	for i := s.apply - 1; i >= 0; i-- {
 		e := &o.History.Events[i]
@@ -261,8 +262,6 @@ func freed(o *played, s *served) (how string, client int, time string) {
 			continue
 		}
 		switch before := o.state(i).owner(e.Node); {
-		case e.Kind == history.Expire && before > 0 && o.jumped(i):
-			return "jumped", before, millisAt(e.At)
 		case e.Kind == history.Expire && before > 0:
 			return "ended", before, millisAt(e.At)
 		case e.Kind == history.Change && e.Key == o.History.Key && e.After == "" && e.Client > 0:
@@ -272,14 +271,6 @@ func freed(o *played, s *served) (how string, client int, time string) {
 		}
 	}
 	return "free", 0, ""
-}
-
-// jumped reports whether the clock of a server was set in the instant of the event at index n.
-func (p *played) jumped(n int) bool {
-	events := p.History.Events
-	return slices.ContainsFunc(events[:n], func(e history.Event) bool {
-		return e.Kind == history.ClockStep && e.Node == events[n].Node && e.At == events[n].At
-	})
 }
 
 // once is the beginning: there is one question about a run.
@@ -306,28 +297,25 @@ func (z *Quiz) verdictAt(c Cell, _ int) *Question {
 		return nil
 	}
 	q := questionAt(o, stop, words("quiz.verdict"))
-	named := func(w verdict.Word) Words { return words("quiz.verdict.named", "what", inWords(w), "word", w) }
+	named := func(w verdict.Word) Words { return words("quiz.verdict.named", "what", words("quiz.word." + string(w)), "word", w) }
 	q.Answers = []Answer{{named(first), true, explained(o)}}
 	for _, i := range z.random.Perm(len(endings)) {
 		if w := endings[i]; len(q.Answers) < 4 && !slices.Contains(o.Verdicts, w) {
-			q.Answers = append(q.Answers, Answer{named(w), false, words("quiz.not."+string(w), "what", inWords(first))})
+			q.Answers = append(q.Answers, Answer{named(w), false, words("quiz.not."+string(w), "what", words("quiz.word." + string(first)))})
 		}
 	}
 	return q
 }
-
-// inWords returns what a verdict says, in words that need no glossary.
-func inWords(w verdict.Word) Words { return words("quiz.word." + string(w)) }
 
 // finding says when a run comes to its worst verdict, and to which.
 func finding(o *played) Words {
 	for _, f := range o.Judgement.Findings {
 		if f.Verdict == o.worst() && f.Event < len(o.History.Events) && !f.Forever {
 			at := o.History.Events[f.Event].At
-			return words("quiz.finding", "time", millisAt(at), "what", inWords(f.Verdict))
+			return words("quiz.finding", "time", millisAt(at), "what", words("quiz.word." + string(f.Verdict)))
 		}
 	}
-	return words("quiz.finding.only", "what", inWords(o.worst()))
+	return words("quiz.finding.only", "what", words("quiz.word." + string(o.worst())))
 }
 
 // explained says what a run comes to, with the contract's reason for it.
@@ -437,7 +425,7 @@ func (z *Quiz) changes(c Cell, is *played) (survive, fall []Answer) {
 		case verdict.Fails(o.Verdicts):
 			why := reason(o)
 			if why == nil {
-				why = inWords(o.worst())
+				why = words("quiz.word." + string(o.worst()))
 			}
 			of := &fall
 			if met[why["en"]] {

@@ -30,6 +30,9 @@ const (
 	End    = "end"    // what to remember
 )
 
+// minutes are those of a slide of a kind; a usual lesson about two locks and the debate comes to 45.
+var minutes = map[string]int{Hook: 3, How: 3, Race: 3, Next: 2, Debate: 3, Quiz: 1, End: 2}
+
 // The parts of a slide, in their order, after the text that comes first, which has no name.
 const (
 	Asked  = "question"
@@ -149,9 +152,6 @@ type deckMaker struct {
 // a run, and the answer.
 func (s Subject) Deck(stage *Stage, o DeckOptions) ([]*Slide, error) {
 	tooLarge := text.Errorf("error.lesson.large", "most", MostSlides)
-	if o.Slides > 0 {
-		o.Questions = o.Slides // of which those go that are too many
-	}
 	if len(s.Screens)+max(len(s.Locks), 1)*max(len(s.Races), 1) > MostSlides { // before they are played
 		return nil, tooLarge
 	}
@@ -170,6 +170,7 @@ func (s Subject) Deck(stage *Stage, o DeckOptions) ([]*Slide, error) {
 // slide begins a slide.
 func (d *deckMaker) slide(kind, heading string) {
 	d.slides = append(d.slides, &Slide{Kind: kind, Heading: heading, Parts: map[string][]Block{}})
+	d.say(Notes, d.m.p.Say("lesson.minutes", "n", strconv.Itoa(minutes[kind])))
 }
 
 // part adds to a part of the last slide what makers of pages add.
@@ -234,13 +235,21 @@ func (d *deckMaker) hook(left map[string]int) {
 	d.slides = nil
 	d.slide(Hook, d.title())
 	d.say("", d.Course)
-	d.tell("", "lesson.hook")
+	d.tell("", append([]string{"lesson.hook"}, lists.Each(d.Locks[:min(len(d.Locks), mostWithHow)], func(e lock.Entry) string {
+		return "title.lock." + e.ID
+	})...)...)
 	d.tell(Asked, "lesson.hook.ask")
+	all := 0
+	for _, s := range append(d.slides, rest...) {
+		all += minutes[s.Kind]
+	}
+	d.say(Notes, d.m.p.Say("lesson.minutes.all", "n", strconv.Itoa(all)))
 	d.tell(Notes, "lesson.keys")
-	quizzes := strconv.Itoa(len(lists.Pick(rest, func(s *Slide) bool { return s.Kind == Quiz })))
+	asks := len(lists.Pick(rest, func(s *Slide) bool { return s.Kind == Quiz }))
+	left[Quiz] = min(left[Quiz], d.Questions-asks)
 	d.say(Notes, slices.Compact(lists.Each(rest, func(s *Slide) string {
 		if s.Kind == Quiz {
-			return d.m.p.Say("lesson.quizzes", "n", quizzes)
+			return d.m.p.Say("lesson.quizzes", "n", strconv.Itoa(asks))
 		}
 		return s.Listed(d.Lang)
 	}))...)
@@ -264,16 +273,19 @@ var leastOf = []struct {
 }{{Quiz, 1}, {Debate, 1}, {Race, 1}, {Next, 0}, {How, 0}, {Quiz, 0}, {Debate, 0}, {Race, 0}}
 
 // fit leaves out slides until there are as many as were asked for, with the hook: the last ones of a kind, but of how
-// locks work the first, which are the simplest, and of the debate last the one in which a late write is refused.
+// locks work the first, and last the late write that is refused, and the race that comes again with the next lock.
 func (d *deckMaker) fit() {
-	refused := func(s *Slide) bool { return s.Run != nil && slices.Contains(s.Run.Verdicts, verdict.Fenced) }
+	needed := func(s *Slide) bool {
+		return s.Run != nil && (slices.Contains(s.Run.Verdicts, verdict.Fenced) || s.Kind == Race &&
+			slices.ContainsFunc(d.slides, func(o *Slide) bool { return o.Kind == Next && o.Run.Race.ID == s.Run.Race.ID }))
+	}
 	left := map[string]int{}
 	for _, least := range leastOf {
 		of := lists.Pick(d.slides, func(s *Slide) bool { return s.Kind == least.kind })
 		if least.kind != How {
 			slices.Reverse(of)
 		}
-		of = append(lists.Pick(of, func(s *Slide) bool { return !refused(s) }), lists.Pick(of, refused)...)
+		of = append(lists.Pick(of, func(s *Slide) bool { return !needed(s) }), lists.Pick(of, needed)...)
 		for _, s := range of {
 			alike := lists.Pick(d.slides, func(o *Slide) bool {
 				return o.Kind == s.Kind && (s.Kind != Race || s.Run != nil && o.Run != nil && o.Run.Lock.ID == s.Run.Lock.ID)
@@ -492,7 +504,11 @@ func (d *deckMaker) run(kind, heading, asked string, o *race.Outcome, answer str
 	d.slide(kind, heading)
 	d.say(Asked, asked)
 	d.play(o)
-	d.say(Answer, Story(d.Lang, o.Race, "title"), because(d.m.p, glossed(d.Lang, o.Verdicts), o))
+	found := because(d.m.p, glossed(d.Lang, o.Verdicts), o)
+	if kind == Next {
+		found = d.m.p.Say(map[bool]string{true: "lesson.enough", false: "lesson.enough.not"}[holds(o)], "found", found)
+	}
+	d.say(Answer, Story(d.Lang, o.Race, "title"), found)
 	d.brief(Answer, 1, answer)
 }
 
@@ -572,10 +588,10 @@ func (d *deckMaker) quiz() {
 		return
 	}
 	locks := unique(lists.Each(cells, func(c game.Cell) string { return c.Lock }))
-	places, right, about := rand.New(rand.NewPCG(d.Seed, 0)).Perm(4), map[int]int{}, map[string]int{}
+	places, placed, about := rand.New(rand.NewPCG(d.Seed, 0)).Perm(4), map[int]int{}, map[string]int{}
 	known := lists.Each(algorithms.Milestones(), func(e lock.Entry) string { return e.ID })
 	quiz := game.NewQuiz(d.Seed, game.Scope{Cells: cells, Locks: unique(append(known, locks...))})
-	for n := 1; n <= d.Questions; {
+	for n := 1; n <= max(d.Questions, d.Slides); { // of which those go that are too many
 		q, err := quiz.Next()
 		if errors.As(err, new(*game.NoQuestionError)) || d.m.failed(err) {
 			return
@@ -585,13 +601,15 @@ func (d *deckMaker) quiz() {
 			continue // the first is about other locks
 		}
 		of := lists.Pick(places, func(i int) bool { return i < len(q.Answers) })
-		at := slices.MinFunc(of, func(a, b int) int { return right[a] - right[b] })
+		at := slices.MinFunc(of, func(a, b int) int { return placed[a] - placed[b] })
 		was := slices.IndexFunc(q.Answers, func(a game.Answer) bool { return a.Right })
-		if q.Kind == "prevents" {
-			d.reason(q.Answers[was].Why, o.Race)
+		right := &q.Answers[was] // it says what its lock relies on
+		if id, _, isLock := strings.Cut(right.Said["en"], ":"); q.Kind == "prevents" && isLock {
+			works := d.works(id)
+			right.Why[d.Lang] = text.Join(d.Lang, "part.sentences", []string{right.Why[d.Lang], works[len(works)-1]})
 		}
 		q.Answers[at], q.Answers[was] = q.Answers[was], q.Answers[at]
-		right[at]++
+		placed[at]++
 		about[o.Lock.ID]++
 		about[o.Lock.ID+" "+o.Race.ID]++
 		d.slide(Quiz, d.m.p.Say("lesson.quiz", "n", strconv.Itoa(n), "lock", d.short(o.Lock)))
@@ -600,12 +618,6 @@ func (d *deckMaker) quiz() {
 		d.slides[len(d.slides)-1].Choices = q.Answers
 		n++
 	}
-}
-
-// reason adds to why a change helps in a race what helps there.
-func (d *deckMaker) reason(why game.Words, sc race.Race) {
-	mends := sentences(strings.Join(d.m.lines(d.Lang, "race."+sc.ID+".mends"), " "), 1)
-	why[d.Lang] = text.Join(d.Lang, "part.sentences", []string{why[d.Lang], mends})
 }
 
 // end adds what to remember.

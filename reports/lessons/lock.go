@@ -112,7 +112,7 @@ func (m *maker) outcomes(row []*race.Outcome) {
 		case slices.Contains(o.Verdicts, verdict.Fenced):
 			group = "fenced"
 		case w.Broken():
-			group, name = "waits", name+" "+span(m.p.Langs()[0], waited(o))
+			group, name = "waits", name+" "+reports.InWords(m.p.Langs()[0], waited(o))
 		case w == verdict.NA:
 			continue
 		}
@@ -125,7 +125,7 @@ func (m *maker) outcomes(row []*race.Outcome) {
 	for _, group := range []string{"waits", "fenced", "stands"} {
 		if names := others[group]; names != nil {
 			m.part("label." + group)
-			m.paragraphs("  ", list(m.p.Langs()[0], names))
+			m.paragraphs("  ", text.Join(m.p.Langs()[0], "chart.list", names))
 		}
 	}
 }

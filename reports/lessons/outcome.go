@@ -82,7 +82,7 @@ func aside(p *text.Printer, said, aside string) string {
 func results(p *text.Printer, o *race.Outcome) string {
 	result := reports.Words(o.Verdicts)
 	if d := Longest(o, verdict.Blocked); d > 0 {
-		result = aside(p, result, span(p.Langs()[0], d))
+		result = aside(p, result, reports.InWords(p.Langs()[0], d))
 	}
 	return because(p, result, o)
 }

@@ -83,7 +83,7 @@ func ranked(results []result) [][]result {
 
 // lockNames lists the locks of a group of results.
 func lockNames(lang string, group []result) string {
-	return list(lang, lists.Each(group, func(r result) string { return r.name }))
+	return text.Join(lang, "chart.list", lists.Each(group, func(r result) string { return r.name }))
 }
 
 // rankOf orders the results of a race.

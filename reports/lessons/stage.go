@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/cost"
@@ -224,7 +224,7 @@ func (s *Stage) ofLock(lang, kind string, e lock.Entry) (string, error) {
 	case "quorum":
 		return strconv.Itoa(e.Nodes/2 + 1), nil
 	case "ttl":
-		return span(lang, e.TTL), nil
+		return reports.InWords(lang, e.TTL), nil
 	case "commands":
 		p, err := cost.Count(e)
 		return strconv.Itoa(p.Commands), err
@@ -233,9 +233,7 @@ func (s *Stage) ofLock(lang, kind string, e lock.Entry) (string, error) {
 }
 
 func ofRun(lang, kind string, o *race.Outcome) (string, error) {
-	said := list(lang, lists.Each(verdict.Names(o.Verdicts), func(v string) string {
-		return text.Say(lang, "word.said", "word", v, "means", text.Say(lang, "word."+v))
-	}))
+	said := reports.SaidWords(lang, o.Verdicts)
 	switch kind {
 	case "verdict":
 		return said, nil
@@ -246,12 +244,12 @@ func ofRun(lang, kind string, o *race.Outcome) (string, error) {
 	case "run":
 		return commandOf("run", o), nil
 	case "ttl":
-		return span(lang, o.Settings.TTL), nil
+		return reports.InWords(lang, o.Settings.TTL), nil
 	case "pause":
-		return span(lang, o.Settings.Pause), nil
+		return reports.InWords(lang, o.Settings.Pause), nil
 	case "blocked":
 		if d := waited(o); d > 0 {
-			return span(lang, d), nil
+			return reports.InWords(lang, d), nil
 		}
 		return "", fmt.Errorf("nobody is blocked in this run; its verdicts are %s", said)
 	}
@@ -262,16 +260,3 @@ func ofRun(lang, kind string, o *race.Outcome) (string, error) {
 func commandOf(verb string, o *race.Outcome) string {
 	return "locklab " + verb + " " + o.Lock.ID + " " + o.Race.ID
 }
-
-// span writes a length of time as "9.5 s" or "9.5 秒".
-func span(lang string, d time.Duration) string {
-	key, unit := "part.seconds", time.Second
-	if d < time.Second {
-		key, unit = "part.millis", time.Millisecond
-	}
-	n := strconv.FormatFloat(float64(d.Round(unit/10))/float64(unit), 'f', -1, 64)
-	return text.Say(lang, key, "n", n)
-}
-
-// list writes names as "a, b" or "a、b".
-func list(lang string, names []string) string { return text.Join(lang, "chart.list", names) }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/simulator/lists"
@@ -167,7 +168,7 @@ func Demo(p *text.Printer, cells [][]*race.Outcome) []Block {
 			if !text.In(lang).Has(key) {
 				key = "word." + string(o.Verdicts[0])
 			}
-			return text.Say(lang, key, "late", span(lang, waited(o)))
+			return text.Say(lang, key, "late", reports.InWords(lang, waited(o)))
 		})
 	}
 	rank := func(o *race.Outcome) int { // what fails comes first, what cannot happen last

@@ -6,7 +6,7 @@
 //	o.code            the element in which the code is shown; without, it stands beside the lines
 //	o.still           the end of the run, without anything to play it with
 //	o.fold            the lines of the run are shown on request
-//	o.verdict, o.now  it opens at its verdict, and not at its end; at its end, which is in sight
+//	o.verdict         it opens at its verdict, and not at its end
 //	o.acts            what can happen next, as {client, node, message, said, fault, go}: a click on
 //	                  what it acts on calls go
 //	o.onward()        is called when it is played beyond its end, and o.halt() when it is stopped
@@ -497,7 +497,7 @@ function motion(run, o = {}) {
   let seen = false; // the picture, by the browser
   new ResizeObserver(() => {
     layout();
-    if (!seen && box.clientWidth) { seen = true; if (live || o.verdict || o.now) intoSight(); }
+    if (!seen && box.clientWidth) { seen = true; if (!o.still) intoSight(); }
   }).observe(box);
   layout();
   place(o.verdict && telltale ? X[telltale.e] : X[last], false);

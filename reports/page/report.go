@@ -139,8 +139,8 @@ type cell struct {
 // Expects returns the contract's verdicts.
 func (c cell) Expects() string { return reports.Words(c.Expected) }
 
-// Words returns its verdicts.
-func (c cell) Words() string { return reports.Words(c.Verdicts) }
+// Words returns the verdicts of a cell.
+func (p *page) Words(c cell) string { return reports.SaidWords(p.Langs[0], c.Verdicts) }
 
 // Cell is that of a lock and a race, by their places in the grid.
 func (p *page) Cell(lock, race int) cell {
