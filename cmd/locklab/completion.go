@@ -185,7 +185,11 @@ func versionOf() versionJSON {
 }
 
 func (v versionJSON) print(e *console) {
-	e.show("version", v, func() { e.Printf("locklab %s, %s, %s\n", v.built(e), v.Go, report.Version()) })
+	built := v.built(e)
+	if v.Commit == "" {
+		built += ", " + e.First("version.commit", "commit", e.Say("version.unknown"))
+	}
+	e.show("version", v, func() { e.Printf("locklab %s, %s, %s\n", built, v.Go, report.Version()) })
 }
 
 // built is the version with its commit, which that of the module system may name.

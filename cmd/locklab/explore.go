@@ -229,8 +229,7 @@ func (s *shownSearch) writeWitness(e *env, files []string) error {
 	return (&shownRun{Outcome: o}).writeFiles(e, files)
 }
 
-// leastMemory is the MB within which the program can keep: below, it needs more before a
-// search begins.
+// leastMemory is the MB within which the program can keep: below, it needs more before a search begins.
 const leastMemory = 50
 
 // addMemory declares --max-memory, in MB; 0: no limit.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"locklab/faults"
 	"locklab/reports/certificate"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
@@ -105,8 +106,14 @@ func (p *proveFlags) print(e *console, proof *search.Proof) {
 	e.Lines("", func(lang string) string { return certificate.HeadOfProof(proof, p.faults(proof, lang), lang) })
 	if proof.Refused != nil {
 		e.Lines("  ", func(lang string) string { return text.Say(lang, "prove.refused", "why", whyNot(proof, lang)) })
+	} else {
+		e.Lines("  ", func(lang string) string { return certificate.Proved(proof, lang) })
 	}
-	e.Lines("  ", func(lang string) string { return certificate.Proved(proof, lang) })
+	var next []string
+	if proof.Refused == nil && !proof.Search.Bounds.Allows(faults.Pause) {
+		e.Lines("  ", func(lang string) string { return text.Say(lang, "prove.nopause", "lock", lock.ID) })
+		next = append(next, "locklab prove "+lock.ID+" --budget pause=1")
+	}
 	all := proof.Witnesses()
 	for _, w := range all {
 		e.Wrap("  "+text.Pad(string(w.Verdict), 12),
@@ -138,8 +145,8 @@ func (p *proveFlags) print(e *console, proof *search.Proof) {
 	if p.views {
 		printViews(e, proof)
 	}
-	e.Next("locklab explore "+lock.ID+" --budget '"+string(p.Bounds.Budget)+"' --timing any",
-		"locklab explain "+lock.ID)
+	e.Next(append(next, "locklab explore "+lock.ID+" --budget '"+string(p.Bounds.Budget)+"' --timing any",
+		"locklab explain "+lock.ID)...)
 }
 
 // printViolation prints the views that come to a verdict.

@@ -172,7 +172,8 @@ func showRaces(e *console, entry lock.Entry) {
 			}
 			e.Wrap(fmt.Sprintf("    %-20s %-5s ", s.ID, s.Code), line)
 		}
-		e.Next("locklab run "+entry.ID+" "+races[len(races)-1].ID, "locklab explain "+entry.ID)
+		known := max(0, slices.IndexFunc(races, func(s race.Race) bool { return s.ID == "gc-pause" }))
+		e.Next("locklab run "+entry.ID+" "+races[known].ID, "locklab explain "+entry.ID)
 	})
 }
 

@@ -135,8 +135,8 @@ func TestPageInBrowser(t *testing.T) {
 			b.look(name + "-solved")
 			b.click(`Next: "EXPIRE mends it"`)
 			b.wait(`!state.busy && state.level.number === 3`)
-			b.click(`Give up`)                         // by mouse
-			b.click(`Give up and see a shortest way?`) // it is asked first
+			b.click(`Give up`) // by mouse
+			b.click(`Give up and see a shortest way?`)
 			b.wait(`!state.busy && state.at.verdicts.includes("DEADLOCK")`)
 			b.click(`Take back`)
 			b.wait(`!state.busy && !state.at.verdicts.includes("DEADLOCK")`)
@@ -196,6 +196,63 @@ func TestPageInBrowser(t *testing.T) {
 			b.refuses(url)
 		})
 	}
+}
+
+// On a telephone a question opens at now, its answer is judged in sight, and the picture tells then what it left out; after
+// ten answers the page says how many were right and where to learn the rest. What was not known of an interview is asked again
+// as such, and the help begins with words.
+func TestQuizOnPhone(t *testing.T) {
+	b := startBrowser(t)
+	served := httptest.NewServer(native(t))
+	defer served.Close()
+	b.open(served.URL+"/", 375, 812)
+	b.wait(`state.ready`)
+	b.do(`startQuiz(7)`)
+	b.wait(`!state.busy && state.question?.kind === "inside"`)
+	b.wait(`(({ right }) => right <= innerWidth)(document.querySelector(".motion-hand").getBoundingClientRect())`)
+	inSight := `[...document.querySelectorAll(".quiz .row > *")].length === 3 && [...document.querySelectorAll(".quiz .row > *")]` +
+		`.every((e) => (({ top, bottom }) => top >= 0 && bottom <= innerHeight)(e.getBoundingClientRect()))`
+	for n := range 10 {
+		b.wait(fmt.Sprintf(`!state.busy && state.number === %d && chosen() < 0`, n))
+		b.press(`document.querySelector(".answers button")`)
+		b.wait(inSight)
+		b.wait(`!state.question.shown || document.querySelector(".motion-inside") && !document.querySelector(".veiled")`)
+		b.look(fmt.Sprint("phone-quiz-", n))
+		if n < 9 {
+			b.wait(`!document.querySelector(".quiz .end")`)
+			b.click("Next question")
+		}
+	}
+	b.wait(`/^\d+ of the last 10 right/.test(document.querySelector(".quiz .end").textContent)`)
+	b.wait(`Object.values(state.answers).every((a) => a.right) || document.querySelector('.quiz .end a[href^="#l"]')`)
+	b.click("Go on")
+	b.wait(`!state.busy && state.number === 10`)
+	b.do(`playLevel(4)`)
+	b.wait(`!state.busy && state.view === "game"`)
+	b.wait(`[...document.querySelectorAll("#main button")].find((e) => e.textContent === "Hint").getBoundingClientRect().bottom <` +
+		`document.querySelector(".motion-box").getBoundingClientRect().top`)
+	b.look("phone-level")
+	b.do(`open("quiz")`)
+	b.wait(`state.view === "quiz" && document.querySelector("#tabs button").getBoundingClientRect().left >= 0`)
+	b.wait(`document.getElementById("tools").getBoundingClientRect().top > document.querySelector("header").getBoundingClientRect().bottom`)
+	b.look("phone-tabs")
+	b.do(`open("help")`)
+	b.wait(`document.querySelector("main dt").textContent === "fault" && document.querySelectorAll("main dl dd").length > 12`)
+	b.look("phone-help")
+	b.do(`location.hash = "ask.2"`)
+	b.wait(`!state.busy && state.asking?.number === 2`)
+	b.do(`marked("half")`)
+	b.wait(`!state.busy && state.asking.number !== 2`)
+	b.do(`location.hash = "ask.2"`)
+	b.wait(`!state.busy && state.asking.number === 2 && /last time you said "Half of it"/.test(document.querySelector("main").textContent)`)
+	b.key("Enter")
+	b.wait(`new Set([...document.querySelectorAll("#main > .row button")].map((e) => getComputedStyle(e).backgroundColor)).size === 1`)
+	b.do(`playFree("token", "pause=1")`)
+	b.wait(`!state.busy && state.view === "game" && !state.level && /SET lock/.test(document.querySelector("details.board pre").textContent)`)
+	b.do(`playRace("token", "gc-pause")`)
+	b.wait(`!state.busy && state.view === "race" && document.querySelector("#main select option").value !== state.race.lock`)
+	b.look("phone-race")
+	b.check(served.URL)
 }
 
 // Without its engine the page has lessons, and the first levels up to their end.

@@ -241,8 +241,7 @@ func (l *list) offSteps(grid *search.Grid) {
 	l.when(compares, "compared")
 }
 
-// maxNamed is the number of lengths of one kind that are named one by one. More of them were drawn or
-// computed.
+// maxNamed is the number of lengths of one kind that are named one by one. More of them were drawn or computed.
 const maxNamed = 3
 
 var lengthNames = [...]string{

@@ -102,8 +102,7 @@ func looked(s *search.Search) string {
 	return bounds.Replace(reports.Words(words))
 }
 
-// listOthers adds what other searches of the lock have come to, and which verdicts are met at a
-// boundary only.
+// listOthers adds what other searches of the lock have come to, and which verdicts are met at a boundary only.
 func (c *certificate) listOthers(s *search.Search) {
 	other := func(key string, o *search.Search) {
 		if len(o.Found) == 0 {

@@ -229,8 +229,12 @@ func (g *Grid) finds(lang string, race int) string {
 	case len(fail) == 1:
 		key = "grid.finding.only"
 	}
-	return say(lang, key, "k", strconv.Itoa(len(fail)), "n", strconv.Itoa(len(asked)), "locks", g.names(fail, lang),
+	said := say(lang, key, "k", strconv.Itoa(len(fail)), "n", strconv.Itoa(len(asked)), "locks", g.names(fail, lang),
 		"race", g.Races[race].Title(lang))
+	if g.Races[race].BareMajority && slices.ContainsFunc(fail, func(i int) bool { return g.Locks[i].Majority }) {
+		return say(lang, "grid.finding.bare", "first", said)
+	}
+	return said
 }
 
 // failing are the locks that a race breaks, and those of which it is asked.

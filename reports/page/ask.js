@@ -35,8 +35,9 @@ function drawAsk() {
     q ? say("board.ask.at", { n: number, of: ids.length }) + " · " : "", HOW.map((how) => `${say("board.knew." + how)} ${count(how)}`).join(" · "));
   if (!q) return show(head, el("h2.asked", say("board.ask.done")), button(say("board.ask.afresh"), () => { keep.set("ask", "[]"); nextAsked(); }));
   const run = el("div"), shown = async () => run.replaceChildren(drawRun(await engine.ask({ do: "race", lock: q.lock, race: q.race }), { still: true, verdict: !wide() }));
-  show(head, el("h2.asked", q.title), open ? [el("p.answer", { id: "answer", tabIndex: -1 }, q.short),
-    el("div.row", HOW.map((how, i) => button([el("kbd", String(i + 1)), " " + say("board.knew." + how)], () => marked(how), i ? "" : ".main"))),
+  const before = new Map(marks()).get(ids[number - 1]);
+  show(head, before && el("p.faint", say("board.ask.again", { how: say("board.knew." + before) })), el("h2.asked", q.title), open ? [el("p.answer", { id: "answer", tabIndex: -1 }, q.short),
+    el("div.row", HOW.map((how, i) => button([el("kbd", String(i + 1)), " " + say("board.knew." + how)], () => marked(how)))),
     el("details", { ontoggle: (e) => e.target.open && work(shown, { loose: true }) }, el("summary", say("board.ask.run")),
       el("p", el("code", q.lock), ": ", link(`race.${q.lock}.${q.race}`, own(DATA.races.find((r) => r.id === q.race).title)), " → ", linked(q.proves)),
       el("p.faint", say("meaning." + /^[A-Z/-]+/.exec(q.proves)[0])), run)]

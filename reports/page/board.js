@@ -16,8 +16,8 @@ const keep = {
 };
 
 const link = (hash, ...label) => el("a", { href: "#" + hash }, ...label);
-// byFamily is locks as options, under the titles of their families.
-const byFamily = (locks = DATA.locks) => [...new Set(locks.map((l) => own(l.family)))]
+// byFamily is locks as options, under the titles of their families; first the one that was meant to mend another.
+const byFamily = (locks = DATA.locks, next) => [...(next ? [[say("play.fix"), [[next, next]]]] : []), ...new Set(locks.map((l) => own(l.family)))]
   .map((family) => [family, locks.filter((l) => own(l.family) === family).map((l) => [l.id, `${l.id}: ${own(l.title)}`])]);
 
 function tell(text, bad = false) {
@@ -189,9 +189,7 @@ function follow() {
 function drawFrame() {
   document.documentElement.lang = state.lang;
   document.title = say("board.title");
-  const home = document.getElementById("home");
-  home.textContent = say("board.title");
-  home.onclick = () => open("levels");
+  Object.assign(document.getElementById("home"), { textContent: say("board.title"), onclick: () => open("levels") });
   Object.assign(document.getElementById("skip"), { textContent: say("board.skip"), onclick: (e) => { e.preventDefault(); document.getElementById("main").focus(); } });
   const tabs = ["levels", "race", "lessons", "free", "quiz", "ask"].map((view) => {
     const b = button(say(view === "race" ? "board.races" : "board." + view), () => (view === "lessons" ? openLessons() : open(view)));
@@ -199,8 +197,8 @@ function drawFrame() {
     return b;
   });
   if (state.at && state.view !== "game") tabs.splice(1, 0, button("▶ " + say("board.game"), () => open("game")));
-  document.getElementById("tabs").replaceChildren(...tabs);
-  document.getElementById("tabs").scrollLeft = document.querySelector("#tabs [aria-current]")?.offsetLeft ?? 0;
+  const row = document.getElementById("tabs"), here = row.replaceChildren(...tabs) ?? row.querySelector("[aria-current]"); // in sight, and so is most of the others
+  row.scrollLeft = here ? here.offsetLeft + here.offsetWidth - row.clientWidth : 0;
   const tools = document.getElementById("tools");
   tools.replaceChildren(...[[say("board.language"), "language", language], ["◐", "theme", theme], ["A+", "large", large], ["?", "help", () => open("help")]].map(([label, key, what]) => sign(label, say("board." + key), what)));
   tools.children[2].setAttribute("aria-pressed", document.body.classList.contains("large"));
@@ -211,11 +209,10 @@ const MEANINGS = Object.keys(DATA.texts.en).filter((key) => key.startsWith("mean
 
 function drawHelp() {
   const words = (pairs) => el("dl", pairs.map(([word, meaning]) => [el("dt", word), el("dd", meaning)]));
-  show(el("h2", say("board.help")), ...say("board.keys").split("//").map((keys) => el("p", keys)), el("p", say("board.picture")),
-    el("h3", say("board.words")), words(["par", "lost", "cut"].map((w) => [say(`board.word.${w}`), say(`board.word.${w}.means`)])
-      .concat([["c3", say("board.probe", { n: 3 })]])),
+  show(el("h2", say("board.help")), words(["fault", "lease", "resource", "version", "par", "lost", "cut", "c3"].map((w) => [say(`board.word.${w}`), say(`board.word.${w}.means`)])),
+    el("p", say("board.picture")), el("h3", say("board.word.keys")), ...say("board.keys").split("//").map((keys) => el("p", keys)),
     el("h3", say("term.timeline.name")), ...say("term.timeline.text").split("//").map((sign) => el("p", sign)),
-    el("h3", say("board.verdicts")), words(MEANINGS.map((w) => [link("lesson." + w, el("b", { className: tone([w]) }, w)), say("meaning." + w)])));
+    el("h3", say("board.verdicts")), words(MEANINGS.map((w) => [link("lesson." + w, el("b", { className: tone([w]) }, w)), say((w === "STALE-WRITE" ? "board.word." : "meaning.") + w)])));
 }
 
 function language() {

@@ -54,7 +54,7 @@ function drawFree() {
         Object.assign(state, { lock: lock.value, budget: budget.value, timing: timing.value, nodes: nodes.value, fenced: fenced.checked });
         playFree(lock.value, budget.value, { timing: timing.value, nodes: Number(nodes.value), fenced: fenced.checked });
       }, ".main")),
-    el("h2", say("board.open")),
+    el("h2", say("board.open")), el("p.faint", say("board.open.means")),
     el("div.row", given, button(say("board.start"), () => openLink(given.value.trim()))));
 }
 
@@ -226,7 +226,7 @@ const drawRun = (run, o = {}) => moving(run.moving, { listings: run.listings, fo
 const verdictsOf = (of) => el(["span", tone(of.verdicts)].filter(Boolean).join("."), of.verdicts.map((v, i) => [i ? " " : "", link("lesson." + v, v)]));
 
 function drawGame() {
-  const { at, level, goal, harm } = state, lost = !over() && state.lost;
+  const { at, level, goal, harm } = state, lost = !over() && state.lost, board = level ?? DATA.levels.find((l) => l.lock === at.lock);
   const won = harm && at.verdicts.includes(harm);
   const code = el("div.motion-code");
   const acts = at.moves.map((m) => ({ client: 0, node: 0, message: 0, ...m, said: plain(m.said), go: () => take(m) }));
@@ -235,7 +235,7 @@ function drawGame() {
   const marks = lost?.link ? [...(at.moving.marks ?? []), { e: Math.min(lost.event, at.moving.at.length - 1), s: say("board.lost") }] : at.moving.marks;
   show(
     el("h2", level ? `${level.number}. ${own(level.title)} ` : "", el("span.code", at.lock), level ? "" : ": " + own(at.title)),
-    level && el("details.board", { open: !state.folded, ontoggle: (e) => { state.folded = !e.target.open; } }, el("summary", say("board.code")), el("pre", { tabIndex: 0 }, level.code)),
+    board && el("details.board", { open: !state.folded, ontoggle: (e) => { state.folded = !e.target.open; } }, el("summary", say("board.code")), el("pre", { tabIndex: 0 }, board.code)),
     el("p.goal", own(goal.said)), el("p.rules", tools.length ? tools : say("board.tool.none") + " ", el("span.faint", own(at.rules)), " ", at.verdicts.length ? verdictsOf(at) : null),
     over() ? null : el("p.did", at.steps ? plain(at.did) : say("board.first")),
     el("div.play",
@@ -272,9 +272,8 @@ function drawEnd() {
 }
 
 function drawMend(at) {
-  const others = byFamily(DATA.locks.filter((l) => l.id !== at.lock));
   const usual = DATA.locks.find((l) => l.id === at.lock)?.next || "watchdog";
-  const lock = select(others, state.rival && state.rival !== at.lock ? state.rival : usual, (id) => { state.rival = id; }, say("board.mend"));
+  const lock = select(byFamily(DATA.locks.filter((l) => l.id !== at.lock), usual), state.rival && state.rival !== at.lock ? state.rival : usual, (id) => { state.rival = id; }, say("board.mend"));
   return el("div.row", el("b", say("board.mend")), lock, button(say("board.try"), () => mend(lock.value)));
 }
 

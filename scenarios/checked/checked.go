@@ -153,6 +153,8 @@ func (t *Tests) failed(ctx context.Context, key, out string, err error) error {
 		return ctx.Err()
 	case errors.Is(err, exec.ErrNotFound):
 		return i18n.Errorf("error.own.go")
+	case strings.HasPrefix(out, "# .\nno Go files"):
+		return i18n.Errorf("error.own.tests", "package", t.Package)
 	}
 	return &GoError{out, i18n.Errorf(key, "package", t.Package)}
 }

@@ -13,9 +13,8 @@ import (
 	"locklab/simulator/i18n"
 )
 
-// Checked holds what a test of package locktest has found out about a lock that is not in
-// the list, as data: its reader can show it as if the lock were listed. What the
-// test was not asked for is empty.
+// Checked holds what a test of package locktest has found out about a lock that is not in the list, as data: its
+// reader can show it as if the lock were listed. What the test was not asked for is empty.
 type Checked struct {
 	Version   int             `json:"version"`             // CheckedVersion
 	Test      string          `json:"test"`                // name of the test, which is that of the lock
