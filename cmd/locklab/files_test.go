@@ -218,7 +218,7 @@ func TestStoppedSearch(t *testing.T) {
 	}
 	<-ctx.Done()
 	code, out, errs := callWith(ctx, "", "explore", "token")
-	if code != exitNoAnswer || !strings.Contains(out, "not proved: the search was cut short") {
+	if code != exitNoAnswer || !strings.Contains(out, "The search was cut short") {
 		t.Errorf("exit status %d: %s\n%s", code, errs, out)
 	}
 }
