@@ -324,7 +324,7 @@ func knownCommand(above *cobra.Command, args []string) error {
 var searched = map[string]string{
 	"level": "locklab play --level 1", "levels": "locklab play", "lesson": "locklab explain path",
 	"lessons": "locklab explain path", "redis": "locklab list", "zookeeper": "locklab explain interview zookeeper",
-	"etcd": "locklab explain interview zookeeper", "redisson": "locklab explain watchdog",
+	"etcd": "locklab explain interview etcd", "redisson": "locklab explain watchdog",
 	"kleppmann": "locklab explain debate", "antirez": "locklab explain debate", "version": "locklab --version",
 	"quiz": "locklab play quiz", "replay": "locklab run LINK",
 }

@@ -93,7 +93,7 @@ func screens(e *env) func(*text.Printer, reports.Look, []lessons.Block) {
 	return func(p *text.Printer, look reports.Look, blocks []lessons.Block) {
 		for i := slices.IndexFunc(blocks, asks); i >= 0; i = slices.IndexFunc(blocks, asks) {
 			lessons.Text(p, look, blocks[:i])
-			p.Printf("\n%s ", e.First("screen."+string(blocks[i].Kind)))
+			p.Printf("\n%s ", e.First("screen."+string(blocks[i].Kind)+blocks[i].Text))
 			if line, ok := e.line(in); !ok || line == "q" {
 				return
 			}

@@ -96,7 +96,7 @@ func TestOnPage(t *testing.T) {
 	const page = "https://example.org/lab/"
 	for address, args := range map[string][]string{
 		"level.3\n": {"play", "--level", "3"}, "locklab2-": {"run", "token", "gc-pause"},
-		"lesson.token\n": {"explain", "token"}, "lesson.interview.zookeeper\n": {"explain", "etcd"},
+		"lesson.token\n": {"explain", "token"}, "lesson.interview.etcd\n": {"explain", "etcd"},
 		"lesson.interview.ttl\n": {"explain", "interview", "ttl"},
 		"lesson.recovery\n":      {"chart", "recovery", "--locks", "setnx"},
 	} {

@@ -297,11 +297,13 @@ func (z *Quiz) verdictAt(c Cell, _ int) *Question {
 		return nil
 	}
 	q := questionAt(o, stop, words("quiz.verdict"))
-	named := func(w verdict.Word) Words { return words("quiz.verdict.named", "what", words("quiz.word." + string(w)), "word", w) }
+	named := func(w verdict.Word) Words {
+		return words("quiz.verdict.named", "what", words("quiz.word."+string(w)), "word", w)
+	}
 	q.Answers = []Answer{{named(first), true, explained(o)}}
 	for _, i := range z.random.Perm(len(endings)) {
 		if w := endings[i]; len(q.Answers) < 4 && !slices.Contains(o.Verdicts, w) {
-			q.Answers = append(q.Answers, Answer{named(w), false, words("quiz.not."+string(w), "what", words("quiz.word." + string(first)))})
+			q.Answers = append(q.Answers, Answer{named(w), false, words("quiz.not."+string(w), "what", words("quiz.word."+string(first)))})
 		}
 	}
 	return q
@@ -312,10 +314,10 @@ func finding(o *played) Words {
 	for _, f := range o.Judgement.Findings {
 		if f.Verdict == o.worst() && f.Event < len(o.History.Events) && !f.Forever {
 			at := o.History.Events[f.Event].At
-			return words("quiz.finding", "time", millisAt(at), "what", words("quiz.word." + string(f.Verdict)))
+			return words("quiz.finding", "time", millisAt(at), "what", words("quiz.word."+string(f.Verdict)))
 		}
 	}
-	return words("quiz.finding.only", "what", words("quiz.word." + string(o.worst())))
+	return words("quiz.finding.only", "what", words("quiz.word."+string(o.worst())))
 }
 
 // explained says what a run comes to, with the contract's reason for it.

@@ -146,12 +146,13 @@ func (m *maker) topic(name string) {
 // question adds a question with its answers, the short one first, and returns the run that backs it, if that is wanted.
 func (m *maker) question(topic string) *race.Outcome {
 	key := "interview." + topic
-	m.each(Block{Kind: Heading, Lead: "? "}, func(lang string) string {
+	lead := fmt.Sprintf("? %d/%d  ", slices.Index(Topics(), topic)+1, len(Topics()))
+	m.each(Block{Kind: Heading, Lead: lead}, func(lang string) string {
 		return strings.Join(m.lines(lang, key+".question"), " ")
 	})
 	m.add(Block{Kind: Hidden})
 	m.told(key+".short", sentence("label.short"))
-	m.add(Block{Kind: Hidden}, gap)
+	m.add(Block{Kind: Hidden, Text: "full"}, gap)
 	m.told(key+".answer", sentence("label.full"))
 	if !m.runs {
 		return nil
