@@ -171,7 +171,8 @@ func TestScreens(t *testing.T) {
 	}
 	_, whole, _ := call(t, "explain", "interview")
 	words := func(s string) []string { return strings.Fields(strings.ReplaceAll(s, strings.Repeat("-", 60), "")) }
-	prompts := strings.NewReplacer(text.Say("en", "screen.break"), "", text.Say("en", "screen.hidden"), "")
+	prompts := strings.NewReplacer(text.Say("en", "screen.break"), "", text.Say("en", "screen.hidden"), "",
+		text.Say("en", "screen.hiddenfull"), "")
 	if said := prompts.Replace(typed(strings.Repeat("\n", 99))); !slices.Equal(words(said), words(whole)) {
 		t.Errorf("screen by screen it is\n%s\nand in one piece\n%s", said, whole)
 	}
