@@ -477,7 +477,7 @@ func TestREADME(t *testing.T) {
 				t.Errorf("%s: locklab %s: %s", path, m[1], errs)
 			}
 		}
-		bugs := regexp.MustCompile(`(?m)^locklab run (\S+ \S+) .*[:：] ?([A-Z-]+)$`).FindAllStringSubmatch(text, -1)
+		bugs := regexp.MustCompile("`locklab run (\\S+ \\S+)`[:：] ?([A-Z-]+)").FindAllStringSubmatch(text, -1)
 		if len(bugs) < 7 {
 			t.Errorf("%s: %d runs of published bugs, want 7 or more", path, len(bugs))
 		}
