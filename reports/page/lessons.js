@@ -23,7 +23,7 @@ const openLessons = () => (lessons.has("path 1") || !state.busy ? read("path 1")
 const inColumns = (line) => /\S {2,}\S/.test(line) || /^\s*(\d+ )?[|>]/.test(line) || /[{};]$|^\s*\/\/|^\t/.test(line) || /^\s+(# |[\d.]+:\d+> |\(integer\)|OK$|\(nil\)$)/.test(line) || (/ :?= /.test(line) && !/locklab /.test(line));
 const deep = (line) => /^ */.exec(line)[0].length;
 
-const heading = (title) => title.replace(/^\? |[:：]$/g, "");
+const heading = (title) => title.replace(/^\? (\d+\/\d+ )?|[:：]$/g, "");
 
 // sections are the parts of a lesson: a line that is not indented, and what stands under it.
 function sections(said) {
