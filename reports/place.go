@@ -167,7 +167,7 @@ func (r *Run) told() []int {
 	return slices.Compact(all)
 }
 
-// An attempt is what a client asks from an event to the one with which it is refused, after which it asks again.
+// An attempt has the first and the last event of requests that end in a refusal, after which the client tries again.
 type attempt struct {
 	begins, ends int
 	asks         string // its commands and the replies, without numbers, as those of tokens and nodes of a queue

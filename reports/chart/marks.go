@@ -74,7 +74,7 @@ type span struct {
 
 type spans []span
 
-// lift is how much higher than the middle of its line a small letter is written, so that capitals are in the middle.
+// lift is the distance by which small letters stand above the middle of their line, so that capitals are in the middle.
 const lift = smallSize / 10
 
 func (m spans) Plot(c draw.Canvas, p *plot.Plot) {

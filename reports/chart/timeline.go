@@ -123,7 +123,7 @@ func (r *Timeline) Finding(lang string) string {
 	return said
 }
 
-// Seen is how many percent of the width of its picture for a slide are before an event.
+// Seen returns the share, in percent, of the width of a picture for a slide that is before an event.
 func (r *Timeline) Seen(lang string, event int) float64 {
 	run, _ := reports.RunOf(r.History, r.Judgement, r.Verdicts, []string{lang}, false)
 	width, end := r.picture(Format{Lang: lang, Slide: true}).width-2*3, max(run.X[len(run.X)-1], 1)

@@ -118,7 +118,7 @@ func TestEveryRunIsDrawn(t *testing.T) {
 	}
 }
 
-// A client that asks again and again takes no more room than one that asks a few times: no run of the best-known locks
+// Attempts that repeat take no more room in a picture than a few: no run of the best-known locks
 // in the best-known races has more than a slide can show.
 func TestAttemptsFold(t *testing.T) {
 	for _, id := range []string{"token", "watchdog", "redlock", "zk-protected", "redislock-fence"} {

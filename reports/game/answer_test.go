@@ -98,8 +98,8 @@ func TestGoals(t *testing.T) {
 	}
 }
 
-// Who loses is told by which move, by what closed the chance after it, and what to remember; and is led to before that move,
-// from where the harm is in reach. If it never was, no move is to blame.
+// A loss names the move, the event that closed the chance after it, and what to remember. It leads back to before that
+// move, from where the harm is in reach. If the harm never was in reach, no move is to blame.
 func TestLost(t *testing.T) {
 	var table game.Table
 	defer table.Close()

@@ -167,7 +167,7 @@ func (z *Quiz) Question(ctx context.Context, number int) (*Question, error) {
 	return z.made[number], nil
 }
 
-// ofEach is how many questions about a lock come before those about the next.
+// ofEach is the number of questions about a lock before those about the next.
 const ofEach = 3
 
 // Next makes a further question: the locks come in the order of the scope, as they were invented, and kinds in turn, as
