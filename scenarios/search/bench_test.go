@@ -22,7 +22,8 @@ func processor() time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// BenchmarkRent measures what each mechanism buys: the default search of the milestones, of a lock on ZooKeeper, of one in a
+// BenchmarkRent measures what each mechanism buys: the default search of the milestones, of a lock on ZooKeeper, of
+// one in a
 // database and of one of somebody's own, with all of them and without one each, in states and seconds of processors. A
 // search without one that has not ended after rentStates says so by complete 0.
 func BenchmarkRent(b *testing.B) {
