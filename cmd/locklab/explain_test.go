@@ -66,8 +66,8 @@ func TestBacking(t *testing.T) {
 }
 
 // A lock that no client can ever have again has fallen, also where the key that stands in a living client's name is
-// told
-// before it, and a story ends with that. What a lock's page calls by another lock's name can be looked up from there.
+// told before it, and a story ends with that. What a lock's page calls by another lock's name can be looked up from
+// there.
 func TestExplainLeadsOn(t *testing.T) {
 	effort.Unwatched(t, watchedCommands)
 	for command, want := range map[string]string{

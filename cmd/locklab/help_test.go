@@ -15,8 +15,7 @@ import (
 )
 
 // The help of every command is in the reader's language, has no key or place that was not filled, and fits the width
-// and,
-// but for that of explore, which has all bounds, a screen.
+// and, but for that of explore, which has all bounds, a screen.
 func TestHelp(t *testing.T) {
 	missing, unfilled := regexp.MustCompile(`\bh?(elp\.[a-z0-9.-]+)`), regexp.MustCompile(`\{[a-z]+\}`) // the h may be cut
 	for _, command := range allCommands() {

@@ -95,9 +95,8 @@ func TestWritersDespiteLostOutput(t *testing.T) {
 }
 
 // TestKilled disturbs commands, first by a disk without any room, then at random, by a signal at any moment or by a
-// full
-// disk: each file is whole, or what it was before (a picture may show what was found until then), only SIGKILL leaves a
-// temporary one, and what was found is printed.
+// full disk: each file is whole, or what it was before (a picture may show what was found until then), only SIGKILL
+// leaves a temporary one, and what was found is printed.
 // ROUNDS is the number of rounds.
 func TestKilled(t *testing.T) {
 	effort.OnlyPushed(t, "it runs commands for seconds")

@@ -500,8 +500,7 @@ func TestREADME(t *testing.T) {
 }
 
 // TestREADMECounts: a README that says how many locks, families or races there are has the right number, which -update
-// writes: those
-// without a lock, and the race without a fault, are not counted.
+// writes: those without a lock, and the race without a fault, are not counted.
 func TestREADMECounts(t *testing.T) {
 	locks := lists.Pick(algorithms.All(), func(e lock.Entry) bool { return e.Guard == "" })
 	families := len(algorithms.Families()) - 1

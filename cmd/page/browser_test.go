@@ -201,10 +201,8 @@ func TestPageInBrowser(t *testing.T) {
 }
 
 // On a telephone a question opens at now, its answer is judged in sight, and the picture tells then what it left out;
-// after
-// ten answers the page says how many were right and where to learn the rest. What was not known of an interview is
-// asked again
-// as such, and the help begins with words.
+// after ten answers the page says how many were right and where to learn the rest. What was not known of an interview
+// is asked again as such, and the help begins with words.
 func TestQuizOnPhone(t *testing.T) {
 	b := startBrowser(t)
 	served := httptest.NewServer(native(t))
@@ -306,8 +304,7 @@ func TestWithoutEngine(t *testing.T) {
 }
 
 // loses has the fault strike too late in level 3: the page says which move that was, marks it, and goes back to before
-// it. Of a
-// move that is clicked on three times at once one is made.
+// it. Of a move that is clicked on three times at once one is made.
 func (b *browser) loses() {
 	b.t.Helper()
 	b.do(`playLevel(3)`)
@@ -328,8 +325,7 @@ func (b *browser) loses() {
 }
 
 // clicks makes two fast clicks at one place: the second one never meets another move, and nothing under the pointer
-// moves.
-// On a telephone the first move stands above the fold, and all views fit beside each other.
+// moves. On a telephone the first move stands above the fold, and all views fit beside each other.
 func (b *browser) clicks() {
 	b.t.Helper()
 	for _, level := range []int{2, 4, 7} {
@@ -459,8 +455,7 @@ func (b *browser) raceAndLessons(name string) {
 }
 
 // asked answers questions of an interview by keys: what was not known comes again after three others, also when the
-// page was
-// loaded anew.
+// page was loaded anew.
 func (b *browser) asked(name string) {
 	b.t.Helper()
 	b.click("Ask me")

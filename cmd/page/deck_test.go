@@ -36,9 +36,8 @@ func lessonPage(t *testing.T, lang string) ([]*lessons.Slide, string) {
 }
 
 // A deck in a browser, at the size of a projector: each slide fills the screen without scrolling, its run is drawn as
-// far
-// as the question goes and whole beside the answer; the notes, the quiz, the views for paper, Back, and an address that
-// names nothing.
+// far as the question goes and whole beside the answer; the notes, the quiz, the views for paper, Back, and an address
+// that names nothing.
 func TestDeckInBrowser(t *testing.T) {
 	b := startBrowser(t)
 	lesson, content := lessonPage(t, "en")
@@ -212,8 +211,7 @@ func TestDeckOnTelephone(t *testing.T) {
 }
 
 // Where its script does not run, and where the file is damaged or cut off, it is the handout, with all of its texts.
-// One
-// that is cut off says so.
+// One that is cut off says so.
 func TestDamagedDeck(t *testing.T) {
 	b := startBrowser(t)
 	lesson, content := lessonPage(t, "en")

@@ -283,8 +283,7 @@ const faultLines = "[search budget=migrate=1@10s]\ntoken OVERLAP@1 STALE-WRITE@1
 
 // TestAdditions: to add a lock, a race or a fault takes one file, for a fault one more with its
 // texts, one line in a list, and the lines of the contract that are not derived. The tests of the contract then pass,
-// the
-// golden file of the derived cells does not change, and commands show the fault's own
+// the golden file of the derived cells does not change, and commands show the fault's own
 // sentences. To add a language takes one folder, here with one file, which has the texts of
 // the faults too. Before the lock has its lines, it runs in every command, and each says that the
 // contract does not cover it: its results are neither expected nor unexpected.
@@ -405,8 +404,7 @@ var deletions = []struct {
 }
 
 // TestDeletions: an instrument goes with its files and its lines. All that is left compiles, its tests too, and the
-// help
-// and the catalogues are whole. One goes after the other, from a copy of the source.
+// help and the catalogues are whole. One goes after the other, from a copy of the source.
 func TestDeletions(t *testing.T) {
 	effort.OnlyExhaustive(t, "it compiles everything once more")
 	s := &source{t, t.TempDir(), t.TempDir(), map[string]string{}}

@@ -70,8 +70,7 @@ func TestProve(t *testing.T) {
 }
 
 // TestVerify: Verify returns the results in the order of the list, whichever search ends first. Without all searches
-// they are
-// short: what each row says is checked by locklab live verify.
+// they are short: what each row says is checked by locklab live verify.
 func TestVerify(t *testing.T) {
 	id := "thread-id"
 	if effort.Exhaustive() {

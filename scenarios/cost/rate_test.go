@@ -50,8 +50,7 @@ func pauses(t *testing.T, often, lengths string) cost.Source {
 }
 
 // TestSanity: of 1,000 machines each holds a contended lease of 10 s for a tenth of the time, and stops for 30 s once
-// in 18 months:
-// 1000 x 12/18 x 0.1 times a year a pause strikes a hold. A lease of 60 s outlasts each.
+// in 18 months: 1000 x 12/18 x 0.1 times a year a pause strikes a hold. A lease of 60 s outlasts each.
 func TestSanity(t *testing.T) {
 	all := subjects(t)
 	for _, c := range []struct {
@@ -83,8 +82,7 @@ func shop(ttl time.Duration) cost.Usage {
 }
 
 // TestBoundsByHand: three pauses a year strike eight holds, a quarter of them contended: six in all, of which those
-// count that the lease
-// does not survive.
+// count that the lease does not survive.
 func TestBoundsByHand(t *testing.T) {
 	once, renewed := []cost.Span{{From: 0, Left: 1}},
 		[]cost.Span{{From: 0, Left: 1}, {From: 1.0 / 3, Left: 1}, {From: 2.0 / 3, Left: 1}}

@@ -73,8 +73,7 @@ func searchApart(t *testing.T, b Bounds, client func(*Client), check int) (certi
 }
 
 // TestApart: code that looks at what real processes do not share with each other, or that draws, is not proved; or the
-// first line
-// of its certificate names what it looks at.
+// first line of its certificate names what it looks at.
 func TestApart(t *testing.T) {
 	effort.OnlyExhaustive(t, "it takes seconds; TestDrawnTwice shows the processes")
 	const process, chance = "in an operating-system process of its own", "OVERLAP, STALE-WRITE can occur"

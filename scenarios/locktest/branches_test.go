@@ -17,8 +17,7 @@ import (
 )
 
 // renews is a lock that a ticker renews. Where an answer comes late, the ticker and the end of the section are ready
-// at the same moment, and
-// select takes either.
+// at the same moment, and select takes either.
 var renews = onRedis(func(c *Client, rdb *redis.Client) {
 	token := c.Token()
 	if !take(c, rdb, token) {
@@ -105,8 +104,8 @@ func TestEitherWay(t *testing.T) {
 }
 
 // TestEndsWhatItHasStarted: where the end of an execution leaves a goroutine behind that only its code can end, that
-// code is let go on in
-// those that follow. What ends then is not counted as left behind, nor what ends a while later; what nothing ends is.
+// code is let go on in those that follow. What ends then is not counted as left behind, nor what ends a while later;
+// what nothing ends is.
 func TestEndsWhatItHasStarted(t *testing.T) {
 	closes := func(c *Client, _ *redis.Client) (end func()) {
 		stop := make(chan bool)
@@ -170,8 +169,8 @@ func TestEitherWayOfAny(t *testing.T) {
 }
 
 // onThree takes a lock on a majority of three servers, each asked by a goroutine of its own, and looks at all of them
-// so many times. It
-// enters with a majority; and without one if the answers of a round, from 0, have come in an order of servers.
+// so many times. It enters with a majority; and without one if the answers of a round, from 0, have come in an order
+// of servers.
 func onThree(looks, round int, order []int) func(c *Client) {
 	return func(c *Client) {
 		token := c.Token()
@@ -209,8 +208,7 @@ func onThree(looks, round int, order []int) func(c *Client) {
 }
 
 // TestOrders: the orders of several servers' answers are merged, with the same verdicts and fewer states. Code that
-// remembers one of them,
-// of the first round or of the second, is found all the same.
+// remembers one of them, of the first round or of the second, is found all the same.
 func TestOrders(t *testing.T) {
 	effort.OnlyExhaustive(t, "it takes seconds; TestPolling shows the goroutines of a bubble")
 	found := func(t *testing.T, merged bool, code func(c *Client)) (states, tried int, pars []string) {

@@ -32,8 +32,7 @@ import (
 // The lab's own locks come to the same in bubbles as on coroutines: the same verdicts
 // with the same par. Where the code reads no clock and runs no timer, the number of
 // states is the same, and the witnesses have as many steps: if clients keep all that they observe, and if they forget
-// it when they
-// have ended. Between two attempts only those on coroutines forget, whose memory is read.
+// it when they have ended. Between two attempts only those on coroutines forget, whose memory is read.
 func TestBothHosts(t *testing.T) {
 	effort.OnlyPushed(t, "it takes seconds; one goroutine searches, and the lock is a process of its own")
 	for _, test := range []struct {

@@ -532,8 +532,7 @@ func TestClosedConnection(t *testing.T) {
 }
 
 // TestBeside: what lockstep hides is found at any timing beside it, with as many faults and a run that can be played;
-// where that is
-// complete the first line says so.
+// where that is complete the first line says so.
 func TestBeside(t *testing.T) {
 	effort.OnlyPushed(t, "it searches for seconds")
 	both := func(b Bounds, code func(c *Client)) (*plan, *search.Search) {

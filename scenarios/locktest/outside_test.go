@@ -58,9 +58,8 @@ func TestShared(t *testing.T) {
 }
 
 // TestOutside: code that uses what another execution has made is named with the line that does so, since the runtime
-// would end the program
-// there. Code that gives its library a name in place of an address is told so, although that has no line in the stack
-// of the runtime.
+// would end the program there. Code that gives its library a name in place of an address is told so, although that has
+// no line in the stack of the runtime.
 func TestOutside(t *testing.T) {
 	for name, test := range map[string]struct {
 		code func(c *Client)
@@ -115,12 +114,15 @@ func TestUndialed(t *testing.T) {
 		code func(c *Client)
 		want string
 	}{
-		// gives up
-		"it gives up": {func(c *Client) { instead(c, redis.Options{MaxRetries: -1}) }, undialed("// gives up")},
-		// tries again
-		"it tries again": {func(c *Client) { instead(c, redis.Options{}) }, undialed("// tries again")},
-		// waits for an answer
-		"it waits for an answer": {func(*Client) { wait(silent.Addr().String()) }, undialed("// waits for an answer")},
+		"it gives up": {func(c *Client) { // gives up
+			instead(c, redis.Options{MaxRetries: -1})
+		}, undialed("// gives up")},
+		"it tries again": {func(c *Client) { // tries again
+			instead(c, redis.Options{})
+		}, undialed("// tries again")},
+		"it waits for an answer": {func(*Client) { // waits for an answer
+			wait(silent.Addr().String())
+		}, undialed("// waits for an answer")},
 		"a cluster": {func(c *Client) {
 			rdb := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{c.Addr(1)}, Dialer: c.Dial})
 			defer rdb.Close()

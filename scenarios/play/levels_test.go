@@ -107,8 +107,7 @@ func TestCannot(t *testing.T) {
 }
 
 // TestForward: Forward leaves a player where there is a choice, a fault, the goal or the end, and Back leads to where
-// the last
-// choice was. No move without an effect is offered, and no pause of no length.
+// the last choice was. No move without an effect is offered, and no pause of no length.
 func TestForward(t *testing.T) {
 	random, forced, goals := rand.New(rand.NewPCG(1, 1)), 0, 0
 	for _, l := range play.Levels() {

@@ -79,8 +79,7 @@ func TestShow(t *testing.T) {
 }
 
 // TestRealServer plays the milestones in races on redis-servers: each answer, each key after it, and the verdicts are
-// those
-// of the lab. A push plays a quarter of the cells, and all are played where tests are exhaustive.
+// those of the lab. A push plays a quarter of the cells, and all are played where tests are exhaustive.
 func TestRealServer(t *testing.T) {
 	effort.OnlyPushed(t, "it starts servers")
 	effort.Unwatched(t, "TestVerify has traces that share a bench")

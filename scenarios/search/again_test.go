@@ -40,8 +40,7 @@ func wordsOf(s *search.Search) (words []verdict.Word) {
 }
 
 // TestAnyAttempts: a search of any number of attempts finds all verdicts of searches of few. Each of its own has a run
-// that
-// can be replayed. What goes on in the background of later attempts on an ensemble is named.
+// that can be replayed. What goes on in the background of later attempts on an ensemble is named.
 func TestAnyAttempts(t *testing.T) {
 	effort.OnlyPushed(t, "it searches for seconds")
 	type question struct {
@@ -150,8 +149,7 @@ func choose(random *rand.Rand, allowed []simulator.Choice) simulator.Choice {
 }
 
 // marking refuses clients, each of which leaves a mark, and lets one in when both marks are there. It is no closure:
-// what
-// a lock remembers of earlier attempts must be seen.
+// what a lock remembers of earlier attempts must be seen.
 type marking struct{ env lock.Env }
 
 func (l *marking) Acquire(ctx context.Context, key string) (lock.Lease, error) {
@@ -222,8 +220,7 @@ func TestAnyAttemptsNamed(t *testing.T) {
 }
 
 // placed is a queue in which a place that is not the first is let in, too, by the numbers of all places, of its token
-// or
-// of its attempts.
+// or of its attempts.
 type placed struct {
 	zk     lock.ZooKeeper
 	tokens lock.Tokens
@@ -311,8 +308,7 @@ func placing(letIn string) lock.Entry {
 }
 
 // TestAnyAttemptsOfNumbers: a lock on an ensemble that looks at more than the order of numbers is refused, and so is
-// one
-// that knows its earlier attempts.
+// one that knows its earlier attempts.
 func TestAnyAttemptsOfNumbers(t *testing.T) {
 	for letIn, want := range map[string]string{
 		"": "", "the fourth": "limit.again.order", "the hundredth": "limit.again.order",

@@ -99,8 +99,7 @@ func TestInterruptedBeside(t *testing.T) {
 }
 
 // TestUsesOffered: what a lock does not offer is refused by name, and left out of AllUses. What it offers and a search
-// has
-// not stands under what was assumed.
+// has not stands under what was assumed.
 func TestUsesOffered(t *testing.T) {
 	for id, want := range map[string]string{
 		"token": "give-up", "daemon-10-owned": "renew give-up", "watchdog": "renew reenter give-up",
@@ -178,10 +177,8 @@ func TestTokensThatAreRefused(t *testing.T) {
 }
 
 // TestReturn: a new process may take the lock for its own that the one before it has left, if it has the same thread
-// id:
-// what that one still has under way then strikes it. Alone, it is the only client that could. With a token of its own
-// it
-// waits for the end of the lease.
+// id: what that one still has under way then strikes it. Alone, it is the only client that could. With a token of its
+// own it waits for the end of the lease.
 func TestReturn(t *testing.T) {
 	for question, want := range map[string]string{
 		"redisson-lease":               "",

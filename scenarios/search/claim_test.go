@@ -84,8 +84,7 @@ func TestClaimNamesWhatOthersFound(t *testing.T) {
 }
 
 // TestClaimOfInstants: code that compares an elapsed time, or what is left of a key's life, with constants off the
-// steps
-// may break between the instants that are searched, and its proof is of these only.
+// steps may break between the instants that are searched, and its proof is of these only.
 func TestClaimOfInstants(t *testing.T) {
 	t.Parallel()
 	script := func(script string) lock.Entry {

@@ -58,10 +58,8 @@ func takenBy(script string, lives ...time.Duration) lock.Entry {
 }
 
 // TestOpenBounds: a key is gone at the end of its life, an open bound, so whole steps do not meet every order of
-// events:
-// that of two keys needs halves of a step. A search meets it in whole steps, since at the instant at which a key ends
-// it
-// lets that happen before or after all else.
+// events: that of two keys needs halves of a step. A search meets it in whole steps, since at the instant at which a
+// key ends it lets that happen before or after all else.
 func TestOpenBounds(t *testing.T) {
 	t.Parallel()
 	const step = 750 * time.Millisecond

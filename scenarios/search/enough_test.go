@@ -43,9 +43,8 @@ func TestTooFewClients(t *testing.T) {
 }
 
 // TestSemaphoreProved: a semaphore of two that names its holders admits no third one, of any number of clients: worlds
-// of three clients are
-// stepped. What is not judged where two may hold it is not proved, nor is anything of one that admits more than worlds
-// can show.
+// of three clients are stepped. What is not judged where two may hold it is not proved, nor is anything of one that
+// admits more than worlds can show.
 func TestSemaphoreProved(t *testing.T) {
 	t.Parallel()
 	e := byScripts("two", `if redis.call("SCARD", KEYS[1]) >= 2 then return 0 end redis.call("SADD", KEYS[1], ARGV[1]) return 1`,
@@ -141,10 +140,8 @@ const (
 )
 
 // TestScriptsAreRead: a script that forces its way in at a token, a counter, or a time to live that no search comes to
-// is no lock. Whatever was
-// tried, none of that is proved, and a search says on what condition it claims something. What compares a token,
-// passes a counter on, or
-// computes with a time is proved.
+// is no lock. Whatever was tried, none of that is proved, and a search says on what condition it claims something.
+// What compares a token, passes a counter on, or computes with a time is proved.
 func TestScriptsAreRead(t *testing.T) {
 	effort.OnlyPushed(t, "it proves for seconds; TestInsight reads the scripts")
 	t.Parallel()

@@ -28,8 +28,7 @@ import (
 )
 
 // TestExploreNamesDiceRollers: code that observes something from outside the simulator cannot be searched, and the
-// error
-// names the client; also where no history is repeated to be continued: in a branch that few histories take.
+// error names the client; also where no history is repeated to be continued: in a branch that few histories take.
 func TestExploreNamesDiceRollers(t *testing.T) {
 	wall := own("wall-clock", func(env lock.Env) lock.Lock {
 		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
@@ -93,8 +92,7 @@ const mostDefault = 4 * time.Minute
 
 // BenchmarkDefaults is the search of each lock as "locklab explore" makes it, on one core and on two, with the most
 // memory that the program had of the system. What is written beside a lock holds: the search is complete in time, or
-// ends where it is
-// written. All of them take some minutes on two cores, and more on one.
+// ends where it is written. All of them take some minutes on two cores, and more on one.
 func BenchmarkDefaults(b *testing.B) {
 	for _, entry := range algorithms.All() {
 		bounds := search.OpenBounds()
@@ -128,8 +126,7 @@ func BenchmarkDefaults(b *testing.B) {
 }
 
 // TestForever: what lasts without end has a finding that says so in the run of its witness, although the run ends: a
-// lock
-// whose script always fails, with the last attempt of the probe, and a client that is never woken.
+// lock whose script always fails, with the last attempt of the probe, and a client that is never woken.
 func TestForever(t *testing.T) {
 	failing := own("out-of-order", func(env lock.Env) lock.Lock {
 		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
@@ -188,8 +185,7 @@ func TestSearchOnTwoCores(t *testing.T) {
 }
 
 // TestSearchCauses: every cause has a counterexample that replays and has the faults that the cause names, and the
-// first
-// of a verdict is the shortest way to it.
+// first of a verdict is the shortest way to it.
 func TestSearchCauses(t *testing.T) {
 	effort.OnlyPushed(t, "it searches for seconds")
 	t.Parallel()
@@ -217,8 +213,7 @@ func TestSearchCauses(t *testing.T) {
 }
 
 // TestLocksThatRemember: a lock whose instance remembers earlier attempts, which is let in at its third one, is not
-// taken
-// for a new one. What can be remembered where is explore's TestMemoryOf.
+// taken for a new one. What can be remembered where is explore's TestMemoryOf.
 func TestLocksThatRemember(t *testing.T) {
 	entry := own("counting", func(env lock.Env) lock.Lock {
 		token, n := racetest.Lock(t, "token").New(env), 0
@@ -238,10 +233,8 @@ func TestLocksThatRemember(t *testing.T) {
 }
 
 // TestPausesEndBetweenDeadlines: a pause has to end also where nothing is due. A client that finds the gate closed
-// leaves
-// a mark for 20 steps; the one that has closed it sleeps for 40, and does harm if it then sees the mark end. Only a
-// pause
-// of the first that ends half way through that sleep, in which nothing happens, brings the mark there.
+// leaves a mark for 20 steps; the one that has closed it sleeps for 40, and does harm if it then sees the mark end.
+// Only a pause of the first that ends half way through that sleep, in which nothing happens, brings the mark there.
 func TestPausesEndBetweenDeadlines(t *testing.T) {
 	const step = 750 * time.Millisecond
 	entry := taking("gate", func(ctx context.Context, env lock.Env, key string) (bool, error) {

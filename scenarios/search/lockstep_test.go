@@ -45,8 +45,7 @@ var lockstepSlow = []lockstepCase{
 }
 
 // TestLockstepIsOneOfAllTimings: lockstep is one of all timings, so whatever a search in lockstep finds, one of every
-// timing
-// must find with as few faults, if its clients ask as often and everything may take as long.
+// timing must find with as few faults, if its clients ask as often and everything may take as long.
 // What lockstep does with one instance of a lock for each process showed that proofs at any
 // timing, with a new one for each attempt, were wrong.
 func TestLockstepIsOneOfAllTimings(t *testing.T) {

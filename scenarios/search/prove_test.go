@@ -17,9 +17,8 @@ import (
 )
 
 // TestProve: a proof says what is impossible, what breaks with which clients, and nothing where a fault strikes
-// nowhere.
-// What a second attempt comes to is not proved, although each client takes the lock once; and where there is no proof,
-// searches still find what breaks.
+// nowhere. What a second attempt comes to is not proved, although each client takes the lock once; and where there is
+// no proof, searches still find what breaks.
 func TestProve(t *testing.T) {
 	effort.OnlyExhaustive(t, "it proves twenty locks; one goroutine searches")
 	for _, c := range []struct {
@@ -84,9 +83,8 @@ func TestProveLeavesOpen(t *testing.T) {
 }
 
 // TestProveAgreesWithAModel: an independent model of three locks in whole steps of time, with a lease of six steps and
-// clients
-// that come for ever, has the same verdicts. A key that is left for ever, which the model calls an orphan, is a
-// DEADLOCK here.
+// clients that come for ever, has the same verdicts. A key that is left for ever, which the model calls an orphan, is
+// a DEADLOCK here.
 func TestProveAgreesWithAModel(t *testing.T) {
 	t.Parallel()
 	asked := []verdict.Word{verdict.Overlap, verdict.WrongDel, verdict.Deadlock}

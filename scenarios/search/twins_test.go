@@ -111,8 +111,7 @@ func TestDumbTwins(t *testing.T) {
 
 // chains are bounds that are added to those of all, each of which allows all that the one before it does: what a client
 // may do once more, or may wait for longer, a larger budget, a later message, a clock that is more wrong. Some lengths
-// are
-// no whole number of steps, which are 750ms.
+// are no whole number of steps, which are 750ms.
 var chains = []struct {
 	locks, all, chain string
 	states            int // a chain ends where a search has more; 0: any number

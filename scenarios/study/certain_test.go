@@ -160,10 +160,8 @@ func TestChecked(t *testing.T) {
 }
 
 // TestDoom: where the point of no return is. A paused client without a fixed end may resume at any moment, so each
-// step of
-// its rival is a coin toss, and the last toss is the end of the lease. After a jump of a clock, a loss of data or a
-// crash
-// of the holder nothing is left to chance. The shares themselves are held by explore's TestDoomTwin.
+// step of its rival is a coin toss, and the last toss is the end of the lease. After a jump of a clock, a loss of data
+// or a crash of the holder nothing is left to chance. The shares themselves are held by explore's TestDoomTwin.
 func TestDoom(t *testing.T) {
 	effort.OnlyPushed(t, "it searches for seconds")
 	t.Parallel()

@@ -126,10 +126,8 @@ func TestSweepOfPauses(t *testing.T) {
 }
 
 // TestWorkDuringPause: after work of 4 s in a lease of 10 s, a pause of 7 s that delays what is left of the work
-// outlives
-// the lease, whenever it begins, and one of 5 s never. Work that goes on elsewhere outlives it only where the pause
-// ends
-// after the lease: if it begins in the last of the four seconds.
+// outlives the lease, whenever it begins, and one of 5 s never. Work that goes on elsewhere outlives it only where the
+// pause ends after the lease: if it begins in the last of the four seconds.
 func TestWorkDuringPause(t *testing.T) {
 	at := func(waits bool) []study.SweepPoint {
 		o := ordered(t, 900, "pause/ttl=0.5,0.7")

@@ -239,8 +239,7 @@ func TestFindPars(t *testing.T) {
 }
 
 // TestToleranceOfOwnCode: of code that takes a lock by force where its token ends in 7, which no search draws, a
-// tolerance
-// gives no answer; of one that only passes its token on it does.
+// tolerance gives no answer; of one that only passes its token on it does.
 func TestToleranceOfOwnCode(t *testing.T) {
 	t.Parallel()
 	for end, answered := range map[string]bool{"7": false, "x": true} {

@@ -481,8 +481,8 @@ func (m move) line(d Dialect) string {
 }
 
 // TestRealServer plays random programs of three sessions on a State and on a real server: answers, affected rows,
-// errors, and
-// who waits for whom must agree after every step. Steps after which the threads of the server would race are left out.
+// errors, and who waits for whom must agree after every step. Steps after which the threads of the server would race
+// are left out.
 func TestRealServer(t *testing.T) {
 	effort.OnlyPushed(t, "it starts database servers")
 	effort.Cases(t, 15, 60)

@@ -14,8 +14,7 @@ import (
 )
 
 // TestInvariants runs random programs of three sessions: a State never changes, its value is its key, no two sessions
-// hold a
-// row, those who wait wait for others, and what is left when all sessions have ended is what is committed.
+// hold a row, those who wait wait for others, and what is left when all sessions have ended is what is committed.
 func TestInvariants(t *testing.T) {
 	effort.OnlyPushed(t, "it runs random programs for seconds")
 	effort.Cases(t, 300, 3000)

@@ -15,8 +15,7 @@ import (
 type Covering struct{ Clients, States, Missing int }
 
 // Uncovered closes the views of m, most at most, and visits the states that can follow, some at most, for each number
-// of clients. With
-// without, every so many-th view is taken out. The list is empty if the views are not closed.
+// of clients. With without, every so many-th view is taken out. The list is empty if the views are not closed.
 func Uncovered(ctx context.Context, m *Model, endless bool, most int, clients []int, some,
 	without int) (list []Covering, err error) {
 	_, err = proveAnd(ctx, m, endless, most, func(p *prover) (err error) {

@@ -106,8 +106,7 @@ func TestMemoryOf(t *testing.T) {
 
 // TestLookahead: workers change nothing. Every state, every way to it and every entry of the tables has
 // the number that it has without them. A search that ends at a limit may have computed more by then than it has
-// entered: one
-// goroutine computes, while another one enters. So the tables are compared as far as both go.
+// entered: one goroutine computes, while another one enters. So the tables are compared as far as both go.
 func TestLookahead(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	for _, id := range []string{"token", "getset", "zk-recheck"} {

@@ -144,8 +144,7 @@ func semaphore(t *testing.T) lock.Entry {
 }
 
 // TestViewsOfServers: Redlock holds on three servers with any number of clients, if nothing fails. One that is content
-// with fewer than a
-// majority does not.
+// with fewer than a majority does not.
 func TestViewsOfServers(t *testing.T) {
 	effort.OnlyExhaustive(t, "it closes views for seconds; one goroutine searches")
 	b := viewBounds("")
@@ -277,8 +276,7 @@ func TestViewsClosed(t *testing.T) {
 func hunting() bool { return os.Getenv("LOCKLAB_HUNT") != "" }
 
 // TestViewsUnsound: each mistake that proves too much, planted into the prover, leaves clients of few without a view.
-// The compiler gets
-// the changed file as an overlay.
+// The compiler gets the changed file as an overlay.
 func TestViewsUnsound(t *testing.T) {
 	if !hunting() {
 		t.Skip("make hunt runs it: it compiles the prover once for each mistake")

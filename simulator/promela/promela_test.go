@@ -44,8 +44,7 @@ func anyTiming(b *search.Bounds) { b.Timing = search.AnyTiming }
 func idle(b *search.Bounds) { b.Idle = true }
 
 // compare checks that SPIN comes to the same verdicts with the same pars as the usual search, and to as many states
-// and transitions as a
-// plain one. It returns the row of a table.
+// and transitions as a plain one. It returns the row of a table.
 func compare(t *testing.T, b *explore.Model) string {
 	t.Helper()
 	usual, err := explore.Search(t.Context(), b)

@@ -203,8 +203,7 @@ func TestTruncated(t *testing.T) {
 }
 
 // Several logs are read as one: by instant, and where both have a number for the key, by that. The verdicts do not
-// depend on
-// how the lines are divided.
+// depend on how the lines are divided.
 func TestSeveralLogs(t *testing.T) {
 	a, b := strings.Split(strings.TrimSpace(Example), "\n"), []string{}
 	var mine []string

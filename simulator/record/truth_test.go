@@ -16,8 +16,8 @@ import (
 
 // TestClaimsAreTrue: clients with clocks that are off by less than they say do anything at all inside and outside, on a
 // resource that takes every write or compares versions, and number all lines, some or none. What their log shows is
-// true of what happened, as package
-// verdict judges it with the right times; and what happened is claimed, or some of it is UNKNOWN.
+// true of what happened, as package verdict judges it with the right times; and what happened is claimed, or some of
+// it is UNKNOWN.
 func TestClaimsAreTrue(t *testing.T) {
 	effort.Cases(t, 500, 5_000)
 	claimed, unsure := map[verdict.Word]int{}, 0

@@ -13,8 +13,7 @@ import (
 )
 
 // gooseSession is the lock of goose's migrations: an advisory lock of a connection that the caller keeps. Who is
-// refused asks once more,
-// after a second.
+// refused asks once more, after a second.
 func gooseSession(c *locktest.Client) {
 	l, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 1), lock.WithUnlockTimeout(1, 1))
 	if err != nil {

@@ -155,8 +155,7 @@ func TestLibraries(t *testing.T) {
 }
 
 // TestRetriesOfGoRedis: a SET NX that is sent again refuses its own sender, in lockstep; at other timings a DEL that
-// is sent again deletes the
-// next holder's key.
+// is sent again deletes the next holder's key.
 func TestRetriesOfGoRedis(t *testing.T) {
 	b := locktest.Bounds{Clients: 2, Budget: "lose-reply=1", TTL: ttl}
 	locktest.Check(t, b, setNXOnGoRedis(0), "OVERLAP STALE-WRITE WRONG-DEL ORPHAN")
@@ -177,8 +176,7 @@ func TestRacesOfLibraries(t *testing.T) {
 }
 
 // TestRedsyncThreeServers: three servers are asked at once, and answer in any order. With a pause, during which the
-// clocks go on that it
-// reads, that is too much for a search, and sampled.
+// clocks go on that it reads, that is too much for a search, and sampled.
 func TestRedsyncThreeServers(t *testing.T) {
 	code := redsyncOn(3, redsync.WithTries(1))
 	t.Run("crash=1", func(t *testing.T) {
