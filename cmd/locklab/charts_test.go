@@ -181,20 +181,6 @@ func TestParCutShort(t *testing.T) {
 	}
 }
 
-// What a search prints is the same in every call; with --time it also says how long it took.
-func TestExploreTime(t *testing.T) {
-	args := strings.Fields("explore setnx --timing lockstep --attempts 1 --budget crash=1")
-	_, once, _ := call(t, args...)
-	_, timed, _ := call(t, append(args, "--time")...)
-	speed := regexp.MustCompile(`(?m)^\d+\.\d\d s, .* million transitions/s, \d+ bytes per state\n`)
-	if speed.MatchString(once) || !speed.MatchString(timed) || speed.ReplaceAllString(timed, "") != once {
-		t.Errorf("without --time:\n%s\nwith it:\n%s", once, timed)
-	}
-	if _, out, _ := call(t, append(args, "--json", "--time")...); !strings.Contains(out, `"seconds": `) {
-		t.Errorf("as JSON: %s", out)
-	}
-}
-
 // The certificate of a search names what clients do with a lock besides, what their library
 // sends again, and what was left out.
 func TestCertificateOfUses(t *testing.T) {

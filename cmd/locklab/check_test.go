@@ -44,7 +44,7 @@ func ownLock(t *testing.T) checked.Lock {
 			t.Fatal(err)
 		}
 		s.SetLock(c.Entry()) // as ReadChecked does
-		data := study.CheckedSearch{Search: s, Seconds: 1}
+		data := study.CheckedSearch{Search: s}
 		if i > 0 {
 			c.Pars = append(c.Pars, data)
 			continue

@@ -31,7 +31,7 @@ var documents = map[string][]string{
 	"matrix":   {"matrix --races calm,gc-pause"},
 	"explain":  {"explain R01", "explain token", "explain pause", "explain 003", "explain lease"},
 	"chart":    {"chart sweep pause/ttl=1:1:1 --runs 9", "chart tolerance --locks setnx"},
-	"explore":  {"explore setnx --attempts any --budget crash=1", "explore token --budget pause=1 --recheck --time"},
+	"explore":  {"explore setnx --attempts any --budget crash=1", "explore token --budget pause=1 --recheck"},
 	"prove":    {"prove setnx --budget crash=1", "prove token --budget crash=any"},
 	"verify":   {"verify --contract FILES/contract.txt"},
 	"levels":   {"play"},
