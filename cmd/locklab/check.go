@@ -62,7 +62,7 @@ func (c *checkFlags) shows(view string) bool { return slices.Contains(c.views, v
 func checkCommand() *command {
 	c := &checkFlags{views: checkViewNames()[:2]}
 	return &command{
-		use: "check PACKAGE", args: exactly(1, "package"), run: c.run,
+		use: "check PACKAGE", args: between(1, 1, "package"), run: c.run,
 		flags: func(f *flags) {
 			f.add("run", &c.tests)
 			f.add("view", &c.views, "views", strings.Join(checkViewNames(), ", "))

@@ -26,7 +26,7 @@ type exploreFlags struct {
 func exploreCommand() *command {
 	x := &exploreFlags{Bounds: search.OpenBounds(), memory: 4096}
 	return &command{
-		use: "explore LOCK", args: exactly(1, "lock"), complete: aLock, run: x.run,
+		use: "explore LOCK", args: between(1, 1, "lock"), complete: aLock, run: x.run,
 		flags: func(f *flags) {
 			f.bounds(&x.Bounds, search.Names()...)
 			f.add("all", &x.Causes)
