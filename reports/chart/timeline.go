@@ -95,7 +95,7 @@ func (r *Timeline) picture(f Format) picture {
 	if f.Print {
 		signs = signs[1:]
 	}
-	drawn := frame{title: f.Title, below: below, least: least, body: p.draw, size: f.Size,
+	drawn := frame{title: f.Title, below: below, least: least, body: p.draw, size: f.Size, from: source(r.Source, f.Lang),
 		foot: []string{text.Join(f.Lang, "part.sentences", signs)}}
 	if f.Slide {
 		drawn.title, drawn.below, drawn.large = "", nil, true
@@ -103,7 +103,6 @@ func (r *Timeline) picture(f Format) picture {
 	if f.Print {
 		drawn.tall, drawn.least.X = true, ColumnWidth-6
 	}
-	drawn.source(r.Source, f.Lang)
 	return drawn.picture()
 }
 
