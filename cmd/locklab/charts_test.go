@@ -132,7 +132,7 @@ func TestFigure(t *testing.T) {
 	effort.Unwatched(t, "one goroutine draws")
 	for command, want := range map[string][3]string{
 		"chart recovery --locks setnx,token": {
-			"A crash during the work keeps setnx locked for ever", "chart recovery --locks=setnx --locks=token", `"blocked_mean_ns": `,
+			"A crash during the work keeps setnx locked for ever", "chart recovery --locks=setnx,token", `"blocked_mean_ns": `,
 		},
 		"run token gc-pause": {"token lets c1 and c2 in together for 4.5 s", "run token gc-pause", `"kind": "expire"`},
 	} {
