@@ -299,7 +299,7 @@ func TestLegendsAreWhole(t *testing.T) {
 		for _, lang := range text.Languages() {
 			c := Of(s.Result, "").named(lang)
 			all := strings.Join(specs[c.Name].draw(c, lang).below, " ")
-			drawn := twoLines([]string{all}, vg.Length(pixels*72)/vg.Length(dpis[0])-2*margin)
+			drawn := twoLines([]string{all}, vg.Length(pixels*72)/mostDPI-2*margin)
 			if strip := strings.NewReplacer(" ", ""); strip.Replace(drawn) != strip.Replace(all) {
 				t.Errorf("%s, %s: of %q only %q is drawn", name, lang, all, drawn)
 			}

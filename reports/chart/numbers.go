@@ -23,11 +23,10 @@ func length(d time.Duration) string {
 		s = d.Round(time.Second)
 	}
 	out := s.String()
-	if strings.HasSuffix(out, "m0s") {
-		out = strings.TrimSuffix(out, "0s")
-	}
-	if strings.HasSuffix(out, "h0m") {
-		out = strings.TrimSuffix(out, "0m")
+	for _, none := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(out, none) {
+			out = out[:len(out)-2]
+		}
 	}
 	return out
 }

@@ -53,11 +53,11 @@ func (c *svgCanvas) FillString(f font.Face, at vg.Point, s string) {
 		fill = "var(" + name + "," + fill + ")"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, `scale(%.5g)" style="fill:%s" aria-label="%s">`, f.Font.Size.Points()/float64(f.Face.UnitsPerEm()), fill,
-		html.EscapeString(s))
-	for x, glyph := range glyphsOf(f.Face, s) {
+	scale := f.Font.Size / vg.Length(f.Face.UnitsPerEm())
+	fmt.Fprintf(&b, `scale(%.5g)" style="fill:%s" aria-label="%s">`, scale, fill, html.EscapeString(s))
+	for x, glyph := range glyphsOf(f, s) {
 		if id := c.glyph(f.Face, glyph); id != "" {
-			fmt.Fprintf(&b, `<use href="#%s" x="%d"/>`, id, int(x))
+			fmt.Fprintf(&b, `<use href="#%s" x="%d"/>`, id, int(x/scale+0.5))
 		}
 	}
 	c.Canvas.FillString(f, at, b.String())

@@ -265,13 +265,7 @@ func drawSweep(c *Chart, lang string) frame {
 		labels = append(labels, c.labels(lang, g[0], lists.Each(g, func(m curve) string { return m.name }), words)...)
 	}
 	p.Add(labels)
-	var ticks []float64
-	for i, v := range axisValues(all, columns[1]) {
-		if i%(len(curves[0].points)/11+1) == 0 {
-			ticks = append(ticks, v)
-		}
-	}
-	p.X.Tick.Marker = labelled(ticks, axis.Format)
+	p.X.Tick.Marker = labelled(axisValues(all, columns[1]), axis.Format)
 	return frame{below: []string{say(lang, "sweep.below")}, body: panels(1, p), least: vg.Point{Y: 200}}
 }
 
@@ -302,14 +296,6 @@ const mostWritten = 12
 func (c *Chart) drawMaps(all []record, columns []Head, lang string) frame {
 	across, up := axisOf(columns[1]), axisOf(columns[2])
 	xs, ys := axisValues(all, columns[1]), axisValues(all, columns[2])
-	written := func(axis study.Axis, all []float64, n int) []string {
-		return lists.Each(lists.Indices(all), func(i int) string {
-			if i%((len(all)+n-1)/n) > 0 {
-				return ""
-			}
-			return axis.Format(all[i])
-		})
-	}
 	var plots []*plot.Plot
 	for _, of := range by("lock", all) {
 		var marks cells
@@ -323,8 +309,8 @@ func (c *Chart) drawMaps(all []record, columns []Head, lang string) frame {
 			}
 		}
 		p := panel(of[0].text("lock"))
-		name(&p.X, 1, written(across, xs, 6))
-		name(&p.Y, 1, written(up, ys, 8))
+		name(&p.X, 1, lists.Each(xs, across.Format))
+		name(&p.Y, 1, lists.Each(ys, up.Format))
 		p.X.Label.Text, p.Y.Label.Text = axisName(lang, across), axisName(lang, up)
 		p.Add(marks)
 		plots = append(plots, p)
