@@ -68,7 +68,7 @@ func ParseSize(written string) (Size, error) {
 // The letters of a printed picture are between their size and so much of it, the smallest between 9 and 7 points.
 const leastScale = 7 / smallSize
 
-// A frame is a picture of 1600x900 pixels: a title in bold, below it as many sentences as two lines hold, a body that
+// A frame is a picture of 1600x900 pixels: a title in bold, below it how it is read, a body that
 // gets the height that is left, and small lines at the foot.
 type frame struct {
 	title string
@@ -163,13 +163,12 @@ func (f frame) printed() (p picture) {
 func (f frame) lay(p *picture) (least vg.Point) {
 	inner, title := p.width-2*margin, strings.TrimSpace(f.title)
 	lines, end := &lined{width: inner}, &lined{width: inner}
+	bold, plain := titles, normal
 	if p.width < narrow {
-		lines.add(strong, title)
-		lines.add(small, f.below...)
-	} else {
-		lines.add(titles, title)
-		lines.add(normal, twoLines(f.below, inner))
+		bold, plain = strong, small
 	}
+	lines.add(bold, title)
+	lines.add(plain, f.below...)
 	notes := (&lined{width: inner}).add(faint, f.notes...)
 	head, foot := lines.height+gap, end.add(faint, slices.Concat(f.foot, f.notes, []string{f.from})...)+gap-notes
 	around := head + foot + 2*margin
@@ -214,19 +213,6 @@ func (l *lined) draw(c draw.Canvas) {
 	for _, line := range l.all {
 		line(c)
 	}
-}
-
-// twoLines is as many sentences as two lines hold.
-func twoLines(paragraphs []string, width vg.Length) (held string) {
-	lines := strings.NewReplacer("。", "。\n", ". ", ".\n").Replace(strings.Join(paragraphs, "\n"))
-	for _, s := range strings.SplitAfter(lines, "\n") {
-		more := strings.ReplaceAll(strings.TrimSpace(held+" "+strings.TrimSpace(s)), "。 ", "。")
-		if len(foldText(normal, more, width)) > 2 {
-			break
-		}
-		held = more
-	}
-	return held
 }
 
 // panel is an empty plot in the letters and colours of all charts.

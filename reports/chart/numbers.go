@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"locklab/scenarios/cost"
-	"locklab/scenarios/study"
 )
 
 // length writes a duration as short as it can be.
@@ -88,9 +87,6 @@ func bound(hi float64) string { return fmt.Sprintf("< %.1f %%", 100*ceilTo(hi, 0
 // ceilTo rounds up to a multiple of unit: a bound must not be rounded down.
 func ceilTo(x, unit float64) float64 { return math.Ceil(x/unit-1e-9) * unit }
 
-// leases writes a size with two places.
-func leases(x float64) string { return rounded(x, 2) }
-
 // rounded writes a number with so many places.
 func rounded(x float64, places int) string { return strconv.FormatFloat(x, 'f', places, 64) }
 
@@ -98,10 +94,4 @@ func rounded(x float64, places int) string { return strconv.FormatFloat(x, 'f', 
 func extremes[T any](all []T, by func(T) float64) (low, high T) {
 	compare := func(a, b T) int { return cmp.Compare(by(a), by(b)) }
 	return slices.MinFunc(all, compare), slices.MaxFunc(all, compare)
-}
-
-// counted is a count in a CSV: k, n, their share and its Wilson interval.
-func counted(k, n int) []any {
-	lo, hi := study.Wilson(k, n)
-	return []any{k, n, places(float64(k)/float64(max(n, 1)), 6), places(lo, 6), places(hi, 6)}
 }

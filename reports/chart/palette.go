@@ -28,7 +28,6 @@ var (
 	paleGreen = color.NRGBA{0xec, 0xf6, 0xf2, 0xff}
 	calmGreen = color.NRGBA{0xa6, 0xd9, 0xc4, 0xff}
 	paleGrey  = color.NRGBA{0xf1, 0xf1, 0xf1, 0xff}
-	stripe    = color.NRGBA{0xf7, 0xf7, 0xf7, 0xff} // behind every other row
 )
 
 // A Class is a family of verdicts that share a colour. Its name is that of a class in

@@ -123,7 +123,7 @@ func (r *Rate) lone(lang string) []string {
 	s := r.Subjects[0]
 	found := string(s.Limit.Answer)
 	if s.Limit.Answer == study.Limited {
-		found = say(lang, "rate.search", "limit", leases(s.Limit.Falls))
+		found = say(lang, "rate.search", "limit", rounded(s.Limit.Falls, 2))
 	}
 	return []string{say(lang, "rate.lone", "spans", spansOf(lang, s.Lease), "found", found)}
 }
@@ -133,7 +133,7 @@ func spansOf(lang string, l cost.Lease) string {
 	if len(l.Spans) == 0 {
 		return say(lang, "rate.lease.none")
 	}
-	left := leases(l.Spans[0].Left)
+	left := rounded(l.Spans[0].Left, 2)
 	switch {
 	case l.Endless():
 		return say(lang, "rate.lease.endless")
@@ -143,7 +143,7 @@ func spansOf(lang string, l cost.Lease) string {
 		return say(lang, "rate.lease.once", "left", left)
 	}
 	next := l.Spans[1]
-	return say(lang, "rate.lease.renewed", "left", left, "at", leases(next.From), "then", leases(next.Left))
+	return say(lang, "rate.lease.renewed", "left", left, "at", rounded(next.From, 2), "then", rounded(next.Left, 2))
 }
 
 // viewRate has the TTL of the title: a source a line and a lock a column, and what a crash costs. Of one lock it has

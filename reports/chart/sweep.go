@@ -90,7 +90,9 @@ func (s *Sweep) Table() *Table {
 	}
 	axes := lists.Each(s.Order.Axes, func(a study.Axis) string { return a.Name() + ":" + a.Unit() })
 	return tableOf("lock "+strings.Join(axes, " ")+" k n share wilson_lo wilson_hi", points, func(p at) []any {
-		return slices.Concat([]any{p.lock}, lists.Each(p.At, func(v float64) any { return whole(v) }), counted(p.K, p.N))
+		lo, hi := study.Wilson(p.K, p.N)
+		return slices.Concat([]any{p.lock}, lists.Each(p.At, func(v float64) any { return whole(v) }),
+			[]any{p.K, p.N, places(float64(p.K)/float64(max(p.N, 1)), 6), places(lo, 6), places(hi, 6)})
 	})
 }
 
