@@ -19,7 +19,8 @@ import (
 
 // source is the command that runs, as pictures and pages of runs name it: it makes them again.
 func (e *env) source() string {
-	return commandLine(wordsOf(e.running), flagsOf(e.running, func(name string) bool { return name != "out" }), e.running.Flags().Args())
+	return commandLine(wordsOf(e.running), flagsOf(e.running, func(name string) bool { return name != "out" }),
+		e.running.Flags().Args())
 }
 
 // drawAgain draws the chart in a file of JSON.
@@ -131,7 +132,8 @@ type chartFunc func(e *env, entries []lock.Entry) (chart.Result, error)
 
 // figures returns all charts, in the order in which help lists them and reports show them.
 func figures(files *chartFiles) []*figure {
-	all := []*figure{parChart(), theoremsChart(), toleranceChart(), rateChart(), recoveryChart(), waitingChart(), sweepChart()}
+	all := []*figure{parChart(), theoremsChart(), toleranceChart(), rateChart(), recoveryChart(), waitingChart(),
+		sweepChart()}
 	for _, d := range all {
 		own := d.command.flags
 		if d.named != nil {

@@ -52,7 +52,8 @@ func TestHouse(t *testing.T) {
 	}
 	for name := range h.types {
 		if n := h.methods(name, map[string]bool{}); n > mostMethods {
-			t.Errorf("%s has %d methods, with those that it embeds; at most %d are for one idea: divide it", name, n, mostMethods)
+			t.Errorf("%s has %d methods, with those that it embeds; at most %d are for one idea: divide it", name, n,
+				mostMethods)
 		}
 	}
 	for name, lines := range h.long {

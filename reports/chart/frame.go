@@ -155,7 +155,8 @@ func (f frame) printed() (p picture) {
 		}
 	}
 	millimeters := func(l vg.Length) string { return rounded(math.Ceil(float64(l*leastScale/vg.Millimeter)), 0) }
-	p.err = SizeError{text.Errorf("error.chart.small", "width", millimeters(max(least.X, p.width)), "height", millimeters(least.Y))}
+	p.err = SizeError{text.Errorf("error.chart.small", "width", millimeters(max(least.X, p.width)), "height",
+		millimeters(least.Y))}
 	return p
 }
 
@@ -261,8 +262,8 @@ func columnWidth(names []string) vg.Length {
 	return slices.Max(append(lists.Each(names, func(n string) vg.Length { return smallStrong.Width(n) + 10 }), 88))
 }
 
-// boxes is a frame with a cell for each line and column of names. Where it is narrow cells have their glyphs only, which
-// stand with their words at the foot.
+// boxes is a frame with a cell for each line and column of names. Where it is narrow cells have their glyphs only,
+// which stand with their words at the foot.
 func (c *Chart) boxes(lang string, lines, columns []string, at func(line, column int) cell) (f frame) {
 	p := panel("")
 	name(&p.Y, -1, lines)
@@ -396,7 +397,7 @@ func panels(columns int, all ...*plot.Plot) func(draw.Canvas) {
 	}
 }
 
-// thin takes labels away from an axis, which is so long, that would run into the one before; each may have the same room.
+// thin takes labels away from an axis of some length that would run into the one before; each has the same room.
 func thin(axis plot.Axis, length vg.Length, size func(label string) vg.Length) {
 	ticks, _ := axis.Tick.Marker.(plot.ConstantTicks)
 	room := slices.Max(append(lists.Each(ticks, func(t plot.Tick) vg.Length { return size(t.Label) }), 0))

@@ -58,7 +58,8 @@ func (m curve) Plot(c draw.Canvas, p *plot.Plot) {
 
 // DataRange implements plot.DataRanger.
 func (m curve) DataRange() (xmin, xmax, ymin, ymax float64) {
-	return plotter.XYRange(plotter.XYs(lists.Each(m.points, func(at point) plotter.XY { return plotter.XY{X: at.x, Y: at.y} })))
+	return plotter.XYRange(plotter.XYs(lists.Each(m.points,
+		func(at point) plotter.XY { return plotter.XY{X: at.x, Y: at.y} })))
 }
 
 // A span is a line from one value of x to another, at a height, with words behind it.

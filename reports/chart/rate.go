@@ -188,7 +188,8 @@ func drawRate(c *Chart, lang string) frame {
 	})
 	logarithmic(&p.Y, lists.Each(all, often), number)
 	p.Y.Min /= 10 // the line of none
-	p.Y.Tick.Marker = append(p.Y.Tick.Marker.(plot.ConstantTicks), plot.Tick{Value: p.Y.Min, Label: say(lang, "rate.axis.none")})
+	p.Y.Tick.Marker = append(p.Y.Tick.Marker.(plot.ConstantTicks),
+		plot.Tick{Value: p.Y.Min, Label: say(lang, "rate.axis.none")})
 	ttls := lists.Each(all, func(r record) float64 { return r.number("ttl_ns") })
 	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, labelled(slices.Compact(slices.Sorted(slices.Values(ttls))), nanoseconds)
 	p.X.Min, p.X.Max = float64(time.Second), float64(10*time.Second)

@@ -150,8 +150,8 @@ func between(lang string, axis study.Axis, m curve) string {
 	return say(lang, "sweep.between", "low", axis.Format(low), "high", axis.Format(high))
 }
 
-// Finding says at which value at least half of the runs of most locks fail, and of which locks none do; of two settings,
-// where most do.
+// Finding says at which value at least half of the runs of most locks fail, and of which locks none do; of two
+// settings, where most do.
 func (s *Sweep) Finding(lang string) string {
 	words, axis, all := reports.Words(s.Order.Words), s.Order.Axes[0], s.Table().records()
 	failed := lists.Pick(all, func(r record) bool { return r.number("k") > 0 })
@@ -181,7 +181,8 @@ func (s *Sweep) Finding(lang string) string {
 		if axis.PerTTL {
 			value = say(lang, map[bool]string{true: "sweep.lease.one", false: "sweep.lease"}[at == 1], "x", value)
 		}
-		parts = append(parts, say(lang, "sweep.finding.half", "name", settingName(lang, axis), "x", value, "n", inWords(lang, n),
+		parts = append(parts, say(lang, "sweep.finding.half", "name", settingName(lang, axis), "x", value, "n",
+			inWords(lang, n),
 			"all", inWords(lang, len(curves)), "share", percent(math.Floor(100*share)/100)))
 	}
 	if below := ordered(curve.top, func(m curve) bool { return m.top() > 0 && m.top() < 0.5 }); below != nil {
