@@ -145,6 +145,9 @@ func figures(files *chartFiles) []*figure {
 			}
 			own(f)
 		}
+		if d.report == nil {
+			d.report = func(e *env, _ *report.Report, charted []lock.Entry) (chart.Result, error) { return d.draw(e, charted) }
+		}
 		if d.command.run == nil {
 			d.command.args, d.command.run = noArguments, d.run
 		}
@@ -211,11 +214,7 @@ func reportFiles(e *env, r *report.Report, all bool) ([]report.File, error) {
 	entries := report.Charted(r.Locks)
 	for _, d := range reported(all) {
 		e.whole.begin(d.seconds(len(entries)))
-		draw := d.report
-		if draw == nil {
-			draw = func(*env, *report.Report, []lock.Entry) (chart.Result, error) { return d.draw(e, entries) }
-		}
-		one, err := draw(e, r, entries)
+		one, err := d.report(e, r, entries)
 		if err != nil {
 			return nil, err
 		}

@@ -190,11 +190,10 @@ func drawRate(c *Chart, lang string) frame {
 	p.Y.Min /= 10 // the line of none
 	p.Y.Tick.Marker = append(p.Y.Tick.Marker.(plot.ConstantTicks),
 		plot.Tick{Value: p.Y.Min, Label: say(lang, "rate.axis.none")})
-	ttls := lists.Each(all, func(r record) float64 { return r.number("ttl_ns") })
-	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, labelled(slices.Compact(slices.Sorted(slices.Values(ttls))), nanoseconds)
-	p.X.Min, p.X.Max = float64(time.Second), float64(10*time.Second)
+	ttls := axisValues(all, headOf("ttl_ns"))
+	p.X.Scale, p.X.Tick.Marker, p.X.Min, p.X.Max = plot.LogScale{}, labelled(ttls, nanoseconds), 1, 10
 	if len(ttls) > 0 {
-		p.X.Min, p.X.Max = slices.Min(ttls), slices.Max(ttls)
+		p.X.Min, p.X.Max = ttls[0], ttls[len(ttls)-1]
 	}
 	return frame{below: []string{say(lang, "rate.below")}, body: panels(1, p), least: vg.Point{Y: 200}}
 }
