@@ -374,6 +374,11 @@ func TestReport(t *testing.T) {
 		if page := contentOf(t, dir, "report.html"); code != 0 || len(page) >= 900_000 {
 			t.Errorf("%s: six locks have %d bytes, exit status %d: %s", lang, len(page), code, errs)
 		}
+		drawn, source := contentOf(t, dir, "grid.svg"), regexp.MustCompile(`"source": ".*locklab (matrix .*) -o out"`)
+		again := source.FindStringSubmatch(contentOf(t, dir, "grid.json"))[1] + " --lang " + lang + " -o " + dir
+		if code, _, errs := call(t, strings.Fields(again)...); code != 0 || contentOf(t, dir, "grid.svg") != drawn {
+			t.Errorf("%s draws another grid: exit status %d: %s", again, code, errs)
+		}
 	}
 }
 
