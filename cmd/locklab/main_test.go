@@ -149,6 +149,7 @@ func TestOutputs(t *testing.T) {
 		"lesson":            {"lesson", "setnx-expire", "redlock"},
 		"explain.judge":     {"explain", "judge"},
 		"prove":             {"prove", "token", "--budget", "restart=1"},
+		"prove.views":       {"prove", "token", "--views", "--lang", "both"},
 		"prove.any.zh":      {"prove", "setnx", "--budget", "crash=any,lose-request=any", "--lang", "zh"},
 		"matrix.part":       {"matrix", "--locks", "token,redlock", "--races", "R21,restart", "--width", "80"},
 		"sweep":             {"chart", "sweep", "pause/ttl=0:2:0.5", "--runs", "27", "--locks", "setnx,token,watchdog"},
