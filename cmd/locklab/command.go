@@ -419,7 +419,9 @@ func flagsFor(c *cobra.Command, args []string) string {
 // between refuses more or fewer arguments. The error names them by a key of error.arguments.
 func between(n, most int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
-		if len(args) < n || len(args) > most {
+		if len(args) > most {
+			return text.Errorf("error.noarguments", "command", c.CommandPath(), "name", strings.Join(args[most:], " "))
+		} else if len(args) < n {
 			return text.Errorf("error.arguments."+what, "command", c.CommandPath(), "example", firstExample(c))
 		}
 		return nil

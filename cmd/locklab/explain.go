@@ -11,6 +11,7 @@ import (
 	"locklab/reports"
 	"locklab/reports/lessons"
 	"locklab/reports/text"
+	"locklab/scenarios"
 	"locklab/scenarios/race"
 	"locklab/scenarios/search"
 	"locklab/simulator/lists"
@@ -151,6 +152,10 @@ func (x *explainer) explain(args []string) error {
 	}
 	if _, err := os.Stat(args[0]); err == nil || isLink(args[0]) {
 		return notTrace // it was meant as a trace
+	}
+	if scenarios.IsNumber(args[0]) {
+		_, err := scenarios.ByName(args[0])
+		return err
 	}
 	return lessons.NoPage(args[0])
 }

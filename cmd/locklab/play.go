@@ -78,6 +78,9 @@ func (p *playFlags) game(e *env, args []string) (*play.Game, error) {
 		return nil, text.Errorf("error.noarguments.meant", "command", "locklab play", "name", args[0], "meant", meant)
 	}
 	entry, err := race.Lock(args[0])
+	if near := text.Near(args[0], []string{"quiz"}); err != nil && near.Key != "" {
+		err = text.Errorf("error.command", "name", "play "+args[0], "near", near)
+	}
 	if err != nil {
 		return nil, err
 	}

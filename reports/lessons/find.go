@@ -41,6 +41,8 @@ func Find(first, second string) (p Page, ok bool, err error) {
 	case !ok:
 		p, err = runPage(first, second)
 	case second == "":
+	case first == "debate", first == "need", first == "judge":
+		err = text.Errorf("error.noarguments", "command", "locklab explain "+first, "name", second)
 	case first == "path":
 		n, wrong := strconv.Atoi(second)
 		if wrong != nil || n < 1 || n > PathScreens {
@@ -48,7 +50,7 @@ func Find(first, second string) (p Page, ok bool, err error) {
 		}
 		p.make = func(m *maker) { m.path(n, n) }
 	case first == "interview":
-		p.make, err = func(m *maker) { m.topic(second) }, noTopic(second)
+		p, err = topicPage(second)
 	case first == "glossary":
 		term, known := FindTerm(second)
 		if !known {
@@ -57,6 +59,10 @@ func Find(first, second string) (p Page, ok bool, err error) {
 		p = termPage(term)
 	}
 	return p, true, err
+}
+
+func topicPage(topic string) (Page, error) {
+	return Page{Prefix: "interview.", make: func(m *maker) { m.topic(topic) }}, noTopic(topic)
 }
 
 // noTopic returns the error about a topic that the interview does not have; nil: it has it.
@@ -83,6 +89,10 @@ func termPage(term string) Page {
 
 func runPage(id, raceID string) (p Page, err error) {
 	if p.Lock, err = race.Lock(id); err != nil {
+		_, noRace := scenarios.ByName(id)
+		if _, noLock := race.Lock(raceID); noRace == nil && noLock == nil {
+			err = text.Errorf("error.run.swapped", "name", id, "command", "locklab explain "+raceID+" "+id)
+		}
 		return p, err
 	}
 	p.Race, err = scenarios.ByName(raceID)
@@ -97,7 +107,7 @@ func runPage(id, raceID string) (p Page, err error) {
 // OfRun returns the page of a run: of a race, or found by a search.
 func OfRun(o *race.Outcome) Page { return Page{make: func(m *maker) { m.outcome(o) }} }
 
-// named returns the page of a lock, a race, a fault, an article or a term.
+// named returns the page of a lock, a race, a fault, an article, a term or a topic of the interview.
 func named(name string) (p Page, ok bool) {
 	if e, ok := algorithms.ByName(name); ok {
 		return Page{Prefix: "lock." + e.ID + ".", Lock: e, make: func(m *maker) { m.lock(e) }}, true
@@ -111,8 +121,11 @@ func named(name string) (p Page, ok bool) {
 	if slices.Contains(namesBetween("article.", ""), name) {
 		return Page{Prefix: "article." + name, Number: name, make: func(m *maker) { m.article(name) }}, true
 	}
-	term, ok := FindTerm(name)
-	return termPage(term), ok
+	if term, ok := FindTerm(name); ok {
+		return termPage(term), true
+	}
+	page, err := topicPage(name)
+	return page, err == nil
 }
 
 // Read returns the page of a name in one language, as lines that are not folded. The error names what there is no
@@ -236,7 +249,7 @@ func Names() []string {
 	for _, f := range faults.All() {
 		all = append(all, f.Name)
 	}
-	return slices.Concat(all, Terms(), slices.Sorted(maps.Keys(fixed)))
+	return slices.Concat(all, Terms(), Topics(), slices.Sorted(maps.Keys(fixed)))
 }
 
 // mostPages is the number of pages that an error names.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"path"
 	"reflect"
+	"strings"
 	"sync"
 	"time"
 
@@ -224,6 +225,13 @@ func MergeParallel(events []history.Event) []history.Event {
 	return events
 }
 
+// products are names of products, which are no locks, with the locks that people mean.
+var products = map[string]string{
+	"redisson": "watchdog, redisson-lease, redisson-fenced", "zookeeper": "zk-protected, zk-naive",
+	"zk": "zk-protected, zk-naive", "curator": "zk-protected", "redis": "setnx, token, redlock",
+	"redsync": "redlock", "mysql": "db-get-lock, db-row", "postgresql": "db-advisory, db-for-update",
+}
+
 // Lock finds a lock by its ID or the article's, in any case of letters. The error suggests the nearest name.
 func Lock(name string) (lock.Entry, error) {
 	if e, ok := algorithms.ByName(name); ok {
@@ -232,6 +240,9 @@ func Lock(name string) (lock.Entry, error) {
 	var names []string
 	for _, e := range algorithms.All() {
 		names = append(names, e.Names()...)
+	}
+	if known := products[strings.ToLower(name)]; known != "" {
+		return lock.Entry{}, i18n.Errorf("error.lock.product", "name", name, "known", known)
 	}
 	return lock.Entry{}, i18n.Errorf("error.lock", "name", name, "near", i18n.Near(name, names))
 }
