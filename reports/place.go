@@ -254,7 +254,7 @@ func (r *Run) foldAttempts(client, times int, first, rest attempt) {
 	for _, s := range r.States {
 		within := s.Event >= rest.begins && s.Event < rest.ends
 		if within {
-			s.Clients[client-1] = ClientState{Retries: true}
+			s.Clients[client-1] = ClientState{Retries: true, Veiled: s.Clients[client-1].Veiled}
 		}
 		for n, k := range s.Keys {
 			has := k.Held && k.Owner == client

@@ -12,7 +12,6 @@ import (
 
 	"locklab/reports/deck"
 	"locklab/reports/lessons"
-	"locklab/reports/text"
 	"locklab/simulator/lists"
 )
 
@@ -68,7 +67,8 @@ func (l *lessonFlags) run(e *env, args []string) error {
 
 // printLesson prints the headings of a lesson.
 func printLesson(e *env, slides []*lessons.Slide) {
-	e.Wrap("", text.Say(e.Langs()[0], "lesson.total", "title", slides[0].Heading, "steps", fmt.Sprint(len(slides))))
+	e.Wrap("", e.Say("lesson.total", "title", slides[0].Heading, "steps", fmt.Sprint(len(slides)),
+		"minutes", fmt.Sprint(lessons.Minutes(slides))))
 	e.Printf("\n")
 	for i, s := range slides {
 		e.Wrap(fmt.Sprintf("  %2d  ", i+1), s.Listed(e.Langs()[0]))

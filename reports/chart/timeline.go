@@ -92,6 +92,9 @@ func (r *Timeline) picture(f Format) picture {
 	drawn := frame{title: f.Title, below: below, least: least, body: p.draw, foot: []string{say(f.Lang, scale)}, size: f.Size}
 	if f.Slide {
 		drawn.title, drawn.below, drawn.large = "", nil, true
+		if !r.History.ZooKeeper && !r.History.Database && !r.History.Local {
+			drawn.foot = append(drawn.foot, say(f.Lang, "timeline.height"))
+		}
 	}
 	if f.Print {
 		drawn.tall, drawn.least.X, drawn.foot = true, ColumnWidth-6, nil
@@ -237,17 +240,21 @@ func (p *timelinePlot) client(c int) {
 			n++
 		}
 		at := box(p.x[p.States[first].Event], y-p.bar/2, p.until(n-1), y+p.bar/2)
-		if stage != "idle" && stage != "veiled" && at.Max.X > at.Min.X {
+		if stage != "idle" && at.Max.X > at.Min.X {
 			p.stage(c, stage, at)
 		}
 	}
 }
 
-// stage draws one stage of a client: solid inside, dashed while it asks, hatched while it is paused.
+// stage draws one stage of a client: solid inside, dashed while it asks, hatched while it is paused, and grey where a
+// question asks for it.
 func (p *timelinePlot) stage(c int, stage string, at vg.Rectangle) {
 	stage, paused := strings.CutSuffix(stage, "/paused")
-	style, key := writing(smallSize, ink), "motion.stage."+stage
+	style, key, frame := writing(smallSize, ink), "motion.stage."+stage, clientColor(c)
 	switch stage {
+	case "veiled":
+		fillBox(p.c, at, paleGrey)
+		frame = faintInk
 	case "dead":
 		strokeBox(p.c, at, faintInk, 0.8, 1, 3)
 	case "inside", "leaving":
@@ -264,7 +271,7 @@ func (p *timelinePlot) stage(c int, stage string, at vg.Rectangle) {
 	if paused {
 		fillBox(p.c, inset(at, 1), paleGrey)
 		hatch(p.c, at)
-		strokeBox(p.c, at, clientColor(c), 1.2)
+		strokeBox(p.c, at, frame, 1.2)
 		style, key = smallStrong, "motion.paused"
 	}
 	said := say(p.lang, key)
@@ -435,6 +442,7 @@ func (p *timelinePlot) label(said string, x, y vg.Length, r *room) {
 // touch marks a read or a write in the lane of the resource, with what it says where there is room.
 func (p *timelinePlot) touch(m *reports.Message, y vg.Length, rows []room) {
 	said, letters, glyph := m.Reply, small, draw.GlyphStyle{Color: ink, Radius: 2.4, Shape: draw.RingGlyph{}}
+	var short string // where there is no room
 	switch {
 	case m.Reply == "refused":
 		said, letters = say(p.lang, "motion.refused"), bold(writing(smallSize, green))
@@ -445,16 +453,19 @@ func (p *timelinePlot) touch(m *reports.Message, y vg.Length, rows []room) {
 	case m.What == "WRITE":
 		said, letters, glyph.Shape = say(p.lang, "motion.write")+" "+m.Reply, smallStrong, draw.CircleGlyph{}
 		if m.Token > 0 {
-			said = say(p.lang, "motion.token", "reply", m.Reply, "token", fmt.Sprint(m.Token))
+			short, said = said, say(p.lang, "motion.token", "reply", m.Reply, "token", fmt.Sprint(m.Token))
 		}
 	}
-	x, width := p.x[m.Arrived], letters.Width(said)
+	x := p.x[m.Arrived]
 	p.c.DrawGlyph(glyph, vg.Point{X: x, Y: y})
-	for i := range rows {
-		for _, from := range []vg.Length{x + 5, x - 5 - width} {
-			if from+width <= p.c.Max.X && (i == 0 || p.band > 2*smallLine) && rows[i].take(from, from+width) {
-				write(p.c, letters, from, y+[]vg.Length{0, 1, -1}[i]*p.band/3, said)
-				return
+	for ; said != ""; said, short = short, "" {
+		width := letters.Width(said)
+		for i := range rows {
+			for _, from := range []vg.Length{x + 5, x - 5 - width} {
+				if from+width <= p.c.Max.X && (i == 0 || p.band > 2*smallLine) && rows[i].take(from, from+width) {
+					write(p.c, letters, from, y+[]vg.Length{0, 1, -1}[i]*p.band/3, said)
+					return
+				}
 			}
 		}
 	}

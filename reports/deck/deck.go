@@ -68,7 +68,7 @@ func Write(w io.Writer, p Page) error {
 	if err := deckTemplate.Execute(&b, map[string]any{
 		"Page": p, "Slides": slides, "Tag": text.Tag(p.Lang), "Letters": []string{"A", "B", "C", "D"},
 		"Say":   func(key string) string { return text.Say(p.Lang, "lesson."+key, "command", p.Command) },
-		"Scale": text.Say(p.Lang, "timeline.scale.cut"),
+		"Scale": text.Join(p.Lang, "part.sentences", []string{text.Say(p.Lang, "timeline.scale.cut"), text.Say(p.Lang, "timeline.height")}),
 		"Style": template.CSS(deckStyle + motion.Style), "Script": template.JS(deckScript),
 		"Data": template.JS(data), // in which no < ends the element
 	}); err != nil {
@@ -107,13 +107,14 @@ func (s *slide) draw() (err error) {
 	case s.Kind == lessons.How:
 		s.Open, err = s.picture(until(o, leaves(o, 2)))
 		return err
-	case s.Kind == lessons.Quiz: // the run of a question stops where it asks
-		s.Open, err = s.picture(o)
-		return err
 	}
 	s.Command, s.Address = "locklab run "+o.Lock.ID+" "+o.Race.ID, "race."+o.Lock.ID+"."+o.Race.ID
-	s.Found, s.Seen = timeline(o).Finding(s.lang), timeline(o).Seen(s.lang, question(o)-1)
-	if s.Open, err = s.picture(until(o, question(o))); err == nil {
+	open := s.Asks
+	if open == nil {
+		open = until(o, question(o))
+	}
+	s.Found, s.Seen = timeline(o).Finding(s.lang), timeline(o).Seen(s.lang, len(open.History.Events)-1)
+	if s.Open, err = s.picture(open); err == nil {
 		s.Whole, err = s.picture(o)
 	}
 	return err
