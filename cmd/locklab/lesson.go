@@ -61,7 +61,7 @@ func (l *lessonFlags) run(e *env, args []string) error {
 		return err
 	}
 	e.show("lesson", lessonJSON(slides), func() { printLesson(e, slides) })
-	page := deck.Page{Slides: slides, Lang: l.Lang, Command: e.command, View: l.open, Site: e.getenv("LOCKLAB_PAGE")}
+	page := deck.Page{Slides: slides, Lang: l.Lang, Command: e.remake(), View: l.open, Site: e.getenv("LOCKLAB_PAGE")}
 	return e.write(l.file, func(w io.Writer) error { return deck.Write(w, page) })
 }
 
