@@ -62,10 +62,10 @@ func (e *env) given(flag string) bool { return e.running.Flags().Changed(flag) }
 
 // remake is the command that makes a page again, in its language, wherever it is typed.
 func (e *env) remake() string {
-	if e.lang == "" && e.Lang != "en" {
-		return e.command + " --lang " + e.Lang
+	if e.Lang == "en" || strings.Contains(e.command, " --lang") {
+		return e.command
 	}
-	return e.command
+	return e.command + " --lang " + e.Lang
 }
 
 // showHere is show, unless the files of -o have what tell says. failed is why they have not been written:

@@ -17,12 +17,12 @@ import (
 	"strings"
 
 	"locklab/reports/chart"
+	"locklab/reports/game"
 	"locklab/reports/lessons"
 	"locklab/reports/motion"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/simulator/history"
-	"locklab/simulator/verdict"
 )
 
 // Views list the ways to show the file: one slide at a time, or all of them for paper.
@@ -105,13 +105,13 @@ func (s *slide) draw() (err error) {
 	case o == nil:
 		return nil
 	case s.Kind == lessons.How:
-		s.Open, err = s.picture(until(o, leaves(o, 2)))
+		s.Open, err = s.picture(o)
 		return err
 	}
 	s.Command, s.Address = "locklab run "+o.Lock.ID+" "+o.Race.ID, "race."+o.Lock.ID+"."+o.Race.ID
 	open := s.Asks
 	if open == nil {
-		open = until(o, question(o))
+		open = game.Until(o, question(o))
 	}
 	s.Found, s.Seen = timeline(o).Finding(s.lang), timeline(o).Seen(s.lang, len(open.History.Events)-1)
 	if s.Open, err = s.picture(open); err == nil {
@@ -121,7 +121,7 @@ func (s *slide) draw() (err error) {
 }
 
 // question is the number of events that a question shows: until the last fault before the first verdict, and then until
-// a client is refused, or asks with the call that this verdict is about. Without either it is until a client leaves.
+// a client is refused, or asks with the call that this verdict is about. Without either it is until one leaves.
 func question(o *race.Outcome) int {
 	events, first := o.History.Events, len(o.History.Events)
 	for _, f := range o.Judgement.Findings {
@@ -134,7 +134,7 @@ func question(o *race.Outcome) int {
 		}
 	}
 	if first == len(events) { // nothing is found
-		return cmp.Or(n, leaves(o, 1))
+		return cmp.Or(n, 1+slices.IndexFunc(events, func(e history.Event) bool { return e.Kind == history.Leave }), first)
 	}
 	for call, e := range slices.Backward(events[n:first]) {
 		if e.Kind == history.Acquire && e.Client == events[first].Client {
@@ -147,26 +147,6 @@ func question(o *race.Outcome) int {
 		return n + refused + 1
 	}
 	return first
-}
-
-// leaves is the number of events until the n-th time that a client leaves; of all events, if it never does.
-func leaves(o *race.Outcome, n int) int {
-	for i, e := range o.History.Events {
-		if e.Kind == history.Leave {
-			if n--; n == 0 {
-				return i + 1
-			}
-		}
-	}
-	return len(o.History.Events)
-}
-
-// until is a run until its n-th event. It names no race: the title of one is the cause.
-func until(o *race.Outcome, n int) *race.Outcome {
-	cut, h := *o, *o.History
-	h.Events, h.Open, h.Race, h.End = h.Events[:n:n], true, "", h.Events[n-1].At
-	cut.History, cut.Verdicts, cut.Judgement = &h, nil, verdict.Judgement{}
-	return &cut
 }
 
 func timeline(o *race.Outcome) *chart.Timeline {

@@ -156,7 +156,7 @@ type deckMaker struct {
 	m      *maker
 	slides []*Slide
 	left   map[string]int // how many slides of a kind are left out
-	absent []string       // the locks that no slide is about
+	absent []string       // what no slide is about
 }
 
 // Deck makes the slides of a lesson about a subject. A slide has a heading, what the class is told first, one question,
@@ -279,7 +279,7 @@ func (d *deckMaker) hook() {
 		}
 		return s.Listed(d.Lang)
 	}))...)
-	var kinds []string
+	kinds := d.absent
 	for _, kind := range []string{How, Race, Next, Debate, Quiz} {
 		if n := d.left[kind]; n > 0 {
 			kinds = append(kinds, d.m.p.Say("lesson.left."+kind, "n", strconv.Itoa(n)))
@@ -287,9 +287,6 @@ func (d *deckMaker) hook() {
 	}
 	if kinds != nil {
 		d.say(Left, d.m.p.Say("lesson.left", "slides", text.Join(d.Lang, "chart.list", kinds)))
-	}
-	if d.absent != nil {
-		d.say(Left, d.m.p.Say("lesson.absent", "locks", text.Join(d.Lang, "chart.list", d.absent)))
 	}
 	d.slides = append(d.slides, rest...)
 }
@@ -299,9 +296,7 @@ func (d *deckMaker) hook() {
 var leastOf = []struct {
 	kind  string
 	stays int
-	keeps bool // the first wrong delete beside them
-}{{Quiz, 1, false}, {Debate, 1, false}, {Race, 1, true}, {Next, 0, false}, {How, 0, false}, {Quiz, 0, false},
-	{Debate, 0, false}, {Race, 1, false}, {Race, 0, false}}
+}{{Quiz, 1}, {Debate, 1}, {Race, 1}, {Next, 0}, {How, 0}, {Quiz, 0}, {Debate, 0}, {Race, 1}, {Race, 0}}
 
 // fit leaves out slides until there are as many as were asked for, with the hook and the end: the last ones of a kind, but
 // of how locks work the first, and last the late write that is refused, the race that comes again with the next lock, and
@@ -315,7 +310,7 @@ func (d *deckMaker) fit() {
 		return s.Run != nil && (slices.Contains(s.Run.Verdicts, verdict.Fenced) || s.Kind == Race &&
 			slices.ContainsFunc(d.slides, func(o *Slide) bool { return o.Kind == Next && o.Run.Race.ID == s.Run.Race.ID }))
 	}
-	for _, least := range leastOf {
+	for pass, least := range leastOf {
 		of := lists.Pick(d.slides, func(s *Slide) bool { return s.Kind == least.kind })
 		if least.kind != How {
 			slices.Reverse(of)
@@ -325,7 +320,7 @@ func (d *deckMaker) fit() {
 			alike := lists.Pick(d.slides, func(o *Slide) bool {
 				return o.Kind == s.Kind && (s.Kind != Race || s.Run != nil && o.Run != nil && o.Run.Lock.ID == s.Run.Lock.ID)
 			})
-			if least.keeps {
+			if pass < 3 { // the first wrong delete stays beside them
 				alike = lists.Pick(alike, func(o *Slide) bool { return o != deleted && s != deleted })
 			}
 			if d.Slides > 0 && len(d.slides)+2 > d.Slides && len(alike) > least.stays {
@@ -341,7 +336,9 @@ func (d *deckMaker) fit() {
 	absent := func(e lock.Entry) bool {
 		return !slices.ContainsFunc(d.shown(), func(o *race.Outcome) bool { return o.Lock.ID == e.ID })
 	}
-	d.absent = lists.Each(lists.Pick(d.Locks, absent), d.short)
+	d.absent = lists.Each(lists.Pick(d.Locks, absent), func(e lock.Entry) string {
+		return d.m.p.Say("lesson.left.lock", "lock", d.short(e))
+	})
 	if len(d.absent) < len(d.Locks) {
 		d.Locks = lists.Pick(d.Locks, func(e lock.Entry) bool { return !absent(e) })
 	}
@@ -463,8 +460,7 @@ func (d *deckMaker) telling(e, after lock.Entry, most int) (all []*race.Outcome,
 	}
 	if d.Races == nil {
 		all = append(all, alike[:min(len(alike), max(2-len(all), 0))]...)
-		first := slices.IndexFunc(all, deletes)
-		if first >= most && !slices.ContainsFunc(d.shown(), deletes) {
+		if first := slices.IndexFunc(all, deletes); first >= most && !slices.ContainsFunc(d.shown(), deletes) {
 			all[most], most = all[first], most+1
 		}
 		all = all[:min(len(all), most)]

@@ -100,11 +100,10 @@ func OfRun(o *race.Outcome) Page { return Page{make: func(m *maker) { m.outcome(
 
 // named returns the page of a lock, a race, a fault, an article or a term.
 func named(name string) (p Page, ok bool) {
-	e, ok := algorithms.ByName(name)
-	if i := slices.IndexFunc(algorithms.All(), func(e lock.Entry) bool { return pictured(e.ID, name) }); !ok && i >= 0 {
-		e, ok = algorithms.All()[i], true
-	}
-	if ok {
+	called := lists.Pick(algorithms.All(), func(e lock.Entry) bool { // by its name in pictures
+		return slices.ContainsFunc(text.Languages(), func(lang string) bool { return text.Named(e.ID, lang) == name })
+	})
+	if e, ok := algorithms.ByName(append(lists.Each(called, func(e lock.Entry) string { return e.ID }), name)[0]); ok {
 		return Page{Prefix: "lock." + e.ID + ".", Lock: e, make: func(m *maker) { m.lock(e) }}, true
 	}
 	if sc, err := scenarios.ByName(name); err == nil {
@@ -118,11 +117,6 @@ func named(name string) (p Page, ok bool) {
 	}
 	term, ok := FindTerm(name)
 	return termPage(term), ok
-}
-
-// pictured reports whether a lock has a name in pictures, in any language.
-func pictured(id, name string) bool {
-	return slices.ContainsFunc(text.Languages(), func(lang string) bool { return strings.EqualFold(text.Named(id, lang), name) })
 }
 
 // Read returns the page of a name in one language, as lines that are not folded. The error names what there is no
