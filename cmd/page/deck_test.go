@@ -150,7 +150,7 @@ func (b *browser) deckOnPaper(lesson []*lessons.Slide) {
 	b.wait(`[...document.querySelectorAll(".answer, .whole, .notes")].every((e) => e.getClientRects().length === 0)`)
 	b.wait(`[...document.querySelectorAll(".hook .question, .hook .lines, .race .lines, .step:not(.hook, .end) figure.open")].every((e) => e.getClientRects().length > 0)`)
 	for i, s := range lesson { // a race would tell what the question before it asks for
-		if s.Run != nil && s.Run.Race.ID != "calm" {
+		if s.Kind == lessons.Race || s.Kind == lessons.Next || s.Kind == lessons.Quiz {
 			b.wait(fmt.Sprintf(`!steps[%d].innerText.includes(%q) && steps[%[1]d].textContent.includes(%[2]q)`, i, lessons.Story("en", s.Run.Race, "title")))
 		}
 	}
