@@ -40,7 +40,7 @@ func lessonCommand() *command {
 		examples: []string{
 			"lesson setnx-expire redlock -o deck.html", "lesson path 5 gc-pause",
 			"lesson debate --lang zh -o debate.html --open handout",
-			"lesson setnx-expire redlock --slides 10 --course 'CS 425, Ms Li' -o deck.html",
+			"lesson setnx-expire redlock --slides 10 --course '{course}' -o deck.html",
 		},
 	}
 }
