@@ -31,6 +31,9 @@ func Lanes(w io.Writer, h *history.History, j verdict.Judgement, o Look) error {
 	out.Put("", 0)
 	for _, lang := range out.Langs() {
 		out.Put(say(lang, "lanes.legend", "asleep", v.say("lanes.asleep")), 2)
+		if h.ZooKeeper && slices.ContainsFunc(d.lines, line.repeats) {
+			out.Put(say(lang, "lanes.tries"), 2)
+		}
 		if h.Probe > 0 && d.clients >= h.Probe {
 			out.Put(say(lang, "lanes.probe", "client", clientName(h.Probe)), 2)
 		}
@@ -196,6 +199,9 @@ func (d *drawing) ttl(left time.Duration) string {
 		return d.words.say("term.session.name")
 	case left == history.Forever:
 		return d.words.say("lanes.nottl")
+	}
+	if left == d.words.h.TTL+time.Millisecond { // a server keeps a key through the millisecond of its deadline
+		left = d.words.h.TTL
 	}
 	return "ttl " + layout.PadLeft(Millis(left.Truncate(time.Millisecond), 0), d.ttlWidth)
 }

@@ -239,7 +239,7 @@ func (r *Run) foldAttempts(client, times int, first, rest attempt) {
 	asked, replies := map[int]bool{}, map[string]string{} // with which what is folded away arrives; the last by command
 	r.Messages = slices.DeleteFunc(r.Messages, func(m Message) bool {
 		folded := m.Client == client && rest.has(m.Begins()) && (m.Lost || rest.has(m.Answered))
-		if asked[m.Arrived] = asked[m.Arrived] || folded; folded && r.Nodes == 1 {
+		if asked[m.Arrived] = asked[m.Arrived] || folded; folded && r.Nodes == 1 && !r.ZooKeeper {
 			replies[m.What] = m.Reply
 		}
 		return folded

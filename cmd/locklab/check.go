@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
@@ -37,8 +36,8 @@ var checkViews = []struct {
 	{"matrix", "races", (*checkFlags).matrixView},
 }
 
-// A checkView puts a view of a lock into out, and returns what prints it; nil: the test has not searched for it. open
-// is about what is not known.
+// A checkView puts a view of a lock into out, and returns what prints it; nil: there is nothing to show. open is about
+// what is not known.
 type checkView func(c *checkFlags, e *env, l *checked.Lock, out map[string]any) (tell func(), open, err error)
 
 func checkViewNames() (names []string) {
@@ -54,7 +53,6 @@ type checkFlags struct {
 	beside []lock.Entry // the locks that stand beside the one that is checked
 	views  []string
 	tests  string
-	timed  bool
 	all    bool // --compare
 }
 
@@ -64,12 +62,11 @@ func (c *checkFlags) shows(view string) bool { return slices.Contains(c.views, v
 func checkCommand() *command {
 	c := &checkFlags{views: checkViewNames()[:2]}
 	return &command{
-		use: "check PACKAGE", args: exactly(1, "package"), run: c.run,
+		use: "check PACKAGE", args: between(1, 1, "package"), run: c.run,
 		flags: func(f *flags) {
 			f.add("run", &c.tests)
 			f.add("view", &c.views, "views", strings.Join(checkViewNames(), ", "))
 			f.add("compare", &c.all)
-			f.add("time", &c.timed)
 			c.locks.add(f, "milestones")
 		},
 		examples: []string{"check ./mylock", "check ./mylock --run TestMyLock --view explore,explain",
@@ -197,22 +194,22 @@ func (c *checkFlags) showLock(e *env, l *checked.Lock) (out map[string]any, open
 		if !c.shows(v.name) {
 			continue
 		}
-		if !e.json {
-			e.Printf("== %s: %s ==\n\n", v.name, l.Test)
-		}
 		tell, unknown, err := v.of(c, e, l, out)
 		open = cmp.Or(open, unknown)
-		switch {
-		case err != nil:
+		if err != nil {
 			return out, open, err
-		case e.json:
-		case tell != nil:
+		}
+		if tell != nil && !e.json {
+			e.Printf("== %s: %s ==\n\n", v.name, l.Test)
 			tell()
-		default:
-			e.Printf("%s\n\n", e.Say("check.nosearch", "test", l.Test))
 		}
 	}
 	return out, open, nil
+}
+
+// tellNoSearch says that a test plays races alone.
+func tellNoSearch(e *env, l *checked.Lock) func() {
+	return func() { e.Printf("%s\n\n", e.Say("check.nosearch", "test", l.Test)) }
 }
 
 // searchView is the view explore: the search, or the proof.
@@ -225,10 +222,10 @@ func (c *checkFlags) searchView(e *env, l *checked.Lock, out map[string]any) (te
 			}
 		}, nil, nil
 	}
-	if l.Search == nil { // a test of races alone
-		return nil, nil, nil
+	if l.Search == nil {
+		return tellNoSearch(e, l), nil, nil
 	}
-	s := c.shown(l)
+	s := &shownSearch{Search: l.Search.Search}
 	out["explore"] = s.said()
 	return func() {
 		if c.shows("explain") && len(s.Witnesses) > 0 { // which shows the ways, and then what was covered
@@ -241,18 +238,9 @@ func (c *checkFlags) searchView(e *env, l *checked.Lock, out map[string]any) (te
 	}, s.status(), nil
 }
 
-// shown is the search of a test.
-func (c *checkFlags) shown(l *checked.Lock) *shownSearch {
-	s := &shownSearch{Search: l.Search.Search}
-	if c.timed {
-		s.took = time.Duration(l.Search.Seconds * float64(time.Second))
-	}
-	return s
-}
-
 func (c *checkFlags) parView(e *env, l *checked.Lock, out map[string]any) (tell func(), open, err error) {
 	if l.Pars == nil {
-		return nil, nil, nil
+		return tellNoSearch(e, l), nil, nil
 	}
 	drawn, err := findPars(e, c.beside, parBounds(), study.SingleFaults())
 	if err != nil {
@@ -265,7 +253,7 @@ func (c *checkFlags) parView(e *env, l *checked.Lock, out map[string]any) (tell 
 
 func (c *checkFlags) toleranceView(e *env, l *checked.Lock, out map[string]any) (tell func(), open, err error) {
 	if l.Limits == nil {
-		return nil, nil, nil
+		return tellNoSearch(e, l), nil, nil
 	}
 	drawn, err := findTolerance(e, c.beside)
 	if err != nil {
@@ -288,10 +276,10 @@ func tellChart(e *env, l *checked.Lock, drawn chart.Result) func() {
 func (c *checkFlags) matrixView(e *env, l *checked.Lock, out map[string]any) (tell func(), open, err error) {
 	own, err := study.OutcomesOf(l.Races, l.Lock)
 	if err != nil || own == nil {
-		return func() {}, nil, err
+		return nil, nil, err
 	}
 	scs := lists.Each(own, func(o *race.Outcome) race.Race { return o.Race })
-	cells, err := study.Matrix(e.ctx, c.beside, scs, 0, nil, nil)
+	cells, err := study.Matrix(e.ctx, c.beside, scs, nil, nil)
 	for i := range cells {
 		cells[i] = append([]*race.Outcome{own[i]}, cells[i]...)
 	}
@@ -311,6 +299,11 @@ func (c *checkFlags) explainView(e *env, l *checked.Lock, out map[string]any) (t
 			return nil, nil, err
 		}
 	}
+	own, err := study.OutcomesOf(l.Races, l.Lock)
+	fallen := lists.Pick(own, func(o *race.Outcome) bool { return verdict.Fails(o.Verdicts) })
+	if err != nil || len(ways)+len(fallen) == 0 {
+		return nil, nil, err
+	}
 	if len(ways) > 0 {
 		out["runs"] = lists.Each(ways, outcomeJSON)
 	}
@@ -320,12 +313,10 @@ func (c *checkFlags) explainView(e *env, l *checked.Lock, out map[string]any) (t
 		}
 		if c.shows("explore") && len(ways) > 0 {
 			e.Printf("%s\n", e.Say("explore.certificate"))
-			c.shown(l).printCertificate(e.console)
+			certificate.Print(e.Printer, l.Search.Search)
 			e.Printf("\n")
 		}
-		own, err := study.OutcomesOf(l.Races, l.Lock)
-		e.Keep(err)
-		explainRaces(e.console, l, lists.Pick(own, func(o *race.Outcome) bool { return verdict.Fails(o.Verdicts) }))
+		explainRaces(e.console, l, fallen)
 	}, nil, nil
 }
 
