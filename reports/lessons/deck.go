@@ -212,8 +212,8 @@ func (d *deckMaker) tell(part string, keys ...string) {
 func spoken(lang, line string) string {
 	line = inBrackets.ReplaceAllString(line, "")
 	for _, w := range verdict.All {
-		code := regexp.MustCompile(`\b` + reports.SaidWords(lang, []verdict.Word{w}))
-		line = code.ReplaceAllString(line, text.Say(lang, "word."+string(w)))
+		means := text.Say(lang, "word."+string(w))
+		line = regexp.MustCompile(`\b`+string(w)+`\b(?: `+means+`)?`).ReplaceAllString(line, means)
 	}
 	return line
 }

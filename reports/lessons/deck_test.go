@@ -132,6 +132,9 @@ func TestShortLessons(t *testing.T) {
 		t.Errorf("%d wrong deletes in %d minutes", len(wrong), Minutes(l))
 	}
 	code := regexp.MustCompile(`\b(OVERLAP|STALE-WRITE|WRONG-DEL|HOLDS|DEADLOCK)\b`)
+	if said := spoken("zh", "它在 OVERLAP 双持有、HOLDS（R18）和 OVERLAP 之后"); said != "它在 双持有、没有出错和 双持有 之后" {
+		t.Error(said)
+	}
 	for _, s := range l {
 		if said := strings.Join(s.Lines(Notes), " "); s.Kind != Debate && code.MatchString(said) {
 			t.Errorf("%s: the notes cannot be said: %s", s.Heading, said)
