@@ -25,9 +25,10 @@ type line struct {
 
 // A turn is what one client does in a line.
 type turn struct {
-	steps []*step // of attempts that repeat each other, the last
-	sig   string  // what makes two of them repeat each other: the commands, not the values
-	count int     // of the attempts; 0: it does nothing
+	steps        []*step // of attempts that repeat each other, the last
+	sig          string  // what makes two of them repeat each other: the commands, not the values
+	first, heard string  // the last replies of the first attempt and of the last
+	count        int     // of the attempts; 0: it does nothing
 }
 
 // linesOf joins steps that belong together, and folds lines that repeat each other.
@@ -76,7 +77,9 @@ func (l *line) add(s *step, h *history.History) {
 	l.quiet = l.quiet && isQuiet(s)
 	if c := s.who(); c > 0 && c <= len(l.turns) {
 		t := &l.turns[c-1]
-		t.count, t.steps = 1, append(t.steps, s)
+		if t.count, t.steps = 1, append(t.steps, s); s.Kind == history.Answer && !h.ZooKeeper {
+			t.first, t.heard = Reply(s.Reply), Reply(s.Reply)
+		}
 		command := Command(s.Cmd, h.Key)
 		if h.ZooKeeper { // whose nodes have a name of their own in each attempt
 			command = numbers.ReplaceAllString(command, "")
@@ -117,7 +120,9 @@ func (l *line) fold(next *line) bool {
 	}
 	for i, t := range next.turns {
 		if t.count > 0 {
-			t.count += l.turns[i].count
+			if before := l.turns[i]; before.count > 0 {
+				t.count, t.first = t.count+before.count, before.first
+			}
 			l.turns[i] = t
 		}
 	}
@@ -134,7 +139,7 @@ func (l line) repeats() bool {
 func (v *wording) turn(t *turn, text func(*step) string) string {
 	said := v.joined(t.steps, text)
 	if t.count > 1 {
-		said += " x" + strconv.Itoa(t.count)
+		said = strings.Replace(said, " -> "+t.heard, " -> "+fromTo(t.first, t.heard), 1) + " x" + strconv.Itoa(t.count)
 	}
 	return said
 }

@@ -277,12 +277,7 @@ func (v *wording) landed(s *step) string {
 	return v.say("server.landed", "who", who, "what", what) + spaced(v.took(s))
 }
 
-// Margin is a finding as margins have it: "!! OVERLAP c1+c2".
-func Margin(lang string, h *history.History, f verdict.Finding) string {
-	return newWording(lang, h).mark(f)
-}
-
-// mark is Margin of a finding.
+// mark is a finding as margins have it: "!! OVERLAP c1+c2".
 func (v *wording) mark(f verdict.Finding) string {
 	who := ""
 	switch {

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -235,15 +236,17 @@ func (r *Run) fold() {
 
 // foldAttempts folds so many attempts of a client: the first, and then the rest.
 func (r *Run) foldAttempts(client, times int, first, rest attempt) {
-	asked := map[int]bool{} // the events with which what is folded away arrives
+	asked, replies := map[int]bool{}, map[string]string{} // with which what is folded away arrives; the last by command
 	r.Messages = slices.DeleteFunc(r.Messages, func(m Message) bool {
 		folded := m.Client == client && rest.has(m.Begins()) && (m.Lost || rest.has(m.Answered))
-		asked[m.Arrived] = asked[m.Arrived] || folded
+		if asked[m.Arrived] = asked[m.Arrived] || folded; folded && r.Nodes == 1 && !r.ZooKeeper {
+			replies[m.What] = m.Reply
+		}
 		return folded
 	})
 	for i := range r.Messages {
 		if m := &r.Messages[i]; m.Client == client && first.has(m.Begins()) && m.Node > 0 {
-			m.Times = times
+			m.Times, m.Reply = times, fromTo(m.Reply, cmp.Or(replies[m.What], m.Reply))
 		}
 	}
 	var states []Moment
@@ -251,7 +254,7 @@ func (r *Run) foldAttempts(client, times int, first, rest attempt) {
 	for _, s := range r.States {
 		within := s.Event >= rest.begins && s.Event < rest.ends
 		if within {
-			s.Clients[client-1] = ClientState{Retries: true}
+			s.Clients[client-1] = ClientState{Retries: true, Veiled: s.Clients[client-1].Veiled}
 		}
 		for n, k := range s.Keys {
 			has := k.Held && k.Owner == client
@@ -265,6 +268,14 @@ func (r *Run) foldAttempts(client, times int, first, rest attempt) {
 		}
 	}
 	r.States = states
+}
+
+// fromTo writes the first and the last reply to attempts that are folded: of one that is the same, once.
+func fromTo(first, last string) string {
+	if first == last {
+		return first
+	}
+	return first + ".." + last
 }
 
 // Begins is the event with which a message begins.

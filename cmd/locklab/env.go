@@ -60,6 +60,14 @@ func (e *env) execute(ctx context.Context, args []string) error {
 // given reports whether a flag of the running command was given.
 func (e *env) given(flag string) bool { return e.running.Flags().Changed(flag) }
 
+// remake is the command that makes a page again, in its language, wherever it is typed.
+func (e *env) remake() string {
+	if e.Lang == "en" || strings.Contains(e.command, " --lang") {
+		return e.command
+	}
+	return e.command + " --lang " + e.Lang
+}
+
 // showHere is show, unless the files of -o have what tell says. failed is why they have not been written:
 // a size that is refused is all there is to say.
 func showHere(e *env, failed error, kind string, v any, tell func()) {

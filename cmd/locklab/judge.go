@@ -307,7 +307,7 @@ func (l *judgedLog) printMissing(e *console) {
 
 // page is the page of the findings.
 func (l *judgedLog) page(e *env) page.Runs {
-	p := page.Runs{Lang: e.Lang, Title: e.First("judge.page"), Command: e.command,
+	p := page.Runs{Lang: e.Lang, Title: e.First("judge.page"), Command: e.remake(),
 		Notes: []string{e.First("judge.notclaimed", "verdicts", reports.Words(record.NotClaimed()))}}
 	for i := range l.Findings {
 		f := &l.Findings[i]

@@ -12,7 +12,6 @@ import (
 
 	"locklab/reports/deck"
 	"locklab/reports/lessons"
-	"locklab/reports/text"
 	"locklab/simulator/lists"
 )
 
@@ -41,7 +40,7 @@ func lessonCommand() *command {
 		examples: []string{
 			"lesson setnx-expire redlock -o deck.html", "lesson path 5 gc-pause",
 			"lesson debate --lang zh -o debate.html --open handout",
-			"lesson setnx-expire redlock --slides 10 --course 'CS 425, Ms Li' -o deck.html",
+			"lesson setnx-expire redlock --slides 10 --course '{course}' -o deck.html",
 		},
 	}
 }
@@ -62,13 +61,14 @@ func (l *lessonFlags) run(e *env, args []string) error {
 		return err
 	}
 	e.show("lesson", lessonJSON(slides), func() { printLesson(e, slides) })
-	page := deck.Page{Slides: slides, Lang: l.Lang, Command: e.command, View: l.open, Site: e.getenv("LOCKLAB_PAGE")}
+	page := deck.Page{Slides: slides, Lang: l.Lang, Command: e.remake(), View: l.open, Site: e.getenv("LOCKLAB_PAGE")}
 	return e.write(l.file, func(w io.Writer) error { return deck.Write(w, page) })
 }
 
 // printLesson prints the headings of a lesson.
 func printLesson(e *env, slides []*lessons.Slide) {
-	e.Wrap("", text.Say(e.Langs()[0], "lesson.total", "title", slides[0].Heading, "steps", fmt.Sprint(len(slides))))
+	e.Wrap("", e.Say("lesson.total", "title", slides[0].Heading, "steps", fmt.Sprint(len(slides)),
+		"minutes", fmt.Sprint(lessons.Minutes(slides))))
 	e.Printf("\n")
 	for i, s := range slides {
 		e.Wrap(fmt.Sprintf("  %2d  ", i+1), s.Listed(e.Langs()[0]))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,6 +38,17 @@ func TestLesson(t *testing.T) {
 	}
 	if left, err := os.ReadDir(filepath.Dir(file)); err != nil || len(left) != 1 {
 		t.Errorf("%v, %v: want only the file", left, err)
+	}
+	for _, page := range []string{"run token gc-pause", "lesson path 3"} { // the line that makes it again has its language
+		inChina := func(name string) string { return map[string]string{"LANG": "zh_CN.UTF-8"}[name] }
+		args, again := append(strings.Fields(page), "-o", filepath.Join(dir, "page.html")), "locklab "+page+" -o "+dir+"/page.html --lang zh<"
+		if code := run(t.Context(), args, strings.NewReader(""), io.Discard, io.Discard, inChina); code != exitOK ||
+			!strings.Contains(contentOf(t, dir, "page.html"), again) {
+			t.Errorf("%s: exit status %d, or not made again by %q", page, code, again)
+		}
+		if err := os.Remove(filepath.Join(dir, "page.html")); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, wrong := range []string{"tokn", "gcpause"} {
 		code, _, errs := call(t, "lesson", wrong, "-o", file)

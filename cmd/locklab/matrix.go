@@ -116,7 +116,7 @@ func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Race) error 
 	var files []report.File
 	if m.dir != "" && complete {
 		r := &report.Report{
-			Printer: e.Printer, Command: e.command, Dir: m.dir, Locks: entries, Grid: grid, Outcomes: flat,
+			Printer: e.Printer, Command: e.remake(), Dir: m.dir, Locks: entries, Grid: grid, Outcomes: flat,
 			Source: report.Source(commandLine(canonical(e.running, nil)) + " -o out"), Runs: shown.Runs(), Waits: !m.stops,
 		}
 		files, err = reportFiles(e, r, m.all)

@@ -352,7 +352,7 @@ var runFormats = map[string]func(*env, io.Writer, *shownRun) error{
 		return file.Err
 	},
 	".html": func(e *env, w io.Writer, r *shownRun) error {
-		return page.WriteRuns(w, report.RunPage(e.Printer, r.Outcome, e.source()))
+		return page.WriteRuns(w, report.RunPage(e.Printer, r.Outcome, e.remake()))
 	},
 	".png": drawRun(".png"), ".svg": drawRun(".svg"), ".pdf": drawRun(".pdf"),
 }

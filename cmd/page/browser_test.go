@@ -580,10 +580,11 @@ func (b *browser) run(t *testing.T) {
 	b.wait(`document.querySelectorAll(".motion-picture").length === 1 && !document.querySelector("table:not(.lanes)")`)
 	shown := `[...document.querySelectorAll(".motion-harm:not(.later)")].filter((e) => /OVERLAP c1/.test(e.textContent))` +
 		`.length === 1`
-	b.wait(shown + ` && document.querySelector(".motion-cover").getAttribute("width") === "0"`)
+	b.wait(shown + ` && /^10511 ms/.test(document.querySelector(".motion-clock").textContent)`) // at the verdict
 	b.wait(`document.querySelector(".motion-box").scrollWidth <= document.querySelector(".motion-box").clientWidth`)
 	b.look("run")
 	b.do(`window.requestAnimationFrame = (f) => { window.frame = f; return 1; }`)
+	b.key("Home")
 	b.key(" ")
 	b.do(`frame(performance.now() + 4000)`)
 	b.wait(`!(` + shown + `)`)

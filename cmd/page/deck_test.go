@@ -79,10 +79,7 @@ func TestDeckInBrowser(t *testing.T) {
 	b.wait(fmt.Sprintf(`state.at === %d || state.at === %d`, last-2, last-1))
 	b.key("Home")
 	b.wait(`state.at === 0`)
-	b.key("n")
-	b.wait(`getComputedStyle(document.querySelector(".now .notes")).display === "block"`)
-	b.look("deck-notes")
-	b.key("n")
+	b.presents()
 	b.deckQuiz(lesson)
 	b.deckOnPaper(lesson)
 	b.do(`location.hash = "3"`)
@@ -110,6 +107,23 @@ func (b *browser) fills(slide int) {
 	}
 }
 
+// presents opens the notes in a window that follows the slides, and, where there can be none, in a panel.
+func (b *browser) presents() {
+	b.key("n")
+	b.wait(`presenter && !presenter.closed && presenter.document.body.textContent.includes(steps[0].querySelector(".notes").textContent) && !state.notes`)
+	b.key("End")
+	b.wait(`presenter.document.title.startsWith(steps.length + " / ") && presenter.document.body.textContent.includes(steps.at(-1).querySelector(".notes").textContent)`)
+	b.do(`presenter.dispatchEvent(new KeyboardEvent("keydown", { key: "Home" }))`) // it turns the slides too
+	b.wait(`state.at === 0`)
+	b.key("n")
+	b.wait(`presenter.closed`)
+	b.do(`window.open = () => null`)
+	b.key("n")
+	b.wait(`state.notes && getComputedStyle(document.querySelector(".now .notes")).display === "block"`)
+	b.look("deck-notes")
+	b.key("n")
+}
+
 // deckQuiz answers a question wrongly.
 func (b *browser) deckQuiz(lesson []*lessons.Slide) {
 	for i, s := range lesson {
@@ -127,6 +141,8 @@ func (b *browser) deckQuiz(lesson []*lessons.Slide) {
 		b.key(fmt.Sprint(wrong))
 		b.wait(`state.answered && document.querySelector(".now .chosen:not(.right)") &&
 			document.querySelector(".now .right .answer").getClientRects().length === 1`)
+		b.wait(`document.querySelector(".now figure.whole").getClientRects().length > 0 &&
+			document.querySelector(".now figure.open").getClientRects().length === 0`)
 		b.look("deck-quiz-wrong")
 		return
 	}
@@ -139,7 +155,12 @@ func (b *browser) deckOnPaper(lesson []*lessons.Slide) {
 	b.do(`location.hash = "worksheet"`)
 	b.wait(`document.body.className.startsWith("worksheet")`)
 	b.wait(`[...document.querySelectorAll(".answer, .whole, .notes")].every((e) => e.getClientRects().length === 0)`)
-	b.wait(shown(`document.querySelector(".race .lines")`) + " && " + shown(`document.querySelector(".race figure.open")`))
+	b.wait(`[...document.querySelectorAll(".hook .question, .hook .lines, .race .lines, .step:not(.hook, .end) figure.open")].every((e) => e.getClientRects().length > 0)`)
+	for i, s := range lesson { // a race would tell what the question before it asks for
+		if s.Kind == lessons.Race || s.Kind == lessons.Next || s.Kind == lessons.Quiz {
+			b.wait(fmt.Sprintf(`!steps[%d].innerText.includes(%q) && steps[%[1]d].textContent.includes(%[2]q)`, i, lessons.Story("en", s.Run.Race, "title")))
+		}
+	}
 	b.look("deck-worksheet")
 	if pages := b.pdf("deck-worksheet"); pages > 4 {
 		b.t.Errorf("the worksheet has %d pages", pages)

@@ -103,9 +103,7 @@ func (c *Cell) Asked() bool {
 
 // Label is the cell's text without its glyph: the gravest word, how many more
 // there are, and for how long the lock was blocked.
-func (c *Cell) Label() string { return c.label("en") }
-
-func (c *Cell) label(lang string) string {
+func (c *Cell) Label(lang string) string {
 	w := c.Word()
 	text := string(w)
 	if w == verdict.Holds {
@@ -153,7 +151,7 @@ func (c *Cell) text() string {
 	if c.Word() == verdict.NA {
 		return open + LookOf(c.Word()).Glyph + closing
 	}
-	return open + LookOf(c.Word()).Glyph + " " + c.Label() + closing
+	return open + LookOf(c.Word()).Glyph + " " + c.Label("en") + closing
 }
 
 // Part is the grid of some locks in some scenarios.

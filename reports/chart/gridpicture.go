@@ -28,7 +28,7 @@ func cellFrom(r record) Cell {
 func (c *Cell) drawn(lang string, brief bool) cell {
 	m := cell{}.like(LookOf(c.Word()))
 	if !brief && c.Word() != verdict.NA {
-		m.words = c.label(lang)
+		m.words = c.Label(lang)
 	}
 	switch {
 	case c.Uncontracted:

@@ -127,7 +127,7 @@ func (c cell) worst(lang string, of []record) cell {
 	words := lists.Each(of, func(r record) verdict.Word { return verdict.Word(r.text("verdict")) })
 	all := Cell{Verdicts: words, Triggered: true}
 	c = c.like(LookOf(all.Word()))
-	c.words = all.label(lang)
+	c.words = all.Label(lang)
 	return c
 }
 

@@ -99,6 +99,9 @@ func (r *Timeline) picture(f Format) picture {
 		foot: []string{text.Join(f.Lang, "part.sentences", signs)}}
 	if f.Slide {
 		drawn.title, drawn.below, drawn.large = "", nil, true
+		if !r.History.ZooKeeper && !r.History.Database && !r.History.Local {
+			drawn.foot = append(drawn.foot, say(f.Lang, "timeline.height"))
+		}
 	}
 	if f.Print {
 		drawn.tall, drawn.least.X = true, ColumnWidth-6
@@ -246,17 +249,21 @@ func (p *timelinePlot) client(c int) {
 			n++
 		}
 		at := box(p.x[p.States[first].Event], y-p.bar/2, p.until(n-1), y+p.bar/2)
-		if stage != "idle" && stage != "veiled" && at.Max.X > at.Min.X {
+		if stage != "idle" && at.Max.X > at.Min.X {
 			p.stage(c, stage, at)
 		}
 	}
 }
 
-// stage draws one stage of a client: solid inside, dashed while it asks, hatched while it is paused.
+// stage draws one stage of a client: solid inside, dashed while it asks, hatched while it is paused, and grey where a
+// question asks for it.
 func (p *timelinePlot) stage(c int, stage string, at vg.Rectangle) {
 	stage, paused := strings.CutSuffix(stage, "/paused")
-	style, key := writing(smallSize, ink), "motion.stage."+stage
+	style, key, frame := writing(smallSize, ink), "motion.stage."+stage, clientColor(c)
 	switch stage {
+	case "veiled":
+		fillBox(p.c, at, paleGrey)
+		frame = faintInk
 	case "dead":
 		strokeBox(p.c, at, faintInk, 0.8, 1, 3)
 	case "inside":
@@ -273,7 +280,7 @@ func (p *timelinePlot) stage(c int, stage string, at vg.Rectangle) {
 	if paused {
 		fillBox(p.c, inset(at, 1), paleGrey)
 		hatch(p.c, at)
-		strokeBox(p.c, at, clientColor(c), 1.2)
+		strokeBox(p.c, at, frame, 1.2)
 		style, key = smallStrong, "motion.paused"
 	}
 	said := say(p.lang, key)

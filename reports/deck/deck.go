@@ -17,12 +17,12 @@ import (
 	"strings"
 
 	"locklab/reports/chart"
+	"locklab/reports/game"
 	"locklab/reports/lessons"
 	"locklab/reports/motion"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/simulator/history"
-	"locklab/simulator/verdict"
 )
 
 // Views list the ways to show the file: one slide at a time, or all of them for paper.
@@ -68,7 +68,7 @@ func Write(w io.Writer, p Page) error {
 	if err := deckTemplate.Execute(&b, map[string]any{
 		"Page": p, "Slides": slides, "Tag": text.Tag(p.Lang), "Letters": []string{"A", "B", "C", "D"},
 		"Say":   func(key string) string { return text.Say(p.Lang, "lesson."+key, "command", p.Command) },
-		"Scale": text.Say(p.Lang, "timeline.scale.cut"),
+		"Scale": text.Join(p.Lang, "part.sentences", []string{text.Say(p.Lang, "timeline.scale.cut"), text.Say(p.Lang, "timeline.height")}),
 		"Style": template.CSS(deckStyle + motion.Style), "Script": template.JS(deckScript),
 		"Data": template.JS(data), // in which no < ends the element
 	}); err != nil {
@@ -105,22 +105,23 @@ func (s *slide) draw() (err error) {
 	case o == nil:
 		return nil
 	case s.Kind == lessons.How:
-		s.Open, err = s.picture(until(o, leaves(o, 2)))
-		return err
-	case s.Kind == lessons.Quiz: // the run of a question stops where it asks
 		s.Open, err = s.picture(o)
 		return err
 	}
 	s.Command, s.Address = "locklab run "+o.Lock.ID+" "+o.Race.ID, "race."+o.Lock.ID+"."+o.Race.ID
-	s.Found, s.Seen = timeline(o).Finding(s.lang), timeline(o).Seen(s.lang, question(o)-1)
-	if s.Open, err = s.picture(until(o, question(o))); err == nil {
+	open := s.Asks
+	if open == nil {
+		open = game.Until(o, question(o))
+	}
+	s.Found, s.Seen = timeline(o).Finding(s.lang), timeline(o).Seen(s.lang, len(open.History.Events)-1)
+	if s.Open, err = s.picture(open); err == nil {
 		s.Whole, err = s.picture(o)
 	}
 	return err
 }
 
 // question is the number of events that a question shows: until the last fault before the first verdict, and then until
-// a client is refused, or asks with the call that this verdict is about. Without either it is until a client leaves.
+// a client is refused, or asks with the call that this verdict is about. Without either it is until one leaves.
 func question(o *race.Outcome) int {
 	events, first := o.History.Events, len(o.History.Events)
 	for _, f := range o.Judgement.Findings {
@@ -133,7 +134,7 @@ func question(o *race.Outcome) int {
 		}
 	}
 	if first == len(events) { // nothing is found
-		return cmp.Or(n, leaves(o, 1))
+		return cmp.Or(n, 1+slices.IndexFunc(events, func(e history.Event) bool { return e.Kind == history.Leave }), first)
 	}
 	for call, e := range slices.Backward(events[n:first]) {
 		if e.Kind == history.Acquire && e.Client == events[first].Client {
@@ -146,26 +147,6 @@ func question(o *race.Outcome) int {
 		return n + refused + 1
 	}
 	return first
-}
-
-// leaves is the number of events until the n-th time that a client leaves; of all events, if it never does.
-func leaves(o *race.Outcome, n int) int {
-	for i, e := range o.History.Events {
-		if e.Kind == history.Leave {
-			if n--; n == 0 {
-				return i + 1
-			}
-		}
-	}
-	return len(o.History.Events)
-}
-
-// until is a run until its n-th event. It names no race: the title of one is the cause.
-func until(o *race.Outcome, n int) *race.Outcome {
-	cut, h := *o, *o.History
-	h.Events, h.Open, h.Race, h.End = h.Events[:n:n], true, "", h.Events[n-1].At
-	cut.History, cut.Verdicts, cut.Judgement = &h, nil, verdict.Judgement{}
-	return &cut
 }
 
 func timeline(o *race.Outcome) *chart.Timeline {

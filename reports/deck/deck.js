@@ -4,6 +4,7 @@ const steps = [...document.querySelectorAll(".step")];
 const VIEWS = ["slides", "handout", "worksheet", "key"];
 const DATA = JSON.parse(document.getElementById("data").textContent);
 const message = document.getElementById("message"), bar = document.getElementById("bar");
+let presenter = null;
 const state = { at: 0, answered: false, view: "slides", notes: false };
 const say = (key) => DATA.texts[key];
 
@@ -34,7 +35,7 @@ function draw() {
   const views = VIEWS.map((v) => [say("lesson.view." + v), () => { v === "slides" ? go(state.at, state.answered) : (location.hash = v); }, state.view === v]);
   const slides = state.view !== "slides" ? [] : [
     ["◀", back, false, "lesson.back"], [`${state.at + 1} / ${steps.length}`],
-    hidden() ? [say("lesson.answer"), next] : ["▶", next, false, "lesson.forward"], [say("lesson.notes.short"), notes, state.notes, "lesson.notes"]];
+    hidden() ? [say("lesson.answer"), next] : ["▶", next, false, "lesson.forward"], [say("lesson.notes.short"), notes, state.notes || presented(), "lesson.notes"], [say("lesson.full"), full]];
   bar.replaceChildren(...[...slides, ...views, [say("lesson.print"), () => print()]].map(([text, act, on, label]) => {
     const b = document.createElement(act ? "button" : "output");
     b.textContent = text;
@@ -43,6 +44,7 @@ function draw() {
     if (label) b.title = say(label);
     return b;
   }));
+  if (presented()) present();
   fill();
 }
 
@@ -56,7 +58,29 @@ function fill() {
   root.style.setProperty("--bar", bar.offsetHeight + "px");
 }
 
-function notes() { state.notes = !state.notes; draw(); }
+// notes opens the presenter's window, which follows the slides, or closes it. Where there can be none, a panel has the notes.
+
+const presented = () => presenter && !presenter.closed;
+function notes() {
+  if (presented()) presenter.close();
+  else if (state.notes || innerWidth < 700 || !(presenter = open("", "", "popup,width=760,height=680"))) state.notes = !state.notes;
+  else {
+    presenter.document.head.append(document.querySelector("style").cloneNode(true));
+    presenter.document.body.className = "presenter";
+    presenter.addEventListener("keydown", key);
+  }
+  draw();
+}
+
+function present() {
+  const [now, following] = [state.at, state.at + 1].map((n) => steps[n]);
+  const parts = [now.querySelector("header"), now.querySelector(".question"), now.querySelector(".notes"), following?.querySelector("header")];
+  presenter.document.title = `${state.at + 1} / ${steps.length} · ${say("lesson.notes")}`;
+  presenter.document.body.replaceChildren(...parts.filter(Boolean).map((e) => e.cloneNode(true)));
+  presenter.scrollTo(0, 0);
+}
+
+function full() { document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen(); }
 
 steps.forEach((step, n) => step.querySelectorAll(".choices li").forEach((li) => {
   li.querySelector("button").onclick = () => { // what was chosen stays marked, and the answers are shown
@@ -66,7 +90,7 @@ steps.forEach((step, n) => step.querySelectorAll(".choices li").forEach((li) => 
   };
 }));
 
-addEventListener("keydown", (e) => {
+function key(e) {
   if (state.view !== "slides" || e.ctrlKey || e.metaKey || e.altKey) return;
   const choice = /^[1-4]$/.test(e.key) && steps[state.at].querySelectorAll(".choices button")[e.key - 1];
   if (["ArrowRight", "PageDown", " "].includes(e.key)) next();
@@ -74,10 +98,13 @@ addEventListener("keydown", (e) => {
   else if (e.key === "Home") go(0);
   else if (e.key === "End") go(steps.length - 1);
   else if (e.key === "n" || e.key === "N") notes();
+  else if (e.key === "f" || e.key === "F") full();
   else if (choice) choice.click();
   else return;
   e.preventDefault();
-});
+}
+addEventListener("keydown", key);
+addEventListener("pagehide", () => presenter?.close());
 addEventListener("hashchange", arrive);
 addEventListener("resize", fill);
 arrive();

@@ -300,15 +300,18 @@ func (p *played) after(n int) int {
 	return n
 }
 
-// until is the outcome as it stood before the event at index n.
-func (p *played) until(n int) *race.Outcome {
-	cut, h := *p.Outcome, *p.History
+// until is Until of its outcome.
+func (p *played) until(n int) *race.Outcome { return Until(p.Outcome, n) }
+
+// Until is an outcome as it stood before the event at index n.
+func Until(o *race.Outcome, n int) *race.Outcome {
+	cut, h := *o, *o.History
 	h.Events, h.Open = h.Events[:n:n], true
 	if n > 0 {
 		h.End = h.Events[n-1].At
 	}
 	cut.History = &h
-	cut.Judgement.Findings = lists.Pick(p.Judgement.Findings, func(f verdict.Finding) bool { return f.Event < n })
+	cut.Judgement.Findings = lists.Pick(o.Judgement.Findings, func(f verdict.Finding) bool { return f.Event < n })
 	cut.Verdicts = nil
 	return &cut
 }

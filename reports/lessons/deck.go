@@ -46,7 +46,16 @@ type Slide struct {
 	Kind, Heading string
 	Parts         map[string][]Block
 	Run           *race.Outcome // nil: none
+	Asks          *race.Outcome // of a quiz, the run as far as the question goes
 	Choices       []game.Answer // of a quiz
+}
+
+// Minutes are those of slides.
+func Minutes(slides []*Slide) (all int) {
+	for _, s := range slides {
+		all += minutes[s.Kind]
+	}
+	return all
 }
 
 // Listed is the heading with what happens in the run, as the presenter's list of slides has it.
@@ -146,6 +155,8 @@ type deckMaker struct {
 	DeckOptions
 	m      *maker
 	slides []*Slide
+	left   map[string]int // how many slides of a kind are left out
+	absent []string       // what no slide is about
 }
 
 // Deck makes the slides of a lesson about a subject. A slide has a heading, what the class is told first, one question,
@@ -155,8 +166,8 @@ func (s Subject) Deck(stage *Stage, o DeckOptions) ([]*Slide, error) {
 	if len(s.Screens)+max(len(s.Locks), 1)*max(len(s.Races), 1) > MostSlides { // before they are played
 		return nil, tooLarge
 	}
-	d := &deckMaker{Subject: &s, DeckOptions: o, m: &maker{stage: stage, p: &text.Printer{Lang: o.Lang}}}
-	for _, build := range []func(){d.screens, d.races, d.locks, d.debate, d.quiz, d.end, d.fit} {
+	d := &deckMaker{Subject: &s, DeckOptions: o, m: &maker{stage: stage, p: &text.Printer{Lang: o.Lang}}, left: map[string]int{}}
+	for _, build := range []func(){d.screens, d.races, d.locks, d.debate, d.quiz, d.fit, d.end, d.hook} {
 		if build(); d.m.err != nil {
 			return nil, d.m.err
 		}
@@ -186,11 +197,25 @@ func (d *deckMaker) say(part string, lines ...string) {
 	d.part(part, func() { d.m.paragraphs("", lists.Pick(lines, func(line string) bool { return line != "" })...) })
 }
 
-// tell adds to a part of a slide the texts of keys that exist, filled in.
+// tell adds to a part of a slide the texts of keys that exist, filled in. Notes are for speaking.
 func (d *deckMaker) tell(part string, keys ...string) {
 	for _, key := range keys {
-		d.say(part, d.m.lines(d.Lang, key)...)
+		lines := d.m.lines(d.Lang, key)
+		if part == Notes {
+			lines = lists.Each(lines, func(line string) string { return spoken(d.Lang, line) })
+		}
+		d.say(part, lines...)
 	}
+}
+
+// spoken is a text as one says it: without what stands in brackets, and with the words of verdicts for their codes.
+func spoken(lang, line string) string {
+	line = inBrackets.ReplaceAllString(line, "")
+	for _, w := range verdict.All {
+		means := text.Say(lang, "word."+string(w))
+		line = regexp.MustCompile(`\b`+string(w)+`\b(?: `+means+`)?`).ReplaceAllString(line, means)
+	}
+	return line
 }
 
 // play adds a run to a slide, if it can be played.
@@ -230,34 +255,33 @@ func (d *deckMaker) short(e lock.Entry) string {
 
 // hook adds the first slide: two instances of a job, and one lock. Its notes list what follows, the questions of the
 // quiz as one, and what is left out, by its kind.
-func (d *deckMaker) hook(left map[string]int) {
+func (d *deckMaker) hook() {
 	rest := d.slides
 	d.slides = nil
 	d.slide(Hook, d.title())
 	d.say("", d.Course)
-	hook := []string{"lesson.hook"}
-	for _, e := range d.Locks[:min(len(d.Locks), mostWithHow)] {
-		hook = append(hook, "title.lock."+e.ID)
-	}
-	d.tell("", hook...)
+	d.tell("", "lesson.hook")
+	d.say("", lists.Each(d.Locks[:min(len(d.Locks), mostWithHow)], func(e lock.Entry) string {
+		name, title := d.short(e), text.LockTitle(e.ID, d.Lang)
+		if !strings.HasPrefix(title, name) {
+			title = d.m.p.Label("explain.head", "text", name) + title
+		}
+		return "- " + title
+	})...)
 	d.tell(Asked, "lesson.hook.ask")
-	all := 0
-	for _, s := range append(d.slides, rest...) {
-		all += minutes[s.Kind]
-	}
-	d.say(Notes, d.m.p.Say("lesson.minutes.all", "n", strconv.Itoa(all)))
+	d.say(Notes, d.m.p.Say("lesson.minutes.all", "n", strconv.Itoa(Minutes(append(d.slides, rest...)))))
 	d.tell(Notes, "lesson.keys")
 	asks := len(lists.Pick(rest, func(s *Slide) bool { return s.Kind == Quiz }))
-	left[Quiz] = min(left[Quiz], d.Questions-asks)
+	d.left[Quiz] = min(d.left[Quiz], d.Questions-asks)
 	d.say(Notes, slices.Compact(lists.Each(rest, func(s *Slide) string {
 		if s.Kind == Quiz {
 			return d.m.p.Say("lesson.quizzes", "n", strconv.Itoa(asks))
 		}
 		return s.Listed(d.Lang)
 	}))...)
-	var kinds []string
+	kinds := d.absent
 	for _, kind := range []string{How, Race, Next, Debate, Quiz} {
-		if n := left[kind]; n > 0 {
+		if n := d.left[kind]; n > 0 {
 			kinds = append(kinds, d.m.p.Say("lesson.left."+kind, "n", strconv.Itoa(n)))
 		}
 	}
@@ -272,17 +296,21 @@ func (d *deckMaker) hook(left map[string]int) {
 var leastOf = []struct {
 	kind  string
 	stays int
-}{{Quiz, 1}, {Debate, 1}, {Race, 1}, {Next, 0}, {How, 0}, {Quiz, 0}, {Debate, 0}, {Race, 0}}
+}{{Quiz, 1}, {Debate, 1}, {Race, 1}, {Next, 0}, {How, 0}, {Quiz, 0}, {Debate, 0}, {Race, 1}, {Race, 0}}
 
-// fit leaves out slides until there are as many as were asked for, with the hook: the last ones of a kind, but of how
-// locks work the first, and last the late write that is refused, and the race that comes again with the next lock.
+// fit leaves out slides until there are as many as were asked for, with the hook and the end: the last ones of a kind, but
+// of how locks work the first, and last the late write that is refused, the race that comes again with the next lock, and
+// the first wrong delete, on account of which a lock has an owner.
 func (d *deckMaker) fit() {
+	var deleted *Slide
+	if i := slices.IndexFunc(d.slides, func(s *Slide) bool { return s.Kind == Race && deletes(s.Run) }); i >= 0 {
+		deleted = d.slides[i]
+	}
 	needed := func(s *Slide) bool {
 		return s.Run != nil && (slices.Contains(s.Run.Verdicts, verdict.Fenced) || s.Kind == Race &&
 			slices.ContainsFunc(d.slides, func(o *Slide) bool { return o.Kind == Next && o.Run.Race.ID == s.Run.Race.ID }))
 	}
-	left := map[string]int{}
-	for _, least := range leastOf {
+	for pass, least := range leastOf {
 		of := lists.Pick(d.slides, func(s *Slide) bool { return s.Kind == least.kind })
 		if least.kind != How {
 			slices.Reverse(of)
@@ -292,28 +320,42 @@ func (d *deckMaker) fit() {
 			alike := lists.Pick(d.slides, func(o *Slide) bool {
 				return o.Kind == s.Kind && (s.Kind != Race || s.Run != nil && o.Run != nil && o.Run.Lock.ID == s.Run.Lock.ID)
 			})
-			if d.Slides > 0 && len(d.slides)+1 > d.Slides && len(alike) > least.stays {
+			if pass < 3 { // the first wrong delete stays beside them
+				alike = lists.Pick(alike, func(o *Slide) bool { return o != deleted && s != deleted })
+			}
+			if d.Slides > 0 && len(d.slides)+2 > d.Slides && len(alike) > least.stays {
 				d.slides = lists.Pick(d.slides, func(o *Slide) bool { return o != s })
-				left[s.Kind]++
+				d.left[s.Kind]++
 			}
 		}
 	}
-	if n := len(d.slides) + 1; d.Slides > 0 && n != d.Slides {
+	if n := len(d.slides) + 2; d.Slides > 0 && n != d.Slides {
 		d.m.failed(text.Errorf("error.lesson.slides", "asked", d.Slides, "has", n))
 	}
 	d.introduce()
-	d.hook(left)
+	absent := func(e lock.Entry) bool {
+		return !slices.ContainsFunc(d.shown(), func(o *race.Outcome) bool { return o.Lock.ID == e.ID })
+	}
+	d.absent = lists.Each(lists.Pick(d.Locks, absent), func(e lock.Entry) string {
+		return d.m.p.Say("lesson.left.lock", "lock", d.short(e))
+	})
+	if len(d.absent) < len(d.Locks) {
+		d.Locks = lists.Pick(d.Locks, func(e lock.Entry) bool { return !absent(e) })
+	}
 }
 
-// introduce tells on the first slide about a lock how it is acquired, unless a slide has told it.
+// introduce tells on the first slide about a lock how it is acquired and released, unless a slide has told it.
 func (d *deckMaker) introduce() {
 	known := map[string]bool{}
 	for _, s := range d.slides {
 		if s.Run == nil || s.Kind == Quiz || known[s.Run.Lock.ID] {
 			continue
 		}
-		if id := s.Run.Lock.ID; s.Kind == Race {
-			s.Parts[""] = append([]Block{{Kind: Paragraph, Text: sentences(d.works(id)[0], 2)}}, s.Parts[""]...)
+		how := d.works(s.Run.Lock.ID)
+		for i, line := range slices.Backward(how) {
+			if s.Kind == Race && (i == 0 || strings.HasPrefix(line, d.m.p.Say("lesson.release"))) {
+				s.Parts[""] = append([]Block{{Kind: Paragraph, Text: sentences(line, 2)}}, s.Parts[""]...)
+			}
 		}
 		known[s.Run.Lock.ID] = true
 	}
@@ -381,6 +423,9 @@ func (d *deckMaker) locks() {
 // holds reports whether a lock survives a race that applies to it.
 func holds(o *race.Outcome) bool { return o.History != nil && o.Verdicts[0] == verdict.Holds }
 
+// deletes reports whether a client deletes another's lock.
+func deletes(o *race.Outcome) bool { return o != nil && slices.Contains(o.Verdicts, verdict.WrongDel) }
+
 // tellingRaces are races in the order in which they are chosen for a lock that fails in them: those that one is told of
 // first.
 var tellingRaces = []string{
@@ -415,6 +460,9 @@ func (d *deckMaker) telling(e, after lock.Entry, most int) (all []*race.Outcome,
 	}
 	if d.Races == nil {
 		all = append(all, alike[:min(len(alike), max(2-len(all), 0))]...)
+		if first := slices.IndexFunc(all, deletes); first >= most && !slices.ContainsFunc(d.shown(), deletes) {
+			all[most], most = all[first], most+1
+		}
 		all = all[:min(len(all), most)]
 	}
 	if all != nil {
@@ -484,7 +532,10 @@ func (d *deckMaker) race(o *race.Outcome, answer string) {
 	d.run(Race, d.m.p.Say("lesson.run", "lock", d.short(o.Lock)), d.m.p.Say("lesson.ask"), o, answer)
 	d.tell(Notes, answer)
 	d.say(Notes, Story(d.Lang, sc, "story"))
-	d.part(Notes, func() { d.m.told("race."+sc.ID+".not", sentence("label.race.not")) })
+	if d.m.lines(d.Lang, "race."+sc.ID+".not") != nil {
+		d.say(Notes, d.m.p.Say("label.race.not"))
+	}
+	d.tell(Notes, "race."+sc.ID+".not")
 }
 
 // usual adds a slide about a run, with why it ends as it does.
@@ -616,8 +667,9 @@ func (d *deckMaker) quiz() {
 		about[o.Lock.ID+" "+o.Race.ID]++
 		d.slide(Quiz, d.m.p.Say("lesson.quiz", "n", strconv.Itoa(n), "lock", d.short(o.Lock)))
 		d.say(Asked, q.Ask[d.Lang])
-		d.play(o)
-		d.slides[len(d.slides)-1].Choices = q.Answers
+		d.play(d.named(o.Lock.ID, o.Race.ID))
+		s := d.slides[len(d.slides)-1]
+		s.Asks, s.Choices = o, q.Answers
 		n++
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"locklab/algorithms"
+	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/reports"
 	"locklab/reports/text"
@@ -109,7 +110,10 @@ func OfRun(o *race.Outcome) Page { return Page{make: func(m *maker) { m.outcome(
 
 // named returns the page of a lock, a race, a fault, an article, a term or a topic of the interview.
 func named(name string) (p Page, ok bool) {
-	if e, ok := algorithms.ByName(name); ok {
+	called := lists.Pick(algorithms.All(), func(e lock.Entry) bool { // by its name in pictures
+		return slices.ContainsFunc(text.Languages(), func(lang string) bool { return text.Named(e.ID, lang) == name })
+	})
+	if e, ok := algorithms.ByName(append(lists.Each(called, func(e lock.Entry) string { return e.ID }), name)[0]); ok {
 		return Page{Prefix: "lock." + e.ID + ".", Lock: e, make: func(m *maker) { m.lock(e) }}, true
 	}
 	if sc, err := scenarios.ByName(name); err == nil {

@@ -12,6 +12,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/simulator/effort"
@@ -310,6 +311,23 @@ func TestVerdictsReadWell(t *testing.T) {
 			if line := strings.Join(lines, " "); regexp.MustCompile(`[^还]是没有出错`).MatchString(line) {
 				t.Errorf("%s: %s", key, line)
 			}
+		}
+	}
+}
+
+// Attempts that are folded into one have the first and the last of their replies, in pictures and in lanes, unless all
+// are the same.
+func TestFoldedAttemptsHaveTheirReplies(t *testing.T) {
+	for lock, want := range map[string]string{"watchdog": "9500..8830", "token": "nil"} {
+		o, err := stage.Named(lock, "calm")
+		if err != nil {
+			t.Fatal(err)
+		}
+		run, _ := reports.RunOf(o.History, o.Judgement, o.Verdicts, []string{"en"}, false)
+		folded := slices.DeleteFunc(run.Messages, func(m reports.Message) bool { return m.Times == 0 })
+		told := slices.DeleteFunc(run.Rows, func(r reports.Row) bool { return !strings.Contains(r.Lanes[1]["en"], " x5") })
+		if len(folded) != 1 || folded[0].Reply != want || len(told) != 1 || !strings.Contains(told[0].Lanes[1]["en"], "-> "+want+",") {
+			t.Errorf("%s: %+v, %+v", lock, folded, told)
 		}
 	}
 }

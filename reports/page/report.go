@@ -131,8 +131,9 @@ func (p *page) Rows(b chart.Band) (rows []int) {
 type cell struct {
 	*chart.Cell
 	chart.Look
-	Link string // to its run; "": there is none
-	Whys []spoken
+	Label string
+	Link  string // to its run; "": there is none
+	Whys  []spoken
 }
 
 // Expects returns the contract's verdicts.
@@ -152,7 +153,7 @@ func (p *page) Cell(lock, race int) cell {
 		link = "run." + p.Grid.Locks[lock].ID + "." + p.Grid.Races[race].ID
 	}
 	whys := p.inEach(func(lang string) string { return text.Reason(lang, kind, reason) })
-	return cell{c, chart.LookOf(c.Word()), link, whys}
+	return cell{c, chart.LookOf(c.Word()), c.Label(p.Langs[0]), link, whys}
 }
 
 // Asks reports whether a race is asked of any lock: else its row would be empty.
@@ -301,6 +302,7 @@ func sentence(title string) string {
 type term struct {
 	chart.Look
 	Word  verdict.Word
+	Said  string // with its meaning in a word
 	Texts []meaning
 }
 
@@ -309,7 +311,7 @@ type meaning struct{ Lang, Meaning, Cure string }
 // Glossary are the verdicts, with what they mean in each language and what mends them.
 func (p *page) Glossary() (terms []term) {
 	for _, w := range chart.Verdicts() {
-		t := term{Look: chart.LookOf(w), Word: w}
+		t := term{Look: chart.LookOf(w), Word: w, Said: reports.SaidWords(p.Langs[0], []verdict.Word{w})}
 		for _, lang := range p.Langs {
 			t.Texts = append(t.Texts, meaning{text.Tag(lang), reports.Meaning(w, lang), reports.Cure(w, lang)})
 		}
