@@ -21,7 +21,7 @@ func cellFrom(r record) Cell {
 	words := lists.Each(strings.Fields(r.text("verdicts")), func(w string) verdict.Word { return verdict.Word(w) })
 	blocked := r.number("blocked_ms") * float64(time.Millisecond)
 	return Cell{Verdicts: words, Triggered: r.is("triggered"), AsExpected: r.is("as_expected"),
-		Uncontracted: r.text("expected") == noContract, Blocked: time.Duration(blocked)}
+		Uncontracted: r.text("expected") == noContract, Blocked: time.Duration(blocked), Votes: r.text("votes")}
 }
 
 // drawn is a cell of the grid as a mark; brief: its glyph only. What was not expected has a border, and a dashed one
@@ -146,5 +146,5 @@ func signsOf(all []record, lang string) []string {
 			said = append(said, sign.says)
 		}
 	}
-	return []string{text.Join(lang, "grid.join", said)}
+	return []string{text.Join(lang, "grid.join", said), votesIn(all, lang)}
 }
