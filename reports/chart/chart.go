@@ -61,7 +61,11 @@ type Chart struct {
 func Of(r Result, source string) *Chart {
 	c := &Chart{Name: r.Name(), Said: map[string]Words{}, Source: source, Table: r.Table()}
 	for _, lang := range text.Languages() {
-		c.Said[lang] = Words{strings.TrimRight(r.Finding(lang), ".。?？"), r.Assumptions(lang), r.Notes(lang)}
+		assumed := []string{r.Assumptions(lang)}
+		if slices.Contains(values("lock", c.Table.records()), "redlock") {
+			assumed = append(assumed, say(lang, "chart.article"))
+		}
+		c.Said[lang] = Words{strings.TrimRight(r.Finding(lang), ".。?？"), text.Join(lang, "part.sentences", assumed), r.Notes(lang)}
 	}
 	if r, ok := r.(interface{ more() map[string]any }); ok {
 		c.More = r.more()
@@ -185,7 +189,7 @@ func (c *Chart) picture(f Format) picture {
 	}
 	drawn.title = cmp.Or(f.Title, said.Title)
 	drawn.foot = append(drawn.foot, said.Assumptions)
-	drawn.source(c.Source, f.Lang)
+	drawn.from = source(c.Source, f.Lang)
 	if drawn.size = f.Size; f.Notes {
 		drawn.notes = said.Notes
 	}

@@ -75,6 +75,7 @@ type frame struct {
 	below []string
 	foot  []string
 	notes []string // further lines at the foot, by which the picture is higher
+	from  string   // the last line
 	least vg.Point // size of the body; where it is too little all is drawn smaller
 	tall  bool     // the picture has the size of its body, whatever its ratio
 	large bool     // its letters are as large as fit, up to its edges
@@ -82,11 +83,12 @@ type frame struct {
 	body  func(draw.Canvas)
 }
 
-// source adds where the picture is from to its foot; "": nothing.
-func (f *frame) source(from, lang string) {
-	if from != "" {
-		f.foot = append(f.foot, say(lang, "chart.source", "source", from))
+// source is where a picture is from, for its last line; "": nothing.
+func source(from, lang string) string {
+	if from == "" {
+		return ""
 	}
+	return say(lang, "chart.source", "source", from)
 }
 
 // The measures that all pictures share, in points.
@@ -168,7 +170,8 @@ func (f frame) lay(p *picture) (least vg.Point) {
 		lines.add(titles, title)
 		lines.add(normal, twoLines(f.below, inner))
 	}
-	head, foot := lines.height+gap, end.add(faint, f.foot...)+gap
+	notes := (&lined{width: inner}).add(faint, f.notes...)
+	head, foot := lines.height+gap, end.add(faint, slices.Concat(f.foot, f.notes, []string{f.from})...)+gap-notes
 	around := head + foot + 2*margin
 	if f.tall {
 		p.height = around + f.least.Y
@@ -176,7 +179,7 @@ func (f frame) lay(p *picture) (least vg.Point) {
 		p.height = around + max(f.least.Y, inner/2)
 	}
 	left := p.height - around
-	p.height += end.add(faint, f.notes...) + gap - foot
+	p.height += notes
 	p.draw = func(c draw.Canvas) {
 		c = draw.Crop(c, margin, -margin, margin, -margin)
 		lines.draw(c)

@@ -109,38 +109,38 @@ func (h lettering) Draw(c vg.Canvas, s string, sty text.Style, pt vg.Point) {
 func outlineOf(face font.Face, s string, pt vg.Point) (path vg.Path) {
 	scale := face.Font.Size / vg.Length(face.Face.UnitsPerEm())
 	for x, glyph := range glyphsOf(face.Face, s) {
-		path = append(path, outline(face.Face, glyph, func(p fixed.Point26_6) vg.Point {
+		at := func(p fixed.Point26_6) vg.Point {
 			return vg.Point{X: pt.X + vg.Length(x+p.X)*scale, Y: pt.Y - vg.Length(p.Y)*scale}
-		})...)
+		}
+		for _, s := range segmentsOf(face.Face, glyph) {
+			switch s.Op {
+			case sfnt.SegmentOpMoveTo:
+				if len(path) > 0 {
+					path.Close()
+				}
+				path.Move(at(s.Args[0]))
+			case sfnt.SegmentOpLineTo:
+				path.Line(at(s.Args[0]))
+			case sfnt.SegmentOpQuadTo:
+				path.QuadTo(at(s.Args[0]), at(s.Args[1]))
+			case sfnt.SegmentOpCubeTo:
+				path.CubeTo(at(s.Args[0]), at(s.Args[1]), at(s.Args[2]))
+			}
+		}
+	}
+	if len(path) > 0 {
+		path.Close()
 	}
 	return path
 }
 
-// outline is the outline of a character, with the points of its font placed by at; none if it is blank.
-func outline(f *opentype.Font, glyph sfnt.GlyphIndex, at func(p fixed.Point26_6) vg.Point) (path vg.Path) {
+// segmentsOf is the outline of a character, in units of its font; none if it is blank.
+func segmentsOf(f *opentype.Font, glyph sfnt.GlyphIndex) sfnt.Segments {
 	segments, err := f.LoadGlyph(new(sfnt.Buffer), glyph, fixed.Int26_6(f.UnitsPerEm()), nil)
 	if err != nil {
 		panic(err) // a font that was read before
 	}
-	for i, s := range segments {
-		switch s.Op {
-		case sfnt.SegmentOpMoveTo:
-			if i > 0 {
-				path.Close()
-			}
-			path.Move(at(s.Args[0]))
-		case sfnt.SegmentOpLineTo:
-			path.Line(at(s.Args[0]))
-		case sfnt.SegmentOpQuadTo:
-			path.QuadTo(at(s.Args[0]), at(s.Args[1]))
-		case sfnt.SegmentOpCubeTo:
-			path.CubeTo(at(s.Args[0]), at(s.Args[1]), at(s.Args[2]))
-		}
-	}
-	if len(segments) > 0 {
-		path.Close()
-	}
-	return path
+	return segments
 }
 
 // glyphsOf yields the characters of a text by where they begin, in units of the font.

@@ -122,9 +122,11 @@ func drawPar(c *Chart, lang string) frame {
 		harms := lists.Pick(of, func(r record) bool { return r.is("found") })
 		switch {
 		case len(harms) > 0:
-			if at = at.worst(lang, harms); harms[0].number("par") == 0 {
-				at.words += ", " + say(lang, "par.noluck")
-			}
+			gravest := slices.MinFunc(harms, func(a, b record) int {
+				return slices.Index(words, verdict.Word(a.text("verdict"))) - slices.Index(words, verdict.Word(b.text("verdict")))
+			})
+			at = at.worst(lang, harms)
+			at.glyph = map[bool]string{true: at.glyph}[c.narrow] + map[bool]string{false: "≤"}[gravest.is("complete")] + gravest.text("par")
 			return at
 		case slices.ContainsFunc(of, func(r record) bool { return !r.is("complete") }):
 			return at.like(LookOf(verdict.Unknown))

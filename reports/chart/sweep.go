@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 
 	"locklab/reports"
 	"locklab/reports/text"
@@ -176,7 +177,7 @@ func (s *Sweep) Finding(lang string) string {
 	if at, share, n := widest(curves); n > 0 {
 		value := axis.Format(at)
 		if axis.PerTTL {
-			value = say(lang, "sweep.lease", "x", value)
+			value = say(lang, map[bool]string{true: "sweep.lease.one", false: "sweep.lease"}[at == 1], "x", value)
 		}
 		parts = append(parts, say(lang, "sweep.finding.half", "name", settingName(lang, axis), "x", value, "n", inWords(lang, n),
 			"all", inWords(lang, len(curves)), "share", percent(math.Floor(100*share)/100)))
@@ -314,11 +315,9 @@ func (c *Chart) drawMaps(all []record, columns []Head, lang string) frame {
 		var marks cells
 		for _, r := range of {
 			if share := r.number("share"); share > 0 {
-				x, y := slices.Index(xs, r.number(columns[1].Name)), slices.Index(ys, r.number(columns[2].Name))
-				at := cell{x: float64(x), y: float64(y)}
-				at.paint, at.quiet = heat(share), true
-				if len(xs) <= mostWritten {
-					at.glyph = percent(share)
+				at := heat(slices.Index(xs, r.number(columns[1].Name)), slices.Index(ys, r.number(columns[2].Name)), share)
+				if len(xs) > mostWritten {
+					at.glyph = ""
 				}
 				marks = append(marks, at)
 			}
@@ -330,7 +329,20 @@ func (c *Chart) drawMaps(all []record, columns []Head, lang string) frame {
 		p.Add(marks)
 		plots = append(plots, p)
 	}
-	return c.tiles(say(lang, "sweep.below.map"), 2, vg.Point{X: 200, Y: 150}, plots...)
+	f := c.tiles(say(lang, "sweep.below.map"), 2, vg.Point{X: 200, Y: 150}, plots...)
+	maps, scale := f.body, panel("")
+	scale.HideAxes()
+	scale.Title.Padding = 0
+	name(&scale.X, 1, make([]string, 5))
+	for i, share := range []float64{0.1, 0.25, 0.5, 0.75, 1} {
+		scale.Add(cells{heat(i, 0, share)})
+	}
+	f.least.Y += 24
+	f.body = func(c draw.Canvas) {
+		scale.Draw(crop(c, box(c.Min.X, c.Max.Y-18, c.Min.X+160, c.Max.Y)))
+		maps(draw.Crop(c, 0, 0, 0, -24))
+	}
+	return f
 }
 
 // axisValues are the values in a column, in their order.
@@ -338,12 +350,13 @@ func axisValues(all []record, column Head) []float64 {
 	return slices.Compact(slices.Sorted(slices.Values(numbers(column.Name, all))))
 }
 
-// heat is a colour that grows darker with a share: one hue, so that lightness tells.
-func heat(share float64) paint {
+// heat is a cell with a share in percent, in a colour that grows darker with it: one hue, so that lightness tells.
+func heat(x, y int, share float64) cell {
 	from, to, writing := color.NRGBA{0xfd, 0xe0, 0xc5, 0xff}, color.NRGBA{0x7a, 0x1f, 0x00, 0xff}, black
 	mix := func(a, b uint8) uint8 { return uint8(math.Round(float64(a) + (float64(b)-float64(a))*share)) }
 	if share > 0.55 {
 		writing = white
 	}
-	return paint{color.NRGBA{mix(from.R, to.R), mix(from.G, to.G), mix(from.B, to.B), 0xff}, writing}
+	ground := color.NRGBA{mix(from.R, to.R), mix(from.G, to.G), mix(from.B, to.B), 0xff}
+	return cell{x: float64(x), y: float64(y), paint: paint{ground, writing}, glyph: percent(share), quiet: true}
 }
