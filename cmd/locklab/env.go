@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -32,6 +33,8 @@ type env struct {
 	helped  error  // what is wrong with a request for help
 
 	whole    *whole            // of whose progress that of the work is a part; nil: each work has its own
+	total    int               // of the tasks of the last work
+	done     atomic.Int64      // so many of them
 	computer share.Computer    // of the tasks of the command that runs; nil: this process computes all of them
 	inputs   map[string]string // the files that a share depends on, by name; nil: this is no share
 	merges   bool              // inputs are those of shares: no others are read
@@ -128,8 +131,13 @@ func (e *env) work(total int, what string) (w *share.Work, end func()) {
 	if e.whole != nil {
 		return e.whole.work(total)
 	}
-	done, end := e.progress(total, what)
-	return &share.Work{Computer: e.computer, Done: done}, end
+	show, end := e.progress(total, what)
+	e.total = total
+	e.done.Store(0)
+	return &share.Work{Computer: e.computer, Done: func(n int) {
+		e.done.Store(max(e.done.Load(), int64(n)))
+		show(n)
+	}}, end
 }
 
 // input returns the content of a file on which results depend. A share of the

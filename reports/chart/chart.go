@@ -20,6 +20,7 @@ import (
 	"cmp"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot/vg/draw"
@@ -65,12 +66,21 @@ func Of(r Result, source string) *Chart {
 		if slices.Contains(values("lock", c.Table.records()), "redlock") {
 			assumed = append(assumed, say(lang, "chart.article"))
 		}
-		c.Said[lang] = Words{strings.TrimRight(r.Finding(lang), ".。?？"), text.Join(lang, "part.sentences", assumed), r.Notes(lang)}
+		c.Said[lang] = Words{text.Tight(strings.TrimRight(r.Finding(lang), ".。?？")), text.Join(lang, "part.sentences", assumed), r.Notes(lang)}
 	}
 	if r, ok := r.(interface{ more() map[string]any }); ok {
 		c.More = r.more()
 	}
 	return c
+}
+
+// Stop says in place of what the chart has found how much of it was computed when the user stopped it.
+func (c *Chart) Stop(done, all int) {
+	c.Incomplete = true
+	for lang, said := range c.Said {
+		said.Title = say(lang, "chart.stopped", "done", strconv.Itoa(done), "all", strconv.Itoa(all))
+		c.Said[lang] = said
+	}
 }
 
 // Kind is the kind of a document with a chart.

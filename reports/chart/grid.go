@@ -115,7 +115,7 @@ func (c *Cell) label(lang string) string {
 		text += "+" + strconv.Itoa(n)
 	}
 	if w == verdict.Blocked && c.Blocked > 0 {
-		text += " " + reports.RoundSpan(c.Blocked)
+		text += " " + brief(c.Blocked)
 	}
 	return strings.TrimSpace(text + " " + c.Votes)
 }

@@ -39,8 +39,8 @@ func TestCellText(t *testing.T) {
 		{"OVERLAP FENCED WRONG-DEL", Cell{AsExpected: true, Triggered: true}, " x WRONG-DEL+1"}, // what makes it a failure
 		{"OVERLAP STALE-WRITE FENCED", Cell{AsExpected: true, Triggered: true}, " # OVERLAP+2"},
 		{"ORPHAN DEADLOCK", Cell{AsExpected: true, Triggered: true}, " @ DEADLOCK+1"},
-		{"BLOCKED", Cell{AsExpected: true, Triggered: true, Blocked: 28 * time.Second}, " > BLOCKED 28s"},
-		{"BLOCKED", Cell{AsExpected: true, Triggered: true, Blocked: 9512 * ms}, " > BLOCKED 9.5s"},
+		{"BLOCKED", Cell{AsExpected: true, Triggered: true, Blocked: 28 * time.Second}, " > BLOCKED 28 s"},
+		{"BLOCKED", Cell{AsExpected: true, Triggered: true, Blocked: 9512 * ms}, " > BLOCKED 9.5 s"},
 		{"BLOCKED UNKNOWN", Cell{AsExpected: true, Triggered: true}, " > BLOCKED+1"},
 		{"SOMETHING-NEW", Cell{AsExpected: true, Triggered: true}, " ."},
 	} {

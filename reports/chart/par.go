@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"locklab/algorithms/lock"
-	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios/study"
 	"locklab/simulator/lists"
@@ -23,7 +22,7 @@ func (c *Par) Name() string { return "par" }
 // Assumptions says what the searches covered.
 func (c *Par) Assumptions(lang string) string {
 	bounds := say(lang, "par.bounds", "clients", strconv.Itoa(c.Within.Clients), "attempts",
-		strconv.Itoa(c.Within.Attempts), "ttl", reports.Span(c.Within.TTL),
+		strconv.Itoa(c.Within.Attempts), "ttl", length(c.Within.TTL),
 		"budgets", text.Join(lang, "grid.join", c.Budgets))
 	return fewServers(lang, bounds, c.Locks, func(id string) bool {
 		return slices.ContainsFunc(c.overlaps(), func(p study.Par) bool {
@@ -117,7 +116,7 @@ func viewPar(c *Chart, _ string) *Table {
 func drawPar(c *Chart, lang string) frame {
 	all := c.Table.records()
 	locks, budgets := by("lock", all), values("budget", all)
-	f := c.boxes(lang, values("lock", all), lists.Each(budgets, faultsOf), func(l, k int) (at cell) {
+	f := c.boxes(lang, values("lock", all), lists.Each(budgets, func(b string) string { return text.Named(faultsOf(b), lang) }), func(l, k int) (at cell) {
 		of := by("budget", locks[l])[k]
 		harms := lists.Pick(of, func(r record) bool { return r.is("found") })
 		switch {

@@ -190,7 +190,7 @@ func drawRate(c *Chart, lang string) frame {
 	p.Y.Min /= 10 // the line of none
 	p.Y.Tick.Marker = append(p.Y.Tick.Marker.(plot.ConstantTicks), plot.Tick{Value: p.Y.Min, Label: say(lang, "rate.axis.none")})
 	ttls := lists.Each(all, func(r record) float64 { return r.number("ttl_ns") })
-	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, labelled(spaced(ttls), nanoseconds)
+	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, labelled(apart(ttls), nanoseconds)
 	p.X.Min, p.X.Max = float64(time.Second), float64(10*time.Second)
 	if len(ttls) > 0 {
 		p.X.Min, p.X.Max = slices.Min(ttls), slices.Max(ttls)
@@ -198,8 +198,8 @@ func drawRate(c *Chart, lang string) frame {
 	return frame{below: []string{say(lang, "rate.below")}, body: panels(1, p), least: vg.Point{Y: 200}}
 }
 
-// spaced are the values of which each is at least half as large again as the one before.
-func spaced(all []float64) (some []float64) {
+// apart are the values of which each is at least half as large again as the one before.
+func apart(all []float64) (some []float64) {
 	for _, v := range slices.Sorted(slices.Values(all)) {
 		if len(some) == 0 || v >= 1.5*some[len(some)-1] {
 			some = append(some, v)

@@ -114,7 +114,11 @@ func (c *Theorems) Finding(lang string) string {
 	if with := "theorems.with." + strings.ReplaceAll(budget, "=", "."); text.In(lang).Has(with) {
 		budget = say(lang, with)
 	}
-	said := say(lang, "theorems.finding", "budget", budget, "n", inWords(lang, max(most, 0)), "all",
+	key := "theorems.finding"
+	if most < 2 {
+		key += "." + strconv.Itoa(max(most, 0))
+	}
+	said := say(lang, key, "budget", budget, "n", inWords(lang, max(most, 0)), "all",
 		inWords(lang, len(c.Locks)), "verdicts", inWords(lang, len(study.TheoremWords())))
 	if limited != nil {
 		said = say(lang, "theorems.finding.once", "first", said, "locks", text.Join(lang, "chart.list", limited))
@@ -142,7 +146,7 @@ func viewTheorems(c *Chart, lang string) *Table {
 func drawTheorems(c *Chart, lang string) frame {
 	all := c.Table.records()
 	locks, budgets := by("lock", all), values("budget", all)
-	f := c.boxes(lang, values("lock", all), lists.Each(budgets, head), func(l, k int) (at cell) {
+	f := c.boxes(lang, values("lock", all), lists.Each(budgets, func(b string) string { return text.Named(head(b), lang) }), func(l, k int) (at cell) {
 		of := by("budget", locks[l])[k]
 		if fail := lists.Pick(of, func(r record) bool { return r.text("extent") == string(study.Fails) }); fail != nil {
 			return at.worst(lang, fail)

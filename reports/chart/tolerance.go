@@ -145,7 +145,7 @@ func drawTolerance(c *Chart, lang string) frame {
 	locks := values("lock", all)
 	var plots []*plot.Plot
 	for _, of := range by("fault", all) {
-		p := rowed(of[0].text("fault"), locks, c.narrow || len(plots) == 0)
+		p := rowed(text.Named(of[0].text("fault"), lang), locks, c.narrow || len(plots) == 0)
 		if slices.ContainsFunc(of, sized) {
 			p.X.Min, p.X.Max, p.X.Label.Text = 0, study.MaxLeases, say(lang, "tolerance.axis")
 			p.X.Tick.Marker = labelled([]float64{0, 0.5, 1, 1.5, 2}, decimal)

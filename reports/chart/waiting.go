@@ -26,8 +26,8 @@ func (c *WaitingChart) Name() string { return "waiting" }
 // Assumptions are the numbers of the runs.
 func (c *WaitingChart) Assumptions(lang string) string {
 	l := c.Load
-	return say(lang, "waiting.assumptions", "service", l.Service.String(), "latency", l.Latency.String(),
-		"work", length(l.Work), "poll", length(l.Poll), "cap", length(l.Cap), "base", (l.Poll / 8).String(),
+	return say(lang, "waiting.assumptions", "service", length(l.Service), "latency", length(l.Latency),
+		"work", length(l.Work), "poll", length(l.Poll), "cap", length(l.Cap), "base", length(l.Poll/8),
 		"rest", length(l.Rest))
 }
 
@@ -35,7 +35,7 @@ func (c *WaitingChart) Assumptions(lang string) string {
 func (c *WaitingChart) Table() *Table { return tableBy(c.Results) }
 
 // Finding compares the handover where most clients wait, in runs that came to their end. It names ways to wait only if
-// most handovers of the one are shorter than those of the other, and one that is as quick as the quickest but less fair.
+// most handovers of the one are shorter than those of the other.
 func (c *WaitingChart) Finding(lang string) string {
 	most := slices.Max(append(lists.Each(c.Results, func(r cost.Waiting) int { return r.Clients }), 0))
 	all := lists.Pick(c.Results, func(r cost.Waiting) bool { return r.Clients == most && !r.Cut })
@@ -48,15 +48,8 @@ func (c *WaitingChart) Finding(lang string) string {
 		key = "waiting.finding.alike"
 	}
 	of := func(d time.Duration) string { return nanoseconds(float64(d)) }
-	said := say(lang, key, "clients", thousands(most), "quick", wayOf(lang, quick.Policy), "least", of(quick.Handover),
+	return say(lang, key, "clients", thousands(most), "quick", wayOf(lang, quick.Policy), "least", of(quick.Handover),
 		"slow", wayOf(lang, slow.Policy), "most", of(slow.Handover))
-	for _, r := range all {
-		if r.Jain != nil && quick.Jain != nil && *r.Jain < *quick.Jain-0.1 && r.Handover <= quick.Slow {
-			return say(lang, "waiting.finding.unfair", "first", said, "like", wayOf(lang, r.Policy),
-				"handover", of(r.Handover))
-		}
-	}
-	return said
 }
 
 // wayOf says how a policy waits, in a word or two.
