@@ -17,8 +17,10 @@ import (
 	"locklab/simulator/i18n"
 )
 
-// source is the command that runs, as pictures and pages of runs name it.
-func (e *env) source() string { return commandLine(canonical(e.running, e.running.Flags().Args())) }
+// source is the command that runs, as pictures and pages of runs name it: it makes them again.
+func (e *env) source() string {
+	return commandLine(wordsOf(e.running), flagsOf(e.running, func(name string) bool { return name != "out" }), e.running.Flags().Args())
+}
 
 // drawAgain draws the chart in a file of JSON.
 func drawAgain(c *chartFiles) func(*env, []string) error {

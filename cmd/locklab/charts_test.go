@@ -132,7 +132,7 @@ func TestFigure(t *testing.T) {
 	effort.Unwatched(t, "one goroutine draws")
 	for command, want := range map[string][3]string{
 		"chart recovery --locks setnx,token": {
-			"A crash during the work keeps setnx locked for ever", "chart recovery --locks=setnx --locks=token", `"blocked_mean_ns": `,
+			"A crash during the work keeps setnx locked for ever", "chart recovery --locks=setnx,token", `"blocked_mean_ns": `,
 		},
 		"run token gc-pause": {"token lets c1 and c2 in together for 4.5 s", "run token gc-pause", `"kind": "expire"`},
 	} {
@@ -140,7 +140,7 @@ func TestFigure(t *testing.T) {
 		files := []string{"-o", filepath.Join(dir, "fig.svg"), "-o", filepath.Join(dir, "fig.json")}
 		code, _, errs := call(t, append(strings.Fields(command), files...)...)
 		said := regexp.MustCompile(`aria-label="([^"]*)"`).FindAllStringSubmatch(contentOf(t, dir, "fig.svg"), -1)
-		source := "source: locklab " + report.Built() + ", locklab " + want[1]
+		source := "source: " + report.Source("locklab "+want[1]) + " -o FILE"
 		if code != exitOK || !strings.HasPrefix(said[0][1], want[0]) || said[len(said)-1][1] != source {
 			t.Errorf("%s: exit status %d, %q, %s", command, code, said, errs)
 		}

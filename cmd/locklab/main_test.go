@@ -345,7 +345,8 @@ func TestReport(t *testing.T) {
 	effort.OnlyExhaustive(t, "it takes seconds; one goroutine writes")
 	dir := t.TempDir()
 	write := func(locks []string, more ...string) {
-		code, _, errs := call(t, append([]string{"matrix", "--locks", strings.Join(locks, ","), "--races", strings.Join(report.KnownRaces, ","), "-o", dir}, more...)...)
+		chosen := []string{"matrix", "--locks", strings.Join(locks, ","), "--races", strings.Join(report.KnownRaces, ",")}
+		code, _, errs := call(t, append(append(chosen, "-o", dir), more...)...)
 		if code != 0 {
 			t.Fatal(errs)
 		}
@@ -368,6 +369,11 @@ func TestReport(t *testing.T) {
 		code, _, errs := call(t, "matrix", "--locks", strings.Join(milestones(), ","), "-o", dir, "--lang", lang)
 		if page := contentOf(t, dir, "report.html"); code != 0 || len(page) >= 900_000 {
 			t.Errorf("%s: six locks have %d bytes, exit status %d: %s", lang, len(page), code, errs)
+		}
+		drawn, source := contentOf(t, dir, "grid.svg"), regexp.MustCompile(`"source": ".*locklab (matrix .*) -o out"`)
+		again := source.FindStringSubmatch(contentOf(t, dir, "grid.json"))[1] + " --lang " + lang + " -o " + dir
+		if code, _, errs := call(t, strings.Fields(again)...); code != 0 || contentOf(t, dir, "grid.svg") != drawn {
+			t.Errorf("%s draws another grid: exit status %d: %s", again, code, errs)
 		}
 	}
 }

@@ -114,10 +114,8 @@ func Text(w io.Writer, r Result, o reports.Look) error {
 
 // Text writes what a chart has found, the table that its spec makes for a terminal, and below it what it assumes.
 func (c *Chart) Text(w io.Writer, o reports.Look) error {
-	out, table := o.Lines(w), c.Table
-	if view := specs[c.Name].view; view != nil {
-		table = view(c, out.Lang())
-	}
+	out := o.Lines(w)
+	table := specs[c.Name].view(c, out.Lang())
 	putEach(out, func(lang string) []string { return []string{say(lang, "grid.stop", "text", c.Said[lang].Title)} })
 	out.Put("", 0)
 	if len(table.Rows) > 0 {
@@ -152,11 +150,11 @@ func (c *Chart) Write(w io.Writer, ending string, f Format) error {
 type spec struct {
 	columns string
 	draw    func(c *Chart, lang string) frame
-	view    func(c *Chart, lang string) *Table // nil: the whole table
+	view    func(c *Chart, lang string) *Table
 }
 
 var specs = map[string]spec{
-	"grid":      {"lock race code verdicts expected as_expected triggered blocked_ms", drawGrid, nil},
+	"grid":      {"lock race code verdicts expected as_expected triggered blocked_ms", drawGrid, viewGrid},
 	"par":       {"lock budget verdict found complete par", drawPar, viewPar},
 	"tolerance": {"lock fault result falls_at largest_searched", drawTolerance, viewTolerance},
 	"sweep":     {"lock k n share wilson_lo wilson_hi", drawSweep, viewSweep},

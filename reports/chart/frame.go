@@ -83,10 +83,16 @@ type frame struct {
 	body  func(draw.Canvas)
 }
 
-// source is where a picture is from, for its last line; "": nothing.
+// source is where a picture is from, for its last line: a command that draws it again; "": nothing.
 func source(from, lang string) string {
 	if from == "" {
 		return ""
+	}
+	if lang != "en" {
+		from += " --lang=" + lang
+	}
+	if !strings.Contains(from, " -o ") {
+		from += " -o FILE"
 	}
 	return say(lang, "chart.source", "source", from)
 }

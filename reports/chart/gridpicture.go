@@ -70,6 +70,11 @@ func drawGrid(c *Chart, lang string) frame {
 	return f
 }
 
+// viewGrid has a race a line and a lock a column: the verdicts.
+func viewGrid(c *Chart, _ string) *Table {
+	return across(c.Table.records(), []string{"race"}, "lock", func(of []record) any { return of[0].text("verdicts") })
+}
+
 // heads names columns above the first line.
 func heads(p *plot.Plot, names []string, room float64, turned bool) {
 	name(&p.X, 1, names)

@@ -44,7 +44,7 @@ func spaced(axis study.Axis, v float64) string {
 	return withoutBlank.ReplaceAllString(axis.Format(v), "$1 $2")
 }
 
-var withoutBlank = regexp.MustCompile(`(\d)([%a-z])`)
+var withoutBlank = regexp.MustCompile(`(\d)([%a-zµ])`)
 
 // number writes three digits that count.
 func number(x float64) string {

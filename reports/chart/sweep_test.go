@@ -36,7 +36,7 @@ func sweepChart() sample {
 	}
 	return sample{
 		Result: s,
-		title: `^OVERLAP in at least half of the runs, by pause: (\S+) from ([\d.]+) leases on, watchdog from ([\d.]+) leases on(.*); ` +
+		title: `^OVERLAP in at least half of the runs, by pause: (\S+) from ([\d.]+) leases on.*, watchdog from ([\d.]+) leases on(.*); ` +
 			`(\S+) in none of 1,000 runs \(< ([\d.]+) %\)$`,
 		claims: func(c *Chart, m title) bool {
 			from := func(lock, at string) bool {

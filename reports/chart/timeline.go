@@ -569,6 +569,7 @@ func (p *timelinePlot) flags() {
 	free := make([]vg.Length, p.rows)
 	var labels []func()
 	for _, f := range all {
+		f.said = withoutBlank.ReplaceAllString(f.said, "$1 $2")
 		letters := bold(writing(smallSize, f.line.Color))
 		x, width := p.x[f.event], letters.Width(f.said)+6
 		from := x

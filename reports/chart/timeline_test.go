@@ -52,13 +52,13 @@ func TestTimelineSaysWhatHappened(t *testing.T) {
 		lock, race, lang string
 		want             []string
 	}{
-		{"token", "gc-pause", "en", []string{"token lets c1 and c2 in together for 4.5 s, and an update is lost", "c1 PAUSE 12.5s", "OVERLAP c1+c2", "STALE-WRITE by c1", "SET NX PX → nil ×9", "paused", "lease ends"}},
-		{"token", "gc-pause", "zh", []string{"「唯一标识」让c1和c2同时在临界区里4.5秒，丢了一次更新", "c1停顿12.5s", "停顿"}},
+		{"token", "gc-pause", "en", []string{"token lets c1 and c2 in together for 4.5 s, and an update is lost", "c1 PAUSE 12.5 s", "OVERLAP c1+c2", "STALE-WRITE by c1", "SET NX PX → nil ×9", "paused", "lease ends"}},
+		{"token", "gc-pause", "zh", []string{"「唯一标识」让c1和c2同时在临界区里4.5s，丢了一次更新", "c1停顿12.5s", "停顿"}},
 		{"token", "gc-pause-fenced", "en", []string{"token lets c1 and c2 in together for 4.5 s, and the resource refuses the late write"}},
 		{"setnx-expire", "crash-before-expire", "en", []string{"With setnx-expire, no client ever acquires the lock again", "DEADLOCK c2 waits for ever", "dead"}},
-		{"setnx-expire", "crash-holding", "en", []string{"BLOCKED c2 waits 9.51s"}},
+		{"setnx-expire", "crash-holding", "en", []string{"BLOCKED c2 waits 9.51 s"}},
 		{"redlock", "failover", "en", []string{"redlock survives this race", "n2-5", "SET NX PX → OK (1/5), nil (4/5) ×4"}},
-		{"redlock", "clock-jump", "en", []string{"n3 + c2 CLOCK +11s"}},
+		{"redlock", "clock-jump", "en", []string{"n3 + c2 CLOCK +11 s"}},
 		{"token", "clock-jump", "zh", []string{"redis+c2时钟跳变+11s"}},
 		{"redislock-fence", "gc-pause-fenced", "en", []string{"v1, token 2", "token 1 < 2: refused", "EVAL obtain → 1"}},
 		{"redlock", "quorum-restart", "en", []string{"SET NX PX → OK (3/5), nil (2/5)", "v2"}},

@@ -31,11 +31,18 @@ func Built() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version
 	}
-	return "(devel)"
+	return unversioned
 }
 
 // Source says from which program and command a chart is.
-func Source(command string) string { return "locklab " + Built() + ", " + command }
+func Source(command string) string {
+	if Built() == unversioned { // which tells programs apart from no others
+		return command
+	}
+	return "locklab " + Built() + ", " + command
+}
+
+const unversioned = "(devel)"
 
 // assumptions are the keys of what every run takes for granted.
 var assumptions = []string{"page.assumption.code", "page.assumption.lease", "page.assumption.story"}
