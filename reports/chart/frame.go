@@ -290,7 +290,7 @@ func (c *Chart) boxes(lang string, lines, columns []string, at func(line, column
 	if c.narrow {
 		width, room = 22, math.Ceil(float64(len(slices.MaxFunc(columns, func(a, b string) int { return len(a) - len(b) })))/4)
 	}
-	heads(p, columns, room, c.narrow)
+	headed(p, columns, room, c.narrow)
 	p.Add(cells(lists.Each(lists.Indices(make([]int, len(lines)*len(columns))), func(i int) cell {
 		l, k := i/len(columns), i%len(columns)
 		one := at(l, k)

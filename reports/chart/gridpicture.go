@@ -75,8 +75,8 @@ func viewGrid(c *Chart, _ string) *Table {
 	return across(c.Table.records(), []string{"race"}, "lock", func(of []record) any { return of[0].text("verdicts") })
 }
 
-// heads names columns above the first line.
-func heads(p *plot.Plot, names []string, room float64, turned bool) {
+// headed names columns above the first line.
+func headed(p *plot.Plot, names []string, room float64, turned bool) {
 	name(&p.X, 1, names)
 	p.X.Tick.Marker, p.Y.Max = plot.ConstantTicks{}, p.Y.Max+1+room
 	p.Y.LineStyle.Width, p.Y.Tick.Length = 0, 0
@@ -113,7 +113,7 @@ func (f frame) overview(all []record, lang string) frame {
 	}
 	p := panel("")
 	name(&p.Y, -1, lines)
-	heads(p, races, 2, true)
+	headed(p, races, 2, true)
 	p.Add(marks, titles)
 	words := lists.Pick(words, func(w verdict.Word) bool {
 		return slices.ContainsFunc(all, func(r record) bool { c := cellFrom(r); return c.Word() == w })

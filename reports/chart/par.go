@@ -41,14 +41,6 @@ func (c *Par) overlaps() []study.Par {
 	return lists.Pick(c.Rows, func(p study.Par) bool { return p.Verdict == verdict.Overlap && p.Found })
 }
 
-// faultsOf is a budget as a head of a column: a single fault without its number.
-func faultsOf(budget string) string {
-	if budget == "" {
-		return "-"
-	}
-	return strings.TrimSuffix(budget, "=1")
-}
-
 // Table has one row for each lock, budget and verdict. par, steps and trace are empty where nothing was found.
 func (c *Par) Table() *Table {
 	names := "lock budget verdict found complete par steps trace"
@@ -68,9 +60,9 @@ func (c *Par) Finding(lang string) string {
 		fall := lists.Pick(c.overlaps(), func(p study.Par) bool { return p.Budget == b })
 		switch names := lists.Each(fall, func(p study.Par) string { return p.Lock }); {
 		case len(names) > len(locks):
-			locks, faults = names, []string{faultsOf(b)}
+			locks, faults = names, []string{head(b)}
 		case locks != nil && slices.Equal(names, locks):
-			faults = append(faults, faultsOf(b))
+			faults = append(faults, head(b))
 		}
 	}
 	if locks == nil {
@@ -116,7 +108,7 @@ func viewPar(c *Chart, _ string) *Table {
 func drawPar(c *Chart, lang string) frame {
 	all := c.Table.records()
 	locks, budgets := by("lock", all), values("budget", all)
-	f := c.boxes(lang, values("lock", all), lists.Each(budgets, func(b string) string { return text.Named(faultsOf(b), lang) }), func(l, k int) (at cell) {
+	f := c.boxes(lang, values("lock", all), heads(budgets, lang), func(l, k int) (at cell) {
 		of := by("budget", locks[l])[k]
 		harms := lists.Pick(of, func(r record) bool { return r.is("found") })
 		switch {

@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,7 +68,12 @@ func (c *Theorems) because(lang, prefix string, keys func(*study.Theorem) []stri
 
 // head is a budget as the head of a column: without how often.
 func head(budget string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(budget, "=any", ""), "=1", "")
+	return cmp.Or(strings.NewReplacer("=any", "", "=1", "").Replace(budget), "-")
+}
+
+// heads are those of budgets, by the names of their faults.
+func heads(budgets []string, lang string) []string {
+	return lists.Each(budgets, func(b string) string { return text.Named(head(b), lang) })
 }
 
 // marks are the extents in a letter; what fails has its verdict's own.
@@ -146,7 +152,7 @@ func viewTheorems(c *Chart, lang string) *Table {
 func drawTheorems(c *Chart, lang string) frame {
 	all := c.Table.records()
 	locks, budgets := by("lock", all), values("budget", all)
-	f := c.boxes(lang, values("lock", all), lists.Each(budgets, func(b string) string { return text.Named(head(b), lang) }), func(l, k int) (at cell) {
+	f := c.boxes(lang, values("lock", all), heads(budgets, lang), func(l, k int) (at cell) {
 		of := by("budget", locks[l])[k]
 		if fail := lists.Pick(of, func(r record) bool { return r.text("extent") == string(study.Fails) }); fail != nil {
 			return at.worst(lang, fail)

@@ -242,7 +242,9 @@ func Say(lang, key string, pairs ...string) string {
 
 // Tight drops the blanks between two Chinese characters or their punctuation. The texts have them where a name in
 // Latin letters may be filled in, and not Chinese.
-func Tight(text string) string { return betweenHan.ReplaceAllString(text, "$1$2") }
+func Tight(text string) string {
+	return betweenHan.ReplaceAllString(betweenHan.ReplaceAllString(text, "$1$2"), "$1$2") // twice: matches may overlap
+}
 
 var betweenHan = regexp.MustCompile(`([\p{Han}）。，；：？]) ([\p{Han}（])`)
 
