@@ -129,21 +129,20 @@ func (c *Chart) Text(w io.Writer, o reports.Look) error {
 	return out.Err()
 }
 
-// Tables are the formats of the table of a chart, by the ending of the file; those of its picture are Pictures.
-var Tables = map[string]func(c *Chart, w io.Writer) error{
-	".csv":  func(c *Chart, w io.Writer) error { return c.Table.CSV(w) },
-	".json": (*Chart).JSON,
-}
-
 // Drawn reports whether a chart can be written to files with an ending.
-func Drawn(ending string) bool { return Pictures[ending] != nil || Tables[ending] != nil }
+func Drawn(ending string) bool {
+	return ending == ".csv" || ending == ".json" || Pictures[ending] != nil
+}
 
 // Write writes a chart in the format of an ending.
 func (c *Chart) Write(w io.Writer, ending string, f Format) error {
-	if draw := Pictures[ending]; draw != nil {
-		return draw(w, c, f)
+	switch ending {
+	case ".csv":
+		return c.Table.CSV(w)
+	case ".json":
+		return c.JSON(w)
 	}
-	return Tables[ending](c, w)
+	return Pictures[ending](w, c, f)
 }
 
 // A spec draws a chart from its table, which has at least some columns, and selects what a terminal shows of it.

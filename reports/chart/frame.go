@@ -68,7 +68,7 @@ func ParseSize(written string) (Size, error) {
 // The letters of a printed picture are between their size and so much of it, the smallest between 9 and 7 points.
 const leastScale = 7 / smallSize
 
-// A frame is a picture of 1600x900 pixels: a title in bold, below it as many sentences as two lines hold, a body that
+// A frame is a picture of 1600x900 pixels: a title in bold, below it how it is read, a body that
 // gets the height that is left, and small lines at the foot.
 type frame struct {
 	title string
@@ -112,8 +112,8 @@ const (
 	textLine            = textSize * leading
 )
 
-// dpis are the resolutions of a picture: the lower, the smaller the writing.
-var dpis = []int{176, 168, 160, 152, 144, 136, 128, 120, 112, 104, 96}
+// mostDPI is the resolution of a picture, unless there is much in it: the lower, the smaller the writing.
+const mostDPI = 176
 
 // The letters that all pictures share.
 var (
@@ -133,11 +133,11 @@ func (f frame) picture() (p picture) {
 	if f.size.width > 0 {
 		return f.printed()
 	}
-	dpis, margin := dpis, margin
+	most, margin := mostDPI, margin
 	if f.large {
-		dpis, margin = append([]int{240, 224, 208, 192}, dpis...), 3
+		most, margin = 240, 3
 	}
-	for _, dpi := range dpis {
+	for dpi := most; dpi >= 96; dpi -= 8 {
 		p = picture{width: vg.Length(pixels*72) / vg.Length(dpi), dpi: dpi, scale: 1}
 		if f.tall {
 			p.width = f.least.X + 2*margin
@@ -169,13 +169,12 @@ func (f frame) printed() (p picture) {
 func (f frame) lay(p *picture) (least vg.Point) {
 	inner, title := p.width-2*margin, strings.TrimSpace(f.title)
 	lines, end := &lined{width: inner}, &lined{width: inner}
+	bold, plain := titles, normal
 	if p.width < narrow {
-		lines.add(strong, title)
-		lines.add(small, f.below...)
-	} else {
-		lines.add(titles, title)
-		lines.add(normal, twoLines(f.below, inner))
+		bold, plain = strong, small
 	}
+	lines.add(bold, title)
+	lines.add(plain, f.below...)
 	notes := (&lined{width: inner}).add(faint, f.notes...)
 	head, foot := lines.height+gap, end.add(faint, slices.Concat(f.foot, f.notes, []string{f.from})...)+gap-notes
 	around := head + foot + 2*margin
@@ -220,19 +219,6 @@ func (l *lined) draw(c draw.Canvas) {
 	for _, line := range l.all {
 		line(c)
 	}
-}
-
-// twoLines is as many sentences as two lines hold.
-func twoLines(paragraphs []string, width vg.Length) (held string) {
-	lines := strings.NewReplacer("。", "。\n", ". ", ".\n").Replace(strings.Join(paragraphs, "\n"))
-	for _, s := range strings.SplitAfter(lines, "\n") {
-		more := strings.ReplaceAll(strings.TrimSpace(held+" "+strings.TrimSpace(s)), "。 ", "。")
-		if len(foldText(normal, more, width)) > 2 {
-			break
-		}
-		held = more
-	}
-	return held
 }
 
 // panel is an empty plot in the letters and colours of all charts.
@@ -325,29 +311,16 @@ func (c *Chart) lockLines(p *plot.Plot, lang string, all []record, column string
 	p.Add(labels)
 }
 
-// labels are names at the end of a curve, some a line, with words behind the last one.
+// labels are names at the end of a curve, and words behind the last one.
 func (c *Chart) labels(lang string, m curve, names []string, words string) (labels dots) {
-	each, lines := 3, 3
+	width := vg.Length(130)
 	if c.narrow {
-		each, lines = 1, titleLocks
+		width = 70
 	}
-	last := m.points[len(m.points)-1]
-	for line := 0; line < lines && line*each < len(names); line++ {
-		some := names[line*each:]
-		if line < lines-1 {
-			some = some[:min(each, len(some))]
-		}
-		labels = append(labels, dot{x: last.x, y: last.y, color: m.color, bold: m.stands, behind: m.dashes != nil,
-			label: " " + firstNames(lang, some, each)})
-		if line < lines-1 && len(names) > (line+1)*each { // the list goes on
-			labels[line].label = strings.TrimRight(say(lang, "chart.list", "first", labels[line].label, "next", ""), " ")
-		}
+	for _, line := range foldText(smallStrong, firstNames(lang, names, titleLocks)+words, width) {
+		labels = append(labels, dot{x: m.points[len(m.points)-1].x, y: m.points[len(m.points)-1].y, color: m.color,
+			bold: m.stands, behind: m.dashes != nil, label: " " + line})
 	}
-	if (c.narrow || len(labels) > 1) && words != "" {
-		labels = append(labels, dot{x: last.x, y: last.y, color: m.color, bold: m.stands, behind: m.dashes != nil})
-		words = strings.TrimPrefix(words, ":")
-	}
-	labels[len(labels)-1].label += words
 	labels[0].line = m.dashes
 	slices.Reverse(labels) // they stand above each other
 	return labels
@@ -417,7 +390,8 @@ func panels(columns int, all ...*plot.Plot) func(draw.Canvas) {
 			for column, place := range canvases {
 				if p := grid[row][column]; p != nil {
 					data := p.DataCanvas(place)
-					thin(p, data.Size().X)
+					thin(p.X, data.Size().X, small.Width)
+					thin(p.Y, data.Size().Y, func(string) vg.Length { return smallSize - 3 })
 					if title := p.Title.TextStyle.Width(p.Title.Text); title > 0 { // above the middle of its data
 						p.Title.TextStyle.XAlign = draw.XCenter + draw.XAlignment((data.Center().X-place.Center().X)/title)
 					}
@@ -428,16 +402,17 @@ func panels(columns int, all ...*plot.Plot) func(draw.Canvas) {
 	}
 }
 
-// thin takes labels away from the x-axis of a plot, which is so wide, that would run into the one before.
-func thin(p *plot.Plot, width vg.Length) {
-	ticks, _ := p.X.Tick.Marker.(plot.ConstantTicks)
-	end := vg.Length(math.Inf(-1))
+// thin takes labels away from an axis, which is so long, that would run into the one before; each may have the same room.
+func thin(axis plot.Axis, length vg.Length, size func(label string) vg.Length) {
+	ticks, _ := axis.Tick.Marker.(plot.ConstantTicks)
+	room := slices.Max(append(lists.Each(ticks, func(t plot.Tick) vg.Length { return size(t.Label) }), 0))
+	last := math.Inf(-1)
 	for i, t := range ticks {
-		at, half := width*vg.Length(p.X.Norm(t.Value)), small.Width(t.Label)/2
-		if t.Label != "" && at-half < end+4 {
+		at := float64(length) * axis.Norm(t.Value)
+		if math.Abs(at-last) < float64(room+4) {
 			ticks[i].Label = ""
 		} else if t.Label != "" {
-			end = at + half
+			last = at
 		}
 	}
 }

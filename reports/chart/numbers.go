@@ -20,6 +20,8 @@ func length(d time.Duration) string {
 	switch {
 	case d >= cost.Forever:
 		return "∞"
+	case d < 0:
+		return "-" + length(-d)
 	case d >= time.Hour && d%time.Hour == 0:
 		return decimal(d.Hours()) + " h"
 	case d >= time.Minute && d%time.Minute == 0:
@@ -36,12 +38,14 @@ func length(d time.Duration) string {
 // brief is length with three digits or less.
 func brief(d time.Duration) string { return length(reports.Brief(d)) }
 
-// spaced is a value of an axis with a blank before its unit.
-func spaced(axis study.Axis, v float64) string {
-	if axis.Unit() == "s" {
-		return length(time.Duration(math.Round(v*1e6)) * time.Microsecond)
+// spaced writes values of an axis with a blank before their unit.
+func spaced(axis study.Axis) func(v float64) string {
+	return func(v float64) string {
+		if axis.Unit() == "s" {
+			return length(time.Duration(math.Round(v*1e6)) * time.Microsecond)
+		}
+		return withoutBlank.ReplaceAllString(axis.Format(v), "$1 $2")
 	}
-	return withoutBlank.ReplaceAllString(axis.Format(v), "$1 $2")
 }
 
 var withoutBlank = regexp.MustCompile(`(\d)([%a-zµ])`)
@@ -99,9 +103,6 @@ func bound(hi float64) string { return fmt.Sprintf("< %.1f %%", 100*ceilTo(hi, 0
 // ceilTo rounds up to a multiple of unit: a bound must not be rounded down.
 func ceilTo(x, unit float64) float64 { return math.Ceil(x/unit-1e-9) * unit }
 
-// leases writes a size with two places.
-func leases(x float64) string { return rounded(x, 2) }
-
 // rounded writes a number with so many places.
 func rounded(x float64, places int) string { return strconv.FormatFloat(x, 'f', places, 64) }
 
@@ -109,10 +110,4 @@ func rounded(x float64, places int) string { return strconv.FormatFloat(x, 'f', 
 func extremes[T any](all []T, by func(T) float64) (low, high T) {
 	compare := func(a, b T) int { return cmp.Compare(by(a), by(b)) }
 	return slices.MinFunc(all, compare), slices.MaxFunc(all, compare)
-}
-
-// counted is a count in a CSV: k, n, their share and its Wilson interval.
-func counted(k, n int) []any {
-	lo, hi := study.Wilson(k, n)
-	return []any{k, n, places(float64(k)/float64(max(n, 1)), 6), places(lo, 6), places(hi, 6)}
 }

@@ -49,15 +49,15 @@ func (e exact) RGBA() (r, g, b, a uint32) {
 // comes to its place, where file finds it.
 func (c *svgCanvas) FillString(f font.Face, at vg.Point, s string) {
 	fill := hexOf(c.color)
-	if name := variables[c.color]; name != "" && c.color != white { // which stands on a colour
-		fill = "var(" + name + "," + fill + ")"
+	if c.color != white { // which stands on a colour: it is none of file's
+		fill = strings.ToUpper(fill)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, `scale(%.5g)" style="fill:%s" aria-label="%s">`, f.Font.Size.Points()/float64(f.Face.UnitsPerEm()), fill,
-		html.EscapeString(s))
-	for x, glyph := range glyphsOf(f.Face, s) {
+	scale := f.Font.Size / vg.Length(f.Face.UnitsPerEm())
+	fmt.Fprintf(&b, `scale(%.5g)" style="fill:%s" aria-label="%s">`, scale, fill, html.EscapeString(s))
+	for x, glyph := range glyphsOf(f, s) {
 		if id := c.glyph(f.Face, glyph); id != "" {
-			fmt.Fprintf(&b, `<use href="#%s" x="%d"/>`, id, int(x))
+			fmt.Fprintf(&b, `<use href="#%s" x="%d"/>`, id, int(x/scale+0.5))
 		}
 	}
 	c.Canvas.FillString(f, at, b.String())
@@ -115,11 +115,10 @@ func (c *svgCanvas) file(scale vg.Length) string {
 	fmt.Fprintf(&b, "<svg width=\"%.6gpt\" height=\"%.6gpt\" viewBox=\"0 0 %.6g %.6g\"%s>\n", w*s, h*s, w, h, nameSpace)
 	b.WriteString("<style>@media (prefers-color-scheme: dark) { svg {")
 	colours := []string{"stroke:#000000", "stroke:var(--ink,#000000)"} // black is no variable but for lines
-	byName := func(a, b color.NRGBA) int { return strings.Compare(variables[a], variables[b]) }
-	for _, light := range slices.SortedFunc(maps.Keys(variables), byName) {
-		fmt.Fprintf(&b, " %s: %s;", variables[light], hexOf(onDark[light]))
+	for _, v := range variables {
+		fmt.Fprintf(&b, " %s: %s;", v.name, hexOf(v.dark))
 		for _, of := range []string{"fill:", "stroke:"} {
-			colours = append(colours, of+strings.ToUpper(hexOf(light)), of+"var("+variables[light]+","+hexOf(light)+")")
+			colours = append(colours, of+strings.ToUpper(hexOf(v.light)), of+"var("+v.name+","+hexOf(v.light)+")")
 		}
 	}
 	b.WriteString(" } }</style>\n<defs>\n")
@@ -138,15 +137,15 @@ func (c *svgCanvas) file(scale vg.Length) string {
 
 func hexOf(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
 
-// variables are the names of the colours that differ in the dark; the page has the same.
-var variables = map[color.NRGBA]string{
-	white: "--paper", ink: "--ink", faintInk: "--faint", hairline: "--line",
-	paleGreen: "--chart-holds", paleGrey: "--chart-unknown", stripe: "--chart-stripe",
-}
-
-// onDark are those colours in the dark.
-var onDark = map[color.NRGBA]color.NRGBA{
-	white: {0x17, 0x18, 0x1b, 0xff}, ink: {0xe8, 0xe8, 0xea, 0xff}, faintInk: {0xa2, 0xa2, 0xab, 0xff},
-	hairline: {0x3a, 0x3b, 0x41, 0xff}, paleGreen: {0x17, 0x2b, 0x25, 0xff}, paleGrey: {0x2a, 0x2c, 0x31, 0xff},
-	stripe: {0x1e, 0x20, 0x24, 0xff},
+// variables are the colours that differ in the dark, by names that the page has, too.
+var variables = []struct {
+	name        string
+	light, dark color.NRGBA
+}{
+	{"--chart-holds", paleGreen, color.NRGBA{0x17, 0x2b, 0x25, 0xff}},
+	{"--chart-unknown", paleGrey, color.NRGBA{0x2a, 0x2c, 0x31, 0xff}},
+	{"--faint", faintInk, color.NRGBA{0xa2, 0xa2, 0xab, 0xff}},
+	{"--ink", ink, color.NRGBA{0xe8, 0xe8, 0xea, 0xff}},
+	{"--line", hairline, color.NRGBA{0x3a, 0x3b, 0x41, 0xff}},
+	{"--paper", white, color.NRGBA{0x17, 0x18, 0x1b, 0xff}},
 }

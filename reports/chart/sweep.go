@@ -92,7 +92,9 @@ func (s *Sweep) Table() *Table {
 	}
 	axes := lists.Each(s.Order.Axes, func(a study.Axis) string { return a.Name() + ":" + a.Unit() })
 	return tableOf("lock "+strings.Join(axes, " ")+" k n share wilson_lo wilson_hi", points, func(p at) []any {
-		return slices.Concat([]any{p.lock}, lists.Each(p.At, func(v float64) any { return whole(v) }), counted(p.K, p.N))
+		lo, hi := study.Wilson(p.K, p.N)
+		return slices.Concat([]any{p.lock}, lists.Each(p.At, func(v float64) any { return whole(v) }),
+			[]any{p.K, p.N, places(float64(p.K)/float64(max(p.N, 1)), 6), places(lo, 6), places(hi, 6)})
 	})
 }
 
@@ -145,9 +147,9 @@ func (m curve) top() float64 {
 func between(lang string, axis study.Axis, m curve) string {
 	low, high := m.half()
 	if low == high {
-		return spaced(axis, high)
+		return spaced(axis)(high)
 	}
-	return say(lang, "sweep.between", "low", spaced(axis, low), "high", spaced(axis, high))
+	return say(lang, "sweep.between", "low", spaced(axis)(low), "high", spaced(axis)(high))
 }
 
 // where says at which values half of the runs fail, by the key of a text: from one on, up to one, at all, or first at one.
@@ -221,9 +223,9 @@ func (s *Sweep) Finding(lang string) string {
 // valueIn writes a value with its unit.
 func valueIn(lang string, axis study.Axis, x float64) string {
 	if !axis.PerTTL {
-		return spaced(axis, x)
+		return spaced(axis)(x)
 	}
-	return say(lang, map[bool]string{true: "sweep.lease.one", false: "sweep.lease"}[x == 1], "x", spaced(axis, x))
+	return say(lang, map[bool]string{true: "sweep.lease.one", false: "sweep.lease"}[x == 1], "x", spaced(axis)(x))
 }
 
 // Notes implements Result.
@@ -250,7 +252,7 @@ func viewSweep(c *Chart, _ string) *Table {
 	for _, row := range t.Rows {
 		for i, h := range axes {
 			v, _ := strconv.ParseFloat(textOf(row[i]), 64)
-			row[i] = spaced(axisOf(h), v)
+			row[i] = spaced(axisOf(h))(v)
 		}
 	}
 	return t
@@ -285,13 +287,7 @@ func drawSweep(c *Chart, lang string) frame {
 		labels = append(labels, c.labels(lang, g[0], lists.Each(g, func(m curve) string { return m.name }), words)...)
 	}
 	p.Add(labels)
-	var ticks []float64
-	for i, v := range axisValues(all, columns[1]) {
-		if i%(len(curves[0].points)/11+1) == 0 {
-			ticks = append(ticks, v)
-		}
-	}
-	p.X.Tick.Marker = labelled(ticks, func(v float64) string { return spaced(axis, v) })
+	p.X.Tick.Marker = labelled(axisValues(all, columns[1]), spaced(axis))
 	return frame{below: []string{say(lang, "sweep.below")}, body: panels(1, p), least: vg.Point{Y: 200}}
 }
 
@@ -322,14 +318,6 @@ const mostWritten = 12
 func (c *Chart) drawMaps(all []record, columns []Head, lang string) frame {
 	across, up := axisOf(columns[1]), axisOf(columns[2])
 	xs, ys := axisValues(all, columns[1]), axisValues(all, columns[2])
-	written := func(axis study.Axis, all []float64, n int) []string {
-		return lists.Each(lists.Indices(all), func(i int) string {
-			if i%((len(all)+n-1)/n) > 0 {
-				return ""
-			}
-			return spaced(axis, all[i])
-		})
-	}
 	var plots []*plot.Plot
 	for _, of := range by("lock", all) {
 		var marks cells
@@ -343,8 +331,8 @@ func (c *Chart) drawMaps(all []record, columns []Head, lang string) frame {
 			}
 		}
 		p := panel(of[0].text("lock"))
-		name(&p.X, 1, written(across, xs, 6))
-		name(&p.Y, 1, written(up, ys, 8))
+		name(&p.X, 1, lists.Each(xs, spaced(across)))
+		name(&p.Y, 1, lists.Each(ys, spaced(up)))
 		p.X.Label.Text, p.Y.Label.Text = axisName(lang, across), axisName(lang, up)
 		p.Add(marks)
 		plots = append(plots, p)

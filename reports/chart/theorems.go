@@ -2,6 +2,7 @@ package chart
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,8 +69,10 @@ func (c *Theorems) because(lang, prefix string, keys func(*study.Theorem) []stri
 
 // head is a budget as the head of a column: without how often.
 func head(budget string) string {
-	return cmp.Or(strings.NewReplacer("=any", "", "=1", "").Replace(budget), "-")
+	return cmp.Or(onceOrAny.ReplaceAllString(budget, ""), "-")
 }
+
+var onceOrAny = regexp.MustCompile(`=(any|1)\b`)
 
 // heads are those of budgets, by the names of their faults.
 func heads(budgets []string, lang string) []string {
@@ -157,7 +160,9 @@ func drawTheorems(c *Chart, lang string) frame {
 		if fail := lists.Pick(of, func(r record) bool { return r.text("extent") == string(study.Fails) }); fail != nil {
 			return at.worst(lang, fail)
 		}
-		narrowest := slices.MaxFunc(of, func(a, b record) int { return rank(a) - rank(b) }).text("extent")
+		narrowest := slices.MaxFunc(of, func(a, b record) int {
+			return place(study.Extent(a.text("extent"))) - place(study.Extent(b.text("extent")))
+		}).text("extent")
 		at = at.like(LookOf(verdict.Unknown))
 		if extent := study.Extent(narrowest); extent == study.Unbounded || extent == study.OneAttempt {
 			at = at.like(LookOf(verdict.Holds))
@@ -170,7 +175,5 @@ func drawTheorems(c *Chart, lang string) frame {
 	return f
 }
 
-// rank is the place of a row's extent among all, the widest first.
-func rank(r record) int { return place(study.Extent(r.text("extent"))) }
-
+// place is that of an extent among all, the widest first.
 func place(e study.Extent) int { return slices.Index(study.Extents(), e) }

@@ -52,7 +52,7 @@ func (f *Tolerance) debate(lang string) string {
 		return ""
 	}
 	key := []string{"tolerance.less", "tolerance.same", "tolerance.more"}[1+cmp.Compare(many[0].Falls, one[0].Falls)]
-	return say(lang, key, "many", leases(many[0].Falls), "one", leases(one[0].Falls))
+	return say(lang, key, "many", rounded(many[0].Falls, 2), "one", rounded(one[0].Falls, 2))
 }
 
 // boundaries names the limits at which two events fall on the same instant; "": there is none.
@@ -103,7 +103,7 @@ func (f *Tolerance) Finding(lang string) string {
 	}
 	first, _ := extremes(fall, func(l study.Limit) float64 { return l.Falls })
 	least := lists.Pick(fall, func(l study.Limit) bool { return l.Falls == first.Falls })
-	return say(lang, "tolerance.finding", "at", leases(first.Falls),
+	return say(lang, "tolerance.finding", "at", rounded(first.Falls, 2),
 		"locks", text.Join(lang, "chart.list", lists.Each(least, func(l study.Limit) string { return l.Lock })))
 }
 
@@ -157,7 +157,7 @@ func drawTolerance(c *Chart, lang string) frame {
 		plots = append(plots, p)
 	}
 	f := c.tiles(say(lang, "tolerance.below", "max", decimal(study.MaxLeases)), len(plots),
-		vg.Point{X: 110, Y: 60 + 14*vg.Length(len(locks))}, plots...)
+		vg.Point{X: 105, Y: 60 + 14*vg.Length(len(locks))}, plots...)
 	f.least.X += 90 // for names
 	return f
 }
@@ -172,7 +172,7 @@ func survived(r record, lang string, y float64) span {
 	case study.NoLimit:
 		s.to, s.arrow, s.words = study.MaxLeases, true, "> "+decimal(study.MaxLeases)
 	case study.Limited, study.AnySize:
-		s.shape, s.color, s.words, s.bold = draw.CrossGlyph{}, standout, leases(s.to), true
+		s.shape, s.color, s.words, s.bold = draw.CrossGlyph{}, standout, rounded(s.to, 2), true
 		if r.is("boundary_only") {
 			s.shape = draw.RingGlyph{}
 		}
