@@ -189,16 +189,33 @@ func (c *Chart) named(lang string) *Chart {
 func (c *Chart) picture(f Format) picture {
 	c = c.named(f.Lang)
 	c.narrow = f.Size.width > 0 && f.Size.width < narrow*leastScale
+	p := c.frame(f).picture()
+	if p.err != nil && !c.narrow { // as little as in a column may fit
+		c.narrow = true
+		p = c.frame(f).picture()
+	}
+	return p
+}
+
+// Legend says how its picture is read.
+func (c *Chart) Legend(lang string) string {
+	return text.Join(lang, "part.sentences", c.frame(Format{Lang: lang}).below)
+}
+
+func (c *Chart) frame(f Format) frame {
 	said := c.Said[f.Lang]
 	drawn := frame{body: func(draw.Canvas) {}}
 	if len(c.Table.Rows) > 0 {
 		drawn = specs[c.Name].draw(c, f.Lang)
 	}
-	drawn.title = cmp.Or(f.Title, said.Title)
-	drawn.foot = append(drawn.foot, said.Assumptions)
-	drawn.from = source(c.Source, f.Lang)
+	if drawn.title = cmp.Or(f.Title, said.Title); strings.TrimSpace(drawn.title) == "" { // a caption has all that
+		drawn.below = nil
+	} else {
+		drawn.foot = append(drawn.foot, said.Assumptions)
+		drawn.from = source(c.Source, f.Lang)
+	}
 	if drawn.size = f.Size; f.Notes {
 		drawn.notes = said.Notes
 	}
-	return drawn.picture()
+	return drawn
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 
 	"locklab/reports/text"
@@ -32,7 +33,11 @@ func (r *Rate) Assumptions(lang string) string {
 		case s.Assumed:
 			key = "rate.input.assumed"
 		}
-		return say(lang, key, "source", s.ID, "n", number(s.PerYear), "lengths", s.Lengths.String())
+		lengths := s.Lengths.String()
+		if last, _, percentiles := strings.Cut(lengths[strings.LastIndex(lengths, ",")+1:], "="); percentiles && last != "p100" {
+			lengths = say(lang, "rate.beyond", "lengths", lengths, "last", last)
+		}
+		return say(lang, key, "source", s.ID, "n", number(s.PerYear), "lengths", lengths)
 	})
 	work := map[bool]string{true: "rate.work.stops", false: "rate.work.goes-on"}[r.PauseStopsWork]
 	return say(lang, "rate.usage", "machines", thousands(r.Machines), "acquisitions", decimal(r.PerSecond),
@@ -181,13 +186,13 @@ func drawRate(c *Chart, lang string) frame {
 	titled := func(r record) bool { return r.text("ttl_ns") == textOf(c.More["ttl_ns"]) }
 	top := slices.Max(append(lists.Each(lists.Pick(all, titled), often), 0))
 	p := axes(say(lang, "term.ttl.name"), say(lang, "rate.axis.overlaps"))
-	c.lockLines(p, lang, all, "overlaps_a_year_at_most", func(of []record) curve {
+	labels := c.lockLines(p, lang, all, "overlaps_a_year_at_most", func(of []record) curve {
 		at := func(r record) point { return point{x: r.number("ttl_ns"), y: often(r)} }
 		worst := func(r record) bool { return titled(r) && top > 0 && often(r) == top }
 		return curve{points: lists.Each(of, at), stands: slices.ContainsFunc(of, worst), steps: true}
 	})
 	logarithmic(&p.Y, lists.Each(all, often), number)
-	p.Y.Min /= 10 // the line of none
+	p.Y.Min /= 10 // the line of none, in a strip below the scale
 	p.Y.Tick.Marker = append(p.Y.Tick.Marker.(plot.ConstantTicks), plot.Tick{Value: p.Y.Min, Label: say(lang, "rate.axis.none")})
 	ttls := lists.Each(all, func(r record) float64 { return r.number("ttl_ns") })
 	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, labelled(slices.Compact(slices.Sorted(slices.Values(ttls))), nanoseconds)
@@ -195,5 +200,9 @@ func drawRate(c *Chart, lang string) frame {
 	if len(ttls) > 0 {
 		p.X.Min, p.X.Max = slices.Min(ttls), slices.Max(ttls)
 	}
-	return frame{below: []string{say(lang, "rate.below")}, body: panels(1, p), least: vg.Point{Y: 200}}
+	strip := box(vg.Length(p.X.Min), vg.Length(p.Y.Min), vg.Length(p.X.Max), vg.Length(3*p.Y.Min))
+	p.Add(&plotter.Polygon{XYs: []plotter.XYs{lists.Each([]vg.Point{strip.Min, {X: strip.Max.X, Y: strip.Min.Y}, strip.Max,
+		{X: strip.Min.X, Y: strip.Max.Y}}, func(at vg.Point) plotter.XY { return plotter.XY{X: float64(at.X), Y: float64(at.Y)} })},
+		Color: faded(grey, 0x30)})
+	return c.curves(say(lang, "rate.below"), p, labels)
 }

@@ -29,7 +29,7 @@ func rateChart() sample {
 	r := &Rate{Rates: *o.Of(subjects)}
 	return sample{
 		Result: r,
-		title:  `^With pauses of (.*) alone, (.*) let two clients in at most about ([\d,.]+) times a year at a TTL of (\d+) s, and not once from ([\d.]+) s on$`,
+		title:  `^With pauses of (.*) alone, (.*) may let two clients in at most about ([\d,.]+) times a year at a TTL of (\d+) s, and not once from ([\d.]+) s on$`,
 		claims: func(c *Chart, m title) bool {
 			for _, r := range rowsOf(c, "ttl_ns", m[4]+"000000000") {
 				n := r.number("overlaps_a_year_at_most")

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
 
 	"locklab/scenarios/cost"
 	"locklab/simulator/lists"
@@ -88,7 +87,7 @@ func drawRecovery(c *Chart, lang string) frame {
 	stands := func(of []record) bool {
 		return longestOf(of) == slow && slices.Min(longest) < slow
 	}
-	c.lockLines(p, lang, all, "blocked_mean_ns", func(of []record) curve {
+	labels := c.lockLines(p, lang, all, "blocked_mean_ns", func(of []record) curve {
 		return curve{stands: stands(of), points: lists.Each(of, func(r record) point {
 			return point{x: seconds(r, "work_ns"), y: min(blocked(r), beyond)}
 		})}
@@ -103,5 +102,5 @@ func drawRecovery(c *Chart, lang string) frame {
 	}
 	quarter := p.X.Max / 4
 	p.X.Tick.Marker, p.Y.Tick.Marker = labelled([]float64{0, quarter, 2 * quarter, 3 * quarter, p.X.Max}, decimal), ticks
-	return frame{below: []string{say(lang, "recovery.below")}, body: panels(1, p), least: vg.Point{Y: 200}}
+	return c.curves(say(lang, "recovery.below"), p, labels)
 }

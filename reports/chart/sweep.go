@@ -286,9 +286,8 @@ func drawSweep(c *Chart, lang string) frame {
 		}
 		labels = append(labels, c.labels(lang, g[0], lists.Each(g, func(m curve) string { return m.name }), words)...)
 	}
-	p.Add(labels)
 	p.X.Tick.Marker = labelled(axisValues(all, columns[1]), spaced(axis))
-	return frame{below: []string{say(lang, "sweep.below")}, body: panels(1, p), least: vg.Point{Y: 200}}
+	return c.curves(say(lang, "sweep.below"), p, labels)
 }
 
 // dashes tell the lines of a sweep apart, where colours do not; that of the first one is solid.
@@ -337,7 +336,7 @@ func (c *Chart) drawMaps(all []record, columns []Head, lang string) frame {
 		p.Add(marks)
 		plots = append(plots, p)
 	}
-	f := c.tiles(say(lang, "sweep.below.map"), 2, vg.Point{X: 200, Y: 150}, plots...)
+	f := c.tiles(say(lang, "sweep.below.map"), c.aside(2, 1), vg.Point{X: 200, Y: 150}, plots...)
 	maps, scale := f.body, panel("")
 	scale.HideAxes()
 	scale.Title.Padding = 0

@@ -3,7 +3,6 @@ package chart
 import (
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"gonum.org/v1/plot/vg"
@@ -90,12 +89,9 @@ func drawWaiting(c *Chart, lang string) frame {
 	quick, slow := numbers("handover_p5_ns", all), numbers("handover_p95_ns", all)
 	ways := lists.Each(all, func(r record) string {
 		way := say(lang, "waiting.policy", "id", r.text("policy"), "what", wayOf(lang, r.text("policy")))
-		if c.narrow {
-			way = strings.Join(foldText(small, way, 84), "\n")
-		}
 		return way
 	})
-	times, commands := rowed("", ways, true), rowed("", ways, c.narrow)
+	times, commands := rowed("", ways, !c.narrow), rowed("", ways, false)
 	times.X.Label.Text, commands.X.Label.Text = say(lang, "waiting.panel.handover"), say(lang, "waiting.panel.entry")
 	logarithmic(&times.X, slices.Concat(handover, quick, slow), nanoseconds)
 	logarithmic(&commands.X, cost, number)
@@ -118,6 +114,15 @@ func drawWaiting(c *Chart, lang string) frame {
 	}
 	times.Add(intervals, means)
 	commands.Add(entries)
-	return c.tiles(below, 2,
-		vg.Point{X: 200, Y: 50 + vg.Length(len(ways))*map[bool]vg.Length{false: 15, true: 24}[c.narrow]}, times, commands)
+	if !c.narrow {
+		return c.tiles(below, 2, vg.Point{X: 200, Y: 50 + 15*vg.Length(len(ways))}, times, commands)
+	}
+	var above captions // of the lines, in place of names beside them
+	for i, way := range ways {
+		said := say(lang, "waiting.way", "way", way, "n", entries[i].words)
+		above = append(above, dot{x: times.X.Min, y: 0.45 - float64(i), color: ink, label: " " + said})
+	}
+	times.Y.Max += 0.3
+	times.Add(above)
+	return c.tiles(below, 1, vg.Point{X: 170, Y: 50 + 24*vg.Length(len(ways))}, times)
 }
