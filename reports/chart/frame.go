@@ -314,7 +314,7 @@ func (c *Chart) lockLines(p *plot.Plot, lang string, all []record, column string
 
 // curves is a frame with a plot of curves and their names: at their ends, or below it where it is narrow.
 func (c *Chart) curves(below string, p *plot.Plot, labels dots) frame {
-	f := frame{below: []string{below}, body: panels(1, p), least: vg.Point{Y: 200}}
+	f := frame{below: []string{below}, body: panels(1, p), least: vg.Point{Y: vg.Length(c.aside(200, 140))}}
 	if !c.narrow {
 		p.Add(labels)
 		return f
