@@ -41,7 +41,8 @@ func TestCharts(t *testing.T) {
 		}
 		if !drawn {
 			t.Errorf("chart %s is not drawn here: write the line\n\t\t%q: {\"%s --locks setnx,token\", false, false},\n"+
-				"in TestCharts, and its golden with: CI=true go test ./cmd/locklab -run TestCharts/%s -update", name, name, name, name)
+				"in TestCharts, and its golden with: CI=true go test ./cmd/locklab -run TestCharts/%s -update", name, name, name,
+				name)
 		}
 	}
 	for name, c := range all {
@@ -77,7 +78,8 @@ func TestCharts(t *testing.T) {
 			_, out, _ := call(t, again...)
 			golden(t, name+".txt", out)
 			again = append(again, "-o", filepath.Join(dir, "again.svg"), "-o", filepath.Join(dir, "again.csv"))
-			if code, _, errs := call(t, again...); code != exitOK || contentOf(t, dir, "again.svg") != contentOf(t, dir, files[0]) ||
+			if code, _, errs := call(t, again...); code != exitOK || contentOf(t, dir, "again.svg") != contentOf(t, dir,
+				files[0]) ||
 				contentOf(t, dir, "again.csv") != contentOf(t, dir, files[2]) {
 				t.Errorf("drawn again from its JSON it differs: exit status %d: %s", code, errs)
 			}
@@ -159,7 +161,8 @@ func TestRateJSON(t *testing.T) {
 	golden(t, "rate.json", out)
 }
 
-// A lock that lets a second client in has no number, and no exit status of success; what a crash costs was not measured.
+// A lock that lets a second client in has no number, and no exit status of success; what a crash costs was not
+// measured.
 func TestRateWithoutNumber(t *testing.T) {
 	code, out, errs := call(t, "chart", "rate", "--locks", "mutex", "--pause", "1/year 30s", "--json")
 	n := strings.Count(out, `"overlaps_a_year_at_most": `)
@@ -201,7 +204,8 @@ func TestCertificateOfUses(t *testing.T) {
 		"explore naive-wake --timing lockstep --attempts 2 --budget delay=1@2s --uses wait",
 		"explore takeover-del --attempts 1 --budget= --timing lockstep --skew 6s",
 		"explore token --attempts 1 --budget crash=1 --tokens prefix --skew 750ms",
-		"explore redisson-lease --timing any --attempts 1 --budget lose-reply=1 --uses renew,give-up --client-retries 3 --work 4500ms",
+		"explore redisson-lease --timing any --attempts 1 --budget lose-reply=1 --uses renew,give-up --client-retries 3 " +
+			"--work 4500ms",
 		"explore redisson-lease --timing any --clients 1 --attempts 1 --budget crash=1,return=1 --uses none --tokens thread",
 	} {
 		code, out, errs := call(t, strings.Fields(line+" --json")...)
@@ -214,7 +218,8 @@ func TestCertificateOfUses(t *testing.T) {
 				t.Errorf("%s: %q is not in the certificate", line, item)
 			}
 		}
-		told.WriteString("$ locklab " + line + "\nuses " + strings.Join(found.Bounds.Uses.Names(), ", ") + "\n" + found.Said.Certificate + "\n\n")
+		told.WriteString("$ locklab " + line + "\nuses " + strings.Join(found.Bounds.Uses.Names(), ", ") + "\n" +
+			found.Said.Certificate + "\n\n")
 	}
 	golden(t, "explore.uses.txt", told.String())
 }

@@ -23,10 +23,11 @@ func dataOf[T any](t testing.TB, document, kind string) (data T) {
 
 // documents are commands that print each kind with all that it may have.
 var documents = map[string][]string{
-	"version":  {"--version"},
-	"demo":     {"demo"},
-	"list":     {"list"},
-	"run":      {"run setnx R01 --seed 4", "run redlock getset-nil", "run zk-recheck gc-pause", "run redlock split-vote", "explain token R01"},
+	"version": {"--version"},
+	"demo":    {"demo"},
+	"list":    {"list"},
+	"run": {"run setnx R01 --seed 4", "run redlock getset-nil", "run zk-recheck gc-pause", "run redlock split-vote",
+		"explain token R01"},
 	"matrix":   {"matrix --races calm,gc-pause --runs 3"},
 	"explain":  {"explain R01", "explain token", "explain pause", "explain 003", "explain lease"},
 	"chart":    {"chart sweep pause/ttl=1:1:1 --runs 9", "chart tolerance --locks setnx"},

@@ -184,7 +184,8 @@ func TestWrongUseInChinese(t *testing.T) {
 		return []string{"verify", "--contract", fileWith(t, content, dir, "contract"+strconv.Itoa(contracts)+".txt")}
 	}
 	run := func(settings string) []string { return []string{"run", "token", "gc-pause", "--set", settings} }
-	damaged := simulator.Trace{Lock: "token", Race: "gc-pause", Choices: []simulator.Choice{{Verb: simulator.Wake, Client: 1}}}
+	damaged := simulator.Trace{Lock: "token", Race: "gc-pause",
+		Choices: []simulator.Choice{{Verb: simulator.Wake, Client: 1}}}
 	searched := simulator.Trace{Lock: "token", Race: search.SearchID, Settings: "clients=2,attempts=0"}
 
 	var told strings.Builder
@@ -262,43 +263,47 @@ func TestWrongUseInChinese(t *testing.T) {
 
 // inEnglish are the files whose errors do not stand in the catalogues, and why.
 var inEnglish = map[string]string{
-	"simulator/bubble/agent.go":                    "for the programmer of a test, beside what package testing prints",
-	"simulator/bubble/handle.go":                   "for the programmer of a test, beside what package testing prints",
-	"simulator/bubble/execution.go":                "for the programmer of a test, beside what package testing prints",
-	"scenarios/share/part.go":                      "never reaches a user: a share is printed then",
-	"simulator/child/again.go":                     "never reaches a user: its caller says it in its own words",
-	"scenarios/cost/simulation.go":                 "a mistake of locklab, whose own policies are played",
-	"simulator/database/parse.go":                  "for the programmer of a lock whose statement is not understood",
-	"scenarios/cost/clients.go":                    "a mistake of locklab, whose own policies are played",
-	"scenarios/cost/waiting.go":                    "a mistake of locklab, whose own policies are played",
-	"scenarios/search/usual.go":                    "a mark of errors",
-	"scenarios/study/doom.go":                      "marks of errors: the page says that a run comes to no harm",
-	"simulator/config.go":                          "for the programmer of a Config",
-	"simulator/explore/doom.go":                    "never reaches a user: package study says what the run comes to",
-	"simulator/explore/assumptions.go":             "never leaves a search, which begins anew",
-	"simulator/explore/result.go":                  "package search says it in words",
-	"simulator/explore/witness.go":                 "a mistake of locklab",
-	"simulator/internal/codec/codec.go":            "for code that writes to a connection something else than its own driver does",
-	"simulator/orphaned.go":                        "a mistake of locklab: a choice that the search itself has made",
-	"simulator/process/branches.go":                "never leaves the package, which tries again",
-	"simulator/process/execution.go":               "for the author of a lock whose code panics",
-	"simulator/realserver/redis.go":                "what a redis-server must not answer to the lab itself",
-	"simulator/live/server.go":                     "what a redis-server must not answer to the lab itself",
-	"simulator/live/zookeeper.go":                  "what a ZooKeeper must not answer to the lab itself",
-	"simulator/realserver/zookeeper.go":            "for a server that does not speak ZooKeeper's protocol, and a mark of errors",
+	"simulator/bubble/agent.go":        "for the programmer of a test, beside what package testing prints",
+	"simulator/bubble/handle.go":       "for the programmer of a test, beside what package testing prints",
+	"simulator/bubble/execution.go":    "for the programmer of a test, beside what package testing prints",
+	"scenarios/share/part.go":          "never reaches a user: a share is printed then",
+	"simulator/child/again.go":         "never reaches a user: its caller says it in its own words",
+	"scenarios/cost/simulation.go":     "a mistake of locklab, whose own policies are played",
+	"simulator/database/parse.go":      "for the programmer of a lock whose statement is not understood",
+	"scenarios/cost/clients.go":        "a mistake of locklab, whose own policies are played",
+	"scenarios/cost/waiting.go":        "a mistake of locklab, whose own policies are played",
+	"scenarios/search/usual.go":        "a mark of errors",
+	"scenarios/study/doom.go":          "marks of errors: the page says that a run comes to no harm",
+	"simulator/config.go":              "for the programmer of a Config",
+	"simulator/explore/doom.go":        "never reaches a user: package study says what the run comes to",
+	"simulator/explore/assumptions.go": "never leaves a search, which begins anew",
+	"simulator/explore/result.go":      "package search says it in words",
+	"simulator/explore/witness.go":     "a mistake of locklab",
+	"simulator/internal/codec/codec.go": "for code that writes to a connection something else than its own " +
+		"driver does",
+	"simulator/orphaned.go":          "a mistake of locklab: a choice that the search itself has made",
+	"simulator/process/branches.go":  "never leaves the package, which tries again",
+	"simulator/process/execution.go": "for the author of a lock whose code panics",
+	"simulator/realserver/redis.go":  "what a redis-server must not answer to the lab itself",
+	"simulator/live/server.go":       "what a redis-server must not answer to the lab itself",
+	"simulator/live/zookeeper.go":    "what a ZooKeeper must not answer to the lab itself",
+	"simulator/realserver/zookeeper.go": "for a server that does not speak ZooKeeper's protocol, and a mark " +
+		"of errors",
 	"simulator/live/database.go":                   "what a database must not answer to the lab itself",
 	"simulator/live/redis.go":                      "a connection to a redis-server that has failed, with its cause",
 	"simulator/realserver/servertest/line.go":      "for the programmer who compares with a real server",
 	"simulator/realserver/servertest/listening.go": "for a test of where servers listen",
 	"simulator/resp/resp.go":                       "for a server that writes no RESP",
-	"simulator/redisnode/conn.go":                  "for the author of a lock that makes a call of go-redis that no lock may make",
-	"simulator/redisnode/engine.go":                "for the author of a lock that sends a command that cannot be simulated",
-	"simulator/redisnode/wire.go":                  "for the author of a lock that writes no RESP",
-	"simulator/database/driver.go":                 "for the author of a lock that opens a database by a name",
-	"simulator/world.go":                           "what the resource answers to the code of a lock",
-	"simulator/internal/codec/leaves.go":           "for a process of a test, which repeats a history of the same program",
-	"simulator/process/repeat.go":                  "for a process of a test, which repeats a history of the same program",
-	"simulator/written.go":                         "for a process of a test, which repeats a history of the same program",
+	"simulator/redisnode/conn.go": "for the author of a lock that makes a call of go-redis that no " +
+		"lock may make",
+	"simulator/redisnode/engine.go": "for the author of a lock that sends a command that cannot be " +
+		"simulated",
+	"simulator/redisnode/wire.go":        "for the author of a lock that writes no RESP",
+	"simulator/database/driver.go":       "for the author of a lock that opens a database by a name",
+	"simulator/world.go":                 "what the resource answers to the code of a lock",
+	"simulator/internal/codec/leaves.go": "for a process of a test, which repeats a history of the same program",
+	"simulator/process/repeat.go":        "for a process of a test, which repeats a history of the same program",
+	"simulator/written.go":               "for a process of a test, which repeats a history of the same program",
 }
 
 // Errors that users see stand in the catalogues: no code says one in English.

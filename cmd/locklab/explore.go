@@ -90,7 +90,8 @@ func searchProgress(e *console) func(r *explore.Result) {
 	number, states, reports, began, last, now := 1, 0, 0, time.Now(), time.Now(), &explore.Result{}
 	show := paced(f, between, func(int) string {
 		return fmt.Sprintf(form, e.Say("progress.search", "number", fmt.Sprint(number),
-			"states", fmt.Sprint(now.States), "rate", fmt.Sprintf("%.2f", float64(now.Transitions)/time.Since(began).Seconds()/1e6),
+			"states", fmt.Sprint(now.States), "rate", fmt.Sprintf("%.2f",
+				float64(now.Transitions)/time.Since(began).Seconds()/1e6),
 			"open", fmt.Sprint(now.Open), "memory", fmt.Sprint(now.Bytes>>20)))
 	})
 	return func(r *explore.Result) {

@@ -4,14 +4,14 @@
 // language, and where they are from. All that is written but the cells of a grid in a terminal is written from that
 // alone, so that a chart in JSON is drawn again, in any language, without computing anything.
 //
-// A chart has a spec, two functions in the file of its result: one selects what a terminal shows of the table, the other
-// turns it into panels of gonum/plot with four marks (marks.go): curve, spans, cells and dots. The rest is done here,
-// once for all: a frame with title and source in a size (frame.go), colours (palette.go), letters (lettering.go), files
-// (picture.go, svg.go).
+// A chart has a spec, two functions in the file of its result: one selects what a terminal shows of the table, the
+// other turns it into panels of gonum/plot with four marks (marks.go): curve, spans, cells and dots. The rest is done
+// here, once for all: a frame with title and source in a size (frame.go), colours (palette.go), letters (lettering.go),
+// files (picture.go, svg.go).
 //
-// A chart of the list is a file here with its result and its spec, chart_NAME.go in cmd/locklab with its command and what
-// a report has of it, NAME.txt in each language of reports/text, a sample in NAME_test.go, and a line each in specs, in
-// figures of cmd/locklab, and in the tables charts and TestCharts of the tests.
+// A chart of the list is a file here with its result and its spec, chart_NAME.go in cmd/locklab with its command and
+// what a report has of it, NAME.txt in each language of reports/text, a sample in NAME_test.go, and a line each in
+// specs, in figures of cmd/locklab, and in the tables charts and TestCharts of the tests.
 //
 // The same results give the same bytes.
 package chart
@@ -66,7 +66,8 @@ func Of(r Result, source string) *Chart {
 		if slices.Contains(values("lock", c.Table.records()), "redlock") {
 			assumed = append(assumed, say(lang, "chart.article"))
 		}
-		c.Said[lang] = Words{text.Tight(strings.TrimRight(r.Finding(lang), ".。?？")), text.Join(lang, "part.sentences", assumed), r.Notes(lang)}
+		c.Said[lang] = Words{text.Tight(strings.TrimRight(r.Finding(lang), ".。?？")),
+			text.Join(lang, "part.sentences", assumed), r.Notes(lang)}
 	}
 	if r, ok := r.(interface{ more() map[string]any }); ok {
 		c.More = r.more()
@@ -158,9 +159,10 @@ var specs = map[string]spec{
 	"tolerance": {"lock fault result falls_at largest_searched", drawTolerance, viewTolerance},
 	"sweep":     {"lock k n share wilson_lo wilson_hi", drawSweep, viewSweep},
 	"recovery":  {"lock ttl_ns work_ns blocked_mean_ns blocked_longest_ns", drawRecovery, viewRecovery},
-	"waiting":   {"policy clients handover_mean_ns handover_p5_ns handover_p95_ns commands_per_entry", drawWaiting, viewWaiting},
-	"rate":      {"lock source ttl_ns overlaps_a_year_at_most", drawRate, viewRate},
-	"theorems":  {"lock budget verdict extent", drawTheorems, viewTheorems},
+	"waiting": {"policy clients handover_mean_ns handover_p5_ns handover_p95_ns commands_per_entry", drawWaiting,
+		viewWaiting},
+	"rate":     {"lock source ttl_ns overlaps_a_year_at_most", drawRate, viewRate},
+	"theorems": {"lock budget verdict extent", drawTheorems, viewTheorems},
 }
 
 // drawable reports whether a chart that was read has a spec, and the columns for it.

@@ -222,7 +222,8 @@ func TestNothingToDraw(t *testing.T) {
 	for name, s := range charts() {
 		for _, r := range s.empty {
 			c := Of(r, "")
-			if err := errors.Join(Pictures[".png"](io.Discard, c, Format{}), SVG(io.Discard, c, Format{}), Pictures[".pdf"](io.Discard, c, Format{}),
+			if err := errors.Join(Pictures[".png"](io.Discard, c, Format{}), SVG(io.Discard, c, Format{}),
+				Pictures[".pdf"](io.Discard, c, Format{}),
 				Text(io.Discard, r, reports.Look{}), c.Table.CSV(io.Discard), c.JSON(io.Discard)); err != nil {
 				t.Errorf("%s: %+v: %v", name, r, err)
 			}
@@ -329,7 +330,8 @@ func TestDrawnAgain(t *testing.T) {
 				first.Reset()
 				second.Reset()
 				f := Format{Lang: lang}
-				if err := fmt.Sprint(c.Write(&first, ending, f), read.Write(&second, ending, f)); err != "<nil> <nil>" || first.String() != second.String() {
+				if err := fmt.Sprint(c.Write(&first, ending, f), read.Write(&second, ending, f)); err != "<nil> <nil>" ||
+					first.String() != second.String() {
 					t.Errorf("%s%s in %s: drawn again it differs: %s", name, ending, lang, err)
 				}
 			}
@@ -363,7 +365,8 @@ func sampleLeases() []cost.Subject {
 		subject("setnx", cost.Span{Left: math.Inf(1)}),
 		subject("token", cost.Span{Left: 1}),
 		subject("delex", cost.Span{Left: 1}),
-		subject("watchdog", cost.Span{Left: 1}, cost.Span{From: 0.3335, Left: 1}, cost.Span{From: 0.6665, Left: 1}, cost.Span{From: 1, Left: 1}),
+		subject("watchdog", cost.Span{Left: 1}, cost.Span{From: 0.3335, Left: 1}, cost.Span{From: 0.6665, Left: 1},
+			cost.Span{From: 1, Left: 1}),
 		subject("redlock", cost.Span{Left: 1}),
 		subject("mutex"),
 	}

@@ -37,10 +37,9 @@ const ColumnWidth vg.Length = 300
 type Size struct{ width, height vg.Length }
 
 // sizes are those with a name: a column and the width of a page with two columns, and a slide.
-var sizes = map[string]Size{"column": mm(85, 0), "page": mm(180, 0), "slide": mm(254, 142.875)}
-
-func mm(width, height float64) Size {
-	return Size{vg.Length(width) * vg.Millimeter, vg.Length(height) * vg.Millimeter}
+var sizes = map[string]Size{
+	"column": {85 * vg.Millimeter, 0}, "page": {180 * vg.Millimeter, 0},
+	"slide": {254 * vg.Millimeter, 142.875 * vg.Millimeter},
 }
 
 // A SizeError is that a picture does not fit into its size.
@@ -62,7 +61,7 @@ func ParseSize(written string) (Size, error) {
 	if err != nil || !(min(width, height) >= 20 && max(width, height) <= 2000) { // NaN is no size
 		return Size{}, text.Errorf("error.chart.size", "value", written)
 	}
-	return mm(width, height), nil
+	return Size{vg.Length(width) * vg.Millimeter, vg.Length(height) * vg.Millimeter}, nil
 }
 
 // The letters of a printed picture are between their size and so much of it, the smallest between 9 and 7 points.
@@ -161,22 +160,21 @@ func (f frame) printed() (p picture) {
 		}
 	}
 	millimeters := func(l vg.Length) string { return rounded(math.Ceil(float64(l*leastScale/vg.Millimeter)), 0) }
-	p.err = SizeError{text.Errorf("error.chart.small", "width", millimeters(max(least.X, p.width)), "height", millimeters(least.Y))}
+	p.err = SizeError{text.Errorf("error.chart.small", "width", millimeters(max(least.X, p.width)), "height",
+		millimeters(least.Y))}
 	return p
 }
 
 // lay places what a frame has in a picture, whose height it gives it where it has none, and returns the least size.
 func (f frame) lay(p *picture) (least vg.Point) {
-	inner, title := p.width-2*margin, strings.TrimSpace(f.title)
-	lines, end := &lined{width: inner}, &lined{width: inner}
-	bold, plain := titles, normal
+	inner, bold, plain := p.width-2*margin, titles, normal
 	if p.width < narrow {
 		bold, plain = strong, small
 	}
-	lines.add(bold, title)
-	lines.add(plain, f.below...)
-	notes := (&lined{width: inner}).add(faint, f.notes...)
-	head, foot := lines.height+gap, end.add(faint, slices.Concat(f.foot, f.notes, []string{f.from})...)+gap-notes
+	lines := append(folded(bold, inner, strings.TrimSpace(f.title)), folded(plain, inner, f.below...)...)
+	end := folded(faint, inner, slices.Concat(f.foot, f.notes, []string{f.from})...)
+	notes := height(folded(faint, inner, f.notes...))
+	head, foot := height(lines)+gap, height(end)+gap-notes
 	around := head + foot + 2*margin
 	if f.tall {
 		p.height = around + f.least.Y
@@ -187,37 +185,40 @@ func (f frame) lay(p *picture) (least vg.Point) {
 	p.height += notes
 	p.draw = func(c draw.Canvas) {
 		c = draw.Crop(c, margin, -margin, margin, -margin)
-		lines.draw(c)
+		put(c, lines)
 		f.body(crop(c, box(c.Min.X, c.Max.Y-head-left, c.Max.X, c.Max.Y-head)))
-		end.draw(crop(c, box(c.Min.X, c.Min.Y, c.Max.X, c.Max.Y-head-left-gap)))
+		put(crop(c, box(c.Min.X, c.Min.Y, c.Max.X, c.Max.Y-head-left-gap)), end)
 	}
 	return vg.Point{X: f.least.X + 2*margin, Y: around + f.least.Y}
 }
 
-// lined is lines of text in several letters, folded to a width.
-type lined struct {
-	width, height vg.Length
-	all           []func(c draw.Canvas)
+// A line of text has its letters.
+type line struct {
+	letters draw.TextStyle
+	said    string
 }
 
-// add adds paragraphs, but empty ones, and returns the height of all that there is.
-func (l *lined) add(style draw.TextStyle, paragraphs ...string) vg.Length {
+// folded is paragraphs, but empty ones, in lines of at most width.
+func folded(letters draw.TextStyle, width vg.Length, paragraphs ...string) (all []line) {
 	for _, p := range paragraphs {
-		for _, line := range foldText(style, p, l.width) {
-			if line == "" {
-				continue
-			}
-			l.height += style.Font.Size * leading
-			y := l.height - style.Font.Size*leading/2
-			l.all = append(l.all, func(c draw.Canvas) { write(c, style, c.Min.X, c.Max.Y-y, line) })
+		if p != "" {
+			all = append(all, lists.Each(foldText(letters, p, width), func(s string) line { return line{letters, s} })...)
 		}
 	}
-	return l.height
+	return all
 }
 
-func (l *lined) draw(c draw.Canvas) {
-	for _, line := range l.all {
-		line(c)
+func height(all []line) (sum vg.Length) {
+	for _, l := range all {
+		sum += l.letters.Font.Size * leading
+	}
+	return sum
+}
+
+// put writes lines below each other.
+func put(c draw.Canvas, all []line) {
+	for i, l := range all {
+		write(c, l.letters, c.Min.X, c.Max.Y-(height(all[:i])+height(all[:i+1]))/2, l.said)
 	}
 }
 
@@ -267,8 +268,8 @@ func columnWidth(names []string) vg.Length {
 	return slices.Max(append(lists.Each(names, func(n string) vg.Length { return smallStrong.Width(n) + 10 }), 88))
 }
 
-// boxes is a frame with a cell for each line and column of names. Where it is narrow cells have their glyphs only, which
-// stand with their words at the foot.
+// boxes is a frame with a cell for each line and column of names. Where it is narrow cells have their glyphs only,
+// which stand with their words at the foot.
 func (c *Chart) boxes(lang string, lines, columns []string, at func(line, column int) cell) (f frame) {
 	p := panel("")
 	name(&p.Y, -1, lines)
@@ -427,7 +428,7 @@ func panels(columns int, all ...*plot.Plot) func(draw.Canvas) {
 	}
 }
 
-// thin takes labels away from an axis, which is so long, that would run into the one before; each may have the same room.
+// thin takes labels away from an axis of some length that would run into the one before; each has the same room.
 func thin(axis plot.Axis, length vg.Length, size func(label string) vg.Length) {
 	ticks, _ := axis.Tick.Marker.(plot.ConstantTicks)
 	room := slices.Max(append(lists.Each(ticks, func(t plot.Tick) vg.Length { return size(t.Label) }), 0))

@@ -144,7 +144,8 @@ func signsOf(all []record, lang string) []string {
 		{caption("grid.caption.thick"), (*Cell).Surprising},
 		{caption("grid.caption.dashed"), func(c *Cell) bool { return c.Uncontracted }},
 		{"+n: " + say(lang, "grid.legend.more"), func(c *Cell) bool { return c.more() > 0 }},
-		{LookOf(verdict.NA).Glyph + ": " + reports.Meaning(verdict.NA, lang), func(c *Cell) bool { return c.Word() == verdict.NA }},
+		{LookOf(verdict.NA).Glyph + ": " + reports.Meaning(verdict.NA, lang),
+			func(c *Cell) bool { return c.Word() == verdict.NA }},
 	} {
 		if slices.ContainsFunc(all, func(r record) bool { c := cellFrom(r); return sign.has(&c) }) {
 			said = append(said, sign.says)

@@ -2,7 +2,6 @@ package chart
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"regexp"
 	"slices"
@@ -96,9 +95,6 @@ func thousands(n int) string {
 	}
 	return s
 }
-
-// bound writes a share that was never seen as the upper bound that it is.
-func bound(hi float64) string { return fmt.Sprintf("< %.1f %%", 100*ceilTo(hi, 0.001)) }
 
 // ceilTo rounds up to a multiple of unit: a bound must not be rounded down.
 func ceilTo(x, unit float64) float64 { return math.Ceil(x/unit-1e-9) * unit }

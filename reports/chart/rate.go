@@ -193,12 +193,12 @@ func drawRate(c *Chart, lang string) frame {
 	})
 	logarithmic(&p.Y, lists.Each(all, often), number)
 	p.Y.Min /= 10 // the line of none, in a strip below the scale
-	p.Y.Tick.Marker = append(p.Y.Tick.Marker.(plot.ConstantTicks), plot.Tick{Value: p.Y.Min, Label: say(lang, "rate.axis.none")})
-	ttls := lists.Each(all, func(r record) float64 { return r.number("ttl_ns") })
-	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, labelled(slices.Compact(slices.Sorted(slices.Values(ttls))), nanoseconds)
-	p.X.Min, p.X.Max = float64(time.Second), float64(10*time.Second)
+	p.Y.Tick.Marker = append(p.Y.Tick.Marker.(plot.ConstantTicks),
+		plot.Tick{Value: p.Y.Min, Label: say(lang, "rate.axis.none")})
+	ttls := axisValues(all, headOf("ttl_ns"))
+	p.X.Scale, p.X.Tick.Marker, p.X.Min, p.X.Max = plot.LogScale{}, labelled(ttls, nanoseconds), 1, 10
 	if len(ttls) > 0 {
-		p.X.Min, p.X.Max = slices.Min(ttls), slices.Max(ttls)
+		p.X.Min, p.X.Max = ttls[0], ttls[len(ttls)-1]
 	}
 	strip := box(vg.Length(p.X.Min), vg.Length(p.Y.Min), vg.Length(p.X.Max), vg.Length(3*p.Y.Min))
 	p.Add(&plotter.Polygon{XYs: []plotter.XYs{lists.Each([]vg.Point{strip.Min, {X: strip.Max.X, Y: strip.Min.Y}, strip.Max,

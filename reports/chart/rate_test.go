@@ -55,7 +55,8 @@ func someTTLs(r *Rate) func(w io.Writer) error {
 			return err
 		}
 		for line := range strings.Lines(all.String()) {
-			if ttl := strings.Split(line, ",")[2]; ttl == "ttl_ns" || ttl == "1000000000" || ttl == "10000000000" || ttl == "120000000000" {
+			if ttl := strings.Split(line, ",")[2]; ttl == "ttl_ns" || ttl == "1000000000" || ttl == "10000000000" ||
+				ttl == "120000000000" {
 				io.WriteString(w, line)
 			}
 		}

@@ -3,7 +3,7 @@ package chart
 import (
 	"cmp"
 	"fmt"
-	"hash/fnv"
+	"hash/crc64"
 	"html"
 	"image/color"
 	"maps"
@@ -23,10 +23,6 @@ type svgCanvas struct {
 	*vgsvg.Canvas
 	glyphs map[string]string // outlines in units of their font, by id
 	color  color.NRGBA
-}
-
-func newSVG(width, height vg.Length) *svgCanvas {
-	return &svgCanvas{Canvas: vgsvg.New(width, height), glyphs: map[string]string{}}
 }
 
 // SetColor takes nil for black, as gonum/plot's other canvases do.
@@ -75,9 +71,8 @@ func (c *svgCanvas) glyph(face *sfnt.Font, glyph sfnt.GlyphIndex) string {
 	if d.Len() == 0 {
 		return ""
 	}
-	h := fnv.New64a()
-	h.Write([]byte(d.String()))
-	id := fmt.Sprintf("g%x", h.Sum64()>>24) // the same in all pictures of a page, which has some hundred
+	sum := crc64.Checksum([]byte(d.String()), crc64.MakeTable(crc64.ECMA))
+	id := fmt.Sprintf("g%x", sum>>24) // the same in all pictures of a page, which has some hundred
 	c.glyphs[id] = d.String()
 	return id
 }

@@ -215,7 +215,7 @@ func (s *Sweep) Finding(lang string) string {
 	_, hi := study.Wilson(0, s.Order.Runs)
 	if never := lists.Pick(curves, func(m curve) bool { return m.top() == 0 }); never != nil {
 		parts = append(parts, say(lang, "sweep.finding.never", "locks", firstNames(lang, lists.Each(never, name), titleLocks),
-			"runs", thousands(s.Order.Runs), "bound", bound(hi)))
+			"runs", thousands(s.Order.Runs), "bound", "< "+rounded(100*ceilTo(hi, 0.001), 1)+" %"))
 	}
 	return text.Join(lang, "sweep.finding", parts)
 }
@@ -229,9 +229,7 @@ func valueIn(lang string, axis study.Axis, x float64) string {
 }
 
 // Notes implements Result.
-func (s *Sweep) Notes(lang string) []string {
-	return []string{say(lang, "sweep.note")}
-}
+func (s *Sweep) Notes(lang string) []string { return []string{say(lang, "sweep.note")} }
 
 // axisOf is the axis of a column, to write its values.
 func axisOf(column Head) study.Axis {
@@ -310,9 +308,6 @@ func axisName(lang string, axis study.Axis) string {
 	return name
 }
 
-// mostWritten is the number of cells side by side that have room for three digits each.
-const mostWritten = 12
-
 // drawMaps has a cell for each point, the darker the more runs fail. A point at which none did is empty.
 func (c *Chart) drawMaps(all []record, columns []Head, lang string) frame {
 	across, up := axisOf(columns[1]), axisOf(columns[2])
@@ -322,11 +317,8 @@ func (c *Chart) drawMaps(all []record, columns []Head, lang string) frame {
 		var marks cells
 		for _, r := range of {
 			if share := r.number("share"); share > 0 {
-				at := heat(slices.Index(xs, r.number(columns[1].Name)), slices.Index(ys, r.number(columns[2].Name)), share)
-				if len(xs) > mostWritten {
-					at.glyph = ""
-				}
-				marks = append(marks, at)
+				x, y := slices.Index(xs, r.number(columns[1].Name)), slices.Index(ys, r.number(columns[2].Name))
+				marks = append(marks, heat(x, y, share))
 			}
 		}
 		p := panel(of[0].text("lock"))

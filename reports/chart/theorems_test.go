@@ -13,7 +13,8 @@ import (
 
 // theoremsChart has every extent, and a reason of each kind, in it.
 func theoremsChart() sample {
-	c := &Theorems{study.Theorems{Locks: locksOf("setnx", "reentrant", "getset"), Budgets: []string{"crash=any", "pause=1@2s"}}}
+	c := &Theorems{study.Theorems{Locks: locksOf("setnx", "reentrant", "getset"),
+		Budgets: []string{"crash=any", "pause=1@2s"}}}
 	letters := [][]string{{"*****f", "****f*"}, {"ff1111", "ff.1?1"}, {"......", "??ff??"}}
 	why := [][]string{{"", ""}, {"prove.once.token", "prove.once.token"}, {"prove.clock", "prove.clock"}}
 	extents := map[rune]study.Extent{'f': study.Fails}

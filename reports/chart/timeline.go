@@ -20,8 +20,8 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A Timeline draws a run for a slide: what motion.js draws, at its end. Time runs evenly between gaps that are cut, which
-// a wave marks; events of one instant stand beside each other.
+// A Timeline draws a run for a slide: what motion.js draws, at its end. Time runs evenly between gaps that are cut,
+// which a wave marks; events of one instant stand beside each other.
 type Timeline struct {
 	History   *history.History
 	Judgement verdict.Judgement
@@ -500,7 +500,8 @@ type room struct {
 // take takes a place, if it is free.
 func (r *room) take(left, right vg.Length) bool {
 	over := func(t [2]vg.Length) bool { return left < t[1]+4 && right > t[0]-4 }
-	if slices.ContainsFunc(r.taken, over) || slices.ContainsFunc(r.lines, func(x vg.Length) bool { return left+4 < x && x < right }) {
+	through := func(x vg.Length) bool { return left+4 < x && x < right }
+	if slices.ContainsFunc(r.taken, over) || slices.ContainsFunc(r.lines, through) {
 		return false
 	}
 	r.taken = append(r.taken, [2]vg.Length{left, right})

@@ -99,7 +99,8 @@ func drawWaiting(c *Chart, lang string) frame {
 	var means dots
 	below := say(lang, "waiting.below", "clients", thousands(int(most)))
 	for i, r := range all {
-		sign, stands := draw.GlyphDrawer(draw.CircleGlyph{}), !r.is("truncated") && handover[i] == slices.Max(numbers("handover_mean_ns", ended))
+		sign, stands := draw.GlyphDrawer(draw.CircleGlyph{}), !r.is("truncated") &&
+			handover[i] == slices.Max(numbers("handover_mean_ns", ended))
 		s := span{y: -float64(i), color: inColor(stands), bold: stands}
 		s.from, s.to, s.width, s.words = quick[i], slow[i], 4, nanoseconds(handover[i])
 		if r.is("truncated") {

@@ -55,7 +55,7 @@ type Check struct {
 	Want        string            `json:"expected"` // verdicts
 	Got         string            `json:"found"`    // likewise; "": it was not run
 	Status      contract.Status   `json:"-"`
-	Why         string            `json:"-"`               // it is not as contracted, in one line and in the Verification's language
+	Why         string            `json:"-"`               // it is not as contracted, in the Verification's language
 	Reproduce   string            `json:"reproduce"`       // a line for a shell
 	Trace       string            `json:"trace,omitempty"` // link to the run that shows it; "": there is none
 	Certificate string            `json:"-"`               // of the coverage of a search; "": none

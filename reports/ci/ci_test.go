@@ -18,11 +18,13 @@ const nasty = "50 % of <x> & \"y\"\r\nESC \x1b[31m NUL \x00 bad \xff end ]]> fen
 
 func nastyVerification() *Verification {
 	return &Verification{Checks: []Check{
-		{Lock: "token", Subject: "gc-pause", File: "a:b,c%.txt", Line: 3, Want: "HOLDS", Got: "OVERLAP", Status: contract.Differs,
-			Why: nasty, Reproduce: "locklab run token gc-pause --expect holds", Trace: "locklab2-x"},
+		{Lock: "token", Subject: "gc-pause", File: "a:b,c%.txt", Line: 3, Want: "HOLDS", Got: "OVERLAP",
+			Status: contract.Differs,
+			Why:    nasty, Reproduce: "locklab run token gc-pause --expect holds", Trace: "locklab2-x"},
 		{Lock: "token", Subject: "clients=2", Kind: Search, File: "f", Line: 4, Want: "HOLDS", Status: contract.Inconclusive,
 			Why: "cut short", Reproduce: "locklab explore token", Certificate: nasty},
-		{Lock: "setnx", Subject: "clients=2", Kind: Search, File: "f", Line: 5, Want: "HOLDS", Got: "HOLDS", Status: contract.Met, Certificate: "proved"},
+		{Lock: "setnx", Subject: "clients=2", Kind: Search, File: "f", Line: 5, Want: "HOLDS", Got: "HOLDS",
+			Status: contract.Met, Certificate: "proved"},
 		{Lock: "setnx", Subject: "gc-pause", File: "f", Line: 6, Want: "HOLDS"},
 	}}
 }
@@ -41,7 +43,8 @@ func TestJUnit(t *testing.T) {
 	if first.Name != "token/gc-pause" || first.Failure == nil {
 		t.Fatalf("%+v", first)
 	}
-	for _, want := range []string{"50 % of <x> & \"y\"", "ESC �[31m NUL � bad � end ]]> fence", "contract: a:b,c%.txt:3: HOLDS", "replay: locklab run locklab2-x"} {
+	for _, want := range []string{"50 % of <x> & \"y\"", "ESC �[31m NUL � bad � end ]]> fence",
+		"contract: a:b,c%.txt:3: HOLDS", "replay: locklab run locklab2-x"} {
 		if !strings.Contains(first.Failure.Text, want) {
 			t.Errorf("the body lacks %q:\n%s", want, first.Failure.Text)
 		}
@@ -62,7 +65,8 @@ func TestAnnotations(t *testing.T) {
 		t.Fatalf("%d lines, want one for each deviation:\n%q", len(lines), text)
 	}
 	const first = "::error file=a%3Ab%2Cc%25.txt,line=3,title=token/gc-pause::50 %25 of <x> & \"y\"%0D%0AESC "
-	if !strings.HasPrefix(lines[0], first) || !strings.HasSuffix(lines[0], "%0Alocklab run token gc-pause --expect holds") {
+	if !strings.HasPrefix(lines[0], first) || !strings.HasSuffix(lines[0],
+		"%0Alocklab run token gc-pause --expect holds") {
 		t.Errorf("%q", lines[0])
 	}
 }
@@ -105,7 +109,8 @@ func TestSummary(t *testing.T) {
 func TestSummaryIsShort(t *testing.T) {
 	v := &Verification{}
 	for i := range 3000 {
-		v.Checks = append(v.Checks, Check{Lock: "token", Subject: fmt.Sprint("s", i), Kind: Search, Got: "HOLDS", Status: contract.Met, Certificate: strings.Repeat("long ", 200)})
+		v.Checks = append(v.Checks, Check{Lock: "token", Subject: fmt.Sprint("s", i), Kind: Search, Got: "HOLDS",
+			Status: contract.Met, Certificate: strings.Repeat("long ", 200)})
 	}
 	text := samples.Written(t, v.Summary)
 	if len(text) > MaxSummary || len(text) < MaxSummary/2 {
@@ -126,13 +131,15 @@ func TestCounts(t *testing.T) {
 	search, none := Check{Kind: Search, Status: contract.Met}, Check{Kind: Search}
 	proof := Check{Kind: Proof, Status: contract.Met}
 	for want, checks := range map[string][]Check{
-		"1 cell and 1 search as contracted.":                                                           {ok, search},
-		"2 cells and 0 searches as contracted.":                                                        {ok, ok},
-		"1 of 2 cells and 0 of 2 searches not as contracted.":                                          {ok, bad, search, search},
-		"Incomplete: 1 of 1 cell and 1 of 2 searches done, 1 not as contracted.":                       {bad, search, none},
-		"1 cell, 1 search and 1 proof for any number of clients as contracted.":                        {ok, search, proof},
-		"0 of 0 cells, 0 of 0 searches and 1 of 2 proofs for any number of clients not as contracted.": {proof, {Kind: Proof, Status: contract.Differs}},
-		"Incomplete: 0 of 0 cells and 0 of 1 search done, 0 not as contracted.":                        {none},
+		"1 cell and 1 search as contracted.":    {ok, search},
+		"2 cells and 0 searches as contracted.": {ok, ok},
+		"1 of 2 cells and 0 of 2 searches not as contracted.": {ok, bad, search,
+			search},
+		"Incomplete: 1 of 1 cell and 1 of 2 searches done, 1 not as contracted.": {bad, search, none},
+		"1 cell, 1 search and 1 proof for any number of clients as contracted.":  {ok, search, proof},
+		"0 of 0 cells, 0 of 0 searches and 1 of 2 proofs for any number of clients not as contracted.": {proof,
+			{Kind: Proof, Status: contract.Differs}},
+		"Incomplete: 0 of 0 cells and 0 of 1 search done, 0 not as contracted.": {none},
 	} {
 		v := &Verification{Checks: slices.Clone(checks)}
 		if got := v.Counts(); got != want {

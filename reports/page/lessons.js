@@ -13,7 +13,9 @@ async function lesson(address, page = 1) {
   let name = address.replaceAll(".", " ").trim();
   if (!name || name === "path") name = "path 1";
   if (!lessons.has(name)) lessons.set(name, await engine.ask({ do: "lesson", name }));
-  return turn("lessons", { lesson: lessons.get(name), page: Math.max(0, (Number(page) || 1) - 1) });
+  const most = pages(lessons.get(name).said).length;
+  return turn("lessons", { lesson: lessons.get(name), page: Math.min(most, Math.max(1, Number(page) || 1)) - 1 })
+    || (page > most ? say("board.nowhere", { address: `#lesson.${address}/${page}` }) : "");
 }
 
 // openLessons shows where lessons begin: the first screen of the path, or what there is while the engine is busy.
@@ -77,13 +79,13 @@ function drawLessons() {
   const { name, said } = state.lesson, all = pages(said), screen = Number(/^path (\d+)$/.exec(name)?.[1] ?? 0);
   const page = state.page = Math.min(state.page, all.length - 1), [at, most] = screen ? [screen, PATH] : [page + 1, all.length];
   const to = (n) => (screen ? `lesson.path.${n}` : `lesson.${name.replaceAll(" ", ".")}${n > 1 ? "/" + n : ""}`);
-  const turns = () => most > 1 && el("nav.pages", { ariaLabel: say("board.pages") }, at > 1 ? link(to(at - 1), "← " + say("board.before")) : el("span"),
+  const turns = (of = "nav") => most > 1 && el(of + ".pages", of === "nav" ? { ariaLabel: say("board.pages") } : {}, at > 1 ? link(to(at - 1), "← " + say("board.before")) : el("span"),
     el("span.faint", say("board.page", { n: at, of: most })), at < most ? link(to(at + 1), say("board.after") + " →") : el("span"));
   const contents = !screen && most > 1 && el("details", el("summary", say("board.contents")),
     el("ol", all.flatMap((one, n) => one.map((s) => el("li", link(to(n + 1), heading(s.title)))))));
   show(menu, screen === 1 && el("p.faint", say("board.lessons.intro")), contents, turns(), el("article.lesson", (screen ? all.flat() : all[page] ?? []).flatMap((s, i) => [
     el(page === 0 && i === 0 ? "h2" : "h3", linked(heading(s.title))), ...paragraphs(s.lines)])),
-    screen > 0 && button(say("board.quiz.this"), () => startQuiz(random(), "lesson=" + screen)), turns());
+    screen > 0 && button(say("board.quiz.this"), () => startQuiz(random(), "lesson=" + screen)), turns("div"));
 }
 
 // paragraphs are the lines under a title: those in columns as they are, the others folded.

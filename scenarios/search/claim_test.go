@@ -168,7 +168,8 @@ func TestGrid(t *testing.T) {
 		{odd(long, 1500*milli), "", "[] [] 750ms", "Henzinger"},
 		{odd(long, 7*milli), "", "[7ms] [] 0s", "no step of at least"},
 		{wary, "", "[] [] 750ms", "is not seen"},
-		{token, "ttl=10s", "[10s 10s] [] 625ms", "the lease of 10s"},
+		{token, "ttl=10s", "[] [] 1s", "Henzinger"}, // a tenth, not a twelfth
+		{token, "ttl=10004ms", "[10.004s 10.004s] [] 244ms", "the lease of 10.004s"},
 		{token, "work=1s", "[1s] [] 500ms", "works or does a part of its work for up to 1s"},
 		{token, "budget=pause=1@3100ms", "[] [3.1s] 100ms", "3s for pause of 3.1s"},
 		{token, "budget=hang=1@500ms", "[] [500ms] 500ms", "0s for hang of 500ms"},
