@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -96,9 +95,6 @@ func (c *chartFiles) write(e *env, drawn *chart.Chart) (failed error) {
 		failed = errors.Join(failed, e.write(name, func(w io.Writer) error {
 			return drawn.Write(w, ending(name), f)
 		}))
-	}
-	if strings.TrimSpace(f.Title) == "" && f.Title != "" { // the caption needs what the picture does not say
-		fmt.Fprintln(e.stderr, drawn.Legend(f.Lang))
 	}
 	tellLanguage(e.console, c.files)
 	return failed

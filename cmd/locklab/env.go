@@ -133,9 +133,8 @@ func (e *env) work(total int, what string) (w *share.Work, end func()) {
 	}
 	show, end := e.progress(total, what)
 	e.total = total
-	e.done.Store(0)
 	return &share.Work{Computer: e.computer, Done: func(n int) {
-		e.done.Store(max(e.done.Load(), int64(n)))
+		e.done.Store(int64(n))
 		show(n)
 	}}, end
 }

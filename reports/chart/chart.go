@@ -63,6 +63,9 @@ func Of(r Result, source string) *Chart {
 	c := &Chart{Name: r.Name(), Said: map[string]Words{}, Source: source, Table: r.Table()}
 	for _, lang := range text.Languages() {
 		assumed := []string{r.Assumptions(lang)}
+		if few := c.Table.fewServers(); few != "" {
+			assumed = append(assumed, say(lang, "chart.few", "lock", few))
+		}
 		if slices.Contains(values("lock", c.Table.records()), "redlock") {
 			assumed = append(assumed, say(lang, "chart.article"))
 		}
@@ -197,11 +200,6 @@ func (c *Chart) picture(f Format) picture {
 		p = c.frame(f).picture()
 	}
 	return p
-}
-
-// Legend says how its picture is read.
-func (c *Chart) Legend(lang string) string {
-	return text.Join(lang, "part.sentences", c.frame(Format{Lang: lang}).below)
 }
 
 func (c *Chart) frame(f Format) frame {

@@ -298,7 +298,8 @@ func (c *Chart) boxes(lang string, lines, columns []string, at func(line, column
 
 // lockLines adds a curve for each lock, or one for those together that have the same in a column, with their names at
 // its end.
-func (c *Chart) lockLines(p *plot.Plot, lang string, all []record, column string, line func(of []record) curve) (labels dots) {
+func (c *Chart) lockLines(p *plot.Plot, lang string, all []record, column string,
+	line func(of []record) curve) (labels dots) {
 	same := func(a, b record) bool { return a.text(column) == b.text(column) }
 	groups := lists.Gather(by("lock", all), func(a, b []record) bool { return slices.EqualFunc(a, b, same) })
 	for i, g := range groups {

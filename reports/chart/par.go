@@ -21,14 +21,8 @@ func (c *Par) Name() string { return "par" }
 
 // Assumptions says what the searches covered.
 func (c *Par) Assumptions(lang string) string {
-	bounds := say(lang, "par.bounds", "clients", strconv.Itoa(c.Within.Clients), "attempts",
-		strconv.Itoa(c.Within.Attempts), "ttl", length(c.Within.TTL),
-		"budgets", text.Join(lang, "grid.join", c.Budgets))
-	return fewServers(lang, bounds, c.Locks, func(id string) bool {
-		return slices.ContainsFunc(c.overlaps(), func(p study.Par) bool {
-			return p.Lock == id && strings.HasPrefix(p.Budget, "failover")
-		})
-	})
+	return say(lang, "par.bounds", "clients", strconv.Itoa(c.Within.Clients), "attempts",
+		strconv.Itoa(c.Within.Attempts), "ttl", length(c.Within.TTL), "budgets", text.Join(lang, "grid.join", c.Budgets))
 }
 
 // Inconclusive reports whether a search did not finish, so that something stays unknown.

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
 
 	"locklab/reports/text"
 	"locklab/scenarios/cost"
@@ -200,9 +198,7 @@ func drawRate(c *Chart, lang string) frame {
 	if len(ttls) > 0 {
 		p.X.Min, p.X.Max = ttls[0], ttls[len(ttls)-1]
 	}
-	strip := box(vg.Length(p.X.Min), vg.Length(p.Y.Min), vg.Length(p.X.Max), vg.Length(3*p.Y.Min))
-	p.Add(&plotter.Polygon{XYs: []plotter.XYs{lists.Each([]vg.Point{strip.Min, {X: strip.Max.X, Y: strip.Min.Y}, strip.Max,
-		{X: strip.Min.X, Y: strip.Max.Y}}, func(at vg.Point) plotter.XY { return plotter.XY{X: float64(at.X), Y: float64(at.Y)} })},
-		Color: faded(grey, 0x30)})
+	low := p.Y.Min
+	p.Add(curve{band: true, color: grey, points: []point{{p.X.Min, low, low, 3 * low}, {p.X.Max, low, low, 3 * low}}})
 	return c.curves(say(lang, "rate.below"), p, labels)
 }

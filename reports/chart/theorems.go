@@ -123,11 +123,7 @@ func (c *Theorems) Finding(lang string) string {
 	if with := "theorems.with." + strings.ReplaceAll(budget, "=", "."); text.In(lang).Has(with) {
 		budget = say(lang, with)
 	}
-	key := "theorems.finding"
-	if most < 2 {
-		key += "." + strconv.Itoa(max(most, 0))
-	}
-	said := say(lang, key, "budget", budget, "n", inWords(lang, max(most, 0)), "all",
+	said := say(lang, "theorems.finding"+[]string{".0", ".1", ""}[min(max(most, 0), 2)], "budget", budget, "n", inWords(lang, max(most, 0)), "all",
 		inWords(lang, len(c.Locks)), "verdicts", inWords(lang, len(study.TheoremWords())))
 	if limited != nil {
 		said = say(lang, "theorems.finding.once", "first", said, "locks", text.Join(lang, "chart.list", limited))

@@ -28,8 +28,7 @@ func (f *Tolerance) Name() string { return "tolerance" }
 
 // Assumptions says what the searches covered.
 func (f *Tolerance) Assumptions(lang string) string {
-	return fewServers(lang, say(lang, "tolerance.bounds"), f.Locks,
-		func(lock string) bool { return f.of("failover", lock, study.FallsOnce) != nil })
+	return say(lang, "tolerance.bounds")
 }
 
 // Inconclusive reports whether a search did not finish, so that something stays unknown.

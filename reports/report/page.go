@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 
 	"locklab/reports"
@@ -31,18 +32,14 @@ func Built() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version
 	}
-	return unversioned
+	return "(devel)"
 }
 
 // Source says from which program and command a chart is.
+// A version of no release tells programs apart from no others.
 func Source(command string) string {
-	if Built() == unversioned { // which tells programs apart from no others
-		return command
-	}
-	return "locklab " + Built() + ", " + command
+	return strings.TrimPrefix("locklab "+Built()+", "+command, "locklab (devel), ")
 }
-
-const unversioned = "(devel)"
 
 // assumptions are the keys of what every run takes for granted.
 var assumptions = []string{"page.assumption.code", "page.assumption.lease", "page.assumption.story"}

@@ -269,9 +269,8 @@ func LockTitle(id, lang string) string { return orElse(lang, "title.lock."+id, i
 
 // Named returns a text of a picture, with the names of locks and faults in place of their ids.
 func Named(said, lang string) string {
-	return Tight(ids.ReplaceAllStringFunc(said, func(id string) string {
-		return orElse(lang, "name.lock."+id, orElse(lang, "name.fault."+id, id))
-	}))
+	name := func(id string) string { return orElse(lang, "name.lock."+id, orElse(lang, "name.fault."+id, id)) }
+	return Tight(ids.ReplaceAllStringFunc(said, name))
 }
 
 // ids matches what may be the id of a lock or a fault.
