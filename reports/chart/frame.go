@@ -87,12 +87,8 @@ func source(from, lang string) string {
 	if from == "" {
 		return ""
 	}
-	if lang != "en" {
-		from += " --lang=" + lang
-	}
-	if !strings.Contains(from, " -o ") {
-		from += " -o FILE"
-	}
+	file := map[bool]string{false: " -o FILE"}[strings.Contains(from, " -o ")]
+	from += map[bool]string{true: " --lang=" + lang}[lang != "en"] + file
 	return say(lang, "chart.source", "source", from)
 }
 
@@ -304,9 +300,7 @@ func (c *Chart) lockLines(p *plot.Plot, lang string, all []record, column string
 	groups := lists.Gather(by("lock", all), func(a, b []record) bool { return slices.EqualFunc(a, b, same) })
 	for i, g := range groups {
 		m := line(g[0])
-		if m.color = inColor(m.stands); c.narrow {
-			m.dashes = dashes[i%len(dashes)]
-		}
+		m.color, m.dashes = inColor(m.stands), map[bool][]vg.Length{true: dashes[i%len(dashes)]}[c.narrow]
 		p.Add(m)
 		names := lists.Each(g, func(of []record) string { return of[0].text("lock") })
 		labels = append(labels, c.labels(lang, m, names, "")...)

@@ -20,7 +20,6 @@ type Grid struct {
 	Locks []Row
 	Races []Column
 	Cells [][]Cell
-	Of    int // the races that were played, of which these are a choice; 0: all
 }
 
 // A Row of the grid is a lock. The catalogues have its title and that of its group.
@@ -115,7 +114,7 @@ func (c *Cell) label(lang string) string {
 		text += "+" + strconv.Itoa(n)
 	}
 	if w == verdict.Blocked && c.Blocked > 0 {
-		text += " " + brief(c.Blocked)
+		text += " " + length(reports.Brief(c.Blocked))
 	}
 	return strings.TrimSpace(text + " " + c.Votes)
 }
@@ -155,7 +154,7 @@ func (c *Cell) text() string {
 // Part is the grid of some locks in some scenarios.
 func (g *Grid) Part(lock func(Row) bool, raceID func(Column) bool) *Grid {
 	p, columns := &Grid{}, lists.Pick(lists.Indices(g.Races), func(j int) bool { return raceID(g.Races[j]) })
-	p.Races, p.Of = lists.Pick(g.Races, raceID), len(g.Races)
+	p.Races = lists.Pick(g.Races, raceID)
 	for i, r := range g.Locks {
 		if lock(r) {
 			p.Locks = append(p.Locks, r)
@@ -172,13 +171,7 @@ func (g *Grid) Name() string { return "grid" }
 
 func (g *Grid) Notes(string) []string { return nil }
 
-func (g *Grid) Assumptions(lang string) string {
-	said := say(lang, "grid.assumptions")
-	if g.Of > 0 {
-		said = text.Join(lang, "part.sentences", []string{say(lang, "grid.some", "n", strconv.Itoa(g.Of)), said})
-	}
-	return said
-}
+func (g *Grid) Assumptions(lang string) string { return say(lang, "grid.assumptions") }
 
 // Finding says which race breaks every lock and which one most of them, or else which one those that survive it.
 func (g *Grid) Finding(lang string) string {
@@ -230,10 +223,8 @@ func (g *Grid) finds(lang string, race int) string {
 	case len(fail) == 1:
 		key = "grid.finding.only"
 	}
-	locks, of := strconv.Itoa(len(asked)), "grid.asked"
-	if len(asked) < len(lists.Pick(g.Locks, func(r Row) bool { return !r.unlocked() })) {
-		of = "grid.asked.some"
-	}
+	all := lists.Pick(g.Locks, func(r Row) bool { return !r.unlocked() })
+	locks, of := strconv.Itoa(len(asked)), map[bool]string{true: "grid.asked.some", false: "grid.asked"}[len(asked) < len(all)]
 	said := say(lang, key, "k", strconv.Itoa(len(fail)), "n", say(lang, of, "n", locks), "locks", g.names(fail, lang),
 		"race", g.Races[race].Title(lang))
 	if slices.ContainsFunc(fail, func(i int) bool { return g.cell(i, race).bare() }) {

@@ -196,11 +196,10 @@ func fitText(s draw.TextStyle, text string, width vg.Length) string {
 
 // foldText breaks text into lines of at most width, but not between a number and its unit.
 func foldText(s draw.TextStyle, text string, width vg.Length) []string {
-	blank := strings.NewReplacer(glue, " ")
 	lines := layout.Fold(beforeUnit.ReplaceAllString(text, "$1"+glue+"$2"), func(line string) bool {
-		return s.Width(blank.Replace(line)) <= width
+		return s.Width(strings.ReplaceAll(line, glue, " ")) <= width
 	})
-	return lists.Each(lines, blank.Replace)
+	return lists.Each(lines, strings.NewReplacer(glue, " ").Replace)
 }
 
 const glue = "\x1f" // in place of a blank at which no line ends

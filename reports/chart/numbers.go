@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"locklab/reports"
 	"locklab/scenarios/cost"
 	"locklab/scenarios/study"
 )
@@ -21,8 +20,6 @@ func length(d time.Duration) string {
 		return "∞"
 	case d < 0:
 		return "-" + length(-d)
-	case d >= time.Hour && d%time.Hour == 0:
-		return decimal(d.Hours()) + " h"
 	case d >= time.Minute && d%time.Minute == 0:
 		return decimal(d.Minutes()) + " min"
 	case d >= time.Second || d == 0:
@@ -33,9 +30,6 @@ func length(d time.Duration) string {
 	}
 	return decimal(d.Seconds()*float64(unit)) + " " + map[int]string{1: "s", 1e3: "ms", 1e6: "µs", 1e9: "ns"}[unit]
 }
-
-// brief is length with three digits or less.
-func brief(d time.Duration) string { return length(reports.Brief(d)) }
 
 // spaced writes values of an axis with a blank before their unit.
 func spaced(axis study.Axis) func(v float64) string {

@@ -30,11 +30,6 @@ func (c *Par) Inconclusive() bool {
 	return slices.ContainsFunc(c.Rows, func(p study.Par) bool { return !p.Complete })
 }
 
-// overlaps are the ways to let two clients in.
-func (c *Par) overlaps() []study.Par {
-	return lists.Pick(c.Rows, func(p study.Par) bool { return p.Verdict == verdict.Overlap && p.Found })
-}
-
 // Table has one row for each lock, budget and verdict. par, steps and trace are empty where nothing was found.
 func (c *Par) Table() *Table {
 	names := "lock budget verdict found complete par steps trace"
@@ -51,7 +46,9 @@ func (c *Par) Table() *Table {
 func (c *Par) Finding(lang string) string {
 	var faults, locks []string
 	for _, b := range c.Budgets {
-		fall := lists.Pick(c.overlaps(), func(p study.Par) bool { return p.Budget == b })
+		fall := lists.Pick(c.Rows, func(p study.Par) bool {
+			return p.Verdict == verdict.Overlap && p.Found && p.Budget == b
+		})
 		switch names := lists.Each(fall, func(p study.Par) string { return p.Lock }); {
 		case len(names) > len(locks):
 			locks, faults = names, []string{head(b)}

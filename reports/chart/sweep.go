@@ -28,17 +28,15 @@ func (s *Sweep) Name() string { return "sweep" }
 // Assumptions are those under which the shares are what they are.
 func (s *Sweep) Assumptions(lang string) string {
 	of := s.Order.Situation(nil)
-	axisOf := func(name string) int {
-		return slices.IndexFunc(s.Order.Axes, func(a study.Axis) bool { return a.Setting.Name == name })
-	}
-	varied := func(name string) bool { return axisOf(name) >= 0 }
 	unlessVaried := func(name, value string) string {
-		if varied(name) {
-			a := s.Order.Axes[axisOf(name)]
-			return say(lang, "sweep.between", "low", valueIn(lang, a, a.Values[0]), "high", valueIn(lang, a, a.Values[len(a.Values)-1]))
+		for _, a := range s.Order.Axes {
+			if low, high := extremes(a.Values, math.Abs); a.Setting.Name == name {
+				return say(lang, "sweep.between", "low", valueIn(lang, a, low), "high", valueIn(lang, a, high))
+			}
 		}
 		return value
 	}
+	varied := func(name string) bool { return unlessVaried(name, "") != "" }
 	work := say(lang, "sweep.work.fixed", "work", say(lang, "work.usual"))
 	switch {
 	case varied("work"):
@@ -116,60 +114,36 @@ func curvesOf(all []record, column string) []curve {
 	})
 }
 
-// half returns the two values nearest to zero between which the share of runs that fail comes to a half; both are the
-// same where it is there from the first one on, and NaN where at no value that was looked at.
-func (m curve) half() (low, high float64) {
-	low, high = math.NaN(), math.NaN()
-	for i, p := range m.points {
-		before := m.points[max(i-1, 0)]
-		if before.y < 0.5 && p.y < 0.5 {
-			continue
-		}
-		if before.y >= 0.5 && p.y >= 0.5 {
-			before = p
-		}
-		if !(math.Abs(before.x+p.x) >= math.Abs(low+high)) {
-			low, high = before.x, p.x
-		}
-	}
-	return low, high
-}
-
-// place orders curves by half; NaN: it is nowhere.
-func (m curve) place() float64 { low, high := m.half(); return math.Abs(low + high) }
+// place orders curves by where; NaN: it is nowhere.
+func (m curve) place() float64 { _, x := m.where(); return math.Abs(x) }
 
 // top is the largest share of a curve.
 func (m curve) top() float64 {
 	return slices.Max(lists.Each(m.points, func(at point) float64 { return at.y }))
 }
 
-// between writes the two values of half.
-func between(lang string, axis study.Axis, m curve) string {
-	low, high := m.half()
-	if low == high {
-		return spaced(axis)(high)
-	}
-	return say(lang, "sweep.between", "low", spaced(axis)(low), "high", spaced(axis)(high))
-}
-
-// where says at which values half of the runs fail, by the key of a text: from one on, up to one, at all, or first at one.
+// where says at which values half of the runs fail, by the key of a text: from one on, up to one, at all, or first at
+// one; NaN: at none.
 func (m curve) where() (key string, x float64) {
-	half := lists.Pick(lists.Indices(m.points), func(i int) bool { return m.points[i].y >= 0.5 })
-	first, last, end := half[0], half[len(half)-1], len(m.points)-1
-	switch whole := len(half) == last-first+1; {
-	case whole && first == 0 && last == end:
-		return "all", 0
-	case whole && first == 0:
-		return "to", m.points[last].x
-	case whole && last == end:
-		return "from", m.points[first].x
+	half := lists.Pick(m.points, func(at point) bool { return at.y >= 0.5 })
+	if half == nil {
+		return "", math.NaN()
 	}
-	low, high := m.half()
-	return "first", max(low, high)
+	nearest, _ := extremes(half, func(at point) float64 { return math.Abs(at.x) })
+	n, first, last := len(m.points), m.points[:len(half)], m.points[len(m.points)-len(half):]
+	switch {
+	case len(half) == n:
+		return "all", nearest.x
+	case slices.Equal(half, first):
+		return "to", half[len(half)-1].x
+	case slices.Equal(half, last):
+		return "from", half[0].x
+	}
+	return "first", nearest.x
 }
 
-// Finding says at which values at least half of the runs of which locks fail, and of which locks fewer or none do; of two
-// settings, from which value of one on some do.
+// Finding says at which values at least half of the runs of which locks fail, and of which locks fewer or none do; of
+// two settings, from which value of one on some do.
 func (s *Sweep) Finding(lang string) string {
 	words, axis, all := reports.SaidWords(lang, s.Order.Words), s.Order.Axes[0], s.Table().records()
 	if !slices.ContainsFunc(all, func(r record) bool { return r.number("k") > 0 }) {
@@ -204,7 +178,8 @@ func (s *Sweep) Finding(lang string) string {
 			of, x := where(g[0])
 			return say(lang, "sweep.finding."+of, "who", who, "x", valueIn(lang, axis, x))
 		})
-		parts = append(parts, say(lang, key, "words", words, "name", settingName(lang, axis), "parts", firstNames(lang, said, titleLocks)))
+		parts = append(parts, say(lang, key, "words", words, "name", settingName(lang, axis), "parts",
+			firstNames(lang, said, titleLocks)))
 	}
 	below := lists.Pick(curves, func(m curve) bool { return !reaches(m) && m.top() > 0 })
 	if below != nil {
@@ -279,8 +254,8 @@ func drawSweep(c *Chart, lang string) frame {
 			p.Add(g[k])
 		}
 		words := ""
-		if g[0].place() >= 0 {
-			words = ": " + between(lang, axis, g[0])
+		if key, x := g[0].where(); key != "" {
+			words = say(lang, "sweep.finding."+key, "who", "", "x", spaced(axis)(x))
 		}
 		labels = append(labels, c.labels(lang, g[0], lists.Each(g, func(m curve) string { return m.name }), words)...)
 	}
