@@ -136,7 +136,7 @@ func (d *drawing) silence(p, l *line) []string {
 	for _, c := range p.last.Clients[:d.clients] {
 		line = append(line, d.glyph(c))
 	}
-	return d.withRedis(append(line, ""), ": "+RoundSpan(l.from-p.to))
+	return d.withRedis(append(line, ""), ": "+Span(Brief(l.from-p.to)))
 }
 
 // lane returns the text of client c+1 in a line.
@@ -238,7 +238,7 @@ func (d *drawing) list(out *layout.Lines) {
 	for i := range d.lines {
 		l := &d.lines[i]
 		if i > 0 && l.from-d.lines[i-1].to > d.gap {
-			s.Rows = append(s.Rows, []string{":", "", ": " + RoundSpan(l.from-d.lines[i-1].to)})
+			s.Rows = append(s.Rows, []string{":", "", ": " + Span(Brief(l.from-d.lines[i-1].to))})
 		}
 		s.Rows = append(s.Rows, d.listed(l)...)
 		if i+1 == d.shown {

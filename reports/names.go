@@ -78,15 +78,15 @@ func Span(d time.Duration) string {
 	return strconv.FormatFloat(float64(d.Round(time.Millisecond).Milliseconds())/1000, 'f', -1, 64) + "s"
 }
 
-// RoundSpan is Span of a time rounded to what fits into a cell: three digits or less.
-func RoundSpan(d time.Duration) string {
+// Brief is a time rounded to what fits into a cell: three digits or less.
+func Brief(d time.Duration) time.Duration {
 	switch {
 	case d < time.Second:
-		return d.Round(time.Millisecond).String()
+		return d.Round(time.Millisecond)
 	case d < 10*time.Second:
-		return Span(d.Round(100 * time.Millisecond))
+		return d.Round(100 * time.Millisecond)
 	}
-	return Span(d.Round(time.Second))
+	return d.Round(time.Second)
 }
 
 // SaidWords lists verdicts, in a language of its own each with what it is called there.

@@ -48,14 +48,13 @@ func sweepChart() *figure {
 	d.draw = s.find
 	d.report = func(e *env, r *report.Report, charted []lock.Entry) (_ chart.Result, err error) {
 		s.stops = !r.Waits
-		entries := lists.Pick(charted, func(l lock.Entry) bool { return l.TTL > 0 })
 		if r.Whole() {
-			entries, err = locksNamed(pausedLocks)
+			charted, err = locksNamed(pausedLocks)
 		}
-		if err != nil || len(entries) == 0 {
+		if err != nil || len(charted) == 0 {
 			return nil, err
 		}
-		return s.find(e, entries)
+		return s.find(e, charted)
 	}
 	return d
 }

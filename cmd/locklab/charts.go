@@ -180,12 +180,16 @@ func (d *figure) show(e *env, drawn chart.Result, failed error) error {
 		return internal(failed)
 	}
 	kept := chart.Of(drawn, report.Source(e.source()))
-	kept.Incomplete = stopped
+	if stopped {
+		kept.Stop(int(e.done.Load()), e.total)
+	}
 	if failed = noAnswer("error.stopped.files"); !stopped {
 		failed = d.write(e, kept)
 	}
 	showHere(e, failed, chart.Kind, kept, func() {
-		e.chart(drawn)
+		shown := *kept
+		shown.Source = ""
+		e.Keep(shown.Text(e.Out, e.look()))
 		e.Next(d.next...)
 		e.onPage("lesson", e.running.Name())
 	})

@@ -143,7 +143,7 @@ func TestFigure(t *testing.T) {
 		files := []string{"-o", filepath.Join(dir, "fig.svg"), "-o", filepath.Join(dir, "fig.json")}
 		code, _, errs := call(t, append(strings.Fields(command), files...)...)
 		said := regexp.MustCompile(`aria-label="([^"]*)"`).FindAllStringSubmatch(contentOf(t, dir, "fig.svg"), -1)
-		source := "source: locklab " + report.Built() + ", locklab " + want[1]
+		source := "source: " + report.Source("locklab "+want[1]) + " -o FILE"
 		if code != exitOK || !strings.HasPrefix(said[0][1], want[0]) || said[len(said)-1][1] != source {
 			t.Errorf("%s: exit status %d, %q, %s", command, code, said, errs)
 		}

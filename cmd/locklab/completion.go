@@ -222,6 +222,9 @@ func (v versionJSON) cite(e *console, module, command string) {
 			}
 		}
 		e.Printf("}\n")
+		if v.Commit == "" {
+			e.inform("version.build")
+		}
 	})
 }
 

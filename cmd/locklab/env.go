@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -32,6 +33,8 @@ type env struct {
 	helped  error  // what is wrong with a request for help
 
 	whole    *whole            // of whose progress that of the work is a part; nil: each work has its own
+	total    int               // of the tasks of the last work
+	done     *atomic.Int64     // so many of them
 	computer share.Computer    // of the tasks of the command that runs; nil: this process computes all of them
 	inputs   map[string]string // the files that a share depends on, by name; nil: this is no share
 	merges   bool              // inputs are those of shares: no others are read
@@ -41,7 +44,7 @@ func newEnv(stdin io.Reader, stdout, stderr io.Writer, getenv func(string) strin
 	out := &output{to: stdout}
 	p := &text.Printer{Out: out, Lang: "en", Width: defaultWidth}
 	c := &console{Printer: p, stdout: out, stderr: stderr, getenv: getenv, color: "auto"}
-	return &env{console: c, ctx: context.Background(), stdin: stdin}
+	return &env{console: c, ctx: context.Background(), stdin: stdin, done: new(atomic.Int64)}
 }
 
 // execute runs the command that is in args. A lock and a race without a command are run, and so is a link.
@@ -136,8 +139,12 @@ func (e *env) work(total int, what string) (w *share.Work, end func()) {
 	if e.whole != nil {
 		return e.whole.work(total)
 	}
-	done, end := e.progress(total, what)
-	return &share.Work{Computer: e.computer, Done: done}, end
+	show, end := e.progress(total, what)
+	e.total = total
+	return &share.Work{Computer: e.computer, Done: func(n int) {
+		e.done.Store(int64(n))
+		show(n)
+	}}, end
 }
 
 // input returns the content of a file on which results depend. A share of the

@@ -133,6 +133,9 @@ func runCommand() *command {
 }
 
 func (r *runFlags) run(e *env, args []string) error {
+	if r.files == nil && r.shown.format != (chart.Format{}) {
+		return text.Errorf("error.chart.picture")
+	}
 	for _, name := range strings.Split(r.shown.view, ",") {
 		if _, err := choose("error.view", name, viewNames); err != nil {
 			return err
@@ -377,6 +380,13 @@ func runFiles(f *flags, files *[]string) {
 
 // writeFiles writes a run to files.
 func (r *shownRun) writeFiles(e *env, files []string) (failed error) {
+	for _, name := range files { // no file is written where a picture does not fit
+		if write := runFormats[ending(name)]; r.History != nil && chart.Pictures[ending(name)] != nil {
+			if err := write(e, io.Discard, r); errors.As(err, new(chart.SizeError)) {
+				return err
+			}
+		}
+	}
 	for _, name := range files {
 		err := text.Errorf("error.run.na", "file", name, "why",
 			text.SentenceFunc(func(lang string) string { return lessons.WhyNotApplicable(lang, r.Outcome) }))

@@ -20,6 +20,7 @@ import (
 	"cmp"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot/vg/draw"
@@ -62,16 +63,28 @@ func Of(r Result, source string) *Chart {
 	c := &Chart{Name: r.Name(), Said: map[string]Words{}, Source: source, Table: r.Table()}
 	for _, lang := range text.Languages() {
 		assumed := []string{r.Assumptions(lang)}
+		if few := c.Table.fewServers(); few != "" {
+			assumed = append(assumed, say(lang, "chart.few", "lock", few))
+		}
 		if slices.Contains(values("lock", c.Table.records()), "redlock") {
 			assumed = append(assumed, say(lang, "chart.article"))
 		}
-		c.Said[lang] = Words{strings.TrimRight(r.Finding(lang), ".。?？"), text.Join(lang, "part.sentences", assumed),
-			r.Notes(lang)}
+		c.Said[lang] = Words{text.Tight(strings.TrimRight(r.Finding(lang), ".。?？")),
+			text.Join(lang, "part.sentences", assumed), r.Notes(lang)}
 	}
 	if r, ok := r.(interface{ more() map[string]any }); ok {
 		c.More = r.more()
 	}
 	return c
+}
+
+// Stop says in place of what the chart has found how much of it was computed when the user stopped it.
+func (c *Chart) Stop(done, all int) {
+	c.Incomplete = true
+	for lang, said := range c.Said {
+		said.Title = say(lang, "chart.stopped", "done", strconv.Itoa(done), "all", strconv.Itoa(all))
+		c.Said[lang] = said
+	}
 }
 
 // Kind is the kind of a document with a chart.
@@ -181,16 +194,28 @@ func (c *Chart) named(lang string) *Chart {
 func (c *Chart) picture(f Format) picture {
 	c = c.named(f.Lang)
 	c.narrow = f.Size.width > 0 && f.Size.width < narrow*leastScale
+	p := c.frame(f).picture()
+	if p.err != nil && !c.narrow { // as little as in a column may fit
+		c.narrow = true
+		p = c.frame(f).picture()
+	}
+	return p
+}
+
+func (c *Chart) frame(f Format) frame {
 	said := c.Said[f.Lang]
 	drawn := frame{body: func(draw.Canvas) {}}
 	if len(c.Table.Rows) > 0 {
 		drawn = specs[c.Name].draw(c, f.Lang)
 	}
-	drawn.title = cmp.Or(f.Title, said.Title)
-	drawn.foot = append(drawn.foot, said.Assumptions)
-	drawn.from = source(c.Source, f.Lang)
+	if drawn.title = cmp.Or(f.Title, said.Title); strings.TrimSpace(drawn.title) == "" { // a caption has all that
+		drawn.below = nil
+	} else {
+		drawn.foot = append(drawn.foot, said.Assumptions)
+		drawn.from = source(c.Source, f.Lang)
+	}
 	if drawn.size = f.Size; f.Notes {
 		drawn.notes = said.Notes
 	}
-	return drawn.picture()
+	return drawn
 }

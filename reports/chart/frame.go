@@ -82,11 +82,13 @@ type frame struct {
 	body  func(draw.Canvas)
 }
 
-// source is where a picture is from, for its last line; "": nothing.
+// source is where a picture is from, for its last line: a command that draws it again; "": nothing.
 func source(from, lang string) string {
 	if from == "" {
 		return ""
 	}
+	file := map[bool]string{false: " -o FILE"}[strings.Contains(from, " -o ")]
+	from += map[bool]string{true: " --lang=" + lang}[lang != "en"] + file
 	return say(lang, "chart.source", "source", from)
 }
 
@@ -271,7 +273,7 @@ func (c *Chart) boxes(lang string, lines, columns []string, at func(line, column
 	if c.narrow {
 		width, room = 22, math.Ceil(float64(len(slices.MaxFunc(columns, func(a, b string) int { return len(a) - len(b) })))/4)
 	}
-	heads(p, columns, room, c.narrow)
+	headed(p, columns, room, c.narrow)
 	p.Add(cells(lists.Each(lists.Indices(make([]int, len(lines)*len(columns))), func(i int) cell {
 		l, k := i/len(columns), i%len(columns)
 		one := at(l, k)
@@ -292,25 +294,44 @@ func (c *Chart) boxes(lang string, lines, columns []string, at func(line, column
 
 // lockLines adds a curve for each lock, or one for those together that have the same in a column, with their names at
 // its end.
-func (c *Chart) lockLines(p *plot.Plot, lang string, all []record, column string, line func(of []record) curve) {
+func (c *Chart) lockLines(p *plot.Plot, lang string, all []record, column string,
+	line func(of []record) curve) (labels dots) {
 	same := func(a, b record) bool { return a.text(column) == b.text(column) }
 	groups := lists.Gather(by("lock", all), func(a, b []record) bool { return slices.EqualFunc(a, b, same) })
-	var labels dots
-	for _, g := range groups {
+	for i, g := range groups {
 		m := line(g[0])
-		m.color = inColor(m.stands)
+		m.color, m.dashes = inColor(m.stands), map[bool][]vg.Length{true: dashes[i%len(dashes)]}[c.narrow]
 		p.Add(m)
 		names := lists.Each(g, func(of []record) string { return of[0].text("lock") })
 		labels = append(labels, c.labels(lang, m, names, "")...)
 	}
-	p.Add(labels)
+	return labels
 }
 
-// labels are names at the end of a curve, and words behind the last one.
+// curves is a frame with a plot of curves and their names: at their ends, or below it where it is narrow.
+func (c *Chart) curves(below string, p *plot.Plot, labels dots) frame {
+	f := frame{below: []string{below}, body: panels(1, p), least: vg.Point{Y: vg.Length(c.aside(200, 140))}}
+	if !c.narrow {
+		p.Add(labels)
+		return f
+	}
+	height, drawn := smallLine*vg.Length(len(labels)), f.body
+	f.least.Y += height
+	f.body = func(c draw.Canvas) {
+		for i, d := range labels {
+			y := c.Min.Y + smallLine*(vg.Length(i)+0.5)
+			d.write(c, vg.Point{X: c.Min.X, Y: y}, y)
+		}
+		drawn(draw.Crop(c, 0, 0, height+gap, 0))
+	}
+	return f
+}
+
+// labels are names of a curve, and words behind the last one.
 func (c *Chart) labels(lang string, m curve, names []string, words string) (labels dots) {
 	width := vg.Length(130)
 	if c.narrow {
-		width = 70
+		width = 180
 	}
 	for _, line := range foldText(smallStrong, firstNames(lang, names, titleLocks)+words, width) {
 		labels = append(labels, dot{x: m.points[len(m.points)-1].x, y: m.points[len(m.points)-1].y, color: m.color,
@@ -355,11 +376,16 @@ func labelled(at []float64, label func(v float64) string) (ticks plot.ConstantTi
 	return ticks
 }
 
-// tiles is a frame with plots of some least size, so many side by side, or below each other where it is narrow.
-func (c *Chart) tiles(below string, aside int, each vg.Point, all ...*plot.Plot) frame {
+// aside is how many panels stand side by side.
+func (c *Chart) aside(wide, narrow int) int {
 	if c.narrow {
-		aside = 1
+		return narrow
 	}
+	return wide
+}
+
+// tiles is a frame with plots of some least size, so many side by side.
+func (c *Chart) tiles(below string, aside int, each vg.Point, all ...*plot.Plot) frame {
 	aside = max(1, min(aside, len(all)))
 	least := vg.Point{X: each.X * vg.Length(aside), Y: each.Y * vg.Length((len(all)+aside-1)/aside)}
 	return frame{below: []string{below}, body: panels(aside, all...), least: least}

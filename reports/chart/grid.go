@@ -26,7 +26,6 @@ type Grid struct {
 type Row struct {
 	ID, Article string
 	Group       string // id of the family with which it is drawn where there are many; "": none
-	Majority    bool   // it asks several servers for their votes
 }
 
 // unlocked reports whether it is no lock: it is not counted among locks.
@@ -39,8 +38,6 @@ func (r Row) Title(lang string) string { return text.LockTitle(r.ID, lang) }
 type Column struct {
 	ID   string
 	Code string // the race it plays ("R18"), or ""
-	// BareMajority: a lock with Row.Majority gets a bare majority of votes, since its other requests are lost.
-	BareMajority bool
 }
 
 // Title describes the race in a language.
@@ -62,6 +59,7 @@ type Cell struct {
 	Trace        string        // where the run is kept, "": nowhere
 	Blocked      time.Duration // the longest BLOCKED, 0: none
 	Overlap      time.Duration // the longest OVERLAP, 0: none
+	Votes        string        // "3/5": so many of the servers that it asks grant the lock; see race.Race.Votes
 }
 
 // Word is the verdict that stands for the cell: broken before unknown before vacuous before holds. Unless a stale write
@@ -110,16 +108,13 @@ func (c *Cell) Label(lang string) string {
 		text = "holds"
 	}
 	text = say(lang, "word.cell", "word", text, "means", say(lang, "word."+string(w)))
-	if w == verdict.Holds {
-		return text
-	}
-	if n := c.more(); n > 0 {
+	if n := c.more(); n > 0 && w != verdict.Holds {
 		text += "+" + strconv.Itoa(n)
 	}
 	if w == verdict.Blocked && c.Blocked > 0 {
-		text += " " + reports.RoundSpan(c.Blocked)
+		text += " " + length(reports.Brief(c.Blocked))
 	}
-	return text
+	return strings.TrimSpace(text + " " + c.Votes)
 }
 
 // more counts the words of the cell that its label neither names nor implies.
@@ -178,9 +173,8 @@ func (g *Grid) Assumptions(lang string) string { return say(lang, "grid.assumpti
 
 // Finding says which race breaks every lock and which one most of them, or else which one those that survive it.
 func (g *Grid) Finding(lang string) string {
-	locks := len(lists.Pick(g.Locks, func(r Row) bool { return !r.unlocked() }))
-	every := g.breaking(func(fail, _ int) bool { return fail == locks && locks > 1 })
-	most := g.breaking(func(fail, asked int) bool { return fail < asked && asked >= min(2, locks) }) // tells locks apart
+	every := g.breaking(func(fail, asked int) bool { return fail == asked && asked > 1 })
+	most := g.breaking(func(fail, asked int) bool { return fail < asked && asked > 1 }) // tells locks apart
 	switch {
 	case every >= 0 && most >= 0:
 		return say(lang, "grid.join", "first", g.finds(lang, every), "next", g.finds(lang, most))
@@ -227,9 +221,11 @@ func (g *Grid) finds(lang string, race int) string {
 	case len(fail) == 1:
 		key = "grid.finding.only"
 	}
-	said := say(lang, key, "k", strconv.Itoa(len(fail)), "n", strconv.Itoa(len(asked)), "locks", g.names(fail, lang),
+	all := lists.Pick(g.Locks, func(r Row) bool { return !r.unlocked() })
+	locks, of := strconv.Itoa(len(asked)), map[bool]string{true: "grid.asked.some", false: "grid.asked"}[len(asked) < len(all)]
+	said := say(lang, key, "k", strconv.Itoa(len(fail)), "n", say(lang, of, "n", locks), "locks", g.names(fail, lang),
 		"race", g.Races[race].Title(lang))
-	if g.Races[race].BareMajority && slices.ContainsFunc(fail, func(i int) bool { return g.Locks[i].Majority }) {
+	if slices.ContainsFunc(fail, func(i int) bool { return g.cell(i, race).bare() }) {
 		return say(lang, "grid.finding.bare", "first", said)
 	}
 	return said
@@ -333,8 +329,8 @@ func (g *Grid) legend(out *layout.Lines) {
 	if slices.ContainsFunc(g.Locks, func(r Row) bool { return r.ID == "redlock" }) {
 		put("redlock", sayAll(out, "grid.legend.redlock"))
 	}
-	if g.Bare("en") != "" {
-		put("majority", out.Each(g.Bare))
+	if g.Votes("en") != "" {
+		put("  n/m", out.Each(g.Votes))
 	}
 	if g.count((*Cell).Surprising) > 0 {
 		put(surprise, sayAll(out, "grid.legend.surprise"))
@@ -371,18 +367,21 @@ func firstNames(lang string, names []string, most int) string {
 	return list
 }
 
-// Bare says in which races a majority is bare; "": in none.
-func (g *Grid) Bare(lang string) string {
-	bare := lists.Pick(lists.Indices(g.Races), func(j int) bool {
-		return g.Races[j].BareMajority && slices.ContainsFunc(lists.Indices(g.Locks), func(i int) bool {
-			return g.Locks[i].Majority && g.cell(i, j).Asked()
-		})
-	})
-	if len(bare) == 0 {
-		return ""
-	}
-	races := text.Join(lang, "chart.list", lists.Each(bare, func(j int) string { return g.Races[j].short() }))
-	return say(lang, "grid.bare", "races", races)
+// bare reports whether the lock has no more votes than it needs.
+func (c *Cell) bare() bool {
+	votes, servers, _ := strings.Cut(c.Votes, "/")
+	return votes != servers && c.Asked()
+}
+
+// Votes explains the votes that cells have, if any do.
+func (g *Grid) Votes(lang string) string { return votesIn(g.Table().records(), lang) }
+
+func votesIn(all []record, lang string) string {
+	some := lists.Pick(values("votes", all), func(written string) bool { return written != "" })
+	return text.Join(lang, "grid.join", lists.Each(some, func(written string) string {
+		votes, servers, _ := strings.Cut(written, "/")
+		return say(lang, "grid.votes", "votes", votes, "servers", servers)
+	}))
 }
 
 // noContract is what a cell was expected to be of which no contract speaks: a word that no verdict has.
@@ -390,14 +389,17 @@ const noContract = "no contract"
 
 // Table has one row a cell; verdicts are separated by blanks.
 func (g *Grid) Table() *Table {
-	names := "lock article race code verdicts expected as_expected triggered blocked_ms:ms overlap_ms:ms trace"
+	names := "lock article race code verdicts expected as_expected triggered blocked_ms:ms overlap_ms:ms votes trace"
 	milliseconds := func(d time.Duration) any { return whole(float64(d) / float64(time.Millisecond)) }
 	return tableOf(names, slices.Concat(g.Cells...), func(c Cell) []any {
 		expected, as := reports.Words(c.Expected), any(c.AsExpected)
 		if c.Uncontracted { // it is neither true nor false
 			expected, as = noContract, nil
 		}
+		if !c.Asked() {
+			c.Votes = ""
+		}
 		return []any{c.Lock, c.Article, c.Race, c.Code, reports.Words(c.Verdicts), expected, as, c.Triggered,
-			milliseconds(c.Blocked), milliseconds(c.Overlap), c.Trace}
+			milliseconds(c.Blocked), milliseconds(c.Overlap), c.Votes, c.Trace}
 	})
 }

@@ -39,8 +39,8 @@ func TestCellText(t *testing.T) {
 		{"OVERLAP FENCED WRONG-DEL", Cell{AsExpected: true, Triggered: true}, " x WRONG-DEL+1"}, // what makes it a failure
 		{"OVERLAP STALE-WRITE FENCED", Cell{AsExpected: true, Triggered: true}, " # OVERLAP+2"},
 		{"ORPHAN DEADLOCK", Cell{AsExpected: true, Triggered: true}, " @ DEADLOCK+1"},
-		{"BLOCKED", Cell{AsExpected: true, Triggered: true, Blocked: 28 * time.Second}, " > BLOCKED 28s"},
-		{"BLOCKED", Cell{AsExpected: true, Triggered: true, Blocked: 9512 * ms}, " > BLOCKED 9.5s"},
+		{"BLOCKED", Cell{AsExpected: true, Triggered: true, Blocked: 28 * time.Second}, " > BLOCKED 28 s"},
+		{"BLOCKED", Cell{AsExpected: true, Triggered: true, Blocked: 9512 * ms}, " > BLOCKED 9.5 s"},
 		{"BLOCKED UNKNOWN", Cell{AsExpected: true, Triggered: true}, " > BLOCKED+1"},
 		{"SOMETHING-NEW", Cell{AsExpected: true, Triggered: true}, " ."},
 	} {
@@ -72,7 +72,7 @@ func TestGridHeadline(t *testing.T) {
 		{small("OVERLAP"), "lock1 fails when pause." + uncounted + "Every cell is as expected."},
 		{small("OVERLAP", "LIE"), "Each of 2 locks fails when pause." + uncounted +
 			"1 of 2 cells differ from what was expected."},
-		{small("OVERLAP", "HOLDS", "N/A"), "1 of 2 locks, lock1, fails when pause." + uncounted +
+		{small("OVERLAP", "HOLDS", "N/A"), "1 of the 2 locks concerned, lock1, fails when pause." + uncounted +
 			"Every cell is as expected."},
 		{small("HOLDS", "DEADLOCK", "DEADLOCK", "DEADLOCK", "DEADLOCK"), "4 of 5 locks fail when pause." + uncounted +
 			"Every cell is as expected."},
@@ -85,19 +85,23 @@ func TestGridHeadline(t *testing.T) {
 
 // A race that also loses requests of locks which ask a majority says so, if such a lock is in the grid.
 func TestGridBareMajority(t *testing.T) {
-	g := Grid{Locks: []Row{{ID: "token"}, {ID: "redlock", Majority: true}},
-		Races: []Column{{ID: "restart", Code: "R24", BareMajority: true}, {ID: "failover", Code: "R21"}}}
+	g := Grid{Locks: []Row{{ID: "token"}, {ID: "redlock"}},
+		Races: []Column{{ID: "restart", Code: "R24"}, {ID: "failover", Code: "R21"}}}
 	for range g.Locks {
 		g.Cells = append(g.Cells, []Cell{{Verdicts: wordsOf("OVERLAP"), Triggered: true},
 			{Verdicts: wordsOf("HOLDS"), Triggered: true}})
 	}
-	want := "In R24, locks that ask a majority get just enough votes"
-	if got := g.Bare("en"); !strings.Contains(got, want) {
-		t.Errorf("%q does not contain %q", got, want)
+	g.Cells[1][0].Votes, g.Cells[1][1].Votes = "3/5", "5/5"
+	if got, cell := g.Votes("en"), g.Cells[1][0].Label("en"); cell != "OVERLAP 3/5" ||
+		!strings.Contains(got, "3/5: 3 of the 5 servers") || !strings.Contains(got, "5/5: 5 of the 5") {
+		t.Errorf("%s: %s", cell, got)
+	}
+	if title := g.Finding("en"); !strings.Contains(title, "bare majority") {
+		t.Errorf("the title says nothing of a majority: %s", title)
 	}
 	g.Cells[1][0].Verdicts = wordsOf("N/A")
-	if got := g.Bare("en"); got != "" {
-		t.Errorf("nobody asks a majority: %q", got)
+	if got := g.Votes("en"); strings.Contains(got, "3/5") || !strings.Contains(got, "5/5") {
+		t.Errorf("nobody asks a majority there: %q", got)
 	}
 }
 
@@ -117,7 +121,7 @@ func TestGridHeadlineTellsApart(t *testing.T) {
 		}
 		g.Locks, g.Cells = append(g.Locks, Row{ID: fmt.Sprintf("lock%d", id)}), append(g.Cells, row)
 	}
-	want := "Each of 5 locks fails when a; 2 of 4 locks fail when b." + uncounted + "Every cell is as expected."
+	want := "Each of 5 locks fails when a; 2 of the 4 locks concerned fail when b." + uncounted + "Every cell is as expected."
 	if got := g.Takeaway("en"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -126,7 +130,7 @@ func TestGridHeadlineTellsApart(t *testing.T) {
 // TestGridFindings: each claim about a race has the cells of it, in small grids at random.
 func TestGridFindings(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	claim := regexp.MustCompile(`^(?:(\d+) of (\d+)(?: locks, | locks|, )?|(Each) of (\d+) locks|only )?` +
+	claim := regexp.MustCompile(`^(?:(\d+) of (?:the )?(\d+) locks(?: concerned)?,? ?|(Each) of (?:the )?(\d+) locks(?: concerned)?|only )?` +
 		`(.*?) ?(?:fails? )?when (\d)$`)
 	forms := map[string]bool{}
 	for range 2000 {

@@ -20,7 +20,7 @@ func cellFrom(r record) Cell {
 	words := lists.Each(strings.Fields(r.text("verdicts")), func(w string) verdict.Word { return verdict.Word(w) })
 	blocked := r.number("blocked_ms") * float64(time.Millisecond)
 	return Cell{Verdicts: words, Triggered: r.is("triggered"), AsExpected: r.is("as_expected"),
-		Uncontracted: r.text("expected") == noContract, Blocked: time.Duration(blocked)}
+		Uncontracted: r.text("expected") == noContract, Blocked: time.Duration(blocked), Votes: r.text("votes")}
 }
 
 // drawn is a cell of the grid as a mark; brief: its glyph only. What was not expected has a border, and a dashed one
@@ -74,8 +74,8 @@ func viewGrid(c *Chart, _ string) *Table {
 	return across(c.Table.records(), []string{"race"}, "lock", func(of []record) any { return of[0].text("verdicts") })
 }
 
-// heads names columns above the first line.
-func heads(p *plot.Plot, names []string, room float64, turned bool) {
+// headed names columns above the first line.
+func headed(p *plot.Plot, names []string, room float64, turned bool) {
 	name(&p.X, 1, names)
 	p.X.Tick.Marker, p.Y.Max = plot.ConstantTicks{}, p.Y.Max+1+room
 	p.Y.LineStyle.Width, p.Y.Tick.Length = 0, 0
@@ -114,7 +114,7 @@ func (f frame) overview(all []record, lang string) frame {
 	}
 	p := panel("")
 	name(&p.Y, -1, lines)
-	heads(p, lists.Each(races, Column.short), 2, true)
+	headed(p, lists.Each(races, Column.short), 2, true)
 	p.Add(marks, titles)
 	words := lists.Pick(words, func(w verdict.Word) bool {
 		return slices.ContainsFunc(all, func(r record) bool { c := cellFrom(r); return c.Word() == w })
@@ -151,5 +151,5 @@ func signsOf(all []record, lang string) []string {
 			said = append(said, sign.says)
 		}
 	}
-	return []string{text.Join(lang, "grid.join", said)}
+	return []string{text.Join(lang, "grid.join", said), votesIn(all, lang)}
 }

@@ -5,6 +5,7 @@ import (
 	"image/color"
 	"iter"
 	"math"
+	"regexp"
 	"strings"
 
 	xfont "golang.org/x/image/font"
@@ -17,6 +18,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"locklab/reports/layout"
+	"locklab/simulator/lists"
 )
 
 // A lettering takes from Noto Sans SC what Liberation does not have.
@@ -192,7 +194,14 @@ func fitText(s draw.TextStyle, text string, width vg.Length) string {
 	return shown
 }
 
-// foldText breaks text into lines of at most width.
+// foldText breaks text into lines of at most width, but not between a number and its unit.
 func foldText(s draw.TextStyle, text string, width vg.Length) []string {
-	return layout.Fold(text, func(line string) bool { return s.Width(line) <= width })
+	lines := layout.Fold(beforeUnit.ReplaceAllString(text, "$1"+glue+"$2"), func(line string) bool {
+		return s.Width(strings.ReplaceAll(line, glue, " ")) <= width
+	})
+	return lists.Each(lines, strings.NewReplacer(glue, " ").Replace)
 }
+
+const glue = "\x1f" // in place of a blank at which no line ends
+
+var beforeUnit = regexp.MustCompile(`(\d) (%|TTL|[mnµ]?s\b)`)

@@ -223,6 +223,11 @@ func (d dot) write(c draw.Canvas, at vg.Point, y vg.Length) {
 	write(c, letters, at.X, y, d.label)
 }
 
+// captions are dots whose labels need no room beside the data.
+type captions dots
+
+func (m captions) Plot(c draw.Canvas, p *plot.Plot) { dots(m).Plot(c, p) }
+
 // GlyphBoxes implements plot.GlyphBoxer: there is room for the labels.
 func (m dots) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
 	return lists.Each(m, func(d dot) plot.GlyphBox {

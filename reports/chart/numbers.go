@@ -3,31 +3,45 @@ package chart
 import (
 	"cmp"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"locklab/scenarios/cost"
+	"locklab/scenarios/study"
 )
 
-// length writes a duration as short as it can be.
+// length writes a duration in one unit, with a blank before it, as all numbers have it.
 func length(d time.Duration) string {
-	if d >= cost.Forever {
+	unit := 1 // of seconds
+	switch {
+	case d >= cost.Forever:
 		return "∞"
-	}
-	s := d.Round(time.Millisecond)
-	if d >= time.Minute {
-		s = d.Round(time.Second)
-	}
-	out := s.String()
-	for _, none := range []string{"m0s", "h0m"} {
-		if strings.HasSuffix(out, none) {
-			out = out[:len(out)-2]
+	case d < 0:
+		return "-" + length(-d)
+	case d >= time.Minute && d%time.Minute == 0:
+		return decimal(d.Minutes()) + " min"
+	case d >= time.Second || d == 0:
+		d = d.Round(time.Millisecond)
+	default:
+		for unit = 1000; d < time.Second/time.Duration(unit); unit *= 1000 {
 		}
 	}
-	return out
+	return decimal(d.Seconds()*float64(unit)) + " " + map[int]string{1: "s", 1e3: "ms", 1e6: "µs", 1e9: "ns"}[unit]
 }
+
+// spaced writes values of an axis with a blank before their unit.
+func spaced(axis study.Axis) func(v float64) string {
+	return func(v float64) string {
+		if axis.Unit() == "s" {
+			return length(time.Duration(math.Round(v*1e6)) * time.Microsecond)
+		}
+		return withoutBlank.ReplaceAllString(axis.Format(v), "$1 $2")
+	}
+}
+
+var withoutBlank = regexp.MustCompile(`(\d)([%a-zµ])`)
 
 // number writes three digits that count.
 func number(x float64) string {
@@ -51,17 +65,13 @@ func nanoseconds(ns float64) string {
 	if ns >= float64(cost.Forever) {
 		return length(cost.Forever)
 	}
-	d := time.Duration(ns)
-	if d >= time.Second {
-		return length(d.Round(10 * time.Millisecond))
-	}
-	unit := time.Duration(1)
+	d, unit := time.Duration(ns), time.Duration(1)
 	for ; d/unit >= 1000; unit *= 10 {
 	}
-	return d.Round(unit).String()
+	return length(d.Round(unit))
 }
 
-func decimal(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+func decimal(x float64) string { return strconv.FormatFloat(math.Round(x*1e9)/1e9, 'f', -1, 64) }
 
 func percent(share float64) string {
 	p := 100 * share

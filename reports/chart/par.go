@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"locklab/algorithms/lock"
-	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios/study"
 	"locklab/simulator/lists"
@@ -22,24 +21,13 @@ func (c *Par) Name() string { return "par" }
 
 // Assumptions says what the searches covered.
 func (c *Par) Assumptions(lang string) string {
-	bounds := say(lang, "par.bounds", "clients", strconv.Itoa(c.Within.Clients), "attempts",
-		strconv.Itoa(c.Within.Attempts), "ttl", reports.Span(c.Within.TTL),
-		"budgets", text.Join(lang, "grid.join", c.Budgets))
-	return fewServers(lang, bounds, c.Locks, func(id string) bool {
-		return slices.ContainsFunc(c.overlaps(), func(p study.Par) bool {
-			return p.Lock == id && strings.HasPrefix(p.Budget, "failover")
-		})
-	})
+	return say(lang, "par.bounds", "clients", strconv.Itoa(c.Within.Clients), "attempts",
+		strconv.Itoa(c.Within.Attempts), "ttl", length(c.Within.TTL), "budgets", text.Join(lang, "grid.join", c.Budgets))
 }
 
 // Inconclusive reports whether a search did not finish, so that something stays unknown.
 func (c *Par) Inconclusive() bool {
 	return slices.ContainsFunc(c.Rows, func(p study.Par) bool { return !p.Complete })
-}
-
-// overlaps are the ways to let two clients in.
-func (c *Par) overlaps() []study.Par {
-	return lists.Pick(c.Rows, func(p study.Par) bool { return p.Verdict == verdict.Overlap && p.Found })
 }
 
 // Table has one row for each lock, budget and verdict. par, steps and trace are empty where nothing was found.
@@ -58,7 +46,9 @@ func (c *Par) Table() *Table {
 func (c *Par) Finding(lang string) string {
 	var faults, locks []string
 	for _, b := range c.Budgets {
-		fall := lists.Pick(c.overlaps(), func(p study.Par) bool { return p.Budget == b })
+		fall := lists.Pick(c.Rows, func(p study.Par) bool {
+			return p.Verdict == verdict.Overlap && p.Found && p.Budget == b
+		})
 		switch names := lists.Each(fall, func(p study.Par) string { return p.Lock }); {
 		case len(names) > len(locks):
 			locks, faults = names, []string{head(b)}
@@ -109,7 +99,7 @@ func viewPar(c *Chart, _ string) *Table {
 func drawPar(c *Chart, lang string) frame {
 	all := c.Table.records()
 	locks, budgets := by("lock", all), values("budget", all)
-	f := c.boxes(lang, values("lock", all), lists.Each(budgets, head), func(l, k int) (at cell) {
+	f := c.boxes(lang, values("lock", all), heads(budgets, lang), func(l, k int) (at cell) {
 		of := by("budget", locks[l])[k]
 		harms := lists.Pick(of, func(r record) bool { return r.is("found") })
 		switch {

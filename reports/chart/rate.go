@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
 
 	"locklab/reports/text"
 	"locklab/scenarios/cost"
@@ -32,7 +31,11 @@ func (r *Rate) Assumptions(lang string) string {
 		case s.Assumed:
 			key = "rate.input.assumed"
 		}
-		return say(lang, key, "source", s.ID, "n", number(s.PerYear), "lengths", s.Lengths.String())
+		lengths := s.Lengths.String()
+		if last, _, percentiles := strings.Cut(lengths[strings.LastIndex(lengths, ",")+1:], "="); percentiles && last != "p100" {
+			lengths = say(lang, "rate.beyond", "lengths", lengths, "last", last)
+		}
+		return say(lang, key, "source", s.ID, "n", number(s.PerYear), "lengths", lengths)
 	})
 	work := map[bool]string{true: "rate.work.stops", false: "rate.work.goes-on"}[r.PauseStopsWork]
 	return say(lang, "rate.usage", "machines", thousands(r.Machines), "acquisitions", decimal(r.PerSecond),
@@ -181,13 +184,13 @@ func drawRate(c *Chart, lang string) frame {
 	titled := func(r record) bool { return r.text("ttl_ns") == textOf(c.More["ttl_ns"]) }
 	top := slices.Max(append(lists.Each(lists.Pick(all, titled), often), 0))
 	p := axes(say(lang, "term.ttl.name"), say(lang, "rate.axis.overlaps"))
-	c.lockLines(p, lang, all, "overlaps_a_year_at_most", func(of []record) curve {
+	labels := c.lockLines(p, lang, all, "overlaps_a_year_at_most", func(of []record) curve {
 		at := func(r record) point { return point{x: r.number("ttl_ns"), y: often(r)} }
 		worst := func(r record) bool { return titled(r) && top > 0 && often(r) == top }
 		return curve{points: lists.Each(of, at), stands: slices.ContainsFunc(of, worst), steps: true}
 	})
 	logarithmic(&p.Y, lists.Each(all, often), number)
-	p.Y.Min /= 10 // the line of none
+	p.Y.Min /= 10 // the line of none, in a strip below the scale
 	p.Y.Tick.Marker = append(p.Y.Tick.Marker.(plot.ConstantTicks),
 		plot.Tick{Value: p.Y.Min, Label: say(lang, "rate.axis.none")})
 	ttls := axisValues(all, headOf("ttl_ns"))
@@ -195,5 +198,7 @@ func drawRate(c *Chart, lang string) frame {
 	if len(ttls) > 0 {
 		p.X.Min, p.X.Max = ttls[0], ttls[len(ttls)-1]
 	}
-	return frame{below: []string{say(lang, "rate.below")}, body: panels(1, p), least: vg.Point{Y: 200}}
+	low := p.Y.Min
+	p.Add(curve{band: true, color: grey, points: []point{{p.X.Min, low, low, 3 * low}, {p.X.Max, low, low, 3 * low}}})
+	return c.curves(say(lang, "rate.below"), p, labels)
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
 
 	"locklab/scenarios/cost"
 	"locklab/simulator/lists"
@@ -33,25 +32,24 @@ func (c *RecoveryChart) Finding(lang string) string {
 		some := lists.Pick(c.Recoveries, func(r cost.Recovery) bool { return of(r.Mean) })
 		return values("lock", tableBy(some).records())
 	}
-	longest := cost.Unmeasured
-	for _, r := range c.Recoveries {
-		if r.Mean < cost.Forever {
-			longest = max(longest, r.Mean)
-		}
+	known := lists.Pick(c.Recoveries, func(r cost.Recovery) bool { return r.Mean >= 0 && r.Mean < cost.Forever })
+	if known == nil {
+		return say(lang, "recovery.none")
 	}
+	least, most := extremes(known, func(r cost.Recovery) float64 { return r.Mean.Seconds() })
+	short, long := extremes(known, func(r cost.Recovery) float64 { return r.Work.Seconds() })
 	never := locks(func(d time.Duration) bool { return d == cost.Forever })
-	slow := locks(func(d time.Duration) bool { return d == longest })
+	slow := locks(func(d time.Duration) bool { return d == most.Mean })
 	key, named := "recovery.finding", never
 	switch {
-	case longest < 0:
-		key = "recovery.none"
 	case never != nil:
 		key = "recovery.finding.never"
 	case len(slow) < len(locks(func(d time.Duration) bool { return d >= 0 })):
 		key, named = "recovery.finding.some", slow
 	}
-	return say(lang, key, "longest", length(longest.Round(10*time.Millisecond)), "locks",
-		firstNames(lang, named, titleLocks))
+	shown := func(d time.Duration) string { return length(d.Round(10 * time.Millisecond)) }
+	return say(lang, key, "least", shown(least.Mean), "longest", shown(most.Mean), "short", length(short.Work), "long",
+		length(long.Work), "locks", firstNames(lang, named, titleLocks))
 }
 
 // Notes implements Result.
@@ -89,7 +87,7 @@ func drawRecovery(c *Chart, lang string) frame {
 	stands := func(of []record) bool {
 		return longestOf(of) == slow && slices.Min(longest) < slow
 	}
-	c.lockLines(p, lang, all, "blocked_mean_ns", func(of []record) curve {
+	labels := c.lockLines(p, lang, all, "blocked_mean_ns", func(of []record) curve {
 		return curve{stands: stands(of), points: lists.Each(of, func(r record) point {
 			return point{x: seconds(r, "work_ns"), y: min(blocked(r), beyond)}
 		})}
@@ -104,5 +102,5 @@ func drawRecovery(c *Chart, lang string) frame {
 	}
 	quarter := p.X.Max / 4
 	p.X.Tick.Marker, p.Y.Tick.Marker = labelled([]float64{0, quarter, 2 * quarter, 3 * quarter, p.X.Max}, decimal), ticks
-	return frame{below: []string{say(lang, "recovery.below")}, body: panels(1, p), least: vg.Point{Y: 200}}
+	return c.curves(say(lang, "recovery.below"), p, labels)
 }

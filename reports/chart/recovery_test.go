@@ -23,28 +23,24 @@ func recoveryChart() sample {
 	}
 	return sample{
 		Result: &RecoveryChart{all},
-		title: `^A crash during the work keeps (.*) locked for ever, the others for up to ([\d.]+)s on average, at these ` +
-			`lengths of work$`,
+		title:  `^A crash during the work keeps (.*) locked for ever, the others for ([\d.]+) s to ([\d.]+) s on average, with work of 1 s to 20 s$`,
 		claims: func(c *Chart, m title) bool {
-			most := 0.0
+			least, most := math.Inf(1), 0.0
 			for _, r := range c.Table.records() {
 				longest := r.number("blocked_mean_ns") / 1e9
 				if math.IsInf(longest, 1) != slices.Contains(m.names(1), r.text("lock")) {
 					return false
 				}
-				if longest > most && !math.IsInf(longest, 1) {
-					most = longest
+				if !math.IsInf(longest, 1) && !math.IsNaN(longest) {
+					least, most = min(least, longest), max(most, longest)
 				}
 			}
-			return most == m.number(2)
+			return least == m.number(2) && most == m.number(3)
 		},
 		others: map[string]Result{
-			"A crash during the work keeps a lock locked for up to 9.5s on average, at these lengths of " +
-				"work": &RecoveryChart{all[20:60]},
-			"A crash during the work keeps watchdog locked for up to 12s on average, the others for less, at these lengths of " +
-				"work": &RecoveryChart{renewed},
-			"No lock here is known to be free again after a " +
-				"crash": &RecoveryChart{},
+			"A crash during the work keeps a lock locked for 2.5 s to 9.5 s on average, with work of 1 s to 20 s":                    &RecoveryChart{all[20:60]},
+			"A crash during the work keeps watchdog locked for up to 12 s on average, the others for less, with work of 1 s to 20 s": &RecoveryChart{renewed},
+			"No lock here is known to be free again after a crash":                                                                   &RecoveryChart{},
 		},
 		empty: []Result{&RecoveryChart{}},
 	}

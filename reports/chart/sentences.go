@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"strings"
 
-	"locklab/algorithms/lock"
+	"locklab/algorithms"
 	"locklab/reports/layout"
 	"locklab/reports/text"
 	"locklab/scenarios/search"
+	"locklab/scenarios/study"
+	"locklab/simulator/verdict"
 )
 
 // say fills in a text of the catalogues.
@@ -39,12 +41,15 @@ type sentences = func(lang string) []string
 // titleLocks is the number of locks that a title names.
 const titleLocks = 7
 
-// fewServers adds to bounds that the first lock on several servers that falls has fewer of them here, if one does.
-func fewServers(lang, bounds string, locks []lock.Entry, falls func(lock string) bool) string {
-	for _, e := range locks {
-		if search.FewServers(e) > 1 && falls(e.ID) {
-			return text.Join(lang, "part.sentences", []string{bounds, say(lang, "chart.few", "lock", e.ID)})
+// fewServers is a lock on several servers that falls at a failover, where it has fewer of them; "": there is none.
+func (t *Table) fewServers() string {
+	for _, r := range t.records() {
+		e, _ := algorithms.ByName(r.text("lock"))
+		falls := r.is("found") || r.text("extent") == string(study.Fails)
+		if strings.HasPrefix(r.text("fault")+r.text("budget"), "failover") && search.FewServers(e) > 1 &&
+			(r.text("result") == string(study.FallsOnce) || falls && r.text("verdict") == string(verdict.Overlap)) {
+			return e.ID
 		}
 	}
-	return bounds
+	return ""
 }

@@ -28,15 +28,15 @@ func (s *Sweep) Name() string { return "sweep" }
 // Assumptions are those under which the shares are what they are.
 func (s *Sweep) Assumptions(lang string) string {
 	of := s.Order.Situation(nil)
-	varied := func(name string) bool {
-		return slices.ContainsFunc(s.Order.Axes, func(a study.Axis) bool { return a.Setting.Name == name })
-	}
 	unlessVaried := func(name, value string) string {
-		if varied(name) {
-			return say(lang, "sweep.varied")
+		for _, a := range s.Order.Axes {
+			if low, high := extremes(a.Values, math.Abs); a.Setting.Name == name {
+				return say(lang, "sweep.between", "low", valueIn(lang, a, low), "high", valueIn(lang, a, high))
+			}
 		}
 		return value
 	}
+	varied := func(name string) bool { return unlessVaried(name, "") != "" }
 	work := say(lang, "sweep.work.fixed", "work", say(lang, "work.usual"))
 	switch {
 	case varied("work"):
@@ -114,99 +114,93 @@ func curvesOf(all []record, column string) []curve {
 	})
 }
 
-// half returns the two values nearest to zero between which the share of runs that fail comes to a half; both are the
-// same where it is there from the first one on, and NaN where at no value that was looked at.
-func (m curve) half() (low, high float64) {
-	low, high = math.NaN(), math.NaN()
-	for i, p := range m.points {
-		before := m.points[max(i-1, 0)]
-		if before.y < 0.5 && p.y < 0.5 {
-			continue
-		}
-		if before.y >= 0.5 && p.y >= 0.5 {
-			before = p
-		}
-		if !(math.Abs(before.x+p.x) >= math.Abs(low+high)) {
-			low, high = before.x, p.x
-		}
-	}
-	return low, high
-}
-
-// place orders curves by half; NaN: it is nowhere.
-func (m curve) place() float64 { low, high := m.half(); return math.Abs(low + high) }
+// place orders curves by where; NaN: it is nowhere.
+func (m curve) place() float64 { _, x := m.where(); return math.Abs(x) }
 
 // top is the largest share of a curve.
 func (m curve) top() float64 {
 	return slices.Max(lists.Each(m.points, func(at point) float64 { return at.y }))
 }
 
-// between writes the two values of half.
-func between(lang string, axis study.Axis, m curve) string {
-	low, high := m.half()
-	if low == high {
-		return axis.Format(high)
+// where says at which values half of the runs fail, by the key of a text: from one on, up to one, at all, or first at
+// one; NaN: at none.
+func (m curve) where() (key string, x float64) {
+	half := lists.Pick(m.points, func(at point) bool { return at.y >= 0.5 })
+	if half == nil {
+		return "", math.NaN()
 	}
-	return say(lang, "sweep.between", "low", axis.Format(low), "high", axis.Format(high))
+	nearest, _ := extremes(half, func(at point) float64 { return math.Abs(at.x) })
+	n, first, last := len(m.points), m.points[:len(half)], m.points[len(m.points)-len(half):]
+	switch {
+	case len(half) == n:
+		return "all", nearest.x
+	case slices.Equal(half, first):
+		return "to", half[len(half)-1].x
+	case slices.Equal(half, last):
+		return "from", half[0].x
+	}
+	return "first", nearest.x
 }
 
-// Finding says at which value at least half of the runs of most locks fail, and of which locks none do; of two
-// settings, where most do.
+// Finding says at which values at least half of the runs of which locks fail, and of which locks fewer or none do; of
+// two settings, from which value of one on some do.
 func (s *Sweep) Finding(lang string) string {
-	words, axis, all := reports.Words(s.Order.Words), s.Order.Axes[0], s.Table().records()
-	failed := lists.Pick(all, func(r record) bool { return r.number("k") > 0 })
-	if failed == nil {
+	words, axis, all := reports.SaidWords(lang, s.Order.Words), s.Order.Axes[0], s.Table().records()
+	if !slices.ContainsFunc(all, func(r record) bool { return r.number("k") > 0 }) {
 		return say(lang, "sweep.none", "words", words, "runs", thousands(s.Order.Runs))
 	}
+	key, reaches := "sweep.finding.half", func(m curve) bool { return m.top() >= 0.5 }
+	where, curves := curve.where, curvesOf(all, axis.Name())
 	if len(s.Order.Axes) > 1 {
 		axis = s.Order.Axes[max(slices.IndexFunc(s.Order.Axes, func(a study.Axis) bool { return a.Setting.Fault }), 0)]
-		hits := lists.Each(by("lock", failed), func(of []record) string {
-			least, _ := extremes(of, func(r record) float64 { return math.Abs(r.number(axis.Name())) })
-			return say(lang, "sweep.finding.first", "x", axis.Format(least.number(axis.Name())), "locks", least.text("lock"))
-		})
-		return say(lang, "sweep.finding.map", "words", words, "parts", text.Join(lang, "chart.list", hits),
-			"name", axis.Name())
-	}
-	curves, name := curvesOf(all, axis.Name()), func(of []curve) string {
-		return firstNames(lang, lists.Each(of, func(m curve) string { return m.name }), titleLocks)
-	}
-	ordered := func(by func(curve) float64, wanted func(curve) bool) []curve {
-		some := lists.Pick(curves, wanted)
-		slices.SortStableFunc(some, func(a, b curve) int { return cmp.Compare(by(a), by(b)) })
-		return some
+		key, reaches, curves = "sweep.finding.map", func(m curve) bool { return m.top() > 0 }, curvesOf(all, axis.Name())
+		where = func(m curve) (string, float64) {
+			failed := lists.Pick(m.points, func(at point) bool { return at.y > 0 })
+			least, _ := extremes(failed, func(at point) float64 { return math.Abs(at.x) })
+			return "first", least.x
+		}
 	}
 	var parts []string
-	if at, share, n := widest(curves); n > 0 {
-		value := axis.Format(at)
-		if axis.PerTTL {
-			value = say(lang, map[bool]string{true: "sweep.lease.one", false: "sweep.lease"}[at == 1], "x", value)
-		}
-		parts = append(parts, say(lang, "sweep.finding.half", "name", settingName(lang, axis), "x", value, "n",
-			inWords(lang, n),
-			"all", inWords(lang, len(curves)), "share", percent(math.Floor(100*share)/100)))
+	name := func(m curve) string { return m.name }
+	reached := lists.Pick(curves, reaches)
+	slices.SortStableFunc(reached, func(a, b curve) int { return cmp.Compare(a.place(), b.place()) })
+	groups := lists.Gather(reached, func(a, b curve) bool {
+		of, x := where(a)
+		as, y := where(b)
+		return of == as && x == y
+	})
+	if groups != nil {
+		said := lists.Each(groups, func(g []curve) string {
+			who := text.Join(lang, "chart.list", lists.Each(g, name))
+			if len(g) > maxNamed {
+				who = say(lang, "sweep.locks", "n", inWords(lang, len(g)))
+			}
+			of, x := where(g[0])
+			return say(lang, "sweep.finding."+of, "who", who, "x", valueIn(lang, axis, x))
+		})
+		parts = append(parts, say(lang, key, "words", words, "name", settingName(lang, axis), "parts",
+			firstNames(lang, said, titleLocks)))
 	}
-	if below := ordered(curve.top, func(m curve) bool { return m.top() > 0 && m.top() < 0.5 }); below != nil {
-		parts = append(parts, say(lang, "sweep.finding.most", "top", percent(below[len(below)-1].top()), "locks",
-			name(below)))
+	below := lists.Pick(curves, func(m curve) bool { return !reaches(m) && m.top() > 0 })
+	if below != nil {
+		_, most := extremes(below, curve.top)
+		parts = append(parts, say(lang, "sweep.finding.most", "words", words, "top", percent(most.top()), "locks",
+			firstNames(lang, lists.Each(below, name), titleLocks)))
 	}
 	_, hi := study.Wilson(0, s.Order.Runs)
-	if never := ordered(curve.top, func(m curve) bool { return m.top() == 0 }); never != nil {
-		parts = append(parts, say(lang, "sweep.finding.never", "locks", name(never), "runs", thousands(s.Order.Runs),
-			"bound", "< "+rounded(100*ceilTo(hi, 0.001), 1)+" %"))
+	if never := lists.Pick(curves, func(m curve) bool { return m.top() == 0 }); never != nil {
+		parts = append(parts, say(lang, "sweep.finding.never", "locks", firstNames(lang, lists.Each(never, name), titleLocks),
+			"runs", thousands(s.Order.Runs), "bound", "< "+rounded(100*ceilTo(hi, 0.001), 1)+" %"))
 	}
-	return say(lang, "sweep.finding", "words", words, "parts", text.Join(lang, "chart.list", parts))
+	return text.Join(lang, "sweep.finding", parts)
 }
 
-// widest is the value nearest to zero at which half of the runs of most curves fail, the least share there, and their
-// number; 0: there is none.
-func widest(curves []curve) (at, share float64, n int) {
-	for i, p := range curves[0].points {
-		fail := lists.Pick(curves, func(m curve) bool { return i < len(m.points) && m.points[i].y >= 0.5 })
-		if len(fail) > n || len(fail) == n && n > 0 && math.Abs(p.x) < math.Abs(at) {
-			at, n, share = p.x, len(fail), slices.Min(lists.Each(fail, func(m curve) float64 { return m.points[i].y }))
-		}
+// valueIn writes a value with its unit.
+func valueIn(lang string, axis study.Axis, x float64) string {
+	if !axis.PerTTL {
+		return spaced(axis)(x)
 	}
-	return at, share, n
+	return say(lang, map[bool]string{true: "sweep.lease.one", false: "sweep.lease"}[x == 1], "x", spaced(axis)(x))
 }
 
 // Notes implements Result.
@@ -231,7 +225,7 @@ func viewSweep(c *Chart, _ string) *Table {
 	for _, row := range t.Rows {
 		for i, h := range axes {
 			v, _ := strconv.ParseFloat(textOf(row[i]), 64)
-			row[i] = axisOf(h).Format(v)
+			row[i] = spaced(axisOf(h))(v)
 		}
 	}
 	return t
@@ -260,14 +254,13 @@ func drawSweep(c *Chart, lang string) frame {
 			p.Add(g[k])
 		}
 		words := ""
-		if g[0].place() >= 0 {
-			words = ": " + between(lang, axis, g[0])
+		if key, x := g[0].where(); key != "" {
+			words = say(lang, "sweep.finding."+key, "who", "", "x", spaced(axis)(x))
 		}
 		labels = append(labels, c.labels(lang, g[0], lists.Each(g, func(m curve) string { return m.name }), words)...)
 	}
-	p.Add(labels)
-	p.X.Tick.Marker = labelled(axisValues(all, columns[1]), axis.Format)
-	return frame{below: []string{say(lang, "sweep.below")}, body: panels(1, p), least: vg.Point{Y: 200}}
+	p.X.Tick.Marker = labelled(axisValues(all, columns[1]), spaced(axis))
+	return c.curves(say(lang, "sweep.below"), p, labels)
 }
 
 // dashes tell the lines of a sweep apart, where colours do not; that of the first one is solid.
@@ -304,13 +297,13 @@ func (c *Chart) drawMaps(all []record, columns []Head, lang string) frame {
 			}
 		}
 		p := panel(of[0].text("lock"))
-		name(&p.X, 1, lists.Each(xs, across.Format))
-		name(&p.Y, 1, lists.Each(ys, up.Format))
+		name(&p.X, 1, lists.Each(xs, spaced(across)))
+		name(&p.Y, 1, lists.Each(ys, spaced(up)))
 		p.X.Label.Text, p.Y.Label.Text = axisName(lang, across), axisName(lang, up)
 		p.Add(marks)
 		plots = append(plots, p)
 	}
-	f := c.tiles(say(lang, "sweep.below.map"), 2, vg.Point{X: 200, Y: 150}, plots...)
+	f := c.tiles(say(lang, "sweep.below.map"), c.aside(2, 1), vg.Point{X: 200, Y: 150}, plots...)
 	maps, scale := f.body, panel("")
 	scale.HideAxes()
 	scale.Title.Padding = 0

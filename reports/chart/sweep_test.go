@@ -2,7 +2,6 @@ package chart
 
 import (
 	"slices"
-	"strings"
 
 	"locklab/scenarios/study"
 )
@@ -37,26 +36,26 @@ func sweepChart() sample {
 	}
 	return sample{
 		Result: s,
-		title: `^Runs that end in OVERLAP: at least (\d+) % with (\w+) of six locks, if the pause is ([\d.]+) times the ` +
-			`lease, ` +
-			`never with (\S+) \(0 of 1,000: < ([\d.]+) %\)$`,
+		title: `^OVERLAP in at least half of the runs, by pause: (\S+) from ([\d.]+) leases on.*, watchdog from ([\d.]+) leases on(.*); ` +
+			`(\S+) in none of 1,000 runs \(< ([\d.]+) %\)$`,
 		claims: func(c *Chart, m title) bool {
-			fail, numbers := 0, strings.Split(say("en", "chart.numbers"), "/")
-			for _, r := range rowsOf(c, "pause/ttl", m[3]) {
-				if r.number("share") >= m.number(1)/100 {
-					fail++
+			from := func(lock, at string) bool {
+				before := 0.0
+				for _, r := range rowsOf(c, "lock", lock) {
+					if r.text("pause/ttl") == at {
+						return before < 0.5 && r.number("share") >= 0.5
+					}
+					before = r.number("share")
 				}
-			}
-			if fail < 2 || m.number(1) < 50 || numbers[fail] != m[2] {
 				return false
 			}
-			return !slices.ContainsFunc(rowsOf(c, "lock", m[4]),
-				func(r record) bool { return r.number("k") > 0 || 100*r.number("wilson_hi") > m.number(5) })
+			return from(m[1], m[2]) && from("watchdog", m[3]) && !slices.ContainsFunc(rowsOf(c, "lock", m[5]),
+				func(r record) bool { return r.number("k") > 0 || 100*r.number("wilson_hi") > m.number(6) })
 		},
 		others: map[string]Result{
-			"Runs that end in OVERLAP: at least 66 % with one of two locks, if the pause is 0.8 times the lease, never with " +
-				"setnx " +
-				"(0 of 1,000: < 0.4 %)": of(s.Series[:2]...),
+			"OVERLAP in at least half of the runs, by pause: setnx-expire from 0.8 leases on; setnx in none of 1,000 runs " +
+				"(< 0.4 %)": of(s.Series[:2]...),
+			"token in at most 20 % of the runs": of(study.SweepSeries{Lock: "token", Points: s.Series[4].Points[:11]}),
 		},
 		empty: []Result{of(), of(study.SweepSeries{Lock: "setnx"}), of(point(1, 1)), of(point(0, 0))},
 		work:  true,

@@ -2,6 +2,7 @@ package chart
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,7 +69,14 @@ func (c *Theorems) because(lang, prefix string, keys func(*study.Theorem) []stri
 
 // head is a budget as the head of a column: without how often.
 func head(budget string) string {
-	return cmp.Or(strings.NewReplacer("=any", "", "=1", "").Replace(budget), "-")
+	return cmp.Or(onceOrAny.ReplaceAllString(budget, ""), "-")
+}
+
+var onceOrAny = regexp.MustCompile(`=(any|1)\b`)
+
+// heads are those of budgets, by the names of their faults.
+func heads(budgets []string, lang string) []string {
+	return lists.Each(budgets, func(b string) string { return text.Named(head(b), lang) })
 }
 
 // marks are the extents in a letter; what fails has its verdict's own.
@@ -115,7 +123,7 @@ func (c *Theorems) Finding(lang string) string {
 	if with := "theorems.with." + strings.ReplaceAll(budget, "=", "."); text.In(lang).Has(with) {
 		budget = say(lang, with)
 	}
-	said := say(lang, "theorems.finding", "budget", budget, "n", inWords(lang, max(most, 0)), "all",
+	said := say(lang, "theorems.finding"+[]string{".0", ".1", ""}[min(max(most, 0), 2)], "budget", budget, "n", inWords(lang, max(most, 0)), "all",
 		inWords(lang, len(c.Locks)), "verdicts", inWords(lang, len(study.TheoremWords())))
 	if limited != nil {
 		said = say(lang, "theorems.finding.once", "first", said, "locks", text.Join(lang, "chart.list", limited))
@@ -143,7 +151,7 @@ func viewTheorems(c *Chart, lang string) *Table {
 func drawTheorems(c *Chart, lang string) frame {
 	all := c.Table.records()
 	locks, budgets := by("lock", all), values("budget", all)
-	f := c.boxes(lang, values("lock", all), lists.Each(budgets, head), func(l, k int) (at cell) {
+	f := c.boxes(lang, values("lock", all), heads(budgets, lang), func(l, k int) (at cell) {
 		of := by("budget", locks[l])[k]
 		if fail := lists.Pick(of, func(r record) bool { return r.text("extent") == string(study.Fails) }); fail != nil {
 			return at.worst(lang, fail)

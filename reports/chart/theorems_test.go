@@ -39,11 +39,9 @@ func theoremsChart() sample {
 	}
 	return sample{
 		Result: c,
-		others: map[string]Result{"With crashes, one of one locks proved free of all six verdicts for any number of " +
-			"clients " +
+		others: map[string]Result{"With crashes, one of one locks is proved free of all six verdicts for any number of clients " +
 			"(watchdog: each takes it once)": limited},
-		title: `^With (.+), (\w+) of (\w+) locks proved free of all six verdicts for any number of clients(?: \((.+): each ` +
-			`takes it once\))?$`,
+		title: `^With (.+), (\w+) of (\w+) locks (?:are|is) proved free of all six verdicts for any number of clients(?: \((.+): each takes it once\))?$`,
 		claims: func(c *Chart, m title) bool {
 			safe, budget := map[string]bool{}, ""
 			for _, b := range values("budget", c.Table.records()) {
@@ -64,7 +62,8 @@ func theoremsChart() sample {
 			}
 			numbers := strings.Split(say("en", "chart.numbers"), "/")
 			chinese := []rune("零一两三四五六七八九十") // the same title in the other language
-			same := strings.Contains(c.Said["zh"].Title, fmt.Sprintf("%c把锁中有%c把", chinese[len(safe)], chinese[n]))
+			form := map[bool]string{true: "%c把锁里没有一把能被证明", false: "%c把锁中有%c把已证明"}[n == 0]
+			same := strings.Contains(c.Said["zh"].Title, fmt.Sprintf(form, append([]any{chinese[len(safe)]}, []any{chinese[n]}[:min(n, 1)]...)...))
 			return same && numbers[n] == m[2] && numbers[len(safe)] == m[3] && len(rows) == len(safe)*len(study.TheoremWords())
 		},
 		empty: []Result{&Theorems{}},

@@ -116,7 +116,7 @@ func (r *Timeline) Finding(lang string) string {
 	for _, f := range r.Judgement.Findings {
 		if f.Verdict == word {
 			names := lists.Each(f.Clients, func(c int) string { return fmt.Sprintf("c%d", c) })
-			pairs[3], pairs[5] = text.Join(lang, "part.and", names), reports.InWords(lang, f.To-f.From)
+			pairs[3], pairs[5] = text.Join(lang, "part.and", names), length(reports.Brief(f.To-f.From))
 			if word == verdict.Overlap && f.From == f.To { // a search ends there
 				key = "timeline.moment"
 			}
@@ -220,7 +220,7 @@ func (p *timelinePlot) overlaps() {
 		}
 		left, right := p.x[m.Event], p.placeOf(m.To) // events of one instant stand beside each other
 		fillBox(p.c, box(left, p.axis, right, p.top), faded(vermillion, 0x30))
-		label := fmt.Sprintf("%s %s", m.Word, reports.RoundSpan(time.Duration(m.To-m.From)*time.Microsecond))
+		label := fmt.Sprintf("%s %s", m.Word, length(reports.Brief(time.Duration(m.To-m.From)*time.Microsecond)))
 		if smallStrong.Width(label)+10 < right-left {
 			write(p.c, bold(writing(smallSize, vermillion)), left+10, p.axis+smallLine/2+4, label)
 		}
@@ -577,6 +577,7 @@ func (p *timelinePlot) flags() {
 	free := make([]vg.Length, p.rows)
 	var labels []func()
 	for _, f := range all {
+		f.said = withoutBlank.ReplaceAllString(f.said, "$1 $2")
 		letters := bold(writing(smallSize, f.line.Color))
 		x, width := p.x[f.event], letters.Width(f.said)+6
 		from := x

@@ -28,8 +28,7 @@ func (f *Tolerance) Name() string { return "tolerance" }
 
 // Assumptions says what the searches covered.
 func (f *Tolerance) Assumptions(lang string) string {
-	return fewServers(lang, say(lang, "tolerance.bounds"), f.Locks,
-		func(lock string) bool { return f.of("failover", lock, study.FallsOnce) != nil })
+	return say(lang, "tolerance.bounds")
 }
 
 // Inconclusive reports whether a search did not finish, so that something stays unknown.
@@ -145,9 +144,11 @@ func drawTolerance(c *Chart, lang string) frame {
 	locks := values("lock", all)
 	var plots []*plot.Plot
 	for _, of := range by("fault", all) {
-		p := rowed(of[0].text("fault"), locks, c.narrow || len(plots) == 0)
+		first := len(plots)%c.aside(len(all), 2) == 0
+		p := rowed(text.Named(of[0].text("fault"), lang), locks, first)
 		if slices.ContainsFunc(of, sized) {
-			p.X.Min, p.X.Max, p.X.Label.Text = 0, study.MaxLeases, say(lang, "tolerance.axis")
+			p.X.Min, p.X.Max = 0, study.MaxLeases
+			p.X.Label.Text = map[bool]string{true: say(lang, "tolerance.axis")}[first || !c.narrow]
 			p.X.Tick.Marker = labelled([]float64{0, 0.5, 1, 1.5, 2}, decimal)
 			p.Add(spans(lists.Each(lists.Indices(of), func(l int) span { return survived(of[l], lang, -float64(l)) })))
 		} else {
@@ -156,9 +157,9 @@ func drawTolerance(c *Chart, lang string) frame {
 		}
 		plots = append(plots, p)
 	}
-	f := c.tiles(say(lang, "tolerance.below", "max", decimal(study.MaxLeases)), len(plots),
-		vg.Point{X: 105, Y: 60 + 14*vg.Length(len(locks))}, plots...)
-	f.least.X += 90 // for names
+	f := c.tiles(say(lang, "tolerance.below", "max", decimal(study.MaxLeases)), c.aside(len(plots), 2),
+		vg.Point{X: vg.Length(c.aside(105, 80)), Y: 60 + 14*vg.Length(len(locks))}, plots...)
+	f.least.X += vg.Length(c.aside(90, 70)) // for names
 	return f
 }
 

@@ -3,7 +3,6 @@ package chart
 import (
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"gonum.org/v1/plot/vg"
@@ -26,8 +25,8 @@ func (c *WaitingChart) Name() string { return "waiting" }
 // Assumptions are the numbers of the runs.
 func (c *WaitingChart) Assumptions(lang string) string {
 	l := c.Load
-	return say(lang, "waiting.assumptions", "service", l.Service.String(), "latency", l.Latency.String(),
-		"work", length(l.Work), "poll", length(l.Poll), "cap", length(l.Cap), "base", (l.Poll / 8).String(),
+	return say(lang, "waiting.assumptions", "service", length(l.Service), "latency", length(l.Latency),
+		"work", length(l.Work), "poll", length(l.Poll), "cap", length(l.Cap), "base", length(l.Poll/8),
 		"rest", length(l.Rest))
 }
 
@@ -35,7 +34,7 @@ func (c *WaitingChart) Assumptions(lang string) string {
 func (c *WaitingChart) Table() *Table { return tableBy(c.Results) }
 
 // Finding compares the handover where most clients wait, in runs that came to their end. It names ways to wait only if
-// most handovers of the one are shorter than those of the other, and one that is as quick as the quickest but unfair.
+// most handovers of the one are shorter than those of the other.
 func (c *WaitingChart) Finding(lang string) string {
 	most := slices.Max(append(lists.Each(c.Results, func(r cost.Waiting) int { return r.Clients }), 0))
 	all := lists.Pick(c.Results, func(r cost.Waiting) bool { return r.Clients == most && !r.Cut })
@@ -48,15 +47,8 @@ func (c *WaitingChart) Finding(lang string) string {
 		key = "waiting.finding.alike"
 	}
 	of := func(d time.Duration) string { return nanoseconds(float64(d)) }
-	said := say(lang, key, "clients", thousands(most), "quick", wayOf(lang, quick.Policy), "least", of(quick.Handover),
+	return say(lang, key, "clients", thousands(most), "quick", wayOf(lang, quick.Policy), "least", of(quick.Handover),
 		"slow", wayOf(lang, slow.Policy), "most", of(slow.Handover))
-	for _, r := range all {
-		if r.Jain != nil && quick.Jain != nil && *r.Jain < *quick.Jain-0.1 && r.Handover <= quick.Slow {
-			return say(lang, "waiting.finding.unfair", "first", said, "like", wayOf(lang, r.Policy),
-				"handover", of(r.Handover))
-		}
-	}
-	return said
 }
 
 // wayOf says how a policy waits, in a word or two.
@@ -97,12 +89,9 @@ func drawWaiting(c *Chart, lang string) frame {
 	quick, slow := numbers("handover_p5_ns", all), numbers("handover_p95_ns", all)
 	ways := lists.Each(all, func(r record) string {
 		way := say(lang, "waiting.policy", "id", r.text("policy"), "what", wayOf(lang, r.text("policy")))
-		if c.narrow {
-			way = strings.Join(foldText(small, way, 84), "\n")
-		}
 		return way
 	})
-	times, commands := rowed("", ways, true), rowed("", ways, c.narrow)
+	times, commands := rowed("", ways, !c.narrow), rowed("", ways, false)
 	times.X.Label.Text, commands.X.Label.Text = say(lang, "waiting.panel.handover"), say(lang, "waiting.panel.entry")
 	logarithmic(&times.X, slices.Concat(handover, quick, slow), nanoseconds)
 	logarithmic(&commands.X, cost, number)
@@ -126,6 +115,15 @@ func drawWaiting(c *Chart, lang string) frame {
 	}
 	times.Add(intervals, means)
 	commands.Add(entries)
-	return c.tiles(below, 2,
-		vg.Point{X: 200, Y: 50 + vg.Length(len(ways))*map[bool]vg.Length{false: 15, true: 24}[c.narrow]}, times, commands)
+	if !c.narrow {
+		return c.tiles(below, 2, vg.Point{X: 200, Y: 50 + 15*vg.Length(len(ways))}, times, commands)
+	}
+	var above captions // of the lines, in place of names beside them
+	for i, way := range ways {
+		said := say(lang, "waiting.way", "way", way, "n", entries[i].words)
+		above = append(above, dot{x: times.X.Min, y: 0.45 - float64(i), color: ink, label: " " + said})
+	}
+	times.Y.Max += 0.3
+	times.Add(above)
+	return c.tiles(below, 1, vg.Point{X: 170, Y: 50 + 24*vg.Length(len(ways))}, times)
 }

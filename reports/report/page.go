@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 
 	"locklab/reports"
@@ -35,7 +36,10 @@ func Built() string {
 }
 
 // Source says from which program and command a chart is.
-func Source(command string) string { return "locklab " + Built() + ", " + command }
+// A version of no release tells programs apart from no others.
+func Source(command string) string {
+	return strings.TrimPrefix("locklab "+Built()+", "+command, "locklab (devel), ")
+}
 
 // assumptions are the keys of what every run takes for granted.
 var assumptions = []string{"page.assumption.code", "page.assumption.lease", "page.assumption.story"}

@@ -91,11 +91,10 @@ var KnownRaces = []string{
 func Grid(entries []lock.Entry, scs []race.Race, cells [][]*race.Outcome) *chart.Grid {
 	g := &chart.Grid{}
 	for _, sc := range scs {
-		g.Races = append(g.Races, chart.Column{ID: sc.ID, Code: sc.Code, BareMajority: sc.BareMajority()})
+		g.Races = append(g.Races, chart.Column{ID: sc.ID, Code: sc.Code})
 	}
 	for l, e := range entries {
-		g.Locks = append(g.Locks, chart.Row{ID: e.ID, Article: e.Article, Group: string(e.Family),
-			Majority: e.Nodes > 1})
+		g.Locks = append(g.Locks, chart.Row{ID: e.ID, Article: e.Article, Group: string(e.Family)})
 		row := make([]chart.Cell, len(scs))
 		for s := range scs {
 			row[s] = cellOf(e, scs[s], cells[s][l])
@@ -108,7 +107,7 @@ func Grid(entries []lock.Entry, scs []race.Race, cells [][]*race.Outcome) *chart
 func cellOf(e lock.Entry, sc race.Race, o *race.Outcome) chart.Cell {
 	c := chart.Cell{Lock: e.ID, Article: e.Article, Race: sc.ID, Code: sc.Code,
 		Why: string(contract.Why(e, sc)), Verdicts: []verdict.Word{verdict.Unknown},
-		Uncontracted: contract.Uncontracted(e, sc)}
+		Uncontracted: contract.Uncontracted(e, sc), Votes: sc.Votes(e.Asked())}
 	if o != nil { // nil was not played: unknown, and not as expected
 		c.Verdicts, c.Triggered = o.Verdicts, o.Triggered
 		c.Expected, c.AsExpected = contract.Expected(o), contract.AsExpected(o)

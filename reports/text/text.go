@@ -242,7 +242,9 @@ func Say(lang, key string, pairs ...string) string {
 
 // Tight drops the blanks between two Chinese characters or their punctuation. The texts have them where a name in
 // Latin letters may be filled in, and not Chinese.
-func Tight(text string) string { return betweenHan.ReplaceAllString(text, "$1$2") }
+func Tight(text string) string {
+	return betweenHan.ReplaceAllString(betweenHan.ReplaceAllString(text, "$1$2"), "$1$2") // twice: matches may overlap
+}
 
 var betweenHan = regexp.MustCompile(`([\p{Han}）。，；：？]) ([\p{Han}（])`)
 
@@ -265,13 +267,14 @@ func Reason(lang, kind, key string) string { return orElse(lang, kind+"."+key, k
 // LockTitle returns what a lock is, in a few words; its id if nothing is said of it.
 func LockTitle(id, lang string) string { return orElse(lang, "title.lock."+id, id) }
 
-// Named returns a text of a picture, with the names of locks in place of their ids.
+// Named returns a text of a picture, with the names of locks and faults in place of their ids.
 func Named(said, lang string) string {
-	return Tight(lockID.ReplaceAllStringFunc(said, func(id string) string { return orElse(lang, "name.lock."+id, id) }))
+	name := func(id string) string { return orElse(lang, "name.lock."+id, orElse(lang, "name.fault."+id, id)) }
+	return Tight(ids.ReplaceAllStringFunc(said, name))
 }
 
-// lockID matches what may be the id of a lock.
-var lockID = regexp.MustCompile(`[a-z][a-z0-9-]*[a-z0-9]`)
+// ids matches what may be the id of a lock or a fault.
+var ids = regexp.MustCompile(`[a-z][a-z0-9-]*[a-z0-9]`)
 
 // FamilyTitle returns what the locks of a family have in common; its id likewise.
 func FamilyTitle(id, lang string) string { return orElse(lang, "family."+id, id) }

@@ -3,6 +3,7 @@ package race
 import (
 	"database/sql"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -99,10 +100,19 @@ func Quorum(n int) int { return n/2 + 1 }
 // FixedBudget is a Race.Budget that does not depend on the number of servers.
 func FixedBudget(budget string) func(int) string { return func(int) string { return budget } }
 
-// BareMajority reports whether the race loses requests to some of several servers, so that a lock which asks
-// a majority gets no more than that.
-func (sc Race) BareMajority() bool {
-	return strings.Contains(string(sc.ownBudget(3)), "lose-request") && !strings.Contains(string(sc.ownBudget(1)), "lose-request")
+// Votes says of how many of the servers that a lock asks it has the votes, as "3/5", where the race takes a lock from a
+// server: of a bare majority, since the race loses requests to the others, or of all; "": it does not, or there is one.
+func (sc Race) Votes(asked int) string {
+	one, all := string(sc.ownBudget(1)), string(sc.ownBudget(asked))
+	switch {
+	case asked < 2:
+		return ""
+	case strings.Contains(all, "lose-request") && !strings.Contains(one, "lose-request"):
+		return fmt.Sprintf("%d/%d", Quorum(asked), asked)
+	case strings.Contains(all, "failover") && all == one:
+		return fmt.Sprintf("%d/%d", asked, asked)
+	}
+	return ""
 }
 
 // ownBudget is Budget; "": the race has none.
