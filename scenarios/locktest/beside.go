@@ -13,24 +13,49 @@ import (
 	"locklab/simulator/process"
 )
 
-// searchBeside searches at any timing beside s, a complete search in lockstep that began at a time, and adds to s what
-// that finds: messages that take time and clients that come later show what lockstep hides. It is one attempt of each
-// client, and then as many as are asked for: if they have no end within the limit, a quarter of it shows what they come
-// to first. Code that cannot be carried so is no error: the certificate has the reason. Code that looks at its clock
-// takes very many states at any timing: beside it is one attempt of each in lockstep, with clients that come later.
-func (p *plan) searchBeside(ctx context.Context, s *search.Search, began time.Duration) error {
-	if p.study.Timing == search.AnyTiming || !s.Complete || p.bounds.Beside < 0 {
-		return nil
-	}
-	left := p.bounds.MaxTime
-	if left > 0 {
-		left = max(left-(bubble.Worked()-began), time.Second)
-	}
-	ctx, cancel := bubble.Within(ctx, left)
+// searchAll makes the searches of a Check, all within Bounds.MaxTime. It begins with one attempt of each client, which
+// ends soon and shows most failures, and goes on to as many as are asked for: if these do not come to their end, the
+// first search is what is complete. Beside them is what lockstep hides: every timing, or, of code that looks at its
+// clock and has very many states there, one attempt of each in lockstep with clients that come later.
+func (p *plan) searchAll(ctx context.Context) (*search.Search, error) {
+	ctx, cancel := bubble.Within(ctx, p.bounds.MaxTime)
 	defer cancel()
-	if p.Timed {
-		return p.searchLate(ctx, s)
+	end, repeats := bubble.Worked()+p.bounds.MaxTime, p.apart.left
+	once, err := p.searchUpTo(ctx, 1)
+	if err != nil || !once.Complete {
+		return once, err
 	}
+	late, beside := (*search.Search)(nil), p.study.Timing == search.Lockstep && p.bounds.Beside >= 0
+	if beside && p.Timed {
+		if late, err = p.searchLate(ctx, (end-bubble.Worked())/2); err != nil {
+			return nil, err
+		}
+	}
+	s := once
+	if p.study.Attempts > 1 {
+		p.apart.left = repeats
+		if s, err = p.searchUpTo(ctx, p.study.Attempts); err != nil {
+			return nil, err
+		}
+	}
+	if !s.Complete && (late == nil || !late.Complete) { // which has what the first has
+		s.Add(once)
+	}
+	switch {
+	case late != nil:
+		s.Add(late)
+	case beside && p.Timed:
+		p.aside = text.Errorf("locktest.beside.clock")
+	case beside && s.Complete:
+		err = p.searchBeside(ctx, s)
+	}
+	return s, err
+}
+
+// searchBeside searches at any timing beside s, a complete search in lockstep, and adds to s what that finds. It is one
+// attempt of each client, and then as many as are asked for: if they have no end within the limit, a quarter of it
+// shows what they come to first. Code that cannot be carried so is no error: the certificate has the reason.
+func (p *plan) searchBeside(ctx context.Context, s *search.Search) error {
 	once, err := p.besideWithin(ctx, 1, p.bounds.Beside)
 	all := (*search.Search)(nil)
 	if err == nil && once != nil && p.study.Attempts > 1 {
@@ -49,19 +74,17 @@ func (p *plan) searchBeside(ctx context.Context, s *search.Search, began time.Du
 	return err
 }
 
-// searchLate is that of code that looks at its clock.
-func (p *plan) searchLate(ctx context.Context, s *search.Search) error {
+// searchLate is that of code that looks at its clock; so much time, if it is above 0, ends it.
+func (p *plan) searchLate(ctx context.Context, most time.Duration) (late *search.Search, err error) {
+	ctx, cancel := bubble.Within(ctx, most)
+	defer cancel()
 	p.aside = text.Errorf("locktest.beside.clock")
 	b := p.study
 	b.Late, b.Attempts, b.MaxStates = true, 1, p.bounds.Beside
-	once, err := p.searchWithin(ctx, b)
-	if once != nil {
-		s.Add(once)
-	}
-	if err != nil && errors.Is(err, ctx.Err()) {
+	if late, err = p.searchWithin(ctx, b); err != nil && errors.Is(err, ctx.Err()) {
 		err = nil
 	}
-	return err
+	return late, err
 }
 
 // besideWithin makes one of these searches; nil: there is none, and p.aside says why.

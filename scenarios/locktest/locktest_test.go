@@ -51,6 +51,11 @@ func onRedis(code func(c *Client, rdb *redis.Client)) func(*Client) {
 	}
 }
 
+// search makes the search of the plan, and nothing beside it.
+func (p *plan) search(ctx context.Context) (*search.Search, error) {
+	return p.searchUpTo(ctx, p.study.Attempts)
+}
+
 // searched is the search of a test, and its plan.
 func searched(t *testing.T, b Bounds, code func(*Client)) (*plan, *search.Search) {
 	t.Helper()
@@ -381,7 +386,7 @@ func TestCutShort(t *testing.T) {
 	few, short, small := usual, usual, Bounds{Clients: 3, Budget: "crash=1,pause=1", TTL: ttl, AnyTiming: true}
 	few.MaxStates, short.MaxTime, small.MaxBytes = 100, time.Nanosecond, 8<<20
 	for want, b := range map[string]Bounds{
-		"Bounds.MaxStates is 100": few, "try Attempts: 1, raise Bounds.MaxTime": short, "more than 8388608 bytes": small,
+		"Bounds.MaxStates is 100": few, "states): raise Bounds.MaxTime": short, "more than 8388608 bytes": small,
 	} {
 		if p, s := searched(t, b, setNX); s.Complete || !strings.Contains(headline(p, s, "en"), want) {
 			t.Errorf("complete %t, %s", s.Complete, headline(p, s, "en"))
@@ -529,14 +534,7 @@ func TestBeside(t *testing.T) {
 	effort.OnlyPushed(t, "it searches for seconds")
 	both := func(b Bounds, code func(c *Client)) (*plan, *search.Search) {
 		p, _ := prepare(t, b, code)
-		s, err := p.search(t.Context())
-		if err == nil {
-			err = p.searchBeside(t.Context(), s, bubble.Worked())
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p, s
+		return p, racetest.Must(p.searchAll(t.Context()))(t)
 	}
 	// go-redis sends a DEL again that had no answer, and in between the next client has taken the lock.
 	p, s := both(Bounds{Clients: 2, Budget: "lose-reply=1", TTL: ttl}, func(c *Client) {
