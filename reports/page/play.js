@@ -251,7 +251,7 @@ function drawGame() {
 
 // drawLost says which move lost and why, and leads back to before it.
 const drawLost = (lost) => el("div.end.harmful", el("p", plain(lost.said)), el("p", el("b", say("play.learn") + " "), own(lost.remember)),
-  el("div.row", lost.link && button(say("board.back", { move: plain(lost.move) }), () => work(regain), ".main"), button(say("board.perhaps"), never)));
+  el("div.row", lost.link ? button(say("board.back", { move: plain(lost.move) }), () => work(regain), ".main") : button(say("board.perhaps"), never)));
 
 function drawMoves(at) {
   if (!at.moves.length) return el("p", say("board.over"));
