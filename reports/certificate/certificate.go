@@ -174,6 +174,12 @@ func (c *certificate) hypotheses(s *search.Search) []string {
 	return lists.Each(keys, func(key string) string { return c.say("hypotheses."+key, "n", clients) })
 }
 
+// Scope returns, in a language of package text, what a search within bounds is of.
+func Scope(b search.Bounds, lang string) string {
+	none := &search.Search{Result: &explore.Result{}}
+	return difference(none, &search.Search{Bounds: b, Result: none.Result}, lang)
+}
+
 // difference returns in what another search of the same lock was not like s.
 func difference(s, o *search.Search, lang string) string {
 	a, b := s.Bounds, o.Bounds

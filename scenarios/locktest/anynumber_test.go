@@ -106,7 +106,7 @@ func TestAnyAgrees(t *testing.T) {
 // TestAnyContradicted: a claim is wrong too where nothing breaks what it says is broken, and where nothing is decided.
 func TestAnyContradicted(t *testing.T) {
 	proof := &search.Proof{Proof: &explore.Proof{Closed: true, Harms: []verdict.Word{verdict.Orphan}}, Search: &search.Search{}, Open: []verdict.Word{verdict.Orphan}}
-	for want, c := range map[string]claim{"": {verdict.Overlap, never}, "it cannot happen": {verdict.Overlap, 1}} {
+	for want, c := range map[string]claim{"": {verdict.Overlap, never}, "does not occur": {verdict.Overlap, 1}} {
 		if why := c.contradicted(answerOf(proof, c.word), 1); (why == "") != (want == "") || !strings.Contains(why, want) {
 			t.Errorf("%+v: %q, want %q", c, why, want)
 		}

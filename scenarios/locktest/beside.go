@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
 	"locklab/reports/text"
 	"locklab/scenarios/search"
+	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/bubble"
 	"locklab/simulator/process"
@@ -20,6 +24,7 @@ import (
 func (p *plan) searchAll(ctx context.Context) (*search.Search, error) {
 	ctx, cancel := bubble.Within(ctx, p.bounds.MaxTime)
 	defer cancel()
+	p.tellProgress(ctx)
 	end, repeats := bubble.Worked()+p.bounds.MaxTime, p.apart.left
 	once, err := p.searchUpTo(ctx, 1)
 	if err != nil || !once.Complete {
@@ -50,6 +55,20 @@ func (p *plan) searchAll(ctx context.Context) (*search.Search, error) {
 		err = p.searchBeside(ctx, s)
 	}
 	return s, err
+}
+
+// tellProgress writes for locklab check, until ctx ends, how much of Bounds.MaxTime the searches have used.
+func (p *plan) tellProgress(ctx context.Context) {
+	if *reportFlag == "" || p.bounds.MaxTime <= 0 {
+		return
+	}
+	began, most := bubble.Worked(), int(p.bounds.MaxTime.Seconds())
+	go func() {
+		for ; ctx.Err() == nil; time.Sleep(time.Second / 4) {
+			line := fmt.Sprintln(p.t.Name(), int((bubble.Worked() - began).Seconds()), most)
+			os.WriteFile(filepath.Join(*reportFlag, study.ProgressName), []byte(line), 0o600) // results need it not
+		}
+	}()
 }
 
 // searchBeside searches at any timing beside s, a complete search in lockstep, and adds to s what that finds. It is one

@@ -2,10 +2,10 @@
 // repository. See the example of [Check].
 //
 // [Check] visits everything that the processes can come to within the bounds: every order of messages, every fault of
-// the budget at every place. It does so in lockstep, one schedule in which messages take no time, and beside that at
-// every timing, as far as Bounds.Beside goes, or to the end with Bounds.AnyTiming. What it does not find cannot happen
-// there; what it finds it shows on the shortest way, with the lines of your code, and a flag that plays exactly that
-// run: -locklab.replay. The certificate lists what may happen and what was assumed, in full with -locklab.details.
+// the budget at every place. It does so in lockstep, one schedule in which messages take no time, first with one attempt
+// of each process; and beside that at every timing, as far as Bounds.Beside goes, or to the end with Bounds.AnyTiming.
+// What a complete search does not find cannot happen there; what it finds it shows on the shortest way, with the lines
+// of your code, and a flag that plays that run: -locklab.replay. -locklab.details prints all that was assumed.
 //
 // With Clients: [Any] it proves the lock for any number of processes. [Race] plays one of the lab's races with the same
 // code, [Races] plays all of them, [Sample] plays random schedules. The command locklab check runs such tests of a
@@ -13,19 +13,10 @@
 //
 // # What is looked for
 //
-//   - OVERLAP: two clients are inside at once. FENCED: they are, and with Bounds.Fenced the resource has refused the
-//     late write.
-//   - STALE-WRITE: the resource has accepted a write that came too late, or a job has been done twice: see
-//     Resource.Write.
-//   - WRONG-DEL: a command has removed, replaced or prolonged the lock of another client.
-//   - LIE: a release has returned the wrong answer; of code that calls Client.Says.
-//   - ORPHAN: a lock stands that its client has left behind by a failed acquire or release, and refuses others until it
-//     expires. A release is over when the function returns, after Client.Says, or where the code sleeps for half a
-//     lease or longer.
-//   - DEADLOCK: no client ever gets the lock again; also of a lock of a dead client that those who ask keep alive,
-//     however long they ask: if all stopped it would end, but to them it is the same. STARVED: none has got it in the
-//     whole run. A wait that a time to live ends is neither: a wait without a deadline is what a DEADLOCK shows in.
-//   - SLOW: an attempt lasts longer than Bounds.Slow; NOISY: more requests a second while waiting than Bounds.Noisy.
+// The README lists the verdicts. FENCED is OVERLAP where, with Bounds.Fenced, the resource has refused the late write. A
+// release is over when the function returns, after Client.Says, or where the code sleeps for half a lease or longer.
+// DEADLOCK is also a lock of a dead client that those who ask keep alive, however long they ask. A wait that a time to
+// live ends is neither DEADLOCK nor STARVED: a wait without a deadline is what a DEADLOCK shows in.
 //
 // Faults of a budget, a number of times each (crash=1,pause=2), and up to a length (pause=1@2s): crash, return (a
 // crashed process starts again), pause, pause-thread, hang (the server answers nothing for a while), lose-request,
@@ -50,24 +41,15 @@
 // each of which it takes often. Code that differs otherwise is not proved: Check says where, and what random schedules
 // have found.
 //
-// # ZooKeeper
+// # ZooKeeper and databases
 //
-// Code whose first word is one of ZooKeeper's protocol has an ensemble at Client.Addr(1), and Bounds.TTL is the
-// time-out of its sessions.
+// Code whose first word is one of ZooKeeper's protocol has an ensemble at Client.Addr(1). Locks are ephemeral znodes,
+// alone or in a queue. Pings are no steps of the search: the ensemble has them while the process of a session lives and
+// is not paused, its connection stands, and no request on it is held up. One process alone has used the ensemble before.
 //
-// Locks are ephemeral znodes, alone or in a queue. Pings are no steps of the search: the ensemble has them while the
-// process of a session lives and is not paused, its connection stands, and no request on it is held up. The ensemble
-// has been used before: it holds what one process alone has left.
-//
-// # Databases
-//
-// Code on database/sql has the MariaDB, MySQL or PostgreSQL of Bounds.Database, at its default isolation level, and
-// opens it by [Client.Connector]: sql.OpenDB(c.Connector(1)). The key of the lock is that of a row, with the owner and
-// the end of its lease in the columns that database.Table names, or the name or number of GET_LOCK and
-// pg_advisory_lock. Package database lists the statements that there are; any other one ends the test with what is
-// understood there. The session of a client that crashes or closes its connection ends; one whose connection breaks for
-// the client only lasts until Contents.Idle. A client has three open connections at most, and no two goroutines on one
-// of them. There is no [Race] in a database, and no [Any].
+// Package database lists the statements that there are. The session of a client that crashes or closes its connection
+// ends; one whose connection breaks for the client only lasts until Contents.Idle. A client has three open connections
+// at most, and no two goroutines on one of them. There is no [Race] in a database, and no [Any].
 //
 // # Any number of processes
 //
@@ -99,9 +81,7 @@
 //   - Connections end in the lab: no TLS, no name look-ups, no Redis Cluster or Sentinel. Faults that set the wall
 //     clock of a process are refused.
 //
-// What cannot be carried is said within seconds, with the goroutine's stack or the line, and is never a proof: a client
-// in a variable of the package that another execution has made (one that each call sets before it uses it is carried),
-// a mutex that is held while a request is under way, a channel on which no goroutine will ever send, a command that the
-// lab does not simulate, a client that never ends, a loop that asks again at once, a goroutine that goes on asking when
-// its client's function has returned.
+// What cannot be carried is said within seconds, with the goroutine's stack or the line, and is never a proof: such as a
+// client in a variable of the package that another execution has made, a mutex that is held while a request is under
+// way, a loop that asks again at once, a goroutine that goes on asking when its client's function has returned.
 package locktest

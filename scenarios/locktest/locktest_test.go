@@ -298,13 +298,14 @@ func TestCannotBeCarried(t *testing.T) {
 // Code that panics, or is not deterministic, only after what others have done is shown
 // with the run that has led there.
 func TestScheduleOfErrors(t *testing.T) {
+	samples(t, 1)
 	drawn := 0
 	for name, refused := range map[string]func(rdb *redis.Client){
 		"panic":  func(*redis.Client) { panic("somebody else has it") },
 		"random": func(rdb *redis.Client) { drawn++; rdb.Set(context.Background(), "k2", drawn%7, ttl) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, _ := prepare(t, Bounds{Clients: 2, TTL: ttl, Schedules: 1}, onRedis(func(c *Client, rdb *redis.Client) {
+			p, _ := prepare(t, Bounds{Clients: 2, TTL: ttl}, onRedis(func(c *Client, rdb *redis.Client) {
 				ok, err := rdb.SetNX(c.Context(), "k", "1", ttl).Result()
 				if err != nil {
 					return
@@ -399,6 +400,13 @@ func TestCutShort(t *testing.T) {
 	}
 }
 
+// samples has a test sample so many schedules.
+func samples(t *testing.T, n int) {
+	before := schedules
+	schedules = n
+	t.Cleanup(func() { schedules = before })
+}
+
 // silent is a log that nobody reads.
 type silent struct{}
 
@@ -407,6 +415,7 @@ func (silent) Printf(string, ...any) {}
 // Random numbers that cannot be seeded are found out, in what is sent and in how long
 // code sleeps, and are no proof where they are more than a few.
 func TestNondeterministic(t *testing.T) {
+	samples(t, 5)
 	turn := 0
 	for name, test := range map[string]struct {
 		value func() any
@@ -417,7 +426,7 @@ func TestNondeterministic(t *testing.T) {
 		"sleep": {func() any { return "1" }, func() time.Duration { return 1 + rand.N(time.Second) }, "sleep "},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, err := newPlan(t, Bounds{Clients: 2, TTL: ttl, Schedules: 5}, onRedis(func(c *Client, rdb *redis.Client) {
+			p, err := newPlan(t, Bounds{Clients: 2, TTL: ttl}, onRedis(func(c *Client, rdb *redis.Client) {
 				time.Sleep(test.sleep())
 				if ok, err := rdb.SetNX(c.Context(), "k", test.value(), ttl).Result(); err != nil || !ok {
 					return
@@ -458,7 +467,6 @@ func TestBadBounds(t *testing.T) {
 		{func(b *Bounds) { b.Clients = -1 }, "clients=-1"},
 		{func(b *Bounds) { b.Attempts = -1 }, "attempts=auto: give a number"},
 		{func(b *Bounds) { b.MaxStates = -1 }, "Bounds.MaxStates is -1"},
-		{func(b *Bounds) { b.Schedules = -1 }, "Bounds.Schedules is -1"},
 		{func(b *Bounds) { b.Servers = -1 }, "-1"},
 		{func(b *Bounds) { b.Servers = 2 }, "Bounds.Servers is 2"},
 		{func(b *Bounds) { b.Budget = "krash=1" }, "krash"},

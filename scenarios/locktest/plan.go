@@ -3,14 +3,17 @@ package locktest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
 	"locklab/algorithms/lock"
 	"locklab/faults"
+	"locklab/reports/certificate"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/search"
@@ -178,6 +181,14 @@ func (p *plan) searchUpTo(ctx context.Context, attempts int) (*search.Search, er
 
 // searchWithin makes a search of the code; it comes with the error of ctx, too.
 func (p *plan) searchWithin(ctx context.Context, bounds search.Bounds) (s *search.Search, err error) {
+	if testing.Verbose() {
+		p.t.Log(tell("locktest.search.begins", "what", language().Each(func(lang string) string { return certificate.Scope(bounds, lang) })))
+		defer func() {
+			if s != nil {
+				p.t.Log(tell("locktest.search.ends", "states", fmt.Sprint(s.States), "complete", fmt.Sprint(s.Complete), "verdicts", strings.Join(s.Pars(), " ")))
+			}
+		}()
+	}
 	err = p.run.untilKnown(func() error {
 		if bounds.Timing == search.AnyTiming && p.Timed && bounds.Lateness > 0 {
 			return text.Errorf("locktest.late", "lateness", bounds.Lateness)
