@@ -32,8 +32,14 @@ func (p *plan) searchAll(ctx context.Context) (*search.Search, error) {
 	}
 	late, beside := (*search.Search)(nil), p.study.Timing == search.Lockstep && p.bounds.Beside >= 0
 	if beside && p.Timed {
-		if late, err = p.searchLate(ctx, (end-bubble.Worked())/2); err != nil {
-			return nil, err
+		b := p.study
+		b.Late, b.Attempts, b.MaxStates = true, 1, p.bounds.Beside
+		half, cancel := bubble.Within(ctx, (end-bubble.Worked())/2)
+		defer cancel()
+		p.aside = text.Errorf("locktest.beside.clock")
+		ended := error(nil)
+		if late, ended = p.searchWithin(half, b); ended != nil && !errors.Is(ended, half.Err()) {
+			return nil, ended
 		}
 	}
 	s := once
@@ -91,19 +97,6 @@ func (p *plan) searchBeside(ctx context.Context, s *search.Search) error {
 		s.Add(all)
 	}
 	return err
-}
-
-// searchLate is that of code that looks at its clock; so much time, if it is above 0, ends it.
-func (p *plan) searchLate(ctx context.Context, most time.Duration) (late *search.Search, err error) {
-	ctx, cancel := bubble.Within(ctx, most)
-	defer cancel()
-	p.aside = text.Errorf("locktest.beside.clock")
-	b := p.study
-	b.Late, b.Attempts, b.MaxStates = true, 1, p.bounds.Beside
-	if late, err = p.searchWithin(ctx, b); err != nil && errors.Is(err, ctx.Err()) {
-		err = nil
-	}
-	return late, err
 }
 
 // besideWithin makes one of these searches; nil: there is none, and p.aside says why.

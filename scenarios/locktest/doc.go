@@ -13,20 +13,10 @@
 //
 // # What is looked for
 //
-// The README lists the verdicts. FENCED is OVERLAP where, with Bounds.Fenced, the resource has refused the late write. A
-// release is over when the function returns, after Client.Says, or where the code sleeps for half a lease or longer.
-// DEADLOCK is also a lock of a dead client that those who ask keep alive, however long they ask. A wait that a time to
-// live ends is neither DEADLOCK nor STARVED: a wait without a deadline is what a DEADLOCK shows in.
-//
-// Faults of a budget, a number of times each (crash=1,pause=2), and up to a length (pause=1@2s): crash, return (a
-// crashed process starts again), pause, pause-thread, hang (the server answers nothing for a while), lose-request,
-// lose-reply (the client has a time-out, or on a ZooKeeper a broken connection), delay, restart, failover, split,
-// evict, flush, delete; of a ZooKeeper also expire-session. What does not apply is refused by name.
-//
-// In lockstep clients ask at few moments: at once, 1.1 leases after an attempt, and when their code wakes. Work takes
-// two fifths of a lease, in Resource.Write or at the end of Client.Critical; code may sleep and call its lock inside of
-// Critical. Code that looks at its clock, as a deadline or a ticker does, has too many states at any timing: beside
-// lockstep it is searched with clients that begin later, where something else is due.
+// The README lists the verdicts, the faults of a budget, and what is special on a ZooKeeper, in a database, and with
+// [Any]. A release is over when the function returns, after Client.Says, or where the code sleeps for half a lease or
+// longer. DEADLOCK is also a lock of a dead client that those who ask keep alive, however long they ask. A wait that a
+// time to live ends is neither DEADLOCK nor STARVED: a wait without a deadline is what a DEADLOCK shows in.
 //
 // # What the code may do
 //
@@ -40,23 +30,6 @@
 // history is executed until 20 executions have shown no further way. So is other code that goes on in two to four ways,
 // each of which it takes often. Code that differs otherwise is not proved: Check says where, and what random schedules
 // have found.
-//
-// # ZooKeeper and databases
-//
-// Code whose first word is one of ZooKeeper's protocol has an ensemble at Client.Addr(1). Locks are ephemeral znodes,
-// alone or in a queue. Pings are no steps of the search: the ensemble has them while the process of a session lives and
-// is not paused, its connection stands, and no request on it is held up. One process alone has used the ensemble before.
-//
-// Package database lists the statements that there are. The session of a client that crashes or closes its connection
-// ends; one whose connection breaks for the client only lasts until Contents.Idle. A client has three open connections
-// at most, and no two goroutines on one of them. There is no [Race] in a database, and no [Any].
-//
-// # Any number of processes
-//
-// With [Any] each process runs the code once, at any timing, and the budget may say crash=any. Refused is code whose
-// behaviour depends on the time of day; that calls Client.ID, or does different things after reading the values of
-// different other processes, unless it ends where they differ from its own; on a ZooKeeper, or with Bounds.Fenced; and
-// code with more than 100000 views. A token lock takes 0.4 s with crash=any, 2 s with restart=1, and 40 s with pause=1.
 //
 // # What it proves, and what not
 //
