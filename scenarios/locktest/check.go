@@ -10,7 +10,6 @@ import (
 	"slices"
 	"testing"
 	"testing/cryptotest"
-	"time"
 
 	"locklab/reports/text"
 	"locklab/scenarios/search"
@@ -89,14 +88,13 @@ func (p *plan) find(ctx context.Context) (*findings, error) {
 	if p.any {
 		return p.findForAny(ctx)
 	}
-	began := time.Now()
 	s, err := p.searchAll(ctx)
 	found := &findings{
 		headline:    func(lang string) string { return headline(p, s, lang) },
 		certificate: func(lang string) string { return p.certificate(s, lang) },
 	}
 	if err == nil && *reportFlag != "" {
-		found.data, err = p.examine(s, time.Since(began))
+		found.data, err = p.examine(s)
 	}
 	found.of = func(word verdict.Word) (a answer) {
 		if i := slices.IndexFunc(s.Witnesses, func(w search.Witness) bool { return w.Verdict == word }); i >= 0 {
