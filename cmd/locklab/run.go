@@ -265,7 +265,7 @@ func runStatus(o *race.Outcome, want []verdict.Word) error {
 	case want != nil && verdict.SetOf(o.Verdicts...) != verdict.SetOf(want...):
 		return &exitError{exitDiffers, text.Errorf("error.differs", "want", reports.Words(want),
 			"got", reports.Words(o.Verdicts))}
-	case slices.ContainsFunc(o.Verdicts, func(w verdict.Word) bool { return w == verdict.Unknown || w == verdict.Vacuous }),
+	case slices.Contains(o.Verdicts, verdict.Unknown), slices.Contains(o.Verdicts, verdict.Vacuous),
 		o.NotInjected != nil && !verdict.Fails(o.Verdicts):
 		return noAnswer("error.vacuous", "got", reports.Words(o.Verdicts))
 	}

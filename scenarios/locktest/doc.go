@@ -2,8 +2,8 @@
 // repository. See the example of [Check].
 //
 // [Check] visits everything that the processes can come to within the bounds: every order of messages, every fault of
-// the budget at every place. It does so in lockstep, one schedule in which messages take no time, first with one attempt
-// of each process; and beside that at every timing, as far as Bounds.Beside goes, or to the end with Bounds.AnyTiming.
+// the budget at every place. It does so in lockstep, one schedule in which messages take no time, first with one
+// attempt of each process; and beside that at every timing, as far as Bounds.Beside goes, or to the end with Bounds.AnyTiming.
 // What a complete search does not find cannot happen there; what it finds it shows on the shortest way, with the lines
 // of your code, and a flag that plays that run: -locklab.replay. -locklab.details prints all that was assumed.
 //
@@ -54,7 +54,7 @@
 //   - Connections end in the lab: no TLS, no name look-ups, no Redis Cluster or Sentinel. Faults that set the wall
 //     clock of a process are refused.
 //
-// What cannot be carried is said within seconds, with the goroutine's stack or the line, and is never a proof: such as a
+// What cannot be carried is said within seconds, with the goroutine's stack or the line, and is never a proof: as a
 // client in a variable of the package that another execution has made, a mutex that is held while a request is under
 // way, a loop that asks again at once, a goroutine that goes on asking when its client's function has returned.
 package locktest

@@ -182,10 +182,12 @@ func (p *plan) searchUpTo(ctx context.Context, attempts int) (*search.Search, er
 // searchWithin makes a search of the code; it comes with the error of ctx, too.
 func (p *plan) searchWithin(ctx context.Context, bounds search.Bounds) (s *search.Search, err error) {
 	if testing.Verbose() {
-		p.t.Log(tell("locktest.search.begins", "what", language().Each(func(lang string) string { return certificate.Scope(bounds, lang) })))
+		what := language().Each(func(lang string) string { return certificate.Scope(bounds, lang) })
+		p.t.Log(tell("locktest.search.begins", "what", what))
 		defer func() {
 			if s != nil {
-				p.t.Log(tell("locktest.search.ends", "states", fmt.Sprint(s.States), "complete", fmt.Sprint(s.Complete), "verdicts", strings.Join(s.Pars(), " ")))
+				p.t.Log(tell("locktest.search.ends", "states", fmt.Sprint(s.States),
+					"complete", fmt.Sprint(s.Complete), "verdicts", strings.Join(s.Pars(), " ")))
 			}
 		}()
 	}

@@ -40,13 +40,16 @@ func TestAgainst(t *testing.T) {
 	if o, err := search.Against(racetest.Lock(t, "redlock"), searched); err != nil || o.History.Nodes != 3 {
 		t.Errorf("on several servers: %v, %v", o, err)
 	}
-	fault := slices.IndexFunc(searched.Choices, func(c simulator.Choice) bool { return c.Verb >= simulator.FaultVerb })
+	isFault := func(c simulator.Choice) bool { return c.Verb >= simulator.FaultVerb }
+	fault := slices.IndexFunc(searched.Choices, isFault)
 	late := searched
 	late.Choices = append(slices.Clone(searched.Choices), searched.Choices[fault]) // when all clients have ended
-	if o := racetest.Must(search.Against(racetest.Lock(t, "setnx"), late))(t); o.NotInjected == nil || !slices.Equal(o.Verdicts, []verdict.Word{verdict.NA}) {
+	o := racetest.Must(search.Against(racetest.Lock(t, "setnx"), late))(t)
+	if o.NotInjected == nil || !slices.Equal(o.Verdicts, []verdict.Word{verdict.NA}) {
 		t.Errorf("a fault that finds no place: %v, %v, want N/A", o.Verdicts, o.NotInjected)
 	}
-	if o := racetest.Must(search.Against(token, late))(t); o.NotInjected == nil || !slices.Contains(o.Verdicts, verdict.Overlap) {
+	o = racetest.Must(search.Against(token, late))(t)
+	if o.NotInjected == nil || !slices.Contains(o.Verdicts, verdict.Overlap) {
 		t.Errorf("what breaks without it is broken: %v, %v", o.Verdicts, o.NotInjected)
 	}
 	searched.Settings = "nonsense"
