@@ -42,13 +42,15 @@ func (p Page) Blocks(ctx context.Context, stage *Stage, lang string) ([]Block, e
 	p.make(m)
 	for _, lang := range m.p.Langs() {
 		for _, word := range verdict.Answers {
-			callOnce(m.blocks, reports.SaidWords(lang, []verdict.Word{word}), string(word))
+			if named := reports.SaidWords(lang, []verdict.Word{word}); named != string(word) {
+				callOnce(m.blocks, named, text.Say(lang, "word."+string(word)))
+			}
 		}
 	}
 	return m.blocks, m.err
 }
 
-// callOnce leaves a verdict its name in a language of its own where blocks say it first; then the word will do.
+// callOnce leaves a verdict both of its names where blocks say it first; then the one in their language will do.
 func callOnce(blocks []Block, named, word string) {
 	known := false
 	say := func(s *string) {

@@ -238,9 +238,9 @@ func ofRun(lang, kind string, o *race.Outcome) (string, error) {
 	case "verdict":
 		return said, nil
 	case "verdict-in":
-		return text.Say(lang, "explain.source.named", "verdict", said, "race", o.Race.Code), nil
+		return text.Say(lang, "explain.source.named", "verdict", said, "race", o.Race.ID), nil
 	case "verdict-of":
-		return text.Say(lang, "explain.source", "verdict", said, "lock", o.Lock.ID, "race", o.Race.Code), nil
+		return text.Say(lang, "explain.source", "verdict", said, "lock", o.Lock.ID, "race", o.Race.ID), nil
 	case "run":
 		return commandOf("run", o), nil
 	case "ttl":
