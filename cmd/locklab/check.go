@@ -101,11 +101,21 @@ func (c *checkFlags) run(e *env, args []string) (err error) {
 // runTests runs the tests of a package. bad is the error of tests that fail although there
 // are results: a claim may be wrong.
 func (c *checkFlags) runTests(e *env, pkg string) (found []checked.Lock, bad, err error) {
+	of, done, end := "", (func(int))(nil), func() {}
 	tests := checked.Tests{
 		Package: pkg, Run: c.tests, More: c.more(), Lang: e.Lang,
 		Running: func() { e.inform("check.running", "package", pkg) },
+		Searching: func(test string, seconds, most int) {
+			if test != of {
+				end()
+				of = test
+				done, end = e.progress(most, "progress.own")
+			}
+			done(seconds)
+		},
 	}
 	r, err := tests.Find(e.ctx)
+	end()
 	failed, own := (*checked.GoError)(nil), (*checked.InternalError)(nil)
 	switch {
 	case err != nil && e.ctx.Err() != nil:

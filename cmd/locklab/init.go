@@ -27,7 +27,7 @@ func initCommand() *command {
 			if err != nil {
 				return text.Errorf("error.init.folder", "folder", args[0], "cause", err)
 			}
-			around := moduleAround(folder)
+			around, requires := moduleAround(folder)
 			files, err := templateFor(folder, lab, around)
 			if err == nil {
 				err = newFolder(args[0])
@@ -44,6 +44,13 @@ func initCommand() *command {
 				if around != "" {
 					e.Printf("%s\n", e.Say("init.module"))
 				}
+				for _, own := range clientLibrary.FindAllStringSubmatch(requires, -1) {
+					lab := regexp.MustCompile(regexp.QuoteMeta(own[1]) + ` (\S+)`).FindSubmatch(files[moduleName])
+					if lab != nil && string(lab[1]) != own[2] {
+						e.Printf("%s\n", e.Say("init.library", "library", own[1], "own", own[2], "lab", string(lab[1])))
+					}
+				}
+				e.Printf("%s\n", e.Say("init.time"))
 				into := "cd " + args[0] + " && "
 				if filepath.Clean(args[0]) == "." {
 					into = ""
@@ -57,6 +64,10 @@ func initCommand() *command {
 
 // templateFolder has the test that is copied, below the lab.
 const templateFolder = "scenarios/locktest/template"
+
+// clientLibrary is a library in a go.mod, with its version, that the lab requires in one of its own: the test is built
+// with the later one.
+var clientLibrary = regexp.MustCompile(`\s(github\.com/(?:redis/go-redis/v9|go-zookeeper/zk)) (v\S+)`)
 
 // The files that init writes.
 const (
@@ -112,22 +123,23 @@ func packageName(folder string) string {
 	return name
 }
 
-// moduleAround returns the line of a go.mod by which a module in a folder finds the one around it; "": there is none.
-func moduleAround(folder string) string {
+// moduleAround returns the line of a go.mod by which a module in a folder finds the one around it, and that one's
+// go.mod; "": there is none.
+func moduleAround(folder string) (line, requires string) {
 	for at := filepath.Dir(folder); ; at = filepath.Dir(at) {
 		content, err := os.ReadFile(filepath.Join(at, moduleName))
 		if _, rest, is := strings.Cut("\n"+string(content), "\nmodule "); err == nil && is {
 			module, _, _ := strings.Cut(rest, "\n")
 			if module = strings.TrimSpace(module); module == modulePath() {
-				return ""
+				return "", ""
 			}
 			if up, err := filepath.Rel(folder, at); err == nil { // it moves with the other one
 				at = up
 			}
-			return fmt.Sprintf("replace %s => %q\n", module, filepath.ToSlash(at))
+			return fmt.Sprintf("replace %s => %q\n", module, filepath.ToSlash(at)), string(content)
 		}
 		if at == filepath.Dir(at) {
-			return ""
+			return "", ""
 		}
 	}
 }

@@ -150,8 +150,8 @@ func TestInit(t *testing.T) {
 		t.Error("it wrote go.mod, although it refused")
 	}
 
-	for name, text := range map[string]string{"go.mod": "// a shop\nmodule example.com/shop\n",
-		"cart/cart.go": "package basket\n"} {
+	const shop = "// a shop\nmodule example.com/shop\n\nrequire github.com/redis/go-redis/v9 v9.7.0\n"
+	for name, text := range map[string]string{"go.mod": shop, "cart/cart.go": "package basket\n"} {
 		fileWith(t, text, dir, name)
 	}
 	if code, _, errs = call(t, "init", filepath.Join(dir, "cart")); code != exitUsage ||
@@ -159,7 +159,8 @@ func TestInit(t *testing.T) {
 		t.Errorf("exit status %d, %s", code, errs)
 	}
 	code, out, errs = call(t, "init", filepath.Join(dir, "cart", "locktest"))
-	if code != exitOK || !strings.Contains(out, "The module around it is unchanged") {
+	library := "has github.com/redis/go-redis/v9 v9.7.0. The test is built with v9."
+	if code != exitOK || !strings.Contains(out, "The module around it is unchanged") || !strings.Contains(out, library) {
 		t.Errorf("exit status %d, %s%s", code, out, errs)
 	}
 	module = contentOf(t, dir, "cart/locktest/go.mod")
@@ -167,13 +168,13 @@ func TestInit(t *testing.T) {
 		!strings.HasSuffix(module, "\nreplace example.com/shop => \"../..\"\n") {
 		t.Errorf("of a module inside another one:\n%s", module)
 	}
-	if is := contentOf(t, dir, "go.mod"); is != "// a shop\nmodule example.com/shop\n" {
+	if is := contentOf(t, dir, "go.mod"); is != shop {
 		t.Errorf("the module around it is now %q", is)
 	}
-	if around := moduleAround(filepath.Join(template, "x")); !strings.HasPrefix(around, "replace example.com/mylock => ") {
+	if around, _ := moduleAround(filepath.Join(template, "x")); !strings.HasPrefix(around, "replace example.com/mylock => ") {
 		t.Errorf("around the template is %q", around)
 	}
-	if around := moduleAround(filepath.Dir(template)); around != "" {
+	if around, _ := moduleAround(filepath.Dir(template)); around != "" {
 		t.Errorf("in the lab's own module it writes %q", around)
 	}
 	if code, _, errs := call(t, "init", filepath.Join(dir, "x"), "--lab", dir); code != exitUsage ||

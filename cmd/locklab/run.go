@@ -270,7 +270,8 @@ func runStatus(o *race.Outcome, want []verdict.Word) error {
 	case want != nil && verdict.SetOf(o.Verdicts...) != verdict.SetOf(want...):
 		return &exitError{exitDiffers, text.Errorf("error.differs", "want", reports.Words(want),
 			"got", reports.Words(o.Verdicts))}
-	case slices.Contains(o.Verdicts, verdict.Unknown) || slices.Contains(o.Verdicts, verdict.Vacuous):
+	case slices.Contains(o.Verdicts, verdict.Unknown), slices.Contains(o.Verdicts, verdict.Vacuous),
+		o.NotInjected != nil && !verdict.Fails(o.Verdicts):
 		return noAnswer("error.vacuous", "got", reports.Words(o.Verdicts))
 	}
 	return nil
@@ -288,11 +289,13 @@ func (r *shownRun) print(e *console) {
 	lock, race := named(o.Lock.ID, o.Lock.Article), named(r.Race.ID, o.Race.Code)
 	e.Wrap("", e.Say("run.title", "lock", lock, "race", race,
 		"title", e.Each(func(lang string) string { return lessons.RunTitle(lang, o) })))
-	if o.NotApplicable != "" {
+	if o.Verdicts[0] == verdict.NA {
 		why := func(lang string) string { return lessons.WhyNotApplicable(lang, o) }
 		e.Wrap("", e.Say("run.na", "why", e.Each(why)))
 		lessons.Text(e.Printer, e.look(), lessons.Contract(e.Printer, o))
-		e.Next("locklab explain "+o.Race.ID, "locklab matrix --races "+o.Race.ID)
+		if o.History == nil { // of a race
+			e.Next("locklab explain "+o.Race.ID, "locklab matrix --races "+o.Race.ID)
+		}
 		return
 	}
 	r.printViews(e)

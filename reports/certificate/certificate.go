@@ -174,6 +174,12 @@ func (c *certificate) hypotheses(s *search.Search) []string {
 	return lists.Each(keys, func(key string) string { return c.say("hypotheses."+key, "n", clients) })
 }
 
+// Scope returns, in a language of package text, what a search within bounds is of.
+func Scope(b search.Bounds, lang string) string {
+	none := &search.Search{Result: &explore.Result{}}
+	return difference(none, &search.Search{Bounds: b, Result: none.Result}, lang)
+}
+
 // difference returns in what another search of the same lock was not like s.
 func difference(s, o *search.Search, lang string) string {
 	a, b := s.Bounds, o.Bounds
@@ -185,7 +191,7 @@ func difference(s, o *search.Search, lang string) string {
 	}{
 		{b.Nodes != a.Nodes, "nodes", "nodes", b.Nodes},
 		{b.Clients != a.Clients, "clients", "clients", counted("clients", b.Clients, lang)},
-		{b.Attempts != a.Attempts, "attempts", "attempts", counted("attempts", b.Attempts, lang)},
+		{b.Attempts != a.Attempts, "attempts", "attempts", Attempts(b, lang)},
 		{b.Late && !a.Late, "late", "", nil},
 		{b.Uses != a.Uses && b.Uses != 0, "uses", "uses", strings.Join(b.Uses.Names(), ", ")},
 		{b.Epoch != a.Epoch, "epoch", "by", b.Epoch.Ahead() - a.Epoch.Ahead()},
@@ -245,14 +251,18 @@ func Claim(s *search.Search, lang string) string {
 
 // cut is the headline of a search that was cut short: what was found, why it ended and what to do about that.
 func cut(s *search.Search, lang string) string {
-	found, why := say(lang, "certificate.cut.none"), ""
-	if words := s.Verdicts(); words != nil {
+	found, why, complete := say(lang, "certificate.cut.none"), "", ""
+	words, others := allFound(s, lang)
+	if words != nil {
 		found = say(lang, "certificate.cut.some", "verdicts", joined(words, lang))
 	}
 	if !s.Result.Limit.IsZero() {
 		why = say(lang, "certificate.cut.why", "limit", text.SayMessage(lang, s.Result.Limit))
 	}
-	return say(lang, "certificate.cut", "found", found, "why", why)
+	for _, o := range s.Beside {
+		complete += " " + say(lang, "certificate.cut.complete", "claim", Claim(o, lang))
+	}
+	return say(lang, "certificate.cut", "found", found, "others", others, "why", why, "complete", complete)
 }
 
 // If returns, in a language of package text, on which conditions something is claimed; "": on none.
@@ -295,14 +305,11 @@ func isLockstep(s *search.Search) bool {
 		func(o *search.Search) bool { return saysMore(o, s) })
 }
 
-// saysMore reports whether o, a complete search at every timing, has the bounds of s, which is in lockstep, and has
-// found no verdict that s has not.
+// saysMore reports whether o, a complete search at every timing, has the bounds of s, which is in lockstep.
 func saysMore(o, s *search.Search) bool {
 	same := []string{"clients", "attempts", "nodes", "uses", "budget", "slow", "noisy"}
-	found := s.Verdicts()
 	return s.Scope() == search.ScopeLockstep && o.Scope() == search.ScopeAny && !o.Inconclusive() &&
-		o.Bounds.Unlike(s.Bounds, same...) == nil &&
-		!slices.ContainsFunc(o.Verdicts(), func(w verdict.Word) bool { return !slices.Contains(found, w) })
+		o.Bounds.Unlike(s.Bounds, same...) == nil
 }
 
 // allFound returns which verdicts s and other searches have found, and which only others have, and what these were.
@@ -322,8 +329,11 @@ func allFound(s *search.Search, lang string) (named []verdict.Word, said string)
 // who returns how many clients there are and how often each wants the lock.
 func who(b search.Bounds, lang string) string {
 	return say(lang, "certificate.who", "clients", counted("clients", b.Clients, lang),
-		"attempts", counted("attempts", b.Attempts, lang))
+		"attempts", Attempts(b, lang))
 }
+
+// Attempts returns, in a language of package text, how often each client wants the lock.
+func Attempts(b search.Bounds, lang string) string { return counted("attempts", b.Attempts, lang) }
 
 // counted returns a number with what it counts.
 func counted(what string, n int, lang string) string {

@@ -35,6 +35,9 @@ func RunTitle(lang string, o *race.Outcome) string {
 
 // WhyNotApplicable returns why a question has no meaning for a lock; empty if it has one.
 func WhyNotApplicable(lang string, o *race.Outcome) string {
+	if o.NotInjected != nil && o.Verdicts[0] == verdict.NA {
+		return text.Say(lang, "run.noattack", "what", text.SayError(lang, o.NotInjected[0]))
+	}
 	return text.Reason(lang, "na", string(o.NotApplicable))
 }
 
@@ -140,7 +143,7 @@ func Contract(p *text.Printer, o *race.Outcome) []Block {
 		return lists.Each(p.Langs(), func(lang string) Block {
 			return Block{Kind: Paragraph, Text: text.Say(lang, uncovered, values...)}
 		})
-	case o.NotApplicable != "":
+	case o.Verdicts[0] == verdict.NA:
 		return nil
 	case contract.Expected(o) == nil:
 		return []Block{{Kind: Paragraph, Text: p.Say("command.contract.settings")}}

@@ -6,10 +6,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"locklab/algorithms/lock"
@@ -25,6 +27,8 @@ type Tests struct {
 	More    []string
 	Lang    string
 	Running func() // is called after the tests are built
+	// Searching is called from time to time with how much of its time a test has searched, in seconds.
+	Searching func(test string, seconds, most int)
 }
 
 // Result holds the findings of tests.
@@ -79,8 +83,13 @@ func (t *Tests) Find(ctx context.Context) (*Result, error) {
 	}
 	t.Running()
 	r := &Result{}
+	var watcher sync.WaitGroup
+	watched, stop := context.WithCancel(ctx)
+	watcher.Go(func() { t.watch(watched, filepath.Join(data, study.ProgressName)) })
 	out, err := run(ctx, dir, temp.Path, binary, "-test.run="+t.Run, "-test.timeout=0", "-locklab.report="+data,
 		"-locklab.more="+strings.Join(t.More, ","), "-locklab.lang="+t.Lang)
+	stop()
+	watcher.Wait()
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -98,6 +107,16 @@ func (t *Tests) Find(ctx context.Context) (*Result, error) {
 		return nil, i18n.Errorf("error.own.none", "package", t.Package)
 	}
 	return r, nil
+}
+
+// watch calls Searching with what tests write to a file, until ctx ends.
+func (t *Tests) watch(ctx context.Context, file string) {
+	for test, seconds, most := "", 0, 0; ctx.Err() == nil; time.Sleep(time.Second / 4) {
+		content, _ := os.ReadFile(file) // there is none before a search begins
+		if n, _ := fmt.Sscan(string(content), &test, &seconds, &most); n == 3 {
+			t.Searching(test, seconds, most)
+		}
+	}
 }
 
 // readAll reads what the tests of a folder have written to another.

@@ -46,7 +46,7 @@ func (p *plan) findForAny(ctx context.Context) (*findings, error) {
 		headline: func(lang string) string { return headOf(certificate.OfProof(proof, lang)) },
 		certificate: func(lang string) string {
 			head, covered, _ := strings.Cut(certificate.OfProof(proof, lang), "\n")
-			return head + p.assumed(proof.Covered.Measures, lang) + "\n" + covered + "\n" + p.apart.said(lang)
+			return head + p.assumed(proof.Search, lang) + "\n" + covered + "\n" + p.apart.said(lang)
 		},
 	}, nil
 }

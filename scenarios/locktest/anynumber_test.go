@@ -83,7 +83,7 @@ func TestAnyBreaks(t *testing.T) {
 				t.Errorf("it takes %d clients and %d faults", s.Bounds.Clients, w.Par)
 			}
 			for par, right := range map[int]bool{never: false, test.par: true, test.par + 1: false} {
-				if why := (claim{test.harm, par}).contradicted(answerOf(proof, test.harm)); (why == "") != right {
+				if why := (claim{test.harm, par}).contradicted(answerOf(proof, test.harm), 1); (why == "") != right {
 					t.Errorf("%d faults: %q", par, why)
 				}
 			}
@@ -111,8 +111,9 @@ func TestAnyAgrees(t *testing.T) {
 func TestAnyContradicted(t *testing.T) {
 	proof := &search.Proof{Proof: &explore.Proof{Closed: true, Harms: []verdict.Word{verdict.Orphan}},
 		Search: &search.Search{}, Open: []verdict.Word{verdict.Orphan}}
-	for want, c := range map[string]claim{"": {verdict.Overlap, never}, "it cannot happen": {verdict.Overlap, 1}} {
-		if why := c.contradicted(answerOf(proof, c.word)); (why == "") != (want == "") || !strings.Contains(why, want) {
+	for want, c := range map[string]claim{"": {verdict.Overlap, never}, "does not occur": {verdict.Overlap, 1}} {
+		why := c.contradicted(answerOf(proof, c.word), 1)
+		if (why == "") != (want == "") || !strings.Contains(why, want) {
 			t.Errorf("%+v: %q, want %q", c, why, want)
 		}
 	}

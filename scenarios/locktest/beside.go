@@ -4,33 +4,83 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
 	"locklab/reports/text"
 	"locklab/scenarios/search"
+	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/bubble"
 	"locklab/simulator/process"
 )
 
-// searchBeside searches at any timing beside s, a complete search in lockstep that began at a time, and adds to s what
-// that finds: messages that take time and clients that come later show what lockstep hides. It is one attempt of each
-// client, and then as many as are asked for: if they have no end within the limit, a quarter of it shows what they come
-// to first. Code that cannot be carried so is no error: the certificate has the reason. Code that looks at its clock
-// takes very many states at any timing: beside it is one attempt of each in lockstep, with clients that come later.
-func (p *plan) searchBeside(ctx context.Context, s *search.Search, began time.Duration) error {
-	if p.study.Timing == search.AnyTiming || !s.Complete || p.bounds.Beside < 0 {
-		return nil
-	}
-	left := p.bounds.MaxTime
-	if left > 0 {
-		left = max(left-(bubble.Worked()-began), time.Second)
-	}
-	ctx, cancel := bubble.Within(ctx, left)
+// searchAll makes the searches of a Check, all within Bounds.MaxTime. It begins with one attempt of each client, which
+// ends soon and shows most failures, and goes on to as many as are asked for: if these do not come to their end, the
+// first search is what is complete. Beside them is what lockstep hides: every timing, or, of code that looks at its
+// clock and has very many states there, one attempt of each in lockstep with clients that come later.
+func (p *plan) searchAll(ctx context.Context) (*search.Search, error) {
+	ctx, cancel := bubble.Within(ctx, p.bounds.MaxTime)
 	defer cancel()
-	if p.Timed {
-		return p.searchLate(ctx, s)
+	p.tellProgress(ctx)
+	end, repeats := bubble.Worked()+p.bounds.MaxTime, p.apart.left
+	once, err := p.searchUpTo(ctx, 1)
+	if err != nil || !once.Complete {
+		return once, err
 	}
+	late, beside := (*search.Search)(nil), p.study.Timing == search.Lockstep && p.bounds.Beside >= 0
+	if beside && p.Timed {
+		b := p.study
+		b.Late, b.Attempts, b.MaxStates = true, 1, p.bounds.Beside
+		half, cancel := bubble.Within(ctx, (end-bubble.Worked())/2)
+		defer cancel()
+		p.aside = text.Errorf("locktest.beside.clock")
+		ended := error(nil)
+		if late, ended = p.searchWithin(half, b); ended != nil && !errors.Is(ended, half.Err()) {
+			return nil, ended
+		}
+	}
+	s := once
+	if p.study.Attempts > 1 {
+		p.apart.left = repeats
+		if s, err = p.searchUpTo(ctx, p.study.Attempts); err != nil {
+			return nil, err
+		}
+	}
+	if !s.Complete && (late == nil || !late.Complete) { // which has what the first has
+		s.Add(once)
+	}
+	switch {
+	case late != nil:
+		s.Add(late)
+	case beside && p.Timed:
+		p.aside = text.Errorf("locktest.beside.clock")
+	case beside && s.Complete:
+		err = p.searchBeside(ctx, s)
+	}
+	return s, err
+}
+
+// tellProgress writes for locklab check, until ctx ends, how much of Bounds.MaxTime the searches have used.
+func (p *plan) tellProgress(ctx context.Context) {
+	if *reportFlag == "" || p.bounds.MaxTime <= 0 {
+		return
+	}
+	began, most := bubble.Worked(), int(p.bounds.MaxTime.Seconds())
+	go func() {
+		for ; ctx.Err() == nil; time.Sleep(time.Second / 4) {
+			line := fmt.Sprintln(p.t.Name(), int((bubble.Worked() - began).Seconds()), most)
+			os.WriteFile(filepath.Join(*reportFlag, study.ProgressName), []byte(line), 0o600) // results need it not
+		}
+	}()
+}
+
+// searchBeside searches at any timing beside s, a complete search in lockstep, and adds to s what that finds. It is one
+// attempt of each client, and then as many as are asked for: if they have no end within the limit, a quarter of it
+// shows what they come to first. Code that cannot be carried so is no error: the certificate has the reason.
+func (p *plan) searchBeside(ctx context.Context, s *search.Search) error {
 	once, err := p.besideWithin(ctx, 1, p.bounds.Beside)
 	all := (*search.Search)(nil)
 	if err == nil && once != nil && p.study.Attempts > 1 {
@@ -45,21 +95,6 @@ func (p *plan) searchBeside(ctx context.Context, s *search.Search, began time.Du
 	}
 	if all != nil {
 		s.Add(all)
-	}
-	return err
-}
-
-// searchLate is that of code that looks at its clock.
-func (p *plan) searchLate(ctx context.Context, s *search.Search) error {
-	p.aside = text.Errorf("locktest.beside.clock")
-	b := p.study
-	b.Late, b.Attempts, b.MaxStates = true, 1, p.bounds.Beside
-	once, err := p.searchWithin(ctx, b)
-	if once != nil {
-		s.Add(once)
-	}
-	if err != nil && errors.Is(err, ctx.Err()) {
-		err = nil
 	}
 	return err
 }

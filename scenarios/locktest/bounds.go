@@ -24,33 +24,30 @@ type Bounds struct {
 	// Key is the key that the code locks: its value is the holder for the judges.
 	// "": the only key that the code writes.
 	Key string
-	// Holder returns the owner that a value of Key names, "" if it says that the lock is free: for a lock that is kept as
-	// a record, which is overwritten and not deleted, or which says more than whose it is. It must treat all owners
-	// alike. Of a row the value is its column Table.Owner. nil: a key that exists is held, by whoever wrote its value.
+	// Holder returns the owner that a value of Key, or of a row's column Table.Owner, names, "" if it says that the lock is
+	// free: of a record that is overwritten and not deleted. It must treat all owners alike. nil: a key that exists is
+	// held, by whoever wrote its value.
 	Holder func(value string) (owner string)
-	// AnyTiming has Check search every timing, as locklab explore --timing any does: clients come and work when they
-	// like, messages and timers take up to a twelfth or tenth of TTL (messages of several servers none), pauses strike
-	// before a request is sent as well. false: lockstep, and every timing beside it as far as Beside goes.
+	// AnyTiming has Check search every timing to the end: clients come and work when they like, messages and timers take
+	// up to a twelfth or tenth of TTL (messages of several servers none). false: lockstep, and every timing beside it as
+	// far as Beside goes.
 	AnyTiming bool
 	// Latency is a steady condition beside the budget: in lockstep every message to and from a Redis takes so long.
 	// With AnyTiming it takes that at most, a whole number of these parts of TTL.
 	Latency time.Duration
 	Fenced  bool // the resource refuses fencing tokens below the highest it has seen
-	// Slow has Check look for SLOW: an attempt that lasts longer from the call of the code to Client.Critical, or to
-	// its return without that; pauses of its process do not count. Noisy has it look for NOISY: a client that sends
-	// more requests to servers within one second while it waits. Noisy is for lockstep; neither is for Any. 0: it
-	// looks for neither.
+	// Slow has Check look for SLOW: an attempt that lasts longer until Client.Critical, or its return without that; pauses
+	// of its process do not count. Noisy has it look for NOISY: a client that sends more requests within one second while
+	// it waits. Noisy is for lockstep; neither is for Any. 0: it looks for neither.
 	Slow      time.Duration
 	Noisy     int
 	MaxStates int // ends a search; 0: 5 million
 	Beside    int // ends the search at any timing beside one in lockstep, in states; 0: 250,000; below 0: there is none
-	// MaxTime ends a search for which processors have worked so long, which then proves nothing; 0: as -locklab.time
-	// says, a minute; below 0: it has no end. With Clients: Any it plays no part.
+	// MaxTime ends searches for which processors have worked so long together; 0: as -locklab.time says, a minute; below
+	// 0: they have no end. With Clients: Any it plays no part.
 	MaxTime time.Duration
-	// MaxBytes ends a search before the program of the test uses so much more memory than before; 0: 1 GB (1 << 30),
-	// below 0: any amount.
-	MaxBytes  int64
-	Schedules int // how many Sample plays; 0: 1000
+	// MaxBytes ends a search before its program uses so much more memory; 0: 1 GB (1 << 30), below 0: any amount.
+	MaxBytes int64
 }
 
 func (b Bounds) filled() Bounds {
@@ -59,7 +56,6 @@ func (b Bounds) filled() Bounds {
 	b.MaxStates = cmp.Or(b.MaxStates, 5_000_000)
 	b.Beside = cmp.Or(b.Beside, 250_000)
 	b.MaxTime, b.MaxBytes = cmp.Or(b.MaxTime, *timeFlag), cmp.Or(b.MaxBytes, 1<<30)
-	b.Schedules = cmp.Or(b.Schedules, 1000)
 	return b
 }
 
@@ -77,8 +73,6 @@ func (p *plan) check() error {
 		return text.Errorf("locktest.bounds.clients")
 	case b.MaxStates < 0:
 		return text.Errorf("locktest.bounds.states", "n", b.MaxStates)
-	case b.Schedules < 0:
-		return text.Errorf("locktest.bounds.schedules", "n", b.Schedules)
 	case b.TTL <= 0:
 		return text.Errorf("locktest.bounds.ttl", "ttl", b.TTL)
 	case b.TTL%(10*time.Millisecond) != 0:

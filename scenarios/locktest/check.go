@@ -15,7 +15,6 @@ import (
 	"locklab/scenarios/search"
 	"locklab/scenarios/study"
 	"locklab/simulator"
-	"locklab/simulator/bubble"
 	"locklab/simulator/child"
 	"locklab/simulator/explore"
 	"locklab/simulator/i18n"
@@ -89,11 +88,7 @@ func (p *plan) find(ctx context.Context) (*findings, error) {
 	if p.any {
 		return p.findForAny(ctx)
 	}
-	before := bubble.Worked()
-	s, err := p.search(ctx)
-	if err == nil {
-		err = p.searchBeside(ctx, s, before)
-	}
+	s, err := p.searchAll(ctx)
 	found := &findings{
 		headline:    func(lang string) string { return headline(p, s, lang) },
 		certificate: func(lang string) string { return p.certificate(s, lang) },
@@ -160,10 +155,10 @@ func seedable(t *testing.T) (err error) {
 	return nil
 }
 
-// cutBy returns why a search is not complete.
-func (p *plan) cutBy(s *search.Search) i18n.Message {
+// cutBy returns why a search is not complete; late: Bounds.MaxTime has ended it.
+func (p *plan) cutBy(s *search.Search, late bool) i18n.Message {
 	switch {
-	case p.late:
+	case late:
 		return i18n.New("locktest.cut.time", "time", p.bounds.MaxTime, "states", s.States)
 	case s.OutOfMemory:
 		return i18n.New("locktest.cut.memory", "bytes", p.bounds.MaxBytes, "states", s.States)

@@ -72,10 +72,12 @@ type answer struct {
 	open    bool            // nor is it known that it does not come about
 }
 
-// contradicted returns why an answer contradicts the claim; "": it bears it out, or is none.
-func (c claim) contradicted(a answer) string {
+// contradicted returns why an answer about so many attempts contradicts the claim; "": it bears it out, or is none.
+func (c claim) contradicted(a answer, attempts int) string {
 	word, par := string(c.word), strconv.Itoa(c.par)
 	switch {
+	case a.witness == nil && c.par != never && !a.open && attempts == 1:
+		return tell("locktest.judge.holds.once", "verdict", word, "par", par)
 	case a.witness == nil && c.par != never && !a.open:
 		return tell("locktest.judge.holds", "verdict", word, "par", par)
 	case a.witness == nil:
@@ -121,7 +123,7 @@ func (p *plan) judge(found *findings, all []claim) {
 			continue
 		}
 		p.t.Run(string(c.word), func(t *testing.T) {
-			why := c.contradicted(a)
+			why := c.contradicted(a, p.bounds.Attempts)
 			if first != "" && a.witness != nil {
 				why = tell("locktest.judge.unclaimed")
 			}

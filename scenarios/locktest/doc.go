@@ -2,10 +2,10 @@
 // repository. See the example of [Check].
 //
 // [Check] visits everything that the processes can come to within the bounds: every order of messages, every fault of
-// the budget at every place. It does so in lockstep, one schedule in which messages take no time, and beside that at
-// every timing, as far as Bounds.Beside goes, or to the end with Bounds.AnyTiming. What it does not find cannot happen
-// there; what it finds it shows on the shortest way, with the lines of your code, and a flag that plays exactly that
-// run: -locklab.replay. The certificate lists what may happen and what was assumed, in full with -locklab.details.
+// the budget at every place. It does so in lockstep, one schedule in which messages take no time, first with one
+// attempt of each process; and beside that at every timing, as far as Bounds.Beside goes, or to the end with Bounds.AnyTiming.
+// What a complete search does not find cannot happen there; what it finds it shows on the shortest way, with the lines
+// of your code, and a flag that plays that run: -locklab.replay. -locklab.details prints all that was assumed.
 //
 // With Clients: [Any] it proves the lock for any number of processes. [Race] plays one of the lab's races with the same
 // code, [Races] plays all of them, [Sample] plays random schedules. The command locklab check runs such tests of a
@@ -13,29 +13,10 @@
 //
 // # What is looked for
 //
-//   - OVERLAP: two clients are inside at once. FENCED: they are, and with Bounds.Fenced the resource has refused the
-//     late write.
-//   - STALE-WRITE: the resource has accepted a write that came too late, or a job has been done twice: see
-//     Resource.Write.
-//   - WRONG-DEL: a command has removed, replaced or prolonged the lock of another client.
-//   - LIE: a release has returned the wrong answer; of code that calls Client.Says.
-//   - ORPHAN: a lock stands that its client has left behind by a failed acquire or release, and refuses others until it
-//     expires. A release is over when the function returns, after Client.Says, or where the code sleeps for half a
-//     lease or longer.
-//   - DEADLOCK: no client ever gets the lock again; also of a lock of a dead client that those who ask keep alive,
-//     however long they ask: if all stopped it would end, but to them it is the same. STARVED: none has got it in the
-//     whole run. A wait that a time to live ends is neither: a wait without a deadline is what a DEADLOCK shows in.
-//   - SLOW: an attempt lasts longer than Bounds.Slow; NOISY: more requests a second while waiting than Bounds.Noisy.
-//
-// Faults of a budget, a number of times each (crash=1,pause=2), and up to a length (pause=1@2s): crash, return (a
-// crashed process starts again), pause, pause-thread, hang (the server answers nothing for a while), lose-request,
-// lose-reply (the client has a time-out, or on a ZooKeeper a broken connection), delay, restart, failover, split,
-// evict, flush, delete; of a ZooKeeper also expire-session. What does not apply is refused by name.
-//
-// In lockstep clients ask at few moments: at once, 1.1 leases after an attempt, and when their code wakes. Work takes
-// two fifths of a lease, in Resource.Write or at the end of Client.Critical; code may sleep and call its lock inside of
-// Critical. Code that looks at its clock, as a deadline or a ticker does, has too many states at any timing: beside
-// lockstep it is searched with clients that begin later, where something else is due.
+// The README lists the verdicts, the faults of a budget, and what is special on a ZooKeeper, in a database, and with
+// [Any]. A release is over when the function returns, after Client.Says, or where the code sleeps for half a lease or
+// longer. DEADLOCK is also a lock of a dead client that those who ask keep alive, however long they ask. A wait that a
+// time to live ends is neither DEADLOCK nor STARVED: a wait without a deadline is what a DEADLOCK shows in.
 //
 // # What the code may do
 //
@@ -49,32 +30,6 @@
 // history is executed until 20 executions have shown no further way. So is other code that goes on in two to four ways,
 // each of which it takes often. Code that differs otherwise is not proved: Check says where, and what random schedules
 // have found.
-//
-// # ZooKeeper
-//
-// Code whose first word is one of ZooKeeper's protocol has an ensemble at Client.Addr(1), and Bounds.TTL is the
-// time-out of its sessions.
-//
-// Locks are ephemeral znodes, alone or in a queue. Pings are no steps of the search: the ensemble has them while the
-// process of a session lives and is not paused, its connection stands, and no request on it is held up. The ensemble
-// has been used before: it holds what one process alone has left.
-//
-// # Databases
-//
-// Code on database/sql has the MariaDB, MySQL or PostgreSQL of Bounds.Database, at its default isolation level, and
-// opens it by [Client.Connector]: sql.OpenDB(c.Connector(1)). The key of the lock is that of a row, with the owner and
-// the end of its lease in the columns that database.Table names, or the name or number of GET_LOCK and
-// pg_advisory_lock. Package database lists the statements that there are; any other one ends the test with what is
-// understood there. The session of a client that crashes or closes its connection ends; one whose connection breaks for
-// the client only lasts until Contents.Idle. A client has three open connections at most, and no two goroutines on one
-// of them. There is no [Race] in a database, and no [Any].
-//
-// # Any number of processes
-//
-// With [Any] each process runs the code once, at any timing, and the budget may say crash=any. Refused is code whose
-// behaviour depends on the time of day; that calls Client.ID, or does different things after reading the values of
-// different other processes, unless it ends where they differ from its own; on a ZooKeeper, or with Bounds.Fenced; and
-// code with more than 100000 views. A token lock takes 0.4 s with crash=any, 2 s with restart=1, and 40 s with pause=1.
 //
 // # What it proves, and what not
 //
@@ -99,9 +54,7 @@
 //   - Connections end in the lab: no TLS, no name look-ups, no Redis Cluster or Sentinel. Faults that set the wall
 //     clock of a process are refused.
 //
-// What cannot be carried is said within seconds, with the goroutine's stack or the line, and is never a proof: a client
-// in a variable of the package that another execution has made (one that each call sets before it uses it is carried),
-// a mutex that is held while a request is under way, a channel on which no goroutine will ever send, a command that the
-// lab does not simulate, a client that never ends, a loop that asks again at once, a goroutine that goes on asking when
-// its client's function has returned.
+// What cannot be carried is said within seconds, with the goroutine's stack or the line, and is never a proof: as a
+// client in a variable of the package that another execution has made, a mutex that is held while a request is under
+// way, a loop that asks again at once, a goroutine that goes on asking when its client's function has returned.
 package locktest

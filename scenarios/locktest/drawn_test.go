@@ -214,6 +214,7 @@ func TestDrawnTwice(t *testing.T) {
 
 // TestDrawnSample: random tokens are sampled, too.
 func TestDrawnSample(t *testing.T) {
-	Sample(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl, Schedules: 200},
+	samples(t, 200)
+	Sample(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl},
 		func(c *Client) { lockWith(c, randomToken(), compareAndDelete) }, "OVERLAP STALE-WRITE")
 }

@@ -51,6 +51,11 @@ func onRedis(code func(c *Client, rdb *redis.Client)) func(*Client) {
 	}
 }
 
+// search makes the search of the plan, and nothing beside it.
+func (p *plan) search(ctx context.Context) (*search.Search, error) {
+	return p.searchUpTo(ctx, p.study.Attempts)
+}
+
 // searched is the search of a test, and its plan.
 func searched(t *testing.T, b Bounds, code func(*Client)) (*plan, *search.Search) {
 	t.Helper()
@@ -297,13 +302,14 @@ func TestCannotBeCarried(t *testing.T) {
 // Code that panics, or is not deterministic, only after what others have done is shown
 // with the run that has led there.
 func TestScheduleOfErrors(t *testing.T) {
+	samples(t, 1)
 	drawn := 0
 	for name, refused := range map[string]func(rdb *redis.Client){
 		"panic":  func(*redis.Client) { panic("somebody else has it") },
 		"random": func(rdb *redis.Client) { drawn++; rdb.Set(context.Background(), "k2", drawn%7, ttl) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, _ := prepare(t, Bounds{Clients: 2, TTL: ttl, Schedules: 1}, onRedis(func(c *Client, rdb *redis.Client) {
+			p, _ := prepare(t, Bounds{Clients: 2, TTL: ttl}, onRedis(func(c *Client, rdb *redis.Client) {
 				ok, err := rdb.SetNX(c.Context(), "k", "1", ttl).Result()
 				if err != nil {
 					return
@@ -386,7 +392,7 @@ func TestCutShort(t *testing.T) {
 	few, short, small := usual, usual, Bounds{Clients: 3, Budget: "crash=1,pause=1", TTL: ttl, AnyTiming: true}
 	few.MaxStates, short.MaxTime, small.MaxBytes = 100, time.Nanosecond, 8<<20
 	for want, b := range map[string]Bounds{
-		"Bounds.MaxStates is 100": few, "try Attempts: 1, raise Bounds.MaxTime": short, "more than 8388608 bytes": small,
+		"Bounds.MaxStates is 100": few, "states): raise Bounds.MaxTime": short, "more than 8388608 bytes": small,
 	} {
 		if p, s := searched(t, b, setNX); s.Complete || !strings.Contains(headline(p, s, "en"), want) {
 			t.Errorf("complete %t, %s", s.Complete, headline(p, s, "en"))
@@ -399,6 +405,13 @@ func TestCutShort(t *testing.T) {
 	}
 }
 
+// samples has a test sample so many schedules.
+func samples(t *testing.T, n int) {
+	before := schedules
+	schedules = n
+	t.Cleanup(func() { schedules = before })
+}
+
 // silent is a log that nobody reads.
 type silent struct{}
 
@@ -407,6 +420,7 @@ func (silent) Printf(string, ...any) {}
 // Random numbers that cannot be seeded are found out, in what is sent and in how long
 // code sleeps, and are no proof where they are more than a few.
 func TestNondeterministic(t *testing.T) {
+	samples(t, 5)
 	turn := 0
 	for name, test := range map[string]struct {
 		value func() any
@@ -417,7 +431,7 @@ func TestNondeterministic(t *testing.T) {
 		"sleep": {func() any { return "1" }, func() time.Duration { return 1 + rand.N(time.Second) }, "sleep "},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, err := newPlan(t, Bounds{Clients: 2, TTL: ttl, Schedules: 5}, onRedis(func(c *Client, rdb *redis.Client) {
+			p, err := newPlan(t, Bounds{Clients: 2, TTL: ttl}, onRedis(func(c *Client, rdb *redis.Client) {
 				time.Sleep(test.sleep())
 				if ok, err := rdb.SetNX(c.Context(), "k", test.value(), ttl).Result(); err != nil || !ok {
 					return
@@ -459,7 +473,6 @@ func TestBadBounds(t *testing.T) {
 		{func(b *Bounds) { b.Clients = -1 }, "clients=-1"},
 		{func(b *Bounds) { b.Attempts = -1 }, "attempts=auto: give a number"},
 		{func(b *Bounds) { b.MaxStates = -1 }, "Bounds.MaxStates is -1"},
-		{func(b *Bounds) { b.Schedules = -1 }, "Bounds.Schedules is -1"},
 		{func(b *Bounds) { b.Servers = -1 }, "-1"},
 		{func(b *Bounds) { b.Servers = 2 }, "Bounds.Servers is 2"},
 		{func(b *Bounds) { b.Budget = "krash=1" }, "krash"},
@@ -537,14 +550,7 @@ func TestBeside(t *testing.T) {
 	effort.OnlyPushed(t, "it searches for seconds")
 	both := func(b Bounds, code func(c *Client)) (*plan, *search.Search) {
 		p, _ := prepare(t, b, code)
-		s, err := p.search(t.Context())
-		if err == nil {
-			err = p.searchBeside(t.Context(), s, bubble.Worked())
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p, s
+		return p, racetest.Must(p.searchAll(t.Context()))(t)
 	}
 	// go-redis sends a DEL again that had no answer, and in between the next client has taken the lock.
 	p, s := both(Bounds{Clients: 2, Budget: "lose-reply=1", TTL: ttl}, func(c *Client) {

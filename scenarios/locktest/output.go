@@ -80,7 +80,7 @@ func (p *plan) certificate(s *search.Search, lang string) string {
 		carried = append(carried,
 			text.Say(lang, "locktest.carried.database", "dialect", d.Dialect.String(), "idle", d.Idle.String()))
 	}
-	out := headline(p, s, lang) + p.assumed(s.Measures, lang) + "\n" + covered
+	out := headline(p, s, lang) + p.assumed(s, lang) + "\n" + covered
 	name := text.Say(lang, "locktest.carried.name")
 	for _, line := range carried {
 		out += "\n  " + text.Pad(name, 12) + " " + line
@@ -89,9 +89,8 @@ func (p *plan) certificate(s *search.Search, lang string) string {
 	return out
 }
 
-// assumed ends the first line of a certificate: what is taken for granted of the code. measures: it uses its clock to
-// measure only.
-func (p *plan) assumed(measures bool, lang string) string {
+// assumed ends the first line of the certificate of a search: what is taken for granted of the code.
+func (p *plan) assumed(s *search.Search, lang string) string {
 	n, all, times := fmt.Sprint(p.apart.again), fmt.Sprint(p.apart.known), fmt.Sprint(p.apart.times)
 	twice := ""
 	if p.apart.again == 0 {
@@ -99,13 +98,15 @@ func (p *plan) assumed(measures bool, lang string) string {
 	}
 	clock := text.Say(lang, "locktest.assumed.untimed"+twice, "times", times)
 	switch {
-	case measures:
+	case s.Measures: // and nothing else with its clock
 		clock = text.Say(lang, "locktest.assumed.measures")
 	case p.Timed:
 		clock = text.Say(lang, "locktest.assumed.timed", "epoch", simulator.Epoch.Format(time.DateTime+" MST"))
 	}
-	said := " " + text.Say(lang, "locktest.assumed", "attempts", fmt.Sprint(p.bounds.Attempts), "clock", clock, "processes", fmt.Sprint(p.apart.done),
-		"runs", text.Say(lang, "locktest.assumed.runs"+twice, "n", n, "all", all, "times", times))
+	b := s.Bounds
+	b.Attempts = min(b.Attempts, p.bounds.Attempts) // a proof for any number has more, of one client
+	said := " " + text.Say(lang, "locktest.assumed", "attempts", certificate.Attempts(b, lang), "clock", clock,
+		"processes", fmt.Sprint(p.apart.done), "runs", text.Say(lang, "locktest.assumed.runs"+twice, "n", n, "all", all, "times", times))
 	if p.numbered.Load() {
 		said += " " + text.Say(lang, "locktest.assumed.numbered", "client", fmt.Sprint("c", p.bounds.Clients))
 	}

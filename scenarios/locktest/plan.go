@@ -3,14 +3,17 @@ package locktest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
 	"locklab/algorithms/lock"
 	"locklab/faults"
+	"locklab/reports/certificate"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/search"
@@ -34,7 +37,6 @@ type plan struct {
 	*called                // likewise
 	any      bool          // Bounds.Clients is Any: bounds and study are for single runs
 	endless  bool          // likewise: no fault of the budget is used up
-	late     bool          // Bounds.MaxTime has ended the search
 	lease    time.Duration // that one client alone has got; 0: one without an end
 	fences   bool          // it came with a fencing token
 	contents any           // what one client alone has left on its server
@@ -155,18 +157,21 @@ func (p *plan) putInto(b *explore.Model) {
 	}
 }
 
-// search makes the search of the plan. One that ctx or Bounds.MaxTime ends has what was found by then.
-func (p *plan) search(ctx context.Context) (*search.Search, error) {
+// searchUpTo makes the search of the plan with so many attempts. One that ctx or Bounds.MaxTime ends has what was found
+// by then.
+func (p *plan) searchUpTo(ctx context.Context, attempts int) (*search.Search, error) {
 	ctx, cancel := bubble.Within(ctx, p.bounds.MaxTime)
 	defer cancel()
-	s, err := p.searchWithin(ctx, p.study)
+	b := p.study
+	b.Attempts = attempts
+	s, err := p.searchWithin(ctx, b)
 	ended := ctx.Err() != nil && errors.Is(err, ctx.Err())
-	p.late = ended && context.Cause(ctx) == context.DeadlineExceeded
-	if p.late && s == nil {
-		return nil, text.Errorf("locktest.late.time", "time", p.bounds.MaxTime)
+	late := ended && context.Cause(ctx) == context.DeadlineExceeded
+	if late && s == nil {
+		s = search.Of(p.entry, b, &explore.Result{})
 	}
 	if s != nil && !s.Complete {
-		s.Result.Limit = p.cutBy(s)
+		s.Result.Limit = p.cutBy(s, late)
 	}
 	if ended && s != nil {
 		err = nil
@@ -176,6 +181,16 @@ func (p *plan) search(ctx context.Context) (*search.Search, error) {
 
 // searchWithin makes a search of the code; it comes with the error of ctx, too.
 func (p *plan) searchWithin(ctx context.Context, bounds search.Bounds) (s *search.Search, err error) {
+	if testing.Verbose() {
+		what := language().Each(func(lang string) string { return certificate.Scope(bounds, lang) })
+		p.t.Log(tell("locktest.search.begins", "what", what))
+		defer func() {
+			if s != nil {
+				p.t.Log(tell("locktest.search.ends", "states", fmt.Sprint(s.States),
+					"complete", fmt.Sprint(s.Complete), "verdicts", strings.Join(s.Pars(), " ")))
+			}
+		}()
+	}
 	err = p.run.untilKnown(func() error {
 		if bounds.Timing == search.AnyTiming && p.Timed && bounds.Lateness > 0 {
 			return text.Errorf("locktest.late", "lateness", bounds.Lateness)

@@ -52,7 +52,7 @@ func (p *plan) sample() (found map[verdict.Word]*race.Outcome, n int, err error)
 	p.run.once, p.Timed, p.run.watch = true, true, true
 	defer func() { p.run.once, p.run.watch = false, false }()
 	found = map[verdict.Word]*race.Outcome{}
-	for n = range p.bounds.Schedules {
+	for n = range schedules {
 		o, err := p.sampleOne(rand.New(rand.NewPCG(1, uint64(n))))
 		if err != nil {
 			return found, n, text.Errorf("locktest.sample.at", "n", n, "cause", err)
@@ -63,11 +63,11 @@ func (p *plan) sample() (found map[verdict.Word]*race.Outcome, n int, err error)
 			}
 		}
 	}
-	return found, p.bounds.Schedules, nil
+	return found, schedules, nil
 }
 
-// maxChoices ends a sampled schedule.
-const maxChoices = 400
+// schedules is the number of those that are sampled, and maxChoices ends one.
+var schedules, maxChoices = 1000, 400
 
 // sampleOne plays one random schedule.
 func (p *plan) sampleOne(rng *rand.Rand) (o *race.Outcome, err error) {

@@ -8,12 +8,14 @@ import (
 	"locklab/simulator"
 	"locklab/simulator/i18n"
 	"locklab/simulator/schedule"
+	"locklab/simulator/verdict"
 )
 
 // Against plays the attack of a trace on another lock; that of the trace need not be listed. Of a race that is the
 // script, with the trace's settings. Of a search it is the schedule: each choice of the trace is made where it is
 // possible and left out where it is not, what the lock does besides happens before time passes, and in the end it runs
-// on until nothing is left to do. Faults that could not be injected are in NotInjected.
+// on until nothing is left to do. Faults that could not be injected are in NotInjected; a lock that nothing else breaks
+// has not survived the attack then, which does not apply to it.
 func Against(entry lock.Entry, t simulator.Trace) (*race.Outcome, error) {
 	if t.Race == SearchID {
 		return searchAgainst(entry, t)
@@ -54,7 +56,9 @@ func searchAgainst(entry lock.Entry, t simulator.Trace) (*race.Outcome, error) {
 		}
 	}
 	o := b.Settled(entry).Opened(search, sim).Outcome(f.Run())
-	o.NotInjected = f.notInjected
+	if o.NotInjected = f.notInjected; o.NotInjected != nil && !verdict.Fails(o.Verdicts) {
+		o.Verdicts = []verdict.Word{verdict.NA}
+	}
 	return o, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/search"
+	"locklab/simulator"
 	"locklab/simulator/process"
 	"locklab/simulator/verdict"
 )
@@ -38,6 +39,18 @@ func TestAgainst(t *testing.T) {
 	}
 	if o, err := search.Against(racetest.Lock(t, "redlock"), searched); err != nil || o.History.Nodes != 3 {
 		t.Errorf("on several servers: %v, %v", o, err)
+	}
+	isFault := func(c simulator.Choice) bool { return c.Verb >= simulator.FaultVerb }
+	fault := slices.IndexFunc(searched.Choices, isFault)
+	late := searched
+	late.Choices = append(slices.Clone(searched.Choices), searched.Choices[fault]) // when all clients have ended
+	o := racetest.Must(search.Against(racetest.Lock(t, "setnx"), late))(t)
+	if o.NotInjected == nil || !slices.Equal(o.Verdicts, []verdict.Word{verdict.NA}) {
+		t.Errorf("a fault that finds no place: %v, %v, want N/A", o.Verdicts, o.NotInjected)
+	}
+	o = racetest.Must(search.Against(token, late))(t)
+	if o.NotInjected == nil || !slices.Contains(o.Verdicts, verdict.Overlap) {
+		t.Errorf("what breaks without it is broken: %v, %v", o.Verdicts, o.NotInjected)
 	}
 	searched.Settings = "nonsense"
 	if _, err := search.Against(token, searched); err == nil {

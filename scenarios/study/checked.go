@@ -59,6 +59,9 @@ func (c *Checked) Write(w io.Writer) error {
 	return json.NewEncoder(w).Encode(c)
 }
 
+// ProgressName is the file, beside the reports, in which a test says how much of its time a search has used.
+const ProgressName = "progress"
+
 // ReadChecked reads what Write wrote.
 func ReadChecked(r io.Reader) (*Checked, error) {
 	c := &Checked{}
