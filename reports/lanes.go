@@ -197,6 +197,9 @@ func (d *drawing) ttl(left time.Duration) string {
 	case left == history.Forever:
 		return d.words.say("lanes.nottl")
 	}
+	if left == d.words.h.TTL+time.Millisecond { // a server keeps a key through the millisecond of its deadline
+		left = d.words.h.TTL
+	}
 	return "ttl " + layout.PadLeft(Millis(left.Truncate(time.Millisecond), 0), d.ttlWidth)
 }
 

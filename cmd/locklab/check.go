@@ -37,8 +37,8 @@ var checkViews = []struct {
 	{"matrix", "races", (*checkFlags).matrixView},
 }
 
-// A checkView puts a view of a lock into out, and returns what prints it; nil: the test has not searched for it. open
-// is about what is not known.
+// A checkView puts a view of a lock into out, and returns what prints it; nil: there is nothing to show. open is about
+// what is not known.
 type checkView func(c *checkFlags, e *env, l *checked.Lock, out map[string]any) (tell func(), open, err error)
 
 func checkViewNames() (names []string) {
@@ -197,22 +197,22 @@ func (c *checkFlags) showLock(e *env, l *checked.Lock) (out map[string]any, open
 		if !c.shows(v.name) {
 			continue
 		}
-		if !e.json {
-			e.Printf("== %s: %s ==\n\n", v.name, l.Test)
-		}
 		tell, unknown, err := v.of(c, e, l, out)
 		open = cmp.Or(open, unknown)
-		switch {
-		case err != nil:
+		if err != nil {
 			return out, open, err
-		case e.json:
-		case tell != nil:
+		}
+		if tell != nil && !e.json {
+			e.Printf("== %s: %s ==\n\n", v.name, l.Test)
 			tell()
-		default:
-			e.Printf("%s\n\n", e.Say("check.nosearch", "test", l.Test))
 		}
 	}
 	return out, open, nil
+}
+
+// tellNoSearch says that a test plays races alone.
+func tellNoSearch(e *env, l *checked.Lock) func() {
+	return func() { e.Printf("%s\n\n", e.Say("check.nosearch", "test", l.Test)) }
 }
 
 // searchView is the view explore: the search, or the proof.
@@ -225,8 +225,8 @@ func (c *checkFlags) searchView(e *env, l *checked.Lock, out map[string]any) (te
 			}
 		}, nil, nil
 	}
-	if l.Search == nil { // a test of races alone
-		return nil, nil, nil
+	if l.Search == nil {
+		return tellNoSearch(e, l), nil, nil
 	}
 	s := c.shown(l)
 	out["explore"] = s.said()
@@ -252,7 +252,7 @@ func (c *checkFlags) shown(l *checked.Lock) *shownSearch {
 
 func (c *checkFlags) parView(e *env, l *checked.Lock, out map[string]any) (tell func(), open, err error) {
 	if l.Pars == nil {
-		return nil, nil, nil
+		return tellNoSearch(e, l), nil, nil
 	}
 	drawn, err := findPars(e, c.beside, parBounds(), study.SingleFaults())
 	if err != nil {
@@ -265,7 +265,7 @@ func (c *checkFlags) parView(e *env, l *checked.Lock, out map[string]any) (tell 
 
 func (c *checkFlags) toleranceView(e *env, l *checked.Lock, out map[string]any) (tell func(), open, err error) {
 	if l.Limits == nil {
-		return nil, nil, nil
+		return tellNoSearch(e, l), nil, nil
 	}
 	drawn, err := findTolerance(e, c.beside)
 	if err != nil {
@@ -288,7 +288,7 @@ func tellChart(e *env, l *checked.Lock, drawn chart.Result) func() {
 func (c *checkFlags) matrixView(e *env, l *checked.Lock, out map[string]any) (tell func(), open, err error) {
 	own, err := study.OutcomesOf(l.Races, l.Lock)
 	if err != nil || own == nil {
-		return func() {}, nil, err
+		return nil, nil, err
 	}
 	scs := lists.Each(own, func(o *race.Outcome) race.Race { return o.Race })
 	cells, err := study.Matrix(e.ctx, c.beside, scs, 0, nil, nil)
@@ -311,6 +311,11 @@ func (c *checkFlags) explainView(e *env, l *checked.Lock, out map[string]any) (t
 			return nil, nil, err
 		}
 	}
+	own, err := study.OutcomesOf(l.Races, l.Lock)
+	fallen := lists.Pick(own, func(o *race.Outcome) bool { return verdict.Fails(o.Verdicts) })
+	if err != nil || len(ways)+len(fallen) == 0 {
+		return nil, nil, err
+	}
 	if len(ways) > 0 {
 		out["runs"] = lists.Each(ways, outcomeJSON)
 	}
@@ -323,9 +328,7 @@ func (c *checkFlags) explainView(e *env, l *checked.Lock, out map[string]any) (t
 			c.shown(l).printCertificate(e.console)
 			e.Printf("\n")
 		}
-		own, err := study.OutcomesOf(l.Races, l.Lock)
-		e.Keep(err)
-		explainRaces(e.console, l, lists.Pick(own, func(o *race.Outcome) bool { return verdict.Fails(o.Verdicts) }))
+		explainRaces(e.console, l, fallen)
 	}, nil, nil
 }
 

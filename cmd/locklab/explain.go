@@ -86,7 +86,8 @@ func (x *explainer) intoFile(file string, args []string) error {
 	return e.write(file, copyOf(&b))
 }
 
-// screens writes a page as text, up to where its reader is asked: Enter goes on, q ends.
+// screens writes a page as text, up to where its reader is asked: Enter goes on, s skips what is left of a question or a
+// screen, q ends.
 func screens(e *env) func(*text.Printer, reports.Look, []lessons.Block) {
 	in := bufio.NewReader(e.stdin)
 	asks := func(b lessons.Block) bool { return b.Kind == lessons.Break || b.Kind == lessons.Hidden }
@@ -94,10 +95,15 @@ func screens(e *env) func(*text.Printer, reports.Look, []lessons.Block) {
 		for i := slices.IndexFunc(blocks, asks); i >= 0; i = slices.IndexFunc(blocks, asks) {
 			lessons.Text(p, look, blocks[:i])
 			p.Printf("\n%s ", e.First("screen."+string(blocks[i].Kind)+blocks[i].Text))
-			if line, ok := e.line(in); !ok || line == "q" {
+			line, ok := e.line(in)
+			blocks = blocks[i:]
+			skipped := slices.IndexFunc(blocks, func(b lessons.Block) bool { return b.Kind == lessons.Break })
+			if !ok || line == "q" || line == "s" && skipped < 0 {
 				return
+			} else if line == "s" {
+				blocks = blocks[skipped:]
 			}
-			blocks = blocks[i+1:]
+			blocks = blocks[1:]
 		}
 		lessons.Text(p, look, blocks)
 	}

@@ -166,8 +166,11 @@ func TestScreens(t *testing.T) {
 		return out.String()
 	}
 	long, answer := "Three problems remain", "The server deletes the key"
-	if said := typed("\nq\n"); !strings.Contains(said, long) || strings.Contains(said, answer) {
-		t.Errorf("after one Enter it says\n%s", said)
+	if said := typed("\n\n\nq\n"); !strings.Contains(said, long) || strings.Contains(said, answer) {
+		t.Errorf("up to the second question it says\n%s", said)
+	}
+	if said := typed("s\n\n\nq\n"); strings.Contains(said, long) || !strings.Contains(said, answer) {
+		t.Errorf("without the first question it says\n%s", said)
 	}
 	_, whole, _ := call(t, "explain", "interview")
 	words := func(s string) []string { return strings.Fields(strings.ReplaceAll(s, strings.Repeat("-", 60), "")) }

@@ -114,14 +114,16 @@ func (m *maker) interview() {
 	m.each(Block{Kind: Paragraph}, func(lang string) string {
 		return text.Say(lang, "label.interview.topics", "n", fmt.Sprint(len(Topics())), "topics", strings.Join(Topics(), ", "))
 	})
-	m.texts("interview", "short")
+	m.part("label.interview.first")
 	m.add(Block{Kind: Hidden})
+	m.texts("interview", "short")
+	m.add(Block{Kind: Hidden, Text: "full"})
 	m.texts("interview", "long")
 	if m.runs {
 		m.add(gap)
 		m.behind("interview.long-runs")
 	}
-	m.part("label.questions")
+	m.add(Block{Kind: Break}, Block{Kind: Heading, Text: m.p.Say("label.questions")})
 	for i, topic := range Topics() {
 		if i > 0 {
 			m.add(Block{Kind: Break})

@@ -27,10 +27,10 @@ import (
 // A bug is a port, and what two clients with two attempts each come to in both versions: verdicts that take one
 // fault, or with @0 none, and no others.
 type bug struct {
-	lock       string
-	use        func(p *ported)
-	budget     string
-	old, fixed string
+	lock          string
+	use           func(p *ported)
+	budget        string
+	old, repaired string
 }
 
 var bugs = []bug{
@@ -64,11 +64,11 @@ var bugs = []bug{
 // both versions.
 func TestBugs(t *testing.T) {
 	for _, b := range bugs {
-		for name, finds := range map[string]string{"old": b.old, "fixed": b.fixed} {
+		for name, finds := range map[string]string{"old": b.old, "repaired": b.repaired} {
 			t.Run(b.lock+" "+b.budget+" "+name, func(t *testing.T) {
 				bounds := locktest.Bounds{Clients: 2, Budget: b.budget, TTL: ttl, Beside: -1}
 				locktest.Check(t, bounds, func(c *locktest.Client) {
-					p := &ported{Client: c, ctx: c.Context(), fixed: name == "fixed"}
+					p := &ported{Client: c, ctx: c.Context(), repaired: name == "repaired"}
 					defer p.close()
 					b.use(p)
 				}, finds)
@@ -80,7 +80,7 @@ func TestBugs(t *testing.T) {
 // TestToldApart: each lock has a row in which the two versions differ.
 func TestToldApart(t *testing.T) {
 	for _, b := range bugs {
-		if !slices.ContainsFunc(bugs, func(o bug) bool { return o.lock == b.lock && o.old != o.fixed }) {
+		if !slices.ContainsFunc(bugs, func(o bug) bool { return o.lock == b.lock && o.old != o.repaired }) {
 			t.Errorf("%s has no row in which its versions differ", b.lock)
 		}
 	}
@@ -89,11 +89,11 @@ func TestToldApart(t *testing.T) {
 // ported is a process that uses a port.
 type ported struct {
 	*locktest.Client
-	ctx   context.Context
-	fixed bool          // the version
-	rdb   *redis.Client // of redis
-	conn  *zk.Conn      // of connect
-	token string        // of newToken
+	ctx      context.Context
+	repaired bool          // the version
+	rdb      *redis.Client // of redis
+	conn     *zk.Conn      // of connect
+	token    string        // of newToken
 }
 
 const key, queue = "k", "/lock"
@@ -193,7 +193,7 @@ func redlockRb(p *ported) {
 		if locked {
 			return true, nil
 		}
-		if p.fixed {
+		if p.repaired {
 			p.deleteToken() // the best effort
 		}
 		return false, err
@@ -214,7 +214,7 @@ func shedLock(p *ported) {
 	rdb := p.redis()
 	p.use(func() (bool, error) {
 		value := rand.Text() // the time and the host's name in the library, which nobody reads
-		if p.fixed {
+		if p.repaired {
 			return rdb.SetNX(p.ctx, key, value, ttl).Result()
 		}
 		return p.setThenExpire(value)
@@ -234,7 +234,7 @@ func openLinker(p *ported) {
 	p.use(func() (bool, error) {
 		p.newToken()
 		set, err := resend(func() (bool, error) { return rdb.SetNX(p.ctx, key, p.token, ttl).Result() })
-		if set || err != nil || !p.fixed {
+		if set || err != nil || !p.repaired {
 			return set, err
 		}
 		holder, err := resend(func() (string, error) { return rdb.Get(p.ctx, key).Result() })
@@ -259,7 +259,7 @@ func sherlock(p *ported) {
 		n := r.Read()
 		time.Sleep(ttl * 2 / 3)
 		renew := expireOwn
-		if !p.fixed {
+		if !p.repaired {
 			renew = deleteOwn
 		}
 		if ok, err := p.eval(renew, p.token, ttl.Milliseconds()); err != nil || !ok {
@@ -283,7 +283,7 @@ return result`)
 // Both versions set the time to live by a command of its own.
 func laravel(p *ported) {
 	p.redis()
-	if !p.fixed {
+	if !p.repaired {
 		p.use(func() (bool, error) { return p.setThenExpire("1") }, p.deleteAny, work)
 		return
 	}
@@ -307,7 +307,7 @@ func leshan(p *ported) {
 		return err == nil && value == p.token, err
 	}
 	p.use(func() (bool, error) { return rdb.SetNX(p.ctx, key, p.newToken(), ttl).Result() }, func() (held bool, err error) {
-		if !p.fixed {
+		if !p.repaired {
 			if held, err = isOwn(rdb); held {
 				err = rdb.Del(p.ctx, key).Err()
 			}
@@ -350,7 +350,7 @@ func yiiRedis(p *ported) {
 		if err != nil || ends > time.Now().UnixMilli() {
 			return false, err
 		}
-		if !p.fixed {
+		if !p.repaired {
 			return true, nil
 		}
 		current, err := orZero(rdb.Do(p.ctx, "getset", key, newEnd()))
@@ -448,7 +448,7 @@ func redisson324(p *ported) {
 	rdb := p.redis()
 	p.newToken()
 	p.use(p.tryLock, func() (bool, error) {
-		if !p.fixed {
+		if !p.repaired {
 			return resend(p.unlock)
 		}
 		latch := "redisson_unlock_latch:{" + key + "}:" + rand.Text()
@@ -471,7 +471,7 @@ func redisson324(p *ported) {
 func redisson23(p *ported) {
 	rdb := p.redis()
 	p.watched(func() bool {
-		if !p.fixed {
+		if !p.repaired {
 			done, err := rdb.PExpire(p.ctx, key, ttl).Result()
 			return err == nil && done
 		}
@@ -494,7 +494,7 @@ func redisson343(p *ported) {
 	p.watched(func() bool {
 		done, err := renewScript.Eval(p.ctx, rdb.WithTimeout(ttl/10), []string{key}, ttl.Milliseconds(), p.token).Int()
 		if err != nil {
-			return p.fixed
+			return p.repaired
 		}
 		return done == 1
 	})
@@ -549,7 +549,7 @@ func curator10(p *ported) {
 	own := ""
 	p.use(func() (bool, error) {
 		prefix := "lock-"
-		if p.fixed {
+		if p.repaired {
 			prefix = rand.Text() + "-lock-"
 		}
 		if err := p.makeQueue(); err != nil {
@@ -557,7 +557,7 @@ func curator10(p *ported) {
 		}
 		tried := false
 		err := retry(func() (err error) {
-			if tried && p.fixed {
+			if tried && p.repaired {
 				if own, err = p.find(prefix); own != "" || err != nil {
 					return err
 				}
@@ -598,7 +598,7 @@ func curator41(p *ported) {
 				return err
 			}
 			found, err := p.find(prefix)
-			if found != "" && err == nil && p.fixed {
+			if found != "" && err == nil && p.repaired {
 				var stat *zk.Stat
 				if _, stat, err = p.conn.Exists(found); err == nil && stat.EphemeralOwner != p.conn.SessionID() {
 					found = ""
