@@ -45,7 +45,7 @@ func TestCannotBeDone(t *testing.T) {
 		want := l.Solution()
 		var judged game.Judged
 		ask(t, &table, game.Request{Do: "cannot", Link: start.Link, Harm: l.Harm}, &judged)
-		says := fmt.Sprintf("was tried (%d positions), if the code ", want.States)
+		says := fmt.Sprintf("was tried: %d positions. (Assumed: the code ", want.States)
 		if want.Possible {
 			says = fmt.Sprintf("Faults needed: %d.", want.Par)
 		}
@@ -112,20 +112,21 @@ func TestLost(t *testing.T) {
 		ask(t, &table, game.Request{Do: "lost", Link: at.Link, Harm: harm}, &l)
 		return at, l
 	}
+	tried := func(harm string) string { return "Of what is left, a search tried every order: none leads to " + harm + "." }
 	for _, c := range []struct {
 		level     int
 		harm      verdict.Word
 		way, says string // no words: not lost
 	}{
-		{1, "OVERLAP", "start wake", `move 2, "c1 writes": c1 leaves before anybody else gets in.`},
+		{1, "OVERLAP", "start wake", `move 2, "c1 writes": c1 leaves before anybody else gets in. Nobody asks for the lock again.`},
 		{2, "DEADLOCK", "start", ""},
 		{3, "DEADLOCK", "start answer", ""},
-		{3, "DEADLOCK", "start answer crash", `move 3, "c1 CRASH": c1's EXPIRE was already on its way. It arrives, and the key ends by itself after 10 s.`},
-		{3, "DEADLOCK", "start answer arrive crash", `move 4, "c1 CRASH": the key ends by itself after 10 s.`},
+		{3, "DEADLOCK", "start answer crash", `move 3, "c1 CRASH": c1's EXPIRE was already on its way. It arrives, and the key ends by itself after 10 s. ` + tried("DEADLOCK")},
+		{3, "DEADLOCK", "start answer arrive crash", `move 4, "c1 CRASH": the key ends by itself after 10 s. Nobody asks for the lock again.`},
 		{5, "DEADLOCK", "start crash", `This did not do it: the key ends by itself after 10 s.`},
 		{6, "WRONG-DEL", "start answer pause", ""},
-		{6, "WRONG-DEL", "start answer pause resume", `: when c1 releases, there is no key left to delete.`},
-		{7, "WRONG-DEL", "start answer start pause", `move 4, "c1 PAUSE": c1 asks first, and does not delete what is not its own.`},
+		{6, "WRONG-DEL", "start answer pause resume", `: when c1 releases, there is no key left to delete. Nobody asks for the lock again.`},
+		{7, "WRONG-DEL", "start answer start pause", `move 4, "c1 PAUSE": c1 asks first, and does not delete what is not its own. ` + tried("WRONG-DEL")},
 		{18, "DEADLOCK", "start crash", `This did not do it: the lock ends together with c1.`},
 	} {
 		at, l := to(c.level, c.harm, c.way)

@@ -15,6 +15,7 @@ import (
 	"locklab/scenarios/race"
 	"locklab/scenarios/search"
 	"locklab/simulator"
+	"locklab/simulator/history"
 	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
@@ -123,6 +124,7 @@ type RaceRun struct {
 	Run
 	Race          string    `json:"race"`                     // "search": none
 	Price         Words     `json:"price,omitempty"`          // of surviving the race
+	Vacuous       Words     `json:"vacuous,omitempty"`        // why nothing was tested
 	NotApplicable Words     `json:"not_applicable,omitempty"` // why there is no run
 	NotInjected   []Words   `json:"not_injected,omitempty"`
 	Settings      []Setting `json:"settings"`
@@ -159,13 +161,31 @@ func replay(t simulator.Trace, lock string) (*RaceRun, error) {
 	return raceRunOf(play(entry, t))
 }
 
+// harmless says why nothing was tested: a pause was too short, or, if that was not so, that it did not come to what the
+// race is about.
+func harmless(h *history.History) Words {
+	var left time.Duration // of the lease of a client that is inside, when it is paused
+	for n, past := 0, *h; n < len(h.Events); n++ {
+		e := &h.Events[n]
+		past.Events = h.Events[:n]
+		at := stateOf(&past)
+		switch {
+		case e.Kind == history.Pause && h.Nodes == 1 && at.stage(e.Client) == verdict.Inside && at.owner(1) == e.Client:
+			left = at.lease(e.Client) - e.At
+		case e.Kind == history.Resume && left > 0 && at.owner(1) == e.Client:
+			return words("board.vacuous.pause", "client", clientName(e.Client), "left", seconds(left))
+		}
+	}
+	return words("board.vacuous")
+}
+
 func raceRunOf(o *race.Outcome, err error) (*RaceRun, error) {
 	if err != nil {
 		return nil, err
 	}
 	r := &RaceRun{Run: runOf(o, true), Race: o.Race.ID, Settings: []Setting{}}
-	r.Link, r.Title = o.Trace.Link(), ownTitle(o)
-	usual := map[string]time.Duration{}
+	r.Link = o.Trace.Link()
+	usual, set := map[string]time.Duration{}, false
 	if sc, err := scenarios.ByName(o.Race.ID); err == nil {
 		for _, s := range sc.Settings.Lengths() {
 			usual[s.Name] = s.Length
@@ -173,8 +193,11 @@ func raceRunOf(o *race.Outcome, err error) (*RaceRun, error) {
 	}
 	for _, s := range o.Settings.Lengths() {
 		if usual[s.Name] != 0 {
-			r.Settings = append(r.Settings, Setting{s.Name, s.Length, usual[s.Name]})
+			r.Settings, set = append(r.Settings, Setting{s.Name, s.Length, usual[s.Name]}), set || s.Length != usual[s.Name]
 		}
+	}
+	if r.Title = ownTitle(o, set); o.Verdicts[0] == verdict.Vacuous {
+		r.Vacuous = harmless(o.History)
 	}
 	for _, why := range o.NotInjected {
 		r.NotInjected = append(r.NotInjected, errorWords(why))

@@ -188,7 +188,8 @@ function follow() {
 
 function drawFrame() {
   document.documentElement.lang = state.lang;
-  document.title = say("board.title");
+  const { view, at, level, race, lesson } = state, about = { game: level ? `${level.number}. ${own(level.title)}` : at?.lock, race: race && `${race.lock} ${race.race}`, lessons: lesson?.name, levels: "" }[view];
+  document.title = about === "" ? say("board.title") : `${about ?? say("board." + (view === "race" ? "races" : view))} - locklab`;
   Object.assign(document.getElementById("home"), { textContent: say("board.title"), onclick: () => open("levels") });
   Object.assign(document.getElementById("skip"), { textContent: say("board.skip"), onclick: (e) => { e.preventDefault(); document.getElementById("main").focus(); } });
   const tabs = ["levels", "race", "lessons", "free", "quiz", "ask"].map((view) => {
@@ -198,7 +199,7 @@ function drawFrame() {
   });
   if (state.at && state.view !== "game") tabs.splice(1, 0, button("▶ " + say("board.game"), () => open("game")));
   const row = document.getElementById("tabs"), here = row.replaceChildren(...tabs) ?? row.querySelector("[aria-current]"); // in sight, and so is most of the others
-  row.scrollLeft = here ? here.offsetLeft + here.offsetWidth - row.clientWidth : 0;
+  row.scrollLeft = here ? here.offsetLeft + here.offsetWidth + 36 - row.clientWidth : 0;
   const tools = document.getElementById("tools");
   tools.replaceChildren(...[[say("board.language"), "language", language], ["◐", "theme", theme], ["A+", "large", large], ["?", "help", () => open("help")]].map(([label, key, what]) => sign(label, say("board." + key), what)));
   tools.children[2].setAttribute("aria-pressed", document.body.classList.contains("large"));

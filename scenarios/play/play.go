@@ -288,10 +288,8 @@ type Truth struct {
 // Truth holds the known facts of a harm, "" for any: of a level what its file says, and otherwise what a search of the
 // game finds, within MaxStates. An error is ctx's.
 func (g *Game) Truth(ctx context.Context, harm verdict.Word) (Truth, error) {
-	for _, l := range levels {
-		if l.Harm == harm && g.isOf(l) {
-			return Truth{l.Solution(), true}, nil
-		}
+	if l, known := g.Level(harm); known {
+		return Truth{l.Solution(), true}, nil
 	}
 	s, err := g.Search(ctx)
 	if err != nil {
@@ -306,12 +304,18 @@ func (g *Game) Truth(ctx context.Context, harm verdict.Word) (Truth, error) {
 	return t, nil
 }
 
-// isOf reports whether a game is that of a level.
-func (g *Game) isOf(l Level) bool {
-	if l.Lock != g.Lock.ID {
-		return false
+// Level is the level that a game with a harm as its goal is; false: it is none.
+func (g *Game) Level(harm verdict.Word) (l Level, ok bool) {
+	n := slices.IndexFunc(levels, func(l Level) bool {
+		b := l.Bounds()
+		b.Nodes = search.FewServers(g.Lock)
+		return l.Harm == harm && l.Lock == g.Lock.ID && b.Settled(g.Lock).String() == g.Bounds.String()
+	})
+	if n < 0 {
+		return l, false
 	}
-	b := l.Bounds()
-	b.Nodes = search.FewServers(g.Lock)
-	return b.Settled(g.Lock).String() == g.Bounds.String()
+	return levels[n], true
 }
+
+// Patience is how long a client waits for an answer.
+func (g *Game) Patience() time.Duration { return g.rules.Patience() }
