@@ -356,10 +356,12 @@ type Lost struct {
 func (r *asked) lost() (any, error) {
 	at, err := r.game.At(r.choices)
 	l, known := r.game.Level(r.Harm)
-	fault := func(m play.Move) bool { return m.Fault }
-	if err != nil || at.Has(r.Harm) || len(r.choices) == 0 ||
-		slices.ContainsFunc(at.Moves, fault) && !(known && l.Solution().Possible) {
+	if err != nil || at.Has(r.Harm) || len(r.choices) == 0 {
 		return &Lost{}, err
+	}
+	faulty := slices.ContainsFunc(at.Moves, func(m play.Move) bool { return m.Fault })
+	if faulty && !(known && l.Solution().Possible) {
+		return &Lost{}, nil
 	}
 	if w, err := r.game.Way(r.ctx, r.choices, r.Harm); err != nil || w.Unknown || w.Choices != nil {
 		return &Lost{}, err
@@ -377,11 +379,14 @@ func (r *asked) lost() (any, error) {
 	if err := cmp.Or(failed, err, unable, late, unknown); err != nil {
 		return nil, err
 	}
-	why, remember := whyLost(&steps[0], client, now, last, r.Harm), words("play.remember."+string(r.Harm))
-	left := words("play.lost.left-over", "harm", r.Harm)
-	if !asks(now, at) && !asks(last, at) {
-		left = words("play.lost.asked-all")
+	left := words("play.lost.asked-all")
+	if ask := askers(at, now, last); ask != nil {
+		left = words("play.lost.left-over", "clients", join("play.rules.and", ask...), "harm", r.Harm)
 	}
+	if faulty { // the reason must have happened
+		now, last = at.Outcome.History, at.Outcome.History
+	}
+	why, remember := whyLost(&steps[0], client, now, last, r.Harm), words("play.remember."+string(r.Harm))
 	if truth.Known && !truth.Possible { // no move is to blame
 		return &Lost{Said: words("play.lost.vain", "why", why), Remember: remember}, nil
 	}

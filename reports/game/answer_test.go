@@ -112,7 +112,9 @@ func TestLost(t *testing.T) {
 		ask(t, &table, game.Request{Do: "lost", Link: at.Link, Harm: harm}, &l)
 		return at, l
 	}
-	tried := func(harm string) string { return "Of what is left, a search tried every order: none leads to " + harm + "." }
+	tried := func(who, harm string) string {
+		return who + " can still ask for the lock, but a search tried every order of what is left: none leads to " + harm + "."
+	}
 	for _, c := range []struct {
 		level     int
 		harm      verdict.Word
@@ -121,12 +123,13 @@ func TestLost(t *testing.T) {
 		{1, "OVERLAP", "start wake", `move 2, "c1 writes": c1 leaves before anybody else gets in. Nobody asks for the lock again.`},
 		{2, "DEADLOCK", "start", ""},
 		{3, "DEADLOCK", "start answer", ""},
-		{3, "DEADLOCK", "start answer crash", `move 3, "c1 CRASH": c1's EXPIRE was already on its way. It arrives, and the key ends by itself after 10 s. ` + tried("DEADLOCK")},
+		{3, "DEADLOCK", "start answer crash", `move 3, "c1 CRASH": c1's EXPIRE was already on its way. It arrives, and the key ends by itself after 10 s. ` + tried("c2", "DEADLOCK")},
 		{3, "DEADLOCK", "start answer arrive crash", `move 4, "c1 CRASH": the key ends by itself after 10 s. Nobody asks for the lock again.`},
 		{5, "DEADLOCK", "start crash", `This did not do it: the key ends by itself after 10 s.`},
 		{6, "WRONG-DEL", "start answer pause", ""},
 		{6, "WRONG-DEL", "start answer pause resume", `: when c1 releases, there is no key left to delete. Nobody asks for the lock again.`},
-		{7, "WRONG-DEL", "start answer start pause", `move 4, "c1 PAUSE": c1 asks first, and does not delete what is not its own. ` + tried("WRONG-DEL")},
+		{6, "WRONG-DEL", "start answer start pass wake", `c1 deletes its own key, in good order. ` + tried("c1 and c2", "WRONG-DEL")},
+		{7, "WRONG-DEL", "start answer start pause", `move 4, "c1 PAUSE": c1 asks first, and does not delete what is not its own. ` + tried("c1 and c2", "WRONG-DEL")},
 		{18, "DEADLOCK", "start crash", `This did not do it: the lock ends together with c1.`},
 	} {
 		at, l := to(c.level, c.harm, c.way)

@@ -3,9 +3,11 @@ package game
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"locklab/algorithms/lock"
@@ -102,7 +104,7 @@ func telling(g *play.Game, s *play.Step, now *history.History, later bool) (why 
 			key = "enter.votes"
 		}
 		why = words("play.hint."+key, "client", clientName(e.Client), "owner", clientName(other), "nodes", g.Bounds.Nodes,
-			"other", clientName(other), "left", seconds(e.At-s.Before.End), "votes", len(present.keys(e.Client)))
+			"other", clientName(other), "left", seconds(e.At-s.Before.End), "votes", present.votes())
 		if !vain {
 			return why, false
 		}
@@ -253,11 +255,18 @@ func struck(choices []simulator.Choice) (client int) {
 	return client
 }
 
-// asks reports whether a client asks for the lock in a run that goes on from a position, other than the probe.
-func asks(ahead *history.History, at *play.Position) bool {
-	return slices.ContainsFunc(ahead.Events[len(at.Outcome.History.Events):], func(e history.Event) bool {
-		return e.Kind == history.Acquire && e.Client != ahead.Probe
-	})
+// askers are the names of the clients, but the probe, that ask for the lock in runs that go on from a position.
+func askers(at *play.Position, runs ...*history.History) (all []Words) {
+	for c := range at.Outcome.History.Clients {
+		asks := func(h *history.History) bool {
+			return c+1 != h.Probe && slices.ContainsFunc(h.Events[len(at.Outcome.History.Events):],
+				func(e history.Event) bool { return e.Kind == history.Acquire && e.Client == c+1 })
+		}
+		if slices.ContainsFunc(runs, asks) {
+			all = append(all, same(clientName(c+1)))
+		}
+	}
+	return all
 }
 
 // whyLost says why a harm is out of reach after a step, where a client goes on at once, and where it goes on only when
@@ -364,6 +373,17 @@ func (s state) insiderBut(but int) int {
 // keys returns the keys of a client.
 func (s state) keys(client int) []reports.KeyState {
 	return lists.Pick(s.Keys, func(k reports.KeyState) bool { return k.Held && k.Owner == client })
+}
+
+// votes are the numbers of keys of the clients that have begun.
+func (s state) votes() string {
+	var all []string
+	for c, at := range s.Clients {
+		if n := len(s.keys(c + 1)); n > 0 || at.Stage != verdict.Idle {
+			all = append(all, fmt.Sprintf("%s %d", clientName(c+1), n))
+		}
+	}
+	return cmp.Or(strings.Join(all, ", "), "0")
 }
 
 // lease returns the end of the first key of a client; 0: it has none.
