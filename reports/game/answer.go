@@ -380,8 +380,8 @@ func (r *asked) lost() (any, error) {
 		return nil, err
 	}
 	left := words("play.lost.asked-all")
-	if ask := askers(at, now, last); ask != nil {
-		left = words("play.lost.left-over", "clients", join("play.rules.and", ask...), "harm", r.Harm)
+	if ask := askers(len(at.Outcome.History.Events), now, last); ask != "" {
+		left = words("play.lost.left-over", "clients", ask, "harm", r.Harm)
 	}
 	if faulty { // the reason must have happened
 		now, last = at.Outcome.History, at.Outcome.History

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -14,7 +15,6 @@ import (
 	"locklab/faults"
 	"locklab/reports"
 	"locklab/scenarios/play"
-	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/history"
 	"locklab/simulator/i18n"
@@ -59,18 +59,15 @@ func hintOf(ctx context.Context, g *play.Game, at *play.Position, w play.Way, ha
 // ideaOf is the idea of the first move of a way, which makes so many of its steps: what matters in the move, or else
 // what matters first after it. A refusal, or a wait without result, matters only where nothing else does.
 func ideaOf(g *play.Game, steps []play.Step, own int, harm verdict.Word) Words {
-	waits, passes := Words(nil), false
+	var waits Words
 	for i := range steps {
 		why, inVain := telling(g, &steps[i], steps[0].Before, i >= own)
-		passes = passes || steps[i].Choice.Verb == simulator.Pass
 		switch {
 		case why == nil:
 		case inVain:
 			if waits == nil {
 				waits = why
 			}
-		case i >= own && passes && g.Bounds.Timing == search.Lockstep && steps[i].Choice.Verb < simulator.FaultVerb:
-			return words("play.hint.time", "why", why)
 		default:
 			return why
 		}
@@ -255,18 +252,17 @@ func struck(choices []simulator.Choice) (client int) {
 	return client
 }
 
-// askers are the names of the clients, but the probe, that ask for the lock in runs that go on from a position.
-func askers(at *play.Position, runs ...*history.History) (all []Words) {
-	for c := range at.Outcome.History.Clients {
-		asks := func(h *history.History) bool {
-			return c+1 != h.Probe && slices.ContainsFunc(h.Events[len(at.Outcome.History.Events):],
-				func(e history.Event) bool { return e.Kind == history.Acquire && e.Client == c+1 })
-		}
-		if slices.ContainsFunc(runs, asks) {
-			all = append(all, same(clientName(c+1)))
+// askers are the names of the clients, but the probe, that ask for the lock in runs from their event n on.
+func askers(n int, runs ...*history.History) string {
+	names := map[string]bool{}
+	for _, h := range runs {
+		for _, e := range h.Events[n:] {
+			if e.Kind == history.Acquire && e.Client != h.Probe {
+				names[clientName(e.Client)] = true
+			}
 		}
 	}
-	return all
+	return strings.Join(slices.Sorted(maps.Keys(names)), ", ")
 }
 
 // whyLost says why a harm is out of reach after a step, where a client goes on at once, and where it goes on only when
@@ -375,16 +371,8 @@ func (s state) keys(client int) []reports.KeyState {
 	return lists.Pick(s.Keys, func(k reports.KeyState) bool { return k.Held && k.Owner == client })
 }
 
-// votes are the numbers of keys of the clients that have begun.
-func (s state) votes() string {
-	var all []string
-	for c, at := range s.Clients {
-		if n := len(s.keys(c + 1)); n > 0 || at.Stage != verdict.Idle {
-			all = append(all, fmt.Sprintf("%s %d", clientName(c+1), n))
-		}
-	}
-	return cmp.Or(strings.Join(all, ", "), "0")
-}
+// votes are the numbers of keys of the first two clients.
+func (s state) votes() string { return fmt.Sprintf("c1 %d, c2 %d", len(s.keys(1)), len(s.keys(2))) }
 
 // lease returns the end of the first key of a client; 0: it has none.
 func (s state) lease(client int) (until time.Duration) {

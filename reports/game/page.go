@@ -71,7 +71,6 @@ type Level struct {
 	Number   int          `json:"number"`
 	ID       string       `json:"id"`
 	Lock     string       `json:"lock"`
-	Budget   string       `json:"budget"`
 	Harm     verdict.Word `json:"harm"`
 	Said     Words        `json:"said"` // what to bring about
 	Title    Words        `json:"title"`
@@ -86,7 +85,7 @@ type Level struct {
 func Levels() (all []Level) {
 	for i, l := range play.Levels() {
 		all = append(all, Level{
-			Number: i + 1, ID: l.ID, Lock: l.Lock, Budget: l.Budget, Harm: l.Harm, Said: aim(l.Harm),
+			Number: i + 1, ID: l.ID, Lock: l.Lock, Harm: l.Harm, Said: aim(l.Harm),
 			Title: levelText(&l, "title"), Learn: levelText(&l, "learn"), Question: levelText(&l, "question"),
 			Topic: l.Topic, Code: l.Code(), More: i >= play.Course,
 		})
@@ -161,19 +160,16 @@ func replay(t simulator.Trace, lock string) (*RaceRun, error) {
 	return raceRunOf(play(entry, t))
 }
 
-// harmless says why nothing was tested: a pause was too short, or, if that was not so, that it did not come to what the
-// race is about.
+// harmless says why nothing was tested: the lease outlived a pause, or it did not come to what the race is about.
 func harmless(h *history.History) Words {
-	var left time.Duration // of the lease of a client that is inside, when it is paused
-	for n, past := 0, *h; n < len(h.Events); n++ {
-		e := &h.Events[n]
-		past.Events = h.Events[:n]
-		at := stateOf(&past)
-		switch {
-		case e.Kind == history.Pause && h.Nodes == 1 && at.stage(e.Client) == verdict.Inside && at.owner(1) == e.Client:
-			left = at.lease(e.Client) - e.At
-		case e.Kind == history.Resume && left > 0 && at.owner(1) == e.Client:
-			return words("board.vacuous.pause", "client", clientName(e.Client), "left", seconds(left))
+	for n, e := range h.Events {
+		if past := *h; e.Kind == history.Resume && h.Nodes == 1 {
+			past.Events = h.Events[:n]
+			at := stateOf(&past)
+			until := at.lease(e.Client)
+			if at.stage(e.Client) == verdict.Inside && at.owner(1) == e.Client && until < history.Forever {
+				return words("board.vacuous.pause", "client", clientName(e.Client), "left", seconds(until-e.At))
+			}
 		}
 	}
 	return words("board.vacuous")
