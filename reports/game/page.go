@@ -45,25 +45,14 @@ func PageData() ([]byte, error) {
 		return nil, err
 	}
 	offered := lists.Each(budgets, func(b faults.Budget) any { return []any{b, orNone(b)} })
+	texts := map[string]map[string]string{}
+	for _, lang := range text.Languages() {
+		texts[lang] = text.Texts(lang, "play.", "board.", "quiz.", "meaning.", "motion.", "term.timeline.", "list.faults")
+	}
 	return json.Marshal(map[string]any{
-		"version": Format, "texts": pageTexts(), "levels": course, "locks": locks(), "races": races(), "shown": shown,
+		"version": Format, "texts": texts, "levels": course, "locks": locks(), "races": races(), "shown": shown,
 		"budgets": offered,
 	})
-}
-
-// pageTexts returns the texts of the page, by language and key.
-func pageTexts() map[string]map[string]string {
-	all := map[string]map[string]string{}
-	for _, lang := range text.Languages() {
-		all[lang] = map[string]string{}
-		for _, prefix := range []string{"play.", "board.", "quiz.", "meaning.", "motion.", "term.timeline.",
-			"list.faults"} {
-			for _, key := range text.In(lang).Keys(prefix) {
-				all[lang][key] = text.In(lang).Get(key)
-			}
-		}
-	}
-	return all
 }
 
 // A Level is a level of the course. Whether it can be solved is not said.

@@ -61,10 +61,9 @@ type Position struct {
 
 // A Fault is a fault of the budget.
 type Fault struct {
-	Name  string `json:"name"`
-	Title Words  `json:"title"`
-	Used  int    `json:"used"`
-	Most  int    `json:"most"`
+	Title Words `json:"title"`
+	Used  int   `json:"used"`
+	Most  int   `json:"most"`
 }
 
 // A Move is a possible next event, with what it acts on: a picture offers it there.
@@ -85,8 +84,8 @@ func positionOf(g *play.Game, at *play.Position) *Position {
 	}
 	p.Link, p.Verdicts = at.Trace.Link(), append([]verdict.Word{}, at.Verdicts...)
 	p.Moving.Verdicts = p.Verdicts
-	for i, f := range at.Faults {
-		p.Faults = append(p.Faults, Fault{f.Name, budgeted(g.Bounds.Budget.Faults()[i]), f.Used, f.Most})
+	for _, f := range at.Faults {
+		p.Faults = append(p.Faults, Fault{budgeted(f.FaultBudget), f.Used, f.Times})
 	}
 	for i, said := range movesOf(at) {
 		p.Moves = append(p.Moves, moveOf(at, &at.Moves[i], said))

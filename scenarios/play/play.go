@@ -24,6 +24,7 @@ import (
 	"locklab/simulator/explore"
 	"locklab/simulator/history"
 	"locklab/simulator/i18n"
+	"locklab/simulator/lists"
 	"locklab/simulator/schedule"
 	"locklab/simulator/verdict"
 )
@@ -121,8 +122,8 @@ type Move struct {
 
 // A Fault is one fault of the budget.
 type Fault struct {
-	Name       string
-	Used, Most int
+	simulator.FaultBudget
+	Used int
 }
 
 // Used counts the faults of the position.
@@ -143,16 +144,13 @@ func (g *Game) At(choices []simulator.Choice) (*Position, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Position{Trace: g.trace(choices), Outcome: search.OutcomeOf(g.rules, run), Now: run.End}
+	p := &Position{Trace: g.trace(choices), Outcome: search.OutcomeOf(g.rules, run), Now: run.End, Faults: g.faults(choices)}
 	p.Outcome.Race, p.Outcome.Trace = g.Bounds.Race(), p.Trace
 	p.Verdicts = g.rules.Verdicts(p.Outcome.History, choices)
 	p.Outcome.Judgement.Findings = slices.DeleteFunc(p.Outcome.Judgement.Findings, func(f verdict.Finding) bool {
 		return !slices.Contains(p.Verdicts, f.Verdict) // what the judges say only because the run ends here
 	})
 	p.Outcome.History.Open = len(moves) > 0 // who was refused last may ask again
-	if p.Faults, err = g.faults(choices); err != nil {
-		return nil, err
-	}
 	for _, c := range moves {
 		m, err := g.move(p, choices, c)
 		if err != nil {
@@ -192,18 +190,10 @@ func (g *Game) trace(choices []simulator.Choice) simulator.Trace {
 }
 
 // faults counts the faults among choices.
-func (g *Game) faults(choices []simulator.Choice) (list []Fault, err error) {
-	budget, err := g.Bounds.Budget.Parse()
-	for _, b := range budget {
-		f := Fault{Name: b.Fault.Name, Most: b.Times}
-		for _, c := range choices {
-			if c.Verb == b.Fault.Verb {
-				f.Used++
-			}
-		}
-		list = append(list, f)
-	}
-	return list, err
+func (g *Game) faults(choices []simulator.Choice) []Fault {
+	return lists.Each(g.Bounds.Budget.Faults(), func(b simulator.FaultBudget) Fault {
+		return Fault{b, len(lists.Pick(choices, func(c simulator.Choice) bool { return c.Verb == b.Fault.Verb }))}
+	})
 }
 
 // move makes a choice.
