@@ -10,6 +10,7 @@ package algorithms
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"locklab/algorithms/database"
 	"locklab/algorithms/lock"
@@ -19,11 +20,13 @@ import (
 
 // All returns all locks: first those on Redis, then those on a ZooKeeper, then those in databases. The
 // caller may change the slice.
-func All() []lock.Entry { return slices.Concat(redis.All(), zookeeper.All(), database.All()) }
+func All() []lock.Entry { return slices.Clone(all()) }
+
+var all = sync.OnceValue(func() []lock.Entry { return slices.Concat(redis.All(), zookeeper.All(), database.All()) })
 
 // ByName finds a lock by one of its Names, ignoring case.
 func ByName(name string) (lock.Entry, bool) {
-	for _, e := range All() {
+	for _, e := range all() {
 		if slices.ContainsFunc(e.Names(), func(n string) bool { return strings.EqualFold(name, n) }) {
 			return e, true
 		}
@@ -32,13 +35,13 @@ func ByName(name string) (lock.Entry, bool) {
 }
 
 // Families returns the families of all locks, each once, in the order in which their first locks stand in the list.
-func Families() (all []lock.Family) {
-	for _, e := range All() {
-		if !slices.Contains(all, e.Family) {
-			all = append(all, e.Family)
+func Families() (families []lock.Family) {
+	for _, e := range all() {
+		if !slices.Contains(families, e.Family) {
+			families = append(families, e.Family)
 		}
 	}
-	return all
+	return families
 }
 
 // Milestones returns the six locks that mark the turning points of the history. Each

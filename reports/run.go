@@ -178,7 +178,8 @@ func RunOf(
 		e := &h.Events[i]
 		at := micros(e.At)
 		r.At, last = append(r.At, at-last), at
-		if e.Kind.Fault() {
+		// a session ends after a fault that silenced its client, or by a fault of its own
+		if e.Kind.Fault() || e.Kind == history.SessionEnd && r.Faults == nil {
 			jump := map[bool]time.Duration{true: e.D}[e.Kind == history.ClockStep]
 			said := in.say(func(v *wording) string {
 				s := &step{Event: *e}

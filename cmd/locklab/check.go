@@ -291,7 +291,7 @@ func (c *checkFlags) matrixView(e *env, l *checked.Lock, out map[string]any) (te
 		return nil, nil, err
 	}
 	scs := lists.Each(own, func(o *race.Outcome) race.Race { return o.Race })
-	cells, err := study.Matrix(e.ctx, c.beside, scs, 0, nil, nil)
+	cells, err := study.Matrix(e.ctx, c.beside, scs, nil, nil)
 	for i := range cells {
 		cells[i] = append([]*race.Outcome{own[i]}, cells[i]...)
 	}

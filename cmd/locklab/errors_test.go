@@ -88,7 +88,7 @@ func TestWrongUse(t *testing.T) {
 		{`matrix --locks=`, `names no lock`},
 		{`matrix --locks token,002-C`, `token twice`},
 		{`matrix --races failovr`, `did you mean failover`},
-		{`matrix --runs 1.5`, `--runs "1.5": give a whole number`},
+		{`chart sweep --runs 1.5`, `--runs "1.5": give a whole number`},
 		{`explore token --max-memory 20`, `--max-memory 20…from 50, or 0`},
 		{`explore token --uses give-up --timing lockstep`, `uses=give-up…timing=any`},
 		{`explore zk-naive --client-retries 1`, `the client library of zk-naive sends nothing again`},

@@ -19,8 +19,8 @@ import (
 func explainCommand() *command {
 	file, runs := "", false
 	return &command{
-		use: "explain LOCK | RACE | LOCK RACE | LINK|FILE | path [N] | interview [TOPIC] | debate | " +
-			"glossary | judge | need | TERM | FAULT | ARTICLE",
+		use: "explain [LOCK | RACE | LOCK RACE | LINK | FILE | path [N] | interview [TOPIC] | debate | " +
+			"glossary | judge | need | TERM | FAULT | ARTICLE]",
 		examples: []string{
 			"explain redlock", "explain R18 --lang zh", "explain 003-C failed-renewal", "explain path 3",
 			"explain lease", "explain token -o token.html",

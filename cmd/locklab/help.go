@@ -189,7 +189,15 @@ func printHelp(e *env, c *cobra.Command) {
 		printFlags(e.console, c)
 		return
 	}
-	e.Printf("\n%s\n  %s\n", e.Say("help.usage"), c.UseLine())
+	e.Printf("\n%s\n", e.Say("help.usage"))
+	if strings.Contains(c.Use, " ") || !c.HasSubCommands() {
+		e.Wrap("  ", c.UseLine())
+	}
+	for _, sub := range c.Commands() {
+		if name != "chart" { // which has told them with what they show
+			e.Wrap("  ", sub.UseLine())
+		}
+	}
 	if c.Example != "" {
 		e.Printf("\n%s\n%s\n", e.Say("help.examples"), c.Example)
 	}

@@ -105,7 +105,7 @@ func TestFirstLineFits(t *testing.T) {
 	effort.Unwatched(t, watchedCommands)
 	for _, command := range []string{
 		"", "--help", "run token gc-pause", "run redlock getset-nil", "explain R18", "explain token gc-pause", "explain lease", "demo", "list",
-		"play", "play quiz --seed 1 --questions 1", "matrix --locks token --races R18 --runs 1", "explore mutex --attempts 1",
+		"play", "play quiz --seed 1 --questions 1", "matrix --locks token --races R18", "explore mutex --attempts 1",
 	} {
 		for _, lang := range []string{"en", "zh"} {
 			_, out, errs := call(t, append(strings.Fields(command), "--width", "60", "--lang", lang)...)

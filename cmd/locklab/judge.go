@@ -30,7 +30,7 @@ type judgeFlags struct {
 func judgeCommand() *command {
 	j := &judgeFlags{findings: 3}
 	return &command{
-		use: "judge FILE...",
+		use: "judge FILE... | --schema",
 		examples: []string{"judge events.jsonl", "judge a.jsonl b.jsonl --within 5ms -o log.html",
 			"judge --schema"},
 		flags: func(f *flags) {

@@ -84,7 +84,7 @@ func liveRunCommand() *command {
 	var lease time.Duration
 	r := &runFlags{}
 	return &command{
-		use: "run LOCK RACE | LINK", args: between(1, 2, "race"), complete: aLockAndARace,
+		use: "run LOCK RACE | LINK | FILE", args: between(1, 2, "race"), complete: aLockAndARace,
 		texts:    []string{"live", "run"},
 		examples: []string{"live run token failover", "live run redlock restart --lease 1s", "live run LINK"},
 		flags: func(f *flags) {

@@ -35,7 +35,6 @@ func cellsJSON(outcomes []*race.Outcome) []cellJSON {
 type matrixFlags struct {
 	locks lockFlags
 	races []string
-	runs  int
 	dir   string
 	all   bool // charts, also those that take minutes
 	stops bool // a pause stops the work, in the charts of a report; see study.Situation
@@ -48,7 +47,6 @@ func matrixCommand() *command {
 		flags: func(f *flags) {
 			m.locks.add(f, "all")
 			f.add("races", &m.races)
-			ranged(f, "runs", &m.runs, 0, 100_000)
 			f.outTo(&m.dir)
 			f.add("all", &m.all)
 			f.add("pause-stops-work", &m.stops)
@@ -95,18 +93,17 @@ func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Race) error 
 		defer debug.SetMemoryLimit(debug.SetMemoryLimit(reportMemory))
 		shown = report.NewCollector(e.Langs())
 		show = shown.Add
-		played := float64(len(entries)*len(scs)) * (2.4e-3 + 1e-4*float64(m.runs))
+		played := float64(len(entries)*len(scs)) * 2.4e-3
 		seconds := played + figureSeconds(entries, m.all)
 		if m.locks.names == nil { // a page of all locks is more than most readers want
-			e.inform("matrix.all", "locks", strconv.Itoa(len(entries)), "races", strconv.Itoa(len(scs)),
-				"seconds", fmt.Sprintf("%.0f", seconds), "mb", strconv.Itoa(len(entries)*len(scs)/1000))
+			e.inform("matrix.all", "locks", strconv.Itoa(len(entries)), "races", strconv.Itoa(len(scs)))
 		}
 		e.whole = &whole{seconds: seconds}
 		e.whole.done, done = e.progress(100, "progress.whole")
 		e.whole.begin(played)
 	}
-	w, end := e.work(study.MatrixSteps(len(entries), len(scs), m.runs), "progress.cells")
-	cells, err := study.Matrix(e.ctx, entries, scs, m.runs, show, w)
+	w, end := e.work(len(entries)*len(scs), "progress.cells")
+	cells, err := study.Matrix(e.ctx, entries, scs, show, w)
 	end()
 	stopped := stoppedBy(err)
 	if err != nil && !stopped {
@@ -138,7 +135,6 @@ func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Race) error 
 	}
 	showHere(e, failed, "matrix", matrixJSON{!complete, cellsJSON(flat)}, func() {
 		e.chart(grid)
-		printCounts(e.Printer, flat, m.runs)
 		e.Next("locklab run token gc-pause", "locklab explain R18", "locklab matrix -o out")
 		if !complete {
 			e.Printf("%s\n", e.Error(failed))
@@ -167,24 +163,6 @@ func deviations(outcomes []*race.Outcome) error {
 // flatten returns the cells that were played.
 func flatten(cells [][]*race.Outcome) []*race.Outcome {
 	return lists.Pick(slices.Concat(cells...), func(o *race.Outcome) bool { return o != nil })
-}
-
-// printCounts prints how often each lock failed, with the confidence interval of the
-// count.
-func printCounts(e *text.Printer, outcomes []*race.Outcome, runs int) {
-	if runs == 0 {
-		return
-	}
-	e.Printf("\n")
-	e.Wrap("", e.Say("matrix.counts"))
-	for _, o := range outcomes {
-		if o.Runs == 0 {
-			continue
-		}
-		lo, hi := study.Wilson(o.Broken, o.Runs)
-		e.Printf("  %-20s %-13s %5d/%d  %5.1f%% - %5.1f%%\n", o.Race.ID, o.Lock.ID, o.Broken, o.Runs,
-			100*lo, 100*hi)
-	}
 }
 
 // writeAll writes files into a folder after all of them are drawn; if the user stops it before, it writes none.

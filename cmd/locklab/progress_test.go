@@ -146,7 +146,7 @@ func TestStoppedPictures(t *testing.T) {
 // TestStoppedGrid: what is printed after Ctrl-C makes no link for each cell, which took seconds.
 func TestStoppedGrid(t *testing.T) {
 	locks, races := algorithms.Milestones()[:1], scenarios.All()[:1]
-	cells, err := study.Matrix(t.Context(), locks, races, 0, nil, nil)
+	cells, err := study.Matrix(t.Context(), locks, races, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

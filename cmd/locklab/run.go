@@ -73,14 +73,12 @@ type cellJSON struct {
 	Why        string         `json:"why,omitempty"`        // the contract's reason, in English
 	WhyZH      string         `json:"why_zh,omitempty"`     // and in Chinese
 	Trace      string         `json:"trace"`
-	Runs       int            `json:"runs,omitempty"`   // seeded runs played beside the story
-	Broken     int            `json:"broken,omitempty"` // how many of them broke the lock
 }
 
 func cellOf(o *race.Outcome) cellJSON {
 	c := cellJSON{
 		Lock: o.Lock.ID, Article: o.Lock.Article, Race: o.Race.ID, Code: o.Race.Code,
-		Verdicts: o.Verdicts, Triggered: o.Triggered, Trace: o.Trace.Link(), Runs: o.Runs, Broken: o.Broken,
+		Verdicts: o.Verdicts, Triggered: o.Triggered, Trace: o.Trace.Link(),
 		Why: lessons.Why("en", o.Lock, o.Race), WhyZH: lessons.Why("zh", o.Lock, o.Race),
 	}
 	if contract.Uncontracted(o.Lock, o.Race) {
@@ -449,7 +447,7 @@ func runDemo(e *env, _ []string) error {
 	if err != nil {
 		return internal(err)
 	}
-	cells, err := study.Matrix(e.ctx, algorithms.Milestones(), races, 0, nil, nil)
+	cells, err := study.Matrix(e.ctx, algorithms.Milestones(), races, nil, nil)
 	if err != nil {
 		return internal(err)
 	}

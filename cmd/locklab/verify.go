@@ -27,7 +27,14 @@ type verifyJSON struct {
 }
 
 type deviationJSON struct {
-	*ci.Check
+	Lock       string `json:"lock"`
+	Subject    string `json:"subject"` // a race's ID, or the bounds of a search or a proof
+	File       string `json:"file"`    // where the contract says so
+	Line       int    `json:"line"`
+	Expected   string `json:"expected"`  // verdicts
+	Found      string `json:"found"`     // likewise; "": it was not run
+	Reproduce  string `json:"reproduce"` // a line for a shell
+	Trace      string `json:"trace,omitempty"`
 	Conclusive bool   `json:"conclusive"` // false: it is unknown whether the result is as contracted
 	Message    string `json:"message"`
 }
@@ -126,9 +133,9 @@ func (v *verifyFlags) prove(e *env, rows []contract.Expectation, open []ci.Uncov
 	if err != nil && !stopped {
 		return internal(err)
 	}
-	found := toVerification(e.console, proofs)
-	found.Uncovered = open
-	e.show("verify", verifyToJSON(proofs, found), func() {
+	found := &ci.Verification{Lang: e.Lang, Results: proofs, Uncovered: open,
+		Certificate: func(r *contract.Result) string { return certificateOf(r, e.Langs()[0]) }}
+	e.show("verify", verifyToJSON(found), func() {
 		e.Keep(found.Text(e.Out))
 		e.Printf("%s\n", found.Counts())
 	})
@@ -169,41 +176,22 @@ func asMet(s contract.Status) error {
 	return nil
 }
 
-// verification turns proofs into what reports write.
-func toVerification(e *console, proofs []contract.Result) *ci.Verification {
-	v := &ci.Verification{Lang: e.Lang}
-	for i := range proofs {
-		p := &proofs[i]
-		c := ci.Check{
-			Lock: p.Lock.ID, Subject: p.Subject(), File: p.File, Line: p.Line,
-			Want: contract.FormatVerdicts(p.Expected, p.Instants), Got: contract.FormatVerdicts(p.Got, p.AtInstants()),
-			Status: p.Status, Reproduce: p.Command(),
-			Why: e.Each(func(lang string) string { return text.SayMessages(lang, p.Reasons) }),
-		}
-		if p.IsProof() {
-			c.Kind = ci.Proof
-		} else if p.IsSearch() {
-			c.Kind = ci.Search
-		}
-		switch lang := e.Langs()[0]; {
-		case p.Search != nil:
-			c.Certificate = certificate.Of(p.Search, lang)
-		case p.Proof != nil && p.Proof.Refused == nil:
-			c.Certificate = certificate.OfProof(p.Proof, lang)
-		}
-		if p.Outcome != nil {
-			c.Trace, c.History, c.Judgement = p.Outcome.Trace.Link(), p.Outcome.History, p.Outcome.Judgement
-		}
-		v.Checks = append(v.Checks, c)
+// certificateOf says what a search or a proof covers; "" of others.
+func certificateOf(r *contract.Result, lang string) string {
+	switch {
+	case r.Search != nil:
+		return certificate.Of(r.Search, lang)
+	case r.Proof != nil && r.Proof.Refused == nil:
+		return certificate.OfProof(r.Proof, lang)
 	}
-	return v
+	return ""
 }
 
-func verifyToJSON(proofs []contract.Result, v *ci.Verification) verifyJSON {
+func verifyToJSON(v *ci.Verification) verifyJSON {
 	j := verifyJSON{Searches: []contract.Result{}, Proofs: []contract.Result{},
 		Deviations: []deviationJSON{}, Uncovered: v.Uncovered}
-	for i := range proofs {
-		switch p := &proofs[i]; {
+	for i := range v.Results {
+		switch p := &v.Results[i]; {
 		case p.Status == contract.NotRun:
 			j.Incomplete = true
 		case p.IsSearch():
@@ -215,7 +203,8 @@ func verifyToJSON(proofs []contract.Result, v *ci.Verification) verifyJSON {
 		}
 	}
 	for _, c := range v.Deviations() {
-		j.Deviations = append(j.Deviations, deviationJSON{c, c.Status == contract.Differs, v.Message(c)})
+		j.Deviations = append(j.Deviations, deviationJSON{c.Lock.ID, c.Subject(), c.File, c.Line, c.Want(), c.Found(),
+			c.Command(), c.Trace(), c.Status == contract.Differs, v.Message(c)})
 	}
 	return j
 }

@@ -14,17 +14,17 @@ import (
 	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios/contract"
-	"locklab/simulator/history"
-	"locklab/simulator/verdict"
 )
 
 // A Verification is what came out, compared with a contract.
 type Verification struct {
-	Lang   string  // in which to write, as for text.Chosen
-	Checks []Check // in the contract's order
+	Lang    string            // in which to write, as for text.Chosen
+	Results []contract.Result // in the contract's order
 	// Uncovered are locks in races of which the contract says nothing: nothing was
 	// checked, and nothing deviates.
 	Uncovered []Uncovered
+	// Certificate says what a search or a proof covers; "" of others.
+	Certificate func(*contract.Result) string
 }
 
 // An Uncovered is a lock of which a contract says nothing.
@@ -45,54 +45,36 @@ func (v *Verification) about(u *Uncovered) string {
 	return v.say("verify.in", "lock", u.Lock, "races", strings.Join(u.Races, ", "))
 }
 
-// A Check is one line of a contract.
-type Check struct {
-	Lock        string            `json:"lock"`
-	Subject     string            `json:"subject"` // a race's ID, or the bounds of a search or a proof
-	Kind        Kind              `json:"-"`
-	File        string            `json:"file"` // where the contract says so
-	Line        int               `json:"line"`
-	Want        string            `json:"expected"` // verdicts
-	Got         string            `json:"found"`    // likewise; "": it was not run
-	Status      contract.Status   `json:"-"`
-	Why         string            `json:"-"`               // it is not as contracted, in one line and in the Verification's language
-	Reproduce   string            `json:"reproduce"`       // a line for a shell
-	Trace       string            `json:"trace,omitempty"` // link to the run that shows it; "": there is none
-	Certificate string            `json:"-"`               // of the coverage of a search; "": none
-	History     *history.History  `json:"-"`               // of the counterexample; nil: none
-	Judgement   verdict.Judgement `json:"-"`
-}
-
-// A Kind is what a check has done.
-type Kind int
-
-// Races are played, searches made, and proofs are for any number of clients.
+// The kinds of expectations: races are played, searches made, and proofs are for any number of clients.
 const (
-	Race Kind = iota
-	Search
-	Proof
+	races = iota
+	searches
+	proofs
 	kinds
 )
 
-// Name is the check's, and no other's.
-func (c *Check) Name() string { return c.Lock + "/" + c.Subject }
+func kindOf(r *contract.Result) int {
+	return slices.Index([]bool{r.IsRace(), r.IsSearch(), r.IsProof()}, true)
+}
 
 // Message returns the reason for which a check is not as contracted, in one line.
-func (v *Verification) Message(c *Check) string {
-	switch c.Status {
-	case contract.NotRun:
+func (v *Verification) Message(c *contract.Result) string {
+	if c.Status == contract.NotRun {
 		return v.say("verify.not-run")
-	case contract.Inconclusive:
-		return v.say("verify.inconclusive", "reasons", c.Why)
 	}
-	return c.Why
+	p := &text.Printer{Lang: v.Lang}
+	why := p.Each(func(lang string) string { return text.SayMessages(lang, c.Reasons) })
+	if c.Status == contract.Inconclusive {
+		return v.say("verify.inconclusive", "reasons", why)
+	}
+	return why
 }
 
 // Deviations are the checks that were run and are not as contracted.
-func (v *Verification) Deviations() (list []*Check) {
-	for i := range v.Checks {
-		if s := v.Checks[i].Status; s == contract.Differs || s == contract.Inconclusive {
-			list = append(list, &v.Checks[i])
+func (v *Verification) Deviations() (list []*contract.Result) {
+	for i := range v.Results {
+		if s := v.Results[i].Status; s == contract.Differs || s == contract.Inconclusive {
+			list = append(list, &v.Results[i])
 		}
 	}
 	return list
@@ -100,39 +82,40 @@ func (v *Verification) Deviations() (list []*Check) {
 
 // evidence is what explains a deviation: the line of the contract, how to
 // reproduce it, and the run that shows it.
-func (v *Verification) evidence(c *Check) (string, error) {
+func (v *Verification) evidence(c *contract.Result) (string, error) {
 	lines := []string{
 		v.Message(c),
-		v.say("verify.contract", "place", c.place(), "want", c.Want),
-		v.say("verify.found", "got", c.Got),
-		v.say("verify.reproduce", "command", c.Reproduce),
+		v.say("verify.contract", "place", place(c), "want", c.Want()),
+		v.say("verify.found", "got", c.Found()),
+		v.say("verify.reproduce", "command", c.Command()),
 	}
-	if c.Trace != "" {
-		lines = append(lines, v.say("verify.replay", "command", "locklab run "+c.Trace))
+	if link := c.Trace(); link != "" {
+		lines = append(lines, v.say("verify.replay", "command", "locklab run "+link))
 	}
-	if c.Certificate != "" {
-		lines = append(lines, "", c.Certificate)
+	if said := v.Certificate(c); said != "" {
+		lines = append(lines, "", said)
 	}
 	var all strings.Builder
 	all.WriteString(strings.Join(lines, "\n") + "\n")
-	if c.History == nil {
+	if c.Outcome == nil {
 		return all.String(), nil
 	}
 	all.WriteString("\n")
-	err := reports.Lanes(&all, c.History, c.Judgement, reports.Look{Width: reports.NarrowWidth, Lang: v.Lang})
+	look := reports.Look{Width: reports.NarrowWidth, Lang: v.Lang}
+	err := reports.Lanes(&all, c.Outcome.History, c.Outcome.Judgement, look)
 	return all.String(), err
 }
 
 // place returns the line of the contract that is checked.
-func (c *Check) place() string { return fmt.Sprintf("%s:%d", c.File, c.Line) }
+func place(c *contract.Result) string { return fmt.Sprintf("%s:%d", c.File, c.Line) }
 
 // Text lists the deviations, each with the line that reproduces it.
 func (v *Verification) Text(w io.Writer) error {
 	var b strings.Builder
 	for _, c := range v.Deviations() {
-		b.WriteString(v.say("verify.deviation", "place", c.place(), "lock", c.Lock, "subject", c.Subject,
+		b.WriteString(v.say("verify.deviation", "place", place(c), "lock", c.Lock.ID, "subject", c.Subject(),
 			"message", v.Message(c)))
-		b.WriteString("\n  " + c.Reproduce + "\n")
+		b.WriteString("\n  " + c.Command() + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -181,8 +164,8 @@ type (
 func (v *Verification) JUnit(w io.Writer) error {
 	all := junitSuites{Name: "locklab verify", Suites: []junitSuite{{Name: "races"}, {Name: "searches"},
 		{Name: "proofs"}}}
-	for i := range v.Checks {
-		if err := all.Suites[v.Checks[i].Kind].add(v, &v.Checks[i]); err != nil {
+	for i := range v.Results {
+		if err := all.Suites[kindOf(&v.Results[i])].add(v, &v.Results[i]); err != nil {
 			return err
 		}
 	}
@@ -206,7 +189,7 @@ func (v *Verification) JUnit(w io.Writer) error {
 	return errors.Join(e.Encode(all), e.Close())
 }
 
-func (s *junitSuite) add(v *Verification, c *Check) error {
+func (s *junitSuite) add(v *Verification, c *contract.Result) error {
 	out := junitCase{Name: text.InMarkup(c.Name()), Class: "locklab." + s.Name}
 	s.Tests++
 	if c.Status != contract.Met {
@@ -242,7 +225,7 @@ func (v *Verification) Annotations(w io.Writer) error {
 			break
 		}
 		fmt.Fprintf(&b, "::error file=%s,line=%d,title=%s::%s\n", propertyEscapes.Replace(c.File), c.Line,
-			propertyEscapes.Replace(c.Name()), dataEscapes.Replace(v.Message(c)+"\n"+c.Reproduce))
+			propertyEscapes.Replace(c.Name()), dataEscapes.Replace(v.Message(c)+"\n"+c.Command()))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -270,12 +253,12 @@ func (v *Verification) Summary(w io.Writer) error {
 		}
 		blocks = append(blocks, fmt.Sprintf("\n### %s\n\n%s", c.Name(), fenced(text.InMarkup(evidence))))
 	}
-	blocks = append(blocks, v.table("term.race.name", Race), v.table("verify.head.search", Search),
-		v.table("verify.head.proof", Proof))
-	for i := range v.Checks {
-		if c := &v.Checks[i]; c.Certificate != "" {
+	blocks = append(blocks, v.table("term.race.name", races), v.table("verify.head.search", searches),
+		v.table("verify.head.proof", proofs))
+	for i := range v.Results {
+		if c := &v.Results[i]; v.Certificate(c) != "" {
 			blocks = append(blocks, fmt.Sprintf("\n<details><summary>%s: %s</summary>\n\n%s\n</details>\n", c.Name(),
-				c.Got, fenced(text.InMarkup(c.Certificate)+"\n")))
+				c.Found(), fenced(text.InMarkup(v.Certificate(c))+"\n")))
 		}
 	}
 	_, err := io.WriteString(w, v.fit(blocks, MaxSummary))
@@ -324,20 +307,20 @@ func (v *Verification) Counts() string {
 
 func (v *Verification) counts() string {
 	var all, done, bad [kinds]int
-	for i := range v.Checks {
-		c := &v.Checks[i]
-		all[c.Kind]++
+	for i := range v.Results {
+		c := &v.Results[i]
+		all[kindOf(c)]++
 		if c.Status != contract.NotRun {
-			done[c.Kind]++
+			done[kindOf(c)]++
 		}
 		if c.Status > contract.Met {
-			bad[c.Kind]++
+			bad[kindOf(c)]++
 		}
 	}
 	switch {
 	case done != all:
 		return v.say("verify.counts.incomplete", "done", v.each(all, done[:]),
-			"bad", strconv.Itoa(bad[Race]+bad[Search]+bad[Proof]))
+			"bad", strconv.Itoa(bad[races]+bad[searches]+bad[proofs]))
 	case bad != [kinds]int{}:
 		return v.say("verify.counts.bad", "bad", v.each(all, bad[:]))
 	}
@@ -350,7 +333,7 @@ var countWords = [kinds]string{"verify.cells", "verify.searches", "verify.proofs
 // each counts the races and the searches, and the proofs if there are any: so many of all, or without some all of them.
 func (v *Verification) each(all [kinds]int, some []int) (list string) {
 	for kind, key := range countWords {
-		if kind == int(Proof) && all[kind] == 0 {
+		if kind == proofs && all[kind] == 0 {
 			continue
 		}
 		text := v.say(key, "n", strconv.Itoa(all[kind]))
@@ -363,7 +346,7 @@ func (v *Verification) each(all [kinds]int, some []int) (list string) {
 		switch {
 		case list == "":
 			list = text
-		case kind == int(Search) && all[Proof] > 0:
+		case kind == searches && all[proofs] > 0:
 			list = v.say("chart.list", "first", list, "next", text)
 		default:
 			list = v.say("verify.and", "first", list, "next", text)
@@ -374,7 +357,7 @@ func (v *Verification) each(all [kinds]int, some []int) (list string) {
 
 // table has a row per subject and a column per lock, both in the order in which
 // the contract names them first.
-func (v *Verification) table(head string, of Kind) string {
+func (v *Verification) table(head string, of int) string {
 	var locks, subjects []string
 	cells := map[[2]string]string{}
 	note := func(list *[]string, name string) {
@@ -382,14 +365,14 @@ func (v *Verification) table(head string, of Kind) string {
 			*list = append(*list, name)
 		}
 	}
-	for i := range v.Checks {
-		c := &v.Checks[i]
-		if c.Kind != of {
+	for i := range v.Results {
+		c := &v.Results[i]
+		if kindOf(c) != of {
 			continue
 		}
-		note(&locks, c.Lock)
-		note(&subjects, c.Subject)
-		cells[[2]string{c.Lock, c.Subject}] = v.mark(c)
+		note(&locks, c.Lock.ID)
+		note(&subjects, c.Subject())
+		cells[[2]string{c.Lock.ID, c.Subject()}] = v.mark(c)
 	}
 	if subjects == nil {
 		return ""
@@ -408,14 +391,14 @@ func (v *Verification) table(head string, of Kind) string {
 }
 
 // mark is a check in a table: what came out, with a word where it should not have.
-func (v *Verification) mark(c *Check) string {
+func (v *Verification) mark(c *contract.Result) string {
 	switch c.Status {
 	case contract.Met:
-		return c.Got
+		return c.Found()
 	case contract.NotRun:
 		return v.say("verify.mark.not-run")
 	case contract.Inconclusive:
-		return v.say("verify.mark.inconclusive", "got", c.Got)
+		return v.say("verify.mark.inconclusive", "got", c.Found())
 	}
-	return v.say("verify.mark.differs", "got", c.Got)
+	return v.say("verify.mark.differs", "got", c.Found())
 }

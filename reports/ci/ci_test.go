@@ -3,28 +3,57 @@ package ci
 import (
 	"encoding/xml"
 	"fmt"
-	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"locklab/reports/internal/samples"
 	"locklab/scenarios/contract"
+	"locklab/scenarios/race"
+	"locklab/simulator"
+	"locklab/simulator/i18n"
+	"locklab/simulator/verdict"
 )
 
 // nasty is what file formats stumble over: control characters, bytes that are no
 // text, the ends of what encloses it, and what commands are made of.
 const nasty = "50 % of <x> & \"y\"\r\nESC \x1b[31m NUL \x00 bad \xff end ]]> fence ``` pipe | \uffff :,:"
 
-func nastyVerification() *Verification {
-	return &Verification{Checks: []Check{
-		{Lock: "token", Subject: "gc-pause", File: "a:b,c%.txt", Line: 3, Want: "HOLDS", Got: "OVERLAP", Status: contract.Differs,
-			Why: nasty, Reproduce: "locklab run token gc-pause --expect holds", Trace: "locklab2-x"},
-		{Lock: "token", Subject: "clients=2", Kind: Search, File: "f", Line: 4, Want: "HOLDS", Status: contract.Inconclusive,
-			Why: "cut short", Reproduce: "locklab explore token", Certificate: nasty},
-		{Lock: "setnx", Subject: "clients=2", Kind: Search, File: "f", Line: 5, Want: "HOLDS", Got: "HOLDS", Status: contract.Met, Certificate: "proved"},
-		{Lock: "setnx", Subject: "gc-pause", File: "f", Line: 6, Want: "HOLDS"},
+// of is what became of a lock in a race, of a search by so many clients, or of a proof.
+func of(lockID, subject string, status contract.Status, got ...contract.ExpectedVerdict) contract.Result {
+	r := contract.Result{Status: status, Got: got}
+	r.Lock.ID, r.File, r.Line, r.Expected = lockID, "a:b,c%.txt", 3, holds
+	if clients, err := strconv.Atoi(subject); err == nil {
+		r.Bounds = contract.UsualBounds()
+		r.Bounds.Clients = clients
+	} else if subject == "proof" {
+		r.Attempts = "any"
+	} else {
+		r.Race.ID = subject
+	}
+	return r
+}
+
+var holds = []contract.ExpectedVerdict{{Verdict: verdict.Holds, Par: -1}}
+
+// verification has the same certificate for each search.
+func verification(certificate string, results ...contract.Result) *Verification {
+	return &Verification{Results: results, Certificate: func(r *contract.Result) string {
+		if r.IsSearch() {
+			return certificate
+		}
+		return ""
 	}}
+}
+
+func nastyVerification() *Verification {
+	differs := of("token", "gc-pause", contract.Differs, contract.ExpectedVerdict{Verdict: verdict.Overlap, Par: -1})
+	differs.Reasons = []i18n.Message{i18n.New("unmet.limit", "limit", nasty)}
+	differs.Outcome = &race.Outcome{Trace: simulator.Trace{Lock: "token", Race: "gc-pause"}}
+	differs.Outcome.History, differs.Outcome.Judgement = samples.GCPause()
+	return verification(nasty, differs, of("token", "2", contract.Inconclusive), of("setnx", "2", contract.Met, holds...),
+		of("setnx", "gc-pause", contract.NotRun))
 }
 
 // What a reader decodes is what was written, but for what XML cannot hold.
@@ -41,10 +70,15 @@ func TestJUnit(t *testing.T) {
 	if first.Name != "token/gc-pause" || first.Failure == nil {
 		t.Fatalf("%+v", first)
 	}
-	for _, want := range []string{"50 % of <x> & \"y\"", "ESC �[31m NUL � bad � end ]]> fence", "contract: a:b,c%.txt:3: HOLDS", "replay: locklab run locklab2-x"} {
+	for _, want := range []string{`50 % of <x> & "y"`, `ESC \x1b[31m NUL`,
+		"contract: a:b,c%.txt:3: HOLDS", "replay: locklab run locklab2-"} {
 		if !strings.Contains(first.Failure.Text, want) {
 			t.Errorf("the body lacks %q:\n%s", want, first.Failure.Text)
 		}
+	}
+	const certificate = "ESC �[31m NUL � bad � end ]]> fence"
+	if cut := got.Suites[1].Cases[0].Error; cut == nil || !strings.Contains(cut.Text, certificate) {
+		t.Errorf("the certificate is %+v", cut)
 	}
 	if last := got.Suites[0].Cases[1]; last.Error == nil || !strings.Contains(last.Error.Message, "not checked") {
 		t.Errorf("what was not checked looks like a pass: %+v", last)
@@ -61,8 +95,10 @@ func TestAnnotations(t *testing.T) {
 	if len(lines) != 2 || strings.Contains(text, "\r") {
 		t.Fatalf("%d lines, want one for each deviation:\n%q", len(lines), text)
 	}
-	const first = "::error file=a%3Ab%2Cc%25.txt,line=3,title=token/gc-pause::50 %25 of <x> & \"y\"%0D%0AESC "
-	if !strings.HasPrefix(lines[0], first) || !strings.HasSuffix(lines[0], "%0Alocklab run token gc-pause --expect holds") {
+	const first = "::error file=a%3Ab%2Cc%25.txt,line=3,title=token/gc-pause::the run does not come to its end: " +
+		`50 %25 of <x> & "y"\r%0AESC \x1b[31m`
+	const last = "%0Alocklab run token gc-pause --expect holds"
+	if !strings.HasPrefix(lines[0], first) || !strings.HasSuffix(lines[0], last) {
 		t.Errorf("%q", lines[0])
 	}
 }
@@ -72,7 +108,7 @@ func TestAnnotationsAreFew(t *testing.T) {
 	for n, want := range map[int]int{8: 8, 9: 9, 10: 9, 200: 9} {
 		v := &Verification{}
 		for i := range n {
-			v.Checks = append(v.Checks, Check{Lock: "token", Subject: fmt.Sprint(i), Status: contract.Differs})
+			v.Results = append(v.Results, of("token", fmt.Sprint("r", i), contract.Differs))
 		}
 		text := samples.Written(t, v.Annotations)
 		if got := strings.Count(text, "::error "); got != want {
@@ -89,8 +125,8 @@ func TestSummary(t *testing.T) {
 	for _, want := range []string{
 		"Incomplete: 1 of 2 cells and 2 of 2 searches done, 2 not as contracted.",
 		"### token/gc-pause", "| race | token | setnx |", "| gc-pause | **differs** OVERLAP | not checked |",
-		"| search | token | setnx |", "| clients=2 | **could not tell**  | HOLDS |",
-		"<details><summary>setnx/clients=2: HOLDS</summary>",
+		"| search | token | setnx |", "| clients=2,attempts=2,budget=none | **could not tell**  | HOLDS |",
+		"<details><summary>setnx/clients=2,attempts=2,budget=none: HOLDS</summary>",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -103,15 +139,16 @@ func TestSummary(t *testing.T) {
 
 // A summary that is too long loses its end, says so, and keeps its tables.
 func TestSummaryIsShort(t *testing.T) {
-	v := &Verification{}
+	v := verification(strings.Repeat("long ", 200))
 	for i := range 3000 {
-		v.Checks = append(v.Checks, Check{Lock: "token", Subject: fmt.Sprint("s", i), Kind: Search, Got: "HOLDS", Status: contract.Met, Certificate: strings.Repeat("long ", 200)})
+		v.Results = append(v.Results, of("token", fmt.Sprint(i), contract.Met, holds...))
 	}
 	text := samples.Written(t, v.Summary)
 	if len(text) > MaxSummary || len(text) < MaxSummary/2 {
 		t.Errorf("%d bytes, at most %d", len(text), MaxSummary)
 	}
-	for _, want := range []string{"3000 searches as contracted", "| s2999 | HOLDS |", "parts are left out"} {
+	for _, want := range []string{"3000 searches as contracted",
+		"| clients=2999,attempts=2,budget=none | HOLDS |", "parts are left out"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q", want)
 		}
@@ -122,20 +159,20 @@ func TestSummaryIsShort(t *testing.T) {
 }
 
 func TestCounts(t *testing.T) {
-	ok, bad := Check{Status: contract.Met}, Check{Status: contract.Differs}
-	search, none := Check{Kind: Search, Status: contract.Met}, Check{Kind: Search}
-	proof := Check{Kind: Proof, Status: contract.Met}
-	for want, checks := range map[string][]Check{
-		"1 cell and 1 search as contracted.":                                                           {ok, search},
-		"2 cells and 0 searches as contracted.":                                                        {ok, ok},
-		"1 of 2 cells and 0 of 2 searches not as contracted.":                                          {ok, bad, search, search},
-		"Incomplete: 1 of 1 cell and 1 of 2 searches done, 1 not as contracted.":                       {bad, search, none},
-		"1 cell, 1 search and 1 proof for any number of clients as contracted.":                        {ok, search, proof},
-		"0 of 0 cells, 0 of 0 searches and 1 of 2 proofs for any number of clients not as contracted.": {proof, {Kind: Proof, Status: contract.Differs}},
-		"Incomplete: 0 of 0 cells and 0 of 1 search done, 0 not as contracted.":                        {none},
+	ok, bad := of("token", "calm", contract.Met), of("token", "calm", contract.Differs)
+	search, none := of("token", "2", contract.Met), of("token", "2", contract.NotRun)
+	proof, unproved := of("token", "proof", contract.Met), of("token", "proof", contract.Differs)
+	for want, results := range map[string][]contract.Result{
+		"1 cell and 1 search as contracted.":                                     {ok, search},
+		"2 cells and 0 searches as contracted.":                                  {ok, ok},
+		"1 of 2 cells and 0 of 2 searches not as contracted.":                    {ok, bad, search, search},
+		"Incomplete: 1 of 1 cell and 1 of 2 searches done, 1 not as contracted.": {bad, search, none},
+		"1 cell, 1 search and 1 proof for any number of clients as contracted.":  {ok, search, proof},
+		"0 of 0 cells, 0 of 0 searches and 1 of 2 proofs for any number of clients not as contracted.": {
+			proof, unproved},
+		"Incomplete: 0 of 0 cells and 0 of 1 search done, 0 not as contracted.": {none},
 	} {
-		v := &Verification{Checks: slices.Clone(checks)}
-		if got := v.Counts(); got != want {
+		if got := verification("", results...).Counts(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -143,10 +180,8 @@ func TestCounts(t *testing.T) {
 
 // What is not covered is named, and is neither a pass nor a failure.
 func TestUncovered(t *testing.T) {
-	v := &Verification{
-		Checks:    []Check{{Lock: "token", Subject: "gc-pause", Status: contract.Met}},
-		Uncovered: []Uncovered{{Lock: "whole"}, {Lock: "part", Races: []string{"calm", "restart"}}},
-	}
+	v := verification("", of("token", "gc-pause", contract.Met))
+	v.Uncovered = []Uncovered{{Lock: "whole"}, {Lock: "part", Races: []string{"calm", "restart"}}}
 	want := "1 cell and 0 searches as contracted. Not covered by the contract: whole; part (in calm, restart)."
 	if got := v.Counts(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)

@@ -13,6 +13,7 @@ import (
 	"locklab/scenarios/play"
 	"locklab/scenarios/race"
 	"locklab/simulator"
+	"locklab/simulator/history"
 	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
@@ -175,6 +176,11 @@ func (t *Session) show(p *Position) {
 	if p.Steps > 0 {
 		t.out.lanes(p.at.Outcome)
 		t.out.Printf("\n")
+		h := p.at.Outcome.History
+		probes := func(e history.Event) bool { return h.Probe > 0 && e.Client == h.Probe }
+		if slices.ContainsFunc(h.Events, probes) {
+			t.out.Sentence("lanes.probe", "client", clientName(h.Probe))
+		}
 	}
 	if p.Did != nil {
 		t.out.tell("", p.Did)

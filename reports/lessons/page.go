@@ -22,6 +22,7 @@ import (
 	"locklab/scenarios/race"
 	"locklab/simulator"
 	"locklab/simulator/lists"
+	"locklab/simulator/verdict"
 )
 
 // A Page is an explanation.
@@ -39,7 +40,32 @@ type Page struct {
 func (p Page) Blocks(ctx context.Context, stage *Stage, lang string) ([]Block, error) {
 	m := &maker{ctx: ctx, stage: stage, runs: p.Runs, p: &text.Printer{Lang: lang}}
 	p.make(m)
+	for _, lang := range m.p.Langs() {
+		for _, word := range verdict.Answers {
+			callOnce(m.blocks, reports.SaidWords(lang, []verdict.Word{word}), string(word))
+		}
+	}
 	return m.blocks, m.err
+}
+
+// callOnce leaves a verdict its name in a language of its own where blocks say it first; then the word will do.
+func callOnce(blocks []Block, named, word string) {
+	known := false
+	say := func(s *string) {
+		first, rest, found := strings.Cut(*s, named)
+		if found && !known {
+			first, known = first+named, true
+		} else if found {
+			first += word
+		}
+		*s = first + strings.ReplaceAll(rest, named, word)
+	}
+	for i := range blocks {
+		say(&blocks[i].Text)
+		for j := range blocks[i].Items {
+			say(&blocks[i].Items[j])
+		}
+	}
 }
 
 var (

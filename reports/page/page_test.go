@@ -33,7 +33,7 @@ func reportSample(t *testing.T) Report {
 		t.Fatal(err)
 	}
 	r := Report{
-		Version: "0.1", Command: "locklab matrix --runs 1000 -o report", Seeds: "1 to 1000",
+		Version: "0.1", Command: "locklab matrix --all -o report", Seeds: "1 to 1000",
 		Assumptions: []string{"Two clients & one server.", "A command takes 1 ms."},
 		Grid:        gridSample(),
 		Needs:       [][]string{{"if", "does not survive"}, {"rows < of one database", "late-write"}},
@@ -108,7 +108,7 @@ func TestPageIsSelfContained(t *testing.T) {
 		t.Errorf("the page asks for %q", m)
 	}
 	for _, want := range []string{
-		"locklab matrix --runs 1000 -o report", "1 to 1000", "Two clients &amp; one server.", `<html lang="en">`,
+		"locklab matrix --all -o report", "1 to 1000", "Two clients &amp; one server.", `<html lang="en">`,
 		`href="#run.token.gc-pause"`, "expected HOLDS", "pause.csv", `id="book.token"`, "WRONG-DEL", "<svg role=",
 	} {
 		if !strings.Contains(text, want) {

@@ -30,10 +30,10 @@ type resultJSON struct {
 func (r Result) MarshalJSON() ([]byte, error) {
 	j := resultJSON{Lock: r.Lock.ID, Bounds: r.Subject(), AsExpected: r.Status == Met, Status: r.Status,
 		Reasons:  r.Reasons,
-		Expected: strings.Fields(FormatVerdicts(r.Expected, r.Instants)), Found: append([]ExpectedVerdict{}, r.Got...),
+		Expected: strings.Fields(r.Want()), Found: append([]ExpectedVerdict{}, r.Got...),
 		Search: r.Search, Proof: r.Proof}
-	if !r.IsRace() && r.Outcome != nil {
-		j.Trace = r.Outcome.Trace.Link()
+	if !r.IsRace() {
+		j.Trace = r.Trace()
 	}
 	return json.Marshal(j)
 }

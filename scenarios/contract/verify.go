@@ -40,6 +40,20 @@ type Result struct {
 	runs    []*race.Outcome // of the witnesses; nil: they are to be played
 }
 
+// Want is what is expected, as a contract has it.
+func (r *Result) Want() string { return FormatVerdicts(r.Expected, r.Instants) }
+
+// Found is what came about, as a contract has it; "": it was not run.
+func (r *Result) Found() string { return FormatVerdicts(r.Got, r.AtInstants()) }
+
+// Trace is the link to the Outcome; "": there is none.
+func (r *Result) Trace() string {
+	if r.Outcome == nil {
+		return ""
+	}
+	return r.Outcome.Trace.Link()
+}
+
 // Verify plays and searches everything that is expected, on all cores. The results are
 // in the order of list; w computes them. When ctx ends, what is not finished is NotRun and
 // the error is ctx's. Other errors are about code that the simulator cannot run.
@@ -138,8 +152,7 @@ func (r *Result) compareRace() {
 	case !o.Triggered:
 		r.note(Inconclusive, "unmet.not-injected")
 	case !sameWords(o.Verdicts, r.Words()):
-		r.note(Differs, "unmet.race", "got", FormatVerdicts(r.Got, false), "want",
-			FormatVerdicts(r.Expected, r.Instants))
+		r.note(Differs, "unmet.race", "got", r.Found(), "want", r.Want())
 	}
 }
 
@@ -220,7 +233,7 @@ func (r *Result) compareWitness(i int) {
 	case !slices.Contains(o.Verdicts, w.Verdict):
 		r.note(Inconclusive, "unmet.not-shown", "verdict", got, "verdicts", o.Verdicts)
 	case want == nil:
-		r.note(Differs, "unmet.comes", "verdict", got, "want", FormatVerdicts(r.Expected, r.Instants))
+		r.note(Differs, "unmet.comes", "verdict", got, "want", r.Want())
 	case want.Par != w.Par:
 		key := "unmet.dearer"
 		if want.Par > w.Par {

@@ -30,8 +30,6 @@ type Outcome struct {
 	Verdicts      []verdict.Word    `json:"verdicts"`
 	Trace         simulator.Trace   `json:"-"`
 	NotInjected   []error           `json:"-"` // faults of the script that could not be injected
-	Runs          int               `json:"-"` // further runs with other seeds (study.Matrix)
-	Broken        int               `json:"-"` // how many of them broke the lock
 }
 
 // Forever reports whether nothing failed with a lock whose key never expires: it survives every pause, and stays for

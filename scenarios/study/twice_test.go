@@ -116,40 +116,13 @@ func TestProductionKeepsNothing(t *testing.T) {
 	}
 }
 
-// TestMatrixCounts: a cell's counts are those of single runs with the seeds from 1 on;
-// where the race does not apply to the lock, nothing is counted.
-func TestMatrixCounts(t *testing.T) {
-	t.Parallel()
-	const runs = 3
-	scs := []race.Race{racetest.Race("gc-pause"), racetest.Race("gc-pause-fenced")}
-	cells := racetest.Must(study.Matrix(t.Context(), algorithms.Milestones(), scs, runs, nil, nil))(t)
-	for i, sc := range scs {
-		for j, e := range algorithms.Milestones() {
-			o, n, broken := cells[i][j], 0, 0
-			for seed := range uint64(runs) {
-				s := sc.Settings
-				s.Seed = seed + 1
-				if one := racetest.PlayListed(t, e, sc, s); one.NotApplicable == "" {
-					n++
-					if one.Verdicts[0].Broken() {
-						broken++
-					}
-				}
-			}
-			if o.Runs != n || o.Broken != broken {
-				t.Errorf("%s in %s: %d of %d broken, want %d of %d", e.ID, sc.ID, o.Broken, o.Runs, broken, n)
-			}
-		}
-	}
-}
-
 // TestMatrixCancelled: cells that were finished are there, the others are nil, and the
 // error is that of ctx.
 func TestMatrixCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	onProcs(1, func() {
-		cells, err := study.Matrix(ctx, algorithms.Milestones(), scenarios.All(), 0, nil, &share.Work{Done: func(n int) {
+		cells, err := study.Matrix(ctx, algorithms.Milestones(), scenarios.All(), nil, &share.Work{Done: func(n int) {
 			if n == 10 {
 				cancel()
 			}
