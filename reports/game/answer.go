@@ -387,7 +387,10 @@ func (r *asked) lost() (any, error) {
 		now, last = at.Outcome.History, at.Outcome.History
 	}
 	why, remember := whyLost(&steps[0], client, now, last, r.Harm), words("play.remember."+string(r.Harm))
-	if truth.Known && !truth.Possible { // no move is to blame
+	switch possible := truth.Possible || !truth.Known; {
+	case !possible && why == nil:
+		return &Lost{}, nil
+	case !possible: // no move is to blame
 		return &Lost{Said: words("play.lost.vain", "why", why), Remember: remember}, nil
 	}
 	made := slices.IndexFunc(before.Moves, func(m play.Move) bool { return m.Choice == r.choices[n] })

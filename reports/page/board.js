@@ -240,11 +240,7 @@ function large() {
 // A key of a game or a quiz is looked up when its turn in the line comes.
 const KEYS = { game: gameKey, quiz: quizKey, ask: askKey };
 
-function press(view, key) {
-  const done = KEYS[view]?.(key);
-  if (done === undefined) return say("board.nokey", { key });
-  return done;
-}
+const press = (view, key) => KEYS[view]?.(key) ?? say("board.nokey", { key });
 
 addEventListener("keydown", (e) => {
   if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;

@@ -12,7 +12,7 @@ function drawLevels() {
   show(el("div.hero", el("div", el("h2", say("board.hero")), el("p", say("board.intro")),
     button(say(solved || goes ? "board.goon" : "board.begin", { n: ahead.number }), () => (goes ? open("game") : playLevel(ahead.number)), ".main"),
     el("p", el("progress", { max: course.length, value: solved, ariaLabel: say("board.levels") }), " ", say("board.progress", { n: solved, of: course.length, more: DATA.levels.length - course.length }), helps ? " " + say("board.helps", { n: helps }) : "", costs ? " " + say("board.wrongs", { n: costs }) : "")),
-  el("figure", drawRun(DATA.shown), el("figcaption.faint", say("board.race")))),
+  el("figure", drawRun(DATA.shown, { part: wide() ? 0.55 : 1 }), el("figcaption.faint", say("board.race")))),
   el("h2", say("board.levels")), el("ol.levels", course.map(one)),
   el("details", el("summary", say("board.levels.more")), el("ol.levels", DATA.levels.filter((l) => l.more).map(one))));
   if (!matchMedia("(prefers-reduced-motion: reduce)").matches) state.moving.playFrom(0);
@@ -29,9 +29,8 @@ async function openLevel(number, position = "") {
   const fresh = (why) => { if (why === engine.left) throw why; bad = why; return engine.ask({ do: "level", number }); };
   const at = await (position ? engine.ask({ do: "at", link: position }).catch(fresh) : fresh());
   if (at.lock !== level.lock) throw everywhere("board.otherlevel", { n: number, lock: at.lock });
-  play(at, level, level);
-  if (bad) throw { ...bad, page: true }; // of a position that is damaged the level is at hand
-  return "";
+  const said = play(at, level, level);
+  return bad ? Promise.reject({ ...bad, page: true }) : said; // of a position that is damaged the level is at hand
 }
 // everywhere is a text in each language, as an error of the engine is.
 function everywhere(key, values) {
@@ -211,14 +210,8 @@ function onward() {
   });
 }
 
-async function copy(text) {
-  try {
-    await navigator.clipboard.writeText(text);
-    tell(say("board.copied"));
-  } catch {
-    tell(text); // to be copied by hand
-  }
-}
+// copy copies a text, or shows it, to be copied by hand.
+const copy = async (text) => tell(await Promise.resolve().then(() => navigator.clipboard.writeText(text)).then(() => say("board.copied"), () => text));
 
 // moving is a run as a timeline that moves; it gets the keys.
 function moving(run, o = {}) {
