@@ -26,11 +26,11 @@ async function openLevel(number, position = "") {
   if (!level) throw everywhere("board.nolevel", { number, n: DATA.levels.length });
   if (position && position === state.at?.link && level === state.level) return turn("game"); // it is at hand
   let bad = null;
-  const fresh = (why) => { if (why === engine.left) throw why; bad = why; return engine.ask({ do: "level", number }); };
+  const fresh = (why) => { if (why && (why === engine.left || state.at)) throw why; bad = why; return engine.ask({ do: "level", number }); };
   const at = await (position ? engine.ask({ do: "at", link: position }).catch(fresh) : fresh());
   if (at.lock !== level.lock) throw everywhere("board.otherlevel", { n: number, lock: at.lock });
   const said = play(at, level, level);
-  return bad ? Promise.reject({ ...bad, page: true }) : said; // of a position that is damaged the level is at hand
+  return bad ? Promise.reject({ ...bad, page: true }) : said; // of a damaged position the level is shown, unless a game is at hand
 }
 // everywhere is a text in each language, as an error of the engine is.
 function everywhere(key, values) {
@@ -243,7 +243,7 @@ function drawGame() {
         el("div.row", button(say("board.undo"), undo), over() ? null : [button(say(state.idea ? "board.hint.move" : "board.hint"), hint),
           button(say("board.cannot"), never), button(say(state.sure === at.link ? "board.giveup.sure" : "board.giveup"), sure)], button(say("board.restart"), again)),
         state.why && el("p.hint", state.why), state.judged && el("p.judged", state.judged),
-        el("details", { open: state.coded ?? !board, ontoggle: (e) => { state.coded = e.target.open; } }, el("summary", say("board.realcode")), code))));
+        el("details", { open: state.coded ?? (!board && at.steps > 0), ontoggle: (e) => { state.coded = e.target.open; } }, el("summary", say("board.realcode")), code))));
 }
 
 // drawLost says which move lost and why, and leads back to before it.
