@@ -31,6 +31,9 @@ func Lanes(w io.Writer, h *history.History, j verdict.Judgement, o Look) error {
 	out.Put("", 0)
 	for _, lang := range out.Langs() {
 		out.Put(say(lang, "lanes.legend", "asleep", v.say("lanes.asleep")), 2)
+		if h.ZooKeeper && slices.ContainsFunc(d.lines, line.repeats) {
+			out.Put(say(lang, "lanes.tries"), 2)
+		}
 		if h.Probe > 0 && d.clients >= h.Probe {
 			out.Put(say(lang, "lanes.probe", "client", clientName(h.Probe)), 2)
 		}

@@ -38,7 +38,7 @@ func linesOf(h *history.History, steps []step) []line {
 		if n := len(lines); n == 0 || !lines[n-1].takes(s) {
 			lines = append(lines, line{from: s.At, turns: make([]turn, h.Clients), quiet: true})
 		}
-		lines[len(lines)-1].add(s, h.Key)
+		lines[len(lines)-1].add(s, h)
 	}
 	var folded []line
 	for i := range lines {
@@ -70,14 +70,18 @@ func sameOnAnotherNode(p, s *step) bool {
 		p.Node != s.Node && p.Reply == s.Reply && slices.Equal(p.Cmd, s.Cmd)
 }
 
-func (l *line) add(s *step, key string) {
+func (l *line) add(s *step, h *history.History) {
 	l.to, l.last, l.steps = s.At, s, append(l.steps, s)
 	l.findings, l.noReturn = append(l.findings, s.findings...), l.noReturn || s.noReturn
 	l.quiet = l.quiet && isQuiet(s)
 	if c := s.who(); c > 0 && c <= len(l.turns) {
 		t := &l.turns[c-1]
 		t.count, t.steps = 1, append(t.steps, s)
-		t.sig += s.Kind.String() + " " + Command(s.Cmd, key) + ";"
+		command := Command(s.Cmd, h.Key)
+		if h.ZooKeeper { // whose nodes have a name of their own in each attempt
+			command = numbers.ReplaceAllString(command, "")
+		}
+		t.sig += s.Kind.String() + " " + command + ";"
 		if s.Thread > 0 || isError(s.Reply) {
 			t.sig += s.Reply
 		}
@@ -119,6 +123,11 @@ func (l *line) fold(next *line) bool {
 	}
 	l.to, l.last = next.to, next.last
 	return true
+}
+
+// repeats reports whether a line has attempts that repeat each other.
+func (l line) repeats() bool {
+	return slices.ContainsFunc(l.turns, func(t turn) bool { return t.count > 1 })
 }
 
 // turn words what a client does: "SETNX -> 0, retry x9". text words a step.

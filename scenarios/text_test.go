@@ -70,7 +70,8 @@ func inBothLanguages(t *testing.T, key string) {
 		e, ok := text.In(lang).Entry(key)
 		han := strings.ContainsFunc(e.Text, func(r rune) bool { return unicode.Is(unicode.Han, r) })
 		if !ok || e.Text == "" || han != (lang == "zh") {
-			t.Errorf("%s has no text in the language %s, but %q: write the line %q in reports/text/%s, beside its like", key, lang, e.Text, key+" = …", lang)
+			t.Errorf("%s has no text in the language %s, but %q: write the line %q in reports/text/%s, beside its like", key,
+				lang, e.Text, key+" = …", lang)
 		}
 	}
 }

@@ -56,7 +56,8 @@ func TestLimits(t *testing.T) {
 		{want: "more than 4 keys with a time to live",
 			program: does("SET a x EX 1; SET b x EX 1; SET c x EX 1; SET d x EX 1; SET e x EX 1")},
 		{want: "more than 20 requests are under way", program: does(many(21, "INCR n")), budget: "hang=1@10m", freeze: true},
-		{want: "more than 128 messages wait for one subscriber", program: does("subscribe; hear; " + many(129, "PUBLISH news x"))},
+		{want: "more than 128 messages wait for one subscriber",
+			program: does("subscribe; hear; " + many(129, "PUBLISH news x"))},
 		{want: "of 5 would need a number", program: does(many(3, "PING")), budget: "split=1",
 			nodes: slices.Repeat(replicas(1), 5), strike: faults.SplitOf(1, 4, 0)},
 		{want: "the lab has numbers for 30 ", program: does(many(100, "APPEND k x")), ids: 30},
@@ -91,7 +92,8 @@ func TestLimits(t *testing.T) {
 					s.Inject(0, test.strike)
 				}
 			}
-			_, err = schedule.NewPlayer(sim()).Play(schedule.Conditions{Latency: time.Millisecond, Horizon: time.Hour, Script: script})
+			_, err = schedule.NewPlayer(sim()).Play(schedule.Conditions{Latency: time.Millisecond, Horizon: time.Hour,
+				Script: script})
 			limit := (*simulator.LimitError)(nil)
 			if !errors.As(err, &limit) || !strings.Contains(text.SayMessage("en", limit.What), test.want) {
 				t.Errorf("played: %v", err)

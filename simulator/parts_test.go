@@ -87,7 +87,8 @@ func TestParts(t *testing.T) {
 								return
 							}
 							if now := x.Now(); rebuilt(l, &x, now) != rebuilt(l, &y, now) {
-								t.Fatalf("seed %d, %s: put together again it leads to\n%+v\nand else to\n%+v", seed, l.Describe(c), rebuilt(l, &y, 0), rebuilt(l, &x, 0))
+								t.Fatalf("seed %d, %s: put together again it leads to\n%+v\nand else to\n%+v", seed, l.Describe(c),
+									rebuilt(l, &y, 0), rebuilt(l, &x, 0))
 							}
 						}
 					})

@@ -148,7 +148,8 @@ func TestBadPrograms(t *testing.T) {
 		{"panics in one of several tasks", "c1 panicked: boom", func(c *simulator.Client) {
 			c.Parallel(func() { c.Clock().Sleep(sec) }, func() { do(c, 1, "PING"); panic("boom") })
 		}},
-		{"no such server", "c1 panicked: there is no server 2: the setup has 1", func(c *simulator.Client) { do(c, 2, "SET", "a", 1) }},
+		{"no such server", "c1 panicked: there is no server 2: the setup has 1",
+			func(c *simulator.Client) { do(c, 2, "SET", "a", 1) }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := solo(t, test.program)
@@ -180,9 +181,12 @@ func TestNondeterminism(t *testing.T) {
 		tell    func(c *simulator.Client, v any)
 		want    string
 	}{
-		{"a counter of the package, sent", func() any { counter++; return counter }, func(c *simulator.Client, v any) { do(c, 1, "SET", "a", v) }, `["SET" "a" "`},
-		{"the wall clock, slept on", func() any { return time.Now().UnixNano() }, func(c *simulator.Client, v any) { c.Clock().Sleep(time.Duration(v.(int64))) }, "sleep "},
-		{"a counter, only recorded", func() any { counter++; return counter }, func(c *simulator.Client, v any) { note(c, v) }, `record refuse "`},
+		{"a counter of the package, sent", func() any { counter++; return counter },
+			func(c *simulator.Client, v any) { do(c, 1, "SET", "a", v) }, `["SET" "a" "`},
+		{"the wall clock, slept on", func() any { return time.Now().UnixNano() },
+			func(c *simulator.Client, v any) { c.Clock().Sleep(time.Duration(v.(int64))) }, "sleep "},
+		{"a counter, only recorded", func() any { counter++; return counter },
+			func(c *simulator.Client, v any) { note(c, v) }, `record refuse "`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := solo(t, func(c *simulator.Client) {
@@ -218,7 +222,8 @@ func TestNondeterminism(t *testing.T) {
 			if !errors.As(err, &not) {
 				t.Fatalf("got %v, want a NondeterministicError", err)
 			}
-			if not.Client != 1 || !strings.Contains(not.Was, test.want) || !strings.Contains(not.Is, test.want) || not.Was == not.Is {
+			if not.Client != 1 || !strings.Contains(not.Was, test.want) || !strings.Contains(not.Is, test.want) ||
+				not.Was == not.Is {
 				t.Errorf("got %+v, want two different %q", not, test.want)
 			}
 		})

@@ -371,7 +371,8 @@ var scenes = []scene{
 		[]any{999 * time.Millisecond, pass(time.Millisecond), wake(2), arrive(2), unblock, faults.LoseReplyTo(1, 0)},
 		"0s:subscribe: news 1s:broken 1s:subscribe: news 1s:1 2s:2", "1s n1 BROKEN c1"},
 	{"a subscription that is refused", nil,
-		[]string{"subscribe; hear; subscribe; hear"}, []any{start(1), simulator.Choice{Verb: faults.FailCall.Verb, Client: 1}},
+		[]string{"subscribe; hear; subscribe; hear"},
+		[]any{start(1), simulator.Choice{Verb: faults.FailCall.Verb, Client: 1}},
 		"0s:BUSY 0s:subscribe: news", ""},
 }
 

@@ -106,10 +106,12 @@ func TestGoldenLink(t *testing.T) {
 
 // TestDate: the clocks of clients and servers begin at the date of the config, and are right then.
 func TestDate(t *testing.T) {
-	config := Config{Epoch: undated, Nodes: []NodeConfig{{}}, Clients: []ClientConfig{{Offset: time.Second, Program: func(c *Client) {
-		server, _ := c.Redis(1).Time(context.Background()).Result()
-		c.Record(history.Event{Kind: history.Acquire, Note: c.Clock().Now().Format(time.DateTime) + server.UTC().Format(" 2006")})
-	}}}}
+	config := Config{Epoch: undated, Nodes: []NodeConfig{{}},
+		Clients: []ClientConfig{{Offset: time.Second, Program: func(c *Client) {
+			server, _ := c.Redis(1).Time(context.Background()).Result()
+			c.Record(history.Event{Kind: history.Acquire, Note: c.Clock().Now().Format(time.DateTime) +
+				server.UTC().Format(" 2006")})
+		}}}}
 	sim, err := New(config)
 	if err != nil {
 		t.Fatal(err)

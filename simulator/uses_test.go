@@ -149,7 +149,8 @@ func TestOrphanedExec(t *testing.T) {
 	}
 	s.told = nil
 	s.step(late)
-	if i := slices.IndexFunc(s.told, func(e history.Event) bool { return e.Kind == history.Change }); i < 0 || s.told[i].After != "" {
+	if i := slices.IndexFunc(s.told, func(e history.Event) bool { return e.Kind == history.Change }); i < 0 ||
+		s.told[i].After != "" {
 		t.Errorf("the late EXEC did not delete the lock: %+v", s.told)
 	}
 	s.run(10 * sec)
@@ -221,7 +222,8 @@ func TestParallelCrashes(t *testing.T) {
 	}
 }
 
-// TestGuardsAreStatements: the resource takes and refuses what the statements of package algorithms/database do on a row.
+// TestGuardsAreStatements: the resource takes and refuses what the statements of package algorithms/database do on a
+// row.
 func TestGuardsAreStatements(t *testing.T) {
 	number := func(n int) database.Value { return database.IntegerValue(int64(n)) }
 	columns := func(names ...string) (all []database.Column) {
@@ -231,7 +233,8 @@ func TestGuardsAreStatements(t *testing.T) {
 		return all
 	}
 	tables := []database.Table{
-		{Name: "accounts", Key: []string{"id"}, Columns: columns("id", "balance", "version", "token"), Rows: [][]database.Value{{number(1), number(0), number(0), number(0)}}},
+		{Name: "accounts", Key: []string{"id"}, Columns: columns("id", "balance", "version", "token"),
+			Rows: [][]database.Value{{number(1), number(0), number(0), number(0)}}},
 		{Name: "payments", Key: []string{"id"}, Columns: columns("id", "amount")},
 	}
 	for _, test := range []struct {
@@ -240,9 +243,12 @@ func TestGuardsAreStatements(t *testing.T) {
 		read, write string
 		args        func(amount, base, token int) []database.Value // of write
 	}{
-		{history.CompareAndSet, database.MariaDB, "", locks.WriteByVersion, func(a, b, _ int) []database.Value { return []database.Value{number(a), number(1), number(b)} }},
-		{history.Once, database.MariaDB, "", locks.WriteOnce, func(a, _, _ int) []database.Value { return []database.Value{number(1), number(a)} }},
-		{history.Fenced, database.PostgreSQL, locks.SeeToken, locks.WriteByToken, func(a, _, token int) []database.Value { return []database.Value{number(a), number(token), number(1)} }},
+		{history.CompareAndSet, database.MariaDB, "", locks.WriteByVersion,
+			func(a, b, _ int) []database.Value { return []database.Value{number(a), number(1), number(b)} }},
+		{history.Once, database.MariaDB, "", locks.WriteOnce,
+			func(a, _, _ int) []database.Value { return []database.Value{number(1), number(a)} }},
+		{history.Fenced, database.PostgreSQL, locks.SeeToken, locks.WriteByToken,
+			func(a, _, token int) []database.Value { return []database.Value{number(a), number(token), number(1)} }},
 	} {
 		random, taken := rand.New(rand.NewPCG(1, 2)), [2]int{}
 		for range 200 {
@@ -259,23 +265,25 @@ func TestGuardsAreStatements(t *testing.T) {
 				}
 				return r.Affected > 0
 			}
-			s := newStage(t, simulator.Config{Guard: test.guard, Clients: []simulator.ClientConfig{{Program: func(c *simulator.Client) {
-				for i := range 8 {
-					base, token := random.IntN(4), random.IntN(4)
-					if random.IntN(3) == 0 {
-						_, _ = c.Read(uint64(token))
-						if test.read != "" {
-							execute(test.read, number(token), number(1))
+			s := newStage(t, simulator.Config{Guard: test.guard,
+				Clients: []simulator.ClientConfig{{Program: func(c *simulator.Client) {
+					for i := range 8 {
+						base, token := random.IntN(4), random.IntN(4)
+						if random.IntN(3) == 0 {
+							_, _ = c.Read(uint64(token))
+							if test.read != "" {
+								execute(test.read, number(token), number(1))
+							}
+							continue
 						}
-						continue
+						took, changed := c.Write(base, uint64(token)) == nil, execute(test.write, test.args(i+1, base, token)...)
+						if took != changed {
+							t.Errorf("%q, write based on %d with token %d: taken %v, the statement changes a row: %v", test.guard, base,
+								token, took, changed)
+						}
+						taken[map[bool]int{true: 1}[took]]++
 					}
-					took, changed := c.Write(base, uint64(token)) == nil, execute(test.write, test.args(i+1, base, token)...)
-					if took != changed {
-						t.Errorf("%q, write based on %d with token %d: taken %v, the statement changes a row: %v", test.guard, base, token, took, changed)
-					}
-					taken[map[bool]int{true: 1}[took]]++
-				}
-			}}}})
+				}}}})
 			s.run(sec)
 		}
 		if taken[0] == 0 || taken[1] == 0 {

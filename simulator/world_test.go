@@ -108,7 +108,8 @@ func TestWhatIsNotEnabled(t *testing.T) {
 	effort.Unwatched(t, "one goroutine steps")
 	setup := casts(t)["timers"]
 	l := simulator.MustLab(t, setup)
-	numbers := []int8{math.MinInt8, -1, 0, 1, 2, 3, simulator.MaxThreads, simulator.MaxClients, simulator.MaxOrphans, math.MaxInt8}
+	numbers := []int8{math.MinInt8, -1, 0, 1, 2, 3, simulator.MaxThreads, simulator.MaxClients, simulator.MaxOrphans,
+		math.MaxInt8}
 	refused := map[simulator.Verb]int{}
 	w := l.NewWorld()
 	met := 0
@@ -128,7 +129,8 @@ func TestWhatIsNotEnabled(t *testing.T) {
 			for _, n := range numbers {
 				for _, m := range numbers {
 					for _, c := range []simulator.Choice{
-						{Verb: verb, Client: n, Thread: m}, {Verb: verb, Node: n, Thread: m}, {Verb: verb, Node: n, D: -1}, {Verb: verb, Client: n, D: math.MinInt64},
+						{Verb: verb, Client: n, Thread: m}, {Verb: verb, Node: n, Thread: m}, {Verb: verb, Node: n, D: -1},
+						{Verb: verb, Client: n, D: math.MinInt64},
 					} {
 						if tryChoice(t, l, w, c) {
 							refused[verb]++
@@ -234,7 +236,8 @@ func TestRefusals(t *testing.T) {
 	refuse(C{Verb: simulator.Answer, Client: 1}, "the client is paused")
 	mustStep(faults.CrashOf(1))
 	refuse(C{Verb: simulator.Start, Client: 1}, "the client is dead")
-	mustStep(C{Verb: simulator.Start, Client: 2}, C{Verb: simulator.Arrive, Client: 2}, C{Verb: simulator.Answer, Client: 2}, C{Verb: simulator.Pass, D: time.Second})
+	mustStep(C{Verb: simulator.Start, Client: 2}, C{Verb: simulator.Arrive, Client: 2},
+		C{Verb: simulator.Answer, Client: 2}, C{Verb: simulator.Pass, D: time.Second})
 	refuse(C{Verb: simulator.Pass, D: 1}, "something is due first")
 }
 

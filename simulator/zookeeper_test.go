@@ -25,14 +25,16 @@ func inLine(c *simulator.Client) {
 	}
 	_, _ = do(zookeeper.Request{Op: zookeeper.Create, Path: "/q"})
 	for range 3 {
-		own, err := do(zookeeper.Request{Op: zookeeper.Create, Path: "/q/n-", Mode: zookeeper.Ephemeral | zookeeper.Sequential})
+		own, err := do(zookeeper.Request{Op: zookeeper.Create, Path: "/q/n-",
+			Mode: zookeeper.Ephemeral | zookeeper.Sequential})
 		if err != nil {
 			continue
 		}
 		for {
 			reply, watch, err := zk.Watch(zookeeper.Request{Op: zookeeper.GetChildren, Path: "/q"})
 			note(c, reply, err)
-			if err != nil || len(reply.Children) == 0 || "/q/"+slices.Min(reply.Children) >= own.Path { // its own may have gone with a session
+			// its own may have gone with a session
+			if err != nil || len(reply.Children) == 0 || "/q/"+slices.Min(reply.Children) >= own.Path {
 				break
 			}
 			fired, err := watch.Wait(1500 * time.Millisecond)
@@ -57,7 +59,8 @@ func onlooker(c *simulator.Client) {
 			fired, err := w.Wait(700 * time.Millisecond)
 			note(c, fired, err)
 		}
-		reply, err := zk.Do(zookeeper.Request{Op: zookeeper.SetData, Path: "/q", Data: c.Token(), Version: zookeeper.AnyVersion})
+		reply, err := zk.Do(zookeeper.Request{Op: zookeeper.SetData, Path: "/q", Data: c.Token(),
+			Version: zookeeper.AnyVersion})
 		note(c, reply, err)
 	}
 }
@@ -69,8 +72,10 @@ func zoo() simulator.Config {
 		Nodes:   []simulator.NodeConfig{{Session: 2 * time.Second}},
 		Faults: []simulator.FaultBudget{
 			{Fault: faults.Crash, Times: 1}, {Fault: faults.Pause, Times: 2}, {Fault: faults.LoseReply, Times: 2},
-			{Fault: faults.LoseRequest, Times: 2}, {Fault: faults.Delay, Times: 2, Max: 3 * time.Second}, {Fault: faults.ExpireSession, Times: 2},
-			{Fault: faults.Restart, Times: 1}, {Fault: faults.Hang, Times: 1}, {Fault: faults.NodeClock, Times: 1, Max: time.Second},
+			{Fault: faults.LoseRequest, Times: 2}, {Fault: faults.Delay, Times: 2, Max: 3 * time.Second},
+			{Fault: faults.ExpireSession, Times: 2},
+			{Fault: faults.Restart, Times: 1}, {Fault: faults.Hang, Times: 1},
+			{Fault: faults.NodeClock, Times: 1, Max: time.Second},
 		},
 	}
 }
@@ -252,7 +257,8 @@ func (d *driver) done(now time.Duration) {
 // request reads a request as histories show it.
 func request(cmd []string) (r zookeeper.Request) {
 	r.Op = map[string]zookeeper.Op{
-		"CREATE": zookeeper.Create, "DELETE": zookeeper.Delete, "EXISTS": zookeeper.Exists, "SETDATA": zookeeper.SetData, "GETCHILDREN": zookeeper.GetChildren,
+		"CREATE": zookeeper.Create, "DELETE": zookeeper.Delete, "EXISTS": zookeeper.Exists, "SETDATA": zookeeper.SetData,
+		"GETCHILDREN": zookeeper.GetChildren,
 	}[cmd[0]]
 	r.Path, r.Version = cmd[1], zookeeper.AnyVersion
 	for _, arg := range cmd[2:] {

@@ -11,7 +11,8 @@ import (
 func BenchmarkCommands(b *testing.B) {
 	for _, line := range []string{
 		"list", "demo", "matrix --locks setnx,setnx-expire,getset,token,watchdog,redlock -o DIR", "matrix --all -o DIR",
-		"chart theorems", "explore watchdog --attempts any --budget crash=1", "explore getset --attempts any --budget crash=1",
+		"chart theorems", "explore watchdog --attempts any --budget crash=1",
+		"explore getset --attempts any --budget crash=1",
 		"explore redlock --attempts any --budget crash=1",
 	} {
 		b.Run(strings.ReplaceAll(line, " ", "_"), func(b *testing.B) {

@@ -41,7 +41,8 @@ func TestCharts(t *testing.T) {
 		}
 		if !drawn {
 			t.Errorf("chart %s is not drawn here: write the line\n\t\t%q: {\"%s --locks setnx,token\", false, false},\n"+
-				"in TestCharts, and its golden with: CI=true go test ./cmd/locklab -run TestCharts/%s -update", name, name, name, name)
+				"in TestCharts, and its golden with: CI=true go test ./cmd/locklab -run TestCharts/%s -update", name, name, name,
+				name)
 		}
 	}
 	for name, c := range all {
@@ -77,7 +78,8 @@ func TestCharts(t *testing.T) {
 			_, out, _ := call(t, again...)
 			golden(t, name+".txt", out)
 			again = append(again, "-o", filepath.Join(dir, "again.svg"), "-o", filepath.Join(dir, "again.csv"))
-			if code, _, errs := call(t, again...); code != exitOK || contentOf(t, dir, "again.svg") != contentOf(t, dir, files[0]) ||
+			if code, _, errs := call(t, again...); code != exitOK ||
+				contentOf(t, dir, "again.svg") != contentOf(t, dir, files[0]) ||
 				contentOf(t, dir, "again.csv") != contentOf(t, dir, files[2]) {
 				t.Errorf("drawn again from its JSON it differs: exit status %d: %s", code, errs)
 			}
@@ -132,7 +134,8 @@ func TestFigure(t *testing.T) {
 	effort.Unwatched(t, "one goroutine draws")
 	for command, want := range map[string][3]string{
 		"chart recovery --locks setnx,token": {
-			"A crash during the work keeps setnx locked for ever", "chart recovery --locks=setnx --locks=token", `"blocked_mean_ns": `,
+			"A crash during the work keeps setnx locked for ever", "chart recovery --locks=setnx --locks=token",
+			`"blocked_mean_ns": `,
 		},
 		"run token gc-pause": {"token lets c1 and c2 in together for 4.5 s", "run token gc-pause", `"kind": "expire"`},
 	} {
@@ -159,7 +162,8 @@ func TestRateJSON(t *testing.T) {
 	golden(t, "rate.json", out)
 }
 
-// A lock that lets a second client in has no number, and no exit status of success; what a crash costs was not measured.
+// A lock that lets a second client in has no number, and no exit status of success; what a crash costs was not
+// measured.
 func TestRateWithoutNumber(t *testing.T) {
 	code, out, errs := call(t, "chart", "rate", "--locks", "mutex", "--pause", "1/year 30s", "--json")
 	n := strings.Count(out, `"overlaps_a_year_at_most": `)
@@ -174,20 +178,6 @@ func TestParCutShort(t *testing.T) {
 	code, out, errs := call(t, "chart", "par", "--locks", "token", "--max-states", "50", "--budget", "crash=1")
 	if code != exitNoAnswer || !strings.Contains(out, "without an answer") || !strings.Contains(errs, "cut short") {
 		t.Errorf("exit status %d: %s%s", code, out, errs)
-	}
-}
-
-// What a search prints is the same in every call; with --time it also says how long it took.
-func TestExploreTime(t *testing.T) {
-	args := strings.Fields("explore setnx --timing lockstep --attempts 1 --budget crash=1")
-	_, once, _ := call(t, args...)
-	_, timed, _ := call(t, append(args, "--time")...)
-	speed := regexp.MustCompile(`(?m)^\d+\.\d\d s, .* million transitions/s, \d+ bytes per state\n`)
-	if speed.MatchString(once) || !speed.MatchString(timed) || speed.ReplaceAllString(timed, "") != once {
-		t.Errorf("without --time:\n%s\nwith it:\n%s", once, timed)
-	}
-	if _, out, _ := call(t, append(args, "--json", "--time")...); !strings.Contains(out, `"seconds": `) {
-		t.Errorf("as JSON: %s", out)
 	}
 }
 
@@ -214,7 +204,8 @@ func TestCertificateOfUses(t *testing.T) {
 				t.Errorf("%s: %q is not in the certificate", line, item)
 			}
 		}
-		told.WriteString("$ locklab " + line + "\nuses " + strings.Join(found.Bounds.Uses.Names(), ", ") + "\n" + found.Said.Certificate + "\n\n")
+		told.WriteString("$ locklab " + line + "\nuses " + strings.Join(found.Bounds.Uses.Names(), ", ") + "\n" +
+			found.Said.Certificate + "\n\n")
 	}
 	golden(t, "explore.uses.txt", told.String())
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
@@ -54,7 +53,6 @@ type checkFlags struct {
 	beside []lock.Entry // the locks that stand beside the one that is checked
 	views  []string
 	tests  string
-	timed  bool
 	all    bool // --compare
 }
 
@@ -64,12 +62,11 @@ func (c *checkFlags) shows(view string) bool { return slices.Contains(c.views, v
 func checkCommand() *command {
 	c := &checkFlags{views: checkViewNames()[:2]}
 	return &command{
-		use: "check PACKAGE", args: exactly(1, "package"), run: c.run,
+		use: "check PACKAGE", args: between(1, 1, "package"), run: c.run,
 		flags: func(f *flags) {
 			f.add("run", &c.tests)
 			f.add("view", &c.views, "views", strings.Join(checkViewNames(), ", "))
 			f.add("compare", &c.all)
-			f.add("time", &c.timed)
 			c.locks.add(f, "milestones")
 		},
 		examples: []string{"check ./mylock", "check ./mylock --run TestMyLock --view explore,explain",
@@ -228,7 +225,7 @@ func (c *checkFlags) searchView(e *env, l *checked.Lock, out map[string]any) (te
 	if l.Search == nil {
 		return tellNoSearch(e, l), nil, nil
 	}
-	s := c.shown(l)
+	s := &shownSearch{Search: l.Search.Search}
 	out["explore"] = s.said()
 	return func() {
 		if c.shows("explain") && len(s.Witnesses) > 0 { // which shows the ways, and then what was covered
@@ -239,15 +236,6 @@ func (c *checkFlags) searchView(e *env, l *checked.Lock, out map[string]any) (te
 		}
 		e.Printf("\n")
 	}, s.status(), nil
-}
-
-// shown is the search of a test.
-func (c *checkFlags) shown(l *checked.Lock) *shownSearch {
-	s := &shownSearch{Search: l.Search.Search}
-	if c.timed {
-		s.took = time.Duration(l.Search.Seconds * float64(time.Second))
-	}
-	return s
 }
 
 func (c *checkFlags) parView(e *env, l *checked.Lock, out map[string]any) (tell func(), open, err error) {
@@ -325,7 +313,7 @@ func (c *checkFlags) explainView(e *env, l *checked.Lock, out map[string]any) (t
 		}
 		if c.shows("explore") && len(ways) > 0 {
 			e.Printf("%s\n", e.Say("explore.certificate"))
-			c.shown(l).printCertificate(e.console)
+			certificate.Print(e.Printer, l.Search.Search)
 			e.Printf("\n")
 		}
 		explainRaces(e.console, l, fallen)

@@ -34,7 +34,8 @@ func ownLock(t *testing.T) checked.Lock {
 	}
 	own := token
 	own.ID, own.Article, own.Also = "TestMyLock", "", nil
-	c := checked.Lock{Checked: &study.Checked{Test: own.ID, Nodes: 1, TTL: 9 * time.Second, Folders: []string{dir}}, Dir: dir}
+	c := checked.Lock{Checked: &study.Checked{Test: own.ID, Nodes: 1, TTL: 9 * time.Second, Folders: []string{dir}},
+		Dir: dir}
 	for i, budget := range append([]string{"pause=1"}, study.SingleFaults()...) {
 		b := search.DefaultBounds()
 		b.Budget = faults.Budget(budget)
@@ -43,7 +44,7 @@ func ownLock(t *testing.T) checked.Lock {
 			t.Fatal(err)
 		}
 		s.SetLock(c.Entry()) // as ReadChecked does
-		data := study.CheckedSearch{Search: s, Seconds: 1}
+		data := study.CheckedSearch{Search: s}
 		if i > 0 {
 			c.Pars = append(c.Pars, data)
 			continue
@@ -116,7 +117,8 @@ func TestCheckViews(t *testing.T) {
 		t.Fatalf("%+v", j)
 	}
 	l := j.Locks[0]
-	if l.Test != "TestMyLock" || !l.Explore.Complete || len(l.Par.Table.Rows) != 60 || len(l.Tolerance.Table.Rows) != 10 || len(l.Matrix.Cells) != 6 || len(l.Runs) != len(l.Explore.Witnesses) {
+	if l.Test != "TestMyLock" || !l.Explore.Complete || len(l.Par.Table.Rows) != 60 || len(l.Tolerance.Table.Rows) != 10 ||
+		len(l.Matrix.Cells) != 6 || len(l.Runs) != len(l.Explore.Witnesses) {
 		t.Errorf("%+v", l)
 	}
 }
@@ -132,11 +134,13 @@ func TestCheckUnknown(t *testing.T) {
 		t.Errorf("a search that was cut: %v, %v", open, err)
 	}
 	c.Search = nil
-	if open, err := explore.show(e, []checked.Lock{c}); err != nil || open != nil || !strings.Contains(out.String(), "TestMyLock plays races only") {
+	if open, err := explore.show(e, []checked.Lock{c}); err != nil || open != nil ||
+		!strings.Contains(out.String(), "TestMyLock plays races only") {
 		t.Errorf("no search: %v, %v\n%s", open, err, out.String())
 	}
 	c.Unknown = "because"
-	if open, err := explore.show(e, []checked.Lock{c}); err != nil || e.report(open) != exitNoAnswer || !strings.Contains(out.String(), "TestMyLock: because") {
+	if open, err := explore.show(e, []checked.Lock{c}); err != nil || e.report(open) != exitNoAnswer ||
+		!strings.Contains(out.String(), "TestMyLock: because") {
 		t.Errorf("no answer: %v, %v\n%s", open, err, out.String())
 	}
 }
@@ -147,11 +151,13 @@ func TestCheckWrongUse(t *testing.T) {
 	for name, content := range map[string]string{
 		"broken/go.mod": "module example.com/broken\n", "broken/a_test.go": "package broken\n\nvar x int = \"\"\n",
 		"none/go.mod": "module example.com/none\n", "none/a.go": "package none\n",
-		"other/go.mod": "module example.com/other\n", "other/a_test.go": "package other\n\nimport \"testing\"\n\nfunc TestX(*testing.T) {}\n",
+		"other/go.mod":    "module example.com/other\n",
+		"other/a_test.go": "package other\n\nimport \"testing\"\n\nfunc TestX(*testing.T) {}\n",
 	} {
 		fileWith(t, content, dir, name)
 	}
-	for name, want := range map[string]string{"broken": "do not build", "none": "has no test files", "other": "uses package locktest"} {
+	for name, want := range map[string]string{"broken": "do not build", "none": "has no test files",
+		"other": "uses package locktest"} {
 		code, out, errs := call(t, "check", filepath.Join(dir, name))
 		if code != exitUsage || out != "" || !strings.Contains(errs, want) {
 			t.Errorf("check %s: exit status %d, %q, standard error %q, want %q", name, code, out, errs, want)
@@ -164,7 +170,8 @@ func TestCheckTemplate(t *testing.T) {
 	effort.OnlyPushed(t, "builds and searches a module of its own")
 	effort.Unwatched(t, "one goroutine searches")
 	code, out, errs := call(t, "check", template, "--locks", "token", "--view", "explore,matrix,explain")
-	if code != exitOK || !strings.Contains(out, "TestMyLock: Found within these bounds") || !strings.Contains(out, "rdb.SetNX(c.Context()") {
+	if code != exitOK || !strings.Contains(out, "TestMyLock: Found within these bounds") ||
+		!strings.Contains(out, "rdb.SetNX(c.Context()") {
 		t.Errorf("exit status %d, %s\n%s", code, errs, out)
 	}
 	code, _, errs = call(t, "check", template, "--run", "TestNobody")
@@ -179,7 +186,8 @@ func TestCheckTemplate(t *testing.T) {
 
 // What fails is said once: in the results where they have it, and else as go test says it.
 func TestFailures(t *testing.T) {
-	const claimed, own = "    a_test.go:3: OVERLAP\n--- FAIL: TestClaim (0.00s)\nFAIL\n", "--- FAIL: TestOwn (0.00s)\n    b_test.go:7: 1 != 2\n"
+	const claimed, own = "    a_test.go:3: OVERLAP\n--- FAIL: TestClaim (0.00s)\nFAIL\n",
+		"--- FAIL: TestOwn (0.00s)\n    b_test.go:7: 1 != 2\n"
 	shown := []checked.Lock{{Checked: &study.Checked{}}, {Checked: &study.Checked{}}}
 	shown[0].Test, shown[0].Failed, shown[1].Test = "TestClaim", true, "TestOwn"
 	for output, want := range map[string]string{

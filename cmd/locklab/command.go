@@ -416,11 +416,7 @@ func flagsFor(c *cobra.Command, args []string) string {
 	return line
 }
 
-// exactly refuses any other number of arguments. The error names them by a key of
-// error.arguments.
-func exactly(n int, what string) cobra.PositionalArgs { return between(n, n, what) }
-
-// between refuses more or fewer arguments.
+// between refuses more or fewer arguments. The error names them by a key of error.arguments.
 func between(n, most int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) < n || len(args) > most {

@@ -43,7 +43,7 @@ var shellNames = []string{"bash", "zsh", "fish", "powershell"}
 // which has no texts in the catalogues.
 func completionCommand() *command {
 	return &command{
-		use: "completion " + strings.Join(shellNames, "|"), args: exactly(1, "shell"), complete: oneOf(shellNames),
+		use: "completion " + strings.Join(shellNames, "|"), args: between(1, 1, "shell"), complete: oneOf(shellNames),
 		examples: []string{"completion bash > /etc/bash_completion.d/locklab"},
 		run: func(e *env, args []string) error {
 			if _, err := choose("error.shell", args[0], shellNames); err != nil {

@@ -23,14 +23,15 @@ func dataOf[T any](t testing.TB, document, kind string) (data T) {
 
 // documents are commands that print each kind with all that it may have.
 var documents = map[string][]string{
-	"version":  {"--version"},
-	"demo":     {"demo"},
-	"list":     {"list"},
-	"run":      {"run setnx R01 --seed 4", "run redlock getset-nil", "run zk-recheck gc-pause", "run redlock split-vote", "explain token R01"},
+	"version": {"--version"},
+	"demo":    {"demo"},
+	"list":    {"list"},
+	"run": {"run setnx R01 --seed 4", "run redlock getset-nil", "run zk-recheck gc-pause", "run redlock split-vote",
+		"explain token R01"},
 	"matrix":   {"matrix --races calm,gc-pause"},
 	"explain":  {"explain R01", "explain token", "explain pause", "explain 003", "explain lease"},
 	"chart":    {"chart sweep pause/ttl=1:1:1 --runs 9", "chart tolerance --locks setnx"},
-	"explore":  {"explore setnx --attempts any --budget crash=1", "explore token --budget pause=1 --recheck --time"},
+	"explore":  {"explore setnx --attempts any --budget crash=1", "explore token --budget pause=1 --recheck"},
 	"prove":    {"prove setnx --budget crash=1", "prove token --budget crash=any"},
 	"verify":   {"verify --contract FILES/contract.txt"},
 	"levels":   {"play"},

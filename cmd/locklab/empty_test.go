@@ -59,7 +59,8 @@ func TestEmptyNames(t *testing.T) {
 func refuses(t *testing.T, want string, args []string) bool {
 	t.Helper()
 	for n := range 3 {
-		code, out, errs := stopped(t, slices.Concat(args, []string{"x", "x"}[:n])...) // what is not refused does not run for long
+		// what is not refused does not run for long
+		code, out, errs := stopped(t, slices.Concat(args, []string{"x", "x"}[:n])...)
 		if code == exitUsage && out == "" && strings.Contains(errs, want) {
 			return true
 		}
@@ -112,7 +113,8 @@ func TestNoFaults(t *testing.T) {
 			t.Errorf("%q: %s\nwith none:\n%s", args, said[0], said[1])
 		}
 	}
-	if code, out, errs := call(t, "run", "token", "gc-pause", "--budget", "none"); code != exitUsage || out != "" || !strings.Contains(errs, "needs 1") {
+	if code, out, errs := call(t, "run", "token", "gc-pause", "--budget", "none"); code != exitUsage || out != "" ||
+		!strings.Contains(errs, "needs 1") {
 		t.Errorf("a pause without a pause: exit status %d, %s%s", code, out, errs)
 	}
 }

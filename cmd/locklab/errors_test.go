@@ -184,7 +184,8 @@ func TestWrongUseInChinese(t *testing.T) {
 		return []string{"verify", "--contract", fileWith(t, content, dir, "contract"+strconv.Itoa(contracts)+".txt")}
 	}
 	run := func(settings string) []string { return []string{"run", "token", "gc-pause", "--set", settings} }
-	damaged := simulator.Trace{Lock: "token", Race: "gc-pause", Choices: []simulator.Choice{{Verb: simulator.Wake, Client: 1}}}
+	damaged := simulator.Trace{Lock: "token", Race: "gc-pause",
+		Choices: []simulator.Choice{{Verb: simulator.Wake, Client: 1}}}
 	searched := simulator.Trace{Lock: "token", Race: search.SearchID, Settings: "clients=2,attempts=0"}
 
 	var told strings.Builder

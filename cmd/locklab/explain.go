@@ -86,7 +86,7 @@ func (x *explainer) intoFile(file string, args []string) error {
 	return e.write(file, copyOf(&b))
 }
 
-// screens writes a page as text, up to where its reader is asked: Enter goes on, s skips what is left of a question or a
+// screens writes a page as text, up to where its reader is asked: Enter goes on, s skips the rest of a question or a
 // screen, q ends.
 func screens(e *env) func(*text.Printer, reports.Look, []lessons.Block) {
 	in := bufio.NewReader(e.stdin)

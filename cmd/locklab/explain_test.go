@@ -65,8 +65,9 @@ func TestBacking(t *testing.T) {
 	}
 }
 
-// A lock that no client can ever have again has fallen, also where the key that stands in a living client's name is told
-// before it, and a story ends with that. What a lock's page calls by another lock's name can be looked up from there.
+// A lock that no client can ever have again has fallen, also where the key that stands in a living client's name is
+// told before it, and a story ends with that. What a lock's page calls by another lock's name can be looked up from
+// there.
 func TestExplainLeadsOn(t *testing.T) {
 	effort.Unwatched(t, watchedCommands)
 	for command, want := range map[string]string{
@@ -93,7 +94,8 @@ func TestExplainWitness(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("exit status %d: %s", code, errs)
 	}
-	for _, want := range []string{"point of no return", "nothing averts OVERLAP", "s.creator.create(ctx, s.node, key", "setnx          ORPHAN@1 DEADLOCK@1", "redlock        OVERLAP@1 STALE-WRITE@1"} {
+	for _, want := range []string{"point of no return", "nothing averts OVERLAP", "s.creator.create(ctx, s.node, key",
+		"setnx          ORPHAN@1 DEADLOCK@1", "redlock        OVERLAP@1 STALE-WRITE@1"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is missing:\n%s", want, out)
 		}
@@ -104,10 +106,14 @@ func TestExplainWitness(t *testing.T) {
 // heads, and the words of certificates.
 func TestWordsAreExplained(t *testing.T) {
 	effort.Unwatched(t, watchedCommands)
-	words := []string{"N/A", "VACUOUS", "UNKNOWN", "HOLDS", "+1", "+3", "@", "?", "none", "par", "steps", "cause", "certificate", "bounds", "states",
-		"transitions", "depth", "complete", "reduction", "symmetry", "doom", "point of no return", "tolerance", "retries", "attempts",
-		"orphaned request", "quorum", "TTL", "lease", "asleep", "seed", "settings", "contract", "link", "counterexample", "budget", "probe", "cut short"}
-	words = append(words, "OVERLAP", "STALE-WRITE", "FENCED", "WRONG-DEL", "LIE", "ORPHAN", "DEADLOCK", "BLOCKED", "STARVED",
+	words := []string{"N/A", "VACUOUS", "UNKNOWN", "HOLDS", "+1", "+3", "@", "?", "none", "par", "steps", "cause",
+		"certificate", "bounds", "states",
+		"transitions", "depth", "complete", "reduction", "symmetry", "doom", "point of no return", "tolerance", "retries",
+		"attempts",
+		"orphaned request", "quorum", "TTL", "lease", "asleep", "seed", "settings", "contract", "link", "counterexample",
+		"budget", "probe", "cut short"}
+	words = append(words, "OVERLAP", "STALE-WRITE", "FENCED", "WRONG-DEL", "LIE", "ORPHAN", "DEADLOCK", "BLOCKED",
+		"STARVED",
 		"反例", "羊群效应", "不可挽回点", "最少故障数", "孤儿请求")
 	for _, w := range words {
 		for _, lang := range []string{"en", "zh"} {
@@ -192,14 +198,16 @@ func TestStep(t *testing.T) {
 	e.stdin, e.Width = strings.NewReader("\nq\n"), defaultWidth
 	stepThrough(e, o)
 	said := out.String()
-	if strings.Count(said, "SET NX PX -> OK") != 1 || !strings.Contains(said, "READ v0") || strings.Contains(said, "PAUSE") {
+	if strings.Count(said, "SET NX PX -> OK") != 1 || !strings.Contains(said, "READ v0") ||
+		strings.Contains(said, "PAUSE") {
 		t.Errorf("after one Enter it shows\n%s", said)
 	}
 }
 
 // What is not UTF-8 is a name that no page has, like any other.
 func TestExplainNoText(t *testing.T) {
-	for _, args := range [][]string{{"explain", "\xff"}, {"explain", "token\xff"}, {"explain", "\xff", "gc-pause"}, {"explain", "interview", "\xff"}} {
+	for _, args := range [][]string{{"explain", "\xff"}, {"explain", "token\xff"}, {"explain", "\xff", "gc-pause"},
+		{"explain", "interview", "\xff"}} {
 		if code, out, errs := call(t, args...); code != exitUsage || out != "" || !strings.Contains(errs, `\xff`) {
 			t.Errorf("%q: exit status %d: %s%s", args, code, errs, out)
 		}

@@ -21,19 +21,17 @@ type exploreFlags struct {
 	search.Bounds
 	files  []string
 	memory int64 // in MB
-	timed  bool
 }
 
 func exploreCommand() *command {
 	x := &exploreFlags{Bounds: search.OpenBounds(), memory: 4096}
 	return &command{
-		use: "explore LOCK", args: exactly(1, "lock"), complete: aLock, run: x.run,
+		use: "explore LOCK", args: between(1, 1, "lock"), complete: aLock, run: x.run,
 		flags: func(f *flags) {
 			f.bounds(&x.Bounds, search.Names()...)
 			f.add("all", &x.Causes)
 			f.add("recheck", &x.Recheck)
 			addMemory(f, &x.memory)
-			f.add("time", &x.timed)
 			runFiles(f, &x.files)
 		},
 		examples: []string{"explore token", "explore redlock --nodes 3 --budget restart=1",
@@ -54,16 +52,12 @@ func (x *exploreFlags) run(e *env, args []string) error {
 	most, restore := keepWithin(x.memory)
 	defer restore()
 	x.MaxBytes, x.Progress, x.Boundary = most, searchProgress(e.console), true
-	began := time.Now()
 	s, err := search.Explore(e.ctx, entry, x.Bounds)
 	stopped, beside := stoppedBy(err), errors.Is(err, search.ErrBeside)
 	if err != nil && !stopped || s == nil {
 		return internal(err)
 	}
 	shown, unanswered := &shownSearch{Search: s, memory: x.memory}, error(nil)
-	if x.timed {
-		shown.took = time.Since(began)
-	}
 	switch {
 	case beside:
 		unanswered = noAnswer("error.stopped.beside")
@@ -89,8 +83,9 @@ func searchProgress(e *console) func(r *explore.Result) {
 	}
 	number, states, reports, began, last, now := 1, 0, 0, time.Now(), time.Now(), &explore.Result{}
 	show := paced(f, between, func(int) string {
+		rate := float64(now.Transitions) / time.Since(began).Seconds() / 1e6
 		return fmt.Sprintf(form, e.Say("progress.search", "number", fmt.Sprint(number),
-			"states", fmt.Sprint(now.States), "rate", fmt.Sprintf("%.2f", float64(now.Transitions)/time.Since(began).Seconds()/1e6),
+			"states", fmt.Sprint(now.States), "rate", fmt.Sprintf("%.2f", rate),
 			"open", fmt.Sprint(now.Open), "memory", fmt.Sprint(now.Bytes>>20)))
 	})
 	return func(r *explore.Result) {
@@ -105,8 +100,7 @@ func searchProgress(e *console) func(r *explore.Result) {
 // shownSearch is a search with what is shown of it.
 type shownSearch struct {
 	*search.Search
-	took   time.Duration // 0: not shown, since it differs from call to call
-	memory int64         // MB that it was given
+	memory int64 // MB that it was given
 }
 
 // said returns the search with what its certificate says, for scripts.
@@ -114,7 +108,7 @@ func (s *shownSearch) said() *search.Search {
 	said := *s.Search
 	said.Said = &search.Said{Claim: certificate.Claim(s.Search, "en"),
 		MayHappen: certificate.MayHappen(s.Search, "en"), Assumed: certificate.Assumed(s.Search, "en"),
-		Cut: text.SayMessage("en", s.Result.Limit), Seconds: s.took.Seconds(),
+		Cut:         text.SayMessage("en", s.Result.Limit),
 		Certificate: certificate.Of(s.Search, "en")}
 	return &said
 }
@@ -137,16 +131,6 @@ func (s *shownSearch) status() error {
 		return noAnswer("error.untriggered", "faults", strings.Join(s.Untriggered(), ", "))
 	}
 	return nil
-}
-
-// printCertificate prints what a search has covered, what it assumes and, if that is shown, how fast it was.
-func (s *shownSearch) printCertificate(e *console) {
-	certificate.Print(e.Printer, s.Search)
-	if seconds := s.took.Seconds(); seconds > 0 {
-		e.Printf("%s\n", e.Say("explore.speed", "seconds", fmt.Sprintf("%.2f", seconds),
-			"rate", fmt.Sprintf("%.2f", float64(s.Result.Transitions)/seconds/1e6),
-			"bytes", fmt.Sprint(s.Result.Bytes/int64(max(s.Result.States, 1)))))
-	}
 }
 
 func (s *shownSearch) print(e *console) {
@@ -174,7 +158,7 @@ func (s *shownSearch) printFound(e *console, first func() (*race.Outcome, error)
 		}
 		e.Printf("\n%s\n", e.Say("explore.certificate"))
 	}
-	s.printCertificate(e)
+	certificate.Print(e.Printer, s.Search)
 }
 
 // printShortest prints the run of a witness, unless it cannot be played.

@@ -170,7 +170,8 @@ func TestOutputsAreCheckedFirst(t *testing.T) {
 		} {
 			args := strings.Fields(strings.NewReplacer("PLACE", place, "LINK", link, "FOLDER", folder).Replace(command))
 			code, out, errs := call(t, args...)
-			if code != exitUsage || out != "" || !strings.Contains(errs, args[len(args)-1]+": cannot write there") || strings.Contains(errs, "/.x") {
+			if code != exitUsage || out != "" || !strings.Contains(errs, args[len(args)-1]+": cannot write there") ||
+				strings.Contains(errs, "/.x") {
 				t.Errorf("%v: exit status %d: %s%s", args, code, errs, out)
 			}
 		}

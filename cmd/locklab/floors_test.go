@@ -60,11 +60,17 @@ func TestImportsGoDown(t *testing.T) {
 
 // strangers are packages that must not know each other although the drawing allows it.
 var strangers = map[string][]string{
-	"reports":           {"scenarios", "faults", "simulator", "simulator/schedule", "simulator/explore", "simulator/client"}, // they show finished runs
-	"reports/page":      {"scenarios", "faults", "simulator", "simulator/schedule", "simulator/explore", "simulator/client"},
-	"reports/motion":    {"scenarios", "faults", "simulator", "simulator/schedule", "simulator/explore", "simulator/client"},
-	"reports/chart":     {"scenarios/race", "faults", "simulator", "simulator/schedule", "simulator/explore", "simulator/client"}, // they draw results of studies
-	"simulator":         {"algorithms"},                                                                                           // it would treat locks differently
+	// they show finished runs
+	"reports": {"scenarios", "faults", "simulator", "simulator/schedule", "simulator/explore",
+		"simulator/client"},
+	"reports/page": {"scenarios", "faults", "simulator", "simulator/schedule", "simulator/explore",
+		"simulator/client"},
+	"reports/motion": {"scenarios", "faults", "simulator", "simulator/schedule", "simulator/explore",
+		"simulator/client"},
+	// they draw results of studies
+	"reports/chart": {"scenarios/race", "faults", "simulator", "simulator/schedule", "simulator/explore",
+		"simulator/client"},
+	"simulator":         {"algorithms"}, // it would treat locks differently
 	"simulator/explore": {"algorithms/redis", "algorithms/zookeeper", "scenarios"},
 }
 

@@ -14,8 +14,8 @@ import (
 	"locklab/simulator/effort"
 )
 
-// The help of every command is in the reader's language, has no key or place that was not filled, and fits the width and,
-// but for that of explore, which has all bounds, a screen.
+// The help of every command is in the reader's language, has no key or place that was not filled, and fits the width
+// and, but for that of explore, which has all bounds, a screen.
 func TestHelp(t *testing.T) {
 	missing, unfilled := regexp.MustCompile(`\bh?(elp\.[a-z0-9.-]+)`), regexp.MustCompile(`\{[a-z]+\}`) // the h may be cut
 	for _, command := range allCommands() {
@@ -76,7 +76,8 @@ func TestLanding(t *testing.T) {
 	}
 }
 
-// The help of all lists every command once, in a group; charts stand in the line of chart, and what is below live in its help.
+// The help of all lists every command once, in a group; charts stand in the line of chart, and what is below live in
+// its help.
 func TestHelpListsEveryCommand(t *testing.T) {
 	_, page, _ := call(t, "--help")
 	for _, command := range allCommands() {
@@ -104,7 +105,8 @@ func TestHelpListsEveryCommand(t *testing.T) {
 func TestFirstLineFits(t *testing.T) {
 	effort.Unwatched(t, watchedCommands)
 	for _, command := range []string{
-		"", "--help", "run token gc-pause", "run redlock getset-nil", "explain R18", "explain token gc-pause", "explain lease", "demo", "list",
+		"", "--help", "run token gc-pause", "run redlock getset-nil", "explain R18", "explain token gc-pause",
+		"explain lease", "demo", "list",
 		"play", "play quiz --seed 1 --questions 1", "matrix --locks token --races R18", "explore mutex --attempts 1",
 	} {
 		for _, lang := range []string{"en", "zh"} {
@@ -222,7 +224,8 @@ func offers(t *testing.T, words ...string) (names []string) {
 // Files are offered where they are taken, and beside a name stands what it is, in the reader's language.
 func TestCompletionSays(t *testing.T) {
 	for _, line := range []string{"merge ", "check "} {
-		if _, out, _ := call(t, append([]string{"__complete"}, strings.Split(line, " ")...)...); !strings.HasSuffix(out, ":0\n") {
+		if _, out, _ := call(t, append([]string{"__complete"}, strings.Split(line, " ")...)...); !strings.HasSuffix(out,
+			":0\n") {
 			t.Errorf("%q: %s", line, out)
 		}
 	}
@@ -239,7 +242,8 @@ func TestCompletionSays(t *testing.T) {
 // Every shell gets a script that asks locklab.
 func TestCompletionScripts(t *testing.T) {
 	for _, shell := range shellNames {
-		if code, script, errs := call(t, "completion", shell); code != exitOK || errs != "" || !strings.Contains(script, "__complete") {
+		if code, script, errs := call(t, "completion", shell); code != exitOK || errs != "" ||
+			!strings.Contains(script, "__complete") {
 			t.Errorf("%s: exit status %d, %s%.200s", shell, code, errs, script)
 		}
 	}

@@ -20,7 +20,7 @@ import (
 func initCommand() *command {
 	lab := ""
 	return &command{
-		use: "init FOLDER", args: exactly(1, "folder"), flags: func(f *flags) { f.add("lab", &lab) },
+		use: "init FOLDER", args: between(1, 1, "folder"), flags: func(f *flags) { f.add("lab", &lab) },
 		examples: []string{"init ./mylock", "init ./mylock --lab ~/locklab"},
 		run: func(e *env, args []string) error {
 			folder, err := filepath.Abs(args[0])

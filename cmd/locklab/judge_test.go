@@ -48,7 +48,8 @@ const unsureLog = `{"at":1000000000,"client":"a","event":"acquired","key":"k"}
 // What is printed of logs: what was found with the lines around it, what is UNKNOWN and why, what is missing,
 // and which lines are wrong.
 func TestJudgePrints(t *testing.T) {
-	wrong := strings.Replace(record.Example, `"token":33`, `"tokn":33`, 1) + "nonsense\n" + strings.Repeat(`{"at":"2026-11-25T09:00:19Z","client":"z","event":"refused","key":"k"}`+"\n", 12)
+	wrong := strings.Replace(record.Example, `"token":33`, `"tokn":33`, 1) + "nonsense\n" +
+		strings.Repeat(`{"at":"2026-11-25T09:00:19Z","client":"z","event":"refused","key":"k"}`+"\n", 12)
 	files := map[string]string{"example.jsonl": record.Example, "unsure.jsonl": unsureLog, "wrong.jsonl": wrong}
 	home, err := os.Getwd()
 	if err != nil {
@@ -83,15 +84,18 @@ func TestJudgeFiles(t *testing.T) {
 			a.WriteString(l)
 		}
 	}
-	code, out, errs := judge(t, map[string]string{"a.jsonl": a.String(), "b.jsonl": b.String()}, "a.jsonl", "b.jsonl", "--json", "-o", "log.html")
-	if v := dataOf[judgedJSON](t, out, "judge"); code != exitDiffers || v.Lines != 11 || fmt.Sprint(v.Verdicts) != "[OVERLAP STALE-WRITE]" {
+	code, out, errs := judge(t, map[string]string{"a.jsonl": a.String(), "b.jsonl": b.String()}, "a.jsonl", "b.jsonl",
+		"--json", "-o", "log.html")
+	if v := dataOf[judgedJSON](t, out, "judge"); code != exitDiffers || v.Lines != 11 ||
+		fmt.Sprint(v.Verdicts) != "[OVERLAP STALE-WRITE]" {
 		t.Errorf("exit status %d: %s%s", code, out, errs)
 	}
 	page := contentOf(t, "log.html")
 	if !strings.Contains(page, "order:42") || strings.Count(page, "<script") != 1 || strings.Contains(page, `"k":null`) {
 		t.Errorf("%d bytes", len(page))
 	}
-	if code, out, errs := callWith(t.Context(), record.Example, "judge", "-"); code != exitDiffers || !strings.Contains(out, "(-:7)") {
+	if code, out, errs := callWith(t.Context(), record.Example, "judge", "-"); code != exitDiffers ||
+		!strings.Contains(out, "(-:7)") {
 		t.Errorf("exit status %d: %s%s", code, out, errs)
 	}
 	stopped, stop := context.WithCancel(t.Context())
@@ -123,13 +127,15 @@ func TestJudgeRefuses(t *testing.T) {
 		"--schema a.jsonl":    "a.jsonl",
 		"packed":              "packed:1: the file is compressed: unpack it, with gzip -dc FILE | locklab judge -",
 	} {
-		code, out, errs := judge(t, map[string]string{"good": good, "cut": good[:20], "empty": "", "blank": "\n\n", "binary": "\x00\x1b[31m\xff\n", "packed": "\x1f\x8b\x08\x00"}, strings.Fields(args)...)
+		code, out, errs := judge(t, map[string]string{"good": good, "cut": good[:20], "empty": "", "blank": "\n\n",
+			"binary": "\x00\x1b[31m\xff\n", "packed": "\x1f\x8b\x08\x00"}, strings.Fields(args)...)
 		if code != exitUsage || out != "" || !strings.Contains(errs, want) || control.MatchString(errs) {
 			t.Errorf("%s: exit status %d, %s%s", args, code, out, errs)
 		}
 	}
 	code, out, errs := judge(t, map[string]string{"good": good}, "good", "-o", "x.html")
-	if _, err := os.Stat("x.html"); code != exitOK || !strings.Contains(out, "HOLDS") || !strings.Contains(errs, "x.html is not written") || err == nil {
+	if _, err := os.Stat("x.html"); code != exitOK || !strings.Contains(out, "HOLDS") ||
+		!strings.Contains(errs, "x.html is not written") || err == nil {
 		t.Errorf("exit status %d, %v: %s%s", code, err, out, errs)
 	}
 	if code, out, _ := call(t, "judge", "--schema"); code != exitOK || out != record.Schema {
@@ -145,7 +151,8 @@ func TestJudgeCrowd(t *testing.T) {
 			crowd += fmt.Sprintf(`{"at":%d,"client":"c%d","event":"%s","key":"key"}`, 10*i*12+c+1, c, event) + "\n"
 		}
 	}
-	for args, want := range map[string]string{"log": "OVERLAP      At least 66.", "log --json": `"overlap_at_least": true`} {
+	for args, want := range map[string]string{"log": "OVERLAP      At least 66.",
+		"log --json": `"overlap_at_least": true`} {
 		if _, out, _ := judge(t, map[string]string{"log": crowd}, strings.Fields(args)...); !strings.Contains(out, want) {
 			t.Errorf("%s does not say %q: %s", args, want, out)
 		}

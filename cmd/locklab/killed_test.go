@@ -55,7 +55,8 @@ func writers() []writer {
 	return slices.DeleteFunc(all, func(w writer) bool { return w.slow && !effort.Exhaustive() })
 }
 
-// TestWritersDespiteLostOutput: standard output that is full, or that nobody reads, keeps no command from writing files.
+// TestWritersDespiteLostOutput: standard output that is full, or that nobody reads, keeps no command from writing
+// files.
 func TestWritersDespiteLostOutput(t *testing.T) {
 	effort.OnlyExhaustive(t, "it takes seconds; the work is done by processes of one command each")
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
@@ -69,7 +70,8 @@ func TestWritersDespiteLostOutput(t *testing.T) {
 	}
 	defer closed.Close()
 	r.Close()
-	verify := writer{"verify --contract " + contractFile(t, promise) + " --junit DIR/x.xml --summary DIR/x.md", []string{"x.xml", "x.md"}, false}
+	verify := writer{"verify --contract " + contractFile(t, promise) + " --junit DIR/x.xml --summary DIR/x.md",
+		[]string{"x.xml", "x.md"}, false}
 	for _, w := range append(writers(), verify) {
 		for _, lost := range []struct {
 			out  *os.File
@@ -92,9 +94,9 @@ func TestWritersDespiteLostOutput(t *testing.T) {
 	}
 }
 
-// TestKilled disturbs commands, first by a disk without any room, then at random, by a signal at any moment or by a full
-// disk: each file is whole, or what it was before (a picture may show what was found until then), only SIGKILL leaves a
-// temporary one, and what was found is printed.
+// TestKilled disturbs commands, first by a disk without any room, then at random, by a signal at any moment or by a
+// full disk: each file is whole, or what it was before (a picture may show what was found until then), only SIGKILL
+// leaves a temporary one, and what was found is printed.
 // ROUNDS is the number of rounds.
 func TestKilled(t *testing.T) {
 	effort.OnlyPushed(t, "it runs commands for seconds")
@@ -135,7 +137,8 @@ func TestKilled(t *testing.T) {
 			}
 			_, code, out, errs := disturbed(t, k.args, dir, signal, time.Duration(draw.Float64()*1.1*float64(took)), limit)
 			what := fmt.Sprintf("%s, signal %d, at most %d bytes in a file", k.args, signal, limit)
-			if full := strings.Contains(errs, "file too large"); code != exitOK && signal == 0 && !full || code == -1 && signal != syscall.SIGKILL {
+			if full := strings.Contains(errs, "file too large"); code != exitOK && signal == 0 && !full || code == -1 &&
+				signal != syscall.SIGKILL {
 				t.Errorf("%s: exit status %d: %s", what, code, errs)
 			}
 			if round == 0 && (code != exitInternal || out == "") {
@@ -167,7 +170,8 @@ func fileIn(t *testing.T, dir, file string) string {
 }
 
 // disturbed runs a command in a folder, and sends it a signal after some time; 0: none.
-func disturbed(t *testing.T, args, dir string, signal syscall.Signal, after time.Duration, limit uint64) (took time.Duration, code int, out, errs string) {
+func disturbed(t *testing.T, args, dir string, signal syscall.Signal, after time.Duration,
+	limit uint64) (took time.Duration, code int, out, errs string) {
 	t.Helper()
 	p := program(t, strings.Fields(strings.ReplaceAll(args, "DIR", dir))...)
 	p.Env = append(p.Env, fmt.Sprint(fileLimit, "=", limit))

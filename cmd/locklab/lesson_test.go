@@ -23,12 +23,14 @@ func init() {
 func TestLesson(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "deck.html")
-	code, out, errs := call(t, "lesson", "path", "3", "--questions", "2", "--lang", "zh", "-o", file, "--open", "worksheet")
+	code, out, errs := call(t, "lesson", "path", "3", "--questions", "2", "--lang", "zh", "-o", file, "--open",
+		"worksheet")
 	if code != exitOK || !strings.Contains(out, "5 张幻灯片") {
 		t.Fatalf("exit status %d, %s\n%s", code, errs, out)
 	}
 	content := contentOf(t, file)
-	for _, want := range []string{`<html lang="zh-Hans">`, "locklab lesson path 3 --questions 2", `"view":"worksheet"`, "setnx-expire"} {
+	for _, want := range []string{`<html lang="zh-Hans">`, "locklab lesson path 3 --questions 2", `"view":"worksheet"`,
+		"setnx-expire"} {
 		if !strings.Contains(content, want) {
 			t.Errorf("the file lacks %q", want)
 		}

@@ -32,7 +32,10 @@ func TestLive(t *testing.T) {
 	needLive(t)
 	servertest.NeedZooKeeper(t)
 	servertest.NeedDatabases(t)
-	for name, args := range map[string]string{"live.txt": "live run token failover", "live.zookeeper.txt": "live run zk-naive waiter-dies --lang both", "live.database.txt": "live run db-for-update slow-work --lang both", "live.zh.txt": "live run delifeq clock-jump --lang zh"} {
+	for name, args := range map[string]string{"live.txt": "live run token failover",
+		"live.zookeeper.txt": "live run zk-naive waiter-dies --lang both",
+		"live.database.txt":  "live run db-for-update slow-work --lang both",
+		"live.zh.txt":        "live run delifeq clock-jump --lang zh"} {
 		code, out, errs := call(t, strings.Fields(args)...)
 		if want := map[string]int{"live.zh.txt": exitNoAnswer}[name]; code != want || errs != "" { // it cannot be shown
 			t.Errorf("%s: exit status %d, want %d, %s", args, code, want, errs)
@@ -46,13 +49,15 @@ func TestLiveMatrix(t *testing.T) {
 	effort.OnlyPushed(t, "it starts servers")
 	needLive(t)
 	file := filepath.Join(t.TempDir(), "live.csv")
-	code, out, errs := call(t, "live", "matrix", "--locks", "token,zk-mutex", "--races", "restart,R25,R42", "--rounds", "2", "-o", file)
+	code, out, errs := call(t, "live", "matrix", "--locks", "token,zk-mutex", "--races", "restart,R25,R42", "--rounds",
+		"2", "-o", file)
 	if code != exitOK || !strings.Contains(errs, "live.csv") {
 		t.Errorf("exit status %d, %s", code, errs)
 	}
 	golden(t, "live.matrix.txt", serverVersion.ReplaceAllString(out, "VERSION"))
 	content := contentOf(t, file)
-	if strings.Count(content, "\n") != 4 || !strings.Contains(content, "token,restart,OVERLAP STALE-WRITE,OVERLAP STALE-WRITE,true,0,") {
+	if strings.Count(content, "\n") != 4 || !strings.Contains(content,
+		"token,restart,OVERLAP STALE-WRITE,OVERLAP STALE-WRITE,true,0,") {
 		t.Error(content)
 	}
 	code, out, _ = call(t, "live", "run", "token", "restart", "--json")
@@ -71,7 +76,8 @@ func TestLiveWithoutRedis(t *testing.T) {
 		}
 	}
 	t.Setenv("PATH", only)
-	if code, _, errs := call(t, "live", "run", "token", "failover"); code != exitUsage || !strings.Contains(errs, "install the package redis-server") {
+	if code, _, errs := call(t, "live", "run", "token", "failover"); code != exitUsage ||
+		!strings.Contains(errs, "install the package redis-server") {
 		t.Errorf("exit status %d, %s", code, errs)
 	}
 }
@@ -90,7 +96,8 @@ func TestLiveLeavesNothing(t *testing.T) {
 	}{
 		{syscall.SIGTERM, redis, "*/server-*"}, {syscall.SIGINT, redis, "*/server-*"}, {syscall.SIGKILL, redis, "*/server-*"},
 		{syscall.SIGTERM, "live matrix --locks line", "*/zoo.cfg"},
-		{syscall.SIGTERM, "live matrix --locks named", "*/data/postmaster.pid"}, {syscall.SIGKILL, "live matrix --locks rows", "*/data/postmaster.pid"},
+		{syscall.SIGTERM, "live matrix --locks named", "*/data/postmaster.pid"},
+		{syscall.SIGKILL, "live matrix --locks rows", "*/data/postmaster.pid"},
 	} {
 		t.Log(run.args)
 		signal, tmp := run.signal, openFolder(t)

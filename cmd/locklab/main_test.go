@@ -149,7 +149,6 @@ func TestOutputs(t *testing.T) {
 		"lesson":            {"lesson", "setnx-expire", "redlock"},
 		"explain.judge":     {"explain", "judge"},
 		"prove":             {"prove", "token", "--budget", "restart=1"},
-		"prove.views":       {"prove", "token", "--views", "--lang", "both"},
 		"prove.any.zh":      {"prove", "setnx", "--budget", "crash=any,lose-request=any", "--lang", "zh"},
 		"matrix.part":       {"matrix", "--locks", "token,redlock", "--races", "R21,restart", "--width", "80"},
 		"sweep":             {"chart", "sweep", "pause/ttl=0:2:0.5", "--runs", "27", "--locks", "setnx,token,watchdog"},
@@ -266,7 +265,8 @@ func TestRunAsPicture(t *testing.T) {
 			t.Fatal(errs)
 		}
 	}
-	if picture, err := png.DecodeConfig(strings.NewReader(contentOf(t, dir, "run.png"))); err != nil || picture.Width != 1600 {
+	if picture, err := png.DecodeConfig(strings.NewReader(contentOf(t, dir, "run.png"))); err != nil ||
+		picture.Width != 1600 {
 		t.Errorf("%v, %v", picture, err)
 	}
 	if en, zh := contentOf(t, dir, "run.svg"), contentOf(t, dir, "zh.svg"); en == zh || strings.Contains(en+zh, "<text") {
@@ -301,12 +301,14 @@ func TestExplainAsFile(t *testing.T) {
 	dir := t.TempDir()
 	for file, begins := range map[string]string{"debate.md": "# ", "debate.html": "<!DOCTYPE html>"} {
 		code, out, errs := call(t, "explain", "debate", "--lang", "zh", "-o", filepath.Join(dir, file))
-		if code != exitOK || out != "" || !strings.Contains(errs, file) || !strings.HasPrefix(contentOf(t, dir, file), begins) {
+		if code != exitOK || out != "" || !strings.Contains(errs, file) ||
+			!strings.HasPrefix(contentOf(t, dir, file), begins) {
 			t.Errorf("%s: exit status %d: %s%s", file, code, out, errs)
 		}
 	}
 	golden(t, "explain.debate.md.txt", contentOf(t, dir, "debate.md"))
-	if _, out, _ := call(t, "explain", "lease", "--json", "-o", filepath.Join(dir, "lease.md")); !strings.HasPrefix(out, "{") ||
+	if _, out, _ := call(t, "explain", "lease", "--json", "-o", filepath.Join(dir, "lease.md")); !strings.HasPrefix(out,
+		"{") ||
 		!strings.HasPrefix(contentOf(t, dir, "lease.md"), "# ") {
 		t.Errorf("--json beside -o prints %.40q", out)
 	}
@@ -315,7 +317,8 @@ func TestExplainAsFile(t *testing.T) {
 // A lock and a race without a command are run, and so is a link.
 func TestRunWithoutItsName(t *testing.T) {
 	link := link(t)
-	for _, args := range [][]string{{"token", "gc-pause", "--seed", "3"}, {"002-C", "R18", "--expect", "overlap,stale-write"}, {link}} {
+	for _, args := range [][]string{{"token", "gc-pause", "--seed", "3"},
+		{"002-C", "R18", "--expect", "overlap,stale-write"}, {link}} {
 		_, want, _ := call(t, append([]string{"run"}, args...)...)
 		if code, out, errs := call(t, args...); code != exitOK || out != want || errs != "" {
 			t.Errorf("%v: exit status %d: %s%s", args, code, errs, out)
@@ -325,7 +328,8 @@ func TestRunWithoutItsName(t *testing.T) {
 
 // Output that cannot be written is no success.
 func TestLostOutput(t *testing.T) {
-	for _, line := range []string{"list", "explain R18", "run token R18", "chart sweep pause/ttl=1:1:1 --runs 9 --shard 1/1"} {
+	for _, line := range []string{"list", "explain R18", "run token R18",
+		"chart sweep pause/ttl=1:1:1 --runs 9 --shard 1/1"} {
 		var errs bytes.Buffer
 		code := run(t.Context(), strings.Fields(line), nil, full{}, &errs, func(string) string { return "" })
 		if code != exitInternal || !strings.Contains(errs.String(), "no room") {
@@ -345,7 +349,8 @@ func TestReport(t *testing.T) {
 	effort.OnlyExhaustive(t, "it takes seconds; one goroutine writes")
 	dir := t.TempDir()
 	write := func(locks []string, more ...string) {
-		code, _, errs := call(t, append([]string{"matrix", "--locks", strings.Join(locks, ","), "--races", strings.Join(report.KnownRaces, ","), "-o", dir}, more...)...)
+		code, _, errs := call(t, append([]string{"matrix", "--locks", strings.Join(locks, ","), "--races",
+			strings.Join(report.KnownRaces, ","), "-o", dir}, more...)...)
 		if code != 0 {
 			t.Fatal(errs)
 		}
@@ -380,7 +385,8 @@ func namedBy(t *testing.T, dir, target string) {
 	last, _, _ = strings.Cut(last, "\n")
 	tables, err := filepath.Glob(filepath.Join(dir, "*.csv"))
 	for _, table := range tables {
-		if name := strings.TrimSuffix(filepath.Base(table), ".csv"); !slices.Contains(strings.FieldsFunc(last, notLetter), name) {
+		if name := strings.TrimSuffix(filepath.Base(table), ".csv"); !slices.Contains(strings.FieldsFunc(last, notLetter),
+			name) {
 			t.Errorf("the last line of make %s does not name %s: %s", target, name, last)
 		}
 	}
@@ -398,7 +404,8 @@ func milestones() []string {
 
 // The locks of make run are those of the demo.
 func TestMakeRun(t *testing.T) {
-	if want := "\nSIX = " + strings.Join(milestones(), ",") + "\n"; !strings.Contains(contentOf(t, "..", "..", "Makefile"), want) {
+	if want := "\nSIX = " + strings.Join(milestones(), ",") +
+		"\n"; !strings.Contains(contentOf(t, "..", "..", "Makefile"), want) {
 		t.Errorf("the Makefile has no line %q", want)
 	}
 }
@@ -450,16 +457,17 @@ func TestFamilies(t *testing.T) {
 func TestREADME(t *testing.T) {
 	for _, path := range []string{"../../README.md", "../../reports/text/zh/README.md"} {
 		text, blocks := contentOf(t, path), 0
-		fresh := regexp.MustCompile("(?s)```\n\\$ locklab ([^\n]*)\n(.*?)```").ReplaceAllStringFunc(text, func(block string) string {
-			blocks++
-			command, _, _ := strings.Cut(strings.TrimPrefix(block, "```\n$ locklab "), "\n")
-			code, out, errs := call(t, strings.Fields(command)...)
-			if code != 0 {
-				t.Errorf("%s: %s", command, errs)
-			}
-			out = regexp.MustCompile(`(?s)\n(Next:|接下来：)\n.*`).ReplaceAllString(out, "")
-			return "```\n$ locklab " + command + "\n" + out + "```"
-		})
+		fresh := regexp.MustCompile("(?s)```\n\\$ locklab ([^\n]*)\n(.*?)```").ReplaceAllStringFunc(text,
+			func(block string) string {
+				blocks++
+				command, _, _ := strings.Cut(strings.TrimPrefix(block, "```\n$ locklab "), "\n")
+				code, out, errs := call(t, strings.Fields(command)...)
+				if code != 0 {
+					t.Errorf("%s: %s", command, errs)
+				}
+				out = regexp.MustCompile(`(?s)\n(Next:|接下来：)\n.*`).ReplaceAllString(out, "")
+				return "```\n$ locklab " + command + "\n" + out + "```"
+			})
 		if n := strings.Count(fresh, "\n"); blocks == 0 || n > 120 {
 			t.Errorf("%s: %d sessions, want at least 1; %d lines, want at most 120", path, blocks, n)
 		}
@@ -482,15 +490,16 @@ func TestREADME(t *testing.T) {
 			t.Errorf("%s: %d runs of published bugs, want 7 or more", path, len(bugs))
 		}
 		for _, m := range bugs {
-			if _, out, _ := call(t, append([]string{"run"}, strings.Fields(m[1])...)...); !strings.Contains(out, "\n  "+m[2]+": ") {
+			if _, out, _ := call(t, append([]string{"run"}, strings.Fields(m[1])...)...); !strings.Contains(out, "\n  "+m[2]+
+				": ") {
 				t.Errorf("%s: locklab run %s does not show %s:\n%s", path, m[1], m[2], out)
 			}
 		}
 	}
 }
 
-// TestREADMECounts: a README that says how many locks, families or races there are has the right number, which -update writes: those
-// without a lock, and the race without a fault, are not counted.
+// TestREADMECounts: a README that says how many locks, families or races there are has the right number, which -update
+// writes: those without a lock, and the race without a fault, are not counted.
 func TestREADMECounts(t *testing.T) {
 	locks := lists.Pick(algorithms.All(), func(e lock.Entry) bool { return e.Guard == "" })
 	families := len(algorithms.Families()) - 1

@@ -21,11 +21,15 @@ func TestGames(t *testing.T) {
 		lines string
 		args  []string
 	}{
-		"play":         {"1\n1\n1\nu\nh\n99\nno\nm redlok\ng\nm\n?\nq\n", []string{"play", "token", "--budget", "pause=1"}},
-		"play.level":   {"b\nn\n2\n2\nno\nb\n1\n", []string{"play", "--level", "1"}},                              // lost, and won; ends with the input
-		"play.zh":      {"g\nm setnx\nl\nq\n", []string{"play", "--level", "3", "--lang", "zh"}},                  // what another lock cannot come to
-		"play.holds":   {"1\nh\nno\nh\nq\n", []string{"play", "token", "--budget", "crash=1", "--attempts", "1"}}, // nothing goes wrong
-		"play.any":     {"1\nh\nq\n", []string{"play", "token", "--timing", "any", "--fenced", "--budget", "pause=1", "--attempts", "1"}},
+		"play": {"1\n1\n1\nu\nh\n99\nno\nm redlok\ng\nm\n?\nq\n", []string{"play", "token", "--budget", "pause=1"}},
+		// lost, and won; ends with the input
+		"play.level": {"b\nn\n2\n2\nno\nb\n1\n", []string{"play", "--level", "1"}},
+		// what another lock cannot come to
+		"play.zh": {"g\nm setnx\nl\nq\n", []string{"play", "--level", "3", "--lang", "zh"}},
+		// nothing goes wrong
+		"play.holds": {"1\nh\nno\nh\nq\n", []string{"play", "token", "--budget", "crash=1", "--attempts", "1"}},
+		"play.any": {"1\nh\nq\n", []string{"play", "token", "--timing", "any", "--fenced", "--budget", "pause=1",
+			"--attempts", "1"}},
 		"play.cannot":  {"1\nh\nno\nq\n", []string{"play", "--level", "5"}},
 		"play.forced":  {"1\n3\nu\nu\nq\n", []string{"play", "--level", "2"}},
 		"play.next":    {"1\n2\n\nhint\nq\n", []string{"play", "--level", "1"}},
@@ -33,8 +37,9 @@ func TestGames(t *testing.T) {
 		"play.servers": {"g\nq\n", []string{"play", "--level", "13", "--width", "100"}},
 		"play.levels":  {"", []string{"play"}},
 		"quiz":         {"a\n2\nx\nl\nc\n1\nq\n", []string{"play", "quiz", "--seed", "7"}},
-		"quiz.lesson":  {"a\nb\n", []string{"play", "quiz", "--seed", "1", "--lesson", "6", "--difficulty", "easy", "--questions", "2"}},
-		"quiz.zh":      {"a\n", []string{"play", "quiz", "--seed", "3", "--questions", "2", "--lang", "zh"}},
+		"quiz.lesson": {"a\nb\n", []string{"play", "quiz", "--seed", "1", "--lesson", "6", "--difficulty", "easy",
+			"--questions", "2"}},
+		"quiz.zh": {"a\n", []string{"play", "quiz", "--seed", "3", "--questions", "2", "--lang", "zh"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, out, errs := callWith(t.Context(), c.lines, c.args...)
@@ -79,7 +84,8 @@ func TestSavedGame(t *testing.T) {
 	link := strings.TrimSpace(out[strings.LastIndex(out, "locklab play ")+len("locklab play "):])
 	_, shown, _ := strings.Cut(out[strings.LastIndex(out, "> 1\n"):], "\n")
 	shown, did, _ := strings.Cut(shown, "\nc1 sends SETNX")
-	if _, again, _ := callWith(t.Context(), "", "play", link); !strings.Contains(again, shown) || !strings.Contains(did, "pick>") {
+	if _, again, _ := callWith(t.Context(), "", "play", link); !strings.Contains(again, shown) ||
+		!strings.Contains(did, "pick>") {
 		t.Errorf("the link opens\n%s\nand was taken from\n%s", again, shown)
 	}
 	code, out, errs := callWith(t.Context(), "", "play", link, "--json")
@@ -125,7 +131,8 @@ func TestInit(t *testing.T) {
 		t.Fatalf("exit status %d, %s%s", code, out, errs)
 	}
 	module := contentOf(t, own, "go.mod")
-	for _, want := range []string{"module example.com/mylock\n\ngo 1.", "godebug randseednop=0", "\nreplace " + modulePath() + " => \"/"} {
+	for _, want := range []string{"module example.com/mylock\n\ngo 1.", "godebug randseednop=0", "\nreplace " +
+		modulePath() + " => \"/"} {
 		if !strings.Contains(module, want) {
 			t.Errorf("%q is missing in\n%s", want, module)
 		}
@@ -143,10 +150,12 @@ func TestInit(t *testing.T) {
 		t.Error("it wrote go.mod, although it refused")
 	}
 
-	for name, text := range map[string]string{"go.mod": "// a shop\nmodule example.com/shop\n", "cart/cart.go": "package basket\n"} {
+	for name, text := range map[string]string{"go.mod": "// a shop\nmodule example.com/shop\n",
+		"cart/cart.go": "package basket\n"} {
 		fileWith(t, text, dir, name)
 	}
-	if code, _, errs = call(t, "init", filepath.Join(dir, "cart")); code != exitUsage || !strings.Contains(errs, "cart/locktest") {
+	if code, _, errs = call(t, "init", filepath.Join(dir, "cart")); code != exitUsage ||
+		!strings.Contains(errs, "cart/locktest") {
 		t.Errorf("exit status %d, %s", code, errs)
 	}
 	code, out, errs = call(t, "init", filepath.Join(dir, "cart", "locktest"))
@@ -154,7 +163,8 @@ func TestInit(t *testing.T) {
 		t.Errorf("exit status %d, %s%s", code, out, errs)
 	}
 	module = contentOf(t, dir, "cart/locktest/go.mod")
-	if !strings.HasPrefix(module, "module example.com/locktest\n") || !strings.HasSuffix(module, "\nreplace example.com/shop => \"../..\"\n") {
+	if !strings.HasPrefix(module, "module example.com/locktest\n") ||
+		!strings.HasSuffix(module, "\nreplace example.com/shop => \"../..\"\n") {
 		t.Errorf("of a module inside another one:\n%s", module)
 	}
 	if is := contentOf(t, dir, "go.mod"); is != "// a shop\nmodule example.com/shop\n" {
@@ -166,7 +176,8 @@ func TestInit(t *testing.T) {
 	if around := moduleAround(filepath.Dir(template)); around != "" {
 		t.Errorf("in the lab's own module it writes %q", around)
 	}
-	if code, _, errs := call(t, "init", filepath.Join(dir, "x"), "--lab", dir); code != exitUsage || !strings.Contains(errs, "with --lab") {
+	if code, _, errs := call(t, "init", filepath.Join(dir, "x"), "--lab", dir); code != exitUsage ||
+		!strings.Contains(errs, "with --lab") {
 		t.Errorf("exit status %d, %s", code, errs)
 	}
 }

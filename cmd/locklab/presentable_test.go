@@ -18,12 +18,17 @@ func TestMessagesAreShort(t *testing.T) {
 	long := strings.Repeat("x", 130<<10)
 	spaced := strings.Repeat("x ", 65<<10)
 	for _, args := range [][]string{
-		{long}, {"run", long, "gc-pause"}, {"run", "token", long}, {"run", "token", "R18", "--set", long}, {"run", "token", "R18", "--budget", long},
-		{"run", "token", "R18", "--expect", long}, {"run", "token", "R18", "--view", long}, {"explain", long}, {"explain", "glossary", spaced},
-		{"run", long}, {"run", "locklab2-" + long}, {"chart", "sweep", long}, {"chart", "sweep", "pause/ttl=" + long}, {"explore", "token", "--retries", long},
-		{"run", "token", "R18", "--budget", spaced}, {"run", "token", "R18", "-o", long}, {"list", long}, {"matrix", "--locks", long},
+		{long}, {"run", long, "gc-pause"}, {"run", "token", long}, {"run", "token", "R18", "--set", long},
+		{"run", "token", "R18", "--budget", long},
+		{"run", "token", "R18", "--expect", long}, {"run", "token", "R18", "--view", long}, {"explain", long},
+		{"explain", "glossary", spaced},
+		{"run", long}, {"run", "locklab2-" + long}, {"chart", "sweep", long}, {"chart", "sweep", "pause/ttl=" + long},
+		{"explore", "token", "--retries", long},
+		{"run", "token", "R18", "--budget", spaced}, {"run", "token", "R18", "-o", long}, {"list", long},
+		{"matrix", "--locks", long},
 		{"verify", "--contract", contractFile(t, long)}, {"verify", "--contract", contractFile(t, "["+long+"]")},
-		{"verify", "--contract", contractFile(t, "[gc-pause]\n"+long+" HOLDS")}, {"verify", "--contract", contractFile(t, "[search "+spaced+"]")},
+		{"verify", "--contract", contractFile(t, "[gc-pause]\n"+long+" HOLDS")},
+		{"verify", "--contract", contractFile(t, "[search "+spaced+"]")},
 		{"verify", "--contract", contractFile(t, "[gc-pause]\ntoken "+strings.ToUpper(long))},
 	} {
 		code, out, errs := call(t, args...)
@@ -44,10 +49,14 @@ func TestNothingControlsTheTerminal(t *testing.T) {
 	fileWith(t, contract, evil+".txt")
 	for _, args := range [][]string{
 		{"run", evil}, {"explain", evil}, {"run", "token\x1b", "R18"}, {"run", "token", "R18", "-o", evil + ".json"},
-		{"run", "token", "R18", "-o", evil + ".pdf"}, {"matrix", "-o", "/proc/" + filepath.Base(evil)}, {"verify", "--contract", evil},
-		{"verify", "--contract", contractFile(t, "[\x1b]\n")}, {"verify", "--contract", contractFile(t, "[search \x1b=\x1b]\n")},
-		{"verify", "--contract", contractFile(t, "[gc-pause]\n\x1b HOLDS\n")}, {"verify", "--contract", contractFile(t, "[gc-pause]\ntoken \x1b\n")},
-		{"verify", "--contract", evil + ".txt", "--annotations", "github", "--junit", dir + "/j.xml", "--summary", dir + "/s.md"},
+		{"run", "token", "R18", "-o", evil + ".pdf"}, {"matrix", "-o", "/proc/" + filepath.Base(evil)},
+		{"verify", "--contract", evil},
+		{"verify", "--contract", contractFile(t, "[\x1b]\n")},
+		{"verify", "--contract", contractFile(t, "[search \x1b=\x1b]\n")},
+		{"verify", "--contract", contractFile(t, "[gc-pause]\n\x1b HOLDS\n")},
+		{"verify", "--contract", contractFile(t, "[gc-pause]\ntoken \x1b\n")},
+		{"verify", "--contract", evil + ".txt", "--annotations", "github", "--junit", dir + "/j.xml", "--summary", dir +
+			"/s.md"},
 	} {
 		_, out, errs := call(t, args...)
 		if m := control.FindString(out + errs); m != "" {
@@ -87,7 +96,8 @@ func TestCite(t *testing.T) {
 				"author": "{The authors of locklab}", "version": "v1.2, commit 0123ab+dirty", "date": "2026-11-30", "year": "2026",
 				"title": "{locklab}: run, break and compare the locks that people have built on Redis",
 				"url":   "https://github.com/a/locklab", "note": `Command: locklab run a\_b -{}-set ttl=5s`}},
-		{versionJSON{Locklab: "v0-0123ab", Commit: "0123ab"}, "en", "https://x.org/lab", "locklab", "locklab", "locklab-0123ab",
+		{versionJSON{Locklab: "v0-0123ab", Commit: "0123ab"}, "en", "https://x.org/lab", "locklab", "locklab",
+			"locklab-0123ab",
 			map[string]string{"author": "{The authors of locklab}", "version": "v0-0123ab", "url": "https://x.org/lab",
 				"title": "{locklab}: run, break and compare the locks that people have built on Redis"}},
 		{versionJSON{Locklab: "(devel)"}, "zh", "", "locklab", "locklab", "locklab-devel", map[string]string{

@@ -30,7 +30,8 @@ func TestProgressLines(t *testing.T) {
 		done(n)
 		soon(n) // too soon after it began
 	}
-	if got := regexp.MustCompile(`runs \d/\d`).FindAllString(out.String(), -1); !slices.Equal(got, []string{"runs 1/2", "runs 2/2"}) {
+	if got := regexp.MustCompile(`runs \d/\d`).FindAllString(out.String(), -1); !slices.Equal(got,
+		[]string{"runs 1/2", "runs 2/2"}) {
 		t.Errorf("%q", out.String())
 	}
 }
@@ -135,7 +136,8 @@ func TestStoppedPictures(t *testing.T) {
 			return nil
 		}})
 	}
-	if unfinished := (*exitError)(nil); !errors.As(writeAll(e, dir, files), &unfinished) || unfinished.code != exitNoAnswer || drawn != 2 {
+	if unfinished := (*exitError)(nil); !errors.As(writeAll(e, dir, files), &unfinished) ||
+		unfinished.code != exitNoAnswer || drawn != 2 {
 		t.Errorf("%v, %d of 4 are drawn", unfinished, drawn)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {

@@ -48,7 +48,8 @@ func TestSite(t *testing.T) {
 		{"GET", "http://localhost:8080/", "", "", 200, "<title>locklab</title>"},
 		{"GET", "http://[::1]/", "", "", 200, "<title>locklab</title>"},
 		{"POST", "http://localhost:8080/answer", request, "http://localhost:8080", 200, `"lock":"setnx"`},
-		{"POST", "http://localhost:8080/answer", request, "http://localhost:80", 403, "this machine"}, // another page of the machine
+		// another page of the machine
+		{"POST", "http://localhost:8080/answer", request, "http://localhost:80", 403, "this machine"},
 		{"GET", "http://elsewhere/", "", "", 403, "ssh -L 8080:127.0.0.1:80 HOST"},
 		{"GET", "http://127.0.0.1.elsewhere/", "", "", 403, "this machine"},
 		{"GET", "http://127.0.0.1:80/answer", "", "", 404, ""},
@@ -138,7 +139,8 @@ func TestServePatience(t *testing.T) {
 				synctest.Wait()
 				other, _ := dial()
 				go other.Write([]byte(whole))
-				if answer, err := http.ReadResponse(bufio.NewReader(other), nil); err != nil || answer.StatusCode != 200 || time.Since(began) > 0 {
+				if answer, err := http.ReadResponse(bufio.NewReader(other), nil); err != nil || answer.StatusCode != 200 ||
+					time.Since(began) > 0 {
 					t.Errorf("somebody else: %v, %v after %v", answer, err, time.Since(began))
 				}
 				other.Close()
@@ -159,7 +161,8 @@ func TestServePatience(t *testing.T) {
 				t.Fatal(err)
 			}
 			said, err := io.ReadAll(answer.Body)
-			if took := time.Since(began); err != nil || took != 2*long || !strings.Contains(string(said), `"name":"x"`) { // in two languages
+			// in two languages
+			if took := time.Since(began); err != nil || took != 2*long || !strings.Contains(string(said), `"name":"x"`) {
 				t.Errorf("%s, %v after %v", said, err, took)
 			}
 		})

@@ -51,13 +51,15 @@ func TestMerge(t *testing.T) {
 	effort.Unwatched(t, "TestMergeDiffers merges")
 	effort.OnlyPushed(t, "it searches for seconds")
 	t.Parallel()
-	contract := contractFile(t, strings.Replace(smallContract, "[gc-pause]", "[gc-pause]\nsetnx OVERLAP", 1)) // a row differs
+	// a row differs
+	contract := contractFile(t, strings.Replace(smallContract, "[gc-pause]", "[gc-pause]\nsetnx OVERLAP", 1))
 	for _, c := range []struct {
 		n     int
 		files []string // that the command writes, with the flag for each
 		args  []string
 	}{
-		{2, []string{"--out=s.csv", "--out=s.png"}, []string{"chart", "sweep", "pause/ttl=0.5:1.5:0.5", "--locks", "setnx,token", "--runs", "27"}},
+		{2, []string{"--out=s.csv", "--out=s.png"},
+			[]string{"chart", "sweep", "pause/ttl=0.5:1.5:0.5", "--locks", "setnx,token", "--runs", "27"}},
 		{3, []string{"--junit=v.xml", "--summary=v.md", "--annotations=github"}, []string{"verify", "--contract", contract}},
 	} {
 		t.Run(c.args[0], func(t *testing.T) {
@@ -154,25 +156,28 @@ func TestMergeRefuses(t *testing.T) {
 	}{
 		"missing": {[]string{f[0], f[2]}, "missing: share 2/3. Compute what is missing with " +
 			"locklab chart sweep --locks=setnx --runs=9 ttl=5s:10s:1s --shard K/N"},
-		"all missing":  {nil, "needs the files of all shares"},
-		"no file":      {[]string{f[0], "absent.json"}, "absent.json: no such file"},
-		"twice":        {[]string{f[0], f[1], f[1], f[2]}, "share 2/3 is there twice"},
-		"cut off":      {raw(content[:len(content)/2]), "2.json: this is no share, or a damaged one"},
-		"changed":      {replaced(`"result":[`, `"result":[1`), "2.json: cut off or changed"},
-		"doubled":      {raw(content + content), "2.json: this is no share, or a damaged one"},
-		"no share":     {raw(`{"version": 2}`), "2.json: this is no share of locklab"},
-		"no object":    {raw(`[]`), "2.json: this is no share, or a damaged one"},
-		"empty":        {raw(""), "2.json: this is no share, or a damaged one: unexpected end"},
-		"no list":      {replaced(`"results":[`, `"results":"",[`), "2.json: this is no share, or a damaged one"},
-		"other build":  {head(func(s *share.Share) { s.Build = "revision 12" }), "from another build (revision 12; this is build "},
-		"command":      {instead(others[1]), `2.json: a share of "locklab chart sweep --locks=token --runs=9 ttl=5s:10s:1s"`},
-		"number":       {instead(halves[1]), "2.json: share 2/2, and "},
-		"stopped":      {head(func(s *share.Share) { s.Stopped = true }), "2.json: share 2/3 was stopped before its end"},
-		"contract":     {head(func(s *share.Share) { s.Inputs = map[string]string{"c.txt": "x"} }), "made with another c.txt than "},
+		"all missing": {nil, "needs the files of all shares"},
+		"no file":     {[]string{f[0], "absent.json"}, "absent.json: no such file"},
+		"twice":       {[]string{f[0], f[1], f[1], f[2]}, "share 2/3 is there twice"},
+		"cut off":     {raw(content[:len(content)/2]), "2.json: this is no share, or a damaged one"},
+		"changed":     {replaced(`"result":[`, `"result":[1`), "2.json: cut off or changed"},
+		"doubled":     {raw(content + content), "2.json: this is no share, or a damaged one"},
+		"no share":    {raw(`{"version": 2}`), "2.json: this is no share of locklab"},
+		"no object":   {raw(`[]`), "2.json: this is no share, or a damaged one"},
+		"empty":       {raw(""), "2.json: this is no share, or a damaged one: unexpected end"},
+		"no list":     {replaced(`"results":[`, `"results":"",[`), "2.json: this is no share, or a damaged one"},
+		"other build": {head(func(s *share.Share) { s.Build = "revision 12" }),
+			"from another build (revision 12; this is build "},
+		"command": {instead(others[1]), `2.json: a share of "locklab chart sweep --locks=token --runs=9 ttl=5s:10s:1s"`},
+		"number":  {instead(halves[1]), "2.json: share 2/2, and "},
+		"stopped": {head(func(s *share.Share) { s.Stopped = true }), "2.json: share 2/3 was stopped before its end"},
+		"contract": {head(func(s *share.Share) { s.Inputs = map[string]string{"c.txt": "x"} }),
+			"made with another c.txt than "},
 		"task absent":  {results(func(r []share.Result) []share.Result { return r[1:] }), misses},
 		"last absent":  {results(func(r []share.Result) []share.Result { return r[:len(r)-1] }), misses},
 		"task renamed": {results(func(r []share.Result) []share.Result { r[0].Task = "sweep x"; return r }), misses},
-		"task twice":   {results(func(r []share.Result) []share.Result { return append(r, r[0]) }), "2.json: more results than the "},
+		"task twice": {results(func(r []share.Result) []share.Result { return append(r, r[0]) }),
+			"2.json: more results than the "},
 		"foreign flag": {[]string{f[0], f[1], f[2], "--junit=x.xml"}, "--junit"},
 		"not divided":  {command("explain", "token"), `of "locklab explain token", which cannot be divided`},
 		"writes":       {command("chart", "sweep", "--out=written.csv", "ttl=5s"), "which cannot be divided"},
@@ -280,7 +285,8 @@ func TestShareREADME(t *testing.T) {
 			c.Args = []string{"sh", "-ec", strings.NewReplacer(
 				"locklab verify", `"$LOCKLAB" verify --contract contract.txt`, "locklab merge", `"$LOCKLAB" merge`,
 				"/results/", "", "${{ matrix.k }}", fmt.Sprint(k)).Replace(command)}
-			c.Env = append(c.Env, "LOCKLAB="+os.Args[0], "GITHUB_STEP_SUMMARY=summary.md", fmt.Sprint("JOB_COMPLETION_INDEX=", k-1))
+			c.Env = append(c.Env, "LOCKLAB="+os.Args[0], "GITHUB_STEP_SUMMARY=summary.md",
+				fmt.Sprint("JOB_COMPLETION_INDEX=", k-1))
 			said, err := c.Output()
 			return string(said), err
 		}

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// mostTrusted are the lines that one reads who wants to believe a proof, at most: without hypotheses, and with them. They only fall.
+// mostTrusted are the lines that one reads who wants to believe a proof, at most: without hypotheses, and with them.
+// They only fall.
 const mostTrusted, mostWithHypotheses = 13_350, 16_500
 
 // TestTrustPath: the way to believe a proof, which simulator/README.md gives, has the lines that it says.

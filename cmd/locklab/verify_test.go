@@ -76,7 +76,8 @@ func TestVerify(t *testing.T) {
 	for _, c := range cases {
 		if name, body, _ := strings.Cut(c, ">"); strings.Contains(body, "<failure") || strings.Contains(body, "<error") {
 			failed++
-			if !strings.Contains(body, "reproduce: locklab ") || strings.Contains(name, "pause") && !strings.Contains(body, "!! ") {
+			if !strings.Contains(body, "reproduce: locklab ") || strings.Contains(name, "pause") &&
+				!strings.Contains(body, "!! ") {
 				t.Errorf("no line to reproduce it, or no witness: %s", c)
 			}
 		}
@@ -84,7 +85,8 @@ func TestVerify(t *testing.T) {
 	if lines != 6 || len(cases) != 8 || failed != 6 {
 		t.Errorf("%d lines to reproduce with, %d of %d cases failed, want 6 of 8", lines, failed, len(cases))
 	}
-	for _, want := range []string{"| clients=2,attempts=2,budget=crash=1 | HOLDS |", "**differs** OVERLAP@1", "Not proved, but searched in lockstep only, where messages take no time: within these bounds"} {
+	for _, want := range []string{"| clients=2,attempts=2,budget=crash=1 | HOLDS |", "**differs** OVERLAP@1",
+		"Not proved, but searched in lockstep only, where messages take no time: within these bounds"} {
 		if page := contentOf(t, summary); !strings.Contains(page, want) {
 			t.Errorf("the summary lacks %q:\n%s", want, page)
 		}
@@ -111,7 +113,8 @@ func TestVerify(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 	}
-	if code, _, errs := call(t, "run", j.Deviations[0].Trace, "--expect", "overlap,stale-write"); code != exitOK { // its witness
+	// its witness
+	if code, _, errs := call(t, "run", j.Deviations[0].Trace, "--expect", "overlap,stale-write"); code != exitOK {
 		t.Errorf("exit status %d: %s", code, errs)
 	}
 }
@@ -124,7 +127,8 @@ func TestVerifyStatus(t *testing.T) {
 		code     int
 		want     string
 	}{
-		{"[gc-pause]\ntoken OVERLAP STALE-WRITE\n[search budget=pause=1]\ntoken OVERLAP@1 STALE-WRITE@1 ORPHAN@1\n", exitOK, "1 cell and 1 search as contracted."},
+		{"[gc-pause]\ntoken OVERLAP STALE-WRITE\n[search budget=pause=1]\ntoken OVERLAP@1 STALE-WRITE@1 ORPHAN@1\n", exitOK,
+			"1 cell and 1 search as contracted."},
 		{short, exitNoAnswer, "could not tell: the search was cut short"},
 		{short + "[gc-pause]\ntoken HOLDS\n", exitDiffers, "1 of 1 cell and 1 of 1 search not as contracted."},
 		{proof + "setnx DEADLOCK@1\n", exitOK, "1 proof for any number of clients as contracted."},
@@ -144,11 +148,13 @@ func TestVerifyStatus(t *testing.T) {
 func TestVerifyInterrupted(t *testing.T) {
 	junit := filepath.Join(t.TempDir(), "verify.xml")
 	code, out, errs := stopped(t, "verify", "--junit", junit)
-	if code != exitNoAnswer || !strings.Contains(errs, "incomplete") || !strings.Contains(out, fmt.Sprintf("Incomplete: 0 of %d cells", allCells())) {
+	if code != exitNoAnswer || !strings.Contains(errs, "incomplete") ||
+		!strings.Contains(out, fmt.Sprintf("Incomplete: 0 of %d cells", allCells())) {
 		t.Errorf("exit status %d: %s%s", code, out, errs)
 	}
 	text := contentOf(t, junit)
-	if tests, errors := strings.Count(text, "<testcase "), strings.Count(text, "<error "); tests != errors || tests < allCells() {
+	if tests, errors := strings.Count(text, "<testcase "), strings.Count(text, "<error "); tests != errors ||
+		tests < allCells() {
 		t.Errorf("%d tests and %d errors", tests, errors)
 	}
 }

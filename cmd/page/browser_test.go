@@ -87,7 +87,8 @@ func TestPageInBrowser(t *testing.T) {
 	defer served.Close()
 	t.Run("report", b.report)
 	t.Run("run", b.run)
-	for name, url := range map[string]string{"file": "file://" + filepath.Join(dir, pageFile), "hosted": host.URL + "/", "served": served.URL + "/"} {
+	for name, url := range map[string]string{"file": "file://" + filepath.Join(dir, pageFile), "hosted": host.URL + "/",
+		"served": served.URL + "/"} {
 		t.Run(name, func(t *testing.T) {
 			if name != "served" {
 				if err := compiled(); err != nil {
@@ -104,7 +105,8 @@ func TestPageInBrowser(t *testing.T) {
 			b.key("h") // the idea
 			b.wait(`!state.busy && state.hinted < 0 && /\?$/.test(document.querySelector("p.hint").textContent)`)
 			b.click(`Show the move`)
-			b.wait(`!state.busy && document.querySelector("p.hint").textContent === state.why && /^Choose/.test(state.why)`) // there
+			// there
+			b.wait(`!state.busy && document.querySelector("p.hint").textContent === state.why && /^Choose/.test(state.why)`)
 			b.look(name + "-level")
 			b.do(`playLevel(5)`)
 			b.wait(`!state.busy && state.level.number === 5 && !/impossible|cannot be done:/.test(document.getElementById("main").textContent)`)
@@ -198,9 +200,9 @@ func TestPageInBrowser(t *testing.T) {
 	}
 }
 
-// On a telephone a question opens at now, its answer is judged in sight, and the picture tells then what it left out; after
-// ten answers the page says how many were right and where to learn the rest. What was not known of an interview is asked again
-// as such, and the help begins with words.
+// On a telephone a question opens at now, its answer is judged in sight, and the picture tells then what it left out;
+// after ten answers the page says how many were right and where to learn the rest. What was not known of an interview
+// is asked again as such, and the help begins with words.
 func TestQuizOnPhone(t *testing.T) {
 	b := startBrowser(t)
 	served := httptest.NewServer(native(t))
@@ -301,8 +303,8 @@ func TestWithoutEngine(t *testing.T) {
 	b.wait(`!state.busy && document.querySelector("main .motion-picture")`)
 }
 
-// loses has the fault strike too late in level 3: the page says which move that was, marks it, and goes back to before it. Of a
-// move that is clicked on three times at once one is made.
+// loses has the fault strike too late in level 3: the page says which move that was, marks it, and goes back to before
+// it. Of a move that is clicked on three times at once one is made.
 func (b *browser) loses() {
 	b.t.Helper()
 	b.do(`playLevel(3)`)
@@ -322,8 +324,8 @@ func (b *browser) loses() {
 	b.wait(`!state.busy && state.at.link === there && !document.querySelector(".end")`)
 }
 
-// clicks makes two fast clicks at one place: the second one never meets another move, and nothing under the pointer moves.
-// On a telephone the first move stands above the fold, and all views fit beside each other.
+// clicks makes two fast clicks at one place: the second one never meets another move, and nothing under the pointer
+// moves. On a telephone the first move stands above the fold, and all views fit beside each other.
 func (b *browser) clicks() {
 	b.t.Helper()
 	for _, level := range []int{2, 4, 7} {
@@ -370,7 +372,8 @@ func (b *browser) clicks() {
 // damaged opens the page at addresses that it does not have: it says so, and still does when its engine has come.
 func (b *browser) damaged(url string) {
 	b.t.Helper()
-	for address, says := range map[string]string{"level.99": "no level 99", "nonsense": "no #nonsense", "quiz.abc": "no address of a quiz"} {
+	for address, says := range map[string]string{"level.99": "no level 99", "nonsense": "no #nonsense",
+		"quiz.abc": "no address of a quiz"} {
 		b.visit(url + "#" + address)
 		b.wait(`typeof state === "object" && state.ready && !state.busy`)
 		b.frames()
@@ -451,8 +454,8 @@ func (b *browser) raceAndLessons(name string) {
 	b.wait(`!state.busy && document.getElementById("message").className === "bad" && state.view === "race"`)
 }
 
-// asked answers questions of an interview by keys: what was not known comes again after three others, also when the page was
-// loaded anew.
+// asked answers questions of an interview by keys: what was not known comes again after three others, also when the
+// page was loaded anew.
 func (b *browser) asked(name string) {
 	b.t.Helper()
 	b.click("Ask me")
@@ -486,7 +489,8 @@ func (b *browser) report(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := page.Report{Lang: "zh", Runs: map[string]*reports.Book{}, Grid: chart.Grid{Races: []chart.Column{{ID: sc.ID, Code: sc.Code}}}}
+	r := page.Report{Lang: "zh", Runs: map[string]*reports.Book{},
+		Grid: chart.Grid{Races: []chart.Column{{ID: sc.ID, Code: sc.Code}}}}
 	for _, e := range algorithms.Milestones() {
 		o, err := (&race.Runner{Lines: true}).Play(e, sc, sc.Settings)
 		if err != nil {
@@ -496,7 +500,8 @@ func (b *browser) report(t *testing.T) {
 		r.Runs[e.ID] = &reports.Book{}
 		r.Runs[e.ID].Add(sc.ID, run, listings)
 		r.Grid.Locks = append(r.Grid.Locks, chart.Row{ID: e.ID})
-		r.Grid.Cells = append(r.Grid.Cells, []chart.Cell{{Lock: e.ID, Race: sc.ID, Verdicts: o.Verdicts, AsExpected: true, Triggered: true}})
+		r.Grid.Cells = append(r.Grid.Cells, []chart.Cell{{Lock: e.ID, Race: sc.ID, Verdicts: o.Verdicts, AsExpected: true,
+			Triggered: true}})
 	}
 	var content bytes.Buffer
 	if err := page.Write(&content, r); err != nil {
@@ -524,7 +529,8 @@ func (b *browser) report(t *testing.T) {
 		b.do(`location.hash = "run.setnx.gc-pause"`)
 		b.wait(`viewer.open && document.querySelector("#viewer-title")`)
 		b.do(fmt.Sprintf(`location.hash = %q`, damaged))
-		b.wait(fmt.Sprintf(`viewer.open && !document.querySelector("#viewer-title") && viewer.textContent.includes(%q)`, damaged[strings.LastIndex(damaged, ".")+1:]))
+		b.wait(fmt.Sprintf(`viewer.open && !document.querySelector("#viewer-title") && viewer.textContent.includes(%q)`,
+			damaged[strings.LastIndex(damaged, ".")+1:]))
 	}
 	b.do(`viewer.close()`)
 	b.wait(`!viewer.open && location.hash === "#grid"`)
@@ -675,7 +681,8 @@ func (b *browser) history(name string) {
 		b.do(`tell("")`)
 	}
 	b.key("g")
-	b.wait(`!state.busy && document.querySelector(".end .main").textContent === 'Next: "GET before DEL mends it"'`) // the cure
+	// the cure
+	b.wait(`!state.busy && document.querySelector(".end .main").textContent === 'Next: "GET before DEL mends it"'`)
 	b.do(`startQuiz(7, "lock=token,difficulty=easy")`)
 	b.wait(`!state.busy && state.question.lock === "token" && location.hash === "#quiz.7.1.lock=token,difficulty=easy"`)
 	b.do(`location.hash = "quiz.7.1.lock=watchdog,race=failover"`)
@@ -704,7 +711,8 @@ func (b *browser) gallery() {
 		{"jump", `playRace("token", "clock-jump")`, `state.view === "race" && state.race.race === "clock-jump"`},
 		{"redlock", `playRace("redlock", "restart")`, `state.view === "race" && state.race.lock === "redlock"`},
 		{"quiz", `startQuiz(7).then(() => press("quiz", "1"))`, `state.view === "quiz" && chosen() === 0`},
-		{"level", `playLevel(14); for (const key of "11") work(() => press("game", key))`, `state.view === "game" && state.at.steps > 2`},
+		{"level", `playLevel(14); for (const key of "11") work(() => press("game", key))`,
+			`state.view === "game" && state.at.steps > 2`},
 		{"solved", `playLevel(8).then(giveUp)`, `state.view === "game" && state.at.verdicts.includes("OVERLAP")`},
 		{"any", `playFree("watchdog", "pause=1")`, `state.view === "game" && !state.level`},
 	}

@@ -28,15 +28,16 @@ func lessonPage(t *testing.T, lang string) ([]*lessons.Slide, string) {
 		t.Fatal(err)
 	}
 	var content bytes.Buffer
-	if err := deck.Write(&content, deck.Page{Slides: slides, Lang: lang, Command: "locklab lesson setnx-expire redlock"}); err != nil {
+	if err := deck.Write(&content, deck.Page{Slides: slides, Lang: lang,
+		Command: "locklab lesson setnx-expire redlock"}); err != nil {
 		t.Fatal(err)
 	}
 	return slides, content.String()
 }
 
-// A deck in a browser, at the size of a projector: each slide fills the screen without scrolling, its run is drawn as far
-// as the question goes and whole beside the answer; the notes, the quiz, the views for paper, Back, and an address that
-// names nothing.
+// A deck in a browser, at the size of a projector: each slide fills the screen without scrolling, its run is drawn as
+// far as the question goes and whole beside the answer; the notes, the quiz, the views for paper, Back, and an address
+// that names nothing.
 func TestDeckInBrowser(t *testing.T) {
 	b := startBrowser(t)
 	lesson, content := lessonPage(t, "en")
@@ -100,7 +101,8 @@ const labels = `Math.floor(10.5 * document.querySelector(".now figure.open svg")
 // fills looks whether a slide fits the screen.
 func (b *browser) fills(slide int) {
 	b.t.Helper()
-	if w, h := b.number(`document.documentElement.scrollWidth - innerWidth`), b.number(`document.documentElement.scrollHeight - innerHeight`); w > 0 || h > 0 {
+	if w, h := b.number(`document.documentElement.scrollWidth - innerWidth`),
+		b.number(`document.documentElement.scrollHeight - innerHeight`); w > 0 || h > 0 {
 		b.t.Errorf("slide %d is %d px too wide, %d too high", slide+1, w, h)
 	}
 }
@@ -164,7 +166,8 @@ func (b *browser) deckOnPaper(lesson []*lessons.Slide) {
 func (b *browser) pdf(name string) int {
 	b.t.Helper()
 	var printed struct{ Data string }
-	b.call("Page.printToPDF", map[string]any{"printBackground": true, "preferCSSPageSize": true, "paperWidth": 8.27, "paperHeight": 11.69}, &printed)
+	b.call("Page.printToPDF", map[string]any{"printBackground": true, "preferCSSPageSize": true, "paperWidth": 8.27,
+		"paperHeight": 11.69}, &printed)
 	content, err := base64.StdEncoding.DecodeString(printed.Data)
 	if err != nil || !bytes.HasPrefix(content, []byte("%PDF")) {
 		b.t.Fatalf("%s: %v", name, err)
@@ -195,7 +198,8 @@ func TestDeckOnTelephone(t *testing.T) {
 			b.do(fmt.Sprintf(`location.hash = "%d%s"`, i+1, answered))
 			b.wait(fmt.Sprintf(`state.at === %d && state.answered === %t`, i, answered != ""))
 			b.look(fmt.Sprintf("deck-zh-%s%s", s.Kind, strings.ReplaceAll(answered, "!", "-answer")))
-			if w, room := b.number(`document.documentElement.scrollWidth`), b.number(`document.documentElement.clientWidth`); w > room {
+			if w, room := b.number(`document.documentElement.scrollWidth`),
+				b.number(`document.documentElement.clientWidth`); w > room {
 				t.Errorf("slide %d, %s, is %d px wide, and the screen %d", i+1, s.Kind, w, room)
 			}
 		}
@@ -206,8 +210,8 @@ func TestDeckOnTelephone(t *testing.T) {
 	b.check(url)
 }
 
-// Where its script does not run, and where the file is damaged or cut off, it is the handout, with all of its texts. One
-// that is cut off says so.
+// Where its script does not run, and where the file is damaged or cut off, it is the handout, with all of its texts.
+// One that is cut off says so.
 func TestDamagedDeck(t *testing.T) {
 	b := startBrowser(t)
 	lesson, content := lessonPage(t, "en")
@@ -223,8 +227,10 @@ func TestDamagedDeck(t *testing.T) {
 			t.Fatalf("%s: nothing is damaged", name)
 		}
 		b.visit(fileURL(t, damaged))
-		b.wait(fmt.Sprintf(`document.body.className === "handout plain" && document.querySelectorAll(".step").length === %d`, len(lesson)))
-		b.wait(fmt.Sprintf(`(document.getElementById("cut").getClientRects().length > 0) === %t`, name == "cut" || name == "ends"))
+		b.wait(fmt.Sprintf(`document.body.className === "handout plain" && document.querySelectorAll(".step").length === %d`,
+			len(lesson)))
+		b.wait(fmt.Sprintf(`(document.getElementById("cut").getClientRects().length > 0) === %t`, name == "cut" ||
+			name == "ends"))
 		b.wait(`[...document.querySelectorAll("h1, h2, .question, .answer, figure.whole")].every((e) => e.getClientRects().length > 0)`)
 	}
 }

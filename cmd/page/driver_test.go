@@ -53,7 +53,8 @@ func startBrowser(t *testing.T) *browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := exec.Command(path, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking",
+	c := exec.Command(path, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+		"--disable-background-networking",
 		"--disable-component-update", "--disable-sync", "--remote-debugging-pipe",
 		"--user-data-dir="+t.TempDir(), "about:blank")
 	c.ExtraFiles = []*os.File{in, out}
@@ -210,7 +211,8 @@ func (b *browser) wait(expression string) {
 		b.frames()
 	}
 	b.look("stuck")
-	b.t.Fatalf("in vain: %s; the page says %s %v", expression, b.evaluate(`document.getElementById("message").textContent`), b.errors)
+	b.t.Fatalf("in vain: %s; the page says %s %v", expression,
+		b.evaluate(`document.getElementById("message").textContent`), b.errors)
 }
 
 func (b *browser) key(key string) {
@@ -333,7 +335,8 @@ func (b *browser) check(url string) {
 		b.t.Errorf("on the console: %s", e)
 	}
 	for _, r := range b.requests {
-		if !strings.HasPrefix(r, url) && !strings.HasPrefix(r, "data:") && !strings.HasPrefix(r, "blob:") && r != "about:blank" {
+		if !strings.HasPrefix(r, url) && !strings.HasPrefix(r, "data:") && !strings.HasPrefix(r, "blob:") &&
+			r != "about:blank" {
 			b.t.Errorf("a request to %s", r)
 		}
 	}
@@ -341,7 +344,8 @@ func (b *browser) check(url string) {
 
 // media sets the colours and the medium of the page.
 func (b *browser) media(medium, scheme string) {
-	b.call("Emulation.setEmulatedMedia", map[string]any{"media": medium, "features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
+	b.call("Emulation.setEmulatedMedia", map[string]any{"media": medium,
+		"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
 }
 
 // visit opens an address of a file.

@@ -21,9 +21,12 @@ func TestPolicies(t *testing.T) {
 		connect []string // "'none'": nobody
 		more    []string // sources beside what stands in the page
 	}{
-		"one file":    {func(w io.Writer) error { return page.WriteBoard(w, page.Board{Engine: []byte("x")}) }, []string{"'none'"}, []string{"blob:", "'wasm-unsafe-eval'"}},
-		"a folder":    {func(w io.Writer) error { return page.WriteBoard(w, page.Board{EngineFile: "x"}) }, []string{"'self'"}, []string{"blob:", "'wasm-unsafe-eval'"}},
-		"a server":    {func(w io.Writer) error { return page.WriteBoard(w, page.Board{}) }, []string{"'self'"}, []string{"blob:", "'wasm-unsafe-eval'"}},
+		"one file": {func(w io.Writer) error { return page.WriteBoard(w, page.Board{Engine: []byte("x")}) },
+			[]string{"'none'"}, []string{"blob:", "'wasm-unsafe-eval'"}},
+		"a folder": {func(w io.Writer) error { return page.WriteBoard(w, page.Board{EngineFile: "x"}) },
+			[]string{"'self'"}, []string{"blob:", "'wasm-unsafe-eval'"}},
+		"a server": {func(w io.Writer) error { return page.WriteBoard(w, page.Board{}) }, []string{"'self'"},
+			[]string{"blob:", "'wasm-unsafe-eval'"}},
 		"a report":    {func(w io.Writer) error { return page.Write(w, page.Report{}) }, []string{"'none'"}, nil},
 		"of a run":    {func(w io.Writer) error { return page.WriteRuns(w, page.Runs{}) }, []string{"'none'"}, nil},
 		"in a tongue": {func(w io.Writer) error { return page.Write(w, page.Report{Lang: "zh"}) }, []string{"'none'"}, nil},
@@ -39,7 +42,8 @@ func TestPolicies(t *testing.T) {
 			}
 			return policy["default-src"]
 		}
-		for directive, want := range map[string][]string{"default-src": {"'none'"}, "base-uri": {"'none'"}, "form-action": {"'none'"}, "connect-src": c.connect} {
+		for directive, want := range map[string][]string{"default-src": {"'none'"}, "base-uri": {"'none'"},
+			"form-action": {"'none'"}, "connect-src": c.connect} {
 			if got := sources(directive); !slices.Equal(got, want) {
 				t.Errorf("%s: %s %q, want %q", name, directive, got, want)
 			}

@@ -282,8 +282,8 @@ func row(id string, c contract.Expectation) string {
 const faultLines = "[search budget=migrate=1@10s]\ntoken OVERLAP@1 STALE-WRITE@1\nsetnx ORPHAN@1 DEADLOCK@1\n"
 
 // TestAdditions: to add a lock, a race or a fault takes one file, for a fault one more with its
-// texts, one line in a list, and the lines of the contract that are not derived. The tests of the contract then pass, the
-// golden file of the derived cells does not change, and commands show the fault's own
+// texts, one line in a list, and the lines of the contract that are not derived. The tests of the contract then pass,
+// the golden file of the derived cells does not change, and commands show the fault's own
 // sentences. To add a language takes one folder, here with one file, which has the texts of
 // the faults too. Before the lock has its lines, it runs in every command, and each says that the
 // contract does not cover it: its results are neither expected nor unexpected.
@@ -303,10 +303,12 @@ func TestAdditions(t *testing.T) {
 	s.passes("./faults", ".", "TestVerbs", "TestTitles", "TestEveryFault")
 	s.passes("./reports/text", ".", "TestLanguagesCorrespond", "TestTextsAreUsed", "TestTextsHaveOneWidth")
 
-	p.says("list faults --lang both --width 200", "^ +migrate +a virtual machine moves to another host, and stands still meanwhile / .* / 虚拟机迁移到另一台宿主机，其间停顿$")
+	p.says("list faults --lang both --width 200",
+		"^ +migrate +a virtual machine moves to another host, and stands still meanwhile / .* / 虚拟机迁移到另一台宿主机，其间停顿$")
 	p.says("run token added-race --color always", "\x1b\\[33mMOVES\x1b\\[0m 1ms, \x1b\\[33mPAUSE")
 	p.says("run token added-race --view redis", "^# .* ms: c1: MOVES 1ms$")
-	p.says("run token added-race --view story --lang both", "The machine of c1 moves to another host within 1 ms\\.", "c1 所在的虚拟机迁移到另一台宿主机，用了 1 毫秒。")
+	p.says("run token added-race --view story --lang both", "The machine of c1 moves to another host within 1 ms\\.",
+		"c1 所在的虚拟机迁移到另一台宿主机，用了 1 毫秒。")
 	p.says("explore token --budget migrate=1@10s --lang zh", "OVERLAP", "，迁移 10s")
 
 	var played struct {
@@ -323,11 +325,13 @@ func TestAdditions(t *testing.T) {
 	}
 	p.says("run "+played.Trace+" --lang zh", " 迁移 1ms，停顿 1ms")
 
-	p.says("run token gc-pause --lang xx --view story", `^ *[0-9.]+ ms  \[xx\] .*`, "c1 is paused for 12.5 s and does not notice it.")
+	p.says("run token gc-pause --lang xx --view story", `^ *[0-9.]+ ms  \[xx\] .*`,
+		"c1 is paused for 12.5 s and does not notice it.")
 	p.says("explain overlap --lang xx", `\[xx\]`)
 	p.says("run token gc-pause --lang both --view story", "c1 停顿 12.5 秒，自己毫不知情。")
 	p.says("--help --lang xx", "en, xx, zh or both")
-	if out, status := p.run("demo --lang yy"); status != 2 || !strings.Contains(out, `--lang "yy": write en, xx, zh or both`) {
+	if out, status := p.run("demo --lang yy"); status != 2 ||
+		!strings.Contains(out, `--lang "yy": write en, xx, zh or both`) {
 		t.Errorf("exit status %d: %s", status, out)
 	}
 }
@@ -357,7 +361,8 @@ func otherLanguage() string {
 func TestAddedLock(t *testing.T) {
 	s := newSource(t, addedLock)
 	s.show("scenarios/contract/contract.txt", s.read("scenarios/contract/contract.txt")+lockLines(t))
-	out, _ := s.goCommand("test", "-count=1", "-v", "-vet=off", "-run", "^Test(Outputs|Verify|Charts|Transcripts|README)$", "./cmd/locklab", "./scenarios")
+	out, _ := s.goCommand("test", "-count=1", "-v", "-vet=off", "-run", "^Test(Outputs|Verify|Charts|Transcripts|README)$",
+		"./cmd/locklab", "./scenarios")
 	results := map[string][]string{}
 	for _, m := range regexp.MustCompile(`--- (PASS|FAIL): (Test\S+) `).FindAllStringSubmatch(out, -1) {
 		results[m[1]] = append(results[m[1]], m[2])
@@ -366,7 +371,8 @@ func TestAddedLock(t *testing.T) {
 	if want := []string{"TestOutputs", "TestOutputs/list"}; !slices.Equal(results["FAIL"], want) {
 		t.Errorf("the lock changes %q, want %q\n%s", results["FAIL"], want, out)
 	}
-	for _, name := range []string{"TestOutputs/run", "TestOutputs/explain.lock", "TestOutputs/explain.race", "TestOutputs/demo", "TestOutputs/sweep", "TestVerify", "TestCharts/par", "TestREADME", "TestTranscripts"} {
+	for _, name := range []string{"TestOutputs/run", "TestOutputs/explain.lock", "TestOutputs/explain.race",
+		"TestOutputs/demo", "TestOutputs/sweep", "TestVerify", "TestCharts/par", "TestREADME", "TestTranscripts"} {
 		if !slices.Contains(results["PASS"], name) {
 			t.Errorf("%s was not run, or does not pass", name)
 		}
@@ -388,7 +394,8 @@ var deletions = []struct {
 		"reports/text/en/deck.txt", "reports/text/zh/deck.txt"},
 		map[string]string{"cmd/locklab/command.go": `lessonCommand\(\)`}, nil},
 	{"chart waiting", []string{"cmd/locklab/chart_waiting.go", "reports/chart/waiting.go", "reports/chart/waiting_test.go",
-		"reports/text/en/waiting.txt", "reports/text/zh/waiting.txt", "scenarios/cost/waiting.go", "scenarios/cost/waiting_test.go",
+		"reports/text/en/waiting.txt", "reports/text/zh/waiting.txt", "scenarios/cost/waiting.go",
+		"scenarios/cost/waiting_test.go",
 		"scenarios/cost/simulation.go", "scenarios/cost/clients.go"},
 		map[string]string{"cmd/locklab/charts.go": `waitingChart\(\)`, "reports/chart/chart.go": `"waiting": .*}`,
 			"reports/chart/charts_test.go": `"waiting": .*\)`, "cmd/locklab/charts_test.go": `"waiting": .*}`,
@@ -396,8 +403,8 @@ var deletions = []struct {
 		map[string]string{"./reports/chart": "TestEveryChartHasASample"}},
 }
 
-// TestDeletions: an instrument goes with its files and its lines. All that is left compiles, its tests too, and the help
-// and the catalogues are whole. One goes after the other, from a copy of the source.
+// TestDeletions: an instrument goes with its files and its lines. All that is left compiles, its tests too, and the
+// help and the catalogues are whole. One goes after the other, from a copy of the source.
 func TestDeletions(t *testing.T) {
 	effort.OnlyExhaustive(t, "it compiles everything once more")
 	s := &source{t, t.TempDir(), t.TempDir(), map[string]string{}}
@@ -436,12 +443,16 @@ type withoutHidden struct{ fs.FS }
 
 func (f withoutHidden) ReadDir(name string) ([]fs.DirEntry, error) {
 	all, err := fs.ReadDir(f.FS, name)
-	return slices.DeleteFunc(all, func(e fs.DirEntry) bool { return strings.HasPrefix(e.Name(), ".") || e.Name() == "out" }), err
+	return slices.DeleteFunc(all, func(e fs.DirEntry) bool {
+		return strings.HasPrefix(e.Name(), ".") ||
+			e.Name() == "out"
+	}), err
 }
 
 func (p program) testUncontracted(t *testing.T) {
 	p.T = t
-	const cell, json = "The contract does not cover added-lock in gc-pause.", `"contracted": false,\n +"expected": null,\n +"as_expected": null`
+	const cell, json = "The contract does not cover added-lock in gc-pause.",
+		`"contracted": false,\n +"expected": null,\n +"as_expected": null`
 	for command, patterns := range map[string][]string{
 		"demo":                           {"Every cell is as expected."},
 		"list":                           {`added-lock \(not covered by the contract\)`},

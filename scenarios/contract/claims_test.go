@@ -265,7 +265,8 @@ func TestClaimsOfOtherRaces(t *testing.T) {
 func see(t *testing.T, o *race.Outcome, sights ...string) {
 	t.Helper()
 	run := "locklab run " + o.Lock.ID + " " + o.Race.ID
-	if applies := sights[0] != "N/A"; applies && !o.Triggered || o.NotInjected != nil || applies == (o.NotApplicable != "") {
+	if applies := sights[0] != "N/A"; applies && !o.Triggered || o.NotInjected != nil ||
+		applies == (o.NotApplicable != "") {
 		t.Errorf("%s is not the race: reached %t, %v, %q", run, o.Triggered, o.NotInjected, o.NotApplicable)
 		return
 	}

@@ -40,7 +40,8 @@ func TestContract(t *testing.T) {
 
 func testCell(t *testing.T, e lock.Entry, sc race.Race) {
 	o := play(t, e, sc)
-	covered := contract.Expected(o) != nil // else TestContractIsComplete says so, and what is no failure need not be written
+	// else TestContractIsComplete says so, and what is no failure need not be written
+	covered := contract.Expected(o) != nil
 	if (covered || verdict.Fails(o.Verdicts)) && !sameWords(o.Verdicts, contract.Expected(o)) {
 		words := strings.Trim(fmt.Sprint(o.Verdicts), "[]")
 		t.Errorf("it is %v, the contract says %v. If that is as it should be, write under [%s] in contract.txt, with the key of a reason:\n%s %s | …%s",
@@ -142,7 +143,8 @@ var catalogue = []struct {
 	{"R24", [6]string{"MX", "MX", "MX", "MX", "MX", "MX"}},
 	{"R24B", [6]string{"·", "·", "·", "·", "·", "MX"}},
 	{"R25", [6]string{"OK", "MX", "MX", "MX", "MX", "MX"}},
-	{"R26", [6]string{"OK", "OK", "MX CR", "MX CR", "MX CR", "OK"}}, // without a time to live, nothing ends while SETNX is not answered
+	// without a time to live, nothing ends while SETNX is not answered
+	{"R26", [6]string{"OK", "OK", "MX CR", "MX CR", "MX CR", "OK"}},
 	{"R27", [6]string{"OK", "OK", "MX CR", "MX CR", "MX CR", "OK"}},
 	{"R28", [6]string{"OK", "MX", "MX", "MX", "OK", "MX"}},
 	{"R28B", [6]string{"·", "MX", "·", "MX", "OK", "MX"}},
@@ -219,7 +221,8 @@ func TestDisagreementsAreProven(t *testing.T) {
 func lacks(words []verdict.Word, fact string) string {
 	needs := map[string]verdict.Word{
 		"MX": verdict.Overlap, "CR": verdict.StaleWrite, "WR": verdict.WrongDel, "PH": verdict.Orphan,
-		"BL": verdict.Blocked, "DL": verdict.Deadlock, "ST": verdict.Starved, "FE": verdict.Fenced, "OK": verdict.Holds, "·": verdict.NA,
+		"BL": verdict.Blocked, "DL": verdict.Deadlock, "ST": verdict.Starved, "FE": verdict.Fenced, "OK": verdict.Holds,
+		"·": verdict.NA,
 	}
 	for _, code := range strings.Fields(fact) {
 		if code, not := strings.CutPrefix(code, "-"); not {

@@ -23,8 +23,8 @@ func (e Expectation) JudgeSearch(s *search.Search, runs []*race.Outcome) *Result
 	return r
 }
 
-// ProfileOf is the profile that the own contract has for a lock under [locks]; false: the lock is not listed there. It is written down, not
-// observed; see [race.ProfileOf] for what a lock does.
+// ProfileOf is the profile that the own contract has for a lock under [locks]; false: the lock is not listed there. It
+// is written down, not observed; see [race.ProfileOf] for what a lock does.
 func ProfileOf(entry lock.Entry) (race.Profile, bool) {
 	for _, l := range ownLocks() {
 		if l.entry.ID == entry.ID {

@@ -64,7 +64,8 @@ func TestProfiles(t *testing.T) {
 		want, _ := contract.ProfileOf(e)
 		got := racetest.Must(runner.Profile(e))(t)
 		if got != want {
-			t.Errorf("the profile of %s is another one. If that is as it should be, write under [locks]:\n%s", e.ID, profileLine(e.ID, got))
+			t.Errorf("the profile of %s is another one. If that is as it should be, write under [locks]:\n%s", e.ID,
+				profileLine(e.ID, got))
 		}
 	}
 }
@@ -165,7 +166,8 @@ func TestProofsCoverEverything(t *testing.T) {
 	}
 	for _, e := range algorithms.Milestones() {
 		if !holds[e.ID] || !breaks[e.ID] {
-			t.Errorf("%s: no search in which it must hold (%t), or none in which it must break (%t)", e.ID, holds[e.ID], breaks[e.ID])
+			t.Errorf("%s: no search in which it must hold (%t), or none in which it must break (%t)", e.ID, holds[e.ID],
+				breaks[e.ID])
 		}
 	}
 	for _, f := range faults.All() {

@@ -23,20 +23,31 @@ func TestProve(t *testing.T) {
 	}{
 		{"it holds", "[search budget=crash=1]\ntoken HOLDS", contract.Met, ""},
 		{"it breaks", "[search budget=pause=1]\ntoken STALE-WRITE@1 OVERLAP@1 ORPHAN@1", contract.Met, ""},
-		{"a lock that no longer breaks, or a blind lab", "[search budget=crash=1]\ntoken OVERLAP@1", contract.Differs, "OVERLAP does not occur any more"},
-		{"a verdict too many", "[search budget=pause=1]\ntoken OVERLAP@1 ORPHAN@1", contract.Differs, "STALE-WRITE@1 occurs, contracted OVERLAP@1"},
-		{"par too low", "[search budget=pause=2@5s]\ntoken OVERLAP@1 STALE-WRITE@2 ORPHAN@1", contract.Differs, "OVERLAP takes 2 faults, contracted OVERLAP@1"},
-		{"par too high", "[search budget=pause=1]\ntoken OVERLAP@2 STALE-WRITE@1 ORPHAN@1", contract.Differs, "OVERLAP takes only 1 fault, contracted OVERLAP@2"},
+		{"a lock that no longer breaks, or a blind lab", "[search budget=crash=1]\ntoken OVERLAP@1", contract.Differs,
+			"OVERLAP does not occur any more"},
+		{"a verdict too many", "[search budget=pause=1]\ntoken OVERLAP@1 ORPHAN@1", contract.Differs,
+			"STALE-WRITE@1 occurs, contracted OVERLAP@1"},
+		{"par too low", "[search budget=pause=2@5s]\ntoken OVERLAP@1 STALE-WRITE@2 ORPHAN@1", contract.Differs,
+			"OVERLAP takes 2 faults, contracted OVERLAP@1"},
+		{"par too high", "[search budget=pause=1]\ntoken OVERLAP@2 STALE-WRITE@1 ORPHAN@1", contract.Differs,
+			"OVERLAP takes only 1 fault, contracted OVERLAP@2"},
 		{"cut short", "[search max-states=20 budget=crash=1]\ntoken HOLDS", contract.Inconclusive, "cut short"},
 		{"it is proved", "[prove budget=crash=any]\ntoken HOLDS", contract.Met, ""},
 		{"one verdict occurs, and the others are proved", "[prove budget=crash=any]\nsetnx DEADLOCK@1", contract.Met, ""},
-		{"it should occur", "[prove budget=crash=any]\ntoken DEADLOCK@1 LIE@1", contract.Differs, "LIE is proved impossible for any number of clients, contracted LIE@1: the lock has become better, or locklab itself is broken; DEADLOCK is proved impossible"},
-		{"proved for one attempt, contracted for any number", "[prove budget=crash=any]\nredisson-lease HOLDS instants", contract.Inconclusive, "only for clients that take the lock once, because a process draws a token for its whole life: write [prove attempts=once"},
-		{"proved for any number, contracted for one attempt", "[prove attempts=once budget=crash=any]\ntoken HOLDS", contract.Differs, "leave out attempts=once"},
-		{"it rests on instants", "[prove attempts=once budget=crash=any]\nredisson-lease HOLDS", contract.Differs, `write "instants" after the verdicts`},
-		{"no proof", "[prove budget=crash=any]\nzk-naive HOLDS", contract.Inconclusive, "there is no proof: the lock lives on a ZooKeeper ensemble"},
-		{"no proof, and what occurs is not contracted", "[prove budget=crash=any]\ntoken-wait HOLDS", contract.Differs, "DEADLOCK@0 occurs, contracted HOLDS"},
-		{"a fault that strikes nowhere", "[prove budget=expire-session=1]\ntoken HOLDS", contract.Inconclusive, "there is no proof: expire-session could not be injected"},
+		{"it should occur", "[prove budget=crash=any]\ntoken DEADLOCK@1 LIE@1", contract.Differs,
+			"LIE is proved impossible for any number of clients, contracted LIE@1: the lock has become better, or locklab itself is broken; DEADLOCK is proved impossible"},
+		{"proved for one attempt, contracted for any number", "[prove budget=crash=any]\nredisson-lease HOLDS instants",
+			contract.Inconclusive, "only for clients that take the lock once, because a process draws a token for its whole life: write [prove attempts=once"},
+		{"proved for any number, contracted for one attempt", "[prove attempts=once budget=crash=any]\ntoken HOLDS",
+			contract.Differs, "leave out attempts=once"},
+		{"it rests on instants", "[prove attempts=once budget=crash=any]\nredisson-lease HOLDS", contract.Differs,
+			`write "instants" after the verdicts`},
+		{"no proof", "[prove budget=crash=any]\nzk-naive HOLDS", contract.Inconclusive,
+			"there is no proof: the lock lives on a ZooKeeper ensemble"},
+		{"no proof, and what occurs is not contracted", "[prove budget=crash=any]\ntoken-wait HOLDS", contract.Differs,
+			"DEADLOCK@0 occurs, contracted HOLDS"},
+		{"a fault that strikes nowhere", "[prove budget=expire-session=1]\ntoken HOLDS", contract.Inconclusive,
+			"there is no proof: expire-session could not be injected"},
 		{"a race", "[gc-pause]\ntoken STALE-WRITE OVERLAP", contract.Met, ""},
 	} {
 		rows, err := contract.Parse("c.txt", c.text)
@@ -47,17 +58,19 @@ func TestProve(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.rule, err)
 		}
-		if all := text.SayMessages("en", p.Reasons); p.Status != c.answer || !strings.Contains(all, c.reason) || (all == "") != (c.reason == "") {
+		if all := text.SayMessages("en", p.Reasons); p.Status != c.answer || !strings.Contains(all, c.reason) ||
+			(all == "") != (c.reason == "") {
 			t.Errorf("%s: answer %d because %q, want %d because %q", c.rule, p.Status, all, c.answer, c.reason)
 		}
-		if p.Status == contract.Differs && strings.Contains(c.reason, "OVERLAP takes") && !slices.Contains(p.Outcome.Verdicts, verdict.Overlap) {
+		if p.Status == contract.Differs && strings.Contains(c.reason, "OVERLAP takes") &&
+			!slices.Contains(p.Outcome.Verdicts, verdict.Overlap) {
 			t.Errorf("%s: the witness shows %v", c.rule, p.Outcome.Verdicts)
 		}
 	}
 }
 
-// TestVerify: Verify returns the results in the order of the list, whichever search ends first. Without all searches they are
-// short: what each row says is checked by locklab live verify.
+// TestVerify: Verify returns the results in the order of the list, whichever search ends first. Without all searches
+// they are short: what each row says is checked by locklab live verify.
 func TestVerify(t *testing.T) {
 	id := "thread-id"
 	if effort.Exhaustive() {
@@ -78,7 +91,8 @@ func TestVerify(t *testing.T) {
 		t.Errorf("%d of %d, %v", most.Load(), len(rows), err)
 	}
 	for i, p := range proofs {
-		if p.Name() != rows[i].Name() || p.Status != contract.Met || p.IsSearch() != (p.Search != nil) || p.IsProof() != (p.Proof != nil) {
+		if p.Name() != rows[i].Name() || p.Status != contract.Met || p.IsSearch() != (p.Search != nil) ||
+			p.IsProof() != (p.Proof != nil) {
 			t.Errorf("%s: answer %d, %v", p.Name(), p.Status, text.SayMessages("en", p.Reasons))
 		}
 	}

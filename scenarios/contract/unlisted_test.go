@@ -36,7 +36,8 @@ func TestUnlistedHasNoContract(t *testing.T) {
 		t.Errorf("the contract is silent on it in %d of %d scenarios", n, len(scenarios.All()))
 	}
 	o := play(t, e, racetest.Race("gc-pause"))
-	if contract.Expected(o) != nil || !contract.Uncontracted(o.Lock, o.Race) || !slices.Contains(o.Verdicts, verdict.Overlap) {
+	if contract.Expected(o) != nil || !contract.Uncontracted(o.Lock, o.Race) ||
+		!slices.Contains(o.Verdicts, verdict.Overlap) {
 		t.Errorf("%v, and the contract speaks of it: %v", o.Verdicts, contract.Expected(o))
 	}
 	s := racetest.Must(search.Explore(t.Context(), e, search.DefaultBounds()))(t)

@@ -63,7 +63,8 @@ func TestLeases(t *testing.T) {
 	}
 	var wantWithHolder []string
 	wantBeside := []string{"mutex", "spin-reentrant", "zk-semaphore", "zk-read"} // a mutex is one of each process
-	for _, e := range database.All() {                                           // the session of a process that has died ends at once; what is no lock lets all in
+	// the session of a process that has died ends at once; what is no lock lets all in
+	for _, e := range database.All() {
 		switch {
 		case e.Guard != "":
 			wantBeside = append(wantBeside, e.ID)
@@ -72,7 +73,8 @@ func TestLeases(t *testing.T) {
 		}
 	}
 	if !slices.Equal(beside, wantBeside) || !slices.Equal(withHolder, wantWithHolder) {
-		t.Errorf("%v let a second client in, want %v; %v end with their holder, want %v", beside, wantBeside, withHolder, wantWithHolder)
+		t.Errorf("%v let a second client in, want %v; %v end with their holder, want %v", beside, wantBeside, withHolder,
+			wantWithHolder)
 	}
 }
 

@@ -81,11 +81,12 @@ func TestWindowAgainstRuns(t *testing.T) {
 		harmed := 0
 		s := race.Standard()
 		s.Retry = 50 * time.Millisecond
-		sc := race.Race{ID: "window", Settings: s, Budget: race.FixedBudget("pause=1"), Clients: func(race.Settings) []race.ClientSpec {
-			clients := []race.ClientSpec{{}, {Start: time.Millisecond}}
-			section(&clients[0], c.hold, c.waits)
-			return clients
-		}}
+		sc := race.Race{ID: "window", Settings: s, Budget: race.FixedBudget("pause=1"),
+			Clients: func(race.Settings) []race.ClientSpec {
+				clients := []race.ClientSpec{{}, {Start: time.Millisecond}}
+				section(&clients[0], c.hold, c.waits)
+				return clients
+			}}
 		p := racetest.Must(sc.Prepare(racetest.Lock(t, c.lock), s, nil))(t)
 		draw := race.Stream(1, "window")
 		for i := range n {
@@ -98,7 +99,8 @@ func TestWindowAgainstRuns(t *testing.T) {
 		}
 		p.Close()
 		if want := n * *bound.Harmful; math.Abs(want-float64(harmed)) > 2.5 {
-			t.Errorf("%s, %v in a hold of %v: %d of %d runs overlap, the formula says %.1f: %+v", c.lock, c.pause, c.hold, harmed, n, want, bound)
+			t.Errorf("%s, %v in a hold of %v: %d of %d runs overlap, the formula says %.1f: %+v", c.lock, c.pause, c.hold,
+				harmed, n, want, bound)
 		}
 	}
 }
@@ -118,7 +120,8 @@ func TestFormulaAgainstALongRun(t *testing.T) {
 		lock        string
 		hold, pause time.Duration
 	}{
-		{"token", 4 * time.Second, 9 * time.Second}, {"token", 4 * time.Second, 5 * time.Second}, {"watchdog", 15 * time.Second, 9 * time.Second},
+		{"token", 4 * time.Second, 9 * time.Second}, {"token", 4 * time.Second, 5 * time.Second},
+		{"watchdog", 15 * time.Second, 9 * time.Second},
 	} {
 		if c.lock != "token" && !effort.Exhaustive() {
 			continue

@@ -49,8 +49,8 @@ func pauses(t *testing.T, often, lengths string) cost.Source {
 	return racetest.Must(cost.ParseSource(often + " " + lengths))(t)
 }
 
-// TestSanity: of 1,000 machines each holds a contended lease of 10 s for a tenth of the time, and stops for 30 s once in 18 months:
-// 1000 x 12/18 x 0.1 times a year a pause strikes a hold. A lease of 60 s outlasts each.
+// TestSanity: of 1,000 machines each holds a contended lease of 10 s for a tenth of the time, and stops for 30 s once
+// in 18 months: 1000 x 12/18 x 0.1 times a year a pause strikes a hold. A lease of 60 s outlasts each.
 func TestSanity(t *testing.T) {
 	all := subjects(t)
 	for _, c := range []struct {
@@ -81,10 +81,11 @@ func shop(ttl time.Duration) cost.Usage {
 	return cost.Usage{Machines: 10, PerSecond: 2, Work: 4 * time.Second, Contended: 0.25, TTL: ttl}
 }
 
-// TestBoundsByHand: three pauses a year strike eight holds, a quarter of them contended: six in all, of which those count that the lease
-// does not survive.
+// TestBoundsByHand: three pauses a year strike eight holds, a quarter of them contended: six in all, of which those
+// count that the lease does not survive.
 func TestBoundsByHand(t *testing.T) {
-	once, renewed := []cost.Span{{From: 0, Left: 1}}, []cost.Span{{From: 0, Left: 1}, {From: 1.0 / 3, Left: 1}, {From: 2.0 / 3, Left: 1}}
+	once, renewed := []cost.Span{{From: 0, Left: 1}},
+		[]cost.Span{{From: 0, Left: 1}, {From: 1.0 / 3, Left: 1}, {From: 2.0 / 3, Left: 1}}
 	for name, c := range map[string]struct {
 		subject  cost.Subject
 		ttl      time.Duration
@@ -92,14 +93,18 @@ func TestBoundsByHand(t *testing.T) {
 		want     float64
 		shortest time.Duration
 	}{
-		"in the second half":     {leased(false, limited(0.55, 0.6), once...), 10 * time.Second, "8s", 3, 6 * time.Second},
-		"percentiles":            {leased(false, limited(0.55, 0.6), once...), 10 * time.Second, "p50=1s,p90=8s", 0.4*3 + 0.1*6, 6 * time.Second},
-		"renewed":                {leased(false, limited(0.65, 0.7), renewed...), 9 * time.Second, "7s", 6.0 / 4, 6 * time.Second},
-		"a session":              {leased(true, limited(1, 1.05), once...), 9 * time.Second, "10s", 6, 9 * time.Second},
-		"without end":            {leased(false, noLimit, cost.Span{Left: math.Inf(1)}), 9 * time.Second, "99h", 0, cost.Forever},
-		"search has not asked":   {leased(false, study.Limit{}, once...), 10 * time.Second, "8s", -1, 0},
-		"earlier":                {leased(false, limited(0.3, 0.35), once...), 10 * time.Second, "8s", -1, 0},
-		"at any size":            {leased(false, study.Limit{Answer: study.AnySize, Falls: 0.05}, once...), 10 * time.Second, "8s", -1, 0},
+		"in the second half": {leased(false, limited(0.55, 0.6), once...), 10 * time.Second, "8s", 3, 6 * time.Second},
+		"percentiles": {leased(false, limited(0.55, 0.6), once...), 10 * time.Second, "p50=1s,p90=8s", 0.4*3 +
+			0.1*6, 6 * time.Second},
+		"renewed": {leased(false, limited(0.65, 0.7), renewed...), 9 * time.Second, "7s", 6.0 / 4,
+			6 * time.Second},
+		"a session": {leased(true, limited(1, 1.05), once...), 9 * time.Second, "10s", 6, 9 * time.Second},
+		"without end": {leased(false, noLimit, cost.Span{Left: math.Inf(1)}), 9 * time.Second, "99h", 0,
+			cost.Forever},
+		"search has not asked": {leased(false, study.Limit{}, once...), 10 * time.Second, "8s", -1, 0},
+		"earlier":              {leased(false, limited(0.3, 0.35), once...), 10 * time.Second, "8s", -1, 0},
+		"at any size": {leased(false, study.Limit{Answer: study.AnySize, Falls: 0.05}, once...), 10 * time.Second,
+			"8s", -1, 0},
 		"never":                  {leased(false, noLimit, once...), 10 * time.Second, "8s", -1, 0},
 		"it ends with its owner": {leased(false, noLimit, cost.Span{}), 10 * time.Second, "8s", -1, 0},
 		"it was not measured":    {leased(false, noLimit), 10 * time.Second, "8s", -1, 0},
@@ -108,7 +113,8 @@ func TestBoundsByHand(t *testing.T) {
 		switch {
 		case c.want < 0 && b.AtMost != nil, c.want >= 0 && (b.AtMost == nil || math.Abs(*b.AtMost-c.want) > 1e-6):
 			t.Errorf("%s: %+v, want %v a year", name, b, c.want)
-		case c.want >= 0 && b.Shortest != cost.Forever && (b.Shortest-c.shortest).Abs() > time.Millisecond, c.want >= 0 && (b.Shortest == cost.Forever) != (c.shortest == cost.Forever):
+		case c.want >= 0 && b.Shortest != cost.Forever && (b.Shortest-c.shortest).Abs() > time.Millisecond, c.want >= 0 &&
+			(b.Shortest == cost.Forever) != (c.shortest == cost.Forever):
 			t.Errorf("%s: harm from %v on, want %v", name, b.Shortest, c.shortest)
 		}
 	}
@@ -147,11 +153,14 @@ func TestBlocked(t *testing.T) {
 		work          time.Duration
 		mean, longest time.Duration
 	}{
-		"a lease":            {leased(false, noLimit, cost.Span{Left: 1}), 4 * time.Second, 7 * time.Second, 9 * time.Second},
-		"longer work":        {leased(false, noLimit, cost.Span{Left: 1}), 18 * time.Second, 2250 * time.Millisecond, 9 * time.Second},
-		"renewed":            {leased(false, noLimit, cost.Span{Left: 1}, cost.Span{From: 1.0 / 3, Left: 1}, cost.Span{From: 2.0 / 3, Left: 1}), 6 * time.Second, 7500 * time.Millisecond, 9 * time.Second},
-		"a session":          {leased(true, noLimit, cost.Span{Left: 1}), 6 * time.Second, 9 * time.Second, 9 * time.Second},
-		"without end":        {leased(false, noLimit, cost.Span{Left: math.Inf(1)}), 6 * time.Second, cost.Forever, cost.Forever},
+		"a lease": {leased(false, noLimit, cost.Span{Left: 1}), 4 * time.Second, 7 * time.Second, 9 * time.Second},
+		"longer work": {leased(false, noLimit, cost.Span{Left: 1}), 18 * time.Second, 2250 * time.Millisecond,
+			9 * time.Second},
+		"renewed": {leased(false, noLimit, cost.Span{Left: 1}, cost.Span{From: 1.0 / 3, Left: 1},
+			cost.Span{From: 2.0 / 3, Left: 1}), 6 * time.Second, 7500 * time.Millisecond, 9 * time.Second},
+		"a session": {leased(true, noLimit, cost.Span{Left: 1}), 6 * time.Second, 9 * time.Second, 9 * time.Second},
+		"without end": {leased(false, noLimit, cost.Span{Left: math.Inf(1)}), 6 * time.Second, cost.Forever,
+			cost.Forever},
 		"it dies with it":    {leased(false, noLimit, cost.Span{}), 6 * time.Second, 0, 0},
 		"it is not measured": {leased(false, noLimit), 6 * time.Second, cost.Unmeasured, cost.Unmeasured},
 	} {
@@ -166,7 +175,8 @@ func TestBlocked(t *testing.T) {
 func TestRecovery(t *testing.T) {
 	locks := []lock.Entry{racetest.Lock(t, "setnx"), racetest.Lock(t, "token"), racetest.Lock(t, "watchdog")}
 	all := racetest.Must(cost.FindRecovery(t.Context(), locks, cost.RecoveryOrder{TTL: 10 * time.Second}, nil))(t)
-	want := map[string]time.Duration{"setnx": cost.Forever, "token": 7500 * time.Millisecond, "watchdog": 8611 * time.Millisecond}
+	want := map[string]time.Duration{"setnx": cost.Forever, "token": 7500 * time.Millisecond,
+		"watchdog": 8611 * time.Millisecond}
 	n := 0
 	for _, r := range all {
 		if r.Work == 5*time.Second {
@@ -193,7 +203,8 @@ func TestParseSource(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ text, want string }{
-		{"", `""`}, {"-1/year 3s", "-1/year"}, {"1/fortnight 3s", "fortnight"}, {"x/year 3s", "x/year"}, {"1/0years 3s", "0years"},
+		{"", `""`}, {"-1/year 3s", "-1/year"}, {"1/fortnight 3s", "fortnight"}, {"x/year 3s", "x/year"},
+		{"1/0years 3s", "0years"},
 		{"NaN/year 3s", "NaN"}, {"1e99/year 3s", "1e99"}, {"1/year", "1/year"}, {"1/year soon", "soon"}, {"1/year 0s", "0s"},
 		{"1/year p50=1s,p40=2s", "p40=2s"}, {"1/year p50=2s,p99=1s", "p99=1s"}, {"1/year p101=1s", "p101=1s"},
 		{"1/year p0=1s", "p0=1s"}, {"1/year x50=1s", "x50=1s"}, {"1/year p50=1s,,p99=2s", `""`},

@@ -39,7 +39,8 @@ func planOfAny(t *testing.T, b Bounds, code func(*Client)) (*plan, *search.Proof
 	return p, proof
 }
 
-// TestAnyBreaks: of locks that are wrong the harm is not excluded, and the claim fails; also of one that two clients do not break.
+// TestAnyBreaks: of locks that are wrong the harm is not excluded, and the claim fails; also of one that two clients
+// do not break.
 func TestAnyBreaks(t *testing.T) {
 	effort.OnlyPushed(t, "it searches for seconds")
 	for _, test := range []struct {
@@ -48,20 +49,23 @@ func TestAnyBreaks(t *testing.T) {
 		clients, par int
 		code         func(*Client)
 	}{
-		{"the lease comes by a second command", "crash=any", verdict.Deadlock, 2, 1, onRedis(func(c *Client, rdb *redis.Client) {
-			if taken, err := rdb.SetNX(c.Context(), "k", c.Token(), 0).Result(); err != nil || !taken || rdb.Expire(c.Context(), "k", ttl).Err() != nil {
-				return
-			}
-			c.Critical(work)
-			rdb.Del(c.Context(), "k")
-		})},
+		{"the lease comes by a second command", "crash=any", verdict.Deadlock, 2, 1,
+			onRedis(func(c *Client, rdb *redis.Client) {
+				if taken, err := rdb.SetNX(c.Context(), "k", c.Token(), 0).Result(); err != nil || !taken ||
+					rdb.Expire(c.Context(), "k", ttl).Err() != nil {
+					return
+				}
+				c.Critical(work)
+				rdb.Del(c.Context(), "k")
+			})},
 		{"who is refused releases as well", "crash=any", verdict.WrongDel, 2, 0, onRedis(func(c *Client, rdb *redis.Client) {
 			if take(c, rdb, c.Token()) {
 				c.Critical(work)
 			}
 			rdb.Del(c.Context(), "k")
 		})},
-		{"the third enters", "", verdict.Overlap, 3, 0, locking(func(c *Client, rdb *redis.Client, _ string) bool { // two at a time
+		// two at a time
+		{"the third enters", "", verdict.Overlap, 3, 0, locking(func(c *Client, rdb *redis.Client, _ string) bool {
 			if first, err := rdb.SetNX(c.Context(), "refused", "1", 0).Result(); err != nil || first {
 				rdb.Del(c.Context(), "refused")
 				return false
@@ -105,7 +109,8 @@ func TestAnyAgrees(t *testing.T) {
 
 // TestAnyContradicted: a claim is wrong too where nothing breaks what it says is broken, and where nothing is decided.
 func TestAnyContradicted(t *testing.T) {
-	proof := &search.Proof{Proof: &explore.Proof{Closed: true, Harms: []verdict.Word{verdict.Orphan}}, Search: &search.Search{}, Open: []verdict.Word{verdict.Orphan}}
+	proof := &search.Proof{Proof: &explore.Proof{Closed: true, Harms: []verdict.Word{verdict.Orphan}},
+		Search: &search.Search{}, Open: []verdict.Word{verdict.Orphan}}
 	for want, c := range map[string]claim{"": {verdict.Overlap, never}, "it cannot happen": {verdict.Overlap, 1}} {
 		if why := c.contradicted(answerOf(proof, c.word)); (why == "") != (want == "") || !strings.Contains(why, want) {
 			t.Errorf("%+v: %q, want %q", c, why, want)

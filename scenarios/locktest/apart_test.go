@@ -22,9 +22,11 @@ import (
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	*apartFlag = min(*apartFlag, 2)                                                 // but where a test is about it
-	*timeFlag = 0                                                                   // likewise; under the race detector all takes ten times as long
-	if run := flag.Lookup("test.run"); effort.Watched && run.Value.String() == "" { // these show the goroutines of a bubble
+	*apartFlag = min(*apartFlag, 2) // but where a test is about it
+	// likewise; under the race detector all takes ten times as long
+	*timeFlag = 0
+	// these show the goroutines of a bubble
+	if run := flag.Lookup("test.run"); effort.Watched && run.Value.String() == "" {
 		run.Value.Set("^(TestRace|TestShared|TestOutside|TestClosedConnection|TestDrawnTwice|TestNotApart|TestParallel)$")
 	}
 	os.Exit(m.Run())
@@ -70,8 +72,8 @@ func searchApart(t *testing.T, b Bounds, client func(*Client), check int) (certi
 	return strings.Split(p.certificate(s, "en"), "\n")[0] + "\n" + p.apart.said("en"), nil
 }
 
-// TestApart: code that looks at what real processes do not share with each other, or that draws, is not proved; or the first line
-// of its certificate names what it looks at.
+// TestApart: code that looks at what real processes do not share with each other, or that draws, is not proved; or the
+// first line of its certificate names what it looks at.
 func TestApart(t *testing.T) {
 	effort.OnlyExhaustive(t, "it takes seconds; TestDrawnTwice shows the processes")
 	const process, chance = "in an operating-system process of its own", "OVERLAP, STALE-WRITE can occur"
@@ -96,8 +98,10 @@ func TestApart(t *testing.T) {
 			firstOfProcess.Do(func() { enters = true })
 			lockAs(c, "k", c.Token(), enters)
 		}},
-		{name: "a key from the process id", wrong: process, code: func(c *Client) { lockAs(c, fmt.Sprint("k", os.Getpid()), c.Token(), false) }},
-		{name: "a token that was drawn at the start", wrong: process, code: func(c *Client) { lockAs(c, "k", drawnAtStart, false) }},
+		{name: "a key from the process id", wrong: process,
+			code: func(c *Client) { lockAs(c, fmt.Sprint("k", os.Getpid()), c.Token(), false) }},
+		{name: "a token that was drawn at the start", wrong: process,
+			code: func(c *Client) { lockAs(c, "k", drawnAtStart, false) }},
 		{name: "a token from the host", proved: "one machine for all processes", code: func(c *Client) {
 			host, _ := os.Hostname()
 			lockAs(c, "k", host, false)
@@ -114,17 +118,22 @@ func TestApart(t *testing.T) {
 			attemptsMade++
 			lockAs(c, "k", c.Token(), attemptsMade%61 == 0)
 		}},
-		{name: "many attempts of one client", proved: "2 attempts a process", code: func(c *Client) { lockAs(c, "k", c.Token(), false) }},
-		{name: "noon", proved: "clocks that begin at 2026-05-28 20:26:40 UTC", code: func(c *Client) { lockAs(c, "k", c.Token(), time.Now().Hour() == 12) }},
-		{name: "29 February", proved: "clocks that begin at 2026-05-28 20:26:40 UTC", code: func(c *Client) { lockAs(c, "k", c.Token(), time.Now().YearDay() == 60 && time.Now().Day() == 29) }},
-		{name: "a millisecond", proved: "on 29 February, at as many milliseconds", code: func(c *Client) { lockAs(c, "k", c.Token(), time.Now().UnixMilli()%1000 == 13) }},
+		{name: "many attempts of one client", proved: "2 attempts a process",
+			code: func(c *Client) { lockAs(c, "k", c.Token(), false) }},
+		{name: "noon", proved: "clocks that begin at 2026-05-28 20:26:40 UTC",
+			code: func(c *Client) { lockAs(c, "k", c.Token(), time.Now().Hour() == 12) }},
+		{name: "29 February", proved: "clocks that begin at 2026-05-28 20:26:40 UTC",
+			code: func(c *Client) { lockAs(c, "k", c.Token(), time.Now().YearDay() == 60 && time.Now().Day() == 29) }},
+		{name: "a millisecond", proved: "on 29 February, at as many milliseconds",
+			code: func(c *Client) { lockAs(c, "k", c.Token(), time.Now().UnixMilli()%1000 == 13) }},
 		{name: "a connection of its own", wrong: "a connection that is not one of Client.Dial", code: func(c *Client) {
 			if conn, err := net.Dial("tcp", server); err == nil {
 				defer conn.Close()
 			}
 			lockAs(c, "k", c.Token(), false)
 		}},
-		{name: "a token", proved: "12 of 12 histories were repeated, each in an operating-system process of its own", code: func(c *Client) { lockAs(c, "k", c.Token(), false) }},
+		{name: "a token", proved: "12 of 12 histories were repeated, each in an operating-system process of its own",
+			code: func(c *Client) { lockAs(c, "k", c.Token(), false) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := Bounds{Clients: 2, Budget: "crash=1", TTL: ttl}
@@ -145,9 +154,11 @@ func TestApart(t *testing.T) {
 // listenerVariable has the address of a server that is none of the lab's.
 const listenerVariable = "LOCKTEST_LISTENER"
 
-// TestNotApart: where the program of a test does not come to its Check when it is run again, the certificate says what processes share.
+// TestNotApart: where the program of a test does not come to its Check when it is run again, the certificate says what
+// processes share.
 func TestNotApart(t *testing.T) {
-	out, err := searchApart(t, Bounds{Clients: 2, Budget: "crash=1", TTL: ttl}, func(c *Client) { lockAs(c, "k", c.Token(), false) }, 1)
+	out, err := searchApart(t, Bounds{Clients: 2, Budget: "crash=1", TTL: ttl},
+		func(c *Client) { lockAs(c, "k", c.Token(), false) }, 1)
 	if want := "share its package variables, process id and start: no history was repeated in a process of its own (the program of this test was run again and did not come to this Check"; !strings.Contains(out, want) {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -160,15 +171,16 @@ func TestEndless(t *testing.T) {
 		name, want string
 		code       func(c *Client)
 	}{
-		{"a loop without a pause", "the code of c2 has asked 100 times without letting time pass", onRedis(func(c *Client, rdb *redis.Client) {
-			for ok, err := false, error(nil); !ok; {
-				if ok, err = rdb.SetNX(c.Context(), "k", c.Token(), ttl).Result(); err != nil {
-					return
+		{"a loop without a pause", "the code of c2 has asked 100 times without letting time pass",
+			onRedis(func(c *Client, rdb *redis.Client) {
+				for ok, err := false, error(nil); !ok; {
+					if ok, err = rdb.SetNX(c.Context(), "k", c.Token(), ttl).Result(); err != nil {
+						return
+					}
 				}
-			}
-			c.Critical(work)
-			rdb.Del(c.Context(), "k")
-		})},
+				c.Critical(work)
+				rdb.Del(c.Context(), "k")
+			})},
 		{"a ticker that is not stopped", "the function of c2 has returned, and a goroutine that it has started has asked 100 times since", func(c *Client) {
 			rdb := dial(c)
 			if ok, err := rdb.SetNX(c.Context(), "k", c.Token(), ttl).Result(); err != nil || !ok {
@@ -184,7 +196,8 @@ func TestEndless(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if out, err := searchApart(t, Bounds{Clients: 2, Budget: "crash=1", TTL: ttl}, c.code, 0); err == nil || !strings.Contains(explain(err), c.want) {
+			if out, err := searchApart(t, Bounds{Clients: 2, Budget: "crash=1", TTL: ttl}, c.code, 0); err == nil ||
+				!strings.Contains(explain(err), c.want) {
 				t.Errorf("%v\n%s", err, out)
 			}
 		})

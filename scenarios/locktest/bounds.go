@@ -29,11 +29,11 @@ type Bounds struct {
 	// alike. Of a row the value is its column Table.Owner. nil: a key that exists is held, by whoever wrote its value.
 	Holder func(value string) (owner string)
 	// AnyTiming has Check search every timing, as locklab explore --timing any does: clients come and work when they
-	// like, messages and timers take up to a twelfth of TTL (messages of several servers none), pauses strike before a
-	// request is sent as well. false: lockstep, and every timing beside it as far as Beside goes.
+	// like, messages and timers take up to a twelfth or tenth of TTL (messages of several servers none), pauses strike
+	// before a request is sent as well. false: lockstep, and every timing beside it as far as Beside goes.
 	AnyTiming bool
 	// Latency is a steady condition beside the budget: in lockstep every message to and from a Redis takes so long.
-	// With AnyTiming it takes that at most, a whole number of twelfths of TTL.
+	// With AnyTiming it takes that at most, a whole number of these parts of TTL.
 	Latency time.Duration
 	Fenced  bool // the resource refuses fencing tokens below the highest it has seen
 	// Slow has Check look for SLOW: an attempt that lasts longer from the call of the code to Client.Critical, or to

@@ -16,8 +16,8 @@ import (
 	"locklab/simulator/effort"
 )
 
-// renews is a lock that a ticker renews. Where an answer comes late, the ticker and the end of the section are ready at the same moment, and
-// select takes either.
+// renews is a lock that a ticker renews. Where an answer comes late, the ticker and the end of the section are ready
+// at the same moment, and select takes either.
 var renews = onRedis(func(c *Client, rdb *redis.Client) {
 	token := c.Token()
 	if !take(c, rdb, token) {
@@ -103,8 +103,9 @@ func TestEitherWay(t *testing.T) {
 	}
 }
 
-// TestEndsWhatItHasStarted: where the end of an execution leaves a goroutine behind that only its code can end, that code is let go on in
-// those that follow. What ends then is not counted as left behind, nor what ends a while later; what nothing ends is.
+// TestEndsWhatItHasStarted: where the end of an execution leaves a goroutine behind that only its code can end, that
+// code is let go on in those that follow. What ends then is not counted as left behind, nor what ends a while later;
+// what nothing ends is.
 func TestEndsWhatItHasStarted(t *testing.T) {
 	closes := func(c *Client, _ *redis.Client) (end func()) {
 		stop := make(chan bool)
@@ -167,8 +168,9 @@ func TestEitherWayOfAny(t *testing.T) {
 	}
 }
 
-// onThree takes a lock on a majority of three servers, each asked by a goroutine of its own, and looks at all of them so many times. It
-// enters with a majority; and without one if the answers of a round, from 0, have come in an order of servers.
+// onThree takes a lock on a majority of three servers, each asked by a goroutine of its own, and looks at all of them
+// so many times. It enters with a majority; and without one if the answers of a round, from 0, have come in an order
+// of servers.
 func onThree(looks, round int, order []int) func(c *Client) {
 	return func(c *Client) {
 		token := c.Token()
@@ -205,8 +207,8 @@ func onThree(looks, round int, order []int) func(c *Client) {
 	}
 }
 
-// TestOrders: the orders of several servers' answers are merged, with the same verdicts and fewer states. Code that remembers one of them,
-// of the first round or of the second, is found all the same.
+// TestOrders: the orders of several servers' answers are merged, with the same verdicts and fewer states. Code that
+// remembers one of them, of the first round or of the second, is found all the same.
 func TestOrders(t *testing.T) {
 	effort.OnlyExhaustive(t, "it takes seconds; TestPolling shows the goroutines of a bubble")
 	found := func(t *testing.T, merged bool, code func(c *Client)) (states, tried int, pars []string) {
@@ -221,7 +223,8 @@ func TestOrders(t *testing.T) {
 	few, tried, pars := found(t, true, onThree(0, 0, nil))
 	many, none, plainly := found(t, false, onThree(0, 0, nil))
 	if tried == 0 || none > 0 || many < 2*few || !slices.Equal(pars, plainly) || slices.Contains(pars, "OVERLAP@0") {
-		t.Errorf("%d states, %d orders tried, and %v; without merging %d states, %d orders, and %v", few, tried, pars, many, none, plainly)
+		t.Errorf("%d states, %d orders tried, and %v; without merging %d states, %d orders, and %v", few, tried, pars, many,
+			none, plainly)
 	}
 	for round, order := range [][]int{{2, 3, 1}, {3, 2, 1}} {
 		t.Run(fmt.Sprint(order, " in round ", round), func(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"testing"
 	"testing/cryptotest"
-	"time"
 
 	"locklab/reports/text"
 	"locklab/scenarios/search"
@@ -90,7 +89,7 @@ func (p *plan) find(ctx context.Context) (*findings, error) {
 	if p.any {
 		return p.findForAny(ctx)
 	}
-	began, before := time.Now(), bubble.Worked()
+	before := bubble.Worked()
 	s, err := p.search(ctx)
 	if err == nil {
 		err = p.searchBeside(ctx, s, before)
@@ -100,7 +99,7 @@ func (p *plan) find(ctx context.Context) (*findings, error) {
 		certificate: func(lang string) string { return p.certificate(s, lang) },
 	}
 	if err == nil && *reportFlag != "" {
-		found.data, err = p.examine(s, time.Since(began))
+		found.data, err = p.examine(s)
 	}
 	found.of = func(word verdict.Word) (a answer) {
 		if i := slices.IndexFunc(s.Witnesses, func(w search.Witness) bool { return w.Verdict == word }); i >= 0 {

@@ -17,7 +17,9 @@ var (
 	held = database.Table{Name: "held", Key: []string{"what"}, Owner: "who", Until: "ends", Columns: []database.Column{
 		{Name: "what", Type: database.Text}, {Name: "who", Type: database.Text}, {Name: "ends", Type: database.Timestamp},
 	}}
-	jobs = database.Table{Name: "jobs", Key: []string{"id"}, Columns: []database.Column{{Name: "id", Type: database.Integer}}, Rows: [][]database.Value{{database.IntegerValue(7)}}}
+	jobs = database.Table{Name: "jobs", Key: []string{"id"},
+		Columns: []database.Column{{Name: "id", Type: database.Integer}},
+		Rows:    [][]database.Value{{database.IntegerValue(7)}}}
 )
 
 func mariaDB(tables ...database.Table) *database.Contents {
@@ -73,7 +75,8 @@ var insert = pooled(func(c *Client, db *sql.DB) {
 var lease = pooled(func(c *Client, db *sql.DB) {
 	token := c.Token()
 	r, err := db.ExecContext(c.Context(), `INSERT INTO held (what, who, ends) VALUES ($1, $2, clock_timestamp() + $3 * interval '1 millisecond')
-		ON CONFLICT (what) DO UPDATE SET who = excluded.who, ends = excluded.ends WHERE held.ends <= clock_timestamp()`, "k", token, ttl.Milliseconds())
+		ON CONFLICT (what) DO UPDATE SET who = excluded.who, ends = excluded.ends WHERE held.ends <= clock_timestamp()`, "k",
+		token, ttl.Milliseconds())
 	if err != nil {
 		return
 	}
@@ -134,20 +137,24 @@ func TestDatabase(t *testing.T) {
 		{"lease", lease, postgreSQL(held), "pause=1", 1, "OVERLAP STALE-WRITE"},
 		{"for update", forUpdate, postgreSQL(jobs), "expire-session=1", 1, "OVERLAP STALE-WRITE"},
 		{"forgets its connection", forgetsConn, mariaDB(), "", 1, "ORPHAN@0"},
-		{"advisory", onConn("SELECT pg_try_advisory_lock($1)", "SELECT pg_advisory_unlock($1)", 0), idle, "lose-reply=1", 2, "ORPHAN"},
-		{"waits for a second", onConn("SELECT pg_try_advisory_lock($1)", "SELECT pg_advisory_unlock($1)", time.Second), idle, "crash=1", 1, "STALE-WRITE"},
+		{"advisory", onConn("SELECT pg_try_advisory_lock($1)", "SELECT pg_advisory_unlock($1)", 0), idle, "lose-reply=1", 2,
+			"ORPHAN"},
+		{"waits for a second", onConn("SELECT pg_try_advisory_lock($1)", "SELECT pg_advisory_unlock($1)", time.Second), idle,
+			"crash=1", 1, "STALE-WRITE"},
 	} {
 		t.Run(test.name+" "+test.budget, func(t *testing.T) {
-			Check(t, Bounds{Clients: 2, Attempts: test.attempts, Budget: test.budget, TTL: ttl, Database: test.on, Beside: 20_000}, test.code, test.finds)
+			Check(t, Bounds{Clients: 2, Attempts: test.attempts, Budget: test.budget, TTL: ttl, Database: test.on,
+				Beside: 20_000}, test.code, test.finds)
 		})
 	}
 	t.Run("any timing", func(t *testing.T) {
-		Check(t, Bounds{Clients: 2, Attempts: 1, Budget: "crash=1", TTL: ttl, Database: mariaDB(rowIsLock), AnyTiming: true}, pooled(func(c *Client, db *sql.DB) {
-			if _, err := db.ExecContext(c.Context(), "INSERT INTO held (what) VALUES ('k')"); err == nil {
-				c.Critical(work)
-				db.ExecContext(c.Context(), "DELETE FROM held WHERE what = 'k'")
-			}
-		}), "DEADLOCK")
+		Check(t, Bounds{Clients: 2, Attempts: 1, Budget: "crash=1", TTL: ttl, Database: mariaDB(rowIsLock), AnyTiming: true},
+			pooled(func(c *Client, db *sql.DB) {
+				if _, err := db.ExecContext(c.Context(), "INSERT INTO held (what) VALUES ('k')"); err == nil {
+					c.Critical(work)
+					db.ExecContext(c.Context(), "DELETE FROM held WHERE what = 'k'")
+				}
+			}), "DEADLOCK")
 	})
 }
 
@@ -164,10 +171,12 @@ func TestDatabaseRefuses(t *testing.T) {
 	}{
 		"statement": {exec("TRUNCATE held"), true, `TRUNCATE held … "TRUNCATE" is not understood here, but SELECT`},
 		"table": {
-			exec("INSERT INTO heldd (what)\n VALUES ($1)", "x"), true, "INSERT INTO heldd (what) VALUES ($1) … the table heldd does not exist",
+			exec("INSERT INTO heldd (what)\n VALUES ($1)", "x"), true,
+			"INSERT INTO heldd (what) VALUES ($1) … the table heldd does not exist",
 		},
 		"argument": {
-			exec("DELETE FROM held WHERE what = $1", time.Now()), true, "DELETE FROM held WHERE what = $1 … an argument that is a time.Time",
+			exec("DELETE FROM held WHERE what = $1", time.Now()), true,
+			"DELETE FROM held WHERE what = $1 … an argument that is a time.Time",
 		},
 		"level": {func(c *Client, db *sql.DB) error {
 			_, err := db.BeginTx(c.Context(), &sql.TxOptions{Isolation: sql.LevelSerializable})
@@ -238,7 +247,10 @@ func TestBadDatabase(t *testing.T) {
 		`has the column "id"`: on(func(t *database.Table) { t.Key = []string{"id"} }),
 		`is "owner", which`:   on(func(t *database.Table) { t.Owner = "owner" }),
 		`is "end", which`:     on(func(t *database.Table) { t.Until = "end" }),
-		"row 1 of":            on(func(t *database.Table) { t.Rows = [][]database.Value{{database.IntegerValue(1), {}, {}}} }),
+		"row 1 of": on(func(t *database.Table) {
+			t.Rows = [][]database.Value{{database.IntegerValue(1), {},
+				{}}}
+		}),
 		"row 2 of": on(func(t *database.Table) {
 			row := []database.Value{database.TextValue("k"), {}, {}}
 			t.Rows = [][]database.Value{row, row}

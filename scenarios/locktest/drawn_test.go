@@ -44,7 +44,8 @@ func TestDrawnTokens(t *testing.T) {
 func TestDrawnAsTokens(t *testing.T) {
 	effort.OnlyPushed(t, "it searches for seconds")
 	states := func(token func(c *Client) string) int {
-		p, s := searched(t, Bounds{Clients: 2, Budget: "crash=1,pause=1", TTL: ttl}, func(c *Client) { lockWith(c, token(c), compareAndDelete) })
+		p, s := searched(t, Bounds{Clients: 2, Budget: "crash=1,pause=1", TTL: ttl},
+			func(c *Client) { lockWith(c, token(c), compareAndDelete) })
 		if !s.Complete || !s.Symmetry {
 			t.Fatalf("%+v", s)
 		}
@@ -190,16 +191,19 @@ func TestRareChance(t *testing.T) {
 			if err != nil {
 				out = explain(err)
 			}
-			if !child.IsAgain() && (!strings.Contains(out, c.want) || (err == nil) != strings.Contains(out, "with one drawing of them")) {
+			if !child.IsAgain() && (!strings.Contains(out, c.want) ||
+				(err == nil) != strings.Contains(out, "with one drawing of them")) {
 				t.Errorf("%v\n%s", err, out)
 			}
 		})
 	}
 }
 
-// TestDrawnTwice: tokens that count in a variable of the package differ in each execution, and are equal in processes of their own.
+// TestDrawnTwice: tokens that count in a variable of the package differ in each execution, and are equal in processes
+// of their own.
 func TestDrawnTwice(t *testing.T) {
-	_, err := searchApart(t, Bounds{Clients: 2, TTL: ttl}, func(c *Client) { counted++; lockWith(c, strconv.Itoa(counted), compareAndDelete) }, 0)
+	_, err := searchApart(t, Bounds{Clients: 2, TTL: ttl},
+		func(c *Client) { counted++; lockWith(c, strconv.Itoa(counted), compareAndDelete) }, 0)
 	if child.IsAgain() {
 		return
 	}
@@ -210,5 +214,6 @@ func TestDrawnTwice(t *testing.T) {
 
 // TestDrawnSample: random tokens are sampled, too.
 func TestDrawnSample(t *testing.T) {
-	Sample(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl, Schedules: 200}, func(c *Client) { lockWith(c, randomToken(), compareAndDelete) }, "OVERLAP STALE-WRITE")
+	Sample(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl, Schedules: 200},
+		func(c *Client) { lockWith(c, randomToken(), compareAndDelete) }, "OVERLAP STALE-WRITE")
 }

@@ -63,7 +63,8 @@ func ExampleClient_Connector() {
 		{Name: "name", Type: database.Text}, {Name: "owner", Type: database.Text},
 	}}
 	test := func(t *testing.T) {
-		b := locktest.Bounds{Clients: 2, Budget: "crash=1", TTL: 9 * time.Second, Database: &database.Contents{Dialect: database.MariaDB, Tables: []database.Table{locks}}}
+		b := locktest.Bounds{Clients: 2, Budget: "crash=1", TTL: 9 * time.Second,
+			Database: &database.Contents{Dialect: database.MariaDB, Tables: []database.Table{locks}}}
 		locktest.Check(t, b, func(c *locktest.Client) {
 			db := sql.OpenDB(c.Connector(1))
 			defer db.Close()

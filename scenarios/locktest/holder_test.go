@@ -65,11 +65,15 @@ func TestHolder(t *testing.T) {
 	})
 }
 
-// TestRefusedWithAWayOn: commands that wait in the server or count its connections are refused by name, with what to do instead.
+// TestRefusedWithAWayOn: commands that wait in the server or count its connections are refused by name, with what to
+// do instead.
 func TestRefusedWithAWayOn(t *testing.T) {
 	for want, does := range map[string]func(*redis.Client, *Client) error{
-		"LPOP in place of BLPOP": func(rdb *redis.Client, c *Client) error { return rdb.BLPop(c.Context(), ttl, "signal").Err() },
-		"INCR and DECR":          func(rdb *redis.Client, c *Client) error { return rdb.PubSubNumSub(c.Context(), "k").Err() },
+		"LPOP in place of BLPOP": func(rdb *redis.Client,
+			c *Client) error {
+			return rdb.BLPop(c.Context(), ttl, "signal").Err()
+		},
+		"INCR and DECR": func(rdb *redis.Client, c *Client) error { return rdb.PubSubNumSub(c.Context(), "k").Err() },
 	} {
 		p := racetest.Must(newPlan(t, Bounds{Clients: 2, TTL: ttl}, func(c *Client) {
 			rdb := dial(c)

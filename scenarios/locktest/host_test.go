@@ -31,8 +31,8 @@ import (
 
 // The lab's own locks come to the same in bubbles as on coroutines: the same verdicts
 // with the same par. Where the code reads no clock and runs no timer, the number of
-// states is the same, and the witnesses have as many steps: if clients keep all that they observe, and if they forget it when they
-// have ended. Between two attempts only those on coroutines forget, whose memory is read.
+// states is the same, and the witnesses have as many steps: if clients keep all that they observe, and if they forget
+// it when they have ended. Between two attempts only those on coroutines forget, whose memory is read.
 func TestBothHosts(t *testing.T) {
 	effort.OnlyPushed(t, "it takes seconds; one goroutine searches, and the lock is a process of its own")
 	for _, test := range []struct {
@@ -49,7 +49,8 @@ func TestBothHosts(t *testing.T) {
 	} {
 		t.Run(test.id+" "+test.budget, func(t *testing.T) {
 			for _, attempts := range []int{2, 1} {
-				b := search.Bounds{Scope: explore.Scope{Clients: 2, Attempts: attempts, TTL: 9 * time.Second, Nodes: 1}, Budget: faults.Budget(test.budget)}
+				b := search.Bounds{Scope: explore.Scope{Clients: 2, Attempts: attempts, TTL: 9 * time.Second, Nodes: 1},
+					Budget: faults.Budget(test.budget)}
 				own, s, _ := onBothHosts(t, racetest.Lock(t, test.id), b, test.same && attempts > 1)
 				if diff := cmp.Diff(found(own, test.same), found(s, test.same)); diff != "" {
 					t.Errorf("with %d attempts, on coroutines and in bubbles:\n%s", attempts, diff)
@@ -80,7 +81,8 @@ func labLock(entry lock.Entry, says bool, in func(c *Client) (env lock.Env, done
 // use symmetry.
 func envOf(ttl, timeout time.Duration) func(c *Client) (env lock.Env, done func()) {
 	return func(c *Client) (lock.Env, func()) {
-		env := lock.Env{Clock: clockwork.NewRealClock(), Tokens: c.process, TTL: ttl, Thread: fmt.Sprintf("c%d.0", c.process.ID())}
+		env := lock.Env{Clock: clockwork.NewRealClock(), Tokens: c.process, TTL: ttl,
+			Thread: fmt.Sprintf("c%d.0", c.process.ID())}
 		for n := range c.runner.bounds.Servers {
 			env.Nodes = append(env.Nodes, redis.NewClient(&redis.Options{
 				Addr: c.Addr(n + 1), Dialer: c.Dial, Protocol: 2, DisableIdentity: true, MaxRetries: -1, ReadTimeout: timeout,
@@ -99,7 +101,8 @@ const smallBuffer = 1 << 10
 // observe, on both.
 func onBothHosts(t *testing.T, entry lock.Entry, bounds search.Bounds, keeps bool) (own, s *search.Search, p *plan) {
 	t.Helper()
-	b := Bounds{Clients: bounds.Clients, Attempts: bounds.Attempts, Budget: string(bounds.Budget), TTL: bounds.TTL, Key: client.Key, AnyTiming: bounds.Timing == search.AnyTiming}
+	b := Bounds{Clients: bounds.Clients, Attempts: bounds.Attempts, Budget: string(bounds.Budget), TTL: bounds.TTL,
+		Key: client.Key, AnyTiming: bounds.Timing == search.AnyTiming}
 	p, err := newPlan(t, b, labLock(entry, false, envOf(b.TTL, 3*time.Second)))
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +119,8 @@ func onBothHosts(t *testing.T, entry lock.Entry, bounds search.Bounds, keeps boo
 	if keeps {
 		own.Result = keeping(t, entry, own.Bounds)
 	}
-	t.Logf("%v, timed %t, states %d and %d, histories %d and %d", took, p.Timed, own.States, s.States, own.Histories, s.Histories)
+	t.Logf("%v, timed %t, states %d and %d, histories %d and %d", took, p.Timed, own.States, s.States, own.Histories,
+		s.Histories)
 	return own, s, p
 }
 
@@ -135,10 +139,12 @@ func TestBothHostsAtAnyTiming(t *testing.T) {
 		{"client-expiry", "", true},
 	} {
 		t.Run(test.id+" "+test.budget, func(t *testing.T) {
-			bounds := search.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 1, TTL: 9 * time.Second, Nodes: 1}, Budget: faults.Budget(test.budget), Timing: search.AnyTiming}
+			bounds := search.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 1, TTL: 9 * time.Second, Nodes: 1},
+				Budget: faults.Budget(test.budget), Timing: search.AnyTiming}
 			own, s, p := onBothHosts(t, racetest.Lock(t, test.id), bounds, !test.timed)
 			want, got := found(own, !test.timed), found(s, !test.timed)
-			for _, counted := range []string{"states", "transitions"} { // in a bubble a crash or a pause may strike before the client wants the lock
+			// in a bubble a crash or a pause may strike before the client wants the lock
+			for _, counted := range []string{"states", "transitions"} {
 				delete(want, counted)
 				delete(got, counted)
 			}
@@ -192,7 +198,8 @@ func found(s *search.Search, figures bool) map[string]int {
 	return m
 }
 
-// The lab's locks on a ZooKeeper and in a database come to the same on connections of their own as on the lab's session and pool.
+// The lab's locks on a ZooKeeper and in a database come to the same on connections of their own as on the lab's
+// session and pool.
 func TestBothHostsElsewhere(t *testing.T) {
 	effort.OnlyExhaustive(t, "TestBothHosts shows the same on Redis; one goroutine searches, and the lock is a process of its own")
 	for _, test := range []struct {
@@ -208,7 +215,8 @@ func TestBothHostsElsewhere(t *testing.T) {
 		t.Run(test.id+" "+test.budget, func(t *testing.T) {
 			entry := racetest.Lock(t, test.id)
 			scope := explore.Scope{Clients: 2, Attempts: test.attempts, TTL: ttl, Nodes: 1}
-			own := racetest.Must(search.Explore(t.Context(), entry, search.Bounds{Scope: scope, Budget: faults.Budget(test.budget)}))(t)
+			own := racetest.Must(search.Explore(t.Context(), entry,
+				search.Bounds{Scope: scope, Budget: faults.Budget(test.budget)}))(t)
 			b := Bounds{Clients: 2, Attempts: test.attempts, Budget: test.budget, TTL: ttl}
 			if entry.Database != "" {
 				server := client.Servers(entry, ttl, simulator.NodeConfig{}, 1)[0]
@@ -217,7 +225,8 @@ func TestBothHostsElsewhere(t *testing.T) {
 				b.Database = &on
 			}
 			_, s := searched(t, b, labLock(entry, true, func(c *Client) (lock.Env, func()) {
-				env := lock.Env{Clock: clockwork.NewRealClock(), Tokens: c.process, TTL: ttl, Thread: fmt.Sprintf("c%d.0", c.process.ID())}
+				env := lock.Env{Clock: clockwork.NewRealClock(), Tokens: c.process, TTL: ttl,
+					Thread: fmt.Sprintf("c%d.0", c.process.ID())}
 				if entry.Database != "" {
 					env.DB = sql.OpenDB(c.Connector(1))
 					return env, func() { env.DB.Close() }

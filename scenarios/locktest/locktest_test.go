@@ -84,7 +84,8 @@ func take(c *Client, rdb *redis.Client, token string) bool {
 // withToken is the lock of the Redis manual.
 var withToken = locking(func(*Client, *redis.Client, string) bool { return false })
 
-// locking takes the lock with a token, and gives it back. refused reports whether the client goes in without having got it at once.
+// locking takes the lock with a token, and gives it back. refused reports whether the client goes in without having
+// got it at once.
 func locking(refused func(c *Client, rdb *redis.Client, token string) bool) func(*Client) {
 	return onRedis(func(c *Client, rdb *redis.Client) {
 		token := c.Token()
@@ -127,17 +128,18 @@ func TestPolling(t *testing.T) {
 // second command, after a pause, is higher than that of the rightful holder.
 func TestFenced(t *testing.T) {
 	effort.OnlyPushed(t, "it searches for seconds")
-	Check(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl, Key: "k", Fenced: true}, onRedis(func(c *Client, rdb *redis.Client) {
-		token := c.Token()
-		if ok, err := rdb.SetNX(c.Context(), "k", token, ttl).Result(); err != nil || !ok {
-			return
-		}
-		fence, err := rdb.Incr(c.Context(), "k:fence").Uint64()
-		if err == nil {
-			c.CriticalWithToken(fence, work)
-		}
-		compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
-	}), "OVERLAP STALE-WRITE FENCED ORPHAN")
+	Check(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl, Key: "k", Fenced: true},
+		onRedis(func(c *Client, rdb *redis.Client) {
+			token := c.Token()
+			if ok, err := rdb.SetNX(c.Context(), "k", token, ttl).Result(); err != nil || !ok {
+				return
+			}
+			fence, err := rdb.Incr(c.Context(), "k:fence").Uint64()
+			if err == nil {
+				c.CriticalWithToken(fence, work)
+			}
+			compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
+		}), "OVERLAP STALE-WRITE FENCED ORPHAN")
 }
 
 // What a search finds is shown with the run, the lines of the code, and how to play it
@@ -248,9 +250,11 @@ func TestCannotBeCarried(t *testing.T) {
 			locked(rdb, c)
 			c.Critical(work)
 		}), `the code writes the keys ["other" "k"] before it enters: say in Bounds.Key`},
-		"no key":         {func(c *Client) { rdb := dial(c); defer rdb.Close(); rdb.Get(c.Context(), "k"); c.Critical(work) }, "the code writes no key before it enters"},
+		"no key": {func(c *Client) { rdb := dial(c); defer rdb.Close(); rdb.Get(c.Context(), "k"); c.Critical(work) },
+			"the code writes no key before it enters"},
 		"unknown server": {func(c *Client) { c.Addr(2) }, "there is no server 2: the setup has 1"},
-		"a dead channel": {func(c *Client) { <-make(chan int) }, "waits for no server and no time: a goroutine is in [chan receive]"},
+		"a dead channel": {func(c *Client) { <-make(chan int) },
+			"waits for no server and no time: a goroutine is in [chan receive]"},
 		"a read of nothing": {func(c *Client) {
 			conn, _ := c.Dial(c.Context(), "tcp", c.Addr(1))
 			conn.Read(make([]byte, 1))
@@ -315,7 +319,8 @@ func TestScheduleOfErrors(t *testing.T) {
 				t.Fatal("it was carried")
 			}
 			out := explain(err)
-			for _, want := range []string{"locktest/locktest_test.go:", "until then:", "c2's SET EX NX lands", "next: answer c1"} {
+			for _, want := range []string{"locktest/locktest_test.go:", "until then:", "c2's SET EX NX lands",
+				"next: answer c1"} {
 				if !strings.Contains(out, want) {
 					t.Errorf("%q is missing in\n%s", want, out)
 				}
@@ -431,7 +436,8 @@ func TestNondeterministic(t *testing.T) {
 			}
 			p.bounds.Key = "k"
 			out := p.sampled(err, []claim{{verdict.Deadlock, never}})
-			for _, want := range []string{"sampled, not proved: on equal answers c1 first did", test.want, "math/rand/v2 cannot be", "not found in 5 random schedules: DEADLOCK"} {
+			for _, want := range []string{"sampled, not proved: on equal answers c1 first did", test.want,
+				"math/rand/v2 cannot be", "not found in 5 random schedules: DEADLOCK"} {
 				if !strings.Contains(out, want) {
 					t.Errorf("%q is missing in\n%s", want, out)
 				}
@@ -473,7 +479,8 @@ func TestBadBounds(t *testing.T) {
 		b := good
 		test.change(&b)
 		_, err := newPlan(t, b, setNX)
-		if err == nil || !strings.Contains(text.SayError("en", err), test.want) || strings.Contains(text.SayError("en", err), " --") {
+		if err == nil || !strings.Contains(text.SayError("en", err), test.want) ||
+			strings.Contains(text.SayError("en", err), " --") {
 			t.Errorf("%+v: %v, want %q", b, err, test.want)
 		}
 	}
@@ -485,7 +492,8 @@ func TestBadBounds(t *testing.T) {
 // The key of the bounds must be one that the code writes.
 func TestOtherKey(t *testing.T) {
 	p := racetest.Must(newPlan(t, Bounds{Clients: 2, TTL: ttl, Key: "kk"}, setNX))(t)
-	if err := p.alone(); err == nil || !strings.Contains(text.SayError("en", err), `Bounds.Key is "kk", and the code does not write that key before it enters, but ["k"]`) {
+	if err := p.alone(); err == nil || !strings.Contains(text.SayError("en", err),
+		`Bounds.Key is "kk", and the code does not write that key before it enters, but ["k"]`) {
 		t.Errorf("%v", err)
 	}
 }
@@ -523,8 +531,8 @@ func TestClosedConnection(t *testing.T) {
 	}, "ORPHAN DEADLOCK")
 }
 
-// TestBeside: what lockstep hides is found at any timing beside it, with as many faults and a run that can be played; where that is
-// complete the first line says so.
+// TestBeside: what lockstep hides is found at any timing beside it, with as many faults and a run that can be played;
+// where that is complete the first line says so.
 func TestBeside(t *testing.T) {
 	effort.OnlyPushed(t, "it searches for seconds")
 	both := func(b Bounds, code func(c *Client)) (*plan, *search.Search) {
@@ -548,15 +556,18 @@ func TestBeside(t *testing.T) {
 		}
 	})
 	i := slices.IndexFunc(s.Witnesses, func(w search.Witness) bool { return w.Verdict == verdict.Overlap })
-	if i < 0 || slices.Contains(s.Verdicts(), verdict.Overlap) || s.Witnesses[i].Par != 1 || s.FoundBy(s.Witnesses[i]).Bounds.Timing != search.AnyTiming {
+	if i < 0 || slices.Contains(s.Verdicts(), verdict.Overlap) || s.Witnesses[i].Par != 1 ||
+		s.FoundBy(s.Witnesses[i]).Bounds.Timing != search.AnyTiming {
 		t.Fatalf("lockstep finds %v, both %+v", s.Verdicts(), s.Witnesses)
 	}
 	if o, err := p.play(s.Witnesses[i].Trace); err != nil || !slices.Contains(o.Verdicts, verdict.Overlap) {
 		t.Errorf("played: %+v, %v", o, err)
 	}
 
-	p, s = both(Bounds{Clients: 2, Attempts: 1, Budget: "crash=1", TTL: ttl}, func(c *Client) { lockWith(c, c.Token(), compareAndDelete) })
-	if first, _, _ := strings.Cut(p.certificate(s, "en"), "\n"); !strings.Contains(first, "in lockstep and at any timing, no failure") {
+	p, s = both(Bounds{Clients: 2, Attempts: 1, Budget: "crash=1", TTL: ttl},
+		func(c *Client) { lockWith(c, c.Token(), compareAndDelete) })
+	if first, _, _ := strings.Cut(p.certificate(s, "en"), "\n"); !strings.Contains(first,
+		"in lockstep and at any timing, no failure") {
 		t.Error(first)
 	}
 }

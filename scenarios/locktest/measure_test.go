@@ -14,7 +14,8 @@ import (
 	"locklab/simulator/effort"
 )
 
-// valid takes the lock as redsync does, which enters only if enough of the lease is left; refused is what it does without it.
+// valid takes the lock as redsync does, which enters only if enough of the lease is left; refused is what it does
+// without it.
 func valid(refused func(c *Client, rdb *redis.Client)) func(c *Client) {
 	return func(c *Client) {
 		rdb := dial(c)
@@ -34,7 +35,8 @@ func valid(refused func(c *Client, rdb *redis.Client)) func(c *Client) {
 // TestMeasures: code that uses its clock only to measure is searched to the end at any timing, without the time of day.
 func TestMeasures(t *testing.T) {
 	effort.OnlyPushed(t, "it searches for seconds")
-	_, s := searched(t, Bounds{Clients: 2, Attempts: 1, Budget: "crash=1", TTL: ttl, AnyTiming: true}, valid(func(*Client, *redis.Client) {}))
+	_, s := searched(t, Bounds{Clients: 2, Attempts: 1, Budget: "crash=1", TTL: ttl, AnyTiming: true},
+		valid(func(*Client, *redis.Client) {}))
 	if !s.Complete || !s.Measures || !s.Symmetry || s.ReadsClock || s.Bounds.Idle || len(s.Witnesses) > 0 {
 		t.Errorf("complete %t, measures %t, symmetry %t, %v", s.Complete, s.Measures, s.Symmetry, s.AllPars())
 	}
@@ -75,7 +77,8 @@ func TestDate(t *testing.T) {
 	for year, overlaps := range map[int]bool{2020: true, 2040: false} {
 		p, s := searched(t, Bounds{Clients: 2, Budget: "crash=1", TTL: ttl}, enteringFrom(year))
 		out := p.certificate(s, "en")
-		if found := len(s.Witnesses) > 0; found != overlaps || !found && (!p.Timed || !strings.Contains(out, "clocks that begin at 2026-05-28 20:26:40 UTC")) {
+		if found := len(s.Witnesses) > 0; found != overlaps || !found &&
+			(!p.Timed || !strings.Contains(out, "clocks that begin at 2026-05-28 20:26:40 UTC")) {
 			t.Errorf("from %d on: timed: %v\n%s", year, p.Timed, out)
 		}
 	}
@@ -95,7 +98,8 @@ func TestReplayAtItsDate(t *testing.T) {
 		}
 	})
 	p.Timed = true
-	start := []simulator.Choice{{Verb: simulator.Start, Client: 1}, {Verb: simulator.Arrive, Client: 1}, {Verb: simulator.Answer, Client: 1}, {Verb: simulator.Arrive, Client: 1}}
+	start := []simulator.Choice{{Verb: simulator.Start, Client: 1}, {Verb: simulator.Arrive, Client: 1},
+		{Verb: simulator.Answer, Client: 1}, {Verb: simulator.Arrive, Client: 1}}
 	for settings, want := range map[string]int{p.study.String(): 2026, p.study.String() + ",epoch=1000000000000": 2001} {
 		trace := simulator.Trace{Lock: p.entry.ID, Race: search.SearchID, Settings: settings, Choices: start}
 		o, err := p.play(trace)

@@ -52,12 +52,14 @@ func TestShared(t *testing.T) {
 		t.Fatal(explain(err))
 	}
 	if got.States != want.States || fmt.Sprint(got.Pars()) != fmt.Sprint(want.Pars()) {
-		t.Errorf("%d states and %v, and with a variable of its own %d and %v", got.States, got.Pars(), want.States, want.Pars())
+		t.Errorf("%d states and %v, and with a variable of its own %d and %v", got.States, got.Pars(), want.States,
+			want.Pars())
 	}
 }
 
-// TestOutside: code that uses what another execution has made is named with the line that does so, since the runtime would end the program
-// there. Code that gives its library a name in place of an address is told so, although that has no line in the stack of the runtime.
+// TestOutside: code that uses what another execution has made is named with the line that does so, since the runtime
+// would end the program there. Code that gives its library a name in place of an address is told so, although that has
+// no line in the stack of the runtime.
 func TestOutside(t *testing.T) {
 	for name, test := range map[string]struct {
 		code func(c *Client)
@@ -88,7 +90,8 @@ func TestOutside(t *testing.T) {
 	}
 }
 
-// TestUndialed: code that does not dial the lab gets a message that says how to, whatever has come of that; and so does a client of a cluster.
+// TestUndialed: code that does not dial the lab gets a message that says how to, whatever has come of that; and so
+// does a client of a cluster.
 func TestUndialed(t *testing.T) {
 	redis.SetLogger(&logging.VoidLogger{})
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
@@ -111,9 +114,15 @@ func TestUndialed(t *testing.T) {
 		code func(c *Client)
 		want string
 	}{
-		"it gives up":            {func(c *Client) { instead(c, redis.Options{MaxRetries: -1}) }, undialed("// gives up")}, // gives up
-		"it tries again":         {func(c *Client) { instead(c, redis.Options{}) }, undialed("// tries again")},            // tries again
-		"it waits for an answer": {func(*Client) { wait(silent.Addr().String()) }, undialed("// waits for an answer")},     // waits for an answer
+		"it gives up": {func(c *Client) { // gives up
+			instead(c, redis.Options{MaxRetries: -1})
+		}, undialed("// gives up")},
+		"it tries again": {func(c *Client) { // tries again
+			instead(c, redis.Options{})
+		}, undialed("// tries again")},
+		"it waits for an answer": {func(*Client) { // waits for an answer
+			wait(silent.Addr().String())
+		}, undialed("// waits for an answer")},
 		"a cluster": {func(c *Client) {
 			rdb := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{c.Addr(1)}, Dialer: c.Dial})
 			defer rdb.Close()
@@ -165,7 +174,8 @@ func wait(addr string) {
 func lineWith(t *testing.T, end string) string {
 	t.Helper()
 	text := racetest.Must(os.ReadFile("outside_test.go"))(t)
-	n := slices.IndexFunc(strings.Split(string(text), "\n"), func(line string) bool { return strings.HasSuffix(line, end) })
+	n := slices.IndexFunc(strings.Split(string(text), "\n"),
+		func(line string) bool { return strings.HasSuffix(line, end) })
 	return fmt.Sprintf("outside_test.go:%d", n+1)
 }
 

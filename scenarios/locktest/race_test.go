@@ -58,8 +58,10 @@ func TestRacesOnBothHosts(t *testing.T) {
 			played++
 		}
 		want := slices.DeleteFunc(slices.Clone(own.Verdicts), func(w verdict.Word) bool { return w == verdict.Lie })
-		if diff := cmp.Diff(want, o.Verdicts); diff != "" || own.Triggered != o.Triggered || own.NotApplicable != o.NotApplicable {
-			t.Errorf("%s: reached %t and %t, applies %q and %q, verdicts:\n%s", sc.ID, own.Triggered, o.Triggered, own.NotApplicable, o.NotApplicable, diff)
+		if diff := cmp.Diff(want, o.Verdicts); diff != "" || own.Triggered != o.Triggered ||
+			own.NotApplicable != o.NotApplicable {
+			t.Errorf("%s: reached %t and %t, applies %q and %q, verdicts:\n%s", sc.ID, own.Triggered, o.Triggered,
+				own.NotApplicable, o.NotApplicable, diff)
 		}
 	}
 	if played < 25 || left > 35 {
@@ -91,7 +93,8 @@ func TestRaceJudges(t *testing.T) {
 			t.Errorf("%s, %v: %q, want %q", test.race, test.finds, got, test.want)
 		}
 		if o.NotApplicable == "" && got != "" {
-			for _, want := range []string{"PAUSE", "locktest/locktest_test.go:", "go test -run '^TestRaceJudges$' -v -locklab.replay=" + o.Trace.Link()} {
+			for _, want := range []string{"PAUSE", "locktest/locktest_test.go:",
+				"go test -run '^TestRaceJudges$' -v -locklab.replay=" + o.Trace.Link()} {
 				if !strings.Contains(got, want) {
 					t.Errorf("%s: %q is missing in\n%s", test.race, want, got)
 				}
@@ -113,7 +116,8 @@ func TestRaceReplay(t *testing.T) {
 	}
 	if other, err := scenarios.ByName("R01"); err != nil {
 		t.Error(err)
-	} else if _, err := r.play(other); err == nil || !strings.Contains(text.SayError("en", err), "the link is of the race gc-pause") {
+	} else if _, err := r.play(other); err == nil ||
+		!strings.Contains(text.SayError("en", err), "the link is of the race gc-pause") {
 		t.Errorf("%v", err)
 	}
 }
@@ -137,10 +141,12 @@ func TestObserved(t *testing.T) {
 		}
 	})
 	if r.plan.bounds.Servers != 3 || r.plan.bounds.Key != "mine" || r.plan.lease != ttl/3 || !r.plan.fences {
-		t.Errorf("%d servers, key %q for %v, tokens %t", r.plan.bounds.Servers, r.plan.bounds.Key, r.plan.lease, r.plan.fences)
+		t.Errorf("%d servers, key %q for %v, tokens %t", r.plan.bounds.Servers, r.plan.bounds.Key, r.plan.lease,
+			r.plan.fences)
 	}
 	sc := racetest.Race("gc-pause")
-	if s := r.runner.Code.Settings(sc); s.TTL != ttl/3 || s.Pause*10 != sc.Settings.Pause*3 || s.Latency != sc.Settings.Latency {
+	if s := r.runner.Code.Settings(sc); s.TTL != ttl/3 || s.Pause*10 != sc.Settings.Pause*3 ||
+		s.Latency != sc.Settings.Latency {
 		t.Errorf("of %+v became %+v", sc.Settings, s)
 	}
 }

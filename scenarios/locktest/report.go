@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"locklab/faults"
 	"locklab/reports/text"
@@ -48,8 +47,8 @@ func (p *plan) report(c *study.Checked) {
 }
 
 // examine finds out what a report is to have, beside the search s. The error may be about -locklab.more.
-func (p *plan) examine(s *search.Search, took time.Duration) (*study.Checked, error) {
-	c := &study.Checked{Search: &study.CheckedSearch{Search: s, Seconds: took.Seconds()}}
+func (p *plan) examine(s *search.Search) (*study.Checked, error) {
+	c := &study.Checked{Search: &study.CheckedSearch{Search: s}}
 	for _, w := range s.Witnesses {
 		o, err := p.play(w.Trace)
 		if err != nil {
@@ -85,12 +84,11 @@ func (p *plan) findPars(c *study.Checked) error {
 	b.TTL, b.Nodes, b.MaxStates = p.study.TTL, p.study.Nodes, p.study.MaxStates
 	for _, budget := range study.SingleFaults() {
 		b.Budget = faults.Budget(budget)
-		began := time.Now()
 		s, err := p.searchWithin(p.t.Context(), b)
 		if err != nil {
 			return fmt.Errorf("%s: %w", b.Budget, err)
 		}
-		c.Pars = append(c.Pars, study.CheckedSearch{Search: s, Seconds: time.Since(began).Seconds()})
+		c.Pars = append(c.Pars, study.CheckedSearch{Search: s})
 	}
 	return nil
 }

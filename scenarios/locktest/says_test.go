@@ -83,7 +83,8 @@ func TestSaysNothing(t *testing.T) {
 	s := racetest.Must(p.search(t.Context()))(t)
 	full := p.certificate(s, "en")
 	for line := range strings.Lines(full) {
-		if strings.Contains(line, "looked for ") && strings.Contains(line, "WRONG-DEL") && strings.Contains(line, string(verdict.Lie)) {
+		if strings.Contains(line, "looked for ") && strings.Contains(line, "WRONG-DEL") &&
+			strings.Contains(line, string(verdict.Lie)) {
 			t.Error(line)
 		}
 	}

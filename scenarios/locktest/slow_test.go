@@ -50,7 +50,8 @@ func polling(every time.Duration) func(c *Client) {
 	})
 }
 
-// TestNoisy: a client that polls every 10 ms sends more than 50 requests a second, one that polls every 500 ms does not.
+// TestNoisy: a client that polls every 10 ms sends more than 50 requests a second, one that polls every 500 ms does
+// not.
 func TestNoisy(t *testing.T) {
 	effort.OnlyExhaustive(t, "it searches for seconds; TestPolling shows the goroutines of a bubble")
 	b := Bounds{Clients: 2, Attempts: 1, TTL: ttl, Noisy: 50}
@@ -62,7 +63,8 @@ func TestNoisy(t *testing.T) {
 func TestBoundsOfVerdicts(t *testing.T) {
 	p := racetest.Must(newPlan(t, Bounds{Clients: 2, TTL: ttl}, setNX))(t)
 	for _, finds := range []string{"SLOW", "NOISY@0", "LIE"} {
-		if _, err := p.claims([]string{finds}); err == nil || !strings.Contains(text.SayError("en", err), "NOISY want Bounds.Slow and Bounds.Noisy") {
+		if _, err := p.claims([]string{finds}); err == nil ||
+			!strings.Contains(text.SayError("en", err), "NOISY want Bounds.Slow and Bounds.Noisy") {
 			t.Errorf("%v: %v", finds, err)
 		}
 	}

@@ -24,7 +24,8 @@ func sessionAt(c *Client, addr string, timeout time.Duration) *zk.Conn {
 	dial := func(network, addr string, _ time.Duration) (net.Conn, error) {
 		return c.Dial(c.Context(), network, addr)
 	}
-	conn, _, err := zk.Connect([]string{addr}, timeout, zk.WithDialer(dial), zk.WithLogger(silent{}), zk.WithMaxBufferSize(1<<12), zk.WithMaxConnBufferSize(1<<12))
+	conn, _, err := zk.Connect([]string{addr}, timeout, zk.WithDialer(dial), zk.WithLogger(silent{}),
+		zk.WithMaxBufferSize(1<<12), zk.WithMaxConnBufferSize(1<<12))
 	if err != nil {
 		panic(err)
 	}
@@ -46,7 +47,8 @@ func TestZooKeeperNeverClosed(t *testing.T) {
 // The client sees the same on the lab's ensemble as on a real one.
 func TestZooKeeperReal(t *testing.T) {
 	addr := servertest.ZooKeeper(t, t.TempDir())
-	conn, _, err := zk.Connect([]string{addr}, 10*time.Second, zk.WithDialer(realserver.ConnectZooKeeper), zk.WithLogger(silent{}))
+	conn, _, err := zk.Connect([]string{addr}, 10*time.Second, zk.WithDialer(realserver.ConnectZooKeeper),
+		zk.WithLogger(silent{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +75,8 @@ func script(conn *zk.Conn) (seen []string) {
 			if first == 0 {
 				first = stat.Czxid
 			}
-			what += fmt.Sprintf(" %d %d %d %d %d %d %d %t", stat.Czxid-first, stat.Mzxid-stat.Czxid, stat.Pzxid-stat.Czxid, stat.Version, stat.Cversion,
+			what += fmt.Sprintf(" %d %d %d %d %d %d %d %t", stat.Czxid-first, stat.Mzxid-stat.Czxid, stat.Pzxid-stat.Czxid,
+				stat.Version, stat.Cversion,
 				stat.DataLength, stat.NumChildren, stat.EphemeralOwner == conn.SessionID())
 		}
 		seen = append(seen, fmt.Sprint(what, " ", err))
@@ -156,8 +159,13 @@ func TestZooKeeperCannotBeCarried(t *testing.T) {
 			_, err := conn.Multi(&zk.CreateRequest{Path: "/k", Acl: everybody, Flags: zk.FlagEphemeral})
 			return err
 		}), "the request multi (op code 14)"},
-		"an ACL":     {on(func(conn *zk.Conn) error { _, err := conn.Create("/k", nil, 1, zk.WorldACL(zk.PermRead)); return err }), "creates /k with an access control list"},
-		"persistent": {on(func(conn *zk.Conn) error { _, err := conn.Create("/k", nil, 0, everybody); return err }), "creates no ephemeral znode before it enters"},
+		"an ACL": {on(func(conn *zk.Conn) error {
+			_,
+				err := conn.Create("/k", nil, 1, zk.WorldACL(zk.PermRead))
+			return err
+		}), "creates /k with an access control list"},
+		"persistent": {on(func(conn *zk.Conn) error { _, err := conn.Create("/k", nil, 0, everybody); return err }),
+			"creates no ephemeral znode before it enters"},
 		"time-out": {func(c *Client) {
 			conn := sessionAt(c, c.Addr(1), 5*time.Second)
 			defer conn.Close()

@@ -57,7 +57,8 @@ func TestLevelsCanBePlayed(t *testing.T) {
 		}
 		g := racetest.Must(l.Game(t.Context()))(t)
 		way, err := g.Way(t.Context(), nil, l.Harm)
-		if err != nil || way.Unknown || (way.Choices != nil) != want.Possible || len(way.Choices) != want.Steps || way.Faults != want.Par {
+		if err != nil || way.Unknown || (way.Choices != nil) != want.Possible || len(way.Choices) != want.Steps ||
+			way.Faults != want.Par {
 			t.Errorf("%s: %d faults, %d steps, %v; want %+v", l.ID, way.Faults, len(way.Choices), err, want)
 		}
 		p, err := g.At(way.Choices)
@@ -105,8 +106,8 @@ func TestCannot(t *testing.T) {
 	}
 }
 
-// TestForward: Forward leaves a player where there is a choice, a fault, the goal or the end, and Back leads to where the last
-// choice was. No move without an effect is offered, and no pause of no length.
+// TestForward: Forward leaves a player where there is a choice, a fault, the goal or the end, and Back leads to where
+// the last choice was. No move without an effect is offered, and no pause of no length.
 func TestForward(t *testing.T) {
 	random, forced, goals := rand.New(rand.NewPCG(1, 1)), 0, 0
 	for _, l := range play.Levels() {

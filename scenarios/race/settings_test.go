@@ -17,8 +17,10 @@ import (
 // everything has no zero, so that With accepts every setting.
 func everything() race.Settings {
 	return race.Settings{
-		Seed: 7, TTL: time.Second, Clients: 2, Retry: time.Second, Latency: time.Millisecond, Timeout: time.Second, Idle: time.Hour,
-		Horizon: time.Minute, Pause: time.Second, Skew: time.Second, Jump: time.Second, Lag: time.Second, Drift: time.Second, Budget: "crash=1,pause=2@5s", Epoch: 1_000_000_000_000,
+		Seed: 7, TTL: time.Second, Clients: 2, Retry: time.Second, Latency: time.Millisecond, Timeout: time.Second,
+		Idle:    time.Hour,
+		Horizon: time.Minute, Pause: time.Second, Skew: time.Second, Jump: time.Second, Lag: time.Second, Drift: time.Second,
+		Budget: "crash=1,pause=2@5s", Epoch: 1_000_000_000_000,
 	}
 }
 
@@ -39,7 +41,8 @@ func TestSettingsRoundTrip(t *testing.T) {
 			t.Errorf("%s is not written: %s", name, everything())
 		}
 	}
-	if got, err := (race.Settings{Pause: 1, Skew: 1, Jump: 1, Lag: 1, Drift: 1, TTL: 1, Retry: 1, Latency: 1, Horizon: 1}).With(everything().String()); err != nil || got != everything() {
+	if got, err := (race.Settings{Pause: 1, Skew: 1, Jump: 1, Lag: 1, Drift: 1, TTL: 1, Retry: 1, Latency: 1,
+		Horizon: 1}).With(everything().String()); err != nil || got != everything() {
 		t.Errorf("%v read back is %v, %v", everything(), got, err)
 	}
 }
@@ -89,16 +92,22 @@ func TestRefusals(t *testing.T) {
 		{"token", "gc-pause", "horizon=29s", "horizon=29s is less than three leases of 10s", "give at least horizon=30s"},
 		{"token", "gc-pause", "idle=8h", "idle=8h0m0s: token is kept by no session of a database", "take db-for-update"},
 		{"db-row", "gc-pause", "idle=8h", "db-row is kept by no session", "Leave it out"},
-		{"token", "gc-pause", "budget=crash=1", `budget "crash=1" allows pause 0 times, gc-pause needs 1`, "give at least pause=1"},
-		{"token", "gc-pause", "budget=pause=1@5s", `budget "pause=1@5s" allows pause up to 5s, and here it takes 12.5s`, "give pause=1@12.5s"},
-		{"token", "clock-jump", "budget=node-clock=1@1s+client-clock=1", "allows node-clock up to 1s, and here it takes 11s", "give node-clock=1@11s"},
+		{"token", "gc-pause", "budget=crash=1", `budget "crash=1" allows pause 0 times, gc-pause needs 1`,
+			"give at least pause=1"},
+		{"token", "gc-pause", "budget=pause=1@5s", `budget "pause=1@5s" allows pause up to 5s, and here it takes 12.5s`,
+			"give pause=1@12.5s"},
+		{"token", "clock-jump", "budget=node-clock=1@1s+client-clock=1", "allows node-clock up to 1s, and here it takes 11s",
+			"give node-clock=1@11s"},
 		{"token", "gc-pause", "budget=pause=256", `"256" is no number of times`, "from 0 to 255"},
 		{"setnx-expire", "gc-pause", "ttl=1500ms", "ttl=1.5s is not a whole multiple of 1s", "ttl=2s"},
 		{"setnx", "gc-pause", "ttl=1us", "ttl=1µs", "give at least 1ms"},
 		// Numbers that no run can have.
-		{"token", "gc-pause", "ttl=9999h", "horizon=1m0s is less than three leases of 9999h0m0s", "give at least horizon=29997h0m0s"},
-		{"token", "gc-pause", "ttl=9999h,horizon=29997h", "too long for 2 clients that come back every 1s", "give at most horizon=1h23m20s, or longer ttl and retry"},
-		{"token", "gc-pause", "ttl=2562047h,horizon=2562047h", "ttl=2562047h0m0s is more than a run can carry", "give at most 50000h0m0s"},
+		{"token", "gc-pause", "ttl=9999h", "horizon=1m0s is less than three leases of 9999h0m0s",
+			"give at least horizon=29997h0m0s"},
+		{"token", "gc-pause", "ttl=9999h,horizon=29997h", "too long for 2 clients that come back every 1s",
+			"give at most horizon=1h23m20s, or longer ttl and retry"},
+		{"token", "gc-pause", "ttl=2562047h,horizon=2562047h", "ttl=2562047h0m0s is more than a run can carry",
+			"give at most 50000h0m0s"},
 		{"token", "gc-pause", "horizon=10h", "horizon=10h0m0s is too long", "give at most horizon=1h23m20s"},
 		{"token", "gc-pause", "retry=1ns", "come back every 1ns", "give at most horizon=5µs"},
 	} {
@@ -127,7 +136,8 @@ func TestExtremesEnd(t *testing.T) {
 	for _, set := range []string{
 		"clients=1", "clients=8,ttl=1s,horizon=5s", "seed=18446744073709551615",
 		"latency=0s", "latency=50000h,ttl=1s,horizon=5s", "latency=2s,timeout=1s,ttl=1s,horizon=9s",
-		"timeout=1ns,ttl=1s,horizon=5s", "timeout=50000h", "retry=50000h", "ttl=1s,horizon=3s", "ttl=10000h,horizon=30000h,retry=1000h",
+		"timeout=1ns,ttl=1s,horizon=5s", "timeout=50000h", "retry=50000h", "ttl=1s,horizon=3s",
+		"ttl=10000h,horizon=30000h,retry=1000h",
 		"pause=0s", "pause=50000h", "skew=50000h", "jump=0s", "jump=50000h", "lag=0s", "lag=1ns", "lag=50000h",
 	} {
 		name, _, _ := strings.Cut(set, "=")

@@ -49,7 +49,8 @@ func TestShow(t *testing.T) {
 		"zk-recheck lost-create":   verdict.Orphan,
 		"zk-protected lost-create": verdict.Holds,
 		"zk-naive waiter-dies":     verdict.Overlap,
-		// In a database: a session that is idle for too long, an answer to COMMIT that is lost, a crash, a lease by the server's clock.
+		// In a database: a session that is idle for too long, an answer to COMMIT that is lost, a crash, a lease by the
+		// server's clock.
 		"db-get-lock slow-work":        verdict.Overlap,
 		"db-for-update slow-work":      verdict.Overlap,
 		"db-skip-locked lost-release":  verdict.Orphan,
@@ -70,14 +71,15 @@ func TestShow(t *testing.T) {
 				t.Fatal("not shown: " + s.NotShown)
 			}
 			if !s.Agrees() || s.Real.Verdicts[0] != want || s.Run.Answers == 0 {
-				t.Errorf("%v in the lab, %v on real servers, %v; %+v", s.Lab.Verdicts, s.Real.Verdicts, s.Run.Stopped, s.Run.Differences)
+				t.Errorf("%v in the lab, %v on real servers, %v; %+v", s.Lab.Verdicts, s.Real.Verdicts, s.Run.Stopped,
+					s.Run.Differences)
 			}
 		})
 	}
 }
 
-// TestRealServer plays the milestones in races on redis-servers: each answer, each key after it, and the verdicts are those
-// of the lab. A push plays a quarter of the cells, and all are played where tests are exhaustive.
+// TestRealServer plays the milestones in races on redis-servers: each answer, each key after it, and the verdicts are
+// those of the lab. A push plays a quarter of the cells, and all are played where tests are exhaustive.
 func TestRealServer(t *testing.T) {
 	effort.OnlyPushed(t, "it starts servers")
 	effort.Unwatched(t, "TestVerify has traces that share a bench")
@@ -122,7 +124,8 @@ func find(t *testing.T, cell string) (lock.Entry, race.Race) {
 func TestNotShown(t *testing.T) {
 	t.Parallel()
 	b := bench(t)
-	for cell, why := range map[string]race.Reason{"zk-naive numbers-end": reality.CounterSet, "mutex calm": reality.NoServer, "delifeq gc-pause": reality.MissingCommand, "db-row failover": reality.NoReplica,
+	for cell, why := range map[string]race.Reason{"zk-naive numbers-end": reality.CounterSet,
+		"mutex calm": reality.NoServer, "delifeq gc-pause": reality.MissingCommand, "db-row failover": reality.NoReplica,
 		"db-get-lock-old two-keys": reality.OldServer} {
 		entry, sc := find(t, cell)
 		s, err := b.ShowRace(t.Context(), new(race.Runner), entry, sc, sc.Settings)
@@ -142,7 +145,8 @@ func TestVerify(t *testing.T) {
 		t.Fatal(err)
 	}
 	found, err := reality.Verify(t.Context(), b, rows, nil)
-	if err != nil || len(found.Rows) != 3 || len(found.Rows[0].Comparisons) != 3 || len(found.Rows[1].Comparisons) != 0 || len(found.Rows[2].Comparisons) != 2 {
+	if err != nil || len(found.Rows) != 3 || len(found.Rows[0].Comparisons) != 3 || len(found.Rows[1].Comparisons) != 0 ||
+		len(found.Rows[2].Comparisons) != 2 {
 		t.Fatalf("%v, %+v", err, found)
 	}
 	for _, c := range append(found.Rows[0].Comparisons, found.Rows[2].Comparisons...) {
@@ -165,16 +169,18 @@ func TestVerify(t *testing.T) {
 func TestCanDisagree(t *testing.T) {
 	outcome := func(w verdict.Word) *race.Outcome { return &race.Outcome{Verdicts: []verdict.Word{w}} }
 	for what, s := range map[string]*reality.Showing{
-		"not shown":  {Lab: outcome(verdict.Holds)},
-		"verdict":    {Lab: outcome(verdict.Holds), Real: outcome(verdict.Overlap), Run: &live.Playback{}},
-		"difference": {Lab: outcome(verdict.Holds), Real: outcome(verdict.Holds), Run: &live.Playback{Differences: make([]live.Difference, 1)}},
-		"end":        {Lab: outcome(verdict.Holds), Real: outcome(verdict.Holds), Run: &live.Playback{Stopped: errors.New("early")}},
+		"not shown": {Lab: outcome(verdict.Holds)},
+		"verdict":   {Lab: outcome(verdict.Holds), Real: outcome(verdict.Overlap), Run: &live.Playback{}},
+		"difference": {Lab: outcome(verdict.Holds), Real: outcome(verdict.Holds),
+			Run: &live.Playback{Differences: make([]live.Difference, 1)}},
+		"end": {Lab: outcome(verdict.Holds), Real: outcome(verdict.Holds), Run: &live.Playback{Stopped: errors.New("early")}},
 	} {
 		if s.Agrees() {
 			t.Errorf("%s: it agrees", what)
 		}
 	}
-	if s := (&reality.Showing{Lab: outcome(verdict.Holds), Real: outcome(verdict.Holds), Run: &live.Playback{}}); !s.Agrees() {
+	if s := (&reality.Showing{Lab: outcome(verdict.Holds), Real: outcome(verdict.Holds),
+		Run: &live.Playback{}}); !s.Agrees() {
 		t.Error("the same does not agree")
 	}
 }

@@ -34,7 +34,8 @@ func TestInRounds(t *testing.T) {
 		switch {
 		case played != len(test.runs):
 			t.Errorf("%+v: played %d times", test, played)
-		case test.want == 0 && err == nil, test.want > 0 && (err != nil || s.Round != test.want || s.Run != &test.runs[played-1]):
+		case test.want == 0 && err == nil, test.want > 0 &&
+			(err != nil || s.Round != test.want || s.Run != &test.runs[played-1]):
 			t.Errorf("%+v: %+v, %v", test, s, err)
 		}
 	}

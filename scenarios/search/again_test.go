@@ -39,8 +39,8 @@ func wordsOf(s *search.Search) (words []verdict.Word) {
 	return words
 }
 
-// TestAnyAttempts: a search of any number of attempts finds all verdicts of searches of few. Each of its own has a run that
-// can be replayed. What goes on in the background of later attempts on an ensemble is named.
+// TestAnyAttempts: a search of any number of attempts finds all verdicts of searches of few. Each of its own has a run
+// that can be replayed. What goes on in the background of later attempts on an ensemble is named.
 func TestAnyAttempts(t *testing.T) {
 	effort.OnlyPushed(t, "it searches for seconds")
 	type question struct {
@@ -50,7 +50,8 @@ func TestAnyAttempts(t *testing.T) {
 	}
 	redis, crashes := "none crash=1 lose-reply=1 lose-request=1 pause=1@10s pause=1 restart=1 crash=1,return=1 delay=1@20s", "crash=1 pause=1"
 	questions := []question{
-		{locks(t, "setnx-expire", "token"), redis, 3, 10_000}, {locks(t, "zk-naive", "zk-protected", "zk-write"), crashes, 3, 20_000},
+		{locks(t, "setnx-expire", "token"), redis, 3, 10_000},
+		{locks(t, "zk-naive", "zk-protected", "zk-write"), crashes, 3, 20_000},
 	}
 	if effort.Exhaustive() {
 		questions = []question{
@@ -87,11 +88,13 @@ func findsAll(t *testing.T, s *search.Search, budget string, most, states int) {
 		few := exploring(t, s.Lock, b)
 		for _, word := range wordsOf(few) {
 			if !slices.Contains(wordsOf(s), word) {
-				t.Errorf("%s, %s: %d attempts come to %s, and any number of them only to %v", s.Lock.ID, budget, attempts, word, wordsOf(s))
+				t.Errorf("%s, %s: %d attempts come to %s, and any number of them only to %v", s.Lock.ID, budget, attempts, word,
+					wordsOf(s))
 			}
 		}
 		if s.Lock.OnZooKeeper() && few.Complete && attempts == 3 && len(wordsOf(few)) < len(wordsOf(s)) {
-			t.Errorf("%s, %s: three attempts come to %v, and any number of them to %v", s.Lock.ID, budget, wordsOf(few), wordsOf(s))
+			t.Errorf("%s, %s: three attempts come to %v, and any number of them to %v", s.Lock.ID, budget, wordsOf(few),
+				wordsOf(s))
 		}
 	}
 }
@@ -104,7 +107,8 @@ func TestAnyAttemptsOfRuns(t *testing.T) {
 		runs = 300
 	}
 	for _, c := range []struct{ id, budget string }{
-		{"setnx-expire", "pause=2"}, {"token", "lose-reply=2,pause=1"}, {"token", "crash=1,return=1"}, {"setnx", "lose-request=2"},
+		{"setnx-expire", "pause=2"}, {"token", "lose-reply=2,pause=1"}, {"token", "crash=1,return=1"},
+		{"setnx", "lose-request=2"},
 		{"zk-naive", "lose-reply=1"}, {"zk-herd", "expire-session=1"},
 	} {
 		entry := racetest.Lock(t, c.id)
@@ -137,14 +141,15 @@ func TestAnyAttemptsOfRuns(t *testing.T) {
 func choose(random *rand.Rand, allowed []simulator.Choice) simulator.Choice {
 	for {
 		c := allowed[random.IntN(len(allowed))]
-		if c.Verb < simulator.FaultVerb || random.IntN(16) == 0 || !slices.ContainsFunc(allowed, func(c simulator.Choice) bool { return c.Verb < simulator.FaultVerb }) {
+		if c.Verb < simulator.FaultVerb || random.IntN(16) == 0 ||
+			!slices.ContainsFunc(allowed, func(c simulator.Choice) bool { return c.Verb < simulator.FaultVerb }) {
 			return c
 		}
 	}
 }
 
-// marking refuses clients, each of which leaves a mark, and lets one in when both marks are there. It is no closure: what
-// a lock remembers of earlier attempts must be seen.
+// marking refuses clients, each of which leaves a mark, and lets one in when both marks are there. It is no closure:
+// what a lock remembers of earlier attempts must be seen.
 type marking struct{ env lock.Env }
 
 func (l *marking) Acquire(ctx context.Context, key string) (lock.Lease, error) {
@@ -199,8 +204,9 @@ func TestAnyAttemptsOfAny(t *testing.T) {
 // TestAnyAttemptsNamed: what counts without end is named before many states are visited.
 func TestAnyAttemptsNamed(t *testing.T) {
 	for id, want := range map[string]string{
-		"getset": "limit.again.clock", "reentrant": "limit.again.memory", "redisson-lease": "limit.again.token", "thread-id-lua": "limit.again.thread",
-		"token": "limit.again.names", // of processes that have died, each of which has left a request under way
+		"getset": "limit.again.clock", "reentrant": "limit.again.memory", "redisson-lease": "limit.again.token",
+		"thread-id-lua": "limit.again.thread",
+		"token":         "limit.again.names", // of processes that have died, each of which has left a request under way
 	} {
 		entry, budget := racetest.Lock(t, id), "crash=1"
 		if id == "token" {
@@ -213,8 +219,8 @@ func TestAnyAttemptsNamed(t *testing.T) {
 	}
 }
 
-// placed is a queue in which a place that is not the first is let in, too, by the numbers of all places, of its token or
-// of its attempts.
+// placed is a queue in which a place that is not the first is let in, too, by the numbers of all places, of its token
+// or of its attempts.
 type placed struct {
 	zk     lock.ZooKeeper
 	tokens lock.Tokens
@@ -301,12 +307,14 @@ func placing(letIn string) lock.Entry {
 	return entry
 }
 
-// TestAnyAttemptsOfNumbers: a lock on an ensemble that looks at more than the order of numbers is refused, and so is one
-// that knows its earlier attempts.
+// TestAnyAttemptsOfNumbers: a lock on an ensemble that looks at more than the order of numbers is refused, and so is
+// one that knows its earlier attempts.
 func TestAnyAttemptsOfNumbers(t *testing.T) {
 	for letIn, want := range map[string]string{
-		"": "", "the fourth": "limit.again.order", "the hundredth": "limit.again.order", "one far behind": "limit.again.order",
-		"by last digits": "limit.again.order", "by its second token": "limit.again.order", "in its second attempt": "limit.again.rest",
+		"": "", "the fourth": "limit.again.order", "the hundredth": "limit.again.order",
+		"one far behind": "limit.again.order",
+		"by last digits": "limit.again.order", "by its second token": "limit.again.order",
+		"in its second attempt": "limit.again.rest",
 	} {
 		entry := placing(letIn)
 		s := exploring(t, entry, again(entry, 2, "crash=1"))

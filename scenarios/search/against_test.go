@@ -14,8 +14,8 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// TestAgainst: the attack of a trace goes to another lock, whether or not its own lock is listed: what breaks a lock with
-// a lease does not break one without.
+// TestAgainst: the attack of a trace goes to another lock, whether or not its own lock is listed: what breaks a lock
+// with a lease does not break one without.
 func TestAgainst(t *testing.T) {
 	token, gcPause := racetest.Cell(t, "token", "gc-pause")
 	searched := exploring(t, token, within(t, token, "attempts=2 budget=pause=1")).Witnesses[0].Trace

@@ -22,9 +22,9 @@ func processor() time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// BenchmarkRent measures what each mechanism buys: the default search of the milestones, of a lock on ZooKeeper, of one in a
-// database and of one of somebody's own, with all of them and without one each, in states and seconds of processors. A
-// search without one that has not ended after rentStates says so by complete 0.
+// BenchmarkRent measures what each mechanism buys: the default search of the milestones, of a lock on ZooKeeper, of
+// one in a database and of one of somebody's own, with all of them and without one each, in states and seconds of
+// processors. A search without one that has not ended after rentStates says so by complete 0.
 func BenchmarkRent(b *testing.B) {
 	const rentStates = 8_000_000
 	locks := append(algorithms.Milestones(), lists.Each([]string{"zk-mutex", "db-for-update"},

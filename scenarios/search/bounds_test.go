@@ -62,7 +62,8 @@ func twofold(t *testing.T) lock.Entry {
 // TestSecondSearch: a second search is made where all is left open, and finds what it finds within its own bounds.
 func TestSecondSearch(t *testing.T) {
 	s, b := completed(t, twofold(t), search.OpenBounds()), search.OpenBounds()
-	if s.Bounds.Attempts != 1 || len(s.Beside) != 1 || s.Beside[0].Bounds.Attempts != 2 || s.Beside[0].Bounds.Budget != "" || len(s.Cut) > 0 {
+	if s.Bounds.Attempts != 1 || len(s.Beside) != 1 || s.Beside[0].Bounds.Attempts != 2 ||
+		s.Beside[0].Bounds.Budget != "" || len(s.Cut) > 0 {
 		t.Errorf("%v, beside it %d, cut %d:\n%s", s.Bounds, len(s.Beside), len(s.Cut), certificate.Of(s, "en"))
 	}
 	b.Timing = search.AnyTiming
@@ -97,11 +98,12 @@ func TestInterruptedBeside(t *testing.T) {
 	}
 }
 
-// TestUsesOffered: what a lock does not offer is refused by name, and left out of AllUses. What it offers and a search has
-// not stands under what was assumed.
+// TestUsesOffered: what a lock does not offer is refused by name, and left out of AllUses. What it offers and a search
+// has not stands under what was assumed.
 func TestUsesOffered(t *testing.T) {
 	for id, want := range map[string]string{
-		"token": "give-up", "daemon-10-owned": "renew give-up", "watchdog": "renew reenter give-up", "naive-wake": "wait give-up",
+		"token": "give-up", "daemon-10-owned": "renew give-up", "watchdog": "renew reenter give-up",
+		"naive-wake":     "wait give-up",
 		"redlock-extend": "renew check give-up", "zk-naive": "check wait give-up", "reentrant": "reenter give-up",
 	} {
 		entry := racetest.Lock(t, id)
@@ -116,7 +118,8 @@ func TestUsesOffered(t *testing.T) {
 		}
 		b.Uses = 0
 		s := &search.Search{Lock: entry, Bounds: b.Settled(entry), Result: &explore.Result{}}
-		if assumed := certificate.Assumed(s, "en"); !strings.Contains(strings.Join(assumed, "\n"), strings.Join(offered.Names(), ", ")) {
+		if assumed := certificate.Assumed(s, "en"); !strings.Contains(strings.Join(assumed, "\n"),
+			strings.Join(offered.Names(), ", ")) {
 			t.Errorf("%s: assumed is %q", id, assumed)
 		}
 		for _, name := range client.UseNames() {
@@ -150,7 +153,8 @@ func TestTokens(t *testing.T) {
 		b := small(test.entry, 2, 1, "pause=1")
 		b.Tokens, b.Retries = test.tokens, 2
 		s := completed(t, test.entry, b)
-		if par, found := parsOf(s)[verdict.WrongDel]; found != test.wrongDel || found && par != 1 || s.Symmetry != test.symmetry {
+		if par, found := parsOf(s)[verdict.WrongDel]; found != test.wrongDel || found && par != 1 ||
+			s.Symmetry != test.symmetry {
 			t.Errorf("%s with tokens %s: WRONG-DEL@%d %t, symmetry %t", test.entry.ID, test.tokens, par, found, s.Symmetry)
 		}
 	}
@@ -160,7 +164,8 @@ func TestTokens(t *testing.T) {
 func TestTokensThatAreRefused(t *testing.T) {
 	for id, takes := range map[string][]client.Tokens{
 		"token": {client.Thread, client.Prefix, client.Constant, client.TimeOfDay}, "setnx": nil, "zk-naive": nil,
-		"thread-id": {client.Thread, client.Constant}, "zk-protected": {client.Thread, client.Prefix, client.Constant, client.TimeOfDay},
+		"thread-id":    {client.Thread, client.Constant},
+		"zk-protected": {client.Thread, client.Prefix, client.Constant, client.TimeOfDay},
 	} {
 		entry, b := racetest.Lock(t, id), search.DefaultBounds()
 		for b.Tokens = client.Unique; b.Tokens <= client.TimeOfDay; b.Tokens++ {
@@ -171,9 +176,9 @@ func TestTokensThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestReturn: a new process may take the lock for its own that the one before it has left, if it has the same thread id:
-// what that one still has under way then strikes it. Alone, it is the only client that could. With a token of its own it
-// waits for the end of the lease.
+// TestReturn: a new process may take the lock for its own that the one before it has left, if it has the same thread
+// id: what that one still has under way then strikes it. Alone, it is the only client that could. With a token of its
+// own it waits for the end of the lease.
 func TestReturn(t *testing.T) {
 	for question, want := range map[string]string{
 		"redisson-lease":               "",
@@ -235,7 +240,8 @@ func TestTable(t *testing.T) {
 				t.Errorf("%s=%s is read as %s, %v", one.Name, value, one.Format(b), err)
 			}
 			linked, err := search.ParseBounds(b.String())
-			if in := one.In != search.InCommands; err != nil || in && one.Format(linked) != value || linked.String() != b.String() {
+			if in := one.In != search.InCommands; err != nil || in && one.Format(linked) != value ||
+				linked.String() != b.String() {
 				t.Errorf("%s is read as %s, %v", b, linked, err)
 			}
 		}
@@ -253,7 +259,8 @@ func TestTable(t *testing.T) {
 			if err == nil {
 				err = b.Check(token)
 			}
-			if err == nil || !strings.Contains(text.SayError("en", err), one.Name+"=") || !strings.Contains(text.SayError("en", err), "give ") {
+			if err == nil || !strings.Contains(text.SayError("en", err), one.Name+"=") ||
+				!strings.Contains(text.SayError("en", err), "give ") {
 				t.Errorf("%s=%s: %v", one.Name, value, err)
 			}
 		}
@@ -277,7 +284,8 @@ func TestBadBounds(t *testing.T) {
 		"token retries=1 timing=any": "retries=1", "token retries=1 latency=0s": "retries=1", "token asks=2": "no such bound",
 		"token timing=any latency=1s": "latency=1s", "token timing=any lateness=10s": "lateness=10s",
 		"token timing=lockstep lateness=0s": "lateness=0s", "token skew=1s": "skew=1s", "token skew=1ns": "skew=1ns",
-		"token skew=45750ms": "skew=45.75s", "token skew=45s": "", "token noisy=3 timing=any": "noisy=3", "token noisy=3": "noisy=3",
+		"token skew=45750ms": "skew=45.75s", "token skew=45s": "", "token noisy=3 timing=any": "noisy=3",
+		"token noisy=3":                         "noisy=3",
 		"token slow=1s attempts=any timing=any": "slow", "token slow=1s timing=lockstep": "", "token slow=1s timing=any": "",
 		"token noisy=3 timing=lockstep": "",
 		// What attempts leave in sessions may pile up where faults are never used up.

@@ -47,15 +47,21 @@ func TestClaimNamesWhatOthersFound(t *testing.T) {
 		want        string
 	}{
 		"redlock": {
-			made:   madeSearch(racetest.Lock(t, "redlock"), "clients=2,attempts=1,timing=any,budget=crash=1+pause=1", measures, verdict.Overlap, verdict.StaleWrite),
-			beside: []*search.Search{madeSearch(racetest.Lock(t, "redlock"), "clients=2,attempts=1,timing=any,nodes=3,uses=check,budget=crash=1+pause=1", measures, verdict.Overlap, verdict.Lie)},
-			want:   "Found within these bounds, for 2 clients with 1 attempt each, at the instants searched: OVERLAP, STALE-WRITE, LIE can occur, and no other failure that was looked for, if its code does the same at every time of day; LIE only in another search (the instants searched, servers: 3, clients that also check).",
+			made: madeSearch(racetest.Lock(t, "redlock"), "clients=2,attempts=1,timing=any,budget=crash=1+pause=1", measures,
+				verdict.Overlap, verdict.StaleWrite),
+			beside: []*search.Search{madeSearch(racetest.Lock(t, "redlock"),
+				"clients=2,attempts=1,timing=any,nodes=3,uses=check,budget=crash=1+pause=1", measures, verdict.Overlap,
+				verdict.Lie)},
+			want: "Found within these bounds, for 2 clients with 1 attempt each, at the instants searched: OVERLAP, STALE-WRITE, LIE can occur, and no other failure that was looked for, if its code does the same at every time of day; LIE only in another search (the instants searched, servers: 3, clients that also check).",
 		},
 		"watchdog": {
-			made: madeSearch(racetest.Lock(t, "watchdog"), "clients=2,attempts=2,timing=any,budget=hang=1@9s", asks, verdict.Orphan),
+			made: madeSearch(racetest.Lock(t, "watchdog"), "clients=2,attempts=2,timing=any,budget=hang=1@9s", asks,
+				verdict.Orphan),
 			cut: []*search.Search{
-				madeSearch(racetest.Lock(t, "watchdog"), "clients=2,attempts=1,timing=any,uses=renew,budget=hang=1@9s", asks, verdict.Overlap, verdict.Orphan),
-				madeSearch(racetest.Lock(t, "watchdog"), "clients=2,attempts=2,budget=hang=1@9s", explore.Result{}, verdict.Overlap, verdict.WrongDel),
+				madeSearch(racetest.Lock(t, "watchdog"), "clients=2,attempts=1,timing=any,uses=renew,budget=hang=1@9s", asks,
+					verdict.Overlap, verdict.Orphan),
+				madeSearch(racetest.Lock(t, "watchdog"), "clients=2,attempts=2,budget=hang=1@9s", explore.Result{}, verdict.Overlap,
+					verdict.WrongDel),
 			},
 			want: "Found within these bounds, for 2 clients with 2 attempts each, at the instants searched: ORPHAN, OVERLAP, WRONG-DEL can occur, and no other failure that was looked for; OVERLAP only in another search (the instants searched, 1 attempt each, clients that also renew); WRONG-DEL only in another search (lockstep).",
 		},
@@ -77,8 +83,8 @@ func TestClaimNamesWhatOthersFound(t *testing.T) {
 	}
 }
 
-// TestClaimOfInstants: code that compares an elapsed time, or what is left of a key's life, with constants off the steps
-// may break between the instants that are searched, and its proof is of these only.
+// TestClaimOfInstants: code that compares an elapsed time, or what is left of a key's life, with constants off the
+// steps may break between the instants that are searched, and its proof is of these only.
 func TestClaimOfInstants(t *testing.T) {
 	t.Parallel()
 	script := func(script string) lock.Entry {
@@ -104,7 +110,8 @@ func TestClaimOfInstants(t *testing.T) {
 		s := exploring(t, test.entry, everyTiming(test.entry, 2, 1, ""))
 		said := certificate.Of(s, "en")
 		head, _, _ := strings.Cut(said, "\n")
-		if s.Scope() != test.scope || strings.Contains(head, "at the instants searched, ") == (test.scope == search.ScopeAny) {
+		if s.Scope() != test.scope || strings.Contains(head,
+			"at the instants searched, ") == (test.scope == search.ScopeAny) {
 			t.Errorf("%s: %s", name, head)
 		}
 		if strings.Contains(said, "2026-05-28 20:26:40 UTC") != test.epoch {
@@ -168,7 +175,8 @@ func TestGrid(t *testing.T) {
 		{odd(long, 1500*milli), "", "[] [] 750ms", "Henzinger"},
 		{odd(long, 7*milli), "", "[7ms] [] 0s", "no step of at least"},
 		{wary, "", "[] [] 750ms", "is not seen"},
-		{token, "ttl=10s", "[10s 10s] [] 625ms", "the lease of 10s"},
+		{token, "ttl=10s", "[] [] 1s", "Henzinger"}, // a tenth, not a twelfth
+		{token, "ttl=10004ms", "[10.004s 10.004s] [] 244ms", "the lease of 10.004s"},
 		{token, "work=1s", "[1s] [] 500ms", "works or does a part of its work for up to 1s"},
 		{token, "budget=pause=1@3100ms", "[] [3.1s] 100ms", "3s for pause of 3.1s"},
 		{token, "budget=hang=1@500ms", "[] [500ms] 500ms", "0s for hang of 500ms"},
@@ -190,7 +198,8 @@ func TestGrid(t *testing.T) {
 		}
 		assumed := strings.Join(certificate.Assumed(s, "en"), "\n")
 		if got := fmt.Sprint(off, " ", rounded, " ", g.Finer); got != test.want || !strings.Contains(assumed, test.said) {
-			t.Errorf("%s, %s: %s, want %s, and that it says %q:\n%s", test.entry.ID, test.bounds, got, test.want, test.said, assumed)
+			t.Errorf("%s, %s: %s, want %s, and that it says %q:\n%s", test.entry.ID, test.bounds, got, test.want, test.said,
+				assumed)
 		}
 	}
 }

@@ -57,9 +57,9 @@ func takenBy(script string, lives ...time.Duration) lock.Entry {
 	})
 }
 
-// TestOpenBounds: a key is gone at the end of its life, an open bound, so whole steps do not meet every order of events:
-// that of two keys needs halves of a step. A search meets it in whole steps, since at the instant at which a key ends it
-// lets that happen before or after all else.
+// TestOpenBounds: a key is gone at the end of its life, an open bound, so whole steps do not meet every order of
+// events: that of two keys needs halves of a step. A search meets it in whole steps, since at the instant at which a
+// key ends it lets that happen before or after all else.
 func TestOpenBounds(t *testing.T) {
 	t.Parallel()
 	const step = 750 * time.Millisecond
@@ -107,7 +107,8 @@ func TestOpenBoundsOnRealServer(t *testing.T) {
 func TestBoundary(t *testing.T) {
 	t.Parallel()
 	entry := racetest.Lock(t, "token")
-	for budget, want := range map[string]explore.Boundary{"pause=1@4500ms": explore.BoundaryOnly, "pause=1@5250ms": explore.Beyond} {
+	for budget, want := range map[string]explore.Boundary{"pause=1@4500ms": explore.BoundaryOnly,
+		"pause=1@5250ms": explore.Beyond} {
 		bounds := everyTiming(entry, 2, 2, budget)
 		bounds.Boundary, bounds.Recheck = true, true
 		s := exploring(t, entry, bounds)

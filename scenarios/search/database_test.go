@@ -14,8 +14,9 @@ import (
 func inDatabase(id string, dialect lock.Dialect, ends lock.Expiry, create maker) lock.Entry {
 	server := lock.InDatabase(dialect)
 	server.Rows = true
-	return lock.Entry{ID: id, Family: lock.Rows, Server: server, TTL: 10 * time.Second, Unit: time.Millisecond, Expiry: ends,
-		New: create}
+	return lock.Entry{ID: id, Family: lock.Rows, Server: server, TTL: 10 * time.Second, Unit: time.Millisecond,
+		Expiry: ends,
+		New:    create}
 }
 
 // releasing is a lease made of a function, which reports nothing.
@@ -51,7 +52,8 @@ func waiting(id string, dialect lock.Dialect, take string) lock.Entry {
 
 var (
 	waitsInMariaDB    = waiting("waits-in-mariadb", lock.MySQL, "SELECT name FROM locks WHERE name = ? FOR UPDATE")
-	waitsInPostgreSQL = waiting("waits-in-postgresql", lock.PostgreSQL, "SELECT name FROM locks WHERE name = $1 FOR UPDATE")
+	waitsInPostgreSQL = waiting("waits-in-postgresql", lock.PostgreSQL,
+		"SELECT name FROM locks WHERE name = $1 FOR UPDATE")
 )
 
 // A countingLock draws two tokens for an attempt, and takes the lock of another client if the first one is the greater
@@ -78,14 +80,16 @@ func (s *countingLock) Acquire(ctx context.Context, key string) (lock.Lease, err
 // TestTokensInDatabase: of a lock whose statement does something else with the tokens of the fifth attempt nothing is
 // proved for any number of attempts, though two attempts hold.
 func TestTokensInDatabase(t *testing.T) {
-	counting := inDatabase("counting", lock.MySQL, lock.ExpiryNone, func(env lock.Env) lock.Lock { return &countingLock{env} })
+	counting := inDatabase("counting", lock.MySQL, lock.ExpiryNone,
+		func(env lock.Env) lock.Lock { return &countingLock{env} })
 	if r := searched(t, counting, small(counting, 2, 2, ""), nil); len(r.Found) > 0 {
 		t.Errorf("two attempts find %v", r.Pars())
 	}
 	if p := racetest.Must(search.Prove(t.Context(), counting, search.ProofBounds()))(t); p.Proof.Refused == nil {
 		t.Error("views prove it")
 	}
-	if r, err := search.Explore(t.Context(), counting, again(counting, 2, "")); err == nil && r.Complete && len(r.Found) == 0 {
+	if r, err := search.Explore(t.Context(), counting, again(counting, 2, "")); err == nil && r.Complete &&
+		len(r.Found) == 0 {
 		t.Error("a search of any number of attempts proves it")
 	}
 }

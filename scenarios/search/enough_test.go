@@ -42,15 +42,17 @@ func TestTooFewClients(t *testing.T) {
 	}
 }
 
-// TestSemaphoreProved: a semaphore of two that names its holders admits no third one, of any number of clients: worlds of three clients are
-// stepped. What is not judged where two may hold it is not proved, nor is anything of one that admits more than worlds can show.
+// TestSemaphoreProved: a semaphore of two that names its holders admits no third one, of any number of clients: worlds
+// of three clients are stepped. What is not judged where two may hold it is not proved, nor is anything of one that
+// admits more than worlds can show.
 func TestSemaphoreProved(t *testing.T) {
 	t.Parallel()
 	e := byScripts("two", `if redis.call("SCARD", KEYS[1]) >= 2 then return 0 end redis.call("SADD", KEYS[1], ARGV[1]) return 1`,
 		`return redis.call("SREM", KEYS[1], ARGV[1])`)
 	e.Holders = 2
 	p, err := search.Prove(t.Context(), e, search.ProofBounds())
-	if want := []verdict.Word{verdict.Overlap, verdict.Orphan, verdict.Deadlock}; err != nil || p.Refused != nil || !slices.Equal(p.Proved(), want) {
+	if want := []verdict.Word{verdict.Overlap, verdict.Orphan, verdict.Deadlock}; err != nil || p.Refused != nil ||
+		!slices.Equal(p.Proved(), want) {
 		t.Errorf("%v, refused: %v, proved %v, want %v", err, p.Refused, p.Proved(), want)
 	}
 	e.Holders = explore.MostHolders + 1
@@ -78,12 +80,14 @@ func TestReadersAmongWriters(t *testing.T) {
 	}
 	alone := read
 	alone.Writer = nil
-	if s := completed(t, alone, small(alone, 2, 1, "")); !slices.Equal(s.Unjudged(), []verdict.Word{verdict.Overlap}) || s.Enough() != 0 {
+	if s := completed(t, alone, small(alone, 2, 1, "")); !slices.Equal(s.Unjudged(), []verdict.Word{verdict.Overlap}) ||
+		s.Enough() != 0 {
 		t.Errorf("readers alone: %v cannot be judged, enough are %d", s.Unjudged(), s.Enough())
 	}
 }
 
-// TestMeansFree: whose the key of a pool is its last writer does not say. Its free token is no lock, and a missing key is one.
+// TestMeansFree: whose the key of a pool is its last writer does not say. Its free token is no lock, and a missing key
+// is one.
 func TestMeansFree(t *testing.T) {
 	t.Parallel()
 	pool := byScripts("pool", `if redis.call("SETNX", "made", 1) == 1 then redis.call("LPUSH", KEYS[1], "free") return 0 end
@@ -105,10 +109,12 @@ func TestMeansFree(t *testing.T) {
 	}
 }
 
-// TestKeptByAsking: a lock that each refusal prolongs is kept for ever by two that ask, though a probe that waits for a lease gets it.
+// TestKeptByAsking: a lock that each refusal prolongs is kept for ever by two that ask, though a probe that waits for
+// a lease gets it.
 func TestKeptByAsking(t *testing.T) {
 	t.Parallel()
-	const take, release = `if redis.call("SET", KEYS[1], ARGV[1], "NX", "PX", ARGV[2]) then return 1 end `, `return redis.call("DEL", KEYS[1])`
+	const take, release = `if redis.call("SET", KEYS[1], ARGV[1], "NX", "PX", ARGV[2]) then return 1 end `,
+		`return redis.call("DEL", KEYS[1])`
 	kept := byScripts("refresh-on-refusal", take+`redis.call("PEXPIRE", KEYS[1], ARGV[2]) return 0`, release)
 	s := completed(t, kept, small(kept, 2, 1, "crash=1"))
 	if !slices.Contains(s.Pars(), "DEADLOCK@1") {
@@ -133,15 +139,16 @@ const (
 	givesOwn = `if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`
 )
 
-// TestScriptsAreRead: a script that forces its way in at a token, a counter, or a time to live that no search comes to is no lock. Whatever was
-// tried, none of that is proved, and a search says on what condition it claims something. What compares a token, passes a counter on, or
-// computes with a time is proved.
+// TestScriptsAreRead: a script that forces its way in at a token, a counter, or a time to live that no search comes to
+// is no lock. Whatever was tried, none of that is proved, and a search says on what condition it claims something.
+// What compares a token, passes a counter on, or computes with a time is proved.
 func TestScriptsAreRead(t *testing.T) {
 	effort.OnlyPushed(t, "it proves for seconds; TestInsight reads the scripts")
 	t.Parallel()
 	for _, one := range []struct{ name, acquire, says string }{
 		{"token-suffix", `if string.sub(ARGV[1], -2) == "17" then` + forces + takes, "looks"},
-		{"holder-part", `local h = redis.call("GET", KEYS[1]) if h and string.sub(h, -2) == "17" then` + forces + takes, "looks"},
+		{"holder-part", `local h = redis.call("GET", KEYS[1]) if h and string.sub(h, -2) == "17" then` + forces + takes,
+			"looks"},
 		{"every-4096th", `if redis.call("INCR", "n") % 4096 == 0 then` + forces + takes, "counts"},
 	} {
 		if one.says == "counts" && !effort.Exhaustive() {
@@ -155,12 +162,15 @@ func TestScriptsAreRead(t *testing.T) {
 			t.Errorf("%s: a search claims %v if %v", one.name, s.Looked(), s.If())
 		}
 	}
-	band := byScripts("pttl-band", `local left = redis.call("PTTL", KEYS[1]) if left > 8300 and left < 8900 then`+forces+takes, givesOwn)
-	if p := racetest.Must(search.Prove(t.Context(), band, search.ProofBounds()))(t); p.Search.Scope() != search.ScopeInstants {
+	band := byScripts("pttl-band", `local left = redis.call("PTTL", KEYS[1]) if left > 8300 and left < 8900 then`+forces+
+		takes, givesOwn)
+	if p := racetest.Must(search.Prove(t.Context(), band,
+		search.ProofBounds()))(t); p.Search.Scope() != search.ScopeInstants {
 		t.Errorf("pttl-band: proved %v: %s", p.Proved(), p.Search.Scope())
 	}
 	right := byScripts("right", `if redis.call("GET", KEYS[1]) == ARGV[1] then return 0 end redis.call("INCR", "n") local ms = ARGV[2] / 1000`+takes, givesOwn)
-	if p := racetest.Must(search.Prove(t.Context(), right, search.ProofBounds()))(t); !slices.Contains(p.Proved(), verdict.Overlap) {
+	if p := racetest.Must(search.Prove(t.Context(), right, search.ProofBounds()))(t); !slices.Contains(p.Proved(),
+		verdict.Overlap) {
 		t.Errorf("right: proved %v, refused: %v", p.Proved(), p.Refused)
 	}
 }

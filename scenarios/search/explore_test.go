@@ -27,8 +27,8 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// TestExploreNamesDiceRollers: code that observes something from outside the simulator cannot be searched, and the error
-// names the client; also where no history is repeated to be continued: in a branch that few histories take.
+// TestExploreNamesDiceRollers: code that observes something from outside the simulator cannot be searched, and the
+// error names the client; also where no history is repeated to be continued: in a branch that few histories take.
 func TestExploreNamesDiceRollers(t *testing.T) {
 	wall := own("wall-clock", func(env lock.Env) lock.Lock {
 		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
@@ -50,7 +50,8 @@ func TestExploreNamesDiceRollers(t *testing.T) {
 		_, err := search.Explore(t.Context(), e, within(t, e, "clients=1 budget=lose-reply=1"))
 		if dicey := (*simulator.NondeterministicError)(nil); !errors.As(err, &dicey) {
 			t.Errorf("%s: %v", e.ID, err)
-		} else if said := text.SayError("en", err); !strings.HasPrefix(said, e.ID+": ") || !strings.Contains(said, "not deterministic") {
+		} else if said := text.SayError("en", err); !strings.HasPrefix(said, e.ID+": ") ||
+			!strings.Contains(said, "not deterministic") {
 			t.Error(said)
 		}
 	}
@@ -90,8 +91,8 @@ func TestExploreNamesGoroutines(t *testing.T) {
 const mostDefault = 4 * time.Minute
 
 // BenchmarkDefaults is the search of each lock as "locklab explore" makes it, on one core and on two, with the most
-// memory that the program had of the system. What is written beside a lock holds: the search is complete in time, or ends where it is
-// written. All of them take some minutes on two cores, and more on one.
+// memory that the program had of the system. What is written beside a lock holds: the search is complete in time, or
+// ends where it is written. All of them take some minutes on two cores, and more on one.
 func BenchmarkDefaults(b *testing.B) {
 	for _, entry := range algorithms.All() {
 		bounds := search.OpenBounds()
@@ -124,8 +125,8 @@ func BenchmarkDefaults(b *testing.B) {
 	}
 }
 
-// TestForever: what lasts without end has a finding that says so in the run of its witness, although the run ends: a lock
-// whose script always fails, with the last attempt of the probe, and a client that is never woken.
+// TestForever: what lasts without end has a finding that says so in the run of its witness, although the run ends: a
+// lock whose script always fails, with the last attempt of the probe, and a client that is never woken.
 func TestForever(t *testing.T) {
 	failing := own("out-of-order", func(env lock.Env) lock.Lock {
 		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
@@ -183,8 +184,8 @@ func TestSearchOnTwoCores(t *testing.T) {
 	}
 }
 
-// TestSearchCauses: every cause has a counterexample that replays and has the faults that the cause names, and the first
-// of a verdict is the shortest way to it.
+// TestSearchCauses: every cause has a counterexample that replays and has the faults that the cause names, and the
+// first of a verdict is the shortest way to it.
 func TestSearchCauses(t *testing.T) {
 	effort.OnlyPushed(t, "it searches for seconds")
 	t.Parallel()
@@ -204,14 +205,15 @@ func TestSearchCauses(t *testing.T) {
 				first[w.Verdict] = price{w.Par, w.Steps}
 			}
 		}
-		if !maps.Equal(first, least) || len(causes) != len(s.Witnesses) || id == "token" && !causes["OVERLAP by pause, at work"] {
+		if !maps.Equal(first, least) || len(causes) != len(s.Witnesses) || id == "token" &&
+			!causes["OVERLAP by pause, at work"] {
 			t.Errorf("%s: found %s, without causes %s; %v", id, listed(first), listed(least), causes)
 		}
 	}
 }
 
-// TestLocksThatRemember: a lock whose instance remembers earlier attempts, which is let in at its third one, is not taken
-// for a new one. What can be remembered where is explore's TestMemoryOf.
+// TestLocksThatRemember: a lock whose instance remembers earlier attempts, which is let in at its third one, is not
+// taken for a new one. What can be remembered where is explore's TestMemoryOf.
 func TestLocksThatRemember(t *testing.T) {
 	entry := own("counting", func(env lock.Env) lock.Lock {
 		token, n := racetest.Lock(t, "token").New(env), 0
@@ -230,9 +232,9 @@ func TestLocksThatRemember(t *testing.T) {
 	}
 }
 
-// TestPausesEndBetweenDeadlines: a pause has to end also where nothing is due. A client that finds the gate closed leaves
-// a mark for 20 steps; the one that has closed it sleeps for 40, and does harm if it then sees the mark end. Only a pause
-// of the first that ends half way through that sleep, in which nothing happens, brings the mark there.
+// TestPausesEndBetweenDeadlines: a pause has to end also where nothing is due. A client that finds the gate closed
+// leaves a mark for 20 steps; the one that has closed it sleeps for 40, and does harm if it then sees the mark end.
+// Only a pause of the first that ends half way through that sleep, in which nothing happens, brings the mark there.
 func TestPausesEndBetweenDeadlines(t *testing.T) {
 	const step = 750 * time.Millisecond
 	entry := taking("gate", func(ctx context.Context, env lock.Env, key string) (bool, error) {

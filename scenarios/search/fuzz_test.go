@@ -10,7 +10,8 @@ import (
 )
 
 // units are the lengths that choices of the fuzzer have.
-var units = [8]time.Duration{0, time.Nanosecond, time.Microsecond, time.Millisecond, time.Second, 10 * time.Second, -time.Second, 1<<63 - 1}
+var units = [8]time.Duration{0, time.Nanosecond, time.Microsecond, time.Millisecond, time.Second, 10 * time.Second,
+	-time.Second, 1<<63 - 1}
 
 // choices packs choices as the fuzzer changes them, with the nearest of units.
 func choices(list []simulator.Choice) (packed []byte) {
@@ -31,7 +32,8 @@ func FuzzReplay(f *testing.F) {
 	token, gcPause := racetest.Cell(f, "token", "gc-pause")
 	demo := racetest.PlayListed(f, token, gcPause, gcPause.Settings)
 	f.Add(demo.Trace.Lock, demo.Trace.Race, demo.Trace.Settings, choices(demo.Trace.Choices))
-	f.Add("token", search.SearchID, "clients=2,attempts=1,nodes=1,ttl=9s,retries=0,fenced=false,budget=pause=1", choices(demo.Trace.Choices))
+	f.Add("token", search.SearchID, "clients=2,attempts=1,nodes=1,ttl=9s,retries=0,fenced=false,budget=pause=1",
+		choices(demo.Trace.Choices))
 	f.Add("redlock", "restart", "", []byte{})
 	f.Add("zk-naive", "session-pause", "seed=3", []byte{9, 1, 0, 0, 0, 1, 0, 0, 0, 5})
 	f.Fuzz(func(t *testing.T, lock, race, settings string, packed []byte) {
@@ -40,7 +42,8 @@ func FuzzReplay(f *testing.F) {
 		}
 		trace := simulator.Trace{Lock: lock, Race: race, Settings: settings}
 		for ; len(packed) >= 5; packed = packed[5:] {
-			c := simulator.Choice{Verb: simulator.Verb(packed[0]), Client: int8(packed[1]), Thread: int8(packed[2]), Node: int8(packed[3]), D: units[packed[4]%8]}
+			c := simulator.Choice{Verb: simulator.Verb(packed[0]), Client: int8(packed[1]), Thread: int8(packed[2]),
+				Node: int8(packed[3]), D: units[packed[4]%8]}
 			trace.Choices = append(trace.Choices, c)
 		}
 		if o, err := search.Replay(trace); err == nil && len(o.Verdicts) == 0 {

@@ -63,8 +63,10 @@ func replays(t *testing.T, s *search.Search) {
 		trace := racetest.Must(simulator.ParseLink(w.Trace.Link()))(t)
 		if o, err := search.ReplayOn(s.Lock, trace); err != nil || !slices.Contains(o.Verdicts, w.Verdict) {
 			t.Errorf("%s, %v: the witness of %s comes to %v, %v", s.Lock.ID, s.Bounds, w.Verdict, o, err)
-		} else if slices.ContainsFunc(o.Judgement.Findings, func(f verdict.Finding) bool { return f.Verdict == verdict.Unknown }) {
-			t.Errorf("%s, %v: the witness of %s shows what it does not know: %+v", s.Lock.ID, s.Bounds, w.Verdict, o.Judgement.Findings)
+		} else if slices.ContainsFunc(o.Judgement.Findings,
+			func(f verdict.Finding) bool { return f.Verdict == verdict.Unknown }) {
+			t.Errorf("%s, %v: the witness of %s shows what it does not know: %+v", s.Lock.ID, s.Bounds, w.Verdict,
+				o.Judgement.Findings)
 		}
 	}
 }

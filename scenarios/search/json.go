@@ -20,7 +20,6 @@ type Said struct {
 	Assumed     []string `json:"assumed,omitempty"`
 	Cut         string   `json:"cut,omitempty"`     // the limit that ended it
 	Refused     string   `json:"refused,omitempty"` // why there is no proof
-	Seconds     float64  `json:"seconds,omitempty"` // that it took, if that is asked
 	Certificate string   `json:"certificate,omitempty"`
 }
 

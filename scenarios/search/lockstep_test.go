@@ -32,17 +32,20 @@ type lockstepCase struct{ id, budget string }
 var lockstepQuick = []lockstepCase{
 	{"reentrant", ""}, {"reentrant-increment", "crash=1"}, {"reentrant-decrement", ""}, {"reentrant-forget", ""},
 	{"reentrant-refused", ""}, {"reentrant-keyed", ""}, {"queue", "crash=1"}, {"evalsha", "restart=1"}, {"cron-v2", ""},
-	{"mutex", ""}, {"spin-reentrant", ""}, {"setnx", "crash=1"}, {"setnx-expire", "pause=1@9750ms"}, {"token", "lose-reply=1"},
-	{"thread-id-lua", "pause=1@9750ms"}, {"constant", "failover=1"}, {"zk-naive", "expire-session=1"}, {"zk-recheck", "lose-reply=1"},
+	{"mutex", ""}, {"spin-reentrant", ""}, {"setnx", "crash=1"}, {"setnx-expire", "pause=1@9750ms"},
+	{"token", "lose-reply=1"},
+	{"thread-id-lua", "pause=1@9750ms"}, {"constant", "failover=1"}, {"zk-naive", "expire-session=1"},
+	{"zk-recheck", "lose-reply=1"},
 }
 
 // lockstepSlow are further ones, by the faults that bring a late request to their second lease.
 var lockstepSlow = []lockstepCase{
-	{"watchdog", "hang=1@9s"}, {"watchdog", "delay=1@9750ms"}, {"redisson-lease", "hang=1@9s"}, {"redisson-rearm", "delay=1@9750ms"},
+	{"watchdog", "hang=1@9s"}, {"watchdog", "delay=1@9750ms"}, {"redisson-lease", "hang=1@9s"},
+	{"redisson-rearm", "delay=1@9750ms"},
 }
 
-// TestLockstepIsOneOfAllTimings: lockstep is one of all timings, so whatever a search in lockstep finds, one of every timing
-// must find with as few faults, if its clients ask as often and everything may take as long.
+// TestLockstepIsOneOfAllTimings: lockstep is one of all timings, so whatever a search in lockstep finds, one of every
+// timing must find with as few faults, if its clients ask as often and everything may take as long.
 // What lockstep does with one instance of a lock for each process showed that proofs at any
 // timing, with a new one for each attempt, were wrong.
 func TestLockstepIsOneOfAllTimings(t *testing.T) {
@@ -94,7 +97,8 @@ func lockstepAgainstAll(t *testing.T, entry lock.Entry, b search.Bounds) {
 		}
 	}
 	b.Timing, b.Retries, b.Work = search.AnyTiming, search.AutoRetries, 3750*time.Millisecond // lockstep: 3.6 s
-	found := map[verdict.Word]int{}                                                           // with so many attempts or fewer
+	// with so many attempts or fewer
+	found := map[verdict.Word]int{}
 	for _, b.Attempts = range slices.Sorted(maps.Keys(wanted)) {
 		complete := false
 		if b.Attempts <= 3 && weaker(found, wanted[b.Attempts]) != nil {

@@ -43,12 +43,14 @@ type duel struct {
 
 // Two clients with two attempts each, as in search.DefaultBounds.
 func two(budget string) duel {
-	return duel{clients: 2, attempts: 2, budget: budget, ttl: 9 * time.Second, work: 3600 * time.Millisecond, retry: 9900 * time.Millisecond}
+	return duel{clients: 2, attempts: 2, budget: budget, ttl: 9 * time.Second, work: 3600 * time.Millisecond,
+		retry: 9900 * time.Millisecond}
 }
 
 // renewed is for locks that must renew: the work outlasts the lease.
 func renewed(budget string) duel {
-	return duel{clients: 2, attempts: 2, budget: budget, ttl: 3 * time.Second, work: 3600 * time.Millisecond, retry: 3300 * time.Millisecond}
+	return duel{clients: 2, attempts: 2, budget: budget, ttl: 3 * time.Second, work: 3600 * time.Millisecond,
+		retry: 3300 * time.Millisecond}
 }
 
 // falling is for defects that show only after a lease has ended. That a lease can end
@@ -62,7 +64,8 @@ func (d duel) three() duel     { d.clients = 3; return d }
 // voting is three servers with a time-out longer than the lease: one server that does not
 // answer uses up the whole validity.
 func voting(budget string) duel {
-	return duel{clients: 2, attempts: 1, budget: budget, nodes: 3, ttl: 2 * time.Second, work: time.Second, retry: 2500 * time.Millisecond, timeout: 3 * time.Second, idle: true}
+	return duel{clients: 2, attempts: 1, budget: budget, nodes: 3, ttl: 2 * time.Second, work: time.Second,
+		retry: 2500 * time.Millisecond, timeout: 3 * time.Second, idle: true}
 }
 
 // hasty is voting with a time-out that is short against the lease.
@@ -364,8 +367,10 @@ func tokenDefects() []defect {
 		{"a failed EXEC counts as released", two("pause=1").falling(), tokenKnobs{release: "exec"}.lock},
 		{"DEL before the check", two("pause=1").falling(), tokenKnobs{release: "getdel"}.lock},
 		{"release again by DEL after an error", two("lose-reply=1"), tokenKnobs{release: "retry"}.lock},
-		{"script compares the wrong argument", two("pause=1").falling(), tokenKnobs{release: `if ARGV[1] == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`}.lock},
-		{"script compares the wrong way round", two("pause=1").falling(), tokenKnobs{release: `if redis.call("GET", KEYS[1]) ~= ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`}.lock},
+		{"script compares the wrong argument", two("pause=1").falling(),
+			tokenKnobs{release: `if ARGV[1] == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`}.lock},
+		{"script compares the wrong way round", two("pause=1").falling(),
+			tokenKnobs{release: `if redis.call("GET", KEYS[1]) ~= ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`}.lock},
 		{"nothing deleted counts as success", two("pause=1").falling(), tokenKnobs{zeroYes: true}.lock},
 		{"constant token", two("pause=1").falling(), tokenKnobs{token: "every"}.lock},
 		{"one token for all attempts", two("lose-reply=1"), tokenKnobs{token: "once"}.lock},
@@ -384,7 +389,8 @@ func tokenDefects() []defect {
 // nameDefects are locks in which it depends on the clients' names who comes in: a
 // search that takes clients for interchangeable may never see the one that does.
 func nameDefects() []defect {
-	const find, take = `local v = redis.call("GET", KEYS[1]) `, ` return redis.call("SET", KEYS[1], ARGV[1], "PX", ARGV[2])`
+	const find, take = `local v = redis.call("GET", KEYS[1]) `,
+		` return redis.call("SET", KEYS[1], ARGV[1], "PX", ARGV[2])`
 	at, by := two("").once(), func(script string) maker { return tokenKnobs{acquire: script}.lock }
 	return []defect{
 		{"the greater token takes over", at, by(find + `if v and v > ARGV[1] then return false end` + take)},
@@ -475,18 +481,27 @@ func dogDefects() []defect {
 	return []defect{
 		{"no renewal", renewed(""), dogKnobs{period: -1}.lock},
 		{"renewal once a TTL", renewed("pause=1@500ms"), dogKnobs{period: 1}.lock},
-		{"renewal without a look at the owner", renewed("pause=1").falling(), dogKnobs{renew: `return redis.call("PEXPIRE", KEYS[1], ARGV[2])`}.lock},
-		{"renewal makes the key anew", renewed("pause=1").falling(), dogKnobs{renew: `redis.call("DEL", KEYS[1]) redis.call("HSET", KEYS[1], ARGV[1], 1) return redis.call("PEXPIRE", KEYS[1], ARGV[2])`}.lock},
+		{"renewal without a look at the owner", renewed("pause=1").falling(),
+			dogKnobs{renew: `return redis.call("PEXPIRE", KEYS[1], ARGV[2])`}.lock},
+		{"renewal makes the key anew", renewed("pause=1").falling(),
+			dogKnobs{renew: `redis.call("DEL", KEYS[1]) redis.call("HSET", KEYS[1], ARGV[1], 1) return redis.call("PEXPIRE", KEYS[1], ARGV[2])`}.lock},
 		{"renewal goes on after the release", renewed("lose-request=1").falling(), dogKnobs{unstopped: true}.lock},
 		{"a refused renewal counts as one", renewed("pause=1").falling(), dogKnobs{stubborn: true}.lock},
-		{"renewal in the wrong unit", renewed(""), dogKnobs{renew: strings.Replace(dogRenew, `"PEXPIRE", KEYS[1], ARGV[2]`, `"PEXPIRE", KEYS[1], ARGV[2] / 1000`, 1)}.lock},
+		{"renewal in the wrong unit", renewed(""), dogKnobs{renew: strings.Replace(dogRenew, `"PEXPIRE", KEYS[1], ARGV[2]`,
+			`"PEXPIRE", KEYS[1], ARGV[2] / 1000`, 1)}.lock},
 		{"renewal for ever", renewed("crash=1"), dogKnobs{renew: strings.Replace(dogRenew, "PEXPIRE", "EXPIRE", 1)}.lock},
-		{"no TTL before the first renewal", renewed("crash=1"), dogKnobs{acquire: strings.Replace(dogAcquire, `redis.call("PEXPIRE", KEYS[1], ARGV[2])`, "", 1)}.lock},
-		{"acquire for any owner", renewed(""), dogKnobs{acquire: strings.Replace(dogAcquire, `redis.call("HEXISTS", KEYS[1], ARGV[1]) == 1`, `redis.call("HLEN", KEYS[1]) == 1`, 1)}.lock},
-		{"entries not counted", renewed("").reentrant(), dogKnobs{acquire: strings.Replace(dogAcquire, `"HINCRBY"`, `"HSET"`, 1)}.lock},
-		{"release whatever the count", renewed("").reentrant(), dogKnobs{release: strings.Replace(dogRelease, "> 0", "> 9", 1)}.lock},
-		{"release one entry too early", renewed("").reentrant(), dogKnobs{release: strings.Replace(dogRelease, "> 0", "> 1", 1)}.lock},
-		{"count not taken down", renewed("").reentrant(), dogKnobs{release: strings.Replace(dogRelease, "ARGV[1], -1", "ARGV[1], 0", 1)}.lock},
+		{"no TTL before the first renewal", renewed("crash=1"),
+			dogKnobs{acquire: strings.Replace(dogAcquire, `redis.call("PEXPIRE", KEYS[1], ARGV[2])`, "", 1)}.lock},
+		{"acquire for any owner", renewed(""), dogKnobs{acquire: strings.Replace(dogAcquire,
+			`redis.call("HEXISTS", KEYS[1], ARGV[1]) == 1`, `redis.call("HLEN", KEYS[1]) == 1`, 1)}.lock},
+		{"entries not counted", renewed("").reentrant(),
+			dogKnobs{acquire: strings.Replace(dogAcquire, `"HINCRBY"`, `"HSET"`, 1)}.lock},
+		{"release whatever the count", renewed("").reentrant(),
+			dogKnobs{release: strings.Replace(dogRelease, "> 0", "> 9", 1)}.lock},
+		{"release one entry too early", renewed("").reentrant(),
+			dogKnobs{release: strings.Replace(dogRelease, "> 0", "> 1", 1)}.lock},
+		{"count not taken down", renewed("").reentrant(),
+			dogKnobs{release: strings.Replace(dogRelease, "ARGV[1], -1", "ARGV[1], 0", 1)}.lock},
 		{"DEL, then the count", renewed(""), dogKnobs{release: `redis.call("DEL", KEYS[1]) redis.call("HINCRBY", KEYS[1], ARGV[1], -1) return 1`}.lock},
 		{"release of any owner", renewed("pause=1").falling(), dogKnobs{release: `return redis.call("DEL", KEYS[1])`}.lock},
 	}

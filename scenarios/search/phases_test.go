@@ -9,9 +9,9 @@ import (
 	"locklab/simulator/effort"
 )
 
-// TestPhases: the stamps of takeover-del are whole seconds. With clocks that are 3 s apart a run from a whole second shows
-// nothing; from a start at half a second, floor(37.5) = 37 and floor(47.1) = 47 are 10 s apart for times that are 9.6 s
-// apart. Other phases find no more.
+// TestPhases: the stamps of takeover-del are whole seconds. With clocks that are 3 s apart a run from a whole second
+// shows nothing; from a start at half a second, floor(37.5) = 37 and floor(47.1) = 47 are 10 s apart for times that
+// are 9.6 s apart. Other phases find no more.
 func TestPhases(t *testing.T) {
 	effort.OnlyPushed(t, "it searches for seconds")
 	e := racetest.Lock(t, "takeover-del")

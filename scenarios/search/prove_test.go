@@ -16,9 +16,9 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// TestProve: a proof says what is impossible, what breaks with which clients, and nothing where a fault strikes nowhere.
-// What a second attempt comes to is not proved, although each client takes the lock once; and where there is no proof,
-// searches still find what breaks.
+// TestProve: a proof says what is impossible, what breaks with which clients, and nothing where a fault strikes
+// nowhere. What a second attempt comes to is not proved, although each client takes the lock once; and where there is
+// no proof, searches still find what breaks.
 func TestProve(t *testing.T) {
 	effort.OnlyExhaustive(t, "it proves twenty locks; one goroutine searches")
 	for _, c := range []struct {
@@ -29,10 +29,12 @@ func TestProve(t *testing.T) {
 		once         bool
 	}{
 		{"token", "crash=any", explore.Provable, -1, false, false},
-		{"token", "restart=1", []verdict.Word{verdict.WrongDel, verdict.Lie, verdict.Orphan, verdict.Deadlock}, 1, false, false},
+		{"token", "restart=1", []verdict.Word{verdict.WrongDel, verdict.Lie, verdict.Orphan, verdict.Deadlock}, 1, false,
+			false},
 		{"token", "pause=any@1s", []verdict.Word{verdict.WrongDel, verdict.Lie, verdict.Deadlock}, 4, false, false},
 		{"token", "expire-session=1", nil, -1, true, false},
-		{"reentrant", "crash=1", []verdict.Word{verdict.WrongDel, verdict.Lie, verdict.Orphan, verdict.Deadlock}, 0, false, true},
+		{"reentrant", "crash=1", []verdict.Word{verdict.WrongDel, verdict.Lie, verdict.Orphan, verdict.Deadlock}, 0, false,
+			true},
 		{"queue", "pause=1", nil, 1, true, true},
 	} {
 		b := search.ProofBounds()
@@ -70,7 +72,8 @@ func TestProveLeavesOpen(t *testing.T) {
 		!slices.Contains(p.Proved(), verdict.WrongDel) || p.Broken != nil {
 		t.Errorf("open are %v, proved %v, broken %v", p.Open, p.Proved(), p.Broken)
 	}
-	if views, move := p.Violation(verdict.Overlap); views[0].Stage != "inside" && views[1].Stage != "inside" || move == "" {
+	if views, move := p.Violation(verdict.Overlap); views[0].Stage != "inside" && views[1].Stage != "inside" ||
+		move == "" {
 		t.Errorf("the step %q of %v comes to an OVERLAP", move, views)
 	}
 	var got search.Proof
@@ -79,8 +82,9 @@ func TestProveLeavesOpen(t *testing.T) {
 	}
 }
 
-// TestProveAgreesWithAModel: an independent model of three locks in whole steps of time, with a lease of six steps and clients
-// that come for ever, has the same verdicts. A key that is left for ever, which the model calls an orphan, is a DEADLOCK here.
+// TestProveAgreesWithAModel: an independent model of three locks in whole steps of time, with a lease of six steps and
+// clients that come for ever, has the same verdicts. A key that is left for ever, which the model calls an orphan, is
+// a DEADLOCK here.
 func TestProveAgreesWithAModel(t *testing.T) {
 	t.Parallel()
 	asked := []verdict.Word{verdict.Overlap, verdict.WrongDel, verdict.Deadlock}
@@ -96,7 +100,8 @@ func TestProveAgreesWithAModel(t *testing.T) {
 	} {
 		entry := racetest.Lock(t, c.id)
 		b := small(entry, 2, 2, c.budget)
-		b.Timing, b.Nodes, b.TTL, b.Work, b.Budget = search.AnyTiming, 1, 4500*time.Millisecond, 750*time.Millisecond, faults.Budget(c.budget)
+		b.Timing, b.Nodes, b.TTL, b.Work, b.Budget = search.AnyTiming, 1, 4500*time.Millisecond, 750*time.Millisecond,
+			faults.Budget(c.budget)
 		b.Clients = 2 + explore.Outsiders
 		m := racetest.Must(b.Settled(entry).Model(entry))(t)
 		proof := racetest.Must(explore.ProveFor(t.Context(), m, false, 60_000))(t)

@@ -147,7 +147,8 @@ type persistent struct{ lock.ZooKeeper }
 // Create implements lock.ZooKeeper.
 func (z persistent) Create(ctx context.Context, path string, kind lock.Znode) (string, error) {
 	created, err := z.ZooKeeper.Create(ctx, path, kind)
-	if err != nil && !errors.Is(err, lock.ErrNoNode) && !errors.Is(err, lock.ErrNodeExists) && !errors.Is(err, lock.ErrSessionEnded) {
+	if err != nil && !errors.Is(err, lock.ErrNoNode) && !errors.Is(err, lock.ErrNodeExists) &&
+		!errors.Is(err, lock.ErrSessionEnded) {
 		return z.ZooKeeper.Create(ctx, path, kind)
 	}
 	return created, err
@@ -160,37 +161,53 @@ var teeth = []struct {
 	rows []string
 }{
 	{"a refusal counts as success", around(believed), []string{
-		"*/clients=2,attempts=2,timing=any,budget=none", "*/clients=3,attempts=2,budget=none", "redlock/clients=2,attempts=2,budget=none",
+		"*/clients=2,attempts=2,timing=any,budget=none", "*/clients=3,attempts=2,budget=none",
+		"redlock/clients=2,attempts=2,budget=none",
 	}},
 	{"a permit without a question", around(unasked), []string{"zk-semaphore/clients=3,attempts=1,budget=none"}},
 	{"a TTL ten times as long", in(func(env *lock.Env) { env.TTL *= 10 }), []string{
 		"*/clients=2,attempts=2,timing=any,budget=crash=1", "*/clients=2,attempts=2,timing=any,uses=reenter,budget=crash=1",
-		"*/clients=2,attempts=2,timing=any,uses=renew,budget=crash=1", "*/clients=2,attempts=1,timing=any,budget=crash=1,return=1",
-		"*/clients=2,attempts=1,timing=any,tokens=thread,budget=crash=1,return=1", "*/clients=3,attempts=2,budget=crash=1", "redlock/clients=2,attempts=2,budget=crash=1",
+		"*/clients=2,attempts=2,timing=any,uses=renew,budget=crash=1",
+		"*/clients=2,attempts=1,timing=any,budget=crash=1,return=1",
+		"*/clients=2,attempts=1,timing=any,tokens=thread,budget=crash=1,return=1", "*/clients=3,attempts=2,budget=crash=1",
+		"redlock/clients=2,attempts=2,budget=crash=1",
 	}},
-	{"half a TTL", in(func(env *lock.Env) { env.TTL /= 2 }), []string{"*/clients=2,attempts=1,retries=1,skew=3s,budget=none"}},
-	{"no TTL on any server", made(voteKnobs{noTTL: true}.lock), []string{"redlock/clients=2,attempts=1,timing=any,nodes=3,budget=crash=1"}},
-	{"votes are left behind without a majority", made(voteKnobs{leaving: true}.lock), []string{"redlock/clients=2,attempts=2,nodes=3,budget=pause=1@5s"}},
-	{"released only where it was granted", made(voteKnobs{sparing: true}.lock), []string{"redlock/clients=2,attempts=1,retries=1,nodes=3,budget=lose-reply=2"}},
+	{"half a TTL", in(func(env *lock.Env) { env.TTL /= 2 }),
+		[]string{"*/clients=2,attempts=1,retries=1,skew=3s,budget=none"}},
+	{"no TTL on any server", made(voteKnobs{noTTL: true}.lock),
+		[]string{"redlock/clients=2,attempts=1,timing=any,nodes=3,budget=crash=1"}},
+	{"votes are left behind without a majority", made(voteKnobs{leaving: true}.lock),
+		[]string{"redlock/clients=2,attempts=2,nodes=3,budget=pause=1@5s"}},
+	{"released only where it was granted", made(voteKnobs{sparing: true}.lock),
+		[]string{"redlock/clients=2,attempts=1,retries=1,nodes=3,budget=lose-reply=2"}},
 	{"no answer counts as a vote", made(voteKnobs{errYes: true}.lock), []string{
-		"redlock/clients=2,attempts=2,nodes=3,budget=lose-request=1", "redlock/clients=2,attempts=1,nodes=3,budget=hang=1@10s",
+		"redlock/clients=2,attempts=2,nodes=3,budget=lose-request=1",
+		"redlock/clients=2,attempts=1,nodes=3,budget=hang=1@10s",
 	}},
 	{"what took more than a second is left behind", around(hurried), []string{
-		"*/clients=2,attempts=2,budget=pause=1@2s", "*/clients=2,attempts=2,budget=delay=1@2s", "*/clients=2,attempts=2,uses=wait,budget=delay=1@2s",
+		"*/clients=2,attempts=2,budget=pause=1@2s", "*/clients=2,attempts=2,budget=delay=1@2s",
+		"*/clients=2,attempts=2,uses=wait,budget=delay=1@2s",
 	}},
 	{"a renewal ends the lease", around(fleeting), []string{"*/clients=2,attempts=2,timing=any,uses=renew,budget=none"}},
-	{"a create without an answer is sent again", in(func(env *lock.Env) { env.ZooKeeper = persistent{env.ZooKeeper} }), []string{
-		"*/clients=2,attempts=2,budget=lose-reply=1", "*/clients=2,attempts=1,budget=lose-reply=1",
-	}},
-	{"renewals end with the first that has no answer", instead("watchdog"), []string{"redisson-retry/clients=2,attempts=2,timing=any,budget=lose-request=1"}},
+	{"a create without an answer is sent again", in(func(env *lock.Env) { env.ZooKeeper = persistent{env.ZooKeeper} }),
+		[]string{
+			"*/clients=2,attempts=2,budget=lose-reply=1", "*/clients=2,attempts=1,budget=lose-reply=1",
+		}},
+	{"renewals end with the first that has no answer", instead("watchdog"),
+		[]string{"redisson-retry/clients=2,attempts=2,timing=any,budget=lose-request=1"}},
 	{"entries not counted", around(uncounted), []string{"*/clients=2,attempts=2,timing=any,uses=reenter,budget=none"}},
-	{"a renewal when the lease ends", instead("daemon-29-owned"), []string{"*/clients=2,attempts=1,timing=any,work=18s,budget=none"}},
+	{"a renewal when the lease ends", instead("daemon-29-owned"),
+		[]string{"*/clients=2,attempts=1,timing=any,work=18s,budget=none"}},
 	{"a waiter is not woken", instead("naive-wake"), []string{"*/clients=2,attempts=2,uses=wait,budget=none"}},
-	{"woken is taken for first in line", instead("zk-naive"), []string{"*/clients=3,attempts=1,uses=check,wait,budget=none"}},
-	{"a create that nobody finds again", instead("zk-recheck"), []string{"*/clients=2,attempts=1,timing=any,uses=give-up,budget=none"}},
+	{"woken is taken for first in line", instead("zk-naive"),
+		[]string{"*/clients=3,attempts=1,uses=check,wait,budget=none"}},
+	{"a create that nobody finds again", instead("zk-recheck"),
+		[]string{"*/clients=2,attempts=1,timing=any,uses=give-up,budget=none"}},
 	{"a row with an end", instead("db-deadline-now"), []string{"db-row/clients=2,attempts=2,timing=any,budget=pause=1"}},
-	{"a key without an end", instead("setnx"), []string{"*/clients=any,attempts=any,budget=crash=any", "*/clients=any,attempts=once,budget=crash=any"}},
-	{"the id of a thread lets in", instead("redisson-lease"), []string{"*/clients=2,attempts=2,timing=any,tokens=thread,budget=none"}},
+	{"a key without an end", instead("setnx"), []string{"*/clients=any,attempts=any,budget=crash=any",
+		"*/clients=any,attempts=once,budget=crash=any"}},
+	{"the id of a thread lets in", instead("redisson-lease"),
+		[]string{"*/clients=2,attempts=2,timing=any,tokens=thread,budget=none"}},
 }
 
 // toothless are the rows that nothing is known to break, with the reason why they are listed
@@ -282,7 +299,8 @@ func bites(t *testing.T, r contract.Expectation, what string, wrong lock.Entry, 
 	}
 }
 
-// refutes checks that the proof of a row finds a verdict of a wrong lock, which this has by the faults of the row alone.
+// refutes checks that the proof of a row finds a verdict of a wrong lock, which this has by the faults of the row
+// alone.
 func refutes(t *testing.T, r contract.Expectation, wrong lock.Entry) {
 	p := racetest.Must(search.Prove(t.Context(), wrong, r.Bounds))(t)
 	if all := p.Witnesses(); len(all) == 0 || all[0].Par == 0 {

@@ -50,8 +50,13 @@ const (
 	idleSteps    = 18 // where clocks are read; a lease and a half
 )
 
-// Step is that of a search of every timing.
+// Step is that of a search of every timing: a twelfth of a lease, or a tenth if only that is in whole milliseconds. If
+// neither is, it is rounded down; then the lease is no whole number of steps, and what is left of it has so many more
+// values that a proof can take a thousand times as long.
 func (b Bounds) Step() time.Duration {
+	if b.TTL%(stepsPerLease*time.Millisecond) != 0 && b.TTL%(10*time.Millisecond) == 0 {
+		return b.TTL / 10
+	}
 	return max((b.TTL / stepsPerLease).Truncate(time.Millisecond), time.Millisecond)
 }
 

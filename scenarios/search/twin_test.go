@@ -67,11 +67,13 @@ func rulesOf(t testing.TB, entry lock.Entry, b search.Bounds) *rules {
 }
 
 // play makes choices one after the other, each of which the rules must allow.
-func (r *rules) play(choices []simulator.Choice) (p explore.Position, events []history.Event, words []verdict.Word, err error) {
+func (r *rules) play(choices []simulator.Choice) (p explore.Position, events []history.Event, words []verdict.Word,
+	err error) {
 	p = r.Start()
 	for i, c := range choices {
 		if !slices.Contains(r.Allowed(&p), c) {
-			return p, events, words, fmt.Errorf("choice %d of %d, %s, is against the rules", i+1, len(choices), r.sim.Describe(c))
+			return p, events, words, fmt.Errorf("choice %d of %d, %s, is against the rules", i+1, len(choices),
+				r.sim.Describe(c))
 		}
 		e, w, err := r.Step(&p, c)
 		if err != nil {
@@ -82,7 +84,8 @@ func (r *rules) play(choices []simulator.Choice) (p explore.Position, events []h
 	return p, events, words, nil
 }
 
-func dumbly(t testing.TB, entry lock.Entry, b search.Bounds, each func(r *rules, way []simulator.Choice, p *explore.Position)) *twin {
+func dumbly(t testing.TB, entry lock.Entry, b search.Bounds,
+	each func(r *rules, way []simulator.Choice, p *explore.Position)) *twin {
 	t.Helper()
 	r := rulesOf(t, entry, b)
 	defer r.sim.Close()

@@ -64,7 +64,8 @@ var twins = []struct {
 	{"server-stamped", "attempts=2", "crash=1+pause=1@5s", always},
 	{"zk-recheck zk-naive-patient zk-recheck-patient", "", "none crash=1 pause=1 lose-reply=1 lose-request=1", pushed},
 	{"zk-protected-patient", "", "lose-reply=1 expire-session=1", pushed},
-	{"zk-naive zk-protected zk-herd-patient", "attempts=2", "crash=1 lose-reply=1 expire-session=1", exhaustive}, // they rest
+	// they rest
+	{"zk-naive zk-protected zk-herd-patient", "attempts=2", "crash=1 lose-reply=1 expire-session=1", exhaustive},
 	{"database db-deadline", "", "none crash=1 lose-reply=1 expire-session=1", pushed},
 	{"database db-deadline", "", "pause=1 lose-request=1 restart=1 failover=1 node-clock=1@10s", exhaustive},
 	{"db-get-lock-pool", "", "none", exhaustive},
@@ -109,22 +110,28 @@ func TestDumbTwins(t *testing.T) {
 }
 
 // chains are bounds that are added to those of all, each of which allows all that the one before it does: what a client
-// may do once more, or may wait for longer, a larger budget, a later message, a clock that is more wrong. Some lengths are
-// no whole number of steps, which are 750ms.
+// may do once more, or may wait for longer, a larger budget, a later message, a clock that is more wrong. Some lengths
+// are no whole number of steps, which are 750ms.
 var chains = []struct {
 	locks, all, chain string
 	states            int // a chain ends where a search has more; 0: any number
 	asked             level
 }{
 	{"token", "timing=any budget=pause=1", "attempts=1|attempts=2", 0, pushed},
-	{"setnx-expire", "timing=any", "|budget=pause=1@500ms|budget=pause=1@3s|budget=pause=1@3100ms|budget=pause=1@9s", 20_000, pushed},
+	{"setnx-expire", "timing=any", "|budget=pause=1@500ms|budget=pause=1@3s|budget=pause=1@3100ms|budget=pause=1@9s",
+		20_000, pushed},
 	{"setnx-expire", "timing=any", "|budget=pause=1|budget=pause=2", 20_000, pushed},
-	{"setnx-expire", "timing=any", "|budget=delay=1@500ms|budget=delay=1@3s|budget=delay=1@10s|budget=delay=2@10s", 20_000, pushed},
-	{"setnx-expire", "timing=any", "|budget=hang=1@500ms|budget=hang=1@3s|budget=hang=1@10s|budget=hang=2@10s", 20_000, pushed},
+	{"setnx-expire", "timing=any", "|budget=delay=1@500ms|budget=delay=1@3s|budget=delay=1@10s|budget=delay=2@10s", 20_000,
+		pushed},
+	{"setnx-expire", "timing=any", "|budget=hang=1@500ms|budget=hang=1@3s|budget=hang=1@10s|budget=hang=2@10s", 20_000,
+		pushed},
 	{"setnx-expire", "timing=any", "|budget=restart=1|budget=restart=1@1s|budget=restart=1@10s", 20_000, pushed},
-	{"every", "timing=any", "|budget=pause=1@500ms|budget=pause=1@3s|budget=pause=1@3100ms|budget=pause=1|budget=pause=2", 8_000, exhaustive},
-	{"every", "timing=any", "|budget=delay=1@500ms|budget=delay=1@3s|budget=delay=1@10s|budget=delay=2@10s", 8_000, exhaustive},
-	{"every", "timing=any", "|budget=hang=1@500ms|budget=hang=1@3s|budget=hang=1@10s|budget=hang=2@10s", 8_000, exhaustive},
+	{"every", "timing=any", "|budget=pause=1@500ms|budget=pause=1@3s|budget=pause=1@3100ms|budget=pause=1|budget=pause=2",
+		8_000, exhaustive},
+	{"every", "timing=any", "|budget=delay=1@500ms|budget=delay=1@3s|budget=delay=1@10s|budget=delay=2@10s", 8_000,
+		exhaustive},
+	{"every", "timing=any", "|budget=hang=1@500ms|budget=hang=1@3s|budget=hang=1@10s|budget=hang=2@10s", 8_000,
+		exhaustive},
 	{"every", "timing=any", "|budget=restart=1|budget=restart=1@1s|budget=restart=1@10s", 8_000, exhaustive},
 	{"every", "timing=any", "|budget=node-clock=1@1s|budget=node-clock=1@3s|budget=node-clock=2@10s", 8_000, exhaustive},
 	{"every", "timing=any", "|budget=client-clock=1@1s|budget=client-clock=1@10s", 8_000, exhaustive},
@@ -135,7 +142,8 @@ var chains = []struct {
 	{"setnx-expire token", "timing=any budget=pause=1 lateness=0s", "latency=0s|latency=750ms|latency=1500ms", 0, pushed},
 	{"token", "timing=any budget=lose-reply=1", "latency=0s lateness=0s|latency=750ms lateness=750ms", 0, pushed},
 	{"watchdog", "timing=any budget=pause=1@5s", "latency=0s lateness=0s|latency=750ms lateness=750ms", 0, exhaustive},
-	{"zk-naive", "timing=any budget=expire-session=1", "latency=0s lateness=0s|latency=750ms lateness=750ms", 0, exhaustive},
+	{"zk-naive", "timing=any budget=expire-session=1", "latency=0s lateness=0s|latency=750ms lateness=750ms", 0,
+		exhaustive},
 	{"redisson-lease reentrant-increment naive-wake", "budget=crash=1", "|uses=all", 0, pushed},
 	{"watchdog redisson-lock lock-delay getset-check zk-naive", "budget=pause=1", "|uses=all", 0, exhaustive},
 	{"setnx-expire reentrant", "", "budget=crash=1|budget=crash=1+return=1", 20_000, pushed},
@@ -247,21 +255,25 @@ func TestFoundWithin(t *testing.T) {
 		{"wary", "timing=any budget=pause=2@1600ms", verdict.Overlap, 2},
 	} {
 		entry := locks(t, test.lock)[0]
-		if par, ok := parsOf(completed(t, entry, within(t, entry, test.bounds)))[test.word]; ok != (test.par >= 0) || ok && par != test.par {
+		if par, ok := parsOf(completed(t, entry, within(t, entry, test.bounds)))[test.word]; ok != (test.par >= 0) || ok &&
+			par != test.par {
 			t.Errorf("%s, %s: %s@%d, %t, want @%d", test.lock, test.bounds, test.word, par, ok, test.par)
 		}
 	}
 	// A fault that can be injected nowhere leaves the question open.
-	if s := completed(t, racetest.Lock(t, "token"), within(t, racetest.Lock(t, "token"), "budget=expire-session=1")); !s.Inconclusive() {
+	if s := completed(t, racetest.Lock(t, "token"),
+		within(t, racetest.Lock(t, "token"), "budget=expire-session=1")); !s.Inconclusive() {
 		t.Error("token is said to survive a session's end")
 	}
 }
 
-// TestVerdictsScale: verdicts do not depend on the unit of time: they are the same from the shortest lease to the longest.
+// TestVerdictsScale: verdicts do not depend on the unit of time: they are the same from the shortest lease to the
+// longest.
 func TestVerdictsScale(t *testing.T) {
 	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
 	for _, question := range []string{
-		"setnx budget=crash=1", "setnx budget=pause=1", "token budget=crash=1", "token budget=pause=1", "getset budget=crash=1",
+		"setnx budget=crash=1", "setnx budget=pause=1", "token budget=crash=1", "token budget=pause=1",
+		"getset budget=crash=1",
 		"getset budget=pause=1", "token timing=any budget=crash=1",
 	} {
 		id, bounds, _ := strings.Cut(question, " ")

@@ -66,7 +66,8 @@ func (c throughJSON) Compute(ctx context.Context, p Plan) (err error) {
 func TestEach(t *testing.T) {
 	tasks := []Task{{"a", 1}, {"b", 3}, {"c", 2}}
 	do := func(_ context.Context, i int) (string, error) { return tasks[i].ID, nil }
-	for name, w := range map[string]*Work{"here": nil, "here, waiting": &Work{Waits: true}, "elsewhere": {Computer: throughJSON{-1}}} {
+	for name, w := range map[string]*Work{"here": nil, "here, waiting": &Work{Waits: true},
+		"elsewhere": {Computer: throughJSON{-1}}} {
 		got, err := Each(t.Context(), tasks, w, do)
 		if err != nil || *got[0]+*got[1]+*got[2] != "abc" {
 			t.Errorf("%s: %v, %v", name, got, err)
@@ -78,7 +79,8 @@ func TestEach(t *testing.T) {
 	}
 	wrong, counted := errors.New("wrong"), 0
 	fails := func(context.Context, int) (int, error) { return 0, wrong }
-	if _, err = Each(t.Context(), tasks, &Work{Done: func(int) { counted++ }}, fails); !errors.Is(err, wrong) || counted > 0 {
+	if _, err = Each(t.Context(), tasks, &Work{Done: func(int) { counted++ }}, fails); !errors.Is(err, wrong) ||
+		counted > 0 {
 		t.Errorf("%v, and %d are counted as done", err, counted)
 	}
 }
@@ -116,7 +118,8 @@ func TestAgain(t *testing.T) {
 		return s
 	}
 	merge := func(change int, to string) (*Results, []*int, error) {
-		r, err := Merge([]string{"1.json", "2.json"}, []*Share{written(Part{1, 2}, change, to), written(Part{2, 2}, change, to)})
+		r, err := Merge([]string{"1.json", "2.json"},
+			[]*Share{written(Part{1, 2}, change, to), written(Part{2, 2}, change, to)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -111,7 +111,8 @@ func TestChecked(t *testing.T) {
 	b.MaxStates, b.Budget = 0, "lose-reply=1"
 	s.Add(part)
 	s.Add(exploring(t, token, b)) // which is complete
-	o, played := racetest.Must(search.ReplayWithCodeOn(s.Lock, s.Witnesses[0].Trace))(t), racetest.Must(race.Play(token, gcPause, gcPause.Settings))(t)
+	o, played := racetest.Must(search.ReplayWithCodeOn(s.Lock, s.Witnesses[0].Trace))(t),
+		racetest.Must(race.Play(token, gcPause, gcPause.Settings))(t)
 	c := &study.Checked{
 		Test: "token", Nodes: 1, TTL: b.TTL, Pars: []study.CheckedSearch{{Search: part}},
 		Search: &study.CheckedSearch{Search: s, Runs: []study.CheckedRun{study.NewCheckedRun(o)}},
@@ -151,15 +152,16 @@ func TestChecked(t *testing.T) {
 		"{": "cannot be read",
 		strings.Replace(data.String(), `"version":4`, `"version":7`, 1): "of version 7",
 	} {
-		if _, err := study.ReadChecked(strings.NewReader(given)); err == nil || !strings.Contains(text.SayError("en", err), want) {
+		if _, err := study.ReadChecked(strings.NewReader(given)); err == nil ||
+			!strings.Contains(text.SayError("en", err), want) {
 			t.Errorf("%.20s: %v, want %q", given, err, want)
 		}
 	}
 }
 
-// TestDoom: where the point of no return is. A paused client without a fixed end may resume at any moment, so each step of
-// its rival is a coin toss, and the last toss is the end of the lease. After a jump of a clock, a loss of data or a crash
-// of the holder nothing is left to chance. The shares themselves are held by explore's TestDoomTwin.
+// TestDoom: where the point of no return is. A paused client without a fixed end may resume at any moment, so each
+// step of its rival is a coin toss, and the last toss is the end of the lease. After a jump of a clock, a loss of data
+// or a crash of the holder nothing is left to chance. The shares themselves are held by explore's TestDoomTwin.
 func TestDoom(t *testing.T) {
 	effort.OnlyPushed(t, "it searches for seconds")
 	t.Parallel()
@@ -168,7 +170,8 @@ func TestDoom(t *testing.T) {
 		harm         verdict.Word
 		tosses       int // after the fault
 	}{
-		{"token", "pause=1", verdict.Overlap, 3}, // its rival starts, its SET arrives, it hears the refusal, and the lease ends
+		// its rival starts, its SET arrives, it hears the refusal, and the lease ends
+		{"token", "pause=1", verdict.Overlap, 3},
 		{"watchdog", "pause=1", verdict.Overlap, 3},
 		{"redlock", "pause=1", verdict.Overlap, 11}, // each of three servers is asked by itself, and cleaned up after
 		{"setnx", "crash=1", verdict.Deadlock, 0},

@@ -36,9 +36,8 @@ const CheckedVersion = 4
 
 // A CheckedSearch is a Search with what came of it.
 type CheckedSearch struct {
-	Search  *search.Search `json:"search"`         // without its lock, which ReadChecked sets
-	Runs    []CheckedRun   `json:"runs,omitempty"` // of the witnesses; none where nothing shows them
-	Seconds float64        `json:"seconds"`
+	Search *search.Search `json:"search"`         // without its lock, which ReadChecked sets
+	Runs   []CheckedRun   `json:"runs,omitempty"` // of the witnesses; none where nothing shows them
 }
 
 // A CheckedRun is an Outcome as data.

@@ -110,7 +110,8 @@ func TestSweepOfPauses(t *testing.T) {
 			want = 0
 		}
 		if first, last := points[0].K, points[len(points)-1].K; first != 0 || last != want {
-			t.Errorf("%s: %d of %d runs overlap without a pause, and %d at one of two leases, want 0 and %d", e.ID, first, n, last, want)
+			t.Errorf("%s: %d of %d runs overlap without a pause, and %d at one of two leases, want 0 and %d", e.ID, first, n,
+				last, want)
 		}
 		for i, p := range points[1:] {
 			if p.N != n || p.K < points[i].K || p.K > want {
@@ -119,13 +120,14 @@ func TestSweepOfPauses(t *testing.T) {
 		}
 	}
 	if token := s.Series[3].Points; token[2].K != 0 || token[3].K != n {
-		t.Errorf("token: %d of %d at half a lease, %d at a whole one: work and a pause of three fifths fill a lease", token[2].K, n, token[3].K)
+		t.Errorf("token: %d of %d at half a lease, %d at a whole one: work and a pause of three fifths fill a lease",
+			token[2].K, n, token[3].K)
 	}
 }
 
-// TestWorkDuringPause: after work of 4 s in a lease of 10 s, a pause of 7 s that delays what is left of the work outlives
-// the lease, whenever it begins, and one of 5 s never. Work that goes on elsewhere outlives it only where the pause ends
-// after the lease: if it begins in the last of the four seconds.
+// TestWorkDuringPause: after work of 4 s in a lease of 10 s, a pause of 7 s that delays what is left of the work
+// outlives the lease, whenever it begins, and one of 5 s never. Work that goes on elsewhere outlives it only where the
+// pause ends after the lease: if it begins in the last of the four seconds.
 func TestWorkDuringPause(t *testing.T) {
 	at := func(waits bool) []study.SweepPoint {
 		o := ordered(t, 900, "pause/ttl=0.5,0.7")
@@ -170,8 +172,10 @@ func TestSweepIsDeterministic(t *testing.T) {
 func TestSweepErrors(t *testing.T) {
 	for arg, want := range map[string]string{
 		"skw": "skew", "ttl/ttl": "ttl", "loss/ttl": "loss", "pause=0:1": "0:1", "pause=x": "length", "pause=-1s": "-1s",
-		"pause/ttl=2:1:1": "TO", "pause/ttl=2,1": "1", "client-rate=5": "ppm", "client-rate=60%": "60%", "clients=9": "9", "clients=2.5": "2.5",
-		"loss=2": "100%", "ttl=0s": "0s", "retry=0s:1s:100ms": "0s", "renewal/ttl=0,1": "0", "pause": "pause/ttl", "crash=x": "crash", "pause/ttl=nan": "nan",
+		"pause/ttl=2:1:1": "TO", "pause/ttl=2,1": "1", "client-rate=5": "ppm", "client-rate=60%": "60%", "clients=9": "9",
+		"clients=2.5": "2.5",
+		"loss=2":      "100%", "ttl=0s": "0s", "retry=0s:1s:100ms": "0s", "renewal/ttl=0,1": "0", "pause": "pause/ttl",
+		"crash=x": "crash", "pause/ttl=nan": "nan",
 	} {
 		if _, err := study.ParseAxis(arg); err == nil || !strings.Contains(text.SayError("en", err), want) {
 			t.Errorf("%s: %v, want %q in it", arg, err, want)

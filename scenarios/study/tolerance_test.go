@@ -122,7 +122,8 @@ func TestToleranceBySizes(t *testing.T) {
 	effort.OnlyPushed(t, "it searches for seconds")
 	t.Parallel()
 	r := study.UsualRivals()
-	for _, c := range []struct{ lock, fault string }{{"token", "pause"}, {"getset", "client-clock"}, {"watchdog", "node-clock"}, {"setnx-expire", "node-clock"}} {
+	for _, c := range []struct{ lock, fault string }{{"token", "pause"}, {"getset", "client-clock"},
+		{"watchdog", "node-clock"}, {"setnx-expire", "node-clock"}} {
 		entry := racetest.Lock(t, c.lock)
 		for _, size := range sizes(theory[c.lock][c.fault]) {
 			s := racetest.Must(r.Search(t.Context(), entry, study.Hazard{c.fault, true}, size))(t)
@@ -153,7 +154,8 @@ func TestToleranceAskingMore(t *testing.T) {
 		m.Retries = slices.Repeat([]time.Duration{often.TTL / 20}, 48)
 		m.Retries[0] += time.Millisecond
 	}
-	for _, c := range []struct{ lock, fault string }{{"token", "pause"}, {"token", "node-clock"}, {"getset", "client-clock"}} {
+	for _, c := range []struct{ lock, fault string }{{"token", "pause"}, {"token", "node-clock"},
+		{"getset", "client-clock"}} {
 		l, err := often.Limit(t.Context(), racetest.Lock(t, c.lock), study.Hazard{c.fault, true})
 		if err != nil || l.Falls != leases(theory[c.lock][c.fault]) {
 			t.Errorf("%s, %s: %+v, %v, want to fall at %d", c.lock, c.fault, l, err, theory[c.lock][c.fault])
@@ -229,14 +231,15 @@ func TestFindPars(t *testing.T) {
 	}
 	semaphore := locks[1]
 	semaphore.Holders = 2
-	few := racetest.Must(study.FindPars(t.Context(), []lock.Entry{semaphore}, search.DefaultBounds(), []string{"crash=1"}, nil))(t)
+	few := racetest.Must(study.FindPars(t.Context(), []lock.Entry{semaphore}, search.DefaultBounds(), []string{"crash=1"},
+		nil))(t)
 	if !few.Rows[0].Unjudged {
 		t.Errorf("of a semaphore of two, two clients say %+v", few.Rows[0])
 	}
 }
 
-// TestToleranceOfOwnCode: of code that takes a lock by force where its token ends in 7, which no search draws, a tolerance
-// gives no answer; of one that only passes its token on it does.
+// TestToleranceOfOwnCode: of code that takes a lock by force where its token ends in 7, which no search draws, a
+// tolerance gives no answer; of one that only passes its token on it does.
 func TestToleranceOfOwnCode(t *testing.T) {
 	t.Parallel()
 	for end, answered := range map[string]bool{"7": false, "x": true} {
@@ -298,7 +301,8 @@ func TestFindRates(t *testing.T) {
 	entries := locks(t, "token", "client-expiry", "redlock", "redlock-drift", "daemon-20", "watchdog", "mutex")
 	races := []race.Race{racetest.Race("clock-drift"), racetest.Race("server-drift")}
 	found := racetest.Must(study.FindRates(t.Context(), entries, races))(t)
-	for i, want := range []string{ // holds at, and falls from, in percent, if a client's clock is slow, or the servers' are fast
+	// holds at, and falls from, in percent, if a client's clock is slow, or the servers' are fast
+	for i, want := range []string{
 		"token 0 0.1, 0 0.2", "client-expiry 0 0.1, 0 0.2", "redlock 0.1 0.2, 0.2 0.5", "redlock-drift 1 2, 1 2",
 		"daemon-20 20 50, 20 50", "watchdog 50 0, 50 0", "mutex 0 0, 0 0",
 	} {

@@ -32,7 +32,8 @@ func encoded(t testing.TB, o *race.Outcome) []byte {
 		Triggered                        bool
 		NotApplicable                    race.Reason
 		Trace                            string
-	}{o.History, o.Judgement, o.Verdicts, contract.Expected(o), fmt.Sprint(o.NotInjected), o.Triggered, o.NotApplicable, o.Trace.Link()})
+	}{o.History, o.Judgement, o.Verdicts, contract.Expected(o), fmt.Sprint(o.NotInjected), o.Triggered, o.NotApplicable,
+		o.Trace.Link()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +112,8 @@ func TestProductionKeepsNothing(t *testing.T) {
 			s := sc.Settings
 			s.Seed = seed
 			run := racetest.Must(p.Play(s))(t)
-			same(t, fmt.Sprintf("%s, seed %d, on a warm lab", e.ID, seed), encoded(t, racetest.Must(race.Play(e, sc, s))(t)), encoded(t, p.Outcome(run, s)))
+			same(t, fmt.Sprintf("%s, seed %d, on a warm lab", e.ID, seed), encoded(t, racetest.Must(race.Play(e, sc, s))(t)),
+				encoded(t, p.Outcome(run, s)))
 		}
 	}
 }
@@ -161,7 +163,8 @@ func TestReplayAtItsDate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if said := fmt.Sprintf("%q", o.History.Events[1].Cmd); !strings.Contains(said, date) || !slices.Equal(o.Verdicts, now.Verdicts) || o.Trace.Link() != trace.Link() {
+		if said := fmt.Sprintf("%q", o.History.Events[1].Cmd); !strings.Contains(said, date) ||
+			!slices.Equal(o.Verdicts, now.Verdicts) || o.Trace.Link() != trace.Link() {
 			t.Errorf("%s: it asks %s and comes to %v, %s", trace.Settings, said, o.Verdicts, o.Trace.Settings)
 		}
 	}

@@ -45,7 +45,8 @@ func TestAgain(t *testing.T) {
 		if err != nil {
 			failed = err.Error()
 		}
-		if got != c.want || failed != c.failure || strings.Contains(said, "printed") != (c.test == "TestAgain" && !c.asked.Spins) {
+		if got != c.want || failed != c.failure || strings.Contains(said, "printed") != (c.test == "TestAgain" &&
+			!c.asked.Spins) {
 			t.Errorf("%+v: %q, %q, printed %q", c, got, failed, said)
 		}
 	}

@@ -15,14 +15,17 @@ func FuzzParse(f *testing.F) {
 		}
 	}
 	for _, text := range []string{
-		"START TRANSACTION", "SET SESSION innodb_lock_wait_timeout = 3", "SELECT 1 FROM `locks` WHERE name = ? AND NOT (n = -1) LIMIT 1 FOR UPDATE",
+		"START TRANSACTION", "SET SESSION innodb_lock_wait_timeout = 3",
+		"SELECT 1 FROM `locks` WHERE name = ? AND NOT (n = -1) LIMIT 1 FOR UPDATE",
 		"UPDATE locks SET expires = DATE_ADD(NOW(3), INTERVAL ? * 1000 MICROSECOND) WHERE name = ? AND n IS NOT NULL;",
 	} {
 		f.Add(uint8(MariaDB), text)
 	}
 	for _, text := range []string{
-		"SET LOCAL lock_timeout = '3s'", "BEGIN ISOLATION LEVEL READ COMMITTED", `UPDATE "locks" SET expires = now() + $2 * interval '1 millisecond' WHERE name = $1::text`,
-		"SELECT pg_try_advisory_lock($1::bigint) AS ok", "UPDATE locks SET expires = now() + '10 seconds'::interval WHERE name = $1",
+		"SET LOCAL lock_timeout = '3s'", "BEGIN ISOLATION LEVEL READ COMMITTED",
+		`UPDATE "locks" SET expires = now() + $2 * interval '1 millisecond' WHERE name = $1::text`,
+		"SELECT pg_try_advisory_lock($1::bigint) AS ok",
+		"UPDATE locks SET expires = now() + '10 seconds'::interval WHERE name = $1",
 	} {
 		f.Add(uint8(PostgreSQL), text)
 	}
@@ -63,7 +66,8 @@ func TestParseRefuses(t *testing.T) {
 		{PostgreSQL, "SELECT n FROM locks WHERE name = ?", `"?"`},
 		{PostgreSQL, "SELECT n FROM locks WHERE name IN ($1)", `"IN"`},
 		{PostgreSQL, "SELECT version()", `"version"`},
-		{PostgreSQL, "INSERT INTO locks (name) VALUES ('a') ON CONFLICT DO UPDATE SET n = 1", "ON CONFLICT (columns) DO UPDATE"},
+		{PostgreSQL, "INSERT INTO locks (name) VALUES ('a') ON CONFLICT DO UPDATE SET n = 1",
+			"ON CONFLICT (columns) DO UPDATE"},
 		{PostgreSQL, "LISTEN x", `"LISTEN"`},
 	} {
 		if _, err := Parse(c.dialect, c.text); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -46,7 +46,8 @@ func connect(t *testing.T, d Dialect) *server {
 	s := &server{dialect: d}
 	var err error
 	if d == PostgreSQL {
-		s.db, err = sql.Open("postgres", "postgres://postgres:"+realserver.Password+"@"+servertest.PostgreSQL(t, "deadlock_timeout=20ms")+"/postgres?sslmode=disable")
+		s.db, err = sql.Open("postgres", "postgres://postgres:"+realserver.Password+"@"+
+			servertest.PostgreSQL(t, "deadlock_timeout=20ms")+"/postgres?sslmode=disable")
 	} else {
 		mysql.SetLogger(quiet{})
 		s.db, err = sql.Open("mysql", "root:"+realserver.Password+"@tcp("+servertest.MariaDB(t)+")/test")
@@ -253,7 +254,8 @@ func (s *server) blockers(t testing.TB, c *client) (all string) {
 		s.ask(t, "SELECT $1::bigint, unnest(pg_blocking_pids($1::int))", c.pid)
 	} else {
 		var state sql.NullString
-		s.admin.QueryRowContext(context.Background(), "SELECT STATE FROM information_schema.PROCESSLIST WHERE ID = ?", c.pid).Scan(&state)
+		s.admin.QueryRowContext(context.Background(), "SELECT STATE FROM information_schema.PROCESSLIST WHERE ID = ?",
+			c.pid).Scan(&state)
 		if state.String == "User lock" {
 			return " for a named lock"
 		}
@@ -426,7 +428,8 @@ var programs = map[Dialect][]string{
 		"SELECT owner, n FROM locks WHERE name = %k", "SELECT name, owner, n, expires < NOW(3) FROM locks ORDER BY name",
 		"SELECT owner FROM locks WHERE name = %k FOR UPDATE", "SELECT n FROM locks WHERE name = %k FOR UPDATE",
 		"SELECT n FROM locks WHERE name = %k FOR UPDATE NOWAIT", "SELECT n FROM locks WHERE name = %k FOR UPDATE SKIP LOCKED",
-		"SELECT GET_LOCK(%k, 100)", "SELECT GET_LOCK(%k, 100)", "SELECT GET_LOCK(%k, 0)", "SELECT RELEASE_LOCK(%k)", "SELECT IS_FREE_LOCK(%k)",
+		"SELECT GET_LOCK(%k, 100)", "SELECT GET_LOCK(%k, 100)", "SELECT GET_LOCK(%k, 0)", "SELECT RELEASE_LOCK(%k)",
+		"SELECT IS_FREE_LOCK(%k)",
 	},
 	PostgreSQL: {
 		"BEGIN", "BEGIN", "BEGIN", "BEGIN", "COMMIT", "ROLLBACK", "(closes)", "(is cancelled)", "(is cancelled)",
@@ -440,8 +443,10 @@ var programs = map[Dialect][]string{
 		"DELETE FROM locks WHERE name = %k", "DELETE FROM locks WHERE name = %k AND owner = %o RETURNING n",
 		"SELECT owner, n FROM locks WHERE name = %k", "SELECT name, owner, n, expires < now() FROM locks ORDER BY name",
 		"SELECT owner FROM locks WHERE name = %k FOR UPDATE", "SELECT n FROM locks WHERE name = %k AND owner = %o FOR UPDATE",
-		"SELECT n FROM locks WHERE name = %k FOR UPDATE NOWAIT", "SELECT name FROM locks ORDER BY name LIMIT 1 FOR UPDATE SKIP LOCKED",
-		"SELECT pg_advisory_lock(hashtext(%k))", "SELECT pg_advisory_xact_lock(hashtext(%k))", "SELECT pg_try_advisory_lock(hashtext(%k))",
+		"SELECT n FROM locks WHERE name = %k FOR UPDATE NOWAIT",
+		"SELECT name FROM locks ORDER BY name LIMIT 1 FOR UPDATE SKIP LOCKED",
+		"SELECT pg_advisory_lock(hashtext(%k))", "SELECT pg_advisory_xact_lock(hashtext(%k))",
+		"SELECT pg_try_advisory_lock(hashtext(%k))",
 		"SELECT pg_try_advisory_xact_lock(hashtext(%k))", "SELECT pg_advisory_unlock(hashtext(%k))",
 	},
 }
@@ -475,8 +480,9 @@ func (m move) line(d Dialect) string {
 	return letter(SessionID(m.who%3+1)) + ": " + strings.ReplaceAll(text, "%o", "'"+[]string{"x", "y"}[m.owner%2]+"'")
 }
 
-// TestRealServer plays random programs of three sessions on a State and on a real server: answers, affected rows, errors, and
-// who waits for whom must agree after every step. Steps after which the threads of the server would race are left out.
+// TestRealServer plays random programs of three sessions on a State and on a real server: answers, affected rows,
+// errors, and who waits for whom must agree after every step. Steps after which the threads of the server would race
+// are left out.
 func TestRealServer(t *testing.T) {
 	effort.OnlyPushed(t, "it starts database servers")
 	effort.Cases(t, 15, 60)
@@ -496,7 +502,8 @@ func TestRealServer(t *testing.T) {
 					}
 					line := m.line(d)
 					waits := waitsFor(state, SessionID(m.who%3+1)) != ""
-					if next, said := do(t, state, line); strings.HasPrefix(said, "not carried") || waits != strings.Contains(line, "(is cancelled)") && !strings.Contains(line, "(closes)") || next.Racing() {
+					if next, said := do(t, state, line); strings.HasPrefix(said, "not carried") ||
+						waits != strings.Contains(line, "(is cancelled)") && !strings.Contains(line, "(closes)") || next.Racing() {
 						continue
 					} else if strings.Contains(line, "GET_LOCK") && strings.Contains(said, "error 1213") {
 						if named++; named > 1 {
@@ -518,7 +525,8 @@ func TestRealServer(t *testing.T) {
 				s.end(t, i)
 			}
 			t.Log(met)
-			for _, what := range map[Dialect][]string{MariaDB: {"waits", "1062", "1213", "1317", "1205"}, PostgreSQL: {"waits", "23505", "40P01", "25P02", "57014", "55P03"}}[d] {
+			for _, what := range map[Dialect][]string{MariaDB: {"waits", "1062", "1213", "1317", "1205"},
+				PostgreSQL: {"waits", "23505", "40P01", "25P02", "57014", "55P03"}}[d] {
 				if met[what] == 0 {
 					t.Errorf("%s was never met: the programs are too tame", what)
 				}

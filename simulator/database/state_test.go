@@ -13,8 +13,8 @@ import (
 	"locklab/simulator/internal/codec"
 )
 
-// TestInvariants runs random programs of three sessions: a State never changes, its value is its key, no two sessions hold a
-// row, those who wait wait for others, and what is left when all sessions have ended is what is committed.
+// TestInvariants runs random programs of three sessions: a State never changes, its value is its key, no two sessions
+// hold a row, those who wait wait for others, and what is left when all sessions have ended is what is committed.
 func TestInvariants(t *testing.T) {
 	effort.OnlyPushed(t, "it runs random programs for seconds")
 	effort.Cases(t, 300, 3000)
@@ -178,7 +178,8 @@ func TestRenamed(t *testing.T) {
 func TestOldGetLock(t *testing.T) {
 	s := New(MySQL, []Table{locksTable}, Options{OldGetLock: true}).Connect(1).Connect(2)
 	for _, c := range [][2]string{
-		{"A: SELECT GET_LOCK('a', 1)", "[[1]]"}, {"B: SELECT GET_LOCK('a', 1)", "waits A"}, {"A: SELECT GET_LOCK('b', 1)", "[[1]], B [[1]]"},
+		{"A: SELECT GET_LOCK('a', 1)", "[[1]]"}, {"B: SELECT GET_LOCK('a', 1)", "waits A"},
+		{"A: SELECT GET_LOCK('b', 1)", "[[1]], B [[1]]"},
 	} {
 		var got string
 		if s, got = do(t, s, c[0]); got != c[1] {

@@ -179,7 +179,8 @@ func (c *closure) build(s *shared, views ...*viewOf) (w simulator.World, judge u
 }
 
 // missing projects a state, and returns a view that the set lacks.
-func (c *closure) missing(state []uint32, gone history.ClientSet, reads [simulator.MaxClients]freshness, how string) string {
+func (c *closure) missing(state []uint32, gone history.ClientSet, reads [simulator.MaxClients]freshness,
+	how string) string {
 	c.reads = reads
 	must(0, c.project(state, gone))
 	for _, to := range c.after {

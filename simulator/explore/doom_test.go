@@ -141,7 +141,8 @@ func TestDoomOfCircles(t *testing.T) {
 		{"one way out, and it is the harm", [][]uint32{{0, lost}}, []float64{1}, []bool{true}},
 		{"a coin", [][]uint32{{lost, 1}, {}}, []float64{0.5, 0}, []bool{false, false}},
 		{"two steps to one state are two", [][]uint32{{1, 1, lost}, {}}, []float64{1. / 3, 0}, []bool{false, false}},
-		{"round and out on either side", [][]uint32{{1, 2}, {0, lost}, {}}, []float64{1. / 3, 2. / 3, 0}, []bool{false, false, false}},
+		{"round and out on either side", [][]uint32{{1, 2}, {0, lost}, {}}, []float64{1. / 3, 2. / 3, 0},
+			[]bool{false, false, false}},
 		{"into a circle without an end", [][]uint32{{1, lost}, {2}, {1}}, []float64{0.5, 0, 0}, []bool{false, false, false}},
 		{"a circle before the harm", [][]uint32{{1, 1, 1}, {0, 2}, {lost}}, []float64{1, 1, 1}, []bool{true, true, true}},
 	} {

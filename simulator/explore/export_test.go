@@ -14,9 +14,10 @@ import (
 // the known ones.
 type Covering struct{ Clients, States, Missing int }
 
-// Uncovered closes the views of m, most at most, and visits the states that can follow, some at most, for each number of clients. With
-// without, every so many-th view is taken out. The list is empty if the views are not closed.
-func Uncovered(ctx context.Context, m *Model, endless bool, most int, clients []int, some, without int) (list []Covering, err error) {
+// Uncovered closes the views of m, most at most, and visits the states that can follow, some at most, for each number
+// of clients. With without, every so many-th view is taken out. The list is empty if the views are not closed.
+func Uncovered(ctx context.Context, m *Model, endless bool, most int, clients []int, some,
+	without int) (list []Covering, err error) {
 	_, err = proveAnd(ctx, m, endless, most, func(p *prover) (err error) {
 		n := 0
 		for _, g := range p.groups {
@@ -151,8 +152,10 @@ func (p *prover) missing(state []uint32, clients int, of *resource) (missing int
 	return missing
 }
 
-// viewsOf are the views of the clients of a state that can act, under the names of a group, and the groups of its shared part.
-func (p *prover) viewsOf(state []uint32, clients int, of *resource) (views []func(namedGroup) viewOf, named []namedGroup) {
+// viewsOf are the views of the clients of a state that can act, under the names of a group, and the groups of its
+// shared part.
+func (p *prover) viewsOf(state []uint32, clients int, of *resource) (views []func(namedGroup) viewOf,
+	named []namedGroup) {
 	rest, judge := p.restTab.Keys[state[p.restAt]], p.judgeTab.Keys[state[p.judgeAt]]
 	common := slices.Clone(state)
 	acts := func(c int) bool {
@@ -177,9 +180,11 @@ func (p *prover) viewsOf(state []uint32, clients int, of *resource) (views []fun
 		swap := *history.Swap(1, uint8(c))
 		own.Rename(&swap)
 		mine, _ = p.sim.Symmetry().Rest(mine, translate.Rename(&swap))
-		v := viewOf{part: p.absent[0], own: [divisions]uint32{p.idle.own[connections], p.restTab.ID(mine), p.judgeTab.ID(own)}}
+		v := viewOf{part: p.absent[0], own: [divisions]uint32{p.idle.own[connections], p.restTab.ID(mine),
+			p.judgeTab.ID(own)}}
 		if p.nodes == 1 && p.sim.Parts().Connected() {
-			conns, _ := p.sim.Symmetry().Node(p.sim.Parts().ConnectionsOf(p.nodeTab.Keys[state[p.clients]], c), translate.Rename(&swap))
+			conns, _ := p.sim.Symmetry().Node(p.sim.Parts().ConnectionsOf(p.nodeTab.Keys[state[p.clients]], c),
+				translate.Rename(&swap))
 			v.own[connections] = p.nodeTab.ID(conns)
 		}
 		if p.clientTab[c-1].Values[state[c-1]].onVersion || p.restTab.Values[v.own[requests]].onVersion {

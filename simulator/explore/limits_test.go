@@ -38,7 +38,8 @@ func world(t testing.TB, budget string, nodes int, programs ...func(*simulator.C
 }
 
 func head(sim *simulator.Simulator) history.History {
-	return history.History{Clients: len(sim.Config().Clients), Nodes: len(sim.Config().Nodes), Key: "lock", TTL: time.Second}
+	return history.History{Clients: len(sim.Config().Clients), Nodes: len(sim.Config().Nodes), Key: "lock",
+		TTL: time.Second}
 }
 
 // hasty waits for no answer to so many INCRs.

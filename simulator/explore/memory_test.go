@@ -105,8 +105,8 @@ func TestMemoryOf(t *testing.T) {
 }
 
 // TestLookahead: workers change nothing. Every state, every way to it and every entry of the tables has
-// the number that it has without them. A search that ends at a limit may have computed more by then than it has entered: one
-// goroutine computes, while another one enters. So the tables are compared as far as both go.
+// the number that it has without them. A search that ends at a limit may have computed more by then than it has
+// entered: one goroutine computes, while another one enters. So the tables are compared as far as both go.
 func TestLookahead(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	for _, id := range []string{"token", "getset", "zk-recheck"} {
@@ -124,7 +124,8 @@ func TestLookahead(t *testing.T) {
 		if !reflect.DeepEqual(with.visited.states, without.visited.states) {
 			t.Errorf("%s: the states differ", id)
 		}
-		if !beginAlike(with.choices, without.choices) || !beginAlike(with.nodeTab.Keys, without.nodeTab.Keys) || !beginAlike(with.judgeTab.Keys, without.judgeTab.Keys) {
+		if !beginAlike(with.choices, without.choices) || !beginAlike(with.nodeTab.Keys, without.nodeTab.Keys) ||
+			!beginAlike(with.judgeTab.Keys, without.judgeTab.Keys) {
 			t.Errorf("%s: the tables differ", id)
 		}
 	}
@@ -175,8 +176,10 @@ func TestRefine(t *testing.T) {
 	}{
 		{"a time of day", &hypothesis.Refuted{Of: hypothesis.Measures}, measures, func(a *assumed) { a.Measures = false }},
 		{"a split", &hypothesis.Refuted{Of: hypothesis.Merged}, simulator.Traits{}, func(*assumed) {}},
-		{"the last split", &hypothesis.Refuted{Of: hypothesis.Merged, End: true}, simulator.Traits{}, func(a *assumed) { a.Merging = hypothesis.MergeOrders }},
-		{"an asymmetry", &hypothesis.Refuted{Of: hypothesis.Alike, Session: true}, simulator.Traits{}, func(a *assumed) { a.Symmetric = 0 }},
+		{"the last split", &hypothesis.Refuted{Of: hypothesis.Merged, End: true}, simulator.Traits{},
+			func(a *assumed) { a.Merging = hypothesis.MergeOrders }},
+		{"an asymmetry", &hypothesis.Refuted{Of: hypothesis.Alike, Session: true}, simulator.Traits{},
+			func(a *assumed) { a.Symmetric = 0 }},
 		{"a clock is read", errNewTrait, reads, func(a *assumed) { a.Measures, a.Merging = false, hypothesis.MergeOrders }},
 		{"a clock measures", errNewTrait, measures, func(a *assumed) { a.Merging = hypothesis.MergeOrders }},
 		{"another trait", errNewTrait, simulator.Traits{SendsWait: true}, func(*assumed) {}},
@@ -192,7 +195,8 @@ func TestRefine(t *testing.T) {
 	if refuted || got.Set != strongest.Set {
 		t.Errorf("an error that is about no assumption: %+v, refuted %t", got.Set, refuted)
 	}
-	if got, _ := strongest.refine(&hypothesis.Refuted{Of: hypothesis.Alike, Was: "GET"}, reads); got.asymmetry.Was != "GET" {
+	if got, _ := strongest.refine(&hypothesis.Refuted{Of: hypothesis.Alike, Was: "GET"},
+		reads); got.asymmetry.Was != "GET" {
 		t.Errorf("why clients are not interchangeable is lost: %+v", got.asymmetry)
 	}
 }

@@ -20,6 +20,7 @@ type move struct {
 	// informed are clients, bit c for client c, that learn of a move of node, each
 	// without regard to the others: their connections break, or their WAIT is over.
 	informed uint8
+	jointly  bool          // the server looks at the informed clients: it is made with all of them
 	found    verdict.Set   // what the search itself finds in it, before any judge
 	pass     time.Duration // above 0: true time passes
 	together bool          // what still stands at any server ends
@@ -91,6 +92,11 @@ func (s *successors) make(id uint32, m *move) error {
 
 // apply changes, in next, the parts that a move reaches.
 func (s *successors) apply(m *move) (events uint32, err error) {
+	if m.jointly {
+		events, err = s.transitions.jointly(s.cur, s.next, m)
+		s.blame(s.next, m)
+		return events, err
+	}
 	eff, err := s.transitions.effect(s.cur, m)
 	if err != nil {
 		return 0, err
@@ -338,7 +344,7 @@ func (s *successors) listFaults() {
 				continue
 			}
 			m := s.nodeMove(n, ch)
-			m.fault = true
+			m.fault, m.jointly = true, m.informed != 0 && s.sim.KeepsSessions()
 			s.moves = append(s.moves, m)
 		}
 	}

@@ -37,7 +37,8 @@ func TestRecheckRefuses(t *testing.T) {
 		spoil(s)
 		_, err := s.recheck(t.Context())
 		open := (*NotClosedError)(nil)
-		if refused := errors.As(err, &open); refused != (name != "") || refused && (name == "a verdict") != (open.Verdict == verdict.Deadlock) {
+		if refused := errors.As(err, &open); refused != (name != "") || refused &&
+			(name == "a verdict") != (open.Verdict == verdict.Deadlock) {
 			t.Errorf("without %q: %v", name, err)
 		}
 	}

@@ -291,10 +291,12 @@ redis.call("` + []string{"SET", "GETSET"}[rng.IntN(2)] + `", "last", ARGV[1])
 if ` + condition(rng, 1) + ` then redis.call("HSET", "all", ARGV[1], #v) end
 if not free then return 0 end` + enter
 		clients := 2 + n%5/4 // three take longer
-		got, want := searchAlike(t, scripted(script), clients, clients, config{}), searchAlike(t, scripted(script), clients, 0, config{})
+		got, want := searchAlike(t, scripted(script), clients, clients, config{}),
+			searchAlike(t, scripted(script), clients, 0, config{})
 		kinds[got.Symmetry]++
 		if answer(got) != answer(want) {
-			t.Errorf("%d clients: found %q with symmetry (%v), %q without:\n%s", clients, answer(got), got.Symmetry, answer(want), script)
+			t.Errorf("%d clients: found %q with symmetry (%v), %q without:\n%s", clients, answer(got), got.Symmetry,
+				answer(want), script)
 		}
 	}
 	t.Logf("%d scripts treat clients alike, %d do not", kinds[true], kinds[false])

@@ -114,6 +114,19 @@ func (s *transitions) compute(
 	return eff, key, nil
 }
 
+// jointly makes a move in the whole world, since what becomes of the server depends on several clients: a database has
+// forgotten a session that broke while its client waited for an answer, but not one of a client that has yet to notice.
+func (s *transitions) jointly(state, next []uint32, m *move) (events uint32, err error) {
+	s.numbers.Lacking()
+	w := s.world(state)
+	happened, err := s.sim.Step(&w, s.choices[m.choice])
+	if err != nil {
+		return 0, &failedMove{error: fmt.Errorf("explore: %w", err), via: m.choice}
+	}
+	s.takeState(&w, state[s.judgeAt], next)
+	return s.recordEvents(w.Now(), happened), nil
+}
+
 // clientKey is key without the ensemble and the rest, if m is a choice of a client that need not look at them. (That of
 // a client of a Redis has neither in its key, unless code abandons requests.)
 func (s *transitions) clientKey(key effectKey, m *move) (alone effectKey, may bool) {

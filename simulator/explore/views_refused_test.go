@@ -57,11 +57,12 @@ func TestViewsOfCode(t *testing.T) {
 			who, err := f.owner()
 			return strings.HasPrefix(who, "c2."), err
 		})},
-		{"the owner's token is of the same process", "prove.names", "", "lose-reply=1", refused(func(f *asking) (bool, error) {
-			mine, _, _ := strings.Cut(f.token, ".")
-			who, err := f.owner()
-			return strings.HasPrefix(who, mine+"."), err
-		})},
+		{"the owner's token is of the same process", "prove.names", "", "lose-reply=1",
+			refused(func(f *asking) (bool, error) {
+				mine, _, _ := strings.Cut(f.token, ".")
+				who, err := f.owner()
+				return strings.HasPrefix(who, mine+"."), err
+			})},
 		{"token ends in 3, for a script", "prove.names", "", "",
 			refused(byScript(`return string.sub(ARGV[1], -1) == '3' and 1 or 0`))},
 		{"three names in disorder", "prove.names", "", "", refused(byScript(`redis.call('RPUSH', KEYS[1]..':line', ARGV[1])
@@ -120,16 +121,18 @@ func TestViewsOfCode(t *testing.T) {
 			const script = "if redis.call('INCR', KEYS[2]) >= 100 then redis.call('DEL', KEYS[1]) end return 0"
 			return false, f.node.Eval(f.ctx, script, []string{f.key, f.key + ":n"}).Err()
 		})},
-		{"a counter that saturates", "prove.names", "", "", refused(byScript(`local n = redis.call('GET', KEYS[1]..':n') or '0'
+		{"a counter that saturates", "prove.names", "", "",
+			refused(byScript(`local n = redis.call('GET', KEYS[1]..':n') or '0'
 			if tonumber(n) < 3 then redis.call('INCR', KEYS[1]..':n') end return n == '3' and 1 or 0`))},
-		{"enters when another one has counted meanwhile", "prove.counter", "", "crash=1", refused(func(f *asking) (bool, error) {
-			first, err := f.incr(":n")
-			if err != nil {
-				return false, err
-			}
-			second, err := f.incr(":n")
-			return second > first+1, err
-		})},
+		{"enters when another one has counted meanwhile", "prove.counter", "", "crash=1",
+			refused(func(f *asking) (bool, error) {
+				first, err := f.incr(":n")
+				if err != nil {
+					return false, err
+				}
+				second, err := f.incr(":n")
+				return second > first+1, err
+			})},
 		{"passes the number on", "prove.counter", "", "crash=1", refused(func(f *asking) (bool, error) {
 			n, err := f.incr(":n")
 			if err == nil {
@@ -167,7 +170,8 @@ func TestViewsOfLocks(t *testing.T) {
 			t.Errorf("%s: %v, closed %t", id, proof.Refused, proof.Closed)
 		}
 		counts := id == "redislock-fence"
-		if proof.Closed && ((proof.Covered.Assumed.Counters != 0) != counts || slices.Contains(proof.Harms, verdict.Overlap)) {
+		if proof.Closed && ((proof.Covered.Assumed.Counters != 0) != counts ||
+			slices.Contains(proof.Harms, verdict.Overlap)) {
 			t.Errorf("%s: %v, %+v", id, proof.Harms, proof.Covered.Assumed)
 		}
 	}
@@ -178,8 +182,10 @@ func TestViewsOfLocks(t *testing.T) {
 func TestViewsOfStamps(t *testing.T) {
 	effort.OnlyExhaustive(t, "it closes views for seconds; one goroutine searches")
 	proof, _ := proofOf(t, lockOf(t, "cron-v2"), viewBounds("crash=1"), true, 5_000)
-	if !proof.Closed || proof.Covered.Assumed.Ages.Ancient == 0 || !slices.Equal(proof.Harms, []verdict.Word{verdict.Deadlock}) {
-		t.Errorf("cron-v2: closed %t, %+v, two clients come to %v; %v", proof.Closed, proof.Covered.Assumed.Ages, proof.Harms, proof.Refused)
+	if !proof.Closed || proof.Covered.Assumed.Ages.Ancient == 0 ||
+		!slices.Equal(proof.Harms, []verdict.Word{verdict.Deadlock}) {
+		t.Errorf("cron-v2: closed %t, %+v, two clients come to %v; %v", proof.Closed, proof.Covered.Assumed.Ages, proof.Harms,
+			proof.Refused)
 	}
 	// held takes the key with these times as its value, or returns how old the last of them is, and whether they differ.
 	held := func(f *asking, later ...time.Duration) (taken bool, age time.Duration, differ bool, err error) {
@@ -213,7 +219,9 @@ func TestViewsOfStamps(t *testing.T) {
 		taken, age, differ, err := held(f, 0, time.Second)
 		return taken || differ && age > f.env.TTL/2, err
 	}})
-	if proof, _ = proofOf(t, register, viewBounds("crash=1"), true, 5_000); !slices.Contains(proof.Harms, verdict.Overlap) {
-		t.Errorf("compares two old stamps: closed %t, %+v, %v; %v", proof.Closed, proof.Covered.Assumed.Ages, proof.Harms, proof.Refused)
+	if proof, _ = proofOf(t, register, viewBounds("crash=1"), true, 5_000); !slices.Contains(proof.Harms,
+		verdict.Overlap) {
+		t.Errorf("compares two old stamps: closed %t, %+v, %v; %v", proof.Closed, proof.Covered.Assumed.Ages, proof.Harms,
+			proof.Refused)
 	}
 }

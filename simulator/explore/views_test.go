@@ -22,7 +22,8 @@ import (
 // viewBounds are those of a proof for any number of clients.
 func viewBounds(budget faults.Budget) search.Bounds {
 	b := search.DefaultBounds()
-	b.Timing, b.Attempts, b.Retries, b.Clients, b.Budget, b.Nodes, b.Uses = search.AnyTiming, 2, 0, 2+explore.Outsiders, budget, 1, 0
+	b.Timing, b.Attempts, b.Retries, b.Clients, b.Budget, b.Nodes, b.Uses = search.AnyTiming, 2, 0, 2+explore.Outsiders,
+		budget, 1, 0
 	return b
 }
 
@@ -36,7 +37,8 @@ func modelOf(t testing.TB, entry lock.Entry, b search.Bounds) *explore.Model {
 }
 
 // proofOf returns a proof by views, and the key of the reason for which there is none, "" if there is one.
-func proofOf(t testing.TB, entry lock.Entry, b search.Bounds, endless bool, most int) (proof *explore.Proof, refused string) {
+func proofOf(t testing.TB, entry lock.Entry, b search.Bounds, endless bool, most int) (proof *explore.Proof,
+	refused string) {
 	t.Helper()
 	proof, err := explore.ProveFor(t.Context(), modelOf(t, entry, b), endless, most)
 	if err != nil {
@@ -61,7 +63,8 @@ func lockOf(t testing.TB, id string) lock.Entry {
 }
 
 // viewBudgets are faults of each kind.
-var viewBudgets = []faults.Budget{"", "crash=1", "pause=1@2s", "lose-reply=1", "lose-request=1", "restart=1", "crash=2", "delay=1@2s"}
+var viewBudgets = []faults.Budget{"", "crash=1", "pause=1@2s", "lose-reply=1", "lose-request=1", "restart=1", "crash=2",
+	"delay=1@2s"}
 
 // TestViewsCover: every client of every state of two, three and four clients is in one of the views. Without some of
 // the views the test fails. What is always asked finds each mistake of TestViewsUnsound.
@@ -140,8 +143,8 @@ func semaphore(t *testing.T) lock.Entry {
 	return two
 }
 
-// TestViewsOfServers: Redlock holds on three servers with any number of clients, if nothing fails. One that is content with fewer than a
-// majority does not.
+// TestViewsOfServers: Redlock holds on three servers with any number of clients, if nothing fails. One that is content
+// with fewer than a majority does not.
 func TestViewsOfServers(t *testing.T) {
 	effort.OnlyExhaustive(t, "it closes views for seconds; one goroutine searches")
 	b := viewBounds("")
@@ -161,7 +164,8 @@ func TestViewsOfServers(t *testing.T) {
 		},
 	})
 	one.Nodes = 3
-	if proof, _ := proofOf(t, one, b, false, 50_000); !slices.Contains(proof.Harms, verdict.Overlap) { // its views are more
+	// its views are more
+	if proof, _ := proofOf(t, one, b, false, 50_000); !slices.Contains(proof.Harms, verdict.Overlap) {
 		t.Errorf("one of three: harms %v", proof.Harms)
 	}
 }
@@ -198,7 +202,8 @@ func TestViewsKnownHarms(t *testing.T) {
 	}
 }
 
-// TestInterfaces: the same views are found, and the same verdicts, as if each view were in a world with every other, one by one.
+// TestInterfaces: the same views are found, and the same verdicts, as if each view were in a world with every other,
+// one by one.
 func TestInterfaces(t *testing.T) {
 	effort.OnlyPushed(t, "it closes views for seconds")
 	effort.Unwatched(t, "one goroutine searches")
@@ -230,8 +235,10 @@ func TestInterfaces(t *testing.T) {
 					continue
 				}
 				closed++
-				if quick.Views != slow.Views || !slices.Equal(quick.Harms, slow.Harms) || quick.Once.Key != slow.Once.Key || quick.Worlds > slow.Worlds {
-					t.Errorf("%s, %s, endless %t: %d views in %d worlds, %v, %v; one by one %d views in %d worlds, %v, %v", id, budget, endless,
+				if quick.Views != slow.Views || !slices.Equal(quick.Harms, slow.Harms) || quick.Once.Key != slow.Once.Key ||
+					quick.Worlds > slow.Worlds {
+					t.Errorf("%s, %s, endless %t: %d views in %d worlds, %v, %v; one by one %d views in %d worlds, %v, %v", id, budget,
+						endless,
 						quick.Views, quick.Worlds, quick.Harms, quick.Once, slow.Views, slow.Worlds, slow.Harms, slow.Once)
 				}
 			}
@@ -256,7 +263,8 @@ func TestViewsClosed(t *testing.T) {
 			budgets = append(budgets, viewBudgets[i%len(viewBudgets)], viewBudgets[(i+5)%len(viewBudgets)])
 		}
 		for _, budget := range budgets {
-			wrong, missed, err := explore.Closed(t.Context(), modelOf(t, lockOf(t, id), viewBounds(budget)), budget != "", 1_500, 6)
+			wrong, missed, err := explore.Closed(t.Context(), modelOf(t, lockOf(t, id), viewBounds(budget)), budget != "", 1_500,
+				6)
 			if err != nil || missed != nil || wrong != "" && !(hunting() && wrong == "there is none") {
 				t.Errorf("%s, %s: %q, and missed are %q: %v", id, budget, wrong, missed, err)
 			}
@@ -267,8 +275,8 @@ func TestViewsClosed(t *testing.T) {
 // hunting reports whether "make hunt" runs the tests: to check all that is proved takes minutes.
 func hunting() bool { return os.Getenv("LOCKLAB_HUNT") != "" }
 
-// TestViewsUnsound: each mistake that proves too much, planted into the prover, leaves clients of few without a view. The compiler gets
-// the changed file as an overlay.
+// TestViewsUnsound: each mistake that proves too much, planted into the prover, leaves clients of few without a view.
+// The compiler gets the changed file as an overlay.
 func TestViewsUnsound(t *testing.T) {
 	if !hunting() {
 		t.Skip("make hunt runs it: it compiles the prover once for each mistake")
@@ -320,7 +328,8 @@ func TestViewsUnsound(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			c := exec.CommandContext(t.Context(), "go", "test", "-vet=off", "-ldflags=-w", "-overlay", filepath.Join(dir, "overlay.json"), "-run", "^TestViewsCover$", ".")
+			c := exec.CommandContext(t.Context(), "go", "test", "-vet=off", "-ldflags=-w", "-overlay",
+				filepath.Join(dir, "overlay.json"), "-run", "^TestViewsCover$", ".")
 			c.Env = append(os.Environ(), "LOCKLAB_EXHAUSTIVE=", "LOCKLAB_HUNT=") // as CI asks
 			out, err := c.CombinedOutput()
 			if err == nil || !strings.Contains(string(out), "views are not known") {

@@ -15,7 +15,8 @@ func TestNumbers(t *testing.T) {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
 	}
-	for text, want := range map[string]ClientSet{"lock c3.1 c2.1": Only(2) | Only(3), "lock abc2.1": 0, "": 0, "owner_c4.1": Only(4)} {
+	for text, want := range map[string]ClientSet{"lock c3.1 c2.1": Only(2) | Only(3), "lock abc2.1": 0, "": 0,
+		"owner_c4.1": Only(4)} {
 		if got := Named(text); got != want {
 			t.Errorf("%q names %v, want %v", text, got, want)
 		}

@@ -7,10 +7,12 @@ import (
 	"time"
 )
 
-// Each hypothesis stands at its own place of the list, says what it makes one and how that is checked, and what refutes it leaves less of it.
+// Each hypothesis stands at its own place of the list, says what it makes one and how that is checked, and what
+// refutes it leaves less of it.
 func TestAll(t *testing.T) {
 	all := Set{
-		Symmetric: 3, Peers: true, Merging: MergeHistories, Measures: true, Counters: CountedElse, Creations: true, Ordered: true, Rests: true,
+		Symmetric: 3, Peers: true, Merging: MergeHistories, Measures: true, Counters: CountedElse, Creations: true,
+		Ordered: true, Rests: true,
 		Ages: Ages{Ancient: time.Second, Span: time.Second, Most: time.Second},
 	}
 	for id, h := range All {
@@ -37,8 +39,10 @@ func TestLines(t *testing.T) {
 	}{
 		{Set{}, Met{Measures: true, Transactions: true}, ""},
 		{Usual, Met{}, "rests"},
-		{Set{Symmetric: 2, Merging: MergeOrders, Measures: true, Creations: true, Rests: true}, Met{}, "symmetric orders rests"},
-		{Set{Merging: MergeHistories, Measures: true, Creations: true}, Met{Measures: true, Transactions: true}, "histories measures creations"},
+		{Set{Symmetric: 2, Merging: MergeOrders, Measures: true, Creations: true, Rests: true}, Met{},
+			"symmetric orders rests"},
+		{Set{Merging: MergeHistories, Measures: true, Creations: true}, Met{Measures: true, Transactions: true},
+			"histories measures creations"},
 		{Set{Symmetric: 1, Measures: true}, Met{Measures: true, Grain: time.Second}, "stamps"},
 	} {
 		if got := test.set.Lines(test.met); !slices.Equal(got, strings.Fields(test.want)) {

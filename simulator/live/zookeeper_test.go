@@ -15,7 +15,8 @@ import (
 // inLine waits until it is the first in a line, and then leaves it.
 func inLine(c *simulator.Client) {
 	s := c.ZooKeeper()
-	made, err := s.Do(zookeeper.Request{Op: zookeeper.Create, Path: "/n-", Mode: zookeeper.Ephemeral | zookeeper.Sequential})
+	made, err := s.Do(zookeeper.Request{Op: zookeeper.Create, Path: "/n-",
+		Mode: zookeeper.Ephemeral | zookeeper.Sequential})
 	if err != nil {
 		return
 	}

@@ -13,7 +13,8 @@ import (
 func TestStride(t *testing.T) {
 	t.Parallel()
 	want := [5]int{60, 60, 24, 7, 12}
-	for first := time.Duration(0); first < 40*24*time.Hour; first += 7*time.Hour + 11*time.Minute + 13*time.Second + 251*time.Millisecond {
+	for first := time.Duration(0); first < 40*24*time.Hour; first += 7*time.Hour + 11*time.Minute + 13*time.Second +
+		251*time.Millisecond {
 		var met [5]map[int]bool
 		for n := range time.Duration(process.Strides + 1) {
 			at := simulator.Epoch.Add(first)

@@ -41,7 +41,8 @@ func TestTrials(t *testing.T) {
 				clock.Sleep(time.Second)
 			})
 			for way := range int64(histories) {
-				observe(t, p, Observation{Kind: Started}, Observation{Kind: Slept, Val: way}, Observation{Kind: ClockRead, Val: way})
+				observe(t, p, Observation{Kind: Started}, Observation{Kind: Slept, Val: way},
+					Observation{Kind: ClockRead, Val: way})
 			}
 			err := errors.Join(p.Repeat(), p.CheckMeasures(func(uint32) bool { return true }))
 			dated, chance := (*hypothesis.Refuted)(nil), (*NondeterministicError)(nil)
@@ -111,7 +112,11 @@ func TestWatch(t *testing.T) {
 func TestWatchDeadChannel(t *testing.T) {
 	dead, given := make(chan int), make(chan string, 1)
 	defer lastResort.Store(nil)
-	lastResort.Store(&resort{20 * interval, func(e *WaitError, after time.Duration) { given <- e.stuck(after); close(dead) }})
+	lastResort.Store(&resort{20 * interval, func(e *WaitError,
+		after time.Duration) {
+		given <- e.stuck(after)
+		close(dead)
+	}})
 	e := (*WaitError)(nil)
 	if err := run(t, func() { <-dead }); !errors.As(err, &e) {
 		t.Errorf("code that came back in the end: %v, want a WaitError", err)

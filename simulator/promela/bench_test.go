@@ -8,8 +8,9 @@ import (
 	"locklab/simulator/explore"
 )
 
-// BenchmarkSpin has the lab and SPIN search the same space, of token with two attempts at any timing and without symmetry:
-// states in a second of one processor, and bytes a state. SPIN's time is without what the lab computes for its answers.
+// BenchmarkSpin has the lab and SPIN search the same space, of token with two attempts at any timing and without
+// symmetry: states in a second of one processor, and bytes a state. SPIN's time is without what the lab computes for
+// its answers.
 func BenchmarkSpin(b *testing.B) {
 	effort.Need(b, installed())
 	space := question(b, "token", "crash=1,pause=1", anyTiming)

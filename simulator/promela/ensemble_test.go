@@ -405,7 +405,10 @@ func (s *contents) fire(path string, what zookeeper.EventType, kinds ...zookeepe
 	for c := range s.peers {
 		p := &s.peers[c]
 		before := len(p.left)
-		p.left = slices.DeleteFunc(p.left, func(w zookeeper.Watch) bool { return w.Path == path && slices.Contains(kinds, w.Kind) })
+		p.left = slices.DeleteFunc(p.left, func(w zookeeper.Watch) bool {
+			return w.Path == path &&
+				slices.Contains(kinds, w.Kind)
+		})
 		if len(p.left) < before {
 			p.sent = append(p.sent, zookeeper.Event{Type: what, Path: path})
 		}

@@ -55,7 +55,8 @@ func newModel(b *explore.Model, sim *simulator.Simulator) *model {
 
 // limits are the bounds that a compiled model gets from its tables, in their order there: models that
 // differ in nothing else are compiled once.
-var limits = []string{"STEP", "LATENCY", "LATENESS", "TTL", "SPARE", "CRASHES", "EXPIRES", "PAUSES", "PAUSE", "LOST_REPLIES", "LOST_REQUESTS"}
+var limits = []string{"STEP", "LATENCY", "LATENESS", "TTL", "SPARE", "CRASHES", "EXPIRES", "PAUSES", "PAUSE",
+	"LOST_REPLIES", "LOST_REQUESTS"}
 
 // source returns the model: sizes, and world.pml.
 func (m *model) source() (string, error) {
@@ -76,8 +77,10 @@ func (m *model) setLimits() (err error) {
 	if t := m.sim.Config().Timing; t != nil {
 		timing = *t
 	}
-	m.limits = map[string]int{"SPARE": m.spare(), "CRASHES": 0, "EXPIRES": 0, "PAUSES": 0, "PAUSE": never, "LOST_REPLIES": 0, "LOST_REQUESTS": 0}
-	times := map[string]string{"crash": "CRASHES", "expire-session": "EXPIRES", "lose-reply": "LOST_REPLIES", "lose-request": "LOST_REQUESTS", "pause": "PAUSES"}
+	m.limits = map[string]int{"SPARE": m.spare(), "CRASHES": 0, "EXPIRES": 0, "PAUSES": 0, "PAUSE": never,
+		"LOST_REPLIES": 0, "LOST_REQUESTS": 0}
+	times := map[string]string{"crash": "CRASHES", "expire-session": "EXPIRES", "lose-reply": "LOST_REPLIES",
+		"lose-request": "LOST_REQUESTS", "pause": "PAUSES"}
 	for _, f := range m.bounds.Faults {
 		fault := f.Fault.Name
 		if name, ok := times[fault]; ok {
@@ -94,7 +97,8 @@ func (m *model) setLimits() (err error) {
 			return err
 		}
 	}
-	for name, d := range map[string]time.Duration{"STEP": timing.Step, "LATENCY": timing.Latency, "LATENESS": timing.Lateness, "TTL": m.bounds.TTL} {
+	for name, d := range map[string]time.Duration{"STEP": timing.Step, "LATENCY": timing.Latency,
+		"LATENESS": timing.Lateness, "TTL": m.bounds.TTL} {
 		if m.limits[name], err = ms(d); err != nil {
 			return err
 		}
@@ -104,7 +108,8 @@ func (m *model) setLimits() (err error) {
 
 // writeSizes defines the sizes of the model's arrays, by name.
 func (m *model) writeSizes(s *strings.Builder) {
-	sizes := map[string]int{"CLIENTS": m.bounds.Clients, "NODES": m.bounds.Nodes, "THREADS": m.threads, "KEYS": m.keys, "ORPHANS": m.orphans, "CLOCK": is(m.clock), "ENSEMBLE": is(m.zk != nil), "WAYS": m.ways}
+	sizes := map[string]int{"CLIENTS": m.bounds.Clients, "NODES": m.bounds.Nodes, "THREADS": m.threads, "KEYS": m.keys,
+		"ORPHANS": m.orphans, "CLOCK": is(m.clock), "ENSEMBLE": is(m.zk != nil), "WAYS": m.ways}
 	for _, name := range slices.Sorted(maps.Keys(sizes)) {
 		fmt.Fprintf(s, "#define %s %d\n", name, sizes[name])
 	}

@@ -43,8 +43,8 @@ func anyTiming(b *search.Bounds) { b.Timing = search.AnyTiming }
 // idle: at any timing a plain search of code that reads its clock ends only with clients that do not wait for ever.
 func idle(b *search.Bounds) { b.Idle = true }
 
-// compare checks that SPIN comes to the same verdicts with the same pars as the usual search, and to as many states and transitions as a
-// plain one. It returns the row of a table.
+// compare checks that SPIN comes to the same verdicts with the same pars as the usual search, and to as many states
+// and transitions as a plain one. It returns the row of a table.
 func compare(t *testing.T, b *explore.Model) string {
 	t.Helper()
 	usual, err := explore.Search(t.Context(), b)
@@ -52,7 +52,8 @@ func compare(t *testing.T, b *explore.Model) string {
 		t.Fatalf("%s: %v, or the search is not complete", b.Entry.ID, err)
 	}
 	plain, other := plainly(t, b), spin(t, b, func(*model) {})
-	if pars := slices.Sorted(slices.Values(usual.Pars())); !slices.Equal(pars, other.found) || !reflect.DeepEqual(plain, other) {
+	if pars := slices.Sorted(slices.Values(usual.Pars())); !slices.Equal(pars, other.found) ||
+		!reflect.DeepEqual(plain, other) {
 		t.Errorf("%s: SPIN finds %s; the search %v, and without symmetry %s", b.Entry.ID, other, pars, plain)
 	}
 	return fmt.Sprintf("%9d %9d  %s", usual.States, other.states, strings.Join(other.found, " "))
@@ -170,15 +171,19 @@ func TestSecondOpinionCanDisagree(t *testing.T) {
 	b := question(t, "token", "crash=1,pause=1")
 	want := plainly(t, b)
 	spoils := map[string]func(m *model){
-		"a judge: nobody overlaps":   text(t, "!HAS(inside, c) && inside != 0 -> FOUND(OVERLAP)", "inside == 255 -> FOUND(OVERLAP)"),
+		"a judge: nobody overlaps": text(t, "!HAS(inside, c) && inside != 0 -> FOUND(OVERLAP)",
+			"inside == 255 -> FOUND(OVERLAP)"),
 		"an edge: any token deletes": anyTokenDeletes,
 	}
 	if effort.Exhaustive() {
 		spoils["a rule: nobody pauses before it sends"] = text(t, "RUNS(c) && JUST_ASKED(c)", "0")
 		spoils["a judge: a late write is no harm"] = text(t, "value > base ||", "value > base + 99 && value > base ||")
-		spoils["a judge: an orphan never refuses"] = text(t, "(remark & CLAIMS) && HAS(met, c)", "(remark & CLAIMS) && met == 255")
-		spoils["a rule: what a crashed client has sent is lost"] = text(t, ":: TH(C,thr).phase == ASKING -> add_orphan(oper, C, step)", ":: TH(C,thr).phase == 99 -> add_orphan(oper, C, step)")
-		spoils["a rule: a paused client wakes when it could have"] = text(t, "#define RUNS(c) (!P(c).dead && !P(c).paused)", "#define RUNS(c) (!P(c).dead)")
+		spoils["a judge: an orphan never refuses"] = text(t, "(remark & CLAIMS) && HAS(met, c)",
+			"(remark & CLAIMS) && met == 255")
+		spoils["a rule: what a crashed client has sent is lost"] = text(t,
+			":: TH(C,thr).phase == ASKING -> add_orphan(oper, C, step)", ":: TH(C,thr).phase == 99 -> add_orphan(oper, C, step)")
+		spoils["a rule: a paused client wakes when it could have"] = text(t, "#define RUNS(c) (!P(c).dead && !P(c).paused)",
+			"#define RUNS(c) (!P(c).dead)")
 	}
 	disagrees(t, b, want, spoils)
 }
@@ -202,17 +207,19 @@ func TestSecondOpinionOfZooKeeperCanDisagree(t *testing.T) {
 		}
 	}
 	disagrees(t, b, want, map[string]func(m *model){
-		"nobody hears of a watch":                                    rows(8, func(v []int) { v[0] = 0 }),
-		"the first of the line is nobody's":                          rows(6, func(v []int) { v[3] = 0 }),
-		"what is under way when a connection breaks never runs":      text(t, "HAS(alive, c) -> act_op", "0 -> act_op"),
-		"a client that was paused pings in a session that has ended": text(t, "!HAS(alive, c) -> cut_off(c)", "0 -> cut_off(c)"),
+		"nobody hears of a watch":                               rows(8, func(v []int) { v[0] = 0 }),
+		"the first of the line is nobody's":                     rows(6, func(v []int) { v[3] = 0 }),
+		"what is under way when a connection breaks never runs": text(t, "HAS(alive, c) -> act_op", "0 -> act_op"),
+		"a client that was paused pings in a session that has ended": text(t, "!HAS(alive, c) -> cut_off(c)",
+			"0 -> cut_off(c)"),
 	})
 }
 
 // anyTokenDeletes has the release script delete the key of another.
 func anyTokenDeletes(m *model) {
 	m.mutateRow = func(r *row) {
-		if r.key[0] == 3 && strings.HasPrefix(m.redis.RequestText(uint32(r.key[2]))[0], "EVAL") && r.values[2] == 1 && m.redis.ReplyText(uint32(r.values[1])) == "0" {
+		if r.key[0] == 3 && strings.HasPrefix(m.redis.RequestText(uint32(r.key[2]))[0], "EVAL") && r.values[2] == 1 &&
+			m.redis.ReplyText(uint32(r.values[1])) == "0" {
 			r.values[0], r.values[2] = 0, 0
 			copy(r.values[3:], []int{1, 1, 0, 1, 0, m.keys})
 		}
@@ -223,8 +230,10 @@ func anyTokenDeletes(m *model) {
 func TestSecondOpinionUnfit(t *testing.T) {
 	effort.OnlyPushed(t, "SPIN compiles for seconds")
 	effort.Need(t, installed())
-	for ask, why := range map[[2]string]string{{"zk-semaphore"}: "several in", {"watch-multi"}: "transactions", {"token-wait"}: "WAIT", {"token", "restart=1@1s"}: "restart"} {
-		if _, err := check(t.Context(), question(t, ask[0], ask[1]), func(*model) {}); err == nil || !strings.Contains(err.Error(), why) {
+	for ask, why := range map[[2]string]string{{"zk-semaphore"}: "several in", {"watch-multi"}: "transactions",
+		{"token-wait"}: "WAIT", {"token", "restart=1@1s"}: "restart"} {
+		if _, err := check(t.Context(), question(t, ask[0], ask[1]), func(*model) {}); err == nil ||
+			!strings.Contains(err.Error(), why) {
 			t.Errorf("%s: %v, want a word about %s", ask, err, why)
 		}
 	}

@@ -52,9 +52,11 @@ var automata []byte
 
 // words are the verdicts that the model judges, in their order there. FENCED needs a resource
 // that refuses, which the model has not.
-var words = []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.WrongDel, verdict.Lie, verdict.Orphan, verdict.Deadlock, verdict.Starved}
+var words = []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.WrongDel, verdict.Lie, verdict.Orphan,
+	verdict.Deadlock, verdict.Starved}
 
-// A result is what a complete search says: its verdicts, each with the fewest faults, as OVERLAP@1, in the order of the alphabet.
+// A result is what a complete search says: its verdicts, each with the fewest faults, as OVERLAP@1, in the order of
+// the alphabet.
 type result struct {
 	found               []string
 	states, transitions int
@@ -119,7 +121,8 @@ func fits(b *explore.Model) error {
 		}
 	}
 	for _, f := range b.Faults {
-		if !slices.Contains([]string{"crash", "pause", "lose-reply", "lose-request", "expire-session"}, f.Fault.Name) && f.Times > 0 {
+		if !slices.Contains([]string{"crash", "pause", "lose-reply", "lose-request", "expire-session"}, f.Fault.Name) &&
+			f.Times > 0 {
 			return unfit("the fault " + f.Fault.Name)
 		}
 	}
@@ -184,7 +187,8 @@ func writeProgram(file string, content []byte) error {
 
 // compile returns the arguments of the C compiler.
 func (m *model) compile() []string {
-	return []string{"-w", m.optimize(), "-DSAFETY", "-DNOREDUCE", "-DMEMLIM=6000", "-DVECTORSZ=4096", fmt.Sprintf("-DTHREADS=%d", m.threads), fmt.Sprintf("-DKEYS=%d", m.keys), "-o", "pan", "pan.c", "automata.c"}
+	return []string{"-w", m.optimize(), "-DSAFETY", "-DNOREDUCE", "-DMEMLIM=6000", "-DVECTORSZ=4096",
+		fmt.Sprintf("-DTHREADS=%d", m.threads), fmt.Sprintf("-DKEYS=%d", m.keys), "-o", "pan", "pan.c", "automata.c"}
 }
 
 func command(ctx context.Context, dir string, words []string) error {
@@ -209,7 +213,8 @@ func (m *model) search(ctx context.Context, dir string) (*result, error) {
 		return nil, errors.Join(err, theirAsk.Close())
 	}
 	defer tells.Close()
-	pan := exec.CommandContext(ctx, "./pan", "-E", "-n", "-m100000", "-w20") // no end is an error, nothing is listed, and so deep at most
+	// no end is an error, nothing is listed, and so deep at most
+	pan := exec.CommandContext(ctx, "./pan", "-E", "-n", "-m100000", "-w20")
 	var out bytes.Buffer
 	pan.Dir, pan.Stdout, pan.Stderr = dir, &out, &out
 	pan.ExtraFiles = []*os.File{theirAsk, theirTell}

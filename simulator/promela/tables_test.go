@@ -58,7 +58,8 @@ func numbers(line string) (list []int, err error) {
 func (m *model) answer(key []int) ([]int, error) {
 	switch key[0] {
 	case 1:
-		return m.follow(key[1], uint32(key[2]), process.Observation{Thread: uint8(key[3]), Kind: process.ObservationKind(key[4]), Val: int64(key[5])})
+		return m.follow(key[1], uint32(key[2]), process.Observation{Thread: uint8(key[3]),
+			Kind: process.ObservationKind(key[4]), Val: int64(key[5])})
 	case 2:
 		return m.describe(key[1])
 	case 3:
@@ -92,7 +93,8 @@ func is(b bool) int {
 }
 
 // notes are the kinds of note that judges hear of.
-var notes = []history.EventKind{history.Acquire, history.Enter, history.Refuse, history.Leave, history.Release, history.Released, history.Done}
+var notes = []history.EventKind{history.Acquire, history.Enter, history.Refuse, history.Leave, history.Release,
+	history.Released, history.Done}
 
 func (m *model) follow(c int, at uint32, seen process.Observation) ([]int, error) {
 	if seen.Kind == process.ClockRead {
@@ -179,7 +181,8 @@ func (m *model) opNumber(o process.Op) (int, error) {
 }
 
 // kinds are the kinds of operation as the model numbers them.
-var kinds = []process.OpKind{process.None, process.Begin, process.Request, process.Read, process.Write, process.Sleep, process.Idle, process.Clocked, process.Watch}
+var kinds = []process.OpKind{process.None, process.Begin, process.Request, process.Read, process.Write, process.Sleep,
+	process.Idle, process.Clocked, process.Watch}
 
 func (m *model) describe(n int) ([]int, error) {
 	o := process.Op{}
@@ -258,7 +261,8 @@ func (m *model) serve(keyspace, request uint32, now int, left []int) ([]int, err
 	row[0], row[1], row[2], row[9] = int(e.To), int(e.Reply), len(e.Lives), is(e.ReadsLeft())+is(e.ReadsClock())
 	for _, ch := range e.Changes {
 		if ch.Key == m.key() {
-			copy(row[3:], []int{1, is(ch.Before != ""), is(ch.After != ""), is(ch.Before != ch.After), m.place(ch.Was), m.place(ch.Is)})
+			copy(row[3:], []int{1, is(ch.Before != ""), is(ch.After != ""), is(ch.Before != ch.After), m.place(ch.Was),
+				m.place(ch.Is)})
 		}
 	}
 	for i, l := range e.Lives {

@@ -69,7 +69,8 @@ func TestWrongLines(t *testing.T) {
 		`{"at":150,"until":150,"client":"a","event":"refused","key":"k"}`:                   "error.record.absent field=until",
 		`{"at":150,"until":150,"client":"a","event":"renewed","ok":true,"key":"k"}`:         "",
 	} {
-		r := NewReader(0, Source{Name: "log", From: strings.NewReader(fmt.Sprintf(good, 100) + line + "\n" + fmt.Sprintf(good, 200))})
+		r := NewReader(0, Source{Name: "log", From: strings.NewReader(fmt.Sprintf(good, 100) + line + "\n" +
+			fmt.Sprintf(good, 200))})
 		var errs []string
 		read := 0
 		for {
@@ -89,7 +90,8 @@ func TestWrongLines(t *testing.T) {
 			}
 			read++
 		}
-		if got := strings.Join(errs, " "); want == "" && got != "" || !strings.Contains(got, want) || read < 2 || len(r.Truncated) > 0 {
+		if got := strings.Join(errs, " "); want == "" && got != "" || !strings.Contains(got, want) || read < 2 ||
+			len(r.Truncated) > 0 {
 			t.Errorf("%.99s: %d lines and %q, want %q", line, read, got, want)
 		}
 	}
@@ -111,10 +113,12 @@ func TestForeign(t *testing.T) {
 	z.Write([]byte(two))
 	z.Close()
 	for want, files := range map[string][]string{
-		"error.record.mark":  {"\ufeff" + two, "\ufeff" + line},
-		"error.record.gzip":  {packed.String()},
-		"error.record.utf16": {wide("\ufeff"+two, binary.LittleEndian), wide("\ufeff"+two, binary.BigEndian), wide(two, binary.LittleEndian), wide(two, binary.BigEndian)},
-		"error.record.cr":    {strings.ReplaceAll(two, "\n", "\r"), line + "\r" + line, strings.Repeat(line+"\r", 2000), line + "\r" + line[:9]},
+		"error.record.mark": {"\ufeff" + two, "\ufeff" + line},
+		"error.record.gzip": {packed.String()},
+		"error.record.utf16": {wide("\ufeff"+two, binary.LittleEndian), wide("\ufeff"+two, binary.BigEndian),
+			wide(two, binary.LittleEndian), wide(two, binary.BigEndian)},
+		"error.record.cr": {strings.ReplaceAll(two, "\n", "\r"), line + "\r" + line, strings.Repeat(line+"\r", 2000), line +
+			"\r" + line[:9]},
 	} {
 		for _, text := range files {
 			r := NewReader(0, Source{Name: "log", From: strings.NewReader(text)})
@@ -162,7 +166,8 @@ func TestSomeSeq(t *testing.T) {
 		if want := verdict.Holds; len(logs) == 2 && (r.Verdicts[0] != want || r.Acquired != 3) {
 			t.Errorf("%d logs: %v of %d leases", len(logs), r.Verdicts, r.Acquired)
 		}
-		if len(logs) == 3 && (r.Counts[verdict.Unknown] != 1 || r.Findings[0].Clients[0] != "y" || r.Findings[0].Clients[1] != "z") {
+		if len(logs) == 3 && (r.Counts[verdict.Unknown] != 1 || r.Findings[0].Clients[0] != "y" ||
+			r.Findings[0].Clients[1] != "z") {
 			t.Errorf("%d logs: %+v", len(logs), r.Findings)
 		}
 	}
@@ -197,8 +202,8 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// Several logs are read as one: by instant, and where both have a number for the key, by that. The verdicts do not depend on
-// how the lines are divided.
+// Several logs are read as one: by instant, and where both have a number for the key, by that. The verdicts do not
+// depend on how the lines are divided.
 func TestSeveralLogs(t *testing.T) {
 	a, b := strings.Split(strings.TrimSpace(Example), "\n"), []string{}
 	var mine []string
@@ -210,7 +215,8 @@ func TestSeveralLogs(t *testing.T) {
 		}
 	}
 	one, two := judged(t, Example), judged(t, strings.Join(mine, "\n"), strings.Join(b, "\n"))
-	if !reflect.DeepEqual(one.Counts, two.Counts) || one.Counts[verdict.Overlap] != 1 || one.Counts[verdict.StaleWrite] != 1 {
+	if !reflect.DeepEqual(one.Counts, two.Counts) || one.Counts[verdict.Overlap] != 1 ||
+		one.Counts[verdict.StaleWrite] != 1 {
 		t.Errorf("%v and %v", one.Counts, two.Counts)
 	}
 	// Lines that run backwards within their bounds leave room for those of another log between them.
@@ -266,7 +272,8 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("%q becomes %s: %v", text, again, err)
 			}
 		}
-		r, j := NewReader(time.Millisecond, Source{Name: "a", From: strings.NewReader(text)}, Source{Name: "b", From: strings.NewReader(text)}), NewJudge(3)
+		r, j := NewReader(time.Millisecond, Source{Name: "a", From: strings.NewReader(text)},
+			Source{Name: "b", From: strings.NewReader(text)}), NewJudge(3)
 		for {
 			l, err := r.Next()
 			if err == io.EOF {

@@ -12,7 +12,8 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// jobs writes the log of so many jobs that take one lock in turn, once a minute, and let it expire; more is further fields.
+// jobs writes the log of so many jobs that take one lock in turn, once a minute, and let it expire; more is further
+// fields.
 func jobs(w io.Writer, n int, more string) {
 	for i := range n {
 		at := int64(1e18) + int64(i)*60e9
@@ -55,9 +56,10 @@ func TestSilentLeases(t *testing.T) {
 		overlaps      int
 		least         bool
 	}{
-		"nothing":         {first: verdict.Unknown, unknown: n - 1, open: n},
-		"until":           {more: until, first: verdict.Holds},
-		"leaves":          {after: after("leaving", 0), first: verdict.Overlap, unknown: n - 2, open: n - 1, overlaps: 1, least: true},
+		"nothing": {first: verdict.Unknown, unknown: n - 1, open: n},
+		"until":   {more: until, first: verdict.Holds},
+		"leaves": {after: after("leaving", 0), first: verdict.Overlap, unknown: n - 2, open: n - 1, overlaps: 1,
+			least: true},
 		"recent leaves":   {after: after("leaving", n-2), first: verdict.Overlap, unknown: n - 2, open: n - 1, overlaps: 1},
 		"leaves too late": {more: until, after: after("leaving", 5), first: verdict.Overlap, overlaps: 1, least: true},
 		"released":        {more: until, after: after("released", 5), first: verdict.Unknown, unknown: 1},
@@ -92,7 +94,8 @@ func TestManyLater(t *testing.T) {
 		turns += fmt.Sprintf("| %d c%d acquired | %d c%d leaving ", 11+2*i, i, 12+2*i, i)
 	}
 	for log, want := range map[string]string{
-		"1 x acquired within=2 | 2 y acquired until=5 " + turns + "| 40 y leaving | 41 x leaving": "21 overlaps, 0 unknown: true",
+		"1 x acquired within=2 | 2 y acquired until=5 " + turns +
+			"| 40 y leaving | 41 x leaving": "21 overlaps, 0 unknown: true",
 		// The last one is entered after the others, and may have ended before x entered.
 		"10 x acquired " + turns + "| 100 y acquired within=95 | 101 y leaving within=95 | 300 x leaving": "8 overlaps, 10 unknown: true",
 	} {

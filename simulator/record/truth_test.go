@@ -15,8 +15,9 @@ import (
 )
 
 // TestClaimsAreTrue: clients with clocks that are off by less than they say do anything at all inside and outside, on a
-// resource that takes every write or compares versions, and number all lines, some or none. What their log shows is true of what happened, as package
-// verdict judges it with the right times; and what happened is claimed, or some of it is UNKNOWN.
+// resource that takes every write or compares versions, and number all lines, some or none. What their log shows is
+// true of what happened, as package verdict judges it with the right times; and what happened is claimed, or some of
+// it is UNKNOWN.
 func TestClaimsAreTrue(t *testing.T) {
 	effort.Cases(t, 500, 5_000)
 	claimed, unsure := map[verdict.Word]int{}, 0
@@ -85,7 +86,8 @@ func happened(t *rapid.T) (h *history.History, logs []string) {
 			off = rapid.IntRange(-within, within).Draw(t, "off")
 		}
 		say := func(event, more string) {
-			logs[c-1] += fmt.Sprintf(`{"at":%d,"within":%d,"client":"c%d","event":"%s","key":"k"%s%s}`+"\n", now+off, within, c, event, more, seq())
+			logs[c-1] += fmt.Sprintf(`{"at":%d,"within":%d,"client":"c%d","event":"%s","key":"k"%s%s}`+"\n", now+off, within, c,
+				event, more, seq())
 		}
 		put := func(e history.Event) {
 			e.Client, e.Lease = c, lease[c]

@@ -181,7 +181,8 @@ func TestExamplesRun(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := judged(t, string(log))
-			if r.Acquired == 0 || r.Open != 0 || r.Counts[verdict.Overlap] != 0 || strings.Count(string(log), "\n") != int(r.Lines) {
+			if r.Acquired == 0 || r.Open != 0 || r.Counts[verdict.Overlap] != 0 ||
+				strings.Count(string(log), "\n") != int(r.Lines) {
 				t.Errorf("%+v", r)
 			}
 		})

@@ -41,14 +41,17 @@ func (s *bareServer) limited(what string, commands ...[]string) {
 func TestOrderIsRefused(t *testing.T) {
 	for _, line := range []string{
 		"KEYS one -> [\"one\"]", "KEYS *", "SCAN 0 MATCH one -> [\"0\" [\"one\"]]", "SCAN 0",
-		"HKEYS one -> [\"f\"]", "HKEYS two", "HVALS one -> [\"1\"]", "HVALS two", "HGETALL one -> [\"f\" \"1\"]", "HGETALL two",
+		"HKEYS one -> [\"f\"]", "HKEYS two", "HVALS one -> [\"1\"]", "HVALS two", "HGETALL one -> [\"f\" \"1\"]",
+		"HGETALL two",
 		"HSCAN one 0 -> [\"0\" [\"f\" \"1\"]]", "HSCAN two 0",
 		"SMEMBERS set1 -> [\"a\"]", "SMEMBERS set2", "SSCAN set1 0 -> [\"0\" [\"a\"]]", "SSCAN set2 0",
-		"SUNION set1 set1 -> [\"a\"]", "SUNION set1 set2", "SINTER set1 set2 -> [\"a\"]", "SINTER set2 set2", "SDIFF set2 set1 -> [\"b\"]", "SDIFF set2 none",
+		"SUNION set1 set1 -> [\"a\"]", "SUNION set1 set2", "SINTER set1 set2 -> [\"a\"]", "SINTER set2 set2",
+		"SDIFF set2 set1 -> [\"b\"]", "SDIFF set2 none",
 		"ZSCAN zset1 0 -> [\"0\" [\"a\" \"1\"]]", "ZSCAN zset2 0", "HGETALL none -> []",
 	} {
 		s := newServer(t)
-		for _, args := range []string{"SET k v", "HSET one f 1", "HSET two f 1 g 2", "SADD set1 a", "SADD set2 a b", "ZADD zset1 1 a", "ZADD zset2 1 a 2 b"} {
+		for _, args := range []string{"SET k v", "HSET one f 1", "HSET two f 1 g 2", "SADD set1 a", "SADD set2 a b",
+			"ZADD zset1 1 a", "ZADD zset2 1 a 2 b"} {
 			s.do(args)
 		}
 		call, want, answered := strings.Cut(line, " -> ")
@@ -91,9 +94,10 @@ func TestChanceIsRefused(t *testing.T) {
 		"math.randomseed": {"math.randomseed(1) return 1"},
 		"os.clock":        {"return os.clock()", "local o = os return o.clock()"},
 		"collectgarbage":  {`return collectgarbage("count")`},
-		"tostring":        {"return tostring({})", "return tostring(redis.call)", `return redis.call("SET", "k", tostring(KEYS))`},
-		"string.format":   {`return string.format("%s", {})`, `return ("%s"):format({})`},
-		"error":           {"error({})"},
+		"tostring": {"return tostring({})", "return tostring(redis.call)",
+			`return redis.call("SET", "k", tostring(KEYS))`},
+		"string.format": {`return string.format("%s", {})`, `return ("%s"):format({})`},
+		"error":         {"error({})"},
 		"pairs": {
 			`for f in pairs({a = 1, b = 2}) do return f end`,
 			`for f, v in pairs(cjson.decode('{"a": 1, "b": 2}')) do return f end`,
@@ -141,7 +145,8 @@ func TestConfinedScripts(t *testing.T) {
 		if got := ReplyText(s.raw("SCRIPT", "LOAD", script)); got != `"`+scriptSHA(script)+`"` {
 			t.Errorf("SCRIPT LOAD %s: %s", script, got)
 		}
-		if got := ReplyText(s.raw("EVALSHA", strings.ToUpper(scriptSHA(script)), "2", "a", "b")); !strings.Contains(got, want) {
+		if got := ReplyText(s.raw("EVALSHA", strings.ToUpper(scriptSHA(script)), "2", "a", "b")); !strings.Contains(got,
+			want) {
 			t.Errorf("%s by its digest: %s, want %s", script, got, want)
 		}
 	}

@@ -55,11 +55,14 @@ func programs(t *testing.T) *rapid.Generator[program] {
 		return slices.Contains(f[0], "IFEQ")
 	})
 	// What they are on makes more of the same: another client's cleaning up, and looking.
-	for _, c := range []string{"pttl lock", "persist lock", "exists lock", "del lock:queue", "hget lock c1:1", "set lock <value>", "hset lock c1:1 1", "rpush lock:queue c1.1", "script flush", "flushall",
-		"pexpire lock 0", "expire lock -1", "set lock <value> PX 0", "incr lock", "publish redisson_lock__channel:{lock} 0", "get lock extra", "nosuch lock"} {
+	for _, c := range []string{"pttl lock", "persist lock", "exists lock", "del lock:queue", "hget lock c1:1",
+		"set lock <value>", "hset lock c1:1 1", "rpush lock:queue c1.1", "script flush", "flushall",
+		"pexpire lock 0", "expire lock -1", "set lock <value> PX 0", "incr lock", "publish redisson_lock__channel:{lock} 0",
+		"get lock extra", "nosuch lock"} {
 		forms = append(forms, [][]string{strings.Fields(c)})
 	}
-	for _, line := range []string{"watch lock lock:queue", "multi; incr lock:fence; set lock <value>; exec", "multi; set lock <value>; discard", "unwatch; watch other"} {
+	for _, line := range []string{"watch lock lock:queue", "multi; incr lock:fence; set lock <value>; exec",
+		"multi; set lock <value>; discard", "unwatch; watch other"} {
 		forms = append(forms, commandsOf(line))
 	}
 	for _, f := range slices.Clone(forms) { // rare otherwise: all of it on one connection, with a write between
@@ -84,7 +87,8 @@ func programs(t *testing.T) *rapid.Generator[program] {
 					c[i] = inFourHours
 				case c[i] == "<ms>":
 					c[i] = strconv.Itoa(1000 * hours.Draw(t, "milliseconds"))
-				case c[i] == "<value>" && before == "LOCK:QUEUE": // two waiters: a server of the lab has room for four keys that expire
+				// two waiters: a server of the lab has room for four keys that expire
+				case c[i] == "<value>" && before == "LOCK:QUEUE":
 					c[i] = waiters.Draw(t, "waiter")
 				case c[i] == "<value>":
 					c[i] = values.Draw(t, "value")
@@ -132,7 +136,8 @@ func (c contestant) show() string {
 		if kind == "none" {
 			continue
 		}
-		read := map[string][]string{"string": {"GET", key}, "hash": append([]string{"HMGET", key}, differentialValues...), "list": {"LRANGE", key, "0", "-1"}}[kind]
+		read := map[string][]string{"string": {"GET", key}, "hash": append([]string{"HMGET", key}, differentialValues...),
+			"list": {"LRANGE", key, "0", "-1"}}[kind]
 		if read == nil {
 			return "a key of type " + kind
 		}
@@ -164,7 +169,10 @@ func TestDifferential(t *testing.T) {
 	first := startRedis(t)
 	conns := []*realRedis{first, first.another(), first.another()}
 	sim := newServer(t)
-	lab := contestant{func(conn int, batch ...[]string) string { return sim.batch(connectionName(conn+1, 1, 0), batch...) }}
+	lab := contestant{func(conn int, batch ...[]string) string {
+		return sim.batch(connectionName(conn+1, 1, 0),
+			batch...)
+	}}
 	real := contestant{func(conn int, batch ...[]string) string { return conns[conn].batch(batch...) }}
 	met := map[string]int{} // so that tame programs fail
 	rapid.Check(t, func(t *rapid.T) {
@@ -182,9 +190,12 @@ func TestDifferential(t *testing.T) {
 			want, state := real.ask(s.conn, s.batch...), real.show()
 			for what, is := range map[string]bool{
 				"WRONGTYPE": strings.HasPrefix(want, "-WRONGTYPE"), "NOSCRIPT": strings.HasPrefix(want, "-NOSCRIPT"),
-				"EXEC that fails": len(s.batch) > 1 && strings.HasSuffix(want, "*-1\r\n"), "EXEC": len(s.batch) > 1 && strings.HasSuffix(want, "*1\r\n:1\r\n"),
+				"EXEC that fails": len(s.batch) > 1 && strings.HasSuffix(want, "*-1\r\n"), "EXEC": len(s.batch) > 1 &&
+					strings.HasSuffix(want, "*1\r\n:1\r\n"),
 				"a script that does it": strings.HasPrefix(strings.ToLower(s.batch[0][0]), "eval") && want == ":1\r\n",
-				"a queue":               strings.Contains(state, "lock:queue list"), "a fencing token": strings.Contains(state, "lock:fence string"), "a hash that expires": strings.Contains(state, "lock hash") && strings.Contains(state, "hours"),
+				"a queue":               strings.Contains(state, "lock:queue list"),
+				"a fencing token":       strings.Contains(state, "lock:fence string"),
+				"a hash that expires":   strings.Contains(state, "lock hash") && strings.Contains(state, "hours"),
 			} {
 				if is {
 					met[what]++
@@ -198,7 +209,8 @@ func TestDifferential(t *testing.T) {
 			}
 		}
 	})
-	for _, what := range []string{"WRONGTYPE", "NOSCRIPT", "EXEC that fails", "EXEC", "a script that does it", "a queue", "a fencing token", "a hash that expires"} {
+	for _, what := range []string{"WRONGTYPE", "NOSCRIPT", "EXEC that fails", "EXEC", "a script that does it", "a queue",
+		"a fencing token", "a hash that expires"} {
 		if met[what] < 3 && !t.Failed() {
 			t.Errorf("%q was met %d times: the programs are too tame", what, met[what])
 		}

@@ -2,8 +2,8 @@ package redisnode
 
 import "testing"
 
-// TestInsight: what a script looks into is found however it comes there, and it is no look to compare a value, to pass it on, or to look into
-// what is neither a token nor a counter.
+// TestInsight: what a script looks into is found however it comes there, and it is no look to compare a value, to pass
+// it on, or to look into what is neither a token nor a counter.
 func TestInsight(t *testing.T) {
 	const token = firstArg
 	for source, want := range map[string]origins{

@@ -113,10 +113,12 @@ func sameReply(got, want string) bool {
 func TestScriptErrors(t *testing.T) {
 	real, sim := startRedis(t), newServer(t)
 	for _, script := range []string{
-		`return redis.call("incr", KEYS[1])`, "local a = 1\nreturn redis.call('pexpire', KEYS[1], 'x')", `error("x y")`, `return {err="MY thing"}`,
+		`return redis.call("incr", KEYS[1])`, "local a = 1\nreturn redis.call('pexpire', KEYS[1], 'x')", `error("x y")`,
+		`return {err="MY thing"}`,
 		`return redis.error_reply("MY thing")`, `if redis.call("get", "none") then return 1 end redis.call("get", KEYS[1])`,
 	} {
-		for _, cmd := range [][]string{{"HSET", "k", "f", "v"}, {"EVAL", script, "1", "k"}, {"EVALSHA", scriptSHA(script), "1", "k"}, {"SCRIPT", "EXISTS", scriptSHA(script)}} {
+		for _, cmd := range [][]string{{"HSET", "k", "f", "v"}, {"EVAL", script, "1", "k"},
+			{"EVALSHA", scriptSHA(script), "1", "k"}, {"SCRIPT", "EXISTS", scriptSHA(script)}} {
 			if got, want := sim.raw(cmd...), real.raw(cmd...); got != want {
 				t.Errorf("%q: the lab says %q, Redis %q", cmd, got, want)
 			}
@@ -149,9 +151,12 @@ func TestRealIfEqual(t *testing.T) {
 				return append([]string{"EVAL", script, "1", key, is}, args...)
 			}
 			all := [][2][]string{
-				same("SET", key, value, "NX", "PX", ms), same("SET", key, value), same("GET", key), same("DEL", key), same("HSET", key, "f", "v"),
-				{{"DELIFEQ", key, is}, eval(del)}, {{"DELEX", key, "IFEQ", is}, eval(del)}, {{"DELEX", key, "IFNE", is}, eval(delNot)},
-				{{"SET", key, value, "IFEQ", is}, eval(set, value)}, {{"SET", key, value, "IFEQ", is, "PX", ms}, eval(set, value, "PX", ms)},
+				same("SET", key, value, "NX", "PX", ms), same("SET", key, value), same("GET", key), same("DEL", key),
+				same("HSET", key, "f", "v"),
+				{{"DELIFEQ", key, is}, eval(del)}, {{"DELEX", key, "IFEQ", is}, eval(del)},
+				{{"DELEX", key, "IFNE", is}, eval(delNot)},
+				{{"SET", key, value, "IFEQ", is}, eval(set, value)},
+				{{"SET", key, value, "IFEQ", is, "PX", ms}, eval(set, value, "PX", ms)},
 				{{"SET", key, value, "KEEPTTL", "IFEQ", is}, eval(set, value, "KEEPTTL")},
 				{{"SET", key, value, "PX", ms, "GET", "IFEQ", is}, eval(setGet, value, "PX", ms)},
 				{eval(nested, value), eval(both)},
@@ -159,7 +164,8 @@ func TestRealIfEqual(t *testing.T) {
 			cmd := all[rng.IntN(len(all))]
 			got, want := sim.raw(cmd[0]...), real.raw(cmd[1]...)
 			if got != want && !(isError(got) && isError(want)) {
-				t.Fatalf("seed %d, command %d, %q:\nthe lab says  %s\nRedis says    %s to %q", seed, i, cmd[0], ReplyText(got), ReplyText(want), cmd[1])
+				t.Fatalf("seed %d, command %d, %q:\nthe lab says  %s\nRedis says    %s to %q", seed, i, cmd[0], ReplyText(got),
+					ReplyText(want), cmd[1])
 			}
 			for _, key := range []string{"lock", "other"} {
 				if got, want := ttlClass(sim.raw("PTTL", key)), ttlClass(real.raw("PTTL", key)); got != want {
@@ -210,10 +216,16 @@ func TestKnownDifferences(t *testing.T) {
 		sim, real string // how the replies begin
 	}{
 		{"TTL is rounded down", []string{"SET k v PX 10999"}, "TTL k", ":10\r\n", ":11\r\n"},
-		{"a lifetime of more than 292 years is none", []string{"SET k v", "PEXPIRE k 9223372036855"}, "EXISTS k", ":0\r\n", ":1\r\n"},
-		{"a transaction executes in spite of a command that nobody knows", nil, "MULTI; NOSUCH; EXEC", "+OK\r\n-ERR unknown command `NOSUCH`, with args beginning with: \r\n*0\r\n", "+OK\r\n-ERR unknown command 'NOSUCH', with args beginning with: \r\n-EXECABORT"},
-		{"a number that is none fails when it is queued, not when it is executed", nil, "MULTI; PEXPIRE k x; EXEC", "+OK\r\n-ERR value is not an integer or out of range\r\n-EXECABORT", "+OK\r\n+QUEUED\r\n*1\r\n-ERR value is not an integer"},
-		{"LREM and SREM that find nothing count as writes", []string{"SADD k a"}, "WATCH k; SREM k b; MULTI; EXEC", "+OK\r\n:0\r\n+OK\r\n*-1\r\n", "+OK\r\n:0\r\n+OK\r\n*0\r\n"},
+		{"a lifetime of more than 292 years is none", []string{"SET k v", "PEXPIRE k 9223372036855"}, "EXISTS k", ":0\r\n",
+			":1\r\n"},
+		{"a transaction executes in spite of a command that nobody knows", nil, "MULTI; NOSUCH; EXEC",
+			"+OK\r\n-ERR unknown command `NOSUCH`, with args beginning with: \r\n*0\r\n",
+			"+OK\r\n-ERR unknown command 'NOSUCH', with args beginning with: \r\n-EXECABORT"},
+		{"a number that is none fails when it is queued, not when it is executed", nil, "MULTI; PEXPIRE k x; EXEC",
+			"+OK\r\n-ERR value is not an integer or out of range\r\n-EXECABORT",
+			"+OK\r\n+QUEUED\r\n*1\r\n-ERR value is not an integer"},
+		{"LREM and SREM that find nothing count as writes", []string{"SADD k a"}, "WATCH k; SREM k b; MULTI; EXEC",
+			"+OK\r\n:0\r\n+OK\r\n*-1\r\n", "+OK\r\n:0\r\n+OK\r\n*0\r\n"},
 	} {
 		sim.data = Data{}
 		for _, line := range append([]string{"FLUSHALL", "SCRIPT FLUSH"}, test.before...) {

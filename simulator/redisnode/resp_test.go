@@ -66,7 +66,8 @@ func TestParseBatch(t *testing.T) {
 
 // FuzzFrame holds the length of a value against miniredis's reader.
 func FuzzFrame(f *testing.F) {
-	for _, s := range []string{"+OK\r\n", ":1\r\n:2\r\n", "$1\r\nx\r\n", "*2\r\n$-1\r\n*0\r\n", "*2\r\n:1\r\n$-01\r\n", "*1\r\n$4\r\nPING\r\n"} {
+	for _, s := range []string{"+OK\r\n", ":1\r\n:2\r\n", "$1\r\nx\r\n", "*2\r\n$-1\r\n*0\r\n", "*2\r\n:1\r\n$-01\r\n",
+		"*1\r\n$4\r\nPING\r\n"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -152,8 +153,10 @@ func FuzzWire(f *testing.F) {
 func FuzzCommands(f *testing.F) {
 	for _, line := range []string{
 		"SET k v NX PX 100; GET k; PEXPIRE k 5; PTTL k; DEL k", "HSET h a 1; HINCRBY h a 2; HGETALL h; EXPIRE h 1 NX",
-		"MULTI; SET k 1; EXEC", "WATCH k; MULTI; GET k; EXEC", "ZADD z 1 a; ZRANGE z 0 -1; ZREM z a", "RPUSH l a b; LREM l 0 a; LRANGE l 0 -1",
-		"COPY k j REPLACE; RENAME k j; SET k v PXAT 1", "DELIFEQ k v; SET k w IFEQ v", "SADD s a b; SMEMBERS s; PUBLISH c m", "GETEX k PERSIST; FLUSHALL; DBSIZE; TIME",
+		"MULTI; SET k 1; EXEC", "WATCH k; MULTI; GET k; EXEC", "ZADD z 1 a; ZRANGE z 0 -1; ZREM z a",
+		"RPUSH l a b; LREM l 0 a; LRANGE l 0 -1",
+		"COPY k j REPLACE; RENAME k j; SET k v PXAT 1", "DELIFEQ k v; SET k w IFEQ v", "SADD s a b; SMEMBERS s; PUBLISH c m",
+		"GETEX k PERSIST; FLUSHALL; DBSIZE; TIME",
 	} {
 		var b []byte
 		for _, command := range commandsOf(line) {

@@ -101,7 +101,8 @@ func (s *bareServer) pass(d time.Duration) (expired []string) {
 }
 
 // TestServer has scripts for one server: "command -> reply", and "+d" for time that passes. On a connection, a, b or c,
-// there are the commands of one write. They are of milliseconds, and of errors; the rest is compared with other servers.
+// there are the commands of one write. They are of milliseconds, and of errors; the rest is compared with other
+// servers.
 func TestServer(t *testing.T) {
 	for name, story := range map[string]string{
 		"a key lives through the millisecond of its deadline": `
@@ -227,7 +228,8 @@ func TestUnfit(t *testing.T) {
 			continue
 		}
 		s.refused("cannot carry the command "+cmd+":", []string{strings.ToLower(cmd), "k", "1", "1"})
-		s.refused("cannot carry the command "+cmd+":", []string{"EVAL", `return redis.pcall(ARGV[1], "k", "1", "1")`, "0", cmd})
+		s.refused("cannot carry the command "+cmd+":",
+			[]string{"EVAL", `return redis.pcall(ARGV[1], "k", "1", "1")`, "0", cmd})
 	}
 	for _, line := range []string{"XADD s * f v", "PFADD h a"} {
 		s.refused("cannot carry a key of type", strings.Fields(line))
@@ -258,16 +260,22 @@ func (v vocabulary) command() []string {
 	num := strconv.Itoa(v.IntN(20) - 5)
 	sec, ms := strconv.Itoa(1+v.IntN(9)), strconv.Itoa(1000*(1+v.IntN(9)))
 	all := [][]string{
-		{"SET", k, val}, {"SET", k, val, "EX", sec}, {"SET", k, val, "NX", "PX", ms}, {"SET", k, val, "XX", "KEEPTTL"}, {"SETNX", k, val},
-		{"GET", k}, {"GETSET", k, val}, {"GETDEL", k}, {"DEL", k}, {"DELIFEQ", k, val}, {"SET", k, f, "IFEQ", val, "PX", ms}, {"APPEND", k, val}, {"INCR", k}, {"INCRBY", k, num}, {"TYPE", k}, {"EXISTS", k},
-		{"EXPIRE", k, sec}, {"PEXPIRE", k, ms}, {"EXPIRE", k, sec, v.pick("NX", "XX", "GT", "LT")}, {"PERSIST", k}, {"TTL", k}, {"PTTL", k}, {"EXPIRE", k, "0"},
+		{"SET", k, val}, {"SET", k, val, "EX", sec}, {"SET", k, val, "NX", "PX", ms}, {"SET", k, val, "XX", "KEEPTTL"},
+		{"SETNX", k, val},
+		{"GET", k}, {"GETSET", k, val}, {"GETDEL", k}, {"DEL", k}, {"DELIFEQ", k, val}, {"SET", k, f, "IFEQ", val, "PX", ms},
+		{"APPEND", k, val}, {"INCR", k}, {"INCRBY", k, num}, {"TYPE", k}, {"EXISTS", k},
+		{"EXPIRE", k, sec}, {"PEXPIRE", k, ms}, {"EXPIRE", k, sec, v.pick("NX", "XX", "GT", "LT")}, {"PERSIST", k},
+		{"TTL", k}, {"PTTL", k}, {"EXPIRE", k, "0"},
 		{"RENAME", k, v.pick("a", "b", "c")}, {"COPY", k, v.pick("a", "b", "c")}, {"GETEX", k, "PX", ms},
-		{"HSET", k, f, val}, {"HSETNX", k, f, val}, {"HGET", k, f}, {"HDEL", k, f}, {"HINCRBY", k, f, num}, {"HEXISTS", k, f}, {"HGETALL", k}, {"HLEN", k},
+		{"HSET", k, f, val}, {"HSETNX", k, f, val}, {"HGET", k, f}, {"HDEL", k, f}, {"HINCRBY", k, f, num}, {"HEXISTS", k, f},
+		{"HGETALL", k}, {"HLEN", k},
 		{"LPUSH", k, val}, {"RPUSH", k, val, f}, {"LPOP", k}, {"RPOP", k}, {"LRANGE", k, "0", "-1"}, {"LREM", k, "0", val},
 		{"SADD", k, val, f}, {"SREM", k, val}, {"SMEMBERS", k}, {"SCARD", k},
-		{"ZADD", k, num + ".5", val}, {"ZADD", k, v.pick("inf", "-inf", "1e300", "0.1"), f}, {"ZREM", k, val}, {"ZRANGE", k, "0", "-1", "WITHSCORES"}, {"ZRANK", k, val}, {"ZSCORE", k, f},
+		{"ZADD", k, num + ".5", val}, {"ZADD", k, v.pick("inf", "-inf", "1e300", "0.1"), f}, {"ZREM", k, val},
+		{"ZRANGE", k, "0", "-1", "WITHSCORES"}, {"ZRANK", k, val}, {"ZSCORE", k, f},
 		{"EVAL", `redis.call("set", KEYS[1], ARGV[1], "px", ARGV[2]); return redis.call("get", KEYS[1])`, "1", k, val, ms},
-		{"EVALSHA", scriptSHA(`return redis.call("pttl", KEYS[1])`), "1", k}, {"EVAL", `return redis.call("pttl", KEYS[1])`, "1", k},
+		{"EVALSHA", scriptSHA(`return redis.call("pttl", KEYS[1])`), "1", k},
+		{"EVAL", `return redis.call("pttl", KEYS[1])`, "1", k},
 		{"MSET", "a", val, "b", f}, {"DBSIZE"}, {"FLUSHALL"}, {"SCRIPT", "FLUSH"},
 	}
 	return all[v.IntN(len(all))]

@@ -9,7 +9,8 @@ import (
 
 // FuzzReplace: what consists of values keeps everything but its strings, and these are replaced wherever they stand.
 func FuzzReplace(f *testing.F) {
-	for _, text := range []string{"", "+OK\r\n", "$-1\r\n", ":5\r\n", "-ERR $3 x\r\n", "$3\r\nc1.\r\n", "*2\r\n$2\r\nab\r\n*1\r\n$0\r\n\r\n", "$6\r\na\r\nb$1\r\n+x\r\n"} {
+	for _, text := range []string{"", "+OK\r\n", "$-1\r\n", ":5\r\n", "-ERR $3 x\r\n", "$3\r\nc1.\r\n",
+		"*2\r\n$2\r\nab\r\n*1\r\n$0\r\n\r\n", "$6\r\na\r\nb$1\r\n+x\r\n"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -89,7 +89,8 @@ func pinger(n int) func(*simulator.Client) {
 // eventful is a run in which much happens: three users, a pause, a failover,
 // lost replies, and orphaned requests.
 func eventful(t testing.TB, entry lock.Entry) (*simulator.Simulator, Conditions) {
-	sim := mustLab(t, "crash=1,pause=1,failover=1,lose-reply=1", user(entry, 4*sec, 3), user(entry, sec, 4), user(entry, 2*sec, 3))
+	sim := mustLab(t, "crash=1,pause=1,failover=1,lose-reply=1", user(entry, 4*sec, 3), user(entry, sec, 4),
+		user(entry, 2*sec, 3))
 	begun := false
 	return sim, Conditions{
 		Seed: 5, Latency: 3 * ms, Lag: 200 * ms, Start: []time.Duration{0, 50 * ms, 100 * ms}, Horizon: 60 * sec,
@@ -114,7 +115,8 @@ func TestReplay(t *testing.T) {
 	for _, entry := range algorithms.Milestones() {
 		sim, opt := eventful(t, entry)
 		run := mustPlay(t, sim, opt)
-		for _, k := range []history.EventKind{history.Pause, history.Failover, history.LoseReply, history.Replicate, history.Timeout} {
+		for _, k := range []history.EventKind{history.Pause, history.Failover, history.LoseReply, history.Replicate,
+			history.Timeout} {
 			if !slices.ContainsFunc(run.Events, func(e history.Event) bool { return e.Kind == k }) {
 				t.Errorf("%s: the run has no %v", entry.ID, k)
 			}
@@ -125,7 +127,8 @@ func TestReplay(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s, %s: %v", entry.ID, name, err)
 			}
-			if !reflect.DeepEqual(again.Events, run.Events) || !slices.Equal(again.Choices, run.Choices) || again.End != run.End || again.Horizon != run.Horizon {
+			if !reflect.DeepEqual(again.Events, run.Events) || !slices.Equal(again.Choices, run.Choices) ||
+				again.End != run.End || again.Horizon != run.Horizon {
 				t.Errorf("%s: %s plays it otherwise", entry.ID, name)
 			}
 		}
@@ -238,21 +241,22 @@ func TestLateRequest(t *testing.T) {
 	}
 	sim := mustLab(t, "crash=1,restart=1", sleeper, sleeper)
 	var late time.Duration
-	run := mustPlay(t, sim, Conditions{Latency: 10 * ms, Horizon: 10 * sec, Start: []time.Duration{0, 20 * ms}, Script: func(s *Stage, e *history.Event) {
-		switch {
-		case e.Kind == history.Send && e.Client == 1:
-			s.Freeze(1)
-			s.After(2*ms, func() { s.Thaw(1) })
-			s.Inject(2*ms, faults.CrashOf(1))   // its request has 10 ms to go
-			s.Inject(4*ms, faults.RestartOf(1)) // and goes down with the server
-		case e.Kind == history.Send && e.Client == 2 && e.At < 25*ms:
-			s.After(0, func() { s.Freeze(2) })
-		case e.Kind == history.Timeout:
-			s.After(3*ms, func() { s.Thaw(2) })
-		case e.Kind == history.Apply && e.Client == 2 && late == 0:
-			late = e.At
-		}
-	}})
+	run := mustPlay(t, sim, Conditions{Latency: 10 * ms, Horizon: 10 * sec, Start: []time.Duration{0, 20 * ms},
+		Script: func(s *Stage, e *history.Event) {
+			switch {
+			case e.Kind == history.Send && e.Client == 1:
+				s.Freeze(1)
+				s.After(2*ms, func() { s.Thaw(1) })
+				s.Inject(2*ms, faults.CrashOf(1))   // its request has 10 ms to go
+				s.Inject(4*ms, faults.RestartOf(1)) // and goes down with the server
+			case e.Kind == history.Send && e.Client == 2 && e.At < 25*ms:
+				s.After(0, func() { s.Freeze(2) })
+			case e.Kind == history.Timeout:
+				s.After(3*ms, func() { s.Thaw(2) })
+			case e.Kind == history.Apply && e.Client == 2 && late == 0:
+				late = e.At
+			}
+		}})
 	if len(run.NotInjected) > 0 {
 		t.Error(run.NotInjected)
 	}

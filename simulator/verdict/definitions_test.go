@@ -59,14 +59,16 @@ const longAgo = -history.Forever / 2
 
 // chronicle is how everything stood before each event, and last at the end.
 func chronicle(h *history.History) []moment {
-	m := moment{map[int]string{}, map[int]bool{}, map[int]grant{}, map[[2]int]grant{}, map[int]bool{}, false, map[int]int{}, map[int]int{}}
+	m := moment{map[int]string{}, map[int]bool{}, map[int]grant{}, map[[2]int]grant{}, map[int]bool{}, false,
+		map[int]int{}, map[int]int{}}
 	all := []moment{m}
 	for i := range h.Events {
 		if !moves(h.Events[i].Kind) {
 			all = append(all, m)
 			continue
 		}
-		m = moment{maps.Clone(m.stage), maps.Clone(m.asking), maps.Clone(m.key), maps.Clone(m.copies), maps.Clone(m.split), m.lived, maps.Clone(m.former), maps.Clone(m.made)}
+		m = moment{maps.Clone(m.stage), maps.Clone(m.asking), maps.Clone(m.key), maps.Clone(m.copies), maps.Clone(m.split),
+			m.lived, maps.Clone(m.former), maps.Clone(m.made)}
 		m.follow(h, &h.Events[i])
 		all = append(all, m)
 	}
@@ -77,7 +79,8 @@ func chronicle(h *history.History) []moment {
 func moves(k history.EventKind) bool {
 	switch k {
 	case history.Change, history.Expire, history.Replicate, history.Sync, history.Split, history.Heal,
-		history.Acquire, history.Enter, history.Refuse, history.Leave, history.Release, history.Released, history.Done, history.Crash, history.Return, history.Sleep:
+		history.Acquire, history.Enter, history.Refuse, history.Leave, history.Release, history.Released, history.Done,
+		history.Crash, history.Return, history.Sleep:
 		return true
 	}
 	return false
@@ -364,7 +367,8 @@ func (c *oracle) hasRead(client, i int) bool {
 func (c *oracle) fenced() {
 	for i := range c.h.Events {
 		e := &c.h.Events[i]
-		if e.Kind == history.Write && !e.OK && c.judged(e.Client) && (c.unlocked() || !c.before[i].entitled(c.h, e.Client, e.Lease)) {
+		if e.Kind == history.Write && !e.OK && c.judged(e.Client) &&
+			(c.unlocked() || !c.before[i].entitled(c.h, e.Client, e.Lease)) {
 			c.find("FENCED", i, e.Client)
 			return
 		}
@@ -374,7 +378,8 @@ func (c *oracle) fenced() {
 func (c *oracle) wrongDel(i int) {
 	e := &c.h.Events[i]
 	g, there := c.before[i].key[e.Node]
-	if e.Kind != history.Change || e.Client == 0 || e.Key != c.h.Key || !there || g.owner == 0 || g.left || !c.excludes(e.Client) {
+	if e.Kind != history.Change || e.Client == 0 || e.Key != c.h.Key || !there || g.owner == 0 || g.left ||
+		!c.excludes(e.Client) {
 		return
 	}
 	if g.owner == e.Client && (g.lease == 0 || e.Lease == 0 || g.lease == e.Lease) {
@@ -464,7 +469,8 @@ func (c *oracle) orphan(i int) {
 		case history.Acquire:
 			return
 		case history.Apply:
-			if g, ok := c.before[j].key[a.Node]; ok && g.left && g.owner != e.Client && a.Node <= max(c.h.Nodes, 1) && len(others(j)) > 0 && c.asks(j, e.Client) {
+			if g, ok := c.before[j].key[a.Node]; ok && g.left && g.owner != e.Client && a.Node <= max(c.h.Nodes, 1) &&
+				len(others(j)) > 0 && c.asks(j, e.Client) {
 				c.find("ORPHAN", i, others(i)...)
 				return
 			}

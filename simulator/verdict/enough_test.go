@@ -7,8 +7,8 @@ import (
 	. "locklab/simulator/verdict"
 )
 
-// TestEnough: of random histories none with fewer clients than Enough says shows a verdict, and one with as many does. DEADLOCK and
-// BLOCKED take a client for each place that is left behind, which histories of several holders do not say.
+// TestEnough: of random histories none with fewer clients than Enough says shows a verdict, and one with as many does.
+// DEADLOCK and BLOCKED take a client for each place that is left behind, which histories of several holders do not say.
 func TestEnough(t *testing.T) {
 	const most, seeds = 4, 1500
 	for _, room := range []int{1, 2, 3, history.AnyNumber, history.NoLock} {

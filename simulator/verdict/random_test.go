@@ -22,7 +22,8 @@ func random(seed uint64) *history.History { return randomOf(seed, 0) }
 // randomOf is random with so many clients; 0: two to four.
 func randomOf(seed uint64, clients int) *history.History {
 	g := &wild{Rand: rand.New(rand.NewPCG(seed, 1)), h: &history.History{
-		Key: "lock", Nodes: 1 + 2*int(seed%2), Shards: seed%8 > 4 && seed%2 == 1, TTL: 10 * time.Millisecond, Horizon: seed%4 < 2,
+		Key: "lock", Nodes: 1 + 2*int(seed%2), Shards: seed%8 > 4 && seed%2 == 1, TTL: 10 * time.Millisecond,
+		Horizon: seed%4 < 2,
 	}}
 	g.h.Clients = cmp.Or(clients, 2+g.IntN(3))
 	g.now = make([]walker, g.h.Clients+1)
@@ -245,7 +246,8 @@ func TestOverlapTwin(t *testing.T) {
 		for _, b := range stays {
 			for _, a := range stays {
 				if a.from < b.from && b.from < a.to {
-					f := Finding{Verdict: Overlap, Clients: []int{a.client, b.client}, Event: b.from, From: h.Events[b.from].At, To: h.End}
+					f := Finding{Verdict: Overlap, Clients: []int{a.client, b.client}, Event: b.from, From: h.Events[b.from].At,
+						To: h.End}
 					if end := min(a.to, b.to); end < len(h.Events) {
 						f.To = h.Events[end].At
 					}
@@ -279,7 +281,10 @@ func TestSlowTwin(t *testing.T) {
 			}); n >= 0 {
 				f.To = rest[n].At
 			}
-			if n := slices.IndexFunc(rest, func(f history.Event) bool { return f.At > e.At+h.Slow && f.Kind != history.Sleep }); n >= 0 {
+			if n := slices.IndexFunc(rest, func(f history.Event) bool {
+				return f.At > e.At+h.Slow &&
+					f.Kind != history.Sleep
+			}); n >= 0 {
 				f.Event = i + 1 + n // the first by which it shows
 			}
 			if f.To-f.From > h.Slow {
@@ -418,7 +423,10 @@ func sameFindings(t *testing.T, seed uint64, got, want []Finding) {
 	}
 	slices.SortFunc(got, order)
 	slices.SortFunc(want, order)
-	if !slices.EqualFunc(got, want, func(a, b Finding) bool { return a.Event == b.Event && short([]Finding{a}) == short([]Finding{b}) }) {
+	if !slices.EqualFunc(got, want, func(a, b Finding) bool {
+		return a.Event == b.Event &&
+			short([]Finding{a}) == short([]Finding{b})
+	}) {
 		t.Fatalf("seed %d: found %s\nwant %s", seed, short(got), short(want))
 	}
 }
@@ -446,7 +454,8 @@ func TestStatesRecur(t *testing.T) {
 		{"a lease that lapsed long ago, or just now", run + " | 10 c2 acquire", run + " | 99 c2 acquire", true},
 		{"one that has not lapsed", run + " | 9 c2 acquire", run + " | 99 c2 acquire", false},
 		{"how old a dead client's stamp is", run + " | 1 c1 crash", run + " | 9 c1 crash", true},
-		{"how far the dead one had got", run + " | 1 c1 leave | 1 c1 crash", run + " | 1 c1 leave | 1 c1 release | 1 c1 crash", true},
+		{"how far the dead one had got", run + " | 1 c1 leave | 1 c1 crash", run +
+			" | 1 c1 leave | 1 c1 release | 1 c1 crash", true},
 		{"who has the key", run, "0 c2 acquire | 0 c2 set a until never | 0 c2 enter", false},
 	} {
 		if got := state(r.a) == state(r.b); got != r.same {
@@ -478,7 +487,8 @@ func TestLimits(t *testing.T) {
 	}
 	full := &history.History{Clients: MaxClients, Nodes: MaxNodes, Key: "lock"}
 	for n := 1; n <= MaxNodes; n++ {
-		full.Events = append(full.Events, history.Event{Kind: history.Change, Client: MaxClients, Node: n, Key: "lock", After: "a", Until: history.Forever})
+		full.Events = append(full.Events, history.Event{Kind: history.Change, Client: MaxClients, Node: n, Key: "lock",
+			After: "a", Until: history.Forever})
 	}
 	if got := short(Judge(full).Findings); got != "ORPHAN 8 0 forever" {
 		t.Errorf("the last client on all nodes: %q", got)

@@ -15,7 +15,8 @@ func TestParseWord(t *testing.T) {
 		}
 	}
 	for given, want := range map[string]string{"stall": "DEADLOCK", "PHANTOM": "ORPHAN", "hold": "HOLDS"} {
-		if _, err := verdict.ParseWord(given); err == nil || !strings.Contains(text.SayError("en", err), want) || !strings.Contains(text.SayError("en", err), given) {
+		if _, err := verdict.ParseWord(given); err == nil || !strings.Contains(text.SayError("en", err), want) ||
+			!strings.Contains(text.SayError("en", err), given) {
 			t.Errorf("%q: %v, want %q", given, err, want)
 		}
 	}

@@ -40,15 +40,20 @@ func TestStarved(t *testing.T) {
 	}
 	four := round("1") + round("2") + round("3") + round("4")
 	judge(t, []row{
-		{rule: "ten refusals in a row, and nobody had it", nodes: 3, text: four + round("5") + "6 c1 sleep", want: "STARVED 1 2 1..6"},
+		{rule: "ten refusals in a row, and nobody had it", nodes: 3, text: four + round("5") + "6 c1 sleep",
+			want: "STARVED 1 2 1..6"},
 		{rule: "an entry begins a new row", nodes: 3,
-			text: four + "5 c1 acquire | 5 c1 enter | 5 c1 leave | 5 c1 release | 5 c1 released | " + round("6") + round("7") + "8 c1 sleep"},
-		{rule: "a leftover explains the refusals", nodes: 3, text: "0 c3 acquire | 0 c3 set@3 c until 99 | 0 c3 crash | " + four + round("5") + "6 c1 sleep"},
-		{rule: "the entry that ends it", nodes: 3, text: four + round("5") + "6 c1 acquire | 7 c1 enter", want: "STARVED 1 2 1..7"},
+			text: four + "5 c1 acquire | 5 c1 enter | 5 c1 leave | 5 c1 release | 5 c1 released | " + round("6") + round("7") +
+				"8 c1 sleep"},
+		{rule: "a leftover explains the refusals", nodes: 3, text: "0 c3 acquire | 0 c3 set@3 c until 99 | 0 c3 crash | " +
+			four + round("5") + "6 c1 sleep"},
+		{rule: "the entry that ends it", nodes: 3, text: four + round("5") + "6 c1 acquire | 7 c1 enter",
+			want: "STARVED 1 2 1..7"},
 		{rule: "a client that gives up by itself was not refused", nodes: 3,
 			text: four + strings.Repeat("5 c1 acquire | 5 c1 refuse "+history.GaveUp+" | ", 2) + "6 c1 sleep"},
 		{rule: "a crash explains them on a lock that does not live on the key",
-			text: "0 c3 acquire | 0 c3 enter | 0 c3 crash | " + strings.Repeat("1 c1 acquire | 1 c1 refuse | ", 10) + "2 c1 sleep", want: "UNKNOWN 3 1 0..2"},
+			text: "0 c3 acquire | 0 c3 enter | 0 c3 crash | " + strings.Repeat("1 c1 acquire | 1 c1 refuse | ", 10) +
+				"2 c1 sleep", want: "UNKNOWN 3 1 0..2"},
 	})
 }
 
@@ -65,9 +70,14 @@ func TestOvertaken(t *testing.T) {
 		{rule: "ten rounds, and then its turn", text: turns(0, 10) + "50 " + enters, want: "STARVED 1 0..50"},
 		{rule: "the end of the run", text: turns(0, 10) + "40 c2 sleep", want: "STARVED 1 0..40"},
 		{rule: "its death", text: turns(0, 10) + "20 c1 crash | 40 c2 sleep", want: "STARVED 1 0..20"},
-		{rule: "a turn of its own begins a new row", text: turns(0, 5) + "6 c1 acquire | 6 c1 enter | 6 c1 leave | 6 c1 release | 6 c1 released | " + turns(7, 13) + "50 " + enters},
-		{rule: "a client that asks once is overtaken once", text: "0 c1 acquire | 0 c1 refuse | " + strings.Repeat("1 c2 acquire | 1 c2 enter | 1 c2 leave | 1 c2 release | 1 c2 released | ", 20) + "2 c1 acquire | 2 c1 refuse | 50 " + enters},
-		{rule: "a lock taken again by its holder overtakes nobody", text: "0 c2 acquire | 0 c2 enter | " + strings.Repeat("1 c1 acquire | 1 c1 refuse | 1 c2 acquire | 1 c2 enter | 1 c2 release | 1 c2 released | ", 20) + "2 c2 leave | 2 c2 release | 2 c2 released | 50 " + enters},
+		{rule: "a turn of its own begins a new row", text: turns(0, 5) +
+			"6 c1 acquire | 6 c1 enter | 6 c1 leave | 6 c1 release | 6 c1 released | " + turns(7, 13) + "50 " + enters},
+		{rule: "a client that asks once is overtaken once", text: "0 c1 acquire | 0 c1 refuse | " +
+			strings.Repeat("1 c2 acquire | 1 c2 enter | 1 c2 leave | 1 c2 release | 1 c2 released | ", 20) +
+			"2 c1 acquire | 2 c1 refuse | 50 " + enters},
+		{rule: "a lock taken again by its holder overtakes nobody", text: "0 c2 acquire | 0 c2 enter | " +
+			strings.Repeat("1 c1 acquire | 1 c1 refuse | 1 c2 acquire | 1 c2 enter | 1 c2 release | 1 c2 released | ", 20) +
+			"2 c2 leave | 2 c2 release | 2 c2 released | 50 " + enters},
 	})
 }
 

@@ -95,8 +95,8 @@ func attack(t *testing.T, b *bed, m *mutant, q inquiry, acquisitions int, score 
 // A sighting is the run that has come to a word.
 type sighting struct{ number, clients, attempts int }
 
-// find makes runs within the limits of an inquiry, with so many acquisitions in all. Those of any number of clients have
-// up to 20 of them.
+// find makes runs within the limits of an inquiry, with so many acquisitions in all. Those of any number of clients
+// have up to 20 of them.
 func (b *bed) find(e lock.Entry, q inquiry, acquisitions int) map[string]sighting {
 	found := map[string]sighting{}
 	for n, made := 0, 0; made < acquisitions; n++ {

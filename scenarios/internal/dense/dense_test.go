@@ -31,7 +31,8 @@ var (
 // budgets are those under which each lock runs. With crash=0 nothing goes wrong.
 var budgets = []string{
 	"crash=0", "crash=1", "pause=1@3s", "pause=1@5s", "pause-thread=1@5s", "lose-request=1", "lose-reply=1", "fail-call=1",
-	"delay=1@10s", "hang=1@9s", "restart=1", "restart=1@3s", "client-clock=1@10s", "node-clock=1@10s", "evict=1", "delete=1", "flush=1",
+	"delay=1@10s", "hang=1@9s", "restart=1", "restart=1@3s", "client-clock=1@10s", "node-clock=1@10s", "evict=1",
+	"delete=1", "flush=1",
 	"crash=1,pause=1@5s",
 }
 
@@ -47,7 +48,8 @@ func sizes() (few, most int) {
 	return 500, 3_000
 }
 
-// usualRuns and pushedRuns are the numbers of runs for a lock and a budget: of the usual tests, and of a push (a hundred thousand in all).
+// usualRuns and pushedRuns are the numbers of runs for a lock and a budget: of the usual tests, and of a push (a
+// hundred thousand in all).
 const usualRuns, pushedRuns = 20, 650
 
 // tooMany are the locks of which no search is small: they rest after a refusal, read their
@@ -146,8 +148,10 @@ func TestDenseFurther(t *testing.T) {
 	effort.OnlyPushed(t, "it makes random runs for seconds")
 	questions := []question{{"redisson-lease", 2, 2, "hang=1@9s"}, {"token", 3, 1, "crash=1"}}
 	if effort.Exhaustive() {
-		questions = append(questions, question{"token", 3, 1, "pause=1@5s"}, question{"watchdog", 2, 1, "pause=1@5s"}, question{"redlock", 2, 1, "pause=1@5s"},
-			question{"redisson-lease", 2, 2, "delay=1@10s"}, question{"watchdog", 2, 2, "hang=1@9s"}, question{"redisson-rearm", 2, 2, "hang=1@9s"}, question{"threadlocal", 2, 2, "delay=1@10s"})
+		questions = append(questions, question{"token", 3, 1, "pause=1@5s"}, question{"watchdog", 2, 1, "pause=1@5s"},
+			question{"redlock", 2, 1, "pause=1@5s"},
+			question{"redisson-lease", 2, 2, "delay=1@10s"}, question{"watchdog", 2, 2, "hang=1@9s"},
+			question{"redisson-rearm", 2, 2, "hang=1@9s"}, question{"threadlocal", 2, 2, "delay=1@10s"})
 	}
 	for _, q := range questions {
 		t.Run(q.String(), func(t *testing.T) {
@@ -164,7 +168,8 @@ func TestDenseFurther(t *testing.T) {
 
 // bounds are those of the search that answers a question.
 func (q question) bounds(entry lock.Entry, states int) search.Bounds {
-	return search.Bounds{Scope: explore.Scope{Clients: q.clients, Attempts: q.attempts, Nodes: max(1, min(3, entry.Nodes)), TTL: ttl, Limits: explore.Limits{MaxStates: states}}, Budget: faults.Budget(q.budget), Timing: search.AnyTiming}
+	return search.Bounds{Scope: explore.Scope{Clients: q.clients, Attempts: q.attempts, Nodes: max(1, min(3, entry.Nodes)),
+		TTL: ttl, Limits: explore.Limits{MaxStates: states}}, Budget: faults.Budget(q.budget), Timing: search.AnyTiming}
 }
 
 // compare makes runs, and fails for the first that comes to each verdict against the proof.
@@ -207,8 +212,10 @@ func (q question) contradictions(t *testing.T, l *limits, proved map[string]int,
 func TestDenseContradicts(t *testing.T) {
 	q := question{"setnx-expire", 2, 2, "pause=1@9s"}
 	for claim, proved := range map[string]map[string]int{
-		"OVERLAP with 1 faults, and the search proves that it cannot occur": {"ORPHAN": 1, "DEADLOCK": 1, "STALE-WRITE": 1, "WRONG-DEL": 1},
-		"OVERLAP with 1 faults, and the search proves that it takes 2":      {"OVERLAP": 2, "ORPHAN": 1, "DEADLOCK": 1, "STALE-WRITE": 1, "WRONG-DEL": 1},
+		"OVERLAP with 1 faults, and the search proves that it cannot occur": {"ORPHAN": 1, "DEADLOCK": 1, "STALE-WRITE": 1,
+			"WRONG-DEL": 1},
+		"OVERLAP with 1 faults, and the search proves that it takes 2": {"OVERLAP": 2, "ORPHAN": 1, "DEADLOCK": 1,
+			"STALE-WRITE": 1, "WRONG-DEL": 1},
 	} {
 		list := q.contradictions(t, q.settle(t), proved, 2000)
 		if len(list) != 1 || !strings.Contains(list[0], claim) {
@@ -236,7 +243,8 @@ func TestDenseReplay(t *testing.T) {
 	}
 	var q question
 	var seed, number uint64
-	if _, err := fmt.Sscanf(*replayFlag, "%s %dx%d %s %d %d", &q.lock, &q.clients, &q.attempts, &q.budget, &seed, &number); err != nil {
+	if _, err := fmt.Sscanf(*replayFlag, "%s %dx%d %s %d %d", &q.lock, &q.clients, &q.attempts, &q.budget, &seed,
+		&number); err != nil {
 		t.Fatalf("-replay %q: %v: give 'lock 2x1 budget seed number'", *replayFlag, err)
 	}
 	l := q.settle(t)
@@ -254,7 +262,8 @@ func TestDenseReplay(t *testing.T) {
 // TestDenseRepeats: a run is the same on servers and connections that other runs have used,
 // and on new ones.
 func TestDenseRepeats(t *testing.T) {
-	for i, q := range []question{{"watchdog", 2, 2, "hang=1@9s"}, {"evalsha-eval", 2, 1, "restart=1"}, {"watch-multi", 2, 1, "lose-reply=1"}, {"queue", 2, 2, "crash=1"}, {"watchdog", 3, 2, "failover=1"}} {
+	for i, q := range []question{{"watchdog", 2, 2, "hang=1@9s"}, {"evalsha-eval", 2, 1, "restart=1"},
+		{"watch-multi", 2, 1, "lose-reply=1"}, {"queue", 2, 2, "crash=1"}, {"watchdog", 3, 2, "failover=1"}} {
 		l := q.settle(t)
 		l.drawn, l.lockstep = i > 2, i == 4
 		used := l.player(t, q)
@@ -342,7 +351,8 @@ func TestDenseSightings(t *testing.T) {
 // half is a lock that two keys with a time to live break between whole steps: who is
 // refused while fresh is there leaves seen for a step, and takes over if fresh is gone
 // within that.
-var half = lock.Entry{ID: "half-step", Server: lock.OnRedis(1), Unit: time.Millisecond, TTL: ttl, New: func(env lock.Env) lock.Lock { return halfStep{env} }}
+var half = lock.Entry{ID: "half-step", Server: lock.OnRedis(1), Unit: time.Millisecond, TTL: ttl,
+	New: func(env lock.Env) lock.Lock { return halfStep{env} }}
 
 type halfStep struct{ env lock.Env }
 

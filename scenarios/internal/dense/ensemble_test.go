@@ -81,7 +81,8 @@ func giveUpTo(c *simulator.Client, lease lock.Lease) {
 	c.Record(history.Event{Kind: history.Release})
 	err := lease.Release(context.Background())
 	_, claims := lease.(lock.Reporter)
-	c.Record(history.Event{Kind: history.Released, Claims: err == nil && claims || errors.Is(err, lock.ErrNotHeld), OK: err == nil})
+	c.Record(history.Event{Kind: history.Released, Claims: err == nil && claims || errors.Is(err, lock.ErrNotHeld),
+		OK: err == nil})
 }
 
 // barredNote is what the probe says when it is refused for good.
@@ -159,7 +160,8 @@ func (w *world) choose(enabled []simulator.Choice, probe int8, alone bool) (simu
 		case c.Verb == simulator.Pass:
 			passes = c
 		default:
-			prompt = prompt || slices.Contains([]simulator.Verb{simulator.Reconnect, simulator.Deliver, simulator.Unblock}, c.Verb)
+			prompt = prompt || slices.Contains([]simulator.Verb{simulator.Reconnect, simulator.Deliver, simulator.Unblock},
+				c.Verb)
 			calls = append(calls, c)
 		}
 	}
@@ -186,4 +188,5 @@ func (w *world) choose(enabled []simulator.Choice, probe int8, alone bool) (simu
 	return calls[w.IntN(len(calls))], true
 }
 
-var zookeeperBudgets = []string{"crash=0", "crash=1", "pause=1@5s", "pause=1@12s", "lose-request=1", "lose-reply=1", "delay=1@10s", "expire-session=1"}
+var zookeeperBudgets = []string{"crash=0", "crash=1", "pause=1@5s", "pause=1@12s", "lose-request=1", "lose-reply=1",
+	"delay=1@10s", "expire-session=1"}

@@ -76,7 +76,10 @@ func (w *world) stop(a allowance, unsent *message) func() {
 	}
 	who, paused, threads := fmt.Sprintf("c%d", p.id), &p.paused, func() []*thread { return slices.Clone(p.threads) }
 	if a.fault == "pause-thread" {
-		t := pick(w, p.threads, func(t *thread) bool { return t.yield != nil && !t.over && (unsent == nil || unsent.from == t) })
+		t := pick(w, p.threads, func(t *thread) bool {
+			return t.yield != nil && !t.over &&
+				(unsent == nil || unsent.from == t)
+		})
 		if t == nil {
 			return nil
 		}

@@ -63,7 +63,8 @@ func budget(e lock.Entry, written string, endless bool) (list []allowance, ok bo
 // within is the inquiry of a row of the contract; false: runs do not have what it is about.
 func within(e lock.Entry, r contract.Expectation) (q inquiry, ok bool) {
 	b := r.Bounds.Settled(e)
-	if e.OnZooKeeper() || e.Database != "" || b.Uses != 0 || b.Fenced || b.Skew != 0 || b.Tokens != 0 || b.ClientRetries != 0 {
+	if e.OnZooKeeper() || e.Database != "" || b.Uses != 0 || b.Fenced || b.Skew != 0 || b.Tokens != 0 ||
+		b.ClientRetries != 0 {
 		return q, false
 	}
 	q = inquiry{name: r.Subject(), limits: usual(e), any: r.IsProof()}

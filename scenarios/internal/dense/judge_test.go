@@ -76,7 +76,8 @@ func (w *world) verdicts() map[string]int {
 
 // judge judges events, each with the strikes before it.
 func (l *limits) judge(events []history.Event, paid []int) map[string]int {
-	j := &judge{room: max(l.entry.Holders, 1), quorum: l.nodes/2 + 1, stamped: !l.entry.OnZooKeeper(), ttl: l.ttl, grants: make([]grant, l.nodes+1), found: map[string]int{}}
+	j := &judge{room: max(l.entry.Holders, 1), quorum: l.nodes/2 + 1, stamped: !l.entry.OnZooKeeper(), ttl: l.ttl,
+		grants: make([]grant, l.nodes+1), found: map[string]int{}}
 	j.stages = make([]part, l.clients+2)
 	if l.entry.Holders == lock.AnyNumber {
 		j.room = l.clients + 1
@@ -227,7 +228,10 @@ func (j *judge) enter(e *history.Event, c *part) {
 	if inside >= j.room {
 		j.add("OVERLAP")
 	}
-	own := j.count(func(g *grant) bool { return g.owner == e.Client && (g.attempt == 0 || g.attempt == e.Lease) }) >= j.quorum
+	own := j.count(func(g *grant) bool {
+		return g.owner == e.Client &&
+			(g.attempt == 0 || g.attempt == e.Lease)
+	}) >= j.quorum
 	if !own && c.made != e.Lease {
 		for i := range j.grants {
 			if g := &j.grants[i]; g.owner == e.Client {

@@ -284,7 +284,8 @@ func newLibrary(nodes int) *library {
 			Addr:     "127.0.0.1:1", // never dialed
 			Dialer:   func(context.Context, string, string) (net.Conn, error) { return &conn{l: l, node: n + 1}, nil },
 			Protocol: 2, DisableIdentity: true, MaxRetries: -1, DialerRetries: 1, PoolSize: 50,
-			DialTimeout: -1, ReadTimeout: -2, WriteTimeout: -2, ConnMaxIdleTime: -1, ReadBufferSize: 1 << 10, WriteBufferSize: 1 << 10,
+			DialTimeout: -1, ReadTimeout: -2, WriteTimeout: -2, ConnMaxIdleTime: -1, ReadBufferSize: 1 << 10,
+			WriteBufferSize:          1 << 10,
 			MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 		}))
 	}

@@ -187,7 +187,8 @@ func (n *node) look(client, lease int) {
 	if value == n.value && until == n.until {
 		return
 	}
-	n.w.record(history.Event{Kind: history.Change, Client: client, Lease: lease, Node: n.n, Key: key, Before: n.value, After: value, Until: until})
+	n.w.record(history.Event{Kind: history.Change, Client: client, Lease: lease, Node: n.n, Key: key, Before: n.value,
+		After: value, Until: until})
 	n.hold(value, until)
 }
 

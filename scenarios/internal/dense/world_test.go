@@ -89,7 +89,8 @@ func (w *world) record(e history.Event) {
 // tell says in words what happened, to somebody who listens.
 func (w *world) tell(format string, args ...any) {
 	if w.told != nil {
-		*w.told = append(*w.told, fmt.Sprintf("%14s  %s", fmt.Sprintf("%.6f s", w.now.Seconds()), fmt.Sprintf(format, args...)))
+		*w.told = append(*w.told, fmt.Sprintf("%14s  %s", fmt.Sprintf("%.6f s", w.now.Seconds()),
+			fmt.Sprintf(format, args...)))
 	}
 }
 

@@ -37,7 +37,8 @@ var bugs = []bug{
 	{"redlock-rb", redlockRb, "lose-reply=1", "ORPHAN", ""},
 	{"redlock-rb", redlockRb, "pause=1", "OVERLAP STALE-WRITE", "OVERLAP STALE-WRITE"},
 	{"ShedLock", shedLock, "crash=1", "DEADLOCK", ""},
-	{"ShedLock", shedLock, "pause=1", "OVERLAP STALE-WRITE WRONG-DEL LIE ORPHAN DEADLOCK", "OVERLAP STALE-WRITE WRONG-DEL LIE"},
+	{"ShedLock", shedLock, "pause=1", "OVERLAP STALE-WRITE WRONG-DEL LIE ORPHAN DEADLOCK",
+		"OVERLAP STALE-WRITE WRONG-DEL LIE"},
 	{"OpenLinker", openLinker, "lose-reply=1", "LIE ORPHAN", "LIE"},
 	{"OpenLinker", openLinker, "pause=1", "OVERLAP STALE-WRITE LIE", "OVERLAP STALE-WRITE LIE"},
 	{"Redisson 3.24", redisson324, "lose-reply=1", "LIE ORPHAN", "ORPHAN"},
@@ -48,7 +49,8 @@ var bugs = []bug{
 	{"Redisson 2.3", redisson23, "lose-reply=1", "ORPHAN", "ORPHAN"},
 	{"Redisson 3.43", redisson343, "lose-request=1", "OVERLAP STALE-WRITE ORPHAN", "ORPHAN"},
 	{"Redisson 3.43", redisson343, "crash=1", "", ""},
-	{"Laravel", laravel, "pause=1", "OVERLAP STALE-WRITE WRONG-DEL LIE ORPHAN DEADLOCK", "OVERLAP STALE-WRITE ORPHAN DEADLOCK"},
+	{"Laravel", laravel, "pause=1", "OVERLAP STALE-WRITE WRONG-DEL LIE ORPHAN DEADLOCK",
+		"OVERLAP STALE-WRITE ORPHAN DEADLOCK"},
 	{"Laravel", laravel, "crash=1", "DEADLOCK", "DEADLOCK"},
 	{"Leshan", leshan, "pause=1", "OVERLAP STALE-WRITE WRONG-DEL LIE", "OVERLAP STALE-WRITE"},
 	{"Leshan", leshan, "lose-reply=1", "ORPHAN", "ORPHAN"},
@@ -255,19 +257,20 @@ func openLinker(p *ported) {
 // What it does then takes three quarters of a lease, so that the lease lasts for slow messages as well.
 func sherlock(p *ported) {
 	p.redis()
-	p.use(func() (bool, error) { return p.eval(sherlockAcquire, p.newToken(), ttl.Milliseconds()) }, p.deleteToken, func(r *locktest.Resource) {
-		n := r.Read()
-		time.Sleep(ttl * 2 / 3)
-		renew := expireOwn
-		if !p.repaired {
-			renew = deleteOwn
-		}
-		if ok, err := p.eval(renew, p.token, ttl.Milliseconds()); err != nil || !ok {
-			return
-		}
-		time.Sleep(ttl / 3)
-		r.Write(n + 1) // takes two fifths of a lease
-	})
+	p.use(func() (bool, error) { return p.eval(sherlockAcquire, p.newToken(), ttl.Milliseconds()) }, p.deleteToken,
+		func(r *locktest.Resource) {
+			n := r.Read()
+			time.Sleep(ttl * 2 / 3)
+			renew := expireOwn
+			if !p.repaired {
+				renew = deleteOwn
+			}
+			if ok, err := p.eval(renew, p.token, ttl.Milliseconds()); err != nil || !ok {
+				return
+			}
+			time.Sleep(ttl / 3)
+			r.Write(n + 1) // takes two fifths of a lease
+		})
 }
 
 var sherlockAcquire = redis.NewScript(`local result = redis.call("setnx", KEYS[1], ARGV[1])
@@ -306,25 +309,26 @@ func leshan(p *ported) {
 		}
 		return err == nil && value == p.token, err
 	}
-	p.use(func() (bool, error) { return rdb.SetNX(p.ctx, key, p.newToken(), ttl).Result() }, func() (held bool, err error) {
-		if !p.repaired {
-			if held, err = isOwn(rdb); held {
-				err = rdb.Del(p.ctx, key).Err()
+	p.use(func() (bool, error) { return rdb.SetNX(p.ctx, key, p.newToken(), ttl).Result() },
+		func() (held bool, err error) {
+			if !p.repaired {
+				if held, err = isOwn(rdb); held {
+					err = rdb.Del(p.ctx, key).Err()
+				}
+				return held, err
+			}
+			err = rdb.Watch(p.ctx, func(tx *redis.Tx) error {
+				if held, err = isOwn(tx); !held {
+					return err
+				}
+				_, err := tx.TxPipelined(p.ctx, func(pipe redis.Pipeliner) error { return pipe.Del(p.ctx, key).Err() })
+				return err
+			}, key)
+			if errors.Is(err, redis.TxFailedErr) {
+				return false, nil
 			}
 			return held, err
-		}
-		err = rdb.Watch(p.ctx, func(tx *redis.Tx) error {
-			if held, err = isOwn(tx); !held {
-				return err
-			}
-			_, err := tx.TxPipelined(p.ctx, func(pipe redis.Pipeliner) error { return pipe.Del(p.ctx, key).Err() })
-			return err
-		}, key)
-		if errors.Is(err, redis.TxFailedErr) {
-			return false, nil
-		}
-		return held, err
-	}, work)
+		}, work)
 }
 
 // ARedisMutex of phpnode/YiiRedis before 24 December 2013, and commit 613e969.

@@ -12,8 +12,8 @@ import (
 	"locklab/simulator/database"
 )
 
-// gooseSession is the lock of goose's migrations: an advisory lock of a connection that the caller keeps. Who is refused asks once more,
-// after a second.
+// gooseSession is the lock of goose's migrations: an advisory lock of a connection that the caller keeps. Who is
+// refused asks once more, after a second.
 func gooseSession(c *locktest.Client) {
 	l, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 1), lock.WithUnlockTimeout(1, 1))
 	if err != nil {
@@ -51,12 +51,14 @@ func TestGoose(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(test.budget, " ", test.idle), func(t *testing.T) {
 			on := &database.Contents{Dialect: database.PostgreSQL, Idle: test.idle}
-			b := locktest.Bounds{Clients: 2, Attempts: test.attempts, Budget: test.budget, TTL: ttl, Beside: 20_000, Database: on}
+			b := locktest.Bounds{Clients: 2, Attempts: test.attempts, Budget: test.budget, TTL: ttl, Beside: 20_000,
+				Database: on}
 			locktest.Check(t, b, gooseSession, test.breaks)
 		})
 	}
 	t.Run("any timing", func(t *testing.T) {
-		b := locktest.Bounds{Clients: 2, Attempts: 1, Budget: "crash=1", TTL: ttl, AnyTiming: true, Database: &database.Contents{Dialect: database.PostgreSQL}}
+		b := locktest.Bounds{Clients: 2, Attempts: 1, Budget: "crash=1", TTL: ttl, AnyTiming: true,
+			Database: &database.Contents{Dialect: database.PostgreSQL}}
 		locktest.Check(t, b, gooseSession, "STALE-WRITE")
 	})
 }

@@ -41,7 +41,10 @@ func redsyncOn(servers int, options ...redsync.Option) func(c *locktest.Client) 
 }
 
 func redsyncOnRedigo(c *locktest.Client) {
-	pool := &redigo.Pool{MaxIdle: 1, DialContext: func(ctx context.Context) (redigo.Conn, error) { return dialRedigo(ctx, c) }}
+	pool := &redigo.Pool{MaxIdle: 1, DialContext: func(ctx context.Context) (redigo.Conn,
+		error) {
+		return dialRedigo(ctx, c)
+	}}
 	defer pool.Close()
 	lockWith(c, redsync.New(redigopool.NewPool(pool)), redsync.WithTries(1))
 }
@@ -74,7 +77,8 @@ func redislockRetrying(c *locktest.Client) {
 	redislockOn(redislock.LimitRetry(redislock.LinearBackoff(ttl*2/5), 3))(c)
 }
 
-// setNXOnGoRedis sends a command that had no answer so many times more; -1: never; 0: as often as go-redis does by default.
+// setNXOnGoRedis sends a command that had no answer so many times more; -1: never; 0: as often as go-redis does by
+// default.
 func setNXOnGoRedis(retries int) func(c *locktest.Client) {
 	return func(c *locktest.Client) {
 		rdb := redis.NewClient(&redis.Options{Addr: c.Addr(1), Dialer: c.Dial, MaxRetries: retries})
@@ -131,8 +135,10 @@ func TestLibraries(t *testing.T) {
 		breaks string // with one fault; it holds against all else
 	}{
 		{"redsync", redsyncOn(1, redsync.WithTries(1)), "crash=1,pause=1", "OVERLAP STALE-WRITE"},
-		{"redsync", redsyncOn(1, redsync.WithTries(1)), "lose-reply=1", "ORPHAN"}, // the answer is NOSCRIPT, and the release is not sent again
-		{"redsync retrying", redsyncOn(1, redsync.WithTries(2), redsync.WithRetryDelay(ttl*2/5)), "pause=1", "OVERLAP STALE-WRITE"},
+		// the answer is NOSCRIPT, and the release is not sent again
+		{"redsync", redsyncOn(1, redsync.WithTries(1)), "lose-reply=1", "ORPHAN"},
+		{"redsync retrying", redsyncOn(1, redsync.WithTries(2), redsync.WithRetryDelay(ttl*2/5)), "pause=1",
+			"OVERLAP STALE-WRITE"},
 		{"redsync on redigo", redsyncOnRedigo, "crash=1,pause=1", "OVERLAP STALE-WRITE"},
 		{"gocron", gocronLocker, "crash=1,pause=1", "OVERLAP STALE-WRITE"},
 		{"gocron", gocronLocker, "lose-reply=1", "ORPHAN"},
@@ -148,8 +154,8 @@ func TestLibraries(t *testing.T) {
 	}
 }
 
-// TestRetriesOfGoRedis: a SET NX that is sent again refuses its own sender, in lockstep; at other timings a DEL that is sent again deletes the
-// next holder's key.
+// TestRetriesOfGoRedis: a SET NX that is sent again refuses its own sender, in lockstep; at other timings a DEL that
+// is sent again deletes the next holder's key.
 func TestRetriesOfGoRedis(t *testing.T) {
 	b := locktest.Bounds{Clients: 2, Budget: "lose-reply=1", TTL: ttl}
 	locktest.Check(t, b, setNXOnGoRedis(0), "OVERLAP STALE-WRITE WRONG-DEL ORPHAN")
@@ -163,13 +169,14 @@ func TestRedsyncAtAnyTiming(t *testing.T) {
 
 // TestRacesOfLibraries plays the lab's races with the libraries that people use most.
 func TestRacesOfLibraries(t *testing.T) {
-	for name, code := range map[string]func(c *locktest.Client){"redsync": redsyncOn(1, redsync.WithTries(1)), "redislock": redislockOn(nil)} {
+	for name, code := range map[string]func(c *locktest.Client){"redsync": redsyncOn(1, redsync.WithTries(1)),
+		"redislock": redislockOn(nil)} {
 		t.Run(name, func(t *testing.T) { locktest.Races(t, code, "OVERLAP STALE-WRITE FENCED ORPHAN BLOCKED") })
 	}
 }
 
-// TestRedsyncThreeServers: three servers are asked at once, and answer in any order. With a pause, during which the clocks go on that it
-// reads, that is too much for a search, and sampled.
+// TestRedsyncThreeServers: three servers are asked at once, and answer in any order. With a pause, during which the
+// clocks go on that it reads, that is too much for a search, and sampled.
 func TestRedsyncThreeServers(t *testing.T) {
 	code := redsyncOn(3, redsync.WithTries(1))
 	t.Run("crash=1", func(t *testing.T) {

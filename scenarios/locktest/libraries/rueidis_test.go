@@ -15,7 +15,8 @@ import (
 // rueidisOf has rueidis ask the lab's server.
 func rueidisOf(c *locktest.Client) rueidis.ClientOption {
 	return rueidis.ClientOption{
-		InitAddress: []string{c.Addr(1)}, DisableCache: true, AlwaysRESP2: true, DisableRetry: true, ForceSingleClient: true, ConnWriteTimeout: ttl,
+		InitAddress: []string{c.Addr(1)}, DisableCache: true, AlwaysRESP2: true, DisableRetry: true, ForceSingleClient: true,
+		ConnWriteTimeout: ttl,
 		DialCtxFn: func(ctx context.Context, addr string, _ *net.Dialer, _ *tls.Config) (net.Conn, error) {
 			return c.Dial(ctx, "tcp", addr)
 		},
@@ -32,7 +33,8 @@ func TestRueidislock(t *testing.T) {
 		t.Run(budget, func(t *testing.T) {
 			b := locktest.Bounds{Clients: 2, Budget: budget, TTL: ttl}
 			locktest.Check(t, b, func(c *locktest.Client) {
-				l, err := rueidislock.NewLocker(rueidislock.LockerOption{ClientOption: rueidisOf(c), KeyMajority: 1, KeyValidity: ttl, NoLoopTracking: true})
+				l, err := rueidislock.NewLocker(rueidislock.LockerOption{ClientOption: rueidisOf(c), KeyMajority: 1,
+					KeyValidity: ttl, NoLoopTracking: true})
 				if err != nil {
 					return
 				}

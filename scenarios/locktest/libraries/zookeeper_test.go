@@ -21,7 +21,8 @@ func session(c *locktest.Client) (*zk.Conn, error) {
 	dial := func(network, addr string, _ time.Duration) (net.Conn, error) {
 		return c.Dial(c.Context(), network, addr)
 	}
-	conn, _, err := zk.Connect([]string{c.Addr(1)}, ttl, zk.WithDialer(dial), zk.WithLogger(quiet{}), zk.WithMaxBufferSize(1<<12), zk.WithMaxConnBufferSize(1<<12))
+	conn, _, err := zk.Connect([]string{c.Addr(1)}, ttl, zk.WithDialer(dial), zk.WithLogger(quiet{}),
+		zk.WithMaxBufferSize(1<<12), zk.WithMaxConnBufferSize(1<<12))
 	return conn, err
 }
 
@@ -77,7 +78,8 @@ func TestZooKeeper(t *testing.T) {
 		{"ephemeral", zkEphemeral, 2, "expire-session=1", "OVERLAP STALE-WRITE WRONG-DEL"},
 	} {
 		t.Run(test.name+" "+test.budget, func(t *testing.T) {
-			locktest.Check(t, locktest.Bounds{Clients: 2, Attempts: test.attempts, Budget: test.budget, TTL: ttl, Beside: 20_000}, test.code, test.breaks)
+			locktest.Check(t, locktest.Bounds{Clients: 2, Attempts: test.attempts, Budget: test.budget, TTL: ttl,
+				Beside: 20_000}, test.code, test.breaks)
 		})
 	}
 }

@@ -47,8 +47,8 @@ func goZero(c *locktest.Client) {
 	l.ReleaseCtx(c.Context())
 }
 
-// TestGoZero is the part of the table that is about go-zero. It comes last, as this file does: the library closes no client of Redis, and
-// what a thousand of them keep would slow the searches that follow.
+// TestGoZero is the part of the table that is about go-zero. It comes last, as this file does: the library closes no
+// client of Redis, and what a thousand of them keep would slow the searches that follow.
 func TestGoZero(t *testing.T) {
 	logx.Disable()
 	const adds = 500 * time.Millisecond // to the lease that it is asked for

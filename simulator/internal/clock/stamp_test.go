@@ -46,14 +46,16 @@ func TestFirstStamp(t *testing.T) {
 		t.Errorf("%+v, want %+v", first, want)
 	}
 	one, other := Stamps{1, 5, Never}, Stamps{2, 3, 5}
-	if want := (Stamps{2, 3, 5}); one.With(other) != want || other.With(one) != want || one.With(one) != one || one.With(NoStamps) != one {
+	if want := (Stamps{2, 3, 5}); one.With(other) != want || other.With(one) != want || one.With(one) != one ||
+		one.With(NoStamps) != one {
 		t.Errorf("together: %+v and %+v, want %+v", one.With(other), other.With(one), want)
 	}
 }
 
 // TestFloor: a whole grain is not after the time, on either side of the Epoch.
 func TestFloor(t *testing.T) {
-	for at, want := range map[time.Duration]time.Duration{0: 0, 999: 0, 1000: 1000, 1001: 1000, -1: -1000, -1000: -1000, -1001: -2000} {
+	for at, want := range map[time.Duration]time.Duration{0: 0, 999: 0, 1000: 1000, 1001: 1000, -1: -1000, -1000: -1000,
+		-1001: -2000} {
 		if got := Floor(at, 1000); got != want {
 			t.Errorf("%d: %d, want %d", at, got, want)
 		}
@@ -65,7 +67,8 @@ func TestZero(t *testing.T) {
 	c := State{Offset: 1_234_567_890}
 	was := c
 	c.Zero(77, StampBase, time.Second)
-	if read := c.Read(77); read < StampBase || read >= StampBase+time.Second || read%time.Second != was.Read(77)%time.Second || c.Zeroed()%time.Second != 0 {
+	if read := c.Read(77); read < StampBase || read >= StampBase+time.Second ||
+		read%time.Second != was.Read(77)%time.Second || c.Zeroed()%time.Second != 0 {
 		t.Errorf("it shows %v, behind by %v", read, c.Zeroed())
 	}
 	if c.Read(77)+c.Zeroed() != was.Read(77) {
@@ -100,7 +103,8 @@ func TestShift(t *testing.T) {
 			t.Errorf("%+v: %v becomes %v, want %v", test.shift, test.at, got, test.want)
 		}
 	}
-	if got := MoveStamps("1780000007, c1.1, 1780000012000", Shift{Oldest: oldest}); got != "1780000010, c1.1, 1780000012000" {
+	if got := MoveStamps("1780000007, c1.1, 1780000012000",
+		Shift{Oldest: oldest}); got != "1780000010, c1.1, 1780000012000" {
 		t.Errorf("stamps up to 10 s: %q", got)
 	}
 }

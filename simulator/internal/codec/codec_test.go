@@ -105,7 +105,8 @@ func (c *counted) Numeral() *int64 {
 	return nil
 }
 
-// TestReplaceNumerals: the digits of numerals are replaced as texts are, and other numbers are not; of the value itself nothing is.
+// TestReplaceNumerals: the digits of numerals are replaced as texts are, and other numbers are not; of the value
+// itself nothing is.
 func TestReplaceNumerals(t *testing.T) {
 	type list struct {
 		all  []counted
@@ -113,7 +114,8 @@ func TestReplaceNumerals(t *testing.T) {
 	}
 	from := list{[]counted{{-12, true}, {12, false}, {math.MaxInt64, true}}, "a 12"}
 	got := codec.ReplaceNumerals(from, func(s string) string { return strings.ReplaceAll(s, "12", "345") })
-	if want := (list{[]counted{{-345, true}, {12, false}, {math.MaxInt64, true}}, "a 345"}); !reflect.DeepEqual(got, want) {
+	if want := (list{[]counted{{-345, true}, {12, false}, {math.MaxInt64, true}}, "a 345"}); !reflect.DeepEqual(got,
+		want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	if from.all[0].n != -12 || codec.Replace(from, strings.ToUpper).all[0].n != -12 {

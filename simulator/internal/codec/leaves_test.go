@@ -23,7 +23,8 @@ func TestLeaves(t *testing.T) {
 	v := leaf{name: "lock", sizes: []int16{0, -7}, hidden: "x"}
 	v.inner[1].on, v.inner[1].seen = true, 1<<63
 	all := codec.Leaves(v)
-	want := map[string]string{"name": "lock", "sizes.len": "2", "sizes.1": "-7", "inner.1.on": "true", "inner.1.seen": "9223372036854775808"}
+	want := map[string]string{"name": "lock", "sizes.len": "2", "sizes.1": "-7", "inner.1.on": "true",
+		"inner.1.seen": "9223372036854775808"}
 	if !maps.Equal(all, want) {
 		t.Errorf("leaves %v, want %v", all, want)
 	}
@@ -31,7 +32,8 @@ func TestLeaves(t *testing.T) {
 	if back, err := codec.FromLeaves[leaf](all); err != nil || !reflect.DeepEqual(back, v) {
 		t.Errorf("%+v, %v, want %+v", back, err, v)
 	}
-	for path, text := range map[string]string{"colour": "red", "sizes.1": "40000", "sizes.2": "1", "sizes.len": "4000000000", "inner.1.on": "maybe", "inner.1.seen": "-1", "hidden": "x"} {
+	for path, text := range map[string]string{"colour": "red", "sizes.1": "40000", "sizes.2": "1",
+		"sizes.len": "4000000000", "inner.1.on": "maybe", "inner.1.seen": "-1", "hidden": "x"} {
 		wrong := maps.Clone(all)
 		wrong[path] = text
 		if back, err := codec.FromLeaves[leaf](wrong); err == nil {

@@ -22,7 +22,8 @@ func TestReader(t *testing.T) {
 		acl    []ACL
 	)
 	r.Get(&number, &long, &is, &text, &texts, &acl)
-	if got := fmt.Sprintln(number, long, is, text, texts, acl, r.Short); got != "7 -1 true lock [a bc] [{31 world anyone}] false\n" {
+	if got := fmt.Sprintln(number, long, is, text, texts, acl,
+		r.Short); got != "7 -1 true lock [a bc] [{31 world anyone}] false\n" {
 		t.Error(got)
 	}
 	if r.Get(&long); long != 0 || !r.Short {
