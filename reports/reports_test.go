@@ -44,7 +44,10 @@ func TestTexts(t *testing.T) {
 func TestNoReturn(t *testing.T) {
 	h, j := samples.GCPause()
 	for n, e := range h.Events {
-		lanes := samples.Written(t, func(w io.Writer) error { return Lanes(w, h, j, Look{Width: NarrowWidth, NoReturn: n + 1}) })
+		lanes := samples.Written(t, func(w io.Writer) error {
+			return Lanes(w, h, j,
+				Look{Width: NarrowWidth, NoReturn: n + 1})
+		})
 		var marked []string
 		for line := range strings.Lines(lanes) {
 			if strings.Contains(line, "point of no return") {
@@ -79,7 +82,8 @@ func TestTypedWhole(t *testing.T) {
 	for _, s := range samples.All {
 		h, j := s.Make()
 		commands := func(width int) (lines []string) {
-			for line := range strings.Lines(samples.Written(t, func(w io.Writer) error { return RedisCLI(w, h, j, Look{Width: width}) })) {
+			for line := range strings.Lines(samples.Written(t,
+				func(w io.Writer) error { return RedisCLI(w, h, j, Look{Width: width}) })) {
 				if line = strings.TrimSuffix(line, "\n"); !strings.HasPrefix(line, "#") {
 					lines = append(lines, line)
 				} else if width > 0 && len(line) > width {
@@ -129,7 +133,10 @@ func TestNothingHappened(t *testing.T) {
 // lanesOf draws a script with some findings.
 func lanesOf(t *testing.T, s *samples.Script, findings ...verdict.Finding) string {
 	t.Helper()
-	return samples.Written(t, func(w io.Writer) error { return Lanes(w, s.H, verdict.Judgement{Findings: findings}, Look{}) })
+	return samples.Written(t, func(w io.Writer) error {
+		return Lanes(w, s.H, verdict.Judgement{Findings: findings},
+			Look{})
+	})
 }
 
 func wantLines(t *testing.T, text string, patterns ...string) {
@@ -155,19 +162,22 @@ func TestLanesUnknownScript(t *testing.T) {
 	}
 }
 
-// Faults of messages and servers are in the lane or column that they concern; the old master of a split goes by the number
-// behind the last. Late answers, folded polls and sessions are in the transcripts of package scenarios.
+// Faults of messages and servers are in the lane or column that they concern; the old master of a split goes by the
+// number behind the last. Late answers, folded polls and sessions are in the transcripts of package scenarios.
 func TestLanesOfOddFaults(t *testing.T) {
 	s := samples.New("token", "odd", 2, 1, time.Second)
 	set := strings.Fields("SET lock b NX PX 1000")
-	s.Client(1, history.Acquire).Command(1, 1, "SET lock a NX PX 1000", "OK", samples.Change("", "a", time.Second)).Client(1, history.Enter)
+	s.Client(1, history.Acquire).Command(1, 1, "SET lock a NX PX 1000", "OK",
+		samples.Change("", "a", time.Second)).Client(1, history.Enter)
 	s.At(100 * ms).Add(history.Event{Kind: history.Split, Client: 1, Node: 1})
 	s.Add(history.Event{Kind: history.Change, Node: 1, Key: "lock", Before: "a"})
-	s.At(200*ms).Client(2, history.Acquire).Add(history.Event{Kind: history.Delay, Client: 2, Node: 1, Cmd: set, D: ms, Note: "request"})
+	s.At(200*ms).Client(2, history.Acquire).Add(history.Event{Kind: history.Delay, Client: 2, Node: 1, Cmd: set, D: ms,
+		Note: "request"})
 	s.At(300 * ms).Add(history.Event{Kind: history.Delay, Client: 2, Node: 1, Cmd: set, D: ms, Note: "reply"})
 	s.At(400 * ms).Add(history.Event{Kind: history.Reject, Client: 2, Node: 1, Cmd: set, Reply: "(error) BUSY"})
 	s.At(500 * ms).Add(history.Event{Kind: history.Hang, Node: 1, D: 2 * time.Second})
-	s.At(600 * ms).Add(history.Event{Kind: history.External, Node: 1, Cmd: []string{"FLUSHALL"}, Reply: "OK", Note: "by a stranger's hand"})
+	s.At(600 * ms).Add(history.Event{Kind: history.External, Node: 1, Cmd: []string{"FLUSHALL"}, Reply: "OK",
+		Note: "by a stranger's hand"})
 	s.At(700 * ms).Add(history.Event{Kind: history.Expire, Node: 2, Key: "lock", Before: "a"})
 	s.At(800 * ms).Add(history.Event{Kind: history.Heal, Node: 1})
 	s.At(900 * ms).Add(history.Event{Kind: history.Change, Node: 1, Key: "lock", Before: "a"})
@@ -195,9 +205,11 @@ func TestNamelessFault(t *testing.T) {
 		lang  string
 		lines []string
 	}{
-		{Lanes, "en", []string{`^ *100  \.  +-  - +FAULT odd-one \(memory is short\)$`, `^ *200  \. +-  - +n2 FAULT odd-one  \.$`, `^ *300  \. +-  - +FAULT odd-one +\.$`}},
+		{Lanes, "en", []string{`^ *100  \.  +-  - +FAULT odd-one \(memory is short\)$`,
+			`^ *200  \. +-  - +n2 FAULT odd-one  \.$`, `^ *300  \. +-  - +FAULT odd-one +\.$`}},
 		{Notation, "en", []string{`^ *100  C2 +FAULT odd-one \(memory is short\)$`, `^ *200  n2 +FAULT odd-one$`}},
-		{RedisCLI, "en", []string{`^# 100 ms: c2: FAULT odd-one \(memory is short\)$`, `^# 200 ms: n2: FAULT odd-one$`, `^# 300 ms: FAULT odd-one$`}},
+		{RedisCLI, "en", []string{`^# 100 ms: c2: FAULT odd-one \(memory is short\)$`, `^# 200 ms: n2: FAULT odd-one$`,
+			`^# 300 ms: FAULT odd-one$`}},
 		{Story, "en", []string{`^ *100 ms  A fault hits c2: odd-one\.$`, `^ *200 ms  A fault hits a server: odd-one\.$`}},
 		{Lanes, "zh", []string{`^ *100 .* 故障 odd-one（内存不足）$`}},
 		{Story, "zh", []string{`^ *100 ms  c2 发生故障：odd-one。$`, `^ *300 ms  发生故障：odd-one。$`}},
@@ -214,14 +226,16 @@ func TestNamelessFault(t *testing.T) {
 // that event would otherwise go unseen.
 func TestLanesPlacesFindings(t *testing.T) {
 	s := samples.New("token", "places", 2, 1, time.Second)
-	s.Client(1, history.Acquire).Command(1, 1, "SET lock a NX PX 1000", "OK", samples.Change("", "a", time.Second)).Client(1, history.Enter)
+	s.Client(1, history.Acquire).Command(1, 1, "SET lock a NX PX 1000", "OK",
+		samples.Change("", "a", time.Second)).Client(1, history.Enter)
 	s.At(100*ms).Client(1, history.Leave, history.Release)
 	s.Add(history.Event{Kind: history.Released, Client: 1, OK: true, Claims: true})
 	lie := verdict.Finding{Verdict: verdict.Lie, Clients: []int{1}, From: s.Now, To: s.Now, Event: s.Last()}
 	s.At(200 * ms).Add(history.Event{Kind: history.Crash, Client: 1})
 	s.At(300*ms).Client(2, history.Acquire).Command(2, 1, "SET lock b NX PX 1000", "(nil)").Client(2, history.Refuse)
 	s.At(1000*ms).Expire(1, "a")
-	blocked := verdict.Finding{Verdict: verdict.Blocked, Clients: []int{1, 2}, From: 200 * ms, To: time.Second, Event: s.Last()}
+	blocked := verdict.Finding{Verdict: verdict.Blocked, Clients: []int{1, 2}, From: 200 * ms, To: time.Second,
+		Event: s.Last()}
 	wantLines(t, lanesOf(t, s, lie, blocked),
 		`^ +100 +EXIT\] released: "still mine" .*!! LIE to c1$`,
 		`^ +200 +CRASH .*!! BLOCKED c1,c2 800ms$`)

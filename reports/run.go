@@ -160,7 +160,8 @@ func RunOf(
 	listings, calls := callsOf(h)
 	r := &Run{
 		Lock: h.Lock, Race: h.Race, Verdicts: append([]verdict.Word{}, verdicts...), Key: h.Key,
-		ZooKeeper: h.ZooKeeper, Clients: h.Clients, Nodes: h.Nodes, Probe: h.Probe, TTL: micros(h.TTL), End: micros(h.End), At: []int64{},
+		ZooKeeper: h.ZooKeeper, Clients: h.Clients, Nodes: h.Nodes, Probe: h.Probe, TTL: micros(h.TTL), End: micros(h.End),
+		At:     []int64{},
 		States: Moments(h), Messages: messages(h), Calls: calls, Skews: skews(h),
 	}
 	if h.Local {

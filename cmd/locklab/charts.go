@@ -17,8 +17,11 @@ import (
 	"locklab/simulator/i18n"
 )
 
-// source is the command that runs, as pictures and pages of runs name it.
-func (e *env) source() string { return commandLine(canonical(e.running, e.running.Flags().Args())) }
+// source is the command that runs, as pictures and pages of runs name it: it makes them again.
+func (e *env) source() string {
+	return commandLine(wordsOf(e.running), flagsOf(e.running, func(name string) bool { return name != "out" }),
+		e.running.Flags().Args())
+}
 
 // drawAgain draws the chart in a file of JSON.
 func drawAgain(c *chartFiles) func(*env, []string) error {
@@ -129,7 +132,8 @@ type chartFunc func(e *env, entries []lock.Entry) (chart.Result, error)
 
 // figures returns all charts, in the order in which help lists them and reports show them.
 func figures(files *chartFiles) []*figure {
-	all := []*figure{parChart(), theoremsChart(), toleranceChart(), rateChart(), recoveryChart(), waitingChart(), sweepChart()}
+	all := []*figure{parChart(), theoremsChart(), toleranceChart(), rateChart(), recoveryChart(), waitingChart(),
+		sweepChart()}
 	for _, d := range all {
 		own := d.command.flags
 		if d.named != nil {
@@ -140,6 +144,9 @@ func figures(files *chartFiles) []*figure {
 				d.locks.addUsual(f, cmp.Or(strings.Join(d.named, ","), f.e.Say("help.flag.locks.milestones")))
 			}
 			own(f)
+		}
+		if d.report == nil {
+			d.report = func(e *env, _ *report.Report, charted []lock.Entry) (chart.Result, error) { return d.draw(e, charted) }
 		}
 		if d.command.run == nil {
 			d.command.args, d.command.run = noArguments, d.run
@@ -207,11 +214,7 @@ func reportFiles(e *env, r *report.Report, all bool) ([]report.File, error) {
 	entries := report.Charted(r.Locks)
 	for _, d := range reported(all) {
 		e.whole.begin(d.seconds(len(entries)))
-		draw := d.report
-		if draw == nil {
-			draw = func(*env, *report.Report, []lock.Entry) (chart.Result, error) { return d.draw(e, entries) }
-		}
-		one, err := draw(e, r, entries)
+		one, err := d.report(e, r, entries)
 		if err != nil {
 			return nil, err
 		}

@@ -134,7 +134,7 @@ func TestFigure(t *testing.T) {
 	effort.Unwatched(t, "one goroutine draws")
 	for command, want := range map[string][3]string{
 		"chart recovery --locks setnx,token": {
-			"A crash during the work keeps setnx locked for ever", "chart recovery --locks=setnx --locks=token",
+			"A crash during the work keeps setnx locked for ever", "chart recovery --locks=setnx,token",
 			`"blocked_mean_ns": `,
 		},
 		"run token gc-pause": {"token lets c1 and c2 in together for 4.5 s", "run token gc-pause", `"kind": "expire"`},
@@ -191,7 +191,8 @@ func TestCertificateOfUses(t *testing.T) {
 		"explore naive-wake --timing lockstep --attempts 2 --budget delay=1@2s --uses wait",
 		"explore takeover-del --attempts 1 --budget= --timing lockstep --skew 6s",
 		"explore token --attempts 1 --budget crash=1 --tokens prefix --skew 750ms",
-		"explore redisson-lease --timing any --attempts 1 --budget lose-reply=1 --uses renew,give-up --client-retries 3 --work 4500ms",
+		"explore redisson-lease --timing any --attempts 1 --budget lose-reply=1 --uses renew,give-up --client-retries 3 " +
+			"--work 4500ms",
 		"explore redisson-lease --timing any --clients 1 --attempts 1 --budget crash=1,return=1 --uses none --tokens thread",
 	} {
 		code, out, errs := call(t, strings.Fields(line+" --json")...)

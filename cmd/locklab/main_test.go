@@ -149,6 +149,7 @@ func TestOutputs(t *testing.T) {
 		"lesson":            {"lesson", "setnx-expire", "redlock"},
 		"explain.judge":     {"explain", "judge"},
 		"prove":             {"prove", "token", "--budget", "restart=1"},
+		"prove.views":       {"prove", "token", "--views", "--lang", "both"},
 		"prove.any.zh":      {"prove", "setnx", "--budget", "crash=any,lose-request=any", "--lang", "zh"},
 		"matrix.part":       {"matrix", "--locks", "token,redlock", "--races", "R21,restart", "--width", "80"},
 		"sweep":             {"chart", "sweep", "pause/ttl=0:2:0.5", "--runs", "27", "--locks", "setnx,token,watchdog"},
@@ -373,6 +374,11 @@ func TestReport(t *testing.T) {
 		code, _, errs := call(t, "matrix", "--locks", strings.Join(milestones(), ","), "-o", dir, "--lang", lang)
 		if page := contentOf(t, dir, "report.html"); code != 0 || len(page) >= 900_000 {
 			t.Errorf("%s: six locks have %d bytes, exit status %d: %s", lang, len(page), code, errs)
+		}
+		drawn, source := contentOf(t, dir, "grid.svg"), regexp.MustCompile(`"source": ".*locklab (matrix .*) -o out"`)
+		again := source.FindStringSubmatch(contentOf(t, dir, "grid.json"))[1] + " --lang " + lang + " -o " + dir
+		if code, _, errs := call(t, strings.Fields(again)...); code != 0 || contentOf(t, dir, "grid.svg") != drawn {
+			t.Errorf("%s draws another grid: exit status %d: %s", again, code, errs)
 		}
 	}
 }

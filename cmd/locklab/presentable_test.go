@@ -73,7 +73,8 @@ func TestNothingControlsTheTerminal(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	code, out, errs := call(t, "--version")
-	if code != exitOK || !regexp.MustCompile(`^locklab \S+, commit unknown, go1\S+, trace format 2, output format 3\n$`).MatchString(out) {
+	if code != exitOK ||
+		!regexp.MustCompile(`^locklab \S+, commit unknown, go1\S+, trace format 2, output format 3\n$`).MatchString(out) {
 		t.Errorf("exit status %d: %s%s", code, out, errs)
 	}
 	_, out, _ = call(t, "--version", "--json")
@@ -104,7 +105,8 @@ func TestCite(t *testing.T) {
 			"author": "{locklab 的作者}", "title": "{locklab}: 运行、攻破、比较人们在 Redis 上写过的锁", "version": "(devel)"}},
 	} {
 		var b strings.Builder
-		e := newEnv(nil, &b, io.Discard, func(name string) string { return map[string]string{"LOCKLAB_PAGE": test.page}[name] })
+		e := newEnv(nil, &b, io.Discard,
+			func(name string) string { return map[string]string{"LOCKLAB_PAGE": test.page}[name] })
 		e.Lang = test.lang
 		test.v.cite(e.console, test.module, test.command)
 		if key, got := bibTeX(t, b.String()); key != test.key || !maps.Equal(got, test.want) {
@@ -122,7 +124,8 @@ func TestCite(t *testing.T) {
 // bibTeX reads an entry: its key and fields. Braces are in pairs, as BibTeX counts them.
 func bibTeX(t *testing.T, entry string) (key string, fields map[string]string) {
 	t.Helper()
-	whole := regexp.MustCompile(`^@software\{([0-9A-Za-z.-]+),\n((?:  [a-z]+ += \{.*\},\n)+)\}\n$`).FindStringSubmatch(entry)
+	whole := regexp.MustCompile(`^@software\{([0-9A-Za-z.-]+),\n((?:  [a-z]+ += ` +
+		`\{.*\},\n)+)\}\n$`).FindStringSubmatch(entry)
 	if whole == nil {
 		t.Fatalf("no entry: %s", entry)
 	}

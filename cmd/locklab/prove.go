@@ -11,21 +11,29 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/search"
+	"locklab/simulator"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
 
 // proveFlags are the flags of "locklab prove".
-type proveFlags struct{ search.Bounds }
+type proveFlags struct {
+	search.Bounds
+	views bool // as a table
+}
 
 func proveCommand() *command {
 	p := &proveFlags{Bounds: search.ProofBounds()}
 	p.Budget, p.Endless = "crash=1", true
 	return &command{
 		use: "prove LOCK...", args: between(1, math.MaxInt, "lock"), complete: locks, run: p.run,
-		flags: func(f *flags) { f.bounds(&p.Bounds, search.ProofNames()...) },
+		flags: func(f *flags) {
+			f.add("views", &p.views)
+			f.bounds(&p.Bounds, search.ProofNames()...)
+		},
 		examples: []string{"prove token", "prove token --budget crash=any,pause=any@2s",
-			"prove setnx-expire --budget pause=1", "prove setnx token redlock"},
+			"prove setnx-expire --budget pause=1",
+			"prove token --views", "prove setnx token redlock"},
 	}
 }
 
@@ -57,6 +65,9 @@ func (p *proveFlags) run(e *env, args []string) error {
 
 // table proves several locks, and shows which verdicts are excluded for each, as the chart of theorems does.
 func (p *proveFlags) table(e *env, names []string) error {
+	if p.views {
+		return text.Errorf("error.noarguments", "command", "locklab prove --views", "name", names[1])
+	}
 	entries, err := locksNamed(names)
 	if err != nil {
 		return err
@@ -131,6 +142,9 @@ func (p *proveFlags) print(e *console, proof *search.Proof) {
 		}
 	}
 	e.Lines("", func(lang string) string { return certificate.Size(proof, lang) })
+	if p.views {
+		printViews(e, proof)
+	}
 	e.Next(append(next, "locklab explore "+lock.ID+" --budget '"+string(p.Bounds.Budget)+"' --timing any",
 		"locklab explain "+lock.ID)...)
 }
@@ -154,6 +168,51 @@ func printViolation(e *console, proof *search.Proof, word verdict.Word) {
 		}
 		return text.Say(lang, "prove.violation", "views", shown, "move", move)
 	})
+}
+
+// printViews prints the views as a table, a row for all that agree in where their client is and whose the key is, and
+// what holds in all of them.
+func printViews(e *console, proof *search.Proof) {
+	rows := search.ViewRows(proof)
+	if rows == nil {
+		e.Sentence("prove.views.several")
+		return
+	}
+	for _, lang := range e.Langs() {
+		say := func(key string) string { return text.Say(lang, "prove.views."+key) }
+		line := func(client, key, left, views string) {
+			e.Printf("%s\n", "  "+text.Pad(client, 22)+text.Pad(key, 22)+text.Pad(left, 20)+views)
+		}
+		e.Printf("%s\n", say("head"))
+		line(say("client"), say("key"), say("left"), say("views"))
+		for _, r := range rows {
+			left := fmt.Sprintf("%v .. %v", r.Least, r.Most)
+			switch {
+			case r.Owner == "free":
+				left = "-"
+			case r.Least == simulator.Never:
+				left = say("noend")
+			case r.Most == simulator.Never:
+				left = fmt.Sprintf("%v .. %s", r.Least, say("noend"))
+			}
+			line(say("stage."+r.Stage), say("owner."+r.Owner), left, fmt.Sprint(r.Views))
+		}
+		printLemmas(e, lang, rows)
+	}
+}
+
+func printLemmas(e *console, lang string, rows []search.ViewRow) {
+	for _, l := range search.Lemmas(rows) {
+		how := "holds"
+		switch {
+		case l.Of == 0:
+			how = "vacuous"
+		case l.Against > 0:
+			how = "fails"
+		}
+		e.Wrap("", text.Say(lang, "prove.lemma."+how, "lemma", text.Say(lang, "prove.lemma."+l.Key),
+			"against", fmt.Sprint(l.Against), "of", fmt.Sprint(l.Of)))
+	}
 }
 
 // faults says which faults may strike, and how often.

@@ -155,7 +155,8 @@ func TestServePatience(t *testing.T) {
 		inBubble(t, s, func(t *testing.T, dial func() (net.Conn, <-chan struct{})) {
 			c, _ := dial()
 			began := time.Now()
-			go c.Write([]byte("POST /answer HTTP/1.1\r\nHost: 127.0.0.1:8\r\nContent-Length: 26\r\n\r\n{\"do\":\"lesson\",\"name\":\"x\"}"))
+			go c.Write([]byte("POST /answer HTTP/1.1\r\nHost: 127.0.0.1:8\r\nContent-Length: " +
+				"26\r\n\r\n{\"do\":\"lesson\",\"name\":\"x\"}"))
 			answer, err := http.ReadResponse(bufio.NewReader(c), nil)
 			if err != nil {
 				t.Fatal(err)

@@ -83,7 +83,9 @@ func flagsOf(c *cobra.Command, wanted func(name string) bool) (flags []string) {
 		}
 		values := []string{f.Value.String()}
 		if list, ok := f.Value.(pflag.SliceValue); ok {
-			values = list.GetSlice()
+			if values = list.GetSlice(); f.Value.Type() == "stringSlice" {
+				values = []string{strings.Join(values, ",")}
+			}
 		}
 		for _, v := range values {
 			flags = append(flags, "--"+f.Name+"="+v)

@@ -132,8 +132,10 @@ func TestVerifyStatus(t *testing.T) {
 		{short, exitNoAnswer, "could not tell: the search was cut short"},
 		{short + "[gc-pause]\ntoken HOLDS\n", exitDiffers, "1 of 1 cell and 1 of 1 search not as contracted."},
 		{proof + "setnx DEADLOCK@1\n", exitOK, "1 proof for any number of clients as contracted."},
-		{proof + "setnx HOLDS\n", exitDiffers, "contract.txt:2: setnx in clients=any,attempts=any,budget=crash=any: DEADLOCK@1 occurs, contracted HOLDS\n  locklab prove setnx --budget 'crash=any'\n"},
-		{proof + "zk-naive HOLDS\n", exitNoAnswer, "could not tell: there is no proof: the lock lives on a ZooKeeper ensemble"},
+		{proof + "setnx HOLDS\n", exitDiffers, "contract.txt:2: setnx in clients=any,attempts=any,budget=crash=any: " +
+			"DEADLOCK@1 occurs, contracted HOLDS\n  locklab prove setnx --budget 'crash=any'\n"},
+		{proof + "zk-naive HOLDS\n", exitNoAnswer,
+			"could not tell: there is no proof: the lock lives on a ZooKeeper ensemble"},
 		{"[gc-pause]\ntoken HOLDS\n[search]\n", exitUsage, "contract.txt:3: [search] has no line under it"},
 		{"[locks]\n", exitUsage, "contract.txt:1: [locks] has no line under it"},
 	} {

@@ -98,7 +98,8 @@ func TestPageInBrowser(t *testing.T) {
 			b.t, b.requests, b.errors = t, nil, nil
 			b.open(url, 1280, 900)
 			b.wait(`state.ready`)
-			b.wait(`/Begin with level 1$/.test(document.querySelector(".hero .main").textContent) && document.querySelectorAll("ol.levels")[0].children.length === 20`)
+			b.wait(`/Begin with level 1$/.test(document.querySelector(".hero .main").textContent) &&
+				document.querySelectorAll("ol.levels")[0].children.length === 20`)
 			b.look(name + "-levels")
 			b.do(`playLevel(2)`)
 			b.wait(`!state.busy && state.view === "game"`)
@@ -109,11 +110,13 @@ func TestPageInBrowser(t *testing.T) {
 			b.wait(`!state.busy && document.querySelector("p.hint").textContent === state.why && /^Choose/.test(state.why)`)
 			b.look(name + "-level")
 			b.do(`playLevel(5)`)
-			b.wait(`!state.busy && state.level.number === 5 && !/impossible|cannot be done:/.test(document.getElementById("main").textContent)`)
+			b.wait(`!state.busy && state.level.number === 5 &&
+				!/impossible|cannot be done:/.test(document.getElementById("main").textContent)`)
 			b.keys("hh") // a hint that leads into no losing move
 			b.wait(`!state.busy && state.hinted < 0 && document.querySelector("p.hint").textContent === state.why`)
 			b.key("c") // who has not tried cannot know
-			b.wait(`!state.busy && !state.proved && document.querySelector(".judged").textContent.includes("one game to its end")`)
+			b.wait(`!state.busy && !state.proved &&
+				document.querySelector(".judged").textContent.includes("one game to its end")`)
 			b.keys("13")
 			b.wait(`!state.busy && state.at.faults[0].used === 1 && document.querySelector(".end.harmful")`)
 			b.key("c")
@@ -122,7 +125,8 @@ func TestPageInBrowser(t *testing.T) {
 			b.wait(`!state.busy && state.level.number === 2`)
 			b.do(`keep.set("tried.crash", "yes")`)
 			b.key("c") // wrong: it can be done
-			b.wait(`!state.busy && !state.proved && wrong(state.level) === 1 && /can be done/.test(document.querySelector(".judged").textContent)`)
+			b.wait(`!state.busy && !state.proved && wrong(state.level) === 1 &&
+				/can be done/.test(document.querySelector(".judged").textContent)`)
 			for range 60 { // each hint is followed, by keyboard
 				if b.is(`state.at.verdicts.includes(state.harm)`) {
 					break
@@ -156,12 +160,14 @@ func TestPageInBrowser(t *testing.T) {
 			b.key("l")
 			b.do(`startQuiz(7)`)
 			b.wait(`!state.busy && state.question.kind === "inside"`)
-			b.wait(`document.querySelector(".motion-card.veiled") && !/inside/.test(document.querySelector(".motion").textContent)`)
+			b.wait(`document.querySelector(".motion-card.veiled") &&
+				!/inside/.test(document.querySelector(".motion").textContent)`)
 			b.key("b") // as in a terminal
 			b.wait(`chosen() === 1`)
 			b.look(name + "-quiz")
 			b.do(`playFree("token", "pause=1", { timing: "any", fenced: true })`)
-			b.wait(`!state.busy && state.view === "game" && /timing=any/.test(state.at.bounds) && /fenced=true/.test(state.at.bounds)`)
+			b.wait(`!state.busy && state.view === "game" && /timing=any/.test(state.at.bounds) &&
+				/fenced=true/.test(state.at.bounds)`)
 			b.look(name + "-any")
 			b.key("1")
 			b.wait(`!state.busy && state.at.steps > 0`)
@@ -189,7 +195,8 @@ func TestPageInBrowser(t *testing.T) {
 			b.do(`open("game")`)
 			b.look(name + "-narrow")
 			b.do(`window.scrollTo(0, 1e6)`) // the picture stays
-			b.wait(`(({ top, bottom }) => scrollY > 100 && top >= 0 && bottom <= innerHeight)(document.querySelector(".motion-box").getBoundingClientRect())`)
+			b.wait(`(({ top, bottom }) => scrollY > 100 && top >= 0 &&
+				bottom <= innerHeight)(document.querySelector(".motion-box").getBoundingClientRect())`)
 			if w := b.number(`document.documentElement.scrollWidth`); w > 400 {
 				t.Errorf("at 400 px the page is %d px wide", w)
 			}
@@ -212,7 +219,8 @@ func TestQuizOnPhone(t *testing.T) {
 	b.do(`startQuiz(7)`)
 	b.wait(`!state.busy && state.question?.kind === "inside"`)
 	b.wait(`(({ right }) => right <= innerWidth)(document.querySelector(".motion-hand").getBoundingClientRect())`)
-	inSight := `[...document.querySelectorAll(".quiz .row > *")].length === 3 && [...document.querySelectorAll(".quiz .row > *")]` +
+	inSight := `[...document.querySelectorAll(".quiz .row > *")].length === 3 &&
+		[...document.querySelectorAll(".quiz .row > *")]` +
 		`.every((e) => (({ top, bottom }) => top >= 0 && bottom <= innerHeight)(e.getBoundingClientRect()))`
 	for n := range 10 {
 		b.wait(fmt.Sprintf(`!state.busy && state.number === %d && chosen() < 0`, n))
@@ -231,28 +239,35 @@ func TestQuizOnPhone(t *testing.T) {
 	b.wait(`!state.busy && state.number === 10`)
 	b.do(`playLevel(4)`)
 	b.wait(`!state.busy && state.view === "game"`)
-	b.wait(`[...document.querySelectorAll("#main button")].find((e) => e.textContent === "Hint").getBoundingClientRect().bottom <` +
+	b.wait(`[...document.querySelectorAll("#main button")].find((e) => e.textContent === "Hint")
+		.getBoundingClientRect().bottom <` +
 		`document.querySelector(".motion-box").getBoundingClientRect().top`)
 	b.look("phone-level")
 	b.do(`open("quiz")`)
 	b.wait(`state.view === "quiz" && document.querySelector("#tabs button").getBoundingClientRect().left >= 0`)
-	b.wait(`document.getElementById("tools").getBoundingClientRect().top > document.querySelector("header").getBoundingClientRect().bottom`)
+	b.wait(`document.getElementById("tools").getBoundingClientRect().top >
+		document.querySelector("header").getBoundingClientRect().bottom`)
 	b.look("phone-tabs")
 	b.do(`open("help")`)
-	b.wait(`document.querySelector("main dt").textContent === "fault" && document.querySelectorAll("main dl dd").length > 12`)
+	b.wait(`document.querySelector("main dt").textContent === "fault" &&
+		document.querySelectorAll("main dl dd").length > 12`)
 	b.look("phone-help")
 	b.do(`location.hash = "ask.2"`)
 	b.wait(`!state.busy && state.asking?.number === 2`)
 	b.do(`marked("half")`)
 	b.wait(`!state.busy && state.asking.number !== 2`)
 	b.do(`location.hash = "ask.2"`)
-	b.wait(`!state.busy && state.asking.number === 2 && /last time you said "Half of it"/.test(document.querySelector("main").textContent)`)
+	b.wait(`!state.busy && state.asking.number === 2 &&
+		/last time you said "Half of it"/.test(document.querySelector("main").textContent)`)
 	b.key("Enter")
-	b.wait(`new Set([...document.querySelectorAll("#main > .row button")].map((e) => getComputedStyle(e).backgroundColor)).size === 1`)
+	b.wait(`new Set([...document.querySelectorAll("#main > .row button")]
+		.map((e) => getComputedStyle(e).backgroundColor)).size === 1`)
 	b.do(`playFree("token", "pause=1")`)
-	b.wait(`!state.busy && state.view === "game" && !state.level && /SET lock/.test(document.querySelector("details.board pre").textContent)`)
+	b.wait(`!state.busy && state.view === "game" && !state.level &&
+		/SET lock/.test(document.querySelector("details.board pre").textContent)`)
 	b.do(`playRace("token", "gc-pause")`)
-	b.wait(`!state.busy && state.view === "race" && document.querySelector("#main select option").value !== state.race.lock`)
+	b.wait(`!state.busy && state.view === "race" &&
+		document.querySelector("#main select option").value !== state.race.lock`)
 	b.look("phone-race")
 	b.check(served.URL)
 }
@@ -308,15 +323,19 @@ func TestWithoutEngine(t *testing.T) {
 func (b *browser) loses() {
 	b.t.Helper()
 	b.do(`playLevel(3)`)
-	b.wait(`!state.busy && state.at.steps === 0 && /EXPIRE lock/.test(document.querySelector("details[open] pre").textContent)`)
+	b.wait(`!state.busy && state.at.steps === 0 &&
+		/EXPIRE lock/.test(document.querySelector("details[open] pre").textContent)`)
 	b.keys("b1") // b means nothing yet
-	b.wait(`!state.busy && state.level.number === 3 && state.at.steps === 2 && document.getElementById("message").textContent.includes("key b")`)
-	b.wait(`document.querySelector(".did").textContent === plain(state.at.did) && /^SETNX lock 1 of c1 takes effect/.test(plain(state.at.did))`)
+	b.wait(`!state.busy && state.level.number === 3 && state.at.steps === 2 &&
+		document.getElementById("message").textContent.includes("key b")`)
+	b.wait(`document.querySelector(".did").textContent === plain(state.at.did) &&
+		/^SETNX lock 1 of c1 takes effect/.test(plain(state.at.did))`)
 	b.key("1")
 	b.wait(`!state.busy && state.at.steps === 3 && /EXPIRE/.test(state.at.moves[0].said.en)`)
 	b.do(`window.there = state.at.link`)
 	b.do(`const crash = document.querySelector(".moves .fault"); for (let n = 0; n < 3; n++) crash.click()`)
-	b.wait(`!state.busy && document.querySelector(".end.harmful") && state.at.faults[0].used === 1 && /EXPIRE was already on its way/.test(document.querySelector(".end").textContent)`)
+	b.wait(`!state.busy && document.querySelector(".end.harmful") && state.at.faults[0].used === 1 &&
+		/EXPIRE was already on its way/.test(document.querySelector(".end").textContent)`)
 	b.wait(`[...document.querySelectorAll(".motion-harm")].some((e) => e.textContent === "lost here")`)
 	b.click(`Back to before "c1 CRASH"`)
 	b.wait(`!state.busy && state.at.link === there && !document.querySelector(".end")`)
@@ -341,7 +360,8 @@ func (b *browser) clicks() {
 				b.wait(`!state.busy && state.at.steps > 0`)
 			}
 			b.do(`delete performance.now; window.there = state.at.link`)
-			b.wait(`document.querySelector(".moves").getBoundingClientRect().top === first && document.querySelector("details.board").open`)
+			b.wait(`document.querySelector(".moves").getBoundingClientRect().top === first &&
+				document.querySelector("details.board").open`)
 			b.frames()
 			b.wait(`!state.busy && state.at.link === there && state.at.faults[0].used === 0 && state.at.steps <= 3`)
 		}
@@ -413,13 +433,16 @@ func (b *browser) raceAndLessons(name string) {
 	b.wait(`state.moving.where() === 0`)
 	b.do(`window.small = document.querySelector(".motion-picture").getBoundingClientRect().width`)
 	b.key("p") // large type, for a projector: letters and pictures, and it is remembered
-	b.wait(`keep.get("large") === "yes" && parseFloat(getComputedStyle(document.body).fontSize) > 20 && document.querySelector(".motion-picture").getBoundingClientRect().width > small`)
+	b.wait(`keep.get("large") === "yes" && parseFloat(getComputedStyle(document.body).fontSize) > 20 &&
+		document.querySelector(".motion-picture").getBoundingClientRect().width > small`)
 	b.look(name + "-race-large")
 	b.key("p")
 	b.wait(`keep.get("large") === "" && parseFloat(getComputedStyle(document.body).fontSize) < 20`)
 	b.call("Emulation.setEmulatedMedia", map[string]any{"media": "print"}, nil)
-	b.wait(`[".motion-controls", "#tools", ".row"].every((s) => getComputedStyle(document.querySelector(s)).display === "none")`)
-	b.wait(`document.querySelector(".motion-picture").getBoundingClientRect().right <= document.documentElement.clientWidth + 1`)
+	b.wait(`[".motion-controls", "#tools",
+		".row"].every((s) => getComputedStyle(document.querySelector(s)).display === "none")`)
+	b.wait(`document.querySelector(".motion-picture").getBoundingClientRect().right <=
+		document.documentElement.clientWidth + 1`)
 	b.call("Emulation.setEmulatedMedia", map[string]any{"media": ""}, nil)
 	b.do(`playRace("token", "gc-pause", "pause=2s")`)
 	b.wait(`!state.busy && state.race.verdicts[0] === "HOLDS"`)
@@ -592,7 +615,8 @@ func (b *browser) refuses(url string) {
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Store(true) }))
 	defer other.Close()
 	b.do(`window.refused = []; addEventListener("securitypolicyviolation", (e) => refused.push(e.effectiveDirective))`)
-	b.do(fmt.Sprintf(`fetch(%q).catch(() => {}); document.body.append(Object.assign(new Image(), { src: %[1]q }), Object.assign(document.createElement("script"), { src: %[1]q }))`, other.URL+"/x"))
+	b.do(fmt.Sprintf(`fetch(%q).catch(() => {}); document.body.append(Object.assign(new Image(), { src: %[1]q }),
+		Object.assign(document.createElement("script"), { src: %[1]q }))`, other.URL+"/x"))
 	b.wait(`["connect-src", "img-src", "script-src-elem"].every((d) => refused.includes(d))`)
 	if asked.Load() {
 		b.t.Errorf("%s has asked another server", url)

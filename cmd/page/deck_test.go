@@ -50,7 +50,8 @@ func TestDeckInBrowser(t *testing.T) {
 	for i, s := range lesson {
 		b.wait(fmt.Sprintf(`state.at === %d && !state.answered`, i))
 		if s.Run != nil {
-			b.wait(`document.querySelector(".now figure.open").getClientRects().length > 0 && document.querySelectorAll(".now svg").length > 0`)
+			b.wait(`document.querySelector(".now figure.open").getClientRects().length > 0 &&
+				document.querySelectorAll(".now svg").length > 0`)
 		}
 		if s.Kind == lessons.Race {
 			b.wait(`document.querySelector(".now figure.whole").getClientRects().length === 0`)
@@ -63,7 +64,8 @@ func TestDeckInBrowser(t *testing.T) {
 		if s.Kind != lessons.How && s.Lines(lessons.Answer) != nil || s.Choices != nil {
 			b.wait(`[...document.querySelectorAll(".now .answer")].every((e) => getComputedStyle(e).display === "none")`)
 			b.key("ArrowRight")
-			b.wait(`state.answered && [...document.querySelectorAll(".now .answer")].every((e) => getComputedStyle(e).display !== "none")`)
+			b.wait(`state.answered &&
+				[...document.querySelectorAll(".now .answer")].every((e) => getComputedStyle(e).display !== "none")`)
 		}
 		b.look(fmt.Sprintf("deck-%d", i+1))
 		if s.Kind == lessons.Race {
@@ -87,7 +89,8 @@ func TestDeckInBrowser(t *testing.T) {
 	b.wait(`state.at === 2 && state.view === "slides"`)
 	for _, damaged := range []string{"99", "0", "%", "3x", "__proto__"} {
 		b.do(fmt.Sprintf(`location.hash = %q`, damaged))
-		b.wait(`message.textContent === say("lesson.nowhere") && state.at === 2 && document.querySelector(".step.now").id === "step3"`)
+		b.wait(`message.textContent === say("lesson.nowhere") && state.at === 2 &&
+			document.querySelector(".step.now").id === "step3"`)
 		b.do(`location.hash = "3"`)
 		b.wait(`message.textContent === ""`)
 	}
@@ -122,7 +125,8 @@ func (b *browser) deckQuiz(lesson []*lessons.Slide) {
 		b.do(fmt.Sprintf(`location.hash = "%d"`, i+1))
 		b.wait(fmt.Sprintf(`state.at === %d && !state.answered`, i))
 		b.key(fmt.Sprint(wrong))
-		b.wait(`state.answered && document.querySelector(".now .chosen:not(.right)") && document.querySelector(".now .right .answer").getClientRects().length === 1`)
+		b.wait(`state.answered && document.querySelector(".now .chosen:not(.right)") &&
+			document.querySelector(".now .right .answer").getClientRects().length === 1`)
 		b.look("deck-quiz-wrong")
 		return
 	}
@@ -141,7 +145,8 @@ func (b *browser) deckOnPaper(lesson []*lessons.Slide) {
 		b.t.Errorf("the worksheet has %d pages", pages)
 	}
 	b.do(`location.hash = "key"`)
-	b.wait(`document.body.className.startsWith("key") && [...document.querySelectorAll(".answer")].every((e) => e.getClientRects().length > 0)`)
+	b.wait(`document.body.className.startsWith("key") &&
+		[...document.querySelectorAll(".answer")].every((e) => e.getClientRects().length > 0)`)
 	b.look("deck-key")
 	b.pdf("deck-key")
 	b.do(`location.hash = "handout"`)
@@ -157,7 +162,9 @@ func (b *browser) deckOnPaper(lesson []*lessons.Slide) {
 		b.t.Errorf("%d slides are printed on %d pages", len(lesson), pages)
 	}
 	b.media("print", "dark")
-	b.wait(`[...document.querySelectorAll(".step, .whole, .answer:not(.later)")].every((e) => e.getClientRects().length > 0) && document.getElementById("bar").getClientRects().length === 0`)
+	b.wait(`[...document.querySelectorAll(".step, .whole,
+		.answer:not(.later)")].every((e) => e.getClientRects().length > 0) && " +
+		"document.getElementById("bar").getClientRects().length === 0`)
 	b.wait(`getComputedStyle(document.body).backgroundColor === "rgb(255, 255, 255)"`)
 	b.media("", "light")
 }

@@ -232,7 +232,8 @@ func (b *browser) key(key string) {
 // keys presses keys at one instant of the page, so that all of them wait in its line before the first is done.
 func (b *browser) keys(keys string) {
 	b.t.Helper()
-	b.do(fmt.Sprintf(`for (const key of %q) document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }))`, keys))
+	b.do(fmt.Sprintf(`for (const key of %q) document.body.dispatchEvent(new KeyboardEvent("keydown", { key,
+		bubbles: true }))`, keys))
 }
 
 // A point is one of the window.

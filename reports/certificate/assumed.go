@@ -289,8 +289,7 @@ func World(p *search.Proof, lang string) string {
 	return say(lang, fmt.Sprint("prove.world.", max(p.Search.Lock.Holders, 1)+1))
 }
 
-// Proved says, in a language of package text, what cannot happen: on which conditions, and at which instants; "": nothing
-// is proved.
+// Proved says, in a language of package text, what cannot happen: on which conditions, and at which instants; "": none.
 func Proved(p *search.Proof, lang string) string {
 	if len(p.Proved()) == 0 {
 		return ""

@@ -291,7 +291,8 @@ func when(s *search.Search, lang string) string {
 
 // isLockstep reports whether a headline is true in lockstep only, which proves little: messages take no time there.
 func isLockstep(s *search.Search) bool {
-	return s.Scope() == search.ScopeLockstep && !slices.ContainsFunc(s.Beside, func(o *search.Search) bool { return saysMore(o, s) })
+	return s.Scope() == search.ScopeLockstep && !slices.ContainsFunc(s.Beside,
+		func(o *search.Search) bool { return saysMore(o, s) })
 }
 
 // saysMore reports whether o, a complete search at every timing, has the bounds of s, which is in lockstep, and has

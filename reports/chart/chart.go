@@ -4,14 +4,14 @@
 // language, and where they are from. All that is written but the cells of a grid in a terminal is written from that
 // alone, so that a chart in JSON is drawn again, in any language, without computing anything.
 //
-// A chart has a spec, two functions in the file of its result: one selects what a terminal shows of the table, the other
-// turns it into panels of gonum/plot with four marks (marks.go): curve, spans, cells and dots. The rest is done here,
-// once for all: a frame with title and source in a size (frame.go), colours (palette.go), letters (lettering.go), files
-// (picture.go, svg.go).
+// A chart has a spec, two functions in the file of its result: one selects what a terminal shows of the table, the
+// other turns it into panels of gonum/plot with four marks (marks.go): curve, spans, cells and dots. The rest is done
+// here, once for all: a frame with title and source in a size (frame.go), colours (palette.go), letters (lettering.go),
+// files (picture.go, svg.go).
 //
-// A chart of the list is a file here with its result and its spec, chart_NAME.go in cmd/locklab with its command and what
-// a report has of it, NAME.txt in each language of reports/text, a sample in NAME_test.go, and a line each in specs, in
-// figures of cmd/locklab, and in the tables charts and TestCharts of the tests.
+// A chart of the list is a file here with its result and its spec, chart_NAME.go in cmd/locklab with its command and
+// what a report has of it, NAME.txt in each language of reports/text, a sample in NAME_test.go, and a line each in
+// specs, in figures of cmd/locklab, and in the tables charts and TestCharts of the tests.
 //
 // The same results give the same bytes.
 package chart
@@ -61,7 +61,12 @@ type Chart struct {
 func Of(r Result, source string) *Chart {
 	c := &Chart{Name: r.Name(), Said: map[string]Words{}, Source: source, Table: r.Table()}
 	for _, lang := range text.Languages() {
-		c.Said[lang] = Words{strings.TrimRight(r.Finding(lang), ".。?？"), r.Assumptions(lang), r.Notes(lang)}
+		assumed := []string{r.Assumptions(lang)}
+		if slices.Contains(values("lock", c.Table.records()), "redlock") {
+			assumed = append(assumed, say(lang, "chart.article"))
+		}
+		c.Said[lang] = Words{strings.TrimRight(r.Finding(lang), ".。?？"), text.Join(lang, "part.sentences", assumed),
+			r.Notes(lang)}
 	}
 	if r, ok := r.(interface{ more() map[string]any }); ok {
 		c.More = r.more()
@@ -100,10 +105,8 @@ func Text(w io.Writer, r Result, o reports.Look) error {
 
 // Text writes what a chart has found, the table that its spec makes for a terminal, and below it what it assumes.
 func (c *Chart) Text(w io.Writer, o reports.Look) error {
-	out, table := o.Lines(w), c.Table
-	if view := specs[c.Name].view; view != nil {
-		table = view(c, out.Lang())
-	}
+	out := o.Lines(w)
+	table := specs[c.Name].view(c, out.Lang())
 	putEach(out, func(lang string) []string { return []string{say(lang, "grid.stop", "text", c.Said[lang].Title)} })
 	out.Put("", 0)
 	if len(table.Rows) > 0 {
@@ -117,39 +120,39 @@ func (c *Chart) Text(w io.Writer, o reports.Look) error {
 	return out.Err()
 }
 
-// Tables are the formats of the table of a chart, by the ending of the file; those of its picture are Pictures.
-var Tables = map[string]func(c *Chart, w io.Writer) error{
-	".csv":  func(c *Chart, w io.Writer) error { return c.Table.CSV(w) },
-	".json": (*Chart).JSON,
-}
-
 // Drawn reports whether a chart can be written to files with an ending.
-func Drawn(ending string) bool { return Pictures[ending] != nil || Tables[ending] != nil }
+func Drawn(ending string) bool {
+	return ending == ".csv" || ending == ".json" || Pictures[ending] != nil
+}
 
 // Write writes a chart in the format of an ending.
 func (c *Chart) Write(w io.Writer, ending string, f Format) error {
-	if draw := Pictures[ending]; draw != nil {
-		return draw(w, c, f)
+	switch ending {
+	case ".csv":
+		return c.Table.CSV(w)
+	case ".json":
+		return c.JSON(w)
 	}
-	return Tables[ending](c, w)
+	return Pictures[ending](w, c, f)
 }
 
 // A spec draws a chart from its table, which has at least some columns, and selects what a terminal shows of it.
 type spec struct {
 	columns string
 	draw    func(c *Chart, lang string) frame
-	view    func(c *Chart, lang string) *Table // nil: the whole table
+	view    func(c *Chart, lang string) *Table
 }
 
 var specs = map[string]spec{
-	"grid":      {"lock race code verdicts expected as_expected triggered blocked_ms", drawGrid, nil},
+	"grid":      {"lock race code verdicts expected as_expected triggered blocked_ms", drawGrid, viewGrid},
 	"par":       {"lock budget verdict found complete par", drawPar, viewPar},
 	"tolerance": {"lock fault result falls_at largest_searched", drawTolerance, viewTolerance},
 	"sweep":     {"lock k n share wilson_lo wilson_hi", drawSweep, viewSweep},
 	"recovery":  {"lock ttl_ns work_ns blocked_mean_ns blocked_longest_ns", drawRecovery, viewRecovery},
-	"waiting":   {"policy clients handover_mean_ns handover_p5_ns handover_p95_ns commands_per_entry", drawWaiting, viewWaiting},
-	"rate":      {"lock source ttl_ns overlaps_a_year_at_most", drawRate, viewRate},
-	"theorems":  {"lock budget verdict extent", drawTheorems, viewTheorems},
+	"waiting": {"policy clients handover_mean_ns handover_p5_ns handover_p95_ns commands_per_entry", drawWaiting,
+		viewWaiting},
+	"rate":     {"lock source ttl_ns overlaps_a_year_at_most", drawRate, viewRate},
+	"theorems": {"lock budget verdict extent", drawTheorems, viewTheorems},
 }
 
 // drawable reports whether a chart that was read has a spec, and the columns for it.
@@ -185,7 +188,7 @@ func (c *Chart) picture(f Format) picture {
 	}
 	drawn.title = cmp.Or(f.Title, said.Title)
 	drawn.foot = append(drawn.foot, said.Assumptions)
-	drawn.source(c.Source, f.Lang)
+	drawn.from = source(c.Source, f.Lang)
 	if drawn.size = f.Size; f.Notes {
 		drawn.notes = said.Notes
 	}

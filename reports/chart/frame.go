@@ -37,10 +37,9 @@ const ColumnWidth vg.Length = 300
 type Size struct{ width, height vg.Length }
 
 // sizes are those with a name: a column and the width of a page with two columns, and a slide.
-var sizes = map[string]Size{"column": mm(85, 0), "page": mm(180, 0), "slide": mm(254, 142.875)}
-
-func mm(width, height float64) Size {
-	return Size{vg.Length(width) * vg.Millimeter, vg.Length(height) * vg.Millimeter}
+var sizes = map[string]Size{
+	"column": {85 * vg.Millimeter, 0}, "page": {180 * vg.Millimeter, 0},
+	"slide": {254 * vg.Millimeter, 142.875 * vg.Millimeter},
 }
 
 // A SizeError is that a picture does not fit into its size.
@@ -62,19 +61,20 @@ func ParseSize(written string) (Size, error) {
 	if err != nil || !(min(width, height) >= 20 && max(width, height) <= 2000) { // NaN is no size
 		return Size{}, text.Errorf("error.chart.size", "value", written)
 	}
-	return mm(width, height), nil
+	return Size{vg.Length(width) * vg.Millimeter, vg.Length(height) * vg.Millimeter}, nil
 }
 
 // The letters of a printed picture are between their size and so much of it, the smallest between 9 and 7 points.
 const leastScale = 7 / smallSize
 
-// A frame is a picture of 1600x900 pixels: a title in bold, below it as many sentences as two lines hold, a body that
+// A frame is a picture of 1600x900 pixels: a title in bold, below it how it is read, a body that
 // gets the height that is left, and small lines at the foot.
 type frame struct {
 	title string
 	below []string
 	foot  []string
 	notes []string // further lines at the foot, by which the picture is higher
+	from  string   // the last line
 	least vg.Point // size of the body; where it is too little all is drawn smaller
 	tall  bool     // the picture has the size of its body, whatever its ratio
 	large bool     // its letters are as large as fit, up to its edges
@@ -82,11 +82,12 @@ type frame struct {
 	body  func(draw.Canvas)
 }
 
-// source adds where the picture is from to its foot; "": nothing.
-func (f *frame) source(from, lang string) {
-	if from != "" {
-		f.foot = append(f.foot, say(lang, "chart.source", "source", from))
+// source is where a picture is from, for its last line; "": nothing.
+func source(from, lang string) string {
+	if from == "" {
+		return ""
 	}
+	return say(lang, "chart.source", "source", from)
 }
 
 // The measures that all pictures share, in points.
@@ -104,8 +105,8 @@ const (
 	textLine            = textSize * leading
 )
 
-// dpis are the resolutions of a picture: the lower, the smaller the writing.
-var dpis = []int{176, 168, 160, 152, 144, 136, 128, 120, 112, 104, 96}
+// mostDPI is the resolution of a picture, unless there is much in it: the lower, the smaller the writing.
+const mostDPI = 176
 
 // The letters that all pictures share.
 var (
@@ -125,11 +126,11 @@ func (f frame) picture() (p picture) {
 	if f.size.width > 0 {
 		return f.printed()
 	}
-	dpis, margin := dpis, margin
+	most, margin := mostDPI, margin
 	if f.large {
-		dpis, margin = append([]int{240, 224, 208, 192}, dpis...), 3
+		most, margin = 240, 3
 	}
-	for _, dpi := range dpis {
+	for dpi := most; dpi >= 96; dpi -= 8 {
 		p = picture{width: vg.Length(pixels*72) / vg.Length(dpi), dpi: dpi, scale: 1}
 		if f.tall {
 			p.width = f.least.X + 2*margin
@@ -153,22 +154,21 @@ func (f frame) printed() (p picture) {
 		}
 	}
 	millimeters := func(l vg.Length) string { return rounded(math.Ceil(float64(l*leastScale/vg.Millimeter)), 0) }
-	p.err = SizeError{text.Errorf("error.chart.small", "width", millimeters(max(least.X, p.width)), "height", millimeters(least.Y))}
+	p.err = SizeError{text.Errorf("error.chart.small", "width", millimeters(max(least.X, p.width)), "height",
+		millimeters(least.Y))}
 	return p
 }
 
 // lay places what a frame has in a picture, whose height it gives it where it has none, and returns the least size.
 func (f frame) lay(p *picture) (least vg.Point) {
-	inner, title := p.width-2*margin, strings.TrimSpace(f.title)
-	lines, end := &lined{width: inner}, &lined{width: inner}
+	inner, bold, plain := p.width-2*margin, titles, normal
 	if p.width < narrow {
-		lines.add(strong, title)
-		lines.add(small, f.below...)
-	} else {
-		lines.add(titles, title)
-		lines.add(normal, twoLines(f.below, inner))
+		bold, plain = strong, small
 	}
-	head, foot := lines.height+gap, end.add(faint, f.foot...)+gap
+	lines := append(folded(bold, inner, strings.TrimSpace(f.title)), folded(plain, inner, f.below...)...)
+	end := folded(faint, inner, slices.Concat(f.foot, f.notes, []string{f.from})...)
+	notes := height(folded(faint, inner, f.notes...))
+	head, foot := height(lines)+gap, height(end)+gap-notes
 	around := head + foot + 2*margin
 	if f.tall {
 		p.height = around + f.least.Y
@@ -176,54 +176,44 @@ func (f frame) lay(p *picture) (least vg.Point) {
 		p.height = around + max(f.least.Y, inner/2)
 	}
 	left := p.height - around
-	p.height += end.add(faint, f.notes...) + gap - foot
+	p.height += notes
 	p.draw = func(c draw.Canvas) {
 		c = draw.Crop(c, margin, -margin, margin, -margin)
-		lines.draw(c)
+		put(c, lines)
 		f.body(crop(c, box(c.Min.X, c.Max.Y-head-left, c.Max.X, c.Max.Y-head)))
-		end.draw(crop(c, box(c.Min.X, c.Min.Y, c.Max.X, c.Max.Y-head-left-gap)))
+		put(crop(c, box(c.Min.X, c.Min.Y, c.Max.X, c.Max.Y-head-left-gap)), end)
 	}
 	return vg.Point{X: f.least.X + 2*margin, Y: around + f.least.Y}
 }
 
-// lined is lines of text in several letters, folded to a width.
-type lined struct {
-	width, height vg.Length
-	all           []func(c draw.Canvas)
+// A line of text has its letters.
+type line struct {
+	letters draw.TextStyle
+	said    string
 }
 
-// add adds paragraphs, but empty ones, and returns the height of all that there is.
-func (l *lined) add(style draw.TextStyle, paragraphs ...string) vg.Length {
+// folded is paragraphs, but empty ones, in lines of at most width.
+func folded(letters draw.TextStyle, width vg.Length, paragraphs ...string) (all []line) {
 	for _, p := range paragraphs {
-		for _, line := range foldText(style, p, l.width) {
-			if line == "" {
-				continue
-			}
-			l.height += style.Font.Size * leading
-			y := l.height - style.Font.Size*leading/2
-			l.all = append(l.all, func(c draw.Canvas) { write(c, style, c.Min.X, c.Max.Y-y, line) })
+		if p != "" {
+			all = append(all, lists.Each(foldText(letters, p, width), func(s string) line { return line{letters, s} })...)
 		}
 	}
-	return l.height
+	return all
 }
 
-func (l *lined) draw(c draw.Canvas) {
-	for _, line := range l.all {
-		line(c)
+func height(all []line) (sum vg.Length) {
+	for _, l := range all {
+		sum += l.letters.Font.Size * leading
 	}
+	return sum
 }
 
-// twoLines is as many sentences as two lines hold.
-func twoLines(paragraphs []string, width vg.Length) (held string) {
-	lines := strings.NewReplacer("。", "。\n", ". ", ".\n").Replace(strings.Join(paragraphs, "\n"))
-	for _, s := range strings.SplitAfter(lines, "\n") {
-		more := strings.ReplaceAll(strings.TrimSpace(held+" "+strings.TrimSpace(s)), "。 ", "。")
-		if len(foldText(normal, more, width)) > 2 {
-			break
-		}
-		held = more
+// put writes lines below each other.
+func put(c draw.Canvas, all []line) {
+	for i, l := range all {
+		write(c, l.letters, c.Min.X, c.Max.Y-(height(all[:i])+height(all[:i+1]))/2, l.said)
 	}
-	return held
 }
 
 // panel is an empty plot in the letters and colours of all charts.
@@ -272,8 +262,8 @@ func columnWidth(names []string) vg.Length {
 	return slices.Max(append(lists.Each(names, func(n string) vg.Length { return smallStrong.Width(n) + 10 }), 88))
 }
 
-// boxes is a frame with a cell for each line and column of names. Where it is narrow cells have their glyphs only, which
-// stand with their words at the foot.
+// boxes is a frame with a cell for each line and column of names. Where it is narrow cells have their glyphs only,
+// which stand with their words at the foot.
 func (c *Chart) boxes(lang string, lines, columns []string, at func(line, column int) cell) (f frame) {
 	p := panel("")
 	name(&p.Y, -1, lines)
@@ -316,29 +306,16 @@ func (c *Chart) lockLines(p *plot.Plot, lang string, all []record, column string
 	p.Add(labels)
 }
 
-// labels are names at the end of a curve, some a line, with words behind the last one.
+// labels are names at the end of a curve, and words behind the last one.
 func (c *Chart) labels(lang string, m curve, names []string, words string) (labels dots) {
-	each, lines := 3, 3
+	width := vg.Length(130)
 	if c.narrow {
-		each, lines = 1, titleLocks
+		width = 70
 	}
-	last := m.points[len(m.points)-1]
-	for line := 0; line < lines && line*each < len(names); line++ {
-		some := names[line*each:]
-		if line < lines-1 {
-			some = some[:min(each, len(some))]
-		}
-		labels = append(labels, dot{x: last.x, y: last.y, color: m.color, bold: m.stands, behind: m.dashes != nil,
-			label: " " + firstNames(lang, some, each)})
-		if line < lines-1 && len(names) > (line+1)*each { // the list goes on
-			labels[line].label = strings.TrimRight(say(lang, "chart.list", "first", labels[line].label, "next", ""), " ")
-		}
+	for _, line := range foldText(smallStrong, firstNames(lang, names, titleLocks)+words, width) {
+		labels = append(labels, dot{x: m.points[len(m.points)-1].x, y: m.points[len(m.points)-1].y, color: m.color,
+			bold: m.stands, behind: m.dashes != nil, label: " " + line})
 	}
-	if (c.narrow || len(labels) > 1) && words != "" {
-		labels = append(labels, dot{x: last.x, y: last.y, color: m.color, bold: m.stands, behind: m.dashes != nil})
-		words = strings.TrimPrefix(words, ":")
-	}
-	labels[len(labels)-1].label += words
 	labels[0].line = m.dashes
 	slices.Reverse(labels) // they stand above each other
 	return labels
@@ -408,7 +385,8 @@ func panels(columns int, all ...*plot.Plot) func(draw.Canvas) {
 			for column, place := range canvases {
 				if p := grid[row][column]; p != nil {
 					data := p.DataCanvas(place)
-					thin(p, data.Size().X)
+					thin(p.X, data.Size().X, small.Width)
+					thin(p.Y, data.Size().Y, func(string) vg.Length { return smallSize - 3 })
 					if title := p.Title.TextStyle.Width(p.Title.Text); title > 0 { // above the middle of its data
 						p.Title.TextStyle.XAlign = draw.XCenter + draw.XAlignment((data.Center().X-place.Center().X)/title)
 					}
@@ -419,16 +397,17 @@ func panels(columns int, all ...*plot.Plot) func(draw.Canvas) {
 	}
 }
 
-// thin takes labels away from the x-axis of a plot, which is so wide, that would run into the one before.
-func thin(p *plot.Plot, width vg.Length) {
-	ticks, _ := p.X.Tick.Marker.(plot.ConstantTicks)
-	end := vg.Length(math.Inf(-1))
+// thin takes labels away from an axis of some length that would run into the one before; each has the same room.
+func thin(axis plot.Axis, length vg.Length, size func(label string) vg.Length) {
+	ticks, _ := axis.Tick.Marker.(plot.ConstantTicks)
+	room := slices.Max(append(lists.Each(ticks, func(t plot.Tick) vg.Length { return size(t.Label) }), 0))
+	last := math.Inf(-1)
 	for i, t := range ticks {
-		at, half := width*vg.Length(p.X.Norm(t.Value)), small.Width(t.Label)/2
-		if t.Label != "" && at-half < end+4 {
+		at := float64(length) * axis.Norm(t.Value)
+		if math.Abs(at-last) < float64(room+4) {
 			ticks[i].Label = ""
 		} else if t.Label != "" {
-			end = at + half
+			last = at
 		}
 	}
 }

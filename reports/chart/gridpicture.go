@@ -1,7 +1,6 @@
 package chart
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -70,6 +69,11 @@ func drawGrid(c *Chart, lang string) frame {
 	return f
 }
 
+// viewGrid has a race a line and a lock a column: the verdicts.
+func viewGrid(c *Chart, _ string) *Table {
+	return across(c.Table.records(), []string{"race"}, "lock", func(of []record) any { return of[0].text("verdicts") })
+}
+
 // heads names columns above the first line.
 func heads(p *plot.Plot, names []string, room float64, turned bool) {
 	name(&p.X, 1, names)
@@ -87,7 +91,9 @@ func heads(p *plot.Plot, names []string, room float64, turned bool) {
 // overview has a lock a line, in families, and a race a column.
 func (f frame) overview(all []record, lang string) frame {
 	families := lists.Gather(by("lock", all), func(a, b []record) bool { return familyOf(a[0]) == familyOf(b[0]) })
-	races := lists.Each(by("race", all), func(of []record) string { return cmp.Or(of[0].text("code"), of[0].text("race")) })
+	races := lists.Each(by("race", all), func(of []record) Column {
+		return Column{ID: of[0].text("race"), Code: of[0].text("code")}
+	})
 	var lines []string
 	var marks cells
 	var titles dots
@@ -108,16 +114,14 @@ func (f frame) overview(all []record, lang string) frame {
 	}
 	p := panel("")
 	name(&p.Y, -1, lines)
-	heads(p, races, 2, true)
+	heads(p, lists.Each(races, Column.short), 2, true)
 	p.Add(marks, titles)
 	words := lists.Pick(words, func(w verdict.Word) bool {
 		return slices.ContainsFunc(all, func(r record) bool { c := cellFrom(r); return c.Word() == w })
 	})
 	f.foot = append(f.foot, text.Join(lang, "part.sentences", lists.Each(words, func(w verdict.Word) string {
 		return LookOf(w).Glyph + " " + string(w) + ": " + reports.Meaning(w, lang)
-	})), text.Join(lang, "chart.list", lists.Each(by("race", all), func(of []record) string {
-		return strings.TrimSpace(of[0].text("code") + " " + of[0].text("race"))
-	})))
+	})), text.Join(lang, "chart.list", lists.Each(races, Column.name)))
 	f.least = vg.Point{X: max(110+23*vg.Length(len(races)), 520), Y: 15 * vg.Length(len(lines)+3)}
 	f.tall, f.body = true, panels(1, p)
 	return f
@@ -140,7 +144,8 @@ func signsOf(all []record, lang string) []string {
 		{caption("grid.caption.thick"), (*Cell).Surprising},
 		{caption("grid.caption.dashed"), func(c *Cell) bool { return c.Uncontracted }},
 		{"+n: " + say(lang, "grid.legend.more"), func(c *Cell) bool { return c.more() > 0 }},
-		{LookOf(verdict.NA).Glyph + ": " + reports.Meaning(verdict.NA, lang), func(c *Cell) bool { return c.Word() == verdict.NA }},
+		{LookOf(verdict.NA).Glyph + ": " + reports.Meaning(verdict.NA, lang),
+			func(c *Cell) bool { return c.Word() == verdict.NA }},
 	} {
 		if slices.ContainsFunc(all, func(r record) bool { c := cellFrom(r); return sign.has(&c) }) {
 			said = append(said, sign.says)

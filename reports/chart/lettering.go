@@ -108,63 +108,51 @@ func (h lettering) Draw(c vg.Canvas, s string, sty text.Style, pt vg.Point) {
 // outlineOf is a text as a path that begins at pt.
 func outlineOf(face font.Face, s string, pt vg.Point) (path vg.Path) {
 	scale := face.Font.Size / vg.Length(face.Face.UnitsPerEm())
-	for x, glyph := range glyphsOf(face.Face, s) {
-		path = append(path, outline(face.Face, glyph, func(p fixed.Point26_6) vg.Point {
-			return vg.Point{X: pt.X + vg.Length(x+p.X)*scale, Y: pt.Y - vg.Length(p.Y)*scale}
-		})...)
-	}
-	return path
-}
-
-// outline is the outline of a character, with the points of its font placed by at; none if it is blank.
-func outline(f *opentype.Font, glyph sfnt.GlyphIndex, at func(p fixed.Point26_6) vg.Point) (path vg.Path) {
-	segments, err := f.LoadGlyph(new(sfnt.Buffer), glyph, fixed.Int26_6(f.UnitsPerEm()), nil)
-	if err != nil {
-		panic(err) // a font that was read before
-	}
-	for i, s := range segments {
-		switch s.Op {
-		case sfnt.SegmentOpMoveTo:
-			if i > 0 {
-				path.Close()
+	for x, glyph := range glyphsOf(face, s) {
+		at := func(p fixed.Point26_6) vg.Point {
+			return vg.Point{X: pt.X + x + vg.Length(p.X)*scale, Y: pt.Y - vg.Length(p.Y)*scale}
+		}
+		for _, s := range segmentsOf(face.Face, glyph) {
+			switch s.Op {
+			case sfnt.SegmentOpMoveTo:
+				if len(path) > 0 {
+					path.Close()
+				}
+				path.Move(at(s.Args[0]))
+			case sfnt.SegmentOpLineTo:
+				path.Line(at(s.Args[0]))
+			case sfnt.SegmentOpQuadTo:
+				path.QuadTo(at(s.Args[0]), at(s.Args[1]))
+			case sfnt.SegmentOpCubeTo:
+				path.CubeTo(at(s.Args[0]), at(s.Args[1]), at(s.Args[2]))
 			}
-			path.Move(at(s.Args[0]))
-		case sfnt.SegmentOpLineTo:
-			path.Line(at(s.Args[0]))
-		case sfnt.SegmentOpQuadTo:
-			path.QuadTo(at(s.Args[0]), at(s.Args[1]))
-		case sfnt.SegmentOpCubeTo:
-			path.CubeTo(at(s.Args[0]), at(s.Args[1]), at(s.Args[2]))
 		}
 	}
-	if len(segments) > 0 {
+	if len(path) > 0 {
 		path.Close()
 	}
 	return path
 }
 
-// glyphsOf yields the characters of a text by where they begin, in units of the font.
-func glyphsOf(f *opentype.Font, s string) iter.Seq2[fixed.Int26_6, sfnt.GlyphIndex] {
-	return func(yield func(fixed.Int26_6, sfnt.GlyphIndex) bool) {
-		var buffer sfnt.Buffer
-		ppem := fixed.Int26_6(f.UnitsPerEm())
-		x, last := fixed.Int26_6(0), sfnt.GlyphIndex(0)
+// segmentsOf is the outline of a character, in units of its font; none if it is blank.
+func segmentsOf(f *opentype.Font, glyph sfnt.GlyphIndex) sfnt.Segments {
+	segments, err := f.LoadGlyph(new(sfnt.Buffer), glyph, fixed.Int26_6(f.UnitsPerEm()), nil)
+	if err != nil {
+		panic(err) // a font that was read before
+	}
+	return segments
+}
+
+// glyphsOf yields the characters of a text by where they begin.
+func glyphsOf(f font.Face, s string) iter.Seq2[vg.Length, sfnt.GlyphIndex] {
+	return func(yield func(vg.Length, sfnt.GlyphIndex) bool) {
 		for i, r := range s {
-			glyph, err := f.GlyphIndex(&buffer, r)
+			glyph, err := f.Face.GlyphIndex(nil, r)
 			if err != nil {
 				panic(err) // a font that was read before
 			}
-			if i > 0 {
-				if kern, err := f.Kern(&buffer, last, glyph, ppem, xfont.HintingNone); err == nil {
-					x += kern
-				}
-			}
-			last = glyph
-			if !yield(x, glyph) {
+			if !yield(f.Width(s[:i+len(string(r))])-f.Width(string(r)), glyph) {
 				return
-			}
-			if advance, err := f.GlyphAdvance(&buffer, glyph, ppem, xfont.HintingNone); err == nil {
-				x += advance
 			}
 		}
 	}

@@ -16,8 +16,9 @@ func said(key string) bool {
 	if specs[kind].draw != nil {
 		return true
 	}
-	return key == "term.ttl.name" || strings.HasPrefix(key, "explain.head") || slices.Contains(strings.Fields("chart policy work na "+
-		"environment family meaning timeline motion part title fault word"), kind)
+	return key == "term.ttl.name" || strings.HasPrefix(key, "explain.head") ||
+		slices.Contains(strings.Fields("chart policy work na "+
+			"environment family meaning timeline motion part title fault word"), kind)
 }
 
 // Every Chinese character that pictures say is in the font.

@@ -58,7 +58,8 @@ func (m curve) Plot(c draw.Canvas, p *plot.Plot) {
 
 // DataRange implements plot.DataRanger.
 func (m curve) DataRange() (xmin, xmax, ymin, ymax float64) {
-	return plotter.XYRange(plotter.XYs(lists.Each(m.points, func(at point) plotter.XY { return plotter.XY{X: at.x, Y: at.y} })))
+	return plotter.XYRange(plotter.XYs(lists.Each(m.points,
+		func(at point) plotter.XY { return plotter.XY{X: at.x, Y: at.y} })))
 }
 
 // A span is a line from one value of x to another, at a height, with words behind it.
@@ -134,6 +135,7 @@ type cells []cell
 
 func (m cells) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
+	widest := slices.Max(append(lists.Each(m, func(c cell) vg.Length { return small.Width(c.glyph) }), 0))
 	for _, one := range m {
 		at := box(x(one.x-0.5), y(one.y-0.5), x(one.x+0.5), y(one.y+0.5))
 		if one.ground != white {
@@ -143,12 +145,13 @@ func (m cells) Plot(c draw.Canvas, p *plot.Plot) {
 		if !one.quiet {
 			letters = bold(letters)
 		}
-		if one.words == "" {
+		switch {
+		case one.words != "":
+			write(c, letters, at.Min.X+6, middle, one.glyph)
+			write(c, letters, at.Min.X+18, middle, fitText(letters, one.words, at.Max.X-at.Min.X-20))
+		case widest+4 < at.Max.X-at.Min.X: // all have room, or none is written
 			write(c, aligned(letters, draw.XCenter), (at.Min.X+at.Max.X)/2, middle, one.glyph)
-			continue
 		}
-		write(c, letters, at.Min.X+6, middle, one.glyph)
-		write(c, letters, at.Min.X+18, middle, fitText(letters, one.words, at.Max.X-at.Min.X-20))
 	}
 	for _, one := range m { // borders last, so that no neighbour paints over them
 		if one.border > 0 {

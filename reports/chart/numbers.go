@@ -2,7 +2,6 @@ package chart
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -10,7 +9,6 @@ import (
 	"time"
 
 	"locklab/scenarios/cost"
-	"locklab/scenarios/study"
 )
 
 // length writes a duration as short as it can be.
@@ -23,11 +21,10 @@ func length(d time.Duration) string {
 		s = d.Round(time.Second)
 	}
 	out := s.String()
-	if strings.HasSuffix(out, "m0s") {
-		out = strings.TrimSuffix(out, "0s")
-	}
-	if strings.HasSuffix(out, "h0m") {
-		out = strings.TrimSuffix(out, "0m")
+	for _, none := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(out, none) {
+			out = out[:len(out)-2]
+		}
 	}
 	return out
 }
@@ -83,14 +80,8 @@ func thousands(n int) string {
 	return s
 }
 
-// bound writes a share that was never seen as the upper bound that it is.
-func bound(hi float64) string { return fmt.Sprintf("< %.1f %%", 100*ceilTo(hi, 0.001)) }
-
 // ceilTo rounds up to a multiple of unit: a bound must not be rounded down.
 func ceilTo(x, unit float64) float64 { return math.Ceil(x/unit-1e-9) * unit }
-
-// leases writes a size with two places.
-func leases(x float64) string { return rounded(x, 2) }
 
 // rounded writes a number with so many places.
 func rounded(x float64, places int) string { return strconv.FormatFloat(x, 'f', places, 64) }
@@ -99,10 +90,4 @@ func rounded(x float64, places int) string { return strconv.FormatFloat(x, 'f', 
 func extremes[T any](all []T, by func(T) float64) (low, high T) {
 	compare := func(a, b T) int { return cmp.Compare(by(a), by(b)) }
 	return slices.MinFunc(all, compare), slices.MaxFunc(all, compare)
-}
-
-// counted is a count in a CSV: k, n, their share and its Wilson interval.
-func counted(k, n int) []any {
-	lo, hi := study.Wilson(k, n)
-	return []any{k, n, places(float64(k)/float64(max(n, 1)), 6), places(lo, 6), places(hi, 6)}
 }

@@ -17,7 +17,8 @@ func TestNumbers(t *testing.T) {
 			t.Errorf("%g is %q, want %q", x, got, want)
 		}
 	}
-	for d, want := range map[time.Duration][2]string{0: {"0s", "0s"}, 461_234: {"0s", "461µs"}, 12_456_000: {"12ms", "12.5ms"},
+	for d, want := range map[time.Duration][2]string{0: {"0s", "0s"}, 461_234: {"0s", "461µs"},
+		12_456_000:  {"12ms", "12.5ms"},
 		999_960_000: {"1s", "1s"}, 8_610_555_000: {"8.611s", "8.61s"}, time.Minute: {"1m", "1m"},
 		2 * time.Hour: {"2h", "2h"}, 95 * time.Second: {"1m35s", "1m35s"}, cost.Forever: {"∞", "∞"}} {
 		if got := [2]string{length(d), nanoseconds(float64(d))}; got != want {

@@ -53,12 +53,6 @@ func (g *Grid) sameVerdicts(a, b int) bool {
 	return true
 }
 
-// mark is the cell in an overview: its glyph behind its bracket.
-func (c *Cell) mark() string {
-	open, _ := c.brackets()
-	return open + LookOf(c.Word()).Glyph
-}
-
 // short heads a race's column, and name stands in sentences.
 func (c Column) short() string { return cmp.Or(c.Code, c.ID) }
 func (c Column) name() string  { return strings.TrimSpace(c.Code + " " + c.ID) }
@@ -79,7 +73,10 @@ func (g *Grid) overview(out *layout.Lines) {
 			rows = append(rows, []string{out.Each(func(lang string) string { return text.FamilyTitle(b.Group, lang) })})
 		}
 		for _, l := range b.Lines {
-			marks := lists.Each(lists.Indices(g.Races), func(j int) string { return g.cell(l.First, j).mark() })
+			marks := lists.Each(g.Cells[l.First], func(c Cell) string {
+				open, _ := c.brackets()
+				return open + LookOf(c.Word()).Glyph
+			})
 			rows = append(rows, append([]string{"  " + g.lineName(l)}, marks...))
 			label = max(label, 2+layout.Width(g.lineName(l)))
 		}

@@ -28,7 +28,6 @@ var (
 	paleGreen = color.NRGBA{0xec, 0xf6, 0xf2, 0xff}
 	calmGreen = color.NRGBA{0xa6, 0xd9, 0xc4, 0xff}
 	paleGrey  = color.NRGBA{0xf1, 0xf1, 0xf1, 0xff}
-	stripe    = color.NRGBA{0xf7, 0xf7, 0xf7, 0xff} // behind every other row
 )
 
 // A Class is a family of verdicts that share a colour. Its name is that of a class in
@@ -53,38 +52,46 @@ type Look struct {
 	Class Class
 }
 
-// words are the verdicts from the gravest to the most harmless: safety in the
-// order of package verdict, then what never ends before what a TTL ends.
-var words = []verdict.Word{
-	verdict.Overlap, verdict.StaleWrite, verdict.Fenced, verdict.WrongDel, verdict.Lie,
-	verdict.Deadlock, verdict.Starved, verdict.Orphan, verdict.Blocked, verdict.Slow, verdict.Noisy,
-	verdict.Unknown, verdict.Vacuous, verdict.Holds, verdict.NA,
+// looks are those of the verdicts, from the gravest to the most harmless: safety in the order of package verdict, then
+// what never ends before what a TTL ends.
+var looks = []struct {
+	word verdict.Word
+	Look
+}{
+	{verdict.Overlap, Look{"#", classBroken}},
+	{verdict.StaleWrite, Look{"%", classBroken}},
+	{verdict.Fenced, Look{"=", classFenced}},
+	{verdict.WrongDel, Look{"x", classTouched}},
+	{verdict.Lie, Look{"!", classTouched}},
+	{verdict.Deadlock, Look{"@", classStuck}},
+	{verdict.Starved, Look{"*", classStuck}},
+	{verdict.Orphan, Look{"o", classOrphan}},
+	{verdict.Blocked, Look{">", classSlow}},
+	{verdict.Slow, Look{"~", classSlow}},
+	{verdict.Noisy, Look{"+", classSlow}},
+	{verdict.Unknown, Look{"?", classUnknown}},
+	{verdict.Vacuous, Look{"0", classUnknown}},
+	{verdict.Holds, Look{"-", classHolds}},
+	{verdict.NA, Look{".", classNotAsked}},
 }
 
-var looks = map[verdict.Word]Look{
-	verdict.Overlap:    {"#", classBroken},
-	verdict.StaleWrite: {"%", classBroken},
-	verdict.Fenced:     {"=", classFenced},
-	verdict.WrongDel:   {"x", classTouched},
-	verdict.Lie:        {"!", classTouched},
-	verdict.Orphan:     {"o", classOrphan},
-	verdict.Deadlock:   {"@", classStuck},
-	verdict.Blocked:    {">", classSlow},
-	verdict.Starved:    {"*", classStuck},
-	verdict.Slow:       {"~", classSlow},
-	verdict.Noisy:      {"+", classSlow},
-	verdict.Holds:      {"-", classHolds},
-	verdict.Unknown:    {"?", classUnknown},
-	verdict.Vacuous:    {"0", classUnknown},
-	verdict.NA:         {".", classNotAsked},
+// words are the verdicts in that order.
+var words = Verdicts()
+
+// Verdicts returns all verdicts, from the gravest to the most harmless.
+func Verdicts() (all []verdict.Word) {
+	for _, l := range looks {
+		all = append(all, l.word)
+	}
+	return all
 }
 
 // LookOf returns the look of a verdict; an unknown one looks like UNKNOWN.
 func LookOf(w verdict.Word) Look {
-	if l, ok := looks[w]; ok {
-		return l
+	if i := slices.Index(words, w); i >= 0 {
+		return looks[i].Look
 	}
-	return Look{"?", classUnknown}
+	return LookOf(verdict.Unknown)
 }
 
 // A paint is the colour of a cell, and of what is written on it.
@@ -120,9 +127,6 @@ func inColor(stands bool) color.NRGBA {
 
 // faded is a colour that lets what is below it through.
 func faded(c color.NRGBA, alpha uint8) color.NRGBA { c.A = alpha; return c }
-
-// Verdicts returns all verdicts, from the gravest to the most harmless.
-func Verdicts() []verdict.Word { return slices.Clone(words) }
 
 // StyleSheet is the CSS of the classes that look the same by day and by night, as
 // charts draw them. The quiet classes are the page's business.

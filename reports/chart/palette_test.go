@@ -27,8 +27,12 @@ func TestLooks(t *testing.T) {
 
 // In the dark, paper is dark and writing is light, and both can be told apart.
 func TestDark(t *testing.T) {
-	for _, pair := range [][2]color.NRGBA{{ink, white}, {faintInk, white}, {faintInk, paleGreen}, {ink, paleGrey}, {ink, stripe}, {faintInk, stripe}} {
-		if got := contrast(onDark[pair[0]], onDark[pair[1]]); got < 4.5 {
+	dark := map[color.NRGBA]color.NRGBA{}
+	for _, v := range variables {
+		dark[v.light] = v.dark
+	}
+	for _, pair := range [][2]color.NRGBA{{ink, white}, {faintInk, white}, {faintInk, paleGreen}, {ink, paleGrey}} {
+		if got := contrast(dark[pair[0]], dark[pair[1]]); got < 4.5 {
 			t.Errorf("%v on %v: a contrast of %.1f", pair[0], pair[1], got)
 		}
 	}

@@ -42,14 +42,6 @@ func (c *Par) overlaps() []study.Par {
 	return lists.Pick(c.Rows, func(p study.Par) bool { return p.Verdict == verdict.Overlap && p.Found })
 }
 
-// faultsOf is a budget as a head of a column: a single fault without its number.
-func faultsOf(budget string) string {
-	if budget == "" {
-		return "-"
-	}
-	return strings.TrimSuffix(budget, "=1")
-}
-
 // Table has one row for each lock, budget and verdict. par, steps and trace are empty where nothing was found.
 func (c *Par) Table() *Table {
 	names := "lock budget verdict found complete par steps trace"
@@ -69,9 +61,9 @@ func (c *Par) Finding(lang string) string {
 		fall := lists.Pick(c.overlaps(), func(p study.Par) bool { return p.Budget == b })
 		switch names := lists.Each(fall, func(p study.Par) string { return p.Lock }); {
 		case len(names) > len(locks):
-			locks, faults = names, []string{faultsOf(b)}
+			locks, faults = names, []string{head(b)}
 		case locks != nil && slices.Equal(names, locks):
-			faults = append(faults, faultsOf(b))
+			faults = append(faults, head(b))
 		}
 	}
 	if locks == nil {
@@ -117,14 +109,17 @@ func viewPar(c *Chart, _ string) *Table {
 func drawPar(c *Chart, lang string) frame {
 	all := c.Table.records()
 	locks, budgets := by("lock", all), values("budget", all)
-	f := c.boxes(lang, values("lock", all), lists.Each(budgets, faultsOf), func(l, k int) (at cell) {
+	f := c.boxes(lang, values("lock", all), lists.Each(budgets, head), func(l, k int) (at cell) {
 		of := by("budget", locks[l])[k]
 		harms := lists.Pick(of, func(r record) bool { return r.is("found") })
 		switch {
 		case len(harms) > 0:
-			if at = at.worst(lang, harms); harms[0].number("par") == 0 {
-				at.words += ", " + say(lang, "par.noluck")
-			}
+			gravest := slices.MinFunc(harms, func(a, b record) int {
+				return slices.Index(words, verdict.Word(a.text("verdict"))) - slices.Index(words, verdict.Word(b.text("verdict")))
+			})
+			at = at.worst(lang, harms)
+			at.glyph = map[bool]string{true: at.glyph}[c.narrow] + map[bool]string{false: "≤"}[gravest.is("complete")] +
+				gravest.text("par")
 			return at
 		case slices.ContainsFunc(of, func(r record) bool { return !r.is("complete") }):
 			return at.like(LookOf(verdict.Unknown))

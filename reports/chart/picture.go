@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgpdf"
+	"gonum.org/v1/plot/vg/vgsvg"
 
 	"locklab/reports/text"
 )
@@ -62,10 +63,9 @@ func (p picture) png(w io.Writer) error {
 // svg draws the same as png, with text as outlines, so that it needs no font, and the colours of paper and ink as
 // variables, so that it is light or dark as its reader is.
 func (p picture) svg(w io.Writer) error {
-	c := newSVG(p.width, p.height)
+	c := &svgCanvas{Canvas: vgsvg.New(p.width, p.height), glyphs: map[string]string{}}
 	canvas := draw.New(c)
-	canvas.SetColor(white)
-	canvas.Fill(canvas.Rectangle.Path())
+	fillBox(canvas, canvas.Rectangle, white)
 	p.draw(canvas)
 	_, err := io.WriteString(w, text.InMarkup(c.file(p.scale)))
 	return err

@@ -123,7 +123,7 @@ func (r *Rate) lone(lang string) []string {
 	s := r.Subjects[0]
 	found := string(s.Limit.Answer)
 	if s.Limit.Answer == study.Limited {
-		found = say(lang, "rate.search", "limit", leases(s.Limit.Falls))
+		found = say(lang, "rate.search", "limit", rounded(s.Limit.Falls, 2))
 	}
 	return []string{say(lang, "rate.lone", "spans", spansOf(lang, s.Lease), "found", found)}
 }
@@ -133,7 +133,7 @@ func spansOf(lang string, l cost.Lease) string {
 	if len(l.Spans) == 0 {
 		return say(lang, "rate.lease.none")
 	}
-	left := leases(l.Spans[0].Left)
+	left := rounded(l.Spans[0].Left, 2)
 	switch {
 	case l.Endless():
 		return say(lang, "rate.lease.endless")
@@ -143,7 +143,7 @@ func spansOf(lang string, l cost.Lease) string {
 		return say(lang, "rate.lease.once", "left", left)
 	}
 	next := l.Spans[1]
-	return say(lang, "rate.lease.renewed", "left", left, "at", leases(next.From), "then", leases(next.Left))
+	return say(lang, "rate.lease.renewed", "left", left, "at", rounded(next.From, 2), "then", rounded(next.Left, 2))
 }
 
 // viewRate has the TTL of the title: a source a line and a lock a column, and what a crash costs. Of one lock it has
@@ -188,22 +188,12 @@ func drawRate(c *Chart, lang string) frame {
 	})
 	logarithmic(&p.Y, lists.Each(all, often), number)
 	p.Y.Min /= 10 // the line of none
-	p.Y.Tick.Marker = append(p.Y.Tick.Marker.(plot.ConstantTicks), plot.Tick{Value: p.Y.Min, Label: say(lang, "rate.axis.none")})
-	ttls := lists.Each(all, func(r record) float64 { return r.number("ttl_ns") })
-	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, labelled(spaced(ttls), nanoseconds)
-	p.X.Min, p.X.Max = float64(time.Second), float64(10*time.Second)
+	p.Y.Tick.Marker = append(p.Y.Tick.Marker.(plot.ConstantTicks),
+		plot.Tick{Value: p.Y.Min, Label: say(lang, "rate.axis.none")})
+	ttls := axisValues(all, headOf("ttl_ns"))
+	p.X.Scale, p.X.Tick.Marker, p.X.Min, p.X.Max = plot.LogScale{}, labelled(ttls, nanoseconds), 1, 10
 	if len(ttls) > 0 {
-		p.X.Min, p.X.Max = slices.Min(ttls), slices.Max(ttls)
+		p.X.Min, p.X.Max = ttls[0], ttls[len(ttls)-1]
 	}
 	return frame{below: []string{say(lang, "rate.below")}, body: panels(1, p), least: vg.Point{Y: 200}}
-}
-
-// spaced are the values of which each is at least half as large again as the one before.
-func spaced(all []float64) (some []float64) {
-	for _, v := range slices.Sorted(slices.Values(all)) {
-		if len(some) == 0 || v >= 1.5*some[len(some)-1] {
-			some = append(some, v)
-		}
-	}
-	return some
 }

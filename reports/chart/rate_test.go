@@ -29,7 +29,8 @@ func rateChart() sample {
 	r := &Rate{Rates: *o.Of(subjects)}
 	return sample{
 		Result: r,
-		title:  `^With pauses of (.*) alone, at most about ([\d,.]+) overlaps a year at a TTL of (\d+)s, none from ([\d.]+)s on: (.*)$`,
+		title: `^With pauses of (.*) alone, at most about ([\d,.]+) overlaps a year at a TTL of (\d+)s, none from ` +
+			`([\d.]+)s on: (.*)$`,
 		claims: func(c *Chart, m title) bool {
 			for _, r := range rowsOf(c, "ttl_ns", m[3]+"000000000") {
 				n := r.number("overlaps_a_year_at_most")
@@ -55,7 +56,8 @@ func someTTLs(r *Rate) func(w io.Writer) error {
 			return err
 		}
 		for line := range strings.Lines(all.String()) {
-			if ttl := strings.Split(line, ",")[2]; ttl == "ttl_ns" || ttl == "1000000000" || ttl == "10000000000" || ttl == "120000000000" {
+			if ttl := strings.Split(line, ",")[2]; ttl == "ttl_ns" || ttl == "1000000000" || ttl == "10000000000" ||
+				ttl == "120000000000" {
 				io.WriteString(w, line)
 			}
 		}

@@ -50,7 +50,8 @@ func (c *RecoveryChart) Finding(lang string) string {
 	case len(slow) < len(locks(func(d time.Duration) bool { return d >= 0 })):
 		key, named = "recovery.finding.some", slow
 	}
-	return say(lang, key, "longest", length(longest.Round(10*time.Millisecond)), "locks", firstNames(lang, named, titleLocks))
+	return say(lang, key, "longest", length(longest.Round(10*time.Millisecond)), "locks",
+		firstNames(lang, named, titleLocks))
 }
 
 // Notes implements Result.

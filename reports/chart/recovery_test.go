@@ -23,7 +23,8 @@ func recoveryChart() sample {
 	}
 	return sample{
 		Result: &RecoveryChart{all},
-		title:  `^A crash during the work keeps (.*) locked for ever, the others for up to ([\d.]+)s on average, at these lengths of work$`,
+		title: `^A crash during the work keeps (.*) locked for ever, the others for up to ([\d.]+)s on average, at these ` +
+			`lengths of work$`,
 		claims: func(c *Chart, m title) bool {
 			most := 0.0
 			for _, r := range c.Table.records() {
@@ -38,9 +39,12 @@ func recoveryChart() sample {
 			return most == m.number(2)
 		},
 		others: map[string]Result{
-			"A crash during the work keeps a lock locked for up to 9.5s on average, at these lengths of work":                       &RecoveryChart{all[20:60]},
-			"A crash during the work keeps watchdog locked for up to 12s on average, the others for less, at these lengths of work": &RecoveryChart{renewed},
-			"No lock here is known to be free again after a crash":                                                                  &RecoveryChart{},
+			"A crash during the work keeps a lock locked for up to 9.5s on average, at these lengths of " +
+				"work": &RecoveryChart{all[20:60]},
+			"A crash during the work keeps watchdog locked for up to 12s on average, the others for less, at these lengths of " +
+				"work": &RecoveryChart{renewed},
+			"No lock here is known to be free again after a " +
+				"crash": &RecoveryChart{},
 		},
 		empty: []Result{&RecoveryChart{}},
 	}

@@ -43,11 +43,7 @@ const titleLocks = 7
 func fewServers(lang, bounds string, locks []lock.Entry, falls func(lock string) bool) string {
 	for _, e := range locks {
 		if search.FewServers(e) > 1 && falls(e.ID) {
-			said := []string{bounds, say(lang, "chart.few", "lock", e.ID)}
-			if e.ID == "redlock" {
-				said = append(said, say(lang, "chart.article"))
-			}
-			return text.Join(lang, "part.sentences", said)
+			return text.Join(lang, "part.sentences", []string{bounds, say(lang, "chart.few", "lock", e.ID)})
 		}
 	}
 	return bounds

@@ -69,7 +69,8 @@ func TestOutlines(t *testing.T) {
 	if len(there) < 8 || !strings.Contains(labels, `white <&">|`) || !strings.Contains(labels, "锁锁") {
 		t.Errorf("%d outlines, labels %q", len(there), labels)
 	}
-	for _, want := range []string{"fill:var(--paper,#ffffff)", "fill:#ffffff", "fill:var(--ink,#222222)", "stroke:var(--ink,#000000)", "prefers-color-scheme: dark"} {
+	for _, want := range []string{"fill:var(--paper,#ffffff)", "fill:#ffffff", "fill:var(--ink,#222222)",
+		"stroke:var(--ink,#000000)", "prefers-color-scheme: dark"} {
 		if !strings.Contains(strings.ToLower(b.String()), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}

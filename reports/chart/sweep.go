@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 
 	"locklab/reports"
 	"locklab/reports/text"
@@ -89,7 +90,9 @@ func (s *Sweep) Table() *Table {
 	}
 	axes := lists.Each(s.Order.Axes, func(a study.Axis) string { return a.Name() + ":" + a.Unit() })
 	return tableOf("lock "+strings.Join(axes, " ")+" k n share wilson_lo wilson_hi", points, func(p at) []any {
-		return slices.Concat([]any{p.lock}, lists.Each(p.At, func(v float64) any { return whole(v) }), counted(p.K, p.N))
+		lo, hi := study.Wilson(p.K, p.N)
+		return slices.Concat([]any{p.lock}, lists.Each(p.At, func(v float64) any { return whole(v) }),
+			[]any{p.K, p.N, places(float64(p.K)/float64(max(p.N, 1)), 6), places(lo, 6), places(hi, 6)})
 	})
 }
 
@@ -147,8 +150,8 @@ func between(lang string, axis study.Axis, m curve) string {
 	return say(lang, "sweep.between", "low", axis.Format(low), "high", axis.Format(high))
 }
 
-// Finding says at which value at least half of the runs of most locks fail, and of which locks none do; of two settings,
-// where most do.
+// Finding says at which value at least half of the runs of most locks fail, and of which locks none do; of two
+// settings, where most do.
 func (s *Sweep) Finding(lang string) string {
 	words, axis, all := reports.Words(s.Order.Words), s.Order.Axes[0], s.Table().records()
 	failed := lists.Pick(all, func(r record) bool { return r.number("k") > 0 })
@@ -176,9 +179,10 @@ func (s *Sweep) Finding(lang string) string {
 	if at, share, n := widest(curves); n > 0 {
 		value := axis.Format(at)
 		if axis.PerTTL {
-			value = say(lang, "sweep.lease", "x", value)
+			value = say(lang, map[bool]string{true: "sweep.lease.one", false: "sweep.lease"}[at == 1], "x", value)
 		}
-		parts = append(parts, say(lang, "sweep.finding.half", "name", settingName(lang, axis), "x", value, "n", inWords(lang, n),
+		parts = append(parts, say(lang, "sweep.finding.half", "name", settingName(lang, axis), "x", value, "n",
+			inWords(lang, n),
 			"all", inWords(lang, len(curves)), "share", percent(math.Floor(100*share)/100)))
 	}
 	if below := ordered(curve.top, func(m curve) bool { return m.top() > 0 && m.top() < 0.5 }); below != nil {
@@ -188,7 +192,7 @@ func (s *Sweep) Finding(lang string) string {
 	_, hi := study.Wilson(0, s.Order.Runs)
 	if never := ordered(curve.top, func(m curve) bool { return m.top() == 0 }); never != nil {
 		parts = append(parts, say(lang, "sweep.finding.never", "locks", name(never), "runs", thousands(s.Order.Runs),
-			"bound", bound(hi)))
+			"bound", "< "+rounded(100*ceilTo(hi, 0.001), 1)+" %"))
 	}
 	return say(lang, "sweep.finding", "words", words, "parts", text.Join(lang, "chart.list", parts))
 }
@@ -206,9 +210,7 @@ func widest(curves []curve) (at, share float64, n int) {
 }
 
 // Notes implements Result.
-func (s *Sweep) Notes(lang string) []string {
-	return []string{say(lang, "sweep.note")}
-}
+func (s *Sweep) Notes(lang string) []string { return []string{say(lang, "sweep.note")} }
 
 // axisOf is the axis of a column, to write its values.
 func axisOf(column Head) study.Axis {
@@ -264,13 +266,7 @@ func drawSweep(c *Chart, lang string) frame {
 		labels = append(labels, c.labels(lang, g[0], lists.Each(g, func(m curve) string { return m.name }), words)...)
 	}
 	p.Add(labels)
-	var ticks []float64
-	for i, v := range axisValues(all, columns[1]) {
-		if i%(len(curves[0].points)/11+1) == 0 {
-			ticks = append(ticks, v)
-		}
-	}
-	p.X.Tick.Marker = labelled(ticks, axis.Format)
+	p.X.Tick.Marker = labelled(axisValues(all, columns[1]), axis.Format)
 	return frame{below: []string{say(lang, "sweep.below")}, body: panels(1, p), least: vg.Point{Y: 200}}
 }
 
@@ -294,43 +290,40 @@ func axisName(lang string, axis study.Axis) string {
 	return name
 }
 
-// mostWritten is the number of cells side by side that have room for three digits each.
-const mostWritten = 12
-
 // drawMaps has a cell for each point, the darker the more runs fail. A point at which none did is empty.
 func (c *Chart) drawMaps(all []record, columns []Head, lang string) frame {
 	across, up := axisOf(columns[1]), axisOf(columns[2])
 	xs, ys := axisValues(all, columns[1]), axisValues(all, columns[2])
-	written := func(axis study.Axis, all []float64, n int) []string {
-		return lists.Each(lists.Indices(all), func(i int) string {
-			if i%((len(all)+n-1)/n) > 0 {
-				return ""
-			}
-			return axis.Format(all[i])
-		})
-	}
 	var plots []*plot.Plot
 	for _, of := range by("lock", all) {
 		var marks cells
 		for _, r := range of {
 			if share := r.number("share"); share > 0 {
 				x, y := slices.Index(xs, r.number(columns[1].Name)), slices.Index(ys, r.number(columns[2].Name))
-				at := cell{x: float64(x), y: float64(y)}
-				at.paint, at.quiet = heat(share), true
-				if len(xs) <= mostWritten {
-					at.glyph = percent(share)
-				}
-				marks = append(marks, at)
+				marks = append(marks, heat(x, y, share))
 			}
 		}
 		p := panel(of[0].text("lock"))
-		name(&p.X, 1, written(across, xs, 6))
-		name(&p.Y, 1, written(up, ys, 8))
+		name(&p.X, 1, lists.Each(xs, across.Format))
+		name(&p.Y, 1, lists.Each(ys, up.Format))
 		p.X.Label.Text, p.Y.Label.Text = axisName(lang, across), axisName(lang, up)
 		p.Add(marks)
 		plots = append(plots, p)
 	}
-	return c.tiles(say(lang, "sweep.below.map"), 2, vg.Point{X: 200, Y: 150}, plots...)
+	f := c.tiles(say(lang, "sweep.below.map"), 2, vg.Point{X: 200, Y: 150}, plots...)
+	maps, scale := f.body, panel("")
+	scale.HideAxes()
+	scale.Title.Padding = 0
+	name(&scale.X, 1, make([]string, 5))
+	for i, share := range []float64{0.1, 0.25, 0.5, 0.75, 1} {
+		scale.Add(cells{heat(i, 0, share)})
+	}
+	f.least.Y += 24
+	f.body = func(c draw.Canvas) {
+		scale.Draw(crop(c, box(c.Min.X, c.Max.Y-18, c.Min.X+160, c.Max.Y)))
+		maps(draw.Crop(c, 0, 0, 0, -24))
+	}
+	return f
 }
 
 // axisValues are the values in a column, in their order.
@@ -338,12 +331,13 @@ func axisValues(all []record, column Head) []float64 {
 	return slices.Compact(slices.Sorted(slices.Values(numbers(column.Name, all))))
 }
 
-// heat is a colour that grows darker with a share: one hue, so that lightness tells.
-func heat(share float64) paint {
+// heat is a cell with a share in percent, in a colour that grows darker with it: one hue, so that lightness tells.
+func heat(x, y int, share float64) cell {
 	from, to, writing := color.NRGBA{0xfd, 0xe0, 0xc5, 0xff}, color.NRGBA{0x7a, 0x1f, 0x00, 0xff}, black
 	mix := func(a, b uint8) uint8 { return uint8(math.Round(float64(a) + (float64(b)-float64(a))*share)) }
 	if share > 0.55 {
 		writing = white
 	}
-	return paint{color.NRGBA{mix(from.R, to.R), mix(from.G, to.G), mix(from.B, to.B), 0xff}, writing}
+	ground := color.NRGBA{mix(from.R, to.R), mix(from.G, to.G), mix(from.B, to.B), 0xff}
+	return cell{x: float64(x), y: float64(y), paint: paint{ground, writing}, glyph: percent(share), quiet: true}
 }

@@ -37,7 +37,8 @@ func sweepChart() sample {
 	}
 	return sample{
 		Result: s,
-		title: `^Runs that end in OVERLAP: at least (\d+) % with (\w+) of six locks, if the pause is ([\d.]+) of the lease, ` +
+		title: `^Runs that end in OVERLAP: at least (\d+) % with (\w+) of six locks, if the pause is ([\d.]+) times the ` +
+			`lease, ` +
 			`never with (\S+) \(0 of 1,000: < ([\d.]+) %\)$`,
 		claims: func(c *Chart, m title) bool {
 			fail, numbers := 0, strings.Split(say("en", "chart.numbers"), "/")
@@ -53,7 +54,8 @@ func sweepChart() sample {
 				func(r record) bool { return r.number("k") > 0 || 100*r.number("wilson_hi") > m.number(5) })
 		},
 		others: map[string]Result{
-			"Runs that end in OVERLAP: at least 66 % with one of two locks, if the pause is 0.8 of the lease, never with setnx " +
+			"Runs that end in OVERLAP: at least 66 % with one of two locks, if the pause is 0.8 times the lease, never with " +
+				"setnx " +
 				"(0 of 1,000: < 0.4 %)": of(s.Series[:2]...),
 		},
 		empty: []Result{of(), of(study.SweepSeries{Lock: "setnx"}), of(point(1, 1)), of(point(0, 0))},

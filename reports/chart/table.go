@@ -204,25 +204,16 @@ func across(all []record, keys []string, column string, cell func(of []record) a
 	return out
 }
 
-// MarshalJSON writes rows as objects, under the names of their columns and in their order.
+// MarshalJSON writes rows as objects, under the names of their columns.
 func (t Table) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	columns, err := json.Marshal(t.Columns)
-	fmt.Fprintf(&b, `{"columns":%s,"rows":[`, columns)
-	for i, row := range t.Rows {
-		b.WriteString([]string{"{", ",{"}[min(i, 1)])
-		for n, cell := range row {
-			name, _ := json.Marshal(t.Columns[n].Name) // a string always is JSON
-			value, failed := json.Marshal(cell)
-			fmt.Fprintf(&b, "%s%s:%s", []string{"", ","}[min(n, 1)], name, value)
-			if failed != nil {
-				err = failed
-			}
+	rows := lists.Each(t.Rows, func(row []any) map[string]any {
+		object := map[string]any{}
+		for i, c := range t.Columns {
+			object[c.Name] = row[i]
 		}
-		b.WriteByte('}')
-	}
-	b.WriteString("]}")
-	return b.Bytes(), err
+		return object
+	})
+	return json.Marshal(map[string]any{"columns": t.Columns, "rows": rows})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.

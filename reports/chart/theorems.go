@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,7 +68,7 @@ func (c *Theorems) because(lang, prefix string, keys func(*study.Theorem) []stri
 
 // head is a budget as the head of a column: without how often.
 func head(budget string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(budget, "=any", ""), "=1", "")
+	return cmp.Or(strings.NewReplacer("=any", "", "=1", "").Replace(budget), "-")
 }
 
 // marks are the extents in a letter; what fails has its verdict's own.
@@ -147,7 +148,9 @@ func drawTheorems(c *Chart, lang string) frame {
 		if fail := lists.Pick(of, func(r record) bool { return r.text("extent") == string(study.Fails) }); fail != nil {
 			return at.worst(lang, fail)
 		}
-		narrowest := slices.MaxFunc(of, func(a, b record) int { return rank(a) - rank(b) }).text("extent")
+		narrowest := slices.MaxFunc(of, func(a, b record) int {
+			return place(study.Extent(a.text("extent"))) - place(study.Extent(b.text("extent")))
+		}).text("extent")
 		at = at.like(LookOf(verdict.Unknown))
 		if extent := study.Extent(narrowest); extent == study.Unbounded || extent == study.OneAttempt {
 			at = at.like(LookOf(verdict.Holds))
@@ -160,7 +163,5 @@ func drawTheorems(c *Chart, lang string) frame {
 	return f
 }
 
-// rank is the place of a row's extent among all, the widest first.
-func rank(r record) int { return place(study.Extent(r.text("extent"))) }
-
+// place is that of an extent among all, the widest first.
 func place(e study.Extent) int { return slices.Index(study.Extents(), e) }

@@ -13,7 +13,8 @@ import (
 
 // theoremsChart has every extent, and a reason of each kind, in it.
 func theoremsChart() sample {
-	c := &Theorems{study.Theorems{Locks: locksOf("setnx", "reentrant", "getset"), Budgets: []string{"crash=any", "pause=1@2s"}}}
+	c := &Theorems{study.Theorems{Locks: locksOf("setnx", "reentrant", "getset"),
+		Budgets: []string{"crash=any", "pause=1@2s"}}}
 	letters := [][]string{{"*****f", "****f*"}, {"ff1111", "ff.1?1"}, {"......", "??ff??"}}
 	why := [][]string{{"", ""}, {"prove.once.token", "prove.once.token"}, {"prove.clock", "prove.clock"}}
 	extents := map[rune]study.Extent{'f': study.Fails}
@@ -38,9 +39,11 @@ func theoremsChart() sample {
 	}
 	return sample{
 		Result: c,
-		others: map[string]Result{"With crashes, one of one locks proved free of all six verdicts for any number of clients " +
+		others: map[string]Result{"With crashes, one of one locks proved free of all six verdicts for any number of " +
+			"clients " +
 			"(watchdog: each takes it once)": limited},
-		title: `^With (.+), (\w+) of (\w+) locks proved free of all six verdicts for any number of clients(?: \((.+): each takes it once\))?$`,
+		title: `^With (.+), (\w+) of (\w+) locks proved free of all six verdicts for any number of clients(?: \((.+): each ` +
+			`takes it once\))?$`,
 		claims: func(c *Chart, m title) bool {
 			safe, budget := map[string]bool{}, ""
 			for _, b := range values("budget", c.Table.records()) {

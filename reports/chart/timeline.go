@@ -20,8 +20,8 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A Timeline draws a run for a slide: what motion.js draws, at its end. Time runs evenly between gaps that are cut, which
-// a wave marks; events of one instant stand beside each other.
+// A Timeline draws a run for a slide: what motion.js draws, at its end. Time runs evenly between gaps that are cut,
+// which a wave marks; events of one instant stand beside each other.
 type Timeline struct {
 	History   *history.History
 	Judgement verdict.Judgement
@@ -88,15 +88,21 @@ func (r *Timeline) picture(f Format) picture {
 		below = []string{text.Label(say(f.Lang, "explain.head", "text", race)) + text.RaceTitle(race, f.Lang)}
 	}
 	least := vg.Point{X: timelineLeft + timelineRight + 0.55*vg.Length(run.X[len(run.X)-1]), Y: p.least()}
-	scale := map[bool]string{false: "timeline.scale", true: "timeline.scale.cut"}[run.Cuts != nil]
-	drawn := frame{title: f.Title, below: below, least: least, body: p.draw, foot: []string{say(f.Lang, scale)}, size: f.Size}
+	signs := []string{say(f.Lang, map[bool]string{false: "timeline.scale", true: "timeline.scale.cut"}[run.Cuts != nil])}
+	if slices.ContainsFunc(run.Messages, func(m reports.Message) bool { return m.Node < 0 }) {
+		signs = append(signs, say(f.Lang, "timeline.versions", "ring", "○", "dot", "●"))
+	}
+	if f.Print {
+		signs = signs[1:]
+	}
+	drawn := frame{title: f.Title, below: below, least: least, body: p.draw, size: f.Size, from: source(r.Source, f.Lang),
+		foot: []string{text.Join(f.Lang, "part.sentences", signs)}}
 	if f.Slide {
 		drawn.title, drawn.below, drawn.large = "", nil, true
 	}
 	if f.Print {
-		drawn.tall, drawn.least.X, drawn.foot = true, ColumnWidth-6, nil
+		drawn.tall, drawn.least.X = true, ColumnWidth-6
 	}
-	drawn.source(r.Source, f.Lang)
 	return drawn.picture()
 }
 
@@ -209,7 +215,7 @@ func (p *timelinePlot) overlaps() {
 		if m.Word != verdict.Overlap || m.To <= m.From {
 			continue
 		}
-		left, right := p.placeOf(m.From), p.placeOf(m.To)
+		left, right := p.x[m.Event], p.placeOf(m.To) // events of one instant stand beside each other
 		fillBox(p.c, box(left, p.axis, right, p.top), faded(vermillion, 0x30))
 		label := fmt.Sprintf("%s %s", m.Word, reports.RoundSpan(time.Duration(m.To-m.From)*time.Microsecond))
 		if smallStrong.Width(label)+10 < right-left {
@@ -231,9 +237,12 @@ func (p *timelinePlot) client(c int) {
 	y, end := p.lane[c], p.x[len(p.x)-1]
 	write(p.c, bold(normal), p.c.Min.X, y, fmt.Sprintf("c%d", c))
 	p.c.StrokeLine2(draw.LineStyle{Color: hairline, Width: 0.7, Dashes: []vg.Length{2, 3}}, p.x[0], y, end, y)
-	for n := 0; n < len(p.States); {
-		first, stage := n, p.States[n].Clients[c-1].String()
-		for n < len(p.States) && p.States[n].Clients[c-1].String() == stage {
+	stages := lists.Each(p.States, func(m reports.Moment) string { // it has left, and is no longer inside
+		return strings.Replace(m.Clients[c-1].String(), "leaving", "releasing", 1)
+	})
+	for n := 0; n < len(stages); {
+		first, stage := n, stages[n]
+		for n < len(stages) && stages[n] == stage {
 			n++
 		}
 		at := box(p.x[p.States[first].Event], y-p.bar/2, p.until(n-1), y+p.bar/2)
@@ -250,7 +259,7 @@ func (p *timelinePlot) stage(c int, stage string, at vg.Rectangle) {
 	switch stage {
 	case "dead":
 		strokeBox(p.c, at, faintInk, 0.8, 1, 3)
-	case "inside", "leaving":
+	case "inside":
 		fillBox(p.c, at, clientColor(c))
 		strokeBox(p.c, at, clientColor(c), 1.2)
 		if c%2 == 0 && at.Max.X-at.Min.X > 8 { // in print its colour is as grey as that of the one before
@@ -309,7 +318,19 @@ func (p *timelinePlot) bandOf(b reports.Band) {
 			if another && k.Owner > 0 {
 				write(p.c, smallStrong, left+3, y+p.band/3, fmt.Sprintf("c%d", k.Owner))
 			}
+			if i < len(p.States) && k.Until.Microseconds() <= p.at[p.States[i].Event] {
+				p.expiry(left, right, y)
+			}
 		}
+	}
+}
+
+// expiry marks where a lease ends, with words above what is left of it.
+func (p *timelinePlot) expiry(left, right, y vg.Length) {
+	said := say(p.lang, "timeline.expiry")
+	p.c.StrokeLine2(draw.LineStyle{Color: ink, Width: 0.8, Dashes: []vg.Length{1, 1.5}}, right, y, right, y+p.band)
+	if width := small.Width(said) + 3; right-width > left {
+		write(p.c, small, right-width, y+p.band-smallLine/2, said)
 	}
 }
 
@@ -348,14 +369,17 @@ func (p *timelinePlot) messages() {
 		rooms[c] = &room{}
 	}
 	var storage [3]room // beside the marks of reads and writes, above and below
-	for i := range storage {
-		storage[i].lines = lists.Each(p.Marks, func(m reports.Mark) vg.Length { return p.x[m.Event] })
-	}
+	lines := lists.Each(p.Marks, func(m reports.Mark) vg.Length { return p.x[m.Event] })
 	for _, m := range p.Messages {
-		if m.Node < 0 && m.Arrived >= 0 {
+		switch {
+		case m.Arrived < 0:
+		case m.Node < 0:
 			storage[0].taken = append(storage[0].taken, [2]vg.Length{p.x[m.Arrived], p.x[m.Arrived]})
+		case p.lane[m.Client] < p.server[-1]: // its arrows cross the resource
+			lines = append(lines, (p.x[m.Begins()]+p.x[m.Arrived])/2, (p.x[m.Arrived]+p.x[max(m.Arrived, m.Answered)])/2)
 		}
 	}
+	storage[0].lines, storage[1].lines = lines, lines // below there is paper behind what is said
 	var labels []func()
 	answers := p.answers()
 	for i, m := range p.Messages {
@@ -432,28 +456,35 @@ func (p *timelinePlot) label(said string, x, y vg.Length, r *room) {
 	}
 }
 
-// touch marks a read or a write in the lane of the resource, with what it says where there is room.
+// touch marks a read or a write in the lane of the resource, with as much of what it says as there is room for.
 func (p *timelinePlot) touch(m *reports.Message, y vg.Length, rows []room) {
-	said, letters, glyph := m.Reply, small, draw.GlyphStyle{Color: ink, Radius: 2.4, Shape: draw.RingGlyph{}}
+	said, letters, glyph := []string{m.Reply}, small, draw.GlyphStyle{Color: ink, Radius: 2.4, Shape: draw.RingGlyph{}}
 	switch {
 	case m.Reply == "refused":
-		said, letters = say(p.lang, "motion.refused"), bold(writing(smallSize, green))
+		said, letters = []string{say(p.lang, "motion.refused")}, bold(writing(smallSize, green))
 		if m.Newest > m.Token && m.Token > 0 {
-			said = say(p.lang, "motion.fenced", "token", fmt.Sprint(m.Token), "newest", fmt.Sprint(m.Newest))
+			fenced := say(p.lang, "motion.fenced", "token", fmt.Sprint(m.Token), "newest", fmt.Sprint(m.Newest))
+			said = append([]string{fenced}, said...)
 		}
 		glyph = draw.GlyphStyle{Color: green, Radius: 3, Shape: draw.CrossGlyph{}}
 	case m.What == "WRITE":
-		said, letters, glyph.Shape = say(p.lang, "motion.write")+" "+m.Reply, smallStrong, draw.CircleGlyph{}
+		letters, glyph.Shape = smallStrong, draw.CircleGlyph{}
 		if m.Token > 0 {
-			said = say(p.lang, "motion.token", "reply", m.Reply, "token", fmt.Sprint(m.Token))
+			said = []string{say(p.lang, "motion.token", "reply", m.Reply, "token", fmt.Sprint(m.Token)), m.Reply}
 		}
 	}
-	x, width := p.x[m.Arrived], letters.Width(said)
+	x := p.x[m.Arrived]
 	p.c.DrawGlyph(glyph, vg.Point{X: x, Y: y})
-	for i := range rows {
-		for _, from := range []vg.Length{x + 5, x - 5 - width} {
-			if from+width <= p.c.Max.X && (i == 0 || p.band > 2*smallLine) && rows[i].take(from, from+width) {
-				write(p.c, letters, from, y+[]vg.Length{0, 1, -1}[i]*p.band/3, said)
+	for k, s := range said {
+		width := letters.Width(s)
+		for i, above := range []vg.Length{0, 0, 1, -1}[:3+(k+1)/len(said)] {
+			from := []vg.Length{x + 5, x - 5 - width, x - width/2, x - width/2}[i]
+			if from >= p.x[0] && from+width <= p.x[len(p.x)-1] && rows[max(i-1, 0)].take(from, from+width) {
+				y += above * max(p.band/3, 7)
+				if above < 0 {
+					fillBox(p.c, box(from-1, y-4, from+width+1, y+4), white)
+				}
+				write(p.c, letters, from, y, s)
 				return
 			}
 		}
@@ -469,7 +500,8 @@ type room struct {
 // take takes a place, if it is free.
 func (r *room) take(left, right vg.Length) bool {
 	over := func(t [2]vg.Length) bool { return left < t[1]+4 && right > t[0]-4 }
-	if slices.ContainsFunc(r.taken, over) || slices.ContainsFunc(r.lines, func(x vg.Length) bool { return left+4 < x && x < right }) {
+	through := func(x vg.Length) bool { return left+4 < x && x < right }
+	if slices.ContainsFunc(r.taken, over) || slices.ContainsFunc(r.lines, through) {
 		return false
 	}
 	r.taken = append(r.taken, [2]vg.Length{left, right})
@@ -565,10 +597,10 @@ func (p *timelinePlot) flags() {
 func (p *timelinePlot) times() {
 	axis := draw.LineStyle{Color: faintInk, Width: 0.8}
 	p.c.StrokeLine2(axis, p.x[0], p.axis, p.x[len(p.x)-1], p.axis)
-	write(p.c, faint, p.c.Min.X, p.c.Min.Y+smallLine/2, "ms")
+	write(p.c, faint, p.c.Min.X, p.c.Min.Y+smallLine/2, "s")
 	free, last := vg.Length(0), ""
 	for i, at := range p.at {
-		label, x := reports.Millis(time.Duration(at)*time.Microsecond, 0), p.x[i]
+		label, x := decimal(math.Round(float64(at)/1e3)/1e3), p.x[i]
 		if width := faint.Width(label); x-width/2 >= free && label != last {
 			write(p.c, aligned(faint, draw.XCenter), x, p.c.Min.Y+smallLine/2, label)
 			p.c.StrokeLine2(axis, x, p.axis, x, p.axis-3)

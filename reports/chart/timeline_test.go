@@ -41,7 +41,8 @@ func written(t *testing.T, p Picture, f Format) (all []string) {
 	for _, m := range regexp.MustCompile(`aria-label="([^"]*)"`).FindAllStringSubmatch(b.String(), -1) {
 		all = append(all, html.UnescapeString(m[1]))
 	}
-	return append(all, strings.ReplaceAll(strings.Join(all, ""), " ", "")) // letters of another font are a text of their own
+	return append(all, strings.ReplaceAll(strings.Join(all, ""), " ",
+		"")) // letters of another font are a text of their own
 }
 
 // The picture says what it has found, and has each fault and each verdict, whatever the language. Attempts
@@ -52,26 +53,55 @@ func TestTimelineSaysWhatHappened(t *testing.T) {
 		lock, race, lang string
 		want             []string
 	}{
-		{"token", "gc-pause", "en", []string{"token lets c1 and c2 in together for 4.5 s, and an update is lost", "c1 PAUSE 12.5s", "OVERLAP c1+c2", "STALE-WRITE by c1", "SET NX PX → nil ×9", "paused"}},
+		{"token", "gc-pause", "en", []string{"token lets c1 and c2 in together for 4.5 s, and an update is lost",
+			"c1 PAUSE 12.5s", "OVERLAP c1+c2", "STALE-WRITE by c1", "SET NX PX → nil ×9", "paused", "lease ends"}},
 		{"token", "gc-pause", "zh", []string{"「唯一标识」让c1和c2同时在临界区里4.5秒，丢了一次更新", "c1停顿12.5s", "停顿"}},
-		{"token", "gc-pause-fenced", "en", []string{"token lets c1 and c2 in together for 4.5 s, and the resource refuses the late write"}},
-		{"setnx-expire", "crash-before-expire", "en", []string{"With setnx-expire, no client ever acquires the lock again", "DEADLOCK c2 waits for ever", "dead"}},
+		{"token", "gc-pause-fenced", "en",
+			[]string{"token lets c1 and c2 in together for 4.5 s, and the resource refuses the late write"}},
+		{"setnx-expire", "crash-before-expire", "en", []string{"With setnx-expire, no client ever acquires the lock again",
+			"DEADLOCK c2 waits for ever", "dead"}},
 		{"setnx-expire", "crash-holding", "en", []string{"BLOCKED c2 waits 9.51s"}},
 		{"redlock", "failover", "en", []string{"redlock survives this race", "n2-5", "SET NX PX → OK (1/5), nil (4/5) ×4"}},
 		{"redlock", "clock-jump", "en", []string{"n3 + c2 CLOCK +11s"}},
 		{"token", "clock-jump", "zh", []string{"redis+c2时钟跳变+11s"}},
 		{"redislock-fence", "gc-pause-fenced", "en", []string{"v1, token 2", "token 1 < 2: refused", "EVAL obtain → 1"}},
-		{"redlock", "quorum-restart", "en", []string{"SET NX PX → OK (3/5), nil (2/5)", "WRITE v2"}},
-		{"zk-protected", "gc-pause", "en", []string{"WRITE v1", "WRITE v2"}},
+		{"redlock", "quorum-restart", "en", []string{"SET NX PX → OK (3/5), nil (2/5)", "v2"}},
+		{"zk-protected", "gc-pause", "en", []string{"v1", "v2"}},
 		{"watchdog", "failed-renewal", "en", []string{"EVAL renew → lost"}},
-		{"token", "gc-pause", "en", []string{"Time in ms, not to scale: events keep a distance."}},
-		{"token", "calm", "en", []string{"Time in ms, not to scale: events keep a distance, and at a wave time is left out."}},
+		{"token", "gc-pause", "en", []string{"Time in seconds, not to scale: events keep a distance. ○ v0: version 0 is " +
+			"read; ● v1: version 1 is written."}},
+		{"token", "calm", "en", []string{"Time in seconds, not to scale: events keep a distance, and at a wave time is " +
+			"left out. ○ v0: version 0 is read; ● v1: version 1 is written."}},
 	} {
 		got := written(t, timelineOf(t, c.lock, c.race), Format{Lang: c.lang})
 		for _, want := range c.want {
 			if !slices.Contains(got, want) && !(c.lang == "zh" && strings.Contains(got[len(got)-1], want)) {
 				t.Errorf("%s in %s, %s: no %q in %q", c.lock, c.race, c.lang, want, got)
 			}
+		}
+	}
+}
+
+// However small the picture is, each read and each write says which version it is of, and a refused one that it is.
+func TestVersionsAreSaid(t *testing.T) {
+	least, err := ParseSize("142x95")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []Format{{Lang: "en", Size: least}, {Lang: "en", Slide: true, Print: true}} {
+		for race, want := range map[string][]string{"gc-pause": {"v0", "v0", "v1", "v2"},
+			"gc-pause-fenced": {"v0", "v0", "v1"}} {
+			var got []string
+			for _, said := range written(t, timelineOf(t, "token", race), f) {
+				got = append(got, regexp.MustCompile(`^v\d`).FindAllString(said, 1)...)
+			}
+			if slices.Sort(got); !slices.Equal(got, want) {
+				t.Errorf("%s, %+v: %q, want %q", race, f, got, want)
+			}
+		}
+		if got := written(t, timelineOf(t, "redislock-fence", "gc-pause-fenced"), f); !strings.Contains(got[len(got)-1],
+			"refused") {
+			t.Errorf("%+v: the late write is not refused: %q", f, got)
 		}
 	}
 }
@@ -146,8 +176,8 @@ func TestAttemptsFold(t *testing.T) {
 	}
 }
 
-// Attempts that are folded away take nothing else with them: at each event the key is whose it was in the run, but where
-// such an attempt took it and gave it back itself.
+// Attempts that are folded away take nothing else with them: at each event the key is whose it was in the run, but
+// where such an attempt took it and gave it back itself.
 func TestFoldedKeys(t *testing.T) {
 	for _, e := range algorithms.All() {
 		for _, sc := range scenarios.All() {

@@ -52,7 +52,7 @@ func (f *Tolerance) debate(lang string) string {
 		return ""
 	}
 	key := []string{"tolerance.less", "tolerance.same", "tolerance.more"}[1+cmp.Compare(many[0].Falls, one[0].Falls)]
-	return say(lang, key, "many", leases(many[0].Falls), "one", leases(one[0].Falls))
+	return say(lang, key, "many", rounded(many[0].Falls, 2), "one", rounded(one[0].Falls, 2))
 }
 
 // boundaries names the limits at which two events fall on the same instant; "": there is none.
@@ -103,7 +103,7 @@ func (f *Tolerance) Finding(lang string) string {
 	}
 	first, _ := extremes(fall, func(l study.Limit) float64 { return l.Falls })
 	least := lists.Pick(fall, func(l study.Limit) bool { return l.Falls == first.Falls })
-	return say(lang, "tolerance.finding", "at", leases(first.Falls),
+	return say(lang, "tolerance.finding", "at", rounded(first.Falls, 2),
 		"locks", text.Join(lang, "chart.list", lists.Each(least, func(l study.Limit) string { return l.Lock })))
 }
 
@@ -139,36 +139,25 @@ func viewTolerance(c *Chart, _ string) *Table {
 	return c.Table.only(func(name string) bool { return name != "largest_searched" })
 }
 
-// drawTolerance has a lock a line and a panel for each fault: how large it may be, and one for those without a size.
+// drawTolerance has a lock a line and a panel for each fault: how large it may be, or whether it is survived.
 func drawTolerance(c *Chart, lang string) frame {
 	all := c.Table.records()
 	locks := values("lock", all)
 	var plots []*plot.Plot
-	var answers cells
-	var faults []string
 	for _, of := range by("fault", all) {
-		fault := of[0].text("fault")
-		if !slices.ContainsFunc(of, func(r record) bool { return sized(r) }) {
-			for l, r := range of {
-				answers = append(answers, answered(r, lang, float64(len(faults)), -float64(l)))
-			}
-			faults = append(faults, fault)
-			continue
+		p := rowed(of[0].text("fault"), locks, c.narrow || len(plots) == 0)
+		if slices.ContainsFunc(of, sized) {
+			p.X.Min, p.X.Max, p.X.Label.Text = 0, study.MaxLeases, say(lang, "tolerance.axis")
+			p.X.Tick.Marker = labelled([]float64{0, 0.5, 1, 1.5, 2}, decimal)
+			p.Add(spans(lists.Each(lists.Indices(of), func(l int) span { return survived(of[l], lang, -float64(l)) })))
+		} else {
+			name(&p.X, 1, []string{""})
+			p.Add(cells(lists.Each(lists.Indices(of), func(l int) cell { return answered(of[l], lang, -float64(l)) })))
 		}
-		p := rowed(fault, locks, c.narrow || len(plots) == 0)
-		p.X.Min, p.X.Max, p.X.Label.Text = 0, study.MaxLeases, say(lang, "tolerance.axis")
-		p.X.Tick.Marker = labelled([]float64{0, 0.5, 1, 1.5, 2}, decimal)
-		p.Add(spans(lists.Each(lists.Indices(of), func(l int) span { return survived(of[l], lang, -float64(l)) })))
-		plots = append(plots, p)
-	}
-	if len(faults) > 0 {
-		p := rowed("", locks, c.narrow || len(plots) == 0)
-		name(&p.X, 1, faults)
-		p.Add(answers)
 		plots = append(plots, p)
 	}
 	f := c.tiles(say(lang, "tolerance.below", "max", decimal(study.MaxLeases)), len(plots),
-		vg.Point{X: 130, Y: 60 + 14*vg.Length(len(locks))}, plots...)
+		vg.Point{X: 105, Y: 60 + 14*vg.Length(len(locks))}, plots...)
 	f.least.X += 90 // for names
 	return f
 }
@@ -183,7 +172,7 @@ func survived(r record, lang string, y float64) span {
 	case study.NoLimit:
 		s.to, s.arrow, s.words = study.MaxLeases, true, "> "+decimal(study.MaxLeases)
 	case study.Limited, study.AnySize:
-		s.shape, s.color, s.words, s.bold = draw.CrossGlyph{}, standout, leases(s.to), true
+		s.shape, s.color, s.words, s.bold = draw.CrossGlyph{}, standout, rounded(s.to, 2), true
 		if r.is("boundary_only") {
 			s.shape = draw.RingGlyph{}
 		}
@@ -199,7 +188,7 @@ func survived(r record, lang string, y float64) span {
 }
 
 // answered is whether a lock survives a fault without a size.
-func answered(r record, lang string, x, y float64) cell {
+func answered(r record, lang string, y float64) cell {
 	word, words := verdict.Unknown, ""
 	switch study.Answer(r.text("result")) {
 	case study.FallsOnce:
@@ -209,6 +198,6 @@ func answered(r record, lang string, x, y float64) cell {
 	case study.NotAsked:
 		word = verdict.NA
 	}
-	at := cell{x: x, y: y, words: words}
+	at := cell{y: y, words: words}
 	return at.like(LookOf(word))
 }

@@ -35,7 +35,7 @@ func (c *WaitingChart) Assumptions(lang string) string {
 func (c *WaitingChart) Table() *Table { return tableBy(c.Results) }
 
 // Finding compares the handover where most clients wait, in runs that came to their end. It names ways to wait only if
-// most handovers of the one are shorter than those of the other, and one that is as quick as the quickest but less fair.
+// most handovers of the one are shorter than those of the other, and one that is as quick as the quickest but unfair.
 func (c *WaitingChart) Finding(lang string) string {
 	most := slices.Max(append(lists.Each(c.Results, func(r cost.Waiting) int { return r.Clients }), 0))
 	all := lists.Pick(c.Results, func(r cost.Waiting) bool { return r.Clients == most && !r.Cut })
@@ -110,7 +110,8 @@ func drawWaiting(c *Chart, lang string) frame {
 	var means dots
 	below := say(lang, "waiting.below", "clients", thousands(int(most)))
 	for i, r := range all {
-		sign, stands := draw.GlyphDrawer(draw.CircleGlyph{}), !r.is("truncated") && handover[i] == slices.Max(numbers("handover_mean_ns", ended))
+		sign, stands := draw.GlyphDrawer(draw.CircleGlyph{}), !r.is("truncated") &&
+			handover[i] == slices.Max(numbers("handover_mean_ns", ended))
 		s := span{y: -float64(i), color: inColor(stands), bold: stands}
 		s.from, s.to, s.width, s.words = quick[i], slow[i], 4, nanoseconds(handover[i])
 		if r.is("truncated") {

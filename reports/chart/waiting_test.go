@@ -39,7 +39,8 @@ func TestWaitingCut(t *testing.T) {
 // waitingChart has two ways to wait, with two numbers of clients.
 func waitingChart() sample {
 	of := func(policy string, clients int, quick, mean, slow time.Duration) cost.Waiting {
-		return cost.Waiting{Policy: policy, Clients: clients, Quick: quick, Handover: mean, Slow: slow, PerEntry: float64(clients)}
+		return cost.Waiting{Policy: policy, Clients: clients, Quick: quick, Handover: mean, Slow: slow,
+			PerEntry: float64(clients)}
 	}
 	all := []cost.Waiting{of("fixed", 2, 400*ms, 500*ms, 900*ms), of("line", 2, 9*ms, 10*ms, 11*ms),
 		of("fixed", 9, 40*ms, 50*ms, 90*ms), of("line", 9, ms/2, ms, 2*ms)}
@@ -59,7 +60,8 @@ func waitingChart() sample {
 		},
 		others: map[string]Result{
 			"No run was finished.": &WaitingChart{},
-			"With 9 clients a released lock stays free for 1ms to 50ms on average, by the way to wait": &WaitingChart{Results: overlapping},
+			"With 9 clients a released lock stays free for 1ms to 50ms on average, by the way to " +
+				"wait": &WaitingChart{Results: overlapping},
 		},
 		empty: []Result{&WaitingChart{}},
 	}

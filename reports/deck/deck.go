@@ -1,4 +1,4 @@
-// Package deck writes a lesson as one file: slides with runs, the presenter's notes, a handout, a worksheet and its key.
+// Package deck writes a lesson as a file: slides with runs, the presenter's notes, a handout, a worksheet and its key.
 //
 // The file is a page that can be read without its script: all slides are HTML, with two pictures of each run, as far as
 // the question and whole. The script shows one slide at a time, in letters of a size that it fills the screen, and the

@@ -303,7 +303,8 @@ func (z *Quiz) verdictAt(c Cell, _ int) *Question {
 	q.Answers = []Answer{{named(first), true, explained(o)}}
 	for _, i := range z.random.Perm(len(endings)) {
 		if w := endings[i]; len(q.Answers) < 4 && !slices.Contains(o.Verdicts, w) {
-			q.Answers = append(q.Answers, Answer{named(w), false, words("quiz.not."+string(w), "what", words("quiz.word."+string(first)))})
+			q.Answers = append(q.Answers, Answer{named(w), false,
+				words("quiz.not."+string(w), "what", words("quiz.word."+string(first)))})
 		}
 	}
 	return q
@@ -410,8 +411,8 @@ func (z *Quiz) preventsAt(c Cell, _ int) *Question {
 
 // changes are those with which a cell's run survives, and with which it falls: the scope's other locks in its race,
 // without the hard ones, unless it is one; a resource that refuses late writes, if that helps; and a lease of
-// twice the length, if that changes nothing. A lock without an expiry is none: it survives nearly everything, and no crash.
-// Those that fall for another reason than the others come first.
+// twice the length, if that changes nothing. A lock without an expiry is none: it survives nearly everything, and no
+// crash. Those that fall for another reason than the others come first.
 func (z *Quiz) changes(c Cell, is *played) (survive, fall []Answer) {
 	isHard := func(lock string) bool { return difficultyOf(Cell{lock, "calm"}) == Hard }
 	var again []Answer

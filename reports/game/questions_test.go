@@ -104,11 +104,13 @@ func TestReasons(t *testing.T) {
 				case "the same lock, with a lease of 20 s":
 					c = Cell{whole.Lock.ID, id + ".ttl=20s"}
 				}
-				if o := z.play(c); o == nil || verdict.Fails(o.Verdicts) == a.Right || a.Right && o.Forever() || !verdict.Fails(whole.Verdicts) {
+				if o := z.play(c); o == nil || verdict.Fails(o.Verdicts) == a.Right || a.Right && o.Forever() ||
+					!verdict.Fails(whole.Verdicts) {
 					t.Errorf("%s in %s: %v; asked: %s", said, id, o, q.Ask["en"])
 				}
 			case "cause": // with what is said to have been, events of its kind come before the key is another's
-				if a.Right != strings.HasPrefix(why, "At that moment the key ") || !slices.Contains(whole.Verdicts, verdict.Overlap) {
+				if a.Right != strings.HasPrefix(why, "At that moment the key ") ||
+					!slices.Contains(whole.Verdicts, verdict.Overlap) {
 					t.Errorf("%s in %s, %s: %s", whole.Lock.ID, id, said, why)
 				}
 				if a.Right {
@@ -135,7 +137,8 @@ func TestClockThatJumped(t *testing.T) {
 	c := Cell{"token", "clock-jump"}
 	q := NewQuiz(1, Scope{}).causeAt(c, 0)
 	for _, a := range q.Answers {
-		if why := a.Why["en"]; a.Right != strings.Contains(why, "the server's clock jumped at 1001 ms, and with it c1's lease ended") {
+		if why := a.Why["en"]; a.Right != strings.Contains(why,
+			"the server's clock jumped at 1001 ms, and with it c1's lease ended") {
 			t.Errorf("%s, right %t: %s", a.Said["en"], a.Right, why)
 		}
 	}
@@ -152,7 +155,8 @@ func TestChosenBy(t *testing.T) {
 
 // What a question asks for is not shown beside it: not where clients are, nor the verdict.
 func TestRunsDoNotAnswerTheirQuestions(t *testing.T) {
-	for _, scope := range []Scope{{Locks: []string{"setnx", "token", "watchdog"}}, {Locks: []string{"redlock", "zk-recheck"}}} {
+	for _, scope := range []Scope{{Locks: []string{"setnx", "token", "watchdog"}},
+		{Locks: []string{"redlock", "zk-recheck"}}} {
 		quiz, kinds := NewQuiz(1, scope), map[string]int{}
 		for {
 			q, err := quiz.Next()
@@ -169,17 +173,20 @@ func TestRunsDoNotAnswerTheirQuestions(t *testing.T) {
 				whole := quiz.play(Cell{q.Lock, q.Outcome.Race.ID})
 				there := whole.state(len(q.Outcome.History.Events))
 				if now := reports.StateOf(q.Outcome.History); !reflect.DeepEqual(now.Keys, there.Keys) {
-					t.Errorf("%s in %s: the run shows %v, and the reasons speak of %v", q.Lock, q.Outcome.Race.ID, now.Keys, there.Keys)
+					t.Errorf("%s in %s: the run shows %v, and the reasons speak of %v", q.Lock, q.Outcome.Race.ID, now.Keys,
+						there.Keys)
 				}
 				if truth, err := json.Marshal(q.Shown); err != nil || !strings.Contains(string(truth), `"inside`) {
 					t.Errorf("%s in %s: the truth shows nobody inside", q.Lock, q.Outcome.Race.ID)
 				}
 				var lanes strings.Builder
-				if err := reports.Lanes(&lanes, q.Outcome.History, q.Outcome.Judgement, reports.Look{Brief: true, Width: 200}); err != nil {
+				if err := reports.Lanes(&lanes, q.Outcome.History, q.Outcome.Judgement,
+					reports.Look{Brief: true, Width: 200}); err != nil {
 					t.Fatal(err)
 				}
 				states, err := json.Marshal(run.Moving.States)
-				if err != nil || len(run.Moving.Marks) > 0 || strings.ContainsAny(lanes.String(), "|~!") || strings.Contains(string(states), `"inside`) {
+				if err != nil || len(run.Moving.Marks) > 0 || strings.ContainsAny(lanes.String(), "|~!") ||
+					strings.Contains(string(states), `"inside`) {
 					t.Errorf("the run shows who is inside: %v, %s\n%s", err, states, &lanes)
 				}
 			case "verdict":
@@ -222,7 +229,8 @@ func TestNoLeaseWithoutExpiry(t *testing.T) {
 				about(c, a.Said)
 				about(c, a.Why)
 			}
-			if held := a.Right && q.Kind == "verdict" && c.Race == "gc-pause"; held && !strings.Contains(a.Why["en"], "outlives the pause") {
+			if held := a.Right && q.Kind == "verdict" && c.Race == "gc-pause"; held &&
+				!strings.Contains(a.Why["en"], "outlives the pause") {
 				t.Errorf("%v: %s", c, a.Why["en"])
 			}
 		}

@@ -81,7 +81,8 @@ func TestWrongRequests(t *testing.T) {
 	var table game.Table
 	defer table.Close()
 	var at game.Position
-	if err := json.Unmarshal(table.Answer(context.Background(), []byte(`{"do":"level","number":2}`)), &at); err != nil || at.Lock != "setnx" {
+	if err := json.Unmarshal(table.Answer(context.Background(), []byte(`{"do":"level","number":2}`)), &at); err != nil ||
+		at.Lock != "setnx" {
 		t.Fatal(at, err)
 	}
 	for request, want := range map[string]string{
@@ -124,7 +125,8 @@ func TestQuestionNumbers(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if answer := string(table.Answer(ctx, []byte(`{"do":"question","seed":2,"number":1000000}`))); !strings.Contains(answer, "canceled") {
+	if answer := string(table.Answer(ctx,
+		[]byte(`{"do":"question","seed":2,"number":1000000}`))); !strings.Contains(answer, "canceled") {
 		t.Errorf("a request that nobody waits for is answered: %.300s", answer)
 	}
 }

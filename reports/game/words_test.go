@@ -81,9 +81,9 @@ func choose(t *testing.T, g *play.Game, at []simulator.Choice, want func(play.Mo
 	return at
 }
 
-// Moves that follow the hints solve each level that can be solved, with the fewest faults: by at most ten moves, and half of
-// the levels by at most five. Each hint has an idea in every language, which does not name the move, and a move; none counts the
-// steps to the end.
+// Moves that follow the hints solve each level that can be solved, with the fewest faults: by at most ten moves, and
+// half of the levels by at most five. Each hint has an idea in every language, which does not name the move, and a
+// move; none counts the steps to the end.
 func TestHintsSolveLevels(t *testing.T) {
 	effort.OnlyPushed(t, "it searches for seconds")
 	counted, believing, first := []int(nil), false, map[string][]string{}
@@ -230,7 +230,8 @@ func hinted(t *testing.T, level int, h *Hint, move Words) {
 	counts := regexp.MustCompile(`(?i)steps|步|[{}]|play\.`)
 	for _, lang := range text.Languages() {
 		idea, said := h.Idea[lang], h.Said[lang]
-		if !strings.Contains(said, move[lang]) || strings.Contains(idea, move[lang]) || counts.MatchString(idea+said) || len(idea) < 9 {
+		if !strings.Contains(said, move[lang]) || strings.Contains(idea, move[lang]) || counts.MatchString(idea+said) ||
+			len(idea) < 9 {
 			t.Errorf("level %d, %s: %q %q", level, lang, idea, said)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"locklab/simulator/lists"
 )
 
-// wide are the characters that take two cells: those of East Asian scripts, full-width forms and pictures. What a terminal
-// shows in one cell or two, as its user's locale is, takes one.
+// wide are the characters that take two cells: those of East Asian scripts, full-width forms and pictures. What a
+// terminal shows in one cell or two, as its user's locale is, takes one.
 var wide = &unicode.RangeTable{
 	R16: []unicode.Range16{{0x1100, 0x115f, 1}, {0x2329, 0x232a, 1}, {0x2e80, 0x303e, 1}, {0x3041, 0x3247, 1},
 		{0x3250, 0xa4cf, 1}, {0xac00, 0xd7a3, 1}, {0xf900, 0xfaff, 1}, {0xfe10, 0xfe19, 1}, {0xfe30, 0xfe6f, 1},
@@ -184,8 +184,8 @@ func wrap(s string, width int) []string {
 	return out
 }
 
-// breakAt splits s so that head fits: at the last place where a line may end, else anywhere. One character is taken even
-// where it does not fit.
+// breakAt splits s so that head fits: at the last place where a line may end, else anywhere. One character is taken
+// even where it does not fit.
 func breakAt(s string, fits func(string) bool) (head, rest string) {
 	if fits(s) {
 		return s, ""

@@ -55,7 +55,8 @@ func TestWidths(t *testing.T) {
 	written := []*unicode.RangeTable{unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Han, unicode.Hiragana,
 		unicode.Katakana, unicode.P, unicode.N, unicode.Sc, unicode.Mn}
 	for r := rune(0); r < 0x10000; r++ {
-		if got, want := Width(string(r)), library.RuneWidth(r); unicode.IsPrint(r) && unicode.In(r, written...) && got != want {
+		if got, want := Width(string(r)), library.RuneWidth(r); unicode.IsPrint(r) && unicode.In(r, written...) &&
+			got != want {
 			t.Errorf("%q (%U): %d, want %d", r, r, got, want)
 		}
 	}

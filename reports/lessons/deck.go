@@ -235,9 +235,11 @@ func (d *deckMaker) hook(left map[string]int) {
 	d.slides = nil
 	d.slide(Hook, d.title())
 	d.say("", d.Course)
-	d.tell("", append([]string{"lesson.hook"}, lists.Each(d.Locks[:min(len(d.Locks), mostWithHow)], func(e lock.Entry) string {
-		return "title.lock." + e.ID
-	})...)...)
+	hook := []string{"lesson.hook"}
+	for _, e := range d.Locks[:min(len(d.Locks), mostWithHow)] {
+		hook = append(hook, "title.lock."+e.ID)
+	}
+	d.tell("", hook...)
 	d.tell(Asked, "lesson.hook.ask")
 	all := 0
 	for _, s := range append(d.slides, rest...) {
@@ -387,8 +389,8 @@ var tellingRaces = []string{
 }
 
 // telling returns runs of a lock in the races that are named. If none is, it returns runs that fail, two at least
-// if there are, and of those that end alike the first: in the race of the guided tour, then in telling ones. mended is the run of the lock after it in the
-// first of these races that it survives, or else in the first.
+// if there are, and of those that end alike the first: in the race of the guided tour, then in telling ones. mended is
+// the run of the lock after it in the first of these races that it survives, or else in the first.
 func (d *deckMaker) telling(e, after lock.Entry, most int) (all []*race.Outcome, mended *race.Outcome) {
 	ids := lists.Each(d.Races, func(sc race.Race) string { return sc.ID })
 	if d.Races == nil {
@@ -559,8 +561,8 @@ func (d *deckMaker) shown() []*race.Outcome {
 	return lists.Each(of, func(s *Slide) *race.Outcome { return s.Run })
 }
 
-// others are cells like those that were shown, but none of these: the locks of the lesson in other telling races, or, in
-// a lesson about races, the milestones in these.
+// others are cells like those that were shown, but none of these: the locks of the lesson in other telling races, or,
+// in a lesson about races, the milestones in these.
 func (d *deckMaker) others() (cells []game.Cell) {
 	shown := lists.Each(d.shown(), func(o *race.Outcome) game.Cell { return game.Cell{Lock: o.Lock.ID, Race: o.Race.ID} })
 	for _, of := range shown {

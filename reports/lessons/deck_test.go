@@ -63,7 +63,8 @@ func TestLessonIsInOrder(t *testing.T) {
 }
 
 // The runs of a lesson fail, but for those that show a lock without faults, the next lock, or the debate. The race
-// that is played with the next lock is one that it survives, if there is any. A question does not tell how its run ends.
+// that is played with the next lock is one that it survives, if there is any. A question does not tell how its run
+// ends.
 func TestLessonShowsFailures(t *testing.T) {
 	for _, s := range slidesOf(t, "setnx-expire redlock", DeckOptions{}) {
 		kind, heading, asked := s.Kind, s.Heading, strings.Join(s.Lines(Asked), " ")
@@ -81,8 +82,8 @@ func TestLessonShowsFailures(t *testing.T) {
 	}
 }
 
-// An answer on a slide is at most two sentences beside the name of the race, each of which one reads at a glance, without
-// codes of races.
+// An answer on a slide is at most two sentences beside the name of the race, each of which one reads at a glance,
+// without codes of races.
 func TestAnswersAreShort(t *testing.T) {
 	code := regexp.MustCompile(`R\d\d`)
 	for _, lang := range text.Languages() {
@@ -117,7 +118,8 @@ func TestSlidesAsAsked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Deck(stage, DeckOptions{Lang: "en", Slides: 55}); err == nil || !strings.Contains(text.SayError("en", err), "--slides 55") {
+	if _, err := s.Deck(stage, DeckOptions{Lang: "en", Slides: 55}); err == nil ||
+		!strings.Contains(text.SayError("en", err), "--slides 55") {
 		t.Errorf("55 slides about one race: %v", err)
 	}
 }
@@ -129,7 +131,8 @@ func TestQuizIsNotWhatWasShown(t *testing.T) {
 		for seed := range uint64(2) {
 			o := DeckOptions{Questions: 6, Seed: seed}
 			l, again := slidesOf(t, names, o), slidesOf(t, names, o)
-			runs, locks, races, asked, places := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, [4]int{}
+			runs, locks, races, asked, places := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{},
+				[4]int{}
 			for _, s := range l {
 				if o := s.Run; o != nil && s.Kind != Quiz {
 					runs[o.Lock.ID+" "+o.Race.ID], locks[o.Lock.ID], races[o.Race.ID] = true, true, true
@@ -150,7 +153,8 @@ func TestQuizIsNotWhatWasShown(t *testing.T) {
 				key := fmt.Sprint(name, question, len(o.History.Events))
 				if runs[name] || !locks[o.Lock.ID] && !races[o.Race.ID] || right != 1 || asked[key] ||
 					strings.Join(again[i].Lines(Asked), " ") != question || !again[i].Choices[0].Right != !s.Choices[0].Right {
-					t.Errorf("%s: %q about %s: %d right, asked before: %t, shown: %t", names, question, name, right, asked[key], runs[name])
+					t.Errorf("%s: %q about %s: %d right, asked before: %t, shown: %t", names, question, name, right, asked[key],
+						runs[name])
 				}
 				asked[key] = true
 			}
@@ -164,13 +168,15 @@ func TestQuizIsNotWhatWasShown(t *testing.T) {
 // Names are those of locks, races, families and lessons. Another offers the nearest.
 func TestSubject(t *testing.T) {
 	s, err := ParseSubject([]string{"token", "002-E", "R18", "gc-pause", "stamps", "path", "3", "debate"})
-	if err != nil || len(s.Locks) < 5 || s.Locks[1].ID != "redlock" || len(s.Races) != 2 || !slices.Equal(s.Screens, []int{3}) || !s.Debate {
+	if err != nil || len(s.Locks) < 5 || s.Locks[1].ID != "redlock" || len(s.Races) != 2 ||
+		!slices.Equal(s.Screens, []int{3}) || !s.Debate {
 		t.Errorf("%+v, %v", s, err)
 	}
 	if s, err := ParseSubject([]string{"path"}); err != nil || len(s.Screens) != PathScreens {
 		t.Errorf("%+v, %v", s, err)
 	}
-	for name, near := range map[string]string{"tokn": "token", "gcpause": "gc-pause", "path 11": "11", "path 0": "0", "path 99999999999999999999": "999", "nonsense-of-a-name": "nonsense"} {
+	for name, near := range map[string]string{"tokn": "token", "gcpause": "gc-pause", "path 11": "11", "path 0": "0",
+		"path 99999999999999999999": "999", "nonsense-of-a-name": "nonsense"} {
 		if _, err := ParseSubject(strings.Fields(name)); err == nil || !strings.Contains(text.SayError("en", err), near) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -186,7 +192,8 @@ func TestSubject(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tooMany.Deck(stage, DeckOptions{Lang: "en"}); err == nil || !strings.Contains(text.SayError("en", err), "60") {
+	if _, err := tooMany.Deck(stage, DeckOptions{Lang: "en"}); err == nil ||
+		!strings.Contains(text.SayError("en", err), "60") {
 		t.Errorf("all names at once: %v", err)
 	}
 }

@@ -137,7 +137,8 @@ func TestComplete(t *testing.T) {
 		kind, rest, _ := strings.Cut(key, ".")
 		words := strings.Split(rest, ".")
 		part := words[len(words)-1]
-		known := kind == "label" || slices.Contains(parts[kind], part) || kind == "race" && part == "cases" || kind == "term" && part == "also" ||
+		known := kind == "label" || slices.Contains(parts[kind], part) || kind == "race" && part == "cases" ||
+			kind == "term" && part == "also" ||
 			kind == "debate" && (rest == "title" || rest == "intro" || rest == "end") ||
 			kind == "interview" && (rest == "short" || rest == "long" || rest == "long-runs" || part == "runs")
 		if !known {
@@ -184,8 +185,8 @@ func literals(text string) []string {
 	return digits.FindAllString(names.ReplaceAllString(place.ReplaceAllString(text, " "), " "), -1)
 }
 
-// Figures and verdicts come from runs, or are quoted: the words of a verdict stand in a text only where the glossary says
-// what they mean, and figures in labels, as "in 30 seconds", the name of an exercise.
+// Figures and verdicts come from runs, or are quoted: the words of a verdict stand in a text only where the glossary
+// says what they mean, and figures in labels, as "in 30 seconds", the name of an exercise.
 func TestNothingIsTyped(t *testing.T) {
 	word := regexp.MustCompile(`\b(OVERLAP|STALE-WRITE|WRONG-DEL|ORPHAN|DEADLOCK|LIE|STARVED|BLOCKED|HOLDS)\b`)
 	for _, lang := range []string{"en", "zh"} {
@@ -210,7 +211,8 @@ func TestNothingIsTyped(t *testing.T) {
 // other text has a verdict in a bracket, where nothing would say whose it is.
 func TestBracketsNameTheirRun(t *testing.T) {
 	effort.OnlyExhaustive(t, "it takes seconds; one goroutine explains")
-	bracket := regexp.MustCompile(`[(（][^()（）]*\b(OVERLAP|STALE-WRITE|FENCED|WRONG-DEL|ORPHAN|DEADLOCK|LIE|STARVED|BLOCKED|HOLDS)\b[^()（）]*[)）]`)
+	bracket := regexp.MustCompile(`[(（][^()（）]*\b(OVERLAP|STALE-WRITE|FENCED|WRONG-DEL|` +
+		`ORPHAN|DEADLOCK|LIE|STARVED|BLOCKED|HOLDS)\b[^()（）]*[)）]`)
 	names := []string{}
 	for _, sc := range scenarios.All() {
 		names = append(names, regexp.QuoteMeta(sc.ID), regexp.QuoteMeta(sc.Code))
@@ -273,16 +275,22 @@ func TestHalfAMinute(t *testing.T) {
 }
 
 func TestLines(t *testing.T) {
-	got, err := lines("zh", "term.token.text", func(kind string, args []string) (string, error) { return kind + "!" + args[0], nil })
-	if err != nil || len(got) != 1 || !strings.Contains(got[0], "verdict-of!thread-id-lua") || !strings.Contains(got[0], "term!fencing-token") {
+	got, err := lines("zh", "term.token.text", func(kind string, args []string) (string, error) {
+		return kind + "!" + args[0], nil
+	})
+	if err != nil || len(got) != 1 || !strings.Contains(got[0], "verdict-of!thread-id-lua") ||
+		!strings.Contains(got[0], "term!fencing-token") {
 		t.Errorf("%q, %v", got, err)
 	}
 	got, err = NewStage().Lines("zh", "path.2.idea")
 	if err != nil || len(got) != 2 || !strings.Contains(got[1], text.Say("zh", "term.lease.name")) {
 		t.Errorf("%q, %v", got, err)
 	}
-	_, err = lines("zh", "term.token.text", func(string, []string) (string, error) { return "", errors.New("never played") })
-	if err == nil || !strings.Contains(err.Error(), "term.token.text: {verdict-of thread-id-lua same-thread}: never played") {
+	_, err = lines("zh", "term.token.text", func(string, []string) (string, error) {
+		return "", errors.New("never played")
+	})
+	if err == nil ||
+		!strings.Contains(err.Error(), "term.token.text: {verdict-of thread-id-lua same-thread}: never played") {
 		t.Errorf("a place that nobody can fill: %v", err)
 	}
 	if got, err := lines("zh", "none", nil); got != nil || err != nil {

@@ -112,7 +112,8 @@ func (m *maker) needed(id string) []string {
 	}
 	return []string{
 		e.ID, m.p.First("need.has." + e.ID),
-		strconv.Itoa(p.Commands) + "/" + strconv.FormatFloat(p.RoundTrips, 'f', 0, 64), text.Join(m.p.Langs()[0], "chart.list", falls),
+		strconv.Itoa(p.Commands) + "/" + strconv.FormatFloat(p.RoundTrips, 'f', 0, 64),
+		text.Join(m.p.Langs()[0], "chart.list", falls),
 	}
 }
 

@@ -32,7 +32,8 @@ func TestStage(t *testing.T) {
 		t.Errorf("of %d runs %d are kept, in an order of %d", n, len(s.cells), len(s.order))
 	}
 	again, err := s.Play(first.Lock, first.Race)
-	if err != nil || again == first || again.Trace.Link() != first.Trace.Link() || !slices.Equal(again.Verdicts, first.Verdicts) {
+	if err != nil || again == first || again.Trace.Link() != first.Trace.Link() ||
+		!slices.Equal(again.Verdicts, first.Verdicts) {
 		t.Errorf("%v, %v; want %v", again, err, first)
 	}
 }

@@ -112,7 +112,8 @@ func Topics() []string { return namesBetween("interview.", ".question") }
 func (m *maker) interview() {
 	m.add(Block{Kind: Heading, Text: m.p.Say("label.interview")})
 	m.each(Block{Kind: Paragraph}, func(lang string) string {
-		return text.Say(lang, "label.interview.topics", "n", fmt.Sprint(len(Topics())), "topics", strings.Join(Topics(), ", "))
+		return text.Say(lang, "label.interview.topics", "n", fmt.Sprint(len(Topics())), "topics",
+			strings.Join(Topics(), ", "))
 	})
 	m.part("label.interview.first")
 	m.add(Block{Kind: Hidden})

@@ -42,7 +42,8 @@ func reportSample(t *testing.T) Report {
 			{Texts: drawn, SVG: svg.Bytes(), CSV: "pause.csv"}, {Texts: drawn, SVG: svg.Bytes(), CSV: "again.csv"},
 		},
 	}
-	for i, key := range [][2]string{{"token", "gc-pause"}, {"setnx-expire", "slow-work"}, {"redlock", "restart"}, {"token", "slow-work"}} {
+	for i, key := range [][2]string{{"token", "gc-pause"}, {"setnx-expire", "slow-work"}, {"redlock", "restart"},
+		{"token", "slow-work"}} {
 		h, j := samples.All[i%len(samples.All)].Make()
 		if r.Runs[key[0]] == nil {
 			r.Runs[key[0]] = &reports.Book{}
@@ -66,7 +67,8 @@ func pageOf(t *testing.T, r Report) string {
 // leads somewhere.
 func TestPageIsWellFormed(t *testing.T) {
 	text := pageOf(t, reportSample(t))
-	d := xml.NewDecoder(strings.NewReader(regexp.MustCompile(`(?s)(<script[^>]*>).*?</script>`).ReplaceAllString(text, "$1</script>")))
+	d := xml.NewDecoder(strings.NewReader(regexp.MustCompile(`(?s)(<script[^>]*>).*?</script>`).ReplaceAllString(text,
+		"$1</script>")))
 	ids, links := map[string]bool{}, map[string]bool{}
 	for {
 		token, err := d.Token()
@@ -104,7 +106,8 @@ func TestPageIsWellFormed(t *testing.T) {
 // The page needs no network, and says what it is made of.
 func TestPageIsSelfContained(t *testing.T) {
 	text := pageOf(t, reportSample(t))
-	if m := regexp.MustCompile(`https?://|//[a-z]+\.|<link|@import|url\("|\bsrc=`).FindString(strings.ReplaceAll(text, svgNames, "")); m != "" {
+	if m := regexp.MustCompile(`https?://|//[a-z]+\.|<link|@import|url\("|\bsrc=`).FindString(strings.ReplaceAll(text,
+		svgNames, "")); m != "" {
 		t.Errorf("the page asks for %q", m)
 	}
 	for _, want := range []string{
@@ -217,7 +220,8 @@ func TestPageEmpty(t *testing.T) {
 
 // gridSample has four locks in ten races, and two surprises.
 func gridSample() (g chart.Grid) {
-	for _, id := range []string{"calm", "crash-holding", "slow-work", "client-skew", "gc-pause", "gc-pause-fenced", "failover", "restart", "lost-reply", "two-keys"} {
+	for _, id := range []string{"calm", "crash-holding", "slow-work", "client-skew", "gc-pause", "gc-pause-fenced",
+		"failover", "restart", "lost-reply", "two-keys"} {
 		g.Races = append(g.Races, chart.Column{ID: id, Code: "R18"})
 	}
 	for _, id := range []string{"setnx", "setnx-expire", "token", "redlock"} {
@@ -245,12 +249,15 @@ func TestPageUncontracted(t *testing.T) {
 		Locks: []chart.Row{{ID: "known"}, {ID: "unknown"}},
 		Races: []chart.Column{{ID: "pause", Code: "R18"}},
 		Cells: [][]chart.Cell{
-			{{Verdicts: []verdict.Word{verdict.Overlap}, Expected: []verdict.Word{verdict.Overlap}, AsExpected: true, Triggered: true}},
+			{{Verdicts: []verdict.Word{verdict.Overlap}, Expected: []verdict.Word{verdict.Overlap}, AsExpected: true,
+				Triggered: true}},
 			{{Verdicts: []verdict.Word{verdict.Overlap}, Uncontracted: true, Triggered: true}},
 		},
 	}
 	page := pageOf(t, Report{Grid: g})
-	if strings.Count(page, `<td class="broken uncontracted"`) != 1 || !strings.Contains(page, "not in the contract</span></em>") || !strings.Contains(page, "A dashed border") || strings.Contains(page, "<em>expected") {
+	if strings.Count(page, `<td class="broken uncontracted"`) != 1 ||
+		!strings.Contains(page, "not in the contract</span></em>") || !strings.Contains(page, "A dashed border") ||
+		strings.Contains(page, "<em>expected") {
 		t.Error("the page does not say it")
 	}
 }

@@ -279,7 +279,8 @@ func (p *page) Data() (template.JS, error) {
 
 func (p *page) newDrawing(c Chart) drawing {
 	found := func(lang string) string { return sentence(c.Texts.Finding(lang)) }
-	d := drawing{CSV: c.CSV, SVG: template.HTML(p.letters.Inline(string(c.SVG), found(p.Langs[0]))), Texts: p.inEach(found)[1:]}
+	d := drawing{CSV: c.CSV, SVG: template.HTML(p.letters.Inline(string(c.SVG), found(p.Langs[0]))),
+		Texts: p.inEach(found)[1:]}
 	for i, note := range c.Texts.Notes(p.Langs[0]) {
 		if note != "" {
 			d.Notes = append(d.Notes, p.inEach(func(lang string) string { return c.Texts.Notes(lang)[i] }))

@@ -5,6 +5,7 @@ package report
 import (
 	"io"
 	"slices"
+	"strings"
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
@@ -52,8 +53,8 @@ func (r *Report) Files(figures []chart.Result) []File {
 			return r.Grid.Table().CSV(w)
 		}},
 	}
-	add := func(of chart.Result, name string, endings ...string) {
-		c := chart.Of(of, r.Source)
+	add := func(of chart.Result, source, name string, endings ...string) {
+		c := chart.Of(of, source)
 		for _, ending := range endings {
 			files = append(files, File{name + ending,
 				func(w io.Writer) error { return c.Write(w, ending, chart.Format{Lang: r.Langs()[0]}) }})
@@ -61,13 +62,16 @@ func (r *Report) Files(figures []chart.Result) []File {
 	}
 	first := First(r.Grid) // without the links that the CSV has
 	if first != nil {
-		add(first, "grid", ".png", ".svg")
-		add(r.Grid, "poster", ".svg")
+		locks := lists.Each(first.Locks, func(l chart.Row) string { return l.ID })
+		races := lists.Each(first.Races, func(c chart.Column) string { return c.Code })
+		add(first, Source("locklab matrix --locks="+strings.Join(locks, ",")+" --races="+strings.Join(races, ",")+" -o out"),
+			"grid", ".json", ".png", ".svg")
+		add(r.Grid, r.Source, "poster", ".svg")
 	} else {
-		add(r.Grid, "grid", ".png", ".svg")
+		add(r.Grid, r.Source, "grid", ".json", ".png", ".svg")
 	}
 	for _, f := range figures {
-		add(f, f.Name(), ".csv", ".json", ".png", ".svg")
+		add(f, r.Source, f.Name(), ".csv", ".json", ".png", ".svg")
 	}
 	return append(files, File{"report.html", func(w io.Writer) error {
 		report, err := r.page(figures)

@@ -37,22 +37,26 @@ func TestErrorInEachLanguage(t *testing.T) {
 			`参数 "ttl=5"：时长要有数字和单位，例如 1500ms、10s 或 2m`},
 		{text.Errorf("error.check.negative", "name", "ttl", "value", -5*time.Second),
 			"ttl=-5s is negative: give a length from 0", "ttl=-5s 是负数：请写不小于 0 的时长"},
-		{fmt.Errorf("c.txt:3: %w", text.Errorf("error.trace.foreign")), "c.txt:3: this is no locklab trace", "c.txt:3: 这不是 locklab 的轨迹"},
+		{fmt.Errorf("c.txt:3: %w", text.Errorf("error.trace.foreign")), "c.txt:3: this is no locklab trace",
+			"c.txt:3: 这不是 locklab 的轨迹"},
 		{errors.Join(text.Errorf("error.trace.foreign"), foreign), "this is no locklab trace\nEOF", "这不是 locklab 的轨迹\nEOF"},
 		{text.Errorf("error.cells", "cells", text.Lines([]error{text.Errorf("error.trace.foreign"), foreign})),
 			"not as contracted:\n  this is no locklab trace\n  EOF", "与契约不符：\n  这不是 locklab 的轨迹\n  EOF"},
-		{text.Errorf("error.setting.absent", "name", "a\x1b[31m\r"), `this race has no a\x1b[31m\r`, `这个竞争场景没有参数 a\x1b[31m\r`},
+		{text.Errorf("error.setting.absent", "name", "a\x1b[31m\r"), `this race has no a\x1b[31m\r`,
+			`这个竞争场景没有参数 a\x1b[31m\r`},
 	} {
 		both := c.en + " / " + c.zh
 		if c.en == c.zh {
 			both = c.en
 		}
-		got := []string{(&text.Printer{Lang: "en"}).Error(c.err), (&text.Printer{Lang: "zh"}).Error(c.err), (&text.Printer{Lang: "both"}).Error(c.err)}
+		got := []string{(&text.Printer{Lang: "en"}).Error(c.err), (&text.Printer{Lang: "zh"}).Error(c.err),
+			(&text.Printer{Lang: "both"}).Error(c.err)}
 		if diff := cmp.Diff([]string{c.en, c.zh, both}, got); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}
-	if got, want := fmt.Sprint(i18n.Errorf("error.setting", "item", "ttl=5", "cause", length)), "error.setting item=ttl=5 cause=(error.setting.length)"; got != want {
+	if got, want := fmt.Sprint(i18n.Errorf("error.setting", "item", "ttl=5", "cause", length)),
+		"error.setting item=ttl=5 cause=(error.setting.length)"; got != want {
 		t.Errorf("without a language the error is %q, want %q", got, want)
 	}
 	if err := text.Errorf("error.setting", "item", "x", "cause", fmt.Errorf("%w", length)); !errors.Is(err, length) {

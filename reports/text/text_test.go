@@ -33,7 +33,8 @@ func TestLanguagesCorrespond(t *testing.T) {
 	first := text.In(text.Languages()[0])
 	for _, lang := range text.Languages()[1:] {
 		other := text.In(lang)
-		if diff := cmp.Diff(slices.Sorted(slices.Values(first.Keys(""))), slices.Sorted(slices.Values(other.Keys("")))); diff != "" {
+		if diff := cmp.Diff(slices.Sorted(slices.Values(first.Keys(""))),
+			slices.Sorted(slices.Values(other.Keys("")))); diff != "" {
 			t.Errorf("keys (-%s +%s):\n%s", text.Languages()[0], lang, diff)
 		}
 		for _, key := range first.Keys("") {
