@@ -714,7 +714,8 @@ func (b *browser) history(name string) {
 	b.do(`history.back()`)
 	b.wait(`!state.busy && state.question.lock === "token" && /difficulty=easy/.test(state.about)`)
 	b.do(`state.about = ""; state.at = state.level = null; location.hash = "level.3.locklab2-damaged"`)
-	b.wait(`!state.busy && state.level?.number === 3 && state.at.steps === 0 && document.querySelector("#message.bad") && /^3\. /.test(document.title)`)
+	b.wait(`!state.busy && state.level?.number === 3 && state.at.steps === 0 && /^3\. /.test(document.title)`)
+	b.wait(`document.querySelector("#message.bad")`)
 }
 
 // gallery takes pictures for eyes: each page once, and each kind of them on a telephone, dark and in Chinese.

@@ -116,14 +116,16 @@ func TestLost(t *testing.T) {
 		return at, l
 	}
 	tried := func(who, harm string) string {
-		return who + " can still ask for the lock, but a search tried every order of what is left: none leads to " + harm + "."
+		return who + " can still ask for the lock, but a search tried every order of what is left: none leads to " +
+			harm + "."
 	}
 	for _, c := range []struct {
 		level     int
 		harm      verdict.Word
 		way, says string // no words: not lost
 	}{
-		{1, "OVERLAP", "start wake", `move 2, "c1 writes": c1 leaves before anybody else gets in. Nobody asks for the lock again.`},
+		{1, "OVERLAP", "start wake",
+			`move 2, "c1 writes": c1 leaves before anybody else gets in. Nobody asks for the lock again.`},
 		{2, "DEADLOCK", "start", ""},
 		{3, "DEADLOCK", "start answer", ""},
 		{3, "DEADLOCK", "start answer crash",
@@ -281,7 +283,7 @@ func TestMovesActOn(t *testing.T) {
 	}
 }
 
-// Where a setting of a race is not its own, the title claims nothing of it, and where nothing was tested, a pause that the
+// Where a setting of a race is not its own, the title claims nothing of it. Where nothing was tested, a pause that the
 // lease outlived is the reason, if the key was still the client's when it woke.
 func TestSetRaces(t *testing.T) {
 	var table game.Table

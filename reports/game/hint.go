@@ -266,7 +266,7 @@ func askers(n int, runs ...*history.History) string {
 }
 
 // whyLost says why a harm is out of reach after a step, where a client goes on at once, and where it goes on only when
-// all others are done: what keeps it from happening, if that is the same in both, or else what holds in both; nil: nothing.
+// all others are done: what keeps it from happening, if it is the same in both, or what holds in both; nil: nothing.
 func whyLost(s *play.Step, client int, atOnce, last *history.History, harm verdict.Word) Words {
 	key, why := closed(s, client, atOnce, harm)
 	other, late := closed(s, client, last, harm)

@@ -144,8 +144,8 @@ func (g *Game) At(choices []simulator.Choice) (*Position, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Position{Trace: g.trace(choices), Outcome: search.OutcomeOf(g.rules, run), Now: run.End, Faults: g.faults(choices)}
-	p.Outcome.Race, p.Outcome.Trace = g.Bounds.Race(), p.Trace
+	p := &Position{Trace: g.trace(choices), Outcome: search.OutcomeOf(g.rules, run), Now: run.End}
+	p.Outcome.Race, p.Outcome.Trace, p.Faults = g.Bounds.Race(), p.Trace, g.faults(choices)
 	p.Verdicts = g.rules.Verdicts(p.Outcome.History, choices)
 	p.Outcome.Judgement.Findings = slices.DeleteFunc(p.Outcome.Judgement.Findings, func(f verdict.Finding) bool {
 		return !slices.Contains(p.Verdicts, f.Verdict) // what the judges say only because the run ends here
