@@ -57,7 +57,7 @@ type Message struct {
 	Times    int    `json:"x,omitempty"` // of attempts that repeat each other, which it stands for; 0: one
 	Token    uint64 `json:"k,omitempty"` // the fencing token of a write; 0: none
 	Newest   uint64 `json:"h,omitempty"` // of a write that is refused, the highest token that the resource has seen
-	Round    int    `json:"g"`           // the index of the first message of its round: see Run.gather
+	Round    int    `json:"-"`           // the index of the first message of its round: see Run.gather
 }
 
 // A Fault is what went wrong.

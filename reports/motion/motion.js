@@ -152,8 +152,9 @@ function motion(run, o = {}) {
   }
 
   // ---- messages ------------------------------------------------------------------------------
-  const free = {}; // by lane, where the next label may begin
+  const latest = {}, free = {}; // by lane, where the next label may begin
   let before = ""; // what the label before says
+  for (const m of run.messages) if (m.n > 0) (m.round = latest[m.c] = latest[m.c]?.every((o) => o.w === m.w && o.n !== m.n) ? latest[m.c] : []).push(m);
   const flying = []; // messages that are on their way: where they began, and from which height to which
   const actsOn = (what) => (o.acts ?? []).filter((a) => Object.entries(what).every(([k, v]) => a[k] === v));
   for (const m of run.messages) {
@@ -161,7 +162,7 @@ function motion(run, o = {}) {
     if (from === undefined) continue;
     const up = above.includes(m.c), out = m.s < 0 ? m.a : m.s;
     const stored = m.n < 0 && m.a >= 0;
-    const round = run.messages.filter((o) => m.n > 0 && o.g === m.g), won = round.find((o) => !["nil", "0", undefined].includes(o.p))?.p;
+    const round = m.round ?? [], won = round.find((o) => !["nil", "0", undefined].includes(o.p))?.p;
     const votes = round.some((o) => o.p !== m.p) && won ? say("motion.votes", { n: round.filter((o) => o.p === won).length, of: round.length, reply: won }) : m.p ?? "";
     const tip = plain(m.h > m.k && m.k ? say("motion.fenced", { token: m.k, newest: m.h })
       : m.k && m.w === "WRITE" ? say("motion.token", { reply: m.p, token: m.k })

@@ -199,8 +199,7 @@ function drawFrame() {
   });
   if (state.at && state.view !== "game" && (wide() || !level)) tabs.splice(1, 0, button("▶ " + say("board.game"), () => open("game")));
   const row = document.getElementById("tabs"), here = row.replaceChildren(...tabs) ?? row.querySelector("[aria-current]"); // in sight, and so is most of the others
-  row.classList.remove("more"); // there is more than fits
-  row.classList.toggle("more", row.scrollWidth > row.clientWidth);
+  row.classList.toggle("more", !row.classList.toggle("more", false) && row.scrollWidth > row.clientWidth);
   row.scrollLeft = here ? here.offsetLeft + here.offsetWidth + 36 - row.clientWidth : 0;
   const tools = document.getElementById("tools");
   tools.replaceChildren(...[[say("board.language"), "language", language], ["◐", "theme", theme], ["A+", "large", large], ["?", "help", () => open("help")]].map(([label, key, what]) => sign(label, say("board." + key), what)));
