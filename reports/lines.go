@@ -167,7 +167,7 @@ func (v *wording) list(texts []string) (all string) {
 		switch {
 		case i == 0:
 			all = t
-		case strings.HasPrefix(t, "[") || strings.HasSuffix(texts[i-1], "]"):
+		case strings.HasPrefix(t, "[") || strings.HasSuffix(texts[i-1], "]") && !strings.Contains(texts[i-1], "["):
 			all += " " + t
 		default:
 			all = v.say("lane.join", "first", all, "next", t)

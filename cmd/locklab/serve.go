@@ -128,7 +128,9 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		reply(w, "application/json", s.answer(r.Context(), r.URL.Query().Has("aside"), request))
 	default:
-		http.NotFound(w, r)
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.WriteHeader(http.StatusNotFound)
+		io.WriteString(w, `404: <a href="/">locklab</a>`)
 	}
 }
 

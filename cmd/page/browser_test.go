@@ -118,7 +118,7 @@ func TestPageInBrowser(t *testing.T) {
 			b.wait(`!state.busy && !state.proved &&
 				document.querySelector(".judged").textContent.includes("one game to its end")`)
 			b.keys("13")
-			b.wait(`!state.busy && state.at.faults[0].used === 1 && document.querySelector(".end.harmful button")`)
+			b.wait(`!state.busy && state.at.faults[0].used === 1 && document.querySelector(".end.harmful")`)
 			b.key("c")
 			b.wait(`!state.busy && state.proved.right && best(DATA.levels[4]).proved && document.querySelector(".end.won")`)
 			b.do(`playLevel(2)`)
@@ -137,7 +137,7 @@ func TestPageInBrowser(t *testing.T) {
 				b.key(fmt.Sprint(1 + b.number(`state.hinted`)))
 				b.wait(`!state.busy && state.at.link !== before`)
 			}
-			b.wait(`JSON.stringify(best(DATA.levels[1])) === '{"faults":1,"steps":17}'`)
+			b.wait(`JSON.stringify(best(DATA.levels[1])) === '{"faults":1,"steps":17,"helped":true}'`)
 			b.look(name + "-solved")
 			b.click(`Next: "EXPIRE mends it"`)
 			b.wait(`!state.busy && state.level.number === 3`)
@@ -714,7 +714,9 @@ func (b *browser) history(name string) {
 	b.wait(`!state.busy && state.question.lock === "watchdog" && state.about === "lock=watchdog,race=failover"`)
 	b.do(`history.back()`)
 	b.wait(`!state.busy && state.question.lock === "token" && /difficulty=easy/.test(state.about)`)
-	b.do(`state.about = ""`)
+	b.do(`state.about = ""; state.at = state.level = null; location.hash = "level.3.locklab2-damaged"`)
+	b.wait(`!state.busy && state.level?.number === 3 && state.at.steps === 0 && /^3\. /.test(document.title)`)
+	b.wait(`document.querySelector("#message.bad")`)
 }
 
 // gallery takes pictures for eyes: each page once, and each kind of them on a telephone, dark and in Chinese.
@@ -771,8 +773,10 @@ func (b *browser) touches(name string) {
 	b.wait(`!state.busy && state.at.steps === 2 && document.querySelector('[data-act^="m"]')`)
 	b.wait(`document.querySelector(".motion-code .here")`) // the code, and where c1 is in it
 	b.look(name + "-letter")
-	b.press(`document.querySelector('[data-act^="m"] circle')`)                   // the reply is lost
-	b.wait(`!state.busy && state.at.steps >= 3 && state.at.faults[0].used === 1`) // forced moves follow
+	b.press(`document.querySelector('[data-act^="m"] circle')`)
+	b.wait(`!document.querySelector(".motion-menu").hidden && state.at.steps === 2`) // a fault is asked about first
+	b.press(`document.querySelector(".motion-menu button")`)                         // the reply is lost
+	b.wait(`!state.busy && state.at.steps >= 3 && state.at.faults[0].used === 1`)    // forced moves follow
 	b.look(name + "-lost")
 	b.do(`playLevel(2)`)
 	b.wait(`!state.busy && state.level.number === 2 && state.at.steps === 0`)

@@ -337,11 +337,14 @@ func (r *asked) goal() (any, error) {
 	if harm == "" && !s.Complete {
 		return &Goal{harm, words("play.unfound", "states", s.States)}, nil
 	}
-	return &Goal{harm, aim(harm)}, nil
+	if said := aim(harm); r.Harm != "" || harm == "" {
+		return &Goal{harm, said}, nil
+	}
+	return &Goal{harm, words("play.goal.found", "goal", aim(harm))}, nil
 }
 
-// A Lost says that no fault is left and no way leads to the harm, and why; where one ever did, which move was the last
-// one. Without Said the game is not lost.
+// A Lost says that no way leads to the harm, and why; where one ever did, which move was the last one. Without Said the
+// game is not lost, or has a fault left and no level has said that the harm can be reached.
 type Lost struct {
 	Said     Words  `json:"said,omitempty"`
 	Remember Words  `json:"remember,omitempty"`
@@ -352,9 +355,13 @@ type Lost struct {
 
 func (r *asked) lost() (any, error) {
 	at, err := r.game.At(r.choices)
-	if err != nil || at.Has(r.Harm) || len(r.choices) == 0 ||
-		slices.ContainsFunc(at.Moves, func(m play.Move) bool { return m.Fault }) {
+	l, known := r.game.Level(r.Harm)
+	if err != nil || at.Has(r.Harm) || len(r.choices) == 0 {
 		return &Lost{}, err
+	}
+	faulty := slices.ContainsFunc(at.Moves, func(m play.Move) bool { return m.Fault })
+	if faulty && !(known && l.Solution().Possible) {
+		return &Lost{}, nil
 	}
 	if w, err := r.game.Way(r.ctx, r.choices, r.Harm); err != nil || w.Unknown || w.Choices != nil {
 		return &Lost{}, err
@@ -372,15 +379,29 @@ func (r *asked) lost() (any, error) {
 	if err := cmp.Or(failed, err, unable, late, unknown); err != nil {
 		return nil, err
 	}
+	left := words("play.lost.asked-all")
+	if ask := askers(len(at.Outcome.History.Events), now, last); ask != "" {
+		left = words("play.lost.left-over", "clients", ask, "harm", r.Harm)
+	}
+	if faulty { // the reason must have happened
+		now, last = at.Outcome.History, at.Outcome.History
+	}
 	why, remember := whyLost(&steps[0], client, now, last, r.Harm), words("play.remember."+string(r.Harm))
-	if truth.Known && !truth.Possible { // no move is to blame
+	switch possible := truth.Possible || !truth.Known; {
+	case !possible && why == nil:
+		return &Lost{}, nil
+	case !possible: // no move is to blame
 		return &Lost{Said: words("play.lost.vain", "why", why), Remember: remember}, nil
 	}
 	made := slices.IndexFunc(before.Moves, func(m play.Move) bool { return m.Choice == r.choices[n] })
-	l := &Lost{Move: movesOf(before)[made], Remember: remember,
+	lost := &Lost{Move: movesOf(before)[made], Remember: remember,
 		Event: len(steps[0].Before.Events), Link: before.Trace.Link()}
-	l.Said = words("play.lost", "n", turn, "move", l.Move, "why", why)
-	return l, nil
+	if why == nil {
+		lost.Said = words("play.lost.late", "n", turn, "move", lost.Move, "left", left)
+	} else {
+		lost.Said = words("play.lost", "n", turn, "move", lost.Move, "why", why, "left", left)
+	}
+	return lost, nil
 }
 
 // way is the position at the end of a shortest way, or that there can be none.

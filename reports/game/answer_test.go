@@ -45,7 +45,7 @@ func TestCannotBeDone(t *testing.T) {
 		want := l.Solution()
 		var judged game.Judged
 		ask(t, &table, game.Request{Do: "cannot", Link: start.Link, Harm: l.Harm}, &judged)
-		says := fmt.Sprintf("was tried (%d positions), if the code ", want.States)
+		says := fmt.Sprintf("was tried: %d positions. (Assumed: the code ", want.States)
 		if want.Possible {
 			says = fmt.Sprintf("Faults needed: %d.", want.Par)
 		}
@@ -115,22 +115,33 @@ func TestLost(t *testing.T) {
 		ask(t, &table, game.Request{Do: "lost", Link: at.Link, Harm: harm}, &l)
 		return at, l
 	}
+	tried := func(who, harm string) string {
+		return who + " can still ask for the lock, but a search tried every order of what is left: none leads to " +
+			harm + "."
+	}
 	for _, c := range []struct {
 		level     int
 		harm      verdict.Word
 		way, says string // no words: not lost
 	}{
-		{1, "OVERLAP", "start wake", `move 2, "c1 writes": c1 leaves before anybody else gets in.`},
+		{1, "OVERLAP", "start wake",
+			`move 2, "c1 writes": c1 leaves before anybody else gets in. Nobody asks for the lock again.`},
 		{2, "DEADLOCK", "start", ""},
 		{3, "DEADLOCK", "start answer", ""},
 		{3, "DEADLOCK", "start answer crash",
-			`move 3, "c1 CRASH": c1's EXPIRE was already on its way. It arrives, and the key ends by itself after 10 s.`},
-		{3, "DEADLOCK", "start answer arrive crash", `move 4, "c1 CRASH": the key ends by itself after 10 s.`},
+			`move 3, "c1 CRASH": c1's EXPIRE was already on its way. It arrives, and the key ends by itself ` +
+				`after 10 s. ` + tried("c2", "DEADLOCK")},
+		{3, "DEADLOCK", "start answer arrive crash",
+			`move 4, "c1 CRASH": the key ends by itself after 10 s. Nobody asks for the lock again.`},
 		{5, "DEADLOCK", "start crash", `This did not do it: the key ends by itself after 10 s.`},
 		{6, "WRONG-DEL", "start answer pause", ""},
-		{6, "WRONG-DEL", "start answer pause resume", `: when c1 releases, there is no key left to delete.`},
+		{6, "WRONG-DEL", "start answer pause resume",
+			`: when c1 releases, there is no key left to delete. Nobody asks for the lock again.`},
+		{6, "WRONG-DEL", "start answer start pass wake",
+			`c1 deletes its own key, in good order. ` + tried("c1, c2", "WRONG-DEL")},
 		{7, "WRONG-DEL", "start answer start pause",
-			`move 4, "c1 PAUSE": c1 asks first, and does not delete what is not its own.`},
+			`move 4, "c1 PAUSE": c1 asks first, and does not delete what is not its own. ` +
+				tried("c1, c2", "WRONG-DEL")},
 		{18, "DEADLOCK", "start crash", `This did not do it: the lock ends together with c1.`},
 	} {
 		at, l := to(c.level, c.harm, c.way)
@@ -269,5 +280,25 @@ func TestMovesActOn(t *testing.T) {
 	c := p.Moving.Calls
 	if len(c) != 1 || c[0].Client != 1 || len(c[0].Lines) == 0 || len(p.Listings) <= c[0].Lines[0][0] {
 		t.Errorf("in the code: %+v of %d", c, len(p.Listings))
+	}
+}
+
+// Where a setting of a race is not its own, the title claims nothing of it. Where nothing was tested, a pause that the
+// lease outlived is the reason, if the key was still the client's when it woke.
+func TestSetRaces(t *testing.T) {
+	var table game.Table
+	defer table.Close()
+	for _, c := range [][4]string{
+		{"token", "gc-pause", "pause=312ms", "When c1 woke, the key was still its own for 8.7 s"},
+		{"setnx", "gc-pause", "pause=312ms", "Nothing was tested"}, {"token", "failover", "lag=1ms", ""},
+		{"token", "gc-pause", "", ""}, {"token", "gc-pause", "pause=7s", ""},
+	} {
+		var r game.RaceRun
+		ask(t, &table, game.Request{Do: "race", Lock: c[0], Race: c[1], Settings: c[2]}, &r)
+		claims := regexp.MustCompile("longer than|before its replica").MatchString(r.Title["en"])
+		if claims != (c[2] == "") || !strings.HasPrefix(r.Vacuous["en"], c[3]) ||
+			(r.Verdicts[0] == "VACUOUS") != (r.Vacuous != nil) {
+			t.Errorf("%v: %q, %v, %q", c, r.Title["en"], r.Verdicts, r.Vacuous["en"])
+		}
 	}
 }

@@ -3,19 +3,22 @@ package game
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/reports"
 	"locklab/scenarios/play"
-	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/history"
 	"locklab/simulator/i18n"
+	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
 
@@ -43,7 +46,8 @@ func hintOf(ctx context.Context, g *play.Game, at *play.Position, w play.Way, ha
 	if harm == verdict.Deadlock && slices.ContainsFunc(stateOf(at.Outcome.History).Keys, ends) {
 		idea = words("play.hint.back")
 	}
-	for _, c := range at.Trace.Choices {
+	if before > 0 { // a clock is asked about where it was just set
+		c := at.Trace.Choices[before-1]
 		if c.Verb == faults.ClientClock.Verb && g.Lock.Expiry == lock.ExpiryClients {
 			key := map[bool]string{true: "play.hint.clock.fast", false: "play.hint.clock.slow"}[c.D > 0]
 			idea = words(key, "client", clientName(c.Client))
@@ -55,18 +59,15 @@ func hintOf(ctx context.Context, g *play.Game, at *play.Position, w play.Way, ha
 // ideaOf is the idea of the first move of a way, which makes so many of its steps: what matters in the move, or else
 // what matters first after it. A refusal, or a wait without result, matters only where nothing else does.
 func ideaOf(g *play.Game, steps []play.Step, own int, harm verdict.Word) Words {
-	waits, passes := Words(nil), false
+	var waits Words
 	for i := range steps {
 		why, inVain := telling(g, &steps[i], steps[0].Before, i >= own)
-		passes = passes || steps[i].Choice.Verb == simulator.Pass
 		switch {
 		case why == nil:
 		case inVain:
 			if waits == nil {
 				waits = why
 			}
-		case i >= own && passes && g.Bounds.Timing == search.Lockstep && steps[i].Choice.Verb < simulator.FaultVerb:
-			return words("play.hint.time", "why", why)
 		default:
 			return why
 		}
@@ -93,11 +94,14 @@ func telling(g *play.Game, s *play.Step, now *history.History, later bool) (why 
 		if key == "" || vain && why != nil {
 			continue
 		}
-		if key == "delete" || key == "renew" {
+		switch {
+		case key == "delete" || key == "renew":
 			key += known(s.Before, e.Client)
+		case key == "enter" && g.Bounds.Nodes > 1:
+			key = "enter.votes"
 		}
-		why = words("play.hint."+key, "client", clientName(e.Client), "owner", clientName(other),
-			"other", clientName(other), "left", seconds(e.At-s.Before.End))
+		why = words("play.hint."+key, "client", clientName(e.Client), "owner", clientName(other), "nodes", g.Bounds.Nodes,
+			"other", clientName(other), "left", seconds(e.At-s.Before.End), "votes", present.votes())
 		if !vain {
 			return why, false
 		}
@@ -179,15 +183,13 @@ func known(h *history.History, client int) string {
 
 // faultWords asks about what a fault strikes.
 func faultWords(g *play.Game, s *play.Step, later bool) Words {
-	struck := struckWords(s)
+	why := words(map[bool]string{true: "play.hint.later", false: "play.hint.now"}[later], "state", struckWords(s))
 	stops := s.Choice.Verb == faults.Crash.Verb || s.Choice.Verb == faults.Pause.Verb
 	if next := nextCommand(g, s); stops && next != "" {
-		struck = words("play.hint.next", "state", struck, "client", clientName(s.Choice.Client), "command", next)
+		key := map[bool]string{true: "play.hint.next.crash", false: "play.hint.next"}[s.Choice.Verb == faults.Crash.Verb]
+		why = words(key, "why", why, "client", clientName(s.Choice.Client), "command", next)
 	}
-	if later {
-		return words("play.hint.later", "state", struck)
-	}
-	return words("play.hint.now", "state", struck)
+	return why
 }
 
 // nextCommand is the command that a client would send next, were it not for a fault; "": none.
@@ -250,8 +252,21 @@ func struck(choices []simulator.Choice) (client int) {
 	return client
 }
 
+// askers are the names of the clients, but the probe, that ask for the lock in runs from their event n on.
+func askers(n int, runs ...*history.History) string {
+	names := map[string]bool{}
+	for _, h := range runs {
+		for _, e := range h.Events[n:] {
+			if e.Kind == history.Acquire && e.Client != h.Probe {
+				names[clientName(e.Client)] = true
+			}
+		}
+	}
+	return strings.Join(slices.Sorted(maps.Keys(names)), ", ")
+}
+
 // whyLost says why a harm is out of reach after a step, where a client goes on at once, and where it goes on only when
-// all others are done: what keeps it from happening, if that is the same in both, or else what holds in both.
+// all others are done: what keeps it from happening, if it is the same in both, or what holds in both; nil: nothing.
 func whyLost(s *play.Step, client int, atOnce, last *history.History, harm verdict.Word) Words {
 	key, why := closed(s, client, atOnce, harm)
 	other, late := closed(s, client, last, harm)
@@ -261,7 +276,7 @@ func whyLost(s *play.Step, client int, atOnce, last *history.History, harm verdi
 	case why["en"] == late["en"] && why != nil:
 		return why
 	case s.Choice.Verb < simulator.FaultVerb:
-		return words("play.lost.late")
+		return nil
 	}
 	return words("play.lost.met", "state", struckWords(s))
 }
@@ -351,10 +366,18 @@ func (s state) insiderBut(but int) int {
 	return 0
 }
 
+// keys returns the keys of a client.
+func (s state) keys(client int) []reports.KeyState {
+	return lists.Pick(s.Keys, func(k reports.KeyState) bool { return k.Held && k.Owner == client })
+}
+
+// votes are the numbers of keys of the first two clients.
+func (s state) votes() string { return fmt.Sprintf("c1 %d, c2 %d", len(s.keys(1)), len(s.keys(2))) }
+
 // lease returns the end of the first key of a client; 0: it has none.
 func (s state) lease(client int) (until time.Duration) {
-	for _, k := range s.Keys {
-		if k.Held && k.Owner == client && (until == 0 || k.Until < until) {
+	for _, k := range s.keys(client) {
+		if until == 0 || k.Until < until {
 			until = k.Until
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"locklab/scenarios/race"
 	"locklab/scenarios/search"
 	"locklab/simulator"
+	"locklab/simulator/history"
 	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
@@ -44,25 +45,14 @@ func PageData() ([]byte, error) {
 		return nil, err
 	}
 	offered := lists.Each(budgets, func(b faults.Budget) any { return []any{b, orNone(b)} })
+	texts := map[string]map[string]string{}
+	for _, lang := range text.Languages() {
+		texts[lang] = text.Texts(lang, "play.", "board.", "quiz.", "meaning.", "motion.", "term.timeline.", "list.faults")
+	}
 	return json.Marshal(map[string]any{
-		"version": Format, "texts": pageTexts(), "levels": course, "locks": locks(), "races": races(), "shown": shown,
+		"version": Format, "texts": texts, "levels": course, "locks": locks(), "races": races(), "shown": shown,
 		"budgets": offered,
 	})
-}
-
-// pageTexts returns the texts of the page, by language and key.
-func pageTexts() map[string]map[string]string {
-	all := map[string]map[string]string{}
-	for _, lang := range text.Languages() {
-		all[lang] = map[string]string{}
-		for _, prefix := range []string{"play.", "board.", "quiz.", "meaning.", "motion.", "term.timeline.",
-			"list.faults"} {
-			for _, key := range text.In(lang).Keys(prefix) {
-				all[lang][key] = text.In(lang).Get(key)
-			}
-		}
-	}
-	return all
 }
 
 // A Level is a level of the course. Whether it can be solved is not said.
@@ -70,7 +60,6 @@ type Level struct {
 	Number   int          `json:"number"`
 	ID       string       `json:"id"`
 	Lock     string       `json:"lock"`
-	Budget   string       `json:"budget"`
 	Harm     verdict.Word `json:"harm"`
 	Said     Words        `json:"said"` // what to bring about
 	Title    Words        `json:"title"`
@@ -85,7 +74,7 @@ type Level struct {
 func Levels() (all []Level) {
 	for i, l := range play.Levels() {
 		all = append(all, Level{
-			Number: i + 1, ID: l.ID, Lock: l.Lock, Budget: l.Budget, Harm: l.Harm, Said: aim(l.Harm),
+			Number: i + 1, ID: l.ID, Lock: l.Lock, Harm: l.Harm, Said: aim(l.Harm),
 			Title: levelText(&l, "title"), Learn: levelText(&l, "learn"), Question: levelText(&l, "question"),
 			Topic: l.Topic, Code: l.Code(), More: i >= play.Course,
 		})
@@ -123,6 +112,7 @@ type RaceRun struct {
 	Run
 	Race          string    `json:"race"`                     // "search": none
 	Price         Words     `json:"price,omitempty"`          // of surviving the race
+	Vacuous       Words     `json:"vacuous,omitempty"`        // why nothing was tested
 	NotApplicable Words     `json:"not_applicable,omitempty"` // why there is no run
 	NotInjected   []Words   `json:"not_injected,omitempty"`
 	Settings      []Setting `json:"settings"`
@@ -159,13 +149,28 @@ func replay(t simulator.Trace, lock string) (*RaceRun, error) {
 	return raceRunOf(play(entry, t))
 }
 
+// harmless says why nothing was tested: the lease outlived a pause, or it did not come to what the race is about.
+func harmless(h *history.History) Words {
+	for n, e := range h.Events {
+		if past := *h; e.Kind == history.Resume && h.Nodes == 1 {
+			past.Events = h.Events[:n]
+			at := stateOf(&past)
+			until := at.lease(e.Client)
+			if at.stage(e.Client) == verdict.Inside && at.owner(1) == e.Client && until < history.Forever {
+				return words("board.vacuous.pause", "client", clientName(e.Client), "left", seconds(until-e.At))
+			}
+		}
+	}
+	return words("board.vacuous")
+}
+
 func raceRunOf(o *race.Outcome, err error) (*RaceRun, error) {
 	if err != nil {
 		return nil, err
 	}
 	r := &RaceRun{Run: runOf(o, true), Race: o.Race.ID, Settings: []Setting{}}
-	r.Link, r.Title = o.Trace.Link(), ownTitle(o)
-	usual := map[string]time.Duration{}
+	r.Link = o.Trace.Link()
+	usual, set := map[string]time.Duration{}, false
 	if sc, err := scenarios.ByName(o.Race.ID); err == nil {
 		for _, s := range sc.Settings.Lengths() {
 			usual[s.Name] = s.Length
@@ -173,8 +178,11 @@ func raceRunOf(o *race.Outcome, err error) (*RaceRun, error) {
 	}
 	for _, s := range o.Settings.Lengths() {
 		if usual[s.Name] != 0 {
-			r.Settings = append(r.Settings, Setting{s.Name, s.Length, usual[s.Name]})
+			r.Settings, set = append(r.Settings, Setting{s.Name, s.Length, usual[s.Name]}), set || s.Length != usual[s.Name]
 		}
+	}
+	if r.Title = ownTitle(o, set); o.Verdicts[0] == verdict.Vacuous {
+		r.Vacuous = harmless(o.History)
 	}
 	for _, why := range o.NotInjected {
 		r.NotInjected = append(r.NotInjected, errorWords(why))

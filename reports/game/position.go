@@ -61,10 +61,9 @@ type Position struct {
 
 // A Fault is a fault of the budget.
 type Fault struct {
-	Name  string `json:"name"`
-	Title Words  `json:"title"`
-	Used  int    `json:"used"`
-	Most  int    `json:"most"`
+	Title Words `json:"title"`
+	Used  int   `json:"used"`
+	Most  int   `json:"most"`
 }
 
 // A Move is a possible next event, with what it acts on: a picture offers it there.
@@ -85,8 +84,8 @@ func positionOf(g *play.Game, at *play.Position) *Position {
 	}
 	p.Link, p.Verdicts = at.Trace.Link(), append([]verdict.Word{}, at.Verdicts...)
 	p.Moving.Verdicts = p.Verdicts
-	for i, f := range at.Faults {
-		p.Faults = append(p.Faults, Fault{f.Name, budgeted(g.Bounds.Budget.Faults()[i]), f.Used, f.Most})
+	for _, f := range at.Faults {
+		p.Faults = append(p.Faults, Fault{budgeted(f.FaultBudget), f.Used, f.Times})
 	}
 	for i, said := range movesOf(at) {
 		p.Moves = append(p.Moves, moveOf(at, &at.Moves[i], said))
@@ -162,18 +161,22 @@ func rules(g *play.Game) Words {
 	for c := range b.Clients {
 		names = append(names, same(clientName(c+1)))
 	}
-	asks := counted("time", b.Attempts*(1+max(b.Retries, 0)))
-	all := []Words{words("play.rules", "clients", join("play.rules.and", names...), "asks", asks)}
+	key := map[bool]string{true: "play.rules.retries", false: "play.rules"}[b.Retries > 0]
+	all := []Words{words(key, "clients", join("play.rules.and", names...), "times", counted("time", b.Attempts),
+		"asks", counted("time", 1+max(b.Retries, 0)))}
 	say := func(applies bool, key string) {
 		if applies {
 			work := seconds(cmp.Or(b.Work, b.TTL*2/5))
-			all = append(all, words("play.rules."+key, "work", work, "lease", seconds(b.TTL), "nodes", b.Nodes))
+			all = append(all, words("play.rules."+key, "work", work, "lease", seconds(b.TTL), "nodes", b.Nodes,
+				"patience", g.Patience().Milliseconds()))
 		}
 	}
 	inTime, session := b.Timing != search.AnyTiming, g.Lock.Expiry == lock.ExpirySession
 	say(inTime, "work")
 	say(inTime && !session && g.Lock.Expiry != lock.ExpiryNone, "lease")
 	say(inTime && session, "session")
+	say(inTime, "time")
+	say(inTime && (strings.Contains(string(b.Budget), "delay") || strings.Contains(string(b.Budget), "lose")), "patience")
 	say(!inTime, "any")
 	say(b.Nodes > 1, "nodes")
 	say(b.Fenced, "fenced")

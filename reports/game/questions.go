@@ -455,14 +455,17 @@ func (z *Quiz) changes(c Cell, is *played) (survive, fall []Answer) {
 }
 
 // ownTitle is the title of a race that stands alone: that of some races refers to the race before them, or to the lease
-// of a lock that has none.
-func ownTitle(o *race.Outcome) Words {
+// of a lock that has none. Where settings are set it claims nothing that only the usual ones bring about.
+func ownTitle(o *race.Outcome, set bool) Words {
 	key := "quiz.title." + o.Race.ID
-	if none := key + ".none"; o.Lock.Expiry == lock.ExpiryNone && text.In("en").Has(none) {
+	none := key + ".none"
+	switch {
+	case (set || o.Lock.Expiry == lock.ExpiryNone) && text.In("en").Has(none):
 		return words(none, "pause", seconds(o.Settings.Pause), "jump", seconds(o.Settings.Jump),
 			"work", seconds(o.Race.Clients(o.Settings)[0].Work))
-	}
-	if text.In("en").Has(key) {
+	case set:
+		return words("quiz.title.set", "race", o.Race.ID)
+	case text.In("en").Has(key):
 		return words(key)
 	}
 	return titled(text.RaceTitle, o.Race.ID)

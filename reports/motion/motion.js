@@ -49,7 +49,7 @@ function motion(run, o = {}) {
   const live = Boolean(o.acts); // the run goes on: from now, which may be after its last event
   if (run.end > sum) T.push(run.end);
   const last = T.length - 1, X = run.x.slice(0, T.length);
-  const room = Math.max(560, Math.min(1190, document.documentElement.clientWidth - 60) * (o.part ?? 1));
+  const room = Math.max(560, Math.min(parseFloat(getComputedStyle(document.body).maxWidth) || 1190, document.documentElement.clientWidth - 60) * (o.part ?? 1));
   const stretch = Math.max(1, Math.min(4, (room - MOTION.left - MOTION.right) / Math.max(X[last] ?? 0, 1))); // a short run fills the page
   X.forEach((x, i) => { X[i] = x * stretch; });
   const right = live ? 96 : MOTION.right;
@@ -152,8 +152,9 @@ function motion(run, o = {}) {
   }
 
   // ---- messages ------------------------------------------------------------------------------
-  const free = {}; // by lane, where the next label may begin
+  const latest = {}, free = {}; // by lane, where the next label may begin
   let before = ""; // what the label before says
+  for (const m of run.messages) if (m.n > 0) (m.round = latest[m.c] = latest[m.c]?.every((o) => o.w === m.w && o.n !== m.n) ? latest[m.c] : []).push(m);
   const flying = []; // messages that are on their way: where they began, and from which height to which
   const actsOn = (what) => (o.acts ?? []).filter((a) => Object.entries(what).every(([k, v]) => a[k] === v));
   for (const m of run.messages) {
@@ -161,10 +162,12 @@ function motion(run, o = {}) {
     if (from === undefined) continue;
     const up = above.includes(m.c), out = m.s < 0 ? m.a : m.s;
     const stored = m.n < 0 && m.a >= 0;
-    const tip = m.h > m.k && m.k ? say("motion.fenced", { token: m.k, newest: m.h })
+    const round = m.round ?? [], won = round.find((o) => !["nil", "0", undefined].includes(o.p))?.p;
+    const votes = round.some((o) => o.p !== m.p) && won ? say("motion.votes", { n: round.filter((o) => o.p === won).length, of: round.length, reply: won }) : m.p ?? "";
+    const tip = plain(m.h > m.k && m.k ? say("motion.fenced", { token: m.k, newest: m.h })
       : m.k && m.w === "WRITE" ? say("motion.token", { reply: m.p, token: m.k })
       : m.n < 0 ? `${say("motion." + m.w.toLowerCase())} ${m.p === "refused" ? say("motion.refused") : m.p ?? "…"}`
-      : (m.r >= 0 ? `${m.w} → ${m.p ?? ""}` : `${m.w} ${m.l ? "✕" : "…"}`) + (m.x ? ` ×${m.x}` : "");
+      : (m.r >= 0 ? `${m.w} → ${votes}` : `${m.w} ${m.l ? "✕" : "…"}`) + (m.x ? ` ×${m.x}` : ""));
     if (to !== undefined) {
       const edge = up ? from + MOTION.bar : from, target = up ? to : to + each;
       const arrow = (x1, y1, x2, y2, className) => {
@@ -417,7 +420,7 @@ function motion(run, o = {}) {
 
   // offer does the only act of a thing, and lets choose between several.
   function offer(acts, e) {
-    if (acts.length === 1) return acts[0].go();
+    if (acts.length === 1 && !acts[0].fault) return acts[0].go(); // a fault is asked about first
     menu.replaceChildren(...acts.map((a) => button(own(a.said), () => { menu.hidden = true; a.go(); }, a.fault ? ".fault" : "")));
     menu.hidden = false;
     const r = element.getBoundingClientRect();

@@ -14,7 +14,7 @@ const own = (said) => (typeof said === "string" ? said : said?.[ui.lang || DATA.
 
 // plain is a text of a run without the signs of its lanes: who gets in and leaves, time stamps as what they say, lengths in seconds.
 const plain = (said) => own(said).replace(/(\bc\d\*?)?\s*\[(ENTER|进入)( #\d+)?/g, (_, who, w, n, at) => (who ? " " + who + " " : at ? (w === "进入" ? "，" : ", ") : "") + say("motion.enters"))
-  .replace(/ ?[(（](own|自己的时钟) (\d+)[)）]/g, (_, w, t) => say("motion.clock", { time: t / 1000 })).replace(/(EXIT|离开)\]/g, () => say("motion.leaves"))
+  .replace(/ ?[(（](own|自己的时钟) (\d+)[)）]/g, (_, w, t) => say("motion.clock", { time: t / 1000 })).replace(/(EXIT|离开)\]( (?=\S))?/g, (_, w, more) => say("motion.leaves") + (more ? (w === "离开" ? "，" : ", ") : ""))
   .replace(/"?\b(1[78]\d{8})(\d{3})?\b"?/g, (all, s, ms = 0) => `t=${s - 1780000000 + ms / 1000}s`)
   .replace(/(\d+(?:\.\d+)?)(m?s)\b/g, (_, n, unit) => (unit === "ms" && n < 50 ? n + " ms" : Math.round(n / (unit === "ms" ? 100 : 0.1)) / 10 + " s"));
 

@@ -188,7 +188,8 @@ function follow() {
 
 function drawFrame() {
   document.documentElement.lang = state.lang;
-  document.title = say("board.title");
+  const { view, at, level, race, lesson } = state, about = { game: level ? `${level.number}. ${own(level.title)}` : at?.lock, race: race && `${race.lock} ${race.race}`, lessons: lesson?.name, levels: "" }[view];
+  document.title = about === "" ? say("board.title") : `${about ?? say("board." + (view === "race" ? "races" : view))} - locklab`;
   Object.assign(document.getElementById("home"), { textContent: say("board.title"), onclick: () => open("levels") });
   Object.assign(document.getElementById("skip"), { textContent: say("board.skip"), onclick: (e) => { e.preventDefault(); document.getElementById("main").focus(); } });
   const tabs = ["levels", "race", "lessons", "free", "quiz", "ask"].map((view) => {
@@ -196,9 +197,10 @@ function drawFrame() {
     if (state.view === view) b.setAttribute("aria-current", "page");
     return b;
   });
-  if (state.at && state.view !== "game") tabs.splice(1, 0, button("▶ " + say("board.game"), () => open("game")));
+  if (state.at && state.view !== "game" && (wide() || !level)) tabs.splice(1, 0, button("▶ " + say("board.game"), () => open("game")));
   const row = document.getElementById("tabs"), here = row.replaceChildren(...tabs) ?? row.querySelector("[aria-current]"); // in sight, and so is most of the others
-  row.scrollLeft = here ? here.offsetLeft + here.offsetWidth - row.clientWidth : 0;
+  row.classList.toggle("more", !row.classList.toggle("more", false) && row.scrollWidth > row.clientWidth);
+  row.scrollLeft = here ? here.offsetLeft + here.offsetWidth + 36 - row.clientWidth : 0;
   const tools = document.getElementById("tools");
   tools.replaceChildren(...[[say("board.language"), "language", language], ["◐", "theme", theme], ["A+", "large", large], ["?", "help", () => open("help")]].map(([label, key, what]) => sign(label, say("board." + key), what)));
   tools.children[2].setAttribute("aria-pressed", document.body.classList.contains("large"));
@@ -239,11 +241,7 @@ function large() {
 // A key of a game or a quiz is looked up when its turn in the line comes.
 const KEYS = { game: gameKey, quiz: quizKey, ask: askKey };
 
-function press(view, key) {
-  const done = KEYS[view]?.(key);
-  if (done === undefined) return say("board.nokey", { key });
-  return done;
-}
+const press = (view, key) => KEYS[view]?.(key) ?? say("board.nokey", { key });
 
 addEventListener("keydown", (e) => {
   if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;

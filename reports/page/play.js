@@ -7,12 +7,12 @@ const wrong = (level) => Number(keep.get("wrong." + level.id)); // how often it 
 const course = DATA.levels.filter((l) => !l.more);
 
 function drawLevels() {
-  const one = (l) => el("li", button([el("span", String(l.number)), el("b", own(l.title)), el("span.tick", best(l) ? "✓" : keep.get("seen." + l.id) ? say("board.seen") : ""), el("small.code", l.lock)], () => playLevel(l.number)));
-  const solved = course.filter(best).length, goes = state.level && state.at.steps > 0 && !over(), ahead = goes ? state.level : course.find((l) => !best(l)) ?? course[0], costs = DATA.levels.reduce((n, l) => n + wrong(l), 0);
+  const one = (l) => el("li", button([el("span", String(l.number)), el("b", own(l.title)), el("span.tick", best(l) ? (best(l).helped ? "(✓) " + say("board.helped") : "✓") : keep.get("seen." + l.id) ? say("board.seen") : ""), el("small.code", l.lock)], () => playLevel(l.number)));
+  const solved = course.filter(best).length, helps = course.filter((l) => best(l)?.helped).length, goes = state.level && state.at.steps > 0 && !over(), ahead = goes ? state.level : course.find((l) => !best(l)) ?? course[0], costs = DATA.levels.reduce((n, l) => n + wrong(l), 0);
   show(el("div.hero", el("div", el("h2", say("board.hero")), el("p", say("board.intro")),
     button(say(solved || goes ? "board.goon" : "board.begin", { n: ahead.number }), () => (goes ? open("game") : playLevel(ahead.number)), ".main"),
-    el("p", el("progress", { max: course.length, value: solved, ariaLabel: say("board.levels") }), " ", say("board.progress", { n: solved, of: course.length }), costs ? " " + say("board.wrongs", { n: costs }) : "")),
-  el("figure", drawRun(DATA.shown), el("figcaption.faint", say("board.race")))),
+    el("p", el("progress", { max: course.length, value: solved, ariaLabel: say("board.levels") }), " ", say("board.progress", { n: solved, of: course.length, more: DATA.levels.length - course.length }), helps ? " " + say("board.helps", { n: helps }) : "", costs ? " " + say("board.wrongs", { n: costs }) : "")),
+  el("figure", drawRun(DATA.shown, { part: wide() ? 0.55 : 1 }), el("figcaption.faint", say("board.race")))),
   el("h2", say("board.levels")), el("ol.levels", course.map(one)),
   el("details", el("summary", say("board.levels.more")), el("ol.levels", DATA.levels.filter((l) => l.more).map(one))));
   if (!matchMedia("(prefers-reduced-motion: reduce)").matches) state.moving.playFrom(0);
@@ -25,9 +25,12 @@ async function openLevel(number, position = "") {
   const level = DATA.levels[number - 1];
   if (!level) throw everywhere("board.nolevel", { number, n: DATA.levels.length });
   if (position && position === state.at?.link && level === state.level) return turn("game"); // it is at hand
-  const at = await engine.ask(position ? { do: "at", link: position } : { do: "level", number });
+  let bad = null;
+  const fresh = (why) => { if (why && (why === engine.left || state.at)) throw why; bad = why; return engine.ask({ do: "level", number }); };
+  const at = await (position ? engine.ask({ do: "at", link: position }).catch(fresh) : fresh());
   if (at.lock !== level.lock) throw everywhere("board.otherlevel", { n: number, lock: at.lock });
-  return play(at, level, level);
+  const said = play(at, level, level);
+  return bad ? Promise.reject({ ...bad, page: true }) : said; // of a damaged position the level is shown, unless a game is at hand
 }
 // everywhere is a text in each language, as an error of the engine is.
 function everywhere(key, values) {
@@ -45,7 +48,7 @@ function drawFree() {
   const timing = select(["lockstep", "any"].map((t) => [t, say("board.timing." + t)]), state.timing ?? "lockstep");
   const nodes = select([["0", say("board.nodes.few")], ...[1, 2, 3, 4, 5].map((n) => [String(n), String(n)])], state.nodes ?? "0");
   const fenced = el("input", { type: "checkbox", checked: state.fenced ?? false });
-  const given = el("input", { placeholder: "locklab2-…", size: 30, ariaLabel: say("board.open") });
+  const given = el("input", { placeholder: "locklab2-…", size: 30, ariaLabel: say("board.open"), onkeydown: (e) => e.key === "Enter" && openLink(given.value.trim()) });
   show(
     el("h2", say("board.free")), el("p.faint", say("board.free.intro")),
     el("div.row", el("label", say("board.lock") + " ", lock), el("label", say("list.faults") + " ", budget),
@@ -93,7 +96,7 @@ async function findGoal(at, harm = "") {
 
 // play begins a game at a position, with what is to be brought about: a goal, or a level.
 function play(at, goal, level) {
-  Object.assign(state, { at, goal, harm: goal.harm, level, idea: null, hinted: -1, why: "", judged: "", mended: null, gaveUp: null, flow: false, lost: null, proved: null, came: performance.now() });
+  Object.assign(state, { at, goal, harm: goal.harm, level, idea: null, hinted: -1, why: "", judged: "", mended: null, gaveUp: null, helped: false, flow: false, lost: null, proved: null, came: performance.now() });
   reached();
   state.share = askLost();
   return turn("game");
@@ -122,8 +125,8 @@ function reached() {
   if (!level) return;
   if (!at.moves.length || over()) keep.set("tried." + level.id, "yes");
   const used = total(at), b = best(level), won = at.verdicts.includes(harm) && !state.gaveUp;
-  const better = !b || used < b.faults || (used === b.faults && at.steps < b.steps);
-  if (won && better) keep.set("level." + level.id, JSON.stringify({ faults: used, steps: at.steps }));
+  const { helped } = state, same = helped === Boolean(b?.helped), better = !b || !helped && b.helped || same && (used < b.faults || (used === b.faults && at.steps < b.steps));
+  if (won && better) keep.set("level." + level.id, JSON.stringify({ faults: used, steps: at.steps, helped }));
 }
 
 // askLost asks the second engine whether the game is lost.
@@ -143,9 +146,9 @@ const shortest = () => { state.flow = false; if (state.level) keep.set("seen." +
 // advice is the idea of a hint, and, asked for again, the move.
 async function advice() {
   const { link } = state.at, first = !state.idea;
-  state.idea ??= await engine.ask({ do: "hint", link, harm: state.harm });
-  state.hinted = first ? -1 : state.idea.move;
-  state.why = plain(first ? state.idea.idea : state.idea.said);
+  state.idea ??= await engine.ask({ do: "hint", link, harm: state.harm }).catch((why) => { if (!why.en || why === engine.left) throw why; return { move: -1, idea: why, said: why }; });
+  const { move, idea, said } = state.idea, same = first && move >= 0 && idea.en === state.asked;
+  Object.assign(state, { sure: "", hinted: first ? -1 : move, helped: state.helped || !first && move >= 0, asked: idea.en, why: same ? say("play.hint.same") : plain(first ? idea : said) });
   if (state.view === "game") redraw(); // it stands at the move
 }
 // cannot answers that the goal cannot be reached, which needs a game that was played to its end; it is judged.
@@ -207,14 +210,8 @@ function onward() {
   });
 }
 
-async function copy(text) {
-  try {
-    await navigator.clipboard.writeText(text);
-    tell(say("board.copied"));
-  } catch {
-    tell(text); // to be copied by hand
-  }
-}
+// copy copies a text, or shows it, to be copied by hand.
+const copy = async (text) => tell(await Promise.resolve().then(() => navigator.clipboard.writeText(text)).then(() => say("board.copied"), () => text));
 
 // moving is a run as a timeline that moves; it gets the keys.
 function moving(run, o = {}) {
@@ -235,8 +232,8 @@ function drawGame() {
   const marks = lost?.link ? [...(at.moving.marks ?? []), { e: Math.min(lost.event, at.moving.at.length - 1), s: say("board.lost") }] : at.moving.marks;
   show(
     el("h2", level ? `${level.number}. ${own(level.title)} ` : "", el("span.code", at.lock), level ? "" : ": " + own(at.title)),
-    board && el("details.board", { open: !state.folded, ontoggle: (e) => { state.folded = !e.target.open; } }, el("summary", say("board.code")), el("pre", { tabIndex: 0 }, board.code)),
-    el("p.goal", own(goal.said)), el("p.rules", tools.length ? tools : say("board.tool.none") + " ", el("span.faint", own(at.rules)), " ", at.verdicts.length ? verdictsOf(at) : null),
+    board && el("details.board", { open: state.folded === undefined ? wide() || !at.steps : !state.folded }, el("summary", { onclick: (e) => { state.folded = e.target.parentNode.open; } }, say("board.code")), el("pre", { tabIndex: 0 }, board.code)),
+    el("p.goal", own(goal.said)), el("p.rules", tools.length ? tools : say("board.tool.none") + " ", el("span.faint", own(at.rules)), " ", at.verdicts.length ? [say("board.sofar") + " ", verdictsOf(at)] : null),
     over() ? null : el("p.did", at.steps ? plain(at.did) : say("board.first")),
     el("div.play",
       el("div.picture", won || state.proved ? drawEnd() : lost ? drawLost(lost) : null, state.mended ? drawMended() : null,
@@ -246,12 +243,12 @@ function drawGame() {
         el("div.row", button(say("board.undo"), undo), over() ? null : [button(say(state.idea ? "board.hint.move" : "board.hint"), hint),
           button(say("board.cannot"), never), button(say(state.sure === at.link ? "board.giveup.sure" : "board.giveup"), sure)], button(say("board.restart"), again)),
         state.why && el("p.hint", state.why), state.judged && el("p.judged", state.judged),
-        el("details", { open: state.coded, ontoggle: (e) => { state.coded = e.target.open; } }, el("summary", say("board.realcode")), code))));
+        el("details", { open: state.coded ?? (!board && at.steps > 0), ontoggle: (e) => { state.coded = e.target.open; } }, el("summary", say("board.realcode")), code))));
 }
 
 // drawLost says which move lost and why, and leads back to before it.
 const drawLost = (lost) => el("div.end.harmful", el("p", plain(lost.said)), el("p", el("b", say("play.learn") + " "), own(lost.remember)),
-  el("div.row", lost.link ? button(say("board.back", { move: plain(lost.move) }), () => work(regain), ".main") : button(say("board.perhaps"), never)));
+  el("div.row", lost.link && button(say("board.back", { move: plain(lost.move) }), () => work(regain), ".main")));
 
 function drawMoves(at) {
   if (!at.moves.length) return el("p", say("board.over"));
@@ -263,6 +260,7 @@ function drawMoves(at) {
 function drawEnd() {
   const { level } = state, after = level && DATA.levels[level.number];
   return el(state.gaveUp ? "div.end.given" : "div.end.won", el("p", plain(state.proved?.said ?? state.gaveUp ?? state.at.end)),
+    state.helped && !state.gaveUp && !state.proved && el("p", say("board.helped.end")),
     level && el("p", el("b", say("play.learn") + " "), own(level.learn)),
     after && button(say("board.next", { title: own(after.title) }), next, ".main"),
     level?.number === course.length && el("p", say("board.own"), " ", el("code", "locklab check ./mylock")),

@@ -58,9 +58,9 @@ function drawQuiz() {
   const head = el("details", el("summary", say("board.quiz.about")), el("div.row",
     choice(say("board.lock"), "lock", byFamily()), choice(say("board.inrace"), "race", short(DATA.races)), choice(say("board.quiz.lesson"), "lesson", screens())));
   if (!q) return show(el("h2", say("board.quiz")), head, el("p", button(say("board.start"), () => startQuiz(state.seed))));
-  const mine = chosen(), asks = mine < 0, ten = !asks && all.length % 10 === 0 && all.slice(-10), mark = (a, i) => (asks ? "" : a.right ? ".right" : i === mine ? ".wrong" : "");
+  const { code } = DATA.levels.find((l) => l.lock === q.lock) ?? {}, mine = chosen(), asks = mine < 0, ten = !asks && all.length % 10 === 0 && all.slice(-10), mark = (a, i) => (asks ? "" : a.right ? ".right" : i === mine ? ".wrong" : "");
   show(el("h2", say("board.question", { n: state.number + 1 }), ": ", el("span.code", q.lock), ", ", own(q.race), " ", all.length > 0 && el("small.faint", say("board.score", { right: all.filter((a) => a.right).length, all: all.length }))),
-    el("div.play.quiz" + (asks ? ".asks" : ""), el("div.run", drawRun(asks || !q.shown ? q.run : { ...q.run, moving: { ...q.run.moving, states: q.shown } }, { part: wide() ? 0.64 : 1 })), el("div", el("p.ask", own(q.ask)),
+    el("div.play.quiz" + (asks ? ".asks" : ""), el("div.run", drawRun(asks || !q.shown ? q.run : { ...q.run, moving: { ...q.run.moving, states: q.shown } }, { part: wide() ? 0.64 : 1 })), el("div", el("p.faint.about", own(DATA.locks.find((l) => l.id === q.lock).title)), code && el("details.board", { open: wide() }, el("summary", say("board.code")), el("pre", { tabIndex: 0 }, code)), el("p.ask", own(q.ask)),
       el("ol.moves.answers", q.answers.map((a, i) => el("li", button([el("kbd", "abcd"[i]), el("span", own(a.said)), el("span"), asks ? null : el("small", own(a.why))], () => choose(i), mark(a, i))))),
       asks ? null : el("p.row", el("b", say(answers[state.number].right ? "board.right" : "board.wrong")), button(say(ten ? "board.quiz.on" : "board.more"), () => visit(further), ".main"), link(q.link, say("board.run"))),
       ten && el("div.end", el("p", say("board.quiz.ten", { right: ten.filter((a) => a.right).length })), [...new Set(ten.filter((a) => !a.right).map((a) => a.lock))].map((lock) => weak(lock))))), head);

@@ -26,7 +26,7 @@ function withSetting(name, ns) {
     .filter(([, now, usual]) => now !== usual).map(([name, now]) => `${name}=${now}ms`).join(","));
 }
 
-const seconds = (ns) => `${Math.round(ns / 1e7) / 100} s`;
+const seconds = (ns) => (ns < 5e7 ? `${Math.round(ns / 1e5) / 10} ms` : `${Math.round(ns / 1e7) / 100} s`);
 
 function drawRace() {
   const r = state.race;
@@ -34,7 +34,7 @@ function drawRace() {
   const later = DATA.locks.find((l) => l.id === r.lock)?.next; // what was meant to mend it
   const choose = el("div.row", el("label", say("board.against") + " ", select(byFamily(DATA.locks, later), r.lock, attack)), later && button(`${say("play.fix")} ${later} →`, () => attack(later)),
     r.race !== "search" && el("label", say("board.inrace") + " ", select(short(DATA.races), r.race, (name) => playRace(r.lock, name))),
-    button(say("board.link"), () => copy(r.link)), button(say("board.explain"), () => read(r.race === "search" ? r.lock : `${r.lock} ${r.race}`)));
+    button(say("board.link"), () => copy(r.link)), button(say(state.settings ? "board.explain.usual" : "board.explain"), () => read(r.race === "search" ? r.lock : `${r.lock} ${r.race}`)));
   const sliders = el("div.sliders", r.settings.map((s) => {
     const rate = s.name === "drift"; // of a clock: some of each second, so a share
     const most = rate ? 250e6 : Math.max(2 * s.usual_ns, s.value_ns), step = rate ? 5e6 : s.name === "ttl" ? 1e9 : s.usual_ns / 40;
@@ -46,7 +46,7 @@ function drawRace() {
   }), state.settings ? button(say("board.usual"), () => playRace(r.lock, r.race)) : null);
   const sizes = Object.fromEntries(r.settings.map((s) => [s.name, s.value_ns]));
   show(el("h2", el("span.code", r.lock), ", ", own(r.title), ": ", verdictsOf(r)),
-    tone(r.verdicts) === "quiet" && r.moving ? el("p.faint", say("board.vacuous")) : null,
+    r.vacuous && el("p", own(r.vacuous)),
     r.moving && tone(r.verdicts) !== "quiet" ? el("p", say("meaning." + r.verdicts[0])) : null,
     r.price ? el("p", linked(own(r.price))) : null,
     choose, r.settings.length ? sliders : null,

@@ -39,10 +39,7 @@ func (g *Game) Against(
 	if err != nil {
 		return nil, err
 	}
-	if b.Budget, err = g.usedBudget(choices); err != nil {
-		return nil, err
-	}
-	b.MaxStates = MaxStates
+	b.Budget, b.MaxStates = g.usedBudget(choices), MaxStates
 	m.Search, err = search.Explore(ctx, other, b)
 	if err != nil || b.Timing != search.Lockstep {
 		return m, err
@@ -55,24 +52,16 @@ func (g *Game) Against(
 }
 
 // usedBudget allows the faults among choices, as large as the game's budget allows them.
-func (g *Game) usedBudget(choices []simulator.Choice) (faults.Budget, error) {
-	used, err := g.faults(choices)
-	if err != nil {
-		return "", err
-	}
-	budget, err := g.Bounds.Budget.Parse()
-	if err != nil {
-		return "", err
-	}
+func (g *Game) usedBudget(choices []simulator.Choice) faults.Budget {
 	var items []string
-	for i, f := range used {
-		switch {
-		case f.Used == 0:
-		case budget[i].Max > 0:
-			items = append(items, fmt.Sprintf("%s=%d@%v", f.Name, f.Used, budget[i].Max))
-		default:
-			items = append(items, fmt.Sprintf("%s=%d", f.Name, f.Used))
+	for _, f := range g.faults(choices) {
+		item := fmt.Sprintf("%s=%d", f.Fault.Name, f.Used)
+		if f.Max > 0 {
+			item += "@" + f.Max.String()
+		}
+		if f.Used > 0 {
+			items = append(items, item)
 		}
 	}
-	return faults.Budget(strings.Join(items, ",")), nil
+	return faults.Budget(strings.Join(items, ","))
 }

@@ -24,6 +24,7 @@ import (
 	"locklab/simulator/explore"
 	"locklab/simulator/history"
 	"locklab/simulator/i18n"
+	"locklab/simulator/lists"
 	"locklab/simulator/schedule"
 	"locklab/simulator/verdict"
 )
@@ -121,8 +122,8 @@ type Move struct {
 
 // A Fault is one fault of the budget.
 type Fault struct {
-	Name       string
-	Used, Most int
+	simulator.FaultBudget
+	Used int
 }
 
 // Used counts the faults of the position.
@@ -144,15 +145,12 @@ func (g *Game) At(choices []simulator.Choice) (*Position, error) {
 		return nil, err
 	}
 	p := &Position{Trace: g.trace(choices), Outcome: search.OutcomeOf(g.rules, run), Now: run.End}
-	p.Outcome.Race, p.Outcome.Trace = g.Bounds.Race(), p.Trace
+	p.Outcome.Race, p.Outcome.Trace, p.Faults = g.Bounds.Race(), p.Trace, g.faults(choices)
 	p.Verdicts = g.rules.Verdicts(p.Outcome.History, choices)
 	p.Outcome.Judgement.Findings = slices.DeleteFunc(p.Outcome.Judgement.Findings, func(f verdict.Finding) bool {
 		return !slices.Contains(p.Verdicts, f.Verdict) // what the judges say only because the run ends here
 	})
 	p.Outcome.History.Open = len(moves) > 0 // who was refused last may ask again
-	if p.Faults, err = g.faults(choices); err != nil {
-		return nil, err
-	}
 	for _, c := range moves {
 		m, err := g.move(p, choices, c)
 		if err != nil {
@@ -192,18 +190,10 @@ func (g *Game) trace(choices []simulator.Choice) simulator.Trace {
 }
 
 // faults counts the faults among choices.
-func (g *Game) faults(choices []simulator.Choice) (list []Fault, err error) {
-	budget, err := g.Bounds.Budget.Parse()
-	for _, b := range budget {
-		f := Fault{Name: b.Fault.Name, Most: b.Times}
-		for _, c := range choices {
-			if c.Verb == b.Fault.Verb {
-				f.Used++
-			}
-		}
-		list = append(list, f)
-	}
-	return list, err
+func (g *Game) faults(choices []simulator.Choice) []Fault {
+	return lists.Each(g.Bounds.Budget.Faults(), func(b simulator.FaultBudget) Fault {
+		return Fault{b, len(lists.Pick(choices, func(c simulator.Choice) bool { return c.Verb == b.Fault.Verb }))}
+	})
 }
 
 // move makes a choice.
@@ -288,10 +278,8 @@ type Truth struct {
 // Truth holds the known facts of a harm, "" for any: of a level what its file says, and otherwise what a search of the
 // game finds, within MaxStates. An error is ctx's.
 func (g *Game) Truth(ctx context.Context, harm verdict.Word) (Truth, error) {
-	for _, l := range levels {
-		if l.Harm == harm && g.isOf(l) {
-			return Truth{l.Solution(), true}, nil
-		}
+	if l, known := g.Level(harm); known {
+		return Truth{l.Solution(), true}, nil
 	}
 	s, err := g.Search(ctx)
 	if err != nil {
@@ -306,12 +294,18 @@ func (g *Game) Truth(ctx context.Context, harm verdict.Word) (Truth, error) {
 	return t, nil
 }
 
-// isOf reports whether a game is that of a level.
-func (g *Game) isOf(l Level) bool {
-	if l.Lock != g.Lock.ID {
-		return false
+// Level is the level that a game with a harm as its goal is; false: it is none.
+func (g *Game) Level(harm verdict.Word) (l Level, ok bool) {
+	n := slices.IndexFunc(levels, func(l Level) bool {
+		b := l.Bounds()
+		b.Nodes = search.FewServers(g.Lock)
+		return l.Harm == harm && l.Lock == g.Lock.ID && b.Settled(g.Lock).String() == g.Bounds.String()
+	})
+	if n < 0 {
+		return l, false
 	}
-	b := l.Bounds()
-	b.Nodes = search.FewServers(g.Lock)
-	return b.Settled(g.Lock).String() == g.Bounds.String()
+	return levels[n], true
 }
+
+// Patience is how long a client waits for an answer.
+func (g *Game) Patience() time.Duration { return g.rules.Patience() }
