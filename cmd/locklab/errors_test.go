@@ -148,7 +148,7 @@ func TestWrongUse(t *testing.T) {
 		{`live verify --rounds 1001`, `--rounds 1001: give 1 to 1000`},
 		{`live verify extra`, `extra`},
 		{`check`, `needs a package, for example: locklab check ./mylock`},
-		{`check a b`, `needs a package, for example: locklab check ./mylock`},
+		{`check a b`, `'locklab check' takes no argument "b"`},
 		{`check ./nowhere`, `there is no folder ./nowhere`},
 		{`check example.com/nowhere`, `example.com/nowhere is no folder here`},
 		{`check check_test.go`, `check_test.go is a file: give the folder of the package, .`},
