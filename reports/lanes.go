@@ -21,7 +21,6 @@ func Lanes(w io.Writer, h *history.History, j verdict.Judgement, o Look) error {
 		steps[stepAt(steps, o.NoReturn-1)].noReturn = true
 	}
 	d := newDrawing(v, linesOf(h, steps))
-	d.shown = o.Rows
 	if o.Width > 0 && o.Width < NarrowWidth || !d.columns().Write(out) {
 		d.list(out)
 	}
@@ -45,7 +44,6 @@ func Lanes(w io.Writer, h *history.History, j verdict.Judgement, o Look) error {
 type drawing struct {
 	words    *wording
 	lines    []line
-	shown    int // lines that are drawn; 0: all
 	clients  int // that have a column: a probe that has not begun has none
 	ttlWidth int
 	gap      time.Duration // time without an event from which a line says that time passes
@@ -80,9 +78,6 @@ func (d *drawing) columns() *layout.Sheet {
 		before = l.last.Clients
 		row = append(row, strings.Join(d.words.marks(l), "\n"))
 		s.Rows = append(s.Rows, d.withRedis(row, d.servers(l)))
-		if i+1 == d.shown {
-			s.Show = len(s.Rows)
-		}
 	}
 	return s
 }
@@ -241,9 +236,6 @@ func (d *drawing) list(out *layout.Lines) {
 			s.Rows = append(s.Rows, []string{":", "", ": " + Span(Brief(l.from-d.lines[i-1].to))})
 		}
 		s.Rows = append(s.Rows, d.listed(l)...)
-		if i+1 == d.shown {
-			s.Show = len(s.Rows)
-		}
 	}
 	s.WriteOrList(out, 1)
 }

@@ -85,8 +85,6 @@ type Look struct {
 	NoReturn int
 	// Fold has RedisCLI fold commands and replies as well: they are to be read, not pasted.
 	Fold bool
-	// Rows above 0 has Lanes draw only so many rows, in columns as wide as all of them need.
-	Rows int
 	// Brief leaves out the legend.
 	Brief bool
 }

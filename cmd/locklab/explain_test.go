@@ -187,23 +187,6 @@ func TestScreens(t *testing.T) {
 	}
 }
 
-// A run is shown row by row, each row once.
-func TestStep(t *testing.T) {
-	o, err := played.Named("token", "gc-pause")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out bytes.Buffer
-	e := newTestEnv(&out, io.Discard)
-	e.stdin, e.Width = strings.NewReader("\nq\n"), defaultWidth
-	stepThrough(e, o)
-	said := out.String()
-	if strings.Count(said, "SET NX PX -> OK") != 1 || !strings.Contains(said, "READ v0") ||
-		strings.Contains(said, "PAUSE") {
-		t.Errorf("after one Enter it shows\n%s", said)
-	}
-}
-
 // What is not UTF-8 is a name that no page has, like any other.
 func TestExplainNoText(t *testing.T) {
 	for _, args := range [][]string{{"explain", "\xff"}, {"explain", "token\xff"}, {"explain", "\xff", "gc-pause"},

@@ -103,7 +103,6 @@ type runFlags struct {
 	budget   string
 	against  string         // a lock, in place of that of a saved run
 	want     []verdict.Word // nil: any
-	step     bool
 	shown    shownRun
 	files    []string
 }
@@ -119,7 +118,6 @@ func runCommand() *command {
 			parse(f, "expect", "", &r.want, parseExpect)
 			f.add("view", &r.shown.view)
 			f.completes("view", oneOf(viewNames))
-			f.add("step", &r.step)
 			f.add("against", &r.against)
 			addSize(f, &r.shown.format)
 			f.add("link", &r.shown.link)
@@ -150,9 +148,6 @@ func (r *runFlags) run(e *env, args []string) error {
 	o, err := r.play(e, args)
 	if err != nil {
 		return err
-	}
-	if _, typed := terminal(e.stdin); r.step && typed {
-		r.shown.step = func() { stepThrough(e, o) }
 	}
 	r.shown.Outcome = o
 	failed := r.shown.writeFiles(e, r.files)
@@ -261,7 +256,6 @@ type shownRun struct {
 	view   string       // names of views, separated by commas
 	format chart.Format // of pictures
 	link   bool         // the link of the run is shown
-	step   func()       // draws the run step by step in place of the views; nil: the views are drawn
 }
 
 // runStatus returns an error with the exit status of a run.
@@ -332,10 +326,6 @@ func printCure(e *console, o *race.Outcome, label string) {
 func (r *shownRun) printViews(e *console) {
 	for _, name := range strings.Split(r.view, ",") {
 		e.Printf("\n")
-		if r.step != nil {
-			r.step()
-			return
-		}
 		e.Keep(views[name](e.Out, r.History, r.Judgement, e.look()))
 	}
 }
@@ -436,23 +426,6 @@ func readTrace(arg string) (simulator.Trace, error) {
 		return t, text.Errorf("error.file", "file", arg, "cause", err)
 	}
 	return t, nil
-}
-
-// stepThrough draws the lanes at a terminal, one more row after each Enter.
-func stepThrough(e *env, o *race.Outcome) {
-	look := e.look()
-	look.Brief = true
-	run, _ := reports.RunOf(o.History, o.Judgement, nil, e.Langs()[:1], false)
-	var rows []lessons.Block
-	for shown := ""; look.Rows < len(run.Rows); {
-		var b strings.Builder
-		look.Rows++
-		e.Keep(reports.Lanes(&b, o.History, o.Judgement, look))
-		rows = append(rows, lessons.Block{Kind: lessons.Listing, Text: strings.TrimPrefix(b.String(), shown)},
-			lessons.Block{Kind: lessons.Break})
-		shown = b.String()
-	}
-	screens(e)(e.Printer, look, rows[:len(rows)-1])
 }
 
 func demoCommand() *command { return &command{use: "demo", args: noArguments, run: runDemo} }

@@ -60,6 +60,7 @@ type Level struct {
 	Number   int          `json:"number"`
 	ID       string       `json:"id"`
 	Lock     string       `json:"lock"`
+	Budget   string       `json:"budget"`
 	Harm     verdict.Word `json:"harm"`
 	Said     Words        `json:"said"` // what to bring about
 	Title    Words        `json:"title"`
@@ -74,7 +75,7 @@ type Level struct {
 func Levels() (all []Level) {
 	for i, l := range play.Levels() {
 		all = append(all, Level{
-			Number: i + 1, ID: l.ID, Lock: l.Lock, Harm: l.Harm, Said: aim(l.Harm),
+			Number: i + 1, ID: l.ID, Lock: l.Lock, Budget: l.Budget, Harm: l.Harm, Said: aim(l.Harm),
 			Title: levelText(&l, "title"), Learn: levelText(&l, "learn"), Question: levelText(&l, "question"),
 			Topic: l.Topic, Code: l.Code(), More: i >= play.Course,
 		})

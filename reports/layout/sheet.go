@@ -11,7 +11,6 @@ type Sheet struct {
 	Right func(column int) bool // which columns are set against their right edge; nil: none
 	Floor int                   // width below which no column is squeezed
 	Tight bool                  // one blank between columns instead of two
-	Show  int                   // only so many rows are printed; 0: all
 }
 
 func (s *Sheet) gap() int {
@@ -21,20 +20,13 @@ func (s *Sheet) gap() int {
 	return 2
 }
 
-func (s *Sheet) shown() [][]string {
-	if s.Show > 0 && s.Show < len(s.Rows) {
-		return s.Rows[:s.Show]
-	}
-	return s.Rows
-}
-
 // Write prints the sheet, or reports that it cannot be squeezed into the width.
 func (s *Sheet) Write(out *Lines) bool {
 	widths, ok := s.widths(out.width)
 	if !ok {
 		return false
 	}
-	for _, row := range s.shown() {
+	for _, row := range s.Rows {
 		s.writeRow(out, row, widths)
 	}
 	return true
@@ -60,7 +52,7 @@ func (s *Sheet) WriteOrList(out *Lines, heads int) {
 	if s.Write(out) {
 		return
 	}
-	for _, row := range s.shown()[min(heads, len(s.shown())):] {
+	for _, row := range s.Rows[min(heads, len(s.Rows)):] {
 		out.Put(strings.Join(strings.Fields(strings.Join(row, " ")), " "), 2)
 	}
 }
