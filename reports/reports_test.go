@@ -25,7 +25,7 @@ var views = []struct {
 }
 
 func TestTexts(t *testing.T) {
-	for _, s := range samples.All {
+	for _, s := range handmade {
 		h, j := s.Make()
 		for _, v := range views {
 			t.Run(s.Name+"/"+v.name, func(t *testing.T) {
@@ -42,7 +42,7 @@ func TestTexts(t *testing.T) {
 
 // The point of no return stands beside its own event, in a row that may have been folded.
 func TestNoReturn(t *testing.T) {
-	h, j := samples.GCPause()
+	h, j := gcPause()
 	for n, e := range h.Events {
 		lanes := samples.Written(t, func(w io.Writer) error {
 			return Lanes(w, h, j,
@@ -66,7 +66,7 @@ func TestWidth(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 150 {
 		o := Look{Width: 2 + random.IntN(150), Lang: []string{"en", "zh", "both"}[random.IntN(3)]}
-		for _, s := range samples.All {
+		for _, s := range handmade {
 			h, j := s.Make()
 			for _, v := range views {
 				o.Fold = true // see TestTypedWhole
@@ -79,7 +79,7 @@ func TestWidth(t *testing.T) {
 // A redis-cli session has each command on one line, however long its script is, and only its
 // comments are folded; every part of one is a comment.
 func TestTypedWhole(t *testing.T) {
-	for _, s := range samples.All {
+	for _, s := range handmade {
 		h, j := s.Make()
 		commands := func(width int) (lines []string) {
 			for line := range strings.Lines(samples.Written(t,
@@ -101,7 +101,7 @@ func TestTypedWhole(t *testing.T) {
 // Paint repeats what the text says: without it, every character is the same.
 func TestColorTakesNoRoom(t *testing.T) {
 	ansi := regexp.MustCompile("\x1b\\[[0-9]+m")
-	for _, s := range samples.All {
+	for _, s := range handmade {
 		h, j := s.Make()
 		var plain, painted strings.Builder
 		if err := Lanes(&plain, h, j, Look{Width: NarrowWidth}); err != nil {
@@ -131,7 +131,7 @@ func TestNothingHappened(t *testing.T) {
 }
 
 // lanesOf draws a script with some findings.
-func lanesOf(t *testing.T, s *samples.Script, findings ...verdict.Finding) string {
+func lanesOf(t *testing.T, s *script, findings ...verdict.Finding) string {
 	t.Helper()
 	return samples.Written(t, func(w io.Writer) error {
 		return Lanes(w, s.H, verdict.Judgement{Findings: findings},
@@ -152,7 +152,7 @@ func wantLines(t *testing.T, text string, patterns ...string) {
 // Where it is not, the error is the story.
 func TestLanesUnknownScript(t *testing.T) {
 	unknown := "(error) NOSCRIPT No matching script."
-	s := samples.New("token", "noscript", 1, 1, time.Second)
+	s := newScript("token", "noscript", 1, 1, time.Second)
 	s.Command(1, 1, "EVALSHA 0123456789abcdef 1 lock a", unknown)
 	s.At(ms).Command(1, 1, "EVAL return 1 lock a", "1")
 	s.At(2*ms).Command(1, 1, "EVALSHA 0123456789abcdef 1 lock a", unknown)
@@ -165,10 +165,10 @@ func TestLanesUnknownScript(t *testing.T) {
 // Faults of messages and servers are in the lane or column that they concern; the old master of a split goes by the
 // number behind the last. Late answers, folded polls and sessions are in the transcripts of package scenarios.
 func TestLanesOfOddFaults(t *testing.T) {
-	s := samples.New("token", "odd", 2, 1, time.Second)
+	s := newScript("token", "odd", 2, 1, time.Second)
 	set := strings.Fields("SET lock b NX PX 1000")
 	s.Client(1, history.Acquire).Command(1, 1, "SET lock a NX PX 1000", "OK",
-		samples.Change("", "a", time.Second)).Client(1, history.Enter)
+		changeTo("", "a", time.Second)).Client(1, history.Enter)
 	s.At(100 * ms).Add(history.Event{Kind: history.Split, Client: 1, Node: 1})
 	s.Add(history.Event{Kind: history.Change, Node: 1, Key: "lock", Before: "a"})
 	s.At(200*ms).Client(2, history.Acquire).Add(history.Event{Kind: history.Delay, Client: 2, Node: 1, Cmd: set, D: ms,
@@ -196,7 +196,7 @@ func TestLanesOfOddFaults(t *testing.T) {
 // A fault without a kind of its own is called by its name where nothing else is said of
 // it, in every view.
 func TestNamelessFault(t *testing.T) {
-	s := samples.New("token", "odd", 2, 2, time.Second)
+	s := newScript("token", "odd", 2, 2, time.Second)
 	s.At(100 * ms).Add(history.Event{Kind: history.Fault, Fault: "odd-one", Client: 2, Note: "memory is short"})
 	s.At(200 * ms).Add(history.Event{Kind: history.Fault, Fault: "odd-one", Node: 2})
 	s.At(300 * ms).Add(history.Event{Kind: history.Fault, Fault: "odd-one"})
@@ -225,9 +225,9 @@ func TestNamelessFault(t *testing.T) {
 // A stretch of time is marked where it begins, an instant on its event, even if
 // that event would otherwise go unseen.
 func TestLanesPlacesFindings(t *testing.T) {
-	s := samples.New("token", "places", 2, 1, time.Second)
+	s := newScript("token", "places", 2, 1, time.Second)
 	s.Client(1, history.Acquire).Command(1, 1, "SET lock a NX PX 1000", "OK",
-		samples.Change("", "a", time.Second)).Client(1, history.Enter)
+		changeTo("", "a", time.Second)).Client(1, history.Enter)
 	s.At(100*ms).Client(1, history.Leave, history.Release)
 	s.Add(history.Event{Kind: history.Released, Client: 1, OK: true, Claims: true})
 	lie := verdict.Finding{Verdict: verdict.Lie, Clients: []int{1}, From: s.Now, To: s.Now, Event: s.Last()}
@@ -243,7 +243,7 @@ func TestLanesPlacesFindings(t *testing.T) {
 
 // A story has an upper length, and keeps its beginning and its moral.
 func TestStoryStaysShort(t *testing.T) {
-	s := samples.New("token", "long", 2, 1, time.Second)
+	s := newScript("token", "long", 2, 1, time.Second)
 	for i := range 40 {
 		s.At(time.Duration(i)*time.Second).Read(1, i).Write(1, i, i+1)
 	}

@@ -196,8 +196,8 @@ func TestPicturesSpeakChinese(t *testing.T) {
 		}
 		return before(lang, key, pairs...)
 	}
-	h, j := samples.GCPause()
-	pictures := map[string]Picture{"run": &Timeline{History: h, Judgement: j, Verdicts: j.Verdicts}}
+	run := samples.Played(t, "token", "gc-pause")
+	pictures := map[string]Picture{"run": &Timeline{History: run.History, Judgement: run.Judgement, Verdicts: run.Verdicts}}
 	for name, c := range charts() {
 		pictures[name] = Of(c.Result, "")
 	}

@@ -11,23 +11,15 @@ import (
 
 	"locklab/algorithms"
 	"locklab/reports"
+	"locklab/reports/internal/samples"
 	"locklab/scenarios"
-	"locklab/scenarios/race"
 	"locklab/simulator/effort"
 	"locklab/simulator/verdict"
 )
 
 func timelineOf(t *testing.T, lock, raceID string) *Timeline {
 	t.Helper()
-	e, _ := algorithms.ByName(lock)
-	sc, err := scenarios.ByName(raceID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o, err := race.Play(e, sc, sc.Settings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := samples.Played(t, lock, raceID)
 	return &Timeline{History: o.History, Judgement: o.Judgement, Verdicts: o.Verdicts}
 }
 

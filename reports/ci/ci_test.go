@@ -10,8 +10,6 @@ import (
 
 	"locklab/reports/internal/samples"
 	"locklab/scenarios/contract"
-	"locklab/scenarios/race"
-	"locklab/simulator"
 	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
@@ -47,18 +45,17 @@ func verification(certificate string, results ...contract.Result) *Verification 
 	}}
 }
 
-func nastyVerification() *Verification {
+func nastyVerification(t *testing.T) *Verification {
 	differs := of("token", "gc-pause", contract.Differs, contract.ExpectedVerdict{Verdict: verdict.Overlap, Par: -1})
 	differs.Reasons = []i18n.Message{i18n.New("unmet.limit", "limit", nasty)}
-	differs.Outcome = &race.Outcome{Trace: simulator.Trace{Lock: "token", Race: "gc-pause"}}
-	differs.Outcome.History, differs.Outcome.Judgement = samples.GCPause()
+	differs.Outcome = samples.Played(t, "token", "gc-pause")
 	return verification(nasty, differs, of("token", "2", contract.Inconclusive), of("setnx", "2", contract.Met, holds...),
 		of("setnx", "gc-pause", contract.NotRun))
 }
 
 // What a reader decodes is what was written, but for what XML cannot hold.
 func TestJUnit(t *testing.T) {
-	text := samples.Written(t, nastyVerification().JUnit)
+	text := samples.Written(t, nastyVerification(t).JUnit)
 	var got junitSuites
 	if err := xml.Unmarshal([]byte(text), &got); err != nil {
 		t.Fatalf("%v\n%s", err, text)
@@ -90,7 +87,7 @@ func TestJUnit(t *testing.T) {
 
 // A workflow command is one line, and ends where it should.
 func TestAnnotations(t *testing.T) {
-	text := samples.Written(t, nastyVerification().Annotations)
+	text := samples.Written(t, nastyVerification(t).Annotations)
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if len(lines) != 2 || strings.Contains(text, "\r") {
 		t.Fatalf("%d lines, want one for each deviation:\n%q", len(lines), text)
@@ -121,7 +118,7 @@ func TestAnnotationsAreFew(t *testing.T) {
 }
 
 func TestSummary(t *testing.T) {
-	text := samples.Written(t, nastyVerification().Summary)
+	text := samples.Written(t, nastyVerification(t).Summary)
 	for _, want := range []string{
 		"Incomplete: 1 of 2 cells and 2 of 2 searches done, 2 not as contracted.",
 		"### token/gc-pause", "| race | token | setnx |", "| gc-pause | **differs** OVERLAP | not checked |",

@@ -12,7 +12,8 @@ import (
 // Names, requests and replies are text on the page: they add no element.
 func TestMarkupInNames(t *testing.T) {
 	const name = `]]>--></pre></script><script>alert("x")</script><img src=x onerror=alert(1)>'` + "\x1b\x00"
-	h, j := samples.All[0].Make()
+	o := samples.Played(t, "token", "gc-pause")
+	h, j := o.History, o.Judgement
 	h.Lock, h.Race, h.Key = name, name, name
 	for i := range h.Events {
 		if e := &h.Events[i]; e.Kind == history.Apply || e.Kind == history.Send {

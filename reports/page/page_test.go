@@ -42,13 +42,13 @@ func reportSample(t *testing.T) Report {
 			{Texts: drawn, SVG: svg.Bytes(), CSV: "pause.csv"}, {Texts: drawn, SVG: svg.Bytes(), CSV: "again.csv"},
 		},
 	}
-	for i, key := range [][2]string{{"token", "gc-pause"}, {"setnx-expire", "slow-work"}, {"redlock", "restart"},
+	for _, key := range [][2]string{{"token", "gc-pause"}, {"setnx-expire", "slow-work"}, {"redlock", "restart"},
 		{"token", "slow-work"}} {
-		h, j := samples.All[i%len(samples.All)].Make()
+		o := samples.Played(t, key[0], key[1])
 		if r.Runs[key[0]] == nil {
 			r.Runs[key[0]] = &reports.Book{}
 		}
-		run, listings := reports.RunOf(h, j, j.Verdicts, []string{"en"}, true)
+		run, listings := reports.RunOf(o.History, o.Judgement, o.Verdicts, []string{"en"}, true)
 		r.Runs[key[0]].Add(key[1], run, listings)
 	}
 	return r

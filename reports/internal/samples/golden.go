@@ -1,3 +1,4 @@
+// Package samples compares what reports write with files, and plays runs for them.
 package samples
 
 import (
@@ -11,7 +12,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"locklab/algorithms"
 	"locklab/reports/layout"
+	"locklab/scenarios"
+	"locklab/scenarios/race"
 )
 
 var update = flag.Bool("update", false, "rewrite the files in testdata; read the difference before you commit it")
@@ -59,4 +63,19 @@ func CheckWidth(t *testing.T, what string, width int, write func(io.Writer) erro
 			t.Fatalf("%s at width %d: %d cells in %q", what, width, n, line)
 		}
 	}
+}
+
+// Played is the run of a lock in a race.
+func Played(t *testing.T, lock, raceID string) *race.Outcome {
+	t.Helper()
+	e, _ := algorithms.ByName(lock)
+	sc, err := scenarios.ByName(raceID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := race.Play(e, sc, sc.Settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
 }
