@@ -155,7 +155,7 @@ func (b *browser) deckOnPaper(lesson []*lessons.Slide) {
 	b.do(`location.hash = "worksheet"`)
 	b.wait(`document.body.className.startsWith("worksheet")`)
 	b.wait(`[...document.querySelectorAll(".answer, .whole, .notes")].every((e) => e.getClientRects().length === 0)`)
-	b.wait(`[...document.querySelectorAll(".hook .question, .hook .lines, .race .lines, .step:not(.hook, .end) figure.open")].every((e) => e.getClientRects().length > 0)`)
+	b.wait(`[...document.querySelectorAll(".hook .question, .hook .lines, .race .lines, .step:not(.hook, .end, .debate) figure.open")].every((e) => e.getClientRects().length > 0)`)
 	for i, s := range lesson { // a race would tell what the question before it asks for
 		if s.Kind == lessons.Race || s.Kind == lessons.Next || s.Kind == lessons.Quiz {
 			b.wait(fmt.Sprintf(`!steps[%d].innerText.includes(%q) && steps[%[1]d].textContent.includes(%[2]q)`, i, lessons.Story("en", s.Run.Race, "title")))
@@ -183,9 +183,8 @@ func (b *browser) deckOnPaper(lesson []*lessons.Slide) {
 		b.t.Errorf("%d slides are printed on %d pages", len(lesson), pages)
 	}
 	b.media("print", "dark")
-	b.wait(`[...document.querySelectorAll(".step, .whole,
-		.answer:not(.later)")].every((e) => e.getClientRects().length > 0) && " +
-		"document.getElementById("bar").getClientRects().length === 0`)
+	b.wait(`[...document.querySelectorAll(".step, .whole, .answer:not(.later)")]
+		.every((e) => e.getClientRects().length > 0) && document.getElementById("bar").getClientRects().length === 0`)
 	b.wait(`getComputedStyle(document.body).backgroundColor === "rgb(255, 255, 255)"`)
 	b.media("", "light")
 }

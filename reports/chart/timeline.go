@@ -92,9 +92,6 @@ func (r *Timeline) picture(f Format) picture {
 	if slices.ContainsFunc(run.Messages, func(m reports.Message) bool { return m.Node < 0 }) {
 		signs = append(signs, say(f.Lang, "timeline.versions", "ring", "○", "dot", "●"))
 	}
-	if f.Print {
-		signs = signs[1:]
-	}
 	drawn := frame{title: f.Title, below: below, least: least, body: p.draw, size: f.Size, from: source(r.Source, f.Lang),
 		foot: []string{text.Join(f.Lang, "part.sentences", signs)}}
 	if f.Slide {
@@ -103,8 +100,8 @@ func (r *Timeline) picture(f Format) picture {
 			drawn.foot = append(drawn.foot, say(f.Lang, "timeline.height"))
 		}
 	}
-	if f.Print {
-		drawn.tall, drawn.least.X = true, ColumnWidth-6
+	if f.Print { // the paper says once how to read them
+		drawn.foot, drawn.tall, drawn.least.X = nil, true, ColumnWidth-6
 	}
 	return drawn.picture()
 }
