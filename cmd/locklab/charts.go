@@ -15,12 +15,16 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/search"
 	"locklab/simulator/i18n"
+	"locklab/simulator/lists"
 )
 
-// source is the command that runs, as pictures and pages of runs name it: it makes them again.
-func (e *env) source() string {
-	return commandLine(wordsOf(e.running), flagsOf(e.running, func(name string) bool { return name != "out" }),
-		e.running.Flags().Args())
+// ofPictures are the flags of how a picture is laid out.
+var ofPictures = []string{"notes", "size", "title"}
+
+// source is the command that runs, as pictures and pages of runs name it: it makes them again. Some flags are left out.
+func (e *env) source(without ...string) string {
+	wanted := func(name string) bool { return name != "out" && !slices.Contains(without, name) }
+	return commandLine(wordsOf(e.running), flagsOf(e.running, wanted), e.running.Flags().Args())
 }
 
 // drawAgain draws the chart in a file of JSON.
@@ -82,22 +86,27 @@ func (c *chartFiles) check(e *env) error {
 	return e.replace("-o", c.files...)
 }
 
-// write writes the chart to its files.
+// write writes the chart to its files. Its pictures name how they are laid out.
 func (c *chartFiles) write(e *env, drawn *chart.Chart) (failed error) {
-	f := c.format
+	f, laid := c.format, *drawn
 	f.Lang = e.Langs()[0]
-	for _, name := range c.files { // no file is written where a picture does not fit
-		if err := drawn.Write(io.Discard, ending(name), f); f.Size != (chart.Size{}) && errors.As(err, new(chart.SizeError)) {
-			return err
-		}
+	if laid.Source != "" && !strings.Contains(laid.Source, " -o ") {
+		given := flagsOf(e.running, func(name string) bool { return slices.Contains(ofPictures, name) })
+		laid.Source += strings.TrimPrefix(commandLine(given), "locklab")
 	}
-	for _, name := range c.files {
-		failed = errors.Join(failed, e.write(name, func(w io.Writer) error {
-			return drawn.Write(w, ending(name), f)
-		}))
+	for _, name := range tablesFirst(c.files) {
+		of := map[bool]*chart.Chart{false: drawn, true: &laid}[isPicture(name)]
+		failed = errors.Join(failed, e.write(name, func(w io.Writer) error { return of.Write(w, ending(name), f) }))
 	}
 	tellLanguage(e.console, c.files)
 	return failed
+}
+
+func isPicture(file string) bool { return chart.Pictures[ending(file)] != nil }
+
+// tablesFirst has pictures, which may not fit into their size, behind what always can be written.
+func tablesFirst(files []string) []string {
+	return append(slices.DeleteFunc(slices.Clone(files), isPicture), lists.Pick(files, isPicture)...)
 }
 
 // ending is that of a file's name, in small letters.
@@ -105,8 +114,7 @@ func ending(file string) string { return strings.ToLower(filepath.Ext(file)) }
 
 // tellLanguage says in which of several languages pictures are.
 func tellLanguage(e *console, files []string) {
-	drawn := func(f string) bool { return chart.Pictures[ending(f)] != nil }
-	if len(e.Langs()) > 1 && slices.ContainsFunc(files, drawn) {
+	if len(e.Langs()) > 1 && slices.ContainsFunc(files, isPicture) {
 		e.inform("chart.language")
 	}
 }
@@ -179,7 +187,7 @@ func (d *figure) show(e *env, drawn chart.Result, failed error) error {
 	if failed != nil && !stopped {
 		return internal(failed)
 	}
-	kept := chart.Of(drawn, report.Source(e.source()))
+	kept := chart.Of(drawn, report.Source(e.source(ofPictures...)))
 	if stopped {
 		kept.Stop(int(e.done.Load()), e.total)
 	}
@@ -237,14 +245,11 @@ func conclude(drawn chart.Result) error {
 	return nil
 }
 
-// withNumbers adds a CSV to every picture, so that its numbers can be checked.
+// withNumbers adds a CSV to every picture, so that its numbers can be checked; none is
+// written twice.
 func withNumbers(files []string) (all []string) {
 	for _, f := range files {
-		all = append(all, f)
-		csv := strings.TrimSuffix(f, filepath.Ext(f)) + ".csv"
-		if !slices.Contains(files, csv) && !slices.Contains(all, csv) {
-			all = append(all, csv)
-		}
+		all = append(all, f, strings.TrimSuffix(f, filepath.Ext(f))+".csv")
 	}
 	return all
 }

@@ -186,8 +186,7 @@ func (l *lockFlags) pick(usual []lock.Entry) ([]lock.Entry, error) {
 		if _, known := algorithms.ByName(name); known && members == nil {
 			members = []lock.Entry{{ID: name}}
 		} else if members == nil {
-			return nil, text.Errorf("error.lock", "name", name,
-				"near", text.Near(name, append(familyNames(), lockNames()...)))
+			return nil, race.NoLock(name, familyNames()...)
 		}
 		ids = append(ids, lists.Each(members, func(e lock.Entry) string { return e.ID })...)
 	}

@@ -373,14 +373,7 @@ func runFiles(f *flags, files *[]string) {
 
 // writeFiles writes a run to files.
 func (r *shownRun) writeFiles(e *env, files []string) (failed error) {
-	for _, name := range files { // no file is written where a picture does not fit
-		if write := runFormats[ending(name)]; r.History != nil && chart.Pictures[ending(name)] != nil {
-			if err := write(e, io.Discard, r); errors.As(err, new(chart.SizeError)) {
-				return err
-			}
-		}
-	}
-	for _, name := range files {
+	for _, name := range tablesFirst(files) {
 		err := text.Errorf("error.run.na", "file", name, "why",
 			text.SentenceFunc(func(lang string) string { return lessons.WhyNotApplicable(lang, r.Outcome) }))
 		if r.History != nil || ending(name) == ".json" {

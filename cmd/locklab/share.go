@@ -78,7 +78,7 @@ func divides(e *env, command []string) bool {
 // order.
 func flagsOf(c *cobra.Command, wanted func(name string) bool) (flags []string) {
 	c.Flags().Visit(func(f *pflag.Flag) {
-		if c.InheritedFlags().Lookup(f.Name) != nil || f.Name == "shard" || !wanted(f.Name) {
+		if c.Root().PersistentFlags().Lookup(f.Name) != nil || f.Name == "shard" || !wanted(f.Name) {
 			return
 		}
 		values := []string{f.Value.String()}

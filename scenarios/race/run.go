@@ -237,14 +237,18 @@ func Lock(name string) (lock.Entry, error) {
 	if e, ok := algorithms.ByName(name); ok {
 		return e, nil
 	}
-	var names []string
+	return lock.Entry{}, NoLock(name)
+}
+
+// NoLock is the error of a name that no lock has, nor anything else that might stand in its place.
+func NoLock(name string, others ...string) error {
 	for _, e := range algorithms.All() {
-		names = append(names, e.Names()...)
+		others = append(others, e.Names()...)
 	}
 	if known := products[strings.ToLower(name)]; known != "" {
-		return lock.Entry{}, i18n.Errorf("error.lock.product", "name", name, "known", known)
+		return i18n.Errorf("error.lock.product", "name", name, "known", known)
 	}
-	return lock.Entry{}, i18n.Errorf("error.lock", "name", name, "near", i18n.Near(name, names))
+	return i18n.Errorf("error.lock", "name", name, "near", i18n.Near(name, others))
 }
 
 // Successor returns the lock that was meant to fix this one: the next milestone in
