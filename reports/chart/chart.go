@@ -25,6 +25,7 @@ import (
 
 	"gonum.org/v1/plot/vg/draw"
 
+	"locklab/algorithms"
 	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/simulator/lists"
@@ -61,13 +62,17 @@ type Chart struct {
 // Of returns the chart of a result.
 func Of(r Result, source string) *Chart {
 	c := &Chart{Name: r.Name(), Said: map[string]Words{}, Source: source, Table: r.Table()}
+	locks := values("lock", c.Table.records())
 	for _, lang := range text.Languages() {
 		assumed := []string{r.Assumptions(lang)}
 		if few := c.Table.fewServers(); few != "" {
 			assumed = append(assumed, say(lang, "chart.few", "lock", few))
 		}
-		if slices.Contains(values("lock", c.Table.records()), "redlock") {
+		if slices.Contains(locks, "redlock") {
 			assumed = append(assumed, say(lang, "chart.article"))
+		}
+		if slices.ContainsFunc(locks, onZooKeeper) {
+			assumed = append(assumed, say(lang, "chart.session"))
 		}
 		c.Said[lang] = Words{text.Tight(strings.TrimRight(r.Finding(lang), ".。?？")),
 			text.Join(lang, "part.sentences", assumed), r.Notes(lang)}
@@ -77,6 +82,8 @@ func Of(r Result, source string) *Chart {
 	}
 	return c
 }
+
+func onZooKeeper(lock string) bool { e, _ := algorithms.ByName(lock); return e.OnZooKeeper() }
 
 // Stop says in place of what the chart has found how much of it was computed when the user stopped it.
 func (c *Chart) Stop(done, all int) {
@@ -159,7 +166,7 @@ type spec struct {
 var specs = map[string]spec{
 	"grid":      {"lock race code verdicts expected as_expected triggered blocked_ms", drawGrid, viewGrid},
 	"par":       {"lock budget verdict found complete par", drawPar, viewPar},
-	"tolerance": {"lock fault result falls_at largest_searched", drawTolerance, viewTolerance},
+	"tolerance": {"lock fault result fails_at largest_searched", drawTolerance, viewTolerance},
 	"sweep":     {"lock k n share wilson_lo wilson_hi", drawSweep, viewSweep},
 	"recovery":  {"lock ttl_ns work_ns blocked_mean_ns blocked_longest_ns", drawRecovery, viewRecovery},
 	"waiting": {"policy clients handover_mean_ns handover_p5_ns handover_p95_ns commands_per_entry", drawWaiting,
@@ -172,8 +179,7 @@ var specs = map[string]spec{
 func (c *Chart) drawable() bool {
 	of, known := specs[c.Name]
 	missing := func(name string) bool { return !slices.Contains(c.Table.names(), name) }
-	return known && c.Table != nil &&
-		!slices.ContainsFunc(strings.Fields(of.columns), missing)
+	return known && c.Table != nil && !slices.ContainsFunc(strings.Fields(of.columns), missing)
 }
 
 // named is a chart with the names that locks have in a language in place of their ids, where they are few.

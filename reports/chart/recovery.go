@@ -82,13 +82,11 @@ func drawRecovery(c *Chart, lang string) frame {
 			top = max(top, y)
 		}
 	}
-	p := axes(say(lang, "recovery.axis.work"), say(lang, "recovery.axis"))
+	key := map[bool]string{false: "recovery.axis", true: "recovery.axis.brief"}[c.narrow]
+	p := axes(say(lang, "recovery.axis.work"), say(lang, key))
 	beyond := ttl/4*math.Ceil(4*top/ttl) + ttl/4
-	stands := func(of []record) bool {
-		return longestOf(of) == slow && slices.Min(longest) < slow
-	}
 	labels := c.lockLines(p, lang, all, "blocked_mean_ns", func(of []record) curve {
-		return curve{stands: stands(of), points: lists.Each(of, func(r record) point {
+		return curve{stands: longestOf(of) == slow && slices.Min(longest) < slow, points: lists.Each(of, func(r record) point {
 			return point{x: seconds(r, "work_ns"), y: min(blocked(r), beyond)}
 		})}
 	})

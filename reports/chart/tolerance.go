@@ -27,9 +27,7 @@ type Tolerance struct {
 func (f *Tolerance) Name() string { return "tolerance" }
 
 // Assumptions says what the searches covered.
-func (f *Tolerance) Assumptions(lang string) string {
-	return say(lang, "tolerance.bounds")
-}
+func (f *Tolerance) Assumptions(lang string) string { return say(lang, "tolerance.bounds") }
 
 // Inconclusive reports whether a search did not finish, so that something stays unknown.
 func (f *Tolerance) Inconclusive() bool {
@@ -65,9 +63,9 @@ func (f *Tolerance) boundaries(lang string) string {
 }
 
 // Table has one row for each lock and hazard. Sizes are in leases; holds_up_to is empty where no size holds or there
-// is none, falls_at and boundary_only where none falls.
+// is none, fails_at and boundary_only where none falls.
 func (f *Tolerance) Table() *Table {
-	names := "lock fault result holds_up_to:lease falls_at:lease boundary_only largest_searched:lease trace"
+	names := "lock fault result holds_up_to:lease fails_at:lease boundary_only largest_searched:lease trace"
 	return tableOf(names, f.Limits, func(l study.Limit) []any {
 		row := []any{l.Lock, l.Fault, l.Answer, nil, nil, nil, nil, l.Trace}
 		if l.Holds > 0 {
@@ -168,10 +166,10 @@ func sized(r record) bool { return !math.IsNaN(r.number("largest_searched")) }
 
 // survived is the sizes up to the smallest one at which a lock falls.
 func survived(r record, lang string, y float64) span {
-	s := span{y: y, to: r.number("falls_at"), color: grey, width: 2}
+	s := span{y: y, to: r.number("fails_at"), color: grey, width: 2}
 	switch study.Answer(r.text("result")) {
 	case study.NoLimit:
-		s.to, s.arrow, s.words = study.MaxLeases, true, "> "+decimal(study.MaxLeases)
+		s.to, s.arrow = study.MaxLeases, true
 	case study.Limited, study.AnySize:
 		s.shape, s.color, s.words, s.bold = draw.CrossGlyph{}, standout, rounded(s.to, 2), true
 		if r.is("boundary_only") {

@@ -44,7 +44,7 @@ func toleranceChart() sample {
 		title:  `^redlock fails at a pause of ([\d.]+) of a lease, one server already at ([\d.]+)$`,
 		claims: func(c *Chart, m title) bool {
 			many, one := rowsOf(c, "lock", "redlock", "fault", "pause")[0], rowsOf(c, "lock", "token", "fault", "pause")[0]
-			return many.number("falls_at") == m.number(1) && one.number("falls_at") == m.number(2)
+			return many.number("fails_at") == m.number(1) && one.number("fails_at") == m.number(2)
 		},
 		others: map[string]Result{"No size of a pause is known at which a lock lets two clients in": &one,
 			"redlock fails at the same pause as one server: 0.60 of a lease": &same},

@@ -88,8 +88,7 @@ func drawWaiting(c *Chart, lang string) frame {
 	handover, cost := numbers("handover_mean_ns", all), numbers("commands_per_entry", all)
 	quick, slow := numbers("handover_p5_ns", all), numbers("handover_p95_ns", all)
 	ways := lists.Each(all, func(r record) string {
-		way := say(lang, "waiting.policy", "id", r.text("policy"), "what", wayOf(lang, r.text("policy")))
-		return way
+		return say(lang, "waiting.policy", "id", r.text("policy"), "what", wayOf(lang, r.text("policy")))
 	})
 	times, commands := rowed("", ways, !c.narrow), rowed("", ways, false)
 	times.X.Label.Text, commands.X.Label.Text = say(lang, "waiting.panel.handover"), say(lang, "waiting.panel.entry")

@@ -20,7 +20,7 @@ type RateLimit struct {
 	// Holds and Falls are the two of Rates between which the lock begins to fall, in percent;
 	// 0: there is none, or, as Holds of a Limited one, it falls at the first.
 	Holds float64 `json:"holds_up_to_percent,omitempty"`
-	Falls float64 `json:"falls_at_percent,omitempty"`
+	Falls float64 `json:"fails_at_percent,omitempty"`
 	// Trace is a link to the run at Falls.
 	Trace string `json:"trace,omitempty"`
 }

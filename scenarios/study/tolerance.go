@@ -60,7 +60,7 @@ type Limit struct {
 	Holds float64 `json:"holds_up_to,omitempty"`
 	// Falls is the smallest size that let two in, in leases; 0: none was found, or there
 	// is none.
-	Falls float64 `json:"falls_at,omitempty"`
+	Falls float64 `json:"fails_at,omitempty"`
 	// Boundary: a millisecond less than Falls was searched in full without two inside. At Falls itself
 	// two events fall on the same instant, at which the second client enters and the first one leaves,
 	// or a lease ends.
@@ -80,8 +80,8 @@ type Answer string
 const (
 	Limited   Answer = "limited"
 	NoLimit   Answer = "no limit found"
-	AnySize   Answer = "falls at any size"
-	FallsOnce Answer = "falls"
+	AnySize   Answer = "fails at any size"
+	FallsOnce Answer = "fails"
 	HoldsOnce Answer = "holds"
 	NoAnswer  Answer = "unknown"
 	NotAsked  Answer = "N/A" // the fault has no meaning for the lock, or no number of clients can be one too many
