@@ -51,7 +51,7 @@ func (e SizeError) Unwrap() error { return e.error }
 // SizeNames are the names of sizes.
 func SizeNames() []string { return slices.Sorted(maps.Keys(sizes)) }
 
-// ParseSize reads the name of a size, or its millimetres: 120x80.
+// ParseSize reads the name of a size, or its millimetres: 160x120.
 func ParseSize(written string) (Size, error) {
 	if size, known := sizes[written]; known || written == "" {
 		return size, nil
@@ -259,9 +259,9 @@ func ruled(p *plot.Plot, upright draw.LineStyle) *plot.Plot {
 	return p
 }
 
-// columnWidth is the least one with which no name runs into the next one.
+// columnWidth is the least one with which no name, nor words behind a glyph, run into the next one.
 func columnWidth(names []string) vg.Length {
-	return slices.Max(append(lists.Each(names, func(n string) vg.Length { return smallStrong.Width(n) + 10 }), 88))
+	return slices.Max(append(lists.Each(names, func(n string) vg.Length { return smallStrong.Width(n) + 20 }), 88))
 }
 
 // boxes is a frame with a cell for each line and column of names. Where it is narrow cells have their glyphs only,
@@ -329,10 +329,7 @@ func (c *Chart) curves(below string, p *plot.Plot, labels dots) frame {
 
 // labels are names of a curve, and words behind the last one.
 func (c *Chart) labels(lang string, m curve, names []string, words string) (labels dots) {
-	width := vg.Length(130)
-	if c.narrow {
-		width = 180
-	}
+	width := vg.Length(c.aside(130, 180))
 	for _, line := range foldText(smallStrong, firstNames(lang, names, titleLocks)+words, width) {
 		labels = append(labels, dot{x: m.points[len(m.points)-1].x, y: m.points[len(m.points)-1].y, color: m.color,
 			bold: m.stands, behind: m.dashes != nil, label: " " + line})

@@ -103,10 +103,7 @@ func (c *Cell) Asked() bool {
 // there are, and for how long the lock was blocked.
 func (c *Cell) Label(lang string) string {
 	w := c.Word()
-	text := string(w)
-	if w == verdict.Holds {
-		text = "holds"
-	}
+	text := map[bool]string{false: string(w), true: "holds"}[w == verdict.Holds]
 	text = say(lang, "word.cell", "word", text, "means", say(lang, "word."+string(w)))
 	if n := c.more(); n > 0 && w != verdict.Holds {
 		text += "+" + strconv.Itoa(n)

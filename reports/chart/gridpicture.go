@@ -39,9 +39,6 @@ func (c *Cell) drawn(lang string, brief bool) cell {
 	return m
 }
 
-// raceWidth is the room for the title of a race, which has two lines.
-const raceWidth vg.Length = 200
-
 // mostWide is the number of races for whose two lines a picture of 16:9 has room.
 const mostWide = 20
 
@@ -50,22 +47,33 @@ const mostWide = 20
 func drawGrid(c *Chart, lang string) frame {
 	all := c.Table.records()
 	locks := values("lock", all)
-	f := frame{below: []string{say(lang, "grid.counted")}, foot: signsOf(all, lang)}
+	f := frame{below: []string{say(lang, "grid.counted")}, foot: signsOf(all, lang, c.narrow || len(locks) >= overviewFrom)}
 	if len(locks) >= overviewFrom {
 		return f.overview(all, lang)
 	}
-	var races []string
-	var rows [][]Cell
+	var races, left []string
+	var rows [][]cell
+	room, widest := vg.Length(c.aside(200, 140)), slices.Clone(locks) // for races in two lines, or three
 	for _, of := range by("race", all) {
 		row := lists.Each(of, cellFrom)
 		if asked := lists.Pick(row, func(c Cell) bool { return c.Asked() }); len(asked) >= min(2, len(locks)) {
 			title := of[0].text("code") + "  " + text.RaceTitle(of[0].text("race"), lang)
-			rows, races = append(rows, row), append(races, strings.Join(foldText(small, title, raceWidth), "\n"))
+			races = append(races, strings.Join(foldText(small, title, room), "\n"))
+			rows = append(rows, lists.Each(row, func(of Cell) cell { return of.drawn(lang, c.narrow) }))
+			widest = append(widest, lists.Each(rows[len(rows)-1], func(m cell) string { return m.words })...)
+		} else {
+			left = append(left, of[0].text("code"))
 		}
 	}
-	boxes := c.boxes(lang, races, locks, func(l, k int) cell { return rows[l][k].drawn(lang, false) })
-	f.body, f.tall = boxes.body, len(races) > mostWide
-	f.least = vg.Point{X: raceWidth + columnWidth(locks)*vg.Length(len(locks)), Y: 22 * vg.Length(len(races)+1)}
+	boxes := c.boxes(lang, races, locks, func(l, k int) cell { return rows[l][k] })
+	width := columnWidth(widest)
+	if c.narrow {
+		width, f.foot = 22, append(meanings(all, lang), f.foot...)
+	}
+	if f.body, f.tall = boxes.body, len(races) > mostWide; left != nil {
+		f.foot = append(f.foot, say(lang, "grid.left", "races", text.Join(lang, "chart.list", left)))
+	}
+	f.least = vg.Point{X: room + width*vg.Length(len(locks)), Y: vg.Length(c.aside(22, 33) * (len(races) + c.aside(1, 4)))}
 	return f
 }
 
@@ -80,10 +88,7 @@ func headed(p *plot.Plot, names []string, room float64, turned bool) {
 	p.X.Tick.Marker, p.Y.Max = plot.ConstantTicks{}, p.Y.Max+1+room
 	p.Y.LineStyle.Width, p.Y.Tick.Length = 0, 0
 	p.Add(dots(lists.Each(lists.Indices(names), func(i int) dot {
-		left := 0.45
-		if turned {
-			left = 0
-		}
+		left := map[bool]float64{false: 0.45}[turned]
 		return dot{x: float64(i) - left, y: 0.75, color: ink, label: names[i], bold: true, turned: turned}
 	})))
 }
@@ -98,9 +103,8 @@ func (f frame) overview(all []record, lang string) frame {
 	var marks cells
 	var titles dots
 	for _, family := range families {
-		y := -float64(len(lines))
-		titles = append(titles, dot{x: -0.5, y: y, color: ink, label: text.FamilyTitle(familyOf(family[0][0]), lang),
-			bold: true})
+		titles = append(titles, dot{x: -0.5, y: -float64(len(lines)), color: ink, bold: true,
+			label: text.FamilyTitle(familyOf(family[0][0]), lang)})
 		lines = append(lines, "")
 		for _, of := range family {
 			for i, r := range of {
@@ -116,15 +120,20 @@ func (f frame) overview(all []record, lang string) frame {
 	name(&p.Y, -1, lines)
 	headed(p, lists.Each(races, Column.short), 2, true)
 	p.Add(marks, titles)
-	words := lists.Pick(words, func(w verdict.Word) bool {
-		return slices.ContainsFunc(all, func(r record) bool { c := cellFrom(r); return c.Word() == w })
-	})
-	f.foot = append(f.foot, text.Join(lang, "part.sentences", lists.Each(words, func(w verdict.Word) string {
-		return LookOf(w).Glyph + " " + string(w) + ": " + reports.Meaning(w, lang)
-	})), text.Join(lang, "chart.list", lists.Each(races, Column.name)))
+	f.foot = append(append(f.foot, meanings(all, lang)...), text.Join(lang, "chart.list", lists.Each(races, Column.name)))
 	f.least = vg.Point{X: max(110+23*vg.Length(len(races)), 520), Y: 15 * vg.Length(len(lines)+3)}
 	f.tall, f.body = true, panels(1, p)
 	return f
+}
+
+// meanings explain glyphs.
+func meanings(all []record, lang string) []string {
+	words := lists.Pick(words, func(w verdict.Word) bool {
+		return slices.ContainsFunc(all, func(r record) bool { c := cellFrom(r); return c.Word() == w })
+	})
+	return []string{text.Join(lang, "part.sentences", lists.Each(words, func(w verdict.Word) string {
+		return LookOf(w).Glyph + " " + string(w) + ": " + reports.Meaning(w, lang)
+	}))}
 }
 
 // familyOf is the family of a row's lock; "": it is not in the list.
@@ -133,8 +142,8 @@ func familyOf(r record) string {
 	return string(e.Family)
 }
 
-// signsOf explains, in a line, the borders that there are, and what stands in cells beside a verdict.
-func signsOf(all []record, lang string) []string {
+// signsOf explains, in a line, the borders that there are, and, unless cells are brief, what stands beside a verdict.
+func signsOf(all []record, lang string, brief bool) []string {
 	caption := func(key string) string { return say(lang, key) + ": " + say(lang, key+".means") }
 	var said []string
 	for _, sign := range []struct {
@@ -143,13 +152,13 @@ func signsOf(all []record, lang string) []string {
 	}{
 		{caption("grid.caption.thick"), (*Cell).Surprising},
 		{caption("grid.caption.dashed"), func(c *Cell) bool { return c.Uncontracted }},
-		{"+n: " + say(lang, "grid.legend.more"), func(c *Cell) bool { return c.more() > 0 }},
+		{"+n: " + say(lang, "grid.legend.more"), func(c *Cell) bool { return !brief && c.more() > 0 }},
 		{LookOf(verdict.NA).Glyph + ": " + reports.Meaning(verdict.NA, lang),
-			func(c *Cell) bool { return c.Word() == verdict.NA }},
+			func(c *Cell) bool { return !brief && c.Word() == verdict.NA }},
 	} {
 		if slices.ContainsFunc(all, func(r record) bool { c := cellFrom(r); return sign.has(&c) }) {
 			said = append(said, sign.says)
 		}
 	}
-	return []string{text.Join(lang, "grid.join", said), votesIn(all, lang)}
+	return []string{text.Join(lang, "grid.join", said), map[bool]string{false: votesIn(all, lang)}[brief]}
 }

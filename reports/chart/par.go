@@ -32,8 +32,7 @@ func (c *Par) Inconclusive() bool {
 
 // Table has one row for each lock, budget and verdict. par, steps and trace are empty where nothing was found.
 func (c *Par) Table() *Table {
-	names := "lock budget verdict found complete par steps trace"
-	return tableOf(names, c.Rows, func(p study.Par) []any {
+	return tableOf("lock budget verdict found complete par steps trace", c.Rows, func(p study.Par) []any {
 		row := []any{p.Lock, p.Budget, p.Verdict, p.Found, p.Complete && !p.Unjudged, nil, nil, nil}
 		if p.Found {
 			row = append(row[:5], p.Par, p.Steps, p.Trace)

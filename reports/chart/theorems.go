@@ -85,8 +85,7 @@ var marks = map[study.Extent]string{study.Unbounded: "*", study.OneAttempt: "1",
 
 // Table has one row for each lock, budget and verdict. clients and par are those of a run that comes to it.
 func (c *Theorems) Table() *Table {
-	names := "lock budget verdict extent clients par trace why lemmas"
-	return tableOf(names, lists.Indices(c.All), func(i int) []any {
+	return tableOf("lock budget verdict extent clients par trace why lemmas", lists.Indices(c.All), func(i int) []any {
 		t := &c.All[i]
 		row := []any{t.Lock, t.Budget, t.Verdict, t.Extent, nil, nil, t.Trace, t.Why, strings.Join(t.Lemmas, " ")}
 		if t.Extent == study.Fails {
@@ -163,8 +162,7 @@ func drawTheorems(c *Chart, lang string) frame {
 		if extent := study.Extent(narrowest); extent == study.Unbounded || extent == study.OneAttempt {
 			at = at.like(LookOf(verdict.Holds))
 		}
-		at.quiet = true
-		at.glyph, at.words = marks[study.Extent(narrowest)], say(lang, "theorems.extent."+narrowest)
+		at.glyph, at.words, at.quiet = marks[study.Extent(narrowest)], say(lang, "theorems.extent."+narrowest), true
 		return at
 	})
 	f.below = []string{say(lang, "theorems.below")}

@@ -82,18 +82,17 @@ func (r *Timeline) picture(f Format) picture {
 			p.clients = append(p.clients, c)
 		}
 	}
-	f.Title = cmp.Or(f.Title, r.Finding(f.Lang))
 	var below []string
 	if race := r.History.Race; race != "" {
 		below = []string{text.Label(say(f.Lang, "explain.head", "text", race)) + text.RaceTitle(race, f.Lang)}
 	}
-	least := vg.Point{X: timelineLeft + timelineRight + 0.55*vg.Length(run.X[len(run.X)-1]), Y: p.least()}
+	least := vg.Point{X: timelineLeft + timelineRight + 0.53*vg.Length(run.X[len(run.X)-1]), Y: p.least()}
 	signs := []string{say(f.Lang, map[bool]string{false: "timeline.scale", true: "timeline.scale.cut"}[run.Cuts != nil])}
 	if slices.ContainsFunc(run.Messages, func(m reports.Message) bool { return m.Node < 0 }) {
 		signs = append(signs, say(f.Lang, "timeline.versions", "ring", "○", "dot", "●"))
 	}
-	drawn := frame{title: f.Title, below: below, least: least, body: p.draw, size: f.Size, from: source(r.Source, f.Lang),
-		foot: []string{text.Join(f.Lang, "part.sentences", signs)}}
+	drawn := frame{title: cmp.Or(f.Title, r.Finding(f.Lang)), below: below, least: least, body: p.draw, size: f.Size,
+		from: source(r.Source, f.Lang), foot: []string{text.Join(f.Lang, "part.sentences", signs)}}
 	if f.Slide {
 		drawn.title, drawn.below, drawn.large = "", nil, true
 		if !r.History.ZooKeeper && !r.History.Database && !r.History.Local {
