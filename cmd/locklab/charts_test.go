@@ -112,7 +112,8 @@ func TestSize(t *testing.T) {
 	for size, want := range map[string]struct {
 		code int
 		says string
-	}{"column": {exitOK, ""}, "wide": {exitUsage, "--size wide"}, "40x40": {exitUsage, "--size 40x1"}} {
+	}{"column": {exitOK, ""}, "wide": {exitUsage, "--size wide"}, "40x40": {exitUsage, "--size 40x1"},
+		"85x75": {exitUsage, `--title ""`}} {
 		file := filepath.Join(dir, size)
 		command := "chart recovery --locks setnx,token -o " + file + ".png --size " + size
 		code, out, errs := call(t, strings.Fields(command)...)

@@ -92,11 +92,7 @@ func (c *Cell) Fails() bool { return verdict.Fails(c.Verdicts) }
 
 // Asked reports whether the cell answers its question.
 func (c *Cell) Asked() bool {
-	switch c.Word() {
-	case verdict.NA, verdict.Vacuous, verdict.Unknown:
-		return false
-	}
-	return true
+	return !slices.Contains([]verdict.Word{verdict.NA, verdict.Vacuous, verdict.Unknown}, c.Word())
 }
 
 // Label is the cell's text without its glyph: the gravest word, how many more

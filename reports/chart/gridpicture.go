@@ -47,7 +47,8 @@ const mostWide = 20
 func drawGrid(c *Chart, lang string) frame {
 	all := c.Table.records()
 	locks := values("lock", all)
-	f := frame{below: []string{say(lang, "grid.counted")}, foot: signsOf(all, lang, c.narrow || len(locks) >= overviewFrom)}
+	f := frame{below: []string{say(lang, "grid.counted")},
+		foot: signsOf(all, lang, c.narrow || len(locks) >= overviewFrom)}
 	if len(locks) >= overviewFrom {
 		return f.overview(all, lang)
 	}

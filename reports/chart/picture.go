@@ -41,6 +41,9 @@ func drawn(what string, write func(picture, io.Writer) error) func(w io.Writer, 
 		f.Lang = pictured(f.Lang)
 		p := of.picture(f)
 		if p.err != nil {
+			if f.Title = " "; of.picture(f).err == nil {
+				return SizeError{text.Errorf("error.chart.small.bare", "cause", p.err)}
+			}
 			return p.err
 		}
 		if err := write(p, w); err != nil {

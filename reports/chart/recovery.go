@@ -86,9 +86,9 @@ func drawRecovery(c *Chart, lang string) frame {
 	p := axes(say(lang, "recovery.axis.work"), say(lang, key))
 	beyond := ttl/4*math.Ceil(4*top/ttl) + ttl/4
 	labels := c.lockLines(p, lang, all, "blocked_mean_ns", func(of []record) curve {
-		return curve{stands: longestOf(of) == slow && slices.Min(longest) < slow, points: lists.Each(of, func(r record) point {
+		return curve{points: lists.Each(of, func(r record) point {
 			return point{x: seconds(r, "work_ns"), y: min(blocked(r), beyond)}
-		})}
+		}), stands: longestOf(of) == slow && slices.Min(longest) < slow}
 	})
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, max(last, ttl), 0, beyond
 	var ticks plot.ConstantTicks
