@@ -28,7 +28,11 @@ func RedisCLI(w io.Writer, h *history.History, j verdict.Judgement, o Look) erro
 		c.observe(e)
 		for _, f := range j.Findings {
 			if eventOf(f, h) == i {
-				c.comment(e, c.words.mark(f))
+				since := ""
+				if f.From < e.At {
+					since = spaced(c.words.say("cli.since", "at", Millis(f.From, c.words.decimals)))
+				}
+				c.comment(e, c.words.mark(f)+since)
 			}
 		}
 	}

@@ -95,7 +95,10 @@ func (c *checkFlags) run(e *env, args []string) (err error) {
 		return err
 	}
 	open, err := c.show(e, found)
-	return cmp.Or(err, bad, open)
+	if err = cmp.Or(err, bad, open); err == nil {
+		e.inform("check.passed", "package", args[0])
+	}
+	return err
 }
 
 // runTests runs the tests of a package. bad is the error of tests that fail although there
@@ -136,8 +139,9 @@ func (c *checkFlags) runTests(e *env, pkg string) (found []checked.Lock, bad, er
 	case i >= 0 && r.Locks[i].Unclaimed != "":
 		l := r.Locks[i]
 		return r.Locks, &exitError{exitDiffers, text.Errorf("error.own.unclaimed", "test", l.Test, "claim", l.Unclaimed)}, nil
-	case i >= 0:
-		return r.Locks, &exitError{exitDiffers, text.Errorf("error.own.differs", "package", pkg)}, nil
+	case i >= 0 && r.Locks[i].Wrong != nil:
+		return r.Locks, &exitError{exitDiffers, text.Errorf("error.own.differs", "test", r.Locks[i].Test,
+			"wrong", strings.Join(r.Locks[i].Wrong, "; "))}, nil
 	case r.Failed && len(r.Locks) > 0:
 		return r.Locks, noAnswer("error.own.failed", "package", pkg), nil
 	case r.Failed:

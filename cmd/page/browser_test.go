@@ -801,8 +801,10 @@ func (b *browser) touches(name string) {
 	b.drag(`document.querySelector('[data-drag="pause"]')`, 300)
 	b.wait(`!state.busy && state.race.verdicts[0] === "OVERLAP" && /pause=\d/.test(location.hash)`)
 	b.look(name + "-dragged")
-	b.do(`window.entries = history.length; withSetting("pause", 15e9)`) // one entry for all that a slider does
+	b.do(`window.entries = history.length; window.slide = document.querySelector('[name="pause"]'); slide.focus();
+		slide.value = 15e9; slide.dispatchEvent(new Event("change"))`) // one entry for all that a slider does
 	b.wait(`!state.busy && /pause=15/.test(location.hash) && history.length === entries`)
+	b.wait(`document.activeElement.name === "pause" && document.activeElement !== slide`) // and the next key is for it
 	b.do(`history.back()`)
 	b.wait(`!state.busy && state.race.verdicts[0] === "HOLDS"`)
 	b.do(`playRace("getset", "client-skew")`)

@@ -72,6 +72,12 @@ func TestDeckInBrowser(t *testing.T) {
 			b.wait(`document.querySelector(".now figure.whole").getClientRects().length > 0`)
 		}
 		b.fills(i)
+		if s.Kind == lessons.Race { // a key ends what moves, and goes on only then
+			b.wait(`moving().length > 0`)
+			b.key("ArrowRight")
+		}
+		b.do(`moving().forEach((a) => a.finish())`)
+		b.wait(fmt.Sprintf(`moving().length === 0 && state.at === %d`, i))
 		b.key("ArrowRight")
 	}
 	last := len(lesson)

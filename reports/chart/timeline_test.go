@@ -49,7 +49,7 @@ func TestTimelineSaysWhatHappened(t *testing.T) {
 			"c1 PAUSE 12.5 s", "OVERLAP c1+c2", "STALE-WRITE by c1", "SET NX PX → nil ×9", "paused", "lease ends"}},
 		{"token", "gc-pause", "zh", []string{"「唯一标识锁」没能挡住：c1和c2同时在临界区4.5s，丢了一次更新", "c1停顿12.5s", "停顿"}},
 		{"token", "gc-pause-fenced", "en",
-			[]string{"token lets c1 and c2 in together for 4.5 s, and the resource refuses the late write"}},
+			[]string{"The resource refuses the late write, though token lets c1 and c2 in together for 4.5 s"}},
 		{"setnx-expire", "crash-before-expire", "en", []string{"With setnx-expire, no client ever acquires the lock again",
 			"DEADLOCK c2 waits for ever", "dead"}},
 		{"setnx-expire", "crash-holding", "en", []string{"BLOCKED c2 waits 9.51 s"}},

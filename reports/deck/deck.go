@@ -67,7 +67,7 @@ func Write(w io.Writer, p Page) error {
 	var b bytes.Buffer
 	if err := deckTemplate.Execute(&b, map[string]any{
 		"Page": p, "Slides": slides, "Tag": text.Tag(p.Lang), "Letters": []string{"A", "B", "C", "D"},
-		"Say":   func(key string) string { return text.Say(p.Lang, "lesson."+key, "command", p.Command) },
+		"Say": func(key string) string { return text.Say(p.Lang, "lesson."+key, "command", p.Command) },
 		"Scale": text.Join(p.Lang, "part.sentences", []string{text.Say(p.Lang, "timeline.scale.cut"),
 			text.Say(p.Lang, "timeline.versions", "ring", "○", "dot", "●"), text.Say(p.Lang, "timeline.height")}),
 		"Style": template.CSS(deckStyle + motion.Style), "Script": template.JS(deckScript),

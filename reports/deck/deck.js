@@ -14,7 +14,8 @@ function go(at, answered = false) {
 }
 
 const hidden = () => !state.answered && steps[state.at].querySelector(".answer:not(.later)"); // which the next slides are
-function next() { hidden() ? go(state.at, true) : state.at + 1 < steps.length && go(state.at + 1); }
+const moving = () => steps[state.at].getAnimations({ subtree: true }).filter((a) => a.playState === "running");
+function next() { moving().length ? moving().forEach((a) => a.finish()) : hidden() ? go(state.at, true) : state.at + 1 < steps.length && go(state.at + 1); }
 function back() { state.answered ? go(state.at) : state.at > 0 && go(state.at - 1); }
 
 // arrive shows what the address names. One that names nothing leaves the slide that is shown.

@@ -13,6 +13,8 @@ import (
 	"locklab/simulator/verdict"
 )
 
+const noMore = " No new attempt follows; who has asked already may still get in."
+
 // ask asks a table, and reads its answer.
 func ask(t *testing.T, table *game.Table, r game.Request, answer any) string {
 	t.Helper()
@@ -125,18 +127,18 @@ func TestLost(t *testing.T) {
 		way, says string // no words: not lost
 	}{
 		{1, "OVERLAP", "start wake",
-			`move 2, "c1 writes": c1 leaves before anybody else gets in. Nobody asks for the lock again.`},
+			`move 2, "c1 writes": c1 leaves before anybody else gets in.` + noMore},
 		{2, "DEADLOCK", "start", ""},
 		{3, "DEADLOCK", "start answer", ""},
 		{3, "DEADLOCK", "start answer crash",
 			`move 3, "c1 CRASH": c1's EXPIRE was already on its way. It arrives, and the key ends by itself ` +
 				`after 10 s. ` + tried("c2", "DEADLOCK")},
 		{3, "DEADLOCK", "start answer arrive crash",
-			`move 4, "c1 CRASH": the key ends by itself after 10 s. Nobody asks for the lock again.`},
+			`move 4, "c1 CRASH": the key ends by itself after 10 s.` + noMore},
 		{5, "DEADLOCK", "start crash", `This did not do it: the key ends by itself after 10 s.`},
 		{6, "WRONG-DEL", "start answer pause", ""},
 		{6, "WRONG-DEL", "start answer pause resume",
-			`: when c1 releases, there is no key left to delete. Nobody asks for the lock again.`},
+			`: when c1 releases, there is no key left to delete.` + noMore},
 		{6, "WRONG-DEL", "start answer start pass wake",
 			`c1 deletes its own key, in good order. ` + tried("c1, c2", "WRONG-DEL")},
 		{7, "WRONG-DEL", "start answer start pause",

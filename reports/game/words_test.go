@@ -189,7 +189,7 @@ func reasonHolds(t *testing.T, g *play.Game, at []simulator.Choice, harm verdict
 	r := &asked{Request: Request{Harm: harm}, ctx: t.Context(), game: g, choices: at}
 	said := must(r.lost())(t).(*Lost).Said["en"]
 	about := regexp.MustCompile(`(when c\d releases, there is|c\d asks whose the key is|c\d asks first)`).FindString(said)
-	nobody := strings.Contains(said, "Nobody asks")
+	nobody := strings.Contains(said, "No new attempt follows")
 	if about == "" && !nobody {
 		return 0
 	}

@@ -124,7 +124,7 @@ func Meanings(p *text.Printer, o *race.Outcome) []Block {
 
 // Cure returns what mends the race of an outcome, or, of a search, its first verdict; empty if nothing is broken.
 func (s *Stage) Cure(lang string, o *race.Outcome) (string, error) {
-	if !o.Verdicts[0].Broken() {
+	if w := o.Verdicts[0]; !w.Broken() || w == verdict.Fenced { // then the resource has mended it
 		return "", nil
 	}
 	lines, err := s.Lines(lang, "race."+o.Race.ID+".mends")

@@ -131,9 +131,9 @@ function redraw() {
 // show draws parts; what was reached by Tab keeps the focus.
 function show(...parts) {
   const main = document.getElementById("main"), moves = () => [...main.querySelectorAll(".moves button")];
-  const had = main.contains(document.activeElement) && document.activeElement.matches(":focus-visible") ? document.activeElement : null, move = moves().indexOf(had);
+  const had = main.contains(document.activeElement) && document.activeElement.matches(":focus-visible, input") ? document.activeElement : null, move = moves().indexOf(had);
   main.replaceChildren(...parts.flat(Infinity).filter(Boolean));
-  const same = had && [...main.querySelectorAll(had.tagName)].find((e) => e.textContent === had.textContent && e.ariaLabel === had.ariaLabel);
+  const same = had && [...main.querySelectorAll(had.tagName)].find((e) => e.textContent === had.textContent && e.ariaLabel === had.ariaLabel && e.name === had.name);
   (move >= 0 ? moves()[Math.min(move, moves().length - 1)] : same)?.focus();
   drawFrame();
 }

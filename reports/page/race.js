@@ -40,7 +40,7 @@ function drawRace() {
     const most = rate ? 250e6 : Math.max(2 * s.usual_ns, s.value_ns), step = rate ? 5e6 : s.name === "ttl" ? 1e9 : s.usual_ns / 40;
     const size = rate ? (ns) => `${Math.round(ns / 1e6) / 10} %` : seconds;
     const value = el("output", size(s.value_ns));
-    const slide = el("input", { type: "range", min: step, max: most, step, value: s.value_ns,
+    const slide = el("input", { type: "range", name: s.name, min: step, max: most, step, value: s.value_ns,
       oninput: () => { value.textContent = size(slide.value); }, onchange: () => withSetting(s.name, Number(slide.value)) });
     return el("label", el("span", say("board.setting." + s.name)), slide, value);
   }), state.settings ? button(say("board.usual"), () => playRace(r.lock, r.race)) : null);

@@ -122,8 +122,11 @@ func (p *plan) judge(found *findings, all []claim) {
 			open = append(open, c)
 			continue
 		}
+		why := c.contradicted(a, p.bounds.Attempts)
+		if found.data != nil && why != "" {
+			found.data.Wrong = append(found.data.Wrong, string(c.word)+": "+why)
+		}
 		p.t.Run(string(c.word), func(t *testing.T) {
-			why := c.contradicted(a, p.bounds.Attempts)
 			if first != "" && a.witness != nil {
 				why = tell("locktest.judge.unclaimed")
 			}

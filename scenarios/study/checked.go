@@ -23,6 +23,7 @@ type Checked struct {
 	Failed    bool            `json:"failed"`              // the test: a claim of it is wrong, or Unknown
 	Folders   []string        `json:"folders,omitempty"`   // of the code that Runs show
 	Unclaimed string          `json:"unclaimed,omitempty"` // what a test that claims nothing may claim
+	Wrong     []string        `json:"wrong,omitempty"`     // verdicts whose claim is wrong, each with why
 	Unknown   string          `json:"unknown,omitempty"`   // why there is no search: said in the language of the test
 	Search    *CheckedSearch  `json:"search,omitempty"`    // of the bounds of the test
 	Proof     *search.Proof   `json:"proof,omitempty"`     // for any number of clients, in place of a search
