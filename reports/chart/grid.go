@@ -158,10 +158,8 @@ func (g *Grid) Part(lock func(Row) bool, raceID func(Column) bool) *Grid {
 func (g *Grid) cell(lock, raceID int) *Cell { return &g.Cells[lock][raceID] }
 
 // Name is that of Result, and so are the next ones.
-func (g *Grid) Name() string { return "grid" }
-
-func (g *Grid) Notes(string) []string { return nil }
-
+func (g *Grid) Name() string                   { return "grid" }
+func (g *Grid) Notes(string) []string          { return nil }
 func (g *Grid) Assumptions(lang string) string { return say(lang, "grid.assumptions") }
 
 // Finding says which race breaks every lock and which one most of them, or else which one those that survive it.
