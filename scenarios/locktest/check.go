@@ -58,7 +58,7 @@ func Check(t *testing.T, b Bounds, client func(*Client), finds ...string) {
 	found, err := p.find(t.Context())
 	if different := (*process.NondeterministicError)(nil); errors.As(err, &different) {
 		p.report(&study.Checked{Unknown: tell("locktest.unknown.sampled")})
-		t.Fatal(p.sampled(err, all))
+		t.Fatal(sampled(err) + p.tried(all))
 	}
 	if err != nil {
 		p.report(&study.Checked{Unknown: tell("locktest.unknown.error")})

@@ -449,7 +449,7 @@ func TestNondeterministic(t *testing.T) {
 				t.Fatalf("%v, want a NondeterministicError", err)
 			}
 			p.bounds.Key = "k"
-			out := p.sampled(err, []claim{{verdict.Deadlock, never}})
+			out := sampled(err) + p.tried([]claim{{verdict.Deadlock, never}})
 			for _, want := range []string{"sampled, not proved: on equal answers c1 first did", test.want,
 				"math/rand/v2 cannot be", "not found in 5 random schedules: DEADLOCK"} {
 				if !strings.Contains(out, want) {

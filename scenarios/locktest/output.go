@@ -210,13 +210,13 @@ func nameOf(err error, client int) string {
 	return fmt.Sprint("c", client)
 }
 
-// sampled returns what a test says of code that is not deterministic.
-func (p *plan) sampled(err error, claims []claim) string {
+// sampled returns what a test says of code that is not deterministic, before what random schedules show of it.
+func sampled(err error) string {
 	different := (*process.NondeterministicError)(nil)
 	errors.As(err, &different)
-	out := fmt.Sprintf("locktest: %s\n  %s\n%s\n  %s\n%s\n%s", tell("locktest.sampled", "client", nameOf(err, different.Client)), different.Was,
+	return fmt.Sprintf("locktest: %s\n  %s\n%s\n  %s\n%s\n%s",
+		tell("locktest.sampled", "client", nameOf(err, different.Client)), different.Was,
 		tell("locktest.sampled.then"), different.Is, tell("locktest.sampled.why"), until(err))
-	return out + p.tried(claims)
 }
 
 // tried is what random schedules show of claims.
