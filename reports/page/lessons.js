@@ -3,6 +3,7 @@
 const lessons = new Map(); // those that were read, by name
 const PATH = 10; // screens of the path
 const screens = () => Array.from({ length: PATH }, (_, i) => [String(i + 1), String(i + 1)]);
+const titled = () => DATA.races.map((r) => [r.id, `${r.short} ${r.id}: ${own(r.title)}`]);
 const PAGE = 42; // lines of a page, as far as its sections end there
 
 // read opens a lesson; one that was read needs no engine.
@@ -74,7 +75,7 @@ function command(text) {
 
 function drawLessons() {
   const of = (label, all) => select([["", label], ...all], "", (id) => id && read(id), label);
-  const menu = el("div.row", ["path", "interview", "debate", "glossary"].map((n) => link("lesson." + n, say("board.lesson." + n))), of(say("board.lesson.lock"), byFamily()), of(say("board.lesson.race"), DATA.races.map((r) => [r.id, `${r.short} ${r.id}: ${own(r.title)}`])));
+  const menu = el("div.row", ["path", "interview", "debate", "glossary"].map((n) => link("lesson." + n, say("board.lesson." + n))), of(say("board.lesson.lock"), byFamily()), of(say("board.lesson.race"), titled()));
   if (!state.lesson) return show(el("h2", say("board.lessons")), menu, el("p.faint", say("board.lessons.intro")));
   const { name, said } = state.lesson, all = pages(said), screen = Number(/^path (\d+)$/.exec(name)?.[1] ?? 0);
   const page = state.page = Math.min(state.page, all.length - 1), [at, most] = screen ? [screen, PATH] : [page + 1, all.length];

@@ -33,7 +33,7 @@ function drawRace() {
   if (!r) return show(el("p", say("board.loading")));
   const later = DATA.locks.find((l) => l.id === r.lock)?.next; // what was meant to mend it
   const choose = el("div.row", el("label", say("board.against") + " ", select(byFamily(DATA.locks, later), r.lock, attack)), later && button(`${say("play.fix")} ${later} →`, () => attack(later)),
-    r.race !== "search" && el("label", say("board.inrace") + " ", select(short(DATA.races), r.race, (name) => playRace(r.lock, name))),
+    r.race !== "search" && el("label", say("board.inrace") + " ", select(titled(), r.race, (name) => playRace(r.lock, name))),
     button(say("board.link"), () => copy(r.link)), button(say(state.settings ? "board.explain.usual" : "board.explain"), () => read(r.race === "search" ? r.lock : `${r.lock} ${r.race}`)));
   const sliders = el("div.sliders", r.settings.map((s) => {
     const rate = s.name === "drift"; // of a clock: some of each second, so a share
