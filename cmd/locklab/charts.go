@@ -245,8 +245,7 @@ func conclude(drawn chart.Result) error {
 	return nil
 }
 
-// withNumbers adds a CSV to every picture, so that its numbers can be checked; none is
-// written twice.
+// withNumbers adds a CSV to every file, so that its numbers can be checked: env.write writes each name once.
 func withNumbers(files []string) (all []string) {
 	for _, f := range files {
 		all = append(all, f, strings.TrimSuffix(f, filepath.Ext(f))+".csv")

@@ -127,8 +127,7 @@ func (c *checkFlags) runTests(e *env, pkg string) (found []checked.Lock, bad, er
 		return nil, nil, internal(err)
 	case err != nil:
 		if errors.As(err, &failed) {
-			output := strings.ReplaceAll(strings.TrimRight(failed.Output, "\n"), "\t", "    ")
-			fmt.Fprintln(e.stderr, presentable(output))
+			fmt.Fprintln(e.stderr, presentable(strings.ReplaceAll(strings.TrimRight(failed.Output, "\n"), "\t", "    ")))
 		}
 		return nil, nil, err
 	}

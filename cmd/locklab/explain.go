@@ -153,9 +153,8 @@ func (x *explainer) explain(args []string) error {
 	if _, err := os.Stat(args[0]); err == nil || isLink(args[0]) {
 		return notTrace // it was meant as a trace
 	}
-	if scenarios.IsNumber(args[0]) {
-		_, err := scenarios.ByName(args[0])
-		return err
+	if _, noRace := scenarios.ByName(args[0]); scenarios.IsNumber(args[0]) {
+		return noRace
 	}
 	return lessons.NoPage(args[0])
 }

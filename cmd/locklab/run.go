@@ -204,14 +204,13 @@ func (r *runFlags) play(e *env, args []string) (*race.Outcome, error) {
 
 // again plays a saved run, a link or a file that has one, or its attack on another lock.
 func (r *runFlags) again(e *env, args []string) (*race.Outcome, error) {
-	if _, err := scenarios.ByName(args[0]); err == nil {
+	switch _, noRace := scenarios.ByName(args[0]); {
+	case noRace == nil:
 		return nil, text.Errorf("error.run.lock", "name", args[0], "command", "locklab run token "+args[0])
-	} else if !isLink(args[0]) && meantBy(args[0]) != "" {
+	case !isLink(args[0]) && meantBy(args[0]) != "":
 		return nil, between(2, 2, "race")(e.running, args)
-	}
-	if scenarios.IsNumber(args[0]) {
-		_, err := scenarios.ByName(args[0])
-		return nil, err
+	case scenarios.IsNumber(args[0]):
+		return nil, noRace
 	}
 	for _, flag := range []string{"seed", "set", "budget"} {
 		if e.given(flag) {

@@ -82,7 +82,7 @@ type frame struct {
 	body  func(draw.Canvas)
 }
 
-// source is where a picture is from, for its last line: a command that draws it again; "": nothing.
+// source returns the last line of a picture, with the command that draws it again; "": none is known.
 func source(from, lang string) string {
 	if from == "" {
 		return ""

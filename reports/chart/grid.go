@@ -358,7 +358,7 @@ func firstNames(lang string, names []string, most int) string {
 	return list
 }
 
-// bare reports whether the lock has no more votes than it needs.
+// bare reports whether some servers have not voted for the lock: it has a bare majority.
 func (c *Cell) bare() bool {
 	votes, servers, _ := strings.Cut(c.Votes, "/")
 	return votes != servers && c.Asked()

@@ -111,7 +111,11 @@ func (t *Tests) Find(ctx context.Context) (*Result, error) {
 
 // watch calls Searching with what tests write to a file, until ctx ends.
 func (t *Tests) watch(ctx context.Context, file string) {
-	for test, seconds, most := "", 0, 0; ctx.Err() == nil; time.Sleep(time.Second / 4) {
+	for test, seconds, most := "", 0, 0; ctx.Err() == nil; {
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Second / 4):
+		}
 		content, _ := os.ReadFile(file) // there is none before a search begins
 		if n, _ := fmt.Sscan(string(content), &test, &seconds, &most); n == 3 {
 			t.Searching(test, seconds, most)
