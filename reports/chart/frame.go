@@ -373,7 +373,7 @@ func labelled(at []float64, label func(v float64) string) (ticks plot.ConstantTi
 	return ticks
 }
 
-// aside is how many panels stand side by side.
+// aside is one of two numbers: of a wide chart or of a narrow one, such as panels that stand side by side.
 func (c *Chart) aside(wide, narrow int) int {
 	if c.narrow {
 		return narrow
