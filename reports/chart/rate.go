@@ -151,7 +151,7 @@ func spansOf(lang string, l cost.Lease) string {
 
 // viewRate has the TTL of the title: a source a line and a lock a column, and what a crash costs. Of one lock it has
 // the factors.
-func viewRate(c *Chart, _ string) *Table {
+func viewRate(c *Chart, lang string) *Table {
 	all := lists.Pick(c.Table.records(), func(r record) bool { return r.text("ttl_ns") == textOf(c.More["ttl_ns"]) })
 	if len(by("lock", all)) == 1 {
 		one := &Table{Columns: c.Table.Columns, Rows: lists.Each(all, func(r record) []any { return r.row })}
@@ -164,7 +164,7 @@ func viewRate(c *Chart, _ string) *Table {
 		return "?"
 	})
 	for _, name := range []string{"blocked_mean_ns", "blocked_longest_ns"} {
-		row := []any{headOf(name).String()}
+		row := []any{named(lang, "chart.head.", name)}
 		for _, of := range by("lock", all) {
 			row = append(row, of[0].shown(name))
 		}

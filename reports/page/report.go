@@ -114,11 +114,6 @@ func (p *page) Family(id string) []spoken {
 	return p.inEach(func(lang string) string { return text.FamilyTitle(id, lang) })
 }
 
-// NoContract says that no contract speaks of a cell.
-func (p *page) NoContract() []spoken {
-	return p.inEach(func(lang string) string { return text.Say(lang, "grid.nocontract") })
-}
-
 // Rows are the locks of a band, by their places in the grid.
 func (p *page) Rows(b chart.Band) (rows []int) {
 	for _, l := range b.Lines {
