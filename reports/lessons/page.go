@@ -60,7 +60,7 @@ func callOnce(blocks []Block, named, word string) {
 		} else if found {
 			first += word
 		}
-		*s = first + strings.ReplaceAll(rest, named, word)
+		*s = text.Tight(first + strings.ReplaceAll(rest, named, word))
 	}
 	for i := range blocks {
 		say(&blocks[i].Text)

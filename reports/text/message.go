@@ -53,12 +53,15 @@ func printable(s string) string {
 func Errorf(key string, pairs ...any) error { return i18n.Errorf(key, pairs...) }
 
 // SayError returns what an error says in a language. An error without a message keeps its
-// words, such as the name of a file, around those that it wraps.
+// words, such as the name of a file, around those that it wraps; those of the system are in the catalogues.
 func SayError(lang string, err error) string {
 	if e, ok := err.(i18n.Error); ok {
 		return SayMessage(lang, e.Message())
 	}
 	said := err.Error()
+	if key := "error.system." + strings.ReplaceAll(said, " ", "-"); In(lang).Has(key) {
+		return Say(lang, key)
+	}
 	for _, cause := range causes(err) {
 		said = strings.Replace(said, cause.Error(), SayError(lang, cause), 1)
 	}
