@@ -15,6 +15,7 @@ import (
 	"locklab/faults"
 	"locklab/reports"
 	"locklab/scenarios/play"
+	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/history"
 	"locklab/simulator/i18n"
@@ -37,76 +38,179 @@ func hintOf(ctx context.Context, g *play.Game, at *play.Position, w play.Way, ha
 		return nil, err
 	}
 	before := len(at.Trace.Choices)
+	for on := end; n >= 0 && strikesAfter(w.Choices[on:]); { // the next hints strike where this one says
+		then, failed := g.At(w.Choices[:on])
+		if failed == nil {
+			_, on, w, failed = g.Next(ctx, then, w, harm)
+		}
+		if failed != nil {
+			return nil, failed
+		}
+	}
 	steps, err := g.Steps(w.Choices, before)
 	if n < 0 || err != nil {
 		return nil, cmp.Or(err, error(i18n.Errorf("error.play.hint")))
 	}
-	idea := ideaOf(g, steps, end-before, harm)
-	ends := func(k reports.KeyState) bool { return k.Held && k.Until != history.Forever }
-	if harm == verdict.Deadlock && slices.ContainsFunc(stateOf(at.Outcome.History).Keys, ends) {
-		idea = words("play.hint.back")
-	}
-	if before > 0 { // a clock is asked about where it was just set
-		c := at.Trace.Choices[before-1]
-		if c.Verb == faults.ClientClock.Verb && g.Lock.Expiry == lock.ExpiryClients {
-			key := map[bool]string{true: "play.hint.clock.fast", false: "play.hint.clock.slow"}[c.D > 0]
-			idea = words(key, "client", clientName(c.Client))
-		}
-	}
-	return &Hint{n, idea, words("play.hint", "n", n+1, "what", movesOf(at)[n])}, nil
+	h := hinter{g, steps, harm}
+	return &Hint{n, h.idea(end - before), words("play.hint", "n", n+1, "what", movesOf(at)[n])}, nil
 }
 
-// ideaOf is the idea of the first move of a way, which makes so many of its steps: what matters in the move, or else
-// what matters first after it. A refusal, or a wait without result, matters only where nothing else does.
-func ideaOf(g *play.Game, steps []play.Step, own int, harm verdict.Word) Words {
-	var waits Words
-	for i := range steps {
-		why, inVain := telling(g, &steps[i], steps[0].Before, i >= own)
-		switch {
-		case why == nil:
-		case inVain:
-			if waits == nil {
-				waits = why
-			}
-		default:
+// strikesAfter reports whether choices have a fault, but not at once.
+func strikesAfter(choices []simulator.Choice) bool {
+	n := slices.IndexFunc(choices, func(c simulator.Choice) bool { return c.Verb >= simulator.FaultVerb })
+	return n > 0
+}
+
+// A hinter says what matters in the steps of a way to a harm.
+type hinter struct {
+	game  *play.Game
+	steps []play.Step
+	harm  verdict.Word
+}
+
+// idea is the idea of the first move, which makes so many of the steps: what matters in them, if the client of the
+// move does it; or else what that client is about to do, and what matters on the way.
+func (h *hinter) idea(own int) Words {
+	client := int(h.steps[0].Choice.Client)
+	for i := range h.steps[:own] {
+		if why, of := h.telling(&h.steps[i], false); why != nil && (client == 0 || of == client) {
 			return why
+		} else if why != nil {
+			break
 		}
 	}
-	if waits != nil {
-		return waits
+	aim := words("play.hint.last", "harm", h.harm)
+	if set := h.clockSet(); set != nil {
+		aim = set
+	} else if h.steps[0].Choice.Verb == simulator.Pass && slices.ContainsFunc(h.steps[:own], enters) {
+		aim = words("play.hint.enter")
+	} else {
+		for i := range h.steps {
+			if why, _ := h.telling(&h.steps[i], true); why != nil {
+				aim = why
+				break
+			}
+		}
 	}
-	return words("play.hint.last", "harm", harm)
+	return join("part.sentences", h.turn(own), aim)
 }
 
-// telling returns the reason why a step matters, or, inVain, what has no effect in it; nil: it does not matter. now is
-// the run up to the present; later: something else comes first.
-func telling(g *play.Game, s *play.Step, now *history.History, later bool) (why Words, inVain bool) {
+func enters(s play.Step) bool {
+	return slices.ContainsFunc(s.Events(), func(e history.Event) bool { return e.Kind == history.Enter })
+}
+
+// turn says what the client of the first move, which makes so many of the steps, is about to do.
+func (h *hinter) turn(own int) Words {
+	client := int(h.steps[0].Choice.Client)
+	var events []history.Event
+	for i := range h.steps[:own] {
+		events = append(events, h.steps[i].Events()...)
+	}
+	first := slices.IndexFunc(events, func(e history.Event) bool { return e.Client == client && turns[e.Kind] != "" })
+	key := "go"
+	switch {
+	case h.steps[0].Choice.Verb == simulator.Pass:
+		key = "pass"
+	case first < 0 && slices.ContainsFunc(events, func(e history.Event) bool { return e.Kind == history.Replicate }):
+		key = "sync"
+	case first < 0:
+	case events[first].Node == history.Resource && events[first].Kind == history.Answer:
+		key = "resource"
+	case events[first].Node == history.Resource && events[first].Kind == history.Send:
+		key = "work"
+	case turns[events[first].Kind] == "ask":
+		return h.asks(client, events[first:])
+	default:
+		key = turns[events[first].Kind]
+	}
+	return words("play.hint.turn."+key, "client", clientName(client))
+}
+
+// asks says what a client that asks for the lock finds, by the events that begin with it.
+func (h *hinter) asks(client int, events []history.Event) Words {
+	before, key, owner, on := h.steps[0].Before, "ask", 0, 0
+	passes := slices.ContainsFunc(h.steps, func(s play.Step) bool { return s.Choice.Verb == simulator.Pass })
+	if n := slices.IndexFunc(events, func(e history.Event) bool { return e.Kind == history.Apply }); n >= 0 {
+		on = events[n].Node
+		switch owner = stateOf(before).owner(on); {
+		case owner == 0 || owner == client:
+			key = "ask.free"
+		case passes && h.game.Bounds.Timing == search.Lockstep:
+			key = "ask.first"
+		default:
+			key = "ask.taken"
+		}
+	}
+	return words("play.hint.turn."+key, "client", clientName(client), "owner", clientName(owner),
+		"key", keyOf(h.game.Lock, before, on))
+}
+
+// turns are the ends of keys of texts for what a client is about to do, by the first event of it.
+var turns = map[history.EventKind]string{
+	history.Acquire: "ask", history.Send: "ask", history.Enter: "ask", history.Apply: "arrives", history.Read: "arrives",
+	history.Write: "arrives", history.Answer: "answer", history.Leave: "leave", history.Reconnect: "reconnect",
+	history.Timeout: "timeout", history.Broken: "timeout",
+}
+
+// clockSet asks about a clock where it was just set; nil: it was not.
+func (h *hinter) clockSet() Words {
+	past := h.steps[0].Past
+	if len(past) == 0 || past[len(past)-1].Verb != faults.ClientClock.Verb || h.game.Lock.Expiry != lock.ExpiryClients {
+		return nil
+	}
+	c := past[len(past)-1]
+	key := map[bool]string{true: "play.hint.clock.fast", false: "play.hint.clock.slow"}[c.D > 0]
+	return words(key, "client", clientName(c.Client))
+}
+
+// telling is the reason why a step matters, and the client of whom it tells, 0 for none; nil: it does not matter.
+// later: something else comes first.
+func (h *hinter) telling(s *play.Step, later bool) (why Words, of int) {
 	switch {
 	case s.Choice.Verb >= simulator.FaultVerb:
-		return faultWords(g, s, later), false
+		return h.fault(s, later), int(s.Choice.Client)
 	case s.Choice.Verb == simulator.Orphaned:
-		return words("play.hint.orphan", "client", clientName(s.Choice.Client)), false
+		return words("play.hint.orphan", "client", clientName(s.Choice.Client)), int(s.Choice.Client)
 	}
-	before, present := stateOf(s.Before), stateOf(now)
-	for _, e := range s.Events() {
-		key, other := whatMatters(&e, before, present, s.Run.Key)
-		vain := key == "vain" || key == "timeout"
-		if key == "" || vain && why != nil {
-			continue
-		}
+	past, present := *s.Run, stateOf(h.steps[0].Before)
+	strikes := slices.ContainsFunc(h.steps, func(s play.Step) bool { return s.Choice.Verb >= simulator.FaultVerb })
+	for n, e := range s.Events() {
+		past.Events = s.Run.Events[:len(s.Before.Events)+n]
+		key, other := whatMatters(&e, stateOf(&past), present, s.Run.Key)
 		switch {
+		case key == "" || key == "release" && present.stage(e.Client) <= verdict.Acquiring:
+			continue
+		case (key == "write" || key == "write.late") && h.harm != verdict.StaleWrite && h.harm != verdict.Fenced:
+			continue
+		case key == "release" && strikes: // then the fault is what matters
+			continue
 		case key == "delete" || key == "renew":
-			key += known(s.Before, e.Client)
-		case key == "enter" && g.Bounds.Nodes > 1:
+			key += known(&past, e.Client)
+		case key == "enter.stale" && (len(past.Events) == 0 || past.Events[len(past.Events)-1].Kind != history.Answer):
+			key = "enter.silent"
+		case key == "enter.both" && h.game.Lock.Family == lock.Majority:
 			key = "enter.votes"
 		}
-		why = words("play.hint."+key, "client", clientName(e.Client), "owner", clientName(other), "nodes", g.Bounds.Nodes,
-			"other", clientName(other), "left", seconds(e.At-s.Before.End), "votes", present.votes())
-		if !vain {
-			return why, false
-		}
+		return words("play.hint."+key, "client", clientName(e.Client), "owner", clientName(other),
+			"nodes", h.game.Bounds.Nodes, "other", clientName(other), "left", seconds(e.At-s.Before.End),
+			"votes", present.votes(), "key", keyOf(h.game.Lock, s.Before, e.Node)), e.Client
 	}
-	return why, true
+	return nil, 0
+}
+
+// keyOf is what a lock calls the key of it on a server: a key, a node, a row, or the lock.
+func keyOf(l lock.Entry, h *history.History, node int) Words {
+	switch {
+	case h.ZooKeeper:
+		return words("play.key.node")
+	case h.Database && l.Family == lock.Rows:
+		return words("play.key.row")
+	case h.Database:
+		return words("play.key.lock")
+	case h.Nodes > 1 && node > 0:
+		return words("play.key.on", "node", fmt.Sprintf("n%d", node))
+	}
+	return words("play.key")
 }
 
 // whatMatters is the key of the text for an event that matters, or is in vain, and the other client that plays a part
@@ -124,7 +228,7 @@ func whatMatters(e *history.Event, before, present state, locked string) (key st
 		case other == 0 && len(before.Keys) > 0 && before.lease(e.Client) == 0:
 			return "enter.stale", 0
 		case other == 0:
-			return "enter", 0
+			return "", 0
 		case present.insiderBut(e.Client) == 0:
 			return "enter.both", other
 		}
@@ -142,12 +246,6 @@ func whatMatters(e *history.Event, before, present state, locked string) (key st
 		return "write.late", before.insiderBut(e.Client)
 	case e.Kind == history.Write:
 		return "write", 0
-	case e.Kind == history.Refuse || e.Kind == history.Answer && e.Node > 0:
-		if owner > 0 && owner != e.Client {
-			return "vain", owner
-		}
-	case e.Kind == history.Timeout || e.Kind == history.Broken:
-		return "timeout", 0
 	}
 	return "", 0
 }
@@ -168,11 +266,17 @@ func changeOf(e *history.Event, owner int) string {
 }
 
 // known is the end of the key of a text for what a client knows of the key that it changes: whether its last command
-// has read the key, which was another's then.
+// has read the key, which was another's then, or still had the same value.
 func known(h *history.History, client int) string {
-	for _, e := range slices.Backward(h.Events) {
-		if e.Kind == history.Apply && e.Client == client {
-			if len(e.Cmd) > 0 && e.Cmd[0] == "GET" {
+	for n, e := range slices.Backward(h.Events) {
+		if e.Kind == history.Apply && e.Client == client && n < len(h.Events)-1 { // not the one that changes it
+			past := *h
+			past.Events = h.Events[:n]
+			switch node := e.Node; {
+			case len(e.Cmd) == 0 || e.Cmd[0] != "GET":
+			case stateOf(&past).owner(node) == stateOf(h).owner(node):
+				return ".stamp"
+			default:
 				return ".late"
 			}
 			break
@@ -181,16 +285,32 @@ func known(h *history.History, client int) string {
 	return ".blind"
 }
 
-// faultWords asks about what a fault strikes.
-func faultWords(g *play.Game, s *play.Step, later bool) Words {
-	why := words(map[bool]string{true: "play.hint.later", false: "play.hint.now"}[later], "state", struckWords(s))
-	stops := s.Choice.Verb == faults.Crash.Verb || s.Choice.Verb == faults.Pause.Verb
-	if next := nextCommand(g, s); stops && next != "" {
-		key := map[bool]string{true: "play.hint.next.crash", false: "play.hint.next"}[s.Choice.Verb == faults.Crash.Verb]
-		why = words(key, "why", why, "client", clientName(s.Choice.Client), "command", next)
+// fault asks about what a fault strikes, and about what is left undone, or runs out, where it stops a client.
+func (h *hinter) fault(s *play.Step, later bool) Words {
+	key := map[bool]string{true: "play.hint.later", false: "play.hint.now"}[later]
+	why := words(key, "state", struckWords(h.game.Lock, s))
+	next, last := nextCommand(h.game, s), h.steps[len(h.steps)-1].Choice.Client
+	switch verb := s.Choice.Verb; {
+	case verb == faults.Crash.Verb && next != "":
+		key = "play.hint.next.crash"
+	case verb == faults.Pause.Verb && next != "" && last == s.Choice.Client && slices.Contains(byCommand, h.harm):
+		key = "play.hint.next"
+	case asks[verb] == "":
+		return why
+	default:
+		key = asks[verb]
 	}
-	return why
+	return words(key, "why", why, "client", clientName(s.Choice.Client), "command", next)
 }
+
+// asks are the questions about faults, by their verbs.
+var asks = map[simulator.Verb]string{
+	faults.Pause.Verb: "play.hint.still", faults.LoseReply.Verb: "play.hint.unheard", faults.Delay.Verb: "play.hint.held",
+	faults.ExpireSession.Verb: "play.hint.untold",
+}
+
+// byCommand are the harms that a client's own command does.
+var byCommand = []verdict.Word{verdict.WrongDel, verdict.Lie}
 
 // nextCommand is the command that a client would send next, were it not for a fault; "": none.
 func nextCommand(g *play.Game, s *play.Step) string {
@@ -211,35 +331,67 @@ func nextCommand(g *play.Game, s *play.Step) string {
 }
 
 // struckWords is the state of what a fault strikes: of the client, or of the client that is inside by a server's key.
-func struckWords(s *play.Step) Words {
-	at, client := stateOf(s.Before), int(s.Choice.Client)
-	if other := at.insiderBut(client); client > 0 && other > 0 && s.Choice.Verb == faults.ClientClock.Verb {
-		return words("play.hint.at.clock", "client", clientName(client), "other", clientName(other))
+func struckWords(l lock.Entry, s *play.Step) Words {
+	at, client, clocks := stateOf(s.Before), int(s.Choice.Client), s.Choice.Verb == faults.ClientClock.Verb
+	other, node := at.insiderBut(client), max(int(s.Choice.Node), 1)
+	owner, key := at.owner(node), ""
+	of := client
+	if of == 0 {
+		of = at.insiderBut(0)
 	}
-	if client == 0 {
-		client = at.insiderBut(0)
-	}
-	owner := at.owner(max(int(s.Choice.Node), 1))
 	switch {
-	case client == 0 && owner == 0:
-		return words("play.hint.at.free")
-	case client == 0:
-		return words("play.hint.at.key", "owner", clientName(owner))
+	case clocks && other > 0:
+		key = "clock"
+	case clocks && l.Expiry == lock.ExpiryClients && at.stage(client) == verdict.Idle:
+		key = "clock.idle"
+	case s.Choice.Verb == faults.ServerList.Verb:
+		key = "list"
+	case of == 0 && owner == 0:
+		key = "free"
+	case of == 0 && s.Choice.Verb == faults.Failover.Verb && !replicated(s.Before):
+		key = "key.alone"
+	case of == 0 && at.lease(owner) != history.Forever:
+		key = "key.lease"
+	case of == 0:
+		key = "key"
+	default:
+		key = clientState(l, s.Before, at, of)
 	}
+	return words("play.hint.at."+key, "client", clientName(of), "other", clientName(other), "owner", clientName(owner),
+		"left", seconds(at.lease(cmp.Or(of, owner))-s.Before.End), "key", keyOf(l, s.Before, node))
+}
+
+// clientState is the end of the key of the text for the state of a client, and of its lease.
+func clientState(l lock.Entry, h *history.History, at state, client int) string {
 	stage, lease := at.Clients[client-1], at.lease(client)
-	key := stage.Name()
-	switch {
-	case lease == 0 || s.Before.ZooKeeper && stage.Stage != verdict.Acquiring:
+	switch holds := stage.Stage == verdict.Acquiring; {
+	case lease == 0 || l.Sessions() && !holds:
 	case stage.Stage == verdict.Inside && lease == history.Forever:
-		key = "inside.forever"
+		return "inside.forever"
 	case stage.Stage == verdict.Inside:
-		key = "inside.lease"
-	case stage.Stage == verdict.Acquiring && lease == history.Forever && !s.Before.ZooKeeper:
-		key = "acquiring.forever"
-	case stage.Stage == verdict.Acquiring:
-		key = "acquiring.holds"
+		return "inside.lease"
+	case holds && lease == history.Forever && !l.Sessions():
+		return "acquiring.forever"
+	case holds:
+		return "acquiring.holds"
 	}
-	return words("play.hint.at."+key, "client", clientName(client), "left", seconds(lease-s.Before.End))
+	if stage.Stage == verdict.Acquiring && l.Expiry == lock.ExpiryClients {
+		return "acquiring.stamp"
+	}
+	return stage.Name()
+}
+
+// replicated reports whether a replica has caught up since the key changed last.
+func replicated(h *history.History) bool {
+	last := func(k history.EventKind) (n int) {
+		for i := range h.Events {
+			if h.Events[i].Kind == k {
+				n = i + 1
+			}
+		}
+		return n
+	}
+	return last(history.Replicate) > last(history.Change)
 }
 
 // struck is the client of the last of choices, or, if that is of none, of the last fault before it; 0: there is none.
@@ -267,9 +419,9 @@ func askers(n int, runs ...*history.History) string {
 
 // whyLost says why a harm is out of reach after a step, where a client goes on at once, and where it goes on only when
 // all others are done: what keeps it from happening, if it is the same in both, or what holds in both; nil: nothing.
-func whyLost(s *play.Step, client int, atOnce, last *history.History, harm verdict.Word) Words {
-	key, why := closed(s, client, atOnce, harm)
-	other, late := closed(s, client, last, harm)
+func whyLost(l lock.Entry, s *play.Step, client int, atOnce, last *history.History, harm verdict.Word) Words {
+	key, why := closed(l, s, client, atOnce, harm)
+	other, late := closed(l, s, client, last, harm)
 	switch finds := []string{"asked", "nothing"}; {
 	case key != other && slices.Contains(finds, key) && slices.Contains(finds, other):
 		return words("play.lost.asks", "client", clientName(client))
@@ -278,11 +430,13 @@ func whyLost(s *play.Step, client int, atOnce, last *history.History, harm verdi
 	case s.Choice.Verb < simulator.FaultVerb:
 		return nil
 	}
-	return words("play.lost.met", "state", struckWords(s))
+	return words("play.lost.met", "state", struckWords(l, s))
 }
 
 // closed is the first of what happens to a client after a step that keeps a harm from happening; "": nothing.
-func closed(s *play.Step, client int, ahead *history.History, harm verdict.Word) (key string, why Words) {
+func closed(
+	l lock.Entry, s *play.Step, client int, ahead *history.History, harm verdict.Word,
+) (key string, why Words) {
 	sent := ""
 	for n := len(s.Before.Events); client > 0 && n < len(ahead.Events); n++ {
 		past, e := *ahead, &ahead.Events[n]
@@ -296,7 +450,7 @@ func closed(s *play.Step, client int, ahead *history.History, harm verdict.Word)
 				left = e.Until - e.At
 			}
 			return key, words("play.lost."+key, "client", clientName(client), "command", sent, "left", seconds(left),
-				"owner", clientName(other))
+				"owner", clientName(other), "key", keyOf(l, s.Before, e.Node))
 		}
 	}
 	return "", nil

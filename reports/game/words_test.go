@@ -83,7 +83,8 @@ func choose(t *testing.T, g *play.Game, at []simulator.Choice, want func(play.Mo
 
 // Moves that follow the hints solve each level that can be solved, with the fewest faults: by at most ten moves, and
 // half of the levels by at most five. Each hint has an idea in every language, which does not name the move, and a
-// move; none counts the steps to the end.
+// move; none counts the steps to the end. The idea begins with what the move's client does in it, and strikes where it
+// said that it would.
 func TestHintsSolveLevels(t *testing.T) {
 	effort.OnlyPushed(t, "it searches for seconds")
 	counted, believing, first := []int(nil), false, map[string][]string{}
@@ -94,7 +95,7 @@ func TestHintsSolveLevels(t *testing.T) {
 		}
 		g := must(l.Game(t.Context()))(t)
 		at, clicks := must(g.Forward(t.Context(), nil, l.Harm))(t), 0
-		p := must(g.At(at))(t)
+		p, planned := must(g.At(at))(t), ""
 		for ; !p.Has(l.Harm) && clicks < 20; clicks++ {
 			w := must(g.Way(t.Context(), at, l.Harm))(t)
 			h := must(hintOf(t.Context(), g, p, w, l.Harm))(t)
@@ -106,8 +107,15 @@ func TestHintsSolveLevels(t *testing.T) {
 			if clicks == 0 {
 				first[h.Idea["en"]] = append(first[h.Idea["en"]], l.ID)
 			}
-			at = must(g.Forward(t.Context(), append(at[:len(at):len(at)], p.Moves[h.Move].Choice), l.Harm))(t)
+			move, before := p.Moves[h.Move], len(p.Outcome.History.Events)
+			at = must(g.Forward(t.Context(), append(at[:len(at):len(at)], move.Choice), l.Harm))(t)
 			p = must(g.At(at))(t)
+			concerns(t, n+1, h, move, p.Outcome.History.Events[before:])
+			if _, when, waits := strings.Cut(h.Idea["en"], "Wait until "); waits {
+				planned, _, _ = strings.Cut(when, ".")
+			} else if move.Fault && planned != "" && !strings.HasPrefix(h.Idea["en"], "Now "+planned+".") {
+				t.Errorf("level %d strikes by %q, and should wait until %s", n+1, h.Idea["en"], planned)
+			}
 		}
 		if counted = append(counted, clicks); !p.Has(l.Harm) || p.Used() != want.Par || clicks > 10 {
 			t.Errorf("level %d, %s: %d moves and %d faults, want %+v", n+1, l.ID, clicks, p.Used(), want)
@@ -233,6 +241,53 @@ func hinted(t *testing.T, level int, h *Hint, move Words) {
 		if !strings.Contains(said, move[lang]) || strings.Contains(idea, move[lang]) || counts.MatchString(idea+said) ||
 			len(idea) < 9 {
 			t.Errorf("level %d, %s: %q %q", level, lang, idea, said)
+		}
+	}
+}
+
+// ideas are the kinds of events of which an idea tells, by the key of the text that it begins with.
+var ideas = map[string][]history.EventKind{
+	"turn.ask": {history.Send, history.Enter}, "turn.ask.free": {history.Send}, "turn.ask.taken": {history.Send},
+	"turn.ask.first": {history.Send}, "turn.arrives": {history.Apply, history.Read, history.Write},
+	"turn.answer": {history.Answer}, "turn.resource": {history.Answer}, "turn.work": {history.Send},
+	"turn.leave": {history.Leave}, "turn.reconnect": {history.Reconnect},
+	"turn.timeout": {history.Timeout, history.Broken}, "enter.both": {history.Enter}, "enter.too": {history.Enter},
+	"enter.stale": {history.Enter}, "wake": {history.Resume}, "wake.inside": {history.Resume},
+	"delete.blind": {history.Change}, "delete.late": {history.Change}, "renew.late": {history.Change},
+	"delete.stamp": {history.Change}, "overwrite": {history.Change}, "write.late": {history.Write}, "turn.pass": nil, "now": nil,
+}
+
+// concerns checks that the client and the kind of event that an idea begins with are those of its move.
+func concerns(t *testing.T, level int, h *Hint, m play.Move, events []history.Event) {
+	t.Helper()
+	for _, lang := range text.Languages() {
+		best, key, client := "", "", ""
+		for k, said := range text.Texts(lang, "play.hint.") {
+			pattern := strings.NewReplacer(`\{client\}`, `(c\d)`, " ", " ?").Replace(regexp.QuoteMeta(said))
+			pattern = regexp.MustCompile(`\\\{\w+\\\}`).ReplaceAllString(pattern, `[^.。]+?`)
+			found := regexp.MustCompile("^" + pattern).FindStringSubmatch(h.Idea[lang])
+			if part := strings.HasPrefix(said, "{why}") || strings.HasPrefix(k, "play.hint.at."); part || found == nil ||
+				len(said) < len(best) {
+				continue
+			}
+			if best, key, client = said, strings.TrimPrefix(k, "play.hint."), ""; len(found) > 1 {
+				client = found[1]
+			}
+		}
+		kinds, known := ideas[key]
+		right := slices.ContainsFunc(events, func(e history.Event) bool {
+			return slices.Contains(kinds, e.Kind) && clientName(e.Client) == client
+		})
+		switch of := clientName(m.Choice.Client); key {
+		case "now":
+			right = m.Fault && (m.Choice.Client == 0 || strings.Contains(h.Idea[lang], of))
+		case "turn.pass":
+			right = m.Choice.Verb == simulator.Pass
+		default:
+			right = right && !m.Fault && (m.Choice.Client == 0 || of == client)
+		}
+		if !known || !right {
+			t.Errorf("level %d: %q is %s of %q, and the move is %v", level, h.Idea[lang], key, client, m.Name)
 		}
 	}
 }

@@ -147,8 +147,8 @@ const shortest = () => { state.flow = false; if (state.level) keep.set("seen." +
 async function advice() {
   const { link } = state.at, first = !state.idea;
   state.idea ??= await engine.ask({ do: "hint", link, harm: state.harm }).catch((why) => { if (!why.en || why === engine.left) throw why; return { move: -1, idea: why, said: why }; });
-  const { move, idea, said } = state.idea, same = first && move >= 0 && idea.en === state.asked;
-  Object.assign(state, { sure: "", hinted: first ? -1 : move, helped: state.helped || !first && move >= 0, asked: idea.en, why: same ? say("play.hint.same") : plain(first ? idea : said) });
+  const { move, idea, said } = state.idea;
+  Object.assign(state, { sure: "", hinted: first ? -1 : move, helped: state.helped || !first && move >= 0, why: plain(first ? idea : said) });
   if (state.view === "game") redraw(); // it stands at the move
 }
 // cannot answers that the goal cannot be reached, which needs a game that was played to its end; it is judged.
