@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"locklab/algorithms"
 	"locklab/faults"
 	"locklab/reports"
 	"locklab/reports/text"
@@ -288,6 +289,32 @@ func concerns(t *testing.T, level int, h *Hint, m play.Move, events []history.Ev
 		}
 		if !known || !right {
 			t.Errorf("level %d: %q is %s of %q, and the move is %v", level, h.Idea[lang], key, client, m.Name)
+		}
+	}
+}
+
+// A page offers for a lock the faults that can strike it: each of them is a move in a calm run, and no other is. A
+// lock without a server is offered none of a server, though the simulator has one.
+func TestOfferedFaultsStrike(t *testing.T) {
+	effort.OnlyPushed(t, "it plays each lock with each fault")
+	for _, e := range algorithms.All() {
+		for _, b := range budgets {
+			f := b.Faults()
+			if len(f) != 1 || f[0].Times != 1 {
+				continue
+			}
+			bounds, never := play.DefaultBounds(), slices.Contains(never(e), f[0].Fault.Name)
+			bounds.Budget = b
+			g := must(play.New(t.Context(), e, bounds))(t)
+			strikes, at := false, []simulator.Choice(nil)
+			for p := must(g.At(at))(t); len(p.Moves) > 0 && len(at) < 60 && !strikes; p = must(g.At(at))(t) {
+				strikes = slices.ContainsFunc(p.Moves, func(m play.Move) bool { return m.Fault })
+				at = append(slices.Clip(at), p.Moves[slices.IndexFunc(p.Moves, func(m play.Move) bool { return !m.Fault })].Choice)
+			}
+			g.Close()
+			if strikes == never && !(never && e.Local()) {
+				t.Errorf("%s, %s: offered %t, strikes %t", e.ID, b, !never, strikes)
+			}
 		}
 	}
 }

@@ -43,18 +43,20 @@ function everywhere(key, values) {
 // ---- a lock of one's own choice ----------------------------------------------------
 
 function drawFree() {
-  const lock = select(byFamily(), state.lock ?? "token");
-  const budget = select(DATA.budgets.map(([b, said]) => [b, own(said)]), state.budget ?? "pause=1");
+  const lock = select(byFamily(), state.lock ?? "token", () => { chosen(); redraw(); });
+  const never = DATA.locks.find((l) => l.id === lock.value)?.never ?? [], budgets = DATA.budgets.filter(([b]) => !never.some((f) => b.includes(f + "=")));
+  const budget = select(budgets.map(([b, said]) => [b, own(said)]), budgets.some(([b]) => b === state.budget) ? state.budget : "pause=1");
   const timing = select(["lockstep", "any"].map((t) => [t, say("board.timing." + t)]), state.timing ?? "lockstep");
   const nodes = select([["0", say("board.nodes.few")], ...[1, 2, 3, 4, 5].map((n) => [String(n), String(n)])], state.nodes ?? "0");
   const fenced = el("input", { type: "checkbox", checked: state.fenced ?? false });
+  const chosen = () => Object.assign(state, { lock: lock.value, budget: budget.value, timing: timing.value, nodes: nodes.value, fenced: fenced.checked });
   const given = el("input", { placeholder: "locklab2-…", size: 30, ariaLabel: say("board.open"), onkeydown: (e) => e.key === "Enter" && openLink(given.value.trim()) });
   show(
     el("h2", say("board.free")), el("p.faint", say("board.free.intro")),
     el("div.row", el("label", say("board.lock") + " ", lock), el("label", say("list.faults") + " ", budget),
       el("label", say("board.timing") + " ", timing), el("label", say("board.nodes") + " ", nodes), el("label", fenced, " " + say("board.fenced")),
       button(say("board.start"), () => {
-        Object.assign(state, { lock: lock.value, budget: budget.value, timing: timing.value, nodes: nodes.value, fenced: fenced.checked });
+        chosen();
         playFree(lock.value, budget.value, { timing: timing.value, nodes: Number(nodes.value), fenced: fenced.checked });
       }, ".main")),
     el("h2", say("board.open")), el("p.faint", say("board.open.means")),
