@@ -14,6 +14,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/reports"
+	"locklab/reports/text"
 	"locklab/scenarios/play"
 	"locklab/scenarios/search"
 	"locklab/simulator"
@@ -72,95 +73,51 @@ type hinter struct {
 // move does it; or else what that client is about to do, and what matters on the way.
 func (h *hinter) idea(own int) Words {
 	client := int(h.steps[0].Choice.Client)
-	for i := range h.steps[:own] {
-		if why, of := h.telling(&h.steps[i], false); why != nil && (client == 0 || of == client) {
+	for i := range h.steps {
+		switch why, of := h.telling(&h.steps[i], i > 0); {
+		case why == nil:
+		case i < own && (client == 0 || of == client):
 			return why
-		} else if why != nil {
-			break
+		default:
+			return join("part.sentences", h.turn(own), why)
 		}
 	}
-	aim := words("play.hint.last", "harm", h.harm)
-	if set := h.clockSet(); set != nil {
-		aim = set
-	} else if h.steps[0].Choice.Verb == simulator.Pass && slices.ContainsFunc(h.steps[:own], enters) {
-		aim = words("play.hint.enter")
-	} else {
-		for i := range h.steps {
-			if why, _ := h.telling(&h.steps[i], true); why != nil {
-				aim = why
-				break
+	return join("part.sentences", h.turn(own), words("play.hint.last", "harm", h.harm))
+}
+
+// turn says what the client of the first move, which makes so many of the steps, is about to do: the text for the first
+// of its events that has one; for what asks for the lock, by whose it is then.
+func (h *hinter) turn(own int) Words {
+	before, client := h.steps[0].Before, int(h.steps[0].Choice.Client)
+	key, asks, owner, on := "", false, 0, 0
+	for i := range h.steps[:own] {
+		for _, e := range h.steps[i].Events() {
+			one := "play.hint.turn." + e.Name()
+			if e.Node == history.Resource && text.In("en").Has(one+".resource") {
+				one += ".resource"
+			}
+			if key == "" && e.Client == client && text.In("en").Has(one) {
+				key, asks = one, e.Kind == history.Acquire
+			}
+			if on == 0 && e.Kind == history.Apply {
+				on = max(e.Node, 0)
 			}
 		}
 	}
-	return join("part.sentences", h.turn(own), aim)
-}
-
-func enters(s play.Step) bool {
-	return slices.ContainsFunc(s.Events(), func(e history.Event) bool { return e.Kind == history.Enter })
-}
-
-// turn says what the client of the first move, which makes so many of the steps, is about to do.
-func (h *hinter) turn(own int) Words {
-	client := int(h.steps[0].Choice.Client)
-	var events []history.Event
-	for i := range h.steps[:own] {
-		events = append(events, h.steps[i].Events()...)
-	}
-	first := slices.IndexFunc(events, func(e history.Event) bool { return e.Client == client && turns[e.Kind] != "" })
-	key := "go"
-	switch {
-	case h.steps[0].Choice.Verb == simulator.Pass:
-		key = "pass"
-	case first < 0 && slices.ContainsFunc(events, func(e history.Event) bool { return e.Kind == history.Replicate }):
-		key = "sync"
-	case first < 0:
-	case events[first].Node == history.Resource && events[first].Kind == history.Answer:
-		key = "resource"
-	case events[first].Node == history.Resource && events[first].Kind == history.Send:
-		key = "work"
-	case turns[events[first].Kind] == "ask":
-		return h.asks(client, events[first:])
-	default:
-		key = turns[events[first].Kind]
-	}
-	return words("play.hint.turn."+key, "client", clientName(client))
-}
-
-// asks says what a client that asks for the lock finds, by the events that begin with it.
-func (h *hinter) asks(client int, events []history.Event) Words {
-	before, key, owner, on := h.steps[0].Before, "ask", 0, 0
 	passes := slices.ContainsFunc(h.steps, func(s play.Step) bool { return s.Choice.Verb == simulator.Pass })
-	if n := slices.IndexFunc(events, func(e history.Event) bool { return e.Kind == history.Apply }); n >= 0 {
-		on = events[n].Node
-		switch owner = stateOf(before).owner(on); {
-		case owner == 0 || owner == client:
-			key = "ask.free"
-		case passes && h.game.Bounds.Timing == search.Lockstep:
-			key = "ask.first"
-		default:
-			key = "ask.taken"
-		}
+	switch owner = stateOf(before).owner(on); {
+	case h.steps[0].Choice.Verb == simulator.Pass:
+		key = "play.hint.turn.pass"
+	case !asks || on == 0:
+	case owner == 0 || owner == client:
+		key += ".free"
+	case passes && h.game.Bounds.Timing == search.Lockstep:
+		key += ".first"
+	default:
+		key += ".taken"
 	}
-	return words("play.hint.turn."+key, "client", clientName(client), "owner", clientName(owner),
+	return words(cmp.Or(key, "play.hint.turn"), "client", clientName(client), "owner", clientName(owner),
 		"key", keyOf(h.game.Lock, before, on))
-}
-
-// turns are the ends of keys of texts for what a client is about to do, by the first event of it.
-var turns = map[history.EventKind]string{
-	history.Acquire: "ask", history.Send: "ask", history.Enter: "ask", history.Apply: "arrives", history.Read: "arrives",
-	history.Write: "arrives", history.Answer: "answer", history.Leave: "leave", history.Reconnect: "reconnect",
-	history.Timeout: "timeout", history.Broken: "timeout",
-}
-
-// clockSet asks about a clock where it was just set; nil: it was not.
-func (h *hinter) clockSet() Words {
-	past := h.steps[0].Past
-	if len(past) == 0 || past[len(past)-1].Verb != faults.ClientClock.Verb || h.game.Lock.Expiry != lock.ExpiryClients {
-		return nil
-	}
-	c := past[len(past)-1]
-	key := map[bool]string{true: "play.hint.clock.fast", false: "play.hint.clock.slow"}[c.D > 0]
-	return words(key, "client", clientName(c.Client))
 }
 
 // telling is the reason why a step matters, and the client of whom it tells, 0 for none; nil: it does not matter.
@@ -173,21 +130,16 @@ func (h *hinter) telling(s *play.Step, later bool) (why Words, of int) {
 		return words("play.hint.orphan", "client", clientName(s.Choice.Client)), int(s.Choice.Client)
 	}
 	past, present := *s.Run, stateOf(h.steps[0].Before)
-	strikes := slices.ContainsFunc(h.steps, func(s play.Step) bool { return s.Choice.Verb >= simulator.FaultVerb })
 	for n, e := range s.Events() {
 		past.Events = s.Run.Events[:len(s.Before.Events)+n]
-		key, other := whatMatters(&e, stateOf(&past), present, s.Run.Key)
+		key, other := whatMatters(&e, &past, present)
 		switch {
-		case key == "" || key == "release" && present.stage(e.Client) <= verdict.Acquiring:
+		case key == "" || key == "enter" && h.steps[0].Choice.Verb != simulator.Pass:
 			continue
-		case (key == "write" || key == "write.late") && h.harm != verdict.StaleWrite && h.harm != verdict.Fenced:
+		case e.Kind == history.Write && h.harm != verdict.StaleWrite && h.harm != verdict.Fenced:
 			continue
-		case key == "release" && strikes: // then the fault is what matters
-			continue
-		case key == "delete" || key == "renew":
-			key += known(&past, e.Client)
-		case key == "enter.stale" && (len(past.Events) == 0 || past.Events[len(past.Events)-1].Kind != history.Answer):
-			key = "enter.silent"
+		case key == "overwrite" && h.game.Lock.Expiry == lock.ExpiryClients:
+			key = "overwrite.stamp"
 		case key == "enter.both" && h.game.Lock.Family == lock.Majority:
 			key = "enter.votes"
 		}
@@ -213,110 +165,92 @@ func keyOf(l lock.Entry, h *history.History, node int) Words {
 	return words("play.key")
 }
 
-// whatMatters is the key of the text for an event that matters, or is in vain, and the other client that plays a part
-// in it, or the owner of the key; "": it does not matter. before is the state before the event, and present that of
-// now.
-func whatMatters(e *history.Event, before, present state, locked string) (key string, other int) {
-	owner := before.owner(max(e.Node, 1))
+// whatMatters is the key of the text for an event that matters, or "", and the other client that plays a part in it, or
+// the owner of the key. past is the run before the event, and present the state of now.
+func whatMatters(e *history.Event, past *history.History, present state) (key string, other int) {
+	before := stateOf(past)
+	owner, inside := before.owner(max(e.Node, 1)), before.insiderBut(e.Client)
 	switch {
 	case e.Kind == history.Expire && owner > 0:
 		return "expire", owner
-	case e.Kind == history.Expire:
-		return "expire.key", 0
 	case e.Kind == history.Enter && before.stage(e.Client) != verdict.Inside:
-		switch other = before.insiderBut(e.Client); {
-		case other == 0 && len(before.Keys) > 0 && before.lease(e.Client) == 0:
+		switch heard := len(past.Events) > 0 && past.Events[len(past.Events)-1].Kind == history.Answer; {
+		case inside > 0 && present.insiderBut(e.Client) == 0:
+			return "enter.both", inside
+		case inside > 0:
+			return "enter.too", inside
+		case len(before.Keys) == 0 || before.lease(e.Client) > 0:
+			return "enter", 0
+		case heard:
 			return "enter.stale", 0
-		case other == 0:
-			return "", 0
-		case present.insiderBut(e.Client) == 0:
-			return "enter.both", other
 		}
-		return "enter.too", other
+		return "enter.silent", 0
 	case e.Kind == history.Resume && before.stage(e.Client) == verdict.Inside:
 		return "wake.inside", 0
 	case e.Kind == history.Resume:
 		return "wake", 0
-	case e.Kind == history.Change && e.Client > 0 && e.Key == locked && owner > 0:
-		if key = changeOf(e, owner); key == "delete" && present.owner(e.Node) != owner {
-			key = "delete.before"
+	case e.Kind == history.Change && e.Client > 0 && e.Key == past.Key && owner > 0 && owner != e.Client:
+		switch {
+		case e.After == e.Before:
+			return "renew", owner
+		case e.After != "":
+			return "overwrite", owner
+		case present.owner(e.Node) != owner:
+			return "delete.before", owner
 		}
-		return key, owner
-	case e.Kind == history.Write && before.insiderBut(e.Client) > 0:
-		return "write.late", before.insiderBut(e.Client)
+		return "delete" + known(past, e.Client), owner
+	case e.Kind == history.Write && inside > 0:
+		return "write.late", inside
 	case e.Kind == history.Write:
 		return "write", 0
 	}
 	return "", 0
 }
 
-// changeOf is the key of the text for what a client does to the key of an owner; "": nothing that matters.
-func changeOf(e *history.Event, owner int) string {
-	switch own := e.Client == owner; {
-	case e.After == "" && own:
-		return "release"
-	case e.After == "":
-		return "delete"
-	case own:
-		return ""
-	case e.After == e.Before:
-		return "renew"
-	}
-	return "overwrite"
-}
-
-// known is the end of the key of a text for what a client knows of the key that it changes: whether its last command
-// has read the key, which was another's then, or still had the same value.
+// known is the end of the key of a text for what a client knows of the key that it deletes: whether its last command
+// before that has read the key, which was another's then, or still had the same value.
 func known(h *history.History, client int) string {
 	for n, e := range slices.Backward(h.Events) {
-		if e.Kind == history.Apply && e.Client == client && n < len(h.Events)-1 { // not the one that changes it
-			past := *h
+		if past := *h; e.Kind == history.Apply && e.Client == client && n < len(h.Events)-1 {
 			past.Events = h.Events[:n]
-			switch node := e.Node; {
+			switch {
 			case len(e.Cmd) == 0 || e.Cmd[0] != "GET":
-			case stateOf(&past).owner(node) == stateOf(h).owner(node):
+				return ".blind"
+			case stateOf(&past).owner(e.Node) == stateOf(h).owner(e.Node):
 				return ".stamp"
-			default:
-				return ".late"
 			}
-			break
+			return ".late"
 		}
 	}
 	return ".blind"
 }
 
-// fault asks about what a fault strikes, and about what is left undone, or runs out, where it stops a client.
+// fault asks about what a fault strikes, and about what is left undone where it stops a client.
 func (h *hinter) fault(s *play.Step, later bool) Words {
 	key := map[bool]string{true: "play.hint.later", false: "play.hint.now"}[later]
-	why := words(key, "state", struckWords(h.game.Lock, s))
-	next, last := nextCommand(h.game, s), h.steps[len(h.steps)-1].Choice.Client
-	switch verb := s.Choice.Verb; {
-	case verb == faults.Crash.Verb && next != "":
-		key = "play.hint.next.crash"
-	case verb == faults.Pause.Verb && next != "" && last == s.Choice.Client && slices.Contains(byCommand, h.harm):
-		key = "play.hint.next"
-	case asks[verb] == "":
+	why, last := words(key, "state", struckWords(h.game.Lock, s)), h.steps[len(h.steps)-1].Choice.Client
+	next, fault := nextCommand(h.game, s), faultOf(h.game, s.Choice.Verb)
+	commands := h.harm == verdict.WrongDel || h.harm == verdict.Lie // its own command does the harm
+	switch key = "play.hint.fault." + fault; {
+	case next != "" && (s.Choice.Verb == faults.Crash.Verb || commands && last == s.Choice.Client):
+		key += ".next"
+	case !text.In("en").Has(key):
 		return why
-	default:
-		key = asks[verb]
 	}
 	return words(key, "why", why, "client", clientName(s.Choice.Client), "command", next)
 }
 
-// asks are the questions about faults, by their verbs.
-var asks = map[simulator.Verb]string{
-	faults.Pause.Verb: "play.hint.still", faults.LoseReply.Verb: "play.hint.unheard", faults.Delay.Verb: "play.hint.held",
-	faults.ExpireSession.Verb: "play.hint.untold",
+// faultOf is the name of a fault of a game.
+func faultOf(g *play.Game, verb simulator.Verb) string {
+	all := g.Bounds.Budget.Faults()
+	return all[slices.IndexFunc(all, func(b simulator.FaultBudget) bool { return b.Fault.Verb == verb })].Fault.Name
 }
 
-// byCommand are the harms that a client's own command does.
-var byCommand = []verdict.Word{verdict.WrongDel, verdict.Lie}
-
-// nextCommand is the command that a client would send next, were it not for a fault; "": none.
+// nextCommand is the command that a client would send next, were it not for a fault; "": none, or it stops no client.
 func nextCommand(g *play.Game, s *play.Step) string {
 	client, next := int(s.Choice.Client), ""
 	ahead, err := g.Ahead(s.Past, client, false)
-	if err != nil {
+	if err != nil || s.Choice.Verb != faults.Crash.Verb && s.Choice.Verb != faults.Pause.Verb {
 		return ""
 	}
 	for n, e := range ahead.Events {
@@ -333,8 +267,7 @@ func nextCommand(g *play.Game, s *play.Step) string {
 // struckWords is the state of what a fault strikes: of the client, or of the client that is inside by a server's key.
 func struckWords(l lock.Entry, s *play.Step) Words {
 	at, client, clocks := stateOf(s.Before), int(s.Choice.Client), s.Choice.Verb == faults.ClientClock.Verb
-	other, node := at.insiderBut(client), max(int(s.Choice.Node), 1)
-	owner, key := at.owner(node), ""
+	other, owner, key := at.insiderBut(client), at.owner(max(int(s.Choice.Node), 1)), ""
 	of := client
 	if of == 0 {
 		of = at.insiderBut(0)
@@ -355,43 +288,35 @@ func struckWords(l lock.Entry, s *play.Step) Words {
 	case of == 0:
 		key = "key"
 	default:
-		key = clientState(l, s.Before, at, of)
+		key = at.named(l, of)
 	}
 	return words("play.hint.at."+key, "client", clientName(of), "other", clientName(other), "owner", clientName(owner),
-		"left", seconds(at.lease(cmp.Or(of, owner))-s.Before.End), "key", keyOf(l, s.Before, node))
+		"left", seconds(at.lease(cmp.Or(of, owner))-s.Before.End), "key", keyOf(l, s.Before, max(int(s.Choice.Node), 1)))
 }
 
-// clientState is the end of the key of the text for the state of a client, and of its lease.
-func clientState(l lock.Entry, h *history.History, at state, client int) string {
-	stage, lease := at.Clients[client-1], at.lease(client)
-	switch holds := stage.Stage == verdict.Acquiring; {
-	case lease == 0 || l.Sessions() && !holds:
-	case stage.Stage == verdict.Inside && lease == history.Forever:
-		return "inside.forever"
-	case stage.Stage == verdict.Inside:
-		return "inside.lease"
-	case holds && lease == history.Forever && !l.Sessions():
-		return "acquiring.forever"
-	case holds:
-		return "acquiring.holds"
+// named is the end of the key of the text for the state of a client, and of its lease.
+func (s state) named(l lock.Entry, client int) string {
+	at, lease, forever := s.Clients[client-1], s.lease(client), s.lease(client) == history.Forever
+	switch name := at.Name(); {
+	case at.Stage == verdict.Inside && lease > 0 && !l.Sessions():
+		return name + map[bool]string{true: ".forever", false: ".lease"}[forever]
+	case at.Stage == verdict.Acquiring && lease > 0:
+		return name + map[bool]string{true: ".forever", false: ".holds"}[forever && !l.Sessions()]
+	case at.Stage == verdict.Acquiring && l.Expiry == lock.ExpiryClients:
+		return name + ".stamp"
+	default:
+		return name
 	}
-	if stage.Stage == verdict.Acquiring && l.Expiry == lock.ExpiryClients {
-		return "acquiring.stamp"
-	}
-	return stage.Name()
 }
 
 // replicated reports whether a replica has caught up since the key changed last.
 func replicated(h *history.History) bool {
-	last := func(k history.EventKind) (n int) {
-		for i := range h.Events {
-			if h.Events[i].Kind == k {
-				n = i + 1
-			}
+	for _, e := range slices.Backward(h.Events) {
+		if e.Kind == history.Replicate || e.Kind == history.Change {
+			return e.Kind == history.Replicate
 		}
-		return n
 	}
-	return last(history.Replicate) > last(history.Change)
+	return false
 }
 
 // struck is the client of the last of choices, or, if that is of none, of the last fault before it; 0: there is none.

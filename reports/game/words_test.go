@@ -2,6 +2,7 @@ package game
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -197,7 +198,7 @@ func reasonHolds(t *testing.T, g *play.Game, at []simulator.Choice, harm verdict
 	t.Helper()
 	r := &asked{Request: Request{Harm: harm}, ctx: t.Context(), game: g, choices: at}
 	said := must(r.lost())(t).(*Lost).Said["en"]
-	about := regexp.MustCompile(`(when c\d releases, there is|c\d asks whose the key is|c\d asks first)`).FindString(said)
+	about := regexp.MustCompile(`(when c\d releases, there is nothing|c\d asks whose the key is|c\d asks first)`).FindString(said)
 	nobody := strings.Contains(said, "No new attempt follows")
 	if about == "" && !nobody {
 		return 0
@@ -224,7 +225,7 @@ func reasonHolds(t *testing.T, g *play.Game, at []simulator.Choice, harm verdict
 			continue
 		}
 		owner := s.owner(1)
-		if strings.Contains(said, "no key left") && owner != 0 || strings.Contains(said, "asks") && e.Cmd[0] != "GET" ||
+		if strings.Contains(said, "nothing left") && owner != 0 || strings.Contains(said, "asks") && e.Cmd[0] != "GET" ||
 			strings.Contains(said, "finds") && (owner == 0 || owner == client) {
 			t.Errorf("%q, but at %v the key is that of %d", said, at, owner)
 		}
@@ -248,14 +249,14 @@ func hinted(t *testing.T, level int, h *Hint, move Words) {
 
 // ideas are the kinds of events of which an idea tells, by the key of the text that it begins with.
 var ideas = map[string][]history.EventKind{
-	"turn.ask": {history.Send, history.Enter}, "turn.ask.free": {history.Send}, "turn.ask.taken": {history.Send},
-	"turn.ask.first": {history.Send}, "turn.arrives": {history.Apply, history.Read, history.Write},
-	"turn.answer": {history.Answer}, "turn.resource": {history.Answer}, "turn.work": {history.Send},
+	"turn.acquire": {history.Acquire}, "turn.acquire.free": {history.Send}, "turn.acquire.taken": {history.Send},
+	"turn.acquire.first": {history.Send}, "turn.apply": {history.Apply, history.Read, history.Write},
+	"turn.answer": {history.Answer}, "turn.answer.resource": {history.Answer}, "turn.send.resource": {history.Send},
 	"turn.leave": {history.Leave}, "turn.reconnect": {history.Reconnect},
-	"turn.timeout": {history.Timeout, history.Broken}, "enter.both": {history.Enter}, "enter.too": {history.Enter},
+	"turn.timeout": {history.Timeout}, "turn.broken": {history.Broken}, "enter.both": {history.Enter}, "enter.too": {history.Enter},
 	"enter.stale": {history.Enter}, "wake": {history.Resume}, "wake.inside": {history.Resume},
-	"delete.blind": {history.Change}, "delete.late": {history.Change}, "renew.late": {history.Change},
-	"delete.stamp": {history.Change}, "overwrite": {history.Change}, "write.late": {history.Write}, "turn.pass": nil, "now": nil,
+	"delete.blind": {history.Change}, "delete.late": {history.Change}, "delete.stamp": {history.Change},
+	"overwrite.stamp": {history.Change}, "write.late": {history.Write}, "turn.pass": nil, "enter": nil, "now": nil,
 }
 
 // concerns checks that the client and the kind of event that an idea begins with are those of its move.
@@ -263,12 +264,14 @@ func concerns(t *testing.T, level int, h *Hint, m play.Move, events []history.Ev
 	t.Helper()
 	for _, lang := range text.Languages() {
 		best, key, client := "", "", ""
-		for k, said := range text.Texts(lang, "play.hint.") {
+		texts := text.Texts(lang, "play.hint.")
+		for _, k := range slices.Sorted(maps.Keys(texts)) {
+			said := texts[k]
 			pattern := strings.NewReplacer(`\{client\}`, `(c\d)`, " ", " ?").Replace(regexp.QuoteMeta(said))
 			pattern = regexp.MustCompile(`\\\{\w+\\\}`).ReplaceAllString(pattern, `[^.。]+?`)
 			found := regexp.MustCompile("^" + pattern).FindStringSubmatch(h.Idea[lang])
 			if part := strings.HasPrefix(said, "{why}") || strings.HasPrefix(k, "play.hint.at."); part || found == nil ||
-				len(said) < len(best) {
+				len(said) <= len(best) {
 				continue
 			}
 			if best, key, client = said, strings.TrimPrefix(k, "play.hint."), ""; len(found) > 1 {
@@ -282,7 +285,7 @@ func concerns(t *testing.T, level int, h *Hint, m play.Move, events []history.Ev
 		switch of := clientName(m.Choice.Client); key {
 		case "now":
 			right = m.Fault && (m.Choice.Client == 0 || strings.Contains(h.Idea[lang], of))
-		case "turn.pass":
+		case "turn.pass", "enter":
 			right = m.Choice.Verb == simulator.Pass
 		default:
 			right = right && !m.Fault && (m.Choice.Client == 0 || of == client)
