@@ -244,7 +244,11 @@ func (r *asked) position(choices []simulator.Choice, err error) (*Position, erro
 	if at.Used() > truth.Par {
 		with = words("play.reached.more", "faults", with, "par", truth.Par)
 	}
-	p.End = words("play.reached", "faults", with, "moves", counted("move", len(turns)-1), "story", happened(at, r.Harm))
+	moves := counted("move", len(turns)-1)
+	if l, _ := r.game.Level(r.Harm); l.Solution().Clicks > 0 && l.Solution().Clicks < len(turns)-1 {
+		moves = words("play.reached.moves", "moves", moves, "n", l.Solution().Clicks)
+	}
+	p.End = words("play.reached", "faults", with, "moves", moves, "story", happened(at, r.Harm))
 	return p, err
 }
 

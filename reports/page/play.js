@@ -7,7 +7,7 @@ const wrong = (level) => Number(keep.get("wrong." + level.id)); // how often it 
 const course = DATA.levels.filter((l) => !l.more);
 
 function drawLevels() {
-  const one = (l) => el("li", button([el("span", String(l.number)), el("b", own(l.title)), el("span.tick", best(l) ? (best(l).helped ? "(✓) " + say("board.helped") : "✓") : keep.get("seen." + l.id) ? say("board.seen") : ""), el("small.code", l.lock)], () => playLevel(l.number)));
+  const one = (l) => el("li", button([el("span", String(l.number)), el("b", own(l.title)), el("span.tick", best(l) ? (best(l).helped ? "✓ " + say("board.helped") : "✓") : keep.get("seen." + l.id) ? say("board.seen") : ""), el("small.code", l.lock)], () => playLevel(l.number)));
   const solved = course.filter(best).length, helps = course.filter((l) => best(l)?.helped).length, goes = state.level && state.at.steps > 0 && !over(), ahead = goes ? state.level : course.find((l) => !best(l)) ?? course[0], costs = DATA.levels.reduce((n, l) => n + wrong(l), 0);
   show(el("div.hero", el("div", el("h2", say("board.hero")), el("p", say("board.intro")),
     button(say(solved || goes ? "board.goon" : "board.begin", { n: ahead.number }), () => (goes ? open("game") : playLevel(ahead.number)), ".main"),
