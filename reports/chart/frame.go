@@ -5,6 +5,7 @@ import (
 	"image/color"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -279,7 +280,7 @@ func (c *Chart) boxes(lang string, lines, columns []string, at func(line, column
 		one := at(l, k)
 		words = append(words, strings.Fields(strings.ReplaceAll(one.words, "+", " +"))...)
 		if one.x, one.y = float64(k), -float64(l); c.narrow {
-			word, _, _ := strings.Cut(one.words, "+")
+			word := ofNumbers.ReplaceAllString(one.words, "")
 			if sign := one.glyph + " " + word; word != "" && !slices.Contains(signs, sign) {
 				signs = append(signs, sign)
 			}
@@ -295,10 +296,14 @@ func (c *Chart) boxes(lang string, lines, columns []string, at func(line, column
 	}
 	named := strings.Split(strings.Join(lines, "\n"), "\n")
 	f.least.X = widest(small, named) + 6 + width*vg.Length(len(columns))
-	f.least.Y = (vg.Length(len(lines)) + vg.Length(room)) * max(16, 10*vg.Length(len(named))/vg.Length(len(lines)))
+	most := slices.Max(append(lists.Each(lines, func(l string) int { return strings.Count(l, "\n") + 1 }), 0))
+	f.least.Y = (vg.Length(len(lines)) + vg.Length(room)) * max(16, 10*vg.Length(most))
 	f.body = panels(1, p)
 	return f
 }
+
+// ofNumbers match what a cell has behind its verdict.
+var ofNumbers = regexp.MustCompile(`[ +(≤]*\d.*`)
 
 // lockLines adds a curve for each lock, or one for those together that have the same in a column, with their names at
 // its end.

@@ -60,14 +60,14 @@ func drawGrid(c *Chart, lang string) frame {
 		if asked := lists.Pick(row, func(c Cell) bool { return c.Asked() }); len(asked) >= min(2, len(locks)) {
 			title := of[0].text("code") + "  " + text.RaceTitle(of[0].text("race"), lang)
 			races = append(races, strings.Join(foldText(small, title, room), "\n"))
-			rows = append(rows, lists.Each(row, func(of Cell) cell { return of.drawn(lang, c.narrow) }))
+			rows = append(rows, lists.Each(row, func(of Cell) cell { return of.drawn(lang, false) }))
 		} else {
 			left = append(left, of[0].text("code"))
 		}
 	}
 	boxes := c.boxes(lang, races, locks, func(l, k int) cell { return rows[l][k] })
 	if f.body, f.least, f.tall = boxes.body, boxes.least, len(races) > mostWide; c.narrow {
-		f.foot = append(meanings(all, lang), f.foot...)
+		f.foot = append(boxes.foot, f.foot...)
 	}
 	if left != nil {
 		f.foot = append(f.foot, say(lang, "grid.left", "races", text.Join(lang, "chart.list", left)))

@@ -112,7 +112,7 @@ func (r *Timeline) picture(f Format) picture {
 	}
 	least := vg.Point{X: timelineLeft + timelineRight + timelineUnit*vg.Length(run.X[len(run.X)-1]), Y: p.least()}
 	if f.Size.width == 0 { // a screen has room for more words
-		least.X += 0.12 * vg.Length(run.X[len(run.X)-1])
+		least.X = min(1.3*least.X, max(timelineLeft+timelineRight+timelineWide, least.X))
 	}
 	signs := []string{say(f.Lang, map[bool]string{false: "timeline.scale", true: "timeline.scale.cut"}[run.Cuts != nil])}
 	if slices.ContainsFunc(run.Messages, func(m reports.Message) bool { return m.Node < 0 }) {

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"gonum.org/v1/plot/vg"
@@ -101,9 +100,11 @@ func drawWaiting(c *Chart, lang string) frame {
 	logarithmic(&times.X, slices.Concat(handover, quick, slow), nanoseconds)
 	logarithmic(&commands.X, cost, number)
 	var intervals, between, entries spans
-	cut := ""
 	var means dots
 	below := say(lang, "waiting.below", "runs", all[0].text("runs"), "clients", thousands(int(most)))
+	if len(ended) < len(all) {
+		below += " " + say(lang, "waiting.below.cut")
+	}
 	for i, r := range all {
 		sign, stands := draw.GlyphDrawer(draw.CircleGlyph{}), !r.is("truncated") &&
 			handover[i] == slices.Max(numbers("handover_mean_ns", ended))
@@ -113,14 +114,12 @@ func drawWaiting(c *Chart, lang string) frame {
 		if r.is("truncated") {
 			s.words, sign = s.words+" *", draw.RingGlyph{}
 			means = append(means, dot{x: handover[i], y: s.y, color: white, shape: draw.CircleGlyph{}})
-			cut = say(lang, "waiting.below.cut")
 		}
 		intervals = append(intervals, s)
 		means = append(means, dot{x: handover[i], y: s.y, color: ink, shape: sign})
 		entry := span{y: s.y, to: cost[i], color: grey, shape: draw.CircleGlyph{}, words: number(math.Round(10*cost[i]) / 10)}
 		entries = append(entries, entry)
 	}
-	below = strings.TrimSpace(below + " " + cut)
 	times.Add(intervals, between, means)
 	commands.Add(entries)
 	return c.tiles(below, 2, vg.Point{X: vg.Length(c.aside(200, 130)), Y: 50 + 15*vg.Length(len(ways))}, times, commands)
