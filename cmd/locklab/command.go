@@ -170,8 +170,7 @@ func wordsOf(c *cobra.Command) []string { return strings.Fields(c.CommandPath())
 func describe(e *text.Printer, name string, examples []string) string {
 	var b strings.Builder
 	for i, line := range examples {
-		fmt.Fprintf(&b, "  # %s\n  locklab %s\n", e.Say(fmt.Sprintf("help.%s.example.%d", name, i+1)),
-			strings.ReplaceAll(line, "{course}", e.Say("help.lesson.class")))
+		fmt.Fprintf(&b, "  # %s\n  locklab %s\n", e.Say(fmt.Sprintf("help.%s.example.%d", name, i+1)), line)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
