@@ -82,9 +82,9 @@ func (c *checkFlags) run(e *env, args []string) (err error) {
 // are results: a claim may be wrong.
 func (c *checkFlags) runTests(e *env, pkg string) (found []checked.Lock, bad, err error) {
 	of, done, end := "", (func(int))(nil), func() {}
+	e.inform("check.running", "package", pkg)
 	tests := checked.Tests{
 		Package: pkg, Run: c.tests, Lang: e.Lang,
-		Running: func() { e.inform("check.running", "package", pkg) },
 		Searching: func(test string, seconds, most int) {
 			if test != of {
 				end()

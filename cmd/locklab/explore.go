@@ -260,7 +260,7 @@ func (f *boundFlag) Type() string       { return f.Kind }
 
 // ofFlag has an error about a bound, "ttl=1h: ...", or about its budget, begin with the flag: "--ttl 1h: ...".
 func ofFlag(err error) error {
-	return text.Errorf("error.as", "cause", err, "said", text.SentenceFunc(func(lang string) string {
+	return text.Errorf("error.as", "said", text.SentenceFunc(func(lang string) string {
 		said := text.SayError(lang, err)
 		end := strings.IndexFunc(said, func(r rune) bool { return strings.ContainsRune("= :：", r) })
 		if _, is := search.BoundOf(said[:max(end, 0)]); is {

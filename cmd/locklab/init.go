@@ -51,13 +51,6 @@ func initCommand() *command {
 // templateFolder has the test that is copied, below the lab.
 const templateFolder = "scenarios/locktest/template"
 
-// The files that init writes.
-const (
-	testName   = "mylock_test.go"
-	moduleName = "go.mod"
-	sumName    = "go.sum"
-)
-
 // templateFor returns the files of a folder. The lab's source is in the folder lab; "": where the program was built
 // from. around is the line of moduleAround.
 func templateFor(lab, around string) (files map[string][]byte, err error) {
@@ -67,7 +60,7 @@ func templateFor(lab, around string) (files map[string][]byte, err error) {
 	}
 	lab, err = filepath.Abs(lab)
 	files = map[string][]byte{}
-	for _, file := range []string{testName, moduleName, sumName} {
+	for _, file := range []string{"mylock_test.go", "go.mod", "go.sum"} {
 		if err == nil {
 			files[file], err = os.ReadFile(filepath.Join(lab, templateFolder, file))
 		}
@@ -75,8 +68,8 @@ func templateFor(lab, around string) (files map[string][]byte, err error) {
 	if err != nil {
 		return nil, text.Errorf("error.init.lab", "folder", lab, "cause", err)
 	}
-	module, _, _ := strings.Cut(string(files[moduleName]), "// Until")
-	files[moduleName] = fmt.Appendf(nil, "%sreplace %s => %q\n%s", module, modulePath(), lab, around)
+	module, _, _ := strings.Cut(string(files["go.mod"]), "// Until")
+	files["go.mod"] = fmt.Appendf(nil, "%sreplace %s => %q\n%s", module, modulePath(), lab, around)
 	return files, nil
 }
 
@@ -86,7 +79,7 @@ func newFolder(folder string) error {
 		return text.Errorf("error.init.folder", "folder", folder, "cause", err)
 	}
 	sources, _ := filepath.Glob(filepath.Join(folder, "*.go"))
-	if sources != nil && !slices.Contains(sources, filepath.Join(folder, testName)) {
+	if sources != nil && !slices.Contains(sources, filepath.Join(folder, "mylock_test.go")) {
 		return text.Errorf("error.init.package", "folder", folder)
 	}
 	return nil
@@ -95,7 +88,7 @@ func newFolder(folder string) error {
 // moduleAround returns the line of a go.mod by which a module in a folder finds the one around it; "": there is none.
 func moduleAround(folder string) string {
 	for at := filepath.Dir(folder); ; at = filepath.Dir(at) {
-		content, err := os.ReadFile(filepath.Join(at, moduleName))
+		content, err := os.ReadFile(filepath.Join(at, "go.mod"))
 		if _, rest, is := strings.Cut("\n"+string(content), "\nmodule "); err == nil && is {
 			module, _, _ := strings.Cut(rest, "\n")
 			if module = strings.TrimSpace(module); module == modulePath() {

@@ -22,12 +22,13 @@ import (
 
 // fixed are the pages that are about no lock, race, run, fault or article.
 var fixed = map[string]Page{
-	"path":      {Prefix: "path.", parts: PathScreens, part: (*maker).path},
+	"path":      {Prefix: "path.", make: func(m *maker) { m.path(1, PathScreens) }, parts: PathScreens, part: (*maker).path},
 	"interview": {Prefix: "interview.", make: (*maker).interview},
 	"glossary":  {Prefix: "term.", make: func(m *maker) { m.glossary(Terms()...) }},
-	"debate":    {Prefix: "debate.", parts: DebatePoints, part: (*maker).debate},
-	"need":      {Prefix: "need.", make: (*maker).need},
-	"judge":     {Prefix: "judging.", make: (*maker).judging},
+	"debate": {Prefix: "debate.", make: func(m *maker) { m.debate(1, DebatePoints) }, parts: DebatePoints,
+		part: (*maker).debate},
+	"need":  {Prefix: "need.", make: (*maker).need},
+	"judge": {Prefix: "judging.", make: (*maker).judging},
 }
 
 // Find returns the page of one or two words: the path or the debate, one of its parts (path 3), the interview, one of its
@@ -41,8 +42,6 @@ func Find(first, second string) (p Page, ok bool, err error) {
 		return p, ok, nil
 	case !ok:
 		p, err = runPage(first, second)
-	case second == "" && p.parts > 0:
-		p.make = func(m *maker) { p.part(m, 1, p.parts) }
 	case second == "":
 	case p.parts > 0:
 		n, wrong := strconv.Atoi(second)
@@ -51,8 +50,7 @@ func Find(first, second string) (p Page, ok bool, err error) {
 		}
 		p.make = func(m *maker) { p.part(m, n, n) }
 	case first == "need", first == "judge":
-		err = text.Errorf("error.noarguments.meant", "command", "locklab explain "+first, "name", second,
-			"meant", "locklab explain "+first)
+		err = text.Errorf("error.noarguments", "command", "locklab explain "+first, "name", second)
 	case first == "interview":
 		p, err = topicPage(second)
 	case first == "glossary":

@@ -191,21 +191,31 @@ func Demo(p *text.Printer, cells [][]*race.Outcome) []Block {
 		return slices.Index([]bool{fails(o), o.Verdicts[0].Broken(), o.NotApplicable == "", true}, true)
 	}
 	var races []Block
-	fallen := map[string]bool{}
+	fallen, stuck := map[string]bool{}, map[string]string{} // in a race: the lock is never free again
+	for _, o := range slices.Concat(cells...) {
+		if fails(o) {
+			fallen[o.Lock.ID] = true
+		}
+		if o.Verdicts[0] == verdict.Deadlock {
+			stuck[o.Lock.ID] = o.Race.ID
+		}
+	}
+	named := func(o *race.Outcome) string {
+		if stuck[o.Lock.ID] == "" || fails(o) {
+			return o.Lock.ID
+		}
+		return p.Say("demo.but", "lock", o.Lock.ID, "race", stuck[o.Lock.ID])
+	}
 	for _, played := range cells {
 		of, outcomes := played[0].Race, Block{Kind: Table, Lead: "  ", Columns: []int{20}}
 		groups := lists.Gather(played, func(a, b *race.Outcome) bool { return plain(a) == plain(b) })
 		slices.SortStableFunc(groups, func(a, b []*race.Outcome) int { return rank(a[0]) - rank(b[0]) })
 		for _, same := range groups {
-			ids := lists.Each(same, func(o *race.Outcome) string { return o.Lock.ID })
-			outcomes.Rows = append(outcomes.Rows, []string{plain(same[0]), strings.Join(ids, ", ")})
+			outcomes.Rows = append(outcomes.Rows, []string{plain(same[0]), strings.Join(lists.Each(same, named), ", ")})
 		}
 		heading := text.Label(p.First("explain.head", "text", of.ID)) +
 			p.Each(func(lang string) string { return Story(lang, of, "title") })
 		races = append(races, Block{Kind: Subheading, Text: heading}, outcomes)
-		for _, o := range lists.Pick(played, fails) {
-			fallen[o.Lock.ID] = true
-		}
 	}
 	for _, o := range cells[0] {
 		title := p.Each(func(lang string) string { return text.LockTitle(o.Lock.ID, lang) })
