@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"locklab/algorithms/lock"
@@ -330,7 +329,7 @@ func struck(choices []simulator.Choice) (client int) {
 }
 
 // askers are the names of the clients, but the probe, that ask for the lock in runs from their event n on.
-func askers(n int, runs ...*history.History) string {
+func askers(n int, runs ...*history.History) (all []Words) {
 	names := map[string]bool{}
 	for _, h := range runs {
 		for _, e := range h.Events[n:] {
@@ -339,12 +338,16 @@ func askers(n int, runs ...*history.History) string {
 			}
 		}
 	}
-	return strings.Join(slices.Sorted(maps.Keys(names)), ", ")
+	return lists.Each(slices.Sorted(maps.Keys(names)), same)
 }
 
 // whyLost says why a harm is out of reach after a step, where a client goes on at once, and where it goes on only when
 // all others are done: what keeps it from happening, if it is the same in both, or what holds in both; nil: nothing.
 func whyLost(l lock.Entry, s *play.Step, client int, atOnce, last *history.History, harm verdict.Word) Words {
+	before, node := stateOf(s.Before), max(int(s.Choice.Node), 1)
+	if client == 0 { // a server is struck
+		client = cmp.Or(before.insiderBut(0), before.owner(node))
+	}
 	key, why := closed(l, s, client, atOnce, harm)
 	other, late := closed(l, s, client, last, harm)
 	switch finds := []string{"asked", "nothing"}; {
@@ -355,10 +358,24 @@ func whyLost(l lock.Entry, s *play.Step, client int, atOnce, last *history.Histo
 	case s.Choice.Verb < simulator.FaultVerb:
 		return nil
 	}
-	return words("play.lost.met", "state", struckWords(l, s))
+	key = "play.lost.met"
+	switch {
+	case s.Choice.Verb == faults.ServerList.Verb:
+		key = "play.lost.list"
+	case s.Choice.Verb == faults.NodeClock.Verb && s.Choice.D < 0:
+		key = "play.lost.clock"
+	case client > 0 && before.lease(client) == 0 && before.stage(client) != verdict.Inside:
+		key = "play.lost.none-held"
+	case s.Choice.Client == 0 && before.owner(node) == 0:
+		key = "play.lost.free"
+	case s.Choice.Verb == faults.Failover.Verb && replicated(s.Before):
+		key = "play.lost.replicated"
+	}
+	return words(key, "state", struckWords(l, s), "client", clientName(client), "key", keyOf(l, s.Before, node))
 }
 
-// closed is the first of what happens to a client after a step that keeps a harm from happening; "": nothing.
+// closed is the first of what happens to a client, in the attempt of a step, that keeps a harm from happening; "":
+// nothing.
 func closed(
 	l lock.Entry, s *play.Step, client int, ahead *history.History, harm verdict.Word,
 ) (key string, why Words) {
@@ -366,6 +383,9 @@ func closed(
 	for n := len(s.Before.Events); client > 0 && n < len(ahead.Events); n++ {
 		past, e := *ahead, &ahead.Events[n]
 		past.Events = ahead.Events[:n]
+		if e.Kind == history.Acquire && e.Client == client && n >= len(s.Run.Events) {
+			break
+		}
 		if e.Kind == history.Apply && e.Client == client {
 			sent = reports.Command(e.Cmd, ahead.Key)
 		}
@@ -381,6 +401,9 @@ func closed(
 	return "", nil
 }
 
+// insiders are the harms for which a client must get in.
+var insiders = []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.Fenced}
+
 // closes is the key of the text for an event after a step that keeps a harm from happening, and the owner of the key;
 // "": it does not. at is the state before it.
 func closes(e *history.Event, at state, s *play.Step, client int, harm verdict.Word) (key string, owner int) {
@@ -391,13 +414,17 @@ func closes(e *history.Event, at state, s *play.Step, client int, harm verdict.W
 		key = "dies"
 	case e.Kind == history.Expire && harm == verdict.Deadlock && owner == client:
 		key = "ends"
+	case e.Kind == history.Expire && harm == verdict.Orphan && owner == client:
+		key = "unasked"
 	case e.Client != client:
 	case e.Kind == history.Change && of && crashed && e.After != "" && e.Until != history.Forever:
 		key = "sent"
-	case e.Kind == history.Change && of && e.After == "" && owner == client && alone:
+	case e.Kind == history.Change && of && e.After == "" && owner == client && (alone || harm == verdict.Orphan):
 		key = "released"
 	case (e.Kind == history.Timeout || e.Kind == history.Broken) && at.stage(client) == verdict.Acquiring:
-		key = "gaveup"
+		key = map[bool]string{false: "gaveup"}[harm == verdict.Orphan] // which wants it to
+	case e.Kind == history.Refuse && slices.Contains(insiders, harm):
+		key = "refused"
 	case e.Kind == history.Apply && releases && owner == 0:
 		key = "nothing"
 	case e.Kind == history.Apply && releases && owner != client:
