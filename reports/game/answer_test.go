@@ -134,11 +134,11 @@ func TestLost(t *testing.T) {
 			`move 3, "c1 CRASH": c1's EXPIRE was already on its way. It arrives, and the key ends by itself ` +
 				`after 10 s. ` + tried("c2", "DEADLOCK")},
 		{3, "DEADLOCK", "start answer arrive crash",
-			`move 4, "c1 CRASH": the key ends by itself after 10 s.` + noMore},
+			`move 4, "c1 CRASH": the key ends by itself after 10 s. The run has ended.`},
 		{5, "DEADLOCK", "start crash", `This did not do it: the key ends by itself after 10 s.`},
 		{6, "WRONG-DEL", "start answer pause", ""},
 		{6, "WRONG-DEL", "start answer pause resume",
-			`: when c1 releases, there is nothing left to release.` + noMore},
+			`: when c1 releases, there is nothing left to release. The run has ended.`},
 		{6, "WRONG-DEL", "start answer start pass wake",
 			`c1 releases its own lock, in good order. ` + tried("c1 and c2", "WRONG-DEL")},
 		{7, "WRONG-DEL", "start answer start pause",

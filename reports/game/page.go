@@ -69,7 +69,7 @@ type Level struct {
 	Learn    Words        `json:"learn"`
 	Question Words        `json:"question"`
 	Topic    string       `json:"topic"`
-	Code     string       `json:"code"`           // the lock in a few lines
+	Code     Words        `json:"code"`           // the lock in a few lines
 	More     bool         `json:"more,omitempty"` // it stands behind the course
 }
 
@@ -79,7 +79,7 @@ func Levels() (all []Level) {
 		all = append(all, Level{
 			Number: i + 1, ID: l.ID, Lock: l.Lock, Budget: l.Budget, Harm: l.Harm, Said: aim(l.Harm),
 			Title: levelText(&l, "title"), Learn: levelText(&l, "learn"), Question: levelText(&l, "question"),
-			Topic: l.Topic, Code: l.Code(), More: i >= play.Course,
+			Topic: l.Topic, Code: codeOf(&l), More: i >= play.Course,
 		})
 	}
 	return all
