@@ -38,7 +38,8 @@ func hintOf(ctx context.Context, g *play.Game, at *play.Position, w play.Way, ha
 		return nil, err
 	}
 	before := len(at.Trace.Choices)
-	for on := end; n >= 0 && strikesAfter(w.Choices[on:]); { // the next hints strike where this one says
+	strikes := func(c simulator.Choice) bool { return c.Verb >= simulator.FaultVerb }
+	for on := end; n >= 0 && slices.IndexFunc(w.Choices[on:], strikes) > 0; { // the next hints strike where this one says
 		then, failed := g.At(w.Choices[:on])
 		if failed == nil {
 			_, on, w, failed = g.Next(ctx, then, w, harm)
@@ -53,12 +54,6 @@ func hintOf(ctx context.Context, g *play.Game, at *play.Position, w play.Way, ha
 	}
 	h := hinter{g, steps, harm}
 	return &Hint{n, h.idea(end - before), words("play.hint", "n", n+1, "what", movesOf(at)[n])}, nil
-}
-
-// strikesAfter reports whether choices have a fault, but not at once.
-func strikesAfter(choices []simulator.Choice) bool {
-	n := slices.IndexFunc(choices, func(c simulator.Choice) bool { return c.Verb >= simulator.FaultVerb })
-	return n > 0
 }
 
 // A hinter says what matters in the steps of a way to a harm.
@@ -173,17 +168,15 @@ func whatMatters(e *history.Event, past *history.History, present state) (key st
 	case e.Kind == history.Expire && owner > 0:
 		return "expire", owner
 	case e.Kind == history.Enter && before.stage(e.Client) != verdict.Inside:
-		switch heard := len(past.Events) > 0 && past.Events[len(past.Events)-1].Kind == history.Answer; {
+		switch heard := past.Events[len(past.Events)-1].Kind == history.Answer; {
 		case inside > 0 && present.insiderBut(e.Client) == 0:
 			return "enter.both", inside
 		case inside > 0:
 			return "enter.too", inside
-		case len(before.Keys) == 0 || before.lease(e.Client) > 0:
-			return "enter", 0
-		case heard:
+		case heard && len(before.Keys) > 0 && before.lease(e.Client) == 0:
 			return "enter.stale", 0
 		}
-		return "enter.silent", 0
+		return "enter", 0
 	case e.Kind == history.Resume && before.stage(e.Client) == verdict.Inside:
 		return "wake.inside", 0
 	case e.Kind == history.Resume:
@@ -197,31 +190,13 @@ func whatMatters(e *history.Event, past *history.History, present state) (key st
 		case present.owner(e.Node) != owner:
 			return "delete.before", owner
 		}
-		return "delete" + known(past, e.Client), owner
+		return "delete", owner
 	case e.Kind == history.Write && inside > 0:
 		return "write.late", inside
 	case e.Kind == history.Write:
 		return "write", 0
 	}
 	return "", 0
-}
-
-// known is the end of the key of a text for what a client knows of the key that it deletes: whether its last command
-// before that has read the key, which was another's then, or still had the same value.
-func known(h *history.History, client int) string {
-	for n, e := range slices.Backward(h.Events) {
-		if past := *h; e.Kind == history.Apply && e.Client == client && n < len(h.Events)-1 {
-			past.Events = h.Events[:n]
-			switch {
-			case len(e.Cmd) == 0 || e.Cmd[0] != "GET":
-				return ".blind"
-			case stateOf(&past).owner(e.Node) == stateOf(h).owner(e.Node):
-				return ".stamp"
-			}
-			return ".late"
-		}
-	}
-	return ".blind"
 }
 
 // fault asks about what a fault strikes, and about what is left undone where it stops a client.

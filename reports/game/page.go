@@ -98,11 +98,10 @@ type Named struct {
 
 // never are the faults of budgets that cannot strike a lock on its servers.
 func never(e lock.Entry) (all []string) {
+	server, session := e.Local() || e.OnZooKeeper(), e.Sessions() && e.Guard == ""
 	for fault, never := range map[*simulator.Fault]bool{
-		faults.Restart: e.Local() || e.OnZooKeeper(), faults.Failover: e.Local() || e.OnZooKeeper(),
-		faults.NodeClock: e.Local() || e.OnZooKeeper(), faults.Split: e.Local() || e.OnZooKeeper() || e.Database != "",
-		faults.Delete:        e.Local() || e.Sessions() || e.Guard != "",
-		faults.ExpireSession: !e.Sessions() || e.Guard != "",
+		faults.Restart: server, faults.Failover: server, faults.NodeClock: server, faults.Split: server || e.Database != "",
+		faults.Delete: server || session || e.Guard != "", faults.ExpireSession: !session,
 	} {
 		if never {
 			all = append(all, fault.Name)
