@@ -45,7 +45,7 @@ type Table struct {
 //	undo             the position before Link in which there was a choice
 //	lost             whether no way leads from Link to Harm, and by which move
 //	hint             which move of Link lies on a shortest way to Harm, and why
-//	way              the end of a shortest way from Link to Harm, or that there can be none
+//	way              the end of a shortest way to Harm from Link, else from the start, or that there can be none
 //	cannot           whether it is right that Harm cannot be brought about in Link's game
 //	goal             the gravest harm that a search of Link's game finds, and its par
 //	mend             the attack of Link on Lock, for Harm
@@ -232,7 +232,11 @@ func (r *asked) position(choices []simulator.Choice, err error) (*Position, erro
 		return p, nil
 	case r.Do == "way":
 		faults := counted("fault", at.Used())
-		p.End = words("play.gaveup", "harm", r.Harm, "faults", faults, "story", happened(at, r.Harm))
+		key := "play.gaveup"
+		if len(choices) < len(r.choices) || !slices.Equal(r.choices, choices[:len(r.choices)]) {
+			key = "play.gaveup.start"
+		}
+		p.End = words(key, "faults", faults, "story", happened(at, r.Harm))
 		return p, nil
 	}
 	turns, err := r.game.Turns(r.ctx, choices, r.Harm)
@@ -385,8 +389,10 @@ func (r *asked) lost() (any, error) {
 		return nil, err
 	}
 	left := words("play.lost.asked-all")
-	if ask := askers(len(at.Outcome.History.Events), now, last); ask != "" {
-		left = words("play.lost.left-over", "clients", ask, "harm", r.Harm)
+	if ask := askers(len(at.Outcome.History.Events), now, last); ask != nil {
+		left = words("play.lost.left-over", "clients", join("play.rules.and", ask...), "harm", r.Harm)
+	} else if len(at.Moves) == 0 {
+		left = words("play.lost.over")
 	}
 	if faulty { // the reason must have happened
 		now, last = at.Outcome.History, at.Outcome.History
@@ -456,6 +462,8 @@ func (r *asked) wayOn() (w play.Way, none *play.Truth, err error) {
 	case err != nil:
 	case w.Unknown:
 		err = i18n.Errorf("play.unknown", "states", play.MaxStates)
+	case w.Choices == nil && r.Do == "way": // after a loss, one from the start
+		w, err = r.game.Way(r.ctx, nil, r.Harm)
 	case w.Choices == nil:
 		err = i18n.Errorf("play.noway", "harm", r.Harm)
 	}

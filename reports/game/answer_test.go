@@ -134,16 +134,16 @@ func TestLost(t *testing.T) {
 			`move 3, "c1 CRASH": c1's EXPIRE was already on its way. It arrives, and the key ends by itself ` +
 				`after 10 s. ` + tried("c2", "DEADLOCK")},
 		{3, "DEADLOCK", "start answer arrive crash",
-			`move 4, "c1 CRASH": the key ends by itself after 10 s.` + noMore},
+			`move 4, "c1 CRASH": the key ends by itself after 10 s. The run has ended.`},
 		{5, "DEADLOCK", "start crash", `This did not do it: the key ends by itself after 10 s.`},
 		{6, "WRONG-DEL", "start answer pause", ""},
 		{6, "WRONG-DEL", "start answer pause resume",
-			`: when c1 releases, there is nothing left to release.` + noMore},
+			`: when c1 releases, there is nothing left to release. The run has ended.`},
 		{6, "WRONG-DEL", "start answer start pass wake",
-			`c1 releases its own lock, in good order. ` + tried("c1, c2", "WRONG-DEL")},
+			`c1 releases its own lock, in good order. ` + tried("c1 and c2", "WRONG-DEL")},
 		{7, "WRONG-DEL", "start answer start pause",
 			`move 4, "c1 PAUSE": c1 asks first, and does not delete what is not its own. ` +
-				tried("c1, c2", "WRONG-DEL")},
+				tried("c1 and c2", "WRONG-DEL")},
 		{18, "DEADLOCK", "start crash", `This did not do it: the lock ends together with c1.`},
 	} {
 		at, l := to(c.level, c.harm, c.way)
@@ -166,6 +166,10 @@ func TestLost(t *testing.T) {
 		ask(t, &table, game.Request{Do: "hint", Link: l.Link, Harm: c.harm}, &hint)
 		if hint.Move < 0 || hint.Move == n {
 			t.Errorf("level %d after %q: it leads back to where the hint is %+v", c.level, c.way, hint)
+		}
+		ask(t, &table, game.Request{Do: "way", Link: at.Link, Harm: c.harm}, &after)
+		if said := after.End["en"]; !strings.Contains(said, "shortest way from the start") || !slices.Contains(after.Verdicts, c.harm) {
+			t.Errorf("level %d after %q: given up, it tells %q", c.level, c.way, said)
 		}
 	}
 	if at, _ := to(2, "DEADLOCK", "start crash"); !slices.Contains(at.Verdicts, "DEADLOCK") {

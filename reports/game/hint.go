@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"locklab/algorithms/lock"
@@ -39,7 +38,8 @@ func hintOf(ctx context.Context, g *play.Game, at *play.Position, w play.Way, ha
 		return nil, err
 	}
 	before := len(at.Trace.Choices)
-	for on := end; n >= 0 && strikesAfter(w.Choices[on:]); { // the next hints strike where this one says
+	strikes := func(c simulator.Choice) bool { return c.Verb >= simulator.FaultVerb }
+	for on := end; n >= 0 && slices.IndexFunc(w.Choices[on:], strikes) > 0; { // the next hints strike where this one says
 		then, failed := g.At(w.Choices[:on])
 		if failed == nil {
 			_, on, w, failed = g.Next(ctx, then, w, harm)
@@ -54,12 +54,6 @@ func hintOf(ctx context.Context, g *play.Game, at *play.Position, w play.Way, ha
 	}
 	h := hinter{g, steps, harm}
 	return &Hint{n, h.idea(end - before), words("play.hint", "n", n+1, "what", movesOf(at)[n])}, nil
-}
-
-// strikesAfter reports whether choices have a fault, but not at once.
-func strikesAfter(choices []simulator.Choice) bool {
-	n := slices.IndexFunc(choices, func(c simulator.Choice) bool { return c.Verb >= simulator.FaultVerb })
-	return n > 0
 }
 
 // A hinter says what matters in the steps of a way to a harm.
@@ -174,17 +168,15 @@ func whatMatters(e *history.Event, past *history.History, present state) (key st
 	case e.Kind == history.Expire && owner > 0:
 		return "expire", owner
 	case e.Kind == history.Enter && before.stage(e.Client) != verdict.Inside:
-		switch heard := len(past.Events) > 0 && past.Events[len(past.Events)-1].Kind == history.Answer; {
+		switch heard := past.Events[len(past.Events)-1].Kind == history.Answer; {
 		case inside > 0 && present.insiderBut(e.Client) == 0:
 			return "enter.both", inside
 		case inside > 0:
 			return "enter.too", inside
-		case len(before.Keys) == 0 || before.lease(e.Client) > 0:
-			return "enter", 0
-		case heard:
+		case heard && len(before.Keys) > 0 && before.lease(e.Client) == 0:
 			return "enter.stale", 0
 		}
-		return "enter.silent", 0
+		return "enter", 0
 	case e.Kind == history.Resume && before.stage(e.Client) == verdict.Inside:
 		return "wake.inside", 0
 	case e.Kind == history.Resume:
@@ -198,31 +190,13 @@ func whatMatters(e *history.Event, past *history.History, present state) (key st
 		case present.owner(e.Node) != owner:
 			return "delete.before", owner
 		}
-		return "delete" + known(past, e.Client), owner
+		return "delete", owner
 	case e.Kind == history.Write && inside > 0:
 		return "write.late", inside
 	case e.Kind == history.Write:
 		return "write", 0
 	}
 	return "", 0
-}
-
-// known is the end of the key of a text for what a client knows of the key that it deletes: whether its last command
-// before that has read the key, which was another's then, or still had the same value.
-func known(h *history.History, client int) string {
-	for n, e := range slices.Backward(h.Events) {
-		if past := *h; e.Kind == history.Apply && e.Client == client && n < len(h.Events)-1 {
-			past.Events = h.Events[:n]
-			switch {
-			case len(e.Cmd) == 0 || e.Cmd[0] != "GET":
-				return ".blind"
-			case stateOf(&past).owner(e.Node) == stateOf(h).owner(e.Node):
-				return ".stamp"
-			}
-			return ".late"
-		}
-	}
-	return ".blind"
 }
 
 // fault asks about what a fault strikes, and about what is left undone where it stops a client.
@@ -330,7 +304,7 @@ func struck(choices []simulator.Choice) (client int) {
 }
 
 // askers are the names of the clients, but the probe, that ask for the lock in runs from their event n on.
-func askers(n int, runs ...*history.History) string {
+func askers(n int, runs ...*history.History) (all []Words) {
 	names := map[string]bool{}
 	for _, h := range runs {
 		for _, e := range h.Events[n:] {
@@ -339,12 +313,16 @@ func askers(n int, runs ...*history.History) string {
 			}
 		}
 	}
-	return strings.Join(slices.Sorted(maps.Keys(names)), ", ")
+	return lists.Each(slices.Sorted(maps.Keys(names)), same)
 }
 
 // whyLost says why a harm is out of reach after a step, where a client goes on at once, and where it goes on only when
 // all others are done: what keeps it from happening, if it is the same in both, or what holds in both; nil: nothing.
 func whyLost(l lock.Entry, s *play.Step, client int, atOnce, last *history.History, harm verdict.Word) Words {
+	before, node := stateOf(s.Before), max(int(s.Choice.Node), 1)
+	if client == 0 { // a server is struck
+		client = cmp.Or(before.insiderBut(0), before.owner(node))
+	}
 	key, why := closed(l, s, client, atOnce, harm)
 	other, late := closed(l, s, client, last, harm)
 	switch finds := []string{"asked", "nothing"}; {
@@ -355,10 +333,24 @@ func whyLost(l lock.Entry, s *play.Step, client int, atOnce, last *history.Histo
 	case s.Choice.Verb < simulator.FaultVerb:
 		return nil
 	}
-	return words("play.lost.met", "state", struckWords(l, s))
+	key = "play.lost.met"
+	switch {
+	case s.Choice.Verb == faults.ServerList.Verb:
+		key = "play.lost.list"
+	case s.Choice.Verb == faults.NodeClock.Verb && s.Choice.D < 0:
+		key = "play.lost.clock"
+	case client > 0 && before.lease(client) == 0 && before.stage(client) != verdict.Inside:
+		key = "play.lost.none-held"
+	case s.Choice.Client == 0 && before.owner(node) == 0:
+		key = "play.lost.free"
+	case s.Choice.Verb == faults.Failover.Verb && replicated(s.Before):
+		key = "play.lost.replicated"
+	}
+	return words(key, "state", struckWords(l, s), "client", clientName(client), "key", keyOf(l, s.Before, node))
 }
 
-// closed is the first of what happens to a client after a step that keeps a harm from happening; "": nothing.
+// closed is the first of what happens to a client, in the attempt of a step, that keeps a harm from happening; "":
+// nothing.
 func closed(
 	l lock.Entry, s *play.Step, client int, ahead *history.History, harm verdict.Word,
 ) (key string, why Words) {
@@ -366,6 +358,9 @@ func closed(
 	for n := len(s.Before.Events); client > 0 && n < len(ahead.Events); n++ {
 		past, e := *ahead, &ahead.Events[n]
 		past.Events = ahead.Events[:n]
+		if e.Kind == history.Acquire && e.Client == client && n >= len(s.Run.Events) {
+			break
+		}
 		if e.Kind == history.Apply && e.Client == client {
 			sent = reports.Command(e.Cmd, ahead.Key)
 		}
@@ -381,6 +376,9 @@ func closed(
 	return "", nil
 }
 
+// insiders are the harms for which a client must get in.
+var insiders = []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.Fenced}
+
 // closes is the key of the text for an event after a step that keeps a harm from happening, and the owner of the key;
 // "": it does not. at is the state before it.
 func closes(e *history.Event, at state, s *play.Step, client int, harm verdict.Word) (key string, owner int) {
@@ -391,13 +389,17 @@ func closes(e *history.Event, at state, s *play.Step, client int, harm verdict.W
 		key = "dies"
 	case e.Kind == history.Expire && harm == verdict.Deadlock && owner == client:
 		key = "ends"
+	case e.Kind == history.Expire && harm == verdict.Orphan && owner == client:
+		key = "unasked"
 	case e.Client != client:
 	case e.Kind == history.Change && of && crashed && e.After != "" && e.Until != history.Forever:
 		key = "sent"
-	case e.Kind == history.Change && of && e.After == "" && owner == client && alone:
+	case e.Kind == history.Change && of && e.After == "" && owner == client && (alone || harm == verdict.Orphan):
 		key = "released"
 	case (e.Kind == history.Timeout || e.Kind == history.Broken) && at.stage(client) == verdict.Acquiring:
-		key = "gaveup"
+		key = map[bool]string{false: "gaveup"}[harm == verdict.Orphan] // which wants it to
+	case e.Kind == history.Refuse && slices.Contains(insiders, harm):
+		key = "refused"
 	case e.Kind == history.Apply && releases && owner == 0:
 		key = "nothing"
 	case e.Kind == history.Apply && releases && owner != client:

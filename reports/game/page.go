@@ -69,7 +69,7 @@ type Level struct {
 	Learn    Words        `json:"learn"`
 	Question Words        `json:"question"`
 	Topic    string       `json:"topic"`
-	Code     string       `json:"code"`           // the lock in a few lines
+	Code     Words        `json:"code"`           // the lock in a few lines
 	More     bool         `json:"more,omitempty"` // it stands behind the course
 }
 
@@ -79,7 +79,7 @@ func Levels() (all []Level) {
 		all = append(all, Level{
 			Number: i + 1, ID: l.ID, Lock: l.Lock, Budget: l.Budget, Harm: l.Harm, Said: aim(l.Harm),
 			Title: levelText(&l, "title"), Learn: levelText(&l, "learn"), Question: levelText(&l, "question"),
-			Topic: l.Topic, Code: l.Code(), More: i >= play.Course,
+			Topic: l.Topic, Code: codeOf(&l), More: i >= play.Course,
 		})
 	}
 	return all
@@ -98,11 +98,10 @@ type Named struct {
 
 // never are the faults of budgets that cannot strike a lock on its servers.
 func never(e lock.Entry) (all []string) {
+	server, session := e.Local() || e.OnZooKeeper(), e.Sessions() && e.Guard == ""
 	for fault, never := range map[*simulator.Fault]bool{
-		faults.Restart: e.Local() || e.OnZooKeeper(), faults.Failover: e.Local() || e.OnZooKeeper(),
-		faults.NodeClock: e.Local() || e.OnZooKeeper(), faults.Split: e.Local() || e.OnZooKeeper() || e.Database != "",
-		faults.Delete:        e.Local() || e.Sessions() || e.Guard != "",
-		faults.ExpireSession: !e.Sessions() || e.Guard != "",
+		faults.Restart: server, faults.Failover: server, faults.NodeClock: server, faults.Split: server || e.Database != "",
+		faults.Delete: server || session || e.Guard != "", faults.ExpireSession: !session,
 	} {
 		if never {
 			all = append(all, fault.Name)

@@ -89,7 +89,7 @@ func choose(t *testing.T, g *play.Game, at []simulator.Choice, want func(play.Mo
 // said that it would.
 func TestHintsSolveLevels(t *testing.T) {
 	effort.OnlyPushed(t, "it searches for seconds")
-	counted, believing, first := []int(nil), false, map[string][]string{}
+	counted, first := []int(nil), map[string][]string{}
 	for n, l := range play.Levels() {
 		want := l.Solution()
 		if !want.Possible || !effort.Exhaustive() && want.States > 8_000 {
@@ -102,10 +102,6 @@ func TestHintsSolveLevels(t *testing.T) {
 			w := must(g.Way(t.Context(), at, l.Harm))(t)
 			h := must(hintOf(t.Context(), g, p, w, l.Harm))(t)
 			hinted(t, n+1, h, movesOf(p)[h.Move])
-			if said := h.Idea["en"]; strings.Contains(said, "ask whose it is?") && strings.Contains(l.Code(), "GET lock == ") {
-				t.Errorf("level %d, whose lock asks: %s", n+1, said)
-			}
-			believing = believing || strings.Contains(h.Idea["en"], "Whose is it now?")
 			if clicks == 0 {
 				first[h.Idea["en"]] = append(first[h.Idea["en"]], l.ID)
 			}
@@ -126,9 +122,6 @@ func TestHintsSolveLevels(t *testing.T) {
 	}
 	if strings.Contains(fmt.Sprint(first), "crash two-commands") {
 		t.Errorf("one idea for what SETNX and EXPIRE leave open: %v", first)
-	}
-	if !believing {
-		t.Error("no hint is about a client that has asked")
 	}
 	if slices.Sort(counted); counted[len(counted)/2] > 5 {
 		t.Errorf("half of the levels take more than five moves: %v", counted)
@@ -253,10 +246,10 @@ var ideas = map[string][]history.EventKind{
 	"turn.acquire.first": {history.Send}, "turn.apply": {history.Apply, history.Read, history.Write},
 	"turn.answer": {history.Answer}, "turn.answer.resource": {history.Answer}, "turn.send.resource": {history.Send},
 	"turn.leave": {history.Leave}, "turn.reconnect": {history.Reconnect},
-	"turn.timeout": {history.Timeout}, "turn.broken": {history.Broken}, "enter.both": {history.Enter}, "enter.too": {history.Enter},
-	"enter.stale": {history.Enter}, "wake": {history.Resume}, "wake.inside": {history.Resume},
-	"delete.blind": {history.Change}, "delete.late": {history.Change}, "delete.stamp": {history.Change},
-	"overwrite.stamp": {history.Change}, "write.late": {history.Write}, "turn.pass": nil, "enter": nil, "now": nil,
+	"turn.timeout": {history.Timeout}, "turn.broken": {history.Broken}, "enter.both": {history.Enter},
+	"enter.too": {history.Enter}, "enter.stale": {history.Enter}, "wake": {history.Resume}, "wake.inside": {history.Resume},
+	"delete": {history.Change}, "overwrite.stamp": {history.Change}, "write.late": {history.Write},
+	"turn.pass": nil, "enter": nil, "now": nil,
 }
 
 // concerns checks that the client and the kind of event that an idea begins with are those of its move.
@@ -312,7 +305,8 @@ func TestOfferedFaultsStrike(t *testing.T) {
 			strikes, at := false, []simulator.Choice(nil)
 			for p := must(g.At(at))(t); len(p.Moves) > 0 && len(at) < 60 && !strikes; p = must(g.At(at))(t) {
 				strikes = slices.ContainsFunc(p.Moves, func(m play.Move) bool { return m.Fault })
-				at = append(slices.Clip(at), p.Moves[slices.IndexFunc(p.Moves, func(m play.Move) bool { return !m.Fault })].Choice)
+				n := slices.IndexFunc(p.Moves, func(m play.Move) bool { return !m.Fault })
+				at = append(slices.Clip(at), p.Moves[n].Choice)
 			}
 			g.Close()
 			if strikes == never && !(never && e.Local()) {

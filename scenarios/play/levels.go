@@ -72,7 +72,7 @@ var levels = []Level{
 //go:embed code.txt
 var codes string
 
-// Code is the level's lock in a few lines.
+// Code is the level's lock in a few lines. A comment is a name, for which package game has the text.
 func (l Level) Code() string {
 	name := l.Lock
 	if l.Fenced {
