@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"locklab/algorithms"
@@ -90,20 +91,22 @@ type Named struct {
 	Title  Words  `json:"title"`
 	Family Words  `json:"family,omitempty"` // of a lock: its title
 	Next   string `json:"next,omitempty"`   // the lock that was meant to mend it
+	Server string `json:"server,omitempty"` // of a lock: one word for all that lock on servers of its kind
 }
 
 func locks() (all []Named) {
 	for _, e := range algorithms.All() {
 		next, _ := race.Successor(e)
 		title, family := titled(text.LockTitle, e.ID), titled(text.FamilyTitle, string(e.Family))
-		all = append(all, Named{e.ID, "", title, family, next.ID})
+		server := fmt.Sprint(e.Local(), e.Ensemble(), e.Database != "")
+		all = append(all, Named{e.ID, "", title, family, next.ID, server})
 	}
 	return all
 }
 
 func races() (all []Named) {
 	for _, sc := range scenarios.All() {
-		all = append(all, Named{sc.ID, sc.Code, titled(text.RaceTitle, sc.ID), nil, ""})
+		all = append(all, Named{sc.ID, sc.Code, titled(text.RaceTitle, sc.ID), nil, "", ""})
 	}
 	return all
 }

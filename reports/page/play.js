@@ -270,9 +270,9 @@ function drawEnd() {
 }
 
 function drawMend(at) {
-  const usual = DATA.locks.find((l) => l.id === at.lock)?.next || "watchdog";
-  const lock = select(byFamily(DATA.locks.filter((l) => l.id !== at.lock), usual), state.rival && state.rival !== at.lock ? state.rival : usual, (id) => { state.rival = id; }, say("board.mend"));
-  return el("div.row", el("b", say("board.mend")), lock, button(say("board.try"), () => mend(lock.value)));
+  const usual = DATA.locks.find((l) => l.id === at.lock)?.next || "watchdog", value = state.rival && state.rival !== at.lock ? state.rival : usual;
+  const [same, others] = rivals(at.lock, value, mend, (id) => { state.rival = id; });
+  return el("div.row", same, button(say("board.try"), () => mend(same.querySelector("select").value)), others);
 }
 
 function drawMended() {
