@@ -83,7 +83,7 @@ func write(dir string) error {
 	return os.WriteFile(filepath.Join(site, engineFile+".gz"), engine, 0o644)
 }
 
-// known are the answers that are made with the page: all lessons but those of a lock in a race, the runs behind the
+// known are the answers that are made with the page: lessons of locks, races and terms, the runs behind the
 // interview, and the first levels.
 func known() (map[string]any, error) {
 	names := append(lessons.Terms(), "interview", "debate", "glossary")
