@@ -382,19 +382,13 @@ function motion(run, o = {}) {
     begin();
   }
   function begin() {
-    play.textContent = "❚❚";
-    began = performance.now();
-    state.playing = requestAnimationFrame(tick);
+    [play.textContent, began, state.playing] = ["❚❚", performance.now(), requestAnimationFrame(tick)];
   }
   function rest() {
     cancelAnimationFrame(state.playing);
-    state.playing = 0;
-    play.textContent = "▶";
+    [play.textContent, state.playing] = ["▶", 0];
   }
-  function stop() {
-    if (state.playing) o.halt?.();
-    rest();
-  }
+  function stop() { if (state.playing) o.halt?.(); rest(); }
   // step goes to the next or previous line of the run.
   function step(by) {
     stop();

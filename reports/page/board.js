@@ -34,9 +34,8 @@ function rivals(lock, value, go, chosen = go) {
 }
 
 function tell(text, bad = false) {
-  const m = document.getElementById("message");
-  m.textContent = text;
-  m.className = bad ? "bad" : text && [state.at?.did, state.proved?.said].some((w) => text === plain(w)) && state.view === "game" ? "unseen" : ""; // it stands beside the moves
+  const beside = text && [state.at?.did, state.proved?.said].some((w) => text === plain(w)) && state.view === "game"; // the moves it stands
+  Object.assign(document.getElementById("message"), { textContent: text, className: bad ? "bad" : beside ? "unseen" : "" });
 }
 
 // ---- the line of what was asked for --------------------------------------------------
@@ -100,10 +99,7 @@ function drawLine() {
 }
 
 // leave ends what the engine works on; what waits for it goes on.
-function leave() {
-  if (!state.busy || !state.ready) return;
-  engine.leave();
-}
+const leave = () => { if (state.busy && state.ready) engine.leave(); };
 
 // ---- views and addresses ---------------------------------------------------------------
 
@@ -231,21 +227,18 @@ function drawHelp() {
 }
 
 function language() {
-  state.lang = state.lang === "en" ? "zh" : "en";
-  keep.set("lang", state.lang);
+  keep.set("lang", state.lang = state.lang === "en" ? "zh" : "en");
   tell("");
   redraw();
 }
 
 function theme() {
   const root = document.documentElement;
-  root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark";
-  keep.set("theme", root.dataset.theme);
+  keep.set("theme", root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark");
 }
 
 function large() {
-  document.body.classList.toggle("large");
-  keep.set("large", document.body.classList.contains("large") ? "yes" : "");
+  keep.set("large", document.body.classList.toggle("large") ? "yes" : "");
   redraw(); // pictures are as large as letters
 }
 

@@ -157,15 +157,14 @@ async function cannot() {
   const judged = tried && await engine.ask({ do: "cannot", link: state.at.link, harm: state.harm });
   if (judged?.right) return proved(judged);
   state.judged = tried ? own(judged.said) : say("board.tryfirst");
-  if (tried && level) { keep.set("wrong." + level.id, wrong(level) + 1); }
+  if (tried && level) keep.set("wrong." + level.id, wrong(level) + 1);
   if (state.view === "game") { redraw(); document.querySelector(".judged")?.scrollIntoView({ block: "nearest" }); }
   return state.judged;
 }
 
 function proved(judged) {
-  state.proved = judged;
   if (state.level && !state.gaveUp) keep.set("level." + state.level.id, JSON.stringify({ proved: true }));
-  if (state.view === "game") redraw();
+  if ((state.proved = judged) && state.view === "game") redraw();
   return own(judged.said);
 }
 const [undo, giveUp, hint, never] = [back, shortest, advice, cannot].map((what) => () => work(what, { loose: what !== back }));

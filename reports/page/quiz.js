@@ -58,8 +58,7 @@ function drawQuiz() {
   const head = el("details", el("summary", say("board.quiz.about")), el("div.row",
     choice(say("board.lock"), "lock", byFamily()), choice(say("board.inrace"), "race", short(DATA.races)), choice(say("board.quiz.lesson"), "lesson", screens())));
   if (!q) return show(el("h2", say("board.quiz")), head, el("p", button(say("board.start"), () => startQuiz(state.seed))));
-  const { code } = DATA.levels.find((l) => l.lock === q.lock) ?? {}, mine = chosen(), asks = mine < 0, ten = !asks && all.length % 10 === 0 && all.slice(-10), mark = (a, i) => (asks ? "" : a.right ? ".right" : i === mine ? ".wrong" : "");
-  const { moving } = q.run;
+  const { moving } = q.run, { code } = DATA.levels.find((l) => l.lock === q.lock) ?? {}, mine = chosen(), asks = mine < 0, ten = !asks && all.length % 10 === 0 && all.slice(-10), mark = (a, i) => (asks ? "" : a.right ? ".right" : i === mine ? ".wrong" : "");
   show(el("h2", say("board.question", { n: state.number + 1 }), ": ", el("span.code", q.lock), ", ", own(q.race), " ", all.length > 0 && el("small.faint", say("board.score", { right: all.filter((a) => a.right).length, all: all.length }))),
     el("div.play.quiz" + (asks ? ".asks" : ""), el("div.run", drawRun({ ...q.run, moving: { ...moving, states: asks || !q.shown ? moving.states : q.shown, marks: [...(moving.marks ?? []), { e: moving.at.length - 1, s: say("board.now"), now: true }] } }, { part: wide() ? 0.64 : 1 })), el("div", el("p.faint.about", own(DATA.locks.find((l) => l.id === q.lock).title)), code && el("details.board", { open: wide() }, el("summary", say("board.code")), el("pre", { tabIndex: 0 }, code)), el("p.ask", own(q.ask)),
       el("ol.moves.answers", q.answers.map((a, i) => el("li", button([el("kbd", "abcd"[i]), el("span", own(a.said)), el("span"), asks ? null : el("small", own(a.why))], () => choose(i), mark(a, i))))),

@@ -28,11 +28,8 @@ function withSetting(name, ns) {
 
 const seconds = (ns) => (ns < 5e7 ? `${Math.round(ns / 1e5) / 10} ms` : `${Math.round(ns / 1e7) / 100} s`);
 
-// whenOf says of a verdict who and when: its first mark in the run.
-function whenOf(marks = [], verdict) {
-  const { s, f, t } = marks.find((m) => m.w === verdict) ?? {};
-  return s && el("b", say(t > f ? "board.when.till" : "board.when", { what: plain(s).replace("!! ", ""), from: seconds(f * 1e3), to: seconds(t * 1e3) }), " ");
-}
+// whenOf says of a mark of a run which verdict it is, who, and when.
+const whenOf = ({ s, f, t } = {}) => s && el("b", say(t > f ? "board.when.till" : "board.when", { what: plain(s).replace("!! ", ""), from: seconds(f * 1e3), to: seconds(t * 1e3) }), " ");
 
 function drawRace() {
   const r = state.race;
@@ -53,7 +50,7 @@ function drawRace() {
   const sizes = Object.fromEntries(r.settings.map((s) => [s.name, s.value_ns]));
   show(el("h2", el("span.code", r.lock), ", ", own(r.title), ": ", verdictsOf(r)),
     r.vacuous && el("p", own(r.vacuous)),
-    r.moving && tone(r.verdicts) !== "quiet" ? r.verdicts.map((v) => el("p.why", whenOf(r.moving.marks, v), say("meaning." + v))) : null,
+    r.moving && tone(r.verdicts) !== "quiet" ? r.verdicts.map((v) => el("p.why", whenOf(r.moving.marks?.find((m) => m.w === v)), say("meaning." + v))) : null,
     r.price ? el("p", linked(own(r.price))) : null,
     choose, r.settings.length ? sliders : null,
     r.not_injected ? el("p.faint", r.not_injected.map(own).join(" ")) : null,
