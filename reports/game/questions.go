@@ -480,8 +480,8 @@ func (z *Quiz) changes(c Cell, is *played) (survive, fall []Answer) {
 			met[why["en"]] = true
 			*of = append(*of, Answer{said, false, words("quiz.prevents.not", "lock", l, "why", why)})
 		case o.Verdicts[0] == verdict.Holds && !o.Forever():
-			why := join("part.sentences", append([]Words{words("quiz.prevents.right", "lock", l)}, held(o)...)...)
-			survive = append(survive, Answer{said, true, why})
+			why := append([]Words{words("quiz.prevents.right", "lock", l)}, held(o)...)
+			survive = append(survive, Answer{said, true, join("part.sentences", why[:min(len(why), 2)]...)})
 		}
 	}
 	if _, err := scenarios.ByName(c.Race + "-fenced"); err == nil {
