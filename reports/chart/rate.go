@@ -94,8 +94,11 @@ func (r *Rate) Finding(lang string) string {
 	if name := "environment." + source + ".name"; text.In(lang).Has(name) {
 		pauses = say(lang, name)
 	}
-	return say(lang, key, "ttl", length(r.TTL), "n", n, "source", pauses, "from", length(from),
-		"locks", firstNames(lang, locks, titleLocks))
+	who := firstNames(lang, locks, titleLocks)
+	if len(locks) > maxNamed {
+		who = say(lang, "rate.locks", "n", inWords(lang, len(locks)), "all", inWords(lang, len(r.Subjects)))
+	}
+	return say(lang, key, "ttl", length(r.TTL), "n", n, "source", pauses, "from", length(from), "locks", who)
 }
 
 // Notes implements Result.
@@ -198,7 +201,6 @@ func drawRate(c *Chart, lang string) frame {
 	if len(ttls) > 0 {
 		p.X.Min, p.X.Max = ttls[0], ttls[len(ttls)-1]
 	}
-	low := p.Y.Min
-	p.Add(curve{band: true, color: grey, points: []point{{p.X.Min, low, low, 3 * low}, {p.X.Max, low, low, 3 * low}}})
+	p.Add(dots{{x: p.X.Min, y: 3 * p.Y.Min, color: faintInk, label: say(lang, "rate.axis.break")}})
 	return c.curves(say(lang, "rate.below"), p, labels)
 }

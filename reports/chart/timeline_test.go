@@ -67,7 +67,7 @@ func TestTimelineSaysWhatHappened(t *testing.T) {
 	} {
 		got := written(t, timelineOf(t, c.lock, c.race), Format{Lang: c.lang})
 		for _, want := range c.want {
-			if !slices.Contains(got, want) && !(c.lang == "zh" && strings.Contains(got[len(got)-1], want)) {
+			if !strings.Contains(got[len(got)-1], strings.ReplaceAll(want, " ", "")) {
 				t.Errorf("%s in %s, %s: no %q in %q", c.lock, c.race, c.lang, want, got)
 			}
 		}

@@ -138,9 +138,9 @@ func TestLost(t *testing.T) {
 		{5, "DEADLOCK", "start crash", `This did not do it: the key ends by itself after 10 s.`},
 		{6, "WRONG-DEL", "start answer pause", ""},
 		{6, "WRONG-DEL", "start answer pause resume",
-			`: when c1 releases, there is no key left to delete.` + noMore},
+			`: when c1 releases, there is nothing left to release.` + noMore},
 		{6, "WRONG-DEL", "start answer start pass wake",
-			`c1 deletes its own key, in good order. ` + tried("c1, c2", "WRONG-DEL")},
+			`c1 releases its own lock, in good order. ` + tried("c1, c2", "WRONG-DEL")},
 		{7, "WRONG-DEL", "start answer start pause",
 			`move 4, "c1 PAUSE": c1 asks first, and does not delete what is not its own. ` +
 				tried("c1, c2", "WRONG-DEL")},
@@ -173,12 +173,12 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// A hint says what is off: the key that has its TTL already, or a clock.
+// A hint says what to wait for where the chance of one client has passed, and what a wrong clock leads to.
 func TestHintSaysWhatIsOff(t *testing.T) {
 	var table game.Table
 	defer table.Close()
-	for n, c := range map[int][2]string{3: {"start answer arrive answer", "Take back: "},
-		4: {"client-clock", "'s clock is fast now."}} {
+	for n, c := range map[int][2]string{3: {"start answer arrive answer", "Wait until the key is c2's"},
+		4: {"client-clock", "What if c1 takes c2's deadline for past"}} {
 		var at game.Position
 		ask(t, &table, game.Request{Do: "level", Number: n}, &at)
 		r := game.Request{Link: at.Link, Harm: play.Levels()[n-1].Harm}

@@ -4,10 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
+	"slices"
 	"time"
 
 	"locklab/algorithms"
+	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/reports"
 	"locklab/reports/text"
@@ -91,22 +92,38 @@ type Named struct {
 	Title  Words  `json:"title"`
 	Family Words  `json:"family,omitempty"` // of a lock: its title
 	Next   string `json:"next,omitempty"`   // the lock that was meant to mend it
-	Server string `json:"server,omitempty"` // of a lock: one word for all that lock on servers of its kind
+
+	Never []string `json:"never,omitempty"` // the faults that can never strike it
+}
+
+// never are the faults of budgets that cannot strike a lock on its servers.
+func never(e lock.Entry) (all []string) {
+	for fault, never := range map[*simulator.Fault]bool{
+		faults.Restart: e.Local() || e.OnZooKeeper(), faults.Failover: e.Local() || e.OnZooKeeper(),
+		faults.NodeClock: e.Local() || e.OnZooKeeper(), faults.Split: e.Local() || e.OnZooKeeper() || e.Database != "",
+		faults.Delete:        e.Local() || e.Sessions() || e.Guard != "",
+		faults.ExpireSession: !e.Sessions() || e.Guard != "",
+	} {
+		if never {
+			all = append(all, fault.Name)
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 func locks() (all []Named) {
 	for _, e := range algorithms.All() {
 		next, _ := race.Successor(e)
 		title, family := titled(text.LockTitle, e.ID), titled(text.FamilyTitle, string(e.Family))
-		server := fmt.Sprint(e.Local(), e.Ensemble(), e.Database != "")
-		all = append(all, Named{e.ID, "", title, family, next.ID, server})
+		all = append(all, Named{e.ID, "", title, family, next.ID, never(e)})
 	}
 	return all
 }
 
 func races() (all []Named) {
 	for _, sc := range scenarios.All() {
-		all = append(all, Named{sc.ID, sc.Code, titled(text.RaceTitle, sc.ID), nil, "", ""})
+		all = append(all, Named{sc.ID, sc.Code, titled(text.RaceTitle, sc.ID), nil, "", nil})
 	}
 	return all
 }

@@ -34,6 +34,8 @@ type Page struct {
 	Number string           // of the article that it is about; "": none
 	Runs   bool             // it has the runs behind what is said in an interview
 	make   func(m *maker)
+	parts  int                             // that it has, which have numbers, and can be read alone; 0: none
+	part   func(m *maker, first, last int) // makes some of them, in place of make
 }
 
 // Blocks plays what a page is about, in a language as for text.Chosen. Its searches end with ctx.

@@ -61,17 +61,26 @@ func (m *maker) numbered(n, of int, key string) {
 	m.each(Block{Kind: Heading, Lead: fmt.Sprintf("%d/%d  ", n, of)}, sentence(key+".title"))
 }
 
-// debate makes the debate about Redlock: each argument with its source, the run that shows it, and what the run says.
-func (m *maker) debate() {
-	m.each(Block{Kind: Heading}, sentence("debate.title"))
-	m.texts("debate", "intro")
-	for n := 1; n <= DebatePoints; n++ {
+// debate makes points of the debate about Redlock, the first and the last included, counted from 1: each argument with
+// its source, the run that shows it, and what the run says.
+func (m *maker) debate(first, last int) {
+	if first < last {
+		m.each(Block{Kind: Heading}, sentence("debate.title"))
+		m.texts("debate", "intro")
+	}
+	for n := first; n <= last; n++ {
 		key := "debate." + strconv.Itoa(n)
-		m.add(gap)
+		if first < last {
+			m.add(gap)
+		}
 		m.numbered(n, DebatePoints, key)
 		m.argued(n)
 		m.backing(key)
 		m.told(key+".says", sentence("label.says"))
+	}
+	if last < DebatePoints {
+		m.next(fmt.Sprintf("locklab explain debate %d", last+1), "locklab explain debate")
+		return
 	}
 	m.texts("debate", "end")
 	m.next("locklab explain redlock", "locklab explain interview redlock", "locklab lesson redlock -o deck.html")

@@ -19,11 +19,11 @@ const link = (hash, ...label) => el("a", { href: "#" + hash }, ...label);
 // byFamily is locks as options, under the titles of their families.
 const asOption = (l) => [l.id, `${l.id}: ${own(l.title)}`], byFamily = (locks = DATA.locks) => [...new Set(locks.map((l) => own(l.family)))].map((family) => [family, locks.filter((l) => own(l.family) === family).map(asOption)]);
 
-// rivals offers locks for the same attack: what was meant to mend this one, the history of its kind of server from there on and back, the nearest
+// rivals offers locks for the same attack: what was meant to mend this one, the history that the same faults can strike from there on and back, the nearest
 // first, and folded all others by family, with a filter, of which one is given to go.
 function rivals(lock, value, go, chosen = go) {
-  const of = (id) => DATA.locks.find((l) => l.id === id), { next, server } = of(lock), past = [...new Set(course.map((l) => l.lock))], at = past.indexOf(lock) + 1;
-  const near = [...new Set([...past.slice(at), ...past.slice(0, at).reverse(), lock, value])].filter((id) => id !== next && (of(id).server === server || id === value)).map(of);
+  const of = (id) => DATA.locks.find((l) => l.id === id), { next, never } = of(lock), past = [...new Set(course.map((l) => l.lock))], at = past.indexOf(lock) + 1;
+  const near = [...new Set([...past.slice(at), ...past.slice(0, at).reverse(), lock, value])].filter((id) => id !== next && (String(of(id).never) === String(never) || id === value)).map(of);
   const rest = byFamily(DATA.locks.filter((l) => l.id !== next && !near.includes(l))).map(([family, all]) => el("details", el("summary", family), el("div.row", all.map(([id, label]) => button(label, () => go(id))))));
   const filter = el("input", { type: "search", placeholder: say("board.filter"), ariaLabel: say("board.filter"), oninput: () => rest.forEach((family) => {
     const all = [...family.querySelectorAll("button")].filter((b) => !(b.hidden = !b.textContent.toLowerCase().includes(filter.value.toLowerCase())));

@@ -3,6 +3,7 @@ package text
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"locklab/simulator/i18n"
 	"locklab/simulator/lists"
@@ -38,6 +39,8 @@ func say(lang string, v any) string {
 		return SayMessage(lang, v)
 	case error:
 		return SayError(lang, v)
+	case time.Duration:
+		return strings.ReplaceAll(strings.ReplaceAll(v.String(), "m0s", "m"), "h0m", "h") // 24h, not 24h0m0s
 	case i18n.Verbatim:
 		return string(v)
 	}
