@@ -226,6 +226,8 @@ func TestQuizOnPhone(t *testing.T) {
 		b.wait(fmt.Sprintf(`!state.busy && state.number === %d && chosen() < 0`, n))
 		b.press(`document.querySelector(".answers button")`)
 		b.wait(inSight)
+		b.wait(`document.querySelector(".quiz .motion-box").getBoundingClientRect().bottom <=
+			document.querySelector(".answers").getBoundingClientRect().top`) // the picture stands above
 		b.wait(`!state.question.shown || document.querySelector(".motion-inside") && !document.querySelector(".veiled")`)
 		b.look(fmt.Sprint("phone-quiz-", n))
 		if n < 9 {
@@ -408,7 +410,13 @@ func (b *browser) raceAndLessons(name string) {
 	b.do(`location.hash = "race.token.gc-pause"`)
 	b.wait(`!state.busy && state.view === "race" && state.moving`)
 	b.look(name + "-race")
-	b.wait(`document.querySelector('optgroup option[value="watchdog"]')`)
+	b.wait(`document.querySelector("optgroup").querySelector('option[value="watchdog"]') &&
+		!document.querySelector('option[value="zk-naive"]')`) // what was meant to mend it first; what is far is folded
+	b.wait(`document.querySelectorAll(".why").length === state.race.verdicts.length &&
+		/^OVERLAP c1\+c2, from 10.51 s to 15 s: /.test(document.querySelector(".why").textContent)`)
+	b.do(`const filter = document.querySelector(".others input"); filter.value = "herd"; filter.oninput()`)
+	b.wait(`[...document.querySelectorAll(".others button")].filter((e) => !e.hidden && !e.closest("details").hidden)
+		.map((e) => e.textContent.split(":")[0]).join() === "zk-herd"`)
 	b.wait(`document.querySelector(".motion-card.overlap")`) // at its verdict, not at its idle end
 	b.key("Home")
 	b.wait(`state.moving.where() === 0`)
@@ -499,6 +507,13 @@ func (b *browser) asked(name string) {
 	b.wait(`document.getElementById("answer")`)
 	b.key("Enter") // on, without a mark
 	b.wait(`!state.busy && state.asking.number === 5 && new Map(marks()).get(state.asking.ids[0]) === "no"`)
+	b.click("Ask me") // the question stays until it is left
+	b.click("Quiz")
+	b.wait(`!state.busy && state.view === "quiz"`)
+	b.click("Ask me")
+	b.wait(`!state.busy && state.view === "ask" && state.asking.number === 5`)
+	b.do(`state.asking = null; open("quiz"); location.hash = "ask"`) // as in a page that was loaded anew
+	b.wait(`!state.busy && state.view === "ask" && state.asking?.number === 5 && location.hash === "#ask.5"`)
 	b.do(`for (const id of state.asking.ids) marked("yes", id)`)
 	b.wait(`!state.busy && state.asking.number === 0`)
 	b.click("Ask all of them again")

@@ -4,13 +4,16 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+
+	"locklab/algorithms"
+	"locklab/simulator/lists"
 )
 
 const knownLevels, knownOfEach = 5, 70 // the levels whose first positions are known, and about how many of each
 
-// Known returns what a page asks for while its engine loads, by the words of the request: lessons of some names, of all
-// locks and of all races, some runs, and the first levels up to some positions. A position is answered by its link,
-// under which it stands once.
+// Known returns what a page asks for while its engine loads, by the words of the request: lessons of some names, of the
+// locks of articles and of all races, some runs, and the first levels up to some positions. A position is answered by
+// its link, under which it stands once.
 func (t *Table) Known(ctx context.Context, names []string, runs []Cell) (all map[string]any, err error) {
 	all = map[string]any{}
 	know := func(r Request, key ...any) (p *Position, isNew bool) {
@@ -25,9 +28,12 @@ func (t *Table) Known(ctx context.Context, names []string, runs []Cell) (all map
 		all[fmt.Sprint(key...)] = answer
 		return p, isNew
 	}
-	for _, one := range append(locks(), races()...) {
-		names = append(names, one.ID)
+	for _, e := range algorithms.All() {
+		if e.Article != "" {
+			names = append(names, e.ID)
+		}
 	}
+	names = append(names, lists.Each(races(), func(r Named) string { return r.ID })...)
 	for _, name := range names {
 		know(Request{Do: "lesson", Name: name}, "lesson|", name)
 	}

@@ -102,20 +102,25 @@ func whereabouts(o *played, client, n int) Words {
 		switch e := &o.History.Events[i]; {
 		case e.Client != client:
 		case i < n && e.Kind == history.Crash:
-			key, when = "quiz.inside.crashed", millisAt(e.At)
+			key, when = "quiz.inside.crashed", instant(e.At)
 		case i < n && e.Kind == history.Leave:
-			key, when = "quiz.inside.left", millisAt(e.At)
+			key, when = "quiz.inside.left", instant(e.At)
 		case i < n && inside && e.Kind == history.Enter && o.state(i).stage(client) != verdict.Inside:
-			key, when = "quiz.inside.since", millisAt(e.At)
+			key, when = "quiz.inside.since", instant(e.At)
 		case i >= n && e.Kind == history.Enter && when == "":
-			key, when = "quiz.inside.later", millisAt(e.At)
+			key, when = "quiz.inside.later", instant(e.At)
 		}
 	}
 	return words(key, "client", clientName(client), "time", when)
 }
 
-// millisAt is an instant in the unit of the axis of a picture.
-func millisAt(t time.Duration) string { return reports.Millis(t, 0) }
+// instant is a moment of a run, to a tenth of a second; one that is at once after the beginning in milliseconds.
+func instant(t time.Duration) string {
+	if t < 50*time.Millisecond {
+		return reports.Millis(t, 0) + " ms"
+	}
+	return seconds(t) + " s"
+}
 
 // asking are the commands whose answer depends on a circumstance alone, with the keys of their rules.
 var asking = map[string]string{
@@ -210,7 +215,7 @@ func (z *Quiz) replyAt(c Cell, n int) *Question {
 			replies[said], seen[r.whose] = true, true
 			found := words("quiz.if."+r.whose, "client", client)
 			q.Answers = append(q.Answers, Answer{same(said), false,
-				words("quiz.reply.wrong", "reply", said, "if", found)})
+				words("quiz.reply.wrong", "reply", said, "if", found, "state", state)})
 		}
 	}
 	if len(q.Answers) < 2 {
@@ -244,7 +249,7 @@ func found(o *played, s *served) (said Words, how string) {
 	}
 	state := "quiz.found." + how
 	if how == "ended" && slices.ContainsFunc(o.History.Events[:s.apply], func(e history.Event) bool {
-		return e.Kind == history.ClockStep && e.Node == s.answer.Node && millisAt(e.At) == when
+		return e.Kind == history.ClockStep && e.Node == s.answer.Node && instant(e.At) == when
 	}) {
 		state = "quiz.found.jumped"
 	}
@@ -263,11 +268,11 @@ func freed(o *played, s *served) (how string, client int, time string) {
 		}
 		switch before := o.state(i).owner(e.Node); {
 		case e.Kind == history.Expire && before > 0:
-			return "ended", before, millisAt(e.At)
+			return "ended", before, instant(e.At)
 		case e.Kind == history.Change && e.Key == o.History.Key && e.After == "" && e.Client > 0:
-			return "removed", e.Client, millisAt(e.At)
+			return "removed", e.Client, instant(e.At)
 		case e.Kind == history.Failover || e.Kind == history.Up || e.Kind == history.Down:
-			return "lost", 0, millisAt(e.At)
+			return "lost", 0, instant(e.At)
 		}
 	}
 	return "free", 0, ""
@@ -315,7 +320,7 @@ func finding(o *played) Words {
 	for _, f := range o.Judgement.Findings {
 		if f.Verdict == o.worst() && f.Event < len(o.History.Events) && !f.Forever {
 			at := o.History.Events[f.Event].At
-			return words("quiz.finding", "time", millisAt(at), "what", words("quiz.word."+string(f.Verdict)))
+			return words("quiz.finding", "time", instant(at), "what", words("quiz.word."+string(f.Verdict)))
 		}
 	}
 	return words("quiz.finding.only", "what", words("quiz.word."+string(o.worst())))
@@ -328,11 +333,42 @@ func explained(o *played) Words {
 	case why != nil:
 		key = "quiz.why"
 	case !o.Forever():
-		return finding(o)
+		return join("part.sentences", append([]Words{finding(o)}, held(o)...)...)
 	case slices.ContainsFunc(o.History.Events, paused):
 		key = "quiz.forever.pause"
 	}
 	return join("part.sentences", finding(o), words(key, "why", why, "lock", o.Lock.ID))
+}
+
+// held says what kept two clients apart in a run: how long the first had its lease, and why the next could get in.
+func held(o *played) (all []Words) {
+	first, next, renewed, until := 0, -1, 0, time.Duration(0)
+	for _, m := range o.moments {
+		s, e := state{m.State}, &o.History.Events[m.Event]
+		switch in := s.inside(); {
+		case first == 0 && len(in) > 0:
+			first, until = in[0], s.lease(in[0])
+		case next < 0 && len(in) > 0 && in[0] != first && e.Kind == history.Enter:
+			next = m.Event
+		case first == 0 || until <= 0 || until == history.Forever:
+		case s.stage(first) == verdict.Inside && s.lease(first) > until:
+			until, renewed = s.lease(first), renewed+1
+		case e.Client == first && e.Kind == history.Leave && until > e.At:
+			key := []string{"quiz.held", "quiz.held.renewed"}[min(renewed, 1)]
+			all = append(all, words(key, "client", clientName(first), "times", counted("time", renewed),
+				"left", seconds(until-e.At), "time", instant(e.At)))
+			until = 0
+		}
+	}
+	if next < 0 {
+		return all
+	}
+	client, when := clientName(o.History.Events[next].Client), instant(o.History.Events[next].At)
+	if by := taking(o, next); by != nil {
+		state, _ := found(o, by)
+		return append(all, words("quiz.held.next", "client", client, "time", when, "state", state))
+	}
+	return append(all, whereabouts(o, first, next), words("quiz.inside.later", "client", client, "time", when))
 }
 
 // reason is the contract's for what a run comes to; nil: there is none.
@@ -352,6 +388,19 @@ var causes = map[string]func(e history.Event) bool{
 	"others":  func(history.Event) bool { return false }, // it was not free
 }
 
+// taking is the command by which the key became the own of the client that gets in at the event at index n; nil: it is
+// not one whose answer tells that.
+func taking(o *played, n int) *served {
+	client := o.History.Events[n].Client
+	for n--; n >= 0; n-- {
+		s := servedAt(o, n)
+		if s != nil && s.answer.Client == client && s.whose != "own" && o.state(n).owner(s.answer.Node) == client {
+			return s
+		}
+	}
+	return nil
+}
+
 // causeAt asks what let a client in beside another one, in a run's first overlap.
 func (z *Quiz) causeAt(c Cell, _ int) *Question {
 	o := z.play(c)
@@ -360,17 +409,11 @@ func (z *Quiz) causeAt(c Cell, _ int) *Question {
 		return nil
 	}
 	n := o.Judgement.Findings[i].Event
-	client, taken := o.History.Events[n].Client, (*served)(nil)
-	holder := clientName(o.state(n).insiderBut(client))
-	for n--; n >= 0 && taken == nil; n-- { // the command by which the key became its own
-		s := servedAt(o, n)
-		if s != nil && s.answer.Client == client && s.whose != "own" && o.state(n).owner(s.answer.Node) == client {
-			taken = s
-		}
-	}
+	client, taken := o.History.Events[n].Client, taking(o, n)
 	if taken == nil {
 		return nil
 	}
+	holder := clientName(o.state(n).insiderBut(client))
 	state, how := found(o, taken)
 	forever := taken.state.Keys[taken.answer.Node-1].Until == history.Forever
 	if how == "others" && forever && o.Lock.Expiry == lock.ExpiryClients {
@@ -437,7 +480,8 @@ func (z *Quiz) changes(c Cell, is *played) (survive, fall []Answer) {
 			met[why["en"]] = true
 			*of = append(*of, Answer{said, false, words("quiz.prevents.not", "lock", l, "why", why)})
 		case o.Verdicts[0] == verdict.Holds && !o.Forever():
-			survive = append(survive, Answer{said, true, words("quiz.prevents.right")})
+			why := append([]Words{words("quiz.prevents.right", "lock", l)}, held(o)...)
+			survive = append(survive, Answer{said, true, join("part.sentences", why[:min(len(why), 2)]...)})
 		}
 	}
 	if _, err := scenarios.ByName(c.Race + "-fenced"); err == nil {
@@ -448,7 +492,7 @@ func (z *Quiz) changes(c Cell, is *played) (survive, fall []Answer) {
 	ttl := is.Settings.TTL // with which the work of some races grows
 	o := z.play(Cell{c.Lock, fmt.Sprint(c.Race, ".ttl=", 2*ttl)})
 	if is.Lock.Expiry != lock.ExpiryNone && o != nil && maps.Equal(finding(o), finding(is)) {
-		why := words("quiz.prevents.lease.not", "ttl", seconds(2*ttl))
+		why := words("quiz.prevents.lease.not", "ttl", seconds(2*ttl), "found", finding(o))
 		fall = append(fall, Answer{words("quiz.prevents.lease", "ttl", seconds(2*ttl)), false, why})
 	}
 	return survive, append(fall, again...)

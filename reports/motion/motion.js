@@ -49,7 +49,7 @@ function motion(run, o = {}) {
   const live = Boolean(o.acts); // the run goes on: from now, which may be after its last event
   if (run.end > sum) T.push(run.end);
   const last = T.length - 1, X = run.x.slice(0, T.length);
-  const room = Math.max(560, Math.min(parseFloat(getComputedStyle(document.body).maxWidth) || 1190, document.documentElement.clientWidth - 60) * (o.part ?? 1));
+  const room = Math.max(560, Math.min(parseFloat(getComputedStyle(document.body).maxWidth) || 1190, document.documentElement.clientWidth - 60) * (o.part ?? 1) / (document.body.classList.contains("large") ? 1.25 : 1));
   const stretch = Math.max(1, Math.min(4, (room - MOTION.left - MOTION.right) / Math.max(X[last] ?? 0, 1))); // a short run fills the page
   X.forEach((x, i) => { X[i] = x * stretch; });
   const right = live ? 96 : MOTION.right;
@@ -202,7 +202,7 @@ function motion(run, o = {}) {
   const news = node("g"); // flags stand above the cover, and what is still to come is pale
   const raise = (e, x) => { e.dataset.x = x; news.append(e); return e; };
   const flags = [...(run.faults ?? []).map((f) => ({ e: f.e, fault: true, clock: /clock/.test(f.w), text: "⚡ " + plain(f.s) })),
-    ...(run.marks ?? []).map((m) => ({ e: m.e, calm: m.w === "FENCED", text: plain(m.s).replace(/^!! /, "") }))].sort((a, b) => a.e - b.e);
+    ...(run.marks ?? []).map((m) => ({ e: m.e, calm: m.now || m.w === "FENCED", text: plain(m.s).replace(/^!! /, "") }))].sort((a, b) => a.e - b.e);
   for (const f of flags) {
     const x = X[f.e], long = widthOf(f.text, 7) + 12;
     const end = x + long > limit && x > long; // near the right edge it stands before its line
@@ -382,19 +382,13 @@ function motion(run, o = {}) {
     begin();
   }
   function begin() {
-    play.textContent = "❚❚";
-    began = performance.now();
-    state.playing = requestAnimationFrame(tick);
+    [play.textContent, began, state.playing] = ["❚❚", performance.now(), requestAnimationFrame(tick)];
   }
   function rest() {
     cancelAnimationFrame(state.playing);
-    state.playing = 0;
-    play.textContent = "▶";
+    [play.textContent, state.playing] = ["▶", 0];
   }
-  function stop() {
-    if (state.playing) o.halt?.();
-    rest();
-  }
+  function stop() { if (state.playing) o.halt?.(); rest(); }
   // step goes to the next or previous line of the run.
   function step(by) {
     stop();

@@ -16,14 +16,26 @@ const keep = {
 };
 
 const link = (hash, ...label) => el("a", { href: "#" + hash }, ...label);
-// byFamily is locks as options, under the titles of their families; first the one that was meant to mend another.
-const byFamily = (locks = DATA.locks, next) => [...(next ? [[say("play.fix"), [[next, next]]]] : []), ...new Set(locks.map((l) => own(l.family)))]
-  .map((family) => [family, locks.filter((l) => own(l.family) === family).map((l) => [l.id, `${l.id}: ${own(l.title)}`])]);
+// byFamily is locks as options, under the titles of their families.
+const asOption = (l) => [l.id, `${l.id}: ${own(l.title)}`], byFamily = (locks = DATA.locks) => [...new Set(locks.map((l) => own(l.family)))].map((family) => [family, locks.filter((l) => own(l.family) === family).map(asOption)]);
+
+// rivals offers locks for the same attack: what was meant to mend this one, the history that the same faults can strike from there on and back, the nearest
+// first, and folded all others by family, with a filter, of which one is given to go.
+function rivals(lock, value, go, chosen = go) {
+  const of = (id) => DATA.locks.find((l) => l.id === id), { next, never } = of(lock), past = [...new Set(course.map((l) => l.lock))], at = past.indexOf(lock) + 1;
+  const near = [...new Set([...past.slice(at), ...past.slice(0, at).reverse(), lock, value])].filter((id) => id !== next && (String(of(id).never) === String(never) || id === value)).map(of);
+  const rest = byFamily(DATA.locks.filter((l) => l.id !== next && !near.includes(l))).map(([family, all]) => el("details", el("summary", family), el("div.row", all.map(([id, label]) => button(label, () => go(id))))));
+  const filter = el("input", { type: "search", placeholder: say("board.filter"), ariaLabel: say("board.filter"), oninput: () => rest.forEach((family) => {
+    const all = [...family.querySelectorAll("button")].filter((b) => !(b.hidden = !b.textContent.toLowerCase().includes(filter.value.toLowerCase())));
+    Object.assign(family, { hidden: !all.length, open: all.length && filter.value });
+  }) });
+  return [el("label", say("board.against") + " ", select([...(next ? [[say("play.fix"), [asOption(of(next))]]] : []), [say("board.history"), near.map(asOption)]], value, chosen)),
+    el("details.others", el("summary", say("board.others")), filter, rest)];
+}
 
 function tell(text, bad = false) {
-  const m = document.getElementById("message");
-  m.textContent = text;
-  m.className = bad ? "bad" : text && [state.at?.did, state.proved?.said].some((w) => text === plain(w)) && state.view === "game" ? "unseen" : ""; // it stands beside the moves
+  const beside = text && [state.at?.did, state.proved?.said].some((w) => text === plain(w)) && state.view === "game"; // the moves it stands
+  Object.assign(document.getElementById("message"), { textContent: text, className: bad ? "bad" : beside ? "unseen" : "" });
 }
 
 // ---- the line of what was asked for --------------------------------------------------
@@ -87,10 +99,7 @@ function drawLine() {
 }
 
 // leave ends what the engine works on; what waits for it goes on.
-function leave() {
-  if (!state.busy || !state.ready) return;
-  engine.leave();
-}
+const leave = () => { if (state.busy && state.ready) engine.leave(); };
 
 // ---- views and addresses ---------------------------------------------------------------
 
@@ -112,7 +121,7 @@ function turn(view, values = {}, here = line[0]) {
 // open shows a view that needs no engine, at once.
 function open(view) {
   if (view === "quiz" && !state.question) return state.answers ? visit(() => ask(state.seed, state.number)) : startQuiz(state.seed ?? random());
-  if (view === "ask") return nextAsked();
+  if (view === "ask" && !state.asking) return visit(() => askMe());
   if (view === "race" && !state.race) return playRace("token", "gc-pause");
   ++state.visits;
   tell("");
@@ -218,21 +227,18 @@ function drawHelp() {
 }
 
 function language() {
-  state.lang = state.lang === "en" ? "zh" : "en";
-  keep.set("lang", state.lang);
+  keep.set("lang", state.lang = state.lang === "en" ? "zh" : "en");
   tell("");
   redraw();
 }
 
 function theme() {
   const root = document.documentElement;
-  root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark";
-  keep.set("theme", root.dataset.theme);
+  keep.set("theme", root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark");
 }
 
 function large() {
-  document.body.classList.toggle("large");
-  keep.set("large", document.body.classList.contains("large") ? "yes" : "");
+  keep.set("large", document.body.classList.toggle("large") ? "yes" : "");
   redraw(); // pictures are as large as letters
 }
 

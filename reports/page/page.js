@@ -3,10 +3,7 @@
 const books = new Map();
 
 // bookOf promises the runs of a lock.
-function bookOf(lock) {
-  if (!books.has(lock)) books.set(lock, unpack(document.getElementById("book." + lock).textContent));
-  return books.get(lock);
-}
+const bookOf = (lock) => books.get(lock) ?? books.set(lock, unpack(document.getElementById("book." + lock).textContent)).get(lock);
 
 async function unpack(text) {
   const { listings, races, fields } = await unzipped(text); // a list for each field of the runs

@@ -159,15 +159,14 @@ async function cannot() {
   const judged = tried && await engine.ask({ do: "cannot", link: state.at.link, harm: state.harm });
   if (judged?.right) return proved(judged);
   state.judged = tried ? own(judged.said) : say("board.tryfirst");
-  if (tried && level) { keep.set("wrong." + level.id, wrong(level) + 1); }
+  if (tried && level) keep.set("wrong." + level.id, wrong(level) + 1);
   if (state.view === "game") { redraw(); document.querySelector(".judged")?.scrollIntoView({ block: "nearest" }); }
   return state.judged;
 }
 
 function proved(judged) {
-  state.proved = judged;
   if (state.level && !state.gaveUp) keep.set("level." + state.level.id, JSON.stringify({ proved: true }));
-  if (state.view === "game") redraw();
+  if ((state.proved = judged) && state.view === "game") redraw();
   return own(judged.said);
 }
 const [undo, giveUp, hint, never] = [back, shortest, advice, cannot].map((what) => () => work(what, { loose: what !== back }));
@@ -272,9 +271,9 @@ function drawEnd() {
 }
 
 function drawMend(at) {
-  const usual = DATA.locks.find((l) => l.id === at.lock)?.next || "watchdog";
-  const lock = select(byFamily(DATA.locks.filter((l) => l.id !== at.lock), usual), state.rival && state.rival !== at.lock ? state.rival : usual, (id) => { state.rival = id; }, say("board.mend"));
-  return el("div.row", el("b", say("board.mend")), lock, button(say("board.try"), () => mend(lock.value)));
+  const usual = DATA.locks.find((l) => l.id === at.lock)?.next || "watchdog", value = state.rival && state.rival !== at.lock ? state.rival : usual;
+  const [same, others] = rivals(at.lock, value, mend, (id) => { state.rival = id; });
+  return el("div.row", same, button(say("board.try"), () => mend(same.querySelector("select").value)), others);
 }
 
 function drawMended() {

@@ -28,13 +28,16 @@ function withSetting(name, ns) {
 
 const seconds = (ns) => (ns < 5e7 ? `${Math.round(ns / 1e5) / 10} ms` : `${Math.round(ns / 1e7) / 100} s`);
 
+// whenOf says of a mark of a run which verdict it is, who, and when.
+const whenOf = ({ s, f, t } = {}) => s && el("b", say(t > f ? "board.when.till" : "board.when", { what: plain(s).replace("!! ", ""), from: seconds(f * 1e3), to: seconds(t * 1e3) }), " ");
+
 function drawRace() {
   const r = state.race;
   if (!r) return show(el("p", say("board.loading")));
   const later = DATA.locks.find((l) => l.id === r.lock)?.next; // what was meant to mend it
-  const choose = el("div.row", el("label", say("board.against") + " ", select(byFamily(DATA.locks, later), r.lock, attack)), later && button(`${say("play.fix")} ${later} →`, () => attack(later)),
+  const [same, others] = rivals(r.lock, r.lock, attack), choose = el("div.row", same, later && button(`${say("play.fix")} ${later} →`, () => attack(later)),
     r.race !== "search" && el("label", say("board.inrace") + " ", select(titled(), r.race, (name) => playRace(r.lock, name))),
-    button(say("board.link"), () => copy(r.link)), button(say(state.settings ? "board.explain.usual" : "board.explain"), () => read(r.race === "search" ? r.lock : `${r.lock} ${r.race}`)));
+    button(say("board.link"), () => copy(r.link)), button(say(state.settings ? "board.explain.usual" : "board.explain"), () => read(r.race === "search" ? r.lock : `${r.lock} ${r.race}`)), others);
   const sliders = el("div.sliders", r.settings.map((s) => {
     const rate = s.name === "drift"; // of a clock: some of each second, so a share
     const most = rate ? 250e6 : Math.max(2 * s.usual_ns, s.value_ns), step = rate ? 5e6 : s.name === "ttl" ? 1e9 : s.usual_ns / 40;
@@ -47,7 +50,7 @@ function drawRace() {
   const sizes = Object.fromEntries(r.settings.map((s) => [s.name, s.value_ns]));
   show(el("h2", el("span.code", r.lock), ", ", own(r.title), ": ", verdictsOf(r)),
     r.vacuous && el("p", own(r.vacuous)),
-    r.moving && tone(r.verdicts) !== "quiet" ? el("p", say("meaning." + r.verdicts[0])) : null,
+    r.moving && tone(r.verdicts) !== "quiet" ? r.verdicts.map((v) => el("p.why", whenOf(r.moving.marks?.find((m) => m.w === v)), say("meaning." + v))) : null,
     r.price ? el("p", linked(own(r.price))) : null,
     choose, r.settings.length ? sliders : null,
     r.not_injected ? el("p.faint", r.not_injected.map(own).join(" ")) : null,

@@ -21,6 +21,7 @@ import (
 
 	"locklab/reports/text"
 	"locklab/scenarios/search"
+	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/bubble"
 	"locklab/simulator/child"
@@ -240,7 +241,7 @@ func drawnTwice(all []sequel) string {
 // repeat has another process repeat a history, and returns what that process has printed. The error says why there is
 // no sequel.
 func (past *pastLife) repeat(ctx context.Context) (s sequel, printed string, err error) {
-	printed, err = child.Again(ctx, past.Test, past, &s, apartLimit)
+	printed, err = child.Again(ctx, study.Pattern(past.Test), past, &s, apartLimit)
 	switch {
 	case err == child.ErrSlow:
 		s, err = sequel{Problem: say(text.Errorf("locktest.apart.slow", "after", apartLimit))}, nil

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"regexp"
+	"strings"
 	"time"
 
 	"locklab/algorithms/lock"
@@ -11,7 +13,6 @@ import (
 	"locklab/scenarios/race"
 	"locklab/scenarios/search"
 	"locklab/simulator"
-	"locklab/simulator/child"
 	"locklab/simulator/i18n"
 )
 
@@ -38,9 +39,14 @@ type Checked struct {
 // CheckedVersion is the version of the data that this program writes and reads.
 const CheckedVersion = 4
 
+// Pattern is the -test.run of one test.
+func Pattern(test string) string {
+	return "^" + strings.ReplaceAll(regexp.QuoteMeta(test), "/", "$/^") + "$"
+}
+
 // Replay is the command that plays a run of a test once more, from another folder than that of its package.
 func Replay(folder, test string, run simulator.Trace, drawing int) string {
-	again := fmt.Sprintf("go test -C '%s' -run '%s' -v -locklab.replay=%s", folder, child.Pattern(test), run.Link())
+	again := fmt.Sprintf("go test -C '%s' -run '%s' -v -locklab.replay=%s", folder, Pattern(test), run.Link())
 	if drawing > 0 {
 		again += fmt.Sprint(" -locklab.drawing=", drawing)
 	}

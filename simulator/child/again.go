@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 )
@@ -24,10 +23,10 @@ const question, answer = "question", "answer"
 // ErrSlow is the error of a process that takes more processor time than it may.
 var ErrSlow = errors.New("child: it takes more processor time than it may")
 
-// Again runs the program of this test once more, from TestMain on, in a process of its own and for one test, which
-// reads what is asked by Asked and ends it by Answer. said is what the process has printed. With more than limit of
-// processor time the error is ErrSlow.
-func Again(ctx context.Context, test string, asked, answered any, limit time.Duration) (said string, err error) {
+// Again runs the program of this test once more, from TestMain on, in a process of its own and for one test by its
+// -test.run, which reads what is asked by Asked and ends it by Answer. said is what the process has printed. With more
+// than limit of processor time the error is ErrSlow.
+func Again(ctx context.Context, pattern string, asked, answered any, limit time.Duration) (said string, err error) {
 	folder, err := os.MkdirTemp("", "locktest")
 	if err != nil {
 		return "", err
@@ -40,7 +39,7 @@ func Again(ctx context.Context, test string, asked, answered any, limit time.Dur
 	patient, cancel := context.WithTimeout(ctx, 5*time.Minute) // one that waits for something does not work
 	defer cancel()
 	c := exec.CommandContext(patient, "sh", "-c", `ulimit -t "$1"; shift; exec "$@"`, "sh",
-		fmt.Sprint(int(limit.Seconds())), program, "-test.run="+Pattern(test), "-test.count=1")
+		fmt.Sprint(int(limit.Seconds())), program, "-test.run="+pattern, "-test.count=1")
 	flag.Visit(func(f *flag.Flag) {
 		if !strings.HasPrefix(f.Name, "test.") && !strings.HasPrefix(f.Name, "locklab.") {
 			c.Args = append(c.Args, "-"+f.Name+"="+f.Value.String())
@@ -57,11 +56,6 @@ func Again(ctx context.Context, test string, asked, answered any, limit time.Dur
 		return out.String(), nil
 	}
 	return out.String(), fmt.Errorf("%v", err)
-}
-
-// Pattern is the -test.run of one test.
-func Pattern(test string) string {
-	return "^" + strings.ReplaceAll(regexp.QuoteMeta(test), "/", "$/^") + "$"
 }
 
 // IsAgain reports whether this process is one that Again has started.

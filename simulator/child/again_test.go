@@ -36,7 +36,7 @@ func TestAgain(t *testing.T) {
 	}{
 		{"TestAgain", task{Text: "\xff"}, time.Minute, "\xff answered", ""},
 		{"TestAgain", task{Silent: true}, time.Minute, "", "exit status 1"},
-		{"TestNone/of these", task{}, time.Minute, "", "<nil>"},
+		{"^TestNone$/^of these$", task{}, time.Minute, "", "<nil>"},
 		{"TestAgain", task{Spins: true}, time.Second, "", ErrSlow.Error()},
 	} {
 		got := ""

@@ -12,11 +12,10 @@ import (
 	"locklab/simulator/resp"
 )
 
-// What a server answers must be determined by its data and the command. Two things are not:
-// the order of what has none (fields, members, keys), which a Redis takes from how it stores
-// them, and a miniredis from their names; and what scripts find in Lua beside the data:
-// dice, processor time, addresses, the order of a table. Where the first matters, and where
-// a script uses the second, the run ends with a LimitError that names it.
+// What a server answers must be determined by its data and the command. Two things are not: the order of what has none
+// (fields, members, keys), which a Redis takes from how it stores them, and a miniredis from their names; and what
+// scripts find in Lua beside the data: dice, processor time, addresses, the order of a table. Where the first matters,
+// and where a script uses the second, the run ends with a LimitError that names it.
 
 // unordered are the commands whose answer is a set or a map: the number of words of an
 // element of it. An answer with one element has an order, a longer one has not.
@@ -42,8 +41,7 @@ func (e *engine) answerUnordered(c *server.Peer, cmd string, args []string) {
 	c.WriteRaw(reply)
 }
 
-// elements returns the number of words of the array in an answer; in that of a SCAN it comes after
-// the cursor.
+// elements returns the number of words of the array in an answer; in that of a SCAN it comes after the cursor.
 func elements(reply string) int {
 	values, _ := resp.All(reply)
 	list, _ := only(values) // none: an error
@@ -61,10 +59,9 @@ var queued = proto.Inline("QUEUED")
 // byChance is the command by which confinement reports what a script uses.
 const byChance = "\x00CHANCE"
 
-// confinement stands before every script, on its first line, so that the lines of errors stay
-// right. It takes from the script's environment what is not determined by the data and the
-// arguments, whatever name the script has for it, and what a Redis does not have. Tables of which
-// at most one key is no index from 1 have an order.
+// confinement stands before every script, on its first line, so that the lines of errors stay right. It takes from the
+// script's environment what is not determined by the data and the arguments, whatever name the script has for it, and
+// what a Redis does not have. Tables of which at most one key is no index from 1 have an order.
 var confinement = strings.Join(strings.Fields(`
 do
 	local call, kind, text, form, find, each, after =
@@ -94,8 +91,7 @@ end`), " ") + " "
 // confined is the same script with less in its environment.
 func confined(source string) string { return confinement + source }
 
-// confine has a command execute scripts confined, those as well that it names by the digest of one
-// that has been seen.
+// confine has a command execute scripts confined, those as well that it names by the digest of one that has been seen.
 func (e *engine) confine(args []string) []string {
 	cmd := strings.ToUpper(args[0])
 	if cmd != "SCRIPT" && !strings.HasPrefix(cmd, "EVAL") {
@@ -150,8 +146,7 @@ func (e *engine) limit(key string, pairs ...any) {
 	}
 }
 
-// failedScript matches the answer of a miniredis to a script that fails while it runs: in which line,
-// and why.
+// failedScript matches the answer of a miniredis to a script that fails while it runs: in which line, and why.
 var failedScript = regexp.MustCompile(`^-ERR Error compiling script \(new function\): :(\d+): (.*?) +stack traceback:`)
 
 // addressOf matches the text that Lua writes for an error that is no text.
@@ -160,9 +155,8 @@ var addressOf = regexp.MustCompile(`\b(table|function|userdata|thread): 0x`)
 // ofCommand is the error of a command, with its code, and not one of the script itself.
 var ofCommand = regexp.MustCompile(`^[A-Z]{3,} `)
 
-// redisScript has a script that fails do what it does in Redis: the answer begins with the code
-// of the command that has failed, and the script is cached. reply is the answer to the
-// command args.
+// redisScript has a script that fails do what it does in Redis: the answer begins with the code of the command that has
+// failed, and the script is cached. reply is the answer to the command args.
 func (e *engine) redisScript(args []string, reply string) string {
 	cmd := strings.ToUpper(args[0])
 	if cmd == "SCRIPT" {

@@ -6,14 +6,12 @@ import "strings"
 type trait uint8
 
 const (
-	// blind: its reply and effect do not depend on how long a key has still to live, in the forms that
-	// classify lets through. A command that is neither blind nor looks is taken to read the clock, which
-	// is always safe.
+	// blind: its reply and effect do not depend on how long a key has still to live, in the forms that classify lets
+	// through. A command that is neither blind nor looks is taken to read the clock, which is always safe.
 	blind trait = 1 << iota
 	// looks: it looks at what remains of a key's life.
 	looks
-	// reads: it does not write, as Redis's own table has it. Scripts may read and are refused at their
-	// first write.
+	// reads: it does not write, as Redis's own table has it. Scripts may read and are refused at their first write.
 	reads
 	// unfit: it is refused and never executed. It is for a cluster or Sentinels, or would leave something behind
 	// that no keyspace holds (state of a connection, of the whole process, lifetimes of hash fields), report

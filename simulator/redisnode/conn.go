@@ -21,9 +21,8 @@ import (
 	"locklab/simulator/translate"
 )
 
-// Connections are the go-redis clients of one process, one a server. They outlive
-// the executions of its code: a command that was under way when one was unwound
-// fails its connection, and the client dials another.
+// Connections are the go-redis clients of one process, one a server. They outlive the executions of its code: a command
+// that was under way when one was unwound fails its connection, and the client dials another.
 type Connections struct {
 	kind    *Kind
 	p       *process.Code
@@ -36,9 +35,8 @@ type Connections struct {
 // Library is the go-redis clients of process p.
 func (k *Kind) Library(p *process.Code) process.Library { return &Connections{kind: k, p: p} }
 
-// Client is the go-redis client for server n, from 1: as it comes, but with Kind.Retries of its own, which
-// follow at once, without the niceties of a new connection, and without deadlines, which the simulator
-// keeps in its own time.
+// Client is the go-redis client for server n, from 1: as it comes, but with Kind.Retries of its own, which follow at
+// once, without the niceties of a new connection, and without deadlines, which the simulator keeps in its own time.
 func (c *Connections) Client(n int) *redis.Client {
 	if nodes := len(c.kind.servers); n < 1 || n > nodes {
 		panic(fmt.Sprintf("there is no server %d: the setup has %d", n, nodes))
@@ -76,8 +74,7 @@ func ClientOptions(n int, dial func() net.Conn) *redis.Options {
 	}
 }
 
-// bufferSize is that of the buffers of a connection; larger requests and replies pass
-// through them in pieces.
+// bufferSize is that of the buffers of a connection; larger requests and replies pass through them in pieces.
 const bufferSize = 1 << 10
 
 // contextHook notes in the process the context for which a command is sent.
@@ -129,11 +126,9 @@ func (c *Connections) Close() {
 	}
 }
 
-// number numbers a connection of which the server begins to keep something: the
-// lowest number that is not in use. It is free again when the connection has received
-// that the server keeps nothing any more. A connection that was lost before keeps
-// its number, and what its server keeps of it: an orphaned request may still arrive
-// there.
+// number numbers a connection of which the server begins to keep something: the lowest number that is not in use. It is
+// free again when the connection has received that the server keeps nothing any more. A connection that was lost before
+// keeps its number, and what its server keeps of it: an orphaned request may still arrive there.
 func (c *Connections) number() int {
 	n := slices.Index(c.numbers, false)
 	if n < 0 {
@@ -180,9 +175,8 @@ type connRef struct {
 	known bool   // the server knows it: an earlier batch began to watch or to subscribe
 }
 
-// A Wire is the client's end of a connection that ends in the simulator, without the
-// waiting. What the client writes is gathered until it waits for the server; that is
-// one operation. It implements process.Wire.
+// A Wire is the client's end of a connection that ends in the simulator, without the waiting. What the client writes is
+// gathered until it waits for the server; that is one operation. It implements process.Wire.
 type Wire struct {
 	process.Plain
 	of       *Connections
@@ -230,9 +224,8 @@ func (c *Wire) request() (uint32, error) {
 	return x.internBatch(connRef{c.name(), known}, c.track(c.out))
 }
 
-// track keeps account of the channels to which the connection has subscribed, and
-// sorts them in the request: go-redis keeps them in a map, and subscribes in random
-// order when it has to dial anew.
+// track keeps account of the channels to which the connection has subscribed, and sorts them in the request: go-redis
+// keeps them in a map, and subscribes in random order when it has to dial anew.
 func (c *Wire) track(out []byte) []byte {
 	commands, err := ParseBatch(string(out))
 	if err != nil {
@@ -278,8 +271,7 @@ func (c *Wire) received(o process.Op, s process.Observation) (in string, err err
 	return in, nil
 }
 
-// conn is the connection of a coroutine: it waits by an operation of the thread that
-// runs.
+// conn is the connection of a coroutine: it waits by an operation of the thread that runs.
 type conn struct {
 	Wire
 	Endpoint
@@ -354,8 +346,7 @@ func (c *conn) Close() error {
 	return c.exchange()
 }
 
-// An Endpoint has the methods of a net.Conn that say nothing of its bytes. A connection without a
-// network embeds it.
+// An Endpoint has the methods of a net.Conn that say nothing of its bytes. A connection without a network embeds it.
 type Endpoint struct {
 	Deadline time.Time // of a message, by the client's clock; zero: none
 }

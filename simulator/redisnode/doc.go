@@ -1,31 +1,27 @@
 // Package redisnode is a Redis server as a value: with its replicas, its disk, its
 // clock, and the old master of a split.
 //
-// Commands are executed by a real miniredis (engine.go), one for all servers of a
-// simulator: it is put into a keyspace, given the commands of one write, and read
-// out again. What that did is remembered in a table ([Kind]), so that the engine
-// runs once for every keyspace and write. A [State] is a comparable value that names
-// keyspaces by their numbers and holds the deadlines of the keys that expire.
+// Commands are executed by a real miniredis (engine.go), one for all servers of a simulator: it is put into a keyspace,
+// given the commands of one write, and read out again. What that did is remembered in a table ([Kind]), so that the
+// engine runs once for every keyspace and write. A [State] is a comparable value that names keyspaces by their numbers
+// and holds the deadlines of the keys that expire.
 //
-// Clients are unmodified go-redis clients ([Connections]); their connections end in
-// this package. What lasts on a connection from one write to the next, as watched
-// keys and subscriptions, stands in the server's keyspace under the connection's
-// name.
+// Clients are unmodified go-redis clients ([Connections]); their connections end in this package. What lasts on a
+// connection from one write to the next, as watched keys and subscriptions, stands in the server's keyspace under the
+// connection's name.
 //
 // # What is refused
 //
-// A refusal is an error that ends the run and names the command: SELECT, patterns of
-// channels and blocking commands, which would leave state on a connection that no
-// keyspace holds; a MULTI whose EXEC does not come in the same write; WAIT in a script;
-// lifetimes of hash fields, streams, HyperLogLogs.
+// A refusal is an error that ends the run and names the command: SELECT, patterns of channels and blocking commands,
+// which would leave state on a connection that no keyspace holds; a MULTI whose EXEC does not come in the same write;
+// WAIT in a script; lifetimes of hash fields, streams, HyperLogLogs.
 //
-// A LimitError ends the run where a server has more than [MaxKeys] keys with a time to
-// live, and where an answer is not determined by the data and the command (chance.go): one of
-// KEYS, SCAN, SMEMBERS, SSCAN, SINTER, SUNION, SDIFF, HKEYS, HVALS, HGETALL, HSCAN, ZSCAN or a
-// GEO search with more than one element, or between MULTI and EXEC; SPOP, SRANDMEMBER,
-// HRANDFIELD, ZRANDMEMBER and RANDOMKEY; in a script math.random, math.randomseed, os.clock,
-// collectgarbage, the text of a table or a function, and pairs or next of a table in which more
-// than one key is no index from 1.
+// A LimitError ends the run where a server has more than [MaxKeys] keys with a time to live, and where an answer is not
+// determined by the data and the command (chance.go): one of KEYS, SCAN, SMEMBERS, SSCAN, SINTER, SUNION, SDIFF, HKEYS,
+// HVALS, HGETALL, HSCAN, ZSCAN or a GEO search with more than one element, or between MULTI and EXEC; SPOP,
+// SRANDMEMBER, HRANDFIELD, ZRANDMEMBER and RANDOMKEY; in a script math.random, math.randomseed, os.clock,
+// collectgarbage, the text of a table or a function, and pairs or next of a table in which more than one key is no
+// index from 1.
 //
 // # Where it differs from a Redis 7
 //
@@ -38,15 +34,12 @@
 // The cursor of a SCAN is 0 at once, however many elements there are. cjson.encode writes the keys of
 // a table in the order of their names.
 //
-// Where a miniredis answers otherwise than a Redis 7, so does this package: the words
-// of some errors; between MULTI and EXEC an unknown
-// command does not abort the transaction, but an argument that should be a number
-// and is not does; LREM and SREM that find nothing count as writes for WATCH; TTL rounds down; a
-// lifetime of more than 292 years ends at once, and so does one of SET or GETEX with EXAT or
-// PXAT that names the present millisecond. TestDifferential compares everything
-// else that the locks send with a real server, in random programs; such deadlines, for which a
-// clock must stand still, are in TestServer.
+// Where a miniredis answers otherwise than a Redis 7, so does this package: the words of some errors; between MULTI and
+// EXEC an unknown command does not abort the transaction, but an argument that should be a number and is not does; LREM
+// and SREM that find nothing count as writes for WATCH; TTL rounds down; a lifetime of more than 292 years ends at
+// once, and so does one of SET or GETEX with EXAT or PXAT that names the present millisecond. TestDifferential compares
+// everything else that the locks send with a real server, in random programs; such deadlines, for which a clock must
+// stand still, are in TestServer.
 //
-// Differences of pub/sub, WAIT and split brain are listed at the top of pubsub.go,
-// wait.go and replication.go.
+// Differences of pub/sub, WAIT and split brain are listed at the top of pubsub.go, wait.go and replication.go.
 package redisnode

@@ -33,9 +33,8 @@ type Lifetime struct {
 	D    time.Duration
 }
 
-// A Change is a key that a batch has touched, if only by giving it the time to live that
-// it had. Was and Is are its places among the keys that expire; -1: it does not, or is not
-// there. A value "" is a missing key.
+// A Change is a key that a batch has touched, if only by giving it the time to live that it had. Was and Is are its
+// places among the keys that expire; -1: it does not, or is not there. A value "" is a missing key.
 type Change struct {
 	Key, Before, After string
 	Was, Is            int

@@ -19,9 +19,8 @@ import (
 	"locklab/simulator/resp"
 )
 
-// engine is the one real Redis of a simulator: a miniredis without a listener that
-// is put into a state, given a command, and read out again. It serves all servers
-// of all worlds.
+// engine is the one real Redis of a simulator: a miniredis without a listener that is put into a state, given a
+// command, and read out again. It serves all servers of all worlds.
 type engine struct {
 	m       *miniredis.Miniredis
 	peer    *server.Peer
@@ -29,8 +28,7 @@ type engine struct {
 	hello   string   // its answer to the handshake of a new connection
 	loaded  []string // sources in its script cache, sorted
 	sources []string // scripts that it has seen, by first appearance
-	// noMemo is the simple implementation that tests compare with: every state is
-	// built anew.
+	// noMemo is the simple implementation that tests compare with: every state is built anew.
 	noMemo bool
 
 	needs    needs  // what the commands of this call, those of scripts included, read beside the keyspace
@@ -97,8 +95,7 @@ func newEngine() (*engine, error) {
 
 func (e *engine) close() { e.m.Close() }
 
-// before sees every command before it runs, also those that a script calls; true:
-// it has answered the command itself.
+// before sees every command before it runs, also those that a script calls; true: it has answered the command itself.
 func (e *engine) before(peer *server.Peer, cmd string, args ...string) bool {
 	e.needs = max(e.needs, classify(cmd, args))
 	switch {
@@ -120,8 +117,7 @@ func (e *engine) before(peer *server.Peer, cmd string, args ...string) bool {
 	return true
 }
 
-// instead executes what is no command of a miniredis, or another one there; false: nothing. Scripts are
-// noted.
+// instead executes what is no command of a miniredis, or another one there; false: nothing. Scripts are noted.
 func (e *engine) instead(peer *server.Peer, cmd string, args []string) bool {
 	if earlier := e.endedNow(cmd, args); earlier != nil {
 		e.m.Server().Dispatch(peer, earlier)
@@ -205,14 +201,12 @@ func scriptSHA(source string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// mark is added to every lifetime that is restored. Redis counts whole
-// milliseconds, so a command cannot set a lifetime with such a fraction: what
-// carries it afterwards was kept and not set. It also keeps a key alive whose
-// last millisecond has begun, as Redis does.
+// mark is added to every lifetime that is restored. Redis counts whole milliseconds, so a command cannot set a lifetime
+// with such a fraction: what carries it afterwards was kept and not set. It also keeps a key alive whose last
+// millisecond has begun, as Redis does.
 const mark = 500 * time.Microsecond
 
-// longTTL returns the lifetime that the i-th expiring key gets where the true remainder does not
-// matter.
+// longTTL returns the lifetime that the i-th expiring key gets where the true remainder does not matter.
 func longTTL(i int) time.Duration { return time.Duration(400*24+i) * time.Hour }
 
 // cannotCarry returns why something is refused: a command, as "the command WAIT", or the way in which one is sent.
@@ -294,8 +288,7 @@ func (e *engine) forgetScripts() {
 	e.sources = nil
 }
 
-// put writes one key. The errors of these calls all say "wrong type", which a
-// freshly flushed database rules out.
+// put writes one key. The errors of these calls all say "wrong type", which a freshly flushed database rules out.
 func (e *engine) put(k *keyValue) {
 	switch k.kind {
 	case "string":
@@ -326,8 +319,7 @@ func (e *engine) read() (keys []keyValue, ttls []time.Duration, err error) {
 			k.expires = true
 			ttls = append(ttls, ttl)
 		case ttl < 0:
-			// Its deadline had come when it was set: SET with PXAT. A Redis does
-			// not keep such a key.
+			// Its deadline had come when it was set: SET with PXAT. A Redis does not keep such a key.
 			e.m.Del(name)
 			continue
 		}

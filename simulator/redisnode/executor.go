@@ -16,10 +16,9 @@ import (
 // An Executor executes batches of commands on data: it is mostly a memo of what the engine does,
 // (keyspace, batch) -> (keyspace, reply). An entry is computed by the engine, once.
 //
-// Times are kept out of it. A command that does not look at them is run with
-// lifetimes that tell a kept one from a set one, so that one entry serves
-// whatever remains; a command that does look gets an entry for each remainder
-// (and clock reading) that occurs.
+// Times are kept out of it. A command that does not look at them is run with lifetimes that tell a kept one from a set
+// one, so that one entry serves whatever remains; a command that does look gets an entry for each remainder (and clock
+// reading) that occurs.
 type Executor struct {
 	memo   *memo.Memo
 	engine *engine
@@ -146,8 +145,7 @@ func (x *Executor) completed(b batch) batch {
 // keys returns the keyspace of data, good until another one is numbered.
 func (x *Executor) keys(d *Data) *keyspace { return x.keyspaces.At(d.keyspace) }
 
-// apply runs batch b on data d at the server's time now (of its own clock,
-// since the epoch), and returns its effect.
+// apply runs batch b on data d at the server's time now (of its own clock, since the epoch), and returns its effect.
 func (x *Executor) apply(d *Data, now time.Duration, b uint32) (*Effect, error) {
 	eff, err := x.look(d, now, b)
 	if err == nil {
@@ -242,9 +240,8 @@ func (x *Executor) run(d *Data, now time.Duration, b uint32, n needs) (*Effect, 
 	return eff, nil
 }
 
-// overdue finds the expiring key of d that has been dead longest at the
-// server's time now, and its place. A key lives through the millisecond of its
-// deadline, as in Redis, if spare is 1; 0: until that begins.
+// overdue finds the expiring key of d that has been dead longest at the server's time now, and its place. A key lives
+// through the millisecond of its deadline, as in Redis, if spare is 1; 0: until that begins.
 func (x *Executor) overdue(d *Data, now time.Duration, spare int64) (place int, ok bool) {
 	ms := clock.Millis(now)
 	for i := range x.keys(d).ttls {
@@ -267,8 +264,7 @@ func (x *Executor) drop(d *Data, place int) *keyValue {
 	return key
 }
 
-// bareData returns data as it goes to a replica or to disk: without cached scripts and
-// without connections.
+// bareData returns data as it goes to a replica or to disk: without cached scripts and without connections.
 func (x *Executor) bareData(d Data) Data {
 	x.reduce(&d, noPlace, func() keyspace { return keyspace{keys: x.keys(&d).keys} })
 	return d

@@ -47,9 +47,8 @@ func (s *instance) strike(e node.Input) error {
 	return s.command(e.Note, e.Command)
 }
 
-// restart crashes the server, which comes back after d with what it keeps on disk.
-// A replica would copy what that has become: until it does, it can still be
-// promoted with what it has.
+// restart crashes the server, which comes back after d with what it keeps on disk. A replica would copy what that has
+// become: until it does, it can still be promoted with what it has.
 func (s *instance) restart(d time.Duration) error {
 	switch {
 	case s.outage == down:
@@ -95,8 +94,7 @@ func (s *instance) stepClock(d time.Duration, pending bool) error {
 	return nil
 }
 
-// JumpsToEnd reports whether a jump of the clock of a server by d leads to an instant at which a
-// key of its ends.
+// JumpsToEnd reports whether a jump of the clock of a server by d leads to an instant at which a key of its ends.
 func (k *Kind) JumpsToEnd(now time.Duration, state node.State, d time.Duration) bool {
 	s, _ := state.(State)
 	return s.clock.Jump(d) == "" && k.alone(now, &s, 0).keyEndsNow()
@@ -115,8 +113,7 @@ func (k *Kind) Keys(now time.Duration, state node.State, yield func(name string,
 	}
 }
 
-// command has the server execute a command that no client sent; note says why, in the
-// history.
+// command has the server execute a command that no client sent; note says why, in the history.
 func (s *instance) command(note string, args []string) error {
 	if s.outage != serving {
 		return node.Refuse("refused.server.down")
@@ -140,8 +137,7 @@ func (s *instance) command(note string, args []string) error {
 	return nil
 }
 
-// Reject returns the answer to a request that is refused with an error, of one line,
-// instead of being executed.
+// Reject returns the answer to a request that is refused with an error, of one line, instead of being executed.
 func (k *Kind) Reject(batch uint32, err string) (answer uint32, text string) {
 	resp := strings.Repeat("-"+err+"\r\n", len(k.Executor.batches.At(batch).commands))
 	return k.Executor.internReply(resp), ReplyText(resp)

@@ -10,9 +10,8 @@ import (
 	"github.com/alicebob/miniredis/v2/server"
 )
 
-// Compare and delete, compare and set: what a lock's release and renewal needed
-// a script for. No redis-server 7.0 has any of these. DELEX key IFEQ|IFNE value
-// (Redis 8.4) comes with miniredis; the other two follow their published pages,
+// Compare and delete, compare and set: what a lock's release and renewal needed a script for. No redis-server 7.0 has
+// any of these. DELEX key IFEQ|IFNE value (Redis 8.4) comes with miniredis; the other two follow their published pages,
 // with miniredis's own GET, DEL and SET inside:
 //
 //	DELIFEQ key value                             Valkey 9.0    valkey.io/commands/delifeq
@@ -39,10 +38,9 @@ func (e *engine) deleteIfEqual(c *server.Peer, _ string, args []string) {
 	}
 }
 
-// setIfEqual is SET with the option IFEQ: it sets a key that holds the
-// comparison, with the lifetime that the other options say (none, if they say
-// nothing), and leaves any other alone. The reply is OK or nil; with GET it is
-// the value before, either way. A key that is no string is WRONGTYPE.
+// setIfEqual is SET with the option IFEQ: it sets a key that holds the comparison, with the lifetime that the other
+// options say (none, if they say nothing), and leaves any other alone. The reply is OK or nil; with GET it is the value
+// before, either way. A key that is no string is WRONGTYPE.
 //
 // The comparison chooses between XX and NX, of which one cannot be met; all
 // else, the checks of the other options included, is SET's.
@@ -80,8 +78,7 @@ func cutIfEqual(args []string) (set []string, comparison string, ok bool) {
 	return slices.Concat(args[:at], args[at+2:]), args[at+1], true
 }
 
-// within executes a command as a part of the one that c has sent, in the script that
-// c may be.
+// within executes a command as a part of the one that c has sent, in the script that c may be.
 func (e *engine) within(c *server.Peer, args ...string) string {
 	var out bytes.Buffer
 	peer := server.NewPeer(bufio.NewWriter(&out))

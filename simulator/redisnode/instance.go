@@ -88,8 +88,7 @@ func (s *instance) comeBack() {
 	s.outage, s.until = serving, 0
 }
 
-// resume ends the outage before its time. What waits in the queue of a server that
-// hung is executed from now on.
+// resume ends the outage before its time. What waits in the queue of a server that hung is executed from now on.
 func (s *instance) resume() error {
 	if s.outage == serving || !s.config.EarlyEnd {
 		return node.Refuse("refused.outage")

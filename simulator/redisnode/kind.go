@@ -88,9 +88,8 @@ func (k *Kind) Enabled(now time.Duration, state node.State, n int8, buf []node.C
 	return buf
 }
 
-// Offers appends the messages that servers can send to client c, whose threads wait for
-// one, and the end of the wait of those whose server does not know their connection
-// any more. go-redis itself connects without delay.
+// Offers appends the messages that servers can send to client c, whose threads wait for one, and the end of the wait of
+// those whose server does not know their connection any more. go-redis itself connects without delay.
 func (k *Kind) Offers(w node.World, c int8, servers bool, buf []node.Choice) []node.Choice {
 	if !servers || !k.Executor.listens {
 		return buf
@@ -198,9 +197,8 @@ func (k *Kind) choose(w node.World, c node.Choice) error {
 	return node.Refuse("refused.thing")
 }
 
-// passed ends the outages whose time has come and removes the keys whose time is
-// over, but for what ends now, if that is pending. A server that is down removes nothing
-// until it is back.
+// passed ends the outages whose time has come and removes the keys whose time is over, but for what ends now, if that
+// is pending. A server that is down removes nothing until it is back.
 func (k *Kind) passed(pending bool) {
 	for i := range k.servers {
 		s := &k.servers[i]

@@ -12,25 +12,20 @@ import (
 	"locklab/simulator/resp"
 )
 
-// SUBSCRIBE, UNSUBSCRIBE and PUBLISH. A miniredis would leave messages to goroutines
-// of its own, so this package answers them. They are as in Redis: a message goes to
-// the connections that are subscribed at that moment, in the order of publication,
-// and one without subscribers is lost (redis.io, develop/pubsub).
+// SUBSCRIBE, UNSUBSCRIBE and PUBLISH. A miniredis would leave messages to goroutines of its own, so this package
+// answers them. They are as in Redis: a message goes to the connections that are subscribed at that moment, in the
+// order of publication, and one without subscribers is lost (redis.io, develop/pubsub).
 //
-// A subscription is kept in the server's keyspace, under the connection's name, with
-// the messages that its client has not taken yet: the server's output buffer. So a
-// PUBLISH, also one in a script, concerns its server only, and that a message leaves
-// for a client (Unblock) concerns that client and its server. A restart, a failover
-// or a split breaks the connection, and what was in the buffer is lost with it. A
-// client that is paused finds its messages when it goes on; one that stops waiting
-// while a message is on its way finds that when it listens next.
+// A subscription is kept in the server's keyspace, under the connection's name, with the messages that its client has
+// not taken yet: the server's output buffer. So a PUBLISH, also one in a script, concerns its server only, and that a
+// message leaves for a client (Unblock) concerns that client and its server. A restart, a failover or a split breaks
+// the connection, and what was in the buffer is lost with it. A client that is paused finds its messages when it goes
+// on; one that stops waiting while a message is on its way finds that when it listens next.
 //
-// The simulation differs from Redis: a buffer holds maxInbox messages, and a world
-// in which it would hold more ends with a LimitError; a Redis breaks the connection
-// at some number of bytes (client-output-buffer-limit). The server does not notice
-// that a client has died. Closing a connection that has subscribed takes a round
-// trip, and channels of one command are taken in the order of their names. Patterns,
-// shards, PUBSUB and PUBLISH in a transaction are refused.
+// The simulation differs from Redis: a buffer holds maxInbox messages, and a world in which it would hold more ends
+// with a LimitError; a Redis breaks the connection at some number of bytes (client-output-buffer-limit). The server
+// does not notice that a client has died. Closing a connection that has subscribed takes a round trip, and channels of
+// one command are taken in the order of their names. Patterns, shards, PUBSUB and PUBLISH in a transaction are refused.
 
 type message struct{ channel, payload string }
 
@@ -164,9 +159,8 @@ func (e *engine) deliver(conns []connection) (fits bool) {
 	return fits
 }
 
-// subscription returns what the side that the client reaches keeps of the connection; nil: nothing.
-// ready reports whether there is something to send: a message, or that its server does not know
-// the connection any more.
+// subscription returns what the side that the client reaches keeps of the connection; nil: nothing. ready reports
+// whether there is something to send: a message, or that its server does not know the connection any more.
 func (r request) subscription() (ready bool, s *connection) {
 	if reachedBy(r.c, r.at.State) != serving {
 		return false, nil
@@ -198,13 +192,11 @@ func (r request) push() error {
 	return nil
 }
 
-// Real is real servers that execute whatever the servers of a Kind execute, request by
-// request. What they answer is what the clients hear; what the lab answers is only
-// compared. An answer is in RESP. Errors of the connection to them are their own
-// business: they return the lab's answer then.
+// Real is real servers that execute whatever the servers of a Kind execute, request by request. What they answer is
+// what the clients hear; what the lab answers is only compared. An answer is in RESP. Errors of the connection to them
+// are their own business: they return the lab's answer then.
 type Real interface {
-	// Execute has a server execute a request. lab is the lab's answer, which has as many
-	// values as the real one.
+	// Execute has a server execute a request. lab is the lab's answer, which has as many values as the real one.
 	Execute(r Request, lab string) (answer string)
 	// Wait sends a WAIT, whose answer comes later.
 	Wait(r Request)

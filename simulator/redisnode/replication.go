@@ -39,8 +39,7 @@ func (s *instance) catchUp(i int8) {
 	s.acknowledge(i)
 }
 
-// promote puts a replica, from 0, in the server's place. Its disk has what it has
-// itself.
+// promote puts a replica, from 0, in the server's place. Its disk has what it has itself.
 func (s *instance) promote(replica int8) {
 	s.replace(s.copies[replica], replica)
 	if s.config.AOF == EverySecond {
@@ -78,15 +77,13 @@ func (s *instance) replace(data Data, source int8) {
 	}
 }
 
-// Split brain: the master of a server is cut off, with some clients, and does not
-// know it; a replica is promoted and serves the others. The old master's data is
-// kept in the place of the promoted replica. When the network heals it becomes a
-// replica, and the writes that it took meanwhile are gone.
+// Split brain: the master of a server is cut off, with some clients, and does not know it; a replica is promoted and
+// serves the others. The old master's data is kept in the place of the promoted replica. When the network heals it
+// becomes a replica, and the writes that it took meanwhile are gone.
 //
-// What bounds it is min-replicas-to-write: a master that has not heard of so many
-// replicas for min-replicas-max-lag refuses writes (redis.io, operate, replication).
-// The simulation differs: the lag runs from the cut to the instant, where Redis
-// counts in whole seconds; only a split keeps a replica from being heard of.
+// What bounds it is min-replicas-to-write: a master that has not heard of so many replicas for min-replicas-max-lag
+// refuses writes (redis.io, operate, replication). The simulation differs: the lag runs from the cut to the instant,
+// where Redis counts in whole seconds; only a split keeps a replica from being heard of.
 
 // split cuts the server's master off, with client c, and promotes a replica, from 0. If that is
 // so already, one more client is cut off with it.
@@ -153,8 +150,7 @@ func (s *instance) heal() error {
 	return nil
 }
 
-// tooFewReplicas reports whether the side that a client reaches has too few
-// replicas to write.
+// tooFewReplicas reports whether the side that a client reaches has too few replicas to write.
 func (s *instance) tooFewReplicas(client int8) bool {
 	switch {
 	case s.cut == 0:
@@ -166,8 +162,7 @@ func (s *instance) tooFewReplicas(client int8) bool {
 	}
 }
 
-// refuseWrites marks the number of a batch: the server that executes it has too few
-// replicas to write.
+// refuseWrites marks the number of a batch: the server that executes it has too few replicas to write.
 const refuseWrites = 1 << 31
 
 // defaultMaxLag is Redis's min-replicas-max-lag.

@@ -49,9 +49,8 @@ func (c *Config) copies() int {
 // a comparable value; its numbers name entries of its Kind's tables.
 type State struct {
 	data Data
-	// copies is the data that its replicas have received, and after theirs what it had on disk at its
-	// last fsync. While the old master of a split lives on, its data stands in the place of the
-	// replica that was promoted.
+	// copies is the data that its replicas have received, and after theirs what it had on disk at its last fsync. While
+	// the old master of a split lives on, its data stands in the place of the replica that was promoted.
 	copies [MaxReplicas + 1]Data
 	clock  clock.State
 	behind copySet // the copies that lack something that the server has
@@ -141,8 +140,7 @@ func (s *instance) endsNow(d *Data, place int) bool {
 	return d.deadline[place] == clock.Millis(s.reading())
 }
 
-// keyEndsNow reports whether a key of the server comes to its end now: in its own data, or in what may
-// take its place.
+// keyEndsNow reports whether a key of the server comes to its end now: in its own data, or in what may take its place.
 func (s *instance) keyEndsNow() bool {
 	for d := range s.all {
 		for i := range s.x.keys(d).ttls {

@@ -55,9 +55,8 @@ func (x *Executor) mapped(e execution, t *translate.Translation) (execution, err
 	return to, err
 }
 
-// commute reports whether the effect of b, which is a in a translation, is the effect of a in it.
-// The order in which keys have changed may differ: it is that of their names, and the
-// judges look at the lock's key only.
+// commute reports whether the effect of b, which is a in a translation, is the effect of a in it. The order in which
+// keys have changed may differ: it is that of their names, and the judges look at the lock's key only.
 func (x *Executor) commute(a, b execution, t *translate.Translation) bool {
 	if a == b && t.Names == nil {
 		return true
@@ -72,8 +71,7 @@ func (x *Executor) commute(a, b execution, t *translate.Translation) bool {
 	})
 }
 
-// sameLives reports whether two executions give keys the same lifetimes, which have other names in the
-// second one.
+// sameLives reports whether two executions give keys the same lifetimes, which have other names in the second one.
 func (x *Executor) sameLives(a, b execution, t *translate.Translation) bool {
 	before, after, became := x.keys(&a.data), x.keyspaces.At(a.eff.To), x.keyspaces.At(b.eff.To)
 	for i, l := range a.eff.Lives {

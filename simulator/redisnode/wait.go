@@ -21,10 +21,9 @@ import (
 // are, or after ms, 0 being for ever (redis.io, commands/wait). It is never an error to be too few: the
 // caller must compare. A miniredis has no replication, so this package answers it.
 //
-// The simulation differs from Redis: what counts is the client's last command to that
-// server, by whichever connection, since it last lost its connections; Redis looks
-// at the one connection. The time runs on the server's clock, without its jumps.
-// WAIT may stand alone or at the end of a pipeline; in a script it is refused.
+// The simulation differs from Redis: what counts is the client's last command to that server, by whichever connection,
+// since it last lost its connections; Redis looks at the one connection. The time runs on the server's clock, without
+// its jumps. WAIT may stand alone or at the end of a pipeline; in a script it is refused.
 type waitCommand struct {
 	need   int
 	limit  time.Duration // 0: for ever
@@ -102,8 +101,7 @@ func (r request) await(wait *waitCommand) (err error) {
 	return nil
 }
 
-// acknowledge counts a replica, from 0, that has caught up for every client that waits at the
-// server.
+// acknowledge counts a replica, from 0, that has caught up for every client that waits at the server.
 func (s *instance) acknowledge(replica int8) {
 	for r := range s.requests {
 		if r.th.Phase != node.Blocked || s.cut.Has(uint8(r.c)) {
@@ -131,12 +129,10 @@ func (r request) unblock() {
 	th.Answer(s.x.internReply(s.x.replies.At(th.Reply).resp + resp))
 }
 
-// WATCH, MULTI and EXEC are the only commands that leave something on a
-// connection. A transaction must come in one write, from MULTI to EXEC, as
-// go-redis sends it; so what lasts from one write to the next is which keys a
-// connection watches, and whether one has been touched. That is kept in the
-// server's keyspace, under the connection's name, and goes with it: a restart or a
-// failover begins without.
+// WATCH, MULTI and EXEC are the only commands that leave something on a connection. A transaction must come in one
+// write, from MULTI to EXEC, as go-redis sends it; so what lasts from one write to the next is which keys a connection
+// watches, and whether one has been touched. That is kept in the server's keyspace, under the connection's name, and
+// goes with it: a restart or a failover begins without.
 //
 // miniredis decides whether a key has been touched and whether a transaction is
 // executed: for each run the connections are set up in it anew.
@@ -155,9 +151,8 @@ type transaction struct {
 	unfit   string   // what of it cannot be simulated; "": nothing
 }
 
-// transactionOf reads a batch. Unfit is what would leave more than watches, and
-// what miniredis does otherwise than Redis: there, between MULTI and EXEC, UNWATCH
-// has no effect, and WATCH makes EXEC fail.
+// transactionOf reads a batch. Unfit is what would leave more than watches, and what miniredis does otherwise than
+// Redis: there, between MULTI and EXEC, UNWATCH has no effect, and WATCH makes EXEC fail.
 func transactionOf(commands [][]string) (t transaction) {
 	multi := false
 	for _, c := range commands {
@@ -195,9 +190,8 @@ func touch(conns []connection, key string) []connection {
 	return conns
 }
 
-// connect gives the batch's connection, which it returns, and all others of which keyspace s keeps something
-// their peers in miniredis. A batch that has nothing to do with them comes on
-// the peer that is always there.
+// connect gives the batch's connection, which it returns, and all others of which keyspace s keeps something their
+// peers in miniredis. A batch that has nothing to do with them comes on the peer that is always there.
 func (e *engine) connect(s *keyspace, b *batch) (own *server.Peer) {
 	own, e.conns, e.peers = e.peer, slices.Clone(s.conns), nil
 	if b.on.name != "" && s.conn(b.on.name) == nil {

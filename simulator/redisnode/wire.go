@@ -20,9 +20,8 @@ func (k *Kind) Dial(p *process.Code) func(n int) process.Wire {
 	return func(n int) process.Wire { return &Wire{of: of, node: int8(n)} }
 }
 
-// Write takes what a client wrote, whole commands or parts of them. What client
-// libraries say of themselves, or ask of every new connection, is answered at once and
-// goes to no server: a proof about a lock is not about handshakes.
+// Write takes what a client wrote, whole commands or parts of them. What client libraries say of themselves, or ask of
+// every new connection, is answered at once and goes to no server: a proof about a lock is not about handshakes.
 func (c *Wire) Write(b []byte) (answers []byte, err error) {
 	c.raw = append(c.raw, b...)
 	for len(c.raw) > 0 {
