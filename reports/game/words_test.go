@@ -191,7 +191,8 @@ func reasonHolds(t *testing.T, g *play.Game, at []simulator.Choice, harm verdict
 	t.Helper()
 	r := &asked{Request: Request{Harm: harm}, ctx: t.Context(), game: g, choices: at}
 	said := must(r.lost())(t).(*Lost).Said["en"]
-	about := regexp.MustCompile(`(when c\d releases, there is nothing|c\d asks whose the key is|c\d asks first)`).FindString(said)
+	reason := regexp.MustCompile(`(when c\d releases, there is nothing|c\d asks whose the key is|c\d asks first)`)
+	about := reason.FindString(said)
 	nobody := strings.Contains(said, "No new attempt follows")
 	if about == "" && !nobody {
 		return 0
