@@ -248,8 +248,9 @@ var ideas = map[string][]history.EventKind{
 	"turn.answer": {history.Answer}, "turn.answer.resource": {history.Answer}, "turn.send.resource": {history.Send},
 	"turn.leave": {history.Leave}, "turn.reconnect": {history.Reconnect},
 	"turn.timeout": {history.Timeout}, "turn.broken": {history.Broken}, "enter.both": {history.Enter},
-	"enter.too": {history.Enter}, "enter.stale": {history.Enter}, "wake": {history.Resume}, "wake.inside": {history.Resume},
-	"delete": {history.Change}, "overwrite.stamp": {history.Change}, "write.late": {history.Write},
+	"enter.too": {history.Enter}, "enter.stale": {history.Enter}, "wake": {history.Resume},
+	"wake.inside": {history.Resume},
+	"delete":      {history.Change}, "overwrite.stamp": {history.Change}, "write.late": {history.Write},
 	"turn.pass": nil, "enter": nil, "now": nil,
 }
 
