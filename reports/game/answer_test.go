@@ -168,7 +168,8 @@ func TestLost(t *testing.T) {
 			t.Errorf("level %d after %q: it leads back to where the hint is %+v", c.level, c.way, hint)
 		}
 		ask(t, &table, game.Request{Do: "way", Link: at.Link, Harm: c.harm}, &after)
-		if said := after.End["en"]; !strings.Contains(said, "shortest way from the start") || !slices.Contains(after.Verdicts, c.harm) {
+		if said := after.End["en"]; !strings.Contains(said, "shortest way from the start") ||
+			!slices.Contains(after.Verdicts, c.harm) {
 			t.Errorf("level %d after %q: given up, it tells %q", c.level, c.way, said)
 		}
 	}

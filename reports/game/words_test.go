@@ -191,7 +191,8 @@ func reasonHolds(t *testing.T, g *play.Game, at []simulator.Choice, harm verdict
 	t.Helper()
 	r := &asked{Request: Request{Harm: harm}, ctx: t.Context(), game: g, choices: at}
 	said := must(r.lost())(t).(*Lost).Said["en"]
-	about := regexp.MustCompile(`(when c\d releases, there is nothing|c\d asks whose the key is|c\d asks first)`).FindString(said)
+	reason := regexp.MustCompile(`(when c\d releases, there is nothing|c\d asks whose the key is|c\d asks first)`)
+	about := reason.FindString(said)
 	nobody := strings.Contains(said, "No new attempt follows")
 	if about == "" && !nobody {
 		return 0
@@ -247,8 +248,9 @@ var ideas = map[string][]history.EventKind{
 	"turn.answer": {history.Answer}, "turn.answer.resource": {history.Answer}, "turn.send.resource": {history.Send},
 	"turn.leave": {history.Leave}, "turn.reconnect": {history.Reconnect},
 	"turn.timeout": {history.Timeout}, "turn.broken": {history.Broken}, "enter.both": {history.Enter},
-	"enter.too": {history.Enter}, "enter.stale": {history.Enter}, "wake": {history.Resume}, "wake.inside": {history.Resume},
-	"delete": {history.Change}, "overwrite.stamp": {history.Change}, "write.late": {history.Write},
+	"enter.too": {history.Enter}, "enter.stale": {history.Enter}, "wake": {history.Resume},
+	"wake.inside": {history.Resume},
+	"delete":      {history.Change}, "overwrite.stamp": {history.Change}, "write.late": {history.Write},
 	"turn.pass": nil, "enter": nil, "now": nil,
 }
 
