@@ -13,7 +13,7 @@ function go(at, answered = false) {
   location.hash = (Math.max(0, Math.min(at, steps.length - 1)) + 1) + (answered ? "!" : "");
 }
 
-const hidden = () => !state.answered && steps[state.at].querySelector(".answer:not(.later, .full)"); // which the next slides are
+const hidden = () => !state.answered && steps[state.at].querySelector(".answer:not(.later)"); // which the next slides are
 const moving = () => steps[state.at].getAnimations({ subtree: true }).filter((a) => a.playState === "running");
 function next() { moving().length ? moving().forEach((a) => a.finish()) : hidden() ? go(state.at, true) : state.at + 1 < steps.length && go(state.at + 1); }
 function back() { state.answered ? go(state.at) : state.at > 0 && go(state.at - 1); }
