@@ -20,6 +20,9 @@ func Command(cmd []string, key string) string {
 	if len(cmd) == 0 {
 		return ""
 	}
+	if statement := filled(cmd); len(statement) < len(cmd) {
+		return statement[0]
+	}
 	words := []string{strings.ToUpper(cmd[0])}
 	if sent := batch(cmd); len(sent) > 1 {
 		between := "; "
@@ -139,6 +142,21 @@ func commandKey(cmd []string) string {
 	return ""
 }
 
+// filled is a short statement of SQL with its arguments in their places; any other command as it is.
+func filled(cmd []string) []string {
+	if len(cmd) < 3 || strings.Count(cmd[1], "?") != len(cmd)-2 {
+		return cmd
+	}
+	statement := cmd[0] + " " + cmd[1]
+	for _, arg := range cmd[2:] {
+		statement = strings.Replace(statement, "?", "'"+arg+"'", 1)
+	}
+	if len(statement) > longArgument {
+		return cmd
+	}
+	return []string{statement}
+}
+
 // fullCommand is the command as sent, but for scripts and long values, which
 // are cut to what a reader needs to tell them apart.
 func fullCommand(cmd []string) string { return commandText(cmd, 20) }
@@ -147,6 +165,9 @@ func fullCommand(cmd []string) string { return commandText(cmd, 20) }
 func commandText(cmd []string, longest int) string {
 	if loadsScript(cmd) {
 		return "SCRIPT LOAD " + nameOf(cmd[2])
+	}
+	if statement := filled(cmd); len(statement) < len(cmd) {
+		return statement[0]
 	}
 	words := make([]string, len(cmd))
 	for i, arg := range cmd {

@@ -81,6 +81,7 @@ func (v *wording) variants(s *step) (names []string) {
 		{"open", s.D == 0},
 		{"several", v.h.Nodes > 1},
 		{"zookeeper", v.h.ZooKeeper},
+		{"database", v.h.Database},
 		{"client", s.Client > 0},
 		{"server", s.Client == 0},
 	} {
@@ -284,6 +285,8 @@ func (v *wording) mark(f verdict.Finding) string {
 	case len(f.Clients) == 0:
 	case f.Verdict == verdict.Overlap:
 		who = ClientNames(f.Clients, "+")
+	case v.overwrites(f):
+		who = v.say("mark.by.overwrites", "client", clientName(f.Clients[0]))
 	case f.Verdict == verdict.StaleWrite || f.Verdict == verdict.WrongDel:
 		who = v.say("mark.by", "client", clientName(f.Clients[0]))
 	case f.Verdict == verdict.Lie:
@@ -301,6 +304,12 @@ func (v *wording) mark(f verdict.Finding) string {
 	}
 	parts := []string{"!!", string(f.Verdict), who, v.lasting(f)}
 	return strings.Join(strings.Fields(strings.Join(parts, " ")), " ")
+}
+
+// overwrites reports whether a finding is of a command that wrote another value over a lock, and deleted nothing.
+func (v *wording) overwrites(f verdict.Finding) bool {
+	e := &v.h.Events[f.Event]
+	return f.Verdict == verdict.WrongDel && e.Kind == history.Change && e.After != "" && e.After != e.Before
 }
 
 // waiting are the clients that want the lock at the end of a finding that nobody can get it; nil: it is another one.

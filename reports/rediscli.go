@@ -147,7 +147,7 @@ func (c *transcript) command(e history.Event) {
 	for i, cmd := range commands {
 		line := typed(cmd)
 		if c.words.h.Database { // a statement, and its arguments
-			line = strings.Join(cmd, " ")
+			line = strings.Join(filled(cmd), " ")
 		}
 		var script []string
 		if i := slices.IndexFunc(cmd, func(arg string) bool { return strings.Contains(arg, "\n") }); c.fold && i >= 0 {

@@ -179,11 +179,16 @@ func RunOf(
 		e := &h.Events[i]
 		at := micros(e.At)
 		r.At, last = append(r.At, at-last), at
-		// a session ends after a fault that silenced its client, or by a fault of its own
-		if e.Kind.Fault() || e.Kind == history.SessionEnd && r.Faults == nil {
+		// a session ends after a fault that silenced its client, or by a fault of its own; who gives up a write goes on
+		gaveUp := e.Kind == history.Timeout && e.Node == history.Resource
+		if e.Kind.Fault() || gaveUp || e.Kind == history.SessionEnd && r.Faults == nil {
 			jump := map[bool]time.Duration{true: e.D}[e.Kind == history.ClockStep]
 			said := in.say(func(v *wording) string {
 				s := &step{Event: *e}
+				if gaveUp {
+					sent := slices.IndexFunc(h.Events, func(one history.Event) bool { return one.Msg == e.Msg })
+					return v.say("run.timeout", "client", clientName(e.Client), "time", InWords(v.lang, e.At-h.Events[sent].At))
+				}
 				if lane := v.lane(s, ""); e.Client > 0 && lane != "" {
 					return clientName(e.Client) + " " + lane
 				}

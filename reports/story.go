@@ -326,6 +326,8 @@ func (t *storyWriter) expire(s *step) {
 	switch {
 	case t.words.h.ZooKeeper:
 		key = "story.place.goes"
+	case t.words.h.Database && owner > 0 && t.keys[s.Node-1].Until < history.Forever:
+		key = "story.lock.ends"
 	case t.words.h.Database:
 		key = "story.lock.goes"
 	case owner > 0 && owner <= len(s.Clients) && s.Clients[owner-1].Stage == verdict.Inside:
@@ -369,7 +371,14 @@ func (t *storyWriter) finding(at time.Duration, f verdict.Finding) {
 		client = clientName(f.Clients[0])
 	}
 	clients := text.Join(t.words.lang, "part.and", strings.Split(ClientNames(f.Clients, " "), " "))
-	t.tellAt(at, grave, "found."+string(f.Verdict), "client", client, "clients", clients, "time", lasts)
+	key, h := "found."+string(f.Verdict), t.words.h
+	for variant, is := range map[string]bool{"overwrites": t.words.overwrites(f), "zookeeper": h.ZooKeeper,
+		"database": h.Database} {
+		if is && text.In(t.words.lang).Has(key+"."+variant) {
+			key += "." + variant
+		}
+	}
+	t.tellAt(at, grave, key, "client", client, "clients", clients, "time", lasts)
 }
 
 // shorten drops sentences until the story is short enough: the lightest first,

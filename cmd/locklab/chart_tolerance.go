@@ -21,16 +21,7 @@ func toleranceChart() *figure {
 		flags: func(*flags) {},
 	}
 	d.draw = func(e *env, entries []lock.Entry) (chart.Result, error) {
-		drawn, err := findTolerance(e, entries)
-		if err != nil {
-			return drawn, err
-		}
-		races, err := pickRaces(rateRaces)
-		if err != nil {
-			return drawn, err
-		}
-		drawn.Rates, err = study.FindRates(e.ctx, entries, races)
-		return drawn, err
+		return findTolerance(e, entries)
 	}
 	d.report = func(e *env, r *report.Report, charted []lock.Entry) (chart.Result, error) {
 		if len(r.Locks) > len(charted) { // nobody chose so few
@@ -40,9 +31,6 @@ func toleranceChart() *figure {
 	}
 	return d
 }
-
-// rateRaces are the races in which a clock runs at a wrong rate: a client's, and servers'.
-var rateRaces = []string{"clock-drift", "server-drift"}
 
 // findTolerance searches for the size at which a single fault breaks each lock.
 func findTolerance(e *env, entries []lock.Entry) (*chart.Tolerance, error) {

@@ -19,7 +19,7 @@ func waitingChart() *figure {
 		policies []string
 		load     = cost.UsualLoad()
 	)
-	d := &figure{once: 3, minutes: true, // and it is about ways to wait, not about the locks of a report
+	d := &figure{once: 8, minutes: true, // and it is about ways to wait, not about the locks of a report
 		next: []string{"locklab chart waiting -o waiting.png", "locklab chart rate", "locklab explain redisson-lock"}}
 	d.command = &command{
 		use: "waiting",

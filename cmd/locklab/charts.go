@@ -14,7 +14,6 @@ import (
 	"locklab/reports/report"
 	"locklab/reports/text"
 	"locklab/scenarios/search"
-	"locklab/simulator/i18n"
 	"locklab/simulator/lists"
 )
 
@@ -36,7 +35,7 @@ func drawAgain(c *chartFiles) func(*env, []string) error {
 		}
 		content, err := readFile(args[0], maxTraceFile)
 		if err != nil {
-			return text.Errorf("error.cause", "of", args[0], "cause", i18n.Bare(err))
+			return err
 		}
 		drawn, err := chart.Read(content)
 		if err != nil {

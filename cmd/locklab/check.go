@@ -23,8 +23,8 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// checkViews are the views of a lock that a test checks, and what each needs beside its
-// search; see -locklab.more of package locktest. Those that need something stand beside other locks.
+// checkViews are the views of a lock that a test checks: of itself, and beside other locks, with what more these need.
+// See -locklab.more of package locktest.
 var checkViews = []struct {
 	name, more string
 	of         checkView
@@ -40,36 +40,24 @@ var checkViews = []struct {
 // what is not known.
 type checkView func(c *checkFlags, e *env, l *checked.Lock, out map[string]any) (tell func(), open, err error)
 
-func checkViewNames() (names []string) {
-	for _, v := range checkViews {
-		names = append(names, v.name)
-	}
-	return names
-}
-
 // checkFlags are the flags of "locklab check".
 type checkFlags struct {
-	locks  lockFlags
-	beside []lock.Entry // the locks that stand beside the one that is checked
-	views  []string
-	tests  string
-	all    bool // --compare
+	locks   lockFlags
+	beside  []lock.Entry // the locks that stand beside the one that is checked
+	tests   string
+	compare bool
 }
 
-// shows reports whether a view is shown.
-func (c *checkFlags) shows(view string) bool { return slices.Contains(c.views, view) }
-
 func checkCommand() *command {
-	c := &checkFlags{views: checkViewNames()[:2]}
+	c := &checkFlags{}
 	return &command{
 		use: "check PACKAGE", args: between(1, 1, "package"), run: c.run,
 		flags: func(f *flags) {
 			f.add("run", &c.tests)
-			f.add("view", &c.views, "views", strings.Join(checkViewNames(), ", "))
-			f.add("compare", &c.all)
+			f.add("compare", &c.compare)
 			c.locks.add(f, "milestones")
 		},
-		examples: []string{"check ./mylock", "check ./mylock --run TestMyLock --view explore,explain",
+		examples: []string{"check ./mylock", "check ./mylock --run TestMyLock",
 			"check ./mylock --compare --locks token,redlock --json"},
 	}
 }
@@ -78,18 +66,7 @@ func (c *checkFlags) run(e *env, args []string) (err error) {
 	if c.beside, err = c.locks.pick(algorithms.Milestones()); err != nil {
 		return err
 	}
-	for _, v := range c.views {
-		if _, err := choose("error.own.view", v, checkViewNames()); err != nil {
-			return err
-		}
-	}
-	others := checkViewNames()[2:]
-	if c.all || c.locks.names != nil && !slices.ContainsFunc(others, c.shows) {
-		c.views = append(c.views, others...)
-	}
-	if len(c.views) == 0 {
-		return text.Errorf("error.own.views", "names", strings.Join(checkViewNames(), ", "))
-	}
+	c.compare = c.compare || c.locks.names != nil
 	found, bad, err := c.runTests(e, args[0])
 	if err != nil {
 		return err
@@ -105,9 +82,9 @@ func (c *checkFlags) run(e *env, args []string) (err error) {
 // are results: a claim may be wrong.
 func (c *checkFlags) runTests(e *env, pkg string) (found []checked.Lock, bad, err error) {
 	of, done, end := "", (func(int))(nil), func() {}
+	e.inform("check.running", "package", pkg)
 	tests := checked.Tests{
-		Package: pkg, Run: c.tests, More: c.more(), Lang: e.Lang,
-		Running: func() { e.inform("check.running", "package", pkg) },
+		Package: pkg, Run: c.tests, Lang: e.Lang,
 		Searching: func(test string, seconds, most int) {
 			if test != of {
 				end()
@@ -116,6 +93,11 @@ func (c *checkFlags) runTests(e *env, pkg string) (found []checked.Lock, bad, er
 			}
 			done(seconds)
 		},
+	}
+	for _, v := range checkViews {
+		if v.more != "" && c.compare {
+			tests.More = append(tests.More, v.more)
+		}
 	}
 	r, err := tests.Find(e.ctx)
 	end()
@@ -141,10 +123,8 @@ func (c *checkFlags) runTests(e *env, pkg string) (found []checked.Lock, bad, er
 	case i >= 0 && r.Locks[i].Wrong != nil:
 		return r.Locks, &exitError{exitDiffers, text.Errorf("error.own.differs", "test", r.Locks[i].Test,
 			"wrong", strings.Join(r.Locks[i].Wrong, "; "))}, nil
-	case r.Failed && len(r.Locks) > 0:
-		return r.Locks, noAnswer("error.own.failed", "package", pkg), nil
 	case r.Failed:
-		return nil, nil, noAnswer("error.own.failed", "package", pkg)
+		return r.Locks, noAnswer("error.own.failed", "package", pkg), nil
 	}
 	return r.Locks, nil, nil
 }
@@ -164,16 +144,6 @@ func failures(output string, shown []checked.Lock) string {
 		lines = named
 	}
 	return strings.Join(lines, "\n")
-}
-
-// more returns what the views need.
-func (c *checkFlags) more() (all []string) {
-	for _, v := range checkViews {
-		if c.shows(v.name) && v.more != "" {
-			all = append(all, v.more)
-		}
-	}
-	return all
 }
 
 // show shows the views of each lock. open is the error of what is not known.
@@ -204,7 +174,7 @@ func (c *checkFlags) showLock(e *env, l *checked.Lock) (out map[string]any, open
 		return out, noAnswer("error.own.unknown", "test", l.Test, "why", l.Unknown), nil
 	}
 	for _, v := range checkViews {
-		if !c.shows(v.name) {
+		if v.more != "" && !c.compare {
 			continue
 		}
 		tell, unknown, err := v.of(c, e, l, out)
@@ -241,11 +211,11 @@ func (c *checkFlags) searchView(e *env, l *checked.Lock, out map[string]any) (te
 	s := &shownSearch{Search: l.Search.Search}
 	out["explore"] = s.said()
 	return func() {
-		if c.shows("explain") && len(s.Witnesses) > 0 { // which shows the ways, and then what was covered
-			certificate.PrintClaim(e.Printer, s.Search)
+		certificate.PrintClaim(e.Printer, s.Search)
+		if len(s.Witnesses) > 0 { // explain shows the ways, and then what was covered
 			s.printWitnesses(e.console)
 		} else {
-			s.printFound(e.console, func() (*race.Outcome, error) { return l.Search.Runs[0].Of(l.Lock) })
+			certificate.Print(e.Printer, s.Search)
 		}
 		e.Printf("\n")
 	}, s.status(), nil
@@ -324,7 +294,7 @@ func (c *checkFlags) explainView(e *env, l *checked.Lock, out map[string]any) (t
 		for i, o := range ways {
 			explainWay(e.console, l, o, &l.Search.Search.Witnesses[i])
 		}
-		if c.shows("explore") && len(ways) > 0 {
+		if len(ways) > 0 {
 			e.Printf("%s\n", e.Say("explore.certificate"))
 			certificate.Print(e.Printer, l.Search.Search)
 			e.Printf("\n")
@@ -344,7 +314,7 @@ func explainWay(e *console, l *checked.Lock, o *race.Outcome, w *search.Witness)
 	}
 	e.Printf("\n")
 	e.Keep(reports.CodeIn(e.Out, o.History, e.look(), l.Folders))
-	e.Printf("\n%s\n  go test -run '^%s$' -v -locklab.replay=%s\n", e.Say("locktest.again"), l.Test, o.Trace.Link())
+	e.Printf("\n%s\n  %s\n", e.Say("locktest.again"), study.Replay(l.Dir, l.Test, o.Trace, l.Drawing))
 	e.Printf("%s\n  locklab run %s --against token\n\n", e.Say("locktest.against"), o.Trace.Link())
 }
 

@@ -35,7 +35,7 @@ func ownLock(t *testing.T) checked.Lock {
 	own := token
 	own.ID, own.Article, own.Also = "TestMyLock", "", nil
 	c := checked.Lock{Checked: &study.Checked{Test: own.ID, Nodes: 1, TTL: 9 * time.Second, Folders: []string{dir}},
-		Dir: dir}
+		Dir: template}
 	for i, budget := range append([]string{"pause=1"}, study.SingleFaults()...) {
 		b := search.DefaultBounds()
 		b.Budget = faults.Budget(budget)
@@ -95,7 +95,7 @@ func TestCheckViews(t *testing.T) {
 		var out bytes.Buffer
 		e := newTestEnv(&out, &out)
 		e.Lang, e.json = lang, asJSON
-		open, err := (&checkFlags{beside: []lock.Entry{token}, views: checkViewNames()}).show(e, []checked.Lock{c})
+		open, err := (&checkFlags{beside: []lock.Entry{token}, compare: true}).show(e, []checked.Lock{c})
 		if err != nil || open != nil {
 			t.Fatal(err, open)
 		}
@@ -128,7 +128,7 @@ func TestCheckUnknown(t *testing.T) {
 	c := ownLock(t)
 	var out bytes.Buffer
 	e := newTestEnv(&out, &out)
-	explore := &checkFlags{views: []string{"explore"}}
+	explore := &checkFlags{}
 	c.Search.Search.Complete = false
 	if open, err := explore.show(e, []checked.Lock{c}); err != nil || e.report(open) != exitNoAnswer {
 		t.Errorf("a search that was cut: %v, %v", open, err)
@@ -169,7 +169,7 @@ func TestCheckWrongUse(t *testing.T) {
 func TestCheckTemplate(t *testing.T) {
 	effort.OnlyPushed(t, "builds and searches a module of its own")
 	effort.Unwatched(t, "one goroutine searches")
-	code, out, errs := call(t, "check", template, "--locks", "token", "--view", "explore,matrix,explain")
+	code, out, errs := call(t, "check", template)
 	if code != exitOK || !strings.Contains(out, "TestMyLock: Found within these bounds") ||
 		!strings.Contains(out, "rdb.SetNX(c.Context()") {
 		t.Errorf("exit status %d, %s\n%s", code, errs, out)

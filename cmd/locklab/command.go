@@ -170,8 +170,7 @@ func wordsOf(c *cobra.Command) []string { return strings.Fields(c.CommandPath())
 func describe(e *text.Printer, name string, examples []string) string {
 	var b strings.Builder
 	for i, line := range examples {
-		fmt.Fprintf(&b, "  # %s\n  locklab %s\n", e.Say(fmt.Sprintf("help.%s.example.%d", name, i+1)),
-			strings.ReplaceAll(line, "{course}", e.Say("help.lesson.class")))
+		fmt.Fprintf(&b, "  # %s\n  locklab %s\n", e.Say(fmt.Sprintf("help.%s.example.%d", name, i+1)), line)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
@@ -372,35 +371,39 @@ func knownChart(_ *cobra.Command, args []string) error {
 }
 
 // noArguments refuses arguments.
-func noArguments(c *cobra.Command, args []string) error { return atMost(0)(c, args) }
+func noArguments(c *cobra.Command, args []string) error { return between(0, 0, "")(c, args) }
 
-// atMost refuses more arguments. It offers the flags that take them.
-func atMost(n int) cobra.PositionalArgs {
+// between refuses more or fewer arguments. The error names what is missing by a key of error.arguments, and offers the
+// command that takes what is too much.
+func between(n, most int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
-		if len(args) > n {
-			if meant := flagsFor(c, args); meant != "" {
-				return text.Errorf("error.noarguments.meant", "command", c.CommandPath(), "name", args[n],
-					"meant", meant)
-			}
-			return text.Errorf("error.noarguments", "command", c.CommandPath(), "name", args[n])
+		if len(args) < n {
+			return text.Errorf("error.arguments."+what, "command", c.CommandPath(), "example", firstExample(c))
+		} else if len(args) <= most {
+			return nil
 		}
-		return nil
+		name := strings.Join(args[most:], " ")
+		if meant := cmp.Or(meantWith(c, args, 0), meantWith(c, args, most)); meant != "" {
+			return text.Errorf("error.noarguments.meant", "command", c.CommandPath(), "name", name, "meant", meant)
+		}
+		return text.Errorf("error.noarguments", "command", c.CommandPath(), "name", name)
 	}
 }
 
-// flagsFor returns the command line that gives each argument by the flag that takes it: a lock, a race or
-// the number of a level or a lesson. Names of flags get their dashes. "": there is no flag for one of them.
-func flagsFor(c *cobra.Command, args []string) string {
+// meantWith returns the command line that gives each argument behind the first ones by the flag that takes it: a lock,
+// a race or the number of a level or a lesson. Names of flags get their dashes. A lock and a race are to be run. "":
+// there is no flag for one of them.
+func meantWith(c *cobra.Command, args []string, first int) string {
 	has := func(flag string) bool { return c.Flags().Lookup(flag) != nil }
-	line := c.CommandPath()
-	for i, arg := range args {
+	line := strings.Join(append([]string{c.CommandPath()}, args[:first]...), " ")
+	for i, arg := range args[first:] {
 		_, noLock := race.Lock(arg)
 		_, noRace := scenarios.ByName(arg)
 		_, noNumber := strconv.Atoi(arg)
 		switch {
 		case has(arg):
 			line += " --" + arg
-		case i > 0 && has(args[i-1]):
+		case i > 0 && has(args[first+i-1]):
 			line += " " + arg
 		case noLock == nil && has("locks"):
 			line += " --locks " + arg
@@ -410,23 +413,13 @@ func flagsFor(c *cobra.Command, args []string) string {
 			line += " --level " + arg
 		case noNumber == nil && has("lesson"):
 			line += " --lesson " + arg
+		case noRace == nil && first+i == 1 && isNamed(args[0]):
+			return "locklab run " + strings.Join(args, " ")
 		default:
 			return ""
 		}
 	}
 	return line
-}
-
-// between refuses more or fewer arguments. The error names them by a key of error.arguments.
-func between(n, most int, what string) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if len(args) > most {
-			return text.Errorf("error.noarguments", "command", c.CommandPath(), "name", strings.Join(args[most:], " "))
-		} else if len(args) < n {
-			return text.Errorf("error.arguments."+what, "command", c.CommandPath(), "example", firstExample(c))
-		}
-		return nil
-	}
 }
 
 // firstExample returns the first command line among the examples of a command, or its usage.
@@ -438,11 +431,13 @@ func firstExample(c *cobra.Command) string {
 
 // commandLine returns a command line as users type it into a shell.
 func commandLine(words ...[]string) string {
-	quoted := lists.Each(slices.Concat(words...), func(word string) string {
-		if word != "" && !strings.ContainsAny(word, " \t\n'\"\\$&|;<>()[]{}*?#!~`") {
-			return word
-		}
-		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-	})
-	return text.Visible(strings.Join(append([]string{"locklab"}, quoted...), " "))
+	return text.Visible(strings.Join(append([]string{"locklab"}, lists.Each(slices.Concat(words...), quoted)...), " "))
+}
+
+// quoted returns a word as users type it into a shell.
+func quoted(word string) string {
+	if word != "" && !strings.ContainsAny(word, " \t\n'\"\\$&|;<>()[]{}*?#!~`") {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

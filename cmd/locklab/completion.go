@@ -185,11 +185,11 @@ func versionOf() versionJSON {
 }
 
 func (v versionJSON) print(e *console) {
-	built := v.built(e)
+	parts := []string{"locklab " + v.built(e), v.Go}
 	if v.Commit == "" {
-		built += ", " + e.First("version.commit", "commit", e.Say("version.unknown"))
+		parts = slices.Insert(parts, 1, e.First("version.commit", "commit", e.Say("version.unknown")))
 	}
-	e.show("version", v, func() { e.Printf("locklab %s, %s, %s\n", built, v.Go, report.Version()) })
+	e.show("version", v, func() { e.Printf("%s\n", report.Version(e.Langs()[0], parts...)) })
 }
 
 // built is the version with its commit, which that of the module system may name.
@@ -197,7 +197,7 @@ func (v versionJSON) built(e *console) string {
 	if strings.Contains(v.Locklab, v.Commit) {
 		return v.Locklab
 	}
-	return v.Locklab + ", " + e.First("version.commit", "commit", v.Commit)
+	return text.Join(e.Langs()[0], "lane.join", []string{v.Locklab, e.First("version.commit", "commit", v.Commit)})
 }
 
 // cite prints an entry for BibTeX of a command, with what the build knows and nothing else. LaTeX reads it: it makes

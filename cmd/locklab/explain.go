@@ -20,7 +20,7 @@ import (
 func explainCommand() *command {
 	file, runs := "", false
 	return &command{
-		use: "explain [LOCK | RACE | LOCK RACE | LINK | FILE | path [N] | interview [TOPIC] | debate | " +
+		use: "explain [LOCK | RACE | LOCK RACE | LINK | FILE | path [N] | interview [TOPIC] | debate [N] | " +
 			"glossary | judge | need | TERM | FAULT | ARTICLE]",
 		examples: []string{
 			"explain redlock", "explain R18 --lang zh", "explain 003-C failed-renewal", "explain path 3",

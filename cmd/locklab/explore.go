@@ -47,7 +47,7 @@ func (x *exploreFlags) run(e *env, args []string) error {
 		return err
 	}
 	if err := search.CheckSearch(entry, x.Bounds); err != nil {
-		return err
+		return ofFlag(err)
 	}
 	most, restore := keepWithin(x.memory)
 	defer restore()
@@ -133,8 +133,18 @@ func (s *shownSearch) status() error {
 	return nil
 }
 
+// print prints what the search has shown: the verdicts, the run of the first if there is one, and what was covered.
 func (s *shownSearch) print(e *console) {
-	s.printFound(e, func() (*race.Outcome, error) { return search.ReplayOn(s.Lock, s.Witnesses[0].Trace) })
+	certificate.PrintClaim(e.Printer, s.Search)
+	if len(s.Witnesses) > 0 {
+		s.printWitnesses(e)
+		first := s.Witnesses[0]
+		if !printShortest(e, first, func() (*race.Outcome, error) { return search.ReplayOn(s.Lock, first.Trace) }) {
+			return
+		}
+		e.Printf("\n%s\n", e.Say("explore.certificate"))
+	}
+	certificate.Print(e.Printer, s.Search)
 	if len(s.Witnesses) == 0 {
 		e.Next(fmt.Sprintf("locklab explore %s --clients %d", s.Lock.ID, max(s.Bounds.Clients+1, s.Enough())),
 			"locklab explain "+s.Lock.ID)
@@ -145,20 +155,6 @@ func (s *shownSearch) print(e *console) {
 		e.Printf("  # %s\n  locklab run %s\n", e.Say("explore.way", "verdict", string(w.Verdict),
 			"par", fmt.Sprint(w.Par), "steps", fmt.Sprint(w.Steps)), w.Trace.Link())
 	}
-}
-
-// printFound prints what the search has shown: the verdicts, the run of the first if there is one, and what was
-// covered.
-func (s *shownSearch) printFound(e *console, first func() (*race.Outcome, error)) {
-	certificate.PrintClaim(e.Printer, s.Search)
-	if len(s.Witnesses) > 0 {
-		s.printWitnesses(e)
-		if !printShortest(e, s.Witnesses[0], first) {
-			return
-		}
-		e.Printf("\n%s\n", e.Say("explore.certificate"))
-	}
-	certificate.Print(e.Printer, s.Search)
 }
 
 // printShortest prints the run of a witness, unless it cannot be played.
@@ -259,8 +255,23 @@ type boundFlag struct {
 }
 
 func (f *boundFlag) String() string     { return f.Format(*f.of) }
-func (f *boundFlag) Set(s string) error { return f.Parse(f.of, s) }
+func (f *boundFlag) Set(s string) error { return cmp.Or(f.Parse(f.of, s), f.Check(*f.of)) }
 func (f *boundFlag) Type() string       { return f.Kind }
+
+// ofFlag has an error about a bound, "ttl=1h: ...", or about its budget, begin with the flag: "--ttl 1h: ...".
+func ofFlag(err error) error {
+	return text.Errorf("error.as", "said", text.SentenceFunc(func(lang string) string {
+		said := text.SayError(lang, err)
+		end := strings.IndexFunc(said, func(r rune) bool { return strings.ContainsRune("= :：", r) })
+		if _, is := search.BoundOf(said[:max(end, 0)]); is {
+			if value, is := strings.CutPrefix(said[end:], "="); is {
+				return "--" + said[:end] + " " + value
+			}
+			return "--" + said
+		}
+		return said
+	}))
+}
 
 // bounds declares flags that set bounds of these names. Their defaults are there already.
 func (f *flags) bounds(b *search.Bounds, names ...string) {

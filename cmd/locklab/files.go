@@ -23,13 +23,22 @@ func readFile(name string, limit int64) ([]byte, error) {
 	info, err := os.Stat(name)
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, unreadable(name, err)
 	case !info.Mode().IsRegular():
 		return nil, text.Errorf("error.regular", "file", name)
 	case info.Size() > limit:
 		return nil, text.Errorf("error.large", "file", name, "most", limit>>20)
 	}
-	return os.ReadFile(name)
+	content, err := os.ReadFile(name)
+	return content, unreadable(name, err)
+}
+
+// unreadable returns the error that a file cannot be read; nil: it can.
+func unreadable(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return text.Errorf("error.read", "file", name, "cause", i18n.Bare(err))
 }
 
 // outputs are the files that a command writes, by the names that they were given. All are opened before its work, so

@@ -191,11 +191,11 @@ func printHelp(e *env, c *cobra.Command) {
 	}
 	e.Printf("\n%s\n", e.Say("help.usage"))
 	if strings.Contains(c.Use, " ") || !c.HasSubCommands() {
-		e.Wrap("  ", c.UseLine())
+		e.Wrap("  ", strings.Replace(c.UseLine(), "[flags]", e.First("help.flags.use"), 1))
 	}
 	for _, sub := range c.Commands() {
 		if name != "chart" { // which has told them with what they show
-			e.Wrap("  ", sub.UseLine())
+			e.Wrap("  ", strings.Replace(sub.UseLine(), "[flags]", e.First("help.flags.use"), 1))
 		}
 	}
 	if c.Example != "" {

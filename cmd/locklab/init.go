@@ -1,14 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"go/token"
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -27,8 +24,8 @@ func initCommand() *command {
 			if err != nil {
 				return text.Errorf("error.init.folder", "folder", args[0], "cause", err)
 			}
-			around, requires := moduleAround(folder)
-			files, err := templateFor(folder, lab, around)
+			around := moduleAround(folder)
+			files, err := templateFor(lab, around)
 			if err == nil {
 				err = newFolder(args[0])
 			}
@@ -40,22 +37,11 @@ func initCommand() *command {
 			}
 			names := slices.Sorted(maps.Keys(files))
 			e.show("init", map[string]any{"folder": args[0], "files": names}, func() {
-				e.Printf("%s\n", e.Say("init.done", "folder", args[0], "files", strings.Join(names, ", ")))
+				e.Sentence("init.done", "folder", args[0], "files", strings.Join(names, ", "))
 				if around != "" {
-					e.Printf("%s\n", e.Say("init.module"))
+					e.Sentence("init.module")
 				}
-				for _, own := range clientLibrary.FindAllStringSubmatch(requires, -1) {
-					lab := regexp.MustCompile(regexp.QuoteMeta(own[1]) + ` (\S+)`).FindSubmatch(files[moduleName])
-					if lab != nil && string(lab[1]) != own[2] {
-						e.Printf("%s\n", e.Say("init.library", "library", own[1], "own", own[2], "lab", string(lab[1])))
-					}
-				}
-				e.Printf("%s\n", e.Say("init.time"))
-				into := "cd " + args[0] + " && "
-				if filepath.Clean(args[0]) == "." {
-					into = ""
-				}
-				e.Next(into+"go mod tidy && go test", "locklab check "+args[0])
+				e.Next("go test -C "+quoted(args[0]), "locklab check "+quoted(args[0]))
 			})
 			return nil
 		},
@@ -65,27 +51,16 @@ func initCommand() *command {
 // templateFolder has the test that is copied, below the lab.
 const templateFolder = "scenarios/locktest/template"
 
-// clientLibrary is a library in a go.mod, with its version, that the lab requires in one of its own: the test is built
-// with the later one.
-var clientLibrary = regexp.MustCompile(`\s(github\.com/(?:redis/go-redis/v9|go-zookeeper/zk)) (v\S+)`)
-
-// The files that init writes.
-const (
-	testName   = "mylock_test.go"
-	moduleName = "go.mod"
-	sumName    = "go.sum"
-)
-
 // templateFor returns the files of a folder. The lab's source is in the folder lab; "": where the program was built
 // from. around is the line of moduleAround.
-func templateFor(folder, lab, around string) (files map[string][]byte, err error) {
+func templateFor(lab, around string) (files map[string][]byte, err error) {
 	if lab == "" {
 		_, file, _, _ := runtime.Caller(0)
 		lab = filepath.Dir(filepath.Dir(filepath.Dir(file)))
 	}
 	lab, err = filepath.Abs(lab)
 	files = map[string][]byte{}
-	for _, file := range []string{testName, moduleName, sumName} {
+	for _, file := range []string{"mylock_test.go", "go.mod", "go.sum"} {
 		if err == nil {
 			files[file], err = os.ReadFile(filepath.Join(lab, templateFolder, file))
 		}
@@ -93,12 +68,8 @@ func templateFor(folder, lab, around string) (files map[string][]byte, err error
 	if err != nil {
 		return nil, text.Errorf("error.init.lab", "folder", lab, "cause", err)
 	}
-	name := packageName(folder)
-	files[testName] = bytes.Replace(files[testName], []byte("package mylock"), []byte("package "+name), 1)
-	_, rest, _ := strings.Cut(string(files[moduleName]), "\ngo ")
-	rest, _, _ = strings.Cut(rest, "// Until")
-	files[moduleName] = fmt.Appendf(nil, "module example.com/%s\n\ngo %sreplace %s => %q\n%s",
-		name, rest, modulePath(), lab, around)
+	module, _, _ := strings.Cut(string(files["go.mod"]), "// Until")
+	files["go.mod"] = fmt.Appendf(nil, "%sreplace %s => %q\n%s", module, modulePath(), lab, around)
 	return files, nil
 }
 
@@ -108,38 +79,28 @@ func newFolder(folder string) error {
 		return text.Errorf("error.init.folder", "folder", folder, "cause", err)
 	}
 	sources, _ := filepath.Glob(filepath.Join(folder, "*.go"))
-	if sources != nil && !slices.Contains(sources, filepath.Join(folder, testName)) {
+	if sources != nil && !slices.Contains(sources, filepath.Join(folder, "mylock_test.go")) {
 		return text.Errorf("error.init.package", "folder", folder)
 	}
 	return nil
 }
 
-// packageName returns a name for the package in a folder.
-func packageName(folder string) string {
-	name := regexp.MustCompile(`[^a-z0-9]`).ReplaceAllString(strings.ToLower(filepath.Base(folder)), "")
-	if !token.IsIdentifier(name) {
-		name = "mylock"
-	}
-	return name
-}
-
-// moduleAround returns the line of a go.mod by which a module in a folder finds the one around it, and that one's
-// go.mod; "": there is none.
-func moduleAround(folder string) (line, requires string) {
+// moduleAround returns the line of a go.mod by which a module in a folder finds the one around it; "": there is none.
+func moduleAround(folder string) string {
 	for at := filepath.Dir(folder); ; at = filepath.Dir(at) {
-		content, err := os.ReadFile(filepath.Join(at, moduleName))
+		content, err := os.ReadFile(filepath.Join(at, "go.mod"))
 		if _, rest, is := strings.Cut("\n"+string(content), "\nmodule "); err == nil && is {
 			module, _, _ := strings.Cut(rest, "\n")
 			if module = strings.TrimSpace(module); module == modulePath() {
-				return "", ""
+				return ""
 			}
 			if up, err := filepath.Rel(folder, at); err == nil { // it moves with the other one
 				at = up
 			}
-			return fmt.Sprintf("replace %s => %q\n", module, filepath.ToSlash(at)), string(content)
+			return fmt.Sprintf("replace %s => %q\n", module, filepath.ToSlash(at))
 		}
 		if at == filepath.Dir(at) {
-			return "", ""
+			return ""
 		}
 	}
 }

@@ -75,14 +75,12 @@ func (j *judgeFlags) run(e *env, args []string) error {
 		return err
 	}
 	switch {
-	case log.wrong > len(log.bad):
-		return text.Errorf("error.judge.lines.more", "n", log.wrong, "lines", text.Lines(log.bad))
 	case log.wrong > 0:
 		return text.Errorf("error.judge.lines", "n", log.wrong, "lines", text.Lines(log.bad))
 	case log.Lines == 0 && len(log.reader.Truncated) > 0:
 		return text.Errorf("error.judge.cut", "place", log.reader.Truncated[0].String())
 	case log.Lines == 0:
-		return text.Errorf("error.judge.empty")
+		return text.Errorf("error.judge.empty", "files", strings.Join(args, ", "))
 	}
 	e.show("judge", judgedJSON{log.Result, record.NotClaimed(), append([]record.Place{}, log.reader.Truncated...),
 		append([]record.Backward{}, log.reader.Backwards...)}, func() { log.print(e.console) })
@@ -111,7 +109,7 @@ func (l *logs) open(e *env, name string) (err error) {
 	from := record.Source{Name: name, From: e.stdin}
 	if name != "-" {
 		var f *os.File
-		if err := e.untilStopped(func() (err error) { f, err = os.Open(name); return err }); err != nil {
+		if err := e.untilStopped(func() (err error) { f, err = os.Open(name); return unreadable(name, err) }); err != nil {
 			return err
 		}
 		info, err := f.Stat()

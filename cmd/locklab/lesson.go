@@ -34,6 +34,7 @@ func lessonCommand() *command {
 			ranged(f, "slides", &l.Slides, 0, lessons.MostSlides)
 			f.add("title", &l.Title)
 			f.add("course", &l.Course)
+			f.command.Example = strings.ReplaceAll(f.command.Example, "{course}", f.e.Say("help.lesson.class"))
 			f.add("open", &l.open)
 			f.completes("open", oneOf(deck.Views))
 		},

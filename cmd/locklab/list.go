@@ -42,7 +42,7 @@ var listable = []string{"locks", "races", "faults"}
 func listCommand() *command {
 	l, all := &lockFlags{}, false
 	return &command{
-		use: "list [locks|races|faults]", complete: oneOf(listable), args: atMost(1),
+		use: "list [locks|races|faults]", complete: oneOf(listable), args: between(0, 1, ""),
 		flags: func(f *flags) {
 			l.addUsual(f, f.e.Say("help.flag.locks.known"))
 			f.add("all", &all)

@@ -345,7 +345,7 @@ type full struct{}
 func (full) Write([]byte) (int, error) { return 0, errors.New("no room") }
 
 // The numbers of a report are those of testdata. Package chart tests how pictures are
-// drawn; -update draws that of the README.
+// drawn; -update draws those of the two READMEs.
 func TestReport(t *testing.T) {
 	effort.OnlyExhaustive(t, "it takes seconds; one goroutine writes")
 	dir := t.TempDir()
@@ -357,8 +357,10 @@ func TestReport(t *testing.T) {
 		}
 	}
 	if *update {
-		write(milestones())
-		golden(t, "grid.png", contentOf(t, dir, "grid.png"))
+		for lang, name := range map[string]string{"en": "grid.png", "zh": "grid.zh.png"} {
+			write(milestones(), "--lang", lang)
+			golden(t, name, contentOf(t, dir, "grid.png"))
+		}
 	}
 	locks := []string{"setnx", "token"} // the searches of the others take most of a minute
 	write(locks)

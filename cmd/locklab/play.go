@@ -31,7 +31,7 @@ type playFlags struct {
 func playCommand() *command {
 	p := &playFlags{Bounds: play.DefaultBounds()}
 	return &command{
-		use: "play [LOCK|LINK]", args: atMost(1), complete: aLock, run: p.run, below: []*command{quizCommand()},
+		use: "play [LOCK|LINK]", args: between(0, 1, ""), complete: aLock, run: p.run, below: []*command{quizCommand()},
 		flags: func(f *flags) {
 			f.bounds(&p.Bounds, playBounds...)
 			parse(f, "harm", "", &p.harm, parseHarm)
@@ -74,7 +74,7 @@ func (p *playFlags) run(e *env, args []string) error {
 
 // game begins the game of a lock.
 func (p *playFlags) game(e *env, args []string) (*play.Game, error) {
-	if meant := flagsFor(e.running, args); meant != "" {
+	if meant := meantWith(e.running, args, 0); meant != "" {
 		return nil, text.Errorf("error.noarguments.meant", "command", "locklab play", "name", args[0], "meant", meant)
 	}
 	entry, err := race.Lock(args[0])

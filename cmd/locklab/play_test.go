@@ -159,22 +159,21 @@ func TestInit(t *testing.T) {
 		t.Errorf("exit status %d, %s", code, errs)
 	}
 	code, out, errs = call(t, "init", filepath.Join(dir, "cart", "locktest"))
-	library := "has github.com/redis/go-redis/v9 v9.7.0. The test is built with v9."
-	if code != exitOK || !strings.Contains(out, "The module around it is unchanged") || !strings.Contains(out, library) {
+	if code != exitOK || !strings.Contains(out, "The module around it is unchanged") {
 		t.Errorf("exit status %d, %s%s", code, out, errs)
 	}
 	module = contentOf(t, dir, "cart/locktest/go.mod")
-	if !strings.HasPrefix(module, "module example.com/locktest\n") ||
+	if !strings.Contains(module, "\nmodule example.com/mylock\n") ||
 		!strings.HasSuffix(module, "\nreplace example.com/shop => \"../..\"\n") {
 		t.Errorf("of a module inside another one:\n%s", module)
 	}
 	if is := contentOf(t, dir, "go.mod"); is != shop {
 		t.Errorf("the module around it is now %q", is)
 	}
-	if around, _ := moduleAround(filepath.Join(template, "x")); !strings.HasPrefix(around, "replace example.com/mylock => ") {
+	if around := moduleAround(filepath.Join(template, "x")); !strings.HasPrefix(around, "replace example.com/mylock => ") {
 		t.Errorf("around the template is %q", around)
 	}
-	if around, _ := moduleAround(filepath.Dir(template)); around != "" {
+	if around := moduleAround(filepath.Dir(template)); around != "" {
 		t.Errorf("in the lab's own module it writes %q", around)
 	}
 	if code, _, errs := call(t, "init", filepath.Join(dir, "x"), "--lab", dir); code != exitUsage ||

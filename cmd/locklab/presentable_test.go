@@ -102,7 +102,7 @@ func TestCite(t *testing.T) {
 			map[string]string{"author": "{The authors of locklab}", "version": "v0-0123ab", "url": "https://x.org/lab",
 				"title": "{locklab}: run, break and compare the locks that people have built on Redis"}},
 		{versionJSON{Locklab: "(devel)"}, "zh", "", "locklab", "locklab", "locklab-devel", map[string]string{
-			"author": "{locklab 的作者}", "title": "{locklab}: 运行、攻破、比较人们在 Redis 上写过的锁", "version": "(devel)"}},
+			"author": "{locklab 的作者}", "title": "{locklab}: 运行、攻破并比较常见的分布式锁", "version": "(devel)"}},
 	} {
 		var b strings.Builder
 		e := newEnv(nil, &b, io.Discard,

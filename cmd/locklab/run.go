@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
@@ -397,12 +398,12 @@ func readTrace(arg string) (simulator.Trace, error) {
 		return t, err
 	}
 	content, readErr := readFile(arg, maxTraceFile)
-	path := (*os.PathError)(nil) // also of a name that is too long for one
-	if errors.As(readErr, &path) && !errors.Is(readErr, os.ErrPermission) && path.Op != "read" {
+	system := syscall.Errno(0) // also about a name that is too long for a file
+	if errors.As(readErr, &system) && !errors.Is(readErr, os.ErrPermission) {
 		return t, text.Errorf("error.trace.neither", "name", fmt.Sprintf("%.60s", arg))
 	}
 	if readErr != nil {
-		return t, text.Errorf("error.trace.read", "cause", readErr)
+		return t, readErr
 	}
 	link := strings.TrimSpace(string(content))
 	if strings.HasPrefix(link, "{") {
@@ -410,12 +411,12 @@ func readTrace(arg string) (simulator.Trace, error) {
 			Trace string `json:"trace"`
 		}
 		if err := reports.ReadJSON(content, &run, runKind); err != nil {
-			return t, text.Errorf("error.file", "file", arg, "cause", err)
+			return t, text.Errorf("error.cause", "of", arg, "cause", err)
 		}
 		link = run.Trace
 	}
 	if t, err = simulator.ParseLink(link); err != nil {
-		return t, text.Errorf("error.file", "file", arg, "cause", err)
+		return t, text.Errorf("error.cause", "of", arg, "cause", err)
 	}
 	return t, nil
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"io"
-	"io/fs"
 	"slices"
 	"strings"
 	"sync"
@@ -14,7 +13,6 @@ import (
 
 	"locklab/reports/text"
 	"locklab/scenarios/share"
-	"locklab/simulator/i18n"
 )
 
 // showing are the flags that say where results go. Only a process that has all results obeys them.
@@ -127,9 +125,6 @@ func runMerge(e *env, files []string) error {
 	var shares []*share.Share
 	for _, file := range files {
 		content, err := readFile(file, maxShare)
-		if path := (*fs.PathError)(nil); errors.As(err, &path) {
-			err = text.Errorf("error.file", "file", file, "cause", i18n.Bare(err))
-		}
 		var s *share.Share
 		if err == nil {
 			s, err = share.Read(file, content)

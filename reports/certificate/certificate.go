@@ -76,7 +76,8 @@ func linesOf(s *search.Search, lang string) []line {
 	c.list("may", MayHappen(s, lang))
 	c.list("assumed", Assumed(s, lang))
 	c.listOthers(s)
-	c.line("states", "states", r.States, "transitions", r.Transitions, "depth", r.Depth, "complete", r.Complete)
+	c.line("states", "states", r.States, "transitions", r.Transitions, "depth", r.Depth,
+		"complete", c.say("complete."+fmt.Sprint(r.Complete)))
 	if !r.Limit.IsZero() {
 		c.line("limit", "limit", text.SayMessage(lang, r.Limit))
 	}

@@ -68,9 +68,7 @@ func Of(r Result, source string) *Chart {
 		if few := c.Table.fewServers(); few != "" {
 			assumed = append(assumed, say(lang, "chart.few", "lock", few))
 		}
-		if slices.Contains(locks, "redlock") {
-			assumed = append(assumed, say(lang, "chart.article"))
-		}
+		assumed = append(assumed, ofLocks(lang, locks)...)
 		if slices.ContainsFunc(locks, onZooKeeper) {
 			assumed = append(assumed, say(lang, "chart.session"))
 		}
@@ -81,6 +79,14 @@ func Of(r Result, source string) *Chart {
 		c.More = r.more()
 	}
 	return c
+}
+
+// ofLocks are sentences on locks of which the catalogues have one: what a reader of a chart may take for another lock.
+func ofLocks(lang string, locks []string) []string {
+	some := lists.Pick(locks, func(l string) bool { return text.In(lang).Has("chart.lock." + l) })
+	return lists.Each(some, func(l string) string {
+		return say(lang, "chart.of", "of", l, "is", say(lang, "chart.lock."+l))
+	})
 }
 
 func onZooKeeper(lock string) bool { e, _ := algorithms.ByName(lock); return e.OnZooKeeper() }
@@ -169,8 +175,8 @@ var specs = map[string]spec{
 	"tolerance": {"lock fault result fails_at largest_searched", drawTolerance, viewTolerance},
 	"sweep":     {"lock k n share wilson_lo wilson_hi", drawSweep, viewSweep},
 	"recovery":  {"lock ttl_ns work_ns blocked_mean_ns blocked_longest_ns", drawRecovery, viewRecovery},
-	"waiting": {"policy clients handover_mean_ns handover_p5_ns handover_p95_ns commands_per_entry", drawWaiting,
-		viewWaiting},
+	"waiting": {"policy clients runs handover_mean_ns handover_least_run_ns handover_largest_run_ns handover_p5_ns " +
+		"handover_p95_ns commands_per_entry", drawWaiting, viewWaiting},
 	"rate":     {"lock source ttl_ns overlaps_a_year_at_most", drawRate, viewRate},
 	"theorems": {"lock budget verdict extent", drawTheorems, viewTheorems},
 }
@@ -217,7 +223,8 @@ func (c *Chart) frame(f Format) frame {
 	if drawn.title = cmp.Or(f.Title, said.Title); strings.TrimSpace(drawn.title) == "" { // a caption has all that
 		drawn.below = nil
 	} else {
-		drawn.foot = append(drawn.foot, said.Assumptions)
+		all := lists.Pick(append(drawn.foot, said.Assumptions), func(said string) bool { return said != "" })
+		drawn.foot = []string{text.Join(f.Lang, "part.sentences", all)}
 		drawn.from = source(c.Source, f.Lang)
 	}
 	if drawn.size = f.Size; f.Notes {

@@ -5,6 +5,7 @@ import (
 	"image/color"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -97,7 +98,7 @@ const (
 	pixels              = 1600
 	ratio     vg.Length = 16.0 / 9
 	narrow    vg.Length = 420 // below it titles are small
-	margin    vg.Length = 16
+	margin    vg.Length = 12
 	gap       vg.Length = 8
 	titleSize vg.Length = 15
 	textSize  vg.Length = 10.5
@@ -108,7 +109,7 @@ const (
 )
 
 // mostDPI is the resolution of a picture, unless there is much in it: the lower, the smaller the writing.
-const mostDPI = 176
+const mostDPI = 216
 
 // The letters that all pictures share.
 var (
@@ -132,7 +133,7 @@ func (f frame) picture() (p picture) {
 	if f.large {
 		most, margin = 240, 3
 	}
-	for dpi := most; dpi >= 96; dpi -= 8 {
+	for dpi := most; dpi >= 96; dpi -= 4 {
 		p = picture{width: vg.Length(pixels*72) / vg.Length(dpi), dpi: dpi, scale: 1}
 		if f.tall {
 			p.width = f.least.X + 2*margin
@@ -259,9 +260,9 @@ func ruled(p *plot.Plot, upright draw.LineStyle) *plot.Plot {
 	return p
 }
 
-// columnWidth is the least one with which no name, nor words behind a glyph, run into the next one.
-func columnWidth(names []string) vg.Length {
-	return slices.Max(append(lists.Each(names, func(n string) vg.Length { return smallStrong.Width(n) + 20 }), 88))
+// widest is the width of the widest of some names, or of the words of them.
+func widest(letters draw.TextStyle, names []string) vg.Length {
+	return slices.Max(append(lists.Each(names, letters.Width), 0))
 }
 
 // boxes is a frame with a cell for each line and column of names. Where it is narrow cells have their glyphs only,
@@ -269,28 +270,40 @@ func columnWidth(names []string) vg.Length {
 func (c *Chart) boxes(lang string, lines, columns []string, at func(line, column int) cell) (f frame) {
 	p := panel("")
 	name(&p.Y, -1, lines)
-	width, room, signs := columnWidth(columns), 0.0, []string(nil)
+	width, room, words, signs := vg.Length(22), 0.7, slices.Clone(columns), []string(nil)
 	if c.narrow {
-		width, room = 22, math.Ceil(float64(len(slices.MaxFunc(columns, func(a, b string) int { return len(a) - len(b) })))/4)
+		room += math.Ceil(float64(len(slices.MaxFunc(columns, func(a, b string) int { return len(a) - len(b) }))) / 4)
 	}
 	headed(p, columns, room, c.narrow)
 	p.Add(cells(lists.Each(lists.Indices(make([]int, len(lines)*len(columns))), func(i int) cell {
 		l, k := i/len(columns), i%len(columns)
 		one := at(l, k)
+		words = append(words, strings.Fields(strings.ReplaceAll(one.words, "+", " +"))...)
 		if one.x, one.y = float64(k), -float64(l); c.narrow {
-			words, _, _ := strings.Cut(one.words, "+")
-			if sign := one.glyph + " " + words; words != "" && !slices.Contains(signs, sign) {
+			word := ofNumbers.ReplaceAllString(one.words, "")
+			if sign := one.glyph + " " + word; word != "" && !slices.Contains(signs, sign) {
 				signs = append(signs, sign)
 			}
 			one.words = ""
 		}
 		return one
 	})))
-	f.foot = []string{text.Join(lang, "grid.join", signs)}
-	f.least = vg.Point{X: 90 + width*vg.Length(len(columns)), Y: 16 * (vg.Length(len(lines)+1) + vg.Length(room))}
+	if !c.narrow { // no name, nor words behind a glyph, run into the next one
+		width = max(widest(smallStrong, words)+16, 60)
+	}
+	if signs != nil {
+		f.foot = []string{say(lang, "grid.stop", "text", text.Join(lang, "grid.join", signs))}
+	}
+	named := strings.Split(strings.Join(lines, "\n"), "\n")
+	f.least.X = widest(small, named) + 6 + width*vg.Length(len(columns))
+	most := slices.Max(append(lists.Each(lines, func(l string) int { return strings.Count(l, "\n") + 1 }), 0))
+	f.least.Y = (vg.Length(len(lines)) + vg.Length(room)) * max(16, 10*vg.Length(most))
 	f.body = panels(1, p)
 	return f
 }
+
+// ofNumbers match what a cell has behind its verdict.
+var ofNumbers = regexp.MustCompile(`[ +(≤]*\d.*`)
 
 // lockLines adds a curve for each lock, or one for those together that have the same in a column, with their names at
 // its end.
@@ -310,7 +323,7 @@ func (c *Chart) lockLines(p *plot.Plot, lang string, all []record, column string
 
 // curves is a frame with a plot of curves and their names: at their ends, or below it where it is narrow.
 func (c *Chart) curves(below string, p *plot.Plot, labels dots) frame {
-	f := frame{below: []string{below}, body: panels(1, p), least: vg.Point{Y: vg.Length(c.aside(200, 140))}}
+	f := frame{below: []string{below}, body: panels(1, p), least: vg.Point{Y: vg.Length(c.aside(150, 140))}}
 	if !c.narrow {
 		p.Add(labels)
 		return f
@@ -404,9 +417,16 @@ func panels(columns int, all ...*plot.Plot) func(draw.Canvas) {
 			}
 			grid[i/columns] = append(grid[i/columns], p)
 		}
-		for row, canvases := range plot.Align(grid, tiles, c) {
+		aligned, least := plot.Align(grid, tiles, c), c.Size().X
+		for i, p := range all {
+			least = min(least, p.DataCanvas(aligned[i/columns][i%columns]).Size().X)
+		}
+		for row, canvases := range aligned {
 			for column, place := range canvases {
 				if p := grid[row][column]; p != nil {
+					for range 3 { // Align leaves those with more beside them narrower
+						place.Max.X -= p.DataCanvas(place).Size().X - least
+					}
 					data := p.DataCanvas(place)
 					thin(p.X, data.Size().X, small.Width)
 					thin(p.Y, data.Size().Y, func(string) vg.Length { return smallSize - 3 })

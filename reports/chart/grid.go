@@ -168,6 +168,11 @@ func (g *Grid) Finding(lang string) string {
 	most := g.breaking(func(fail, asked int) bool { return fail < asked && asked > 1 }) // tells locks apart
 	switch {
 	case every >= 0 && most >= 0:
+		_, all := g.failing(every)
+		if fail, asked := g.failing(most); len(asked) == len(all) {
+			return say(lang, "grid.finding.of", "first", g.finds(lang, every), "k", strconv.Itoa(len(fail)), "race",
+				g.Races[most].Title(lang))
+		}
 		return say(lang, "grid.join", "first", g.finds(lang, every), "next", g.finds(lang, most))
 	case most < 0:
 		most = g.breaking(func(int, int) bool { return true })
@@ -317,8 +322,8 @@ func (g *Grid) legend(out *layout.Lines) {
 	if slices.ContainsFunc(g.Locks, Row.unlocked) {
 		put("no-lock-*", sayAll(out, "grid.legend.unlocked"))
 	}
-	if slices.ContainsFunc(g.Locks, func(r Row) bool { return r.ID == "redlock" }) {
-		put("redlock", sayAll(out, "grid.legend.redlock"))
+	for _, r := range lists.Pick(g.Locks, func(r Row) bool { return text.In("en").Has("chart.lock." + r.ID) }) {
+		put(r.ID, sayAll(out, "chart.lock."+r.ID))
 	}
 	if g.Votes("en") != "" {
 		put("  n/m", out.Each(g.Votes))
@@ -369,10 +374,23 @@ func (g *Grid) Votes(lang string) string { return votesIn(g.Table().records(), l
 
 func votesIn(all []record, lang string) string {
 	some := lists.Pick(values("votes", all), func(written string) bool { return written != "" })
-	return text.Join(lang, "grid.join", lists.Each(some, func(written string) string {
+	said := lists.Each(some, func(written string) string {
 		votes, servers, _ := strings.Cut(written, "/")
 		return say(lang, "grid.votes", "votes", votes, "servers", servers)
-	}))
+	})
+	for _, of := range by("lock", all) { // which holds with all votes, and fails with fewer
+		races := map[bool][]string{}
+		for _, r := range of {
+			if c := cellFrom(r); c.Votes != "" && c.Fails() == c.bare() {
+				races[c.bare()] = append(races[c.bare()], r.text("code"))
+			}
+		}
+		if len(races) == 2 {
+			said = append(said, say(lang, "grid.bare", "lock", of[0].text("lock"), "holds",
+				text.Join(lang, "chart.list", races[false]), "fails", text.Join(lang, "chart.list", races[true])))
+		}
+	}
+	return text.Join(lang, "grid.join", said)
 }
 
 // noContract is what a cell was expected to be of which no contract speaks: a word that no verdict has.

@@ -91,9 +91,13 @@ func TestGridBareMajority(t *testing.T) {
 		g.Cells = append(g.Cells, []Cell{{Verdicts: wordsOf("OVERLAP"), Triggered: true},
 			{Verdicts: wordsOf("HOLDS"), Triggered: true}})
 	}
-	g.Cells[1][0].Votes, g.Cells[1][1].Votes = "3/5", "5/5"
-	if got, cell := g.Votes("en"), g.Cells[1][0].Label("en"); cell != "OVERLAP 3/5" ||
-		!strings.Contains(got, "3/5: 3 of the 5 servers") || !strings.Contains(got, "5/5: 5 of the 5") {
+	for i, votes := range []string{"3/5", "5/5"} {
+		of := &g.Cells[1][i]
+		of.Lock, of.Code, of.Votes = "redlock", g.Races[i].Code, votes
+	}
+	want := "3/5: granted by 3 of its 5 servers; 5/5: granted by 5 of its 5 servers; redlock holds in R21, where all of its " +
+		"servers had granted it, and fails with a bare majority (R24)"
+	if got, cell := g.Votes("en"), g.Cells[1][0].Label("en"); cell != "OVERLAP 3/5" || got != want {
 		t.Errorf("%s: %s", cell, got)
 	}
 	if title := g.Finding("en"); !strings.Contains(title, "bare majority") {
@@ -130,7 +134,7 @@ func TestGridHeadlineTellsApart(t *testing.T) {
 // TestGridFindings: each claim about a race has the cells of it, in small grids at random.
 func TestGridFindings(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	claim := regexp.MustCompile(`^(?:(\d+) of (?:the )?(\d+) locks(?: concerned)?,? ?|(Each) of (?:the )?(\d+) locks(?: concerned)?|only )?` +
+	claim := regexp.MustCompile(`^(?:(\d+) of (?:the )?(\d+|them)(?: locks)?(?: concerned)?,? ?|(Each) of (?:the )?(\d+) locks(?: concerned)?|only )?` +
 		`(.*?) ?(?:fails? )?when (\d)$`)
 	forms := map[string]bool{}
 	for range 2000 {
@@ -159,7 +163,7 @@ func TestGridFindings(t *testing.T) {
 			k, n := strconv.Itoa(len(fail)), strconv.Itoa(len(asked))
 			forms[part[:3]] = true
 			switch said := strings.FieldsFunc(m[5], func(r rune) bool { return r == ',' || r == ' ' }); {
-			case m[3] != "" && (m[4] != n || k != n), m[1] != "" && (m[1] != k || m[2] != n),
+			case m[3] != "" && (m[4] != n || k != n), m[1] != "" && (m[1] != k || m[2] != n && m[2] != "them"),
 				m[1] == "" && m[3] == "" && !slices.Equal(said, names),
 				slices.ContainsFunc(said, func(id string) bool { return !slices.Contains(names, id) }):
 				t.Errorf("%q of the race %d, in which %v of %s fail", found, race, names, n)
@@ -184,7 +188,7 @@ func TestPosterHasRoom(t *testing.T) {
 		}
 	}
 	p, races := c.picture(Format{Lang: "en"}), len(values("race", c.Table.records()))
-	if races < 2*mostWide || p.height < vg.Length(races*3/4)*2*smallLine { // the rest is of one lock only
+	if races < 2*mostWide || p.height < vg.Length(races*3/4)*2*smallSize { // the rest is of one lock only
 		t.Errorf("%v is too low for %d races", p.height, races)
 	}
 	if drawn := written(t, c, Format{Lang: "zh"}); !slices.Contains(drawn, "死锁") || slices.Contains(drawn, "DEADLOCK") {

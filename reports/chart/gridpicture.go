@@ -54,27 +54,24 @@ func drawGrid(c *Chart, lang string) frame {
 	}
 	var races, left []string
 	var rows [][]cell
-	room, widest := vg.Length(c.aside(200, 140)), slices.Clone(locks) // for races in two lines, or three
+	room := vg.Length(c.aside(170, 140)) // for races in two lines, or three
 	for _, of := range by("race", all) {
 		row := lists.Each(of, cellFrom)
 		if asked := lists.Pick(row, func(c Cell) bool { return c.Asked() }); len(asked) >= min(2, len(locks)) {
 			title := of[0].text("code") + "  " + text.RaceTitle(of[0].text("race"), lang)
 			races = append(races, strings.Join(foldText(small, title, room), "\n"))
-			rows = append(rows, lists.Each(row, func(of Cell) cell { return of.drawn(lang, c.narrow) }))
-			widest = append(widest, lists.Each(rows[len(rows)-1], func(m cell) string { return m.words })...)
+			rows = append(rows, lists.Each(row, func(of Cell) cell { return of.drawn(lang, false) }))
 		} else {
 			left = append(left, of[0].text("code"))
 		}
 	}
 	boxes := c.boxes(lang, races, locks, func(l, k int) cell { return rows[l][k] })
-	width := columnWidth(widest)
-	if c.narrow {
-		width, f.foot = 22, append(meanings(all, lang), f.foot...)
+	if f.body, f.least, f.tall = boxes.body, boxes.least, len(races) > mostWide; c.narrow {
+		f.foot = append(boxes.foot, f.foot...)
 	}
-	if f.body, f.tall = boxes.body, len(races) > mostWide; left != nil {
+	if left != nil {
 		f.foot = append(f.foot, say(lang, "grid.left", "races", text.Join(lang, "chart.list", left)))
 	}
-	f.least = vg.Point{X: room + width*vg.Length(len(locks)), Y: vg.Length(c.aside(22, 33) * (len(races) + c.aside(1, 4)))}
 	return f
 }
 
@@ -86,11 +83,11 @@ func viewGrid(c *Chart, _ string) *Table {
 // headed names columns above the first line.
 func headed(p *plot.Plot, names []string, room float64, turned bool) {
 	name(&p.X, 1, names)
-	p.X.Tick.Marker, p.Y.Max = plot.ConstantTicks{}, p.Y.Max+1+room
+	p.X.Tick.Marker, p.Y.Max = plot.ConstantTicks{}, p.Y.Max+room
 	p.Y.LineStyle.Width, p.Y.Tick.Length = 0, 0
 	p.Add(dots(lists.Each(lists.Indices(names), func(i int) dot {
 		left := map[bool]float64{false: 0.45}[turned]
-		return dot{x: float64(i) - left, y: 0.75, color: ink, label: names[i], bold: true, turned: turned}
+		return dot{x: float64(i) - left, y: 0.82, color: ink, label: names[i], bold: true, turned: turned}
 	})))
 }
 
@@ -119,7 +116,7 @@ func (f frame) overview(all []record, lang string) frame {
 	}
 	p := panel("")
 	name(&p.Y, -1, lines)
-	headed(p, lists.Each(races, Column.short), 2, true)
+	headed(p, lists.Each(races, Column.short), 3, true)
 	p.Add(marks, titles)
 	f.foot = append(append(f.foot, meanings(all, lang)...), text.Join(lang, "chart.list", lists.Each(races, Column.name)))
 	f.least = vg.Point{X: max(110+23*vg.Length(len(races)), 520), Y: 15 * vg.Length(len(lines)+3)}
@@ -154,12 +151,18 @@ func signsOf(all []record, lang string, brief bool) []string {
 		{caption("grid.caption.thick"), (*Cell).Surprising},
 		{caption("grid.caption.dashed"), func(c *Cell) bool { return c.Uncontracted }},
 		{"+n: " + say(lang, "grid.legend.more"), func(c *Cell) bool { return !brief && c.more() > 0 }},
-		{LookOf(verdict.NA).Glyph + ": " + reports.Meaning(verdict.NA, lang),
+		{LookOf(verdict.NA).Glyph + " : " + strings.TrimRight(reports.Meaning(verdict.NA, lang), ".。"),
 			func(c *Cell) bool { return !brief && c.Word() == verdict.NA }},
 	} {
 		if slices.ContainsFunc(all, func(r record) bool { c := cellFrom(r); return sign.has(&c) }) {
 			said = append(said, sign.says)
 		}
 	}
-	return []string{text.Join(lang, "grid.join", said), map[bool]string{false: votesIn(all, lang)}[brief]}
+	if votes := votesIn(all, lang); votes != "" && !brief {
+		said = append(said, votes)
+	}
+	if said == nil {
+		return nil
+	}
+	return []string{say(lang, "grid.stop", "text", strings.TrimRight(text.Join(lang, "grid.join", said), ".。"))}
 }

@@ -5,6 +5,7 @@ import (
 	"image/color"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -147,8 +148,17 @@ func (m cells) Plot(c draw.Canvas, p *plot.Plot) {
 		}
 		switch {
 		case one.words != "":
-			write(c, letters, at.Min.X+6, middle, one.glyph)
-			write(c, letters, at.Min.X+18, middle, fitText(letters, one.words, at.Max.X-at.Min.X-20))
+			lines, width := []string{one.words}, at.Max.X-at.Min.X-16
+			if letters.Width(one.words) > width { // its numbers come into the next line
+				lines = foldText(letters, strings.ReplaceAll(one.words, "+", " +"), width)
+			}
+			if room := int((at.Max.Y - at.Min.Y) / smallSize); len(lines) > max(room, 1) {
+				lines = []string{fitText(letters, one.words, width)}
+			}
+			write(c, letters, at.Min.X+4, middle, one.glyph)
+			for i, said := range lines {
+				write(c, letters, at.Min.X+15, middle-smallSize*(vg.Length(i)-vg.Length(len(lines)-1)/2), said)
+			}
 		case widest+4 < at.Max.X-at.Min.X: // all have room, or none is written
 			write(c, aligned(letters, draw.XCenter), (at.Min.X+at.Max.X)/2, middle, one.glyph)
 		}
@@ -222,11 +232,6 @@ func (d dot) write(c draw.Canvas, at vg.Point, y vg.Length) {
 	}
 	write(c, letters, at.X, y, d.label)
 }
-
-// captions are dots whose labels need no room beside the data.
-type captions dots
-
-func (m captions) Plot(c draw.Canvas, p *plot.Plot) { dots(m).Plot(c, p) }
 
 // GlyphBoxes implements plot.GlyphBoxer: there is room for the labels.
 func (m dots) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {

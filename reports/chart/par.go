@@ -107,8 +107,9 @@ func drawPar(c *Chart, lang string) frame {
 				return slices.Index(words, verdict.Word(a.text("verdict"))) - slices.Index(words, verdict.Word(b.text("verdict")))
 			})
 			at = at.worst(lang, harms)
-			at.glyph = map[bool]string{true: at.glyph}[c.narrow] + map[bool]string{false: "≤"}[gravest.is("complete")] +
-				gravest.text("par")
+			if n := map[bool]string{false: "≤"}[gravest.is("complete")] + gravest.text("par"); n != "1" {
+				at.words += " (" + n + ")"
+			}
 			return at
 		case slices.ContainsFunc(of, func(r record) bool { return !r.is("complete") }):
 			return at.like(LookOf(verdict.Unknown))

@@ -37,7 +37,7 @@ func parChart() sample {
 		Rows: []study.Par{c.Rows[9], c.Rows[15]}}}
 	return sample{
 		Result: c,
-		title:  `^One (.*) is enough to let two clients in with (.*)$`,
+		title:  `^One (.*) lets two clients into (.*)$`,
 		claims: func(c *Chart, m title) bool {
 			for _, fault := range strings.Split(m[1], " or ") {
 				for _, lock := range m.names(2) {
@@ -49,7 +49,7 @@ func parChart() sample {
 			}
 			return true
 		},
-		others: map[string]Result{"One pause is enough to let two clients in with each of these 2 locks": pause},
+		others: map[string]Result{"One pause lets two clients into each of these 2 locks": pause},
 		empty: []Result{&Par{}, &Par{ParTable: study.ParTable{Locks: locksOf("token")}},
 			&Par{ParTable: study.ParTable{Verdicts: []verdict.Word{verdict.Lie}}}},
 		texts: map[string]reports.Look{"par": {Width: reports.NarrowWidth}},

@@ -94,8 +94,11 @@ func (r *Rate) Finding(lang string) string {
 	if name := "environment." + source + ".name"; text.In(lang).Has(name) {
 		pauses = say(lang, name)
 	}
-	return say(lang, key, "ttl", length(r.TTL), "n", n, "source", pauses, "from", length(from),
-		"locks", firstNames(lang, locks, titleLocks))
+	who := firstNames(lang, locks, titleLocks)
+	if len(locks) > maxNamed {
+		who = say(lang, "rate.locks", "n", inWords(lang, len(locks)), "all", inWords(lang, len(r.Subjects)))
+	}
+	return say(lang, key, "ttl", length(r.TTL), "n", n, "source", pauses, "from", length(from), "locks", who)
 }
 
 // Notes implements Result.
@@ -151,7 +154,7 @@ func spansOf(lang string, l cost.Lease) string {
 
 // viewRate has the TTL of the title: a source a line and a lock a column, and what a crash costs. Of one lock it has
 // the factors.
-func viewRate(c *Chart, _ string) *Table {
+func viewRate(c *Chart, lang string) *Table {
 	all := lists.Pick(c.Table.records(), func(r record) bool { return r.text("ttl_ns") == textOf(c.More["ttl_ns"]) })
 	if len(by("lock", all)) == 1 {
 		one := &Table{Columns: c.Table.Columns, Rows: lists.Each(all, func(r record) []any { return r.row })}
@@ -164,7 +167,7 @@ func viewRate(c *Chart, _ string) *Table {
 		return "?"
 	})
 	for _, name := range []string{"blocked_mean_ns", "blocked_longest_ns"} {
-		row := []any{headOf(name).String()}
+		row := []any{named(lang, "chart.head.", name)}
 		for _, of := range by("lock", all) {
 			row = append(row, of[0].shown(name))
 		}
@@ -198,7 +201,6 @@ func drawRate(c *Chart, lang string) frame {
 	if len(ttls) > 0 {
 		p.X.Min, p.X.Max = ttls[0], ttls[len(ttls)-1]
 	}
-	low := p.Y.Min
-	p.Add(curve{band: true, color: grey, points: []point{{p.X.Min, low, low, 3 * low}, {p.X.Max, low, low, 3 * low}}})
+	p.Add(dots{{x: p.X.Min, y: 3 * p.Y.Min, color: faintInk, label: say(lang, "rate.axis.break")}})
 	return c.curves(say(lang, "rate.below"), p, labels)
 }

@@ -82,8 +82,7 @@ func drawRecovery(c *Chart, lang string) frame {
 			top = max(top, y)
 		}
 	}
-	key := map[bool]string{false: "recovery.axis", true: "recovery.axis.brief"}[c.narrow]
-	p := axes(say(lang, "recovery.axis.work"), say(lang, key))
+	p := axes(say(lang, "recovery.axis.work"), say(lang, "recovery.axis"))
 	beyond := ttl/4*math.Ceil(4*top/ttl) + ttl/4
 	labels := c.lockLines(p, lang, all, "blocked_mean_ns", func(of []record) curve {
 		return curve{points: lists.Each(of, func(r record) point {

@@ -25,7 +25,7 @@ func sayAll(out *layout.Lines, key string, pairs ...string) string {
 
 // putEach prints sentences, a paragraph each, in every language of the output; empty ones are left out.
 // What begins with blanks is indented twice as far where it is folded.
-func putEach(out *layout.Lines, all sentences) {
+func putEach(out *layout.Lines, all func(lang string) []string) {
 	for _, lang := range out.Langs() {
 		for _, s := range all(lang) {
 			if s != "" {
@@ -34,9 +34,6 @@ func putEach(out *layout.Lines, all sentences) {
 		}
 	}
 }
-
-// sentences are paragraphs by language.
-type sentences = func(lang string) []string
 
 // titleLocks is the number of locks that a title names.
 const titleLocks = 7

@@ -10,7 +10,6 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 
 	"locklab/reports"
 	"locklab/reports/text"
@@ -57,7 +56,7 @@ func (s *Sweep) Assumptions(lang string) string {
 	}
 	what := func(name, setting string) {
 		if text.In(lang).Has("sweep.what." + setting) {
-			parts = append(parts, say(lang, "sweep.what", "name", name, "what", say(lang, "sweep.what."+setting)))
+			parts = append(parts, say(lang, "chart.of", "of", name, "is", say(lang, "sweep.what."+setting)))
 		}
 	}
 	for _, a := range s.Order.Axes {
@@ -303,20 +302,7 @@ func (c *Chart) drawMaps(all []record, columns []Head, lang string) frame {
 		p.Add(marks)
 		plots = append(plots, p)
 	}
-	f := c.tiles(say(lang, "sweep.below.map"), c.aside(2, 1), vg.Point{X: 200, Y: 150}, plots...)
-	maps, scale := f.body, panel("")
-	scale.HideAxes()
-	scale.Title.Padding = 0
-	name(&scale.X, 1, make([]string, 5))
-	for i, share := range []float64{0.1, 0.25, 0.5, 0.75, 1} {
-		scale.Add(cells{heat(i, 0, share)})
-	}
-	f.least.Y += 24
-	f.body = func(c draw.Canvas) {
-		scale.Draw(crop(c, box(c.Min.X, c.Max.Y-18, c.Min.X+160, c.Max.Y)))
-		maps(draw.Crop(c, 0, 0, 0, -24))
-	}
-	return f
+	return c.tiles(say(lang, "sweep.below.map"), c.aside(2, 1), vg.Point{X: 200, Y: 150}, plots...)
 }
 
 // axisValues are the values in a column, in their order.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"locklab/reports/layout"
+	"locklab/reports/text"
 	"locklab/scenarios/cost"
 	"locklab/simulator/lists"
 )
@@ -122,23 +123,22 @@ func (t *Table) CSV(w io.Writer) error {
 	return nil
 }
 
-// String is a head of a terminal: words for a name, with the unit, unless the name or the cells say it.
-func (h Head) String() string {
-	if h.Unit == "ns" {
-		return strings.ReplaceAll(strings.TrimSuffix(h.Name, "_ns"), "_", " ")
+// named is a head or a cell of a terminal in a language; what has no name in it stands as it is.
+func named(lang, of, it string) string {
+	if key := of + strings.ReplaceAll(it, " ", "-"); text.In(lang).Has(key) {
+		return say(lang, key)
 	}
-	if h.Unit == "" || strings.HasPrefix(h.Unit, "1/") {
-		return strings.ReplaceAll(h.Name, "_", " ")
-	}
-	return strings.ReplaceAll(strings.TrimSuffix(h.Name, "_"+h.Unit), "_", " ") + " (" + h.Unit + ")"
+	return it
 }
 
 // Text writes the table as columns of a terminal, or, where there is no room for them, a row a line. Numbers have three
 // digits that count; links, which are long, are left out.
 func (t *Table) Text(out *layout.Lines) {
 	short := t.only(func(name string) bool { return name != "trace" })
-	heads := lists.Each(short.Columns, Head.String)
-	rows := lists.Each(short.records(), func(r record) []string { return lists.Each(short.names(), r.shown) })
+	heads := lists.Each(short.names(), func(name string) string { return named(out.Lang(), "chart.head.", name) })
+	rows := lists.Each(short.records(), func(r record) []string {
+		return lists.Each(short.names(), func(name string) string { return named(out.Lang(), "chart.cell.", r.shown(name)) })
+	})
 	widths := lists.Each(lists.Indices(heads), func(i int) int {
 		return slices.Max(append(lists.Each(rows, func(row []string) int { return layout.Width(row[i]) }), 0))
 	})

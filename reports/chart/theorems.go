@@ -62,8 +62,7 @@ func (c *Theorems) because(lang, prefix string, keys func(*study.Theorem) []stri
 			budgets := lists.Each(of, func(k keyed) string { return k.budget })
 			return of[0].lock + " (" + text.Join(lang, "chart.list", budgets) + ")"
 		})
-		return say(lang, "theorems.reason", "locks", text.Join(lang, "chart.list", locks),
-			"why", say(lang, prefix+g[0].key))
+		return say(lang, "chart.of", "of", text.Join(lang, "chart.list", locks), "is", say(lang, prefix+g[0].key))
 	}))
 }
 

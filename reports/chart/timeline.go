@@ -33,7 +33,9 @@ type Timeline struct {
 const (
 	timelineLeft  vg.Length = 52 // for the names
 	timelineRight vg.Length = 12
-	timelineFlags           = 3 // rows above the lanes for faults and verdicts, at most
+	timelineUnit  vg.Length = 0.53 // of places, at least
+	timelineWide  vg.Length = 560  // more than that is squeezed, so that each run fits on a page
+	timelineFlags           = 3    // rows above the lanes for faults and verdicts, at most
 	laneHeight    vg.Length = 16
 	laneGap       vg.Length = 15 // for the messages of a lane
 	arrowGap      vg.Length = 26 // between lanes and servers
@@ -65,12 +67,34 @@ type timelinePlot struct {
 	bar, band    vg.Length // heights
 }
 
-func (r *Timeline) picture(f Format) picture {
-	run, _ := reports.RunOf(r.History, r.Judgement, r.Verdicts, []string{f.Lang}, false)
-	p := &timelinePlot{Run: run, lang: f.Lang, rows: timelineFlags}
-	if f.Print {
-		p.rows = min(timelineFlags, len(run.Faults)+len(run.Marks))
+// run is the run as it is drawn: where it is too wide, its longest gaps are cut to one length, and then all are.
+func (r *Timeline) run(lang string) *reports.Run {
+	run, _ := reports.RunOf(r.History, r.Judgement, r.Verdicts, []string{lang}, false)
+	gaps, wide, last := slices.Clone(run.X), float64(timelineWide/timelineUnit), len(run.X)-1
+	for i := last; i > 0; i-- {
+		gaps[i] -= run.X[i-1]
 	}
+	left, longest := wide, math.Inf(1)
+	for i, gap := range slices.Sorted(slices.Values(gaps)) { // as much for each as the shorter ones leave
+		if longest = max(left/float64(len(gaps)-i), 4); gap > longest {
+			break
+		}
+		left, longest = left-gap, gap
+	}
+	for i := 1; i <= last; i++ {
+		run.X[i] = run.X[i-1] + min(gaps[i], longest)
+	}
+	if end := run.X[last]; end > wide {
+		for i := range run.X {
+			run.X[i] *= wide / end
+		}
+	}
+	return run
+}
+
+func (r *Timeline) picture(f Format) picture {
+	run := r.run(f.Lang)
+	p := &timelinePlot{Run: run, lang: f.Lang, rows: min(timelineFlags, len(run.Faults)+len(run.Marks))}
 	now := int64(0)
 	for _, d := range run.At {
 		now += d
@@ -86,7 +110,10 @@ func (r *Timeline) picture(f Format) picture {
 	if race := r.History.Race; race != "" {
 		below = []string{text.Label(say(f.Lang, "explain.head", "text", race)) + text.RaceTitle(race, f.Lang)}
 	}
-	least := vg.Point{X: timelineLeft + timelineRight + 0.53*vg.Length(run.X[len(run.X)-1]), Y: p.least()}
+	least := vg.Point{X: timelineLeft + timelineRight + timelineUnit*vg.Length(run.X[len(run.X)-1]), Y: p.least()}
+	if f.Size.width == 0 { // a screen has room for more words
+		least.X = min(1.3*least.X, max(timelineLeft+timelineRight+timelineWide, least.X))
+	}
 	signs := []string{say(f.Lang, map[bool]string{false: "timeline.scale", true: "timeline.scale.cut"}[run.Cuts != nil])}
 	if slices.ContainsFunc(run.Messages, func(m reports.Message) bool { return m.Node < 0 }) {
 		signs = append(signs, say(f.Lang, "timeline.versions", "ring", "○", "dot", "●"))
@@ -130,7 +157,7 @@ func (r *Timeline) Finding(lang string) string {
 
 // Seen returns the share, in percent, of the width of a picture that is before an event.
 func (r *Timeline) Seen(f Format, event int) float64 {
-	run, _ := reports.RunOf(r.History, r.Judgement, r.Verdicts, []string{f.Lang}, false)
+	run := r.run(f.Lang)
 	width, end := r.picture(f).width-2*3, max(run.X[len(run.X)-1], 1)
 	return math.Round(100 * float64((timelineLeft+vg.Length(run.X[event]/end)*(width-timelineLeft-timelineRight))/width))
 }

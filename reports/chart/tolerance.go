@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"time"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -18,10 +17,7 @@ import (
 
 // A Tolerance draws how large a single fault may be before a lock lets two clients in at
 // once.
-type Tolerance struct {
-	study.Tolerance
-	Rates []study.RateLimit // in notes only: they were played, not searched
-}
+type Tolerance struct{ study.Tolerance }
 
 // Name is that of Result, and so are the next ones.
 func (f *Tolerance) Name() string { return "tolerance" }
@@ -81,14 +77,6 @@ func (f *Tolerance) Table() *Table {
 	})
 }
 
-// more has what was played, not searched.
-func (f *Tolerance) more() map[string]any {
-	if len(f.Rates) == 0 {
-		return nil
-	}
-	return map[string]any{"rates": f.Rates}
-}
-
 // Finding says how a majority compares with one server, or which pause is enough for which lock, the shortest first.
 func (f *Tolerance) Finding(lang string) string {
 	if debate := f.debate(lang); debate != "" {
@@ -105,31 +93,7 @@ func (f *Tolerance) Finding(lang string) string {
 }
 
 // Notes implements Result.
-func (f *Tolerance) Notes(lang string) []string {
-	return append([]string{f.boundaries(lang)}, f.rates(lang)...)
-}
-
-// rates say how wrong a clock may run in each race in which one does.
-func (f *Tolerance) rates(lang string) []string {
-	if len(f.Rates) == 0 {
-		return nil
-	}
-	races := lists.Gather(f.Rates, func(a, b study.RateLimit) bool { return a.Race == b.Race })
-	said := lists.Each(races, func(of []study.RateLimit) string {
-		return say(lang, "tolerance.rates", "race", of[0].Race, "limits", text.Join(lang, "chart.list",
-			lists.Each(of, func(l study.RateLimit) string {
-				switch l.Answer {
-				case study.Limited:
-					return l.Lock + " " + decimal(l.Falls)
-				case study.NoLimit:
-					return l.Lock + " > " + decimal(l.Holds)
-				}
-				return l.Lock + " " + string(l.Answer)
-			})))
-	})
-	played := lists.Each(study.Rates(), func(rate time.Duration) string { return decimal(100 * rate.Seconds()) })
-	return append(said, say(lang, "tolerance.rates.note", "rates", text.Join(lang, "chart.list", played)))
-}
+func (f *Tolerance) Notes(lang string) []string { return []string{f.boundaries(lang)} }
 
 // viewTolerance has all sizes, but for the largest that was searched.
 func viewTolerance(c *Chart, _ string) *Table {
@@ -156,8 +120,8 @@ func drawTolerance(c *Chart, lang string) frame {
 		plots = append(plots, p)
 	}
 	f := c.tiles(say(lang, "tolerance.below", "max", decimal(study.MaxLeases)), c.aside(len(plots), 2),
-		vg.Point{X: vg.Length(c.aside(105, 80)), Y: 60 + 14*vg.Length(len(locks))}, plots...)
-	f.least.X += vg.Length(c.aside(90, 70)) // for names
+		vg.Point{X: vg.Length(c.aside(92, 80)), Y: 60 + 14*vg.Length(len(locks))}, plots...)
+	f.least.X += vg.Length(c.aside(80, 70)) // for names
 	return f
 }
 

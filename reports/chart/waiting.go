@@ -3,6 +3,7 @@ package chart
 import (
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"gonum.org/v1/plot/vg"
@@ -27,7 +28,7 @@ func (c *WaitingChart) Assumptions(lang string) string {
 	l := c.Load
 	return say(lang, "waiting.assumptions", "service", length(l.Service), "latency", length(l.Latency),
 		"work", length(l.Work), "poll", length(l.Poll), "cap", length(l.Cap), "base", length(l.Poll/8),
-		"rest", length(l.Rest))
+		"rest", length(l.Rest), "runs", strconv.Itoa(cost.WaitingRuns))
 }
 
 // Table has one row for each policy and number of clients.
@@ -87,42 +88,39 @@ func drawWaiting(c *Chart, lang string) frame {
 	ended := lists.Pick(all, func(r record) bool { return !r.is("truncated") })
 	handover, cost := numbers("handover_mean_ns", all), numbers("commands_per_entry", all)
 	quick, slow := numbers("handover_p5_ns", all), numbers("handover_p95_ns", all)
+	least, largest := numbers("handover_least_run_ns", all), numbers("handover_largest_run_ns", all)
 	ways := lists.Each(all, func(r record) string {
+		if c.narrow {
+			return r.text("policy")
+		}
 		return say(lang, "waiting.policy", "id", r.text("policy"), "what", wayOf(lang, r.text("policy")))
 	})
-	times, commands := rowed("", ways, !c.narrow), rowed("", ways, false)
+	times, commands := rowed("", ways, true), rowed("", ways, false)
 	times.X.Label.Text, commands.X.Label.Text = say(lang, "waiting.panel.handover"), say(lang, "waiting.panel.entry")
 	logarithmic(&times.X, slices.Concat(handover, quick, slow), nanoseconds)
 	logarithmic(&commands.X, cost, number)
-	var intervals, entries spans
+	var intervals, between, entries spans
 	var means dots
-	below := say(lang, "waiting.below", "clients", thousands(int(most)))
+	below := say(lang, "waiting.below", "runs", all[0].text("runs"), "clients", thousands(int(most)))
+	if len(ended) < len(all) {
+		below += " " + say(lang, "waiting.below.cut")
+	}
 	for i, r := range all {
 		sign, stands := draw.GlyphDrawer(draw.CircleGlyph{}), !r.is("truncated") &&
 			handover[i] == slices.Max(numbers("handover_mean_ns", ended))
 		s := span{y: -float64(i), color: inColor(stands), bold: stands}
-		s.from, s.to, s.width, s.words = quick[i], slow[i], 4, nanoseconds(handover[i])
+		s.from, s.to, s.width, s.words = quick[i], slow[i], 2, nanoseconds(handover[i])
+		between = append(between, span{y: s.y, from: least[i], to: largest[i], width: 9, bold: stands, color: s.color})
 		if r.is("truncated") {
 			s.words, sign = s.words+" *", draw.RingGlyph{}
 			means = append(means, dot{x: handover[i], y: s.y, color: white, shape: draw.CircleGlyph{}})
-			below = say(lang, "waiting.below.cut", "first", say(lang, "waiting.below", "clients", thousands(int(most))))
 		}
 		intervals = append(intervals, s)
 		means = append(means, dot{x: handover[i], y: s.y, color: ink, shape: sign})
 		entry := span{y: s.y, to: cost[i], color: grey, shape: draw.CircleGlyph{}, words: number(math.Round(10*cost[i]) / 10)}
 		entries = append(entries, entry)
 	}
-	times.Add(intervals, means)
+	times.Add(intervals, between, means)
 	commands.Add(entries)
-	if !c.narrow {
-		return c.tiles(below, 2, vg.Point{X: 200, Y: 50 + 15*vg.Length(len(ways))}, times, commands)
-	}
-	var above captions // of the lines, in place of names beside them
-	for i, way := range ways {
-		said := say(lang, "waiting.way", "way", way, "n", entries[i].words)
-		above = append(above, dot{x: times.X.Min, y: 0.45 - float64(i), color: ink, label: " " + said})
-	}
-	times.Y.Max += 0.3
-	times.Add(above)
-	return c.tiles(below, 1, vg.Point{X: 170, Y: 50 + 24*vg.Length(len(ways))}, times)
+	return c.tiles(below, 2, vg.Point{X: vg.Length(c.aside(200, 130)), Y: 50 + 15*vg.Length(len(ways))}, times, commands)
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/reports"
 	"locklab/reports/text"
@@ -44,7 +45,7 @@ type Table struct {
 //	undo             the position before Link in which there was a choice
 //	lost             whether no way leads from Link to Harm, and by which move
 //	hint             which move of Link lies on a shortest way to Harm, and why
-//	way              the end of a shortest way from Link to Harm, or that there can be none
+//	way              the end of a shortest way to Harm from Link, else from the start, or that there can be none
 //	cannot           whether it is right that Harm cannot be brought about in Link's game
 //	goal             the gravest harm that a search of Link's game finds, and its par
 //	mend             the attack of Link on Lock, for Harm
@@ -231,7 +232,11 @@ func (r *asked) position(choices []simulator.Choice, err error) (*Position, erro
 		return p, nil
 	case r.Do == "way":
 		faults := counted("fault", at.Used())
-		p.End = words("play.gaveup", "harm", r.Harm, "faults", faults, "story", happened(at, r.Harm))
+		key := "play.gaveup"
+		if len(choices) < len(r.choices) || !slices.Equal(r.choices, choices[:len(r.choices)]) {
+			key = "play.gaveup.start"
+		}
+		p.End = words(key, "faults", faults, "story", happened(at, r.Harm))
 		return p, nil
 	}
 	turns, err := r.game.Turns(r.ctx, choices, r.Harm)
@@ -243,7 +248,11 @@ func (r *asked) position(choices []simulator.Choice, err error) (*Position, erro
 	if at.Used() > truth.Par {
 		with = words("play.reached.more", "faults", with, "par", truth.Par)
 	}
-	p.End = words("play.reached", "faults", with, "moves", counted("move", len(turns)-1), "story", happened(at, r.Harm))
+	moves := counted("move", len(turns)-1)
+	if l, _ := r.game.Level(r.Harm); l.Solution().Clicks > 0 && l.Solution().Clicks < len(turns)-1 {
+		moves = words("play.reached.moves", "moves", moves, "n", l.Solution().Clicks)
+	}
+	p.End = words("play.reached", "faults", with, "moves", moves, "story", happened(at, r.Harm))
 	return p, err
 }
 
@@ -266,7 +275,7 @@ func happened(at *play.Position, harm verdict.Word) Words {
 		return all[max(n, 0)]
 	})
 	for _, f := range at.Outcome.Judgement.Findings {
-		if why := couldBe(at.Outcome.History, f); f.Verdict == harm && why != nil {
+		if why := couldBe(at.Outcome.Lock, at.Outcome.History, f); f.Verdict == harm && why != nil {
 			return join("part.sentences", found, why)
 		}
 	}
@@ -274,12 +283,12 @@ func happened(at *play.Position, harm verdict.Word) Words {
 }
 
 // couldBe is the reason for a harm: what became of the key before it, or who was dead; nil: it is in the harm.
-func couldBe(h *history.History, f verdict.Finding) Words {
+func couldBe(l lock.Entry, h *history.History, f verdict.Finding) Words {
 	past := *h
 	before := func(n int) state { past.Events = h.Events[:n]; return state{reports.StateOf(&past)} }
 	s := before(f.Event)
 	if owner := s.owner(1); f.Verdict == verdict.Deadlock && owner > 0 && s.stage(owner) == verdict.Dead {
-		return words("play.won.dead", "client", clientName(owner))
+		return words("play.won.dead", "client", clientName(owner), "key", keyOf(l, h, 1))
 	}
 	for n := f.Event - 1; n >= 0 && (f.Verdict == verdict.Overlap || f.Verdict == verdict.WrongDel); n-- {
 		e, key := &h.Events[n], "quiz.cause."
@@ -287,7 +296,7 @@ func couldBe(h *history.History, f verdict.Finding) Words {
 		switch {
 		case owner == 0 || owner == before(n+1).owner(max(e.Node, 1)):
 			continue
-		case e.Kind == history.Expire && (h.ZooKeeper || h.Database):
+		case e.Kind == history.Expire && l.Sessions():
 			key = "play.won.session"
 		case e.Kind == history.Expire:
 			key += "ended"
@@ -380,13 +389,15 @@ func (r *asked) lost() (any, error) {
 		return nil, err
 	}
 	left := words("play.lost.asked-all")
-	if ask := askers(len(at.Outcome.History.Events), now, last); ask != "" {
-		left = words("play.lost.left-over", "clients", ask, "harm", r.Harm)
+	if ask := askers(len(at.Outcome.History.Events), now, last); ask != nil {
+		left = words("play.lost.left-over", "clients", join("play.rules.and", ask...), "harm", r.Harm)
+	} else if len(at.Moves) == 0 {
+		left = words("play.lost.over")
 	}
 	if faulty { // the reason must have happened
 		now, last = at.Outcome.History, at.Outcome.History
 	}
-	why, remember := whyLost(&steps[0], client, now, last, r.Harm), words("play.remember."+string(r.Harm))
+	why, remember := whyLost(r.game.Lock, &steps[0], client, now, last, r.Harm), words("play.remember."+string(r.Harm))
 	switch possible := truth.Possible || !truth.Known; {
 	case !possible && why == nil:
 		return &Lost{}, nil
@@ -451,6 +462,8 @@ func (r *asked) wayOn() (w play.Way, none *play.Truth, err error) {
 	case err != nil:
 	case w.Unknown:
 		err = i18n.Errorf("play.unknown", "states", play.MaxStates)
+	case w.Choices == nil && r.Do == "way": // after a loss, one from the start
+		w, err = r.game.Way(r.ctx, nil, r.Harm)
 	case w.Choices == nil:
 		err = i18n.Errorf("play.noway", "harm", r.Harm)
 	}

@@ -134,16 +134,16 @@ func TestLost(t *testing.T) {
 			`move 3, "c1 CRASH": c1's EXPIRE was already on its way. It arrives, and the key ends by itself ` +
 				`after 10 s. ` + tried("c2", "DEADLOCK")},
 		{3, "DEADLOCK", "start answer arrive crash",
-			`move 4, "c1 CRASH": the key ends by itself after 10 s.` + noMore},
+			`move 4, "c1 CRASH": the key ends by itself after 10 s. The run has ended.`},
 		{5, "DEADLOCK", "start crash", `This did not do it: the key ends by itself after 10 s.`},
 		{6, "WRONG-DEL", "start answer pause", ""},
 		{6, "WRONG-DEL", "start answer pause resume",
-			`: when c1 releases, there is no key left to delete.` + noMore},
+			`: when c1 releases, there is nothing left to release. The run has ended.`},
 		{6, "WRONG-DEL", "start answer start pass wake",
-			`c1 deletes its own key, in good order. ` + tried("c1, c2", "WRONG-DEL")},
+			`c1 releases its own lock, in good order. ` + tried("c1 and c2", "WRONG-DEL")},
 		{7, "WRONG-DEL", "start answer start pause",
 			`move 4, "c1 PAUSE": c1 asks first, and does not delete what is not its own. ` +
-				tried("c1, c2", "WRONG-DEL")},
+				tried("c1 and c2", "WRONG-DEL")},
 		{18, "DEADLOCK", "start crash", `This did not do it: the lock ends together with c1.`},
 	} {
 		at, l := to(c.level, c.harm, c.way)
@@ -167,18 +167,22 @@ func TestLost(t *testing.T) {
 		if hint.Move < 0 || hint.Move == n {
 			t.Errorf("level %d after %q: it leads back to where the hint is %+v", c.level, c.way, hint)
 		}
+		ask(t, &table, game.Request{Do: "way", Link: at.Link, Harm: c.harm}, &after)
+		if said := after.End["en"]; !strings.Contains(said, "shortest way from the start") || !slices.Contains(after.Verdicts, c.harm) {
+			t.Errorf("level %d after %q: given up, it tells %q", c.level, c.way, said)
+		}
 	}
 	if at, _ := to(2, "DEADLOCK", "start crash"); !slices.Contains(at.Verdicts, "DEADLOCK") {
 		t.Errorf("what is no choice does not play itself: %v", at.Verdicts)
 	}
 }
 
-// A hint says what is off: the key that has its TTL already, or a clock.
+// A hint says what to wait for where the chance of one client has passed, and what a wrong clock leads to.
 func TestHintSaysWhatIsOff(t *testing.T) {
 	var table game.Table
 	defer table.Close()
-	for n, c := range map[int][2]string{3: {"start answer arrive answer", "Take back: "},
-		4: {"client-clock", "'s clock is fast now."}} {
+	for n, c := range map[int][2]string{3: {"start answer arrive answer", "Wait until the key is c2's"},
+		4: {"client-clock", "What if c1 takes c2's deadline for past"}} {
 		var at game.Position
 		ask(t, &table, game.Request{Do: "level", Number: n}, &at)
 		r := game.Request{Link: at.Link, Harm: play.Levels()[n-1].Harm}

@@ -8,13 +8,14 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/reports"
+	"locklab/reports/text"
 	"locklab/scenarios/play"
+	"locklab/scenarios/search"
 	"locklab/simulator"
 	"locklab/simulator/history"
 	"locklab/simulator/i18n"
@@ -37,166 +38,193 @@ func hintOf(ctx context.Context, g *play.Game, at *play.Position, w play.Way, ha
 		return nil, err
 	}
 	before := len(at.Trace.Choices)
+	strikes := func(c simulator.Choice) bool { return c.Verb >= simulator.FaultVerb }
+	for on := end; n >= 0 && slices.IndexFunc(w.Choices[on:], strikes) > 0; { // the next hints strike where this one says
+		then, failed := g.At(w.Choices[:on])
+		if failed == nil {
+			_, on, w, failed = g.Next(ctx, then, w, harm)
+		}
+		if failed != nil {
+			return nil, failed
+		}
+	}
 	steps, err := g.Steps(w.Choices, before)
 	if n < 0 || err != nil {
 		return nil, cmp.Or(err, error(i18n.Errorf("error.play.hint")))
 	}
-	idea := ideaOf(g, steps, end-before, harm)
-	ends := func(k reports.KeyState) bool { return k.Held && k.Until != history.Forever }
-	if harm == verdict.Deadlock && slices.ContainsFunc(stateOf(at.Outcome.History).Keys, ends) {
-		idea = words("play.hint.back")
-	}
-	if before > 0 { // a clock is asked about where it was just set
-		c := at.Trace.Choices[before-1]
-		if c.Verb == faults.ClientClock.Verb && g.Lock.Expiry == lock.ExpiryClients {
-			key := map[bool]string{true: "play.hint.clock.fast", false: "play.hint.clock.slow"}[c.D > 0]
-			idea = words(key, "client", clientName(c.Client))
-		}
-	}
-	return &Hint{n, idea, words("play.hint", "n", n+1, "what", movesOf(at)[n])}, nil
+	h := hinter{g, steps, harm}
+	return &Hint{n, h.idea(end - before), words("play.hint", "n", n+1, "what", movesOf(at)[n])}, nil
 }
 
-// ideaOf is the idea of the first move of a way, which makes so many of its steps: what matters in the move, or else
-// what matters first after it. A refusal, or a wait without result, matters only where nothing else does.
-func ideaOf(g *play.Game, steps []play.Step, own int, harm verdict.Word) Words {
-	var waits Words
-	for i := range steps {
-		why, inVain := telling(g, &steps[i], steps[0].Before, i >= own)
-		switch {
+// A hinter says what matters in the steps of a way to a harm.
+type hinter struct {
+	game  *play.Game
+	steps []play.Step
+	harm  verdict.Word
+}
+
+// idea is the idea of the first move, which makes so many of the steps: what matters in them, if the client of the
+// move does it; or else what that client is about to do, and what matters on the way.
+func (h *hinter) idea(own int) Words {
+	client := int(h.steps[0].Choice.Client)
+	for i := range h.steps {
+		switch why, of := h.telling(&h.steps[i], i > 0); {
 		case why == nil:
-		case inVain:
-			if waits == nil {
-				waits = why
-			}
-		default:
+		case i < own && (client == 0 || of == client):
 			return why
+		default:
+			return join("part.sentences", h.turn(own), why)
 		}
 	}
-	if waits != nil {
-		return waits
-	}
-	return words("play.hint.last", "harm", harm)
+	return join("part.sentences", h.turn(own), words("play.hint.last", "harm", h.harm))
 }
 
-// telling returns the reason why a step matters, or, inVain, what has no effect in it; nil: it does not matter. now is
-// the run up to the present; later: something else comes first.
-func telling(g *play.Game, s *play.Step, now *history.History, later bool) (why Words, inVain bool) {
+// turn says what the client of the first move, which makes so many of the steps, is about to do: the text for the first
+// of its events that has one; for what asks for the lock, by whose it is then.
+func (h *hinter) turn(own int) Words {
+	before, client := h.steps[0].Before, int(h.steps[0].Choice.Client)
+	key, asks, owner, on := "", false, 0, 0
+	for i := range h.steps[:own] {
+		for _, e := range h.steps[i].Events() {
+			one := "play.hint.turn." + e.Name()
+			if e.Node == history.Resource && text.In("en").Has(one+".resource") {
+				one += ".resource"
+			}
+			if key == "" && e.Client == client && text.In("en").Has(one) {
+				key, asks = one, e.Kind == history.Acquire
+			}
+			if on == 0 && e.Kind == history.Apply {
+				on = max(e.Node, 0)
+			}
+		}
+	}
+	passes := slices.ContainsFunc(h.steps, func(s play.Step) bool { return s.Choice.Verb == simulator.Pass })
+	switch owner = stateOf(before).owner(on); {
+	case h.steps[0].Choice.Verb == simulator.Pass:
+		key = "play.hint.turn.pass"
+	case !asks || on == 0:
+	case owner == 0 || owner == client:
+		key += ".free"
+	case passes && h.game.Bounds.Timing == search.Lockstep:
+		key += ".first"
+	default:
+		key += ".taken"
+	}
+	return words(cmp.Or(key, "play.hint.turn"), "client", clientName(client), "owner", clientName(owner),
+		"key", keyOf(h.game.Lock, before, on))
+}
+
+// telling is the reason why a step matters, and the client of whom it tells, 0 for none; nil: it does not matter.
+// later: something else comes first.
+func (h *hinter) telling(s *play.Step, later bool) (why Words, of int) {
 	switch {
 	case s.Choice.Verb >= simulator.FaultVerb:
-		return faultWords(g, s, later), false
+		return h.fault(s, later), int(s.Choice.Client)
 	case s.Choice.Verb == simulator.Orphaned:
-		return words("play.hint.orphan", "client", clientName(s.Choice.Client)), false
+		return words("play.hint.orphan", "client", clientName(s.Choice.Client)), int(s.Choice.Client)
 	}
-	before, present := stateOf(s.Before), stateOf(now)
-	for _, e := range s.Events() {
-		key, other := whatMatters(&e, before, present, s.Run.Key)
-		vain := key == "vain" || key == "timeout"
-		if key == "" || vain && why != nil {
-			continue
-		}
+	past, present := *s.Run, stateOf(h.steps[0].Before)
+	for n, e := range s.Events() {
+		past.Events = s.Run.Events[:len(s.Before.Events)+n]
+		key, other := whatMatters(&e, &past, present)
 		switch {
-		case key == "delete" || key == "renew":
-			key += known(s.Before, e.Client)
-		case key == "enter" && g.Bounds.Nodes > 1:
+		case key == "" || key == "enter" && h.steps[0].Choice.Verb != simulator.Pass:
+			continue
+		case e.Kind == history.Write && h.harm != verdict.StaleWrite && h.harm != verdict.Fenced:
+			continue
+		case key == "overwrite" && h.game.Lock.Expiry == lock.ExpiryClients:
+			key = "overwrite.stamp"
+		case key == "enter.both" && h.game.Lock.Family == lock.Majority:
 			key = "enter.votes"
 		}
-		why = words("play.hint."+key, "client", clientName(e.Client), "owner", clientName(other), "nodes", g.Bounds.Nodes,
-			"other", clientName(other), "left", seconds(e.At-s.Before.End), "votes", present.votes())
-		if !vain {
-			return why, false
-		}
+		return words("play.hint."+key, "client", clientName(e.Client), "owner", clientName(other),
+			"nodes", h.game.Bounds.Nodes, "other", clientName(other), "left", seconds(e.At-s.Before.End),
+			"votes", present.votes(), "key", keyOf(h.game.Lock, s.Before, e.Node)), e.Client
 	}
-	return why, true
+	return nil, 0
 }
 
-// whatMatters is the key of the text for an event that matters, or is in vain, and the other client that plays a part
-// in it, or the owner of the key; "": it does not matter. before is the state before the event, and present that of
-// now.
-func whatMatters(e *history.Event, before, present state, locked string) (key string, other int) {
-	owner := before.owner(max(e.Node, 1))
+// keyOf is what a lock calls the key of it on a server: a key, a node, a row, or the lock.
+func keyOf(l lock.Entry, h *history.History, node int) Words {
+	switch {
+	case h.ZooKeeper:
+		return words("play.key.node")
+	case h.Database && l.Family == lock.Rows:
+		return words("play.key.row")
+	case h.Database:
+		return words("play.key.lock")
+	case h.Nodes > 1 && node > 0:
+		return words("play.key.on", "node", fmt.Sprintf("n%d", node))
+	}
+	return words("play.key")
+}
+
+// whatMatters is the key of the text for an event that matters, or "", and the other client that plays a part in it, or
+// the owner of the key. past is the run before the event, and present the state of now.
+func whatMatters(e *history.Event, past *history.History, present state) (key string, other int) {
+	before := stateOf(past)
+	owner, inside := before.owner(max(e.Node, 1)), before.insiderBut(e.Client)
 	switch {
 	case e.Kind == history.Expire && owner > 0:
 		return "expire", owner
-	case e.Kind == history.Expire:
-		return "expire.key", 0
 	case e.Kind == history.Enter && before.stage(e.Client) != verdict.Inside:
-		switch other = before.insiderBut(e.Client); {
-		case other == 0 && len(before.Keys) > 0 && before.lease(e.Client) == 0:
+		switch heard := past.Events[len(past.Events)-1].Kind == history.Answer; {
+		case inside > 0 && present.insiderBut(e.Client) == 0:
+			return "enter.both", inside
+		case inside > 0:
+			return "enter.too", inside
+		case heard && len(before.Keys) > 0 && before.lease(e.Client) == 0:
 			return "enter.stale", 0
-		case other == 0:
-			return "enter", 0
-		case present.insiderBut(e.Client) == 0:
-			return "enter.both", other
 		}
-		return "enter.too", other
+		return "enter", 0
 	case e.Kind == history.Resume && before.stage(e.Client) == verdict.Inside:
 		return "wake.inside", 0
 	case e.Kind == history.Resume:
 		return "wake", 0
-	case e.Kind == history.Change && e.Client > 0 && e.Key == locked && owner > 0:
-		if key = changeOf(e, owner); key == "delete" && present.owner(e.Node) != owner {
-			key = "delete.before"
+	case e.Kind == history.Change && e.Client > 0 && e.Key == past.Key && owner > 0 && owner != e.Client:
+		switch {
+		case e.After == e.Before:
+			return "renew", owner
+		case e.After != "":
+			return "overwrite", owner
+		case present.owner(e.Node) != owner:
+			return "delete.before", owner
 		}
-		return key, owner
-	case e.Kind == history.Write && before.insiderBut(e.Client) > 0:
-		return "write.late", before.insiderBut(e.Client)
+		return "delete", owner
+	case e.Kind == history.Write && inside > 0:
+		return "write.late", inside
 	case e.Kind == history.Write:
 		return "write", 0
-	case e.Kind == history.Refuse || e.Kind == history.Answer && e.Node > 0:
-		if owner > 0 && owner != e.Client {
-			return "vain", owner
-		}
-	case e.Kind == history.Timeout || e.Kind == history.Broken:
-		return "timeout", 0
 	}
 	return "", 0
 }
 
-// changeOf is the key of the text for what a client does to the key of an owner; "": nothing that matters.
-func changeOf(e *history.Event, owner int) string {
-	switch own := e.Client == owner; {
-	case e.After == "" && own:
-		return "release"
-	case e.After == "":
-		return "delete"
-	case own:
-		return ""
-	case e.After == e.Before:
-		return "renew"
+// fault asks about what a fault strikes, and about what is left undone where it stops a client.
+func (h *hinter) fault(s *play.Step, later bool) Words {
+	key := map[bool]string{true: "play.hint.later", false: "play.hint.now"}[later]
+	why, last := words(key, "state", struckWords(h.game.Lock, s)), h.steps[len(h.steps)-1].Choice.Client
+	next, fault := nextCommand(h.game, s), faultOf(h.game, s.Choice.Verb)
+	commands := h.harm == verdict.WrongDel || h.harm == verdict.Lie // its own command does the harm
+	switch key = "play.hint.fault." + fault; {
+	case next != "" && (s.Choice.Verb == faults.Crash.Verb || commands && last == s.Choice.Client):
+		key += ".next"
+	case !text.In("en").Has(key):
+		return why
 	}
-	return "overwrite"
+	return words(key, "why", why, "client", clientName(s.Choice.Client), "command", next)
 }
 
-// known is the end of the key of a text for what a client knows of the key that it changes: whether its last command
-// has read the key, which was another's then.
-func known(h *history.History, client int) string {
-	for _, e := range slices.Backward(h.Events) {
-		if e.Kind == history.Apply && e.Client == client {
-			if len(e.Cmd) > 0 && e.Cmd[0] == "GET" {
-				return ".late"
-			}
-			break
-		}
-	}
-	return ".blind"
+// faultOf is the name of a fault of a game.
+func faultOf(g *play.Game, verb simulator.Verb) string {
+	all := g.Bounds.Budget.Faults()
+	return all[slices.IndexFunc(all, func(b simulator.FaultBudget) bool { return b.Fault.Verb == verb })].Fault.Name
 }
 
-// faultWords asks about what a fault strikes.
-func faultWords(g *play.Game, s *play.Step, later bool) Words {
-	why := words(map[bool]string{true: "play.hint.later", false: "play.hint.now"}[later], "state", struckWords(s))
-	stops := s.Choice.Verb == faults.Crash.Verb || s.Choice.Verb == faults.Pause.Verb
-	if next := nextCommand(g, s); stops && next != "" {
-		key := map[bool]string{true: "play.hint.next.crash", false: "play.hint.next"}[s.Choice.Verb == faults.Crash.Verb]
-		why = words(key, "why", why, "client", clientName(s.Choice.Client), "command", next)
-	}
-	return why
-}
-
-// nextCommand is the command that a client would send next, were it not for a fault; "": none.
+// nextCommand is the command that a client would send next, were it not for a fault; "": none, or it stops no client.
 func nextCommand(g *play.Game, s *play.Step) string {
 	client, next := int(s.Choice.Client), ""
 	ahead, err := g.Ahead(s.Past, client, false)
-	if err != nil {
+	if err != nil || s.Choice.Verb != faults.Crash.Verb && s.Choice.Verb != faults.Pause.Verb {
 		return ""
 	}
 	for n, e := range ahead.Events {
@@ -211,35 +239,58 @@ func nextCommand(g *play.Game, s *play.Step) string {
 }
 
 // struckWords is the state of what a fault strikes: of the client, or of the client that is inside by a server's key.
-func struckWords(s *play.Step) Words {
-	at, client := stateOf(s.Before), int(s.Choice.Client)
-	if other := at.insiderBut(client); client > 0 && other > 0 && s.Choice.Verb == faults.ClientClock.Verb {
-		return words("play.hint.at.clock", "client", clientName(client), "other", clientName(other))
+func struckWords(l lock.Entry, s *play.Step) Words {
+	at, client, clocks := stateOf(s.Before), int(s.Choice.Client), s.Choice.Verb == faults.ClientClock.Verb
+	other, owner, key := at.insiderBut(client), at.owner(max(int(s.Choice.Node), 1)), ""
+	of := client
+	if of == 0 {
+		of = at.insiderBut(0)
 	}
-	if client == 0 {
-		client = at.insiderBut(0)
-	}
-	owner := at.owner(max(int(s.Choice.Node), 1))
 	switch {
-	case client == 0 && owner == 0:
-		return words("play.hint.at.free")
-	case client == 0:
-		return words("play.hint.at.key", "owner", clientName(owner))
+	case clocks && other > 0:
+		key = "clock"
+	case clocks && l.Expiry == lock.ExpiryClients && at.stage(client) == verdict.Idle:
+		key = "clock.idle"
+	case s.Choice.Verb == faults.ServerList.Verb:
+		key = "list"
+	case of == 0 && owner == 0:
+		key = "free"
+	case of == 0 && s.Choice.Verb == faults.Failover.Verb && !replicated(s.Before):
+		key = "key.alone"
+	case of == 0 && at.lease(owner) != history.Forever:
+		key = "key.lease"
+	case of == 0:
+		key = "key"
+	default:
+		key = at.named(l, of)
 	}
-	stage, lease := at.Clients[client-1], at.lease(client)
-	key := stage.Name()
-	switch {
-	case lease == 0 || s.Before.ZooKeeper && stage.Stage != verdict.Acquiring:
-	case stage.Stage == verdict.Inside && lease == history.Forever:
-		key = "inside.forever"
-	case stage.Stage == verdict.Inside:
-		key = "inside.lease"
-	case stage.Stage == verdict.Acquiring && lease == history.Forever && !s.Before.ZooKeeper:
-		key = "acquiring.forever"
-	case stage.Stage == verdict.Acquiring:
-		key = "acquiring.holds"
+	return words("play.hint.at."+key, "client", clientName(of), "other", clientName(other), "owner", clientName(owner),
+		"left", seconds(at.lease(cmp.Or(of, owner))-s.Before.End), "key", keyOf(l, s.Before, max(int(s.Choice.Node), 1)))
+}
+
+// named is the end of the key of the text for the state of a client, and of its lease.
+func (s state) named(l lock.Entry, client int) string {
+	at, lease, forever := s.Clients[client-1], s.lease(client), s.lease(client) == history.Forever
+	switch name := at.Name(); {
+	case at.Stage == verdict.Inside && lease > 0 && !l.Sessions():
+		return name + map[bool]string{true: ".forever", false: ".lease"}[forever]
+	case at.Stage == verdict.Acquiring && lease > 0:
+		return name + map[bool]string{true: ".forever", false: ".holds"}[forever && !l.Sessions()]
+	case at.Stage == verdict.Acquiring && l.Expiry == lock.ExpiryClients:
+		return name + ".stamp"
+	default:
+		return name
 	}
-	return words("play.hint.at."+key, "client", clientName(client), "left", seconds(lease-s.Before.End))
+}
+
+// replicated reports whether a replica has caught up since the key changed last.
+func replicated(h *history.History) bool {
+	for _, e := range slices.Backward(h.Events) {
+		if e.Kind == history.Replicate || e.Kind == history.Change {
+			return e.Kind == history.Replicate
+		}
+	}
+	return false
 }
 
 // struck is the client of the last of choices, or, if that is of none, of the last fault before it; 0: there is none.
@@ -253,7 +304,7 @@ func struck(choices []simulator.Choice) (client int) {
 }
 
 // askers are the names of the clients, but the probe, that ask for the lock in runs from their event n on.
-func askers(n int, runs ...*history.History) string {
+func askers(n int, runs ...*history.History) (all []Words) {
 	names := map[string]bool{}
 	for _, h := range runs {
 		for _, e := range h.Events[n:] {
@@ -262,14 +313,18 @@ func askers(n int, runs ...*history.History) string {
 			}
 		}
 	}
-	return strings.Join(slices.Sorted(maps.Keys(names)), ", ")
+	return lists.Each(slices.Sorted(maps.Keys(names)), same)
 }
 
 // whyLost says why a harm is out of reach after a step, where a client goes on at once, and where it goes on only when
 // all others are done: what keeps it from happening, if it is the same in both, or what holds in both; nil: nothing.
-func whyLost(s *play.Step, client int, atOnce, last *history.History, harm verdict.Word) Words {
-	key, why := closed(s, client, atOnce, harm)
-	other, late := closed(s, client, last, harm)
+func whyLost(l lock.Entry, s *play.Step, client int, atOnce, last *history.History, harm verdict.Word) Words {
+	before, node := stateOf(s.Before), max(int(s.Choice.Node), 1)
+	if client == 0 { // a server is struck
+		client = cmp.Or(before.insiderBut(0), before.owner(node))
+	}
+	key, why := closed(l, s, client, atOnce, harm)
+	other, late := closed(l, s, client, last, harm)
 	switch finds := []string{"asked", "nothing"}; {
 	case key != other && slices.Contains(finds, key) && slices.Contains(finds, other):
 		return words("play.lost.asks", "client", clientName(client))
@@ -278,15 +333,34 @@ func whyLost(s *play.Step, client int, atOnce, last *history.History, harm verdi
 	case s.Choice.Verb < simulator.FaultVerb:
 		return nil
 	}
-	return words("play.lost.met", "state", struckWords(s))
+	key = "play.lost.met"
+	switch {
+	case s.Choice.Verb == faults.ServerList.Verb:
+		key = "play.lost.list"
+	case s.Choice.Verb == faults.NodeClock.Verb && s.Choice.D < 0:
+		key = "play.lost.clock"
+	case client > 0 && before.lease(client) == 0 && before.stage(client) != verdict.Inside:
+		key = "play.lost.none-held"
+	case s.Choice.Client == 0 && before.owner(node) == 0:
+		key = "play.lost.free"
+	case s.Choice.Verb == faults.Failover.Verb && replicated(s.Before):
+		key = "play.lost.replicated"
+	}
+	return words(key, "state", struckWords(l, s), "client", clientName(client), "key", keyOf(l, s.Before, node))
 }
 
-// closed is the first of what happens to a client after a step that keeps a harm from happening; "": nothing.
-func closed(s *play.Step, client int, ahead *history.History, harm verdict.Word) (key string, why Words) {
+// closed is the first of what happens to a client, in the attempt of a step, that keeps a harm from happening; "":
+// nothing.
+func closed(
+	l lock.Entry, s *play.Step, client int, ahead *history.History, harm verdict.Word,
+) (key string, why Words) {
 	sent := ""
 	for n := len(s.Before.Events); client > 0 && n < len(ahead.Events); n++ {
 		past, e := *ahead, &ahead.Events[n]
 		past.Events = ahead.Events[:n]
+		if e.Kind == history.Acquire && e.Client == client && n >= len(s.Run.Events) {
+			break
+		}
 		if e.Kind == history.Apply && e.Client == client {
 			sent = reports.Command(e.Cmd, ahead.Key)
 		}
@@ -296,11 +370,14 @@ func closed(s *play.Step, client int, ahead *history.History, harm verdict.Word)
 				left = e.Until - e.At
 			}
 			return key, words("play.lost."+key, "client", clientName(client), "command", sent, "left", seconds(left),
-				"owner", clientName(other))
+				"owner", clientName(other), "key", keyOf(l, s.Before, e.Node))
 		}
 	}
 	return "", nil
 }
+
+// insiders are the harms for which a client must get in.
+var insiders = []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.Fenced}
 
 // closes is the key of the text for an event after a step that keeps a harm from happening, and the owner of the key;
 // "": it does not. at is the state before it.
@@ -312,13 +389,17 @@ func closes(e *history.Event, at state, s *play.Step, client int, harm verdict.W
 		key = "dies"
 	case e.Kind == history.Expire && harm == verdict.Deadlock && owner == client:
 		key = "ends"
+	case e.Kind == history.Expire && harm == verdict.Orphan && owner == client:
+		key = "unasked"
 	case e.Client != client:
 	case e.Kind == history.Change && of && crashed && e.After != "" && e.Until != history.Forever:
 		key = "sent"
-	case e.Kind == history.Change && of && e.After == "" && owner == client && alone:
+	case e.Kind == history.Change && of && e.After == "" && owner == client && (alone || harm == verdict.Orphan):
 		key = "released"
 	case (e.Kind == history.Timeout || e.Kind == history.Broken) && at.stage(client) == verdict.Acquiring:
-		key = "gaveup"
+		key = map[bool]string{false: "gaveup"}[harm == verdict.Orphan] // which wants it to
+	case e.Kind == history.Refuse && slices.Contains(insiders, harm):
+		key = "refused"
 	case e.Kind == history.Apply && releases && owner == 0:
 		key = "nothing"
 	case e.Kind == history.Apply && releases && owner != client:

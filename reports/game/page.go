@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"locklab/algorithms"
+	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/reports"
 	"locklab/reports/text"
@@ -67,7 +69,7 @@ type Level struct {
 	Learn    Words        `json:"learn"`
 	Question Words        `json:"question"`
 	Topic    string       `json:"topic"`
-	Code     string       `json:"code"`           // the lock in a few lines
+	Code     Words        `json:"code"`           // the lock in a few lines
 	More     bool         `json:"more,omitempty"` // it stands behind the course
 }
 
@@ -77,7 +79,7 @@ func Levels() (all []Level) {
 		all = append(all, Level{
 			Number: i + 1, ID: l.ID, Lock: l.Lock, Budget: l.Budget, Harm: l.Harm, Said: aim(l.Harm),
 			Title: levelText(&l, "title"), Learn: levelText(&l, "learn"), Question: levelText(&l, "question"),
-			Topic: l.Topic, Code: l.Code(), More: i >= play.Course,
+			Topic: l.Topic, Code: codeOf(&l), More: i >= play.Course,
 		})
 	}
 	return all
@@ -90,20 +92,37 @@ type Named struct {
 	Title  Words  `json:"title"`
 	Family Words  `json:"family,omitempty"` // of a lock: its title
 	Next   string `json:"next,omitempty"`   // the lock that was meant to mend it
+
+	Never []string `json:"never,omitempty"` // the faults that can never strike it
+}
+
+// never are the faults of budgets that cannot strike a lock on its servers.
+func never(e lock.Entry) (all []string) {
+	server, session := e.Local() || e.OnZooKeeper(), e.Sessions() && e.Guard == ""
+	for fault, never := range map[*simulator.Fault]bool{
+		faults.Restart: server, faults.Failover: server, faults.NodeClock: server, faults.Split: server || e.Database != "",
+		faults.Delete: server || session || e.Guard != "", faults.ExpireSession: !session,
+	} {
+		if never {
+			all = append(all, fault.Name)
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 func locks() (all []Named) {
 	for _, e := range algorithms.All() {
 		next, _ := race.Successor(e)
 		title, family := titled(text.LockTitle, e.ID), titled(text.FamilyTitle, string(e.Family))
-		all = append(all, Named{e.ID, "", title, family, next.ID})
+		all = append(all, Named{e.ID, "", title, family, next.ID, never(e)})
 	}
 	return all
 }
 
 func races() (all []Named) {
 	for _, sc := range scenarios.All() {
-		all = append(all, Named{sc.ID, sc.Code, titled(text.RaceTitle, sc.ID), nil, ""})
+		all = append(all, Named{sc.ID, sc.Code, titled(text.RaceTitle, sc.ID), nil, "", nil})
 	}
 	return all
 }

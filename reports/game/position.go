@@ -168,7 +168,7 @@ func rules(g *play.Game) Words {
 		if applies {
 			work := seconds(cmp.Or(b.Work, b.TTL*2/5))
 			all = append(all, words("play.rules."+key, "work", work, "lease", seconds(b.TTL), "nodes", b.Nodes,
-				"patience", g.Patience().Milliseconds()))
+				"patience", sayAll(func(lang string) string { return reports.InWords(lang, g.Patience()) })))
 		}
 	}
 	inTime, session := b.Timing != search.AnyTiming, g.Lock.Expiry == lock.ExpirySession

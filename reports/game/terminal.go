@@ -152,7 +152,7 @@ func (t *Session) introduce() {
 	case t.level > 0:
 		l := play.Levels()[t.level-1]
 		t.out.tell("", words("play.level", "n", t.level, "of", len(play.Levels()), "title", levelText(&l, "title")))
-		t.out.Printf("\n%s\n\n", l.Code())
+		t.out.Printf("\n%s\n\n", codeOf(&l)[t.out.Langs()[0]])
 	case t.harm == "":
 		found, ok := t.ask(Request{Do: "goal"}).(*Goal)
 		if !ok {

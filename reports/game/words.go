@@ -5,6 +5,7 @@ package game
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"locklab/faults"
@@ -86,6 +87,17 @@ func orNone(budget faults.Budget) Words {
 
 // levelText returns a text of a level: its "title", what to "learn" from it, or the "question" of an interviewer.
 func levelText(l *play.Level, part string) Words { return words("level." + l.ID + "." + part) }
+
+// codeOf is the code of a level, with the comments that its names stand for.
+func codeOf(l *play.Level) Words {
+	return sayAll(func(lang string) string {
+		return comment.ReplaceAllStringFunc(l.Code(), func(c string) string {
+			return "// " + text.Say(lang, "play.code."+c[len("// "):])
+		})
+	})
+}
+
+var comment = regexp.MustCompile(`// [a-z-]+`)
 
 // movesOf describes the moves of a position. Those of the same words are lettered.
 func movesOf(p *play.Position) []Words {

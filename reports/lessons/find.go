@@ -22,16 +22,17 @@ import (
 
 // fixed are the pages that are about no lock, race, run, fault or article.
 var fixed = map[string]Page{
-	"path":      {Prefix: "path.", make: func(m *maker) { m.path(1, PathScreens) }},
+	"path":      {Prefix: "path.", make: func(m *maker) { m.path(1, PathScreens) }, parts: PathScreens, part: (*maker).path},
 	"interview": {Prefix: "interview.", make: (*maker).interview},
 	"glossary":  {Prefix: "term.", make: func(m *maker) { m.glossary(Terms()...) }},
-	"debate":    {Prefix: "debate.", make: (*maker).debate},
-	"need":      {Prefix: "need.", make: (*maker).need},
-	"judge":     {Prefix: "judging.", make: (*maker).judging},
+	"debate": {Prefix: "debate.", make: func(m *maker) { m.debate(1, DebatePoints) }, parts: DebatePoints,
+		part: (*maker).debate},
+	"need":  {Prefix: "need.", make: (*maker).need},
+	"judge": {Prefix: "judging.", make: (*maker).judging},
 }
 
-// Find returns the page of one or two words: the path, one of its screens (path 3), the interview, one of its topics
-// (interview ttl), the glossary, the debate, judge, need, a term, a fault, an article (004), a lock, a race, or a lock
+// Find returns the page of one or two words: the path or the debate, one of its parts (path 3), the interview, one of its
+// topics (interview ttl), the glossary, judge, need, a term, a fault, an article (004), a lock, a race, or a lock
 // in a race (token gc-pause). ok: false: no page has this name.
 func Find(first, second string) (p Page, ok bool, err error) {
 	p, ok = fixed[first]
@@ -42,14 +43,14 @@ func Find(first, second string) (p Page, ok bool, err error) {
 	case !ok:
 		p, err = runPage(first, second)
 	case second == "":
-	case first == "debate", first == "need", first == "judge":
-		err = text.Errorf("error.noarguments", "command", "locklab explain "+first, "name", second)
-	case first == "path":
+	case p.parts > 0:
 		n, wrong := strconv.Atoi(second)
-		if wrong != nil || n < 1 || n > PathScreens {
-			err = text.Errorf("error.path", "name", second, "last", PathScreens)
+		if wrong != nil || n < 1 || n > p.parts {
+			err = text.Errorf("error.part", "page", first, "name", second, "last", p.parts)
 		}
-		p.make = func(m *maker) { m.path(n, n) }
+		p.make = func(m *maker) { p.part(m, n, n) }
+	case first == "need", first == "judge":
+		err = text.Errorf("error.noarguments", "command", "locklab explain "+first, "name", second)
 	case first == "interview":
 		p, err = topicPage(second)
 	case first == "glossary":

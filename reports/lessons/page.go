@@ -34,6 +34,8 @@ type Page struct {
 	Number string           // of the article that it is about; "": none
 	Runs   bool             // it has the runs behind what is said in an interview
 	make   func(m *maker)
+	parts  int                             // that it has, by number; 0: none
+	part   func(m *maker, first, last int) // makes some of them alone
 }
 
 // Blocks plays what a page is about, in a language as for text.Chosen. Its searches end with ctx.
@@ -60,7 +62,7 @@ func callOnce(blocks []Block, named, word string) {
 		} else if found {
 			first += word
 		}
-		*s = first + strings.ReplaceAll(rest, named, word)
+		*s = text.Tight(first + strings.ReplaceAll(rest, named, word))
 	}
 	for i := range blocks {
 		say(&blocks[i].Text)

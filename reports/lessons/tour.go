@@ -61,17 +61,26 @@ func (m *maker) numbered(n, of int, key string) {
 	m.each(Block{Kind: Heading, Lead: fmt.Sprintf("%d/%d  ", n, of)}, sentence(key+".title"))
 }
 
-// debate makes the debate about Redlock: each argument with its source, the run that shows it, and what the run says.
-func (m *maker) debate() {
-	m.each(Block{Kind: Heading}, sentence("debate.title"))
-	m.texts("debate", "intro")
-	for n := 1; n <= DebatePoints; n++ {
+// debate makes points of the debate about Redlock, the first and the last included, counted from 1: each argument with
+// its source, the run that shows it, and what the run says.
+func (m *maker) debate(first, last int) {
+	if first < last {
+		m.each(Block{Kind: Heading}, sentence("debate.title"))
+		m.texts("debate", "intro")
+	}
+	for n := first; n <= last; n++ {
 		key := "debate." + strconv.Itoa(n)
-		m.add(gap)
+		if first < last {
+			m.add(gap)
+		}
 		m.numbered(n, DebatePoints, key)
 		m.argued(n)
 		m.backing(key)
 		m.told(key+".says", sentence("label.says"))
+	}
+	if last < DebatePoints {
+		m.next(fmt.Sprintf("locklab explain debate %d", last+1), "locklab explain debate")
+		return
 	}
 	m.texts("debate", "end")
 	m.next("locklab explain redlock", "locklab explain interview redlock", "locklab lesson redlock -o deck.html")
@@ -182,21 +191,31 @@ func Demo(p *text.Printer, cells [][]*race.Outcome) []Block {
 		return slices.Index([]bool{fails(o), o.Verdicts[0].Broken(), o.NotApplicable == "", true}, true)
 	}
 	var races []Block
-	fallen := map[string]bool{}
+	fallen, stuck := map[string]bool{}, map[string]string{} // in a race: the lock is never free again
+	for _, o := range slices.Concat(cells...) {
+		if fails(o) {
+			fallen[o.Lock.ID] = true
+		}
+		if o.Verdicts[0] == verdict.Deadlock {
+			stuck[o.Lock.ID] = o.Race.ID
+		}
+	}
+	named := func(o *race.Outcome) string {
+		if stuck[o.Lock.ID] == "" || fails(o) {
+			return o.Lock.ID
+		}
+		return p.Say("demo.but", "lock", o.Lock.ID, "race", stuck[o.Lock.ID])
+	}
 	for _, played := range cells {
 		of, outcomes := played[0].Race, Block{Kind: Table, Lead: "  ", Columns: []int{20}}
 		groups := lists.Gather(played, func(a, b *race.Outcome) bool { return plain(a) == plain(b) })
 		slices.SortStableFunc(groups, func(a, b []*race.Outcome) int { return rank(a[0]) - rank(b[0]) })
 		for _, same := range groups {
-			ids := lists.Each(same, func(o *race.Outcome) string { return o.Lock.ID })
-			outcomes.Rows = append(outcomes.Rows, []string{plain(same[0]), strings.Join(ids, ", ")})
+			outcomes.Rows = append(outcomes.Rows, []string{plain(same[0]), strings.Join(lists.Each(same, named), ", ")})
 		}
 		heading := text.Label(p.First("explain.head", "text", of.ID)) +
 			p.Each(func(lang string) string { return Story(lang, of, "title") })
 		races = append(races, Block{Kind: Subheading, Text: heading}, outcomes)
-		for _, o := range lists.Pick(played, fails) {
-			fallen[o.Lock.ID] = true
-		}
 	}
 	for _, o := range cells[0] {
 		title := p.Each(func(lang string) string { return text.LockTitle(o.Lock.ID, lang) })

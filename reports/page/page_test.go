@@ -256,7 +256,7 @@ func TestPageUncontracted(t *testing.T) {
 	}
 	page := pageOf(t, Report{Grid: g})
 	if strings.Count(page, `<td class="broken uncontracted"`) != 1 ||
-		!strings.Contains(page, "not in the contract</span></em>") || !strings.Contains(page, "A dashed border") ||
+		!strings.Contains(page, "not in the contract</em>") || !strings.Contains(page, "A dashed border") ||
 		strings.Contains(page, "<em>expected") {
 		t.Error("the page does not say it")
 	}

@@ -7,7 +7,7 @@ const wrong = (level) => Number(keep.get("wrong." + level.id)); // how often it 
 const course = DATA.levels.filter((l) => !l.more);
 
 function drawLevels() {
-  const one = (l) => el("li", button([el("span", String(l.number)), el("b", own(l.title)), el("span.tick", best(l) ? (best(l).helped ? "(✓) " + say("board.helped") : "✓") : keep.get("seen." + l.id) ? say("board.seen") : ""), el("small.code", l.lock)], () => playLevel(l.number)));
+  const one = (l) => el("li", button([el("span", String(l.number)), el("b", own(l.title)), el("span.tick", best(l) ? (best(l).helped ? "✓ " + say("board.helped") : "✓") : keep.get("seen." + l.id) ? say("board.seen") : ""), el("small.code", l.lock)], () => playLevel(l.number)));
   const solved = course.filter(best).length, helps = course.filter((l) => best(l)?.helped).length, goes = state.level && state.at.steps > 0 && !over(), ahead = goes ? state.level : course.find((l) => !best(l)) ?? course[0], costs = DATA.levels.reduce((n, l) => n + wrong(l), 0);
   show(el("div.hero", el("div", el("h2", say("board.hero")), el("p", say("board.intro")),
     button(say(solved || goes ? "board.goon" : "board.begin", { n: ahead.number }), () => (goes ? open("game") : playLevel(ahead.number)), ".main"),
@@ -43,18 +43,20 @@ function everywhere(key, values) {
 // ---- a lock of one's own choice ----------------------------------------------------
 
 function drawFree() {
-  const lock = select(byFamily(), state.lock ?? "token");
-  const budget = select(DATA.budgets.map(([b, said]) => [b, own(said)]), state.budget ?? "pause=1");
+  const lock = select(byFamily(), state.lock ?? "token", () => { chosen(); redraw(); });
+  const never = DATA.locks.find((l) => l.id === lock.value)?.never ?? [], budgets = DATA.budgets.filter(([b]) => !never.some((f) => b.includes(f + "=")));
+  const budget = select(budgets.map(([b, said]) => [b, own(said)]), budgets.some(([b]) => b === state.budget) ? state.budget : "pause=1");
   const timing = select(["lockstep", "any"].map((t) => [t, say("board.timing." + t)]), state.timing ?? "lockstep");
   const nodes = select([["0", say("board.nodes.few")], ...[1, 2, 3, 4, 5].map((n) => [String(n), String(n)])], state.nodes ?? "0");
   const fenced = el("input", { type: "checkbox", checked: state.fenced ?? false });
+  const chosen = () => Object.assign(state, { lock: lock.value, budget: budget.value, timing: timing.value, nodes: nodes.value, fenced: fenced.checked });
   const given = el("input", { placeholder: "locklab2-…", size: 30, ariaLabel: say("board.open"), onkeydown: (e) => e.key === "Enter" && openLink(given.value.trim()) });
   show(
     el("h2", say("board.free")), el("p.faint", say("board.free.intro")),
     el("div.row", el("label", say("board.lock") + " ", lock), el("label", say("list.faults") + " ", budget),
       el("label", say("board.timing") + " ", timing), el("label", say("board.nodes") + " ", nodes), el("label", fenced, " " + say("board.fenced")),
       button(say("board.start"), () => {
-        Object.assign(state, { lock: lock.value, budget: budget.value, timing: timing.value, nodes: nodes.value, fenced: fenced.checked });
+        chosen();
         playFree(lock.value, budget.value, { timing: timing.value, nodes: Number(nodes.value), fenced: fenced.checked });
       }, ".main")),
     el("h2", say("board.open")), el("p.faint", say("board.open.means")),
@@ -147,8 +149,8 @@ const shortest = () => { state.flow = false; if (state.level) keep.set("seen." +
 async function advice() {
   const { link } = state.at, first = !state.idea;
   state.idea ??= await engine.ask({ do: "hint", link, harm: state.harm }).catch((why) => { if (!why.en || why === engine.left) throw why; return { move: -1, idea: why, said: why }; });
-  const { move, idea, said } = state.idea, same = first && move >= 0 && idea.en === state.asked;
-  Object.assign(state, { sure: "", hinted: first ? -1 : move, helped: state.helped || !first && move >= 0, asked: idea.en, why: same ? say("play.hint.same") : plain(first ? idea : said) });
+  const { move, idea, said } = state.idea;
+  Object.assign(state, { sure: "", hinted: first ? -1 : move, helped: state.helped || !first && move >= 0, why: plain(first ? idea : said) });
   if (state.view === "game") redraw(); // it stands at the move
 }
 // cannot answers that the goal cannot be reached, which needs a game that was played to its end; it is judged.
@@ -232,7 +234,7 @@ function drawGame() {
   const marks = lost?.link ? [...(at.moving.marks ?? []), { e: Math.min(lost.event, at.moving.at.length - 1), s: say("board.lost") }] : at.moving.marks;
   show(
     el("h2", level ? `${level.number}. ${own(level.title)} ` : "", el("span.code", at.lock), level ? "" : ": " + own(at.title)),
-    board && el("details.board", { open: state.folded === undefined ? wide() || !at.steps : !state.folded }, el("summary", { onclick: (e) => { state.folded = e.target.parentNode.open; } }, say("board.code")), el("pre", { tabIndex: 0 }, board.code)),
+    board && el("details.board", { open: state.folded === undefined ? wide() || !at.steps : !state.folded }, el("summary", { onclick: (e) => { state.folded = e.target.parentNode.open; } }, say("board.code")), el("pre", { tabIndex: 0 }, own(board.code))),
     el("p.goal", own(goal.said)), el("p.rules", tools.length ? tools : say("board.tool.none") + " ", el("span.faint", own(at.rules)), " ", at.verdicts.length ? [say("board.sofar") + " ", verdictsOf(at)] : null),
     over() ? null : el("p.did", at.steps ? plain(at.did) : say("board.first")),
     el("div.play",

@@ -51,5 +51,5 @@ function drawRace() {
     r.price ? el("p", linked(own(r.price))) : null,
     choose, r.settings.length ? sliders : null,
     r.not_injected ? el("p.faint", r.not_injected.map(own).join(" ")) : null,
-    ...(r.moving ? [drawRun(r, { verdict: true, sizes, set: withSetting, board: DATA.levels.find((l) => l.lock === r.lock)?.code }), told(r.moving)] : [el("p.end", own(r.not_applicable))]));
+    ...(r.moving ? [drawRun(r, { verdict: true, sizes, set: withSetting, board: own(DATA.levels.find((l) => l.lock === r.lock)?.code) }), told(r.moving)] : [el("p.end", own(r.not_applicable))]));
 }

@@ -114,11 +114,6 @@ func (p *page) Family(id string) []spoken {
 	return p.inEach(func(lang string) string { return text.FamilyTitle(id, lang) })
 }
 
-// NoContract says that no contract speaks of a cell.
-func (p *page) NoContract() []spoken {
-	return p.inEach(func(lang string) string { return text.Say(lang, "grid.nocontract") })
-}
-
 // Rows are the locks of a band, by their places in the grid.
 func (p *page) Rows(b chart.Band) (rows []int) {
 	for _, l := range b.Lines {
@@ -279,7 +274,7 @@ func (p *page) Data() (template.JS, error) {
 }
 
 func (p *page) newDrawing(c Chart) drawing {
-	found := func(lang string) string { return sentence(c.Texts.Finding(lang)) }
+	found := func(lang string) string { return sentence(lang, c.Texts.Finding(lang)) }
 	d := drawing{CSV: c.CSV, SVG: template.HTML(p.letters.Inline(string(c.SVG), found(p.Langs[0]))),
 		Texts: p.inEach(found)[1:]}
 	for i, note := range c.Texts.Notes(p.Langs[0]) {
@@ -291,11 +286,11 @@ func (p *page) newDrawing(c Chart) drawing {
 }
 
 // sentence ends a title with a full stop, unless it is a question.
-func sentence(title string) string {
+func sentence(lang, title string) string {
 	if title == "" || strings.HasSuffix(title, "?") || strings.HasSuffix(title, "？") {
 		return title
 	}
-	return title + "."
+	return text.Say(lang, "grid.stop", "text", title)
 }
 
 // A term is a verdict of the glossary.

@@ -22,9 +22,11 @@ import (
 	"locklab/simulator"
 )
 
-// Version returns the versions that a page shows.
-func Version() string {
-	return fmt.Sprintf("trace format %d, output format %d", simulator.TraceVersion, reports.Schema)
+// Version says of which version a program is, in some words, and of which its links and its output.
+func Version(lang string, built ...string) string {
+	of := strings.Replace(text.Join(lang, "lane.join", built), "(devel)", text.Say(lang, "version.devel"), 1)
+	return text.Say(lang, "version.formats", "built", of, "trace", fmt.Sprint(simulator.TraceVersion),
+		"output", fmt.Sprint(reports.Schema))
 }
 
 // Built returns the version of the program, as it was built.
@@ -35,8 +37,7 @@ func Built() string {
 	return "(devel)"
 }
 
-// Source says from which program and command a chart is.
-// A version of no release tells programs apart from no others.
+// Source says from which program and command a chart is, without a version that names no release.
 func Source(command string) string {
 	return strings.TrimPrefix("locklab "+Built()+", "+command, "locklab (devel), ")
 }
@@ -94,7 +95,7 @@ func (r *Report) page(figures []chart.Result) (page.Report, error) {
 		return page.Report{}, err
 	}
 	report := page.Report{
-		Lang: r.Lang, Title: r.First("page.title"), Version: Built() + ", " + Version(), Command: r.Command,
+		Lang: r.Lang, Title: r.First("page.title"), Version: Version(r.Langs()[0], Built()), Command: r.Command,
 		Seeds: r.First("page.seeds", "last", fmt.Sprint(study.SweepRuns)), Grid: *r.Grid, Needs: needs, Runs: r.Runs,
 	}
 	for _, key := range assumptions {
@@ -126,6 +127,6 @@ func RunPage(p *text.Printer, o *race.Outcome, command string) page.Runs {
 	})
 	return page.Runs{
 		Lang: p.Lang, Title: p.Each(found.Finding), Parts: []page.Part{{Text: title, Run: run, Listings: listings}},
-		Command: command, Version: Built() + ", " + Version(),
+		Command: command, Version: Version(p.Langs()[0], Built()),
 	}
 }

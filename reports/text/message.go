@@ -3,6 +3,7 @@ package text
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"locklab/simulator/i18n"
 	"locklab/simulator/lists"
@@ -38,6 +39,8 @@ func say(lang string, v any) string {
 		return SayMessage(lang, v)
 	case error:
 		return SayError(lang, v)
+	case time.Duration:
+		return strings.ReplaceAll(strings.ReplaceAll(v.String(), "m0s", "m"), "h0m", "h") // 24h, not 24h0m0s
 	case i18n.Verbatim:
 		return string(v)
 	}
@@ -53,12 +56,15 @@ func printable(s string) string {
 func Errorf(key string, pairs ...any) error { return i18n.Errorf(key, pairs...) }
 
 // SayError returns what an error says in a language. An error without a message keeps its
-// words, such as the name of a file, around those that it wraps.
+// words, such as the name of a file, around those that it wraps; those of the system are in the catalogues.
 func SayError(lang string, err error) string {
 	if e, ok := err.(i18n.Error); ok {
 		return SayMessage(lang, e.Message())
 	}
 	said := err.Error()
+	if key := "error.system." + strings.ReplaceAll(said, " ", "-"); In(lang).Has(key) {
+		return Say(lang, key)
+	}
 	for _, cause := range causes(err) {
 		said = strings.Replace(said, cause.Error(), SayError(lang, cause), 1)
 	}

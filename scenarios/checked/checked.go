@@ -26,7 +26,6 @@ type Tests struct {
 	Run     string // a regular expression for the names of the tests
 	More    []string
 	Lang    string
-	Running func() // is called after the tests are built
 	// Searching is called from time to time with how much of its time a test has searched, in seconds.
 	Searching func(test string, seconds, most int)
 }
@@ -81,7 +80,6 @@ func (t *Tests) Find(ctx context.Context) (*Result, error) {
 	if _, err := os.Stat(binary); err != nil {
 		return nil, i18n.Errorf("error.own.tests", "package", t.Package)
 	}
-	t.Running()
 	r := &Result{}
 	var watcher sync.WaitGroup
 	watched, stop := context.WithCancel(ctx)

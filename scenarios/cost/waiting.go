@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net"
 	"slices"
@@ -80,14 +81,18 @@ func around(d time.Duration, random *rand.Rand) time.Duration {
 	return d/2 + time.Duration(random.Int64N(int64(d)))
 }
 
-// A Waiting is the result of one policy with a number of clients.
+// A Waiting is what runs of one policy with a number of clients come to.
 type Waiting struct {
 	Policy  string `json:"policy"`
 	Clients int    `json:"clients"`
-	Entries int    `json:"entries"`   // how often the lock was acquired
-	Cut     bool   `json:"truncated"` // Load.Most ended the run
-	// The time from a holder's leaving to the next entry, if a client waited: nine of ten lie between Quick and Slow.
+	Runs    int    `json:"runs"`      // each with random numbers of its own
+	Entries int    `json:"entries"`   // how often the lock was acquired, in all of them
+	Cut     bool   `json:"truncated"` // Load.Most ended one of them
+	// The time from a holder's leaving to the next entry, if a client waited: nine of ten lie between Quick and Slow, and
+	// the means of the runs between Least and Most.
 	Handover time.Duration `json:"handover_mean_ns"`
+	Least    time.Duration `json:"handover_least_run_ns"`
+	Most     time.Duration `json:"handover_largest_run_ns"`
 	Quick    time.Duration `json:"handover_p5_ns"`
 	Slow     time.Duration `json:"handover_p95_ns"`
 	Commands float64       `json:"commands_per_second"`
@@ -100,6 +105,9 @@ type Waiting struct {
 	Overtaken int     `json:"longest_overtaking"`
 	Herd      float64 `json:"herd_size"` // mean number of clients that a release wakes, by messages or watches
 }
+
+// WaitingRuns is how often each policy is played with each number of clients.
+const WaitingRuns = 5
 
 // MaxClients is the largest number of clients.
 const MaxClients = 2000
@@ -122,16 +130,26 @@ func FindWaiting(ctx context.Context, all []Policy, sizes []int, l Load, w *shar
 	return found, err
 }
 
-// PlayWaiting plays one policy. The error is ctx's, or about what the simulation does not support.
-func PlayWaiting(ctx context.Context, p Policy, clients int, l Load) (Waiting, error) {
-	out := Waiting{Policy: p.ID, Clients: clients}
+// PlayWaiting plays one policy, WaitingRuns times. The error is ctx's, or about what the simulation does not support.
+func PlayWaiting(ctx context.Context, p Policy, clients int, l Load) (out Waiting, err error) {
 	e, ok := algorithms.ByName(p.Lock)
 	if !ok {
 		return out, fmt.Errorf("waiting: there is no lock %s", p.Lock)
 	}
+	runs := make([]*run, WaitingRuns)
+	for seed := range runs {
+		if runs[seed], err = playRun(ctx, p, e, clients, seed, l); err != nil {
+			return out, err
+		}
+	}
+	return waitingOf(p, clients, runs), nil
+}
+
+// playRun plays one run, whose random numbers are those of a seed.
+func playRun(ctx context.Context, p Policy, e lock.Entry, clients, seed int, l Load) (*run, error) {
 	s, err := newSimulation(l.Service, l.Latency)
 	if err != nil {
-		return out, err
+		return nil, err
 	}
 	r := &run{simulation: s, load: l, left: -1}
 	defer r.close()
@@ -139,19 +157,15 @@ func PlayWaiting(ctx context.Context, p Policy, clients int, l Load) (Waiting, e
 		r.ensemble = client.QueuedAt(e.Line(client.Key)) // as in the simulator's runs
 	}
 	for i := range clients {
-		r.add(i, p, e)
+		r.add(i, p, e, race.Stream(uint64(seed)<<32+uint64(i+1), "waiting"))
 	}
 	wanted, steps := max(2*clients, usualEntries), 0
 	err = r.play(func() bool {
 		steps++
-		out.Cut = r.served >= l.Most && r.entries >= leastEntries
-		return out.Cut || r.entries >= wanted || steps%4096 == 0 && ctx.Err() != nil
+		r.cut = r.served >= l.Most && r.entries >= leastEntries
+		return r.cut || r.entries >= wanted || steps%4096 == 0 && ctx.Err() != nil
 	})
-	if err := errors.Join(err, ctx.Err()); err != nil {
-		return out, err
-	}
-	r.fill(&out)
-	return out, nil
+	return r, errors.Join(err, ctx.Err())
 }
 
 // A run is a simulation with its clients and what they have come to.
@@ -161,6 +175,7 @@ type run struct {
 	waiters   []*waiter
 	entries   int
 	inside    int           // clients
+	cut       bool          // Load.Most ended it
 	left      time.Duration // when the last holder left; below 0: none has, or no client waited then
 	handovers []time.Duration
 	overtaken int
@@ -179,8 +194,7 @@ type waiter struct {
 }
 
 // add starts a client at a random moment of the first hold.
-func (r *run) add(i int, p Policy, e lock.Entry) {
-	random := race.Stream(uint64(i+1), "waiting")
+func (r *run) add(i int, p Policy, e lock.Entry, random *rand.Rand) {
 	w := &waiter{policy: p, load: r.load, since: -1, process: process{simulation: r.simulation, id: i + 1, random: random}}
 	env := lock.Env{Clock: clientClock{&w.process}, Tokens: &w.process, TTL: r.load.TTL, Thread: "1"}
 	if e.OnZooKeeper() {
@@ -273,24 +287,46 @@ func (r *run) enter(w *waiter) error {
 	return nil
 }
 
-func (r *run) fill(out *Waiting) {
-	out.Entries, out.Overtaken = r.entries, r.overtaken
-	if n := len(r.handovers); n > 0 {
-		var sum time.Duration
-		for _, d := range r.handovers {
-			sum += d
+// handover is the mean of the handovers; false: there was none.
+func (r *run) handover() (mean time.Duration, ok bool) {
+	for _, d := range r.handovers {
+		mean += d
+	}
+	return mean / time.Duration(max(len(r.handovers), 1)), len(r.handovers) > 0
+}
+
+// waitingOf puts runs of a policy together: handovers are those of all, and what is counted is the mean of the runs.
+func waitingOf(p Policy, clients int, runs []*run) Waiting {
+	out, fair, all := Waiting{Policy: p.ID, Clients: clients, Runs: len(runs)}, 0.0, &run{}
+	for _, r := range runs {
+		total, squares, woken, n := float64(r.entries), 0.0, 0, float64(len(runs))
+		for _, w := range r.waiters {
+			squares, woken = squares+float64(w.entries*w.entries), woken+w.woken
 		}
-		slices.Sort(r.handovers)
-		out.Handover, out.Quick, out.Slow = sum/time.Duration(n), r.handovers[n/20], r.handovers[n-1-n/20]
+		if mean, ok := r.handover(); ok {
+			if out.Least == 0 || mean < out.Least {
+				out.Least = mean
+			}
+			out.Most = max(out.Most, mean)
+		}
+		all.handovers = append(all.handovers, r.handovers...)
+		out.Entries, out.Overtaken, out.Cut = out.Entries+r.entries, max(out.Overtaken, r.overtaken), out.Cut || r.cut
+		out.Commands += float64(r.served) / r.now.Seconds() / n
+		out.PerEntry += float64(r.served) / max(total, 1) / n
+		out.Herd += float64(woken) / max(total, 1) / n
+		if total < float64(2*clients) {
+			fair = math.NaN()
+		}
+		fair += total * total / (float64(clients) * squares) / n
 	}
-	total, squares, woken := 0.0, 0.0, 0
-	for _, w := range r.waiters {
-		total, squares, woken = total+float64(w.entries), squares+float64(w.entries*w.entries), woken+w.woken
+	if slices.Sort(all.handovers); len(all.handovers) > 0 {
+		n := len(all.handovers)
+		out.Handover, _ = all.handover()
+		out.Quick, out.Slow = all.handovers[n/20], all.handovers[n-1-n/20]
 	}
-	if total >= float64(2*out.Clients) {
-		out.Jain = new(total * total / (float64(out.Clients) * squares))
+	if !math.IsNaN(fair) {
+		out.Jain = &fair
 	}
-	out.Commands, out.PerEntry = float64(r.served)/r.now.Seconds(), float64(r.served)/max(total, 1)
-	out.Load = min(out.Commands*r.load.Service.Seconds(), 1)
-	out.Herd = float64(woken) / max(total, 1)
+	out.Load = min(out.Commands*runs[0].load.Service.Seconds(), 1)
+	return out
 }

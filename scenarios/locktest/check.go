@@ -8,8 +8,11 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"testing"
 	"testing/cryptotest"
+
+	"github.com/redis/go-redis/v9/logging"
 
 	"locklab/reports/text"
 	"locklab/scenarios/search"
@@ -26,6 +29,9 @@ var (
 	replayFlag  = flag.String("locklab.replay", "", "play this `link` instead of searching")
 	drawingFlag = flag.Int("locklab.drawing", 0, "draw random numbers as this `execution` of a search did; 0: as chance has it")
 )
+
+// go-redis logs what it returns as an error as well, here in each of thousands of executions.
+func init() { logging.Disable() }
 
 // Check searches everything that processes which run the code can come to within the bounds. finds names the verdicts
 // that come about, each with one fault, or with as many as stand behind an @, and not with fewer: all others must not.
@@ -79,6 +85,7 @@ func Check(t *testing.T, b Bounds, client func(*Client), finds ...string) {
 type findings struct {
 	data        *study.Checked
 	of          func(verdict.Word) answer
+	unanswered  string                   // why the search says nothing; "": it does
 	headline    func(lang string) string // what was found, in one line
 	certificate func(lang string) string // that, and what it covers and relies on
 }
@@ -92,6 +99,9 @@ func (p *plan) find(ctx context.Context) (*findings, error) {
 	found := &findings{
 		headline:    func(lang string) string { return headline(p, s, lang) },
 		certificate: func(lang string) string { return p.certificate(s, lang) },
+	}
+	if err == nil && s.Inconclusive() {
+		found.unanswered = tell("locktest.judge.unanswered", "faults", strings.Join(s.Untriggered(), ", "))
 	}
 	if err == nil && *reportFlag != "" {
 		found.data, err = p.examine(s)

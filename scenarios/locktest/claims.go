@@ -113,8 +113,11 @@ func (p *plan) judge(found *findings, all []claim) {
 	if first != "" {
 		p.t.Error(say(text.Errorf("error.own.unclaimed", "test", p.t.Name(), "claim", first)))
 	}
+	if found.unanswered != "" {
+		p.t.Error(found.unanswered)
+	}
 	if found.data != nil {
-		found.data.Unclaimed = first
+		found.data.Unclaimed, found.data.Unknown = first, found.unanswered
 	}
 	for _, c := range all {
 		a := found.of(c.word)

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"os"
+	"regexp"
 	"strings"
 	"time"
 
@@ -12,9 +14,9 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/search"
+	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/bubble"
-	"locklab/simulator/child"
 	"locklab/simulator/database"
 	"locklab/simulator/process"
 	"locklab/simulator/verdict"
@@ -33,11 +35,8 @@ func (p *plan) broken(w search.Witness, why string) string {
 
 // again returns the commands that play a trace once more, and against another lock.
 func again(test string, trace simulator.Trace, drawing int) string {
-	play := fmt.Sprintf("go test -run '%s' -v -locklab.replay=%s", child.Pattern(test), trace.Link())
-	if drawing > 0 {
-		play += fmt.Sprint(" -locklab.drawing=", drawing)
-	}
-	return tell("locktest.again") + "\n  " + play + "\n" +
+	folder, _ := os.Getwd() // of the package, which need not be where go test was typed
+	return tell("locktest.again") + "\n  " + study.Replay(folder, test, trace, drawing) + "\n" +
 		tell("locktest.against") + "\n  locklab run " + trace.Link() + " --against token"
 }
 
@@ -214,10 +213,17 @@ func nameOf(err error, client int) string {
 func sampled(err error) string {
 	different := (*process.NondeterministicError)(nil)
 	errors.As(err, &different)
+	why := tell("locktest.sampled.why")
+	if aSleep.ReplaceAllString(different.Was, "") == aSleep.ReplaceAllString(different.Is, "") {
+		why = tell("locktest.sampled.sleep") + "\n" + why
+	}
 	return fmt.Sprintf("locktest: %s\n  %s\n%s\n  %s\n%s\n%s",
 		tell("locktest.sampled", "client", nameOf(err, different.Client)), different.Was,
-		tell("locktest.sampled.then"), different.Is, tell("locktest.sampled.why"), until(err))
+		tell("locktest.sampled.then"), different.Is, why, until(err))
 }
+
+// aSleep finds how long a thread sleeps in what it does.
+var aSleep = regexp.MustCompile(`sleep \S+`)
 
 // tried is what random schedules show of claims.
 func (p *plan) tried(claims []claim) (out string) {

@@ -94,7 +94,7 @@ func TestRaceJudges(t *testing.T) {
 		}
 		if o.NotApplicable == "" && got != "" {
 			for _, want := range []string{"PAUSE", "locktest/locktest_test.go:",
-				"go test -run '^TestRaceJudges$' -v -locklab.replay=" + o.Trace.Link()} {
+				" -run '^TestRaceJudges$' -v -locklab.replay=" + o.Trace.Link()} {
 				if !strings.Contains(got, want) {
 					t.Errorf("%s: %q is missing in\n%s", test.race, want, got)
 				}

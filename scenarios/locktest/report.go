@@ -28,7 +28,7 @@ func (p *plan) report(c *study.Checked) {
 	if *reportFlag == "" {
 		return
 	}
-	c.Test, c.Nodes, c.TTL = p.t.Name(), p.bounds.Servers, p.bounds.TTL
+	c.Test, c.Nodes, c.TTL, c.Drawing = p.t.Name(), p.bounds.Servers, p.bounds.TTL, p.Drawing
 	p.run.folders.Range(func(folder, _ any) bool {
 		c.Folders = append(c.Folders, folder.(string))
 		return true

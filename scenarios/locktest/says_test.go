@@ -127,3 +127,14 @@ func TestLockstepOnly(t *testing.T) {
 		}
 	}
 }
+
+// TestUnanswered: a search that has nothing to say of a fault is no pass.
+func TestUnanswered(t *testing.T) {
+	for budget, want := range map[string]string{"expire-session=1": "expire-session could not be injected", "": ""} {
+		p, _ := prepare(t, Bounds{Clients: 2, Attempts: 1, Budget: budget, TTL: ttl}, setNX)
+		found, err := p.find(t.Context())
+		if err != nil || (found.unanswered == "") != (want == "") || !strings.Contains(found.unanswered, want) {
+			t.Errorf("%q: %+v, %v, want %q", budget, found, err, want)
+		}
+	}
+}

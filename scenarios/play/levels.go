@@ -72,7 +72,7 @@ var levels = []Level{
 //go:embed code.txt
 var codes string
 
-// Code is the level's lock in a few lines.
+// Code is the level's lock in a few lines. A comment is a name, for which package game has the text.
 func (l Level) Code() string {
 	name := l.Lock
 	if l.Fenced {
@@ -86,7 +86,7 @@ func (l Level) Code() string {
 // Levels is all levels, those of the course first.
 func Levels() []Level { return append([]Level(nil), levels...) }
 
-// pars are the results of a search of each level: a line "id par steps states", with no steps for a
+// pars are the results of a search of each level: a line "id par steps states clicks", with no steps for a
 // harm that cannot be brought about. A test writes it.
 //
 //go:embed levels.txt
@@ -97,13 +97,14 @@ type Solution struct {
 	Par, Steps int  // fewest faults to the harm, and the fewest steps with so many
 	Possible   bool // the harm can be brought about; false: it was proved that it cannot
 	States     int  // of the search
+	Clicks     int  // moves of a player who follows Next
 }
 
 // Solution is that of the search of the level, which a test repeats.
 func (l Level) Solution() (s Solution) {
 	for line := range strings.Lines(pars) {
 		var id string
-		if _, err := fmt.Sscan(line, &id, &s.Par, &s.Steps, &s.States); err == nil && id == l.ID {
+		if _, err := fmt.Sscan(line, &id, &s.Par, &s.Steps, &s.States, &s.Clicks); err == nil && id == l.ID {
 			s.Possible = s.Steps > 0
 			return s
 		}

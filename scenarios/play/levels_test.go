@@ -15,11 +15,12 @@ import (
 	"locklab/simulator"
 	"locklab/simulator/effort"
 	"locklab/simulator/history"
+	"locklab/simulator/verdict"
 )
 
 var update = flag.Bool("update", false, "write levels.txt anew")
 
-// TestLevels: whether a level can be solved, and its par, is what a complete search says.
+// TestLevels: whether a level can be solved, and its par, is what a complete search says; and it takes few clicks.
 func TestLevels(t *testing.T) {
 	var b strings.Builder
 	for i, l := range play.Levels() {
@@ -29,22 +30,39 @@ func TestLevels(t *testing.T) {
 		}
 		g := racetest.Must(l.Game(t.Context()))(t)
 		s := racetest.Must(g.Search(t.Context()))(t)
+		got := play.Solution{States: s.States, Clicks: clicks(t, g, l.Harm)}
 		g.Close()
 		if !s.Complete || len(s.Untriggered()) > 0 {
 			t.Errorf("level %d, %s: complete %t, not injected: %v", i+1, l.ID, s.Complete, s.Untriggered())
 		}
-		got := play.Solution{States: s.States}
 		got.Par, got.Steps, got.Possible = play.Par(s, l.Harm)
 		if !*update && got != want {
 			t.Errorf("level %d, %s: %+v, want %+v", i+1, l.ID, got, want)
 		}
-		fmt.Fprintln(&b, l.ID, got.Par, got.Steps, got.States)
+		fmt.Fprintln(&b, l.ID, got.Par, got.Steps, got.States, got.Clicks)
 	}
 	if *update {
 		if err := os.WriteFile("levels.txt", []byte(b.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
+}
+
+// clicks counts the moves of a player who follows Next; 0: none leads to the harm.
+func clicks(t *testing.T, g *play.Game, harm verdict.Word) (n int) {
+	at := racetest.Must(g.Forward(t.Context(), nil, harm))(t)
+	for p := racetest.Must(g.At(at))(t); !p.Has(harm); n++ {
+		w := racetest.Must(g.Way(t.Context(), at, harm))(t)
+		if w.Choices == nil {
+			return 0
+		}
+		_, end, next, err := g.Next(t.Context(), p, w, harm)
+		if at = next.Choices[:end]; err != nil {
+			t.Fatal(err)
+		}
+		p = racetest.Must(g.At(at))(t)
+	}
+	return n
 }
 
 // TestLevelsCanBePlayed: the way that gives up a level is as long as its par says, and its moves are among those

@@ -73,8 +73,8 @@ func (b Bounds) Check(entry lock.Entry) error {
 		return i18n.Errorf("error.bound.session", "value", b.TTL, "lock", entry.ID)
 	}
 	for _, one := range Table {
-		if one.check != nil && one.check(b) != nil {
-			return i18n.Errorf("error.bound.range", "item", one.item(b), "want", one.check(b))
+		if err := one.Check(b); err != nil {
+			return i18n.Errorf("error.bound.range", "item", one.item(b), "want", err)
 		}
 	}
 	always := b.Timing == AnyTiming

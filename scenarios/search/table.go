@@ -2,7 +2,6 @@ package search
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,7 +24,7 @@ type Bound struct {
 	Parse func(b *Bounds, written string) error
 	// Format writes what Parse reads.
 	Format func(b Bounds) string
-	check  func(b Bounds) error // says what to write in place of a number out of range; nil: there is no range
+	Check  func(b Bounds) error // says what to write in place of a number out of range
 }
 
 // A Place is where a bound is written.
@@ -63,11 +62,11 @@ var Table = []Bound{
 	boolean("late", func(b *Bounds) *bool { return &b.Late }).in(InLinks),
 	bound(simulator.EpochSetting, "", func(b *Bounds) *simulator.Date { return &b.Epoch },
 		simulator.ParseDate, simulator.Date.String).in(InLinks),
-	{Name: "budget", Kind: "string", Format: writtenBudget, Parse: func(b *Bounds, written string) (err error) {
+	{Name: "budget", Kind: "string", Check: inRange, Format: writtenBudget, Parse: func(b *Bounds, written string) (err error) {
 		b.Budget, b.Endless, err = ParseBudget(written) // Check reads it
 		return err
 	}},
-	number("max-states", 0, math.MaxInt, func(b *Bounds) *int { return &b.MaxStates }).in(InCommands),
+	number("max-states", 0, 1e12, func(b *Bounds) *int { return &b.MaxStates }).in(InCommands),
 }
 
 // Names are the names of the bounds that are written in contracts and in command lines.
@@ -108,9 +107,12 @@ func (o Bound) refuses(value, key string) Bound {
 	return o
 }
 
+// inRange is the check of a bound of which every value that Parse reads is right.
+func inRange(Bounds) error { return nil }
+
 // bound is the bound that a field is.
 func bound[T any](name, kind string, of func(*Bounds) *T, parse func(string) (T, error), format func(T) string) Bound {
-	return Bound{Name: name, Kind: kind, Format: func(b Bounds) string { return format(*of(&b)) },
+	return Bound{Name: name, Kind: kind, Check: inRange, Format: func(b Bounds) string { return format(*of(&b)) },
 		Parse: func(b *Bounds, written string) error {
 			v, err := parse(written)
 			if err == nil {
@@ -163,7 +165,7 @@ func number[T int | time.Duration](name string, least, most T, of func(*Bounds) 
 		}
 		return fmt.Sprint(v)
 	})
-	b.check = func(b Bounds) error {
+	b.Check = func(b Bounds) error {
 		v := *of(&b)
 		if (v < least || v > most) && at(func(w word[T]) bool { return w.value == v }) < 0 {
 			return want

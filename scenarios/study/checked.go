@@ -2,6 +2,7 @@ package study
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"locklab/scenarios/race"
 	"locklab/scenarios/search"
 	"locklab/simulator"
+	"locklab/simulator/child"
 	"locklab/simulator/i18n"
 )
 
@@ -22,6 +24,7 @@ type Checked struct {
 	TTL       time.Duration   `json:"ttl_ns"`              // the lease that the code asks for
 	Failed    bool            `json:"failed"`              // the test: a claim of it is wrong, or Unknown
 	Folders   []string        `json:"folders,omitempty"`   // of the code that Runs show
+	Drawing   int             `json:"drawing,omitempty"`   // -locklab.drawing of Runs; 0: as chance has it
 	Unclaimed string          `json:"unclaimed,omitempty"` // what a test that claims nothing may claim
 	Wrong     []string        `json:"wrong,omitempty"`     // verdicts whose claim is wrong, each with why
 	Unknown   string          `json:"unknown,omitempty"`   // why there is no search: said in the language of the test
@@ -34,6 +37,15 @@ type Checked struct {
 
 // CheckedVersion is the version of the data that this program writes and reads.
 const CheckedVersion = 4
+
+// Replay is the command that plays a run of a test once more, from another folder than that of its package.
+func Replay(folder, test string, run simulator.Trace, drawing int) string {
+	again := fmt.Sprintf("go test -C '%s' -run '%s' -v -locklab.replay=%s", folder, child.Pattern(test), run.Link())
+	if drawing > 0 {
+		again += fmt.Sprint(" -locklab.drawing=", drawing)
+	}
+	return again
+}
 
 // A CheckedSearch is a Search with what came of it.
 type CheckedSearch struct {

@@ -14,6 +14,9 @@ import (
 	"locklab/simulator/verdict"
 )
 
+// SweepRuns is the usual number of runs of a point.
+const SweepRuns = 270
+
 // A SweepOrder is what a sweep looks at.
 type SweepOrder struct {
 	Axes  []Axis         // one or two

@@ -3,7 +3,6 @@ package study_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -290,30 +289,6 @@ func TestFindParsGivenUp(t *testing.T) {
 	for n, h := range study.Hazards() {
 		if l := tolerance.Limits[n]; l != (study.Limit{Lock: "token", Fault: h.Fault, Answer: study.NoAnswer}) {
 			t.Errorf("%+v", l)
-		}
-	}
-}
-
-// TestFindRates: the rate at which a lock falls is the one that its code says: a lease on a client's own
-// clock bears none, Redlock's drift term of a hundredth bears that, and who renews after
-// two thirds of a lease bears a third.
-func TestFindRates(t *testing.T) {
-	entries := locks(t, "token", "client-expiry", "redlock", "redlock-drift", "daemon-20", "watchdog", "mutex")
-	races := []race.Race{racetest.Race("clock-drift"), racetest.Race("server-drift")}
-	found := racetest.Must(study.FindRates(t.Context(), entries, races))(t)
-	// holds at, and falls from, in percent, if a client's clock is slow, or the servers' are fast
-	for i, want := range []string{
-		"token 0 0.1, 0 0.2", "client-expiry 0 0.1, 0 0.2", "redlock 0.1 0.2, 0.2 0.5", "redlock-drift 1 2, 1 2",
-		"daemon-20 20 50, 20 50", "watchdog 50 0, 50 0", "mutex 0 0, 0 0",
-	} {
-		slow, fast := found[2*i], found[2*i+1]
-		if got := fmt.Sprint(slow.Lock, " ", slow.Holds, " ", slow.Falls, ", ", fast.Holds, " ", fast.Falls); got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
-		for _, l := range []study.RateLimit{slow, fast} {
-			if (l.Trace != "") != (l.Falls > 0) || (l.Answer == study.NotAsked) != (l.Lock == "mutex") {
-				t.Errorf("%s: the trace is %q", l.Lock, l.Trace)
-			}
 		}
 	}
 }

@@ -1,4 +1,4 @@
-// A template: copy this folder, put your lock in place of lock, and go test.
+// The test of a lock, as a module of its own: put your lock in place of lock, and go test.
 module example.com/mylock
 
 go 1.26.0
