@@ -173,7 +173,7 @@ func (b *browser) deckOnPaper(lesson []*lessons.Slide) {
 	}
 	b.do(`location.hash = "key"`)
 	b.wait(`document.body.className.startsWith("key") &&
-		[...document.querySelectorAll(".answer")].every((e) => e.getClientRects().length > 0)`)
+		[...document.querySelectorAll(".full, :is(.race, .next) > .answer, .choices .answer")].every((e) => e.getClientRects().length > 0)`)
 	b.look("deck-key")
 	b.pdf("deck-key")
 	b.do(`location.hash = "handout"`)

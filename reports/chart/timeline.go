@@ -155,10 +155,10 @@ func (r *Timeline) Finding(lang string) string {
 	return said
 }
 
-// Seen returns the share, in percent, of the width of a picture for a slide that is before an event.
-func (r *Timeline) Seen(lang string, event int) float64 {
-	run := r.run(lang)
-	width, end := r.picture(Format{Lang: lang, Slide: true}).width-2*3, max(run.X[len(run.X)-1], 1)
+// Seen returns the share, in percent, of the width of a picture that is before an event.
+func (r *Timeline) Seen(f Format, event int) float64 {
+	run := r.run(f.Lang)
+	width, end := r.picture(f).width-2*3, max(run.X[len(run.X)-1], 1)
 	return math.Round(100 * float64((timelineLeft+vg.Length(run.X[event]/end)*(width-timelineLeft-timelineRight))/width))
 }
 

@@ -69,7 +69,7 @@ func Write(w io.Writer, p Page) error {
 		"Page": p, "Slides": slides, "Tag": text.Tag(p.Lang), "Letters": []string{"A", "B", "C", "D"},
 		"Say": func(key string) string { return text.Say(p.Lang, "lesson."+key, "command", p.Command) },
 		"Scale": text.Join(p.Lang, "part.sentences", []string{text.Say(p.Lang, "timeline.scale.cut"),
-			text.Say(p.Lang, "timeline.versions", "ring", "○", "dot", "●"), text.Say(p.Lang, "timeline.height")}),
+			text.Say(p.Lang, "timeline.versions", "ring", "○", "dot", "●"), text.Say(p.Lang, "timeline.height"), text.Say(p.Lang, "lesson.numbered")}),
 		"Style": template.CSS(deckStyle + motion.Style), "Script": template.JS(deckScript),
 		"Data": template.JS(data), // in which no < ends the element
 	}); err != nil {
@@ -90,7 +90,6 @@ type slide struct {
 	Command     string        // that plays the run; "": there is none to play
 	Address     string        // of the race on the page, after its "#"
 	Found       string        // what the run shows
-	Seen        float64       // how many percent of the width of its picture the question has shown
 	Open, Whole template.HTML // pictures of the run: as far as the question goes, and whole; empty: none
 }
 
@@ -106,7 +105,7 @@ func (s *slide) draw() (err error) {
 	case o == nil:
 		return nil
 	case s.Kind == lessons.How:
-		s.Open, err = s.picture(o)
+		s.Open, err = s.picture(o, 0)
 		return err
 	}
 	s.Command, s.Address = "locklab run "+o.Lock.ID+" "+o.Race.ID, "race."+o.Lock.ID+"."+o.Race.ID
@@ -114,9 +113,10 @@ func (s *slide) draw() (err error) {
 	if open == nil {
 		open = game.Until(o, question(o))
 	}
-	s.Found, s.Seen = timeline(o).Finding(s.lang), timeline(o).Seen(s.lang, len(open.History.Events)-1)
-	if s.Open, err = s.picture(open); err == nil {
-		s.Whole, err = s.picture(o)
+	now := len(open.History.Events) - 1
+	s.Found = timeline(o).Finding(s.lang)
+	if s.Open, err = s.picture(open, now); err == nil {
+		s.Whole, err = s.picture(o, now)
 	}
 	return err
 }
@@ -154,15 +154,17 @@ func timeline(o *race.Outcome) *chart.Timeline {
 	return &chart.Timeline{History: o.History, Judgement: o.Judgement, Verdicts: o.Verdicts}
 }
 
-// picture is a run as a part of the page: for a screen, and for paper.
-func (s *slide) picture(o *race.Outcome) (template.HTML, error) {
+// picture is a run as a part of the page: for a screen, and for paper, with the share of its width up to an event.
+func (s *slide) picture(o *race.Outcome, now int) (template.HTML, error) {
 	var all strings.Builder
 	for _, print := range []bool{false, true} {
 		var b strings.Builder
-		if err := chart.SVG(&b, timeline(o), chart.Format{Lang: s.lang, Slide: true, Print: print}); err != nil {
+		format := chart.Format{Lang: s.lang, Slide: true, Print: print}
+		if err := chart.SVG(&b, timeline(o), format); err != nil {
 			return "", err
 		}
-		all.WriteString(s.letters.Inline(b.String(), o.Lock.ID+" "+o.Race.ID))
+		fmt.Fprintf(&all, `<div class="drawn" style="--seen: %g%%" data-now="%s">%s</div>`, timeline(o).Seen(format, now),
+			text.Say(s.lang, "lesson.now"), s.letters.Inline(b.String(), o.Lock.ID+" "+o.Race.ID))
 	}
 	return template.HTML(all.String()), nil
 }

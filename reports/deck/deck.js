@@ -75,7 +75,8 @@ function notes() {
 
 function present() {
   const [now, following] = [state.at, state.at + 1].map((n) => steps[n]);
-  const parts = [now.querySelector("header"), now.querySelector(".question"), now.querySelector(".notes"), following?.querySelector("header")];
+  const parts = ["header", ".question", ".choices", ":scope > .answer", ".notes"].map((part) => now.querySelector(part));
+  if (following) parts.push(Object.assign(document.createElement("p"), { textContent: say("lesson.forward") + ":" }), following.querySelector("header"));
   presenter.document.title = `${state.at + 1} / ${steps.length} · ${say("lesson.notes")}`;
   presenter.document.body.replaceChildren(...parts.filter(Boolean).map((e) => e.cloneNode(true)));
   presenter.scrollTo(0, 0);

@@ -36,9 +36,11 @@ var minutes = map[string]int{Hook: 3, How: 3, Race: 3, Next: 2, Debate: 3, Quiz:
 // The parts of a slide, in their order, after the text that comes first, which has no name.
 const (
 	Asked  = "question"
-	Answer = "answer" // shown when it is asked for; the choices of a quiz are none
-	Notes  = "notes"  // for the presenter
-	Left   = "left"   // slides for which there was no room, on the first one
+	Answer = "answer"  // shown when it is asked for; the choices of a quiz are none
+	Full   = "full"    // beside the answer in the key: why, and what prevents it
+	Notes  = "notes"   // for the presenter
+	Read   = "replies" // what the replies in its picture mean, where they come first
+	Left   = "left"    // slides for which there was no room, on the first one
 )
 
 // A Slide is one of a deck.
@@ -84,8 +86,7 @@ type Subject struct {
 	Debate  bool
 }
 
-// ParseSubject reads the names of a subject: locks, races, families of locks, "path" with or without the number of a
-// screen, and "debate".
+// ParseSubject reads names: locks, races, families of locks, "path" with or without a number of a screen, and "debate".
 func ParseSubject(names []string) (s Subject, err error) {
 	for i := 0; i < len(names); i++ {
 		name, next := names[i], append(names, "")[i+1]
@@ -145,8 +146,7 @@ type DeckOptions struct {
 // MostSlides is more than one lesson can hold.
 const MostSlides = 60
 
-// mostWithHow is the number of locks of which it is shown how each works. Of more, such as a family, there is only
-// a race each.
+// mostWithHow is the number of locks of which it is shown how each works; of more, there is only a race each.
 const mostWithHow = 6
 
 // A deckMaker makes a deck with what makes pages.
@@ -159,28 +159,26 @@ type deckMaker struct {
 	absent []string       // what no slide is about
 }
 
-// Deck makes the slides of a lesson about a subject. A slide has a heading, what the class is told first, one question,
-// a run, and the answer.
+// Deck makes the slides of a lesson. A slide has a heading, what the class is told, a question, a run, and the answer.
 func (s Subject) Deck(stage *Stage, o DeckOptions) ([]*Slide, error) {
-	tooLarge := text.Errorf("error.lesson.large", "most", MostSlides)
 	if len(s.Screens)+max(len(s.Locks), 1)*max(len(s.Races), 1) > MostSlides { // before they are played
-		return nil, tooLarge
+		return nil, text.Errorf("error.lesson.large", "most", MostSlides)
 	}
 	d := &deckMaker{Subject: &s, DeckOptions: o, m: &maker{stage: stage, p: &text.Printer{Lang: o.Lang}}, left: map[string]int{}}
 	for _, build := range []func(){d.screens, d.races, d.locks, d.debate, d.quiz, d.fit, d.end, d.hook} {
 		if build(); d.m.err != nil {
 			return nil, d.m.err
 		}
-		if len(d.slides) > MostSlides {
-			return nil, tooLarge
-		}
 	}
 	return d.slides, nil
 }
 
-// slide begins a slide.
-func (d *deckMaker) slide(kind, heading string) {
-	d.slides = append(d.slides, &Slide{Kind: kind, Heading: heading, Parts: map[string][]Block{}})
+// slide begins a slide, with a run if it can be played.
+func (d *deckMaker) slide(kind, heading string, o *race.Outcome) {
+	if o != nil && o.History == nil {
+		o = nil
+	}
+	d.slides = append(d.slides, &Slide{Kind: kind, Heading: heading, Run: o, Parts: map[string][]Block{}})
 	d.say(Notes, d.m.p.Say("lesson.minutes", "n", strconv.Itoa(minutes[kind])))
 }
 
@@ -218,13 +216,6 @@ func spoken(lang, line string) string {
 	return line
 }
 
-// play adds a run to a slide, if it can be played.
-func (d *deckMaker) play(o *race.Outcome) {
-	if o.History != nil {
-		d.slides[len(d.slides)-1].Run = o
-	}
-}
-
 func (d *deckMaker) title() string {
 	say := d.m.p.Say
 	switch {
@@ -253,12 +244,11 @@ func (d *deckMaker) short(e lock.Entry) string {
 	return title[:strings.IndexAny(title+":", ":：")]
 }
 
-// hook adds the first slide: two instances of a job, and one lock. Its notes list what follows, the questions of the
-// quiz as one, and what is left out, by its kind.
+// hook adds the first slide: two instances of a job. Its notes list what follows, and what is left out, by its kind.
 func (d *deckMaker) hook() {
 	rest := d.slides
 	d.slides = nil
-	d.slide(Hook, d.title())
+	d.slide(Hook, d.title(), nil)
 	d.say("", d.Course)
 	d.tell("", "lesson.hook")
 	d.say("", lists.Each(d.Locks[:min(len(d.Locks), mostWithHow)], func(e lock.Entry) string {
@@ -298,9 +288,8 @@ var leastOf = []struct {
 	stays int
 }{{Quiz, 1}, {Debate, 1}, {Race, 1}, {Next, 0}, {How, 0}, {Quiz, 0}, {Debate, 0}, {Race, 1}, {Race, 0}}
 
-// fit leaves out slides until there are as many as were asked for, with the hook and the end: the last ones of a kind, but
-// of how locks work the first, and last the late write that is refused, the race that comes again with the next lock, and
-// the first wrong delete, on account of which a lock has an owner.
+// fit leaves out slides until there are as many as were asked for: the last ones of a kind, but how locks work the first,
+// and last the late write that is refused, the race that comes again with the next lock, and the first wrong delete.
 func (d *deckMaker) fit() {
 	var deleted *Slide
 	if i := slices.IndexFunc(d.slides, func(s *Slide) bool { return s.Kind == Race && deletes(s.Run) }); i >= 0 {
@@ -344,20 +333,28 @@ func (d *deckMaker) fit() {
 	}
 }
 
-// introduce tells on the first slide about a lock how it is acquired and released, unless a slide has told it.
+// introduce tells where a lock comes first how it is acquired and released, and where a reply does what it means.
 func (d *deckMaker) introduce() {
 	known := map[string]bool{}
 	for _, s := range d.slides {
-		if s.Run == nil || s.Kind == Quiz || known[s.Run.Lock.ID] {
+		if s.Run == nil || s.Kind == Quiz {
 			continue
 		}
-		how := d.works(s.Run.Lock.ID)
-		for i, line := range slices.Backward(how) {
-			if s.Kind == Race && (i == 0 || strings.HasPrefix(line, d.m.p.Say("lesson.release"))) {
+		for i, line := range slices.Backward(d.works(s.Run.Lock.ID)) {
+			told := i == 0 || strings.HasPrefix(line, d.m.p.Say("lesson.release")) || strings.Contains(line, "EVAL renew")
+			if s.Kind == Race && told && !known[s.Run.Lock.ID] {
 				s.Parts[""] = append([]Block{{Kind: Paragraph, Text: sentences(line, 2)}}, s.Parts[""]...)
 			}
 		}
 		known[s.Run.Lock.ID] = true
+		run, _ := reports.RunOf(s.Run.History, s.Run.Judgement, s.Run.Verdicts, []string{d.Lang}, false)
+		for _, m := range run.Messages {
+			key := "lesson.reply." + strings.NewReplacer("EVALSHA", "EVAL", " ", "-").Replace(m.What)
+			if text.In(d.Lang).Has(key) && !known[key] {
+				s.Parts[Read] = append(s.Parts[Read], Block{Kind: Paragraph, Text: d.m.p.Say(key)})
+			}
+			known[key] = true
+		}
 	}
 }
 
@@ -366,9 +363,8 @@ func (d *deckMaker) screens() {
 	runs, err := all(d.Screens, d.m.stage.screen)
 	d.m.failed(err)
 	for i, o := range runs {
-		key := screen(d.Screens[i])
-		d.race(o, key+".idea")
-		d.tell(Notes, key+".next")
+		d.race(o)
+		d.tell(Notes, screen(d.Screens[i])+".idea", screen(d.Screens[i])+".next")
 	}
 }
 
@@ -382,7 +378,7 @@ func (d *deckMaker) races() {
 		if d.m.failed(err) {
 			return
 		}
-		d.usual(example)
+		d.race(example)
 		if i := slices.IndexFunc(played, holds); i >= 0 {
 			d.next(played[i])
 		}
@@ -410,7 +406,7 @@ func (d *deckMaker) locks() {
 		}
 		for _, o := range played {
 			if !slices.Contains(d.shown(), o) {
-				d.usual(o)
+				d.race(o)
 			}
 		}
 		mended = next
@@ -426,8 +422,7 @@ func holds(o *race.Outcome) bool { return o.History != nil && o.Verdicts[0] == v
 // deletes reports whether a client deletes another's lock.
 func deletes(o *race.Outcome) bool { return o != nil && slices.Contains(o.Verdicts, verdict.WrongDel) }
 
-// tellingRaces are races in the order in which they are chosen for a lock that fails in them: those that one is told of
-// first.
+// tellingRaces are races in the order in which they are chosen for a lock that fails in them.
 var tellingRaces = []string{
 	"crash-before-expire", "crash-holding", "client-skew", "gc-pause", "late-release", "failover", "restart", "clock-jump",
 	"slow-work", "quorum-restart", "lost-reply",
@@ -488,20 +483,21 @@ func (d *deckMaker) named(id, raceID string) *race.Outcome {
 	return o
 }
 
-// how adds how a lock works: alone with another client, or in a queue. Its answer lists the verdicts of the runs that
-// follow.
+// how adds how a lock works, without faults. Its answer lists the verdicts of the runs that follow.
 func (d *deckMaker) how(e lock.Entry, played []*race.Outcome) {
 	key, calm := "lock."+e.ID, "calm"
 	if e.Family == lock.Line {
 		calm = "in-line"
 	}
-	d.slide(How, d.short(e))
+	d.slide(How, d.short(e), d.named(e.ID, calm))
 	d.say("", d.works(e.ID)...)
 	d.say(Asked, d.m.p.Say("lesson.how"))
-	d.play(d.named(e.ID, calm))
-	d.say(Answer, lists.Each(played, func(o *race.Outcome) string {
-		return d.m.p.Label("explain.head", "text", Story(d.Lang, o.Race, "title")) + glossed(d.Lang, o.Verdicts)
-	})...)
+	for _, o := range played {
+		ends := d.m.p.Label("explain.head", "text", Story(d.Lang, o.Race, "title")) + glossed(d.Lang, o.Verdicts)
+		d.say(Answer, ends)
+		d.say(Full, ends)
+		d.full(1, o)
+	}
 	d.tell(Notes, "title.lock."+e.ID, key+".mends", key+".origin", key+".beside")
 }
 
@@ -526,52 +522,57 @@ func glossed(lang string, words []verdict.Word) string {
 	}))
 }
 
-// race adds a slide about a run that the quiz asks about, too. What it is is part of the answer.
-func (d *deckMaker) race(o *race.Outcome, answer string) {
-	sc := o.Race
-	d.run(Race, d.m.p.Say("lesson.run", "lock", d.short(o.Lock)), d.m.p.Say("lesson.ask"), o, answer)
-	d.tell(Notes, answer)
-	d.say(Notes, Story(d.Lang, sc, "story"))
-	if d.m.lines(d.Lang, "race."+sc.ID+".not") != nil {
+// race adds a slide about a run, with why it ends as it does. What it is is part of the answer.
+func (d *deckMaker) race(o *race.Outcome) {
+	key := "race." + o.Race.ID
+	d.run(Race, d.m.p.Say("lesson.run", "lock", d.short(o.Lock)), d.m.p.Say("lesson.ask"), d.found(o), key+".why", o)
+	d.tell(Notes, key+".why")
+	d.say(Notes, Story(d.Lang, o.Race, "story"))
+	if d.m.lines(d.Lang, key+".not") != nil {
 		d.say(Notes, d.m.p.Say("label.race.not"))
 	}
-	d.tell(Notes, "race."+sc.ID+".not")
-}
-
-// usual adds a slide about a run, with why it ends as it does.
-func (d *deckMaker) usual(o *race.Outcome) {
-	key := "race." + o.Race.ID
-	d.race(o, key+".why")
-	d.tell(Notes, key+".mends")
+	d.tell(Notes, key+".not", key+".mends")
 }
 
 // next adds the same race with another lock.
 func (d *deckMaker) next(o *race.Outcome) {
 	name, key := d.short(o.Lock), "race."+o.Race.ID+".mends"
-	d.run(Next, d.m.p.Say("lesson.next", "lock", name), d.m.p.Say("lesson.next.ask", "lock", name), o, key)
+	found := d.m.p.Say(map[bool]string{true: "lesson.enough", false: "lesson.enough.not"}[holds(o)], "found", d.found(o))
+	d.run(Next, d.m.p.Say("lesson.next", "lock", name), d.m.p.Say("lesson.next.ask", "lock", name), found, key, o)
 	d.tell(Notes, key, "lock."+o.Lock.ID+".mends")
 }
 
-// run adds a slide with a question, a run, and the answer: what happens, what it comes to, and a sentence of a text.
-func (d *deckMaker) run(kind, heading, asked string, o *race.Outcome, answer string) {
-	d.slide(kind, heading)
-	d.say(Asked, asked)
-	d.play(o)
-	found := because(d.m.p, glossed(d.Lang, o.Verdicts), o)
-	if kind == Next {
-		found = d.m.p.Say(map[bool]string{true: "lesson.enough", false: "lesson.enough.not"}[holds(o)], "found", found)
-	}
-	d.say(Answer, Story(d.Lang, o.Race, "title"), found)
-	d.brief(Answer, 1, answer)
+// found is what a run comes to.
+func (d *deckMaker) found(o *race.Outcome) string {
+	return because(d.m.p, glossed(d.Lang, o.Verdicts), o)
 }
 
-// brief adds to a part of a slide the first n sentences of a text, without what stands in brackets.
-func (d *deckMaker) brief(part string, n int, key string) {
-	d.say(part, sentences(strings.Join(d.m.lines(d.Lang, key), " "), n))
+// run adds a slide with a question, a run, and the answer: what happens, what it comes to, and a sentence of a text.
+func (d *deckMaker) run(kind, heading, asked, found, answer string, o *race.Outcome) {
+	d.slide(kind, heading, o)
+	d.say(Asked, asked)
+	d.say(Answer, Story(d.Lang, o.Race, "title"), found, d.brief(1, answer))
+	d.full(2, o)
+}
+
+// brief are the first n sentences of a text, without what stands in brackets.
+func (d *deckMaker) brief(n int, key string) string {
+	return sentences(strings.Join(d.m.lines(d.Lang, key), " "), n)
+}
+
+// full adds for the key in about n sentences each why a race ends as it does, and what prevents it.
+func (d *deckMaker) full(n int, o *race.Outcome) {
+	key := "race." + o.Race.ID
+	cure := d.m.p.Say("lesson.prevents", "text", d.brief(2*n-1, key+".mends"))
+	if deletes(o) && n > 1 {
+		cure = text.Join(d.Lang, "part.sentences", []string{cure, reports.Cure(verdict.WrongDel, d.Lang)})
+	}
+	d.say(Full, spoken(d.Lang, d.brief(n, key+".why")), spoken(d.Lang, cure))
 }
 
 var (
 	inBrackets = regexp.MustCompile(`\s?\([^()]*\)|（[^（）]*）`)
+	inMillis   = regexp.MustCompile(`(\d+)(\d{3}) ms`) // those of a picture are in seconds
 	sentenced  = regexp.MustCompile(`.*?(?:[.?!]"?(?: |$)|[。？！]」?|$)`)
 )
 
@@ -596,13 +597,17 @@ func (d *deckMaker) debate() {
 		if d.m.failed(errors.Join(err, wrong)) {
 			return
 		}
-		d.slide(Debate, d.m.p.Say("lesson.debate", "title", d.m.p.Say(key+".title")))
+		d.slide(Debate, d.m.p.Say("lesson.debate", "title", d.m.p.Say(key+".title")), first[0])
 		d.part("", func() { d.m.argued(n) })
 		d.say(Asked, d.m.p.Say("lesson.debate.ask"))
-		d.play(first[0])
-		d.brief(Answer, 2, key+".says")
+		d.say(Answer, d.brief(2, key+".says"))
+		d.say(Full, d.brief(-1, key+".says"))
 		d.tell(Notes, key+".says")
-		d.say(Notes, lists.Each(append(first, more...), d.m.ending)...)
+		for _, o := range append(first, more...) {
+			named := Slide{Heading: d.short(o.Lock), Run: o}.Listed(d.Lang)
+			d.say(Full, d.m.p.Label("explain.head", "text", named)+d.found(o))
+			d.say(Notes, d.m.ending(o))
+		}
 	}
 }
 
@@ -612,8 +617,7 @@ func (d *deckMaker) shown() []*race.Outcome {
 	return lists.Each(of, func(s *Slide) *race.Outcome { return s.Run })
 }
 
-// others are cells like those that were shown, but none of these: the locks of the lesson in other telling races, or,
-// in a lesson about races, the milestones in these.
+// others are cells that were not shown: the locks in other telling races, or, of races, the milestones in these.
 func (d *deckMaker) others() (cells []game.Cell) {
 	shown := lists.Each(d.shown(), func(o *race.Outcome) game.Cell { return game.Cell{Lock: o.Lock.ID, Race: o.Race.ID} })
 	for _, of := range shown {
@@ -633,8 +637,7 @@ func (d *deckMaker) others() (cells []game.Cell) {
 	return unique(cells)
 }
 
-// quiz adds questions about runs that were not shown, about as many of each lock. The right answers stand in all places
-// equally often.
+// quiz adds questions about runs not shown, as many of each lock. Right answers stand in all places equally often.
 func (d *deckMaker) quiz() {
 	cells := d.others()
 	if len(cells) == 0 {
@@ -665,11 +668,19 @@ func (d *deckMaker) quiz() {
 		placed[at]++
 		about[o.Lock.ID]++
 		about[o.Lock.ID+" "+o.Race.ID]++
-		d.slide(Quiz, d.m.p.Say("lesson.quiz", "n", strconv.Itoa(n), "lock", d.short(o.Lock)))
+		d.slide(Quiz, d.m.p.Say("lesson.quiz", "n", strconv.Itoa(n), "lock", d.short(o.Lock)), d.named(o.Lock.ID, o.Race.ID))
+		inSeconds := func(said game.Words) { said[d.Lang] = inMillis.ReplaceAllString(said[d.Lang], "$1.$2 s") }
+		inSeconds(q.Ask)
 		d.say(Asked, q.Ask[d.Lang])
-		d.play(d.named(o.Lock.ID, o.Race.ID))
 		s := d.slides[len(d.slides)-1]
-		s.Asks, s.Choices = o, q.Answers
+		for _, a := range q.Answers {
+			inSeconds(a.Said)
+			inSeconds(a.Why)
+		}
+		if s.Asks, s.Choices = o, q.Answers; fails(s.Run) {
+			d.say(Answer, d.brief(1, "race."+o.Race.ID+".why"))
+		}
+		d.full(2, o)
 		n++
 	}
 }
@@ -677,11 +688,11 @@ func (d *deckMaker) quiz() {
 // end adds what to remember.
 func (d *deckMaker) end() {
 	debated := slices.ContainsFunc(d.slides, func(s *Slide) bool { return s.Kind == Debate })
-	d.slide(End, d.m.p.Say("lesson.end"))
+	d.slide(End, d.m.p.Say("lesson.end"), nil)
 	for _, e := range d.Locks {
 		key := "lock." + e.ID + ".choose"
 		d.say("", d.m.p.Say("lesson.choose", "lock", d.short(e),
-			"when", sentences(strings.Join(d.m.lines(d.Lang, key), " "), max(1, 3-len(d.Locks)))))
+			"when", d.brief(max(1, 3-len(d.Locks)), key)))
 		d.tell(Notes, key)
 	}
 	if debated {

@@ -83,28 +83,70 @@ func TestLessonShowsFailures(t *testing.T) {
 	}
 }
 
-// An answer on a slide is at most two sentences beside the name of the race, each of which one reads at a glance,
-// without codes of races.
-func TestAnswersAreShort(t *testing.T) {
-	code := regexp.MustCompile(`R\d\d`)
+// inLanguages calls a check with the slides about many locks in each language.
+func inLanguages(t *testing.T, check func(lang string, deck []*Slide)) {
 	for _, lang := range text.Languages() {
 		s, err := ParseSubject(strings.Fields("setnx setnx-expire getset token watchdog redlock debate"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		deck, err := s.Deck(stage, DeckOptions{Lang: lang})
+		deck, err := s.Deck(stage, DeckOptions{Lang: lang, Questions: 8})
 		if err != nil {
 			t.Fatal(err)
 		}
+		check(lang, deck)
+	}
+}
+
+// An answer on a slide is at most two sentences beside the name of the race, each of which one reads at a glance,
+// without codes of races, and none only repeats the verdict of the one before. A question has sentences of twenty words
+// at most, and tells times in seconds, as its picture does.
+func TestAnswersAreShort(t *testing.T) {
+	code, millis := regexp.MustCompile(`R\d\d`), regexp.MustCompile(`\d{4,} ms`)
+	inLanguages(t, func(lang string, deck []*Slide) {
 		for _, s := range deck {
 			for i, line := range s.Lines(Answer) {
 				words := len(strings.Fields(line))
-				if i > 2 || words > 40 || lang == "zh" && len([]rune(line)) > 90 || code.MatchString(line) {
+				if i > 2 || words > 40 || lang == "zh" && len([]rune(line)) > 90 || code.MatchString(line) ||
+					lang == "en" && i == 2 && words < 3 {
 					t.Errorf("%s %s: %d words: %s", lang, s.Heading, words, line)
 				}
 			}
+			said := strings.Join(s.Lines(Asked), " ")
+			for _, sentence := range strings.FieldsFunc(said, func(r rune) bool { return strings.ContainsRune(".?!", r) }) {
+				if len(strings.Fields(sentence)) > 20 {
+					t.Errorf("%s %s: a long question: %s", lang, s.Heading, sentence)
+				}
+			}
+			for _, c := range s.Choices {
+				said += " " + c.Said[lang] + " " + c.Why[lang]
+			}
+			if late := millis.FindString(said); late != "" {
+				t.Errorf("%s %s: %s", lang, s.Heading, late)
+			}
 		}
-	}
+	})
+}
+
+// The key has for each question more than its answer: why, and what prevents it, or, in the debate, the runs. What a
+// reply means is told once, where it comes first.
+func TestKeysAreFull(t *testing.T) {
+	inLanguages(t, func(lang string, deck []*Slide) {
+		prevents, _, _ := strings.Cut(text.Say(lang, "lesson.prevents"), "{")
+		replies := ""
+		for _, s := range deck {
+			replies += strings.Join(s.Lines(Read), " ")
+			full := strings.Join(s.Lines(Full), " ")
+			if s.Run != nil && (len(s.Lines(Full)) < 2 || s.Kind != Debate && !strings.Contains(full, prevents)) {
+				t.Errorf("%s %s: the key has only %q", lang, s.Heading, full)
+			}
+		}
+		for _, reply := range []string{"SETNX", "SET-NX-PX", "EVAL-lock", "EVAL-renew", "EVAL-obtain", "DEL"} {
+			if strings.Count(replies, text.Say(lang, "lesson.reply."+reply)) != 1 {
+				t.Errorf("%s: what %s returns is not told once: %s", lang, reply, replies)
+			}
+		}
+	})
 }
 
 // A deck has as many slides as are asked for, the hook and the end among them, or says how many there are.
@@ -140,6 +182,11 @@ func TestShortLessons(t *testing.T) {
 	for _, s := range l {
 		if said := strings.Join(s.Lines(Notes), " "); s.Kind != Debate && code.MatchString(said) {
 			t.Errorf("%s: the notes cannot be said: %s", s.Heading, said)
+		}
+	}
+	for _, of := range []string{"setnx-expire token watchdog redlock debate", "setnx-expire redlock"} { // as the help says
+		if l := slidesOf(t, of, DeckOptions{Slides: 17}); Minutes(l) < 43 || Minutes(l) > 47 {
+			t.Errorf("%s: 17 slides take %d minutes", of, Minutes(l))
 		}
 	}
 	l = slidesOf(t, "setnx-expire redlock", DeckOptions{Slides: 3})

@@ -133,8 +133,7 @@ func named(name string) (p Page, ok bool) {
 	return page, err == nil
 }
 
-// Read returns the page of a name in one language, as lines that are not folded. The error names what there is no
-// page of.
+// Read returns the page of a name in one language, not folded. The error names what there is no page of.
 func (s *Stage) Read(ctx context.Context, lang, name string) (string, error) {
 	words := append(strings.Fields(name), "", "")
 	page, ok, err := Find(words[0], words[1])
@@ -272,8 +271,7 @@ func NoPage(name string) error {
 	return text.Errorf("error.explain.found", "name", name, "pages", strings.Join(pages, ", "))
 }
 
-// pagesWith returns the pages on which a word occurs, in any language and any case of letters, first those that have it
-// among their search terms.
+// pagesWith returns the pages on which a word occurs in any language, first those that have it as a search term.
 func pagesWith(word string) (pages []string) {
 	if strings.TrimSpace(word) == "" || !utf8.ValidString(word) {
 		return nil

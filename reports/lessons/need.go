@@ -96,7 +96,10 @@ func (m *maker) needed(id string) []string {
 		if m.failed(err) {
 			break
 		}
-		o, err := m.stage.inLine(e, sc)
+		o, err := m.stage.Play(e, sc)
+		if in, wrong := m.stage.Named(e.ID, "in-line"); id == "overtaken" && wrong == nil && in.NotApplicable == "" {
+			o = in // those who wait in the queue of a lock do not ask again and again, as those of overtaken do
+		}
 		if err == nil && o.Race.ID == sc.ID && o.History != nil && e.Database != "" && e.Sessions() {
 			o, err = m.stage.With(e, sc, serversIdle)
 		}
@@ -115,15 +118,4 @@ func (m *maker) needed(id string) []string {
 		strconv.Itoa(p.Commands) + "/" + strconv.FormatFloat(p.RoundTrips, 'f', 0, 64),
 		text.Join(m.p.Langs()[0], "chart.list", falls),
 	}
-}
-
-// inLine plays a lock in a race. Clients that wait in the queue of a lock do not ask again and again, as those of
-// overtaken do: such a lock is played in in-line.
-func (s *Stage) inLine(e lock.Entry, sc race.Race) (*race.Outcome, error) {
-	if sc.ID == "overtaken" {
-		if o, err := s.Named(e.ID, "in-line"); err != nil || o.NotApplicable == "" {
-			return o, err
-		}
-	}
-	return s.Play(e, sc)
 }

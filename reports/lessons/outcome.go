@@ -131,8 +131,7 @@ func (s *Stage) Cure(lang string, o *race.Outcome) (string, error) {
 	return cmp.Or(strings.Join(lines, " "), reports.Cure(o.Verdicts[0], lang)), err
 }
 
-// Contract returns how an outcome differs from the contract, or that the contract does not cover it; nil: it is as
-// expected.
+// Contract returns how an outcome differs from the contract, or that this does not cover it; nil: it is as expected.
 func Contract(p *text.Printer, o *race.Outcome) []Block {
 	uncovered, values := "command.uncovered.cell", []string{"lock", o.Lock.ID, "race", o.Race.ID}
 	if o.Race.ID == search.SearchID {

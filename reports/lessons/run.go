@@ -138,8 +138,7 @@ func attacked(_ context.Context, p *text.Printer, o *race.Outcome, e lock.Entry)
 // otherStates limits the search of each other lock to some seconds.
 const otherStates = 600_000
 
-// searched returns what a search of another lock finds with the bounds of the one that has found a run: each verdict
-// with its par.
+// searched returns what a search of another lock finds within the same bounds: each verdict with its par.
 func searched(ctx context.Context, p *text.Printer, o *race.Outcome, e lock.Entry) (string, error) {
 	b, err := search.ParseBounds(o.Trace.Settings)
 	if err != nil {

@@ -131,8 +131,7 @@ func (s *Stage) Example(sc race.Race) (example *race.Outcome, played []*race.Out
 	return example, played, nil
 }
 
-// mostSevere returns the outcome to look at first: one that breaks exclusion, or else progress, or else any that was
-// played.
+// mostSevere returns the outcome to look at first: one that breaks exclusion, or progress, or any that was played.
 func mostSevere(outcomes []*race.Outcome) *race.Outcome {
 	severity := func(o *race.Outcome) int {
 		switch {
