@@ -183,9 +183,8 @@ func (n ServerTarget) Running() bool { return !n.Down() && !n.f.v.w.Hung(n.ID) }
 // Down reports whether the server has crashed and is not back.
 func (n ServerTarget) Down() bool { return n.f.v.w.Down(n.ID) }
 
-// Hang has the server stand still for d. What arrives meanwhile is executed
-// afterwards; its clock goes on, and keys expire. With a Timing it may end before, by a
-// Resume, and its history does not say how long it is.
+// Hang has the server stand still for d. What arrives meanwhile is executed afterwards; its clock goes on, and keys
+// expire. With a Timing it may end before, by a Resume, and its history does not say how long it is.
 func (n ServerTarget) Hang(d time.Duration) error {
 	if d <= 0 && n.Exists() {
 		return node.Refuse("refused.hang.length")
@@ -193,9 +192,8 @@ func (n ServerTarget) Hang(d time.Duration) error {
 	return n.strike(node.Input{What: node.Hang, Choice: Choice{D: n.f.v.s.config.Timing.bound(d)}})
 }
 
-// Restart crashes the server, which comes back after d with what it keeps on disk.
-// A replica would copy what that has become: until it does, it can still be promoted
-// with what it has. With a Timing it may come back before, by a Resume.
+// Restart crashes the server, which comes back after d with what it keeps on disk. A replica would copy what that has
+// become: until it does, it can still be promoted with what it has. With a Timing it may come back before, by a Resume.
 func (n ServerTarget) Restart(d time.Duration) error {
 	return n.strike(node.Input{What: node.Restart, Choice: Choice{D: n.f.v.s.config.Timing.bound(d)}})
 }
@@ -205,10 +203,9 @@ func (n ServerTarget) HasReplica(replica int) bool {
 	return n.Exists() && n.f.v.s.fallible.HasReplica(n.state(), int8(n.ID), int8(replica))
 }
 
-// Failover puts a replica of the server, counted from 0, in its place, with what it has
-// received, no cached scripts, and the connections to the old one broken. The other
-// replicas become those of the new server, and a new one takes the place of the
-// promoted.
+// Failover puts a replica of the server, counted from 0, in its place, with what it has received, no cached scripts,
+// and the connections to the old one broken. The other replicas become those of the new server, and a new one takes the
+// place of the promoted.
 func (n ServerTarget) Failover(replica int8) error {
 	return n.strike(node.Input{What: node.Failover, Choice: Choice{Thread: replica}})
 }
@@ -265,8 +262,7 @@ func (n ServerTarget) Keys(yield func(name string, expires bool)) {
 	}
 }
 
-// Command has the server execute a command that no client sent; note says why, in the
-// history.
+// Command has the server execute a command that no client sent; note says why, in the history.
 func (n ServerTarget) Command(note string, args ...string) error {
 	return n.strike(node.Input{What: node.Command, Command: args, Note: note})
 }

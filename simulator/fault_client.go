@@ -208,8 +208,7 @@ func (c ClientTarget) HasSession() bool {
 	return c.f.v.s.sessions != nil && c.f.v.s.sessions.HasSession(c.f.v, int8(c.ID))
 }
 
-// EndSession has the server end the client's session now, as if it had not heard
-// from it, and close its connection.
+// EndSession has the server end the client's session now, as if it had not heard from it, and close its connection.
 func (c ClientTarget) EndSession() error {
 	return c.f.v.notice(node.EndSession, int8(c.ID), 0)
 }
@@ -349,8 +348,7 @@ func (t ThreadTarget) Delay(d time.Duration) error {
 	return nil
 }
 
-// Reject has the request answered with an error, and not executed. It concerns requests to a
-// Redis only.
+// Reject has the request answered with an error, and not executed. It concerns requests to a Redis only.
 func (t ThreadTarget) Reject(with string) error {
 	switch {
 	case !t.onTheWay(node.Asking) || !t.ToRedis():

@@ -158,9 +158,8 @@ func (ps Parts) StrikesClient(c Choice) bool {
 	return slices.ContainsFunc(ps.s.config.Faults, clientside)
 }
 
-// WithoutCopies is a server's part, which must not be split, without what its replicas and
-// its disk hold: nothing reads that unless they take its place. Which of them lack something
-// stays: a WAIT asks.
+// WithoutCopies is a server's part, which must not be split, without what its replicas and its disk hold: nothing reads
+// that unless they take its place. Which of them lack something stays: a WAIT asks.
 func (p NodePart) WithoutCopies() NodePart { return NodePart{p.s.WithoutCopies()} }
 
 // WithoutAges is a server's part, whose clock never goes back, without how long ago keys have ended that its replicas

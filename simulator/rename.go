@@ -287,9 +287,8 @@ func (sym *Symmetry) counted() map[uint32][]uint32 {
 	return further
 }
 
-// answer is an answer in a translation. Where more than two are symmetric none may be renamed without
-// hypothesis.Peers: the answers that one client has received about another would have to be renamed when two
-// others are swapped.
+// answer is an answer in a translation. Where more than two are symmetric none may be renamed without hypothesis.Peers:
+// the answers that one client has received about another would have to be renamed when two others are swapped.
 func (sym *Symmetry) answer(answer uint32, t *translate.Translation) (uint32, error) {
 	answers := sym.s.clients.words.Answers
 	if t.Names != nil && answers.Named(answer) == 0 {

@@ -54,8 +54,7 @@ type Server struct {
 	// Shards is the number of servers on a client's list at first, of which the client asks one for a
 	// key: Nodes is 1 then, and Env.Nodes may be any number of servers. 0: it asks all of Nodes.
 	Shards int
-	// Replicas is the number of replicas per server whose acknowledgement it waits
-	// for; 0: it sends no WAIT.
+	// Replicas is the number of replicas per server whose acknowledgement it waits for; 0: it sends no WAIT.
 	Replicas int
 	// Line returns the znode under which the clients of key queue, the holders first; for a lock that
 	// combines several, that of the first. nil: it is no ZooKeeper.
@@ -105,8 +104,7 @@ const (
 	ExpirySession               // the ensemble's clock: it has not heard from the holder's session for the session time-out
 )
 
-// A Family is the mechanism that several locks have in common: its short name, as
-// typed on a command line.
+// A Family is the mechanism that several locks have in common: its short name, as typed on a command line.
 type Family string
 
 const (
@@ -124,8 +122,7 @@ const (
 	Unlocked   Family = "unlocked" // no lock: see Entry.Guard
 )
 
-// Variant returns a lock like e, apart from the arguments. No article has it; see
-// InArticle.
+// Variant returns a lock like e, apart from the arguments. No article has it; see InArticle.
 func (e Entry) Variant(id string, year int, create func(Env) Lock) Entry {
 	e.ID, e.Article, e.Also, e.Year, e.New = id, "", nil, year, create
 	return e
@@ -185,9 +182,8 @@ func (e Entry) Fences() bool { return e.Ensemble() || e.Fencing }
 // Local reports whether no server plays a part.
 func (e Entry) Local() bool { return e.Family == OneProcess || e.Guard == ByVersion || e.Guard == Once }
 
-// Servers returns the number of servers that the lock needs. An ensemble counts
-// as one. A lock that chooses from a list needs one more than are on the list at first,
-// so that a list may also gain a server.
+// Servers returns the number of servers that the lock needs. An ensemble counts as one. A lock that chooses from a list
+// needs one more than are on the list at first, so that a list may also gain a server.
 func (s Server) Servers() int {
 	if s.Shards > 0 {
 		return s.Shards + 1
@@ -195,19 +191,16 @@ func (s Server) Servers() int {
 	return s.Asked()
 }
 
-// Asked returns the number of servers that the lock asks for one key. An ensemble counts
-// as one.
+// Asked returns the number of servers that the lock asks for one key. An ensemble counts as one.
 func (s Server) Asked() int { return max(s.Nodes, 1) }
 
-// Check returns an error if e.New cannot work with env. The error names the wrong
-// value and says what to use instead; a *ServersError is about the number of servers,
-// a *TTLError about the TTL. Call Check before New, which checks nothing:
-// with a wrong number of servers New panics or makes a lock on too few, and the
-// server rounds or refuses a TTL that the lock cannot express.
+// Check returns an error if e.New cannot work with env. The error names the wrong value and says what to use instead; a
+// *ServersError is about the number of servers, a *TTLError about the TTL. Call Check before New, which checks nothing:
+// with a wrong number of servers New panics or makes a lock on too few, and the server rounds or refuses a TTL that the
+// lock cannot express.
 //
-// A quorum lock takes any number of servers from 3 on: fewer do not survive the
-// failure of one, and one that chooses from a list takes any number. Check cannot tell whether
-// the servers are independent.
+// A quorum lock takes any number of servers from 3 on: fewer do not survive the failure of one, and one that chooses
+// from a list takes any number. Check cannot tell whether the servers are independent.
 func (e Entry) Check(env Env) error {
 	switch n := len(env.Nodes); {
 	case e.Database != "" && env.DB == nil:

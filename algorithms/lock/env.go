@@ -13,23 +13,18 @@ import (
 
 // Env is everything that a lock may observe or use.
 type Env struct {
-	// Nodes are the servers: one, or several independent ones for a quorum
-	// lock (see Entry.Nodes). Their options set the time-out of a single
-	// command (ReadTimeout). Retries inside the client must be off (MaxRetries: -1);
-	// otherwise the client resends a command whose reply was lost, and the lock
-	// does not know.
+	// Nodes are the servers: one, or several independent ones for a quorum lock (see Entry.Nodes). Their options set
+	// the time-out of a single command (ReadTimeout). Retries inside the client must be off (MaxRetries: -1); otherwise
+	// the client resends a command whose reply was lost, and the lock does not know.
 	Nodes []redis.UniversalClient
-	// Shards returns the client's present list of servers, for the locks that choose
-	// the server of a key from a list (see Entry.Shards): positions in Nodes, in
-	// the order of the list. Two clients may have different lists at one time, and a list may
-	// change between two calls. nil, or an empty list: all of Nodes.
+	// Shards returns the client's present list of servers, for the locks that choose the server of a key from a list
+	// (see Entry.Shards): positions in Nodes, in the order of the list. Two clients may have different lists at one
+	// time, and a list may change between two calls. nil, or an empty list: all of Nodes.
 	Shards func() []int
-	// ZooKeeper is the client's session with an ensemble, for the locks that
-	// lock there. Otherwise it is nil.
+	// ZooKeeper is the client's session with an ensemble, for the locks that lock there. Otherwise it is nil.
 	ZooKeeper ZooKeeper
-	// DB is the client's pool of connections to a database, for the locks that lock there.
-	// Otherwise it is nil. Its driver must send no statement twice, and have placeholders as
-	// Entry.Database has them.
+	// DB is the client's pool of connections to a database, for the locks that lock there. Otherwise it is nil. Its
+	// driver must send no statement twice, and have placeholders as Entry.Database has them.
 	DB *sql.DB
 	// Clock is the client's own clock. It may be wrong.
 	Clock Clock
@@ -41,8 +36,7 @@ type Env struct {
 	// Thread is the id, as text, that the process's runtime gives to the thread
 	// that uses the lock. Threads of two processes may have the same id.
 	Thread string
-	// TTL is the lease to ask for: above 0, and a whole multiple of Entry.Unit. A
-	// lock without expiry ignores it.
+	// TTL is the lease to ask for: above 0, and a whole multiple of Entry.Unit. A lock without expiry ignores it.
 	TTL time.Duration
 }
 
@@ -52,8 +46,7 @@ type Clock interface {
 	Now() time.Time
 	// Sleep blocks for d.
 	Sleep(d time.Duration)
-	// AfterFunc runs f in a thread of its own after d, unless the timer is
-	// stopped first.
+	// AfterFunc runs f in a thread of its own after d, unless the timer is stopped first.
 	AfterFunc(d time.Duration, f func()) clockwork.Timer
 }
 
@@ -63,11 +56,9 @@ type Tokens interface {
 	Token() string
 }
 
-// Production returns an Env on the machine's clock, with random tokens. Its lease
-// is ttl (see Env.TTL). Its servers are nodes, whose options set the time-out of a
-// command and must switch off retries (see Env.Nodes). Its thread is number 1 in
-// every process, like the main thread on many runtimes. Parallel tasks are
-// goroutines.
+// Production returns an Env on the machine's clock, with random tokens. Its lease is ttl (see Env.TTL). Its servers are
+// nodes, whose options set the time-out of a command and must switch off retries (see Env.Nodes). Its thread is number
+// 1 in every process, like the main thread on many runtimes. Parallel tasks are goroutines.
 func Production(ttl time.Duration, nodes ...redis.UniversalClient) Env {
 	return Env{
 		Nodes:    nodes,

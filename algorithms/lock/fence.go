@@ -11,11 +11,10 @@ import (
 // errNoCounter is the error of Acquire unless Env has exactly one server.
 var errNoCounter = errors.New("lock: fencing needs exactly one server")
 
-// Fence returns s with fencing tokens. A lease that is a [Fencer] keeps its own; for any
-// other, after each successful Acquire it sends
-// INCR key:fence to the same server, and the lease is a [Fencer] that carries the
-// reply. A resource that refuses every token below the highest it has seen is then
-// protected from a holder that lost its lock without noticing.
+// Fence returns s with fencing tokens. A lease that is a [Fencer] keeps its own; for any other, after each successful
+// Acquire it sends INCR key:fence to the same server, and the lease is a [Fencer] that carries the reply. A resource
+// that refuses every token below the highest it has seen is then protected from a holder that lost its lock without
+// noticing.
 //
 // It is only as strong as two commands on one server:
 //   - If the holder pauses for longer than its lease between Acquire and INCR, it
@@ -26,13 +25,11 @@ var errNoCounter = errors.New("lock: fencing needs exactly one server")
 //     counter starts at 1.
 //   - Acquire holds the lock for one more round trip before it returns.
 //
-// If INCR fails, Acquire releases the lock and returns the error. Unless env has
-// exactly one server, Acquire returns an error and does not call s: counters of
-// independent servers define no common order.
+// If INCR fails, Acquire releases the lock and returns the error. Unless env has exactly one server, Acquire returns an
+// error and does not call s: counters of independent servers define no common order.
 //
-// The lease is a [Reporter] if the lease of s is one. A type assertion does not find
-// the other powers of the lease of s; [As] does. The result is never a [Closer]:
-// close s itself.
+// The lease is a [Reporter] if the lease of s is one. A type assertion does not find the other powers of the lease of
+// s; [As] does. The result is never a [Closer]: close s itself.
 func Fence(s Lock, env Env) Lock {
 	return &fence{s, env.Nodes}
 }

@@ -1,11 +1,9 @@
-// Package lock is what the author of a lock imports: what a lock is ([Lock],
-// [Lease] and their optional powers), what it may use ([Env]) and how it describes
-// itself in the list ([Entry]).
+// Package lock is what the author of a lock imports: what a lock is ([Lock], [Lease] and their optional powers), what
+// it may use ([Env]) and how it describes itself in the list ([Entry]).
 //
-// A lock is ordinary blocking Go code on the go-redis client, or on a session with
-// a ZooKeeper ensemble. It knows its connections, a clock and a source of tokens,
-// and not where they come from. With [Production] it locks a real server; the
-// simulator gives it simulated connections and clocks.
+// A lock is ordinary blocking Go code on the go-redis client, or on a session with a ZooKeeper ensemble. It knows its
+// connections, a clock and a source of tokens, and not where they come from. With [Production] it locks a real server;
+// the simulator gives it simulated connections and clocks.
 package lock
 
 import (
@@ -18,26 +16,22 @@ import (
 	"github.com/jonboulle/clockwork"
 )
 
-// A Lock is one way of locking. A Lock value belongs to one client
-// process. Its methods may be called repeatedly, but not concurrently. What it keeps between
-// two attempts stands in its fields: a search reads these, and cannot see into a closure, so
-// that with one it takes each history of attempts for another.
+// A Lock is one way of locking. A Lock value belongs to one client process. Its methods may be called repeatedly, but
+// not concurrently. What it keeps between two attempts stands in its fields: a search reads these, and cannot see into
+// a closure, so that with one it takes each history of attempts for another.
 type Lock interface {
-	// Acquire makes one attempt to lock key and does not wait for the lock to
-	// become free: the caller decides how to retry (the exception is redis.Spin).
-	// It returns ErrNotAcquired, wrapped or bare, if another client has the lock, or
-	// if the lock released it again because it could not be relied on. Any other
-	// error (a time-out, a broken connection) means that the outcome is unknown.
+	// Acquire makes one attempt to lock key and does not wait for the lock to become free: the caller decides how to
+	// retry (the exception is redis.Spin). It returns ErrNotAcquired, wrapped or bare, if another client has the lock,
+	// or if the lock released it again because it could not be relied on. Any other error (a time-out, a broken
+	// connection) means that the outcome is unknown.
 	Acquire(ctx context.Context, key string) (Lease, error)
 }
 
-// A Lease is the result of one successful Acquire. Only the process that acquired
-// it uses it.
+// A Lease is the result of one successful Acquire. Only the process that acquired it uses it.
 type Lease interface {
-	// Release gives the lock back. A lock that checks the owner returns
-	// ErrNotHeld, wrapped or bare, if the lock no longer belonged to this lease. A
-	// lock that does not check returns nil, whatever it removed. Other errors
-	// come from the server or the network and mean that the outcome is unknown.
+	// Release gives the lock back. A lock that checks the owner returns ErrNotHeld, wrapped or bare, if the lock no
+	// longer belonged to this lease. A lock that does not check returns nil, whatever it removed. Other errors come
+	// from the server or the network and mean that the outcome is unknown.
 	Release(ctx context.Context) error
 }
 
@@ -52,9 +46,8 @@ type Closer interface {
 // A Queuer is a Lock that can wait until it gets the lock.
 type Queuer interface {
 	Lock
-	// Await is an Acquire that waits for at most patience on the client's own
-	// clock and then returns ErrNotAcquired. Without patience (0 or less) it is
-	// Acquire; with Forever it waits without end.
+	// Await is an Acquire that waits for at most patience on the client's own clock and then returns ErrNotAcquired.
+	// Without patience (0 or less) it is Acquire; with Forever it waits without end.
 	Await(ctx context.Context, key string, patience time.Duration) (Lease, error)
 }
 
@@ -63,33 +56,29 @@ const Forever time.Duration = 1<<63 - 1
 
 // Optional powers of a Lease. Use [As] to find them in a wrapped lease.
 type (
-	// A Reporter's Release is a statement: nil says that the lock still belonged
-	// to this lease when it was released. The Release of any other Lease states
-	// nothing.
+	// A Reporter's Release is a statement: nil says that the lock still belonged to this lease when it was released.
+	// The Release of any other Lease states nothing.
 	Reporter interface {
 		Lease
 		// Reports marks the lease. It does nothing.
 		Reports()
 	}
 
-	// A Renewer can extend its lease to a full TTL, counted from the moment at
-	// which the server runs the command. Renew returns ErrNotHeld if the lease had
-	// ended.
+	// A Renewer can extend its lease to a full TTL, counted from the moment at which the server runs the command. Renew
+	// returns ErrNotHeld if the lease had ended.
 	Renewer interface {
 		Lease
 		Renew(ctx context.Context) error
 	}
 
-	// A Fencer carries a fencing token, which is greater than every token handed
-	// out for this key before, and never 0.
+	// A Fencer carries a fencing token, which is greater than every token handed out for this key before, and never 0.
 	Fencer interface {
 		Lease
 		FencingToken() uint64
 	}
 
-	// A Checker can say whether it believes that the lease is still valid: nil, or
-	// ErrNotHeld. Other errors come from the server or the network and mean that this
-	// is unknown. The answer may be outdated when it arrives.
+	// A Checker can say whether it believes that the lease is still valid: nil, or ErrNotHeld. Other errors come from
+	// the server or the network and mean that this is unknown. The answer may be outdated when it arrives.
 	Checker interface {
 		Lease
 		Check(ctx context.Context) error
@@ -102,9 +91,8 @@ type Reporting struct{}
 // Reports implements [Reporter].
 func (Reporting) Reports() {}
 
-// As finds the power P in l. If l wraps another lease (it has a method
-// Unwrap() Lease), As searches the wrapped leases too, as errors.As does for
-// errors.
+// As finds the power P in l. If l wraps another lease (it has a method Unwrap() Lease), As searches the wrapped leases
+// too, as errors.As does for errors.
 func As[P Lease](l Lease) (P, bool) {
 	for {
 		if power, ok := l.(P); ok {
@@ -126,16 +114,14 @@ var (
 	ErrNotHeld = errors.New("lock: not held")
 )
 
-// Unknown is for authors of locks: it returns the error of a command whose outcome
-// is unknown, because err came from the network or the server. It adds the command
-// and the key, which err itself usually does not name, and wraps err.
+// Unknown is for authors of locks: it returns the error of a command whose outcome is unknown, because err came from
+// the network or the server. It adds the command and the key, which err itself usually does not name, and wraps err.
 func Unknown(command, key string, err error) error {
 	return fmt.Errorf("lock: %s %q: %w", command, key, err)
 }
 
-// A Renewal calls Send periodically, each time in a thread of its own, until Send fails or
-// the renewal is stopped. Each call arms the timer for the next, so that calls to a slow
-// server are delayed and never pile up.
+// A Renewal calls Send periodically, each time in a thread of its own, until Send fails or the renewal is stopped. Each
+// call arms the timer for the next, so that calls to a slow server are delayed and never pile up.
 //
 // The thread that starts and stops it shares it with the threads of the timer.
 type Renewal struct {

@@ -9,16 +9,14 @@ import (
 // ZooKeeper has the methods of a session with an ensemble that locks call.
 // [locklab/algorithms/zookeeper.OnConn] makes one from a real client.
 //
-// Every method sends one request and waits for the answer. Any error other than
-// ErrNoNode, ErrNodeExists and ErrSessionEnded (above all a broken connection) means
-// that it is unknown whether the request was run. A session outlives its
-// connections. It ends, and its ephemeral znodes with it, when the ensemble has not
-// heard from the client for the session time-out, on the ensemble's clock.
+// Every method sends one request and waits for the answer. Any error other than ErrNoNode, ErrNodeExists and
+// ErrSessionEnded (above all a broken connection) means that it is unknown whether the request was run. A session
+// outlives its connections. It ends, and its ephemeral znodes with it, when the ensemble has not heard from the client
+// for the session time-out, on the ensemble's clock.
 type ZooKeeper interface {
-	// Create makes an empty znode and returns its path. The path of an
-	// EphemeralSequential znode is path followed by a number, by which the ensemble
-	// orders the children of one parent: a signed 32-bit integer, padded with zeros
-	// to ten digits. Create returns ErrNoNode if there is no parent.
+	// Create makes an empty znode and returns its path. The path of an EphemeralSequential znode is path followed by a
+	// number, by which the ensemble orders the children of one parent: a signed 32-bit integer, padded with zeros to
+	// ten digits. Create returns ErrNoNode if there is no parent.
 	Create(ctx context.Context, path string, kind Znode) (created string, err error)
 	// Delete removes a znode, or returns ErrNoNode.
 	Delete(ctx context.Context, path string) error
@@ -30,14 +28,12 @@ type ZooKeeper interface {
 	// WatchNode sets a watch on the znode, for a change of its data or its deletion.
 	// If the znode does not exist, WatchNode sets no watch and returns ErrNoNode.
 	WatchNode(ctx context.Context, path string) (Watch, error)
-	// WatchChildren is Children, and sets a watch for a child that is created or
-	// deleted.
+	// WatchChildren is Children, and sets a watch for a child that is created or deleted.
 	WatchChildren(ctx context.Context, path string) (names []string, watch Watch, err error)
 }
 
-// A Watch fires once, after what it watches has changed; by then it may have
-// changed again. It survives broken connections. The ensemble keeps a watch for
-// which no caller waits any more until it fires or the session ends.
+// A Watch fires once, after what it watches has changed; by then it may have changed again. It survives broken
+// connections. The ensemble keeps a watch for which no caller waits any more until it fires or the session ends.
 type Watch interface {
 	// Wait blocks until the watch has fired, for at most patience on the client's
 	// own clock. It returns ErrSessionEnded if the watch can no longer fire.

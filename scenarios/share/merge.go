@@ -26,9 +26,8 @@ type Results struct {
 	unfit  error
 }
 
-// Merge puts the shares of a command together. files names them, for errors. The error
-// names the share that is missing, there twice, stopped before its end, of another build
-// or command, or made with other inputs.
+// Merge puts the shares of a command together. files names them, for errors. The error names the share that is missing,
+// there twice, stopped before its end, of another build or command, or made with other inputs.
 func Merge(files []string, shares []*Share) (*Results, error) {
 	if len(shares) == 0 {
 		return nil, i18n.Errorf("error.share.none")

@@ -51,8 +51,7 @@ func Assign(tasks []Task, n int) []int {
 	return of
 }
 
-// ErrPartial is the error of Each where only a share of the tasks was to be computed, and
-// was.
+// ErrPartial is the error of Each where only a share of the tasks was to be computed, and was.
 var ErrPartial = errors.New("share: only a share of the tasks was computed")
 
 // A Partial computes the tasks of one share.

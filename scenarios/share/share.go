@@ -1,16 +1,13 @@
 // Package share divides the work of a command among machines.
 //
-// A command plans its work as a list of [Task]s, computes their results with [Each], and
-// shows them. Each computes here, on all cores, unless its [Work] has a [Computer],
-// which computes a part ([Partial]), or looks results up that other machines have computed
-// ([Results]). A command does not know which. So the
-// same code shows the same results wherever they come from: what [Merge] makes of the
-// shares of a command is, byte for byte, what one machine gives.
+// A command plans its work as a list of [Task]s, computes their results with [Each], and shows them. Each computes
+// here, on all cores, unless its [Work] has a [Computer], which computes a part ([Partial]), or looks results up that
+// other machines have computed ([Results]). A command does not know which. So the same code shows the same results
+// wherever they come from: what [Merge] makes of the shares of a command is, byte for byte, what one machine gives.
 //
-// The conditions are few. A result is a function of its task and the build: it depends on
-// no clock, no number of cores, and no other task. It can be written as JSON and read back
-// without loss. A command calls Each once, with the same list in every process of the
-// same build: only then do the shares of two machines fit together.
+// The conditions are few. A result is a function of its task and the build: it depends on no clock, no number of cores,
+// and no other task. It can be written as JSON and read back without loss. A command calls Each once, with the same
+// list in every process of the same build: only then do the shares of two machines fit together.
 //
 // To divide another command, plan it as tasks, call Each in place of a loop, and give the
 // command the flag --shard (package main, command.divides).
@@ -35,12 +32,10 @@ import (
 
 // A Task is a piece of a command's work.
 type Task struct {
-	// ID names the task, such as "verify token/gc-pause". No two tasks of a command have
-	// the same, and a build gives a task the same ID everywhere. A command without --shard
-	// needs none.
+	// ID names the task, such as "verify token/gc-pause". No two tasks of a command have the same, and a build gives a
+	// task the same ID everywhere. A command without --shard needs none.
 	ID string
-	// Cost is an estimate of its time, in seconds on one core. It only balances shares and
-	// orders work.
+	// Cost is an estimate of its time, in seconds on one core. It only balances shares and orders work.
 	Cost float64
 }
 
@@ -49,8 +44,7 @@ type Plan struct {
 	Tasks []Task
 	// Do computes the result of the i-th task. Goroutines may call it at the same time.
 	Do func(ctx context.Context, i int) (json.RawMessage, error)
-	// Take gives the command the result of the i-th task. The error is json's. One
-	// goroutine calls it at a time.
+	// Take gives the command the result of the i-th task. The error is json's. One goroutine calls it at a time.
 	Take func(i int, result json.RawMessage) error
 }
 
@@ -71,9 +65,8 @@ type Work struct {
 	Waits bool
 }
 
-// Each returns the results of the tasks in their order, as w comes by them. A result is nil where
-// there is none; then the error is the reason. do computes the i-th task, from several goroutines. When
-// ctx ends, the error is ctx's.
+// Each returns the results of the tasks in their order, as w comes by them. A result is nil where there is none; then
+// the error is the reason. do computes the i-th task, from several goroutines. When ctx ends, the error is ctx's.
 func Each[T any](
 	ctx context.Context, tasks []Task, w *Work, do func(ctx context.Context, i int) (T, error),
 ) ([]*T, error) {
@@ -121,8 +114,7 @@ func longestFirst(tasks []Task) []int {
 	return order
 }
 
-// InParallel calls do for 0 to n-1, in any order, atOnce at a time. done is as for Each. The
-// first error ends the rest.
+// InParallel calls do for 0 to n-1, in any order, atOnce at a time. done is as for Each. The first error ends the rest.
 func InParallel(ctx context.Context, atOnce, n int, done func(n int), do func(ctx context.Context, i int) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
@@ -142,9 +134,8 @@ func InParallel(ctx context.Context, atOnce, n int, done func(n int), do func(ct
 	return group.Wait()
 }
 
-// Build identifies this program: by the revision of its source where it was built from
-// nothing else, and otherwise by its bytes. Results of the same build are the same
-// everywhere.
+// Build identifies this program: by the revision of its source where it was built from nothing else, and otherwise by
+// its bytes. Results of the same build are the same everywhere.
 var Build = sync.OnceValues(func() (string, error) {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		if revision := clean(info); revision != "" {
@@ -167,8 +158,7 @@ var Build = sync.OnceValues(func() (string, error) {
 	return "build " + hex.EncodeToString(sum.Sum(nil)[:8]) + ", " + runtime.Version(), nil
 })
 
-// clean is the revision that a program was built from without changes; "": it is unknown,
-// or there were some.
+// clean is the revision that a program was built from without changes; "": it is unknown, or there were some.
 func clean(info *debug.BuildInfo) string {
 	settings := map[string]string{}
 	for _, s := range info.Settings {

@@ -18,8 +18,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A Doom is the step of a run from which on everything that can follow ends in a harm; see
-// explore.Doom.
+// A Doom is the step of a run from which on everything that can follow ends in a harm; see explore.Doom.
 type Doom struct {
 	Harm verdict.Word
 	// NoReturn is the first such step of Steps; 0: there is no way around the harm from the start on.
@@ -29,8 +28,7 @@ type Doom struct {
 	Event int
 }
 
-// doomStates is the number of states that may follow a run before its doom is given up; they need
-// some 200 MB.
+// doomStates is the number of states that may follow a run before its doom is given up; they need some 200 MB.
 const doomStates = 1_000_000
 
 // DoomOn computes the doom of a trace that a search has found, for the harm that it comes
@@ -78,11 +76,10 @@ func DoomOn(ctx context.Context, entry lock.Entry, t simulator.Trace) (*Doom, er
 	return out, nil
 }
 
-// Certainty is the moment of a race's run from which its harm was certain: nothing
-// more had to go wrong after it. A race has a single future, since a clock decides what
-// comes next, and nothing to count as [DoomOn] does for the run of a search. Certainty
-// is found by playing the race with only the first triggers of its script, until they
-// suffice for the harm.
+// Certainty is the moment of a race's run from which its harm was certain: nothing more had to go wrong after it. A
+// race has a single future, since a clock decides what comes next, and nothing to count as [DoomOn] does for the run of
+// a search. Certainty is found by playing the race with only the first triggers of its script, until they suffice for
+// the harm.
 type Certainty struct {
 	Harm verdict.Word // the first of the run's verdicts
 	// Event is the first event of the run's history, from 1, that the last necessary

@@ -20,8 +20,7 @@ func ParWords() []verdict.Word {
 	return []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.WrongDel, verdict.Lie, verdict.Deadlock}
 }
 
-// SingleFaults are budgets that allow one fault once: every fault that has no size, or
-// may have any size.
+// SingleFaults are budgets that allow one fault once: every fault that has no size, or may have any size.
 func SingleFaults() []string {
 	return []string{"crash=1", "pause=1", "lose-reply=1", "lose-request=1", "restart=1", "failover=1"}
 }

@@ -14,9 +14,8 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A Situation is what goes on in the runs of a sweep. Every client acquires the lock, works
-// and releases. c1 begins at once, the others at a random moment of the first Retry. Faults
-// that are 0 do not happen.
+// A Situation is what goes on in the runs of a sweep. Every client acquires the lock, works and releases. c1 begins at
+// once, the others at a random moment of the first Retry. Faults that are 0 do not happen.
 type Situation struct {
 	TTL     time.Duration // the lease that clients ask for
 	Retry   time.Duration // pause of a client after a refusal, on its clock
@@ -35,8 +34,7 @@ type Situation struct {
 	// Delay is that of one message from or to c1, each equally likely, true time.
 	Delay time.Duration
 	Skew  time.Duration // how far c1's clock is behind true time; below 0: ahead
-	// ClientPPM and NodePPM are microseconds that c1's clock, and those of all servers, gain in
-	// a true second.
+	// ClientPPM and NodePPM are microseconds that c1's clock, and those of all servers, gain in a true second.
 	ClientPPM, NodePPM int32
 	// Failover has the first server replaced by its replica once, at a random moment of c1's
 	// Work; Lag is how long a change takes to reach a replica, true time.

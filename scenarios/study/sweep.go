@@ -77,8 +77,7 @@ func (o *SweepOrder) at(point []float64) (axes []Axis) {
 	return axes
 }
 
-// Points are the points of the grid: the values of the first axis, and for each those of the
-// second.
+// Points are the points of the grid: the values of the first axis, and for each those of the second.
 func (o *SweepOrder) Points() (points [][]float64) {
 	for _, x := range o.Axes[0].Values {
 		if len(o.Axes) == 1 {
@@ -140,9 +139,8 @@ type SweepPoint struct {
 // Find plays the runs. Locks must pass Check. progress announces so many tasks, and returns
 // how to compute them and what to call at the end.
 //
-// The random numbers of a run follow from its number: they are the same for every lock and
-// at every point. When ctx ends the error is ctx's, and points have the runs that were
-// finished.
+// The random numbers of a run follow from its number: they are the same for every lock and at every point. When ctx
+// ends the error is ctx's, and points have the runs that were finished.
 func (o *SweepOrder) Find(ctx context.Context, locks []lock.Entry,
 	progress func(steps int) (w *share.Work, end func())) (*Sweep, error) {
 	out := &Sweep{Order: *o}

@@ -22,24 +22,21 @@ type Hazard struct {
 	Sized bool   // the fault has a size, up to which the lock may tolerate it
 }
 
-// Hazards are the faults that a tolerance is measured against. The last two have no
-// size: a search cannot say how long a replica lags, only that it had not yet
-// received a write when it was made master.
+// Hazards are the faults that a tolerance is measured against. The last two have no size: a search cannot say how long
+// a replica lags, only that it had not yet received a write when it was made master.
 func Hazards() []Hazard {
 	return []Hazard{{"pause", true}, {"client-clock", true}, {"node-clock", true}, {"failover", false},
 		{"restart", false}}
 }
 
-// The sizes that a tolerance looks at: 1 to MaxParts parts of a lease, of which
-// LeaseParts make a whole one.
+// The sizes that a tolerance looks at: 1 to MaxParts parts of a lease, of which LeaseParts make a whole one.
 const (
 	LeaseParts = 60
 	MaxLeases  = 2
 	MaxParts   = MaxLeases * LeaseParts
 )
 
-// A Tolerance is how large a single fault may be before a lock lets two clients in at
-// once.
+// A Tolerance is how large a single fault may be before a lock lets two clients in at once.
 type Tolerance struct {
 	Locks   []lock.Entry
 	Hazards []Hazard
@@ -49,8 +46,7 @@ type Tolerance struct {
 // At is the limit of lock l for the n-th hazard.
 func (t *Tolerance) At(l, n int) *Limit { return &t.Limits[l*len(t.Hazards)+n] }
 
-// A Limit is the size of a hazard at which one lock falls: at which two clients are
-// inside at once.
+// A Limit is the size of a hazard at which one lock falls: at which two clients are inside at once.
 type Limit struct {
 	Lock   string `json:"lock"`
 	Fault  string `json:"fault"`
@@ -58,15 +54,12 @@ type Limit struct {
 	// Holds is the largest size that was searched in full without two inside, in leases;
 	// 0: not even the smallest did, or there is none. Not all sizes below it were searched.
 	Holds float64 `json:"holds_up_to,omitempty"`
-	// Falls is the smallest size that let two in, in leases; 0: none was found, or there
-	// is none.
+	// Falls is the smallest size that let two in, in leases; 0: none was found, or there is none.
 	Falls float64 `json:"fails_at,omitempty"`
-	// Boundary: a millisecond less than Falls was searched in full without two inside. At Falls itself
-	// two events fall on the same instant, at which the second client enters and the first one leaves,
-	// or a lease ends.
+	// Boundary: a millisecond less than Falls was searched in full without two inside. At Falls itself two events fall
+	// on the same instant, at which the second client enters and the first one leaves, or a lease ends.
 	Boundary bool `json:"boundary_only,omitempty"`
-	// Trace is a link to a run with two clients inside at that size: one way to it, not
-	// the shortest.
+	// Trace is a link to a run with two clients inside at that size: one way to it, not the shortest.
 	Trace string `json:"trace,omitempty"`
 	// States is the number of states that the searches have visited.
 	States int `json:"-"`
@@ -87,9 +80,8 @@ const (
 	NotAsked  Answer = "N/A" // the fault has no meaning for the lock, or no number of clients can be one too many
 )
 
-// FindTolerance finds, for each lock and each of Hazards, the limit up to which the lock
-// excludes, by bisection. Each answer is that of a complete search of all interleavings
-// of two clients and at most one fault.
+// FindTolerance finds, for each lock and each of Hazards, the limit up to which the lock excludes, by bisection. Each
+// answer is that of a complete search of all interleavings of two clients and at most one fault.
 //
 // The two run the same code. Each begins at once, or at any moment at which something
 // is due, such as the end of a pause or of a lease, however long the lock makes that last.

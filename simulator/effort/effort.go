@@ -59,9 +59,8 @@ func Cases(t testing.TB, few, many int) {
 	}
 }
 
-// Unwatched skips a test under the race detector, which makes it ten times as slow, and
-// gives the reason why nothing is lost: it has one goroutine, or other tests show the same
-// concurrency. Without the race detector it runs.
+// Unwatched skips a test under the race detector, which makes it ten times as slow, and gives the reason why nothing is
+// lost: it has one goroutine, or other tests show the same concurrency. Without the race detector it runs.
 func Unwatched(t testing.TB, reason string) {
 	t.Helper()
 	if Watched {

@@ -2,8 +2,7 @@
 // complete enough to be judged, drawn and described without making the run again.
 // The package does not know how runs are made, and imports the standard library only.
 //
-// The simulator writes the history; judges, texts and pictures read it. An event is
-// not changed once it is written.
+// The simulator writes the history; judges, texts and pictures read it. An event is not changed once it is written.
 package history
 
 import "time"
@@ -34,8 +33,7 @@ type History struct {
 	// Probe is the client that a search adds: it asks for the lock when all others are done,
 	// to see whether it can still be had. 0: there is none.
 	Probe int `json:"probe,omitempty"`
-	// Open says that this is the beginning of a run that goes on: what a client does not do
-	// here it may do later.
+	// Open says that this is the beginning of a run that goes on: what a client does not do here it may do later.
 	Open bool `json:"-"`
 	// Veiled says that views leave out which clients are inside: a question asks for it.
 	Veiled  bool          `json:"-"`
@@ -77,8 +75,7 @@ const Resource = -1
 // Disk is the Replica of a Change after a restart: the value is what Node had on disk.
 const Disk = 2
 
-// Exception is the Note of a Leave by an exception: the process lives on, but no Release
-// follows.
+// Exception is the Note of a Leave by an exception: the process lives on, but no Release follows.
 const Exception = "exception"
 
 // GaveUp is the Note of a Refuse by which a client gives its attempt up itself, at a
@@ -98,8 +95,7 @@ const FromStart = "start"
 // Forever is the Until of a key without a time to live.
 const Forever time.Duration = 1<<63 - 1
 
-// An Event is one thing that happened at one instant. Which fields mean
-// something depends on Kind; the others are zero.
+// An Event is one thing that happened at one instant. Which fields mean something depends on Kind; the others are zero.
 type Event struct {
 	At    time.Duration `json:"at_ns"` // true time since the start of the run
 	Kind  EventKind     `json:"kind"`
@@ -110,11 +106,10 @@ type Event struct {
 	Skew   time.Duration `json:"skew_ns,omitempty"` // Client's own clock minus true time, at At
 	Node   int           `json:"node,omitempty"`    // 1-based, or Resource; 0: none
 
-	// Lease is which of Client's attempts the event belongs to, and with it the lease that
-	// the attempt was given: attempts count from 1, and after 255 from 1 again. A request
-	// belongs to the attempt in which it was sent, also if it arrives during a later one; a
-	// timer to the one in which it was armed. To ask once more while inside, or with a Note
-	// (renew, check), is no new attempt. 0: not known (Client's own events, Read, Write, Change).
+	// Lease is which of Client's attempts the event belongs to, and with it the lease that the attempt was given:
+	// attempts count from 1, and after 255 from 1 again. A request belongs to the attempt in which it was sent, also if
+	// it arrives during a later one; a timer to the one in which it was armed. To ask once more while inside, or with a
+	// Note (renew, check), is no new attempt. 0: not known (Client's own events, Read, Write, Change).
 	Lease int `json:"lease,omitempty"`
 
 	// Msg ties the Send, Apply, Answer (or Timeout, Lost…) of one request
@@ -136,8 +131,7 @@ type Event struct {
 	// and no clock is stepped; Forever without a TTL (Change with After != "").
 	Until time.Duration `json:"until_ns,omitempty"`
 
-	// Token is the fencing token that came with a Read or Write, or that a
-	// lease carries at Enter; 0: none.
+	// Token is the fencing token that came with a Read or Write, or that a lease carries at Enter; 0: none.
 	Token uint64 `json:"token,omitempty"`
 	// Version counts the resource's accepted writes (Read: what was seen;
 	// Write: what it has become, or still is when refused).
@@ -147,10 +141,9 @@ type Event struct {
 	// OK says that the resource accepted a Write, or that the lock was found to be still the
 	// client's own (Released, and the Enter that answers a renewal or check; see Claims).
 	OK bool `json:"ok,omitempty"`
-	// Claims says that the lock makes a statement, which can be false: that the lock is
-	// or is not the client's own (Released, and the Enter or Refuse that answers a renewal or
-	// check), or that another client has it (any other Refuse). Without it the answer is
-	// that the outcome is not known.
+	// Claims says that the lock makes a statement, which can be false: that the lock is or is not the client's own
+	// (Released, and the Enter or Refuse that answers a renewal or check), or that another client has it (any other
+	// Refuse). Without it the answer is that the outcome is not known.
 	Claims bool `json:"claims,omitempty"`
 	// Replica is which copy of Node's data it is, its replicas from 0 (Replicate,
 	// Failover, Split; in a Change, the copy that the value came from).
@@ -162,13 +155,11 @@ type Event struct {
 	// Note is the text of an error (Refuse, Released, Timeout, Broken) or a short remark.
 	Note string `json:"note,omitempty"`
 
-	// Rests says that its code has Client wait, and that none of its threads waits for an
-	// answer meanwhile (Sleep).
+	// Rests says that its code has Client wait, and that none of its threads waits for an answer meanwhile (Sleep).
 	Rests bool `json:"rests,omitempty"`
 
-	// Code are the lines of Client's code that made the call of a Send or a Sleep: "file.go:12", the
-	// innermost call first. Only if the run was to record it.
-	// Shared: do not change it.
+	// Code are the lines of Client's code that made the call of a Send or a Sleep: "file.go:12", the innermost call
+	// first. Only if the run was to record it. Shared: do not change it.
 	Code []string `json:"code,omitempty"`
 }
 
@@ -221,10 +212,9 @@ const (
 	Replicate   // a replica of Node has caught up with it
 	Failover    // a replica of Node takes its place, with what it has
 
-	// Node's network splits. Its old master lives on with its data, and Client can reach
-	// only that one; a replica takes its place for the others. Until the Heal the old
-	// master has the number of Node plus the number of all nodes. One more Split of the
-	// same node cuts off one more Client.
+	// Node's network splits. Its old master lives on with its data, and Client can reach only that one; a replica takes
+	// its place for the others. Until the Heal the old master has the number of Node plus the number of all nodes. One
+	// more Split of the same node cuts off one more Client.
 	Split
 	Heal // Node's old master drops its data and becomes a replica
 
@@ -236,9 +226,8 @@ const (
 	Reject   // Node answers Client's request with an error (Reply) and does not execute it
 	External // Node executes Cmd, which no client sent; Note says why. The Changes it made follow directly
 
-	// At a ZooKeeper Key stands for a znode at which clients queue. Its value is the name
-	// of the first in line, and the Client of the Change that made it first is its owner.
-	// If the session of the first ends, that is an Expire.
+	// At a ZooKeeper Key stands for a znode at which clients queue. Its value is the name of the first in line, and the
+	// Client of the Change that made it first is its owner. If the session of the first ends, that is an Expire.
 
 	SessionEnd // Node ends Client's session; Client does not know. The Expires and Changes it made follow directly
 	Fire       // a watch of Client on Key fires at Node, and its notification (Note) is on the way

@@ -105,8 +105,7 @@ type Error interface {
 	Message() Message
 }
 
-// Errorf returns an Error. It wraps every value that is an error. Its Error method returns
-// the key and the values.
+// Errorf returns an Error. It wraps every value that is an error. Its Error method returns the key and the values.
 func Errorf(key string, pairs ...any) error { return &messageError{New(key, pairs...)} }
 
 type messageError struct{ text Message }
@@ -123,10 +122,9 @@ func (e *messageError) Unwrap() (causes []error) {
 	return causes
 }
 
-// Near returns a hint at the one of the names that is most like an unknown one: " did you
-// mean NAME?". It is the empty text where none is similar: where more than half of the
-// letters differ, and none begins with it. It is the value of a placeholder that follows
-// the name without a blank.
+// Near returns a hint at the one of the names that is most like an unknown one: " did you mean NAME?". It is the empty
+// text where none is similar: where more than half of the letters differ, and none begins with it. It is the value of a
+// placeholder that follows the name without a blank.
 func Near(name string, names []string) Message {
 	if len(name) > 100 {
 		return Message{} // it is like no name, and to find that out would take long
@@ -171,13 +169,11 @@ func edits(a, b []rune) int {
 	return row[len(b)]
 }
 
-// Visible returns a text that came from outside, such as a file's name, with an escape,
-// \x1b or \u202e, in place of everything that would control a terminal or hide its own
-// order. Line breaks are escaped too.
+// Visible returns a text that came from outside, such as a file's name, with an escape, \x1b or \u202e, in place of
+// everything that would control a terminal or hide its own order. Line breaks are escaped too.
 func Visible(s string) string { return Escaped(s, Controls) }
 
-// Escaped returns s with an escape in place of the characters that are unfit, and of bytes
-// that are no UTF-8.
+// Escaped returns s with an escape in place of the characters that are unfit, and of bytes that are no UTF-8.
 func Escaped(s string, unfit func(rune) bool) string {
 	if utf8.ValidString(s) && !strings.ContainsFunc(s, unfit) {
 		return s
@@ -196,8 +192,7 @@ func Escaped(s string, unfit func(rune) bool) string {
 	return b.String()
 }
 
-// Controls reports whether a character is a control character or one that changes the
-// direction of the text around it.
+// Controls reports whether a character is a control character or one that changes the direction of the text around it.
 func Controls(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029'
 }

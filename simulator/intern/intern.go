@@ -8,9 +8,8 @@ import (
 	"locklab/simulator/i18n"
 )
 
-// A LimitError is something that a simulator has no room for. Nothing is left out
-// in its place: a run that meets it has no outcome, and a search that meets it is
-// not complete.
+// A LimitError is something that a simulator has no room for. Nothing is left out in its place: a run that meets it has
+// no outcome, and a search that meets it is not complete.
 type LimitError struct {
 	What i18n.Message // which limit, and what to do about it
 }

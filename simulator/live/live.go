@@ -8,36 +8,31 @@
 // trace is written to a TCP connection, as the bytes that go-redis wrote; the server's answer is
 // what the client's code hears. So the code goes on with what a real Redis has said.
 //
-// Replicas are real replicas (REPLICAOF), behind a gate on the replication link that lets
-// pass nothing until the trace says so. A failover is a SIGKILL of the master and
-// REPLICAOF NO ONE on the replica; a split leaves the master alive; a crash is a SIGKILL, and
-// the server starts again with what its append-only file holds. What a server had not
-// fsynced is cut from that file, since a kill loses nothing that was written.
+// Replicas are real replicas (REPLICAOF), behind a gate on the replication link that lets pass nothing until the trace
+// says so. A failover is a SIGKILL of the master and REPLICAOF NO ONE on the replica; a split leaves the master alive;
+// a crash is a SIGKILL, and the server starts again with what its append-only file holds. What a server had not fsynced
+// is cut from that file, since a kill loses nothing that was written.
 //
-// Time is real on the servers, but faster: their time of day runs Redis.Speed times as
-// fast as the machine's. The order of a trace is made by gates and never by waiting for long
-// enough: a request is written when it is its turn; the servers' clock stands still at the
-// instant that the trace has reached, until the trace goes on. That it has come there is asked
-// of each server (TIME). The clock is a library that the servers preload, see
-// realserver.Clock: keys expire, WAIT times out and TTLs run down by Redis's own code.
+// Time is real on the servers, but faster: their time of day runs Redis.Speed times as fast as the machine's. The order
+// of a trace is made by gates and never by waiting for long enough: a request is written when it is its turn; the
+// servers' clock stands still at the instant that the trace has reached, until the trace goes on. That it has come
+// there is asked of each server (TIME). The clock is a library that the servers preload, see realserver.Clock: keys
+// expire, WAIT times out and TTLs run down by Redis's own code.
 //
 // # What is not real
 //
-// The clients are processes of the lab: their pauses, crashes, clocks and time-outs are those
-// of the simulator, as are the messages that are lost, late, or answered with an error in
-// place of a server (Reject). A server that hangs gets no messages. The handshake of a
-// connection is the lab's. The protected resource is the lab's.
+// The clients are processes of the lab: their pauses, crashes, clocks and time-outs are those of the simulator, as are
+// the messages that are lost, late, or answered with an error in place of a server (Reject). A server that hangs gets
+// no messages. The handshake of a connection is the lab's. The protected resource is the lab's.
 //
 // # What is compared
 //
-// The lab's own server executes each request as well. Each answer is compared with it, of an
-// error its code; and after each step all keys of all servers, their values, and the millisecond
-// in which they expire. The history of the run has the real answers, and the keys as they
-// were measured.
+// The lab's own server executes each request as well. Each answer is compared with it, of an error its code; and after
+// each step all keys of all servers, their values, and the millisecond in which they expire. The history of the run has
+// the real answers, and the keys as they were measured.
 //
-// Where a lease of a search ends within the last millisecond of its life (simulator.Timing),
-// the server's clock is put forward by a millisecond for that moment: Redis counts whole
-// ones. The same holds for a WAIT whose time is over.
+// Where a lease of a search ends within the last millisecond of its life (simulator.Timing), the server's clock is put
+// forward by a millisecond for that moment: Redis counts whole ones. The same holds for a WAIT whose time is over.
 package live
 
 import (

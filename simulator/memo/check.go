@@ -87,17 +87,15 @@ func (of *Effects[X]) refuted(x X, h hypothesis.ID) error {
 	return &hypothesis.Refuted{Of: h, Command: of.Text(x)}
 }
 
-// checkNames checks that an act does not depend on which of the m.Symmetric first clients is which. A script
-// that compares, sorts, cuts or hashes tokens, or contains one, can break this; so can a command
-// that orders by name what is equal otherwise (ZRANK, ZRANGE). So every effect is checked by its
-// results, when it is used for the first time.
+// checkNames checks that an act does not depend on which of the m.Symmetric first clients is which. A script that
+// compares, sorts, cuts or hashes tokens, or contains one, can break this; so can a command that orders by name what is
+// equal otherwise (ZRANK, ZRANGE). So every effect is checked by its results, when it is used for the first time.
 //
-// The orbit of an act is the set of all its renamed forms, each with its own effect. For every
-// element of the orbit and every swap of two neighbouring clients, the effect of the renamed
-// element must be the renamed effect. Every permutation is a sequence of such swaps and the orbit
-// contains every element on the way, so the same holds for every permutation. It would not suffice
-// to check the swaps of one element: a script that knows one order of three tokens depends on
-// names, but no single swap of another order need show it.
+// The orbit of an act is the set of all its renamed forms, each with its own effect. For every element of the orbit and
+// every swap of two neighbouring clients, the effect of the renamed element must be the renamed effect. Every
+// permutation is a sequence of such swaps and the orbit contains every element on the way, so the same holds for every
+// permutation. It would not suffice to check the swaps of one element: a script that knows one order of three tokens
+// depends on names, but no single swap of another order need show it.
 //
 // The check computes at most what a search without symmetry computes.
 func (of *Effects[X]) checkNames(m *Memo, x X) error {

@@ -10,22 +10,18 @@ import (
 	"locklab/simulator/intern"
 )
 
-// A Memo is the tables of all servers of a simulator, and what the simulator and they tell each
-// other about them.
+// A Memo is the tables of all servers of a simulator, and what the simulator and they tell each other about them.
 type Memo struct {
 	Room *intern.Room
-	// Symmetric has every effect checked when it is first used: so many clients, from the first, are
-	// interchangeable. Where they are not, the step ends with a *hypothesis.Refuted. Below 2
-	// nothing is checked.
+	// Symmetric has every effect checked when it is first used: so many clients, from the first, are interchangeable.
+	// Where they are not, the step ends with a *hypothesis.Refuted. Below 2 nothing is checked.
 	Symmetric uint8
-	// Plain has everything computed anew each time. It is the simple implementation that tests
-	// compare with.
+	// Plain has everything computed anew each time. It is the simple implementation that tests compare with.
 	Plain bool
 	// Asymmetric: something tells clients apart, and they cannot change places at all.
 	Asymmetric bool
-	// ReadsClock: a request has read its server's clock so far. Waits: a client has had a server
-	// wait for its replicas so far, so that it matters whose writes a replica lacks. Both are set by
-	// the kind, and stay so.
+	// ReadsClock: a request has read its server's clock so far. Waits: a client has had a server wait for its replicas
+	// so far, so that it matters whose writes a replica lacks. Both are set by the kind, and stay so.
 	ReadsClock, Waits bool
 	// Grain above 0: time stamps in texts and numerals count from the present, by whole grains. What servers do must
 	// then be the same at other times of day; where it is not, the step ends with a *hypothesis.Refuted.
@@ -73,8 +69,7 @@ func (m *Memo) Len() (n int) {
 	return n
 }
 
-// Clear discards all entries and keeps the memory. States that were made before mean nothing
-// afterwards.
+// Clear discards all entries and keeps the memory. States that were made before mean nothing afterwards.
 func (m *Memo) Clear() {
 	for _, e := range m.maps {
 		e.Clear()

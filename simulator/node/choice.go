@@ -8,8 +8,7 @@ import (
 // A Verb is what a Choice does. Its numbers stand in traces and never change.
 type Verb uint8
 
-// The ordinary course of things. Faults use verbs of their own, from FaultVerb
-// on; see simulator.Fault.
+// The ordinary course of things. Faults use verbs of their own, from FaultVerb on; see simulator.Fault.
 const (
 	Pass      Verb = 1  // true time moves on by D; Thread is Pending, or 0
 	Arrive    Verb = 2  // the request of Client's Thread reaches its server
@@ -50,8 +49,7 @@ type Choice struct {
 	D      time.Duration // Pass, and faults that have a length or size
 }
 
-// String gives the choice for error messages. Faults print as their number;
-// Simulator.Describe knows their names.
+// String gives the choice for error messages. Faults print as their number; Simulator.Describe knows their names.
 func (c Choice) String() string { return c.Text(verbNames[c.Verb]) }
 
 // Text is String with another word for the verb; "": its number.
@@ -80,6 +78,5 @@ func (c Choice) Text(verb string) string {
 	return s
 }
 
-// Anonymous is the choice without who and where, for what is said of a kind of
-// choice.
+// Anonymous is the choice without who and where, for what is said of a kind of choice.
 func (c Choice) Anonymous() Choice { return Choice{Verb: c.Verb, D: c.D} }

@@ -106,8 +106,7 @@ func (th *Thread) Break() {
 // Held reports whether a message of the thread is held up.
 func (th *Thread) Held() bool { return th.Hold > 0 && !th.Broken }
 
-// Lost reports whether the thread observes that its connection broke, unless its reply
-// survives.
+// Lost reports whether the thread observes that its connection broke, unless its reply survives.
 func (th *Thread) Lost() bool { return th.Reply == LostConn || th.Broken }
 
 // A Phase is how far an operation has got.
@@ -127,8 +126,7 @@ const (
 	Unsent                 // its request waits for the end of a pause that came before it was sent
 )
 
-// Waiting reports whether a thread in this phase waits for an answer or a message,
-// and may give up.
+// Waiting reports whether a thread in this phase waits for an answer or a message, and may give up.
 func (p Phase) Waiting() bool {
 	return p == Asking || p == Blocked || p == Answered || p == Unheard || p == Listening || p == Stranded
 }

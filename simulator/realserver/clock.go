@@ -22,8 +22,7 @@ import (
 //go:embed clock.c.txt
 var clockSource string
 
-// BuildClocks builds the library of clocks in a folder. The error is ErrNoCompiler, or says what
-// the compiler says.
+// BuildClocks builds the library of clocks in a folder. The error is ErrNoCompiler, or says what the compiler says.
 func BuildClocks(folder string) (library string, err error) {
 	if runtime.GOOS != "linux" {
 		return "", i18n.Errorf("error.live.linux", "system", runtime.GOOS)
@@ -75,8 +74,7 @@ func NewClock(library, file string, at time.Time) (*Clock, error) {
 // Set lets the clock stand still at an instant.
 func (c *Clock) Set(at time.Time) { c.Run(at, at, 0) }
 
-// Run sets the clock, and lets it gain speed seconds in each second of the machine's, until it shows
-// the other instant.
+// Run sets the clock, and lets it gain speed seconds in each second of the machine's, until it shows the other instant.
 func (c *Clock) Run(at, until time.Time, speed float64) {
 	words := (*[6]atomic.Int64)(unsafe.Pointer(unsafe.SliceData(c.memory)))
 	c.turn += 2

@@ -6,9 +6,8 @@ import (
 	"sync"
 )
 
-// A Gate stands between a replica and its master: the replica gets the gate's address.
-// What the replica says always passes; what the master says passes while the gate is open,
-// and waits in order while it is shut.
+// A Gate stands between a replica and its master: the replica gets the gate's address. What the replica says always
+// passes; what the master says passes while the gate is open, and waits in order while it is shut.
 type Gate struct {
 	listener net.Listener
 	master   string

@@ -163,8 +163,7 @@ func start(ctx context.Context, w way, command func(port string) []string) (*Pro
 	return nil, i18n.Errorf("error.live.start", "server", w.name, "log", log)
 }
 
-// run starts a server and returns it when it is ready; nil: it has ended before, and log
-// is what it printed.
+// run starts a server and returns it when it is ready; nil: it has ended before, and log is what it printed.
 func run(ctx context.Context, w way, command []string) (p *Process, log string, err error) {
 	// The shell outlives neither: it reads until this end of the pipe is closed. SIGQUIT is sent until the server has
 	// ended: one that has only begun ignores it, as all that a shell starts beside itself.

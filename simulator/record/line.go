@@ -8,9 +8,8 @@
 // The verdicts are those of package verdict, as far as a log shows them: it has no server, so it is not known
 // whether a key existed. What follows, verdict by verdict, is at [Claimed].
 //
-// Clocks of several machines differ, so an instant is an interval ([stamp]). A verdict is claimed
-// if it holds for every choice of instants within the intervals; what is possible and not certain
-// is UNKNOWN, with the two lines.
+// Clocks of several machines differ, so an instant is an interval ([stamp]). A verdict is claimed if it holds for every
+// choice of instants within the intervals; what is possible and not certain is UNKNOWN, with the two lines.
 package record
 
 import (
@@ -53,10 +52,9 @@ const MaxLine = 64 << 10
 // An Event is what a line says.
 type Event string
 
-// The events. What a client does with one key comes in this order:
-// acquired, then any number of renewed, read and wrote, then leaving and released, or lost; or
-// refused. A lock taken again by its holder is the business of its holder: only the outermost
-// acquire and release are lines.
+// The events. What a client does with one key comes in this order: acquired, then any number of renewed, read and
+// wrote, then leaving and released, or lost; or refused. A lock taken again by its holder is the business of its
+// holder: only the outermost acquire and release are lines.
 const (
 	Acquired Event = "acquired" // the lock was given: the client is inside from now on
 	Refused  Event = "refused"  // the lock was not given

@@ -61,8 +61,7 @@ type Entry struct {
 // that comes too late to have happened after those before it, whatever the clocks were, is out of order: an error.
 // Blank lines are passed over.
 //
-// A log whose last line has no end and is no JSON was cut off: that line is left out, and Truncated
-// names it.
+// A log whose last line has no end and is no JSON was cut off: that line is left out, and Truncated names it.
 type Reader struct {
 	Within    time.Duration // how far clocks can be off where a line does not say
 	Truncated []Place       // the last lines that were cut off

@@ -1,9 +1,8 @@
 package record
 
-// A stamp is when something happened: an instant between lo and hi, both included, in nanoseconds.
-// since and by, if they are not 0, are its place in the order of the key's events that have a seq: they are equal for
-// one of these, and else it comes after since and before by. n counts the lines that were read; 0: it is not known
-// when it happened.
+// A stamp is when something happened: an instant between lo and hi, both included, in nanoseconds. since and by, if
+// they are not 0, are its place in the order of the key's events that have a seq: they are equal for one of these, and
+// else it comes after since and before by. n counts the lines that were read; 0: it is not known when it happened.
 type stamp struct {
 	lo, hi    int64
 	since, by uint64

@@ -8,12 +8,10 @@ import (
 
 // BLOCKED and DEADLOCK: no client held the lock, and still it was refused.
 //
-// The lock is free as [Reading.Free] has it. It is barred when so many nodes are
-// down, or have a key that is left (its owner died, was refused or failed), that the
-// others are no quorum. It is BLOCKED from the moment at which it is both to the next
-// Enter of any client, whatever happens in between, provided that a client is refused
-// while it is both. Clients: those whose keys barred it first, then the one that was
-// refused first.
+// The lock is free as [Reading.Free] has it. It is barred when so many nodes are down, or have a key that is left (its
+// owner died, was refused or failed), that the others are no quorum. It is BLOCKED from the moment at which it is both
+// to the next Enter of any client, whatever happens in between, provided that a client is refused while it is both.
+// Clients: those whose keys barred it first, then the one that was refused first.
 //
 // Rules:
 //
@@ -33,13 +31,11 @@ import (
 //     of nodes). It then counts as barred from a crash or exception of a client that
 //     was not idle until the next Enter.
 //
-// If the run ends first: when the keys have gone, it was BLOCKED until then. It is
-// DEADLOCK if the run was stopped by its horizon with the lock still free, at least
-// two attempts were refused, and the wait has reached twice the TTL: any expiry, and
-// any takeover after it, would have come. It is Forever if the keys that bar have no
-// time to live or are prolonged by a living process; no server that comes back can
-// change that. Otherwise it is UNKNOWN: with more time the same run might have been
-// BLOCKED or a DEADLOCK.
+// If the run ends first: when the keys have gone, it was BLOCKED until then. It is DEADLOCK if the run was stopped by
+// its horizon with the lock still free, at least two attempts were refused, and the wait has reached twice the TTL: any
+// expiry, and any takeover after it, would have come. It is Forever if the keys that bar have no time to live or are
+// prolonged by a living process; no server that comes back can change that. Otherwise it is UNKNOWN: with more time the
+// same run might have been BLOCKED or a DEADLOCK.
 type blocked struct {
 	open    bool
 	cleared bool // open, somebody was refused, and nothing bars any longer
@@ -83,8 +79,7 @@ func (b *blocked) observe(in *input) {
 	}
 }
 
-// noteOffKey remembers the clients that may have left something behind that is not
-// the key.
+// noteOffKey remembers the clients that may have left something behind that is not the key.
 func (b *blocked) noteOffKey(in *input) {
 	if in.event.Kind == history.Crash || in.event.Kind == history.Leave && in.event.Note == history.Exception {
 		b.offKey |= in.was.those(active) & history.Only(in.client())

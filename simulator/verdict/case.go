@@ -20,9 +20,8 @@ const (
 // a Monitor, so that states do not carry it.
 type Case struct{ history.History }
 
-// CaseOf takes the Case from the head of a history; Events, End and Horizon
-// may be missing. A run with no node is one with a single node. It panics if
-// there are more than MaxClients clients or MaxNodes nodes.
+// CaseOf takes the Case from the head of a history; Events, End and Horizon may be missing. A run with no node is one
+// with a single node. It panics if there are more than MaxClients clients or MaxNodes nodes.
 func CaseOf(h *history.History) Case {
 	if h.Clients > MaxClients || h.Nodes > MaxNodes {
 		panic(fmt.Sprintf("verdict: %d clients and %d nodes, but there is room for %d and %d: "+
@@ -95,13 +94,11 @@ type turn struct {
 	free bool // there is none after it
 }
 
-// majority reports whether the nodes in s are a quorum. Old masters that live on
-// do not count.
+// majority reports whether the nodes in s are a quorum. Old masters that live on do not count.
 func (c *Case) majority(s nodes) bool { return c.count(s) >= c.Quorum() }
 
-// barring reports whether the nodes in s are so many that the others are no quorum. Of
-// four nodes, two bar although they are no majority. Where a client asks one of several nodes,
-// it is not known which one it would ask: one bars.
+// barring reports whether the nodes in s are so many that the others are no quorum. Of four nodes, two bar although
+// they are no majority. Where a client asks one of several nodes, it is not known which one it would ask: one bars.
 func (c *Case) barring(s nodes) bool { return c.count(s) > c.Asked()-c.Quorum() }
 
 func (c *Case) count(s nodes) int { return bits.OnesCount8(uint8(s) & (1<<c.Nodes - 1)) }

@@ -145,10 +145,9 @@ func (s *Safety) Of(c int) (own Safety) {
 	return own
 }
 
-// Shared returns what the judges know of no client alone: whose the key is on every server, whether this owner is
-// dead, and which servers serve. What was written to the resource is left out: see Outdated. So are what was found,
-// and who met an orphan. gone are clients that can do nothing any more: when their keys may be taken over makes no
-// difference.
+// Shared returns what the judges know of no client alone: whose the key is on every server, whether this owner is dead,
+// and which servers serve. What was written to the resource is left out: see Outdated. So are what was found, and who
+// met an orphan. gone are clients that can do nothing any more: when their keys may be taken over makes no difference.
 func (s *Safety) Shared(gone history.ClientSet) Safety {
 	shared := Safety{reading: s.reading}
 	shared.reading.clients = [MaxClients]client{}

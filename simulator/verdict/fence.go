@@ -2,10 +2,9 @@ package verdict
 
 import "locklab/simulator/history"
 
-// FENCED: the resource refused a late write, and accepted no stale one. A write is late if
-// its client does not have the lock when it arrives (see stalewrite.go). The data was saved
-// by the resource, not by the lock; so FENCED does not excuse an OVERLAP, and stands beside
-// it if there is one.
+// FENCED: the resource refused a late write, and accepted no stale one. A write is late if its client does not have the
+// lock when it arrives (see stalewrite.go). The data was saved by the resource, not by the lock; so FENCED does not
+// excuse an OVERLAP, and stands beside it if there is one.
 //
 // Rules:
 //

@@ -49,8 +49,7 @@ func (ls *leases) timeless() (s nodes) {
 	return s
 }
 
-// prolonged are the nodes on which the key's time to live was last prolonged
-// by a process that still lives.
+// prolonged are the nodes on which the key's time to live was last prolonged by a process that still lives.
 func (ls *leases) prolonged(r *Reading) (s nodes) {
 	for n, l := range ls {
 		if l.renewer != 0 && !r.those(dead).Has(l.renewer) {

@@ -22,24 +22,20 @@ import "locklab/simulator/history"
 //     false only if the client did not have the lock at any of them, "not yours" only if it had
 //     it at all of them.
 //
-// "Not yours" is not false either if the client lost a part of the lock later in the call,
-// but not by its own command: of a majority, one server's key may expire while it deletes
-// the others.
+// "Not yours" is not false either if the client lost a part of the lock later in the call, but not by its own command:
+// of a majority, one server's key may expire while it deletes the others.
 //
-// So a transaction that fails because the key expired after it was watched, and counts as a
-// release, has lied; so has a GET-then-DEL that found its own token, slept through the expiry,
-// deleted the next owner's key and reported success; and so has a release that removed the
-// client's own key by a request whose answer was lost, asked again, and reported "not held". A
-// quorum release is judged before it deletes its own majority. A renewal that makes the key
-// anew where it was gone has lied, because the lock was lost before.
+// So a transaction that fails because the key expired after it was watched, and counts as a release, has lied; so has a
+// GET-then-DEL that found its own token, slept through the expiry, deleted the next owner's key and reported success;
+// and so has a release that removed the client's own key by a request whose answer was lost, asked again, and reported
+// "not held". A quorum release is judged before it deletes its own majority. A renewal that makes the key anew where it
+// was gone has lied, because the lock was lost before.
 //
-// The client has the lock if the key is the grant of the call's lease on a quorum of nodes.
-// A stamp that has lapsed but that no client took over is still its own. If the key never
-// changed at all, the lock does not live on it (sessions, queues of nodes), and nothing can
-// be said; nor of a lock that lets several in, where only the first owns the key.
+// The client has the lock if the key is the grant of the call's lease on a quorum of nodes. A stamp that has lapsed but
+// that no client took over is still its own. If the key never changed at all, the lock does not live on it (sessions,
+// queues of nodes), and nothing can be said; nor of a lock that lets several in, where only the first owns the key.
 //
-// Any other Enter or Refuse states nothing about the client's own lease: a false Enter is
-// OVERLAP.
+// Any other Enter or Refuse states nothing about the client's own lease: a false Enter is OVERLAP.
 //
 // Of a client in a call the facts asking, decided, had and lacked are kept.
 func lie(in *input) {

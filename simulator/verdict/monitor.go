@@ -121,9 +121,8 @@ func (s *Safety) Words() []Word { return s.Found().Words() }
 // stood in the way of the lock. See starved.go.
 func (s *Safety) InVain() bool { return !s.answered }
 
-// Rebase makes now, the true time of the last event or later, the zero of the times of
-// the events to come, and forgets what is over. Two states with the same futures then
-// compare equal, whenever they were reached.
+// Rebase makes now, the true time of the last event or later, the zero of the times of the events to come, and forgets
+// what is over. Two states with the same futures then compare equal, whenever they were reached.
 func (s *Safety) Rebase(now time.Duration) {
 	dead := s.reading.those(dead)
 	for n := range s.reading.grant {
@@ -144,11 +143,10 @@ func (s *Safety) Rebase(now time.Duration) {
 	}
 }
 
-// Forget drops the verdicts found so far and keeps what the judges need for the
-// events to come; Words then lists only what comes after. A search calls it after it
-// has reported the verdicts, so that a state reached through harm equals one reached
-// without. Do not call it where the resource can refuse: FENCED depends on whether a
-// stale write was accepted before.
+// Forget drops the verdicts found so far and keeps what the judges need for the events to come; Words then lists only
+// what comes after. A search calls it after it has reported the verdicts, so that a state reached through harm equals
+// one reached without. Do not call it where the resource can refuse: FENCED depends on whether a stale write was
+// accepted before.
 func (s *Safety) Forget() { s.words = 0 }
 
 // ForgetCopies forgets whose the key is that replicas and disks have. It is for runs in which
@@ -205,9 +203,8 @@ func (in *input) instant(w Word, clients ...int) {
 	in.report(Finding{Verdict: w, Clients: clients, From: in.at, To: in.at, Node: max(in.event.Node, 0)})
 }
 
-// holds reports whether a client has the lock by one of its leases: the key is the grant of that
-// lease on a quorum of nodes. If the key never changed, the lock does not live on it; a client
-// then has it as long as it is inside.
+// holds reports whether a client has the lock by one of its leases: the key is the grant of that lease on a quorum of
+// nodes. If the key never changed, the lock does not live on it; a client then has it as long as it is inside.
 func (in *input) holds(c uint8, lease int) bool {
 	if !in.reading.keyChanged {
 		return in.reading.those(inside).Has(c)

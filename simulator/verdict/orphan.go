@@ -6,11 +6,10 @@ import (
 	"locklab/simulator/history"
 )
 
-// ORPHAN: on a quorum of nodes the key is the grant of a living client that does not
-// believe in it (it was refused, met an error, has given the lock back, or had an
-// exception), and no other client believes that it has the lock. It lasts until the
-// key is gone or another client's, until its owner enters after all, or until the run
-// ends. Clients: the owner.
+// ORPHAN: on a quorum of nodes the key is the grant of a living client that does not believe in it (it was refused, met
+// an error, has given the lock back, or had an exception), and no other client believes that it has the lock. It lasts
+// until the key is gone or another client's, until its owner enters after all, or until the run ends. Clients: the
+// owner.
 //
 // Rules:
 //
@@ -72,9 +71,8 @@ func forgetMet(in *input) {
 	}
 }
 
-// RefusedByOrphan reports whether e, which s has not observed yet, refuses a client because
-// of another's orphan. s does not remember it: a search that has to know calls it for
-// every event, also for a Sleep.
+// RefusedByOrphan reports whether e, which s has not observed yet, refuses a client because of another's orphan. s does
+// not remember it: a search that has to know calls it for every event, also for a Sleep.
 func (s *Safety) RefusedByOrphan(e *history.Event) bool {
 	refuses := e.Kind == history.Refuse && e.Claims || e.Kind == history.Sleep && e.Rests
 	return refuses && s.reading.those(met).Has(uint8(e.Client))

@@ -6,12 +6,10 @@ import (
 	"locklab/simulator/history"
 )
 
-// A Reading interprets the events of a run: where every client is, and whose the
-// locked key is on every node. The judges share it, and so can other packages that
-// goes through a history: feed it all events in order with Observe.
+// A Reading interprets the events of a run: where every client is, and whose the locked key is on every node. The
+// judges share it, and so can other packages that goes through a history: feed it all events in order with Observe.
 //
-// The zero Reading is the start of a run. It is comparable and holds no pointers: a
-// copy is a branch of the run.
+// The zero Reading is the start of a run. It is comparable and holds no pointers: a copy is a branch of the run.
 type Reading struct {
 	clients [MaxClients]client
 
@@ -27,10 +25,9 @@ type Reading struct {
 //	Acquire -> Acquiring; Refuse -> Idle; Enter -> Inside; Leave -> Leaving;
 //	Release -> Releasing; Released -> Idle; Done -> Idle; Crash -> Dead; Return -> Idle
 //
-// A Leave with the note [history.Exception] makes it Idle as well, since mostly no
-// Release follows; if one does, it is Releasing. A lock taken again by its holder is
-// Acquire, Enter, Release, Released without a Leave; such a client is Inside
-// throughout.
+// A Leave with the note [history.Exception] makes it Idle as well, since mostly no Release follows; if one does, it is
+// Releasing. A lock taken again by its holder is Acquire, Enter, Release, Released without a Leave; such a client is
+// Inside throughout.
 type Stage uint8
 
 const (
@@ -58,8 +55,7 @@ func (r *Reading) Stage(client int) Stage {
 // Owner returns the client that made the key's value on a node, from 1, or last replaced it; 0: none that
 // is known; false: there is no key. Prolonging or shortening a key does not change its owner.
 //
-// While a node is split, the key on its old master is that of the node's number plus
-// the number of all nodes.
+// While a node is split, the key on its old master is that of the node's number plus the number of all nodes.
 func (r *Reading) Owner(node int) (client int, held bool) {
 	if owner := r.grant[node-1].owner; owner != noClient {
 		return int(owner), owner != 0
@@ -81,9 +77,8 @@ func (r *Reading) believing() history.ClientSet {
 	return believing
 }
 
-// free reports whether no client has the lock or is being granted it: no client is Inside,
-// Leaving or Releasing, and none is Acquiring with a grant that a server has already
-// given it.
+// free reports whether no client has the lock or is being granted it: no client is Inside, Leaving or Releasing, and
+// none is Acquiring with a grant that a server has already given it.
 func (r *Reading) free() bool {
 	asking := r.those(acquiring)
 	return r.those(holding) == 0 && r.where(func(g *grant) bool { return !g.left && asking.Has(g.owner) }) == 0
@@ -212,8 +207,7 @@ func (r *Reading) moveClient(run *Case, c uint8, e *history.Event) {
 	}
 }
 
-// ofFormer reports whether e is an action of a process of its client that has died, while another
-// one is in its place.
+// ofFormer reports whether e is an action of a process of its client that has died, while another one is in its place.
 func (r *Reading) ofFormer(e *history.Event) bool {
 	return e.Client > 0 && e.Lease > 0 && e.Lease <= int(r.clients[e.Client-1].former)
 }
@@ -286,10 +280,9 @@ func (r *Reading) change(c *Case, e *history.Event) {
 	g.forever = forever
 }
 
-// holderOf says who owns the value that e has made. What two leases of one client have
-// made belongs to both. What a replica brings at a failover, or a disk after a crash,
-// belongs to the lease that owned it when the copy last caught up. A key that exists from
-// the beginning (a Change of client 0) belongs to no client.
+// holderOf says who owns the value that e has made. What two leases of one client have made belongs to both. What a
+// replica brings at a failover, or a disk after a crash, belongs to the lease that owned it when the copy last caught
+// up. A key that exists from the beginning (a Change of client 0) belongs to no client.
 func (r *Reading) holderOf(e *history.Event) holder {
 	if e.Client == 0 {
 		if h := r.copied[e.Node-1][e.Replica]; h.owner != 0 {
@@ -312,8 +305,7 @@ func (r *Reading) KeptByAsking(c *Case, e *history.Event) bool {
 	return e.Client == c.Probe && e.Kind == history.Refuse && e.Claims && c.barring(r.where(kept))
 }
 
-// granted are the nodes on which the key is the grant of one lease of a client, or (0) of any, by its
-// present process.
+// granted are the nodes on which the key is the grant of one lease of a client, or (0) of any, by its present process.
 func (r *Reading) granted(client uint8, lease int) nodes {
 	return r.where(func(g *grant) bool { return g.isOf(client, lease) })
 }

@@ -4,9 +4,8 @@ import "locklab/simulator/history"
 
 // STALE-WRITE: the resource accepted a write that came too late, and that harms another.
 //
-// A write is late if its client does not have the lock when it arrives: the lease under
-// which it was sent has expired, was removed or taken over, was given back, or never was.
-// It harms another in two ways, of which one is enough:
+// A write is late if its client does not have the lock when it arrives: the lease under which it was sent has expired,
+// was removed or taken over, was given back, or never was. It harms another in two ways, of which one is enough:
 //
 //   - It overwrites an update that the writer has not read: an accepted write of another
 //     client, later than the read on which this one is based, and not stale itself.

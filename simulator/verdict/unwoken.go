@@ -10,10 +10,9 @@ import (
 // no key is left, but a client that asks for it is neither let in nor refused. It waits
 // for a message that was sent before it listened, or that no client sends.
 //
-// The interval lasts as long as all of this holds; an Enter of any client ends it. If
-// it lasts for a lease or longer it is BLOCKED: a lock that asks again by itself,
-// however seldom, does so sooner. If the run was stopped by its horizon it is DEADLOCK
-// from two leases on. Clients: those that waited from its beginning.
+// The interval lasts as long as all of this holds; an Enter of any client ends it. If it lasts for a lease or longer it
+// is BLOCKED: a lock that asks again by itself, however seldom, does so sooner. If the run was stopped by its horizon
+// it is DEADLOCK from two leases on. Clients: those that waited from its beginning.
 //
 // A paused client does not count: it is its own pause that it waits for.
 type unwoken struct {

@@ -1,11 +1,9 @@
-// Package verdict judges runs. Its judges see a history only: not which lock was
-// played, and not what was expected.
+// Package verdict judges runs. Its judges see a history only: not which lock was played, and not what was expected.
 //
-// [Judge] judges a finished run. A [Monitor] judges event by event. Its state is a
-// small comparable value, so that a search can keep it, or its [Safety] part, inside a
-// hashed state. A [Reading] is the interpretation of events that the judges share. The
-// exact meaning of every verdict, with its borderline cases, is at the head of the file
-// of its judge; in short it stands beside its name. testdata/histories.txt has a small history for each.
+// [Judge] judges a finished run. A [Monitor] judges event by event. Its state is a small comparable value, so that a
+// search can keep it, or its [Safety] part, inside a hashed state. A [Reading] is the interpretation of events that the
+// judges share. The exact meaning of every verdict, with its borderline cases, is at the head of the file of its judge;
+// in short it stands beside its name. testdata/histories.txt has a small history for each.
 //
 // The verdicts rest on these terms:
 //
@@ -18,8 +16,7 @@
 //   - A write is late if its client does not have the lock, by the lease under which it was
 //     sent, when the write arrives at the resource.
 //
-// Tests judge exclusion once more from these definitions, without sharing code, and compare
-// the two.
+// Tests judge exclusion once more from these definitions, without sharing code, and compare the two.
 //
 // The package knows no expectations and no statistics over runs, and not whether the
 // fault of a race was injected; see [Settle] for the last.
@@ -80,14 +77,12 @@ type Finding struct {
 
 // A Judgement is everything the judges say of one run.
 type Judgement struct {
-	// Verdicts are the distinct words of Findings in the order of the constants above;
-	// just HOLDS when there are none.
+	// Verdicts are the distinct words of Findings in the order of the constants above; just HOLDS when there are none.
 	// Shared: do not change it.
 	Verdicts []Word    `json:"verdicts"`
 	Findings []Finding `json:"findings"` // in order of Event
-	// Contended says that a client asked for the lock while another had it,
-	// was being granted it, or had lost it without knowing; see
-	// contends for the exact rule.
+	// Contended says that a client asked for the lock while another had it, was being granted it, or had lost it
+	// without knowing; see contends for the exact rule.
 	Contended bool `json:"contended"`
 }
 
@@ -125,13 +120,11 @@ func Judge(h *history.History) Judgement {
 	return Judgement{words, findings, m.contended}
 }
 
-// justHolds is shared by all judgements without findings. It has no spare capacity, so
-// that an append copies it.
+// justHolds is shared by all judgements without findings. It has no spare capacity, so that an append copies it.
 var justHolds = slices.Clip([]Word{Holds})
 
-// close gives an OVERLAP and a SLOW their To. The judges themselves report an OVERLAP when
-// it begins and a SLOW when it is one: a search has to know at once, and a state that remembered the
-// beginning would never recur.
+// close gives an OVERLAP and a SLOW their To. The judges themselves report an OVERLAP when it begins and a SLOW when it
+// is one: a search has to know at once, and a state that remembered the beginning would never recur.
 func (f *Finding) close(h *history.History) {
 	over := map[Word]func(history.EventKind) bool{Overlap: endsInside, Slow: ends}[f.Verdict]
 	if over == nil {

@@ -6,8 +6,7 @@ import "locklab/simulator/history"
 // that of the lease under which it was sent, on any one node. Clients: the one that did it,
 // the owner of the grant (the same one, if the grant is that of another lease of its own).
 //
-// A grant is live while its owner is acquiring the lock, has it, or gives it back.
-// Rules:
+// A grant is live while its owner is acquiring the lock, has it, or gives it back. Rules:
 //
 //   - Ownership goes by lease, and not by client: a DEL that was sent under an old lease
 //     and arrives under a new one deletes what it was not meant for, and so does a daemon

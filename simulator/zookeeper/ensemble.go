@@ -38,8 +38,7 @@ import (
 // number is that of the ensemble among the servers.
 const number = 1
 
-// An EnsembleState is the ensemble of a world. It is a comparable value; its numbers
-// name entries of its Kind's tables.
+// An EnsembleState is the ensemble of a world. It is a comparable value; its numbers name entries of its Kind's tables.
 type EnsembleState struct {
 	contents uint32
 	clock    clock.State

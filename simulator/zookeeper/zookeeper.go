@@ -81,8 +81,7 @@ type Request struct {
 	Watch   bool  // leave a watch: fires once, as Watch.Kind says
 }
 
-// A Reply is what the server answers. Fields that the operation does not fill,
-// or that an error leaves empty, are zero.
+// A Reply is what the server answers. Fields that the operation does not fill, or that an error leaves empty, are zero.
 type Reply struct {
 	Code     Code
 	Zxid     int64    // the last transaction that the server had run, this one included

@@ -1,5 +1,4 @@
-// Package clock is the arithmetic of clocks that are off and drift. It reads no
-// clock of the machine.
+// Package clock is the arithmetic of clocks that are off and drift. It reads no clock of the machine.
 package clock
 
 import "time"
@@ -11,10 +10,9 @@ const Never time.Duration = 1<<63 - 1
 // be off. Within it no sum of times overflows; what is due later is due Never.
 const EndOfTime = 100 * 365 * 24 * time.Hour
 
-// Epoch is the wall-clock reading of a right clock at the start of a run. It is
-// round, so that a timestamp in a transcript can be read: 1780000020000 is
-// twenty seconds after the start, in Unix milliseconds; and recent, as code may take
-// that for granted. It is 28 May 2026.
+// Epoch is the wall-clock reading of a right clock at the start of a run. It is round, so that a timestamp in a
+// transcript can be read: 1780000020000 is twenty seconds after the start, in Unix milliseconds; and recent, as code
+// may take that for granted. It is 28 May 2026.
 var Epoch = time.UnixMilli(1_780_000_000_000).UTC()
 
 // Later is d after now; Never if that is beyond EndOfTime.
@@ -33,8 +31,7 @@ func Left(t, d time.Duration) time.Duration {
 	return max(t-d, 0)
 }
 
-// MaxPPM bounds the rate of a clock, either way: none stands still or runs
-// backwards.
+// MaxPPM bounds the rate of a clock, either way: none stands still or runs backwards.
 const MaxPPM = 500_000
 
 // A State is one clock: reading = true time + offset + rate x true time.
@@ -74,8 +71,7 @@ func (c State) Read(now time.Duration) time.Duration {
 	return now + c.Offset + drift(now, c.PPM)
 }
 
-// Millis is the whole millisecond that a clock shows at a reading, as Redis
-// counts it; before the epoch, too.
+// Millis is the whole millisecond that a clock shows at a reading, as Redis counts it; before the epoch, too.
 func Millis(reading time.Duration) int64 {
 	ms := reading.Milliseconds()
 	if reading%time.Millisecond < 0 {
@@ -84,9 +80,8 @@ func Millis(reading time.Duration) int64 {
 	return ms
 }
 
-// WithinMillisecond is a clock that stands at the true time zero where this one
-// stands within its present millisecond at now. It is what matters of a clock that
-// is never read and has no rate.
+// WithinMillisecond is a clock that stands at the true time zero where this one stands within its present millisecond
+// at now. It is what matters of a clock that is never read and has no rate.
 func (c State) WithinMillisecond(now time.Duration) State {
 	reading := c.Read(now)
 	c.Offset = reading - time.Duration(Millis(reading))*time.Millisecond
@@ -117,8 +112,7 @@ func drift(d time.Duration, ppm int32) time.Duration {
 	return whole + rest/1_000_000
 }
 
-// After is the true time that passes while this clock gains d, rounded up;
-// Never if that is beyond EndOfTime.
+// After is the true time that passes while this clock gains d, rounded up; Never if that is beyond EndOfTime.
 func (c State) After(d time.Duration) time.Duration {
 	if d <= 0 {
 		return 0

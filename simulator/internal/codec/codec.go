@@ -1,6 +1,5 @@
-// Package codec encodes plain values as bytes and reads them back: numbers,
-// truths, texts, and arrays, slices and structs of these, with the fields that
-// are not exported. Types and names are not written.
+// Package codec encodes plain values as bytes and reads them back: numbers, truths, texts, and arrays, slices and
+// structs of these, with the fields that are not exported. Types and names are not written.
 //
 // A field with the tag `codec:"derived"` follows from the others of its struct, and is not written.
 //
@@ -102,8 +101,7 @@ func (p *plan) append(b []byte, v reflect.Value) []byte {
 	return b
 }
 
-// Replace returns a copy of a plain value in which f has replaced every text. Derived fields of the
-// copy are zero.
+// Replace returns a copy of a plain value in which f has replaced every text. Derived fields of the copy are zero.
 func Replace[V any](v V, f func(string) string) V { return replace(v, f, func(*int64) {}) }
 
 // ReplaceNumerals is Replace, and f has replaced the digits of every Numeral as well, by others.

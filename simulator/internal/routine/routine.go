@@ -78,8 +78,7 @@ var (
 		"IO wait"}, locks...)
 )
 
-// Waits reports whether the goroutine waits for time, or for other goroutines, and Locks whether
-// it waits for a lock.
+// Waits reports whether the goroutine waits for time, or for other goroutines, and Locks whether it waits for a lock.
 func (r Routine) Waits() bool { return slices.Contains(waits, r.Does()) }
 func (r Routine) Locks() bool { return slices.Contains(locks, r.Does()) }
 

@@ -13,9 +13,8 @@ import (
 	"locklab/simulator/realserver"
 )
 
-// A Line is the network between a real ZooKeeper client and the server: its Dial is
-// for zk.WithDialer. Give the client the address three times: it pauses for a second
-// only when it has tried all, and an ended session takes two.
+// A Line is the network between a real ZooKeeper client and the server: its Dial is for zk.WithDialer. Give the client
+// the address three times: it pauses for a second only when it has tried all, and an ended session takes two.
 type Line struct {
 	Pass    chan struct{} // one is taken for each connection that is made
 	Rearmed chan struct{} // one comes when the client leaves its watches again, on a new connection
@@ -72,8 +71,7 @@ func (l *Line) HangUp() {
 	l.conn.Close()
 }
 
-// LoseCreate breaks the connection when the answer to the next create is there,
-// and keeps it from the client.
+// LoseCreate breaks the connection when the answer to the next create is there, and keeps it from the client.
 func (l *Line) LoseCreate() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -86,9 +84,8 @@ func (l *Line) Cut(conn *zk.Conn) {
 	close(l.dead)
 }
 
-// Expire ends the session from elsewhere: another connection takes it over and
-// closes it. To the server's memory that is the same transaction as its end by
-// silence.
+// Expire ends the session from elsewhere: another connection takes it over and closes it. To the server's memory that
+// is the same transaction as its end by silence.
 func (l *Line) Expire(addr string) error {
 	s, err := l.session()
 	if err != nil {
@@ -97,9 +94,8 @@ func (l *Line) Expire(addr string) error {
 	return realserver.EndSession(addr, s)
 }
 
-// Silence lets the session end by silence: another connection takes it over, with that time-out,
-// and says nothing more. Nothing has to happen in time before: until then the session has the
-// time-out that its client asked for.
+// Silence lets the session end by silence: another connection takes it over, with that time-out, and says nothing more.
+// Nothing has to happen in time before: until then the session has the time-out that its client asked for.
 func (l *Line) Silence(addr string, timeout time.Duration) error {
 	s, err := l.session()
 	if err != nil {

@@ -17,9 +17,8 @@ import (
 	"locklab/simulator/effort"
 )
 
-// OnlyLoopback checks that a process and its descendants listen on addr, and nowhere but on
-// loopback addresses. Without /proc the test is skipped, or fails where the environment says
-// CI=true.
+// OnlyLoopback checks that a process and its descendants listen on addr, and nowhere but on loopback addresses. Without
+// /proc the test is skipped, or fails where the environment says CI=true.
 func OnlyLoopback(t testing.TB, pid int, addr string) {
 	t.Helper()
 	all, err := listening(pid)
