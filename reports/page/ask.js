@@ -35,7 +35,7 @@ function drawAsk() {
   const head = el("p.faint", el("progress", { max: ids.length, value: count("yes"), ariaLabel: say("board.ask") }), " ",
     q ? say("board.ask.at", { n: number, of: ids.length }) + " · " : "", HOW.map((how) => `${say("board.knew." + how)} ${count(how)}`).join(" · "));
   if (!q) return show(head, el("h2.asked", say("board.ask.done")), button(say("board.ask.afresh"), () => { keep.set("ask", "[]"); nextAsked(); }));
-  const run = el("div"), shown = async () => run.replaceChildren(drawRun(await engine.ask({ do: "race", lock: q.lock, race: q.race }), { verdict: true, board: DATA.levels.find((l) => l.lock === q.lock)?.code }));
+  const run = el("div"), shown = async () => run.replaceChildren(drawRun(await engine.ask({ do: "race", lock: q.lock, race: q.race }), { verdict: true, board: own(DATA.levels.find((l) => l.lock === q.lock)?.code) }));
   const before = new Map(marks()).get(ids[number - 1]);
   show(head, before && el("p.faint", say("board.ask.again", { how: say("board.knew." + before) })), el("h2.asked", q.title), open ? [el("p.answer", { id: "answer", tabIndex: -1 }, q.short),
     el("div.row", HOW.map((how, i) => button([el("kbd", String(i + 1)), " " + say("board.knew." + how)], () => marked(how)))),
