@@ -266,7 +266,8 @@ func runStatus(o *race.Outcome, want []verdict.Word) error {
 			"got", reports.Words(o.Verdicts))}
 	case slices.Contains(o.Verdicts, verdict.Unknown), slices.Contains(o.Verdicts, verdict.Vacuous),
 		o.NotInjected != nil && !verdict.Fails(o.Verdicts):
-		return noAnswer("error.vacuous", "got", reports.Words(o.Verdicts))
+		return noAnswer(map[bool]string{true: "error.vacuous.search", false: "error.vacuous"}[o.Race.ID == search.SearchID],
+			"got", reports.Words(o.Verdicts))
 	}
 	return nil
 }

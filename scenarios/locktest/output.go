@@ -37,7 +37,7 @@ func (p *plan) broken(w search.Witness, why string) string {
 func again(test string, trace simulator.Trace, drawing int) string {
 	folder, _ := os.Getwd() // of the package, which need not be where go test was typed
 	return tell("locktest.again") + "\n  " + study.Replay(folder, test, trace, drawing) + "\n" +
-		tell("locktest.against") + "\n  locklab run " + trace.Link() + " --against token"
+		certificate.Against(trace, tell)
 }
 
 // detailsFlag has tests print whole certificates.
