@@ -34,7 +34,8 @@ var (
 func init() { logging.Disable() }
 
 // Check searches everything that processes which run the code can come to within the bounds. finds names the verdicts
-// that come about, each with one fault, or with as many as stand behind an @, and not with fewer: all others must not.
+// that come about, each with one fault, or with as many as stand behind an @, and not with fewer: all others must not;
+// "HOLDS": none. Without a name the test fails if anything is found, and prints it.
 //
 //	locktest.Check(t, bounds, lock, "OVERLAP STALE-WRITE LIE@0")
 //
@@ -72,7 +73,7 @@ func Check(t *testing.T, b Bounds, client func(*Client), finds ...string) {
 	}
 	p.report(found.data)
 	t.Log(brief(found.certificate))
-	p.judge(found, all)
+	p.judge(found, finds, all)
 	if !testing.Verbose() && !t.Failed() { // t.Log is silent then
 		fmt.Println(language().Each(found.headline))
 	}
@@ -193,5 +194,5 @@ func (p *plan) replay(link string) {
 	if err != nil {
 		p.t.Fatal(tell("locktest.replay.unfit", "cause", explain(err)))
 	}
-	p.t.Log("\n" + show(o))
+	p.t.Log("\n" + show(o) + tell("locktest.replay.done", "verdicts", words(o)))
 }
