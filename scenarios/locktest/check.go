@@ -72,7 +72,7 @@ func Check(t *testing.T, b Bounds, client func(*Client), finds ...string) {
 		t.Fatal(explain(err))
 	}
 	p.report(found.data)
-	t.Log(brief(found.certificate))
+	t.Log(found.brief())
 	p.judge(found, finds, all)
 	if !testing.Verbose() && !t.Failed() { // t.Log is silent then
 		fmt.Println(language().Each(found.headline))
@@ -89,6 +89,7 @@ type findings struct {
 	unanswered  string                   // why the search says nothing; "": it does
 	headline    func(lang string) string // what was found, in one line
 	certificate func(lang string) string // that, and what it covers and relies on
+	assumed     func(lang string) string // in few words
 }
 
 // find searches the code, or proves it for any number of clients.
@@ -100,6 +101,7 @@ func (p *plan) find(ctx context.Context) (*findings, error) {
 	found := &findings{
 		headline:    func(lang string) string { return headline(p, s, lang) },
 		certificate: func(lang string) string { return p.certificate(s, lang) },
+		assumed:     func(lang string) string { _, few := p.assumed(s, lang); return few },
 	}
 	if err == nil && s.Inconclusive() {
 		found.unanswered = tell("locktest.judge.unanswered", "faults", strings.Join(s.Untriggered(), ", "))
