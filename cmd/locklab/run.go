@@ -401,7 +401,7 @@ func readTrace(arg string) (simulator.Trace, error) {
 	content, readErr := readFile(arg, maxTraceFile)
 	system := syscall.Errno(0) // also about a name that is too long for a file
 	if errors.As(readErr, &system) && !errors.Is(readErr, os.ErrPermission) {
-		return t, text.Errorf("error.trace.neither", "name", fmt.Sprintf("%.60s", arg))
+		return t, text.Errorf("error.trace.neither", "name", fmt.Sprintf("%.60s", arg), "near", text.Near(arg, lockNames()))
 	}
 	if readErr != nil {
 		return t, readErr

@@ -172,7 +172,11 @@ func seedable(t *testing.T) (err error) {
 func (p *plan) cutBy(s *search.Search, late bool) i18n.Message {
 	switch {
 	case late:
-		return i18n.New("locktest.cut.time", "time", p.bounds.MaxTime, "states", s.States)
+		key := "locktest.cut.time"
+		if p.Timed && s.Bounds.Attempts > 1 {
+			key = "locktest.cut.time.timed"
+		}
+		return i18n.New(key, "time", p.bounds.MaxTime, "states", s.States)
 	case s.OutOfMemory:
 		return i18n.New("locktest.cut.memory", "bytes", p.bounds.MaxBytes, "states", s.States)
 	case s.Bounds.Timing == search.AnyTiming && p.Dated:
