@@ -171,7 +171,8 @@ func TestInit(t *testing.T) {
 		t.Errorf("the module around it is now %q", is)
 	}
 	name, finds := moduleAround(filepath.Join(template, "my lock"))
-	if name != "module example.com/mylock/my-lock" || !strings.HasSuffix(finds, "\nreplace example.com/mylock => \"..\"\n") {
+	if name != "module example.com/mylock/my-lock" ||
+		!strings.HasSuffix(finds, "\nreplace example.com/mylock => \"..\"\n") {
 		t.Errorf("around the template is %q, %q", name, finds)
 	}
 	if around, _ := moduleAround(filepath.Dir(template)); around != "" {
