@@ -165,7 +165,7 @@ func showRaces(e *console, entry lock.Entry) {
 		for _, s := range races {
 			line := e.Each(func(lang string) string { return lessons.Story(lang, s, "title") })
 			if w := expected(s); w != "" {
-				line = e.First("explain.because", "result", w, "why", line)
+				line += " -> " + w
 			}
 			e.Wrap(fmt.Sprintf("    %-20s %-5s ", s.ID, s.Code), line)
 		}
