@@ -23,6 +23,7 @@ import (
 type Format struct {
 	Lang  string // of its texts; "": English
 	Title string // in place of what the chart has found
+	Bare  bool   // its Caption stands elsewhere
 	Notes bool   // below it stand its notes, and it is higher by that
 	Slide bool   // of a run: its letters are as large as fit, and the title stands elsewhere
 	Print bool   // of a run on a Slide: for a column of a printed page, see ColumnWidth
@@ -78,6 +79,7 @@ type frame struct {
 	from  string   // the last line
 	least vg.Point // size of the body; where it is too little all is drawn smaller
 	tall  bool     // the picture has the size of its body, whatever its ratio
+	bare  bool     // only its body and its notes are drawn
 	large bool     // its letters are as large as fit, up to its edges
 	size  Size     // in which it is printed
 	body  func(draw.Canvas)
@@ -164,11 +166,16 @@ func (f frame) printed() (p picture) {
 
 // lay places what a frame has in a picture, whose height it gives it where it has none, and returns the least size.
 func (f frame) lay(p *picture) (least vg.Point) {
+	p.caption = lists.Pick(slices.Concat([]string{f.title}, f.below, f.foot, []string{f.from}),
+		func(said string) bool { return said != "" })
+	if p.title = f.title; f.bare {
+		f.title, f.below, f.foot, f.from = "", nil, nil, ""
+	}
 	inner, bold, plain := p.width-2*margin, titles, normal
 	if p.width < narrow {
 		bold, plain = strong, small
 	}
-	lines := append(folded(bold, inner, strings.TrimSpace(f.title)), folded(plain, inner, f.below...)...)
+	lines := append(folded(bold, inner, f.title), folded(plain, inner, f.below...)...)
 	end := folded(faint, inner, slices.Concat(f.foot, f.notes, []string{f.from})...)
 	notes := height(folded(faint, inner, f.notes...))
 	head, foot := height(lines)+gap, height(end)+gap-notes

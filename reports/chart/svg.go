@@ -83,12 +83,15 @@ const nameSpace = ` xmlns="http://www.w3.org/2000/svg"`
 // A Letters is the outlines of letters that a page has already: they serve its other pictures, too.
 type Letters map[string]bool
 
+// altText matches what a file has for those who do not see it.
+var altText = regexp.MustCompile(`>\s*<title>.*?</title>`)
+
 // outlines match those of the letters of a picture.
 var outlines = regexp.MustCompile(`<path id="g[0-9a-f]+" d="[^"]*"/>\n`)
 
 // Inline returns an SVG as an element of a page with a label.
 func (l Letters) Inline(svg, label string) string {
-	rest := strings.TrimPrefix(strings.Replace(svg, nameSpace, "", 1), "<svg")
+	rest := strings.TrimPrefix(altText.ReplaceAllString(strings.Replace(svg, nameSpace, "", 1), ">"), `<svg role="img"`)
 	rest = outlines.ReplaceAllStringFunc(rest, func(o string) string {
 		if l[o] {
 			return ""
@@ -102,12 +105,13 @@ func (l Letters) Inline(svg, label string) string {
 // texts match those of gonum/plot.
 var texts = regexp.MustCompile(`<text x="(.*?)" y="(.*?)" transform="scale\(1, -1\)"\s+style="[^"]*">([^<]*)</text>`)
 
-// file returns the picture as a file; printed, it is smaller by scale.
-func (c *svgCanvas) file(scale vg.Length) string {
+// file returns the picture as a file with a title; printed, it is smaller by scale.
+func (c *svgCanvas) file(scale vg.Length, title string) string {
 	var b, drawn strings.Builder
 	width, height := c.Size()
 	w, h, s := width.Points(), height.Points(), float64(scale)
-	fmt.Fprintf(&b, "<svg width=\"%.6gpt\" height=\"%.6gpt\" viewBox=\"0 0 %.6g %.6g\"%s>\n", w*s, h*s, w, h, nameSpace)
+	fmt.Fprintf(&b, "<svg role=\"img\" width=\"%.6gpt\" height=\"%.6gpt\" viewBox=\"0 0 %.6g %.6g\"%s>\n<title>%s</title>\n",
+		w*s, h*s, w, h, nameSpace, html.EscapeString(title))
 	b.WriteString("<style>@media (prefers-color-scheme: dark) { svg {")
 	colours := []string{"stroke:#000000", "stroke:var(--ink,#000000)"} // black is no variable but for lines
 	for _, v := range variables {

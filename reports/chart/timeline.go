@@ -119,6 +119,7 @@ func (r *Timeline) picture(f Format) picture {
 		signs = append(signs, say(f.Lang, "timeline.versions", "ring", "○", "dot", "●"))
 	}
 	drawn := frame{title: cmp.Or(f.Title, r.Finding(f.Lang)), below: below, least: least, body: p.draw, size: f.Size,
+		bare: f.Bare,
 		from: source(r.Source, f.Lang), foot: []string{text.Join(f.Lang, "part.sentences", signs)}}
 	if f.Slide {
 		drawn.title, drawn.below, drawn.large = "", nil, true
