@@ -278,8 +278,10 @@ func (c *Chart) boxes(lang string, lines, columns []string, at func(line, column
 	p := panel("")
 	name(&p.Y, -1, lines)
 	width, room, words, signs := vg.Length(22), 0.7, slices.Clone(columns), []string(nil)
+	most := slices.Max(append(lists.Each(lines, func(l string) int { return strings.Count(l, "\n") + 1 }), 0))
+	high := max(16, 10*vg.Length(most))
 	if c.narrow {
-		room += math.Ceil(float64(len(slices.MaxFunc(columns, func(a, b string) int { return len(a) - len(b) }))) / 4)
+		room = 0.5 + float64(widest(smallStrong, columns)/high)
 	}
 	headed(p, columns, room, c.narrow)
 	p.Add(cells(lists.Each(lists.Indices(make([]int, len(lines)*len(columns))), func(i int) cell {
@@ -303,8 +305,7 @@ func (c *Chart) boxes(lang string, lines, columns []string, at func(line, column
 	}
 	named := strings.Split(strings.Join(lines, "\n"), "\n")
 	f.least.X = widest(small, named) + 6 + width*vg.Length(len(columns))
-	most := slices.Max(append(lists.Each(lines, func(l string) int { return strings.Count(l, "\n") + 1 }), 0))
-	f.least.Y = (vg.Length(len(lines)) + vg.Length(room)) * max(16, 10*vg.Length(most))
+	f.least.Y = (vg.Length(len(lines)) + vg.Length(room)) * high
 	f.body = panels(1, p)
 	return f
 }
