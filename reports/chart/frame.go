@@ -321,7 +321,10 @@ func (c *Chart) lockLines(p *plot.Plot, lang string, all []record, column string
 	groups := lists.Gather(by("lock", all), func(a, b []record) bool { return slices.EqualFunc(a, b, same) })
 	for i, g := range groups {
 		m := line(g[0])
-		m.color, m.dashes = inColor(m.stands), map[bool][]vg.Length{true: dashes[i%len(dashes)]}[c.narrow]
+		m.color, m.dashes = inColor(m.stands), nil
+		if c.narrow { // what stands out is solid
+			m.dashes = dashes[map[bool]int{false: 1 + i%(len(dashes)-1)}[m.stands]]
+		}
 		p.Add(m)
 		names := lists.Each(g, func(of []record) string { return of[0].text("lock") })
 		labels = append(labels, c.labels(lang, m, names, "")...)
