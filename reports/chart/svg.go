@@ -116,7 +116,7 @@ func (c *svgCanvas) file(scale vg.Length, title string) string {
 	colours := []string{"stroke:#000000", "stroke:var(--ink,#000000)"} // black is no variable but for lines
 	for _, v := range variables {
 		fmt.Fprintf(&b, " %s: %s;", v.name, hexOf(v.dark))
-		for _, of := range []string{"fill:", "stroke:"} {
+		for _, of := range []string{"stroke:", "fill:"}[:map[bool]int{true: 1, false: 2}[v.lines]] {
 			colours = append(colours, of+strings.ToUpper(hexOf(v.light)), of+"var("+v.name+","+hexOf(v.light)+")")
 		}
 	}
@@ -140,11 +140,18 @@ func hexOf(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G,
 var variables = []struct {
 	name        string
 	light, dark color.NRGBA
+	lines       bool // it is no ground, on which white letters stand
 }{
-	{"--chart-holds", paleGreen, color.NRGBA{0x17, 0x2b, 0x25, 0xff}},
-	{"--chart-unknown", paleGrey, color.NRGBA{0x2a, 0x2c, 0x31, 0xff}},
-	{"--faint", faintInk, color.NRGBA{0xa2, 0xa2, 0xab, 0xff}},
-	{"--ink", ink, color.NRGBA{0xe8, 0xe8, 0xea, 0xff}},
-	{"--line", hairline, color.NRGBA{0x3a, 0x3b, 0x41, 0xff}},
-	{"--paper", white, color.NRGBA{0x17, 0x18, 0x1b, 0xff}},
+	{"--chart-broken", vermillion, color.NRGBA{0xf0, 0x7a, 0x1e, 0xff}, false},
+	{"--chart-c1", clientColor(1), color.NRGBA{0x4f, 0xa8, 0xdf, 0xff}, true},
+	{"--chart-c2", clientColor(2), color.NRGBA{0x2f, 0xb9, 0x8a, 0xff}, true},
+	{"--chart-c3", clientColor(3), color.NRGBA{0xd0, 0x86, 0xb7, 0xff}, true},
+	{"--chart-c4", clientColor(4), color.NRGBA{0xc4, 0xa2, 0x2e, 0xff}, true},
+	{"--chart-fault", faultInk, color.NRGBA{0xd8, 0x8c, 0x1f, 0xff}, false},
+	{"--chart-holds", paleGreen, color.NRGBA{0x17, 0x2b, 0x25, 0xff}, false},
+	{"--chart-unknown", paleGrey, color.NRGBA{0x2a, 0x2c, 0x31, 0xff}, false},
+	{"--faint", faintInk, color.NRGBA{0xa2, 0xa2, 0xab, 0xff}, false},
+	{"--ink", ink, color.NRGBA{0xe8, 0xe8, 0xea, 0xff}, false},
+	{"--line", hairline, color.NRGBA{0x3a, 0x3b, 0x41, 0xff}, false},
+	{"--paper", white, color.NRGBA{0x17, 0x18, 0x1b, 0xff}, false},
 }
