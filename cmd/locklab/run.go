@@ -357,13 +357,16 @@ var runFormats = map[string]func(*env, io.Writer, *shownRun) error{
 // drawRun draws a run in the format of an ending.
 func drawRun(ending string) func(*env, io.Writer, *shownRun) error {
 	return func(e *env, w io.Writer, r *shownRun) error {
-		run := &chart.Timeline{
-			History: r.History, Judgement: r.Judgement, Verdicts: r.Verdicts, Source: report.Source(e.source()),
-		}
-		f := r.format
-		f.Lang = e.Langs()[0]
+		run, f := r.drawn(e)
 		return chart.Pictures[ending](w, run, f)
 	}
+}
+
+func (r *shownRun) drawn(e *env) (*chart.Timeline, chart.Format) {
+	f := r.format
+	f.Lang = e.Langs()[0]
+	return &chart.Timeline{History: r.History, Judgement: r.Judgement, Verdicts: r.Verdicts,
+		Source: report.Source(e.source())}, f
 }
 
 // runFiles declares -o for a run.
@@ -382,7 +385,10 @@ func (r *shownRun) writeFiles(e *env, files []string) (failed error) {
 		}
 		failed = errors.Join(failed, err)
 	}
-	tellLanguage(e.console, files)
+	if tellLanguage(e.console, files); failed == nil && r.format.Bare {
+		run, f := r.drawn(e)
+		showCaption(e, files, run, f)
+	}
 	return failed
 }
 
