@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -114,12 +115,15 @@ func (s *slide) draw() (err error) {
 		open = game.Until(o, question(o))
 	}
 	now := len(open.History.Events) - 1
-	s.Found = timeline(o).Finding(s.lang)
+	s.Found = numbered.ReplaceAllString(timeline(o).Finding(s.lang), "$1\u00a0$2")
 	if s.Open, err = s.picture(open, now); err == nil {
 		s.Whole, err = s.picture(o, now)
 	}
 	return err
 }
+
+// numbered matches a number and its unit, which stay on one line.
+var numbered = regexp.MustCompile(`(\d) (m?s\b|min\b|%|秒|毫秒)`)
 
 // question is the number of events that a question shows: until the last fault before the first verdict, and then until
 // a client is refused, or asks with the call that this verdict is about. Without either it is until one leaves.

@@ -41,6 +41,8 @@ const (
 	Notes  = "notes"   // for the presenter
 	Read   = "replies" // what the replies in its picture mean, where they come first
 	Left   = "left"    // slides for which there was no room, on the first one
+
+	Sources = "sources" // to read, on the last one
 )
 
 // A Slide is one of a deck.
@@ -178,6 +180,9 @@ func (d *deckMaker) slide(kind, heading string, o *race.Outcome) {
 	if o != nil && o.History == nil {
 		o = nil
 	}
+	if d.m.about = (lock.Entry{}); o != nil {
+		d.m.about = o.Lock
+	}
 	d.slides = append(d.slides, &Slide{Kind: kind, Heading: heading, Run: o, Parts: map[string][]Block{}})
 	d.say(Notes, d.m.p.Say("lesson.minutes", "n", strconv.Itoa(minutes[kind])))
 }
@@ -213,7 +218,7 @@ func spoken(lang, line string) string {
 		means := text.Say(lang, "word."+string(w))
 		line = regexp.MustCompile(`\b`+string(w)+`\b(?: `+means+`)?`).ReplaceAllString(line, means)
 	}
-	return line
+	return text.Tight(line)
 }
 
 func (d *deckMaker) title() string {
@@ -259,6 +264,9 @@ func (d *deckMaker) hook() {
 		return "- " + title
 	})...)
 	d.tell(Asked, "lesson.hook.ask")
+	shown := lists.Pick(rest, func(s *Slide) bool { return s.Kind == Race })
+	d.say(Full, d.m.p.Say("lesson.hook.key"))
+	d.say(Full, unique(lists.Each(shown, func(s *Slide) string { return "- " + Story(d.Lang, s.Run.Race, "title") }))...)
 	d.say(Notes, d.m.p.Say("lesson.minutes.all", "n", strconv.Itoa(Minutes(append(d.slides, rest...)))))
 	d.tell(Notes, "lesson.keys")
 	asks := len(lists.Pick(rest, func(s *Slide) bool { return s.Kind == Quiz }))
@@ -348,14 +356,20 @@ func (d *deckMaker) introduce() {
 		}
 		known[s.Run.Lock.ID] = true
 		run, _ := reports.RunOf(s.Run.History, s.Run.Judgement, s.Run.Verdicts, []string{d.Lang}, false)
-		for _, m := range run.Messages {
-			key := "lesson.reply." + strings.NewReplacer("EVALSHA", "EVAL", " ", "-").Replace(m.What)
-			if text.In(d.Lang).Has(key) && !known[key] {
-				s.Parts[Read] = append(s.Parts[Read], Block{Kind: Paragraph, Text: d.m.p.Say(key)})
+		calls := lists.Each(run.Messages, func(m reports.Message) string { return m.What })
+		for _, same := range lists.Gather(unique(calls), func(a, b string) bool { return replyKey(a) == replyKey(b) }) {
+			if key := replyKey(same[0]); text.In(d.Lang).Has(key) && !known[key] {
+				known[key] = true
+				said := d.m.p.Say(key, "call", strings.Join(same, " / "))
+				s.Parts[Read] = append(s.Parts[Read], Block{Kind: Paragraph, Text: said})
 			}
-			known[key] = true
 		}
 	}
+}
+
+// replyKey is the key of the text on what a call returns. A script is the same by its digest.
+func replyKey(call string) string {
+	return "lesson.reply." + strings.NewReplacer("EVALSHA", "EVAL", " ", "-").Replace(call)
 }
 
 // screens adds screens of the guided tour.
@@ -498,7 +512,22 @@ func (d *deckMaker) how(e lock.Entry, played []*race.Outcome) {
 		d.say(Full, ends)
 		d.full(1, o)
 	}
+	d.also(e, played)
 	d.tell(Notes, "title.lock."+e.ID, key+".mends", key+".origin", key+".beside")
+}
+
+// also adds to the key the other telling races in which a lock fails.
+func (d *deckMaker) also(e lock.Entry, played []*race.Outcome) {
+	var others []string
+	for _, id := range tellingRaces {
+		if o := d.named(e.ID, id); o.History != nil && verdict.Fails(o.Verdicts) && !slices.Contains(played, o) {
+			ends := d.m.p.Label("explain.head", "text", Story(d.Lang, o.Race, "title")) + glossed(d.Lang, o.Verdicts)
+			others = append(others, "- "+spoken(d.Lang, ends))
+		}
+	}
+	if others != nil {
+		d.say(Full, append([]string{d.m.p.Say("lesson.also")}, others...)...)
+	}
 }
 
 // works returns how a lock works, in full: a text that refers to another lock follows that of the other one.
@@ -528,10 +557,18 @@ func (d *deckMaker) race(o *race.Outcome) {
 	d.run(Race, d.m.p.Say("lesson.run", "lock", d.short(o.Lock)), d.m.p.Say("lesson.ask"), d.found(o), key+".why", o)
 	d.tell(Notes, key+".why")
 	d.say(Notes, Story(d.Lang, o.Race, "story"))
-	if d.m.lines(d.Lang, key+".not") != nil {
-		d.say(Notes, d.m.p.Say("label.race.not"))
+	d.remedies(o, "not", "mends")
+}
+
+// remedies adds to the notes what prevents a race, and what does not, one a line.
+func (d *deckMaker) remedies(o *race.Outcome, parts ...string) {
+	for _, part := range parts {
+		key := "race." + o.Race.ID + "." + part
+		if d.m.lines(d.Lang, key) != nil {
+			d.say(Notes, d.m.p.Say("label.race."+part))
+		}
+		d.tell(Notes, key)
 	}
-	d.tell(Notes, key+".not", key+".mends")
 }
 
 // next adds the same race with another lock.
@@ -539,7 +576,8 @@ func (d *deckMaker) next(o *race.Outcome) {
 	name, key := d.short(o.Lock), "race."+o.Race.ID+".mends"
 	found := d.m.p.Say(map[bool]string{true: "lesson.enough", false: "lesson.enough.not"}[holds(o)], "found", d.found(o))
 	d.run(Next, d.m.p.Say("lesson.next", "lock", name), d.m.p.Say("lesson.next.ask", "lock", name), found, key, o)
-	d.tell(Notes, key, "lock."+o.Lock.ID+".mends")
+	d.remedies(o, "mends")
+	d.tell(Notes, "lock."+o.Lock.ID+".mends")
 }
 
 // found is what a run comes to.
@@ -557,7 +595,7 @@ func (d *deckMaker) run(kind, heading, asked, found, answer string, o *race.Outc
 
 // brief are the first n sentences of a text, without what stands in brackets.
 func (d *deckMaker) brief(n int, key string) string {
-	return sentences(strings.Join(d.m.lines(d.Lang, key), " "), n)
+	return sentences(text.Tight(strings.Join(d.m.lines(d.Lang, key), " ")), n)
 }
 
 // full adds for the key in about n sentences each why a race ends as it does, and what prevents it.
@@ -705,5 +743,25 @@ func (d *deckMaker) end() {
 		for _, sc := range d.Races {
 			d.tell("", "race."+sc.ID+".mends")
 		}
+	}
+	d.sources()
+}
+
+// sources adds what to read about the locks of the slides.
+func (d *deckMaker) sources() {
+	of := func(has func(o *race.Outcome) bool) bool { return slices.ContainsFunc(d.shown(), has) }
+	var keys []string
+	if of(func(o *race.Outcome) bool { return o.Lock.Family == lock.Majority }) {
+		keys = []string{"kleppmann", "antirez"}
+	}
+	if of(func(o *race.Outcome) bool { return !o.History.ZooKeeper && !o.History.Database && !o.History.Local }) {
+		keys = append(keys, "redis")
+	}
+	if of(func(o *race.Outcome) bool { return o.History.ZooKeeper }) {
+		keys = append(keys, "zookeeper")
+	}
+	if keys != nil {
+		d.say(Sources, d.m.p.Say("lesson.sources"))
+		d.say(Sources, lists.Each(keys, func(key string) string { return "- " + d.m.p.Say("lesson.source."+key) })...)
 	}
 }

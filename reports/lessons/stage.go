@@ -163,9 +163,36 @@ var place = regexp.MustCompile(`\{([^{}]*)\}`)
 //	{verdict-of token gc-pause}  and which lock in which race, for a bracket that names neither
 //	{blocked token calm}         the longest wait in that run; ttl and pause are settings of it
 //	{run token gc-pause}         the command that plays it
+//	{if release-unchecked}       begins a sentence about the locks that a race does not apply to for this reason
 func (s *Stage) Lines(lang, key string) ([]string, error) {
-	return lines(lang, key, func(kind string, args []string) (string, error) { return s.fill(lang, kind, args) })
+	return s.linesAbout(lock.Entry{}, lang, key)
 }
+
+// linesAbout is Lines without the sentences that are not about a lock. Without an ID all are.
+func (s *Stage) linesAbout(e lock.Entry, lang, key string) ([]string, error) {
+	return lines(lang, key, func(kind string, args []string) (string, error) {
+		if kind != "if" {
+			return s.fill(lang, kind, args)
+		}
+		i := slices.IndexFunc(asked, func(n race.Need) bool { return string(n.Why) == args[0] })
+		switch {
+		case i < 0:
+			return "", fmt.Errorf("unknown reason %s", args[0])
+		case e.ID == "":
+			return "", nil
+		}
+		p, err := s.runner.Profile(e)
+		return map[bool]string{true: leftOut}[asked[i].Has(p)], err
+	})
+}
+
+// asked are what sentences may ask whether a lock lacks it.
+var asked = []race.Need{race.OwnerCheck, race.Renewals, race.Majority}
+
+// leftOut begins a sentence that is left out.
+const leftOut = "\x00"
+
+var leftOutSentence = regexp.MustCompile(leftOut + sentenced.String())
 
 func lines(lang, key string, fill func(kind string, args []string) (string, error)) (said []string, err error) {
 	e, ok := text.In(lang).Entry(key)
@@ -183,7 +210,9 @@ func lines(lang, key string, fill func(kind string, args []string) (string, erro
 	if err != nil {
 		return nil, err
 	}
-	return lists.Each(strings.Split(text.Tight(filled), "//"), strings.TrimSpace), nil
+	filled = leftOutSentence.ReplaceAllString(filled, "")
+	said = lists.Each(strings.Split(text.Tight(filled), "//"), strings.TrimSpace)
+	return lists.Pick(said, func(line string) bool { return line != "" }), nil
 }
 
 func (s *Stage) fill(lang, kind string, args []string) (string, error) {
