@@ -211,6 +211,14 @@ func (d *deckMaker) tell(part string, keys ...string) {
 	}
 }
 
+// list adds to a part of a slide a heading and what stands below it, as one says it, if there is anything.
+func (d *deckMaker) list(part, heading string, items []string) {
+	if len(items) > 0 {
+		items = lists.Each(unique(items), func(item string) string { return "- " + spoken(d.Lang, item) })
+		d.say(part, append([]string{d.m.p.Say(heading)}, items...)...)
+	}
+}
+
 // spoken is a text as one says it: without what stands in brackets, and with the words of verdicts for their codes.
 func spoken(lang, line string) string {
 	line = inBrackets.ReplaceAllString(line, "")
@@ -265,8 +273,7 @@ func (d *deckMaker) hook() {
 	})...)
 	d.tell(Asked, "lesson.hook.ask")
 	shown := lists.Pick(rest, func(s *Slide) bool { return s.Kind == Race })
-	d.say(Full, d.m.p.Say("lesson.hook.key"))
-	d.say(Full, unique(lists.Each(shown, func(s *Slide) string { return "- " + Story(d.Lang, s.Run.Race, "title") }))...)
+	d.list(Full, "lesson.hook.key", lists.Each(shown, func(s *Slide) string { return Story(d.Lang, s.Run.Race, "title") }))
 	d.say(Notes, d.m.p.Say("lesson.minutes.all", "n", strconv.Itoa(Minutes(append(d.slides, rest...)))))
 	d.tell(Notes, "lesson.keys")
 	asks := len(lists.Pick(rest, func(s *Slide) bool { return s.Kind == Quiz }))
@@ -506,28 +513,19 @@ func (d *deckMaker) how(e lock.Entry, played []*race.Outcome) {
 	d.slide(How, d.short(e), d.named(e.ID, calm))
 	d.say("", d.works(e.ID)...)
 	d.say(Asked, d.m.p.Say("lesson.how"))
+	ends := func(o *race.Outcome) string {
+		return d.m.p.Label("explain.head", "text", Story(d.Lang, o.Race, "title")) + glossed(d.Lang, o.Verdicts)
+	}
 	for _, o := range played {
-		ends := d.m.p.Label("explain.head", "text", Story(d.Lang, o.Race, "title")) + glossed(d.Lang, o.Verdicts)
-		d.say(Answer, ends)
-		d.say(Full, ends)
+		d.say(Answer, ends(o))
+		d.say(Full, ends(o))
 		d.full(1, o)
 	}
-	d.also(e, played)
+	others := lists.Each(tellingRaces, func(id string) *race.Outcome { return d.named(e.ID, id) })
+	d.list(Full, "lesson.also", lists.Each(lists.Pick(others, func(o *race.Outcome) bool {
+		return o.History != nil && verdict.Fails(o.Verdicts) && !slices.Contains(played, o)
+	}), ends))
 	d.tell(Notes, "title.lock."+e.ID, key+".mends", key+".origin", key+".beside")
-}
-
-// also adds to the key the other telling races in which a lock fails.
-func (d *deckMaker) also(e lock.Entry, played []*race.Outcome) {
-	var others []string
-	for _, id := range tellingRaces {
-		if o := d.named(e.ID, id); o.History != nil && verdict.Fails(o.Verdicts) && !slices.Contains(played, o) {
-			ends := d.m.p.Label("explain.head", "text", Story(d.Lang, o.Race, "title")) + glossed(d.Lang, o.Verdicts)
-			others = append(others, "- "+spoken(d.Lang, ends))
-		}
-	}
-	if others != nil {
-		d.say(Full, append([]string{d.m.p.Say("lesson.also")}, others...)...)
-	}
 }
 
 // works returns how a lock works, in full: a text that refers to another lock follows that of the other one.
@@ -557,18 +555,13 @@ func (d *deckMaker) race(o *race.Outcome) {
 	d.run(Race, d.m.p.Say("lesson.run", "lock", d.short(o.Lock)), d.m.p.Say("lesson.ask"), d.found(o), key+".why", o)
 	d.tell(Notes, key+".why")
 	d.say(Notes, Story(d.Lang, o.Race, "story"))
-	d.remedies(o, "not", "mends")
+	d.remedies("not", o)
+	d.remedies("mends", o)
 }
 
-// remedies adds to the notes what prevents a race, and what does not, one a line.
-func (d *deckMaker) remedies(o *race.Outcome, parts ...string) {
-	for _, part := range parts {
-		key := "race." + o.Race.ID + "." + part
-		if d.m.lines(d.Lang, key) != nil {
-			d.say(Notes, d.m.p.Say("label.race."+part))
-		}
-		d.tell(Notes, key)
-	}
+// remedies adds to the notes what prevents a race, or what does not.
+func (d *deckMaker) remedies(kind string, o *race.Outcome) {
+	d.list(Notes, "label.race."+kind, d.m.lines(d.Lang, "race."+o.Race.ID+"."+kind))
 }
 
 // next adds the same race with another lock.
@@ -576,7 +569,7 @@ func (d *deckMaker) next(o *race.Outcome) {
 	name, key := d.short(o.Lock), "race."+o.Race.ID+".mends"
 	found := d.m.p.Say(map[bool]string{true: "lesson.enough", false: "lesson.enough.not"}[holds(o)], "found", d.found(o))
 	d.run(Next, d.m.p.Say("lesson.next", "lock", name), d.m.p.Say("lesson.next.ask", "lock", name), found, key, o)
-	d.remedies(o, "mends")
+	d.remedies("mends", o)
 	d.tell(Notes, "lock."+o.Lock.ID+".mends")
 }
 
@@ -749,19 +742,17 @@ func (d *deckMaker) end() {
 
 // sources adds what to read about the locks of the slides.
 func (d *deckMaker) sources() {
-	of := func(has func(o *race.Outcome) bool) bool { return slices.ContainsFunc(d.shown(), has) }
 	var keys []string
-	if of(func(o *race.Outcome) bool { return o.Lock.Family == lock.Majority }) {
-		keys = []string{"kleppmann", "antirez"}
+	for _, o := range d.shown() {
+		if o.Lock.Family == lock.Majority {
+			keys = append(keys, "kleppmann", "sanfilippo")
+		}
+		if o.Lock.OnZooKeeper() {
+			keys = append(keys, "zookeeper")
+		} else if !o.History.Database && !o.History.Local {
+			keys = append(keys, "redis")
+		}
 	}
-	if of(func(o *race.Outcome) bool { return !o.History.ZooKeeper && !o.History.Database && !o.History.Local }) {
-		keys = append(keys, "redis")
-	}
-	if of(func(o *race.Outcome) bool { return o.History.ZooKeeper }) {
-		keys = append(keys, "zookeeper")
-	}
-	if keys != nil {
-		d.say(Sources, d.m.p.Say("lesson.sources"))
-		d.say(Sources, lists.Each(keys, func(key string) string { return "- " + d.m.p.Say("lesson.source."+key) })...)
-	}
+	slices.Sort(keys)
+	d.list(Sources, "lesson.sources", lists.Each(keys, func(key string) string { return d.m.p.Say("lesson.source." + key) }))
 }
