@@ -46,6 +46,7 @@ var (
 	//go:embed deck.js
 	deckScript string
 
+	numbered     = regexp.MustCompile(`(\d) (m?s\b|min\b|%|秒|毫秒)`) // and its unit, which stay on one line
 	deckTemplate = template.Must(template.New("deck").Parse(deckText))
 )
 
@@ -121,9 +122,6 @@ func (s *slide) draw() (err error) {
 	}
 	return err
 }
-
-// numbered matches a number and its unit, which stay on one line.
-var numbered = regexp.MustCompile(`(\d) (m?s\b|min\b|%|秒|毫秒)`)
 
 // question is the number of events that a question shows: until the last fault before the first verdict, and then until
 // a client is refused, or asks with the call that this verdict is about. Without either it is until one leaves.

@@ -35,13 +35,12 @@ var minutes = map[string]int{Hook: 3, How: 3, Race: 3, Next: 2, Debate: 3, Quiz:
 
 // The parts of a slide, in their order, after the text that comes first, which has no name.
 const (
-	Asked  = "question"
-	Answer = "answer"  // shown when it is asked for; the choices of a quiz are none
-	Full   = "full"    // beside the answer in the key: why, and what prevents it
-	Notes  = "notes"   // for the presenter
-	Read   = "replies" // what the replies in its picture mean, where they come first
-	Left   = "left"    // slides for which there was no room, on the first one
-
+	Asked   = "question"
+	Answer  = "answer"  // shown when it is asked for; the choices of a quiz are none
+	Full    = "full"    // beside the answer in the key: why, and what prevents it
+	Notes   = "notes"   // for the presenter
+	Read    = "replies" // what the replies in its picture mean, where they come first
+	Left    = "left"    // slides for which there was no room, on the first one
 	Sources = "sources" // to read, on the last one
 )
 
@@ -104,7 +103,9 @@ func ParseSubject(names []string) (s Subject, err error) {
 			n, _ := strconv.Atoi(next) // a page has this number
 			s.Screens, i = append(s.Screens, n), i+1
 		case name == "path":
-			s.Screens = append(s.Screens, numbers(PathScreens)...)
+			for n := range PathScreens {
+				s.Screens = append(s.Screens, n+1)
+			}
 		case page.Lock.ID != "":
 			s.Locks = append(s.Locks, page.Lock)
 		case page.Race.ID != "":
@@ -118,21 +119,10 @@ func ParseSubject(names []string) (s Subject, err error) {
 	return s, nil
 }
 
-// numbers returns the numbers from 1 to n.
-func numbers(n int) (all []int) {
-	for i := range n {
-		all = append(all, i+1)
-	}
-	return all
-}
-
 // SubjectNames returns all names that ParseSubject reads.
 func SubjectNames() []string {
-	names := []string{"path", "debate"}
-	for _, f := range algorithms.Families() {
-		names = append(names, string(f))
-	}
-	return append(names, locksAndRaces()...)
+	families := lists.Each(algorithms.Families(), func(f lock.Family) string { return string(f) })
+	return slices.Concat([]string{"path", "debate"}, families, locksAndRaces())
 }
 
 // DeckOptions are the choices of a deck.
@@ -177,10 +167,9 @@ func (s Subject) Deck(stage *Stage, o DeckOptions) ([]*Slide, error) {
 
 // slide begins a slide, with a run if it can be played.
 func (d *deckMaker) slide(kind, heading string, o *race.Outcome) {
-	if o != nil && o.History == nil {
+	if d.m.about = (lock.Entry{}); o != nil && o.History == nil {
 		o = nil
-	}
-	if d.m.about = (lock.Entry{}); o != nil {
+	} else if o != nil {
 		d.m.about = o.Lock
 	}
 	d.slides = append(d.slides, &Slide{Kind: kind, Heading: heading, Run: o, Parts: map[string][]Block{}})
@@ -348,6 +337,9 @@ func (d *deckMaker) fit() {
 	}
 }
 
+// asKey makes a key of a call. A script is the same by its digest.
+var asKey = strings.NewReplacer("EVALSHA", "EVAL", " ", "-")
+
 // introduce tells where a lock comes first how it is acquired and released, and where a reply does what it means.
 func (d *deckMaker) introduce() {
 	known := map[string]bool{}
@@ -363,20 +355,15 @@ func (d *deckMaker) introduce() {
 		}
 		known[s.Run.Lock.ID] = true
 		run, _ := reports.RunOf(s.Run.History, s.Run.Judgement, s.Run.Verdicts, []string{d.Lang}, false)
-		calls := lists.Each(run.Messages, func(m reports.Message) string { return m.What })
-		for _, same := range lists.Gather(unique(calls), func(a, b string) bool { return replyKey(a) == replyKey(b) }) {
-			if key := replyKey(same[0]); text.In(d.Lang).Has(key) && !known[key] {
+		calls := unique(lists.Each(run.Messages, func(m reports.Message) string { return m.What }))
+		for _, same := range lists.Gather(calls, func(a, b string) bool { return asKey.Replace(a) == asKey.Replace(b) }) {
+			if key := "lesson.reply." + asKey.Replace(same[0]); text.In(d.Lang).Has(key) && !known[key] {
 				known[key] = true
 				said := d.m.p.Say(key, "call", strings.Join(same, " / "))
 				s.Parts[Read] = append(s.Parts[Read], Block{Kind: Paragraph, Text: said})
 			}
 		}
 	}
-}
-
-// replyKey is the key of the text on what a call returns. A script is the same by its digest.
-func replyKey(call string) string {
-	return "lesson.reply." + strings.NewReplacer("EVALSHA", "EVAL", " ", "-").Replace(call)
 }
 
 // screens adds screens of the guided tour.
@@ -455,8 +442,8 @@ var tellingRaces = []string{
 func (d *deckMaker) telling(e, after lock.Entry, most int) (all []*race.Outcome, mended *race.Outcome) {
 	ids := lists.Each(d.Races, func(sc race.Race) string { return sc.ID })
 	if d.Races == nil {
-		for _, n := range numbers(PathScreens) {
-			if key := screen(n); text.Say("en", key+".lock") == e.ID {
+		for n := range PathScreens {
+			if key := screen(n + 1); text.Say("en", key+".lock") == e.ID {
 				ids = append(ids, text.Say("en", key+".race"))
 			}
 		}
@@ -555,13 +542,8 @@ func (d *deckMaker) race(o *race.Outcome) {
 	d.run(Race, d.m.p.Say("lesson.run", "lock", d.short(o.Lock)), d.m.p.Say("lesson.ask"), d.found(o), key+".why", o)
 	d.tell(Notes, key+".why")
 	d.say(Notes, Story(d.Lang, o.Race, "story"))
-	d.remedies("not", o)
-	d.remedies("mends", o)
-}
-
-// remedies adds to the notes what prevents a race, or what does not.
-func (d *deckMaker) remedies(kind string, o *race.Outcome) {
-	d.list(Notes, "label.race."+kind, d.m.lines(d.Lang, "race."+o.Race.ID+"."+kind))
+	d.list(Notes, "label.race.not", d.m.lines(d.Lang, key+".not"))
+	d.list(Notes, "label.race.mends", d.m.lines(d.Lang, key+".mends"))
 }
 
 // next adds the same race with another lock.
@@ -569,7 +551,7 @@ func (d *deckMaker) next(o *race.Outcome) {
 	name, key := d.short(o.Lock), "race."+o.Race.ID+".mends"
 	found := d.m.p.Say(map[bool]string{true: "lesson.enough", false: "lesson.enough.not"}[holds(o)], "found", d.found(o))
 	d.run(Next, d.m.p.Say("lesson.next", "lock", name), d.m.p.Say("lesson.next.ask", "lock", name), found, key, o)
-	d.remedies("mends", o)
+	d.list(Notes, "label.race.mends", d.m.lines(d.Lang, key))
 	d.tell(Notes, "lock."+o.Lock.ID+".mends")
 }
 
@@ -615,13 +597,11 @@ func sentences(said string, n int) string {
 
 // debate adds the points of the debate, or those that a lesson about Redlock has.
 func (d *deckMaker) debate() {
-	points := []int{2, 3, 4, 5}
-	if d.Debate {
-		points = numbers(DebatePoints)
-	} else if !slices.ContainsFunc(d.Locks, func(e lock.Entry) bool { return strings.HasPrefix(e.ID, "redlock") }) {
-		return
-	}
-	for _, n := range points {
+	about := func(e lock.Entry) bool { return strings.HasPrefix(e.ID, "redlock") }
+	for n := 1; n <= DebatePoints; n++ {
+		if !d.Debate && (n == 1 || n == DebatePoints || !slices.ContainsFunc(d.Locks, about)) {
+			continue
+		}
 		key := fmt.Sprintf("debate.%d", n)
 		first, err := d.m.stage.Backing(key + ".trace")
 		more, wrong := d.m.stage.Backing(key + ".runs")
@@ -737,22 +717,22 @@ func (d *deckMaker) end() {
 			d.tell("", "race."+sc.ID+".mends")
 		}
 	}
-	d.sources()
+	d.list(Sources, "lesson.sources", d.sources())
 }
 
-// sources adds what to read about the locks of the slides.
-func (d *deckMaker) sources() {
-	var keys []string
+// sources are what to read about the locks of the slides, by name.
+func (d *deckMaker) sources() (all []string) {
 	for _, o := range d.shown() {
-		if o.Lock.Family == lock.Majority {
-			keys = append(keys, "kleppmann", "sanfilippo")
+		switch e := o.Lock; {
+		case e.OnZooKeeper():
+			all = append(all, d.m.p.Say("lesson.source.zookeeper"))
+		case e.Database == "" && !e.Local():
+			all = append(all, d.m.p.Say("lesson.source.redis"))
 		}
-		if o.Lock.OnZooKeeper() {
-			keys = append(keys, "zookeeper")
-		} else if !o.History.Database && !o.History.Local {
-			keys = append(keys, "redis")
+		if o.Lock.Family == lock.Majority {
+			all = append(all, d.m.p.Say("lesson.source.kleppmann"), d.m.p.Say("lesson.source.sanfilippo"))
 		}
 	}
-	slices.Sort(keys)
-	d.list(Sources, "lesson.sources", lists.Each(keys, func(key string) string { return d.m.p.Say("lesson.source." + key) }))
+	slices.Sort(all)
+	return all
 }

@@ -156,12 +156,11 @@ var place = regexp.MustCompile(`\{([^{}]*)\}`)
 //	{quoted 2 hours}             a figure of somebody else's
 //	{term lease}                 a term as the glossary names it
 //	{year token}                 of a lock; nodes, quorum and ttl likewise
-//	{falls token}                the number of races in which it fails
 //	{commands token}             the number of commands to acquire and to release it while it is free
 //	{verdict token gc-pause}     what a lock comes to in a race, with further settings (idle=8h) or without
 //	{verdict-in token gc-pause}  and in which race, for a bracket that names the lock
 //	{verdict-of token gc-pause}  and which lock in which race, for a bracket that names neither
-//	{blocked token calm}         the longest wait in that run; ttl and pause are settings of it
+//	{blocked token calm}         the longest wait in that run; ttl is a setting of it
 //	{run token gc-pause}         the command that plays it
 //	{if release-unchecked}       begins a sentence about the locks that a race does not apply to for this reason
 func (s *Stage) Lines(lang, key string) ([]string, error) {
@@ -174,25 +173,22 @@ func (s *Stage) linesAbout(e lock.Entry, lang, key string) ([]string, error) {
 		if kind != "if" {
 			return s.fill(lang, kind, args)
 		}
-		i := slices.IndexFunc(asked, func(n race.Need) bool { return string(n.Why) == args[0] })
-		switch {
-		case i < 0:
-			return "", fmt.Errorf("unknown reason %s", args[0])
-		case e.ID == "":
+		need := lists.Pick(asked, func(n race.Need) bool { return string(n.Why) == args[0] })
+		if len(need) == 0 {
+			return "", fmt.Errorf("no sentence may ask for %s", args[0])
+		} else if e.ID == "" {
 			return "", nil
 		}
 		p, err := s.runner.Profile(e)
-		return map[bool]string{true: leftOut}[asked[i].Has(p)], err
+		return map[bool]string{true: "\x00"}[need[0].Has(p)], err
 	})
 }
 
-// asked are what sentences may ask whether a lock lacks it.
-var asked = []race.Need{race.OwnerCheck, race.Renewals, race.Majority}
-
-// leftOut begins a sentence that is left out.
-const leftOut = "\x00"
-
-var leftOutSentence = regexp.MustCompile(leftOut + sentenced.String())
+// asked are what sentences may ask whether a lock lacks it. leftOut matches a sentence about locks that do.
+var (
+	asked   = []race.Need{race.OwnerCheck, race.Renewals, race.Majority}
+	leftOut = regexp.MustCompile("\x00" + sentenced.String())
+)
 
 func lines(lang, key string, fill func(kind string, args []string) (string, error)) (said []string, err error) {
 	e, ok := text.In(lang).Entry(key)
@@ -210,8 +206,8 @@ func lines(lang, key string, fill func(kind string, args []string) (string, erro
 	if err != nil {
 		return nil, err
 	}
-	filled = leftOutSentence.ReplaceAllString(filled, "")
-	said = lists.Each(strings.Split(text.Tight(filled), "//"), strings.TrimSpace)
+	filled = leftOut.ReplaceAllString(text.Tight(filled), "")
+	said = lists.Each(strings.Split(filled, "//"), strings.TrimSpace)
 	return lists.Pick(said, func(line string) bool { return line != "" }), nil
 }
 
@@ -273,8 +269,6 @@ func ofRun(lang, kind string, o *race.Outcome) (string, error) {
 		return commandOf("run", o), nil
 	case "ttl":
 		return reports.InWords(lang, o.Settings.TTL), nil
-	case "pause":
-		return reports.InWords(lang, o.Settings.Pause), nil
 	case "blocked":
 		if d := waited(o); d > 0 {
 			return reports.InWords(lang, d), nil
