@@ -295,10 +295,8 @@ var leastOf = []struct {
 // fit leaves out slides until there are as many as were asked for: the last ones of a kind, but how locks work the first,
 // and last the late write that is refused, the race that comes again with the next lock, and the first wrong delete.
 func (d *deckMaker) fit() {
-	var deleted *Slide
-	if i := slices.IndexFunc(d.slides, func(s *Slide) bool { return s.Kind == Race && deletes(s.Run) }); i >= 0 {
-		deleted = d.slides[i]
-	}
+	wrong := lists.Pick(d.slides, func(s *Slide) bool { return s.Kind == Race && deletes(s.Run) })
+	deleted := append(wrong, nil)[0]
 	needed := func(s *Slide) bool {
 		return s.Run != nil && (slices.Contains(s.Run.Verdicts, verdict.Fenced) || s.Kind == Race &&
 			slices.ContainsFunc(d.slides, func(o *Slide) bool { return o.Kind == Next && o.Run.Race.ID == s.Run.Race.ID }))
@@ -470,10 +468,9 @@ func (d *deckMaker) telling(e, after lock.Entry, most int) (all []*race.Outcome,
 	}
 	if all != nil {
 		survived := slices.IndexFunc(all, func(o *race.Outcome) bool { return holds(d.named(after.ID, o.Race.ID)) })
-		mended = d.named(after.ID, all[max(survived, 0)].Race.ID)
-	}
-	if mended != nil && mended.History == nil {
-		mended = nil
+		if o := d.named(after.ID, all[max(survived, 0)].Race.ID); o.History != nil {
+			mended = o
+		}
 	}
 	return all, mended
 }
@@ -722,17 +719,16 @@ func (d *deckMaker) end() {
 
 // sources are what to read about the locks of the slides, by name.
 func (d *deckMaker) sources() (all []string) {
-	for _, o := range d.shown() {
-		switch e := o.Lock; {
+	for _, s := range lists.Pick(d.slides, func(s *Slide) bool { return s.Run != nil }) {
+		switch e := s.Run.Lock; {
+		case s.Kind == Debate || e.Family == lock.Majority:
+			all = append(all, "kleppmann", "redis", "sanfilippo")
 		case e.OnZooKeeper():
-			all = append(all, d.m.p.Say("lesson.source.zookeeper"))
+			all = append(all, "zookeeper")
 		case e.Database == "" && !e.Local():
-			all = append(all, d.m.p.Say("lesson.source.redis"))
-		}
-		if o.Lock.Family == lock.Majority {
-			all = append(all, d.m.p.Say("lesson.source.kleppmann"), d.m.p.Say("lesson.source.sanfilippo"))
+			all = append(all, "redis")
 		}
 	}
 	slices.Sort(all)
-	return all
+	return lists.Each(all, func(name string) string { return d.m.p.Say("lesson.source." + name) })
 }
