@@ -378,7 +378,8 @@ func (t *storyWriter) finding(at time.Duration, f verdict.Finding) {
 			key += "." + variant
 		}
 	}
-	t.tellAt(at, grave, key, "client", client, "clients", clients, "time", lasts)
+	command, owner := t.words.overwritten(f)
+	t.tellAt(at, grave, key, "client", client, "clients", clients, "time", lasts, "command", command, "owner", owner)
 }
 
 // shorten drops sentences until the story is short enough: the lightest first,

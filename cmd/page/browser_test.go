@@ -669,11 +669,11 @@ func (b *browser) line(name string) {
 	b.wait(`document.getElementById("line").textContent.includes("waiting: 1")`)
 	b.click("?")
 	b.wait(`state.view === "help" && state.busy`)
-	for _, word := range []string{"par", "BLOCKED", "STARVED", "VACUOUS", "lost", "c3"} {
+	for _, word := range []string{"lease", "BLOCKED", "STARVED", "VACUOUS", "lost", "c3"} {
 		b.wait(fmt.Sprintf(`[...document.querySelectorAll("dt")].some((e) => e.textContent === %q
 			&& e.nextSibling.textContent.length > 20)`, word))
 	}
-	b.wait(`/\[ENTER.*EXIT\].*READ v0.*!!/.test(document.getElementById("main").textContent)`)
+	b.wait(`/gets in.*leaves.*READ v0.*!!/.test(document.getElementById("main").textContent)`)
 	b.look(name + "-help")
 	b.click("Lessons")
 	b.wait(`state.view === "lessons" && state.busy`)

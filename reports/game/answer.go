@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 
 	"locklab/algorithms/lock"
@@ -239,7 +240,7 @@ func (r *asked) position(choices []simulator.Choice, err error) (*Position, erro
 		p.End = words(key, "faults", faults, "story", happened(at, r.Harm))
 		return p, nil
 	}
-	turns, err := r.game.Turns(r.ctx, choices, r.Harm)
+	turns, at, err := r.won(choices)
 	if err != nil {
 		return nil, err
 	}
@@ -248,12 +249,23 @@ func (r *asked) position(choices []simulator.Choice, err error) (*Position, erro
 	if at.Used() > truth.Par {
 		with = words("play.reached.more", "faults", with, "par", truth.Par)
 	}
-	moves := counted("move", len(turns)-1)
-	if l, _ := r.game.Level(r.Harm); l.Solution().Clicks > 0 && l.Solution().Clicks < len(turns)-1 {
+	moves := counted("move", turns)
+	if l, _ := r.game.Level(r.Harm); l.Solution().Clicks > 0 && l.Solution().Clicks < turns {
 		moves = words("play.reached.moves", "moves", moves, "n", l.Solution().Clicks)
 	}
 	p.End = words("play.reached", "faults", with, "moves", moves, "story", happened(at, r.Harm))
 	return p, err
+}
+
+// won is the first position of a game after a turn in which Harm has happened, and the number of turns up to it.
+func (r *asked) won(choices []simulator.Choice) (turns int, at *play.Position, err error) {
+	all, err := r.game.Turns(r.ctx, choices, r.Harm)
+	for ; err == nil && turns < len(all); turns++ {
+		if at, err = r.game.At(choices[:all[turns]]); err == nil && at.Has(r.Harm) {
+			break
+		}
+	}
+	return turns, at, err
 }
 
 // did tells the beginning of what a run has more than one that it goes on from.
@@ -261,7 +273,7 @@ func did(before, after *race.Outcome) Words {
 	return sayAll(func(lang string) string {
 		all := reports.Since(lang, after.History, after.Judgement.Findings, len(before.History.Events))
 		if len(all) > 4 {
-			all = append(all[:4], text.Say(lang, "play.andsoon"))
+			all = append(all[:4], text.Say(lang, "play.andsoon", "n", strconv.Itoa(len(all)-4)))
 		}
 		return text.Join(lang, "part.sentences", all)
 	})
@@ -381,23 +393,25 @@ func (r *asked) lost() (any, error) {
 	}
 	before, failed := r.game.At(r.choices[:n])
 	steps, err := r.game.Steps(r.choices[:n+1], n)
-	client := struck(r.choices[:n+1])
-	now, unable := r.game.Ahead(r.choices, client, false)
-	last, late := r.game.Ahead(r.choices, client, true)
 	truth, unknown := r.game.Truth(r.ctx, r.Harm)
-	if err := cmp.Or(failed, err, unable, late, unknown); err != nil {
+	if err := cmp.Or(failed, err, unknown); err != nil {
+		return nil, err
+	}
+	client := blamed(&steps[0])
+	runs, err := r.game.Futures(at)
+	if err != nil {
 		return nil, err
 	}
 	left := words("play.lost.asked-all")
-	if ask := askers(len(at.Outcome.History.Events), now, last); ask != nil {
+	if ask := askers(len(at.Outcome.History.Events), runs...); ask != nil {
 		left = words("play.lost.left-over", "clients", join("play.rules.and", ask...), "harm", r.Harm)
 	} else if len(at.Moves) == 0 {
 		left = words("play.lost.over")
 	}
 	if faulty { // the reason must have happened
-		now, last = at.Outcome.History, at.Outcome.History
+		runs = []*history.History{at.Outcome.History}
 	}
-	why, remember := whyLost(r.game.Lock, &steps[0], client, now, last, r.Harm), words("play.remember."+string(r.Harm))
+	why, remember := whyLost(r.game.Lock, &steps[0], client, runs, r.Harm), words("play.remember."+string(r.Harm))
 	switch possible := truth.Possible || !truth.Known; {
 	case !possible && why == nil:
 		return &Lost{}, nil

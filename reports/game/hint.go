@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"locklab/algorithms/lock"
@@ -293,14 +294,16 @@ func replicated(h *history.History) bool {
 	return false
 }
 
-// struck is the client of the last of choices, or, if that is of none, of the last fault before it; 0: there is none.
-func struck(choices []simulator.Choice) (client int) {
-	for i, c := range choices {
-		if c.Client > 0 && (c.Verb >= simulator.FaultVerb || i == len(choices)-1) {
+// blamed is the client of a step, or of the last fault before it that struck one; if a server is struck, the client
+// that is inside or has the key; 0: there is none.
+func blamed(s *play.Step) (client int) {
+	for _, c := range s.Past {
+		if c.Client > 0 && c.Verb >= simulator.FaultVerb {
 			client = int(c.Client)
 		}
 	}
-	return client
+	before := stateOf(s.Before)
+	return cmp.Or(int(s.Choice.Client), client, before.insiderBut(0), before.owner(max(int(s.Choice.Node), 1)))
 }
 
 // askers are the names of the clients, but the probe, that ask for the lock in runs from their event n on.
@@ -316,20 +319,21 @@ func askers(n int, runs ...*history.History) (all []Words) {
 	return lists.Each(slices.Sorted(maps.Keys(names)), same)
 }
 
-// whyLost says why a harm is out of reach after a step, where a client goes on at once, and where it goes on only when
-// all others are done: what keeps it from happening, if it is the same in both, or what holds in both; nil: nothing.
-func whyLost(l lock.Entry, s *play.Step, client int, atOnce, last *history.History, harm verdict.Word) Words {
+// whyLost says why a harm is out of reach after a step: what keeps it from happening, if it is the same in each of the
+// runs that follow, or what holds in all of them; nil: nothing.
+func whyLost(l lock.Entry, s *play.Step, client int, runs []*history.History, harm verdict.Word) Words {
 	before, node := stateOf(s.Before), max(int(s.Choice.Node), 1)
-	if client == 0 { // a server is struck
-		client = cmp.Or(before.insiderBut(0), before.owner(node))
+	key, why := closed(l, s, client, runs[0], harm)
+	finds, all, same := []string{"asked", "nothing"}, true, true
+	for _, run := range runs {
+		one, other := closed(l, s, client, run, harm)
+		all, same = all && slices.Contains(finds, one), same && other["en"] == why["en"]
 	}
-	key, why := closed(l, s, client, atOnce, harm)
-	other, late := closed(l, s, client, last, harm)
-	switch finds := []string{"asked", "nothing"}; {
-	case key != other && slices.Contains(finds, key) && slices.Contains(finds, other):
-		return words("play.lost.asks", "client", clientName(client))
-	case why["en"] == late["en"] && why != nil:
+	switch {
+	case same && why != nil:
 		return why
+	case all && key != "":
+		return asksFirst(s, client, runs[0])
 	case s.Choice.Verb < simulator.FaultVerb:
 		return nil
 	}
@@ -347,6 +351,21 @@ func whyLost(l lock.Entry, s *play.Step, client int, atOnce, last *history.Histo
 		key = "play.lost.replicated"
 	}
 	return words(key, "state", struckWords(l, s), "client", clientName(client), "key", keyOf(l, s.Before, node))
+}
+
+// asksFirst says that a client finds out whose the key is before it deletes it, and where that can be too early.
+func asksFirst(s *play.Step, client int, run *history.History) Words {
+	gets := slices.ContainsFunc(run.Events[len(s.Before.Events):], func(e history.Event) bool {
+		return e.Kind == history.Apply && e.Client == client && len(e.Cmd) > 0 && strings.EqualFold(e.Cmd[0], "GET")
+	})
+	if !gets {
+		return words("play.lost.asks.step", "client", clientName(client))
+	}
+	why := words("play.lost.asks", "client", clientName(client))
+	if s.Choice.Verb == faults.Pause.Verb {
+		return words("play.lost.asks.pause", "why", why)
+	}
+	return why
 }
 
 // closed is the first of what happens to a client, in the attempt of a step, that keeps a harm from happening; "":
