@@ -295,11 +295,10 @@ func (v *wording) mark(f verdict.Finding) string {
 		who = ClientNames(f.Clients, ",")
 		if waits := v.waiting(f); waits != nil {
 			key := map[bool]string{true: "mark.waits", false: "mark.wait"}[len(waits) == 1]
-			if f.Forever {
-				key += ".ever"
-			}
-			if len(waits) == 1 && waits[0] == v.h.Probe {
+			if waits[0] == v.h.Probe {
 				key = "mark.probe"
+			} else if f.Forever {
+				key += ".ever"
 			}
 			said := v.say(key, "client", ClientNames(waits, ","), "time", v.lasting(f))
 			return strings.Join([]string{"!!", string(f.Verdict), said}, " ")
@@ -313,19 +312,6 @@ func (v *wording) mark(f verdict.Finding) string {
 func (v *wording) overwrites(f verdict.Finding) bool {
 	e := &v.h.Events[f.Event]
 	return f.Verdict == verdict.WrongDel && e.Kind == history.Change && e.After != "" && e.After != e.Before
-}
-
-// overwritten is the command of a finding that wrote another value, and whose value it was.
-func (v *wording) overwritten(f verdict.Finding) (command, owner string) {
-	if !v.overwrites(f) || len(f.Clients) < 2 {
-		return "", ""
-	}
-	for _, e := range v.h.Events[:f.Event] {
-		if e.Kind == history.Apply && e.Client == f.Clients[0] && len(e.Cmd) > 0 {
-			command = strings.ToUpper(e.Cmd[0])
-		}
-	}
-	return command, clientName(f.Clients[1])
 }
 
 // waiting are the clients that want the lock at the end of a finding that nobody can get it; nil: it is another one.

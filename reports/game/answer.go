@@ -161,11 +161,11 @@ func (r *Request) newGame(ctx context.Context) (*play.Game, error) {
 		return nil, err
 	}
 	b := play.DefaultBounds()
-	b.Budget, b.Nodes, b.Fenced = faults.Budget(r.Budget), r.Nodes, r.Fenced
-	if r.Timing != "" {
-		if err = b.Set("timing", r.Timing); err != nil {
-			return nil, err
-		}
+	if b.Budget, b.Nodes, b.Fenced = faults.Budget(r.Budget), r.Nodes, r.Fenced; r.Timing != "" {
+		err = b.Set("timing", r.Timing)
+	}
+	if err != nil {
+		return nil, err
 	}
 	return play.New(ctx, entry, b)
 }
@@ -240,11 +240,15 @@ func (r *asked) position(choices []simulator.Choice, err error) (*Position, erro
 		p.End = words(key, "faults", faults, "story", happened(at, r.Harm))
 		return p, nil
 	}
-	turns, at, err := r.won(choices)
-	if err != nil {
+	all, err := r.game.Turns(r.ctx, choices, r.Harm)
+	turns := slices.IndexFunc(all, func(n int) bool { // what follows a win does not count
+		at, err = r.game.At(choices[:n])
+		return err != nil || at.Has(r.Harm)
+	})
+	truth, unknown := r.game.Truth(r.ctx, r.Harm)
+	if err = cmp.Or(err, unknown); err != nil {
 		return nil, err
 	}
-	truth, err := r.game.Truth(r.ctx, r.Harm)
 	with := counted("fault", at.Used())
 	if at.Used() > truth.Par {
 		with = words("play.reached.more", "faults", with, "par", truth.Par)
@@ -255,17 +259,6 @@ func (r *asked) position(choices []simulator.Choice, err error) (*Position, erro
 	}
 	p.End = words("play.reached", "faults", with, "moves", moves, "story", happened(at, r.Harm))
 	return p, err
-}
-
-// won is the first position of a game after a turn in which Harm has happened, and the number of turns up to it.
-func (r *asked) won(choices []simulator.Choice) (turns int, at *play.Position, err error) {
-	all, err := r.game.Turns(r.ctx, choices, r.Harm)
-	for ; err == nil && turns < len(all); turns++ {
-		if at, err = r.game.At(choices[:all[turns]]); err == nil && at.Has(r.Harm) {
-			break
-		}
-	}
-	return turns, at, err
 }
 
 // did tells the beginning of what a run has more than one that it goes on from.
@@ -397,21 +390,17 @@ func (r *asked) lost() (any, error) {
 	if err := cmp.Or(failed, err, unknown); err != nil {
 		return nil, err
 	}
-	client := blamed(&steps[0])
-	runs, err := r.game.Futures(at)
-	if err != nil {
-		return nil, err
+	runs := []*history.History{at.Outcome.History} // with a fault left, the reason must have happened
+	if !faulty {
+		if runs, err = r.game.Futures(at); err != nil {
+			return nil, err
+		}
 	}
-	left := words("play.lost.asked-all")
-	if ask := askers(len(at.Outcome.History.Events), runs...); ask != nil {
-		left = words("play.lost.left-over", "clients", join("play.rules.and", ask...), "harm", r.Harm)
-	} else if len(at.Moves) == 0 {
+	left := words("play.lost.left-over", "harm", r.Harm)
+	if len(at.Moves) == 0 {
 		left = words("play.lost.over")
 	}
-	if faulty { // the reason must have happened
-		runs = []*history.History{at.Outcome.History}
-	}
-	why, remember := whyLost(r.game.Lock, &steps[0], client, runs, r.Harm), words("play.remember."+string(r.Harm))
+	why, remember := whyLost(r.game.Lock, &steps[0], runs, r.Harm), words("play.remember."+string(r.Harm))
 	switch possible := truth.Possible || !truth.Known; {
 	case !possible && why == nil:
 		return &Lost{}, nil

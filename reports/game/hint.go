@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"locklab/algorithms/lock"
@@ -306,23 +304,10 @@ func blamed(s *play.Step) (client int) {
 	return cmp.Or(int(s.Choice.Client), client, before.insiderBut(0), before.owner(max(int(s.Choice.Node), 1)))
 }
 
-// askers are the names of the clients, but the probe, that ask for the lock in runs from their event n on.
-func askers(n int, runs ...*history.History) (all []Words) {
-	names := map[string]bool{}
-	for _, h := range runs {
-		for _, e := range h.Events[n:] {
-			if e.Kind == history.Acquire && e.Client != h.Probe {
-				names[clientName(e.Client)] = true
-			}
-		}
-	}
-	return lists.Each(slices.Sorted(maps.Keys(names)), same)
-}
-
 // whyLost says why a harm is out of reach after a step: what keeps it from happening, if it is the same in each of the
 // runs that follow, or what holds in all of them; nil: nothing.
-func whyLost(l lock.Entry, s *play.Step, client int, runs []*history.History, harm verdict.Word) Words {
-	before, node := stateOf(s.Before), max(int(s.Choice.Node), 1)
+func whyLost(l lock.Entry, s *play.Step, runs []*history.History, harm verdict.Word) Words {
+	before, node, client := stateOf(s.Before), max(int(s.Choice.Node), 1), blamed(s)
 	key, why := closed(l, s, client, runs[0], harm)
 	finds, all, same := []string{"asked", "nothing"}, true, true
 	for _, run := range runs {
@@ -333,7 +318,9 @@ func whyLost(l lock.Entry, s *play.Step, client int, runs []*history.History, ha
 	case same && why != nil:
 		return why
 	case all && key != "":
-		return asksFirst(s, client, runs[0])
+		gets := slices.ContainsFunc(runs[0].Events, func(e history.Event) bool { return len(e.Cmd) > 0 && e.Cmd[0] == "GET" })
+		early := map[bool]string{true: ".pause"}[gets && s.Choice.Verb == faults.Pause.Verb]
+		return words("play.lost.asks"+early, "client", clientName(client))
 	case s.Choice.Verb < simulator.FaultVerb:
 		return nil
 	}
@@ -351,21 +338,6 @@ func whyLost(l lock.Entry, s *play.Step, client int, runs []*history.History, ha
 		key = "play.lost.replicated"
 	}
 	return words(key, "state", struckWords(l, s), "client", clientName(client), "key", keyOf(l, s.Before, node))
-}
-
-// asksFirst says that a client finds out whose the key is before it deletes it, and where that can be too early.
-func asksFirst(s *play.Step, client int, run *history.History) Words {
-	gets := slices.ContainsFunc(run.Events[len(s.Before.Events):], func(e history.Event) bool {
-		return e.Kind == history.Apply && e.Client == client && len(e.Cmd) > 0 && strings.EqualFold(e.Cmd[0], "GET")
-	})
-	if !gets {
-		return words("play.lost.asks.step", "client", clientName(client))
-	}
-	why := words("play.lost.asks", "client", clientName(client))
-	if s.Choice.Verb == faults.Pause.Verb {
-		return words("play.lost.asks.pause", "why", why)
-	}
-	return why
 }
 
 // closed is the first of what happens to a client, in the attempt of a step, that keeps a harm from happening; "":

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -117,7 +117,7 @@ func locks() (all []Named) {
 	for _, e := range algorithms.All() {
 		next, _ := race.Successor(e)
 		title, family := titled(text.LockTitle, e.ID), titled(text.FamilyTitle, string(e.Family))
-		all = append(all, Named{e.ID, "", title, family, onPath("lock", e.ID), next.ID, never(e)})
+		all = append(all, Named{e.ID, "", title, family, onPath(e.ID), next.ID, never(e)})
 	}
 	return all
 }
@@ -125,19 +125,14 @@ func locks() (all []Named) {
 func races() (all []Named) {
 	for _, sc := range scenarios.All() {
 		title, family := titled(text.RaceTitle, sc.ID), words("list.races."+sc.Group)
-		all = append(all, Named{sc.ID, sc.Code, title, family, onPath("race", sc.ID), "", nil})
+		all = append(all, Named{sc.ID, sc.Code, title, family, onPath(sc.ID), "", nil})
 	}
 	return all
 }
 
-// onPath reports whether a screen of the path tells of a "lock" or a "race".
-func onPath(what, id string) bool {
-	for n := 1; text.In("en").Has(fmt.Sprintf("path.%d.%s", n, what)); n++ {
-		if text.Say("en", fmt.Sprintf("path.%d.%s", n, what)) == id {
-			return true
-		}
-	}
-	return false
+// onPath reports whether a screen of the path tells of a lock or a race.
+func onPath(id string) bool {
+	return slices.Contains(slices.Collect(maps.Values(text.Texts("en", "path."))), id)
 }
 
 // A RaceRun is the run of a lock in a race, under the title of the race, with the lines of the lock's code.

@@ -307,9 +307,6 @@ func (t *Session) advise(letter string) {
 		}
 	case *Judged:
 		t.out.tell("", answer.Said)
-		if t.before != nil {
-			t.out.Sentence("play.lost.back")
-		}
 		if t.proved = t.proved || answer.Right; answer.Right && letter != "h" {
 			t.lesson(true)
 		}

@@ -49,13 +49,9 @@ func (g *Game) history(choices []simulator.Choice) (*history.History, error) {
 }
 
 // Ahead is a run to which choices lead without a further fault: one in which a client moves whenever it can, or, last,
-// only while another one is inside, or where no other one can move and no time can pass.
+// only while another one is inside, or where no other one can move and no time can pass. Client -1: each gives up as
+// soon as it can.
 func (g *Game) Ahead(choices []simulator.Choice, client int, last bool) (*history.History, error) {
-	return g.ahead(choices, client, last, 4)
-}
-
-// ahead does so where the end of a client's patience has a place among the moves: 4 is the last one.
-func (g *Game) ahead(choices []simulator.Choice, client int, last bool, givesUp int) (*history.History, error) {
 	for len(choices) < longest {
 		run, err := g.game.Replay(choices)
 		if err != nil {
@@ -76,7 +72,7 @@ func (g *Game) ahead(choices []simulator.Choice, client int, last bool, givesUp 
 		rank := func(c simulator.Choice) int {
 			switch of := int(c.Client) == client; {
 			case c.Verb == simulator.GiveUp:
-				return givesUp
+				return map[bool]int{true: -1, false: 4}[client < 0]
 			case c.Verb == simulator.Pass:
 				return 2
 			case of != last:
@@ -106,8 +102,8 @@ func (g *Game) Futures(p *Position) (all []*history.History, err error) {
 		}
 	}
 	for _, choices := range starts {
-		for way := range 2*g.Bounds.Clients + 3 {
-			h, err := g.ahead(choices, way/2, way%2 == 1, map[bool]int{true: 4, false: -1}[way <= 2*g.Bounds.Clients+1])
+		for way := range 2 * (g.Bounds.Clients + 2) {
+			h, err := g.Ahead(choices, way/2-1, way%2 == 1)
 			if err != nil {
 				return nil, err
 			}
