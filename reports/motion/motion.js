@@ -522,6 +522,7 @@ function keyOf(k, t, run) {
   if (k.d) return say("motion.down");
   if (!k.h) return say("motion.free");
   const owner = k.o ? "c" + k.o : "?";
+  if (k.v) return say("motion.stamp", { owner, time: plain(k.v) });
   if (k.u < 0) return say(run.zookeeper ? "motion.session" : "motion.forever", { owner });
   const left = Math.max(k.u - t, 0), width = Math.min(100, (100 * left) / (run.ttl || 1)) + "%";
   return el("span", owner + " ", el("span.motion-left", el("i", { style: `width:${width}` })), ` ${ms(left / 1e3)} s`);

@@ -72,7 +72,7 @@ function command(text, alone) {
     run: words.length > 1 && `race.${words[0]}.${words[1]}`, explain: `lesson.${words.join(".")}`, replay: words[0],
     play: level ? "level." + level : words[0] === "quiz" ? "quiz" : words[0] && "play." + words[0],
   }[verb];
-  const said = { run: alone ? say("board.lesson.play") : words.join(", "), explain: /^path \d+$/.test(rest) ? say("board.next", { title: say("board.page", { n: words[1], of: PATH }) }) : rest }[verb] ?? text.replace("locklab ", "");
+  const said = { run: alone ? say("board.lesson.play") : words.join(", "), explain: /^path \d+$/.test(rest) ? say("board.lesson.next", { n: words[1], of: PATH }) : rest }[verb] ?? text.replace("locklab ", "");
   return hash ? Object.assign(link(hash, (verb === "explain" ? "" : "▶ ") + said), { className: "code inline" }) : el("code", text);
 }
 
