@@ -295,7 +295,9 @@ func (v *wording) mark(f verdict.Finding) string {
 		who = ClientNames(f.Clients, ",")
 		if waits := v.waiting(f); waits != nil {
 			key := map[bool]string{true: "mark.waits", false: "mark.wait"}[len(waits) == 1]
-			if f.Forever {
+			if waits[0] == v.h.Probe {
+				key = "mark.probe"
+			} else if f.Forever {
 				key += ".ever"
 			}
 			said := v.say(key, "client", ClientNames(waits, ","), "time", v.lasting(f))

@@ -108,8 +108,8 @@ func (o Look) Lines(w io.Writer) *layout.Lines {
 // the index to (not included) were, and that some time passed with them, which say words.
 func Summary(h *history.History, from, to int, took time.Duration, say func(time.Duration) string, lang string) string {
 	v := newWording(lang, h)
-	texts, who := []string(nil), ""
-	reads := map[int]bool{} // by client: it has not read the resource since it got in
+	texts, who, first := []string(nil), "", 0 // the first text of who
+	reads := map[int]bool{}                   // by client: it has not read the resource since it got in
 	for n, e := range h.Events[:to] {
 		reads[e.Client] = e.Kind == history.Enter || reads[e.Client] && e.Kind != history.Read
 		if n < from {
@@ -124,11 +124,17 @@ func Summary(h *history.History, from, to int, took time.Duration, say func(time
 		if text := v.brief(e, len(texts) > 0); text != "" {
 			texts = append(texts, text)
 		}
+		if who == "" {
+			first = len(texts)
+		}
+	}
+	if took == 0 && first < len(texts) {
+		texts[first] = who + texts[first]
 	}
 	text := v.list(texts)
 	switch {
 	case took == 0:
-		return who + text
+		return text
 	case text == "":
 		return v.say("brief.passes", "span", say(took))
 	}

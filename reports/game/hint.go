@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -293,43 +292,35 @@ func replicated(h *history.History) bool {
 	return false
 }
 
-// struck is the client of the last of choices, or, if that is of none, of the last fault before it; 0: there is none.
-func struck(choices []simulator.Choice) (client int) {
-	for i, c := range choices {
-		if c.Client > 0 && (c.Verb >= simulator.FaultVerb || i == len(choices)-1) {
+// blamed is the client of a step, or of the last fault before it that struck one; if a server is struck, the client
+// that is inside or has the key; 0: there is none.
+func blamed(s *play.Step) (client int) {
+	for _, c := range s.Past {
+		if c.Client > 0 && c.Verb >= simulator.FaultVerb {
 			client = int(c.Client)
 		}
 	}
-	return client
+	before := stateOf(s.Before)
+	return cmp.Or(int(s.Choice.Client), client, before.insiderBut(0), before.owner(max(int(s.Choice.Node), 1)))
 }
 
-// askers are the names of the clients, but the probe, that ask for the lock in runs from their event n on.
-func askers(n int, runs ...*history.History) (all []Words) {
-	names := map[string]bool{}
-	for _, h := range runs {
-		for _, e := range h.Events[n:] {
-			if e.Kind == history.Acquire && e.Client != h.Probe {
-				names[clientName(e.Client)] = true
-			}
-		}
+// whyLost says why a harm is out of reach after a step: what keeps it from happening, if it is the same in each of the
+// runs that follow, or what holds in all of them; nil: nothing.
+func whyLost(l lock.Entry, s *play.Step, runs []*history.History, harm verdict.Word) Words {
+	before, node, client := stateOf(s.Before), max(int(s.Choice.Node), 1), blamed(s)
+	key, why := closed(l, s, client, runs[0], harm)
+	finds, all, same := []string{"asked", "nothing"}, true, true
+	for _, run := range runs {
+		one, other := closed(l, s, client, run, harm)
+		all, same = all && slices.Contains(finds, one), same && other["en"] == why["en"]
 	}
-	return lists.Each(slices.Sorted(maps.Keys(names)), same)
-}
-
-// whyLost says why a harm is out of reach after a step, where a client goes on at once, and where it goes on only when
-// all others are done: what keeps it from happening, if it is the same in both, or what holds in both; nil: nothing.
-func whyLost(l lock.Entry, s *play.Step, client int, atOnce, last *history.History, harm verdict.Word) Words {
-	before, node := stateOf(s.Before), max(int(s.Choice.Node), 1)
-	if client == 0 { // a server is struck
-		client = cmp.Or(before.insiderBut(0), before.owner(node))
-	}
-	key, why := closed(l, s, client, atOnce, harm)
-	other, late := closed(l, s, client, last, harm)
-	switch finds := []string{"asked", "nothing"}; {
-	case key != other && slices.Contains(finds, key) && slices.Contains(finds, other):
-		return words("play.lost.asks", "client", clientName(client))
-	case why["en"] == late["en"] && why != nil:
+	switch {
+	case same && why != nil:
 		return why
+	case all && key != "":
+		gets := slices.ContainsFunc(runs[0].Events, func(e history.Event) bool { return len(e.Cmd) > 0 && e.Cmd[0] == "GET" })
+		early := map[bool]string{true: ".pause"}[gets && s.Choice.Verb == faults.Pause.Verb]
+		return words("play.lost.asks"+early, "client", clientName(client))
 	case s.Choice.Verb < simulator.FaultVerb:
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"time"
 
@@ -90,7 +91,8 @@ type Named struct {
 	ID     string `json:"id"`
 	Short  string `json:"short,omitempty"` // of a race: its number
 	Title  Words  `json:"title"`
-	Family Words  `json:"family,omitempty"` // of a lock: its title
+	Family Words  `json:"family,omitempty"` // of locks or of races: its title
+	Start  bool   `json:"start,omitempty"`  // the path of lessons tells of it
 	Next   string `json:"next,omitempty"`   // the lock that was meant to mend it
 
 	Never []string `json:"never,omitempty"` // the faults that can never strike it
@@ -115,16 +117,22 @@ func locks() (all []Named) {
 	for _, e := range algorithms.All() {
 		next, _ := race.Successor(e)
 		title, family := titled(text.LockTitle, e.ID), titled(text.FamilyTitle, string(e.Family))
-		all = append(all, Named{e.ID, "", title, family, next.ID, never(e)})
+		all = append(all, Named{e.ID, "", title, family, onPath(e.ID), next.ID, never(e)})
 	}
 	return all
 }
 
 func races() (all []Named) {
 	for _, sc := range scenarios.All() {
-		all = append(all, Named{sc.ID, sc.Code, titled(text.RaceTitle, sc.ID), nil, "", nil})
+		title, family := titled(text.RaceTitle, sc.ID), words("list.races."+sc.Group)
+		all = append(all, Named{sc.ID, sc.Code, title, family, onPath(sc.ID), "", nil})
 	}
 	return all
+}
+
+// onPath reports whether a screen of the path tells of a lock or a race.
+func onPath(id string) bool {
+	return slices.Contains(slices.Collect(maps.Values(text.Texts("en", "path."))), id)
 }
 
 // A RaceRun is the run of a lock in a race, under the title of the race, with the lines of the lock's code.

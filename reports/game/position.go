@@ -216,7 +216,7 @@ func mendedOf(m *play.Mended, harm verdict.Word) *Mended {
 	}
 	b := m.Search.Bounds
 	j.Said = []Words{
-		words("play.mend.same", "lock", m.Run.Lock.Heading(), "verdict", m.Run.Verdicts[0]),
+		words("play.mend.same", "lock", j.Lock, "verdict", m.Run.Verdicts[0]),
 		words(key, "lock", j.Lock, "harm", harm, "faults", orNone(b.Budget), "states", m.Search.States,
 			"clients", b.Clients, "attempts", b.Attempts, "found", strings.Join(found, ", ")),
 	}

@@ -95,9 +95,10 @@ function motion(run, o = {}) {
     node("pattern", { id: id + "p", width: 7, height: 7, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
       node("rect", { width: 7, height: 7, class: "motion-hatch-ground" }), node("rect", { width: 2.6, height: 7, class: "motion-hatch" }))), all);
 
+  const beginOf = (m) => Math.max(xOf(m.f), ...(run.faults ?? []).filter((f) => T[f.e] === m.f && f.e < m.e).map((f) => X[f.e])); // of what a fault began
   // ---- overlap: under everything, in red --------------------------------------------------
   for (const m of run.marks ?? []) {
-    for (const c of m.c ?? []) if (laneOf[c]) put("rect", { x: xOf(m.f), y: laneOf[c] - 4, width: Math.max(0, xOf(m.t) - xOf(m.f)), height: MOTION.bar + 8, class: "motion-overlap" });
+    for (const c of m.c ?? []) if (laneOf[c]) put("rect", { x: beginOf(m), y: laneOf[c] - 4, width: Math.max(0, xOf(m.t) - beginOf(m)), height: MOTION.bar + 8, class: "motion-overlap" });
     if (m.w !== "OVERLAP" || m.t <= m.f) continue;
     const a = xOf(m.f), b = xOf(m.t);
     put("rect", { x: a, y: MOTION.top - 4, width: b - a, height: axis - MOTION.top + 4, class: "motion-overlap" });
@@ -303,11 +304,11 @@ function motion(run, o = {}) {
     scrub.value = X[last] ? (1000 * state.x) / X[last] : 1000;
     clock.textContent = ms(t) + " ms";
     const inside = shown.filter((c) => s.c[c - 1].startsWith("inside") && c !== run.probe);
-    const harmful = (run.marks ?? []).some((m) => m.w === "OVERLAP" && m.f <= t && t < m.t);
+    const stuck = (run.marks ?? []).some((m) => m.w === "DEADLOCK" && m.e <= event), harmful = (run.marks ?? []).some((m) => m.w === "OVERLAP" && m.f <= t && t < m.t);
     who.replaceChildren(...shown.map((c) => {
       const [stage, paused] = s.c[c - 1].split("/");
       const acts = live && state.x >= X[last] ? actsOn({ client: c }) : [];
-      const card = el(acts.length ? "button" : "div", { type: acts.length ? "button" : undefined, onclick: acts.length ? (e) => offer(acts, e) : null, className: `motion-card ${acts.length ? "motion-act " : ""}${stage}${paused ? " paused" : ""}${harmful && inside.includes(c) ? " overlap" : ""}` }, el("b", "c" + c + (c === run.probe ? "*" : "")), " " + say("motion.stage." + stage) + (paused ? say("motion.stage.paused") : ""));
+      const card = el(acts.length ? "button" : "div", { type: acts.length ? "button" : undefined, onclick: acts.length ? (e) => offer(acts, e) : null, className: `motion-card ${acts.length ? "motion-act " : ""}${stage}${paused ? " paused" : ""}${harmful && inside.includes(c) ? " overlap" : ""}` }, el("b", "c" + c + (c === run.probe ? "*" : "")), " " + say(c === run.probe && stage === "idle" && stuck ? "motion.refused" : "motion.stage." + stage) + (paused ? say("motion.stage.paused") : ""));
       card.style.setProperty("--client", paint(c));
       return card;
     }), ...alike(s.k).map(([k, name]) => el("div.motion-card.key", el("b", name || run.key), " ", keyOf(k, t, run))));
@@ -521,6 +522,7 @@ function keyOf(k, t, run) {
   if (k.d) return say("motion.down");
   if (!k.h) return say("motion.free");
   const owner = k.o ? "c" + k.o : "?";
+  if (k.v) return say("motion.stamp", { owner, time: plain(k.v) });
   if (k.u < 0) return say(run.zookeeper ? "motion.session" : "motion.forever", { owner });
   const left = Math.max(k.u - t, 0), width = Math.min(100, (100 * left) / (run.ttl || 1)) + "%";
   return el("span", owner + " ", el("span.motion-left", el("i", { style: `width:${width}` })), ` ${ms(left / 1e3)} s`);

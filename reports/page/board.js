@@ -16,15 +16,16 @@ const keep = {
 };
 
 const link = (hash, ...label) => el("a", { href: "#" + hash }, ...label);
-// byFamily is locks as options, under the titles of their families.
-const asOption = (l) => [l.id, `${l.id}: ${own(l.title)}`], byFamily = (locks = DATA.locks) => [...new Set(locks.map((l) => own(l.family)))].map((family) => [family, locks.filter((l) => own(l.family) === family).map(asOption)]);
+// byFamily is locks as options: those to start with, and then all under the titles of their families.
+const asOption = (l) => [l.id, `${[l.short, l.id].filter(Boolean).join(" ")}: ${own(l.title)}`], grouped = (all) => [...new Set(all.map((o) => own(o.family)))].map((family) => [family, all.filter((o) => own(o.family) === family).map(asOption)]);
+const byFamily = (all = DATA.locks) => [[say("board.start.here"), all.filter((o) => o.start).map(asOption)], ...grouped(all)];
 
 // rivals offers locks for the same attack: what was meant to mend this one, the history that the same faults can strike from there on and back, the nearest
 // first, and folded all others by family, with a filter, of which one is given to go.
 function rivals(lock, value, go, chosen = go) {
   const of = (id) => DATA.locks.find((l) => l.id === id), { next, never } = of(lock), past = [...new Set(course.map((l) => l.lock))], at = past.indexOf(lock) + 1;
-  const near = [...new Set([...past.slice(at), ...past.slice(0, at).reverse(), lock, value])].filter((id) => id !== next && (String(of(id).never) === String(never) || id === value)).map(of);
-  const rest = byFamily(DATA.locks.filter((l) => l.id !== next && !near.includes(l))).map(([family, all]) => el("details", el("summary", family), el("div.row", all.map(([id, label]) => button(label, () => go(id))))));
+  const near = [...new Set([...past.slice(at), ...past.slice(0, at).reverse(), lock, value])].filter((id) => id !== next && (id !== lock || id === value) && (String(of(id).never) === String(never) || id === value)).map(of);
+  const rest = grouped(DATA.locks.filter((l) => l.id !== next && l.id !== lock && !near.includes(l))).map(([family, all]) => el("details", el("summary", family), el("div.row", all.map(([id, label]) => button(label, () => go(id))))));
   const filter = el("input", { type: "search", placeholder: say("board.filter"), ariaLabel: say("board.filter"), oninput: () => rest.forEach((family) => {
     const all = [...family.querySelectorAll("button")].filter((b) => !(b.hidden = !b.textContent.toLowerCase().includes(filter.value.toLowerCase())));
     Object.assign(family, { hidden: !all.length, open: all.length && filter.value });
@@ -220,9 +221,9 @@ const MEANINGS = Object.keys(DATA.texts.en).filter((key) => key.startsWith("mean
 
 function drawHelp() {
   const words = (pairs) => el("dl", pairs.map(([word, meaning]) => [el("dt", word), el("dd", meaning)]));
-  show(el("h2", say("board.help")), words(["fault", "lease", "resource", "version", "par", "lost", "cut", "c3"].map((w) => [say(`board.word.${w}`), say(`board.word.${w}.means`)])),
+  show(el("h2", say("board.help")), el("ol", say("board.how").split("//").map((how) => el("li", how))), words(["fault", "lease", "resource", "version", "lost", "cut", "c3"].map((w) => [say(`board.word.${w}`), say(`board.word.${w}.means`)])),
     el("p", say("board.picture")), el("h3", say("board.word.keys")), ...say("board.keys").split("//").map((keys) => el("p", keys)),
-    el("h3", say("term.timeline.name")), ...say("term.timeline.text").split("//").map((sign) => el("p", sign)),
+    el("h3", say("term.timeline.name")), ...unsigned(say("term.timeline.text")).split("//").map((sign) => el("p", sign)),
     el("h3", say("board.verdicts")), words(MEANINGS.map((w) => [link("lesson." + w, el("b", { className: tone([w]) }, w)), say((w === "STALE-WRITE" ? "board.word." : "meaning.") + w)])));
 }
 

@@ -3,7 +3,7 @@
 const lessons = new Map(); // those that were read, by name
 const PATH = 10; // screens of the path
 const screens = () => Array.from({ length: PATH }, (_, i) => [String(i + 1), String(i + 1)]);
-const titled = () => DATA.races.map((r) => [r.id, `${r.short} ${r.id}: ${own(r.title)}`]);
+const titled = () => byFamily(DATA.races);
 const PAGE = 42; // lines of a page, as far as its sections end there
 
 // read opens a lesson; one that was read needs no engine.
@@ -57,20 +57,23 @@ function pages(said) {
 const COMMAND = /(locklab (?:run|explain|play|replay) [^,.;:()"（）。，；：「」=]*[^,.;:()"（）。，；：「」=\s])/;
 const NAME = new RegExp(`(?<![\\w-])(${[...MEANINGS].sort((a, b) => b.length - a.length).join("|")}|R\\d\\d[A-Z]?)(?![\\w-])`);
 
+// unsigned is a text without the signs of lanes: who gets in, and who leaves.
+const unsigned = (text) => text.replace(/\[(ENTER|进入)/g, say("motion.enters")).replace(/(EXIT|离开)\]/g, say("motion.leaves"));
 // linked is a line with its commands and its names as links.
 function linked(line) {
-  return line.split(COMMAND).flatMap((part, i) => (i % 2 ? command(part)
+  return line.split(COMMAND).flatMap((part, i) => (i % 2 ? command(part, !/^\s*locklab \S|locklab run.*locklab run/.test(line))
     : part.split(NAME).map((word, n) => (n % 2 ? link("lesson." + word, word) : word))));
 }
 
-function command(text) {
+function command(text, alone) {
   const [, verb, rest] = /^locklab (\w+) (.*)$/.exec(text), words = rest.split(" --")[0].trim().split(/\s+/).filter(Boolean);
   const level = /^--level (\d+)/.exec(rest)?.[1];
   const hash = {
     run: words.length > 1 && `race.${words[0]}.${words[1]}`, explain: `lesson.${words.join(".")}`, replay: words[0],
     play: level ? "level." + level : words[0] === "quiz" ? "quiz" : words[0] && "play." + words[0],
   }[verb];
-  return hash ? Object.assign(link(hash, (verb === "explain" ? "" : "▶ ") + text.replace("locklab ", "")), { className: "code inline" }) : el("code", text);
+  const said = { run: alone ? say("board.lesson.play") : words.join(", "), explain: /^path \d+$/.test(rest) ? say("board.lesson.next", { n: words[1], of: PATH }) : rest }[verb] ?? text.replace("locklab ", "");
+  return hash ? Object.assign(link(hash, (verb === "explain" ? "" : "▶ ") + said), { className: "code inline" }) : el("code", text);
 }
 
 function drawLessons() {
@@ -96,7 +99,7 @@ function paragraphs(lines) {
     if (inColumns(lines[i])) {
       const block = [];
       while (i < lines.length && (inColumns(lines[i]) || (lines[i].startsWith("    ") && lines[i].trim() !== ""))) block.push(lines[i++]);
-      out.push(el("div.scroll", { tabIndex: 0 }, el("pre", block.flatMap((l) => [...linked(l), "\n"]))));
+      out.push(el("div.scroll", { tabIndex: 0 }, el("pre", block.flatMap((l) => [...linked(unsigned(l)), "\n"]))));
       continue;
     }
     const line = lines[i++];

@@ -150,7 +150,7 @@ async function advice() {
   const { link } = state.at, first = !state.idea;
   state.idea ??= await engine.ask({ do: "hint", link, harm: state.harm }).catch((why) => { if (!why.en || why === engine.left) throw why; return { move: -1, idea: why, said: why }; });
   const { move, idea, said } = state.idea;
-  Object.assign(state, { sure: "", hinted: first ? -1 : move, helped: state.helped || !first && move >= 0, why: plain(first ? idea : said) });
+  Object.assign(state, { sure: "", judged: "", hinted: first ? -1 : move, helped: state.helped || !first && move >= 0, why: plain(first ? idea : said) });
   if (state.view === "game") redraw(); // it stands at the move
 }
 // cannot answers that the goal cannot be reached, which needs a game that was played to its end; it is judged.
@@ -193,7 +193,8 @@ function gameKey(key) {
   state.flow = false;
   if (number >= 0) return state.at.moves[number] ? step({ do: "move", number }) : undefined;
   if (key === "u") return state.at.steps ? back() : undefined;
-  if ("hcg".includes(key)) return over() ? undefined : { h: advice, c: cannot, g: shortest }[key]();
+  const ends = () => (state.sure === state.at.link ? shortest() : sure() ?? say("board.giveup.sure"));
+  if ("hcg".includes(key)) return over() ? undefined : { h: advice, c: cannot, g: ends }[key]();
   if (key === "b") return state.share.then(() => (state.lost?.link ? regain() : say("board.nokey", { key })));
   if (key !== "n" || !over() || !state.level || state.level.number >= DATA.levels.length) return undefined;
   return onlyHere(() => openLevel(state.level.number + 1));
@@ -236,38 +237,39 @@ function drawGame() {
     board && el("details.board", { open: state.folded === undefined ? wide() || !at.steps : !state.folded }, el("summary", { onclick: (e) => { state.folded = e.target.parentNode.open; } }, say("board.code")), el("pre", { tabIndex: 0 }, own(board.code))),
     el("p.goal", own(goal.said)), el("p.rules", tools.length ? tools : say("board.tool.none") + " ", el("span.faint", own(at.rules)), " ", at.verdicts.length ? [say("board.sofar") + " ", verdictsOf(at)] : null),
     over() ? null : el("p.did", at.steps ? plain(at.did) : say("board.first")),
-    el("div.play",
-      el("div.picture", won || state.proved ? drawEnd() : lost ? drawLost(lost) : null, state.mended ? drawMended() : null,
+    won || state.proved ? drawEnd() : lost ? drawLost(lost) : null,
+    el("div.play", el("div.picture", state.mended ? drawMended() : null,
         drawRun({ ...at, moving: { ...at.moving, marks } }, { acts, onward, halt: () => { state.flow = false; }, code, part: wide() ? 0.64 : 1 })),
       el("div.side",
         el("h3.choices", say("board.choices")), drawMoves(at),
         el("div.row", button(say("board.undo"), undo), over() ? null : [button(say(state.idea ? "board.hint.move" : "board.hint"), hint),
           button(say("board.cannot"), never), button(say(state.sure === at.link ? "board.giveup.sure" : "board.giveup"), sure)], button(say("board.restart"), again)),
-        state.why && el("p.hint", state.why), state.judged && el("p.judged", state.judged),
+        state.why && el("p.hint", state.why), state.judged && el("p.judged", state.judged, lost?.link ? " " + say("board.back.there", { back: say("board.back", { move: plain(lost.move) }) }) : ""),
         el("details", { open: state.coded ?? (!board && at.steps > 0), ontoggle: (e) => { state.coded = e.target.open; } }, el("summary", say("board.realcode")), code))));
 }
 
+const following = () => state.level && DATA.levels[state.level.number], nextTitle = () => say("board.next", { title: own(following().title) });
 // drawLost says which move lost and why, and leads back to before it.
 const drawLost = (lost) => el("div.end.harmful", el("p", plain(lost.said)), el("p", el("b", say("play.learn") + " "), own(lost.remember)),
   el("div.row", lost.link && button(say("board.back", { move: plain(lost.move) }), () => work(regain), ".main")));
 
 function drawMoves(at) {
-  if (!at.moves.length) return el("p", say("board.over"));
+  if (!at.moves.length) return el("p", say(over() && !state.gaveUp ? "board.solved" : "board.over"), over() && following() ? [" ", button(nextTitle(), next)] : "");
   return el("ol.moves", at.moves.map((m, i) => el("li",
     button([el("kbd", String(i + 1)), el("span", plain(m.said)), el("small", m.fault ? say("board.fault") : "")], () => take(m),
       (m.fault ? ".fault" : "") + (i === state.hinted ? ".hinted" : "")))));
 }
 
 function drawEnd() {
-  const { level } = state, after = level && DATA.levels[level.number];
+  const { level } = state;
   return el(state.gaveUp ? "div.end.given" : "div.end.won", el("p", plain(state.proved?.said ?? state.gaveUp ?? state.at.end)),
     state.helped && !state.gaveUp && !state.proved && el("p", say("board.helped.end")),
     level && el("p", el("b", say("play.learn") + " "), own(level.learn)),
-    after && button(say("board.next", { title: own(after.title) }), next, ".main"),
+    following() && button(nextTitle(), next, ".main"),
     level?.number === course.length && el("p", say("board.own"), " ", el("code", "locklab check ./mylock")),
     el("details", { open: state.mended }, el("summary", say("board.further")),
       level && el("p", el("b", say("play.question") + " "), own(level.question), " ", link(["lesson.interview", level.topic].filter(Boolean).join("."), say("board.explain"))),
-      drawMend(state.at)));
+      state.proved ? null : drawMend(state.at)));
 }
 
 function drawMend(at) {

@@ -49,7 +49,8 @@ func (g *Game) history(choices []simulator.Choice) (*history.History, error) {
 }
 
 // Ahead is a run to which choices lead without a further fault: one in which a client moves whenever it can, or, last,
-// only while another one is inside, or where no other one can move and no time can pass.
+// only while another one is inside, or where no other one can move and no time can pass. Client -1: each gives up as
+// soon as it can.
 func (g *Game) Ahead(choices []simulator.Choice, client int, last bool) (*history.History, error) {
 	for len(choices) < longest {
 		run, err := g.game.Replay(choices)
@@ -71,7 +72,7 @@ func (g *Game) Ahead(choices []simulator.Choice, client int, last bool) (*histor
 		rank := func(c simulator.Choice) int {
 			switch of := int(c.Client) == client; {
 			case c.Verb == simulator.GiveUp:
-				return 4
+				return map[bool]int{true: -1, false: 4}[client < 0]
 			case c.Verb == simulator.Pass:
 				return 2
 			case of != last:
@@ -89,6 +90,27 @@ func (g *Game) Ahead(choices []simulator.Choice, client int, last bool) (*histor
 		choices = append(slices.Clip(choices), next)
 	}
 	return g.history(choices)
+}
+
+// Futures are runs to which a position leads without a further fault, at once and by each of its moves: each of the
+// clients goes first, or last, and so does time; and all give up as soon as they can.
+func (g *Game) Futures(p *Position) (all []*history.History, err error) {
+	starts := [][]simulator.Choice{p.Trace.Choices}
+	for _, m := range p.Moves {
+		if !m.Fault {
+			starts = append(starts, append(slices.Clone(p.Trace.Choices), m.Choice))
+		}
+	}
+	for _, choices := range starts {
+		for way := range 2 * (g.Bounds.Clients + 2) {
+			h, err := g.Ahead(choices, way/2-1, way%2 == 1)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, h)
+		}
+	}
+	return all, nil
 }
 
 // longer is the number of steps by which a player's way may be longer than a shortest one.
