@@ -118,7 +118,7 @@ func TestApart(t *testing.T) {
 			attemptsMade++
 			lockAs(c, "k", c.Token(), attemptsMade%61 == 0)
 		}},
-		{name: "many attempts of one client", proved: "2 attempts a process",
+		{name: "many attempts of one client", proved: "and 2 attempts each",
 			code: func(c *Client) { lockAs(c, "k", c.Token(), false) }},
 		{name: "noon", proved: "clocks that begin at 2026-05-28 20:26:40 UTC",
 			code: func(c *Client) { lockAs(c, "k", c.Token(), time.Now().Hour() == 12) }},
