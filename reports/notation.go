@@ -69,14 +69,12 @@ func (v *wording) notation(s *step) string {
 			command += " " + nodeName(s.Node)
 		}
 	}
-	var text string
+	text := v.lane(s, command)
 	switch {
 	case s.Kind == history.Apply && s.Client > 0 && len(s.Cmd) > 0:
 		text = v.say("timeline.lands", "command", command) + spaced(v.took(s))
 	case s.Kind == history.Answer:
 		text = command + " -> " + replyText(s.Reply, longArgument) + spaced(v.took(s))
-	default:
-		text = v.lane(s, command)
 	}
 	if text = strings.TrimSpace(text); text == "" {
 		text = v.server(s)

@@ -157,7 +157,7 @@ func figures(files *chartFiles) []*figure {
 		}
 		d.chartFiles, d.command.flags = files, func(f *flags) {
 			if d.usual != nil {
-				d.locks.addUsual(f, cmp.Or(strings.Join(d.named, ","), f.e.Say("help.flag.locks.milestones")))
+				d.locks.add(f, cmp.Or(strings.Join(d.named, ","), f.e.Say("help.flag.locks.milestones")))
 			}
 			own(f)
 		}

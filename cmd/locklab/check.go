@@ -55,7 +55,7 @@ func checkCommand() *command {
 		flags: func(f *flags) {
 			f.add("run", &c.tests)
 			f.add("compare", &c.compare)
-			c.locks.add(f, "milestones")
+			c.locks.add(f, f.e.Say("help.flag.locks.milestones"))
 		},
 		examples: []string{"check ./mylock", "check ./mylock --run TestMyLock",
 			"check ./mylock --compare --locks token,redlock --json"},

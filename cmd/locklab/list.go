@@ -44,7 +44,7 @@ func listCommand() *command {
 	return &command{
 		use: "list [locks|races|faults]", complete: oneOf(listable), args: between(0, 1, ""),
 		flags: func(f *flags) {
-			l.addUsual(f, f.e.Say("help.flag.locks.known"))
+			l.add(f, f.e.Say("help.flag.locks.known"))
 			f.add("all", &all)
 		},
 		run: func(e *env, kinds []string) error {
@@ -119,10 +119,10 @@ func listText(e *text.Printer, kind string, entries []lock.Entry, all bool) {
 
 // listLocks prints locks by family, the locks of a family in historical order, with a mark before the milestones.
 func listLocks(e *text.Printer, entries []lock.Entry) {
-	guarded := func(entries []lock.Entry) []lock.Entry {
-		return lists.Pick(entries, func(entry lock.Entry) bool { return entry.Guard != "" })
+	without := func(of []lock.Entry) int {
+		return len(lists.Pick(of, func(e lock.Entry) bool { return e.Guard != "" }))
 	}
-	n, all := len(guarded(entries)), len(guarded(algorithms.All()))
+	n, all := without(entries), without(algorithms.All())
 	e.Sentence("list.locks", "locks", fmt.Sprint(len(entries)-n), "all", fmt.Sprint(len(algorithms.All())-all),
 		"ways", fmt.Sprint(n), "each", fmt.Sprint(all))
 	for _, family := range algorithms.Families() {
@@ -164,15 +164,8 @@ func listRaces(e *text.Printer, all bool) {
 // lockFlags choose the locks of a command, by name or by family.
 type lockFlags struct{ names []string }
 
-// add declares the flag. usual is "all" or "milestones".
-func (l *lockFlags) add(f *flags, usual string) {
-	l.addUsual(f, f.e.Say("help.flag.locks."+usual))
-}
-
-// addUsual is add where other locks are usual.
-func (l *lockFlags) addUsual(f *flags, usual string) {
-	f.add("locks", &l.names, "usual", usual)
-}
+// add declares the flag; usual says which locks it stands for if it is not given.
+func (l *lockFlags) add(f *flags, usual string) { f.add("locks", &l.names, "usual", usual) }
 
 // pick returns the locks that were named, or the usual ones if none were. A name is that of a family, whose locks
 // follow in historical order, or else of a lock. An empty list is an error: an unset variable of a script must not

@@ -217,7 +217,7 @@ func (t *liveTable) command(c command, more func(f *flags),
 	c.flags = func(f *flags) {
 		addLease(f, &t.lease)
 		ranged(f, "rounds", &t.rounds, 1, maxRounds)
-		t.locks.add(f, "all")
+		t.locks.add(f, f.e.Say("help.flag.locks.all"))
 		f.outTo(&t.out)
 		f.writes(func() []string { return []string{t.out} }, "error.live.out", ".csv")
 		more(f)

@@ -45,7 +45,7 @@ func matrixCommand() *command {
 	return &command{
 		use: "matrix", args: noArguments, run: m.run,
 		flags: func(f *flags) {
-			m.locks.add(f, "all")
+			m.locks.add(f, f.e.Say("help.flag.locks.all"))
 			f.add("races", &m.races)
 			f.outTo(&m.dir)
 			f.add("all", &m.all)

@@ -176,7 +176,7 @@ func quizCommand() *command {
 	return &command{
 		use: "quiz", args: noArguments, run: q.run,
 		flags: func(f *flags) {
-			q.locks.addUsual(f, f.e.Say("help.flag.locks.quiz"))
+			q.locks.add(f, f.e.Say("help.flag.locks.quiz"))
 			f.add("races", &q.races)
 			f.add("lesson", &q.lesson)
 			f.completes("lesson", oneOf(lessonNames()))

@@ -54,7 +54,7 @@ func verifyCommand() *command {
 	return &command{
 		use: "verify", args: noArguments, run: v.run, divides: true,
 		flags: func(f *flags) {
-			v.locks.add(f, "all")
+			v.locks.add(f, f.e.Say("help.flag.locks.all"))
 			f.add("contract", &v.contract)
 			f.add("junit", &v.junit)
 			f.add("summary", &v.summary)

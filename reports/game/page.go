@@ -198,15 +198,10 @@ func raceRunOf(o *race.Outcome, err error) (*RaceRun, error) {
 	}
 	r := &RaceRun{Run: runOf(o, true), Race: o.Race.ID, Settings: []Setting{}}
 	r.Link = o.Trace.Link()
-	usual := map[string]time.Duration{}
-	if sc, err := scenarios.ByName(o.Race.ID); err == nil {
-		for _, s := range sc.Settings.Lengths() {
-			usual[s.Name] = s.Length
-		}
-	}
+	usual, _ := scenarios.ByName(o.Race.ID) // none for what a search has found
 	for _, s := range o.Settings.Lengths() {
-		if usual[s.Name] != 0 {
-			r.Settings = append(r.Settings, Setting{s.Name, s.Length, usual[s.Name]})
+		for _, was := range lists.Pick(usual.Settings.Lengths(), func(u race.Setting) bool { return u.Name == s.Name }) {
+			r.Settings = append(r.Settings, Setting{s.Name, s.Length, was.Length})
 		}
 	}
 	if r.Title = OwnTitle(o); o.Verdicts[0] == verdict.Vacuous {

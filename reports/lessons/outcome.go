@@ -3,7 +3,6 @@ package lessons
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,13 +24,9 @@ func Story(lang string, sc race.Race, part string) string {
 	return e.Text
 }
 
-// RunTitle returns the title of a run: its race's, or one that is true of other settings, or the bounds of its search.
+// RunTitle returns the title of a run: its race's, which stands alone, or the bounds of its search.
 func RunTitle(lang string, o *race.Outcome) string {
-	switch {
-	case o.Race.ID == search.SearchID:
-	case slices.Equal(o.Settings.Lengths(), o.Race.Settings.Lengths()):
-		return Story(lang, o.Race, "title")
-	default:
+	if o.Race.ID != search.SearchID {
 		return game.OwnTitle(o)[lang]
 	}
 	b, _ := search.ParseBounds(o.Trace.Settings) // the run was played with it

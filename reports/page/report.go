@@ -109,13 +109,8 @@ func (p *page) Titles(id string, of interface{ Title(lang string) string }) []sp
 	return lists.Pick(p.inEach(of.Title), func(s spoken) bool { return s.Text != id })
 }
 
-// Named is the name of a lock in pictures; nil if that is its id, or if there is no such lock.
-func (p *page) Named(id string) []spoken {
-	return p.inEach(func(lang string) string {
-		name, _ := text.In(lang).Entry("name.lock." + id)
-		return name.Text
-	})
-}
+// Named is a text with the names of pictures in place of ids.
+func (p *page) Named(said string) string { return text.Named(said, p.Langs[0]) }
 
 // Family is the title of a family of locks.
 func (p *page) Family(id string) []spoken {
@@ -184,8 +179,7 @@ func (p *page) Counted(lock int) []spoken {
 type drawing struct {
 	CSV   string
 	SVG   template.HTML
-	Title spoken     // for where the picture is wider than the window
-	Texts []spoken   // in the languages of the page; the title only in those but the first, which the picture has
+	Texts []spoken   // in the languages of the page; the first is in the picture, and shown where that is too wide
 	Notes [][]spoken // paragraphs
 }
 
@@ -286,9 +280,8 @@ func (p *page) Data() (template.JS, error) {
 
 func (p *page) newDrawing(c Chart) drawing {
 	found := func(lang string) string { return sentence(lang, c.Texts.Finding(lang)) }
-	said := p.inEach(found)
 	d := drawing{CSV: c.CSV, SVG: template.HTML(p.letters.Inline(string(c.SVG), found(p.Langs[0]))),
-		Title: said[0], Texts: said[1:]}
+		Texts: p.inEach(found)}
 	for i, note := range c.Texts.Notes(p.Langs[0]) {
 		if note != "" {
 			d.Notes = append(d.Notes, p.inEach(func(lang string) string { return c.Texts.Notes(lang)[i] }))

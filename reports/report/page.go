@@ -125,12 +125,10 @@ func RunPage(p *text.Printer, o *race.Outcome, command string) page.Runs {
 	title := p.Each(func(lang string) string {
 		return text.Label(text.Say(lang, "explain.head", "text", o.Race.ID)) + lessons.RunTitle(lang, o)
 	})
-	named := func(lang string) string { // by its name in pictures, and by that for commands
-		id, name := o.Lock.ID, text.Named(o.Lock.ID, lang)
-		if name == id {
-			return found.Finding(lang)
-		}
-		return strings.Replace(found.Finding(lang), name, text.Say(lang, "explain.aside", "text", name, "aside", id), 1)
+	named := func(lang string) string { // with the name for commands behind that of pictures
+		name := "「" + text.Named(o.Lock.ID, lang) + "」"
+		said := text.Say(lang, "explain.aside", "text", name, "aside", o.Lock.ID)
+		return strings.Replace(found.Finding(lang), name, said, 1)
 	}
 	return page.Runs{
 		Lang: p.Lang, Title: p.Each(named), Parts: []page.Part{{Text: title, Run: run, Listings: listings}},

@@ -83,9 +83,7 @@ func (r *Report) Files(figures []chart.Result) []File {
 }
 
 // KnownRaces are the best-known races of the milestones.
-var KnownRaces = []string{
-	"R01", "R02", "R03", "R09", "R14", "R15", "R16", "R18", "R18F", "R21", "S5", "R24", "R25", "R32",
-}
+var KnownRaces = strings.Fields("R01 R02 R03 R09 R14 R15 R16 R18 R18F R21 S5 R24 R25 R32")
 
 // Grid turns outcomes into what charts draw. A nil outcome was not played.
 func Grid(entries []lock.Entry, scs []race.Race, cells [][]*race.Outcome) *chart.Grid {

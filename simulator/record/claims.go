@@ -69,32 +69,27 @@ func (k *key) doubt(f Finding, why Why, before ...*Entry) {
 	k.claim(f, before...)
 }
 
-// place gives a finding the lines around it, if it will be kept and has none. They begin with the acquired of leases
-// that are open at the first of the others.
+// place gives a finding the lines around it, if it will be kept and has none, with the acquired of the leases in which
+// their clients are.
 func (k *key) place(f *Finding, before ...*Entry) {
 	if f.Around != nil || !k.judge.room(f.Verdict) {
 		return
 	}
-	f.Around = slices.Clone(before)
-	for _, l := range k.recent {
-		if !slices.Contains(f.Around, l) {
-			f.Around = append(f.Around, l)
+	all := slices.Concat(before, k.recent)
+	last := slices.Concat(k.recent, before)[len(all)-1]
+	for _, l := range slices.Clone(all) {
+		if l.inside != nil {
+			all = append(all, l.inside)
 		}
 	}
-	if f.Event = len(before) - 1; len(before) == 0 {
-		f.Event = len(f.Around) - 1
-	}
-	first := f.Around[0]
-	open := lists.Each(f.Around, func(l *Entry) *Entry { return l.inside })
 	for _, client := range f.Clients {
-		if s := k.open[client]; s != nil {
-			open = append(open, s.acquired)
+		if s := k.open[client]; s != nil && s.acquired.at.n < last.at.n {
+			all = append(all, s.acquired)
 		}
 	}
-	open = lists.Pick(open, func(l *Entry) bool { return l != nil && l.at.n < first.at.n && !slices.Contains(f.Around, l) })
-	slices.SortFunc(open, func(a, b *Entry) int { return cmp.Compare(a.at.n, b.at.n) })
-	open = slices.Compact(open)
-	f.Around, f.Event = append(open, f.Around...), f.Event+len(open)
+	slices.SortStableFunc(all, func(a, b *Entry) int { return cmp.Compare(a.at.n, b.at.n) })
+	f.Around = slices.Compact(all)
+	f.Event = slices.Index(f.Around, last)
 }
 
 // Why is the reason why something is UNKNOWN.

@@ -1,13 +1,12 @@
 package record
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"locklab/simulator/history"
+	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
 
@@ -98,26 +97,20 @@ func (f *Finding) Window() (h *history.History, j verdict.Judgement, clients []s
 			clients = append(clients, l.Client)
 		}
 	}
-	other := func(client string) int { // those of the finding come first
-		if slices.Contains(f.Clients, client) {
-			return 0
-		}
-		return 1
-	}
-	slices.SortFunc(clients, func(a, b string) int { return cmp.Or(other(a)-other(b), strings.Compare(a, b)) })
+	slices.Sort(clients)
+	ofIts := func(client string) bool { return slices.Contains(f.Clients, client) }
+	clients = append(lists.Pick(clients, ofIts), slices.DeleteFunc(clients, ofIts)...) // those of the finding come first
 	clients = clients[:min(len(clients), max(mostShown, len(f.Clients)))]
 	start = f.Around[0].At
 	h = &history.History{Clients: len(clients), Nodes: 1, Key: f.Key, Local: true, Open: true}
 	found := verdict.Finding{Verdict: f.Verdict}
-	inside := make([]bool, len(clients)+1)
 	for i, l := range f.Around {
 		c := slices.Index(clients, l.Client) + 1
 		begin := len(h.Events)
 		if c > 0 {
 			// Lines of several machines are in an order in which they can have happened; their instants need not be.
 			h.End = max(h.End, time.Duration(l.At.Ns-start.Ns))
-			h.Events = append(h.Events, l.events(inside[c])...)
-			inside[c] = l.Event == Acquired || inside[c] && l.Event != Leaving && l.Event != Lost && l.Event != Released
+			h.Events = append(h.Events, l.events()...)
 		}
 		for n := begin; n < len(h.Events); n++ {
 			h.Events[n].At, h.Events[n].Client = h.End, c
@@ -139,8 +132,8 @@ func (f *Finding) Window() (h *history.History, j verdict.Judgement, clients []s
 	return h, verdict.Judgement{Verdicts: []verdict.Word{f.Verdict}, Findings: []verdict.Finding{found}}, clients, start
 }
 
-// events are those of a line, without instant and client; inside: of a client with a lease.
-func (l *Entry) events(inside bool) []history.Event {
+// events are those of a line, without instant and client.
+func (l *Entry) events() []history.Event {
 	claims, ok := l.OK != nil, l.OK != nil && *l.OK
 	ask, released := history.Event{Kind: history.Acquire}, history.Event{Kind: history.Released, Claims: claims, OK: ok}
 	leave := []history.Event{{Kind: history.Leave}, {Kind: history.Release}}
@@ -152,7 +145,7 @@ func (l *Entry) events(inside bool) []history.Event {
 	case Leaving:
 		return leave
 	case Released:
-		if !inside {
+		if l.inside == nil {
 			leave = nil
 		}
 		return append(leave, released)
