@@ -370,7 +370,7 @@ func (d *deckMaker) screens() {
 	d.m.failed(err)
 	for i, o := range runs {
 		d.race(o)
-		d.tell(Notes, screen(d.Screens[i])+".idea", screen(d.Screens[i])+".next")
+		d.tell(Notes, screen(d.Screens[i])+".idea", screen(d.Screens[i])+".next", screen(d.Screens[i])+".choose")
 	}
 }
 
@@ -707,7 +707,7 @@ func (d *deckMaker) end() {
 		d.tell("", "debate.end")
 	}
 	if len(d.Screens) > 0 {
-		d.tell("", screen(PathScreens)+".next")
+		d.tell("", screen(PathScreens)+".choose")
 	}
 	if len(d.Locks) == 0 {
 		for _, sc := range d.Races {

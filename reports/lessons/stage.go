@@ -235,7 +235,7 @@ func (s *Stage) fill(lang, kind string, args []string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return ofRun(lang, kind, o)
+	return ofRun(lang, kind, o, strings.Join(append([]string{o.Race.ID}, args[2:]...), " --set "))
 }
 
 func (s *Stage) ofLock(lang, kind string, e lock.Entry) (string, error) {
@@ -255,15 +255,16 @@ func (s *Stage) ofLock(lang, kind string, e lock.Entry) (string, error) {
 	return "", fmt.Errorf("%s: unknown kind of place about a lock", kind)
 }
 
-func ofRun(lang, kind string, o *race.Outcome) (string, error) {
+// ofRun fills in a place about a run in a race, which is named as it is typed, with its settings.
+func ofRun(lang, kind string, o *race.Outcome, named string) (string, error) {
 	said := reports.SaidWords(lang, o.Verdicts)
 	switch kind {
 	case "verdict":
 		return said, nil
 	case "verdict-in":
-		return text.Say(lang, "explain.source.named", "verdict", said, "race", o.Race.ID), nil
+		return text.Say(lang, "explain.source.named", "verdict", said, "race", named), nil
 	case "verdict-of":
-		return text.Say(lang, "explain.source", "verdict", said, "lock", o.Lock.ID, "race", o.Race.ID), nil
+		return text.Say(lang, "explain.source", "verdict", said, "lock", o.Lock.ID, "race", named), nil
 	case "run":
 		return commandOf("run", o), nil
 	case "ttl":
