@@ -61,8 +61,8 @@ func Write(w io.Writer, p Page) error {
 		}
 		slides = append(slides, one)
 	}
-	view := Views[max(slices.Index(Views, p.View), 0)]
-	data, err := json.Marshal(map[string]any{"texts": text.Texts(p.Lang, "lesson."), "view": view})
+	data, err := json.Marshal(map[string]any{"texts": text.Texts(p.Lang, "lesson."),
+		"view": Views[max(slices.Index(Views, p.View), 0)]})
 	if err != nil {
 		return fmt.Errorf("deck: %w", err)
 	}

@@ -128,8 +128,8 @@ func (s *Stage) Cure(lang string, o *race.Outcome) (string, error) {
 	if w := o.Verdicts[0]; !w.Broken() || w == verdict.Fenced { // then the resource has mended it
 		return "", nil
 	}
-	lines, err := s.Lines(lang, "race."+o.Race.ID+".mends")
-	return cmp.Or(strings.Join(lines, " "), reports.Cure(o.Verdicts[0], lang)), err
+	lines, err := s.linesAbout(o.Lock, lang, "race."+o.Race.ID+".mends")
+	return cmp.Or(text.Tight(strings.Join(lines, " ")), reports.Cure(o.Verdicts[0], lang)), err
 }
 
 // Contract returns how an outcome differs from the contract, or that this does not cover it; nil: it is as expected.

@@ -206,8 +206,7 @@ func lines(lang, key string, fill func(kind string, args []string) (string, erro
 	if err != nil {
 		return nil, err
 	}
-	filled = leftOut.ReplaceAllString(text.Tight(filled), "")
-	said = lists.Each(strings.Split(filled, "//"), strings.TrimSpace)
+	said = lists.Each(strings.Split(leftOut.ReplaceAllString(text.Tight(filled), ""), "//"), strings.TrimSpace)
 	return lists.Pick(said, func(line string) bool { return line != "" }), nil
 }
 
