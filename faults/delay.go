@@ -8,15 +8,13 @@ import (
 
 const verbDelay = simulator.FaultVerb + 10
 
-// Delay holds up one message in the network, on its way to a server or the resource
-// or back, while all others pass: Kleppmann (2016) reports packets that were 90 s
-// late. The sender may have given up, or released its lock, when its request
-// arrives.
+// Delay holds up one message in the network, on its way to a server or the resource or back, while all others pass:
+// Kleppmann (2016) reports packets that were 90 s late. The sender may have given up, or released its lock, when its
+// request arrives.
 var Delay = &simulator.Fault{
 	Name: "delay", Verb: verbDelay, Living: true, Clientside: true,
-	// Choices offers the longest delay that the budget allows; a budget without a
-	// length offers none, since every length would be as good. With a Timing the message may
-	// arrive before.
+	// Choices offers the longest delay that the budget allows; a budget without a length offers none, since every
+	// length would be as good. With a Timing the message may arrive before.
 	Choices: func(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
 		buf = each(verbDelay, simulator.FaultContext.Requests, passes, longest)(f, buf)
 		return each(verbDelay, simulator.FaultContext.Replies, passes, longest)(f, buf)

@@ -24,8 +24,7 @@ var Evict = &simulator.Fault{
 	},
 }
 
-// EvictOf is the choice that evicts the k-th key, by name and from 0, of server
-// n, from 1.
+// EvictOf is the choice that evicts the k-th key, by name and from 0, of server n, from 1.
 func EvictOf(n, k int) simulator.Choice {
 	return simulator.Choice{Verb: verbEvict, Node: int8(n), Thread: int8(k)}
 }

@@ -4,10 +4,9 @@ import "locklab/simulator"
 
 const verbFailover = simulator.FaultVerb + 7
 
-// Failover loses a server and promotes one of its replicas, which has what was
-// replicated to it and nothing else: replication is asynchronous, and not always the
-// replica that has most is promoted (redis.io, commands/wait). Cached scripts and
-// connections are lost with the old server.
+// Failover loses a server and promotes one of its replicas, which has what was replicated to it and nothing else:
+// replication is asynchronous, and not always the replica that has most is promoted (redis.io, commands/wait). Cached
+// scripts and connections are lost with the old server.
 var Failover = &simulator.Fault{
 	Name: "failover", Verb: verbFailover,
 	Choices: func(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {

@@ -4,8 +4,7 @@ import "locklab/simulator"
 
 const verbLoseReply = simulator.FaultVerb + 2
 
-// LoseReply loses a server's answer on its way: the command has been executed, and
-// its sender waits until it gives up.
+// LoseReply loses a server's answer on its way: the command has been executed, and its sender waits until it gives up.
 var LoseReply = &simulator.Fault{
 	Name: "lose-reply", Verb: verbLoseReply, Living: true, Clientside: true,
 	Choices: each(verbLoseReply, simulator.FaultContext.Replies, anyMessage, once),
@@ -14,8 +13,7 @@ var LoseReply = &simulator.Fault{
 	},
 }
 
-// LoseReplyTo is the choice that loses the reply on its way to a thread (0 is
-// the main one) of client c, from 1.
+// LoseReplyTo is the choice that loses the reply on its way to a thread (0 is the main one) of client c, from 1.
 func LoseReplyTo(c, thread int) simulator.Choice {
 	return simulator.Choice{Verb: verbLoseReply, Client: int8(c), Thread: int8(thread)}
 }
@@ -32,8 +30,7 @@ var LoseRequest = &simulator.Fault{
 	},
 }
 
-// LoseRequestOf is the choice that loses the request of a thread (0 is the
-// main one) of client c, from 1.
+// LoseRequestOf is the choice that loses the request of a thread (0 is the main one) of client c, from 1.
 func LoseRequestOf(c, thread int) simulator.Choice {
 	return simulator.Choice{Verb: verbLoseRequest, Client: int8(c), Thread: int8(thread)}
 }

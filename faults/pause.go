@@ -9,14 +9,12 @@ import (
 
 const verbPause = simulator.FaultVerb + 1
 
-// Pause stops a whole client process: its threads, its timers and with them its
-// watchdog. The world goes on, and so does the process's clock. A client that was in
-// the critical section still is.
+// Pause stops a whole client process: its threads, its timers and with them its watchdog. The world goes on, and so
+// does the process's clock. A client that was in the critical section still is.
 var Pause = &simulator.Fault{
 	Name: "pause", Verb: verbPause, Living: true, Clientside: true,
-	// Choices offers pauses without a fixed end: they last until a Resume is chosen, but no
-	// longer than the budget allows. A client that has just made a request may stop before or
-	// after it is sent.
+	// Choices offers pauses without a fixed end: they last until a Resume is chosen, but no longer than the budget
+	// allows. A client that has just made a request may stop before or after it is sent.
 	Choices: func(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
 		for c := range f.Clients {
 			if c.Running() && !c.ThreadStopped() {
@@ -40,8 +38,7 @@ var Pause = &simulator.Fault{
 	},
 }
 
-// beforeSending as the Thread of a pause: the requests that the client has just made
-// leave it only when it goes on.
+// beforeSending as the Thread of a pause: the requests that the client has just made leave it only when it goes on.
 const beforeSending = 1
 
 // computing as the Thread of a pause: the main thread's sleep is work that goes on only when the client does.

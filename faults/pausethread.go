@@ -9,14 +9,12 @@ import (
 
 const verbPauseThread = simulator.FaultVerb + 16
 
-// PauseThread stops one thread of a client process, and the others go on: the one that
-// renews the lease alone, or the one that works alone. A process has one pause at a time, of
-// all of it or of one thread. Threads of code that is not on coroutines are not known, and so
-// are not stopped.
+// PauseThread stops one thread of a client process, and the others go on: the one that renews the lease alone, or the
+// one that works alone. A process has one pause at a time, of all of it or of one thread. Threads of code that is not
+// on coroutines are not known, and so are not stopped.
 var PauseThread = &simulator.Fault{
 	Name: "pause-thread", Verb: verbPauseThread, Living: true, Clientside: true,
-	// Choices offers pauses without a fixed end, as Pause does. A thread that waits for its
-	// timer is one, too.
+	// Choices offers pauses without a fixed end, as Pause does. A thread that waits for its timer is one, too.
 	Choices: func(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
 		for c := range f.Clients {
 			for t := range c.Threads {

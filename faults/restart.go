@@ -13,9 +13,8 @@ const verbRestart = simulator.FaultVerb + 6
 // its answer sees the connection break; so does one that asks while it is down.
 var Restart = &simulator.Fault{
 	Name: "restart", Verb: verbRestart,
-	// Choices offers coming back after the length that the budget names, or at once
-	// if it names none: restart=1@10s is a restart delayed by 10 s. With a Timing it may come
-	// back before, by a Resume.
+	// Choices offers coming back after the length that the budget names, or at once if it names none: restart=1@10s is
+	// a restart delayed by 10 s. With a Timing it may come back before, by a Resume.
 	Choices: each(verbRestart, simulator.FaultContext.Servers, up, most),
 	Inject:  func(f simulator.FaultContext, c simulator.Choice) error { return f.Server(c.Node).Restart(c.D) },
 }

@@ -7,10 +7,9 @@ import (
 
 const verbServerList = simulator.FaultVerb + 18
 
-// ServerList adds a server to a client's list, or removes one from it: a new configuration
-// that has reached this client, and no other yet. It strikes clients whose lock chooses
-// the server of a key from a list. A server that leaves a list runs on, and keeps its
-// keys. A process that is started in place of one that has died has the list of that.
+// ServerList adds a server to a client's list, or removes one from it: a new configuration that has reached this
+// client, and no other yet. It strikes clients whose lock chooses the server of a key from a list. A server that leaves
+// a list runs on, and keeps its keys. A process that is started in place of one that has died has the list of that.
 var ServerList = &simulator.Fault{
 	Name: "server-list", Verb: verbServerList, Living: true, Clientside: true, Punctual: true,
 	// Choices offers each server of each client that is alive, so also before a client's first attempt. The
@@ -36,8 +35,7 @@ var ServerList = &simulator.Fault{
 	},
 }
 
-// ServerListOf is the choice that adds server n, from 1, to the list of client c, from 1, or
-// removes it.
+// ServerListOf is the choice that adds server n, from 1, to the list of client c, from 1, or removes it.
 func ServerListOf(c, n int) simulator.Choice {
 	return simulator.Choice{Verb: verbServerList, Client: int8(c), Node: int8(n)}
 }

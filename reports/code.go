@@ -102,14 +102,16 @@ func callsOf(h *history.History) (listings []Listing, calls []Call) {
 // Calls are what clients asked for in a run that was recorded with code, a line each, with the lines that did.
 func Calls(h *history.History, in *text.Printer) string {
 	var out strings.Builder
+	inside := section{}
 	for i := range h.Events {
 		e := &h.Events[i]
 		way, of := 0, 0
 		fmt.Sscanf(e.Note, history.Way, &way, &of)
-		if e.Kind != history.Wake && len(e.Code) == 0 || e.Kind != history.Send && e.Kind != history.Sleep && of == 0 {
+		sleep := inside.sleep(e)
+		if e.Kind != history.Wake && len(e.Code) == 0 || e.Kind != history.Send && sleep == "" && of == 0 {
 			continue
 		}
-		what := in.Say("code.sleep", "span", e.D.String())
+		what := in.Say(sleep, "span", e.D.String())
 		switch {
 		case of > 0:
 			what = in.Say("code.way", "way", strconv.Itoa(way), "of", strconv.Itoa(of))
@@ -122,6 +124,24 @@ func Calls(h *history.History, in *text.Printer) string {
 		fmt.Fprintf(&out, "%7d  %s  %s %s\n", e.At/time.Millisecond, clientName(e.Client), layout.PadRight(what, 66), at)
 	}
 	return out.String()
+}
+
+// A section has the clients that are inside it, by their numbers.
+type section map[int]bool
+
+// sleep takes an event, and returns the key of what its client sleeps for: work, if it is inside; "": it does not.
+func (s section) sleep(e *history.Event) string {
+	switch {
+	case e.Kind == history.Enter, e.Kind == history.Leave:
+		s[e.Client] = e.Kind == history.Enter
+	case e.Kind == history.Sleep && e.D > 0 && e.Thread > 0:
+		return "code.timer"
+	case e.Kind == history.Sleep && e.D > 0 && s[e.Client]:
+		return "code.work"
+	case e.Kind == history.Sleep && e.D > 0:
+		return "code.sleep"
+	}
+	return ""
 }
 
 // A request is one that the lock made of a server or the clock, once or several times.
@@ -143,13 +163,14 @@ func (v *wording) requests() (all []*request) {
 			answer[s.Msg] = &s
 		}
 	}
-	known := map[string]*request{}
+	known, inside := map[string]*request{}, section{}
 	for i := range v.h.Events {
 		e := &v.h.Events[i]
-		if len(e.Code) == 0 || e.Node == history.Resource {
+		sleep := inside.sleep(e)
+		if len(e.Code) == 0 || e.Node == history.Resource || e.Kind == history.Sleep && sleep == "" {
 			continue
 		}
-		r, sig := v.request(e, answer[e.Msg])
+		r, sig := v.request(e, sleep, answer[e.Msg])
 		sig += fmt.Sprint(e.Client, e.Thread, r.code)
 		if p := known[sig]; p != nil {
 			p.to, p.count, p.what = r.to, p.count+1, r.what
@@ -169,14 +190,10 @@ func (v *wording) requests() (all []*request) {
 
 // request describes the request of an event with the reply that its client received. Requests
 // with the same signature are the same to a reader.
-func (v *wording) request(e *history.Event, answer *step) (r *request, signature string) {
+func (v *wording) request(e *history.Event, sleep string, answer *step) (r *request, signature string) {
 	r = &request{from: e.At, to: e.At, who: clientName(e.Client), code: e.Code, count: 1}
-	if e.Kind == history.Sleep {
-		key := "code.sleep"
-		if e.Thread > 0 {
-			key = "code.timer"
-		}
-		r.what = v.say(key, "span", Span(e.D))
+	if sleep != "" {
+		r.what = v.say(sleep, "span", Span(e.D))
 		return r, r.what
 	}
 	command := Command(e.Cmd, v.h.Key)

@@ -48,7 +48,7 @@ func Command(cmd []string, key string) string {
 		}
 	}
 	if k := commandKey(cmd); k != key && k != "" {
-		words = append(words, layout.Clip(shortPath(k), 14))
+		words = append(words, shortName(shortPath(k), 14))
 	}
 	return strings.Join(words, " ")
 }
@@ -62,6 +62,14 @@ func shortPath(s string) string {
 		return s
 	}
 	return sequence.ReplaceAllStringFunc(s[strings.LastIndexByte(s, '/')+1:], shortNumber)
+}
+
+// shortName is a name of some width at most: what is left out is within it, so that it keeps its number.
+func shortName(name string, width int) string {
+	if last := strings.LastIndexByte(name, '-'); last >= 0 && len(name) > width && len(name)-last < width/2 {
+		return layout.Clip(name[:last], width-len(name)+last) + name[last:]
+	}
+	return layout.Clip(name, width)
 }
 
 func shortNumber(digits string) string {

@@ -9,7 +9,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// Notation prints a line for each thing that C1, C2 or a server does, as articles do: each command in full and with its
+// Notation prints a line for each thing that a client or a server does, as articles do: each command in full and with its
 // reply. Attempts that repeat each other are one line with a count.
 func Notation(w io.Writer, h *history.History, j verdict.Judgement, o Look) error {
 	out := o.Lines(w)
@@ -40,9 +40,9 @@ func Notation(w io.Writer, h *history.History, j verdict.Judgement, o Look) erro
 	return out.Err()
 }
 
-// actorName names the actor of a step, with the capital of the articles: C1.
+// actorName names the actor of a step.
 func (v *wording) actorName(s *step) string {
-	client := strings.ToUpper(clientName(s.Client))
+	client := clientName(s.Client)
 	switch {
 	case s.who() > 0 && s.Thread > 0:
 		return v.say("timeline.timer", "client", client)

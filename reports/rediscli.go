@@ -45,6 +45,7 @@ type transcript struct {
 	words  *wording
 	lines  *layout.Lines
 	fold   bool // see Options.Fold
+	told   bool // what stands in place of a script
 	client int  // whose commands are being typed; -1: none yet
 
 	last   history.Event // the command typed last
@@ -153,6 +154,10 @@ func (c *transcript) command(e history.Event) {
 		if i := slices.IndexFunc(cmd, func(arg string) bool { return strings.Contains(arg, "\n") }); c.fold && i >= 0 {
 			script = strings.Split(strings.Trim(cmd[i], "\n"), "\n")
 			line = strings.Replace(line, quote(cmd[i]), `"$`+nameOf(cmd[i])+`"`, 1)
+		}
+		if script != nil && !c.told {
+			c.told = true
+			c.lines.PutMarked("# ", c.words.say("cli.script"))
 		}
 		c.typedLine(c.address(e.Node) + "> " + line)
 		for _, s := range script { // which is to be read

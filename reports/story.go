@@ -372,10 +372,12 @@ func (t *storyWriter) finding(at time.Duration, f verdict.Finding) {
 	}
 	clients := text.Join(t.words.lang, "part.and", strings.Split(ClientNames(f.Clients, " "), " "))
 	key, h := "found."+string(f.Verdict), t.words.h
-	for variant, is := range map[string]bool{"overwrites": t.words.overwrites(f), "zookeeper": h.ZooKeeper,
-		"database": h.Database} {
-		if is && text.In(t.words.lang).Has(key+"."+variant) {
-			key += "." + variant
+	for _, variant := range []struct {
+		name string
+		is   bool
+	}{{".overwrites", t.words.overwrites(f)}, {".zookeeper", h.ZooKeeper}, {".database", h.Database}} {
+		if variant.is && text.In(t.words.lang).Has(key+variant.name) {
+			key += variant.name
 		}
 	}
 	_, owner, _ := strings.Cut(ClientNames(f.Clients, " "), " ")

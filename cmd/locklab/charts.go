@@ -66,7 +66,7 @@ func (c *chartFiles) add(f *flags) {
 // addSize adds the flags of all pictures.
 func addSize(f *flags, format *chart.Format) {
 	f.add("title", &format.Title)
-	f.check("title", func() error { format.Title = cmp.Or(format.Title, " "); return nil }) // "": there is none
+	f.check("title", func() error { format.Bare = format.Title == ""; return nil })
 	parse(f, "size", "", &format.Size, chart.ParseSize)
 }
 
@@ -97,8 +97,17 @@ func (c *chartFiles) write(e *env, drawn *chart.Chart) (failed error) {
 		of := map[bool]*chart.Chart{false: drawn, true: &laid}[isPicture(name)]
 		failed = errors.Join(failed, e.write(name, func(w io.Writer) error { return of.Write(w, ending(name), f) }))
 	}
-	tellLanguage(e.console, c.files)
+	if tellLanguage(e.console, c.files); failed == nil && f.Bare {
+		showCaption(e, c.files, &laid, f)
+	}
 	return failed
+}
+
+// showCaption prints what bare pictures do not have.
+func showCaption(e *env, files []string, drawn chart.Picture, f chart.Format) {
+	if !e.json && slices.ContainsFunc(files, isPicture) {
+		e.Printf("%s\n", strings.Join(chart.Caption(drawn, f), "\n"))
+	}
 }
 
 func isPicture(file string) bool { return chart.Pictures[ending(file)] != nil }

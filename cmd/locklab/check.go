@@ -315,7 +315,7 @@ func explainWay(e *console, l *checked.Lock, o *race.Outcome, w *search.Witness)
 	e.Printf("\n")
 	e.Keep(reports.CodeIn(e.Out, o.History, e.look(), l.Folders))
 	e.Printf("\n%s\n  %s\n", e.Say("locktest.again"), study.Replay(l.Dir, l.Test, o.Trace, l.Drawing))
-	e.Printf("%s\n  locklab run %s --against token\n\n", e.Say("locktest.against"), o.Trace.Link())
+	e.Printf("%s\n\n", certificate.Against(o.Trace, e.Say))
 }
 
 // explainRaces prints the races in which the lock falls.

@@ -436,6 +436,9 @@ func commandLine(words ...[]string) string {
 
 // quoted returns a word as users type it into a shell.
 func quoted(word string) string {
+	if flag, empty := strings.CutSuffix(word, "="); empty {
+		return flag + ` ""`
+	}
 	if word != "" && !strings.ContainsAny(word, " \t\n'\"\\$&|;<>()[]{}*?#!~`") {
 		return word
 	}

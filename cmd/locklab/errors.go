@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"locklab/faults"
 	"locklab/reports/chart"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
@@ -112,6 +113,9 @@ func flagError(c *cobra.Command, err error) error {
 		name := unknown.GetSpecifiedName()
 		if c.Flags().Lookup("set") != nil && slices.Contains(race.SettingNames(), name) {
 			return text.Errorf("error.flag.setting", "flag", "--"+name, "name", name)
+		}
+		if fault, err := faults.ByName(strings.TrimSuffix(name, "s")); c.Flags().Lookup("budget") != nil && err == nil {
+			return text.Errorf("error.flag.fault", "flag", "--"+name, "fault", fault.Name)
 		}
 		return text.Errorf("error.flag.unknown", "flag", flagIn.FindString(err.Error()),
 			"near", text.Near("--"+name, all), "command", c.CommandPath())

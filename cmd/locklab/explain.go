@@ -95,8 +95,11 @@ func screens(e *env) func(*text.Printer, reports.Look, []lessons.Block) {
 	return func(p *text.Printer, look reports.Look, blocks []lessons.Block) {
 		for i := slices.IndexFunc(blocks, asks); i >= 0; i = slices.IndexFunc(blocks, asks) {
 			lessons.Text(p, look, blocks[:i])
-			p.Printf("\n%s ", e.First("screen."+string(blocks[i].Kind)+blocks[i].Text))
-			line, ok := e.line(in)
+			line, ok := "?", true
+			for ok && line != "" && line != "s" && line != "q" { // the question names the keys
+				p.Printf("\n%s ", e.First("screen."+string(blocks[i].Kind)+blocks[i].Text))
+				line, ok = e.line(in)
+			}
 			blocks = blocks[i:]
 			skipped := slices.IndexFunc(blocks, func(b lessons.Block) bool { return b.Kind == lessons.Break })
 			if !ok || line == "q" || line == "s" && skipped < 0 {

@@ -178,6 +178,9 @@ func TestScreens(t *testing.T) {
 	if said := typed("s\n\n\nq\n"); strings.Contains(said, long) || !strings.Contains(said, answer) {
 		t.Errorf("without the first question it says\n%s", said)
 	}
+	if asks := strings.Count(typed("?\nx\nq\n"), "(Enter: "); asks != 3 {
+		t.Errorf("after two unknown keys it has asked %d times, want 3", asks)
+	}
 	_, whole, _ := call(t, "explain", "interview")
 	words := func(s string) []string { return strings.Fields(strings.ReplaceAll(s, strings.Repeat("-", 60), "")) }
 	prompts := strings.NewReplacer(text.Say("en", "screen.break"), "", text.Say("en", "screen.hidden"), "",

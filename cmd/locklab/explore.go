@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -176,18 +177,25 @@ func (s *shownSearch) printWitnesses(e *console) {
 	}
 	e.Printf("\n%s %s %s%s\n", text.Pad(e.Say("explore.verdict"), 12), " par",
 		text.PadLeft(e.Say("term.steps.name"), 6), cause)
+	var others []string // searches, as A, B and so on
 	for _, w := range s.Witnesses {
 		cause := ""
 		if w.Cause != nil {
 			cause = "  " + strings.Join(w.Cause, "; ")
 		}
 		if what := certificate.Elsewhere(s.Search, w, e.Langs()[0]); what != "" {
-			cause += "  " + e.Say("explore.elsewhere", "what", what)
+			if !slices.Contains(others, what) {
+				others = append(others, what)
+			}
+			cause += fmt.Sprintf("  (%c)", 'A'+slices.Index(others, what))
 		}
 		if s.AtBoundary(w) == "only" {
 			cause += "  " + e.Say("explore.boundary")
 		}
 		e.Printf("%-12s %4d %6d%s\n", w.Verdict, w.Par, w.Steps, cause)
+	}
+	for i, what := range others {
+		e.Wrap(fmt.Sprintf("(%c) ", 'A'+i), e.Say("explore.elsewhere", "what", what))
 	}
 }
 

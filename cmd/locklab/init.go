@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -24,8 +25,7 @@ func initCommand() *command {
 			if err != nil {
 				return text.Errorf("error.init.folder", "folder", args[0], "cause", err)
 			}
-			around := moduleAround(folder)
-			files, err := templateFor(lab, around)
+			files, inside, err := templateFor(lab, folder)
 			if err == nil {
 				err = newFolder(args[0])
 			}
@@ -37,8 +37,8 @@ func initCommand() *command {
 			}
 			names := slices.Sorted(maps.Keys(files))
 			e.show("init", map[string]any{"folder": args[0], "files": names}, func() {
-				e.Sentence("init.done", "folder", args[0], "files", strings.Join(names, ", "))
-				if around != "" {
+				e.Sentence("init.done", "folder", filepath.Base(folder), "files", strings.Join(names, ", "))
+				if inside {
 					e.Sentence("init.module")
 				}
 				e.Next("go test -C "+quoted(args[0]), "locklab check "+quoted(args[0]))
@@ -52,8 +52,8 @@ func initCommand() *command {
 const templateFolder = "scenarios/locktest/template"
 
 // templateFor returns the files of a folder. The lab's source is in the folder lab; "": where the program was built
-// from. around is the line of moduleAround.
-func templateFor(lab, around string) (files map[string][]byte, err error) {
+// from. inside: there is a module around the folder.
+func templateFor(lab, folder string) (files map[string][]byte, inside bool, err error) {
 	if lab == "" {
 		_, file, _, _ := runtime.Caller(0)
 		lab = filepath.Dir(filepath.Dir(filepath.Dir(file)))
@@ -66,11 +66,15 @@ func templateFor(lab, around string) (files map[string][]byte, err error) {
 		}
 	}
 	if err != nil {
-		return nil, text.Errorf("error.init.lab", "folder", lab, "cause", err)
+		return nil, false, text.Errorf("error.init.lab", "folder", lab, "cause", err)
 	}
 	module, _, _ := strings.Cut(string(files["go.mod"]), "// Until")
-	files["go.mod"] = fmt.Appendf(nil, "%sreplace %s => %q\n%s", module, modulePath(), lab, around)
-	return files, nil
+	name, finds := moduleAround(folder)
+	if name != "" {
+		module = regexp.MustCompile(`(?m)^module .*`).ReplaceAllLiteralString(module, name)
+	}
+	files["go.mod"] = fmt.Appendf(nil, "%sreplace %s => %q\n%s", module, modulePath(), lab, finds)
+	return files, name != "", nil
 }
 
 // newFolder makes a folder if there is none. One with a package would become a part of another module.
@@ -85,25 +89,30 @@ func newFolder(folder string) error {
 	return nil
 }
 
-// moduleAround returns the line of a go.mod by which a module in a folder finds the one around it; "": there is none.
-func moduleAround(folder string) string {
+// moduleAround returns the lines of a go.mod by which the module of a folder is named below the one around it, whose
+// internal packages it may then import, and finds it; "": there is none.
+func moduleAround(folder string) (name, finds string) {
 	for at := filepath.Dir(folder); ; at = filepath.Dir(at) {
 		content, err := os.ReadFile(filepath.Join(at, "go.mod"))
 		if _, rest, is := strings.Cut("\n"+string(content), "\nmodule "); err == nil && is {
-			module, _, _ := strings.Cut(rest, "\n")
-			if module = strings.TrimSpace(module); module == modulePath() {
-				return ""
+			line, _, _ := strings.Cut(rest, "\n")
+			module, _, _ := strings.Cut(line, "//")
+			if module = strings.Trim(module, " \t\r\"`"); module == modulePath() {
+				return "", ""
 			}
-			if up, err := filepath.Rel(folder, at); err == nil { // it moves with the other one
-				at = up
-			}
-			return fmt.Sprintf("replace %s => %q\n", module, filepath.ToSlash(at))
+			down, _ := filepath.Rel(at, folder)
+			up, _ := filepath.Rel(folder, at) // it moves with the other one
+			return "module " + module + "/" + notInPath.ReplaceAllString(filepath.ToSlash(down), "-"),
+				fmt.Sprintf("\nrequire %s v0.0.0\n\nreplace %[1]s => %q\n", module, filepath.ToSlash(up))
 		}
 		if at == filepath.Dir(at) {
-			return ""
+			return "", ""
 		}
 	}
 }
+
+// notInPath finds what folders have in their names and modules have not.
+var notInPath = regexp.MustCompile(`[^A-Za-z0-9._~/-]`)
 
 // writeNew writes files into a folder, if there is none of them yet.
 func writeNew(folder string, files map[string][]byte) (err error) {

@@ -119,7 +119,12 @@ func listText(e *text.Printer, kind string, entries []lock.Entry, all bool) {
 
 // listLocks prints locks by family, the locks of a family in historical order, with a mark before the milestones.
 func listLocks(e *text.Printer, entries []lock.Entry) {
-	e.Sentence("list.locks")
+	guarded := func(entries []lock.Entry) []lock.Entry {
+		return lists.Pick(entries, func(entry lock.Entry) bool { return entry.Guard != "" })
+	}
+	n, all := len(guarded(entries)), len(guarded(algorithms.All()))
+	e.Sentence("list.locks", "locks", fmt.Sprint(len(entries)-n), "all", fmt.Sprint(len(algorithms.All())-all),
+		"ways", fmt.Sprint(n), "each", fmt.Sprint(all))
 	for _, family := range algorithms.Families() {
 		of := lists.Pick(entries, func(entry lock.Entry) bool { return entry.Family == family })
 		if len(of) > 0 {
@@ -146,7 +151,7 @@ func listRaces(e *text.Printer, all bool) {
 	if all {
 		races = scenarios.All()
 	}
-	e.Sentence("list.races")
+	e.Sentence("list.races", "races", fmt.Sprint(len(races)-1), "all", fmt.Sprint(len(scenarios.All())-1))
 	for i, s := range races {
 		if i == 0 || s.Group != races[i-1].Group {
 			e.Printf("%s\n", e.Say("list.races."+s.Group))

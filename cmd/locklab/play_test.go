@@ -150,7 +150,7 @@ func TestInit(t *testing.T) {
 		t.Error("it wrote go.mod, although it refused")
 	}
 
-	const shop = "// a shop\nmodule example.com/shop\n\nrequire github.com/redis/go-redis/v9 v9.7.0\n"
+	const shop = "// a shop\nmodule \"example.com/shop\" // sells\n\nrequire github.com/redis/go-redis/v9 v9.7.0\n"
 	for name, text := range map[string]string{"go.mod": shop, "cart/cart.go": "package basket\n"} {
 		fileWith(t, text, dir, name)
 	}
@@ -163,17 +163,19 @@ func TestInit(t *testing.T) {
 		t.Errorf("exit status %d, %s%s", code, out, errs)
 	}
 	module = contentOf(t, dir, "cart/locktest/go.mod")
-	if !strings.Contains(module, "\nmodule example.com/mylock\n") ||
-		!strings.HasSuffix(module, "\nreplace example.com/shop => \"../..\"\n") {
+	if !strings.Contains(module, "\nmodule example.com/shop/cart/locktest\n") ||
+		!strings.HasSuffix(module, "\nrequire example.com/shop v0.0.0\n\nreplace example.com/shop => \"../..\"\n") {
 		t.Errorf("of a module inside another one:\n%s", module)
 	}
 	if is := contentOf(t, dir, "go.mod"); is != shop {
 		t.Errorf("the module around it is now %q", is)
 	}
-	if around := moduleAround(filepath.Join(template, "x")); !strings.HasPrefix(around, "replace example.com/mylock => ") {
-		t.Errorf("around the template is %q", around)
+	name, finds := moduleAround(filepath.Join(template, "my lock"))
+	if name != "module example.com/mylock/my-lock" ||
+		!strings.HasSuffix(finds, "\nreplace example.com/mylock => \"..\"\n") {
+		t.Errorf("around the template is %q, %q", name, finds)
 	}
-	if around := moduleAround(filepath.Dir(template)); around != "" {
+	if around, _ := moduleAround(filepath.Dir(template)); around != "" {
 		t.Errorf("in the lab's own module it writes %q", around)
 	}
 	if code, _, errs := call(t, "init", filepath.Join(dir, "x"), "--lab", dir); code != exitUsage ||

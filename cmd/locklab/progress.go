@@ -65,7 +65,15 @@ func (m *meter) bar(n int) string {
 }
 
 func (m *meter) line(n int) string {
-	return fmt.Sprintf("%s %d/%d%s\n", m.Say(m.what), n, m.total, m.pace(n))
+	return m.say("progress.line", "what", m.Say(m.what), "n", fmt.Sprint(n), "of", fmt.Sprint(m.total)) + m.pace(n) + "\n"
+}
+
+// say returns a text about the progress of all work, or about that of the searches of a test.
+func (m *meter) say(key string, pairs ...string) string {
+	if m.what == "progress.own" {
+		key += ".own"
+	}
+	return m.First(key, pairs...)
 }
 
 // pace returns how many are done in a second, and an estimate of the time left, in words; "": too little is done for
@@ -76,7 +84,7 @@ func (m *meter) pace(n int) string {
 	}
 	rate := float64(n) / time.Since(m.began).Seconds()
 	rest := time.Duration(float64(m.total-n) / rate * float64(time.Second))
-	return m.First("progress.left", "rate", fmt.Sprintf("%.3g", rate), "time", rest.Round(time.Second).String())
+	return m.say("progress.left", "rate", fmt.Sprintf("%.3g", rate), "time", rest.Round(time.Second).String())
 }
 
 // A whole shows one progress for work in several stages.

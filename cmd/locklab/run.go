@@ -165,7 +165,7 @@ func showRaces(e *console, entry lock.Entry) {
 		for _, s := range races {
 			line := e.Each(func(lang string) string { return lessons.Story(lang, s, "title") })
 			if w := expected(s); w != "" {
-				line = e.First("explain.because", "result", w, "why", line)
+				line += " -> " + w
 			}
 			e.Wrap(fmt.Sprintf("    %-20s %-5s ", s.ID, s.Code), line)
 		}
@@ -266,7 +266,8 @@ func runStatus(o *race.Outcome, want []verdict.Word) error {
 			"got", reports.Words(o.Verdicts))}
 	case slices.Contains(o.Verdicts, verdict.Unknown), slices.Contains(o.Verdicts, verdict.Vacuous),
 		o.NotInjected != nil && !verdict.Fails(o.Verdicts):
-		return noAnswer("error.vacuous", "got", reports.Words(o.Verdicts))
+		return noAnswer(map[bool]string{true: "error.vacuous.search", false: "error.vacuous"}[o.Race.ID == search.SearchID],
+			"got", reports.Words(o.Verdicts))
 	}
 	return nil
 }
@@ -356,13 +357,16 @@ var runFormats = map[string]func(*env, io.Writer, *shownRun) error{
 // drawRun draws a run in the format of an ending.
 func drawRun(ending string) func(*env, io.Writer, *shownRun) error {
 	return func(e *env, w io.Writer, r *shownRun) error {
-		run := &chart.Timeline{
-			History: r.History, Judgement: r.Judgement, Verdicts: r.Verdicts, Source: report.Source(e.source()),
-		}
-		f := r.format
-		f.Lang = e.Langs()[0]
+		run, f := r.drawn(e)
 		return chart.Pictures[ending](w, run, f)
 	}
+}
+
+func (r *shownRun) drawn(e *env) (*chart.Timeline, chart.Format) {
+	f := r.format
+	f.Lang = e.Langs()[0]
+	return &chart.Timeline{History: r.History, Judgement: r.Judgement, Verdicts: r.Verdicts,
+		Source: report.Source(e.source())}, f
 }
 
 // runFiles declares -o for a run.
@@ -381,7 +385,10 @@ func (r *shownRun) writeFiles(e *env, files []string) (failed error) {
 		}
 		failed = errors.Join(failed, err)
 	}
-	tellLanguage(e.console, files)
+	if tellLanguage(e.console, files); failed == nil && r.format.Bare {
+		run, f := r.drawn(e)
+		showCaption(e, files, run, f)
+	}
 	return failed
 }
 
@@ -400,7 +407,7 @@ func readTrace(arg string) (simulator.Trace, error) {
 	content, readErr := readFile(arg, maxTraceFile)
 	system := syscall.Errno(0) // also about a name that is too long for a file
 	if errors.As(readErr, &system) && !errors.Is(readErr, os.ErrPermission) {
-		return t, text.Errorf("error.trace.neither", "name", fmt.Sprintf("%.60s", arg))
+		return t, text.Errorf("error.trace.neither", "name", fmt.Sprintf("%.60s", arg), "near", text.Near(arg, lockNames()))
 	}
 	if readErr != nil {
 		return t, readErr

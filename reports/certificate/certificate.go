@@ -11,6 +11,7 @@ import (
 	"locklab/reports/layout"
 	"locklab/reports/text"
 	"locklab/scenarios/search"
+	"locklab/simulator"
 	"locklab/simulator/explore"
 	"locklab/simulator/hypothesis"
 	"locklab/simulator/lists"
@@ -65,6 +66,19 @@ func Print(p *text.Printer, s *search.Search) {
 // PrintClaim prints the first line of the certificate: the lock, and what the search has shown.
 func PrintClaim(p *text.Printer, s *search.Search) {
 	p.Lines("", func(lang string) string { return linesOf(s, lang)[0].text })
+}
+
+// Against returns, in the words of say, the command that makes the attack of a run on another lock.
+func Against(t simulator.Trace, say func(key string, pairs ...string) string) string {
+	key, rival := "locktest.against", search.Rival(t)
+	switch rival {
+	case "":
+		return say(key + ".none")
+	case "token":
+	default:
+		key += ".other"
+	}
+	return say(key) + "\n  locklab run " + t.Link() + " --against " + rival
 }
 
 // linesOf returns the certificate of a search.

@@ -43,6 +43,7 @@ type Result interface {
 // Words are what is said of a chart in one language; see Result.
 type Words struct {
 	Title       string   `json:"title"`
+	Subtitle    string   `json:"subtitle,omitempty"` // how its picture is read
 	Assumptions string   `json:"assumptions"`
 	Notes       []string `json:"notes,omitempty"`
 }
@@ -62,6 +63,9 @@ type Chart struct {
 // Of returns the chart of a result.
 func Of(r Result, source string) *Chart {
 	c := &Chart{Name: r.Name(), Said: map[string]Words{}, Source: source, Table: r.Table()}
+	if r, ok := r.(interface{ more() map[string]any }); ok {
+		c.More = r.more()
+	}
 	locks := values("lock", c.Table.records())
 	for _, lang := range text.Languages() {
 		assumed := []string{r.Assumptions(lang)}
@@ -72,11 +76,12 @@ func Of(r Result, source string) *Chart {
 		if slices.ContainsFunc(locks, onZooKeeper) {
 			assumed = append(assumed, say(lang, "chart.session"))
 		}
-		c.Said[lang] = Words{text.Tight(strings.TrimRight(r.Finding(lang), ".。?？")),
-			text.Join(lang, "part.sentences", assumed), r.Notes(lang)}
-	}
-	if r, ok := r.(interface{ more() map[string]any }); ok {
-		c.More = r.more()
+		said := Words{Title: text.Tight(strings.TrimRight(r.Finding(lang), ".。?？")),
+			Assumptions: text.Join(lang, "part.sentences", assumed), Notes: r.Notes(lang)}
+		if len(c.Table.Rows) > 0 {
+			said.Subtitle = text.Join(lang, "part.sentences", specs[c.Name].draw(c, lang).below)
+		}
+		c.Said[lang] = said
 	}
 	return c
 }
@@ -220,14 +225,10 @@ func (c *Chart) frame(f Format) frame {
 	if len(c.Table.Rows) > 0 {
 		drawn = specs[c.Name].draw(c, f.Lang)
 	}
-	if drawn.title = cmp.Or(f.Title, said.Title); strings.TrimSpace(drawn.title) == "" { // a caption has all that
-		drawn.below = nil
-	} else {
-		all := lists.Pick(append(drawn.foot, said.Assumptions), func(said string) bool { return said != "" })
-		drawn.foot = []string{text.Join(f.Lang, "part.sentences", all)}
-		drawn.from = source(c.Source, f.Lang)
-	}
-	if drawn.size = f.Size; f.Notes {
+	all := lists.Pick(append(drawn.foot, said.Assumptions), func(said string) bool { return said != "" })
+	drawn.title, drawn.foot = cmp.Or(f.Title, said.Title), []string{text.Join(f.Lang, "part.sentences", all)}
+	drawn.from, drawn.bare, drawn.size = source(c.Source, f.Lang), f.Bare, f.Size
+	if f.Notes {
 		drawn.notes = said.Notes
 	}
 	return drawn

@@ -23,6 +23,7 @@ import (
 type Format struct {
 	Lang  string // of its texts; "": English
 	Title string // in place of what the chart has found
+	Bare  bool   // its Caption stands elsewhere
 	Notes bool   // below it stand its notes, and it is higher by that
 	Slide bool   // of a run: its letters are as large as fit, and the title stands elsewhere
 	Print bool   // of a run on a Slide: for a column of a printed page, see ColumnWidth
@@ -78,6 +79,7 @@ type frame struct {
 	from  string   // the last line
 	least vg.Point // size of the body; where it is too little all is drawn smaller
 	tall  bool     // the picture has the size of its body, whatever its ratio
+	bare  bool     // only its body and its notes are drawn
 	large bool     // its letters are as large as fit, up to its edges
 	size  Size     // in which it is printed
 	body  func(draw.Canvas)
@@ -164,11 +166,16 @@ func (f frame) printed() (p picture) {
 
 // lay places what a frame has in a picture, whose height it gives it where it has none, and returns the least size.
 func (f frame) lay(p *picture) (least vg.Point) {
+	p.caption = lists.Pick(slices.Concat([]string{f.title}, f.below, f.foot, []string{f.from}),
+		func(said string) bool { return said != "" })
+	if p.title = f.title; f.bare {
+		f.title, f.below, f.foot, f.from = "", nil, nil, ""
+	}
 	inner, bold, plain := p.width-2*margin, titles, normal
 	if p.width < narrow {
 		bold, plain = strong, small
 	}
-	lines := append(folded(bold, inner, strings.TrimSpace(f.title)), folded(plain, inner, f.below...)...)
+	lines := append(folded(bold, inner, f.title), folded(plain, inner, f.below...)...)
 	end := folded(faint, inner, slices.Concat(f.foot, f.notes, []string{f.from})...)
 	notes := height(folded(faint, inner, f.notes...))
 	head, foot := height(lines)+gap, height(end)+gap-notes
@@ -271,8 +278,10 @@ func (c *Chart) boxes(lang string, lines, columns []string, at func(line, column
 	p := panel("")
 	name(&p.Y, -1, lines)
 	width, room, words, signs := vg.Length(22), 0.7, slices.Clone(columns), []string(nil)
+	most := slices.Max(append(lists.Each(lines, func(l string) int { return strings.Count(l, "\n") + 1 }), 0))
+	high := max(16, 10*vg.Length(most))
 	if c.narrow {
-		room += math.Ceil(float64(len(slices.MaxFunc(columns, func(a, b string) int { return len(a) - len(b) }))) / 4)
+		room = 0.5 + float64(widest(smallStrong, columns)/high)
 	}
 	headed(p, columns, room, c.narrow)
 	p.Add(cells(lists.Each(lists.Indices(make([]int, len(lines)*len(columns))), func(i int) cell {
@@ -296,8 +305,7 @@ func (c *Chart) boxes(lang string, lines, columns []string, at func(line, column
 	}
 	named := strings.Split(strings.Join(lines, "\n"), "\n")
 	f.least.X = widest(small, named) + 6 + width*vg.Length(len(columns))
-	most := slices.Max(append(lists.Each(lines, func(l string) int { return strings.Count(l, "\n") + 1 }), 0))
-	f.least.Y = (vg.Length(len(lines)) + vg.Length(room)) * max(16, 10*vg.Length(most))
+	f.least.Y = (vg.Length(len(lines)) + vg.Length(room)) * high
 	f.body = panels(1, p)
 	return f
 }
@@ -313,7 +321,10 @@ func (c *Chart) lockLines(p *plot.Plot, lang string, all []record, column string
 	groups := lists.Gather(by("lock", all), func(a, b []record) bool { return slices.EqualFunc(a, b, same) })
 	for i, g := range groups {
 		m := line(g[0])
-		m.color, m.dashes = inColor(m.stands), map[bool][]vg.Length{true: dashes[i%len(dashes)]}[c.narrow]
+		m.color, m.dashes = inColor(m.stands), nil
+		if c.narrow { // what stands out is solid
+			m.dashes = dashes[map[bool]int{false: 1 + i%(len(dashes)-1)}[m.stands]]
+		}
 		p.Add(m)
 		names := lists.Each(g, func(of []record) string { return of[0].text("lock") })
 		labels = append(labels, c.labels(lang, m, names, "")...)

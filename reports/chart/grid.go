@@ -221,10 +221,18 @@ func (g *Grid) finds(lang string, race int) string {
 	locks, of := strconv.Itoa(len(asked)), map[bool]string{true: "grid.asked.some", false: "grid.asked"}[len(asked) < len(all)]
 	said := say(lang, key, "k", strconv.Itoa(len(fail)), "n", say(lang, of, "n", locks), "locks", g.names(fail, lang),
 		"race", g.Races[race].Title(lang))
-	if slices.ContainsFunc(fail, func(i int) bool { return g.cell(i, race).bare() }) {
-		return say(lang, "grid.finding.bare", "first", said)
+	bare := lists.Pick(fail, func(i int) bool { return g.cell(i, race).bare() })
+	if bare == nil {
+		return said
 	}
-	return said
+	votes := func(i int) string { return g.cell(i, race).Votes }
+	alike := lists.Gather(bare, func(a, b int) bool { return votes(a) == votes(b) })
+	return say(lang, "grid.finding.bare", "first", said, "locks", text.Join(lang, "grid.join",
+		lists.Each(alike, func(of []int) string {
+			granted, servers, _ := strings.Cut(votes(of[0]), "/")
+			names := lists.Each(of, func(i int) string { return g.Locks[i].ID })
+			return say(lang, "grid.granted", "locks", firstNames(lang, names, titleLocks), "votes", granted, "servers", servers)
+		})))
 }
 
 // failing are the locks that a race breaks, and those of which it is asked.
@@ -370,14 +378,17 @@ func (c *Cell) bare() bool {
 }
 
 // Votes explains the votes that cells have, if any do.
-func (g *Grid) Votes(lang string) string { return votesIn(g.Table().records(), lang) }
+func (g *Grid) Votes(lang string) string { return votesIn(g.Table().records(), lang, false) }
 
-func votesIn(all []record, lang string) string {
+func votesIn(all []record, lang string, brief bool) string {
 	some := lists.Pick(values("votes", all), func(written string) bool { return written != "" })
 	said := lists.Each(some, func(written string) string {
 		votes, servers, _ := strings.Cut(written, "/")
 		return say(lang, "grid.votes", "votes", votes, "servers", servers)
 	})
+	if brief { // cells do not name them
+		said = nil
+	}
 	for _, of := range by("lock", all) { // which holds with all votes, and fails with fewer
 		races := map[bool][]string{}
 		for _, r := range of {

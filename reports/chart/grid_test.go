@@ -100,7 +100,7 @@ func TestGridBareMajority(t *testing.T) {
 	if got, cell := g.Votes("en"), g.Cells[1][0].Label("en"); cell != "OVERLAP 3/5" || got != want {
 		t.Errorf("%s: %s", cell, got)
 	}
-	if title := g.Finding("en"); !strings.Contains(title, "bare majority") {
+	if title := g.Finding("en"); !strings.Contains(title, "(redlock: granted by 3 of 5)") {
 		t.Errorf("the title says nothing of a majority: %s", title)
 	}
 	g.Cells[1][0].Verdicts = wordsOf("N/A")

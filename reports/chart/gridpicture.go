@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"locklab/algorithms"
-	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
@@ -47,8 +46,9 @@ const mostWide = 20
 func drawGrid(c *Chart, lang string) frame {
 	all := c.Table.records()
 	locks := values("lock", all)
-	f := frame{below: []string{say(lang, "grid.counted")},
-		foot: signsOf(all, lang, c.narrow || len(locks) >= overviewFrom)}
+	brief := c.narrow || len(locks) >= overviewFrom
+	f := frame{below: []string{say(lang, "grid.counted")}, foot: append(meanings(all, lang, brief),
+		signsOf(all, lang, brief)...)}
 	if len(locks) >= overviewFrom {
 		return f.overview(all, lang)
 	}
@@ -66,9 +66,7 @@ func drawGrid(c *Chart, lang string) frame {
 		}
 	}
 	boxes := c.boxes(lang, races, locks, func(l, k int) cell { return rows[l][k] })
-	if f.body, f.least, f.tall = boxes.body, boxes.least, len(races) > mostWide; c.narrow {
-		f.foot = append(boxes.foot, f.foot...)
-	}
+	f.body, f.least, f.tall = boxes.body, boxes.least, len(races) > mostWide
 	if left != nil {
 		f.foot = append(f.foot, say(lang, "grid.left", "races", text.Join(lang, "chart.list", left)))
 	}
@@ -118,20 +116,21 @@ func (f frame) overview(all []record, lang string) frame {
 	name(&p.Y, -1, lines)
 	headed(p, lists.Each(races, Column.short), 3, true)
 	p.Add(marks, titles)
-	f.foot = append(append(f.foot, meanings(all, lang)...), text.Join(lang, "chart.list", lists.Each(races, Column.name)))
+	f.foot = append(f.foot, text.Join(lang, "chart.list", lists.Each(races, Column.name)))
 	f.least = vg.Point{X: max(110+23*vg.Length(len(races)), 520), Y: 15 * vg.Length(len(lines)+3)}
 	f.tall, f.body = true, panels(1, p)
 	return f
 }
 
-// meanings explain glyphs.
-func meanings(all []record, lang string) []string {
+// meanings explain, in a line, the verdicts that there are.
+func meanings(all []record, lang string, brief bool) []string {
 	words := lists.Pick(words, func(w verdict.Word) bool {
-		return slices.ContainsFunc(all, func(r record) bool { c := cellFrom(r); return c.Word() == w })
+		return (brief || w != verdict.Holds) && slices.ContainsFunc(all, func(r record) bool { c := cellFrom(r); return c.Word() == w })
 	})
-	return []string{text.Join(lang, "part.sentences", lists.Each(words, func(w verdict.Word) string {
-		return LookOf(w).Glyph + " " + string(w) + ": " + reports.Meaning(w, lang)
-	}))}
+	return []string{say(lang, "grid.stop", "text", text.Join(lang, "grid.join", lists.Each(words, func(w verdict.Word) string {
+		named := say(lang, "word.said", "word", string(w), "means", say(lang, "word."+string(w)))
+		return say(lang, "chart.means", "of", LookOf(w).Glyph+" "+named, "is", say(lang, "grid.word."+string(w)))
+	})))}
 }
 
 // familyOf is the family of a row's lock; "": it is not in the list.
@@ -151,14 +150,12 @@ func signsOf(all []record, lang string, brief bool) []string {
 		{caption("grid.caption.thick"), (*Cell).Surprising},
 		{caption("grid.caption.dashed"), func(c *Cell) bool { return c.Uncontracted }},
 		{"+n: " + say(lang, "grid.legend.more"), func(c *Cell) bool { return !brief && c.more() > 0 }},
-		{LookOf(verdict.NA).Glyph + " : " + strings.TrimRight(reports.Meaning(verdict.NA, lang), ".。"),
-			func(c *Cell) bool { return !brief && c.Word() == verdict.NA }},
 	} {
 		if slices.ContainsFunc(all, func(r record) bool { c := cellFrom(r); return sign.has(&c) }) {
 			said = append(said, sign.says)
 		}
 	}
-	if votes := votesIn(all, lang); votes != "" && !brief {
+	if votes := votesIn(all, lang, brief); votes != "" {
 		said = append(said, votes)
 	}
 	if said == nil {

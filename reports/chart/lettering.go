@@ -194,14 +194,19 @@ func fitText(s draw.TextStyle, text string, width vg.Length) string {
 	return shown
 }
 
-// foldText breaks text into lines of at most width, but not between a number and its unit.
+// foldText breaks text into lines of at most width, but not between a number and its unit;
+// they may end after a comma of a list.
 func foldText(s draw.TextStyle, text string, width vg.Length) []string {
-	lines := layout.Fold(beforeUnit.ReplaceAllString(text, "$1"+glue+"$2"), func(line string) bool {
-		return s.Width(strings.ReplaceAll(line, glue, " ")) <= width
-	})
-	return lists.Each(lines, strings.NewReplacer(glue, " ").Replace)
+	text = afterComma.ReplaceAllString(beforeUnit.ReplaceAllString(text, "$1"+glue+"$2"), ","+end+"$1")
+	shown := strings.NewReplacer(glue, " ", end, "").Replace
+	return lists.Each(layout.Fold(text, func(line string) bool { return s.Width(shown(line)) <= width }), shown)
 }
 
-const glue = "\x1f" // in place of a blank at which no line ends
+const (
+	glue = "\x1f" // in place of a blank at which no line ends
+	end  = "〓"    // where a line may end, as it may at a Chinese character
+)
+
+var afterComma = regexp.MustCompile(`,([a-zA-Z])`)
 
 var beforeUnit = regexp.MustCompile(`(\d) (%|TTL|[mnµ]?s\b)`)

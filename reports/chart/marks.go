@@ -151,6 +151,7 @@ func (m cells) Plot(c draw.Canvas, p *plot.Plot) {
 			lines, width := []string{one.words}, at.Max.X-at.Min.X-16
 			if letters.Width(one.words) > width { // its numbers come into the next line
 				lines = foldText(letters, strings.ReplaceAll(one.words, "+", " +"), width)
+				lines = lists.Each(lines, func(l string) string { return strings.ReplaceAll(l, " +", "+") })
 			}
 			if room := int((at.Max.Y - at.Min.Y) / smallSize); len(lines) > max(room, 1) {
 				lines = []string{fitText(letters, one.words, width)}

@@ -21,8 +21,16 @@ func (c *Par) Name() string { return "par" }
 
 // Assumptions says what the searches covered.
 func (c *Par) Assumptions(lang string) string {
-	return say(lang, "par.bounds", "clients", strconv.Itoa(c.Within.Clients), "attempts",
-		strconv.Itoa(c.Within.Attempts), "ttl", length(c.Within.TTL), "budgets", text.Join(lang, "grid.join", c.Budgets))
+	said := []string{say(lang, "par.bounds", "clients", strconv.Itoa(c.Within.Clients), "attempts",
+		strconv.Itoa(c.Within.Attempts), "ttl", length(c.Within.TTL), "verdicts",
+		text.Join(lang, "chart.list", verdict.Names(c.Verdicts)))}
+	if slices.ContainsFunc(c.Rows, func(p study.Par) bool { return p.Found && p.Par != 1 }) {
+		said = append(said, say(lang, "par.number"))
+	}
+	if slices.ContainsFunc(c.Budgets, func(b string) bool { return strings.Contains(b, "pause") }) {
+		said = append(said, say(lang, "par.pause"))
+	}
+	return text.Join(lang, "part.sentences", said)
 }
 
 // Inconclusive reports whether a search did not finish, so that something stays unknown.
@@ -79,11 +87,8 @@ func viewPar(c *Chart, _ string) *Table {
 		var found []string
 		open := false
 		for _, r := range of {
-			switch open = open || !r.is("complete"); {
-			case r.is("found") && r.is("complete"):
-				found = append(found, r.text("verdict")+" "+r.text("par"))
-			case r.is("found"):
-				found = append(found, r.text("verdict")+" <= "+r.text("par"))
+			if open = open || !r.is("complete"); r.is("found") {
+				found = append(found, r.text("verdict")+needs(r))
 			}
 		}
 		if len(found) == 0 && open {
@@ -93,11 +98,20 @@ func viewPar(c *Chart, _ string) *Table {
 	})
 }
 
+// needs is how many faults a verdict takes, in brackets; "": one.
+func needs(r record) string {
+	if n := map[bool]string{false: "≤"}[r.is("complete")] + r.text("par"); n != "1" {
+		return " (" + n + ")"
+	}
+	return ""
+}
+
 // drawPar has a lock a line and a fault a column. What the fault can do has a colour, and what was proved impossible
 // a dash.
 func drawPar(c *Chart, lang string) frame {
 	all := c.Table.records()
 	locks, budgets := by("lock", all), values("budget", all)
+	more := false
 	f := c.boxes(lang, values("lock", all), heads(budgets, lang), func(l, k int) (at cell) {
 		of := by("budget", locks[l])[k]
 		harms := lists.Pick(of, func(r record) bool { return r.is("found") })
@@ -107,15 +121,15 @@ func drawPar(c *Chart, lang string) frame {
 				return slices.Index(words, verdict.Word(a.text("verdict"))) - slices.Index(words, verdict.Word(b.text("verdict")))
 			})
 			at = at.worst(lang, harms)
-			if n := map[bool]string{false: "≤"}[gravest.is("complete")] + gravest.text("par"); n != "1" {
-				at.words += " (" + n + ")"
-			}
+			at.words, more = at.words+needs(gravest), more || len(harms) > 1
 			return at
 		case slices.ContainsFunc(of, func(r record) bool { return !r.is("complete") }):
 			return at.like(LookOf(verdict.Unknown))
 		}
 		return at.like(LookOf(verdict.Holds))
 	})
-	f.below = []string{say(lang, "par.below")}
+	if f.below = []string{say(lang, "par.below")}; more && !c.narrow {
+		f.below[0] = text.Join(lang, "part.sentences", append(f.below, say(lang, "chart.more")))
+	}
 	return f
 }

@@ -25,6 +25,8 @@ type picture struct {
 	dpi           int // of its PNG
 	scale         vg.Length
 	draw          func(draw.Canvas)
+	title         string
+	caption       []string
 	err           error // why it cannot be drawn in its size
 }
 
@@ -41,7 +43,7 @@ func drawn(what string, write func(picture, io.Writer) error) func(w io.Writer, 
 		f.Lang = pictured(f.Lang)
 		p := of.picture(f)
 		if p.err != nil {
-			if f.Title = " "; of.picture(f).err == nil {
+			if f.Bare = true; of.picture(f).err == nil {
 				return SizeError{text.Errorf("error.chart.small.bare", "cause", p.err)}
 			}
 			return p.err
@@ -51,6 +53,12 @@ func drawn(what string, write func(picture, io.Writer) error) func(w io.Writer, 
 		}
 		return nil
 	}
+}
+
+// Caption is what is written above and below a picture: title, subtitle, assumptions and source, a paragraph each.
+func Caption(of Picture, f Format) []string {
+	f.Lang = pictured(f.Lang)
+	return of.picture(f).caption
 }
 
 // SVG draws a picture as an element of a page; see Pictures.
@@ -70,7 +78,7 @@ func (p picture) svg(w io.Writer) error {
 	canvas := draw.New(c)
 	fillBox(canvas, canvas.Rectangle, white)
 	p.draw(canvas)
-	_, err := io.WriteString(w, text.InMarkup(c.file(p.scale)))
+	_, err := io.WriteString(w, text.InMarkup(c.file(p.scale, p.title)))
 	return err
 }
 

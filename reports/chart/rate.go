@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 
 	"locklab/reports/text"
 	"locklab/scenarios/cost"
@@ -40,7 +42,7 @@ func (r *Rate) Assumptions(lang string) string {
 	work := map[bool]string{true: "rate.work.stops", false: "rate.work.goes-on"}[r.PauseStopsWork]
 	return say(lang, "rate.usage", "machines", thousands(r.Machines), "acquisitions", decimal(r.PerSecond),
 		"work", length(r.Work), "pause", say(lang, work), "held", number(r.Held()), "contended", percent(r.Contended),
-		"pauses", strings.Join(pauses, "; "))
+		"pauses", text.Join(lang, "grid.join", pauses))
 }
 
 // Inconclusive reports whether a bound has no number.
@@ -86,9 +88,9 @@ func (r *Rate) Finding(lang string) string {
 	last := slices.MaxFunc(lists.Pick(r.Bounds, func(b cost.Bound) bool {
 		return b.Source == source && slices.Contains(locks, b.Lock) && *b.AtMost > 0
 	}), byTTL)
-	key, from := "rate.finding", time.Duration(0)
+	key, from := "rate.finding", ""
 	if later := lists.Pick(r.Bounds, func(b cost.Bound) bool { return b.TTL > last.TTL }); later != nil {
-		key, from = "rate.finding.until", slices.MinFunc(later, byTTL).TTL
+		key, from = "rate.finding.until", r.safe(lang, source, slices.MinFunc(later, byTTL).TTL)
 	}
 	pauses := say(lang, "rate.pauses", "source", source)
 	if name := "environment." + source + ".name"; text.In(lang).Has(name) {
@@ -98,7 +100,18 @@ func (r *Rate) Finding(lang string) string {
 	if len(locks) > maxNamed {
 		who = say(lang, "rate.locks", "n", inWords(lang, len(locks)), "all", inWords(lang, len(r.Subjects)))
 	}
-	return say(lang, key, "ttl", length(r.TTL), "n", n, "source", pauses, "from", length(from), "locks", who)
+	return say(lang, key, "ttl", length(r.TTL), "n", n, "source", pauses, "from", from, "locks", who)
+}
+
+// safe writes a TTL, and of which pause and work it is the sum, if it is that of the longest pause of a source.
+func (r *Rate) safe(lang, source string, ttl time.Duration) string {
+	i := slices.IndexFunc(r.Sources, func(s cost.Source) bool { return s.ID == source })
+	lengths := r.Sources[i].Lengths.String()
+	pause, err := time.ParseDuration(lengths[strings.LastIndexAny(lengths, "=")+1:])
+	if err != nil || !r.PauseStopsWork || pause+r.Work != ttl {
+		return length(ttl)
+	}
+	return say(lang, "rate.finding.sum", "from", length(ttl), "pause", length(pause), "work", length(r.Work))
 }
 
 // Notes implements Result.
@@ -188,19 +201,48 @@ func drawRate(c *Chart, lang string) frame {
 	top := slices.Max(append(lists.Each(lists.Pick(all, titled), often), 0))
 	p := axes(say(lang, "term.ttl.name"), say(lang, "rate.axis.overlaps"))
 	labels := c.lockLines(p, lang, all, "overlaps_a_year_at_most", func(of []record) curve {
-		at := func(r record) point { return point{x: r.number("ttl_ns"), y: often(r)} }
+		at := func(r record) point { return point{x: r.number("ttl_ns"), y: math.Log10(often(r))} }
 		worst := func(r record) bool { return titled(r) && top > 0 && often(r) == top }
 		return curve{points: lists.Each(of, at), stands: slices.ContainsFunc(of, worst), steps: true}
 	})
 	logarithmic(&p.Y, lists.Each(all, often), number)
-	p.Y.Min /= 10 // the line of none, in a strip below the scale
-	p.Y.Tick.Marker = append(p.Y.Tick.Marker.(plot.ConstantTicks),
-		plot.Tick{Value: p.Y.Min, Label: say(lang, "rate.axis.none")})
+	powers := p.Y.Tick.Marker.(plot.ConstantTicks)
+	for i := range powers { // gonum leaves room for the label of the axis as if its scale were linear
+		powers[i].Value = math.Log10(powers[i].Value)
+	}
+	p.Y.Scale, p.Y.Min, p.Y.Max = plot.LinearScale{}, math.Log10(p.Y.Min)-1, math.Log10(p.Y.Max)
+	p.Y.Tick.Marker = append(powers, plot.Tick{Value: p.Y.Min, Label: say(lang, "rate.axis.none")}) // below the scale
 	ttls := axisValues(all, headOf("ttl_ns"))
 	p.X.Scale, p.X.Tick.Marker, p.X.Min, p.X.Max = plot.LogScale{}, labelled(ttls, nanoseconds), 1, 10
 	if len(ttls) > 0 {
 		p.X.Min, p.X.Max = ttls[0], ttls[len(ttls)-1]
 	}
-	p.Add(dots{{x: p.X.Min, y: 3 * p.Y.Min, color: faintInk, label: say(lang, "rate.axis.break")}})
-	return c.curves(say(lang, "rate.below"), p, labels)
+	p.Add(axisBreak(p.Y.Min + 0.5))
+	return c.curves(text.Join(lang, "part.sentences", []string{say(lang, "rate.below"), c.otherSources(lang, source)}), p, labels)
+}
+
+// otherSources says how many overlaps the worst of the other sources brings about at the TTL of the title.
+func (c *Chart) otherSources(lang, source string) string {
+	others := lists.Pick(c.Table.records(), func(r record) bool {
+		return r.text("source") != source && r.text("ttl_ns") == textOf(c.More["ttl_ns"]) &&
+			!math.IsNaN(r.number("overlaps_a_year_at_most"))
+	})
+	if source == "" || others == nil {
+		return ""
+	}
+	_, worst := extremes(others, func(r record) float64 { return r.number("overlaps_a_year_at_most") })
+	key := map[bool]string{true: "rate.below.none", false: "rate.below.other"}[worst.number("overlaps_a_year_at_most") == 0]
+	return say(lang, key, "source", worst.text("source"), "ttl", nanoseconds(worst.number("ttl_ns")), "n",
+		worst.shown("overlaps_a_year_at_most"))
+}
+
+// An axisBreak is where the scale of the upright axis ends.
+type axisBreak float64
+
+func (at axisBreak) Plot(c draw.Canvas, p *plot.Plot) {
+	_, y := p.Transforms(&c)
+	for _, up := range []vg.Length{-2, 2} {
+		middle := y(float64(at)) + up
+		c.StrokeLine2(draw.LineStyle{Color: faintInk, Width: 1}, c.Min.X-8, middle-2, c.Min.X, middle+2)
+	}
 }

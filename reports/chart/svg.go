@@ -83,12 +83,15 @@ const nameSpace = ` xmlns="http://www.w3.org/2000/svg"`
 // A Letters is the outlines of letters that a page has already: they serve its other pictures, too.
 type Letters map[string]bool
 
+// altText matches what a file has for those who do not see it.
+var altText = regexp.MustCompile(`>\s*<title>.*?</title>`)
+
 // outlines match those of the letters of a picture.
 var outlines = regexp.MustCompile(`<path id="g[0-9a-f]+" d="[^"]*"/>\n`)
 
 // Inline returns an SVG as an element of a page with a label.
 func (l Letters) Inline(svg, label string) string {
-	rest := strings.TrimPrefix(strings.Replace(svg, nameSpace, "", 1), "<svg")
+	rest := strings.TrimPrefix(altText.ReplaceAllString(strings.Replace(svg, nameSpace, "", 1), ">"), `<svg role="img"`)
 	rest = outlines.ReplaceAllStringFunc(rest, func(o string) string {
 		if l[o] {
 			return ""
@@ -102,17 +105,18 @@ func (l Letters) Inline(svg, label string) string {
 // texts match those of gonum/plot.
 var texts = regexp.MustCompile(`<text x="(.*?)" y="(.*?)" transform="scale\(1, -1\)"\s+style="[^"]*">([^<]*)</text>`)
 
-// file returns the picture as a file; printed, it is smaller by scale.
-func (c *svgCanvas) file(scale vg.Length) string {
+// file returns the picture as a file with a title; printed, it is smaller by scale.
+func (c *svgCanvas) file(scale vg.Length, title string) string {
 	var b, drawn strings.Builder
 	width, height := c.Size()
 	w, h, s := width.Points(), height.Points(), float64(scale)
-	fmt.Fprintf(&b, "<svg width=\"%.6gpt\" height=\"%.6gpt\" viewBox=\"0 0 %.6g %.6g\"%s>\n", w*s, h*s, w, h, nameSpace)
+	fmt.Fprintf(&b, "<svg role=\"img\" width=\"%.6gpt\" height=\"%.6gpt\" viewBox=\"0 0 %.6g %.6g\"%s>\n<title>%s</title>\n",
+		w*s, h*s, w, h, nameSpace, html.EscapeString(title))
 	b.WriteString("<style>@media (prefers-color-scheme: dark) { svg {")
 	colours := []string{"stroke:#000000", "stroke:var(--ink,#000000)"} // black is no variable but for lines
 	for _, v := range variables {
 		fmt.Fprintf(&b, " %s: %s;", v.name, hexOf(v.dark))
-		for _, of := range []string{"fill:", "stroke:"} {
+		for _, of := range []string{"stroke:", "fill:"}[:map[bool]int{true: 1, false: 2}[v.lines]] {
 			colours = append(colours, of+strings.ToUpper(hexOf(v.light)), of+"var("+v.name+","+hexOf(v.light)+")")
 		}
 	}
@@ -136,11 +140,18 @@ func hexOf(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G,
 var variables = []struct {
 	name        string
 	light, dark color.NRGBA
+	lines       bool // it is no ground, on which white letters stand
 }{
-	{"--chart-holds", paleGreen, color.NRGBA{0x17, 0x2b, 0x25, 0xff}},
-	{"--chart-unknown", paleGrey, color.NRGBA{0x2a, 0x2c, 0x31, 0xff}},
-	{"--faint", faintInk, color.NRGBA{0xa2, 0xa2, 0xab, 0xff}},
-	{"--ink", ink, color.NRGBA{0xe8, 0xe8, 0xea, 0xff}},
-	{"--line", hairline, color.NRGBA{0x3a, 0x3b, 0x41, 0xff}},
-	{"--paper", white, color.NRGBA{0x17, 0x18, 0x1b, 0xff}},
+	{"--chart-broken", vermillion, color.NRGBA{0xf0, 0x7a, 0x1e, 0xff}, false},
+	{"--chart-c1", clientColor(1), color.NRGBA{0x4f, 0xa8, 0xdf, 0xff}, true},
+	{"--chart-c2", clientColor(2), color.NRGBA{0x2f, 0xb9, 0x8a, 0xff}, true},
+	{"--chart-c3", clientColor(3), color.NRGBA{0xd0, 0x86, 0xb7, 0xff}, true},
+	{"--chart-c4", clientColor(4), color.NRGBA{0xc4, 0xa2, 0x2e, 0xff}, true},
+	{"--chart-fault", faultInk, color.NRGBA{0xd8, 0x8c, 0x1f, 0xff}, false},
+	{"--chart-holds", paleGreen, color.NRGBA{0x17, 0x2b, 0x25, 0xff}, false},
+	{"--chart-unknown", paleGrey, color.NRGBA{0x2a, 0x2c, 0x31, 0xff}, false},
+	{"--faint", faintInk, color.NRGBA{0xa2, 0xa2, 0xab, 0xff}, false},
+	{"--ink", ink, color.NRGBA{0xe8, 0xe8, 0xea, 0xff}, false},
+	{"--line", hairline, color.NRGBA{0x3a, 0x3b, 0x41, 0xff}, false},
+	{"--paper", white, color.NRGBA{0x17, 0x18, 0x1b, 0xff}, false},
 }

@@ -61,6 +61,9 @@ func (s *Sweep) Assumptions(lang string) string {
 	}
 	for _, a := range s.Order.Axes {
 		what(settingName(lang, a), a.Setting.Name)
+		if step := a.Step(); step > 0 {
+			parts = append(parts, say(lang, "sweep.steps", "step", spaced(a)(step)))
+		}
 	}
 	for _, v := range s.Order.Fixed {
 		what(v.String(), v.Setting.Name)
@@ -175,6 +178,9 @@ func (s *Sweep) Finding(lang string) string {
 				who = say(lang, "sweep.locks", "n", inWords(lang, len(g)))
 			}
 			of, x := where(g[0])
+			if ahead := "sweep.finding." + of + "." + axis.Setting.Name; text.In(lang).Has(ahead) && (x > 0) == (of == "from") {
+				return say(lang, ahead, "who", who, "x", valueIn(lang, axis, math.Abs(x)))
+			}
 			return say(lang, "sweep.finding."+of, "who", who, "x", valueIn(lang, axis, x))
 		})
 		parts = append(parts, say(lang, key, "words", words, "name", settingName(lang, axis), "parts",

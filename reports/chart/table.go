@@ -167,9 +167,15 @@ func (t *Table) Text(out *layout.Lines) {
 
 // broken is a head in lines of some width, or of that of its words.
 func broken(head string, width int) string {
-	return strings.Join(layout.Fold(head, func(line string) bool {
-		return layout.Width(line) <= width || !strings.Contains(line, " ")
-	}), "\n")
+	var lines []string
+	for _, word := range strings.Fields(head) {
+		if last := len(lines) - 1; last >= 0 && layout.Width(lines[last]+" "+word) <= width {
+			lines[last] += " " + word
+		} else {
+			lines = append(lines, word)
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // only has the columns whose names are kept.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"locklab/reports/text"
+	"locklab/scenarios/search"
 	"locklab/scenarios/study"
 	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
@@ -21,7 +22,9 @@ func (c *Theorems) Name() string { return "theorems" }
 
 // Assumptions say what the searches covered.
 func (c *Theorems) Assumptions(lang string) string {
-	return say(lang, "theorems.bounds", "budgets", text.Join(lang, "grid.join", c.Budgets))
+	all := study.TheoremWords()
+	return say(lang, "theorems.bounds", "budgets", text.Join(lang, "grid.join", c.Budgets), "ttl",
+		length(search.DefaultBounds().TTL), "n", inWords(lang, len(all)), "verdicts", text.Join(lang, "chart.list", verdict.Names(all)))
 }
 
 // Inconclusive reports whether something was not computed.
@@ -110,23 +113,28 @@ func (c *Theorems) free(k int) (locks, once []string) {
 	return locks, once
 }
 
-// Finding says under which budget how many locks are proved free of all verdicts: that under which most are.
+// Finding says under which budget which locks are proved free of all verdicts: that under which most are.
 func (c *Theorems) Finding(lang string) string {
-	most, budget, limited := -1, "", []string(nil)
+	most, limited, budget, key := []string(nil), []string(nil), "", "theorems.finding.0"
 	for k, b := range c.Budgets {
-		if free, once := c.free(k); len(free) > most {
-			most, budget, limited = len(free), b, once
+		if free, once := c.free(k); budget == "" || len(free) > len(most) {
+			most, limited, budget = free, once, b
 		}
+	}
+	if most != nil {
+		key = "theorems.finding"
 	}
 	if with := "theorems.with." + strings.ReplaceAll(budget, "=", "."); text.In(lang).Has(with) {
 		budget = say(lang, with)
 	}
-	said := say(lang, "theorems.finding"+[]string{".0", ".1", ""}[min(max(most, 0), 2)], "budget", budget, "n", inWords(lang, max(most, 0)), "all",
-		inWords(lang, len(c.Locks)), "verdicts", inWords(lang, len(study.TheoremWords())))
-	if limited != nil {
-		said = say(lang, "theorems.finding.once", "first", said, "locks", text.Join(lang, "chart.list", limited))
-	}
-	return said
+	names := lists.Each(most, func(lock string) string {
+		if slices.Contains(limited, lock) {
+			return say(lang, "theorems.finding.once", "lock", lock)
+		}
+		return lock
+	})
+	return say(lang, key, "budget", budget, "all", inWords(lang, len(c.Locks)), "verdicts",
+		inWords(lang, len(study.TheoremWords())), "locks", firstNames(lang, names, titleLocks))
 }
 
 // inWords writes a small number as a word.

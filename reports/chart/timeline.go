@@ -56,6 +56,7 @@ func clientColor(client int) color.NRGBA {
 type timelinePlot struct {
 	*reports.Run
 	lang    string
+	history *history.History
 	rows    int         // above the lanes
 	at      []int64     // of each event, in microseconds
 	x       []vg.Length // of each event, and of the end
@@ -94,7 +95,7 @@ func (r *Timeline) run(lang string) *reports.Run {
 
 func (r *Timeline) picture(f Format) picture {
 	run := r.run(f.Lang)
-	p := &timelinePlot{Run: run, lang: f.Lang, rows: min(timelineFlags, len(run.Faults)+len(run.Marks))}
+	p := &timelinePlot{Run: run, lang: f.Lang, history: r.History, rows: min(timelineFlags, len(run.Faults)+len(run.Marks))}
 	now := int64(0)
 	for _, d := range run.At {
 		now += d
@@ -119,6 +120,7 @@ func (r *Timeline) picture(f Format) picture {
 		signs = append(signs, say(f.Lang, "timeline.versions", "ring", "○", "dot", "●"))
 	}
 	drawn := frame{title: cmp.Or(f.Title, r.Finding(f.Lang)), below: below, least: least, body: p.draw, size: f.Size,
+		bare: f.Bare,
 		from: source(r.Source, f.Lang), foot: []string{text.Join(f.Lang, "part.sentences", signs)}}
 	if f.Slide {
 		drawn.title, drawn.below, drawn.large = "", nil, true
@@ -244,10 +246,26 @@ func (p *timelinePlot) overlaps() {
 		left, right := p.x[m.Event], p.placeOf(m.To) // events of one instant stand beside each other
 		fillBox(p.c, box(left, p.axis, right, p.top), faded(vermillion, 0x30))
 		label := fmt.Sprintf("%s %s", m.Word, length(reports.Brief(time.Duration(m.To-m.From)*time.Microsecond)))
-		if smallStrong.Width(label)+10 < right-left {
-			write(p.c, bold(writing(smallSize, vermillion)), left+10, p.axis+smallLine/2+4, label)
+		if x := p.besideLines(left, right, smallStrong.Width(label)); x > 0 {
+			write(p.c, bold(writing(smallSize, vermillion)), x, p.axis+smallLine/2+4, label)
 		}
 	}
+}
+
+// besideLines is a place within an overlap, or behind it, where no line runs through a label; 0: there is none.
+func (p *timelinePlot) besideLines(left, right, width vg.Length) vg.Length {
+	lines := lists.Each(p.Marks, func(m reports.Mark) vg.Length { return p.x[m.Event] })
+	for _, f := range p.Faults {
+		lines = append(lines, p.x[f.Event])
+	}
+	for _, from := range append(slices.Sorted(slices.Values(lines)), right) {
+		x := from + 5
+		through := func(line vg.Length) bool { return x-4 < line && line < x+width+3 }
+		if from >= left && (x+width < right || from == right && x+width < p.c.Max.X) && !slices.ContainsFunc(lines, through) {
+			return x
+		}
+	}
+	return 0
 }
 
 // until returns the place at which the n-th state ends.
@@ -348,16 +366,24 @@ func (p *timelinePlot) bandOf(b reports.Band) {
 			if another && k.Owner > 0 {
 				write(p.c, smallStrong, left+3, y+p.band/3, fmt.Sprintf("c%d", k.Owner))
 			}
-			if i < len(p.States) && k.Until.Microseconds() <= p.at[p.States[i].Event] {
-				p.expiry(left, right, y)
+			if i < len(p.States) {
+				p.expiry(k, p.at[p.States[i].Event], left, right, y)
 			}
 		}
 	}
 }
 
-// expiry marks where a lease ends, with words above what is left of it.
-func (p *timelinePlot) expiry(left, right, y vg.Length) {
+// expiry marks where a lease ends, or a session, with words above what is left of it.
+func (p *timelinePlot) expiry(k reports.KeyState, at int64, left, right, y vg.Length) {
 	said := say(p.lang, "timeline.expiry")
+	if k.Until.Microseconds() > at {
+		said = say(p.lang, "timeline.session")
+		if !slices.ContainsFunc(p.history.Events, func(e history.Event) bool {
+			return e.Kind == history.SessionEnd && e.Client == k.Owner && e.At.Microseconds() == at
+		}) {
+			return
+		}
+	}
 	p.c.StrokeLine2(draw.LineStyle{Color: ink, Width: 0.8, Dashes: []vg.Length{1, 1.5}}, right, y, right, y+p.band)
 	if width := small.Width(said) + 3; right-width > left {
 		write(p.c, small, right-width, y+p.band-smallLine/2, said)
@@ -573,6 +599,8 @@ func (p *timelinePlot) head(c color.Color, from, to vg.Point) {
 	path.Close()
 	p.c.SetColor(c)
 	p.c.Fill(path)
+	p.c.SetLineStyle(draw.LineStyle{Color: c, Width: 0.5})
+	p.c.Stroke(path)
 }
 
 // A timelineFlag is a fault or a verdict with its line from top to bottom.

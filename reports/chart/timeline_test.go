@@ -58,11 +58,11 @@ func TestTimelineSaysWhatHappened(t *testing.T) {
 		{"token", "clock-jump", "zh", []string{"redis+c2时钟跳变+11s"}},
 		{"redislock-fence", "gc-pause-fenced", "en", []string{"v1, token 2", "token 1 < 2: refused", "EVAL obtain → 1"}},
 		{"redlock", "quorum-restart", "en", []string{"SET NX PX → OK (3/5), nil (2/5)", "v2"}},
-		{"zk-protected", "gc-pause", "en", []string{"v1", "v2"}},
+		{"zk-protected", "gc-pause", "en", []string{"v1", "v2", "session ends", "EXISTS _c_c2.12-..-12"}},
 		{"watchdog", "failed-renewal", "en", []string{"EVAL renew → lost"}},
-		{"token", "gc-pause", "en", []string{"Time in seconds, not to scale: events keep a distance. ○ v0: version 0 is " +
+		{"token", "gc-pause", "en", []string{"events are spread so that each is legible. ○ v0: version 0 is " +
 			"read; ● v1: version 1 is written."}},
-		{"token", "calm", "en", []string{"Time in seconds, not to scale: events keep a distance, and at a wave time is " +
+		{"token", "calm", "en", []string{"each is legible; at a wave time is " +
 			"left out. ○ v0: version 0 is read; ● v1: version 1 is written."}},
 	} {
 		got := written(t, timelineOf(t, c.lock, c.race), Format{Lang: c.lang})

@@ -26,9 +26,18 @@ func (c *WaitingChart) Name() string { return "waiting" }
 // Assumptions are the numbers of the runs.
 func (c *WaitingChart) Assumptions(lang string) string {
 	l := c.Load
-	return say(lang, "waiting.assumptions", "service", length(l.Service), "latency", length(l.Latency),
+	said := say(lang, "waiting.assumptions", "ttl", length(l.TTL), "service", length(l.Service), "latency", length(l.Latency),
 		"work", length(l.Work), "poll", length(l.Poll), "cap", length(l.Cap), "base", length(l.Poll/8),
 		"rest", length(l.Rest), "runs", strconv.Itoa(cost.WaitingRuns))
+	cut := lists.Pick(c.Results, func(r cost.Waiting) bool { return r.Cut })
+	if len(cut) == 0 {
+		return said
+	}
+	runs := lists.Each(cut, func(r cost.Waiting) string {
+		return say(lang, "waiting.at", "policy", r.Policy, "clients", thousands(r.Clients))
+	})
+	return text.Join(lang, "part.sentences", []string{said,
+		say(lang, "waiting.cut", "runs", text.Join(lang, "chart.list", runs), "most", thousands(l.Most))})
 }
 
 // Table has one row for each policy and number of clients.
@@ -38,7 +47,8 @@ func (c *WaitingChart) Table() *Table { return tableBy(c.Results) }
 // most handovers of the one are shorter than those of the other.
 func (c *WaitingChart) Finding(lang string) string {
 	most := slices.Max(append(lists.Each(c.Results, func(r cost.Waiting) int { return r.Clients }), 0))
-	all := lists.Pick(c.Results, func(r cost.Waiting) bool { return r.Clients == most && !r.Cut })
+	of := lists.Pick(c.Results, func(r cost.Waiting) bool { return r.Clients == most })
+	all := lists.Pick(of, func(r cost.Waiting) bool { return !r.Cut })
 	if len(all) == 0 {
 		return say(lang, "waiting.nothing")
 	}
@@ -47,30 +57,24 @@ func (c *WaitingChart) Finding(lang string) string {
 	if quick.Slow >= slow.Quick {
 		key = "waiting.finding.alike"
 	}
-	of := func(d time.Duration) string { return nanoseconds(float64(d)) }
-	return say(lang, key, "clients", thousands(most), "quick", wayOf(lang, quick.Policy), "least", of(quick.Handover),
-		"slow", wayOf(lang, slow.Policy), "most", of(slow.Handover))
+	shown := func(d time.Duration) string { return nanoseconds(float64(d)) }
+	said := say(lang, key, "clients", thousands(most), "quick", wayOf(lang, quick.Policy), "least", shown(quick.Handover),
+		"slow", wayOf(lang, slow.Policy), "most", shown(slow.Handover))
+	if len(all) < len(of) {
+		return say(lang, "waiting.finding.ended", "first", said)
+	}
+	return said
 }
 
 // wayOf says how a policy waits, in a word or two.
 func wayOf(lang, policy string) string { return say(lang, "policy.short."+policy) }
 
-// Notes say what each policy is, and which runs have not come to their end.
+// Notes say what each policy is.
 func (c *WaitingChart) Notes(lang string) []string {
 	policies := values("policy", c.Table().records())
 	notes := lists.Each(policies, func(id string) string {
-		return say(lang, "waiting.policy", "id", id, "what", say(lang, "policy."+id))
+		return say(lang, "chart.means", "of", id, "is", say(lang, "policy."+id))
 	})
-	var cut []string
-	for _, r := range c.Results {
-		if r.Cut {
-			cut = append(cut, say(lang, "waiting.at", "policy", r.Policy, "clients", thousands(r.Clients)))
-		}
-	}
-	if cut != nil {
-		runs := text.Join(lang, "chart.list", cut)
-		notes = append(notes, say(lang, "waiting.cut", "runs", runs, "most", thousands(c.Load.Most)))
-	}
 	return append(notes, say(lang, "waiting.note"))
 }
 
@@ -90,11 +94,13 @@ func drawWaiting(c *Chart, lang string) frame {
 	quick, slow := numbers("handover_p5_ns", all), numbers("handover_p95_ns", all)
 	least, largest := numbers("handover_least_run_ns", all), numbers("handover_largest_run_ns", all)
 	ways := lists.Each(all, func(r record) string {
-		if c.narrow {
-			return r.text("policy")
-		}
-		return say(lang, "waiting.policy", "id", r.text("policy"), "what", wayOf(lang, r.text("policy")))
+		return say(lang, "chart.means", "of", r.text("policy"), "is", wayOf(lang, r.text("policy")))
 	})
+	var foot []string
+	if c.narrow {
+		foot = []string{say(lang, "grid.stop", "text", text.Join(lang, "grid.join", ways))}
+		ways = values("policy", all)
+	}
 	times, commands := rowed("", ways, true), rowed("", ways, false)
 	times.X.Label.Text, commands.X.Label.Text = say(lang, "waiting.panel.handover"), say(lang, "waiting.panel.entry")
 	logarithmic(&times.X, slices.Concat(handover, quick, slow), nanoseconds)
@@ -102,9 +108,6 @@ func drawWaiting(c *Chart, lang string) frame {
 	var intervals, between, entries spans
 	var means dots
 	below := say(lang, "waiting.below", "runs", all[0].text("runs"), "clients", thousands(int(most)))
-	if len(ended) < len(all) {
-		below += " " + say(lang, "waiting.below.cut")
-	}
 	for i, r := range all {
 		sign, stands := draw.GlyphDrawer(draw.CircleGlyph{}), !r.is("truncated") &&
 			handover[i] == slices.Max(numbers("handover_mean_ns", ended))
@@ -122,5 +125,7 @@ func drawWaiting(c *Chart, lang string) frame {
 	}
 	times.Add(intervals, between, means)
 	commands.Add(entries)
-	return c.tiles(below, 2, vg.Point{X: vg.Length(c.aside(200, 130)), Y: 50 + 15*vg.Length(len(ways))}, times, commands)
+	f := c.tiles(below, 2, vg.Point{X: vg.Length(c.aside(200, 130)), Y: 50 + 15*vg.Length(len(ways))}, times, commands)
+	f.foot = foot
+	return f
 }

@@ -1,5 +1,4 @@
-// Package ci writes what build servers read: JUnit, the annotations and the summary of
-// GitHub.
+// Package ci writes what build servers read: JUnit, the annotations and the summary of GitHub.
 package ci
 
 import (
@@ -20,8 +19,7 @@ import (
 type Verification struct {
 	Lang    string            // in which to write, as for text.Chosen
 	Results []contract.Result // in the contract's order
-	// Uncovered are locks in races of which the contract says nothing: nothing was
-	// checked, and nothing deviates.
+	// Uncovered are locks in races of which the contract says nothing: nothing was checked, and nothing deviates.
 	Uncovered []Uncovered
 	// Certificate says what a search or a proof covers; "" of others.
 	Certificate func(*contract.Result) string
@@ -80,8 +78,7 @@ func (v *Verification) Deviations() (list []*contract.Result) {
 	return list
 }
 
-// evidence is what explains a deviation: the line of the contract, how to
-// reproduce it, and the run that shows it.
+// evidence is what explains a deviation: the line of the contract, how to reproduce it, and the run that shows it.
 func (v *Verification) evidence(c *contract.Result) (string, error) {
 	lines := []string{
 		v.Message(c),
@@ -158,9 +155,8 @@ type (
 	}
 )
 
-// JUnit writes a test case for every check. A deviation is a failure; an inconclusive
-// check and one that was not run are errors, so that neither looks like a pass. What no
-// contract speaks of is skipped.
+// JUnit writes a test case for every check. A deviation is a failure; an inconclusive check and one that was not run
+// are errors, so that neither looks like a pass. What no contract speaks of is skipped.
 func (v *Verification) JUnit(w io.Writer) error {
 	all := junitSuites{Name: "locklab verify", Suites: []junitSuite{{Name: "races"}, {Name: "searches"},
 		{Name: "proofs"}}}
@@ -237,13 +233,11 @@ var (
 	propertyEscapes = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
-// MaxSummary is the size in bytes that no summary exceeds. GitHub drops those
-// of more than 1 MiB.
+// MaxSummary is the size in bytes that no summary exceeds. GitHub drops those of more than 1 MiB.
 const MaxSummary = 900 << 10
 
-// Summary writes GitHub markdown: the deviations with their counterexamples, races,
-// searches and proofs as tables, and the certificates. Parts that no longer fit are left out from
-// the end, and counted.
+// Summary writes GitHub markdown: the deviations with their counterexamples, races, searches and proofs as tables, and
+// the certificates. Parts that no longer fit are left out from the end, and counted.
 func (v *Verification) Summary(w io.Writer) error {
 	blocks := []string{"## locklab verify\n\n" + v.Counts() + "\n"}
 	for _, c := range v.Deviations() {
@@ -355,8 +349,7 @@ func (v *Verification) each(all [kinds]int, some []int) (list string) {
 	return list
 }
 
-// table has a row per subject and a column per lock, both in the order in which
-// the contract names them first.
+// table has a row per subject and a column per lock, both in the order in which the contract names them first.
 func (v *Verification) table(head string, of int) string {
 	var locks, subjects []string
 	cells := map[[2]string]string{}

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -45,6 +46,7 @@ var (
 	//go:embed deck.js
 	deckScript string
 
+	numbered     = regexp.MustCompile(`(\d) (m?s\b|min\b|%|秒|毫秒)`) // and its unit, which stay on one line
 	deckTemplate = template.Must(template.New("deck").Parse(deckText))
 )
 
@@ -114,7 +116,7 @@ func (s *slide) draw() (err error) {
 		open = game.Until(o, question(o))
 	}
 	now := len(open.History.Events) - 1
-	s.Found = timeline(o).Finding(s.lang)
+	s.Found = numbered.ReplaceAllString(timeline(o).Finding(s.lang), "$1\u00a0$2")
 	if s.Open, err = s.picture(open, now); err == nil {
 		s.Whole, err = s.picture(o, now)
 	}

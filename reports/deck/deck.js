@@ -4,7 +4,7 @@ const steps = [...document.querySelectorAll(".step")];
 const VIEWS = ["slides", "handout", "worksheet", "key"];
 const DATA = JSON.parse(document.getElementById("data").textContent);
 const message = document.getElementById("message"), bar = document.getElementById("bar");
-let presenter = null;
+let presenter = null, begun = 0;
 const state = { at: 0, answered: false, view: "slides", notes: false };
 const say = (key) => DATA.texts[key];
 
@@ -76,11 +76,24 @@ function notes() {
 function present() {
   const [now, following] = [state.at, state.at + 1].map((n) => steps[n]);
   const parts = ["header", ".question", ".choices", ":scope > .answer", ".notes"].map((part) => now.querySelector(part));
-  if (following) parts.push(Object.assign(document.createElement("p"), { textContent: say("lesson.forward") + ":" }), following.querySelector("header"));
-  presenter.document.title = `${state.at + 1} / ${steps.length} · ${say("lesson.notes")}`;
-  presenter.document.body.replaceChildren(...parts.filter(Boolean).map((e) => e.cloneNode(true)));
+  if (following) parts.push(Object.assign(document.createElement("p"), { textContent: say("lesson.following") }), following.querySelector("header"));
+  const place = `${state.at + 1} / ${steps.length}`, clock = document.createElement("p"), time = document.createElement("button");
+  clock.className = "clock";
+  clock.append(place + " · ", time);
+  time.title = say("lesson.clock");
+  time.onclick = () => { begun = Date.now(); tick(); };
+  presenter.document.title = `${place} · ${say("lesson.notes")}`;
+  presenter.document.body.replaceChildren(clock, ...parts.filter(Boolean).map((e) => e.cloneNode(true)));
+  tick();
   presenter.scrollTo(0, 0);
 }
+
+// tick shows how long the lesson takes, since the presenter has clicked.
+function tick() {
+  const time = presented() && presenter.document.querySelector(".clock button"), seconds = Math.floor((Date.now() - begun) / 1000);
+  if (time) time.textContent = begun ? `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}` : say("lesson.clock");
+}
+setInterval(tick, 1000);
 
 function full() { document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen(); }
 

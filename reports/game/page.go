@@ -198,7 +198,7 @@ func raceRunOf(o *race.Outcome, err error) (*RaceRun, error) {
 	}
 	r := &RaceRun{Run: runOf(o, true), Race: o.Race.ID, Settings: []Setting{}}
 	r.Link = o.Trace.Link()
-	usual, set := map[string]time.Duration{}, false
+	usual := map[string]time.Duration{}
 	if sc, err := scenarios.ByName(o.Race.ID); err == nil {
 		for _, s := range sc.Settings.Lengths() {
 			usual[s.Name] = s.Length
@@ -206,10 +206,10 @@ func raceRunOf(o *race.Outcome, err error) (*RaceRun, error) {
 	}
 	for _, s := range o.Settings.Lengths() {
 		if usual[s.Name] != 0 {
-			r.Settings, set = append(r.Settings, Setting{s.Name, s.Length, usual[s.Name]}), set || s.Length != usual[s.Name]
+			r.Settings = append(r.Settings, Setting{s.Name, s.Length, usual[s.Name]})
 		}
 	}
-	if r.Title = ownTitle(o, set); o.Verdicts[0] == verdict.Vacuous {
+	if r.Title = OwnTitle(o); o.Verdicts[0] == verdict.Vacuous {
 		r.Vacuous = harmless(o.History)
 	}
 	for _, why := range o.NotInjected {

@@ -498,9 +498,10 @@ func (z *Quiz) changes(c Cell, is *played) (survive, fall []Answer) {
 	return survive, append(fall, again...)
 }
 
-// ownTitle is the title of a race that stands alone: that of some races refers to the race before them, or to the lease
-// of a lock that has none. Where settings are set it claims nothing that only the usual ones bring about.
-func ownTitle(o *race.Outcome, set bool) Words {
+// OwnTitle is the title of a race that stands alone: that of some races refers to the race before them, or to the lease
+// of a lock that has none. Of settings other than the race's own it claims nothing that only those bring about.
+func OwnTitle(o *race.Outcome) Words {
+	set := !slices.Equal(o.Settings.Lengths(), o.Race.Settings.Lengths())
 	key := "quiz.title." + o.Race.ID
 	none := key + ".none"
 	switch {

@@ -214,7 +214,7 @@ func TestNoLeaseWithoutExpiry(t *testing.T) {
 	}
 	for _, r := range scenarios.All() {
 		if o := z.play(Cell{"setnx", r.ID}); o != nil {
-			about(Cell{"setnx", r.ID}, ownTitle(o.Outcome, false))
+			about(Cell{"setnx", r.ID}, OwnTitle(o.Outcome))
 		}
 	}
 	for range 40 {

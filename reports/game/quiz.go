@@ -220,7 +220,7 @@ func (z *Quiz) find(k *kind, lock string, last bool) *Question {
 				z.about[c]++
 				z.last = c
 				run := runOf(q.Outcome, false)
-				q.Kind, q.Lock, q.Race, q.Run = k.name, lock, ownTitle(q.Outcome, false), &run
+				q.Kind, q.Lock, q.Race, q.Run = k.name, lock, OwnTitle(q.Outcome), &run
 				if q.Outcome.History.Veiled {
 					q.Shown = runOf(z.play(c).until(n), false).Moving.States
 				}

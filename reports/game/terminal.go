@@ -25,6 +25,8 @@ type Screen struct {
 	Look reports.Look                  // how lanes are drawn
 	Echo bool                          // lines are printed, since no terminal shows them
 	Line func() (line string, ok bool) // reads a line; false: there is none
+
+	keys string // has the key of the text about keys; "": all of them, which are told once
 }
 
 // letters maps words that other programs take to letters of the game.
@@ -164,9 +166,10 @@ func (t *Session) introduce() {
 		}
 	}
 	about := words("play.bounds", "lock", g.Lock.Heading(), "rules", t.at.Rules, "faults", orNone(g.Bounds.Budget))
-	for _, w := range []Words{about, goal, words("play.keys")} {
+	for _, w := range []Words{about, goal, words(cmp.Or(t.out.keys, "play.keys"))} {
 		t.out.tell("", w)
 	}
+	t.out.keys = "play.keys.told"
 }
 
 // show draws the lanes, the state and the choices of a position, which becomes the present one.
@@ -197,6 +200,16 @@ func (t *Session) show(p *Position) {
 			t.out.Printf("\n")
 		}
 	}
+	if p.End != nil && !t.reached {
+		t.reached = true
+		t.out.tell("", p.End)
+		t.out.Sentence("play.thenmend")
+		t.lesson(true)
+		if t.won {
+			return
+		}
+		t.out.Printf("\n")
+	}
 	for i, m := range p.Moves {
 		mark := " "
 		if m.Fault {
@@ -205,14 +218,16 @@ func (t *Session) show(p *Position) {
 		t.out.Wrap(fmt.Sprintf("%2d %s ", i+1, mark), t.out.within(m.Said))
 	}
 	if len(p.Moves) == 0 {
-		t.out.Sentence("play.over")
+		t.over()
 	}
-	if p.End != nil && !t.reached {
-		t.reached = true
-		t.out.Printf("\n")
-		t.out.tell("", p.End)
-		t.out.Sentence("play.thenmend")
-		t.lesson(true)
+}
+
+// over says what can be typed when nothing more can happen.
+func (t *Session) over() {
+	if t.won {
+		t.out.Sentence("play.next", "n", strconv.Itoa(t.level+1))
+	} else {
+		t.out.Sentence("play.over")
 	}
 }
 
@@ -231,7 +246,7 @@ func (t *Session) lesson(on bool) {
 		}
 	}
 	if t.won = on && t.level < len(course); t.won {
-		t.out.Sentence("play.next", "n", strconv.Itoa(t.level+1))
+		t.over()
 	}
 }
 
@@ -271,7 +286,7 @@ func (t *Session) obey(line string) {
 // choose makes the move with a number.
 func (t *Session) choose(number string) {
 	if len(t.at.Moves) == 0 {
-		t.out.Sentence("play.over")
+		t.over()
 		return
 	}
 	n, err := strconv.Atoi(number)

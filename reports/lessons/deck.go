@@ -35,12 +35,13 @@ var minutes = map[string]int{Hook: 3, How: 3, Race: 3, Next: 2, Debate: 3, Quiz:
 
 // The parts of a slide, in their order, after the text that comes first, which has no name.
 const (
-	Asked  = "question"
-	Answer = "answer"  // shown when it is asked for; the choices of a quiz are none
-	Full   = "full"    // beside the answer in the key: why, and what prevents it
-	Notes  = "notes"   // for the presenter
-	Read   = "replies" // what the replies in its picture mean, where they come first
-	Left   = "left"    // slides for which there was no room, on the first one
+	Asked   = "question"
+	Answer  = "answer"  // shown when it is asked for; the choices of a quiz are none
+	Full    = "full"    // beside the answer in the key: why, and what prevents it
+	Notes   = "notes"   // for the presenter
+	Read    = "replies" // what the replies in its picture mean, where they come first
+	Left    = "left"    // slides for which there was no room, on the first one
+	Sources = "sources" // to read, on the last one
 )
 
 // A Slide is one of a deck.
@@ -102,7 +103,9 @@ func ParseSubject(names []string) (s Subject, err error) {
 			n, _ := strconv.Atoi(next) // a page has this number
 			s.Screens, i = append(s.Screens, n), i+1
 		case name == "path":
-			s.Screens = append(s.Screens, numbers(PathScreens)...)
+			for n := range PathScreens {
+				s.Screens = append(s.Screens, n+1)
+			}
 		case page.Lock.ID != "":
 			s.Locks = append(s.Locks, page.Lock)
 		case page.Race.ID != "":
@@ -116,21 +119,10 @@ func ParseSubject(names []string) (s Subject, err error) {
 	return s, nil
 }
 
-// numbers returns the numbers from 1 to n.
-func numbers(n int) (all []int) {
-	for i := range n {
-		all = append(all, i+1)
-	}
-	return all
-}
-
 // SubjectNames returns all names that ParseSubject reads.
 func SubjectNames() []string {
-	names := []string{"path", "debate"}
-	for _, f := range algorithms.Families() {
-		names = append(names, string(f))
-	}
-	return append(names, locksAndRaces()...)
+	families := lists.Each(algorithms.Families(), func(f lock.Family) string { return string(f) })
+	return slices.Concat([]string{"path", "debate"}, families, locksAndRaces())
 }
 
 // DeckOptions are the choices of a deck.
@@ -175,8 +167,10 @@ func (s Subject) Deck(stage *Stage, o DeckOptions) ([]*Slide, error) {
 
 // slide begins a slide, with a run if it can be played.
 func (d *deckMaker) slide(kind, heading string, o *race.Outcome) {
-	if o != nil && o.History == nil {
+	if d.m.about = (lock.Entry{}); o != nil && o.History == nil {
 		o = nil
+	} else if o != nil {
+		d.m.about = o.Lock
 	}
 	d.slides = append(d.slides, &Slide{Kind: kind, Heading: heading, Run: o, Parts: map[string][]Block{}})
 	d.say(Notes, d.m.p.Say("lesson.minutes", "n", strconv.Itoa(minutes[kind])))
@@ -206,6 +200,14 @@ func (d *deckMaker) tell(part string, keys ...string) {
 	}
 }
 
+// list adds to a part of a slide a heading and what stands below it, as one says it, if there is anything.
+func (d *deckMaker) list(part, heading string, items []string) {
+	if len(items) > 0 {
+		items = lists.Each(unique(items), func(item string) string { return "- " + spoken(d.Lang, item) })
+		d.say(part, append([]string{d.m.p.Say(heading)}, items...)...)
+	}
+}
+
 // spoken is a text as one says it: without what stands in brackets, and with the words of verdicts for their codes.
 func spoken(lang, line string) string {
 	line = inBrackets.ReplaceAllString(line, "")
@@ -213,7 +215,7 @@ func spoken(lang, line string) string {
 		means := text.Say(lang, "word."+string(w))
 		line = regexp.MustCompile(`\b`+string(w)+`\b(?: `+means+`)?`).ReplaceAllString(line, means)
 	}
-	return line
+	return text.Tight(line)
 }
 
 func (d *deckMaker) title() string {
@@ -259,6 +261,8 @@ func (d *deckMaker) hook() {
 		return "- " + title
 	})...)
 	d.tell(Asked, "lesson.hook.ask")
+	shown := lists.Pick(rest, func(s *Slide) bool { return s.Kind == Race })
+	d.list(Full, "lesson.hook.key", lists.Each(shown, func(s *Slide) string { return Story(d.Lang, s.Run.Race, "title") }))
 	d.say(Notes, d.m.p.Say("lesson.minutes.all", "n", strconv.Itoa(Minutes(append(d.slides, rest...)))))
 	d.tell(Notes, "lesson.keys")
 	asks := len(lists.Pick(rest, func(s *Slide) bool { return s.Kind == Quiz }))
@@ -291,10 +295,8 @@ var leastOf = []struct {
 // fit leaves out slides until there are as many as were asked for: the last ones of a kind, but how locks work the first,
 // and last the late write that is refused, the race that comes again with the next lock, and the first wrong delete.
 func (d *deckMaker) fit() {
-	var deleted *Slide
-	if i := slices.IndexFunc(d.slides, func(s *Slide) bool { return s.Kind == Race && deletes(s.Run) }); i >= 0 {
-		deleted = d.slides[i]
-	}
+	wrong := lists.Pick(d.slides, func(s *Slide) bool { return s.Kind == Race && deletes(s.Run) })
+	deleted := append(wrong, nil)[0]
 	needed := func(s *Slide) bool {
 		return s.Run != nil && (slices.Contains(s.Run.Verdicts, verdict.Fenced) || s.Kind == Race &&
 			slices.ContainsFunc(d.slides, func(o *Slide) bool { return o.Kind == Next && o.Run.Race.ID == s.Run.Race.ID }))
@@ -333,6 +335,9 @@ func (d *deckMaker) fit() {
 	}
 }
 
+// asKey makes a key of a call. A script is the same by its digest.
+var asKey = strings.NewReplacer("EVALSHA", "EVAL", " ", "-")
+
 // introduce tells where a lock comes first how it is acquired and released, and where a reply does what it means.
 func (d *deckMaker) introduce() {
 	known := map[string]bool{}
@@ -348,12 +353,13 @@ func (d *deckMaker) introduce() {
 		}
 		known[s.Run.Lock.ID] = true
 		run, _ := reports.RunOf(s.Run.History, s.Run.Judgement, s.Run.Verdicts, []string{d.Lang}, false)
-		for _, m := range run.Messages {
-			key := "lesson.reply." + strings.NewReplacer("EVALSHA", "EVAL", " ", "-").Replace(m.What)
-			if text.In(d.Lang).Has(key) && !known[key] {
-				s.Parts[Read] = append(s.Parts[Read], Block{Kind: Paragraph, Text: d.m.p.Say(key)})
+		calls := unique(lists.Each(run.Messages, func(m reports.Message) string { return m.What }))
+		for _, same := range lists.Gather(calls, func(a, b string) bool { return asKey.Replace(a) == asKey.Replace(b) }) {
+			if key := "lesson.reply." + asKey.Replace(same[0]); text.In(d.Lang).Has(key) && !known[key] {
+				known[key] = true
+				said := d.m.p.Say(key, "call", strings.Join(same, " / "))
+				s.Parts[Read] = append(s.Parts[Read], Block{Kind: Paragraph, Text: said})
 			}
-			known[key] = true
 		}
 	}
 }
@@ -364,7 +370,7 @@ func (d *deckMaker) screens() {
 	d.m.failed(err)
 	for i, o := range runs {
 		d.race(o)
-		d.tell(Notes, screen(d.Screens[i])+".idea", screen(d.Screens[i])+".next")
+		d.tell(Notes, screen(d.Screens[i])+".idea", screen(d.Screens[i])+".next", screen(d.Screens[i])+".choose")
 	}
 }
 
@@ -434,8 +440,8 @@ var tellingRaces = []string{
 func (d *deckMaker) telling(e, after lock.Entry, most int) (all []*race.Outcome, mended *race.Outcome) {
 	ids := lists.Each(d.Races, func(sc race.Race) string { return sc.ID })
 	if d.Races == nil {
-		for _, n := range numbers(PathScreens) {
-			if key := screen(n); text.Say("en", key+".lock") == e.ID {
+		for n := range PathScreens {
+			if key := screen(n + 1); text.Say("en", key+".lock") == e.ID {
 				ids = append(ids, text.Say("en", key+".race"))
 			}
 		}
@@ -462,10 +468,9 @@ func (d *deckMaker) telling(e, after lock.Entry, most int) (all []*race.Outcome,
 	}
 	if all != nil {
 		survived := slices.IndexFunc(all, func(o *race.Outcome) bool { return holds(d.named(after.ID, o.Race.ID)) })
-		mended = d.named(after.ID, all[max(survived, 0)].Race.ID)
-	}
-	if mended != nil && mended.History == nil {
-		mended = nil
+		if o := d.named(after.ID, all[max(survived, 0)].Race.ID); o.History != nil {
+			mended = o
+		}
 	}
 	return all, mended
 }
@@ -492,12 +497,18 @@ func (d *deckMaker) how(e lock.Entry, played []*race.Outcome) {
 	d.slide(How, d.short(e), d.named(e.ID, calm))
 	d.say("", d.works(e.ID)...)
 	d.say(Asked, d.m.p.Say("lesson.how"))
+	ends := func(o *race.Outcome) string {
+		return d.m.p.Label("explain.head", "text", Story(d.Lang, o.Race, "title")) + glossed(d.Lang, o.Verdicts)
+	}
 	for _, o := range played {
-		ends := d.m.p.Label("explain.head", "text", Story(d.Lang, o.Race, "title")) + glossed(d.Lang, o.Verdicts)
-		d.say(Answer, ends)
-		d.say(Full, ends)
+		d.say(Answer, ends(o))
+		d.say(Full, ends(o))
 		d.full(1, o)
 	}
+	others := lists.Each(tellingRaces, func(id string) *race.Outcome { return d.named(e.ID, id) })
+	d.list(Full, "lesson.also", lists.Each(lists.Pick(others, func(o *race.Outcome) bool {
+		return o.History != nil && verdict.Fails(o.Verdicts) && !slices.Contains(played, o)
+	}), ends))
 	d.tell(Notes, "title.lock."+e.ID, key+".mends", key+".origin", key+".beside")
 }
 
@@ -528,10 +539,8 @@ func (d *deckMaker) race(o *race.Outcome) {
 	d.run(Race, d.m.p.Say("lesson.run", "lock", d.short(o.Lock)), d.m.p.Say("lesson.ask"), d.found(o), key+".why", o)
 	d.tell(Notes, key+".why")
 	d.say(Notes, Story(d.Lang, o.Race, "story"))
-	if d.m.lines(d.Lang, key+".not") != nil {
-		d.say(Notes, d.m.p.Say("label.race.not"))
-	}
-	d.tell(Notes, key+".not", key+".mends")
+	d.list(Notes, "label.race.not", d.m.lines(d.Lang, key+".not"))
+	d.list(Notes, "label.race.mends", d.m.lines(d.Lang, key+".mends"))
 }
 
 // next adds the same race with another lock.
@@ -539,7 +548,8 @@ func (d *deckMaker) next(o *race.Outcome) {
 	name, key := d.short(o.Lock), "race."+o.Race.ID+".mends"
 	found := d.m.p.Say(map[bool]string{true: "lesson.enough", false: "lesson.enough.not"}[holds(o)], "found", d.found(o))
 	d.run(Next, d.m.p.Say("lesson.next", "lock", name), d.m.p.Say("lesson.next.ask", "lock", name), found, key, o)
-	d.tell(Notes, key, "lock."+o.Lock.ID+".mends")
+	d.list(Notes, "label.race.mends", d.m.lines(d.Lang, key))
+	d.tell(Notes, "lock."+o.Lock.ID+".mends")
 }
 
 // found is what a run comes to.
@@ -557,7 +567,7 @@ func (d *deckMaker) run(kind, heading, asked, found, answer string, o *race.Outc
 
 // brief are the first n sentences of a text, without what stands in brackets.
 func (d *deckMaker) brief(n int, key string) string {
-	return sentences(strings.Join(d.m.lines(d.Lang, key), " "), n)
+	return sentences(text.Tight(strings.Join(d.m.lines(d.Lang, key), " ")), n)
 }
 
 // full adds for the key in about n sentences each why a race ends as it does, and what prevents it.
@@ -584,13 +594,11 @@ func sentences(said string, n int) string {
 
 // debate adds the points of the debate, or those that a lesson about Redlock has.
 func (d *deckMaker) debate() {
-	points := []int{2, 3, 4, 5}
-	if d.Debate {
-		points = numbers(DebatePoints)
-	} else if !slices.ContainsFunc(d.Locks, func(e lock.Entry) bool { return strings.HasPrefix(e.ID, "redlock") }) {
-		return
-	}
-	for _, n := range points {
+	about := func(e lock.Entry) bool { return strings.HasPrefix(e.ID, "redlock") }
+	for n := 1; n <= DebatePoints; n++ {
+		if !d.Debate && (n == 1 || n == DebatePoints || !slices.ContainsFunc(d.Locks, about)) {
+			continue
+		}
 		key := fmt.Sprintf("debate.%d", n)
 		first, err := d.m.stage.Backing(key + ".trace")
 		more, wrong := d.m.stage.Backing(key + ".runs")
@@ -699,11 +707,28 @@ func (d *deckMaker) end() {
 		d.tell("", "debate.end")
 	}
 	if len(d.Screens) > 0 {
-		d.tell("", screen(PathScreens)+".next")
+		d.tell("", screen(PathScreens)+".choose")
 	}
 	if len(d.Locks) == 0 {
 		for _, sc := range d.Races {
 			d.tell("", "race."+sc.ID+".mends")
 		}
 	}
+	d.list(Sources, "lesson.sources", d.sources())
+}
+
+// sources are what to read about the locks of the slides, by name.
+func (d *deckMaker) sources() (all []string) {
+	for _, s := range lists.Pick(d.slides, func(s *Slide) bool { return s.Run != nil }) {
+		switch e := s.Run.Lock; {
+		case s.Kind == Debate || e.Family == lock.Majority:
+			all = append(all, "kleppmann", "redis", "sanfilippo")
+		case e.OnZooKeeper():
+			all = append(all, "zookeeper")
+		case e.Database == "" && !e.Local():
+			all = append(all, "redis")
+		}
+	}
+	slices.Sort(all)
+	return lists.Each(all, func(name string) string { return d.m.p.Say("lesson.source." + name) })
 }

@@ -142,11 +142,55 @@ func TestKeysAreFull(t *testing.T) {
 			}
 		}
 		for _, reply := range []string{"SETNX", "SET-NX-PX", "EVAL-lock", "EVAL-renew", "EVAL-obtain", "DEL"} {
-			if strings.Count(replies, text.Say(lang, "lesson.reply."+reply)) != 1 {
+			if strings.Count(replies, text.Say(lang, "lesson.reply."+reply, "call", "")) != 1 {
 				t.Errorf("%s: what %s returns is not told once: %s", lang, reply, replies)
 			}
 		}
 	})
+}
+
+// What a slide says of a lock fits it: no cure is what the lock does already, and no DEL is blamed that it does not send.
+// What does not prevent a race is said before what does, each after its name.
+func TestTextsFitTheLock(t *testing.T) {
+	for _, lang := range text.Languages() {
+		for id, sentences := range map[string]int{"token": 1, "delifeq": 1, "constant": 2, "setnx-expire": 2} {
+			e, _ := algorithms.ByName(id)
+			lines, err := stage.linesAbout(e, lang, "race.slow-work.mends")
+			if err != nil || len(lines) != sentences {
+				t.Errorf("%s: %v, %q", id, err, lines)
+			}
+		}
+	}
+	for _, s := range slidesOf(t, "setnx-expire token watchdog redlock debate", DeckOptions{Slides: 10}) {
+		notes := s.Lines(Notes)
+		not := slices.Index(notes, text.Say("en", "label.race.not"))
+		mends := slices.Index(notes, text.Say("en", "label.race.mends"))
+		if s.Kind == Race && (not < 0 || mends < not+2 || mends+1 == len(notes)) {
+			t.Errorf("%s: %q", s.Heading, notes)
+		}
+	}
+}
+
+// The key has for an open question more answers than those of the slides that follow, and the end what to read: about
+// Redlock what was written about it, and about ZooKeeper its recipes.
+func TestMoreAnswersAndSources(t *testing.T) {
+	for names, want := range map[string]string{"setnx-expire redlock": "kleppmann redis sanfilippo", "token": "redis",
+		"debate": "kleppmann redis sanfilippo", "zk-recheck": "zookeeper", "mutex": ""} {
+		slides := slidesOf(t, names, DeckOptions{})
+		var got []string
+		for _, key := range []string{"kleppmann", "redis", "sanfilippo", "zookeeper"} {
+			if slices.Contains(slides[len(slides)-1].Lines(Sources), "- "+text.Say("en", "lesson.source."+key)) {
+				got = append(got, key)
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, want %q", names, got, want)
+		}
+		full := strings.Join(slides[1].Lines(Full), " ")
+		if names == "setnx-expire redlock" && !strings.Contains(full, text.Say("en", "lesson.also")) {
+			t.Errorf("one answer only: %s", full)
+		}
+	}
 }
 
 // A deck has as many slides as are asked for, the hook and the end among them, or says how many there are.
@@ -176,7 +220,7 @@ func TestShortLessons(t *testing.T) {
 		t.Errorf("%d wrong deletes in %d minutes", len(wrong), Minutes(l))
 	}
 	code := regexp.MustCompile(`\b(OVERLAP|STALE-WRITE|WRONG-DEL|HOLDS|DEADLOCK)\b`)
-	if said := spoken("zh", "它在 OVERLAP 双持有、HOLDS（R18）和 OVERLAP 之后"); said != "它在 双持有、没有出错和 双持有 之后" {
+	if said := spoken("zh", "它在 OVERLAP 双持有、HOLDS（R18）和 OVERLAP 之后"); said != "它在双持有、没有出错和双持有之后" {
 		t.Error(said)
 	}
 	for _, s := range l {

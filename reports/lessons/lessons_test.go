@@ -88,8 +88,8 @@ func placesOf(b *text.Catalogue, key string) []string {
 func TestComplete(t *testing.T) {
 	parts := map[string][]string{
 		"lock":      {"words", "origin", "how", "mends", "choose", "beside"},
-		"race":      {"why", "mends", "not"}, // and cases, where there are any
-		"path":      {"title", "idea", "lock", "race", "next"},
+		"race":      {"why", "mends", "not"},           // and cases, where there are any
+		"path":      {"title", "idea", "lock", "race"}, // and choose for the last one, next for others
 		"interview": {"question", "short", "answer", "trace"},
 		"term":      {"name", "text"},
 		"debate":    {"title", "kleppmann", "kleppmann-at", "antirez", "antirez-at", "says", "trace", "runs"},
@@ -129,7 +129,11 @@ func TestComplete(t *testing.T) {
 			}
 		}
 	}
-	for _, key := range []string{"interview.short", "interview.long"} {
+	single := []string{"interview.short", "interview.long", screen(PathScreens) + ".choose"}
+	for n := range PathScreens - 1 {
+		single = append(single, screen(n+1)+".next")
+	}
+	for _, key := range single {
 		if !b.Has(key) {
 			t.Errorf("%s is not written: write the line %q in reports/text/en, beside its like, and in zh", key, key+" = …")
 		}
@@ -139,9 +143,9 @@ func TestComplete(t *testing.T) {
 		words := strings.Split(rest, ".")
 		part := words[len(words)-1]
 		known := kind == "label" || slices.Contains(parts[kind], part) || kind == "race" && part == "cases" ||
-			kind == "term" && part == "also" ||
+			kind == "term" && part == "also" || slices.Contains(single, key) ||
 			kind == "debate" && (rest == "title" || rest == "intro" || rest == "end") ||
-			kind == "interview" && (rest == "short" || rest == "long" || rest == "long-runs" || part == "runs")
+			kind == "interview" && (rest == "long-runs" || part == "runs")
 		if !known {
 			t.Errorf("%s: nobody prints this", key)
 		}

@@ -24,8 +24,8 @@ var (
 		{"correctness", []string{"no-lock-token"}},
 	}
 	needRaces = []string{
-		"slow-work", "gc-pause", "late-write", "lost-reply", "session-ends", "restart", "restart-always",
-		"failover", "quorum-failover", "clock-jump", "overtaken",
+		"slow-work", "failed-renewal", "dead-business", "gc-pause", "late-write", "lost-reply", "session-ends",
+		"restart", "restart-always", "failover", "quorum-failover", "clock-jump", "overtaken",
 	}
 )
 
@@ -79,7 +79,8 @@ func Needs(p *text.Printer, among []lock.Entry) ([][]string, error) {
 // needHead returns the head of the rows.
 func (m *maker) needHead() []string {
 	columns := []string{"need.lock", "need.has", "need.cost", "need.falls"}
-	return lists.Each(columns, func(key string) string { return m.p.First(key) })
+	races := strconv.Itoa(len(needRaces))
+	return lists.Each(columns, func(key string) string { return m.p.First(key, "n", races) })
 }
 
 // needed returns the row of a lock.
@@ -91,6 +92,7 @@ func (m *maker) needed(id string) []string {
 	p, err := cost.Count(e)
 	m.failed(err)
 	var falls []string
+	set := "" // what is not the races' own
 	for _, id := range needRaces {
 		sc, err := scenarios.ByName(id)
 		if m.failed(err) {
@@ -102,6 +104,7 @@ func (m *maker) needed(id string) []string {
 		}
 		if err == nil && o.Race.ID == sc.ID && o.History != nil && e.Database != "" && e.Sessions() {
 			o, err = m.stage.With(e, sc, serversIdle)
+			set = m.p.First("need.set", "settings", serversIdle)
 		}
 		if m.failed(err) {
 			break
@@ -116,6 +119,6 @@ func (m *maker) needed(id string) []string {
 	return []string{
 		e.ID, m.p.First("need.has." + e.ID),
 		strconv.Itoa(p.Commands) + "/" + strconv.FormatFloat(p.RoundTrips, 'f', 0, 64),
-		text.Join(m.p.Langs()[0], "chart.list", falls),
+		aside(m.p, text.Join(m.p.Langs()[0], "chart.list", falls), set),
 	}
 }

@@ -3,12 +3,14 @@ package lessons
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"locklab/algorithms/lock"
 	"locklab/reports"
+	"locklab/reports/game"
 	"locklab/reports/text"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/race"
@@ -23,10 +25,14 @@ func Story(lang string, sc race.Race, part string) string {
 	return e.Text
 }
 
-// RunTitle returns the title of a run: its race's, or the bounds of its search.
+// RunTitle returns the title of a run: its race's, or one that is true of other settings, or the bounds of its search.
 func RunTitle(lang string, o *race.Outcome) string {
-	if o.Race.ID != search.SearchID {
+	switch {
+	case o.Race.ID == search.SearchID:
+	case slices.Equal(o.Settings.Lengths(), o.Race.Settings.Lengths()):
 		return Story(lang, o.Race, "title")
+	default:
+		return game.OwnTitle(o)[lang]
 	}
 	b, _ := search.ParseBounds(o.Trace.Settings) // the run was played with it
 	return text.Say(lang, "search.title", "clients", strconv.Itoa(b.Clients), "attempts", strconv.Itoa(b.Attempts),

@@ -82,6 +82,7 @@ type maker struct {
 	ctx    context.Context
 	stage  *Stage
 	runs   bool          // Page.Runs
+	about  lock.Entry    // whose sentences texts have; without an ID: all
 	p      *text.Printer // puts into words; prints nothing
 	blocks []Block
 	err    error
@@ -126,7 +127,7 @@ func (m *maker) texts(prefix string, names ...string) {
 
 // lines returns a text with its places filled in; nil: there is none.
 func (m *maker) lines(lang, key string) []string {
-	lines, err := m.stage.Lines(lang, key)
+	lines, err := m.stage.linesAbout(m.about, lang, key)
 	m.failed(err)
 	return lines
 }

@@ -156,16 +156,39 @@ var place = regexp.MustCompile(`\{([^{}]*)\}`)
 //	{quoted 2 hours}             a figure of somebody else's
 //	{term lease}                 a term as the glossary names it
 //	{year token}                 of a lock; nodes, quorum and ttl likewise
-//	{falls token}                the number of races in which it fails
 //	{commands token}             the number of commands to acquire and to release it while it is free
 //	{verdict token gc-pause}     what a lock comes to in a race, with further settings (idle=8h) or without
 //	{verdict-in token gc-pause}  and in which race, for a bracket that names the lock
 //	{verdict-of token gc-pause}  and which lock in which race, for a bracket that names neither
-//	{blocked token calm}         the longest wait in that run; ttl and pause are settings of it
+//	{blocked token calm}         the longest wait in that run; ttl is a setting of it
 //	{run token gc-pause}         the command that plays it
+//	{if release-unchecked}       begins a sentence about the locks that a race does not apply to for this reason
 func (s *Stage) Lines(lang, key string) ([]string, error) {
-	return lines(lang, key, func(kind string, args []string) (string, error) { return s.fill(lang, kind, args) })
+	return s.linesAbout(lock.Entry{}, lang, key)
 }
+
+// linesAbout is Lines without the sentences that are not about a lock. Without an ID all are.
+func (s *Stage) linesAbout(e lock.Entry, lang, key string) ([]string, error) {
+	return lines(lang, key, func(kind string, args []string) (string, error) {
+		if kind != "if" {
+			return s.fill(lang, kind, args)
+		}
+		need := lists.Pick(asked, func(n race.Need) bool { return string(n.Why) == args[0] })
+		if len(need) == 0 {
+			return "", fmt.Errorf("no sentence may ask for %s", args[0])
+		} else if e.ID == "" {
+			return "", nil
+		}
+		p, err := s.runner.Profile(e)
+		return map[bool]string{true: "\x00"}[need[0].Has(p)], err
+	})
+}
+
+// asked are what sentences may ask whether a lock lacks it. leftOut matches a sentence about locks that do.
+var (
+	asked   = []race.Need{race.OwnerCheck, race.Renewals, race.Majority}
+	leftOut = regexp.MustCompile("\x00" + sentenced.String())
+)
 
 func lines(lang, key string, fill func(kind string, args []string) (string, error)) (said []string, err error) {
 	e, ok := text.In(lang).Entry(key)
@@ -183,7 +206,9 @@ func lines(lang, key string, fill func(kind string, args []string) (string, erro
 	if err != nil {
 		return nil, err
 	}
-	return lists.Each(strings.Split(text.Tight(filled), "//"), strings.TrimSpace), nil
+	filled = leftOut.ReplaceAllString(text.Tight(filled), "")
+	said = lists.Each(strings.Split(filled, "//"), strings.TrimSpace)
+	return lists.Pick(said, func(line string) bool { return line != "" }), nil
 }
 
 func (s *Stage) fill(lang, kind string, args []string) (string, error) {
@@ -211,7 +236,7 @@ func (s *Stage) fill(lang, kind string, args []string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return ofRun(lang, kind, o)
+	return ofRun(lang, kind, o, strings.Join(append([]string{o.Race.ID}, args[2:]...), " --set "))
 }
 
 func (s *Stage) ofLock(lang, kind string, e lock.Entry) (string, error) {
@@ -231,21 +256,20 @@ func (s *Stage) ofLock(lang, kind string, e lock.Entry) (string, error) {
 	return "", fmt.Errorf("%s: unknown kind of place about a lock", kind)
 }
 
-func ofRun(lang, kind string, o *race.Outcome) (string, error) {
+// ofRun fills in a place about a run in a race, which is named as it is typed, with its settings.
+func ofRun(lang, kind string, o *race.Outcome, named string) (string, error) {
 	said := reports.SaidWords(lang, o.Verdicts)
 	switch kind {
 	case "verdict":
 		return said, nil
 	case "verdict-in":
-		return text.Say(lang, "explain.source.named", "verdict", said, "race", o.Race.ID), nil
+		return text.Say(lang, "explain.source.named", "verdict", said, "race", named), nil
 	case "verdict-of":
-		return text.Say(lang, "explain.source", "verdict", said, "lock", o.Lock.ID, "race", o.Race.ID), nil
+		return text.Say(lang, "explain.source", "verdict", said, "lock", o.Lock.ID, "race", named), nil
 	case "run":
 		return commandOf("run", o), nil
 	case "ttl":
 		return reports.InWords(lang, o.Settings.TTL), nil
-	case "pause":
-		return reports.InWords(lang, o.Settings.Pause), nil
 	case "blocked":
 		if d := waited(o); d > 0 {
 			return reports.InWords(lang, d), nil

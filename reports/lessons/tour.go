@@ -39,7 +39,7 @@ func (m *maker) path(first, last int) {
 		}
 		m.paragraphs("  = ", results(m.p, o))
 		m.add(Block{Kind: Hidden})
-		m.texts(key, "idea", "next")
+		m.texts(key, "idea", "next", "choose")
 	}
 	if last < PathScreens {
 		m.next(fmt.Sprintf("locklab explain path %d", last+1), "locklab explain interview")

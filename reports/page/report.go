@@ -109,6 +109,14 @@ func (p *page) Titles(id string, of interface{ Title(lang string) string }) []sp
 	return lists.Pick(p.inEach(of.Title), func(s spoken) bool { return s.Text != id })
 }
 
+// Named is the name of a lock in pictures; nil if that is its id, or if there is no such lock.
+func (p *page) Named(id string) []spoken {
+	return p.inEach(func(lang string) string {
+		name, _ := text.In(lang).Entry("name.lock." + id)
+		return name.Text
+	})
+}
+
 // Family is the title of a family of locks.
 func (p *page) Family(id string) []spoken {
 	return p.inEach(func(lang string) string { return text.FamilyTitle(id, lang) })
@@ -176,6 +184,7 @@ func (p *page) Counted(lock int) []spoken {
 type drawing struct {
 	CSV   string
 	SVG   template.HTML
+	Title spoken     // for where the picture is wider than the window
 	Texts []spoken   // in the languages of the page; the title only in those but the first, which the picture has
 	Notes [][]spoken // paragraphs
 }
@@ -189,7 +198,9 @@ func newPage(r *Report) (*page, error) {
 	}
 	p.Title = cmp.Or(r.Title, p.Say("title"))
 	if len(r.Grid.Cells) > 0 {
-		p.Takeaway = p.inEach(r.Grid.Takeaway)
+		p.Takeaway = p.inEach(func(lang string) string { // a reader has not expected anything
+			return strings.TrimSpace(strings.TrimSuffix(r.Grid.Takeaway(lang), text.Say(lang, "grid.expected")))
+		})
 	}
 	for _, c := range r.Charts {
 		p.Drawings = append(p.Drawings, p.newDrawing(c))
@@ -275,8 +286,9 @@ func (p *page) Data() (template.JS, error) {
 
 func (p *page) newDrawing(c Chart) drawing {
 	found := func(lang string) string { return sentence(lang, c.Texts.Finding(lang)) }
+	said := p.inEach(found)
 	d := drawing{CSV: c.CSV, SVG: template.HTML(p.letters.Inline(string(c.SVG), found(p.Langs[0]))),
-		Texts: p.inEach(found)[1:]}
+		Title: said[0], Texts: said[1:]}
 	for i, note := range c.Texts.Notes(p.Langs[0]) {
 		if note != "" {
 			d.Notes = append(d.Notes, p.inEach(func(lang string) string { return c.Texts.Notes(lang)[i] }))

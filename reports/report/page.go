@@ -125,8 +125,15 @@ func RunPage(p *text.Printer, o *race.Outcome, command string) page.Runs {
 	title := p.Each(func(lang string) string {
 		return text.Label(text.Say(lang, "explain.head", "text", o.Race.ID)) + lessons.RunTitle(lang, o)
 	})
+	named := func(lang string) string { // by its name in pictures, and by that for commands
+		id, name := o.Lock.ID, text.Named(o.Lock.ID, lang)
+		if name == id {
+			return found.Finding(lang)
+		}
+		return strings.Replace(found.Finding(lang), name, text.Say(lang, "explain.aside", "text", name, "aside", id), 1)
+	}
 	return page.Runs{
-		Lang: p.Lang, Title: p.Each(found.Finding), Parts: []page.Part{{Text: title, Run: run, Listings: listings}},
+		Lang: p.Lang, Title: p.Each(named), Parts: []page.Part{{Text: title, Run: run, Listings: listings}},
 		Command: command, Version: Version(p.Langs()[0], Built()),
 	}
 }

@@ -47,8 +47,7 @@ func (p *Printer) Message(m i18n.Message) string {
 	return p.Each(func(lang string) string { return SayMessage(lang, m) })
 }
 
-// Error returns what an error says; see SayError. Words that are the same in each language
-// are said once.
+// Error returns what an error says; see SayError. Words that are the same in each language are said once.
 func (p *Printer) Error(err error) string {
 	var all []string
 	for _, lang := range p.Langs() {
@@ -62,8 +61,7 @@ func (p *Printer) Error(err error) string {
 // Label returns a label for use before something on the same line, see Label.
 func (p *Printer) Label(key string, pairs ...string) string { return Label(p.Say(key, pairs...)) }
 
-// Label returns a label with a blank that separates it from what follows on its line;
-// a wide colon needs none.
+// Label returns a label with a blank that separates it from what follows on its line; a wide colon needs none.
 func Label(label string) string {
 	if strings.HasSuffix(label, "：") {
 		return label
@@ -104,8 +102,7 @@ func (p *Printer) Next(commands ...string) {
 	}
 }
 
-// Wrap prints a text after a label, broken at the width; further lines are indented
-// like the text of the first one.
+// Wrap prints a text after a label, broken at the width; further lines are indented like the text of the first one.
 func (p *Printer) Wrap(label, text string) {
 	for _, line := range layout.Labelled(label, text, p.Width) {
 		p.Printf("%s\n", line)
@@ -121,9 +118,8 @@ func PadLeft(s string, cells int) string { return layout.PadLeft(s, cells) }
 // Visible is i18n.Visible.
 func Visible(s string) string { return i18n.Visible(s) }
 
-// InMarkup returns a text for XML or HTML, which it does not escape: a visible mark stands
-// in place of what these cannot hold even escaped, and of what controls a terminal or the
-// direction of a text.
+// InMarkup returns a text for XML or HTML, which it does not escape: a visible mark stands in place of what these
+// cannot hold even escaped, and of what controls a terminal or the direction of a text.
 func InMarkup(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\t' && r != '\n' && r != '\r' && (i18n.Controls(r) || r == 0xfffe || r == 0xffff) {

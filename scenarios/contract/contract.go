@@ -33,10 +33,9 @@ type ownContract struct {
 // A cell is one lock in one race, by their IDs.
 type cell struct{ lock, raceID string }
 
-// own parses the program's own contract. A mistake in it is one of ours, and the
-// tests find it. It may leave locks and races out: the author of one wants to see what
-// it does before writing down what it must do. TestContractIsComplete demands that it
-// covers everything that is listed.
+// own parses the program's own contract. A mistake in it is one of ours, and the tests find it. It may leave locks and
+// races out: the author of one wants to see what it does before writing down what it must do. TestContractIsComplete
+// demands that it covers everything that is listed.
 var own = sync.OnceValue(func() *ownContract {
 	c := &ownContract{cells: map[cell]*Expectation{}}
 	for _, f := range []struct{ name, text string }{
@@ -57,9 +56,8 @@ var own = sync.OnceValue(func() *ownContract {
 	return c
 })
 
-// Own is the program's own contract: every lock in every race, written or derived,
-// and the searches. Locks and races that it does not cover are left out, see
-// [Uncovered]. The caller may change the slice.
+// Own is the program's own contract: every lock in every race, written or derived, and the searches. Locks and races
+// that it does not cover are left out, see [Uncovered]. The caller may change the slice.
 func Own() []Expectation { return slices.Clone(own().expectations) }
 
 // Covers reports whether the own contract has a line under [locks] for a lock: what becomes of it in each race is derived
@@ -80,9 +78,8 @@ var listed = sync.OnceValue(func() map[string]bool {
 	return ids
 })
 
-// CellOf returns what the own contract expects of a lock in a race with the race's own
-// settings: the verdicts, the reason, and whether they are written or derived. It has no verdicts where the contract
-// says nothing.
+// CellOf returns what the own contract expects of a lock in a race with the race's own settings: the verdicts, the
+// reason, and whether they are written or derived. It has no verdicts where the contract says nothing.
 func CellOf(entry lock.Entry, sc race.Race) Expectation {
 	if e := own().cells[cell{entry.ID, sc.ID}]; e != nil {
 		return *e
@@ -106,17 +103,15 @@ func Expected(o *race.Outcome) []verdict.Word {
 	return e.Words()
 }
 
-// AsExpected reports whether a run is as the own contract expects it; true where the
-// contract expects nothing.
+// AsExpected reports whether a run is as the own contract expects it; true where the contract expects nothing.
 func AsExpected(o *race.Outcome) bool {
 	want := Expected(o)
 	return want == nil || o.Triggered && sameWords(o.Verdicts, want)
 }
 
-// Uncontracted reports whether the own contract says nothing of a lock in a race: no
-// outcome is then as expected, and none differs. For anything that is not one of the
-// listed races, such as a search, it reports whether the contract does not know the lock
-// at all.
+// Uncontracted reports whether the own contract says nothing of a lock in a race: no outcome is then as expected, and
+// none differs. For anything that is not one of the listed races, such as a search, it reports whether the contract
+// does not know the lock at all.
 func Uncontracted(entry lock.Entry, sc race.Race) bool {
 	if _, err := scenarios.ByName(sc.ID); err != nil {
 		return len(Uncovered(entry)) == len(scenarios.All())

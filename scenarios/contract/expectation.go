@@ -25,9 +25,8 @@ type Expectation struct {
 	Attempts string
 	Expected []ExpectedVerdict // all that must come about; anything else must not. nil: the contract says nothing
 	Instants bool              // the code compares times: what it comes to is known of the instants searched only
-	// Why is the reason that the line gives: a key of the catalogues of texts (there
-	// with the prefix "why."), in a user's contract also free words. It is empty where
-	// the line gives none, and where the expectation is derived.
+	// Why is the reason that the line gives: a key of the catalogues of texts (there with the prefix "why."), in a
+	// user's contract also free words. It is empty where the line gives none, and where the expectation is derived.
 	Why race.Reason
 	// Derived: no line says it. N/A: the race does not apply to a lock with its profile under [locks]; HOLDS: it does.
 	Derived bool
@@ -71,8 +70,7 @@ func (e *Expectation) IsProof() bool { return e.Attempts != "" }
 // IsSearch reports whether the expectation is about a search, and neither about a race nor about a proof.
 func (e *Expectation) IsSearch() bool { return !e.IsRace() && !e.IsProof() }
 
-// Words are the expected verdicts without their par, in the order of the line; nil:
-// the contract says nothing.
+// Words are the expected verdicts without their par, in the order of the line; nil: the contract says nothing.
 func (e Expectation) Words() []verdict.Word { return wordsOf(e.Expected) }
 
 func wordsOf(list []ExpectedVerdict) []verdict.Word {
@@ -87,9 +85,8 @@ func (e *Expectation) find(w verdict.Word) *ExpectedVerdict {
 	return nil
 }
 
-// Subject is the ID of the race, or the bounds of the search without those that have
-// their usual values. It contains neither spaces nor slashes: it can be part of the name
-// of a test.
+// Subject is the ID of the race, or the bounds of the search without those that have their usual values. It contains
+// neither spaces nor slashes: it can be part of the name of a test.
 func (e *Expectation) Subject() string {
 	if e.IsRace() {
 		return e.Race.ID

@@ -32,22 +32,20 @@ import (
 //	[locks]
 //	fair-lock        ChecksOwner Expires Excludes Remote LocksPerKey
 //
-// A line names locks, exactly the verdicts to which each of them must come,
-// and after "|" the reason. In a search each verdict except HOLDS comes with its
-// par, the fewest faults with which it comes about. A search has bounds of
-// search.Names. Where the lock compares times the word instants follows: nothing is known of
-// other instants than those that were searched.
+// A line names locks, exactly the verdicts to which each of them must come, and after "|" the reason. In a search each
+// verdict except HOLDS comes with its par, the fewest faults with which it comes about. A search has bounds of
+// search.Names. Where the lock compares times the word instants follows: nothing is known of other instants than those
+// that were searched.
 //
 // [prove] is about any number of clients, each of which takes the lock any number of times, or once with
 // attempts=once; it has bounds of search.ProofNames. The verdicts of a line are those that a search of few clients
 // finds, with the faults of the shortest run; every other one of explore.Provable is proved impossible.
 //
-// What a contract leaves out is not expected, unless [locks] lists the lock. Each line
-// there is a lock and its profile: the fields of race.Profile that are true, and
-// Nodes=5 for a lock on five servers. Of such a lock every race that has a section,
-// be it empty, expects what the section does not say: N/A if the race does not apply
-// to a lock with this profile, and else HOLDS. The profile is what the contract says
-// and not what the lock does, so that a lock that changes does not change its contract.
+// What a contract leaves out is not expected, unless [locks] lists the lock. Each line there is a lock and its profile:
+// the fields of race.Profile that are true, and Nodes=5 for a lock on five servers. Of such a lock every race that has
+// a section, be it empty, expects what the section does not say: N/A if the race does not apply to a lock with this
+// profile, and else HOLDS. The profile is what the contract says and not what the lock does, so that a lock that
+// changes does not change its contract.
 func Parse(file, content string) ([]Expectation, error) {
 	p, err := parse(file, content)
 	if err != nil {
@@ -119,8 +117,7 @@ func parse(file, content string) (*parser, error) {
 	return p, nil
 }
 
-// section reads a line such as "[search clients=3]": from here on p.row reads the
-// lines of the section.
+// section reads a line such as "[search clients=3]": from here on p.row reads the lines of the section.
 func (p *parser) section(line string) error {
 	name, closed := strings.CutSuffix(line[1:], "]")
 	if !closed {
@@ -177,8 +174,7 @@ func (e *Expectation) check() error {
 	return b.Check(e.Lock)
 }
 
-// expect reads "token watchdog OVERLAP STALE-WRITE | why": one expectation of the
-// section's subject for each lock.
+// expect reads "token watchdog OVERLAP STALE-WRITE | why": one expectation of the section's subject for each lock.
 func (p *parser) expect(e Expectation, line string) error {
 	row, why, reasoned := strings.Cut(line, "|")
 	e.File, e.Line, e.Why = p.file, p.line, race.Reason(strings.TrimSpace(why))

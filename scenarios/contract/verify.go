@@ -156,12 +156,10 @@ func (r *Result) compareRace() {
 	}
 }
 
-// CompareSearch compares r.Search with what is expected, and sets Status, Got, Reasons
-// and Outcome. A search visits states in the order of the number of faults, so that par
-// is exact even if the search was cut short; a verdict that it has not found may be in
-// what it has not visited. Par differs in both directions: a lock that breaks with fewer
-// faults than contracted is worse than contracted, and a simulator that needs more has
-// lost sight of something.
+// CompareSearch compares r.Search with what is expected, and sets Status, Got, Reasons and Outcome. A search visits
+// states in the order of the number of faults, so that par is exact even if the search was cut short; a verdict that it
+// has not found may be in what it has not visited. Par differs in both directions: a lock that breaks with fewer faults
+// than contracted is worse than contracted, and a simulator that needs more has lost sight of something.
 func (r *Result) CompareSearch() {
 	for i := range r.Search.Witnesses {
 		r.compareWitness(i)

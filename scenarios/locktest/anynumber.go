@@ -46,8 +46,10 @@ func (p *plan) findForAny(ctx context.Context) (*findings, error) {
 		headline: func(lang string) string { return headOf(certificate.OfProof(proof, lang)) },
 		certificate: func(lang string) string {
 			head, covered, _ := strings.Cut(certificate.OfProof(proof, lang), "\n")
-			return head + p.assumed(proof.Search, lang) + "\n" + covered + "\n" + p.apart.said(lang)
+			assumed, _ := p.assumed(proof.Search, lang)
+			return head + assumed + "\n" + covered + "\n" + p.apart.said(lang)
 		},
+		assumed: func(lang string) string { _, few := p.assumed(proof.Search, lang); return few },
 	}, nil
 }
 

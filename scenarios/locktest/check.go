@@ -34,7 +34,8 @@ var (
 func init() { logging.Disable() }
 
 // Check searches everything that processes which run the code can come to within the bounds. finds names the verdicts
-// that come about, each with one fault, or with as many as stand behind an @, and not with fewer: all others must not.
+// that come about, each with one fault, or with as many as stand behind an @, and not with fewer: all others must not;
+// "HOLDS": none. Without a name the test fails if anything is found, and prints it.
 //
 //	locktest.Check(t, bounds, lock, "OVERLAP STALE-WRITE LIE@0")
 //
@@ -71,8 +72,8 @@ func Check(t *testing.T, b Bounds, client func(*Client), finds ...string) {
 		t.Fatal(explain(err))
 	}
 	p.report(found.data)
-	t.Log(brief(found.certificate))
-	p.judge(found, all)
+	t.Log(found.brief())
+	p.judge(found, finds, all)
 	if !testing.Verbose() && !t.Failed() { // t.Log is silent then
 		fmt.Println(language().Each(found.headline))
 	}
@@ -88,6 +89,7 @@ type findings struct {
 	unanswered  string                   // why the search says nothing; "": it does
 	headline    func(lang string) string // what was found, in one line
 	certificate func(lang string) string // that, and what it covers and relies on
+	assumed     func(lang string) string // in few words
 }
 
 // find searches the code, or proves it for any number of clients.
@@ -99,6 +101,7 @@ func (p *plan) find(ctx context.Context) (*findings, error) {
 	found := &findings{
 		headline:    func(lang string) string { return headline(p, s, lang) },
 		certificate: func(lang string) string { return p.certificate(s, lang) },
+		assumed:     func(lang string) string { _, few := p.assumed(s, lang); return few },
 	}
 	if err == nil && s.Inconclusive() {
 		found.unanswered = tell("locktest.judge.unanswered", "faults", strings.Join(s.Untriggered(), ", "))
@@ -169,7 +172,11 @@ func seedable(t *testing.T) (err error) {
 func (p *plan) cutBy(s *search.Search, late bool) i18n.Message {
 	switch {
 	case late:
-		return i18n.New("locktest.cut.time", "time", p.bounds.MaxTime, "states", s.States)
+		key := "locktest.cut.time"
+		if p.Timed && s.Bounds.Attempts > 1 {
+			key = "locktest.cut.time.timed"
+		}
+		return i18n.New(key, "time", p.bounds.MaxTime, "states", s.States)
 	case s.OutOfMemory:
 		return i18n.New("locktest.cut.memory", "bytes", p.bounds.MaxBytes, "states", s.States)
 	case s.Bounds.Timing == search.AnyTiming && p.Dated:
@@ -193,5 +200,5 @@ func (p *plan) replay(link string) {
 	if err != nil {
 		p.t.Fatal(tell("locktest.replay.unfit", "cause", explain(err)))
 	}
-	p.t.Log("\n" + show(o))
+	p.t.Log("\n" + show(o) + tell("locktest.replay.done", "verdicts", words(o)))
 }

@@ -24,10 +24,21 @@ type claim struct {
 
 const never = -1
 
-// claimed reads what a test says comes about: verdicts, each with one fault, or with as many as stand behind an @. Of
-// all others of words it says that they do not.
+// test returns the name of the sub-test of a claim.
+func (c claim) test() string {
+	if c.par == never {
+		return "no " + string(c.word)
+	}
+	return string(c.word) + " can occur"
+}
+
+// claimed reads what a test says comes about: verdicts, each with one fault, or with as many as stand behind an @; or
+// HOLDS. Of all others of words it says that they do not.
 func claimed(finds []string, words []verdict.Word) ([]claim, error) {
 	all := lists.Each(words, func(w verdict.Word) claim { return claim{w, never} })
+	if strings.EqualFold(strings.TrimSpace(strings.Join(finds, " ")), string(verdict.Holds)) {
+		return all, nil
+	}
 	for written := range strings.FieldsSeq(strings.Join(finds, " ")) {
 		word, number, counted := strings.Cut(written, "@")
 		par, err := strconv.Atoi(number)
@@ -91,12 +102,13 @@ func (c claim) contradicted(a answer, attempts int) string {
 }
 
 // unclaimed returns what a test that claims nothing may claim: what was found; "": nothing, or it claims something.
-func unclaimed(found *findings, all []claim) string {
+func unclaimed(found *findings, finds []string, all []claim) string {
 	var words []string
+	if strings.TrimSpace(strings.Join(finds, "")) != "" {
+		return ""
+	}
 	for _, c := range all {
 		switch w := found.of(c.word).witness; {
-		case c.par != never:
-			return ""
 		case w != nil && w.Par == 1:
 			words = append(words, string(c.word))
 		case w != nil:
@@ -107,9 +119,9 @@ func unclaimed(found *findings, all []claim) string {
 }
 
 // judge compares what was found out with the claims: each in a test of its own, but for those that are open.
-func (p *plan) judge(found *findings, all []claim) {
+func (p *plan) judge(found *findings, finds []string, all []claim) {
 	var open []claim // the search was cut
-	first := unclaimed(found, all)
+	first := unclaimed(found, finds, all)
 	if first != "" {
 		p.t.Error(say(text.Errorf("error.own.unclaimed", "test", p.t.Name(), "claim", first)))
 	}
@@ -129,7 +141,7 @@ func (p *plan) judge(found *findings, all []claim) {
 		if found.data != nil && why != "" {
 			found.data.Wrong = append(found.data.Wrong, string(c.word)+": "+why)
 		}
-		p.t.Run(string(c.word), func(t *testing.T) {
+		p.t.Run(c.test(), func(t *testing.T) {
 			if first != "" && a.witness != nil {
 				why = tell("locktest.judge.unclaimed")
 			}

@@ -587,9 +587,9 @@ func TestUnclaimed(t *testing.T) {
 		}
 		return a
 	}}
-	for claims, want := range map[string]string{"": "OVERLAP ORPHAN@2", "OVERLAP": ""} {
+	for claims, want := range map[string]string{"": "OVERLAP ORPHAN@2", "OVERLAP": "", "holds": ""} {
 		all := racetest.Must(claimed([]string{claims}, []verdict.Word{verdict.Overlap, verdict.Orphan, verdict.Deadlock}))(t)
-		if is := unclaimed(found, all); is != want {
+		if is := unclaimed(found, []string{claims}, all); is != want {
 			t.Errorf("with the claim %q it proposes %q, want %q", claims, is, want)
 		}
 	}

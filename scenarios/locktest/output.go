@@ -11,6 +11,7 @@ import (
 
 	"locklab/reports"
 	"locklab/reports/certificate"
+	"locklab/reports/layout"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/search"
@@ -37,21 +38,39 @@ func (p *plan) broken(w search.Witness, why string) string {
 func again(test string, trace simulator.Trace, drawing int) string {
 	folder, _ := os.Getwd() // of the package, which need not be where go test was typed
 	return tell("locktest.again") + "\n  " + study.Replay(folder, test, trace, drawing) + "\n" +
-		tell("locktest.against") + "\n  locklab run " + trace.Link() + " --against token"
+		certificate.Against(trace, tell)
 }
 
 // detailsFlag has tests print whole certificates.
 var detailsFlag = flag.Bool("locklab.details", false, "print what was searched and assumed in full, in place of its first line")
 
-// brief returns a certificate as a test prints it: with -locklab.details in full, else its first line.
-func brief(full func(lang string) string) string {
-	return language().Each(func(lang string) string {
+// brief returns a certificate as a test prints it: with -locklab.details in full, else what was found, and what is
+// assumed in few words.
+func (f *findings) brief() string {
+	var out strings.Builder
+	out.WriteString("\n")
+	to := language().To(&out, 100) // go test indents it
+	for _, lang := range to.Langs() {
+		lines := []string{f.headline(lang), f.assumed(lang), text.Say(lang, "locktest.details")}
 		if *detailsFlag {
-			return "\n" + full(lang)
+			lines = strings.Split(f.certificate(lang), "\n")
 		}
-		return "\n" + headOf(full(lang)) + "\n" + text.Say(lang, "locktest.details")
-	})
+		for _, line := range lines {
+			label := ""
+			for _, r := range line {
+				if !strings.HasPrefix(line, "  ") || label == "  - " || layout.Width(label) == carriedAt {
+					break
+				}
+				label += string(r)
+			}
+			to.Wrap(label, line[len(label):])
+		}
+	}
+	return strings.TrimSuffix(out.String(), "\n")
 }
+
+// carriedAt is where the lines of a certificate begin, behind their names.
+const carriedAt = 15
 
 // headOf returns the first line of a certificate.
 func headOf(certificate string) string {
@@ -79,7 +98,8 @@ func (p *plan) certificate(s *search.Search, lang string) string {
 		carried = append(carried,
 			text.Say(lang, "locktest.carried.database", "dialect", d.Dialect.String(), "idle", d.Idle.String()))
 	}
-	out := headline(p, s, lang) + p.assumed(s, lang) + "\n" + covered
+	assumed, _ := p.assumed(s, lang)
+	out := headline(p, s, lang) + assumed + "\n" + covered
 	name := text.Say(lang, "locktest.carried.name")
 	for _, line := range carried {
 		out += "\n  " + text.Pad(name, 12) + " " + line
@@ -88,40 +108,51 @@ func (p *plan) certificate(s *search.Search, lang string) string {
 	return out
 }
 
-// assumed ends the first line of the certificate of a search: what is taken for granted of the code.
-func (p *plan) assumed(s *search.Search, lang string) string {
+// assumed ends the first line of the certificate of a search: what is taken for granted of the code; and the same in
+// few words.
+func (p *plan) assumed(s *search.Search, lang string) (said, few string) {
 	n, all, times := fmt.Sprint(p.apart.again), fmt.Sprint(p.apart.known), fmt.Sprint(p.apart.times)
-	twice := ""
+	twice, clock := "", "untimed"
 	if p.apart.again == 0 {
 		twice = ".twice"
 	}
-	clock := text.Say(lang, "locktest.assumed.untimed"+twice, "times", times)
 	switch {
 	case s.Measures: // and nothing else with its clock
-		clock = text.Say(lang, "locktest.assumed.measures")
+		clock = "measures"
 	case p.Timed:
-		clock = text.Say(lang, "locktest.assumed.timed", "epoch", simulator.Epoch.Format(time.DateTime+" MST"))
+		clock = "timed"
 	}
 	b := s.Bounds
 	b.Attempts = min(b.Attempts, p.bounds.Attempts) // a proof for any number has more, of one client
-	said := " " + text.Say(lang, "locktest.assumed", "attempts", certificate.Attempts(b, lang), "clock", clock,
-		"processes", fmt.Sprint(p.apart.done), "runs", text.Say(lang, "locktest.assumed.runs"+twice, "n", n, "all", all, "times", times))
-	if p.numbered.Load() {
-		said += " " + text.Say(lang, "locktest.assumed.numbered", "client", fmt.Sprint("c", p.bounds.Clients))
+	pairs := []string{"attempts", certificate.Attempts(b, lang), "processes", fmt.Sprint(p.apart.done),
+		"runs", text.Say(lang, "locktest.assumed.runs"+twice, "n", n, "all", all, "times", times)}
+	epoch := simulator.Epoch.Format(time.DateTime + " MST")
+	few = text.Say(lang, "locktest.few", "clock", text.Say(lang, "locktest.few."+clock, "epoch", epoch))
+	if clock == "untimed" {
+		clock += twice
 	}
-	if p.orders > 0 {
-		said += " " + text.Say(lang, "locktest.assumed.orders", "n", fmt.Sprint(p.orders))
-	}
+	said = " " + text.Say(lang, "locktest.assumed", append(pairs, "clock",
+		text.Say(lang, "locktest.assumed."+clock, "times", times, "epoch", epoch))...)
+	drawn, quiet := p.Drawn.Where(), ""
 	if len(p.Branches) > 0 {
-		said += " " + text.Say(lang, "locktest.assumed.branches", "quiet", fmt.Sprint(p.Branches.Quiet()))
+		quiet = fmt.Sprint(p.Branches.Quiet())
 	}
-	if p.Drawing > 0 {
-		said += " " + text.Say(lang, "locktest.assumed.drawing")
+	for _, more := range []struct {
+		is         bool
+		key, value string
+	}{
+		{p.numbered.Load(), "numbered", fmt.Sprint("c", p.bounds.Clients)},
+		{p.orders > 0, "orders", fmt.Sprint(p.orders)},
+		{quiet != "", "branches", quiet},
+		{p.Drawing > 0, "drawing", ""},
+		{drawn != "", "drawn", drawn},
+	} {
+		if more.is {
+			said += " " + text.Say(lang, "locktest.assumed."+more.key, "value", more.value)
+			few += " " + text.Say(lang, "locktest.few."+more.key)
+		}
 	}
-	if places := p.Drawn.Where(); places != "" {
-		said += " " + text.Say(lang, "locktest.assumed.drawn", "places", places)
-	}
-	return said
+	return said, few
 }
 
 // faultsOf names the faults of a witness.

@@ -36,7 +36,7 @@ func Sample(t *testing.T, b Bounds, client func(*Client), finds ...string) {
 		t.Fatal(explain(err))
 	}
 	for _, c := range all {
-		t.Run(string(c.word), func(t *testing.T) {
+		t.Run(c.test(), func(t *testing.T) {
 			if o := found[c.word]; o != nil && c.par == never {
 				t.Error(tell("locktest.sample.broken", "verdict", string(c.word), "n", fmt.Sprint(n)) + "\n" + show(o))
 			} else if o == nil && c.par != never {

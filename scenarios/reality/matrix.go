@@ -13,8 +13,7 @@ import (
 	"locklab/simulator/lists"
 )
 
-// sideBySide is the number of runs that a task plays at the same time, beside other tasks: most of a run is
-// waiting.
+// sideBySide is the number of runs that a task plays at the same time, beside other tasks: most of a run is waiting.
 const sideBySide = 8
 
 // A Table is what came of many traces, in rows.
@@ -32,9 +31,8 @@ type Row struct {
 	Reasons     []i18n.Message
 }
 
-// Matrix shows every lock in every race that applies to it: a row for each race, in their
-// order and that of the locks. The tasks are the races. The error
-// is about the machine, or ctx's.
+// Matrix shows every lock in every race that applies to it: a row for each race, in their order and that of the locks.
+// The tasks are the races. The error is about the machine, or ctx's.
 func Matrix(ctx context.Context, b *Bench, locks []lock.Entry, scs []race.Race, w *share.Work) (*Table, error) {
 	var runner race.Runner
 	return b.table(ctx, make([]share.Task, len(scs)), w, func(ctx context.Context, i int) ([]Row, error) {
@@ -95,8 +93,7 @@ func Verify(ctx context.Context, b *Bench, rows []contract.Expectation, w *share
 // Locks returns the number of locks that the searches and proofs among rows are of: the tasks of Verify.
 func Locks(rows []contract.Expectation) int { return len(byLock(rows)) }
 
-// byLock are the searches and proofs among rows, those of a lock together, locks in the order of
-// their first row.
+// byLock are the searches and proofs among rows, those of a lock together, locks in the order of their first row.
 func byLock(rows []contract.Expectation) [][]contract.Expectation {
 	searches := lists.Pick(rows, func(e contract.Expectation) bool { return !e.IsRace() })
 	return lists.Gather(searches, func(a, b contract.Expectation) bool { return a.Lock.ID == b.Lock.ID })

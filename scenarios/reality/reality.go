@@ -168,14 +168,12 @@ func Reasons() []race.Reason {
 	return []race.Reason{NoZooKeeper, NoMariaDB, NoPostgreSQL, NoReplica, WholeSeconds, OldServer, CounterSet, NoServer, MissingCommand}
 }
 
-// Agrees reports whether every answer, every key and the verdicts were the same on the real
-// servers.
+// Agrees reports whether every answer, every key and the verdicts were the same on the real servers.
 func (s *Showing) Agrees() bool {
 	return s.Run != nil && len(s.Run.Differences) == 0 && s.Run.Stopped == nil && slices.Equal(s.Lab.Verdicts, s.Real.Verdicts)
 }
 
-// Show plays a trace that was played in the lab on real servers. The error is about the
-// machine, or ctx's.
+// Show plays a trace that was played in the lab on real servers. The error is about the machine, or ctx's.
 func (b *Bench) Show(ctx context.Context, lab *race.Outcome) (*Showing, error) {
 	return inRounds(b.Rounds, func() (*Showing, error) { return b.show(ctx, lab) })
 }

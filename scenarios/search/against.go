@@ -3,6 +3,7 @@ package search
 import (
 	"errors"
 
+	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/scenarios/race"
 	"locklab/simulator"
@@ -60,6 +61,20 @@ func searchAgainst(entry lock.Entry, t simulator.Trace) (*race.Outcome, error) {
 		o.Verdicts = []verdict.Word{verdict.NA}
 	}
 	return o, nil
+}
+
+// Rival returns the lock to make an attack on first: token, or another of its family if a fault finds no place there.
+// "": each has a fault that finds none.
+func Rival(t simulator.Trace) string {
+	token, _ := race.Lock("token")
+	for _, e := range append([]lock.Entry{token}, algorithms.All()...) {
+		if e.Family == token.Family {
+			if o, err := Against(e, t); err == nil && o.NotInjected == nil && o.Verdicts[0] != verdict.NA {
+				return e.ID
+			}
+		}
+	}
+	return ""
 }
 
 // maxFollowed is the number of choices that a lock may make beyond those of the trace: more than any search has.

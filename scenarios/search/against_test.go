@@ -52,6 +52,18 @@ func TestAgainst(t *testing.T) {
 	if o.NotInjected == nil || !slices.Contains(o.Verdicts, verdict.Overlap) {
 		t.Errorf("what breaks without it is broken: %v, %v", o.Verdicts, o.NotInjected)
 	}
+	split := racetest.Lock(t, "thread-id") // which compares and deletes in two commands
+	var between simulator.Trace
+	for _, w := range exploring(t, split, within(t, split, "attempts=2 budget=pause=1")).Witnesses {
+		if w.Verdict == verdict.WrongDel {
+			between = w.Trace
+		}
+	}
+	for want, trace := range map[string]simulator.Trace{"token": searched, "": late, "thread-id": between} {
+		if is := search.Rival(trace); is != want {
+			t.Errorf("the attack is made on %q first, want %q", is, want)
+		}
+	}
 	searched.Settings = "nonsense"
 	if _, err := search.Against(token, searched); err == nil {
 		t.Error("settings that make no sense are accepted")

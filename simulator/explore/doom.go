@@ -14,15 +14,13 @@ import (
 
 // Doom is the share of a run's future that is lost after each of its choices.
 //
-// It considers everything that can follow if from there on no fault is injected and
-// each possible next step is equally likely. So it is a measure of interleavings and not
-// of the real world: a message that a thousand others overtake counts as much as one
-// that arrives at once.
+// It considers everything that can follow if from there on no fault is injected and each possible next step is equally
+// likely. So it is a measure of interleavings and not of the real world: a message that a thousand others overtake
+// counts as much as one that arrives at once.
 type Doom struct {
 	Harm verdict.Word
-	// Shares[n] is the share of what can follow the first n choices that ends in the
-	// harm, 0 to 1. It is exact up to rounding; it is 1 only if everything ends in the
-	// harm, and 0 only if nothing does.
+	// Shares[n] is the share of what can follow the first n choices that ends in the harm, 0 to 1. It is exact up to
+	// rounding; it is 1 only if everything ends in the harm, and 0 only if nothing does.
 	Shares []float64
 	// NoReturn is the least number of choices after which everything that can follow
 	// ends in the harm; at the latest that with which it has happened.
@@ -41,10 +39,9 @@ func (e *TooLargeError) Error() string { return e.Message().String() }
 // Message implements i18n.Error.
 func (e *TooLargeError) Message() i18n.Message { return i18n.New("error.doom.large", "most", e.States) }
 
-// DoomOf computes for every prefix of choices how much of what can follow ends in harm;
-// "": the harm to which they come last. Of opt it reads Case, Probe and MaxStates. The
-// errors are ErrNoHarm, a *TooLargeError, a choice that is not possible, ctx's, or about
-// code that the simulator cannot run.
+// DoomOf computes for every prefix of choices how much of what can follow ends in harm; "": the harm to which they come
+// last. Of opt it reads Case, Probe and MaxStates. The errors are ErrNoHarm, a *TooLargeError, a choice that is not
+// possible, ctx's, or about code that the simulator cannot run.
 func DoomOf(
 	ctx context.Context, sim *simulator.Simulator, opt Options, choices []simulator.Choice, harm verdict.Word,
 ) (d *Doom, err error) {
@@ -119,8 +116,7 @@ func last(found []verdict.Set) (verdict.Word, verdict.Set) {
 	return "", 0
 }
 
-// prefixes numbers the states before the first choice and after each, and returns what is found at
-// each choice.
+// prefixes numbers the states before the first choice and after each, and returns what is found at each choice.
 func (f *futures) prefixes(choices []simulator.Choice) (states []uint32, found []verdict.Set, err error) {
 	var alone []verdict.Set // what the search finds without the judges, such as STARVED
 	found, err = f.walk(choices, func(n int, w *simulator.World) error {
@@ -236,8 +232,7 @@ func (g graph) iterate(update func(id uint32, arcs []uint32) (changed bool)) {
 	}
 }
 
-// backwards lists the states, each after all that follow it, as far as there are no
-// circles.
+// backwards lists the states, each after all that follow it, as far as there are no circles.
 func (g graph) backwards() (order []uint32) {
 	seen, next := make([]bool, len(g)), make([]int, len(g))
 	var path []uint32

@@ -10,11 +10,10 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// search is the fast search: it visits every state that can be reached, those with the fewest faults
-// first and of these those with the fewest steps. visited is the set of states with the frontier,
-// successors makes the choices of a state, and witness.go follows the way back to a verdict. All
-// states of a layer have the same cost. What follows from them is computed here, ahead of that by workers
-// (lookahead.go), and entered into visited by another goroutine.
+// search is the fast search: it visits every state that can be reached, those with the fewest faults first and of these
+// those with the fewest steps. visited is the set of states with the frontier, successors makes the choices of a state,
+// and witness.go follows the way back to a verdict. All states of a layer have the same cost. What follows from them is
+// computed here, ahead of that by workers (lookahead.go), and entered into visited by another goroutine.
 //
 // Nothing here is a reduction. What counts as one state is decided by quotient (symmetry.go, drop.go), and
 // what clients forget by assumptions.go. With Plainest there is none of them.

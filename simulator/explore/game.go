@@ -11,9 +11,8 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A Game is the states of a search, visited one at a time, as a player chooses.
-// Every way through it is a run that the search covers, and the other way round. It is
-// used by one goroutine at a time. Close it.
+// A Game is the states of a search, visited one at a time, as a player chooses. Every way through it is a run that the
+// search covers, and the other way round. It is used by one goroutine at a time. Close it.
 type Game struct {
 	model *Model
 	sim   *simulator.Simulator
@@ -31,8 +30,7 @@ func NewGame(m *Model) (*Game, error) {
 // Close frees the simulator.
 func (g *Game) Close() { g.sim.Close() }
 
-// Replay makes choices. The error says which of them is not possible; the run then ends
-// before it.
+// Replay makes choices. The error says which of them is not possible; the run then ends before it.
 func (g *Game) Replay(choices []simulator.Choice) (*schedule.Run, error) {
 	return schedule.Replay(g.sim, choices)
 }
@@ -65,10 +63,9 @@ func (g *Game) Moves(choices []simulator.Choice) (moves []simulator.Choice, err 
 	return moves, err
 }
 
-// Way is a shortest way to a harm that begins with choices: it has the fewest further
-// faults, and then the fewest steps. nil: the harm cannot follow within the bounds. With
-// more than most states to visit the error is a *TooLargeError. Otherwise it is ctx's, or
-// about code that the simulator cannot run.
+// Way is a shortest way to a harm that begins with choices: it has the fewest further faults, and then the fewest
+// steps. nil: the harm cannot follow within the bounds. With more than most states to visit the error is a
+// *TooLargeError. Otherwise it is ctx's, or about code that the simulator cannot run.
 func (g *Game) Way(
 	ctx context.Context, choices []simulator.Choice, harm verdict.Word, most int,
 ) (way []simulator.Choice, err error) {

@@ -145,9 +145,8 @@ func (m *memoryWriter) pointer(v reflect.Value) {
 	}
 }
 
-// environment writes what v points to if the simulator gives it to a client, or if it never
-// changes, and reports whether it is such. Its contents are the same in every execution; of a
-// timer they are not.
+// environment writes what v points to if the simulator gives it to a client, or if it never changes, and reports
+// whether it is such. Its contents are the same in every execution; of a timer they are not.
 func (m *memoryWriter) environment(v reflect.Value) bool {
 	at := v.UnsafePointer()
 	switch v.Type() {

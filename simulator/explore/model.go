@@ -31,9 +31,8 @@ type Scope struct {
 
 // Limits bound a search, and set its detail and the reductions that it leaves out.
 type Limits struct {
-	// Causes looks for the shortest way to each verdict by each cause: which faults were
-	// injected, and what the clients were doing that they hit. The causes are then part
-	// of the state, which makes several times as many states.
+	// Causes looks for the shortest way to each verdict by each cause: which faults were injected, and what the clients
+	// were doing that they hit. The causes are then part of the state, which makes several times as many states.
 	Causes bool
 	// Recheck has the set of a search that is complete checked by the plain rules: see recheck.go. Not with Causes, nor
 	// of any number of attempts.
@@ -43,10 +42,9 @@ type Limits struct {
 	Boundary bool `json:"-"`
 	// MaxStates ends the search; 0: no limit.
 	MaxStates int
-	// MaxBytes ends the search before the whole program uses more memory; 0: no limit. It
-	// is checked from time to time, so a little more may be used. A caller that sets it has the
-	// garbage collector keep to it too (debug.SetMemoryLimit): what is garbage does not
-	// end a search.
+	// MaxBytes ends the search before the whole program uses more memory; 0: no limit. It is checked from time to time,
+	// so a little more may be used. A caller that sets it has the garbage collector keep to it too
+	// (debug.SetMemoryLimit): what is garbage does not end a search.
 	MaxBytes int64
 	// Progress is called from time to time with what the search has covered so far, by
 	// one goroutine at a time; nil: it is not.
@@ -75,8 +73,7 @@ var Plainest = Plain{
 	Symmetry: true, Transactions: true, Histories: true, Rests: true, Parts: true, Clocks: true, Workers: true,
 }
 
-// A Model is what is searched: one lock, the clients that use it, its servers and the faults, within
-// bounds.
+// A Model is what is searched: one lock, the clients that use it, its servers and the faults, within bounds.
 type Model struct {
 	Scope
 	Entry lock.Entry
@@ -111,10 +108,9 @@ type Model struct {
 	Skews []time.Duration
 }
 
-// Search builds the simulator of m and searches it. The choices of each witness
-// are reordered so that the steps of one client stay together, and with m.Causes a
-// witness whose causes contain all those of another to the same verdict is left
-// out. The errors are those of [Exhaust].
+// Search builds the simulator of m and searches it. The choices of each witness are reordered so that the steps of one
+// client stay together, and with m.Causes a witness whose causes contain all those of another to the same verdict is
+// left out. The errors are those of [Exhaust].
 func Search(ctx context.Context, m *Model) (*Result, error) {
 	return m.search(func(sim *simulator.Simulator) (*Result, error) { return Exhaust(ctx, sim, m.Options()) })
 }
@@ -307,11 +303,9 @@ func (m *Model) ofViews() *Model {
 	return &more
 }
 
-// Durations bound a search of every timing: within it, everything takes any whole number
-// of steps. Guards that compare sums of steps with closed bounds cannot tell that from
-// every real time (Henzinger, Manna, Pnueli, What Good Are Digital Clocks?, ICALP 1992); how the ends of keys
-// count as closed is said in doc.go.
-// All are lengths of true time.
+// Durations bound a search of every timing: within it, everything takes any whole number of steps. Guards that compare
+// sums of steps with closed bounds cannot tell that from every real time (Henzinger, Manna, Pnueli, What Good Are
+// Digital Clocks?, ICALP 1992); how the ends of keys count as closed is said in doc.go. All are lengths of true time.
 type Durations struct {
 	simulator.Timing // Step above 0; all else is best a multiple of it
 

@@ -8,9 +8,8 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A move is a choice that is possible in a state, with the parts of the world
-// that decide what it does and that it can change. It leaves all other parts
-// alone, except that a passing of time reaches every part.
+// A move is a choice that is possible in a state, with the parts of the world that decide what it does and that it can
+// change. It leaves all other parts alone, except that a passing of time reaches every part.
 type move struct {
 	choice uint16
 	client int8 // from 0; none: it reaches no client
@@ -61,8 +60,7 @@ func (s *successors) expand(id uint32) error {
 	return nil
 }
 
-// make computes the state that follows cur, which is state id, by a move, and adds
-// that arc to the batch.
+// make computes the state that follows cur, which is state id, by a move, and adds that arc to the batch.
 func (s *successors) make(id uint32, m *move) error {
 	copy(s.next, s.cur)
 	found := m.found
@@ -188,9 +186,8 @@ func (s *successors) listPasses(d time.Duration) error {
 	return err
 }
 
-// startProbe has the probe begin although other clients have not finished: they wait for
-// their turn, and nothing is left to happen but faults. That is a DEADLOCK, and what the
-// probe finds does not count; see Model.Waiting.
+// startProbe has the probe begin although other clients have not finished: they wait for their turn, and nothing is
+// left to happen but faults. That is a DEADLOCK, and what the probe finds does not count; see Model.Waiting.
 func (s *successors) startProbe() {
 	e := s.clientTab[s.probe-1].Values[s.cur[s.probe-1]]
 	for k := range e.own {
@@ -206,8 +203,7 @@ func (s *successors) startProbe() {
 	}
 }
 
-// passable returns the time that may pass in cur; 0: none. ready: something has to happen
-// first.
+// passable returns the time that may pass in cur; 0: none. ready: something has to happen first.
 func (s *successors) passable(ready bool) time.Duration {
 	d := s.transitions.due(s.cur)
 	if s.ends && s.outliving {
@@ -222,9 +218,8 @@ func (s *successors) passable(ready bool) time.Duration {
 	return d
 }
 
-// listClient lists what client c does by itself, the arrivals of its requests, and
-// what it hears without a request. It reports whether any of these has to happen
-// before time passes. alone: all clients but the probe have finished.
+// listClient lists what client c does by itself, the arrivals of its requests, and what it hears without a request. It
+// reports whether any of these has to happen before time passes. alone: all clients but the probe have finished.
 func (s *successors) listClient(c int, alone bool) (ready bool) {
 	e := s.clientTab[c].Values[s.cur[c]]
 	for k := range e.own {
@@ -314,9 +309,8 @@ func (s *successors) listNode(n int) (ready bool) {
 	return ready
 }
 
-// nodeMove is a choice of server n. It reaches the server's data, the orphaned
-// requests, and the clients that wait for the server: those whose connections
-// break, or whose WAIT is over when a replica has caught up.
+// nodeMove is a choice of server n. It reaches the server's data, the orphaned requests, and the clients that wait for
+// the server: those whose connections break, or whose WAIT is over when a replica has caught up.
 func (s *successors) nodeMove(n int, ch uint16) move {
 	m := move{choice: ch, client: none, node: int8(n), rest: true}
 	replicate := s.choices[ch].Verb == simulator.Replicate

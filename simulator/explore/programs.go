@@ -13,10 +13,9 @@ import (
 	"locklab/simulator/process"
 )
 
-// The lengths of a client's program, in parts of a lease: a client works for less
-// than a lease, and waits for more than one between two attempts. A lease of nine
-// seconds makes both, and a third of a lease, whole milliseconds, so that states
-// recur.
+// The lengths of a client's program, in parts of a lease: a client works for less than a lease, and waits for more than
+// one between two attempts. A lease of nine seconds makes both, and a third of a lease, whole milliseconds, so that
+// states recur.
 
 // Work is the time that a client works while it has the lock.
 func (m *Model) Work() time.Duration {
@@ -33,23 +32,19 @@ func (m *Model) Between() time.Duration { return m.TTL + max(m.TTL/10, 2*moment)
 // MaxRetries is the most that RetrySleeps knows.
 const MaxRetries = 5
 
-// retryAt is the time at which a client asks that is refused each time, in twentieths of a
-// lease after it asked first, and a moment later: as two clients work for two
-// fifths of a lease, the second asks when the first one's work ends, and just
-// after a lease has ended. Asking all the time would find nothing else.
+// retryAt is the time at which a client asks that is refused each time, in twentieths of a lease after it asked first,
+// and a moment later: as two clients work for two fifths of a lease, the second asks when the first one's work ends,
+// and just after a lease has ended. Asking all the time would find nothing else.
 var retryAt = [MaxRetries + 1]int{0, 8, 20, 28, 40, 48}
 
-// moment keeps clients from asking at the very instant at which a lease ends, when
-// some servers would still refuse.
+// moment keeps clients from asking at the very instant at which a lease ends, when some servers would still refuse.
 const moment = time.Millisecond
 
-// RetrySleeps are the sleeps before n retries, 0 to MaxRetries: a client that was
-// refused asks again 2/5, 1, 7/5, 2 and 12/5 leases, and a millisecond, after it
-// asked first.
+// RetrySleeps are the sleeps before n retries, 0 to MaxRetries: a client that was refused asks again 2/5, 1, 7/5, 2 and
+// 12/5 leases, and a millisecond, after it asked first.
 func RetrySleeps(ttl time.Duration, n int) []time.Duration { return sleepsUntil(ttl, retryAt[:n+1]) }
 
-// sleepsUntil are the sleeps between requests at the given times, in twentieths of a
-// lease.
+// sleepsUntil are the sleeps between requests at the given times, in twentieths of a lease.
 func sleepsUntil(ttl time.Duration, at []int) (sleeps []time.Duration) {
 	for i := 1; i < len(at); i++ {
 		sleeps = append(sleeps, ttl*time.Duration(at[i]-at[i-1])/20)
@@ -69,8 +64,7 @@ func (m *Model) RetrySpan() (d time.Duration) {
 	return max(d-moment, 0)
 }
 
-// contender is the program of a client: it wants the lock so many times, and works
-// when it has it.
+// contender is the program of a client: it wants the lock so many times, and works when it has it.
 func (m *Model) contender(c *simulator.Client) {
 	if m.Timing != nil {
 		m.anytime(c)
@@ -138,10 +132,9 @@ func (m *Model) try(c *simulator.Client, l lock.Lock, line *client.Line) (lock.L
 // any more, every server runs, and nothing is under way.
 const mostFailed = 3
 
-// probe is the program of the probe, which begins when all other clients have
-// finished or died: it asks for the lock, and once more after every lease must have
-// ended. If the lock is refused even then no client can ever have it again; nor can any if all
-// attempts end in errors.
+// probe is the program of the probe, which begins when all other clients have finished or died: it asks for the lock,
+// and once more after every lease must have ended. If the lock is refused even then no client can ever have it again;
+// nor can any if all attempts end in errors.
 func (m *Model) probe(c *simulator.Client) {
 	l, _ := m.lock(c)
 	lease, err := client.Try(c, l)

@@ -18,8 +18,7 @@ import (
 // A Result is what a search has covered and found.
 type Result struct {
 	Complete bool // every reachable state was visited
-	// Limit is the limit of the simulator or the search that was exceeded, and what to do about it;
-	// zero: none.
+	// Limit is the limit of the simulator or the search that was exceeded, and what to do about it; zero: none.
 	Limit       i18n.Message
 	OutOfMemory bool // Options.MaxBytes ended it
 	States      int
@@ -36,8 +35,7 @@ type Result struct {
 	Grain    time.Duration
 	Phases   []time.Duration // past a whole Grain, that clocks have shown
 	Symmetry bool            // states that differ only in a permutation of clients were counted as one
-	// Asymmetry is the reason why they were not, although Options.Symmetric said that they could
-	// be; nil if they were.
+	// Asymmetry is the reason why they were not, although Options.Symmetric said that they could be; nil if they were.
 	Asymmetry *hypothesis.Refuted
 	// Assumed are the hypotheses that the search ended with: none of them was refuted.
 	Assumed   hypothesis.Set
@@ -85,8 +83,7 @@ type Witness struct {
 	Attempts int
 }
 
-// learn looks for lengths in what is new in the tables. What the probe waits for ends
-// after all else.
+// learn looks for lengths in what is new in the tables. What the probe waits for ends after all else.
 func (s *search) learn() {
 	clients := s.clients
 	if s.probe > 0 {
@@ -117,9 +114,8 @@ func (s *search) result() *Result {
 	return r
 }
 
-// ProbeRefused is the Note of the Refuse by which the probe reports a deadlock: all
-// other clients had finished or died, it waited for longer than any lease, and the lock
-// was still refused.
+// ProbeRefused is the Note of the Refuse by which the probe reports a deadlock: all other clients had finished or died,
+// it waited for longer than any lease, and the lock was still refused.
 const ProbeRefused = "refused after all leases"
 
 // ProbeFailed is the Note of the Refuse by which the probe reports a deadlock of another kind: all
@@ -137,22 +133,19 @@ var ErrReadsClock = errors.New("explore: a clock is read by clients that wait wi
 
 // Options bound a search.
 type Options struct {
-	// Case is a history without events: Clients, Nodes, Key, TTL, Holders and Guard are
-	// for the judges.
+	// Case is a history without events: Clients, Nodes, Key, TTL, Holders and Guard are for the judges.
 	Case history.History
-	// Probe is the client, from 1, that begins only when all other clients have
-	// finished or died, or wait without end, and reports a deadlock by a Refuse with the
-	// note ProbeRefused or ProbeFailed.
-	// No fault is injected into it. 0: there is none, and no deadlock is found.
+	// Probe is the client, from 1, that begins only when all other clients have finished or died, or wait without end,
+	// and reports a deadlock by a Refuse with the note ProbeRefused or ProbeFailed. No fault is injected into it. 0:
+	// there is none, and no deadlock is found.
 	Probe int
 	// Symmetric says that so many clients, from the first, run the same code with the
 	// same clock; states that differ only in a permutation of them count as one. Code or
 	// servers that treat them otherwise are found out; see Result.Asymmetry.
 	Symmetric int
-	// Step above 0 searches every timing within the bounds of the simulator's Timing: time
-	// passes by a step, or to the next deadline where that is sooner, also while something
-	// could happen at once. 0: what can happen at once happens before time passes, and time
-	// passes to the next deadline.
+	// Step above 0 searches every timing within the bounds of the simulator's Timing: time passes by a step, or to the
+	// next deadline where that is sooner, also while something could happen at once. 0: what can happen at once happens
+	// before time passes, and time passes to the next deadline.
 	Step time.Duration
 	// Unending says that clients wait without end for something that is due at no time. A
 	// search in which a clock is read ends with ErrReadsClock then.
@@ -169,9 +162,8 @@ type Options struct {
 	assumed   assumptions // of the present pass
 }
 
-// Exhaust searches everything that sim can come to. sim must not be used otherwise
-// meanwhile. The error is about code that the simulator cannot run, or ctx's; with ctx's
-// error comes the result so far.
+// Exhaust searches everything that sim can come to. sim must not be used otherwise meanwhile. The error is about code
+// that the simulator cannot run, or ctx's; with ctx's error comes the result so far.
 func Exhaust(ctx context.Context, sim *simulator.Simulator, opt Options) (*Result, error) {
 	opt.assumed = opt.assumptions(sim)
 	defer sim.Assume(hypothesis.Usual)

@@ -12,13 +12,12 @@ import (
 // Rules say what may happen in a search, and what it comes to. They rely on what the simulator's Enabled lists
 // and Step does, and on the judges, who get every event.
 //
-// In lockstep time passes only if nothing else can happen, except the end of a pause without a fixed
-// length, and with Model.Late the start of a client. At any timing it passes by a step, or to the next deadline, also
-// so that what ends then still stands; only what has no bounds happens first. The probe begins when all other clients are at their
-// end, no request is under way and every server runs; no fault is injected into it, and none at all
-// once it has begun. A client that waits for an answer does not begin another attempt. If clients
-// wait for their turn and nothing is left to happen but faults, the probe begins all the same, and nothing
-// follows: that is a DEADLOCK.
+// In lockstep time passes only if nothing else can happen, except the end of a pause without a fixed length, and with
+// Model.Late the start of a client. At any timing it passes by a step, or to the next deadline, also so that what ends
+// then still stands; only what has no bounds happens first. The probe begins when all other clients are at their end,
+// no request is under way and every server runs; no fault is injected into it, and none at all once it has begun. A
+// client that waits for an answer does not begin another attempt. If clients wait for their turn and nothing is left to
+// happen but faults, the probe begins all the same, and nothing follows: that is a DEADLOCK.
 type Rules struct {
 	sim   *simulator.Simulator
 	judge verdict.Case

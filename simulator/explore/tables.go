@@ -82,8 +82,7 @@ type judgeEntry struct {
 	left  history.ClientSet            // see verdict.Safety.Unsettled
 }
 
-// effect is the result of a move: the new numbers of the parts that it reaches, and its
-// events.
+// effect is the result of a move: the new numbers of the parts that it reaches, and its events.
 type effect struct {
 	client, node, rest uint32
 	events             uint32

@@ -8,11 +8,10 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// Words are the verdicts that a search looks for, in their order. ORPHAN counts
-// when it refused another client. DEADLOCK is what the probe reports. STARVED means
-// that every attempt of every client was refused without cause, although no fault was injected:
-// a bounded search has no further rounds. DEADLOCK is also a client that waits for
-// its turn when nothing is left to happen.
+// Words are the verdicts that a search looks for, in their order. ORPHAN counts when it refused another client.
+// DEADLOCK is what the probe reports. STARVED means that every attempt of every client was refused without cause,
+// although no fault was injected: a bounded search has no further rounds. DEADLOCK is also a client that waits for its
+// turn when nothing is left to happen.
 func Words() []verdict.Word { return Scope{}.Words() }
 
 // lookedFor are the verdicts that any search looks for; the last two only within a bound.
@@ -84,8 +83,7 @@ func (m *Model) unended(events []history.Event) (clients []int) {
 	return clients
 }
 
-// allRefused reports whether every client came to its end and none was ever given the
-// lock.
+// allRefused reports whether every client came to its end and none was ever given the lock.
 func (m *Model) allRefused(h *history.History) bool {
 	done := 0
 	for i := range h.Events {

@@ -103,8 +103,7 @@ func (v *visited) layer() []uint32 {
 	return nil
 }
 
-// satisfied reports whether all that is wanted was found, by ways that no state of the
-// layer can shorten.
+// satisfied reports whether all that is wanted was found, by ways that no state of the layer can shorten.
 func (v *visited) satisfied() bool {
 	if v.wanted == nil {
 		return false
@@ -122,8 +121,7 @@ func (v *visited) satisfied() bool {
 // ended reports whether the search has done all that it was to do.
 func (v *visited) ended() bool { return v.done || v.satisfied() }
 
-// enterAll enters the arcs of a batch. before is how many states were visited
-// when its layer began.
+// enterAll enters the arcs of a batch. before is how many states were visited when its layer began.
 func (v *visited) enterAll(b *batch, before int) {
 	if !v.stopped.Load() {
 		v.histories, v.lengths = b.histories, b.lengths
@@ -217,9 +215,8 @@ func (v *visited) discover(a *arc, par, steps int) {
 	}
 }
 
-// shorten notes a shorter way to a state that was first reached by a fault at the end
-// of a longer way. Such a state waits until its level begins, because faults count
-// before steps, so nothing has followed from it yet.
+// shorten notes a shorter way to a state that was first reached by a fault at the end of a longer way. Such a state
+// waits until its level begins, because faults count before steps, so nothing has followed from it yet.
 func (v *visited) shorten(id uint32, a *arc, depth uint32) {
 	v.states.shorten(id, a.from, a.via, depth)
 	v.enqueue(id, v.spent, depth)

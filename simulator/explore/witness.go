@@ -170,9 +170,8 @@ func (s *search) step(w *simulator.World, c simulator.Choice, next []uint32) (fo
 	return found | s.transitions.judgeEvents(next, kept), nil
 }
 
-// reorder moves the choices of a witness so that those of one client stay together,
-// as far as they do not depend on one another. same reports whether a list of choices
-// can be made and comes to the same verdict.
+// reorder moves the choices of a witness so that those of one client stay together, as far as they do not depend on one
+// another. same reports whether a list of choices can be made and comes to the same verdict.
 func reorder(choices []simulator.Choice, same func([]simulator.Choice) bool) []simulator.Choice {
 	choices = slices.Clone(choices)
 	for i := 1; i < len(choices); i++ {

@@ -14,9 +14,8 @@ import (
 	"locklab/simulator/internal/routine"
 )
 
-// Clock is a client's own clock as its code sees it: wall-clock time that may
-// be wrong, and timers that run at the clock's rate. It has the methods of a
-// clockwork clock that locks use.
+// Clock is a client's own clock as its code sees it: wall-clock time that may be wrong, and timers that run at the
+// clock's rate. It has the methods of a clockwork clock that locks use.
 type Clock struct{ p *Code }
 
 // Clock is the process's clock.
@@ -31,10 +30,9 @@ func (c Clock) Now() time.Time {
 // Sleep blocks the calling thread for d of this clock.
 func (c Clock) Sleep(d time.Duration) { c.p.MustAsk(Op{Kind: Sleep, D: d}) }
 
-// Idle blocks the calling thread for as long as the scheduler likes, at most d of this
-// clock; simulator.Never: without end. The scheduler also says in which way the thread
-// goes on: 0, or one of so many others, from 1. Without a Timing of the simulator it
-// sleeps for d.
+// Idle blocks the calling thread for as long as the scheduler likes, at most d of this clock; simulator.Never: without
+// end. The scheduler also says in which way the thread goes on: 0, or one of so many others, from 1. Without a Timing
+// of the simulator it sleeps for d.
 func (c Clock) Idle(d time.Duration, others int) (way int) {
 	return int(c.p.MustAsk(Op{Kind: Idle, D: d, Arg: uint32(others)}).Val)
 }
@@ -46,8 +44,7 @@ func (c Clock) AfterFunc(d time.Duration, f func()) clockwork.Timer {
 	return t
 }
 
-// timer is a thread that has not begun. It implements clockwork.Timer for
-// AfterFunc timers, which have no channel.
+// timer is a thread that has not begun. It implements clockwork.Timer for AfterFunc timers, which have no channel.
 type timer struct {
 	p         *Code
 	slot      int
@@ -152,11 +149,9 @@ func (t *thread) expire(o *Op) {
 	}
 }
 
-// ShowCode has every entry say by which lines of the packages below path pkg its
-// operations were asked for: Entry.Code. A client's code is real code with a call
-// stack, so nothing is declared and nothing can drift. To be called before the
-// first observation; it costs about a microsecond wherever code runs, and nothing
-// where the table answers.
+// ShowCode has every entry say by which lines of the packages below path pkg its operations were asked for: Entry.Code.
+// A client's code is real code with a call stack, so nothing is declared and nothing can drift. To be called before the
+// first observation; it costs about a microsecond wherever code runs, and nothing where the table answers.
 func (p *Code) ShowCode(pkg string) { p.watched = pkg }
 
 // callers returns the lines of the watched package at which the running code is, the innermost

@@ -18,8 +18,7 @@ import (
 	"locklab/simulator/intern"
 )
 
-// execution is one run of a process's code: its coroutines, parked at the
-// operations that they wait for.
+// execution is one run of a process's code: its coroutines, parked at the operations that they wait for.
 type execution struct {
 	p       *Process
 	number  uint32 // of this execution
@@ -128,8 +127,7 @@ const stackSize = 12 << 10
 // limit is a panic of client code that needs more than the simulator has room for.
 type limit struct{ what i18n.Message }
 
-// Exceed ends the running code, which is called by the program, with a
-// *intern.LimitError.
+// Exceed ends the running code, which is called by the program, with a *intern.LimitError.
 func Exceed(key string, pairs ...any) { panic(limit{i18n.New(key, pairs...)}) }
 
 // unwound ends a coroutine: quietly if it was stopped, with an error that names
@@ -144,15 +142,13 @@ func (x *execution) unwound() {
 	}
 }
 
-// Observe implements Execution. A coroutine that is started again needs nothing of
-// what is known.
+// Observe implements Execution. A coroutine that is started again needs nothing of what is known.
 func (x *execution) Observe(s TimedObservation, _ *Entry) (Entry, error) {
 	err := x.observe(s.Observation)
 	return x.entry(), err
 }
 
-// observe gives s to the thread that waits for it and lets it run to its next
-// operation.
+// observe gives s to the thread that waits for it and lets it run to its next operation.
 func (x *execution) observe(s Observation) error {
 	x.fresh, x.notes = 0, nil
 	slot := int(s.Thread)
@@ -266,8 +262,7 @@ func (p *Code) MustAsk(o Op) Observation {
 	return s
 }
 
-// Own ends a goroutine that uses the process and is none of its coroutines: the
-// code has started it by itself.
+// Own ends a goroutine that uses the process and is none of its coroutines: the code has started it by itself.
 func (p *Code) Own() {
 	if x := p.live; x == nil || !x.running.Load() || !onCoroutine() {
 		p.foreign.Store(true)
@@ -281,8 +276,7 @@ func (p *Code) Running() bool { return p.live != nil && !p.live.dead }
 // Stage is the stage at which the program began: 0, or that of a Rest.
 func (p *Code) Stage() int { return p.live.stage }
 
-// A Memory is all that the variables of a program hold while it rests, as a digest of their
-// contents.
+// A Memory is all that the variables of a program hold while it rests, as a digest of their contents.
 type Memory [16]byte
 
 var (
@@ -297,12 +291,10 @@ func MemoryOf(contents string) (m Memory) {
 	return m
 }
 
-// Rest blocks the calling thread, the main one, for as long as the scheduler likes, at
-// most d of the process's clock. If meanwhile nothing else of the process goes on, the
-// process forgets all that has left nothing in its memory, kept: histories that come to the
-// same stage, above 0, with the same memory are one. With NoMemory the program begins anew at
-// that stage, and all that is left of what it has observed is how many tokens it has drawn.
-// Otherwise Rest returns.
+// Rest blocks the calling thread, the main one, for as long as the scheduler likes, at most d of the process's clock.
+// If meanwhile nothing else of the process goes on, the process forgets all that has left nothing in its memory, kept:
+// histories that come to the same stage, above 0, with the same memory are one. With NoMemory the program begins anew
+// at that stage, and all that is left of what it has observed is how many tokens it has drawn. Otherwise Rest returns.
 func (p *Code) Rest(stage int, d time.Duration, kept Memory) {
 	p.live.kept = kept
 	p.MustAsk(Op{Kind: Begin, Arg: uint32(stage), D: d})
@@ -387,8 +379,7 @@ func (p *Code) Record(e history.Event) {
 	x.notes = append(x.notes, e)
 }
 
-// Token returns a value that no process of the run returns again: "c2.1" is
-// the first one of client 2.
+// Token returns a value that no process of the run returns again: "c2.1" is the first one of client 2.
 func (p *Code) Token() string {
 	p.live.tokens++
 	return "c" + strconv.Itoa(p.id) + "." + strconv.FormatUint(p.live.tokens, 10)

@@ -12,13 +12,11 @@ type Host interface {
 	Start() Execution
 }
 
-// An Execution is one run of a process's code. It stands still until it is given an
-// observation.
+// An Execution is one run of a process's code. It stands still until it is given an observation.
 type Execution interface {
-	// Observe gives s to the thread that waits for it, lets the code run until all of it
-	// waits again, and says what it does then: Ops, Fresh, Notes, Code and Memory of an
-	// entry. known is what the table has of that history; nil: it has nothing. The error
-	// is that of [Process.Advance]; the execution is of no use afterwards.
+	// Observe gives s to the thread that waits for it, lets the code run until all of it waits again, and says what it
+	// does then: Ops, Fresh, Notes, Code and Memory of an entry. known is what the table has of that history; nil: it
+	// has nothing. The error is that of [Process.Advance]; the execution is of no use afterwards.
 	Observe(s TimedObservation, known *Entry) (Entry, error)
 	// Stop ends it, wherever it stands.
 	Stop()
@@ -31,8 +29,7 @@ type parked struct {
 	at  uint32
 }
 
-// maxParked bounds the executions of a process that are kept. What finds no room is
-// started again when it is needed.
+// maxParked bounds the executions of a process that are kept. What finds no room is started again when it is needed.
 const maxParked = 512
 
 // park keeps the execution of a host for later, in place of one of those that are kept if
@@ -79,15 +76,13 @@ type TimedObservation struct {
 
 // SetHost has h run the code. To be called before the first observation.
 //
-// With timed, the code may look at its clock whenever it runs: it learns with every
-// observation what the clock shows. In the table an observation is then two, and the
-// second one is a ClockRead: the process asks for it by the operation Clocked. With rests the
-// program does not look at its clock before the rest with which it begins has ended.
+// With timed, the code may look at its clock whenever it runs: it learns with every observation what the clock shows.
+// In the table an observation is then two, and the second one is a ClockRead: the process asks for it by the operation
+// Clocked. With rests the program does not look at its clock before the rest with which it begins has ended.
 func (p *Process) SetHost(h Host, timed, rests bool) { p.host, p.timed, p.rests = h, timed, rests }
 
-// A Wire is the client's end of a connection to a server, for a host that carries
-// bytes: what code writes becomes operations, and observations become what it reads.
-// Nothing waits. A Wire is used by one goroutine at a time.
+// A Wire is the client's end of a connection to a server, for a host that carries bytes: what code writes becomes
+// operations, and observations become what it reads. Nothing waits. A Wire is used by one goroutine at a time.
 type Wire interface {
 	// Write takes what the code has written, and returns what it can read at once: the
 	// answers to handshakes, which no server sees.

@@ -8,10 +8,9 @@ import (
 	"locklab/simulator/internal/clock"
 )
 
-// Code that uses its clock only to measure how long something takes does not look at the time of
-// day. So it does not matter what its first reading shows, if all that follow count on from
-// there; see hypothesis.Measures. Whether code is such is tried: whatever it does in a
-// history with readings, it must do in the same history with all readings later.
+// Code that uses its clock only to measure how long something takes does not look at the time of day. So it does not
+// matter what its first reading shows, if all that follow count on from there; see hypothesis.Measures. Whether code is
+// such is tried: whatever it does in a history with readings, it must do in the same history with all readings later.
 
 // Stride is the unit by which the readings of a history are later when it is tried: by Years, which are 25 years, and 1
 // to Strides times as much. So each reading comes to be at every second of a minute, every minute of an hour, every
@@ -172,11 +171,10 @@ func (c *checked) grain(p *Process) time.Duration {
 	return p.Stamps.Grain()
 }
 
-// CheckMeasures runs the code again in every history with readings that was not tried before,
-// with later readings: as much later as brings its first or its last reading to the beginning of
-// a year, and by Years and some number of strides; see Stride. Where stamps count, the first reading or stamp comes to
-// the Epoch as well. Each place in the code is met by histories
-// that are later by each number of them. Where the code does something else the error is a
+// CheckMeasures runs the code again in every history with readings that was not tried before, with later readings: as
+// much later as brings its first or its last reading to the beginning of a year, and by Years and some number of
+// strides; see Stride. Where stamps count, the first reading or stamp comes to the Epoch as well. Each place in the
+// code is met by histories that are later by each number of them. Where the code does something else the error is a
 // *hypothesis.Refuted. It runs the longest histories only: shorter ones begin them; and of a Host's code those that
 // represent themselves.
 func (p *Process) CheckMeasures(represents func(at uint32) bool) error {

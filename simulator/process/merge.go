@@ -7,14 +7,12 @@ import (
 	"locklab/simulator/hypothesis"
 )
 
-// A process with Merge shares one entry among bisimilar histories: the quotient by an equivalence
-// that is refined by counterexample (Paige and Tarjan 1987, partition refinement; Clarke et al.
-// 2000, CEGAR).
+// A process with Merge shares one entry among bisimilar histories: the quotient by an equivalence that is refined by
+// counterexample (Paige and Tarjan 1987, partition refinement; Clarke et al. 2000, CEGAR).
 //
-// Histories that agree in their state are members of one class. Whatever one member observes
-// all members do, on the real code. They must then do the same (SameActions), and their successors
-// must be members of one class again. So, by induction, no observation that is ever made
-// distinguishes two members, and the first member represents the class.
+// Histories that agree in their state are members of one class. Whatever one member observes all members do, on the
+// real code. They must then do the same (SameActions), and their successors must be members of one class again. So, by
+// induction, no observation that is ever made distinguishes two members, and the first member represents the class.
 //
 // A new history joins the first class that it fits into: it does what the class does, for all that
 // the class has observed so far. A later observation may distinguish them. Then the partition is
@@ -205,8 +203,7 @@ func (m *merged) observed(at uint32, s Observation, to uint32) error {
 	return nil
 }
 
-// place puts an entry into a class. If that is a new one, the entry makes so many of the likely
-// observations, in a row.
+// place puts an entry into a class. If that is a new one, the entry makes so many of the likely observations, in a row.
 func (m *merged) place(at uint32, ahead int) error {
 	p := m.p
 	if m.of[at].class != outside {

@@ -1,15 +1,13 @@
 // Package process runs the code of one client: ordinary blocking Go code on
 // coroutines, whose every observation is chosen from outside.
 //
-// Code is deterministic given what it has observed: the answers to its requests,
-// the ends of its sleeps, the readings of its clock. So a process is a table. Its
-// entries are histories of observations, and an entry says what each thread of the
-// code waits for after that history ([Op]). Code runs only where the table has no
-// entry yet; see [Process.Advance].
+// Code is deterministic given what it has observed: the answers to its requests, the ends of its sleeps, the readings
+// of its clock. So a process is a table. Its entries are histories of observations, and an entry says what each thread
+// of the code waits for after that history ([Op]). Code runs only where the table has no entry yet; see
+// [Process.Advance].
 //
-// The package knows no server and no world. An operation carries a number that the
-// package gives no meaning to ([Op.Arg]); what client libraries remember between
-// two operations is behind [Library].
+// The package knows no server and no world. An operation carries a number that the package gives no meaning to
+// ([Op.Arg]); what client libraries remember between two operations is behind [Library].
 package process
 
 import (
@@ -25,18 +23,15 @@ import (
 	"locklab/simulator/internal/clock"
 )
 
-// MaxThreads bounds the threads of one process: its main thread, running timers
-// and parallel tasks.
+// MaxThreads bounds the threads of one process: its main thread, running timers and parallel tasks.
 const MaxThreads = 5
 
-// A Process is the table of what one client's code does: a tree whose paths are
-// histories of observations and whose entries are the operations that the code
-// then waits for. Two runs in which the client has observed the same share an
+// A Process is the table of what one client's code does: a tree whose paths are histories of observations and whose
+// entries are the operations that the code then waits for. Two runs in which the client has observed the same share an
 // entry, and then no code runs.
 //
-// Where the tree ends, code must run. The coroutines parked at the newest entry
-// are simply continued (live); for any other entry they are started afresh and
-// fed the recorded observations, alone, without a server.
+// Where the tree ends, code must run. The coroutines parked at the newest entry are simply continued (live); for any
+// other entry they are started afresh and fed the recorded observations, alone, without a server.
 //
 // A Process is used by one goroutine at a time.
 type Process struct {
@@ -75,9 +70,8 @@ type Code struct {
 	foreign atomic.Bool
 }
 
-// A Library is the client side of a server: what a client library remembers
-// between two operations, as connections or a session. It follows from what the
-// process has observed, like the code's own variables.
+// A Library is the client side of a server: what a client library remembers between two operations, as connections or a
+// session. It follows from what the process has observed, like the code's own variables.
 type Library interface {
 	// Start forgets everything but what it had remembered, as Memory says: the program
 	// begins anew, or goes on after a rest.
@@ -86,8 +80,7 @@ type Library interface {
 	Stop()
 	// Idle reports whether it remembers nothing else that could make a difference later.
 	Idle() bool
-	// Memory is a number for what the library remembers now, as far as the server
-	// will ask for it; 0: nothing.
+	// Memory is a number for what the library remembers now, as far as the server will ask for it; 0: nothing.
 	Memory() uint32
 	// Close ends the library.
 	Close()
@@ -141,8 +134,7 @@ func New(id int, program func(), text func(*Op) string, room *intern.Room) *Proc
 	return p
 }
 
-// Use sets the client library that the program works with. To be called before the
-// first observation.
+// Use sets the client library that the program works with. To be called before the first observation.
 func (p *Process) Use(l Library) { p.code.lib = l }
 
 // Code returns the process as its own code sees it.
@@ -199,8 +191,7 @@ func (p *Process) stop() {
 	p.run, p.code.live = nil, nil
 }
 
-// Starts returns the number of starts of the program: everything else came out of the
-// table.
+// Starts returns the number of starts of the program: everything else came out of the table.
 func (p *Process) Starts() int { return p.starts }
 
 // Advance is the entry that follows entry at when s is observed. The error is a
@@ -261,10 +252,9 @@ func (p *Process) KeepHistories(keeps bool) {
 	}
 }
 
-// Forget returns the entry that represents entry at. Where the process is quiescent (its program
-// rests or has ended, and no other thread runs) that is the entry with the same memory: a root
-// entry, without observations, if the memory is empty. With Merge it is the representative of
-// that entry's class. Else it is at.
+// Forget returns the entry that represents entry at. Where the process is quiescent (its program rests or has ended,
+// and no other thread runs) that is the entry with the same memory: a root entry, without observations, if the memory
+// is empty. With Merge it is the representative of that entry's class. Else it is at.
 func (p *Process) Forget(at uint32) (uint32, error) {
 	if p.keeps {
 		return at, nil
@@ -278,10 +268,9 @@ func (p *Process) Forget(at uint32) (uint32, error) {
 	return at, p.room.Take()
 }
 
-// rerun brings an execution to entry at. Code that does something else than it did
-// the first time has looked at something that the simulator did not give it.
-// It returns what the code did last. The clock shows so much more at every reading, and stamps are moved; if
-// anything is, the execution is of no further use.
+// rerun brings an execution to entry at. Code that does something else than it did the first time has looked at
+// something that the simulator did not give it. It returns what the code did last. The clock shows so much more at
+// every reading, and stamps are moved; if anything is, the execution is of no further use.
 func (p *Process) rerun(at uint32, by clock.Shift) (did Entry, err error) {
 	root, all := p.turns(at)
 	err = untilTaken(p, func() error {
@@ -356,9 +345,8 @@ func (e *Entry) SameActions(o *Entry) bool {
 		(len(e.Notes) == 0 || reflect.DeepEqual(e.Notes, o.Notes))
 }
 
-// NondeterministicError is client code that, given the same observations twice,
-// did two different things: it reads a clock, a random source or a variable that
-// the simulator did not give it.
+// NondeterministicError is client code that, given the same observations twice, did two different things: it reads a
+// clock, a random source or a variable that the simulator did not give it.
 type NondeterministicError struct {
 	Client  int    // from 1
 	Was, Is string // what it did, and then waited for, the first and the second time

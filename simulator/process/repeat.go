@@ -10,15 +10,13 @@ import (
 	"locklab/simulator/internal/codec"
 )
 
-// Code that is not a function of what it observes, but of a random source, a variable of its
-// package or the machine, shows when it runs a second time. Where its histories are found one
-// after the other that happens by the way: to continue one of them, its beginning is repeated.
-// The ends of histories are not repeated so.
+// Code that is not a function of what it observes, but of a random source, a variable of its package or the machine,
+// shows when it runs a second time. Where its histories are found one after the other that happens by the way: to
+// continue one of them, its beginning is repeated. The ends of histories are not repeated so.
 
-// Repeat runs the code once more in every history in which it has run only once. Where it does
-// something else the error is a *NondeterministicError. It runs the longest histories only: the
-// shorter ones begin them. A Host runs each history twice by itself; with Merge, histories that their class
-// does not follow go on in one way; see orders.
+// Repeat runs the code once more in every history in which it has run only once. Where it does something else the error
+// is a *NondeterministicError. It runs the longest histories only: the shorter ones begin them. A Host runs each
+// history twice by itself; with Merge, histories that their class does not follow go on in one way; see orders.
 func (p *Process) Repeat() error {
 	switch {
 	case p.host != nil && p.merged != nil:
@@ -142,11 +140,10 @@ func (e *Entry) State() map[string]string {
 	}{uint64(e.Memory), e.Tokens, e.Born, e.Lease, e.Entered, e.Inside, e.Resting, e.Reads, e.Kept})
 }
 
-// Parallel runs tasks side by side and returns when all have ended. The first runs
-// in the calling thread, each other in one of its own; their first operations are
-// under way at the same moment. A crash of the process ends them all, and a pause
-// stops them all. With the caller's thread and running timers they are at most
-// MaxThreads; code that needs more ends with a *intern.LimitError.
+// Parallel runs tasks side by side and returns when all have ended. The first runs in the calling thread, each other in
+// one of its own; their first operations are under way at the same moment. A crash of the process ends them all, and a
+// pause stops them all. With the caller's thread and running timers they are at most MaxThreads; code that needs more
+// ends with a *intern.LimitError.
 //
 // A process is a function of its observations, and so is which task waits for
 // which: a world knows of a caller only that it waits.
@@ -181,9 +178,8 @@ type join struct {
 	left   int // how many tasks beside the caller's have not ended
 }
 
-// runTasks starts the tasks that the code has begun, and lets a caller go on whose
-// tasks have all ended; ended is the join of the thread that has just run to its
-// end, if it was such a task.
+// runTasks starts the tasks that the code has begun, and lets a caller go on whose tasks have all ended; ended is the
+// join of the thread that has just run to its end, if it was such a task.
 func (x *execution) runTasks(ended *join) {
 	for len(x.begun) > 0 && x.err == nil {
 		slot := x.begun[0]

@@ -22,8 +22,7 @@ type tree struct {
 	Stamps Stamps
 }
 
-// An Entry is one history of observations, and what the code does after it. The
-// slices must not be changed.
+// An Entry is one history of observations, and what the code does after it. The slices must not be changed.
 type Entry struct {
 	Parent uint32          // the history before the last observation; its own number: there is none
 	Seen   Observation     // the last observation
@@ -41,8 +40,7 @@ type Entry struct {
 // An Outcome is what a process has come to by a history, but for what it waits for.
 type Outcome struct {
 	Memory uint32 // what its library remembers; see Library
-	// Entered and Inside say whether it was ever given the lock, and whether it has
-	// it: by all notes up to here.
+	// Entered and Inside say whether it was ever given the lock, and whether it has it: by all notes up to here.
 	Entered, Inside bool
 	// Resting: the program rests or has ended, and nothing else of the process goes on. See
 	// Rest. Kept is what it keeps in its memory then.
@@ -104,8 +102,7 @@ func (t *tree) add(e Entry) (at uint32) {
 	return at
 }
 
-// SameRoot returns the root entry that is equivalent to e, a root entry of another process with the
-// same program.
+// SameRoot returns the root entry that is equivalent to e, a root entry of another process with the same program.
 func (t *tree) SameRoot(e *Entry) (uint32, error) {
 	to := t.rootOf(rootAt(e))
 	return to, t.room.Take()

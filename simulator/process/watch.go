@@ -11,15 +11,13 @@ import (
 	"locklab/simulator/internal/routine"
 )
 
-// Code on coroutines waits by asking for operations. Code that waits otherwise, for real
-// time or for a goroutine, keeps the lab waiting, and what it waits for is in no history:
-// a watch notices that while the code runs.
+// Code on coroutines waits by asking for operations. Code that waits otherwise, for real time or for a goroutine, keeps
+// the lab waiting, and what it waits for is in no history: a watch notices that while the code runs.
 
 // interval is the real time between two looks of a watch.
 const interval = 10 * time.Millisecond
 
-// A resort is what becomes of code that does not come back: it cannot be ended, so the
-// program is.
+// A resort is what becomes of code that does not come back: it cannot be ended, so the program is.
 type resort struct {
 	after  time.Duration // of real time, in looks: one that comes late counts as one that does not
 	giveUp func(e *WaitError, after time.Duration)
@@ -38,8 +36,7 @@ func theResort() resort {
 	}}
 }
 
-// A WaitError is code that waits otherwise than by an operation. Nothing is known of what
-// it does next.
+// A WaitError is code that waits otherwise than by an operation. Nothing is known of what it does next.
 type WaitError struct {
 	Client int
 	State  string // of its goroutine: "sleep", "chan receive"
@@ -148,10 +145,9 @@ func anyRuns() bool {
 	return false
 }
 
-// look looks at code that has run since the last look. A goroutine that sleeps does so on
-// purpose. One that waits for another goroutine may do that for a while: go-redis dials in
-// a goroutine of its own. But if twice none of those that it has started runs, it waits
-// for real time, or for nothing.
+// look looks at code that has run since the last look. A goroutine that sleeps does so on purpose. One that waits for
+// another goroutine may do that for a while: go-redis dials in a goroutine of its own. But if twice none of those that
+// it has started runs, it waits for real time, or for nothing.
 func (s *sight) look() {
 	c, alone := waitingCode()
 	again := c.Does() == s.state

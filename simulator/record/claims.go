@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"slices"
 
 	"locklab/simulator/lists"
@@ -68,7 +69,8 @@ func (k *key) doubt(f Finding, why Why, before ...*Entry) {
 	k.claim(f, before...)
 }
 
-// place gives a finding the lines around it, if it will be kept and has none.
+// place gives a finding the lines around it, if it will be kept and has none. They begin with the acquired of leases
+// that are open at the first of the others.
 func (k *key) place(f *Finding, before ...*Entry) {
 	if f.Around != nil || !k.judge.room(f.Verdict) {
 		return
@@ -82,6 +84,17 @@ func (k *key) place(f *Finding, before ...*Entry) {
 	if f.Event = len(before) - 1; len(before) == 0 {
 		f.Event = len(f.Around) - 1
 	}
+	first := f.Around[0]
+	open := lists.Each(f.Around, func(l *Entry) *Entry { return l.inside })
+	for _, client := range f.Clients {
+		if s := k.open[client]; s != nil {
+			open = append(open, s.acquired)
+		}
+	}
+	open = lists.Pick(open, func(l *Entry) bool { return l != nil && l.at.n < first.at.n && !slices.Contains(f.Around, l) })
+	slices.SortFunc(open, func(a, b *Entry) int { return cmp.Compare(a.at.n, b.at.n) })
+	open = slices.Compact(open)
+	f.Around, f.Event = append(open, f.Around...), f.Event+len(open)
 }
 
 // Why is the reason why something is UNKNOWN.

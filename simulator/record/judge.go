@@ -150,6 +150,7 @@ func (k *key) observe(l *Entry) {
 	k.wereOver(l, over)
 	s, c := k.open[l.Client], k.callerOf(l.Client)
 	if s != nil {
+		l.inside = s.acquired
 		s.enter.atMost(l.at)
 		s.decide()
 	}
@@ -180,6 +181,7 @@ func (k *key) wereOver(l *Entry, by stamp) {
 func (k *key) enter(former *lease, c *caller, l *Entry) {
 	j := k.judge
 	if former != nil {
+		former.acquired.inside = nil // a line does not keep all those before it
 		j.Replaced++
 		k.served(c, l.At)
 		k.out(former, former.lapse(l))

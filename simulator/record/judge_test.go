@@ -114,6 +114,24 @@ func TestVictim(t *testing.T) {
 	}
 }
 
+// TestWindow: in the lines around a finding, who is inside since before them is seen to have entered.
+func TestWindow(t *testing.T) {
+	waits := strings.Repeat(" | 3 d refused", 9)
+	r := judged(t, logged("1 a acquired | 1 c acquired | 1 a read version=0 | 2 b acquired | 2 b wrote version=1 base=0"+
+		waits+" | 4 a wrote version=2 base=0 | 5 a leaving | 5 b leaving | 5 c leaving"))
+	i := slices.IndexFunc(r.Findings, func(f Finding) bool { return f.Verdict == verdict.StaleWrite })
+	h, j, clients, _ := r.Findings[i].Window()
+	var entered []string
+	for _, e := range h.Events {
+		if e.Kind == history.Enter {
+			entered = append(entered, clients[e.Client-1])
+		}
+	}
+	if got, e := fmt.Sprint(entered), h.Events[j.Findings[0].Event]; got != "[a b]" || e.Kind != history.Write {
+		t.Errorf("%s have entered, and the finding is at %s, want [a b] and the late write", got, e.Kind)
+	}
+}
+
 // TestCounted: what is missing in a log is counted, and what is not is not.
 func TestCounted(t *testing.T) {
 	for log, want := range map[string]string{

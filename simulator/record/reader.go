@@ -49,8 +49,9 @@ func (e *LineError) Message() i18n.Message {
 type Entry struct {
 	Line
 	Place
-	at   stamp // of At
-	from stamp // of From, or of At if there is none and the event is no call
+	at     stamp  // of At
+	from   stamp  // of From, or of At if there is none and the event is no call
+	inside *Entry // the acquired of the lease in which its client is; nil: it has none
 }
 
 // A Reader reads several logs as one, line by line. Lines of one log stay in their order. Of the next lines of all
