@@ -479,7 +479,7 @@ func (b *browser) raceAndLessons(name string) {
 	b.look(name + "-explained")
 	b.do(`location.hash = "lesson.token.gc-pause/9"`) // beyond the last page
 	b.wait(`!state.busy && state.page > 0 && state.page < 8`)
-	b.press(`[...document.querySelectorAll("a.inline")].find((e) => /^▶ (Play this run|token, )/.test(e.textContent))`)
+	b.press(`[...document.querySelectorAll("a.inline")].find((e) => /^▶ (Play this run|[\w-]+, )/.test(e.textContent))`)
 	b.wait(`!state.busy && state.view === "race"`)
 	b.do(`read("nonsense")`)
 	b.wait(`!state.busy && document.getElementById("message").className === "bad" && state.view === "race"`)

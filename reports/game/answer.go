@@ -232,12 +232,9 @@ func (r *asked) position(choices []simulator.Choice, err error) (*Position, erro
 	case r.Harm == "" || !at.Has(r.Harm):
 		return p, nil
 	case r.Do == "way":
-		faults := counted("fault", at.Used())
-		key := "play.gaveup"
-		if len(choices) < len(r.choices) || !slices.Equal(r.choices, choices[:len(r.choices)]) {
-			key = "play.gaveup.start"
-		}
-		p.End = words(key, "faults", faults, "story", happened(at, r.Harm))
+		afresh := len(choices) < len(r.choices) || !slices.Equal(r.choices, choices[:len(r.choices)])
+		key := map[bool]string{true: "play.gaveup.start", false: "play.gaveup"}[afresh]
+		p.End = words(key, "faults", counted("fault", at.Used()), "story", happened(at, r.Harm))
 		return p, nil
 	}
 	all, err := r.game.Turns(r.ctx, choices, r.Harm)

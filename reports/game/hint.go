@@ -292,16 +292,11 @@ func replicated(h *history.History) bool {
 	return false
 }
 
-// blamed is the client of a step, or of the last fault before it that struck one; if a server is struck, the client
-// that is inside or has the key; 0: there is none.
+// blamed is the client of a step, or, of what strikes a server and of time, the one that is inside or has the key; 0:
+// there is none.
 func blamed(s *play.Step) (client int) {
-	for _, c := range s.Past {
-		if c.Client > 0 && c.Verb >= simulator.FaultVerb {
-			client = int(c.Client)
-		}
-	}
 	before := stateOf(s.Before)
-	return cmp.Or(int(s.Choice.Client), client, before.insiderBut(0), before.owner(max(int(s.Choice.Node), 1)))
+	return cmp.Or(int(s.Choice.Client), before.insiderBut(0), before.owner(max(int(s.Choice.Node), 1)))
 }
 
 // whyLost says why a harm is out of reach after a step: what keeps it from happening, if it is the same in each of the

@@ -90,12 +90,11 @@ function motion(run, o = {}) {
   const all = node("g", { transform: `translate(${MOTION.left} 0)` });
   const put = (name, attributes, ...children) => { const e = node(name, attributes, ...children); all.append(e); return e; };
   const label = (x, yy, text, className, anchor = "start") => put("text", { x, y: yy, class: className, "text-anchor": anchor }, text);
-  const id = "m" + Math.random().toString(36).slice(2, 8);
+  const id = "m" + Math.random().toString(36).slice(2, 8), beginOf = (m) => Math.max(xOf(m.f), ...(run.faults ?? []).filter((f) => T[f.e] === m.f && f.e < m.e).map((f) => X[f.e])); // of what a fault began
   svg.append(node("defs", {},
     node("pattern", { id: id + "p", width: 7, height: 7, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
       node("rect", { width: 7, height: 7, class: "motion-hatch-ground" }), node("rect", { width: 2.6, height: 7, class: "motion-hatch" }))), all);
 
-  const beginOf = (m) => Math.max(xOf(m.f), ...(run.faults ?? []).filter((f) => T[f.e] === m.f && f.e < m.e).map((f) => X[f.e])); // of what a fault began
   // ---- overlap: under everything, in red --------------------------------------------------
   for (const m of run.marks ?? []) {
     for (const c of m.c ?? []) if (laneOf[c]) put("rect", { x: beginOf(m), y: laneOf[c] - 4, width: Math.max(0, xOf(m.t) - beginOf(m)), height: MOTION.bar + 8, class: "motion-overlap" });
@@ -522,8 +521,7 @@ function keyOf(k, t, run) {
   if (k.d) return say("motion.down");
   if (!k.h) return say("motion.free");
   const owner = k.o ? "c" + k.o : "?";
-  if (k.v) return say("motion.stamp", { owner, time: plain(k.v) });
-  if (k.u < 0) return say(run.zookeeper ? "motion.session" : "motion.forever", { owner });
+  if (k.u < 0) return say(k.v ? "motion.stamp" : run.zookeeper ? "motion.session" : "motion.forever", { owner, time: k.v && plain(k.v) });
   const left = Math.max(k.u - t, 0), width = Math.min(100, (100 * left) / (run.ttl || 1)) + "%";
   return el("span", owner + " ", el("span.motion-left", el("i", { style: `width:${width}` })), ` ${ms(left / 1e3)} s`);
 }

@@ -17,8 +17,7 @@ const keep = {
 
 const link = (hash, ...label) => el("a", { href: "#" + hash }, ...label);
 // byFamily is locks as options: those to start with, and then all under the titles of their families.
-const asOption = (l) => [l.id, `${[l.short, l.id].filter(Boolean).join(" ")}: ${own(l.title)}`], grouped = (all) => [...new Set(all.map((o) => own(o.family)))].map((family) => [family, all.filter((o) => own(o.family) === family).map(asOption)]);
-const byFamily = (all = DATA.locks) => [[say("board.start.here"), all.filter((o) => o.start).map(asOption)], ...grouped(all)];
+const asOption = (l) => [l.id, `${[l.short, l.id].filter(Boolean).join(" ")}: ${own(l.title)}`], grouped = (all) => [...new Set(all.map((o) => own(o.family)))].map((family) => [family, all.filter((o) => own(o.family) === family).map(asOption)]), byFamily = (all = DATA.locks) => [[say("board.start.here"), all.filter((o) => o.start).map(asOption)], ...grouped(all)];
 
 // rivals offers locks for the same attack: what was meant to mend this one, the history that the same faults can strike from there on and back, the nearest
 // first, and folded all others by family, with a filter, of which one is given to go.

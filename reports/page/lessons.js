@@ -24,7 +24,7 @@ const openLessons = () => (lessons.has("path 1") || !state.busy ? read("path 1")
 
 // A line of a lesson that is set in columns, and so not folded.
 const inColumns = (line) => /\S {2,}\S/.test(line) || /^\s*(\d+ )?[|>]/.test(line) || /[{};]$|^\s*\/\/|^\t/.test(line) || /^\s+(# |[\d.]+:\d+> |\(integer\)|OK$|\(nil\)$)/.test(line) || (/ :?= /.test(line) && !/locklab /.test(line));
-const deep = (line) => /^ */.exec(line)[0].length;
+const deep = (line) => /^ */.exec(line)[0].length, unsigned = (text) => text.replace(/\[(ENTER|进入)/g, say("motion.enters")).replace(/(EXIT|离开)\]/g, say("motion.leaves")); // without the signs of lanes
 
 const heading = (title) => title.replace(/^\? (\d+\/\d+ )?|[:：]$/g, "");
 
@@ -57,8 +57,6 @@ function pages(said) {
 const COMMAND = /(locklab (?:run|explain|play|replay) [^,.;:()"（）。，；：「」=]*[^,.;:()"（）。，；：「」=\s])/;
 const NAME = new RegExp(`(?<![\\w-])(${[...MEANINGS].sort((a, b) => b.length - a.length).join("|")}|R\\d\\d[A-Z]?)(?![\\w-])`);
 
-// unsigned is a text without the signs of lanes: who gets in, and who leaves.
-const unsigned = (text) => text.replace(/\[(ENTER|进入)/g, say("motion.enters")).replace(/(EXIT|离开)\]/g, say("motion.leaves"));
 // linked is a line with its commands and its names as links.
 function linked(line) {
   return line.split(COMMAND).flatMap((part, i) => (i % 2 ? command(part, !/^\s*locklab \S|locklab run.*locklab run/.test(line))
@@ -71,8 +69,7 @@ function command(text, alone) {
   const hash = {
     run: words.length > 1 && `race.${words[0]}.${words[1]}`, explain: `lesson.${words.join(".")}`, replay: words[0],
     play: level ? "level." + level : words[0] === "quiz" ? "quiz" : words[0] && "play." + words[0],
-  }[verb];
-  const said = { run: alone ? say("board.lesson.play") : words.join(", "), explain: /^path \d+$/.test(rest) ? say("board.lesson.next", { n: words[1], of: PATH }) : rest }[verb] ?? text.replace("locklab ", "");
+  }[verb], said = { run: alone ? say("board.lesson.play") : words.join(", "), explain: /^path \d+$/.test(rest) ? say("board.lesson.next", { n: words[1], of: PATH }) : rest }[verb] ?? text.replace("locklab ", "");
   return hash ? Object.assign(link(hash, (verb === "explain" ? "" : "▶ ") + said), { className: "code inline" }) : el("code", text);
 }
 

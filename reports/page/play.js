@@ -193,8 +193,7 @@ function gameKey(key) {
   state.flow = false;
   if (number >= 0) return state.at.moves[number] ? step({ do: "move", number }) : undefined;
   if (key === "u") return state.at.steps ? back() : undefined;
-  const ends = () => (state.sure === state.at.link ? shortest() : sure() ?? say("board.giveup.sure"));
-  if ("hcg".includes(key)) return over() ? undefined : { h: advice, c: cannot, g: ends }[key]();
+  if ("hcg".includes(key)) return over() ? undefined : { h: advice, c: cannot, g: () => (state.sure === state.at.link ? shortest() : sure() ?? say("board.giveup.sure")) }[key]();
   if (key === "b") return state.share.then(() => (state.lost?.link ? regain() : say("board.nokey", { key })));
   if (key !== "n" || !over() || !state.level || state.level.number >= DATA.levels.length) return undefined;
   return onlyHere(() => openLevel(state.level.number + 1));
@@ -236,8 +235,7 @@ function drawGame() {
     el("h2", level ? `${level.number}. ${own(level.title)} ` : "", el("span.code", at.lock), level ? "" : ": " + own(at.title)),
     board && el("details.board", { open: state.folded === undefined ? wide() || !at.steps : !state.folded }, el("summary", { onclick: (e) => { state.folded = e.target.parentNode.open; } }, say("board.code")), el("pre", { tabIndex: 0 }, own(board.code))),
     el("p.goal", own(goal.said)), el("p.rules", tools.length ? tools : say("board.tool.none") + " ", el("span.faint", own(at.rules)), " ", at.verdicts.length ? [say("board.sofar") + " ", verdictsOf(at)] : null),
-    over() ? null : el("p.did", at.steps ? plain(at.did) : say("board.first")),
-    won || state.proved ? drawEnd() : lost ? drawLost(lost) : null,
+    over() ? null : el("p.did", at.steps ? plain(at.did) : say("board.first")), won || state.proved ? drawEnd() : lost ? drawLost(lost) : null,
     el("div.play", el("div.picture", state.mended ? drawMended() : null,
         drawRun({ ...at, moving: { ...at.moving, marks } }, { acts, onward, halt: () => { state.flow = false; }, code, part: wide() ? 0.64 : 1 })),
       el("div.side",
