@@ -11,7 +11,6 @@ import (
 //go:embed database/*.go lock/*[^t].go redis/*[^t].go redis/*[^s]t.go zookeeper/*[^t].go
 var sources embed.FS
 
-// Sources returns the files of the packages lock, redis and zookeeper as they were
-// compiled, without the tests. Paths are relative to this package: redis/token.go.
-// Reports show the code of a lock next to its run.
+// Sources returns the files of the packages lock, redis and zookeeper as they were compiled, without the tests. Paths
+// are relative to this package: redis/token.go. Reports show the code of a lock next to its run.
 func Sources() fs.FS { return sources }

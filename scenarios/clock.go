@@ -9,8 +9,7 @@ import (
 	"locklab/simulator/schedule"
 )
 
-// clientSkew: article 000 asks to keep the clocks of all servers in step. redis-py
-// compared timestamps until 2014.
+// clientSkew: article 000 asks to keep the clocks of all servers in step. redis-py compared timestamps until 2014.
 var clientSkew = race.Race{
 	ID: "client-skew", Code: "R09", Group: "clientclock",
 	AllowsShared: true,
@@ -19,8 +18,7 @@ var clientSkew = race.Race{
 	Triggered:    race.Sequence(c1Enters, func(e *history.Event) bool { return c2Asks(e) && e.Skew > 0 }, c1Leaves),
 }
 
-// clientBehind: the Go client rueidis sets the end of a lease as an instant (PXAT) by
-// default.
+// clientBehind: the Go client rueidis sets the end of a lease as an instant (PXAT) by default.
 var clientBehind = variant(clientSkew, "client-behind", "R09B", func(sc *race.Race) {
 	sc.Clients = but(holderAndRival, func(s settings, all clients) { all[0].Skew = -s.Skew })
 	entersBehind := func(e *history.Event) bool { return c1Enters(e) && e.Skew < 0 }
@@ -58,8 +56,7 @@ var serverDrift = variant(clockDrift, "server-drift", "R28B", func(sc *race.Race
 	sc.Needs = needs{race.ServerClock}
 	sc.Clients = but(clockDrift.Clients, func(s settings, all clients) { all[0].PPM, all[1].Start = 0, s.TTL*493/500 })
 	sc.Triggered = func(h *history.History) bool {
-		// a lease of the length that was asked for, or half as much again with a
-		// delay, is one on a clock that is right
+		// a lease of the length that was asked for, or half as much again with a delay, is one on a clock that is right
 		short := func(e *history.Event) bool {
 			lasts, some := (e.Until-e.At)%(h.TTL/2), h.TTL/1000
 			changed := race.Event(history.Change, 1)(e) && e.After != "" && e.Until != history.Forever
@@ -90,9 +87,8 @@ var clockJump = race.Race{
 	},
 }
 
-// doubleRun: the README of ShedLock. No lock fails: no two clients are inside together; the
-// job runs twice. at-least-for, which is made against it, is an ORPHAN on purpose: it keeps
-// the lock after its holder has released it.
+// doubleRun: the README of ShedLock. No lock fails: no two clients are inside together; the job runs twice.
+// at-least-for, which is made against it, is an ORPHAN on purpose: it keeps the lock after its holder has released it.
 var doubleRun = race.Race{
 	ID: "double-run", Code: "R44", Group: "use",
 	Data:         true,

@@ -7,8 +7,7 @@ import (
 	"locklab/simulator/history"
 )
 
-// crashHolding: the documentation of SETNX describes this deadlock, and all five articles
-// tell it.
+// crashHolding: the documentation of SETNX describes this deadlock, and all five articles tell it.
 var crashHolding = race.Race{
 	ID: "crash-holding", Code: "R01", Group: "lease",
 	Settings:  race.Standard(),
@@ -32,9 +31,8 @@ func setsTTL(e *history.Event) bool {
 	return e.Kind == history.Change && e.Client == 1 && e.Key == client.Key && e.Until != history.Forever
 }
 
-// partialAcquire: the keys that a crashed client leaves on the servers are often called
-// orphans. Here ORPHAN is a key of a living client; the crashed one's keys are BLOCKED, as
-// in crash-holding.
+// partialAcquire: the keys that a crashed client leaves on the servers are often called orphans. Here ORPHAN is a key
+// of a living client; the crashed one's keys are BLOCKED, as in crash-holding.
 var partialAcquire = variant(crashHolding, "partial-acquire", "R30", func(sc *race.Race) {
 	sc.Group, sc.Needs = "majority", needs{race.SeveralServers}
 	sc.Script = func(_ settings, nodes int) script {

@@ -36,8 +36,7 @@ var renewFree = variant(renewHeld, "renew-free", "R34B", func(sc *race.Race) {
 	sc.Triggered = race.Sequence(c1Leaves, c1Pauses, c2Enters, c2Released, c1Resumes, asksRenewal)
 })
 
-// renewLate is slow-acquire for a renewal. Only the answer that completes the majority is
-// delayed.
+// renewLate is slow-acquire for a renewal. Only the answer that completes the majority is delayed.
 var renewLate = race.Race{
 	ID: "renew-late", Code: "R34C", Group: "replies",
 	Settings: slowAcquire.Settings,
@@ -103,9 +102,8 @@ var renewPartly = race.Race{
 	},
 }
 
-// renewsAfterBreak is a client that leaves the critical section between its read and its
-// write and keeps the lock meanwhile. It goes on if its lease is renewed, by renews, which gets the
-// error of the read.
+// renewsAfterBreak is a client that leaves the critical section between its read and its write and keeps the lock
+// meanwhile. It goes on if its lease is renewed, by renews, which gets the error of the read.
 func renewsAfterBreak(s settings, renews func(a *race.ClientRun, lease lock.Lease, read error) bool) race.ClientSpec {
 	return race.ClientSpec{Run: func(a *race.ClientRun) {
 		lease := client.Acquire(a.Client, a.Lock, a.Spec.Retry)
@@ -130,8 +128,7 @@ func asksRenewal(e *history.Event) bool {
 	return e.Kind == history.Acquire && e.Client == 1 && e.Note == client.Renewing
 }
 
-// renew renews the lease without recording it: the client records what it does with the
-// answer.
+// renew renews the lease without recording it: the client records what it does with the answer.
 func renew(lease lock.Lease) error {
 	r, ok := lock.As[lock.Renewer](lease)
 	if !ok {
@@ -140,8 +137,7 @@ func renew(lease lock.Lease) error {
 	return r.Renew(context.Background())
 }
 
-// renewalApplied matches the moment at which a server renews c1's lease on c1's own
-// request, not a watchdog's.
+// renewalApplied matches the moment at which a server renews c1's lease on c1's own request, not a watchdog's.
 func renewalApplied(e *history.Event) bool {
 	return race.Event(history.Change, 1)(e) && e.Thread == 0 && e.Key == client.Key && e.Before != "" && e.After != ""
 }

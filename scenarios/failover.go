@@ -10,10 +10,9 @@ import (
 	"locklab/simulator/history"
 )
 
-// failover: the documentation of Redis gives these steps as the reason for Redlock.
-// Redisson 3.12.5 sends WAIT with its scripts and is said to survive it. The watchdog here
-// sends none and falls; redisson-wait does and falls too, since it ignores the answer,
-// which is 0. It survives failover-behind, where the replica catches up while WAIT waits.
+// failover: the documentation of Redis gives these steps as the reason for Redlock. Redisson 3.12.5 sends WAIT with its
+// scripts and is said to survive it. The watchdog here sends none and falls; redisson-wait does and falls too, since it
+// ignores the answer, which is 0. It survives failover-behind, where the replica catches up while WAIT waits.
 var failover = race.Race{
 	ID: "failover", Code: "R21", Group: "servers",
 	Settings: race.StandardWith(func(s *settings) { s.Lag = race.Seconds(5) }),
@@ -37,8 +36,7 @@ var failoverBehind = variant(failover, "failover-behind", "R21B", func(sc *race.
 	}
 })
 
-// failoverOther: the documentation of WAIT says that the choice of the replica is best
-// effort.
+// failoverOther: the documentation of WAIT says that the choice of the replica is best effort.
 var failoverOther = variant(failoverBehind, "failover-other", "R21C", func(sc *race.Race) {
 	sc.Replicas = 2
 	sc.Needs = needs{race.ReplicaCount}
@@ -101,8 +99,7 @@ func holderAndRival(s settings) clients {
 	return clients{{Work: s.TTL / 2}, {Start: s.Retry / 2, Work: s.TTL / 5, Tail: s.TTL * 2 / 5}}
 }
 
-// forgottenInside reports whether a server lost c1's lock while c1 was inside, and another
-// client asked for it then.
+// forgottenInside reports whether a server lost c1's lock while c1 was inside, and another client asked for it then.
 func forgottenInside(h *history.History) bool {
 	return race.InOrder(h, c1Enters, race.LosesKey, race.OthersSend(1), c1Leaves)
 }
@@ -133,9 +130,8 @@ var scriptCacheLost = race.Race{
 	},
 }
 
-// splitBrain: Jepsen on Redis with Sentinel, 2013. WAIT bounds it for a lock that looks at
-// the answer, such as token-wait; redisson-wait drops the number and falls like the locks
-// without WAIT.
+// splitBrain: Jepsen on Redis with Sentinel, 2013. WAIT bounds it for a lock that looks at the answer, such as
+// token-wait; redisson-wait drops the number and falls like the locks without WAIT.
 var splitBrain = race.Race{
 	ID: "split-brain", Code: "R22", Group: "servers",
 	Settings: failover.Settings,

@@ -32,15 +32,13 @@ var lateRelease = race.Race{
 	}),
 }
 
-// sendsDelete matches the request of c1 that may delete. In a release that checks first,
-// it is the one after the check.
+// sendsDelete matches the request of c1 that may delete. In a release that checks first, it is the one after the check.
 func sendsDelete(e *history.Event) bool {
 	return e.Kind == history.Send && e.Client == 1 && e.Node != history.Resource && !race.Sends(1, "WATCH", "GET")(e)
 }
 
-// sameThread: article 004 uses Thread.getId() as the value; article 003 explains what
-// Redisson adds to it. All requests of c1's release are frozen, so that a release that
-// checks first sees c2's lock.
+// sameThread: article 004 uses Thread.getId() as the value; article 003 explains what Redisson adds to it. All requests
+// of c1's release are frozen, so that a release that checks first sees c2's lock.
 var sameThread = variant(lateRelease, "same-thread", "R12", func(sc *race.Race) {
 	sc.Group, sc.Needs = "owner", needs{race.OwnerCheck}
 	sc.Clients = but(lateRelease.Clients, func(_ settings, all clients) { all[0].Thread, all[1].Thread = "17", "17" })
@@ -49,10 +47,9 @@ var sameThread = variant(lateRelease, "same-thread", "R12", func(sc *race.Race) 
 	}
 })
 
-// sameToken: article 002 writes random.nextint() for the token. What is harmed depends on
-// the lock: compare-and-delete deletes the other's key; a reentrant lock takes the second
-// client for its owner; and Redlock deletes with the clean-up of the refused client,
-// before any client releases.
+// sameToken: article 002 writes random.nextint() for the token. What is harmed depends on the lock: compare-and-delete
+// deletes the other's key; a reentrant lock takes the second client for its owner; and Redlock deletes with the
+// clean-up of the refused client, before any client releases.
 var sameToken = variant(sameThread, "same-token", "R12B", func(sc *race.Race) {
 	sc.Clients = but(lateRelease.Clients, func(_ settings, all clients) { all[0].Token, all[1].Token = "42", "42" })
 	takenForOwner := func(e *history.Event) bool { // for c1, while that is inside

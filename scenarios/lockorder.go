@@ -30,8 +30,7 @@ var oppositeOrder = race.Race{
 	},
 }
 
-// takeInOrder is a client that takes several locks in this order. It is inside when it has
-// all of them.
+// takeInOrder is a client that takes several locks in this order. It is inside when it has all of them.
 func takeInOrder(keys ...string) func(a *race.ClientRun) {
 	return func(a *race.ClientRun) {
 		var judged lock.Lease

@@ -14,9 +14,8 @@ import (
 	"locklab/simulator/schedule"
 )
 
-// lostReply: the same on ZooKeeper is ZOOKEEPER-1262. Redlock is said to be blocked here;
-// it is not, since a failed attempt releases on every server, also where no answer
-// came.
+// lostReply: the same on ZooKeeper is ZOOKEEPER-1262. Redlock is said to be blocked here; it is not, since a failed
+// attempt releases on every server, also where no answer came.
 var lostReply = race.Race{
 	ID: "lost-reply", Code: "R32", Group: "replies",
 	AllowsShared: true,

@@ -62,8 +62,7 @@ func paused(h *history.History) bool {
 	return race.InOrder(h, c1Enters, c1Pauses, others, c1Resumes, c1Leaves)
 }
 
-// checkThenPause: Kleppmann's answer to the proposal to check before writing, which
-// article 000 makes as well.
+// checkThenPause: Kleppmann's answer to the proposal to check before writing, which article 000 makes as well.
 var checkThenPause = variant(gcPause, "check-then-pause", "R19", func(sc *race.Race) {
 	sc.Needs = needs{race.Checkable}
 	sc.Clients = func(s settings) clients {

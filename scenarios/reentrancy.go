@@ -10,10 +10,9 @@ import (
 	"locklab/simulator/history"
 )
 
-// Races of a thread with itself: what a reentrant lock remembers in its process and takes
-// for the lock. They need no fault, so they apply also to locks that fail in calm. A
-// refused client retries only when the others are gone, unless the second attempt is the
-// race, so that each race shows one defect.
+// Races of a thread with itself: what a reentrant lock remembers in its process and takes for the lock. They need no
+// fault, so they apply also to locks that fail in calm. A refused client retries only when the others are gone, unless
+// the second attempt is the race, so that each race shows one defect.
 
 // nested: article 001 prints this code under the heading of reentrancy.
 var nested = race.Race{
@@ -66,8 +65,7 @@ var secondTry = variant(pooledThread, "second-try", "R13D", func(sc *race.Race) 
 	}
 })
 
-// secondKey: article 001's ThreadLocal belongs to the lock object, while its methods take
-// the key as a parameter.
+// secondKey: article 001's ThreadLocal belongs to the lock object, while its methods take the key as a parameter.
 var secondKey = variant(pooledThread, "second-key", "R13E", func(sc *race.Race) {
 	sc.Clients = func(s settings) clients {
 		return clients{
@@ -84,8 +82,7 @@ var secondKey = variant(pooledThread, "second-key", "R13E", func(sc *race.Race) 
 	sc.Triggered = race.SequenceWithout(c1Leaves, c1Enters, mentionsOtherKey(2), c2Asks)
 })
 
-// mentionsOtherKey matches a client's requests about the second key, or about a znode
-// below it.
+// mentionsOtherKey matches a client's requests about the second key, or about a znode below it.
 func mentionsOtherKey(c int) race.Pattern {
 	return func(e *history.Event) bool {
 		return race.Event(history.Send, c)(e) && slices.ContainsFunc(e.Cmd, func(arg string) bool {
@@ -94,8 +91,7 @@ func mentionsOtherKey(c int) race.Pattern {
 	}
 }
 
-// lateReentry: article 001's tryLock returns true where the ThreadLocal is set, without a
-// command to Redis.
+// lateReentry: article 001's tryLock returns true where the ThreadLocal is set, without a command to Redis.
 var lateReentry = race.Race{
 	ID: "late-re-entry", Code: "R13F", Group: "reentrancy",
 	Settings:            race.Standard(),
@@ -129,8 +125,7 @@ var lateReentry = race.Race{
 	},
 }
 
-// twoKeys: in the first form of article 001's class, the UUID goes into the ThreadLocal
-// before every SET.
+// twoKeys: in the first form of article 001's class, the UUID goes into the ThreadLocal before every SET.
 var twoKeys = race.Race{
 	ID: "two-keys", Code: "R13G", Group: "reentrancy",
 	Settings:            race.StandardWith(func(s *settings) { s.Clients = 3 }),

@@ -36,8 +36,7 @@ var lateRenewal = race.Race{
 	},
 }
 
-// failedRenewal: Redisson 3.12.5, which article 003 reads, logs a failed renewal and does
-// not try again.
+// failedRenewal: Redisson 3.12.5, which article 003 reads, logs a failed renewal and does not try again.
 var failedRenewal = race.Race{
 	ID: "failed-renewal", Code: "R15", Group: "renewal",
 	Settings: race.Standard(),

@@ -20,8 +20,7 @@ var restart = race.Race{
 	Triggered: forgottenInside,
 }
 
-// onBareMajority is the script of a fault of the last server of the smallest majority, some time
-// after c1 has entered.
+// onBareMajority is the script of a fault of the last server of the smallest majority, some time after c1 has entered.
 func onBareMajority(nodes int, d time.Duration, fault func(node int) simulator.Choice) script {
 	return append(loseBeyondMajority(nodes), inject(c1Enters, d, fault(race.Quorum(nodes)))...)
 }

@@ -17,8 +17,7 @@ import (
 	"locklab/simulator/i18n"
 )
 
-// ByName finds a race by its ID or its race, in any case of letters. The error
-// suggests the nearest name.
+// ByName finds a race by its ID or its race, in any case of letters. The error suggests the nearest name.
 func ByName(name string) (race.Race, error) {
 	all := listed()
 	for i := range all {

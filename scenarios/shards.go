@@ -19,8 +19,7 @@ var shardList = race.Race{
 	Triggered: func(h *history.History) bool { return twoServers(h, listChanges) },
 }
 
-// rollingDeploy: a new version of a service is rolled out with a new list. c1 is an old process, c2 a
-// new one.
+// rollingDeploy: a new version of a service is rolled out with a new list. c1 is an old process, c2 a new one.
 var rollingDeploy = variant(shardList, "rolling-deploy", "R49B", func(sc *race.Race) {
 	sc.Budget, sc.Script = nil, nil
 	sc.Clients = but(holderAndRival, func(_ settings, all clients) { all[1].List = 3 })

@@ -21,8 +21,7 @@ var foreignShutdown = race.Race{
 	Triggered: race.Sequence(c1Enters, c2Refused, race.DeletesKey(2), c3Asks, c1Leaves),
 }
 
-// ownShutdown: the same hook of article 004. It runs beside the job, which is not
-// interrupted.
+// ownShutdown: the same hook of article 004. It runs beside the job, which is not interrupted.
 var ownShutdown = race.Race{
 	ID: "own-shutdown", Code: "R11B", Group: "shutdown",
 	Settings: race.Standard(),

@@ -12,9 +12,8 @@ import (
 // takeoverCommands are the commands with which a client begins to take over.
 var takeoverCommands = []string{"DEL", "GETSET"}
 
-// bothSeeLapsedStamp lets c1 crash when its key has just been created. c2 and c3 both see
-// the lapsed timestamp before either touches the key. Then c2 goes first, and c3 follows d after
-// c2 has entered.
+// bothSeeLapsedStamp lets c1 crash when its key has just been created. c2 and c3 both see the lapsed timestamp before
+// either touches the key. Then c2 goes first, and c3 follows d after c2 has entered.
 func bothSeeLapsedStamp(d time.Duration) script {
 	return script{
 		{On: race.CreatesKeyWithoutTTL(1), Do: race.Inject(0, faults.CrashOf(1))},
@@ -27,11 +26,10 @@ func bothSeeLapsedStamp(d time.Duration) script {
 	}
 }
 
-// doubleDel: the documentation of SETNX introduces GETSET as the answer to this race, and
-// article 000 retells it. With GETSET indeed only one of the two gets in. But the other
-// has overwritten the winner's timestamp (WRONG-DEL), and the class of article 000 then
-// releases a key with a foreign timestamp and reports success (LIE); overwritten-stamp
-// shows the cost.
+// doubleDel: the documentation of SETNX introduces GETSET as the answer to this race, and article 000 retells it. With
+// GETSET indeed only one of the two gets in. But the other has overwritten the winner's timestamp (WRONG-DEL), and the
+// class of article 000 then releases a key with a foreign timestamp and reports success (LIE); overwritten-stamp shows
+// the cost.
 var doubleDel = race.Race{
 	ID: "double-del", Code: "R05", Group: "lease",
 	Settings: race.StandardWith(func(s *settings) { s.Clients = 3 }),
@@ -46,9 +44,8 @@ var doubleDel = race.Race{
 		race.Applies(3, takeoverCommands...), c2Leaves),
 }
 
-// overwrittenStamp: article 000 calls the overwriting harmless and advises the holder to
-// compare its own timestamp before it acts. Together they make the rightful holder give
-// up.
+// overwrittenStamp: article 000 calls the overwriting harmless and advises the holder to compare its own timestamp
+// before it acts. Together they make the rightful holder give up.
 var overwrittenStamp = variant(doubleDel, "overwritten-stamp", "R08", func(sc *race.Race) {
 	sc.Group, sc.Needs = "takeover", needs{race.GETSET}
 	sc.Clients = but(doubleDel.Clients, func(_ settings, all clients) { all[1].Run = (*race.ClientRun).CheckThenWrite })
@@ -76,8 +73,7 @@ var sameSecond = race.Race{
 		race.Applies(2, "GETSET"), race.Event(history.Leave, 3)),
 }
 
-// getsetNil: the author of article 000 had it in production; the Java class of the article
-// still has it.
+// getsetNil: the author of article 000 had it in production; the Java class of the article still has it.
 var getsetNil = race.Race{
 	ID: "getset-nil", Code: "R06", Group: "takeover",
 	Settings: race.StandardWith(func(s *settings) { s.Clients = 3 }),
@@ -93,8 +89,7 @@ var getsetNil = race.Race{
 	Triggered: race.Sequence(race.Sends(2, "GETSET"), race.DeletesKey(1), findsNothing("GETSET")),
 }
 
-// getNil: article 000 discusses what to do when the GET returns nil, and decides for
-// SETNX.
+// getNil: article 000 discusses what to do when the GET returns nil, and decides for SETNX.
 var getNil = race.Race{
 	ID: "get-nil", Code: "R07", Group: "takeover",
 	Settings: race.StandardWith(func(s *settings) { s.Clients = 3 }),

@@ -136,8 +136,7 @@ func votesSplit(h *history.History) bool {
 	return true
 }
 
-// overtaken: the reason for fair locks, which Redisson has, and for the queues of
-// ZooKeeper and etcd.
+// overtaken: the reason for fair locks, which Redisson has, and for the queues of ZooKeeper and etcd.
 var overtaken = race.Race{
 	ID: "overtaken", Code: "R37", Group: "waiting",
 	Settings: race.Standard(),

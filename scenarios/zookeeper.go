@@ -13,8 +13,7 @@ import (
 	"locklab/simulator/history"
 )
 
-// Races of clients in a queue on ZooKeeper: each has a numbered znode, and watches
-// those before it.
+// Races of clients in a queue on ZooKeeper: each has a numbered znode, and watches those before it.
 
 // watchHerd: the herd effect of the USENIX paper on ZooKeeper, 2010. No verdict names it.
 var watchHerd = race.Race{
@@ -90,16 +89,14 @@ var waiterDies = race.Race{
 		race.Event(history.Fire, 3)),
 }
 
-// waiterLeaves is waiterDies without any fault: c2 gives up, as Curator's acquire with a
-// time limit does.
+// waiterLeaves is waiterDies without any fault: c2 gives up, as Curator's acquire with a time limit does.
 var waiterLeaves = variant(waiterDies, "waiter-leaves", "R41B", func(sc *race.Race) {
 	sc.Budget, sc.Script = nil, nil
 	sc.Clients = but(waiterDies.Clients, func(s settings, all clients) { all[1].Patience = s.Retry * 2 })
 	sc.Triggered = race.SequenceWithout(c1Leaves, c1Enters, c3Asks, race.Event(history.Fire, 3), c2Refused)
 })
 
-// numbersEnd: the overflow of the counter in ZooKeeper's guide, as a server 3.8 really
-// behaves.
+// numbersEnd: the overflow of the counter in ZooKeeper's guide, as a server 3.8 really behaves.
 var numbersEnd = variant(inLine, "numbers-end", "R42", func(sc *race.Race) {
 	sc.Group, sc.SequenceExhausted = "zookeeper", true
 	sc.Clients = but(inLine.Clients, func(_ settings, all clients) { all[0].Token, all[1].Token = "a", "b" })

@@ -14,10 +14,9 @@ import (
 //
 // It was meant to end the lease of a holder that has died, which [uniqueRow] does not.
 //
-// How it fails: the deadline is of one client's clock, and is compared with another's. A client
-// whose clock is ahead takes a lease that has not ended. A holder that works or pauses for longer
-// than its lease shares it with its successor, and its unlock, which names the key only, ends the lease
-// of that.
+// How it fails: the deadline is of one client's clock, and is compared with another's. A client whose clock is ahead
+// takes a lease that has not ended. A holder that works or pauses for longer than its lease shares it with its
+// successor, and its unlock, which names the key only, ends the lease of that.
 //
 // Ours is of its first versions: later ones add "AND locked_by" to the unlock.
 var clientDeadline = lock.Entry{

@@ -7,18 +7,16 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// atLeastFor is token with ShedLock's lockAtLeastFor: an earlier release does not delete
-// the key but shortens its TTL to the rest of the least time. (2017: pull request 7 of
-// ShedLock. That it checks the owner before it writes or deletes the key is an option
-// there since pull request 2593 of 2025.)
+// atLeastFor is token with ShedLock's lockAtLeastFor: an earlier release does not delete the key but shortens its TTL
+// to the rest of the least time. (2017: pull request 7 of ShedLock. That it checks the owner before it writes or
+// deletes the key is an option there since pull request 2593 of 2025.)
 //
 // It was meant to fix the job that every instance starts on the full minute: if it is
 // done in less time than the clocks differ, an instance with a slow clock runs it again.
 //
-// How it fails: as token does, if the work takes longer than Env.TTL (lockAtMostFor: two
-// run at once, as ShedLock's manual warns); and after a crash all others are blocked
-// until then. It is not a lock to wait for: a holder that is done blocks the others for
-// the rest of the least time, on purpose.
+// How it fails: as token does, if the work takes longer than Env.TTL (lockAtMostFor: two run at once, as ShedLock's
+// manual warns); and after a crash all others are blocked until then. It is not a lock to wait for: a holder that is
+// done blocks the others for the rest of the least time, on purpose.
 //
 // ShedLock leaves both times to its user. Here the least time is a quarter of Env.TTL,
 // on the client's clock and counted from before Acquire sends its command, as there.

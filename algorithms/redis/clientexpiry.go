@@ -15,9 +15,8 @@ import (
 // It was meant to fix the effect of a delayed SET: with PX the delay lengthens the lease
 // beyond the end that the client computes.
 //
-// How it fails: the client's and the server's clock have to agree. If the client's is a
-// TTL or more behind, the server answers OK and stores no key: every client holds the
-// lock.
+// How it fails: the client's and the server's clock have to agree. If the client's is a TTL or more behind, the server
+// answers OK and stores no key: every client holds the lock.
 var clientExpiry = tokenLock.Variant("client-expiry", 2021,
 	func(env lock.Env) lock.Lock {
 		return newKeyLock(env, env.Tokens, setNXPXAT{env.Clock}, reporting(compareAndDelete))

@@ -64,8 +64,7 @@ func refusedIfNil(reply *redis.Cmd, refusal error, command, key string) error {
 	return nil
 }
 
-// notHeldIfZero reads the number of keys that a command has changed. With 0 the key
-// did not hold the caller's token.
+// notHeldIfZero reads the number of keys that a command has changed. With 0 the key did not hold the caller's token.
 func notHeldIfZero(reply *redis.Cmd, command, key string) error {
 	n, err := reply.Int()
 	switch {

@@ -9,19 +9,15 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// Locks on the compare-and-delete commands that article 002 wished for. Servers have
-// them since 2025.
+// Locks on the compare-and-delete commands that article 002 wished for. Servers have them since 2025.
 
-// delIfEq is token with Valkey's DELIFEQ instead of the script. (2025: Valkey 9.0,
-// October.)
+// delIfEq is token with Valkey's DELIFEQ instead of the script. (2025: Valkey 9.0, October.)
 //
-// It was meant to make the script unnecessary, which every client had to bring along.
-// It fails as token does.
+// It was meant to make the script unnecessary, which every client had to bring along. It fails as token does.
 var delIfEq = tokenLock.Variant("delifeq", 2025,
 	withToken(setNXPX, reporting(sendDELIFEQ)))
 
-// delEx is token with DELEX … IFEQ of Redis instead of the script. (2025: Redis 8.4,
-// November.) It fails as token does.
+// delEx is token with DELEX … IFEQ of Redis instead of the script. (2025: Redis 8.4, November.) It fails as token does.
 var delEx = tokenLock.Variant("delex", 2025,
 	withToken(setNXPX, reporting(sendDELEX)))
 

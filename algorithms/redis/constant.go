@@ -12,12 +12,10 @@ import (
 //
 // It was meant to fix the gap between the two commands of setnx-expire.
 //
-// How it fails: DEL does not check the owner. A holder that works or pauses for longer
-// than the TTL shares the critical section with its successor, then deletes the
-// successor's key and lets a third client in.
+// How it fails: DEL does not check the owner. A holder that works or pauses for longer than the TTL shares the critical
+// section with its successor, then deletes the successor's key and lets a third client in.
 //
-// Ours is the article's, with the words of SET in the order in which Spring's
-// setIfAbsent sends them.
+// Ours is the article's, with the words of SET in the order in which Spring's setIfAbsent sends them.
 var constant = lock.Entry{
 	ID:      "constant",
 	Family:  lock.OneStep,

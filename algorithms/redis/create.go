@@ -37,8 +37,7 @@ func setNXEX(ctx context.Context, node redis.UniversalClient, key, value string,
 	return sendSET(ctx, node, lock.ErrNotAcquired, key, value, "NX", "EX", int64(ttl/time.Second))
 }
 
-// setNXPX sends SET key value NX PX ttl, with ttl in whole milliseconds and the words
-// in the order of the articles.
+// setNXPX sends SET key value NX PX ttl, with ttl in whole milliseconds and the words in the order of the articles.
 func setNXPX(ctx context.Context, node redis.UniversalClient, key, value string, ttl time.Duration) error {
 	return sendSET(ctx, node, lock.ErrNotAcquired, key, value, "NX", "PX", ttl.Milliseconds())
 }

@@ -6,28 +6,23 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// Locks with a daemon: a thread of the holder's process that renews the TTL while the
-// holder works. They differ in when it renews and in whether it checks the owner of the
-// key. [Watchdog] is Redisson's.
+// Locks with a daemon: a thread of the holder's process that renews the TTL while the holder works. They differ in when
+// it renews and in whether it checks the owner of the key. [Watchdog] is Redisson's.
 //
-// How all of them fail: the first failed renewal is the last one, because the error ends
-// the thread, and the holder is not told. A pause of the process pauses the daemon too. A
-// holder that hangs holds the lock for ever.
+// How all of them fail: the first failed renewal is the last one, because the error ends the thread, and the holder is
+// not told. A pause of the process pauses the daemon too. A holder that hangs holds the lock for ever.
 //
-// If Env.TTL is not the article's, ours keep the article's proportions, rounded down to a
-// millisecond.
+// If Env.TTL is not the article's, ours keep the article's proportions, rounded down to a millisecond.
 
 // daemon20 is constant with a child thread that sets the TTL to 30 s every 20 s. (2013,
 // when constant could first be written. Article 001-C.)
 //
 // It was meant to fix work that takes longer than the TTL.
 //
-// How it fails: as all of these do. And nothing ends the thread, and it does not check the
-// owner: as long as its process lives it keeps any key of that name alive, even that of a
-// successor which has crashed.
+// How it fails: as all of these do. And nothing ends the thread, and it does not check the owner: as long as its
+// process lives it keeps any key of that name alive, even that of a successor which has crashed.
 //
-// Ours starts one thread for each key: at the first Acquire, or at the next one after an
-// error has ended the thread.
+// Ours starts one thread for each key: at the first Acquire, or at the next one after an error has ended the thread.
 var daemon20 = constant.Variant("daemon-20", 2013,
 	func(env lock.Env) lock.Lock {
 		plan := renewEvery(env, 20, expireBlind)
@@ -40,10 +35,9 @@ var daemon20 = constant.Variant("daemon-20", 2013,
 //
 // It was meant to fix work that takes longer than the TTL.
 //
-// How it fails: from the second one on, each renewal is sent when the TTL ends, without any
-// margin: the time that the message takes is already too long. The daemon does not check
-// the owner, so a late one shortens a successor's TTL from 30 s to 20. A daemon that is not
-// closed, after an exception, keeps the key for the life of the process.
+// How it fails: from the second one on, each renewal is sent when the TTL ends, without any margin: the time that the
+// message takes is already too long. The daemon does not check the owner, so a late one shortens a successor's TTL from
+// 30 s to 20. A daemon that is not closed, after an exception, keeps the key for the life of the process.
 //
 // Ours stops the daemon before it deletes the key.
 var daemon29 = daemon20.Variant("daemon-29", 2013,
@@ -58,9 +52,8 @@ var daemon10 = daemon20.Variant("daemon-10", 2013,
 		return newKeyLock(env, always(env.Thread), createFunc(setNXEX), reporting(compareAndDelete)).renewed(renewEvery(env, 10, expireBlind))
 	})
 
-// daemon10Owned is daemon-10 with a unique token, and with a script that renews the TTL
-// only if the key holds it. (2013, as daemon-10.) It is [Watchdog] without the hash, and
-// what most libraries do.
+// daemon10Owned is daemon-10 with a unique token, and with a script that renews the TTL only if the key holds it.
+// (2013, as daemon-10.) It is [Watchdog] without the hash, and what most libraries do.
 //
 // It was meant to fix the renewal of a successor's key. It fails as all of these do.
 var daemon10Owned = daemon20.Variant("daemon-10-owned", 2013,
@@ -68,8 +61,7 @@ var daemon10Owned = daemon20.Variant("daemon-10-owned", 2013,
 		func(env lock.Env) renewalPlan { return renewEvery(env, 10, compareAndExpire) })).
 	Changed(func(e *lock.Entry) { e.Unit = time.Millisecond })
 
-// daemon20Owned and daemon29Owned are daemon-10-owned with the periods of daemon-20 and
-// daemon-29.
+// daemon20Owned and daemon29Owned are daemon-10-owned with the periods of daemon-20 and daemon-29.
 var (
 	daemon20Owned = daemon10Owned.Variant("daemon-20-owned", 2013,
 		renewedByOwner(reporting(compareAndDelete),

@@ -10,8 +10,7 @@ import (
 
 // Ways to delete the key on release. Each is a deleteFunc.
 
-// delBlind sends DEL without checking the owner. Like the articles, it ignores the
-// reply.
+// delBlind sends DEL without checking the owner. Like the articles, it ignores the reply.
 func delBlind(ctx context.Context, node redis.UniversalClient, key, _ string) error {
 	if err := node.Del(ctx, key).Err(); err != nil {
 		return lock.Unknown("DEL", key, err)
@@ -19,9 +18,8 @@ func delBlind(ctx context.Context, node redis.UniversalClient, key, _ string) er
 	return nil
 }
 
-// getThenDel checks the owner with GET and then sends DEL. The key may change between
-// the two commands, so its nil states nothing. It returns ErrNotHeld if the key is gone
-// or holds another value.
+// getThenDel checks the owner with GET and then sends DEL. The key may change between the two commands, so its nil
+// states nothing. It returns ErrNotHeld if the key is gone or holds another value.
 func getThenDel(ctx context.Context, node redis.UniversalClient, key, value string) error {
 	if err := checkValue(ctx, node, key, value); err != nil {
 		return err

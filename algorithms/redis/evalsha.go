@@ -9,18 +9,16 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// Locks that call their script by its digest, which saves sending the source each time.
-// The server's script cache is lost when it restarts, and a promoted replica may never
-// have had the script: the server then answers NOSCRIPT.
+// Locks that call their script by its digest, which saves sending the source each time. The server's script cache is
+// lost when it restarts, and a promoted replica may never have had the script: the server then answers NOSCRIPT.
 
 // evalSHA is token that loads its script once and then calls it by its digest. (2015:
 // redlock-rb, until its issue 27 of November.)
 //
 // It was meant to avoid sending the source with each release.
 //
-// How it fails: as token does. And after a restart or a failover every release is refused,
-// although the lock is the caller's own, so that each time the others wait for the TTL to
-// end, until the process is restarted.
+// How it fails: as token does. And after a restart or a failover every release is refused, although the lock is the
+// caller's own, so that each time the others wait for the TTL to end, until the process is restarted.
 //
 // Ours loads the script before the first SET of the process.
 var evalSHA = tokenLock.Variant("evalsha", 2015,
@@ -48,14 +46,12 @@ func (l *loadThenSet) create(ctx context.Context, node redis.UniversalClient, ke
 var evalSHAOrEval = tokenLock.Variant("evalsha-eval", 2015,
 	withToken(setNXPX, reporting(compareAndDeleteBySHAOrSource)))
 
-// compareAndDeleteBySHA is compareAndDelete, but the server has to know the script. With
-// NOSCRIPT nothing is deleted.
+// compareAndDeleteBySHA is compareAndDelete, but the server has to know the script. With NOSCRIPT nothing is deleted.
 func compareAndDeleteBySHA(ctx context.Context, node redis.UniversalClient, key, token string) error {
 	return notHeldIfZero(compareAndDeleteScript.EvalSha(ctx, node, []string{key}, token), "compare and delete", key)
 }
 
-// compareAndDeleteBySHAOrSource is compareAndDelete by digest, and by source after
-// NOSCRIPT.
+// compareAndDeleteBySHAOrSource is compareAndDelete by digest, and by source after NOSCRIPT.
 func compareAndDeleteBySHAOrSource(ctx context.Context, node redis.UniversalClient, key, token string) error {
 	return notHeldIfZero(compareAndDeleteScript.Run(ctx, node, []string{key}, token), "compare and delete", key)
 }

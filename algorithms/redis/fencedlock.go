@@ -12,14 +12,12 @@ import (
 
 // Locks that draw a fencing token in the same step in which they take the lock.
 
-// redissonFenced is Redisson's RFencedLock: watchdog whose acquire script also increments a counter
-// beside the lock, and returns it. (2022: Redisson 3.19.0, December. Read in 4.7.0,
-// RedissonFencedLock.) It leaves out the WAIT of each script, the retries of a renewal, and
-// lockAndGetToken's waiting.
+// redissonFenced is Redisson's RFencedLock: watchdog whose acquire script also increments a counter beside the lock,
+// and returns it. (2022: Redisson 3.19.0, December. Read in 4.7.0, RedissonFencedLock.) It leaves out the WAIT of each
+// script, the retries of a renewal, and lockAndGetToken's waiting.
 //
-// It was meant to fix that a holder which lost its lock without noticing still writes: the resource
-// refuses a token below the highest that it has seen. Unlike [lock.Fence] no pause fits between the
-// lock and the token.
+// It was meant to fix that a holder which lost its lock without noticing still writes: the resource refuses a token
+// below the highest that it has seen. Unlike [lock.Fence] no pause fits between the lock and the token.
 //
 // How it fails: as redisson-rearm, if the resource does not check. The counter is as durable as the
 // server: a failover that loses increments hands old tokens out again.
@@ -87,9 +85,8 @@ func (l *fencedWatchdogLease) FencingToken() uint64 { return l.token }
 //
 // It was meant to fix what token leaves open: the holder that lost its lock without noticing.
 //
-// How it fails: as token, if the resource does not check the token; and the counter is as durable
-// as the server. The script takes a key that has the caller's own value for its own, so that
-// go-redis may send it again.
+// How it fails: as token, if the resource does not check the token; and the counter is as durable as the server. The
+// script takes a key that has the caller's own value for its own, so that go-redis may send it again.
 var redislockFence = tokenLock.Variant("redislock-fence", 2026,
 	func(env lock.Env) lock.Lock { return &Redislock{env.Nodes[0], env.Tokens, env.TTL} })
 

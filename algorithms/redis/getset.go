@@ -24,15 +24,13 @@ var getSet = lock.Entry{
 	New:     func(env lock.Env) lock.Lock { return &GetSet{env.Nodes[0], env.Clock, env.TTL} },
 }
 
-// GetSet writes the time at which the lease ends into the key. A client that finds this
-// time in the past takes the lock over with GETSET. (2009: the pattern is on the SETNX
-// page of Redis's manual since December 2009. Article 000-C is a Java class of 2017 that
-// does it in milliseconds.)
+// GetSet writes the time at which the lease ends into the key. A client that finds this time in the past takes the lock
+// over with GETSET. (2009: the pattern is on the SETNX page of Redis's manual since December 2009. Article 000-C is a
+// Java class of 2017 that does it in milliseconds.)
 //
-// It was meant to fix the deadlock of setnx without using a TTL (setnx-expire says why),
-// and without the race of "too old: DEL, then SETNX", in which the second of two cleaners
-// deletes the first one's new lock. GETSET writes and reads in one step, so that of all
-// clients that saw the same old stamp exactly one gets it back.
+// It was meant to fix the deadlock of setnx without using a TTL (setnx-expire says why), and without the race of "too
+// old: DEL, then SETNX", in which the second of two cleaners deletes the first one's new lock. GETSET writes and reads
+// in one step, so that of all clients that saw the same old stamp exactly one gets it back.
 //
 // How it fails:
 //   - The stamp is compared with the reader's clock. A client whose clock is ahead by more
@@ -121,9 +119,8 @@ type getSetLease struct {
 	key  string
 }
 
-// Release deletes the key without checking the owner, and returns ErrNotHeld only if there
-// was no key. As a Reporter it therefore makes a false statement about a lock that was
-// taken over in the meantime.
+// Release deletes the key without checking the owner, and returns ErrNotHeld only if there was no key. As a Reporter it
+// therefore makes a false statement about a lock that was taken over in the meantime.
 func (l *getSetLease) Release(ctx context.Context) error {
 	deleted, err := l.node.Del(ctx, l.key).Result()
 	switch {

@@ -9,10 +9,9 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// KeyLock is a lock of one key with one value on one server, like most locks here.
-// They differ in four choices: which value they write, which commands create the key,
-// which delete it, and what renews the lease meanwhile. The lock's entry says what it
-// was meant to fix and how it fails.
+// KeyLock is a lock of one key with one value on one server, like most locks here. They differ in four choices: which
+// value they write, which commands create the key, which delete it, and what renews the lease meanwhile. The lock's
+// entry says what it was meant to fix and how it fails.
 type KeyLock struct {
 	node  redis.UniversalClient
 	clock lock.Clock
@@ -42,8 +41,7 @@ type (
 	// An expireFunc sets the key's TTL.
 	expireFunc func(ctx context.Context, node redis.UniversalClient, key, value string, ttl time.Duration) error
 
-	// A release is a way to delete the key, and whether nil from it is the statement
-	// of a Reporter.
+	// A release is a way to delete the key, and whether nil from it is the statement of a Reporter.
 	release struct {
 		send    deleteFunc
 		reports bool

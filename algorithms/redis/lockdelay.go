@@ -19,9 +19,8 @@ import (
 // How it fails: as token does, with anything that takes longer than TTL and delay. And a
 // holder that has crashed blocks the others for the delay too.
 //
-// Chubby and Consul count the delay from the end of a session. Redis has no sessions, so
-// here the key lives for 1.5 times Env.TTL, and Check of the lease says by the client's own
-// clock when Env.TTL is over.
+// Chubby and Consul count the delay from the end of a session. Redis has no sessions, so here the key lives for 1.5
+// times Env.TTL, and Check of the lease says by the client's own clock when Env.TTL is over.
 var lockDelay = tokenLock.Variant("lock-delay", 2014,
 	func(env lock.Env) lock.Lock {
 		return &LockDelay{newKeyLock(env, env.Tokens, createFunc(setWithDelay), reporting(compareAndDelete))}
@@ -55,8 +54,7 @@ type delayedLease struct {
 	end   time.Time // on the client's clock
 }
 
-// Check returns ErrNotHeld once the TTL has passed on the client's own clock. It sends
-// nothing to the server.
+// Check returns ErrNotHeld once the TTL has passed on the client's own clock. It sends nothing to the server.
 func (l *delayedLease) Check(context.Context) error {
 	if !l.clock.Now().Before(l.end) {
 		return lock.ErrNotHeld

@@ -17,12 +17,10 @@ var mutex = lock.Entry{
 	New:     func(lock.Env) lock.Lock { return &Mutex{held: map[string]*mutexLease{}} },
 }
 
-// Mutex excludes the users of one Lock: the threads of one process. The history of
-// these locks begins with it. (1974: Hoare's monitors. Article 003-0, which prints Java's
-// synchronized.)
+// Mutex excludes the users of one Lock: the threads of one process. The history of these locks begins with it. (1974:
+// Hoare's monitors. Article 003-0, which prints Java's synchronized.)
 //
-// How it fails: deployed on two machines it is two locks. It gets a server from Env and
-// sends nothing to it.
+// How it fails: deployed on two machines it is two locks. It gets a server from Env and sends nothing to it.
 //
 // Where ours differs: Acquire refuses instead of queueing, and refuses the thread that
 // holds the lock too, because a Lock does not know which thread calls; Java lets that

@@ -15,9 +15,8 @@ import (
 //
 // It was meant to fix polling, as redisson-lock.
 //
-// How it fails: a waiter misses a release between its refused attempt and its subscription.
-// And if the holder dies, the waiter waits for a message that is never sent. In both cases
-// the lock is free, and the waiter keeps waiting.
+// How it fails: a waiter misses a release between its refused attempt and its subscription. And if the holder dies, the
+// waiter waits for a message that is never sent. In both cases the lock is free, and the waiter keeps waiting.
 var naiveWake = tokenLock.Variant("naive-wake", 2013,
 	func(env lock.Env) lock.Lock {
 		return &NaiveWake{newKeyLock(env, env.Tokens, createFunc(setNXPX), reporting(deleteAndPublish))}

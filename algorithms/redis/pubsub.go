@@ -13,9 +13,8 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// Waiting for the message that a release publishes, instead of polling. The order makes it
-// correct: subscribe, try again, and only then wait; and never longer than the holder's
-// lease.
+// Waiting for the message that a release publishes, instead of polling. The order makes it correct: subscribe, try
+// again, and only then wait; and never longer than the holder's lease.
 
 // unlockMessage is the message that a release publishes.
 const unlockMessage = 0
@@ -29,10 +28,9 @@ func unlockChannel(key string) string {
 	return "redisson_lock__channel:{" + key + "}"
 }
 
-// tryAndSubscribe calls s.Acquire. If that is refused it subscribes to the channel of key
-// and returns what wait returns, which may use the subscription until end. patience and end
-// are on the client's clock; without patience there is no subscription. Its own errors are
-// those of Acquire and of the subscription. Without end no clock is read.
+// tryAndSubscribe calls s.Acquire. If that is refused it subscribes to the channel of key and returns what wait
+// returns, which may use the subscription until end. patience and end are on the client's clock; without patience there
+// is no subscription. Its own errors are those of Acquire and of the subscription. Without end no clock is read.
 func tryAndSubscribe(ctx context.Context, s lock.Lock, node redis.UniversalClient, clock lock.Clock, key string, patience time.Duration,
 	wait func(messages *subscription, end time.Time) (lock.Lease, error)) (lock.Lease, error) {
 	end := endOf(clock, patience)
@@ -84,9 +82,8 @@ func subscribe(ctx context.Context, node redis.UniversalClient, clock lock.Clock
 	return s, nil
 }
 
-// wait returns false if d has passed on the client's clock. It returns true earlier if
-// there is a reason to try again: a message, or a broken connection, with which a message
-// may have been lost.
+// wait returns false if d has passed on the client's clock. It returns true earlier if there is a reason to try again:
+// a message, or a broken connection, with which a message may have been lost.
 func (s *subscription) wait(ctx context.Context, d time.Duration) bool {
 	_, err := s.receive(ctx, d)
 	return !errors.Is(err, os.ErrDeadlineExceeded)

@@ -1,10 +1,8 @@
-// Package redis has the locks that people have built on Redis, each in the form in
-// which it was published.
+// Package redis has the locks that people have built on Redis, each in the form in which it was published.
 //
-// Every lock is one [lock.Entry]. Its comment, or that of its type, names the year
-// and the source, what the lock was meant to fix, how it fails, and where this
-// implementation differs from the source. A new lock is one file and one line in
-// [All]. Most locks are a [KeyLock] with other commands.
+// Every lock is one [lock.Entry]. Its comment, or that of its type, names the year and the source, what the lock was
+// meant to fix, how it fails, and where this implementation differs from the source. A new lock is one file and one
+// line in [All]. Most locks are a [KeyLock] with other commands.
 package redis
 
 import "locklab/algorithms/lock"
@@ -21,9 +19,8 @@ var (
 	extends   = lock.Search{Once: true, NoUses: true, Beside: &lock.Search{Once: true, Few: true, Most: 500_000}}
 )
 
-// All returns the locks that lock on Redis, ordered by year; of one year, a lock
-// comes after the one that it was meant to fix. The first predates Redis. The caller
-// may change the slice.
+// All returns the locks that lock on Redis, ordered by year; of one year, a lock comes after the one that it was meant
+// to fix. The first predates Redis. The caller may change the slice.
 func All() []lock.Entry {
 	return []lock.Entry{
 		mutex,

@@ -2,11 +2,9 @@ package redis
 
 import "locklab/algorithms/lock"
 
-// Other methods and versions of Redisson's RLock: each is [Watchdog] with one change. For
-// lock() see [RedissonLock].
+// Other methods and versions of Redisson's RLock: each is [Watchdog] with one change. For lock() see [RedissonLock].
 
-// redissonLease is lock(leaseTime, unit): a caller that passes a lease time gets no watchdog.
-// (2014, as watchdog.)
+// redissonLease is lock(leaseTime, unit): a caller that passes a lease time gets no watchdog. (2014, as watchdog.)
 //
 // It was meant to fix the holder that hangs and holds the lock for ever.
 //
@@ -15,8 +13,7 @@ import "locklab/algorithms/lock"
 var redissonLease = watchdog.Variant("redisson-lease", 2014,
 	changedWatchdog(func(s *Watchdog) { s.noRenewal = true }))
 
-// redissonWait sends every script together with a WAIT for one replica and one second.
-// (2020: Redisson 3.12.5, April.)
+// redissonWait sends every script together with a WAIT for one replica and one second. (2020: Redisson 3.12.5, April.)
 //
 // It was meant to fix the failover to a replica that has not received the key.
 //
@@ -35,19 +32,16 @@ var redissonWait = watchdog.Variant("redisson-wait", 2020,
 //
 // It was meant to fix the lost packet: a renewal, a release or an acquire that did not arrive.
 //
-// How it fails: the acquire script is not idempotent. If it was run and its answer lost, the second
-// one enters again: the count is two, the holder knows of one, and after its release the key
-// keeps an owner that does not renew it, until the TTL ends. And a release whose answer is lost says that
-// the lock was not held.
+// How it fails: the acquire script is not idempotent. If it was run and its answer lost, the second one enters again:
+// the count is two, the holder knows of one, and after its release the key keeps an owner that does not renew it, until
+// the TTL ends. And a release whose answer is lost says that the lock was not held.
 //
-// Ours sends again at once after a time-out, as that version does, and after 1.5 s when the
-// connection broke.
+// Ours sends again at once after a time-out, as that version does, and after 1.5 s when the connection broke.
 var redissonRetry = watchdog.Variant("redisson-retry", 2020,
 	changedWatchdog(func(s *Watchdog) { s.resends = 3 }))
 
-// redissonEntry has one watchdog for each key of a process, and an entry in a map that says
-// that it exists. (2020: Redisson 3.12.5; issues 2515, 3194 and 3712. Since 3.14.0 of
-// November 2020 a failed renewal removes the entry.)
+// redissonEntry has one watchdog for each key of a process, and an entry in a map that says that it exists. (2020:
+// Redisson 3.12.5; issues 2515, 3194 and 3712. Since 3.14.0 of November 2020 a failed renewal removes the entry.)
 //
 // It was meant to avoid a second watchdog when a thread enters again.
 //

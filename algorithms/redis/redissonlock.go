@@ -15,8 +15,7 @@ import (
 // It was meant to fix polling: a waiter that polls every second is up to a second late, and
 // one that polls every millisecond keeps the server busy.
 //
-// How it fails: as watchdog does. And every release wakes all waiters: one gets the lock,
-// and the others are refused.
+// How it fails: as watchdog does. And every release wakes all waiters: one gets the lock, and the others are refused.
 var redissonLock = watchdog.Variant("redisson-lock", 2014,
 	func(env lock.Env) lock.Lock { return &RedissonLock{newWatchdog(env)} })
 

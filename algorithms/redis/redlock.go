@@ -24,30 +24,26 @@ var redlock = lock.Entry{
 	New:     func(env lock.Env) lock.Lock { return newRedlock(env) },
 }
 
-// Redlock asks several independent servers, and holds the lock if more than half of them agree
-// in time. (2014: antirez published the first implementation in May. Article 002-E; 003-D
-// describes the same with a TTL of 10 s.)
+// Redlock asks several independent servers, and holds the lock if more than half of them agree in time. (2014: antirez
+// published the first implementation in May. Article 002-E; 003-D describes the same with a TTL of 10 s.)
 //
 // It was meant to fix the failover: with token or [Watchdog] on a master and its replica, a
 // master that fails before the key was replicated grants the lock twice. Here any two majorities
 // share a server, which grants the lock only once.
 //
-// The five steps: read the clock; send SET NX PX with one token to each server in turn, and
-// continue with the next one immediately after any kind of failure; read the clock again; hold
-// the lock if at least N/2+1 servers have agreed and less than the TTL has passed, and only for
-// the rest of the TTL, the validity; otherwise delete the token on all servers, including those
-// that did not answer.
+// The five steps: read the clock; send SET NX PX with one token to each server in turn, and continue with the next one
+// immediately after any kind of failure; read the clock again; hold the lock if at least N/2+1 servers have agreed and
+// less than the TTL has passed, and only for the rest of the TTL, the validity; otherwise delete the token on all
+// servers, including those that did not answer.
 //
-// How it fails: a server that restarts without its keys, or whose clock jumps ahead, grants the
-// lock twice. Clocks that run at different rates end the lease before its validity, since the
-// article subtracts nothing for drift. A pause after the second reading of the clock does the
-// same harm as with one server, and there is no counter from which to make a fencing token. With
-// three clients on five servers the votes may split 2, 2, 1, and no client gets the lock.
+// How it fails: a server that restarts without its keys, or whose clock jumps ahead, grants the lock twice. Clocks that
+// run at different rates end the lease before its validity, since the article subtracts nothing for drift. A pause
+// after the second reading of the clock does the same harm as with one server, and there is no counter from which to
+// make a fencing token. With three clients on five servers the votes may split 2, 2, 1, and no client gets the lock.
 //
-// The time-out of one server is that of its client. The article recommends some tens of
-// milliseconds, for a TTL of 30 s: set ReadTimeout, WriteTimeout and DialTimeout to it, and
-// DialerRetries to 1 (go-redis dials up to five times by default). With time-outs of seconds one
-// dead server uses up most of the validity of every lease.
+// The time-out of one server is that of its client. The article recommends some tens of milliseconds, for a TTL of 30
+// s: set ReadTimeout, WriteTimeout and DialTimeout to it, and DialerRetries to 1 (go-redis dials up to five times by
+// default). With time-outs of seconds one dead server uses up most of the validity of every lease.
 //
 // Ours is the article's. N is the number of nodes in Env. Elapsed times are differences of Unix
 // milliseconds, so that a step of the client's clock counts as time, and up to 1 ms goes

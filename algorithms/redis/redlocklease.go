@@ -27,9 +27,8 @@ func (l *redlockLease) Check(context.Context) error {
 	return nil
 }
 
-// Release deletes the token on all servers, including those that never had it, and reports
-// whether the lock was held when the release began. A token that is gone from a server does not
-// come back, so
+// Release deletes the token on all servers, including those that never had it, and reports whether the lock was held
+// when the release began. A token that is gone from a server does not come back, so
 //   - nil: a majority still had it, and no other client can have had the lock;
 //   - ErrNotHeld: no majority had it, even if every server that did not answer had;
 //   - the servers' errors, joined: it depends on their answers.
@@ -58,9 +57,8 @@ var _ lock.Renewer = (*extendableLease)(nil)
 
 type extendableLease struct{ *redlockLease }
 
-// Renew resets the TTL on every server that still has the token. The lease is extended if
-// these are a majority and some of the new validity is left; otherwise it ends when it would
-// have ended, and Renew returns
+// Renew resets the TTL on every server that still has the token. The lease is extended if these are a majority and some
+// of the new validity is left; otherwise it ends when it would have ended, and Renew returns
 //   - ErrNotHeld, if the validity was over, or if so many servers had lost the token that the
 //     others are no majority;
 //   - ErrNotHeld, wrapped, if a majority agreed but too late;

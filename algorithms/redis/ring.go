@@ -8,17 +8,14 @@ import (
 	"sync"
 )
 
-// A ring is consistent hashing as Jedis has it (redis.clients.util.Sharded of 2.0.0, May
-// 2011; the idea is of Karger and others, 1997): each server of a list stands at 160 points
-// of a circle of 64-bit numbers, and the server of a key is that of the first point at or
-// after the key's own number. A server that joins a list takes about its share of the keys
-// from the others, and each other key stays where it is; with hash modulo n nearly all
-// would move.
+// A ring is consistent hashing as Jedis has it (redis.clients.util.Sharded of 2.0.0, May 2011; the idea is of Karger
+// and others, 1997): each server of a list stands at 160 points of a circle of 64-bit numbers, and the server of a key
+// is that of the first point at or after the key's own number. A server that joins a list takes about its share of the
+// keys from the others, and each other key stays where it is; with hash modulo n nearly all would move.
 //
-// As in Jedis for shards without a name and of weight 1, the points of a server are named by
-// its place in the list, SHARD-0-NODE-0 to SHARD-0-NODE-159 for the first. So a server
-// that leaves from the middle of a list gives all servers behind it new names, and moves
-// their keys too.
+// As in Jedis for shards without a name and of weight 1, the points of a server are named by its place in the list,
+// SHARD-0-NODE-0 to SHARD-0-NODE-159 for the first. So a server that leaves from the middle of a list gives all servers
+// behind it new names, and moves their keys too.
 type ring []point
 
 type point struct {

@@ -6,19 +6,17 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// setNX is the first Redis lock: the client that creates the key holds the lock, and
-// releases it by deleting the key. (2009: SETNX is in the first commit of Redis, March 2009.
-// Article 003-A; 001-A and 002-A write another constant.)
+// setNX is the first Redis lock: the client that creates the key holds the lock, and releases it by deleting the key.
+// (2009: SETNX is in the first commit of Redis, March 2009. Article 003-A; 001-A and 002-A write another constant.)
 //
 // It was meant to fix [Mutex], which excludes no client on another machine. The server runs one
 // command at a time, so that of any number of SETNX on a free key exactly one is answered 1.
 //
-// How it fails: the key has no TTL. A holder that crashes before DEL blocks all others for
-// ever; so does one that throws between the two commands without a finally block. For the
-// same reason it is the only lock here that survives any pause: no clock ever gives the
-// lock to another client. All later locks are about this trade-off. Because the value is
-// constant, a DEL by any client is a release, and after a lost reply to SETNX the creator
-// takes its own key for another client's.
+// How it fails: the key has no TTL. A holder that crashes before DEL blocks all others for ever; so does one that
+// throws between the two commands without a finally block. For the same reason it is the only lock here that survives
+// any pause: no clock ever gives the lock to another client. All later locks are about this trade-off. Because the
+// value is constant, a DEL by any client is a release, and after a lost reply to SETNX the creator takes its own key
+// for another client's.
 //
 // Ours is the article's, command for command. It ignores Env.TTL.
 var setNX = lock.Entry{
@@ -37,15 +35,13 @@ var setNX = lock.Entry{
 //
 // It was meant to fix the deadlock of setnx: a crashed holder's key now goes away by itself.
 //
-// How it fails: a crash, or an error, between the two commands leaves the key without a TTL:
-// the old deadlock in a smaller window. And the TTL adds a failure of its own: a holder that
-// works or pauses for longer than the TTL shares the critical section with its successor, and
-// its DEL then deletes the successor's key, which lets a third client in.
+// How it fails: a crash, or an error, between the two commands leaves the key without a TTL: the old deadlock in a
+// smaller window. And the TTL adds a failure of its own: a holder that works or pauses for longer than the TTL shares
+// the critical section with its successor, and its DEL then deletes the successor's key, which lets a third client in.
 //
-// And for a while it did not lock at all. From December 2009 up to Redis 2.0, SETNX replaced
-// a key that had a TTL (Redis's own test suite demanded that), so that the second client won
-// too; since 2.2 of February 2011 the first key stays. A lock of that time had better keep
-// its expiry in the value, as [GetSet] does.
+// And for a while it did not lock at all. From December 2009 up to Redis 2.0, SETNX replaced a key that had a TTL
+// (Redis's own test suite demanded that), so that the second client won too; since 2.2 of February 2011 the first key
+// stays. A lock of that time had better keep its expiry in the value, as [GetSet] does.
 //
 // Ours is the article's. The try block begins after EXPIRE, so an error of EXPIRE leaves
 // Acquire and nothing deletes the key. The reply to EXPIRE is not checked, so a 0 (the key

@@ -9,22 +9,19 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// sharded is setnx-expire through a client that spreads keys over several servers: it finds
-// the server of a key by consistent hashing of its own list of servers. (2010: Jedis 1.5.0 of
-// December has such a ring, with points named by address; by place since 2.0.0.
-// Article 004 sends every command of closeOrderTaskV2 and V3, which are
-// cron-v2 and cron-v3, through such a pool, RedisShardedPoolUtil.)
+// sharded is setnx-expire through a client that spreads keys over several servers: it finds the server of a key by
+// consistent hashing of its own list of servers. (2010: Jedis 1.5.0 of December has such a ring, with points named by
+// address; by place since 2.0.0. Article 004 sends every command of closeOrderTaskV2 and V3, which are cron-v2 and
+// cron-v3, through such a pool, RedisShardedPoolUtil.)
 //
-// It was meant to fix no lock: a single server is short of memory, or busy, and each of several
-// has a part of the keys.
+// It was meant to fix no lock: a single server is short of memory, or busy, and each of several has a part of the keys.
 //
-// How it fails: as setnx-expire, and by the list. No server knows which keys are its own; each
-// serves what it is asked for. Where two clients' lists differ, because a server was added,
-// removed or renamed and one of them does not know yet, they ask two servers for one key, and
-// both get it. Consistent hashing makes these keys fewer, about 1 in n when the n-th server
-// joins; for each of them the two owners are as real as with any other hash. And where a list
-// changes in a running client, EXPIRE or DEL goes to another server than SETNX did: the first
-// leaves a key without a TTL, the second leaves the key, and deletes what it finds elsewhere.
+// How it fails: as setnx-expire, and by the list. No server knows which keys are its own; each serves what it is asked
+// for. Where two clients' lists differ, because a server was added, removed or renamed and one of them does not know
+// yet, they ask two servers for one key, and both get it. Consistent hashing makes these keys fewer, about 1 in n when
+// the n-th server joins; for each of them the two owners are as real as with any other hash. And where a list changes
+// in a running client, EXPIRE or DEL goes to another server than SETNX did: the first leaves a key without a TTL, the
+// second leaves the key, and deletes what it finds elsewhere.
 //
 // A Redis Cluster answers MOVED instead: the servers agree which of them owns a slot, and a
 // client with an old map is sent to the owner.
@@ -45,10 +42,9 @@ var sharded = setNXExpire.Variant("sharded", 2010,
 // It was meant to fix the two steps of sharded, and the deletion of a successor's key: its
 // script deletes on no server what is another's.
 //
-// How it fails: as token, and by the list, as sharded does. A release that goes to another server
-// than the acquire finds nothing there and returns ErrNotHeld, and the key stays for a TTL. Tokens
-// do not help against two lists, and neither do fencing tokens that each server counts for
-// itself.
+// How it fails: as token, and by the list, as sharded does. A release that goes to another server than the acquire
+// finds nothing there and returns ErrNotHeld, and the key stays for a TTL. Tokens do not help against two lists, and
+// neither do fencing tokens that each server counts for itself.
 var shardedToken = tokenLock.Variant("sharded-token", 2013, func(env lock.Env) lock.Lock {
 	s := shards{env}
 	create := func(ctx context.Context, _ redis.UniversalClient, key, value string, ttl time.Duration) error {

@@ -15,15 +15,13 @@ import (
 //
 // It was meant to fix the DEL of a successor's key by constant.
 //
-// How it fails: GET and DEL are two commands, as in thread-id. And there is one variable for
-// the token of all keys, set before SET has succeeded: a refused Acquire, or an Acquire of
-// another key, overwrites the token of a lock that is held. The Release of that lock then
-// leaves the key until the TTL ends.
+// How it fails: GET and DEL are two commands, as in thread-id. And there is one variable for the token of all keys, set
+// before SET has succeeded: a refused Acquire, or an Acquire of another key, overwrites the token of a lock that is
+// held. The Release of that lock then leaves the key until the TTL ends.
 var threadLocal = constant.Variant("threadlocal", 2013,
 	func(env lock.Env) lock.Lock { return &ThreadLocal{env: env, threads: map[string]*local{}} }).InArticle("001-D")
 
-// reentrant is threadlocal with a counter, so that a thread may acquire again what it holds.
-// (2013. Article 001-E.)
+// reentrant is threadlocal with a counter, so that a thread may acquire again what it holds. (2013. Article 001-E.)
 //
 // It was meant to fix that code which needs the lock cannot be called by code that holds it.
 //
@@ -74,12 +72,10 @@ const (
 	checksOwner                       // f
 )
 
-// ThreadLocal is the class RedisLockImpl of article 001, in its first form (threadlocal) and
-// in its second (reentrant). A Lock is used by one thread, so the contents of the
-// ThreadLocal are a field here.
+// ThreadLocal is the class RedisLockImpl of article 001, in its first form (threadlocal) and in its second (reentrant).
+// A Lock is used by one thread, so the contents of the ThreadLocal are a field here.
 //
-// Where Java throws a NullPointerException, on a Release without a token, ours returns an
-// error.
+// Where Java throws a NullPointerException, on a Release without a token, ours returns an error.
 type ThreadLocal struct {
 	env       lock.Env
 	reentrant bool
@@ -168,9 +164,8 @@ type threadLocalLease struct {
 	key  string
 }
 
-// Release checks whether the key holds the thread's token and, if the counter says that this
-// is the last Release, deletes the key. It returns ErrNotHeld if the key is gone or holds
-// another value.
+// Release checks whether the key holds the thread's token and, if the counter says that this is the last Release,
+// deletes the key. It returns ErrNotHeld if the key is gone or holds another value.
 func (l *threadLocalLease) Release(ctx context.Context) error {
 	s, t := l.lock, l.lock.local(l.key)
 	if t.token == "" {

@@ -20,10 +20,9 @@ import (
 var takeoverDel = stamped("takeover-del", time.Second,
 	func(s *Timestamp) { s.retries, s.takeOver = true, s.delAndSetnx }, "000-A")
 
-// getSetTimeout is [Timestamp] with takeover by GETSET: exactly one of several clients gets
-// the old stamp back. A GET that finds no key is treated like one that finds an old stamp.
-// (2009. Article 000-B, the first of the two ways to continue that its text compares; it
-// rejects this one.)
+// getSetTimeout is [Timestamp] with takeover by GETSET: exactly one of several clients gets the old stamp back. A GET
+// that finds no key is treated like one that finds an old stamp. (2009. Article 000-B, the first of the two ways to
+// continue that its text compares; it rejects this one.)
 //
 // It was meant to fix takeover-del.
 //
@@ -54,9 +53,8 @@ var getSetRetry = stamped("getset-retry", time.Second,
 var getSetRetryMS = stamped("getset-retry-ms", time.Millisecond,
 	func(s *Timestamp) { s.retries, s.takeOver = true, s.getSet }, "000-B2-ms")
 
-// getSetNil is getset-timeout with the condition that its author had written first: the lock
-// is acquired if and only if GET and GETSET answer the same. (2009. Article 000-Bnil, the
-// deadlock that the author ran into.)
+// getSetNil is getset-timeout with the condition that its author had written first: the lock is acquired if and only if
+// GET and GETSET answer the same. (2009. Article 000-Bnil, the deadlock that the author ran into.)
 //
 // How it fails: GET answers an old stamp, the key is deleted, GETSET answers nil and creates
 // it. The two differ, so the client takes the lock for lost, and the next client finds a stamp
@@ -64,10 +62,9 @@ var getSetRetryMS = stamped("getset-retry-ms", time.Millisecond,
 var getSetNil = stamped("getset-nil", time.Second,
 	func(s *Timestamp) { s.takeOver = s.getSetEqual }, "000-Bnil")
 
-// getSetCheck is getset-retry with a holder that checks whether the key still has its own
-// stamp: with Check before the critical step, and again before DEL. (2009: the advice of the
-// manual. Article 000-D, which rejects it, because the check takes several milliseconds and
-// the critical section less than ten.)
+// getSetCheck is getset-retry with a holder that checks whether the key still has its own stamp: with Check before the
+// critical step, and again before DEL. (2009: the advice of the manual. Article 000-D, which rejects it, because the
+// check takes several milliseconds and the critical section less than ten.)
 //
 // It was meant to fix the DEL of a successor's lock.
 //
@@ -226,8 +223,7 @@ func (l *checkedDelLease) Check(ctx context.Context) error {
 	return checkValue(ctx, l.node, l.key, l.stamp)
 }
 
-// Release deletes the key if it held this lease's stamp just before; otherwise it returns
-// ErrNotHeld.
+// Release deletes the key if it held this lease's stamp just before; otherwise it returns ErrNotHeld.
 func (l *checkedDelLease) Release(ctx context.Context) error {
 	return getThenDel(ctx, l.node, l.key, l.stamp)
 }

@@ -11,17 +11,14 @@ import (
 // 2.6.12 of March 2013; scripts are a little older. Article 002-C, which also prints EX
 // 5; 002-D uses it on a master with a replica.)
 //
-// It was meant to fix both failures of setnx-expire: the gap between SETNX and EXPIRE,
-// and the DEL of a successor's lock. Unlike [GetSet] it does not depend on the clients'
-// clocks, only on the server's.
+// It was meant to fix both failures of setnx-expire: the gap between SETNX and EXPIRE, and the DEL of a successor's
+// lock. Unlike [GetSet] it does not depend on the clients' clocks, only on the server's.
 //
-// How it fails: a holder that works or pauses for longer than the TTL does not notice
-// that it has lost the lock, and shares the critical section with its successor until
-// it releases. The token protects the successor's key, not the resource. A failover to
-// a replica that has not received the key grants the lock twice. If the reply to SET is
-// lost, the creator does not know that the key is its own, and it stays until the TTL
-// ends. And everything depends on unique tokens: the article draws a random integer,
-// other implementations wrote the thread id.
+// How it fails: a holder that works or pauses for longer than the TTL does not notice that it has lost the lock, and
+// shares the critical section with its successor until it releases. The token protects the successor's key, not the
+// resource. A failover to a replica that has not received the key grants the lock twice. If the reply to SET is lost,
+// the creator does not know that the key is its own, and it stays until the TTL ends. And everything depends on unique
+// tokens: the article draws a random integer, other implementations wrote the thread id.
 //
 // Ours takes a new token from Env.Tokens for each Acquire, and Env.TTL in whole
 // milliseconds. Nothing renews the lease; see [Watchdog].

@@ -11,16 +11,14 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// tokenWait is token that needs a replica: it sends SET and WAIT together, and if no
-// replica has acknowledged the key in time, it deletes the key and refuses the lock.
-// (2015: WAIT came with Redis 3.0 in April.)
+// tokenWait is token that needs a replica: it sends SET and WAIT together, and if no replica has acknowledged the key
+// in time, it deletes the key and refuses the lock. (2015: WAIT came with Redis 3.0 in April.)
 //
 // It was meant to fix the failover to a replica that has not received the key.
 //
-// How it fails: WAIT counts replicas, but does not choose which one is promoted: of two
-// replicas, the one that has not acknowledged may become the master. A promoted replica that
-// restarts empty loses the key all the same. And while no replica answers, every
-// Acquire is refused, although the lock is free.
+// How it fails: WAIT counts replicas, but does not choose which one is promoted: of two replicas, the one that has not
+// acknowledged may become the master. A promoted replica that restarts empty loses the key all the same. And while no
+// replica answers, every Acquire is refused, although the lock is free.
 var tokenWait = tokenLock.Variant("token-wait", 2015,
 	withToken(setAndWait, reporting(compareAndDelete))).Changed(replicated)
 

@@ -23,26 +23,23 @@ var watchdog = lock.Entry{
 	New:     func(env lock.Env) lock.Lock { return newWatchdog(env) },
 }
 
-// Watchdog keeps its lease alive: as long as the process lives and the lock is its own, a
-// timer resets the TTL every third of it. (2014: RLock came with Redisson 1.0.0 in January;
-// its source renews since a commit of November 2014, released as 1.3.0 in July 2015, and
-// checks the owner on renewal only since September 2016. Article 003-C reads version 3.12.5, the
-// first with a WAIT; this is the one before.)
+// Watchdog keeps its lease alive: as long as the process lives and the lock is its own, a timer resets the TTL every
+// third of it. (2014: RLock came with Redisson 1.0.0 in January; its source renews since a commit of November 2014,
+// released as 1.3.0 in July 2015, and checks the owner on renewal only since September 2016. Article 003-C reads
+// version 3.12.5, the first with a WAIT; this is the one before.)
 //
-// It was meant to fix work that takes longer than the TTL, the failure that token leaves
-// open: the TTL need not be guessed any more; it only limits for how long a crashed holder
-// blocks the others. A crash ends the watchdog too.
+// It was meant to fix work that takes longer than the TTL, the failure that token leaves open: the TTL need not be
+// guessed any more; it only limits for how long a crashed holder blocks the others. A crash ends the watchdog too.
 //
 // The key is a hash with one field, process and thread, whose value counts how often that
 // thread holds the lock. A thread that has the lock may acquire it again. Each Release
 // subtracts one; the last one deletes the key and publishes a message to the waiters.
 //
-// How it fails: the first failed renewal is the last one (since Redisson 3.44 the next one is
-// sent anyway), and the holder is not told; the key goes when the TTL ends. A pause of the
-// whole process stops the watchdog too: with 30 s, a pause that begins just before a renewal
-// may last 20 s, one that begins just after it 30 s. A holder that hangs holds the lock for
-// ever. A failover that loses the key grants it twice, and a holder on the wrong side of a
-// network split keeps renewing successfully.
+// How it fails: the first failed renewal is the last one (since Redisson 3.44 the next one is sent anyway), and the
+// holder is not told; the key goes when the TTL ends. A pause of the whole process stops the watchdog too: with 30 s, a
+// pause that begins just before a renewal may last 20 s, one that begins just after it 30 s. A holder that hangs holds
+// the lock for ever. A failover that loses the key grants it twice, and a holder on the wrong side of a network split
+// keeps renewing successfully.
 //
 // Where ours differs from 3.12.5:
 //   - No retries. That version sends a script again to which no answer came; see redisson-retry.
@@ -95,9 +92,8 @@ end
 return redis.call("PEXPIRE", KEYS[1], ARGV[2])
 `)
 
-// releaseHashScript gives one hold back. KEYS: lock, channel. ARGV: owner, TTL in ms,
-// message. Reply: nil if the lock is not the caller's, 0 if the caller has holds left, 1 if
-// the lock is free.
+// releaseHashScript gives one hold back. KEYS: lock, channel. ARGV: owner, TTL in ms, message. Reply: nil if the lock
+// is not the caller's, 0 if the caller has holds left, 1 if the lock is free.
 var releaseHashScript = redis.NewScript(`
 if redis.call("HEXISTS", KEYS[1], ARGV[1]) == 0 then
   return nil
@@ -111,9 +107,8 @@ redis.call("PUBLISH", KEYS[2], ARGV[3])
 return 1
 `)
 
-// Acquire takes the lock, or one more hold if this process has it already, and starts the
-// watchdog. After an error it is unknown whether the lock was taken; no watchdog runs then,
-// so the key goes when its TTL ends.
+// Acquire takes the lock, or one more hold if this process has it already, and starts the watchdog. After an error it
+// is unknown whether the lock was taken; no watchdog runs then, so the key goes when its TTL ends.
 func (s *Watchdog) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	lease, _, err := s.try(ctx, key)
 	return lease, err
@@ -183,8 +178,7 @@ type watchdogLease struct {
 	watched *watched
 }
 
-// A watched is what one watchdog renews: one lease, or all leases that a process has of one
-// key.
+// A watched is what one watchdog renews: one lease, or all leases that a process has of one key.
 type watched struct {
 	leases  int
 	renewal *lock.Renewal
@@ -211,8 +205,7 @@ func (l *watchdogLease) watch(ctx context.Context) {
 	l.watched.renewal.Arm(every)
 }
 
-// tick is one renewal, in the timer's thread. Redisson logs a failure and does not tell the
-// holder.
+// tick is one renewal, in the timer's thread. Redisson logs a failure and does not tell the holder.
 func (l *watchdogLease) tick(ctx context.Context) error {
 	err := l.Renew(ctx)
 	if l.lock.rearms && !errors.Is(err, lock.ErrNotHeld) {
@@ -243,9 +236,8 @@ func (l *watchdogLease) Renew(ctx context.Context) error {
 	return notHeldIfZero(reply, "renewal script", l.key)
 }
 
-// Release gives this hold back, and returns ErrNotHeld if the process no longer holds the
-// lock. The watchdog is stopped after the server's answer, whatever it is: if it is an error,
-// the key goes when its TTL ends.
+// Release gives this hold back, and returns ErrNotHeld if the process no longer holds the lock. The watchdog is stopped
+// after the server's answer, whatever it is: if it is an error, the key goes when its TTL ends.
 func (l *watchdogLease) Release(ctx context.Context) error {
 	s := l.lock
 	keys := []string{l.key, unlockChannel(l.key)}

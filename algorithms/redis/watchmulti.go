@@ -35,8 +35,7 @@ var watchMulti = tokenLock.Variant("watch-multi", 2013,
 var watchDel = tokenLock.Variant("watch-del", 2014,
 	withToken(setNXPX, silent(watchGetDel)))
 
-// watchGetMultiDel deletes the key in a transaction. It returns ErrNotHeld if the key is
-// gone or holds another token.
+// watchGetMultiDel deletes the key in a transaction. It returns ErrNotHeld if the key is gone or holds another token.
 func watchGetMultiDel(ctx context.Context, node redis.UniversalClient, key, token string) error {
 	for {
 		err := underWatch(ctx, node, key, token, func(tx *redis.Tx) error {
@@ -55,8 +54,7 @@ func watchGetDel(ctx context.Context, node redis.UniversalClient, key, token str
 	return underWatch(ctx, node, key, token, func(tx *redis.Tx) error { return tx.Del(ctx, key).Err() })
 }
 
-// underWatch watches key and, if it holds token, calls del on the same connection.
-// Otherwise it returns ErrNotHeld.
+// underWatch watches key and, if it holds token, calls del on the same connection. Otherwise it returns ErrNotHeld.
 func underWatch(ctx context.Context, node redis.UniversalClient, key, token string, del func(*redis.Tx) error) error {
 	err := node.Watch(ctx, func(tx *redis.Tx) error {
 		found, err := tx.Get(ctx, key).Result()

@@ -15,8 +15,7 @@ type deadline struct {
 	end   time.Time
 }
 
-// newDeadline is patience from now. Without patience, and without end, it does not read the
-// clock.
+// newDeadline is patience from now. Without patience, and without end, it does not read the clock.
 func newDeadline(clock lock.Clock, patience time.Duration) *deadline {
 	if patience <= 0 || patience == lock.Forever {
 		return &deadline{left: max(patience, 0)}

@@ -14,10 +14,9 @@ import (
 // delete().guaranteed() in February, which LockInternals and InterProcessSemaphoreV2 use. Read in
 // Curator 5.9.0: DeleteBuilderImpl, FailedDeleteManager, FindAndDeleteProtectedNodeInBackground.)
 //
-// Ours lets the caller's RetryPolicy, without which Curator makes no client, allow no retry in the
-// foreground: the caller gets the error of the first failure. The background sends the deletion at once,
-// and after a failure every second. A request waits for the connection to be back; Curator's
-// background looks every second whether it is.
+// Ours lets the caller's RetryPolicy, without which Curator makes no client, allow no retry in the foreground: the
+// caller gets the error of the first failure. The background sends the deletion at once, and after a failure every
+// second. A request waits for the connection to be back; Curator's background looks every second whether it is.
 type guaranteedSession struct {
 	lock.ZooKeeper
 	clock lock.Clock
@@ -49,8 +48,7 @@ func (s *guaranteedSession) findAndDelete(ctx context.Context, parent, prefix st
 	})
 }
 
-// inBackground calls send after d, in a thread of its own, and then every second until it is
-// answered.
+// inBackground calls send after d, in a thread of its own, and then every second until it is answered.
 func (s *guaranteedSession) inBackground(d time.Duration, send func() error) {
 	s.clock.AfterFunc(d, func() {
 		if !answered(send()) {

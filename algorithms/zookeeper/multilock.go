@@ -13,12 +13,10 @@ var multiLock = protectedQueue.Variant("zk-multi", 2011,
 	func(env lock.Env) lock.Lock { return queuer{NewMultiLock(newCuratorQueue(env), "1", "2")} }).
 	Changed(func(e *lock.Entry) { e.Line = func(key string) string { return lockPath(key + "/1") } })
 
-// MultiLock is several locks that are taken as one: all or none. (2011: Curator's
-// InterProcessMultiLock.) It takes them in the given order. If one fails it releases those that
-// it has. Release releases all of them, the last one first.
+// MultiLock is several locks that are taken as one: all or none. (2011: Curator's InterProcessMultiLock.) It takes them
+// in the given order. If one fails it releases those that it has. Release releases all of them, the last one first.
 //
-// It was meant to fix that a client keeps some of the locks it needs while it fails to get the
-// others.
+// It was meant to fix that a client keeps some of the locks it needs while it fails to get the others.
 //
 // How it fails: as each of them does. Two clients that name the same locks in opposite order
 // wait for each other until one runs out of patience. And it does not notice if one lock is lost

@@ -7,9 +7,8 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// naiveQueue is the queue as article 003 describes it: each client watches the place before its
-// own, and "once notified" it has the lock. (2008: ZooKeeper's first release, with ephemeral and
-// sequential znodes. Article 003-E.)
+// naiveQueue is the queue as article 003 describes it: each client watches the place before its own, and "once
+// notified" it has the lock. (2008: ZooKeeper's first release, with ephemeral and sequential znodes. Article 003-E.)
 //
 // It was meant to give what a Redis lock cannot promise: no time-out has to exceed the unknown time
 // of the work, because the lock lives as long as its holder's session; no client polls; and the lock is

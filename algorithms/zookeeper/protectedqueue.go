@@ -10,17 +10,15 @@ import (
 var protectedQueue = naiveQueue.Variant("zk-protected", 2011,
 	func(env lock.Env) lock.Lock { return queuer{newProtectedQueue(env)} })
 
-// ProtectedQueue is a [checkedQueue] with a GUID in the name of each place, so that a client
-// finds its place in the queue after the answer to create was lost. (2011: in Curator since
-// October, as withProtection since 1.1.10 of May 2012; and in the recipe by April 2012, after
-// ZOOKEEPER-1262.)
+// ProtectedQueue is a [checkedQueue] with a GUID in the name of each place, so that a client finds its place in the
+// queue after the answer to create was lost. (2011: in Curator since October, as withProtection since 1.1.10 of May
+// 2012; and in the recipe by April 2012, after ZOOKEEPER-1262.)
 //
 // It was meant to fix the place that its owner does not know.
 //
-// How it fails: after a pause, like checkedQueue. If the search for the place fails too, the
-// place exists until the session ends. And where the ensemble gives the same number to all
-// places (see checkedQueue), different names make create succeed: the order is then that of the
-// GUIDs, and a newcomer may sort before the holder.
+// How it fails: after a pause, like checkedQueue. If the search for the place fails too, the place exists until the
+// session ends. And where the ensemble gives the same number to all places (see checkedQueue), different names make
+// create succeed: the order is then that of the GUIDs, and a newcomer may sort before the holder.
 //
 // Ours takes the GUID from Env.Tokens, and searches once: if the place is not there the attempt
 // has failed. It is the recipe's: a deletion that fails is not repeated. Curator's locks here
@@ -51,9 +49,8 @@ func (s *ProtectedQueue) Await(ctx context.Context, key string, patience time.Du
 	return own.fenced(ctx)
 }
 
-// await joins the queue under parent with a protected place called name, and waits until no
-// other place blocks it. If it fails it leaves no place behind, unless the ensemble does not
-// answer.
+// await joins the queue under parent with a protected place called name, and waits until no other place blocks it. If
+// it fails it leaves no place behind, unless the ensemble does not answer.
 func (s *ProtectedQueue) await(ctx context.Context, parent, name string, deadline *deadline, blocker blocker) (*place, error) {
 	own, err := join(ctx, s.zk, parent, s.tokens.Token(), name)
 	if err != nil {

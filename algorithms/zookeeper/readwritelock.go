@@ -16,11 +16,10 @@ var (
 		Changed(func(e *lock.Entry) { e.Holders, e.Writer = lock.AnyNumber, writeLock.New })
 )
 
-// ReadWriteLock lets readers in together, and a writer alone. A value is one side of the lock.
-// Both sides share one queue, so that a stream of readers does not starve a writer. (2011:
-// Curator's InterProcessReadWriteLock, of 0.6.4 in December, after the recipe "Shared Locks".) A
-// writer waits for the place before it; a reader waits only for writers before it, and watches
-// the first of them.
+// ReadWriteLock lets readers in together, and a writer alone. A value is one side of the lock. Both sides share one
+// queue, so that a stream of readers does not starve a writer. (2011: Curator's InterProcessReadWriteLock, of 0.6.4 in
+// December, after the recipe "Shared Locks".) A writer waits for the place before it; a reader waits only for writers
+// before it, and watches the first of them.
 //
 // It was meant to fix that a mutex keeps readers out which do not disturb each other.
 //

@@ -16,10 +16,9 @@ var (
 		Changed(func(e *lock.Entry) { e.Holders = 2 })
 )
 
-// Semaphore lets several holders in at a time, in the order of arrival. (2012: Curator's
-// InterProcessSemaphoreV2, of 1.2.2 in September. With one permit it is Curator's mutex that is
-// not reentrant, InterProcessSemaphoreMutex, which 1.1.16 had brought in August.) All clients of
-// a key must agree on the number.
+// Semaphore lets several holders in at a time, in the order of arrival. (2012: Curator's InterProcessSemaphoreV2, of
+// 1.2.2 in September. With one permit it is Curator's mutex that is not reentrant, InterProcessSemaphoreMutex, which
+// 1.1.16 had brought in August.) All clients of a key must agree on the number.
 //
 // A client that wants a permit first queues for a mutex. Only the holder of the mutex adds a
 // znode to the permits in use, and waits until there are few enough.
@@ -27,9 +26,8 @@ var (
 // It was meant to fix Curator's first semaphore, a queue in which each place waited for the one
 // so many places before it: now a returned permit wakes one client, and no client is overtaken.
 //
-// How it fails: as [ProtectedQueue] does. If a holder's session ends while it is paused there is
-// one holder too many, and permits have no order by which a resource could refuse it: the lease
-// is no [lock.Fencer].
+// How it fails: as [ProtectedQueue] does. If a holder's session ends while it is paused there is one holder too many,
+// and permits have no order by which a resource could refuse it: the lease is no [lock.Fencer].
 type Semaphore struct {
 	queue   *ProtectedQueue
 	permits int
@@ -60,8 +58,7 @@ func (s *Semaphore) Await(ctx context.Context, key string, patience time.Duratio
 // permitPath is the znode above the permits of key that are in use.
 func permitPath(key string) string { return lockPath(key) + "/leases" }
 
-// take adds a permit to those in use, and waits until there are few enough. Only one client at a
-// time may call it.
+// take adds a permit to those in use, and waits until there are few enough. Only one client at a time may call it.
 func (s *Semaphore) take(ctx context.Context, parent string, deadline *deadline) (*place, error) {
 	own, err := join(ctx, s.queue.zk, parent, s.queue.tokens.Token(), "lease")
 	if err != nil {

@@ -14,10 +14,9 @@ import (
 // OnConn returns the session of a real client. Its znodes are readable and writable for everybody.
 // clock is the client's own: patience is measured on it. The caller owns conn and closes it.
 //
-// The client reconnects by itself and keeps its watches. While it has no connection, a request
-// waits for one even if its context is cancelled: the context is checked before a request is sent,
-// and while waiting for a watch. When the session has ended the client starts a new one. The places
-// of the old session are gone, and the locks notice that.
+// The client reconnects by itself and keeps its watches. While it has no connection, a request waits for one even if
+// its context is cancelled: the context is checked before a request is sent, and while waiting for a watch. When the
+// session has ended the client starts a new one. The places of the old session are gone, and the locks notice that.
 func OnConn(conn *zk.Conn, clock lock.Clock) lock.ZooKeeper { return &session{conn, clock} }
 
 type session struct {

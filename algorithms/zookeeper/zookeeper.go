@@ -1,10 +1,9 @@
 // Package zookeeper has locks on a ZooKeeper: the queues of its recipes, and the locks of
 // Curator that are built on them. [OnConn] makes a session from a real client.
 //
-// Every lock is one [lock.Entry]. The comment of it, or of its type, names the year and the source, what
-// the lock was meant to fix, how it fails, and where this implementation differs from the
-// source. A new lock is one file and one line in [All]. Most locks are a place in a queue: an
-// ephemeral sequential znode under that of the key.
+// Every lock is one [lock.Entry]. The comment of it, or of its type, names the year and the source, what the lock was
+// meant to fix, how it fails, and where this implementation differs from the source. A new lock is one file and one
+// line in [All]. Most locks are a place in a queue: an ephemeral sequential znode under that of the key.
 package zookeeper
 
 import "locklab/algorithms/lock"

@@ -20,8 +20,7 @@ import (
 	"locklab/simulator/lists"
 )
 
-// A command is what a user can do: its name, its flags and what it runs. The catalogues have
-// its texts under its name.
+// A command is what a user can do: its name, its flags and what it runs. The catalogues have its texts under its name.
 type command struct {
 	use      string                     // its name and its arguments, as help shows them
 	texts    []string                   // whose texts its flags have; nil: its own

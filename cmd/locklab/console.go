@@ -93,8 +93,7 @@ func (c *console) onPage(words ...string) {
 	}
 }
 
-// report prints what went wrong and returns the exit status. An error that is no
-// exitError is wrong use.
+// report prints what went wrong and returns the exit status. An error that is no exitError is wrong use.
 func (c *console) report(err error) int {
 	if err == nil {
 		return exitOK

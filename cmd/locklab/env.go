@@ -79,8 +79,7 @@ func showHere(e *env, failed error, kind string, v any, tell func()) {
 	}
 }
 
-// defaultWidth is for output that does not go to a terminal, so that saved output does
-// not depend on the place.
+// defaultWidth is for output that does not go to a terminal, so that saved output does not depend on the place.
 const defaultWidth = 120
 
 // languages are the values of --lang.

@@ -28,8 +28,7 @@ const (
 	exitInternal = 4
 )
 
-// exitError ends the program with a status. A nil error in it prints nothing, since the
-// output has said everything.
+// exitError ends the program with a status. A nil error in it prints nothing, since the output has said everything.
 type exitError struct {
 	code int
 	err  error

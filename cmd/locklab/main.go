@@ -1,5 +1,4 @@
-// Command locklab runs, breaks, explains and compares the locks that people have built
-// on Redis.
+// Command locklab runs, breaks, explains and compares the locks that people have built on Redis.
 //
 // Results go to standard output, progress and errors to standard error. The exit status
 // is 0 when everything came out as expected, 1 when a verdict differed, 2 for wrong use,
@@ -28,9 +27,8 @@ func main() {
 	os.Exit(run(untilStopped(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
 }
 
-// untilStopped returns a context that ends with the first signal that asks the program to
-// stop: by Ctrl-C, by kill, or because the terminal is gone. The second Ctrl-C ends the
-// program at once.
+// untilStopped returns a context that ends with the first signal that asks the program to stop: by Ctrl-C, by kill, or
+// because the terminal is gone. The second Ctrl-C ends the program at once.
 func untilStopped() context.Context {
 	// a closed pipe is an error of Write, and files are still written
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)

@@ -57,8 +57,7 @@ func serveSite(e *env, s *site, l net.Listener) error {
 	return nil
 }
 
-// site is the page and its engines: one for what is waited for, and one for what the page asks
-// for beside that.
+// site is the page and its engines: one for what is waited for, and one for what the page asks for beside that.
 type site struct {
 	host   string
 	page   []byte

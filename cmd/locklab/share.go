@@ -72,8 +72,7 @@ func divides(e *env, command []string) bool {
 		c.Flags().Args()), command)
 }
 
-// flagsOf are the flags of a command that were given and that are wanted, in alphabetical
-// order.
+// flagsOf are the flags of a command that were given and that are wanted, in alphabetical order.
 func flagsOf(c *cobra.Command, wanted func(name string) bool) (flags []string) {
 	c.Flags().Visit(func(f *pflag.Flag) {
 		if c.Root().PersistentFlags().Lookup(f.Name) != nil || f.Name == "shard" || !wanted(f.Name) {

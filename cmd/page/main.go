@@ -1,8 +1,7 @@
 //go:build !js
 
-// Command page writes the page on which one is the scheduler: as one file that needs
-// neither a server nor a network, and as a folder to host. It compiles the engine, which is
-// this package for a browser, with the go command.
+// Command page writes the page on which one is the scheduler: as one file that needs neither a server nor a network,
+// and as a folder to host. It compiles the engine, which is this package for a browser, with the go command.
 //
 //	page DIR
 package main

@@ -231,9 +231,8 @@ func Elsewhere(s *search.Search, w search.Witness, lang string) string {
 	}
 }
 
-// Claim returns, in a language of package text, the headline of a search: what is proved, or what was
-// found if anything was, for how many clients and attempts, at which timing, and what other searches
-// of the lock have found besides.
+// Claim returns, in a language of package text, the headline of a search: what is proved, or what was found if anything
+// was, for how many clients and attempts, at which timing, and what other searches of the lock have found besides.
 func Claim(s *search.Search, lang string) string {
 	words, others := allFound(s, lang)
 	switch {

@@ -9,9 +9,8 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// The colours of Okabe and Ito (2008), which people with any kind of colour
-// vision can tell apart. They are never the only sign: cells carry a glyph and a
-// word, lines their name.
+// The colours of Okabe and Ito (2008), which people with any kind of colour vision can tell apart. They are never the
+// only sign: cells carry a glyph and a word, lines their name.
 var (
 	black      = color.NRGBA{0x00, 0x00, 0x00, 0xff}
 	skyBlue    = color.NRGBA{0x56, 0xb4, 0xe9, 0xff}
@@ -30,8 +29,7 @@ var (
 	paleGrey  = color.NRGBA{0xf1, 0xf1, 0xf1, 0xff}
 )
 
-// A Class is a family of verdicts that share a colour. Its name is that of a class in
-// the page's style sheet.
+// A Class is a family of verdicts that share a colour. Its name is that of a class in the page's style sheet.
 type Class string
 
 const (
@@ -97,8 +95,7 @@ func LookOf(w verdict.Word) Look {
 // A paint is the colour of a cell, and of what is written on it.
 type paint struct{ ground, writing color.NRGBA }
 
-// paints are a class's ground and writing, chosen to differ in lightness by at
-// least 4.5 to 1.
+// paints are a class's ground and writing, chosen to differ in lightness by at least 4.5 to 1.
 var paints = map[Class]paint{
 	classBroken:   {vermillion, black},
 	classFenced:   {calmGreen, black},

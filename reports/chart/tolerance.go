@@ -15,8 +15,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A Tolerance draws how large a single fault may be before a lock lets two clients in at
-// once.
+// A Tolerance draws how large a single fault may be before a lock lets two clients in at once.
 type Tolerance struct{ study.Tolerance }
 
 // Name is that of Result, and so are the next ones.

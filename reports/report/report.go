@@ -115,8 +115,7 @@ func cellOf(e lock.Entry, sc race.Race, o *race.Outcome) chart.Cell {
 	return c
 }
 
-// AddLinks adds the links of the runs to the cells of a grid. They take seconds, and no picture
-// shows them.
+// AddLinks adds the links of the runs to the cells of a grid. They take seconds, and no picture shows them.
 func AddLinks(grid *chart.Grid, outcomes []*race.Outcome) {
 	links := map[[2]string]string{}
 	for _, o := range outcomes {

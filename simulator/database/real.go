@@ -6,9 +6,8 @@ import (
 	"locklab/simulator/internal/clock"
 )
 
-// Real is a real server that does what the server of a Kind does, action by action. Its answers go to the
-// clients; those of the lab are only compared. It handles errors of the machine itself, and returns the lab's
-// answer then.
+// Real is a real server that does what the server of a Kind does, action by action. Its answers go to the clients;
+// those of the lab are only compared. It handles errors of the machine itself, and returns the lab's answer then.
 type Real interface {
 	// Do returns the answer to a statement, and whether the server has closed the connection instead.
 	Do(a Action) (answer Reply, closed bool)
