@@ -48,7 +48,7 @@ func (x *exploreFlags) run(e *env, args []string) error {
 		return err
 	}
 	if err := search.CheckSearch(entry, x.Bounds); err != nil {
-		return ofFlag(err)
+		return err
 	}
 	most, restore := keepWithin(x.memory)
 	defer restore()
@@ -265,21 +265,6 @@ type boundFlag struct {
 func (f *boundFlag) String() string     { return f.Format(*f.of) }
 func (f *boundFlag) Set(s string) error { return cmp.Or(f.Parse(f.of, s), f.Check(*f.of)) }
 func (f *boundFlag) Type() string       { return f.Kind }
-
-// ofFlag has an error about a bound, "ttl=1h: ...", or about its budget, begin with the flag: "--ttl 1h: ...".
-func ofFlag(err error) error {
-	return text.Errorf("error.as", "said", text.SentenceFunc(func(lang string) string {
-		said := text.SayError(lang, err)
-		end := strings.IndexFunc(said, func(r rune) bool { return strings.ContainsRune("= :：", r) })
-		if _, is := search.BoundOf(said[:max(end, 0)]); is {
-			if value, is := strings.CutPrefix(said[end:], "="); is {
-				return "--" + said[:end] + " " + value
-			}
-			return "--" + said
-		}
-		return said
-	}))
-}
 
 // bounds declares flags that set bounds of these names. Their defaults are there already.
 func (f *flags) bounds(b *search.Bounds, names ...string) {

@@ -51,7 +51,7 @@ func (p *proveFlags) run(e *env, args []string) error {
 		return noAnswer("error.stopped")
 	}
 	if err != nil {
-		return ofFlag(err)
+		return err
 	}
 	e.show("prove", saidOfProof(proof), func() { p.print(e.console, proof) })
 	if proof.Refused != nil || len(proof.Open) > 0 {

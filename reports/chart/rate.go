@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -90,7 +89,7 @@ func (r *Rate) Finding(lang string) string {
 	}), byTTL)
 	key, from := "rate.finding", ""
 	if later := lists.Pick(r.Bounds, func(b cost.Bound) bool { return b.TTL > last.TTL }); later != nil {
-		key, from = "rate.finding.until", r.safe(lang, source, slices.MinFunc(later, byTTL).TTL)
+		key, from = "rate.finding.until", length(slices.MinFunc(later, byTTL).TTL)
 	}
 	pauses := say(lang, "rate.pauses", "source", source)
 	if name := "environment." + source + ".name"; text.In(lang).Has(name) {
@@ -101,17 +100,6 @@ func (r *Rate) Finding(lang string) string {
 		who = say(lang, "rate.locks", "n", inWords(lang, len(locks)), "all", inWords(lang, len(r.Subjects)))
 	}
 	return say(lang, key, "ttl", length(r.TTL), "n", n, "source", pauses, "from", from, "locks", who)
-}
-
-// safe writes a TTL, and of which pause and work it is the sum, if it is that of the longest pause of a source.
-func (r *Rate) safe(lang, source string, ttl time.Duration) string {
-	i := slices.IndexFunc(r.Sources, func(s cost.Source) bool { return s.ID == source })
-	lengths := r.Sources[i].Lengths.String()
-	pause, err := time.ParseDuration(lengths[strings.LastIndexAny(lengths, "=")+1:])
-	if err != nil || !r.PauseStopsWork || pause+r.Work != ttl {
-		return length(ttl)
-	}
-	return say(lang, "rate.finding.sum", "from", length(ttl), "pause", length(pause), "work", length(r.Work))
 }
 
 // Notes implements Result.

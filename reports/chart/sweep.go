@@ -61,9 +61,6 @@ func (s *Sweep) Assumptions(lang string) string {
 	}
 	for _, a := range s.Order.Axes {
 		what(settingName(lang, a), a.Setting.Name)
-		if step := a.Step(); step > 0 {
-			parts = append(parts, say(lang, "sweep.steps", "step", spaced(a)(step)))
-		}
 	}
 	for _, v := range s.Order.Fixed {
 		what(v.String(), v.Setting.Name)

@@ -177,18 +177,6 @@ func (a Axis) Name() string {
 	return a.Setting.Name
 }
 
-// Step is the distance between any value and the next; 0: it varies.
-func (a Axis) Step() (step float64) {
-	for i := 1; i < len(a.Values); i++ {
-		d := a.Values[i] - a.Values[i-1]
-		if step > 0 && math.Abs(d-step) > step/1e6 {
-			return 0
-		}
-		step = d
-	}
-	return step
-}
-
 // String is "pause/ttl=1.2", of an axis of one value.
 func (a Axis) String() string { return a.Name() + "=" + a.Format(a.Values[0]) }
 
