@@ -78,7 +78,7 @@ func Needs(p *text.Printer, among []lock.Entry) ([][]string, error) {
 
 // needHead returns the head of the rows.
 func (m *maker) needHead() []string {
-	columns := []string{"need.lock", "need.has", "need.cost", "need.falls"}
+	columns := []string{"need.lock", "need.has", "need.cost", "label.need.falls"}
 	races := strconv.Itoa(len(needRaces))
 	return lists.Each(columns, func(key string) string { return m.p.First(key, "n", races) })
 }
@@ -104,7 +104,7 @@ func (m *maker) needed(id string) []string {
 		}
 		if err == nil && o.Race.ID == sc.ID && o.History != nil && e.Database != "" && e.Sessions() {
 			o, err = m.stage.With(e, sc, serversIdle)
-			set = m.p.First("need.set", "settings", serversIdle)
+			set = m.p.First("label.need.set", "settings", serversIdle)
 		}
 		if m.failed(err) {
 			break
