@@ -90,7 +90,7 @@ func TestWrongUse(t *testing.T) {
 		{`matrix --races failovr`, `did you mean failover`},
 		{`chart sweep --runs 1.5`, `--runs "1.5": give a whole number`},
 		{`explore token --max-memory 20`, `--max-memory 20…from 50, or 0`},
-		{`explore token --uses give-up --timing lockstep`, `--uses give-up…timing=any`},
+		{`explore token --uses give-up --timing lockstep`, `uses=give-up…timing=any`},
 		{`explore zk-naive --client-retries 1`, `the client library of zk-naive sends nothing again`},
 		{`explore token --budget client-rate=1`, `cannot carry client-rate…locklab chart sweep client-rate`},
 		{`verify token`, `no argument`},
