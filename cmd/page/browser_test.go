@@ -720,6 +720,8 @@ func (b *browser) history(name string) {
 		b.wait(`state.view === "game" && state.at.link === there && location.hash === "#level.6." + there`)
 		b.do(`tell("")`)
 	}
+	b.key("g") // asks first, as the button does
+	b.wait(`!state.busy && state.sure !== ""`)
 	b.key("g")
 	// the cure
 	b.wait(`!state.busy && document.querySelector(".end .main").textContent === 'Next: "GET before DEL mends it"'`)

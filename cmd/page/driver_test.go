@@ -282,8 +282,8 @@ func (b *browser) over(element string) point {
 // press clicks with the mouse on an element.
 func (b *browser) press(element string) {
 	b.t.Helper()
+	b.rested() // what comes meanwhile may move the element
 	at := b.over(element)
-	b.rested()
 	b.mouse("mousePressed", at, 1)
 	b.mouse("mouseReleased", at, 0)
 }
