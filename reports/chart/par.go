@@ -98,7 +98,7 @@ func viewPar(c *Chart, _ string) *Table {
 	})
 }
 
-// needs is how many faults a verdict takes, in brackets; "": one.
+// needs returns the number of faults that a verdict takes, in brackets; "" for one.
 func needs(r record) string {
 	if n := map[bool]string{false: "≤"}[r.is("complete")] + r.text("par"); n != "1" {
 		return " (" + n + ")"

@@ -151,7 +151,7 @@ type deckMaker struct {
 	absent []string       // what no slide is about
 }
 
-// Deck makes the slides of a lesson. A slide has a heading, what the class is told, a question, a run, and the answer.
+// Deck makes the slides of a lesson. A slide has a heading, a text, a question, a run, and the answer.
 func (s Subject) Deck(stage *Stage, o DeckOptions) ([]*Slide, error) {
 	if len(s.Screens)+max(len(s.Locks), 1)*max(len(s.Races), 1) > MostSlides { // before they are played
 		return nil, text.Errorf("error.lesson.large", "most", MostSlides)

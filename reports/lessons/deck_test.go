@@ -98,9 +98,9 @@ func inLanguages(t *testing.T, check func(lang string, deck []*Slide)) {
 	}
 }
 
-// An answer on a slide is at most two sentences beside the name of the race, each of which one reads at a glance,
-// without codes of races, and none only repeats the verdict of the one before. A question has sentences of twenty words
-// at most, and tells times in seconds, as its picture does.
+// TestAnswersAreShort: an answer on a slide has at most two short sentences beside the name of the race, without codes
+// of races, and its second sentence is not the verdict again. A question has sentences of at most twenty words, and
+// gives times in seconds, as its picture does.
 func TestAnswersAreShort(t *testing.T) {
 	code, millis := regexp.MustCompile(`R\d\d`), regexp.MustCompile(`\d{4,} ms`)
 	inLanguages(t, func(lang string, deck []*Slide) {
