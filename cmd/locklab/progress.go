@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"sync"
 	"time"
@@ -83,8 +84,11 @@ func (m *meter) pace(n int) string {
 		return ""
 	}
 	rate := float64(n) / time.Since(m.began).Seconds()
-	rest := time.Duration(float64(m.total-n) / rate * float64(time.Second))
-	return m.say("progress.left", "rate", fmt.Sprintf("%.3g", rate), "time", rest.Round(time.Second).String())
+	key, left := "part.seconds", math.Ceil(float64(m.total-n)/rate)
+	if left > 300 {
+		key, left = "part.minutes", math.Ceil(left/60)
+	}
+	return m.say("progress.left", "rate", fmt.Sprintf("%.3g", rate), "time", m.First(key, "n", fmt.Sprint(left)))
 }
 
 // A whole shows one progress for work in several stages.
