@@ -105,6 +105,8 @@ func (c *Client) Critical(work func(r *Resource)) { c.CriticalWithToken(0, work)
 // resource refuses a token below the highest it has seen.
 func (c *Client) CriticalWithToken(token uint64, work func(r *Resource)) {
 	switch {
+	case token == 0 && c.runner.bounds.Fenced:
+		panic("Bounds.Fenced is set, and the code enters without a token: call Client.CriticalWithToken(token, work)")
 	case c.inside:
 		panic("Critical is called inside Critical: a client has the lock once")
 	case c.entered:

@@ -31,7 +31,7 @@ import (
 // client until it has entered. Its numbers are in parts of the lease that the code asks for, which is observed, as is
 // the number of servers.
 //
-// finds names the verdicts that the race comes to, and no other. Without it the run is logged, and nothing can fail. A
+// finds names the verdicts that the race comes to, and no other: without it the test fails if there is a failure. A
 // race that wants what the code does not show, such as a renewal by hand, does not apply to it: then the test is
 // skipped, with the reason, or fails if it says something. For client the rules of [Check] hold.
 func Race(t *testing.T, client func(*Client), name string, finds ...string) {
@@ -210,6 +210,8 @@ func (r *racer) complaint(o *race.Outcome) string {
 	}
 	pairs := []string{"race", o.Race.Code + " " + o.Race.ID, "verdicts", words(o)}
 	switch {
+	case r.claims == nil && !r.each && verdict.Fails(o.Verdicts):
+		return tell("locktest.race.unclaimed", pairs...) + "\n" + r.showRace(o)
 	case r.claims == nil, r.each && o.NotApplicable != "":
 		return ""
 	case o.NotApplicable != "":
