@@ -23,7 +23,8 @@ func recoveryChart() sample {
 	}
 	return sample{
 		Result: &RecoveryChart{all},
-		title:  `^A crash during the work keeps (.*) locked for ever, the others for ([\d.]+) s to ([\d.]+) s on average, with work of 1 s to 20 s$`,
+		title: `^A crash during the work keeps (.*) locked for ever, the others for ([\d.]+) s to ([\d.]+) s on ` +
+			`average, with work of 1 s to 20 s$`,
 		claims: func(c *Chart, m title) bool {
 			least, most := math.Inf(1), 0.0
 			for _, r := range c.Table.records() {

@@ -15,9 +15,11 @@ import (
 func TestSearchBounds(t *testing.T) {
 	for section, want := range map[string][2]string{
 		"[search timing=any]": {"clients=2,attempts=2,timing=any,budget=none",
-			"locklab explore redlock --timing any --clients 2 --attempts 2 --uses none --budget '' --max-states 4000000"},
+			"locklab explore redlock --timing any --clients 2 --attempts 2 --uses none --budget '' " +
+				"--max-states 4000000"},
 		"[search]": {"clients=2,attempts=2,budget=none",
-			"locklab explore redlock --timing lockstep --clients 2 --attempts 2 --uses none --budget '' --max-states 4000000"},
+			"locklab explore redlock --timing lockstep --clients 2 --attempts 2 --uses none --budget '' " +
+				"--max-states 4000000"},
 		"[search timing=any uses=check,give-up client-retries=3]": {"clients=2,attempts=2,timing=any,uses=check,give-up,client-retries=3,budget=none",
 			"locklab explore redlock --timing any --clients 2 --attempts 2 --uses check,give-up --client-retries 3 --budget '' --max-states 4000000"},
 		"[prove]": {"clients=any,attempts=any,budget=none", "locklab prove redlock --budget 'none'"},

@@ -124,7 +124,9 @@ var transcripts = []transcript{
 		A: COMMIT => 0, B 0
 		B: UPDATE locks SET owner = 'b' WHERE name = 'm' AND expires < NOW(3) => 1
 	`},
-	{MySQL, "as the manual has it, a deadlock of named locks is 3058, their names are the same in capitals, and NOWAIT is 3572", `
+	{MySQL,
+		"as the manual has it, a deadlock of named locks is 3058, their names are the same in capitals, " +
+			"and NOWAIT is 3572", `
 		A: SELECT GET_LOCK('a', 10) => [[1]]
 		B: SELECT GET_LOCK('b', 10) => [[1]]
 		A: SELECT GET_LOCK('B', 10) => waits B

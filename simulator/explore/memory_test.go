@@ -174,13 +174,15 @@ func TestRefine(t *testing.T) {
 		seen           simulator.Traits
 		weaken         func(a *assumed)
 	}{
-		{"a time of day", &hypothesis.Refuted{Of: hypothesis.Measures}, measures, func(a *assumed) { a.Measures = false }},
+		{"a time of day", &hypothesis.Refuted{Of: hypothesis.Measures}, measures,
+			func(a *assumed) { a.Measures = false }},
 		{"a split", &hypothesis.Refuted{Of: hypothesis.Merged}, simulator.Traits{}, func(*assumed) {}},
 		{"the last split", &hypothesis.Refuted{Of: hypothesis.Merged, End: true}, simulator.Traits{},
 			func(a *assumed) { a.Merging = hypothesis.MergeOrders }},
 		{"an asymmetry", &hypothesis.Refuted{Of: hypothesis.Alike, Session: true}, simulator.Traits{},
 			func(a *assumed) { a.Symmetric = 0 }},
-		{"a clock is read", errNewTrait, reads, func(a *assumed) { a.Measures, a.Merging = false, hypothesis.MergeOrders }},
+		{"a clock is read", errNewTrait, reads,
+			func(a *assumed) { a.Measures, a.Merging = false, hypothesis.MergeOrders }},
 		{"a clock measures", errNewTrait, measures, func(a *assumed) { a.Merging = hypothesis.MergeOrders }},
 		{"another trait", errNewTrait, simulator.Traits{SendsWait: true}, func(*assumed) {}},
 	} {

@@ -87,7 +87,8 @@ func TestChanceIsRefused(t *testing.T) {
 	}
 	for what, scripts := range map[string][]string{
 		"math.random": {
-			"return math.random(6)", "local m = math; return m.random()", `local r = _G["math"]["ran" .. "dom"] return r(2)`,
+			"return math.random(6)", "local m = math; return m.random()",
+			`local r = _G["math"]["ran" .. "dom"] return r(2)`,
 			"local ok = pcall(math.random) return 1", `return loadstring("return math." .. "random(6)")()`,
 			"return coroutine.wrap(function() return math.random(9) end)()", "return getfenv(1).math.random(6)",
 		},

@@ -142,7 +142,8 @@ func TestReplayStopsAtTheFirstImpossibleChoice(t *testing.T) {
 	bad := slices.Insert(slices.Clone(run.Choices), 2, simulator.Choice{Verb: simulator.Wake, Client: 1})
 	got, err := Replay(sim, bad)
 	var not *simulator.NotEnabledError
-	if !errors.As(err, &not) || !strings.HasPrefix(text.SayError("en", err), fmt.Sprintf("choice 3 of %d: ", len(bad))) {
+	if !errors.As(err, &not) ||
+		!strings.HasPrefix(text.SayError("en", err), fmt.Sprintf("choice 3 of %d: ", len(bad))) {
 		t.Errorf("error %v, want choice 3 not enabled", err)
 	}
 	if !slices.Equal(got.Choices, run.Choices[:2]) {
