@@ -32,7 +32,8 @@ func TestCharts(t *testing.T) {
 		"recovery":   {"recovery --locks setnx,setnx-expire,token,redisson-lock", true, false},
 		"waiting":    {"waiting --clients 2,10 --policies fixed,jitter,pubsub,line --lang both", true, false},
 		"sweep.rate": {"sweep client-rate --set work=lease --locks token,redlock --runs 9 --lang zh", true, false},
-		"sweep.map":  {"sweep renewal/ttl=0.3,0.9 pause/ttl=0,0.5,1 --locks redlock-extend,token --runs 9", true, false},
+		"sweep.map": {"sweep renewal/ttl=0.3,0.9 pause/ttl=0,0.5,1 --locks redlock-extend,token --runs 9",
+			true, false},
 	}
 	for _, f := range figures(nil) {
 		name, drawn := f.command.name(), false
@@ -40,8 +41,8 @@ func TestCharts(t *testing.T) {
 			drawn = drawn || strings.HasPrefix(c.args+" ", name+" ")
 		}
 		if !drawn {
-			t.Errorf("chart %s is not drawn here: write the line\n\t\t%q: {\"%s --locks setnx,token\", "+
-				"false, false},\n"+
+			t.Errorf("chart %s is not drawn here: write the line\n"+
+				"\t\t%q: {\"%s --locks setnx,token\", false, false},\n"+
 				"in TestCharts, and its golden with: CI=true go test ./cmd/locklab -run TestCharts/%s -update",
 				name, name, name, name)
 		}

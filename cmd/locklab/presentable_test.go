@@ -73,9 +73,8 @@ func TestNothingControlsTheTerminal(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	code, out, errs := call(t, "--version")
-	if code != exitOK ||
-		!regexp.MustCompile(`^locklab \S+, commit unknown, go1\S+, trace format 2, output format 3\n$`).MatchString(
-			out) {
+	says := regexp.MustCompile(`^locklab \S+, commit unknown, go1\S+, trace format 2, output format 3\n$`)
+	if code != exitOK || !says.MatchString(out) {
 		t.Errorf("exit status %d: %s%s", code, out, errs)
 	}
 	_, out, _ = call(t, "--version", "--json")

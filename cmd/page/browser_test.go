@@ -386,7 +386,8 @@ func (b *browser) clicks() {
 	b.keys("13") // a bar that is too short for its label has none
 	b.wait(`!state.busy && state.at.faults[0].used === 1 && document.querySelectorAll(".motion-inbar").length > 2`)
 	b.wait(`[...document.querySelectorAll(".motion-inbar")].map((e) => e.getBoundingClientRect()).every((a, i, all) =>
-		all.every((b, j) => i === j || a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top))`)
+		all.every((b, j) => i === j || a.right <= b.left || b.right <= a.left ||
+			a.bottom <= b.top || b.bottom <= a.top))`)
 	b.do(`state.lang = "en"; document.documentElement.dataset.theme = "light"; ` +
 		`localStorage.removeItem("locklab.theme")`)
 	b.media("screen", "dark") // the page follows the system
@@ -542,9 +543,8 @@ func (b *browser) report(t *testing.T) {
 		r.Runs[e.ID] = &reports.Book{}
 		r.Runs[e.ID].Add(sc.ID, run, listings)
 		r.Grid.Locks = append(r.Grid.Locks, chart.Row{ID: e.ID})
-		r.Grid.Cells = append(r.Grid.Cells,
-			[]chart.Cell{{Lock: e.ID, Race: sc.ID, Verdicts: o.Verdicts, AsExpected: true,
-				Triggered: true}})
+		r.Grid.Cells = append(r.Grid.Cells, []chart.Cell{
+			{Lock: e.ID, Race: sc.ID, Verdicts: o.Verdicts, AsExpected: true, Triggered: true}})
 	}
 	var content bytes.Buffer
 	if err := page.Write(&content, r); err != nil {
@@ -598,8 +598,8 @@ func (b *browser) run(t *testing.T) {
 	b.narrow(1280, 900)
 	b.visit(url)
 	b.wait(`document.querySelectorAll(".motion-picture").length === 1 && !document.querySelector("table:not(.lanes)")`)
-	shown := `[...document.querySelectorAll(".motion-harm:not(.later)")].filter((e) => /OVERLAP ` +
-		`c1/.test(e.textContent)).length === 1`
+	shown := `[...document.querySelectorAll(".motion-harm:not(.later)")].` +
+		`filter((e) => /OVERLAP c1/.test(e.textContent)).length === 1`
 	b.wait(shown + ` && /^10511 ms/.test(document.querySelector(".motion-clock").textContent)`) // at the verdict
 	b.wait(`document.querySelector(".motion-box").scrollWidth <= document.querySelector(".motion-box").clientWidth`)
 	b.look("run")
@@ -666,8 +666,9 @@ func (b *browser) line(name string) {
 	b.keys("n11uu13n19") // n leads on only after a win
 	b.wait(`!state.busy && state.level.number === 3 && state.at.steps === 2`)
 	b.wait(`document.getElementById("message").textContent.includes("9")`) // it meant nothing, and that is said
+	// What has no end.
 	b.do(`const real = engine.leave; work(() => new Promise((_, reject) => {
-		engine.leave = () => { engine.leave = real; reject(engine.left); }; }), { visit: ++state.visits })`) // it has no end
+		engine.leave = () => { engine.leave = real; reject(engine.left); }; }), { visit: ++state.visits })`)
 	b.wait(`state.busy && !document.getElementById("line").hidden`)
 	b.wait(`/\d s/.test(document.getElementById("line").textContent)`)
 	b.key("1") // waits behind it
@@ -793,7 +794,7 @@ func (b *browser) touches(name string) {
 	b.do(`playLevel(DATA.levels.find((l) => l.id === "lost-reply").number)`)
 	b.wait(`!state.busy && state.view === "game" && state.at.steps === 0`)
 	b.look(name + "-start")
-	// the only move of c1: it asks, and no request may be lost here
+	// The only move of c1: it asks, and no request may be lost here.
 	b.press(`document.querySelector('[data-act="c1"]')`)
 	b.wait(`!state.busy && state.at.steps === 2 && document.querySelector('[data-act^="m"]')`)
 	b.wait(`document.querySelector(".motion-code .here")`) // the code, and where c1 is in it

@@ -168,8 +168,8 @@ func (b *browser) deckOnPaper(lesson []*lessons.Slide) {
 	b.do(`location.hash = "worksheet"`)
 	b.wait(`document.body.className.startsWith("worksheet")`)
 	b.wait(`[...document.querySelectorAll(".answer, .whole, .notes")].every((e) => e.getClientRects().length === 0)`)
-	b.wait(`[...document.querySelectorAll(".hook .question, .hook .lines, .race .lines, .step:not(.hook, .end, ` +
-		`.debate) figure.open")].every((e) => e.getClientRects().length > 0)`)
+	b.wait(`[...document.querySelectorAll(".hook .question, .hook .lines, .race .lines, ` +
+		`.step:not(.hook, .end, .debate) figure.open")].every((e) => e.getClientRects().length > 0)`)
 	for i, s := range lesson { // a race would tell what the question before it asks for
 		if s.Kind == lessons.Race || s.Kind == lessons.Next || s.Kind == lessons.Quiz {
 			b.wait(fmt.Sprintf(`!steps[%d].innerText.includes(%q) && steps[%[1]d].textContent.includes(%[2]q)`,
@@ -182,7 +182,8 @@ func (b *browser) deckOnPaper(lesson []*lessons.Slide) {
 	}
 	b.do(`location.hash = "key"`)
 	b.wait(`document.body.className.startsWith("key") &&
-		[...document.querySelectorAll(".full, :is(.race, .next) > .answer, .choices .answer")].every((e) => e.getClientRects().length > 0)`)
+		[...document.querySelectorAll(".full, :is(.race, .next) > .answer, .choices .answer")].
+			every((e) => e.getClientRects().length > 0)`)
 	b.look("deck-key")
 	b.pdf("deck-key")
 	b.do(`location.hash = "handout"`)
@@ -270,8 +271,7 @@ func TestDamagedDeck(t *testing.T) {
 		}
 		b.visit(fileURL(t, damaged))
 		b.wait(fmt.Sprintf(`document.body.className === "handout plain" && `+
-			`document.querySelectorAll(".step").length === %d`,
-			len(lesson)))
+			`document.querySelectorAll(".step").length === %d`, len(lesson)))
 		b.wait(fmt.Sprintf(`(document.getElementById("cut").getClientRects().length > 0) === %t`, name == "cut" ||
 			name == "ends"))
 		b.wait(`[...document.querySelectorAll("h1, h2, .question, .answer, figure.whole")].every((e) => ` +

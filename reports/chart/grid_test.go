@@ -136,8 +136,8 @@ func TestGridHeadlineTellsApart(t *testing.T) {
 // TestGridFindings: each claim about a race has the cells of it, in small grids at random.
 func TestGridFindings(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	claim := regexp.MustCompile(`^(?:(\d+) of (?:the )?(\d+|them)(?: locks)?(?: concerned)?,? ?|(Each) of (?:the ` +
-		`)?(\d+) locks(?: concerned)?|only )?(.*?) ?(?:fails? )?when (\d)$`)
+	claim := regexp.MustCompile(`^(?:(\d+) of (?:the )?(\d+|them)(?: locks)?(?: concerned)?,? ?|` +
+		`(Each) of (?:the )?(\d+) locks(?: concerned)?|only )?(.*?) ?(?:fails? )?when (\d)$`)
 	forms := map[string]bool{}
 	for range 2000 {
 		g := &Grid{}

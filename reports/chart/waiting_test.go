@@ -59,7 +59,8 @@ func waitingChart() sample {
 		},
 		others: map[string]Result{
 			"No run was finished.": &WaitingChart{},
-			"With 9 clients a released lock stays free for 1 ms to 50 ms on average, by the way to wait": &WaitingChart{Results: overlapping},
+			"With 9 clients a released lock stays free for 1 ms to 50 ms on average, " +
+				"by the way to wait": &WaitingChart{Results: overlapping},
 		},
 		empty: []Result{&WaitingChart{}},
 	}

@@ -81,9 +81,8 @@ func TestWrongRequests(t *testing.T) {
 	var table game.Table
 	defer table.Close()
 	var at game.Position
-	if err := json.Unmarshal(table.Answer(context.Background(), []byte(`{"do":"level","number":2}`)),
-		&at); err != nil ||
-		at.Lock != "setnx" {
+	answer := table.Answer(context.Background(), []byte(`{"do":"level","number":2}`))
+	if err := json.Unmarshal(answer, &at); err != nil || at.Lock != "setnx" {
 		t.Fatal(at, err)
 	}
 	for request, want := range map[string]string{

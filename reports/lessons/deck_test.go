@@ -73,8 +73,8 @@ func TestLessonShowsFailures(t *testing.T) {
 			t.Errorf("%s: %v", heading, o.Verdicts)
 		case kind == Race && strings.Contains(heading+asked, string(o.Verdicts[0])):
 			t.Errorf("%q or %q tells how the run ends", heading, asked)
-			// which a worksheet has, too
 		case kind == Race && strings.Contains(heading+asked, Story("en", o.Race, "title")),
+			// A worksheet has the title, too.
 			kind == Race && !strings.Contains(s.Listed("en"), Story("en", o.Race, "title")):
 			t.Errorf("%q or %q tells what happens", heading, asked)
 		}

@@ -65,7 +65,8 @@ var addedRace = func() race.Race {
 	sc := race.Calm
 	sc.ID, sc.Budget = "added-race", race.FixedBudget("migrate=1")
 	sc.Script = func(race.Settings, int) []race.Trigger {
-		return []race.Trigger{{On: race.Event(history.Enter, 1), Do: race.Inject(time.Millisecond, faults.MigrateOf(1, time.Millisecond))}}
+		return []race.Trigger{{On: race.Event(history.Enter, 1),
+			Do: race.Inject(time.Millisecond, faults.MigrateOf(1, time.Millisecond))}}
 	}
 	return sc
 }()
@@ -397,8 +398,7 @@ var deletions = []struct {
 	{"chart waiting",
 		[]string{"cmd/locklab/chart_waiting.go", "reports/chart/waiting.go", "reports/chart/waiting_test.go",
 			"reports/text/en/waiting.txt", "reports/text/zh/waiting.txt", "scenarios/cost/waiting.go",
-			"scenarios/cost/waiting_test.go",
-			"scenarios/cost/simulation.go", "scenarios/cost/clients.go"},
+			"scenarios/cost/waiting_test.go", "scenarios/cost/simulation.go", "scenarios/cost/clients.go"},
 		map[string]string{"cmd/locklab/charts.go": `waitingChart\(\)`, "reports/chart/chart.go": `"waiting": \{[^}]*}`,
 			"reports/chart/charts_test.go": `"waiting": .*\)`, "cmd/locklab/charts_test.go": `"waiting": .*}`,
 			"cmd/locklab/errors_test.go": "\\{`chart waiting .*}"},
@@ -456,12 +456,13 @@ func (p program) testUncontracted(t *testing.T) {
 	const cell, json = "The contract does not cover added-lock in gc-pause.",
 		`"contracted": false,\n +"expected": null,\n +"as_expected": null`
 	for command, patterns := range map[string][]string{
-		"demo":                           {"6 of 6 locks fail"},
-		"list --all":                     {`added-lock \(not covered by the contract\)`},
-		"run token gc-pause":             {"Verdict: OVERLAP STALE-WRITE"},
-		"run added-lock gc-pause":        {"Verdict: OVERLAP STALE-WRITE", cell},
-		"run added-lock getset-nil":      {"N/A", "The contract does not cover added-lock in getset-nil."},
-		"explain added-lock":             {"^The contract does not cover added-lock.", "locklab run added-lock gc-pause"},
+		"demo":                      {"6 of 6 locks fail"},
+		"list --all":                {`added-lock \(not covered by the contract\)`},
+		"run token gc-pause":        {"Verdict: OVERLAP STALE-WRITE"},
+		"run added-lock gc-pause":   {"Verdict: OVERLAP STALE-WRITE", cell},
+		"run added-lock getset-nil": {"N/A", "The contract does not cover added-lock in getset-nil."},
+		"explain added-lock": {"^The contract does not cover added-lock.",
+			"locklab run added-lock gc-pause"},
 		"explain R18":                    {"^  not covered by the contract:\n    added-lock\n"},
 		"run added-lock gc-pause --json": {`"contracted": false`, `"expected": null`, `"as_expected": null`},
 		"matrix --locks token,added-lock --races R18,calm --width 200": {
@@ -471,7 +472,8 @@ func (p program) testUncontracted(t *testing.T) {
 		"matrix --locks token,added-lock --races R18 --json": {json, `"as_expected": true`},
 		"matrix --locks added-lock --races R18 -o report":    {"wrote report/grid.txt"},
 		"chart par --locks added-lock":                       {"added-lock"},
-		"verify --locks stamps --junit junit.xml":            {"as contracted. Not covered by the contract: added-lock."},
+		"verify --locks stamps --junit junit.xml": {
+			"as contracted. Not covered by the contract: added-lock."},
 	} {
 		out := p.says(command, patterns...)
 		if strings.Contains(out, "Differs") || strings.Contains(out, "own settings") {

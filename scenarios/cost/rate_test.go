@@ -114,8 +114,7 @@ func TestBoundsByHand(t *testing.T) {
 		case c.want < 0 && b.AtMost != nil, c.want >= 0 && (b.AtMost == nil || math.Abs(*b.AtMost-c.want) > 1e-6):
 			t.Errorf("%s: %+v, want %v a year", name, b, c.want)
 		case c.want >= 0 && b.Shortest != cost.Forever && (b.Shortest-c.shortest).Abs() > time.Millisecond,
-			c.want >= 0 &&
-				(b.Shortest == cost.Forever) != (c.shortest == cost.Forever):
+			c.want >= 0 && (b.Shortest == cost.Forever) != (c.shortest == cost.Forever):
 			t.Errorf("%s: harm from %v on, want %v", name, b.Shortest, c.shortest)
 		}
 	}

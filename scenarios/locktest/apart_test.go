@@ -161,8 +161,9 @@ const listenerVariable = "LOCKTEST_LISTENER"
 func TestNotApart(t *testing.T) {
 	out, err := searchApart(t, Bounds{Clients: 2, Budget: "crash=1", TTL: ttl},
 		func(c *Client) { lockAs(c, "k", c.Token(), false) }, 1)
-	if want := "share its package variables, process id and start: no history was repeated in a process of its own " +
-		"(the program of this test was run again and did not come to this Check"; !strings.Contains(out, want) {
+	want := "share its package variables, process id and start: no history was repeated in a process of its own " +
+		"(the program of this test was run again and did not come to this Check"
+	if !strings.Contains(out, want) {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -78,8 +78,7 @@ var lease = pooled(func(c *Client, db *sql.DB) {
 	r, err := db.ExecContext(c.Context(),
 		`INSERT INTO held (what, who, ends) VALUES ($1, $2, clock_timestamp() + $3 * interval '1 millisecond')
 		ON CONFLICT (what) DO UPDATE SET who = excluded.who, ends = excluded.ends WHERE held.ends <= clock_timestamp()`,
-		"k",
-		token, ttl.Milliseconds())
+		"k", token, ttl.Milliseconds())
 	if err != nil {
 		return
 	}

@@ -222,8 +222,9 @@ var bounds = map[string]struct{ read, refused, outside string }{
 	"idle":           {"true false", "2", ""},
 	"late":           {"true false", "2", ""},
 	"epoch":          {"1780000000000", "x", ""},
-	"budget":         {"crash=1 crash=1,pause=2@5s crash=any,pause=any@2s", "crash=any,pause=1 crash=1,pause=any@2s", ""},
-	"max-states":     {"0 7", "many", "-1"},
+	"budget": {"crash=1 crash=1,pause=2@5s crash=any,pause=any@2s",
+		"crash=any,pause=1 crash=1,pause=any@2s", ""},
+	"max-states": {"0 7", "many", "-1"},
 }
 
 // TestTable: each bound is written as it was read, by itself and in a link; what it cannot be is refused with what to
@@ -233,9 +234,8 @@ func TestTable(t *testing.T) {
 	for _, one := range search.Table {
 		values, ok := bounds[one.Name]
 		if !ok {
-			t.Errorf("%s: write the line\n\t%q: {\"1 2\", \"x\", \"-1\"},\nin bounds, with values that are read, "+
-				"that are not, "+
-				"and that no search has", one.Name, one.Name)
+			t.Errorf("%s: write the line\n\t%q: {\"1 2\", \"x\", \"-1\"},\nin bounds, "+
+				"with values that are read, that are not, and that no search has", one.Name, one.Name)
 		}
 		for value := range strings.FieldsSeq(values.read) {
 			b := search.DefaultBounds()
@@ -284,8 +284,8 @@ func TestTable(t *testing.T) {
 // TestBadBounds: bounds that a world cannot carry are refused, each with a sentence of its own.
 func TestBadBounds(t *testing.T) {
 	for question, want := range map[string]string{
-		"token ttl=876000h": "ttl=876000h", "token ttl=11ms timing=any": "ttl=11ms",
-		"token ttl=11ms latency=0s":                 "ttl=11ms",
+		"token ttl=876000h":         "ttl=876000h",
+		"token ttl=11ms timing=any": "ttl=11ms", "token ttl=11ms latency=0s": "ttl=11ms",
 		"token budget=crash=1+node-clock=2@490000h": "490000h", "token budget=pause=255@8000h": "pause=255",
 		"token retries=1 timing=any": "retries=1", "token retries=1 latency=0s": "retries=1",
 		"token asks=2":                "no such bound",

@@ -111,7 +111,8 @@ func TestClaimOfInstants(t *testing.T) {
 			off := b.Sub(a) % (750 * time.Millisecond)
 			return off > 100*time.Millisecond && off < 700*time.Millisecond
 		}), search.ScopeInstants, true},
-		"date":             {clocked(func(_, b time.Time) bool { return b.Year() == 1970 }), search.ScopeInstants, true},
+		"date": {clocked(func(_, b time.Time) bool { return b.Year() == 1970 }),
+			search.ScopeInstants, true},
 		"PTTL in a script": {script("return redis.call('pttl', KEYS[1])"), search.ScopeInstants, false},
 		"TIME in a script": {script("return redis.call('time')[1]"), search.ScopeInstants, true},
 		"nothing":          {script("return 0"), search.ScopeAny, false},

@@ -371,8 +371,8 @@ func tokenDefects() []defect {
 		{"script compares the wrong argument", two("pause=1").falling(),
 			tokenKnobs{release: `if ARGV[1] == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`}.lock},
 		{"script compares the wrong way round", two("pause=1").falling(),
-			tokenKnobs{release: `if redis.call("GET", KEYS[1]) ~= ARGV[1] then return redis.call("DEL", KEYS[1]) end ` +
-				`return 0`}.lock},
+			tokenKnobs{release: `if redis.call("GET", KEYS[1]) ~= ARGV[1] then ` +
+				`return redis.call("DEL", KEYS[1]) end return 0`}.lock},
 		{"nothing deleted counts as success", two("pause=1").falling(), tokenKnobs{zeroYes: true}.lock},
 		{"constant token", two("pause=1").falling(), tokenKnobs{token: "every"}.lock},
 		{"one token for all attempts", two("lose-reply=1"), tokenKnobs{token: "once"}.lock},
@@ -419,7 +419,8 @@ const (
 	dogRenew = `if redis.call("HEXISTS", KEYS[1], ARGV[1]) == 0 then return 0 end ` +
 		`return redis.call("PEXPIRE", KEYS[1], ARGV[2])`
 	dogRelease = `if redis.call("HEXISTS", KEYS[1], ARGV[1]) == 0 then return 0 end
-if redis.call("HINCRBY", KEYS[1], ARGV[1], -1) > 0 then redis.call("PEXPIRE", KEYS[1], ARGV[2]) return 2 end redis.call("DEL", KEYS[1]) return 1`
+if redis.call("HINCRBY", KEYS[1], ARGV[1], -1) > 0 then redis.call("PEXPIRE", KEYS[1], ARGV[2]) return 2 end ` +
+		`redis.call("DEL", KEYS[1]) return 1`
 )
 
 // dog is the lock of one process; it has one watchdog while it is held.

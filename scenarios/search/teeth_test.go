@@ -213,14 +213,18 @@ var teeth = []struct {
 		[]string{"*/clients=2,attempts=2,timing=any,tokens=thread,budget=none"}},
 }
 
+const resends = "go-redis sends again what was lost: a lock has no part in it"
+
 // toothless are the rows that nothing is known to break, with the reason why they are listed
 // all the same.
 var toothless = map[string]string{
-	"setnx/clients=2,attempts=2,timing=any,client-retries=3,budget=lose-request=1":         "go-redis sends again what was lost: a lock has no part in it",
-	"token/clients=2,attempts=2,timing=any,client-retries=3,budget=lose-request=1":         "go-redis sends again what was lost: a lock has no part in it",
-	"thread-id-lua/clients=2,attempts=2,timing=any,client-retries=3,budget=lose-request=1": "go-redis sends again what was lost: a lock has no part in it",
-	"redlock/clients=2,attempts=1,timing=any,nodes=3,latency=750ms,budget=crash=1":         "more can happen than without the latency, where a lock without a TTL is found out",
-	"reentrant/clients=2,attempts=1,timing=any,budget=crash=1,return=1":                    "with a TTL ten times as long it fails without the crash as well",
+	"setnx/clients=2,attempts=2,timing=any,client-retries=3,budget=lose-request=1":         resends,
+	"token/clients=2,attempts=2,timing=any,client-retries=3,budget=lose-request=1":         resends,
+	"thread-id-lua/clients=2,attempts=2,timing=any,client-retries=3,budget=lose-request=1": resends,
+	"redlock/clients=2,attempts=1,timing=any,nodes=3,latency=750ms,budget=crash=1": "more can happen " +
+		"than without the latency, where a lock without a TTL is found out",
+	"reentrant/clients=2,attempts=1,timing=any,budget=crash=1,return=1": "with a TTL ten times as long " +
+		"it fails without the crash as well",
 }
 
 // TestEveryProofCanFail: the search of every row with HOLDS finds out the row's wrong lock, by a

@@ -173,10 +173,9 @@ func TestSweepIsDeterministic(t *testing.T) {
 
 func TestSweepErrors(t *testing.T) {
 	for arg, want := range map[string]string{
-		"skw": "skew", "ttl/ttl": "ttl", "loss/ttl": "loss", "pause=0:1": "0:1", "pause=x": "length",
-		"pause=-1s":       "-1s",
-		"pause/ttl=2:1:1": "TO", "pause/ttl=2,1": "1", "client-rate=5": "ppm", "client-rate=60%": "60%",
-		"clients=9": "9", "clients=2.5": "2.5",
+		"skw": "skew", "ttl/ttl": "ttl", "loss/ttl": "loss",
+		"pause=0:1": "0:1", "pause=x": "length", "pause=-1s": "-1s", "pause/ttl=2:1:1": "TO", "pause/ttl=2,1": "1",
+		"client-rate=5": "ppm", "client-rate=60%": "60%", "clients=9": "9", "clients=2.5": "2.5",
 		"loss=2": "100%", "ttl=0s": "0s", "retry=0s:1s:100ms": "0s", "renewal/ttl=0,1": "0", "pause": "pause/ttl",
 		"crash=x": "crash", "pause/ttl=nan": "nan",
 	} {

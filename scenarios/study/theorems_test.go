@@ -34,8 +34,8 @@ func TestTheorems(t *testing.T) {
 				proved := one.Extent == study.Unbounded || one.Extent == study.OneAttempt
 				fails := one.Extent == study.Fails
 				if one.Lock != entry.ID || one.Budget != budget || one.Verdict != word ||
-					(one.Lemmas != nil) != proved ||
-					one.Extent == study.Undecided && one.Why == "" || fails && (one.Trace == "" || one.Clients < 2) {
+					(one.Lemmas != nil) != proved || one.Extent == study.Undecided && one.Why == "" ||
+					fails && (one.Trace == "" || one.Clients < 2) {
 					t.Errorf("%s, %s, %s: %+v", entry.ID, budget, word, one)
 				}
 			}
@@ -80,8 +80,8 @@ func TestTheoremsOfASample(t *testing.T) {
 			}
 			for _, size := range [][2]int{{3, 1}, {2, 2}} {
 				b := search.DefaultBounds()
-				b.Clients, b.Attempts, b.Budget, b.Timing, b.MaxStates = size[0], size[1], budget,
-					search.AnyTiming, 20_000
+				b.Clients, b.Attempts, b.Budget = size[0], size[1], budget
+				b.Timing, b.MaxStates = search.AnyTiming, 20_000
 				found := exploring(t, entry, b)
 				for n := range explore.Provable {
 					one := table.At(0, k, n)

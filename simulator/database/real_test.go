@@ -438,8 +438,8 @@ var programs = map[Dialect][]string{
 	PostgreSQL: {
 		"BEGIN", "BEGIN", "BEGIN", "BEGIN", "COMMIT", "ROLLBACK", "(closes)", "(is cancelled)", "(is cancelled)",
 		"INSERT INTO locks (name, owner, n) VALUES (%k, %o, 1)",
-		"INSERT INTO locks (name, owner, expires) VALUES (%k, %o, now() + interval '30 minutes') ON CONFLICT " +
-			"DO NOTHING RETURNING owner",
+		"INSERT INTO locks (name, owner, expires) VALUES (%k, %o, now() + interval '30 minutes') " +
+			"ON CONFLICT DO NOTHING RETURNING owner",
 		"INSERT INTO locks (name, owner) VALUES (%k, %o) ON CONFLICT (name) DO UPDATE SET owner = EXCLUDED.owner, " +
 			"n = locks.n + 1 WHERE locks.owner = %o RETURNING n",
 		"INSERT INTO locks (name, owner, expires) VALUES (%k, %o, now() - interval '10 minutes') ON CONFLICT (name) " +

@@ -122,7 +122,8 @@ func TestServers(t *testing.T) {
 	for _, order := range []string{"123", "132", "213", "231", "312", "321"} {
 		// A server that knows three names in one order cannot be found out by any exchange of two of them, from the
 		// order in which it sees them first.
-		script := `local all = (redis.call("GET", "all") or "") .. string.sub(ARGV[1], 1, 3) redis.call("SET", "all", all)
+		script := `local all = (redis.call("GET", "all") or "") .. string.sub(ARGV[1], 1, 3) ` +
+			`redis.call("SET", "all", all)
 			if redis.call("EXISTS", KEYS[1]) == 1 and string.gsub(all, "[c.]", "") ~= "` + order + `" then return 0 end`
 		all = append(all, struct {
 			name, script string

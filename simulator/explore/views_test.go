@@ -240,11 +240,9 @@ func TestInterfaces(t *testing.T) {
 				closed++
 				if quick.Views != slow.Views || !slices.Equal(quick.Harms, slow.Harms) ||
 					quick.Once.Key != slow.Once.Key || quick.Worlds > slow.Worlds {
-					t.Errorf("%s, %s, endless %t: %d views in %d worlds, %v, %v; one by one %d views in %d worlds, "+
-						"%v, %v", id, budget,
-						endless,
-						quick.Views, quick.Worlds, quick.Harms, quick.Once, slow.Views, slow.Worlds,
-						slow.Harms, slow.Once)
+					t.Errorf("%s, %s, endless %t: %d views in %d worlds, %v, %v; "+
+						"one by one %d views in %d worlds, %v, %v", id, budget, endless, quick.Views, quick.Worlds,
+						quick.Harms, quick.Once, slow.Views, slow.Worlds, slow.Harms, slow.Once)
 				}
 			}
 		}

@@ -75,8 +75,8 @@ func TestJudge(t *testing.T) {
 				"4 x wrote version=1 base=0 from=4 | 5 y read version=1 | 6 y leaving", "OVERLAP, STALE-WRITE"},
 		{"a write is stale to a section only after a read of that, and who has read first is not certain",
 			"3 x acquired | 4 y acquired | 5 x wrote version=1 base=0 from=5 | 6 y leaving | " +
-				"7 y read version=1 from=7 | " +
-				"9 y wrote version=2 base=1 from=9 within=1 | 9 x read version=2 from=9 | 11 x leaving",
+				"7 y read version=1 from=7 | 9 y wrote version=2 base=1 from=9 within=1 | " +
+				"9 x read version=2 from=9 | 11 x leaving",
 			"OVERLAP, UNKNOWN STALE-WRITE clocks"},
 		{"overtaken ten times", ten, "STARVED"},
 		{"on a key of more than eight clients", crowd + ten, ""},

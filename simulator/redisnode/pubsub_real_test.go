@@ -44,8 +44,8 @@ func TestRealPubSub(t *testing.T) {
 				args = []string{"PUBLISH", pick(rng, "a", "b"), fmt.Sprint(rng.IntN(100))}
 			case 4:
 				args = []string{"EVAL",
-					`redis.call("PUBLISH", "a", ARGV[1]); redis.call("SET", "k", 1); return redis.call("PUBLISH", ` +
-						`KEYS[1], ARGV[1])`, "1", pick(rng, "a", "b"), "x"}
+					`redis.call("PUBLISH", "a", ARGV[1]); redis.call("SET", "k", 1); ` +
+						`return redis.call("PUBLISH", KEYS[1], ARGV[1])`, "1", pick(rng, "a", "b"), "x"}
 			}
 			if !strings.HasSuffix(args[0], "SUBSCRIBE") {
 				if got, want := ask(connRef{}, args...), publisher.raw(args...); got != want {

@@ -159,7 +159,8 @@ func TestServer(t *testing.T) {
 		"a script that was loaded": `
 			SCRIPT LOAD return(1) -> "930269f31393d0be681588b6ab08dccee7d6bb67"
 			EVALSHA 930269f31393d0be681588b6ab08dccee7d6bb67 0 -> 1
-			EVALSHA 030269f31393d0be681588b6ab08dccee7d6bb67 0 -> (error) NOSCRIPT No matching script. Please use EVAL.`,
+			EVALSHA 030269f31393d0be681588b6ab08dccee7d6bb67 0 -> (error) NOSCRIPT ` +
+			"No matching script. Please use EVAL.",
 		"a second that has begun is past": `
 			+500ms
 			SET k v EXAT 1780000000 -> OK

@@ -302,7 +302,8 @@ func TestEndless(t *testing.T) {
 		script  func(*Stage, *history.Event)
 	}{
 		"a program": {pinger(1 << 30), nil},
-		"a script":  {func(c *simulator.Client) { c.Clock().Sleep(sec) }, func(s *Stage, _ *history.Event) { again(s) }},
+		"a script": {func(c *simulator.Client) { c.Clock().Sleep(sec) },
+			func(s *Stage, _ *history.Event) { again(s) }},
 	} {
 		p := NewPlayer(mustLab(t, "", test.program))
 		if p.stage.limit != maxTurns {

@@ -168,10 +168,10 @@ func TestDenseFurther(t *testing.T) {
 
 // bounds are those of the search that answers a question.
 func (q question) bounds(entry lock.Entry, states int) search.Bounds {
-	return search.Bounds{Scope: explore.Scope{Clients: q.clients, Attempts: q.attempts,
-		Nodes: max(1, min(3, entry.Nodes)),
-		TTL:   ttl, Limits: explore.Limits{MaxStates: states}}, Budget: faults.Budget(q.budget),
-		Timing: search.AnyTiming}
+	return search.Bounds{
+		Scope: explore.Scope{Clients: q.clients, Attempts: q.attempts, Nodes: max(1, min(3, entry.Nodes)), TTL: ttl,
+			Limits: explore.Limits{MaxStates: states}},
+		Budget: faults.Budget(q.budget), Timing: search.AnyTiming}
 }
 
 // compare makes runs, and fails for the first that comes to each verdict against the proof.
@@ -361,8 +361,8 @@ var half = lock.Entry{ID: "half-step", Server: lock.OnRedis(1), Unit: time.Milli
 type halfStep struct{ env lock.Env }
 
 var (
-	takeFree = redis.NewScript(
-		`if redis.call("SET", KEYS[1], ARGV[1], "NX", "PX", 9000) then redis.call("SET", "fresh", 1, "PX", 2250) return 1 end
+	takeFree = redis.NewScript(`if redis.call("SET", KEYS[1], ARGV[1], "NX", "PX", 9000) then ` +
+		`redis.call("SET", "fresh", 1, "PX", 2250) return 1 end
 if redis.call("EXISTS", "fresh") == 1 then redis.call("SET", "seen", 1, "PX", 750) end return 0`)
 	takeOver = redis.NewScript(`if redis.call("EXISTS", "fresh") == 0 and redis.call("EXISTS", "seen") == 1 then ` +
 		`redis.call("SET", KEYS[1], ARGV[1], "PX", 9000) return 1 end return 0`)
