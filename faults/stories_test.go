@@ -66,8 +66,8 @@ var stages = map[string]struct {
 	step    time.Duration // at any timing
 	config  func() simulator.Config
 }{
-	// The first client is asking, the second sleeps, the third's program has not begun. One server of two has a
-	// replica.
+	// The first client is asking, the second sleeps, the third's program has not begun.
+	// One server of two has a replica.
 	"redis": {2, 0, sec, func() simulator.Config { return on(nodes(1, 0), pinger, sleeper, idle) }},
 	"zookeeper": {2, 0, sec, func() simulator.Config {
 		return on([]simulator.NodeConfig{{Session: 9 * sec}}, queuer, sleeper, idle)

@@ -17,7 +17,7 @@ import (
 // The help of every command is in the reader's language, has no key or place that was not filled, and fits the width
 // and, but for that of explore, which has all bounds, a screen.
 func TestHelp(t *testing.T) {
-	// the h may be cut
+	// The h may be cut.
 	missing, unfilled := regexp.MustCompile(`\bh?(elp\.[a-z0-9.-]+)`), regexp.MustCompile(`\{[a-z]+\}`)
 	for _, command := range allCommands() {
 		for _, lang := range []string{"en", "zh"} {

@@ -40,7 +40,7 @@ func TestLesson(t *testing.T) {
 	if left, err := os.ReadDir(filepath.Dir(file)); err != nil || len(left) != 1 {
 		t.Errorf("%v, %v: want only the file", left, err)
 	}
-	// the line that makes it again has its language
+	// The line that makes it again has its language.
 	for _, page := range []string{"run token gc-pause", "lesson path 3"} {
 		inChina := func(name string) string { return map[string]string{"LANG": "zh_CN.UTF-8"}[name] }
 		args := append(strings.Fields(page), "-o", filepath.Join(dir, "page.html"))

@@ -36,7 +36,7 @@ func TestCellText(t *testing.T) {
 		{"OVERLAP STALE-WRITE WRONG-DEL", Cell{AsExpected: true}, " # OVERLAP+2"},
 		{"OVERLAP FENCED", Cell{AsExpected: true, Triggered: true}, " = FENCED"},
 		{"OVERLAP FENCED ORPHAN", Cell{AsExpected: true, Triggered: true}, " = FENCED+1"},
-		// what makes it a failure
+		// What makes it a failure.
 		{"OVERLAP FENCED WRONG-DEL", Cell{AsExpected: true, Triggered: true}, " x WRONG-DEL+1"},
 		{"OVERLAP STALE-WRITE FENCED", Cell{AsExpected: true, Triggered: true}, " # OVERLAP+2"},
 		{"ORPHAN DEADLOCK", Cell{AsExpected: true, Triggered: true}, " @ DEADLOCK+1"},

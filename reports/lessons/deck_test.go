@@ -230,7 +230,7 @@ func TestShortLessons(t *testing.T) {
 			t.Errorf("%s: the notes cannot be said: %s", s.Heading, said)
 		}
 	}
-	// as the help says
+	// As the help says.
 	for _, of := range []string{"setnx-expire token watchdog redlock debate", "setnx-expire redlock"} {
 		if l := slidesOf(t, of, DeckOptions{Slides: 17}); Minutes(l) < 43 || Minutes(l) > 47 {
 			t.Errorf("%s: 17 slides take %d minutes", of, Minutes(l))

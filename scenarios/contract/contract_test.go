@@ -126,7 +126,7 @@ var catalogue = []struct {
 	{"R16B", [6]string{"·", "·", "·", "·", "BL", "·"}},
 	{"R18", [6]string{"OK", "MX CR", "MX CR", "MX CR", "MX CR", "MX CR"}},
 	{"gc-pause-fenced", [6]string{"OK", "-CR", "-CR", "-CR", "-CR", "·"}},
-	// no counter is needed: redlock can have it too
+	// No counter is needed: redlock can have it too.
 	{"gc-pause-cas", [6]string{"OK", "-CR", "-CR", "-CR", "-CR", "-CR"}},
 	{"R20", [6]string{"CR", "CR", "CR", "CR", "CR", "CR"}},
 	{"late-write-fenced", [6]string{"FE", "FE", "FE", "FE", "FE", "·"}},

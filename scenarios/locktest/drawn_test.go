@@ -113,8 +113,8 @@ func TestDrawnOtherwise(t *testing.T) {
 		code func(c *Client)
 		is   func(err error) bool
 	}{
-		// Below 2^63: the Lua of the lab's servers takes no higher number for one, and half of all tokens of 64
-		// bits are.
+		// Below 2^63: the Lua of the lab's servers takes no higher number for one,
+		// and half of all tokens of 64 bits are.
 		"number": {func(c *Client) { lockWith(c, strconv.FormatInt(rand.Int64(), 10), odd) }, isDrawn},
 		"length": {func(c *Client) { lockWith(c, randomToken(), length) }, isDrawn},
 		"seven values": {func(c *Client) { seven++; lockWith(c, strconv.Itoa(seven%7), compareAndDelete) },

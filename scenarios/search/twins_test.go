@@ -39,7 +39,7 @@ var twins = []struct {
 	{"token", "timing=any idle=true", "delay=1@2s hang=1@2s node-clock=1@2s", exhaustive},
 	{"setnx", "timing=any idle=true clients=1 uses=give-up", "none", pushed},
 	{"token", "timing=any idle=true uses=give-up client-retries=1", "lose-reply=1", exhaustive},
-	// of two it has too many states
+	// Of two it has too many states.
 	{"daemon-10-owned", "timing=any idle=true clients=1 uses=renew", "none", exhaustive},
 	{"reentrant", "timing=any idle=true uses=reenter", "none", exhaustive},
 	{"setnx", "", "split=1", pushed},
@@ -194,8 +194,8 @@ func TestFoundWithin(t *testing.T) {
 		word         verdict.Word
 		par          int // of the word; -1: it is not found
 	}{
-		// What one schedule could not show: the rival of a client that pauses asks too early, or an attempt comes too
-		// soon.
+		// What one schedule could not show: the rival of a client that pauses asks too early,
+		// or an attempt comes too soon.
 		{"token", "timing=any retries=0 budget=pause=1", verdict.Overlap, 1},
 		{"takeover-del", "attempts=2 retries=2 budget=pause=1", verdict.Overlap, 1},
 		{"getset-retry", "attempts=2 retries=2 budget=pause=1", verdict.Overlap, 1},

@@ -83,7 +83,7 @@ func TestSweepSettings(t *testing.T) {
 		{"loss=0%,100%", "", "token", []int{never, never}}, // who hears nothing is not orphaned: it never got a key
 		{"lag=0s,30s", "work=5s,retry=10ms", "token", []int{never, always}},
 		{"crash=0,720", "work=5s", "setnx", []int{never, -1}},
-		// of eight messages of c1 one is the write, over that of c2
+		// Of eight messages of c1 one is the write, over that of c2.
 		{"delay/ttl=0,2", "work=5s", "token", []int{never, -1}},
 		{"clients=2,8", "pause/ttl=2", "token", []int{always, always}},
 		{"retry=100ms,1s", "pause/ttl=2", "token", []int{always, always}},

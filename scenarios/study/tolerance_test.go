@@ -55,7 +55,7 @@ func TestToleranceDebate(t *testing.T) {
 	for _, h := range study.Hazards() {
 		t.Run(h.Fault, func(t *testing.T) {
 			t.Parallel()
-			// whether it falls
+			// Each size says whether it falls.
 			limit, sizes := debate[h.Fault], map[int]bool{debate[h.Fault] - 1: false, debate[h.Fault]: true}
 			switch {
 			case !h.Sized:

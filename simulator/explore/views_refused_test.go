@@ -190,8 +190,8 @@ func TestViewsOfStamps(t *testing.T) {
 		t.Errorf("cron-v2: closed %t, %+v, two clients come to %v; %v",
 			proof.Closed, proof.Covered.Assumed.Ages, proof.Harms, proof.Refused)
 	}
-	// held takes the key with these times as its value, or returns how old the last of them is, and whether they
-	// differ.
+	// held takes the key with these times as its value, or returns how old the last of them is,
+	// and whether they differ.
 	held := func(f *asking, later ...time.Duration) (taken bool, age time.Duration, differ bool, err error) {
 		var times []any
 		now := f.env.Clock.Now()

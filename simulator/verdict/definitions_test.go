@@ -184,7 +184,7 @@ func (m *moment) move(h *history.History, e *history.Event) {
 		}
 		m.asking[c] = true
 	case history.Enter:
-		// it enters on what an earlier attempt left
+		// It enters on what an earlier attempt left.
 		if !m.has(h, c, e.Lease) && (e.Lease == 0 || m.made[c] != e.Lease) {
 			m.own(c, func(g *grant) { g.lease, g.gone = e.Lease, false })
 		}
