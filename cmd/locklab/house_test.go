@@ -95,7 +95,8 @@ func foldersBelow(t *testing.T) (dirs []string) {
 
 // topLevel are the entries of the module's folder, but for those that begin with a dot; out is what commands write.
 var topLevel = []string{
-	"Makefile", "README.md", "algorithms", "cmd", "faults", "go.mod", "go.sum", "out", "reports", "scenarios", "simulator",
+	"Makefile", "README.md", "algorithms", "cmd", "faults", "go.mod", "go.sum", "out", "reports", "scenarios",
+	"simulator",
 }
 
 // TestTopLevel: nothing else lies in the module's folder, as a file that a command has left there.

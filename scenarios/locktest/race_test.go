@@ -78,7 +78,8 @@ func TestRaceJudges(t *testing.T) {
 		want  string // of the complaint; "": none
 	}{
 		{"gc-pause", "OVERLAP STALE-WRITE WRONG-DEL", ""},
-		{"gc-pause", "OVERLAP", "R18 gc-pause comes to OVERLAP STALE-WRITE WRONG-DEL, and the test says something else"},
+		{"gc-pause", "OVERLAP",
+			"R18 gc-pause comes to OVERLAP STALE-WRITE WRONG-DEL, and the test says something else"},
 		{"gc-pause", "OVERLAP STALE-WRITE WRONG-DEL DEADLOCK", "the test says something else"},
 		{"renew-held", "", "N/A: a client of this race does more than lock"},
 		{"same-token", "", "N/A: this race gives two clients the same token"},
