@@ -46,6 +46,11 @@ func Race(t *testing.T, client func(*Client), name string, finds ...string) {
 	if err != nil {
 		t.Fatal(explain(err))
 	}
+	data := &study.Checked{Races: runs([]*race.Outcome{o})}
+	if complaint := r.complaint(o); complaint != "" {
+		data.Wrong = []string{headOf(complaint)}
+	}
+	r.plan.report(data)
 	r.judge(t, o)
 }
 
