@@ -134,9 +134,9 @@ func (s *Stage) Cure(lang string, o *race.Outcome) (string, error) {
 
 // Contract returns how an outcome differs from the contract, or that this does not cover it; nil: it is as expected.
 func Contract(p *text.Printer, o *race.Outcome) []Block {
-	uncovered, values := "command.uncovered.cell", []string{"lock", o.Lock.ID, "race", o.Race.ID}
+	uncovered, other, values := "command.uncovered.cell", "settings", []string{"lock", o.Lock.ID, "race", o.Race.ID}
 	if o.Race.ID == search.SearchID {
-		uncovered = "command.uncovered.lock"
+		uncovered, other = "command.uncovered.lock", "search"
 	}
 	switch {
 	case contract.Uncontracted(o.Lock, o.Race):
@@ -146,7 +146,7 @@ func Contract(p *text.Printer, o *race.Outcome) []Block {
 	case o.Verdicts[0] == verdict.NA:
 		return nil
 	case contract.Expected(o) == nil:
-		return []Block{{Kind: Paragraph, Text: p.Say("command.contract.settings")}}
+		return []Block{{Kind: Paragraph, Text: p.Say("command.contract."+other, values...)}}
 	case !contract.AsExpected(o):
 		return []Block{{Kind: Paragraph, Text: p.Label("command.contract.differs") + reports.Words(contract.Expected(o))}}
 	}
