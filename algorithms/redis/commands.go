@@ -37,8 +37,8 @@ func sendGET(ctx context.Context, node redis.UniversalClient, key string) (value
 }
 
 // sendGETSET sends GETSET key value and reports whether the key existed before.
-func sendGETSET(ctx context.Context, node redis.UniversalClient, key, value string) (old string, existed bool, err error) {
-	old, err = node.GetSet(ctx, key, value).Result()
+func sendGETSET(ctx context.Context, node redis.UniversalClient, key, value string) (old string, existed bool, _ error) {
+	old, err := node.GetSet(ctx, key, value).Result()
 	return valueOf("GETSET", key, old, err)
 }
 

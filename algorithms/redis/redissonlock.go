@@ -32,7 +32,7 @@ type RedissonLock struct{ *Watchdog }
 // Await is tryLock(patience). There is no queue: the client that first tries after a release
 // gets the lock. Its errors are those of Acquire and of the subscription.
 func (s *RedissonLock) Await(ctx context.Context, key string, patience time.Duration) (lock.Lease, error) {
-	return tryAndSubscribe(ctx, s, s.node, s.clock, key, patience, func(messages *subscription, end time.Time) (lock.Lease, error) {
+	wait := func(messages *subscription, end time.Time) (lock.Lease, error) {
 		for {
 			lease, left, err := s.try(ctx, key)
 			if !errors.Is(err, lock.ErrNotAcquired) {
@@ -47,5 +47,6 @@ func (s *RedissonLock) Await(ctx context.Context, key string, patience time.Dura
 			}
 			messages.wait(ctx, rest)
 		}
-	})
+	}
+	return tryAndSubscribe(ctx, s, s.node, s.clock, key, patience, wait)
 }

@@ -128,7 +128,8 @@ func (v *votes) asked() int { return v.yes + len(v.missing) }
 
 // poll asks nodes in turn, until more than spare of them did not agree; or all of them at once.
 // refusal as an answer counts as no, any other error as unknown.
-func (s *Redlock) poll(nodes []redis.UniversalClient, spare int, ask func(redis.UniversalClient) error, refusal error) (v votes) {
+func (s *Redlock) poll(nodes []redis.UniversalClient, spare int,
+	ask func(redis.UniversalClient) error, refusal error) (v votes) {
 	answer := func(i int) error { return ask(nodes[i]) }
 	if s.parallel != nil {
 		answers := s.askAtOnce(nodes, ask)
