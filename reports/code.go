@@ -120,8 +120,8 @@ func Calls(h *history.History, in *text.Printer) string {
 		case e.Kind == history.Send:
 			what = fmt.Sprintf("n%d %.60s", e.Node, strings.ReplaceAll(strings.Join(e.Cmd, " "), "\n", " "))
 		}
-		at := strings.Join(e.Code, " < ")
-		fmt.Fprintf(&out, "%7d  %s  %s %s\n", e.At/time.Millisecond, clientName(e.Client), layout.PadRight(what, 66), at)
+		fmt.Fprintf(&out, "%7d  %s  %s %s\n", e.At/time.Millisecond, clientName(e.Client),
+			layout.PadRight(what, 66), strings.Join(e.Code, " < "))
 	}
 	return out.String()
 }

@@ -87,7 +87,8 @@ var quorumRestart = race.Race{
 		return script{
 			{Each: true, Times: nodes - race.Quorum(nodes),
 				On: func(e *history.Event) bool { return race.SendsBeside(1)(e) && e.Node > race.Quorum(nodes) },
-				Do: injectAs(0, func(e *history.Event) simulator.Choice { return faults.DelayOf(1, e.Thread, 4*s.Latency) })},
+				Do: injectAs(0,
+					func(e *history.Event) simulator.Choice { return faults.DelayOf(1, e.Thread, 4*s.Latency) })},
 			{On: race.CreatesKeyOn(1, race.Quorum(nodes)), Do: race.Inject(0, faults.PauseOf(1, s.Pause))},
 			{On: c1Enters, Do: race.Inject(s.Retry/2, faults.RestartOf(race.Quorum(nodes)))},
 		}

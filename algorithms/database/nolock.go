@@ -11,7 +11,7 @@ import (
 // it against these statements.
 const (
 	WriteByVersion = "UPDATE accounts SET balance = ?, version = version + 1 WHERE id = ? AND version = ?" // as read
-	WriteOnce      = "INSERT IGNORE INTO payments (id, amount) VALUES (?, ?)"                              // of an order
+	WriteOnce      = "INSERT IGNORE INTO payments (id, amount) VALUES (?, ?)"                              // an order's
 	SeeToken       = "UPDATE accounts SET token = $1 WHERE id = $2 AND token < $1"                         // each read
 	WriteByToken   = "UPDATE accounts SET balance = $1, token = $2 WHERE id = $3 AND token <= $2"
 )

@@ -109,7 +109,8 @@ func (l *logs) open(e *env, name string) (err error) {
 	from := record.Source{Name: name, From: e.stdin}
 	if name != "-" {
 		var f *os.File
-		if err := e.untilStopped(func() (err error) { f, err = os.Open(name); return unreadable(name, err) }); err != nil {
+		open := func() (err error) { f, err = os.Open(name); return unreadable(name, err) }
+		if err := e.untilStopped(open); err != nil {
 			return err
 		}
 		info, err := f.Stat()

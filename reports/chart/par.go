@@ -117,9 +117,8 @@ func drawPar(c *Chart, lang string) frame {
 		harms := lists.Pick(of, func(r record) bool { return r.is("found") })
 		switch {
 		case len(harms) > 0:
-			gravest := slices.MinFunc(harms, func(a, b record) int {
-				return slices.Index(words, verdict.Word(a.text("verdict"))) - slices.Index(words, verdict.Word(b.text("verdict")))
-			})
+			place := func(r record) int { return slices.Index(words, verdict.Word(r.text("verdict"))) }
+			gravest := slices.MinFunc(harms, func(a, b record) int { return place(a) - place(b) })
 			at = at.worst(lang, harms)
 			at.words, more = at.words+needs(gravest), more || len(harms) > 1
 			return at

@@ -38,7 +38,7 @@ func hintOf(ctx context.Context, g *play.Game, at *play.Position, w play.Way, ha
 	}
 	before := len(at.Trace.Choices)
 	strikes := func(c simulator.Choice) bool { return c.Verb >= simulator.FaultVerb }
-	for on := end; n >= 0 && slices.IndexFunc(w.Choices[on:], strikes) > 0; { // the next hints strike where this one says
+	for on := end; n >= 0 && slices.IndexFunc(w.Choices[on:], strikes) > 0; { // the next hints strike where this says
 		then, failed := g.At(w.Choices[:on])
 		if failed == nil {
 			_, on, w, failed = g.Next(ctx, then, w, harm)
@@ -264,7 +264,8 @@ func struckWords(l lock.Entry, s *play.Step) Words {
 		key = at.named(l, of)
 	}
 	return words("play.hint.at."+key, "client", clientName(of), "other", clientName(other), "owner", clientName(owner),
-		"left", seconds(at.lease(cmp.Or(of, owner))-s.Before.End), "key", keyOf(l, s.Before, max(int(s.Choice.Node), 1)))
+		"left", seconds(at.lease(cmp.Or(of, owner))-s.Before.End),
+		"key", keyOf(l, s.Before, max(int(s.Choice.Node), 1)))
 }
 
 // named is the end of the key of the text for the state of a client, and of its lease.
@@ -313,7 +314,8 @@ func whyLost(l lock.Entry, s *play.Step, runs []*history.History, harm verdict.W
 	case same && why != nil:
 		return why
 	case all && key != "":
-		gets := slices.ContainsFunc(runs[0].Events, func(e history.Event) bool { return len(e.Cmd) > 0 && e.Cmd[0] == "GET" })
+		isGET := func(e history.Event) bool { return len(e.Cmd) > 0 && e.Cmd[0] == "GET" }
+		gets := slices.ContainsFunc(runs[0].Events, isGET)
 		early := map[bool]string{true: ".pause"}[gets && s.Choice.Verb == faults.Pause.Verb]
 		return words("play.lost.asks"+early, "client", clientName(client))
 	case s.Choice.Verb < simulator.FaultVerb:

@@ -148,7 +148,8 @@ func Contract(p *text.Printer, o *race.Outcome) []Block {
 	case contract.Expected(o) == nil:
 		return []Block{{Kind: Paragraph, Text: p.Say("command.contract.settings")}}
 	case !contract.AsExpected(o):
-		return []Block{{Kind: Paragraph, Text: p.Label("command.contract.differs") + reports.Words(contract.Expected(o))}}
+		differs := p.Label("command.contract.differs") + reports.Words(contract.Expected(o))
+		return []Block{{Kind: Paragraph, Text: differs}}
 	}
 	return nil
 }

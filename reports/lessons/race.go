@@ -159,7 +159,8 @@ func OfArticle(number string) (locks []lock.Entry, races []race.Race) {
 		return slices.ContainsFunc(e.Names(), func(name string) bool { return strings.HasPrefix(name, number+"-") })
 	})
 	races = lists.Pick(scenarios.All(), func(sc race.Race) bool {
-		return slices.ContainsFunc(locks, func(e lock.Entry) bool { return verdict.Fails(contract.CellOf(e, sc).Words()) })
+		fails := func(e lock.Entry) bool { return verdict.Fails(contract.CellOf(e, sc).Words()) }
+		return slices.ContainsFunc(locks, fails)
 	})
 	return locks, races
 }

@@ -43,7 +43,8 @@ func Applies(client int, commands ...string) Pattern {
 
 func commandIn(commands []string) Pattern {
 	return func(e *history.Event) bool {
-		return len(e.Cmd) > 0 && slices.ContainsFunc(commands, func(c string) bool { return strings.EqualFold(e.Cmd[0], c) })
+		isIt := func(c string) bool { return strings.EqualFold(e.Cmd[0], c) }
+		return len(e.Cmd) > 0 && slices.ContainsFunc(commands, isIt)
 	}
 }
 

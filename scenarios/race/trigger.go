@@ -71,5 +71,6 @@ func (t *Trigger) fire(s *schedule.Stage, e *history.Event) {
 func FollowRequests(client int) (t Trigger, thread func(e *history.Event) int) {
 	last := map[int]int{}
 	note := func(_ *schedule.Stage, e *history.Event) { last[e.Node] = e.Thread }
-	return Trigger{On: Event(history.Send, client), Do: note, Each: true}, func(e *history.Event) int { return last[e.Node] }
+	thread = func(e *history.Event) int { return last[e.Node] }
+	return Trigger{On: Event(history.Send, client), Do: note, Each: true}, thread
 }
