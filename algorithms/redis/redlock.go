@@ -93,8 +93,8 @@ func (s *Redlock) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 		}
 		return l, nil
 	}
-	// Delete the keys even if the caller has cancelled ctx.
-	l.takeBack(context.WithoutCancel(ctx), s.nodes[:votes.asked()])
+	// Delete the keys of the servers that were asked, even if the caller has cancelled ctx.
+	l.takeBack(context.WithoutCancel(ctx), s.nodes[:votes.yes+len(votes.missing)])
 	switch {
 	case votes.no > len(s.nodes)-s.quorum():
 		return nil, lock.ErrNotAcquired
@@ -122,9 +122,6 @@ type votes struct {
 	errs    []error                 // of the servers whose answer is unknown
 	missing []redis.UniversalClient // the servers that did not agree
 }
-
-// asked is the number of servers that were asked.
-func (v *votes) asked() int { return v.yes + len(v.missing) }
 
 // poll asks nodes in turn, until more than spare of them did not agree; or all of them at once.
 // refusal as an answer counts as no, any other error as unknown.

@@ -71,9 +71,7 @@ func (c *Theorems) because(lang, prefix string, keys func(*study.Theorem) []stri
 }
 
 // head is a budget as the head of a column: without how often.
-func head(budget string) string {
-	return cmp.Or(onceOrAny.ReplaceAllString(budget, ""), "-")
-}
+func head(budget string) string { return cmp.Or(onceOrAny.ReplaceAllString(budget, ""), "-") }
 
 var onceOrAny = regexp.MustCompile(`=(any|1)\b`)
 

@@ -138,7 +138,8 @@ func (h *hinter) telling(s *play.Step, later bool) (why Words, of int) {
 		}
 		return words("play.hint."+key, "client", clientName(e.Client), "owner", clientName(other),
 			"nodes", h.game.Bounds.Nodes, "other", clientName(other), "left", seconds(e.At-s.Before.End),
-			"votes", present.votes(), "key", keyOf(h.game.Lock, s.Before, e.Node)), e.Client
+			"votes", fmt.Sprintf("c1 %d, c2 %d", len(present.keys(1)), len(present.keys(2))),
+			"key", keyOf(h.game.Lock, s.Before, e.Node)), e.Client
 	}
 	return nil, 0
 }
@@ -439,9 +440,6 @@ func (s state) insiderBut(but int) int {
 func (s state) keys(client int) []reports.KeyState {
 	return lists.Pick(s.Keys, func(k reports.KeyState) bool { return k.Held && k.Owner == client })
 }
-
-// votes are the numbers of keys of the first two clients.
-func (s state) votes() string { return fmt.Sprintf("c1 %d, c2 %d", len(s.keys(1)), len(s.keys(2))) }
 
 // lease returns the end of the first key of a client; 0: it has none.
 func (s state) lease(client int) (until time.Duration) {

@@ -30,12 +30,13 @@ func (m *maker) race(sc race.Race) {
 	}
 	m.texts("race."+sc.ID, "why", "mends", "not")
 	m.part("label.who")
+	name := func(r result) string { return r.name }
 	for _, g := range byResult(m.p, sc) {
 		if g[0].words != nil && g[0].words[0] == verdict.NA {
 			continue
 		}
 		m.add(Block{Kind: Subheading, Lead: "  ", Text: m.p.First("explain.head", "text", g[0].head)})
-		m.paragraphs("    ", lockNames(m.p.Langs()[0], g))
+		m.paragraphs("    ", text.Join(m.p.Langs()[0], "chart.list", lists.Each(g, name)))
 	}
 	m.texts("race."+sc.ID, "cases")
 	m.next(commandOf("explain", example), commandOf("run", example)+" --view redis", "locklab matrix --races "+sc.ID)
@@ -79,11 +80,6 @@ func ranked(results []result) [][]result {
 	groups := lists.Gather(results, func(a, b result) bool { return a.head == b.head })
 	slices.SortStableFunc(groups, func(a, b []result) int { return rankOf(a[0].words) - rankOf(b[0].words) })
 	return groups
-}
-
-// lockNames lists the locks of a group of results.
-func lockNames(lang string, group []result) string {
-	return text.Join(lang, "chart.list", lists.Each(group, func(r result) string { return r.name }))
 }
 
 // rankOf orders the results of a race.

@@ -174,9 +174,7 @@ func show(o *race.Outcome) string {
 }
 
 // explain returns an error of a search in words for the author of the code, with the run that has led to it.
-func explain(err error) string {
-	return reason(err) + until(err)
-}
+func explain(err error) string { return reason(err) + until(err) }
 
 // until returns the run that has led to an error; "": none is known.
 func until(err error) string {

@@ -12,14 +12,10 @@ import (
 type Pattern func(e *history.Event) bool
 
 // and returns the pattern of events that match both.
-func (p Pattern) and(q Pattern) Pattern {
-	return func(e *history.Event) bool { return p(e) && q(e) }
-}
+func (p Pattern) and(q Pattern) Pattern { return func(e *history.Event) bool { return p(e) && q(e) } }
 
 // AnyEvent matches events of one kind of any client.
-func AnyEvent(k history.EventKind) Pattern {
-	return func(e *history.Event) bool { return e.Kind == k }
-}
+func AnyEvent(k history.EventKind) Pattern { return func(e *history.Event) bool { return e.Kind == k } }
 
 // Event matches events of one kind of one client.
 func Event(k history.EventKind, client int) Pattern {

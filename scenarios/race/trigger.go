@@ -30,9 +30,7 @@ func Inject(d time.Duration, fault simulator.Choice) Action {
 }
 
 // Freeze holds back all requests of a client, those under way and those to come.
-func Freeze(client int) Action {
-	return func(s *schedule.Stage, _ *history.Event) { s.Freeze(client) }
-}
+func Freeze(client int) Action { return func(s *schedule.Stage, _ *history.Event) { s.Freeze(client) } }
 
 // Thaw ends Freeze d of true time after the event: the requests held back arrive.
 func Thaw(client int, d time.Duration) Action {

@@ -114,9 +114,7 @@ func (s *Search) Scope() string {
 
 // ComparesTimes reports whether the clients' code has looked at a clock, or at what is left of a key's time to live.
 // With which constants it compares that is not seen: what it does between two instants that were searched is not known.
-func (s *Search) ComparesTimes() bool {
-	return s.ReadsClock || s.Measures || s.hasMet(node.Remainders)
-}
+func (s *Search) ComparesTimes() bool { return s.ReadsClock || s.Measures || s.hasMet(node.Remainders) }
 
 // hasMet reports whether the code has asked servers for something of a kind.
 func (s *Search) hasMet(what node.LengthOf) bool {

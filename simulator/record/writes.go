@@ -43,7 +43,10 @@ func (k *key) access(s *lease, c *caller, l *Entry) {
 	}
 	switch {
 	case l.Event == Read && s != nil:
-		k.readLate(l)
+		// The read was logged after a client outside had written a later version; that may have fallen into this lease.
+		if w := k.last; l.Version != nil && w.version > *l.Version && w.by.Client != l.Client && !w.inside {
+			k.doubt(k.finding(verdict.StaleWrite, l, w.by, l), Clocks)
+		}
 		s.reads = true
 	case l.Event == Read:
 	case !l.accepted():
@@ -56,14 +59,6 @@ func (k *key) access(s *lease, c *caller, l *Entry) {
 		k.write(s, c, l)
 	}
 	k.token = max(k.token, l.Token)
-}
-
-// readLate is a read of a lease that was logged after a later version had been written: by a client outside, that may
-// have fallen into this lease.
-func (k *key) readLate(l *Entry) {
-	if w := k.last; l.Version != nil && w.version > *l.Version && w.by.Client != l.Client && !w.inside {
-		k.doubt(k.finding(verdict.StaleWrite, l, w.by, l), Clocks)
-	}
 }
 
 // lastOf is the lease of a client that was open last; nil: it is not known.

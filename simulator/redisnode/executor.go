@@ -207,7 +207,7 @@ func (x *Executor) run(d *Data, now time.Duration, b uint32, n needs) (*Effect, 
 	left := x.left(d, now)
 	ttls := make([]time.Duration, len(x.keys(d).ttls))
 	for i := range ttls {
-		ttls[i] = longTTL(i)
+		ttls[i] = time.Duration(400*24+i) * time.Hour // where the true remainder does not matter
 		if n != needsNothing {
 			ttls[i] = time.Duration(left[i]) * time.Millisecond
 		}

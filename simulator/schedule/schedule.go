@@ -341,9 +341,7 @@ type Recorder struct {
 }
 
 // Record begins a run of sim.
-func Record(sim *simulator.Simulator) *Recorder {
-	return &Recorder{sim: sim, world: sim.NewWorld()}
-}
+func Record(sim *simulator.Simulator) *Recorder { return &Recorder{sim: sim, world: sim.NewWorld()} }
 
 // World returns the present world. The caller must not change it.
 func (r *Recorder) World() *simulator.World { return &r.world }

@@ -106,7 +106,7 @@ func (c *change) create(id SessionID, r Request) Reply {
 	}
 	from := &c.nodes[p]
 	if r.Mode&Sequential != 0 {
-		path += sequence(from.creates)
+		path += fmt.Sprintf("%010d", from.creates) // ten places at least, the sign counted ("Sequence Nodes")
 	}
 	i, exists := c.find(path)
 	switch {
@@ -139,10 +139,6 @@ func (n *znode) count(zxid int64) {
 		n.creates, n.pzxid = next, zxid
 	}
 }
-
-// sequence is how a counter appears in a name: a signed number of 32 bits with
-// leading zeros up to ten places, the sign counted ("Sequence Nodes").
-func sequence(n int32) string { return fmt.Sprintf("%010d", n) }
 
 // delete removes a znode.
 func (c *change) delete(r Request) Code {
