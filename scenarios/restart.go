@@ -75,8 +75,7 @@ var restartDelayed = variant(restart, "restart-delayed", "R23C", func(sc *race.R
 		race.OthersSend(1), c1Leaves)
 })
 
-// quorumRestart: redsync issue 186. c1 holds a bare majority because c2 was faster at the
-// other servers; no message is lost.
+// quorumRestart: redsync issue 186. c1 has a bare majority since c2 was faster at the other servers; nothing is lost.
 var quorumRestart = race.Race{
 	ID: "quorum-restart", Code: "R24B", Group: "servers",
 	Settings: race.StandardWith(func(s *settings) { s.Pause = 6 * time.Millisecond }),

@@ -138,8 +138,7 @@ type keyLease struct {
 	renewal    *lock.Renewal // nil: none, or an endless one
 }
 
-// A keyLease has the methods of all powers. Its caller gets one of these, which shows
-// only the powers that the lock has.
+// A keyLease has the methods of all powers. Its caller gets one of these, which shows only those that the lock has.
 type (
 	blindLease     struct{ lock.Lease }
 	reportingLease struct {

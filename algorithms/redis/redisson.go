@@ -25,10 +25,9 @@ var redissonLease = watchdog.Variant("redisson-lease", 2014,
 var redissonWait = watchdog.Variant("redisson-wait", 2020,
 	changedWatchdog(func(s *Watchdog) { s.waits = true })).Changed(replicated)
 
-// redissonRetry sends a script again to which no answer came, up to three times. (2020: Redisson
-// 3.12.5, RedisExecutor, with the defaults retryAttempts 3, retryInterval 1.5 s and timeout 3 s. Since
-// 3.37.0 of 2024 it does so for renewals only; retryAttempts is 4 in 4.7.0.) All other locks here
-// leave the retries out.
+// redissonRetry sends a script again to which no answer came, up to three times. (2020: Redisson 3.12.5, RedisExecutor,
+// with the defaults retryAttempts 3, retryInterval 1.5 s and timeout 3 s. Since 3.37.0 of 2024 it does so for renewals
+// only; retryAttempts is 4 in 4.7.0.) All other locks here leave the retries out.
 //
 // It was meant to fix the lost packet: a renewal, a release or an acquire that did not arrive.
 //

@@ -23,10 +23,9 @@ var _ lock.Queuer = (*RedissonLock)(nil)
 
 // RedissonLock is the lock redisson-lock: a [Watchdog] that can wait.
 //
-// Where it differs from Redisson's: a waiter has a subscription of its own, which Redisson's
-// process shares among its threads. It wakes up a millisecond after the reported end of the
-// lease: Redis reports a key's last millisecond as 0, and during it Redisson keeps polling.
-// And it tries again when its connection breaks, since a message may be lost with it.
+// Where it differs from Redisson's: a waiter has a subscription of its own, which Redisson's process shares among its
+// threads. It wakes up a millisecond after the reported end of the lease: Redis reports a key's last millisecond as 0,
+// and during it Redisson keeps polling. And it tries again when its connection breaks: a message may be lost with it.
 type RedissonLock struct{ *Watchdog }
 
 // Await is tryLock(patience). There is no queue: the client that first tries after a release

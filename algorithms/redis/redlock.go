@@ -27,9 +27,8 @@ var redlock = lock.Entry{
 // Redlock asks several independent servers, and holds the lock if more than half of them agree in time. (2014: antirez
 // published the first implementation in May. Article 002-E; 003-D describes the same with a TTL of 10 s.)
 //
-// It was meant to fix the failover: with token or [Watchdog] on a master and its replica, a
-// master that fails before the key was replicated grants the lock twice. Here any two majorities
-// share a server, which grants the lock only once.
+// It was meant to fix the failover: with token or [Watchdog] on a master and its replica, a master that fails before
+// the key was replicated grants the lock twice. Here any two majorities share a server, which grants it only once.
 //
 // The five steps: read the clock; send SET NX PX with one token to each server in turn, and continue with the next one
 // immediately after any kind of failure; read the clock again; hold the lock if at least N/2+1 servers have agreed and

@@ -106,8 +106,7 @@ func needs(r record) string {
 	return ""
 }
 
-// drawPar has a lock a line and a fault a column. What the fault can do has a colour, and what was proved impossible
-// a dash.
+// drawPar has a lock a line and a fault a column. What it can do has a colour, and what was proved impossible a dash.
 func drawPar(c *Chart, lang string) frame {
 	all := c.Table.records()
 	locks, budgets := by("lock", all), values("budget", all)

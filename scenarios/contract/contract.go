@@ -119,8 +119,7 @@ func Uncontracted(entry lock.Entry, sc race.Race) bool {
 	return CellOf(entry, sc).Expected == nil
 }
 
-// Uncovered are the races in which the own contract says nothing of a lock: all of
-// them for a lock that it does not know.
+// Uncovered are the races in which the own contract says nothing of a lock: all for a lock that it does not know.
 func Uncovered(entry lock.Entry) []race.Race {
 	return lists.Pick(scenarios.All(), func(sc race.Race) bool { return CellOf(entry, sc).Expected == nil })
 }

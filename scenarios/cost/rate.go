@@ -104,8 +104,7 @@ type RateOrder struct {
 	Sources []Source
 }
 
-// UsualRateOrder is the default: of a thousand machines each holds a contended lease of ten seconds for a tenth of the
-// time.
+// UsualRateOrder is the default: of a thousand machines each holds a contended lease of 10 s for a tenth of the time.
 func UsualRateOrder() RateOrder {
 	o := RateOrder{Sources: Sources(), Usage: Usage{
 		Machines: 1000, PerSecond: 100, Work: time.Second, Contended: 1, TTL: 10 * time.Second, PauseStopsWork: true,

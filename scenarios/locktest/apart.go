@@ -275,8 +275,7 @@ func answerApart(t *testing.T, b Bounds, client func(*Client)) {
 	t.SkipNow()
 }
 
-// outside stands in the fatal error of the runtime when an execution uses a channel or a timer that another one has
-// made.
+// outside stands in the fatal error of the runtime when an execution uses a channel or timer that another has made.
 const outside = "from outside bubble"
 
 // tryApart runs one client alone in a process of its own, which ends if the code keeps in a variable of its package

@@ -17,8 +17,7 @@ import (
 	"locklab/simulator/process"
 )
 
-// A runner executes the code of a lock in bubbles: as clients of a search, of a race, alone, or in a process of its
-// own.
+// A runner executes the code of a lock in bubbles: as clients of a search, of a race, alone, or in its own process.
 type runner struct {
 	t       *testing.T
 	bounds  *Bounds

@@ -253,8 +253,7 @@ func NoLock(name string, others ...string) error {
 	return i18n.Errorf("error.lock", "name", name, "near", i18n.Near(name, others))
 }
 
-// Successor returns the lock that was meant to fix this one: the next milestone in
-// historical order. False: there is none.
+// Successor returns the lock that was meant to fix this one: the next milestone in historical order. False: none.
 func Successor(e lock.Entry) (lock.Entry, bool) {
 	all := algorithms.Milestones()
 	for i := range all[:len(all)-1] {

@@ -260,8 +260,7 @@ func (p *Proof) sizes() []size {
 	return sizes
 }
 
-// BrokenBy returns the search that has found a verdict that is not proved impossible, with its witness; nil: there is
-// none.
+// BrokenBy returns the search that has found a verdict that is not proved impossible, with its witness; nil: none.
 func (p *Proof) BrokenBy(word verdict.Word) (*Search, *Witness) {
 	if slices.Contains(p.Proved(), word) {
 		return nil, nil

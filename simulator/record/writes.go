@@ -20,8 +20,7 @@ func (w *wrote) same(o *wrote) bool {
 	return w.by != nil && w.by.Client == o.by.Client && w.lease == o.lease
 }
 
-// ordinal is the place of a read or write in the order of versions: a read of a version comes after
-// the write that made it.
+// ordinal is the place of a read or write in the order of versions: a read of a version comes after its write.
 func ordinal(l *Entry) int64 {
 	switch {
 	case l.Version == nil || l.Event == Wrote && !l.accepted():

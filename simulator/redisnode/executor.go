@@ -101,8 +101,7 @@ func newExecutor(m *memo.Memo, spare int64) (*Executor, error) {
 	return x, nil
 }
 
-// mapped is a reply in a translation, with the lengths of its texts. Other names, and stamps at other
-// times, have the same.
+// mapped is a reply in a translation, with its texts' lengths. Other names, and stamps at other times, have the same.
 func (r reply) mapped(t *translate.Translation) reply {
 	if t.Names != nil || t.Moves() {
 		return translate.Value(r, t)

@@ -36,8 +36,7 @@ const (
 	Always                 // all that it has answered for
 )
 
-// copies returns the number of copies of its data that a server has: its replicas, and after them its
-// disk, if that can lag.
+// copies is the number of copies of its data that a server has: its replicas, and after them its disk, if that can lag.
 func (c *Config) copies() int {
 	if c.AOF == EverySecond {
 		return c.Replicas + 1
