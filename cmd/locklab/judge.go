@@ -30,9 +30,8 @@ type judgeFlags struct {
 func judgeCommand() *command {
 	j := &judgeFlags{findings: 3}
 	return &command{
-		use: "judge FILE... | --schema",
-		examples: []string{"judge events.jsonl", "judge a.jsonl b.jsonl --within 5ms -o log.html",
-			"judge --schema"},
+		use:      "judge FILE... | --schema",
+		examples: []string{"judge events.jsonl", "judge a.jsonl b.jsonl --within 5ms -o log.html", "judge --schema"},
 		flags: func(f *flags) {
 			ranged(f, "within", &j.within, 0, record.MaxWithin)
 			ranged(f, "findings", &j.findings, 1, 1000)
