@@ -66,7 +66,8 @@ func (m *meter) bar(n int) string {
 }
 
 func (m *meter) line(n int) string {
-	return m.say("progress.line", "what", m.Say(m.what), "n", fmt.Sprint(n), "of", fmt.Sprint(m.total)) + m.pace(n) + "\n"
+	said := m.say("progress.line", "what", m.Say(m.what), "n", fmt.Sprint(n), "of", fmt.Sprint(m.total))
+	return said + m.pace(n) + "\n"
 }
 
 // say returns a text about progress, where tasks are no unit that a reader counts one of its own.

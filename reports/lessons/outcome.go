@@ -67,9 +67,7 @@ func waited(o *race.Outcome) time.Duration {
 func Uncovered(e lock.Entry) bool { return !contract.Covers(e) }
 
 // asContracted reports whether the contract covers an outcome and agrees with it.
-func asContracted(o *race.Outcome) bool {
-	return contract.Expected(o) != nil && contract.AsExpected(o)
-}
+func asContracted(o *race.Outcome) bool { return contract.Expected(o) != nil && contract.AsExpected(o) }
 
 // fails reports whether an outcome is a failure, as the grid counts them.
 func fails(o *race.Outcome) bool { return verdict.Fails(o.Verdicts) }
@@ -148,7 +146,8 @@ func Contract(p *text.Printer, o *race.Outcome) []Block {
 	case contract.Expected(o) == nil:
 		return []Block{{Kind: Paragraph, Text: p.Say("command.contract."+other, values...)}}
 	case !contract.AsExpected(o):
-		return []Block{{Kind: Paragraph, Text: p.Label("command.contract.differs") + reports.Words(contract.Expected(o))}}
+		differs := p.Label("command.contract.differs") + reports.Words(contract.Expected(o))
+		return []Block{{Kind: Paragraph, Text: differs}}
 	}
 	return nil
 }

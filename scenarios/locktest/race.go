@@ -92,7 +92,8 @@ func (r *racer) playAll() (table []*race.Outcome, err error) {
 
 // raceWords are the verdicts that a race can come to.
 var raceWords = []verdict.Word{
-	verdict.Overlap, verdict.StaleWrite, verdict.Fenced, verdict.WrongDel, verdict.Orphan, verdict.Deadlock, verdict.Blocked, verdict.Starved,
+	verdict.Overlap, verdict.StaleWrite, verdict.Fenced, verdict.WrongDel,
+	verdict.Orphan, verdict.Deadlock, verdict.Blocked, verdict.Starved,
 }
 
 // A racer plays the races of one test.
@@ -130,7 +131,8 @@ func newRacer(t *testing.T, known Bounds, client func(*Client), finds ...string)
 		p.entry.TTL = cmp.Or(p.lease, race.Standard().TTL)
 		p.bounds.TTL, p.Timed = p.entry.TTL, true
 		r.plan = p
-		r.runner.Code = &race.Code{Key: p.bounds.Key, TTL: p.lease, Fences: p.fences, Contents: p.contents, Client: r.client}
+		r.runner.Code = &race.Code{Key: p.bounds.Key, TTL: p.lease, Fences: p.fences, Contents: p.contents,
+			Client: r.client}
 		return r
 	}
 }
@@ -250,7 +252,8 @@ func (r *racer) showRace(o *race.Outcome) string {
 func words(o *race.Outcome) string { return reports.Words(o.Verdicts) }
 
 func whyNotApplicable(o *race.Outcome) string {
-	return "N/A: " + language().Each(func(lang string) string { return text.Reason(lang, "na", string(o.NotApplicable)) })
+	reason := func(lang string) string { return text.Reason(lang, "na", string(o.NotApplicable)) }
+	return "N/A: " + language().Each(reason)
 }
 
 // raceTable is a line for each race.
@@ -266,7 +269,8 @@ func raceTable(all []*race.Outcome) string {
 	return b.String()
 }
 
-var langFlag = flag.String("locklab.lang", "", "the `language` of what tests say: en, zh or both; else LOCKLAB_LANG, else the locale's")
+var langFlag = flag.String("locklab.lang", "",
+	"the `language` of what tests say: en, zh or both; else LOCKLAB_LANG, else the locale's")
 
 // language returns the printer of the reader's language.
 func language() *text.Printer {
