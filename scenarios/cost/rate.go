@@ -79,8 +79,7 @@ func (s Subject) Bound(u Usage, of Source) Bound {
 	return b
 }
 
-// agrees reports whether the lease has a pause do harm from the same length on as search does, for the work that the
-// search made.
+// agrees reports whether the lease has a pause do harm from the same length on as search does, for the search's work.
 func (s Subject) agrees(stopsWork bool) bool {
 	const ttl, slack = time.Hour, 0.01
 	at := func(size float64) bool {
@@ -126,8 +125,7 @@ type Rates struct {
 // round by nothing: its rates are then an upper bound.
 const meterTTL = time.Hour
 
-// FindRates measures the leases of locks whose tolerance is known, and makes the table. When ctx ends the error is
-// ctx's.
+// FindRates measures the leases of locks of known tolerance, and makes the table. When ctx ends the error is ctx's.
 func FindRates(ctx context.Context, o RateOrder, known *study.Tolerance) (*Rates, error) {
 	pause := slices.IndexFunc(known.Hazards, func(h study.Hazard) bool { return h.Fault == "pause" })
 	var all []Subject

@@ -124,10 +124,9 @@ func (g *Game) events(choices []simulator.Choice, c simulator.Choice, before *sc
 	return run.Events[len(before.Events):], nil
 }
 
-// goesOn is the move that goes on with what the choice at the place click began: a client asks, its request arrives and
-// is answered, or time passes until a client does something. That ends with what changes the game, before a message
-// that a fault can strike, and between two commands of a client that can crash. What a client then only receives or
-// reads belongs to it.
+// goesOn is the move that goes on with what the choice at click began: a client asks, its request arrives and is
+// answered, or time passes until a client acts. That ends with what changes the game, before a message that a fault can
+// strike, and between two commands of a client that can crash. What a client then only receives or reads belongs to it.
 func (g *Game) goesOn(
 	choices []simulator.Choice, click int, moves []simulator.Choice, run *schedule.Run,
 ) (next simulator.Choice, on bool, err error) {

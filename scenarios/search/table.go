@@ -200,8 +200,7 @@ func named[T fmt.Stringer](name string, of func(*Bounds) *T, all ...T) Bound {
 	}, T.String)
 }
 
-// Set sets one bound. Parts of a value are separated by commas, or by + as in links. The error names the bound and
-// its value.
+// Set sets one bound. Parts of a value are separated by commas, or by + as in links. The error names bound and value.
 func (b *Bounds) Set(name, value string) error {
 	one, known := BoundOf(name)
 	err := i18n.Errorf("error.bound.unknown")

@@ -112,8 +112,7 @@ type taken struct {
 	thread bool // the id of its thread
 }
 
-// takenBy observes, in a run without faults, which of the values that the simulator gives to a lock the lock sends to
-// its servers.
+// takenBy observes, in a run without faults, which of the simulator's values for a lock it sends to its servers.
 func takenBy(entry lock.Entry) (taken, error) {
 	known, _ := takes.LoadOrStore(entry.ID, sync.OnceValues(func() (t taken, err error) {
 		o, err := runner.Play(entry, race.Calm, race.Calm.Settings)
