@@ -36,8 +36,7 @@ var checkViews = []struct {
 	{"matrix", "races", (*checkFlags).matrixView},
 }
 
-// A checkView puts a view of a lock into out, and returns what prints it; nil: there is nothing to show. open is about
-// what is not known.
+// A checkView puts a view of a lock into out and returns what prints it; nil: nothing is shown. open: what is unknown.
 type checkView func(c *checkFlags, e *env, l *checked.Lock, out map[string]any) (tell func(), open, err error)
 
 // checkFlags are the flags of "locklab check".
@@ -78,8 +77,7 @@ func (c *checkFlags) run(e *env, args []string) (err error) {
 	return err
 }
 
-// runTests runs the tests of a package. bad is the error of tests that fail although there
-// are results: a claim may be wrong.
+// runTests runs the tests of a package. bad is the error of tests that fail with results: a claim may be wrong.
 func (c *checkFlags) runTests(e *env, pkg string) (found []checked.Lock, bad, err error) {
 	of, done, end := "", (func(int))(nil), func() {}
 	e.inform("check.running", "package", pkg)

@@ -270,8 +270,7 @@ func AsFlags(items ...string) string {
 	}), " ")
 }
 
-// Flags are those of locklab explore that give these bounds: the first and the last ones, and all that are not as
-// they are without flags.
+// Flags are those of locklab explore that give these bounds: the first and last ones, and what differs without flags.
 func (b Bounds) Flags() string {
 	first, last := []string{"timing", "clients", "attempts"}, []string{"budget", "max-states"}
 	named := slices.Concat(first, last)

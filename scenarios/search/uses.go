@@ -12,8 +12,7 @@ import (
 	"locklab/simulator/i18n"
 )
 
-// AutoUses in place of a set of uses: as it is written beside the lock, see lock.Search; mostly all that it offers
-// but GiveUp.
+// AutoUses in place of a set of uses: as written beside the lock, see lock.Search; mostly all it offers but GiveUp.
 const AutoUses client.Uses = 1 << 7
 
 // parseUses reads "renew,check", "none", "all" or "auto".

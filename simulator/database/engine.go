@@ -62,8 +62,7 @@ const (
 	Cancelled               // KILL QUERY, pg_cancel_backend
 )
 
-// GiveUp ends the wait of a session's statement and returns its answer among those of others. Without a wait nothing
-// happens.
+// GiveUp ends the wait of a session's statement and returns its answer among those of others. Without one, nothing.
 func (s State) GiveUp(id SessionID, why Reason) (State, []Woken) {
 	p := s.find(id)
 	if p == nil || !p.waiting {
@@ -127,8 +126,7 @@ func (a *act) sacrifice(id SessionID, deadlock []SessionID) {
 	a.answer(victim, failure(Deadlock))
 }
 
-// attempt runs the statement of a session until it ends or waits. In a deadlock of rows the answer may be among those
-// of others.
+// attempt runs a session's statement until it ends or waits. In a deadlock of rows the answer may be among others'.
 func (a *act) attempt(id SessionID) Reply {
 	r := a.run(id)
 	if !r.Waits {
