@@ -33,8 +33,7 @@ type Outcome struct {
 	NotInjected   []error           `json:"-"` // faults of the script that could not be injected
 }
 
-// Forever reports whether nothing failed with a lock whose key never expires: it survives every pause, and stays for
-// ever if its holder crashes.
+// Forever reports whether nothing failed with a key that never expires: it survives pauses, and its holder's crash.
 func (o *Outcome) Forever() bool {
 	return o.History != nil && !o.History.Local && o.Lock.Expiry == lock.ExpiryNone && o.Verdicts[0] == verdict.Holds
 }

@@ -51,8 +51,7 @@ func Start(c *exec.Cmd) (end func(), err error) {
 	return end, nil
 }
 
-// Shell makes a command that runs a script of the shell in a process group of its own. The script reads from a pipe
-// whose other end is life.
+// Shell makes a command that runs a shell script in a process group of its own. The script reads a pipe from life.
 func Shell(script string, args, env []string) (cmd *exec.Cmd, life io.WriteCloser, err error) {
 	cmd = exec.Command("sh", append([]string{"-c", script, "sh"}, args...)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -287,7 +287,7 @@ func (m *Model) client(probe bool) simulator.ClientConfig {
 	return simulator.ClientConfig{Program: m.contender, Skews: m.Skews, List: list}
 }
 
-// attemptsTried is the number of code's attempts. Only the first is made in worlds; if others are like it is tried.
+// attemptsTried is the number of code's attempts. Only the first is made in worlds; whether others are alike is tried.
 const attemptsTried = 5
 
 // ofViews is m with as many attempts as are tried, and with the clients of a world and the outsiders.

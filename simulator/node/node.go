@@ -104,7 +104,7 @@ type Server interface {
 	Start(n int8, clients int) State
 	// Enabled appends what server n can do by itself.
 	Enabled(now time.Duration, s State, n int8, buf []Choice) []Choice
-	// Due is the next true time, from now on, at which something is due at a server; what still stands was due.
+	// Due is the next true time, from now on, at which something is due at a server; what still stands was due before.
 	Due(now time.Duration, s State) time.Duration
 	// Step has an input happen. The error is a *Refused if nothing has happened; any other leaves the world of no use.
 	Step(w World, in Input) error
@@ -120,7 +120,7 @@ type Server interface {
 	// HoldsBack returns the true time for which the server of a request holds back the answer at most while replicas
 	// catch up; Never if there is no bound.
 	HoldsBack(o *process.Op) time.Duration
-	// Asked are the times that servers were asked for, in the order in which they were met. Do not change it.
+	// Asked are the different times that servers were asked for, in the order met. The slice must not be changed.
 	Asked() []Length
 }
 

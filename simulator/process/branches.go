@@ -13,7 +13,7 @@ import (
 // A select with several ready branches takes one by chance, so code may go on in several ways after the same
 // observations. Where that was seen, each history is executed until executions show nothing new. The ways that were
 // seen become entries: the thread that observed comes to a Branch, an operation that takes no time, and the observation
-// that ends it has the number of the way. One that repeats such a history begins again until the code takes its way.
+// that ends it has the number of the way. To repeat such a history executions begin again until the code takes its way.
 
 // Branches are places in the code of a Host at which executions of one history have gone on in different ways, each
 // with the number of executions in a row that are to show no further way. Processes may share it.

@@ -16,9 +16,8 @@ import (
 // An Executor executes batches of commands on data: it is mostly a memo of what the engine does,
 // (keyspace, batch) -> (keyspace, reply). An entry is computed by the engine, once.
 //
-// Times are kept out of it. A command that does not look at them is run with lifetimes that tell a kept one from a set
-// one, so that one entry serves whatever remains; a command that does look gets an entry for each remainder (and clock
-// reading) that occurs.
+// Times are not in it. A command that ignores them is run with lifetimes that tell a kept one from a set one, so one
+// entry serves whatever remains; one that looks gets an entry for each remainder (and clock reading) that occurs.
 type Executor struct {
 	memo   *memo.Memo
 	engine *engine

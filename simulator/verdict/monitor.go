@@ -92,7 +92,7 @@ func (s *Safety) Observe(c *Case, i int, e *history.Event, found func(Finding)) 
 	}
 }
 
-// Pass tells the judges that it is now, true time, and no event: an attempt may last too long. i is the last event.
+// Pass tells the judges that it is now, true time, and no event: attempts may last too long. i indexes the last event.
 func (s *Safety) Pass(c *Case, i int, now time.Duration, found func(Finding)) {
 	tooSlow(&input{run: c, reading: &s.reading, i: i, at: now, found: found, words: &s.words})
 }

@@ -25,8 +25,8 @@ type Reading struct {
 //	Acquire -> Acquiring; Refuse -> Idle; Enter -> Inside; Leave -> Leaving;
 //	Release -> Releasing; Released -> Idle; Done -> Idle; Crash -> Dead; Return -> Idle
 //
-// A Leave with the note [history.Exception] makes it Idle, as mostly no Release follows; if one does, it is Releasing.
-// A lock taken again by its holder is Acquire, Enter, Release, Released, no Leave; it is Inside throughout.
+// A Leave with note [history.Exception] makes it Idle too, as mostly no Release follows; if one does, it is Releasing.
+// A lock taken again by its holder is Acquire, Enter, Release, Released without a Leave; it is Inside throughout.
 type Stage uint8
 
 const (
