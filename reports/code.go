@@ -97,7 +97,7 @@ func callsOf(h *history.History) (listings []Listing, calls []Call) {
 	}), calls
 }
 
-// Calls are what clients asked for in a run that was recorded with code, a line each, with the lines that did.
+// Calls returns the calls of clients in a run that was recorded with code, a line each, with the lines that did.
 func Calls(h *history.History, in *text.Printer) string {
 	var out strings.Builder
 	inside := section{}

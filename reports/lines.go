@@ -183,7 +183,7 @@ func (v *wording) lanesTurn(l *line, client int) string {
 	return said
 }
 
-// befell are what befell the servers in a line.
+// befell returns the notes of what befell the servers in a line.
 func (v *wording) befell(l *line) string {
 	var notes []string
 	for _, s := range l.steps {

@@ -81,7 +81,7 @@ func (c *command) rowsBelow(e *text.Printer) [][2]string {
 	})
 }
 
-// short is what a command does, in some words.
+// short says in some words what a command does.
 func short(e *text.Printer, name string) string {
 	return e.Say("help."+name+".short", "charts", strings.Join(chartNames(), ", "))
 }

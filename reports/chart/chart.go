@@ -40,7 +40,7 @@ type Result interface {
 	Table() *Table
 }
 
-// Words are what is said of a chart in one language; see Result.
+// Words describe a chart in one language; see Result.
 type Words struct {
 	Title       string   `json:"title"`
 	Subtitle    string   `json:"subtitle,omitempty"` // how its picture is read

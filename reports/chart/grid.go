@@ -405,7 +405,7 @@ func votesIn(all []record, lang string, brief bool) string {
 	return text.Join(lang, "grid.join", said)
 }
 
-// noContract is what a cell was expected to be of which no contract speaks: a word that no verdict has.
+// noContract is the expectation of a cell of which no contract speaks: a word that no verdict has.
 const noContract = "no contract"
 
 // Table has one row a cell; verdicts are separated by blanks.

@@ -55,7 +55,7 @@ func drawn(what string, write func(picture, io.Writer) error) func(w io.Writer, 
 	}
 }
 
-// Caption is what is written above and below a picture: title, subtitle, assumptions and source, a paragraph each.
+// Caption returns the texts above and below a picture: title, subtitle, assumptions and source, a paragraph each.
 func Caption(of Picture, f Format) []string {
 	f.Lang = pictured(f.Lang)
 	return of.picture(f).caption

@@ -284,7 +284,7 @@ func (r record) number(name string) float64 {
 	return x
 }
 
-// numbers are what records have in a column.
+// numbers returns the numbers of records in a column.
 func numbers(column string, all []record) []float64 {
 	return lists.Each(all, func(r record) float64 { return r.number(column) })
 }
@@ -294,7 +294,7 @@ func by(column string, all []record) [][]record {
 	return lists.Gather(all, func(a, b record) bool { return a.text(column) == b.text(column) })
 }
 
-// values are what records have in a column, each once.
+// values returns the texts of records in a column, each once.
 func values(column string, all []record) []string {
 	return lists.Each(by(column, all), func(of []record) string { return of[0].text(column) })
 }

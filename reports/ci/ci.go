@@ -78,7 +78,7 @@ func (v *Verification) Deviations() (list []*contract.Result) {
 	return list
 }
 
-// evidence is what explains a deviation: the line of the contract, how to reproduce it, and the run that shows it.
+// evidence explains a deviation: the line of the contract, how to reproduce it, and the run that shows it.
 func (v *Verification) evidence(c *contract.Result) (string, error) {
 	lines := []string{
 		v.Message(c),

@@ -55,7 +55,7 @@ func (s *Scope) holds(c Cell) bool {
 	return among(s.Locks, c.Lock) && among(s.Races, c.Race)
 }
 
-// Usual is what questions are about, if nothing else is asked for.
+// Usual is the subject of questions, if no other is asked for.
 var Usual = Scope{
 	Locks: strings.Fields("setnx setnx-expire getset constant thread-id token watchdog redlock " +
 		"zk-recheck zk-protected"),
@@ -293,7 +293,7 @@ func (p *played) state(n int) state {
 	return state{p.moments[i-1].State}
 }
 
-// after is where the event behind the one at index n stands, and behind the changes that follow from that.
+// after returns the index of the event behind the one at index n, and behind the changes that follow from that.
 func (p *played) after(n int) int {
 	for n++; n < len(p.History.Events) && p.History.Events[n].Kind == history.Change; n++ {
 	}

@@ -46,7 +46,7 @@ func script(names ...string) template.JS {
 	return template.JS(motion.Script + strings.Join(lists.Each(names, file), ""))
 }
 
-// policy is what a page may do beside showing what stands in it.
+// policy returns the rights of a page beside showing what stands in it.
 func policy(more string) template.HTML {
 	return template.HTML(`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; ` + more +
 		`; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"/>`)

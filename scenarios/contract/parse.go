@@ -371,5 +371,5 @@ func (e *Expectation) bounds(items string, names []string) error {
 	return nil
 }
 
-// once is what attempts are in a [prove] section where each client takes the lock once.
+// once is the value of attempts in a [prove] section where each client takes the lock once.
 const once = "once"

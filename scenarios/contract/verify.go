@@ -40,10 +40,10 @@ type Result struct {
 	runs    []*race.Outcome // of the witnesses; nil: they are to be played
 }
 
-// Want is what is expected, as a contract has it.
+// Want returns the expected verdicts, as a contract has them.
 func (r *Result) Want() string { return FormatVerdicts(r.Expected, r.Instants) }
 
-// Found is what came about, as a contract has it; "": it was not run.
+// Found returns the verdicts that came about, as a contract has them; "": it was not run.
 func (r *Result) Found() string { return FormatVerdicts(r.Got, r.AtInstants()) }
 
 // Trace is the link to the Outcome; "": there is none.

@@ -52,7 +52,7 @@ func (p *plan) findForAny(ctx context.Context) (*findings, error) {
 	}, nil
 }
 
-// answerOf is what a proof says of a verdict.
+// answerOf returns the answer of a proof on a verdict.
 func answerOf(proof *search.Proof, word verdict.Word) (a answer) {
 	if _, a.witness = proof.BrokenBy(word); a.witness == nil {
 		a.open = slices.Contains(proof.Open, word)

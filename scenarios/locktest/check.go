@@ -83,7 +83,7 @@ func Check(t *testing.T, b Bounds, client func(*Client), finds ...string) {
 	}
 }
 
-// findings are what a Check has found out.
+// findings are the results of a Check.
 type findings struct {
 	data        *study.Checked
 	of          func(verdict.Word) answer

@@ -69,7 +69,7 @@ func (f *findings) brief() string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// carriedAt is where the lines of a certificate begin, behind their names.
+// carriedAt is the column in which the lines of a certificate begin, behind their names.
 const carriedAt = 15
 
 // headOf returns the first line of a certificate.
@@ -254,7 +254,7 @@ func sampled(err error) string {
 // aSleep finds how long a thread sleeps in what it does.
 var aSleep = regexp.MustCompile(`sleep \S+`)
 
-// tried is what random schedules show of claims.
+// tried returns the lines on what random schedules show of claims.
 func (p *plan) tried(claims []claim) (out string) {
 	found, n, err := p.sample()
 	if err != nil {

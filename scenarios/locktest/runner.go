@@ -35,7 +35,7 @@ type runner struct {
 	turn   bubble.Turn  // see known
 }
 
-// called is what the code has called.
+// called marks the calls that the code has made.
 type called struct {
 	numbered, says, dialed atomic.Bool            // ID, Says, Dial
 	unread                 atomic.Bool            // Write without Read

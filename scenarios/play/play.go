@@ -307,5 +307,5 @@ func (g *Game) Level(harm verdict.Word) (l Level, ok bool) {
 	return levels[n], true
 }
 
-// Patience is how long a client waits for an answer.
+// Patience returns the time that a client waits for an answer.
 func (g *Game) Patience() time.Duration { return g.rules.Patience() }

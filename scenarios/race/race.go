@@ -24,7 +24,7 @@ import (
 type Race struct {
 	ID   string // as typed on a command line
 	Code string // its number in the list of races: R18; S1 and on were found by search
-	// Group is what it is about: its heading in the list of races is the text list.races.<Group>.
+	// Group is its subject: its heading in the list of races is the text list.races.<Group>.
 	Group string
 	// Settings are the race's own numbers. A zero duration is no setting of this race, except for Timeout.
 	Settings Settings

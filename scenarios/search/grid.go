@@ -134,7 +134,7 @@ type Lemma struct {
 	Of, Against int
 }
 
-// Lemmas are what the views of a proof say of all clients: computed from the rows, whatever the lock is.
+// Lemmas returns what the views of a proof say of all clients: computed from the rows, whatever the lock is.
 func Lemmas(rows []ViewRow) []Lemma {
 	count := func(key string, about, true func(r *ViewRow) bool) Lemma {
 		l := Lemma{Key: key}

@@ -12,7 +12,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// Said is what a command says of a search or a proof in words, for scripts. A Search or Proof without it is written
+// Said has the words of a command about a search or a proof, for scripts. A Search or Proof without it is written
 // with all that it has covered, for another process of the program.
 type Said struct {
 	Claim       string   `json:"claim,omitempty"` // headline of the certificate
@@ -180,7 +180,7 @@ type proofJSON struct {
 	Found *foundJSON `json:"found,omitempty"` // for another process
 }
 
-// foundJSON is what another process needs of a Proof besides.
+// foundJSON has what another process needs of a Proof besides.
 type foundJSON struct {
 	Search   *Search                   `json:"search"`
 	Refused  *explore.NotProvableError `json:"refused,omitempty"`

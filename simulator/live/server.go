@@ -233,8 +233,7 @@ func (s *server) replication(ctx context.Context) (r replication, err error) {
 	return r, err
 }
 
-// dump returns the server's time of day, and of each key its name, its type, the last millisecond in which it lives,
-// and its content.
+// dump returns the server's time of day, and of each key its name, its type, its last millisecond, and its content.
 const dump = `
 local all, reads = {redis.call('TIME')}, {
 	string = {'GET'}, hash = {'HGETALL'}, list = {'LRANGE', 0, -1}, set = {'SMEMBERS'},

@@ -43,7 +43,7 @@ type Process struct {
 	at      uint32    // entry at which it stands
 	parked  []parked  // others, of a host
 	host    Host      // nil: coroutines
-	// Branches are where a Host's code may go on in several ways; nil: nowhere. To be set before the first observation.
+	// Branches are places where a Host's code may go several ways; nil: none. To be set before the first observation.
 	Branches Branches
 	// Unfenced: the program leaves out fencing tokens, which the resource ignores. A change voids earlier entries.
 	Unfenced bool
