@@ -89,8 +89,9 @@ func (c *chartFiles) check(e *env) error {
 func (c *chartFiles) write(e *env, drawn *chart.Chart) (failed error) {
 	f, laid := c.format, *drawn
 	f.Lang = e.Langs()[0]
-	if laid.Source != "" && !strings.Contains(laid.Source, " -o ") {
-		given := flagsOf(e.running, func(name string) bool { return slices.Contains(ofPictures, name) })
+	if strings.Contains(laid.Source, " -o ") { // of a report
+		laid.Source += "; " + e.source()
+	} else if given := flagsOf(e.running, func(name string) bool { return slices.Contains(ofPictures, name) }); laid.Source != "" {
 		laid.Source += strings.TrimPrefix(commandLine(given), "locklab")
 	}
 	for _, name := range tablesFirst(c.files) {
