@@ -29,8 +29,8 @@ func parChart() *figure {
 			return nil, err
 		}
 		drawn, err := findPars(e, entries, bounds, budgets)
-		if first := drawn.First(); first != nil {
-			d.next = []string{"locklab run " + first.Trace}
+		if found := lists.Pick(drawn.Rows, func(p study.Par) bool { return p.Found }); found != nil {
+			d.next = []string{"locklab run " + found[0].Trace}
 		}
 		d.next = append(d.next, "locklab chart par -o par.png", "locklab chart tolerance")
 		return drawn, err

@@ -277,9 +277,10 @@ func widest(letters draw.TextStyle, names []string) vg.Length {
 func (c *Chart) boxes(lang string, lines, columns []string, at func(line, column int) cell) (f frame) {
 	p := panel("")
 	name(&p.Y, -1, lines)
-	width, room, words, signs := vg.Length(22), 0.7, slices.Clone(columns), []string(nil)
+	width, room, words := vg.Length(22), 0.7, slices.Clone(columns)
+	var glyphs, signs []string
 	most := slices.Max(append(lists.Each(lines, func(l string) int { return strings.Count(l, "\n") + 1 }), 0))
-	high := max(16, 10*vg.Length(most))
+	high := max(16, smallLine*vg.Length(most))
 	if c.narrow {
 		room = 0.5 + float64(widest(smallStrong, columns)/high)
 	}
@@ -287,7 +288,7 @@ func (c *Chart) boxes(lang string, lines, columns []string, at func(line, column
 	p.Add(cells(lists.Each(lists.Indices(make([]int, len(lines)*len(columns))), func(i int) cell {
 		l, k := i/len(columns), i%len(columns)
 		one := at(l, k)
-		words = append(words, strings.Fields(strings.ReplaceAll(one.words, "+", " +"))...)
+		words, glyphs = append(words, strings.Fields(strings.ReplaceAll(one.words, "+", " +"))...), append(glyphs, one.glyph)
 		if one.x, one.y = float64(k), -float64(l); c.narrow {
 			word := ofNumbers.ReplaceAllString(one.words, "")
 			if sign := one.glyph + " " + word; word != "" && !slices.Contains(signs, sign) {
@@ -298,7 +299,7 @@ func (c *Chart) boxes(lang string, lines, columns []string, at func(line, column
 		return one
 	})))
 	if !c.narrow { // no name, nor words behind a glyph, run into the next one
-		width = max(widest(smallStrong, words)+16, 60)
+		width, high = max(widest(smallStrong, words)+behind(glyphs)+4, 60), max(high, 2*smallLine)
 	}
 	if signs != nil {
 		f.foot = []string{say(lang, "grid.stop", "text", text.Join(lang, "grid.join", signs))}
@@ -311,7 +312,7 @@ func (c *Chart) boxes(lang string, lines, columns []string, at func(line, column
 }
 
 // ofNumbers match what a cell has behind its verdict.
-var ofNumbers = regexp.MustCompile(`[ +(≤]*\d.*`)
+var ofNumbers = regexp.MustCompile(`[ +(≤≥]*\d.*`)
 
 // lockLines adds a curve for each lock, or one for those together that have the same in a column, with their names at
 // its end.

@@ -128,8 +128,7 @@ func meanings(all []record, lang string, brief bool) []string {
 		return (brief || w != verdict.Holds) && slices.ContainsFunc(all, func(r record) bool { c := cellFrom(r); return c.Word() == w })
 	})
 	return []string{say(lang, "grid.stop", "text", text.Join(lang, "grid.join", lists.Each(words, func(w verdict.Word) string {
-		named := say(lang, "word.said", "word", string(w), "means", say(lang, "word."+string(w)))
-		return say(lang, "chart.means", "of", LookOf(w).Glyph+" "+named, "is", say(lang, "grid.word."+string(w)))
+		return say(lang, "chart.means", "of", LookOf(w).Glyph+" "+worded(lang, w)[0], "is", say(lang, "grid.word."+string(w)))
 	})))}
 }
 
@@ -156,7 +155,7 @@ func signsOf(all []record, lang string, brief bool) []string {
 		}
 	}
 	if votes := votesIn(all, lang, brief); votes != "" {
-		said = append(said, votes)
+		said = append(said, map[bool]string{false: "n/m: "}[brief]+votes)
 	}
 	if said == nil {
 		return nil

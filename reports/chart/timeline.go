@@ -245,7 +245,7 @@ func (p *timelinePlot) overlaps() {
 		}
 		left, right := p.x[m.Event], p.placeOf(m.To) // events of one instant stand beside each other
 		fillBox(p.c, box(left, p.axis, right, p.top), faded(vermillion, 0x30))
-		label := fmt.Sprintf("%s %s", m.Word, length(reports.Brief(time.Duration(m.To-m.From)*time.Microsecond)))
+		label := fmt.Sprintf("%s %s", worded(p.lang, m.Word)[0], length(reports.Brief(time.Duration(m.To-m.From)*time.Microsecond)))
 		if x := p.besideLines(left, right, smallStrong.Width(label)); x > 0 {
 			write(p.c, bold(writing(smallSize, vermillion)), x, p.axis+smallLine/2+4, label)
 		}
