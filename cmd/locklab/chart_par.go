@@ -12,7 +12,7 @@ import (
 
 func parChart() *figure {
 	bounds, budgets := parBounds(), study.SingleFaults()
-	d := &figure{usual: algorithms.Milestones, minutes: true, each: 1}
+	d := &figure{usual: algorithms.Milestones, minutes: true, each: 2}
 	d.command = &command{
 		use: "par", texts: []string{"par", "chart"},
 		examples: []string{"chart par",

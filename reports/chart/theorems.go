@@ -83,7 +83,7 @@ func heads(budgets []string, lang string) []string {
 }
 
 // marks are the extents in signs: of proofs a tick, of a search its clients; what fails has its verdict's own.
-var marks = map[study.Extent]string{study.Unbounded: "✓∞", study.OneAttempt: "✓1", study.Bounded: "-2",
+var marks = map[study.Extent]string{study.Unbounded: "✓n", study.OneAttempt: "✓1", study.Bounded: "-2",
 	study.Undecided: "?"}
 
 // Table has one row for each lock, budget and verdict. clients and par are those of a run that comes to it.
@@ -179,7 +179,7 @@ func drawTheorems(c *Chart, lang string) frame {
 		at.glyph, at.words, at.quiet = marks[study.Extent(narrowest)], say(lang, "theorems.extent."+narrowest), true
 		return at
 	})
-	f.below = []string{say(lang, "theorems.below")}
+	f.below = []string{say(lang, "theorems.below", "least", "≥")}
 	return f
 }
 
