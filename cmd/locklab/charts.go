@@ -89,9 +89,10 @@ func (c *chartFiles) check(e *env) error {
 func (c *chartFiles) write(e *env, drawn *chart.Chart) (failed error) {
 	f, laid := c.format, *drawn
 	f.Lang = e.Langs()[0]
+	given := flagsOf(e.running, func(name string) bool { return slices.Contains(ofPictures, name) })
 	if strings.Contains(laid.Source, " -o ") { // of a report
 		laid.Source += "; " + e.source()
-	} else if given := flagsOf(e.running, func(name string) bool { return slices.Contains(ofPictures, name) }); laid.Source != "" {
+	} else if laid.Source != "" {
 		laid.Source += strings.TrimPrefix(commandLine(given), "locklab")
 	}
 	for _, name := range tablesFirst(c.files) {
@@ -163,7 +164,7 @@ func figures(files *chartFiles) []*figure {
 			own(f)
 		}
 		if d.report == nil {
-			d.report = func(e *env, _ *report.Report, charted []lock.Entry) (chart.Result, error) { return d.draw(e, charted) }
+			d.report = func(e *env, _ *report.Report, of []lock.Entry) (chart.Result, error) { return d.draw(e, of) }
 		}
 		if d.command.run == nil {
 			d.command.args, d.command.run = noArguments, d.run

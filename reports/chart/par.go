@@ -22,9 +22,9 @@ func (c *Par) Name() string { return "par" }
 
 // Assumptions says what the searches covered.
 func (c *Par) Assumptions(lang string) string {
-	return say(lang, "par.bounds", "clients", strconv.Itoa(c.Within.Clients), "attempts", strconv.Itoa(c.Within.Attempts),
-		"more", strconv.Itoa(c.Within.Clients+1), "ttl", length(c.Within.TTL), "late", length(c.Within.Step()), "verdicts",
-		text.Join(lang, "chart.list", worded(lang, c.Verdicts...)))
+	b, all := c.Within, text.Join(lang, "chart.list", worded(lang, c.Verdicts...))
+	return say(lang, "par.bounds", "clients", strconv.Itoa(b.Clients), "attempts", strconv.Itoa(b.Attempts),
+		"more", strconv.Itoa(b.Clients+1), "ttl", length(b.TTL), "late", length(b.Step()), "verdicts", all)
 }
 
 // Inconclusive reports whether a search did not finish, so that something stays unknown.
@@ -48,7 +48,9 @@ const late = "clients_at_any_timing" // a column; 0: in lockstep alone
 // Finding says which faults let two clients into most locks, if there are any.
 func (c *Par) Finding(lang string) string {
 	falls := lists.Each(c.Budgets, func(b string) []string {
-		of := lists.Pick(c.Rows, func(p study.Par) bool { return p.Verdict == verdict.Overlap && p.Found && p.Budget == b })
+		of := lists.Pick(c.Rows, func(p study.Par) bool {
+			return p.Verdict == verdict.Overlap && p.Found && p.Budget == b
+		})
 		return lists.Each(of, func(p study.Par) string { return p.Lock })
 	})
 	locks := slices.MaxFunc(append(falls, nil), func(a, b []string) int { return len(a) - len(b) })
