@@ -79,7 +79,9 @@ func (c *WaitingChart) Notes(lang string) []string {
 
 // viewWaiting has what tells ways to wait apart.
 func viewWaiting(c *Chart, _ string) *Table {
-	return c.Table.only(func(name string) bool { return name != "runs" && name != "entries" && !strings.HasSuffix(name, "_run_ns") })
+	return c.Table.only(func(name string) bool {
+		return name != "runs" && name != "entries" && !strings.HasSuffix(name, "_run_ns")
+	})
 }
 
 // drawWaiting has a line for each way to wait with most clients: the handover, of which nine of ten lie in the
