@@ -177,7 +177,8 @@ func (s *Sweep) Finding(lang string) string {
 				who = say(lang, "sweep.locks", "n", inWords(lang, len(g)))
 			}
 			of, x := where(g[0])
-			if ahead := "sweep.finding." + of + "." + axis.Setting.Name; text.In(lang).Has(ahead) && (x > 0) == (of == "from") {
+			ahead := "sweep.finding." + of + "." + axis.Setting.Name
+			if text.In(lang).Has(ahead) && (x > 0) == (of == "from") {
 				return say(lang, ahead, "who", who, "x", valueIn(lang, axis, math.Abs(x)))
 			}
 			return say(lang, "sweep.finding."+of, "who", who, "x", valueIn(lang, axis, x))
@@ -253,7 +254,8 @@ func drawSweep(c *Chart, lang string) frame {
 	p.Y.Tick.Marker = labelled([]float64{0, 0.25, 0.5, 0.75, 1}, func(v float64) string { return percent(v) + " %" })
 	curves := curvesOf(all, columns[1].Name)
 	latest := slices.MaxFunc(curves, func(a, b curve) int { return cmp.Compare(a.place(), b.place()) }).place()
-	groups := lists.Gather(curves, func(a, b curve) bool { return a.place() == b.place() || a.top() == 0 && b.top() == 0 })
+	alike := func(a, b curve) bool { return a.place() == b.place() || a.top() == 0 && b.top() == 0 }
+	groups := lists.Gather(curves, alike)
 	slices.SortStableFunc(groups, func(a, b []curve) int { return cmp.Compare(b[0].place(), a[0].place()) })
 	var labels dots
 	for i, g := range groups {

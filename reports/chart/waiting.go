@@ -53,8 +53,8 @@ func (c *WaitingChart) Finding(lang string) string {
 		key = "waiting.finding.alike"
 	}
 	shown := func(d time.Duration) string { return nanoseconds(float64(d)) }
-	said := say(lang, key, "clients", thousands(most), "quick", wayOf(lang, quick.Policy), "least", shown(quick.Handover),
-		"slow", wayOf(lang, slow.Policy), "most", shown(slow.Handover))
+	said := say(lang, key, "clients", thousands(most), "quick", wayOf(lang, quick.Policy),
+		"least", shown(quick.Handover), "slow", wayOf(lang, slow.Policy), "most", shown(slow.Handover))
 	if len(all) < len(of) {
 		said = say(lang, "waiting.finding.ended", "first", said, "n", inWords(lang, len(all)))
 	}
