@@ -202,7 +202,8 @@ func (d *figure) show(e *env, drawn chart.Result, failed error) error {
 	}
 	if errors.As(failed, new(chart.SizeError)) { // it may have taken minutes
 		name := strings.TrimSuffix(d.files[0], filepath.Ext(d.files[0])) + ".json"
-		failed = errors.Join(failed, e.replace("-o", name), e.write(name, kept.JSON), text.Errorf("error.chart.kept", "file", name))
+		told := text.Errorf("error.chart.kept", "file", name)
+		failed = errors.Join(failed, e.replace("-o", name), e.write(name, kept.JSON), told)
 	}
 	showHere(e, failed, chart.Kind, kept, func() {
 		shown := *kept

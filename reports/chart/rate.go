@@ -204,7 +204,7 @@ func drawRate(c *Chart, lang string) frame {
 	p.Y.Scale, p.Y.Min, p.Y.Max = plot.LinearScale{}, math.Log10(p.Y.Min)-1, math.Log10(p.Y.Max)
 	p.Y.Tick.Marker = append(powers, plot.Tick{Value: p.Y.Min, Label: say(lang, "rate.axis.none")}) // below the scale
 	ttls := axisValues(all, headOf("ttl_ns"))
-	round := lists.Pick(ttls, func(ttl float64) bool { return strings.ContainsAny(decimal(ttl)[:1], "13") }) // evenly spread
+	round := lists.Pick(ttls, func(ttl float64) bool { return strings.ContainsAny(decimal(ttl)[:1], "13") })
 	p.X.Scale, p.X.Tick.Marker, p.X.Min, p.X.Max = plot.LogScale{}, labelled(round, nanoseconds), 1, 10
 	if len(ttls) > 0 {
 		p.X.Min, p.X.Max = ttls[0], ttls[len(ttls)-1]

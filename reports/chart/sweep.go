@@ -154,7 +154,8 @@ func (s *Sweep) Finding(lang string) string {
 	if len(s.Order.Axes) > 1 {
 		i := max(slices.IndexFunc(s.Order.Axes, func(a study.Axis) bool { return a.Setting.Fault }), 0)
 		axis, other = s.Order.Axes[i], settingName(lang, s.Order.Axes[1-i])
-		key, reaches, curves = "sweep.finding.map", func(m curve) bool { return m.top() > 0 }, curvesOf(all, axis.Name())
+		key, reaches = "sweep.finding.map", func(m curve) bool { return m.top() > 0 }
+		curves = curvesOf(all, axis.Name())
 		where = func(m curve) (string, float64) {
 			failed := lists.Pick(m.points, func(at point) bool { return at.y > 0 })
 			least, _ := extremes(failed, func(at point) float64 { return math.Abs(at.x) })
@@ -193,8 +194,8 @@ func (s *Sweep) Finding(lang string) string {
 			firstNames(lang, lists.Each(below, name), titleLocks)))
 	}
 	if never := lists.Pick(curves, func(m curve) bool { return m.top() == 0 }); never != nil {
-		parts = append(parts, say(lang, "sweep.finding.never", "locks", firstNames(lang, lists.Each(never, name), titleLocks),
-			"runs", thousands(s.Order.Runs), "bound", atMost(s.Order.Runs)))
+		parts = append(parts, say(lang, "sweep.finding.never", "runs", thousands(s.Order.Runs),
+			"bound", atMost(s.Order.Runs), "locks", firstNames(lang, lists.Each(never, name), titleLocks)))
 	}
 	return text.Join(lang, "sweep.finding", parts)
 }
@@ -249,7 +250,8 @@ func drawSweep(c *Chart, lang string) frame {
 		return c.drawMaps(all, columns, lang)
 	}
 	axis := axisOf(columns[1])
-	p := axes(axisName(lang, axis), say(lang, "sweep.axis", "words", strings.Trim(fmt.Sprint(c.More["verdicts"]), "[]")))
+	words := strings.Trim(fmt.Sprint(c.More["verdicts"]), "[]")
+	p := axes(axisName(lang, axis), say(lang, "sweep.axis", "words", words))
 	p.Y.Min, p.Y.Max = 0, 1
 	p.Y.Tick.Marker = labelled([]float64{0, 0.25, 0.5, 0.75, 1}, func(v float64) string { return percent(v) + " %" })
 	curves := curvesOf(all, columns[1].Name)

@@ -3,9 +3,7 @@ package chart
 import (
 	"math"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -28,9 +26,9 @@ func (c *WaitingChart) Name() string { return "waiting" }
 // Assumptions are the numbers of the runs.
 func (c *WaitingChart) Assumptions(lang string) string {
 	l := c.Load
-	return say(lang, "waiting.assumptions", "ttl", length(l.TTL), "service", length(l.Service), "latency", length(l.Latency),
-		"work", length(l.Work), "poll", length(l.Poll), "cap", length(l.Cap), "base", length(l.Poll/8),
-		"rest", length(l.Rest), "runs", strconv.Itoa(cost.WaitingRuns), "stop", thousands(l.Most))
+	return say(lang, "waiting.assumptions", "ttl", length(l.TTL), "service", length(l.Service), "work", length(l.Work),
+		"latency", length(l.Latency), "poll", length(l.Poll), "cap", length(l.Cap), "base", length(l.Poll/8),
+		"rest", length(l.Rest), "stop", thousands(l.Most), "runs", thousands(cost.WaitingRuns))
 }
 
 // Table has one row for each policy and number of clients.
@@ -52,9 +50,9 @@ func (c *WaitingChart) Finding(lang string) string {
 	if quick.Slow >= slow.Quick {
 		key = "waiting.finding.alike"
 	}
-	shown := func(d time.Duration) string { return nanoseconds(float64(d)) }
 	said := say(lang, key, "clients", thousands(most), "quick", wayOf(lang, quick.Policy),
-		"least", shown(quick.Handover), "slow", wayOf(lang, slow.Policy), "most", shown(slow.Handover))
+		"slow", wayOf(lang, slow.Policy), "least", nanoseconds(float64(quick.Handover)),
+		"most", nanoseconds(float64(slow.Handover)))
 	if len(all) < len(of) {
 		said = say(lang, "waiting.finding.ended", "first", said, "n", inWords(lang, len(all)))
 	}
