@@ -79,7 +79,7 @@ type frame struct {
 	from  string   // the last line
 	least vg.Point // size of the body; where it is too little all is drawn smaller
 	tall  bool     // the picture has the size of its body, whatever its ratio
-	bare  bool     // only its body and its notes are drawn
+	bare  bool     // only its body is drawn
 	large bool     // its letters are as large as fit, up to its edges
 	size  Size     // in which it is printed
 	body  func(draw.Canvas)
@@ -166,10 +166,10 @@ func (f frame) printed() (p picture) {
 
 // lay places what a frame has in a picture, whose height it gives it where it has none, and returns the least size.
 func (f frame) lay(p *picture) (least vg.Point) {
-	p.caption = lists.Pick(slices.Concat([]string{f.title}, f.below, f.foot, []string{f.from}),
+	p.caption = lists.Pick(slices.Concat([]string{f.title}, f.below, f.foot, []string{f.from}, f.notes),
 		func(said string) bool { return said != "" })
 	if p.title = f.title; f.bare {
-		f.title, f.below, f.foot, f.from = "", nil, nil, ""
+		f.title, f.below, f.foot, f.notes, f.from = "", nil, nil, nil, ""
 	}
 	inner, bold, plain := p.width-2*margin, titles, normal
 	if p.width < narrow {
@@ -337,7 +337,7 @@ func (c *Chart) lockLines(p *plot.Plot, lang string, all []record, column string
 
 // curves is a frame with a plot of curves and their names: at their ends, or below it where it is narrow.
 func (c *Chart) curves(below string, p *plot.Plot, labels dots) frame {
-	f := frame{below: []string{below}, body: panels(1, p), least: vg.Point{Y: vg.Length(c.aside(150, 140))}}
+	f := frame{below: []string{below}, body: panels(1, p), least: vg.Point{Y: vg.Length(c.aside(150, 165))}}
 	if !c.narrow {
 		p.Add(labels)
 		return f
@@ -359,7 +359,7 @@ func (c *Chart) labels(lang string, m curve, names []string, words string) (labe
 	width := vg.Length(c.aside(130, 180))
 	for _, line := range foldText(smallStrong, firstNames(lang, names, titleLocks)+words, width) {
 		labels = append(labels, dot{x: m.points[len(m.points)-1].x, y: m.points[len(m.points)-1].y, color: m.color,
-			bold: m.stands, behind: m.dashes != nil, label: " " + line})
+			bold: m.stands, behind: m.dashes != nil, label: "  " + line})
 	}
 	labels[0].line = m.dashes
 	slices.Reverse(labels) // they stand above each other
