@@ -70,8 +70,7 @@ func addSize(f *flags, format *chart.Format) {
 	parse(f, "size", "", &format.Size, chart.ParseSize)
 }
 
-// check refuses files that are no charts, or that cannot be written, before anything is computed. Every picture gets
-// its CSV beside it.
+// check refuses files that are no charts or cannot be written, before computing anything. A picture's CSV is beside it.
 func (c *chartFiles) check(e *env) error {
 	if c.files == nil && c.format != (chart.Format{}) {
 		return text.Errorf("error.chart.picture")

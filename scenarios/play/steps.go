@@ -48,9 +48,8 @@ func (g *Game) history(choices []simulator.Choice) (*history.History, error) {
 	return &h, nil
 }
 
-// Ahead is a run to which choices lead without a further fault: one in which a client moves whenever it can, or, last,
-// only while another one is inside, or where no other one can move and no time can pass. Client -1: each gives up as
-// soon as it can.
+// Ahead is a run to which choices lead without a further fault: in which a client moves whenever it can, or, last, only
+// while another is inside, or where no other can move and no time pass. Client -1: each gives up as soon as it can.
 func (g *Game) Ahead(choices []simulator.Choice, client int, last bool) (*history.History, error) {
 	for len(choices) < longest {
 		run, err := g.game.Replay(choices)
