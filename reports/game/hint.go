@@ -48,11 +48,12 @@ func hintOf(ctx context.Context, g *play.Game, at *play.Position, w play.Way, ha
 		}
 	}
 	steps, err := g.Steps(w.Choices, before)
-	if n < 0 || err != nil {
-		return nil, cmp.Or(err, error(i18n.Errorf("error.play.hint")))
+	said, failed := movesOf(ctx, g, at, harm)
+	if n < 0 || err != nil || failed != nil {
+		return nil, cmp.Or(err, failed, error(i18n.Errorf("error.play.hint")))
 	}
 	h := hinter{g, steps, harm}
-	return &Hint{n, h.idea(end - before), words("play.hint", "n", n+1, "what", movesOf(at)[n])}, nil
+	return &Hint{n, h.idea(end - before), words("play.hint", "n", n+1, "what", said[n])}, nil
 }
 
 // A hinter says what matters in the steps of a way to a harm.

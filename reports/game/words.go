@@ -4,8 +4,11 @@
 package game
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"locklab/faults"
@@ -13,6 +16,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/play"
 	"locklab/simulator"
+	"locklab/simulator/history"
 	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
@@ -99,11 +103,17 @@ func codeOf(l *play.Level) Words {
 
 var comment = regexp.MustCompile(`// [a-z-]+`)
 
-// movesOf describes the moves of a position. Those of the same words are lettered.
-func movesOf(p *play.Position) []Words {
-	var all []Words
+// movesOf describes the moves of a position, each with all that it plays in a game for a harm. Those of the same words
+// are lettered.
+func movesOf(ctx context.Context, g *play.Game, p *play.Position, harm verdict.Word) (all []Words, err error) {
 	for i := range p.Moves {
-		all = append(all, sayAll(func(lang string) string { return describe(p, &p.Moves[i], lang) }))
+		m := &p.Moves[i]
+		on, failed := g.Forward(ctx, append(slices.Clip(p.Trace.Choices), m.Choice), harm)
+		run, err := g.History(on)
+		if err = cmp.Or(failed, err); err != nil {
+			return nil, err
+		}
+		all = append(all, sayAll(func(lang string) string { return describe(p, m, run, lang) }))
 	}
 	for _, lang := range text.Languages() {
 		count, n := map[string]int{}, map[string]int{}
@@ -117,27 +127,28 @@ func movesOf(p *play.Position) []Words {
 			}
 		}
 	}
-	return all
+	return all, nil
 }
 
-// describe returns what a move does.
-func describe(p *play.Position, m *play.Move, lang string) string {
+// describe returns what a move does, in a run to which it leads.
+func describe(p *play.Position, m *play.Move, run *history.History, lang string) string {
 	events := p.Outcome.History.Events
-	said := reports.Summary(m.Run, len(events), len(m.Run.Events), m.Run.End-p.Now, seconds, lang)
+	said := reports.Summary(m.Run, len(events), p.Now, seconds, lang)
 	pausedAt, paused := play.PausedAt(events, int(m.Choice.Client))
 	switch {
 	case m.Choice == faults.PauseUnsentOf(int(m.Choice.Client)):
-		return text.Say(lang, "play.unsent", "what", said)
+		said = text.Say(lang, "play.unsent", "what", said)
 	case m.Choice.Verb == simulator.Orphaned:
-		return orphan(p, m)[lang]
+		said = orphan(p, m)[lang]
 	case m.Choice.Verb == simulator.Resume && said != "" && paused:
-		return text.Say(lang, "play.wakes", "what", said, "time", seconds(p.Now-pausedAt))
-	case said != "":
-		return said
-	case m.Choice.Verb == simulator.Start:
-		return text.Say(lang, "play.start", "client", clientName(m.Choice.Client))
+		said = text.Say(lang, "play.wakes", "what", said, "time", seconds(p.Now-pausedAt))
+	default:
+		return cmp.Or(reports.Summary(run, len(events), p.Now, seconds, lang), m.Name) // nothing that a run shows
 	}
-	return m.Name // nothing that a run shows
+	if next := reports.Summary(run, len(m.Run.Events), m.Run.End, seconds, lang); next != "" {
+		said = text.Say(lang, "brief.then", "first", said, "next", next)
+	}
+	return said
 }
 
 // orphan describes the arrival of a request whose sender waits for no answer any longer, by its message.

@@ -39,7 +39,7 @@ func TestNothingOfTheDead(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for i, said := range movesOf(p) {
+				for i, said := range must(movesOf(t.Context(), g, p, ""))(t) {
 					if m := p.Moves[i]; m.Choice.Client > 0 && isDead(p, m.Choice.Client) {
 						offered++
 						for lang, before := range map[string]string{"en": "sent before it crashed arrives", "zh": "宕机前发出的"} {
@@ -101,7 +101,7 @@ func TestHintsSolveLevels(t *testing.T) {
 		for ; !p.Has(l.Harm) && clicks < 20; clicks++ {
 			w := must(g.Way(t.Context(), at, l.Harm))(t)
 			h := must(hintOf(t.Context(), g, p, w, l.Harm))(t)
-			hinted(t, n+1, h, movesOf(p)[h.Move])
+			hinted(t, n+1, h, must(movesOf(t.Context(), g, p, l.Harm))(t)[h.Move])
 			if clicks == 0 {
 				first[h.Idea["en"]] = append(first[h.Idea["en"]], l.ID)
 			}

@@ -25,7 +25,7 @@ func (s *Step) Events() []history.Event { return s.Run.Events[len(s.Before.Event
 func (g *Game) Steps(way []simulator.Choice, first int) (steps []Step, err error) {
 	var before *history.History
 	for n := first; n <= len(way); n++ {
-		h, err := g.history(way[:n])
+		h, err := g.History(way[:n])
 		if err != nil {
 			return nil, err
 		}
@@ -37,8 +37,8 @@ func (g *Game) Steps(way []simulator.Choice, first int) (steps []Step, err error
 	return steps, nil
 }
 
-// history is the run of choices, which may go on.
-func (g *Game) history(choices []simulator.Choice) (*history.History, error) {
+// History is the run of choices, which may go on.
+func (g *Game) History(choices []simulator.Choice) (*history.History, error) {
 	run, err := g.game.Replay(choices)
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (g *Game) Ahead(choices []simulator.Choice, client int, last bool) (*histor
 		next := slices.MinFunc(moves, func(a, b simulator.Choice) int { return rank(a) - rank(b) })
 		choices = append(slices.Clip(choices), next)
 	}
-	return g.history(choices)
+	return g.History(choices)
 }
 
 // Futures are runs to which a position leads without a further fault, at once and by each of its moves: each of the
