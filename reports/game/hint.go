@@ -134,6 +134,8 @@ func (h *hinter) telling(s *play.Step, later bool) (why Words, of int) {
 			continue
 		case key == "overwrite" && h.game.Lock.Expiry == lock.ExpiryClients:
 			key = "overwrite.stamp"
+		case key == "enter.both" && s.Before.Local:
+			key = "enter.local"
 		case key == "enter.both" && h.game.Lock.Family == lock.Majority:
 			key = "enter.votes"
 		}
@@ -257,30 +259,36 @@ func struckWords(l lock.Entry, s *play.Step) Words {
 		key = "free"
 	case of == 0 && s.Choice.Verb == faults.Failover.Verb && !replicated(s.Before):
 		key = "key.alone"
-	case of == 0 && at.lease(owner) != history.Forever:
-		key = "key.lease"
 	case of == 0:
 		key = "key"
+	case s.Choice.Verb == faults.Delay.Verb && at.stage(of) == verdict.Inside && sends(s.Before, of)%2 == 0:
+		key = "write"
 	default:
 		key = at.named(l, of)
 	}
 	return words("play.hint.at."+key, "client", clientName(of), "other", clientName(other), "owner", clientName(owner),
-		"left", seconds(at.lease(cmp.Or(of, owner))-s.Before.End), "key", keyOf(l, s.Before, max(int(s.Choice.Node), 1)))
+		"key", keyOf(l, s.Before, max(int(s.Choice.Node), 1)))
 }
 
-// named is the end of the key of the text for the state of a client, and of its lease.
+// sends counts what a client has sent to the resource, which is a read and a write in turn.
+func sends(h *history.History, client int) int {
+	return len(lists.Pick(h.Events, func(e history.Event) bool {
+		return e.Client == client && e.Kind == history.Send && e.Node == history.Resource
+	}))
+}
+
+// named is the end of the key of the text for the state of a client: no more than what matters.
 func (s state) named(l lock.Entry, client int) string {
-	at, lease, forever := s.Clients[client-1], s.lease(client), s.lease(client) == history.Forever
-	switch name := at.Name(); {
-	case at.Stage == verdict.Inside && lease > 0 && !l.Sessions():
-		return name + map[bool]string{true: ".forever", false: ".lease"}[forever]
-	case at.Stage == verdict.Acquiring && lease > 0:
-		return name + map[bool]string{true: ".forever", false: ".holds"}[forever && !l.Sessions()]
-	case at.Stage == verdict.Acquiring && l.Expiry == lock.ExpiryClients:
-		return name + ".stamp"
-	default:
-		return name
+	at, lease := s.Clients[client-1], s.lease(client)
+	switch acquiring := at.Stage == verdict.Acquiring; {
+	case lease == history.Forever && !l.Sessions() && (acquiring || at.Stage == verdict.Inside):
+		return "forever"
+	case acquiring && lease > 0:
+		return "holds"
+	case acquiring && l.Expiry == lock.ExpiryClients:
+		return "stamp"
 	}
+	return at.Name()
 }
 
 // replicated reports whether a replica has caught up since the key changed last.

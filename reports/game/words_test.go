@@ -128,6 +128,35 @@ func TestHintsSolveLevels(t *testing.T) {
 	}
 }
 
+// Where a pause lets another client in, the hints lead to one of a client that is inside, and so to what the level is
+// about: a watchdog has begun, and the client has its fencing token.
+func TestHintsShowTheLesson(t *testing.T) {
+	for _, n := range []int{8, 9, 10} {
+		l := must(play.LevelAt(n))(t)
+		var table Table
+		at := must(table.do(t.Context(), Request{Do: "level", Number: n}))(t).(*Position)
+		for steps := 0; at.Faults[0].Used == 0 && steps < 9; steps++ {
+			r := Request{Do: "hint", Link: at.Link, Harm: l.Harm}
+			r.Do, r.Number = "move", must(table.do(t.Context(), r))(t).(*Hint).Move
+			if at.Moves[r.Number].Fault {
+				h := at.at.Outcome.History
+				begun, token := false, false
+				for _, e := range h.Events {
+					begun = begun || e.Kind == history.Sleep && e.Thread > 0
+					token = token || e.Kind == history.Enter && e.Token > 0
+				}
+				if stateOf(h).stage(at.Moves[r.Number].Client) != verdict.Inside || begun != (n == 9) || token != l.Fenced {
+					t.Errorf("level %d strikes at %s: watchdog %t, token %t", n, at.Link, begun, token)
+				}
+			}
+			at = must(table.do(t.Context(), r))(t).(*Position)
+		}
+		if table.Close(); at.Faults[0].Used == 0 {
+			t.Errorf("level %d: no hint strikes", n)
+		}
+	}
+}
+
 // What is said in random games is true: a hint names the command that the client sends next on the way of the hint; and
 // who asks before it deletes, or finds no key, does so in random runs from where the game is lost.
 func TestSaidIsTrue(t *testing.T) {
@@ -163,7 +192,7 @@ func TestSaidIsTrue(t *testing.T) {
 func namesNext(t *testing.T, g *play.Game, p *play.Position, w play.Way, harm verdict.Word) (n int) {
 	t.Helper()
 	said := must(hintOf(t.Context(), g, p, w, harm))(t).Idea["en"]
-	_, named, found := strings.Cut(said, "next command is ")
+	_, named, found := strings.Cut(said, "next command on the lock is ")
 	_, _, way, err := g.Next(t.Context(), p, w, harm)
 	steps := must(g.Steps(way.Choices, len(p.Trace.Choices)))(t)
 	at := slices.IndexFunc(steps, func(s play.Step) bool { return s.Choice.Verb == faults.Pause.Verb })
