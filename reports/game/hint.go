@@ -261,20 +261,14 @@ func struckWords(l lock.Entry, s *play.Step) Words {
 		key = "key.alone"
 	case of == 0:
 		key = "key"
-	case s.Choice.Verb == faults.Delay.Verb && at.stage(of) == verdict.Inside && sends(s.Before, of)%2 == 0:
+	case s.Choice.Verb == faults.Delay.Verb && at.stage(of) == verdict.Inside && slices.ContainsFunc(s.Before.Events,
+		func(e history.Event) bool { return e.Kind == history.Read && e.Client == of }):
 		key = "write"
 	default:
 		key = at.named(l, of)
 	}
 	return words("play.hint.at."+key, "client", clientName(of), "other", clientName(other), "owner", clientName(owner),
 		"key", keyOf(l, s.Before, max(int(s.Choice.Node), 1)))
-}
-
-// sends counts what a client has sent to the resource, which is a read and a write in turn.
-func sends(h *history.History, client int) int {
-	return len(lists.Pick(h.Events, func(e history.Event) bool {
-		return e.Client == client && e.Kind == history.Send && e.Node == history.Resource
-	}))
 }
 
 // named is the end of the key of the text for the state of a client: no more than what matters.

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 
 	"locklab/faults"
 	"locklab/reports"
@@ -132,41 +131,22 @@ func movesOf(ctx context.Context, g *play.Game, p *play.Position, harm verdict.W
 
 // describe returns what a move does, in a run to which it leads.
 func describe(p *play.Position, m *play.Move, run *history.History, lang string) string {
-	events := p.Outcome.History.Events
-	said := reports.Summary(m.Run, len(events), p.Now, seconds, lang)
+	events, key := p.Outcome.History.Events, ""
+	said := cmp.Or(reports.Summary(run, len(events), p.Now, seconds, lang), m.Name) // nothing that a run shows
 	pausedAt, paused := play.PausedAt(events, int(m.Choice.Client))
 	switch {
 	case m.Choice == faults.PauseUnsentOf(int(m.Choice.Client)):
-		said = text.Say(lang, "play.unsent", "what", said)
-	case m.Choice.Verb == simulator.Orphaned:
-		said = orphan(p, m)[lang]
-	case m.Choice.Verb == simulator.Resume && said != "" && paused:
-		said = text.Say(lang, "play.wakes", "what", said, "time", seconds(p.Now-pausedAt))
-	default:
-		return cmp.Or(reports.Summary(run, len(events), p.Now, seconds, lang), m.Name) // nothing that a run shows
-	}
-	if next := reports.Summary(run, len(m.Run.Events), m.Run.End, seconds, lang); next != "" {
-		said = text.Say(lang, "brief.then", "first", said, "next", next)
-	}
-	return said
-}
-
-// orphan describes the arrival of a request whose sender waits for no answer any longer, by its message.
-func orphan(p *play.Position, m *play.Move) Words {
-	e := &m.Run.Events[len(p.Outcome.History.Events)]
-	what := strings.ToUpper(e.Name())
-	if len(e.Cmd) > 0 {
-		what = reports.Command(e.Cmd, m.Run.Key)
-	}
-	key := "play.orphan"
-	if isDead(p, m.Choice.Client) {
+		key = "play.unsent"
+	case m.Choice.Verb == simulator.Orphaned && isDead(p, m.Choice.Client):
 		key = "play.orphan.dead"
+	case m.Choice.Verb == simulator.Orphaned:
+		key = "play.orphan"
+	case m.Choice.Verb == simulator.Resume && paused:
+		key = "play.wakes"
+	default:
+		return said
 	}
-	said := words(key, "what", what, "client", clientName(m.Choice.Client))
-	if e.Node > 0 && m.Run.Nodes > 1 {
-		return words("play.orphan.at", "what", said, "node", fmt.Sprintf("n%d", e.Node))
-	}
-	return said
+	return text.Say(lang, key, "what", said, "client", clientName(m.Choice.Client), "time", seconds(p.Now-pausedAt))
 }
 
 // isDead reports whether a client, from 1, has crashed.

@@ -42,7 +42,7 @@ func TestNothingOfTheDead(t *testing.T) {
 				for i, said := range must(movesOf(t.Context(), g, p, ""))(t) {
 					if m := p.Moves[i]; m.Choice.Client > 0 && isDead(p, m.Choice.Client) {
 						offered++
-						for lang, before := range map[string]string{"en": "sent before it crashed arrives", "zh": "宕机前发出的"} {
+						for lang, before := range map[string]string{"en": "sent before c1 crashed: ", "zh": "c1 宕机前发出："} {
 							if m.Choice.Verb != simulator.Orphaned || !strings.Contains(said[lang], before) {
 								t.Errorf("%s, %s: %q of the dead c%d", name, lang, said[lang], m.Choice.Client)
 							}
