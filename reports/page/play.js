@@ -261,7 +261,7 @@ function drawMoves(at) {
 function drawEnd() {
   const { level } = state;
   return el(state.gaveUp ? "div.end.given" : "div.end.won", el("p", plain(state.proved?.said ?? state.gaveUp ?? state.at.end)),
-    !state.proved && (state.gaveUp ? el("p", say("board.gaveup.step"), " ", button(say("board.alone"), again)) : state.helped && el("p", say("board.helped.end"))),
+    !state.proved && (state.gaveUp ? el("p", say("board.gaveup.step", { back: "◀", on: "▶" }), " ", button(say("board.alone"), again)) : state.helped && el("p", say("board.helped.end"))),
     level && el("p", el("b", say("play.learn") + " "), own(level.learn)),
     following() && button(nextTitle(), next, ".main"),
     level?.number === course.length && el("p", say("board.own"), " ", el("code", "locklab check ./mylock")),
