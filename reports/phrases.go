@@ -239,8 +239,7 @@ func (v *wording) server(s *step) string {
 	return v.event("server", s, Command(s.Cmd, v.h.Key))
 }
 
-// replicaNumber is which replica an event is about, from 1; 0 where no server has more
-// than one, as far as the run shows.
+// replicaNumber is the replica of an event, from 1; 0 where no server has more than one, as far as the run shows.
 func replicaNumber(h *history.History, s *step) int {
 	switch s.Kind {
 	case history.Replicate, history.Failover, history.Split:
@@ -276,7 +275,11 @@ func (v *wording) landed(s *step) string {
 	if len(s.Cmd) > 0 {
 		what = Command(s.Cmd, v.h.Key)
 	}
-	return v.say("server.landed", "who", who, "what", what) + spaced(v.took(s))
+	landed := v.say("server.landed", "who", who, "what", what)
+	if isError(s.Reply) {
+		landed += " -> " + Reply(s.Reply)
+	}
+	return landed + spaced(v.took(s))
 }
 
 // mark is a finding as margins have it: "!! OVERLAP c1+c2".

@@ -56,8 +56,7 @@ var failoverInStep = variant(failover, "failover-in-step", "S3", func(sc *race.R
 		race.Event(history.Broken, 1), othersAsk)
 })
 
-// failoverFenced was found by exhaustive search, see proofs.txt. Kleppmann demands a store
-// with consensus for the counter.
+// failoverFenced was found by exhaustive search, see proofs.txt. Kleppmann demands consensus for the counter.
 var failoverFenced = variant(failover, "failover-fenced", "S6", func(sc *race.Race) {
 	sc.Group, sc.Guard, sc.Needs = "search", history.Fenced, needs{race.FencingCounter, race.LeaseNumber, race.NoWait}
 	sc.Triggered = sameFencingToken
@@ -198,7 +197,8 @@ var splitBounded = race.Race{
 	},
 	Triggered: func(h *history.History) bool {
 		refuses := func(e *history.Event) bool {
-			return e.Kind == history.Apply && e.Client == 3 && e.Node > h.Nodes && strings.Contains(e.Reply, "NOREPLICAS")
+			return e.Kind == history.Apply && e.Client == 3 && e.Node > h.Nodes &&
+				strings.Contains(e.Reply, "NOREPLICAS")
 		}
 		return race.InOrder(h, splits, c2Enters, refuses, c2Leaves, heals)
 	},

@@ -11,8 +11,7 @@ import (
 	"locklab/simulator/schedule"
 )
 
-// lateRenewal: article 004 renews a lease of 30 s after 29 s, for 20 s. The pause begins
-// just before the first renewal is due.
+// lateRenewal: article 004 renews a lease of 30 s after 29 s, for 20 s. The pause begins just before the first is due.
 var lateRenewal = race.Race{
 	ID: "late-renewal", Code: "R14", Group: "renewal",
 	Settings: race.StandardWith(func(s *settings) { s.Pause = race.Seconds(6) }),
@@ -48,7 +47,7 @@ var failedRenewal = race.Race{
 	Script: func(s settings, _ int) script {
 		var r renewal
 		return script{{On: r.applied, Do: func(st *schedule.Stage, _ *history.Event) {
-			st.Inject(s.Latency/2, faults.LoseReplyTo(1, r.sent.Thread)) // on its way, also where a replica is waited for
+			st.Inject(s.Latency/2, faults.LoseReplyTo(1, r.sent.Thread)) // on its way, also if a replica is waited for
 		}}}
 	},
 	Triggered: func(h *history.History) bool {

@@ -78,8 +78,7 @@ func (c *checkFlags) run(e *env, args []string) (err error) {
 	return err
 }
 
-// runTests runs the tests of a package. bad is the error of tests that fail although there
-// are results: a claim may be wrong.
+// runTests runs the tests of a package. bad is the error of tests that fail with results: a claim may be wrong.
 func (c *checkFlags) runTests(e *env, pkg string) (found []checked.Lock, bad, err error) {
 	of, done, end := "", (func(int))(nil), func() {}
 	e.inform("check.running", "package", pkg)
@@ -109,7 +108,8 @@ func (c *checkFlags) runTests(e *env, pkg string) (found []checked.Lock, bad, er
 		return nil, nil, internal(err)
 	case err != nil:
 		if errors.As(err, &failed) {
-			fmt.Fprintln(e.stderr, presentable(strings.ReplaceAll(strings.TrimRight(failed.Output, "\n"), "\t", "    ")))
+			output := strings.TrimRight(failed.Output, "\n")
+			fmt.Fprintln(e.stderr, presentable(strings.ReplaceAll(output, "\t", "    ")))
 		}
 		return nil, nil, err
 	}
@@ -118,8 +118,8 @@ func (c *checkFlags) runTests(e *env, pkg string) (found []checked.Lock, bad, er
 	}
 	switch i := slices.IndexFunc(r.Locks, isWrong); {
 	case i >= 0 && r.Locks[i].Unclaimed != "":
-		l := r.Locks[i]
-		return r.Locks, &exitError{exitDiffers, text.Errorf("error.own.unclaimed", "test", l.Test, "claim", l.Unclaimed)}, nil
+		return r.Locks, &exitError{exitDiffers, text.Errorf("error.own.unclaimed", "test", r.Locks[i].Test,
+			"claim", r.Locks[i].Unclaimed)}, nil
 	case i >= 0 && r.Locks[i].Wrong != nil:
 		return r.Locks, &exitError{exitDiffers, text.Errorf("error.own.differs", "test", r.Locks[i].Test,
 			"wrong", strings.Join(r.Locks[i].Wrong, "; "))}, nil

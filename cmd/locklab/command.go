@@ -193,8 +193,7 @@ func (f *flags) usage(flag string, pairs ...string) string {
 	return f.e.Say("help.flag."+flag, pairs...)
 }
 
-// add declares a flag that sets what p points to. Its default is there already. Elements of a
-// list are separated by commas.
+// add declares a flag that sets what p points to. Its default is there already. Commas separate the elements of a list.
 func (f *flags) add(name string, p any, pairs ...string) {
 	usage := f.usage(name, pairs...)
 	if values := flagValues[name]; values != nil {
@@ -224,8 +223,7 @@ func (f *flags) add(name string, p any, pairs ...string) {
 	}
 }
 
-// check has the values of a flag that was declared checked when they are parsed. The error of a check
-// is shown as it is.
+// check has the values of a flag that was declared checked when they are parsed. Its error is shown as it is.
 func (f *flags) check(name string, check func() error) {
 	flag := f.set.Lookup(name)
 	flag.Value = &checkedValue{flag.Value, name, check}

@@ -117,7 +117,8 @@ func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Race) error 
 	if m.dir != "" && complete {
 		r := &report.Report{
 			Printer: e.Printer, Command: e.remake(), Dir: m.dir, Locks: entries, Grid: grid, Outcomes: flat,
-			Source: report.Source(commandLine(canonical(e.running, nil)) + " -o out"), Runs: shown.Runs(), Waits: !m.stops,
+			Source: report.Source(commandLine(canonical(e.running, nil)) + " -o out"),
+			Runs:   shown.Runs(), Waits: !m.stops,
 		}
 		files, err = reportFiles(e, r, m.all)
 	}
@@ -143,8 +144,7 @@ func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Race) error 
 	return cmp.Or(failed, deviations(flat))
 }
 
-// deviations returns an error that names the cells that differ from the contract, each
-// with the command that plays it again.
+// deviations returns an error that names the cells that differ from the contract, each with the command that plays it.
 func deviations(outcomes []*race.Outcome) error {
 	var bad []error
 	for _, o := range outcomes {

@@ -38,7 +38,7 @@ func hintOf(ctx context.Context, g *play.Game, at *play.Position, w play.Way, ha
 	}
 	before := len(at.Trace.Choices)
 	strikes := func(c simulator.Choice) bool { return c.Verb >= simulator.FaultVerb }
-	for on := end; n >= 0 && slices.IndexFunc(w.Choices[on:], strikes) > 0; { // the next hints strike where this one says
+	for on := end; n >= 0 && slices.IndexFunc(w.Choices[on:], strikes) > 0; { // the next hints strike where this says
 		then, failed := g.At(w.Choices[:on])
 		if failed == nil {
 			_, on, w, failed = g.Next(ctx, then, w, harm)
@@ -141,7 +141,8 @@ func (h *hinter) telling(s *play.Step, later bool) (why Words, of int) {
 		}
 		return words("play.hint."+key, "client", clientName(e.Client), "owner", clientName(other),
 			"nodes", h.game.Bounds.Nodes, "other", clientName(other), "left", seconds(e.At-s.Before.End),
-			"votes", present.votes(), "key", keyOf(h.game.Lock, s.Before, e.Node)), e.Client
+			"votes", fmt.Sprintf("c1 %d, c2 %d", len(present.keys(1)), len(present.keys(2))),
+			"key", keyOf(h.game.Lock, s.Before, e.Node)), e.Client
 	}
 	return nil, 0
 }
@@ -205,21 +206,16 @@ func whatMatters(e *history.Event, past *history.History, present state) (key st
 func (h *hinter) fault(s *play.Step, later bool) Words {
 	key := map[bool]string{true: "play.hint.later", false: "play.hint.now"}[later]
 	why, last := words(key, "state", struckWords(h.game.Lock, s)), h.steps[len(h.steps)-1].Choice.Client
-	next, fault := nextCommand(h.game, s), faultOf(h.game, s.Choice.Verb)
+	next, all := nextCommand(h.game, s), h.game.Bounds.Budget.Faults()
+	n := slices.IndexFunc(all, func(b simulator.FaultBudget) bool { return b.Fault.Verb == s.Choice.Verb })
 	commands := h.harm == verdict.WrongDel || h.harm == verdict.Lie // its own command does the harm
-	switch key = "play.hint.fault." + fault; {
+	switch key = "play.hint.fault." + all[n].Fault.Name; {
 	case next != "" && (s.Choice.Verb == faults.Crash.Verb || commands && last == s.Choice.Client):
 		key += ".next"
 	case !text.In("en").Has(key):
 		return why
 	}
 	return words(key, "why", why, "client", clientName(s.Choice.Client), "command", next)
-}
-
-// faultOf is the name of a fault of a game.
-func faultOf(g *play.Game, verb simulator.Verb) string {
-	all := g.Bounds.Budget.Faults()
-	return all[slices.IndexFunc(all, func(b simulator.FaultBudget) bool { return b.Fault.Verb == verb })].Fault.Name
 }
 
 // nextCommand is the command that a client would send next, were it not for a fault; "": none, or it stops no client.
@@ -316,7 +312,8 @@ func whyLost(l lock.Entry, s *play.Step, runs []*history.History, harm verdict.W
 	case same && why != nil:
 		return why
 	case all && key != "":
-		gets := slices.ContainsFunc(runs[0].Events, func(e history.Event) bool { return len(e.Cmd) > 0 && e.Cmd[0] == "GET" })
+		isGET := func(e history.Event) bool { return len(e.Cmd) > 0 && e.Cmd[0] == "GET" }
+		gets := slices.ContainsFunc(runs[0].Events, isGET)
 		early := map[bool]string{true: ".pause"}[gets && s.Choice.Verb == faults.Pause.Verb]
 		return words("play.lost.asks"+early, "client", clientName(client))
 	case s.Choice.Verb < simulator.FaultVerb:
@@ -338,8 +335,7 @@ func whyLost(l lock.Entry, s *play.Step, runs []*history.History, harm verdict.W
 	return words(key, "state", struckWords(l, s), "client", clientName(client), "key", keyOf(l, s.Before, node))
 }
 
-// closed is the first of what happens to a client, in the attempt of a step, that keeps a harm from happening; "":
-// nothing.
+// closed is the first of what happens to a client, in the attempt of a step, that keeps a harm away; "": nothing.
 func closed(
 	l lock.Entry, s *play.Step, client int, ahead *history.History, harm verdict.Word,
 ) (key string, why Words) {
@@ -365,9 +361,6 @@ func closed(
 	return "", nil
 }
 
-// insiders are the harms for which a client must get in.
-var insiders = []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.Fenced}
-
 // closes is the key of the text for an event after a step that keeps a harm from happening, and the owner of the key;
 // "": it does not. at is the state before it.
 func closes(e *history.Event, at state, s *play.Step, client int, harm verdict.Word) (key string, owner int) {
@@ -387,7 +380,7 @@ func closes(e *history.Event, at state, s *play.Step, client int, harm verdict.W
 		key = "released"
 	case (e.Kind == history.Timeout || e.Kind == history.Broken) && at.stage(client) == verdict.Acquiring:
 		key = map[bool]string{false: "gaveup"}[harm == verdict.Orphan] // which wants it to
-	case e.Kind == history.Refuse && slices.Contains(insiders, harm):
+	case e.Kind == history.Refuse && slices.Contains(play.Insiders, harm):
 		key = "refused"
 	case e.Kind == history.Apply && releases && owner == 0:
 		key = "nothing"
@@ -428,21 +421,14 @@ func (s state) inside() (in []int) {
 
 // insiderBut returns a client that is inside, other than one; 0: there is none.
 func (s state) insiderBut(but int) int {
-	for _, c := range s.inside() {
-		if c != but {
-			return c
-		}
-	}
-	return 0
+	in := append(slices.DeleteFunc(s.inside(), func(c int) bool { return c == but }), 0)
+	return in[0]
 }
 
 // keys returns the keys of a client.
 func (s state) keys(client int) []reports.KeyState {
 	return lists.Pick(s.Keys, func(k reports.KeyState) bool { return k.Held && k.Owner == client })
 }
-
-// votes are the numbers of keys of the first two clients.
-func (s state) votes() string { return fmt.Sprintf("c1 %d, c2 %d", len(s.keys(1)), len(s.keys(2))) }
 
 // lease returns the end of the first key of a client; 0: it has none.
 func (s state) lease(client int) (until time.Duration) {

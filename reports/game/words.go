@@ -137,10 +137,8 @@ func describe(p *play.Position, m *play.Move, run *history.History, lang string)
 	switch {
 	case m.Choice == faults.PauseUnsentOf(int(m.Choice.Client)):
 		key = "play.unsent"
-	case m.Choice.Verb == simulator.Orphaned && isDead(p, m.Choice.Client):
-		key = "play.orphan.dead"
 	case m.Choice.Verb == simulator.Orphaned:
-		key = "play.orphan"
+		key = map[bool]string{true: "play.orphan.dead", false: "play.orphan"}[isDead(p, m.Choice.Client)]
 	case m.Choice.Verb == simulator.Resume && paused:
 		key = "play.wakes"
 	default:

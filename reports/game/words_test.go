@@ -205,7 +205,8 @@ func namesNext(t *testing.T, g *play.Game, p *play.Position, w play.Way, harm ve
 	}
 	for _, s := range steps[at+1:] {
 		for _, e := range s.Events() {
-			if command := reports.Command(e.Cmd, s.Run.Key); n == 0 && e.Kind == kind && e.Client == client && len(e.Cmd) > 0 {
+			command := reports.Command(e.Cmd, s.Run.Key)
+			if n == 0 && e.Kind == kind && e.Client == client && len(e.Cmd) > 0 {
 				if n++; !strings.HasPrefix(named, command+":") {
 					t.Errorf("after %v: %q, and on the way follows %s", p.Trace.Choices, said, command)
 				}
@@ -288,8 +289,8 @@ func concerns(t *testing.T, level int, h *Hint, m play.Move, events []history.Ev
 			pattern := strings.NewReplacer(`\{client\}`, `(c\d)`, " ", " ?").Replace(regexp.QuoteMeta(said))
 			pattern = regexp.MustCompile(`\\\{\w+\\\}`).ReplaceAllString(pattern, `[^.。]+?`)
 			found := regexp.MustCompile("^" + pattern).FindStringSubmatch(h.Idea[lang])
-			if part := strings.HasPrefix(said, "{why}") || strings.HasPrefix(k, "play.hint.at."); part || found == nil ||
-				len(said) <= len(best) {
+			part := strings.HasPrefix(said, "{why}") || strings.HasPrefix(k, "play.hint.at.")
+			if part || found == nil || len(said) <= len(best) {
 				continue
 			}
 			if best, key, client = said, strings.TrimPrefix(k, "play.hint."), ""; len(found) > 1 {

@@ -130,9 +130,7 @@ func (c *process) wait(begin func(resume func())) {
 }
 
 // sleep waits for d.
-func (c *process) sleep(d time.Duration) {
-	c.wait(func(resume func()) { c.after(max(d, 0), resume) })
-}
+func (c *process) sleep(d time.Duration) { c.wait(func(resume func()) { c.after(max(d, 0), resume) }) }
 
 // trip returns the time that one message of this client takes: half of the latency and an exponential of the same mean,
 // at most ten times the latency, as in the simulator's runs.
@@ -141,8 +139,7 @@ func (c *process) trip() time.Duration {
 	return min(time.Duration(half+half*c.random.ExpFloat64()), 10*c.latency)
 }
 
-// ask sends n commands to the server, which runs them with do after all that has arrived before, and waits for the
-// reply.
+// ask sends n commands to the server, which runs them with do after all that has arrived before, and awaits the reply.
 func (c *process) ask(n int, do func()) {
 	c.wait(func(resume func()) {
 		c.after(c.trip(), func() {

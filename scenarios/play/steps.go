@@ -151,12 +151,15 @@ func (g *Game) Next(ctx context.Context, p *Position, w Way, harm verdict.Word) 
 	return n, end, best, nil
 }
 
+// Insiders are the harms for which a client must get in.
+var Insiders = []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.Fenced}
+
 // strikesInside reports whether what goes on after choices stops a client, or ends its session, only while it is
 // inside, if another one is to get in then: whoever is stopped earlier does not come to what is said to help.
 func (g *Game) strikesInside(next, choices []simulator.Choice, harm verdict.Word) bool {
 	n := slices.IndexFunc(next, func(c simulator.Choice) bool { return c.Verb >= simulator.FaultVerb })
-	if n < 0 || next[n].Verb != faults.Pause.Verb && next[n].Verb != faults.ExpireSession.Verb || harm != verdict.Overlap &&
-		harm != verdict.StaleWrite && harm != verdict.Fenced {
+	verbs := []simulator.Verb{faults.Pause.Verb, faults.ExpireSession.Verb}
+	if n < 0 || !slices.Contains(verbs, next[n].Verb) || !slices.Contains(Insiders, harm) {
 		return true
 	}
 	inside := false

@@ -62,8 +62,7 @@ const (
 	Cancelled               // KILL QUERY, pg_cancel_backend
 )
 
-// GiveUp ends the wait of a session's statement and returns its answer among those of others. Without a wait nothing
-// happens.
+// GiveUp ends the wait of a session's statement and returns its answer among those of others. Without one, nothing.
 func (s State) GiveUp(id SessionID, why Reason) (State, []Woken) {
 	p := s.find(id)
 	if p == nil || !p.waiting {
@@ -92,9 +91,7 @@ func (s State) CheckDeadlock(id SessionID) (State, []Woken) {
 }
 
 // answer ends a statement that waits.
-func (a *act) answer(id SessionID, r Reply) {
-	a.woken = append(a.woken, Woken{id, a.s.finish(id, r)})
-}
+func (a *act) answer(id SessionID, r Reply) { a.woken = append(a.woken, Woken{id, a.s.finish(id, r)}) }
 
 // settle lets those go on that wait for nothing any more, in the order of their waits.
 func (a *act) settle() {

@@ -8,8 +8,7 @@ import (
 	"locklab/simulator/process"
 )
 
-// What befalls the sessions and connections of clients, and what the library of a client with a [Session] does by
-// itself.
+// What befalls sessions and connections of clients, and what the library of a client with a [Session] does by itself.
 //
 // A client whose code opens connections may have several sessions, as one whose end has not reached the ensemble yet.
 // What is said of sessions in ensemble.go holds, but nothing is done for the code: it sees that its connection has
@@ -228,8 +227,7 @@ func (s *ensemble) serve(o *process.Op, from int8, msg uint32, kind ActKind) (an
 	return answer
 }
 
-// hangUp breaks a connection of client c. A request on its way may still be run. A thread that listens on
-// it observes that.
+// hangUp breaks a connection of client c. A request on its way may still be run. A thread that listens observes that.
 func (s *ensemble) hangUp(c int8, on wireRef) {
 	p, at, ended := s.w.Client(c), c, false
 	switch now := s.now(); {
