@@ -68,4 +68,4 @@ function drawQuiz() {
 
 // weak leads from the lock of a wrong answer to its level, or to its lesson.
 const weak = (lock, level = DATA.levels.find((l) => l.lock === lock)) => el("p", `${say("board.quiz.weak")} ${lock} → `,
-  level ? link("level." + level.number, say("board.level", { n: level.number, title: own(level.title) })) : link("lesson." + lock, say("board.explain")));
+  level ? toLevel(level) : link("lesson." + lock, say("board.explain")));
