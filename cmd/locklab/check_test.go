@@ -117,8 +117,8 @@ func TestCheckViews(t *testing.T) {
 		t.Fatalf("%+v", j)
 	}
 	l := j.Locks[0]
-	if l.Test != "TestMyLock" || !l.Explore.Complete || len(l.Par.Table.Rows) != 60 || len(l.Tolerance.Table.Rows) != 10 ||
-		len(l.Matrix.Cells) != 8 || len(l.Runs) != len(l.Explore.Witnesses) {
+	if l.Test != "TestMyLock" || !l.Explore.Complete || len(l.Par.Table.Rows) != 60 ||
+		len(l.Tolerance.Table.Rows) != 10 || len(l.Matrix.Cells) != 8 || len(l.Runs) != len(l.Explore.Witnesses) {
 		t.Errorf("%+v", l)
 	}
 }

@@ -66,13 +66,14 @@ func (m *meter) bar(n int) string {
 }
 
 func (m *meter) line(n int) string {
-	return m.say("progress.line", "what", m.Say(m.what), "n", fmt.Sprint(n), "of", fmt.Sprint(m.total)) + m.pace(n) + "\n"
+	said := m.say("progress.line", "what", m.Say(m.what), "n", fmt.Sprint(n), "of", fmt.Sprint(m.total))
+	return said + m.pace(n) + "\n"
 }
 
-// say returns a text about the progress of all work, or about that of the searches of a test.
+// say returns a text about progress, where tasks are no unit that a reader counts one of its own.
 func (m *meter) say(key string, pairs ...string) string {
-	if m.what == "progress.own" {
-		key += ".own"
+	if m.what == "progress.own" || m.what == "progress.whole" {
+		key += strings.TrimPrefix(m.what, "progress")
 	}
 	return m.First(key, pairs...)
 }

@@ -176,7 +176,8 @@ func rules(g *play.Game) Words {
 	all = append(all, words(key, "clients", join("play.rules.and", names...), "times", counted("time", b.Attempts),
 		"asks", counted("time", 1+max(b.Retries, 0))))
 	say(inTime, "time")
-	say(inTime && (strings.Contains(string(b.Budget), "delay") || strings.Contains(string(b.Budget), "lose")), "patience")
+	late := strings.Contains(string(b.Budget), "delay") || strings.Contains(string(b.Budget), "lose")
+	say(inTime && late, "patience")
 	say(!inTime, "any")
 	say(b.Nodes > 1, "nodes")
 	say(b.Fenced, "fenced")

@@ -156,7 +156,8 @@ func (s Subject) Deck(stage *Stage, o DeckOptions) ([]*Slide, error) {
 	if len(s.Screens)+max(len(s.Locks), 1)*max(len(s.Races), 1) > MostSlides { // before they are played
 		return nil, text.Errorf("error.lesson.large", "most", MostSlides)
 	}
-	d := &deckMaker{Subject: &s, DeckOptions: o, m: &maker{stage: stage, p: &text.Printer{Lang: o.Lang}}, left: map[string]int{}}
+	d := &deckMaker{Subject: &s, DeckOptions: o, left: map[string]int{},
+		m: &maker{stage: stage, p: &text.Printer{Lang: o.Lang}}}
 	for _, build := range []func(){d.screens, d.races, d.locks, d.debate, d.quiz, d.fit, d.end, d.hook} {
 		if build(); d.m.err != nil {
 			return nil, d.m.err
@@ -262,7 +263,8 @@ func (d *deckMaker) hook() {
 	})...)
 	d.tell(Asked, "lesson.hook.ask")
 	shown := lists.Pick(rest, func(s *Slide) bool { return s.Kind == Race })
-	d.list(Full, "lesson.hook.key", lists.Each(shown, func(s *Slide) string { return Story(d.Lang, s.Run.Race, "title") }))
+	titles := lists.Each(shown, func(s *Slide) string { return Story(d.Lang, s.Run.Race, "title") })
+	d.list(Full, "lesson.hook.key", titles)
 	d.say(Notes, d.m.p.Say("lesson.minutes.all", "n", strconv.Itoa(Minutes(append(d.slides, rest...)))))
 	d.tell(Notes, "lesson.keys")
 	asks := len(lists.Pick(rest, func(s *Slide) bool { return s.Kind == Quiz }))
@@ -292,14 +294,15 @@ var leastOf = []struct {
 	stays int
 }{{Quiz, 1}, {Debate, 1}, {Race, 1}, {Next, 0}, {How, 0}, {Quiz, 0}, {Debate, 0}, {Race, 1}, {Race, 0}}
 
-// fit leaves out slides until there are as many as were asked for: the last ones of a kind, but how locks work the first,
+// fit leaves out slides until there are as many as asked for: the last ones of a kind, but of how locks work the first,
 // and last the late write that is refused, the race that comes again with the next lock, and the first wrong delete.
 func (d *deckMaker) fit() {
 	wrong := lists.Pick(d.slides, func(s *Slide) bool { return s.Kind == Race && deletes(s.Run) })
 	deleted := append(wrong, nil)[0]
 	needed := func(s *Slide) bool {
-		return s.Run != nil && (slices.Contains(s.Run.Verdicts, verdict.Fenced) || s.Kind == Race &&
-			slices.ContainsFunc(d.slides, func(o *Slide) bool { return o.Kind == Next && o.Run.Race.ID == s.Run.Race.ID }))
+		again := func(o *Slide) bool { return o.Kind == Next && o.Run.Race.ID == s.Run.Race.ID }
+		return s.Run != nil && (slices.Contains(s.Run.Verdicts, verdict.Fenced) ||
+			s.Kind == Race && slices.ContainsFunc(d.slides, again))
 	}
 	for pass, least := range leastOf {
 		of := lists.Pick(d.slides, func(s *Slide) bool { return s.Kind == least.kind })
@@ -309,7 +312,8 @@ func (d *deckMaker) fit() {
 		of = append(lists.Pick(of, func(s *Slide) bool { return !needed(s) }), lists.Pick(of, needed)...)
 		for _, s := range of {
 			alike := lists.Pick(d.slides, func(o *Slide) bool {
-				return o.Kind == s.Kind && (s.Kind != Race || s.Run != nil && o.Run != nil && o.Run.Lock.ID == s.Run.Lock.ID)
+				return o.Kind == s.Kind &&
+					(s.Kind != Race || s.Run != nil && o.Run != nil && o.Run.Lock.ID == s.Run.Lock.ID)
 			})
 			if pass < 3 { // the first wrong delete stays beside them
 				alike = lists.Pick(alike, func(o *Slide) bool { return o != deleted && s != deleted })
@@ -346,7 +350,8 @@ func (d *deckMaker) introduce() {
 			continue
 		}
 		for i, line := range slices.Backward(d.works(s.Run.Lock.ID)) {
-			told := i == 0 || strings.HasPrefix(line, d.m.p.Say("lesson.release")) || strings.Contains(line, "EVAL renew")
+			told := i == 0 || strings.HasPrefix(line, d.m.p.Say("lesson.release")) ||
+				strings.Contains(line, "EVAL renew")
 			if s.Kind == Race && told && !known[s.Run.Lock.ID] {
 				s.Parts[""] = append([]Block{{Kind: Paragraph, Text: sentences(line, 2)}}, s.Parts[""]...)
 			}
@@ -354,7 +359,8 @@ func (d *deckMaker) introduce() {
 		known[s.Run.Lock.ID] = true
 		run, _ := reports.RunOf(s.Run.History, s.Run.Judgement, s.Run.Verdicts, []string{d.Lang}, false)
 		calls := unique(lists.Each(run.Messages, func(m reports.Message) string { return m.What }))
-		for _, same := range lists.Gather(calls, func(a, b string) bool { return asKey.Replace(a) == asKey.Replace(b) }) {
+		sameKey := func(a, b string) bool { return asKey.Replace(a) == asKey.Replace(b) }
+		for _, same := range lists.Gather(calls, sameKey) {
 			if key := "lesson.reply." + asKey.Replace(same[0]); text.In(d.Lang).Has(key) && !known[key] {
 				known[key] = true
 				said := d.m.p.Say(key, "call", strings.Join(same, " / "))
@@ -430,8 +436,8 @@ func deletes(o *race.Outcome) bool { return o != nil && slices.Contains(o.Verdic
 
 // tellingRaces are races in the order in which they are chosen for a lock that fails in them.
 var tellingRaces = []string{
-	"crash-before-expire", "crash-holding", "client-skew", "gc-pause", "late-release", "failover", "restart", "clock-jump",
-	"slow-work", "quorum-restart", "lost-reply",
+	"crash-before-expire", "crash-holding", "client-skew", "gc-pause", "late-release", "failover", "restart",
+	"clock-jump", "slow-work", "quorum-restart", "lost-reply",
 }
 
 // telling returns runs of a lock in the races that are named. If none is, it returns runs that fail, two at least
@@ -546,7 +552,8 @@ func (d *deckMaker) race(o *race.Outcome) {
 // next adds the same race with another lock.
 func (d *deckMaker) next(o *race.Outcome) {
 	name, key := d.short(o.Lock), "race."+o.Race.ID+".mends"
-	found := d.m.p.Say(map[bool]string{true: "lesson.enough", false: "lesson.enough.not"}[holds(o)], "found", d.found(o))
+	enough := map[bool]string{true: "lesson.enough", false: "lesson.enough.not"}[holds(o)]
+	found := d.m.p.Say(enough, "found", d.found(o))
 	d.run(Next, d.m.p.Say("lesson.next", "lock", name), d.m.p.Say("lesson.next.ask", "lock", name), found, key, o)
 	d.list(Notes, "label.race.mends", d.m.lines(d.Lang, key))
 	d.tell(Notes, "lock."+o.Lock.ID+".mends")
@@ -627,16 +634,19 @@ func (d *deckMaker) shown() []*race.Outcome {
 
 // others are cells that were not shown: the locks in other telling races, or, of races, the milestones in these.
 func (d *deckMaker) others() (cells []game.Cell) {
-	shown := lists.Each(d.shown(), func(o *race.Outcome) game.Cell { return game.Cell{Lock: o.Lock.ID, Race: o.Race.ID} })
+	cellOf := func(o *race.Outcome) game.Cell { return game.Cell{Lock: o.Lock.ID, Race: o.Race.ID} }
+	shown := lists.Each(d.shown(), cellOf)
 	for _, of := range shown {
 		locks, races := []string{of.Lock}, tellingRaces
 		if len(d.Locks)+len(d.Screens) == 0 && !d.Debate {
-			locks, races = lists.Each(algorithms.Milestones(), func(e lock.Entry) string { return e.ID }), []string{of.Race}
+			locks = lists.Each(algorithms.Milestones(), func(e lock.Entry) string { return e.ID })
+			races = []string{of.Race}
 		}
 		for _, id := range locks {
 			about := d.Locks == nil || slices.ContainsFunc(d.Locks, func(e lock.Entry) bool { return e.ID == id })
 			for _, r := range races {
-				if c := (game.Cell{Lock: id, Race: r}); about && !slices.Contains(shown, c) && d.named(id, r).History != nil {
+				c := game.Cell{Lock: id, Race: r}
+				if about && !slices.Contains(shown, c) && d.named(id, r).History != nil {
 					cells = append(cells, c)
 				}
 			}
@@ -676,7 +686,8 @@ func (d *deckMaker) quiz() {
 		placed[at]++
 		about[o.Lock.ID]++
 		about[o.Lock.ID+" "+o.Race.ID]++
-		d.slide(Quiz, d.m.p.Say("lesson.quiz", "n", strconv.Itoa(n), "lock", d.short(o.Lock)), d.named(o.Lock.ID, o.Race.ID))
+		d.slide(Quiz, d.m.p.Say("lesson.quiz", "n", strconv.Itoa(n), "lock", d.short(o.Lock)),
+			d.named(o.Lock.ID, o.Race.ID))
 		inSeconds := func(said game.Words) { said[d.Lang] = inMillis.ReplaceAllString(said[d.Lang], "$1.$2 s") }
 		inSeconds(q.Ask)
 		d.say(Asked, q.Ask[d.Lang])
