@@ -114,7 +114,7 @@ function turn(view, values = {}, here = line[0]) {
   state.drawn = "";
   redraw();
   mark(here?.returning);
-  if (document.activeElement === document.body) document.querySelector("#main h2")?.focus({ preventScroll: true });
+  if (document.activeElement === document.body) (document.querySelector("#main h2") ?? document.getElementById("main")).focus({ preventScroll: true });
   window.scrollTo(0, 0);
   return "";
 }

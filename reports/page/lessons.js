@@ -24,10 +24,8 @@ const openLessons = () => (lessons.has("path 1") || !state.busy ? read("path 1")
 
 // A line of a lesson that is set in columns, and so not folded.
 const inColumns = (line) => /\S {2,}\S/.test(line) || /^\s*(\d+ )?[|>]/.test(line) || /[{};]$|^\s*\/\/|^\t/.test(line) || /^\s+(# |[\d.]+:\d+> |\(integer\)|OK$|\(nil\)$)/.test(line) || (/ :?= /.test(line) && !/locklab /.test(line));
-const deep = (line) => /^ */.exec(line)[0].length, columns = (text) => text.length + (text.match(/[\u3000-\uffef]/g) ?? []).length, unsigned = (text) => text.replace(/(\[(?:ENTER|进入)|(?:EXIT|离开)\])(.*?)( {2,}|$)/g, (all, sign, more, room) => {
-  const said = say(sign[0] === "[" ? "motion.enters" : "motion.leaves") + unsigned(more);
-  return said + " ".repeat(room && Math.max(1, columns(all) - columns(said)));
-}); // without the signs of lanes, its columns where they were
+const deep = (line) => /^ */.exec(line)[0].length, columns = (text) => text.length + (text.match(/[\u3000-\uffef]/g) ?? []).length, unsigned = (text) => text.replace(/(\[(?:ENTER|进入)|(?:EXIT|离开)\])(.*?)( {2,}|$)/g, (all, sign, more, room, at, of, said = say(sign[0] === "[" ? "motion.enters" : "motion.leaves") + unsigned(more)) =>
+  said + " ".repeat(room && Math.max(1, columns(all) - columns(said)))); // without the signs of lanes, its columns where they were
 
 const heading = (title) => title.replace(/^\? (\d+\/\d+ )?|[:：]$/g, "");
 
@@ -70,6 +68,7 @@ function linked(line) {
     : part.split(NAME).map((word, n) => (n % 2 ? link("lesson." + word, word) : word))))));
 }
 
+// ran is a link to a run that a text cites.
 function ran(verdict, lock, race, settings) {
   const title = say("explain.source", { verdict, lock, race });
   return Object.assign(link(["race", lock, race, settings].filter(Boolean).join("."), "▶ " + lock), { className: "code cited", title, ariaLabel: title });
@@ -77,8 +76,8 @@ function ran(verdict, lock, race, settings) {
 
 // levelsOf is links to the levels of a lock: to those about a verdict of its run in a race, the race's fault first.
 const levelsOf = (lock, race = "", verdicts = "") => DATA.levels.filter((l) => l.lock === lock && (!verdicts || verdicts.includes(l.harm)))
-  .sort((a, b) => race.includes(b.budget.split("=")[0]) - race.includes(a.budget.split("=")[0])).slice(0, race ? 2 : 9).map(toLevel);
-const toLevel = (l) => link("level." + l.number, say("board.level", { n: l.number, title: own(l.title) }));
+  .sort((a, b) => race.includes(b.budget.split("=")[0]) - race.includes(a.budget.split("=")[0])).slice(0, race ? 2 : 4).map((l) => link("level." + l.number, say("board.level", { n: l.number, title: own(l.title) })));
+
 // played is the levels of what a lesson is about, if it is about one lock, in one race or in all.
 function played({ name, said }) {
   const [first, second] = name.split(" "), [, lock, race] = /locklab run (\S+) (\S+)/.exec(said.en) ?? [];
