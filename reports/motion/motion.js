@@ -326,7 +326,7 @@ function motion(run, o = {}) {
 
   // drawCode shows the code with the line at which each client is.
   let drawn = null;
-  const tags = (clients) => el("i", clients.map((c, n) => [n ? " " : "", el("b.motion-name", { style: `color:${paint(c)}` }, "c" + c)]));
+  const tags = (clients) => el("i", clients.map((c, n) => [n ? " " : "", el("b.motion-tag", { style: `--client:${paint(c)}` }, "c" + c)]));
   function drawCode(event) {
     if (!run.calls?.length || !o.listings) return;
     const at = {}; // by client, the call that it is in
