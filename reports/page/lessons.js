@@ -74,14 +74,16 @@ function ran(verdict, lock, race, settings) {
   return Object.assign(link(["race", lock, race, settings].filter(Boolean).join("."), "▶ " + lock), { className: "code cited", title, ariaLabel: title });
 }
 
-// levelsOf is links to the levels of a lock: to those about a verdict of its run in a race, the race's fault first.
-const levelsOf = (lock, race = "", verdicts = "") => DATA.levels.filter((l) => l.lock === lock && (!verdicts || verdicts.includes(l.harm)))
-  .sort((a, b) => race.includes(b.budget.split("=")[0]) - race.includes(a.budget.split("=")[0])).slice(0, race ? 2 : 4).map((l) => link("level." + l.number, say("board.level", { n: l.number, title: own(l.title) })));
+// levelsWith is links to some levels, those with the fault of a race first; levelsOf to those of a lock, about a verdict of its run.
+const levelsWith = (wants, race = "") => DATA.levels.filter(wants).sort((a, b) => race.includes(b.budget.split("=")[0]) - race.includes(a.budget.split("=")[0]))
+  .slice(0, race ? 2 : 4).map((l) => link("level." + l.number, say("board.level", { n: l.number, title: own(l.title) })));
+const levelsOf = (lock, race, verdicts) => levelsWith((l) => l.lock === lock && (!verdicts || verdicts.includes(l.harm)), race);
 
-// played is the levels of what a lesson is about, if it is about one lock, in one race or in all.
+// played is the levels of what a lesson is about: a question, or one lock, in one race or in all.
 function played({ name, said }) {
-  const [first, second] = name.split(" "), [, lock, race] = /locklab run (\S+) (\S+)/.exec(said.en) ?? [];
-  const all = DATA.locks.some((l) => l.id === first && !second) ? levelsOf(first) : /^(interview|debate|glossary)$/.test(name) ? [] : levelsOf(lock, race, /(?:= |Verdict: )([A-Z][A-Z -]+)/.exec(said.en)?.[1]);
+  const about = name.split(" "), run = DATA.locks.some((l) => l.id === about[0]) ? about : /locklab run (\S+) (\S+)/.exec(said.en)?.slice(1) ?? [];
+  const all = about[0] === "interview" ? levelsWith((l) => l.topic && l.topic === about[1]) : /^(debate|glossary)$/.test(name) ? []
+    : levelsOf(...run, run[1] && /(?:= |Verdict: )([A-Z][A-Z -]+)/.exec(said.en)?.[1]);
   return all.length > 0 && el("div.row", say("board.lesson.levels"), all);
 }
 
