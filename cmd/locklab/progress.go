@@ -72,10 +72,7 @@ func (m *meter) line(n int) string {
 
 // say returns a text about progress, where tasks are no unit that a reader counts one of its own.
 func (m *meter) say(key string, pairs ...string) string {
-	if m.what == "progress.own" || m.what == "progress.whole" {
-		key += strings.TrimPrefix(m.what, "progress")
-	}
-	return m.First(key, pairs...)
+	return m.First(key+map[string]string{"progress.own": ".own", "progress.whole": ".whole"}[m.what], pairs...)
 }
 
 // pace returns how many are done in a second, and an estimate of the time left, in words; "": too little is done for
