@@ -157,15 +157,13 @@ func proved(truth play.Truth, harm verdict.Word) Words {
 	return words("play.proved", "never", never, "states", truth.States)
 }
 
-// rules says who plays, how often and with what times, and what is unusual.
+// rules says with what times one plays, who, how often, and what is unusual.
 func rules(g *play.Game) Words {
-	b, names := g.Bounds, []Words(nil)
+	b, names, all := g.Bounds, []Words(nil), []Words(nil)
 	for c := range b.Clients {
 		names = append(names, same(clientName(c+1)))
 	}
 	key := map[bool]string{true: "play.rules.retries", false: "play.rules"}[b.Retries > 0]
-	all := []Words{words(key, "clients", join("play.rules.and", names...), "times", counted("time", b.Attempts),
-		"asks", counted("time", 1+max(b.Retries, 0)))}
 	say := func(applies bool, key string) {
 		if applies {
 			work := seconds(cmp.Or(b.Work, b.TTL*2/5))
@@ -177,6 +175,8 @@ func rules(g *play.Game) Words {
 	say(inTime, "work")
 	say(inTime && !session && g.Lock.Expiry != lock.ExpiryNone, "lease")
 	say(inTime && session, "session")
+	all = append(all, words(key, "clients", join("play.rules.and", names...), "times", counted("time", b.Attempts),
+		"asks", counted("time", 1+max(b.Retries, 0))))
 	say(inTime, "time")
 	late := strings.Contains(string(b.Budget), "delay") || strings.Contains(string(b.Budget), "lose")
 	say(inTime && late, "patience")

@@ -236,7 +236,7 @@ function drawGame() {
     board && el("details.board", { open: state.folded === undefined ? wide() || !at.steps : !state.folded }, el("summary", { onclick: (e) => { state.folded = e.target.parentNode.open; } }, say("board.code")), el("pre", { tabIndex: 0 }, own(board.code))),
     el("p.goal", own(goal.said)), el("p.rules", tools.length ? tools : say("board.tool.none") + " ", el("span.faint", own(at.rules)), " ", at.verdicts.length ? [say("board.sofar") + " ", verdictsOf(at)] : null),
     over() ? null : el("p.did", at.steps ? plain(at.did) : say("board.first")), won || state.proved ? drawEnd() : lost ? drawLost(lost) : null,
-    el("div.play", el("div.picture", state.mended ? drawMended() : null,
+    el(at.steps ? "div.play.begun" : "div.play", el("div.picture", state.mended ? drawMended() : null,
         drawRun({ ...at, moving: { ...at.moving, marks } }, { acts, onward, halt: () => { state.flow = false; }, code, part: wide() ? 0.64 : 1 })),
       el("div.side",
         el("h3.choices", say("board.choices")), drawMoves(at),
@@ -260,7 +260,7 @@ function drawMoves(at) {
 
 function drawEnd() {
   const { level } = state;
-  return el(state.gaveUp ? "div.end.given" : "div.end.won", el("p", plain(state.proved?.said ?? state.gaveUp ?? state.at.end)),
+  return el(state.gaveUp ? "div.end.given" : "div.end.won", el("p", plain(state.proved?.said ?? state.gaveUp ?? state.at.end)), state.proved && el("details", el("summary", say("play.assumed.title")), el("p", say("play.assumed"))),
     !state.proved && (state.gaveUp ? el("p", say("board.gaveup.step", { back: "◀", on: "▶" }), " ", button(say("board.alone"), again)) : state.helped && el("p", say("board.helped.end"))),
     level && el("p", el("b", say("play.learn") + " "), own(level.learn)),
     following() && button(nextTitle(), next, ".main"),
