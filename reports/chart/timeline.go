@@ -157,11 +157,12 @@ func (r *Timeline) Finding(lang string) string {
 	return said
 }
 
-// Seen returns the share, in percent, of the width of a picture that is before an event.
+// Seen returns the share, in percent, of the width of a picture up to the middle between an event and the next.
 func (r *Timeline) Seen(f Format, event int) float64 {
 	run := r.run(f.Lang)
 	width, end := r.picture(f).width-2*3, max(run.X[len(run.X)-1], 1)
-	return math.Round(100 * float64((timelineLeft+vg.Length(run.X[event]/end)*(width-timelineLeft-timelineRight))/width))
+	x := vg.Length((run.X[event]+run.X[min(event+1, len(run.X)-1)])/2/end) * (width - timelineLeft - timelineRight)
+	return math.Round(1e4*float64((timelineLeft+x)/width)) / 100
 }
 
 // placeOf returns the place of an instant; between two events time runs evenly.
