@@ -144,6 +144,8 @@ func (r *Timeline) Finding(lang string) string {
 			pairs[3], pairs[5] = text.Join(lang, "part.and", names), length(reports.Brief(f.To-f.From))
 			if word == verdict.Overlap && f.From == f.To { // a search ends there
 				key = "timeline.moment"
+			} else if word == verdict.Orphan && f.Forever {
+				key, pairs[5] = "timeline.forever", length(reports.Brief(r.History.End))
 			}
 			break
 		}
@@ -419,7 +421,8 @@ func (p *timelinePlot) wedge(k reports.KeyState, event int, left, right, y vg.Le
 }
 
 // messages draws requests and replies as arrows, and beside the lane what they say, where there is room: on paper, so
-// that no line runs through it. One that says what the one before it does is not said.
+// that no line runs through it. One that says what the one before it does is not said; one that this leaves no room stands
+// behind it.
 func (p *timelinePlot) messages() {
 	last, rooms := map[int]string{}, map[int]*room{}
 	for _, c := range p.clients {
@@ -464,14 +467,19 @@ func (p *timelinePlot) messages() {
 			continue
 		}
 		last[m.Client] = said
+		x, room := p.x[out], rooms[m.Client]
 		if m.Times > 0 { // what has a number stands before what has none
-			p.label(fmt.Sprintf("%s ×%d", said, m.Times), p.x[out], beside, rooms[m.Client])
-		} else {
-			labels = append(labels, func() { p.label(said, p.x[out], beside, rooms[m.Client]) })
+			p.label(fmt.Sprintf("%s ×%d", said, m.Times), x, beside, room)
+			continue
 		}
+		labels = append(labels, func() {
+			if !p.label(said, x, beside, room) {
+				labels = append(labels, func() { p.label(said, room.behind(x), beside, room) })
+			}
+		})
 	}
-	for _, write := range labels {
-		write()
+	for i := 0; i < len(labels); i++ {
+		labels[i]()
 	}
 }
 
@@ -503,14 +511,16 @@ func (p *timelinePlot) answers() map[int]string {
 	return said
 }
 
-// label writes what a message says at a place, or so that it ends with the picture.
-func (p *timelinePlot) label(said string, x, y vg.Length, r *room) {
+// label writes what a message says at a place, or so that it ends with the picture, if there is room.
+func (p *timelinePlot) label(said string, x, y vg.Length, r *room) bool {
 	width := small.Width(said)
 	x = min(x, p.x[len(p.x)-1]+timelineRight-width)
-	if r.take(x, x+width) {
-		fillBox(p.c, box(x-1, y-smallLine/2+1, x+width+1, y+smallLine/2-1), white)
-		write(p.c, small, x, y, said)
+	if !r.take(x, x+width) {
+		return false
 	}
+	fillBox(p.c, box(x-1, y-smallLine/2+1, x+width+1, y+smallLine/2-1), white)
+	write(p.c, small, x, y, said)
+	return true
 }
 
 // touch marks a read or a write in the lane of the resource, with as much of what it says as there is room for.
@@ -552,6 +562,15 @@ func (p *timelinePlot) touch(m *reports.Message, y vg.Length, rows []room) {
 type room struct {
 	taken [][2]vg.Length
 	lines []vg.Length // through which no label is to run
+}
+
+// behind is the place behind the label at a place.
+func (r *room) behind(x vg.Length) vg.Length {
+	i := slices.IndexFunc(r.taken, func(t [2]vg.Length) bool { return t[0] <= x && x < t[1]+4 })
+	if i < 0 {
+		return x
+	}
+	return r.taken[i][1] + 8
 }
 
 // take takes a place, if it is free.
