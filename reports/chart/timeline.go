@@ -162,9 +162,9 @@ func (r *Timeline) Finding(lang string) string {
 // Seen returns the share, in percent, of the width of a picture up to the middle between an event and the next.
 func (r *Timeline) Seen(f Format, event int) float64 {
 	run := r.run(f.Lang)
-	width, end := r.picture(f).width-2*3, max(run.X[len(run.X)-1], 1)
-	x := vg.Length((run.X[event]+run.X[min(event+1, len(run.X)-1)])/2/end) * (width - timelineLeft - timelineRight)
-	return math.Round(1e4*float64((timelineLeft+x)/width)) / 100
+	width, end := r.picture(f).width, max(run.X[len(run.X)-1], 1)
+	x := vg.Length((run.X[event]+run.X[min(event+1, len(run.X)-1)])/2/end) * (width - 2*3 - timelineLeft - timelineRight)
+	return math.Round(1e4*float64((3+timelineLeft+x)/width)) / 100
 }
 
 // placeOf returns the place of an instant; between two events time runs evenly.
