@@ -515,12 +515,12 @@ func (p *timelinePlot) answers() map[int]string {
 func (p *timelinePlot) label(said string, x, y vg.Length, r *room) bool {
 	width := small.Width(said)
 	x = min(x, p.x[len(p.x)-1]+timelineRight-width)
-	if !r.take(x, x+width) {
-		return false
+	taken := r.take(x, x+width)
+	if taken {
+		fillBox(p.c, box(x-1, y-smallLine/2+1, x+width+1, y+smallLine/2-1), white)
+		write(p.c, small, x, y, said)
 	}
-	fillBox(p.c, box(x-1, y-smallLine/2+1, x+width+1, y+smallLine/2-1), white)
-	write(p.c, small, x, y, said)
-	return true
+	return taken
 }
 
 // touch marks a read or a write in the lane of the resource, with as much of what it says as there is room for.
@@ -566,11 +566,12 @@ type room struct {
 
 // behind is the place behind the label at a place.
 func (r *room) behind(x vg.Length) vg.Length {
-	i := slices.IndexFunc(r.taken, func(t [2]vg.Length) bool { return t[0] <= x && x < t[1]+4 })
-	if i < 0 {
-		return x
+	for _, t := range r.taken {
+		if t[0] <= x && x < t[1]+4 {
+			return t[1] + 8
+		}
 	}
-	return r.taken[i][1] + 8
+	return x
 }
 
 // take takes a place, if it is free.

@@ -165,10 +165,7 @@ func (s *slide) picture(o *race.Outcome, now int) (template.HTML, error) {
 		if err := chart.SVG(&b, timeline(o), format); err != nil {
 			return "", err
 		}
-		said := text.Say(s.lang, "lesson.now")
-		if s.Asks != nil && len(s.Asks.History.Events) == len(s.Run.History.Events) { // it asks about the whole
-			said = ""
-		}
+		said := map[bool]string{true: text.Say(s.lang, "lesson.now")}[now < len(s.Run.History.Events)-1] // else about the whole
 		fmt.Fprintf(&all, `<div class="drawn" style="--seen: %g%%" data-now="%s">%s</div>`, timeline(o).Seen(format, now),
 			said, s.letters.Inline(b.String(), o.Lock.ID+" "+o.Race.ID))
 	}

@@ -317,7 +317,7 @@ func (d *deckMaker) fit() {
 			alike := lists.Pick(d.slides, func(o *Slide) bool {
 				return o.Kind == s.Kind && !kept(o) && (s.Kind != Race || o.Run.Lock.ID == s.Run.Lock.ID)
 			})
-			if d.Slides > 0 && len(d.slides)+2 > d.Slides && len(alike) > least.stays && slices.Contains(alike, s) {
+			if many := d.Slides > 0 && len(d.slides)+2 > d.Slides; many && len(alike) > least.stays && !kept(s) {
 				d.slides = lists.Pick(d.slides, func(o *Slide) bool { return o != s })
 				d.left[s.Kind]++
 			}
@@ -400,13 +400,8 @@ func (d *deckMaker) races() {
 
 // locks adds locks: how each works, in which races it fails, and what becomes of one of them with the next lock.
 func (d *deckMaker) locks() {
-	few, most := len(d.Locks) <= mostWithHow, 3 // races of each
-	if !few {
-		most = 1
-	} else if len(d.Locks) > 2 {
-		most = 2
-	}
-	var mended *race.Outcome // the lock before in a race in which it fails, with this one; nil: none
+	few, most := len(d.Locks) <= mostWithHow, 3-min(len(d.Locks)/3, 2) // races of each
+	var mended *race.Outcome                                           // the lock before in a race in which it fails, with this one; nil: none
 	for i, e := range d.Locks {
 		after, _ := race.Successor(e)
 		if i+1 < len(d.Locks) {
@@ -437,17 +432,44 @@ func holds(o *race.Outcome) bool { return o.History != nil && o.Verdicts[0] == v
 // deletes reports whether a client deletes another's lock.
 func deletes(o *race.Outcome) bool { return o != nil && slices.Contains(o.Verdicts, verdict.WrongDel) }
 
+// playedIn plays a lock in those of some races that apply to it.
+func (d *deckMaker) playedIn(e lock.Entry, races []race.Race) []*race.Outcome {
+	played := lists.Each(races, func(sc race.Race) *race.Outcome { return d.named(e.ID, sc.ID) })
+	return lists.Pick(played, func(o *race.Outcome) bool { return o.History != nil })
+}
+
+// chosen returns runs of a lock in the races that are named. If it fails in none of them it adds some in which it fails:
+// in the most telling race, in that which tells the lock after it from most others, since it survives, and in others by
+// rank. next is the run of the lock after it in the first of these races that it survives, or else in the first at all.
+func (d *deckMaker) chosen(e, after lock.Entry, most int) (all []*race.Outcome, next *race.Outcome) {
+	if all = d.playedIn(e, d.Races); !slices.ContainsFunc(all, fails) {
+		left := lists.Pick(d.playedIn(e, telling()), func(o *race.Outcome) bool { return fails(o) && !debated(o) })
+		mended := lists.Pick(left, func(o *race.Outcome) bool { return holds(d.named(after.ID, o.Race.ID)) })
+		slices.SortStableFunc(mended, func(a, b *race.Outcome) int { return common(b.Race) - common(a.Race) })
+		own := unique(slices.Concat(left[:min(1, len(left))], mended[:min(1, len(mended))]))
+		for len(own) < min(most, len(left)) {
+			seen := append(d.shown(), own...)
+			rest := lists.Pick(left, func(o *race.Outcome) bool { return !slices.Contains(own, o) })
+			own = append(own, slices.MinFunc(rest, func(a, b *race.Outcome) int { return rank(a, seen) - rank(b, seen) }))
+		}
+		all = append(all, own[:min(most, len(own))]...)
+	}
+	again := lists.Each(all, func(o *race.Outcome) *race.Outcome { return d.named(after.ID, o.Race.ID) })
+	again = lists.Pick(again, func(o *race.Outcome) bool { return o.History != nil })
+	if i := slices.IndexFunc(again, holds); again != nil {
+		next = again[max(i, 0)]
+	}
+	return all, next
+}
+
 // named plays a lock in a race. Of no lock, and after an error, the outcome is that of no run.
 func (d *deckMaker) named(id, raceID string) *race.Outcome {
-	none := &race.Outcome{Verdicts: []verdict.Word{verdict.NA}}
-	if id == "" {
-		return none
+	if id != "" {
+		if o, err := d.m.stage.Named(id, raceID); !d.m.failed(err) {
+			return o
+		}
 	}
-	o, err := d.m.stage.Named(id, raceID)
-	if d.m.failed(err) {
-		return none
-	}
-	return o
+	return &race.Outcome{Verdicts: []verdict.Word{verdict.NA}}
 }
 
 // how adds how a lock works, without faults. Its answer lists the verdicts of the runs that follow.
@@ -587,21 +609,17 @@ func (d *deckMaker) shown() []*race.Outcome {
 
 // others are cells that were not shown: the locks in other telling races, or, of races, the milestones in these.
 func (d *deckMaker) others() (cells []game.Cell) {
-	shown := lists.Each(d.shown(), func(o *race.Outcome) game.Cell { return game.Cell{Lock: o.Lock.ID, Race: o.Race.ID} })
-	for _, of := range shown {
-		locks, races := []string{of.Lock}, lists.Each(telling(), func(sc race.Race) string { return sc.ID })
+	cell := func(o *race.Outcome) game.Cell { return game.Cell{Lock: o.Lock.ID, Race: o.Race.ID} }
+	shown := lists.Each(d.shown(), cell)
+	for _, of := range d.shown() {
+		played := d.playedIn(of.Lock, telling())
 		if len(d.Locks)+len(d.Screens) == 0 && !d.Debate {
-			locks, races = lists.Each(algorithms.Milestones(), func(e lock.Entry) string { return e.ID }), []string{of.Race}
+			played = lists.Each(algorithms.Milestones(), func(e lock.Entry) *race.Outcome { return d.named(e.ID, of.Race.ID) })
 		}
-		for _, id := range locks {
-			about := d.Locks == nil || slices.ContainsFunc(d.Locks, func(e lock.Entry) bool { return e.ID == id })
-			for _, r := range races {
-				c, o := game.Cell{Lock: id, Race: r}, d.named(id, r)
-				if about && !slices.Contains(shown, c) && o.History != nil && (fails(o) || common(o.Race) > 1) {
-					cells = append(cells, c)
-				}
-			}
-		}
+		cells = append(cells, lists.Each(lists.Pick(played, func(o *race.Outcome) bool {
+			about := d.Locks == nil || slices.ContainsFunc(d.Locks, func(e lock.Entry) bool { return e.ID == o.Lock.ID })
+			return about && o.History != nil && !slices.Contains(shown, cell(o)) && (fails(o) || common(o.Race) > 1)
+		}), cell)...)
 	}
 	return unique(cells)
 }
@@ -656,15 +674,13 @@ func (d *deckMaker) quiz() {
 
 // end adds what to remember.
 func (d *deckMaker) end() {
-	debated := slices.ContainsFunc(d.slides, func(s *Slide) bool { return s.Kind == Debate })
 	d.slide(End, d.m.p.Say("lesson.end"), nil)
 	for _, e := range d.Locks {
 		key := "lock." + e.ID + ".choose"
-		d.say("", d.m.p.Say("lesson.choose", "lock", d.short(e),
-			"when", d.brief(max(1, 3-len(d.Locks)), key)))
+		d.say("", d.m.p.Say("lesson.choose", "lock", d.short(e), "when", d.brief(max(1, 3-len(d.Locks)), key)))
 		d.tell(Notes, key)
 	}
-	if debated {
+	if slices.ContainsFunc(d.slides, func(s *Slide) bool { return s.Kind == Debate }) {
 		d.tell("", "debate.end")
 	}
 	if len(d.Screens) > 0 {

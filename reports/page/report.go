@@ -194,7 +194,7 @@ func newPage(r *Report) (*page, error) {
 	if len(r.Grid.Cells) > 0 {
 		p.Takeaway = p.inEach(func(lang string) string { // a reader has not expected anything, and the legend has the rest
 			said := strings.Replace(r.Grid.Takeaway(lang), text.Say(lang, "grid.counted"), "", 1)
-			return text.Tight(strings.TrimSuffix(strings.TrimSpace(said), text.Say(lang, "grid.expected")))
+			return strings.Join(strings.Fields(strings.TrimSuffix(said, text.Say(lang, "grid.expected"))), " ")
 		})
 	}
 	for _, c := range r.Charts {
