@@ -54,10 +54,12 @@ func TestByName(t *testing.T) {
 		"Redlock": "redlock", "002-e": "redlock",
 		"000-A": "takeover-del", "000-B": "getset-retry", "000-B1": "getset-timeout", "000-B2": "getset-retry",
 		"000-Bnil": "getset-nil", "000-C": "getset", "000-D": "getset-check",
-		"001-A": "setnx", "001-B": "constant", "001-C": "daemon-20", "001-D": "threadlocal", "001-E": "reentrant", "001-F": "spin",
+		"001-A": "setnx", "001-B": "constant", "001-C": "daemon-20", "001-D": "threadlocal", "001-E": "reentrant",
+		"001-F": "spin",
 		"002-A": "setnx", "002-B": "constant", "002-C": "token", "002-D": "token", "002-E": "redlock",
 		"003-0": "mutex", "003-A": "setnx", "003-B": "setnx-expire", "003-C": "watchdog", "003-D": "redlock",
-		"004-A": "setnx-expire", "004-B": "constant", "004-C": "thread-id", "004-D": "thread-id-lua", "004-E": "daemon-29",
+		"004-A": "setnx-expire", "004-B": "constant", "004-C": "thread-id", "004-D": "thread-id-lua",
+		"004-E": "daemon-29",
 		"003-E": "zk-naive", "003-F": "zk-reentrant", "004-F": "cron-v2", "004-G": "cron-v3",
 	} {
 		if e, ok := algorithms.ByName(name); !ok || e.ID != id {
@@ -85,7 +87,8 @@ func TestEntryCheck(t *testing.T) {
 	}{
 		{"setnx", env(0, 1), ""},
 		{"setnx-expire", env(30*time.Second, 1), ""},
-		{"setnx-expire", env(1500*time.Millisecond, 1), "TTL 1.5s is not a whole multiple of 1s, which setnx-expire sends: try 2s"},
+		{"setnx-expire", env(1500*time.Millisecond, 1),
+			"TTL 1.5s is not a whole multiple of 1s, which setnx-expire sends: try 2s"},
 		{"token", env(1500*time.Millisecond, 1), ""},
 		{"token", env(time.Microsecond, 1), "try 1ms"},
 		{"token", env(0, 1), "TTL 0s is not above 0"},

@@ -67,7 +67,8 @@ func TestParseBudgetRefuses(t *testing.T) {
 
 // FuzzParseBudget: what can be read is written such that it is read as the same.
 func FuzzParseBudget(f *testing.F) {
-	for _, s := range []string{"crash=1,pause=2@5s", "pause=1@1ns", " restart=7", "crash=1,crash=1", "node-clock=255@2562047h"} {
+	for _, s := range []string{"crash=1,pause=2@5s", "pause=1@1ns", " restart=7", "crash=1,crash=1",
+		"node-clock=255@2562047h"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -27,8 +27,8 @@ func TestEveryFault(t *testing.T) {
 	for _, e := range faults.All() {
 		offered := 0
 		for _, at := range []struct{ stage, budget, before string }{
-			{"redis", "", ""}, {"stocked", "", ""}, {"redis", "", "arrive c1"}, {"zookeeper", "", ""}, {"lists", "", ""},
-			{"redis", ",crash=1", "crash c1"},
+			{"redis", "", ""}, {"stocked", "", ""}, {"redis", "", "arrive c1"}, {"zookeeper", "", ""},
+			{"lists", "", ""}, {"redis", ",crash=1", "crash c1"},
 		} {
 			if e == faults.Crash && at.budget != "" {
 				continue
@@ -61,8 +61,9 @@ func TestEveryFault(t *testing.T) {
 // place in the list, and those that there are keep theirs.
 func TestVerbs(t *testing.T) {
 	pinned := []string{
-		"crash", "pause", "lose-reply", "lose-request", "client-clock", "node-clock", "restart", "failover", "split", "hang",
-		"delay", "fail-call", "evict", "flush", "delete", "expire-session", "pause-thread", "return", "server-list",
+		"crash", "pause", "lose-reply", "lose-request", "client-clock", "node-clock", "restart", "failover",
+		"split", "hang", "delay", "fail-call", "evict", "flush", "delete", "expire-session", "pause-thread", "return",
+		"server-list",
 	}
 	all := faults.All()
 	if len(all) < len(pinned) {
@@ -80,7 +81,8 @@ func TestTitles(t *testing.T) {
 	for _, e := range faults.All() {
 		for _, lang := range text.Languages() {
 			if !text.In(lang).Has("title.fault." + e.Name) {
-				t.Errorf("write the line %q below [%s] in reports/text/faults/%s.txt", "title.fault."+e.Name+" = …", lang, e.Name)
+				t.Errorf("write the line %q below [%s] in reports/text/faults/%s.txt", "title.fault."+e.Name+" = …",
+					lang, e.Name)
 			}
 		}
 	}

@@ -66,7 +66,8 @@ var stages = map[string]struct {
 	step    time.Duration // at any timing
 	config  func() simulator.Config
 }{
-	// The first client is asking, the second sleeps, the third's program has not begun. One server of two has a replica.
+	// The first client is asking, the second sleeps, the third's program has not begun.
+	// One server of two has a replica.
 	"redis": {2, 0, sec, func() simulator.Config { return on(nodes(1, 0), pinger, sleeper, idle) }},
 	"zookeeper": {2, 0, sec, func() simulator.Config {
 		return on([]simulator.NodeConfig{{Session: 9 * sec}}, queuer, sleeper, idle)
@@ -524,7 +525,8 @@ var stories = []struct{ what, stage, budget, lines string }{
 		reconnect c1 -> reconnect
 		orphaned c1 -> no: orphan`},
 	{"a client sees its new list when it reads it the next time", "lists", "server-list=9,crash=1,return=1", `
-		can -> server-list c1 n1, server-list c1 n2, server-list c1 n3, server-list c2 n1, server-list c2 n2, server-list c2 n3
+		can -> server-list c1 n1, server-list c1 n2, server-list c1 n3, ` +
+		`server-list c2 n1, server-list c2 n2, server-list c2 n3
 		start c1 -> refuse ([0 1]), sleep
 		start c2 -> refuse ([0 1]), sleep
 		start c3 -> refuse ([]), sleep

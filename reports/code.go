@@ -28,9 +28,7 @@ import (
 // Code prints the requests of a run, numbered, and then the lock's own code with these numbers beside the lines that
 // made them. The run must have been recorded with code; see history.Event.Code. The code is that which was compiled.
 // Lines have no numbers, so that a line added above them changes nothing.
-func Code(w io.Writer, h *history.History, o Look) error {
-	return code(o.Lines(w), h, declarations())
-}
+func Code(w io.Writer, h *history.History, o Look) error { return code(o.Lines(w), h, declarations()) }
 
 // CodeIn is Code of a lock whose files are those of folders. A file that is not there, or is no Go, is an error.
 func CodeIn(w io.Writer, h *history.History, o Look, folders []string) error {
@@ -120,8 +118,8 @@ func Calls(h *history.History, in *text.Printer) string {
 		case e.Kind == history.Send:
 			what = fmt.Sprintf("n%d %.60s", e.Node, strings.ReplaceAll(strings.Join(e.Cmd, " "), "\n", " "))
 		}
-		at := strings.Join(e.Code, " < ")
-		fmt.Fprintf(&out, "%7d  %s  %s %s\n", e.At/time.Millisecond, clientName(e.Client), layout.PadRight(what, 66), at)
+		fmt.Fprintf(&out, "%7d  %s  %s %s\n", e.At/time.Millisecond, clientName(e.Client),
+			layout.PadRight(what, 66), strings.Join(e.Code, " < "))
 	}
 	return out.String()
 }

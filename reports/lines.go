@@ -107,8 +107,7 @@ func isQuiet(s *step) bool {
 	return false
 }
 
-// fold takes in the next line, if in both each client does what it does in the other, or nothing, and nothing comes of
-// it.
+// fold adds the next line, if in both each client does what it does in the other, or nothing, and nothing comes of it.
 func (l *line) fold(next *line) bool {
 	if !l.quiet || !next.quiet {
 		return false

@@ -50,9 +50,7 @@ func ServerName(h *history.History) string {
 }
 
 // ClientNames joins the names of clients.
-func ClientNames(cs []int, sep string) string {
-	return strings.Join(lists.Each(cs, clientName), sep)
-}
+func ClientNames(cs []int, sep string) string { return strings.Join(lists.Each(cs, clientName), sep) }
 
 // Millis prints t in milliseconds, with that many decimals; see Decimals.
 func Millis(t time.Duration, decimals int) string {

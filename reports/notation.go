@@ -9,7 +9,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// Notation prints a line for each thing that a client or a server does, as articles do: each command in full and with its
+// Notation prints a line for each thing that a client or a server does, as articles do: each command in full with its
 // reply. Attempts that repeat each other are one line with a count.
 func Notation(w io.Writer, h *history.History, j verdict.Judgement, o Look) error {
 	out := o.Lines(w)

@@ -275,7 +275,11 @@ func (v *wording) landed(s *step) string {
 	if len(s.Cmd) > 0 {
 		what = Command(s.Cmd, v.h.Key)
 	}
-	return v.say("server.landed", "who", who, "what", what) + spaced(v.took(s))
+	landed := v.say("server.landed", "who", who, "what", what)
+	if isError(s.Reply) {
+		landed += " -> " + Reply(s.Reply)
+	}
+	return landed + spaced(v.took(s))
 }
 
 // mark is a finding as margins have it: "!! OVERLAP c1+c2".

@@ -78,8 +78,7 @@ type Look struct {
 	// Lang is the language, as for text.Chosen. text.Both prints every sentence in each language, and what has no room
 	// for several (lanes) in English. Commands, verdicts and ids are never translated.
 	Lang string
-	// Color paints verdicts, faults and brackets with ANSI sequences, which take
-	// no room. They repeat what the text says.
+	// Color paints verdicts, faults and brackets with ANSI sequences, which take no room. They repeat the text.
 	Color bool
 	// NoReturn is the event, from 1, beside which Lanes shows the point of no return; 0: none.
 	NoReturn int

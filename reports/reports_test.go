@@ -210,7 +210,8 @@ func TestNamelessFault(t *testing.T) {
 		{Notation, "en", []string{`^ *100  c2 +FAULT odd-one \(memory is short\)$`, `^ *200  n2 +FAULT odd-one$`}},
 		{RedisCLI, "en", []string{`^# 100 ms: c2: FAULT odd-one \(memory is short\)$`, `^# 200 ms: n2: FAULT odd-one$`,
 			`^# 300 ms: FAULT odd-one$`}},
-		{Story, "en", []string{`^ *100 ms  A fault hits c2: odd-one\.$`, `^ *200 ms  A fault hits a server: odd-one\.$`}},
+		{Story, "en",
+			[]string{`^ *100 ms  A fault hits c2: odd-one\.$`, `^ *200 ms  A fault hits a server: odd-one\.$`}},
 		{Lanes, "zh", []string{`^ *100 .* 故障 odd-one（内存不足）$`}},
 		{Story, "zh", []string{`^ *100 ms  c2 发生故障：odd-one。$`, `^ *300 ms  发生故障：odd-one。$`}},
 	} {

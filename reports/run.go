@@ -160,8 +160,8 @@ func RunOf(
 	listings, calls := callsOf(h)
 	r := &Run{
 		Lock: h.Lock, Race: h.Race, Verdicts: append([]verdict.Word{}, verdicts...), Key: h.Key,
-		ZooKeeper: h.ZooKeeper, Clients: h.Clients, Nodes: h.Nodes, Probe: h.Probe, TTL: micros(h.TTL), End: micros(h.End),
-		At:     []int64{},
+		ZooKeeper: h.ZooKeeper, Clients: h.Clients, Nodes: h.Nodes, Probe: h.Probe, TTL: micros(h.TTL),
+		End: micros(h.End), At: []int64{},
 		States: Moments(h), Messages: messages(h), Calls: calls, Skews: skews(h),
 	}
 	if h.Local {
@@ -187,7 +187,8 @@ func RunOf(
 				s := &step{Event: *e}
 				if gaveUp {
 					sent := slices.IndexFunc(h.Events, func(one history.Event) bool { return one.Msg == e.Msg })
-					return v.say("run.timeout", "client", clientName(e.Client), "time", InWords(v.lang, e.At-h.Events[sent].At))
+					waited := InWords(v.lang, e.At-h.Events[sent].At)
+					return v.say("run.timeout", "client", clientName(e.Client), "time", waited)
 				}
 				if lane := v.lane(s, ""); e.Client > 0 && lane != "" {
 					return clientName(e.Client) + " " + lane

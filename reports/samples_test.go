@@ -152,7 +152,8 @@ func wrongDel() (*history.History, verdict.Judgement) {
 		Event: s.Last()})
 	s.Add(history.Event{Kind: history.Answer, Client: 1, Node: 1, Msg: s.Msg, Cmd: []string{"DEL", "lock"}, Reply: "1"})
 	s.Client(1, history.Released)
-	s.At(7100*ms).Client(3, history.Acquire).Command(3, 1, "SET lock true EX 5 NX", "OK", changeTo("", "true", 12100*ms))
+	s.At(7100*ms).Client(3, history.Acquire).Command(3, 1, "SET lock true EX 5 NX", "OK",
+		changeTo("", "true", 12100*ms))
 	s.Client(3, history.Enter)
 	findings = append(findings, verdict.Finding{Verdict: verdict.Overlap, Clients: []int{3, 2}, From: s.Now,
 		To: 7500 * ms, Event: s.Last()})

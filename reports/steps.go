@@ -210,7 +210,7 @@ func (w *walker) noteworthy(e history.Event, first, last int) bool {
 	case history.Replicate:
 		return w.survey.failover
 	case history.Apply:
-		return w.changed && !w.survey.answeredSoon(e.Msg, first) || w.marked(first, last)
+		return (w.changed || isError(e.Reply)) && !w.survey.answeredSoon(w.h, first) || w.marked(first, last)
 	}
 	return e.Kind.Fault() || w.marked(first, last)
 }
@@ -218,7 +218,7 @@ func (w *walker) noteworthy(e history.Event, first, last int) bool {
 // marked reports whether a finding rests on an event that nothing else will show.
 func (w *walker) marked(first, last int) bool {
 	e := w.h.Events[first]
-	if e.Kind == history.Apply && w.survey.answeredSoon(e.Msg, first) {
+	if e.Kind == history.Apply && w.survey.answeredSoon(w.h, first) {
 		return false
 	}
 	return slices.ContainsFunc(w.wanted, func(i int) bool { return first <= i && i <= last })
@@ -328,11 +328,14 @@ func isLoud(k history.EventKind) bool {
 	return k.Fault()
 }
 
-// answeredSoon reports whether the answer to msg, which took effect at index i, arrives
-// or is lost before anything loud happens.
-func (f *survey) answeredSoon(msg, i int) bool {
-	at, ok := f.answers[msg]
-	return ok && f.loud[at] == f.loud[i]
+// answeredSoon reports whether the answer to the command that took effect at index i arrives or is lost before anything
+// loud happens, and before another client's command changes the key. (In a queue of ZooKeeper it moves that up.)
+func (f *survey) answeredSoon(h *history.History, i int) bool {
+	e := &h.Events[i]
+	at, ok := f.answers[e.Msg]
+	return ok && f.loud[at] == f.loud[i] && !slices.ContainsFunc(h.Events[i:at], func(o history.Event) bool {
+		return !h.ZooKeeper && o.Kind == history.Change && o.Client != e.Client && o.Node == e.Node && o.Key == h.Key
+	})
 }
 
 // placeFindings hangs each finding on the step where it begins: an instant on its own event, a stretch of time on the

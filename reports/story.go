@@ -123,8 +123,7 @@ func (t *storyWriter) intro() {
 	t.tell(key, "key", t.words.h.Key, "ttl", t.words.time(t.words.h.TTL))
 }
 
-// moral closes the story with the gravest verdict: the first, but for a DEADLOCK that
-// follows from the ORPHAN before it.
+// moral closes the story with the gravest verdict: the first, but for a DEADLOCK that comes of the ORPHAN before it.
 func (t *storyWriter) moral(j verdict.Judgement) {
 	if len(j.Verdicts) == 0 {
 		return

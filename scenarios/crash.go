@@ -17,8 +17,7 @@ var crashHolding = race.Race{
 	Triggered: race.SequenceWithout(c1Leaves, c1Enters, c1Crashes, othersAsk),
 }
 
-// crashBeforeExpire: article 004 calls such a key immortal; redis-py had this lock until
-// 2014.
+// crashBeforeExpire: article 004 calls such a key immortal; redis-py had this lock until 2014.
 var crashBeforeExpire = variant(crashHolding, "crash-before-expire", "R02", func(sc *race.Race) {
 	sc.Needs = needs{race.LateTTL}
 	created := race.CreatesKeyWithoutTTL(1)
@@ -43,9 +42,8 @@ var partialAcquire = variant(crashHolding, "partial-acquire", "R30", func(sc *ra
 	}
 })
 
-// deadBusiness: Redisson issue 3521, a lock held for as long as the process lives. A lock
-// without TTL stays as well, without any daemon. The lock of daemon-29 ends by itself,
-// since its second renewal is due only when the lease is over.
+// deadBusiness: Redisson issue 3521, a lock held for as long as the process lives. A lock without TTL stays as well,
+// without any daemon. The lock of daemon-29 ends by itself, since its second renewal comes when the lease is over.
 var deadBusiness = race.Race{
 	ID: "dead-business", Code: "R16", Group: "renewal",
 	Settings: race.Standard(),

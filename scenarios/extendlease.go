@@ -97,8 +97,8 @@ var renewPartly = race.Race{
 		}}
 	},
 	Triggered: func(h *history.History) bool {
-		lost := unheard(h, history.LoseRequest)
-		return race.InOrderWithout(h, c1Leaves, slices.Concat([]race.Pattern{c1Enters}, lost, []race.Pattern{othersAsk})...)
+		lost := append([]race.Pattern{c1Enters}, unheard(h, history.LoseRequest)...)
+		return race.InOrderWithout(h, c1Leaves, append(lost, othersAsk)...)
 	},
 }
 

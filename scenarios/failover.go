@@ -198,7 +198,8 @@ var splitBounded = race.Race{
 	},
 	Triggered: func(h *history.History) bool {
 		refuses := func(e *history.Event) bool {
-			return e.Kind == history.Apply && e.Client == 3 && e.Node > h.Nodes && strings.Contains(e.Reply, "NOREPLICAS")
+			return e.Kind == history.Apply && e.Client == 3 && e.Node > h.Nodes &&
+				strings.Contains(e.Reply, "NOREPLICAS")
 		}
 		return race.InOrder(h, splits, c2Enters, refuses, c2Leaves, heals)
 	},

@@ -79,7 +79,8 @@ var lateUnlock = race.Race{
 			{On: c1Releases, Do: func(*schedule.Stage, *history.Event) { releasing = true }},
 			{Each: true, Times: race.Quorum(nodes),
 				On: func(e *history.Event) bool { return releasing && sendsDelete(e) },
-				Do: injectAs(0, func(e *history.Event) simulator.Choice { return faults.DelayOf(1, e.Thread, s.TTL*3/2) })},
+				Do: injectAs(0,
+					func(e *history.Event) simulator.Choice { return faults.DelayOf(1, e.Thread, s.TTL*3/2) })},
 		}
 	},
 	Triggered: func(h *history.History) bool {

@@ -25,8 +25,9 @@ var oppositeOrder = race.Race{
 			return e.Kind == history.Change && e.Client == 2 && e.Key == client.OtherKey && e.Before == ""
 		}
 		enters := race.AnyEvent(history.Enter)
-		return race.InOrderWithout(h, enters, race.CreatesKey(1), createsOther, c1Refused, c2Refused) || // or c1's request took its own key
-			race.InOrderWithout(h, enters, race.CreatesKey(1), createsOther, race.DeletesKey(1), c1Refused, race.CreatesKey(2))
+		return race.InOrderWithout(h, enters, race.CreatesKey(1), createsOther, c1Refused, c2Refused) ||
+			race.InOrderWithout(h, enters, race.CreatesKey(1), createsOther, // or c1's request took its own key
+				race.DeletesKey(1), c1Refused, race.CreatesKey(2))
 	},
 }
 

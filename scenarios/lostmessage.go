@@ -26,7 +26,8 @@ var lostReply = race.Race{
 		follow, thread := race.FollowRequests(1)
 		return script{follow, {Each: true, Times: race.Quorum(nodes),
 			On: func(e *history.Event) bool { return e.Kind == history.Change && e.Client == 1 && e.Before == "" },
-			Do: injectAs(s.Latency/2, func(e *history.Event) simulator.Choice { return faults.LoseReplyTo(1, thread(e)) }),
+			Do: injectAs(s.Latency/2,
+				func(e *history.Event) simulator.Choice { return faults.LoseReplyTo(1, thread(e)) }),
 		}}
 	},
 	Triggered: func(h *history.History) bool {
@@ -77,7 +78,8 @@ var releaseAgain = race.Race{
 			{On: c1Releases, Each: true, Do: func(*schedule.Stage, *history.Event) { releasing = true }},
 			{Each: true, Times: race.Quorum(nodes),
 				On: func(e *history.Event) bool { return releasing && race.DeletesKey(1)(e) },
-				Do: injectAs(s.Latency/2, func(e *history.Event) simulator.Choice { return faults.LoseReplyTo(1, thread(e)) })},
+				Do: injectAs(s.Latency/2,
+					func(e *history.Event) simulator.Choice { return faults.LoseReplyTo(1, thread(e)) })},
 		}
 	},
 	Triggered: func(h *history.History) bool {

@@ -82,7 +82,7 @@ var checkThenPause = variant(gcPause, "check-then-pause", "R19", func(sc *race.R
 			{Start: s.Retry / 2, Work: s.Retry * 3 / 2, Tail: s.Retry * 5 / 2},
 		}
 	}
-	confirmed := func(e *history.Event) bool { return c1Enters(e) && e.Note == client.Checking } // it still has the lock
+	confirmed := func(e *history.Event) bool { return c1Enters(e) && e.Note == client.Checking } // it still has it
 	sc.Script = func(s settings, _ int) script { return inject(confirmed, s.Retry/20, faults.PauseOf(1, s.Pause)) }
 	sc.Triggered = race.Sequence(confirmed, c1Pauses, othersAsk, c1Resumes, race.Event(history.Write, 1))
 })
@@ -135,7 +135,7 @@ var lateWrite = race.Race{
 	Budget:   race.FixedBudget("delay=1"),
 	Needs:    needs{race.WriteApart},
 	Clients: func(s settings) clients {
-		return clients{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.Retry, Tail: s.TTL * 3 / 5}} // until the write arrives
+		return clients{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.Retry, Tail: s.TTL * 3 / 5}} // until it arrives
 	},
 	Script: func(s settings, _ int) script {
 		writes := func(e *history.Event) bool {
@@ -148,7 +148,8 @@ var lateWrite = race.Race{
 	},
 	Triggered: func(h *history.History) bool {
 		return race.InOrder(h, wroteLate(accepted)...) ||
-			withoutLock(h) && race.InOrder(h, race.Event(history.Delay, 1), c2Writes, c1Released, race.Event(history.Write, 1))
+			withoutLock(h) &&
+				race.InOrder(h, race.Event(history.Delay, 1), c2Writes, c1Released, race.Event(history.Write, 1))
 	},
 }
 

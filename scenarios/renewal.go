@@ -48,7 +48,7 @@ var failedRenewal = race.Race{
 	Script: func(s settings, _ int) script {
 		var r renewal
 		return script{{On: r.applied, Do: func(st *schedule.Stage, _ *history.Event) {
-			st.Inject(s.Latency/2, faults.LoseReplyTo(1, r.sent.Thread)) // on its way, also where a replica is waited for
+			st.Inject(s.Latency/2, faults.LoseReplyTo(1, r.sent.Thread)) // on its way, also if a replica is waited for
 		}}}
 	},
 	Triggered: func(h *history.History) bool {

@@ -75,8 +75,7 @@ var restartDelayed = variant(restart, "restart-delayed", "R23C", func(sc *race.R
 		race.OthersSend(1), c1Leaves)
 })
 
-// quorumRestart: redsync issue 186. c1 holds a bare majority because c2 was faster at the
-// other servers; no message is lost.
+// quorumRestart: redsync issue 186. c1 has a bare majority since c2 was faster at the other servers; nothing is lost.
 var quorumRestart = race.Race{
 	ID: "quorum-restart", Code: "R24B", Group: "servers",
 	Settings: race.StandardWith(func(s *settings) { s.Pause = 6 * time.Millisecond }),
@@ -87,7 +86,8 @@ var quorumRestart = race.Race{
 		return script{
 			{Each: true, Times: nodes - race.Quorum(nodes),
 				On: func(e *history.Event) bool { return race.SendsBeside(1)(e) && e.Node > race.Quorum(nodes) },
-				Do: injectAs(0, func(e *history.Event) simulator.Choice { return faults.DelayOf(1, e.Thread, 4*s.Latency) })},
+				Do: injectAs(0,
+					func(e *history.Event) simulator.Choice { return faults.DelayOf(1, e.Thread, 4*s.Latency) })},
 			{On: race.CreatesKeyOn(1, race.Quorum(nodes)), Do: race.Inject(0, faults.PauseOf(1, s.Pause))},
 			{On: c1Enters, Do: race.Inject(s.Retry/2, faults.RestartOf(race.Quorum(nodes)))},
 		}

@@ -46,9 +46,10 @@ var listed = sync.OnceValue(All)
 
 // Known returns the races to begin with.
 func Known() []race.Race {
-	known := strings.Fields(`calm crash-holding crash-before-expire slow-work late-release client-skew same-thread
-		nested late-renewal zombie-daemon failed-renewal dead-business gc-pause gc-pause-fenced check-then-pause
-		late-write failover split-brain restart clock-jump lost-reply overtaken session-ends waiter-leaves quorum-failover`)
+	known := strings.Fields(`
+		calm crash-holding crash-before-expire slow-work late-release client-skew same-thread nested late-renewal
+		zombie-daemon failed-renewal dead-business gc-pause gc-pause-fenced check-then-pause late-write failover
+		split-brain restart clock-jump lost-reply overtaken session-ends waiter-leaves quorum-failover`)
 	return slices.DeleteFunc(All(), func(sc race.Race) bool { return !slices.Contains(known, sc.ID) })
 }
 

@@ -21,11 +21,13 @@ func TestTextsAreComplete(t *testing.T) {
 	for _, sc := range scenarios.All() {
 		if key := "list.races." + sc.Group; sc.Group != group {
 			if group = sc.Group; wanted[key] {
-				t.Errorf("%s is of the group %s: its line in scenarios.All belongs behind those of its group", sc.ID, sc.Group)
+				t.Errorf("%s is of the group %s: its line in scenarios.All belongs behind those of its group",
+					sc.ID, sc.Group)
 			}
 			wanted[key] = true
 			if _, ok := text.In("en").Entry(key); !ok {
-				t.Errorf("the group of %s has no heading: write the line %q in reports/text/en/command.txt", sc.ID, key+" = …")
+				t.Errorf("the group of %s has no heading: write the line %q in reports/text/en/command.txt",
+					sc.ID, key+" = …")
 			}
 		}
 		for _, part := range []string{"title", "story", "numbers"} {
@@ -70,8 +72,8 @@ func inBothLanguages(t *testing.T, key string) {
 		e, ok := text.In(lang).Entry(key)
 		han := strings.ContainsFunc(e.Text, func(r rune) bool { return unicode.Is(unicode.Han, r) })
 		if !ok || e.Text == "" || han != (lang == "zh") {
-			t.Errorf("%s has no text in the language %s, but %q: write the line %q in reports/text/%s, beside its like", key,
-				lang, e.Text, key+" = …", lang)
+			t.Errorf("%s has no text in the language %s, but %q: write the line %q in reports/text/%s, beside its like",
+				key, lang, e.Text, key+" = …", lang)
 		}
 	}
 }

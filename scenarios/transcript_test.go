@@ -44,7 +44,8 @@ func TestTranscripts(t *testing.T) {
 				t.Fatalf("%v: write it with: go test ./scenarios -run Transcripts -update", err)
 			}
 			if line, ok := firstDifference(want, got); ok {
-				t.Errorf("%s is no longer what the program says; if it should not be, write it anew with: go test ./scenarios -run Transcripts -update\n%s", file, line)
+				t.Errorf("%s is no longer what the program says; if it should not be, write it anew with: "+
+					"go test ./scenarios -run Transcripts -update\n%s", file, line)
 			}
 		})
 	}

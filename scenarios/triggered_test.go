@@ -55,9 +55,11 @@ var mutants = []mutant{
 	{raceID: "crash-before-expire", mutation: "c1 crashes when EXPIRE has been executed",
 		change: onEvent(race.Event(history.Enter, 1), faults.CrashOf(1)),
 		harms:  "it is a crash all the same, blocked for one lease"},
-	{raceID: "slow-work", mutation: "the work takes half a lease", change: cast(func(s race.Settings) []race.ClientSpec {
-		return []race.ClientSpec{{Work: s.TTL / 2}, {Start: s.Retry / 2, Work: s.Retry}, {Start: s.Retry, Work: s.Retry}}
-	})},
+	{raceID: "slow-work", mutation: "the work takes half a lease",
+		change: cast(func(s race.Settings) []race.ClientSpec {
+			return []race.ClientSpec{{Work: s.TTL / 2}, {Start: s.Retry / 2, Work: s.Retry},
+				{Start: s.Retry, Work: s.Retry}}
+		})},
 	{raceID: "shard-list", mutation: "the key does not move",
 		change: onEvent(race.Event(history.Enter, 1), faults.ServerListOf(2, 2))},
 	{raceID: "shard-list", mutation: "c1 is outside again",
@@ -159,8 +161,9 @@ var mutants = []mutant{
 		})},
 	{raceID: "pause-in-flight", mutation: "pause=0", change: func(sc *race.Race) { sc.Settings.Pause = 0 }},
 	{raceID: "pause-in-flight", mutation: "c1 has its answers",
-		change: onEvent(race.Event(history.Enter, 1), faults.PauseOf(1, racetest.Race("pause-in-flight").Settings.Pause)),
-		harms:  "it is gc-pause then"},
+		change: onEvent(race.Event(history.Enter, 1),
+			faults.PauseOf(1, racetest.Race("pause-in-flight").Settings.Pause)),
+		harms: "it is gc-pause then"},
 	{raceID: "clock-drift", mutation: "c1's clock is right",
 		change: clients(func(_ race.Settings, c []race.ClientSpec) { c[0].PPM = 0 })},
 	{raceID: "clock-drift", mutation: "nobody else asks while c1 is inside",
@@ -190,8 +193,8 @@ var mutants = []mutant{
 		change: func(sc *race.Race) { sc.Settings.Lag = sc.Settings.TTL }, harms: "it is split-brain"},
 	{raceID: "split-renewed", mutation: "the replica has received nothing",
 		change: func(sc *race.Race) { sc.Settings.Lag = sc.Settings.TTL }, harms: "it is split-brain"},
-	{raceID: "split-bounded", mutation: "min-replicas-to-write is 0", change: func(sc *race.Race) { sc.MinReplicas = 0 },
-		harms: "it is what bounds the split"},
+	{raceID: "split-bounded", mutation: "min-replicas-to-write is 0",
+		change: func(sc *race.Race) { sc.MinReplicas = 0 }, harms: "it is what bounds the split"},
 	{raceID: "release-again", mutation: "c1 releases once",
 		change: clients(func(_ race.Settings, c []race.ClientSpec) { c[0].Run = nil })},
 	{raceID: "silent-crash", mutation: "c2 comes after the crash",
@@ -209,9 +212,10 @@ var mutants = []mutant{
 				}
 			}
 		})},
-	{raceID: "stray-delete", mutation: "c1 has left already", change: script(func(s race.Settings, _ int) []race.Trigger {
-		return []race.Trigger{{On: race.Event(history.Leave, 1), Do: race.Inject(0, faults.DeleteOf(1, 0))}}
-	})},
+	{raceID: "stray-delete", mutation: "c1 has left already",
+		change: script(func(s race.Settings, _ int) []race.Trigger {
+			return []race.Trigger{{On: race.Event(history.Leave, 1), Do: race.Inject(0, faults.DeleteOf(1, 0))}}
+		})},
 	{raceID: "double-run", mutation: "skew=0", change: func(sc *race.Race) { sc.Settings.Skew = 0 }},
 	{raceID: "double-run", mutation: "the clocks differ by less than the job takes",
 		change: func(sc *race.Race) { sc.Settings.Skew /= 10 }},
@@ -278,10 +282,12 @@ var mutants = []mutant{
 	{raceID: "session-ends", mutation: "it ends when c1 is outside",
 		change: onEvent(race.Event(history.Leave, 1), faults.ExpireSessionOf(1))},
 	{raceID: "suspended", mutation: "c1 does not ask", change: runs(0, nil)},
-	{raceID: "waiter-dies", mutation: "nobody waits behind c2", change: func(sc *race.Race) { sc.Settings.Clients = 2 }},
+	{raceID: "waiter-dies", mutation: "nobody waits behind c2",
+		change: func(sc *race.Race) { sc.Settings.Clients = 2 }},
 	{raceID: "waiter-leaves", mutation: "c2 has patience",
 		change: func(sc *race.Race) { sc.Clients = racetest.Race("waiter-dies").Clients }},
-	{raceID: "waiter-leaves", mutation: "nobody waits behind c2", change: func(sc *race.Race) { sc.Settings.Clients = 2 }},
+	{raceID: "waiter-leaves", mutation: "nobody waits behind c2",
+		change: func(sc *race.Race) { sc.Settings.Clients = 2 }},
 	{raceID: "numbers-end", mutation: "the counter begins at 0",
 		change: func(sc *race.Race) { sc.SequenceExhausted = false }},
 }

@@ -97,7 +97,9 @@ var splitVote = race.Race{
 			On: func(e *history.Event) bool {
 				return e.Kind == history.Send && e.Thread > 1 && strings.EqualFold(e.Cmd[0], "SET")
 			},
-			Do: injectAs(0, func(e *history.Event) simulator.Choice { return faults.DelayOf(e.Client, e.Thread, 2*s.Latency) }),
+			Do: injectAs(0, func(e *history.Event) simulator.Choice {
+				return faults.DelayOf(e.Client, e.Thread, 2*s.Latency)
+			}),
 		}}
 	},
 	Triggered: votesSplit,

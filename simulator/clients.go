@@ -230,8 +230,7 @@ type view struct {
 	w *World
 }
 
-// view returns the view of w. There is one view a simulator, which this sets to w, so that
-// a step allocates nothing for it.
+// view returns the view of w. There is one a simulator, which this sets to w, so that a step allocates nothing for it.
 func (s *Simulator) view(w *World) *view {
 	s.current.w = w
 	return &s.current

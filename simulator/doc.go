@@ -4,8 +4,7 @@
 // # A run is a list of choices
 //
 // A [World] is everything that is at one instant: the true time, the clients, the servers, the messages under way, the
-// protected resource, and what is left of the fault budgets. It is a plain value: assign it to keep it, compare it with
-// ==.
+// protected resource, and the rest of the fault budgets. It is a plain value: assign it to keep it, compare it with ==.
 //
 // A [Choice] is one thing that may happen next: a request reaches its server, a reply reaches its client, a sleep ends,
 // true time passes, a fault is injected. [Simulator.Enabled] lists the choices of a world, and [Simulator.Step] makes

@@ -23,8 +23,7 @@ type Fault struct {
 	// Living: it strikes the Client of its choices, a thread of it or a message: one that has not been killed, else it
 	// is refused.
 	Living bool
-	// Returns: it has clients return. Where a budget allows one, it makes a difference what a
-	// client that has died had done.
+	// Returns: it has clients return. Where a budget allows one, it matters what a client that has died had done.
 	Returns bool
 	// Rewinds: it may set the clocks of servers back, which others are refused. Where a budget allows none, it makes no
 	// difference how long ago a key of a replica, or of a disk, has come to its end.
@@ -252,8 +251,7 @@ func (n ServerTarget) JumpsToEnd(d time.Duration) bool {
 	return n.Exists() && n.f.v.s.config.Timing != nil && n.f.v.s.fallible.JumpsToEnd(n.f.v.w.now, n.state(), d)
 }
 
-// Keys calls yield for the keys of the server, in the order of their names, and
-// says of each whether it has a time to live.
+// Keys calls yield for the keys of the server, in the order of names, and says of each whether it has a time to live.
 func (n ServerTarget) Keys(yield func(name string, expires bool)) {
 	if n.Exists() {
 		n.f.v.s.fallible.Keys(n.f.v.w.now, n.state(), func(name string, expires bool, _ time.Duration) {

@@ -165,9 +165,9 @@ func (c ClientTarget) stop(threads []ThreadTarget, d, longest time.Duration, uns
 	case longest > 0:
 		p.Until = clock.Later(0, c.f.v.s.config.Timing.bound(longest))
 	}
-	for _, t := range threads {
-		if unsent {
-			t.keepBack()
+	for _, t := range threads { // a request that is not yet sent leaves when the pause of its thread ends
+		if th := t.state(); unsent && t.Unsent() {
+			th.Phase, th.Latest, th.Due = node.Unsent, 0, 0
 		}
 	}
 	return nil
@@ -209,9 +209,7 @@ func (c ClientTarget) HasSession() bool {
 }
 
 // EndSession has the server end the client's session now, as if it had not heard from it, and close its connection.
-func (c ClientTarget) EndSession() error {
-	return c.f.v.notice(node.EndSession, int8(c.ID), 0)
-}
+func (c ClientTarget) EndSession() error { return c.f.v.notice(node.EndSession, int8(c.ID), 0) }
 
 // A ThreadTarget is a thread that a fault may strike, and the message on its way between the
 // thread, which waits for it, and a server or the resource.
@@ -256,13 +254,6 @@ func (t ThreadTarget) Unsent() bool {
 		return th.Hold == latency
 	}
 	return th.Hold == 0 && th.Latest == clock.Later(0, latency)
-}
-
-// keepBack has a request that is not yet sent leave when the pause of the thread ends.
-func (t ThreadTarget) keepBack() {
-	if th := t.state(); t.Unsent() {
-		th.Phase, th.Latest, th.Due = node.Unsent, 0, 0
-	}
 }
 
 // Pause stops the thread, and no other, as ClientTarget.Pause stops all. It adds nothing to the history.

@@ -39,7 +39,8 @@ func TestLimits(t *testing.T) {
 		{want: "6 tasks at once", program: func(c *simulator.Client) {
 			c.Parallel(slices.Repeat([]func(){func() { do(c, 1, "PING") }}, 6)...)
 		}},
-		{want: "two threads wait for watches of one ZooKeeper session", nodes: one(simulator.NodeConfig{Session: 10 * sec}),
+		{want: "two threads wait for watches of one ZooKeeper session",
+			nodes: one(simulator.NodeConfig{Session: 10 * sec}),
 			program: func(c *simulator.Client) {
 				await := func() func() {
 					_, w, _ := c.ZooKeeper().Watch(zookeeper.Request{Op: zookeeper.Exists, Path: "/a"})
@@ -55,7 +56,8 @@ func TestLimits(t *testing.T) {
 		}},
 		{want: "more than 4 keys with a time to live",
 			program: does("SET a x EX 1; SET b x EX 1; SET c x EX 1; SET d x EX 1; SET e x EX 1")},
-		{want: "more than 20 requests are under way", program: does(many(21, "INCR n")), budget: "hang=1@10m", freeze: true},
+		{want: "more than 20 requests are under way", program: does(many(21, "INCR n")), budget: "hang=1@10m",
+			freeze: true},
 		{want: "more than 128 messages wait for one subscriber",
 			program: does("subscribe; hear; " + many(129, "PUBLISH news x"))},
 		{want: "of 5 would need a number", program: does(many(3, "PING")), budget: "split=1",
@@ -127,7 +129,8 @@ func TestNoMemo(t *testing.T) {
 					again(t, dumb, &v, []simulator.Choice{c}, []step{s})
 					a, b = clever.Enabled(&w, a[:0]), dumb.Enabled(&v, b[:0])
 					if !slices.Equal(a, b) {
-						t.Fatalf("seed %d, after %s: enabled is\n%v, without tables\n%v", seed, clever.Describe(c), a, b)
+						t.Fatalf("seed %d, after %s: enabled is\n%v, without tables\n%v",
+							seed, clever.Describe(c), a, b)
 					}
 				})
 			}
@@ -135,7 +138,8 @@ func TestNoMemo(t *testing.T) {
 			// wrong.
 			kinds := []history.EventKind{history.Failover, history.Replicate, history.ClockStep}
 			if name == "ensemble" {
-				kinds = []history.EventKind{history.SessionEnd, history.Fire, history.Reconnect, history.Broken, history.Expire}
+				kinds = []history.EventKind{history.SessionEnd, history.Fire, history.Reconnect, history.Broken,
+					history.Expire}
 			}
 			for _, k := range append(kinds, history.Answer, history.Timeout, history.Crash, history.Pause) {
 				if !seen[k] {
@@ -143,7 +147,8 @@ func TestNoMemo(t *testing.T) {
 				}
 			}
 			if clever.Executions(1) >= dumb.Executions(1) {
-				t.Errorf("c1's code was run %d times with tables, %d times without", clever.Executions(1), dumb.Executions(1))
+				t.Errorf("c1's code was run %d times with tables, %d times without",
+					clever.Executions(1), dumb.Executions(1))
 			}
 		})
 	}
@@ -170,7 +175,8 @@ func TestWarmAndClearedTables(t *testing.T) {
 					ran := l.Executions(1) + l.Executions(2)
 					old := w
 					if w = l.NewWorld(); how == "cleared" {
-						if _, err := l.Step(&old, runs[seed][0]); err == nil || !strings.Contains(err.Error(), "emptied") {
+						_, err := l.Step(&old, runs[seed][0])
+						if err == nil || !strings.Contains(err.Error(), "emptied") {
 							t.Errorf("seed %d: a step in a world of tables that were cleared: %v", seed, err)
 						}
 					}

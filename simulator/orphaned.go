@@ -207,8 +207,7 @@ func (ps Parts) PlaceInPart(w *World, place int) (int, error) {
 	return 0, fmt.Errorf("simulator: there is no orphaned request %d", place)
 }
 
-// PlaceInWorld returns the place in w, in which the clients have other names, of the orphaned
-// request at a place of a part.
+// PlaceInWorld returns the place in w, in which the clients have other names, of the orphan at a place of a part.
 func (ps Parts) PlaceInWorld(w *World, part *RestPart, place int, to *history.Names) (int, error) {
 	o := ps.s.Symmetry().orphan((*ps.s.orphans.At(part.orphans))[place], translate.Rename(to))
 	if at := ps.s.firstOrphan(*ps.s.orphans.At(w.orphans), o, w.now); at >= 0 {

@@ -96,9 +96,7 @@ func (ps Parts) SetNode(w *World, n int, part *NodePart) {
 }
 
 // Rest takes what belongs to no client and no server out of w.
-func (ps Parts) Rest(w *World) RestPart {
-	return RestPart{ps.s.orphansInPart(w), w.resource, w.budget}
-}
+func (ps Parts) Rest(w *World) RestPart { return RestPart{ps.s.orphansInPart(w), w.resource, w.budget} }
 
 // SetRest puts it back.
 func (ps Parts) SetRest(w *World, r *RestPart) {

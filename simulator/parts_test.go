@@ -81,14 +81,15 @@ func TestParts(t *testing.T) {
 							x, y := w, v
 							got, want := told(l, take(l, &y, there(c)), now), told(l, take(l, &x, c), w.Now())
 							if !reflect.DeepEqual(got, want) {
-								t.Fatalf("seed %d, %s: put together again it comes to\n%+v, and else to\n%+v", seed, l.Describe(c), got, want)
+								t.Fatalf("seed %d, %s: put together again it comes to\n%+v, and else to\n%+v",
+									seed, l.Describe(c), got, want)
 							}
 							if elsewhen && l.Traits().ReadsClock {
 								return
 							}
 							if now := x.Now(); rebuilt(l, &x, now) != rebuilt(l, &y, now) {
-								t.Fatalf("seed %d, %s: put together again it leads to\n%+v\nand else to\n%+v", seed, l.Describe(c),
-									rebuilt(l, &y, 0), rebuilt(l, &x, 0))
+								t.Fatalf("seed %d, %s: put together again it leads to\n%+v\nand else to\n%+v",
+									seed, l.Describe(c), rebuilt(l, &y, 0), rebuilt(l, &x, 0))
 							}
 						}
 					})

@@ -26,10 +26,12 @@ import (
 // golden is a link that must stay readable, and that its trace must continue to give. If
 // this test fails, saved links are broken: fix the code, or raise TraceVersion and
 // announce it in the release notes.
-const golden = "locklab2-Yi3Jz07N40hP1i1ILC1O1SlOTU2xNdBJzslMzSsptjXSKSnJsTU0KNZJLchPzrA1NLcwgANOAcYL_EwCzAKM87asZWJRZG1mU2BnquNgVxBgYFBlYPx_9K8IYADLbNw8"
+const golden = "locklab2-Yi3Jz07N40hP1i1ILC1O1SlOTU2xNdBJzslMzSsptjXSKSnJsTU0KNZJLchPzrA1NLcwgANO" +
+	"AcYL_EwCzAKM87asZWJRZG1mU2BnquNgVxBgYFBlYPx_9K8IYADLbNw8"
 
 // undatedGolden is the same without a date, as links were written once: their clocks began in 2001.
-const undatedGolden = "locklab2-Yi3Jz07N40hP1i1ILC1OlShOTU2xNdBJzslMzSsptjXSKSnJsTU0KOYUYLzAzyTALMA4b8taJhZF1mY2BXamOg52BQEGBlUGxv9H_4oABgARENeD"
+const undatedGolden = "locklab2-Yi3Jz07N40hP1i1ILC1OlShOTU2xNdBJzslMzSsptjXSKSnJsTU0KOYUYLz" +
+	"AzyTALMA4b8taJhZF1mY2BXamOg52BQEGBlUGxv9H_4oABgARENeD"
 
 var goldenTrace = Trace{
 	Lock:     "token",

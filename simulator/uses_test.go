@@ -71,7 +71,8 @@ func TestWays(t *testing.T) {
 	s.step(C{Verb: simulator.GiveUp, Client: 1})
 	may(simulator.Arrive, simulator.Pass) // "c" was never sent
 	s.step(C{Verb: simulator.Arrive, Client: 1}, C{Verb: simulator.Answer, Client: 1})
-	s.wantNotes("2s:2 2s:0 2s:redis: nil 2s:read tcp: i/o timeout 2s:context deadline exceeded 2s:context deadline exceeded 2s:redis: nil")
+	s.wantNotes("2s:2 2s:0 2s:redis: nil 2s:read tcp: i/o timeout 2s:context deadline exceeded 2s:context deadline " +
+		"exceeded 2s:redis: nil")
 }
 
 // TestLibraryRetries: go-redis sends a command again, at once, whose answer does not come or
@@ -121,7 +122,8 @@ func TestWatchEndsWithItsServer(t *testing.T) {
 			t.Errorf("after %s\n%s\nwant\n%s", s.sim.Describe(fault), got, want)
 		}
 		if s.count(history.Broken) != 1 {
-			t.Errorf("after %s %d connections broke, want that which watched", s.sim.Describe(fault), s.count(history.Broken))
+			t.Errorf("after %s %d connections broke, want that which watched",
+				s.sim.Describe(fault), s.count(history.Broken))
 		}
 	}
 }
@@ -276,10 +278,11 @@ func TestGuardsAreStatements(t *testing.T) {
 							}
 							continue
 						}
-						took, changed := c.Write(base, uint64(token)) == nil, execute(test.write, test.args(i+1, base, token)...)
+						took := c.Write(base, uint64(token)) == nil
+						changed := execute(test.write, test.args(i+1, base, token)...)
 						if took != changed {
-							t.Errorf("%q, write based on %d with token %d: taken %v, the statement changes a row: %v", test.guard, base,
-								token, took, changed)
+							t.Errorf("%q, write based on %d with token %d: taken %v, the statement changes a row: %v",
+								test.guard, base, token, took, changed)
 						}
 						taken[map[bool]int{true: 1}[took]]++
 					}

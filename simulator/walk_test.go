@@ -73,7 +73,9 @@ func ttlReader(c *simulator.Client) {
 		do(c, 1, "RENAME", "a", "b")
 		do(c, 1, "COPY", "b", "a")
 		do(c, 1, "PEXPIRE", "b", 1500, "GT")
-		do(c, 1, "EVAL", `local left = redis.call("pttl", KEYS[1]); if left > 700 then redis.call("pexpire", KEYS[1], left - 700) end; return left`, 1, "a")
+		do(c, 1, "EVAL",
+			`local left = redis.call("pttl", KEYS[1]); if left > 700 then `+
+				`redis.call("pexpire", KEYS[1], left - 700) end; return left`, 1, "a")
 		c.Clock().Sleep(300 * time.Millisecond)
 		do(c, 1, "GETSET", "b", "x")
 		do(c, 1, "PTTL", "b")
@@ -89,7 +91,9 @@ func clockReader(c *simulator.Client) {
 		do(c, 1, "TIME")
 		do(c, 1, "PEXPIRETIME", "a")
 		do(c, 1, "GETEX", "a", "PXAT", now.Add(time.Second).UnixMilli())
-		do(c, 1, "EVAL", `local t = redis.call("time"); redis.call("set", KEYS[1], t[1]); redis.call("expireat", KEYS[1], t[1] + 2); return t`, 1, "b")
+		do(c, 1, "EVAL",
+			`local t = redis.call("time"); redis.call("set", KEYS[1], t[1]); `+
+				`redis.call("expireat", KEYS[1], t[1] + 2); return t`, 1, "b")
 		c.Clock().Sleep(c.Clock().Now().Sub(now) + 700*time.Millisecond)
 	}
 }
@@ -197,7 +201,9 @@ func listener(c *simulator.Client) {
 
 // budget allows every fault, with a bound on those that have a size.
 func budget(t testing.TB) []simulator.FaultBudget {
-	b, err := faults.Budget("crash=1,pause=2@1500ms,lose-reply=2,lose-request=2,client-clock=2@1s,node-clock=2@900ms,restart=2@700ms,failover=2,split=2,hang=1@1100ms,delay=2@1900ms,fail-call=1,evict=1,flush=1").Parse()
+	b, err := faults.Budget("crash=1,pause=2@1500ms,lose-reply=2,lose-request=2,client-clock=2@1s," +
+		"node-clock=2@900ms,restart=2@700ms,failover=2,split=2,hang=1@1100ms,delay=2@1900ms," +
+		"fail-call=1,evict=1,flush=1").Parse()
 	if err != nil {
 		t.Fatal(err)
 	}

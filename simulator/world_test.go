@@ -45,10 +45,12 @@ func TestWorldIsAValue(t *testing.T) {
 				back := kept
 				again(t, l, &back, b.choices, b.steps)
 				if kept != w || back != b.end {
-					t.Errorf("branch %d ends in another world when it is taken again, or has changed the one that it began in", i)
+					t.Errorf("branch %d ends in another world when it is taken again, or has changed the one that "+
+						"it began in", i)
 				}
 				trace := simulator.Trace{Lock: name, Settings: "锁=\x00", Choices: b.choices}
-				if read, err := simulator.ParseLink(" " + trace.Link() + "\n"); err != nil || !reflect.DeepEqual(read, trace) {
+				read, err := simulator.ParseLink(" " + trace.Link() + "\n")
+				if err != nil || !reflect.DeepEqual(read, trace) {
 					t.Errorf("branch %d becomes %+v by its link: %v", i, read, err)
 				}
 			}
@@ -61,7 +63,8 @@ func TestWorldSize(t *testing.T) {
 	size := unsafe.Sizeof(simulator.World{})
 	t.Logf("a World has %d bytes", size)
 	if size > 3456 {
-		t.Errorf("a World has %d bytes: with more than 3456 it is of the next size class, and makes a search slow", size)
+		t.Errorf("a World has %d bytes: with more than 3456 it is of the next size class, and makes a search slow",
+			size)
 	}
 }
 
@@ -80,7 +83,8 @@ func TestEnabledCanBeStepped(t *testing.T) {
 					enabled = l.Enabled(&w, enabled[:0])
 					for _, c := range enabled {
 						v := w
-						if _, err := l.Step(&v, c); err != nil && strings.Contains(text.SayError("en", err), "timers at once") {
+						_, err := l.Step(&v, c)
+						if err != nil && strings.Contains(text.SayError("en", err), "timers at once") {
 							continue // no walk can be sure that threads end in time for new ones
 						} else if err != nil {
 							t.Fatalf("seed %d: %s is enabled: %v", seed, l.Describe(c), err)
@@ -129,8 +133,8 @@ func TestWhatIsNotEnabled(t *testing.T) {
 			for _, n := range numbers {
 				for _, m := range numbers {
 					for _, c := range []simulator.Choice{
-						{Verb: verb, Client: n, Thread: m}, {Verb: verb, Node: n, Thread: m}, {Verb: verb, Node: n, D: -1},
-						{Verb: verb, Client: n, D: math.MinInt64},
+						{Verb: verb, Client: n, Thread: m}, {Verb: verb, Node: n, Thread: m},
+						{Verb: verb, Node: n, D: -1}, {Verb: verb, Client: n, D: math.MinInt64},
 					} {
 						if tryChoice(t, l, w, c) {
 							refused[verb]++

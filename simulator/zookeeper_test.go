@@ -103,7 +103,8 @@ func TestThreadsNeedOrder(t *testing.T) {
 		last     simulator.Choice
 	}{
 		"left after the news": {
-			[]func(*simulator.Client){beside(func(c *simulator.Client) { create(c, "/a"); watch(zookeeper.GetData, "/a")(c) })},
+			[]func(*simulator.Client){
+				beside(func(c *simulator.Client) { create(c, "/a"); watch(zookeeper.GetData, "/a")(c) })},
 			[]simulator.Choice{second(simulator.Arrive), second(simulator.Answer)}, second(simulator.Arrive),
 		},
 		"left before it": {
@@ -257,8 +258,8 @@ func (d *driver) done(now time.Duration) {
 // request reads a request as histories show it.
 func request(cmd []string) (r zookeeper.Request) {
 	r.Op = map[string]zookeeper.Op{
-		"CREATE": zookeeper.Create, "DELETE": zookeeper.Delete, "EXISTS": zookeeper.Exists, "SETDATA": zookeeper.SetData,
-		"GETCHILDREN": zookeeper.GetChildren,
+		"CREATE": zookeeper.Create, "DELETE": zookeeper.Delete, "EXISTS": zookeeper.Exists,
+		"SETDATA": zookeeper.SetData, "GETCHILDREN": zookeeper.GetChildren,
 	}[cmd[0]]
 	r.Path, r.Version = cmd[1], zookeeper.AnyVersion
 	for _, arg := range cmd[2:] {

@@ -36,10 +36,12 @@ func (s *stampedRow) Acquire(ctx context.Context, key string) (lock.Lease, error
 	token := s.env.Tokens.Token()
 	now := s.env.Clock.Now()
 	until := now.Add(s.env.TTL).UnixMilli()
-	got, err := one(s.env.DB.ExecContext(ctx, "INSERT IGNORE INTO locks (name, owner, until_ms) VALUES (?, ?, ?)", key, token, until))
+	got, err := one(s.env.DB.ExecContext(ctx,
+		"INSERT IGNORE INTO locks (name, owner, until_ms) VALUES (?, ?, ?)", key, token, until))
 	if err == nil && !got {
 		got, err = one(s.env.DB.ExecContext(ctx,
-			"UPDATE locks SET owner = ?, until_ms = ? WHERE name = ? AND until_ms <= ?", token, until, key, now.UnixMilli()))
+			"UPDATE locks SET owner = ?, until_ms = ? WHERE name = ? AND until_ms <= ?",
+			token, until, key, now.UnixMilli()))
 	}
 	if err := outcome(got, err, lock.ErrNotAcquired, "UPDATE", key); err != nil {
 		return nil, err
@@ -118,16 +120,17 @@ func (l *timedLease) FencingToken() uint64 { return l.version }
 
 // Renew implements [lock.Renewer].
 func (l *timedLease) Renew(ctx context.Context) error {
-	return l.update(ctx, "UPDATE locks SET until = clock_timestamp() + $3 * interval '1 millisecond' WHERE name = $1 AND owner = $2 AND until > clock_timestamp()",
-		l.key, l.token, l.env.TTL.Milliseconds())
+	return l.update(ctx, "until = clock_timestamp() + $3 * interval '1 millisecond'", l.env.TTL.Milliseconds())
 }
 
 // Release ends the lease, and leaves the row for its version.
 func (l *timedLease) Release(ctx context.Context) error {
-	return l.update(ctx, "UPDATE locks SET owner = NULL, until = clock_timestamp() WHERE name = $1 AND owner = $2 AND until > clock_timestamp()", l.key, l.token)
+	return l.update(ctx, "owner = NULL, until = clock_timestamp()")
 }
 
-func (l *timedLease) update(ctx context.Context, statement string, args ...any) error {
-	was, err := one(l.env.DB.ExecContext(ctx, statement, args...))
+// update sets columns of the row, with arguments from $3 on, if the lease still holds it.
+func (l *timedLease) update(ctx context.Context, set string, args ...any) error {
+	const held = " WHERE name = $1 AND owner = $2 AND until > clock_timestamp()"
+	was, err := one(l.env.DB.ExecContext(ctx, "UPDATE locks SET "+set+held, append([]any{l.key, l.token}, args...)...))
 	return outcome(was, err, lock.ErrNotHeld, "UPDATE", l.key)
 }

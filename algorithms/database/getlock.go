@@ -16,7 +16,8 @@ import (
 // with [getLock].
 //
 // Ours does not wait (GET_LOCK with 0 seconds), and has one connection for all keys of the process, as a script has.
-var oldGetLock = sessionEntry("db-get-lock-old", lock.Named, 1998, lock.MySQL56, sessionSQL{take: getLockSQL.take, end: getLockSQL.end, one: true})
+var oldGetLock = sessionEntry("db-get-lock-old", lock.Named, 1998, lock.MySQL56,
+	sessionSQL{take: getLockSQL.take, end: getLockSQL.end, one: true})
 
 // getLock is [oldGetLock] on a server where a session may have several. (2015: MySQL 5.7, since its milestone 5.7.5;
 // MariaDB since 10.0.2.)

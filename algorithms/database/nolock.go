@@ -10,9 +10,9 @@ import (
 // changes no row if that does not hold. The lab's protected resource has the condition (lock.Guard), and a test holds
 // it against these statements.
 const (
-	WriteByVersion = "UPDATE accounts SET balance = ?, version = version + 1 WHERE id = ? AND version = ?" // the version that was read
-	WriteOnce      = "INSERT IGNORE INTO payments (id, amount) VALUES (?, ?)"                              // of an order, a day, a request
-	SeeToken       = "UPDATE accounts SET token = $1 WHERE id = $2 AND token < $1"                         // with each read
+	WriteByVersion = "UPDATE accounts SET balance = ?, version = version + 1 WHERE id = ? AND version = ?" // as read
+	WriteOnce      = "INSERT IGNORE INTO payments (id, amount) VALUES (?, ?)"                              // an order's
+	SeeToken       = "UPDATE accounts SET token = $1 WHERE id = $2 AND token < $1"                         // each read
 	WriteByToken   = "UPDATE accounts SET balance = $1, token = $2 WHERE id = $3 AND token <= $2"
 )
 
@@ -38,8 +38,8 @@ var byVersion = unlocked("no-lock-version", 1981, lock.ByVersion)
 var once = unlocked("no-lock-unique", 2015, lock.Once)
 
 func unlocked(id string, year int, guard lock.Guard) lock.Entry {
-	return lock.Entry{ID: id, Family: lock.Unlocked, Year: year, Server: lock.InDatabase(lock.MySQL), Guard: guard, Expiry: lock.ExpiryNone,
-		New: func(lock.Env) lock.Lock { return free{} }}
+	return lock.Entry{ID: id, Family: lock.Unlocked, Year: year, Server: lock.InDatabase(lock.MySQL),
+		Guard: guard, Expiry: lock.ExpiryNone, New: func(lock.Env) lock.Lock { return free{} }}
 }
 
 // free lets every client in and asks no server.
@@ -71,7 +71,8 @@ var byToken = lock.Entry{
 
 type counter struct{ env lock.Env }
 
-const nextNumber = "INSERT INTO locks (name, version) VALUES ($1, 1) ON CONFLICT (name) DO UPDATE SET version = locks.version + 1 RETURNING version"
+const nextNumber = "INSERT INTO locks (name, version) VALUES ($1, 1) " +
+	"ON CONFLICT (name) DO UPDATE SET version = locks.version + 1 RETURNING version"
 
 func (s counter) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	var l number

@@ -29,7 +29,8 @@ var uniqueRow = lock.Entry{
 type row struct{ env lock.Env }
 
 func (s *row) Acquire(ctx context.Context, key string) (lock.Lease, error) {
-	inserted, err := one(s.env.DB.ExecContext(ctx, "INSERT IGNORE INTO locks (name, owner) VALUES (?, ?)", key, s.env.Tokens.Token()))
+	inserted, err := one(s.env.DB.ExecContext(ctx,
+		"INSERT IGNORE INTO locks (name, owner) VALUES (?, ?)", key, s.env.Tokens.Token()))
 	if err := outcome(inserted, err, lock.ErrNotAcquired, "INSERT", key); err != nil {
 		return nil, err
 	}

@@ -33,7 +33,8 @@ func sessionEntry(id string, family lock.Family, year int, dialect lock.Dialect,
 	server := lock.InDatabase(dialect)
 	server.Rows = family == lock.Rows
 	return lock.Entry{
-		ID: id, Family: family, Year: year, Server: server, TTL: 10 * time.Second, Unit: time.Millisecond, Expiry: lock.ExpirySession,
+		ID: id, Family: family, Year: year, Server: server,
+		TTL: 10 * time.Second, Unit: time.Millisecond, Expiry: lock.ExpirySession,
 		New: func(env lock.Env) lock.Lock { return &sessionLock{env: env, how: how} },
 	}
 }

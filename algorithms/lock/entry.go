@@ -101,7 +101,7 @@ const (
 	ExpiryNone    Expiry = iota // nothing: the key stays until somebody deletes it
 	ExpiryServer                // the server's clock: the key has a TTL
 	ExpiryClients               // the clients' clocks: the key's value is a time that clients compare with theirs
-	ExpirySession               // the ensemble's clock: it has not heard from the holder's session for the session time-out
+	ExpirySession               // the ensemble's clock: the holder's session is silent for the session time-out
 )
 
 // A Family is the mechanism that several locks have in common: its short name, as typed on a command line.
@@ -204,7 +204,8 @@ func (s Server) Asked() int { return max(s.Nodes, 1) }
 func (e Entry) Check(env Env) error {
 	switch n := len(env.Nodes); {
 	case e.Database != "" && env.DB == nil:
-		return fmt.Errorf("lock: %s locks in a database, and Env.DB is nil: open one with the driver of %s", e.ID, e.Database)
+		const noDB = "lock: %s locks in a database, and Env.DB is nil: open one with the driver of %s"
+		return fmt.Errorf(noDB, e.ID, e.Database)
 	case e.Database != "": // the servers are behind Env.DB
 	case e.OnZooKeeper() && env.ZooKeeper == nil:
 		return fmt.Errorf("lock: %s locks on a ZooKeeper, and Env.ZooKeeper is nil: use zookeeper.OnConn", e.ID)
@@ -238,7 +239,8 @@ func (e *ServersError) Error() string {
 	if e.Least == 1 {
 		return fmt.Sprintf("lock: %s locks on one server, got %d: pass exactly one node", e.Lock, e.Given)
 	}
-	return fmt.Sprintf("lock: %s needs a majority of at least %d servers, got %d: its article uses %d", e.Lock, e.Least, e.Given, e.Usual)
+	return fmt.Sprintf("lock: %s needs a majority of at least %d servers, got %d: its article uses %d",
+		e.Lock, e.Least, e.Given, e.Usual)
 }
 
 // A TTLError is a TTL that a lock cannot express.
@@ -253,7 +255,8 @@ func (e *TTLError) Error() string {
 	if e.TTL <= 0 {
 		return fmt.Sprintf("lock: TTL %v is not above 0: the article of %s uses %v", e.TTL, e.Lock, e.Try)
 	}
-	return fmt.Sprintf("lock: TTL %v is not a whole multiple of %v, which %s sends: try %v", e.TTL, e.Unit, e.Lock, e.Try)
+	return fmt.Sprintf("lock: TTL %v is not a whole multiple of %v, which %s sends: try %v",
+		e.TTL, e.Unit, e.Lock, e.Try)
 }
 
 // checkTTL reports whether the lock can express env.TTL.

@@ -30,9 +30,7 @@ var errNoCounter = errors.New("lock: fencing needs exactly one server")
 //
 // The lease is a [Reporter] if the lease of s is one. A type assertion does not find the other powers of the lease of
 // s; [As] does. The result is never a [Closer]: close s itself.
-func Fence(s Lock, env Env) Lock {
-	return &fence{s, env.Nodes}
-}
+func Fence(s Lock, env Env) Lock { return &fence{s, env.Nodes} }
 
 type fence struct {
 	inner Lock

@@ -36,9 +36,9 @@ func sendGET(ctx context.Context, node redis.UniversalClient, key string) (value
 	return valueOf("GET", key, value, err)
 }
 
-// sendGETSET sends GETSET key value and reports whether the key existed before.
-func sendGETSET(ctx context.Context, node redis.UniversalClient, key, value string) (old string, existed bool, err error) {
-	old, err = node.GetSet(ctx, key, value).Result()
+// sendGETSET sends GETSET key v and reports whether the key existed before.
+func sendGETSET(ctx context.Context, node redis.UniversalClient, key, v string) (old string, existed bool, err error) {
+	old, err = node.GetSet(ctx, key, v).Result()
 	return valueOf("GETSET", key, old, err)
 }
 

@@ -14,12 +14,10 @@ import (
 // delIfEq is token with Valkey's DELIFEQ instead of the script. (2025: Valkey 9.0, October.)
 //
 // It was meant to make the script unnecessary, which every client had to bring along. It fails as token does.
-var delIfEq = tokenLock.Variant("delifeq", 2025,
-	withToken(setNXPX, reporting(sendDELIFEQ)))
+var delIfEq = tokenLock.Variant("delifeq", 2025, withToken(setNXPX, reporting(sendDELIFEQ)))
 
 // delEx is token with DELEX … IFEQ of Redis instead of the script. (2025: Redis 8.4, November.) It fails as token does.
-var delEx = tokenLock.Variant("delex", 2025,
-	withToken(setNXPX, reporting(sendDELEX)))
+var delEx = tokenLock.Variant("delex", 2025, withToken(setNXPX, reporting(sendDELEX)))
 
 // setIfEq is daemon-10-owned without scripts: SET … IFEQ writes the same token again
 // and so resets the TTL; DELEX deletes the key. (2025: SET IFEQ came with Valkey 8.1 in

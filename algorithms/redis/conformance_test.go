@@ -260,14 +260,17 @@ var broken = map[string]map[string]string{
 	},
 	"threadlocal": {"two keys are two locks": oneToken},
 	"spin":        {"two keys are two locks": oneToken},
-	"reentrant":   reentrants, "reentrant-increment": reentrants, "reentrant-decrement": reentrants, "reentrant-refused": reentrants,
-	"reentrant-forget": {"two keys are two locks": oneToken, "without answers of the servers the outcome is unknown": oneToken},
+	"reentrant":   reentrants, "reentrant-increment": reentrants, "reentrant-decrement": reentrants,
+	"reentrant-refused": reentrants,
+	"reentrant-forget": {"two keys are two locks": oneToken,
+		"without answers of the servers the outcome is unknown": oneToken},
 	"reentrant-keyed":  {again: notForgotten},
 	"reentrant-asking": {"two keys are two locks": oneToken},
 	"spin-reentrant": {
 		"a held key is refused, and unchanged":                                   secondTry,
 		"a dead holder blocks the others for its lease, or for ever without one": secondTry,
-		again: notForgotten, "two keys are two locks": oneToken, "without answers of the servers the outcome is unknown": oneToken,
+		again: notForgotten, "two keys are two locks": oneToken,
+		"without answers of the servers the outcome is unknown": oneToken,
 	},
 	"at-least-for": {
 		again: leastTime, "two keys are two locks": leastTime, "a released key is gone from every server": leastTime,
@@ -276,7 +279,8 @@ var broken = map[string]map[string]string{
 }
 
 var reentrants = map[string]string{
-	again: notForgotten, "two keys are two locks": oneToken, "without answers of the servers the outcome is unknown": oneToken,
+	again: notForgotten, "two keys are two locks": oneToken,
+	"without answers of the servers the outcome is unknown": oneToken,
 }
 
 const again = "a released key can be acquired again, by others and by the same"

@@ -6,9 +6,8 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// constant creates the key together with its TTL, in one command, and writes the same
-// value for every client. (2013: SET has had NX, EX and PX since Redis 2.6.12 of March
-// 2013. Article 001-B; 002-B uses 5 s, 004-B writes 1.)
+// constant creates the key together with its TTL, in one command, and writes the same value for every client. (2013:
+// SET has had NX, EX and PX since Redis 2.6.12 of March 2013. Article 001-B; 002-B uses 5 s, 004-B writes 1.)
 //
 // It was meant to fix the gap between the two commands of setnx-expire.
 //

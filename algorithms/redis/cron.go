@@ -65,9 +65,7 @@ func (s *Cron) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 }
 
 // stamp is the time at which a lease that begins now ends, in Unix milliseconds on the client's clock.
-func (s *Cron) stamp() string {
-	return strconv.FormatInt(s.now()+s.env.TTL.Milliseconds(), 10)
-}
+func (s *Cron) stamp() string { return strconv.FormatInt(s.now()+s.env.TTL.Milliseconds(), 10) }
 
 func (s *Cron) now() int64 { return s.env.Clock.Now().UnixMilli() }
 

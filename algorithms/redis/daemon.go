@@ -41,16 +41,17 @@ var daemon20 = constant.Variant("daemon-20", 2013,
 //
 // Ours stops the daemon before it deletes the key.
 var daemon29 = daemon20.Variant("daemon-29", 2013,
-	func(env lock.Env) lock.Lock {
-		return newKeyLock(env, always(env.Thread), createFunc(setNXEX), reporting(compareAndDelete)).renewed(renewAt29(env, expireBlind))
-	}).InArticle("004-E")
+	func(env lock.Env) lock.Lock { return threadIDRenewed(env, renewAt29(env, expireBlind)) }).InArticle("004-E")
 
 // daemon10 is daemon-29 with the period of [Watchdog], a third of the TTL: the margin is
 // 20 s. The daemon still does not check the owner.
 var daemon10 = daemon20.Variant("daemon-10", 2013,
-	func(env lock.Env) lock.Lock {
-		return newKeyLock(env, always(env.Thread), createFunc(setNXEX), reporting(compareAndDelete)).renewed(renewEvery(env, 10, expireBlind))
-	})
+	func(env lock.Env) lock.Lock { return threadIDRenewed(env, renewEvery(env, 10, expireBlind)) })
+
+// threadIDRenewed makes the lock of [threadIDLua] with a daemon.
+func threadIDRenewed(env lock.Env, plan renewalPlan) lock.Lock {
+	return newKeyLock(env, always(env.Thread), createFunc(setNXEX), reporting(compareAndDelete)).renewed(plan)
+}
 
 // daemon10Owned is daemon-10 with a unique token, and with a script that renews the TTL only if the key holds it.
 // (2013, as daemon-10.) It is [Watchdog] without the hash, and what most libraries do.

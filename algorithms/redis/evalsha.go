@@ -29,7 +29,8 @@ var evalSHA = tokenLock.Variant("evalsha", 2015,
 // loadThenSet loads the script of the release before the first SET of a process.
 type loadThenSet struct{ loaded bool }
 
-func (l *loadThenSet) create(ctx context.Context, node redis.UniversalClient, key, token string, ttl time.Duration) error {
+func (l *loadThenSet) create(ctx context.Context, node redis.UniversalClient,
+	key, token string, ttl time.Duration) error {
 	if !l.loaded {
 		if err := compareAndDeleteScript.Load(ctx, node).Err(); err != nil {
 			return lock.Unknown("SCRIPT LOAD", key, err)

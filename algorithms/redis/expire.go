@@ -36,5 +36,6 @@ return redis.call("PEXPIRE", KEYS[1], ARGV[2])
 // compareAndExpire checks the owner and resets the TTL in one script. It returns
 // ErrNotHeld if the key is gone or holds another token.
 func compareAndExpire(ctx context.Context, node redis.UniversalClient, key, token string, ttl time.Duration) error {
-	return notHeldIfZero(compareAndExpireScript.Eval(ctx, node, []string{key}, token, ttl.Milliseconds()), "compare and expire", key)
+	reply := compareAndExpireScript.Eval(ctx, node, []string{key}, token, ttl.Milliseconds())
+	return notHeldIfZero(reply, "compare and expire", key)
 }

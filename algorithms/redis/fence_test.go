@@ -29,8 +29,8 @@ func acquireToken(t *testing.T, p *process) (lock.Lease, uint64) {
 	return lease, fencer.FencingToken()
 }
 
-// TestFence: every lock on one server can be fenced, and its lease keeps its powers: it is a Reporter if and only if the
-// inner one is, As finds the others. On several servers Acquire returns an error.
+// TestFence: every lock on one server can be fenced, and its lease keeps its powers: it is a Reporter if and only if
+// the inner one is, As finds the others. On several servers Acquire returns an error.
 func TestFence(t *testing.T) {
 	for _, e := range onredis.All() {
 		t.Run(e.ID, func(t *testing.T) {

@@ -142,8 +142,8 @@ func (l *redislockLease) Release(ctx context.Context) error {
 
 // Renew is Refresh.
 func (l *redislockLease) Renew(ctx context.Context) error {
-	args := []any{l.value, l.lock.ttl.Milliseconds()}
-	return notHeldIfZero(compareAndExpireScript.Run(ctx, l.lock.node, []string{l.key}, args...), "refresh script", l.key)
+	reply := compareAndExpireScript.Run(ctx, l.lock.node, []string{l.key}, l.value, l.lock.ttl.Milliseconds())
+	return notHeldIfZero(reply, "refresh script", l.key)
 }
 
 // FencingToken implements [lock.Fencer].

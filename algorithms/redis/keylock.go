@@ -65,7 +65,8 @@ func silent(send deleteFunc) release { return release{send, false} }
 
 // newKeyLock returns a lock without renewal.
 func newKeyLock(env lock.Env, values lock.Tokens, create creator, release release) *KeyLock {
-	return &KeyLock{node: env.Nodes[0], clock: env.Clock, ttl: env.TTL, values: values, creator: create, release: release}
+	return &KeyLock{node: env.Nodes[0], clock: env.Clock, ttl: env.TTL,
+		values: values, creator: create, release: release}
 }
 
 // renewed adds renewal to the lock.
@@ -80,8 +81,8 @@ type always string
 // Token implements [lock.Tokens].
 func (a always) Token() string { return string(a) }
 
-func (f createFunc) create(ctx context.Context, node redis.UniversalClient, key, value string, ttl time.Duration) error {
-	return f(ctx, node, key, value, ttl)
+func (f createFunc) create(ctx context.Context, node redis.UniversalClient, key, v string, ttl time.Duration) error {
+	return f(ctx, node, key, v, ttl)
 }
 
 // withValue makes a lock that writes this value.
@@ -137,8 +138,7 @@ type keyLease struct {
 	renewal    *lock.Renewal // nil: none, or an endless one
 }
 
-// A keyLease has the methods of all powers. Its caller gets one of these, which shows
-// only the powers that the lock has.
+// A keyLease has the methods of all powers. Its caller gets one of these, which shows only those that the lock has.
 type (
 	blindLease     struct{ lock.Lease }
 	reportingLease struct {

@@ -30,7 +30,7 @@ type NaiveWake struct{ *KeyLock }
 // Await tries, subscribes, and tries again after each message, until patience has passed on
 // the client's clock. Its errors are those of Acquire and of the subscription.
 func (s *NaiveWake) Await(ctx context.Context, key string, patience time.Duration) (lock.Lease, error) {
-	return tryAndSubscribe(ctx, s, s.node, s.clock, key, patience, func(messages *subscription, end time.Time) (lock.Lease, error) {
+	wait := func(messages *subscription, end time.Time) (lock.Lease, error) {
 		for {
 			// The weak point: a release before the subscription has been missed.
 			rest := untilEnd(s.clock, end)
@@ -42,7 +42,8 @@ func (s *NaiveWake) Await(ctx context.Context, key string, patience time.Duratio
 				return lease, err
 			}
 		}
-	})
+	}
+	return tryAndSubscribe(ctx, s, s.node, s.clock, key, patience, wait)
 }
 
 // deleteAndPublishScript is compareAndDeleteScript with a message to the waiters. KEYS:
@@ -56,6 +57,6 @@ return redis.call("DEL", KEYS[1])
 `)
 
 func deleteAndPublish(ctx context.Context, node redis.UniversalClient, key, token string) error {
-	keys := []string{key, unlockChannel(key)}
-	return notHeldIfZero(deleteAndPublishScript.Eval(ctx, node, keys, token, unlockMessage), "compare, delete and publish", key)
+	reply := deleteAndPublishScript.Eval(ctx, node, []string{key, unlockChannel(key)}, token, unlockMessage)
+	return notHeldIfZero(reply, "compare, delete and publish", key)
 }

@@ -31,8 +31,8 @@ func unlockChannel(key string) string {
 // tryAndSubscribe calls s.Acquire. If that is refused it subscribes to the channel of key and returns what wait
 // returns, which may use the subscription until end. patience and end are on the client's clock; without patience there
 // is no subscription. Its own errors are those of Acquire and of the subscription. Without end no clock is read.
-func tryAndSubscribe(ctx context.Context, s lock.Lock, node redis.UniversalClient, clock lock.Clock, key string, patience time.Duration,
-	wait func(messages *subscription, end time.Time) (lock.Lease, error)) (lock.Lease, error) {
+func tryAndSubscribe(ctx context.Context, s lock.Lock, node redis.UniversalClient, clock lock.Clock,
+	key string, patience time.Duration, wait func(*subscription, time.Time) (lock.Lease, error)) (lock.Lease, error) {
 	end := endOf(clock, patience)
 	lease, err := s.Acquire(ctx, key)
 	if patience <= 0 || !errors.Is(err, lock.ErrNotAcquired) {
@@ -73,7 +73,8 @@ type subscription struct {
 
 // subscribe returns when the server has confirmed the subscription: messages that it
 // publishes from then on are received. It waits for that for at most patience on clock.
-func subscribe(ctx context.Context, node redis.UniversalClient, clock lock.Clock, channel string, patience time.Duration) (*subscription, error) {
+func subscribe(ctx context.Context, node redis.UniversalClient, clock lock.Clock,
+	channel string, patience time.Duration) (*subscription, error) {
 	s := &subscription{node.Subscribe(ctx, channel), clock}
 	if _, err := s.receive(ctx, patience); err != nil {
 		s.Close()

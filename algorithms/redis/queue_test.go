@@ -19,7 +19,8 @@ import (
 func TestPlayed(t *testing.T) {
 	for _, c := range []struct{ what, id, lines string }{
 		{"the lock goes to the process that tried first, however often others try", "queue",
-			"A gets; B refused; C refused; B refused; A gives; A refused; C refused; B gets; B gives; A refused; C gets"},
+			"A gets; B refused; C refused; B refused; A gives; A refused; C refused; B gets; B gives; " +
+				"A refused; C gets"},
 		{"where the first waiter is gone nobody gets the free lock for a lease, then the next waiter does", "queue",
 			"A gets; B refused; pass 1ms; C refused; A gives; C refused; pass 29998ms; C refused; pass 2ms; " +
 				"C gets; C gives; keys 0"},
@@ -32,7 +33,8 @@ func TestPlayed(t *testing.T) {
 		{"or for what is left of it", "at-least-for", "A gets; pass 7499ms; A gives; B refused; pass 2ms; B gets"},
 		{"a later release deletes it", "at-least-for", "A gets; pass 7500ms; A gives; B gets"},
 		{"after a lease that ended by itself the lock stays blocked for the delay", "lock-delay",
-			"A gets; pass 29999ms; A knows; B refused; pass 1ms; A lost; B refused; pass 14999ms; B refused; pass 2ms; B gets"},
+			"A gets; pass 29999ms; A knows; B refused; pass 1ms; A lost; B refused; pass 14999ms; B refused; " +
+				"pass 2ms; B gets"},
 		{"after a release it does not", "lock-delay", "A gets; A gives; B gets"},
 	} {
 		t.Run(c.id+": "+c.what, func(t *testing.T) {

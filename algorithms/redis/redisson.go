@@ -10,8 +10,7 @@ import "locklab/algorithms/lock"
 //
 // How it fails: with work that takes longer than the lease, as with token. A caller that
 // passes a lease time to be on the safe side has switched the watchdog off.
-var redissonLease = watchdog.Variant("redisson-lease", 2014,
-	changedWatchdog(func(s *Watchdog) { s.noRenewal = true }))
+var redissonLease = watchdog.Variant("redisson-lease", 2014, changedWatchdog(func(s *Watchdog) { s.noRenewal = true }))
 
 // redissonWait sends every script together with a WAIT for one replica and one second. (2020: Redisson 3.12.5, April.)
 //
@@ -25,10 +24,9 @@ var redissonLease = watchdog.Variant("redisson-lease", 2014,
 var redissonWait = watchdog.Variant("redisson-wait", 2020,
 	changedWatchdog(func(s *Watchdog) { s.waits = true })).Changed(replicated)
 
-// redissonRetry sends a script again to which no answer came, up to three times. (2020: Redisson
-// 3.12.5, RedisExecutor, with the defaults retryAttempts 3, retryInterval 1.5 s and timeout 3 s. Since
-// 3.37.0 of 2024 it does so for renewals only; retryAttempts is 4 in 4.7.0.) All other locks here
-// leave the retries out.
+// redissonRetry sends a script again to which no answer came, up to three times. (2020: Redisson 3.12.5, RedisExecutor,
+// with the defaults retryAttempts 3, retryInterval 1.5 s and timeout 3 s. Since 3.37.0 of 2024 it does so for renewals
+// only; retryAttempts is 4 in 4.7.0.) All other locks here leave the retries out.
 //
 // It was meant to fix the lost packet: a renewal, a release or an acquire that did not arrive.
 //
@@ -37,8 +35,7 @@ var redissonWait = watchdog.Variant("redisson-wait", 2020,
 // the TTL ends. And a release whose answer is lost says that the lock was not held.
 //
 // Ours sends again at once after a time-out, as that version does, and after 1.5 s when the connection broke.
-var redissonRetry = watchdog.Variant("redisson-retry", 2020,
-	changedWatchdog(func(s *Watchdog) { s.resends = 3 }))
+var redissonRetry = watchdog.Variant("redisson-retry", 2020, changedWatchdog(func(s *Watchdog) { s.resends = 3 }))
 
 // redissonEntry has one watchdog for each key of a process, and an entry in a map that says that it exists. (2020:
 // Redisson 3.12.5; issues 2515, 3194 and 3712. Since 3.14.0 of November 2020 a failed renewal removes the entry.)
@@ -55,8 +52,7 @@ var redissonEntry = watchdog.Variant("redisson-entry", 2020,
 //
 // It was meant to fix the watchdog that ends after one lost packet. Now only the answer that
 // the lock is not the caller's ends it. How it fails: as [Watchdog] otherwise.
-var redissonRearm = watchdog.Variant("redisson-rearm", 2025,
-	changedWatchdog(func(s *Watchdog) { s.rearms = true }))
+var redissonRearm = watchdog.Variant("redisson-rearm", 2025, changedWatchdog(func(s *Watchdog) { s.rearms = true }))
 
 // changedWatchdog makes a Watchdog and changes it.
 func changedWatchdog(change func(s *Watchdog)) func(lock.Env) lock.Lock {

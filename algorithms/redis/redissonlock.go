@@ -23,16 +23,15 @@ var _ lock.Queuer = (*RedissonLock)(nil)
 
 // RedissonLock is the lock redisson-lock: a [Watchdog] that can wait.
 //
-// Where it differs from Redisson's: a waiter has a subscription of its own, which Redisson's
-// process shares among its threads. It wakes up a millisecond after the reported end of the
-// lease: Redis reports a key's last millisecond as 0, and during it Redisson keeps polling.
-// And it tries again when its connection breaks, since a message may be lost with it.
+// Where it differs from Redisson's: a waiter has a subscription of its own, which Redisson's process shares among its
+// threads. It wakes up a millisecond after the reported end of the lease: Redis reports a key's last millisecond as 0,
+// and during it Redisson keeps polling. And it tries again when its connection breaks: a message may be lost with it.
 type RedissonLock struct{ *Watchdog }
 
 // Await is tryLock(patience). There is no queue: the client that first tries after a release
 // gets the lock. Its errors are those of Acquire and of the subscription.
 func (s *RedissonLock) Await(ctx context.Context, key string, patience time.Duration) (lock.Lease, error) {
-	return tryAndSubscribe(ctx, s, s.node, s.clock, key, patience, func(messages *subscription, end time.Time) (lock.Lease, error) {
+	wait := func(messages *subscription, end time.Time) (lock.Lease, error) {
 		for {
 			lease, left, err := s.try(ctx, key)
 			if !errors.Is(err, lock.ErrNotAcquired) {
@@ -47,5 +46,6 @@ func (s *RedissonLock) Await(ctx context.Context, key string, patience time.Dura
 			}
 			messages.wait(ctx, rest)
 		}
-	})
+	}
+	return tryAndSubscribe(ctx, s, s.node, s.clock, key, patience, wait)
 }

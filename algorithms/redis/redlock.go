@@ -27,9 +27,8 @@ var redlock = lock.Entry{
 // Redlock asks several independent servers, and holds the lock if more than half of them agree in time. (2014: antirez
 // published the first implementation in May. Article 002-E; 003-D describes the same with a TTL of 10 s.)
 //
-// It was meant to fix the failover: with token or [Watchdog] on a master and its replica, a
-// master that fails before the key was replicated grants the lock twice. Here any two majorities
-// share a server, which grants the lock only once.
+// It was meant to fix the failover: with token or [Watchdog] on a master and its replica, a master that fails before
+// the key was replicated grants the lock twice. Here any two majorities share a server, which grants it only once.
 //
 // The five steps: read the clock; send SET NX PX with one token to each server in turn, and continue with the next one
 // immediately after any kind of failure; read the clock again; hold the lock if at least N/2+1 servers have agreed and
@@ -93,8 +92,8 @@ func (s *Redlock) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 		}
 		return l, nil
 	}
-	// Delete the keys even if the caller has cancelled ctx.
-	l.takeBack(context.WithoutCancel(ctx), s.nodes[:votes.asked()])
+	// Delete the keys of the servers that were asked, even if the caller has cancelled ctx.
+	l.takeBack(context.WithoutCancel(ctx), s.nodes[:votes.yes+len(votes.missing)])
 	switch {
 	case votes.no > len(s.nodes)-s.quorum():
 		return nil, lock.ErrNotAcquired
@@ -123,12 +122,10 @@ type votes struct {
 	missing []redis.UniversalClient // the servers that did not agree
 }
 
-// asked is the number of servers that were asked.
-func (v *votes) asked() int { return v.yes + len(v.missing) }
-
 // poll asks nodes in turn, until more than spare of them did not agree; or all of them at once.
 // refusal as an answer counts as no, any other error as unknown.
-func (s *Redlock) poll(nodes []redis.UniversalClient, spare int, ask func(redis.UniversalClient) error, refusal error) (v votes) {
+func (s *Redlock) poll(nodes []redis.UniversalClient, spare int,
+	ask func(redis.UniversalClient) error, refusal error) (v votes) {
 	answer := func(i int) error { return ask(nodes[i]) }
 	if s.parallel != nil {
 		answers := s.askAtOnce(nodes, ask)

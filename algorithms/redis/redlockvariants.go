@@ -10,8 +10,7 @@ import (
 // that run at different rates. (2014: in antirez's first implementation, and in the manual.)
 //
 // It was meant to fix such clocks, as long as they differ by no more than the term. It fails as redlock does otherwise.
-var redlockDrift = redlock.Variant("redlock-drift", 2014,
-	withDrift(func(*Redlock, lock.Env) {}))
+var redlockDrift = redlock.Variant("redlock-drift", 2014, withDrift(func(*Redlock, lock.Env) {}))
 
 // redlockExtend is redlock-drift with a holder that can extend its lease, on a majority and
 // within the validity. (2014: the manual, "making the algorithm more reliable".)
@@ -31,8 +30,7 @@ var redlockExtend = redlock.Variant("redlock-extend", 2014,
 // majority if one server restarts empty. With five keys three have to.
 //
 // How it fails: as redlock-drift. Servers that are held by another client, or down, at that moment are not topped up.
-var redlockTopUp = redlock.Variant("redlock-topup", 2025,
-	withDrift(func(s *Redlock, _ lock.Env) { s.topsUp = true }))
+var redlockTopUp = redlock.Variant("redlock-topup", 2025, withDrift(func(s *Redlock, _ lock.Env) { s.topsUp = true }))
 
 // redlockParallel is redlock-drift that asks all servers at once, and also takes back from all at once. (2014: the
 // manual, "retry on failure": ideally the SET commands are sent at the same time, with multiplexing.)

@@ -44,7 +44,8 @@ func TestRingIsThatOfJedis(t *testing.T) {
 // The races of the lab rely on where its key is: on the first of two servers, and on a third
 // that joins. The article's key moves only when a fifth server joins.
 func TestRingPlaces(t *testing.T) {
-	for key, want := range map[string][]int{"lock": {0, 0, 2}, "other": {0, 0, 2}, "CLOSE_ORDER_TASK_LOCK": {0, 0, 0, 0, 4}} {
+	for key, want := range map[string][]int{"lock": {0, 0, 2}, "other": {0, 0, 2},
+		"CLOSE_ORDER_TASK_LOCK": {0, 0, 0, 0, 4}} {
 		for i, place := range want {
 			if got := newRing(i + 1).place(key); got != place {
 				t.Errorf("%s on a list of %d: place %d, want %d", key, i+1, got, place)

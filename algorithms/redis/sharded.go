@@ -70,11 +70,11 @@ func (s shards) node(key string) redis.UniversalClient {
 }
 
 // setnxThenExpire is the function of that name, with a choice of the server for each command.
-func (s shards) setnxThenExpire(ctx context.Context, _ redis.UniversalClient, key, value string, ttl time.Duration) error {
-	if err := setnx(ctx, s.node(key), key, value, ttl); err != nil {
+func (s shards) setnxThenExpire(ctx context.Context, _ redis.UniversalClient, key, v string, ttl time.Duration) error {
+	if err := setnx(ctx, s.node(key), key, v, ttl); err != nil {
 		return err
 	}
-	return expireBlind(ctx, s.node(key), key, value, ttl)
+	return expireBlind(ctx, s.node(key), key, v, ttl)
 }
 
 // on sends a deletion to the key's server, in place of the one that it is given.

@@ -17,4 +17,5 @@ var threadID = constant.Variant("thread-id", 2013, withThread(setNXEX, silent(ge
 //
 // How it fails: the script cannot distinguish two threads with the same id, so a late
 // holder still deletes its successor's key. All failures of token remain too.
-var threadIDLua = constant.Variant("thread-id-lua", 2013, withThread(setNXEX, reporting(compareAndDelete))).InArticle("004-D")
+var threadIDLua = constant.Variant("thread-id-lua", 2013,
+	withThread(setNXEX, reporting(compareAndDelete))).InArticle("004-D")

@@ -47,7 +47,8 @@ var (
 	reentrantRefused   = reentrantVariant("reentrant-refused", "001-Ed", forgetsRefused)
 	reentrantKeyed     = reentrantVariant("reentrant-keyed", "001-Ee", perKey)
 	reentrantAsking    = reentrantVariant("reentrant-asking", "001-Ef", checksOwner)
-	reentrantCounted   = reentrantVariant("reentrant-counted", "001-Eall", increments|decrements|forgetsReleased|forgetsRefused|perKey|checksOwner)
+	reentrantCounted   = reentrantVariant("reentrant-counted", "001-Eall",
+		increments|decrements|forgetsReleased|forgetsRefused|perKey|checksOwner)
 )
 
 func reentrantVariant(id, article string, fixed fixes) lock.Entry {

@@ -6,10 +6,9 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// tokenLock creates the key together with its TTL, in one command, and writes a unique
-// value by which it recognises its own lock. (2013: SET has had NX and PX since Redis
-// 2.6.12 of March 2013; scripts are a little older. Article 002-C, which also prints EX
-// 5; 002-D uses it on a master with a replica.)
+// tokenLock creates the key together with its TTL, in one command, and writes a unique value by which it recognises its
+// own lock. (2013: SET has had NX and PX since Redis 2.6.12 of March 2013; scripts are a little older. Article 002-C,
+// which also prints EX 5; 002-D uses it on a master with a replica.)
 //
 // It was meant to fix both failures of setnx-expire: the gap between SETNX and EXPIRE, and the DEL of a successor's
 // lock. Unlike [GetSet] it does not depend on the clients' clocks, only on the server's.

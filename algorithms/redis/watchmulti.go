@@ -20,8 +20,7 @@ import (
 //
 // Ours sends SET NX PX. As in the book, it checks the owner again after an EXEC that is
 // answered nil: the key has been modified, and it is not known by whom.
-var watchMulti = tokenLock.Variant("watch-multi", 2013,
-	withToken(setNXPX, reporting(watchGetMultiDel)))
+var watchMulti = tokenLock.Variant("watch-multi", 2013, withToken(setNXPX, reporting(watchGetMultiDel)))
 
 // watchDel is watch-multi without MULTI and EXEC. (2014: the Lock of redis-py, from 2.10 on
 // and until 3.0 of 2018; pull request 1031 explains the mistake.)
@@ -32,8 +31,7 @@ var watchMulti = tokenLock.Variant("watch-multi", 2013,
 //
 // How it fails: WATCH prevents nothing but EXEC. The check and DEL are two commands, as in
 // thread-id, although the token is unique; all failures of token remain too.
-var watchDel = tokenLock.Variant("watch-del", 2014,
-	withToken(setNXPX, silent(watchGetDel)))
+var watchDel = tokenLock.Variant("watch-del", 2014, withToken(setNXPX, silent(watchGetDel)))
 
 // watchGetMultiDel deletes the key in a transaction. It returns ErrNotHeld if the key is gone or holds another token.
 func watchGetMultiDel(ctx context.Context, node redis.UniversalClient, key, token string) error {

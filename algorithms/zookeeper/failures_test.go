@@ -215,7 +215,8 @@ func (c *timerClock) ring() {
 // Curator's locks go on with a deletion that has failed, in the background: Release has an
 // error, and the place goes all the same. The recipe's stays until the session ends.
 func TestGuaranteedDeletion(t *testing.T) {
-	for id, goes := range map[string]bool{"zk-protected": false, "zk-reentrant": true, "zk-mutex": true, "zk-semaphore": true, "zk-write": true, "zk-read": true, "zk-multi": true} {
+	for id, goes := range map[string]bool{"zk-protected": false, "zk-reentrant": true, "zk-mutex": true,
+		"zk-semaphore": true, "zk-write": true, "zk-read": true, "zk-multi": true} {
 		h := newEnsemble()
 		clock := &timerClock{FakeClock: clockwork.NewFakeClockAt(epoch)}
 		s := h.connect(clock.FakeClock)

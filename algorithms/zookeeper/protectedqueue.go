@@ -51,7 +51,8 @@ func (s *ProtectedQueue) Await(ctx context.Context, key string, patience time.Du
 
 // await joins the queue under parent with a protected place called name, and waits until no other place blocks it. If
 // it fails it leaves no place behind, unless the ensemble does not answer.
-func (s *ProtectedQueue) await(ctx context.Context, parent, name string, deadline *deadline, blocker blocker) (*place, error) {
+func (s *ProtectedQueue) await(ctx context.Context, parent, name string,
+	deadline *deadline, blocker blocker) (*place, error) {
 	own, err := join(ctx, s.zk, parent, s.tokens.Token(), name)
 	if err != nil {
 		return nil, err

@@ -98,7 +98,8 @@ func (e *ensemble) testbed() *testbed {
 }
 
 func (e *ensemble) connect(clock *clockwork.FakeClock) *memorySession {
-	s := &memorySession{ensemble: e, clock: clock, watches: map[zookeeper.Watch]*memoryWatch{}, unsent: map[zookeeper.Op]int{}}
+	s := &memorySession{ensemble: e, clock: clock, watches: map[zookeeper.Watch]*memoryWatch{},
+		unsent: map[zookeeper.Op]int{}}
 	e.state, s.id = e.state.Connect()
 	e.sessions[s.id] = s
 	return s
@@ -310,7 +311,8 @@ func realConn(t *testing.T, addr string) *realSession {
 	t.Helper()
 	s := &realSession{line: servertest.NewLine(), ready: make(chan struct{}, 100), expired: make(chan struct{}, 100)}
 	var err error
-	s.conn, _, err = zk.Connect([]string{addr, addr, addr}, time.Minute, zk.WithDialer(s.line.Dial), zk.WithLogger(silent{}),
+	s.conn, _, err = zk.Connect([]string{addr, addr, addr}, time.Minute, zk.WithDialer(s.line.Dial),
+		zk.WithLogger(silent{}),
 		zk.WithEventCallback(func(e zk.Event) {
 			switch e.State {
 			case zk.StateHasSession:

@@ -25,10 +25,12 @@ func All() []lock.Entry {
 		protectedQueue.Searched(noUses),
 		reentrantMutex.Searched(noUses),
 		// Two attempts have no end; to wait in line finds a DEADLOCK in lockstep.
-		nonReentrantMutex.Searched(lock.Search{Once: true, NoUses: true, Beside: &lock.Search{Lockstep: true, Once: true}}),
+		nonReentrantMutex.Searched(lock.Search{Once: true, NoUses: true,
+			Beside: &lock.Search{Lockstep: true, Once: true}}),
 		// Two attempts have no end. Three clients, which it takes to be one too many, are searched in lockstep, and
 		// without faults: one pause makes more than ten million states.
-		semaphore.Searched(lock.Search{Once: true, NoUses: true, Beside: &lock.Search{Lockstep: true, Once: true, NoUses: true, NoFaults: true, Clients: 3}}),
+		semaphore.Searched(lock.Search{Once: true, NoUses: true,
+			Beside: &lock.Search{Lockstep: true, Once: true, NoUses: true, NoFaults: true, Clients: 3}}),
 		// To check and to wait in line show nothing else.
 		writeLock.Searched(noUses),
 		// A reader and a writer are not alike: two attempts have too many states.

@@ -162,7 +162,7 @@ func figures(files *chartFiles) []*figure {
 			own(f)
 		}
 		if d.report == nil {
-			d.report = func(e *env, _ *report.Report, charted []lock.Entry) (chart.Result, error) { return d.draw(e, charted) }
+			d.report = func(e *env, _ *report.Report, of []lock.Entry) (chart.Result, error) { return d.draw(e, of) }
 		}
 		if d.command.run == nil {
 			d.command.args, d.command.run = noArguments, d.run

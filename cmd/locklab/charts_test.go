@@ -32,7 +32,8 @@ func TestCharts(t *testing.T) {
 		"recovery":   {"recovery --locks setnx,setnx-expire,token,redisson-lock", true, false},
 		"waiting":    {"waiting --clients 2,10 --policies fixed,jitter,pubsub,line --lang both", true, false},
 		"sweep.rate": {"sweep client-rate --set work=lease --locks token,redlock --runs 9 --lang zh", true, false},
-		"sweep.map":  {"sweep renewal/ttl=0.3,0.9 pause/ttl=0,0.5,1 --locks redlock-extend,token --runs 9", true, false},
+		"sweep.map": {"sweep renewal/ttl=0.3,0.9 pause/ttl=0,0.5,1 --locks redlock-extend,token --runs 9",
+			true, false},
 	}
 	for _, f := range figures(nil) {
 		name, drawn := f.command.name(), false
@@ -40,9 +41,10 @@ func TestCharts(t *testing.T) {
 			drawn = drawn || strings.HasPrefix(c.args+" ", name+" ")
 		}
 		if !drawn {
-			t.Errorf("chart %s is not drawn here: write the line\n\t\t%q: {\"%s --locks setnx,token\", false, false},\n"+
-				"in TestCharts, and its golden with: CI=true go test ./cmd/locklab -run TestCharts/%s -update", name, name, name,
-				name)
+			t.Errorf("chart %s is not drawn here: write the line\n"+
+				"\t\t%q: {\"%s --locks setnx,token\", false, false},\n"+
+				"in TestCharts, and its golden with: CI=true go test ./cmd/locklab -run TestCharts/%s -update",
+				name, name, name, name)
 		}
 	}
 	for name, c := range all {
@@ -92,13 +94,15 @@ func TestFormat(t *testing.T) {
 	effort.Unwatched(t, "one goroutine draws")
 	file, before := filepath.Join(t.TempDir(), "x.PNG"), ""
 	for _, flags := range []string{"", " --title Mine", " --notes"} {
-		if code, _, errs := call(t, strings.Fields("chart recovery --locks setnx,token -o "+file+flags)...); code != exitOK {
+		code, _, errs := call(t, strings.Fields("chart recovery --locks setnx,token -o "+file+flags)...)
+		if code != exitOK {
 			t.Fatal(errs)
 		}
 		drawn := contentOf(t, file)
 		picture, err := png.DecodeConfig(strings.NewReader(drawn))
 		if err != nil || picture.Width != 1600 || (picture.Height == 900) == (flags == " --notes") || drawn == before {
-			t.Errorf("%q: %d x %d, the same as before: %t; %v", flags, picture.Width, picture.Height, drawn == before, err)
+			t.Errorf("%q: %d x %d, the same as before: %t; %v",
+				flags, picture.Width, picture.Height, drawn == before, err)
 		}
 		before = drawn
 	}
@@ -195,9 +199,10 @@ func TestCertificateOfUses(t *testing.T) {
 		"explore naive-wake --timing lockstep --attempts 2 --budget delay=1@2s --uses wait",
 		"explore takeover-del --attempts 1 --budget= --timing lockstep --skew 6s",
 		"explore token --attempts 1 --budget crash=1 --tokens prefix --skew 750ms",
-		"explore redisson-lease --timing any --attempts 1 --budget lose-reply=1 --uses renew,give-up --client-retries 3 " +
-			"--work 4500ms",
-		"explore redisson-lease --timing any --clients 1 --attempts 1 --budget crash=1,return=1 --uses none --tokens thread",
+		"explore redisson-lease --timing any --attempts 1 --budget lose-reply=1 --uses renew,give-up " +
+			"--client-retries 3 --work 4500ms",
+		"explore redisson-lease --timing any --clients 1 --attempts 1 --budget crash=1,return=1 --uses none " +
+			"--tokens thread",
 	} {
 		code, out, errs := call(t, strings.Fields(line+" --json")...)
 		found := dataOf[search.Search](t, out, "explore")

@@ -109,7 +109,8 @@ func (c *checkFlags) runTests(e *env, pkg string) (found []checked.Lock, bad, er
 		return nil, nil, internal(err)
 	case err != nil:
 		if errors.As(err, &failed) {
-			fmt.Fprintln(e.stderr, presentable(strings.ReplaceAll(strings.TrimRight(failed.Output, "\n"), "\t", "    ")))
+			output := strings.TrimRight(failed.Output, "\n")
+			fmt.Fprintln(e.stderr, presentable(strings.ReplaceAll(output, "\t", "    ")))
 		}
 		return nil, nil, err
 	}
@@ -118,8 +119,8 @@ func (c *checkFlags) runTests(e *env, pkg string) (found []checked.Lock, bad, er
 	}
 	switch i := slices.IndexFunc(r.Locks, isWrong); {
 	case i >= 0 && r.Locks[i].Unclaimed != "":
-		l := r.Locks[i]
-		return r.Locks, &exitError{exitDiffers, text.Errorf("error.own.unclaimed", "test", l.Test, "claim", l.Unclaimed)}, nil
+		return r.Locks, &exitError{exitDiffers, text.Errorf("error.own.unclaimed", "test", r.Locks[i].Test,
+			"claim", r.Locks[i].Unclaimed)}, nil
 	case i >= 0 && r.Locks[i].Wrong != nil:
 		return r.Locks, &exitError{exitDiffers, text.Errorf("error.own.differs", "test", r.Locks[i].Test,
 			"wrong", strings.Join(r.Locks[i].Wrong, "; "))}, nil

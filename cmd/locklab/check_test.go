@@ -66,7 +66,7 @@ func ownLock(t *testing.T) checked.Lock {
 	for _, h := range study.Hazards() {
 		c.Limits = append(c.Limits, study.Limit{Lock: own.ID, Fault: h.Fault, Answer: study.NotAsked})
 	}
-	races, err := pickRaces([]string{"calm", "gc-pause", "renew-held"})
+	races, err := pickRaces([]string{"calm", "slow-work", "gc-pause", "renew-held"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,8 +117,8 @@ func TestCheckViews(t *testing.T) {
 		t.Fatalf("%+v", j)
 	}
 	l := j.Locks[0]
-	if l.Test != "TestMyLock" || !l.Explore.Complete || len(l.Par.Table.Rows) != 60 || len(l.Tolerance.Table.Rows) != 10 ||
-		len(l.Matrix.Cells) != 6 || len(l.Runs) != len(l.Explore.Witnesses) {
+	if l.Test != "TestMyLock" || !l.Explore.Complete || len(l.Par.Table.Rows) != 60 ||
+		len(l.Tolerance.Table.Rows) != 10 || len(l.Matrix.Cells) != 8 || len(l.Runs) != len(l.Explore.Witnesses) {
 		t.Errorf("%+v", l)
 	}
 }

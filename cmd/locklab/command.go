@@ -224,8 +224,7 @@ func (f *flags) add(name string, p any, pairs ...string) {
 	}
 }
 
-// check has the values of a flag that was declared checked when they are parsed. The error of a check
-// is shown as it is.
+// check has the values of a flag that was declared checked when they are parsed. Its error is shown as it is.
 func (f *flags) check(name string, check func() error) {
 	flag := f.set.Lookup(name)
 	flag.Value = &checkedValue{flag.Value, name, check}

@@ -66,7 +66,8 @@ func TestDocuments(t *testing.T) {
 			}
 			collect(fields, "", dataOf[any](t, out, kind))
 		}
-		fmt.Fprintf(&b, "## %s\n\n`locklab %s --json`\n\n```\n", kind, strings.TrimPrefix(documents[kind][0], "locklab "))
+		fmt.Fprintf(&b, "## %s\n\n`locklab %s --json`\n\n```\n",
+			kind, strings.TrimPrefix(documents[kind][0], "locklab "))
 		for _, path := range slices.Sorted(maps.Keys(fields)) {
 			b.WriteString(strings.TrimSpace(fmt.Sprintf("%-40s %s", path, fields[path])) + "\n")
 		}

@@ -31,7 +31,8 @@ func TestEmptyNames(t *testing.T) {
 			return
 		}
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) { // with those of all commands below it
-			if kind := f.Value.Type(); kind != "string" && kind != "stringArray" || slices.Contains(mayBeEmpty, f.Name) {
+			kind := f.Value.Type()
+			if kind != "string" && kind != "stringArray" || slices.Contains(mayBeEmpty, f.Name) {
 				return
 			}
 			for _, lang := range text.Languages() {

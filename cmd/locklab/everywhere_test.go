@@ -60,7 +60,8 @@ func TestSameEverywhere(t *testing.T) {
 				continue
 			}
 			if !*update && !strings.Contains(contentOf(t, "testdata", recorded), sum) {
-				t.Errorf("%s: %s is not what was recorded:\n%.3000s", machine, name, strings.ToValidUTF8(files[name], "?"))
+				t.Errorf("%s: %s is not what was recorded:\n%.3000s",
+					machine, name, strings.ToValidUTF8(files[name], "?"))
 			}
 		}
 		if n == 0 && *update {

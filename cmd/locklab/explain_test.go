@@ -108,10 +108,10 @@ func TestWordsAreExplained(t *testing.T) {
 	effort.Unwatched(t, watchedCommands)
 	words := []string{"N/A", "VACUOUS", "UNKNOWN", "HOLDS", "+1", "+3", "@", "?", "none", "par", "steps", "cause",
 		"certificate", "bounds", "states",
-		"transitions", "depth", "complete", "reduction", "symmetry", "doom", "point of no return", "tolerance", "retries",
-		"attempts",
-		"orphaned request", "quorum", "TTL", "lease", "asleep", "seed", "settings", "contract", "link", "counterexample",
-		"budget", "probe", "cut short"}
+		"transitions", "depth", "complete", "reduction", "symmetry", "doom", "point of no return",
+		"tolerance", "retries", "attempts",
+		"orphaned request", "quorum", "TTL", "lease", "asleep", "seed", "settings", "contract", "link",
+		"counterexample", "budget", "probe", "cut short"}
 	words = append(words, "OVERLAP", "STALE-WRITE", "FENCED", "WRONG-DEL", "LIE", "ORPHAN", "DEADLOCK", "BLOCKED",
 		"STARVED",
 		"反例", "羊群效应", "不可挽回点", "最少故障数", "孤儿请求")
@@ -141,13 +141,15 @@ func TestExplainFinds(t *testing.T) {
 					w = "v0"
 				}
 				if code != exitOK || !strings.Contains(out, w) {
-					t.Errorf("explain %s --lang %s: exit status %d, %q is missing in\n%s%s", name, lang, code, w, out, errs)
+					t.Errorf("explain %s --lang %s: exit status %d, %q is missing in\n%s%s",
+						name, lang, code, w, out, errs)
 				}
 			}
 		}
 	}
 	for word, want := range map[string]string{
-		"MOVED": "locklab explain sharded", "shardedjedis": "locklab explain sharded", "一致性哈希": "locklab explain sharded",
+		"MOVED": "locklab explain sharded", "shardedjedis": "locklab explain sharded",
+		"一致性哈希": "locklab explain sharded",
 	} {
 		if code, _, errs := call(t, "explain", word); code != exitUsage || !strings.Contains(errs, want) {
 			t.Errorf("explain %s: exit status %d, %q is missing in %s", word, code, want, errs)

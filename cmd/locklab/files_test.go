@@ -163,8 +163,9 @@ func TestOutputsAreCheckedFirst(t *testing.T) {
 	for _, place := range []string{"/proc/none/here", "/proc", occupied, absent} {
 		for _, command := range []string{
 			"run token R18 -o PLACE/x.html", "run LINK -o PLACE/x.json", "run LINK -o PLACE/x.png",
-			"run token R18 -o FOLDER/x.json", "explore token --budget pause=2 -o PLACE/x.json", "explore token -o PLACE/x.svg",
-			"matrix -o PLACE/x/", "lesson token -o PLACE/x.html", "chart sweep pause/ttl -o PLACE/x.png",
+			"run token R18 -o FOLDER/x.json", "explore token --budget pause=2 -o PLACE/x.json",
+			"explore token -o PLACE/x.svg", "matrix -o PLACE/x/", "lesson token -o PLACE/x.html",
+			"chart sweep pause/ttl -o PLACE/x.png",
 			"chart par -o PLACE/x.csv", "chart tolerance -o PLACE/x.csv", "chart rate -o PLACE/x.csv",
 			"chart recovery -o PLACE/x.csv", "verify --junit PLACE/x.xml", "verify --summary PLACE/x.md",
 		} {

@@ -17,7 +17,8 @@ import (
 // The help of every command is in the reader's language, has no key or place that was not filled, and fits the width
 // and, but for that of explore, which has all bounds, a screen.
 func TestHelp(t *testing.T) {
-	missing, unfilled := regexp.MustCompile(`\bh?(elp\.[a-z0-9.-]+)`), regexp.MustCompile(`\{[a-z]+\}`) // the h may be cut
+	// The h may be cut.
+	missing, unfilled := regexp.MustCompile(`\bh?(elp\.[a-z0-9.-]+)`), regexp.MustCompile(`\{[a-z]+\}`)
 	for _, command := range allCommands() {
 		for _, lang := range []string{"en", "zh"} {
 			args := append(strings.Fields(command), "--help", "--lang", lang)
@@ -33,7 +34,8 @@ func TestHelp(t *testing.T) {
 				t.Errorf("%v: %q, Chinese %t:\n%s", args, found, han, out)
 			}
 			for line := range strings.Lines(out) {
-				if layout.Width(strings.TrimRight(line, "\n")) > defaultWidth && !strings.HasPrefix(line, "  locklab ") {
+				if layout.Width(strings.TrimRight(line, "\n")) > defaultWidth &&
+					!strings.HasPrefix(line, "  locklab ") {
 					t.Errorf("%v: too wide: %s", args, line)
 				}
 			}

@@ -16,7 +16,7 @@ import (
 
 // The house stays small enough to be held in one head.
 const (
-	mostLines         = 85_390 // of Go without tests, with the modules below this one; it only falls
+	mostLines         = 85_358 // of Go without tests, with the modules below this one; it only falls
 	mostMethods       = 40     // of a type, with those of the types that it embeds
 	mostFunctionLines = 60
 )
@@ -95,7 +95,8 @@ func foldersBelow(t *testing.T) (dirs []string) {
 
 // topLevel are the entries of the module's folder, but for those that begin with a dot; out is what commands write.
 var topLevel = []string{
-	"Makefile", "README.md", "algorithms", "cmd", "faults", "go.mod", "go.sum", "out", "reports", "scenarios", "simulator",
+	"Makefile", "README.md", "algorithms", "cmd", "faults", "go.mod", "go.sum", "out", "reports", "scenarios",
+	"simulator",
 }
 
 // TestTopLevel: nothing else lies in the module's folder, as a file that a command has left there.

@@ -39,7 +39,7 @@ func initCommand() *command {
 			e.show("init", map[string]any{"folder": args[0], "files": names}, func() {
 				e.Sentence("init.done", "folder", filepath.Base(folder), "files", strings.Join(names, ", "))
 				if inside {
-					e.Sentence("init.module")
+					e.Sentence("init.module", "folder", quoted(args[0]))
 				}
 				e.Next("go test -C "+quoted(args[0]), "locklab check "+quoted(args[0]))
 			})

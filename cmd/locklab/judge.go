@@ -30,9 +30,8 @@ type judgeFlags struct {
 func judgeCommand() *command {
 	j := &judgeFlags{findings: 3}
 	return &command{
-		use: "judge FILE... | --schema",
-		examples: []string{"judge events.jsonl", "judge a.jsonl b.jsonl --within 5ms -o log.html",
-			"judge --schema"},
+		use:      "judge FILE... | --schema",
+		examples: []string{"judge events.jsonl", "judge a.jsonl b.jsonl --within 5ms -o log.html", "judge --schema"},
 		flags: func(f *flags) {
 			ranged(f, "within", &j.within, 0, record.MaxWithin)
 			ranged(f, "findings", &j.findings, 1, 1000)
@@ -109,7 +108,8 @@ func (l *logs) open(e *env, name string) (err error) {
 	from := record.Source{Name: name, From: e.stdin}
 	if name != "-" {
 		var f *os.File
-		if err := e.untilStopped(func() (err error) { f, err = os.Open(name); return unreadable(name, err) }); err != nil {
+		open := func() (err error) { f, err = os.Open(name); return unreadable(name, err) }
+		if err := e.untilStopped(open); err != nil {
 			return err
 		}
 		info, err := f.Stat()

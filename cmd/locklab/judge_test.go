@@ -91,7 +91,8 @@ func TestJudgeFiles(t *testing.T) {
 		t.Errorf("exit status %d: %s%s", code, out, errs)
 	}
 	page := contentOf(t, "log.html")
-	if !strings.Contains(page, "order:42") || strings.Count(page, "<script") != 1 || strings.Contains(page, `"k":null`) {
+	if !strings.Contains(page, "order:42") || strings.Count(page, "<script") != 1 ||
+		strings.Contains(page, `"k":null`) {
 		t.Errorf("%d bytes", len(page))
 	}
 	if code, out, errs := callWith(t.Context(), record.Example, "judge", "-"); code != exitDiffers ||
@@ -122,10 +123,11 @@ func TestJudgeRefuses(t *testing.T) {
 		"good --within -1s":   "--within -1s: give 0s to 24h",
 		"good --within soon":  "soon",
 		"good --findings 0":   "--findings 0: give 1 to 1000",
-		"binary":              "wrong lines: 1, and nothing is judged ('locklab explain judge' has the format). The first:\n  binary:1: it is no JSON object",
-		"blank":               "the log has no lines",
-		"--schema a.jsonl":    "a.jsonl",
-		"packed":              "packed:1: the file is compressed: unpack it, with gzip -dc FILE | locklab judge -",
+		"binary": "wrong lines: 1, and nothing is judged ('locklab explain judge' has the format). " +
+			"The first:\n  binary:1: it is no JSON object",
+		"blank":            "the log has no lines",
+		"--schema a.jsonl": "a.jsonl",
+		"packed":           "packed:1: the file is compressed: unpack it, with gzip -dc FILE | locklab judge -",
 	} {
 		code, out, errs := judge(t, map[string]string{"good": good, "cut": good[:20], "empty": "", "blank": "\n\n",
 			"binary": "\x00\x1b[31m\xff\n", "packed": "\x1f\x8b\x08\x00"}, strings.Fields(args)...)
@@ -153,7 +155,8 @@ func TestJudgeCrowd(t *testing.T) {
 	}
 	for args, want := range map[string]string{"log": "OVERLAP      At least 66.",
 		"log --json": `"overlap_at_least": true`} {
-		if _, out, _ := judge(t, map[string]string{"log": crowd}, strings.Fields(args)...); !strings.Contains(out, want) {
+		_, out, _ := judge(t, map[string]string{"log": crowd}, strings.Fields(args)...)
+		if !strings.Contains(out, want) {
 			t.Errorf("%s does not say %q: %s", args, want, out)
 		}
 	}

@@ -46,7 +46,8 @@ type writer struct {
 func writers() []writer {
 	all := []writer{
 		{"chart sweep pause/ttl=0:2:0.25 --runs 9 --locks token,setnx -o DIR/x.svg", []string{"x.svg", "x.csv"}, false},
-		{"run token R18 -o DIR/run.html -o DIR/run.json -o DIR/x.txt", []string{"run.html", "run.json", "x.txt"}, false},
+		{"run token R18 -o DIR/run.html -o DIR/run.json -o DIR/x.txt",
+			[]string{"run.html", "run.json", "x.txt"}, false},
 		{"explore token --budget pause=1 --timing any --attempts 1 -o DIR/pause.svg", []string{"pause.svg"}, false},
 		{"chart par --locks setnx -o DIR/par.svg -o DIR/par.csv", []string{"par.svg", "par.csv"}, true},
 		{"chart tolerance --locks setnx -o DIR/x.svg -o DIR/x.csv", []string{"x.svg", "x.csv"}, true},
@@ -92,7 +93,8 @@ func TestWritersDespiteLostOutput(t *testing.T) {
 			var errs bytes.Buffer
 			c.Stdout, c.Stderr = lost.out, &errs
 			code := statusOf(t, c.Run())
-			if code != lost.code || !strings.Contains(errs.String(), lost.says) || strings.Contains(errs.String(), "pipe") {
+			if code != lost.code || !strings.Contains(errs.String(), lost.says) ||
+				strings.Contains(errs.String(), "pipe") {
 				t.Errorf("%s: exit status %d: %s", w.args, code, errs.String())
 			}
 			allFilled(t, dir, w.files...)
@@ -137,14 +139,16 @@ func TestKilled(t *testing.T) {
 					t.Fatal(f)
 				}
 			}
-			signal, limit := []syscall.Signal{0, syscall.SIGKILL, syscall.SIGINT, syscall.SIGTERM}[draw.IntN(4)], uint64(1<<40)
+			signal := []syscall.Signal{0, syscall.SIGKILL, syscall.SIGINT, syscall.SIGTERM}[draw.IntN(4)]
+			limit := uint64(1 << 40)
 			if signal == 0 {
 				limit = draw.Uint64N(uint64(len(whole[k.files[0]])) * 5 / 4)
 			}
 			if round == 0 {
 				signal, limit = 0, 0
 			}
-			_, code, out, errs := disturbed(t, k.args, dir, signal, time.Duration(draw.Float64()*1.1*float64(took)), limit)
+			_, code, out, errs := disturbed(t, k.args, dir, signal,
+				time.Duration(draw.Float64()*1.1*float64(took)), limit)
 			what := fmt.Sprintf("%s, signal %d, at most %d bytes in a file", k.args, signal, limit)
 			if full := strings.Contains(errs, "file too large"); code != exitOK && signal == 0 && !full || code == -1 &&
 				signal != syscall.SIGKILL {
@@ -155,7 +159,8 @@ func TestKilled(t *testing.T) {
 			}
 			for _, f := range k.files {
 				got := fileIn(t, dir, f)
-				if drawn := strings.HasPrefix(got, "<svg") && strings.HasSuffix(got, "</svg>\n"); drawn && code == exitNoAnswer {
+				drawn := strings.HasPrefix(got, "<svg") && strings.HasSuffix(got, "</svg>\n")
+				if drawn && code == exitNoAnswer {
 					continue // of what was found until then
 				}
 				if got != older && got != whole[f] || code == exitOK && got != whole[f] {

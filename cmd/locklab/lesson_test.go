@@ -11,7 +11,8 @@ import (
 func init() {
 	documents["lesson"] = []string{"lesson setnx-expire redlock"}
 	completions = append(completions, completion{"lesson ", "path debate token R18 stamps", "LINK"},
-		completion{"lesson token ", "redlock gc-pause", "LINK"}, completion{"lesson token --open ", "worksheet", "lanes"})
+		completion{"lesson token ", "redlock gc-pause", "LINK"},
+		completion{"lesson token --open ", "worksheet", "lanes"})
 	misuses = append(misuses, misuse{`lesson`, `say what the lesson is about`},
 		misuse{`lesson token -o deck.pdf`, `.html`},
 		misuse{`lesson token --open slide`, `did you mean slides`},
@@ -39,9 +40,11 @@ func TestLesson(t *testing.T) {
 	if left, err := os.ReadDir(filepath.Dir(file)); err != nil || len(left) != 1 {
 		t.Errorf("%v, %v: want only the file", left, err)
 	}
-	for _, page := range []string{"run token gc-pause", "lesson path 3"} { // the line that makes it again has its language
+	// The line that makes it again has its language.
+	for _, page := range []string{"run token gc-pause", "lesson path 3"} {
 		inChina := func(name string) string { return map[string]string{"LANG": "zh_CN.UTF-8"}[name] }
-		args, again := append(strings.Fields(page), "-o", filepath.Join(dir, "page.html")), "locklab "+page+" -o "+dir+"/page.html --lang zh<"
+		args := append(strings.Fields(page), "-o", filepath.Join(dir, "page.html"))
+		again := "locklab " + page + " -o " + dir + "/page.html --lang zh<"
 		if code := run(t.Context(), args, strings.NewReader(""), io.Discard, io.Discard, inChina); code != exitOK ||
 			!strings.Contains(contentOf(t, dir, "page.html"), again) {
 			t.Errorf("%s: exit status %d, or not made again by %q", page, code, again)

@@ -234,6 +234,5 @@ func pickRaces(names []string) ([]race.Race, error) {
 	if names == nil {
 		return scenarios.All(), nil
 	}
-	return named("races", "error.races.none", names, scenarios.ByName,
-		func(sc race.Race) string { return sc.ID })
+	return named("races", "error.races.none", names, scenarios.ByName, func(sc race.Race) string { return sc.ID })
 }

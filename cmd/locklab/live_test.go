@@ -94,8 +94,8 @@ func TestLiveLeavesNothing(t *testing.T) {
 		signal     syscall.Signal
 		args, sign string // a pattern of what is there when a server of the run is
 	}{
-		{syscall.SIGTERM, redis, "*/server-*"}, {syscall.SIGINT, redis, "*/server-*"}, {syscall.SIGKILL, redis, "*/server-*"},
-		{syscall.SIGTERM, "live matrix --locks line", "*/zoo.cfg"},
+		{syscall.SIGTERM, redis, "*/server-*"}, {syscall.SIGINT, redis, "*/server-*"},
+		{syscall.SIGKILL, redis, "*/server-*"}, {syscall.SIGTERM, "live matrix --locks line", "*/zoo.cfg"},
 		{syscall.SIGTERM, "live matrix --locks named", "*/data/postmaster.pid"},
 		{syscall.SIGKILL, "live matrix --locks rows", "*/data/postmaster.pid"},
 	} {

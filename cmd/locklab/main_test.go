@@ -114,7 +114,8 @@ func golden(t *testing.T, name, got string) {
 	if *update {
 		fileWith(t, got, path)
 	} else if contentOf(t, path) != got {
-		t.Errorf("%s has changed; go test ./cmd/... -update writes it anew, then read the diff\ngot:\n%.2000s", path, got)
+		t.Errorf("%s has changed; go test ./cmd/... -update writes it anew, then read the diff\ngot:\n%.2000s",
+			path, got)
 	}
 }
 
@@ -270,7 +271,8 @@ func TestRunAsPicture(t *testing.T) {
 		picture.Width != 1600 {
 		t.Errorf("%v, %v", picture, err)
 	}
-	if en, zh := contentOf(t, dir, "run.svg"), contentOf(t, dir, "zh.svg"); en == zh || strings.Contains(en+zh, "<text") {
+	en, zh := contentOf(t, dir, "run.svg"), contentOf(t, dir, "zh.svg")
+	if en == zh || strings.Contains(en+zh, "<text") {
 		t.Error("an SVG needs a font, or both languages are the same")
 	}
 }
@@ -291,7 +293,8 @@ func TestExpect(t *testing.T) {
 		{"token gc-pause --set pause=0s", exitNoAnswer, ""},
 		{link + " --against setnx --expect holds", exitOK, "setnx (003-A) in gc-pause"},
 	} {
-		if code, out, errs := call(t, strings.Fields("run "+c.args)...); code != c.code || !strings.Contains(out, c.says) {
+		code, out, errs := call(t, strings.Fields("run "+c.args)...)
+		if code != c.code || !strings.Contains(out, c.says) {
 			t.Errorf("%s: exit status %d, want %d: %s%s", c.args, code, c.code, errs, out)
 		}
 	}
@@ -393,8 +396,8 @@ func namedBy(t *testing.T, dir, target string) {
 	last, _, _ = strings.Cut(last, "\n")
 	tables, err := filepath.Glob(filepath.Join(dir, "*.csv"))
 	for _, table := range tables {
-		if name := strings.TrimSuffix(filepath.Base(table), ".csv"); !slices.Contains(strings.FieldsFunc(last, notLetter),
-			name) {
+		name := strings.TrimSuffix(filepath.Base(table), ".csv")
+		if !slices.Contains(strings.FieldsFunc(last, notLetter), name) {
 			t.Errorf("the last line of make %s does not name %s: %s", target, name, last)
 		}
 	}
@@ -498,8 +501,8 @@ func TestREADME(t *testing.T) {
 			t.Errorf("%s: %d runs of published bugs, want 7 or more", path, len(bugs))
 		}
 		for _, m := range bugs {
-			if _, out, _ := call(t, append([]string{"run"}, strings.Fields(m[1])...)...); !strings.Contains(out, "\n  "+m[2]+
-				": ") {
+			_, out, _ := call(t, append([]string{"run"}, strings.Fields(m[1])...)...)
+			if !strings.Contains(out, "\n  "+m[2]+": ") {
 				t.Errorf("%s: locklab run %s does not show %s:\n%s", path, m[1], m[2], out)
 			}
 		}

@@ -117,7 +117,8 @@ func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Race) error 
 	if m.dir != "" && complete {
 		r := &report.Report{
 			Printer: e.Printer, Command: e.remake(), Dir: m.dir, Locks: entries, Grid: grid, Outcomes: flat,
-			Source: report.Source(commandLine(canonical(e.running, nil)) + " -o out"), Runs: shown.Runs(), Waits: !m.stops,
+			Source: report.Source(commandLine(canonical(e.running, nil)) + " -o out"),
+			Runs:   shown.Runs(), Waits: !m.stops,
 		}
 		files, err = reportFiles(e, r, m.all)
 	}

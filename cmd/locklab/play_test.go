@@ -89,7 +89,8 @@ func TestSavedGame(t *testing.T) {
 		t.Errorf("the link opens\n%s\nand was taken from\n%s", again, shown)
 	}
 	code, out, errs := callWith(t.Context(), "", "play", link, "--json")
-	if p := dataOf[game.Position](t, out, "position"); code != 0 || p.Link != link || p.Steps != 5 || len(p.Moves) == 0 {
+	p := dataOf[game.Position](t, out, "position")
+	if code != 0 || p.Link != link || p.Steps != 5 || len(p.Moves) == 0 {
 		t.Errorf("exit status %d, %+v %s", code, p, errs)
 	}
 	if code, out, errs := call(t, "run", link); code != 0 || !strings.Contains(out, "setnx (003-A)") {

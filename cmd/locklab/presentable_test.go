@@ -73,8 +73,8 @@ func TestNothingControlsTheTerminal(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	code, out, errs := call(t, "--version")
-	if code != exitOK ||
-		!regexp.MustCompile(`^locklab \S+, commit unknown, go1\S+, trace format 2, output format 3\n$`).MatchString(out) {
+	says := regexp.MustCompile(`^locklab \S+, commit unknown, go1\S+, trace format 2, output format 3\n$`)
+	if code != exitOK || !says.MatchString(out) {
 		t.Errorf("exit status %d: %s%s", code, out, errs)
 	}
 	_, out, _ = call(t, "--version", "--json")
@@ -94,15 +94,19 @@ func TestCite(t *testing.T) {
 	}{
 		{versionJSON{Locklab: "v1.2", Commit: "0123ab+dirty", Date: "2026-11-30", Year: "2026"}, "en", "",
 			"github.com/a/locklab", "locklab run a_b --set ttl=5s --cite", "locklab-0123abdirty", map[string]string{
-				"author": "{The authors of locklab}", "version": "v1.2, commit 0123ab+dirty", "date": "2026-11-30", "year": "2026",
-				"title": "{locklab}: run, break and compare the locks that people have built on Redis, ZooKeeper and databases",
-				"url":   "https://github.com/a/locklab", "note": `Command: locklab run a\_b -{}-set ttl=5s`}},
+				"author": "{The authors of locklab}", "version": "v1.2, commit 0123ab+dirty", "date": "2026-11-30",
+				"year": "2026",
+				"title": "{locklab}: run, break and compare the locks that people have built on Redis, " +
+					"ZooKeeper and databases",
+				"url": "https://github.com/a/locklab", "note": `Command: locklab run a\_b -{}-set ttl=5s`}},
 		{versionJSON{Locklab: "v0-0123ab", Commit: "0123ab"}, "en", "https://x.org/lab", "locklab", "locklab",
 			"locklab-0123ab",
 			map[string]string{"author": "{The authors of locklab}", "version": "v0-0123ab", "url": "https://x.org/lab",
-				"title": "{locklab}: run, break and compare the locks that people have built on Redis, ZooKeeper and databases"}},
+				"title": "{locklab}: run, break and compare the locks that people have built on Redis, " +
+					"ZooKeeper and databases"}},
 		{versionJSON{Locklab: "(devel)"}, "zh", "", "locklab", "locklab", "locklab-devel", map[string]string{
-			"author": "{locklab 的作者}", "title": "{locklab}: 运行、攻破并比较 Redis、ZooKeeper 和数据库上的分布式锁", "version": "(devel)"}},
+			"author": "{locklab 的作者}", "title": "{locklab}: 运行、攻破并比较 Redis、ZooKeeper 和数据库上的分布式锁",
+			"version": "(devel)"}},
 	} {
 		var b strings.Builder
 		e := newEnv(nil, &b, io.Discard,

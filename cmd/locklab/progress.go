@@ -66,15 +66,13 @@ func (m *meter) bar(n int) string {
 }
 
 func (m *meter) line(n int) string {
-	return m.say("progress.line", "what", m.Say(m.what), "n", fmt.Sprint(n), "of", fmt.Sprint(m.total)) + m.pace(n) + "\n"
+	said := m.say("progress.line", "what", m.Say(m.what), "n", fmt.Sprint(n), "of", fmt.Sprint(m.total))
+	return said + m.pace(n) + "\n"
 }
 
-// say returns a text about the progress of all work, or about that of the searches of a test.
+// say returns a text about progress, where tasks are no unit that a reader counts one of its own.
 func (m *meter) say(key string, pairs ...string) string {
-	if m.what == "progress.own" {
-		key += ".own"
-	}
-	return m.First(key, pairs...)
+	return m.First(key+map[string]string{"progress.own": ".own", "progress.whole": ".whole"}[m.what], pairs...)
 }
 
 // pace returns how many are done in a second, and an estimate of the time left, in words; "": too little is done for

@@ -266,8 +266,8 @@ func runStatus(o *race.Outcome, want []verdict.Word) error {
 			"got", reports.Words(o.Verdicts))}
 	case slices.Contains(o.Verdicts, verdict.Unknown), slices.Contains(o.Verdicts, verdict.Vacuous),
 		o.NotInjected != nil && !verdict.Fails(o.Verdicts):
-		return noAnswer(map[bool]string{true: "error.vacuous.search", false: "error.vacuous"}[o.Race.ID == search.SearchID],
-			"got", reports.Words(o.Verdicts))
+		key := map[bool]string{true: "error.vacuous.search", false: "error.vacuous"}[o.Race.ID == search.SearchID]
+		return noAnswer(key, "got", reports.Words(o.Verdicts))
 	}
 	return nil
 }
@@ -407,7 +407,8 @@ func readTrace(arg string) (simulator.Trace, error) {
 	content, readErr := readFile(arg, maxTraceFile)
 	system := syscall.Errno(0) // also about a name that is too long for a file
 	if errors.As(readErr, &system) && !errors.Is(readErr, os.ErrPermission) {
-		return t, text.Errorf("error.trace.neither", "name", fmt.Sprintf("%.60s", arg), "near", text.Near(arg, lockNames()))
+		return t, text.Errorf("error.trace.neither", "name", fmt.Sprintf("%.60s", arg),
+			"near", text.Near(arg, lockNames()))
 	}
 	if readErr != nil {
 		return t, readErr

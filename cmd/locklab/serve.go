@@ -133,8 +133,7 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answer has one request answered after the other by each engine. It ends with the request that
-// the browser has taken back.
+// answer has each engine answer one request after the other. It ends with the request that the browser has taken back.
 func (s *site) answer(ctx context.Context, aside bool, request []byte) []byte {
 	free := s.tables[0]
 	if aside {

@@ -139,8 +139,8 @@ func TestServePatience(t *testing.T) {
 				synctest.Wait()
 				other, _ := dial()
 				go other.Write([]byte(whole))
-				if answer, err := http.ReadResponse(bufio.NewReader(other), nil); err != nil || answer.StatusCode != 200 ||
-					time.Since(began) > 0 {
+				answer, err := http.ReadResponse(bufio.NewReader(other), nil)
+				if err != nil || answer.StatusCode != 200 || time.Since(began) > 0 {
 					t.Errorf("somebody else: %v, %v after %v", answer, err, time.Since(began))
 				}
 				other.Close()
@@ -163,7 +163,8 @@ func TestServePatience(t *testing.T) {
 			}
 			said, err := io.ReadAll(answer.Body)
 			// in two languages
-			if took := time.Since(began); err != nil || took != 2*long || !strings.Contains(string(said), `"name":"x"`) {
+			took := time.Since(began)
+			if err != nil || took != 2*long || !strings.Contains(string(said), `"name":"x"`) {
 				t.Errorf("%s, %v after %v", said, err, took)
 			}
 		})
@@ -211,7 +212,8 @@ func TestServeTakenBack(t *testing.T) {
 	go ask(ctx, "/answer", `{"do":"lesson","name":"x"}`)
 	<-begun
 	const request = `{"do":"level","number":2}`
-	if said, err := ask(t.Context(), "/answer?aside", request); err != nil || !strings.Contains(said, `"lock":"setnx"`) {
+	if said, err := ask(t.Context(), "/answer?aside", request); err != nil ||
+		!strings.Contains(said, `"lock":"setnx"`) {
 		t.Errorf("aside: %.200s, %v", said, err)
 	}
 	takeBack()

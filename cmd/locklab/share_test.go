@@ -60,7 +60,8 @@ func TestMerge(t *testing.T) {
 	}{
 		{2, []string{"--out=s.csv", "--out=s.png"},
 			[]string{"chart", "sweep", "pause/ttl=0.5:1.5:0.5", "--locks", "setnx,token", "--runs", "27"}},
-		{3, []string{"--junit=v.xml", "--summary=v.md", "--annotations=github"}, []string{"verify", "--contract", contract}},
+		{3, []string{"--junit=v.xml", "--summary=v.md", "--annotations=github"},
+			[]string{"verify", "--contract", contract}},
 	} {
 		t.Run(c.args[0], func(t *testing.T) {
 			files := shares(t, c.n, c.args...)
@@ -68,8 +69,10 @@ func TestMerge(t *testing.T) {
 			mine, theirs := t.TempDir(), t.TempDir()
 			var one, merged [][]byte
 			for _, asJSON := range []string{"--json=false", "--json=true"} {
-				code, out, errs := call(t, append([]string{"merge", asJSON}, append(filesIn(theirs, c.files), files...)...)...)
-				merged = append(merged, []byte(out), []byte(fmt.Sprint(code)), []byte(strings.ReplaceAll(errs, theirs, "DIR")))
+				code, out, errs := call(t,
+					append([]string{"merge", asJSON}, append(filesIn(theirs, c.files), files...)...)...)
+				merged = append(merged, []byte(out), []byte(fmt.Sprint(code)),
+					[]byte(strings.ReplaceAll(errs, theirs, "DIR")))
 			}
 			os.Rename(contract+".gone", contract)
 			for _, asJSON := range []string{"--json=false", "--json=true"} {
@@ -82,7 +85,8 @@ func TestMerge(t *testing.T) {
 				}
 			}
 			written, err := os.ReadDir(mine)
-			if want := len(filesIn(mine, c.files)); err != nil || len(written) < want-1 || c.files != nil && len(written) == 0 {
+			want := len(filesIn(mine, c.files))
+			if err != nil || len(written) < want-1 || c.files != nil && len(written) == 0 {
 				t.Fatalf("%d files were written: %v", len(written), err)
 			}
 			for _, f := range written {
@@ -168,7 +172,8 @@ func TestMergeRefuses(t *testing.T) {
 		"no list":     {replaced(`"results":[`, `"results":"",[`), "2.json: this is no share, or a damaged one"},
 		"other build": {head(func(s *share.Share) { s.Build = "revision 12" }),
 			"from another build (revision 12; this is build "},
-		"command": {instead(others[1]), `2.json: a share of "locklab chart sweep --locks=token --runs=9 ttl=5s:10s:1s"`},
+		"command": {instead(others[1]),
+			`2.json: a share of "locklab chart sweep --locks=token --runs=9 ttl=5s:10s:1s"`},
 		"number":  {instead(halves[1]), "2.json: share 2/2, and "},
 		"stopped": {head(func(s *share.Share) { s.Stopped = true }), "2.json: share 2/3 was stopped before its end"},
 		"contract": {head(func(s *share.Share) { s.Inputs = map[string]string{"c.txt": "x"} }),

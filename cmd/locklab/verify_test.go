@@ -74,7 +74,8 @@ func TestVerify(t *testing.T) {
 	failed := 0
 	cases := strings.Split(contentOf(t, junit), "<testcase ")[1:]
 	for _, c := range cases {
-		if name, body, _ := strings.Cut(c, ">"); strings.Contains(body, "<failure") || strings.Contains(body, "<error") {
+		name, body, _ := strings.Cut(c, ">")
+		if strings.Contains(body, "<failure") || strings.Contains(body, "<error") {
 			failed++
 			if !strings.Contains(body, "reproduce: locklab ") || strings.Contains(name, "pause") &&
 				!strings.Contains(body, "!! ") {
@@ -127,8 +128,8 @@ func TestVerifyStatus(t *testing.T) {
 		code     int
 		want     string
 	}{
-		{"[gc-pause]\ntoken OVERLAP STALE-WRITE\n[search budget=pause=1]\ntoken OVERLAP@1 STALE-WRITE@1 ORPHAN@1\n", exitOK,
-			"1 cell and 1 search as contracted."},
+		{"[gc-pause]\ntoken OVERLAP STALE-WRITE\n[search budget=pause=1]\ntoken OVERLAP@1 STALE-WRITE@1 ORPHAN@1\n",
+			exitOK, "1 cell and 1 search as contracted."},
 		{short, exitNoAnswer, "could not tell: the search was cut short"},
 		{short + "[gc-pause]\ntoken HOLDS\n", exitDiffers, "1 of 1 cell and 1 of 1 search not as contracted."},
 		{proof + "setnx DEADLOCK@1\n", exitOK, "1 proof for any number of clients as contracted."},

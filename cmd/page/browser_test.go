@@ -107,7 +107,8 @@ func TestPageInBrowser(t *testing.T) {
 			b.wait(`!state.busy && state.hinted < 0 && /\?$/.test(document.querySelector("p.hint").textContent)`)
 			b.click(`Show the move`)
 			// there
-			b.wait(`!state.busy && document.querySelector("p.hint").textContent === state.why && /^Choose/.test(state.why)`)
+			b.wait(`!state.busy && document.querySelector("p.hint").textContent === state.why && ` +
+				`/^Choose/.test(state.why)`)
 			b.look(name + "-level")
 			b.do(`playLevel(5)`)
 			b.wait(`!state.busy && state.level.number === 5 &&
@@ -120,7 +121,8 @@ func TestPageInBrowser(t *testing.T) {
 			b.keys("13")
 			b.wait(`!state.busy && state.at.faults[0].used === 1 && document.querySelector(".end.harmful")`)
 			b.key("c")
-			b.wait(`!state.busy && state.proved.right && best(DATA.levels[4]).proved && document.querySelector(".end.won")`)
+			b.wait(`!state.busy && state.proved.right && best(DATA.levels[4]).proved && ` +
+				`document.querySelector(".end.won")`)
 			b.do(`playLevel(2)`)
 			b.wait(`!state.busy && state.level.number === 2`)
 			b.do(`keep.set("tried.crash", "yes")`)
@@ -228,7 +230,8 @@ func TestQuizOnPhone(t *testing.T) {
 		b.wait(inSight)
 		b.wait(`document.querySelector(".quiz .motion-box").getBoundingClientRect().bottom <=
 			document.querySelector(".answers").getBoundingClientRect().top`) // the picture stands above
-		b.wait(`!state.question.shown || document.querySelector(".motion-inside") && !document.querySelector(".veiled")`)
+		b.wait(`!state.question.shown || document.querySelector(".motion-inside") && ` +
+			`!document.querySelector(".veiled")`)
 		b.look(fmt.Sprint("phone-quiz-", n))
 		if n < 9 {
 			b.wait(`!document.querySelector(".quiz .end")`)
@@ -383,8 +386,10 @@ func (b *browser) clicks() {
 	b.keys("13") // a bar that is too short for its label has none
 	b.wait(`!state.busy && state.at.faults[0].used === 1 && document.querySelectorAll(".motion-inbar").length > 2`)
 	b.wait(`[...document.querySelectorAll(".motion-inbar")].map((e) => e.getBoundingClientRect()).every((a, i, all) =>
-		all.every((b, j) => i === j || a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top))`)
-	b.do(`state.lang = "en"; document.documentElement.dataset.theme = "light"; localStorage.removeItem("locklab.theme")`)
+		all.every((b, j) => i === j || a.right <= b.left || b.right <= a.left ||
+			a.bottom <= b.top || b.bottom <= a.top))`)
+	b.do(`state.lang = "en"; document.documentElement.dataset.theme = "light"; ` +
+		`localStorage.removeItem("locklab.theme")`)
 	b.media("screen", "dark") // the page follows the system
 	b.wait(`document.documentElement.dataset.theme === "dark"`)
 	b.media("screen", "light")
@@ -538,8 +543,8 @@ func (b *browser) report(t *testing.T) {
 		r.Runs[e.ID] = &reports.Book{}
 		r.Runs[e.ID].Add(sc.ID, run, listings)
 		r.Grid.Locks = append(r.Grid.Locks, chart.Row{ID: e.ID})
-		r.Grid.Cells = append(r.Grid.Cells, []chart.Cell{{Lock: e.ID, Race: sc.ID, Verdicts: o.Verdicts, AsExpected: true,
-			Triggered: true}})
+		r.Grid.Cells = append(r.Grid.Cells, []chart.Cell{
+			{Lock: e.ID, Race: sc.ID, Verdicts: o.Verdicts, AsExpected: true, Triggered: true}})
 	}
 	var content bytes.Buffer
 	if err := page.Write(&content, r); err != nil {
@@ -593,8 +598,8 @@ func (b *browser) run(t *testing.T) {
 	b.narrow(1280, 900)
 	b.visit(url)
 	b.wait(`document.querySelectorAll(".motion-picture").length === 1 && !document.querySelector("table:not(.lanes)")`)
-	shown := `[...document.querySelectorAll(".motion-harm:not(.later)")].filter((e) => /OVERLAP c1/.test(e.textContent))` +
-		`.length === 1`
+	shown := `[...document.querySelectorAll(".motion-harm:not(.later)")].` +
+		`filter((e) => /OVERLAP c1/.test(e.textContent)).length === 1`
 	b.wait(shown + ` && /^10511 ms/.test(document.querySelector(".motion-clock").textContent)`) // at the verdict
 	b.wait(`document.querySelector(".motion-box").scrollWidth <= document.querySelector(".motion-box").clientWidth`)
 	b.look("run")
@@ -661,8 +666,9 @@ func (b *browser) line(name string) {
 	b.keys("n11uu13n19") // n leads on only after a win
 	b.wait(`!state.busy && state.level.number === 3 && state.at.steps === 2`)
 	b.wait(`document.getElementById("message").textContent.includes("9")`) // it meant nothing, and that is said
+	// What has no end.
 	b.do(`const real = engine.leave; work(() => new Promise((_, reject) => {
-		engine.leave = () => { engine.leave = real; reject(engine.left); }; }), { visit: ++state.visits })`) // it has no end
+		engine.leave = () => { engine.leave = real; reject(engine.left); }; }), { visit: ++state.visits })`)
 	b.wait(`state.busy && !document.getElementById("line").hidden`)
 	b.wait(`/\d s/.test(document.getElementById("line").textContent)`)
 	b.key("1") // waits behind it
@@ -712,8 +718,8 @@ func (b *browser) history(name string) {
 	b.do(`window.entries = history.length; history.go(-4)`)
 	b.wait(`!state.busy && state.view === "game" && history.length === entries`)
 	for _, bad := range []string{
-		"level.99", "level.6.locklab2-damaged", "race.nobody.nowhere", "lesson.nonsense", "nonsense", "quiz.abc", "quiz.7.0",
-		"ask.99", "quiz.7.1.lock=nobody", "quiz.7.1.colour=red", "quiz.7.1.difficulty=none",
+		"level.99", "level.6.locklab2-damaged", "race.nobody.nowhere", "lesson.nonsense", "nonsense",
+		"quiz.abc", "quiz.7.0", "ask.99", "quiz.7.1.lock=nobody", "quiz.7.1.colour=red", "quiz.7.1.difficulty=none",
 	} {
 		b.do(fmt.Sprintf(`location.hash = %q`, bad))
 		b.wait(`!state.busy && document.querySelector("#message.bad")?.textContent.length > 10`)
@@ -743,7 +749,8 @@ func (b *browser) gallery() {
 		{"levels", `open("levels")`, `state.view === "levels"`},
 		{"free", `open("free")`, `state.view === "free"`},
 		{"help", `open("help")`, `state.view === "help"`},
-		{"lessons", `location.hash = "lessons"`, `!state.busy && state.view === "lessons" && state.lesson.name === "path 1"`},
+		{"lessons", `location.hash = "lessons"`,
+			`!state.busy && state.view === "lessons" && state.lesson.name === "path 1"`},
 		{"path", `read("path 3")`, `state.lesson?.name === "path 3"`},
 		{"topic", `read("interview ttl")`, `state.lesson?.name === "interview ttl"`},
 		{"term", `read("OVERLAP")`, `state.lesson?.name === "OVERLAP"`},
@@ -764,7 +771,8 @@ func (b *browser) gallery() {
 		width             int
 	}{{"wide", "en", "light", 1280}, {"phone", "zh", "dark", 400}} {
 		b.narrow(c.width, 900)
-		b.do(fmt.Sprintf(`state.lang = %q; document.documentElement.dataset.theme = %q; open("levels")`, c.lang, c.theme))
+		b.do(fmt.Sprintf(`state.lang = %q; document.documentElement.dataset.theme = %q; open("levels")`,
+			c.lang, c.theme))
 		for _, p := range pages {
 			b.do(p.open)
 			b.wait(`!state.busy && ` + p.there)
@@ -786,7 +794,8 @@ func (b *browser) touches(name string) {
 	b.do(`playLevel(DATA.levels.find((l) => l.id === "lost-reply").number)`)
 	b.wait(`!state.busy && state.view === "game" && state.at.steps === 0`)
 	b.look(name + "-start")
-	b.press(`document.querySelector('[data-act="c1"]')`) // the only move of c1: it asks, and no request may be lost here
+	// The only move of c1: it asks, and no request may be lost here.
+	b.press(`document.querySelector('[data-act="c1"]')`)
 	b.wait(`!state.busy && state.at.steps === 2 && document.querySelector('[data-act^="m"]')`)
 	b.wait(`document.querySelector(".motion-code .here")`) // the code, and where c1 is in it
 	b.look(name + "-letter")

@@ -62,7 +62,8 @@ func TestDeckInBrowser(t *testing.T) {
 		}
 		b.fills(i)
 		if s.Kind != lessons.How && s.Lines(lessons.Answer) != nil || s.Choices != nil {
-			b.wait(`[...document.querySelectorAll(".now .answer")].every((e) => getComputedStyle(e).display === "none")`)
+			b.wait(`[...document.querySelectorAll(".now .answer")].every((e) => ` +
+				`getComputedStyle(e).display === "none")`)
 			b.key("ArrowRight")
 			b.wait(`state.answered &&
 				[...document.querySelectorAll(".now .answer")].every((e) => getComputedStyle(e).display !== "none")`)
@@ -116,12 +117,15 @@ func (b *browser) fills(slide int) {
 // presents opens the notes in a window that follows the slides, and, where there can be none, in a panel.
 func (b *browser) presents() {
 	b.key("n")
-	b.wait(`presenter && !presenter.closed && presenter.document.body.textContent.includes(steps[0].querySelector(".notes").textContent) && !state.notes`)
-	b.wait(`presenter.document.body.textContent.startsWith("1 / " + steps.length) && presenter.document.body.innerText.includes(steps[1].querySelector(".told").textContent)`)
+	b.wait(`presenter && !presenter.closed && ` +
+		`presenter.document.body.textContent.includes(steps[0].querySelector(".notes").textContent) && !state.notes`)
+	b.wait(`presenter.document.body.textContent.startsWith("1 / " + steps.length) && ` +
+		`presenter.document.body.innerText.includes(steps[1].querySelector(".told").textContent)`)
 	b.do(`presenter.document.querySelector(".clock button").click()`)
 	b.wait(`/^0:\d\d$/.test(presenter.document.querySelector(".clock button").textContent)`)
 	b.key("End")
-	b.wait(`presenter.document.title.startsWith(steps.length + " / ") && presenter.document.body.textContent.includes(steps.at(-1).querySelector(".notes").textContent)`)
+	b.wait(`presenter.document.title.startsWith(steps.length + " / ") && ` +
+		`presenter.document.body.textContent.includes(steps.at(-1).querySelector(".notes").textContent)`)
 	b.do(`presenter.dispatchEvent(new KeyboardEvent("keydown", { key: "Home" }))`) // it turns the slides too
 	b.wait(`state.at === 0`)
 	b.key("n")
@@ -164,10 +168,12 @@ func (b *browser) deckOnPaper(lesson []*lessons.Slide) {
 	b.do(`location.hash = "worksheet"`)
 	b.wait(`document.body.className.startsWith("worksheet")`)
 	b.wait(`[...document.querySelectorAll(".answer, .whole, .notes")].every((e) => e.getClientRects().length === 0)`)
-	b.wait(`[...document.querySelectorAll(".hook .question, .hook .lines, .race .lines, .step:not(.hook, .end, .debate) figure.open")].every((e) => e.getClientRects().length > 0)`)
+	b.wait(`[...document.querySelectorAll(".hook .question, .hook .lines, .race .lines, ` +
+		`.step:not(.hook, .end, .debate) figure.open")].every((e) => e.getClientRects().length > 0)`)
 	for i, s := range lesson { // a race would tell what the question before it asks for
 		if s.Kind == lessons.Race || s.Kind == lessons.Next || s.Kind == lessons.Quiz {
-			b.wait(fmt.Sprintf(`!steps[%d].innerText.includes(%q) && steps[%[1]d].textContent.includes(%[2]q)`, i, lessons.Story("en", s.Run.Race, "title")))
+			b.wait(fmt.Sprintf(`!steps[%d].innerText.includes(%q) && steps[%[1]d].textContent.includes(%[2]q)`,
+				i, lessons.Story("en", s.Run.Race, "title")))
 		}
 	}
 	b.look("deck-worksheet")
@@ -176,7 +182,8 @@ func (b *browser) deckOnPaper(lesson []*lessons.Slide) {
 	}
 	b.do(`location.hash = "key"`)
 	b.wait(`document.body.className.startsWith("key") &&
-		[...document.querySelectorAll(".full, :is(.race, .next) > .answer, .choices .answer")].every((e) => e.getClientRects().length > 0)`)
+		[...document.querySelectorAll(".full, :is(.race, .next) > .answer, .choices .answer")].
+			every((e) => e.getClientRects().length > 0)`)
 	b.look("deck-key")
 	b.pdf("deck-key")
 	b.do(`location.hash = "handout"`)
@@ -263,10 +270,11 @@ func TestDamagedDeck(t *testing.T) {
 			t.Fatalf("%s: nothing is damaged", name)
 		}
 		b.visit(fileURL(t, damaged))
-		b.wait(fmt.Sprintf(`document.body.className === "handout plain" && document.querySelectorAll(".step").length === %d`,
-			len(lesson)))
+		b.wait(fmt.Sprintf(`document.body.className === "handout plain" && `+
+			`document.querySelectorAll(".step").length === %d`, len(lesson)))
 		b.wait(fmt.Sprintf(`(document.getElementById("cut").getClientRects().length > 0) === %t`, name == "cut" ||
 			name == "ends"))
-		b.wait(`[...document.querySelectorAll("h1, h2, .question, .answer, figure.whole")].every((e) => e.getClientRects().length > 0)`)
+		b.wait(`[...document.querySelectorAll("h1, h2, .question, .answer, figure.whole")].every((e) => ` +
+			`e.getClientRects().length > 0)`)
 	}
 }

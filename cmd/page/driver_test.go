@@ -258,7 +258,8 @@ func (b *browser) pointOf(element string) (at point) {
 func (b *browser) frames() {
 	b.t.Helper()
 	b.call("Runtime.evaluate", map[string]any{
-		"expression": "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))", "awaitPromise": true,
+		"expression":   "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))",
+		"awaitPromise": true,
 	}, nil)
 }
 

@@ -102,7 +102,8 @@ func known() (map[string]any, error) {
 // compile builds the engine; without inlining it is a sixth smaller, and as fast.
 func compile(file string) error {
 	built, _ := debug.ReadBuildInfo() // a program that was built from a module has it
-	c := exec.Command("go", "build", "-trimpath", "-gcflags=all=-l", "-ldflags=-s -w", "-o", file, built.Main.Path+"/cmd/page")
+	c := exec.Command("go", "build", "-trimpath", "-gcflags=all=-l", "-ldflags=-s -w", "-o", file,
+		built.Main.Path+"/cmd/page")
 	c.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
 	if out, err := c.CombinedOutput(); err != nil {
 		return text.Errorf("error.page.compile", "cause", err, "output", string(out))

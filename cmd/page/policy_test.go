@@ -27,9 +27,10 @@ func TestPolicies(t *testing.T) {
 			[]string{"'self'"}, []string{"blob:", "'wasm-unsafe-eval'"}},
 		"a server": {func(w io.Writer) error { return page.WriteBoard(w, page.Board{}) }, []string{"'self'"},
 			[]string{"blob:", "'wasm-unsafe-eval'"}},
-		"a report":    {func(w io.Writer) error { return page.Write(w, page.Report{}) }, []string{"'none'"}, nil},
-		"of a run":    {func(w io.Writer) error { return page.WriteRuns(w, page.Runs{}) }, []string{"'none'"}, nil},
-		"in a tongue": {func(w io.Writer) error { return page.Write(w, page.Report{Lang: "zh"}) }, []string{"'none'"}, nil},
+		"a report": {func(w io.Writer) error { return page.Write(w, page.Report{}) }, []string{"'none'"}, nil},
+		"of a run": {func(w io.Writer) error { return page.WriteRuns(w, page.Runs{}) }, []string{"'none'"}, nil},
+		"in a tongue": {func(w io.Writer) error { return page.Write(w, page.Report{Lang: "zh"}) },
+			[]string{"'none'"}, nil},
 	} {
 		var content bytes.Buffer
 		if err := c.write(&content); err != nil {
@@ -50,7 +51,8 @@ func TestPolicies(t *testing.T) {
 		}
 		for directive, all := range policy {
 			for _, source := range all {
-				if directive != "connect-src" && !slices.Contains(append(c.more, "'none'", "'unsafe-inline'", "data:"), source) {
+				if directive != "connect-src" &&
+					!slices.Contains(append(c.more, "'none'", "'unsafe-inline'", "data:"), source) {
 					t.Errorf("%s: %s allows %s", name, directive, source)
 				}
 			}

@@ -13,8 +13,10 @@ import (
 	"locklab/simulator/client"
 	"locklab/simulator/explore"
 	"locklab/simulator/hypothesis"
+	"locklab/simulator/lists"
 	"locklab/simulator/node"
 	"locklab/simulator/process"
+	"locklab/simulator/verdict"
 )
 
 // A list is sentences of a catalogue below a key, about a search.
@@ -299,13 +301,34 @@ func Proved(p *search.Proof, lang string) string {
 
 // HeadOfProof says, in a language of package text, of what a proof is.
 func HeadOfProof(p *search.Proof, faults, lang string) string {
+	return say(lang, "prove.head", "lock", p.Search.Lock.Heading(), "of", about(p, faults, lang))
+}
+
+func about(p *search.Proof, faults, lang string) string {
 	scope := "prove.scope.once"
 	if p.Once.IsZero() {
 		scope = "prove.scope.any"
 	}
-	return say(lang, "prove.head", "lock", p.Search.Lock.Heading(), "scope", say(lang, scope),
-		"when", say(lang, "certificate.proved.when."+p.Search.Scope()), "faults", faults,
+	return say(lang, "prove.about", "scope", say(lang, scope), "faults", faults,
+		"when", say(lang, "certificate.proved.when."+p.Search.Scope()),
 		"work", listOf(p.Search, lang, "").m.Timing.Work, "ttl", p.Search.Bounds.TTL)
+}
+
+// ProofInLine says in a line what a proof has found, proved and left open, and of what it is.
+func ProofInLine(p *search.Proof, lang string) string {
+	var said []string
+	if found := p.Witnesses(); len(found) > 0 {
+		words := lists.Each(found, func(w search.Witness) verdict.Word { return w.Verdict })
+		said = append(said, say(lang, "prove.found", "verdicts", joined(words, lang)))
+	}
+	if len(p.Proved()) > 0 {
+		said = append(said, Proved(p, lang))
+	}
+	if len(p.Open) > 0 {
+		said = append(said, say(lang, "prove.left", "verdicts", joined(p.Open, lang)))
+	}
+	said = append(said, say(lang, "prove.of", "of", about(p, p.Search.Bounds.Faults(), lang)))
+	return say(lang, "prove.line", "lock", p.Search.Lock.Heading(), "said", text.Join(lang, "part.sentences", said))
 }
 
 // OfProof returns the certificate of a proof in a language of package text: what is impossible, what is not, and

@@ -342,8 +342,7 @@ func allFound(s *search.Search, lang string) (named []verdict.Word, said string)
 
 // who returns how many clients there are and how often each wants the lock.
 func who(b search.Bounds, lang string) string {
-	return say(lang, "certificate.who", "clients", counted("clients", b.Clients, lang),
-		"attempts", Attempts(b, lang))
+	return say(lang, "certificate.who", "clients", counted("clients", b.Clients, lang), "attempts", Attempts(b, lang))
 }
 
 // Attempts returns, in a language of package text, how often each client wants the lock.

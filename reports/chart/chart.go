@@ -144,7 +144,8 @@ func (c *Chart) Text(w io.Writer, o reports.Look) error {
 		table.Text(out)
 		out.Put("", 0)
 	}
-	putEach(out, func(lang string) []string { return append([]string{c.Said[lang].Assumptions}, c.Said[lang].Notes...) })
+	said := func(lang string) []string { return append([]string{c.Said[lang].Assumptions}, c.Said[lang].Notes...) }
+	putEach(out, said)
 	if c.Source != "" {
 		out.Put(c.Source, 0)
 	}

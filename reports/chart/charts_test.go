@@ -72,7 +72,8 @@ func TestTexts(t *testing.T) {
 			samples.Golden(t, file+".txt", func(w io.Writer) error { return Text(w, c.Result, look) })
 		}
 		for _, width := range []int{41, 60, 81} {
-			samples.CheckWidth(t, name, width, func(w io.Writer) error { return Text(w, c.Result, reports.Look{Width: width}) })
+			samples.CheckWidth(t, name, width,
+				func(w io.Writer) error { return Text(w, c.Result, reports.Look{Width: width}) })
 		}
 		if c.csv != nil {
 			samples.Golden(t, name+".csv", c.csv)
@@ -91,8 +92,8 @@ func TestPictures(t *testing.T) {
 			t.Errorf("%s: two drawings of the same differ", name)
 		}
 		if d := difference(t, samples.Wanted(t, name+".png", []byte(drawn)), []byte(drawn)); d > 0.001 {
-			t.Errorf("testdata/%s.png: %.2f %% of the colours differ: look at the picture, then -update rewrites it", name,
-				100*d)
+			t.Errorf("testdata/%s.png: %.2f %% of the colours differ: look at the picture, then -update rewrites it",
+				name, 100*d)
 		}
 		config, err := png.DecodeConfig(strings.NewReader(drawn))
 		x, y := p.width.Points()*14/72, p.height.Points()*14/72
@@ -175,7 +176,8 @@ func TestMarkupInNames(t *testing.T) {
 				t.Errorf("%s: %v", of, err)
 				break
 			}
-			if start, ok := token.(xml.StartElement); ok && (start.Name.Local == "script" || start.Name.Local == "text") {
+			start, ok := token.(xml.StartElement)
+			if ok && (start.Name.Local == "script" || start.Name.Local == "text") {
 				t.Errorf("%s: there is an element %s", of, start.Name.Local)
 			}
 		}
@@ -197,7 +199,8 @@ func TestPicturesSpeakChinese(t *testing.T) {
 		return before(lang, key, pairs...)
 	}
 	run := samples.Played(t, "token", "gc-pause")
-	pictures := map[string]Picture{"run": &Timeline{History: run.History, Judgement: run.Judgement, Verdicts: run.Verdicts}}
+	pictures := map[string]Picture{"run": &Timeline{History: run.History, Judgement: run.Judgement,
+		Verdicts: run.Verdicts}}
 	for name, c := range charts() {
 		pictures[name] = Of(c.Result, "")
 	}
@@ -330,8 +333,8 @@ func TestDrawnAgain(t *testing.T) {
 				first.Reset()
 				second.Reset()
 				f := Format{Lang: lang}
-				if err := fmt.Sprint(c.Write(&first, ending, f), read.Write(&second, ending, f)); err != "<nil> <nil>" ||
-					first.String() != second.String() {
+				err := fmt.Sprint(c.Write(&first, ending, f), read.Write(&second, ending, f))
+				if err != "<nil> <nil>" || first.String() != second.String() {
 					t.Errorf("%s%s in %s: drawn again it differs: %s", name, ending, lang, err)
 				}
 			}

@@ -204,9 +204,10 @@ type line struct {
 
 // folded is paragraphs, but empty ones, in lines of at most width.
 func folded(letters draw.TextStyle, width vg.Length, paragraphs ...string) (all []line) {
+	inLetters := func(s string) line { return line{letters, s} }
 	for _, p := range paragraphs {
 		if p != "" {
-			all = append(all, lists.Each(foldText(letters, p, width), func(s string) line { return line{letters, s} })...)
+			all = append(all, lists.Each(foldText(letters, p, width), inLetters)...)
 		}
 	}
 	return all
@@ -442,7 +443,8 @@ func panels(columns int, all ...*plot.Plot) func(draw.Canvas) {
 					thin(p.X, data.Size().X, small.Width)
 					thin(p.Y, data.Size().Y, func(string) vg.Length { return smallSize - 3 })
 					if title := p.Title.TextStyle.Width(p.Title.Text); title > 0 { // above the middle of its data
-						p.Title.TextStyle.XAlign = draw.XCenter + draw.XAlignment((data.Center().X-place.Center().X)/title)
+						aside := (data.Center().X - place.Center().X) / title
+						p.Title.TextStyle.XAlign = draw.XCenter + draw.XAlignment(aside)
 					}
 					p.Draw(place)
 				}

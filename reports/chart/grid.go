@@ -188,7 +188,8 @@ func (g *Grid) Finding(lang string) string {
 	}
 	for j := range g.Races {
 		if others, _ := g.failing(j); slices.Equal(others, left) {
-			return say(lang, "grid.finding.left", "first", found, "locks", g.names(left, lang), "race", g.Races[j].Title(lang))
+			return say(lang, "grid.finding.left", "first", found, "locks", g.names(left, lang),
+				"race", g.Races[j].Title(lang))
 		}
 	}
 	return found
@@ -218,9 +219,9 @@ func (g *Grid) finds(lang string, race int) string {
 		key = "grid.finding.only"
 	}
 	all := lists.Pick(g.Locks, func(r Row) bool { return !r.unlocked() })
-	locks, of := strconv.Itoa(len(asked)), map[bool]string{true: "grid.asked.some", false: "grid.asked"}[len(asked) < len(all)]
-	said := say(lang, key, "k", strconv.Itoa(len(fail)), "n", say(lang, of, "n", locks), "locks", g.names(fail, lang),
-		"race", g.Races[race].Title(lang))
+	of := map[bool]string{true: "grid.asked.some", false: "grid.asked"}[len(asked) < len(all)]
+	said := say(lang, key, "k", strconv.Itoa(len(fail)), "n", say(lang, of, "n", strconv.Itoa(len(asked))),
+		"locks", g.names(fail, lang), "race", g.Races[race].Title(lang))
 	bare := lists.Pick(fail, func(i int) bool { return g.cell(i, race).bare() })
 	if bare == nil {
 		return said
@@ -231,7 +232,8 @@ func (g *Grid) finds(lang string, race int) string {
 		lists.Each(alike, func(of []int) string {
 			granted, servers, _ := strings.Cut(votes(of[0]), "/")
 			names := lists.Each(of, func(i int) string { return g.Locks[i].ID })
-			return say(lang, "grid.granted", "locks", firstNames(lang, names, titleLocks), "votes", granted, "servers", servers)
+			return say(lang, "grid.granted", "locks", firstNames(lang, names, titleLocks),
+				"votes", granted, "servers", servers)
 		})))
 }
 

@@ -36,7 +36,8 @@ func TestCellText(t *testing.T) {
 		{"OVERLAP STALE-WRITE WRONG-DEL", Cell{AsExpected: true}, " # OVERLAP+2"},
 		{"OVERLAP FENCED", Cell{AsExpected: true, Triggered: true}, " = FENCED"},
 		{"OVERLAP FENCED ORPHAN", Cell{AsExpected: true, Triggered: true}, " = FENCED+1"},
-		{"OVERLAP FENCED WRONG-DEL", Cell{AsExpected: true, Triggered: true}, " x WRONG-DEL+1"}, // what makes it a failure
+		// What makes it a failure.
+		{"OVERLAP FENCED WRONG-DEL", Cell{AsExpected: true, Triggered: true}, " x WRONG-DEL+1"},
 		{"OVERLAP STALE-WRITE FENCED", Cell{AsExpected: true, Triggered: true}, " # OVERLAP+2"},
 		{"ORPHAN DEADLOCK", Cell{AsExpected: true, Triggered: true}, " @ DEADLOCK+1"},
 		{"BLOCKED", Cell{AsExpected: true, Triggered: true, Blocked: 28 * time.Second}, " > BLOCKED 28 s"},
@@ -95,8 +96,8 @@ func TestGridBareMajority(t *testing.T) {
 		of := &g.Cells[1][i]
 		of.Lock, of.Code, of.Votes = "redlock", g.Races[i].Code, votes
 	}
-	want := "3/5: granted by 3 of its 5 servers; 5/5: granted by 5 of its 5 servers; redlock holds in R21, where all of its " +
-		"servers had granted it, and fails with a bare majority (R24)"
+	want := "3/5: granted by 3 of its 5 servers; 5/5: granted by 5 of its 5 servers; redlock holds in R21, " +
+		"where all of its servers had granted it, and fails with a bare majority (R24)"
 	if got, cell := g.Votes("en"), g.Cells[1][0].Label("en"); cell != "OVERLAP 3/5" || got != want {
 		t.Errorf("%s: %s", cell, got)
 	}
@@ -125,7 +126,8 @@ func TestGridHeadlineTellsApart(t *testing.T) {
 		}
 		g.Locks, g.Cells = append(g.Locks, Row{ID: fmt.Sprintf("lock%d", id)}), append(g.Cells, row)
 	}
-	want := "Each of 5 locks fails when a; 2 of the 4 locks concerned fail when b." + uncounted + "Every cell is as expected."
+	want := "Each of 5 locks fails when a; 2 of the 4 locks concerned fail when b." + uncounted +
+		"Every cell is as expected."
 	if got := g.Takeaway("en"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -134,8 +136,8 @@ func TestGridHeadlineTellsApart(t *testing.T) {
 // TestGridFindings: each claim about a race has the cells of it, in small grids at random.
 func TestGridFindings(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	claim := regexp.MustCompile(`^(?:(\d+) of (?:the )?(\d+|them)(?: locks)?(?: concerned)?,? ?|(Each) of (?:the )?(\d+) locks(?: concerned)?|only )?` +
-		`(.*?) ?(?:fails? )?when (\d)$`)
+	claim := regexp.MustCompile(`^(?:(\d+) of (?:the )?(\d+|them)(?: locks)?(?: concerned)?,? ?|` +
+		`(Each) of (?:the )?(\d+) locks(?: concerned)?|only )?(.*?) ?(?:fails? )?when (\d)$`)
 	forms := map[string]bool{}
 	for range 2000 {
 		g := &Grid{}
@@ -145,7 +147,8 @@ func TestGridFindings(t *testing.T) {
 		for i := range 1 + random.IntN(4) {
 			g.Locks = append(g.Locks, Row{ID: fmt.Sprintf("lock%d", i)})
 			g.Cells = append(g.Cells, lists.Each(g.Races, func(Column) Cell {
-				return Cell{Verdicts: wordsOf([]string{"OVERLAP", "OVERLAP", "HOLDS", "N/A"}[random.IntN(4)]), Triggered: true}
+				return Cell{Verdicts: wordsOf([]string{"OVERLAP", "OVERLAP", "HOLDS", "N/A"}[random.IntN(4)]),
+					Triggered: true}
 			}))
 		}
 		found := g.Finding("en")
@@ -268,10 +271,13 @@ func gridChart() sample {
 			for _, r := range c.Table.records() {
 				words := strings.Fields(r.text("verdicts"))
 				failed := slices.ContainsFunc(words,
-					func(w string) bool { return strings.Contains("OVERLAP STALE-WRITE WRONG-DEL LIE DEADLOCK STARVED", w) }) &&
+					func(w string) bool {
+						return strings.Contains("OVERLAP STALE-WRITE WRONG-DEL LIE DEADLOCK STARVED", w)
+					}) &&
 					!slices.Contains(words, "FENCED")
 				switch race := text.RaceTitle(r.text("race"), "en"); {
-				case race == m[3] && r.text("lock") == m[4] && failed, race == m[5] && (r.text("lock") == m[4]) != failed:
+				case race == m[3] && r.text("lock") == m[4] && failed,
+					race == m[5] && (r.text("lock") == m[4]) != failed:
 					return false
 				case race == m[3] && words[0] != "N/A":
 					asked++
@@ -315,7 +321,8 @@ func overviewChart() sample {
 		}
 	}
 	return sample{Result: g,
-		texts: map[string]reports.Look{"overview.120": {Width: 120}, "overview.80": {Width: 80}, "overview.40": {Width: 40}}}
+		texts: map[string]reports.Look{"overview.120": {Width: 120}, "overview.80": {Width: 80},
+			"overview.40": {Width: 40}}}
 }
 
 // Two locks show what each does, on the narrowest of terminals.

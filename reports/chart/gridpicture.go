@@ -125,12 +125,14 @@ func (f frame) overview(all []record, lang string) frame {
 // meanings explain, in a line, the verdicts that there are.
 func meanings(all []record, lang string, brief bool) []string {
 	words := lists.Pick(words, func(w verdict.Word) bool {
-		return (brief || w != verdict.Holds) && slices.ContainsFunc(all, func(r record) bool { c := cellFrom(r); return c.Word() == w })
+		is := func(r record) bool { c := cellFrom(r); return c.Word() == w }
+		return (brief || w != verdict.Holds) && slices.ContainsFunc(all, is)
 	})
-	return []string{say(lang, "grid.stop", "text", text.Join(lang, "grid.join", lists.Each(words, func(w verdict.Word) string {
+	said := lists.Each(words, func(w verdict.Word) string {
 		named := say(lang, "word.said", "word", string(w), "means", say(lang, "word."+string(w)))
 		return say(lang, "chart.means", "of", LookOf(w).Glyph+" "+named, "is", say(lang, "grid.word."+string(w)))
-	})))}
+	})
+	return []string{say(lang, "grid.stop", "text", text.Join(lang, "grid.join", said))}
 }
 
 // familyOf is the family of a row's lock; "": it is not in the list.

@@ -93,7 +93,8 @@ func (h lettering) Draw(c vg.Canvas, s string, sty text.Style, pt vg.Point) {
 	lines := h.Lines(s)
 	pt.Y += sty.Height(s)*vg.Length(sty.YAlign) - h.Extents(sty.Font).Ascent
 	for i, line := range lines {
-		at := pt.Add(vg.Point{X: vg.Length(sty.XAlign) * h.width(line, sty.Font), Y: vg.Length(len(lines)-i) * sty.Font.Size})
+		at := pt.Add(vg.Point{X: vg.Length(sty.XAlign) * h.width(line, sty.Font),
+			Y: vg.Length(len(lines)-i) * sty.Font.Size})
 		for _, r := range stretches(line) {
 			face := h.face(sty.Font, r)
 			c.FillString(face, at, r.text)

@@ -38,7 +38,8 @@ func (m curve) Plot(c draw.Canvas, p *plot.Plot) {
 	xy := func(of func(point) float64) plotter.XYs {
 		return lists.Each(m.points, func(at point) plotter.XY { return plotter.XY{X: at.x, Y: max(of(at), p.Y.Min)} })
 	}
-	line, style := xy(func(at point) float64 { return at.y }), draw.LineStyle{Color: m.color, Width: 1, Dashes: m.dashes}
+	line := xy(func(at point) float64 { return at.y })
+	style := draw.LineStyle{Color: m.color, Width: 1, Dashes: m.dashes}
 	if m.band {
 		upper := xy(func(at point) float64 { return at.hi })
 		slices.Reverse(upper)
@@ -90,8 +91,8 @@ func (m spans) Plot(c draw.Canvas, p *plot.Plot) {
 			}
 		}
 		if s.width > 0 {
-			c.StrokeLine2(draw.LineStyle{Color: inColor(s.bold && s.shape == nil), Width: s.width}, x(max(s.from, p.X.Min)),
-				at.Y, at.X, at.Y)
+			style := draw.LineStyle{Color: inColor(s.bold && s.shape == nil), Width: s.width}
+			c.StrokeLine2(style, x(max(s.from, p.X.Min)), at.Y, at.X, at.Y)
 		}
 		if s.shape != nil {
 			c.DrawGlyphNoClip(draw.GlyphStyle{Color: s.color, Radius: 3, Shape: s.shape}, at)

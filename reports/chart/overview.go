@@ -100,7 +100,8 @@ func (g *Grid) overview(out *layout.Lines) {
 	for _, b := range bands {
 		for _, l := range b.Lines {
 			if len(l.Same) > 0 {
-				out.Put(layout.PadRight(g.lineName(l), label)+" "+sayAll(out, "grid.also")+" "+g.names(l.Same, "en"), label+1)
+				also := sayAll(out, "grid.also") + " " + g.names(l.Same, "en")
+				out.Put(layout.PadRight(g.lineName(l), label)+" "+also, label+1)
 			}
 		}
 	}

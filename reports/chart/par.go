@@ -106,8 +106,7 @@ func needs(r record) string {
 	return ""
 }
 
-// drawPar has a lock a line and a fault a column. What the fault can do has a colour, and what was proved impossible
-// a dash.
+// drawPar has a lock a line and a fault a column. What it can do has a colour, and what was proved impossible a dash.
 func drawPar(c *Chart, lang string) frame {
 	all := c.Table.records()
 	locks, budgets := by("lock", all), values("budget", all)
@@ -117,9 +116,8 @@ func drawPar(c *Chart, lang string) frame {
 		harms := lists.Pick(of, func(r record) bool { return r.is("found") })
 		switch {
 		case len(harms) > 0:
-			gravest := slices.MinFunc(harms, func(a, b record) int {
-				return slices.Index(words, verdict.Word(a.text("verdict"))) - slices.Index(words, verdict.Word(b.text("verdict")))
-			})
+			place := func(r record) int { return slices.Index(words, verdict.Word(r.text("verdict"))) }
+			gravest := slices.MinFunc(harms, func(a, b record) int { return place(a) - place(b) })
 			at = at.worst(lang, harms)
 			at.words, more = at.words+needs(gravest), more || len(harms) > 1
 			return at

@@ -33,7 +33,8 @@ func (r *Rate) Assumptions(lang string) string {
 			key = "rate.input.assumed"
 		}
 		lengths := s.Lengths.String()
-		if last, _, percentiles := strings.Cut(lengths[strings.LastIndex(lengths, ",")+1:], "="); percentiles && last != "p100" {
+		last, _, percentiles := strings.Cut(lengths[strings.LastIndex(lengths, ",")+1:], "=")
+		if percentiles && last != "p100" {
 			lengths = say(lang, "rate.beyond", "lengths", lengths, "last", last)
 		}
 		return say(lang, key, "source", s.ID, "n", number(s.PerYear), "lengths", lengths)
@@ -206,7 +207,8 @@ func drawRate(c *Chart, lang string) frame {
 		p.X.Min, p.X.Max = ttls[0], ttls[len(ttls)-1]
 	}
 	p.Add(axisBreak(p.Y.Min + 0.5))
-	return c.curves(text.Join(lang, "part.sentences", []string{say(lang, "rate.below"), c.otherSources(lang, source)}), p, labels)
+	below := text.Join(lang, "part.sentences", []string{say(lang, "rate.below"), c.otherSources(lang, source)})
+	return c.curves(below, p, labels)
 }
 
 // otherSources says how many overlaps the worst of the other sources brings about at the TTL of the title.
@@ -219,7 +221,8 @@ func (c *Chart) otherSources(lang, source string) string {
 		return ""
 	}
 	_, worst := extremes(others, func(r record) float64 { return r.number("overlaps_a_year_at_most") })
-	key := map[bool]string{true: "rate.below.none", false: "rate.below.other"}[worst.number("overlaps_a_year_at_most") == 0]
+	none := worst.number("overlaps_a_year_at_most") == 0
+	key := map[bool]string{true: "rate.below.none", false: "rate.below.other"}[none]
 	return say(lang, key, "source", worst.text("source"), "ttl", nanoseconds(worst.number("ttl_ns")), "n",
 		worst.shown("overlaps_a_year_at_most"))
 }

@@ -28,8 +28,8 @@ func rateChart() sample {
 	r := &Rate{Rates: *o.Of(subjects)}
 	return sample{
 		Result: r,
-		title: `^At a TTL of (\d+) s, four of six locks may let two clients in up to ([\d,.]+) times a year, by pauses of (.*) alone; ` +
-			`with a TTL of ([\d.]+) s or more these pauses do no harm$`,
+		title: `^At a TTL of (\d+) s, four of six locks may let two clients in up to ([\d,.]+) times a year, ` +
+			`by pauses of (.*) alone; with a TTL of ([\d.]+) s or more these pauses do no harm$`,
 		claims: func(c *Chart, m title) bool {
 			worst := 0
 			for _, r := range rowsOf(c, "ttl_ns", m[1]+"000000000") {

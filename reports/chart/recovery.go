@@ -98,6 +98,7 @@ func drawRecovery(c *Chart, lang string) frame {
 		ticks = append(ticks, plot.Tick{Value: beyond, Label: "∞"})
 	}
 	quarter := p.X.Max / 4
-	p.X.Tick.Marker, p.Y.Tick.Marker = labelled([]float64{0, quarter, 2 * quarter, 3 * quarter, p.X.Max}, decimal), ticks
+	p.X.Tick.Marker = labelled([]float64{0, quarter, 2 * quarter, 3 * quarter, p.X.Max}, decimal)
+	p.Y.Tick.Marker = ticks
 	return c.curves(say(lang, "recovery.below"), p, labels)
 }

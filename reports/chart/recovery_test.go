@@ -23,7 +23,8 @@ func recoveryChart() sample {
 	}
 	return sample{
 		Result: &RecoveryChart{all},
-		title:  `^A crash during the work keeps (.*) locked for ever, the others for ([\d.]+) s to ([\d.]+) s on average, with work of 1 s to 20 s$`,
+		title: `^A crash during the work keeps (.*) locked for ever, the others for ([\d.]+) s to ([\d.]+) s on ` +
+			`average, with work of 1 s to 20 s$`,
 		claims: func(c *Chart, m title) bool {
 			least, most := math.Inf(1), 0.0
 			for _, r := range c.Table.records() {
@@ -38,9 +39,11 @@ func recoveryChart() sample {
 			return least == m.number(2) && most == m.number(3)
 		},
 		others: map[string]Result{
-			"A crash during the work keeps a lock locked for 2.5 s to 9.5 s on average, with work of 1 s to 20 s":                    &RecoveryChart{all[20:60]},
-			"A crash during the work keeps watchdog locked for up to 12 s on average, the others for less, with work of 1 s to 20 s": &RecoveryChart{renewed},
-			"No lock here is known to be free again after a crash":                                                                   &RecoveryChart{},
+			"A crash during the work keeps a lock locked for 2.5 s to 9.5 s on average, " +
+				"with work of 1 s to 20 s": &RecoveryChart{all[20:60]},
+			"A crash during the work keeps watchdog locked for up to 12 s on average, " +
+				"the others for less, with work of 1 s to 20 s": &RecoveryChart{renewed},
+			"No lock here is known to be free again after a crash": &RecoveryChart{},
 		},
 		empty: []Result{&RecoveryChart{}},
 	}

@@ -110,7 +110,7 @@ func (c *svgCanvas) file(scale vg.Length, title string) string {
 	var b, drawn strings.Builder
 	width, height := c.Size()
 	w, h, s := width.Points(), height.Points(), float64(scale)
-	fmt.Fprintf(&b, "<svg role=\"img\" width=\"%.6gpt\" height=\"%.6gpt\" viewBox=\"0 0 %.6g %.6g\"%s>\n<title>%s</title>\n",
+	fmt.Fprintf(&b, `<svg role="img" width="%.6gpt" height="%.6gpt" viewBox="0 0 %.6g %.6g"%s>`+"\n<title>%s</title>\n",
 		w*s, h*s, w, h, nameSpace, html.EscapeString(title))
 	b.WriteString("<style>@media (prefers-color-scheme: dark) { svg {")
 	colours := []string{"stroke:#000000", "stroke:var(--ink,#000000)"} // black is no variable but for lines

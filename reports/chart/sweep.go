@@ -152,7 +152,8 @@ func (s *Sweep) Finding(lang string) string {
 	where, curves := curve.where, curvesOf(all, axis.Name())
 	if len(s.Order.Axes) > 1 {
 		axis = s.Order.Axes[max(slices.IndexFunc(s.Order.Axes, func(a study.Axis) bool { return a.Setting.Fault }), 0)]
-		key, reaches, curves = "sweep.finding.map", func(m curve) bool { return m.top() > 0 }, curvesOf(all, axis.Name())
+		key, reaches = "sweep.finding.map", func(m curve) bool { return m.top() > 0 }
+		curves = curvesOf(all, axis.Name())
 		where = func(m curve) (string, float64) {
 			failed := lists.Pick(m.points, func(at point) bool { return at.y > 0 })
 			least, _ := extremes(failed, func(at point) float64 { return math.Abs(at.x) })
@@ -175,7 +176,8 @@ func (s *Sweep) Finding(lang string) string {
 				who = say(lang, "sweep.locks", "n", inWords(lang, len(g)))
 			}
 			of, x := where(g[0])
-			if ahead := "sweep.finding." + of + "." + axis.Setting.Name; text.In(lang).Has(ahead) && (x > 0) == (of == "from") {
+			ahead := "sweep.finding." + of + "." + axis.Setting.Name
+			if text.In(lang).Has(ahead) && (x > 0) == (of == "from") {
 				return say(lang, ahead, "who", who, "x", valueIn(lang, axis, math.Abs(x)))
 			}
 			return say(lang, "sweep.finding."+of, "who", who, "x", valueIn(lang, axis, x))
@@ -191,8 +193,9 @@ func (s *Sweep) Finding(lang string) string {
 	}
 	_, hi := study.Wilson(0, s.Order.Runs)
 	if never := lists.Pick(curves, func(m curve) bool { return m.top() == 0 }); never != nil {
-		parts = append(parts, say(lang, "sweep.finding.never", "locks", firstNames(lang, lists.Each(never, name), titleLocks),
-			"runs", thousands(s.Order.Runs), "bound", "< "+rounded(100*ceilTo(hi, 0.001), 1)+" %"))
+		parts = append(parts, say(lang, "sweep.finding.never", "locks",
+			firstNames(lang, lists.Each(never, name), titleLocks), "runs", thousands(s.Order.Runs),
+			"bound", "< "+rounded(100*ceilTo(hi, 0.001), 1)+" %"))
 	}
 	return text.Join(lang, "sweep.finding", parts)
 }
@@ -246,7 +249,8 @@ func drawSweep(c *Chart, lang string) frame {
 	p.Y.Tick.Marker = labelled([]float64{0, 0.25, 0.5, 0.75, 1}, func(v float64) string { return percent(v) + " %" })
 	curves := curvesOf(all, columns[1].Name)
 	latest := slices.MaxFunc(curves, func(a, b curve) int { return cmp.Compare(a.place(), b.place()) }).place()
-	groups := lists.Gather(curves, func(a, b curve) bool { return a.place() == b.place() || a.top() == 0 && b.top() == 0 })
+	alike := func(a, b curve) bool { return a.place() == b.place() || a.top() == 0 && b.top() == 0 }
+	groups := lists.Gather(curves, alike)
 	slices.SortStableFunc(groups, func(a, b []curve) int { return cmp.Compare(b[0].place(), a[0].place()) })
 	var labels dots
 	for i, g := range groups {

@@ -137,7 +137,8 @@ func (t *Table) Text(out *layout.Lines) {
 	short := t.only(func(name string) bool { return name != "trace" })
 	heads := lists.Each(short.names(), func(name string) string { return named(out.Lang(), "chart.head.", name) })
 	rows := lists.Each(short.records(), func(r record) []string {
-		return lists.Each(short.names(), func(name string) string { return named(out.Lang(), "chart.cell.", r.shown(name)) })
+		cell := func(name string) string { return named(out.Lang(), "chart.cell.", r.shown(name)) }
+		return lists.Each(short.names(), cell)
 	})
 	widths := lists.Each(lists.Indices(heads), func(i int) int {
 		return slices.Max(append(lists.Each(rows, func(row []string) int { return layout.Width(row[i]) }), 0))

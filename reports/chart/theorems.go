@@ -23,8 +23,9 @@ func (c *Theorems) Name() string { return "theorems" }
 // Assumptions say what the searches covered.
 func (c *Theorems) Assumptions(lang string) string {
 	all := study.TheoremWords()
-	return say(lang, "theorems.bounds", "budgets", text.Join(lang, "grid.join", c.Budgets), "ttl",
-		length(search.DefaultBounds().TTL), "n", inWords(lang, len(all)), "verdicts", text.Join(lang, "chart.list", verdict.Names(all)))
+	return say(lang, "theorems.bounds", "budgets", text.Join(lang, "grid.join", c.Budgets),
+		"ttl", length(search.DefaultBounds().TTL), "n", inWords(lang, len(all)),
+		"verdicts", text.Join(lang, "chart.list", verdict.Names(all)))
 }
 
 // Inconclusive reports whether something was not computed.
@@ -70,9 +71,7 @@ func (c *Theorems) because(lang, prefix string, keys func(*study.Theorem) []stri
 }
 
 // head is a budget as the head of a column: without how often.
-func head(budget string) string {
-	return cmp.Or(onceOrAny.ReplaceAllString(budget, ""), "-")
-}
+func head(budget string) string { return cmp.Or(onceOrAny.ReplaceAllString(budget, ""), "-") }
 
 var onceOrAny = regexp.MustCompile(`=(any|1)\b`)
 
@@ -101,7 +100,8 @@ func (c *Theorems) Table() *Table {
 // client is to take once.
 func (c *Theorems) free(k int) (locks, once []string) {
 	for l, e := range c.Locks {
-		extents := lists.Each(lists.Indices(study.TheoremWords()), func(n int) study.Extent { return c.At(l, k, n).Extent })
+		extent := func(n int) study.Extent { return c.At(l, k, n).Extent }
+		extents := lists.Each(lists.Indices(study.TheoremWords()), extent)
 		most := slices.MaxFunc(extents, func(a, b study.Extent) int { return place(a) - place(b) })
 		if place(most) <= place(study.OneAttempt) {
 			locks = append(locks, e.ID)

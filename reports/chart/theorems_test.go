@@ -23,7 +23,8 @@ func theoremsChart() sample {
 	for l, e := range c.Locks {
 		for k, b := range c.Budgets {
 			for n, letter := range []rune(letters[l][k]) {
-				t := study.Theorem{Lock: e.ID, Budget: b, Verdict: study.TheoremWords()[n], Extent: extents[letter], Why: why[l][k]}
+				t := study.Theorem{Lock: e.ID, Budget: b, Verdict: study.TheoremWords()[n], Extent: extents[letter],
+					Why: why[l][k]}
 				if t.Extent == study.Fails {
 					t.Clients, t.Par, t.Trace = 2, l, "locklab2-a"
 				}
@@ -38,8 +39,8 @@ func theoremsChart() sample {
 	}
 	return sample{
 		Result: c,
-		others: map[string]Result{"Proved free of all six verdicts with any number of crashes, for any number of clients: " +
-			"watchdog (each takes it once)": limited},
+		others: map[string]Result{"Proved free of all six verdicts with any number of crashes, " +
+			"for any number of clients: watchdog (each takes it once)": limited},
 		title: `^With (.+), none of three locks is proved free of all six verdicts for any number of clients$`,
 		claims: func(c *Chart, m title) bool {
 			proved := 0

@@ -95,7 +95,8 @@ func (r *Timeline) run(lang string) *reports.Run {
 
 func (r *Timeline) picture(f Format) picture {
 	run := r.run(f.Lang)
-	p := &timelinePlot{Run: run, lang: f.Lang, history: r.History, rows: min(timelineFlags, len(run.Faults)+len(run.Marks))}
+	p := &timelinePlot{Run: run, lang: f.Lang, history: r.History,
+		rows: min(timelineFlags, len(run.Faults)+len(run.Marks))}
 	now := int64(0)
 	for _, d := range run.At {
 		now += d
@@ -115,7 +116,8 @@ func (r *Timeline) picture(f Format) picture {
 	if f.Size.width == 0 { // a screen has room for more words
 		least.X = min(1.3*least.X, max(timelineLeft+timelineRight+timelineWide, least.X))
 	}
-	signs := []string{say(f.Lang, map[bool]string{false: "timeline.scale", true: "timeline.scale.cut"}[run.Cuts != nil])}
+	scale := map[bool]string{false: "timeline.scale", true: "timeline.scale.cut"}[run.Cuts != nil]
+	signs := []string{say(f.Lang, scale)}
 	if slices.ContainsFunc(run.Messages, func(m reports.Message) bool { return m.Node < 0 }) {
 		signs = append(signs, say(f.Lang, "timeline.versions", "ring", "○", "dot", "●"))
 	}
@@ -137,7 +139,8 @@ func (r *Timeline) picture(f Format) picture {
 // Finding returns what the run shows: its gravest verdict, and what became of the data.
 func (r *Timeline) Finding(lang string) string {
 	word := append(slices.Clone(r.Verdicts), verdict.Unknown)[0]
-	key, pairs := "timeline."+string(word), []string{"lock", text.Named(r.History.Lock, lang), "clients", "", "time", ""}
+	key := "timeline." + string(word)
+	pairs := []string{"lock", text.Named(r.History.Lock, lang), "clients", "", "time", ""}
 	for _, f := range r.Judgement.Findings {
 		if f.Verdict == word {
 			names := lists.Each(f.Clients, func(c int) string { return fmt.Sprintf("c%d", c) })
@@ -264,7 +267,8 @@ func (p *timelinePlot) besideLines(left, right, width vg.Length) vg.Length {
 	for _, from := range append(slices.Sorted(slices.Values(lines)), right) {
 		x := from + 5
 		through := func(line vg.Length) bool { return x-4 < line && line < x+width+3 }
-		if from >= left && (x+width < right || from == right && x+width < p.c.Max.X) && !slices.ContainsFunc(lines, through) {
+		fits := x+width < right || from == right && x+width < p.c.Max.X
+		if from >= left && fits && !slices.ContainsFunc(lines, through) {
 			return x
 		}
 	}
@@ -436,7 +440,8 @@ func (p *timelinePlot) messages() {
 		case m.Node < 0:
 			storage[0].taken = append(storage[0].taken, [2]vg.Length{p.x[m.Arrived], p.x[m.Arrived]})
 		case p.lane[m.Client] < p.server[-1]: // its arrows cross the resource
-			lines = append(lines, (p.x[m.Begins()]+p.x[m.Arrived])/2, (p.x[m.Arrived]+p.x[max(m.Arrived, m.Answered)])/2)
+			sent, ends := p.x[m.Begins()], p.x[max(m.Arrived, m.Answered)]
+			lines = append(lines, (sent+p.x[m.Arrived])/2, (p.x[m.Arrived]+ends)/2)
 		}
 	}
 	storage[0].lines, storage[1].lines = lines, lines // below there is paper behind what is said

@@ -109,7 +109,8 @@ func drawTolerance(c *Chart, lang string) frame {
 		p := rowed(text.Named(of[0].text("fault"), lang), locks, first)
 		if slices.ContainsFunc(of, sized) {
 			p.X.Min, p.X.Max = 0, study.MaxLeases
-			p.X.Label.Text = say(lang, map[bool]string{false: "tolerance.axis", true: "tolerance.axis.narrow"}[c.narrow])
+			key := map[bool]string{false: "tolerance.axis", true: "tolerance.axis.narrow"}[c.narrow]
+			p.X.Label.Text = say(lang, key)
 			p.X.Tick.Marker = labelled([]float64{0, 0.5, 1, 1.5, 2}, decimal)
 			p.Add(spans(lists.Each(lists.Indices(of), func(l int) span { return survived(of[l], lang, -float64(l)) })))
 		} else {

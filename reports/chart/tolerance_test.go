@@ -12,19 +12,22 @@ import (
 func toleranceChart() sample {
 	const never = study.MaxLeases
 	cells := [][]study.Limit{
-		{{Answer: study.NoLimit, Holds: never}, {Answer: study.NoLimit, Holds: never}, {Answer: study.NoLimit, Holds: never},
-			{Answer: study.FallsOnce}, {Answer: study.FallsOnce}},
+		{{Answer: study.NoLimit, Holds: never}, {Answer: study.NoLimit, Holds: never},
+			{Answer: study.NoLimit, Holds: never}, {Answer: study.FallsOnce}, {Answer: study.FallsOnce}},
 		{{Answer: study.Limited, Holds: 0.55, Falls: 0.6, Boundary: true}, {Answer: study.NoLimit, Holds: never},
 			{Answer: study.AnySize, Falls: 0.05}, {Answer: study.FallsOnce}, {Answer: study.FallsOnce}},
-		{{Answer: study.Limited, Holds: 0.55, Falls: 0.6, Boundary: true}, {Answer: study.Limited, Holds: 0.55, Falls: 0.6,
-			Boundary: true}, {Answer: study.NoLimit, Holds: never}, {Answer: study.FallsOnce}, {Answer: study.FallsOnce}},
-		{{Answer: study.Limited, Holds: 1.95, Falls: 2}, {Answer: study.NoAnswer}, {Answer: study.NoLimit, Holds: never},
-			{Answer: study.NoAnswer}, {Answer: study.FallsOnce}},
-		{{Answer: study.Limited, Holds: 0.85, Falls: 0.9}, {Answer: study.Limited, Holds: 0.5, Falls: 0.55, Boundary: true},
+		{{Answer: study.Limited, Holds: 0.55, Falls: 0.6, Boundary: true},
+			{Answer: study.Limited, Holds: 0.55, Falls: 0.6, Boundary: true},
+			{Answer: study.NoLimit, Holds: never}, {Answer: study.FallsOnce}, {Answer: study.FallsOnce}},
+		{{Answer: study.Limited, Holds: 1.95, Falls: 2}, {Answer: study.NoAnswer},
+			{Answer: study.NoLimit, Holds: never}, {Answer: study.NoAnswer}, {Answer: study.FallsOnce}},
+		{{Answer: study.Limited, Holds: 0.85, Falls: 0.9},
+			{Answer: study.Limited, Holds: 0.5, Falls: 0.55, Boundary: true},
 			{Answer: study.NoLimit, Holds: never}, {Answer: study.HoldsOnce}, {Answer: study.NoAnswer}},
 	}
 	f := &Tolerance{Tolerance: study.Tolerance{
-		Locks: append(locksOf("setnx", "getset", "token", "watchdog"), lock.Entry{ID: "redlock", Server: lock.OnRedis(5)}),
+		Locks: append(locksOf("setnx", "getset", "token", "watchdog"),
+			lock.Entry{ID: "redlock", Server: lock.OnRedis(5)}),
 		Hazards: []study.Hazard{{Fault: "pause", Sized: true}, {Fault: "node-clock", Sized: true},
 			{Fault: "client-clock", Sized: true}, {Fault: "failover"}, {Fault: "restart"}},
 	}}
@@ -43,7 +46,8 @@ func toleranceChart() sample {
 		Result: f,
 		title:  `^redlock fails at a pause of ([\d.]+) of a lease, one server already at ([\d.]+)$`,
 		claims: func(c *Chart, m title) bool {
-			many, one := rowsOf(c, "lock", "redlock", "fault", "pause")[0], rowsOf(c, "lock", "token", "fault", "pause")[0]
+			many := rowsOf(c, "lock", "redlock", "fault", "pause")[0]
+			one := rowsOf(c, "lock", "token", "fault", "pause")[0]
 			return many.number("fails_at") == m.number(1) && one.number("fails_at") == m.number(2)
 		},
 		others: map[string]Result{"No size of a pause is known at which a lock lets two clients in": &one,

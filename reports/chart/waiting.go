@@ -26,9 +26,9 @@ func (c *WaitingChart) Name() string { return "waiting" }
 // Assumptions are the numbers of the runs.
 func (c *WaitingChart) Assumptions(lang string) string {
 	l := c.Load
-	said := say(lang, "waiting.assumptions", "ttl", length(l.TTL), "service", length(l.Service), "latency", length(l.Latency),
-		"work", length(l.Work), "poll", length(l.Poll), "cap", length(l.Cap), "base", length(l.Poll/8),
-		"rest", length(l.Rest), "runs", strconv.Itoa(cost.WaitingRuns))
+	said := say(lang, "waiting.assumptions", "ttl", length(l.TTL), "service", length(l.Service),
+		"latency", length(l.Latency), "work", length(l.Work), "poll", length(l.Poll), "cap", length(l.Cap),
+		"base", length(l.Poll/8), "rest", length(l.Rest), "runs", strconv.Itoa(cost.WaitingRuns))
 	cut := lists.Pick(c.Results, func(r cost.Waiting) bool { return r.Cut })
 	if len(cut) == 0 {
 		return said
@@ -58,8 +58,8 @@ func (c *WaitingChart) Finding(lang string) string {
 		key = "waiting.finding.alike"
 	}
 	shown := func(d time.Duration) string { return nanoseconds(float64(d)) }
-	said := say(lang, key, "clients", thousands(most), "quick", wayOf(lang, quick.Policy), "least", shown(quick.Handover),
-		"slow", wayOf(lang, slow.Policy), "most", shown(slow.Handover))
+	said := say(lang, key, "clients", thousands(most), "quick", wayOf(lang, quick.Policy),
+		"least", shown(quick.Handover), "slow", wayOf(lang, slow.Policy), "most", shown(slow.Handover))
 	if len(all) < len(of) {
 		return say(lang, "waiting.finding.ended", "first", said)
 	}
@@ -120,8 +120,8 @@ func drawWaiting(c *Chart, lang string) frame {
 		}
 		intervals = append(intervals, s)
 		means = append(means, dot{x: handover[i], y: s.y, color: ink, shape: sign})
-		entry := span{y: s.y, to: cost[i], color: grey, shape: draw.CircleGlyph{}, words: number(math.Round(10*cost[i]) / 10)}
-		entries = append(entries, entry)
+		tenths := number(math.Round(10*cost[i]) / 10)
+		entries = append(entries, span{y: s.y, to: cost[i], color: grey, shape: draw.CircleGlyph{}, words: tenths})
 	}
 	times.Add(intervals, between, means)
 	commands.Add(entries)

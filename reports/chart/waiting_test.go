@@ -23,8 +23,8 @@ func TestWaitingCut(t *testing.T) {
 	c := *waitingChart().Result.(*WaitingChart)
 	cut := cost.Waiting{Policy: "queue", Clients: 9, Quick: 90 * ms, Handover: 95 * ms, Slow: 99 * ms, Cut: true}
 	c.Results = append(slices.Clone(c.Results), cut)
-	want := "With 9 clients a released lock stays free for 1 ms (watching the one before) to 50 ms (polling) on average, " +
-		"of the policies that finished"
+	want := "With 9 clients a released lock stays free for 1 ms (watching the one before) to 50 ms " +
+		"(polling) on average, of the policies that finished"
 	if got := c.Finding("en"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -45,12 +45,13 @@ func waitingChart() sample {
 	overlapping := []cost.Waiting{of("fixed", 9, 2*ms, 50*ms, 90*ms), all[3]}
 	return sample{
 		Result: &WaitingChart{Load: cost.UsualLoad(), Results: all},
-		title:  `^With (\d+) clients a released lock stays free for ([\d.]+) ms \((.*)\) to ([\d.]+) ms \((.*)\) on average$`,
+		title: `^With (\d+) clients a released lock stays free for ([\d.]+) ms \((.*)\) to ([\d.]+) ms ` +
+			`\((.*)\) on average$`,
 		claims: func(c *Chart, m title) bool {
 			for _, r := range rowsOf(c, "clients", m[1]) {
 				way, is := wayOf("en", r.text("policy")), r.number("handover_mean_ns")/1e6
-				if is < m.number(2)-0.05 || is > m.number(4)+0.05 || way == m[3] && is > m.number(2)+0.05 || way == m[5] &&
-					is < m.number(4)-0.05 {
+				if is < m.number(2)-0.05 || is > m.number(4)+0.05 || way == m[3] && is > m.number(2)+0.05 ||
+					way == m[5] && is < m.number(4)-0.05 {
 					return false
 				}
 			}
@@ -58,7 +59,8 @@ func waitingChart() sample {
 		},
 		others: map[string]Result{
 			"No run was finished.": &WaitingChart{},
-			"With 9 clients a released lock stays free for 1 ms to 50 ms on average, by the way to wait": &WaitingChart{Results: overlapping},
+			"With 9 clients a released lock stays free for 1 ms to 50 ms on average, " +
+				"by the way to wait": &WaitingChart{Results: overlapping},
 		},
 		empty: []Result{&WaitingChart{}},
 	}

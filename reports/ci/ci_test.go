@@ -49,8 +49,8 @@ func nastyVerification(t *testing.T) *Verification {
 	differs := of("token", "gc-pause", contract.Differs, contract.ExpectedVerdict{Verdict: verdict.Overlap, Par: -1})
 	differs.Reasons = []i18n.Message{i18n.New("unmet.limit", "limit", nasty)}
 	differs.Outcome = samples.Played(t, "token", "gc-pause")
-	return verification(nasty, differs, of("token", "2", contract.Inconclusive), of("setnx", "2", contract.Met, holds...),
-		of("setnx", "gc-pause", contract.NotRun))
+	return verification(nasty, differs, of("token", "2", contract.Inconclusive),
+		of("setnx", "2", contract.Met, holds...), of("setnx", "gc-pause", contract.NotRun))
 }
 
 // What a reader decodes is what was written, but for what XML cannot hold.

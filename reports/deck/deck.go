@@ -71,7 +71,8 @@ func Write(w io.Writer, p Page) error {
 		"Page": p, "Slides": slides, "Tag": text.Tag(p.Lang), "Letters": []string{"A", "B", "C", "D"},
 		"Say": func(key string) string { return text.Say(p.Lang, "lesson."+key, "command", p.Command) },
 		"Scale": text.Join(p.Lang, "part.sentences", []string{text.Say(p.Lang, "timeline.scale.cut"),
-			text.Say(p.Lang, "timeline.versions", "ring", "○", "dot", "●"), text.Say(p.Lang, "timeline.height"), text.Say(p.Lang, "lesson.numbered")}),
+			text.Say(p.Lang, "timeline.versions", "ring", "○", "dot", "●"),
+			text.Say(p.Lang, "timeline.height"), text.Say(p.Lang, "lesson.numbered")}),
 		"Style": template.CSS(deckStyle + motion.Style), "Script": template.JS(deckScript),
 		"Data": template.JS(data), // in which no < ends the element
 	}); err != nil {
@@ -137,7 +138,8 @@ func question(o *race.Outcome) int {
 		}
 	}
 	if first == len(events) { // nothing is found
-		return cmp.Or(n, 1+slices.IndexFunc(events, func(e history.Event) bool { return e.Kind == history.Leave }), first)
+		left := slices.IndexFunc(events, func(e history.Event) bool { return e.Kind == history.Leave })
+		return cmp.Or(n, 1+left, first)
 	}
 	for call, e := range slices.Backward(events[n:first]) {
 		if e.Kind == history.Acquire && e.Client == events[first].Client {

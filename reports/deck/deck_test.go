@@ -54,8 +54,8 @@ func TestFileHasAllTexts(t *testing.T) {
 		}
 		body, _, _ := strings.Cut(content, `<script type="application/json"`)
 		body = regexp.MustCompile(`</?code>`).ReplaceAllString(body, "")
-		said := strings.Join(strings.Fields(html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(body, " "))),
-			" ")
+		bare := html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(body, " "))
+		said := strings.Join(strings.Fields(bare), " ")
 		for _, s := range slides {
 			texts := []string{s.Heading}
 			for _, part := range []string{"", lessons.Asked, lessons.Answer, lessons.Notes} {
@@ -73,7 +73,8 @@ func TestFileHasAllTexts(t *testing.T) {
 		if pictures := strings.Count(body, "<svg"); pictures < 2*len(slides)-10 {
 			t.Errorf("%s: %d pictures", lang, pictures)
 		}
-		if found := regexp.MustCompile(`(src|href)="(?:[^d#]|d[^a])|url\(["']?h|@import`).FindString(content); found != "" {
+		found := regexp.MustCompile(`(src|href)="(?:[^d#]|d[^a])|url\(["']?h|@import`).FindString(content)
+		if found != "" {
 			t.Errorf("%s: the file names another place: %s", lang, found)
 		}
 		wellFormed(t, body)
@@ -138,11 +139,13 @@ func number(s string) float64 {
 // The picture of a question does not show how the run ends: it has no verdict, and after the last fault one client is
 // refused once at most. That of a quiz has the whole run for its answer, with what its question hides.
 func TestQuestionsDoNotTell(t *testing.T) {
-	for _, s := range deckOf(t, "setnx setnx-expire token watchdog redlock", lessons.DeckOptions{Lang: "en", Questions: 3}) {
+	for _, s := range deckOf(t, "setnx setnx-expire token watchdog redlock",
+		lessons.DeckOptions{Lang: "en", Questions: 3}) {
 		o := s.Run
 		if s.Kind == lessons.Quiz {
 			one := slide{Slide: s, lang: "en", letters: chart.Letters{}}
-			if err := one.draw(); err != nil || len(one.Whole) == 0 || len(s.Asks.History.Events) > len(o.History.Events) ||
+			err := one.draw()
+			if err != nil || len(one.Whole) == 0 || len(s.Asks.History.Events) > len(o.History.Events) ||
 				s.Asks.History.Veiled && one.Whole == one.Open || o.History.Veiled {
 				t.Errorf("%s: %v, %d of %d events", s.Heading, err, len(s.Asks.History.Events), len(o.History.Events))
 			}

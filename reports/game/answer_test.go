@@ -58,7 +58,8 @@ func TestCannotBeDone(t *testing.T) {
 		}
 		var hint game.Hint // which does not lead into losing
 		if ask(t, &table, game.Request{Do: "hint", Link: start.Link, Harm: l.Harm}, &hint); hint.Move >= 0 ||
-			!strings.HasSuffix(hint.Idea["en"], "?") || !strings.Contains(hint.Said["en"], "say that it cannot be done") {
+			!strings.HasSuffix(hint.Idea["en"], "?") ||
+			!strings.Contains(hint.Said["en"], "say that it cannot be done") {
 			t.Errorf("level %d: the hint is %+v", i+1, hint)
 		}
 		ask(t, &table, game.Request{Do: "way", Link: start.Link, Harm: l.Harm}, &judged)
@@ -83,7 +84,8 @@ func TestGoals(t *testing.T) {
 		}
 		ask(t, &table, game.Request{Do: "move", Link: at.Link, Number: n, Harm: "OVERLAP"}, &at)
 	}
-	if end := at.End["en"]; end != "Solved in 2 moves, without a fault. OVERLAP: c1 and c2 are inside at the same time." ||
+	end := at.End["en"]
+	if end != "Solved in 2 moves, without a fault. OVERLAP: c1 and c2 are inside at the same time." ||
 		!strings.HasPrefix(at.Did["en"], "c2 assumes that the lock is its own: it enters.") {
 		t.Errorf("level 1 is solved: %q, after %q", end, at.Did["en"])
 	}
@@ -158,8 +160,10 @@ func TestLost(t *testing.T) {
 		ask(t, &table, game.Request{Do: "at", Link: l.Link}, &before)
 		n := slices.IndexFunc(before.Moves, func(m game.Move) bool { return m.Said["en"] == l.Move["en"] })
 		ask(t, &table, game.Request{Do: "move", Link: l.Link, Number: n, Harm: c.harm}, &after)
-		if after.Link != at.Link || l.Event < 0 || l.Remember["en"] == "" || strings.Contains(l.Remember["zh"], "play.") {
-			t.Errorf("level %d after %q: back to before %q at %d, and remember %v", c.level, c.way, l.Move, l.Event, l.Remember)
+		if after.Link != at.Link || l.Event < 0 || l.Remember["en"] == "" ||
+			strings.Contains(l.Remember["zh"], "play.") {
+			t.Errorf("level %d after %q: back to before %q at %d, and remember %v",
+				c.level, c.way, l.Move, l.Event, l.Remember)
 		}
 		var hint game.Hint
 		ask(t, &table, game.Request{Do: "hint", Link: l.Link, Harm: c.harm}, &hint)
@@ -276,7 +280,8 @@ func TestMovesActOn(t *testing.T) {
 		t.Fatalf("%+v", p.Moves)
 	}
 	for i, m := range p.Moves {
-		if m.Kind != want[i].Kind || m.Client != want[i].Client || m.Message != want[i].Message || m.Fault != want[i].Fault {
+		if m.Kind != want[i].Kind || m.Client != want[i].Client || m.Message != want[i].Message ||
+			m.Fault != want[i].Fault {
 			t.Errorf("%+v, want %+v", m, want[i])
 		}
 	}

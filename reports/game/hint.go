@@ -38,7 +38,7 @@ func hintOf(ctx context.Context, g *play.Game, at *play.Position, w play.Way, ha
 	}
 	before := len(at.Trace.Choices)
 	strikes := func(c simulator.Choice) bool { return c.Verb >= simulator.FaultVerb }
-	for on := end; n >= 0 && slices.IndexFunc(w.Choices[on:], strikes) > 0; { // the next hints strike where this one says
+	for on := end; n >= 0 && slices.IndexFunc(w.Choices[on:], strikes) > 0; { // the next hints strike where this says
 		then, failed := g.At(w.Choices[:on])
 		if failed == nil {
 			_, on, w, failed = g.Next(ctx, then, w, harm)
@@ -138,7 +138,8 @@ func (h *hinter) telling(s *play.Step, later bool) (why Words, of int) {
 		}
 		return words("play.hint."+key, "client", clientName(e.Client), "owner", clientName(other),
 			"nodes", h.game.Bounds.Nodes, "other", clientName(other), "left", seconds(e.At-s.Before.End),
-			"votes", present.votes(), "key", keyOf(h.game.Lock, s.Before, e.Node)), e.Client
+			"votes", fmt.Sprintf("c1 %d, c2 %d", len(present.keys(1)), len(present.keys(2))),
+			"key", keyOf(h.game.Lock, s.Before, e.Node)), e.Client
 	}
 	return nil, 0
 }
@@ -264,7 +265,8 @@ func struckWords(l lock.Entry, s *play.Step) Words {
 		key = at.named(l, of)
 	}
 	return words("play.hint.at."+key, "client", clientName(of), "other", clientName(other), "owner", clientName(owner),
-		"left", seconds(at.lease(cmp.Or(of, owner))-s.Before.End), "key", keyOf(l, s.Before, max(int(s.Choice.Node), 1)))
+		"left", seconds(at.lease(cmp.Or(of, owner))-s.Before.End),
+		"key", keyOf(l, s.Before, max(int(s.Choice.Node), 1)))
 }
 
 // named is the end of the key of the text for the state of a client, and of its lease.
@@ -313,7 +315,8 @@ func whyLost(l lock.Entry, s *play.Step, runs []*history.History, harm verdict.W
 	case same && why != nil:
 		return why
 	case all && key != "":
-		gets := slices.ContainsFunc(runs[0].Events, func(e history.Event) bool { return len(e.Cmd) > 0 && e.Cmd[0] == "GET" })
+		isGET := func(e history.Event) bool { return len(e.Cmd) > 0 && e.Cmd[0] == "GET" }
+		gets := slices.ContainsFunc(runs[0].Events, isGET)
 		early := map[bool]string{true: ".pause"}[gets && s.Choice.Verb == faults.Pause.Verb]
 		return words("play.lost.asks"+early, "client", clientName(client))
 	case s.Choice.Verb < simulator.FaultVerb:
@@ -437,9 +440,6 @@ func (s state) insiderBut(but int) int {
 func (s state) keys(client int) []reports.KeyState {
 	return lists.Pick(s.Keys, func(k reports.KeyState) bool { return k.Held && k.Owner == client })
 }
-
-// votes are the numbers of keys of the first two clients.
-func (s state) votes() string { return fmt.Sprintf("c1 %d, c2 %d", len(s.keys(1)), len(s.keys(2))) }
 
 // lease returns the end of the first key of a client; 0: it has none.
 func (s state) lease(client int) (until time.Duration) {

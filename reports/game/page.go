@@ -50,7 +50,8 @@ func PageData() ([]byte, error) {
 	offered := lists.Each(budgets, func(b faults.Budget) any { return []any{b, orNone(b)} })
 	texts := map[string]map[string]string{}
 	for _, lang := range text.Languages() {
-		texts[lang] = text.Texts(lang, "play.", "board.", "quiz.", "meaning.", "motion.", "term.timeline.", "list.faults")
+		texts[lang] = text.Texts(lang,
+			"play.", "board.", "quiz.", "meaning.", "motion.", "term.timeline.", "list.faults")
 	}
 	return json.Marshal(map[string]any{
 		"version": Format, "texts": texts, "levels": course, "locks": locks(), "races": races(), "shown": shown,
@@ -102,8 +103,8 @@ type Named struct {
 func never(e lock.Entry) (all []string) {
 	server, session := e.Local() || e.OnZooKeeper(), e.Sessions() && e.Guard == ""
 	for fault, never := range map[*simulator.Fault]bool{
-		faults.Restart: server, faults.Failover: server, faults.NodeClock: server, faults.Split: server || e.Database != "",
-		faults.Delete: server || session || e.Guard != "", faults.ExpireSession: !session,
+		faults.Restart: server, faults.Failover: server, faults.NodeClock: server, faults.ExpireSession: !session,
+		faults.Split: server || e.Database != "", faults.Delete: server || session || e.Guard != "",
 	} {
 		if never {
 			all = append(all, fault.Name)
@@ -200,7 +201,8 @@ func raceRunOf(o *race.Outcome, err error) (*RaceRun, error) {
 	r.Link = o.Trace.Link()
 	usual, _ := scenarios.ByName(o.Race.ID) // none for what a search has found
 	for _, s := range o.Settings.Lengths() {
-		for _, was := range lists.Pick(usual.Settings.Lengths(), func(u race.Setting) bool { return u.Name == s.Name }) {
+		sameName := func(u race.Setting) bool { return u.Name == s.Name }
+		for _, was := range lists.Pick(usual.Settings.Lengths(), sameName) {
 			r.Settings = append(r.Settings, Setting{s.Name, s.Length, was.Length})
 		}
 	}

@@ -426,7 +426,7 @@ func (z *Quiz) causeAt(c Cell, _ int) *Question {
 			why = words("quiz.cause.right", "state", state)
 		} else if slices.ContainsFunc(o.History.Events[:taken.apply], causes[way]) ||
 			way == "ended" && o.Lock.Expiry != lock.ExpiryServer {
-			continue // it happened, though it is not what let the client in; or this lock has no lease that a server ends
+			continue // it happened, but did not let the client in; or this lock has no lease that a server ends
 		}
 		q.Answers = append(q.Answers, Answer{words("quiz.cause."+way, "client", holder), way == how, why})
 	}

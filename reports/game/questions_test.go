@@ -173,8 +173,8 @@ func TestRunsDoNotAnswerTheirQuestions(t *testing.T) {
 				whole := quiz.play(Cell{q.Lock, q.Outcome.Race.ID})
 				there := whole.state(len(q.Outcome.History.Events))
 				if now := reports.StateOf(q.Outcome.History); !reflect.DeepEqual(now.Keys, there.Keys) {
-					t.Errorf("%s in %s: the run shows %v, and the reasons speak of %v", q.Lock, q.Outcome.Race.ID, now.Keys,
-						there.Keys)
+					t.Errorf("%s in %s: the run shows %v, and the reasons speak of %v",
+						q.Lock, q.Outcome.Race.ID, now.Keys, there.Keys)
 				}
 				if truth, err := json.Marshal(q.Shown); err != nil || !strings.Contains(string(truth), `"inside`) {
 					t.Errorf("%s in %s: the truth shows nobody inside", q.Lock, q.Outcome.Race.ID)
@@ -250,7 +250,8 @@ func TestOneCauseIsTrue(t *testing.T) {
 			continue
 		}
 		var happened []string
-		i := slices.IndexFunc(o.Judgement.Findings, func(f verdict.Finding) bool { return f.Verdict == verdict.Overlap })
+		i := slices.IndexFunc(o.Judgement.Findings,
+			func(f verdict.Finding) bool { return f.Verdict == verdict.Overlap })
 		in := o.Judgement.Findings[i].Event
 		for _, e := range o.History.Events[:in] {
 			switch {

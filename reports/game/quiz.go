@@ -57,9 +57,10 @@ func (s *Scope) holds(c Cell) bool {
 
 // Usual is what questions are about, if nothing else is asked for.
 var Usual = Scope{
-	Locks: strings.Fields("setnx setnx-expire getset constant thread-id token watchdog redlock zk-recheck zk-protected"),
-	Races: strings.Fields("crash-holding slow-work late-release client-skew gc-pause gc-pause-fenced failover restart " +
-		"clock-jump lost-reply"),
+	Locks: strings.Fields("setnx setnx-expire getset constant thread-id token watchdog redlock " +
+		"zk-recheck zk-protected"),
+	Races: strings.Fields("crash-holding slow-work late-release client-skew gc-pause gc-pause-fenced failover " +
+		"restart clock-jump lost-reply"),
 }
 
 // grid returns the cells of locks and races.

@@ -81,8 +81,8 @@ func TestWrongRequests(t *testing.T) {
 	var table game.Table
 	defer table.Close()
 	var at game.Position
-	if err := json.Unmarshal(table.Answer(context.Background(), []byte(`{"do":"level","number":2}`)), &at); err != nil ||
-		at.Lock != "setnx" {
+	answer := table.Answer(context.Background(), []byte(`{"do":"level","number":2}`))
+	if err := json.Unmarshal(answer, &at); err != nil || at.Lock != "setnx" {
 		t.Fatal(at, err)
 	}
 	for request, want := range map[string]string{
@@ -100,7 +100,8 @@ func TestWrongRequests(t *testing.T) {
 	} {
 		answer := table.Answer(context.Background(), []byte(request))
 		var e struct{ Error map[string]string }
-		if err := json.Unmarshal(answer, &e); err != nil || !strings.Contains(e.Error["en"], want) || e.Error["zh"] == "" {
+		err := json.Unmarshal(answer, &e)
+		if err != nil || !strings.Contains(e.Error["en"], want) || e.Error["zh"] == "" {
 			t.Errorf("%s: %s", request, answer)
 		}
 	}

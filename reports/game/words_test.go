@@ -42,7 +42,8 @@ func TestNothingOfTheDead(t *testing.T) {
 				for i, said := range movesOf(p) {
 					if m := p.Moves[i]; m.Choice.Client > 0 && isDead(p, m.Choice.Client) {
 						offered++
-						for lang, before := range map[string]string{"en": "sent before it crashed arrives", "zh": "宕机前发出的"} {
+						for lang, before := range map[string]string{"en": "sent before it crashed arrives",
+							"zh": "宕机前发出的"} {
 							if m.Choice.Verb != simulator.Orphaned || !strings.Contains(said[lang], before) {
 								t.Errorf("%s, %s: %q of the dead c%d", name, lang, said[lang], m.Choice.Client)
 							}
@@ -176,7 +177,8 @@ func namesNext(t *testing.T, g *play.Game, p *play.Position, w play.Way, harm ve
 	}
 	for _, s := range steps[at+1:] {
 		for _, e := range s.Events() {
-			if command := reports.Command(e.Cmd, s.Run.Key); n == 0 && e.Kind == kind && e.Client == client && len(e.Cmd) > 0 {
+			command := reports.Command(e.Cmd, s.Run.Key)
+			if n == 0 && e.Kind == kind && e.Client == client && len(e.Cmd) > 0 {
 				if n++; !strings.HasPrefix(named, command+":") {
 					t.Errorf("after %v: %q, and on the way follows %s", p.Trace.Choices, said, command)
 				}
@@ -259,8 +261,8 @@ func concerns(t *testing.T, level int, h *Hint, m play.Move, events []history.Ev
 			pattern := strings.NewReplacer(`\{client\}`, `(c\d)`, " ", " ?").Replace(regexp.QuoteMeta(said))
 			pattern = regexp.MustCompile(`\\\{\w+\\\}`).ReplaceAllString(pattern, `[^.。]+?`)
 			found := regexp.MustCompile("^" + pattern).FindStringSubmatch(h.Idea[lang])
-			if part := strings.HasPrefix(said, "{why}") || strings.HasPrefix(k, "play.hint.at."); part || found == nil ||
-				len(said) <= len(best) {
+			part := strings.HasPrefix(said, "{why}") || strings.HasPrefix(k, "play.hint.at.")
+			if part || found == nil || len(said) <= len(best) {
 				continue
 			}
 			if best, key, client = said, strings.TrimPrefix(k, "play.hint."), ""; len(found) > 1 {

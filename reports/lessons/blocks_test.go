@@ -18,8 +18,8 @@ import (
 
 // everyPage is the names of all explanations.
 func everyPage() []string {
-	names := []string{"path", "path 10", "interview", "debate", "glossary", "lease", "token gc-pause", "redlock restart",
-		"zk-recheck gc-pause", "mutex failover"}
+	names := []string{"path", "path 10", "interview", "debate", "glossary", "lease", "token gc-pause",
+		"redlock restart", "zk-recheck gc-pause", "mutex failover"}
 	for _, topic := range Topics() {
 		names = append(names, "interview "+topic)
 	}
@@ -77,7 +77,8 @@ func TestBlocksLoseNothing(t *testing.T) {
 			body, _, _ = strings.Cut(body, "</body>")
 			spaced := regexp.MustCompile(`</(td|li|p|h1|h2|h3|pre)>`).ReplaceAllString(body, " ")
 			compare(t, name+" as HTML", bare(html.UnescapeString(element.ReplaceAllString(spaced, ""))), want)
-			for d := xml.NewDecoder(strings.NewReader("<body>" + strings.ReplaceAll(body, "&#34;", "") + "</body>")); ; {
+			body = "<body>" + strings.ReplaceAll(body, "&#34;", "") + "</body>"
+			for d := xml.NewDecoder(strings.NewReader(body)); ; {
 				if _, err := d.Token(); errors.Is(err, io.EOF) {
 					break
 				} else if err != nil {
@@ -92,7 +93,8 @@ func compare(t *testing.T, name string, got, want []string) {
 	t.Helper()
 	for i := range max(len(got), len(want)) {
 		if i >= len(got) || i >= len(want) || got[i] != want[i] {
-			t.Fatalf("%s: word %d differs: %q, want %q", name, i, got[i:min(i+8, len(got))], want[i:min(i+8, len(want))])
+			t.Fatalf("%s: word %d differs: %q, want %q",
+				name, i, got[i:min(i+8, len(got))], want[i:min(i+8, len(want))])
 		}
 	}
 }
@@ -104,8 +106,8 @@ func TestBlocks(t *testing.T) {
 		{Kind: Paragraph, Lead: "  ", Text: "Text_ with locklab run token calm --set ttl=1s, and <b>."},
 		{Kind: Table, Lead: "  ", Columns: []int{30, 4}, Rows: [][]string{{"locklab run token slow-work", "R03", "a|b"},
 			{"locklab run token x", "", "c"}}},
-		{Kind: Break}, {Kind: Subheading, Lead: "  ", Text: "Session"}, {Kind: List, Lead: "  ", Items: []string{"- one",
-			"- two"}},
+		{Kind: Break}, {Kind: Subheading, Lead: "  ", Text: "Session"},
+		{Kind: List, Lead: "  ", Items: []string{"- one", "- two"}},
 		{Kind: Listing, Lead: "  ", Draw: func(w io.Writer, _ reports.Look) error {
 			_, err := io.WriteString(w, "> SET a b\nOK\n")
 			return err
@@ -116,20 +118,25 @@ func TestBlocks(t *testing.T) {
 		write func(*text.Printer, reports.Look, []Block)
 		want  string
 	}{
-		"text": {Text, "token (2013): a title\n\n1/6  Origin:\n  Text_ with locklab run token calm --set ttl=1s, and <b>.\n" +
-			"  locklab run token slow-work    R03  a|b\n  locklab run token x                 c\n\n" + strings.Repeat("-", 60) +
-			"\n\n  Session\n  - one\n  - two\n  > SET a b\n  OK\n```\n  locklab explain token\n"},
-		"Markdown": {Markdown, "# token (2013): a title\n\n## 1/6  Origin:\n\nText\\_ with `locklab run token calm --set " +
-			"ttl=1s`, and \\<b\\>.\n\n" +
-			"| | | |\n|---|---|---|\n| `locklab run token slow-work` | R03 | a\\|b |\n| `locklab run token x` |  | c " +
-			"|\n\n---\n\n### Session\n\n" +
-			"- one\n- two\n\n```\n  > SET a b\n  OK\n```\n\n````\n```\n````\n\n- `locklab explain token`\n"},
-		"HTML": {HTML, "<h1>token (2013): a title</h1>\n<h2>1/6  Origin:</h2>\n<p>Text_ with <code>locklab run token calm " +
-			"--set ttl=1s</code>, and &lt;b&gt;.</p>\n" +
-			"<table><tr><td><code>locklab run token slow-work</code></td><td>R03</td><td>a|b</td></tr><tr><td><code>locklab " +
-			"run token x</code></td><td></td><td>c</td></tr></table>\n" +
-			"<hr/>\n<h3>Session</h3>\n<ul><li>one</li><li>two</li></ul>\n<pre>  &gt; SET a b\n  " +
-			"OK</pre>\n<pre>```</pre>\n<ul><li><code>locklab explain token</code></li></ul>\n"},
+		"text": {Text,
+			"token (2013): a title\n\n1/6  Origin:\n  Text_ with locklab run token calm --set ttl=1s, and <b>.\n" +
+				"  locklab run token slow-work    R03  a|b\n  locklab run token x                 c\n\n" +
+				strings.Repeat("-", 60) + "\n\n  Session\n" +
+				"  - one\n  - two\n  > SET a b\n  OK\n```\n  locklab explain token\n"},
+		"Markdown": {Markdown,
+			"# token (2013): a title\n\n## 1/6  Origin:\n\n" +
+				"Text\\_ with `locklab run token calm --set ttl=1s`, and \\<b\\>.\n\n" +
+				"| | | |\n|---|---|---|\n| `locklab run token slow-work` | R03 | a\\|b |\n" +
+				"| `locklab run token x` |  | c |\n\n---\n\n### Session\n\n" +
+				"- one\n- two\n\n```\n  > SET a b\n  OK\n```\n\n````\n```\n````\n\n- `locklab explain token`\n"},
+		"HTML": {HTML,
+			"<h1>token (2013): a title</h1>\n<h2>1/6  Origin:</h2>\n" +
+				"<p>Text_ with <code>locklab run token calm --set ttl=1s</code>, and &lt;b&gt;.</p>\n" +
+				"<table><tr><td><code>locklab run token slow-work</code></td><td>R03</td><td>a|b</td></tr>" +
+				"<tr><td><code>locklab run token x</code></td><td></td><td>c</td></tr></table>\n" +
+				"<hr/>\n<h3>Session</h3>\n<ul><li>one</li><li>two</li></ul>\n" +
+				"<pre>  &gt; SET a b\n  OK</pre>\n<pre>```</pre>\n" +
+				"<ul><li><code>locklab explain token</code></li></ul>\n"},
 	} {
 		got := written(t, c.write, "en", blocks)
 		if _, body, ok := strings.Cut(got, "<body>\n"); ok {

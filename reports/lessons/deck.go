@@ -156,7 +156,8 @@ func (s Subject) Deck(stage *Stage, o DeckOptions) ([]*Slide, error) {
 	if len(s.Screens)+max(len(s.Locks), 1)*max(len(s.Races), 1) > MostSlides { // before they are played
 		return nil, text.Errorf("error.lesson.large", "most", MostSlides)
 	}
-	d := &deckMaker{Subject: &s, DeckOptions: o, m: &maker{stage: stage, p: &text.Printer{Lang: o.Lang}}, left: map[string]int{}}
+	d := &deckMaker{Subject: &s, DeckOptions: o, left: map[string]int{},
+		m: &maker{stage: stage, p: &text.Printer{Lang: o.Lang}}}
 	for _, build := range []func(){d.screens, d.races, d.locks, d.debate, d.quiz, d.fit, d.end, d.hook} {
 		if build(); d.m.err != nil {
 			return nil, d.m.err
@@ -350,7 +351,8 @@ func (d *deckMaker) introduce() {
 			continue
 		}
 		for i, line := range slices.Backward(d.works(s.Run.Lock.ID)) {
-			told := i == 0 || strings.HasPrefix(line, d.m.p.Say("lesson.release")) || strings.Contains(line, "EVAL renew")
+			told := i == 0 || strings.HasPrefix(line, d.m.p.Say("lesson.release")) ||
+				strings.Contains(line, "EVAL renew")
 			if s.Kind == Race && told && !known[s.Run.Lock.ID] {
 				s.Parts[""] = append([]Block{{Kind: Paragraph, Text: sentences(line, 2)}}, s.Parts[""]...)
 			}
@@ -361,7 +363,8 @@ func (d *deckMaker) introduce() {
 		}
 		run, _ := reports.RunOf(s.Run.History, s.Run.Judgement, s.Run.Verdicts, []string{d.Lang}, false)
 		calls := unique(lists.Each(run.Messages, func(m reports.Message) string { return m.What }))
-		for _, same := range lists.Gather(calls, func(a, b string) bool { return asKey.Replace(a) == asKey.Replace(b) }) {
+		sameKey := func(a, b string) bool { return asKey.Replace(a) == asKey.Replace(b) }
+		for _, same := range lists.Gather(calls, sameKey) {
 			if key := "lesson.reply." + asKey.Replace(same[0]); text.In(d.Lang).Has(key) && !known[key] {
 				known[key] = true
 				said := d.m.p.Say(key, "call", strings.Join(same, " / "))
@@ -528,7 +531,8 @@ func (d *deckMaker) race(o *race.Outcome) {
 // next adds the same race with another lock.
 func (d *deckMaker) next(o *race.Outcome) {
 	name, key := d.short(o.Lock), "race."+o.Race.ID+".mends"
-	found := d.m.p.Say(map[bool]string{true: "lesson.enough", false: "lesson.enough.not"}[holds(o)], "found", d.found(o))
+	enough := map[bool]string{true: "lesson.enough", false: "lesson.enough.not"}[holds(o)]
+	found := d.m.p.Say(enough, "found", d.found(o))
 	d.run(Next, d.m.p.Say("lesson.next", "lock", name), d.m.p.Say("lesson.next.ask", "lock", name), found, key, o)
 	d.list(Notes, d.m.p.Say("label.race.mends"), d.m.lines(d.Lang, key))
 	d.tell(Notes, "lock."+o.Lock.ID+".mends")
@@ -655,7 +659,8 @@ func (d *deckMaker) quiz() {
 		placed[at]++
 		about[o.Lock.ID]++
 		about[o.Lock.ID+" "+o.Race.ID]++
-		d.slide(Quiz, d.m.p.Say("lesson.quiz", "n", strconv.Itoa(n), "lock", d.short(o.Lock)), d.named(o.Lock.ID, o.Race.ID))
+		d.slide(Quiz, d.m.p.Say("lesson.quiz", "n", strconv.Itoa(n), "lock", d.short(o.Lock)),
+			d.named(o.Lock.ID, o.Race.ID))
 		inSeconds := func(said game.Words) { said[d.Lang] = inMillis.ReplaceAllString(said[d.Lang], "$1.$2 s") }
 		inSeconds(q.Ask)
 		d.say(Asked, q.Ask[d.Lang])

@@ -116,7 +116,8 @@ func TestAnswersAreShort(t *testing.T) {
 				}
 			}
 			said := strings.Join(s.Lines(Asked), " ")
-			for _, sentence := range strings.FieldsFunc(said, func(r rune) bool { return strings.ContainsRune(".?!", r) }) {
+			for _, sentence := range strings.FieldsFunc(said,
+				func(r rune) bool { return strings.ContainsRune(".?!", r) }) {
 				if len(strings.Fields(sentence)) > 20 {
 					t.Errorf("%s %s: a long question: %s", lang, s.Heading, sentence)
 				}
@@ -152,8 +153,8 @@ func TestKeysAreFull(t *testing.T) {
 	})
 }
 
-// What a slide says of a lock fits it: no cure is what the lock does already, and no DEL is blamed that it does not send.
-// What does not prevent a race is said before what does, each after its name.
+// What a slide says of a lock fits it: no cure is what the lock does already, and no DEL is blamed that it does not
+// send. What does not prevent a race is said before what does, each after its name.
 func TestTextsFitTheLock(t *testing.T) {
 	for _, lang := range text.Languages() {
 		for id, sentences := range map[string]int{"token": 1, "delifeq": 1, "constant": 2, "setnx-expire": 2} {
@@ -276,7 +277,8 @@ func TestShortLessons(t *testing.T) {
 			t.Errorf("%s: the notes cannot be said: %s", s.Heading, said)
 		}
 	}
-	for _, of := range []string{"setnx-expire token watchdog redlock debate", "setnx-expire redlock"} { // as the help says
+	// As the help says.
+	for _, of := range []string{"setnx-expire token watchdog redlock debate", "setnx-expire redlock"} {
 		if l := slidesOf(t, of, DeckOptions{Slides: 17}); Minutes(l) < 43 || Minutes(l) > 47 {
 			t.Errorf("%s: 17 slides take %d minutes", of, Minutes(l))
 		}
@@ -295,8 +297,8 @@ func TestQuizIsNotWhatWasShown(t *testing.T) {
 		for seed := range uint64(2) {
 			o := DeckOptions{Questions: 6, Seed: seed}
 			l, again := slidesOf(t, names, o), slidesOf(t, names, o)
-			runs, locks, races, asked, places := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{},
-				[4]int{}
+			runs, locks, races, asked, places := map[string]bool{}, map[string]bool{}, map[string]bool{},
+				map[string]bool{}, [4]int{}
 			for _, s := range l {
 				if o := s.Run; o != nil && s.Kind != Quiz {
 					runs[o.Lock.ID+" "+o.Race.ID], locks[o.Lock.ID], races[o.Race.ID] = true, true, true
@@ -316,9 +318,10 @@ func TestQuizIsNotWhatWasShown(t *testing.T) {
 				}
 				key := fmt.Sprint(name, question, len(s.Asks.History.Events))
 				if runs[name] || !locks[o.Lock.ID] && !races[o.Race.ID] || right != 1 || asked[key] ||
-					strings.Join(again[i].Lines(Asked), " ") != question || !again[i].Choices[0].Right != !s.Choices[0].Right {
-					t.Errorf("%s: %q about %s: %d right, asked before: %t, shown: %t", names, question, name, right, asked[key],
-						runs[name])
+					strings.Join(again[i].Lines(Asked), " ") != question ||
+					!again[i].Choices[0].Right != !s.Choices[0].Right {
+					t.Errorf("%s: %q about %s: %d right, asked before: %t, shown: %t",
+						names, question, name, right, asked[key], runs[name])
 				}
 				asked[key] = true
 			}
@@ -342,8 +345,10 @@ func TestSubject(t *testing.T) {
 	if s, err := ParseSubject([]string{"看门狗"}); err != nil || s.Locks[0].ID != "watchdog" { // as its slides call it
 		t.Errorf("%+v, %v", s, err)
 	}
-	for name, near := range map[string]string{"tokn": "token", "gcpause": "gc-pause", "path 11": "11", "path 0": "0", "path 99999999999999999999": "999", "nonsense-of-a-name": "nonsense"} {
-		if _, err := ParseSubject(strings.Fields(name)); err == nil || !strings.Contains(text.SayError("en", err), near) {
+	for name, near := range map[string]string{"tokn": "token", "gcpause": "gc-pause", "path 11": "11", "path 0": "0",
+		"path 99999999999999999999": "999", "nonsense-of-a-name": "nonsense"} {
+		_, err := ParseSubject(strings.Fields(name))
+		if err == nil || !strings.Contains(text.SayError("en", err), near) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -22,7 +22,8 @@ import (
 
 // fixed are the pages that are about no lock, race, run, fault or article.
 var fixed = map[string]Page{
-	"path":      {Prefix: "path.", make: func(m *maker) { m.path(1, PathScreens) }, parts: PathScreens, part: (*maker).path},
+	"path": {Prefix: "path.", make: func(m *maker) { m.path(1, PathScreens) }, parts: PathScreens,
+		part: (*maker).path},
 	"interview": {Prefix: "interview.", make: (*maker).interview},
 	"glossary":  {Prefix: "term.", make: func(m *maker) { m.glossary(Terms()...) }},
 	"debate": {Prefix: "debate.", make: func(m *maker) { m.debate(1, DebatePoints) }, parts: DebatePoints,
@@ -31,8 +32,8 @@ var fixed = map[string]Page{
 	"judge": {Prefix: "judging.", make: (*maker).judging},
 }
 
-// Find returns the page of one or two words: the path or the debate, one of its parts (path 3), the interview, one of its
-// topics (interview ttl), the glossary, judge, need, a term, a fault, an article (004), a lock, a race, or a lock
+// Find returns the page of one or two words: the path or the debate, one of its parts (path 3), the interview, one of
+// its topics (interview ttl), the glossary, judge, need, a term, a fault, an article (004), a lock, a race, or a lock
 // in a race (token gc-pause). ok: false: no page has this name.
 func Find(first, second string) (p Page, ok bool, err error) {
 	p, ok = fixed[first]
@@ -79,7 +80,8 @@ func noTopic(name string) error {
 	case about != nil:
 		return text.Errorf("error.topic.lock", "name", name, "names", strings.Join(about, ", "))
 	}
-	return text.Errorf("error.topic", "name", name, "near", text.Near(name, topics), "names", strings.Join(topics, ", "))
+	return text.Errorf("error.topic", "name", name, "near", text.Near(name, topics),
+		"names", strings.Join(topics, ", "))
 }
 
 func termPage(term string) Page {
@@ -280,8 +282,8 @@ func pagesWith(word string) (pages []string) {
 	for _, searchTerms := range []bool{true, false} {
 		for _, lang := range text.Languages() {
 			for _, key := range text.In(lang).Keys("") {
-				page := pageOf(key)
-				if page != "" && strings.HasSuffix(key, ".words") == searchTerms && whole.MatchString(text.In(lang).Get(key)) {
+				page, isTerms := pageOf(key), strings.HasSuffix(key, ".words")
+				if page != "" && isTerms == searchTerms && whole.MatchString(text.In(lang).Get(key)) {
 					pages = append(pages, page)
 				}
 			}

@@ -121,7 +121,8 @@ func TestComplete(t *testing.T) {
 		for _, name := range names {
 			for _, part := range parts[kind] {
 				if key := kind + "." + name + "." + part; !b.Has(key) {
-					t.Errorf("%s is not written: write the line %q in reports/text/en, beside its like, and in zh", key, key+" = …")
+					t.Errorf("%s is not written: write the line %q in reports/text/en, beside its like, and in zh",
+						key, key+" = …")
 				}
 			}
 			if n := len(strings.Split(b.Get(kind+"."+name+".how"), "//")); kind == "lock" && n > 5 {
@@ -135,7 +136,8 @@ func TestComplete(t *testing.T) {
 	}
 	for _, key := range single {
 		if !b.Has(key) {
-			t.Errorf("%s is not written: write the line %q in reports/text/en, beside its like, and in zh", key, key+" = …")
+			t.Errorf("%s is not written: write the line %q in reports/text/en, beside its like, and in zh",
+				key, key+" = …")
 		}
 	}
 	for _, key := range ours(b) {
@@ -329,8 +331,10 @@ func TestFoldedAttemptsHaveTheirReplies(t *testing.T) {
 		}
 		run, _ := reports.RunOf(o.History, o.Judgement, o.Verdicts, []string{"en"}, false)
 		folded := slices.DeleteFunc(run.Messages, func(m reports.Message) bool { return m.Times == 0 })
-		told := slices.DeleteFunc(run.Rows, func(r reports.Row) bool { return !strings.Contains(r.Lanes[1]["en"], " x5") })
-		if len(folded) != 1 || folded[0].Reply != want || len(told) != 1 || !strings.Contains(told[0].Lanes[1]["en"], "-> "+want+",") {
+		told := slices.DeleteFunc(run.Rows,
+			func(r reports.Row) bool { return !strings.Contains(r.Lanes[1]["en"], " x5") })
+		if len(folded) != 1 || folded[0].Reply != want || len(told) != 1 ||
+			!strings.Contains(told[0].Lanes[1]["en"], "-> "+want+",") {
 			t.Errorf("%s: %+v, %+v", lock, folded, told)
 		}
 	}

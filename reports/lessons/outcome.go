@@ -67,9 +67,7 @@ func waited(o *race.Outcome) time.Duration {
 func Uncovered(e lock.Entry) bool { return !contract.Covers(e) }
 
 // asContracted reports whether the contract covers an outcome and agrees with it.
-func asContracted(o *race.Outcome) bool {
-	return contract.Expected(o) != nil && contract.AsExpected(o)
-}
+func asContracted(o *race.Outcome) bool { return contract.Expected(o) != nil && contract.AsExpected(o) }
 
 // fails reports whether an outcome is a failure, as the grid counts them.
 func fails(o *race.Outcome) bool { return verdict.Fails(o.Verdicts) }
@@ -134,9 +132,9 @@ func (s *Stage) Cure(lang string, o *race.Outcome) (string, error) {
 
 // Contract returns how an outcome differs from the contract, or that this does not cover it; nil: it is as expected.
 func Contract(p *text.Printer, o *race.Outcome) []Block {
-	uncovered, values := "command.uncovered.cell", []string{"lock", o.Lock.ID, "race", o.Race.ID}
+	uncovered, other, values := "command.uncovered.cell", "settings", []string{"lock", o.Lock.ID, "race", o.Race.ID}
 	if o.Race.ID == search.SearchID {
-		uncovered = "command.uncovered.lock"
+		uncovered, other = "command.uncovered.lock", "search"
 	}
 	switch {
 	case contract.Uncontracted(o.Lock, o.Race):
@@ -146,9 +144,10 @@ func Contract(p *text.Printer, o *race.Outcome) []Block {
 	case o.Verdicts[0] == verdict.NA:
 		return nil
 	case contract.Expected(o) == nil:
-		return []Block{{Kind: Paragraph, Text: p.Say("command.contract.settings")}}
+		return []Block{{Kind: Paragraph, Text: p.Say("command.contract."+other, values...)}}
 	case !contract.AsExpected(o):
-		return []Block{{Kind: Paragraph, Text: p.Label("command.contract.differs") + reports.Words(contract.Expected(o))}}
+		differs := p.Label("command.contract.differs") + reports.Words(contract.Expected(o))
+		return []Block{{Kind: Paragraph, Text: differs}}
 	}
 	return nil
 }

@@ -96,9 +96,7 @@ func (m *maker) failed(err error) bool {
 	return m.err != nil
 }
 
-func (m *maker) add(blocks ...Block) {
-	m.blocks = append(m.blocks, blocks...)
-}
+func (m *maker) add(blocks ...Block) { m.blocks = append(m.blocks, blocks...) }
 
 // head adds a heading of a name and its title.
 func (m *maker) head(name string, title func(lang string) string) {

@@ -31,12 +31,13 @@ func (m *maker) race(sc race.Race) {
 	}
 	m.texts("race."+sc.ID, "why", "mends", "not")
 	m.part("label.who")
+	name := func(r result) string { return r.name }
 	for _, g := range byResult(m.p, sc) {
 		if g[0].words != nil && g[0].words[0] == verdict.NA {
 			continue
 		}
 		m.add(Block{Kind: Subheading, Lead: "  ", Text: m.p.First("explain.head", "text", g[0].head)})
-		m.paragraphs("    ", lockNames(m.p.Langs()[0], g))
+		m.paragraphs("    ", text.Join(m.p.Langs()[0], "chart.list", lists.Each(g, name)))
 	}
 	m.texts("race."+sc.ID, "cases")
 	m.next(commandOf("explain", example), commandOf("run", example)+" --view redis", "locklab matrix --races "+sc.ID)
@@ -80,11 +81,6 @@ func ranked(results []result) [][]result {
 	groups := lists.Gather(results, func(a, b result) bool { return a.head == b.head })
 	slices.SortStableFunc(groups, func(a, b []result) int { return rankOf(a[0].words) - rankOf(b[0].words) })
 	return groups
-}
-
-// lockNames lists the locks of a group of results.
-func lockNames(lang string, group []result) string {
-	return text.Join(lang, "chart.list", lists.Each(group, func(r result) string { return r.name }))
 }
 
 // rankOf orders the results of a race.
@@ -188,7 +184,8 @@ func OfArticle(number string) (locks []lock.Entry, races []race.Race) {
 		return slices.ContainsFunc(e.Names(), func(name string) bool { return strings.HasPrefix(name, number+"-") })
 	})
 	races = lists.Pick(scenarios.All(), func(sc race.Race) bool {
-		return slices.ContainsFunc(locks, func(e lock.Entry) bool { return verdict.Fails(contract.CellOf(e, sc).Words()) })
+		fails := func(e lock.Entry) bool { return verdict.Fails(contract.CellOf(e, sc).Words()) }
+		return slices.ContainsFunc(locks, fails)
 	})
 	return locks, races
 }

@@ -167,7 +167,7 @@ func (s *Stage) Lines(lang, key string) ([]string, error) {
 	return s.linesAbout(lock.Entry{}, lang, key)
 }
 
-// linesAbout is Lines without the sentences that are not about a lock. Without an ID all are.
+// linesAbout is Lines without the sentences that are not about a lock. Of code that cannot be run here, all may be.
 func (s *Stage) linesAbout(e lock.Entry, lang, key string) ([]string, error) {
 	return lines(lang, key, func(kind string, args []string) (string, error) {
 		if kind != "if" {
@@ -176,7 +176,7 @@ func (s *Stage) linesAbout(e lock.Entry, lang, key string) ([]string, error) {
 		need := lists.Pick(asked, func(n race.Need) bool { return string(n.Why) == args[0] })
 		if len(need) == 0 {
 			return "", fmt.Errorf("no sentence may ask for %s", args[0])
-		} else if e.ID == "" {
+		} else if e.New == nil {
 			return "", nil
 		}
 		p, err := s.runner.Profile(e)

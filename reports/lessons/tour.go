@@ -90,7 +90,8 @@ func (m *maker) debate(first, last int) {
 func (m *maker) argued(n int) {
 	for _, who := range []string{"kleppmann", "antirez"} {
 		key := fmt.Sprintf("debate.%d.%s", n, who)
-		m.told(key, func(lang string) string { return text.Say(lang, "label."+who, "section", text.Say(lang, key+"-at")) })
+		label := func(lang string) string { return text.Say(lang, "label."+who, "section", text.Say(lang, key+"-at")) }
+		m.told(key, label)
 	}
 }
 

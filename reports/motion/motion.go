@@ -21,11 +21,9 @@ var (
 
 // Script defines what all pages with runs share, and the function motion of a page, and Style is how that looks.
 var (
-	Script = ui + source + "MOTION.clients = " + quoted(ClientColors) + ";\n"
+	Script = ui + source + `MOTION.clients = ["` + strings.Join(ClientColors, `", "`) + "\"];\n"
 	Style  = theme + style
 )
 
 // ClientColors are the colours of clients 1, 2, ... in all pictures of runs.
 var ClientColors = []string{"#0072b2", "#00805e", "#a8518a", "#8a6d00", "#3b7ea1", "#6b5fb5"}
-
-func quoted(all []string) string { return `["` + strings.Join(all, `", "`) + `"]` }

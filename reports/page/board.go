@@ -49,7 +49,8 @@ func WriteBoard(w io.Writer, b Board) error {
 	}
 	return execute(w, "board.html", map[string]any{
 		"Known": known,
-		"Tag":   "en", "Title": "locklab", "Style": style("board.css"), "Script": script(boardScripts...) + "begin();\n",
+		"Tag":   "en", "Title": "locklab", "Style": style("board.css"),
+		"Script": script(boardScripts...) + "begin();\n",
 		"Policy": policy("script-src 'unsafe-inline' 'wasm-unsafe-eval' blob:; worker-src blob:; connect-src " +
 			connect),
 		"Data": template.JS(data.String()), "Where": where, "Worker": string(b.Glue) + "\n" + file("worker.js"),

@@ -232,8 +232,8 @@ func gridSample() (g chart.Grid) {
 			if j%2 > 0 {
 				words = []verdict.Word{verdict.WrongDel, verdict.StaleWrite}
 			}
-			row[j] = chart.Cell{Lock: id, Race: s.ID, Verdicts: words, Expected: words, AsExpected: true, Triggered: true,
-				Trace: "traces/" + id + "." + s.ID + ".json"}
+			row[j] = chart.Cell{Lock: id, Race: s.ID, Verdicts: words, Expected: words, AsExpected: true,
+				Triggered: true, Trace: "traces/" + id + "." + s.ID + ".json"}
 		}
 		g.Cells = append(g.Cells, row)
 	}

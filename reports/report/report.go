@@ -64,8 +64,8 @@ func (r *Report) Files(figures []chart.Result) []File {
 	if first != nil {
 		locks := lists.Each(first.Locks, func(l chart.Row) string { return l.ID })
 		races := lists.Each(first.Races, func(c chart.Column) string { return c.Code })
-		add(first, Source("locklab matrix --locks="+strings.Join(locks, ",")+" --races="+strings.Join(races, ",")+" -o out"),
-			"grid", ".json", ".png", ".svg")
+		add(first, Source("locklab matrix --locks="+strings.Join(locks, ",")+
+			" --races="+strings.Join(races, ",")+" -o out"), "grid", ".json", ".png", ".svg")
 		add(r.Grid, r.Source, "poster", ".svg")
 	} else {
 		add(r.Grid, r.Source, "grid", ".json", ".png", ".svg")

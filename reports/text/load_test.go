@@ -32,8 +32,8 @@ func TestSections(t *testing.T) {
 				t.Errorf("%q: %v, want %q", c.texts, err, c.err)
 			}
 		case c.err != "" || all["en"].Get("a.b") != c.en || all["zh"].Get("a.b") != c.zh:
-			t.Errorf("%q: %q and %q, want %q and %q, error %q", c.texts, all["en"].Get("a.b"), all["zh"].Get("a.b"), c.en, c.zh,
-				c.err)
+			t.Errorf("%q: %q and %q, want %q and %q, error %q",
+				c.texts, all["en"].Get("a.b"), all["zh"].Get("a.b"), c.en, c.zh, c.err)
 		}
 	}
 }

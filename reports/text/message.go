@@ -44,12 +44,7 @@ func say(lang string, v any) string {
 	case i18n.Verbatim:
 		return string(v)
 	}
-	return printable(fmt.Sprint(v))
-}
-
-// printable is Visible, except for the end of a line.
-func printable(s string) string {
-	return i18n.Escaped(s, func(r rune) bool { return i18n.Controls(r) && r != '\n' })
+	return i18n.Escaped(fmt.Sprint(v), func(r rune) bool { return i18n.Controls(r) && r != '\n' })
 }
 
 // Errorf is i18n.Errorf.

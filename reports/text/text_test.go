@@ -182,7 +182,8 @@ func TestKeysInCodeExist(t *testing.T) {
 	looks := regexp.MustCompile(`^[a-z]+(\.([a-z0-9-]+|[A-Z-]+))+\.?$`)
 	file := regexp.MustCompile(`\.(css|csv|html|js|md|txt)$`)
 	for word, place := range s.literals {
-		if kind, _, _ := strings.Cut(word, "."); !known[kind+"."] || !looks.MatchString(word) || file.MatchString(word) {
+		kind, _, _ := strings.Cut(word, ".")
+		if !known[kind+"."] || !looks.MatchString(word) || file.MatchString(word) {
 			continue
 		}
 		if found++; !known[word] {

@@ -65,7 +65,8 @@ var addedRace = func() race.Race {
 	sc := race.Calm
 	sc.ID, sc.Budget = "added-race", race.FixedBudget("migrate=1")
 	sc.Script = func(race.Settings, int) []race.Trigger {
-		return []race.Trigger{{On: race.Event(history.Enter, 1), Do: race.Inject(time.Millisecond, faults.MigrateOf(1, time.Millisecond))}}
+		return []race.Trigger{{On: race.Event(history.Enter, 1),
+			Do: race.Inject(time.Millisecond, faults.MigrateOf(1, time.Millisecond))}}
 	}
 	return sc
 }()
@@ -297,8 +298,8 @@ func TestAdditions(t *testing.T) {
 	t.Run("uncontracted", func(t *testing.T) { p.testUncontracted(t) })
 	s.show("scenarios/contract/contract.txt", lines+lockLines(t))
 	s.passes("./scenarios/contract", strings.Join([]string{
-		"^TestContractIsComplete$", "^TestProfiles$", "^TestDerivedCells$", "^TestNames$", "^TestProofsCoverEverything$",
-		"^TestContract$/^(added-lock|token)$", "^TestContract$/^[a-z-]*$/^added-race$",
+		"^TestContractIsComplete$", "^TestProfiles$", "^TestDerivedCells$", "^TestNames$",
+		"^TestProofsCoverEverything$", "^TestContract$/^(added-lock|token)$", "^TestContract$/^[a-z-]*$/^added-race$",
 	}, "|"), "TestContract/added-lock/gc-pause", "TestContract/added-lock/added-race", "TestContract/mutex/added-race")
 	s.passes("./faults", ".", "TestVerbs", "TestTitles", "TestEveryFault")
 	s.passes("./reports/text", ".", "TestLanguagesCorrespond", "TestTextsAreUsed", "TestTextsHaveOneWidth")
@@ -361,8 +362,8 @@ func otherLanguage() string {
 func TestAddedLock(t *testing.T) {
 	s := newSource(t, addedLock)
 	s.show("scenarios/contract/contract.txt", s.read("scenarios/contract/contract.txt")+lockLines(t))
-	out, _ := s.goCommand("test", "-count=1", "-v", "-vet=off", "-run", "^Test(Outputs|Verify|Charts|Transcripts|README)$",
-		"./cmd/locklab", "./scenarios")
+	out, _ := s.goCommand("test", "-count=1", "-v", "-vet=off", "-run",
+		"^Test(Outputs|Verify|Charts|Transcripts|README)$", "./cmd/locklab", "./scenarios")
 	results := map[string][]string{}
 	for _, m := range regexp.MustCompile(`--- (PASS|FAIL): (Test\S+) `).FindAllStringSubmatch(out, -1) {
 		results[m[1]] = append(results[m[1]], m[2])
@@ -387,16 +388,17 @@ var deletions = []struct {
 	lists map[string]string
 	tests map[string]string // by package
 }{
-	{"judge", []string{"cmd/locklab/judge.go", "cmd/locklab/judge_test.go", "reports/page/log.go", "reports/page/log.html",
-		"reports/text/en/judge.txt", "reports/text/zh/judge.txt"},
+	{"judge",
+		[]string{"cmd/locklab/judge.go", "cmd/locklab/judge_test.go", "reports/page/log.go", "reports/page/log.html",
+			"reports/text/en/judge.txt", "reports/text/zh/judge.txt"},
 		map[string]string{"cmd/locklab/command.go": `judgeCommand\(\)`}, nil},
 	{"lesson", []string{"cmd/locklab/lesson.go", "cmd/locklab/lesson_test.go", "cmd/page/deck_test.go", "reports/deck",
 		"reports/text/en/deck.txt", "reports/text/zh/deck.txt"},
 		map[string]string{"cmd/locklab/command.go": `lessonCommand\(\)`}, nil},
-	{"chart waiting", []string{"cmd/locklab/chart_waiting.go", "reports/chart/waiting.go", "reports/chart/waiting_test.go",
-		"reports/text/en/waiting.txt", "reports/text/zh/waiting.txt", "scenarios/cost/waiting.go",
-		"scenarios/cost/waiting_test.go",
-		"scenarios/cost/simulation.go", "scenarios/cost/clients.go"},
+	{"chart waiting",
+		[]string{"cmd/locklab/chart_waiting.go", "reports/chart/waiting.go", "reports/chart/waiting_test.go",
+			"reports/text/en/waiting.txt", "reports/text/zh/waiting.txt", "scenarios/cost/waiting.go",
+			"scenarios/cost/waiting_test.go", "scenarios/cost/simulation.go", "scenarios/cost/clients.go"},
 		map[string]string{"cmd/locklab/charts.go": `waitingChart\(\)`, "reports/chart/chart.go": `"waiting": \{[^}]*}`,
 			"reports/chart/charts_test.go": `"waiting": .*\)`, "cmd/locklab/charts_test.go": `"waiting": .*}`,
 			"cmd/locklab/errors_test.go": "\\{`chart waiting .*}"},
@@ -454,23 +456,27 @@ func (p program) testUncontracted(t *testing.T) {
 	const cell, json = "The contract does not cover added-lock in gc-pause.",
 		`"contracted": false,\n +"expected": null,\n +"as_expected": null`
 	for command, patterns := range map[string][]string{
-		"demo":                           {"6 of 6 locks fail"},
-		"list --all":                     {`added-lock \(not covered by the contract\)`},
-		"run token gc-pause":             {"Verdict: OVERLAP STALE-WRITE"},
-		"run added-lock gc-pause":        {"Verdict: OVERLAP STALE-WRITE", cell},
-		"run added-lock getset-nil":      {"N/A", "The contract does not cover added-lock in getset-nil."},
-		"explain added-lock":             {"^The contract does not cover added-lock.", "locklab run added-lock gc-pause"},
+		"demo":                      {"6 of 6 locks fail"},
+		"list --all":                {`added-lock \(not covered by the contract\)`},
+		"run token gc-pause":        {"Verdict: OVERLAP STALE-WRITE"},
+		"run added-lock gc-pause":   {"Verdict: OVERLAP STALE-WRITE", cell},
+		"run added-lock getset-nil": {"N/A", "The contract does not cover added-lock in getset-nil."},
+		"explain added-lock": {"^The contract does not cover added-lock.",
+			"locklab run added-lock gc-pause"},
 		"explain R18":                    {"^  not covered by the contract:\n    added-lock\n"},
 		"run added-lock gc-pause --json": {`"contracted": false`, `"expected": null`, `"as_expected": null`},
 		"matrix --locks token,added-lock --races R18,calm --width 200": {
-			`# OVERLAP\+1 +\(# OVERLAP\+1\)`, `\(...\)       not in the contract`, "The contract does not cover 2 of 4 cells.",
+			`# OVERLAP\+1 +\(# OVERLAP\+1\)`, `\(...\)       not in the contract`,
+			"The contract does not cover 2 of 4 cells.",
 		},
 		"matrix --locks token,added-lock --races R18 --json": {json, `"as_expected": true`},
 		"matrix --locks added-lock --races R18 -o report":    {"wrote report/grid.txt"},
 		"chart par --locks added-lock":                       {"added-lock"},
-		"verify --locks stamps --junit junit.xml":            {"as contracted. Not covered by the contract: added-lock."},
+		"verify --locks stamps --junit junit.xml": {
+			"as contracted. Not covered by the contract: added-lock."},
 	} {
-		if out := p.says(command, patterns...); strings.Contains(out, "Differs") || strings.Contains(out, "own settings") {
+		out := p.says(command, patterns...)
+		if strings.Contains(out, "Differs") || strings.Contains(out, "own settings") {
 			t.Errorf("%s says that something differs:\n%.3000s", command, out)
 		}
 	}
@@ -483,7 +489,8 @@ func (p program) testUncontracted(t *testing.T) {
 	if !strings.Contains(p.file("report/report.html"), "not in the contract</span>") {
 		t.Error("the report does not say that there is no contract")
 	}
-	if junit := p.file("junit.xml"); !strings.Contains(junit, `<testcase name="added-lock" classname="locklab.races">`) ||
+	junit := p.file("junit.xml")
+	if !strings.Contains(junit, `<testcase name="added-lock" classname="locklab.races">`) ||
 		!strings.Contains(junit, `skipped="1"`) {
 		t.Errorf("JUnit does not skip the lock:\n%.1000s", junit)
 	}

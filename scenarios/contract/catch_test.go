@@ -72,7 +72,8 @@ func (l *carelessLease) Release(ctx context.Context) error {
 
 // Renew implements [algorithms.Renewer].
 func (l *carelessLease) Renew(ctx context.Context) error {
-	prolong := `if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("PEXPIRE", KEYS[1], ARGV[2]) else return 0 end`
+	prolong := `if redis.call("GET", KEYS[1]) == ARGV[1] then ` +
+		`return redis.call("PEXPIRE", KEYS[1], ARGV[2]) else return 0 end`
 	switch {
 	case l.flaw == renewsAnybody:
 		prolong = `return redis.call("PEXPIRE", KEYS[1], ARGV[2])`

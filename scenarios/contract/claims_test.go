@@ -241,7 +241,8 @@ func TestClaimsOfOtherRaces(t *testing.T) {
 	// 000: now == old counts as expired: a client that tries in the very millisecond in which the lease ends takes over
 	// while the lease lasts. V3 waits for the next millisecond.
 	last := racetest.Race("crash-holding")
-	last.Settings.Retry, last.Settings.Latency = last.Settings.TTL*2/25, 0 // c2 asks at 0.4 s and every 0.8 s, so at 10 s
+	// c2 asks at 0.4 s and every 0.8 s, so at 10 s.
+	last.Settings.Retry, last.Settings.Latency = last.Settings.TTL*2/25, 0
 	seeIn("getset", last, "c2.enter@10s-10s")
 	seeIn("cron-v3", last, "!c2.enter@10s-10s")
 

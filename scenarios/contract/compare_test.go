@@ -85,7 +85,8 @@ func TestCompareSearch(t *testing.T) {
 	}{
 		{"as expected", breaks, explore.Result{Complete: true}, []verdict.Word{verdict.Overlap}, "", nil, 0},
 		{"the first reason is shown", breaks, explore.Result{Complete: true},
-			[]verdict.Word{verdict.Overlap, verdict.Lie, verdict.Orphan}, "", []string{"unmet.comes", "unmet.comes"}, 1},
+			[]verdict.Word{verdict.Overlap, verdict.Lie, verdict.Orphan}, "",
+			[]string{"unmet.comes", "unmet.comes"}, 1},
 		{"not shown", breaks, explore.Result{Complete: true}, []verdict.Word{verdict.Overlap}, verdict.Lie,
 			[]string{"unmet.not-shown"}, 0},
 		{"a fault that happens nowhere", breaks, explore.Result{Complete: true}, []verdict.Word{verdict.Overlap}, "",

@@ -60,8 +60,8 @@ var own = sync.OnceValue(func() *ownContract {
 // that it does not cover are left out, see [Uncovered]. The caller may change the slice.
 func Own() []Expectation { return slices.Clone(own().expectations) }
 
-// Covers reports whether the own contract has a line under [locks] for a lock: what becomes of it in each race is derived
-// from there. It reads no other line, since that takes a third of a second.
+// Covers reports whether the own contract has a line under [locks] for a lock: what becomes of it in each race is
+// derived from there. It reads no other line, since that takes a third of a second.
 func Covers(entry lock.Entry) bool { return listed()[entry.ID] }
 
 var listed = sync.OnceValue(func() map[string]bool {
@@ -119,8 +119,7 @@ func Uncontracted(entry lock.Entry, sc race.Race) bool {
 	return CellOf(entry, sc).Expected == nil
 }
 
-// Uncovered are the races in which the own contract says nothing of a lock: all of
-// them for a lock that it does not know.
+// Uncovered are the races in which the own contract says nothing of a lock: all for a lock that it does not know.
 func Uncovered(entry lock.Entry) []race.Race {
 	return lists.Pick(scenarios.All(), func(sc race.Race) bool { return CellOf(entry, sc).Expected == nil })
 }

@@ -44,7 +44,8 @@ func testCell(t *testing.T, e lock.Entry, sc race.Race) {
 	covered := contract.Expected(o) != nil
 	if (covered || verdict.Fails(o.Verdicts)) && !sameWords(o.Verdicts, contract.Expected(o)) {
 		words := strings.Trim(fmt.Sprint(o.Verdicts), "[]")
-		t.Errorf("it is %v, the contract says %v. If that is as it should be, write under [%s] in contract.txt, with the key of a reason:\n%s %s | …%s",
+		t.Errorf("it is %v, the contract says %v. If that is as it should be, write under [%s] in contract.txt, "+
+			"with the key of a reason:\n%s %s | …%s",
 			o.Verdicts, contract.Expected(o), sc.ID, e.ID, words, evidence(o))
 	}
 	if covered && !contract.AsExpected(o) {
@@ -125,7 +126,8 @@ var catalogue = []struct {
 	{"R16B", [6]string{"·", "·", "·", "·", "BL", "·"}},
 	{"R18", [6]string{"OK", "MX CR", "MX CR", "MX CR", "MX CR", "MX CR"}},
 	{"gc-pause-fenced", [6]string{"OK", "-CR", "-CR", "-CR", "-CR", "·"}},
-	{"gc-pause-cas", [6]string{"OK", "-CR", "-CR", "-CR", "-CR", "-CR"}}, // no counter is needed: redlock can have it too
+	// No counter is needed: redlock can have it too.
+	{"gc-pause-cas", [6]string{"OK", "-CR", "-CR", "-CR", "-CR", "-CR"}},
 	{"R20", [6]string{"CR", "CR", "CR", "CR", "CR", "CR"}},
 	{"late-write-fenced", [6]string{"FE", "FE", "FE", "FE", "FE", "·"}},
 	{"late-write-cas", [6]string{"FE", "FE", "FE", "FE", "FE", "FE"}},
@@ -165,13 +167,16 @@ var catalogue = []struct {
 // run shows, as sees reads it, proves it.
 var disagreements = []struct{ lock, raceID, why, proof string }{
 	{"getset", "double-del",
-		"the catalogue asks here whether two get in, and one does; the other's stamp is in the key all the same, which it tells as R08",
+		"the catalogue asks here whether two get in, and one does; the other's stamp is in the key all the same, " +
+			"which it tells as R08",
 		"in=0,1,1 c3.replaces"},
 	{"setnx", "dead-business",
-		"the catalogue asks this of locks with a lease only; without one, a business that never releases is a deadlock, renewal or not",
+		"the catalogue asks this of locks with a lease only; without one, a business that never releases is a " +
+			"deadlock, renewal or not",
 		"c1.leave/exception keeps=1 in=1,0"},
 	{"setnx-expire", "dead-business",
-		"the catalogue asks this of locks with SET NX EX only; a lease given by EXPIRE ends as well, and the wait is the same",
+		"the catalogue asks this of locks with SET NX EX only; a lease given by EXPIRE ends as well, " +
+			"and the wait is the same",
 		"c1.leave/exception c0.expire in=1,1"},
 	{"watchdog", "failover",
 		"the catalogue's version sends WAIT and has its acknowledgement; ours sends none, as the versions before did",
@@ -201,7 +206,8 @@ func TestContractAgreesWithCatalogue(t *testing.T) {
 			cell := [2]string{locks[i].ID, sc.ID}
 			switch {
 			case missing != "" && !excused[cell]:
-				t.Errorf("%s in %s: the catalogue says %q, the contract %v lacks %s: mend one, or list the disagreement with its reason%s",
+				t.Errorf("%s in %s: the catalogue says %q, the contract %v lacks %s: mend one, "+
+					"or list the disagreement with its reason%s",
 					locks[i].ID, sc.ID, fact, contract.Expected(o), missing, evidence(o))
 			case missing == "" && excused[cell]:
 				t.Errorf("%s in %s: contract and catalogue agree: remove it from the disagreements", locks[i].ID, sc.ID)

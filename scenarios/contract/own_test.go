@@ -29,7 +29,8 @@ func TestContractIsComplete(t *testing.T) {
 			t.Errorf("%s: Covers is %t", e.ID, !covered)
 		}
 		if !ok {
-			t.Errorf("contract.txt does not cover %s: write under [locks] the line that TestProfiles prints, and then the lines that TestContract prints", e.ID)
+			t.Errorf("contract.txt does not cover %s: write under [locks] the line that TestProfiles prints, "+
+				"and then the lines that TestContract prints", e.ID)
 			continue
 		}
 		for _, sc := range contract.Uncovered(e) {
@@ -52,7 +53,8 @@ func TestContractIsComplete(t *testing.T) {
 		}
 	}
 	for race := range missing {
-		t.Errorf("contract.txt does not cover the race %s: write the line [%[1]s], and below it those that TestContract prints", race)
+		t.Errorf("contract.txt does not cover the race %s: write the line [%[1]s], and below it those that "+
+			"TestContract prints", race)
 	}
 }
 
@@ -172,7 +174,8 @@ func TestProofsCoverEverything(t *testing.T) {
 	}
 	for _, f := range faults.All() {
 		if !allowed[f.Name] {
-			t.Errorf("no search has %s in its budget: write %q and a line below it, as \"token HOLDS\", into proofs.txt",
+			t.Errorf("no search has %s in its budget: write %q and a line below it, as \"token HOLDS\", "+
+				"into proofs.txt",
 				f.Name, "[search budget="+f.Name+"=1]")
 		}
 	}

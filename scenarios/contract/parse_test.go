@@ -15,18 +15,23 @@ import (
 func TestSearchBounds(t *testing.T) {
 	for section, want := range map[string][2]string{
 		"[search timing=any]": {"clients=2,attempts=2,timing=any,budget=none",
-			"locklab explore redlock --timing any --clients 2 --attempts 2 --uses none --budget '' --max-states 4000000"},
+			"locklab explore redlock --timing any --clients 2 --attempts 2 --uses none --budget '' " +
+				"--max-states 4000000"},
 		"[search]": {"clients=2,attempts=2,budget=none",
-			"locklab explore redlock --timing lockstep --clients 2 --attempts 2 --uses none --budget '' --max-states 4000000"},
-		"[search timing=any uses=check,give-up client-retries=3]": {"clients=2,attempts=2,timing=any,uses=check,give-up,client-retries=3,budget=none",
-			"locklab explore redlock --timing any --clients 2 --attempts 2 --uses check,give-up --client-retries 3 --budget '' --max-states 4000000"},
+			"locklab explore redlock --timing lockstep --clients 2 --attempts 2 --uses none --budget '' " +
+				"--max-states 4000000"},
+		"[search timing=any uses=check,give-up client-retries=3]": {
+			"clients=2,attempts=2,timing=any,uses=check,give-up,client-retries=3,budget=none",
+			"locklab explore redlock --timing any --clients 2 --attempts 2 --uses check,give-up --client-retries 3 " +
+				"--budget '' --max-states 4000000"},
 		"[prove]": {"clients=any,attempts=any,budget=none", "locklab prove redlock --budget 'none'"},
 		"[prove attempts=once nodes=3 ttl=18s work=1s budget=crash=any,pause=any@2s]": {
 			"clients=any,attempts=once,nodes=3,ttl=18s,work=1s,budget=crash=any,pause=any@2s",
 			"locklab prove redlock --nodes 3 --ttl 18s --work 1s --budget 'crash=any,pause=any@2s'"},
 		"[search attempts=1 nodes=3 ttl=18s max-states=7 budget=crash=1,pause=1@5s]": {
 			"clients=2,attempts=1,nodes=3,ttl=18s,max-states=7,budget=crash=1,pause=1@5s",
-			"locklab explore redlock --timing lockstep --clients 2 --attempts 1 --nodes 3 --ttl 18s --uses none --budget 'crash=1,pause=1@5s' --max-states 7"},
+			"locklab explore redlock --timing lockstep --clients 2 --attempts 1 --nodes 3 --ttl 18s --uses none " +
+				"--budget 'crash=1,pause=1@5s' --max-states 7"},
 	} {
 		list, err := contract.Parse("c.txt", section+"\nredlock HOLDS\n")
 		if err != nil {
@@ -125,15 +130,19 @@ func TestParseRefuses(t *testing.T) {
 	for _, f := range []struct{ rule, text, want string }{
 		{"nothing", "# nothing\n", "c.txt: it contains no expectation"},
 		{"a line before a section", "\ntoken HOLDS\n", "c.txt:2: a line before the first [race]"},
-		{"an open section", "[gc-pause\n", `c.txt:1: "[gc-pause": write [race], [search BOUNDS], [prove BOUNDS] or [locks] on a line of its own`},
+		{"an open section", "[gc-pause\n",
+			`c.txt:1: "[gc-pause": write [race], [search BOUNDS], [prove BOUNDS] or [locks] on a line of its own`},
 		{"something after a section", "[gc-pause] token HOLDS\n",
-			`c.txt:1: "[gc-pause] token HOLDS": write [race], [search BOUNDS], [prove BOUNDS] or [locks] on a line of its own`},
-		{"an unknown race", "# the first line\n[gc-pausw]\n", `c.txt:2: there is no race "gc-pausw": did you mean gc-pause?`},
+			`c.txt:1: "[gc-pause] token HOLDS": write [race], [search BOUNDS], [prove BOUNDS] or [locks] ` +
+				"on a line of its own"},
+		{"an unknown race", "# the first line\n[gc-pausw]\n",
+			`c.txt:2: there is no race "gc-pausw": did you mean gc-pause?`},
 
 		{"an unknown lock", "[gc-pause]\ntokn OVERLAP\n", `c.txt:2: there is no lock "tokn": did you mean token?`},
 		{"no lock", "[gc-pause]\nOVERLAP\n", `c.txt:2: "OVERLAP" names no lock`},
 		{"no verdict", "[gc-pause]\ntoken # HOLDS\n", `c.txt:2: "token" has no verdict`},
-		{"an unknown verdict", "[gc-pause]\n\ntoken OVERLOP\n", `c.txt:3: "OVERLOP" is no verdict that can be promised`},
+		{"an unknown verdict", "[gc-pause]\n\ntoken OVERLOP\n",
+			`c.txt:3: "OVERLOP" is no verdict that can be promised`},
 		{"the same verdict twice", "[gc-pause]\ntoken OVERLAP OVERLAP\n", "c.txt:2: OVERLAP is given twice"},
 		{"an empty reason", "[gc-pause]\ntoken OVERLAP |\n", `c.txt:2: "token OVERLAP |": say why: | a few words`},
 		{"the same cell twice", "[gc-pause]\ntoken HOLDS\n[gc-pause]\ntoken HOLDS\n",
@@ -143,7 +152,8 @@ func TestParseRefuses(t *testing.T) {
 			`c.txt:1: bound "clents=3": there is no such bound; bounds are clients, attempts, timing`},
 		{"a bound twice", "[search clients=3 clients=2]\n", `c.txt:1: bound "clients=2": clients is given twice`},
 		{"clients out of range", "[search clients=9]\ntoken HOLDS\n", "c.txt:1: clients=9: give 1 to 6"},
-		{"servers for a lock of one", "[search nodes=3]\n\ntoken HOLDS\n", "c.txt:3: nodes=3: token locks on one server"},
+		{"servers for a lock of one", "[search nodes=3]\n\ntoken HOLDS\n",
+			"c.txt:3: nodes=3: token locks on one server"},
 		{"an unknown fault", "[search budget=crush=1]\ntoken HOLDS\n",
 			`c.txt:1: budget "crush=1": unknown fault "crush": did you mean crash?`},
 		{"a jump of no length", "[search budget=client-clock=1]\ntoken HOLDS\n",
@@ -158,7 +168,8 @@ func TestParseRefuses(t *testing.T) {
 		{"attempts by number", "[prove attempts=2]\ntoken HOLDS\n",
 			`c.txt:1: bound "attempts=2": write any or once; bounds are`},
 		{"some faults without end", "[prove budget=crash=any,pause=1]\ntoken HOLDS\n",
-			`c.txt:1: bound "budget=crash=any,pause=1": "pause=1": either all faults strike any number of times, or none; write any in each; bounds are`},
+			`c.txt:1: bound "budget=crash=any,pause=1": "pause=1": either all faults strike any number of times, ` +
+				`or none; write any in each; bounds are`},
 		{"a search without number", "[search budget=crash=any]\ntoken HOLDS\n", `c.txt:1: --budget crash=any`},
 		{"a verdict that no proof excludes", "[prove]\ntoken STARVED@0\n",
 			`c.txt:2: a proof does not look for "STARVED@0": write HOLDS, or some of`},
@@ -167,7 +178,8 @@ func TestParseRefuses(t *testing.T) {
 		{"a race without rows", "[gc-pause]\n[split-vote]\ntoken HOLDS\n", "c.txt:1: [gc-pause] has no line under it"},
 		{"instants before a verdict", "[search timing=any]\ntoken instants OVERLAP@1\n", `c.txt:2: `},
 
-		{"an unknown lock of a profile", "[locks]\ntokn Expires\n", `c.txt:2: there is no lock "tokn": did you mean token?`},
+		{"an unknown lock of a profile", "[locks]\ntokn Expires\n",
+			`c.txt:2: there is no lock "tokn": did you mean token?`},
 		{"two profiles of a lock", "[locks]\ntoken Expires\ntoken\n", "c.txt:3: token is on line 2 already"},
 		{"no field of a profile", "[locks]\ntoken Expirs\n",
 			`c.txt:2: "Expirs" is not part of a profile: did you mean Expires?`},

@@ -33,11 +33,15 @@ func TestProve(t *testing.T) {
 			"OVERLAP takes only 1 fault, contracted OVERLAP@2"},
 		{"cut short", "[search max-states=20 budget=crash=1]\ntoken HOLDS", contract.Inconclusive, "cut short"},
 		{"it is proved", "[prove budget=crash=any]\ntoken HOLDS", contract.Met, ""},
-		{"one verdict occurs, and the others are proved", "[prove budget=crash=any]\nsetnx DEADLOCK@1", contract.Met, ""},
+		{"one verdict occurs, and the others are proved", "[prove budget=crash=any]\nsetnx DEADLOCK@1",
+			contract.Met, ""},
 		{"it should occur", "[prove budget=crash=any]\ntoken DEADLOCK@1 LIE@1", contract.Differs,
-			"LIE is proved impossible for any number of clients, contracted LIE@1: the lock has become better, or locklab itself is broken; DEADLOCK is proved impossible"},
+			"LIE is proved impossible for any number of clients, contracted LIE@1: the lock has become better, " +
+				"or locklab itself is broken; DEADLOCK is proved impossible"},
 		{"proved for one attempt, contracted for any number", "[prove budget=crash=any]\nredisson-lease HOLDS instants",
-			contract.Inconclusive, "only for clients that take the lock once, because a process draws a token for its whole life: write [prove attempts=once"},
+			contract.Inconclusive,
+			"only for clients that take the lock once, because a process draws a token for its whole life: " +
+				"write [prove attempts=once"},
 		{"proved for any number, contracted for one attempt", "[prove attempts=once budget=crash=any]\ntoken HOLDS",
 			contract.Differs, "leave out attempts=once"},
 		{"it rests on instants", "[prove attempts=once budget=crash=any]\nredisson-lease HOLDS", contract.Differs,

@@ -16,8 +16,8 @@ import (
 // A Lease is the time for which a lock stays closed after its holder has stopped, by the age of its hold. It is
 // measured in runs, from outside, without regard to how the lock works.
 type Lease struct {
-	// Spans are the times between two renewals, by age; the first begins at 0. Empty: there is nothing to measure, since
-	// the lock lets a second client in beside its holder.
+	// Spans are the times between two renewals, by age; the first begins at 0. Empty: there is nothing to measure,
+	// since the lock lets a second client in beside its holder.
 	Spans []Span
 	// Kept: the lease is renewed all the time, as a session is. There is one span, and its Left holds at every age.
 	Kept bool

@@ -73,8 +73,8 @@ func TestLeases(t *testing.T) {
 		}
 	}
 	if !slices.Equal(beside, wantBeside) || !slices.Equal(withHolder, wantWithHolder) {
-		t.Errorf("%v let a second client in, want %v; %v end with their holder, want %v", beside, wantBeside, withHolder,
-			wantWithHolder)
+		t.Errorf("%v let a second client in, want %v; %v end with their holder, want %v",
+			beside, wantBeside, withHolder, wantWithHolder)
 	}
 }
 
@@ -88,10 +88,12 @@ func TestStopped(t *testing.T) {
 		t.Errorf("measured %+v, %v", l, err)
 	}
 	o := cost.RecoveryOrder{TTL: time.Second}
-	if all, err := cost.FindRecovery(ctx, []lock.Entry{token}, o, nil); all != nil || !errors.Is(err, context.Canceled) {
+	if all, err := cost.FindRecovery(ctx, []lock.Entry{token}, o, nil); all != nil ||
+		!errors.Is(err, context.Canceled) {
 		t.Errorf("found %+v, %v", all, err)
 	}
-	if table, err := cost.FindRates(ctx, cost.UsualRateOrder(), known); table != nil || !errors.Is(err, context.Canceled) {
+	if table, err := cost.FindRates(ctx, cost.UsualRateOrder(), known); table != nil ||
+		!errors.Is(err, context.Canceled) {
 		t.Errorf("computed %+v, %v", table, err)
 	}
 }

@@ -92,15 +92,16 @@ func TestWindowAgainstRuns(t *testing.T) {
 		for i := range n {
 			age := (time.Duration(i)*c.hold + time.Duration(draw.Int64N(int64(c.hold)))) / n
 			p.Race.Script = func(race.Settings, int) []race.Trigger {
-				return []race.Trigger{{On: race.Event(history.Enter, 1), Do: race.Inject(age, faults.PauseOf(1, c.pause))}}
+				return []race.Trigger{{On: race.Event(history.Enter, 1),
+					Do: race.Inject(age, faults.PauseOf(1, c.pause))}}
 			}
 			run := racetest.Must(p.Play(s))(t)
 			harmed += min(overlaps(run.Events), 1)
 		}
 		p.Close()
 		if want := n * *bound.Harmful; math.Abs(want-float64(harmed)) > 2.5 {
-			t.Errorf("%s, %v in a hold of %v: %d of %d runs overlap, the formula says %.1f: %+v", c.lock, c.pause, c.hold,
-				harmed, n, want, bound)
+			t.Errorf("%s, %v in a hold of %v: %d of %d runs overlap, the formula says %.1f: %+v",
+				c.lock, c.pause, c.hold, harmed, n, want, bound)
 		}
 	}
 }
@@ -134,8 +135,10 @@ func TestFormulaAgainstALongRun(t *testing.T) {
 					enters++
 				}
 			}
-			u := cost.Usage{PerSecond: float64(enters) / run.End.Seconds(), Contended: 1, TTL: 10 * time.Second, Work: c.hold}
-			want := *all[c.lock].Bound(u, pauses(t, "1/year", c.pause.String())).AtMost * run.End.Seconds() / gap.Seconds()
+			u := cost.Usage{PerSecond: float64(enters) / run.End.Seconds(), Contended: 1, TTL: 10 * time.Second,
+				Work: c.hold}
+			want := *all[c.lock].Bound(u, pauses(t, "1/year", c.pause.String())).AtMost * run.End.Seconds() /
+				gap.Seconds()
 			got := overlaps(run.Events)
 			t.Logf("%d holds, %d overlaps, expected %.1f", enters, got, want)
 			poisson := distuv.Poisson{Lambda: want}

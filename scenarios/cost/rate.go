@@ -15,7 +15,7 @@ type Usage struct {
 	Machines  int           `json:"machines"`                // each holds one lock at a time at most
 	PerSecond float64       `json:"acquisitions_per_second"` // of all machines together
 	Work      time.Duration `json:"work_ns"`                 // for which a holder is inside, if nothing goes wrong
-	Contended float64       `json:"contended"`               // share of holds during which another client wants the lock
+	Contended float64       `json:"contended"`               // share of holds in which another client wants the lock
 	TTL       time.Duration `json:"ttl_ns"`
 	// PauseStopsWork: a pause delays the rest of the work. Otherwise the work is done elsewhere, as in a database, and
 	// goes on while the holder is paused.
@@ -42,7 +42,7 @@ type Bound struct {
 	Pauses   float64       `json:"pauses_a_year"`             // of each machine
 	Shortest time.Duration `json:"shortest_harmful_pause_ns"` // by the lease; Forever: none does harm
 	Harmful  *float64      `json:"share_of_pauses_that_harm"` // of those that strike a hold
-	Slow     float64       `json:"slow_work_overlaps_a_year"` // contended holds that outlive their lease without a pause
+	Slow     float64       `json:"slow_work_overlaps_a_year"` // contended holds that outlive the lease without a pause
 	// AtMost is the number, of pauses and of slow work; nil: search has no answer or contradicts the runs, or the lease
 	// ends with its holder, so that runs say nothing about pauses. Then Harmful is nil and Shortest is Unmeasured too.
 	AtMost *float64 `json:"overlaps_a_year_at_most"`
@@ -104,8 +104,7 @@ type RateOrder struct {
 	Sources []Source
 }
 
-// UsualRateOrder is the default: of a thousand machines each holds a contended lease of ten seconds for a tenth of the
-// time.
+// UsualRateOrder is the default: of a thousand machines each holds a contended lease of 10 s for a tenth of the time.
 func UsualRateOrder() RateOrder {
 	o := RateOrder{Sources: Sources(), Usage: Usage{
 		Machines: 1000, PerSecond: 100, Work: time.Second, Contended: 1, TTL: 10 * time.Second, PauseStopsWork: true,

@@ -113,8 +113,8 @@ func TestBoundsByHand(t *testing.T) {
 		switch {
 		case c.want < 0 && b.AtMost != nil, c.want >= 0 && (b.AtMost == nil || math.Abs(*b.AtMost-c.want) > 1e-6):
 			t.Errorf("%s: %+v, want %v a year", name, b, c.want)
-		case c.want >= 0 && b.Shortest != cost.Forever && (b.Shortest-c.shortest).Abs() > time.Millisecond, c.want >= 0 &&
-			(b.Shortest == cost.Forever) != (c.shortest == cost.Forever):
+		case c.want >= 0 && b.Shortest != cost.Forever && (b.Shortest-c.shortest).Abs() > time.Millisecond,
+			c.want >= 0 && (b.Shortest == cost.Forever) != (c.shortest == cost.Forever):
 			t.Errorf("%s: harm from %v on, want %v", name, b.Shortest, c.shortest)
 		}
 	}
@@ -198,16 +198,18 @@ func TestRecovery(t *testing.T) {
 func TestParseSource(t *testing.T) {
 	for often, want := range map[string]float64{"12/year": 12, "1/month": 12, "1/18months": 12.0 / 18, "3/day": 1095,
 		"0/year": 0, "1/hour": 8760, "2/2weeks": 365.0 / 7} {
-		if s, err := cost.ParseSource(often + " 3s"); err != nil || math.Abs(s.PerYear-want) > 1e-9 || s.ID != often+" 3s" {
+		s, err := cost.ParseSource(often + " 3s")
+		if err != nil || math.Abs(s.PerYear-want) > 1e-9 || s.ID != often+" 3s" {
 			t.Errorf("%s: %+v, %v, want %g", often, s, err, want)
 		}
 	}
 	for _, c := range []struct{ text, want string }{
 		{"", `""`}, {"-1/year 3s", "-1/year"}, {"1/fortnight 3s", "fortnight"}, {"x/year 3s", "x/year"},
 		{"1/0years 3s", "0years"},
-		{"NaN/year 3s", "NaN"}, {"1e99/year 3s", "1e99"}, {"1/year", "1/year"}, {"1/year soon", "soon"}, {"1/year 0s", "0s"},
-		{"1/year p50=1s,p40=2s", "p40=2s"}, {"1/year p50=2s,p99=1s", "p99=1s"}, {"1/year p101=1s", "p101=1s"},
-		{"1/year p0=1s", "p0=1s"}, {"1/year x50=1s", "x50=1s"}, {"1/year p50=1s,,p99=2s", `""`},
+		{"NaN/year 3s", "NaN"}, {"1e99/year 3s", "1e99"}, {"1/year", "1/year"}, {"1/year soon", "soon"},
+		{"1/year 0s", "0s"}, {"1/year p50=1s,p40=2s", "p40=2s"}, {"1/year p50=2s,p99=1s", "p99=1s"},
+		{"1/year p101=1s", "p101=1s"}, {"1/year p0=1s", "p0=1s"}, {"1/year x50=1s", "x50=1s"},
+		{"1/year p50=1s,,p99=2s", `""`},
 	} {
 		if _, err := cost.ParseSource(c.text); err == nil || !strings.Contains(text.SayError("en", err), c.want) {
 			t.Errorf("%s: %v, want it to name %s", c.text, err, c.want)

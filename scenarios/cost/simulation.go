@@ -130,9 +130,7 @@ func (c *process) wait(begin func(resume func())) {
 }
 
 // sleep waits for d.
-func (c *process) sleep(d time.Duration) {
-	c.wait(func(resume func()) { c.after(max(d, 0), resume) })
-}
+func (c *process) sleep(d time.Duration) { c.wait(func(resume func()) { c.after(max(d, 0), resume) }) }
 
 // trip returns the time that one message of this client takes: half of the latency and an exponential of the same mean,
 // at most ten times the latency, as in the simulator's runs.

@@ -43,7 +43,8 @@ const (
 // UsualLoad is a server of a hundred thousand commands in five seconds, in a data centre.
 func UsualLoad() Load {
 	return Load{Service: 50 * time.Microsecond, Latency: 100 * time.Microsecond, Work: 5 * time.Millisecond,
-		Poll: 100 * time.Millisecond, Cap: time.Second, TTL: 30 * time.Second, Rest: 100 * time.Millisecond, Most: 20_000}
+		Poll: 100 * time.Millisecond, Rest: 100 * time.Millisecond, Cap: time.Second, TTL: 30 * time.Second,
+		Most: 20_000}
 }
 
 // A Policy is a way to wait. Its texts are in the catalogues, as policy.<ID>.
@@ -61,7 +62,8 @@ func Policies() []Policy {
 		{"none", "token", func(*waiter, int) time.Duration { return 0 }},
 		{"fixed", "token", fixed},
 		{"jitter", "token", func(w *waiter, _ int) time.Duration { return around(w.load.Poll, w.random) }},
-		{"backoff", "token", func(w *waiter, n int) time.Duration { return min(w.load.Poll/8<<min(n, 20), w.load.Cap) }},
+		{"backoff", "token",
+			func(w *waiter, n int) time.Duration { return min(w.load.Poll/8<<min(n, 20), w.load.Cap) }},
 		{"pttl", "token", func(w *waiter, _ int) time.Duration {
 			left, err := w.redis.PTTL(context.Background(), client.Key).Result()
 			if err != nil || left < 0 {
@@ -88,8 +90,8 @@ type Waiting struct {
 	Runs    int    `json:"runs"`      // each with random numbers of its own
 	Entries int    `json:"entries"`   // how often the lock was acquired, in all of them
 	Cut     bool   `json:"truncated"` // Load.Most ended one of them
-	// The time from a holder's leaving to the next entry, if a client waited: nine of ten lie between Quick and Slow, and
-	// the means of the runs between Least and Most.
+	// The time from a holder's leaving to the next entry, if a client waited: nine of ten lie between Quick and Slow,
+	// and the means of the runs between Least and Most.
 	Handover time.Duration `json:"handover_mean_ns"`
 	Least    time.Duration `json:"handover_least_run_ns"`
 	Most     time.Duration `json:"handover_largest_run_ns"`
@@ -195,7 +197,8 @@ type waiter struct {
 
 // add starts a client at a random moment of the first hold.
 func (r *run) add(i int, p Policy, e lock.Entry, random *rand.Rand) {
-	w := &waiter{policy: p, load: r.load, since: -1, process: process{simulation: r.simulation, id: i + 1, random: random}}
+	w := &waiter{policy: p, load: r.load, since: -1,
+		process: process{simulation: r.simulation, id: i + 1, random: random}}
 	env := lock.Env{Clock: clientClock{&w.process}, Tokens: &w.process, TTL: r.load.TTL, Thread: "1"}
 	if e.OnZooKeeper() {
 		env.ZooKeeper = client.Session{Requester: newSession(&w.process)}

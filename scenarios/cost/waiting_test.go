@@ -33,10 +33,12 @@ func TestPolicies(t *testing.T) {
 				t.Errorf("%s: another run gives %+v, not %+v", p.ID, again, r)
 			}
 		}
-		if !r.Cut && r.Entries != WaitingRuns*usualEntries || r.Load > 1 || r.Jain != nil && (*r.Jain < 1.0/50 || *r.Jain > 1+1e-9) {
+		if !r.Cut && r.Entries != WaitingRuns*usualEntries || r.Load > 1 ||
+			r.Jain != nil && (*r.Jain < 1.0/50 || *r.Jain > 1+1e-9) {
 			t.Errorf("%s: %+v", p.ID, r)
 		}
-		if r.Handover < l.Latency || r.Quick > r.Handover || r.Slow < r.Handover || r.Least > r.Handover || r.Most < r.Handover {
+		if r.Handover < l.Latency || r.Quick > r.Handover || r.Slow < r.Handover || r.Least > r.Handover ||
+			r.Most < r.Handover {
 			t.Errorf("%s: a handover of %v, mostly %v to %v", p.ID, r.Handover, r.Quick, r.Slow)
 		}
 		results[p.ID] = r
@@ -64,8 +66,8 @@ func TestPolicies(t *testing.T) {
 // TestOneAlone: one client alone pays its round trips and the server's time, and waits for nobody.
 func TestOneAlone(t *testing.T) {
 	r := playOf(t, "fixed", 1, UsualLoad())
-	if r.Entries != WaitingRuns*usualEntries || math.Abs(r.PerEntry-2) > 0.01 || r.Handover != 0 || *r.Jain != 1 || r.Herd != 0 ||
-		r.Overtaken != 0 {
+	if r.Entries != WaitingRuns*usualEntries || math.Abs(r.PerEntry-2) > 0.01 || r.Handover != 0 || *r.Jain != 1 ||
+		r.Herd != 0 || r.Overtaken != 0 {
 		t.Errorf("%+v", r)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"locklab/reports/text"
 	"locklab/simulator/bubble"
 	"locklab/simulator/history"
+	"locklab/simulator/lists"
 	"locklab/simulator/process"
 	"locklab/simulator/zookeeper"
 )
@@ -64,7 +65,8 @@ func (f *firstRun) held(key, value string) bool {
 // errs reports whether the error of code that has made no connection of the lab's is about something else than that.
 func errs(err error) bool {
 	stall := (*bubble.StallError)(nil)
-	return errors.As(err, new(*bubble.PanicError)) || errors.As(err, &stall) && !strings.Contains(stall.Stack, "internal/poll.")
+	return errors.As(err, new(*bubble.PanicError)) ||
+		errors.As(err, &stall) && !strings.Contains(stall.Stack, "internal/poll.")
 }
 
 // A firstRun is what one client alone does, until it is done.
@@ -134,7 +136,7 @@ func (f *firstRun) note(e *history.Event) {
 		}
 		f.lease[e.Key] = 0
 		if e.Until != history.Forever {
-			f.lease[e.Key] = (e.Until - e.At - time.Millisecond).Round(time.Millisecond) // it lives through the last one
+			f.lease[e.Key] = (e.Until - e.At - time.Millisecond).Round(time.Millisecond) // it lives through the last
 			if f.database {
 				f.lease[e.Key] += time.Millisecond
 			}
@@ -146,13 +148,14 @@ func (f *firstRun) note(e *history.Event) {
 func (f *firstRun) key(named string, ensemble bool) (string, error) {
 	keys := f.keys
 	if len(keys) > 1 { // the lock is what is deleted when it is released; counters stay
-		if deleted := slices.DeleteFunc(slices.Clone(keys), func(k string) bool { return !f.gone[k] }); len(deleted) == 1 {
+		if deleted := lists.Pick(keys, func(k string) bool { return f.gone[k] }); len(deleted) == 1 {
 			keys = deleted
 		}
 	}
 	switch {
 	case named != "" && !f.written[named]:
-		return named, text.Errorf("locktest.alone.otherkey", "key", fmt.Sprintf("%q", named), "keys", fmt.Sprintf("%q", slices.Sorted(maps.Keys(f.written))))
+		return named, text.Errorf("locktest.alone.otherkey", "key", fmt.Sprintf("%q", named),
+			"keys", fmt.Sprintf("%q", slices.Sorted(maps.Keys(f.written))))
 	case named != "":
 		return named, nil
 	case len(keys) == 1:
@@ -171,7 +174,8 @@ func (p *plan) checkLease() error {
 		return text.Errorf("locktest.bounds.ttl.session", "ttl", p.bounds.TTL, "session", p.lease)
 	}
 	if p.lease > 0 && p.lease != p.bounds.TTL {
-		return text.Errorf("locktest.bounds.ttl.lease", "ttl", p.bounds.TTL, "key", fmt.Sprintf("%q", p.bounds.Key), "lease", p.lease)
+		return text.Errorf("locktest.bounds.ttl.lease", "ttl", p.bounds.TTL,
+			"key", fmt.Sprintf("%q", p.bounds.Key), "lease", p.lease)
 	}
 	return nil
 }

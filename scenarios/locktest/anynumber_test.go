@@ -58,12 +58,13 @@ func TestAnyBreaks(t *testing.T) {
 				c.Critical(work)
 				rdb.Del(c.Context(), "k")
 			})},
-		{"who is refused releases as well", "crash=any", verdict.WrongDel, 2, 0, onRedis(func(c *Client, rdb *redis.Client) {
-			if take(c, rdb, c.Token()) {
-				c.Critical(work)
-			}
-			rdb.Del(c.Context(), "k")
-		})},
+		{"who is refused releases as well", "crash=any", verdict.WrongDel, 2, 0,
+			onRedis(func(c *Client, rdb *redis.Client) {
+				if take(c, rdb, c.Token()) {
+					c.Critical(work)
+				}
+				rdb.Del(c.Context(), "k")
+			})},
 		// two at a time
 		{"the third enters", "", verdict.Overlap, 3, 0, locking(func(c *Client, rdb *redis.Client, _ string) bool {
 			if first, err := rdb.SetNX(c.Context(), "refused", "1", 0).Result(); err != nil || first {
@@ -140,13 +141,14 @@ func TestAnyRefuses(t *testing.T) {
 			}
 			compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
 		})},
-		{"whether it has the key", "compares other clients", locking(func(c *Client, rdb *redis.Client, token string) bool {
-			who, err := rdb.Get(c.Context(), "k").Result()
-			if err != nil || who != token {
-				rdb.Exists(c.Context(), "k")
-			}
-			return err == nil && who == token
-		})},
+		{"whether it has the key", "compares other clients",
+			locking(func(c *Client, rdb *redis.Client, token string) bool {
+				who, err := rdb.Get(c.Context(), "k").Result()
+				if err != nil || who != token {
+					rdb.Exists(c.Context(), "k")
+				}
+				return err == nil && who == token
+			})},
 		{"who has the key", "compares other clients", locking(func(c *Client, rdb *redis.Client, _ string) bool {
 			first, _ := rdb.Get(c.Context(), "k").Result()
 			second, err := rdb.Get(c.Context(), "k").Result()

@@ -34,7 +34,8 @@ import (
 // test, run again for the one Check. Code that does something else there is not proved.
 
 // apartFlag bounds the histories of a Check that are repeated so; of more, as many are drawn.
-var apartFlag = flag.Int("locklab.apart", 200, "after a search, execute so many of its histories again, also in processes")
+var apartFlag = flag.Int("locklab.apart", 200,
+	"after a search, execute so many of its histories again, also in processes")
 
 // apartLimit is the processor time that such a process may take.
 const apartLimit = time.Minute
@@ -152,9 +153,9 @@ func repeatHistories(p *plan, bounds search.Bounds, sim *simulator.Simulator) er
 	return nil
 }
 
-// here executes the history at each hour of a day. Code that does something else there each time, and the same as before
-// at the date of before, needs the time. One that does so by chance draws as in the execution that has shown it, or in
-// the one that this was compared with.
+// here executes the history at each hour of a day. Code that does something else there each time, and the same as
+// before at the date of before, needs the time. One that does so by chance draws as in the execution that has shown
+// it, or in the one that this was compared with.
 func (l *life) here() (err error) {
 	run := l.p.run
 	defer func() { run.date = 0 }()
@@ -274,8 +275,7 @@ func answerApart(t *testing.T, b Bounds, client func(*Client)) {
 	t.SkipNow()
 }
 
-// outside stands in the fatal error of the runtime when an execution uses a channel or a timer that another one has
-// made.
+// outside stands in the fatal error of the runtime when an execution uses a channel or timer that another has made.
 const outside = "from outside bubble"
 
 // tryApart runs one client alone in a process of its own, which ends if the code keeps in a variable of its package

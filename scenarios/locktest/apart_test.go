@@ -27,7 +27,8 @@ func TestMain(m *testing.M) {
 	*timeFlag = 0
 	// these show the goroutines of a bubble
 	if run := flag.Lookup("test.run"); effort.Watched && run.Value.String() == "" {
-		run.Value.Set("^(TestRace|TestShared|TestOutside|TestClosedConnection|TestDrawnTwice|TestNotApart|TestParallel)$")
+		run.Value.Set(
+			"^(TestRace|TestShared|TestOutside|TestClosedConnection|TestDrawnTwice|TestNotApart|TestParallel)$")
 	}
 	os.Exit(m.Run())
 }
@@ -106,7 +107,8 @@ func TestApart(t *testing.T) {
 			host, _ := os.Hostname()
 			lockAs(c, "k", host, false)
 		}},
-		{name: "chance", few: true, proved: chance, code: func(c *Client) { lockAs(c, "k", c.Token(), rand.IntN(5) == 0) }},
+		{name: "chance", few: true, proved: chance,
+			code: func(c *Client) { lockAs(c, "k", c.Token(), rand.IntN(5) == 0) }},
 		{name: "the order of a map", few: true, proved: chance, code: func(c *Client) {
 			for i := range map[int]bool{1: true, 2: true, 3: true, 4: true} {
 				lockAs(c, "k", c.Token(), i == 4)
@@ -159,7 +161,9 @@ const listenerVariable = "LOCKTEST_LISTENER"
 func TestNotApart(t *testing.T) {
 	out, err := searchApart(t, Bounds{Clients: 2, Budget: "crash=1", TTL: ttl},
 		func(c *Client) { lockAs(c, "k", c.Token(), false) }, 1)
-	if want := "share its package variables, process id and start: no history was repeated in a process of its own (the program of this test was run again and did not come to this Check"; !strings.Contains(out, want) {
+	want := "share its package variables, process id and start: no history was repeated in a process of its own " +
+		"(the program of this test was run again and did not come to this Check"
+	if !strings.Contains(out, want) {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
@@ -181,19 +185,21 @@ func TestEndless(t *testing.T) {
 				c.Critical(work)
 				rdb.Del(c.Context(), "k")
 			})},
-		{"a ticker that is not stopped", "the function of c2 has returned, and a goroutine that it has started has asked 100 times since", func(c *Client) {
-			rdb := dial(c)
-			if ok, err := rdb.SetNX(c.Context(), "k", c.Token(), ttl).Result(); err != nil || !ok {
-				return
-			}
-			go func() {
-				for range time.NewTicker(ttl / 3).C {
-					rdb.Expire(c.Context(), "k", ttl)
+		{"a ticker that is not stopped",
+			"the function of c2 has returned, and a goroutine that it has started has asked 100 times since",
+			func(c *Client) {
+				rdb := dial(c)
+				if ok, err := rdb.SetNX(c.Context(), "k", c.Token(), ttl).Result(); err != nil || !ok {
+					return
 				}
-			}()
-			c.Critical(work)
-			rdb.Del(c.Context(), "k")
-		}},
+				go func() {
+					for range time.NewTicker(ttl / 3).C {
+						rdb.Expire(c.Context(), "k", ttl)
+					}
+				}()
+				c.Critical(work)
+				rdb.Del(c.Context(), "k")
+			}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if out, err := searchApart(t, Bounds{Clients: 2, Budget: "crash=1", TTL: ttl}, c.code, 0); err == nil ||

@@ -125,4 +125,5 @@ func (p *plan) besideWithin(ctx context.Context, attempts, states int) (*search.
 }
 
 // timeFlag is Bounds.MaxTime of tests that do not give one.
-var timeFlag = flag.Duration("locklab.time", time.Minute, "end a search for which processors have worked so long, unless its Bounds.MaxTime is given; 0: never")
+var timeFlag = flag.Duration("locklab.time", time.Minute,
+	"end a search for which processors have worked so long, unless its Bounds.MaxTime is given; 0: never")

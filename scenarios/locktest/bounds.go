@@ -24,27 +24,27 @@ type Bounds struct {
 	// Key is the key that the code locks: its value is the holder for the judges.
 	// "": the only key that the code writes.
 	Key string
-	// Holder returns the owner that a value of Key, or of a row's column Table.Owner, names, "" if it says that the lock is
+	// Holder returns the owner that a value of Key, or of a row's column Table.Owner, names, "" if it says the lock is
 	// free: of a record that is overwritten and not deleted. It must treat all owners alike. nil: a key that exists is
 	// held, by whoever wrote its value.
 	Holder func(value string) (owner string)
-	// AnyTiming has Check search every timing to the end: clients come and work when they like, messages and timers take
-	// up to a twelfth or tenth of TTL (messages of several servers none). false: lockstep, and every timing beside it as
-	// far as Beside goes.
+	// AnyTiming has Check search every timing to the end: clients come and work when they like, messages and timers
+	// take up to a twelfth or tenth of TTL (messages of several servers none). false: lockstep, and every timing beside
+	// it as far as Beside goes.
 	AnyTiming bool
 	// Latency is a steady condition beside the budget: in lockstep every message to and from a Redis takes so long.
 	// With AnyTiming it takes that at most, a whole number of these parts of TTL.
 	Latency time.Duration
 	Fenced  bool // the resource refuses fencing tokens below the highest it has seen
-	// Slow has Check look for SLOW: an attempt that lasts longer until Client.Critical, or its return without that; pauses
-	// of its process do not count. Noisy has it look for NOISY: a client that sends more requests within one second while
-	// it waits. Noisy is for lockstep; neither is for Any. 0: it looks for neither.
+	// Slow has Check look for SLOW: an attempt that lasts longer until Client.Critical, or its return without that;
+	// pauses of its process do not count. Noisy has it look for NOISY: a client that sends more requests within one
+	// second while it waits. Noisy is for lockstep; neither is for Any. 0: it looks for neither.
 	Slow      time.Duration
 	Noisy     int
 	MaxStates int // ends a search; 0: 5 million
 	Beside    int // ends the search at any timing beside one in lockstep, in states; 0: 250,000; below 0: there is none
-	// MaxTime ends searches for which processors have worked so long together; 0: as -locklab.time says, a minute; below
-	// 0: they have no end. With Clients: Any it plays no part.
+	// MaxTime ends searches for which processors have worked so long together; 0: as -locklab.time says, a minute;
+	// below 0: they have no end. With Clients: Any it plays no part.
 	MaxTime time.Duration
 	// MaxBytes ends a search before its program uses so much more memory; 0: 1 GB (1 << 30), below 0: any amount.
 	MaxBytes int64
@@ -89,7 +89,8 @@ func (p *plan) check() error {
 
 // checkBudget refuses faults that cannot befall code in a bubble.
 func checkBudget(written faults.Budget) error {
-	for _, one := range [][2]string{{"client-rate", "rate"}, {"node-rate", "rate"}, {faults.ClientClock.Name, "clock"}} {
+	refused := [][2]string{{"client-rate", "rate"}, {"node-rate", "rate"}, {faults.ClientClock.Name, "clock"}}
+	for _, one := range refused {
 		if strings.Contains(string(written), one[0]+"=") {
 			return text.Errorf("locktest.bounds."+one[1], "budget", written, "fault", one[0])
 		}

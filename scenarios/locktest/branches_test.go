@@ -223,8 +223,8 @@ func TestOrders(t *testing.T) {
 	few, tried, pars := found(t, true, onThree(0, 0, nil))
 	many, none, plainly := found(t, false, onThree(0, 0, nil))
 	if tried == 0 || none > 0 || many < 2*few || !slices.Equal(pars, plainly) || slices.Contains(pars, "OVERLAP@0") {
-		t.Errorf("%d states, %d orders tried, and %v; without merging %d states, %d orders, and %v", few, tried, pars, many,
-			none, plainly)
+		t.Errorf("%d states, %d orders tried, and %v; without merging %d states, %d orders, and %v",
+			few, tried, pars, many, none, plainly)
 	}
 	for round, order := range [][]int{{2, 3, 1}, {3, 2, 1}} {
 		t.Run(fmt.Sprint(order, " in round ", round), func(t *testing.T) {

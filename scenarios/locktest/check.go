@@ -27,7 +27,8 @@ import (
 
 var (
 	replayFlag  = flag.String("locklab.replay", "", "play this `link` instead of searching")
-	drawingFlag = flag.Int("locklab.drawing", 0, "draw random numbers as this `execution` of a search did; 0: as chance has it")
+	drawingFlag = flag.Int("locklab.drawing", 0,
+		"draw random numbers as this `execution` of a search did; 0: as chance has it")
 )
 
 // go-redis logs what it returns as an error as well, here in each of thousands of executions.

@@ -15,8 +15,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A claim is what a test says of a verdict: with how many faults it comes about, and not with fewer; or that it never
-// does.
+// A claim is what a test says of a verdict: how many faults it takes, and not fewer; or that it never comes about.
 type claim struct {
 	word verdict.Word
 	par  int

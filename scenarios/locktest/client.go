@@ -71,10 +71,12 @@ func (c *Client) Dial(ctx context.Context, network, addr string) (net.Conn, erro
 func (c *Client) Connector(n int) driver.Connector {
 	d := c.runner.bounds.Database
 	if d == nil {
-		panic("Connector is called, and Bounds.Database is nil: give there the database and its tables (a race has none)")
+		panic("Connector is called, and Bounds.Database is nil: " +
+			"give there the database and its tables (a race has none)")
 	}
 	addr := c.Addr(n)
-	return &database.Connector{Dialect: d.Dialect, Dial: func(ctx context.Context) (net.Conn, error) { return c.Dial(ctx, "tcp", addr) }}
+	dial := func(ctx context.Context) (net.Conn, error) { return c.Dial(ctx, "tcp", addr) }
+	return &database.Connector{Dialect: d.Dialect, Dial: dial}
 }
 
 // Context is cancelled when the process ends. A lock that waits inside, for ever, shows a DEADLOCK where it could
@@ -105,10 +107,13 @@ func (c *Client) Critical(work func(r *Resource)) { c.CriticalWithToken(0, work)
 // resource refuses a token below the highest it has seen.
 func (c *Client) CriticalWithToken(token uint64, work func(r *Resource)) {
 	switch {
+	case token == 0 && c.runner.bounds.Fenced:
+		panic("Bounds.Fenced is set, and the code enters without a token: call Client.CriticalWithToken(token, work)")
 	case c.inside:
 		panic("Critical is called inside Critical: a client has the lock once")
 	case c.entered:
-		panic("Critical is called twice in one attempt: let the code lock once and return, Bounds.Attempts has it called again")
+		panic("Critical is called twice in one attempt: " +
+			"let the code lock once and return, Bounds.Attempts has it called again")
 	}
 	c.entered, c.inside = true, true
 	c.process.Record(history.Event{Kind: history.Enter, Token: token})
@@ -125,7 +130,8 @@ func (c *Client) CriticalWithToken(token uint64, work func(r *Resource)) {
 func (c *Client) Says(held bool) {
 	switch {
 	case !c.entered || c.inside:
-		panic("Says is called before the client has released: call it after Critical, with what the release has returned")
+		panic("Says is called before the client has released: " +
+			"call it after Critical, with what the release has returned")
 	case c.said:
 		panic("Says is called twice in one attempt: call it once, with what the release has returned")
 	}

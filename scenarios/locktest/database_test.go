@@ -15,7 +15,8 @@ import (
 // held is a table of locks, and jobs one whose rows are locked themselves.
 var (
 	held = database.Table{Name: "held", Key: []string{"what"}, Owner: "who", Until: "ends", Columns: []database.Column{
-		{Name: "what", Type: database.Text}, {Name: "who", Type: database.Text}, {Name: "ends", Type: database.Timestamp},
+		{Name: "what", Type: database.Text}, {Name: "who", Type: database.Text},
+		{Name: "ends", Type: database.Timestamp},
 	}}
 	jobs = database.Table{Name: "jobs", Key: []string{"id"},
 		Columns: []database.Column{{Name: "id", Type: database.Integer}},
@@ -74,9 +75,10 @@ var insert = pooled(func(c *Client, db *sql.DB) {
 // lease is a row with a deadline on the server's clock.
 var lease = pooled(func(c *Client, db *sql.DB) {
 	token := c.Token()
-	r, err := db.ExecContext(c.Context(), `INSERT INTO held (what, who, ends) VALUES ($1, $2, clock_timestamp() + $3 * interval '1 millisecond')
-		ON CONFLICT (what) DO UPDATE SET who = excluded.who, ends = excluded.ends WHERE held.ends <= clock_timestamp()`, "k",
-		token, ttl.Milliseconds())
+	r, err := db.ExecContext(c.Context(),
+		`INSERT INTO held (what, who, ends) VALUES ($1, $2, clock_timestamp() + $3 * interval '1 millisecond')
+		ON CONFLICT (what) DO UPDATE SET who = excluded.who, ends = excluded.ends WHERE held.ends <= clock_timestamp()`,
+		"k", token, ttl.Milliseconds())
 	if err != nil {
 		return
 	}
@@ -137,10 +139,10 @@ func TestDatabase(t *testing.T) {
 		{"lease", lease, postgreSQL(held), "pause=1", 1, "OVERLAP STALE-WRITE"},
 		{"for update", forUpdate, postgreSQL(jobs), "expire-session=1", 1, "OVERLAP STALE-WRITE"},
 		{"forgets its connection", forgetsConn, mariaDB(), "", 1, "ORPHAN@0"},
-		{"advisory", onConn("SELECT pg_try_advisory_lock($1)", "SELECT pg_advisory_unlock($1)", 0), idle, "lose-reply=1", 2,
-			"ORPHAN"},
-		{"waits for a second", onConn("SELECT pg_try_advisory_lock($1)", "SELECT pg_advisory_unlock($1)", time.Second), idle,
-			"crash=1", 1, "STALE-WRITE"},
+		{"advisory", onConn("SELECT pg_try_advisory_lock($1)", "SELECT pg_advisory_unlock($1)", 0), idle,
+			"lose-reply=1", 2, "ORPHAN"},
+		{"waits for a second", onConn("SELECT pg_try_advisory_lock($1)", "SELECT pg_advisory_unlock($1)", time.Second),
+			idle, "crash=1", 1, "STALE-WRITE"},
 	} {
 		t.Run(test.name+" "+test.budget, func(t *testing.T) {
 			Check(t, Bounds{Clients: 2, Attempts: test.attempts, Budget: test.budget, TTL: ttl, Database: test.on,
@@ -148,7 +150,8 @@ func TestDatabase(t *testing.T) {
 		})
 	}
 	t.Run("any timing", func(t *testing.T) {
-		Check(t, Bounds{Clients: 2, Attempts: 1, Budget: "crash=1", TTL: ttl, Database: mariaDB(rowIsLock), AnyTiming: true},
+		Check(t,
+			Bounds{Clients: 2, Attempts: 1, Budget: "crash=1", TTL: ttl, Database: mariaDB(rowIsLock), AnyTiming: true},
 			pooled(func(c *Client, db *sql.DB) {
 				if _, err := db.ExecContext(c.Context(), "INSERT INTO held (what) VALUES ('k')"); err == nil {
 					c.Critical(work)
@@ -194,17 +197,19 @@ func TestDatabaseRefuses(t *testing.T) {
 			}
 			return err
 		}, false, connector},
-		"another protocol": {func(c *Client, _ *sql.DB) error { return dial(c).Ping(c.Context()).Err() }, false, connector},
-		"no owner":         {func(_ *Client, db *sql.DB) error { return db.Ping() }, false, "Table.Owner"},
-		"unopened":         {func(*Client, *sql.DB) error { return nil }, true, connector},
+		"another protocol": {func(c *Client, _ *sql.DB) error { return dial(c).Ping(c.Context()).Err() },
+			false, connector},
+		"no owner": {func(_ *Client, db *sql.DB) error { return db.Ping() }, false, "Table.Owner"},
+		"unopened": {func(*Client, *sql.DB) error { return nil }, true, connector},
 	} {
 		t.Run(name, func(t *testing.T) {
 			settle(t)
-			p, err := newPlan(t, Bounds{Clients: 2, TTL: ttl, Database: postgreSQL(held)}, pooled(func(c *Client, db *sql.DB) {
-				if test.code(c, db) == nil {
-					c.Critical(work)
-				}
-			}))
+			p, err := newPlan(t, Bounds{Clients: 2, TTL: ttl, Database: postgreSQL(held)},
+				pooled(func(c *Client, db *sql.DB) {
+					if test.code(c, db) == nil {
+						c.Critical(work)
+					}
+				}))
 			if err != nil {
 				t.Fatal(err)
 			}

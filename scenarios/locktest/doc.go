@@ -3,7 +3,7 @@
 //
 // [Check] visits everything that the processes can come to within the bounds: every order of messages, every fault of
 // the budget at every place. It does so in lockstep, one schedule in which messages take no time, first with one
-// attempt of each process; and beside that at every timing, as far as Bounds.Beside goes, or to the end with Bounds.AnyTiming.
+// attempt of each process; beside that at every timing, as far as Bounds.Beside goes, to the end with Bounds.AnyTiming.
 // What a complete search does not find cannot happen there; what it finds it shows on the shortest way, with the lines
 // of your code, and a flag that plays that run: -locklab.replay. -locklab.details prints all that was assumed.
 //

@@ -105,17 +105,20 @@ var counted int
 
 // TestDrawnOtherwise: values that are more than tokens, or not drawn by chance, are no proof.
 func TestDrawnOtherwise(t *testing.T) {
-	odd := redis.NewScript(`if tonumber(ARGV[1]) and tonumber(ARGV[1]) > 5 then return redis.call("del", KEYS[1]) end return 0`)
+	odd := redis.NewScript(`if tonumber(ARGV[1]) and tonumber(ARGV[1]) > 5 then ` +
+		`return redis.call("del", KEYS[1]) end return 0`)
 	length := redis.NewScript(`if #ARGV[1] > 8 then return redis.call("del", KEYS[1]) end return 0`)
 	seven := 0
 	for name, c := range map[string]struct {
 		code func(c *Client)
 		is   func(err error) bool
 	}{
-		// Below 2^63: the Lua of the lab's servers takes no higher number for one, and half of all tokens of 64 bits are.
-		"number":       {func(c *Client) { lockWith(c, strconv.FormatInt(rand.Int64(), 10), odd) }, isDrawn},
-		"length":       {func(c *Client) { lockWith(c, randomToken(), length) }, isDrawn},
-		"seven values": {func(c *Client) { seven++; lockWith(c, strconv.Itoa(seven%7), compareAndDelete) }, isDifferent},
+		// Below 2^63: the Lua of the lab's servers takes no higher number for one,
+		// and half of all tokens of 64 bits are.
+		"number": {func(c *Client) { lockWith(c, strconv.FormatInt(rand.Int64(), 10), odd) }, isDrawn},
+		"length": {func(c *Client) { lockWith(c, randomToken(), length) }, isDrawn},
+		"seven values": {func(c *Client) { seven++; lockWith(c, strconv.Itoa(seven%7), compareAndDelete) },
+			isDifferent},
 		"branch": {func(c *Client) {
 			token := randomToken()
 			if token < "15" {

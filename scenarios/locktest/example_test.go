@@ -12,7 +12,8 @@ import (
 	"locklab/simulator/effort"
 )
 
-var release = redis.NewScript(`if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) else return 0 end`)
+var release = redis.NewScript(`if redis.call("get", KEYS[1]) == ARGV[1] then ` +
+	`return redis.call("del", KEYS[1]) else return 0 end`)
 
 // A lock of thirty lines: SET NX PX with a token of its own, and a script that deletes
 // the key only if it still holds that token. No crash and no pause makes it delete the

@@ -13,7 +13,8 @@ import (
 	"locklab/scenarios/search"
 )
 
-var compareAndSet = redis.NewScript(`if (redis.call("get", KEYS[1]) or "") == ARGV[1] then redis.call("set", KEYS[1], ARGV[2]) return 1 end return 0`)
+var compareAndSet = redis.NewScript(`if (redis.call("get", KEYS[1]) or "") == ARGV[1] then ` +
+	`redis.call("set", KEYS[1], ARGV[2]) return 1 end return 0`)
 
 // recorded is a lock that is a record, owner|state, which it writes again while it works, and does not delete. free is
 // what it does to release.

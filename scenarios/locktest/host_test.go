@@ -85,8 +85,8 @@ func envOf(ttl, timeout time.Duration) func(c *Client) (env lock.Env, done func(
 			Thread: fmt.Sprintf("c%d.0", c.process.ID())}
 		for n := range c.runner.bounds.Servers {
 			env.Nodes = append(env.Nodes, redis.NewClient(&redis.Options{
-				Addr: c.Addr(n + 1), Dialer: c.Dial, Protocol: 2, DisableIdentity: true, MaxRetries: -1, ReadTimeout: timeout,
-				ReadBufferSize: smallBuffer, WriteBufferSize: smallBuffer,
+				Addr: c.Addr(n + 1), Dialer: c.Dial, Protocol: 2, DisableIdentity: true, MaxRetries: -1,
+				ReadTimeout: timeout, ReadBufferSize: smallBuffer, WriteBufferSize: smallBuffer,
 				MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 			}))
 		}
@@ -201,7 +201,8 @@ func found(s *search.Search, figures bool) map[string]int {
 // The lab's locks on a ZooKeeper and in a database come to the same on connections of their own as on the lab's
 // session and pool.
 func TestBothHostsElsewhere(t *testing.T) {
-	effort.OnlyExhaustive(t, "TestBothHosts shows the same on Redis; one goroutine searches, and the lock is a process of its own")
+	effort.OnlyExhaustive(t,
+		"TestBothHosts shows the same on Redis; one goroutine searches, and the lock is a process of its own")
 	for _, test := range []struct {
 		id, budget string
 		attempts   int
@@ -236,7 +237,8 @@ func TestBothHostsElsewhere(t *testing.T) {
 				return env, conn.Close
 			}))
 			if diff := cmp.Diff(own.Pars(), s.Pars()); diff != "" || !own.Complete || !s.Complete {
-				t.Errorf("complete %t, %t; on the lab's own and on connections of its own:\n%s", own.Complete, s.Complete, diff)
+				t.Errorf("complete %t, %t; on the lab's own and on connections of its own:\n%s",
+					own.Complete, s.Complete, diff)
 			}
 		})
 	}

@@ -19,7 +19,7 @@ type known struct {
 	Timed        bool             // the code gets the time with every observation
 	Dated        bool             // at any timing: and the time of day is part of the state
 	Ensemble     bool             // the server is a ZooKeeper: the code speaks its protocol
-	Turns        bool             // executions take turns: the code keeps in a variable of its package what one of them has made
+	Turns        bool             // executions take turns: a variable of the code's package keeps what one has made
 	Crypto, Math bool             // it draws from the generator: that is seeded whenever the code runs on
 	Drawing      int              // each execution draws as that one did; 0: as none but itself
 	Drawn        *bubble.Drawn    // what it draws and sends to Redis servers

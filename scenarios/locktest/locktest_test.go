@@ -103,7 +103,8 @@ func locking(refused func(c *Client, rdb *redis.Client, token string) bool) func
 }
 
 // compareAndDelete is the script of the Redis manual.
-var compareAndDelete = redis.NewScript(`if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) else return 0 end`)
+var compareAndDelete = redis.NewScript(`if redis.call("get", KEYS[1]) == ARGV[1] then ` +
+	`return redis.call("del", KEYS[1]) else return 0 end`)
 
 func TestCheck(t *testing.T) {
 	Check(t, Bounds{Clients: 2, Budget: "crash=1,pause=1", TTL: ttl}, setNX, "OVERLAP STALE-WRITE WRONG-DEL ORPHAN")
@@ -153,7 +154,8 @@ func TestBroken(t *testing.T) {
 	p, s := searched(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl}, setNX)
 	for _, w := range s.Witnesses {
 		out := p.broken(w, "because")
-		for _, want := range []string{"because", "PAUSE", "locktest/locktest_test.go:", "-locklab.replay=" + w.Trace.Link()} {
+		for _, want := range []string{"because", "PAUSE", "locktest/locktest_test.go:",
+			"-locklab.replay=" + w.Trace.Link()} {
 			if !strings.Contains(out, want) {
 				t.Errorf("%s: %q is missing in\n%s", w.Verdict, want, out)
 			}
@@ -229,7 +231,8 @@ func TestCannotBeCarried(t *testing.T) {
 		want string
 	}{
 		"nobody enters": {func(c *Client) { rdb := dial(c); defer rdb.Close(); locked(rdb, c) },
-			"nobody ever entered: one process alone, without any fault, does not get the lock. Does your code call Critical"},
+			"nobody ever entered: one process alone, without any fault, does not get the lock. " +
+				"Does your code call Critical"},
 		"twice": {onRedis(func(c *Client, rdb *redis.Client) {
 			locked(rdb, c)
 			c.Critical(work)
@@ -588,7 +591,8 @@ func TestUnclaimed(t *testing.T) {
 		return a
 	}}
 	for claims, want := range map[string]string{"": "OVERLAP ORPHAN@2", "OVERLAP": "", "holds": ""} {
-		all := racetest.Must(claimed([]string{claims}, []verdict.Word{verdict.Overlap, verdict.Orphan, verdict.Deadlock}))(t)
+		all := racetest.Must(claimed([]string{claims},
+			[]verdict.Word{verdict.Overlap, verdict.Orphan, verdict.Deadlock}))(t)
 		if is := unclaimed(found, []string{claims}, all); is != want {
 			t.Errorf("with the claim %q it proposes %q, want %q", claims, is, want)
 		}

@@ -100,7 +100,8 @@ func TestReplayAtItsDate(t *testing.T) {
 	p.Timed = true
 	start := []simulator.Choice{{Verb: simulator.Start, Client: 1}, {Verb: simulator.Arrive, Client: 1},
 		{Verb: simulator.Answer, Client: 1}, {Verb: simulator.Arrive, Client: 1}}
-	for settings, want := range map[string]int{p.study.String(): 2026, p.study.String() + ",epoch=1000000000000": 2001} {
+	for settings, want := range map[string]int{p.study.String(): 2026,
+		p.study.String() + ",epoch=1000000000000": 2001} {
 		trace := simulator.Trace{Lock: p.entry.ID, Race: search.SearchID, Settings: settings, Choices: start}
 		o, err := p.play(trace)
 		if err != nil {

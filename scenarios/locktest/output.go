@@ -42,7 +42,8 @@ func again(test string, trace simulator.Trace, drawing int) string {
 }
 
 // detailsFlag has tests print whole certificates.
-var detailsFlag = flag.Bool("locklab.details", false, "print what was searched and assumed in full, in place of its first line")
+var detailsFlag = flag.Bool("locklab.details", false,
+	"print what was searched and assumed in full, in place of its first line")
 
 // brief returns a certificate as a test prints it: with -locklab.details in full, else what was found, and what is
 // assumed in few words.
@@ -173,9 +174,7 @@ func show(o *race.Outcome) string {
 }
 
 // explain returns an error of a search in words for the author of the code, with the run that has led to it.
-func explain(err error) string {
-	return reason(err) + until(err)
-}
+func explain(err error) string { return reason(err) + until(err) }
 
 // until returns the run that has led to an error; "": none is known.
 func until(err error) string {
@@ -183,7 +182,8 @@ func until(err error) string {
 	if !errors.As(err, &at) || len(at.run.History.Events) == 0 {
 		return ""
 	}
-	return "\n" + tell("locktest.schedule") + "\n" + show(at.run) + tell("locktest.schedule.next", "choice", at.next) + "\n"
+	next := tell("locktest.schedule.next", "choice", at.next)
+	return "\n" + tell("locktest.schedule") + "\n" + show(at.run) + next + "\n"
 }
 
 // reason returns an error in words.
@@ -203,11 +203,11 @@ func reason(err error) string {
 		return "locktest: " + tell("locktest.stall.head") + "\n" + stalled(err, stall) + "\n" + stall.Stack + "\n" +
 			tell("locktest.stall.rule")
 	case errors.As(err, &panicked):
-		return "locktest: " + tell("locktest.panicked", "client", nameOf(err, panicked.Client), "value", fmt.Sprint(panicked.Value)) + "\n" + panicked.Stack
-	case errors.As(err, &endless) && endless.Ended:
-		return "locktest: " + tell("locktest.endless.ended", "client", nameOf(err, endless.Client), "n", fmt.Sprint(endless.Asks))
+		said := tell("locktest.panicked", "client", nameOf(err, panicked.Client), "value", fmt.Sprint(panicked.Value))
+		return "locktest: " + said + "\n" + panicked.Stack
 	case errors.As(err, &endless):
-		return "locktest: " + tell("locktest.endless", "client", nameOf(err, endless.Client), "n", fmt.Sprint(endless.Asks))
+		key := map[bool]string{true: "locktest.endless.ended", false: "locktest.endless"}[endless.Ended]
+		return "locktest: " + tell(key, "client", nameOf(err, endless.Client), "n", fmt.Sprint(endless.Asks))
 	case errors.As(err, &limit):
 		return "locktest: " + tell("locktest.incomplete", "cause", say(limit))
 	}

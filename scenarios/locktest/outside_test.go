@@ -149,7 +149,8 @@ func TestShows(t *testing.T) {
 		{"example.com/locktest.TestLock.func1", "/shop/locktest/mylock_test.go", true},
 		{"example.com/shop/dlock.(*Lock).Acquire", "/shop/dlock/dlock.go", true},
 		{"example.com/shop/vendor/a.F", "/shop/vendor/a/a.go", false},
-		{"github.com/redis/go-redis/v9.cmdable.SetNX", "/go/pkg/mod/github.com/redis/go-redis/v9@v9.22.0/string.go", false},
+		{"github.com/redis/go-redis/v9.cmdable.SetNX",
+			"/go/pkg/mod/github.com/redis/go-redis/v9@v9.22.0/string.go", false},
 		{"testing.tRunner", goRoot() + "testing/testing.go", false},
 		{"locklab/simulator/bubble.(*Handle).Ask", "/locklab/simulator/bubble/handle.go", false},
 	} {
@@ -183,7 +184,8 @@ func lineWith(t *testing.T, end string) string {
 func TestREADMEExample(t *testing.T) {
 	example := string(racetest.Must(os.ReadFile("libraries/readme_test.go"))(t))
 	printed := strings.Replace(example, "package libraries", "package mylock", 1)
-	if readme := string(racetest.Must(os.ReadFile("README.md"))(t)); !strings.Contains(readme, "```go\n"+printed+"```\n") {
+	readme := string(racetest.Must(os.ReadFile("README.md"))(t))
+	if !strings.Contains(readme, "```go\n"+printed+"```\n") {
 		t.Error("README.md does not print libraries/readme_test.go")
 	}
 }

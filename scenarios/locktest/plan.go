@@ -42,12 +42,13 @@ type plan struct {
 	contents any           // what one client alone has left on its server
 	apart    apart
 	orders   int   // histories whose orders were tried in one way
-	aside    error // why there is no search at any timing beside the one in lockstep; nil: there is one, or none was to be made
+	aside    error // why there is no search at any timing beside the one in lockstep; nil: there is one, or none is due
 }
 
 func newPlan(t *testing.T, b Bounds, code func(*Client)) (*plan, error) {
 	p := &plan{t: t}
-	p.run = &runner{t: t, bounds: &p.bounds, code: code, known: known{Drawing: *drawingFlag, Drawn: bubble.NewDrawn(), Branches: process.Branches{}}}
+	p.run = &runner{t: t, bounds: &p.bounds, code: code,
+		known: known{Drawing: *drawingFlag, Drawn: bubble.NewDrawn(), Branches: process.Branches{}}}
 	p.known, p.called = &p.run.known, &p.run.called
 	if b.Clients == Any {
 		if err := p.forAnyNumber(&b); err != nil {
@@ -57,14 +58,15 @@ func newPlan(t *testing.T, b Bounds, code func(*Client)) (*plan, error) {
 	b = b.filled()
 	p.bounds = b
 	p.entry = lock.Entry{
-		ID: t.Name(), Family: lock.OneStep, Server: lock.OnRedis(b.Servers), TTL: b.TTL, Unit: time.Nanosecond, Expiry: lock.ExpiryServer,
+		ID: t.Name(), Family: lock.OneStep, Server: lock.OnRedis(b.Servers),
+		TTL: b.TTL, Unit: time.Nanosecond, Expiry: lock.ExpiryServer,
 	}
 	if b.Holder != nil {
 		p.entry.Holder = func(value string) string { return b.Holder(p.Drawn.Value(value)) }
 	}
 	p.study = search.Bounds{Budget: faults.Budget(b.Budget), Scope: explore.Scope{
-		Clients: b.Clients, Attempts: b.Attempts, Nodes: b.Servers, TTL: b.TTL, Fenced: b.Fenced, Slow: b.Slow, Noisy: b.Noisy,
-		Limits: explore.Limits{MaxStates: b.MaxStates},
+		Clients: b.Clients, Attempts: b.Attempts, Nodes: b.Servers, TTL: b.TTL, Fenced: b.Fenced,
+		Slow: b.Slow, Noisy: b.Noisy, Limits: explore.Limits{MaxStates: b.MaxStates},
 	}}
 	p.study.Latency = b.Latency
 	if b.AnyTiming {
@@ -110,7 +112,7 @@ func (p *plan) onDatabase() error {
 	if err := d.Check(); err != nil {
 		return text.Errorf("locktest.bounds.database", "cause", err)
 	}
-	p.entry.Family, p.entry.Server, p.entry.Fencing = lock.Rows, lock.InDatabase(lock.MySQL), true // the code has its tokens itself
+	p.entry.Family, p.entry.Server, p.entry.Fencing = lock.Rows, lock.InDatabase(lock.MySQL), true // its own tokens
 	if d.Dialect == database.PostgreSQL {
 		p.entry.Server = lock.InDatabase(lock.PostgreSQL)
 	}
@@ -223,7 +225,8 @@ func (e *runError) Unwrap() error { return e.error }
 func (p *plan) withRun(bounds search.Bounds, err error) error {
 	where := (*explore.ScheduleError)(nil)
 	p.run.random.look()
-	again := p.run.random.noticed || errors.As(err, new(*bubble.NeedsTimeError)) || errors.As(err, new(*bubble.DrawnError))
+	again := p.run.random.noticed || errors.As(err, new(*bubble.NeedsTimeError)) ||
+		errors.As(err, new(*bubble.DrawnError))
 	if again || !errors.As(err, &where) {
 		return err
 	}

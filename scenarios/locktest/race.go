@@ -31,7 +31,7 @@ import (
 // client until it has entered. Its numbers are in parts of the lease that the code asks for, which is observed, as is
 // the number of servers.
 //
-// finds names the verdicts that the race comes to, and no other. Without it the run is logged, and nothing can fail. A
+// finds names the verdicts that the race comes to, and no other: without it the test fails if there is a failure. A
 // race that wants what the code does not show, such as a renewal by hand, does not apply to it: then the test is
 // skipped, with the reason, or fails if it says something. For client the rules of [Check] hold.
 func Race(t *testing.T, client func(*Client), name string, finds ...string) {
@@ -46,6 +46,11 @@ func Race(t *testing.T, client func(*Client), name string, finds ...string) {
 	if err != nil {
 		t.Fatal(explain(err))
 	}
+	data := &study.Checked{Races: runs([]*race.Outcome{o})}
+	if complaint := r.complaint(o); complaint != "" {
+		data.Wrong = []string{headOf(complaint)}
+	}
+	r.plan.report(data)
 	r.judge(t, o)
 }
 
@@ -87,7 +92,8 @@ func (r *racer) playAll() (table []*race.Outcome, err error) {
 
 // raceWords are the verdicts that a race can come to.
 var raceWords = []verdict.Word{
-	verdict.Overlap, verdict.StaleWrite, verdict.Fenced, verdict.WrongDel, verdict.Orphan, verdict.Deadlock, verdict.Blocked, verdict.Starved,
+	verdict.Overlap, verdict.StaleWrite, verdict.Fenced, verdict.WrongDel,
+	verdict.Orphan, verdict.Deadlock, verdict.Blocked, verdict.Starved,
 }
 
 // A racer plays the races of one test.
@@ -125,7 +131,8 @@ func newRacer(t *testing.T, known Bounds, client func(*Client), finds ...string)
 		p.entry.TTL = cmp.Or(p.lease, race.Standard().TTL)
 		p.bounds.TTL, p.Timed = p.entry.TTL, true
 		r.plan = p
-		r.runner.Code = &race.Code{Key: p.bounds.Key, TTL: p.lease, Fences: p.fences, Contents: p.contents, Client: r.client}
+		r.runner.Code = &race.Code{Key: p.bounds.Key, TTL: p.lease, Fences: p.fences, Contents: p.contents,
+			Client: r.client}
 		return r
 	}
 }
@@ -210,6 +217,8 @@ func (r *racer) complaint(o *race.Outcome) string {
 	}
 	pairs := []string{"race", o.Race.Code + " " + o.Race.ID, "verdicts", words(o)}
 	switch {
+	case r.claims == nil && !r.each && verdict.Fails(o.Verdicts):
+		return tell("locktest.race.unclaimed", pairs...) + "\n" + r.showRace(o)
 	case r.claims == nil, r.each && o.NotApplicable != "":
 		return ""
 	case o.NotApplicable != "":
@@ -243,7 +252,8 @@ func (r *racer) showRace(o *race.Outcome) string {
 func words(o *race.Outcome) string { return reports.Words(o.Verdicts) }
 
 func whyNotApplicable(o *race.Outcome) string {
-	return "N/A: " + language().Each(func(lang string) string { return text.Reason(lang, "na", string(o.NotApplicable)) })
+	reason := func(lang string) string { return text.Reason(lang, "na", string(o.NotApplicable)) }
+	return "N/A: " + language().Each(reason)
 }
 
 // raceTable is a line for each race.
@@ -259,7 +269,8 @@ func raceTable(all []*race.Outcome) string {
 	return b.String()
 }
 
-var langFlag = flag.String("locklab.lang", "", "the `language` of what tests say: en, zh or both; else LOCKLAB_LANG, else the locale's")
+var langFlag = flag.String("locklab.lang", "",
+	"the `language` of what tests say: en, zh or both; else LOCKLAB_LANG, else the locale's")
 
 // language returns the printer of the reader's language.
 func language() *text.Printer {

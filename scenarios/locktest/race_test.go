@@ -78,7 +78,8 @@ func TestRaceJudges(t *testing.T) {
 		want  string // of the complaint; "": none
 	}{
 		{"gc-pause", "OVERLAP STALE-WRITE WRONG-DEL", ""},
-		{"gc-pause", "OVERLAP", "R18 gc-pause comes to OVERLAP STALE-WRITE WRONG-DEL, and the test says something else"},
+		{"gc-pause", "OVERLAP",
+			"R18 gc-pause comes to OVERLAP STALE-WRITE WRONG-DEL, and the test says something else"},
 		{"gc-pause", "OVERLAP STALE-WRITE WRONG-DEL DEADLOCK", "the test says something else"},
 		{"renew-held", "", "N/A: a client of this race does more than lock"},
 		{"same-token", "", "N/A: this race gives two clients the same token"},
@@ -99,6 +100,17 @@ func TestRaceJudges(t *testing.T) {
 					t.Errorf("%s: %q is missing in\n%s", test.race, want, got)
 				}
 			}
+		}
+	}
+}
+
+// A test that claims nothing yet fails where the race shows a failure, as that of a search does.
+func TestRaceUnclaimed(t *testing.T) {
+	r := newRacer(t, Bounds{}, setNX)
+	for name, want := range map[string]string{"gc-pause": "STALE-WRITE WRONG-DEL. The test claims", "calm": ""} {
+		got := r.complaint(raced(t, r, racetest.Race(name)))
+		if (want == "") != (got == "") || !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
 }

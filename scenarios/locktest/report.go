@@ -19,8 +19,10 @@ import (
 )
 
 var (
-	reportFlag = flag.String("locklab.report", "", "write what tests find, as data, into this `folder`, which exists; locklab check reads it")
-	moreFlag   = flag.String("locklab.more", "", "beside the search of a Check, find out, for the report: a `list` of par, tolerance, races")
+	reportFlag = flag.String("locklab.report", "",
+		"write what tests find, as data, into this `folder`, which exists; locklab check reads it")
+	moreFlag = flag.String("locklab.more", "",
+		"beside the search of a Check, find out, for the report: a `list` of par, tolerance, races")
 )
 
 // report writes the data of a test, under its name, when the test has ended.

@@ -17,8 +17,7 @@ import (
 	"locklab/simulator/process"
 )
 
-// A runner executes the code of a lock in bubbles: as clients of a search, of a race, alone, or in a process of its
-// own.
+// A runner executes the code of a lock in bubbles: as clients of a search, of a race, alone, or in its own process.
 type runner struct {
 	t       *testing.T
 	bounds  *Bounds
@@ -70,7 +69,8 @@ func (r *runner) draws(err error) bool {
 // drawsMore reports whether the code has turned out to draw more than values by chance, so that it has to draw the
 // same each time: as where that has shown.
 func (r *runner) drawsMore(err error) bool {
-	more := r.Drawing == 0 && (r.Crypto || r.Math) && (isDrawn(err) || errors.As(err, new(*process.NondeterministicError)))
+	more := r.Drawing == 0 && (r.Crypto || r.Math) &&
+		(isDrawn(err) || errors.As(err, new(*process.NondeterministicError)))
 	if more {
 		r.Drawing, r.Drawn, r.Branches = r.random.last, bubble.NewDrawn(), process.Branches{}
 	}

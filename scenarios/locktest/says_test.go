@@ -37,7 +37,8 @@ func TestSays(t *testing.T) {
 	effort.OnlyExhaustive(t, "it takes seconds; TestPolling shows the goroutines of a bubble")
 	b := Bounds{Clients: 2, Budget: "pause=1", TTL: ttl}
 	t.Run("honest", func(t *testing.T) {
-		Check(t, b, saying(compareAndDelete, func(deleted int) bool { return deleted > 0 }), "OVERLAP STALE-WRITE ORPHAN")
+		Check(t, b, saying(compareAndDelete, func(deleted int) bool { return deleted > 0 }),
+			"OVERLAP STALE-WRITE ORPHAN")
 	})
 	t.Run("always", func(t *testing.T) {
 		Check(t, b, saying(compareAndDelete, func(int) bool { return true }), "OVERLAP STALE-WRITE LIE ORPHAN")
@@ -89,7 +90,8 @@ func TestSaysNothing(t *testing.T) {
 		}
 	}
 	proof := &search.Proof{Proof: &explore.Proof{Closed: true}, Search: s}
-	if !s.NoClaims || slices.Contains(proof.Proved(), verdict.Lie) || !slices.Contains(proof.Proved(), verdict.Overlap) {
+	if !s.NoClaims || slices.Contains(proof.Proved(), verdict.Lie) ||
+		!slices.Contains(proof.Proved(), verdict.Overlap) {
 		t.Errorf("proved: %v", proof.Proved())
 	}
 	for _, c := range claims {
@@ -115,14 +117,16 @@ func TestLockstepOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	for lang, want := range map[string]string{
-		"en": "Not proved, but searched in lockstep only, where messages take no time: within these bounds, for 2 clients with 1 attempt each, no failure",
+		"en": "Not proved, but searched in lockstep only, where messages take no time: within these bounds, " +
+			"for 2 clients with 1 attempt each, no failure",
 		"zh": "未证明，只搜索了锁步时序",
 	} {
 		head, _, _ := strings.Cut(found.certificate(lang), "\n")
 		if !strings.Contains(head, want) || !strings.Contains(head, text.Say(lang, "locktest.beside.clock")) {
 			t.Error(head)
 		}
-		if line := found.headline(lang); !strings.HasPrefix(head, line) || strings.Contains(line, "\n") || len(line) == 0 {
+		line := found.headline(lang)
+		if !strings.HasPrefix(head, line) || strings.Contains(line, "\n") || len(line) == 0 {
 			t.Errorf("the line of a test without -v is %q", line)
 		}
 	}

@@ -75,8 +75,8 @@ func script(conn *zk.Conn) (seen []string) {
 			if first == 0 {
 				first = stat.Czxid
 			}
-			what += fmt.Sprintf(" %d %d %d %d %d %d %d %t", stat.Czxid-first, stat.Mzxid-stat.Czxid, stat.Pzxid-stat.Czxid,
-				stat.Version, stat.Cversion,
+			what += fmt.Sprintf(" %d %d %d %d %d %d %d %t",
+				stat.Czxid-first, stat.Mzxid-stat.Czxid, stat.Pzxid-stat.Czxid, stat.Version, stat.Cversion,
 				stat.DataLength, stat.NumChildren, stat.EphemeralOwner == conn.SessionID())
 		}
 		seen = append(seen, fmt.Sprint(what, " ", err))

@@ -184,7 +184,8 @@ func changes(events []history.Event, executing bool) bool {
 // read, now and at any later time.
 func unnoticed(events []history.Event) bool {
 	for _, e := range events {
-		if e.Kind != history.Read && (e.Kind != history.Apply || len(e.Cmd) == 0 || !reading[strings.ToUpper(e.Cmd[0])]) {
+		reads := e.Kind == history.Apply && len(e.Cmd) > 0 && reading[strings.ToUpper(e.Cmd[0])]
+		if e.Kind != history.Read && !reads {
 			return false
 		}
 	}

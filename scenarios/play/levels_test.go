@@ -97,7 +97,8 @@ func TestAgainst(t *testing.T) {
 	g := racetest.Must(l.Game(t.Context()))(t)
 	defer g.Close()
 	way := racetest.Must(g.Way(t.Context(), nil, l.Harm))(t)
-	for id, falls := range map[string]bool{"setnx": false, "lock-delay": true, "client-expiry": true, "zk-recheck": true} {
+	for id, falls := range map[string]bool{"setnx": false, "lock-delay": true, "client-expiry": true,
+		"zk-recheck": true} {
 		m := racetest.Must(g.Against(t.Context(), racetest.Lock(t, id), l.Harm, way.Choices))(t)
 		has := slices.Contains(m.Run.Verdicts, l.Harm)
 		if _, _, found := play.Par(m.Search, l.Harm); found != falls || has && !falls ||
@@ -206,7 +207,8 @@ func TestWhiteboard(t *testing.T) {
 				t.Errorf("level %d: %q does not stand behind what is sent before it:\n%s", i+1, command, l.Code())
 			}
 		}
-		if words := strings.Fields(own[0]); words[0] == "SET" || words[0] == "SETNX" && !strings.Contains(l.Code(), "now()") {
+		words := strings.Fields(own[0])
+		if words[0] == "SET" || words[0] == "SETNX" && !strings.Contains(l.Code(), "now()") {
 			literally := strings.Contains(l.Code()+" ", strings.Join(words[:3], " ")+" ")
 			if literally != (own[0] == others[0]) {
 				t.Errorf("level %d: c1 sends %q and c2 %q:\n%s", i+1, own[0], others[0], l.Code())

@@ -70,11 +70,13 @@ func CheckEnv(entry lock.Entry, env lock.Env) error {
 	ttl, servers := (*lock.TTLError)(nil), (*lock.ServersError)(nil)
 	switch {
 	case errors.As(err, &servers) && servers.Least > 1:
-		return i18n.Errorf("error.check.majority", "lock", entry.ID, "given", servers.Given, "least", servers.Least, "usual", entry.Nodes)
+		return i18n.Errorf("error.check.majority", "lock", entry.ID,
+			"given", servers.Given, "least", servers.Least, "usual", entry.Nodes)
 	case errors.As(err, &ttl) && ttl.TTL <= 0:
 		return i18n.Errorf("error.check.ttl.none", "value", ttl.TTL, "lock", entry.ID, "try", ttl.Try)
 	case errors.As(err, &ttl):
-		return i18n.Errorf("error.check.ttl.unit", "value", ttl.TTL, "unit", entry.Unit, "lock", entry.ID, "try", ttl.Try)
+		return i18n.Errorf("error.check.ttl.unit", "value", ttl.TTL, "unit", entry.Unit,
+			"lock", entry.ID, "try", ttl.Try)
 	}
 	return err
 }
@@ -141,7 +143,8 @@ func (sc Race) budget(entry lock.Entry, s Settings) ([]simulator.FaultBudget, er
 			return nil, err
 		}
 		if times < n.Times {
-			return nil, i18n.Errorf("error.check.budget.times", "budget", s.Budget, "fault", n.Fault.Name, "times", times, "race", sc.ID, "needed", n.Times, "least", own)
+			return nil, i18n.Errorf("error.check.budget.times", "budget", s.Budget, "fault", n.Fault.Name,
+				"times", times, "race", sc.ID, "needed", n.Times, "least", own)
 		}
 	}
 	return given, nil
@@ -157,7 +160,8 @@ func timesIn(given []simulator.FaultBudget, needed simulator.FaultBudget, s Sett
 		}
 		times = g.Times
 		if size := s.size(name); g.Max > 0 && g.Max < size {
-			return 0, i18n.Errorf("error.check.budget.size", "budget", s.Budget, "fault", name, "max", g.Max, "size", size, "times", times)
+			return 0, i18n.Errorf("error.check.budget.size", "budget", s.Budget, "fault", name,
+				"max", g.Max, "size", size, "times", times)
 		}
 	}
 	return times, nil

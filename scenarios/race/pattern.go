@@ -12,14 +12,10 @@ import (
 type Pattern func(e *history.Event) bool
 
 // and returns the pattern of events that match both.
-func (p Pattern) and(q Pattern) Pattern {
-	return func(e *history.Event) bool { return p(e) && q(e) }
-}
+func (p Pattern) and(q Pattern) Pattern { return func(e *history.Event) bool { return p(e) && q(e) } }
 
 // AnyEvent matches events of one kind of any client.
-func AnyEvent(k history.EventKind) Pattern {
-	return func(e *history.Event) bool { return e.Kind == k }
-}
+func AnyEvent(k history.EventKind) Pattern { return func(e *history.Event) bool { return e.Kind == k } }
 
 // Event matches events of one kind of one client.
 func Event(k history.EventKind, client int) Pattern {
@@ -43,7 +39,8 @@ func Applies(client int, commands ...string) Pattern {
 
 func commandIn(commands []string) Pattern {
 	return func(e *history.Event) bool {
-		return len(e.Cmd) > 0 && slices.ContainsFunc(commands, func(c string) bool { return strings.EqualFold(e.Cmd[0], c) })
+		isIt := func(c string) bool { return strings.EqualFold(e.Cmd[0], c) }
+		return len(e.Cmd) > 0 && slices.ContainsFunc(commands, isIt)
 	}
 }
 

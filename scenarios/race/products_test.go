@@ -10,7 +10,8 @@ import (
 
 // The locks that are named in place of a product are listed.
 func TestProducts(t *testing.T) {
-	for _, product := range []string{"Redisson", "zookeeper", "zk", "curator", "redis", "redsync", "mysql", "postgresql"} {
+	for _, product := range []string{"Redisson", "zookeeper", "zk", "curator", "redis", "redsync", "mysql",
+		"postgresql"} {
 		_, err := race.Lock(product)
 		said, ok := err.(i18n.Error)
 		if !ok || said.Message().Key != "error.lock.product" {

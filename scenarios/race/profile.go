@@ -71,7 +71,8 @@ func profileOf(entry lock.Entry, code *Code) (Profile, error) {
 	}
 	p.Excludes = !p.Unlocked && !slices.Contains(out.Verdicts, verdict.Overlap)
 	p.StopsAtMajority = stopsAtMajority(out.History)
-	p.Shares = p.Excludes && InOrderWithout(out.History, Event(history.Leave, 1), Event(history.Enter, 1), Event(history.Enter, 2))
+	p.Shares = p.Excludes &&
+		InOrderWithout(out.History, Event(history.Leave, 1), Event(history.Enter, 1), Event(history.Enter, 2))
 	return p, nil
 }
 
@@ -161,7 +162,8 @@ func (p *Profile) observe(h *history.History) {
 			p.TwoSteps = p.TwoSteps || acquiring[c] && bare[c]
 			p.ChecksOwner = p.ChecksOwner || releasing[c] && name != "DEL" && !ofAnyOwner(e.Cmd)
 			p.UsesEVALSHA = p.UsesEVALSHA || name == "EVALSHA"
-			p.UsesWAIT = p.UsesWAIT || slices.ContainsFunc(e.Cmd, func(arg string) bool { return strings.EqualFold(arg, "WAIT") })
+			p.UsesWAIT = p.UsesWAIT ||
+				slices.ContainsFunc(e.Cmd, func(arg string) bool { return strings.EqualFold(arg, "WAIT") })
 			p.Transacts = p.Transacts || acquiring[c] && name == "BEGIN"
 			p.UsesGETSET = p.UsesGETSET || acquiring[c] && name == "GETSET"
 			p.Deletes = p.Deletes || acquiring[c] && name == "DEL"

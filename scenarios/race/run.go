@@ -27,7 +27,7 @@ type Outcome struct {
 	NotApplicable Reason            `json:"not_applicable,omitempty"`
 	History       *history.History  `json:"history,omitempty"`
 	Judgement     verdict.Judgement `json:"judgement"`
-	Triggered     bool              `json:"triggered"` // as the title says, see Race.Triggered; true where not applicable
+	Triggered     bool              `json:"triggered"` // as the title says (Race.Triggered); true where not applicable
 	Verdicts      []verdict.Word    `json:"verdicts"`
 	Trace         simulator.Trace   `json:"-"`
 	NotInjected   []error           `json:"-"` // faults of the script that could not be injected
@@ -71,7 +71,8 @@ func (r *Runner) Play(entry lock.Entry, sc Race, s Settings) (*Outcome, error) {
 
 // Profile is ProfileOf, remembered.
 func (r *Runner) Profile(entry lock.Entry) (Profile, error) {
-	known, _ := r.profiles.LoadOrStore(entry.ID, sync.OnceValues(func() (Profile, error) { return profileOf(entry, r.Code) }))
+	profile := sync.OnceValues(func() (Profile, error) { return profileOf(entry, r.Code) })
+	known, _ := r.profiles.LoadOrStore(entry.ID, profile)
 	return known.(func() (Profile, error))()
 }
 
@@ -134,7 +135,8 @@ func (sc Race) Prepare(entry lock.Entry, s Settings, code *Code) (*Prepared, err
 	if sc.FastServers {
 		ppm = s.DriftPPM()
 	}
-	node := simulator.NodeConfig{Replicas: max(sc.Replicas, entry.Replicas), MinReplicas: sc.MinReplicas, AOF: sc.AOF, PPM: ppm}
+	node := simulator.NodeConfig{Replicas: max(sc.Replicas, entry.Replicas), MinReplicas: sc.MinReplicas,
+		AOF: sc.AOF, PPM: ppm}
 	config.Nodes = client.Servers(entry, s.TTL, node, entry.Servers())
 	config.Nodes[0].Session = cmp.Or(s.Idle, config.Nodes[0].Session)
 	if code != nil {
@@ -251,8 +253,7 @@ func NoLock(name string, others ...string) error {
 	return i18n.Errorf("error.lock", "name", name, "near", i18n.Near(name, others))
 }
 
-// Successor returns the lock that was meant to fix this one: the next milestone in
-// historical order. False: there is none.
+// Successor returns the lock that was meant to fix this one: the next milestone in historical order. False: none.
 func Successor(e lock.Entry) (lock.Entry, bool) {
 	all := algorithms.Milestones()
 	for i := range all[:len(all)-1] {

@@ -185,7 +185,8 @@ func (s *Settings) set(base *Settings, name, value string) (err error) {
 		}
 	}
 	names := SettingNames()
-	return i18n.Errorf("error.setting.unknown", "name", name, "near", i18n.Near(name, names), "names", strings.Join(names, ", "))
+	return i18n.Errorf("error.setting.unknown", "name", name, "near", i18n.Near(name, names),
+		"names", strings.Join(names, ", "))
 }
 
 // set parses a duration. Races whose own value is zero do not have the setting.

@@ -19,8 +19,8 @@ func everything() race.Settings {
 	return race.Settings{
 		Seed: 7, TTL: time.Second, Clients: 2, Retry: time.Second, Latency: time.Millisecond, Timeout: time.Second,
 		Idle:    time.Hour,
-		Horizon: time.Minute, Pause: time.Second, Skew: time.Second, Jump: time.Second, Lag: time.Second, Drift: time.Second,
-		Budget: "crash=1,pause=2@5s", Epoch: 1_000_000_000_000,
+		Horizon: time.Minute, Pause: time.Second, Skew: time.Second, Jump: time.Second, Lag: time.Second,
+		Drift: time.Second, Budget: "crash=1,pause=2@5s", Epoch: 1_000_000_000_000,
 	}
 }
 
@@ -89,15 +89,16 @@ func TestRefusals(t *testing.T) {
 		{"token", "gc-pause", "pause=9", `setting "pause=9"`, "such as 1500ms, 10s or 2m"},
 		{"token", "gc-pause", "pause", `setting "pause"`, "write name=value"},
 		{"token", "gc-pause", "horizon=0s", "horizon=0s", "give for example horizon=1m"},
-		{"token", "gc-pause", "horizon=29s", "horizon=29s is less than three leases of 10s", "give at least horizon=30s"},
+		{"token", "gc-pause", "horizon=29s", "horizon=29s is less than three leases of 10s",
+			"give at least horizon=30s"},
 		{"token", "gc-pause", "idle=8h", "idle=8h: token is kept by no session of a database", "take db-for-update"},
 		{"db-row", "gc-pause", "idle=8h", "db-row is kept by no session", "Leave it out"},
 		{"token", "gc-pause", "budget=crash=1", `budget "crash=1" allows pause 0 times, gc-pause needs 1`,
 			"give at least pause=1"},
 		{"token", "gc-pause", "budget=pause=1@5s", `budget "pause=1@5s" allows pause up to 5s, and here it takes 12.5s`,
 			"give pause=1@12.5s"},
-		{"token", "clock-jump", "budget=node-clock=1@1s+client-clock=1", "allows node-clock up to 1s, and here it takes 11s",
-			"give node-clock=1@11s"},
+		{"token", "clock-jump", "budget=node-clock=1@1s+client-clock=1",
+			"allows node-clock up to 1s, and here it takes 11s", "give node-clock=1@11s"},
 		{"token", "gc-pause", "budget=pause=256", `"256" is no number of times`, "from 0 to 255"},
 		{"setnx-expire", "gc-pause", "ttl=1500ms", "ttl=1.5s is not a whole multiple of 1s", "ttl=2s"},
 		{"setnx", "gc-pause", "ttl=1us", "ttl=1µs", "give at least 1ms"},

@@ -30,9 +30,7 @@ func Inject(d time.Duration, fault simulator.Choice) Action {
 }
 
 // Freeze holds back all requests of a client, those under way and those to come.
-func Freeze(client int) Action {
-	return func(s *schedule.Stage, _ *history.Event) { s.Freeze(client) }
-}
+func Freeze(client int) Action { return func(s *schedule.Stage, _ *history.Event) { s.Freeze(client) } }
 
 // Thaw ends Freeze d of true time after the event: the requests held back arrive.
 func Thaw(client int, d time.Duration) Action {
@@ -71,5 +69,6 @@ func (t *Trigger) fire(s *schedule.Stage, e *history.Event) {
 func FollowRequests(client int) (t Trigger, thread func(e *history.Event) int) {
 	last := map[int]int{}
 	note := func(_ *schedule.Stage, e *history.Event) { last[e.Node] = e.Thread }
-	return Trigger{On: Event(history.Send, client), Do: note, Each: true}, func(e *history.Event) int { return last[e.Node] }
+	thread = func(e *history.Event) int { return last[e.Node] }
+	return Trigger{On: Event(history.Send, client), Do: note, Each: true}, thread
 }

@@ -96,6 +96,7 @@ func TestCommands(t *testing.T) {
 		}
 	}
 	if want, err := os.ReadFile(commandsFile); err != nil || string(want) != got {
-		t.Errorf("%v: locks send other requests than %s says: go test ./scenarios/reality -run TestCommands -update, and read the diff", err, commandsFile)
+		t.Errorf("%v: locks send other requests than %s says: go test ./scenarios/reality -run TestCommands -update, "+
+			"and read the diff", err, commandsFile)
 	}
 }

@@ -29,8 +29,8 @@ type Comparison struct {
 // Compare returns the Comparison of a showing.
 func (s *Showing) Compare() *Comparison {
 	c := &Comparison{
-		Lock: s.Lab.Lock.ID, Race: s.Lab.Trace.Race, Trace: s.Lab.Trace.Link(), NotShown: s.NotShown, Missing: s.Missing,
-		Lab: s.Lab.Verdicts,
+		Lock: s.Lab.Lock.ID, Race: s.Lab.Trace.Race, Trace: s.Lab.Trace.Link(), Lab: s.Lab.Verdicts,
+		NotShown: s.NotShown, Missing: s.Missing,
 	}
 	if s.Lab.History != nil {
 		c.Key = s.Lab.History.Key

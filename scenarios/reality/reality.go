@@ -110,7 +110,7 @@ func (s *server) play(
 	return run, version, err
 }
 
-// look asks a redis-server for its version, and which of the newer commands it knows, about a key that it does not have.
+// look asks a redis-server for its version, and which of the newer commands it knows, about a key that it lacks.
 func (b *Bench) look(ctx context.Context) error {
 	r, err := realserver.NewRedis(ctx, b.redis.Folder.Path, nil)
 	if err != nil {
@@ -146,7 +146,7 @@ type Showing struct {
 	Round    int // the one that is compared, from 1: the first that differs from the lab, or the last
 	Real     *race.Outcome
 	Run      *live.Playback
-	Speed    float64 // of the servers' time; 0: it is a ZooKeeper, whose time plays no part, or a database, whose time is set
+	Speed    float64 // of the servers' time; 0: a ZooKeeper, whose time plays no part, or a database, whose time is set
 	Version  string  // of the servers
 }
 
@@ -165,12 +165,14 @@ const (
 
 // Reasons returns all of them.
 func Reasons() []race.Reason {
-	return []race.Reason{NoZooKeeper, NoMariaDB, NoPostgreSQL, NoReplica, WholeSeconds, OldServer, CounterSet, NoServer, MissingCommand}
+	return []race.Reason{NoZooKeeper, NoMariaDB, NoPostgreSQL, NoReplica, WholeSeconds, OldServer, CounterSet,
+		NoServer, MissingCommand}
 }
 
 // Agrees reports whether every answer, every key and the verdicts were the same on the real servers.
 func (s *Showing) Agrees() bool {
-	return s.Run != nil && len(s.Run.Differences) == 0 && s.Run.Stopped == nil && slices.Equal(s.Lab.Verdicts, s.Real.Verdicts)
+	return s.Run != nil && len(s.Run.Differences) == 0 && s.Run.Stopped == nil &&
+		slices.Equal(s.Lab.Verdicts, s.Real.Verdicts)
 }
 
 // Show plays a trace that was played in the lab on real servers. The error is about the machine, or ctx's.
@@ -216,7 +218,10 @@ func (b *Bench) show(ctx context.Context, lab *race.Outcome) (*Showing, error) {
 		s.Speed = float64(lab.History.TTL) / float64(b.Lease)
 	}
 	s.Run, s.Version, err = b.play(ctx, o.Simulator, lab, s.Speed)
-	for missing, why := range map[error]race.Reason{realserver.ErrNoZooKeeper: NoZooKeeper, realserver.ErrNoMariaDB: NoMariaDB, realserver.ErrNoPostgreSQL: NoPostgreSQL} {
+	for missing, why := range map[error]race.Reason{
+		realserver.ErrNoZooKeeper: NoZooKeeper, realserver.ErrNoMariaDB: NoMariaDB,
+		realserver.ErrNoPostgreSQL: NoPostgreSQL,
+	} {
 		if errors.Is(err, missing) {
 			s.NotShown = why
 			return s, nil
@@ -261,7 +266,8 @@ func (b *Bench) whyNotShown(lab *race.Outcome) (why race.Reason, missing string)
 }
 
 // ShowRace shows a lock in a race. NotApplicable of its Lab says if the race does not apply.
-func (b *Bench) ShowRace(ctx context.Context, runner *race.Runner, entry lock.Entry, sc race.Race, s race.Settings) (*Showing, error) {
+func (b *Bench) ShowRace(ctx context.Context, runner *race.Runner, entry lock.Entry, sc race.Race,
+	s race.Settings) (*Showing, error) {
 	o, err := runner.Play(entry, sc, s)
 	if err != nil {
 		return nil, err

@@ -125,8 +125,8 @@ func TestNotShown(t *testing.T) {
 	t.Parallel()
 	b := bench(t)
 	for cell, why := range map[string]race.Reason{"zk-naive numbers-end": reality.CounterSet,
-		"mutex calm": reality.NoServer, "delifeq gc-pause": reality.MissingCommand, "db-row failover": reality.NoReplica,
-		"db-get-lock-old two-keys": reality.OldServer} {
+		"mutex calm": reality.NoServer, "delifeq gc-pause": reality.MissingCommand,
+		"db-row failover": reality.NoReplica, "db-get-lock-old two-keys": reality.OldServer} {
 		entry, sc := find(t, cell)
 		s, err := b.ShowRace(t.Context(), new(race.Runner), entry, sc, sc.Settings)
 		if err != nil || s.NotShown != why || s.Run != nil || s.Agrees() {
@@ -140,13 +140,15 @@ func TestNotShown(t *testing.T) {
 func TestVerify(t *testing.T) {
 	t.Parallel()
 	b := bench(t)
-	rows, err := contract.Parse("test", "[search budget=failover=1]\ntoken OVERLAP@1 STALE-WRITE@1 ORPHAN@1\n[search budget=crash=1]\ntoken OVERLAP@1\n[prove budget=restart=any]\ntoken OVERLAP@1\n")
+	rows, err := contract.Parse("test",
+		"[search budget=failover=1]\ntoken OVERLAP@1 STALE-WRITE@1 ORPHAN@1\n[search budget=crash=1]\n"+
+			"token OVERLAP@1\n[prove budget=restart=any]\ntoken OVERLAP@1\n")
 	if err != nil {
 		t.Fatal(err)
 	}
 	found, err := reality.Verify(t.Context(), b, rows, nil)
-	if err != nil || len(found.Rows) != 3 || len(found.Rows[0].Comparisons) != 3 || len(found.Rows[1].Comparisons) != 0 ||
-		len(found.Rows[2].Comparisons) != 2 {
+	if err != nil || len(found.Rows) != 3 || len(found.Rows[0].Comparisons) != 3 ||
+		len(found.Rows[1].Comparisons) != 0 || len(found.Rows[2].Comparisons) != 2 {
 		t.Fatalf("%v, %+v", err, found)
 	}
 	for _, c := range append(found.Rows[0].Comparisons, found.Rows[2].Comparisons...) {
@@ -173,7 +175,8 @@ func TestCanDisagree(t *testing.T) {
 		"verdict":   {Lab: outcome(verdict.Holds), Real: outcome(verdict.Overlap), Run: &live.Playback{}},
 		"difference": {Lab: outcome(verdict.Holds), Real: outcome(verdict.Holds),
 			Run: &live.Playback{Differences: make([]live.Difference, 1)}},
-		"end": {Lab: outcome(verdict.Holds), Real: outcome(verdict.Holds), Run: &live.Playback{Stopped: errors.New("early")}},
+		"end": {Lab: outcome(verdict.Holds), Real: outcome(verdict.Holds),
+			Run: &live.Playback{Stopped: errors.New("early")}},
 	} {
 		if s.Agrees() {
 			t.Errorf("%s: it agrees", what)

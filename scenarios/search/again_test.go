@@ -48,7 +48,8 @@ func TestAnyAttempts(t *testing.T) {
 		budgets      string
 		most, states int
 	}
-	redis, crashes := "none crash=1 lose-reply=1 lose-request=1 pause=1@10s pause=1 restart=1 crash=1,return=1 delay=1@20s", "crash=1 pause=1"
+	redis := "none crash=1 lose-reply=1 lose-request=1 pause=1@10s pause=1 restart=1 crash=1,return=1 delay=1@20s"
+	crashes := "crash=1 pause=1"
 	questions := []question{
 		{locks(t, "setnx-expire", "token"), redis, 3, 10_000},
 		{locks(t, "zk-naive", "zk-protected", "zk-write"), crashes, 3, 20_000},
@@ -66,8 +67,8 @@ func TestAnyAttempts(t *testing.T) {
 				s := exploring(t, entry, again(entry, 2, budget))
 				if s.Complete {
 					findsAll(t, s, budget, q.most, q.states)
-				} else if !entry.OnZooKeeper() || slices.Contains(ends, entry.ID) || budget == "none" || budget == "crash=1" ||
-					s.Limit.Key != "limit.again.busy" {
+				} else if !entry.OnZooKeeper() || slices.Contains(ends, entry.ID) || budget == "none" ||
+					budget == "crash=1" || s.Limit.Key != "limit.again.busy" {
 					t.Errorf("%s, %s: %v after %d states", entry.ID, budget, s.Limit, s.States)
 				}
 			}
@@ -88,8 +89,8 @@ func findsAll(t *testing.T, s *search.Search, budget string, most, states int) {
 		few := exploring(t, s.Lock, b)
 		for _, word := range wordsOf(few) {
 			if !slices.Contains(wordsOf(s), word) {
-				t.Errorf("%s, %s: %d attempts come to %s, and any number of them only to %v", s.Lock.ID, budget, attempts, word,
-					wordsOf(s))
+				t.Errorf("%s, %s: %d attempts come to %s, and any number of them only to %v",
+					s.Lock.ID, budget, attempts, word, wordsOf(s))
 			}
 		}
 		if s.Lock.OnZooKeeper() && few.Complete && attempts == 3 && len(wordsOf(few)) < len(wordsOf(s)) {
@@ -126,7 +127,8 @@ func TestAnyAttemptsOfRuns(t *testing.T) {
 				harmful += len(words)
 				for _, w := range words {
 					if !slices.Contains(wordsOf(s), w) && w != verdict.Fenced {
-						t.Fatalf("%s, %s: run %d comes to %s, and the search only to %v", c.id, c.budget, seed, w, wordsOf(s))
+						t.Fatalf("%s, %s: run %d comes to %s, and the search only to %v",
+							c.id, c.budget, seed, w, wordsOf(s))
 					}
 				}
 			}

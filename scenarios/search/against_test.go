@@ -28,7 +28,8 @@ func TestAgainst(t *testing.T) {
 		entry := racetest.Lock(t, name)
 		o := racetest.Must(search.Against(entry, searched))(t)
 		if !slices.Contains(o.Verdicts, want) || len(o.NotInjected) > 0 {
-			t.Errorf("the search's schedule makes of %s %v, want %s (not injected: %v)", name, o.Verdicts, want, o.NotInjected)
+			t.Errorf("the search's schedule makes of %s %v, want %s (not injected: %v)",
+				name, o.Verdicts, want, o.NotInjected)
 		}
 		if again, err := search.ReplayOn(entry, o.Trace); err != nil || !slices.Equal(again.Verdicts, o.Verdicts) {
 			t.Errorf("%s: the link of the run leads to %v, %v", name, again, err)

@@ -45,7 +45,8 @@ func TestWrittenBeside(t *testing.T) {
 		entry.Search = test.written
 		err := setAll(&b, test.given)
 		b = b.Settled(entry)
-		got := fmt.Sprint(b.Timing, " ", b.Attempts, " ", b.Retries, " ", strings.TrimPrefix(b.Items("uses")[0], "uses="))
+		got := fmt.Sprint(b.Timing, " ", b.Attempts, " ", b.Retries, " ",
+			strings.TrimPrefix(b.Items("uses")[0], "uses="))
 		if err = cmp.Or(err, b.Check(entry)); got != test.settle || err != nil {
 			t.Errorf("%+v, %s: %s, want %s; %v", test.written, test.given, got, test.settle, err)
 		}
@@ -155,7 +156,8 @@ func TestTokens(t *testing.T) {
 		s := completed(t, test.entry, b)
 		if par, found := parsOf(s)[verdict.WrongDel]; found != test.wrongDel || found && par != 1 ||
 			s.Symmetry != test.symmetry {
-			t.Errorf("%s with tokens %s: WRONG-DEL@%d %t, symmetry %t", test.entry.ID, test.tokens, par, found, s.Symmetry)
+			t.Errorf("%s with tokens %s: WRONG-DEL@%d %t, symmetry %t",
+				test.entry.ID, test.tokens, par, found, s.Symmetry)
 		}
 	}
 }
@@ -220,8 +222,9 @@ var bounds = map[string]struct{ read, refused, outside string }{
 	"idle":           {"true false", "2", ""},
 	"late":           {"true false", "2", ""},
 	"epoch":          {"1780000000000", "x", ""},
-	"budget":         {"crash=1 crash=1,pause=2@5s crash=any,pause=any@2s", "crash=any,pause=1 crash=1,pause=any@2s", ""},
-	"max-states":     {"0 7", "many", "-1"},
+	"budget": {"crash=1 crash=1,pause=2@5s crash=any,pause=any@2s",
+		"crash=any,pause=1 crash=1,pause=any@2s", ""},
+	"max-states": {"0 7", "many", "-1"},
 }
 
 // TestTable: each bound is written as it was read, by itself and in a link; what it cannot be is refused with what to
@@ -231,8 +234,8 @@ func TestTable(t *testing.T) {
 	for _, one := range search.Table {
 		values, ok := bounds[one.Name]
 		if !ok {
-			t.Errorf("%s: write the line\n\t%q: {\"1 2\", \"x\", \"-1\"},\nin bounds, with values that are read, that are not, "+
-				"and that no search has", one.Name, one.Name)
+			t.Errorf("%s: write the line\n\t%q: {\"1 2\", \"x\", \"-1\"},\nin bounds, "+
+				"with values that are read, that are not, and that no search has", one.Name, one.Name)
 		}
 		for value := range strings.FieldsSeq(values.read) {
 			b := search.DefaultBounds()
@@ -247,7 +250,8 @@ func TestTable(t *testing.T) {
 		}
 		for value := range strings.FieldsSeq(values.refused) {
 			b := search.DefaultBounds()
-			if err := b.Set(one.Name, value); err == nil || !strings.Contains(text.SayError("en", err), one.Name+"="+value) {
+			err := b.Set(one.Name, value)
+			if err == nil || !strings.Contains(text.SayError("en", err), one.Name+"="+value) {
 				t.Errorf("%s=%s is read: %v", one.Name, value, err)
 			} else if b.String() != search.DefaultBounds().String() && one.Name != "budget" {
 				t.Errorf("%s=%s is refused, and changes %s", one.Name, value, b)
@@ -270,7 +274,8 @@ func TestTable(t *testing.T) {
 	}
 	none, plain := search.DefaultBounds(), search.DefaultBounds()
 	for value, b := range map[string]*search.Bounds{"none": &none, "": &plain} {
-		if err := b.Set("budget", value); err != nil || b.Budget != "" || b.Check(token) != nil || b.Faults() != "none" {
+		err := b.Set("budget", value)
+		if err != nil || b.Budget != "" || b.Check(token) != nil || b.Faults() != "none" {
 			t.Errorf("budget=%s is read as %s, %v", value, b, err)
 		}
 	}
@@ -279,15 +284,17 @@ func TestTable(t *testing.T) {
 // TestBadBounds: bounds that a world cannot carry are refused, each with a sentence of its own.
 func TestBadBounds(t *testing.T) {
 	for question, want := range map[string]string{
-		"token ttl=876000h": "ttl=876000h", "token ttl=11ms timing=any": "ttl=11ms", "token ttl=11ms latency=0s": "ttl=11ms",
+		"token ttl=876000h":         "ttl=876000h",
+		"token ttl=11ms timing=any": "ttl=11ms", "token ttl=11ms latency=0s": "ttl=11ms",
 		"token budget=crash=1+node-clock=2@490000h": "490000h", "token budget=pause=255@8000h": "pause=255",
-		"token retries=1 timing=any": "retries=1", "token retries=1 latency=0s": "retries=1", "token asks=2": "no such bound",
+		"token retries=1 timing=any": "retries=1", "token retries=1 latency=0s": "retries=1",
+		"token asks=2":                "no such bound",
 		"token timing=any latency=1s": "latency=1s", "token timing=any lateness=10s": "lateness=10s",
 		"token timing=lockstep lateness=0s": "lateness=0s", "token skew=1s": "skew=1s", "token skew=1ns": "skew=1ns",
 		"token skew=45750ms": "skew=45.75s", "token skew=45s": "", "token noisy=3 timing=any": "noisy=3",
 		"token noisy=3":                         "noisy=3",
-		"token slow=1s attempts=any timing=any": "slow", "token slow=1s timing=lockstep": "", "token slow=1s timing=any": "",
-		"token noisy=3 timing=lockstep": "",
+		"token slow=1s attempts=any timing=any": "slow", "token slow=1s timing=lockstep": "",
+		"token slow=1s timing=any": "", "token noisy=3 timing=lockstep": "",
 		// What attempts leave in sessions may pile up where faults are never used up.
 		"zk-naive attempts=any budget=crash=any": "", "zk-naive attempts=any budget=expire-session=any": "",
 		"zk-naive attempts=any budget=lose-reply=1":        "",

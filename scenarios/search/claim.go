@@ -23,7 +23,8 @@ func (s *Search) FoundBy(w Witness) *Search {
 // Looked are the verdicts that a search looks for: those that its clients, or more of them, can show.
 func (s *Search) Looked() []verdict.Word {
 	return slices.DeleteFunc(s.Bounds.Words(), func(w verdict.Word) bool {
-		return s.NoClaims && w == verdict.Lie || Enough(s.Lock, w) == 0 && !judgedAmongOthers(s.Lock, w)
+		amongOthers := w == verdict.Overlap && s.Lock.Holders == lock.AnyNumber // readers of which no writer is known
+		return s.NoClaims && w == verdict.Lie || Enough(s.Lock, w) == 0 && !amongOthers
 	})
 }
 
@@ -56,12 +57,6 @@ func Enough(entry lock.Entry, w verdict.Word) int {
 		return verdict.Enough(w, 1)
 	}
 	return verdict.Enough(w, client.Room(entry))
-}
-
-// judgedAmongOthers reports whether a lock keeps others out, but none of its own clients: readers of which no writer
-// is known.
-func judgedAmongOthers(entry lock.Entry, w verdict.Word) bool {
-	return w == verdict.Overlap && entry.Holders == lock.AnyNumber
 }
 
 // If lists what s claims on condition, by the names of texts: what was not checked in all histories and of all
@@ -114,9 +109,7 @@ func (s *Search) Scope() string {
 
 // ComparesTimes reports whether the clients' code has looked at a clock, or at what is left of a key's time to live.
 // With which constants it compares that is not seen: what it does between two instants that were searched is not known.
-func (s *Search) ComparesTimes() bool {
-	return s.ReadsClock || s.Measures || s.hasMet(node.Remainders)
-}
+func (s *Search) ComparesTimes() bool { return s.ReadsClock || s.Measures || s.hasMet(node.Remainders) }
 
 // hasMet reports whether the code has asked servers for something of a kind.
 func (s *Search) hasMet(what node.LengthOf) bool {

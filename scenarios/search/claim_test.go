@@ -30,7 +30,8 @@ func madeSearch(entry lock.Entry, bounds string, of explore.Result, words ...ver
 	}
 	s := &search.Search{Lock: entry, Bounds: b.Settled(entry), Result: &of}
 	for _, w := range of.Found {
-		s.Witnesses = append(s.Witnesses, search.Witness{Witness: w, Trace: simulator.Trace{Settings: s.Bounds.String()}})
+		s.Witnesses = append(s.Witnesses,
+			search.Witness{Witness: w, Trace: simulator.Trace{Settings: s.Bounds.String()}})
 	}
 	return s
 }
@@ -47,28 +48,36 @@ func TestClaimNamesWhatOthersFound(t *testing.T) {
 		want        string
 	}{
 		"redlock": {
-			made: madeSearch(racetest.Lock(t, "redlock"), "clients=2,attempts=1,timing=any,budget=crash=1+pause=1", measures,
-				verdict.Overlap, verdict.StaleWrite),
+			made: madeSearch(racetest.Lock(t, "redlock"),
+				"clients=2,attempts=1,timing=any,budget=crash=1+pause=1", measures, verdict.Overlap,
+				verdict.StaleWrite),
 			beside: []*search.Search{madeSearch(racetest.Lock(t, "redlock"),
 				"clients=2,attempts=1,timing=any,nodes=3,uses=check,budget=crash=1+pause=1", measures, verdict.Overlap,
 				verdict.Lie)},
-			want: "Found within these bounds, for 2 clients with 1 attempt each, at the instants searched: OVERLAP, STALE-WRITE, LIE can occur, and no other failure that was looked for, if its code does the same at every time of day; LIE only in another search (the instants searched, servers: 3, clients that also check).",
+			want: "Found within these bounds, for 2 clients with 1 attempt each, at the instants searched: OVERLAP, " +
+				"STALE-WRITE, LIE can occur, and no other failure that was looked for, if its code does the same at " +
+				"every time of day; LIE only in another search (the instants searched, servers: 3, " +
+				"clients that also check).",
 		},
 		"watchdog": {
 			made: madeSearch(racetest.Lock(t, "watchdog"), "clients=2,attempts=2,timing=any,budget=hang=1@9s", asks,
 				verdict.Orphan),
 			cut: []*search.Search{
-				madeSearch(racetest.Lock(t, "watchdog"), "clients=2,attempts=1,timing=any,uses=renew,budget=hang=1@9s", asks,
-					verdict.Overlap, verdict.Orphan),
-				madeSearch(racetest.Lock(t, "watchdog"), "clients=2,attempts=2,budget=hang=1@9s", explore.Result{}, verdict.Overlap,
-					verdict.WrongDel),
+				madeSearch(racetest.Lock(t, "watchdog"),
+					"clients=2,attempts=1,timing=any,uses=renew,budget=hang=1@9s", asks, verdict.Overlap,
+					verdict.Orphan),
+				madeSearch(racetest.Lock(t, "watchdog"), "clients=2,attempts=2,budget=hang=1@9s", explore.Result{},
+					verdict.Overlap, verdict.WrongDel),
 			},
-			want: "Found within these bounds, for 2 clients with 2 attempts each, at the instants searched: ORPHAN, OVERLAP, WRONG-DEL can occur, and no other failure that was looked for; OVERLAP only in another search (the instants searched, 1 attempt each, clients that also renew); WRONG-DEL only in another search (lockstep).",
+			want: "Found within these bounds, for 2 clients with 2 attempts each, at the instants searched: ORPHAN, " +
+				"OVERLAP, WRONG-DEL can occur, and no other failure that was looked for; OVERLAP only in another " +
+				"search (the instants searched, 1 attempt each, clients that also renew); WRONG-DEL only in another " +
+				"search (lockstep).",
 		},
 		"token": {
 			made: madeSearch(racetest.Lock(t, "token"), "clients=1,attempts=1", explore.Result{}),
-			want: "Searched within these bounds, for 1 client with 1 attempt each, in lockstep only: no failure that was looked for can occur; " +
-				"OVERLAP cannot be judged with 1 client: it takes 2.",
+			want: "Searched within these bounds, for 1 client with 1 attempt each, in lockstep only: " +
+				"no failure that was looked for can occur; OVERLAP cannot be judged with 1 client: it takes 2.",
 		},
 	} {
 		s := test.made
@@ -102,7 +111,8 @@ func TestClaimOfInstants(t *testing.T) {
 			off := b.Sub(a) % (750 * time.Millisecond)
 			return off > 100*time.Millisecond && off < 700*time.Millisecond
 		}), search.ScopeInstants, true},
-		"date":             {clocked(func(_, b time.Time) bool { return b.Year() == 1970 }), search.ScopeInstants, true},
+		"date": {clocked(func(_, b time.Time) bool { return b.Year() == 1970 }),
+			search.ScopeInstants, true},
 		"PTTL in a script": {script("return redis.call('pttl', KEYS[1])"), search.ScopeInstants, false},
 		"TIME in a script": {script("return redis.call('time')[1]"), search.ScopeInstants, true},
 		"nothing":          {script("return 0"), search.ScopeAny, false},
@@ -197,9 +207,10 @@ func TestGrid(t *testing.T) {
 			rounded = append(rounded, f.Max)
 		}
 		assumed := strings.Join(certificate.Assumed(s, "en"), "\n")
-		if got := fmt.Sprint(off, " ", rounded, " ", g.Finer); got != test.want || !strings.Contains(assumed, test.said) {
-			t.Errorf("%s, %s: %s, want %s, and that it says %q:\n%s", test.entry.ID, test.bounds, got, test.want, test.said,
-				assumed)
+		got := fmt.Sprint(off, " ", rounded, " ", g.Finer)
+		if got != test.want || !strings.Contains(assumed, test.said) {
+			t.Errorf("%s, %s: %s, want %s, and that it says %q:\n%s",
+				test.entry.ID, test.bounds, got, test.want, test.said, assumed)
 		}
 	}
 }

@@ -115,7 +115,8 @@ func TestBoundary(t *testing.T) {
 		if got := s.Boundary[verdict.Overlap]; got != want || s.Boundary[verdict.Orphan] != explore.Beyond {
 			t.Errorf("%s: OVERLAP %d, want %d; all: %v", budget, got, want, s.Boundary)
 		}
-		if only := strings.Contains(certificate.Of(s, "en"), "at the boundary only"); only != (want == explore.BoundaryOnly) {
+		only := strings.Contains(certificate.Of(s, "en"), "at the boundary only")
+		if only != (want == explore.BoundaryOnly) {
 			t.Errorf("%s: the certificate says so: %t", budget, only)
 		}
 	}

@@ -16,7 +16,8 @@ import (
 // permits are semaphores of two that let a third in: with two clients nothing of that can be seen.
 func permits() []lock.Entry {
 	open := byScripts("open", `redis.call("SET", KEYS[1], "open") return 1`, `return 1`)
-	offByOne := byScripts("off-by-one", `if redis.call("SCARD", KEYS[1]) > 2 then return 0 end redis.call("SADD", KEYS[1], ARGV[1]) return 1`,
+	offByOne := byScripts("off-by-one",
+		`if redis.call("SCARD", KEYS[1]) > 2 then return 0 end redis.call("SADD", KEYS[1], ARGV[1]) return 1`,
 		`return redis.call("SREM", KEYS[1], ARGV[1])`)
 	open.Holders, offByOne.Holders = 2, 2
 	return []lock.Entry{open, offByOne}
@@ -27,7 +28,8 @@ func TestTooFewClients(t *testing.T) {
 	t.Parallel()
 	for _, e := range permits() {
 		two, three := completed(t, e, small(e, 2, 1, "")), completed(t, e, small(e, 3, 1, ""))
-		if got := two.Unjudged(); !slices.Equal(got, []verdict.Word{verdict.Overlap}) || two.Enough() != 3 || !two.Complete {
+		got := two.Unjudged()
+		if !slices.Equal(got, []verdict.Word{verdict.Overlap}) || two.Enough() != 3 || !two.Complete {
 			t.Errorf("%s: two clients cannot judge %v, three can: %d", e.ID, got, two.Enough())
 		}
 		if par, found := parsOf(three)[verdict.Overlap]; !found || par != 0 || three.Unjudged() != nil {
@@ -47,7 +49,8 @@ func TestTooFewClients(t *testing.T) {
 // admits more than worlds can show.
 func TestSemaphoreProved(t *testing.T) {
 	t.Parallel()
-	e := byScripts("two", `if redis.call("SCARD", KEYS[1]) >= 2 then return 0 end redis.call("SADD", KEYS[1], ARGV[1]) return 1`,
+	e := byScripts("two",
+		`if redis.call("SCARD", KEYS[1]) >= 2 then return 0 end redis.call("SADD", KEYS[1], ARGV[1]) return 1`,
 		`return redis.call("SREM", KEYS[1], ARGV[1])`)
 	e.Holders = 2
 	p, err := search.Prove(t.Context(), e, search.ProofBounds())
@@ -56,7 +59,8 @@ func TestSemaphoreProved(t *testing.T) {
 		t.Errorf("%v, refused: %v, proved %v, want %v", err, p.Refused, p.Proved(), want)
 	}
 	e.Holders = explore.MostHolders + 1
-	if p, err = search.Prove(t.Context(), e, search.ProofBounds()); err != nil || p.Refused == nil || len(p.Proved()) > 0 {
+	if p, err = search.Prove(t.Context(), e, search.ProofBounds()); err != nil || p.Refused == nil ||
+		len(p.Proved()) > 0 {
 		t.Errorf("of four: %v, refused: %v, proved %v", err, p.Refused, p.Proved())
 	}
 }
@@ -90,7 +94,8 @@ func TestReadersAmongWriters(t *testing.T) {
 // is one.
 func TestMeansFree(t *testing.T) {
 	t.Parallel()
-	pool := byScripts("pool", `if redis.call("SETNX", "made", 1) == 1 then redis.call("LPUSH", KEYS[1], "free") return 0 end
+	pool := byScripts("pool",
+		`if redis.call("SETNX", "made", 1) == 1 then redis.call("LPUSH", KEYS[1], "free") return 0 end
 		if redis.call("RPOP", KEYS[1]) then return 1 end return 0`, `return redis.call("LPUSH", KEYS[1], "free")`)
 	if s := completed(t, pool, small(pool, 2, 2, "")); !slices.Contains(s.Verdicts(), verdict.WrongDel) {
 		t.Errorf("a pool that does not say what its key means: %v", s.Pars())
@@ -155,20 +160,23 @@ func TestScriptsAreRead(t *testing.T) {
 			continue // as many views as may be, which takes half a minute
 		}
 		e := byScripts(one.name, one.acquire, givesOwn)
-		if p := racetest.Must(search.Prove(t.Context(), e, search.ProofBounds()))(t); p.Proved() != nil || p.Refused == nil {
+		p := racetest.Must(search.Prove(t.Context(), e, search.ProofBounds()))(t)
+		if p.Proved() != nil || p.Refused == nil {
 			t.Errorf("%s: proved %v", one.name, p.Proved())
 		}
 		if s := completed(t, e, small(e, 2, 1, "")); slices.Contains(s.If(), "looks") != (one.says == "looks") {
 			t.Errorf("%s: a search claims %v if %v", one.name, s.Looked(), s.If())
 		}
 	}
-	band := byScripts("pttl-band", `local left = redis.call("PTTL", KEYS[1]) if left > 8300 and left < 8900 then`+forces+
-		takes, givesOwn)
+	band := byScripts("pttl-band",
+		`local left = redis.call("PTTL", KEYS[1]) if left > 8300 and left < 8900 then`+forces+
+			takes, givesOwn)
 	if p := racetest.Must(search.Prove(t.Context(), band,
 		search.ProofBounds()))(t); p.Search.Scope() != search.ScopeInstants {
 		t.Errorf("pttl-band: proved %v: %s", p.Proved(), p.Search.Scope())
 	}
-	right := byScripts("right", `if redis.call("GET", KEYS[1]) == ARGV[1] then return 0 end redis.call("INCR", "n") local ms = ARGV[2] / 1000`+takes, givesOwn)
+	right := byScripts("right", `if redis.call("GET", KEYS[1]) == ARGV[1] then return 0 end redis.call("INCR", "n") `+
+		`local ms = ARGV[2] / 1000`+takes, givesOwn)
 	if p := racetest.Must(search.Prove(t.Context(), right, search.ProofBounds()))(t); !slices.Contains(p.Proved(),
 		verdict.Overlap) {
 		t.Errorf("right: proved %v, refused: %v", p.Proved(), p.Refused)

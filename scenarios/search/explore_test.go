@@ -79,7 +79,8 @@ func TestExploreNamesGoroutines(t *testing.T) {
 		return
 	}
 	for kind := range kinds {
-		again := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestExploreNamesGoroutines$", "-test.timeout=10s")
+		again := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestExploreNamesGoroutines$",
+			"-test.timeout=10s")
 		again.Env = append(os.Environ(), asked+"="+kind)
 		if out, err := again.CombinedOutput(); err != nil {
 			t.Errorf("%s in a goroutine: %v\n%.600s", kind, err, out)
@@ -198,8 +199,10 @@ func TestSearchCauses(t *testing.T) {
 		first := map[verdict.Word]price{}
 		for _, w := range s.Witnesses {
 			causes[fmt.Sprint(w.Verdict, " by ", strings.Join(w.Cause, ", "))] = true
-			if len(w.Cause) != w.Par || w.Par == 1 && !strings.HasPrefix(w.Cause[0], search.InjectedFaults(w.Trace.Choices)) {
-				t.Errorf("%s: %s by %q, but what strikes is %q", id, w.Verdict, w.Cause, search.InjectedFaults(w.Trace.Choices))
+			if len(w.Cause) != w.Par ||
+				w.Par == 1 && !strings.HasPrefix(w.Cause[0], search.InjectedFaults(w.Trace.Choices)) {
+				t.Errorf("%s: %s by %q, but what strikes is %q",
+					id, w.Verdict, w.Cause, search.InjectedFaults(w.Trace.Choices))
 			}
 			if _, ok := first[w.Verdict]; !ok {
 				first[w.Verdict] = price{w.Par, w.Steps}

@@ -91,7 +91,8 @@ var groups = map[string]func() []lock.Entry{
 	"waits-in-postgresql": one(waitsInPostgreSQL),
 	// A place, or a reply, names a client: code that makes a difference of it tells clients apart.
 	"least-number": one(queueing(func(own string, all []string) bool {
-		return slices.MinFunc(all, func(a, b string) int { return strings.Compare(a[len(a)-10:], b[len(b)-10:]) }) == own
+		return slices.MinFunc(all,
+			func(a, b string) int { return strings.Compare(a[len(a)-10:], b[len(b)-10:]) }) == own
 	})),
 	"least-name":   one(queueing(func(own string, all []string) bool { return slices.Min(all) == own })),
 	"first-listed": one(queueing(func(own string, all []string) bool { return all[0] == own })),
@@ -303,7 +304,9 @@ func patient(e lock.Entry, patience time.Duration) lock.Entry {
 	inner := e.New
 	e.New = func(env lock.Env) lock.Lock {
 		held := inner(env).(lock.Queuer)
-		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) { return held.Await(ctx, key, patience) })
+		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
+			return held.Await(ctx, key, patience)
+		})
 	}
 	return e
 }

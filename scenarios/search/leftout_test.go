@@ -54,7 +54,8 @@ var leftOut = []struct {
 	{"parts", "token-wait", "timing=any", "failover=1 crash=1", 400_000, always},
 	{"parts", "setnx", "timing=any", "split=1 delay=1@5s+crash=1", 400_000, always},
 	{"parts", "token", "timing=any", "lose-request=1 hang=1@5s restart=1@1s pause=1@3s split=1", 400_000, exhaustive},
-	{"parts", "setnx-expire", "timing=any", "failover=1 restart=1@10s failover=1+node-clock=1@10s", 400_000, exhaustive},
+	{"parts", "setnx-expire", "timing=any", "failover=1 restart=1@10s failover=1+node-clock=1@10s", 400_000,
+		exhaustive},
 	{"parts", "token-wait", "timing=any", "split=1 restart=1@1s delay=1@3s", 400_000, exhaustive},
 	{"parts", "zk-recheck", "timing=any", "expire-session=1 lose-reply=1 delay=1@3s", 400_000, exhaustive},
 	{"parts", "every", "timing=any", "crash=1", 30_000, exhaustive},
@@ -67,7 +68,8 @@ var leftOut = []struct {
 	{"clocks", "stamped", "timing=any idle=true", "crash=1", 1_000_000, pushed},
 	{"clocks", "stamped", "timing=any idle=true", "lose-reply=1 client-clock=1@3s return=1", 1_000_000, exhaustive},
 	{"all", "database", "timing=any", "none crash=1", 200_000, always},
-	{"all", "database", "timing=any", "pause=1 lose-reply=1 expire-session=1 restart=1 failover=1", 200_000, exhaustive},
+	{"all", "database", "timing=any", "pause=1 lose-reply=1 expire-session=1 restart=1 failover=1", 200_000,
+		exhaustive},
 }
 
 // TestLeftOut: what a search leaves out of its states changes nothing that it finds, and there are fewer of them.

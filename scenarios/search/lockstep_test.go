@@ -19,9 +19,9 @@ import (
 
 // everyFault are budgets of one fault each, of every kind. Lengths are whole steps of a lease of 9 s.
 var everyFault = []string{
-	"crash=1", "pause=1@5250ms", "pause=1@9750ms", "pause-thread=1@9s", "lose-request=1", "lose-reply=1", "delay=1@9750ms",
-	"hang=1@9s", "hang=1@9750ms", "restart=1", "failover=1", "split=1@9s", "client-clock=1@9s", "node-clock=1@9s",
-	"evict=1", "flush=1", "delete=1", "fail-call=1", "expire-session=1", "return=1,crash=1",
+	"crash=1", "pause=1@5250ms", "pause=1@9750ms", "pause-thread=1@9s", "lose-request=1", "lose-reply=1",
+	"delay=1@9750ms", "hang=1@9s", "hang=1@9750ms", "restart=1", "failover=1", "split=1@9s", "client-clock=1@9s",
+	"node-clock=1@9s", "evict=1", "flush=1", "delete=1", "fail-call=1", "expire-session=1", "return=1,crash=1",
 }
 
 // A lockstepCase is one question: a lock, and the faults.
@@ -114,9 +114,11 @@ func lockstepAgainstAll(t *testing.T, entry lock.Entry, b search.Bounds) {
 			switch {
 			case w == verdict.Starved: // with more attempts some may succeed first, but by no more faults
 			case !complete:
-				t.Logf("not decided with %d attempts and %d states: %s@%d", b.Attempts, b.MaxStates, w, wanted[b.Attempts][w])
+				t.Logf("not decided with %d attempts and %d states: %s@%d",
+					b.Attempts, b.MaxStates, w, wanted[b.Attempts][w])
 			default:
-				t.Errorf("with %d attempts lockstep finds %s@%d, and any timing %v", b.Attempts, w, wanted[b.Attempts][w], found)
+				t.Errorf("with %d attempts lockstep finds %s@%d, and any timing %v",
+					b.Attempts, w, wanted[b.Attempts][w], found)
 			}
 		}
 	}

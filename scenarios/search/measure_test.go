@@ -67,7 +67,8 @@ func rowed(until, ended string, over func(until int64) bool) lock.Entry {
 		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
 			now, token := env.Clock.Now(), env.Tokens.Token()
 			end := now.Add(env.TTL).UnixMilli()
-			n, err := changed(ctx, "INSERT IGNORE INTO locks (name, owner, until_ms) VALUES (?, ?, "+until+")", key, token, end)
+			n, err := changed(ctx, "INSERT IGNORE INTO locks (name, owner, until_ms) VALUES (?, ?, "+until+")",
+				key, token, end)
 			if err == nil && n == 0 {
 				held, of := int64(0), env.DB.QueryRowContext(ctx, "SELECT until_ms FROM locks WHERE name = ?", key)
 				if err = of.Scan(&held); err == nil && over(held) {
@@ -104,20 +105,25 @@ func TestTimeOfDay(t *testing.T) {
 		day   bool          // the time of day is part of a state
 		grain time.Duration // of stamps; 0: there are none
 	}{
-		"longer than 3 s":     {clocked(func(a, b time.Time) bool { return b.Sub(a) > 3*time.Second }), false, 0},
-		"it does not matter":  {clocked(func(_, _ time.Time) bool { return false }), false, 0},
-		"seconds in whole":    {clocked(func(a, b time.Time) bool { return b.Unix()-a.Unix() > 1 }), true, 0},
-		"after a date":        {clocked(func(_, b time.Time) bool { return b.After(day.Add(15 * time.Second)) }), true, 0},
-		"in the next minute":  {clocked(func(_, after time.Time) bool { return after.Minute() != day.Minute() }), true, 0},
-		"on another day":      {clocked(func(_, after time.Time) bool { return after.Day() != day.Day() }), true, 0},
-		"at the full second":  {clocked(func(_, after time.Time) bool { return after.Nanosecond() == 0 }), true, 0},
-		"at minute 3, once":   {clocked(func(before, _ time.Time) bool { return before.Minute() == 3 }), true, 0},
-		"at noon":             {clocked(func(_, after time.Time) bool { return after.Hour() == 12 }), true, 0},
-		"on Thursdays":        {clocked(func(_, after time.Time) bool { return after.Weekday() == time.Thursday }), true, 0},
-		"from 2040 on":        {clocked(func(_, after time.Time) bool { return after.Year() >= 2040 }), true, 0},
-		"stamp is over":       {written(ms, func(now, stamp int64) bool { return now > stamp }), false, ms},
-		"over, in seconds":    {written(time.Second, func(now, stamp int64) bool { return now > stamp }), false, time.Second},
-		"over, in nanos":      {written(time.Nanosecond, func(now, stamp int64) bool { return now > stamp }), false, ms},
+		"longer than 3 s":    {clocked(func(a, b time.Time) bool { return b.Sub(a) > 3*time.Second }), false, 0},
+		"it does not matter": {clocked(func(_, _ time.Time) bool { return false }), false, 0},
+		"seconds in whole":   {clocked(func(a, b time.Time) bool { return b.Unix()-a.Unix() > 1 }), true, 0},
+		"after a date": {clocked(func(_, b time.Time) bool { return b.After(day.Add(15 * time.Second)) }),
+			true, 0},
+		"in the next minute": {clocked(func(_, after time.Time) bool { return after.Minute() != day.Minute() }),
+			true, 0},
+		"on another day":     {clocked(func(_, after time.Time) bool { return after.Day() != day.Day() }), true, 0},
+		"at the full second": {clocked(func(_, after time.Time) bool { return after.Nanosecond() == 0 }), true, 0},
+		"at minute 3, once":  {clocked(func(before, _ time.Time) bool { return before.Minute() == 3 }), true, 0},
+		"at noon":            {clocked(func(_, after time.Time) bool { return after.Hour() == 12 }), true, 0},
+		"on Thursdays": {clocked(func(_, after time.Time) bool { return after.Weekday() == time.Thursday }),
+			true, 0},
+		"from 2040 on":  {clocked(func(_, after time.Time) bool { return after.Year() >= 2040 }), true, 0},
+		"stamp is over": {written(ms, func(now, stamp int64) bool { return now > stamp }), false, ms},
+		"over, in seconds": {written(time.Second, func(now, stamp int64) bool { return now > stamp }),
+			false, time.Second},
+		"over, in nanos": {written(time.Nanosecond, func(now, stamp int64) bool { return now > stamp }),
+			false, ms},
 		"has 2 s left":        {written(ms, func(now, stamp int64) bool { return stamp-now < 2000 }), false, ms},
 		"in even seconds":     {written(time.Second, func(_, stamp int64) bool { return stamp%2 == 0 }), true, 0},
 		"in the first minute": {written(ms, func(_, stamp int64) bool { return stamp < 1_780_000_060_000 }), true, 0},
@@ -135,8 +141,9 @@ func TestTimeOfDay(t *testing.T) {
 		"row 2000 s earlier":    {rowed("? - 2 * 1000000", "until_ms <= ?", always), false, ms},
 		"row in even ms":        {rowed("?", "until_ms <= ?", func(until int64) bool { return until%2 == 0 }), true, 0},
 		"row: a constant date":  {rowed("?", "until_ms < 1780000300000 AND ? > 0", always), true, 0},
-		"row: a multiple":       {rowed("?", "(until_ms - 1780000 * 1000000) * 2 <= ? - 1780000 * 1000000", always), true, 0},
-		"row from a date":       {rowed("? - 1780000 * 1000000", "until_ms <= ? - 1780000 * 1000000", always), true, 0},
+		"row: a multiple": {rowed("?", "(until_ms - 1780000 * 1000000) * 2 <= ? - 1780000 * 1000000", always),
+			true, 0},
+		"row from a date": {rowed("? - 1780000 * 1000000", "until_ms <= ? - 1780000 * 1000000", always), true, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -148,7 +155,8 @@ func TestTimeOfDay(t *testing.T) {
 				got := searched(t, test.entry, b, nil)
 				want := searched(t, test.entry, b, func(o *explore.Options) { o.Plain.Clocks = true })
 				if listed(prices(got)) != listed(prices(want)) {
-					t.Errorf("%s: found\n%s\nwith the time of day\n%s", budget, listed(prices(got)), listed(prices(want)))
+					t.Errorf("%s: found\n%s\nwith the time of day\n%s",
+						budget, listed(prices(got)), listed(prices(want)))
 				}
 				if got.ReadsClock != test.day || got.Measures == test.day || got.Grain != test.grain {
 					t.Errorf("%s: the time of day is part of the state: %t; it only measures: %t; grain %v", budget,

@@ -163,7 +163,8 @@ type defect struct {
 // equivalent are the defects that cause the same verdicts as the correct lock in every
 // search, each with the reason.
 var equivalent = map[string]string{
-	"token/one token for all attempts":         "no request outlives the instant at which its sender gives up, so none of an earlier attempt can meet a later grant",
+	"token/one token for all attempts": "no request outlives the instant at which its sender gives up, " +
+		"so none of an earlier attempt can meet a later grant",
 	"watchdog/a refused renewal counts as one": "a renewal that looks whose lock it is finds nothing, however often",
 }
 
@@ -370,7 +371,8 @@ func tokenDefects() []defect {
 		{"script compares the wrong argument", two("pause=1").falling(),
 			tokenKnobs{release: `if ARGV[1] == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`}.lock},
 		{"script compares the wrong way round", two("pause=1").falling(),
-			tokenKnobs{release: `if redis.call("GET", KEYS[1]) ~= ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`}.lock},
+			tokenKnobs{release: `if redis.call("GET", KEYS[1]) ~= ARGV[1] then ` +
+				`return redis.call("DEL", KEYS[1]) end return 0`}.lock},
 		{"nothing deleted counts as success", two("pause=1").falling(), tokenKnobs{zeroYes: true}.lock},
 		{"constant token", two("pause=1").falling(), tokenKnobs{token: "every"}.lock},
 		{"one token for all attempts", two("lose-reply=1"), tokenKnobs{token: "once"}.lock},
@@ -398,7 +400,8 @@ func nameDefects() []defect {
 if all[2] ~= ARGV[1] then return false end` + take)},
 		{"the last in rank takes over", at, by(`redis.call("ZADD", "line", 0, ARGV[1])
 if redis.call("ZRANK", "line", ARGV[1]) + 1 ~= redis.call("ZCARD", "line") then return false end` + take)},
-		{"a key for each client", at, by(`return redis.call("SET", KEYS[1] .. string.sub(ARGV[1], 1, 2), ARGV[1], "NX", "PX", ARGV[2])`)},
+		{"a key for each client", at,
+			by(`return redis.call("SET", KEYS[1] .. string.sub(ARGV[1], 1, 2), ARGV[1], "NX", "PX", ARGV[2])`)},
 	}
 }
 
@@ -413,9 +416,11 @@ type dogKnobs struct {
 const (
 	dogAcquire = `if redis.call("EXISTS", KEYS[1]) == 0 or redis.call("HEXISTS", KEYS[1], ARGV[1]) == 1 then
   redis.call("HINCRBY", KEYS[1], ARGV[1], 1) redis.call("PEXPIRE", KEYS[1], ARGV[2]) return 1 end return 0`
-	dogRenew   = `if redis.call("HEXISTS", KEYS[1], ARGV[1]) == 0 then return 0 end return redis.call("PEXPIRE", KEYS[1], ARGV[2])`
+	dogRenew = `if redis.call("HEXISTS", KEYS[1], ARGV[1]) == 0 then return 0 end ` +
+		`return redis.call("PEXPIRE", KEYS[1], ARGV[2])`
 	dogRelease = `if redis.call("HEXISTS", KEYS[1], ARGV[1]) == 0 then return 0 end
-if redis.call("HINCRBY", KEYS[1], ARGV[1], -1) > 0 then redis.call("PEXPIRE", KEYS[1], ARGV[2]) return 2 end redis.call("DEL", KEYS[1]) return 1`
+if redis.call("HINCRBY", KEYS[1], ARGV[1], -1) > 0 then redis.call("PEXPIRE", KEYS[1], ARGV[2]) return 2 end ` +
+		`redis.call("DEL", KEYS[1]) return 1`
 )
 
 // dog is the lock of one process; it has one watchdog while it is held.
@@ -484,12 +489,15 @@ func dogDefects() []defect {
 		{"renewal without a look at the owner", renewed("pause=1").falling(),
 			dogKnobs{renew: `return redis.call("PEXPIRE", KEYS[1], ARGV[2])`}.lock},
 		{"renewal makes the key anew", renewed("pause=1").falling(),
-			dogKnobs{renew: `redis.call("DEL", KEYS[1]) redis.call("HSET", KEYS[1], ARGV[1], 1) return redis.call("PEXPIRE", KEYS[1], ARGV[2])`}.lock},
+			dogKnobs{renew: `redis.call("DEL", KEYS[1]) redis.call("HSET", KEYS[1], ARGV[1], 1) ` +
+				`return redis.call("PEXPIRE", KEYS[1], ARGV[2])`}.lock},
 		{"renewal goes on after the release", renewed("lose-request=1").falling(), dogKnobs{unstopped: true}.lock},
 		{"a refused renewal counts as one", renewed("pause=1").falling(), dogKnobs{stubborn: true}.lock},
-		{"renewal in the wrong unit", renewed(""), dogKnobs{renew: strings.Replace(dogRenew, `"PEXPIRE", KEYS[1], ARGV[2]`,
-			`"PEXPIRE", KEYS[1], ARGV[2] / 1000`, 1)}.lock},
-		{"renewal for ever", renewed("crash=1"), dogKnobs{renew: strings.Replace(dogRenew, "PEXPIRE", "EXPIRE", 1)}.lock},
+		{"renewal in the wrong unit", renewed(""),
+			dogKnobs{renew: strings.Replace(dogRenew, `"PEXPIRE", KEYS[1], ARGV[2]`,
+				`"PEXPIRE", KEYS[1], ARGV[2] / 1000`, 1)}.lock},
+		{"renewal for ever", renewed("crash=1"),
+			dogKnobs{renew: strings.Replace(dogRenew, "PEXPIRE", "EXPIRE", 1)}.lock},
 		{"no TTL before the first renewal", renewed("crash=1"),
 			dogKnobs{acquire: strings.Replace(dogAcquire, `redis.call("PEXPIRE", KEYS[1], ARGV[2])`, "", 1)}.lock},
 		{"acquire for any owner", renewed(""), dogKnobs{acquire: strings.Replace(dogAcquire,
@@ -502,8 +510,10 @@ func dogDefects() []defect {
 			dogKnobs{release: strings.Replace(dogRelease, "> 0", "> 1", 1)}.lock},
 		{"count not taken down", renewed("").reentrant(),
 			dogKnobs{release: strings.Replace(dogRelease, "ARGV[1], -1", "ARGV[1], 0", 1)}.lock},
-		{"DEL, then the count", renewed(""), dogKnobs{release: `redis.call("DEL", KEYS[1]) redis.call("HINCRBY", KEYS[1], ARGV[1], -1) return 1`}.lock},
-		{"release of any owner", renewed("pause=1").falling(), dogKnobs{release: `return redis.call("DEL", KEYS[1])`}.lock},
+		{"DEL, then the count", renewed(""),
+			dogKnobs{release: `redis.call("DEL", KEYS[1]) redis.call("HINCRBY", KEYS[1], ARGV[1], -1) return 1`}.lock},
+		{"release of any owner", renewed("pause=1").falling(),
+			dogKnobs{release: `return redis.call("DEL", KEYS[1])`}.lock},
 	}
 }
 
@@ -562,7 +572,8 @@ func stampDefects() []defect {
 		{"comparison the wrong way round", two(""), stampKnobs{backward: true}.lock},
 		{"stamp without the TTL", two(""), stampKnobs{ends: func(now, _ int64) int64 { return now }}.lock},
 		{"stamp in seconds", two(""), stampKnobs{ends: func(now, ttl int64) int64 { return (now + ttl) / 1000 }}.lock},
-		{"TTL in microseconds", two("crash=1"), stampKnobs{ends: func(now, ttl int64) int64 { return now + ttl*1000 }}.lock},
+		{"TTL in microseconds", two("crash=1"),
+			stampKnobs{ends: func(now, ttl int64) int64 { return now + ttl*1000 }}.lock},
 		{"takeover by SET", two("crash=1").three(), stampKnobs{takeover: "set"}.lock},
 		{"takeover by DEL, then SETNX", two("crash=1").three(), stampKnobs{takeover: "del"}.lock},
 		{"takeover whatever GETSET gives back", two("crash=1").three(), stampKnobs{anyOld: true}.lock},

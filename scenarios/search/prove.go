@@ -103,7 +103,7 @@ func codeOf(entry lock.Entry) *Code {
 	}
 }
 
-// prove is Prove within limits. crowded is the reason for which the lock is known to have too many views; nil: it is not.
+// prove is Prove within limits. crowded is why the lock is known to have too many views; nil: it is not.
 func prove(ctx context.Context, entry lock.Entry, b Bounds, most proofLimits, crowded error) (p *Proof, err error) {
 	code := codeOf(entry)
 	if crowded != nil {
@@ -260,8 +260,7 @@ func (p *Proof) sizes() []size {
 	return sizes
 }
 
-// BrokenBy returns the search that has found a verdict that is not proved impossible, with its witness; nil: there is
-// none.
+// BrokenBy returns the search that has found a verdict that is not proved impossible, with its witness; nil: none.
 func (p *Proof) BrokenBy(word verdict.Word) (*Search, *Witness) {
 	if slices.Contains(p.Proved(), word) {
 		return nil, nil

@@ -29,12 +29,12 @@ func TestProve(t *testing.T) {
 		once         bool
 	}{
 		{"token", "crash=any", explore.Provable, -1, false, false},
-		{"token", "restart=1", []verdict.Word{verdict.WrongDel, verdict.Lie, verdict.Orphan, verdict.Deadlock}, 1, false,
-			false},
+		{"token", "restart=1", []verdict.Word{verdict.WrongDel, verdict.Lie, verdict.Orphan, verdict.Deadlock}, 1,
+			false, false},
 		{"token", "pause=any@1s", []verdict.Word{verdict.WrongDel, verdict.Lie, verdict.Deadlock}, 4, false, false},
 		{"token", "expire-session=1", nil, -1, true, false},
-		{"reentrant", "crash=1", []verdict.Word{verdict.WrongDel, verdict.Lie, verdict.Orphan, verdict.Deadlock}, 0, false,
-			true},
+		{"reentrant", "crash=1", []verdict.Word{verdict.WrongDel, verdict.Lie, verdict.Orphan, verdict.Deadlock}, 0,
+			false, true},
 		{"queue", "pause=1", nil, 1, true, true},
 	} {
 		b := search.ProofBounds()
@@ -48,8 +48,8 @@ func TestProve(t *testing.T) {
 		}
 		if !slices.Equal(p.Proved(), c.proved) || overlap != c.overlap || (p.Refused != nil) != c.refused ||
 			p.Closed && len(p.Open) > 0 || p.Once.IsZero() == c.once {
-			t.Errorf("%s, %s: proved %v, OVERLAP by %d faults, refused %v, open %v, once %v", c.lock, c.budget, p.Proved(),
-				overlap, p.Refused, p.Open, p.Once)
+			t.Errorf("%s, %s: proved %v, OVERLAP by %d faults, refused %v, open %v, once %v",
+				c.lock, c.budget, p.Proved(), overlap, p.Refused, p.Open, p.Once)
 		}
 	}
 }
@@ -112,7 +112,8 @@ func TestProveAgreesWithAModel(t *testing.T) {
 			}
 		}
 		if !proof.Closed || !slices.Equal(got, c.want) {
-			t.Errorf("%s, %s: closed %t (%v), %v, the model has %v", c.id, c.budget, proof.Closed, proof.Refused, got, c.want)
+			t.Errorf("%s, %s: closed %t (%v), %v, the model has %v",
+				c.id, c.budget, proof.Closed, proof.Refused, got, c.want)
 		}
 	}
 }

@@ -13,7 +13,8 @@ import (
 // TestRecheck: the set of states that the fast search hands out is closed under the moves of the plain rules: of every
 // lock without any hypothesis, and with all of them.
 func TestRecheck(t *testing.T) {
-	entries, budgets := locks(t, "setnx", "token", "getset", "zk-naive", "db-for-update"), []string{"crash=1", "restart=1@1s"}
+	entries := locks(t, "setnx", "token", "getset", "zk-naive", "db-for-update")
+	budgets := []string{"crash=1", "restart=1@1s"}
 	if effort.Pushed() {
 		entries = algorithms.All()
 	}

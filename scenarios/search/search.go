@@ -297,5 +297,6 @@ func forever(w verdict.Word, h *history.History, event, client int) verdict.Find
 
 // atEnd is a finding about clients that lasts from the end of the run on without end.
 func atEnd(w verdict.Word, h *history.History, clients []int) verdict.Finding {
-	return verdict.Finding{Verdict: w, Clients: clients, From: h.End, To: h.End, Forever: true, Event: len(h.Events) - 1}
+	return verdict.Finding{Verdict: w, Clients: clients, From: h.End, To: h.End, Forever: true,
+		Event: len(h.Events) - 1}
 }

@@ -62,10 +62,11 @@ var Table = []Bound{
 	boolean("late", func(b *Bounds) *bool { return &b.Late }).in(InLinks),
 	bound(simulator.EpochSetting, "", func(b *Bounds) *simulator.Date { return &b.Epoch },
 		simulator.ParseDate, simulator.Date.String).in(InLinks),
-	{Name: "budget", Kind: "string", Check: inRange, Format: writtenBudget, Parse: func(b *Bounds, written string) (err error) {
-		b.Budget, b.Endless, err = ParseBudget(written) // Check reads it
-		return err
-	}},
+	{Name: "budget", Kind: "string", Check: inRange, Format: writtenBudget,
+		Parse: func(b *Bounds, written string) (err error) {
+			b.Budget, b.Endless, err = ParseBudget(written) // Check reads it
+			return err
+		}},
 	number("max-states", 0, 1e12, func(b *Bounds) *int { return &b.MaxStates }).in(InCommands),
 }
 

@@ -166,11 +166,12 @@ var teeth = []struct {
 	}},
 	{"a permit without a question", around(unasked), []string{"zk-semaphore/clients=3,attempts=1,budget=none"}},
 	{"a TTL ten times as long", in(func(env *lock.Env) { env.TTL *= 10 }), []string{
-		"*/clients=2,attempts=2,timing=any,budget=crash=1", "*/clients=2,attempts=2,timing=any,uses=reenter,budget=crash=1",
+		"*/clients=2,attempts=2,timing=any,budget=crash=1",
+		"*/clients=2,attempts=2,timing=any,uses=reenter,budget=crash=1",
 		"*/clients=2,attempts=2,timing=any,uses=renew,budget=crash=1",
 		"*/clients=2,attempts=1,timing=any,budget=crash=1,return=1",
-		"*/clients=2,attempts=1,timing=any,tokens=thread,budget=crash=1,return=1", "*/clients=3,attempts=2,budget=crash=1",
-		"redlock/clients=2,attempts=2,budget=crash=1",
+		"*/clients=2,attempts=1,timing=any,tokens=thread,budget=crash=1,return=1",
+		"*/clients=3,attempts=2,budget=crash=1", "redlock/clients=2,attempts=2,budget=crash=1",
 	}},
 	{"half a TTL", in(func(env *lock.Env) { env.TTL /= 2 }),
 		[]string{"*/clients=2,attempts=1,retries=1,skew=3s,budget=none"}},
@@ -188,7 +189,8 @@ var teeth = []struct {
 		"*/clients=2,attempts=2,budget=pause=1@2s", "*/clients=2,attempts=2,budget=delay=1@2s",
 		"*/clients=2,attempts=2,uses=wait,budget=delay=1@2s",
 	}},
-	{"a renewal ends the lease", around(fleeting), []string{"*/clients=2,attempts=2,timing=any,uses=renew,budget=none"}},
+	{"a renewal ends the lease", around(fleeting),
+		[]string{"*/clients=2,attempts=2,timing=any,uses=renew,budget=none"}},
 	{"a create without an answer is sent again", in(func(env *lock.Env) { env.ZooKeeper = persistent{env.ZooKeeper} }),
 		[]string{
 			"*/clients=2,attempts=2,budget=lose-reply=1", "*/clients=2,attempts=1,budget=lose-reply=1",
@@ -203,21 +205,26 @@ var teeth = []struct {
 		[]string{"*/clients=3,attempts=1,uses=check,wait,budget=none"}},
 	{"a create that nobody finds again", instead("zk-recheck"),
 		[]string{"*/clients=2,attempts=1,timing=any,uses=give-up,budget=none"}},
-	{"a row with an end", instead("db-deadline-now"), []string{"db-row/clients=2,attempts=2,timing=any,budget=pause=1"}},
+	{"a row with an end", instead("db-deadline-now"),
+		[]string{"db-row/clients=2,attempts=2,timing=any,budget=pause=1"}},
 	{"a key without an end", instead("setnx"), []string{"*/clients=any,attempts=any,budget=crash=any",
 		"*/clients=any,attempts=once,budget=crash=any"}},
 	{"the id of a thread lets in", instead("redisson-lease"),
 		[]string{"*/clients=2,attempts=2,timing=any,tokens=thread,budget=none"}},
 }
 
+const resends = "go-redis sends again what was lost: a lock has no part in it"
+
 // toothless are the rows that nothing is known to break, with the reason why they are listed
 // all the same.
 var toothless = map[string]string{
-	"setnx/clients=2,attempts=2,timing=any,client-retries=3,budget=lose-request=1":         "go-redis sends again what was lost: a lock has no part in it",
-	"token/clients=2,attempts=2,timing=any,client-retries=3,budget=lose-request=1":         "go-redis sends again what was lost: a lock has no part in it",
-	"thread-id-lua/clients=2,attempts=2,timing=any,client-retries=3,budget=lose-request=1": "go-redis sends again what was lost: a lock has no part in it",
-	"redlock/clients=2,attempts=1,timing=any,nodes=3,latency=750ms,budget=crash=1":         "more can happen than without the latency, where a lock without a TTL is found out",
-	"reentrant/clients=2,attempts=1,timing=any,budget=crash=1,return=1":                    "with a TTL ten times as long it fails without the crash as well",
+	"setnx/clients=2,attempts=2,timing=any,client-retries=3,budget=lose-request=1":         resends,
+	"token/clients=2,attempts=2,timing=any,client-retries=3,budget=lose-request=1":         resends,
+	"thread-id-lua/clients=2,attempts=2,timing=any,client-retries=3,budget=lose-request=1": resends,
+	"redlock/clients=2,attempts=1,timing=any,nodes=3,latency=750ms,budget=crash=1": "more can happen " +
+		"than without the latency, where a lock without a TTL is found out",
+	"reentrant/clients=2,attempts=1,timing=any,budget=crash=1,return=1": "with a TTL ten times as long " +
+		"it fails without the crash as well",
 }
 
 // TestEveryProofCanFail: the search of every row with HOLDS finds out the row's wrong lock, by a

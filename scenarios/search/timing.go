@@ -29,9 +29,7 @@ const (
 const lockstepRetries = 2
 
 // String is the name of the mode in bounds.
-func (m Mode) String() string {
-	return cmp.Or(string(m), "lockstep")
-}
+func (m Mode) String() string { return cmp.Or(string(m), "lockstep") }
 
 // stepsPerLease is the number of steps of a lease in a search of every timing. A third of a
 // lease, at which many locks renew, is a whole number of them.

@@ -224,10 +224,11 @@ func TestDumbTwinExecutes(t *testing.T) {
 				t.Run(entry.ID+"/"+budget, func(t *testing.T) {
 					t.Parallel()
 					runs := 0
-					dumbly(t, entry, within(t, entry, "budget="+budget), func(r *rules, way []simulator.Choice, p *explore.Position) {
-						runs++
-						execute(t, r, way, p)
-					})
+					dumbly(t, entry, within(t, entry, "budget="+budget),
+						func(r *rules, way []simulator.Choice, p *explore.Position) {
+							runs++
+							execute(t, r, way, p)
+						})
 					if runs == 0 {
 						t.Error("nothing was executed")
 					}

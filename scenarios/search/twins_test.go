@@ -39,7 +39,8 @@ var twins = []struct {
 	{"token", "timing=any idle=true", "delay=1@2s hang=1@2s node-clock=1@2s", exhaustive},
 	{"setnx", "timing=any idle=true clients=1 uses=give-up", "none", pushed},
 	{"token", "timing=any idle=true uses=give-up client-retries=1", "lose-reply=1", exhaustive},
-	{"daemon-10-owned", "timing=any idle=true clients=1 uses=renew", "none", exhaustive}, // of two it has too many states
+	// Of two it has too many states.
+	{"daemon-10-owned", "timing=any idle=true clients=1 uses=renew", "none", exhaustive},
 	{"reentrant", "timing=any idle=true uses=reenter", "none", exhaustive},
 	{"setnx", "", "split=1", pushed},
 	{"naive-wake", "attempts=2 uses=wait", "none", pushed},
@@ -121,25 +122,28 @@ var chains = []struct {
 	{"setnx-expire", "timing=any", "|budget=pause=1@500ms|budget=pause=1@3s|budget=pause=1@3100ms|budget=pause=1@9s",
 		20_000, pushed},
 	{"setnx-expire", "timing=any", "|budget=pause=1|budget=pause=2", 20_000, pushed},
-	{"setnx-expire", "timing=any", "|budget=delay=1@500ms|budget=delay=1@3s|budget=delay=1@10s|budget=delay=2@10s", 20_000,
-		pushed},
+	{"setnx-expire", "timing=any", "|budget=delay=1@500ms|budget=delay=1@3s|budget=delay=1@10s|budget=delay=2@10s",
+		20_000, pushed},
 	{"setnx-expire", "timing=any", "|budget=hang=1@500ms|budget=hang=1@3s|budget=hang=1@10s|budget=hang=2@10s", 20_000,
 		pushed},
 	{"setnx-expire", "timing=any", "|budget=restart=1|budget=restart=1@1s|budget=restart=1@10s", 20_000, pushed},
-	{"every", "timing=any", "|budget=pause=1@500ms|budget=pause=1@3s|budget=pause=1@3100ms|budget=pause=1|budget=pause=2",
-		8_000, exhaustive},
+	{"every", "timing=any",
+		"|budget=pause=1@500ms|budget=pause=1@3s|budget=pause=1@3100ms|budget=pause=1|budget=pause=2", 8_000,
+		exhaustive},
 	{"every", "timing=any", "|budget=delay=1@500ms|budget=delay=1@3s|budget=delay=1@10s|budget=delay=2@10s", 8_000,
 		exhaustive},
 	{"every", "timing=any", "|budget=hang=1@500ms|budget=hang=1@3s|budget=hang=1@10s|budget=hang=2@10s", 8_000,
 		exhaustive},
 	{"every", "timing=any", "|budget=restart=1|budget=restart=1@1s|budget=restart=1@10s", 8_000, exhaustive},
-	{"every", "timing=any", "|budget=node-clock=1@1s|budget=node-clock=1@3s|budget=node-clock=2@10s", 8_000, exhaustive},
+	{"every", "timing=any", "|budget=node-clock=1@1s|budget=node-clock=1@3s|budget=node-clock=2@10s", 8_000,
+		exhaustive},
 	{"every", "timing=any", "|budget=client-clock=1@1s|budget=client-clock=1@10s", 8_000, exhaustive},
 	{"every", "timing=any", "|budget=crash=1|budget=crash=2", 8_000, exhaustive},
 	{"every", "timing=any", "|budget=lose-reply=1|budget=lose-reply=2", 8_000, exhaustive},
 	{"every", "timing=any", "|budget=failover=1|budget=failover=1+restart=1", 8_000, exhaustive},
 	{"setnx-expire token", "timing=any budget=pause=1", "latency=0s lateness=0s|latency=0s lateness=2250ms", 0, pushed},
-	{"setnx-expire token", "timing=any budget=pause=1 lateness=0s", "latency=0s|latency=750ms|latency=1500ms", 0, pushed},
+	{"setnx-expire token", "timing=any budget=pause=1 lateness=0s",
+		"latency=0s|latency=750ms|latency=1500ms", 0, pushed},
 	{"token", "timing=any budget=lose-reply=1", "latency=0s lateness=0s|latency=750ms lateness=750ms", 0, pushed},
 	{"watchdog", "timing=any budget=pause=1@5s", "latency=0s lateness=0s|latency=750ms lateness=750ms", 0, exhaustive},
 	{"zk-naive", "timing=any budget=expire-session=1", "latency=0s lateness=0s|latency=750ms lateness=750ms", 0,
@@ -190,13 +194,14 @@ func TestFoundWithin(t *testing.T) {
 		word         verdict.Word
 		par          int // of the word; -1: it is not found
 	}{
-		// What one schedule could not show: the rival of a client that pauses asks too early, or an attempt comes too soon.
+		// What one schedule could not show: the rival of a client that pauses asks too early,
+		// or an attempt comes too soon.
 		{"token", "timing=any retries=0 budget=pause=1", verdict.Overlap, 1},
 		{"takeover-del", "attempts=2 retries=2 budget=pause=1", verdict.Overlap, 1},
 		{"getset-retry", "attempts=2 retries=2 budget=pause=1", verdict.Overlap, 1},
 		{"getset-check", "attempts=2 retries=2 budget=pause=1", verdict.Overlap, 1},
-		// A deadlock is said only of a refusal that lasts: a request that has just landed, late, ends with its lease. And
-		// messages of the probe take no time, however long those take with which nobody has a majority.
+		// A deadlock is said only of a refusal that lasts: a request that has just landed, late, ends with its lease.
+		// And messages of the probe take no time, however long those take with which nobody has a majority.
 		{"token", "attempts=2 budget=hang=1@20s", verdict.Deadlock, -1},
 		{"token", "attempts=2 budget=delay=2@15s", verdict.Deadlock, -1},
 		{"setnx", "attempts=2 budget=crash=1+hang=1@20s", verdict.Deadlock, 1},
@@ -208,8 +213,8 @@ func TestFoundWithin(t *testing.T) {
 		{"token", "timing=any budget=restart=1@10s", verdict.Overlap, 1},
 		{"setnx-expire", "timing=any budget=delay=1@9s", verdict.WrongDel, 1},
 		{"setnx-expire", "timing=any budget=delay=1@10s", verdict.WrongDel, 1},
-		// A reply under way when its connection breaks may arrive. Where it is lost, nobody has the stamp that SETNX has
-		// made and the restart has deleted.
+		// A reply under way when its connection breaks may arrive. Where it is lost, nobody has the stamp that SETNX
+		// has made and the restart has deleted.
 		{"getset", "attempts=2 budget=crash=1+restart=1", verdict.Orphan, 2},
 		// What a use brings to light that no search without it knows.
 		{"naive-wake", "attempts=2 budget=delay=1@2s", verdict.Deadlock, -1},
@@ -255,8 +260,8 @@ func TestFoundWithin(t *testing.T) {
 		{"wary", "timing=any budget=pause=2@1600ms", verdict.Overlap, 2},
 	} {
 		entry := locks(t, test.lock)[0]
-		if par, ok := parsOf(completed(t, entry, within(t, entry, test.bounds)))[test.word]; ok != (test.par >= 0) || ok &&
-			par != test.par {
+		par, ok := parsOf(completed(t, entry, within(t, entry, test.bounds)))[test.word]
+		if ok != (test.par >= 0) || ok && par != test.par {
 			t.Errorf("%s, %s: %s@%d, %t, want @%d", test.lock, test.bounds, test.word, par, ok, test.par)
 		}
 	}

@@ -135,5 +135,6 @@ func (s *Search) addWitnesses(other *Search) {
 }
 
 func (s *Search) hasAsGood(w Witness) bool {
-	return slices.ContainsFunc(s.Witnesses, func(own Witness) bool { return own.Verdict == w.Verdict && own.Par <= w.Par })
+	asGood := func(own Witness) bool { return own.Verdict == w.Verdict && own.Par <= w.Par }
+	return slices.ContainsFunc(s.Witnesses, asGood)
 }

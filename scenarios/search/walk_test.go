@@ -41,7 +41,8 @@ func TestTimedRuns(t *testing.T) {
 					for _, w := range words {
 						met[w] = true
 						if known, ok := found[w]; !ok || strikes < known.par {
-							t.Errorf("run %d meets %s by %d faults, the search finds %s", seed, w, strikes, listed(found))
+							t.Errorf("run %d meets %s by %d faults, the search finds %s",
+								seed, w, strikes, listed(found))
 						}
 					}
 				}

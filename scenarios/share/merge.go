@@ -51,11 +51,14 @@ func Merge(files []string, shares []*Share) (*Results, error) {
 		case s.Build != build:
 			return nil, i18n.Errorf("error.share.build", "file", name, "there", s.Build, "here", build)
 		case !slices.Equal(s.Command, first.Command):
-			return nil, i18n.Errorf("error.share.command", "file", name, "there", commandLine(s.Command), "other", files[0], "here", commandLine(first.Command))
+			return nil, i18n.Errorf("error.share.command", "file", name, "there", commandLine(s.Command),
+				"other", files[0], "here", commandLine(first.Command))
 		case !maps.Equal(s.Inputs, first.Inputs):
-			return nil, i18n.Errorf("error.share.inputs", "file", name, "other", files[0], "input", otherInput(s.Inputs, first.Inputs))
+			return nil, i18n.Errorf("error.share.inputs", "file", name, "other", files[0],
+				"input", otherInput(s.Inputs, first.Inputs))
 		case part.N != len(r.shares):
-			return nil, i18n.Errorf("error.share.count", "file", name, "there", s.Part, "other", files[0], "here", first.Part)
+			return nil, i18n.Errorf("error.share.count", "file", name, "there", s.Part,
+				"other", files[0], "here", first.Part)
 		case r.shares[part.K-1] != nil:
 			return nil, i18n.Errorf("error.share.twice", "share", s.Part, "file", r.files[part.K-1], "other", name)
 		case s.Stopped:
@@ -70,7 +73,8 @@ func Merge(files []string, shares []*Share) (*Results, error) {
 		}
 	}
 	if missing != nil {
-		return nil, i18n.Errorf("error.share.missing", "shares", strings.Join(missing, ", "), "command", "locklab "+commandLine(first.Command))
+		return nil, i18n.Errorf("error.share.missing", "shares", strings.Join(missing, ", "),
+			"command", "locklab "+commandLine(first.Command))
 	}
 	return r, nil
 }

@@ -70,7 +70,8 @@ func TestWatch(t *testing.T) {
 			bare := e
 			bare.Code = nil
 			if !reflect.DeepEqual(bare, o.History.Events[i]) {
-				t.Fatalf("%s: event %d of a watched run is %+v, and %+v where nobody looks", id, i, e, o.History.Events[i])
+				t.Fatalf("%s: event %d of a watched run is %+v, and %+v where nobody looks",
+					id, i, e, o.History.Events[i])
 			}
 			if e.Kind != history.Send || e.Node == history.Resource {
 				continue
@@ -134,7 +135,8 @@ func TestChecked(t *testing.T) {
 				t.Errorf("the certificate:\n%s", diff)
 			}
 		}
-		if diff := cmp.Diff(pair.want.Witnesses, got.Witnesses, cmpopts.IgnoreUnexported(explore.Witness{})); diff != "" {
+		if diff := cmp.Diff(pair.want.Witnesses, got.Witnesses,
+			cmpopts.IgnoreUnexported(explore.Witness{})); diff != "" {
 			t.Errorf("the witnesses:\n%s", diff)
 		}
 	}
@@ -144,7 +146,8 @@ func TestChecked(t *testing.T) {
 			t.Errorf("the history:\n%s", diff)
 		}
 		if diff := cmp.Diff(want.Judgement, got.Judgement, cmpopts.EquateEmpty()); diff != "" ||
-			got.Race.ID != want.Race.ID || got.Trace.Link() != want.Trace.Link() || !slices.Equal(got.Verdicts, want.Verdicts) {
+			got.Race.ID != want.Race.ID || got.Trace.Link() != want.Trace.Link() ||
+			!slices.Equal(got.Verdicts, want.Verdicts) {
 			t.Errorf("%s becomes %s:\n%s", want.Race.ID, got.Race.ID, diff)
 		}
 	}
@@ -189,7 +192,8 @@ func TestDoom(t *testing.T) {
 		strike := 1 + slices.IndexFunc(choices, func(c simulator.Choice) bool { return c.Verb >= simulator.FaultVerb })
 		d := racetest.Must(study.DoomOn(t.Context(), entry, s.Witnesses[i].Trace))(t)
 		if d.Harm != c.harm || d.NoReturn != strike+c.tosses || d.Steps != len(choices) {
-			t.Errorf("%s, %s: %+v, want no return %d steps after the fault at %d", c.lock, c.budget, d, c.tosses, strike)
+			t.Errorf("%s, %s: %+v, want no return %d steps after the fault at %d",
+				c.lock, c.budget, d, c.tosses, strike)
 		}
 	}
 	// A race has one future only, and the error says so.

@@ -68,8 +68,8 @@ type CheckedRun struct {
 
 // Entry is the lock as an entry of the list. It cannot be made.
 func (c *Checked) Entry() lock.Entry {
-	return lock.Entry{ID: c.Test, Family: lock.OneStep, Server: lock.OnRedis(c.Nodes), TTL: c.TTL, Unit: time.Nanosecond,
-		Expiry: lock.ExpiryServer}
+	return lock.Entry{ID: c.Test, Family: lock.OneStep, Server: lock.OnRedis(c.Nodes),
+		TTL: c.TTL, Unit: time.Nanosecond, Expiry: lock.ExpiryServer}
 }
 
 // Write writes the data as JSON.

@@ -83,7 +83,8 @@ func TestSweepSettings(t *testing.T) {
 		{"loss=0%,100%", "", "token", []int{never, never}}, // who hears nothing is not orphaned: it never got a key
 		{"lag=0s,30s", "work=5s,retry=10ms", "token", []int{never, always}},
 		{"crash=0,720", "work=5s", "setnx", []int{never, -1}},
-		{"delay/ttl=0,2", "work=5s", "token", []int{never, -1}}, // of eight messages of c1 one is the write, over that of c2
+		// Of eight messages of c1 one is the write, over that of c2.
+		{"delay/ttl=0,2", "work=5s", "token", []int{never, -1}},
 		{"clients=2,8", "pause/ttl=2", "token", []int{always, always}},
 		{"retry=100ms,1s", "pause/ttl=2", "token", []int{always, always}},
 	} {
@@ -110,12 +111,13 @@ func TestSweepOfPauses(t *testing.T) {
 			want = 0
 		}
 		if first, last := points[0].K, points[len(points)-1].K; first != 0 || last != want {
-			t.Errorf("%s: %d of %d runs overlap without a pause, and %d at one of two leases, want 0 and %d", e.ID, first, n,
-				last, want)
+			t.Errorf("%s: %d of %d runs overlap without a pause, and %d at one of two leases, want 0 and %d",
+				e.ID, first, n, last, want)
 		}
 		for i, p := range points[1:] {
 			if p.N != n || p.K < points[i].K || p.K > want {
-				t.Errorf("%s: %d of %d runs overlap at %v, and %d of %d at %v", e.ID, points[i].K, n, points[i].At, p.K, p.N, p.At)
+				t.Errorf("%s: %d of %d runs overlap at %v, and %d of %d at %v",
+					e.ID, points[i].K, n, points[i].At, p.K, p.N, p.At)
 			}
 		}
 	}
@@ -171,10 +173,10 @@ func TestSweepIsDeterministic(t *testing.T) {
 
 func TestSweepErrors(t *testing.T) {
 	for arg, want := range map[string]string{
-		"skw": "skew", "ttl/ttl": "ttl", "loss/ttl": "loss", "pause=0:1": "0:1", "pause=x": "length", "pause=-1s": "-1s",
-		"pause/ttl=2:1:1": "TO", "pause/ttl=2,1": "1", "client-rate=5": "ppm", "client-rate=60%": "60%", "clients=9": "9",
-		"clients=2.5": "2.5",
-		"loss=2":      "100%", "ttl=0s": "0s", "retry=0s:1s:100ms": "0s", "renewal/ttl=0,1": "0", "pause": "pause/ttl",
+		"skw": "skew", "ttl/ttl": "ttl", "loss/ttl": "loss",
+		"pause=0:1": "0:1", "pause=x": "length", "pause=-1s": "-1s", "pause/ttl=2:1:1": "TO", "pause/ttl=2,1": "1",
+		"client-rate=5": "ppm", "client-rate=60%": "60%", "clients=9": "9", "clients=2.5": "2.5",
+		"loss=2": "100%", "ttl=0s": "0s", "retry=0s:1s:100ms": "0s", "renewal/ttl=0,1": "0", "pause": "pause/ttl",
 		"crash=x": "crash", "pause/ttl=nan": "nan",
 	} {
 		if _, err := study.ParseAxis(arg); err == nil || !strings.Contains(text.SayError("en", err), want) {

@@ -267,10 +267,9 @@ func (m *sweepMeter) triggers(s Situation) (all []race.Trigger) {
 // z95 is the two-sided 95% quantile of the normal distribution.
 const z95 = 1.959963984540054
 
-// Wilson is the 95% score interval for a share of which k of n were seen
-// (E. B. Wilson, 1927). Unlike the textbook interval it says something sensible
-// about 0 of n: at most hi. With n <= 0 nothing is known: 0, 1. A k outside
-// 0..n counts as the nearest of the two.
+// Wilson is the 95% score interval for a share of which k of n were seen (E. B. Wilson, 1927). Unlike the textbook
+// interval it says something sensible about 0 of n: at most hi. With n <= 0 nothing is known: 0, 1. A k outside 0..n
+// counts as the nearest of the two.
 func Wilson(k, n int) (lo, hi float64) {
 	if n <= 0 {
 		return 0, 1

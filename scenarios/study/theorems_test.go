@@ -31,9 +31,11 @@ func TestTheorems(t *testing.T) {
 			for n, word := range explore.Provable {
 				one := table.At(l, k, n)
 				row += letters[one.Extent]
-				proved, fails := one.Extent == study.Unbounded || one.Extent == study.OneAttempt, one.Extent == study.Fails
-				if one.Lock != entry.ID || one.Budget != budget || one.Verdict != word || (one.Lemmas != nil) != proved ||
-					one.Extent == study.Undecided && one.Why == "" || fails && (one.Trace == "" || one.Clients < 2) {
+				proved := one.Extent == study.Unbounded || one.Extent == study.OneAttempt
+				fails := one.Extent == study.Fails
+				if one.Lock != entry.ID || one.Budget != budget || one.Verdict != word ||
+					(one.Lemmas != nil) != proved || one.Extent == study.Undecided && one.Why == "" ||
+					fails && (one.Trace == "" || one.Clients < 2) {
 					t.Errorf("%s, %s, %s: %+v", entry.ID, budget, word, one)
 				}
 			}
@@ -78,7 +80,8 @@ func TestTheoremsOfASample(t *testing.T) {
 			}
 			for _, size := range [][2]int{{3, 1}, {2, 2}} {
 				b := search.DefaultBounds()
-				b.Clients, b.Attempts, b.Budget, b.Timing, b.MaxStates = size[0], size[1], budget, search.AnyTiming, 20_000
+				b.Clients, b.Attempts, b.Budget = size[0], size[1], budget
+				b.Timing, b.MaxStates = search.AnyTiming, 20_000
 				found := exploring(t, entry, b)
 				for n := range explore.Provable {
 					one := table.At(0, k, n)
@@ -86,9 +89,10 @@ func TestTheoremsOfASample(t *testing.T) {
 					if is {
 						proved++
 					}
-					if is && slices.ContainsFunc(found.Witnesses, func(w search.Witness) bool { return w.Verdict == one.Verdict }) {
-						t.Errorf("%s, %s: %s is proved impossible (%s), and %v clients and attempts come to it", entry.ID, written,
-							one.Verdict, one.Extent, size)
+					if is && slices.ContainsFunc(found.Witnesses,
+						func(w search.Witness) bool { return w.Verdict == one.Verdict }) {
+						t.Errorf("%s, %s: %s is proved impossible (%s), and %v clients and attempts come to it",
+							entry.ID, written, one.Verdict, one.Extent, size)
 					}
 					if one.Extent != study.Unbounded && one.Extent != study.Fails && one.Why == "" {
 						t.Errorf("%s, %s, %s: no reason", entry.ID, written, one.Verdict)

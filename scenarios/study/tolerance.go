@@ -83,10 +83,9 @@ const (
 // FindTolerance finds, for each lock and each of Hazards, the limit up to which the lock excludes, by bisection. Each
 // answer is that of a complete search of all interleavings of two clients and at most one fault.
 //
-// The two run the same code. Each begins at once, or at any moment at which something
-// is due, such as the end of a pause or of a lease, however long the lock makes that last.
-// Refused, it asks again with all retries of explore.RetrySleeps. When it has the lock it
-// works for two fifths of a lease and a millisecond, gives it back and is done.
+// The two run the same code. Each begins at once, or at any moment at which something is due, as the end of a pause or
+// lease, however long the lock makes that last. Refused, it asks again with all retries of explore.RetrySleeps. When it
+// has the lock it works for two fifths of a lease and a millisecond, gives it back and is done.
 //
 // w and ctx are as for Matrix; a limit that was not finished is NoAnswer.
 func FindTolerance(ctx context.Context, locks []lock.Entry, w *share.Work) (*Tolerance, error) {

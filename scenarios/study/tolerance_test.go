@@ -55,7 +55,8 @@ func TestToleranceDebate(t *testing.T) {
 	for _, h := range study.Hazards() {
 		t.Run(h.Fault, func(t *testing.T) {
 			t.Parallel()
-			limit, sizes := debate[h.Fault], map[int]bool{debate[h.Fault] - 1: false, debate[h.Fault]: true} // whether it falls
+			// Each size says whether it falls.
+			limit, sizes := debate[h.Fault], map[int]bool{debate[h.Fault] - 1: false, debate[h.Fault]: true}
 			switch {
 			case !h.Sized:
 				sizes = map[int]bool{0: true}
@@ -196,8 +197,8 @@ func TestFindPars(t *testing.T) {
 	t.Parallel()
 	locks := locks(t, "setnx", "token")
 	table := racetest.Must(study.FindPars(t.Context(), locks, search.DefaultBounds(), study.SingleFaults(), nil))(t)
-	// A lock without a lease is lost if its holder never releases it, but no pause takes it away from the holder; with a
-	// lease it is the other way round.
+	// A lock without a lease is lost if its holder never releases it, but no pause takes it away from the holder; with
+	// a lease it is the other way round.
 	want := map[verdict.Word][2]string{
 		verdict.Overlap:    {"restart failover", "pause restart failover"},
 		verdict.StaleWrite: {"restart failover", "pause restart failover"},
@@ -230,8 +231,8 @@ func TestFindPars(t *testing.T) {
 	}
 	semaphore := locks[1]
 	semaphore.Holders = 2
-	few := racetest.Must(study.FindPars(t.Context(), []lock.Entry{semaphore}, search.DefaultBounds(), []string{"crash=1"},
-		nil))(t)
+	few := racetest.Must(study.FindPars(t.Context(), []lock.Entry{semaphore}, search.DefaultBounds(),
+		[]string{"crash=1"}, nil))(t)
 	if !few.Rows[0].Unjudged {
 		t.Errorf("of a semaphore of two, two clients say %+v", few.Rows[0])
 	}
@@ -252,7 +253,8 @@ func TestToleranceOfOwnCode(t *testing.T) {
 				return token(env).Acquire(ctx, key)
 			})
 		}
-		limit := racetest.Must(study.UsualRivals().Limit(t.Context(), e, study.Hazard{Fault: "client-clock", Sized: true}))(t)
+		limit := racetest.Must(study.UsualRivals().Limit(t.Context(), e,
+			study.Hazard{Fault: "client-clock", Sized: true}))(t)
 		if (limit.Answer != study.NoAnswer) != answered {
 			t.Errorf("a token that ends in %s: when a clock jumps: %s", end, limit.Answer)
 		}

@@ -112,8 +112,8 @@ func TestProductionKeepsNothing(t *testing.T) {
 			s := sc.Settings
 			s.Seed = seed
 			run := racetest.Must(p.Play(s))(t)
-			same(t, fmt.Sprintf("%s, seed %d, on a warm lab", e.ID, seed), encoded(t, racetest.Must(race.Play(e, sc, s))(t)),
-				encoded(t, p.Outcome(run, s)))
+			same(t, fmt.Sprintf("%s, seed %d, on a warm lab", e.ID, seed),
+				encoded(t, racetest.Must(race.Play(e, sc, s))(t)), encoded(t, p.Outcome(run, s)))
 		}
 	}
 }

@@ -50,7 +50,7 @@ func Again(ctx context.Context, pattern string, asked, answered any, limit time.
 	c.Stdout, c.Stderr = out, out
 	err = Run(c)
 	if p := c.ProcessState; p != nil && p.ExitCode() < 0 && p.UserTime()+p.SystemTime() > limit/2 {
-		return out.String(), ErrSlow // it was killed for it: the kernel counts limits in ticks, on a busy machine too many
+		return out.String(), ErrSlow // it was killed for it: the kernel counts in ticks, on a busy machine too many
 	}
 	if readGob(filepath.Join(folder, answer), answered) == nil {
 		return out.String(), nil

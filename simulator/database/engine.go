@@ -92,9 +92,7 @@ func (s State) CheckDeadlock(id SessionID) (State, []Woken) {
 }
 
 // answer ends a statement that waits.
-func (a *act) answer(id SessionID, r Reply) {
-	a.woken = append(a.woken, Woken{id, a.s.finish(id, r)})
-}
+func (a *act) answer(id SessionID, r Reply) { a.woken = append(a.woken, Woken{id, a.s.finish(id, r)}) }
 
 // settle lets those go on that wait for nothing any more, in the order of their waits.
 func (a *act) settle() {

@@ -411,9 +411,7 @@ func (p *parser) assignments() {
 }
 
 // items reads what a statement returns.
-func (p *parser) items() {
-	p.list(func() { p.st.Items = append(p.st.Items, p.expression()) })
-}
+func (p *parser) items() { p.list(func() { p.st.Items = append(p.st.Items, p.expression()) }) }
 
 // returning reads what PostgreSQL returns of the rows that a statement has written.
 func (p *parser) returning() {

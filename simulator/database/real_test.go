@@ -420,29 +420,38 @@ var programs = map[Dialect][]string{
 		"INSERT INTO locks (name, owner, n) VALUES (%k, %o, 1)",
 		"INSERT INTO locks (name, owner, expires) VALUES (%k, %o, NOW(3) + INTERVAL 30 MINUTE)",
 		"INSERT IGNORE INTO locks (name, owner) VALUES (%k, %o)",
-		"INSERT INTO locks (name, owner, expires) VALUES (%k, %o, NOW(3) - INTERVAL 10 MINUTE) ON DUPLICATE KEY UPDATE owner = IF(expires < NOW(3), VALUES(owner), owner), n = n + 1",
+		"INSERT INTO locks (name, owner, expires) VALUES (%k, %o, NOW(3) - INTERVAL 10 MINUTE) " +
+			"ON DUPLICATE KEY UPDATE owner = IF(expires < NOW(3), VALUES(owner), owner), n = n + 1",
 		"UPDATE locks SET owner = %o, n = n + 1 WHERE name = %k",
 		"UPDATE locks SET owner = %o WHERE name = %k AND owner = %o",
-		"UPDATE locks SET expires = NOW(3) - INTERVAL 30 MINUTE WHERE name = %k AND (expires > NOW(3) OR expires IS NULL)",
+		"UPDATE locks SET expires = NOW(3) - INTERVAL 30 MINUTE WHERE name = %k " +
+			"AND (expires > NOW(3) OR expires IS NULL)",
 		"DELETE FROM locks WHERE name = %k", "DELETE FROM locks WHERE name = %k AND owner = %o",
-		"SELECT owner, n FROM locks WHERE name = %k", "SELECT name, owner, n, expires < NOW(3) FROM locks ORDER BY name",
+		"SELECT owner, n FROM locks WHERE name = %k",
+		"SELECT name, owner, n, expires < NOW(3) FROM locks ORDER BY name",
 		"SELECT owner FROM locks WHERE name = %k FOR UPDATE", "SELECT n FROM locks WHERE name = %k FOR UPDATE",
-		"SELECT n FROM locks WHERE name = %k FOR UPDATE NOWAIT", "SELECT n FROM locks WHERE name = %k FOR UPDATE SKIP LOCKED",
+		"SELECT n FROM locks WHERE name = %k FOR UPDATE NOWAIT",
+		"SELECT n FROM locks WHERE name = %k FOR UPDATE SKIP LOCKED",
 		"SELECT GET_LOCK(%k, 100)", "SELECT GET_LOCK(%k, 100)", "SELECT GET_LOCK(%k, 0)", "SELECT RELEASE_LOCK(%k)",
 		"SELECT IS_FREE_LOCK(%k)",
 	},
 	PostgreSQL: {
 		"BEGIN", "BEGIN", "BEGIN", "BEGIN", "COMMIT", "ROLLBACK", "(closes)", "(is cancelled)", "(is cancelled)",
 		"INSERT INTO locks (name, owner, n) VALUES (%k, %o, 1)",
-		"INSERT INTO locks (name, owner, expires) VALUES (%k, %o, now() + interval '30 minutes') ON CONFLICT DO NOTHING RETURNING owner",
-		"INSERT INTO locks (name, owner) VALUES (%k, %o) ON CONFLICT (name) DO UPDATE SET owner = EXCLUDED.owner, n = locks.n + 1 WHERE locks.owner = %o RETURNING n",
-		"INSERT INTO locks (name, owner, expires) VALUES (%k, %o, now() - interval '10 minutes') ON CONFLICT (name) DO UPDATE SET owner = EXCLUDED.owner, expires = EXCLUDED.expires WHERE locks.expires <= now()",
+		"INSERT INTO locks (name, owner, expires) VALUES (%k, %o, now() + interval '30 minutes') " +
+			"ON CONFLICT DO NOTHING RETURNING owner",
+		"INSERT INTO locks (name, owner) VALUES (%k, %o) ON CONFLICT (name) DO UPDATE SET owner = EXCLUDED.owner, " +
+			"n = locks.n + 1 WHERE locks.owner = %o RETURNING n",
+		"INSERT INTO locks (name, owner, expires) VALUES (%k, %o, now() - interval '10 minutes') ON CONFLICT (name) " +
+			"DO UPDATE SET owner = EXCLUDED.owner, expires = EXCLUDED.expires WHERE locks.expires <= now()",
 		"UPDATE locks SET owner = %o, n = n + 1 WHERE name = %k",
 		"UPDATE locks SET owner = %o WHERE name = %k AND owner = %o RETURNING owner, n",
-		"UPDATE locks SET expires = now() - interval '30 minutes' WHERE name = %k AND (expires > clock_timestamp() OR expires IS NULL)",
+		"UPDATE locks SET expires = now() - interval '30 minutes' WHERE name = %k " +
+			"AND (expires > clock_timestamp() OR expires IS NULL)",
 		"DELETE FROM locks WHERE name = %k", "DELETE FROM locks WHERE name = %k AND owner = %o RETURNING n",
 		"SELECT owner, n FROM locks WHERE name = %k", "SELECT name, owner, n, expires < now() FROM locks ORDER BY name",
-		"SELECT owner FROM locks WHERE name = %k FOR UPDATE", "SELECT n FROM locks WHERE name = %k AND owner = %o FOR UPDATE",
+		"SELECT owner FROM locks WHERE name = %k FOR UPDATE",
+		"SELECT n FROM locks WHERE name = %k AND owner = %o FOR UPDATE",
 		"SELECT n FROM locks WHERE name = %k FOR UPDATE NOWAIT",
 		"SELECT name FROM locks ORDER BY name LIMIT 1 FOR UPDATE SKIP LOCKED",
 		"SELECT pg_advisory_lock(hashtext(%k))", "SELECT pg_advisory_xact_lock(hashtext(%k))",
@@ -503,7 +512,8 @@ func TestRealServer(t *testing.T) {
 					line := m.line(d)
 					waits := waitsFor(state, SessionID(m.who%3+1)) != ""
 					if next, said := do(t, state, line); strings.HasPrefix(said, "not carried") ||
-						waits != strings.Contains(line, "(is cancelled)") && !strings.Contains(line, "(closes)") || next.Racing() {
+						waits != strings.Contains(line, "(is cancelled)") && !strings.Contains(line, "(closes)") ||
+						next.Racing() {
 						continue
 					} else if strings.Contains(line, "GET_LOCK") && strings.Contains(said, "error 1213") {
 						if named++; named > 1 {

@@ -124,7 +124,8 @@ var transcripts = []transcript{
 		A: COMMIT => 0, B 0
 		B: UPDATE locks SET owner = 'b' WHERE name = 'm' AND expires < NOW(3) => 1
 	`},
-	{MySQL, "as the manual has it, a deadlock of named locks is 3058, their names are the same in capitals, and NOWAIT is 3572", `
+	{MySQL, "as the manual has it, a deadlock of named locks is 3058, their names are the same in capitals, " +
+		"and NOWAIT is 3572", `
 		A: SELECT GET_LOCK('a', 10) => [[1]]
 		B: SELECT GET_LOCK('b', 10) => [[1]]
 		A: SELECT GET_LOCK('B', 10) => waits B
@@ -151,7 +152,8 @@ var transcripts = []transcript{
 	`},
 	{PostgreSQL, "ON CONFLICT DO UPDATE locks the row also if its condition is false", `
 		A: BEGIN => 0
-		A: INSERT INTO locks (name, owner) VALUES ('m', 'a') ON CONFLICT (name) DO UPDATE SET owner = EXCLUDED.owner WHERE locks.owner = 'y' RETURNING owner => []
+		A: INSERT INTO locks (name, owner) VALUES ('m', 'a') ON CONFLICT (name) ` +
+		`DO UPDATE SET owner = EXCLUDED.owner WHERE locks.owner = 'y' RETURNING owner => []
 		B: DELETE FROM locks WHERE name = 'm' => waits A
 		A: COMMIT => 0, B 1
 	`},

@@ -94,14 +94,12 @@ func (v Value) String() string {
 	case Null:
 		return "NULL"
 	case Text:
-		return quoted(v.Text)
+		return "'" + strings.ReplaceAll(v.Text, "'", "''") + "'"
 	case Bool:
 		return strconv.FormatBool(v.Int != 0)
 	}
 	return strconv.FormatInt(v.Int, 10)
 }
-
-func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
 // A Code is the result of a statement: 0 is success, small numbers are MySQL's errors, and large ones are PostgreSQL's
 // SQLSTATE, five places in base 36.
@@ -164,9 +162,7 @@ type Reply struct {
 
 func failure(c Code) Reply           { return Reply{Code: c, Text: messages[c]} }
 func notCarried(reason string) Reply { return Reply{Code: NotCarried, Text: reason} }
-func one(name string, v Value) Reply {
-	return Reply{Columns: []string{name}, Rows: [][]Value{{v}}}
-}
+func one(name string, v Value) Reply { return Reply{Columns: []string{name}, Rows: [][]Value{{v}}} }
 
 // A Woken is the answer to a statement that waited until another act let it go on.
 type Woken struct {

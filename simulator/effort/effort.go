@@ -68,8 +68,8 @@ func Unwatched(t testing.TB, reason string) {
 	}
 }
 
-// Watch runs the tests of a package and ends the program. Under the race detector, which makes all ten times as slow, it
-// runs only those whose names match, which have goroutines of their own, unless -run names others.
+// Watch runs the tests of a package and ends the program. Under the race detector, which makes all ten times as slow,
+// it runs only those whose names match, which have goroutines of their own, unless -run names others.
 func Watch(m *testing.M, tests string) {
 	flag.Parse()
 	if run := flag.Lookup("test.run"); Watched && run.Value.String() == "" {

@@ -96,7 +96,8 @@ func TestPlanted(t *testing.T) {
 					}
 					tests = tests[1:]
 				}
-				c := exec.CommandContext(t.Context(), program, "-test.failfast", "-test.timeout=1m", "-test.run=^("+tests+")$")
+				c := exec.CommandContext(t.Context(), program, "-test.failfast", "-test.timeout=1m",
+					"-test.run=^("+tests+")$")
 				c.Dir = filepath.Join("..", "..", folder)
 				c.Env = append(os.Environ(), "CI=true", "LOCKLAB_EXHAUSTIVE=", fmt.Sprint("PLANTED=", i))
 				out, err := c.CombinedOutput()

@@ -143,8 +143,10 @@ func TestDoomOfCircles(t *testing.T) {
 		{"two steps to one state are two", [][]uint32{{1, 1, lost}, {}}, []float64{1. / 3, 0}, []bool{false, false}},
 		{"round and out on either side", [][]uint32{{1, 2}, {0, lost}, {}}, []float64{1. / 3, 2. / 3, 0},
 			[]bool{false, false, false}},
-		{"into a circle without an end", [][]uint32{{1, lost}, {2}, {1}}, []float64{0.5, 0, 0}, []bool{false, false, false}},
-		{"a circle before the harm", [][]uint32{{1, 1, 1}, {0, 2}, {lost}}, []float64{1, 1, 1}, []bool{true, true, true}},
+		{"into a circle without an end", [][]uint32{{1, lost}, {2}, {1}}, []float64{0.5, 0, 0},
+			[]bool{false, false, false}},
+		{"a circle before the harm", [][]uint32{{1, 1, 1}, {0, 2}, {lost}}, []float64{1, 1, 1},
+			[]bool{true, true, true}},
 	} {
 		g := graph(c.arcs)
 		for id, share := range g.shares() {

@@ -145,7 +145,8 @@ func (r *resource) freshness(c int) freshness {
 func (p *prover) missing(state []uint32, clients int, of *resource) (missing int) {
 	views, named := p.viewsOf(state, clients, of)
 	for _, v := range views {
-		if !slices.ContainsFunc(named, func(n namedGroup) bool { _, known := p.groups[n.of].known[v(n)]; return known }) {
+		if !slices.ContainsFunc(named,
+			func(n namedGroup) bool { _, known := p.groups[n.of].known[v(n)]; return known }) {
 			missing++
 		}
 	}

@@ -86,7 +86,8 @@ func TestNoRequestIsForgotten(t *testing.T) {
 				if _, err := schedule.Replay(sim, r.Found[0].Choices); err != nil {
 					t.Errorf("the witness cannot be played: %v", err)
 				}
-				d, err := explore.DoomOf(ctx, sim, explore.Options{Case: head(sim)}, r.Found[0].Choices, verdict.Overlap)
+				d, err := explore.DoomOf(ctx, sim, explore.Options{Case: head(sim)}, r.Found[0].Choices,
+					verdict.Overlap)
 				if err != nil || d.Shares[0] != 0 || d.Shares[len(d.Shares)-1] != 1 {
 					t.Errorf("the witness has no doom: %v", err)
 				}

@@ -69,11 +69,14 @@ func TestMemoryOf(t *testing.T) {
 		"another receiver":             func(r *remembering) { r.token = r.next.own },
 		"a lock":                       func(r *remembering) { r.mu.Lock() },
 		"a time":                       func(r *remembering) { r.at = r.at.Add(1) },
-		"another connection":           func(r *remembering) { r.conn = redis.NewClient(&redis.Options{Addr: "127.0.0.1:2"}) },
-		"what a map points to":         func(r *remembering) { *r.maps["lock"] = 1 },
-		"an element in a map":          func(r *remembering) { r.lists["lock"][0] = 1 },
-		"a clock":                      func(r *remembering) { r.any = new(process.Code).Clock() }, // leads to the process
-		"a method of its client":       func(r *remembering) { r.tasks = client.Parallel },
+		"another connection": func(r *remembering) {
+			r.conn = redis.NewClient(&redis.Options{Addr: "127.0.0.1:2"})
+		},
+		"what a map points to": func(r *remembering) { *r.maps["lock"] = 1 },
+		"an element in a map":  func(r *remembering) { r.lists["lock"][0] = 1 },
+		// A clock leads to the process.
+		"a clock":                func(r *remembering) { r.any = new(process.Code).Clock() },
+		"a method of its client": func(r *remembering) { r.tasks = client.Parallel },
 	} {
 		r := made()
 		fresh, plain := memoryOf(client, r)
@@ -174,13 +177,15 @@ func TestRefine(t *testing.T) {
 		seen           simulator.Traits
 		weaken         func(a *assumed)
 	}{
-		{"a time of day", &hypothesis.Refuted{Of: hypothesis.Measures}, measures, func(a *assumed) { a.Measures = false }},
+		{"a time of day", &hypothesis.Refuted{Of: hypothesis.Measures}, measures,
+			func(a *assumed) { a.Measures = false }},
 		{"a split", &hypothesis.Refuted{Of: hypothesis.Merged}, simulator.Traits{}, func(*assumed) {}},
 		{"the last split", &hypothesis.Refuted{Of: hypothesis.Merged, End: true}, simulator.Traits{},
 			func(a *assumed) { a.Merging = hypothesis.MergeOrders }},
 		{"an asymmetry", &hypothesis.Refuted{Of: hypothesis.Alike, Session: true}, simulator.Traits{},
 			func(a *assumed) { a.Symmetric = 0 }},
-		{"a clock is read", errNewTrait, reads, func(a *assumed) { a.Measures, a.Merging = false, hypothesis.MergeOrders }},
+		{"a clock is read", errNewTrait, reads,
+			func(a *assumed) { a.Measures, a.Merging = false, hypothesis.MergeOrders }},
 		{"a clock measures", errNewTrait, measures, func(a *assumed) { a.Merging = hypothesis.MergeOrders }},
 		{"another trait", errNewTrait, simulator.Traits{SendsWait: true}, func(*assumed) {}},
 	} {

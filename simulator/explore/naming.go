@@ -35,8 +35,7 @@ func (s *shared) put(t *tables, state []uint32) {
 	}
 }
 
-// canonical returns the shared part of a state under canonical names, with each order of the clients that gives the
-// same.
+// canonical returns the shared part of a state under canonical names, with each order of clients that gives it.
 func (p *prover) canonical(state []uint32) (least []naming, err error) {
 	key := sharedBy(p.tables, state)
 	if p.namings[key] == nil {

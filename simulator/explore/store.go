@@ -19,13 +19,6 @@ type block struct {
 	depth  []uint32 // in how many steps
 }
 
-func newBlock(width int) block {
-	return block{
-		words: make([]uint32, blockSize*width), parent: make([]uint32, blockSize),
-		via: make([]uint16, blockSize), depth: make([]uint32, blockSize),
-	}
-}
-
 const (
 	blockBits = 14
 	blockSize = 1 << blockBits
@@ -71,7 +64,10 @@ func (s *store) add(words []uint32, parent uint32, via uint16, depth uint32) (id
 	}
 	id = uint32(s.n)
 	if id&(blockSize-1) == 0 {
-		s.blocks = append(s.blocks, newBlock(s.width))
+		s.blocks = append(s.blocks, block{
+			words: make([]uint32, blockSize*s.width), parent: make([]uint32, blockSize),
+			via: make([]uint16, blockSize), depth: make([]uint32, blockSize),
+		})
 	}
 	b, i := &s.blocks[id>>blockBits], id&(blockSize-1)
 	copy(b.words[int(i)*s.width:], words)

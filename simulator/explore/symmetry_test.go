@@ -28,7 +28,9 @@ func scripted(acquire string) func(c *simulator.Client) {
 				c.Record(history.Event{Kind: history.Enter})
 				c.Clock().Sleep(400 * time.Millisecond)
 				c.Record(history.Event{Kind: history.Leave})
-				node.Eval(ctx, `if redis.call("TYPE", KEYS[1]).ok == "string" and redis.call("GET", KEYS[1]) == ARGV[1] then redis.call("DEL", KEYS[1]) end return 1`, []string{"lock"}, token)
+				node.Eval(ctx,
+					`if redis.call("TYPE", KEYS[1]).ok == "string" and redis.call("GET", KEYS[1]) == ARGV[1] then `+
+						`redis.call("DEL", KEYS[1]) end return 1`, []string{"lock"}, token)
 			}
 			c.Clock().Sleep(600 * time.Millisecond)
 		}
@@ -79,7 +81,8 @@ func answer(r *explore.Result) string {
 func foundOut(t *testing.T, who any, got, want *explore.Result) {
 	t.Helper()
 	if got.Symmetry || answer(got) != answer(want) || !strings.Contains(answer(want), "OVERLAP@0") {
-		t.Errorf("%v: symmetry %v, found %q, without it %q; want OVERLAP@0", who, got.Symmetry, answer(got), answer(want))
+		t.Errorf("%v: symmetry %v, found %q, without it %q; want OVERLAP@0",
+			who, got.Symmetry, answer(got), answer(want))
 	}
 }
 
@@ -95,7 +98,8 @@ var servers = []struct {
 	name, script string
 	alike        bool
 }{
-	{"the greater token takes over", `local v = redis.call("GET", KEYS[1]) if v and v > ARGV[1] then return 0 end`, false},
+	{"the greater token takes over",
+		`local v = redis.call("GET", KEYS[1]) if v and v > ARGV[1] then return 0 end`, false},
 	{"the first of a range", `redis.call("ZADD", "all", 0, ARGV[1]) redis.call("PEXPIRE", "all", ARGV[2])
 		if redis.call("ZRANGE", "all", 0, 0)[1] ~= ARGV[1] then return 0 end`, false},
 	{"a key for each client", `local own = KEYS[1] .. string.sub(ARGV[1], 1, 2)
@@ -118,7 +122,8 @@ func TestServers(t *testing.T) {
 	for _, order := range []string{"123", "132", "213", "231", "312", "321"} {
 		// A server that knows three names in one order cannot be found out by any exchange of two of them, from the
 		// order in which it sees them first.
-		script := `local all = (redis.call("GET", "all") or "") .. string.sub(ARGV[1], 1, 3) redis.call("SET", "all", all)
+		script := `local all = (redis.call("GET", "all") or "") .. string.sub(ARGV[1], 1, 3) ` +
+			`redis.call("SET", "all", all)
 			if redis.call("EXISTS", KEYS[1]) == 1 and string.gsub(all, "[c.]", "") ~= "` + order + `" then return 0 end`
 		all = append(all, struct {
 			name, script string
@@ -138,7 +143,8 @@ func TestServers(t *testing.T) {
 				case !c.alike:
 					foundOut(t, clients, got, want)
 					if got.Asymmetry == nil || len(got.Asymmetry.Command) == 0 || got.Asymmetry.Command[0] != "EVAL" {
-						t.Errorf("%d clients: given up for %+v; want it to be given up for EVAL", clients, got.Asymmetry)
+						t.Errorf("%d clients: given up for %+v; want it to be given up for EVAL",
+							clients, got.Asymmetry)
 					}
 				case !got.Symmetry || got.States >= want.States || answer(got) != answer(want):
 					t.Errorf("%d clients: found %q in %d states (%+v), without symmetry %q in %d",
@@ -214,7 +220,8 @@ func TestWitnessFindsTheKey(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			others := slices.DeleteFunc(slices.Clone(run.Events), func(e history.Event) bool { return e.Kind == history.Enter })
+			others := slices.DeleteFunc(slices.Clone(run.Events),
+				func(e history.Event) bool { return e.Kind == history.Enter })
 			if entered := len(run.Events) - len(others); entered != 2 {
 				t.Errorf("%s, %d clients: %d come in where the witness says two", budget, clients, entered)
 			}

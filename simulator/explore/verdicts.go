@@ -52,8 +52,7 @@ func (m *Model) Verdicts(h *history.History, choices []simulator.Choice) (words 
 	return found.Words()
 }
 
-// Waiting are the clients that had not come to their end when the probe began: it begins
-// then only if they wait without end.
+// Waiting are the clients that were not done when the probe began: it begins then only if they wait without end.
 func (m *Model) Waiting(h *history.History) (clients []int) {
 	for i := range h.Events {
 		if h.Events[i].Client > m.Clients {

@@ -37,7 +37,8 @@ func TestViewsOfCode(t *testing.T) {
 		acquire             func(f *asking) (bool, error)
 	}{
 		// Names.
-		{"asks whether it is its own", "", "", "crash=1", refused(func(f *asking) (bool, error) { return f.holds(f.token) })},
+		{"asks whether it is its own", "", "", "crash=1",
+			refused(func(f *asking) (bool, error) { return f.holds(f.token) })},
 		{"enters when the owner changes", "prove.names", "", "crash=1", refused(func(f *asking) (bool, error) {
 			first, err := f.owner()
 			if err != nil {
@@ -65,7 +66,8 @@ func TestViewsOfCode(t *testing.T) {
 			})},
 		{"token ends in 3, for a script", "prove.names", "", "",
 			refused(byScript(`return string.sub(ARGV[1], -1) == '3' and 1 or 0`))},
-		{"three names in disorder", "prove.names", "", "", refused(byScript(`redis.call('RPUSH', KEYS[1]..':line', ARGV[1])
+		{"three names in disorder", "prove.names", "", "",
+			refused(byScript(`redis.call('RPUSH', KEYS[1]..':line', ARGV[1])
 			local l = redis.call('LRANGE', KEYS[1]..':line', 0, -1)
 			return #l == 3 and l[1] < l[3] and l[3] < l[2] and 1 or 0`))},
 		{"how many keys there are", "prove.names", "", "", refused(byScript(
@@ -117,10 +119,11 @@ func TestViewsOfCode(t *testing.T) {
 			n, err := f.incr(":n")
 			return n >= 100, err
 		})},
-		{"a script deletes the key at the hundredth", "prove.counter", "", "crash=1", refused(func(f *asking) (bool, error) {
-			const script = "if redis.call('INCR', KEYS[2]) >= 100 then redis.call('DEL', KEYS[1]) end return 0"
-			return false, f.node.Eval(f.ctx, script, []string{f.key, f.key + ":n"}).Err()
-		})},
+		{"a script deletes the key at the hundredth", "prove.counter", "", "crash=1",
+			refused(func(f *asking) (bool, error) {
+				const script = "if redis.call('INCR', KEYS[2]) >= 100 then redis.call('DEL', KEYS[1]) end return 0"
+				return false, f.node.Eval(f.ctx, script, []string{f.key, f.key + ":n"}).Err()
+			})},
 		{"a counter that saturates", "prove.names", "", "",
 			refused(byScript(`local n = redis.call('GET', KEYS[1]..':n') or '0'
 			if tonumber(n) < 3 then redis.call('INCR', KEYS[1]..':n') end return n == '3' and 1 or 0`))},
@@ -184,10 +187,11 @@ func TestViewsOfStamps(t *testing.T) {
 	proof, _ := proofOf(t, lockOf(t, "cron-v2"), viewBounds("crash=1"), true, 5_000)
 	if !proof.Closed || proof.Covered.Assumed.Ages.Ancient == 0 ||
 		!slices.Equal(proof.Harms, []verdict.Word{verdict.Deadlock}) {
-		t.Errorf("cron-v2: closed %t, %+v, two clients come to %v; %v", proof.Closed, proof.Covered.Assumed.Ages, proof.Harms,
-			proof.Refused)
+		t.Errorf("cron-v2: closed %t, %+v, two clients come to %v; %v",
+			proof.Closed, proof.Covered.Assumed.Ages, proof.Harms, proof.Refused)
 	}
-	// held takes the key with these times as its value, or returns how old the last of them is, and whether they differ.
+	// held takes the key with these times as its value, or returns how old the last of them is,
+	// and whether they differ.
 	held := func(f *asking, later ...time.Duration) (taken bool, age time.Duration, differ bool, err error) {
 		var times []any
 		now := f.env.Clock.Now()
@@ -221,7 +225,7 @@ func TestViewsOfStamps(t *testing.T) {
 	}})
 	if proof, _ = proofOf(t, register, viewBounds("crash=1"), true, 5_000); !slices.Contains(proof.Harms,
 		verdict.Overlap) {
-		t.Errorf("compares two old stamps: closed %t, %+v, %v; %v", proof.Closed, proof.Covered.Assumed.Ages, proof.Harms,
-			proof.Refused)
+		t.Errorf("compares two old stamps: closed %t, %+v, %v; %v",
+			proof.Closed, proof.Covered.Assumed.Ages, proof.Harms, proof.Refused)
 	}
 }

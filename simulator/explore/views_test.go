@@ -193,11 +193,13 @@ func TestViewsKnownHarms(t *testing.T) {
 		{"watch-multi", "lose-reply=1", false, "prove.once.memory", []verdict.Word{verdict.Orphan}},
 		{"watch-del", "lose-reply=1", false, "prove.once.memory",
 			[]verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.WrongDel, verdict.Orphan}},
-		{"thread-id-lua", "delay=1@20s", false, "prove.once.thread", []verdict.Word{verdict.StaleWrite, verdict.Orphan}},
+		{"thread-id-lua", "delay=1@20s", false, "prove.once.thread",
+			[]verdict.Word{verdict.StaleWrite, verdict.Orphan}},
 	} {
 		proof, _ := proofOf(t, lockOf(t, c.id), viewBounds(c.budget), c.endless, 20_000)
 		if !proof.Closed || !slices.Equal(proof.Harms, c.want) || proof.Once.Key != c.once {
-			t.Errorf("%s, %s: closed %t, once %v, %v, want %v", c.id, c.budget, proof.Closed, proof.Once, proof.Harms, c.want)
+			t.Errorf("%s, %s: closed %t, once %v, %v, want %v",
+				c.id, c.budget, proof.Closed, proof.Once, proof.Harms, c.want)
 		}
 	}
 }
@@ -211,7 +213,8 @@ func TestInterfaces(t *testing.T) {
 	budgets := []faults.Budget{"crash=1", "lose-reply=1"}
 	if effort.Exhaustive() {
 		locks = append(locks,
-			"setnx-expire", "lock-delay", "set-ifeq", "cron-v2", "watchdog", "watch-multi", "at-least-for", "token-wait")
+			"setnx-expire", "lock-delay", "set-ifeq", "cron-v2", "watchdog", "watch-multi", "at-least-for",
+			"token-wait")
 		budgets = append(budgets, "pause=1@2s", "restart=1", "failover=1", "delay=1@2s")
 	}
 	closed := 0
@@ -235,11 +238,11 @@ func TestInterfaces(t *testing.T) {
 					continue
 				}
 				closed++
-				if quick.Views != slow.Views || !slices.Equal(quick.Harms, slow.Harms) || quick.Once.Key != slow.Once.Key ||
-					quick.Worlds > slow.Worlds {
-					t.Errorf("%s, %s, endless %t: %d views in %d worlds, %v, %v; one by one %d views in %d worlds, %v, %v", id, budget,
-						endless,
-						quick.Views, quick.Worlds, quick.Harms, quick.Once, slow.Views, slow.Worlds, slow.Harms, slow.Once)
+				if quick.Views != slow.Views || !slices.Equal(quick.Harms, slow.Harms) ||
+					quick.Once.Key != slow.Once.Key || quick.Worlds > slow.Worlds {
+					t.Errorf("%s, %s, endless %t: %d views in %d worlds, %v, %v; "+
+						"one by one %d views in %d worlds, %v, %v", id, budget, endless, quick.Views, quick.Worlds,
+						quick.Harms, quick.Once, slow.Views, slow.Worlds, slow.Harms, slow.Once)
 				}
 			}
 		}
@@ -263,8 +266,8 @@ func TestViewsClosed(t *testing.T) {
 			budgets = append(budgets, viewBudgets[i%len(viewBudgets)], viewBudgets[(i+5)%len(viewBudgets)])
 		}
 		for _, budget := range budgets {
-			wrong, missed, err := explore.Closed(t.Context(), modelOf(t, lockOf(t, id), viewBounds(budget)), budget != "", 1_500,
-				6)
+			wrong, missed, err := explore.Closed(t.Context(), modelOf(t, lockOf(t, id), viewBounds(budget)),
+				budget != "", 1_500, 6)
 			if err != nil || missed != nil || wrong != "" && !(hunting() && wrong == "there is none") {
 				t.Errorf("%s, %s: %q, and missed are %q: %v", id, budget, wrong, missed, err)
 			}
@@ -291,11 +294,15 @@ func TestViewsUnsound(t *testing.T) {
 		{"what was read stays new when another client writes", "worlds.go",
 			"p.reads[c] = outdated", "p.reads[c] = newest"},
 		{"time waits for clients outside", "worlds.go",
-			"if m.client > 0 ||", "if m.client > 0 || m.pass > 0 && func() (urgent bool) {\n\t\t\tfor f := range g.byInterface {\n\t\t\t\turgent = urgent || f.ready\n\t\t\t}\n\t\t\treturn urgent\n\t\t}() ||"},
+			"if m.client > 0 ||",
+			"if m.client > 0 || m.pass > 0 && func() (urgent bool) {\n\t\t\tfor f := range g.byInterface {\n" +
+				"\t\t\t\turgent = urgent || f.ready\n\t\t\t}\n\t\t\treturn urgent\n\t\t}() ||"},
 		{"a fault that one client has met is left to none", "worlds.go",
-			"namings, err := p.canonical(p.shared)", "p.shared[p.restAt] = p.idle.own[requests]; namings, err := p.canonical(p.shared)"},
+			"namings, err := p.canonical(p.shared)",
+			"p.shared[p.restAt] = p.idle.own[requests]; namings, err := p.canonical(p.shared)"},
 		{"replies on connections are nobody's", "worlds.go",
-			"ended[c] = p.ended(c, state[c])", "v.own[connections], ended[c] = p.idle.own[connections], p.ended(c, state[c])"},
+			"ended[c] = p.ended(c, state[c])",
+			"v.own[connections], ended[c] = p.idle.own[connections], p.ended(c, state[c])"},
 		{"what others do is not done to views that come later", "interfaces.go",
 			"for i := range own.changes {", "for i := range own.changes[:0] {"},
 		{"a view's interface has no owner", "interfaces.go",

@@ -286,8 +286,7 @@ func (b *batch) full() bool { return len(b.arcs) >= batchSize }
 
 func (b *batch) clear() { b.words, b.arcs = b.words[:0], b.arcs[:0] }
 
-// layerWriter enters the arcs of one layer: those of a small layer at once, those of a
-// large one in a goroutine of its own.
+// layerWriter enters the arcs of one layer: those of a small one at once, of a large one in a goroutine of its own.
 type layerWriter struct {
 	*visited
 	before        int // states visited when the layer began

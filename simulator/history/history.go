@@ -1,6 +1,5 @@
-// Package history is what happened in a run: one flat, ordered list of events,
-// complete enough to be judged, drawn and described without making the run again.
-// The package does not know how runs are made, and imports the standard library only.
+// Package history is what happened in a run: one flat, ordered list of events, complete enough to be judged, drawn and
+// described without making the run again. It does not know how runs are made, and imports the standard library only.
 //
 // The simulator writes the history; judges, texts and pictures read it. An event is not changed once it is written.
 package history
@@ -266,8 +265,7 @@ func (k EventKind) String() string {
 // MarshalText writes the kind's name.
 func (k EventKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// UnmarshalText reads a kind's name; the error of an unknown one is an
-// *UnknownKindError.
+// UnmarshalText reads a kind's name; the error of an unknown one is an *UnknownKindError.
 func (k *EventKind) UnmarshalText(b []byte) error {
 	for i, n := range kindNames {
 		if n != "" && n == string(b) {

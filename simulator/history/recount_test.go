@@ -3,13 +3,16 @@ package history
 import "testing"
 
 func TestRecountText(t *testing.T) {
-	for text, want := range map[string]string{
-		"/locks/k/_c_c1.9-lock-0000000009":                       "/locks/k/_c_c1.10-lock-0000000010",
-		"[_c_c2.1-read-0000000000, a-0000000999/b-0000000007]":   "[_c_c2.2-read-0000000001, a-0000001000/b-0000000008]",
-		`delete "/locks/lock-0000000001": broken`:                `delete "/locks/lock-0000000002": broken`,
-		"lock-000000001 lock-00000000001 lock-9999999999 c9.1 -": "lock-000000001 lock-00000000001 lock-9999999999 c9.1 -",
-		"": "",
+	for _, c := range [][2]string{
+		{"/locks/k/_c_c1.9-lock-0000000009", "/locks/k/_c_c1.10-lock-0000000010"},
+		{"[_c_c2.1-read-0000000000, a-0000000999/b-0000000007]",
+			"[_c_c2.2-read-0000000001, a-0000001000/b-0000000008]"},
+		{`delete "/locks/lock-0000000001": broken`, `delete "/locks/lock-0000000002": broken`},
+		{"lock-000000001 lock-00000000001 lock-9999999999 c9.1 -",
+			"lock-000000001 lock-00000000001 lock-9999999999 c9.1 -"},
+		{"", ""},
 	} {
+		text, want := c[0], c[1]
 		more := Recount(func(_ Counter, n int64, _ bool) int64 { return n + 1 })
 		if is := more.Text(text); is != want {
 			t.Errorf("%q becomes %q", text, is)

@@ -15,9 +15,8 @@ import (
 	"unicode/utf8"
 )
 
-// A Message is a text of the catalogues and the values of its placeholders. A value that is
-// a Message or an error is put into the language of the whole; every other value is printed
-// as fmt.Print does. The zero Message is the empty text.
+// A Message is a text of the catalogues and the values of its placeholders. A value that is a Message or an error is
+// put into the language of the whole; every other is printed as fmt.Print does. The zero Message is the empty text.
 type Message struct {
 	Key   string
 	Pairs []any // name, value, name, value ...

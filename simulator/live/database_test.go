@@ -20,7 +20,8 @@ import (
 var aRow = database.Table{
 	Name: "locks", Key: []string{"name"},
 	Columns: []database.Column{
-		{Name: "name", Type: database.Text}, {Name: "owner", Type: database.Text}, {Name: "version", Type: database.Integer},
+		{Name: "name", Type: database.Text}, {Name: "owner", Type: database.Text},
+		{Name: "version", Type: database.Integer},
 	},
 	Rows: [][]database.Value{{database.TextValue("k"), {}, database.IntegerValue(0)}},
 }
@@ -84,7 +85,8 @@ func TestDatabase(t *testing.T) {
 				config := simulator.Config{
 					Clients: []simulator.ClientConfig{{Program: asks(d, ping)}},
 					Nodes: []simulator.NodeConfig{{
-						Session: 10 * time.Second, Contents: database.Contents{Dialect: d, Tables: []database.Table{aRow}},
+						Session:  10 * time.Second,
+						Contents: database.Contents{Dialect: d, Tables: []database.Table{aRow}},
 					}},
 					Faults: []simulator.FaultBudget{
 						{Fault: faults.ExpireSession, Times: 1}, {Fault: faults.Restart, Times: 1},

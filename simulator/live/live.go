@@ -4,8 +4,8 @@
 // # What is real
 //
 // The servers are redis-servers, one for each server and replica of the lab, on free ports of the loopback, in the
-// folder of a Launcher. The lock's code and its go-redis are those of the lab. Each request that reaches a server in the
-// trace is written to a TCP connection, as the bytes that go-redis wrote; the server's answer is
+// folder of a Launcher. The lock's code and its go-redis are those of the lab. Each request that reaches a server in
+// the trace is written to a TCP connection, as the bytes that go-redis wrote; the server's answer is
 // what the client's code hears. So the code goes on with what a real Redis has said.
 //
 // Replicas are real replicas (REPLICAOF), behind a gate on the replication link that lets pass nothing until the trace

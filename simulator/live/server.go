@@ -110,9 +110,7 @@ func (s *server) leave() {
 }
 
 // promote makes a replica a master.
-func (s *server) promote(ctx context.Context) error {
-	return s.ReplicaOf(ctx, "NO", "ONE").Err()
-}
+func (s *server) promote(ctx context.Context) error { return s.ReplicaOf(ctx, "NO", "ONE").Err() }
 
 // follow makes the server a replica of a master, behind an open gate.
 func (s *server) follow(ctx context.Context, master *server) (err error) {

@@ -148,10 +148,8 @@ func (r *ensemble) close() error {
 }
 
 // real returns the path on the real server of a path of the lab, and inLab the reverse.
-func (r *ensemble) real(path string) string { return strings.TrimSuffix(r.root+path, "/") }
-func (r *ensemble) inLab(path string) string {
-	return cmp.Or(strings.TrimPrefix(path, r.root), "/")
-}
+func (r *ensemble) real(path string) string  { return strings.TrimSuffix(r.root+path, "/") }
+func (r *ensemble) inLab(path string) string { return cmp.Or(strings.TrimPrefix(path, r.root), "/") }
 
 // Do implements zookeeper.Real.
 func (r *ensemble) Do(a zookeeper.Action) zookeeper.Reply {

@@ -57,7 +57,8 @@ func TestZooKeeper(t *testing.T) {
 	sim, choices := played(t, config, nil)
 	run, err := Play(t.Context(), sim, choices, server)
 	const inOrder = "/n-0000000000 /n-0000000001 /n-0000000002"
-	if err != nil || run.Stopped != nil || len(run.Differences) > 0 || run.Answers < 12 || notes(run.Events) != inOrder {
+	if err != nil || run.Stopped != nil || len(run.Differences) > 0 || run.Answers < 12 ||
+		notes(run.Events) != inOrder {
 		t.Fatalf("%v, %+v, %q", err, run.Differences, notes(run.Events))
 	}
 	sim, choices = played(t, config, nil)

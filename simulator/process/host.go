@@ -89,9 +89,8 @@ type Wire interface {
 	Write(b []byte) (answers []byte, err error)
 	// Unsent reports whether something that the code has written waits to be sent.
 	Unsent() bool
-	// Pings reports whether the two ends of the connection hear from each other while it
-	// stands, so that a read of the code does not come to its deadline: an answer is waited
-	// for as long as the server's kind says, and a message for ever.
+	// Pings reports whether the two ends of the connection hear from each other while it stands, so that no read of the
+	// code comes to its deadline: an answer is waited for as long as the server's kind says, and a message for ever.
 	Pings() bool
 	// Bye returns what the code reads after it has written b, when its process is being stopped:
 	// what lets it end. nil: its connection fails.

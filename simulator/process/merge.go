@@ -338,8 +338,7 @@ func (m *merged) apart(a, b uint32) bool {
 	return int(max(a, b)) < len(m.parts) && m.parts[a] != m.parts[b]
 }
 
-// differs is that code fails with err where other code does what an entry says. There is
-// nothing by which to divide them.
+// differs is that code fails with err where other code does what an entry says. Nothing divides them.
 func (m *merged) differs(does uint32, err error) error {
 	p := m.p
 	if wrong := (*NondeterministicError)(nil); errors.As(err, &wrong) {

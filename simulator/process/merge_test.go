@@ -103,12 +103,14 @@ func TestMergeHistories(t *testing.T) {
 					var at [2]uint32
 					for w, way := range ways {
 						var err error
-						if at[w], err = advance(p, append([]Observation{{Kind: Started}, way}, slept, slept)[:2+n]...); err != nil {
+						if at[w], err = advance(p,
+							append([]Observation{{Kind: Started}, way}, slept, slept)[:2+n]...); err != nil {
 							again = true
 						}
 					}
 					if !again && (first(t, p, at[0]) == first(t, p, at[1])) != c.merged[n] {
-						t.Errorf("after %d sleeps histories %d are taken for %d and %d", n, at, first(t, p, at[0]), first(t, p, at[1]))
+						t.Errorf("after %d sleeps histories %d are taken for %d and %d",
+							n, at, first(t, p, at[0]), first(t, p, at[1]))
 					}
 				}
 			}

@@ -73,8 +73,7 @@ type Code struct {
 // A Library is the client side of a server: what a client library remembers between two operations, as connections or a
 // session. It follows from what the process has observed, like the code's own variables.
 type Library interface {
-	// Start forgets everything but what it had remembered, as Memory says: the program
-	// begins anew, or goes on after a rest.
+	// Start forgets all but what it had remembered, as Memory says: the program begins anew, or goes on after a rest.
 	Start(memory uint32)
 	// Stop says that the program was unwound, wherever it stood.
 	Stop()
@@ -146,8 +145,7 @@ func (p *Code) Library() Library { return p.lib }
 // ID is the client's number, from 1.
 func (p *Code) ID() int { return p.id }
 
-// NoMemo has the code run from its beginning for every observation. It is the
-// simple implementation that tests compare with.
+// NoMemo has the code run from its beginning for every observation. It is the simple one that tests compare with.
 func (p *Process) NoMemo() { p.noMemo = true }
 
 // Clear empties the table and ends the parked coroutines. Entry 0 is the program that

@@ -85,9 +85,7 @@ func Longest(p *Process) (all []uint32) {
 	return all
 }
 
-func (c *checked) hasRepeated(at uint32) bool {
-	return int(at) < len(c.repeated) && c.repeated[at]
-}
+func (c *checked) hasRepeated(at uint32) bool { return int(at) < len(c.repeated) && c.repeated[at] }
 
 // noteRepeated notes that the code has run again in a history, and in those that begin it.
 func (c *checked) noteRepeated(p *Process, at uint32) {

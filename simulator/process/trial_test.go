@@ -122,7 +122,8 @@ func TestWatchDeadChannel(t *testing.T) {
 		t.Errorf("code that came back in the end: %v, want a WaitError", err)
 	}
 	got := <-given
-	for _, want := range []string{"the code of c7 has not come back for 200ms", "[chan receive]", "TestWatchDeadChannel"} {
+	for _, want := range []string{"the code of c7 has not come back for 200ms", "[chan receive]",
+		"TestWatchDeadChannel"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in %s", want, got)
 		}

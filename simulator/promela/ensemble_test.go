@@ -308,7 +308,8 @@ func (s *contents) end(p *peer) {
 }
 
 func (s *contents) find(path string) (int, bool) {
-	return slices.BinarySearchFunc(s.znodes, path, func(n znode, path string) int { return strings.Compare(n.path, path) })
+	return slices.BinarySearchFunc(s.znodes, path,
+		func(n znode, path string) int { return strings.Compare(n.path, path) })
 }
 
 func above(path string) string {

@@ -43,7 +43,8 @@ type row struct{ key, values []int }
 const firstOther = 20_000
 
 func newModel(b *explore.Model, sim *simulator.Simulator) *model {
-	m := &model{bounds: b, sim: sim, number: map[process.Op]int{}, ops: []process.Op{{}}, threads: 1, keys: 1, orphans: 4}
+	m := &model{bounds: b, sim: sim, number: map[process.Op]int{}, ops: []process.Op{{}}, threads: 1,
+		keys: 1, orphans: 4}
 	switch k := sim.Kind().(type) {
 	case *redisnode.Kind:
 		m.redis = k.Executor

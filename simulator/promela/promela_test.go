@@ -181,9 +181,10 @@ func TestSecondOpinionCanDisagree(t *testing.T) {
 		spoils["a judge: an orphan never refuses"] = text(t, "(remark & CLAIMS) && HAS(met, c)",
 			"(remark & CLAIMS) && met == 255")
 		spoils["a rule: what a crashed client has sent is lost"] = text(t,
-			":: TH(C,thr).phase == ASKING -> add_orphan(oper, C, step)", ":: TH(C,thr).phase == 99 -> add_orphan(oper, C, step)")
-		spoils["a rule: a paused client wakes when it could have"] = text(t, "#define RUNS(c) (!P(c).dead && !P(c).paused)",
-			"#define RUNS(c) (!P(c).dead)")
+			":: TH(C,thr).phase == ASKING -> add_orphan(oper, C, step)",
+			":: TH(C,thr).phase == 99 -> add_orphan(oper, C, step)")
+		spoils["a rule: a paused client wakes when it could have"] = text(t,
+			"#define RUNS(c) (!P(c).dead && !P(c).paused)", "#define RUNS(c) (!P(c).dead)")
 	}
 	disagrees(t, b, want, spoils)
 }

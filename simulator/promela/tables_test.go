@@ -132,8 +132,8 @@ func (m *model) follow(c int, at uint32, seen process.Observation) ([]int, error
 
 // remark returns the comment on a note.
 func remark(e *history.Event) int {
-	return is(e.Kind == history.Acquire && e.Note != "") | is(e.Note == history.GaveUp)<<1 | is(explore.ReportsDeadlock(e))<<2 |
-		is(e.Note == history.Exception)<<3 | is(e.Claims)<<4 | is(e.OK)<<5
+	return is(e.Kind == history.Acquire && e.Note != "") | is(e.Note == history.GaveUp)<<1 |
+		is(explore.ReportsDeadlock(e))<<2 | is(e.Note == history.Exception)<<3 | is(e.Claims)<<4 | is(e.OK)<<5
 }
 
 // opNumber numbers what a thread waits for.

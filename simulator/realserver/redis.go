@@ -62,8 +62,7 @@ func (r *Redis) Kill() {
 	r.Process.Kill()
 }
 
-// A Conn is a connection to a redis-server on which RESP is written and read as it is. It
-// is used by one goroutine at a time.
+// A Conn is a connection to a redis-server that carries RESP as it is. It is used by one goroutine at a time.
 type Conn struct {
 	net.Conn
 	in *bufio.Reader

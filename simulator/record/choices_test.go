@@ -105,7 +105,8 @@ func (s *speaker) say(client int, event, more string, calls bool) int {
 	if event != "ended" {
 		more += fmt.Sprintf(`,"key":"%s"`, s.name)
 	}
-	text := fmt.Sprintf(`{"at":%d,"within":%d,"client":"%s.%d","event":"%s"%s}`, at, within, s.name, client, event, more)
+	text := fmt.Sprintf(`{"at":%d,"within":%d,"client":"%s.%d","event":"%s"%s}`,
+		at, within, s.name, client, event, more)
 	s.lines = append(s.lines, spoken{at, client, c.stay, text + "\n"})
 	return m
 }

@@ -99,7 +99,7 @@ func (f *Finding) Window() (h *history.History, j verdict.Judgement, clients []s
 	}
 	slices.Sort(clients)
 	ofIts := func(client string) bool { return slices.Contains(f.Clients, client) }
-	clients = append(lists.Pick(clients, ofIts), slices.DeleteFunc(clients, ofIts)...) // those of the finding come first
+	clients = append(lists.Pick(clients, ofIts), slices.DeleteFunc(clients, ofIts)...) // those of the finding first
 	clients = clients[:min(len(clients), max(mostShown, len(f.Clients)))]
 	start = f.Around[0].At
 	h = &history.History{Clients: len(clients), Nodes: 1, Key: f.Key, Local: true, Open: true}

@@ -41,7 +41,8 @@ func TestJudge(t *testing.T) {
 		{"what ends at the instant at which another begins shares none with it",
 			"1 x acquired | 5 y acquired | 5 x leaving | 6 y leaving", ""},
 		{"a release says that it was still inside, and another had acquired the lock since",
-			"1 x acquired | 5 y acquired from=4 | 6 x released ok=true from=6 | 7 y leaving", "OVERLAP, UNKNOWN LIE either"},
+			"1 x acquired | 5 y acquired from=4 | 6 x released ok=true from=6 | 7 y leaving",
+			"OVERLAP, UNKNOWN LIE either"},
 		{"that other had asked before this one was inside: its answer may have been on its way",
 			"1 x acquired | 5 y acquired from=0 | 6 x released ok=true from=6 | 7 y leaving", "OVERLAP"},
 		{"the other acquired it after the call",
@@ -55,7 +56,8 @@ func TestJudge(t *testing.T) {
 		{"a line shows that it has not ended by itself",
 			"1 x acquired until=10 | 11 x read | 12 y acquired | 13 y leaving", "UNKNOWN OVERLAP silent"},
 		{"a clock that is far off, and sections that ended before many others",
-			"9 y refused within=30 | 10 x acquired | 20 x leaving" + short + " | 40 y acquired within=30 | 80 y leaving",
+			"9 y refused within=30 | 10 x acquired | 20 x leaving" + short +
+				" | 40 y acquired within=30 | 80 y leaving",
 			strings.Repeat("UNKNOWN OVERLAP clocks, ", 9) + "UNKNOWN OVERLAP clocks"},
 		{"a read of what the last write made",
 			"1 x acquired | 2 y wrote version=1 base=0 | 3 x read version=1 | 4 x leaving", ""},
@@ -72,8 +74,9 @@ func TestJudge(t *testing.T) {
 			"1 y acquired | 1 y read version=0 | 2 x acquired | 3 x lost | " +
 				"4 x wrote version=1 base=0 from=4 | 5 y read version=1 | 6 y leaving", "OVERLAP, STALE-WRITE"},
 		{"a write is stale to a section only after a read of that, and who has read first is not certain",
-			"3 x acquired | 4 y acquired | 5 x wrote version=1 base=0 from=5 | 6 y leaving | 7 y read version=1 from=7 | " +
-				"9 y wrote version=2 base=1 from=9 within=1 | 9 x read version=2 from=9 | 11 x leaving",
+			"3 x acquired | 4 y acquired | 5 x wrote version=1 base=0 from=5 | 6 y leaving | " +
+				"7 y read version=1 from=7 | 9 y wrote version=2 base=1 from=9 within=1 | " +
+				"9 x read version=2 from=9 | 11 x leaving",
 			"OVERLAP, UNKNOWN STALE-WRITE clocks"},
 		{"overtaken ten times", ten, "STARVED"},
 		{"on a key of more than eight clients", crowd + ten, ""},
@@ -117,8 +120,9 @@ func TestVictim(t *testing.T) {
 // TestWindow: in the lines around a finding, who is inside since before them is seen to have entered.
 func TestWindow(t *testing.T) {
 	waits := strings.Repeat(" | 3 d refused", 9)
-	r := judged(t, logged("1 a acquired | 1 c acquired | 1 a read version=0 | 2 b acquired | 2 b wrote version=1 base=0"+
-		waits+" | 4 a wrote version=2 base=0 | 5 a leaving | 5 b leaving | 5 c leaving"))
+	r := judged(t,
+		logged("1 a acquired | 1 c acquired | 1 a read version=0 | 2 b acquired | 2 b wrote version=1 base=0"+
+			waits+" | 4 a wrote version=2 base=0 | 5 a leaving | 5 b leaving | 5 c leaving"))
 	i := slices.IndexFunc(r.Findings, func(f Finding) bool { return f.Verdict == verdict.StaleWrite })
 	h, j, clients, _ := r.Findings[i].Window()
 	var entered []string

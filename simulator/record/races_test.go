@@ -75,8 +75,9 @@ func logOf(t testing.TB, lines []Line) string {
 
 // unseen are the verdicts of runs that their logs do not show, of all locks, with the reason: only a server knows.
 var unseen = map[string]string{
-	"gc-pause-cas FENCED": "compare-and-set refuses an old base: the log does not show whose lease had ended, that of the writer or the other",
-	"split-vote STARVED":  "all are refused and nobody has the lock: a key may have been left",
+	"gc-pause-cas FENCED": "compare-and-set refuses an old base: the log does not show whose lease had ended, " +
+		"that of the writer or the other",
+	"split-vote STARVED": "all are refused and nobody has the lock: a key may have been left",
 }
 
 // TestRaces: the log of each run of the lab gives the verdicts of the run that a log can show, and no other.

@@ -60,7 +60,8 @@ func TestSilentLeases(t *testing.T) {
 		"until":   {more: until, first: verdict.Holds},
 		"leaves": {after: after("leaving", 0), first: verdict.Overlap, unknown: n - 2, open: n - 1, overlaps: 1,
 			least: true},
-		"recent leaves":   {after: after("leaving", n-2), first: verdict.Overlap, unknown: n - 2, open: n - 1, overlaps: 1},
+		"recent leaves": {after: after("leaving", n-2), first: verdict.Overlap, unknown: n - 2, open: n - 1,
+			overlaps: 1},
 		"leaves too late": {more: until, after: after("leaving", 5), first: verdict.Overlap, overlaps: 1, least: true},
 		"released":        {more: until, after: after("released", 5), first: verdict.Unknown, unknown: 1},
 		"all end":         {after: after("ended", all...), first: verdict.Unknown, unknown: n - 1},
@@ -80,7 +81,8 @@ func TestSilentLeases(t *testing.T) {
 		if len(r.Findings) == 0 && c.first != verdict.Holds {
 			t.Errorf("%s: %v and nothing is shown", name, r.Verdicts)
 		}
-		if name == "nothing" && fmt.Sprint(r.Findings[0].Clients, r.Findings[1].Clients) != "[job-0 job-1] [job-1 job-2]" {
+		if name == "nothing" &&
+			fmt.Sprint(r.Findings[0].Clients, r.Findings[1].Clients) != "[job-0 job-1] [job-1 job-2]" {
 			t.Errorf("%+v", r.Findings[:2])
 		}
 	}
@@ -97,7 +99,8 @@ func TestManyLater(t *testing.T) {
 		"1 x acquired within=2 | 2 y acquired until=5 " + turns +
 			"| 40 y leaving | 41 x leaving": "21 overlaps, 0 unknown: true",
 		// The last one is entered after the others, and may have ended before x entered.
-		"10 x acquired " + turns + "| 100 y acquired within=95 | 101 y leaving within=95 | 300 x leaving": "8 overlaps, 10 unknown: true",
+		"10 x acquired " + turns +
+			"| 100 y acquired within=95 | 101 y leaving within=95 | 300 x leaving": "8 overlaps, 10 unknown: true",
 	} {
 		r := judged(t, logged(log))
 		overlaps, unknown := r.Counts[verdict.Overlap], r.Counts[verdict.Unknown]

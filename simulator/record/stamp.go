@@ -10,9 +10,7 @@ type stamp struct {
 }
 
 // before reports whether a happened before b for every choice of instants.
-func (a stamp) before(b stamp) bool {
-	return a.counted(b) || a.hi < b.lo && !b.counted(a)
-}
+func (a stamp) before(b stamp) bool { return a.counted(b) || a.hi < b.lo && !b.counted(a) }
 
 // counted reports whether a happened before b as seq has it, whatever the clocks say.
 func (a stamp) counted(b stamp) bool {
@@ -21,9 +19,7 @@ func (a stamp) counted(b stamp) bool {
 
 // ended reports whether what lasts until a shares no time with what begins at b, for every choice of instants. What
 // ends at the instant at which the other begins shares none with it.
-func (a stamp) ended(b stamp) bool {
-	return a.before(b) || a.hi == b.lo && !b.counted(a)
-}
+func (a stamp) ended(b stamp) bool { return a.before(b) || a.hi == b.lo && !b.counted(a) }
 
 // atMost notes that a did not happen after b, a later line of its client.
 func (a *stamp) atMost(b stamp) {

@@ -86,8 +86,8 @@ func happened(t *rapid.T) (h *history.History, logs []string) {
 			off = rapid.IntRange(-within, within).Draw(t, "off")
 		}
 		say := func(event, more string) {
-			logs[c-1] += fmt.Sprintf(`{"at":%d,"within":%d,"client":"c%d","event":"%s","key":"k"%s%s}`+"\n", now+off, within, c,
-				event, more, seq())
+			logs[c-1] += fmt.Sprintf(`{"at":%d,"within":%d,"client":"c%d","event":"%s","key":"k"%s%s}`+"\n",
+				now+off, within, c, event, more, seq())
 		}
 		put := func(e history.Event) {
 			e.Client, e.Lease = c, lease[c]

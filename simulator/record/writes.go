@@ -20,8 +20,7 @@ func (w *wrote) same(o *wrote) bool {
 	return w.by != nil && w.by.Client == o.by.Client && w.lease == o.lease
 }
 
-// ordinal is the place of a read or write in the order of versions: a read of a version comes after
-// the write that made it.
+// ordinal is the place of a read or write in the order of versions: a read of a version comes after its write.
 func ordinal(l *Entry) int64 {
 	switch {
 	case l.Version == nil || l.Event == Wrote && !l.accepted():
@@ -43,7 +42,10 @@ func (k *key) access(s *lease, c *caller, l *Entry) {
 	}
 	switch {
 	case l.Event == Read && s != nil:
-		k.readLate(l)
+		// The read was logged after a client outside had written a later version; that may have fallen into this lease.
+		if w := k.last; l.Version != nil && w.version > *l.Version && w.by.Client != l.Client && !w.inside {
+			k.doubt(k.finding(verdict.StaleWrite, l, w.by, l), Clocks)
+		}
 		s.reads = true
 	case l.Event == Read:
 	case !l.accepted():
@@ -56,14 +58,6 @@ func (k *key) access(s *lease, c *caller, l *Entry) {
 		k.write(s, c, l)
 	}
 	k.token = max(k.token, l.Token)
-}
-
-// readLate is a read of a lease that was logged after a later version had been written: by a client outside, that may
-// have fallen into this lease.
-func (k *key) readLate(l *Entry) {
-	if w := k.last; l.Version != nil && w.version > *l.Version && w.by.Client != l.Client && !w.inside {
-		k.doubt(k.finding(verdict.StaleWrite, l, w.by, l), Clocks)
-	}
 }
 
 // lastOf is the lease of a client that was open last; nil: it is not known.

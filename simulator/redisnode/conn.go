@@ -241,8 +241,7 @@ func (c *Wire) track(out []byte) []byte {
 	return writeBatch(commands)
 }
 
-// Received returns what the client reads when s ends operation o. A connection that is gone
-// has no subscriptions any more.
+// Received returns what the client reads when s ends operation o. A connection that is gone has no subscriptions.
 func (c *Wire) Received(o process.Op, s process.Observation) (in []byte, err error) {
 	text, err := c.received(o, s)
 	return []byte(text), err

@@ -57,8 +57,8 @@ func programs(t *testing.T) *rapid.Generator[program] {
 	// What they are on makes more of the same: another client's cleaning up, and looking.
 	for _, c := range []string{"pttl lock", "persist lock", "exists lock", "del lock:queue", "hget lock c1:1",
 		"set lock <value>", "hset lock c1:1 1", "rpush lock:queue c1.1", "script flush", "flushall",
-		"pexpire lock 0", "expire lock -1", "set lock <value> PX 0", "incr lock", "publish redisson_lock__channel:{lock} 0",
-		"get lock extra", "nosuch lock"} {
+		"pexpire lock 0", "expire lock -1", "set lock <value> PX 0", "incr lock",
+		"publish redisson_lock__channel:{lock} 0", "get lock extra", "nosuch lock"} {
 		forms = append(forms, [][]string{strings.Fields(c)})
 	}
 	for _, line := range []string{"watch lock lock:queue", "multi; incr lock:fence; set lock <value>; exec",
@@ -136,8 +136,8 @@ func (c contestant) show() string {
 		if kind == "none" {
 			continue
 		}
-		read := map[string][]string{"string": {"GET", key}, "hash": append([]string{"HMGET", key}, differentialValues...),
-			"list": {"LRANGE", key, "0", "-1"}}[kind]
+		read := map[string][]string{"string": {"GET", key},
+			"hash": append([]string{"HMGET", key}, differentialValues...), "list": {"LRANGE", key, "0", "-1"}}[kind]
 		if read == nil {
 			return "a key of type " + kind
 		}
@@ -209,8 +209,8 @@ func TestDifferential(t *testing.T) {
 			}
 		}
 	})
-	for _, what := range []string{"WRONGTYPE", "NOSCRIPT", "EXEC that fails", "EXEC", "a script that does it", "a queue",
-		"a fencing token", "a hash that expires"} {
+	for _, what := range []string{"WRONGTYPE", "NOSCRIPT", "EXEC that fails", "EXEC",
+		"a script that does it", "a queue", "a fencing token", "a hash that expires"} {
 		if met[what] < 3 && !t.Failed() {
 			t.Errorf("%q was met %d times: the programs are too tame", what, met[what])
 		}

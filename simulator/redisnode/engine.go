@@ -206,9 +206,6 @@ func scriptSHA(source string) string {
 // millisecond has begun, as Redis does.
 const mark = 500 * time.Microsecond
 
-// longTTL returns the lifetime that the i-th expiring key gets where the true remainder does not matter.
-func longTTL(i int) time.Duration { return time.Duration(400*24+i) * time.Hour }
-
 // cannotCarry returns why something is refused: a command, as "the command WAIT", or the way in which one is sent.
 func cannotCarry(what string) error {
 	switch cmd := strings.TrimPrefix(what, "the command "); cmd {

@@ -203,9 +203,7 @@ func (s *instance) own() side { return side{s, &s.data, int(s.n)} }
 
 // old returns the side of the old master of a server that is split. Its number in histories is as far
 // behind that of the server as there are servers.
-func (s *instance) old() side {
-	return side{s, &s.copies[s.oldMaster], len(s.kind.servers) + int(s.n)}
-}
+func (s *instance) old() side { return side{s, &s.copies[s.oldMaster], len(s.kind.servers) + int(s.n)} }
 
 // expire removes the keys whose time is over, and reports whether there were any.
 func (d side) expire() (any bool) {

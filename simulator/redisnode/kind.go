@@ -163,7 +163,9 @@ func (k *Kind) open(w node.World) {
 // close puts those back that have changed.
 func (k *Kind) close(w node.World) {
 	for i := range k.servers {
-		k.servers[i].tidy()
+		if s := &k.servers[i]; s.pending { // is anything still?
+			s.pending = s.outage != serving && s.until == s.now || s.cut != 0 && s.refuses == s.now || s.keyEndsNow()
+		}
 	}
 	k.group.Close(w)
 }

@@ -43,7 +43,9 @@ func TestRealPubSub(t *testing.T) {
 			case 1, 2, 3:
 				args = []string{"PUBLISH", pick(rng, "a", "b"), fmt.Sprint(rng.IntN(100))}
 			case 4:
-				args = []string{"EVAL", `redis.call("PUBLISH", "a", ARGV[1]); redis.call("SET", "k", 1); return redis.call("PUBLISH", KEYS[1], ARGV[1])`, "1", pick(rng, "a", "b"), "x"}
+				args = []string{"EVAL",
+					`redis.call("PUBLISH", "a", ARGV[1]); redis.call("SET", "k", 1); ` +
+						`return redis.call("PUBLISH", KEYS[1], ARGV[1])`, "1", pick(rng, "a", "b"), "x"}
 			}
 			if !strings.HasSuffix(args[0], "SUBSCRIBE") {
 				if got, want := ask(connRef{}, args...), publisher.raw(args...); got != want {

@@ -115,7 +115,8 @@ func TestScriptErrors(t *testing.T) {
 	for _, script := range []string{
 		`return redis.call("incr", KEYS[1])`, "local a = 1\nreturn redis.call('pexpire', KEYS[1], 'x')", `error("x y")`,
 		`return {err="MY thing"}`,
-		`return redis.error_reply("MY thing")`, `if redis.call("get", "none") then return 1 end redis.call("get", KEYS[1])`,
+		`return redis.error_reply("MY thing")`,
+		`if redis.call("get", "none") then return 1 end redis.call("get", KEYS[1])`,
 	} {
 		for _, cmd := range [][]string{{"HSET", "k", "f", "v"}, {"EVAL", script, "1", "k"},
 			{"EVALSHA", scriptSHA(script), "1", "k"}, {"SCRIPT", "EXISTS", scriptSHA(script)}} {
@@ -135,8 +136,9 @@ func TestRealIfEqual(t *testing.T) {
 		delNot = get + `if was and was ~= ARGV[1] then return redis.call("del", KEYS[1]) end return 0`
 		set    = get + `if was == ARGV[1] then return redis.call("set", KEYS[1], unpack(ARGV, 2)) end return nil`
 		setGet = get + `if was == ARGV[1] then redis.call("set", KEYS[1], unpack(ARGV, 2)) end return was`
-		nested = `return redis.call("set", KEYS[1], ARGV[2], "IFEQ", ARGV[1]) and redis.call("delifeq", KEYS[1], ARGV[2])`
-		both   = get + `if was ~= ARGV[1] then return false end redis.call("del", KEYS[1]); return 1`
+		nested = `return redis.call("set", KEYS[1], ARGV[2], "IFEQ", ARGV[1]) and ` +
+			`redis.call("delifeq", KEYS[1], ARGV[2])`
+		both = get + `if was ~= ARGV[1] then return false end redis.call("del", KEYS[1]); return 1`
 	)
 	real, sim := startRedis(t), newServer(t)
 	for seed := range uint64(60) {
@@ -164,12 +166,13 @@ func TestRealIfEqual(t *testing.T) {
 			cmd := all[rng.IntN(len(all))]
 			got, want := sim.raw(cmd[0]...), real.raw(cmd[1]...)
 			if got != want && !(isError(got) && isError(want)) {
-				t.Fatalf("seed %d, command %d, %q:\nthe lab says  %s\nRedis says    %s to %q", seed, i, cmd[0], ReplyText(got),
-					ReplyText(want), cmd[1])
+				t.Fatalf("seed %d, command %d, %q:\nthe lab says  %s\nRedis says    %s to %q",
+					seed, i, cmd[0], ReplyText(got), ReplyText(want), cmd[1])
 			}
 			for _, key := range []string{"lock", "other"} {
 				if got, want := ttlClass(sim.raw("PTTL", key)), ttlClass(real.raw("PTTL", key)); got != want {
-					t.Fatalf("seed %d, command %d, after %q the lifetime of %s is %q, in Redis %q", seed, i, cmd[0], key, got, want)
+					t.Fatalf("seed %d, command %d, after %q the lifetime of %s is %q, in Redis %q",
+						seed, i, cmd[0], key, got, want)
 				}
 			}
 		}
@@ -216,8 +219,8 @@ func TestKnownDifferences(t *testing.T) {
 		sim, real string // how the replies begin
 	}{
 		{"TTL is rounded down", []string{"SET k v PX 10999"}, "TTL k", ":10\r\n", ":11\r\n"},
-		{"a lifetime of more than 292 years is none", []string{"SET k v", "PEXPIRE k 9223372036855"}, "EXISTS k", ":0\r\n",
-			":1\r\n"},
+		{"a lifetime of more than 292 years is none", []string{"SET k v", "PEXPIRE k 9223372036855"},
+			"EXISTS k", ":0\r\n", ":1\r\n"},
 		{"a transaction executes in spite of a command that nobody knows", nil, "MULTI; NOSUCH; EXEC",
 			"+OK\r\n-ERR unknown command `NOSUCH`, with args beginning with: \r\n*0\r\n",
 			"+OK\r\n-ERR unknown command 'NOSUCH', with args beginning with: \r\n-EXECABORT"},

@@ -9,8 +9,8 @@ import (
 	"locklab/simulator/internal/codec"
 )
 
-// What a script did is remembered for the life of the program: a miniredis makes a Lua state for each call of one, and a
-// lock is played in many simulators, in every race and under every budget.
+// What a script did is remembered for the life of the program: a miniredis makes a Lua state for each call of one, and
+// a lock is played in many simulators, in every race and under every budget.
 
 // A scripted is what a batch with a script has come to.
 type scripted struct {

@@ -11,14 +11,15 @@ import (
 // server without any memory: also where it looks at lifetimes or the clock, fails, or changes what the server caches.
 func TestRecall(t *testing.T) {
 	scripts := map[string][]string{
-		"sets":   {`return redis.call("SET", KEYS[1], ARGV[1], "NX", "PX", ARGV[2])`, "1", "k", "c1.1", "5000"},
-		"counts": {`redis.call("HINCRBY", KEYS[1], ARGV[1], 1) return redis.call("PEXPIRE", KEYS[1], 3000)`, "1", "h", "c1"},
-		"left":   {`return redis.call("PTTL", KEYS[1])`, "1", "k"},
-		"clock":  {`return redis.call("TIME")`, "0"},
-		"line":   {`redis.call("ZADD", KEYS[1], 2, "b", 1, "a") return redis.call("ZRANGE", KEYS[1], 0, -1)`, "1", "z"},
-		"fails":  {`redis.call("SET", "k", "x") return redis.call("INCR", KEYS[1])`, "1", "h"},
-		"deletes": {`if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`, "1", "k",
-			"c1.1"},
+		"sets": {`return redis.call("SET", KEYS[1], ARGV[1], "NX", "PX", ARGV[2])`, "1", "k", "c1.1", "5000"},
+		"counts": {`redis.call("HINCRBY", KEYS[1], ARGV[1], 1) return redis.call("PEXPIRE", KEYS[1], 3000)`,
+			"1", "h", "c1"},
+		"left":  {`return redis.call("PTTL", KEYS[1])`, "1", "k"},
+		"clock": {`return redis.call("TIME")`, "0"},
+		"line":  {`redis.call("ZADD", KEYS[1], 2, "b", 1, "a") return redis.call("ZRANGE", KEYS[1], 0, -1)`, "1", "z"},
+		"fails": {`redis.call("SET", "k", "x") return redis.call("INCR", KEYS[1])`, "1", "h"},
+		"deletes": {`if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`, "1",
+			"k", "c1.1"},
 	}
 	play := func(s *bareServer) (said string, ran int) {
 		for range 3 {

@@ -28,9 +28,9 @@ func frame(s string) (int, error) {
 // that has no value behind it.
 func TestFrameRefuses(t *testing.T) {
 	for _, s := range []string{
-		"", "\r\n", "+", "+OK", "+OK\r", "OK\r\n", "$\r\n", "$x\r\n", "$-2\r\n", "$+1\r\nx\r\n", "$01\r\nx\r\n", "$-01\r\n",
-		"$2\r\nx\r\n", "$1\r\nxy\r\n", "$99999999999999999999\r\n", "*1\r\n", "*2\r\n:1\r\n", "*1000000000\r\n",
-		strings.Repeat("*1\r\n", 100) + ":1\r\n", // deeper than any reply
+		"", "\r\n", "+", "+OK", "+OK\r", "OK\r\n", "$\r\n", "$x\r\n", "$-2\r\n", "$+1\r\nx\r\n",
+		"$01\r\nx\r\n", "$-01\r\n", "$2\r\nx\r\n", "$1\r\nxy\r\n", "$99999999999999999999\r\n", "*1\r\n",
+		"*2\r\n:1\r\n", "*1000000000\r\n", strings.Repeat("*1\r\n", 100) + ":1\r\n", // deeper than any reply
 	} {
 		if n, err := frame(s); err == nil {
 			t.Errorf("frame(%q) = %d", s, n)
@@ -140,7 +140,8 @@ func FuzzWire(f *testing.F) {
 		whole, answers, err := write(b)
 		parts, again, errAgain := write(b[:at], b[at:])
 		if answers != again || (err == nil) != (errAgain == nil) || !bytes.Equal(whole.out, parts.out) {
-			t.Errorf("%q: %q, %q, %v; cut at %d: %q, %q, %v", b, whole.out, answers, err, at, parts.out, again, errAgain)
+			t.Errorf("%q: %q, %q, %v; cut at %d: %q, %q, %v",
+				b, whole.out, answers, err, at, parts.out, again, errAgain)
 		}
 		if _, err := ParseBatch(string(whole.out)); err != nil {
 			t.Errorf("%q: sent as commands: %q, %v", b, whole.out, err)
@@ -155,8 +156,8 @@ func FuzzCommands(f *testing.F) {
 		"SET k v NX PX 100; GET k; PEXPIRE k 5; PTTL k; DEL k", "HSET h a 1; HINCRBY h a 2; HGETALL h; EXPIRE h 1 NX",
 		"MULTI; SET k 1; EXEC", "WATCH k; MULTI; GET k; EXEC", "ZADD z 1 a; ZRANGE z 0 -1; ZREM z a",
 		"RPUSH l a b; LREM l 0 a; LRANGE l 0 -1",
-		"COPY k j REPLACE; RENAME k j; SET k v PXAT 1", "DELIFEQ k v; SET k w IFEQ v", "SADD s a b; SMEMBERS s; PUBLISH c m",
-		"GETEX k PERSIST; FLUSHALL; DBSIZE; TIME",
+		"COPY k j REPLACE; RENAME k j; SET k v PXAT 1", "DELIFEQ k v; SET k w IFEQ v",
+		"SADD s a b; SMEMBERS s; PUBLISH c m", "GETEX k PERSIST; FLUSHALL; DBSIZE; TIME",
 	} {
 		var b []byte
 		for _, command := range commandsOf(line) {

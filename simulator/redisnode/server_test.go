@@ -159,7 +159,8 @@ func TestServer(t *testing.T) {
 		"a script that was loaded": `
 			SCRIPT LOAD return(1) -> "930269f31393d0be681588b6ab08dccee7d6bb67"
 			EVALSHA 930269f31393d0be681588b6ab08dccee7d6bb67 0 -> 1
-			EVALSHA 030269f31393d0be681588b6ab08dccee7d6bb67 0 -> (error) NOSCRIPT No matching script. Please use EVAL.`,
+			EVALSHA 030269f31393d0be681588b6ab08dccee7d6bb67 0 -> (error) NOSCRIPT ` +
+			"No matching script. Please use EVAL.",
 		"a second that has begun is past": `
 			+500ms
 			SET k v EXAT 1780000000 -> OK
@@ -262,18 +263,19 @@ func (v vocabulary) command() []string {
 	all := [][]string{
 		{"SET", k, val}, {"SET", k, val, "EX", sec}, {"SET", k, val, "NX", "PX", ms}, {"SET", k, val, "XX", "KEEPTTL"},
 		{"SETNX", k, val},
-		{"GET", k}, {"GETSET", k, val}, {"GETDEL", k}, {"DEL", k}, {"DELIFEQ", k, val}, {"SET", k, f, "IFEQ", val, "PX", ms},
-		{"APPEND", k, val}, {"INCR", k}, {"INCRBY", k, num}, {"TYPE", k}, {"EXISTS", k},
-		{"EXPIRE", k, sec}, {"PEXPIRE", k, ms}, {"EXPIRE", k, sec, v.pick("NX", "XX", "GT", "LT")}, {"PERSIST", k},
-		{"TTL", k}, {"PTTL", k}, {"EXPIRE", k, "0"},
+		{"GET", k}, {"GETSET", k, val}, {"GETDEL", k}, {"DEL", k}, {"DELIFEQ", k, val},
+		{"SET", k, f, "IFEQ", val, "PX", ms}, {"APPEND", k, val}, {"INCR", k}, {"INCRBY", k, num}, {"TYPE", k},
+		{"EXISTS", k}, {"EXPIRE", k, sec}, {"PEXPIRE", k, ms}, {"EXPIRE", k, sec, v.pick("NX", "XX", "GT", "LT")},
+		{"PERSIST", k}, {"TTL", k}, {"PTTL", k}, {"EXPIRE", k, "0"},
 		{"RENAME", k, v.pick("a", "b", "c")}, {"COPY", k, v.pick("a", "b", "c")}, {"GETEX", k, "PX", ms},
-		{"HSET", k, f, val}, {"HSETNX", k, f, val}, {"HGET", k, f}, {"HDEL", k, f}, {"HINCRBY", k, f, num}, {"HEXISTS", k, f},
-		{"HGETALL", k}, {"HLEN", k},
-		{"LPUSH", k, val}, {"RPUSH", k, val, f}, {"LPOP", k}, {"RPOP", k}, {"LRANGE", k, "0", "-1"}, {"LREM", k, "0", val},
-		{"SADD", k, val, f}, {"SREM", k, val}, {"SMEMBERS", k}, {"SCARD", k},
+		{"HSET", k, f, val}, {"HSETNX", k, f, val}, {"HGET", k, f}, {"HDEL", k, f}, {"HINCRBY", k, f, num},
+		{"HEXISTS", k, f}, {"HGETALL", k}, {"HLEN", k},
+		{"LPUSH", k, val}, {"RPUSH", k, val, f}, {"LPOP", k}, {"RPOP", k}, {"LRANGE", k, "0", "-1"},
+		{"LREM", k, "0", val}, {"SADD", k, val, f}, {"SREM", k, val}, {"SMEMBERS", k}, {"SCARD", k},
 		{"ZADD", k, num + ".5", val}, {"ZADD", k, v.pick("inf", "-inf", "1e300", "0.1"), f}, {"ZREM", k, val},
 		{"ZRANGE", k, "0", "-1", "WITHSCORES"}, {"ZRANK", k, val}, {"ZSCORE", k, f},
-		{"EVAL", `redis.call("set", KEYS[1], ARGV[1], "px", ARGV[2]); return redis.call("get", KEYS[1])`, "1", k, val, ms},
+		{"EVAL", `redis.call("set", KEYS[1], ARGV[1], "px", ARGV[2]); return redis.call("get", KEYS[1])`, "1",
+			k, val, ms},
 		{"EVALSHA", scriptSHA(`return redis.call("pttl", KEYS[1])`), "1", k},
 		{"EVAL", `return redis.call("pttl", KEYS[1])`, "1", k},
 		{"MSET", "a", val, "b", f}, {"DBSIZE"}, {"FLUSHALL"}, {"SCRIPT", "FLUSH"},

@@ -60,8 +60,8 @@ func TestStage(t *testing.T) {
 				{faults.RestartAfter(1, sec), "down, k v>"}, {faults.RestartOf(1), "refused.server.down.already"},
 				{faults.FailoverTo(1, 2), "refused.replica.unknown"}, {faults.FailoverTo(1, 1), "k >v"},
 			}},
-		{"the disk of a promoted replica has what it has", simulator.NodeConfig{Replicas: 1, AOF: simulator.EverySecond},
-			"SET k v; SET k w", []step{
+		{"the disk of a promoted replica has what it has",
+			simulator.NodeConfig{Replicas: 1, AOF: simulator.EverySecond}, "SET k v; SET k w", []step{
 				{replicate(0), "replicate"}, {ask, "apply OK, k v>w"}, {faults.FailoverOf(1), "k w>v"},
 				{faults.RestartOf(1), "down, up"},
 			}},

@@ -36,8 +36,7 @@ const (
 	Always                 // all that it has answered for
 )
 
-// copies returns the number of copies of its data that a server has: its replicas, and after them its
-// disk, if that can lag.
+// copies is the number of copies of its data that a server has: its replicas, and after them its disk, if that can lag.
 func (c *Config) copies() int {
 	if c.AOF == EverySecond {
 		return c.Replicas + 1
@@ -157,13 +156,6 @@ const refusing = -1
 
 // refusing reports whether the old master of a split refuses writes.
 func (s *instance) refusing() bool { return s.refuses < s.now || s.refuses == s.now && !s.pending }
-
-// tidy resets pending where nothing is.
-func (s *instance) tidy() {
-	if s.pending {
-		s.pending = s.outage != serving && s.until == s.now || s.cut != 0 && s.refuses == s.now || s.keyEndsNow()
-	}
-}
 
 // Places of a server's End: first the keys of its data, in their order, then those of its old
 // master, and then that this begins to refuse writes.

@@ -137,8 +137,7 @@ func (r request) unblock() {
 // miniredis decides whether a key has been touched and whether a transaction is
 // executed: for each run the connections are set up in it anew.
 
-// gone reports whether the connection that batch b comes on is gone: the server, or the
-// one in its place, does not know it.
+// gone reports whether the connection of batch b is gone: the server, or the one in its place, does not know it.
 func (x *Executor) gone(d *Data, b uint32) bool {
 	on := x.batches.At(b).on
 	return on.known && x.keys(d).conn(on.name) == nil

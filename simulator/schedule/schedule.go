@@ -301,8 +301,7 @@ func (s *Stage) After(d time.Duration, do func()) {
 	s.actions[i] = action{at, do}
 }
 
-// Inject injects a fault d of true time from now. If that is not possible then the Run
-// says why; any other error ends it.
+// Inject injects a fault d of true time from now. If that is not possible the Run says why; any other error ends it.
 func (s *Stage) Inject(d time.Duration, c simulator.Choice) {
 	s.After(d, func() {
 		if err := s.step(c); err != nil {
@@ -341,9 +340,7 @@ type Recorder struct {
 }
 
 // Record begins a run of sim.
-func Record(sim *simulator.Simulator) *Recorder {
-	return &Recorder{sim: sim, world: sim.NewWorld()}
-}
+func Record(sim *simulator.Simulator) *Recorder { return &Recorder{sim: sim, world: sim.NewWorld()} }
 
 // World returns the present world. The caller must not change it.
 func (r *Recorder) World() *simulator.World { return &r.world }
@@ -366,8 +363,7 @@ func (r *Recorder) Run() *Run {
 	return &r.run
 }
 
-// Replay makes a saved list of choices. If one of them is not possible the error says
-// which; the run then ends before it.
+// Replay makes a saved list of choices. If one is not possible the error says which; the run then ends before it.
 func Replay(sim *simulator.Simulator, choices []simulator.Choice) (*Run, error) {
 	r := Record(sim)
 	for i, c := range choices {

@@ -142,7 +142,8 @@ func TestReplayStopsAtTheFirstImpossibleChoice(t *testing.T) {
 	bad := slices.Insert(slices.Clone(run.Choices), 2, simulator.Choice{Verb: simulator.Wake, Client: 1})
 	got, err := Replay(sim, bad)
 	var not *simulator.NotEnabledError
-	if !errors.As(err, &not) || !strings.HasPrefix(text.SayError("en", err), fmt.Sprintf("choice 3 of %d: ", len(bad))) {
+	if !errors.As(err, &not) ||
+		!strings.HasPrefix(text.SayError("en", err), fmt.Sprintf("choice 3 of %d: ", len(bad))) {
 		t.Errorf("error %v, want choice 3 not enabled", err)
 	}
 	if !slices.Equal(got.Choices, run.Choices[:2]) {
@@ -301,7 +302,8 @@ func TestEndless(t *testing.T) {
 		script  func(*Stage, *history.Event)
 	}{
 		"a program": {pinger(1 << 30), nil},
-		"a script":  {func(c *simulator.Client) { c.Clock().Sleep(sec) }, func(s *Stage, _ *history.Event) { again(s) }},
+		"a script": {func(c *simulator.Client) { c.Clock().Sleep(sec) },
+			func(s *Stage, _ *history.Event) { again(s) }},
 	} {
 		p := NewPlayer(mustLab(t, "", test.program))
 		if p.stage.limit != maxTurns {

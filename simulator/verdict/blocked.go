@@ -50,7 +50,9 @@ type blocked struct {
 }
 
 func (b *blocked) observe(in *input) {
-	b.noteOffKey(in)
+	if in.event.Kind == history.Crash || in.event.Kind == history.Leave && in.event.Note == history.Exception {
+		b.offKey |= in.was.those(active) & history.Only(in.client()) // it may have left something that is not the key
+	}
 	if in.event.Kind == history.Enter {
 		b.report(in, Blocked, in.at, false)
 		*b = blocked{}
@@ -76,13 +78,6 @@ func (b *blocked) observe(in *input) {
 		b.open, b.since, b.culprits, b.waiting = false, 0, 0, 0
 	case !b.cleared:
 		b.cleared, b.until = true, in.at
-	}
-}
-
-// noteOffKey remembers the clients that may have left something behind that is not the key.
-func (b *blocked) noteOffKey(in *input) {
-	if in.event.Kind == history.Crash || in.event.Kind == history.Leave && in.event.Note == history.Exception {
-		b.offKey |= in.was.those(active) & history.Only(in.client())
 	}
 }
 

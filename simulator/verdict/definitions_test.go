@@ -67,8 +67,8 @@ func chronicle(h *history.History) []moment {
 			all = append(all, m)
 			continue
 		}
-		m = moment{maps.Clone(m.stage), maps.Clone(m.asking), maps.Clone(m.key), maps.Clone(m.copies), maps.Clone(m.split),
-			m.lived, maps.Clone(m.former), maps.Clone(m.made)}
+		m = moment{maps.Clone(m.stage), maps.Clone(m.asking), maps.Clone(m.key), maps.Clone(m.copies),
+			maps.Clone(m.split), m.lived, maps.Clone(m.former), maps.Clone(m.made)}
 		m.follow(h, &h.Events[i])
 		all = append(all, m)
 	}
@@ -184,7 +184,8 @@ func (m *moment) move(h *history.History, e *history.Event) {
 		}
 		m.asking[c] = true
 	case history.Enter:
-		if !m.has(h, c, e.Lease) && (e.Lease == 0 || m.made[c] != e.Lease) { // it enters on what an earlier attempt left
+		// It enters on what an earlier attempt left.
+		if !m.has(h, c, e.Lease) && (e.Lease == 0 || m.made[c] != e.Lease) {
 			m.own(c, func(g *grant) { g.lease, g.gone = e.Lease, false })
 		}
 		m.stage[c], m.asking[c] = "inside", false
@@ -409,7 +410,8 @@ func (c *oracle) lie(i int) {
 		case e.Client != me:
 		case release && e.Kind == history.Release, !release && e.Kind == history.Acquire:
 			begin = j
-		case e.Kind == history.Change && e.Key == c.h.Key && (!release || e.Before != e.After) && !c.before[j].replaced(e):
+		case e.Kind == history.Change && e.Key == c.h.Key && (!release || e.Before != e.After) &&
+			!c.before[j].replaced(e):
 			first = j // the first is the last that is found
 		}
 	}
@@ -429,7 +431,8 @@ func (c *oracle) lie(i int) {
 		for j := first + 1; j < i; j++ { // a part of it may have been lost otherwise
 			e := &c.h.Events[j]
 			touched := (e.Kind == history.Change || e.Kind == history.Expire) && e.Key == c.h.Key && e.Before != e.After
-			if g := c.before[j].key[e.Node]; touched && (e.Client != me || c.before[j].replaced(e)) && g.owner == me && !g.gone {
+			g := c.before[j].key[e.Node]
+			if touched && (e.Client != me || c.before[j].replaced(e)) && g.owner == me && !g.gone {
 				had = false
 			}
 		}

@@ -72,7 +72,8 @@ func TestHistories(t *testing.T) {
 					t.Fatalf("with %q: not known", w)
 				}
 			}
-			if got := short(found(Judge(h), word)); got != want || (kind == "yes") && got == "" || kind == "no" && got != "" {
+			got := short(found(Judge(h), word))
+			if got != want || (kind == "yes") && got == "" || kind == "no" && got != "" {
 				t.Errorf("%s\n%sfound %q\nwant  %q", rule, text, got, want)
 			}
 			if diff := sameCharges(h); diff != "" {
@@ -80,7 +81,8 @@ func TestHistories(t *testing.T) {
 			}
 		})
 	}
-	for _, w := range []Word{Overlap, StaleWrite, Fenced, WrongDel, Lie, Orphan, Deadlock, Blocked, Starved, Slow, Noisy} {
+	for _, w := range []Word{Overlap, StaleWrite, Fenced, WrongDel, Lie, Orphan, Deadlock, Blocked, Starved,
+		Slow, Noisy} {
 		for _, kind := range []string{"yes", "no", "edge"} {
 			if !seen[w][kind] {
 				t.Errorf("no case of %s is marked %q", w, kind)

@@ -80,8 +80,7 @@ func look(in *input) {
 	}
 }
 
-// lose is a change of the key: it takes a part of the lock from a client that is giving it
-// back, unless that one did it.
+// lose is a change of the key: it takes a part of the lock from a client that gives it back, unless that one did it.
 func lose(in *input) {
 	g := in.reading.grant[in.event.Node-1]
 	own := g.owner == in.client() && !in.reading.ofFormer(in.event)

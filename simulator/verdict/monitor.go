@@ -105,8 +105,7 @@ func (s *Safety) Reading() *Reading { return &s.reading }
 // history.History.Slow is given.
 func (s *Safety) Unanswered() bool { return s.reading.those(unanswered) != 0 }
 
-// Found returns the verdicts of safety after the events seen. FENCED may
-// disappear again: the next write can be a stale one.
+// Found returns the verdicts of safety after the events seen. FENCED may disappear again: the next write can be stale.
 func (s *Safety) Found() Set {
 	if s.fenced() {
 		return s.words | SetOf(Fenced)

@@ -246,8 +246,8 @@ func TestOverlapTwin(t *testing.T) {
 		for _, b := range stays {
 			for _, a := range stays {
 				if a.from < b.from && b.from < a.to {
-					f := Finding{Verdict: Overlap, Clients: []int{a.client, b.client}, Event: b.from, From: h.Events[b.from].At,
-						To: h.End}
+					f := Finding{Verdict: Overlap, Clients: []int{a.client, b.client}, Event: b.from,
+						From: h.Events[b.from].At, To: h.End}
 					if end := min(a.to, b.to); end < len(h.Events) {
 						f.To = h.Events[end].At
 					}
@@ -277,7 +277,8 @@ func TestSlowTwin(t *testing.T) {
 			f := Finding{Verdict: Slow, Clients: []int{e.Client}, From: e.At, To: h.End, Event: len(h.Events) - 1}
 			rest := h.Events[i+1:]
 			if n := slices.IndexFunc(rest, func(f history.Event) bool {
-				return f.Client == e.Client && (f.Kind == history.Enter || f.Kind == history.Refuse || f.Kind == history.Crash)
+				return f.Client == e.Client &&
+					(f.Kind == history.Enter || f.Kind == history.Refuse || f.Kind == history.Crash)
 			}); n >= 0 {
 				f.To = rest[n].At
 			}
@@ -467,14 +468,15 @@ func TestStatesRecur(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	for what, h := range map[string]*history.History{
-		"clients":          {Clients: MaxClients + 1, Nodes: 1},
-		"nodes":            {Clients: 1, Nodes: MaxNodes + 1},
-		"unknown client":   {Clients: 1, Nodes: 1, Events: []history.Event{{Kind: history.Enter, Client: 2}}},
-		"nobody enters":    {Clients: 1, Nodes: 1, Events: []history.Event{{Kind: history.Enter}}},
-		"unknown node":     {Clients: 1, Nodes: 1, Events: []history.Event{{Kind: history.Change, Node: 2}}},
-		"change nowhere":   {Clients: 1, Nodes: 1, Events: []history.Event{{Kind: history.Change, Client: 1}}},
-		"negative client":  {Clients: 1, Nodes: 1, Events: []history.Event{{Kind: history.Enter, Client: -1}}},
-		"resource expires": {Clients: 1, Nodes: 1, Events: []history.Event{{Kind: history.Expire, Node: history.Resource}}},
+		"clients":         {Clients: MaxClients + 1, Nodes: 1},
+		"nodes":           {Clients: 1, Nodes: MaxNodes + 1},
+		"unknown client":  {Clients: 1, Nodes: 1, Events: []history.Event{{Kind: history.Enter, Client: 2}}},
+		"nobody enters":   {Clients: 1, Nodes: 1, Events: []history.Event{{Kind: history.Enter}}},
+		"unknown node":    {Clients: 1, Nodes: 1, Events: []history.Event{{Kind: history.Change, Node: 2}}},
+		"change nowhere":  {Clients: 1, Nodes: 1, Events: []history.Event{{Kind: history.Change, Client: 1}}},
+		"negative client": {Clients: 1, Nodes: 1, Events: []history.Event{{Kind: history.Enter, Client: -1}}},
+		"resource expires": {Clients: 1, Nodes: 1,
+			Events: []history.Event{{Kind: history.Expire, Node: history.Resource}}},
 	} {
 		func() {
 			defer func() {

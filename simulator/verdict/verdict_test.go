@@ -36,17 +36,18 @@ const has = "0 c1 acquire | 0 c1 set a until 10 | 0 c1 enter | "
 // histories.
 func TestStarved(t *testing.T) {
 	round := func(at string) string {
-		return strings.ReplaceAll("@ c1 acquire | @ c2 acquire | @ c1 set@1 a until 99 | @ c2 set@2 b until 99 | @ c1 del@1 | @ c1 refuse | @ c2 del@2 | @ c2 refuse | ", "@ ", at+" ")
+		return strings.ReplaceAll("@ c1 acquire | @ c2 acquire | @ c1 set@1 a until 99 | @ c2 set@2 b until 99 | "+
+			"@ c1 del@1 | @ c1 refuse | @ c2 del@2 | @ c2 refuse | ", "@ ", at+" ")
 	}
 	four := round("1") + round("2") + round("3") + round("4")
 	judge(t, []row{
 		{rule: "ten refusals in a row, and nobody had it", nodes: 3, text: four + round("5") + "6 c1 sleep",
 			want: "STARVED 1 2 1..6"},
 		{rule: "an entry begins a new row", nodes: 3,
-			text: four + "5 c1 acquire | 5 c1 enter | 5 c1 leave | 5 c1 release | 5 c1 released | " + round("6") + round("7") +
-				"8 c1 sleep"},
-		{rule: "a leftover explains the refusals", nodes: 3, text: "0 c3 acquire | 0 c3 set@3 c until 99 | 0 c3 crash | " +
-			four + round("5") + "6 c1 sleep"},
+			text: four + "5 c1 acquire | 5 c1 enter | 5 c1 leave | 5 c1 release | 5 c1 released | " + round("6") +
+				round("7") + "8 c1 sleep"},
+		{rule: "a leftover explains the refusals", nodes: 3,
+			text: "0 c3 acquire | 0 c3 set@3 c until 99 | 0 c3 crash | " + four + round("5") + "6 c1 sleep"},
 		{rule: "the entry that ends it", nodes: 3, text: four + round("5") + "6 c1 acquire | 7 c1 enter",
 			want: "STARVED 1 2 1..7"},
 		{rule: "a client that gives up by itself was not refused", nodes: 3,
@@ -76,7 +77,8 @@ func TestOvertaken(t *testing.T) {
 			strings.Repeat("1 c2 acquire | 1 c2 enter | 1 c2 leave | 1 c2 release | 1 c2 released | ", 20) +
 			"2 c1 acquire | 2 c1 refuse | 50 " + enters},
 		{rule: "a lock taken again by its holder overtakes nobody", text: "0 c2 acquire | 0 c2 enter | " +
-			strings.Repeat("1 c1 acquire | 1 c1 refuse | 1 c2 acquire | 1 c2 enter | 1 c2 release | 1 c2 released | ", 20) +
+			strings.Repeat("1 c1 acquire | 1 c1 refuse | 1 c2 acquire | 1 c2 enter | "+
+				"1 c2 release | 1 c2 released | ", 20) +
 			"2 c2 leave | 2 c2 release | 2 c2 released | 50 " + enters},
 	})
 }
@@ -103,7 +105,8 @@ func TestContended(t *testing.T) {
 
 func TestWords(t *testing.T) {
 	quiet := Judge(tell(t, has+"1 c1 leave"))
-	broken := Judge(tell(t, "0 c1 acquire | 0 c1 apply | 1 c1 refuse | 1 c1 set a until never | 2 c2 acquire | 2 c2 apply | 2 c2 refuse | 3 c2 write 0 | 4 c1 write 0"))
+	broken := Judge(tell(t, "0 c1 acquire | 0 c1 apply | 1 c1 refuse | 1 c1 set a until never | "+
+		"2 c2 acquire | 2 c2 apply | 2 c2 refuse | 3 c2 write 0 | 4 c1 write 0"))
 	open := Judge(tell(t, has+"1 c1 crash | 2 c2 acquire | 2 c2 apply | 2 c2 refuse"))
 	equal := func(what string, got []Word, want ...Word) {
 		t.Helper()

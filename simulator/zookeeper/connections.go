@@ -228,8 +228,7 @@ func (s *ensemble) serve(o *process.Op, from int8, msg uint32, kind ActKind) (an
 	return answer
 }
 
-// hangUp breaks a connection of client c. A request on its way may still be run. A thread that listens on
-// it observes that.
+// hangUp breaks a connection of client c. A request on its way may still be run. A thread that listens observes that.
 func (s *ensemble) hangUp(c int8, on wireRef) {
 	p, at, ended := s.w.Client(c), c, false
 	switch now := s.now(); {

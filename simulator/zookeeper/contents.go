@@ -99,7 +99,7 @@ func (s *contents) ofSession(id SessionID) int8 {
 
 // find returns the place of the session of a connection; 0: the ensemble does not have it.
 func (s *contents) find(on wireRef) int8 {
-	return s.placeOf(func(p *peer) bool { return p.on.sameSession(on) })
+	return s.placeOf(func(p *peer) bool { return p.on.client == on.client && p.on.session == on.session })
 }
 
 // standing returns the place of the session of a connection that stands; 0: it does not.

@@ -446,8 +446,8 @@ func (s *stage) real(c *client, r Request) (reply Reply) {
 
 func code(err error) Code {
 	for code, is := range map[Code]error{
-		BadArguments: zk.ErrBadArguments, NoNode: zk.ErrNoNode, BadVersion: zk.ErrBadVersion, NodeExists: zk.ErrNodeExists,
-		NoChildrenForEphemerals: zk.ErrNoChildrenForEphemerals, NotEmpty: zk.ErrNotEmpty,
+		BadArguments: zk.ErrBadArguments, NoNode: zk.ErrNoNode, BadVersion: zk.ErrBadVersion,
+		NodeExists: zk.ErrNodeExists, NoChildrenForEphemerals: zk.ErrNoChildrenForEphemerals, NotEmpty: zk.ErrNotEmpty,
 		SessionExpired: zk.ErrSessionExpired,
 	} {
 		if errors.Is(err, is) {

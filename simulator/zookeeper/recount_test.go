@@ -99,7 +99,8 @@ func (n *numberedAlike) step(r *rand.Rand) {
 		n.contents = n.x.look(a).to
 		n.step(rand.New(rand.NewPCG(r.Uint64(), 0))) // what it misses
 		a.contents, a.kind, a.arg = n.contents, ActConnect, n.memories[c]
-		if n.x.contents.At(n.contents).peers[c].sessionEnded() || !n.x.contents.At(n.contents).state.Alive(own.session) {
+		if n.x.contents.At(n.contents).peers[c].sessionEnded() ||
+			!n.x.contents.At(n.contents).state.Alive(own.session) {
 			n.memories[c] = 0
 		}
 	default:

@@ -91,8 +91,7 @@ func (c *change) leave(id SessionID, left Watch) {
 	}
 }
 
-// fire notifies every session that has left a watch of one of the kinds on path, once each, and takes those watches
-// away.
+// fire notifies each session that has left a watch of one of the kinds on path, once, and takes those watches away.
 func (c *change) fire(event EventType, path string, kinds ...WatchKind) {
 	last := SessionID(0)
 	c.watches = slices.DeleteFunc(c.watches, func(w watch) bool {

@@ -106,7 +106,7 @@ func (c *change) create(id SessionID, r Request) Reply {
 	}
 	from := &c.nodes[p]
 	if r.Mode&Sequential != 0 {
-		path += sequence(from.creates)
+		path += fmt.Sprintf("%010d", from.creates) // ten places at least, the sign counted ("Sequence Nodes")
 	}
 	i, exists := c.find(path)
 	switch {
@@ -128,21 +128,16 @@ func (c *change) create(id SessionID, r Request) Reply {
 	return Reply{Path: path}
 }
 
-// count counts one more child. The guide says that the counter overflows, to
-// -2147483648, beyond 2147483647 ("Sequence Nodes"). A server 3.8 takes over only
-// a larger number: its counter stays at 2147483647 for good, every further sequential child gets that number, and
-// pzxid stands still. (It is the guard by which a log can be replayed on a younger snapshot; only of requests so close
-// together that one is not yet applied can the later one still be numbered
+// count counts one more child. The guide says that the counter overflows, to -2147483648, beyond 2147483647 ("Sequence
+// Nodes"). A server 3.8 takes over only a larger number: its counter stays at 2147483647 for good, every further
+// sequential child gets that number, and pzxid stands still. (It is the guard by which a log can be replayed on a
+// younger snapshot; only of requests so close together that one is not yet applied can the later one still be numbered
 // -2147483648.)
 func (n *znode) count(zxid int64) {
 	if next := n.creates + 1; next > n.creates {
 		n.creates, n.pzxid = next, zxid
 	}
 }
-
-// sequence is how a counter appears in a name: a signed number of 32 bits with
-// leading zeros up to ten places, the sign counted ("Sequence Nodes").
-func sequence(n int32) string { return fmt.Sprintf("%010d", n) }
 
 // delete removes a znode.
 func (c *change) delete(r Request) Code {

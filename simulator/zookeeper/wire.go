@@ -53,9 +53,6 @@ type wireRef struct {
 	conn    uint16 // which of the session's, from 1
 }
 
-// sameSession reports whether two connections are of one session.
-func (r wireRef) sameSession(o wireRef) bool { return r.client == o.client && r.session == o.session }
-
 // A call is a request as a client numbers it.
 type call struct {
 	wireRequest

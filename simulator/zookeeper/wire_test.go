@@ -143,7 +143,8 @@ func checkTree(t *testing.T, s State) {
 	all := s.Paths()
 	for _, path := range all {
 		_, reply, _ := s.Apply(reader, Request{Op: Exists, Path: path})
-		if owner := reply.Stat.Owner; reply.Code != OK || owner != 0 && (!s.Alive(owner) || reply.Stat.NumChildren > 0) {
+		owner := reply.Stat.Owner
+		if reply.Code != OK || owner != 0 && (!s.Alive(owner) || reply.Stat.NumChildren > 0) {
 			t.Fatalf("%q: %+v", path, reply)
 		}
 		parent := path[:strings.LastIndexByte(path, '/')]

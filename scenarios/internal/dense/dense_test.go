@@ -30,9 +30,9 @@ var (
 
 // budgets are those under which each lock runs. With crash=0 nothing goes wrong.
 var budgets = []string{
-	"crash=0", "crash=1", "pause=1@3s", "pause=1@5s", "pause-thread=1@5s", "lose-request=1", "lose-reply=1", "fail-call=1",
-	"delay=1@10s", "hang=1@9s", "restart=1", "restart=1@3s", "client-clock=1@10s", "node-clock=1@10s", "evict=1",
-	"delete=1", "flush=1",
+	"crash=0", "crash=1", "pause=1@3s", "pause=1@5s", "pause-thread=1@5s", "lose-request=1", "lose-reply=1",
+	"fail-call=1", "delay=1@10s", "hang=1@9s", "restart=1", "restart=1@3s", "client-clock=1@10s",
+	"node-clock=1@10s", "evict=1", "delete=1", "flush=1",
 	"crash=1,pause=1@5s",
 }
 
@@ -168,8 +168,10 @@ func TestDenseFurther(t *testing.T) {
 
 // bounds are those of the search that answers a question.
 func (q question) bounds(entry lock.Entry, states int) search.Bounds {
-	return search.Bounds{Scope: explore.Scope{Clients: q.clients, Attempts: q.attempts, Nodes: max(1, min(3, entry.Nodes)),
-		TTL: ttl, Limits: explore.Limits{MaxStates: states}}, Budget: faults.Budget(q.budget), Timing: search.AnyTiming}
+	return search.Bounds{
+		Scope: explore.Scope{Clients: q.clients, Attempts: q.attempts, Nodes: max(1, min(3, entry.Nodes)), TTL: ttl,
+			Limits: explore.Limits{MaxStates: states}},
+		Budget: faults.Budget(q.budget), Timing: search.AnyTiming}
 }
 
 // compare makes runs, and fails for the first that comes to each verdict against the proof.
@@ -200,8 +202,10 @@ func (q question) contradictions(t *testing.T, l *limits, proved map[string]int,
 			if possible {
 				claim = fmt.Sprintf("takes %d", par)
 			}
-			list = append(list, fmt.Sprintf("%v: %s with %d faults, and the search proves that it %s. To print the run:\n\tgo test ./scenarios/internal/dense -run TestDenseReplay -v -replay '%v %d %d'",
-				q, word, verdicts[word], claim, q, *seedFlag, n))
+			list = append(list,
+				fmt.Sprintf("%v: %s with %d faults, and the search proves that it %s. To print the run:\n"+
+					"\tgo test ./scenarios/internal/dense -run TestDenseReplay -v -replay '%v %d %d'",
+					q, word, verdicts[word], claim, q, *seedFlag, n))
 		}
 	}
 	return list
@@ -212,8 +216,8 @@ func (q question) contradictions(t *testing.T, l *limits, proved map[string]int,
 func TestDenseContradicts(t *testing.T) {
 	q := question{"setnx-expire", 2, 2, "pause=1@9s"}
 	for claim, proved := range map[string]map[string]int{
-		"OVERLAP with 1 faults, and the search proves that it cannot occur": {"ORPHAN": 1, "DEADLOCK": 1, "STALE-WRITE": 1,
-			"WRONG-DEL": 1},
+		"OVERLAP with 1 faults, and the search proves that it cannot occur": {"ORPHAN": 1, "DEADLOCK": 1,
+			"STALE-WRITE": 1, "WRONG-DEL": 1},
 		"OVERLAP with 1 faults, and the search proves that it takes 2": {"OVERLAP": 2, "ORPHAN": 1, "DEADLOCK": 1,
 			"STALE-WRITE": 1, "WRONG-DEL": 1},
 	} {
@@ -357,10 +361,13 @@ var half = lock.Entry{ID: "half-step", Server: lock.OnRedis(1), Unit: time.Milli
 type halfStep struct{ env lock.Env }
 
 var (
-	takeFree = redis.NewScript(`if redis.call("SET", KEYS[1], ARGV[1], "NX", "PX", 9000) then redis.call("SET", "fresh", 1, "PX", 2250) return 1 end
+	takeFree = redis.NewScript(`if redis.call("SET", KEYS[1], ARGV[1], "NX", "PX", 9000) then ` +
+		`redis.call("SET", "fresh", 1, "PX", 2250) return 1 end
 if redis.call("EXISTS", "fresh") == 1 then redis.call("SET", "seen", 1, "PX", 750) end return 0`)
-	takeOver = redis.NewScript(`if redis.call("EXISTS", "fresh") == 0 and redis.call("EXISTS", "seen") == 1 then redis.call("SET", KEYS[1], ARGV[1], "PX", 9000) return 1 end return 0`)
-	giveBack = redis.NewScript(`if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`)
+	takeOver = redis.NewScript(`if redis.call("EXISTS", "fresh") == 0 and redis.call("EXISTS", "seen") == 1 then ` +
+		`redis.call("SET", KEYS[1], ARGV[1], "PX", 9000) return 1 end return 0`)
+	giveBack = redis.NewScript(`if redis.call("GET", KEYS[1]) == ARGV[1] then ` +
+		`return redis.call("DEL", KEYS[1]) end return 0`)
 )
 
 func (s halfStep) Acquire(ctx context.Context, key string) (lock.Lease, error) {

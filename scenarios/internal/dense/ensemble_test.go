@@ -160,8 +160,8 @@ func (w *world) choose(enabled []simulator.Choice, probe int8, alone bool) (simu
 		case c.Verb == simulator.Pass:
 			passes = c
 		default:
-			prompt = prompt || slices.Contains([]simulator.Verb{simulator.Reconnect, simulator.Deliver, simulator.Unblock},
-				c.Verb)
+			prompt = prompt || slices.Contains(
+				[]simulator.Verb{simulator.Reconnect, simulator.Deliver, simulator.Unblock}, c.Verb)
 			calls = append(calls, c)
 		}
 	}

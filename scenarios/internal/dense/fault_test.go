@@ -134,7 +134,8 @@ func (w *world) hinder(a allowance) func() {
 		case "lose-request", "lose-reply":
 			m.stage = gone
 		case "fail-call":
-			m.reply = strings.Repeat("-BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.\r\n", len(m.commands))
+			m.reply = strings.Repeat("-BUSY Redis is busy running a script. You can only call SCRIPT KILL or "+
+				"SHUTDOWN NOSAVE.\r\n", len(m.commands))
 			w.answer(m)
 		case "delay":
 			m.due = w.at(w.now+w.long(m.latest-w.now+a.most), due.do)

@@ -177,7 +177,8 @@ func (t *thread) pass(most time.Duration) {
 
 // env is everything that the lock of p may use.
 func (p *process) env(l *library) lock.Env {
-	env := lock.Env{Clock: clock{p}, Parallel: p.parallel, Tokens: p, Thread: fmt.Sprintf("thread-%d", p.id), TTL: p.w.ttl}
+	env := lock.Env{Clock: clock{p}, Parallel: p.parallel, Tokens: p, Thread: fmt.Sprintf("thread-%d", p.id),
+		TTL: p.w.ttl}
 	for n := range p.w.nodes {
 		env.Nodes = append(env.Nodes, l.clients[n])
 	}

@@ -151,7 +151,8 @@ func (n *node) execute(m *message) (reply string) {
 	n.tick()
 	n.w.record(history.Event{Kind: history.Apply, Client: m.from.p.id, Lease: m.lease, Node: n.n, Cmd: m.commands[0]})
 	for _, args := range m.commands {
-		if strings.EqualFold(args[0], "WAIT") { // replicas have all at once: none of the faults here loses a server to one
+		// Replicas have all at once: none of the faults here loses a server to one.
+		if strings.EqualFold(args[0], "WAIT") {
 			reply += ":" + args[1] + "\r\n"
 			continue
 		}

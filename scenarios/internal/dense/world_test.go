@@ -243,7 +243,8 @@ func (w *world) quiet() bool {
 		if p.dead {
 			continue
 		}
-		if !p.done || p.paused || p.asking > 0 || slices.ContainsFunc(p.threads, func(t *thread) bool { return t.paused }) {
+		if !p.done || p.paused || p.asking > 0 ||
+			slices.ContainsFunc(p.threads, func(t *thread) bool { return t.paused }) {
 			return false
 		}
 	}

@@ -30,7 +30,8 @@ func TestAsynq(t *testing.T) {
 		{"lose-reply=1", "ORPHAN"},
 	} {
 		t.Run(test.budget, func(t *testing.T) {
-			b := locktest.Bounds{Clients: 2, Budget: test.budget, TTL: ttl, Key: "asynq:{default}:unique:t:", Beside: 20_000}
+			b := locktest.Bounds{Clients: 2, Budget: test.budget, TTL: ttl, Key: "asynq:{default}:unique:t:",
+				Beside: 20_000}
 			locktest.Check(t, b, asynqUnique, test.breaks)
 		})
 	}

@@ -151,8 +151,10 @@ func resend[T any](send func() (T, error)) (T, error) {
 
 // deleteOwn deletes the key if it has the caller's value, and expireOwn gives it a new time to live.
 var (
-	deleteOwn = redis.NewScript(`if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) end return 0`)
-	expireOwn = redis.NewScript(`if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("pexpire", KEYS[1], ARGV[2]) end return 0`)
+	deleteOwn = redis.NewScript(`if redis.call("get", KEYS[1]) == ARGV[1] then ` +
+		`return redis.call("del", KEYS[1]) end return 0`)
+	expireOwn = redis.NewScript(`if redis.call("get", KEYS[1]) == ARGV[1] then ` +
+		`return redis.call("pexpire", KEYS[1], ARGV[2]) end return 0`)
 )
 
 // eval reports whether a script has answered with 1.
@@ -420,7 +422,8 @@ return 1`)
 
 // tryLock is RLock.tryLock.
 func (p *ported) tryLock() (bool, error) {
-	if err := lockScript.Eval(p.ctx, p.rdb, []string{key}, ttl.Milliseconds(), p.token).Err(); !errors.Is(err, redis.Nil) {
+	err := lockScript.Eval(p.ctx, p.rdb, []string{key}, ttl.Milliseconds(), p.token).Err()
+	if !errors.Is(err, redis.Nil) {
 		return false, err
 	}
 	return true, nil
@@ -457,7 +460,8 @@ func redisson324(p *ported) {
 		}
 		latch := "redisson_unlock_latch:{" + key + "}:" + rand.Text()
 		held, err := resend(func() (bool, error) {
-			return notNil(latchedUnlock.Eval(p.ctx, rdb, []string{key, latch}, ttl.Milliseconds(), p.token, ttl.Milliseconds()))
+			return notNil(latchedUnlock.Eval(p.ctx, rdb, []string{key, latch}, ttl.Milliseconds(), p.token,
+				ttl.Milliseconds()))
 		})
 		if err == nil {
 			rdb.Del(p.ctx, latch)

@@ -33,7 +33,8 @@ func TestRedislockPrefix(t *testing.T) {
 func TestRedsyncDeadline(t *testing.T) {
 	b := locktest.Bounds{Clients: 2, TTL: ttl, Budget: "delay=1@2s"}
 	locktest.Check(t, b, func(c *locktest.Client) {
-		rdb := redis.NewClient(&redis.Options{Addr: c.Addr(1), Dialer: c.Dial, MaxRetries: -1, ContextTimeoutEnabled: true})
+		rdb := redis.NewClient(&redis.Options{Addr: c.Addr(1), Dialer: c.Dial, MaxRetries: -1,
+			ContextTimeoutEnabled: true})
 		defer rdb.Close()
 		m := redsync.New(goredis.NewPool(rdb)).NewMutex("k", redsync.WithExpiry(ttl), redsync.WithTries(1))
 		ctx, cancel := context.WithTimeout(c.Context(), time.Second)

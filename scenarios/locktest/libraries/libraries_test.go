@@ -92,7 +92,8 @@ func setNXOnGoRedis(retries int) func(c *locktest.Client) {
 }
 
 func dialRedigo(ctx context.Context, c *locktest.Client) (redigo.Conn, error) {
-	return redigo.DialContext(ctx, "tcp", c.Addr(1), redigo.DialContextFunc(c.Dial), redigo.DialReadTimeout(3*time.Second))
+	return redigo.DialContext(ctx, "tcp", c.Addr(1), redigo.DialContextFunc(c.Dial),
+		redigo.DialReadTimeout(3*time.Second))
 }
 
 func setNXOnRedigo(c *locktest.Client) {
@@ -149,7 +150,8 @@ func TestLibraries(t *testing.T) {
 		{"SET NX on redigo", setNXOnRedigo, "crash=1,pause=1", "OVERLAP STALE-WRITE WRONG-DEL ORPHAN"},
 	} {
 		t.Run(test.name+" "+test.budget, func(t *testing.T) {
-			locktest.Check(t, locktest.Bounds{Clients: 2, Budget: test.budget, TTL: ttl, Beside: 20_000}, test.code, test.breaks)
+			locktest.Check(t, locktest.Bounds{Clients: 2, Budget: test.budget, TTL: ttl, Beside: 20_000}, test.code,
+				test.breaks)
 		})
 	}
 }

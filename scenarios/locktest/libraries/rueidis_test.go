@@ -15,8 +15,8 @@ import (
 // rueidisOf has rueidis ask the lab's server.
 func rueidisOf(c *locktest.Client) rueidis.ClientOption {
 	return rueidis.ClientOption{
-		InitAddress: []string{c.Addr(1)}, DisableCache: true, AlwaysRESP2: true, DisableRetry: true, ForceSingleClient: true,
-		ConnWriteTimeout: ttl,
+		InitAddress: []string{c.Addr(1)}, DisableCache: true, AlwaysRESP2: true, DisableRetry: true,
+		ForceSingleClient: true, ConnWriteTimeout: ttl,
 		DialCtxFn: func(ctx context.Context, addr string, _ *net.Dialer, _ *tls.Config) (net.Conn, error) {
 			return c.Dial(ctx, "tcp", addr)
 		},

@@ -1,4 +1,4 @@
-// The test of a lock, as a module of its own: put your lock in place of lock, and go test.
+// The test of a lock, as a module of its own: put your lock in place of the one in mylock_test.go, and go test.
 module example.com/mylock
 
 go 1.26.0

@@ -11,7 +11,8 @@ import (
 
 const ttl = 9 * time.Second
 
-var release = redis.NewScript(`if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) else return 0 end`)
+var release = redis.NewScript(`if redis.call("get", KEYS[1]) == ARGV[1] then ` +
+	`return redis.call("del", KEYS[1]) else return 0 end`)
 
 // TestMyLock searches everything that two processes with this lock can come to.
 func TestMyLock(t *testing.T) {

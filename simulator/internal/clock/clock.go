@@ -67,9 +67,7 @@ func (c State) Zeroed() time.Duration {
 }
 
 // Read returns what the clock shows at the true time now.
-func (c State) Read(now time.Duration) time.Duration {
-	return now + c.Offset + drift(now, c.PPM)
-}
+func (c State) Read(now time.Duration) time.Duration { return now + c.Offset + drift(now, c.PPM) }
 
 // Millis is the whole millisecond that a clock shows at a reading, as Redis counts it; before the epoch, too.
 func Millis(reading time.Duration) int64 {

@@ -39,7 +39,8 @@ func TestStamps(t *testing.T) {
 // TestFirstStamp: the first two of all stamps count, in whatever unit, once each.
 func TestFirstStamp(t *testing.T) {
 	first := NoStamps
-	for _, text := range []string{"none", "1780000012", "1780000011500 1780000013000", "1780000011500 1780000011750000"} {
+	for _, text := range []string{"none", "1780000012", "1780000011500 1780000013000",
+		"1780000011500 1780000011750000"} {
 		first.Add(text)
 	}
 	if want := (Stamps{time.Second, 11500 * time.Millisecond, 11750 * time.Millisecond}); first != want {

@@ -94,9 +94,7 @@ func put(b []byte, v reflect.Value) []byte {
 }
 
 // Framed is a message with its length before it.
-func Framed(message []byte) []byte {
-	return append(Put(nil, int32(len(message))), message...)
-}
+func Framed(message []byte) []byte { return append(Put(nil, int32(len(message))), message...) }
 
 // maxMessage bounds a message, as ZooKeeper's jute.maxbuffer does.
 const maxMessage = 1 << 20

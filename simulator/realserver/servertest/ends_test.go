@@ -191,7 +191,8 @@ func TestPasswords(t *testing.T) {
 			"redis", func() error { _, err := realserver.FindRedis(); return err },
 			func(dir string) (*realserver.Process, error) { return realserver.StartRedis(t.Context(), dir, nil) },
 			func(addr, user, password string) error {
-				options := redis.Options{Addr: addr, Username: user, Password: password, MaxRetries: -1, DisableIdentity: true}
+				options := redis.Options{Addr: addr, Username: user, Password: password, MaxRetries: -1,
+					DisableIdentity: true}
 				rdb := redis.NewClient(&options)
 				defer rdb.Close()
 				return rdb.Ping(t.Context()).Err()

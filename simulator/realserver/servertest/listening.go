@@ -72,8 +72,7 @@ func listening(pid int) (all []string, err error) {
 	return all, nil
 }
 
-// socketAddress reads an address as /proc/net/tcp has it: words of 32 bits in the order of
-// the machine's bytes, and the port.
+// socketAddress reads an address as /proc/net/tcp has it: 32-bit words in the machine's order of bytes, and the port.
 func socketAddress(s string) (string, error) {
 	host, port, _ := strings.Cut(s, ":")
 	b, err := hex.DecodeString(host)
