@@ -238,8 +238,7 @@ func (v *wording) server(s *step) string {
 	return v.event("server", s, Command(s.Cmd, v.h.Key))
 }
 
-// replicaNumber is which replica an event is about, from 1; 0 where no server has more
-// than one, as far as the run shows.
+// replicaNumber is the replica of an event, from 1; 0 where no server has more than one, as far as the run shows.
 func replicaNumber(h *history.History, s *step) int {
 	switch s.Kind {
 	case history.Replicate, history.Failover, history.Split:

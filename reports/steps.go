@@ -329,7 +329,7 @@ func isLoud(k history.EventKind) bool {
 }
 
 // answeredSoon reports whether the answer to the command that took effect at index i arrives or is lost before anything
-// loud happens, and before another client's command changes the key. (In a queue of ZooKeeper it moves that up.)
+// loud happens, and before another client's command changes the key. (In a ZooKeeper queue a change moves another up.)
 func (f *survey) answeredSoon(h *history.History, i int) bool {
 	e := &h.Events[i]
 	at, ok := f.answers[e.Msg]

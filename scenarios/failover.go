@@ -56,8 +56,7 @@ var failoverInStep = variant(failover, "failover-in-step", "S3", func(sc *race.R
 		race.Event(history.Broken, 1), othersAsk)
 })
 
-// failoverFenced was found by exhaustive search, see proofs.txt. Kleppmann demands a store
-// with consensus for the counter.
+// failoverFenced was found by exhaustive search, see proofs.txt. Kleppmann demands consensus for the counter.
 var failoverFenced = variant(failover, "failover-fenced", "S6", func(sc *race.Race) {
 	sc.Group, sc.Guard, sc.Needs = "search", history.Fenced, needs{race.FencingCounter, race.LeaseNumber, race.NoWait}
 	sc.Triggered = sameFencingToken

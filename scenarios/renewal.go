@@ -11,8 +11,7 @@ import (
 	"locklab/simulator/schedule"
 )
 
-// lateRenewal: article 004 renews a lease of 30 s after 29 s, for 20 s. The pause begins
-// just before the first renewal is due.
+// lateRenewal: article 004 renews a lease of 30 s after 29 s, for 20 s. The pause begins just before the first is due.
 var lateRenewal = race.Race{
 	ID: "late-renewal", Code: "R14", Group: "renewal",
 	Settings: race.StandardWith(func(s *settings) { s.Pause = race.Seconds(6) }),

@@ -223,8 +223,7 @@ func (ps Parts) answeredIn(c int, th *node.Thread, o *process.Op) time.Duration 
 	return Never
 }
 
-// Threads returns the number of threads of the client that wait for something other than a sleep:
-// an answer, or to begin.
+// Threads returns the number of threads of the client that wait for anything but a sleep: an answer, or to begin.
 func (p *ClientPart) Threads() (n int) {
 	for t := range p.s.Threads {
 		if ph := p.s.Threads[t].Phase; ph == node.Unborn || ph.Waiting() {

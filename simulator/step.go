@@ -304,8 +304,7 @@ func (v *view) resume(c Choice) error {
 	return v.notice(node.Resumed, c.Client, 0)
 }
 
-// goOn puts the request of a thread on its way that a pause has kept back, and lets it do
-// late what it could have done before.
+// goOn puts the request of a thread on its way that a pause has kept back, and lets it do late what it missed.
 func (v *view) goOn(c, t int8) {
 	p := &v.w.procs[c-1]
 	th := &p.Threads[t]

@@ -2,9 +2,8 @@
 // rows that a transaction locks, and locks that a server keeps by a name. And it has what is used in place of a lock:
 // a condition of the statement that writes.
 //
-// Every lock is one [lock.Entry]. The comment of its entry names the year and the source, what
-// the lock was meant to fix, how it fails, and where this implementation differs from the
-// source. A new lock is one file and one line in [All].
+// Every lock is one [lock.Entry]. The comment of its entry names the year and the source, what the lock was meant to
+// fix, how it fails, and where ours differs from the source. A new lock is one file and one line in [All].
 //
 // Those with rows have them in one table:
 //

@@ -75,9 +75,8 @@ var getSetNil = stamped("getset-nil", time.Second,
 var getSetCheck = stamped("getset-check", time.Second,
 	func(s *Timestamp) { s.retries, s.takeOver, s.checks = true, s.getSet, true }, "000-D")
 
-// Timestamp writes the time into the key at which it was created. A client that finds a time
-// more than a TTL ago takes the lock over. The article's text describes several variants of
-// the takeover; [GetSet] is the class that it prints in the end.
+// Timestamp writes the time into the key at which it was created. A client that finds a time more than a TTL ago takes
+// the lock over. The article's text describes several variants of the takeover; [GetSet] is the class that it prints.
 //
 // How all of them fail: the stamp is compared with the reader's clock, and each reader applies
 // its own TTL. A client with a fast clock takes a valid lock. A loser of the takeover by GETSET

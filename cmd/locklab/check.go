@@ -78,8 +78,7 @@ func (c *checkFlags) run(e *env, args []string) (err error) {
 	return err
 }
 
-// runTests runs the tests of a package. bad is the error of tests that fail although there
-// are results: a claim may be wrong.
+// runTests runs the tests of a package. bad is the error of tests that fail with results: a claim may be wrong.
 func (c *checkFlags) runTests(e *env, pkg string) (found []checked.Lock, bad, err error) {
 	of, done, end := "", (func(int))(nil), func() {}
 	e.inform("check.running", "package", pkg)

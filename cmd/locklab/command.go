@@ -193,8 +193,7 @@ func (f *flags) usage(flag string, pairs ...string) string {
 	return f.e.Say("help.flag."+flag, pairs...)
 }
 
-// add declares a flag that sets what p points to. Its default is there already. Elements of a
-// list are separated by commas.
+// add declares a flag that sets what p points to. Its default is there already. Commas separate the elements of a list.
 func (f *flags) add(name string, p any, pairs ...string) {
 	usage := f.usage(name, pairs...)
 	if values := flagValues[name]; values != nil {

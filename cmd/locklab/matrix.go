@@ -144,8 +144,7 @@ func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Race) error 
 	return cmp.Or(failed, deviations(flat))
 }
 
-// deviations returns an error that names the cells that differ from the contract, each
-// with the command that plays it again.
+// deviations returns an error that names the cells that differ from the contract, each with the command that plays it.
 func deviations(outcomes []*race.Outcome) error {
 	var bad []error
 	for _, o := range outcomes {

@@ -252,8 +252,7 @@ func (q *quizFlags) asked(e *env) (flags string) {
 	return flags
 }
 
-// questions are as many as were asked for. Too few are an error that says what there is, unless the number was not
-// given.
+// questions are as many as were asked for. Too few are an error that says what there is, unless none was given.
 func (q *quizFlags) questions(e *env, scope game.Scope) (all []*game.Question, err error) {
 	quiz := game.NewQuiz(q.seed, scope)
 	for len(all) < q.count {

@@ -95,8 +95,7 @@ func (c *Cell) Asked() bool {
 	return !slices.Contains([]verdict.Word{verdict.NA, verdict.Vacuous, verdict.Unknown}, c.Word())
 }
 
-// Label is the cell's text without its glyph: the gravest word, how many more
-// there are, and for how long the lock was blocked.
+// Label is the cell's text without its glyph: the gravest word, how many more, and for how long the lock was blocked.
 func (c *Cell) Label(lang string) string {
 	w := c.Word()
 	text := map[bool]string{false: string(w), true: "holds"}[w == verdict.Holds]

@@ -338,8 +338,7 @@ func whyLost(l lock.Entry, s *play.Step, runs []*history.History, harm verdict.W
 	return words(key, "state", struckWords(l, s), "client", clientName(client), "key", keyOf(l, s.Before, node))
 }
 
-// closed is the first of what happens to a client, in the attempt of a step, that keeps a harm from happening; "":
-// nothing.
+// closed is the first of what happens to a client, in the attempt of a step, that keeps a harm away; "": nothing.
 func closed(
 	l lock.Entry, s *play.Step, client int, ahead *history.History, harm verdict.Word,
 ) (key string, why Words) {

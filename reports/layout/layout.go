@@ -93,8 +93,7 @@ func (l *Lines) Each(in func(lang string) string) string {
 	return strings.Join(lists.Each(l.langs, in), " / ")
 }
 
-// Put writes one line, folded where it is too wide; continuation lines are indented by
-// hang cells, as far as the width allows.
+// Put writes one line, folded where it is too wide; continuation lines are indented by hang cells, if the width allows.
 func (l *Lines) Put(s string, hang int) { l.put(fold(strings.TrimRight(s, " "), l.width, hang)) }
 
 // PutWhole writes one line that is not folded however wide it is: it is there to be pasted.

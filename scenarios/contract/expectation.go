@@ -121,8 +121,7 @@ func (e *Expectation) Command() string {
 	return "locklab explore " + e.Lock.ID + " " + e.Bounds.Flags()
 }
 
-// UsualBounds are the values of the bounds that a [search] section leaves out. The
-// limit keeps one search within some 200 MB.
+// UsualBounds are values of bounds that a [search] section leaves out. The limit keeps a search to some 200 MB.
 func UsualBounds() search.Bounds {
 	b := search.DefaultBounds()
 	b.Budget, b.MaxStates = "", 4_000_000

@@ -343,8 +343,7 @@ func (e *Expectation) verdict(written string) (ExpectedVerdict, error) {
 	return v, nil
 }
 
-// bounds reads those of a section, "clients=3 budget=crash=1,pause=1", of which there are these. None may be given
-// twice.
+// bounds reads the bounds of a section, "clients=3 budget=crash=1,pause=1", each of names and once at most.
 func (e *Expectation) bounds(items string, names []string) error {
 	seen := map[string]bool{}
 	for item := range strings.FieldsSeq(items) {

@@ -126,8 +126,7 @@ type Rates struct {
 // round by nothing: its rates are then an upper bound.
 const meterTTL = time.Hour
 
-// FindRates measures the leases of locks whose tolerance is known, and makes the table. When ctx ends the error is
-// ctx's.
+// FindRates measures the leases of locks whose tolerance is known, and makes the table. The error may be ctx's.
 func FindRates(ctx context.Context, o RateOrder, known *study.Tolerance) (*Rates, error) {
 	pause := slices.IndexFunc(known.Hazards, func(h study.Hazard) bool { return h.Fault == "pause" })
 	var all []Subject

@@ -139,8 +139,7 @@ func (c *process) trip() time.Duration {
 	return min(time.Duration(half+half*c.random.ExpFloat64()), 10*c.latency)
 }
 
-// ask sends n commands to the server, which runs them with do after all that has arrived before, and waits for the
-// reply.
+// ask sends n commands to the server, which runs them with do after all that has arrived before, and awaits the reply.
 func (c *process) ask(n int, do func()) {
 	c.wait(func(resume func()) {
 		c.after(c.trip(), func() {

@@ -125,8 +125,7 @@ func (sc Race) ownBudget(servers int) faults.Budget {
 	return faults.Budget(sc.Budget(servers))
 }
 
-// budget returns the faults that may be injected: the race's own, or the settings',
-// which must cover what the script injects.
+// budget returns the faults that may be injected: the race's own, or the settings', which must cover the script's.
 func (sc Race) budget(entry lock.Entry, s Settings) ([]simulator.FaultBudget, error) {
 	own := sc.ownBudget(entry.Asked())
 	needed, err := own.Parse()

@@ -26,8 +26,7 @@ type Race struct {
 	Code string // its number in the list of races: R18; S1 and on were found by search
 	// Group is what it is about: its heading in the list of races is the text list.races.<Group>.
 	Group string
-	// Settings are the race's own numbers. A duration that is zero here is not a
-	// setting of this race, except for Timeout.
+	// Settings are the race's own numbers. A zero duration is no setting of this race, except for Timeout.
 	Settings Settings
 	// Budget returns the faults that the Script injects, given the number of servers, see faults.Budget. Nil: none.
 	Budget func(nodes int) string

@@ -113,8 +113,7 @@ func (f *imitation) follow(c simulator.Choice) error {
 	return err
 }
 
-// next is the first choice that goes on by itself; with late also the end of a pause, the
-// passing of time, and the probe.
+// next is the first choice that goes on by itself; with late also a pause's end, the passing of time, the probe.
 func (f *imitation) next(late bool) (simulator.Choice, bool) {
 	later, last := simulator.Choice{}, simulator.Choice{}
 	for _, c := range f.sim.Enabled(f.World(), nil) {

@@ -35,8 +35,7 @@ func (m Mode) String() string { return cmp.Or(string(m), "lockstep") }
 // lease, at which many locks renew, is a whole number of them.
 const stepsPerLease = 12
 
-// minAnyTTL is the shortest lease of a search of every timing: servers count in
-// milliseconds, and a step is one at least.
+// minAnyTTL is the shortest lease of a search of every timing: servers count in milliseconds, a step is at least one.
 const minAnyTTL = stepsPerLease * time.Millisecond
 
 // Work and patience of a search of every timing, in steps; latency and lateness are one. A holder that nothing delays,

@@ -31,9 +31,8 @@ type Doom struct {
 // doomStates is the number of states that may follow a run before its doom is given up; they need some 200 MB.
 const doomStates = 1_000_000
 
-// DoomOn computes the doom of a trace that a search has found, for the harm that it comes
-// to last. The trace of a race is refused: there the clock decides which step comes next, so
-// that there is a single future. The lock need not be listed.
+// DoomOn computes the doom of a trace that a search has found, for the harm that it comes to last. The trace of a race
+// is refused: there the clock decides which step comes next: it has one future. The lock need not be listed.
 func DoomOn(ctx context.Context, entry lock.Entry, t simulator.Trace) (*Doom, error) {
 	if t.Race != search.SearchID {
 		return nil, i18n.Errorf("error.doom.race", "race", t.Race, "lock", t.Lock)

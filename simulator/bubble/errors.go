@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// NeedsTimeError is code whose actions depend on its clock, so that it has to be timed. It is a way to go on,
-// not a failure.
+// NeedsTimeError is code whose actions depend on its clock, so that it has to be timed. It is no failure.
 type NeedsTimeError struct{ Client int }
 
 func (e *NeedsTimeError) Error() string {

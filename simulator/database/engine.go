@@ -62,8 +62,7 @@ const (
 	Cancelled               // KILL QUERY, pg_cancel_backend
 )
 
-// GiveUp ends the wait of a session's statement and returns its answer among those of others. Without a wait nothing
-// happens.
+// GiveUp ends the wait of a session's statement and returns its answer among those of others. Without one, nothing.
 func (s State) GiveUp(id SessionID, why Reason) (State, []Woken) {
 	p := s.find(id)
 	if p == nil || !p.waiting {

@@ -46,8 +46,7 @@ type Limits struct {
 	// so a little more may be used. A caller that sets it has the garbage collector keep to it too
 	// (debug.SetMemoryLimit): what is garbage does not end a search.
 	MaxBytes int64
-	// Progress is called from time to time with what the search has covered so far, by
-	// one goroutine at a time; nil: it is not.
+	// Progress, unless nil, is called from time to time with what the search has covered, by one goroutine at a time.
 	Progress func(r *Result) `json:"-"`
 	Plain    Plain           `json:"-"` // what it does without
 }

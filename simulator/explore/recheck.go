@@ -22,8 +22,7 @@ import (
 // (simulator.Parts) and, in a search with reductions, by its hypotheses (quotient): a move must then lead to a world
 // that counts as a member's.
 
-// A NotClosedError is a set of states from which a move leads elsewhere, or comes to a verdict that the search has not
-// found.
+// A NotClosedError is a set of states from which a move leads elsewhere, or to a verdict that the search has not found.
 type NotClosedError struct {
 	State   int // its number in the set, from 0
 	Choice  string

@@ -176,8 +176,7 @@ func (s *Set) Lines(m Met) (keys []string) {
 	return keys
 }
 
-// A Refuted is the error that a hypothesis does not hold: code, or a server, does something else where it should do the
-// same.
+// A Refuted is the error that a hypothesis fails: code, or a server, does something else where it should do the same.
 type Refuted struct {
 	Of      ID
 	Command []string      // of a server that does: at this command

@@ -95,8 +95,7 @@ var dialects = map[database.Dialect]dialect{
 // quiet has the driver of all MariaDBs print nothing; errors are returned as well.
 var quiet = sync.OnceValue(func() error { return mysql.SetLogger(&mysql.NopLogger{}) })
 
-// NewDatabase runs a server. The error is realserver.ErrNoMariaDB, ErrNoPostgreSQL or ErrNoCompiler if something is
-// missing.
+// NewDatabase runs a server. The error is realserver.ErrNoMariaDB, ErrNoPostgreSQL or ErrNoCompiler if one is missing.
 func NewDatabase(ctx context.Context, of database.Dialect) (_ Server, err error) {
 	if err := quiet(); err != nil {
 		return nil, err

@@ -327,8 +327,7 @@ func (p *Code) Born() uint64 {
 	return p.live.born
 }
 
-// Anew runs f, which draws the tokens that are drawn first after the very first start of
-// the program, wherever it has begun.
+// Anew runs f, which draws the tokens that are drawn first after the first start of the program, wherever it has begun.
 func (p *Code) Anew(f func()) {
 	drawn := p.live.tokens
 	p.live.tokens = p.live.born

@@ -68,8 +68,7 @@ func (c *checked) grow(p *Process) {
 	}
 }
 
-// placeOf is the number of the place in the code to which a history leads: of what the code does
-// there, without its numbers.
+// placeOf numbers the place in the code to which a history leads: of what the code does there, without its numbers.
 func (c *checked) placeOf(p *Process, e *Entry) int {
 	does := withoutDigits(p.Describe(e))
 	place, ok := c.places[does]

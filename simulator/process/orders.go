@@ -55,8 +55,7 @@ func (m *merged) try() error {
 	return nil
 }
 
-// goOnSomehow has a history go on in waysTried ways, and returns the first on which it does something else; nil: there
-// is none.
+// goOnSomehow has a history go on in waysTried ways, and returns the first on which it does something else; nil: none.
 func (m *merged) goOnSomehow(at uint32) (way []Observation, err error) {
 	var tried [][]Observation
 	for k := 0; k < waysTried && way == nil && err == nil; k++ {

@@ -58,8 +58,7 @@ type Process struct {
 	checked  checked // see Repeat and CheckMeasures
 }
 
-// Code is a process as its own code and the client library of its servers see it: what they may
-// ask for while the code runs.
+// Code is a process as its own code and the client library of its servers see it: what they may ask while it runs.
 type Code struct {
 	id      int        // from 1
 	lib     Library    // see Process.Use
@@ -148,8 +147,7 @@ func (p *Code) ID() int { return p.id }
 // NoMemo has the code run from its beginning for every observation. It is the simple one that tests compare with.
 func (p *Process) NoMemo() { p.noMemo = true }
 
-// Clear empties the table and ends the parked coroutines. Entry 0 is the program that
-// has observed nothing and has not begun.
+// Clear empties the table and ends the parked coroutines. Entry 0 is the program before it has begun.
 func (p *Process) Clear() {
 	p.stopAll()
 	clear(p.edges)

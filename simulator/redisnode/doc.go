@@ -1,5 +1,4 @@
-// Package redisnode is a Redis server as a value: with its replicas, its disk, its
-// clock, and the old master of a split.
+// Package redisnode is a Redis server as a value: with its replicas, disk and clock, and the old master of a split.
 //
 // Commands are executed by a real miniredis (engine.go), one for all servers of a simulator: it is put into a keyspace,
 // given the commands of one write, and read out again. What that did is remembered in a table ([Kind]), so that the

@@ -40,8 +40,7 @@ type Change struct {
 	Was, Is            int
 }
 
-// diff lists the keys that a command touched, in the order of their names. lives are those of the
-// keys of to that expire.
+// diff lists the keys that a command touched, in the order of their names. lives are of the keys of to that expire.
 func diff(from, to *keyspace, lives []Lifetime) (changes []Change) {
 	var names []string
 	for _, k := range slices.Concat(from.keys, to.keys) {

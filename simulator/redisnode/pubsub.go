@@ -32,8 +32,7 @@ type message struct{ channel, payload string }
 // maxInbox is the number of messages that can wait for one connection.
 const maxInbox = 128
 
-// takeCommand is no command of Redis: it is a batch by which a client takes the first
-// message of its connection's buffer.
+// takeCommand is no command of Redis: with it a client takes the first message of its connection's buffer.
 const takeCommand = "\x00take"
 
 var takeWire = []byte(proto.Strings(takeCommand))

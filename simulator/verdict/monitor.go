@@ -101,8 +101,7 @@ func (s *Safety) Pass(c *Case, i int, now time.Duration, found func(Finding)) {
 // Reading returns the interpretation of the events seen. It is not to be given events.
 func (s *Safety) Reading() *Reading { return &s.reading }
 
-// Unanswered reports whether a client has asked for the lock and waits for the answer, where
-// history.History.Slow is given.
+// Unanswered reports whether a client has asked for the lock and has no answer, where history.History.Slow is given.
 func (s *Safety) Unanswered() bool { return s.reading.those(unanswered) != 0 }
 
 // Found returns the verdicts of safety after the events seen. FENCED may disappear again: the next write can be stale.

@@ -8,8 +8,7 @@ import (
 	"locklab/simulator/process"
 )
 
-// What befalls the sessions and connections of clients, and what the library of a client with a [Session] does by
-// itself.
+// What befalls sessions and connections of clients, and what the library of a client with a [Session] does by itself.
 //
 // A client whose code opens connections may have several sessions, as one whose end has not reached the ensemble yet.
 // What is said of sessions in ensemble.go holds, but nothing is done for the code: it sees that its connection has

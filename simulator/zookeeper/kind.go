@@ -16,8 +16,7 @@ type Config struct {
 	Session time.Duration // the time-out of the clients' sessions, on the ensemble's clock
 	Contents
 	Clock clock.State // at the start
-	// Wires says that the code of clients opens connections, and sessions on them. Else
-	// each has a [Session] from the start.
+	// Wires says that clients' code opens connections, and sessions on them. Else each has a [Session] from the start.
 	Wires bool
 }
 
