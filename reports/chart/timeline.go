@@ -166,7 +166,8 @@ func (r *Timeline) Finding(lang string) string {
 func (r *Timeline) Seen(f Format, event int) float64 {
 	run := r.run(f.Lang)
 	width, end := r.picture(f).width, max(run.X[len(run.X)-1], 1)
-	x := vg.Length((run.X[event]+run.X[min(event+1, len(run.X)-1)])/2/end) * (width - 2*3 - timelineLeft - timelineRight)
+	middle := (run.X[event] + run.X[min(event+1, len(run.X)-1)]) / 2
+	x := vg.Length(middle/end) * (width - 2*3 - timelineLeft - timelineRight)
 	return math.Round(1e4*float64((3+timelineLeft+x)/width)) / 100
 }
 
@@ -425,8 +426,8 @@ func (p *timelinePlot) wedge(k reports.KeyState, event int, left, right, y vg.Le
 }
 
 // messages draws requests and replies as arrows, and beside the lane what they say, where there is room: on paper, so
-// that no line runs through it. One that says what the one before it does is not said; one that this leaves no room stands
-// behind it.
+// that no line runs through it. One that says what the one before it does is not said; one that it leaves no room
+// stands behind it.
 func (p *timelinePlot) messages() {
 	last, rooms := map[int]string{}, map[int]*room{}
 	for _, c := range p.clients {

@@ -98,10 +98,12 @@ func wellFormed(t *testing.T, body string) {
 // The mark of a question stands in the picture of the whole run inside what the last client to enter does there, and
 // not where that still asks. A question about the whole run has none.
 func TestMarkIsInsideWhatIsAsked(t *testing.T) {
-	seen, wide := regexp.MustCompile(`--seen: ([\d.]+)%" data-now="(\w*)"`), regexp.MustCompile(`viewBox="0 0 ([\d.]+) `)
+	seen := regexp.MustCompile(`--seen: ([\d.]+)%" data-now="(\w*)"`)
+	wide := regexp.MustCompile(`viewBox="0 0 ([\d.]+) `)
 	asked, about := 0, 0
 	all := deckOf(t, "setnx-expire redlock", lessons.DeckOptions{Lang: "en", Questions: 12, Seed: 1})
-	for _, s := range append(all, deckOf(t, "setnx token", lessons.DeckOptions{Lang: "en", Questions: 12, Seed: 2})...) {
+	more := deckOf(t, "setnx token", lessons.DeckOptions{Lang: "en", Questions: 12, Seed: 2})
+	for _, s := range append(all, more...) {
 		if s.Kind != lessons.Quiz {
 			continue
 		}
@@ -118,7 +120,8 @@ func TestMarkIsInsideWhatIsAsked(t *testing.T) {
 			about++
 		} else {
 			asked++
-			box := fmt.Sprintf(`d="M([\d.]+),[\d.]+L([\d.]+),[^"]*" style="fill:(?i:%s)"`, motion.ClientColors[last.Client-1])
+			paint := motion.ClientColors[last.Client-1]
+			box := fmt.Sprintf(`d="M([\d.]+),[\d.]+L([\d.]+),[^"]*" style="fill:(?i:%s)"`, paint)
 			inside := regexp.MustCompile(box).FindStringSubmatch(drawn)
 			at := number(mark[1]) / 100 * number(wide.FindStringSubmatch(drawn)[1])
 			if inside == nil || at < number(inside[1])+1 || at > number(inside[2]) {

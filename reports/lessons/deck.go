@@ -296,14 +296,14 @@ var leastOf = []struct {
 	stays int
 }{{Quiz, 1}, {Debate, 1}, {Race, 1}, {Next, 0}, {Race, 1}, {How, 0}, {Quiz, 0}, {Debate, 0}, {Race, 1}, {Race, 0}}
 
-// fit leaves out slides until there are as many as were asked for: the last ones of a kind, but how locks work the first,
+// fit leaves out slides until there are as many as asked for: the last ones of a kind, but of how locks work the first,
 // and last the late write that is refused. The race that comes again with the next lock stays as long as that does, and
 // the first wrong delete as long as how a lock works.
 func (d *deckMaker) fit() {
 	wrong := lists.Pick(d.slides, func(s *Slide) bool { return s.Kind == Race && deletes(s.Run) })
 	kept := func(s *Slide) bool {
-		return slices.ContainsFunc(d.slides, func(o *Slide) bool {
-			return s.Kind == Race && (o.Kind == Next && o.Run.Race.ID == s.Run.Race.ID || o.Kind == How && slices.Index(wrong, s) == 0)
+		return s.Kind == Race && slices.ContainsFunc(d.slides, func(o *Slide) bool {
+			return o.Kind == Next && o.Run.Race.ID == s.Run.Race.ID || o.Kind == How && slices.Index(wrong, s) == 0
 		})
 	}
 	taken := func(s *Slide) bool { return s.Run == nil || !slices.Contains(s.Run.Verdicts, verdict.Fenced) }
@@ -401,10 +401,10 @@ func (d *deckMaker) races() {
 	}
 }
 
-// locks adds locks: how each works, in which races it fails, and what becomes of one of them with the next lock.
+// locks adds locks: how each works, in which races it fails, most at most, and what the next lock makes of one of them.
 func (d *deckMaker) locks() {
-	few, most := len(d.Locks) <= mostWithHow, 3-min(len(d.Locks)/3, 2) // races of each
-	var mended *race.Outcome                                           // the lock before in a race in which it fails, with this one; nil: none
+	few, most := len(d.Locks) <= mostWithHow, 3-min(len(d.Locks)/3, 2)
+	var mended *race.Outcome // the lock before in a race in which it fails, with this one; nil: none
 	for i, e := range d.Locks {
 		after, _ := race.Successor(e)
 		if i+1 < len(d.Locks) {
@@ -441,7 +441,7 @@ func (d *deckMaker) playedIn(e lock.Entry, races []race.Race) []*race.Outcome {
 	return lists.Pick(played, func(o *race.Outcome) bool { return o.History != nil })
 }
 
-// chosen returns runs of a lock in the races that are named. If it fails in none of them it adds some in which it fails:
+// chosen returns runs of a lock in the races that are named. If it fails in none it adds some in which it fails:
 // in the most telling race, in that which tells the lock after it from most others, since it survives, and in others by
 // rank. next is the run of the lock after it in the first of these races that it survives, or else in the first at all.
 func (d *deckMaker) chosen(e, after lock.Entry, most int) (all []*race.Outcome, next *race.Outcome) {
@@ -453,7 +453,8 @@ func (d *deckMaker) chosen(e, after lock.Entry, most int) (all []*race.Outcome, 
 		for len(own) < min(most, len(left)) {
 			seen := append(d.shown(), own...)
 			rest := lists.Pick(left, func(o *race.Outcome) bool { return !slices.Contains(own, o) })
-			own = append(own, slices.MinFunc(rest, func(a, b *race.Outcome) int { return rank(a, seen) - rank(b, seen) }))
+			first := func(a, b *race.Outcome) int { return rank(a, seen) - rank(b, seen) }
+			own = append(own, slices.MinFunc(rest, first))
 		}
 		all = append(all, own[:min(most, len(own))]...)
 	}
@@ -618,10 +619,12 @@ func (d *deckMaker) others() (cells []game.Cell) {
 	for _, of := range d.shown() {
 		played := d.playedIn(of.Lock, telling())
 		if len(d.Locks)+len(d.Screens) == 0 && !d.Debate {
-			played = lists.Each(algorithms.Milestones(), func(e lock.Entry) *race.Outcome { return d.named(e.ID, of.Race.ID) })
+			again := func(e lock.Entry) *race.Outcome { return d.named(e.ID, of.Race.ID) }
+			played = lists.Each(algorithms.Milestones(), again)
 		}
 		cells = append(cells, lists.Each(lists.Pick(played, func(o *race.Outcome) bool {
-			about := d.Locks == nil || slices.ContainsFunc(d.Locks, func(e lock.Entry) bool { return e.ID == o.Lock.ID })
+			same := func(e lock.Entry) bool { return e.ID == o.Lock.ID }
+			about := d.Locks == nil || slices.ContainsFunc(d.Locks, same)
 			return about && o.History != nil && !slices.Contains(shown, cell(o)) && (fails(o) || common(o.Race) > 1)
 		}), cell)...)
 	}

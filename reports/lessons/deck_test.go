@@ -248,20 +248,20 @@ func keepsFailures(t *testing.T, slides []*Slide, locks ...string) {
 			return (s.Kind == Race || s.Kind == Next) && s.Run.Lock.ID == id && fails(s.Run)
 		})
 		if !slices.ContainsFunc(fallen, func(s *Slide) bool { return common(s.Run.Race) == least }) {
-			t.Errorf("%v, %d slides: of %s not the race that %d fail in: %s", locks, len(slides), id, least, kinds(slides))
+			t.Errorf("%v, %d slides: of %s not the race that %d fail in", locks, len(slides), id, least)
 		}
 	}
 	for i, s := range slides {
 		again := func(o *Slide) bool { return o.Kind == Race && o.Run.Race.ID == s.Run.Race.ID }
-		if s.Kind == Race && s.Run.Race.Guard != history.Naive || s.Kind == Next && !slices.ContainsFunc(slides[:i], again) &&
-			s.Run.Lock.ID == locks[1] {
+		alone := s.Kind == Next && s.Run.Lock.ID == locks[1] && !slices.ContainsFunc(slides[:i], again)
+		if alone || s.Kind == Race && s.Run.Race.Guard != history.Naive {
 			t.Errorf("%v, %d slides: %s", locks, len(slides), s.Listed("en"))
 		}
 	}
 }
 
-// A lesson has one wrong delete, if it is about a lock that has any, before the other races of its lock go. Its title and
-// its end are about the locks that have slides, and it says which have none. Notes have no codes.
+// A lesson has one wrong delete, if it is about a lock that has any, before the other races of its lock go. Its title
+// and its end are about the locks that have slides, and it says which have none. Notes have no codes.
 func TestShortLessons(t *testing.T) {
 	l := slidesOf(t, "setnx-expire token watchdog redlock debate", DeckOptions{Slides: 10})
 	wrong := slices.DeleteFunc(slices.Clone(l), func(s *Slide) bool { return s.Kind != Race || !deletes(s.Run) })
