@@ -192,8 +192,9 @@ func newPage(r *Report) (*page, error) {
 	}
 	p.Title = cmp.Or(r.Title, p.Say("title"))
 	if len(r.Grid.Cells) > 0 {
-		p.Takeaway = p.inEach(func(lang string) string { // a reader has not expected anything
-			return strings.TrimSpace(strings.TrimSuffix(r.Grid.Takeaway(lang), text.Say(lang, "grid.expected")))
+		p.Takeaway = p.inEach(func(lang string) string { // readers expect nothing; the legend has the rest
+			said := strings.Replace(r.Grid.Takeaway(lang), text.Say(lang, "grid.counted"), "", 1)
+			return strings.Join(strings.Fields(strings.TrimSuffix(said, text.Say(lang, "grid.expected"))), " ")
 		})
 	}
 	p.Drawings = lists.Each(r.Charts, p.newDrawing)
