@@ -17,8 +17,7 @@ import (
 	"locklab/algorithms/zookeeper"
 )
 
-// All returns all locks: first those on Redis, then those on a ZooKeeper, then those in databases. The
-// caller may change the slice.
+// All returns all locks: those on Redis, then on a ZooKeeper, then in databases. The caller may change the slice.
 func All() []lock.Entry { return slices.Clone(all()) }
 
 var all = sync.OnceValue(func() []lock.Entry { return slices.Concat(redis.All(), zookeeper.All(), database.All()) })

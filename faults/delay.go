@@ -8,9 +8,8 @@ import (
 
 const verbDelay = simulator.FaultVerb + 10
 
-// Delay holds up one message in the network, on its way to a server or the resource or back, while all others pass:
-// Kleppmann (2016) reports packets that were 90 s late. The sender may have given up, or released its lock, when its
-// request arrives.
+// Delay holds up one message in the network, to or from a server or the resource, while others pass: Kleppmann (2016)
+// reports packets that were 90 s late. The sender may have given up, or released its lock, when it arrives.
 var Delay = &simulator.Fault{
 	Name: "delay", Verb: verbDelay, Living: true, Clientside: true,
 	// Choices offers the longest delay that the budget allows; a budget without a length offers none, since every

@@ -4,9 +4,8 @@ import "locklab/simulator"
 
 const verbExpireSession = simulator.FaultVerb + 15
 
-// ExpireSession ends a client's ZooKeeper session before its time: the ensemble has lost the pings, or an operator has
-// ended it. Its ephemeral znodes go, and the client learns of it only when it connects again. It concerns clients of a
-// ZooKeeper only.
+// ExpireSession ends a client's ZooKeeper session before its time: the ensemble lost the pings, or an operator ended
+// it. Its ephemeral znodes go; the client learns of it only when it reconnects. It is for a ZooKeeper's clients only.
 var ExpireSession = &simulator.Fault{
 	Name: "expire-session", Verb: verbExpireSession, Living: true,
 	Choices: each(verbExpireSession, simulator.FaultContext.Clients, hasSession, once),

@@ -12,8 +12,7 @@ const verbServerList = simulator.FaultVerb + 18
 // a list runs on, and keeps its keys. A process that is started in place of one that has died has the list of that.
 var ServerList = &simulator.Fault{
 	Name: "server-list", Verb: verbServerList, Living: true, Clientside: true, Punctual: true,
-	// Choices offers each server of each client that is alive, so also before a client's first attempt. The
-	// last server of a list stays.
+	// Choices offers each server of each client alive, so also before a first attempt. The last server of a list stays.
 	Choices: func(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
 		for c := range f.Clients {
 			for n := range f.Servers {

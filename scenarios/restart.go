@@ -59,8 +59,7 @@ var restartAlways = variant(restart, "restart-always", "R23B", func(sc *race.Rac
 	sc.Triggered = func(h *history.History) bool { return kept(h) || committed(h) }
 })
 
-// comesCommitted matches the moment at which a database is back with all commits, which do not include locks of
-// sessions.
+// comesCommitted matches the moment at which a database is back with all commits, without locks of sessions.
 func comesCommitted(e *history.Event) bool {
 	return race.Event(history.Up, 0)(e) && e.Note == "with what was committed"
 }

@@ -18,8 +18,7 @@ const (
 	MostFirst = 250
 )
 
-// attempts try hypothesis.Rests: a process of the first client's code that never forgets follows histories of the first
-// client in later attempts.
+// attempts try hypothesis.Rests: a twin of the first client that never forgets follows its histories in later attempts.
 type attempts struct {
 	*Symmetry
 	first, twin *process.Process
@@ -123,8 +122,7 @@ func (a *attempts) fits(from, at uint32) bool {
 	return is.Tokens == root.Tokens && is.Ops[0] == root.Ops[0]
 }
 
-// follow has the twin, which rests, observe what the first client has observed in a history, with its own tokens, and
-// do the same.
+// follow has the resting twin observe what the first client observed in a history, with own tokens, and do the same.
 func (a *attempts) follow(from, at uint32) (uint32, error) {
 	var way []uint32
 	for ; at != a.roots[at]; at = a.first.At(at).Parent {

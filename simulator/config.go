@@ -24,9 +24,8 @@ type Config struct {
 	// ClientRetries is go-redis's MaxRetries, from 0: how often it sends a command again whose connection broke or
 	// whose answer did not come, at once. A ZooKeeper's client does not.
 	ClientRetries int
-	// Drawn, if it is not nil, returns a text with values as code draws them in the place of names that stand for
-	// these: see bubble.Drawn. What Redis servers do must then be the same with them; where it is not, the step ends
-	// with a *hypothesis.Refuted.
+	// Drawn, if not nil, returns a text with values as code draws them in place of names that stand for these: see
+	// bubble.Drawn. Redis servers must then do the same with them, else the step ends with a *hypothesis.Refuted.
 	Drawn func(text string) string
 	Epoch Date // when right clocks begin
 	// Timing bounds how long things take. Without one a message takes as long as the

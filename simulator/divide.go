@@ -21,8 +21,7 @@ func (ps Parts) OrphansOf(r *RestPart, c int) RestPart {
 	})}
 }
 
-// Connected reports whether servers keep something of connections that matters to their clients only; see
-// node.Connected.
+// Connected reports whether servers keep of connections what matters to their clients only; see node.Connected.
 func (ps Parts) Connected() bool {
 	_, ok := ps.s.kind.(node.Connected)
 	return ok

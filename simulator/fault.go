@@ -20,8 +20,7 @@ type Fault struct {
 	// The error is a *node.Refused if the world is untouched; after any other it is of no use.
 	Inject func(f FaultContext, c Choice) error
 
-	// Living: it strikes the Client of its choices, a thread of it or a message: one that has not been killed, else it
-	// is refused.
+	// Living: it strikes the Client of its choices, a thread of it or a message: one not killed, else it is refused.
 	Living bool
 	// Returns: it has clients return. Where a budget allows one, it matters what a client that has died had done.
 	Returns bool

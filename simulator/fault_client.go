@@ -138,8 +138,7 @@ func (c ClientTarget) Pause(d, longest time.Duration, unsent bool) error {
 	return c.f.v.notice(node.Paused, int8(c.ID), 0)
 }
 
-// ProlongSleep has the client's main thread sleep for d longer, if it sleeps: of work that computes, a pause
-// delays the rest.
+// ProlongSleep has the client's main thread sleep d longer, if it sleeps: of computing work a pause delays the rest.
 func (c ClientTarget) ProlongSleep(d time.Duration) {
 	if main := &c.state().Threads[0]; main.Phase == node.Asleep {
 		main.Due = clock.Later(main.Due, d)

@@ -6,9 +6,8 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// What follows is no lock. Nothing keeps a client out: the statement that writes the data has a condition, and
-// changes no row if that does not hold. The lab's protected resource has the condition (lock.Guard), and a test holds
-// it against these statements.
+// What follows is no lock and keeps no client out: the statement that writes the data changes no row if its condition
+// does not hold. A test holds the condition of the lab's protected resource (lock.Guard) against these.
 const (
 	WriteByVersion = "UPDATE accounts SET balance = ?, version = version + 1 WHERE id = ? AND version = ?" // as read
 	WriteOnce      = "INSERT IGNORE INTO payments (id, amount) VALUES (?, ?)"                              // an order's

@@ -10,9 +10,8 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// A sessionLock is a lock that a server keeps for a session: for one connection of the pool, which a lease keeps to
-// itself until its release, or which all leases of the process share. When the connection breaks the session ends,
-// and the lock with it.
+// A sessionLock is kept by a server for a session: for one connection of the pool, which a lease keeps to itself until
+// its release, or which all leases of the process share. The session and the lock end when the connection breaks.
 type sessionLock struct {
 	env    lock.Env
 	how    sessionSQL
@@ -71,8 +70,7 @@ var skipLocked = sessionEntry("db-skip-locked", lock.Rows, 2016, lock.PostgreSQL
 // How it fails: with the connection, as [forUpdate]; and behind a proxy that gives each transaction another connection
 // (pgbouncer's transaction pooling) lock and unlock are of two sessions.
 //
-// Ours takes the hash of the key for the number, so that two keys may have the same, and does not wait
-// (pg_try_advisory_lock).
+// Ours takes the key's hash for the number, so two keys may have the same, and does not wait (pg_try_advisory_lock).
 var advisory = sessionEntry("db-advisory", lock.Named, 2006, lock.PostgreSQL, sessionSQL{
 	take: "SELECT pg_try_advisory_lock(hashtext($1))", end: "SELECT pg_advisory_unlock(hashtext($1))",
 })

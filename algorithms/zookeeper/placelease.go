@@ -37,8 +37,7 @@ type fencedPlaceLease struct {
 // later has joined the queue later, so its token is higher.
 func (l *fencedPlaceLease) FencingToken() uint64 { return l.czxid }
 
-// fenced returns the lease of a place whose turn has come. Reading the token is also the last check
-// that the place still exists.
+// fenced returns the lease of a place whose turn has come. Reading the token is the last check that the place exists.
 func (p *place) fenced(ctx context.Context) (lock.Lease, error) {
 	czxid, err := p.zk.Exists(ctx, p.path())
 	if err != nil {

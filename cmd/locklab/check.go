@@ -36,8 +36,7 @@ var checkViews = []struct {
 	{"matrix", "races", (*checkFlags).matrixView},
 }
 
-// A checkView puts a view of a lock into out, and returns what prints it; nil: there is nothing to show. open is about
-// what is not known.
+// A checkView puts a view of a lock into out and returns what prints it; nil: nothing is shown. open: what is unknown.
 type checkView func(c *checkFlags, e *env, l *checked.Lock, out map[string]any) (tell func(), open, err error)
 
 // checkFlags are the flags of "locklab check".

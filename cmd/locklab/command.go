@@ -278,8 +278,7 @@ func (f *flags) out(files *[]string) { f.set.StringArrayVarP(files, "out", "o", 
 // outTo declares -o, which names one file or folder.
 func (f *flags) outTo(file *string) { f.set.StringVarP(file, "out", "o", "", f.usage("out")) }
 
-// writes has the files of -o opened before the command runs. Another ending than some is refused, with an error of the
-// key wrong.
+// writes has the files of -o opened before the command runs, and refuses other endings with an error of the key wrong.
 func (f *flags) writes(files func() []string, wrong string, endings ...string) {
 	f.before = append(f.before, func() error {
 		for _, file := range files() {
@@ -297,8 +296,7 @@ func (f *flags) outHTML(file *string, wrong string, endings ...string) {
 	f.writes(func() []string { return []string{*file} }, wrong, append(endings, ".html")...)
 }
 
-// knownCommand refuses a first word that is no command below another one. It offers the command for a lock, a race or a
-// link, or the nearest.
+// knownCommand refuses a first word that is no command. It offers the command for a lock, race or link, or the nearest.
 func knownCommand(above *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

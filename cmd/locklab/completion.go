@@ -54,8 +54,7 @@ func completionCommand() *command {
 	}
 }
 
-// flagValues complete the values of flags that several commands have, by their names. Of several separated by commas
-// they complete the last one.
+// flagValues complete flags that several commands have, by their names; of values separated by commas, the last one.
 var flagValues = map[string]completer{
 	"locks": familiesAndLocks, "against": locks, "races": races,
 	"expect": oneOf(verdict.Names(verdict.Answers)), "verdict": oneOf(play.HarmNames()),
@@ -111,8 +110,7 @@ func described(names []string, title func(name, lang string) string) completer {
 	}
 }
 
-// Families are completed by their names, locks by their ids and those that the articles have for them, and races by
-// their ids and numbers.
+// Families are completed by names, locks by ids and those that the articles have for them, races by ids and numbers.
 var (
 	families = described(familyNames(), text.FamilyTitle)
 	locks    = described(lockNames(), func(name, lang string) string {

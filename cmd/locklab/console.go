@@ -85,8 +85,7 @@ func (c *console) inform(key string, pairs ...string) {
 	fmt.Fprintln(c.stderr, presentable(c.Say(key, pairs...)))
 }
 
-// onPage prints the address of what was shown on the page that LOCKLAB_PAGE names, if it names one: a view and words,
-// or a link.
+// onPage prints the address of what was shown on the page that LOCKLAB_PAGE names, if any: a view and words, or a link.
 func (c *console) onPage(words ...string) {
 	if page := c.getenv("LOCKLAB_PAGE"); page != "" {
 		c.Printf("  %s#%s\n", page, strings.Join(words, "."))

@@ -132,8 +132,7 @@ func (e *env) checkCommonFlags() error {
 	return nil
 }
 
-// work returns the way to compute the tasks of the command, with their progress shown: as what, or as a part of the
-// whole.
+// work returns the way to compute the command's tasks, with their progress shown: as what, or as a part of the whole.
 func (e *env) work(total int, what string) (w *share.Work, end func()) {
 	if e.whole != nil {
 		return e.whole.work(total)

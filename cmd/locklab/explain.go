@@ -87,8 +87,7 @@ func (x *explainer) intoFile(file string, args []string) error {
 	return e.write(file, copyOf(&b))
 }
 
-// screens writes a page as text, up to where its reader is asked: Enter goes on, s skips the rest of a question or a
-// screen, q ends.
+// screens writes a page as text, and asks in between: Enter goes on, s skips the rest of a question or screen, q ends.
 func screens(e *env) func(*text.Printer, reports.Look, []lessons.Block) {
 	in := bufio.NewReader(e.stdin)
 	asks := func(b lessons.Block) bool { return b.Kind == lessons.Break || b.Kind == lessons.Hidden }

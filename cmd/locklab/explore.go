@@ -234,8 +234,7 @@ func addMemory(f *flags, megabytes *int64) {
 // code is about what the program takes of which the garbage collector knows nothing.
 const code = 24 << 20
 
-// garbage is the GOGC of a search: half of the usual one, since most of what a search keeps has no pointers and takes
-// the collector no time.
+// garbage is a search's GOGC, half of the usual: most of what it keeps has no pointers and costs the collector no time.
 const garbage = 50
 
 // keepWithin has the garbage collector keep the program within --max-memory, and returns

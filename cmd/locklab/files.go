@@ -48,8 +48,7 @@ type outputs struct {
 	folder string // that was made for them; "": it was there, or there is none
 }
 
-// An outFile is a file that is written when the work is done. Until then what it had stays, and a temporary file
-// stands beside it.
+// An outFile is written when the work is done. Until then what it had stays, and a temporary file is beside it.
 type outFile struct {
 	*os.File        // the temporary file, or the file itself, to which is added
 	to       string // what the temporary file becomes; "": this is the file itself

@@ -63,8 +63,7 @@ func printCommands(e *console) {
 	e.Sentence("help.more")
 }
 
-// rows lists the commands of a group, each with what it does, and with those below one that runs by itself too, but for
-// charts.
+// rows lists a group's commands and what each does, with those below one that runs by itself too, but for charts.
 func (g group) rows(e *text.Printer) (rows [][2]string) {
 	for _, c := range g.commands {
 		rows = append(rows, [2]string{"  " + c.name(), short(e, c.name())})

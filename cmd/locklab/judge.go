@@ -147,8 +147,7 @@ func (l *logs) size() (bytes int64) {
 	return bytes
 }
 
-// judgeGarbage is the GOGC of a judge: most of what it keeps of a large log has no pointers, and takes the collector
-// no time.
+// judgeGarbage is a judge's GOGC: most of what it keeps of a large log has no pointers and takes the collector no time.
 const judgeGarbage = 25
 
 // betweenLooks is the number of lines after which it is looked whether the user has stopped the command.

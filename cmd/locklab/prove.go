@@ -170,8 +170,7 @@ func printViolation(e *console, proof *search.Proof, word verdict.Word) {
 	})
 }
 
-// printViews prints the views as a table, a row for all that agree in where their client is and whose the key is, and
-// what holds in all of them.
+// printViews prints a row for all views that agree in where the client is and whose the key is, and what holds in all.
 func printViews(e *console, proof *search.Proof) {
 	rows := search.ViewRows(proof)
 	if rows == nil {

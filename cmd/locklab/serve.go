@@ -87,9 +87,8 @@ const mostRequest = 1 << 20
 // defaultPort is the port that browsers leave out of an address.
 const defaultPort = ":80"
 
-// isLoopback reports whether a host, as a request names it, is one that only means the machine of the browser: this
-// server, or the end of a tunnel to it, whose port is another one. The name of a page from elsewhere is none, whatever
-// it resolves to.
+// isLoopback reports whether a host, as a request names it, only means the machine of the browser: this server, or the
+// end of a tunnel to it, with another port. The name of a page from elsewhere does not, whatever it resolves to.
 func isLoopback(host string) bool {
 	name, _, err := net.SplitHostPort(host)
 	if err != nil {

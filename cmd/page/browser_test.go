@@ -356,7 +356,7 @@ func (b *browser) loses() {
 	b.wait(`!state.busy && document.querySelector(".end.harmful") && state.at.faults[0].used === 1 &&
 		/EXPIRE was already on its way/.test(document.querySelector(".end").textContent)`)
 	b.wait(`[...document.querySelectorAll(".motion-harm")].some((e) => e.textContent === "lost here")`)
-	b.click(`Back to before "c1 CRASH"`)
+	b.click("Back to before that move")
 	b.wait(`!state.busy && state.at.link === there && !document.querySelector(".end")`)
 	b.keys("3b")
 	b.wait(`!state.busy && state.at.link === there && !document.querySelector(".end")`)

@@ -121,14 +121,13 @@ func (r *Timeline) picture(f Format) picture {
 	if slices.ContainsFunc(run.Messages, func(m reports.Message) bool { return m.Node < 0 }) {
 		signs = append(signs, say(f.Lang, "timeline.versions", "ring", "○", "dot", "●"))
 	}
+	if !r.History.ZooKeeper && !r.History.Database && !r.History.Local {
+		signs = append(signs, say(f.Lang, "timeline.height"))
+	}
 	drawn := frame{title: cmp.Or(f.Title, r.Finding(f.Lang)), below: below, least: least, body: p.draw, size: f.Size,
-		bare: f.Bare,
-		from: source(r.Source, f.Lang), foot: []string{text.Join(f.Lang, "part.sentences", signs)}}
+		bare: f.Bare, from: source(r.Source, f.Lang), foot: []string{text.Join(f.Lang, "part.sentences", signs)}}
 	if f.Slide {
 		drawn.title, drawn.below, drawn.large = "", nil, true
-		if !r.History.ZooKeeper && !r.History.Database && !r.History.Local {
-			drawn.foot = append(drawn.foot, say(f.Lang, "timeline.height"))
-		}
 	}
 	if f.Print { // the paper says once how to read them
 		drawn.foot, drawn.tall, drawn.least.X = nil, true, ColumnWidth-6
@@ -201,10 +200,10 @@ func (p *timelinePlot) draw(c draw.Canvas) {
 	for _, client := range p.clients {
 		p.client(client)
 	}
-	for _, b := range p.Bands {
+	p.messages()
+	for _, b := range p.Bands { // no arrow crosses the names of owners
 		p.bandOf(b)
 	}
-	p.messages()
 	p.times()
 }
 
@@ -249,7 +248,8 @@ func (p *timelinePlot) overlaps() {
 		}
 		left, right := p.x[m.Event], p.placeOf(m.To) // events of one instant stand beside each other
 		fillBox(p.c, box(left, p.axis, right, p.top), faded(vermillion, 0x30))
-		label := fmt.Sprintf("%s %s", m.Word, length(reports.Brief(time.Duration(m.To-m.From)*time.Microsecond)))
+		held := reports.Brief(time.Duration(m.To-m.From) * time.Microsecond)
+		label := fmt.Sprintf("%s %s", worded(p.lang, m.Word)[0], length(held))
 		if x := p.besideLines(left, right, smallStrong.Width(label)); x > 0 {
 			write(p.c, bold(writing(smallSize, vermillion)), x, p.axis+smallLine/2+4, label)
 		}
@@ -369,6 +369,7 @@ func (p *timelinePlot) bandOf(b reports.Band) {
 			p.wedge(k, event, left, right, y)
 			another := first == 0 || p.States[first-1].Keys[n-1].Owner != k.Owner
 			if another && k.Owner > 0 {
+				fillBox(p.c, box(left+2, y+p.band/3-4, left+14, y+p.band/3+5), white)
 				write(p.c, smallStrong, left+3, y+p.band/3, fmt.Sprintf("c%d", k.Owner))
 			}
 			if i < len(p.States) {
@@ -470,9 +471,9 @@ func (p *timelinePlot) messages() {
 		}
 		last[m.Client] = said
 		if m.Times > 0 { // what has a number stands before what has none
-			p.label(fmt.Sprintf("%s ×%d", said, m.Times), p.x[out], beside, rooms[m.Client])
+			p.label(fmt.Sprintf("%s ×%d", said, m.Times), p.x[out], beside, lane, rooms[m.Client])
 		} else {
-			labels = append(labels, func() { p.label(said, p.x[out], beside, rooms[m.Client]) })
+			labels = append(labels, func() { p.label(said, p.x[out], beside, lane, rooms[m.Client]) })
 		}
 	}
 	for _, write := range labels {
@@ -508,11 +509,16 @@ func (p *timelinePlot) answers() map[int]string {
 	return said
 }
 
-// label writes what a message says at a place, or so that it ends with the picture.
-func (p *timelinePlot) label(said string, x, y vg.Length, r *room) {
+// label writes what a message says at a place, or so that it ends with the picture: then a line leads to the place.
+func (p *timelinePlot) label(said string, at, y, lane vg.Length, r *room) {
 	width := small.Width(said)
-	x = min(x, p.x[len(p.x)-1]+timelineRight-width)
+	x := min(at, p.x[len(p.x)-1]+timelineRight-width)
 	if r.take(x, x+width) {
+		if x < at {
+			up := vg.Length(math.Copysign(1, float64(y-lane)))
+			y += 3 * up
+			defer p.c.StrokeLine2(draw.LineStyle{Color: ink, Width: 1}, at, y-9*up, at, y-4.5*up)
+		}
 		fillBox(p.c, box(x-1, y-smallLine/2+1, x+width+1, y+smallLine/2-1), white)
 		write(p.c, small, x, y, said)
 	}

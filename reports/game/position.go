@@ -2,6 +2,7 @@ package game
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 
@@ -76,8 +77,9 @@ type Move struct {
 	Message int    `json:"message,omitempty"` // one that is on its way, as reports.Message.ID
 }
 
-// positionOf returns a position of a game, with the lines of the lock's code.
-func positionOf(g *play.Game, at *play.Position) *Position {
+// positionOf returns a position of a game for a harm, with the lines of the lock's code.
+func positionOf(ctx context.Context, g *play.Game, at *play.Position, harm verdict.Word) (*Position, error) {
+	said, err := movesOf(ctx, g, at, harm)
 	p := &Position{
 		Run: runOf(withCode(g, at), false), Bounds: g.Bounds.String(), Rules: rules(g),
 		Steps: len(at.Trace.Choices), Faults: []Fault{}, Moves: []Move{}, at: at,
@@ -87,10 +89,10 @@ func positionOf(g *play.Game, at *play.Position) *Position {
 	for _, f := range at.Faults {
 		p.Faults = append(p.Faults, Fault{budgeted(f.FaultBudget), f.Used, f.Times})
 	}
-	for i, said := range movesOf(at) {
+	for i, said := range said {
 		p.Moves = append(p.Moves, moveOf(at, &at.Moves[i], said))
 	}
-	return p
+	return p, err
 }
 
 // withCode returns the run of a position with the lines of the lock's code, unless it cannot be played with them.

@@ -29,8 +29,7 @@ type Span struct {
 	Left float64 // what is left of the lease then, in leases; +Inf: it does not end; 0: it ends with its holder
 }
 
-// Forever is longer than any duration: a lock that does not come back by itself. Unmeasured is no duration: see
-// Lease.Spans.
+// Forever is longer than any duration: a lock that never comes back by itself. Unmeasured is none: see Lease.Spans.
 const (
 	Forever    = time.Duration(math.MaxInt64)
 	Unmeasured = time.Duration(-1)
@@ -200,8 +199,7 @@ func (m *leaseMeter) endsAt(age, end float64) (bool, error) {
 	return m.free(age, max(end, age)+precision)
 }
 
-// free reports whether c2 enters at once when it asks at a time, c1 having stopped at an age; both in leases since c1
-// entered.
+// free reports whether c2, asking at a time, enters at once when c1 stopped at an age; both in leases since c1 entered.
 func (m *leaseMeter) free(age, at float64) (bool, error) {
 	ttl := m.settings.TTL
 	stop := time.Duration(age * float64(ttl))
@@ -211,8 +209,7 @@ func (m *leaseMeter) free(age, at float64) (bool, error) {
 	return in > 0, err
 }
 
-// enters plays a run up to a horizon, in which c2 asks at a time, and returns when a client is inside first; 0: it
-// never is.
+// enters plays a run up to a horizon, in which c2 asks at a time, and returns when a client is inside first; 0: never.
 func (m *leaseMeter) enters(client int, ask, horizon time.Duration, crash ...race.Trigger) (time.Duration, error) {
 	s := m.settings
 	m.Clients[1].Start, s.Horizon = ask, horizon

@@ -12,8 +12,7 @@ import (
 type Price struct {
 	// Commands are the requests that servers execute for one acquisition and release; a script is one.
 	Commands int
-	// RoundTrips is the time that the client waits for them, in network round trips: requests to several servers at
-	// once take one.
+	// RoundTrips is the time that the client waits for them, in network round trips: one for several servers at once.
 	RoundTrips float64
 }
 

@@ -79,8 +79,7 @@ func (s Subject) Bound(u Usage, of Source) Bound {
 	return b
 }
 
-// agrees reports whether the lease has a pause do harm from the same length on as search does, for the work that the
-// search made.
+// agrees reports whether the lease has a pause do harm from the same length on as search does, for the search's work.
 func (s Subject) agrees(stopsWork bool) bool {
 	const ttl, slack = time.Hour, 0.01
 	at := func(size float64) bool {

@@ -15,8 +15,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// forAnyNumber makes p a plan for any number of clients, and b the bounds of its single runs: of two clients, with
-// each fault once.
+// forAnyNumber makes p a plan for any number of clients, b the bounds of its single runs: two clients, each fault once.
 func (p *plan) forAnyNumber(b *Bounds) error {
 	if b.Attempts > 1 || b.Fenced || b.Holder != nil || b.Slow != 0 || b.Noisy != 0 {
 		return text.Errorf("locktest.bounds.any")

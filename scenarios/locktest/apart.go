@@ -197,8 +197,7 @@ func (l *life) past(bounds search.Bounds, sim *simulator.Simulator) *pastLife {
 	return past
 }
 
-// chanceOr returns the error that the history goes on by chance, if it does; else that it has gone on otherwise in
-// another process.
+// chanceOr is the error that the history goes on by chance, if so; else that it went on otherwise in another process.
 func (l *life) chanceOr(other sequel) error {
 	if _, way := process.History(l.of, l.at); other.Is != "" && other.At < len(way)-1 {
 		at := way[other.At+1]
@@ -239,8 +238,7 @@ func drawnTwice(all []sequel) string {
 	return ""
 }
 
-// repeat has another process repeat a history, and returns what that process has printed. The error says why there is
-// no sequel.
+// repeat has another process repeat a history, and returns what that printed. The error says why there is no sequel.
 func (past *pastLife) repeat(ctx context.Context) (s sequel, printed string, err error) {
 	printed, err = child.Again(ctx, study.Pattern(past.Test), past, &s, apartLimit)
 	switch {

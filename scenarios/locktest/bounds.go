@@ -59,8 +59,7 @@ func (b Bounds) filled() Bounds {
 	return b
 }
 
-// Any in place of a number of Bounds.Clients has Check prove the code for any number of processes, as locklab prove
-// does a lock of the lab.
+// Any as Bounds.Clients has Check prove the code for any number of processes, as locklab prove does a lock of the lab.
 const Any = math.MinInt32
 
 // check returns what is wrong with the bounds.

@@ -58,8 +58,7 @@ func claimed(finds []string, words []verdict.Word) ([]claim, error) {
 	return all, nil
 }
 
-// claims reads what the test of a plan says, whose code has run alone: LIE is about code with Client.Says, and SLOW and
-// NOISY want their bounds.
+// claims reads what a plan's test says, whose code has run alone: LIE wants Client.Says, SLOW and NOISY their bounds.
 func (p *plan) claims(finds []string) ([]claim, error) {
 	words := p.study.Words()
 	if p.any {

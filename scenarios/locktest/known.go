@@ -13,8 +13,7 @@ import (
 	"locklab/simulator/process"
 )
 
-// known is what is known of the code so far, by which it is executed. A process of its own gets it with what it is to
-// repeat.
+// known is what is known so far of code, by which it is executed. Another process gets it with what it is to repeat.
 type known struct {
 	Timed        bool             // the code gets the time with every observation
 	Dated        bool             // at any timing: and the time of day is part of the state

@@ -45,8 +45,7 @@ func again(test string, trace simulator.Trace, drawing int) string {
 var detailsFlag = flag.Bool("locklab.details", false,
 	"print what was searched and assumed in full, in place of its first line")
 
-// brief returns a certificate as a test prints it: with -locklab.details in full, else what was found, and what is
-// assumed in few words.
+// brief is a certificate as tests print it: in full with -locklab.details, else what was found and, briefly, assumed.
 func (f *findings) brief() string {
 	var out strings.Builder
 	out.WriteString("\n")
@@ -109,8 +108,7 @@ func (p *plan) certificate(s *search.Search, lang string) string {
 	return out
 }
 
-// assumed ends the first line of the certificate of a search: what is taken for granted of the code; and the same in
-// few words.
+// assumed ends the first line of a search's certificate: what is taken for granted of the code; and the same briefly.
 func (p *plan) assumed(s *search.Search, lang string) (said, few string) {
 	n, all, times := fmt.Sprint(p.apart.again), fmt.Sprint(p.apart.known), fmt.Sprint(p.apart.times)
 	twice, clock := "", "untimed"

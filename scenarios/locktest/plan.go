@@ -120,9 +120,8 @@ func (p *plan) onDatabase() error {
 	return nil
 }
 
-// settled returns bounds as they are searched. At any timing the timers of code that is timed are exact, since a
-// bubble that is woken late shows the instant of its timer; and code that has the time of day in the state may not
-// wait without end.
+// settled returns bounds as they are searched. At any timing the timers of timed code are exact, since a bubble woken
+// late shows the instant of its timer; and code that has the time of day in the state may not wait without end.
 func settled(bounds search.Bounds, timed, dated bool) search.Bounds {
 	if bounds.Timing == search.AnyTiming && timed {
 		bounds.Idle, bounds.Lateness = bounds.Idle || dated, search.AtOnce

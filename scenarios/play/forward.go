@@ -15,9 +15,8 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// Forward makes the moves after choices that are no choice: the only one that is possible, unless it is a fault; one
-// that no client can notice; and what the last of choices has begun, see goesOn. It stops where harm has just happened;
-// "": any harm.
+// Forward makes the moves after choices that are no choice: the only one possible, unless it is a fault; one that no
+// client notices; and what the last of choices has begun, see goesOn. It stops where harm just happened; "": any harm.
 func (g *Game) Forward(ctx context.Context, choices []simulator.Choice, harm verdict.Word) ([]simulator.Choice, error) {
 	click := len(choices) - 1
 	had, err := g.harms(choices[:max(click, 0)], harm)
@@ -124,10 +123,9 @@ func (g *Game) events(choices []simulator.Choice, c simulator.Choice, before *sc
 	return run.Events[len(before.Events):], nil
 }
 
-// goesOn is the move that goes on with what the choice at the place click began: a client asks, its request arrives and
-// is answered, or time passes until a client does something. That ends with what changes the game, before a message
-// that a fault can strike, and between two commands of a client that can crash. What a client then only receives or
-// reads belongs to it.
+// goesOn is the move that goes on with what the choice at click began: a client asks, its request arrives and is
+// answered, or time passes until a client acts. That ends with what changes the game, before a message that a fault can
+// strike, and between two commands of a client that can crash. What a client then only receives or reads belongs to it.
 func (g *Game) goesOn(
 	choices []simulator.Choice, click int, moves []simulator.Choice, run *schedule.Run,
 ) (next simulator.Choice, on bool, err error) {
@@ -171,8 +169,7 @@ var strikesMessage = map[simulator.Verb]bool{
 	faults.FailCall.Verb: true,
 }
 
-// changes reports whether events change the game: somebody gets in or writes, a lease ends, or, if that matters, a
-// server executes a command.
+// changes reports whether events change the game: an entry, a write, a lease's end or, if executing, a command's run.
 func changes(events []history.Event, executing bool) bool {
 	return slices.ContainsFunc(events, func(e history.Event) bool {
 		return e.Kind == history.Enter || e.Kind == history.Write || e.Kind == history.Expire ||

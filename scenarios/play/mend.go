@@ -17,9 +17,8 @@ import (
 type Mended struct {
 	Run *race.Outcome // after the same moves
 	// Search is of every way that the other lock can go with the faults of the attack. So it shows whether the attack
-	// still works in some other order of moves. One in lockstep that does not come to the harm does not show that it is
-	// out of reach: then this is one at any timing, in which each client takes the lock once and asks for as long as it
-	// takes.
+	// still works in another order of moves. One in lockstep without the harm does not show that it is out of reach:
+	// then this is one at any timing, in which each client takes the lock once and asks for as long as it takes.
 	Search *search.Search
 }
 

@@ -61,8 +61,7 @@ var (
 	NoPatientDatabase = Need{"database-no-timeout", func(p Profile) bool { return !p.Database }}
 	// A write that is a statement of a transaction comes before its end, or not at all.
 	WriteApart = Need{"writes-in-transaction", func(p Profile) bool { return !p.Transacts }}
-	// What a database keeps for a session is on no replica, has no end that a renewal moves, and goes with a client
-	// that crashes.
+	// What a database keeps for a session is on no replica, has no end to renew, and goes with a client that crashes.
 	Replicated = Need{"session-not-replicated", func(p Profile) bool { return !p.Keyless }}
 	LaterEnd   = Need{"session-no-end", func(p Profile) bool { return !p.Keyless }}
 	LeftBehind = Need{"session-crashes", func(p Profile) bool { return !p.Keyless }}

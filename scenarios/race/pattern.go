@@ -103,9 +103,8 @@ func JoinsQueue(client int) Pattern {
 	})
 }
 
-// GivesUpOn matches the moment at which a client stops waiting for a message that was lost, because of its timeout or
-// because the connection broke. Kind is history.LoseRequest or history.LoseReply. The pattern keeps state and must see
-// all events.
+// GivesUpOn matches the moment at which a client stops waiting for a lost message, because of its timeout or a broken
+// connection. Kind is history.LoseRequest or history.LoseReply. The pattern keeps state and must see all events.
 func GivesUpOn(k history.EventKind, client int) Pattern {
 	lost := map[int]bool{}
 	return func(e *history.Event) bool {

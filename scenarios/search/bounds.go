@@ -25,8 +25,7 @@ type Bounds struct {
 	Budget  faults.Budget // faults that may be injected
 	Endless bool          // with AnyAttempts, and in proofs: each fault of the budget strikes any number of times
 	Timing  Mode          // how time passes
-	// Work is the time that a client works inside, at any timing at most; 0: two fifths of a lease,
-	// a third at any timing.
+	// Work is a client's time inside, at any timing at most; 0: two fifths of a lease, a third at any timing.
 	Work time.Duration
 	// Latency is the time that a message to or from a server takes, and Lateness how late a timer
 	// fires or a client goes on that was paused: at any timing, at most, in whole steps of Step;
@@ -52,8 +51,7 @@ func DefaultBounds() Bounds {
 		Retries: AutoRetries, Budget: "crash=1,pause=1"}
 }
 
-// OpenBounds are those of locklab explore without flags: DefaultBounds, of which what is written beside a lock
-// decides the rest.
+// OpenBounds are those of locklab explore without flags: DefaultBounds, and the rest as written beside a lock.
 func OpenBounds() Bounds {
 	b := DefaultBounds()
 	b.Timing, b.Attempts, b.Uses, b.MaxStates = AutoTiming, AutoAttempts, AutoUses, UsualStates

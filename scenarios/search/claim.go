@@ -28,8 +28,7 @@ func (s *Search) Looked() []verdict.Word {
 	})
 }
 
-// Unjudged are the verdicts of which a complete search says nothing, since it takes more clients to show them,
-// whatever the code does.
+// Unjudged are the verdicts of which a complete search says nothing: whatever the code does, they take more clients.
 func (s *Search) Unjudged() (words []verdict.Word) {
 	for _, w := range s.Looked() {
 		if n := Enough(s.Lock, w); (n == 0 || n > s.Bounds.Clients) && !slices.Contains(s.Verdicts(), w) {
@@ -59,8 +58,7 @@ func Enough(entry lock.Entry, w verdict.Word) int {
 	return verdict.Enough(w, client.Room(entry))
 }
 
-// If lists what s claims on condition, by the names of texts: what was not checked in all histories and of all
-// values, but of some.
+// If lists what s claims on condition, by names of texts: what was checked in some histories and of some values only.
 func (s *Search) If() []string {
 	return s.ifs(s.Bounds.Attempts != 1, s.Bounds.Attempts == AnyAttempts)
 }

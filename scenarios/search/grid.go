@@ -96,8 +96,7 @@ var (
 	viewOwners = []string{"free", "self", "other", "nobody", "unmade"}
 )
 
-// ViewRows sorts the views of a closed proof into rows, by the client and then by the key. nil: there are several
-// servers.
+// ViewRows sorts the views of a closed proof into rows, by the client and then the key. nil: there are several servers.
 func ViewRows(p *Proof) (rows []ViewRow) {
 	if p.Search.Bounds.Nodes != 1 {
 		return nil

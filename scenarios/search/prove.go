@@ -125,8 +125,7 @@ type Code struct {
 	Once   i18n.Message // why each client takes the lock once; zero: the code rests between two attempts
 }
 
-// ProveCode is Prove of other code than that of entry, with one attempt of each client. Where there is no proof,
-// nothing is searched.
+// ProveCode is Prove of other code than entry's, with one attempt of each client. Without a proof nothing is searched.
 func ProveCode(ctx context.Context, entry lock.Entry, b Bounds, code *Code) (*Proof, error) {
 	b = b.forProof()
 	b.Attempts = 1
@@ -306,8 +305,7 @@ func (p *Proof) Holding() (keys []string) {
 	return keys
 }
 
-// Reason is the key of the text that says why there is no proof; "": there is one. Limits other than those of views
-// are "prove.limit".
+// Reason is the key of the text why there is no proof; "": there is one. Limits other than of views are "prove.limit".
 func (p *Proof) Reason() string {
 	why := (*explore.NotProvableError)(nil)
 	switch errors.As(p.Refused, &why); {

@@ -1,6 +1,5 @@
 // Package search searches what a lock can come to, and proves what it cannot: within bounds ([Bounds], [Explore]), or
-// for any number of clients ([Prove]). What is found is a trace, which [Replay] plays again, and [Against] on another
-// lock.
+// for any number of clients ([Prove]). What is found is a trace: [Replay] plays it again, [Against] on another lock.
 package search
 
 import (
@@ -29,8 +28,7 @@ type Search struct {
 	// Witnesses are of Result.Found, and of what the searches of Cut and Beside have found
 	// besides or by fewer faults; in the order of explore.Words.
 	Witnesses []Witness
-	// Beside are complete searches of what this one leaves out, as lock.Search has one, and Cut those that are not
-	// complete.
+	// Beside are complete searches of what this one leaves out, as lock.Search has one, and Cut incomplete ones.
 	Cut, Beside []*Search
 	// Ways are the searches for the witnesses of one of AnyAttempts, and Open the verdicts that it has come to and
 	// none of them has found: neither proved nor shown.

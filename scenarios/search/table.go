@@ -200,8 +200,7 @@ func named[T fmt.Stringer](name string, of func(*Bounds) *T, all ...T) Bound {
 	}, T.String)
 }
 
-// Set sets one bound. Parts of a value are separated by commas, or by + as in links. The error names the bound and
-// its value.
+// Set sets one bound. Parts of a value are separated by commas, or by + as in links. The error names bound and value.
 func (b *Bounds) Set(name, value string) error {
 	one, known := BoundOf(name)
 	err := i18n.Errorf("error.bound.unknown")
@@ -271,8 +270,7 @@ func AsFlags(items ...string) string {
 	}), " ")
 }
 
-// Flags are those of locklab explore that give these bounds: the first and the last ones, and all that are not as
-// they are without flags.
+// Flags are those of locklab explore that give these bounds: the first and last ones, and what differs without flags.
 func (b Bounds) Flags() string {
 	first, last := []string{"timing", "clients", "attempts"}, []string{"budget", "max-states"}
 	named := slices.Concat(first, last)

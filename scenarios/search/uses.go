@@ -12,8 +12,7 @@ import (
 	"locklab/simulator/i18n"
 )
 
-// AutoUses in place of a set of uses: as it is written beside the lock, see lock.Search; mostly all that it offers
-// but GiveUp.
+// AutoUses in place of a set of uses: as written beside the lock, see lock.Search; mostly all it offers but GiveUp.
 const AutoUses client.Uses = 1 << 7
 
 // parseUses reads "renew,check", "none", "all" or "auto".
@@ -112,8 +111,7 @@ type taken struct {
 	thread bool // the id of its thread
 }
 
-// takenBy observes, in a run without faults, which of the values that the simulator gives to a lock the lock sends to
-// its servers.
+// takenBy observes, in a run without faults, which of the simulator's values for a lock it sends to its servers.
 func takenBy(entry lock.Entry) (taken, error) {
 	known, _ := takes.LoadOrStore(entry.ID, sync.OnceValues(func() (t taken, err error) {
 		o, err := runner.Play(entry, race.Calm, race.Calm.Settings)

@@ -11,8 +11,7 @@ import (
 	"locklab/simulator/i18n"
 )
 
-// AutoAttempts in place of a number of attempts: as it is written beside the lock, see lock.Search; usualAttempts if
-// nothing is.
+// AutoAttempts in place of a number of attempts: as written beside the lock, see lock.Search; else usualAttempts.
 const AutoAttempts = -1
 
 const usualAttempts = 2
@@ -68,8 +67,7 @@ func (b Bounds) as(w lock.Search, entry lock.Entry) Bounds {
 	return b
 }
 
-// exploreOpen searches what is left open as it is written beside the lock; where all is, also what is written as a
-// second search.
+// exploreOpen searches what is left open as written beside the lock; where all is open, also by the second search.
 func exploreOpen(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
 	all := b.Timing == AutoTiming && b.Attempts == AutoAttempts
 	search := func(w lock.Search) (*Search, error) {

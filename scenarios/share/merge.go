@@ -155,8 +155,7 @@ func (r *Results) read(tasks []Task, of []int, k int, results []json.RawMessage)
 // sampleOf tasks have one that is computed again.
 const sampleOf = 100
 
-// again computes some tasks again. It returns the first with another result; -1: there is none. The error is
-// ctx's, or that of a task.
+// again computes some tasks again and returns the first with another result; -1: none. The error is ctx's or a task's.
 func (r *Results) again(ctx context.Context, p Plan, results []json.RawMessage) (differs int, err error) {
 	chosen := r.sample(p.Tasks)
 	differ := make([]bool, len(p.Tasks))

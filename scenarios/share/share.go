@@ -60,8 +60,7 @@ type Work struct {
 	// Done is called with the number of finished tasks, from several goroutines; it may be nil. A
 	// Computer does not call it: it shows its own progress.
 	Done func(n int)
-	// Waits: the tasks mostly wait, so that without a Computer several times as many as there are cores are computed at
-	// the same time.
+	// Waits: the tasks mostly wait, so that without a Computer several times as many as cores are computed at once.
 	Waits bool
 }
 

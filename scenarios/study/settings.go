@@ -271,8 +271,7 @@ func (a Axis) steps(values string, parts []string) (Axis, error) {
 	return a, a.check()
 }
 
-// parse reads a value, or a step between two, which may be smaller. In leases there may be smaller ones that mean
-// nothing; see check.
+// parse reads a value, or a step between two, which may be smaller. In leases smaller ones may mean nothing; see check.
 func (a Axis) parse(written string, step bool) (float64, error) {
 	least, most := a.Setting.least, a.Setting.most
 	if a.PerTTL {

@@ -177,8 +177,7 @@ func (c *conn) received(w *wait, in []byte, err error) {
 	c.wake()
 }
 
-// Close implements net.Conn. It ends a subscription at the server; no goroutine waits for a request that is in flight
-// any more.
+// Close implements net.Conn. It ends a subscription at the server; no goroutine waits any more for a request in flight.
 func (c *conn) Close() error {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
@@ -207,8 +206,7 @@ func (c *conn) leave() {
 	c.of.act()
 }
 
-// SetReadDeadline implements net.Conn. It bounds how long the next request may take; a time that is over ends a read
-// immediately.
+// SetReadDeadline implements net.Conn. It bounds the next request's time; a past time ends a read at once.
 func (c *conn) SetReadDeadline(t time.Time) error {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()

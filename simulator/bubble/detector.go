@@ -10,8 +10,7 @@ import (
 	"locklab/simulator/internal/routine"
 )
 
-// The limits of processor time within which the goroutines of a bubble come to rest. On a busy machine that takes
-// longer on the wall.
+// The limits of processor time within which a bubble's goroutines come to rest. On a busy machine wall time is longer.
 const (
 	limit = 3 * time.Second // of code that runs, or is in a system call
 	// outsideLimit is that of a goroutine that waits for something outside its bubble, and that nothing in the bubble
@@ -26,10 +25,9 @@ const firstLook = 30 * time.Millisecond
 
 // A detector finds code that does not come to rest. It counts processor time, never time on the machine's clock.
 //
-// While goroutines of the code run, their share of the processor time of this process counts: the others, as those of
-// other searches, have had the rest of it. A goroutine that waits uses none, and what it waits for may be in another
-// process. So the detector works in its place: on a machine that shares its processors fairly, what it waits for could
-// have worked as long.
+// While goroutines of the code run, their share of the processor time of this process counts: others, as those of other
+// searches, had the rest of it. A goroutine that waits uses none, and what it waits for may be in another process. So
+// the detector works in its place: where processors are shared fairly, what it waits for could have worked as long.
 type detector struct {
 	client  int
 	bubble  string
@@ -39,8 +37,7 @@ type detector struct {
 	since   time.Duration // the count when it was first seen
 }
 
-// await waits until the code has come to rest, as reports has it, or the bubble has ended. The error is a *StallError:
-// the bubble is lost.
+// await waits until the code rests, as reports has it, or the bubble has ended. The error is a *StallError: it is lost.
 func (a *agent) await(reports <-chan struct{}) (ended bool, err error) {
 	d := detector{client: a.client, bubble: a.bubble}
 	look := time.NewTimer(firstLook)
@@ -118,8 +115,7 @@ func (d *detector) look(all []routine.Routine, worked time.Duration) (stall *Sta
 	return &StallError{Client: d.client, After: most, State: seen.Does(), Stack: seen.Stack}, own > 0
 }
 
-// Within returns ctx, which ends with the cause context.DeadlineExceeded when processors have worked for so long; 0
-// or below: it does not.
+// Within returns ctx, which ends with cause context.DeadlineExceeded when processors worked so long; up to 0: never.
 func Within(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if most > 0 {

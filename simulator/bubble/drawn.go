@@ -21,8 +21,7 @@ import (
 // one that looks like those that were drawn.
 //
 // Where requests have such values is found by comparing executions. That code does the same whatever it has drawn, but
-// for names, is checked where each history is executed once more. What servers do is the simulator's to check: see
-// [Drawn.Value].
+// for names, is checked by executing each history once more. The simulator checks what servers do: see [Drawn.Value].
 type Drawn struct {
 	// Arguments are those that are drawn, each with a value that was seen there.
 	Arguments map[Argument]string
@@ -173,8 +172,7 @@ func compare(of, with string, found map[Argument]string) bool {
 	return of == with
 }
 
-// unmistakable is the length of values that are known by themselves. Shorter ones are looked for only in arguments that
-// are drawn.
+// unmistakable is the length of values known by themselves. Shorter ones are looked for only in drawn arguments.
 const unmistakable = 8
 
 // maxConstants bounds how often everything begins again.

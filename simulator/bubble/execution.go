@@ -9,8 +9,7 @@ import (
 	"locklab/simulator/process"
 )
 
-// An execution is one run of a client's code through one history, in a bubble. client is the code's side of it; all
-// else belongs to the lab.
+// An execution runs a client's code through one history, in a bubble. client is the code's side, all else is the lab's.
 type execution struct {
 	h       *Host
 	number  int           // of its host's, from 1
@@ -108,8 +107,7 @@ func (x *execution) observe(s process.TimedObservation) (process.Entry, error) {
 	return e, x.countAsks(s.Kind)
 }
 
-// goOn gives s to w, if that is not nil, or starts the program, and waits until the code has come to rest. wakes: w is
-// the timer.
+// goOn gives s to w or, if that is nil, starts the program, and waits until the code rests. wakes: w is the timer.
 func (x *execution) goOn(s process.TimedObservation, w *wait, wakes bool) (err error) {
 	var in []byte
 	var broken error
@@ -171,9 +169,8 @@ func (x *execution) pass(s process.TimedObservation, w *wait, wakes bool) {
 	}
 }
 
-// onTime returns a *process.DifferentError if the code has done something by itself at another time than it was to do
-// that. The shadow found out when; code that draws the length of its sleeps does something else. before is when the
-// timer's wait went on.
+// onTime returns a *process.DifferentError if the code has done something by itself at another time than it was to. The
+// shadow found out when; code that draws the length of its sleeps differs. before is when the timer's wait went on.
 func (x *execution) onTime(timed bool, before time.Duration) error {
 	if x.h.Once || !x.client.acted {
 		return nil
@@ -199,8 +196,7 @@ func (x *execution) onTime(timed bool, before time.Duration) error {
 // maxAsks bounds the requests of code that lets no time pass between them, and those after its program has ended.
 const maxAsks = 100
 
-// countAsks counts what code observes without letting time pass, and since its program has ended. The error is an
-// *EndlessError.
+// countAsks counts what code observes while no time passes, and since its program ended. The error is an *EndlessError.
 func (x *execution) countAsks(seen process.ObservationKind) error {
 	over := x.client.over
 	if x.asked++; over != x.wasOver || !over && (seen == process.Slept || seen == process.TimedOut) {
@@ -234,8 +230,7 @@ func (x *execution) settle(e *process.Entry, before [process.MaxThreads]*wait) {
 	x.steps[last].timer, x.steps[last].joins = x.timer, x.joins
 }
 
-// Stop implements process.Execution. Connections fail and time runs out; goroutines that nothing can wake are left
-// behind.
+// Stop implements process.Execution. Connections fail and time runs out; goroutines that nothing can wake are left.
 func (x *execution) Stop() {
 	if x.standby != nil {
 		x.standby.Stop()

@@ -241,8 +241,7 @@ func (c *Handle) callers() (lines []string) {
 	return slices.Compact(routine.Lines(c.h.Watch))
 }
 
-// mainLines are the watched lines at which the program's own goroutine stands: for what a goroutine does that a library
-// has started.
+// mainLines are the watched lines at which the program's own goroutine stands: for what a library's goroutine does.
 func (c *Handle) mainLines() (lines []string) {
 	for _, g := range routine.All() {
 		if g.Name != c.main {

@@ -88,8 +88,7 @@ func (x *execution) wokenAs(y *execution) bool {
 	return len(y.steps) == last && set.wait != nil && int(seen.Thread) == set.slot && seen.Now+early == y.agent.elapsed
 }
 
-// repeat goes through what is left of a history. The error is a *process.DifferentError where the code does something
-// else than it did.
+// repeat goes through the rest of a history. The error is a *process.DifferentError where the code does otherwise.
 func (x *execution) repeat(steps []step) error {
 	for i := len(x.steps); i < len(steps); i++ {
 		if i > 0 {
@@ -178,9 +177,8 @@ func (c *Handle) look(d time.Duration) {
 	}
 }
 
-// afterwards is the time that passes after the program of an execution that is stopped: for goroutines that sleep
-// before they see that their connection is gone, as those of libraries do. A bubble's clock stands still when the agent
-// has ended.
+// afterwards is the time that passes after the program of a stopped execution: for goroutines that sleep before they
+// see that their connection is gone, as those of libraries do. A bubble's clock stands still when the agent has ended.
 const afterwards = time.Minute
 
 // drain has everything fail that the code waits for, and lets time pass. It runs in the agent.

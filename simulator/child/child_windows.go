@@ -9,8 +9,7 @@ import (
 	"locklab/simulator/i18n"
 )
 
-// Start is c.Start. end kills the program alone, and not what it has started; both outlive this process if that is
-// killed.
+// Start is c.Start. end kills the program alone, not what it has started; both outlive this process if that is killed.
 func Start(c *exec.Cmd) (end func(), err error) {
 	if err := c.Start(); err != nil {
 		return nil, err

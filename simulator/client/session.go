@@ -13,8 +13,7 @@ import (
 // Session makes what sends the requests of a ZooKeeper session a lock.ZooKeeper.
 type Session struct{ Requester }
 
-// A Requester sends a request to a simulated ensemble and waits for the reply. The errors are those
-// of package zookeeper.
+// A Requester sends a request to a simulated ensemble and waits for the reply. The errors are package zookeeper's.
 type Requester interface {
 	Do(ctx context.Context, r zookeeper.Request) (zookeeper.Reply, error)
 	// Watch also sets a watch on what is read.

@@ -9,8 +9,7 @@ import (
 
 var _ world.Connected = (*Kind)(nil)
 
-// The connections of clients whose sessions have no lock and no statement that waits, or have ended, matter to their
-// client only.
+// Connections of clients whose sessions have no lock and no waiting statement, or have ended, matter to them only.
 
 // idle reports whether a connection matters to its client only.
 func (s *contents) idle(id SessionID) bool {

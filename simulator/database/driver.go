@@ -15,8 +15,7 @@ type link interface {
 	io.Closer
 	// ask sends a request, whose statement can be read or is refused, and returns the answer.
 	ask(ctx context.Context, r request) (*storedAnswer, error)
-	// refuse ends the execution of code that has sent what is not carried, and returns the error of its call if it
-	// returns.
+	// refuse ends the execution of code that sent what is not carried, and returns the error of its call if it returns.
 	refuse(statement, why string) error
 }
 

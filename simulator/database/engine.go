@@ -126,8 +126,7 @@ func (a *act) sacrifice(id SessionID, deadlock []SessionID) {
 	a.answer(victim, failure(Deadlock))
 }
 
-// attempt runs the statement of a session until it ends or waits. In a deadlock of rows the answer may be among those
-// of others.
+// attempt runs a session's statement until it ends or waits. In a deadlock of rows the answer may be among others'.
 func (a *act) attempt(id SessionID) Reply {
 	r := a.run(id)
 	if !r.Waits {

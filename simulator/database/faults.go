@@ -169,8 +169,7 @@ func (k *Kind) CannotSplit(world.State, int8, int8, int8) error {
 // JumpsToEnd is false: a deadline in a row ends nothing by itself.
 func (k *Kind) JumpsToEnd(time.Duration, world.State, time.Duration) bool { return false }
 
-// Keys calls yield for the keys that have a row with an owner, in order, with whether it has a deadline on the server's
-// clock.
+// Keys calls yield for the keys of rows with an owner, in order, with whether it has a deadline on the server's clock.
 func (k *Kind) Keys(_ time.Duration, state world.State, yield func(name string, expires bool, left time.Duration)) {
 	s, _ := state.(DatabaseState)
 	for _, l := range k.x.contents.At(s.contents).leases {
@@ -180,8 +179,7 @@ func (k *Kind) Keys(_ time.Duration, state world.State, yield func(name string, 
 	}
 }
 
-// command has rows be deleted by a statement that no client sent: DEL with a key, or FLUSHALL. Rows that transactions
-// have locked stay.
+// command deletes rows by a statement that no client sent: DEL with a key, or FLUSHALL. Rows that are locked stay.
 func (s *server) command(note string, args []string) error {
 	if s.outage != serving {
 		return world.Refuse("refused.server.down")

@@ -30,11 +30,10 @@ type Config struct {
 
 // A Kind is the database server of a simulator.
 //
-// Connections. A client that crashes or closes a connection, or that stops waiting for an answer, has its connection
-// closed, and the server notices at once: it ends the session, after it has executed what was on its way. A message
-// that is lost breaks the connection for the client only: the server goes on with the session until Contents.Idle, if
-// it has a transaction or a lock. A statement that waits is given up with its session; a MySQL server would notice only
-// when its wait ends.
+// Connections. A client that crashes or closes a connection, or stops waiting for an answer, has its connection closed,
+// and the server notices at once: it ends the session, after executing what was on its way. A lost message breaks the
+// connection for the client only: the server goes on with the session until Contents.Idle, if it has a transaction or a
+// lock. A statement that waits is given up with its session; a MySQL server would notice only when its wait ends.
 type Kind struct {
 	// Real, if it is not nil, is a real server that does the same.
 	Real Real
@@ -63,8 +62,7 @@ type DatabaseState struct {
 	clock    clock.State
 	at       time.Duration // the true time from which the times in the contents count
 	until    time.Duration // when the outage ends, true time
-	// replicas are the contents that replicas have received: what is committed. behind has a bit for each that lacks
-	// something.
+	// replicas are the committed contents that replicas have received. behind has a bit for each that lacks something.
 	replicas [maxReplicas]uint32
 	behind   uint8
 	outage   outage
@@ -88,8 +86,7 @@ func (k *Kind) Words() world.Words {
 	return world.Words{Requests: k.x.requests, Answers: k.x.answers, Memories: k.x.memories}
 }
 
-// Start has the rows of the tables, and one connection of each client, which its pool has opened before, unless its
-// code opens them.
+// Start has the tables' rows, and a connection of each client, opened before by its pool, unless its code opens them.
 func (k *Kind) Start(int8, int) world.State {
 	at := contents{state: New(k.x.config.Dialect, k.x.config.Tables,
 		Options{Horizon: k.x.config.Horizon.Milliseconds(), OldGetLock: k.x.config.OldGetLock})}

@@ -219,8 +219,7 @@ func (s *State) insertRow(ti int, r row) {
 	}
 }
 
-// removeRow takes a row away. On InnoDB the locks of it, and those that were waited for, become locks of the gap in
-// which it was.
+// removeRow takes a row away. On InnoDB its locks, and those waited for, become locks of the gap in which it was.
 func (s *State) removeRow(ti int, key []Value) {
 	t := &s.tables[ti]
 	i, _ := t.at(key)

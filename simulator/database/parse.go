@@ -79,8 +79,7 @@ func (d Dialect) refuse(what, understood string) {
 	refuse("%s: %q is not understood here, but %s", d, cmp.Or(what, "the end"), understood)
 }
 
-// forms are those of tokens: blanks, words, placeholders and numbers, texts, names in the quotes of MySQL and
-// PostgreSQL, symbols.
+// forms of tokens: blanks, words, placeholders and numbers, texts, names as MySQL and PostgreSQL quote them, symbols.
 var forms = regexp.MustCompile(`^(?:([ \t\r\n]+)|([A-Za-z_][A-Za-z_0-9]*)|(\$?[0-9]+)|('(?:[^'\x00]|'')*')|` +
 	"(`[^`\\x00]+`)" + `|("[^"\x00]+")|(<>|!=|<=|>=|::|[<>=(),.+*;?-]))`)
 
@@ -149,8 +148,7 @@ func (p *parser) take(words ...string) bool {
 	return ok
 }
 
-// phrase reads what begins with words or symbols, if they follow. Then the parts must follow: words or symbols, and
-// what functions read.
+// phrase reads words or symbols, if they follow. Then the parts must follow: words or symbols, and what functions read.
 func (p *parser) phrase(begin string, parts ...any) bool {
 	if !p.take(strings.Fields(begin)...) {
 		return false

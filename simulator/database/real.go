@@ -21,8 +21,7 @@ type Action struct {
 	// Has says that the session has a transaction or a lock by a name before. A session that has nothing begins with
 	// its statement, if it has not begun or has ended.
 	Has bool
-	// Left is the time for which the session may still be idle, on the true clock: 0 if that is over, clock.Never if it
-	// has no end.
+	// Left is the time that the session may still be idle, on the true clock: 0 if over, clock.Never if endless.
 	Left time.Duration
 
 	Text string // ActServe: the statement

@@ -182,8 +182,7 @@ func (s *server) answer(c, thread int8) {
 	th.Answer(answer)
 }
 
-// hangUp has client c close the connection on which a thread waits: the server executes what is on its way, and
-// ends the session.
+// hangUp has c close the connection on which a thread waits: the server runs what is on its way, and ends the session.
 func (s *server) hangUp(c, thread int8) {
 	kind := stepClose
 	if s.w.Client(c).Threads[thread].Phase == world.Asking { // it still arrives

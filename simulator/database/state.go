@@ -171,8 +171,7 @@ func (s *State) holds(id SessionID) bool {
 	return p != nil && (p.open || slices.ContainsFunc(s.locks, byName))
 }
 
-// withoutIdle is a State without sessions that are as if they had just begun, which begin again when they ask for
-// something.
+// withoutIdle is a State without sessions that are as if they had just begun, which begin again when they ask.
 func (s State) withoutIdle() State {
 	s.sessions = slices.DeleteFunc(slices.Clone(s.sessions), func(p session) bool {
 		return !s.holds(p.id) && reflect.DeepEqual(p, s.dialect.fresh(p.id))

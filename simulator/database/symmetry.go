@@ -114,8 +114,7 @@ func (x *Executor) stamps(a step) (asked, kept clock.Stamps) {
 // do the same with these, but for the number itself. Some of them are tried in every effect, and so is code with their
 // answers; see hypothesis.Counted.
 
-// mostFurther is the most by which a counter counts further when an effect is tried. The text prove.assumed.counters
-// has the numbers.
+// mostFurther is the most that a counter counts further when an effect is tried; see the text prove.assumed.counters.
 const mostFurther = 1 << 50
 
 // stand has the counters of to stand still that were at most in from and have counted by one.

@@ -299,8 +299,7 @@ func (o *Options) countsWithoutEnd(weaker assumptions, seen simulator.Traits) i1
 }
 
 // SearchAgain searches m with any number of attempts in place of m's; endless: with faults that are never used up. What
-// it finds has the number of attempts that its way takes, and no choices. m must have a probe. The errors are those of
-// [Exhaust].
+// it finds has as many attempts as its way takes, and no choices. m must have a probe. The errors are [Exhaust]'s.
 func SearchAgain(ctx context.Context, m *Model, endless bool) (*Result, error) {
 	named := *m
 	named.Attempts = attemptsTried
@@ -323,11 +322,10 @@ func SearchAgain(ctx context.Context, m *Model, endless bool) (*Result, error) {
 
 // Where servers keep sessions, a client that rests begins anew under its own name: its session goes on, and with it
 // what its earlier attempts have left. What tells attempts apart are the numbers of its tokens and leases. They count
-// without end, and so do the numbers that an ensemble gives to transactions and to the children of a znode. But all of
-// them are only compared (hypothesis.Ordered). So in each state those that anything mentions (servers, what clients
-// have observed, judges, requests under way) are the smallest ones in their order, and each counter stands at the
-// greatest one that is mentioned and that it has counted. A counter that stands back gives a number again that nothing
-// mentions.
+// without end, and so do the numbers that an ensemble gives to transactions and a znode's children. But all of them are
+// only compared (hypothesis.Ordered). So in each state those that anything mentions (servers, what clients have
+// observed, judges, requests under way) are the smallest ones in their order, and each counter stands at the greatest
+// one that is mentioned and that it has counted. A counter that stands back gives a number again that nothing mentions.
 
 // recounts has the numbers of states be the smallest ones.
 type recounts struct {

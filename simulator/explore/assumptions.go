@@ -43,8 +43,7 @@ func (o *Options) assumptions(sim *simulator.Simulator) (a assumptions) {
 	return a
 }
 
-// refine returns what is left of a after an error has refuted something of it; false: it has not. seen is what
-// code was seen to do.
+// refine returns what is left of a after an error refuted some of it; false: it did not. seen is what code has done.
 func (a assumptions) refine(counterexample error, seen simulator.Traits) (weaker assumptions, refuted bool) {
 	if errors.Is(counterexample, errNewTrait) {
 		a.Measures = a.Measures && !seen.ReadsClock
@@ -79,8 +78,7 @@ func (a assumptions) held(sim *simulator.Simulator) hypothesis.Set {
 var errNewTrait = errors.New("explore: a clock was read, or used to measure, replicas were waited for, " +
 	"a request was abandoned, or an old version was written on, for the first time")
 
-// checkSoon checks the code when it has four times as many histories as at the last check, so that no long search
-// relies on what is wrong.
+// checkSoon checks code that has four times the histories of the last check: no long search relies on what is wrong.
 func (s *search) checkSoon() error {
 	if n := s.sim.Histories(); n > 4*s.checked {
 		s.checked = n

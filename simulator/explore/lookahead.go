@@ -276,8 +276,7 @@ func (c *chunk) fill(w *worker, read *successors, states *store) {
 	w.moves = by.moves
 }
 
-// known adds what follows from a state to the worker's batch; false: something was missing, or wrong, which the search
-// meets in its turn.
+// known adds what follows from a state to the batch; false: what was missing or wrong the search meets in its turn.
 func known(by *successors, id uint32, words []uint32) (all bool) {
 	defer func() {
 		switch r := recover().(type) {

@@ -13,8 +13,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A Scope has the numbers within which a lock is searched. They are the same as they are written
-// and as they are searched.
+// A Scope has the numbers within which a lock is searched. They are the same as written and as searched.
 type Scope struct {
 	Clients       int // all run the same code; the probe comes on top
 	Attempts      int // of each client to take the lock
@@ -37,8 +36,7 @@ type Limits struct {
 	// Recheck has the set of a search that is complete checked by the plain rules: see recheck.go. Not with Causes, nor
 	// of any number of attempts.
 	Recheck bool
-	// Boundary has a search of every timing, if it is complete, look for Result.Boundary. Not of any number of
-	// attempts.
+	// Boundary has a complete search of every timing look for Result.Boundary. Not of any number of attempts.
 	Boundary bool `json:"-"`
 	// MaxStates ends the search; 0: no limit.
 	MaxStates int
@@ -290,8 +288,7 @@ func (m *Model) client(probe bool) simulator.ClientConfig {
 	return simulator.ClientConfig{Program: m.contender, Skews: m.Skews, List: list}
 }
 
-// attemptsTried is the number of attempts that code has. Only the first is made in worlds; the others are tried,
-// whether they are like it.
+// attemptsTried is the number of code's attempts. Only the first is made in worlds; if others are like it is tried.
 const attemptsTried = 5
 
 // ofViews is m with as many attempts as are tried, and with the clients of a world and the outsiders.

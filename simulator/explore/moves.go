@@ -167,8 +167,7 @@ func (s *successors) listMoves() error {
 	return nil
 }
 
-// listPasses lists that time passes by d: at any timing once more, if something ends at a server then, so
-// that it still stands.
+// listPasses lists that time passes by d: at any timing once more if something ends at a server then, and still stands.
 func (s *successors) listPasses(d time.Duration) error {
 	c := simulator.Choice{Verb: simulator.Pass, D: d}
 	s.moves = append(s.moves, move{choice: s.choice(c), pass: d})

@@ -27,8 +27,7 @@ type Result struct {
 	Open        int   // states that were reached but not visited
 	Bytes       int64 // memory of the states and their index
 	ReadsClock  bool  // true time was part of the state: some code reads a clock
-	// Measures: it was not, although code reads its clock: at all times that were tried it uses it only to measure how
-	// long something takes.
+	// Measures: it was not, although code reads its clock: at all times that were tried it measures durations only.
 	Measures bool
 	// Grain above 0: code that measures also writes down what its clock shows; time stamps count from the present, by
 	// whole grains. See simulator.Traits.
@@ -55,8 +54,7 @@ type Result struct {
 	settled bool // of what was wanted, all was found that there is
 }
 
-// HasLooked reports whether the code, or a server, does not only compare tokens, or what keys hold: what follows from
-// others is not known.
+// HasLooked reports whether code or a server does not only compare tokens or what keys hold: others may lead elsewhere.
 func (r *Result) HasLooked() bool {
 	insight := func(one node.Length) bool { return one.Of == node.Insight }
 	return r.Tokens == simulator.TokensLookedInto || slices.ContainsFunc(r.Lengths, insight)

@@ -54,8 +54,7 @@ type renamed struct{ nodes, rest, judges intern.Column }
 
 func newQuotient(t *tables, opt *Options) *quotient {
 	q := &quotient{tables: t, renames: map[uint32]*renamed{}, drops: !opt.Plain.Parts && opt.Step > 0}
-	// Without a lock clients often overlap, and states with the version and without it would stand side by side; or the
-	// resource looks at it.
+	// Without a lock clients often overlap: states would stand with and without it; or the resource looks at it.
 	q.versions = t.sim.Traits().OldBases || slices.Contains(opt.Case.Holders, history.NoLock)
 	return q
 }
@@ -123,8 +122,7 @@ func (s *quotient) ofClass(class uint32, c int) (id uint32, err error) {
 	return id, err
 }
 
-// canonicalize makes a state canonical: the words of symmetric clients become classes, sorted, and all other words are
-// renamed to fit.
+// canonicalize makes a state canonical: symmetric clients' words become sorted classes, all others are renamed to fit.
 func (s *quotient) canonicalize(state []uint32) error {
 	_, err := s.canonicalizeNames(state)
 	return err

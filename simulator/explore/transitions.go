@@ -241,8 +241,7 @@ func (s *transitions) due(state []uint32) time.Duration {
 	return due
 }
 
-// passTime lets time pass by c, for each part by itself, and tells the judges; or what still stands at all servers ends
-// by c, and no time passes.
+// passTime has c pass time in each part by itself, and tells the judges; or end what still stands, and no time passes.
 func (s *transitions) passTime(state, next []uint32, c simulator.Choice) (found verdict.Set, err error) {
 	copy(next, state)
 	now, d, after := s.now(state), c.D, s.after(c.D)
@@ -328,8 +327,7 @@ func (s *transitions) passNode(n int, state []uint32, c simulator.Choice) (effec
 	return eff, nil
 }
 
-// quiet reports whether no server records anything as time passes by c: then each client is the same afterwards,
-// whatever the others are.
+// quiet reports whether servers record nothing as time passes by c: each client is then the same whatever others are.
 func (s *transitions) quiet(state []uint32, c simulator.Choice) (bool, error) {
 	for n := range s.nodes {
 		if eff, err := s.passNode(n, state, c); err != nil || eff.events != 0 {

@@ -115,8 +115,7 @@ const worldsPerView = 100
 // mostCounting bounds the views where the number of a counter makes a difference: they may be without end.
 const mostCounting = 50_000
 
-// mostHistories bounds the histories of all clients together, through each of which the code is executed, in up to half
-// a minute.
+// mostHistories bounds the histories of all clients together, through each of which code runs, in up to half a minute.
 const mostHistories = 50_000
 
 // ProveFor computes the views of m, most at most, which has a probe, and two attempts or more, of which only the first

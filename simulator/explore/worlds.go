@@ -23,8 +23,7 @@ func agree(s *shared, a, b *viewOf) bool {
 	return true
 }
 
-// The divisions are what a state has of each client beside its process: of the only server, of the rest, and of what
-// the judges know.
+// Divisions are what a state has of each client beside its process: of the only server, the rest, and what judges know.
 const (
 	connections = iota // which keys they watch, and what replicas lack of them
 	requests           // under way, for which the client does not wait
@@ -47,8 +46,7 @@ const (
 	joined                 // the part, with what a client has of it
 )
 
-// divide computes cuts of the parts in tab, each once. of, bare and with do so without names; rename gives the clients
-// of a part other names.
+// divide makes cuts of parts in tab, each once. of, bare and with do so without names; rename renames a part's clients.
 func divide[K comparable, E any](tab *intern.Table[K, E], rename func(K, *history.Names) (K, error),
 	of func(K, int) K, bare func(K, history.ClientSet) K, with func(K, K) K,
 ) func(cut) (uint32, error) {
@@ -85,8 +83,7 @@ func divide[K comparable, E any](tab *intern.Table[K, E], rename func(K, *histor
 	}
 }
 
-// cuts are the functions of the divisions. Servers without connections, or of which there are several, are shared
-// whole.
+// cuts are the divisions' functions. Servers without connections, or of which there are several, are shared whole.
 func (p *prover) cuts() (all [divisions]func(cut) (uint32, error)) {
 	parts, symmetry := p.sim.Parts(), p.sim.Symmetry()
 	all[connections] = func(f cut) (uint32, error) {
@@ -186,8 +183,7 @@ func (p *prover) listWorld(s *shared, views []viewOf) (gone history.ClientSet, e
 	return gone, nil
 }
 
-// put puts the world of some views, as clients 1, 2 and so on, into the searched state. gone are the outsiders that
-// cannot act.
+// put puts the world of views, as clients 1, 2 and so on, into the searched state. gone are outsiders that cannot act.
 func (p *prover) put(s *shared, views ...viewOf) (gone history.ClientSet, err error) {
 	cur, to := p.search.successors.cur, history.Same()
 	for i := range s.names {

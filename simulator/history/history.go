@@ -84,8 +84,7 @@ const GaveUp = "gave up: context deadline exceeded"
 // FromPause is the Note of a Wake by which a thread goes on that was paused alone.
 const FromPause = "from its pause"
 
-// Way is the form of the Note of a Wake by which code goes on in one of several ways, by chance: which of them, from 1,
-// and how many there are.
+// Way forms the Note of a Wake by which code goes on in one of several ways, by chance: which, from 1, of how many.
 const Way = "way %d of %d"
 
 // FromStart is the Note of a ClockStep of a client whose program begins with it.

@@ -98,8 +98,7 @@ func (to *Names) Rename(s string) string {
 	return string(b)
 }
 
-// Later gives client c in a text, or all of them (0), the tokens that it draws when it has drawn so many more: c2.1
-// becomes c2.4.
+// Later gives client c in a text, or all (0), the tokens that it draws after so many more: c2.1 becomes c2.4.
 func Later(s string, c int, drawn int) string {
 	return renumbered(s, func(client, n int) (int, int) {
 		if c == 0 || client == c {
@@ -109,8 +108,7 @@ func Later(s string, c int, drawn int) string {
 	})
 }
 
-// OfOne gives all clients in a text, but for some, names that client c has never had, each others: as if the text named
-// other attempts of it.
+// OfOne gives all but some clients in a text names that c never had, each others: as if it named other attempts of c.
 func OfOne(s string, c int, but ClientSet) string {
 	return renumbered(s, func(client, n int) (int, int) {
 		if client == c || but.Has(uint8(client)) {

@@ -34,8 +34,7 @@ func NoNumbers() (all Numbers) {
 	return all
 }
 
-// Note adds all numbers that are mentioned, and those of counters to counted; far is set if a mentioned one has no
-// place in a set.
+// Note adds all mentioned numbers, and those of counters to counted; far is set if a mentioned one fits no set.
 func (all *Numbers) Note(counted *Numbers, far *bool) Recount {
 	return func(of Counter, n int64, last bool) int64 {
 		switch {
@@ -67,8 +66,7 @@ func (all *Numbers) Add(more *Numbers) {
 	}
 }
 
-// Ranks gives the numbers of a set the smallest ones in the same order. A counter goes back to the greatest number that
-// is still in the set.
+// Ranks gives the numbers of a set the smallest ones in the same order. A counter goes back to the greatest in the set.
 func (all *Numbers) Ranks(of Counter, n int64, _ bool) int64 {
 	return int64(bits.OnesCount64(all[of]&(2<<min(max(n, 0), 63)-1))) - 1
 }

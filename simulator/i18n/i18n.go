@@ -22,8 +22,7 @@ type Message struct {
 	Pairs []any // name, value, name, value ...
 }
 
-// Verbatim is a value that is printed as it is, with tabs and other control characters, such
-// as the stack of a goroutine.
+// Verbatim is a value that is printed as it is, with tabs and other control characters, such as a goroutine's stack.
 type Verbatim string
 
 // New returns the text of a key: New("error.setting.absent", "name", "jump").
@@ -144,8 +143,7 @@ func Near(name string, names []string) Message {
 	return New("error.near", "blank", " ", "name", best)
 }
 
-// edits returns the fewest letters to insert, to remove, to change or to swap with the next that make b of a (optimal
-// string alignment).
+// edits is the fewest inserts, removals, changes and swaps of neighbours that make b of a (optimal string alignment).
 func edits(a, b []rune) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
@@ -196,8 +194,7 @@ func Controls(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029'
 }
 
-// Bare returns an error without the operation and the file's name, which the message has: the name may be that of a
-// temporary file.
+// Bare returns an error without the operation and the file's name, which the message has: it may be a temporary file's.
 func Bare(err error) error {
 	if e := (*fs.PathError)(nil); errors.As(err, &e) {
 		return e.Err

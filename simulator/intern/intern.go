@@ -41,8 +41,7 @@ func NewRoom() *Room { return &Room{IDs: maxIDs, Text: "limit.numbers"} }
 // Exceed notes that a limit is exceeded.
 func (r *Room) Exceed(key string, pairs ...any) { r.Note(Limit(key, pairs...)) }
 
-// Note keeps the first error, if it is one: a limit, an assumption that was refuted, or any other reason for which a
-// step has no outcome.
+// Note keeps the first error, if any: a limit, a refuted assumption, or another reason why a step has no outcome.
 func (r *Room) Note(err error) {
 	if r.Exceeded == nil {
 		r.Exceeded = err

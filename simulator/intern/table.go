@@ -2,8 +2,7 @@ package intern
 
 import "hash/maphash"
 
-// An Index finds numbers by tags, some bits of the hashes of what has the numbers: open addressing. It has 1, 2, 4, 8
-// ... places.
+// An Index finds numbers by tags, bits of the hashes of what has them: open addressing. It has 1, 2, 4, 8 ... places.
 type Index []Slot
 
 // A Slot is a number plus one, with its tag. The last bits of this say where the index has the number, the others tell

@@ -38,8 +38,7 @@ const MaxPPM = 500_000
 type State struct {
 	Offset time.Duration // what it is ahead of true time, apart from its rate
 	PPM    int32         // rate: microseconds that it gains per true second
-	// Measures: it was set to zero when it was first read; see simulator.Simulator.measure. Skew is its
-	// Offset had it not been set.
+	// Measures: it was set to zero when first read; see simulator.Simulator.measure. Skew is its Offset without that.
 	Measures bool
 	Skew     time.Duration
 }

@@ -23,8 +23,7 @@ func Leaves(v any) map[string]string {
 	return all
 }
 
-// FromLeaves returns the value of which Leaves has returned these. The error names a path that the value does not have,
-// or that does not fit.
+// FromLeaves returns the value with these Leaves. The error names a path that the value lacks, or that does not fit.
 func FromLeaves[V any](all map[string]string) (v V, err error) {
 	used := 0
 	value := reflect.ValueOf(&v).Elem()
@@ -44,8 +43,7 @@ func FromLeaves[V any](all map[string]string) (v V, err error) {
 	return v, err
 }
 
-// leaves calls visit for all that is neither list nor struct, and for the lengths of lists, before it looks at their
-// elements.
+// leaves calls visit for all that is neither list nor struct, and for the lengths of lists, before their elements.
 func (p *plan) leaves(path string, v reflect.Value, visit func(path string, leaf reflect.Value)) {
 	in := func(name string) string {
 		if path == "" {
