@@ -50,9 +50,8 @@ func linesOf(h *history.History, steps []step) []line {
 	return folded
 }
 
-// takes reports whether s belongs to the line: it is of the same client at the same instant, another command of one
-// refused attempt, or the same command at the next server of a quorum. A verdict always ends a line, so that it stands
-// beside its cause.
+// takes reports whether s belongs to the line: of the same client at the same instant, another command of one refused
+// attempt, or the same command at the next server of a quorum. A verdict always ends a line, to be beside its cause.
 func (l *line) takes(s *step) bool {
 	p := l.last
 	switch {
@@ -143,8 +142,7 @@ func (v *wording) turn(t *turn, text func(*step) string) string {
 	return said
 }
 
-// joined words steps that follow each other. Of one that is at another server what the step before it is, only the
-// server is said.
+// joined words steps in a row. Of one that is at another server what the step before it is, only the server is said.
 func (v *wording) joined(steps []*step, text func(*step) string) string {
 	var texts []string
 	for i, s := range steps {

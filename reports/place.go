@@ -286,8 +286,7 @@ func (m *Message) Begins() int {
 	return m.Sent
 }
 
-// A Band is servers on which the same happens to the key throughout a run, which a picture draws as one; or the
-// resource.
+// A Band is servers on which the same happens to the key throughout a run, drawn as one in a picture; or the resource.
 type Band struct {
 	Servers []int  `json:"n"` // from 1; -1: the resource
 	Name    string `json:"w"` // "n1-3", the key if there is one server; "": the resource

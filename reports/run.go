@@ -152,8 +152,7 @@ func (b *Book) Add(name string, r *Run, listings []Listing) {
 	b.Runs[name] = r
 }
 
-// RunOf returns a run with its texts in some languages, and the listings of its calls. With words it has its story and
-// its commands as well.
+// RunOf returns a run with texts in some languages and, with words, story and commands; and the listings of its calls.
 func RunOf(
 	h *history.History, j verdict.Judgement, verdicts []verdict.Word, langs []string, words bool,
 ) (*Run, []Listing) {

@@ -26,10 +26,9 @@ func bothSeeLapsedStamp(d time.Duration) script {
 	}
 }
 
-// doubleDel: the documentation of SETNX introduces GETSET as the answer to this race, and article 000 retells it. With
-// GETSET indeed only one of the two gets in. But the other has overwritten the winner's timestamp (WRONG-DEL), and the
-// class of article 000 then releases a key with a foreign timestamp and reports success (LIE); overwritten-stamp shows
-// the cost.
+// doubleDel: SETNX's documentation introduces GETSET as the answer to this race, and article 000 retells it. With
+// GETSET only one of the two gets in. But the other has overwritten the winner's timestamp (WRONG-DEL), and article
+// 000's class then releases a key with a foreign timestamp and reports success (LIE); overwritten-stamp shows the cost.
 var doubleDel = race.Race{
 	ID: "double-del", Code: "R05", Group: "lease",
 	Settings: race.StandardWith(func(s *settings) { s.Clients = 3 }),

@@ -181,8 +181,7 @@ func (sym *Symmetry) Recounted(part ClientPart, c int, f history.Recount) (Clien
 	return part, err
 }
 
-// recounted finds the entry of process b that has observed what entry at of process a, which has the same program, has,
-// with other numbers.
+// recounted finds the entry of process b that observed what entry at of a, of the same program, has, but for numbers.
 func (sym *Symmetry) recounted(at uint32, a, b *process.Process, f history.Recount) (uint32, error) {
 	e, c, t := *a.At(at), history.Counter(a.Code().ID()), translate.Recount(f)
 	if e.Parent == at {

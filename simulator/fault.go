@@ -201,9 +201,8 @@ func (n ServerTarget) HasReplica(replica int) bool {
 	return n.Exists() && n.f.v.s.fallible.HasReplica(n.state(), int8(n.ID), int8(replica))
 }
 
-// Failover puts a replica of the server, counted from 0, in its place, with what it has received, no cached scripts,
-// and the connections to the old one broken. The other replicas become those of the new server, and a new one takes the
-// place of the promoted.
+// Failover puts a replica of the server, counted from 0, in its place, with what it received, no cached scripts, and
+// connections to the old one broken. Other replicas become the new server's, and a new one replaces the promoted.
 func (n ServerTarget) Failover(replica int8) error {
 	return n.strike(node.Input{What: node.Failover, Choice: Choice{Thread: replica}})
 }

@@ -17,8 +17,7 @@ import (
 
 // Orphaned requests are in flight though their sender gave up or died. A world names a list of them, in the order in
 // which they were orphaned, so that the place of one, which stands in choices and in traces, is the same in every
-// simulator. What follows from the world does not depend on that order: a RestPart has the same requests in an order of
-// its own.
+// simulator. What follows from the world does not depend on it: a RestPart has the same requests in its own order.
 
 // maxOrphans is the number of orphaned requests that a Choice can distinguish.
 const maxOrphans = 127
@@ -36,8 +35,7 @@ func compareOrphans(a, b node.Orphan) int {
 		cmp.Compare(a.Hold, b.Hold), cmp.Compare(a.Latest, b.Latest))
 }
 
-// orphanInPart is an orphaned request of a world at now as a part has it: without its number, and with stamps that
-// count from the present.
+// orphanInPart is an orphaned request at now as a part has it: without its number, and with stamps from the present.
 func (s *Simulator) orphanInPart(o node.Orphan, now time.Duration) node.Orphan {
 	o.Msg = 0
 	if t := s.stamps.inPart(now); t != nil && o.Op.Kind == process.Request {

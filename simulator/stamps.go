@@ -70,8 +70,7 @@ func (st *Stamps) note(o *process.Op) {
 	}
 }
 
-// Phases are the times past a whole grain that clients' clocks have shown, sorted; nil: stamps do not count from the
-// present.
+// Phases are sorted times past a whole grain that clients' clocks showed; nil: stamps do not count from the present.
 func (st *Stamps) Phases() (list []time.Duration) {
 	if st.grain == 0 {
 		return nil

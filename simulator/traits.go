@@ -12,8 +12,7 @@ import (
 	"locklab/simulator/process"
 )
 
-// Traits record the actions of code that were seen so far, which decide what belongs to a state. Each can become
-// true, and stays so.
+// Traits record the actions of code seen so far, which decide what belongs to a state. Each can come true and stays so.
 type Traits struct {
 	// ReadsClock: what happens may depend on what time it is, and not only on how much time is left. A client has read
 	// its clock, without hypothesis.Measures, or a command its server's, or a clock has a rate of its own.
@@ -31,8 +30,7 @@ type Traits struct {
 	// inside after some histories and outside after others, and then write on the same version.
 	OldBases bool
 
-	// byClients: clients have read their clocks, not only servers theirs, or a clock has a rate: some may begin with
-	// one that is off.
+	// byClients: clients read their clocks, not only servers, or a clock has a rate: some may begin with one off.
 	byClients bool
 }
 

@@ -31,8 +31,7 @@ const Never = clock.Never
 // Epoch is the wall-clock reading of a right clock at the start of a run.
 var Epoch = clock.Epoch
 
-// StampBase is the first reading of a client's clock, up to a grain (Traits.Grain), where time stamps count from the
-// present.
+// StampBase is a client's first clock reading, up to a grain (Traits.Grain), where time stamps count from the present.
 var StampBase = Epoch.Add(clock.StampBase)
 
 // A LimitError is something that the simulator has no room for. Nothing is left out in its place: a run that meets it

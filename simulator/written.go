@@ -90,8 +90,7 @@ func (ws Writing) observe(at uint32, w *WrittenSeen) (uint32, error) {
 	return ws.p.Advance(at, seen)
 }
 
-// Does returns what the code has come to by a history, and what it then waits for; and what it did at the last
-// observation.
+// Does returns what the code came to by a history, and what it then waits for; and what it did at the last observation.
 func (ws Writing) Does(at uint32) (state, did string) {
 	e := ws.p.At(at)
 	state = fmt.Sprint(e.State())

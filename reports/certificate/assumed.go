@@ -99,8 +99,7 @@ func MayHappen(s *search.Search, lang string) []string {
 	return l.lines
 }
 
-// isOwn reports whether the search is one of package locktest, of code that is no lock of the lab: there are no flags
-// of locklab explore.
+// isOwn reports whether a search is of package locktest, of no lock of the lab: there are no flags of locklab explore.
 func isOwn(s *search.Search) bool { return s.Lock.New == nil }
 
 // Assumed lists, in a language of package text, what the search takes for granted.
@@ -331,8 +330,7 @@ func ProofInLine(p *search.Proof, lang string) string {
 	return say(lang, "prove.line", "lock", p.Search.Lock.Heading(), "said", text.Join(lang, "part.sentences", said))
 }
 
-// OfProof returns the certificate of a proof in a language of package text: what is impossible, what is not, and
-// AnyNumber.
+// OfProof returns a proof's certificate in a language of package text: what is impossible, what is not, and AnyNumber.
 func OfProof(p *search.Proof, lang string) string {
 	lines := []string{HeadOfProof(p, p.Search.Bounds.Faults(), lang)}
 	if proved := Proved(p, lang); proved != "" {

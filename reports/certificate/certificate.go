@@ -291,8 +291,7 @@ func If(keys []string, lang string) string {
 	return say(lang, "certificate.if", "list", text.Join(lang, "certificate.if.list", all))
 }
 
-// Unjudged returns, in a language of package text, which verdicts so few clients cannot show, and how many can; ""
-// where they show all.
+// Unjudged returns, in a language of package text, which verdicts so few clients cannot show, and how many can; or "".
 func Unjudged(s *search.Search, lang string) string {
 	words, key := s.Unjudged(), "certificate.unjudged"
 	if words == nil {

@@ -316,8 +316,7 @@ func (c *Chart) boxes(lang string, lines, columns []string, at func(line, column
 // ofNumbers match what a cell has behind its verdict.
 var ofNumbers = regexp.MustCompile(`[ +(≤≥]*\d.*`)
 
-// lockLines adds a curve for each lock, or one for those together that have the same in a column, with their names at
-// its end.
+// lockLines adds a curve for each lock, or for all that have the same in a column, with their names at its end.
 func (c *Chart) lockLines(p *plot.Plot, lang string, all []record, column string,
 	line func(of []record) curve) (labels dots) {
 	same := func(a, b record) bool { return a.text(column) == b.text(column) }

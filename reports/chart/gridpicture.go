@@ -41,8 +41,7 @@ func (c *Cell) drawn(lang string, brief bool) cell {
 // mostWide is the number of races for whose two lines a picture of 16:9 has room.
 const mostWide = 20
 
-// drawGrid has a race a line and a lock a column; of many locks it is an overview. A race that is asked of one lock
-// only compares nothing.
+// drawGrid has races as lines, locks as columns; many make an overview. A race asked of one lock only compares nothing.
 func drawGrid(c *Chart, lang string) frame {
 	all := c.Table.records()
 	locks := values("lock", all)

@@ -21,8 +21,7 @@ import (
 // A point of a curve; its band is from lo to hi.
 type point struct{ x, y, lo, hi float64 }
 
-// A curve is a line through points, over the area of its band. What is below the scale of a logarithmic axis stands at
-// its beginning.
+// A curve is a line through points, over the area of its band. What is below a logarithmic scale is at its beginning.
 type curve struct {
 	name   string
 	points []point

@@ -122,8 +122,7 @@ func (m curve) top() float64 {
 	return slices.Max(lists.Each(m.points, func(at point) float64 { return at.y }))
 }
 
-// where says at which values half of the runs fail, by the key of a text: from one on, up to one, at all, or first at
-// one; NaN: at none.
+// where says at what values half the runs fail, by a text's key: from or up to one, at all, or first at one; NaN: none.
 func (m curve) where() (key string, x float64) {
 	half := lists.Pick(m.points, func(at point) bool { return at.y >= 0.5 })
 	if half == nil {

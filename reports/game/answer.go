@@ -443,8 +443,7 @@ func (r *asked) hint() (any, error) {
 	return hintOf(r.ctx, r.game, at, w, r.Harm)
 }
 
-// wayOn finds a shortest way from Link to Harm; none: a search has proved that there can be none. The error says why
-// there is none from here.
+// wayOn finds a shortest way from Link to Harm; none proves that there can be none, the error says why not from here.
 func (r *asked) wayOn() (w play.Way, none *play.Truth, err error) {
 	truth, err := r.game.Truth(r.ctx, r.Harm)
 	switch {

@@ -33,8 +33,7 @@ var budgets = []faults.Budget{
 	"pause=2", "",
 }
 
-// PageData returns the JSON that a page shows before its engine is ready: its texts, the course, the locks, and a run
-// to look at.
+// PageData returns the JSON that a page shows before its engine is ready: its texts, the course, the locks and a run.
 func PageData() ([]byte, error) {
 	var t Table
 	defer t.Close()

@@ -285,8 +285,7 @@ func (z *Quiz) once(Cell) []int { return []int{0} }
 var endings = []verdict.Word{verdict.Overlap, verdict.Deadlock, verdict.Holds, verdict.Blocked, verdict.WrongDel,
 	verdict.StaleWrite}
 
-// verdictAt asks what a run will come to, before what brings its worst verdict about. In a grid FENCED stands for the
-// overlap.
+// verdictAt asks what a run comes to, before what causes its worst verdict. In a grid FENCED stands for the overlap.
 func (z *Quiz) verdictAt(c Cell, _ int) *Question {
 	o := z.play(c)
 	first, stop := o.worst(), len(o.History.Events)
@@ -436,8 +435,7 @@ func (z *Quiz) causeAt(c Cell, _ int) *Question {
 	return q
 }
 
-// preventsAt asks which change prevents what a run has come to, unless the resource refuses late writes: then the locks
-// are not what saves the data.
+// preventsAt asks which change prevents what a run came to, unless the resource saves the data by refusing late writes.
 func (z *Quiz) preventsAt(c Cell, _ int) *Question {
 	o := z.play(c)
 	if !verdict.Fails(o.Verdicts) || strings.Contains(c.Race, "-fenced") || strings.Contains(c.Race, "-cas") {

@@ -171,9 +171,8 @@ func (z *Quiz) Question(ctx context.Context, number int) (*Question, error) {
 // ofEach is the number of questions about a lock before those about the next.
 const ofEach = 3
 
-// Next makes a further question: the locks come in the order of the scope, as they were invented, and kinds in turn, as
-// long as there are such questions. No question comes twice, and none of the run or the kind of the last one, if there
-// is another.
+// Next makes a further question: locks come in the order of the scope, as they were invented, and kinds in turn, while
+// there are such questions. No question comes twice, and none of the run or kind of the last one, if there is another.
 func (z *Quiz) Next() (*Question, error) {
 	var locks []string
 	for _, c := range z.cells {

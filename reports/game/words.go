@@ -1,6 +1,5 @@
 // Package game shows the games of package play. A [Table] answers requests about positions, runs and questions: a page
-// gets the answers as JSON, and a [Session] in a terminal asks the same and prints them. A [Quiz] asks questions whose
-// answers are made from runs.
+// gets the answers as JSON, and a [Session] prints them in a terminal. A [Quiz] asks questions that runs answer.
 package game
 
 import (

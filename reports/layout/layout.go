@@ -183,8 +183,7 @@ func wrap(s string, width int) []string {
 	return out
 }
 
-// breakAt splits s so that head fits: at the last place where a line may end, else anywhere. One character is taken
-// even where it does not fit.
+// breakAt splits s so that head fits, or has one character: at the last place where a line may end, else anywhere.
 func breakAt(s string, fits func(string) bool) (head, rest string) {
 	if fits(s) {
 		return s, ""

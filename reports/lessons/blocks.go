@@ -39,8 +39,7 @@ const (
 	Hidden     Kind = "hidden"  // what follows answers what stands before: it is shown when it is asked for
 )
 
-// Text writes blocks to a terminal, folded at the printer's width. look says how runs are drawn; its width and its
-// language are the printer's.
+// Text writes blocks to a terminal, folded at p's width. look says how runs are drawn; its width and language are p's.
 func Text(p *text.Printer, look reports.Look, blocks []Block) {
 	for _, b := range blocks {
 		switch b.Kind {
@@ -67,8 +66,7 @@ func Text(p *text.Printer, look reports.Look, blocks []Block) {
 	}
 }
 
-// row writes a row of a table: its last cell is folded beside the others, or below them where these are wide and the
-// terminal is not.
+// row writes a row: its last cell is folded beside the others, or below where these are wide and the terminal is not.
 func (b Block) row(p *text.Printer, row []string) {
 	lead, last := b.Lead, len(b.Columns)
 	for i, width := range b.Columns {

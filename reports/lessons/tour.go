@@ -95,8 +95,7 @@ func (m *maker) argued(n int) {
 	}
 }
 
-// judging makes the page about logs that are judged: their format, what a verdict needs, and what to write in other
-// languages.
+// judging makes the page about judged logs: their format, what a verdict needs, and what to write in other languages.
 func (m *maker) judging() {
 	m.each(Block{Kind: Heading}, sentence("judging.title"))
 	m.texts("judging", "format")

@@ -28,9 +28,8 @@ type Bounds struct {
 	// free: of a record that is overwritten and not deleted. It must treat all owners alike. nil: a key that exists is
 	// held, by whoever wrote its value.
 	Holder func(value string) (owner string)
-	// AnyTiming has Check search every timing to the end: clients come and work when they like, messages and timers
-	// take up to a twelfth or tenth of TTL (messages of several servers none). false: lockstep, and every timing beside
-	// it as far as Beside goes.
+	// AnyTiming has Check search all timings to the end: clients come and work at will, messages and timers take up to
+	// a twelfth or tenth of TTL (messages of several servers none). false: lockstep, and every timing up to Beside.
 	AnyTiming bool
 	// Latency is a steady condition beside the budget: in lockstep every message to and from a Redis takes so long.
 	// With AnyTiming it takes that at most, a whole number of these parts of TTL.

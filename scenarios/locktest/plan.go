@@ -158,8 +158,7 @@ func (p *plan) putInto(b *explore.Model) {
 	}
 }
 
-// searchUpTo makes the search of the plan with so many attempts. One that ctx or Bounds.MaxTime ends has what was found
-// by then.
+// searchUpTo makes the plan's search with so many attempts. When ctx or Bounds.MaxTime ends it, it has what it found.
 func (p *plan) searchUpTo(ctx context.Context, attempts int) (*search.Search, error) {
 	ctx, cancel := bubble.Within(ctx, p.bounds.MaxTime)
 	defer cancel()

@@ -66,8 +66,7 @@ func (a *agent) order(do func()) error {
 	return fmt.Errorf("simulator: the code of c%d ended its bubble: %v", a.client, a.dropped)
 }
 
-// stop orders drain, which is to end the code, and then ends the bubble. It reports whether goroutines are left that
-// nothing can wake.
+// stop orders drain to end the code, then ends the bubble. It reports whether goroutines that nothing wakes are left.
 func (a *agent) stop(drain func()) (leaks bool) {
 	err := a.order(drain)
 	leaks = errors.As(err, new(*StallError))

@@ -124,8 +124,7 @@ func (d *Drawn) value(name string, execution int) string {
 	return string(out)
 }
 
-// explains adds the arguments in which the requests of two executions of a history differ, and reports whether nothing
-// else differs.
+// explains adds arguments in which requests of two executions of a history differ, and reports if nothing else does.
 func (d *Drawn) explains(was, is *process.Entry) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -13,9 +13,8 @@ import (
 	"locklab/simulator/zookeeper"
 )
 
-// Servers returns the servers of a lock: n servers like one; or a ZooKeeper ensemble with sessions of length ttl, on
-// which the lock has been used before; or one database like one, which ends idle sessions after ttl if the lock lasts
-// as long as its session.
+// Servers returns a lock's servers: n like one; or a ZooKeeper ensemble with sessions of length ttl, where the lock was
+// used before; or one database like one, which ends idle sessions after ttl if the lock lasts as long as its session.
 func Servers(entry lock.Entry, ttl time.Duration, like simulator.NodeConfig, n int) []simulator.NodeConfig {
 	if entry.OnZooKeeper() {
 		lines := map[string]string{entry.Line(Key): Key, entry.Line(OtherKey): OtherKey}

@@ -23,8 +23,7 @@ type contents struct {
 	state State
 	conns [maxSessions]connection // see connOf
 	ready []readyAnswer           // to statements that have waited, in the order of their sessions
-	// What follows from it: the leases, in the order of their keys, and for how long each session may stay as it is: 0
-	// is without a bound.
+	// What follows from it: the leases, in the order of keys, and how long each session may stay as it is; 0: no end.
 	leases []lease                    `codec:"derived"`
 	limits [maxSessions]time.Duration `codec:"derived"`
 }

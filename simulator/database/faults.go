@@ -114,8 +114,7 @@ func (s *server) resume() error {
 	return nil
 }
 
-// restart breaks all connections and has the server hold another state, in which there are no sessions: that of a
-// replica, or of its own disk.
+// restart breaks all connections and gives the server another state, without sessions: a replica's, or its disk's.
 func (s *server) restart(state State, source int8) {
 	world.HangUp(s.w, theServer, history.AllClients)
 	s.ends = [maxSessions]time.Duration{}

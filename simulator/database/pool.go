@@ -111,8 +111,7 @@ func (c *conn) connect(ctx context.Context) error {
 	return err
 }
 
-// ask sends a request and waits for the answer. If the server had closed the connection while it was free, another one
-// is opened in its place.
+// ask sends a request and waits for the answer. A connection that the server closed while it was free is replaced.
 func (c *conn) ask(ctx context.Context, r request) (*storedAnswer, error) {
 	p, x := c.of.p, c.of.kind.x
 	if c.broken || !p.Running() {

@@ -281,8 +281,7 @@ func attemptsOn(s *search, d *discovery) (most int, err error) {
 	return max(1, slices.Max(made[:])), nil
 }
 
-// countsWithoutEnd names what keeps a search of any number of attempts from an end, if something was refuted; zero:
-// nothing does.
+// countsWithoutEnd names what makes a search of any number of attempts endless, if something was refuted; or zero.
 func (o *Options) countsWithoutEnd(weaker assumptions, seen simulator.Traits) i18n.Message {
 	switch {
 	case o.active == 0:

@@ -9,9 +9,8 @@ import (
 )
 
 // assumptions hold what a search takes for granted: it begins with as much as there is (package hypothesis). Two more
-// have no weaker form. That code does nothing that it was not seen to do (simulator.Traits) is seen when it does so for
-// the first time: the pass begins again with that known. That code is a function of what it observes is an error if it
-// is not; see checkCode.
+// have no weaker form. That code does nothing that it was not seen to do (simulator.Traits) is seen when it first does
+// so: the pass begins again, knowing it. That code is a function of what it observes is an error if not; see checkCode.
 type assumptions struct {
 	hypothesis.Set
 	asymmetry *hypothesis.Refuted // why clients are not interchangeable; nil: they are

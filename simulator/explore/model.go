@@ -33,8 +33,7 @@ type Limits struct {
 	// Causes looks for the shortest way to each verdict by each cause: which faults were injected, and what the clients
 	// were doing that they hit. The causes are then part of the state, which makes several times as many states.
 	Causes bool
-	// Recheck has the set of a search that is complete checked by the plain rules: see recheck.go. Not with Causes, nor
-	// of any number of attempts.
+	// Recheck checks a complete search's set by the plain rules: see recheck.go. Not with Causes or unbounded attempts.
 	Recheck bool
 	// Boundary has a complete search of every timing look for Result.Boundary. Not of any number of attempts.
 	Boundary bool `json:"-"`

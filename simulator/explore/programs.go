@@ -13,9 +13,8 @@ import (
 	"locklab/simulator/process"
 )
 
-// The lengths of a client's program, in parts of a lease: a client works for less than a lease, and waits for more than
-// one between two attempts. A lease of nine seconds makes both, and a third of a lease, whole milliseconds, so that
-// states recur.
+// The lengths of a client's program, in parts of a lease: a client works for less than a lease, and waits for more
+// between attempts. A lease of nine seconds makes both, and a third of a lease, whole milliseconds: states recur.
 
 // Work is the time that a client works while it has the lock.
 func (m *Model) Work() time.Duration {

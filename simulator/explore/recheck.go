@@ -17,10 +17,9 @@ import (
 // search (rules.go), which make every move in a whole world, by the simulator's Step. Nothing here relies on what moves
 // are thought to reach, on the effects that the search remembers, on its workers or on the order of states.
 //
-// What is relied on is the simulator, whose tables remember what code and servers have done (tests hold them against
-// tables that remember nothing); and what counts as one state: a member stands for a world by its parts
-// (simulator.Parts) and, in a search with reductions, by its hypotheses (quotient): a move must then lead to a world
-// that counts as a member's.
+// What is relied on is the simulator, whose tables remember what code and servers did (tests hold them against tables
+// that remember nothing); and what counts as one state: a member stands for a world by its parts (simulator.Parts) and,
+// with reductions, by its hypotheses (quotient): a move must then lead to a member's world.
 
 // A NotClosedError is a set of states from which a move leads elsewhere, or to a verdict that the search has not found.
 type NotClosedError struct {

@@ -102,8 +102,7 @@ func (r *Rules) Step(p *Position, c simulator.Choice) (events []history.Event, w
 	return events, r.observe(p, c, events, p.World.Now()), nil
 }
 
-// observe notes that a choice was made, by which events have happened, and that it is now. It returns the verdicts that
-// the judges come to.
+// observe notes that a choice was made, with which events, and that it is now. It returns the judges' verdicts.
 func (r *Rules) observe(
 	p *Position, c simulator.Choice, events []history.Event, now time.Duration,
 ) (words []verdict.Word) {

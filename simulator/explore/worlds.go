@@ -221,9 +221,8 @@ func (p *prover) put(s *shared, views ...viewOf) (gone history.ClientSet, err er
 	return gone, nil
 }
 
-// step makes a move of the world in cur, and enters what client 1 then is, and what the move makes of the others. It
-// reports whether nothing else changes, so that it need not be made in other worlds; of time that passes, whether it is
-// quiet.
+// step makes a move of the world in cur, and enters what client 1 then is and what becomes of the others. It reports
+// whether nothing else changes, so it need not be made in other worlds; of time that passes, whether it is quiet.
 func (p *prover) step(m *move, gone history.ClientSet, g *group, others []*neighbours) (alone bool, err error) {
 	made, err := p.follow(m, gone)
 	if err != nil {

@@ -70,8 +70,7 @@ func Same() (to Names) {
 }
 
 // nextName is the place of the next name of a client in a text from a place on: c2. and the like (see
-// process.Code.Token), with its dot, which begins a word. Below 0: there is none. A token that is cut short or hashed
-// is not found.
+// process.Code.Token), with its dot, which begins a word. Below 0: none. A token cut short or hashed is not found.
 func nextName(s string, from int) int {
 	for i := from; i+2 < len(s); i++ {
 		if s[i] == 'c' && s[i+1] >= '1' && s[i+1] <= '8' && s[i+2] == '.' && (i == 0 || !isWord(s[i-1])) {

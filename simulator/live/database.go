@@ -41,8 +41,7 @@ import (
 // Statements that wait for another session are not played, nor is a failover.
 //
 // Compared are the answers, of an error its code, and after each step the keys that clients have: rows with an owner
-// and with the end of their leases, locks by a name, and in PostgreSQL rows that are locked, with the session that has
-// them.
+// and with the end of their leases, locks by a name, and in PostgreSQL locked rows, with the session that has them.
 type Database struct {
 	dialect
 	version string
@@ -303,8 +302,7 @@ func (r *databaseRun) over(at place, how func(*session) error) error {
 	}
 }
 
-// session is that of a connection. One that has nothing begins anew if it has ended for being idle, as pools of
-// connections have it.
+// session is a connection's. One that has nothing begins anew if it ended for being idle, as in pools of connections.
 func (r *databaseRun) session(ctx context.Context, at place, has bool) (s *session, err error) {
 	if s = r.sessions[at]; s != nil {
 		if has || r.idle == 0 || s.conn.PingContext(ctx) == nil {

@@ -23,8 +23,7 @@ type Launcher struct {
 	dirs   atomic.Int64
 }
 
-// NewLauncher makes a folder and the servers' clocks. The error is realserver.ErrNoRedis or ErrNoCompiler if something
-// is missing.
+// NewLauncher makes a folder and the servers' clocks. The error is realserver.ErrNoRedis or ErrNoCompiler, if missing.
 func NewLauncher() (*Launcher, error) {
 	if _, err := realserver.FindRedis(); err != nil {
 		return nil, err
@@ -99,8 +98,7 @@ func (l *Launcher) start(ctx context.Context, c *simulator.NodeConfig, at time.T
 	return &server{Redis: r, dir: dir, clock: clock}, nil
 }
 
-// startSet runs a server of the lab with its replicas, at an instant. These have all that the master has, and their
-// gates are shut.
+// startSet runs a server of the lab with its replicas, at an instant. They have what the master has, and shut gates.
 func (l *Launcher) startSet(ctx context.Context, c *simulator.NodeConfig, at time.Time) (*set, error) {
 	s := &set{replicas: make([]*server, c.Replicas)}
 	var all errgroup.Group

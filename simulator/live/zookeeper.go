@@ -165,8 +165,7 @@ func (r *ensemble) Do(a zookeeper.Action) zookeeper.Reply {
 	return answer
 }
 
-// act does what the lab's ensemble has done, for a client that has a connection. It returns the answer to a request
-// on that, else the lab's.
+// act does what the lab's ensemble did, for a client with a connection. It returns the answer on that, else the lab's.
 func (r *ensemble) act(a zookeeper.Action, client **realserver.ZooKeeperConn) (answer zookeeper.Reply, err error) {
 	w := *client
 	switch a.Kind {

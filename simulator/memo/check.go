@@ -16,8 +16,7 @@ import (
 type Effects[X any] struct {
 	// Checked returns the checks of the effect of x.
 	Checked func(x X) *Checked
-	// Map is x in a translation, and its effect. Commutes reports whether the effect of y, which is x in a translation,
-	// is the effect of x in it.
+	// Map translates x and its effect. Commutes reports whether the effect of y, x in translation, is that of x in it.
 	Map      func(x X, t *translate.Translation) (X, error)
 	Commutes func(x, y X, t *translate.Translation) bool
 	// Named are the clients that a request names, and the data, and Stamps the time stamps in them.
@@ -189,8 +188,7 @@ var further = func() []int {
 	return list
 }()
 
-// Further are n numbers from 1 to most by which others are to be higher: always the first ones, half of them, and the
-// next ones in turn.
+// Further are n numbers from 1 to most by which others are to be higher: half always the first, half the next in turn.
 func (m *Memo) Further(n, most int) (some []int) {
 	for some = append(some, further[:(n+1)/2]...); len(some) < n; {
 		if m.turn = (m.turn + 1) % len(further); m.turn >= (n+1)/2 && further[m.turn] <= most {

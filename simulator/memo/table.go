@@ -30,8 +30,7 @@ type Entries[K comparable, E any] struct {
 	Key  func(E) K        // equal values have equal keys, others have others
 	Fill func(E) E        // fills in the derived fields of a new entry
 	Text func(E) []string // of an entry, as histories show it
-	// Map is an entry in a translation; nil: its texts are. Sort brings what Map returns into its canonical form; nil:
-	// it has that.
+	// Map is an entry in a translation; nil: its texts are. Sort makes what Map returns canonical; nil: it is.
 	Map  func(E, *translate.Translation) E
 	Sort func(E) E
 

@@ -35,8 +35,7 @@ const (
 type State interface {
 	Condition() Condition
 	WithoutCopies() State // without what its replicas, and its disk, hold
-	// WithoutAges is a state as Relative returns it, without how long ago keys have ended that its replicas, and its
-	// disk, still hold.
+	// WithoutAges is a state of Relative without how long ago keys ended that its replicas or its disk still hold.
 	WithoutAges() State
 }
 
@@ -48,8 +47,7 @@ type Condition struct {
 	Behind bool // a replica, or its disk, lacks something
 }
 
-// A World is what a server sees of the world around it, and does to it. Clients and servers count from 1, threads from
-// 0 (the main thread).
+// A World is what a server sees and changes around it. Clients and servers count from 1, threads from 0 (the main one).
 type World interface {
 	Now() time.Duration // true time since the start
 	Clients() int
@@ -106,15 +104,13 @@ type Server interface {
 	Start(n int8, clients int) State
 	// Enabled appends what server n can do by itself.
 	Enabled(now time.Duration, s State, n int8, buf []Choice) []Choice
-	// Due is the next true time, from now on, at which something is due at a server, without what still stands: its
-	// time has come.
+	// Due is the next true time, from now on, at which something is due at a server; what still stands was due.
 	Due(now time.Duration, s State) time.Duration
 	// Step has an input happen. The error is a *Refused if nothing has happened; any other leaves the world of no use.
 	Step(w World, in Input) error
 
-	// Relative is a state as a part of a world at now: with times that count from now, and without what makes no
-	// difference. Where no clock is read only its place in the present millisecond is left of the server's. Absolute
-	// undoes it.
+	// Relative is a state as a part of a world at now: with times from now, and without what makes no difference. Where
+	// no clock is read only its place in the present millisecond is left of the server's. Absolute undoes it.
 	Relative(now time.Duration, s State, readsClock bool) State
 	Absolute(now time.Duration, s State) State
 	// Map is a state in a translation, and StampsIn are the time stamps in a state.
@@ -124,8 +120,7 @@ type Server interface {
 	// HoldsBack returns the true time for which the server of a request holds back the answer at most while replicas
 	// catch up; Never if there is no bound.
 	HoldsBack(o *process.Op) time.Duration
-	// Asked are the different times that servers were asked for, in the order in which they were met. The slice must
-	// not be changed.
+	// Asked are the times that servers were asked for, in the order in which they were met. Do not change it.
 	Asked() []Length
 }
 
@@ -162,8 +157,7 @@ type What uint8
 
 const (
 	Chosen What = iota // Choice, which is one of Enabled or Offers, or the end of a WAIT
-	// Arrived: the request of a client's thread reaches its server, and leaves the thread answered, blocked, or its
-	// request held up.
+	// Arrived: a thread's request reaches its server, and leaves the thread answered, blocked, or its request held up.
 	Arrived
 	ArrivedOrphan // so does Orphan; refused: it is held up, with a new Hold
 	GaveUp        // a client's thread gives up waiting for an answer or a message (not yet recorded)
@@ -172,8 +166,7 @@ const (
 	Paused        // a client pauses
 	Resumed       // it goes on
 	Crashed       // it dies (it is still there)
-	// Passed: time has passed: what ends at the present instant still stands, if Pending; all else that has come to its
-	// end ends.
+	// Passed: time has passed: what ends at the present instant still stands, if Pending; all else that is over ends.
 	Passed
 	Settled    // time is about to pass: what has come to its end and still stands ends
 	EndSession // a server ends a session of a client now
@@ -262,8 +255,7 @@ func (g *Group[S]) Close(w World) {
 type Connected interface {
 	// ConnectionsOf returns a state with the connections of client c in s, and nothing else.
 	ConnectionsOf(s State, c int8) State
-	// WithoutConnections returns s without those of all clients, and WithConnections returns s with those of another
-	// state as well.
+	// WithoutConnections returns s without those of all clients, and WithConnections s with another state's as well.
 	WithoutConnections(s State) State
 	WithConnections(s, other State) State
 }
@@ -319,8 +311,7 @@ type Sessions interface {
 
 // A Numbering kind has servers that number all that they do, and clients learn the numbers.
 type Numbering interface {
-	// CountCreations has only transactions that create something have numbers from now on, if it can; no code learns of
-	// the others.
+	// CountCreations has only creating transactions numbered from now on, if it can; no code learns of the others.
 	CountCreations(on bool)
 }
 

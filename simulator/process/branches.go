@@ -10,11 +10,10 @@ import (
 	"locklab/simulator/internal/clock"
 )
 
-// A select with several ready branches takes one by chance, and so code may go on in several ways after the same
+// A select with several ready branches takes one by chance, so code may go on in several ways after the same
 // observations. Where that was seen, each history is executed until executions show nothing new. The ways that were
-// seen become entries: the thread that has observed comes to a Branch, an operation that takes no time, and the
-// observation that ends it has the number of the way. An execution that is to repeat such a history begins again until
-// the code takes its way.
+// seen become entries: the thread that observed comes to a Branch, an operation that takes no time, and the observation
+// that ends it has the number of the way. One that repeats such a history begins again until the code takes its way.
 
 // Branches are places in the code of a Host at which executions of one history have gone on in different ways, each
 // with the number of executions in a row that are to show no further way. Processes may share it.
@@ -33,8 +32,7 @@ const (
 const MostWays = 4
 
 // Learn adds the place at which an error of Advance says that the code is not deterministic, or has its histories
-// executed twice as often there. It reports whether everything is to begin anew; false: the code is nothing for
-// Branches.
+// executed twice as often there. It reports whether all is to begin anew; false: the code is nothing for Branches.
 func (b Branches) Learn(err error) bool {
 	e := (*NondeterministicError)(nil)
 	if b == nil || !errors.As(err, &e) || e.place == "" {
@@ -54,8 +52,7 @@ var errOtherWay = errors.New("simulator: the code has taken another way")
 // everywhere in place of the name of a place is any other one.
 const everywhere = "everywhere"
 
-// Everywhere has histories executed so at every place: for a run of which it is not known where the code has gone on in
-// several ways.
+// Everywhere has histories executed so at every place: if it is not known where a run's code went on in several ways.
 func (b Branches) Everywhere() { b[everywhere] = leastQuiet }
 
 // Quiet is the least number of executions that have shown no further way, for each but the first.
@@ -64,8 +61,7 @@ func (b Branches) Quiet() int { return slices.Min(slices.Collect(maps.Values(b))
 // at is the number of executions at a place that are to show no further way; 0: the code goes on in one way there.
 func (b Branches) at(place string) int { return max(b[place], b[everywhere]) }
 
-// place names the place in the code where a turn begins: what the code waits for, without its numbers,
-// and what it observes.
+// place names where in the code a turn begins: what the code waits for, without its numbers, and what it observes.
 func (t turn) place(p *Process) string {
 	waits := withoutDigits(p.waitsFor(&p.entries[t.from].Ops))
 	return fmt.Sprintf("%s: %d by thread %d", waits, t.what.Kind, t.what.Thread)
@@ -86,8 +82,7 @@ func (t turn) differs(p *Process, does *Entry) error {
 	return different
 }
 
-// failed is an error of an execution that was to make turns, as one of Advance: where it is a DifferentError, one of
-// the turns is its reason.
+// failed is an error of an execution that was to make turns, as of Advance: one of them is a DifferentError's reason.
 func failed(p *Process, err error, all []turn) error {
 	d := (*DifferentError)(nil)
 	switch {
@@ -114,8 +109,7 @@ func untilTaken(p *Process, try func() error) (err error) {
 		Is: fmt.Sprintf("something else in each of %d executions", mostTries)}
 }
 
-// observes has an execution that stands at an entry observe what, and returns what the code does; p.run is that
-// execution.
+// observes has an execution at an entry observe what, and returns what the code does; p.run is that execution.
 func observes(p *Process, from uint32, what TimedObservation) (does Entry, err error) {
 	err = untilTaken(p, func() error {
 		if (p.run == nil || p.at != from || p.noMemo) && !p.unpark(from) {

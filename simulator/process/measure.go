@@ -170,12 +170,11 @@ func (c *checked) grain(p *Process) time.Duration {
 	return p.Stamps.Grain()
 }
 
-// CheckMeasures runs the code again in every history with readings that was not tried before, with later readings: as
-// much later as brings its first or its last reading to the beginning of a year, and by Years and some number of
-// strides; see Stride. Where stamps count, the first reading or stamp comes to the Epoch as well. Each place in the
-// code is met by histories that are later by each number of them. Where the code does something else the error is a
-// *hypothesis.Refuted. It runs the longest histories only: shorter ones begin them; and of a Host's code those that
-// represent themselves.
+// CheckMeasures runs the code again in every history with readings not tried before, with later readings: as much later
+// as brings its first or last reading to the beginning of a year, and by Years and some number of strides; see Stride.
+// Where stamps count, the first reading or stamp comes to the Epoch as well. Each place in the code is met by histories
+// that are later by each number of them. Where the code does something else the error is a *hypothesis.Refuted. It runs
+// the longest histories only: shorter ones begin them; and of a Host's code those that represent themselves.
 func (p *Process) CheckMeasures(represents func(at uint32) bool) error {
 	p.checked.grow(p)
 	c, tried := &p.checked, slices.Clone(p.checked.tried)

@@ -235,8 +235,7 @@ func (m *merged) place(at uint32, ahead int) error {
 	return nil
 }
 
-// likely returns the observations that an entry may make, as far as others made them: those of its
-// first thread that can go on.
+// likely returns the observations that an entry may make, if others made them: of its first thread that can go on.
 func (m *merged) likely(at uint32) (all []Observation) {
 	p := m.p
 	e := &p.entries[at]

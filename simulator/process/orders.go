@@ -25,9 +25,8 @@ type orders struct {
 	tried  int      // of them, so many
 }
 
-// try has each other history go on in some ways, all of them at every call: their classes have observed more since the
-// last one. Where some do something else than their classes, all members of those go on in that way, so that one
-// division distinguishes them.
+// try has each other history go on in some ways, all of them at every call: their classes have observed more since.
+// Where some differ from their classes, all their members go that way, so that one division distinguishes them.
 func (m *merged) try() error {
 	var split *difference
 	divided := map[uint32]bool{} // classes
@@ -78,8 +77,7 @@ func (m *merged) draw(at uint32, random *rand.Rand) (way []Observation) {
 	return way
 }
 
-// goOn has a history go on as its class did on a way. It returns the way up to where it does something else; nil:
-// nowhere.
+// goOn has a history go on as its class did on a way. It returns the way up to where it differs; nil: nowhere.
 func (m *merged) goOn(at uint32, way []Observation) (differs []Observation, err error) {
 	for range mostTries {
 		if differs, err = m.goOnOnce(at, way); err != errOtherWay {
@@ -119,8 +117,7 @@ func (m *merged) goOnOnce(at uint32, way []Observation) (differs []Observation, 
 // A difference is two entries of one class that do different things.
 type difference struct{ was, is uint32 }
 
-// distinguish has all entries of a class go on in a way, on which one does something else than the class. That is
-// found, or split.
+// distinguish has all entries of a class go on in a way, on which one differs from the class. That is found, or split.
 func (m *merged) distinguish(class uint32, way []Observation, split *difference) (*difference, error) {
 	p := m.p
 	for at := range uint32(len(m.of)) {
@@ -159,8 +156,7 @@ func Tried(p *Process) int {
 	return p.merged.tried
 }
 
-// Represents reports whether an entry of a Host's code represents itself; false: another order of what its threads have
-// observed does.
+// Represents reports whether a Host's entry represents itself; false: another order of what its threads observed does.
 func Represents(p *Process, at uint32) bool {
 	if p.merged == nil || p.host == nil || p.merged.of[at].class == outside {
 		return true

@@ -43,11 +43,9 @@ type Process struct {
 	at      uint32    // entry at which it stands
 	parked  []parked  // others, of a host
 	host    Host      // nil: coroutines
-	// Branches are the places at which the code of a Host may go on in several ways; nil: it may not. To be set before
-	// the first observation.
+	// Branches are where a Host's code may go on in several ways; nil: nowhere. To be set before the first observation.
 	Branches Branches
-	// Unfenced: the program leaves out fencing tokens, which the resource does not look at. Earlier entries are void
-	// when it changes.
+	// Unfenced: the program leaves out fencing tokens, which the resource ignores. A change voids earlier entries.
 	Unfenced bool
 	starts   int // how often the program was started
 	resumed  int // how often a coroutine was let run
@@ -92,8 +90,7 @@ type Op struct {
 	// Arg is, Request, Listen, Watch: what is asked, a number of the server's tables; Idle, Branch: in how many other
 	// ways it may go on; Begin, Sleep: as Rest and RestFor have it.
 	Arg uint32
-	// D is, Begin, Sleep, Idle, Listen, Watch: how long at most, on the client's clock; Request: as well, 0 is the
-	// configured time.
+	// D, Begin, Sleep, Idle, Listen, Watch: how long at most, on the client's clock; Request: also, 0: as configured.
 	D     time.Duration
 	Base  int32  // Write: the version that was read
 	Token uint64 // Read, Write: fencing token
@@ -297,8 +294,7 @@ func (p *Process) rerun(at uint32, by clock.Shift) (did Entry, err error) {
 	return did, err
 }
 
-// different is the error that the code did something else at an entry. Where that is not in the words for it, it has
-// what differs besides.
+// different is the error that code did something else at an entry. Where words do not show it, it has what differs.
 func different(p *Process, was, is *Entry) *NondeterministicError {
 	e := &NondeterministicError{Client: p.code.id, Was: p.Describe(was), Is: p.Describe(is)}
 	if e.Was != e.Is {

@@ -115,8 +115,7 @@ func History(p *Process, at uint32) (r Root, way []uint32) {
 	return Root{rootAt(&p.entries[at])}, way
 }
 
-// ReadRoot returns the root entry of which Write has returned these texts, of a program that has not begun, or has
-// ended.
+// ReadRoot returns the root entry of which Write returned these texts, of a program that has not begun, or has ended.
 func ReadRoot(p *Process, written map[string]string) (uint32, error) {
 	r, err := codec.FromLeaves[root](written)
 	if err == nil && (r.main.Kind != Begin && r.main != Op{} || r.kept != NoMemory) {

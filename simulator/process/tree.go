@@ -52,8 +52,7 @@ type Outcome struct {
 	Lease        uint8
 }
 
-// Branching is the thread of an entry that goes on in one of several ways before anything else happens in its process;
-// -1: there is none.
+// Branching is the thread of an entry that goes on in one of several ways before all else in its process; -1: none.
 func (e *Entry) Branching() int {
 	return slices.IndexFunc(e.Ops[:], func(o Op) bool { return o.Kind == Branch })
 }
@@ -175,8 +174,7 @@ func (t *tree) readsClock(at uint32, s Observation) Entry {
 	return e
 }
 
-// lastRun returns the entry up to which code has run in a history: one before, where its clock is still to be read or
-// its way is open.
+// lastRun returns the entry up to which code has run in a history: one before where a clock is unread or a way open.
 func (t *tree) lastRun(at uint32) uint32 {
 	switch e := &t.entries[at]; {
 	case e.Parent == at || t.entries[e.Parent].Branching() >= 0:

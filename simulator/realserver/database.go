@@ -71,8 +71,7 @@ func StartPostgreSQL(ctx context.Context, dir string, clock *Clock, settings ...
 }
 
 // firstFiles has a tool make what it makes in dir, unless that is there. It returns how a command begins that runs as a
-// user if this process is root, under which PostgreSQL does not run. The user owns dir then, and has its temporary
-// files there.
+// user if this process is root, under which PostgreSQL does not run. The user then owns dir, with its temporary files.
 func firstFiles(ctx context.Context, user, dir, made string, tool ...string) (as []string, err error) {
 	if os.Getuid() == 0 {
 		if out, err := exec.Command("chown", "-R", user, dir).CombinedOutput(); err != nil {

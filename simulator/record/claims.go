@@ -69,8 +69,7 @@ func (k *key) doubt(f Finding, why Why, before ...*Entry) {
 	k.claim(f, before...)
 }
 
-// place gives a finding the lines around it, if it will be kept and has none, with the acquired of the leases in which
-// their clients are.
+// place gives a finding the lines around it, if it is kept and has none, with the acquired of their clients' leases.
 func (k *key) place(f *Finding, before ...*Entry) {
 	if f.Around != nil || !k.judge.room(f.Verdict) {
 		return

@@ -175,8 +175,7 @@ func (k *key) mayFall(l *Entry) {
 	}
 }
 
-// firstOpen is the first lease among those that are open, and have read or written, for which something is true; nil:
-// there is none.
+// firstOpen is the first lease that is open, has read or written, and for which something is true; nil: none.
 func (k *key) firstOpen(is func(*lease) bool) (first *lease) {
 	for s := range k.users {
 		if is(s) && (first == nil || s.nth < first.nth) {

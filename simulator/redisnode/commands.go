@@ -13,14 +13,12 @@ const (
 	looks
 	// reads: it does not write, as Redis's own table has it. Scripts may read and are refused at their first write.
 	reads
-	// unfit: it is refused and never executed. It is for a cluster or Sentinels, or would leave something behind
-	// that no keyspace holds (state of a connection, of the whole process, lifetimes of hash fields), report
-	// such a thing, or wait.
+	// unfit: it is refused and never executed. It is for a cluster or Sentinels, or would leave behind what no keyspace
+	// holds (state of a connection, of the whole process, lifetimes of hash fields), report such a thing, or wait.
 	unfit
 	// random: it chooses by chance, and is never executed.
 	random
-	// plain: its answer has nothing of what keys hold, but lengths, flags, times, or the count of a hash, which
-	// is exact.
+	// plain: its answer has nothing of what keys hold, but lengths, flags, times, or a hash's count, which is exact.
 	plain
 	// counting: its answer is a string that counts.
 	counting

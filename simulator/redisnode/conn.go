@@ -52,8 +52,7 @@ func (c *Connections) Client(n int) *redis.Client {
 	return r
 }
 
-// ClientOptions returns the options of a go-redis client that has the connections that dial makes to server
-// n, without retries.
+// ClientOptions returns options of a go-redis client with the connections that dial makes to server n, without retries.
 func ClientOptions(n int, dial func() net.Conn) *redis.Options {
 	return &redis.Options{
 		Addr:                     fmt.Sprintf("127.0.0.1:%d", n), // never dialed; a name would be looked up

@@ -218,8 +218,7 @@ type Request struct {
 // ReplicaBehind reports whether a replica, from 0, lacks something when a WAIT begins.
 func (r *Request) ReplicaBehind(replica int) bool { return r.behind>>replica&1 != 0 }
 
-// execute runs a batch on the side, as message msg of a client; 0: of none. The answer is that of the real
-// server, if there is one.
+// execute runs a batch on the side, as message msg of a client; 0: of none. The answer is the real server's, if any.
 func (d side) execute(client int8, msg, batch uint32) (eff *Effect, answer uint32, err error) {
 	x, real := d.of.x, d.of.kind.Real
 	if eff, err = x.apply(d.data, d.of.reading(), batch); err != nil {

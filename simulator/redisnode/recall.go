@@ -28,8 +28,7 @@ var recalled = struct {
 	batches map[string]scripted
 }{batches: map[string]scripted{}}
 
-// recallKey has all that a batch with a script depends on that needs no more than n; "": it has none, or more than
-// keys comes of it.
+// recallKey has all that a batch with a script depends on that needs at most n; "": none, or more than keys come of it.
 func (e *engine) recallKey(s *keyspace, ttls []time.Duration, now time.Time, b *batch, n needs) string {
 	if e.noMemo || b.unfit != "" || len(s.conns) > 0 || b.on != (connRef{}) || len(b.commands) != 1 ||
 		!strings.HasPrefix(strings.ToUpper(b.commands[0][0]), "EVAL") {

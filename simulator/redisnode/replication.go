@@ -49,8 +49,7 @@ func (s *instance) promote(replica int8) {
 	s.compare()
 }
 
-// compare finds out which copies lack something that the server has. All connections to it are new: no
-// client has written by them.
+// compare finds which copies lack something that the server has. Connections to it are new: no client has used them.
 func (s *instance) compare() {
 	s.behind, s.lacks = 0, [MaxReplicas]history.ClientSet{}
 	for i := range int8(s.config.copies()) {

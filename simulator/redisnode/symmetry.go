@@ -14,8 +14,7 @@ import (
 	"locklab/simulator/translate"
 )
 
-// An execution is a batch that is to be executed on data. Its effect must commute with translations: see
-// [memo.Effects].
+// An execution is a batch to be executed on data. Its effect must commute with translations: see [memo.Effects].
 type execution struct {
 	data  Data
 	now   time.Duration // by the server's clock

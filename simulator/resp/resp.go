@@ -24,8 +24,7 @@ type Source interface {
 	ReadString(delim byte) (string, error)
 }
 
-// Read reads one value: a string, a Status, an Error, an int, nil, or an []any of these. raw, if it is not nil, gets
-// its bytes.
+// Read reads one value: a string, Status, Error, int, nil, or []any of these. raw, if it is not nil, gets its bytes.
 func Read(in Source, raw *strings.Builder) (any, error) { return read(in, raw, maxDepth) }
 
 // maxDepth is the number of arrays in each other that a value may be.

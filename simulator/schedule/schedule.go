@@ -166,8 +166,7 @@ func (s *Stage) listLate() {
 	})
 }
 
-// first is the choice that is due first by the clock, and when; Never: none is. All orphaned requests stand where the
-// first of them is enabled.
+// first is the choice due first by the clock, and when, or Never. Orphaned requests stand where their first is enabled.
 func (s *Stage) first() (best simulator.Choice, when time.Duration) {
 	when = simulator.Never
 	isBest := func(c simulator.Choice, at time.Duration) {

@@ -40,8 +40,7 @@ const (
 
 	reads // for STALE-WRITE: it is inside and has read since it entered
 
-	// For ORPHAN: it asks for the lock and has had a request executed by a server on which it met another's orphan,
-	// which still exists.
+	// For ORPHAN: it asks for the lock and has met another's orphan, still there, where a server executed its request.
 	met
 
 	// For endless.go.

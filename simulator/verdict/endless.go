@@ -2,10 +2,9 @@ package verdict
 
 import "locklab/simulator/history"
 
-// What the judges know of clients that make any number of attempts: nothing in it counts without end. Of an accepted
-// write only its order to what clients have read matters. So clients that have read the resource since the last
-// accepted write of another client are newest, and those that have not are outdated. Only a search of any number of
-// attempts uses it.
+// What the judges know of clients of any number of attempts: nothing in it counts for ever. Of an accepted write only
+// its order to what clients have read matters. Clients that have read the resource since the last accepted write of
+// another client are newest, and those that have not are outdated. Only a search of any number of attempts uses it.
 
 // ObserveVersion is called before Observe where versions of the resource are all 0: a read makes its client the
 // newest, an accepted write makes all others outdated, and the judge of stale writes learns which the writer is. A
@@ -24,8 +23,7 @@ func (s *Safety) ObserveVersion(e *history.Event) {
 	}
 }
 
-// ForgetCounts drops the writes that ObserveVersion has returned and, unless no attempt has succeeded so far, the
-// refused clients.
+// ForgetCounts drops the writes that ObserveVersion returned and, once an attempt has succeeded, the refused clients.
 func (s *Safety) ForgetCounts() {
 	s.ForgetWrites()
 	if !s.InVain() {
@@ -45,9 +43,8 @@ func (s *Safety) Unsettled() (names history.ClientSet) {
 	return names
 }
 
-// Settled returns s without what client c, from 1, has read, and without the attempts of its processes that have
-// died. It is for a client that will not write on what it has read, and of which no request is under way that it does
-// not wait for.
+// Settled returns s without what client c, from 1, has read, and without the attempts of its dead processes. It is for
+// a client that will not write on what it has read, and of which no request is under way that it does not wait for.
 func (s Safety) Settled(c int) Safety {
 	s.reading.clients[c-1].unset(newest | outdated)
 	s.reading.clients[c-1].former = 0

@@ -92,8 +92,7 @@ func (s *Safety) Observe(c *Case, i int, e *history.Event, found func(Finding)) 
 	}
 }
 
-// Pass tells the judges that it is now, true time, and no event: an attempt can have lasted too long. i is
-// the index of the last event.
+// Pass tells the judges that it is now, true time, and no event: an attempt may last too long. i is the last event.
 func (s *Safety) Pass(c *Case, i int, now time.Duration, found func(Finding)) {
 	tooSlow(&input{run: c, reading: &s.reading, i: i, at: now, found: found, words: &s.words})
 }
@@ -142,9 +141,8 @@ func (s *Safety) Rebase(now time.Duration) {
 }
 
 // Forget drops the verdicts found so far and keeps what the judges need for the events to come; Words then lists only
-// what comes after. A search calls it after it has reported the verdicts, so that a state reached through harm equals
-// one reached without. Do not call it where the resource can refuse: FENCED depends on whether a stale write was
-// accepted before.
+// what comes after. A search calls it after reporting the verdicts, so that a state reached through harm equals one
+// reached without. Do not call it where the resource can refuse: FENCED depends on whether it accepted a stale write.
 func (s *Safety) Forget() { s.words = 0 }
 
 // ForgetCopies forgets whose the key is that replicas and disks have. It is for runs in which

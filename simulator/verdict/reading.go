@@ -25,9 +25,8 @@ type Reading struct {
 //	Acquire -> Acquiring; Refuse -> Idle; Enter -> Inside; Leave -> Leaving;
 //	Release -> Releasing; Released -> Idle; Done -> Idle; Crash -> Dead; Return -> Idle
 //
-// A Leave with the note [history.Exception] makes it Idle as well, since mostly no Release follows; if one does, it is
-// Releasing. A lock taken again by its holder is Acquire, Enter, Release, Released without a Leave; such a client is
-// Inside throughout.
+// A Leave with the note [history.Exception] makes it Idle, as mostly no Release follows; if one does, it is Releasing.
+// A lock taken again by its holder is Acquire, Enter, Release, Released, no Leave; it is Inside throughout.
 type Stage uint8
 
 const (
@@ -297,9 +296,8 @@ func (r *Reading) holderOf(e *history.Event) holder {
 	return h
 }
 
-// KeptByAsking reports whether e, which r has not observed yet, refuses the probe, which by asking has prolonged the
-// grants of those that are dead or do not believe in them: clients that ask more often than a lease lasts keep such a
-// lock for ever.
+// KeptByAsking reports whether e, not yet observed by r, refuses the probe, which by asking has prolonged the grants of
+// those that are dead or do not believe in them: clients that ask more than once a lease keep such a lock for ever.
 func (r *Reading) KeptByAsking(c *Case, e *history.Event) bool {
 	kept := func(g *grant) bool { return g.kept }
 	return e.Client == c.Probe && e.Kind == history.Refuse && e.Claims && c.barring(r.where(kept))

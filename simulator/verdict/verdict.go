@@ -46,8 +46,7 @@ const (
 
 // Progress.
 const (
-	// Orphan: the key is the grant of a living client that does not believe in it, and refused another or outlasts
-	// the run.
+	// Orphan: the key is the grant of a living client not believing in it, and refused another or outlasts the run.
 	Orphan   Word = "ORPHAN"
 	Deadlock Word = "DEADLOCK" // the lock is free and refused, for good
 	Blocked  Word = "BLOCKED"  // the lock is free and refused, for a time
@@ -77,8 +76,7 @@ type Finding struct {
 
 // A Judgement is everything the judges say of one run.
 type Judgement struct {
-	// Verdicts are the distinct words of Findings in the order of the constants above; just HOLDS when there are none.
-	// Shared: do not change it.
+	// Verdicts are the distinct words of Findings in the constants' order, or just HOLDS. Shared: do not change it.
 	Verdicts []Word    `json:"verdicts"`
 	Findings []Finding `json:"findings"` // in order of Event
 	// Contended says that a client asked for the lock while another had it, was being granted it, or had lost it

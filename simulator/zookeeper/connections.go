@@ -296,8 +296,7 @@ func (s *ensemble) resumed(c int8) {
 	}
 }
 
-// expire ends the session of client c that it has begun last, as if it had been silent for too long, and closes its
-// connection.
+// expire ends the session that client c began last, as if it had been silent for too long, and closes its connection.
 func (s *ensemble) expire(c int8) error {
 	at := s.sessionOf(c)
 	if at == 0 {

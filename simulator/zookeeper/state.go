@@ -24,8 +24,7 @@ func (s State) Connect() (State, SessionID) {
 	return s, s.newest
 }
 
-// Disconnect is s after session's connection broke. The session goes on, but nothing can be sent to it, so the server
-// discards its watches.
+// Disconnect is s after session's connection broke. The session goes on without watches: nothing can be sent to it.
 func (s State) Disconnect(id SessionID) State {
 	c := s.change()
 	c.disconnect(id)

@@ -81,8 +81,7 @@ func valid(path string) bool {
 	})
 }
 
-// A change is a State while something happens to it, with slices of its own, and the events of the watches that
-// have fired.
+// A change is a State while something happens to it, with slices of its own, and the events of watches that fired.
 type change struct {
 	State
 	fired []Event
@@ -129,10 +128,9 @@ func (c *change) create(id SessionID, r Request) Reply {
 }
 
 // count counts one more child. The guide says that the counter overflows, to -2147483648, beyond 2147483647 ("Sequence
-// Nodes"). A server 3.8 takes over only a larger number: its counter stays at 2147483647 for good, every further
-// sequential child gets that number, and pzxid stands still. (It is the guard by which a log can be replayed on a
-// younger snapshot; only of requests so close together that one is not yet applied can the later one still be numbered
-// -2147483648.)
+// Nodes"). A server 3.8 takes over only a larger number: its counter stays at 2147483647 for good, each later
+// sequential child gets that number, and pzxid stands still. (It guards the replay of a log on a younger snapshot; only
+// of requests so close together that one is not yet applied can the later one still be numbered -2147483648.)
 func (n *znode) count(zxid int64) {
 	if next := n.creates + 1; next > n.creates {
 		n.creates, n.pzxid = next, zxid

@@ -154,8 +154,7 @@ func (c *Wire) connect(r *jute.Reader) (answer []byte, err error) {
 	return nil, nil
 }
 
-// Asked is the time-out that clients have wanted for their sessions, if any has. It is not what they are given: that is
-// Config.Session.
+// Asked is the time-out that clients wanted for their sessions, if any has. What they are given is Config.Session.
 func (k *Kind) Asked() []world.Length {
 	if k.asked == 0 {
 		return nil

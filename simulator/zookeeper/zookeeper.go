@@ -211,8 +211,7 @@ func New() State { return State{nodes: []znode{{path: "/"}}} }
 func (s State) Zxid() int64 { return s.zxid }
 
 // Apply runs what session asks for, and returns what the ensemble holds then, the answer, and the watches that fired.
-// A session that has ended is answered SessionExpired, and nothing happens; from a real server it gets that answer when
-// it reconnects.
+// An ended session is answered SessionExpired, and nothing happens; a real server gives that answer when it reconnects.
 func (s State) Apply(id SessionID, r Request) (State, Reply, []Event) {
 	c := s.change()
 	reply := c.apply(id, r)

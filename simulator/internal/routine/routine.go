@@ -87,8 +87,7 @@ func (r Routine) Runs() bool {
 	return slices.Contains([]string{"running", "runnable", "preempted"}, r.Does())
 }
 
-// Lines returns the lines at which the running code is, the innermost call first, of those functions and files of which
-// of is true.
+// Lines returns the lines at which the running code is, innermost call first, in functions and files that of selects.
 func Lines(of func(function, file string) bool) (lines []string) {
 	var pcs [96]uintptr // a client library, the simulator and a lock together take about thirty
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
