@@ -107,6 +107,7 @@ func (v *wording) values(s *step, command string) []string {
 		"note", v.remark(s.Note), "what", v.note(s.Note), "key", s.Key, "place", shortPath(s.Key),
 		"n", strconv.Itoa(replicaNumber(v.h, s)), "token", fence(s.Token),
 		"version", strconv.Itoa(s.Version), "base", strconv.Itoa(s.Base), "fault", s.Name(),
+		"reply", Reply(s.Reply),
 	}
 }
 
@@ -138,7 +139,7 @@ func (v *wording) laneAlive(s *step, command string) string {
 	case history.Refuse:
 		return v.refusal(s)
 	case history.Write:
-		return v.write(s)
+		return v.write("lane", s)
 	case history.Enter, history.Leave:
 		if v.h.Veiled {
 			return ""
@@ -169,17 +170,17 @@ func (v *wording) refusal(s *step) string {
 	return v.say("lane.refuse")
 }
 
-func (v *wording) write(s *step) string {
-	key := "lane.write"
+func (v *wording) write(view string, s *step) string {
+	key := view + ".write"
 	switch {
 	case !s.OK && s.Token == 0: // there is no token to show
-		key = "lane.write.outdated"
+		key += ".outdated"
 	case !s.OK:
-		key = "lane.write.refused"
+		key += ".refused"
 	case s.Version == 0: // of a log without versions
-		key = "lane.write.plain"
+		key += ".plain"
 	case s.Base != s.Version-1:
-		key = "lane.write.stale"
+		key += ".stale"
 	}
 	return v.say(key, v.values(s, "")...)
 }

@@ -103,58 +103,55 @@ func (o Look) Lines(w io.Writer) *layout.Lines {
 	return layout.NewLines(w, o.Langs(), o.Width, paint)
 }
 
-// Summary says in a few words what the events of a history from the index from up to
-// the index to (not included) were, and that some time passed with them, which say words.
-func Summary(h *history.History, from, to int, took time.Duration, say func(time.Duration) string, lang string) string {
-	v := newWording(lang, h)
-	texts, who, first := []string(nil), "", 0 // the first text of who
-	reads := map[int]bool{}                   // by client: it has not read the resource since it got in
-	for n, e := range h.Events[:to] {
-		reads[e.Client] = e.Kind == history.Enter || reads[e.Client] && e.Kind != history.Read
-		if n < from {
-			continue
+// Summary tells in clauses what a history has from an index on, with the time that passes from now on. A clause names
+// its client, unless the one before it does. Of a request only how far it comes is told; of a long run, the beginning.
+func Summary(h *history.History, from int, now time.Duration, say func(time.Duration) string, lang string) string {
+	type clause struct{ text, who, nodes string }
+	v, all, who, said := newWording(lang, h), []clause(nil), "-", ""
+	for n := from; n <= len(h.Events); n++ {
+		e, text, last := history.Event{At: h.End}, "", len(all)-1
+		if n < len(h.Events) {
+			e = h.Events[n]
+			text = v.brief(e, from, n)
 		}
-		if e.Node == history.Resource && reads[e.Client] {
-			e.Note = "read"
+		if e.At > now {
+			all, now = append(all, clause{v.say("brief.passes", "span", say(e.At-now)), "-", ""}), e.At
 		}
-		if e.Client > 0 && e.Kind != history.Change && e.Kind != history.SessionEnd {
-			who = clientName(e.Client) + " "
-		}
-		if text := v.brief(e, len(texts) > 0); text != "" {
-			texts = append(texts, text)
-		}
-		if who == "" {
-			first = len(texts)
+		if node := nodeName(e.Node); last >= 0 && all[last].text == text && all[last].nodes != node {
+			all[last].nodes += " " + node // at one more server
+		} else if text != "" {
+			all = append(all, clause{text, clientName(e.Client), node})
 		}
 	}
-	if took == 0 && first < len(texts) {
-		texts[first] = who + texts[first]
+	for n, c := range all {
+		text := strings.ReplaceAll(c.text, "{nodes}", c.nodes)
+		rest, same := strings.CutPrefix(text, who+" ")
+		if n == 6 {
+			return v.say("brief.more", "first", said)
+		}
+		if who, said = "-", cmp.Or(said, text); n > 0 {
+			said = v.say(map[bool]string{true: "brief.and", false: "brief.then"}[same], "first", said, "next", rest)
+		}
+		if strings.HasPrefix(text, c.who+" ") {
+			who = c.who
+		}
 	}
-	text := v.list(texts)
-	switch {
-	case took == 0:
-		return text
-	case text == "":
-		return v.say("brief.passes", "span", say(took))
-	}
-	return v.say("brief.passes.and", "span", say(took), "what", text)
+	return said
 }
 
-// brief is one event of a summary; more says that it is not the first one. A request
-// is news only where nothing else happens, unless it is a command.
-func (v *wording) brief(e history.Event, more bool) string {
-	s := &step{Event: e}
-	view := "brief"
-	if e.Node == history.Resource {
+// brief is the clause of an event of a history, of which those from an index on are told; "": it has none.
+func (v *wording) brief(e history.Event, from, n int) string {
+	view, s, resource := "brief", &step{Event: e}, e.Node == history.Resource
+	of := func(o history.Event) bool { return e.Msg > 0 && o.Msg == e.Msg && o.Kind != history.Change }
+	later := slices.ContainsFunc(v.h.Events[n+1:], of)
+	switch {
+	case later && (e.Kind == history.Send || e.Kind == history.Apply), e.Kind == history.Acquire && !v.h.Local,
+		resource && e.Kind == history.Answer && slices.ContainsFunc(v.h.Events[from:n], of):
+		return ""
+	case e.Kind == history.Write:
+		return v.write(view, s)
+	case resource:
 		view = "brief.resource"
 	}
-	switch e.Kind {
-	case history.Acquire, history.Released, history.Change:
-		return ""
-	case history.Send, history.Done:
-		if more && len(e.Cmd) == 0 {
-			return ""
-		}
-	}
-	return cmp.Or(v.event(view, s, v.sent(s)), v.lane(s, v.sent(s)), v.redis(s))
+	return v.event(view, s, cmp.Or(Command(e.Cmd, v.h.Key), v.say("lane.request")))
 }

@@ -148,7 +148,9 @@ func (t *storyWriter) step(s *step) {
 		t.enter(s)
 	case s.Kind == history.Leave && s.Note == "":
 		t.flushClient(s.Client)
-		t.leaving[s.Client] = true
+		if t.leaving[s.Client] = true; t.words.h.Local {
+			t.tellAt(s.At, plain, "story.unlocks", "client", clientName(s.Client))
+		}
 	case s.Kind == history.Answer:
 		t.renewal(s)
 	default:

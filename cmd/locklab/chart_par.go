@@ -12,7 +12,7 @@ import (
 
 func parChart() *figure {
 	bounds, budgets := parBounds(), study.SingleFaults()
-	d := &figure{usual: algorithms.Milestones, minutes: true, each: 1}
+	d := &figure{usual: algorithms.Milestones, minutes: true, each: 2}
 	d.command = &command{
 		use: "par", texts: []string{"par", "chart"},
 		examples: []string{"chart par",
@@ -29,8 +29,8 @@ func parChart() *figure {
 			return nil, err
 		}
 		drawn, err := findPars(e, entries, bounds, budgets)
-		if first := drawn.First(); first != nil {
-			d.next = []string{"locklab run " + first.Trace}
+		if found := lists.Pick(drawn.Rows, func(p study.Par) bool { return p.Found }); found != nil {
+			d.next = []string{"locklab run " + found[0].Trace}
 		}
 		d.next = append(d.next, "locklab chart par -o par.png", "locklab chart tolerance")
 		return drawn, err

@@ -88,13 +88,18 @@ func (c *chartFiles) check(e *env) error {
 func (c *chartFiles) write(e *env, drawn *chart.Chart) (failed error) {
 	f, laid := c.format, *drawn
 	f.Lang = e.Langs()[0]
-	if laid.Source != "" && !strings.Contains(laid.Source, " -o ") {
-		given := flagsOf(e.running, func(name string) bool { return slices.Contains(ofPictures, name) })
+	given := flagsOf(e.running, func(name string) bool { return slices.Contains(ofPictures, name) })
+	if strings.Contains(laid.Source, " -o ") { // of a report
+		laid.Source += "; " + e.source()
+	} else if laid.Source != "" {
 		laid.Source += strings.TrimPrefix(commandLine(given), "locklab")
 	}
-	for _, name := range tablesFirst(c.files) {
+	for _, name := range slices.Concat(lists.Pick(c.files, isPicture), c.files) { // a table of no picture is no use
 		of := map[bool]*chart.Chart{false: drawn, true: &laid}[isPicture(name)]
 		failed = errors.Join(failed, e.write(name, func(w io.Writer) error { return of.Write(w, ending(name), f) }))
+		if errors.As(failed, new(chart.SizeError)) {
+			return failed
+		}
 	}
 	if tellLanguage(e.console, c.files); failed == nil && f.Bare {
 		showCaption(e, c.files, &laid, f)
@@ -110,11 +115,6 @@ func showCaption(e *env, files []string, drawn chart.Picture, f chart.Format) {
 }
 
 func isPicture(file string) bool { return chart.Pictures[ending(file)] != nil }
-
-// tablesFirst has pictures, which may not fit into their size, behind what always can be written.
-func tablesFirst(files []string) []string {
-	return append(slices.DeleteFunc(slices.Clone(files), isPicture), lists.Pick(files, isPicture)...)
-}
 
 // ending is that of a file's name, in small letters.
 func ending(file string) string { return strings.ToLower(filepath.Ext(file)) }
@@ -200,6 +200,11 @@ func (d *figure) show(e *env, drawn chart.Result, failed error) error {
 	}
 	if failed = noAnswer("error.stopped.files"); !stopped {
 		failed = d.write(e, kept)
+	}
+	if errors.As(failed, new(chart.SizeError)) { // it may have taken minutes
+		name := strings.TrimSuffix(d.files[0], filepath.Ext(d.files[0])) + ".json"
+		told := text.Errorf("error.chart.kept", "file", name)
+		failed = errors.Join(failed, e.replace("-o", name), e.write(name, kept.JSON), told)
 	}
 	showHere(e, failed, chart.Kind, kept, func() {
 		shown := *kept

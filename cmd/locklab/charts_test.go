@@ -108,8 +108,8 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// TestSize: a picture for a column of 85 mm has 300 dpi; a size that is none is refused, and a
-// picture that does not fit is missed when its table is written.
+// TestSize: a picture for a column of 85 mm has 300 dpi; a size that is none is refused, and of a picture that does not
+// fit what was computed is kept, and drawn from that in a size that is large enough.
 func TestSize(t *testing.T) {
 	effort.Unwatched(t, "one goroutine draws")
 	dir := t.TempDir()
@@ -123,12 +123,17 @@ func TestSize(t *testing.T) {
 		code, out, errs := call(t, strings.Fields(command)...)
 		_, table := os.Stat(file + ".csv")
 		_, picture := os.Stat(file + ".png")
-		if (table == nil) != (size != "wide") || (picture == nil) != (want.code == exitOK) || out != "" {
+		if (table == nil) != (want.code == exitOK) || (picture == nil) != (want.code == exitOK) || out != "" {
 			t.Errorf("%s: table %v, picture %v, printed %q", size, table, picture, out)
 		}
 		if code != want.code || !strings.Contains(errs, want.says) {
 			t.Errorf("%s: exit status %d, %s", size, code, errs)
 		}
+	}
+	again := "chart " + filepath.Join(dir, "40x40.json") + " --size column -o " + filepath.Join(dir, "again.png")
+	if code, _, errs := call(t, strings.Fields(again)...); code != exitOK ||
+		contentOf(t, dir, "again.png") != contentOf(t, dir, "column.png") {
+		t.Errorf("drawn from what was kept: exit status %d, another picture, or %s", code, errs)
 	}
 	drawn, err := png.DecodeConfig(strings.NewReader(contentOf(t, filepath.Join(dir, "column.png"))))
 	if err != nil || drawn.Width != 1004 {

@@ -175,7 +175,7 @@ func TestCheckTemplate(t *testing.T) {
 		t.Errorf("exit status %d, %s\n%s", code, errs, out)
 	}
 	code, _, errs = call(t, "check", template, "--run", "TestNobody")
-	if code != exitUsage || !strings.Contains(errs, "calls locktest.Check or Races") {
+	if code != exitUsage || !strings.Contains(errs, "calls locktest.Check, Race or Races") {
 		t.Errorf("exit status %d, %s", code, errs)
 	}
 	code, _, errs = call(t, "check", template, "--run", "(")

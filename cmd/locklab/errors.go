@@ -113,6 +113,9 @@ func flagError(c *cobra.Command, err error) error {
 		if c.Flags().Lookup("set") != nil && slices.Contains(race.SettingNames(), name) {
 			return text.Errorf("error.flag.setting", "flag", "--"+name, "name", name)
 		}
+		if c.Name() == "chart" {
+			return text.Errorf("error.chart.flag", "flag", "--"+name)
+		}
 		if fault, err := faults.ByName(strings.TrimSuffix(name, "s")); c.Flags().Lookup("budget") != nil && err == nil {
 			return text.Errorf("error.flag.fault", "flag", "--"+name, "fault", fault.Name)
 		}

@@ -377,7 +377,7 @@ func runFiles(f *flags, files *[]string) {
 
 // writeFiles writes a run to files.
 func (r *shownRun) writeFiles(e *env, files []string) (failed error) {
-	for _, name := range tablesFirst(files) {
+	for _, name := range files {
 		err := text.Errorf("error.run.na", "file", name, "why",
 			text.SentenceFunc(func(lang string) string { return lessons.WhyNotApplicable(lang, r.Outcome) }))
 		if r.History != nil || ending(name) == ".json" {

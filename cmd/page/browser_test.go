@@ -247,12 +247,26 @@ func TestQuizOnPhone(t *testing.T) {
 	b.wait(`[...document.querySelectorAll("#main button")].find((e) => e.textContent === "Hint")
 		.getBoundingClientRect().bottom <` +
 		`document.querySelector(".motion-box").getBoundingClientRect().top`)
+	b.wait(`document.activeElement === document.querySelector("#main h2")`)
 	b.look("phone-level")
+	b.narrow(375, 700)
+	b.key("1") // what it did is in sight, and so are the times of the game
+	b.wait(`!state.busy && state.at.steps > 0 &&
+		document.querySelector(".motion-box").getBoundingClientRect().bottom <= 700 &&
+		/^The work takes 4 s. The lease lasts 10 s./.test(document.querySelector(".rules .faint").textContent) &&
+		document.querySelector(".rules .faint").getBoundingClientRect().height > 10`)
+	b.look("phone-moved")
 	b.do(`open("quiz")`)
 	b.wait(`state.view === "quiz" && document.querySelector("#tabs button").getBoundingClientRect().left >= 0`)
-	b.wait(`document.getElementById("tools").getBoundingClientRect().top >
-		document.querySelector("header").getBoundingClientRect().bottom`)
+	b.wait(`document.querySelector("header").getBoundingClientRect().height < 60 &&
+		!document.querySelector("#tools").clientWidth`)
+	b.press(`document.getElementById("more")`)
+	b.wait(`document.querySelector("#tools").clientWidth > 0`)
 	b.look("phone-tabs")
+	b.press(`document.querySelector("#tools button")`) // any lock
+	b.wait(`state.view === "free" && !document.querySelector("#tools").clientWidth`)
+	b.click("▶ Game")
+	b.wait(`state.view === "game" && state.at.steps > 0`)
 	b.do(`open("help")`)
 	b.wait(`document.querySelector("main dt").textContent === "fault" &&
 		document.querySelectorAll("main dl dd").length > 12`)
@@ -342,7 +356,7 @@ func (b *browser) loses() {
 	b.wait(`!state.busy && document.querySelector(".end.harmful") && state.at.faults[0].used === 1 &&
 		/EXPIRE was already on its way/.test(document.querySelector(".end").textContent)`)
 	b.wait(`[...document.querySelectorAll(".motion-harm")].some((e) => e.textContent === "lost here")`)
-	b.click(`Back to before "c1 CRASH"`)
+	b.click("Back to before that move")
 	b.wait(`!state.busy && state.at.link === there && !document.querySelector(".end")`)
 	b.keys("3b")
 	b.wait(`!state.busy && state.at.link === there && !document.querySelector(".end")`)
@@ -467,6 +481,13 @@ func (b *browser) raceAndLessons(name string) {
 	b.do(`read("path 3")`)
 	b.wait(`!state.busy && state.view === "lessons" && document.querySelector("a.inline")`)
 	b.look(name + "-lesson")
+	b.wait(`document.querySelector(".lesson ~ .row").textContent === 'Break it yourself:Level 3: "EXPIRE mends it"'`)
+	b.press(`document.querySelector("a.cited")`)
+	b.wait(`!state.busy && state.view === "race" && state.hash === "race.setnx-expire.crash-before-expire"`)
+	b.do(`state.lang = "zh"`)
+	b.do(`read("path 6")`)
+	b.wait(`!state.busy && document.querySelector("a.cited")?.title === "OVERLAP 双持有、STALE-WRITE 过期写：token 的 slow-work"`)
+	b.do(`state.lang = "en"`)
 	b.do(`read("interview")`)
 	b.wait(`!state.busy && state.page === 0 && document.querySelector("article h3")`)
 	if h := b.number(`document.documentElement.scrollHeight`); h > 2400 {

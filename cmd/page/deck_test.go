@@ -177,7 +177,7 @@ func (b *browser) deckOnPaper(lesson []*lessons.Slide) {
 		}
 	}
 	b.look("deck-worksheet")
-	if pages := b.pdf("deck-worksheet"); pages > 4 {
+	if pages := b.pdf("deck-worksheet"); pages > 5 {
 		b.t.Errorf("the worksheet has %d pages", pages)
 	}
 	b.do(`location.hash = "key"`)
@@ -190,8 +190,8 @@ func (b *browser) deckOnPaper(lesson []*lessons.Slide) {
 	b.wait(`document.body.className.startsWith("handout")`)
 	b.wait(shown(`document.querySelector(".race .whole")`))
 	b.look("deck-handout")
-	if pages := b.pdf("deck-handout"); pages < 3 || pages > 5 { // no slide is torn apart
-		b.t.Errorf("the handout has %d pages, want 3 to 5", pages)
+	if pages := b.pdf("deck-handout"); pages < 3 || pages > 6 { // no slide is torn apart
+		b.t.Errorf("the handout has %d pages, want 3 to 6", pages)
 	}
 	b.do(`location.hash = "2"`)
 	b.wait(`state.view === "slides"`)

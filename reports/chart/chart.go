@@ -182,7 +182,7 @@ var specs = map[string]spec{
 	"sweep":     {"lock k n share wilson_lo wilson_hi", drawSweep, viewSweep},
 	"recovery":  {"lock ttl_ns work_ns blocked_mean_ns blocked_longest_ns", drawRecovery, viewRecovery},
 	"waiting": {"policy clients runs handover_mean_ns handover_least_run_ns handover_largest_run_ns handover_p5_ns " +
-		"handover_p95_ns commands_per_entry", drawWaiting, viewWaiting},
+		"handover_p95_ns commands_per_entry share_served", drawWaiting, viewWaiting},
 	"rate":     {"lock source ttl_ns overlaps_a_year_at_most", drawRate, viewRate},
 	"theorems": {"lock budget verdict extent", drawTheorems, viewTheorems},
 }

@@ -79,7 +79,7 @@ type frame struct {
 	from  string   // the last line
 	least vg.Point // size of the body; where it is too little all is drawn smaller
 	tall  bool     // the picture has the size of its body, whatever its ratio
-	bare  bool     // only its body and its notes are drawn
+	bare  bool     // only its body is drawn
 	large bool     // its letters are as large as fit, up to its edges
 	size  Size     // in which it is printed
 	body  func(draw.Canvas)
@@ -166,10 +166,10 @@ func (f frame) printed() (p picture) {
 
 // lay places what a frame has in a picture, whose height it gives it where it has none, and returns the least size.
 func (f frame) lay(p *picture) (least vg.Point) {
-	p.caption = lists.Pick(slices.Concat([]string{f.title}, f.below, f.foot, []string{f.from}),
+	p.caption = lists.Pick(slices.Concat([]string{f.title}, f.below, f.foot, []string{f.from}, f.notes),
 		func(said string) bool { return said != "" })
 	if p.title = f.title; f.bare {
-		f.title, f.below, f.foot, f.from = "", nil, nil, ""
+		f.title, f.below, f.foot, f.notes, f.from = "", nil, nil, nil, ""
 	}
 	inner, bold, plain := p.width-2*margin, titles, normal
 	if p.width < narrow {
@@ -278,9 +278,10 @@ func widest(letters draw.TextStyle, names []string) vg.Length {
 func (c *Chart) boxes(lang string, lines, columns []string, at func(line, column int) cell) (f frame) {
 	p := panel("")
 	name(&p.Y, -1, lines)
-	width, room, words, signs := vg.Length(22), 0.7, slices.Clone(columns), []string(nil)
+	width, room, words := vg.Length(22), 0.7, slices.Clone(columns)
+	var glyphs, signs []string
 	most := slices.Max(append(lists.Each(lines, func(l string) int { return strings.Count(l, "\n") + 1 }), 0))
-	high := max(16, 10*vg.Length(most))
+	high := max(16, smallLine*vg.Length(most))
 	if c.narrow {
 		room = 0.5 + float64(widest(smallStrong, columns)/high)
 	}
@@ -288,6 +289,7 @@ func (c *Chart) boxes(lang string, lines, columns []string, at func(line, column
 	p.Add(cells(lists.Each(lists.Indices(make([]int, len(lines)*len(columns))), func(i int) cell {
 		l, k := i/len(columns), i%len(columns)
 		one := at(l, k)
+		glyphs = append(glyphs, one.glyph)
 		words = append(words, strings.Fields(strings.ReplaceAll(one.words, "+", " +"))...)
 		if one.x, one.y = float64(k), -float64(l); c.narrow {
 			word := ofNumbers.ReplaceAllString(one.words, "")
@@ -299,7 +301,7 @@ func (c *Chart) boxes(lang string, lines, columns []string, at func(line, column
 		return one
 	})))
 	if !c.narrow { // no name, nor words behind a glyph, run into the next one
-		width = max(widest(smallStrong, words)+16, 60)
+		width, high = max(widest(smallStrong, words)+behind(glyphs)+4, 60), max(high, 2*smallLine)
 	}
 	if signs != nil {
 		f.foot = []string{say(lang, "grid.stop", "text", text.Join(lang, "grid.join", signs))}
@@ -312,7 +314,7 @@ func (c *Chart) boxes(lang string, lines, columns []string, at func(line, column
 }
 
 // ofNumbers match what a cell has behind its verdict.
-var ofNumbers = regexp.MustCompile(`[ +(≤]*\d.*`)
+var ofNumbers = regexp.MustCompile(`[ +(≤≥]*\d.*`)
 
 // lockLines adds a curve for each lock, or for all that have the same in a column, with their names at its end.
 func (c *Chart) lockLines(p *plot.Plot, lang string, all []record, column string,
@@ -334,7 +336,7 @@ func (c *Chart) lockLines(p *plot.Plot, lang string, all []record, column string
 
 // curves is a frame with a plot of curves and their names: at their ends, or below it where it is narrow.
 func (c *Chart) curves(below string, p *plot.Plot, labels dots) frame {
-	f := frame{below: []string{below}, body: panels(1, p), least: vg.Point{Y: vg.Length(c.aside(150, 140))}}
+	f := frame{below: []string{below}, body: panels(1, p), least: vg.Point{Y: vg.Length(c.aside(150, 165))}}
 	if !c.narrow {
 		p.Add(labels)
 		return f
@@ -356,7 +358,7 @@ func (c *Chart) labels(lang string, m curve, names []string, words string) (labe
 	width := vg.Length(c.aside(130, 180))
 	for _, line := range foldText(smallStrong, firstNames(lang, names, titleLocks)+words, width) {
 		labels = append(labels, dot{x: m.points[len(m.points)-1].x, y: m.points[len(m.points)-1].y, color: m.color,
-			bold: m.stands, behind: m.dashes != nil, label: " " + line})
+			bold: m.stands, behind: m.dashes != nil, label: "  " + line})
 	}
 	labels[0].line = m.dashes
 	slices.Reverse(labels) // they stand above each other

@@ -382,13 +382,9 @@ func (c *Cell) bare() bool {
 func (g *Grid) Votes(lang string) string { return votesIn(g.Table().records(), lang, false) }
 
 func votesIn(all []record, lang string, brief bool) string {
-	some := lists.Pick(values("votes", all), func(written string) bool { return written != "" })
-	said := lists.Each(some, func(written string) string {
-		votes, servers, _ := strings.Cut(written, "/")
-		return say(lang, "grid.votes", "votes", votes, "servers", servers)
-	})
-	if brief { // cells do not name them
-		said = nil
+	var said []string
+	if !brief && slices.ContainsFunc(all, func(r record) bool { return r.text("votes") != "" }) { // cells name them
+		said = append(said, say(lang, "grid.votes"))
 	}
 	for _, of := range by("lock", all) { // which holds with all votes, and fails with fewer
 		races := map[bool][]string{}

@@ -128,8 +128,8 @@ func meanings(all []record, lang string, brief bool) []string {
 		return (brief || w != verdict.Holds) && slices.ContainsFunc(all, is)
 	})
 	said := lists.Each(words, func(w verdict.Word) string {
-		named := say(lang, "word.said", "word", string(w), "means", say(lang, "word."+string(w)))
-		return say(lang, "chart.means", "of", LookOf(w).Glyph+" "+named, "is", say(lang, "grid.word."+string(w)))
+		named := LookOf(w).Glyph + " " + worded(lang, w)[0]
+		return say(lang, "chart.means", "of", named, "is", say(lang, "grid.word."+string(w)))
 	})
 	return []string{say(lang, "grid.stop", "text", text.Join(lang, "grid.join", said))}
 }
@@ -157,7 +157,7 @@ func signsOf(all []record, lang string, brief bool) []string {
 		}
 	}
 	if votes := votesIn(all, lang, brief); votes != "" {
-		said = append(said, votes)
+		said = append(said, map[bool]string{false: "n/m: "}[brief]+votes)
 	}
 	if said == nil {
 		return nil

@@ -38,7 +38,7 @@ var han = func() *opentype.Font {
 }()
 
 // inHan reports whether a character is drawn from Noto Sans SC.
-func inHan(r rune) bool { return r > 0x2e80 || strings.ContainsRune("—“”…‘’·", r) }
+func inHan(r rune) bool { return r > 0x2e80 || strings.ContainsRune("—“”…‘’·✓", r) }
 
 // A stretch is a piece of text in one font.
 type stretch struct {
@@ -195,9 +195,10 @@ func fitText(s draw.TextStyle, text string, width vg.Length) string {
 	return shown
 }
 
-// foldText breaks text into lines of at most width, but not between a number and its unit;
+// foldText breaks text into lines of at most width, but not between a number and its unit, or a sign and what it is;
 // they may end after a comma of a list.
 func foldText(s draw.TextStyle, text string, width vg.Length) []string {
+	text = afterSign.ReplaceAllString(text, "$1"+glue)
 	text = afterComma.ReplaceAllString(beforeUnit.ReplaceAllString(text, "$1"+glue+"$2"), ","+end+"$1")
 	shown := strings.NewReplacer(glue, " ", end, "").Replace
 	return lists.Each(layout.Fold(text, func(line string) bool { return s.Width(shown(line)) <= width }), shown)
@@ -209,5 +210,5 @@ const (
 )
 
 var afterComma = regexp.MustCompile(`,([a-zA-Z])`)
-
+var afterSign = regexp.MustCompile(`((?:^|; |；)[^ ]{1,2}) `) // which a legend explains
 var beforeUnit = regexp.MustCompile(`(\d) (%|TTL|[mnµ]?s\b)`)

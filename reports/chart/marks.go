@@ -136,7 +136,7 @@ type cells []cell
 
 func (m cells) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
-	widest := slices.Max(append(lists.Each(m, func(c cell) vg.Length { return small.Width(c.glyph) }), 0))
+	glyphs := lists.Each(m, func(c cell) string { return c.glyph })
 	for _, one := range m {
 		at := box(x(one.x-0.5), y(one.y-0.5), x(one.x+0.5), y(one.y+0.5))
 		if one.ground != white {
@@ -148,7 +148,7 @@ func (m cells) Plot(c draw.Canvas, p *plot.Plot) {
 		}
 		switch {
 		case one.words != "":
-			lines, width := []string{one.words}, at.Max.X-at.Min.X-16
+			lines, width := []string{one.words}, at.Max.X-at.Min.X-behind(glyphs)-4
 			if letters.Width(one.words) > width { // its numbers come into the next line
 				lines = foldText(letters, strings.ReplaceAll(one.words, "+", " +"), width)
 				lines = lists.Each(lines, func(l string) string { return strings.ReplaceAll(l, " +", "+") })
@@ -158,9 +158,10 @@ func (m cells) Plot(c draw.Canvas, p *plot.Plot) {
 			}
 			write(c, letters, at.Min.X+4, middle, one.glyph)
 			for i, said := range lines {
-				write(c, letters, at.Min.X+15, middle-smallSize*(vg.Length(i)-vg.Length(len(lines)-1)/2), said)
+				up := vg.Length(len(lines)-1)/2 - vg.Length(i)
+				write(c, letters, at.Min.X+behind(glyphs), middle+smallSize*up, said)
 			}
-		case widest+4 < at.Max.X-at.Min.X: // all have room, or none is written
+		case widest(small, glyphs)+4 < at.Max.X-at.Min.X: // all have room, or none is written
 			write(c, aligned(letters, draw.XCenter), (at.Min.X+at.Max.X)/2, middle, one.glyph)
 		}
 	}
@@ -171,6 +172,9 @@ func (m cells) Plot(c draw.Canvas, p *plot.Plot) {
 		}
 	}
 }
+
+// behind is where in a cell its words begin: behind the widest glyph.
+func behind(glyphs []string) vg.Length { return max(15, widest(small, glyphs)+8) }
 
 // A dot is a point with a label beside it.
 type dot struct {

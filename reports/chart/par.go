@@ -1,10 +1,11 @@
 package chart
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"gonum.org/v1/plot/vg"
 
 	"locklab/algorithms/lock"
 	"locklab/reports/text"
@@ -21,16 +22,9 @@ func (c *Par) Name() string { return "par" }
 
 // Assumptions says what the searches covered.
 func (c *Par) Assumptions(lang string) string {
-	said := []string{say(lang, "par.bounds", "clients", strconv.Itoa(c.Within.Clients), "attempts",
-		strconv.Itoa(c.Within.Attempts), "ttl", length(c.Within.TTL), "verdicts",
-		text.Join(lang, "chart.list", verdict.Names(c.Verdicts)))}
-	if slices.ContainsFunc(c.Rows, func(p study.Par) bool { return p.Found && p.Par != 1 }) {
-		said = append(said, say(lang, "par.number"))
-	}
-	if slices.ContainsFunc(c.Budgets, func(b string) bool { return strings.Contains(b, "pause") }) {
-		said = append(said, say(lang, "par.pause"))
-	}
-	return text.Join(lang, "part.sentences", said)
+	b, all := c.Within, text.Join(lang, "chart.list", worded(lang, c.Verdicts...))
+	return say(lang, "par.bounds", "clients", strconv.Itoa(b.Clients), "attempts", strconv.Itoa(b.Attempts),
+		"more", strconv.Itoa(b.Clients+1), "ttl", length(b.TTL), "late", length(b.Step()), "verdicts", all)
 }
 
 // Inconclusive reports whether a search did not finish, so that something stays unknown.
@@ -40,41 +34,37 @@ func (c *Par) Inconclusive() bool {
 
 // Table has one row for each lock, budget and verdict. par, steps and trace are empty where nothing was found.
 func (c *Par) Table() *Table {
-	return tableOf("lock budget verdict found complete par steps trace", c.Rows, func(p study.Par) []any {
-		row := []any{p.Lock, p.Budget, p.Verdict, p.Found, p.Complete && !p.Unjudged, nil, nil, nil}
+	return tableOf("lock budget verdict found complete "+late+" par steps trace", c.Rows, func(p study.Par) []any {
+		row := []any{p.Lock, p.Budget, p.Verdict, p.Found, p.Complete && !p.Unjudged, p.Late, nil, nil, nil}
 		if p.Found {
-			row = append(row[:5], p.Par, p.Steps, p.Trace)
+			row = append(row[:6], p.Par, p.Steps, p.Trace)
 		}
 		return row
 	})
 }
 
+const late = "clients_at_any_timing" // a column; 0: in lockstep alone
+
 // Finding says which faults let two clients into most locks, if there are any.
 func (c *Par) Finding(lang string) string {
-	var faults, locks []string
-	for _, b := range c.Budgets {
-		fall := lists.Pick(c.Rows, func(p study.Par) bool {
+	falls := lists.Each(c.Budgets, func(b string) []string {
+		of := lists.Pick(c.Rows, func(p study.Par) bool {
 			return p.Verdict == verdict.Overlap && p.Found && p.Budget == b
 		})
-		switch names := lists.Each(fall, func(p study.Par) string { return p.Lock }); {
-		case len(names) > len(locks):
-			locks, faults = names, []string{head(b)}
-		case locks != nil && slices.Equal(names, locks):
-			faults = append(faults, head(b))
-		}
-	}
-	if locks == nil {
-		key := "par.finding.none"
-		if c.Inconclusive() {
-			key = "par.untold"
-		}
+		return lists.Each(of, func(p study.Par) string { return p.Lock })
+	})
+	locks := slices.MaxFunc(append(falls, nil), func(a, b []string) int { return len(a) - len(b) })
+	if len(locks) == 0 {
+		key := map[bool]string{false: "par.finding.none", true: "par.untold"}[c.Inconclusive()]
 		all := lists.Each(c.Locks, func(e lock.Entry) string { return e.ID })
 		return say(lang, key, "locks", text.Join(lang, "chart.list", all))
 	}
+	same := lists.Pick(lists.Indices(falls), func(k int) bool { return slices.Equal(falls[k], locks) })
 	who := text.Join(lang, "chart.list", locks)
 	if len(locks) == len(c.Locks) && len(locks) > 1 {
 		who = say(lang, "par.each", "n", strconv.Itoa(len(locks)))
 	}
+	faults := lists.Each(same, func(k int) string { return head(c.Budgets[k]) })
 	return say(lang, "par.finding", "faults", text.Join(lang, "chart.or", faults), "locks", who)
 }
 
@@ -82,21 +72,18 @@ func (c *Par) Finding(lang string) string {
 func (c *Par) Notes(lang string) []string { return []string{say(lang, "par.note")} }
 
 // viewPar has a fault a line and a lock a column: the verdicts that it is enough for, each with the fewest faults.
-func viewPar(c *Chart, _ string) *Table {
+func viewPar(c *Chart, lang string) *Table {
 	return across(c.Table.records(), []string{"budget"}, "lock", func(of []record) any {
-		var found []string
-		open := false
-		for _, r := range of {
-			if open = open || !r.is("complete"); r.is("found") {
-				found = append(found, r.text("verdict")+needs(r))
-			}
+		harms := lists.Pick(of, found)
+		if harms == nil {
+			return noneOf(lang, of).words
 		}
-		if len(found) == 0 && open {
-			return "?"
-		}
-		return cmp.Or(strings.Join(found, ", "), "-")
+		all := strings.Join(lists.Each(harms, func(r record) string { return r.text("verdict") + needs(r) }), ", ")
+		return map[bool]string{false: all, true: say(lang, "par.late", "verdicts", all)}[harms[0].number(late) > 0]
 	})
 }
+
+func found(r record) bool { return r.is("found") }
 
 // needs returns the number of faults that a verdict takes, in brackets; "" for one.
 func needs(r record) string {
@@ -106,28 +93,40 @@ func needs(r record) string {
 	return ""
 }
 
-// drawPar has a lock a line and a fault a column. What it can do has a colour, and what was proved impossible a dash.
+// noneOf is a cell whose verdicts were not found: with how many clients at any timing, or in lockstep alone.
+func noneOf(lang string, of []record) (at cell) {
+	at = at.like(LookOf(verdict.Unknown))
+	switch n := slices.Min(numbers(late, of)); {
+	case slices.ContainsFunc(of, func(r record) bool { return !r.is("complete") }):
+		at.words = say(lang, "theorems.extent.open")
+	case n > 0:
+		at = at.like(LookOf(verdict.Holds))
+		at.glyph, at.words = "-"+number(n), say(lang, "par.none", "n", inWords(lang, int(n)))
+	default:
+		at.glyph, at.words = "-?", say(lang, "par.lockstep")
+	}
+	return at
+}
+
+// drawPar has a lock a line and a fault a column. What the fault can do has a colour, and a dashed border where it does
+// so at other timings than lockstep only.
 func drawPar(c *Chart, lang string) frame {
 	all := c.Table.records()
 	locks, budgets := by("lock", all), values("budget", all)
-	more := false
+	place := func(r record) int { return slices.Index(words, verdict.Word(r.text("verdict"))) }
 	f := c.boxes(lang, values("lock", all), heads(budgets, lang), func(l, k int) (at cell) {
 		of := by("budget", locks[l])[k]
-		harms := lists.Pick(of, func(r record) bool { return r.is("found") })
-		switch {
-		case len(harms) > 0:
-			place := func(r record) int { return slices.Index(words, verdict.Word(r.text("verdict"))) }
-			gravest := slices.MinFunc(harms, func(a, b record) int { return place(a) - place(b) })
-			at = at.worst(lang, harms)
-			at.words, more = at.words+needs(gravest), more || len(harms) > 1
-			return at
-		case slices.ContainsFunc(of, func(r record) bool { return !r.is("complete") }):
-			return at.like(LookOf(verdict.Unknown))
+		harms := lists.Pick(of, found)
+		if harms == nil {
+			return noneOf(lang, of)
 		}
-		return at.like(LookOf(verdict.Holds))
+		at = at.worst(lang, harms)
+		at.words += needs(slices.MinFunc(harms, func(a, b record) int { return place(a) - place(b) }))
+		if harms[0].number(late) > 0 {
+			at.border, at.dashes = 1.2, []vg.Length{3, 2}
+		}
+		return at
 	})
-	if f.below = []string{say(lang, "par.below")}; more && !c.narrow {
-		f.below[0] = text.Join(lang, "part.sentences", append(f.below, say(lang, "chart.more")))
-	}
+	f.below = []string{say(lang, "par.below")}
 	return f
 }

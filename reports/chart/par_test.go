@@ -19,16 +19,18 @@ func parChart() sample {
 		Within:   search.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 2, TTL: 9 * time.Second}},
 		Budgets:  []string{"crash=1", "pause=1"},
 	}}
-	none, open := study.Par{Complete: true}, study.Par{}
+	lockstep, open := study.Par{Complete: true}, study.Par{}
+	none := study.Par{Complete: true, Late: 3}
 	found := func(par, steps int, trace string) study.Par {
 		return study.Par{Complete: true, Found: true, Par: par, Steps: steps, Trace: trace}
 	}
-	cut := study.Par{Found: true, Par: 2, Steps: 67, Trace: "locklab2-e"}
+	cut, late := study.Par{Found: true, Par: 2, Steps: 67, Trace: "locklab2-e"}, found(1, 15, "locklab2-d")
+	late.Late = 2
 	for i, p := range []study.Par{ // by lock, budget and verdict
-		found(0, 9, "locklab2-a"), none, found(1, 19, "locklab2-b"), found(0, 9, "locklab2-a"), none, none,
-		none, none, none, found(1, 13, "locklab2-c"), none, none,
-		none, cut, open, found(1, 15, "locklab2-d"), open, open,
-		open, open, open, open, open, open,
+		found(0, 9, "locklab2-a"), lockstep, found(1, 19, "locklab2-b"), found(0, 9, "locklab2-a"), lockstep, lockstep,
+		none, none, none, found(1, 13, "locklab2-c"), lockstep, lockstep,
+		lockstep, cut, open, late, none, none,
+		open, open, open, lockstep, none, none,
 	} {
 		p.Lock, p.Budget, p.Verdict = c.Locks[i/6].ID, c.Budgets[i/3%2], c.Verdicts[i%3]
 		c.Rows = append(c.Rows, p)

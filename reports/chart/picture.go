@@ -6,6 +6,7 @@ import (
 	"image/color"
 	"image/png"
 	"io"
+	"reflect"
 	"time"
 
 	"codeberg.org/go-pdf/fpdf"
@@ -87,6 +88,8 @@ func (p picture) pdf(w io.Writer) error {
 	fpdf.SetDefaultCreationDate(time.Unix(0, 0)) // the same bytes at any time
 	fpdf.SetDefaultModificationDate(time.Unix(0, 0))
 	c := vgpdf.New(p.width*p.scale, p.height*p.scale)
+	doc := *(**fpdf.Fpdf)(reflect.ValueOf(c).Elem().FieldByName("doc").Addr().UnsafePointer()) // vgpdf has no titles
+	doc.SetTitle(p.title, true)
 	c.Scale(float64(p.scale), float64(p.scale))
 	p.draw(draw.NewCanvas(outlined{c}, p.width, p.height))
 	_, err := c.WriteTo(w)

@@ -92,6 +92,7 @@ func (r *Rate) Finding(lang string) string {
 	if later := lists.Pick(r.Bounds, func(b cost.Bound) bool { return b.TTL > last.TTL }); later != nil {
 		key, from = "rate.finding.until", length(slices.MinFunc(later, byTTL).TTL)
 	}
+	i := slices.IndexFunc(r.Sources, func(s cost.Source) bool { return s.ID == source })
 	pauses := say(lang, "rate.pauses", "source", source)
 	if name := "environment." + source + ".name"; text.In(lang).Has(name) {
 		pauses = say(lang, name)
@@ -100,7 +101,8 @@ func (r *Rate) Finding(lang string) string {
 	if len(locks) > maxNamed {
 		who = say(lang, "rate.locks", "n", inWords(lang, len(locks)), "all", inWords(lang, len(r.Subjects)))
 	}
-	return say(lang, key, "ttl", length(r.TTL), "n", n, "source", pauses, "from", from, "locks", who)
+	return say(lang, key, "ttl", length(r.TTL), "n", n, "source", pauses, "from", from, "locks", who,
+		"lengths", r.Sources[i].Lengths.String(), "work", length(r.Work))
 }
 
 // Notes implements Result.
@@ -188,7 +190,7 @@ func drawRate(c *Chart, lang string) frame {
 	often := func(r record) float64 { return r.number("overlaps_a_year_at_most") }
 	titled := func(r record) bool { return r.text("ttl_ns") == textOf(c.More["ttl_ns"]) }
 	top := slices.Max(append(lists.Each(lists.Pick(all, titled), often), 0))
-	p := axes(say(lang, "term.ttl.name"), say(lang, "rate.axis.overlaps"))
+	p := axes(say(lang, "term.ttl.name"), say(lang, "rate.axis.overlaps", "source", cmp.Or(source, "?")))
 	labels := c.lockLines(p, lang, all, "overlaps_a_year_at_most", func(of []record) curve {
 		at := func(r record) point { return point{x: r.number("ttl_ns"), y: math.Log10(often(r))} }
 		worst := func(r record) bool { return titled(r) && top > 0 && often(r) == top }
@@ -202,7 +204,8 @@ func drawRate(c *Chart, lang string) frame {
 	p.Y.Scale, p.Y.Min, p.Y.Max = plot.LinearScale{}, math.Log10(p.Y.Min)-1, math.Log10(p.Y.Max)
 	p.Y.Tick.Marker = append(powers, plot.Tick{Value: p.Y.Min, Label: say(lang, "rate.axis.none")}) // below the scale
 	ttls := axisValues(all, headOf("ttl_ns"))
-	p.X.Scale, p.X.Tick.Marker, p.X.Min, p.X.Max = plot.LogScale{}, labelled(ttls, nanoseconds), 1, 10
+	round := lists.Pick(ttls, func(ttl float64) bool { return strings.ContainsAny(decimal(ttl)[:1], "13") })
+	p.X.Scale, p.X.Tick.Marker, p.X.Min, p.X.Max = plot.LogScale{}, labelled(round, nanoseconds), 1, 10
 	if len(ttls) > 0 {
 		p.X.Min, p.X.Max = ttls[0], ttls[len(ttls)-1]
 	}

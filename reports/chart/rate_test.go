@@ -29,7 +29,7 @@ func rateChart() sample {
 	return sample{
 		Result: r,
 		title: `^At a TTL of (\d+) s, four of six locks may let two clients in up to ([\d,.]+) times a year, ` +
-			`by pauses of (.*) alone; with a TTL of ([\d.]+) s or more these pauses do no harm$`,
+			`by pauses of (.*) alone; none with a TTL of ([\d.]+) s or more, for pauses of (.*) and work of 1 s$`,
 		claims: func(c *Chart, m title) bool {
 			worst := 0
 			for _, r := range rowsOf(c, "ttl_ns", m[1]+"000000000") {

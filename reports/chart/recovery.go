@@ -96,9 +96,10 @@ func drawRecovery(c *Chart, lang string) frame {
 	}
 	if math.IsInf(slow, 1) {
 		ticks = append(ticks, plot.Tick{Value: beyond, Label: "∞"})
+		p.Add(axisBreak(beyond - ttl/8))
 	}
 	quarter := p.X.Max / 4
 	p.X.Tick.Marker = labelled([]float64{0, quarter, 2 * quarter, 3 * quarter, p.X.Max}, decimal)
 	p.Y.Tick.Marker = ticks
-	return c.curves(say(lang, "recovery.below"), p, labels)
+	return c.curves(say(lang, "recovery.below", "ttl", length(time.Duration(ttl*float64(time.Second)))), p, labels)
 }

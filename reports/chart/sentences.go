@@ -9,6 +9,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/search"
 	"locklab/scenarios/study"
+	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
 
@@ -33,6 +34,13 @@ func putEach(out *layout.Lines, all func(lang string) []string) {
 			}
 		}
 	}
+}
+
+// worded are verdicts in a sentence, each with what it means where that is said in other words.
+func worded(lang string, all ...verdict.Word) []string {
+	return lists.Each(all, func(w verdict.Word) string {
+		return say(lang, "word.said", "word", string(w), "means", say(lang, "word."+string(w)))
+	})
 }
 
 // titleLocks is the number of locks that a title names.

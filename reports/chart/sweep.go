@@ -2,6 +2,7 @@ package chart
 
 import (
 	"cmp"
+	"fmt"
 	"image/color"
 	"math"
 	"slices"
@@ -147,10 +148,11 @@ func (s *Sweep) Finding(lang string) string {
 	if !slices.ContainsFunc(all, func(r record) bool { return r.number("k") > 0 }) {
 		return say(lang, "sweep.none", "words", words, "runs", thousands(s.Order.Runs))
 	}
-	key, reaches := "sweep.finding.half", func(m curve) bool { return m.top() >= 0.5 }
+	key, reaches, other := "sweep.finding.half", func(m curve) bool { return m.top() >= 0.5 }, ""
 	where, curves := curve.where, curvesOf(all, axis.Name())
 	if len(s.Order.Axes) > 1 {
-		axis = s.Order.Axes[max(slices.IndexFunc(s.Order.Axes, func(a study.Axis) bool { return a.Setting.Fault }), 0)]
+		i := max(slices.IndexFunc(s.Order.Axes, func(a study.Axis) bool { return a.Setting.Fault }), 0)
+		axis, other = s.Order.Axes[i], settingName(lang, s.Order.Axes[1-i])
 		key, reaches = "sweep.finding.map", func(m curve) bool { return m.top() > 0 }
 		curves = curvesOf(all, axis.Name())
 		where = func(m curve) (string, float64) {
@@ -181,8 +183,8 @@ func (s *Sweep) Finding(lang string) string {
 			}
 			return say(lang, "sweep.finding."+of, "who", who, "x", valueIn(lang, axis, x))
 		})
-		parts = append(parts, say(lang, key, "words", words, "name", settingName(lang, axis), "parts",
-			firstNames(lang, said, titleLocks)))
+		parts = append(parts, say(lang, key, "words", words, "name", settingName(lang, axis), "other", other,
+			"runs", thousands(s.Order.Runs), "parts", firstNames(lang, said, titleLocks)))
 	}
 	below := lists.Pick(curves, func(m curve) bool { return !reaches(m) && m.top() > 0 })
 	if below != nil {
@@ -190,13 +192,17 @@ func (s *Sweep) Finding(lang string) string {
 		parts = append(parts, say(lang, "sweep.finding.most", "words", words, "top", percent(most.top()), "locks",
 			firstNames(lang, lists.Each(below, name), titleLocks)))
 	}
-	_, hi := study.Wilson(0, s.Order.Runs)
 	if never := lists.Pick(curves, func(m curve) bool { return m.top() == 0 }); never != nil {
-		parts = append(parts, say(lang, "sweep.finding.never", "locks",
-			firstNames(lang, lists.Each(never, name), titleLocks), "runs", thousands(s.Order.Runs),
-			"bound", "< "+rounded(100*ceilTo(hi, 0.001), 1)+" %"))
+		parts = append(parts, say(lang, "sweep.finding.never", "runs", thousands(s.Order.Runs),
+			"bound", atMost(s.Order.Runs), "locks", firstNames(lang, lists.Each(never, name), titleLocks)))
 	}
 	return text.Join(lang, "sweep.finding", parts)
+}
+
+// atMost is the bound of a share of which none of some runs was seen.
+func atMost(runs int) string {
+	_, hi := study.Wilson(0, runs)
+	return "< " + rounded(100*ceilTo(hi, 0.001), 1) + " %"
 }
 
 // valueIn writes a value with its unit.
@@ -243,7 +249,8 @@ func drawSweep(c *Chart, lang string) frame {
 		return c.drawMaps(all, columns, lang)
 	}
 	axis := axisOf(columns[1])
-	p := axes(axisName(lang, axis), say(lang, "sweep.axis"))
+	words := strings.Trim(fmt.Sprint(c.More["verdicts"]), "[]")
+	p := axes(axisName(lang, axis), say(lang, "sweep.axis", "words", words))
 	p.Y.Min, p.Y.Max = 0, 1
 	p.Y.Tick.Marker = labelled([]float64{0, 0.25, 0.5, 0.75, 1}, func(v float64) string { return percent(v) + " %" })
 	curves := curvesOf(all, columns[1].Name)
@@ -308,7 +315,8 @@ func (c *Chart) drawMaps(all []record, columns []Head, lang string) frame {
 		p.Add(marks)
 		plots = append(plots, p)
 	}
-	return c.tiles(say(lang, "sweep.below.map"), c.aside(2, 1), vg.Point{X: 200, Y: 150}, plots...)
+	below := say(lang, "sweep.below.map", "runs", all[0].shown("n"), "bound", atMost(int(all[0].number("n"))))
+	return c.tiles(below, c.aside(2, 1), vg.Point{X: 200, Y: 150}, plots...)
 }
 
 // axisValues are the values in a column, in their order.

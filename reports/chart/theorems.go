@@ -22,10 +22,10 @@ func (c *Theorems) Name() string { return "theorems" }
 
 // Assumptions say what the searches covered.
 func (c *Theorems) Assumptions(lang string) string {
-	all := study.TheoremWords()
-	return say(lang, "theorems.bounds", "budgets", text.Join(lang, "grid.join", c.Budgets),
-		"ttl", length(search.DefaultBounds().TTL), "n", inWords(lang, len(all)),
-		"verdicts", text.Join(lang, "chart.list", verdict.Names(all)))
+	all, b := study.TheoremWords(), search.DefaultBounds()
+	return say(lang, "theorems.bounds", "budgets", text.Join(lang, "chart.list", c.Budgets), "ttl", length(b.TTL),
+		"step", length(b.Step()), "n", inWords(lang, len(all)),
+		"verdicts", text.Join(lang, "chart.list", worded(lang, all...)))
 }
 
 // Inconclusive reports whether something was not computed.
@@ -80,8 +80,8 @@ func heads(budgets []string, lang string) []string {
 	return lists.Each(budgets, func(b string) string { return text.Named(head(b), lang) })
 }
 
-// marks are the extents in a letter; what fails has its verdict's own.
-var marks = map[study.Extent]string{study.Unbounded: "*", study.OneAttempt: "1", study.Bounded: ".",
+// marks are the extents in signs: of proofs a tick, of a search its clients; what fails has its verdict's own.
+var marks = map[study.Extent]string{study.Unbounded: "✓n", study.OneAttempt: "✓1", study.Bounded: "-2",
 	study.Undecided: "?"}
 
 // Table has one row for each lock, budget and verdict. clients and par are those of a run that comes to it.
@@ -149,7 +149,7 @@ func inWords(lang string, n int) string {
 // viewTheorems has a line for each lock and budget, and a verdict a column: for whom it is impossible.
 func viewTheorems(c *Chart, lang string) *Table {
 	return across(c.Table.records(), []string{"lock", "budget"}, "verdict", func(of []record) any {
-		return say(lang, "theorems.extent."+of[0].text("extent"))
+		return cmp.Or(marks[study.Extent(of[0].text("extent"))], say(lang, "theorems.extent.fails"))
 	})
 }
 
@@ -160,7 +160,13 @@ func drawTheorems(c *Chart, lang string) frame {
 	f := c.boxes(lang, values("lock", all), heads(budgets, lang), func(l, k int) (at cell) {
 		of := by("budget", locks[l])[k]
 		if fail := lists.Pick(of, func(r record) bool { return r.text("extent") == string(study.Fails) }); fail != nil {
-			return at.worst(lang, fail)
+			at = at.worst(lang, fail)
+			open := func(r record) bool { return strings.ContainsAny(marks[study.Extent(r.text("extent"))], "-?") }
+			if slices.ContainsFunc(of, open) { // neither found nor proved impossible
+				word, more, _ := strings.Cut(at.words, "+")
+				at.words = word + "+≥" + cmp.Or(more, "0")
+			}
+			return at
 		}
 		narrowest := slices.MaxFunc(of, func(a, b record) int {
 			return place(study.Extent(a.text("extent"))) - place(study.Extent(b.text("extent")))
@@ -172,7 +178,7 @@ func drawTheorems(c *Chart, lang string) frame {
 		at.glyph, at.words, at.quiet = marks[study.Extent(narrowest)], say(lang, "theorems.extent."+narrowest), true
 		return at
 	})
-	f.below = []string{say(lang, "theorems.below")}
+	f.below = []string{say(lang, "theorems.below", "least", "≥")}
 	return f
 }
 

@@ -4,9 +4,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"locklab/algorithms"
 	"locklab/reports"
 	"locklab/reports/text"
+	"locklab/scenarios/search"
 	"locklab/scenarios/study"
 )
 
@@ -16,10 +19,8 @@ func theoremsChart() sample {
 		Budgets: []string{"crash=any", "pause=1@2s"}}}
 	letters := [][]string{{"*****f", "****f*"}, {"ff1111", "ff.1?1"}, {"......", "??ff??"}}
 	why := [][]string{{"", ""}, {"prove.once.token", "prove.once.token"}, {"prove.clock", "prove.clock"}}
-	extents := map[rune]study.Extent{'f': study.Fails}
-	for e, mark := range marks {
-		extents[[]rune(mark)[0]] = e
-	}
+	extents := map[rune]study.Extent{'*': study.Unbounded, '1': study.OneAttempt, '.': study.Bounded, 'f': study.Fails,
+		'?': study.Undecided}
 	for l, e := range c.Locks {
 		for k, b := range c.Budgets {
 			for n, letter := range []rune(letters[l][k]) {
@@ -40,7 +41,7 @@ func theoremsChart() sample {
 	return sample{
 		Result: c,
 		others: map[string]Result{"Proved free of all six verdicts with any number of crashes, " +
-			"for any number of clients: watchdog (each takes it once)": limited},
+			"for any number of clients: watchdog (if each client takes watchdog once)": limited},
 		title: `^With (.+), none of three locks is proved free of all six verdicts for any number of clients$`,
 		claims: func(c *Chart, m title) bool {
 			proved := 0
@@ -66,6 +67,20 @@ func TestConclusive(t *testing.T) {
 	}
 	if c.All[len(c.All)-1].Why = ""; !c.Inconclusive() {
 		t.Error("what was not computed is not missed")
+	}
+}
+
+// TestTheoremBounds: the fractions that texts name are those of the searches.
+func TestTheoremBounds(t *testing.T) {
+	b := search.DefaultBounds()
+	b.Timing = search.AnyTiming
+	for lock, patience := range map[string]time.Duration{"token": 4 * b.Step(), "redlock": b.Step()} {
+		entry, _ := algorithms.ByName(lock)
+		m, err := b.Model(entry)
+		if err != nil || 12*b.Step() != b.TTL || m.Timing.Lateness != b.Step() || m.Timing.Work != 4*b.Step() ||
+			m.Patience() != patience || (m.Timing.Latency == b.Step()) != (lock == "token") {
+			t.Errorf("%s: %+v, %v", lock, m.Timing, err)
+		}
 	}
 }
 

@@ -121,14 +121,13 @@ func (r *Timeline) picture(f Format) picture {
 	if slices.ContainsFunc(run.Messages, func(m reports.Message) bool { return m.Node < 0 }) {
 		signs = append(signs, say(f.Lang, "timeline.versions", "ring", "○", "dot", "●"))
 	}
+	if !r.History.ZooKeeper && !r.History.Database && !r.History.Local {
+		signs = append(signs, say(f.Lang, "timeline.height"))
+	}
 	drawn := frame{title: cmp.Or(f.Title, r.Finding(f.Lang)), below: below, least: least, body: p.draw, size: f.Size,
-		bare: f.Bare,
-		from: source(r.Source, f.Lang), foot: []string{text.Join(f.Lang, "part.sentences", signs)}}
+		bare: f.Bare, from: source(r.Source, f.Lang), foot: []string{text.Join(f.Lang, "part.sentences", signs)}}
 	if f.Slide {
 		drawn.title, drawn.below, drawn.large = "", nil, true
-		if !r.History.ZooKeeper && !r.History.Database && !r.History.Local {
-			drawn.foot = append(drawn.foot, say(f.Lang, "timeline.height"))
-		}
 	}
 	if f.Print { // the paper says once how to read them
 		drawn.foot, drawn.tall, drawn.least.X = nil, true, ColumnWidth-6
@@ -147,6 +146,8 @@ func (r *Timeline) Finding(lang string) string {
 			pairs[3], pairs[5] = text.Join(lang, "part.and", names), length(reports.Brief(f.To-f.From))
 			if word == verdict.Overlap && f.From == f.To { // a search ends there
 				key = "timeline.moment"
+			} else if word == verdict.Orphan && f.Forever {
+				key, pairs[5] = "timeline.forever", length(reports.Brief(r.History.End))
 			}
 			break
 		}
@@ -160,12 +161,13 @@ func (r *Timeline) Finding(lang string) string {
 	return said
 }
 
-// Seen returns the share, in percent, of the width of a picture that is before an event.
+// Seen returns the share, in percent, of the width of a picture up to the middle between an event and the next.
 func (r *Timeline) Seen(f Format, event int) float64 {
 	run := r.run(f.Lang)
-	width, end := r.picture(f).width-2*3, max(run.X[len(run.X)-1], 1)
-	at := timelineLeft + vg.Length(run.X[event]/end)*(width-timelineLeft-timelineRight)
-	return math.Round(100 * float64(at/width))
+	width, end := r.picture(f).width, max(run.X[len(run.X)-1], 1)
+	middle := (run.X[event] + run.X[min(event+1, len(run.X)-1)]) / 2
+	x := vg.Length(middle/end) * (width - 2*3 - timelineLeft - timelineRight)
+	return math.Round(1e4*float64((3+timelineLeft+x)/width)) / 100
 }
 
 // placeOf returns the place of an instant; between two events time runs evenly.
@@ -201,10 +203,10 @@ func (p *timelinePlot) draw(c draw.Canvas) {
 	for _, client := range p.clients {
 		p.client(client)
 	}
-	for _, b := range p.Bands {
+	p.messages()
+	for _, b := range p.Bands { // no arrow crosses the names of owners
 		p.bandOf(b)
 	}
-	p.messages()
 	p.times()
 }
 
@@ -249,7 +251,8 @@ func (p *timelinePlot) overlaps() {
 		}
 		left, right := p.x[m.Event], p.placeOf(m.To) // events of one instant stand beside each other
 		fillBox(p.c, box(left, p.axis, right, p.top), faded(vermillion, 0x30))
-		label := fmt.Sprintf("%s %s", m.Word, length(reports.Brief(time.Duration(m.To-m.From)*time.Microsecond)))
+		held := reports.Brief(time.Duration(m.To-m.From) * time.Microsecond)
+		label := fmt.Sprintf("%s %s", worded(p.lang, m.Word)[0], length(held))
 		if x := p.besideLines(left, right, smallStrong.Width(label)); x > 0 {
 			write(p.c, bold(writing(smallSize, vermillion)), x, p.axis+smallLine/2+4, label)
 		}
@@ -369,6 +372,7 @@ func (p *timelinePlot) bandOf(b reports.Band) {
 			p.wedge(k, event, left, right, y)
 			another := first == 0 || p.States[first-1].Keys[n-1].Owner != k.Owner
 			if another && k.Owner > 0 {
+				fillBox(p.c, box(left+2, y+p.band/3-4, left+14, y+p.band/3+5), white)
 				write(p.c, smallStrong, left+3, y+p.band/3, fmt.Sprintf("c%d", k.Owner))
 			}
 			if i < len(p.States) {
@@ -423,7 +427,8 @@ func (p *timelinePlot) wedge(k reports.KeyState, event int, left, right, y vg.Le
 }
 
 // messages draws requests and replies as arrows, and beside the lane what they say, where there is room: on paper, so
-// that no line runs through it. One that says what the one before it does is not said.
+// that no line runs through it. One that says what the one before it does is not said; one that it leaves no room
+// stands behind it.
 func (p *timelinePlot) messages() {
 	last, rooms := map[int]string{}, map[int]*room{}
 	for _, c := range p.clients {
@@ -469,14 +474,19 @@ func (p *timelinePlot) messages() {
 			continue
 		}
 		last[m.Client] = said
+		x, room := p.x[out], rooms[m.Client]
 		if m.Times > 0 { // what has a number stands before what has none
-			p.label(fmt.Sprintf("%s ×%d", said, m.Times), p.x[out], beside, rooms[m.Client])
-		} else {
-			labels = append(labels, func() { p.label(said, p.x[out], beside, rooms[m.Client]) })
+			p.label(fmt.Sprintf("%s ×%d", said, m.Times), x, beside, lane, room)
+			continue
 		}
+		labels = append(labels, func() {
+			if !p.label(said, x, beside, lane, room) {
+				labels = append(labels, func() { p.label(said, room.behind(x), beside, lane, room) })
+			}
+		})
 	}
-	for _, write := range labels {
-		write()
+	for i := 0; i < len(labels); i++ {
+		labels[i]()
 	}
 }
 
@@ -508,14 +518,22 @@ func (p *timelinePlot) answers() map[int]string {
 	return said
 }
 
-// label writes what a message says at a place, or so that it ends with the picture.
-func (p *timelinePlot) label(said string, x, y vg.Length, r *room) {
+// label writes what a message says at a place, or so that it ends with the picture: then a line leads to the place. It
+// reports whether there was room.
+func (p *timelinePlot) label(said string, at, y, lane vg.Length, r *room) bool {
 	width := small.Width(said)
-	x = min(x, p.x[len(p.x)-1]+timelineRight-width)
-	if r.take(x, x+width) {
+	x := min(at, p.x[len(p.x)-1]+timelineRight-width)
+	taken := r.take(x, x+width)
+	if taken {
+		if x < at {
+			up := vg.Length(math.Copysign(1, float64(y-lane)))
+			y += 3 * up
+			defer p.c.StrokeLine2(draw.LineStyle{Color: ink, Width: 1}, at, y-9*up, at, y-4.5*up)
+		}
 		fillBox(p.c, box(x-1, y-smallLine/2+1, x+width+1, y+smallLine/2-1), white)
 		write(p.c, small, x, y, said)
 	}
+	return taken
 }
 
 // touch marks a read or a write in the lane of the resource, with as much of what it says as there is room for.
@@ -557,6 +575,16 @@ func (p *timelinePlot) touch(m *reports.Message, y vg.Length, rows []room) {
 type room struct {
 	taken [][2]vg.Length
 	lines []vg.Length // through which no label is to run
+}
+
+// behind is the place behind the label at a place.
+func (r *room) behind(x vg.Length) vg.Length {
+	for _, t := range r.taken {
+		if t[0] <= x && x < t[1]+4 {
+			return t[1] + 8
+		}
+	}
+	return x
 }
 
 // take takes a place, if it is free.

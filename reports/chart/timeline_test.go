@@ -63,10 +63,11 @@ func TestTimelineSaysWhatHappened(t *testing.T) {
 		{"redlock", "quorum-restart", "en", []string{"SET NX PX → OK (3/5), nil (2/5)", "v2"}},
 		{"zk-protected", "gc-pause", "en", []string{"v1", "v2", "session ends", "EXISTS _c_c2.12-..-12"}},
 		{"watchdog", "failed-renewal", "en", []string{"EVAL renew → lost"}},
-		{"token", "gc-pause", "en", []string{"events are spread so that each is legible. ○ v0: version 0 is " +
-			"read; ● v1: version 1 is written."}},
+		{"token", "gc-pause", "en", []string{"events are spread so that each is legible. Dashed arrows: replies; " +
+			"hatched: paused or down. ○ v0: version 0 is read; ● v1: version 1 is written."}},
 		{"token", "calm", "en", []string{"each is legible; at a wave time is " +
-			"left out. ○ v0: version 0 is read; ● v1: version 1 is written."}},
+			"left out. Dashed arrows: replies; " +
+			"hatched: paused or down. ○ v0: version 0 is read; ● v1: version 1 is written."}},
 	} {
 		got := written(t, timelineOf(t, c.lock, c.race), Format{Lang: c.lang})
 		for _, want := range c.want {
@@ -79,7 +80,7 @@ func TestTimelineSaysWhatHappened(t *testing.T) {
 
 // However small the picture is, each read and each write says which version it is of, and a refused one that it is.
 func TestVersionsAreSaid(t *testing.T) {
-	least, err := ParseSize("142x95")
+	least, err := ParseSize("142x97")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,16 +47,6 @@ func (f *Tolerance) debate(lang string) string {
 	return say(lang, key, "many", rounded(many[0].Falls, 2), "one", rounded(one[0].Falls, 2))
 }
 
-// boundaries names the limits at which two events fall on the same instant; "": there is none.
-func (f *Tolerance) boundaries(lang string) string {
-	met := lists.Pick(f.Limits, func(l study.Limit) bool { return l.Boundary })
-	if met == nil {
-		return ""
-	}
-	names := lists.Each(met, func(l study.Limit) string { return l.Lock + " " + l.Fault })
-	return say(lang, "tolerance.boundary", "limits", text.Join(lang, "chart.list", names))
-}
-
 // Table has one row for each lock and hazard. Sizes are in leases; holds_up_to is empty where no size holds or there
 // is none, fails_at and boundary_only where none falls.
 func (f *Tolerance) Table() *Table {
@@ -92,7 +82,7 @@ func (f *Tolerance) Finding(lang string) string {
 }
 
 // Notes implements Result.
-func (f *Tolerance) Notes(lang string) []string { return []string{f.boundaries(lang)} }
+func (f *Tolerance) Notes(lang string) []string { return []string{say(lang, "tolerance.boundary")} }
 
 // viewTolerance has all sizes, but for the largest that was searched.
 func viewTolerance(c *Chart, _ string) *Table {

@@ -44,14 +44,16 @@ func toleranceChart() sample {
 	same.Limits[20].Lock = "redlock"
 	return sample{
 		Result: f,
-		title:  `^redlock fails at a pause of ([\d.]+) of a lease, one server already at ([\d.]+)$`,
+		title: `^redlock survives a pause of less than ([\d.]+) of a lease, ` +
+			`one server of less than ([\d.]+), with work of 2/5 of a lease$`,
 		claims: func(c *Chart, m title) bool {
 			many := rowsOf(c, "lock", "redlock", "fault", "pause")[0]
 			one := rowsOf(c, "lock", "token", "fault", "pause")[0]
 			return many.number("fails_at") == m.number(1) && one.number("fails_at") == m.number(2)
 		},
 		others: map[string]Result{"No size of a pause is known at which a lock lets two clients in": &one,
-			"redlock fails at the same pause as one server: 0.60 of a lease": &same},
+			"redlock survives no longer pause than one server: less than 0.60 of a lease, " +
+				"with work of 2/5 of a lease": &same},
 		empty: []Result{&Tolerance{}, &Tolerance{Tolerance: study.Tolerance{Locks: locksOf("token")}},
 			&Tolerance{Tolerance: study.Tolerance{Hazards: []study.Hazard{{Fault: "pause", Sized: true}}}}},
 		texts: map[string]reports.Look{"tolerance": {Width: reports.NarrowWidth}},

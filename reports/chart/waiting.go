@@ -3,9 +3,9 @@ package chart
 import (
 	"math"
 	"slices"
-	"strconv"
-	"time"
+	"strings"
 
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -26,44 +26,41 @@ func (c *WaitingChart) Name() string { return "waiting" }
 // Assumptions are the numbers of the runs.
 func (c *WaitingChart) Assumptions(lang string) string {
 	l := c.Load
-	said := say(lang, "waiting.assumptions", "ttl", length(l.TTL), "service", length(l.Service),
-		"latency", length(l.Latency), "work", length(l.Work), "poll", length(l.Poll), "cap", length(l.Cap),
-		"base", length(l.Poll/8), "rest", length(l.Rest), "runs", strconv.Itoa(cost.WaitingRuns))
-	cut := lists.Pick(c.Results, func(r cost.Waiting) bool { return r.Cut })
-	if len(cut) == 0 {
-		return said
-	}
-	runs := lists.Each(cut, func(r cost.Waiting) string {
-		return say(lang, "waiting.at", "policy", r.Policy, "clients", thousands(r.Clients))
-	})
-	return text.Join(lang, "part.sentences", []string{said,
-		say(lang, "waiting.cut", "runs", text.Join(lang, "chart.list", runs), "most", thousands(l.Most))})
+	return say(lang, "waiting.assumptions", "ttl", length(l.TTL), "service", length(l.Service), "work", length(l.Work),
+		"latency", length(l.Latency), "poll", length(l.Poll), "cap", length(l.Cap), "base", length(l.Poll/8),
+		"rest", length(l.Rest), "stop", thousands(l.Most), "runs", thousands(cost.WaitingRuns))
 }
 
 // Table has one row for each policy and number of clients.
 func (c *WaitingChart) Table() *Table { return tableBy(c.Results) }
 
-// Finding compares the handover where most clients wait, in runs that came to their end. It names ways to wait only if
-// most handovers of the one are shorter than those of the other.
+// Finding compares the handover where most clients wait, in runs that came to their end, and says where fewest get in.
+// It names ways to wait only if most handovers of the one are shorter than those of the other.
 func (c *WaitingChart) Finding(lang string) string {
 	most := slices.Max(append(lists.Each(c.Results, func(r cost.Waiting) int { return r.Clients }), 0))
 	of := lists.Pick(c.Results, func(r cost.Waiting) bool { return r.Clients == most })
 	all := lists.Pick(of, func(r cost.Waiting) bool { return !r.Cut })
-	if len(all) == 0 {
+	handed := lists.Pick(all, func(r cost.Waiting) bool { return r.Handover > 0 })
+	if len(handed) == 0 {
 		return say(lang, "waiting.nothing")
 	}
-	quick, slow := extremes(all, func(r cost.Waiting) float64 { return r.Handover.Seconds() })
+	quick, slow := extremes(handed, func(r cost.Waiting) float64 { return r.Handover.Seconds() })
+	few, _ := extremes(all, func(r cost.Waiting) float64 { return r.Served })
 	key := "waiting.finding"
 	if quick.Slow >= slow.Quick {
 		key = "waiting.finding.alike"
 	}
-	shown := func(d time.Duration) string { return nanoseconds(float64(d)) }
 	said := say(lang, key, "clients", thousands(most), "quick", wayOf(lang, quick.Policy),
-		"least", shown(quick.Handover), "slow", wayOf(lang, slow.Policy), "most", shown(slow.Handover))
+		"slow", wayOf(lang, slow.Policy), "least", nanoseconds(float64(quick.Handover)),
+		"most", nanoseconds(float64(slow.Handover)))
 	if len(all) < len(of) {
-		return say(lang, "waiting.finding.ended", "first", said)
+		said = say(lang, "waiting.finding.ended", "first", said, "n", inWords(lang, len(all)))
 	}
-	return said
+	if few.Served > 1-1e-9 {
+		return said
+	}
+	return say(lang, "waiting.finding.served", "first", said, "share", percent(few.Served), "policy", few.Policy,
+		"entries", thousands(few.Entries/few.Runs))
 }
 
 // wayOf says how a policy waits, in a word or two.
@@ -80,11 +77,13 @@ func (c *WaitingChart) Notes(lang string) []string {
 
 // viewWaiting has what tells ways to wait apart.
 func viewWaiting(c *Chart, _ string) *Table {
-	return c.Table.only(func(name string) bool { return name != "entries" && name != "truncated" })
+	return c.Table.only(func(name string) bool {
+		return name != "runs" && name != "entries" && !strings.HasSuffix(name, "_run_ns")
+	})
 }
 
 // drawWaiting has a line for each way to wait with most clients: the handover, of which nine of ten lie in the
-// interval, and what an entry costs. The slowest stands out, of those whose run came to its end.
+// interval, how many clients got in, and what an entry costs. The worst stand out, of those whose run came to its end.
 func drawWaiting(c *Chart, lang string) frame {
 	all := c.Table.records()
 	most := slices.Max(numbers("clients", all))
@@ -96,36 +95,48 @@ func drawWaiting(c *Chart, lang string) frame {
 	ways := lists.Each(all, func(r record) string {
 		return say(lang, "chart.means", "of", r.text("policy"), "is", wayOf(lang, r.text("policy")))
 	})
-	var foot []string
-	if c.narrow {
-		foot = []string{say(lang, "grid.stop", "text", text.Join(lang, "grid.join", ways))}
-		ways = values("policy", all)
-	}
-	times, commands := rowed("", ways, true), rowed("", ways, false)
+	names := map[bool][]string{false: ways, true: values("policy", all)}[c.narrow]
+	times, inside, commands := rowed("", names, true), rowed("", names, false), rowed("", names, false)
 	times.X.Label.Text, commands.X.Label.Text = say(lang, "waiting.panel.handover"), say(lang, "waiting.panel.entry")
+	inside.X.Label.Text, inside.X.Min, inside.X.Max = say(lang, "waiting.panel.served"), 0, 1
+	inside.X.Tick.Marker = labelled([]float64{0, 0.5, 1}, func(v float64) string { return percent(v) + " %" })
 	logarithmic(&times.X, slices.Concat(handover, quick, slow), nanoseconds)
 	logarithmic(&commands.X, cost, number)
-	var intervals, between, entries spans
+	var intervals, between, served, entries spans
 	var means dots
-	below := say(lang, "waiting.below", "runs", all[0].text("runs"), "clients", thousands(int(most)))
 	for i, r := range all {
-		sign, stands := draw.GlyphDrawer(draw.CircleGlyph{}), !r.is("truncated") &&
-			handover[i] == slices.Max(numbers("handover_mean_ns", ended))
-		s := span{y: -float64(i), color: inColor(stands), bold: stands}
-		s.from, s.to, s.width, s.words = quick[i], slow[i], 2, nanoseconds(handover[i])
-		between = append(between, span{y: s.y, from: least[i], to: largest[i], width: 9, bold: stands, color: s.color})
+		sign, mark, share := draw.GlyphDrawer(draw.CircleGlyph{}), "", r.number("share_served")
+		few := !r.is("truncated") && share < 1 && share == slices.Min(numbers("share_served", ended))
+		stands := !r.is("truncated") && handover[i] > 0 && handover[i] == slices.Max(numbers("handover_mean_ns", ended))
 		if r.is("truncated") {
-			s.words, sign = s.words+" *", draw.RingGlyph{}
-			means = append(means, dot{x: handover[i], y: s.y, color: white, shape: draw.CircleGlyph{}})
+			mark, sign = " *", draw.RingGlyph{}
+		}
+		s := span{y: -float64(i), color: inColor(stands), bold: stands}
+		s.from, s.to, s.width, s.words = quick[i], slow[i], 2, nanoseconds(handover[i])+mark
+		between = append(between, span{y: s.y, from: least[i], to: largest[i], width: 9, bold: stands, color: s.color})
+		if handover[i] == 0 {
+			s.width, s.words = 0, say(lang, "waiting.handover.none")+mark
+		} else {
+			means = append(means, dot{x: handover[i], y: s.y, color: ink, shape: sign},
+				dot{x: handover[i], y: s.y, color: white, shape: draw.CircleGlyph{}}) // the last one is below
 		}
 		intervals = append(intervals, s)
-		means = append(means, dot{x: handover[i], y: s.y, color: ink, shape: sign})
-		tenths := number(math.Round(10*cost[i]) / 10)
-		entries = append(entries, span{y: s.y, to: cost[i], color: grey, shape: draw.CircleGlyph{}, words: tenths})
+		served = append(served, span{y: s.y, to: share, color: inColor(few), bold: few, shape: sign,
+			words: percent(share) + " %" + mark})
+		entries = append(entries, span{y: s.y, to: cost[i], color: grey, shape: draw.CircleGlyph{},
+			words: number(math.Round(10*cost[i]) / 10)})
 	}
 	times.Add(intervals, between, means)
+	inside.Add(served)
 	commands.Add(entries)
-	f := c.tiles(below, 2, vg.Point{X: vg.Length(c.aside(200, 130)), Y: 50 + 15*vg.Length(len(ways))}, times, commands)
+	panels, foot := []*plot.Plot{times, inside, commands}, []string(nil)
+	if c.narrow { // there is room for words only
+		each := lists.Each(lists.Indices(all), func(i int) string { return names[i] + " " + entries[i].words })
+		panels, foot = panels[:2], []string{say(lang, "grid.stop", "text", text.Join(lang, "grid.join", ways)),
+			say(lang, "chart.of", "of", say(lang, "waiting.entry"), "is", text.Join(lang, "grid.join", each))}
+	}
+	below := say(lang, "waiting.below", "runs", all[0].text("runs"), "clients", thousands(int(most)))
+	f := c.tiles(below, 3, vg.Point{X: vg.Length(c.aside(170, 130)), Y: 50 + 15*vg.Length(len(ways))}, panels...)
 	f.foot = foot
 	return f
 }

@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -21,10 +22,12 @@ func TestWaitingNames(t *testing.T) {
 // A run that was cut short is marked, and no title rests on it.
 func TestWaitingCut(t *testing.T) {
 	c := *waitingChart().Result.(*WaitingChart)
-	cut := cost.Waiting{Policy: "queue", Clients: 9, Quick: 90 * ms, Handover: 95 * ms, Slow: 99 * ms, Cut: true}
+	cut := cost.Waiting{Policy: "queue", Clients: 9, Quick: 90 * ms, Handover: 95 * ms, Slow: 99 * ms, Cut: true,
+		Served: 0.2}
 	c.Results = append(slices.Clone(c.Results), cut)
-	want := "With 9 clients a released lock stays free for 1 ms (watching the one before) to 50 ms " +
-		"(polling) on average, of the policies that finished"
+	want := "With 9 clients another one gets a released lock after 1 ms (watching the one before) to 50 ms (polling) " +
+		"on average, of the two ways to wait that finished; " +
+		"with fixed only 33 % of the clients get in within 18 entries"
 	if got := c.Finding("en"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -34,22 +37,43 @@ func TestWaitingCut(t *testing.T) {
 	}
 }
 
+// A holder that always gets its own lock back hands it to nobody, and is no quick way to wait.
+func TestWaitingToNobody(t *testing.T) {
+	c := *waitingChart().Result.(*WaitingChart)
+	c.Results = append(slices.Clone(c.Results), cost.Waiting{Policy: "pttl", Clients: 9, Runs: 5, Entries: 90,
+		PerEntry: 2, Served: 1.0 / 9})
+	want := "With 9 clients another one gets a released lock after 1 ms (watching the one before) to 50 ms (polling) " +
+		"on average; with pttl only 11 % of the clients get in within 18 entries"
+	if got := c.Finding("en"); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if drawn := written(t, Of(&c, ""), Format{Lang: "en"}); !slices.Contains(drawn, "to nobody") {
+		t.Errorf("no row says that nobody else got the lock: %q", drawn)
+	}
+}
+
 // waitingChart has two ways to wait, with two numbers of clients.
 func waitingChart() sample {
 	of := func(policy string, clients int, quick, mean, slow time.Duration) cost.Waiting {
 		return cost.Waiting{Policy: policy, Clients: clients, Quick: quick, Handover: mean, Slow: slow,
+			Runs: 5, Entries: 90, Served: map[string]float64{"fixed": 1.0 / 3, "line": 1}[policy],
 			PerEntry: float64(clients)}
 	}
 	all := []cost.Waiting{of("fixed", 2, 400*ms, 500*ms, 900*ms), of("line", 2, 9*ms, 10*ms, 11*ms),
 		of("fixed", 9, 40*ms, 50*ms, 90*ms), of("line", 9, ms/2, ms, 2*ms)}
 	overlapping := []cost.Waiting{of("fixed", 9, 2*ms, 50*ms, 90*ms), all[3]}
+	overlapping[0].Served = 1
 	return sample{
 		Result: &WaitingChart{Load: cost.UsualLoad(), Results: all},
-		title: `^With (\d+) clients a released lock stays free for ([\d.]+) ms \((.*)\) to ([\d.]+) ms ` +
-			`\((.*)\) on average$`,
+		title: `^With (\d+) clients another one gets a released lock after ([\d.]+) ms \((.*)\) to ([\d.]+) ms ` +
+			`\((.*)\) on average; with (.*) only (\d+) % of the clients get in within 18 entries$`,
 		claims: func(c *Chart, m title) bool {
 			for _, r := range rowsOf(c, "clients", m[1]) {
 				way, is := wayOf("en", r.text("policy")), r.number("handover_mean_ns")/1e6
+				served := math.Round(100 * r.number("share_served"))
+				if served < m.number(7) || r.text("policy") == m[6] && served > m.number(7) {
+					return false
+				}
 				if is < m.number(2)-0.05 || is > m.number(4)+0.05 || way == m[3] && is > m.number(2)+0.05 ||
 					way == m[5] && is < m.number(4)-0.05 {
 					return false
@@ -58,8 +82,8 @@ func waitingChart() sample {
 			return true
 		},
 		others: map[string]Result{
-			"No run was finished.": &WaitingChart{},
-			"With 9 clients a released lock stays free for 1 ms to 50 ms on average, " +
+			"In no run that finished did one client hand the lock to another.": &WaitingChart{},
+			"With 9 clients another one gets a released lock after 1 ms to 50 ms on average, " +
 				"by the way to wait": &WaitingChart{Results: overlapping},
 		},
 		empty: []Result{&WaitingChart{}},

@@ -167,9 +167,10 @@ func (s *slide) picture(o *race.Outcome, now int) (template.HTML, error) {
 		if err := chart.SVG(&b, timeline(o), format); err != nil {
 			return "", err
 		}
+		whole := now == len(s.Run.History.Events)-1 // the question is about it
+		said := map[bool]string{false: text.Say(s.lang, "lesson.now")}[whole]
 		fmt.Fprintf(&all, `<div class="drawn" style="--seen: %g%%" data-now="%s">%s</div>`,
-			timeline(o).Seen(format, now), text.Say(s.lang, "lesson.now"),
-			s.letters.Inline(b.String(), o.Lock.ID+" "+o.Race.ID))
+			timeline(o).Seen(format, now), said, s.letters.Inline(b.String(), o.Lock.ID+" "+o.Race.ID))
 	}
 	return template.HTML(all.String()), nil
 }

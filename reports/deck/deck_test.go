@@ -4,15 +4,18 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"html"
 	"io"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"locklab/reports/chart"
 	"locklab/reports/game"
 	"locklab/reports/lessons"
+	"locklab/reports/motion"
 	"locklab/reports/text"
 	"locklab/simulator/effort"
 	"locklab/simulator/history"
@@ -90,6 +93,50 @@ func wellFormed(t *testing.T, body string) {
 			t.Fatalf("line %d: %v", strings.Count(body[:d.InputOffset()], "\n")+1, err)
 		}
 	}
+}
+
+// The mark of a question stands in the picture of the whole run inside what the last client to enter does there, and
+// not where that still asks. A question about the whole run has none.
+func TestMarkIsInsideWhatIsAsked(t *testing.T) {
+	seen := regexp.MustCompile(`--seen: ([\d.]+)%" data-now="(\w*)"`)
+	wide := regexp.MustCompile(`viewBox="0 0 ([\d.]+) `)
+	asked, about := 0, 0
+	all := deckOf(t, "setnx-expire redlock", lessons.DeckOptions{Lang: "en", Questions: 12, Seed: 1})
+	more := deckOf(t, "setnx token", lessons.DeckOptions{Lang: "en", Questions: 12, Seed: 2})
+	for _, s := range append(all, more...) {
+		if s.Kind != lessons.Quiz {
+			continue
+		}
+		one := slide{Slide: s, lang: "en", letters: chart.Letters{}}
+		if err := one.draw(); err != nil {
+			t.Fatal(err)
+		}
+		events, drawn := s.Asks.History.Events, string(one.Whole)
+		mark, whole := seen.FindStringSubmatch(drawn), len(events) == len(s.Run.History.Events)
+		if whole != (mark[2] == "") {
+			t.Errorf("%s: %q, of the whole: %t", s.Heading, mark[2], whole)
+		}
+		if last := events[len(events)-1]; whole || last.Kind != history.Enter {
+			about++
+		} else {
+			asked++
+			paint := motion.ClientColors[last.Client-1]
+			box := fmt.Sprintf(`d="M([\d.]+),[\d.]+L([\d.]+),[^"]*" style="fill:(?i:%s)"`, paint)
+			inside := regexp.MustCompile(box).FindStringSubmatch(drawn)
+			at := number(mark[1]) / 100 * number(wide.FindStringSubmatch(drawn)[1])
+			if inside == nil || at < number(inside[1])+1 || at > number(inside[2]) {
+				t.Errorf("%s: the mark is at %.1f, the client inside %v", s.Heading, at, inside)
+			}
+		}
+	}
+	if asked < 2 || about < 2 {
+		t.Errorf("only %d questions after a client has entered, and %d others", asked, about)
+	}
+}
+
+func number(s string) float64 {
+	n, _ := strconv.ParseFloat(s, 64)
+	return n
 }
 
 // The picture of a question does not show how the run ends: it has no verdict, and after the last fault one client is

@@ -129,10 +129,10 @@ func (t *Table) do(ctx context.Context, r Request) (any, error) {
 			return nil, err
 		}
 		g, err := l.Game(ctx)
-		return t.begin(ctx, g, err)
+		return t.begin(ctx, g, l.Harm, err)
 	case "start":
 		g, err := r.newGame(ctx)
-		return t.begin(ctx, g, err)
+		return t.begin(ctx, g, r.Harm, err)
 	}
 	trace, err := simulator.ParseLink(r.Link)
 	switch {
@@ -171,13 +171,13 @@ func (r *Request) newGame(ctx context.Context) (*play.Game, error) {
 }
 
 // begin takes up a game, unless it cannot begin, and returns its first position.
-func (t *Table) begin(ctx context.Context, g *play.Game, err error) (any, error) {
+func (t *Table) begin(ctx context.Context, g *play.Game, harm verdict.Word, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
 	t.Close()
 	t.game = g
-	return (&asked{ctx: ctx, game: g}).position(g.Forward(ctx, nil, ""))
+	return (&asked{Request: Request{Harm: harm}, ctx: ctx, game: g}).position(g.Forward(ctx, nil, harm))
 }
 
 // open keeps the game of a trace at hand.
@@ -227,10 +227,10 @@ func (r *asked) position(choices []simulator.Choice, err error) (*Position, erro
 	if err != nil {
 		return nil, err
 	}
-	p := positionOf(r.game, at)
+	p, err := positionOf(r.ctx, r.game, at, r.Harm)
 	switch {
-	case r.Harm == "" || !at.Has(r.Harm):
-		return p, nil
+	case err != nil || r.Harm == "" || !at.Has(r.Harm):
+		return p, err
 	case r.Do == "way":
 		afresh := len(choices) < len(r.choices) || !slices.Equal(r.choices, choices[:len(r.choices)])
 		key := map[bool]string{true: "play.gaveup.start", false: "play.gaveup"}[afresh]
@@ -327,7 +327,7 @@ func (r *asked) move() (any, error) {
 		return nil, err
 	}
 	if p.Did = did(at.Outcome, p.at.Outcome); p.Did["en"] == "" { // nothing that a story tells of
-		p.Did = movesOf(at)[r.Number]
+		p.Did = sayAll(func(lang string) string { return describe(at, &at.Moves[r.Number], p.at.Outcome.History, lang) })
 	}
 	return p, nil
 }
@@ -381,7 +381,7 @@ func (r *asked) lost() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	before, failed := r.game.At(r.choices[:n])
+	before, failed := r.position(r.choices[:n], nil)
 	steps, err := r.game.Steps(r.choices[:n+1], n)
 	truth, unknown := r.game.Truth(r.ctx, r.Harm)
 	if err := cmp.Or(failed, err, unknown); err != nil {
@@ -404,9 +404,8 @@ func (r *asked) lost() (any, error) {
 	case !possible: // no move is to blame
 		return &Lost{Said: words("play.lost.vain", "why", why), Remember: remember}, nil
 	}
-	made := slices.IndexFunc(before.Moves, func(m play.Move) bool { return m.Choice == r.choices[n] })
-	lost := &Lost{Move: movesOf(before)[made], Remember: remember,
-		Event: len(steps[0].Before.Events), Link: before.Trace.Link()}
+	made := slices.IndexFunc(before.at.Moves, func(m play.Move) bool { return m.Choice == r.choices[n] })
+	lost := &Lost{Move: before.Moves[made].Said, Remember: remember, Event: len(steps[0].Before.Events), Link: before.Link}
 	if why == nil {
 		lost.Said = words("play.lost.late", "n", turn, "move", lost.Move, "left", left)
 	} else {

@@ -45,7 +45,7 @@ func TestCannotBeDone(t *testing.T) {
 		want := l.Solution()
 		var judged game.Judged
 		ask(t, &table, game.Request{Do: "cannot", Link: start.Link, Harm: l.Harm}, &judged)
-		says := fmt.Sprintf("was tried: %d positions. (Assumed: the code ", want.States)
+		says := fmt.Sprintf("was tried: %d positions.", want.States)
 		if want.Possible {
 			says = fmt.Sprintf("Faults needed: %d.", want.Par)
 		}
@@ -126,14 +126,15 @@ func TestLost(t *testing.T) {
 		way, says string // no words: not lost
 	}{
 		{1, "OVERLAP", "start wake",
-			`move 2, "c1 writes": c1 leaves before anybody else gets in. ` + tried("OVERLAP")},
+			`move 2, "c1 writes v1, leaves; c2 wants the lock, enters, reads v1": c1 leaves before anybody else ` +
+				`gets in. ` + tried("OVERLAP")},
 		{2, "DEADLOCK", "start", ""},
 		{3, "DEADLOCK", "start answer", ""},
 		{3, "DEADLOCK", "start answer crash",
-			`move 3, "c1 CRASH": c1's EXPIRE was already on its way. It arrives, and the key ends by itself ` +
+			`move 3, "c1 crashes": c1's EXPIRE was already on its way. It arrives, and the key ends by itself ` +
 				`after 10 s. ` + tried("DEADLOCK")},
 		{3, "DEADLOCK", "start answer arrive crash",
-			`move 4, "c1 CRASH": the key ends by itself after 10 s. The run has ended.`},
+			`10 s pass; the key EXPIRES; 1 s pass; and so on": the key ends by itself after 10 s. The run has ended.`},
 		{5, "DEADLOCK", "start crash", `This did not do it: the key ends by itself after 10 s.`},
 		{6, "WRONG-DEL", "start answer pause", ""},
 		{6, "WRONG-DEL", "start answer pause resume",
@@ -141,8 +142,8 @@ func TestLost(t *testing.T) {
 		{6, "WRONG-DEL", "start answer start pass wake",
 			`c1 releases its own lock, in good order. ` + tried("WRONG-DEL")},
 		{7, "WRONG-DEL", "start answer start pause",
-			`move 4, "c1 PAUSE": c1 sends GET before DEL, does not find its own value, and deletes nothing. ` +
-				`Pause it after the GET. ` + tried("WRONG-DEL")},
+			`move 4, "c1 is paused; 10 s pass; the key EXPIRES": c1 sends GET before DEL, does not find its own value, ` +
+				`and deletes nothing. Pause it after the GET. ` + tried("WRONG-DEL")},
 		{12, "OVERLAP", "start replicate failover",
 			"This did not do it: the replica already has what the master had."},
 		{18, "DEADLOCK", "start crash", `This did not do it: the lock ends together with c1.`},
@@ -157,7 +158,7 @@ func TestLost(t *testing.T) {
 			continue
 		}
 		var before, after game.Position
-		ask(t, &table, game.Request{Do: "at", Link: l.Link}, &before)
+		ask(t, &table, game.Request{Do: "at", Link: l.Link, Harm: c.harm}, &before)
 		n := slices.IndexFunc(before.Moves, func(m game.Move) bool { return m.Said["en"] == l.Move["en"] })
 		ask(t, &table, game.Request{Do: "move", Link: l.Link, Number: n, Harm: c.harm}, &after)
 		if after.Link != at.Link || l.Event < 0 || l.Remember["en"] == "" ||

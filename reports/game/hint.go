@@ -48,11 +48,12 @@ func hintOf(ctx context.Context, g *play.Game, at *play.Position, w play.Way, ha
 		}
 	}
 	steps, err := g.Steps(w.Choices, before)
-	if n < 0 || err != nil {
-		return nil, cmp.Or(err, error(i18n.Errorf("error.play.hint")))
+	said, failed := movesOf(ctx, g, at, harm)
+	if n < 0 || err != nil || failed != nil {
+		return nil, cmp.Or(err, failed, error(i18n.Errorf("error.play.hint")))
 	}
 	h := hinter{g, steps, harm}
-	return &Hint{n, h.idea(end - before), words("play.hint", "n", n+1, "what", movesOf(at)[n])}, nil
+	return &Hint{n, h.idea(end - before), words("play.hint", "n", n+1, "what", said[n])}, nil
 }
 
 // A hinter says what matters in the steps of a way to a harm.
@@ -133,6 +134,8 @@ func (h *hinter) telling(s *play.Step, later bool) (why Words, of int) {
 			continue
 		case key == "overwrite" && h.game.Lock.Expiry == lock.ExpiryClients:
 			key = "overwrite.stamp"
+		case key == "enter.both" && s.Before.Local:
+			key = "enter.local"
 		case key == "enter.both" && h.game.Lock.Family == lock.Majority:
 			key = "enter.votes"
 		}
@@ -203,21 +206,16 @@ func whatMatters(e *history.Event, past *history.History, present state) (key st
 func (h *hinter) fault(s *play.Step, later bool) Words {
 	key := map[bool]string{true: "play.hint.later", false: "play.hint.now"}[later]
 	why, last := words(key, "state", struckWords(h.game.Lock, s)), h.steps[len(h.steps)-1].Choice.Client
-	next, fault := nextCommand(h.game, s), faultOf(h.game, s.Choice.Verb)
+	next, all := nextCommand(h.game, s), h.game.Bounds.Budget.Faults()
+	n := slices.IndexFunc(all, func(b simulator.FaultBudget) bool { return b.Fault.Verb == s.Choice.Verb })
 	commands := h.harm == verdict.WrongDel || h.harm == verdict.Lie // its own command does the harm
-	switch key = "play.hint.fault." + fault; {
+	switch key = "play.hint.fault." + all[n].Fault.Name; {
 	case next != "" && (s.Choice.Verb == faults.Crash.Verb || commands && last == s.Choice.Client):
 		key += ".next"
 	case !text.In("en").Has(key):
 		return why
 	}
 	return words(key, "why", why, "client", clientName(s.Choice.Client), "command", next)
-}
-
-// faultOf is the name of a fault of a game.
-func faultOf(g *play.Game, verb simulator.Verb) string {
-	all := g.Bounds.Budget.Faults()
-	return all[slices.IndexFunc(all, func(b simulator.FaultBudget) bool { return b.Fault.Verb == verb })].Fault.Name
 }
 
 // nextCommand is the command that a client would send next, were it not for a fault; "": none, or it stops no client.
@@ -257,31 +255,30 @@ func struckWords(l lock.Entry, s *play.Step) Words {
 		key = "free"
 	case of == 0 && s.Choice.Verb == faults.Failover.Verb && !replicated(s.Before):
 		key = "key.alone"
-	case of == 0 && at.lease(owner) != history.Forever:
-		key = "key.lease"
 	case of == 0:
 		key = "key"
+	case s.Choice.Verb == faults.Delay.Verb && at.stage(of) == verdict.Inside && slices.ContainsFunc(s.Before.Events,
+		func(e history.Event) bool { return e.Kind == history.Read && e.Client == of }):
+		key = "write"
 	default:
 		key = at.named(l, of)
 	}
 	return words("play.hint.at."+key, "client", clientName(of), "other", clientName(other), "owner", clientName(owner),
-		"left", seconds(at.lease(cmp.Or(of, owner))-s.Before.End),
 		"key", keyOf(l, s.Before, max(int(s.Choice.Node), 1)))
 }
 
-// named is the end of the key of the text for the state of a client, and of its lease.
+// named is the end of the key of the text for the state of a client: no more than what matters.
 func (s state) named(l lock.Entry, client int) string {
-	at, lease, forever := s.Clients[client-1], s.lease(client), s.lease(client) == history.Forever
-	switch name := at.Name(); {
-	case at.Stage == verdict.Inside && lease > 0 && !l.Sessions():
-		return name + map[bool]string{true: ".forever", false: ".lease"}[forever]
-	case at.Stage == verdict.Acquiring && lease > 0:
-		return name + map[bool]string{true: ".forever", false: ".holds"}[forever && !l.Sessions()]
-	case at.Stage == verdict.Acquiring && l.Expiry == lock.ExpiryClients:
-		return name + ".stamp"
-	default:
-		return name
+	at, lease := s.Clients[client-1], s.lease(client)
+	switch acquiring := at.Stage == verdict.Acquiring; {
+	case lease == history.Forever && !l.Sessions() && (acquiring || at.Stage == verdict.Inside):
+		return "forever"
+	case acquiring && lease > 0:
+		return "holds"
+	case acquiring && l.Expiry == lock.ExpiryClients:
+		return "stamp"
 	}
+	return at.Name()
 }
 
 // replicated reports whether a replica has caught up since the key changed last.
@@ -364,9 +361,6 @@ func closed(
 	return "", nil
 }
 
-// insiders are the harms for which a client must get in.
-var insiders = []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.Fenced}
-
 // closes is the key of the text for an event after a step that keeps a harm from happening, and the owner of the key;
 // "": it does not. at is the state before it.
 func closes(e *history.Event, at state, s *play.Step, client int, harm verdict.Word) (key string, owner int) {
@@ -386,7 +380,7 @@ func closes(e *history.Event, at state, s *play.Step, client int, harm verdict.W
 		key = "released"
 	case (e.Kind == history.Timeout || e.Kind == history.Broken) && at.stage(client) == verdict.Acquiring:
 		key = map[bool]string{false: "gaveup"}[harm == verdict.Orphan] // which wants it to
-	case e.Kind == history.Refuse && slices.Contains(insiders, harm):
+	case e.Kind == history.Refuse && slices.Contains(play.Insiders, harm):
 		key = "refused"
 	case e.Kind == history.Apply && releases && owner == 0:
 		key = "nothing"
@@ -427,12 +421,8 @@ func (s state) inside() (in []int) {
 
 // insiderBut returns a client that is inside, other than one; 0: there is none.
 func (s state) insiderBut(but int) int {
-	for _, c := range s.inside() {
-		if c != but {
-			return c
-		}
-	}
-	return 0
+	in := append(slices.DeleteFunc(s.inside(), func(c int) bool { return c == but }), 0)
+	return in[0]
 }
 
 // keys returns the keys of a client.

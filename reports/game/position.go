@@ -2,6 +2,7 @@ package game
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 
@@ -76,8 +77,9 @@ type Move struct {
 	Message int    `json:"message,omitempty"` // one that is on its way, as reports.Message.ID
 }
 
-// positionOf returns a position of a game, with the lines of the lock's code.
-func positionOf(g *play.Game, at *play.Position) *Position {
+// positionOf returns a position of a game for a harm, with the lines of the lock's code.
+func positionOf(ctx context.Context, g *play.Game, at *play.Position, harm verdict.Word) (*Position, error) {
+	said, err := movesOf(ctx, g, at, harm)
 	p := &Position{
 		Run: runOf(withCode(g, at), false), Bounds: g.Bounds.String(), Rules: rules(g),
 		Steps: len(at.Trace.Choices), Faults: []Fault{}, Moves: []Move{}, at: at,
@@ -87,10 +89,10 @@ func positionOf(g *play.Game, at *play.Position) *Position {
 	for _, f := range at.Faults {
 		p.Faults = append(p.Faults, Fault{budgeted(f.FaultBudget), f.Used, f.Times})
 	}
-	for i, said := range movesOf(at) {
+	for i, said := range said {
 		p.Moves = append(p.Moves, moveOf(at, &at.Moves[i], said))
 	}
-	return p
+	return p, err
 }
 
 // withCode returns the run of a position with the lines of the lock's code, unless it cannot be played with them.
@@ -155,15 +157,13 @@ func proved(truth play.Truth, harm verdict.Word) Words {
 	return words("play.proved", "never", never, "states", truth.States)
 }
 
-// rules says who plays, how often and with what times, and what is unusual.
+// rules says with what times one plays, who, how often, and what is unusual.
 func rules(g *play.Game) Words {
-	b, names := g.Bounds, []Words(nil)
+	b, names, all := g.Bounds, []Words(nil), []Words(nil)
 	for c := range b.Clients {
 		names = append(names, same(clientName(c+1)))
 	}
 	key := map[bool]string{true: "play.rules.retries", false: "play.rules"}[b.Retries > 0]
-	all := []Words{words(key, "clients", join("play.rules.and", names...), "times", counted("time", b.Attempts),
-		"asks", counted("time", 1+max(b.Retries, 0)))}
 	say := func(applies bool, key string) {
 		if applies {
 			work := seconds(cmp.Or(b.Work, b.TTL*2/5))
@@ -175,6 +175,8 @@ func rules(g *play.Game) Words {
 	say(inTime, "work")
 	say(inTime && !session && g.Lock.Expiry != lock.ExpiryNone, "lease")
 	say(inTime && session, "session")
+	all = append(all, words(key, "clients", join("play.rules.and", names...), "times", counted("time", b.Attempts),
+		"asks", counted("time", 1+max(b.Retries, 0))))
 	say(inTime, "time")
 	late := strings.Contains(string(b.Budget), "delay") || strings.Contains(string(b.Budget), "lose")
 	say(inTime && late, "patience")

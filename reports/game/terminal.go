@@ -323,6 +323,7 @@ func (t *Session) advise(letter string) {
 	case *Judged:
 		t.out.tell("", answer.Said)
 		if t.proved = t.proved || answer.Right; answer.Right && letter != "h" {
+			t.out.tell("", words("play.assumed"))
 			t.lesson(true)
 		}
 	case *Position:

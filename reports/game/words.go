@@ -3,15 +3,18 @@
 package game
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"regexp"
-	"strings"
+	"slices"
 
 	"locklab/faults"
 	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios/play"
 	"locklab/simulator"
+	"locklab/simulator/history"
 	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
@@ -98,11 +101,17 @@ func codeOf(l *play.Level) Words {
 
 var comment = regexp.MustCompile(`// [a-z-]+`)
 
-// movesOf describes the moves of a position. Those of the same words are lettered.
-func movesOf(p *play.Position) []Words {
-	var all []Words
+// movesOf describes the moves of a position, each with all that it plays in a game for a harm. Those of the same words
+// are lettered.
+func movesOf(ctx context.Context, g *play.Game, p *play.Position, harm verdict.Word) (all []Words, err error) {
 	for i := range p.Moves {
-		all = append(all, sayAll(func(lang string) string { return describe(p, &p.Moves[i], lang) }))
+		m := &p.Moves[i]
+		on, failed := g.Forward(ctx, append(slices.Clip(p.Trace.Choices), m.Choice), harm)
+		run, err := g.History(on)
+		if err = cmp.Or(failed, err); err != nil {
+			return nil, err
+		}
+		all = append(all, sayAll(func(lang string) string { return describe(p, m, run, lang) }))
 	}
 	for _, lang := range text.Languages() {
 		count, n := map[string]int{}, map[string]int{}
@@ -116,45 +125,25 @@ func movesOf(p *play.Position) []Words {
 			}
 		}
 	}
-	return all
+	return all, nil
 }
 
-// describe returns what a move does.
-func describe(p *play.Position, m *play.Move, lang string) string {
-	events := p.Outcome.History.Events
-	said := reports.Summary(m.Run, len(events), len(m.Run.Events), m.Run.End-p.Now, seconds, lang)
+// describe returns what a move does, in a run to which it leads.
+func describe(p *play.Position, m *play.Move, run *history.History, lang string) string {
+	events, key := p.Outcome.History.Events, ""
+	said := cmp.Or(reports.Summary(run, len(events), p.Now, seconds, lang), m.Name) // nothing that a run shows
 	pausedAt, paused := play.PausedAt(events, int(m.Choice.Client))
 	switch {
 	case m.Choice == faults.PauseUnsentOf(int(m.Choice.Client)):
-		return text.Say(lang, "play.unsent", "what", said)
+		key = "play.unsent"
 	case m.Choice.Verb == simulator.Orphaned:
-		return orphan(p, m)[lang]
-	case m.Choice.Verb == simulator.Resume && said != "" && paused:
-		return text.Say(lang, "play.wakes", "what", said, "time", seconds(p.Now-pausedAt))
-	case said != "":
+		key = map[bool]string{true: "play.orphan.dead", false: "play.orphan"}[isDead(p, m.Choice.Client)]
+	case m.Choice.Verb == simulator.Resume && paused:
+		key = "play.wakes"
+	default:
 		return said
-	case m.Choice.Verb == simulator.Start:
-		return text.Say(lang, "play.start", "client", clientName(m.Choice.Client))
 	}
-	return m.Name // nothing that a run shows
-}
-
-// orphan describes the arrival of a request whose sender waits for no answer any longer, by its message.
-func orphan(p *play.Position, m *play.Move) Words {
-	e := &m.Run.Events[len(p.Outcome.History.Events)]
-	what := strings.ToUpper(e.Name())
-	if len(e.Cmd) > 0 {
-		what = reports.Command(e.Cmd, m.Run.Key)
-	}
-	key := "play.orphan"
-	if isDead(p, m.Choice.Client) {
-		key = "play.orphan.dead"
-	}
-	said := words(key, "what", what, "client", clientName(m.Choice.Client))
-	if e.Node > 0 && m.Run.Nodes > 1 {
-		return words("play.orphan.at", "what", said, "node", fmt.Sprintf("n%d", e.Node))
-	}
-	return said
+	return text.Say(lang, key, "what", said, "client", clientName(m.Choice.Client), "time", seconds(p.Now-pausedAt))
 }
 
 // isDead reports whether a client, from 1, has crashed.

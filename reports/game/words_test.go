@@ -39,11 +39,10 @@ func TestNothingOfTheDead(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for i, said := range movesOf(p) {
+				for i, said := range must(movesOf(t.Context(), g, p, ""))(t) {
 					if m := p.Moves[i]; m.Choice.Client > 0 && isDead(p, m.Choice.Client) {
 						offered++
-						for lang, before := range map[string]string{"en": "sent before it crashed arrives",
-							"zh": "宕机前发出的"} {
+						for lang, before := range map[string]string{"en": "sent before c1 crashed: ", "zh": "c1 宕机前发出："} {
 							if m.Choice.Verb != simulator.Orphaned || !strings.Contains(said[lang], before) {
 								t.Errorf("%s, %s: %q of the dead c%d", name, lang, said[lang], m.Choice.Client)
 							}
@@ -102,7 +101,7 @@ func TestHintsSolveLevels(t *testing.T) {
 		for ; !p.Has(l.Harm) && clicks < 20; clicks++ {
 			w := must(g.Way(t.Context(), at, l.Harm))(t)
 			h := must(hintOf(t.Context(), g, p, w, l.Harm))(t)
-			hinted(t, n+1, h, movesOf(p)[h.Move])
+			hinted(t, n+1, h, must(movesOf(t.Context(), g, p, l.Harm))(t)[h.Move])
 			if clicks == 0 {
 				first[h.Idea["en"]] = append(first[h.Idea["en"]], l.ID)
 			}
@@ -126,6 +125,35 @@ func TestHintsSolveLevels(t *testing.T) {
 	}
 	if slices.Sort(counted); counted[len(counted)/2] > 5 {
 		t.Errorf("half of the levels take more than five moves: %v", counted)
+	}
+}
+
+// Where a pause lets another client in, the hints lead to one of a client that is inside, and so to what the level is
+// about: a watchdog has begun, and the client has its fencing token.
+func TestHintsShowTheLesson(t *testing.T) {
+	for _, n := range []int{8, 9, 10} {
+		l := must(play.LevelAt(n))(t)
+		var table Table
+		at := must(table.do(t.Context(), Request{Do: "level", Number: n}))(t).(*Position)
+		for steps := 0; at.Faults[0].Used == 0 && steps < 9; steps++ {
+			r := Request{Do: "hint", Link: at.Link, Harm: l.Harm}
+			r.Do, r.Number = "move", must(table.do(t.Context(), r))(t).(*Hint).Move
+			if at.Moves[r.Number].Fault {
+				h := at.at.Outcome.History
+				begun, token := false, false
+				for _, e := range h.Events {
+					begun = begun || e.Kind == history.Sleep && e.Thread > 0
+					token = token || e.Kind == history.Enter && e.Token > 0
+				}
+				if stateOf(h).stage(at.Moves[r.Number].Client) != verdict.Inside || begun != (n == 9) || token != l.Fenced {
+					t.Errorf("level %d strikes at %s: watchdog %t, token %t", n, at.Link, begun, token)
+				}
+			}
+			at = must(table.do(t.Context(), r))(t).(*Position)
+		}
+		if table.Close(); at.Faults[0].Used == 0 {
+			t.Errorf("level %d: no hint strikes", n)
+		}
 	}
 }
 
@@ -164,7 +192,7 @@ func TestSaidIsTrue(t *testing.T) {
 func namesNext(t *testing.T, g *play.Game, p *play.Position, w play.Way, harm verdict.Word) (n int) {
 	t.Helper()
 	said := must(hintOf(t.Context(), g, p, w, harm))(t).Idea["en"]
-	_, named, found := strings.Cut(said, "next command is ")
+	_, named, found := strings.Cut(said, "next command on the lock is ")
 	_, _, way, err := g.Next(t.Context(), p, w, harm)
 	steps := must(g.Steps(way.Choices, len(p.Trace.Choices)))(t)
 	at := slices.IndexFunc(steps, func(s play.Step) bool { return s.Choice.Verb == faults.Pause.Verb })

@@ -66,7 +66,7 @@ func (s Slide) Listed(lang string) string {
 	if s.Run == nil || s.Kind == How || s.Kind == Debate {
 		return s.Heading
 	}
-	return text.Say(lang, "lesson.listed", "heading", s.Heading, "race", Story(lang, s.Run.Race, "title"))
+	return text.Say(lang, "lesson.listed", "heading", s.Heading, "race", RunTitle(lang, s.Run))
 }
 
 // Lines returns the texts of a part.
@@ -205,7 +205,7 @@ func (d *deckMaker) tell(part string, keys ...string) {
 func (d *deckMaker) list(part, heading string, items []string) {
 	if len(items) > 0 {
 		items = lists.Each(unique(items), func(item string) string { return "- " + spoken(d.Lang, item) })
-		d.say(part, append([]string{d.m.p.Say(heading)}, items...)...)
+		d.say(part, append([]string{heading}, items...)...)
 	}
 }
 
@@ -263,8 +263,10 @@ func (d *deckMaker) hook() {
 	})...)
 	d.tell(Asked, "lesson.hook.ask")
 	shown := lists.Pick(rest, func(s *Slide) bool { return s.Kind == Race })
-	titles := lists.Each(shown, func(s *Slide) string { return Story(d.Lang, s.Run.Race, "title") })
-	d.list(Full, "lesson.hook.key", titles)
+	broken := lists.Pick(rest, func(s *Slide) bool { return s.Kind != Quiz && s.Run != nil && fails(s.Run) })
+	locks := unique(lists.Each(broken, func(s *Slide) string { return d.short(s.Run.Lock) }))
+	d.list(Full, d.m.p.Say("lesson.hook.key", "locks", text.Join(d.Lang, "chart.list", locks)),
+		lists.Each(shown, func(s *Slide) string { return RunTitle(d.Lang, s.Run) }))
 	d.say(Notes, d.m.p.Say("lesson.minutes.all", "n", strconv.Itoa(Minutes(append(d.slides, rest...)))))
 	d.tell(Notes, "lesson.keys")
 	asks := len(lists.Pick(rest, func(s *Slide) bool { return s.Kind == Quiz }))
@@ -292,33 +294,31 @@ func (d *deckMaker) hook() {
 var leastOf = []struct {
 	kind  string
 	stays int
-}{{Quiz, 1}, {Debate, 1}, {Race, 1}, {Next, 0}, {How, 0}, {Quiz, 0}, {Debate, 0}, {Race, 1}, {Race, 0}}
+}{{Quiz, 1}, {Debate, 1}, {Race, 1}, {Next, 0}, {Race, 1}, {How, 0}, {Quiz, 0}, {Debate, 0}, {Race, 1}, {Race, 0}}
 
 // fit leaves out slides until there are as many as asked for: the last ones of a kind, but of how locks work the first,
-// and last the late write that is refused, the race that comes again with the next lock, and the first wrong delete.
+// and last the late write that is refused. The race that comes again with the next lock stays as long as that does, and
+// the first wrong delete as long as how a lock works.
 func (d *deckMaker) fit() {
 	wrong := lists.Pick(d.slides, func(s *Slide) bool { return s.Kind == Race && deletes(s.Run) })
-	deleted := append(wrong, nil)[0]
-	needed := func(s *Slide) bool {
-		again := func(o *Slide) bool { return o.Kind == Next && o.Run.Race.ID == s.Run.Race.ID }
-		return s.Run != nil && (slices.Contains(s.Run.Verdicts, verdict.Fenced) ||
-			s.Kind == Race && slices.ContainsFunc(d.slides, again))
+	kept := func(s *Slide) bool {
+		return s.Kind == Race && slices.ContainsFunc(d.slides, func(o *Slide) bool {
+			return o.Kind == Next && o.Run.Race.ID == s.Run.Race.ID || o.Kind == How && slices.Index(wrong, s) == 0
+		})
 	}
-	for pass, least := range leastOf {
+	taken := func(s *Slide) bool { return s.Run == nil || !slices.Contains(s.Run.Verdicts, verdict.Fenced) }
+	refused := func(s *Slide) bool { return !taken(s) }
+	for _, least := range leastOf {
 		of := lists.Pick(d.slides, func(s *Slide) bool { return s.Kind == least.kind })
 		if least.kind != How {
 			slices.Reverse(of)
 		}
-		of = append(lists.Pick(of, func(s *Slide) bool { return !needed(s) }), lists.Pick(of, needed)...)
+		of = append(lists.Pick(of, taken), lists.Pick(of, refused)...)
 		for _, s := range of {
 			alike := lists.Pick(d.slides, func(o *Slide) bool {
-				return o.Kind == s.Kind &&
-					(s.Kind != Race || s.Run != nil && o.Run != nil && o.Run.Lock.ID == s.Run.Lock.ID)
+				return o.Kind == s.Kind && !kept(o) && (s.Kind != Race || o.Run.Lock.ID == s.Run.Lock.ID)
 			})
-			if pass < 3 { // the first wrong delete stays beside them
-				alike = lists.Pick(alike, func(o *Slide) bool { return o != deleted && s != deleted })
-			}
-			if d.Slides > 0 && len(d.slides)+2 > d.Slides && len(alike) > least.stays {
+			if many := d.Slides > 0 && len(d.slides)+2 > d.Slides; many && len(alike) > least.stays && !kept(s) {
 				d.slides = lists.Pick(d.slides, func(o *Slide) bool { return o != s })
 				d.left[s.Kind]++
 			}
@@ -342,9 +342,10 @@ func (d *deckMaker) fit() {
 // asKey makes a key of a call. A script is the same by its digest.
 var asKey = strings.NewReplacer("EVALSHA", "EVAL", " ", "-")
 
-// introduce tells where a lock comes first how it is acquired and released, and where a reply does what it means.
+// introduce tells where a lock comes first how it is acquired and released, and where a reply does what it means. Races
+// get the numbers of their runs.
 func (d *deckMaker) introduce() {
-	known := map[string]bool{}
+	known, runs := map[string]bool{}, map[string]int{}
 	for _, s := range d.slides {
 		if s.Run == nil || s.Kind == Quiz {
 			continue
@@ -356,7 +357,10 @@ func (d *deckMaker) introduce() {
 				s.Parts[""] = append([]Block{{Kind: Paragraph, Text: sentences(line, 2)}}, s.Parts[""]...)
 			}
 		}
-		known[s.Run.Lock.ID] = true
+		if known[s.Run.Lock.ID] = true; s.Kind == Race {
+			runs[s.Heading]++
+			s.Heading = d.m.p.Say("lesson.run", "lock", s.Heading, "n", strconv.Itoa(runs[s.Heading]))
+		}
 		run, _ := reports.RunOf(s.Run.History, s.Run.Judgement, s.Run.Verdicts, []string{d.Lang}, false)
 		calls := unique(lists.Each(run.Messages, func(m reports.Message) string { return m.What }))
 		sameKey := func(a, b string) bool { return asKey.Replace(a) == asKey.Replace(b) }
@@ -397,19 +401,16 @@ func (d *deckMaker) races() {
 	}
 }
 
-// locks adds locks: how each works, in which races it fails, and what becomes of one of them with the next lock.
+// locks adds locks: how each works, in which races it fails, most at most, and what the next lock makes of one of them.
 func (d *deckMaker) locks() {
-	few, most := len(d.Locks) <= mostWithHow, 3 // races of each
-	if len(d.Locks) > 3 {
-		most = 1
-	}
+	few, most := len(d.Locks) <= mostWithHow, 3-min(len(d.Locks)/3, 2)
 	var mended *race.Outcome // the lock before in a race in which it fails, with this one; nil: none
 	for i, e := range d.Locks {
 		after, _ := race.Successor(e)
 		if i+1 < len(d.Locks) {
 			after = d.Locks[i+1]
 		}
-		played, next := d.telling(e, after, most)
+		played, next := d.chosen(e, after, most)
 		if few {
 			d.how(e, played)
 		}
@@ -434,64 +435,45 @@ func holds(o *race.Outcome) bool { return o.History != nil && o.Verdicts[0] == v
 // deletes reports whether a client deletes another's lock.
 func deletes(o *race.Outcome) bool { return o != nil && slices.Contains(o.Verdicts, verdict.WrongDel) }
 
-// tellingRaces are races in the order in which they are chosen for a lock that fails in them.
-var tellingRaces = []string{
-	"crash-before-expire", "crash-holding", "client-skew", "gc-pause", "late-release", "failover", "restart",
-	"clock-jump", "slow-work", "quorum-restart", "lost-reply",
+// playedIn plays a lock in those of some races that apply to it.
+func (d *deckMaker) playedIn(e lock.Entry, races []race.Race) []*race.Outcome {
+	played := lists.Each(races, func(sc race.Race) *race.Outcome { return d.named(e.ID, sc.ID) })
+	return lists.Pick(played, func(o *race.Outcome) bool { return o.History != nil })
 }
 
-// telling returns runs of a lock in the races that are named. If none is, it returns runs that fail, two at least
-// if there are, and of those that end alike the first: in the race of the guided tour, then in telling ones. mended is
-// the run of the lock after it in the first of these races that it survives, or else in the first.
-func (d *deckMaker) telling(e, after lock.Entry, most int) (all []*race.Outcome, mended *race.Outcome) {
-	ids := lists.Each(d.Races, func(sc race.Race) string { return sc.ID })
-	if d.Races == nil {
-		for n := range PathScreens {
-			if key := screen(n + 1); text.Say("en", key+".lock") == e.ID {
-				ids = append(ids, text.Say("en", key+".race"))
-			}
+// chosen returns runs of a lock in the races that are named. If it fails in none it adds some in which it fails:
+// in the most telling race, in that which tells the lock after it from most others, since it survives, and in others by
+// rank. next is the run of the lock after it in the first of these races that it survives, or else in the first at all.
+func (d *deckMaker) chosen(e, after lock.Entry, most int) (all []*race.Outcome, next *race.Outcome) {
+	if all = d.playedIn(e, d.Races); !slices.ContainsFunc(all, fails) {
+		left := lists.Pick(d.playedIn(e, telling()), func(o *race.Outcome) bool { return fails(o) && !debated(o) })
+		mended := lists.Pick(left, func(o *race.Outcome) bool { return holds(d.named(after.ID, o.Race.ID)) })
+		slices.SortStableFunc(mended, func(a, b *race.Outcome) int { return common(b.Race) - common(a.Race) })
+		own := unique(slices.Concat(left[:min(1, len(left))], mended[:min(1, len(mended))]))
+		for len(own) < min(most, len(left)) {
+			seen := append(d.shown(), own...)
+			rest := lists.Pick(left, func(o *race.Outcome) bool { return !slices.Contains(own, o) })
+			first := func(a, b *race.Outcome) int { return rank(a, seen) - rank(b, seen) }
+			own = append(own, slices.MinFunc(rest, first))
 		}
-		ids = append(ids, tellingRaces...)
+		all = append(all, own[:min(most, len(own))]...)
 	}
-	ended := map[string]bool{}
-	var alike []*race.Outcome // to others
-	for _, id := range unique(ids) {
-		o := d.named(e.ID, id)
-		switch end := reports.Words(o.Verdicts); {
-		case o.History == nil, d.Races == nil && !verdict.Fails(o.Verdicts):
-		case d.Races == nil && ended[end]:
-			alike = append(alike, o)
-		default:
-			all, ended[end] = append(all, o), true
-		}
+	again := lists.Each(all, func(o *race.Outcome) *race.Outcome { return d.named(after.ID, o.Race.ID) })
+	again = lists.Pick(again, func(o *race.Outcome) bool { return o.History != nil })
+	if i := slices.IndexFunc(again, holds); again != nil {
+		next = again[max(i, 0)]
 	}
-	if d.Races == nil {
-		all = append(all, alike[:min(len(alike), max(2-len(all), 0))]...)
-		if first := slices.IndexFunc(all, deletes); first >= most && !slices.ContainsFunc(d.shown(), deletes) {
-			all[most], most = all[first], most+1
-		}
-		all = all[:min(len(all), most)]
-	}
-	if all != nil {
-		survived := slices.IndexFunc(all, func(o *race.Outcome) bool { return holds(d.named(after.ID, o.Race.ID)) })
-		if o := d.named(after.ID, all[max(survived, 0)].Race.ID); o.History != nil {
-			mended = o
-		}
-	}
-	return all, mended
+	return all, next
 }
 
 // named plays a lock in a race. Of no lock, and after an error, the outcome is that of no run.
 func (d *deckMaker) named(id, raceID string) *race.Outcome {
-	none := &race.Outcome{Verdicts: []verdict.Word{verdict.NA}}
-	if id == "" {
-		return none
+	if id != "" {
+		if o, err := d.m.stage.Named(id, raceID); !d.m.failed(err) {
+			return o
+		}
 	}
-	o, err := d.m.stage.Named(id, raceID)
-	if d.m.failed(err) {
-		return none
-	}
-	return o
+	return &race.Outcome{Verdicts: []verdict.Word{verdict.NA}}
 }
 
 // how adds how a lock works, without faults. Its answer lists the verdicts of the runs that follow.
@@ -504,17 +486,15 @@ func (d *deckMaker) how(e lock.Entry, played []*race.Outcome) {
 	d.say("", d.works(e.ID)...)
 	d.say(Asked, d.m.p.Say("lesson.how"))
 	ends := func(o *race.Outcome) string {
-		return d.m.p.Label("explain.head", "text", Story(d.Lang, o.Race, "title")) + glossed(d.Lang, o.Verdicts)
+		return d.m.p.Label("explain.head", "text", RunTitle(d.Lang, o)) + glossed(d.Lang, o.Verdicts)
 	}
 	for _, o := range played {
 		d.say(Answer, ends(o))
 		d.say(Full, ends(o))
 		d.full(1, o)
 	}
-	others := lists.Each(tellingRaces, func(id string) *race.Outcome { return d.named(e.ID, id) })
-	d.list(Full, "lesson.also", lists.Each(lists.Pick(others, func(o *race.Outcome) bool {
-		return o.History != nil && verdict.Fails(o.Verdicts) && !slices.Contains(played, o)
-	}), ends))
+	others := func(o *race.Outcome) bool { return fails(o) && !slices.Contains(played, o) }
+	d.list(Full, d.m.p.Say("lesson.also"), lists.Each(lists.Pick(d.playedIn(e, telling()), others), ends))
 	d.tell(Notes, "title.lock."+e.ID, key+".mends", key+".origin", key+".beside")
 }
 
@@ -542,11 +522,11 @@ func glossed(lang string, words []verdict.Word) string {
 // race adds a slide about a run, with why it ends as it does. What it is is part of the answer.
 func (d *deckMaker) race(o *race.Outcome) {
 	key := "race." + o.Race.ID
-	d.run(Race, d.m.p.Say("lesson.run", "lock", d.short(o.Lock)), d.m.p.Say("lesson.ask"), d.found(o), key+".why", o)
+	d.run(Race, d.short(o.Lock), d.m.p.Say("lesson.ask"), d.found(o), key+".why", o)
 	d.tell(Notes, key+".why")
 	d.say(Notes, Story(d.Lang, o.Race, "story"))
-	d.list(Notes, "label.race.not", d.m.lines(d.Lang, key+".not"))
-	d.list(Notes, "label.race.mends", d.m.lines(d.Lang, key+".mends"))
+	d.list(Notes, d.m.p.Say("label.race.not"), d.m.lines(d.Lang, key+".not"))
+	d.list(Notes, d.m.p.Say("label.race.mends"), d.m.lines(d.Lang, key+".mends"))
 }
 
 // next adds the same race with another lock.
@@ -555,7 +535,7 @@ func (d *deckMaker) next(o *race.Outcome) {
 	enough := map[bool]string{true: "lesson.enough", false: "lesson.enough.not"}[holds(o)]
 	found := d.m.p.Say(enough, "found", d.found(o))
 	d.run(Next, d.m.p.Say("lesson.next", "lock", name), d.m.p.Say("lesson.next.ask", "lock", name), found, key, o)
-	d.list(Notes, "label.race.mends", d.m.lines(d.Lang, key))
+	d.list(Notes, d.m.p.Say("label.race.mends"), d.m.lines(d.Lang, key))
 	d.tell(Notes, "lock."+o.Lock.ID+".mends")
 }
 
@@ -568,7 +548,7 @@ func (d *deckMaker) found(o *race.Outcome) string {
 func (d *deckMaker) run(kind, heading, asked, found, answer string, o *race.Outcome) {
 	d.slide(kind, heading, o)
 	d.say(Asked, asked)
-	d.say(Answer, Story(d.Lang, o.Race, "title"), found, d.brief(1, answer))
+	d.say(Answer, RunTitle(d.Lang, o), found, d.brief(1, answer))
 	d.full(2, o)
 }
 
@@ -634,23 +614,19 @@ func (d *deckMaker) shown() []*race.Outcome {
 
 // others are cells that were not shown: the locks in other telling races, or, of races, the milestones in these.
 func (d *deckMaker) others() (cells []game.Cell) {
-	cellOf := func(o *race.Outcome) game.Cell { return game.Cell{Lock: o.Lock.ID, Race: o.Race.ID} }
-	shown := lists.Each(d.shown(), cellOf)
-	for _, of := range shown {
-		locks, races := []string{of.Lock}, tellingRaces
+	cell := func(o *race.Outcome) game.Cell { return game.Cell{Lock: o.Lock.ID, Race: o.Race.ID} }
+	shown := lists.Each(d.shown(), cell)
+	for _, of := range d.shown() {
+		played := d.playedIn(of.Lock, telling())
 		if len(d.Locks)+len(d.Screens) == 0 && !d.Debate {
-			locks = lists.Each(algorithms.Milestones(), func(e lock.Entry) string { return e.ID })
-			races = []string{of.Race}
+			again := func(e lock.Entry) *race.Outcome { return d.named(e.ID, of.Race.ID) }
+			played = lists.Each(algorithms.Milestones(), again)
 		}
-		for _, id := range locks {
-			about := d.Locks == nil || slices.ContainsFunc(d.Locks, func(e lock.Entry) bool { return e.ID == id })
-			for _, r := range races {
-				c := game.Cell{Lock: id, Race: r}
-				if about && !slices.Contains(shown, c) && d.named(id, r).History != nil {
-					cells = append(cells, c)
-				}
-			}
-		}
+		cells = append(cells, lists.Each(lists.Pick(played, func(o *race.Outcome) bool {
+			same := func(e lock.Entry) bool { return e.ID == o.Lock.ID }
+			about := d.Locks == nil || slices.ContainsFunc(d.Locks, same)
+			return about && o.History != nil && !slices.Contains(shown, cell(o)) && (fails(o) || common(o.Race) > 1)
+		}), cell)...)
 	}
 	return unique(cells)
 }
@@ -706,15 +682,13 @@ func (d *deckMaker) quiz() {
 
 // end adds what to remember.
 func (d *deckMaker) end() {
-	debated := slices.ContainsFunc(d.slides, func(s *Slide) bool { return s.Kind == Debate })
 	d.slide(End, d.m.p.Say("lesson.end"), nil)
 	for _, e := range d.Locks {
 		key := "lock." + e.ID + ".choose"
-		d.say("", d.m.p.Say("lesson.choose", "lock", d.short(e),
-			"when", d.brief(max(1, 3-len(d.Locks)), key)))
+		d.say("", d.m.p.Say("lesson.choose", "lock", d.short(e), "when", d.brief(max(1, 3-len(d.Locks)), key)))
 		d.tell(Notes, key)
 	}
-	if debated {
+	if slices.ContainsFunc(d.slides, func(s *Slide) bool { return s.Kind == Debate }) {
 		d.tell("", "debate.end")
 	}
 	if len(d.Screens) > 0 {
@@ -725,7 +699,7 @@ func (d *deckMaker) end() {
 			d.tell("", "race."+sc.ID+".mends")
 		}
 	}
-	d.list(Sources, "lesson.sources", d.sources())
+	d.list(Sources, d.m.p.Say("lesson.sources"), d.sources())
 }
 
 // sources are what to read about the locks of the slides, by name.

@@ -50,7 +50,7 @@ func (m *maker) lock(e lock.Entry) {
 func (m *maker) lockHead(e lock.Entry) {
 	source := strconv.Itoa(e.Year)
 	if e.Article != "" {
-		source = m.p.First("chart.list", "first", e.Article, "next", source)
+		source = m.p.First("explain.article", "article", e.Article, "year", source)
 	}
 	m.head(aside(m.p, e.ID, source), func(lang string) string { return text.LockTitle(e.ID, lang) })
 }

@@ -59,17 +59,13 @@ func Needs(p *text.Printer, among []lock.Entry) ([][]string, error) {
 		of := lists.Pick(answer.locks, func(id string) bool {
 			return slices.ContainsFunc(among, func(e lock.Entry) bool { return e.ID == id })
 		})
-		none := len(of) == 0
-		if none {
-			of = answer.locks[:1]
+		when := p.First("label.need." + answer.when)
+		if len(of) == 0 {
+			of, when = answer.locks[:1], aside(p, when, p.First("explain.other"))
 		}
 		for _, id := range of {
-			row := m.needed(id)
-			if none && row != nil {
-				row[0] = p.First("explain.other", "lock", id)
-			}
 			if id == of[0] || id == "db-deadline-now" {
-				rows = append(rows, append([]string{p.First("label.need." + answer.when)}, row...))
+				rows = append(rows, append([]string{when}, m.needed(id)...))
 			}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"locklab/scenarios/contract"
 	"locklab/scenarios/race"
 	"locklab/simulator"
+	"locklab/simulator/history"
 	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
@@ -95,6 +96,34 @@ func rankOf(words []verdict.Word) int {
 		return 3
 	}
 	return 2
+}
+
+// telling are the known races that need nothing which only later slides explain, such as fencing tokens: first those in
+// which the fewest milestones fail, which tell these from the others.
+func telling() []race.Race {
+	all := lists.Pick(scenarios.Known(), func(sc race.Race) bool { return sc.Guard == history.Naive })
+	slices.SortStableFunc(all, func(a, b race.Race) int { return common(a) - common(b) })
+	return all
+}
+
+// common is the number of milestones that fail in a race.
+func common(sc race.Race) int {
+	fail := func(e lock.Entry) bool { return verdict.Fails(contract.CellOf(e, sc).Words()) }
+	return len(lists.Pick(algorithms.Milestones(), fail))
+}
+
+// debated reports whether the debate tells of a run.
+func debated(o *race.Outcome) bool {
+	return slices.ContainsFunc(text.In("en").Keys("debate."), func(key string) bool {
+		return o.Lock.Family == lock.Majority && text.Say("en", key) == o.Lock.ID+" "+o.Race.ID
+	})
+}
+
+// rank puts runs first that break exclusion, and of these such as are of a group of which nothing was seen.
+func rank(o *race.Outcome, seen []*race.Outcome) int {
+	breaks := slices.ContainsFunc(o.Verdicts, verdict.Word.Safety)
+	alike := slices.ContainsFunc(seen, func(s *race.Outcome) bool { return s.Race.Group == o.Race.Group })
+	return map[bool]int{false: 2}[breaks] + map[bool]int{true: 1}[alike]
 }
 
 // fault makes the page of a fault: what it is, a budget with it, and the races that have it.

@@ -44,7 +44,7 @@ func (m *maker) path(first, last int) {
 	if last < PathScreens {
 		m.next(fmt.Sprintf("locklab explain path %d", last+1), "locklab explain interview")
 	} else {
-		m.next("locklab explain interview", "locklab explain glossary", "locklab demo")
+		m.next("locklab explain interview", "locklab explain glossary", "locklab play quiz")
 	}
 }
 
@@ -222,8 +222,8 @@ func Demo(p *text.Printer, cells [][]*race.Outcome) []Block {
 		locks.Rows = append(locks.Rows, []string{o.Lock.ID, title})
 	}
 	end := p.Say("demo.end", "fallen", strconv.Itoa(len(fallen)), "all", strconv.Itoa(len(cells[0])))
-	head := []Block{{Kind: Paragraph, Text: p.Say("demo.intro")}, locks, gap}
-	return slices.Concat(head, races, []Block{gap, {Kind: Paragraph, Text: end}})
+	return slices.Concat([]Block{{Kind: Paragraph, Text: p.Say("demo.intro")}, locks, gap}, races,
+		[]Block{gap, {Kind: Paragraph, Text: end}})
 }
 
 // glossary adds terms with their meanings.

@@ -326,6 +326,7 @@ function motion(run, o = {}) {
 
   // drawCode shows the code with the line at which each client is.
   let drawn = null;
+  const tags = (clients) => el("i", clients.map((c, n) => [n ? " " : "", el("b.motion-tag", { style: `--client:${paint(c)}` }, "c" + c)]));
   function drawCode(event) {
     if (!run.calls?.length || !o.listings) return;
     const at = {}; // by client, the call that it is in
@@ -343,7 +344,7 @@ function motion(run, o = {}) {
       const l = o.listings[n];
       return el("div", el("small", l.f), el("pre", { tabIndex: 0 }, l.t.split("\n").map((text, i) => {
         const here = Object.values(at).filter((c) => c.l.some(([b, line]) => b === n && line === i)).map((c) => c.c);
-        return el("span.line" + (here.length ? " here" : "") + (latest && latest.l.some(([b, k]) => b === n && k === i) ? " latest" : ""), el("i", here.map((c) => "c" + c).join(" ")), text || " ");
+        return el("span.line" + (here.length ? " here" : "") + (latest && latest.l.some(([b, k]) => b === n && k === i) ? " latest" : ""), tags(here), text || " ");
       })));
     });
     if (o.board) below.unshift(top);
@@ -363,7 +364,7 @@ function motion(run, o = {}) {
       const from = { acquiring: 0, waiting: 0, inside: work, leaving: work, releasing: work + 1 }[stage] ?? lines.length;
       return Math.max(from, lines.findIndex((line, i) => i >= from && (i < work) === (from < work) && from !== work && line.includes(word)));
     });
-    return el("pre", { tabIndex: 0 }, lines.map((line, i) => el("span.line" + (at.includes(i) ? ".here" : ""), el("i", shown.filter((c, n) => at[n] === i).map((c) => "c" + c).join(" ")), line)));
+    return el("pre", { tabIndex: 0 }, lines.map((line, i) => el("span.line" + (at.includes(i) ? ".here" : ""), tags(shown.filter((c, n) => at[n] === i)), line)));
   }
 
   // ---- playing ------------------------------------------------------------------------------------------

@@ -41,6 +41,6 @@ function drawAsk() {
     el("div.row", HOW.map((how, i) => button([el("kbd", String(i + 1)), " " + say("board.knew." + how)], () => marked(how)))),
     el("details", { ontoggle: (e) => e.target.open && work(shown, { loose: true }) }, el("summary", say("board.ask.run")),
       el("p", el("code", q.lock), ": ", link(`race.${q.lock}.${q.race}`, own(DATA.races.find((r) => r.id === q.race).title)), " → ", linked(q.proves)),
-      el("p.faint", say("meaning." + /^[A-Z/-]+/.exec(q.proves)[0])), run)]
+      el("p.faint", say("meaning." + /^[A-Z/-]+/.exec(q.proves)[0])), el("div.row", levelsOf(q.lock, q.race, q.proves)), run)]
     : [el("p.faint", say("board.ask.aloud")), el("div.half-minute", el("i")), button(say("board.ask.show"), openAnswer, ".main")]);
 }

@@ -114,6 +114,7 @@ function turn(view, values = {}, here = line[0]) {
   state.drawn = "";
   redraw();
   mark(here?.returning);
+  if (document.activeElement === document.body) (document.querySelector("#main h2") ?? document.getElementById("main")).focus({ preventScroll: true });
   window.scrollTo(0, 0);
   return "";
 }
@@ -142,8 +143,9 @@ function show(...parts) {
   const main = document.getElementById("main"), moves = () => [...main.querySelectorAll(".moves button")];
   const had = main.contains(document.activeElement) && document.activeElement.matches(":focus-visible, input") ? document.activeElement : null, move = moves().indexOf(had);
   main.replaceChildren(...parts.flat(Infinity).filter(Boolean));
+  for (const h of main.querySelectorAll("h2")) h.tabIndex = -1;
   const same = had && [...main.querySelectorAll(had.tagName)].find((e) => e.textContent === had.textContent && e.ariaLabel === had.ariaLabel && e.name === had.name);
-  (move >= 0 ? moves()[Math.min(move, moves().length - 1)] : same)?.focus();
+  (move >= 0 ? moves()[Math.min(move, moves().length - 1)] : same)?.focus({ preventScroll: had.tabIndex < 0 });
   drawFrame();
 }
 
@@ -206,13 +208,15 @@ function drawFrame() {
     if (state.view === view) b.setAttribute("aria-current", "page");
     return b;
   });
-  if (state.at && state.view !== "game" && (wide() || !level)) tabs.splice(1, 0, button("▶ " + say("board.game"), () => open("game")));
+  const rare = wide() ? [] : tabs.splice(3, 1); // a telephone has it under "more"
+  if (state.at && state.view !== "game") tabs.splice(1, 0, button("▶ " + say("board.game"), () => open("game")));
   const row = document.getElementById("tabs"), here = row.replaceChildren(...tabs) ?? row.querySelector("[aria-current]"); // in sight, and so is most of the others
   row.classList.toggle("more", !row.classList.toggle("more", false) && row.scrollWidth > row.clientWidth);
   row.scrollLeft = here ? here.offsetLeft + here.offsetWidth + 36 - row.clientWidth : 0;
-  const tools = document.getElementById("tools");
-  tools.replaceChildren(...[[say("board.language"), "language", language], ["◐", "theme", theme], ["A+", "large", large], ["?", "help", () => open("help")]].map(([label, key, what]) => sign(label, say("board." + key), what)));
-  tools.children[2].setAttribute("aria-pressed", document.body.classList.contains("large"));
+  const tools = Object.assign(document.getElementById("tools"), { onclick: () => tools.hidePopover?.() });
+  Object.assign(document.getElementById("more"), { title: say("board.tools"), ariaLabel: say("board.tools") });
+  tools.replaceChildren(...rare, ...[[say("board.language"), "language", language], ["◐", "theme", theme], ["A+", "large", large], ["?", "help", () => open("help")]].map(([label, key, what]) => sign(label, say("board." + key), what)));
+  tools.children[2 + rare.length].setAttribute("aria-pressed", document.body.classList.contains("large"));
   document.getElementById("foot").textContent = say(ENGINE === "server" ? "board.native" : "board.works");
 }
 
@@ -220,10 +224,10 @@ const MEANINGS = Object.keys(DATA.texts.en).filter((key) => key.startsWith("mean
 
 function drawHelp() {
   const words = (pairs) => el("dl", pairs.map(([word, meaning]) => [el("dt", word), el("dd", meaning)]));
-  show(el("h2", say("board.help")), el("ol", say("board.how").split("//").map((how) => el("li", how))), words(["fault", "lease", "resource", "version", "lost", "cut", "c3"].map((w) => [say(`board.word.${w}`), say(`board.word.${w}.means`)])),
-    el("p", say("board.picture")), el("h3", say("board.word.keys")), ...say("board.keys").split("//").map((keys) => el("p", keys)),
+  show(el("h2", say("board.help")), el("ol", say("board.how").split("//").map((how) => el("li", how))), words(["fault", "lease", "resource", "version", "lost", "c3"].map((w) => [say(`board.word.${w}`), say(`board.word.${w}.means`)])),
+    el("h3", say("motion.picture")), words(["bar", "arrow", "wedge", "dot", "cut"].map((w) => [say(`board.word.${w}`), say(`board.word.${w}.means`)])), el("p", say("board.picture")), el("h3", say("board.word.keys")), ...say("board.keys").split("//").map((keys) => el("p", keys)),
     el("h3", say("term.timeline.name")), ...unsigned(say("term.timeline.text")).split("//").map((sign) => el("p", sign)),
-    el("h3", say("board.verdicts")), words(MEANINGS.map((w) => [link("lesson." + w, el("b", { className: tone([w]) }, w)), say((w === "STALE-WRITE" ? "board.word." : "meaning.") + w)])));
+    el("h3", say("board.verdicts")), words(MEANINGS.map((w) => [link("lesson." + w, el("b", { className: tone([w]) }, w)), say("meaning." + w)])));
 }
 
 function language() {

@@ -24,7 +24,8 @@ const openLessons = () => (lessons.has("path 1") || !state.busy ? read("path 1")
 
 // A line of a lesson that is set in columns, and so not folded.
 const inColumns = (line) => /\S {2,}\S/.test(line) || /^\s*(\d+ )?[|>]/.test(line) || /[{};]$|^\s*\/\/|^\t/.test(line) || /^\s+(# |[\d.]+:\d+> |\(integer\)|OK$|\(nil\)$)/.test(line) || (/ :?= /.test(line) && !/locklab /.test(line));
-const deep = (line) => /^ */.exec(line)[0].length, unsigned = (text) => text.replace(/\[(ENTER|进入)/g, say("motion.enters")).replace(/(EXIT|离开)\]/g, say("motion.leaves")); // without the signs of lanes
+const deep = (line) => /^ */.exec(line)[0].length, columns = (text) => text.length + (text.match(/[\u3000-\uffef]/g) ?? []).length, unsigned = (text) => text.replace(/(\[(?:ENTER|进入)|(?:EXIT|离开)\])(.*?)( {2,}|$)/g, (all, sign, more, room, at, of, said = say(sign[0] === "[" ? "motion.enters" : "motion.leaves") + unsigned(more)) =>
+  said + " ".repeat(room && Math.max(1, columns(all) - columns(said)))); // without the signs of lanes, its columns where they were
 
 const heading = (title) => title.replace(/^\? (\d+\/\d+ )?|[:：]$/g, "");
 
@@ -57,10 +58,33 @@ function pages(said) {
 const COMMAND = /(locklab (?:run|explain|play|replay) [^,.;:()"（）。，；：「」=]*[^,.;:()"（）。，；：「」=\s])/;
 const NAME = new RegExp(`(?<![\\w-])(${[...MEANINGS].sort((a, b) => b.length - a.length).join("|")}|R\\d\\d[A-Z]?)(?![\\w-])`);
 
-// linked is a line with its commands and its names as links.
+// cited finds what a text says of a run, as "OVERLAP: token in gc-pause", by language.
+const CITED = {}, cited = () => CITED[ui.lang] ??= ((word) => new RegExp(say("explain.source", { verdict: `(${word}(?:[,、 ]+${word})*)`, lock: "([a-z][\\w-]*)", race: "([a-z][\\w-]*)(?: --set ([\\w=.]+\\w))?" })))(
+  `(?:${MEANINGS.flatMap((w) => [`${w} ${say("word." + w)}`, say("word." + w), w]).join("|")})`);
+
+// linked is a line with its commands and its names as links, and with what it says of a run as one to that run.
 function linked(line) {
-  return line.split(COMMAND).flatMap((part, i) => (i % 2 ? command(part, !/^\s*locklab \S|locklab run.*locklab run/.test(line))
-    : part.split(NAME).map((word, n) => (n % 2 ? link("lesson." + word, word) : word))));
+  return line.split(cited()).flatMap((text, at, all) => (at % 5 > 1 ? [] : at % 5 ? ran(...all.slice(at, at + 4)) : text.split(COMMAND).flatMap((part, i) => (i % 2 ? command(part, !/^\s*locklab \S|locklab run.*locklab run/.test(line))
+    : part.split(NAME).map((word, n) => (n % 2 ? link("lesson." + word, word) : word))))));
+}
+
+// ran is a link to a run that a text cites.
+function ran(verdict, lock, race, settings) {
+  const title = say("explain.source", { verdict, lock, race });
+  return Object.assign(link(["race", lock, race, settings].filter(Boolean).join("."), "▶ " + lock), { className: "code cited", title, ariaLabel: title });
+}
+
+// levelsWith is links to some levels, those with the fault of a race first; levelsOf to those of a lock, about a verdict of its run.
+const levelsWith = (wants, race = "") => DATA.levels.filter(wants).sort((a, b) => race.includes(b.budget.split("=")[0]) - race.includes(a.budget.split("=")[0]))
+  .slice(0, race ? 2 : 4).map((l) => link("level." + l.number, say("board.level", { n: l.number, title: own(l.title) })));
+const levelsOf = (lock, race, verdicts) => levelsWith((l) => l.lock === lock && (!verdicts || verdicts.includes(l.harm)), race);
+
+// played is the levels of what a lesson is about: a question, or one lock, in one race or in all.
+function played({ name, said }) {
+  const about = name.split(" "), run = DATA.locks.some((l) => l.id === about[0]) ? about : /locklab run (\S+) (\S+)/.exec(said.en)?.slice(1) ?? [];
+  const all = about[0] === "interview" ? levelsWith((l) => l.topic && l.topic === about[1]) : /^(debate|glossary)$/.test(name) ? []
+    : levelsOf(...run, run[1] && /(?:= |Verdict: )([A-Z][A-Z -]+)/.exec(said.en)?.[1]);
+  return all.length > 0 && el("div.row", say("board.lesson.levels"), all);
 }
 
 function command(text, alone) {
@@ -69,7 +93,7 @@ function command(text, alone) {
   const hash = {
     run: words.length > 1 && `race.${words[0]}.${words[1]}`, explain: `lesson.${words.join(".")}`, replay: words[0],
     play: level ? "level." + level : words[0] === "quiz" ? "quiz" : words[0] && "play." + words[0],
-  }[verb], said = { run: alone ? say("board.lesson.play") : words.join(", "), explain: /^path \d+$/.test(rest) ? say("board.lesson.next", { n: words[1], of: PATH }) : rest }[verb] ?? text.replace("locklab ", "");
+  }[verb], said = { run: alone ? say("board.lesson.play") : words.join(", "), explain: /^path \d+$/.test(rest) ? say("board.lesson.next", { n: words[1], of: PATH }) : /^(interview|debate|glossary)$/.test(rest) ? say("board.lesson." + rest) : rest, play: rest === "quiz" && say("board.quiz") }[verb] || text.replace("locklab ", "");
   return hash ? Object.assign(link(hash, (verb === "explain" ? "" : "▶ ") + said), { className: "code inline" }) : el("code", text);
 }
 
@@ -86,7 +110,7 @@ function drawLessons() {
     el("ol", all.flatMap((one, n) => one.map((s) => el("li", link(to(n + 1), heading(s.title)))))));
   show(menu, screen === 1 && el("p.faint", say("board.lessons.intro")), contents, turns(), el("article.lesson", (screen ? all.flat() : all[page] ?? []).flatMap((s, i) => [
     el(page === 0 && i === 0 ? "h2" : "h3", linked(heading(s.title))), ...paragraphs(s.lines)])),
-    screen > 0 && button(say("board.quiz.this"), () => startQuiz(random(), "lesson=" + screen)), turns("div"));
+    played(state.lesson), screen > 0 && button(say("board.quiz.this"), () => startQuiz(random(), "lesson=" + screen)), turns("div"));
 }
 
 // paragraphs are the lines under a title: those in columns as they are, the others folded.

@@ -27,7 +27,7 @@ async function openLevel(number, position = "") {
   if (position && position === state.at?.link && level === state.level) return turn("game"); // it is at hand
   let bad = null;
   const fresh = (why) => { if (why && (why === engine.left || state.at)) throw why; bad = why; return engine.ask({ do: "level", number }); };
-  const at = await (position ? engine.ask({ do: "at", link: position }).catch(fresh) : fresh());
+  const at = await (position ? engine.ask({ do: "at", link: position, harm: level.harm }).catch(fresh) : fresh());
   if (at.lock !== level.lock) throw everywhere("board.otherlevel", { n: number, lock: at.lock });
   const said = play(at, level, level);
   return bad ? Promise.reject({ ...bad, page: true }) : said; // of a damaged position the level is shown, unless a game is at hand
@@ -85,7 +85,7 @@ const goals = new Map(); // by game and harm
 async function findGoal(at, harm = "") {
   const game = [at.lock, at.bounds, harm].join(" "), known = goals.get(game);
   if (!known) engine.ask({ do: "goal", link: at.link, harm }, true).then((goal) => {
-    goals.set(game, goal);
+    goals.set(game, Object.assign(goal, { found: !harm && goal.harm }));
     if (state.level || [state.at.lock, state.at.bounds, harm].join(" ") !== game) return;
     Object.assign(state, { goal, harm: goal.harm });
     if (state.view === "game") redraw();
@@ -125,7 +125,7 @@ async function step(request) {
 function reached() {
   const { at, level, harm } = state;
   if (!level) return;
-  if (!at.moves.length || over()) keep.set("tried." + level.id, "yes");
+  if (!at.moves.length || over() || total(at)) keep.set("tried." + level.id, "yes");
   const used = total(at), b = best(level), won = at.verdicts.includes(harm) && !state.gaveUp;
   const { helped } = state, same = helped === Boolean(b?.helped), better = !b || !helped && b.helped || same && (used < b.faults || (used === b.faults && at.steps < b.steps));
   if (won && better) keep.set("level." + level.id, JSON.stringify({ faults: used, steps: at.steps, helped }));
@@ -236,20 +236,20 @@ function drawGame() {
     board && el("details.board", { open: state.folded === undefined ? wide() || !at.steps : !state.folded }, el("summary", { onclick: (e) => { state.folded = e.target.parentNode.open; } }, say("board.code")), el("pre", { tabIndex: 0 }, own(board.code))),
     el("p.goal", own(goal.said)), el("p.rules", tools.length ? tools : say("board.tool.none") + " ", el("span.faint", own(at.rules)), " ", at.verdicts.length ? [say("board.sofar") + " ", verdictsOf(at)] : null),
     over() ? null : el("p.did", at.steps ? plain(at.did) : say("board.first")), won || state.proved ? drawEnd() : lost ? drawLost(lost) : null,
-    el("div.play", el("div.picture", state.mended ? drawMended() : null,
+    el(at.steps ? "div.play.begun" : "div.play", el("div.picture", state.mended ? drawMended() : null,
         drawRun({ ...at, moving: { ...at.moving, marks } }, { acts, onward, halt: () => { state.flow = false; }, code, part: wide() ? 0.64 : 1 })),
       el("div.side",
         el("h3.choices", say("board.choices")), drawMoves(at),
         el("div.row", button(say("board.undo"), undo), over() ? null : [button(say(state.idea ? "board.hint.move" : "board.hint"), hint),
-          button(say("board.cannot"), never), button(say(state.sure === at.link ? "board.giveup.sure" : "board.giveup"), sure)], button(say("board.restart"), again)),
-        state.why && el("p.hint", state.why), state.judged && el("p.judged", state.judged, lost?.link ? " " + say("board.back.there", { back: say("board.back", { move: plain(lost.move) }) }) : ""),
+          goal.found ? null : button(say("board.cannot"), never), button(say(state.sure === at.link ? "board.giveup.sure" : "board.giveup"), sure)], button(say("board.restart"), again)),
+        state.why && el("p.hint", state.why), state.judged && el("p.judged", state.judged, lost?.link ? " " + say("board.back.there", { back: say("board.back") }) : ""),
         el("details", { open: state.coded ?? (!board && at.steps > 0), ontoggle: (e) => { state.coded = e.target.open; } }, el("summary", say("board.realcode")), code))));
 }
 
 const following = () => state.level && DATA.levels[state.level.number], nextTitle = () => say("board.next", { title: own(following().title) });
 // drawLost says which move lost and why, and leads back to before it.
 const drawLost = (lost) => el("div.end.harmful", el("p", plain(lost.said)), el("p", el("b", say("play.learn") + " "), own(lost.remember)),
-  el("div.row", lost.link && button(say("board.back", { move: plain(lost.move) }), () => work(regain), ".main")));
+  el("div.row", lost.link && button(say("board.back"), () => work(regain), ".main")));
 
 function drawMoves(at) {
   if (!at.moves.length) return el("p", say(over() && !state.gaveUp ? "board.solved" : "board.over"), over() && following() ? [" ", button(nextTitle(), next)] : "");
@@ -260,8 +260,8 @@ function drawMoves(at) {
 
 function drawEnd() {
   const { level } = state;
-  return el(state.gaveUp ? "div.end.given" : "div.end.won", el("p", plain(state.proved?.said ?? state.gaveUp ?? state.at.end)),
-    state.helped && !state.gaveUp && !state.proved && el("p", say("board.helped.end")),
+  return el(state.gaveUp ? "div.end.given" : "div.end.won", el("p", plain(state.proved?.said ?? state.gaveUp ?? state.at.end)), state.proved && el("details", el("summary", say("play.assumed.title")), el("p", say("play.assumed"))),
+    !state.proved && (state.gaveUp ? el("p", say("board.gaveup.step", { back: "◀", on: "▶" }), " ", button(say("board.alone"), again)) : state.helped && el("p", say("board.helped.end"))),
     level && el("p", el("b", say("play.learn") + " "), own(level.learn)),
     following() && button(nextTitle(), next, ".main"),
     level?.number === course.length && el("p", say("board.own"), " ", el("code", "locklab check ./mylock")),

@@ -67,5 +67,4 @@ function drawQuiz() {
 }
 
 // weak leads from the lock of a wrong answer to its level, or to its lesson.
-const weak = (lock, level = DATA.levels.find((l) => l.lock === lock)) => el("p", `${say("board.quiz.weak")} ${lock} → `,
-  level ? link("level." + level.number, say("board.level", { n: level.number, title: own(level.title) })) : link("lesson." + lock, say("board.explain")));
+const weak = (lock) => el("p", `${say("board.quiz.weak")} ${lock} → `, levelsOf(lock)[0] ?? link("lesson." + lock, say("board.explain")));

@@ -48,7 +48,7 @@ function drawRace() {
     return el("label", el("span", say("board.setting." + s.name)), slide, value);
   }), state.settings ? button(say("board.usual"), () => playRace(r.lock, r.race)) : null);
   const sizes = Object.fromEntries(r.settings.map((s) => [s.name, s.value_ns]));
-  show(el("h2", el("span.code", r.lock), ", ", own(r.title), ": ", verdictsOf(r)),
+  show(el("p.faint", say("board.races.intro")), el("h2", el("span.code", r.lock), ", ", own(r.title), ": ", verdictsOf(r)),
     r.vacuous && el("p", own(r.vacuous)),
     r.moving && tone(r.verdicts) !== "quiet" ? r.verdicts.map((v) => el("p.why", whenOf(r.moving.marks?.find((m) => m.w === v)), say("meaning." + v))) : null,
     r.price ? el("p", linked(own(r.price))) : null,

@@ -192,13 +192,12 @@ func newPage(r *Report) (*page, error) {
 	}
 	p.Title = cmp.Or(r.Title, p.Say("title"))
 	if len(r.Grid.Cells) > 0 {
-		p.Takeaway = p.inEach(func(lang string) string { // a reader has not expected anything
-			return strings.TrimSpace(strings.TrimSuffix(r.Grid.Takeaway(lang), text.Say(lang, "grid.expected")))
+		p.Takeaway = p.inEach(func(lang string) string { // readers expect nothing; the legend has the rest
+			said := strings.Replace(r.Grid.Takeaway(lang), text.Say(lang, "grid.counted"), "", 1)
+			return strings.Join(strings.Fields(strings.TrimSuffix(said, text.Say(lang, "grid.expected"))), " ")
 		})
 	}
-	for _, c := range r.Charts {
-		p.Drawings = append(p.Drawings, p.newDrawing(c))
-	}
+	p.Drawings = lists.Each(r.Charts, p.newDrawing)
 	for lock, book := range r.Runs {
 		c, err := columnsOf(book)
 		if err == nil {
@@ -268,12 +267,8 @@ func (p *page) Data() (template.JS, error) {
 		Board string            `json:"board"`
 	}{p.Langs[0], text.Texts(p.Langs[0], "motion.", "html.run."), nil, nil, p.Board}
 	title := func(of func(lang string) string) reports.Said { return reports.Said{p.Langs[0]: of(p.Langs[0])} }
-	for _, r := range p.Grid.Locks {
-		data.Locks = append(data.Locks, named{r.ID, "", title(r.Title)})
-	}
-	for _, c := range p.Grid.Races {
-		data.Races = append(data.Races, named{c.ID, c.Code, title(c.Title)})
-	}
+	data.Locks = lists.Each(p.Grid.Locks, func(l chart.Row) named { return named{l.ID, "", title(l.Title)} })
+	data.Races = lists.Each(p.Grid.Races, func(r chart.Column) named { return named{r.ID, r.Code, title(r.Title)} })
 	out, err := json.Marshal(data)
 	return template.JS(out), err
 }

@@ -90,8 +90,8 @@ type Waiting struct {
 	Runs    int    `json:"runs"`      // each with random numbers of its own
 	Entries int    `json:"entries"`   // how often the lock was acquired, in all of them
 	Cut     bool   `json:"truncated"` // Load.Most ended one of them
-	// The time from a holder's leaving to the next entry, if a client waited: nine of ten lie between Quick and Slow,
-	// and the means of the runs between Least and Most.
+	// The time from a holder's leaving to the next entry, if a client waited and that is another one's: nine of ten lie
+	// between Quick and Slow, and the means of the runs between Least and Most. 0: there was none.
 	Handover time.Duration `json:"handover_mean_ns"`
 	Least    time.Duration `json:"handover_least_run_ns"`
 	Most     time.Duration `json:"handover_largest_run_ns"`
@@ -99,7 +99,8 @@ type Waiting struct {
 	Slow     time.Duration `json:"handover_p95_ns"`
 	Commands float64       `json:"commands_per_second"`
 	PerEntry float64       `json:"commands_per_entry"`
-	Load     float64       `json:"server_load"` // share of the time in which the server works
+	Load     float64       `json:"server_load"`  // share of the time in which the server works
+	Served   float64       `json:"share_served"` // share of the clients that got the lock at all
 	// Jain is Jain's index of how often each client got the lock: 1 if all equally often, 1/n if only one did. Nil: the
 	// lock was acquired less than twice for each client.
 	Jain *float64 `json:"jain_index"`
@@ -178,7 +179,8 @@ type run struct {
 	entries   int
 	inside    int           // clients
 	cut       bool          // Load.Most ended it
-	left      time.Duration // when the last holder left; below 0: none has, or no client waited then
+	last      *waiter       // the last holder
+	left      time.Duration // when it left; below 0: none has, or no client waited then
 	handovers []time.Duration
 	overtaken int
 }
@@ -241,7 +243,7 @@ func (r *run) use(w *waiter) error {
 	}
 	w.sleep(r.load.Work)
 	r.inside--
-	r.left = -1
+	r.last, r.left = w, -1
 	if slices.ContainsFunc(r.waiters, func(o *waiter) bool { return o.since >= 0 }) {
 		r.left = r.now
 	}
@@ -275,7 +277,7 @@ func (r *run) enter(w *waiter) error {
 	if r.inside++; r.inside > 1 {
 		return errors.New("two clients inside at once")
 	}
-	if r.left >= 0 {
+	if r.left >= 0 && r.last != w { // it hands the lock over to no client but another
 		r.handovers = append(r.handovers, r.now-r.left)
 	}
 	for _, o := range r.waiters { // who waits since before this one did is overtaken
@@ -290,12 +292,12 @@ func (r *run) enter(w *waiter) error {
 	return nil
 }
 
-// handover is the mean of the handovers; false: there was none.
-func (r *run) handover() (mean time.Duration, ok bool) {
+// handover is the mean of the handovers; 0: there was none.
+func (r *run) handover() (mean time.Duration) {
 	for _, d := range r.handovers {
 		mean += d
 	}
-	return mean / time.Duration(max(len(r.handovers), 1)), len(r.handovers) > 0
+	return mean / time.Duration(max(len(r.handovers), 1))
 }
 
 // waitingOf puts runs of a policy together: handovers are those of all, and what is counted is the mean of the runs.
@@ -305,8 +307,9 @@ func waitingOf(p Policy, clients int, runs []*run) Waiting {
 		total, squares, woken, n := float64(r.entries), 0.0, 0, float64(len(runs))
 		for _, w := range r.waiters {
 			squares, woken = squares+float64(w.entries*w.entries), woken+w.woken
+			out.Served += float64(min(w.entries, 1)) / float64(clients*len(runs))
 		}
-		if mean, ok := r.handover(); ok {
+		if mean := r.handover(); mean > 0 {
 			if out.Least == 0 || mean < out.Least {
 				out.Least = mean
 			}
@@ -324,8 +327,7 @@ func waitingOf(p Policy, clients int, runs []*run) Waiting {
 	}
 	if slices.Sort(all.handovers); len(all.handovers) > 0 {
 		n := len(all.handovers)
-		out.Handover, _ = all.handover()
-		out.Quick, out.Slow = all.handovers[n/20], all.handovers[n-1-n/20]
+		out.Handover, out.Quick, out.Slow = all.handover(), all.handovers[n/20], all.handovers[n-1-n/20]
 	}
 	if !math.IsNaN(fair) {
 		out.Jain = &fair

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"locklab/faults"
 	"locklab/scenarios/race"
 	"locklab/scenarios/search"
 	"locklab/simulator"
@@ -25,7 +26,7 @@ func (s *Step) Events() []history.Event { return s.Run.Events[len(s.Before.Event
 func (g *Game) Steps(way []simulator.Choice, first int) (steps []Step, err error) {
 	var before *history.History
 	for n := first; n <= len(way); n++ {
-		h, err := g.history(way[:n])
+		h, err := g.History(way[:n])
 		if err != nil {
 			return nil, err
 		}
@@ -37,8 +38,8 @@ func (g *Game) Steps(way []simulator.Choice, first int) (steps []Step, err error
 	return steps, nil
 }
 
-// history is the run of choices, which may go on.
-func (g *Game) history(choices []simulator.Choice) (*history.History, error) {
+// History is the run of choices, which may go on.
+func (g *Game) History(choices []simulator.Choice) (*history.History, error) {
 	run, err := g.game.Replay(choices)
 	if err != nil {
 		return nil, err
@@ -88,7 +89,7 @@ func (g *Game) Ahead(choices []simulator.Choice, client int, last bool) (*histor
 		next := slices.MinFunc(moves, func(a, b simulator.Choice) int { return rank(a) - rank(b) })
 		choices = append(slices.Clip(choices), next)
 	}
-	return g.history(choices)
+	return g.History(choices)
 }
 
 // Futures are runs to which a position leads without a further fault, at once and by each of its moves: each of the
@@ -116,15 +117,15 @@ func (g *Game) Futures(p *Position) (all []*history.History, err error) {
 const longer = 3
 
 // Next is the move of a position that begins a way with no more faults than a shortest one, and about as short: its
-// place among the moves, the number of choices after it, and that way. A fault goes before all else, and a client that
-// has begun before others. -1: there is none.
+// place among the moves, the number of choices after it, and that way. One that strikes a client inside goes before all
+// else, then a fault, and a client that has begun before others. -1: there is none.
 func (g *Game) Next(ctx context.Context, p *Position, w Way, harm verdict.Word) (n, end int, best Way, err error) {
 	n = -1
-	choices := p.Trace.Choices
+	choices, short := p.Trace.Choices, false
 	for i := range 2 * len(p.Moves) {
-		faults := i < len(p.Moves)
+		fault := i < len(p.Moves)
 		i %= len(p.Moves)
-		if p.Moves[i].Fault != faults {
+		if p.Moves[i].Fault != fault {
 			continue
 		}
 		on, err := g.Forward(ctx, append(slices.Clip(choices), p.Moves[i].Choice), harm)
@@ -138,12 +139,34 @@ func (g *Game) Next(ctx context.Context, p *Position, w Way, harm verdict.Word) 
 		switch {
 		case err != nil:
 			return -1, 0, w, err
-		case way.Choices == nil || way.Faults > w.Faults || n >= 0 && len(way.Choices) >= len(best.Choices):
+		case way.Choices == nil || way.Faults > w.Faults:
 			continue
-		case len(way.Choices) <= len(w.Choices)+longer:
+		case len(way.Choices) <= len(w.Choices)+longer && g.strikesInside(way.Choices[len(choices):], choices, harm):
 			return i, len(on), way, nil
+		case n < 0 || !short && len(way.Choices) < len(best.Choices):
+			n, end, best, short = i, len(on), way, len(way.Choices) <= len(w.Choices)+longer
 		}
-		n, end, best = i, len(on), way
 	}
 	return n, end, best, nil
+}
+
+// Insiders are the harms for which a client must get in.
+var Insiders = []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.Fenced}
+
+// strikesInside reports whether what goes on after choices stops a client, or ends its session, only while it is
+// inside, if another one is to get in then: whoever is stopped earlier does not come to what is said to help.
+func (g *Game) strikesInside(next, choices []simulator.Choice, harm verdict.Word) bool {
+	n := slices.IndexFunc(next, func(c simulator.Choice) bool { return c.Verb >= simulator.FaultVerb })
+	verbs := []simulator.Verb{faults.Pause.Verb, faults.ExpireSession.Verb}
+	if n < 0 || !slices.Contains(verbs, next[n].Verb) || !slices.Contains(Insiders, harm) {
+		return true
+	}
+	inside := false
+	run, err := g.game.Replay(append(slices.Clip(choices), next[:n]...))
+	for _, e := range run.Events {
+		if e.Client == int(next[n].Client) && (e.Kind == history.Enter || e.Kind == history.Leave) {
+			inside = e.Kind == history.Enter
+		}
+	}
+	return inside && err == nil
 }

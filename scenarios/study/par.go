@@ -12,6 +12,7 @@ import (
 	"locklab/faults"
 	"locklab/scenarios/search"
 	"locklab/scenarios/share"
+	"locklab/simulator"
 	"locklab/simulator/verdict"
 )
 
@@ -34,28 +35,13 @@ type ParTable struct {
 	Rows     []Par         // by lock, by budget, then by verdict
 }
 
-// First is the row with the fewest faults and steps to the first verdict that any budget comes to, of the first lock of
-// which there is one; nil: none.
-func (t *ParTable) First() (first *Par) {
-	place := func(p *Par) int { return slices.Index(t.Verdicts, p.Verdict) }
-	for i := range t.Rows {
-		p := &t.Rows[i]
-		if first != nil && first.Lock != p.Lock {
-			break
-		}
-		if p.Found && (first == nil || cmp.Or(place(p)-place(first), p.Par-first.Par, p.Steps-first.Steps) < 0) {
-			first = p
-		}
-	}
-	return first
-}
-
 // A Par is the smallest number of faults with which a verdict comes about within a budget.
 type Par struct {
 	Lock     string
 	Budget   string
 	Verdict  verdict.Word
-	Complete bool   // the search was complete: Par is the smallest number, or there is no way
+	Late     int    // clients of the last search that was complete, or has found it, at any timing; 0: in lockstep
+	Complete bool   // the search was complete: Par is the smallest number, or there is no way within its bounds
 	Unjudged bool   // it takes more clients to show the verdict, or none can: nothing is known
 	Found    bool   // the search has found the verdict; otherwise the fields below are empty
 	Par      int    // number of faults
@@ -63,7 +49,8 @@ type Par struct {
 	Trace    string // link to the shortest way
 }
 
-// FindPars searches each lock within b, once for each of the budgets. With b.Nodes 0 a lock gets FewServers.
+// FindPars searches each lock within b, once for each of the budgets, and where that finds nothing at any timing too:
+// b.Clients, and one more that take the lock once. With b.Nodes 0 a lock gets FewServers.
 //
 // w and ctx are as for Matrix; of a search that did not finish nothing is known.
 func FindPars(ctx context.Context, locks []lock.Entry, b search.Bounds, budgets []string, w *share.Work) (*ParTable,
@@ -71,20 +58,40 @@ func FindPars(ctx context.Context, locks []lock.Entry, b search.Bounds, budgets 
 	b.Budget = ""
 	table := &ParTable{Locks: locks, Verdicts: ParWords(), Within: b, Budgets: budgets}
 	found, err := share.Each(ctx, rising(len(locks)*len(budgets)), w,
-		func(ctx context.Context, i int) (search.Search, error) {
+		func(ctx context.Context, i int) ([]Par, error) {
 			b, entry := b, locks[i/len(budgets)]
 			b.Budget = faults.Budget(budgets[i%len(budgets)])
 			b.Nodes = cmp.Or(b.Nodes, search.FewServers(entry))
-			s, err := search.Explore(ctx, entry, b)
-			if err != nil {
-				return search.Search{}, err
-			}
-			return *s, nil
+			return findPars(ctx, entry, b)
 		})
-	for i, s := range found {
-		table.Rows = append(table.Rows, parsOf(locks[i/len(budgets)], budgets[i%len(budgets)], s)...)
+	for i, pars := range found {
+		none := parsOf(locks[i/len(budgets)], budgets[i%len(budgets)], nil)
+		table.Rows = append(table.Rows, *cmp.Or(pars, &none)...)
 	}
 	return table, err
+}
+
+// findPars searches a lock within one budget.
+func findPars(ctx context.Context, entry lock.Entry, b search.Bounds) ([]Par, error) {
+	pars := parsOf(entry, string(b.Budget), nil)
+	for n := range 3 {
+		s, err := search.Explore(ctx, entry, b)
+		if err != nil {
+			return nil, err
+		}
+		for i, p := range parsOf(entry, string(b.Budget), s) {
+			if !pars[i].Found && (n == 0 || p.Found || p.Complete) {
+				pars[i] = p
+			}
+		}
+		if !s.Complete || n == 0 && slices.ContainsFunc(pars, func(p Par) bool { return p.Found }) {
+			break
+		}
+		if b.Timing, b.MaxStates = search.AnyTiming, min(b.MaxStates, 2_000_000); n == 1 {
+			b.Clients, b.Attempts = min(b.Clients+1, simulator.MaxClients-2), 1
+		}
+	}
+	return pars, nil
 }
 
 // rising are so many tasks, of which each takes longer than the one before: the locks that came last are the longest
@@ -111,7 +118,9 @@ func parsOf(entry lock.Entry, budget string, s *search.Search) (pars []Par) {
 	for _, w := range ParWords() {
 		p := Par{Lock: entry.ID, Budget: budget, Verdict: w}
 		if s != nil {
-			p.Complete = s.Complete
+			if p.Complete = s.Complete; s.Bounds.Timing == search.AnyTiming {
+				p.Late = s.Bounds.Clients
+			}
 			p.Unjudged = slices.Contains(s.Unjudged(), w) || !slices.Contains(s.Looked(), w)
 			for _, found := range s.Witnesses {
 				if found.Verdict == w && (!p.Found || cmp.Or(found.Par-p.Par, found.Steps-p.Steps) < 0) {

@@ -226,15 +226,30 @@ func TestFindPars(t *testing.T) {
 			}
 		}
 	}
-	if first := table.First(); first == nil || first.Lock != "setnx" || first.Verdict != verdict.Overlap {
-		t.Errorf("the first: %+v", first)
-	}
 	semaphore := locks[1]
-	semaphore.Holders = 2
+	semaphore.Holders = 3
 	few := racetest.Must(study.FindPars(t.Context(), []lock.Entry{semaphore}, search.DefaultBounds(),
 		[]string{"crash=1"}, nil))(t)
 	if !few.Rows[0].Unjudged {
-		t.Errorf("of a semaphore of two, two clients say %+v", few.Rows[0])
+		t.Errorf("of a semaphore of three, three clients say %+v", few.Rows[0])
+	}
+}
+
+// TestFindParsLate: what lockstep does not come to is searched at any timing, with a client more, and says so.
+func TestFindParsLate(t *testing.T) {
+	t.Parallel()
+	table := racetest.Must(study.FindPars(t.Context(), locks(t, "getset", "token"), search.DefaultBounds(),
+		[]string{"crash=1"}, nil))(t)
+	for _, p := range table.Rows {
+		late := p.Lock == "getset" && (p.Verdict == verdict.WrongDel || p.Verdict == verdict.Lie)
+		if p.Found != late || !p.Complete || p.Late != 3 {
+			t.Errorf("%+v", p)
+		}
+		if late {
+			if o, err := replay(t, p.Trace); err != nil || !slices.Contains(o.Verdicts, p.Verdict) {
+				t.Errorf("%s: the trace comes to %v, %v", p.Verdict, o, err)
+			}
+		}
 	}
 }
 
