@@ -77,7 +77,7 @@ func DoomOn(ctx context.Context, entry lock.Entry, t simulator.Trace) (*Doom, er
 
 // Certainty is the moment of a race's run from which its harm was certain: nothing more had to go wrong after it. A
 // race has one future, since a clock decides what comes next, and nothing to count as [DoomOn] does for the run of a
-// search. It is found by playing the race with only the first triggers of its script, until they suffice for the harm.
+// search. Certainty is found by playing the race with only its script's first triggers, until they suffice for harm.
 type Certainty struct {
 	Harm verdict.Word // the first of the run's verdicts
 	// Event is the first event of the run's history, from 1, that the last necessary
