@@ -486,7 +486,8 @@ func (b *browser) raceAndLessons(name string) {
 	b.wait(`!state.busy && state.view === "race" && state.hash === "race.setnx-expire.crash-before-expire"`)
 	b.do(`state.lang = "zh"`)
 	b.do(`read("path 6")`)
-	b.wait(`!state.busy && document.querySelector("a.cited")?.title === "OVERLAP 双持有、STALE-WRITE 过期写：token 的 slow-work"`)
+	b.wait(`!state.busy &&
+		document.querySelector("a.cited")?.title === "OVERLAP 双持有、STALE-WRITE 过期写：token 的 slow-work"`)
 	b.do(`state.lang = "en"`)
 	b.do(`read("interview")`)
 	b.wait(`!state.busy && state.page === 0 && document.querySelector("article h3")`)

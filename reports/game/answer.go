@@ -327,7 +327,8 @@ func (r *asked) move() (any, error) {
 		return nil, err
 	}
 	if p.Did = did(at.Outcome, p.at.Outcome); p.Did["en"] == "" { // nothing that a story tells of
-		p.Did = sayAll(func(lang string) string { return describe(at, &at.Moves[r.Number], p.at.Outcome.History, lang) })
+		move, h := &at.Moves[r.Number], p.at.Outcome.History
+		p.Did = sayAll(func(lang string) string { return describe(at, move, h, lang) })
 	}
 	return p, nil
 }
@@ -405,7 +406,8 @@ func (r *asked) lost() (any, error) {
 		return &Lost{Said: words("play.lost.vain", "why", why), Remember: remember}, nil
 	}
 	made := slices.IndexFunc(before.at.Moves, func(m play.Move) bool { return m.Choice == r.choices[n] })
-	lost := &Lost{Move: before.Moves[made].Said, Remember: remember, Event: len(steps[0].Before.Events), Link: before.Link}
+	lost := &Lost{Move: before.Moves[made].Said, Remember: remember, Link: before.Link}
+	lost.Event = len(steps[0].Before.Events)
 	if why == nil {
 		lost.Said = words("play.lost.late", "n", turn, "move", lost.Move, "left", left)
 	} else {

@@ -142,8 +142,8 @@ func TestLost(t *testing.T) {
 		{6, "WRONG-DEL", "start answer start pass wake",
 			`c1 releases its own lock, in good order. ` + tried("WRONG-DEL")},
 		{7, "WRONG-DEL", "start answer start pause",
-			`move 4, "c1 is paused; 10 s pass; the key EXPIRES": c1 sends GET before DEL, does not find its own value, ` +
-				`and deletes nothing. Pause it after the GET. ` + tried("WRONG-DEL")},
+			`move 4, "c1 is paused; 10 s pass; the key EXPIRES": c1 sends GET before DEL, does not find its own ` +
+				`value, and deletes nothing. Pause it after the GET. ` + tried("WRONG-DEL")},
 		{12, "OVERLAP", "start replicate failover",
 			"This did not do it: the replica already has what the master had."},
 		{18, "DEADLOCK", "start crash", `This did not do it: the lock ends together with c1.`},

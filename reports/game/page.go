@@ -49,8 +49,8 @@ func PageData() ([]byte, error) {
 	offered := lists.Each(budgets, func(b faults.Budget) any { return []any{b, orNone(b)} })
 	texts := map[string]map[string]string{}
 	for _, lang := range text.Languages() {
-		texts[lang] = text.Texts(lang,
-			"play.", "board.", "quiz.", "meaning.", "motion.", "term.timeline.", "list.faults", "word.", "explain.source")
+		texts[lang] = text.Texts(lang, "play.", "board.", "quiz.", "meaning.", "motion.", "term.timeline.",
+			"list.faults", "word.", "explain.source")
 	}
 	return json.Marshal(map[string]any{
 		"version": Format, "texts": texts, "levels": course, "locks": locks(), "races": races(), "shown": shown,

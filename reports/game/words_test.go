@@ -42,7 +42,8 @@ func TestNothingOfTheDead(t *testing.T) {
 				for i, said := range must(movesOf(t.Context(), g, p, ""))(t) {
 					if m := p.Moves[i]; m.Choice.Client > 0 && isDead(p, m.Choice.Client) {
 						offered++
-						for lang, before := range map[string]string{"en": "sent before c1 crashed: ", "zh": "c1 宕机前发出："} {
+						sent := map[string]string{"en": "sent before c1 crashed: ", "zh": "c1 宕机前发出："}
+						for lang, before := range sent {
 							if m.Choice.Verb != simulator.Orphaned || !strings.Contains(said[lang], before) {
 								t.Errorf("%s, %s: %q of the dead c%d", name, lang, said[lang], m.Choice.Client)
 							}
@@ -145,7 +146,8 @@ func TestHintsShowTheLesson(t *testing.T) {
 					begun = begun || e.Kind == history.Sleep && e.Thread > 0
 					token = token || e.Kind == history.Enter && e.Token > 0
 				}
-				if stateOf(h).stage(at.Moves[r.Number].Client) != verdict.Inside || begun != (n == 9) || token != l.Fenced {
+				stage := stateOf(h).stage(at.Moves[r.Number].Client)
+				if stage != verdict.Inside || begun != (n == 9) || token != l.Fenced {
 					t.Errorf("level %d strikes at %s: watchdog %t, token %t", n, at.Link, begun, token)
 				}
 			}
