@@ -377,7 +377,7 @@ func TestReport(t *testing.T) {
 	}
 	for _, lang := range text.Languages() { // as make run makes it, with all races
 		code, _, errs := call(t, "matrix", "--locks", strings.Join(milestones(), ","), "-o", dir, "--lang", lang)
-		if page := contentOf(t, dir, "report.html"); code != 0 || len(page) >= 940_000 {
+		if page := contentOf(t, dir, "report.html"); code != 0 || len(page) >= 950_000 {
 			t.Errorf("%s: six locks have %d bytes, exit status %d: %s", lang, len(page), code, errs)
 		}
 		drawn, source := contentOf(t, dir, "grid.svg"), regexp.MustCompile(`"source": ".*locklab (matrix .*) -o out"`)
