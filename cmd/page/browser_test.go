@@ -437,6 +437,7 @@ func (b *browser) raceAndLessons(name string) {
 	b.wait(`[...document.querySelectorAll(".others button")].filter((e) => !e.hidden && !e.closest("details").hidden)
 		.map((e) => e.textContent.split(":")[0]).join() === "zk-herd"`)
 	b.wait(`document.querySelector(".motion-card.overlap")`) // at its verdict, not at its idle end
+	b.wait(`document.querySelectorAll(".motion-read, .motion-write").length === 4`) // two reads and two writes
 	b.key("Home")
 	b.wait(`state.moving.where() === 0`)
 	b.key("ArrowRight")

@@ -187,13 +187,16 @@ function motion(run, o = {}) {
       else if (m.a >= 0 && m.l) { put("line", { x1: X[m.a], y1: target, x2: X[m.a] + 6, y2: middle, class: "motion-message motion-reply" }).style.stroke = paint(m.c); cross(X[m.a] + 7, middle); }
     }
     if (out < 0) continue;
-    const lane = m.n < 0 ? -1 : m.c, x = X[stored ? m.a : out], at = stored ? x + 7 : x, long = widthOf(tip, 5.6), end = at + long > limit;
-    const yy = stored ? nodeOf[-1] + each / 2 + 4 : up ? from - 7 : from + MOTION.bar + 12, begin = end ? at - long : at;
-    if (m.n < 0 && !stored || begin < (free[lane] ?? -1e9) || m.n > 0 && !m.x && before === m.c + tip) continue;
-    before = m.c + tip; // a label where there is room for one, and for what it is about
-    free[lane] = begin + long + 10;
-    label(end ? x - 7 : at, yy, tip, m.p === "refused" ? "motion-calm motion-small" : "motion-small", end ? "end" : "start");
+    const lane = m.n < 0 ? -1 : m.c, x = X[stored ? m.a : out], at = stored ? x + 7 : x;
+    const place = (text) => { const long = widthOf(text, 5.6), end = at + long > limit; return { text, long, end, begin: end ? at - long : at }; };
+    const next = stored ? Math.min(...run.messages.filter((o) => o.n < 0 && o.a > m.a).map((o) => X[o.a])) - 6 : Infinity;
+    const shown = [tip, ...(stored && m.p ? [m.p] : [])].map(place).find((l) => l.begin >= (free[lane] ?? -1e9) && l.begin + l.long < next);
+    const yy = stored ? nodeOf[-1] + each / 2 + 4 : up ? from - 7 : from + MOTION.bar + 12;
     if (stored) put("circle", { cx: x, cy: yy - 4, r: 3.4, class: m.p === "refused" ? "motion-refused" : m.w === "WRITE" ? "motion-write" : "motion-read" });
+    if (m.n < 0 && !stored || !shown || m.n > 0 && !m.x && before === m.c + tip) continue;
+    before = m.c + tip; // a label where there is room for one, and for what it is about
+    free[lane] = shown.begin + shown.long + 10;
+    label(shown.end ? x - 7 : at, yy, shown.text, m.p === "refused" ? "motion-calm motion-small" : "motion-small", shown.end ? "end" : "start");
   }
 
   // ---- faults and verdicts -----------------------------------------------------------------------
