@@ -90,7 +90,7 @@ function motion(run, o = {}) {
   const all = node("g", { transform: `translate(${MOTION.left} 0)` });
   const put = (name, attributes, ...children) => { const e = node(name, attributes, ...children); all.append(e); return e; };
   const label = (x, yy, text, className, anchor = "start") => put("text", { x, y: yy, class: className, "text-anchor": anchor }, text);
-  const id = "m" + Math.random().toString(36).slice(2, 8), beginOf = (m) => Math.max(xOf(m.f), ...(run.faults ?? []).filter((f) => T[f.e] === m.f && f.e < m.e).map((f) => X[f.e])); // of what a fault began
+  const id = "m" + Math.random().toString(36).slice(2, 8), beginOf = (m) => Math.max(xOf(m.f), ...[m, ...run.faults ?? []].filter((f) => T[f.e] === m.f && f.e <= m.e).map((f) => X[f.e])); // at the event, of several at one instant
   svg.append(node("defs", {},
     node("pattern", { id: id + "p", width: 7, height: 7, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
       node("rect", { width: 7, height: 7, class: "motion-hatch-ground" }), node("rect", { width: 2.6, height: 7, class: "motion-hatch" }))), all);
@@ -99,7 +99,7 @@ function motion(run, o = {}) {
   for (const m of run.marks ?? []) {
     for (const c of m.c ?? []) if (laneOf[c]) put("rect", { x: beginOf(m), y: laneOf[c] - 4, width: Math.max(0, xOf(m.t) - beginOf(m)), height: MOTION.bar + 8, class: "motion-overlap" });
     if (m.w !== "OVERLAP" || m.t <= m.f) continue;
-    const a = xOf(m.f), b = xOf(m.t);
+    const a = beginOf(m), b = xOf(m.t);
     put("rect", { x: a, y: MOTION.top - 4, width: b - a, height: axis - MOTION.top + 4, class: "motion-overlap" });
     if (b - a > 60) label((a + b) / 2, axis - 5, `${m.w} ${ms((m.t - m.f) / 1e3)} s`, "motion-harm motion-small", "middle");
   }
@@ -207,7 +207,7 @@ function motion(run, o = {}) {
   const flags = [...(run.faults ?? []).map((f) => ({ e: f.e, fault: true, clock: /clock/.test(f.w), text: "⚡ " + plain(f.s) })),
     ...(run.marks ?? []).map((m) => ({ e: m.e, calm: m.now || m.w === "FENCED", text: plain(m.s).replace(/^!! /, "") }))].sort((a, b) => a.e - b.e);
   for (const f of flags) {
-    const x = X[f.e], long = widthOf(f.text, 7) + 12;
+    const x = X[f.e], long = widthOf(f.text, 8.3) + 6;
     const end = x + long > limit && x > long; // near the right edge it stands before its line
     const from = end ? x - long : x;
     let row = rows.findIndex((r) => from >= r);
