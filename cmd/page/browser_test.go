@@ -433,10 +433,12 @@ func (b *browser) raceAndLessons(name string) {
 		!document.querySelector('option[value="zk-naive"]')`) // what was meant to mend it first; what is far is folded
 	b.wait(`document.querySelectorAll(".why").length === state.race.verdicts.length &&
 		/^OVERLAP c1\+c2, from 10.51 s to 15 s: /.test(document.querySelector(".why").textContent)`)
+	b.wait(`/^What fixes it: .*fencing token/.test(document.querySelector(".cure")?.textContent) &&
+		document.querySelector('.cure a.cited[href="#race.redislock-fence.gc-pause-fenced"]')`)
 	b.do(`const filter = document.querySelector(".others input"); filter.value = "herd"; filter.oninput()`)
 	b.wait(`[...document.querySelectorAll(".others button")].filter((e) => !e.hidden && !e.closest("details").hidden)
 		.map((e) => e.textContent.split(":")[0]).join() === "zk-herd"`)
-	b.wait(`document.querySelector(".motion-card.overlap")`) // at its verdict, not at its idle end
+	b.wait(`document.querySelector(".motion-card.overlap")`)                        // at its verdict, not at its idle end
 	b.wait(`document.querySelectorAll(".motion-read, .motion-write").length === 4`) // two reads and two writes
 	b.key("Home")
 	b.wait(`state.moving.where() === 0`)
@@ -473,7 +475,7 @@ func (b *browser) raceAndLessons(name string) {
 		document.documentElement.clientWidth + 1`)
 	b.call("Emulation.setEmulatedMedia", map[string]any{"media": ""}, nil)
 	b.do(`playRace("token", "gc-pause", "pause=2s")`)
-	b.wait(`!state.busy && state.race.verdicts[0] === "HOLDS"`)
+	b.wait(`!state.busy && state.race.verdicts[0] === "HOLDS" && !document.querySelector(".cure")`)
 	b.do(`playRace("redlock", "failover")`)
 	b.wait(`!state.busy && state.race.lock === "redlock"`)
 	b.look(name + "-redlock")
@@ -855,7 +857,7 @@ func (b *browser) touches(name string) {
 	b.wait(`!state.busy && /pause=15/.test(location.hash) && history.length === entries`)
 	b.wait(`document.activeElement.name === "pause" && document.activeElement !== slide`) // and the next key is for it
 	b.do(`history.back()`)
-	b.wait(`!state.busy && state.race.verdicts[0] === "HOLDS"`)
+	b.wait(`!state.busy && state.race.verdicts[0] === "HOLDS" && !document.querySelector(".cure")`)
 	b.do(`playRace("getset", "client-skew")`)
 	b.wait(`!state.busy && state.view === "race" && state.race.lock === "getset"`)
 	b.wait(`document.querySelector('[data-drag="skew"]')`)
