@@ -96,10 +96,13 @@ async function findGoal(at, harm = "") {
 
 // ---- a game ------------------------------------------------------------------------
 
-// play begins a game at a position, with what is to be brought about: a goal, or a level.
+const ends = new Map(); // how games came to their ends, by link
+
+// play begins a game at a position, with what is to be brought about: a goal, or a level. It keeps no result: one that was at its
+// end is as it was left, and of a link nobody knows who solved it.
 function play(at, goal, level) {
   Object.assign(state, { at, goal, harm: goal.harm, level, idea: null, hinted: -1, why: "", judged: "", mended: null, gaveUp: null, helped: false, flow: false, lost: null, proved: null, came: performance.now() });
-  reached();
+  if (over()) Object.assign(state, ends.get(at.link) ?? (level && { gaveUp: everywhere("board.linked"), helped: true }));
   state.share = askLost();
   return turn("game");
 }
@@ -108,8 +111,9 @@ function play(at, goal, level) {
 async function step(request) {
   const before = state.at.moving.at.length, at = await engine.ask({ link: state.at.link, harm: state.harm, ...request });
   if (!at.link) { state.gaveUp = at.said; return proved(at); } // there is no way
-  if (request.do === "way") state.gaveUp = at.end;
+  if (request.do === "way") Object.assign(state, { gaveUp: at.end, helped: true });
   Object.assign(state, { mended: null, at, idea: null, hinted: -1, why: "", judged: "", lost: null, came: performance.now() });
+  if (over()) ends.set(at.link, { gaveUp: state.gaveUp, helped: state.helped });
   reached();
   if (state.view === "game") {
     state.drawn = ""; // a new position is shown at its end
