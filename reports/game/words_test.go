@@ -40,7 +40,8 @@ func TestNothingOfTheDead(t *testing.T) {
 					t.Fatal(err)
 				}
 				for i, said := range must(movesOf(t.Context(), g, p, ""))(t) {
-					if m := p.Moves[i]; m.Choice.Client > 0 && isDead(p, m.Choice.Client) {
+					m, at := p.Moves[i], stateOf(p.Outcome.History)
+					if m.Choice.Client > 0 && at.stage(int(m.Choice.Client)) == verdict.Dead {
 						offered++
 						sent := map[string]string{"en": "sent before c1 crashed: ", "zh": "c1 宕机前发出："}
 						for lang, before := range sent {
