@@ -390,6 +390,8 @@ func (b *browser) clicks() {
 	b.wait(`!state.busy && state.level.number === 4 && state.at.steps === 0`)
 	for _, lang := range []string{"en", "zh"} {
 		b.do(fmt.Sprintf(`state.lang = %q; redraw(); window.scrollTo(0, 0)`, lang))
+		b.wait(`!document.querySelector(".board").open`)
+		b.do(`document.querySelector(".board").open = true`)
 		b.wait(`document.querySelector(".moves button").getBoundingClientRect().bottom < 812`)
 		b.wait(`document.querySelector(".board pre").scrollWidth <= document.querySelector(".board pre").clientWidth`)
 		b.wait(`document.getElementById("tabs").scrollWidth <= document.getElementById("tabs").clientWidth`)

@@ -17,7 +17,7 @@
 // playFrom(event). Where events stand, what is folded, and where time is cut, the data say.
 const MOTION = {
   clients: [], // their colours, which package motion adds
-  bar: 24, node: 30, gap: 46, left: 76, top: 58, right: 24,
+  bar: 24, node: 30, gap: 46, left: 80, top: 58, right: 24,
 };
 
 // paint is the colour of a client, in the picture, the cards and the lines.
@@ -215,6 +215,7 @@ function motion(run, o = {}) {
     if (row < 0) continue;
     rows[row] = from + long;
     const flag = raise(label(end ? x - 4 : x + 4, 16 + 17 * row, f.text, f.fault ? "motion-fault" : f.calm ? "motion-calm" : "motion-harm", end ? "end" : "start"), x);
+    flag.dataset.long = end ? 0 : long;
     if (f.clock) clocks.push([flag, f.text]);
   }
 
@@ -283,15 +284,25 @@ function motion(run, o = {}) {
   const probed = shown.includes(run.probe) && el("p.motion-note", `c${run.probe}* ${say("motion.probe")}`);
   element.append(...(o.still ? [box, lines] : [who, box, probed, menu, controls, now, el("div.motion-below", ...(o.code ? [] : [code]), lines)]).filter(Boolean));
 
-  svg.setAttribute("viewBox", `0 0 ${total} ${height}`);
+  let spare = 0; // how high no flag stands
   // layout lets the picture fill the page, and scroll where letters would become too small.
   function layout() {
-    const [least, most] = document.body.classList.contains("large") ? [1.25, 2] : [box.clientWidth < 500 ? 1 : 0.75, 1.15]; // letters that one can read
+    const phone = box.clientWidth < 500;
+    spare = phone ? 17 * rows.filter((r) => r < 0).length : 0;
+    const [least, most] = document.body.classList.contains("large") ? [1.25, 2] : [phone ? 0.9 : 0.75, 1.15]; // letters that one can read
+    svg.setAttribute("viewBox", `0 ${spare} ${total} ${height - spare}`);
     svg.style.width = total * Math.max(least, Math.min(most, (box.clientWidth || 900) / total)) + "px";
     keepNames();
   }
   const zoom = () => (svg.getBoundingClientRect().width || 1) / total;
-  const keepNames = () => names.setAttribute("transform", `translate(${box.scrollLeft / zoom()} 0)`);
+  function keepNames() { // and the flags that would be cut off
+    const left = box.scrollLeft / zoom();
+    names.setAttribute("transform", `translate(${left} 0)`);
+    for (const flag of news.querySelectorAll("text")) {
+      const by = left - flag.getAttribute("x");
+      flag.setAttribute("transform", `translate(${by > 0 && by < flag.dataset.long ? by : 0} ${spare})`);
+    }
+  }
   box.addEventListener("scroll", keepNames);
 
   // place shows the run as it is at x.

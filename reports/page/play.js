@@ -237,8 +237,9 @@ function drawGame() {
   const marks = lost?.link ? [...(at.moving.marks ?? []), { e: Math.min(lost.event, at.moving.at.length - 1), s: say("board.lost") }] : at.moving.marks;
   show(
     el("h2", level ? `${level.number}. ${own(level.title)} ` : "", el("span.code", at.lock), level ? "" : ": " + own(at.title)),
-    board && el("details.board", { open: state.folded === undefined ? wide() || !at.steps : !state.folded }, el("summary", { onclick: (e) => { state.folded = e.target.parentNode.open; } }, say("board.code")), el("pre", { tabIndex: 0 }, own(board.code))),
-    el("p.goal", own(goal.said)), el("p.rules", tools.length ? tools : say("board.tool.none") + " ", el("span.faint", own(at.rules)), " ", at.verdicts.length ? [say("board.sofar") + " ", verdictsOf(at)] : null),
+    el("p.goal", own(goal.said)),
+    board && el("details.board", { open: state.folded === undefined ? wide() : !state.folded }, el("summary", { onclick: (e) => { state.folded = e.target.parentNode.open; } }, say("board.code")), el("pre", { tabIndex: 0 }, own(board.code))),
+    el("p.rules", tools.length ? tools : say("board.tool.none") + " ", el("span.faint", own(at.rules)), " ", at.verdicts.length ? [say("board.sofar") + " ", verdictsOf(at)] : null),
     over() ? null : el("p.did", at.steps ? plain(at.did) : say("board.first")), won || state.proved ? drawEnd() : lost ? drawLost(lost) : null,
     el(at.steps ? "div.play.begun" : "div.play", el("div.picture", state.mended ? drawMended() : null,
         drawRun({ ...at, moving: { ...at.moving, marks } }, { acts, onward, halt: () => { state.flow = false; }, code, part: wide() ? 0.64 : 1 })),
