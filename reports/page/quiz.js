@@ -46,7 +46,7 @@ function choose(i) {
 const further = (n = state.number + 1) => (state.answers[n] ? further(n + 1) : ask(state.seed, n)); // one that is new
 
 function quizKey(key) {
-  const i = /[a-d]/.test(key) ? key.charCodeAt(0) - 97 : Number(key) - 1;
+  const named = state.question?.answers.findIndex((a) => plain(a.said) === key) ?? -1, i = named >= 0 ? named : /[a-d]/.test(key) ? key.charCodeAt(0) - 97 : Number(key) - 1;
   if (state.question?.answers[i] && chosen() < 0) return choose(i) ?? "";
   return !/^(n|Enter)$/.test(key) || chosen() < 0 ? undefined : onlyHere(() => further());
 }
