@@ -135,9 +135,13 @@ function reached() {
   if (won && better) keep.set("level." + level.id, JSON.stringify({ faults: used, steps: at.steps, helped }));
 }
 
-// askLost asks the second engine whether the game is lost.
+// askLost asks the second engine whether the game is lost. After a move that it does not answer for at once the page says so.
 async function askLost() {
-  const { link } = state.at, lost = state.harm && await engine.ask({ do: "lost", link, harm: state.harm }, true).catch(() => null);
+  const { link, steps } = state.at, note = say("board.checking"), lasts = () => steps && state.at.link === link && state.view === "game" && !over();
+  const late = setTimeout(() => lasts() && tell(note), 500);
+  const lost = state.harm && await engine.ask({ do: "lost", link, harm: state.harm }, true).catch(() => null);
+  clearTimeout(late);
+  if (document.getElementById("message").textContent === note) tell("");
   if (state.at.link !== link || !lost?.said) return;
   state.lost = lost;
   if (state.level) keep.set("tried." + state.level.id, "yes");
