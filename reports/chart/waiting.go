@@ -89,6 +89,8 @@ func drawWaiting(c *Chart, lang string) frame {
 	most := slices.Max(numbers("clients", all))
 	all = lists.Pick(all, func(r record) bool { return r.number("clients") == most })
 	ended := lists.Pick(all, func(r record) bool { return !r.is("truncated") })
+	handed := lists.Pick(ended, func(r record) bool { return r.number("handover_mean_ns") > 0 })
+	slowest := slices.Max(append(numbers("handover_mean_ns", handed), -1))
 	handover, cost := numbers("handover_mean_ns", all), numbers("commands_per_entry", all)
 	quick, slow := numbers("handover_p5_ns", all), numbers("handover_p95_ns", all)
 	least, largest := numbers("handover_least_run_ns", all), numbers("handover_largest_run_ns", all)
@@ -107,16 +109,15 @@ func drawWaiting(c *Chart, lang string) frame {
 	for i, r := range all {
 		sign, mark, share := draw.GlyphDrawer(draw.CircleGlyph{}), "", r.number("share_served")
 		few := !r.is("truncated") && share < 1 && share == slices.Min(numbers("share_served", ended))
-		stands := !r.is("truncated") && handover[i] > 0 && handover[i] == slices.Max(numbers("handover_mean_ns", ended))
+		stands := !r.is("truncated") && handover[i] == slowest
 		if r.is("truncated") {
 			mark, sign = " *", draw.RingGlyph{}
 		}
 		s := span{y: -float64(i), color: inColor(stands), bold: stands}
-		s.from, s.to, s.width, s.words = quick[i], slow[i], 2, nanoseconds(handover[i])+mark
-		between = append(between, span{y: s.y, from: least[i], to: largest[i], width: 9, bold: stands, color: s.color})
-		if handover[i] == 0 {
-			s.width, s.words = 0, say(lang, "waiting.handover.none")+mark
-		} else {
+		s.words = say(lang, "waiting.handover.none") + mark
+		if handover[i] > 0 {
+			s.from, s.to, s.width, s.words = quick[i], slow[i], 2, nanoseconds(handover[i])+mark
+			between = append(between, span{y: s.y, from: least[i], to: largest[i], width: 9, bold: stands, color: s.color})
 			means = append(means, dot{x: handover[i], y: s.y, color: ink, shape: sign},
 				dot{x: handover[i], y: s.y, color: white, shape: draw.CircleGlyph{}}) // the last one is below
 		}

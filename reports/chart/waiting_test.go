@@ -50,6 +50,10 @@ func TestWaitingToNobody(t *testing.T) {
 	if drawn := written(t, Of(&c, ""), Format{Lang: "en"}); !slices.Contains(drawn, "to nobody") {
 		t.Errorf("no row says that nobody else got the lock: %q", drawn)
 	}
+	rows := c.Table().records()
+	if got := rows[len(rows)-1].cell("handover_mean_ns"); got != nil {
+		t.Errorf("a handover of %v where there was none", got)
+	}
 }
 
 // waitingChart has two ways to wait, with two numbers of clients.
