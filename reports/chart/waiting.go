@@ -45,22 +45,22 @@ func (c *WaitingChart) Finding(lang string) string {
 		return say(lang, "waiting.nothing")
 	}
 	quick, slow := extremes(handed, func(r cost.Waiting) float64 { return r.Handover.Seconds() })
-	few, _ := extremes(all, func(r cost.Waiting) float64 { return r.Served })
+	few, many := extremes(all, func(r cost.Waiting) float64 { return r.Served })
 	key := "waiting.finding"
 	if quick.Slow >= slow.Quick {
 		key = "waiting.finding.alike"
 	}
-	said := say(lang, key, "clients", thousands(most), "quick", wayOf(lang, quick.Policy),
-		"slow", wayOf(lang, slow.Policy), "least", nanoseconds(float64(quick.Handover)),
+	said := say(lang, key, "quick", quick.Policy, "least", nanoseconds(float64(quick.Handover)), "slow", slow.Policy,
 		"most", nanoseconds(float64(slow.Handover)))
 	if len(all) < len(of) {
 		said = say(lang, "waiting.finding.ended", "first", said, "n", inWords(lang, len(all)))
 	}
 	if few.Served > 1-1e-9 {
-		return said
+		return say(lang, "waiting.finding.all", "clients", thousands(most), "first", said)
 	}
-	return say(lang, "waiting.finding.served", "first", said, "share", percent(few.Served), "policy", few.Policy,
-		"entries", thousands(few.Entries/few.Runs))
+	return say(lang, "waiting.finding.served", "clients", thousands(most), "first", said, "few", few.Policy,
+		"share", percent(few.Served), "entries", thousands(few.Entries/few.Runs), "many", many.Policy,
+		"best", percent(many.Served))
 }
 
 // wayOf says how a policy waits, in a word or two.
@@ -102,7 +102,8 @@ func drawWaiting(c *Chart, lang string) frame {
 	times.X.Label.Text, commands.X.Label.Text = say(lang, "waiting.panel.handover"), say(lang, "waiting.panel.entry")
 	inside.X.Label.Text, inside.X.Min, inside.X.Max = say(lang, "waiting.panel.served"), 0, 1
 	inside.X.Tick.Marker = labelled([]float64{0, 0.5, 1}, func(v float64) string { return percent(v) + " %" })
-	logarithmic(&times.X, slices.Concat(handover, quick, slow), nanoseconds)
+	inMS := func(ns float64) string { return number(ns / 1e6) } // there is no room for units
+	logarithmic(&times.X, slices.Concat(handover, quick, slow), inMS)
 	logarithmic(&commands.X, cost, number)
 	var intervals, between, served, entries spans
 	var means dots
@@ -124,8 +125,8 @@ func drawWaiting(c *Chart, lang string) frame {
 		intervals = append(intervals, s)
 		served = append(served, span{y: s.y, to: share, color: inColor(few), bold: few, shape: sign,
 			words: percent(share) + " %" + mark})
-		entries = append(entries, span{y: s.y, to: cost[i], color: grey, shape: draw.CircleGlyph{},
-			words: number(math.Round(10*cost[i]) / 10)})
+		entries = append(entries, span{y: s.y, to: cost[i], color: grey, shape: sign,
+			words: number(math.Round(10*cost[i])/10) + mark})
 	}
 	times.Add(intervals, between, means)
 	inside.Add(served)
