@@ -102,8 +102,7 @@ func drawWaiting(c *Chart, lang string) frame {
 	times.X.Label.Text, commands.X.Label.Text = say(lang, "waiting.panel.handover"), say(lang, "waiting.panel.entry")
 	inside.X.Label.Text, inside.X.Min, inside.X.Max = say(lang, "waiting.panel.served"), 0, 1
 	inside.X.Tick.Marker = labelled([]float64{0, 0.5, 1}, func(v float64) string { return percent(v) + " %" })
-	inMS := func(ns float64) string { return number(ns / 1e6) } // there is no room for units
-	logarithmic(&times.X, slices.Concat(handover, quick, slow), inMS)
+	logarithmic(&times.X, slices.Concat(handover, quick, slow), func(ns float64) string { return number(ns / 1e6) })
 	logarithmic(&commands.X, cost, number)
 	var intervals, between, served, entries spans
 	var means dots
