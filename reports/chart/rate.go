@@ -32,7 +32,7 @@ func (r *Rate) Assumptions(lang string) string {
 		case s.Assumed:
 			key = "rate.input.assumed"
 		}
-		lengths := s.Lengths.String()
+		lengths := withoutBlank.ReplaceAllString(s.Lengths.String(), "$1 $2")
 		last, _, percentiles := strings.Cut(lengths[strings.LastIndex(lengths, ",")+1:], "=")
 		if percentiles && last != "p100" {
 			lengths = say(lang, "rate.beyond", "lengths", lengths, "last", last)
@@ -93,16 +93,16 @@ func (r *Rate) Finding(lang string) string {
 		key, from = "rate.finding.until", length(slices.MinFunc(later, byTTL).TTL)
 	}
 	i := slices.IndexFunc(r.Sources, func(s cost.Source) bool { return s.ID == source })
-	pauses := say(lang, "rate.pauses", "source", source)
-	if name := "environment." + source + ".name"; text.In(lang).Has(name) {
-		pauses = say(lang, name)
-	}
+	pauses := named(lang, "pauses.", source)
+	pauses = say(lang, map[bool]string{true: "rate.pauses", false: "rate.pauses.known"}[pauses == source], "source",
+		pauses, "n", number(r.Sources[i].PerYear),
+		"lengths", withoutBlank.ReplaceAllString(r.Sources[i].Lengths.String(), "$1 $2"))
 	who := firstNames(lang, locks, titleLocks)
 	if len(locks) > maxNamed {
 		who = say(lang, "rate.locks", "n", inWords(lang, len(locks)), "all", inWords(lang, len(r.Subjects)))
 	}
 	return say(lang, key, "ttl", length(r.TTL), "n", n, "source", pauses, "from", from, "locks", who,
-		"lengths", r.Sources[i].Lengths.String(), "work", length(r.Work))
+		"machines", thousands(r.Machines), "work", length(r.Work))
 }
 
 // Notes implements Result.
@@ -190,7 +190,7 @@ func drawRate(c *Chart, lang string) frame {
 	often := func(r record) float64 { return r.number("overlaps_a_year_at_most") }
 	titled := func(r record) bool { return r.text("ttl_ns") == textOf(c.More["ttl_ns"]) }
 	top := slices.Max(append(lists.Each(lists.Pick(all, titled), often), 0))
-	p := axes(say(lang, "term.ttl.name"), say(lang, "rate.axis.overlaps", "source", cmp.Or(source, "?")))
+	p := axes(say(lang, "term.ttl.name"), say(lang, "rate.axis.overlaps"))
 	labels := c.lockLines(p, lang, all, "overlaps_a_year_at_most", func(of []record) curve {
 		at := func(r record) point { return point{x: r.number("ttl_ns"), y: math.Log10(often(r))} }
 		worst := func(r record) bool { return titled(r) && top > 0 && often(r) == top }

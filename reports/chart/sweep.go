@@ -202,7 +202,7 @@ func (s *Sweep) Finding(lang string) string {
 // atMost is the bound of a share of which none of some runs was seen.
 func atMost(runs int) string {
 	_, hi := study.Wilson(0, runs)
-	return "< " + rounded(100*ceilTo(hi, 0.001), 1) + " %"
+	return "<" + rounded(100*ceilTo(hi, 0.001), 1) + " %"
 }
 
 // valueIn writes a value with its unit.

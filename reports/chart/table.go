@@ -55,14 +55,20 @@ func tableOf[T any](names string, of []T, row func(T) []any) *Table {
 }
 
 // tableBy makes a table with a row for each of some structs, and a column for each of their fields, under its name in
-// JSON; what ends in _ns has nanoseconds.
+// JSON; what ends in _ns has nanoseconds, and what is to be omitted as zero is empty then.
 func tableBy[T any](of []T) *Table {
 	fields := lists.Pick(reflect.VisibleFields(reflect.TypeFor[T]()),
 		func(f reflect.StructField) bool { return f.Tag.Get("json") != "" })
-	t := &Table{Columns: lists.Each(fields, func(f reflect.StructField) Head { return headOf(f.Tag.Get("json")) })}
+	t := &Table{Columns: lists.Each(fields, func(f reflect.StructField) Head {
+		return headOf(strings.TrimSuffix(f.Tag.Get("json"), ",omitzero"))
+	})}
 	for _, one := range of {
 		t.Rows = append(t.Rows, lists.Each(fields, func(f reflect.StructField) any {
-			return valueOf(reflect.ValueOf(one).FieldByIndex(f.Index).Interface())
+			v := reflect.ValueOf(one).FieldByIndex(f.Index)
+			if v.IsZero() && strings.HasSuffix(f.Tag.Get("json"), ",omitzero") {
+				return nil
+			}
+			return valueOf(v.Interface())
 		}))
 	}
 	return t

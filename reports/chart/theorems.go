@@ -164,7 +164,7 @@ func drawTheorems(c *Chart, lang string) frame {
 			open := func(r record) bool { return strings.ContainsAny(marks[study.Extent(r.text("extent"))], "-?") }
 			if slices.ContainsFunc(of, open) { // neither found nor proved impossible
 				word, more, _ := strings.Cut(at.words, "+")
-				at.words = word + "+≥" + cmp.Or(more, "0")
+				at.words = word + map[bool]string{true: "+?", false: "+≥" + more}[more == ""]
 			}
 			return at
 		}

@@ -73,7 +73,7 @@ func (f *Tolerance) Finding(lang string) string {
 	}
 	fall := f.of("pause", "", study.Limited)
 	if fall == nil {
-		return say(lang, "tolerance.none")
+		return say(lang, "tolerance.none", "max", decimal(study.MaxLeases))
 	}
 	first, _ := extremes(fall, func(l study.Limit) float64 { return l.Falls })
 	least := lists.Pick(fall, func(l study.Limit) bool { return l.Falls == first.Falls })

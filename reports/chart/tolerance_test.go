@@ -45,14 +45,14 @@ func toleranceChart() sample {
 	return sample{
 		Result: f,
 		title: `^redlock survives a pause of less than ([\d.]+) of a lease, ` +
-			`one server of less than ([\d.]+), with work of 2/5 of a lease$`,
+			`token on one server of less than ([\d.]+), with work of 2/5 of a lease$`,
 		claims: func(c *Chart, m title) bool {
 			many := rowsOf(c, "lock", "redlock", "fault", "pause")[0]
 			one := rowsOf(c, "lock", "token", "fault", "pause")[0]
 			return many.number("fails_at") == m.number(1) && one.number("fails_at") == m.number(2)
 		},
-		others: map[string]Result{"No size of a pause is known at which a lock lets two clients in": &one,
-			"redlock survives no longer pause than one server: less than 0.60 of a lease, " +
+		others: map[string]Result{"No pause of up to 2 leases is known to let two clients in": &one,
+			"redlock survives no longer pause than token on one server: less than 0.60 of a lease, " +
 				"with work of 2/5 of a lease": &same},
 		empty: []Result{&Tolerance{}, &Tolerance{Tolerance: study.Tolerance{Locks: locksOf("token")}},
 			&Tolerance{Tolerance: study.Tolerance{Hazards: []study.Hazard{{Fault: "pause", Sized: true}}}}},

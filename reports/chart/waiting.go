@@ -45,22 +45,22 @@ func (c *WaitingChart) Finding(lang string) string {
 		return say(lang, "waiting.nothing")
 	}
 	quick, slow := extremes(handed, func(r cost.Waiting) float64 { return r.Handover.Seconds() })
-	few, _ := extremes(all, func(r cost.Waiting) float64 { return r.Served })
+	few, many := extremes(all, func(r cost.Waiting) float64 { return r.Served })
 	key := "waiting.finding"
 	if quick.Slow >= slow.Quick {
 		key = "waiting.finding.alike"
 	}
-	said := say(lang, key, "clients", thousands(most), "quick", wayOf(lang, quick.Policy),
-		"slow", wayOf(lang, slow.Policy), "least", nanoseconds(float64(quick.Handover)),
+	said := say(lang, key, "quick", quick.Policy, "least", nanoseconds(float64(quick.Handover)), "slow", slow.Policy,
 		"most", nanoseconds(float64(slow.Handover)))
 	if len(all) < len(of) {
 		said = say(lang, "waiting.finding.ended", "first", said, "n", inWords(lang, len(all)))
 	}
 	if few.Served > 1-1e-9 {
-		return said
+		return say(lang, "waiting.finding.all", "clients", thousands(most), "first", said)
 	}
-	return say(lang, "waiting.finding.served", "first", said, "share", percent(few.Served), "policy", few.Policy,
-		"entries", thousands(few.Entries/few.Runs))
+	return say(lang, "waiting.finding.served", "clients", thousands(most), "first", said, "few", few.Policy,
+		"share", percent(few.Served), "entries", thousands(few.Entries/few.Runs), "many", many.Policy,
+		"best", percent(many.Served))
 }
 
 // wayOf says how a policy waits, in a word or two.
@@ -89,6 +89,8 @@ func drawWaiting(c *Chart, lang string) frame {
 	most := slices.Max(numbers("clients", all))
 	all = lists.Pick(all, func(r record) bool { return r.number("clients") == most })
 	ended := lists.Pick(all, func(r record) bool { return !r.is("truncated") })
+	handed := lists.Pick(ended, func(r record) bool { return r.number("handover_mean_ns") > 0 })
+	slowest := slices.Max(append(numbers("handover_mean_ns", handed), -1))
 	handover, cost := numbers("handover_mean_ns", all), numbers("commands_per_entry", all)
 	quick, slow := numbers("handover_p5_ns", all), numbers("handover_p95_ns", all)
 	least, largest := numbers("handover_least_run_ns", all), numbers("handover_largest_run_ns", all)
@@ -100,31 +102,30 @@ func drawWaiting(c *Chart, lang string) frame {
 	times.X.Label.Text, commands.X.Label.Text = say(lang, "waiting.panel.handover"), say(lang, "waiting.panel.entry")
 	inside.X.Label.Text, inside.X.Min, inside.X.Max = say(lang, "waiting.panel.served"), 0, 1
 	inside.X.Tick.Marker = labelled([]float64{0, 0.5, 1}, func(v float64) string { return percent(v) + " %" })
-	logarithmic(&times.X, slices.Concat(handover, quick, slow), nanoseconds)
+	logarithmic(&times.X, slices.Concat(handover, quick, slow), func(ns float64) string { return number(ns / 1e6) })
 	logarithmic(&commands.X, cost, number)
 	var intervals, between, served, entries spans
 	var means dots
 	for i, r := range all {
 		sign, mark, share := draw.GlyphDrawer(draw.CircleGlyph{}), "", r.number("share_served")
 		few := !r.is("truncated") && share < 1 && share == slices.Min(numbers("share_served", ended))
-		stands := !r.is("truncated") && handover[i] > 0 && handover[i] == slices.Max(numbers("handover_mean_ns", ended))
+		stands := !r.is("truncated") && handover[i] == slowest
 		if r.is("truncated") {
 			mark, sign = " *", draw.RingGlyph{}
 		}
 		s := span{y: -float64(i), color: inColor(stands), bold: stands}
-		s.from, s.to, s.width, s.words = quick[i], slow[i], 2, nanoseconds(handover[i])+mark
-		between = append(between, span{y: s.y, from: least[i], to: largest[i], width: 9, bold: stands, color: s.color})
-		if handover[i] == 0 {
-			s.width, s.words = 0, say(lang, "waiting.handover.none")+mark
-		} else {
+		s.words = say(lang, "waiting.handover.none") + mark
+		if handover[i] > 0 {
+			s.from, s.to, s.width, s.words = quick[i], slow[i], 2, nanoseconds(handover[i])+mark
+			between = append(between, span{y: s.y, from: least[i], to: largest[i], width: 9, bold: stands, color: s.color})
 			means = append(means, dot{x: handover[i], y: s.y, color: ink, shape: sign},
 				dot{x: handover[i], y: s.y, color: white, shape: draw.CircleGlyph{}}) // the last one is below
 		}
 		intervals = append(intervals, s)
 		served = append(served, span{y: s.y, to: share, color: inColor(few), bold: few, shape: sign,
 			words: percent(share) + " %" + mark})
-		entries = append(entries, span{y: s.y, to: cost[i], color: grey, shape: draw.CircleGlyph{},
-			words: number(math.Round(10*cost[i]) / 10)})
+		entries = append(entries, span{y: s.y, to: cost[i], color: grey, shape: sign,
+			words: number(math.Round(10*cost[i])/10) + mark})
 	}
 	times.Add(intervals, between, means)
 	inside.Add(served)

@@ -92,15 +92,16 @@ type Waiting struct {
 	Cut     bool   `json:"truncated"` // Load.Most ended one of them
 	// The time from a holder's leaving to the next entry, if a client waited and that is another one's: nine of ten lie
 	// between Quick and Slow, and the means of the runs between Least and Most. 0: there was none.
-	Handover time.Duration `json:"handover_mean_ns"`
-	Least    time.Duration `json:"handover_least_run_ns"`
-	Most     time.Duration `json:"handover_largest_run_ns"`
-	Quick    time.Duration `json:"handover_p5_ns"`
-	Slow     time.Duration `json:"handover_p95_ns"`
-	Commands float64       `json:"commands_per_second"`
-	PerEntry float64       `json:"commands_per_entry"`
-	Load     float64       `json:"server_load"`  // share of the time in which the server works
-	Served   float64       `json:"share_served"` // share of the clients that got the lock at all
+	Handovers int           `json:"handovers"`
+	Handover  time.Duration `json:"handover_mean_ns,omitzero"`
+	Least     time.Duration `json:"handover_least_run_ns,omitzero"`
+	Most      time.Duration `json:"handover_largest_run_ns,omitzero"`
+	Quick     time.Duration `json:"handover_p5_ns,omitzero"`
+	Slow      time.Duration `json:"handover_p95_ns,omitzero"`
+	Commands  float64       `json:"commands_per_second"`
+	PerEntry  float64       `json:"commands_per_entry"`
+	Load      float64       `json:"server_load"`  // share of the time in which the server works
+	Served    float64       `json:"share_served"` // share of the clients that got the lock at all
 	// Jain is Jain's index of how often each client got the lock: 1 if all equally often, 1/n if only one did. Nil: the
 	// lock was acquired less than twice for each client.
 	Jain *float64 `json:"jain_index"`
@@ -327,6 +328,7 @@ func waitingOf(p Policy, clients int, runs []*run) Waiting {
 	}
 	if slices.Sort(all.handovers); len(all.handovers) > 0 {
 		n := len(all.handovers)
+		out.Handovers = n
 		out.Handover, out.Quick, out.Slow = all.handover(), all.handovers[n/20], all.handovers[n-1-n/20]
 	}
 	if !math.IsNaN(fair) {

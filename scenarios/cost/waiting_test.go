@@ -66,8 +66,8 @@ func TestPolicies(t *testing.T) {
 // TestOneAlone: one client alone pays its round trips and the server's time, and waits for nobody.
 func TestOneAlone(t *testing.T) {
 	r := playOf(t, "fixed", 1, UsualLoad())
-	if r.Entries != WaitingRuns*usualEntries || math.Abs(r.PerEntry-2) > 0.01 || r.Handover != 0 || *r.Jain != 1 ||
-		r.Herd != 0 || r.Overtaken != 0 {
+	if r.Entries != WaitingRuns*usualEntries || math.Abs(r.PerEntry-2) > 0.01 || r.Handover != 0 || r.Handovers != 0 ||
+		*r.Jain != 1 || r.Herd != 0 || r.Overtaken != 0 {
 		t.Errorf("%+v", r)
 	}
 }
