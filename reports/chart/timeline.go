@@ -140,22 +140,26 @@ func (r *Timeline) Finding(lang string) string {
 	word := append(slices.Clone(r.Verdicts), verdict.Unknown)[0]
 	key := "timeline." + string(word)
 	pairs := []string{"lock", text.Named(r.History.Lock, lang), "clients", "", "time", ""}
-	for _, f := range r.Judgement.Findings {
-		if f.Verdict == word {
-			names := lists.Each(f.Clients, func(c int) string { return fmt.Sprintf("c%d", c) })
-			pairs[3], pairs[5] = text.Join(lang, "part.and", names), length(reports.Brief(f.To-f.From))
-			if word == verdict.Overlap && f.From == f.To { // a search ends there
-				key = "timeline.moment"
-			} else if word == verdict.Orphan && f.Forever {
-				key, pairs[5] = "timeline.forever", length(reports.Brief(r.History.End))
-			}
-			break
+	of := lists.Pick(r.Judgement.Findings, func(f verdict.Finding) bool { return f.Verdict == word })
+	together := lists.Gather(of, func(a, b verdict.Finding) bool { return slices.Equal(a.Clients, b.Clients) })
+	sets := lists.Each(together, func(like []verdict.Finding) string {
+		names := lists.Each(like[0].Clients, func(c int) string { return fmt.Sprintf("c%d", c) })
+		return text.Join(lang, "part.and", names)
+	})
+	if len(of) > 0 {
+		pairs[3], pairs[5] = sets[0], length(reports.Brief(of[0].To-of[0].From))
+		if word == verdict.Overlap && len(sets) > 1 {
+			key, pairs[3] = "timeline.more", text.Join(lang, "brief.then", sets)
+		} else if word == verdict.Overlap && of[0].From == of[0].To { // a search ends there
+			key = "timeline.moment"
+		} else if word == verdict.Orphan && of[0].Forever {
+			key, pairs[5] = "timeline.forever", length(reports.Brief(r.History.End))
 		}
 	}
 	said := say(lang, key, pairs...)
 	for _, then := range []verdict.Word{verdict.StaleWrite, verdict.Fenced} {
 		if word == verdict.Overlap && slices.Contains(r.Verdicts, then) {
-			return say(lang, "timeline.then."+string(then), "first", said)
+			return say(lang, "timeline.then."+string(then), append(pairs, "first", said)...)
 		}
 	}
 	return said
