@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -62,7 +63,8 @@ func (l *lessonFlags) run(e *env, args []string) error {
 		return err
 	}
 	e.show("lesson", lessonJSON(slides), func() { printLesson(e, slides) })
-	page := deck.Page{Slides: slides, Lang: l.Lang, Command: e.remake(), View: l.open, Site: e.getenv("LOCKLAB_PAGE")}
+	page := deck.Page{Slides: slides, Lang: l.Lang, View: l.open, Site: e.getenv("LOCKLAB_PAGE"),
+		Command: strings.ReplaceAll(e.remake(), l.file, filepath.Base(l.file))} // without the teacher's directories
 	return e.write(l.file, func(w io.Writer) error { return deck.Write(w, page) })
 }
 

@@ -27,6 +27,7 @@ type Timeline struct {
 	Judgement verdict.Judgement
 	Verdicts  []verdict.Word
 	Source    string // the version and the command that made it; "": the picture names none
+	Now       int    // an event after which a question is asked, which is marked; 0: none
 }
 
 // The measures of the picture, in points. Heights are the least; a high picture stretches them.
@@ -57,6 +58,7 @@ type timelinePlot struct {
 	*reports.Run
 	lang    string
 	history *history.History
+	now     int         // as in Timeline
 	rows    int         // above the lanes
 	at      []int64     // of each event, in microseconds
 	x       []vg.Length // of each event, and of the end
@@ -95,8 +97,8 @@ func (r *Timeline) run(lang string) *reports.Run {
 
 func (r *Timeline) picture(f Format) picture {
 	run := r.run(f.Lang)
-	p := &timelinePlot{Run: run, lang: f.Lang, history: r.History,
-		rows: min(timelineFlags, len(run.Faults)+len(run.Marks))}
+	p := &timelinePlot{Run: run, lang: f.Lang, history: r.History, now: r.Now,
+		rows: min(timelineFlags, len(run.Faults)+len(run.Marks)) + min(r.Now, 1)}
 	now := int64(0)
 	for _, d := range run.At {
 		now += d
@@ -317,6 +319,7 @@ func (p *timelinePlot) stage(c int, stage string, at vg.Rectangle) {
 	case "veiled":
 		fillBox(p.c, at, paleGrey)
 		frame = faintInk
+		at.Min.X -= 13 // no arrow crosses what is left of it
 	case "dead":
 		strokeBox(p.c, at, faintInk, 0.8, 1, 3)
 	case "inside":
@@ -451,7 +454,7 @@ func (p *timelinePlot) messages() {
 		}
 	}
 	storage[0].lines, storage[1].lines = lines, lines // below there is paper behind what is said
-	var labels []func()
+	var labels [3][]func()                            // of what takes a key, of what has a number, and of the others
 	answers := p.answers()
 	for i, m := range p.Messages {
 		lane, shown := p.lane[m.Client]
@@ -469,7 +472,7 @@ func (p *timelinePlot) messages() {
 			if m.Arrived >= 0 && m.What == "WRITE" {
 				p.touch(&m, server, storage[:])
 			} else if m.Arrived >= 0 {
-				labels = append(labels, func() { p.touch(&m, server, storage[:]) })
+				labels[2] = append(labels[2], func() { p.touch(&m, server, storage[:]) })
 			}
 			continue
 		}
@@ -478,19 +481,22 @@ func (p *timelinePlot) messages() {
 			continue
 		}
 		last[m.Client] = said
-		x, room := p.x[out], rooms[m.Client]
-		if m.Times > 0 { // what has a number stands before what has none
-			p.label(fmt.Sprintf("%s ×%d", said, m.Times), x, beside, lane, room)
-			continue
+		x, room, turn := p.x[out], rooms[m.Client], 2
+		if after := p.history.Events[max(m.Arrived, 0)+1:]; m.Times > 0 {
+			said, turn = fmt.Sprintf("%s ×%d", said, m.Times), 1
+		} else if len(after) > 0 && after[0].Kind == history.Change && after[0].Before == "" && !p.history.ZooKeeper {
+			turn = 0
 		}
-		labels = append(labels, func() {
-			if !p.label(said, x, beside, lane, room) {
-				labels = append(labels, func() { p.label(said, room.behind(x), beside, lane, room) })
+		labels[turn] = append(labels[turn], func() {
+			if !p.label(said, x, beside, lane, room) && turn != 1 {
+				labels[2] = append(labels[2], func() { p.label(said, room.behind(x), beside, lane, room) })
 			}
 		})
 	}
-	for i := 0; i < len(labels); i++ {
-		labels[i]()
+	for turn := range labels {
+		for i := 0; i < len(labels[turn]); i++ {
+			labels[turn][i]()
+		}
 	}
 }
 
@@ -641,26 +647,32 @@ func (p *timelinePlot) head(c color.Color, from, to vg.Point) {
 	p.c.Stroke(path)
 }
 
-// A timelineFlag is a fault or a verdict with its line from top to bottom.
+// A timelineFlag is a fault, a verdict or a question with its line from top to bottom.
 type timelineFlag struct {
 	event int
+	x     vg.Length
 	said  string
 	line  draw.LineStyle
 }
 
-// flags draws faults and verdicts, in rows where they do not touch, above all lines; one without a row is a line only.
+// flags draws faults, verdicts and a question, in rows where they do not touch, above all lines; one without a row is a line only.
 func (p *timelinePlot) flags() {
 	var all []timelineFlag
 	for _, f := range p.Faults {
 		line := draw.LineStyle{Color: faultInk, Width: 0.9, Dashes: []vg.Length{3, 2}}
-		all = append(all, timelineFlag{f.Event, f.Said[p.lang], line})
+		all = append(all, timelineFlag{f.Event, p.x[f.Event], f.Said[p.lang], line})
 	}
 	for _, m := range p.Marks {
 		line := draw.LineStyle{Color: vermillion, Width: 1.2}
 		if m.Word == verdict.Fenced {
 			line.Color = green
 		}
-		all = append(all, timelineFlag{m.Event, strings.TrimPrefix(m.Said[p.lang], "!! "), line})
+		all = append(all, timelineFlag{m.Event, p.x[m.Event], strings.TrimPrefix(m.Said[p.lang], "!! "), line})
+	}
+	if now := p.now; now > 0 {
+		said := say(p.lang, "timeline.now", "time", decimal(math.Round(float64(p.at[now])/1e5)/10))
+		x := (p.x[now] + p.x[min(now+1, len(p.x)-1)]) / 2
+		all = append(all, timelineFlag{now, x, said, draw.LineStyle{Color: ink, Width: 1.6, Dashes: []vg.Length{4, 3}}})
 	}
 	slices.SortStableFunc(all, func(a, b timelineFlag) int { return a.event - b.event })
 	free := make([]vg.Length, p.rows)
@@ -668,7 +680,7 @@ func (p *timelinePlot) flags() {
 	for _, f := range all {
 		f.said = withoutBlank.ReplaceAllString(f.said, "$1 $2")
 		letters := bold(writing(smallSize, f.line.Color))
-		x, width := p.x[f.event], letters.Width(f.said)+6
+		x, width := f.x, letters.Width(f.said)+6
 		from := x
 		if x+width > p.c.Max.X { // it stands before its line
 			from = x - width

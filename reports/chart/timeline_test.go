@@ -66,10 +66,12 @@ func TestTimelineSaysWhatHappened(t *testing.T) {
 		{"zk-protected", "gc-pause", "en", []string{"v1", "v2", "session ends", "EXISTS _c_c2.12-..-12"}},
 		{"watchdog", "failed-renewal", "en", []string{"EVAL renew → lost"}},
 		{"token", "gc-pause", "en", []string{"events are spread so that each is legible. Dashed arrows: replies; " +
-			"hatched: paused or down. ○ v0: version 0 is read; ● v1: version 1 is written."}},
+			"slanted lines: paused, or a server is down; dotted box: dead; brown dashed verticals: faults; orange or " +
+			"green: verdicts. ○ v0: version 0 is read; ● v1: version 1 is written."}},
 		{"token", "calm", "en", []string{"each is legible; at a wave time is " +
 			"left out. Dashed arrows: replies; " +
-			"hatched: paused or down. ○ v0: version 0 is read; ● v1: version 1 is written."}},
+			"slanted lines: paused, or a server is down; dotted box: dead; brown dashed verticals: faults; orange or " +
+			"green: verdicts. ○ v0: version 0 is read; ● v1: version 1 is written."}},
 	} {
 		got := written(t, timelineOf(t, c.lock, c.race), Format{Lang: c.lang})
 		for _, want := range c.want {

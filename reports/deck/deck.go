@@ -158,19 +158,22 @@ func timeline(o *race.Outcome) *chart.Timeline {
 	return &chart.Timeline{History: o.History, Judgement: o.Judgement, Verdicts: o.Verdicts}
 }
 
-// picture is a run as a part of the page: for a screen, and for paper, with the share of its width up to an event.
+// picture is a run as a part of the page: for a screen, and for paper, with the share of its width up to an event. In a
+// quiz this has a mark, unless the question is about the whole run.
 func (s *slide) picture(o *race.Outcome, now int) (template.HTML, error) {
 	var all strings.Builder
+	drawn := timeline(o)
+	if s.Kind == lessons.Quiz && now < len(s.Run.History.Events)-1 {
+		drawn.Now = now
+	}
 	for _, print := range []bool{false, true} {
 		var b strings.Builder
 		format := chart.Format{Lang: s.lang, Slide: true, Print: print}
-		if err := chart.SVG(&b, timeline(o), format); err != nil {
+		if err := chart.SVG(&b, drawn, format); err != nil {
 			return "", err
 		}
-		whole := now == len(s.Run.History.Events)-1 // the question is about it
-		said := map[bool]string{false: text.Say(s.lang, "lesson.now")}[whole]
-		fmt.Fprintf(&all, `<div class="drawn" style="--seen: %g%%" data-now="%s">%s</div>`,
-			timeline(o).Seen(format, now), said, s.letters.Inline(b.String(), o.Lock.ID+" "+o.Race.ID))
+		fmt.Fprintf(&all, `<div class="drawn" style="--seen: %g%%">%s</div>`,
+			drawn.Seen(format, now), s.letters.Inline(b.String(), o.Lock.ID+" "+o.Race.ID))
 	}
 	return template.HTML(all.String()), nil
 }
