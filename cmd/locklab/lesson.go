@@ -43,6 +43,7 @@ func lessonCommand() *command {
 			"lesson setnx-expire redlock -o deck.html", "lesson path 5 gc-pause",
 			"lesson debate --lang zh -o debate.html --open handout",
 			"lesson setnx-expire redlock --slides 10 --course '{course}' -o deck.html",
+			"lesson setnx-expire redlock --slides 17 -o deck.html",
 		},
 	}
 }

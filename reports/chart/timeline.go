@@ -143,11 +143,9 @@ func (r *Timeline) Finding(lang string) string {
 	key := "timeline." + string(word)
 	pairs := []string{"lock", text.Named(r.History.Lock, lang), "clients", "", "time", ""}
 	of := lists.Pick(r.Judgement.Findings, func(f verdict.Finding) bool { return f.Verdict == word })
-	together := lists.Gather(of, func(a, b verdict.Finding) bool { return slices.Equal(a.Clients, b.Clients) })
-	sets := lists.Each(together, func(like []verdict.Finding) string {
-		names := lists.Each(like[0].Clients, func(c int) string { return fmt.Sprintf("c%d", c) })
-		return text.Join(lang, "part.and", names)
-	})
+	sets := slices.Compact(lists.Each(of, func(f verdict.Finding) string {
+		return text.Join(lang, "part.and", lists.Each(f.Clients, func(c int) string { return fmt.Sprintf("c%d", c) }))
+	}))
 	if len(of) > 0 {
 		pairs[3], pairs[5] = sets[0], length(reports.Brief(of[0].To-of[0].From))
 		if word == verdict.Overlap && len(sets) > 1 {
@@ -310,8 +308,7 @@ func (p *timelinePlot) client(c int) {
 	}
 }
 
-// stage draws one stage of a client: solid inside, dashed while it asks, hatched while it is paused, and grey where a
-// question asks for it.
+// stage draws one stage of a client: solid inside, dashed while it asks, hatched while paused, grey where asked for.
 func (p *timelinePlot) stage(c int, stage string, at vg.Rectangle) {
 	stage, paused := strings.CutSuffix(stage, "/paused")
 	style, key, frame := writing(smallSize, ink), "motion.stage."+stage, clientColor(c)
@@ -434,8 +431,7 @@ func (p *timelinePlot) wedge(k reports.KeyState, event int, left, right, y vg.Le
 }
 
 // messages draws requests and replies as arrows, and beside the lane what they say, where there is room: on paper, so
-// that no line runs through it. One that says what the one before it does is not said; one that it leaves no room
-// stands behind it.
+// that no line runs through it. What the one before it says is not said again; what has no room stands behind that.
 func (p *timelinePlot) messages() {
 	last, rooms := map[int]string{}, map[int]*room{}
 	for _, c := range p.clients {
@@ -445,10 +441,9 @@ func (p *timelinePlot) messages() {
 	lines := lists.Each(p.Marks, func(m reports.Mark) vg.Length { return p.x[m.Event] })
 	for _, m := range p.Messages {
 		switch {
-		case m.Arrived < 0:
-		case m.Node < 0:
+		case m.Node < 0 && m.Arrived >= 0:
 			storage[0].taken = append(storage[0].taken, [2]vg.Length{p.x[m.Arrived], p.x[m.Arrived]})
-		case p.lane[m.Client] < p.server[-1]: // its arrows cross the resource
+		case m.Arrived >= 0 && p.lane[m.Client] < p.server[-1]: // its arrows cross the resource
 			sent, ends := p.x[m.Begins()], p.x[max(m.Arrived, m.Answered)]
 			lines = append(lines, (sent+p.x[m.Arrived])/2, (p.x[m.Arrived]+ends)/2)
 		}
@@ -463,10 +458,8 @@ func (p *timelinePlot) messages() {
 		if !shown || !ok || out < 0 {
 			continue
 		}
-		edge, beside := lane-p.bar/2, lane+p.bar/2+smallLine/2 // towards the servers, and away from them
-		if slices.Index(p.clients, m.Client) >= p.above() {
-			edge, beside = lane+p.bar/2, lane-p.bar/2-smallLine/2
-		}
+		up := vg.Length(math.Copysign(1, float64(lane-server)))
+		edge, beside := lane-up*p.bar/2, lane+up*(p.bar+smallLine)/2 // towards the servers, and away from them
 		p.arrows(&m, edge, server)
 		if m.Node < 0 {
 			if m.Arrived >= 0 && m.What == "WRITE" {
@@ -528,8 +521,7 @@ func (p *timelinePlot) answers() map[int]string {
 	return said
 }
 
-// label writes what a message says at a place, or so that it ends with the picture: then a line leads to the place. It
-// reports whether there was room.
+// label writes what a message says, if there is room, at a place, or at the end with a line that leads to the place.
 func (p *timelinePlot) label(said string, at, y, lane vg.Length, r *room) bool {
 	width := small.Width(said)
 	x := min(at, p.x[len(p.x)-1]+timelineRight-width)
@@ -649,32 +641,31 @@ func (p *timelinePlot) head(c color.Color, from, to vg.Point) {
 
 // A timelineFlag is a fault, a verdict or a question with its line from top to bottom.
 type timelineFlag struct {
-	event int
-	x     vg.Length
-	said  string
-	line  draw.LineStyle
+	x    vg.Length
+	said string
+	line draw.LineStyle
 }
 
-// flags draws faults, verdicts and a question, in rows where they do not touch, above all lines; one without a row is a line only.
+// flags draws faults, verdicts and a question, in rows where they do not touch; one without a row is a line only.
 func (p *timelinePlot) flags() {
 	var all []timelineFlag
 	for _, f := range p.Faults {
 		line := draw.LineStyle{Color: faultInk, Width: 0.9, Dashes: []vg.Length{3, 2}}
-		all = append(all, timelineFlag{f.Event, p.x[f.Event], f.Said[p.lang], line})
+		all = append(all, timelineFlag{p.x[f.Event], f.Said[p.lang], line})
 	}
 	for _, m := range p.Marks {
 		line := draw.LineStyle{Color: vermillion, Width: 1.2}
 		if m.Word == verdict.Fenced {
 			line.Color = green
 		}
-		all = append(all, timelineFlag{m.Event, p.x[m.Event], strings.TrimPrefix(m.Said[p.lang], "!! "), line})
+		all = append(all, timelineFlag{p.x[m.Event], strings.TrimPrefix(m.Said[p.lang], "!! "), line})
 	}
 	if now := p.now; now > 0 {
 		said := say(p.lang, "timeline.now", "time", decimal(math.Round(float64(p.at[now])/1e5)/10))
-		x := (p.x[now] + p.x[min(now+1, len(p.x)-1)]) / 2
-		all = append(all, timelineFlag{now, x, said, draw.LineStyle{Color: ink, Width: 1.6, Dashes: []vg.Length{4, 3}}})
+		all = append(all, timelineFlag{(p.x[now] + p.x[min(now+1, len(p.x)-1)]) / 2, said,
+			draw.LineStyle{Color: ink, Width: 1.6, Dashes: []vg.Length{4, 3}}})
 	}
-	slices.SortStableFunc(all, func(a, b timelineFlag) int { return a.event - b.event })
+	slices.SortStableFunc(all, func(a, b timelineFlag) int { return cmp.Compare(a.x, b.x) })
 	free := make([]vg.Length, p.rows)
 	var labels []func()
 	for _, f := range all {

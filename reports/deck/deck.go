@@ -1,8 +1,7 @@
 // Package deck writes a lesson as a file: slides with runs, the presenter's notes, a handout, a worksheet and its key.
 //
-// The file is a page that can be read without its script: all slides are HTML, with two pictures of each run, as far as
-// the question and whole. The script shows one slide at a time, in letters of a size that it fills the screen, and the
-// end of its run when it is asked for.
+// The file can be read without its script: all slides are HTML, with two pictures of each run, as far as the question
+// and whole. The script shows one slide at a time, as large as the screen, and the end of its run when asked for it.
 package deck
 
 import (
@@ -158,8 +157,7 @@ func timeline(o *race.Outcome) *chart.Timeline {
 	return &chart.Timeline{History: o.History, Judgement: o.Judgement, Verdicts: o.Verdicts}
 }
 
-// picture is a run as a part of the page: for a screen, and for paper, with the share of its width up to an event. In a
-// quiz this has a mark, unless the question is about the whole run.
+// picture is a run for a screen, and for paper, with the share of its width up to an event, which a quiz marks.
 func (s *slide) picture(o *race.Outcome, now int) (template.HTML, error) {
 	var all strings.Builder
 	drawn := timeline(o)

@@ -349,8 +349,7 @@ func (d *deckMaker) fit() {
 // asKey makes a key of a call. A script is the same by its digest.
 var asKey = strings.NewReplacer("EVALSHA", "EVAL", " ", "-")
 
-// introduce tells where a lock comes first how it is acquired and released, and where a reply does what it means. Races
-// get the numbers of their runs.
+// introduce tells once how a lock is acquired and released, and what a reply means, and gives races their numbers.
 func (d *deckMaker) introduce() {
 	known, runs := map[string]bool{}, map[string]int{}
 	for _, s := range d.slides {
