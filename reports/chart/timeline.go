@@ -661,7 +661,7 @@ func (p *timelinePlot) flags() {
 		all = append(all, timelineFlag{p.x[m.Event], strings.TrimPrefix(m.Said[p.lang], "!! "), line})
 	}
 	if now := p.now; now > 0 {
-		said := say(p.lang, "timeline.now", "time", decimal(math.Round(float64(p.at[now])/1e5)/10))
+		said := say(p.lang, "timeline.now", "time", decimal(math.Round(float64(p.at[now])/1e4)/100))
 		all = append(all, timelineFlag{(p.x[now] + p.x[min(now+1, len(p.x)-1)]) / 2, said,
 			draw.LineStyle{Color: ink, Width: 1.6, Dashes: []vg.Length{4, 3}}})
 	}
